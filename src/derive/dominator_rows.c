@@ -4,8 +4,8 @@
  */
 #include "derive/dominator_rows.h"
 
-#include "base/spill.h"
-#include "derive/blocks.h"
+#include "base/chunked_buffer.h"
+#include "base/pack.h"
 #include "graph/dominators/subtree_sums.h"
 
 #include <stdlib.h>
@@ -16,77 +16,96 @@ struct tables_slot {
 	struct base_vec sizes; /* struct graph_tree_size */
 };
 
+/* A block of dominators as in their table, once it was written: where it is in `packed`. */
+struct packed_block {
+	uint64_t position, size;
+};
+
 struct tables {
 	struct derive *derive;
 	struct store_writer *writer;
 	const struct derive_parents *from;
 	struct tables_slot *slots;
 	unsigned slot_count;
-	bool is_parked;           /* the parents are in the file, and were released */
-	struct base_spill parked; /* uint32_t by object */
+	struct packed_block *blocks;
+	struct base_chunks packed;
 	struct graph_subtree_sums sums;
 };
 
-static int read_parents(void *ctx, struct derive_block *block, struct hdb_error *err)
-{
-	const struct tables *t = ctx;
-	uint32_t *parent = t->slots[block->slot].parent;
-	const uint32_t first = block->objects->first_ix, count = block->objects->count;
-
-	if (t->is_parked)
-		return base_spill_read(&t->parked, (uint64_t)first * sizeof(*parent), parent,
-				       count * sizeof(*parent), err);
-	return t->from->read(t->from->ctx, first, count, parent, err);
-}
-
-static int mark_parents(void *ctx, struct derive_block *block, struct hdb_error *err)
+static int pack_parents(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct tables *t = ctx;
-	const int r = read_parents(t, block, err);
+	uint32_t *parent = t->slots[block->slot].parent;
+	const uint32_t first = block->objects->first_ix, count = block->objects->count;
+	const int r = t->from->read(t->from->ctx, block, parent, err);
 
 	if (r != HDB_OK)
 		return r;
-	graph_subtree_sums_mark(&t->sums, block->objects->first_ix, t->slots[block->slot].parent,
-				block->objects->count);
-	return r;
+	graph_subtree_sums_mark(&t->sums, first, parent, count);
+	for (uint32_t i = 0; i < count; i++)
+		block->values[i] = derive_tree_value(first + i, parent[i]);
+	return pack_encode(&block->bytes[0], block->values, count, err);
 }
 
-static int write_parents(void *ctx, struct derive_block *block, struct hdb_error *err)
+static int put_parents(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct tables *t = ctx;
-	const uint32_t *parent = t->slots[block->slot].parent;
+	struct packed_block *packed = &t->blocks[block->block_no];
+	const struct base_vec *bytes = &block->bytes[0];
+	uint8_t *room;
+	const int r = base_chunks_add(&t->packed, bytes->count, &packed->position, &room, err);
 
-	return base_spill_write(&t->parked, t->derive->work,
-				(uint64_t)block->objects->first_ix * sizeof(*parent), parent,
-				block->objects->count * sizeof(*parent), err);
+	if (r != HDB_OK)
+		return r;
+	packed->size = bytes->count;
+	memcpy(room, bytes->data, bytes->count);
+	return store_put(t->writer, derive_table(t->derive, STORE_DOMINATORS),
+			 block->objects->first_ix, block->objects->count, bytes->data, bytes->count,
+			 err);
 }
 
-/*
- * Makes room for the sums if there is none: from here on parents are used in order, and a file does
- * as well.
- */
-static int begin_sums(struct tables *t, struct hdb_error *err)
+/* Writes the dominators, and gives free where they come from. */
+static int write_dominators(struct tables *t, struct hdb_error *err)
 {
 	struct derive *derive = t->derive;
 	int r = graph_subtree_sums_init(&t->sums, derive->heap->object_count, derive->work, err);
 
+	base_chunks_init(&t->packed, BASE_CHUNK_BYTES, derive->work, "dominators");
 	if (r == HDB_OK)
-		r = derive_each_block(derive, "marking dominators", false, mark_parents, NULL, t,
-				      err);
-	if (r == HDB_OK && graph_subtree_sums_rank(&t->sums) > base_work_room(derive->work)) {
-		r = derive_each_block(derive, "setting dominators aside", false, read_parents,
-				      write_parents, t, err);
-		t->is_parked = true;
-		t->from->release(t->from->ctx);
-	}
-	return r == HDB_OK ? graph_subtree_sums_begin(&t->sums, err) : r;
+		r = derive_each_block(derive, "writing dominators", false, pack_parents,
+				      put_parents, t, err);
+	t->from->release(t->from->ctx);
+	if (r != HDB_OK)
+		return r;
+	graph_subtree_sums_rank(&t->sums);
+	return graph_subtree_sums_begin(&t->sums, err);
+}
+
+/* The dominators of a block that was written; uses its values. */
+static int read_parents(const struct tables *t, struct derive_block *block, uint32_t *parent,
+			struct hdb_error *err)
+{
+	const struct packed_block *packed = &t->blocks[block->block_no];
+	const uint32_t first = block->objects->first_ix, count = block->objects->count;
+	struct pack_column column;
+	uint64_t used;
+	const int r = pack_open(&column, base_chunks_at(&t->packed, packed->position), packed->size,
+				count, &used, err);
+
+	if (r < 0)
+		return r;
+	for (uint32_t g = 0; g * PACK_GROUP < count; g++)
+		(void)pack_group(&column, g, block->values + (size_t)g * PACK_GROUP);
+	for (uint32_t i = 0; i < count; i++)
+		parent[i] = derive_tree_parent(block->values[i], first + i);
+	return HDB_OK;
 }
 
 static int add_sizes(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct tables *t = ctx;
 	struct tables_slot *s = &t->slots[block->slot];
-	const int r = read_parents(t, block, err);
+	const int r = read_parents(t, block, s->parent, err);
 
 	for (uint32_t i = 0; i < block->objects->count; i++)
 		block->values[i] = derive_units(t->derive, block->objects->shallow[i]);
@@ -112,38 +131,21 @@ static int fill_retained(void *ctx, struct derive_block *block, struct hdb_error
 	return HDB_OK;
 }
 
-static int fill_dominators(void *ctx, struct derive_block *block, struct hdb_error *err)
-{
-	struct tables *t = ctx;
-	const uint32_t *parent = t->slots[block->slot].parent;
-	const uint32_t first = block->objects->first_ix;
-	const int r = read_parents(t, block, err);
-
-	if (r != HDB_OK)
-		return r;
-	for (uint32_t i = 0; i < block->objects->count; i++)
-		block->values[i] = derive_tree_value(first + i, parent[i]);
-	return r;
-}
-
 static int write_tables(struct tables *t, struct hdb_error *err)
 {
 	struct derive *derive = t->derive;
 	const uint32_t n = derive->heap->object_count;
-	int r = begin_sums(t, err);
+	int r = write_dominators(t, err);
 
 	if (r == HDB_OK)
 		r = derive_each_block(derive, "shallow sizes", true, add_sizes, join_sizes, t, err);
+	base_chunks_release(&t->packed);
 	if (r == HDB_OK)
 		r = graph_subtree_sums_up(&t->sums, err);
 	if (r == HDB_OK)
 		r = derive_put_column(derive, t->writer, derive_table(derive, STORE_RETAINED),
 				      "writing retained sizes", false, fill_retained, t, err);
 	graph_subtree_sums_release(&t->sums);
-	if (r != HDB_OK)
-		return r;
-	r = derive_put_column(derive, t->writer, derive_table(derive, STORE_DOMINATORS),
-			      "writing dominators", false, fill_dominators, t, err);
 	if (r != HDB_OK)
 		return r;
 	r = store_put_table(t->writer, derive_table(derive, STORE_DOMINATORS), n, err);
@@ -156,13 +158,15 @@ static int make_slots(struct tables *t, struct hdb_error *err)
 {
 	t->slot_count = DERIVE_SLOTS_PER_THREAD * t->derive->work->threads;
 	t->slots = calloc(t->slot_count, sizeof(*t->slots));
+	t->blocks = calloc((size_t)heap_block_count(t->derive->heap) + 1, sizeof(*t->blocks));
 	for (unsigned i = 0; t->slots && i < t->slot_count; i++) {
 		t->slots[i].parent = malloc(STORE_BLOCK_OBJECTS * sizeof(*t->slots[i].parent));
 		if (!t->slots[i].parent)
 			return hdb_fail_memory(err, "dominators",
 					       STORE_BLOCK_OBJECTS * sizeof(*t->slots[i].parent));
 	}
-	return t->slots ? HDB_OK : hdb_fail_memory(err, "dominators", sizeof(*t->slots));
+	return t->slots && t->blocks ? HDB_OK :
+				       hdb_fail_memory(err, "dominators", sizeof(*t->slots));
 }
 
 int derive_put_parents(struct derive *derive, struct store_writer *writer,
@@ -174,7 +178,8 @@ int derive_put_parents(struct derive *derive, struct store_writer *writer,
 	if (r == HDB_OK)
 		r = write_tables(&t, err);
 	graph_subtree_sums_release(&t.sums);
-	base_spill_close(&t.parked);
+	base_chunks_release(&t.packed);
+	free(t.blocks);
 	for (unsigned i = 0; t.slots && i < t.slot_count; i++) {
 		free(t.slots[i].parent);
 		base_vec_release(&t.slots[i].sizes);

@@ -5,17 +5,17 @@
 #ifndef DERIVE_DOMINATOR_ROWS_H
 #define DERIVE_DOMINATOR_ROWS_H
 
+#include "derive/blocks.h"
 #include "derive/build.h"
 
 /* Where dominators come from. */
 struct derive_parents {
 	/*
-	 * Those of objects [first, first + count), GRAPH_NONE: the virtual root, itself:
-	 * unreachable. On any thread.
+	 * Those of a block's objects, GRAPH_NONE: the virtual root, itself: unreachable. Uses the
+	 * block's values. Once for each block, on any thread.
 	 */
-	int (*read)(void *ctx, uint32_t first, uint32_t count, uint32_t *parent,
-		    struct hdb_error *err);
-	/* They are in a file from now on: `read` is not called any more. */
+	int (*read)(void *ctx, struct derive_block *block, uint32_t *parent, struct hdb_error *err);
+	/* `read` is not called any more. */
 	void (*release)(void *ctx);
 	void *ctx;
 };

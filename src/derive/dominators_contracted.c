@@ -471,6 +471,8 @@ static int search(struct contracted *x, struct hdb_error *err)
 	r = derive_each_block(derive, "dominators: classes", true, push_block, take_pushed, x, err);
 	if (r != HDB_OK)
 		goto out;
+	if ((r = graph_contract_pushed(&x->c, err)) != HDB_OK)
+		goto out;
 	if ((r = graph_contract_start_rows(&x->c, &x->rows, err)) != HDB_OK)
 		goto out;
 	r = derive_each_block(derive, "dominators: small graph", true, pack_block, take_packed, x,
@@ -516,19 +518,18 @@ out:
 			x->is_hardened = true;
 		}
 	} while (r == HDB_OK && x->c.suspects.count);
-	return r == HDB_OK ? graph_contract_finish(&x->c, err) : r;
+	return r;
 }
 
 /* ---- the tables ---- */
 
-static int read_parents(void *ctx, uint32_t first, uint32_t count, uint32_t *parent,
+static int read_parents(void *ctx, struct derive_block *block, uint32_t *parent,
 			struct hdb_error *err)
 {
 	const struct contracted *x = ctx;
 
-	(void)err;
-	memcpy(parent, (const uint32_t *)x->c.up_big.data + first, count * sizeof(*parent));
-	return HDB_OK;
+	return graph_contract_dominators(&x->c, block->objects->first_ix, block->objects->count,
+					 block->values, parent, err);
 }
 
 static void release_parents(void *ctx)

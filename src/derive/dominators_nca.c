@@ -274,13 +274,13 @@ static int find_dominators(struct far *far, struct hdb_error *err)
 
 /* ---- the tables ---- */
 
-static int read_parents(void *ctx, uint32_t first, uint32_t count, uint32_t *parent,
+static int read_parents(void *ctx, struct derive_block *block, uint32_t *parent,
 			struct hdb_error *err)
 {
 	const struct far *far = ctx;
 
 	(void)err;
-	graph_nca_parents(&far->nca, first, count, parent);
+	graph_nca_parents(&far->nca, block->objects->first_ix, block->objects->count, parent);
 	return HDB_OK;
 }
 

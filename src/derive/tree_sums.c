@@ -93,7 +93,7 @@ static int sum_up(struct tree_sums *t, struct hdb_error *err)
 	r = derive_each_block(derive, "dominating objects", false, mark_block, NULL, t, err);
 	if (r != HDB_OK)
 		goto out;
-	(void)graph_subtree_sums_rank(&t->sums);
+	graph_subtree_sums_rank(&t->sums);
 	if ((r = graph_subtree_sums_begin(&t->sums, err)) != HDB_OK)
 		goto out;
 	r = derive_each_block(derive, "summing up dominated objects", !t->is_native, add_block,

@@ -4,6 +4,7 @@
  */
 #include "graph/dominators/contract.h"
 
+#include "base/pack.h"
 #include "base/pipeline.h"
 
 #include <assert.h>
@@ -88,6 +89,7 @@ static void release_small(struct graph_contract *c)
 	base_big_free(c->work, &c->pushed_big);
 	base_big_free(c->work, &c->roots_big);
 	base_big_free(c->work, &c->single_big);
+	base_big_free(c->work, &c->lost_big);
 	base_big_free(c->work, &c->dominator_big);
 	base_vec_release(&c->group_bytes);
 	base_vec_release(&c->targets);
@@ -102,9 +104,137 @@ void graph_contract_release(struct graph_contract *c)
 	base_ranks_release(&c->kept);
 	base_vec_release(&c->soft_nodes);
 	base_vec_release(&c->suspects);
+	base_runs_release(&c->ups);
 	base_big_free(c->work, &c->soft_big);
 	base_big_free(c->work, &c->up_big);
 	*c = (struct graph_contract){ 0 };
+}
+
+/* ---- referrers, packed ---- */
+
+static inline uint64_t pack_up(uint32_t v, uint32_t up)
+{
+	return up >= GRAPH_SEVERAL ? GRAPH_NONE - up : 2 + zigzag((int64_t)v - (int64_t)up);
+}
+
+static inline uint32_t unpack_up(uint32_t v, uint64_t value)
+{
+	return value < 2 ? GRAPH_NONE - (uint32_t)value :
+			   (uint32_t)((int64_t)v - unzigzag(value - 2));
+}
+
+struct pack_slot {
+	struct base_vec values; /* uint64_t */
+	struct base_vec packed;
+};
+
+struct packing {
+	struct graph_contract *c;
+	struct pack_slot *slots;
+};
+
+static uint32_t run_count(const struct graph_contract *c, uint64_t run)
+{
+	const uint64_t left = c->node_count - run * BASE_RUN;
+
+	return left < BASE_RUN ? (uint32_t)left : BASE_RUN;
+}
+
+static int pack_run(void *ctx, unsigned slot, uint64_t run, struct hdb_error *err)
+{
+	const struct packing *p = ctx;
+	struct pack_slot *s = &p->slots[slot];
+	const uint32_t first = (uint32_t)run * BASE_RUN, count = run_count(p->c, run);
+	uint64_t *values;
+	const int rc = base_vec_reserve(&s->values, BASE_RUN, sizeof *values, err);
+
+	if (rc < 0)
+		return rc;
+	values = s->values.data;
+	for (uint32_t i = 0; i < count; i++)
+		values[i] = pack_up(first + i, up_of(p->c, first + i));
+	s->packed.count = 0;
+	return pack_encode(&s->packed, values, count, err);
+}
+
+static int put_run(void *ctx, unsigned slot, uint64_t run, struct hdb_error *err)
+{
+	const struct packing *p = ctx;
+
+	return base_runs_put_packed(&p->c->ups, run, &p->slots[slot].packed, run_count(p->c, run),
+				    err);
+}
+
+static int pack_ups(struct graph_contract *c, struct hdb_error *err)
+{
+	struct packing p = { .c = c };
+	const struct base_pipeline pipeline = {
+		.item_count = ((uint64_t)c->node_count + BASE_RUN - 1) / BASE_RUN,
+		.threads = c->work->threads,
+		.slot_count = 2 * c->work->threads,
+		.ctx = &p,
+		.produce = pack_run,
+		.consume = put_run,
+	};
+	int rc;
+
+	p.slots = calloc(pipeline.slot_count, sizeof *p.slots);
+	rc = p.slots ? base_runs_init(&c->ups, c->node_count, c->work, "referrers", err) :
+		       hdb_fail_memory(err, "referrers", sizeof *p.slots);
+	if (rc == HDB_OK)
+		rc = base_pipeline_run(&pipeline, err);
+	for (unsigned i = 0; p.slots && i < pipeline.slot_count; i++) {
+		base_vec_release(&p.slots[i].values);
+		base_vec_release(&p.slots[i].packed);
+	}
+	free(p.slots);
+	return rc;
+}
+
+int graph_contract_pushed(struct graph_contract *c, struct hdb_error *err)
+{
+	/* They do not change any more: what was packed for the first small graph stays. */
+	const int rc = c->ups.position ? HDB_OK : pack_ups(c, err);
+
+	base_big_free(c->work, &c->up_big);
+	c->up = NULL;
+	return rc;
+}
+
+static int unpack_run(void *ctx, unsigned slot, uint64_t run, struct hdb_error *err)
+{
+	struct graph_contract *c = ctx;
+	const uint32_t first = (uint32_t)run * BASE_RUN, count = run_count(c, run);
+	uint64_t *values = malloc(BASE_RUN * sizeof *values);
+	const int rc = values ? base_runs_get(&c->ups, run, values, err) :
+				hdb_fail_memory(err, "referrers", BASE_RUN * sizeof *values);
+
+	(void)slot;
+	for (uint32_t i = 0; rc == HDB_OK && i < count; i++)
+		atomic_store_explicit(&c->up[first + i], unpack_up(first + i, values[i]),
+				      memory_order_relaxed);
+	free(values);
+	return rc;
+}
+
+/* Makes the array anew. */
+static int unpack_ups(struct graph_contract *c, struct hdb_error *err)
+{
+	const struct base_pipeline pipeline = {
+		.item_count = ((uint64_t)c->node_count + BASE_RUN - 1) / BASE_RUN,
+		.threads = c->work->threads,
+		.slot_count = 4 * c->work->threads,
+		.ctx = c,
+		.produce = unpack_run,
+	};
+	const int rc =
+		base_big_alloc_raw(c->work, &c->up_big,
+				   ((uint64_t)c->node_count + 1) * sizeof *c->up, "referrers", err);
+
+	if (rc < 0)
+		return rc;
+	c->up = c->up_big.data;
+	return base_pipeline_run(&pipeline, err);
 }
 
 /* ---- the first pass: referrers ---- */
@@ -404,9 +534,11 @@ static int solve_share(void *ctx, unsigned slot, uint64_t share, struct hdb_erro
 		/* In steps, so that each one's memory can be asked for all at once. */
 		if ((rc = places_of_range(s, c->dominator + v, v, count, err)) < 0)
 			return rc;
-		for (uint32_t i = v; i < v + count; i++)
+		for (uint32_t i = v; i < v + count; i++) {
+			c->lost[i / 64] |= (uint64_t)(c->dominator[i] == GRAPH_SEVERAL) << (i % 64);
 			if (c->dominator[i] < GRAPH_SEVERAL)
 				c->dominator[i] = c->node[c->dominator[i]];
+		}
 	}
 	return rc;
 }
@@ -428,8 +560,12 @@ static int take_dominators(struct graph_contract *c, struct solving *s, struct h
 		rc = base_big_alloc_raw(c->work, &c->dominator_big,
 					((uint64_t)c->kept.count + 1) * sizeof *c->dominator,
 					"dominators", err);
+	if (rc == HDB_OK)
+		rc = base_big_alloc(c->work, &c->lost_big, c->kept.count / 8 + 8, "dominators",
+				    err);
 	s->place_of = places.data;
 	c->dominator = c->dominator_big.data;
+	c->lost = c->lost_big.data;
 	if (rc == HDB_OK)
 		rc = base_pipeline_run(&pipeline, err);
 	base_big_free(c->work, &places);
@@ -487,7 +623,7 @@ int graph_contract_suspect(struct graph_contract *c, struct hdb_error *err)
 	if (c->suspects.count)
 		qsort(c->suspects.data, c->suspects.count, sizeof(struct graph_suspect),
 		      compare_suspects);
-	return rc;
+	return rc == HDB_OK && c->suspects.count ? unpack_ups(c, err) : rc;
 }
 
 void graph_contract_harden(struct graph_contract *c)
@@ -499,35 +635,33 @@ void graph_contract_harden(struct graph_contract *c)
 	}
 }
 
-/* Dominators of a share of all nodes. What is above the nodes of other shares is not looked at. */
-static int finish_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
+/* Whether no root reaches what is left out and has `up` for its only referrer. */
+static bool is_lost(const struct graph_contract *c, uint32_t up)
 {
-	struct graph_contract *c = ctx;
-	const uint32_t end = share_end(share, c->node_count);
-	uint32_t v = (uint32_t)share * SHARE_NODES;
-	uint32_t place = base_ranks_before(&c->kept, v);
+	const uint32_t above = graph_contract_above_of(c, up);
+	uint32_t place;
 
-	(void)slot;
-	(void)err;
-	for (; v < end; v++) {
-		uint32_t dominator = up_of(c, v);
-
-		if (graph_contract_is_kept(c, v)) {
-			dominator = c->dominator[place++];
-		} else {
-			const uint32_t above = graph_contract_above(c, v);
-
-			if (above == GRAPH_NONE ||
-			    c->dominator[base_ranks_before(&c->kept, above)] == GRAPH_SEVERAL)
-				dominator = GRAPH_SEVERAL;
-		}
-		atomic_store_explicit(&c->up[v], dominator == GRAPH_SEVERAL ? v : dominator,
-				      memory_order_relaxed);
-	}
-	return HDB_OK;
+	if (above == GRAPH_NONE)
+		return true;
+	place = base_ranks_before(&c->kept, above);
+	return c->lost[place / 64] >> (place % 64) & 1;
 }
 
-int graph_contract_finish(struct graph_contract *c, struct hdb_error *err)
+int graph_contract_dominators(const struct graph_contract *c, uint32_t first, uint32_t count,
+			      uint64_t *values, uint32_t *dominator, struct hdb_error *err)
 {
-	return each_share(c, c->node_count, finish_share, err);
+	uint32_t place = base_ranks_before(&c->kept, first);
+	const int rc = base_runs_range(&c->ups, first, values, count, err);
+
+	for (uint32_t i = 0; rc == HDB_OK && i < count; i++) {
+		const uint32_t v = first + i, up = unpack_up(v, values[i]);
+
+		if (graph_contract_is_kept(c, v))
+			dominator[i] = c->dominator[place++];
+		else
+			dominator[i] = is_lost(c, up) ? GRAPH_SEVERAL : up;
+		if (dominator[i] == GRAPH_SEVERAL)
+			dominator[i] = v;
+	}
+	return rc;
 }

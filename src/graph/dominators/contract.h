@@ -27,7 +27,8 @@
  * All passes over references run on any threads, and in any order: what is kept does not depend on
  * it. Each step is counted against nodes and edges: paths of nodes left out are halved on the way,
  * like those of union-find. Memory: 4 bytes a node, two bits and a bit; 4 bytes a node that is left
- * out and has nodes below it; 4 bytes a kept node.
+ * out and has nodes below it; 4 bytes a kept node. Before the small graph is made, the 4 bytes a
+ * node are packed to 1 or 2.
  */
 #ifndef GRAPH_DOMINATORS_CONTRACT_H
 #define GRAPH_DOMINATORS_CONTRACT_H
@@ -36,6 +37,7 @@
 #include "graph/dominators/semi_nca.h"
 #include "graph/dominators/settle.h"
 #include "graph/dominators/edge_buckets.h"
+#include "base/packed_runs.h"
 #include "base/rank_bitset.h"
 
 /* Instead of a referrer: there are several, or the node is a root. GRAPH_NONE: there is none. */
@@ -74,8 +76,9 @@ struct graph_contract {
 	struct base_work *work;
 	const uint64_t *root_bits;
 	uint32_t node_count;
-	_Atomic uint32_t
-		*up; /* by node: the only referrer, GRAPH_NONE, GRAPH_SEVERAL; then dominators */
+	/* By node: the only referrer, GRAPH_NONE, GRAPH_SEVERAL; NULL while no pass needs it. */
+	_Atomic uint32_t *up;
+	struct base_runs ups; /* the same, packed; from the first small graph on */
 	struct base_ranks kept;
 	struct base_ranks inner; /* left out, with nodes below */
 	_Atomic uint32_t
@@ -85,6 +88,7 @@ struct graph_contract {
 	uint64_t *pushed; /* bits by place: edges were pushed to it */
 	uint64_t *roots;  /* bits by place */
 	uint64_t *single; /* bits by place: it has one referrer */
+	uint64_t *lost;   /* bits by place: no root reaches it */
 	/* by place: node, GRAPH_NONE: the virtual root, GRAPH_SEVERAL: not reached */
 	uint32_t *dominator;
 	struct graph_edge_buckets pushes; /* targets and sources change places: by source */
@@ -100,7 +104,7 @@ struct graph_contract {
 	uint8_t group_length[GRAPH_GROUP];
 	struct base_vec group_bytes, targets;
 	struct base_big up_big, above_big, node_big, soft_big, pushed_big, roots_big, single_big,
-		dominator_big;
+		lost_big, dominator_big;
 };
 
 /*
@@ -163,22 +167,29 @@ int graph_contract_push(const struct graph_contract *c, struct graph_pushes *pus
 			uint32_t target, struct hdb_error *err);
 
 /*
- * The nearest kept node above one that is left out; GRAPH_NONE: there is none. After the second
- * pass, on any thread.
+ * The nearest kept node above one that is left out and has this referrer; GRAPH_NONE: there is
+ * none. After the second pass, on any thread.
  */
-static inline uint32_t graph_contract_above(const struct graph_contract *c, uint32_t v)
+static inline uint32_t graph_contract_above_of(const struct graph_contract *c, uint32_t up)
 {
-	const uint32_t up = atomic_load_explicit(&c->up[v], memory_order_relaxed);
-
 	if (up == GRAPH_NONE || graph_contract_is_kept(c, up))
 		return up;
 	return atomic_load_explicit(&c->above[base_ranks_before(&c->inner, up)],
 				    memory_order_relaxed);
 }
 
+/* The same by node, while c->up is there. */
+static inline uint32_t graph_contract_above(const struct graph_contract *c, uint32_t v)
+{
+	return graph_contract_above_of(c, atomic_load_explicit(&c->up[v], memory_order_relaxed));
+}
+
 /* Adds what a thread has pushed; one at a time. */
 int graph_contract_join(struct graph_contract *c, const struct graph_pushes *pushes,
 			struct hdb_error *err);
+
+/* Ends the third pass: packs c->up. */
+int graph_contract_pushed(struct graph_contract *c, struct hdb_error *err);
 
 /* Starts the small graph. Release *rows in any case. */
 int graph_contract_start_rows(struct graph_contract *c, struct graph_rows *rows,
@@ -214,8 +225,9 @@ int graph_contract_solve(struct graph_contract *c, enum graph_settling settling,
 			 enum graph_search how, struct hdb_error *err);
 
 /*
- * Then: the suspects, in c->suspects. The caller takes out those whose dominator has an edge of its
- * own to the target, and may take out those of which no edge was pushed to the dominator.
+ * Then: the suspects, in c->suspects; where there are any, c->up is there again. The caller takes
+ * out those whose dominator has an edge of its own to the target, and may take out those of which
+ * no edge was pushed to the dominator.
  */
 int graph_contract_suspect(struct graph_contract *c, struct hdb_error *err);
 
@@ -223,9 +235,11 @@ int graph_contract_suspect(struct graph_contract *c, struct hdb_error *err);
 void graph_contract_harden(struct graph_contract *c);
 
 /*
- * With no suspects: c->up becomes the dominators, GRAPH_NONE for the virtual root, v itself if no
- * root reaches v.
+ * With no suspects: the dominators of nodes [first, first + count), GRAPH_NONE for the virtual
+ * root, the node itself if no root reaches it. `first` is a multiple of GRAPH_NUMBERS_STEP, and
+ * `values` has room for `count` numbers, rounded up to such a multiple. On any thread.
  */
-int graph_contract_finish(struct graph_contract *c, struct hdb_error *err);
+int graph_contract_dominators(const struct graph_contract *c, uint32_t first, uint32_t count,
+			      uint64_t *values, uint32_t *dominator, struct hdb_error *err);
 
 #endif

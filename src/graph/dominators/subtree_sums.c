@@ -51,10 +51,9 @@ void graph_subtree_sums_mark(struct graph_subtree_sums *sums, uint32_t first,
 	}
 }
 
-uint64_t graph_subtree_sums_rank(struct graph_subtree_sums *sums)
+void graph_subtree_sums_rank(struct graph_subtree_sums *sums)
 {
 	base_ranks_rank(&sums->inner);
-	return ((uint64_t)sums->inner.count + 1) * sizeof(*sums->sum);
 }
 
 int graph_subtree_sums_begin(struct graph_subtree_sums *sums, struct hdb_error *err)
@@ -64,10 +63,27 @@ int graph_subtree_sums_begin(struct graph_subtree_sums *sums, struct hdb_error *
 				"sums of sizes", err);
 
 	sums->sum = sums->sum_big.data;
-	if (rc != HDB_OK)
+	if (rc != HDB_OK || !sums->sum_big.is_file)
 		return rc;
 	return base_buckets_init(&sums->sizes, (sums->inner.count >> RANGE_BITS) + 1, CHUNKS_BYTES,
 				 0, sums->work, "sums of sizes", err);
+}
+
+static inline uint64_t below_of(const struct graph_subtree_sum *sum)
+{
+	return atomic_load_explicit(&sum->below, memory_order_relaxed);
+}
+
+static inline uint32_t waiting_of(const struct graph_subtree_sum *sum)
+{
+	return atomic_load_explicit(&sum->waiting, memory_order_relaxed);
+}
+
+/* Adds a size to a place that no other thread looks at; GRAPH_NONE: one waits less. */
+static inline void add_alone(struct graph_subtree_sum *sum, uint64_t size, uint32_t inner_count)
+{
+	atomic_store_explicit(&sum->below, below_of(sum) + size, memory_order_relaxed);
+	atomic_store_explicit(&sum->waiting, waiting_of(sum) + inner_count, memory_order_relaxed);
 }
 
 /*
@@ -77,18 +93,41 @@ int graph_subtree_sums_begin(struct graph_subtree_sums *sums, struct hdb_error *
 static void add_batch(struct graph_subtree_sums *s, struct base_vec *sizes, uint32_t first,
 		      const uint32_t *rank, const uint64_t *size, uint32_t count)
 {
-	struct graph_tree_size *next = base_vec_at(sizes, struct graph_tree_size, sizes->count);
+	struct graph_tree_size *start = base_vec_at(sizes, struct graph_tree_size, sizes->count);
+	struct graph_tree_size *next = start;
 	uint32_t own = base_ranks_before(&s->inner, first);
 
 	for (uint32_t i = 0; i < count; i++) {
 		const bool is_inner = base_ranks_has(&s->inner, first + i);
 
-		*next = (struct graph_tree_size){ rank[i], is_inner, size[i] };
-		next += rank[i] != GRAPH_NONE;
 		if (is_inner)
 			s->sum[own++].up = rank[i];
+		if (rank[i] == GRAPH_NONE)
+			continue;
+		if (next == start || next[-1].rank != rank[i]) {
+			*next++ = (struct graph_tree_size){ .rank = rank[i] };
+			prefetch_write((const void *)&s->sum[rank[i]]);
+		}
+		next[-1].inner_count += is_inner;
+		next[-1].size += size[i];
 	}
-	sizes->count = (size_t)(next - (struct graph_tree_size *)sizes->data);
+	sizes->count += (size_t)(next - start);
+}
+
+/* Adds what add_batch found to where it belongs. */
+static void add_now(struct graph_subtree_sums *s, struct base_vec *sizes)
+{
+	const struct graph_tree_size *size = sizes->data;
+
+	for (size_t i = 0; i < sizes->count; i++) {
+		struct graph_subtree_sum *sum = &s->sum[size[i].rank];
+
+		atomic_fetch_add_explicit(&sum->below, size[i].size, memory_order_relaxed);
+		if (size[i].inner_count)
+			atomic_fetch_add_explicit(&sum->waiting, size[i].inner_count,
+						  memory_order_relaxed);
+	}
+	sizes->count = 0;
 }
 
 int graph_subtree_sums_add(struct graph_subtree_sums *sums, struct base_vec *sizes, uint32_t first,
@@ -116,6 +155,8 @@ int graph_subtree_sums_add(struct graph_subtree_sums *sums, struct base_vec *siz
 			if (rank[i] != GRAPH_NONE)
 				rank[i] = base_ranks_before(&sums->inner, rank[i]);
 		add_batch(sums, sizes, first + start, rank, size + start, n);
+		if (!sums->sum_big.is_file)
+			add_now(sums, sizes);
 	}
 	return rc;
 }
@@ -127,7 +168,7 @@ int graph_subtree_sums_join(struct graph_subtree_sums *sums, struct base_vec *si
 	int rc = HDB_OK;
 
 	for (size_t i = 0; i < sizes->count && rc == HDB_OK; i++) {
-		const uint64_t record[] = { size[i].rank, size[i].size, size[i].is_inner };
+		const uint64_t record[] = { size[i].rank, size[i].size, size[i].inner_count };
 
 		rc = base_buckets_add(&sums->sizes, size[i].rank >> RANGE_BITS, 1, 2, record, err);
 	}
@@ -153,10 +194,8 @@ static int add_range(void *ctx, unsigned slot, uint64_t range, struct hdb_error 
 
 	(void)slot;
 	ask_for(s, (uint32_t)range + s->work->threads);
-	while (rc == HDB_OK && (rc = base_bucket_next(&reader, 1, 2, v, err)) == HDB_OK) {
-		s->sum[v[0]].below += v[1];
-		s->sum[v[0]].waiting += (uint32_t)v[2];
-	}
+	while (rc == HDB_OK && (rc = base_bucket_next(&reader, 1, 2, v, err)) == HDB_OK)
+		add_alone(&s->sum[v[0]], v[1], (uint32_t)v[2]);
 	base_bucket_end(&reader);
 	return rc == HDB_END ? HDB_OK : rc;
 }
@@ -197,19 +236,19 @@ static int finish(struct graph_subtree_sums *s, struct sending *out, uint32_t x,
 		const uint32_t range = up >> RANGE_BITS;
 		const bool is_next = range < x >> RANGE_BITS;
 
-		sum[x].waiting = GRAPH_NONE;
+		atomic_store_explicit(&sum[x].waiting, GRAPH_NONE, memory_order_relaxed);
 		out->done_count++;
 		if (up == GRAPH_NONE)
 			return HDB_OK;
 		if (range != x >> RANGE_BITS) {
-			const uint64_t record[] = { up, sum[x].below };
+			const uint64_t record[] = { up, below_of(&sum[x]) };
 
 			out->next_count += is_next;
 			return base_buckets_add(&out->buckets[out->turn ^ is_next], range, 1, 1,
 						record, err);
 		}
-		sum[up].below += sum[x].below;
-		if (--sum[up].waiting)
+		add_alone(&sum[up], below_of(&sum[x]), GRAPH_NONE);
+		if (waiting_of(&sum[up]))
 			return HDB_OK;
 	}
 }
@@ -229,8 +268,8 @@ static int receive(struct graph_subtree_sums *s, struct sending *out, uint32_t r
 	while (rc == HDB_OK && (rc = base_bucket_next(&reader, 1, 1, v, err)) == HDB_OK) {
 		const uint32_t x = (uint32_t)v[0];
 
-		s->sum[x].below += v[1];
-		if (--s->sum[x].waiting == 0)
+		add_alone(&s->sum[x], v[1], GRAPH_NONE);
+		if (waiting_of(&s->sum[x]) == 0)
 			rc = finish(s, out, x, err);
 	}
 	base_bucket_end(&reader);
@@ -247,7 +286,7 @@ static int finish_range(struct graph_subtree_sums *s, struct sending *out, uint3
 	int rc = HDB_OK;
 
 	for (uint32_t x = first; x < first + count && rc == HDB_OK; x++)
-		if (s->sum[x].waiting == 0)
+		if (waiting_of(&s->sum[x]) == 0)
 			rc = finish(s, out, x, err);
 	return rc;
 }
@@ -288,7 +327,7 @@ int graph_subtree_sums_up(struct graph_subtree_sums *sums, struct hdb_error *err
 	int rc;
 
 	base_stage(sums->work, "retained sizes", sums->inner.count, "objects");
-	if ((rc = add_up(sums, err)) != HDB_OK)
+	if (sums->sum_big.is_file && (rc = add_up(sums, err)) != HDB_OK)
 		return rc;
 	if ((rc = send_up(sums, &out, err)) != HDB_OK)
 		return rc;
@@ -304,5 +343,6 @@ void graph_subtree_sums_below(const struct graph_subtree_sums *sums, uint32_t fi
 
 	ask_for(sums, (rank >> RANGE_BITS) + 1);
 	for (uint32_t i = 0; i < count; i++)
-		below[i] = base_ranks_has(&sums->inner, first + i) ? sums->sum[rank++].below : 0;
+		below[i] =
+			base_ranks_has(&sums->inner, first + i) ? below_of(&sums->sum[rank++]) : 0;
 }

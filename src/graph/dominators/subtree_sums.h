@@ -4,9 +4,10 @@
  *
  * Most nodes of a dominator tree have no children: only those that have get a place to sum in,
  * found by a bit vector with ranks. Parents are shown twice, range by range and on any thread:
- * first to mark who has children, then with sizes. Parents lie anywhere: sizes go into spill
- * buckets by place, and each bucket is added up in memory. Memory: a bit a node, 16 bytes a node
- * with children, and some 4 a node that has a parent, in a file where the budget has no room.
+ * first to mark who has children, then with sizes. Sizes are added where they belong at once; where
+ * the budget has no room for the places, which are in a file then, sizes go into spill buckets by
+ * place, and each bucket is added up in memory. Memory: a bit a node, 16 bytes a node with
+ * children; in a file, some 4 a node that has a parent, too.
  */
 #ifndef GRAPH_DOMINATORS_SUBTREE_SUMS_H
 #define GRAPH_DOMINATORS_SUBTREE_SUMS_H
@@ -20,9 +21,9 @@
 
 /* A node with children. */
 struct graph_subtree_sum {
-	uint64_t below;   /* of what is below it */
-	uint32_t up;      /* its parent's rank, GRAPH_NONE below the virtual root */
-	uint32_t waiting; /* children with children whose sums are missing */
+	_Atomic uint64_t below;   /* of what is below it */
+	uint32_t up;              /* its parent's rank, GRAPH_NONE below the virtual root */
+	_Atomic uint32_t waiting; /* children with children whose sums are missing */
 };
 
 struct graph_subtree_sums {
@@ -30,7 +31,7 @@ struct graph_subtree_sums {
 	struct base_ranks inner;       /* nodes with children */
 	struct graph_subtree_sum *sum; /* by rank */
 	struct base_big sum_big;
-	/* by range of ranks: parent's rank; size, and whether from an inner node */
+	/* if those are in a file, by range of ranks: parent's rank; size, how many inner nodes */
 	struct base_buckets sizes;
 };
 
@@ -46,11 +47,8 @@ void graph_subtree_sums_release(struct graph_subtree_sums *sums);
 void graph_subtree_sums_mark(struct graph_subtree_sums *sums, uint32_t first,
 			     const uint32_t *parent, uint32_t count);
 
-/*
- * Once all parents are marked: ranks them. Returns the bytes that graph_subtree_sums_begin will
- * take.
- */
-uint64_t graph_subtree_sums_rank(struct graph_subtree_sums *sums);
+/* Once all parents are marked: ranks them. */
+void graph_subtree_sums_rank(struct graph_subtree_sums *sums);
 int graph_subtree_sums_begin(struct graph_subtree_sums *sums, struct hdb_error *err);
 
 /*
@@ -59,9 +57,9 @@ int graph_subtree_sums_begin(struct graph_subtree_sums *sums, struct hdb_error *
  * time.
  */
 struct graph_tree_size {
-	uint32_t rank; /* of the parent */
-	bool is_inner; /* so is the node itself */
-	uint64_t size;
+	uint32_t rank;        /* of the parent */
+	uint32_t inner_count; /* of those that it is of: inner nodes */
+	uint64_t size;        /* of neighbours with the same parent */
 };
 int graph_subtree_sums_add(struct graph_subtree_sums *sums, struct base_vec *sizes, uint32_t first,
 			   const uint32_t *parent, const uint64_t *size, uint32_t count,
