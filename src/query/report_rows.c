@@ -12,11 +12,11 @@
 /* Longest text of a row: a sentence with a few names of classes in it. */
 #define TEXT_MAX_BYTES 8192
 
-struct query_story_row query_story_row(const char *kind, uint64_t part)
+struct query_story_row query_story_row(const struct query_story *story, const char *kind)
 {
 	return (struct query_story_row){
 		.kind = kind,
-		.part = part,
+		.part = story->part,
 		.step = STORY_NONE,
 		.ix = HEAP_NONE,
 		.class_no = HEAP_NONE,

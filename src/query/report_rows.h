@@ -27,10 +27,12 @@ struct query_story {
 	struct base_vec rows;  /* struct query_story_row */
 	struct base_vec texts; /* bytes, each text terminated */
 	size_t at;             /* the next row to give */
+	uint64_t part;         /* what is told now: number of the suspect or finding */
+	bool is_brief;         /* of each part only its headline */
 };
 
-/* A row of that kind with nothing in it. */
-struct query_story_row query_story_row(const char *kind, uint64_t part);
+/* A row of that kind of the part that is told, with nothing else in it. */
+struct query_story_row query_story_row(const struct query_story *story, const char *kind);
 
 /* Appends a row. */
 int query_story_add(struct query_story *story, const struct query_story_row *row,

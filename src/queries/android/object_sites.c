@@ -9,16 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int find_site(struct query *q, struct object_sites *s, uint32_t trace, uint32_t class_no,
+/* The site of the trace and class of `site`, which is added if it is new. */
+static int find_site(struct query *q, struct object_sites *s, struct object_site site,
 		     struct object_site **out, struct hdb_error *err)
 {
-	const uint64_t key = ((uint64_t)trace << 32 | (s->is_by_class ? class_no : 0)) + 1;
-	struct object_site site = { .trace = trace, .class_no = class_no };
+	const uint64_t key =
+		((uint64_t)site.trace << 32 | (s->is_by_class ? site.class_no : 0)) + 1;
 	uint32_t no = base_idmap_get(&s->map, key);
 	int r = HDB_OK;
 
 	if (no == BASE_IDMAP_NONE) {
-		r = trace ? heap_trace(q->heap, trace, &site.stack, err) : HDB_NOTFOUND;
+		r = site.trace ? heap_trace(q->heap, site.trace, &site.stack, err) : HDB_NOTFOUND;
 		if (r == HDB_NOTFOUND)
 			r = HDB_OK;
 		no = (uint32_t)s->sites.count;
@@ -31,11 +32,19 @@ static int find_site(struct query *q, struct object_sites *s, uint32_t trace, ui
 	return r < 0 ? r : HDB_OK;
 }
 
+/* One block's columns. */
+struct columns {
+	struct heap_block objects;
+	uint64_t offsets[STORE_BLOCK_OBJECTS];
+	uint8_t reachable[STORE_BLOCK_OBJECTS];
+};
+
 /* The serial of an object's trace: behind its identifier, whatever it is. */
-static int read_serial(struct query *q, const struct heap_block *block, uint32_t i, uint64_t offset,
-		       uint32_t *out, struct hdb_error *err)
+static int read_serial(struct heap *heap, const struct columns *columns, uint32_t i, uint32_t *out,
+		       struct hdb_error *err)
 {
-	struct heap *heap = q->heap;
+	const struct heap_block *block = &columns->objects;
+	const uint64_t offset = columns->offsets[i];
 	const uint8_t *p;
 
 	*out = 0;
@@ -52,13 +61,6 @@ static int read_serial(struct query *q, const struct heap_block *block, uint32_t
 	return HDB_OK;
 }
 
-/* One block's columns. */
-struct columns {
-	struct heap_block objects;
-	uint64_t offsets[STORE_BLOCK_OBJECTS];
-	uint8_t reachable[STORE_BLOCK_OBJECTS];
-};
-
 static int count_block(struct query *q, struct object_sites *s, const struct columns *block,
 		       struct hdb_error *err)
 {
@@ -66,15 +68,14 @@ static int count_block(struct query *q, struct object_sites *s, const struct col
 	int r = HDB_OK;
 
 	for (uint32_t i = 0; i < objects->count && r == HDB_OK; i++) {
-		struct object_site *site;
-		uint32_t trace;
+		struct object_site new = { .class_no = objects->class_no[i] }, *site;
 
 		if (objects->first_ix + i == HEAP_BOOT_LOADER || !block->reachable[i] ||
 		    objects->kind[i] == HEAP_LEFT_OUT)
 			continue;
-		if ((r = read_serial(q, objects, i, block->offsets[i], &trace, err)) < 0)
+		if ((r = read_serial(q->heap, block, i, &new.trace, err)) < 0)
 			return r;
-		if ((r = find_site(q, s, trace, objects->class_no[i], &site, err)) < 0)
+		if ((r = find_site(q, s, new, &site, err)) < 0)
 			return r;
 		site->count++;
 		site->bytes += objects->shallow[i];

@@ -1,6 +1,7 @@
 /*
  * queries/android/q_app.c - what an Android dump tells of its device and its application.
  */
+#include "base/base_text.h"
 #include "derive/native.h"
 #include "heap/known.h"
 #include "queries/queries.h"
@@ -74,18 +75,18 @@ static int add_number(struct state *s, const char *key, const char *help, uint64
 	return base_vec_push(&s->entries, &entry, sizeof(entry), err);
 }
 
-static int static_text(struct heap *heap, const char *field, const char *path, char *buf,
-		       size_t size, struct hdb_error *err)
+static int static_text(struct heap *heap, const char *field, const char *path, struct base_text to,
+		       struct hdb_error *err)
 {
 	uint32_t ix;
 	int r = heap_static_object(heap, field, &ix, err);
 
-	buf[0] = '\0';
+	to.buf[0] = '\0';
 	if (r != HDB_OK)
 		goto out;
 	if (path[0] && (r = heap_path_object(heap, ix, HEAP_NONE, path, &ix, err)) != HDB_OK)
 		goto out;
-	r = heap_string(heap, ix, buf, size, NULL, err);
+	r = heap_string(heap, ix, to.buf, to.size, NULL, err);
 out:
 	return r < 0 ? r : HDB_OK;
 }
@@ -224,24 +225,24 @@ static int tell_device(struct state *s, struct hdb_error *err)
 	if (r == HDB_OK && heap_value_number(&value, &sdk) && sdk > 0)
 		r = add_number(s, "sdk", "Android's API level", (uint64_t)sdk, err);
 	if (r >= 0)
-		r = static_text(heap, "android.os.Build.MANUFACTURER", "", text, sizeof(text), err);
+		r = static_text(heap, "android.os.Build.MANUFACTURER", "", BASE_TEXT(text), err);
 	if (r != HDB_OK)
 		return r;
 	if (text[0] && (r = add(s, "manufacturer", "of the device", text, err)) != HDB_OK)
 		return r;
-	r = static_text(heap, "android.os.Build.ID", "", text, sizeof(text), err);
+	r = static_text(heap, "android.os.Build.ID", "", BASE_TEXT(text), err);
 	if (r != HDB_OK)
 		return r;
 	if (text[0] && (r = add(s, "build", "Android's build", text, err)) != HDB_OK)
 		return r;
 	r = static_text(heap, "android.app.ActivityThread.sCurrentActivityThread",
-			"mBoundApplication.appInfo.processName", text, sizeof(text), err);
+			"mBoundApplication.appInfo.processName", BASE_TEXT(text), err);
 	if (r != HDB_OK)
 		return r;
 	if ((r = add(s, "process", "name of the application's process", text, err)) != HDB_OK)
 		return r;
-	r = static_text(heap, "leakcanary.internal.InternalLeakCanary.version", "", text,
-			sizeof(text), err);
+	r = static_text(heap, "leakcanary.internal.InternalLeakCanary.version", "", BASE_TEXT(text),
+			err);
 	if (r != HDB_OK)
 		return r;
 	return add(s, "leakcanary", "version of LeakCanary in it", text, err);

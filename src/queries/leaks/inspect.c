@@ -82,28 +82,24 @@ int inspect_number(struct inspect_look *look, const char *path, int64_t *out, st
 	return heap_path_number(look->heap, look->ix, look->start_no, path, out, err);
 }
 
-static int text_at(struct heap *heap, uint32_t ix, uint32_t start_no, const char *path, char *buf,
-		   size_t size, struct hdb_error *err)
+int inspect_text(struct inspect_look *look, const char *path, struct base_text to,
+		 struct hdb_error *err)
 {
 	uint32_t text;
-	int r = heap_path_object(heap, ix, start_no, path, &text, err);
+	int r = heap_path_object(look->heap, look->ix, look->start_no, path, &text, err);
 
-	buf[0] = '\0';
+	to.buf[0] = '\0';
 	if (r == HDB_OK)
-		r = heap_string(heap, text, buf, size, NULL, err);
+		r = heap_string(look->heap, text, to.buf, to.size, NULL, err);
 	return r < 0 ? r : HDB_OK;
 }
 
-int inspect_text(struct inspect_look *look, const char *path, char *buf, size_t size,
-		 struct hdb_error *err)
-{
-	return text_at(look->heap, look->ix, look->start_no, path, buf, size, err);
-}
-
-int inspect_text_of(struct heap *heap, uint32_t ix, const char *path, char *buf, size_t size,
+int inspect_text_of(struct heap *heap, uint32_t ix, const char *path, struct base_text to,
 		    struct hdb_error *err)
 {
-	return text_at(heap, ix, HEAP_NONE, path, buf, size, err);
+	struct inspect_look look = { .heap = heap, .ix = ix, .start_no = HEAP_NONE };
+
+	return inspect_text(&look, path, to, err);
 }
 
 int inspect_describe(struct heap *heap, uint32_t ix, char *buf, size_t size, struct hdb_error *err)
@@ -304,15 +300,15 @@ static int say_watched(struct inspect_look *look, struct hdb_error *err)
 		if (one->ix != look->ix || r != HDB_OK)
 			break;
 		if (look->out->wants_text)
-			r = inspect_text_of(look->heap, one->reference, "description|name", text,
-					    sizeof(text), err);
+			r = inspect_text_of(look->heap, one->reference, "description|name",
+					    BASE_TEXT(text), err);
 		if (r == HDB_OK)
 			r = inspect_say(look, INSPECT_GONE, err,
 					"a watcher expects it to be gone%s%s", text[0] ? ": " : "",
 					text);
 		if (r != HDB_OK || !look->out->wants_text)
 			return r;
-		r = inspect_text_of(look->heap, one->reference, "key", text, sizeof(text), err);
+		r = inspect_text_of(look->heap, one->reference, "key", BASE_TEXT(text), err);
 		if (r == HDB_OK && text[0])
 			r = inspect_say(look, INSPECT_LABEL, err, "key = %s", text);
 		if (r == HDB_OK)

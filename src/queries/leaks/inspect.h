@@ -10,6 +10,7 @@
 #define QUERIES_LEAKS_INSPECT_H
 
 #include "analysis/session.h"
+#include "base/base_text.h"
 #include "base/vec.h"
 
 /* What an object says of itself. */
@@ -122,10 +123,10 @@ int inspect_reference(struct inspect_look *look, const char *path, uint32_t *tar
 int inspect_number(struct inspect_look *look, const char *path, int64_t *out,
 		   struct hdb_error *err);
 /* A text, "" if it is null or not there: HDB_OK in any case but failures. */
-int inspect_text(struct inspect_look *look, const char *path, char *buf, size_t size,
+int inspect_text(struct inspect_look *look, const char *path, struct base_text to,
 		 struct hdb_error *err);
 /* The same of another object. */
-int inspect_text_of(struct heap *heap, uint32_t ix, const char *path, char *buf, size_t size,
+int inspect_text_of(struct heap *heap, uint32_t ix, const char *path, struct base_text to,
 		    struct hdb_error *err);
 
 /* ---- inspect_android.c, inspect_views.c: functions of rules ---- */

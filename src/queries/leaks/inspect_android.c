@@ -89,7 +89,7 @@ int inspect_fragment_tag(struct inspect_look *look, struct hdb_error *err)
 
 	if (!look->out->wants_text)
 		return HDB_OK;
-	r = inspect_text(look, "mTag", tag, sizeof(tag), err);
+	r = inspect_text(look, "mTag", BASE_TEXT(tag), err);
 	return r == HDB_OK && tag[0] ?
 		       inspect_say(look, INSPECT_LABEL, err, "Fragment.mTag=%s", tag) :
 		       r;
@@ -128,8 +128,7 @@ int inspect_fragment_state(struct inspect_look *look, struct hdb_error *err)
 		return r < 0 ? r : HDB_OK;
 	if (registry == HEAP_NONE)
 		return inspect_say(look, INSPECT_LABEL, err, "Fragment.mLifecycleRegistry = null");
-	r = inspect_text_of(look->heap, registry, "state.name|mState.name", state, sizeof(state),
-			    err);
+	r = inspect_text_of(look->heap, registry, "state.name|mState.name", BASE_TEXT(state), err);
 	if (r == HDB_OK && strcmp(state, "INITIALIZED") == 0)
 		r = was_in_use(look, &is_gone, err);
 	is_gone |= strcmp(state, "DESTROYED") == 0;
@@ -137,7 +136,7 @@ int inspect_fragment_state(struct inspect_look *look, struct hdb_error *err)
 		r = inspect_say(look, is_gone ? INSPECT_GONE : INSPECT_THERE, err,
 				"Fragment.mLifecycleRegistry.state is %s", state);
 	if (r == HDB_OK && look->out->wants_text)
-		r = inspect_text(look, "mTag", tag, sizeof(tag), err);
+		r = inspect_text(look, "mTag", BASE_TEXT(tag), err);
 	return r == HDB_OK && tag[0] ?
 		       inspect_say(look, INSPECT_LABEL, err, "Fragment.mTag = %s", tag) :
 		       r;
@@ -146,7 +145,7 @@ int inspect_fragment_state(struct inspect_look *look, struct hdb_error *err)
 int inspect_registry(struct inspect_look *look, struct hdb_error *err)
 {
 	char state[NAME_MAX_BYTES];
-	const int r = inspect_text(look, "state.name|mState.name", state, sizeof(state), err);
+	const int r = inspect_text(look, "state.name|mState.name", BASE_TEXT(state), err);
 
 	if (r != HDB_OK || !state[0])
 		return r;
@@ -165,7 +164,7 @@ int inspect_scope(struct inspect_look *look, struct hdb_error *err)
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
 	if (look->out->wants_text)
-		r = inspect_text(look, "name", name, sizeof(name), err);
+		r = inspect_text(look, "name", BASE_TEXT(name), err);
 	return r == HDB_OK ? inspect_say(look, is_dead ? INSPECT_GONE : INSPECT_THERE, err,
 					 "MortarScope#dead is %s, scope %s",
 					 is_dead ? "true" : "false", name) :
@@ -273,7 +272,7 @@ int inspect_recomposer(struct inspect_look *look, struct hdb_error *err)
 {
 	char state[NAME_MAX_BYTES];
 	enum inspect_says says = INSPECT_LABEL;
-	const int r = inspect_text(look, "_state._state.name", state, sizeof(state), err);
+	const int r = inspect_text(look, "_state._state.name", BASE_TEXT(state), err);
 
 	if (r != HDB_OK || !state[0])
 		return r;
@@ -336,7 +335,7 @@ static int say_property(struct inspect_look *look, struct hdb_error *err)
 {
 	char text[NAME_MAX_BYTES];
 	uint32_t property, type = HEAP_NONE;
-	int r = inspect_text(look, "mPropertyName", text, sizeof(text), err);
+	int r = inspect_text(look, "mPropertyName", BASE_TEXT(text), err);
 
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
@@ -347,7 +346,7 @@ static int say_property(struct inspect_look *look, struct hdb_error *err)
 		return r < 0 ? r : HDB_OK;
 	if (property == HEAP_NONE)
 		return inspect_say(look, INSPECT_LABEL, err, "mProperty = null");
-	r = inspect_text_of(look->heap, property, "mName", text, sizeof(text), err);
+	r = inspect_text_of(look->heap, property, "mName", BASE_TEXT(text), err);
 	if (r != HDB_OK)
 		goto out;
 	r = inspect_say(look, INSPECT_LABEL, err, "mProperty.mName = %s", text[0] ? text : "null");

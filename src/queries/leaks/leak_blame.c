@@ -20,15 +20,15 @@
 #define END_FIELD_PART 10u
 
 /* "com.acme.Cache.entries (static)", "local variable of thread \"main\"", ... */
-static int holder_text(struct query *q, const struct query_leak_path *path, size_t i, char *buf,
-		       size_t size, struct hdb_error *err)
+static int holder_text(struct query *q, const struct query_leak_path *path, size_t i,
+		       struct base_text to, struct hdb_error *err)
 {
 	static const char fixed[] = "static ";
 	const uint32_t ix = path->nodes[i];
 	char field[NAME_MAX_BYTES], what[NAME_MAX_BYTES];
 	struct heap_object object;
 	const char *name;
-	int r = query_leak_path_holds(q, path, i, field, sizeof(field), err);
+	int r = query_leak_path_holds(q, path, i, BASE_TEXT(field), err);
 
 	if (r != HDB_OK)
 		return r;
@@ -38,17 +38,17 @@ static int holder_text(struct query *q, const struct query_leak_path *path, size
 	name = heap_class_name(q->heap, object.kind == STORE_CLASS ? (uint32_t)object.length :
 								     object.class_no);
 	if (object.kind == STORE_CLASS && strncmp(field, fixed, sizeof(fixed) - 1) == 0)
-		(void)snprintf(buf, size, "%s.%s (static)", name, field + sizeof(fixed) - 1);
+		(void)snprintf(to.buf, to.size, "%s.%s (static)", name, field + sizeof(fixed) - 1);
 	else if (heap_is_thread(q->heap, ix) && strcmp(field, "<local variable>") == 0)
-		(void)snprintf(buf, size, "a local variable of thread %s", what);
+		(void)snprintf(to.buf, to.size, "a local variable of thread %s", what);
 	else if (object.kind == STORE_CLASS)
-		(void)snprintf(buf, size, "class %s%s%s", name, field[0] ? " " : "", field);
+		(void)snprintf(to.buf, to.size, "class %s%s%s", name, field[0] ? " " : "", field);
 	else if (object.kind == STORE_INSTANCE && field[0] && field[0] != '<')
-		(void)snprintf(buf, size, "%s.%s", name, field);
+		(void)snprintf(to.buf, to.size, "%s.%s", name, field);
 	else if (heap_is_thread(q->heap, ix))
-		(void)snprintf(buf, size, "thread %s", what);
+		(void)snprintf(to.buf, to.size, "thread %s", what);
 	else
-		(void)snprintf(buf, size, "%s%s%s", name, field[0] == '<' ? " " : "", field);
+		(void)snprintf(to.buf, to.size, "%s%s%s", name, field[0] == '<' ? " " : "", field);
 	return HDB_OK;
 }
 
@@ -61,7 +61,7 @@ static int weigh_own(struct query *q, const struct query_leak_path *path, size_t
 {
 	char holds[NAME_MAX_BYTES];
 	struct heap_value value;
-	int r = query_leak_path_holds(q, path, i, holds, sizeof(holds), err);
+	int r = query_leak_path_holds(q, path, i, BASE_TEXT(holds), err);
 
 	if (r != HDB_OK || !holds[0])
 		return r;
@@ -148,7 +148,7 @@ static int find_thread_local(struct query *q, const struct query_leak_path *path
 
 /* "thread-local com.acme.Context.CURRENT (static) of thread "pool-1-thread-1"". */
 static int thread_local_text(struct query *q, const struct query_leak_path *path, uint32_t key,
-			     char *buf, size_t size, struct hdb_error *err)
+			     struct base_text to, struct hdb_error *err)
 {
 	char owner[NAME_MAX_BYTES] = "", thread[NAME_MAX_BYTES];
 	struct query_leak_path to_key;
@@ -160,37 +160,37 @@ static int thread_local_text(struct query *q, const struct query_leak_path *path
 		return r;
 	if (to_key.count && (r = leak_choose_step(q, &to_key, &step, &best, err)) != HDB_OK)
 		return r;
-	if (to_key.count &&
-	    (r = holder_text(q, &to_key, step, owner, sizeof(owner), err)) != HDB_OK)
+	if (to_key.count && (r = holder_text(q, &to_key, step, BASE_TEXT(owner), err)) != HDB_OK)
 		return r;
 	analysis_describe(&q->session, path->nodes[0], thread, sizeof(thread));
-	(void)snprintf(buf, size, "thread-local %s of thread %s", owner, thread);
+	(void)snprintf(to.buf, to.size, "thread-local %s of thread %s", owner, thread);
 	return HDB_OK;
 }
 
-/*
- * ", in com.acme.App.CACHE (static)": the suspect, if it is another step, further up, and not the
- * platform's.
- */
-static int add_suspect_step(struct query *q, const struct query_leak_path *path, size_t chosen,
-			    uint32_t suspect_ix, char *buf, size_t size, struct hdb_error *err)
+/* The step of an object before step `end`; `end` if it is none of these. */
+static size_t step_of(const struct query_leak_path *path, size_t end, uint32_t ix)
 {
-	const size_t used = strlen(buf);
+	size_t i = 0;
+
+	while (i < end && path->nodes[i] != ix)
+		i++;
+	return i;
+}
+
+/* ", in com.acme.App.CACHE (static)": a step further up, if it is not the platform's. */
+static int add_step_above(struct query *q, const struct query_leak_path *path, size_t i,
+			  struct base_text to, struct hdb_error *err)
+{
+	const size_t used = strlen(to.buf);
 	char text[2 * NAME_MAX_BYTES];
+	enum leak_blame here;
+	int r = leak_blame_step(q, path, i, &here, err);
 
-	for (size_t i = 0; i < chosen; i++) {
-		enum leak_blame here;
-		int r;
-
-		if (path->nodes[i] != suspect_ix)
-			continue;
-		r = leak_blame_step(q, path, i, &here, err);
-		if (r == HDB_OK && here == BLAME_OWN)
-			r = holder_text(q, path, i, text, sizeof(text), err);
-		if (r == HDB_OK && here == BLAME_OWN)
-			(void)snprintf(buf + used, size - used, ", in %s", text);
+	if (r != HDB_OK || here != BLAME_OWN)
 		return r;
-	}
+	if ((r = holder_text(q, path, i, BASE_TEXT(text), err)) != HDB_OK)
+		return r;
+	(void)snprintf(to.buf + used, to.size - used, ", in %s", text);
 	return HDB_OK;
 }
 
@@ -270,8 +270,7 @@ static int find_end_fields(struct query *q, uint32_t ix, struct heap_fields *fie
  * "com.acme.App.CACHE (static), com.acme.App.LOG (static)": those that keep most; "" if none keeps
  * anything.
  */
-static int end_fields_text(struct query *q, uint32_t ix, char *buf, size_t size,
-			   struct hdb_error *err)
+static int end_fields_text(struct query *q, uint32_t ix, struct base_text to, struct hdb_error *err)
 {
 	struct end_fields found = { .count = 0 };
 	struct heap_fields fields;
@@ -281,7 +280,7 @@ static int end_fields_text(struct query *q, uint32_t ix, char *buf, size_t size,
 	size_t used = 0;
 	int r = heap_object(q->heap, ix, &object, err);
 
-	buf[0] = '\0';
+	to.buf[0] = '\0';
 	is_static = object.kind == STORE_CLASS;
 	if (r == HDB_OK)
 		r = derive_retained(q->derive, ix, &own, err);
@@ -301,48 +300,48 @@ static int end_fields_text(struct query *q, uint32_t ix, char *buf, size_t size,
 	 */
 	if (found.kept_bytes < own / 2)
 		found.least_bytes = 0;
-	for (size_t i = 0; i < found.count && used < size; i++) {
+	for (size_t i = 0; i < found.count && used < to.size; i++) {
 		if (i && found.list[i].retained_bytes < found.least_bytes)
 			break;
-		used += (size_t)snprintf(buf + used, size - used, "%s%s.%s%s", used ? ", " : "",
-					 heap_class_name(q->heap, is_static ?
-									  (uint32_t)object.length :
-									  object.class_no),
-					 found.list[i].name, is_static ? " (static)" : "");
+		used += (size_t)snprintf(
+			to.buf + used, to.size - used, "%s%s.%s%s", used ? ", " : "",
+			heap_class_name(q->heap,
+					is_static ? (uint32_t)object.length : object.class_no),
+			found.list[i].name, is_static ? " (static)" : "");
 	}
-	if (found.more && used < size)
-		(void)snprintf(buf + used, size - used, " and %" PRIu64 " more", found.more);
+	if (found.more && used < to.size)
+		(void)snprintf(to.buf + used, to.size - used, " and %" PRIu64 " more", found.more);
 	return HDB_OK;
 }
 
 /* Who is to blame if the end of the path is. */
-static int end_text(struct query *q, const struct query_leak_path *path, char *buf, size_t size,
+static int end_text(struct query *q, const struct query_leak_path *path, struct base_text to,
 		    struct hdb_error *err)
 {
 	const uint32_t ix = path->nodes[path->count - 1];
 	char roots[NAME_MAX_BYTES];
-	int r = heap_is_thread(q->heap, ix) ? HDB_OK : end_fields_text(q, ix, buf, size, err);
+	int r = heap_is_thread(q->heap, ix) ? HDB_OK : end_fields_text(q, ix, to, err);
 
-	if (r != HDB_OK || buf[0])
+	if (r != HDB_OK || to.buf[0])
 		return r;
-	r = holder_text(q, path, path->count - 1, buf, size, err);
+	r = holder_text(q, path, path->count - 1, to, err);
 	if (r != HDB_OK || path->count > 1 || heap_is_thread(q->heap, ix))
 		return r;
 	query_leak_roots(q, ix, roots, sizeof(roots));
 	if (roots[0])
-		(void)snprintf(buf, size, "a GC root: %s", roots);
+		(void)snprintf(to.buf, to.size, "a GC root: %s", roots);
 	return HDB_OK;
 }
 
 int query_leak_culprit(struct query *q, const struct query_leak_path *path, uint32_t suspect_ix,
-		       char *buf, size_t size, struct hdb_error *err)
+		       struct base_text to, struct hdb_error *err)
 {
-	size_t chosen, entry = 0;
+	size_t chosen, above, entry = 0;
 	enum leak_blame best;
 	uint32_t key;
 	int r;
 
-	buf[0] = '\0';
+	to.buf[0] = '\0';
 	if (!path->count)
 		return HDB_OK;
 	r = leak_choose_step(q, path, &chosen, &best, err);
@@ -351,11 +350,14 @@ int query_leak_culprit(struct query *q, const struct query_leak_path *path, uint
 	r = find_thread_local(q, path, &entry, &key, err);
 	if (r == HDB_OK && (best != BLAME_OWN || chosen < entry) &&
 	    heap_is_thread(q->heap, path->nodes[0]))
-		return thread_local_text(q, path, key, buf, size, err);
+		return thread_local_text(q, path, key, to, err);
 	if (r < 0 && r != HDB_ECHANGED)
 		return r;
 	if (chosen + 1 == path->count && !path->is_end_kept)
-		return end_text(q, path, buf, size, err);
-	r = holder_text(q, path, chosen, buf, size, err);
-	return r == HDB_OK ? add_suspect_step(q, path, chosen, suspect_ix, buf, size, err) : r;
+		return end_text(q, path, to, err);
+	r = holder_text(q, path, chosen, to, err);
+	if (r != HDB_OK)
+		return r;
+	above = step_of(path, chosen, suspect_ix);
+	return above < chosen ? add_step_above(q, path, above, to, err) : HDB_OK;
 }

@@ -37,7 +37,11 @@ struct holder {
 	char name[NAME_MAX_BYTES];
 };
 
+/* Who refers to the object at step `at` of a path, above which other paths lead elsewhere. */
 struct holders {
+	struct query *q;
+	const struct query_leak_path *path;
+	size_t at;
 	struct holder list[HOLDERS_MAX]; /* of different names */
 	size_t count;
 	bool has_more; /* not all were looked at */
@@ -63,10 +67,10 @@ static int find_topmost(struct query *q, const struct query_leak_path *path, siz
 	return r;
 }
 
-/* Whether `top` dominates an object; also if that takes too long to say. */
-static int is_below(struct query *q, struct holders *h, uint32_t ix, uint32_t top, bool *out,
-		    struct hdb_error *err)
+/* Whether the topmost object dominates an object; also if that takes too long to say. */
+static int is_below(struct holders *h, uint32_t ix, bool *out, struct hdb_error *err)
 {
+	const uint32_t top = h->path->nodes[h->at];
 	uint32_t up = ix;
 	int r = HDB_OK;
 
@@ -74,22 +78,24 @@ static int is_below(struct query *q, struct holders *h, uint32_t ix, uint32_t to
 		ix = up;
 		*out = ix == top || h->steps >= STEPS_MAX;
 		if (!*out)
-			r = derive_dominator(q->derive, ix, &up, err);
+			r = derive_dominator(h->q->derive, ix, &up, err);
 	} while (r == HDB_OK && !*out && up != GRAPH_NONE && up != ix && h->steps++ < STEPS_MAX);
 	h->has_more |= h->steps >= STEPS_MAX;
 	return r;
 }
 
 /*
- * The path to a holder and on along the old one from step `at`; count 0 if there is none, or no
- * room.
+ * The path to a holder and on along the old one from the topmost object; count 0 if there is none,
+ * or no room.
  */
-static int make_path(struct query *q, uint32_t holder_ix, const struct query_leak_path *old,
-		     size_t at, struct query_leak_path *out, struct hdb_error *err)
+static int make_path(const struct holders *h, uint32_t holder_ix, struct query_leak_path *out,
+		     struct hdb_error *err)
 {
+	const struct query_leak_path *old = h->path;
+	const size_t at = h->at;
 	const size_t rest = old->count - at;
 	const bool has_gap = old->gap && old->gap_at > at;
-	int r = query_leak_path_find(q, holder_ix, out, err);
+	int r = query_leak_path_find(h->q, holder_ix, out, err);
 
 	for (size_t i = 0; r == HDB_OK && i < out->count; i++)
 		if (out->nodes[i] == old->nodes[at])
@@ -119,7 +125,7 @@ static int rank_of(struct query *q, const struct query_leak_path *path, enum ran
 	int r = leak_choose_step(q, path, &chosen, &best, err);
 
 	if (r == HDB_OK && heap_is_thread(q->heap, path->nodes[0])) {
-		r = query_leak_path_holds(q, path, 0, holds, sizeof(holds), err);
+		r = query_leak_path_holds(q, path, 0, BASE_TEXT(holds), err);
 		is_local = strcmp(holds, "<local variable>") == 0;
 	}
 	*out = best == BLAME_OWN    ? (is_local ? RANK_OWN_OF_LOCAL : RANK_OWN) :
@@ -159,10 +165,11 @@ static void keep(struct holders *h, const struct holder *holder)
 		h->has_more = true;
 }
 
-/* One that refers to the topmost object of the path, step `at`. */
-static int look_at(struct query *q, struct holders *h, const struct query_leak_path *path,
-		   size_t at, uint32_t ix, struct hdb_error *err)
+/* One that refers to the topmost object of the path. */
+static int look_at(struct holders *h, uint32_t ix, struct hdb_error *err)
 {
+	struct query *q = h->q;
+	const size_t rest = h->path->count - h->at;
 	struct holder holder = { .ix = ix };
 	struct query_leak_path to;
 	uint32_t parent;
@@ -173,54 +180,52 @@ static int look_at(struct query *q, struct holders *h, const struct query_leak_p
 
 	if (r != HDB_OK || !is_strong)
 		return r;
-	r = heap_strength(q->heap, ix, path->nodes[at], &strength, err);
+	r = heap_strength(q->heap, ix, h->path->nodes[h->at], &strength, err);
 	if (r != HDB_OK || strength != STORE_STRONG)
 		return r;
-	r = is_below(q, h, ix, path->nodes[at], &is_inside, err);
+	r = is_below(h, ix, &is_inside, err);
 	if (r != HDB_OK || is_inside)
 		return r;
-	r = make_path(q, ix, path, at, &to, err);
+	r = make_path(h, ix, &to, err);
 	if (r != HDB_OK || !to.count)
 		return r;
 	/* Classes, their objects and threads hold class loaders without meaning to. */
-	r = query_leak_path_holds(q, &to, to.count - (path->count - at) - 1, holds, sizeof(holds),
-				  err);
+	r = query_leak_path_holds(q, &to, to.count - rest - 1, BASE_TEXT(holds), err);
 	if (r != HDB_OK || strcmp(holds, "<class loader>") == 0 ||
 	    strcmp(holds, "contextClassLoader") == 0)
 		return r;
 	/* The name is that of the way to the topmost object. */
-	to.count -= path->count - at - 1;
+	to.count -= rest - 1;
 	to.is_end_kept = true;
 	holder.steps = to.count;
 	if ((r = rank_of(q, &to, &holder.rank, err)) != HDB_OK)
 		return r;
-	r = query_leak_culprit(q, &to, HEAP_NONE, holder.name, sizeof(holder.name), err);
+	r = query_leak_culprit(q, &to, HEAP_NONE, BASE_TEXT(holder.name), err);
 	if (r != HDB_OK)
 		return r;
 	keep(h, &holder);
 	return r;
 }
 
-static int find_holders(struct query *q, const struct query_leak_path *path, size_t at,
-			struct holders *h, struct hdb_error *err)
+static int find_holders(struct holders *h, struct hdb_error *err)
 {
 	struct store_lists referrers;
 	const uint32_t *batch;
 	size_t count = 1;
 	uint64_t done = 0;
-	int r = derive_referrers(q->derive, &referrers, err);
+	int r = derive_referrers(h->q->derive, &referrers, err);
 
 	if (r != HDB_OK)
 		goto out;
-	if ((r = store_lists_begin(&referrers, path->nodes[at], NULL, err)) != HDB_OK)
+	if ((r = store_lists_begin(&referrers, h->path->nodes[h->at], NULL, err)) != HDB_OK)
 		goto out;
 	while (count && done < HOLDERS_LOOKED) {
 		if ((r = store_lists_next(&referrers, &batch, &count, err)) != HDB_OK)
 			goto out;
 		for (size_t i = 0; i < count; i++, done++)
-			if ((r = look_at(q, h, path, at, batch[i], err)) != HDB_OK)
+			if ((r = look_at(h, batch[i], err)) != HDB_OK)
 				goto out;
-		if ((r = base_step(q->work, done, err)) != HDB_OK)
+		if ((r = base_step(h->q->work, done, err)) != HDB_OK)
 			goto out;
 	}
 out:
@@ -253,23 +258,22 @@ static void name_all(const struct holders *h, char *buf, size_t size)
  * than who holds it: "java.util.concurrent.ThreadPoolExecutor.workQueue, in ". Collections only
  * pass on.
  */
-static int name_topmost(struct query *q, const struct holders *h,
-			const struct query_leak_path *path, size_t at, char *buf, size_t size,
-			struct hdb_error *err)
+static int name_topmost(const struct holders *h, struct base_text to, struct hdb_error *err)
 {
+	struct heap *heap = h->q->heap;
 	char holds[NAME_MAX_BYTES];
 	struct heap_object object;
-	int r = heap_object(q->heap, path->nodes[at], &object, err);
+	int r = heap_object(heap, h->path->nodes[h->at], &object, err);
 
-	buf[0] = '\0';
+	to.buf[0] = '\0';
 	if (r != HDB_OK || object.kind != STORE_INSTANCE || h->list[0].rank <= RANK_OWN_OF_LOCAL ||
-	    heap_collection_rule(q->heap, object.class_no))
+	    heap_collection_rule(heap, object.class_no))
 		return r;
-	if ((r = query_leak_path_holds(q, path, at, holds, sizeof(holds), err)) != HDB_OK)
+	if ((r = query_leak_path_holds(h->q, h->path, h->at, BASE_TEXT(holds), err)) != HDB_OK)
 		return r;
 	if (holds[0] && holds[0] != '<')
-		(void)snprintf(buf, size, "%s.%s, in ", heap_class_name(q->heap, object.class_no),
-			       holds);
+		(void)snprintf(to.buf, to.size, "%s.%s, in ",
+			       heap_class_name(heap, object.class_no), holds);
 	return r;
 }
 
@@ -302,41 +306,58 @@ out:
 	return r;
 }
 
-int query_leak_blame(struct query *q, uint32_t end_ix, uint32_t suspect_ix,
-		     struct query_leak_path *path, char *buf, size_t size, struct hdb_error *err)
+/* The object that a suspect's path leads to; HEAP_NONE: paths to a group have nothing in common. */
+static uint32_t path_end(const struct analysis_suspect *s)
 {
+	if (s->point_ix != HEAP_NONE)
+		return s->point_ix;
+	if (s->ix != HEAP_NONE)
+		return s->ix;
+	return s->common.count ? *base_vec_at(&s->common, uint32_t, s->common.count - 1) :
+				 HEAP_NONE;
+}
+
+int query_leak_blame(struct query *q, const struct analysis_suspect *suspect,
+		     struct query_leak_path *path, struct base_text to, struct hdb_error *err)
+{
+	const uint32_t end_ix = path_end(suspect);
 	struct holders *h = NULL;
 	struct query_leak_path better = { .count = 0 };
 	size_t at = 0, used;
 	bool any = false;
-	int r = query_leak_path_find(q, end_ix, path, err);
+	int r;
 
-	buf[0] = '\0';
-	if (r != HDB_OK)
-		goto out;
+	to.buf[0] = '\0';
+	if (end_ix == HEAP_NONE)
+		return HDB_OK;
+	if ((r = query_leak_path_find(q, end_ix, path, err)) != HDB_OK)
+		return r;
 	if (path->count && (r = find_parting(q, path, &at, &any, err)) != HDB_OK)
+		return r;
+	if (!any)
+		return query_leak_culprit(q, path, suspect->ix, to, err);
+	h = calloc(1, sizeof(*h));
+	if (!h)
+		return hdb_fail_memory(err, "holders of a suspect", sizeof(*h));
+	h->q = q;
+	h->path = path;
+	h->at = at;
+	if ((r = find_holders(h, err)) != HDB_OK)
 		goto out;
-	if (any) {
-		h = calloc(1, sizeof(*h));
-		r = h ? find_holders(q, path, at, h, err) :
-			hdb_fail_memory(err, "holders of a suspect", sizeof(*h));
-		if (r != HDB_OK)
+	if (h->count) {
+		if ((r = name_topmost(h, to, err)) != HDB_OK)
 			goto out;
-	}
-	if (any && h->count) {
-		if ((r = name_topmost(q, h, path, at, buf, size, err)) != HDB_OK)
-			goto out;
-		if ((r = make_path(q, h->list[0].ix, path, at, &better, err)) != HDB_OK)
+		if ((r = make_path(h, h->list[0].ix, &better, err)) != HDB_OK)
 			goto out;
 		if (better.count)
 			*path = better;
 	}
+	used = strlen(to.buf);
+	if (h->count > 1 || used)
+		name_all(h, to.buf + used, to.size - used);
+	else
+		r = query_leak_culprit(q, path, suspect->ix, to, err);
 out:
-	used = strlen(buf);
-	if (r == HDB_OK && any && (h->count > 1 || used))
-		name_all(h, buf + used, size - used);
-	else if (r == HDB_OK)
-		r = query_leak_culprit(q, path, suspect_ix, buf, size, err);
 	free(h);
 	return r;
 }

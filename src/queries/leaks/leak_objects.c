@@ -94,14 +94,14 @@ static int add_step_text(struct query_story *story, const struct leak_steps *ste
 				labels[0] ? "; " : "", labels);
 }
 
-static int add_trace(struct query_story *story, uint64_t part, const struct leak_steps *steps,
+static int add_trace(struct query_story *story, const struct leak_steps *steps,
 		     struct hdb_error *err)
 {
 	int r = HDB_OK;
 
 	for (size_t i = 0; i < steps->list.count && r == HDB_OK; i++) {
 		const struct leak_step *step = base_vec_at(&steps->list, struct leak_step, i);
-		struct query_story_row row = query_story_row("trace", part);
+		struct query_story_row row = query_story_row(story, "trace");
 
 		row.ix = step->ix;
 		row.step = step->place;
@@ -135,14 +135,15 @@ static int sum_shallow(struct query_leaking *f, const struct leak_group *group, 
 	return r;
 }
 
-static int add_leaking(struct query_leaking *f, struct query_story *story, uint64_t part,
+static int add_leaking(struct query_leaking *f, struct query_story *story,
 		       const struct leak_group *group, const struct leak_steps *steps,
 		       struct hdb_error *err)
 {
 	const struct leak_step *last =
 		base_vec_at(&steps->list, struct leak_step, steps->list.count - 1);
-	struct query_story_row row = query_story_row(group->rule ? "library" : "leaking", part);
+	struct query_story_row row = query_story_row(story, group->rule ? "library" : "leaking");
 	char library[NAME_MAX_BYTES] = "", suspect[NAME_MAX_BYTES], signature[BASE_SHA1_TEXT];
+	char text[LEAK_SIGNATURE_MAX_BYTES];
 	int r = sum_shallow(f, group, &row.shallow_bytes, err);
 
 	row.ix = last->ix;
@@ -162,13 +163,17 @@ static int add_leaking(struct query_leaking *f, struct query_story *story, uint6
 			     group->objects, group->objects == 1 ? "" : "s", signature);
 	if (r != HDB_OK)
 		return r;
-	if ((r = query_leaking_sign(story, &f->traces, group, steps, &row, err)) != HDB_OK)
+	if ((r = query_story_text(story, &row.signature, err, "%s", signature)) != HDB_OK)
+		return r;
+	query_leaking_signature_text(group, steps, f->q->heap, BASE_TEXT(text));
+	if (text[0] &&
+	    (r = query_story_text(story, &row.signature_text, err, "%s", text)) != HDB_OK)
 		return r;
 	return query_story_add(story, &row, err);
 }
 
-static int tell_group(struct query_leaking *f, struct query_story *story, uint64_t part, size_t no,
-		      bool is_brief, struct hdb_error *err)
+static int tell_group(struct query_leaking *f, struct query_story *story, size_t no,
+		      struct hdb_error *err)
 {
 	const struct leak_group *group = base_vec_at(&f->traces.groups, struct leak_group, no);
 	struct leak_steps steps = { .gap = 0 };
@@ -176,10 +181,10 @@ static int tell_group(struct query_leaking *f, struct query_story *story, uint64
 
 	if (r != HDB_OK)
 		goto out;
-	if ((r = add_leaking(f, story, part, group, &steps, err)) != HDB_OK)
+	if ((r = add_leaking(f, story, group, &steps, err)) != HDB_OK)
 		goto out;
-	if (!is_brief)
-		r = add_trace(story, part, &steps, err);
+	if (!story->is_brief)
+		r = add_trace(story, &steps, err);
 out:
 	leak_steps_release(&steps);
 	return r;
@@ -191,7 +196,7 @@ static int tell_unreachable(struct query_leaking *f, struct query_story *story,
 	int r = HDB_OK;
 
 	for (size_t i = 0; i < f->traces.unreachable.count && i < LEAKS_SHOWN && r == HDB_OK; i++) {
-		struct query_story_row row = query_story_row("unreachable", STORY_NONE);
+		struct query_story_row row = query_story_row(story, "unreachable");
 		struct leak_steps steps = { .gap = 0 };
 		const struct leak_step *step;
 		const char *labels;
@@ -200,6 +205,7 @@ static int tell_unreachable(struct query_leaking *f, struct query_story *story,
 		if (r == HDB_OK) {
 			step = base_vec_at(&steps.list, struct leak_step, 0);
 			labels = leak_steps_text(&steps, step->labels);
+			row.part = STORY_NONE;
 			row.ix = step->ix;
 			r = query_story_text(story, &row.text, err, "%s%s%s",
 					     leak_steps_text(&steps, step->reason),
@@ -212,9 +218,8 @@ static int tell_unreachable(struct query_leaking *f, struct query_story *story,
 	return r;
 }
 
-int query_leaking_tell(struct query_leaking *f, struct query_story *story, uint64_t part,
-		       bool is_library, bool is_brief, struct query_leaking_counts *counts,
-		       struct hdb_error *err)
+int query_leaking_tell(struct query_leaking *f, struct query_story *story, bool is_library,
+		       struct query_leaking_counts *counts, struct hdb_error *err)
 {
 	int r = HDB_OK;
 
@@ -224,7 +229,8 @@ int query_leaking_tell(struct query_leaking *f, struct query_story *story, uint6
 
 		if ((group->rule != NULL) != is_library || counts->told == LEAKS_SHOWN)
 			continue;
-		r = tell_group(f, story, part++, i, is_brief, err);
+		r = tell_group(f, story, i, err);
+		story->part++;
 		counts->told++;
 	}
 	return r == HDB_OK && is_library ? tell_unreachable(f, story, err) : r;

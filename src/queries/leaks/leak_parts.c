@@ -43,81 +43,89 @@ static int compare_retained(const void *a, const void *b)
 	return x->class_no < y->class_no ? -1 : x->class_no > y->class_no;
 }
 
-static int add_row(struct query_story *story, const char *kind, uint64_t part, uint64_t step,
-		   const struct analysis_class_sum *sum, size_t label, bool with_retained,
-		   struct hdb_error *err)
+/* A list of classes, the largest one by one, as rows of one kind. */
+struct class_list {
+	struct query_story *story;
+	const char *kind;
+	bool with_retained; /* what they retain is known */
+};
+
+static int add_row(const struct class_list *list, uint64_t step,
+		   const struct analysis_class_sum *sum, size_t label, struct hdb_error *err)
 {
-	struct query_story_row row = query_story_row(kind, part);
+	struct query_story_row row = query_story_row(list->story, list->kind);
 
 	row.step = step;
 	row.class_no = sum->class_no;
 	row.label = label;
 	row.count = sum->count;
 	row.shallow_bytes = sum->shallow_bytes;
-	if (with_retained)
+	if (list->with_retained)
 		row.retained_bytes = sum->retained_bytes;
-	return query_story_add(story, &row, err);
+	return query_story_add(list->story, &row, err);
 }
 
-static int add_sorted(struct query_story *story, const char *kind, uint64_t part,
-		      const struct analysis_class_sum *classes, size_t count, bool with_retained,
-		      struct hdb_error *err)
+static int add_sorted(const struct class_list *list, const struct analysis_class_sum *classes,
+		      size_t count, struct hdb_error *err)
 {
 	struct analysis_class_sum others = { .class_no = HEAP_NONE };
 	size_t label;
-	int r = HDB_OK;
+	int r;
 
-	for (size_t i = 0; i < count && r == HDB_OK; i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (i < CLASSES_SHOWN) {
-			r = add_row(story, kind, part, i, &classes[i], 0, with_retained, err);
+			if ((r = add_row(list, i, &classes[i], 0, err)) != HDB_OK)
+				return r;
 			continue;
 		}
 		others.count += classes[i].count;
 		others.shallow_bytes += classes[i].shallow_bytes;
 		others.retained_bytes += classes[i].retained_bytes;
 	}
-	if (r != HDB_OK || count <= CLASSES_SHOWN)
-		return r;
-	r = query_story_text(story, &label, err, "others: %zu class%s", count - CLASSES_SHOWN,
+	if (count <= CLASSES_SHOWN)
+		return HDB_OK;
+	r = query_story_text(list->story, &label, err, "others: %zu class%s", count - CLASSES_SHOWN,
 			     count - CLASSES_SHOWN == 1 ? "" : "es");
-	return r == HDB_OK ? add_row(story, kind, part, CLASSES_SHOWN, &others, label,
-				     with_retained, err) :
-			     r;
+	return r == HDB_OK ? add_row(list, CLASSES_SHOWN, &others, label, err) : r;
 }
 
 /* Lists the largest classes, and puts the others in one row. */
-static int tell_classes(struct query_story *story, const char *kind, uint64_t part,
-			const struct analysis_class_sum *classes, uint32_t class_count,
-			bool with_retained, struct hdb_error *err)
+static int tell_classes(const struct class_list *list, const struct analysis_class_sum *classes,
+			uint32_t class_count, struct hdb_error *err)
 {
 	struct base_vec used = { 0 };
 	int r = HDB_OK;
 
-	for (uint32_t no = 0; no < class_count && r == HDB_OK; no++)
-		if (classes[no].count)
-			r = base_vec_push(&used, &classes[no], sizeof(classes[no]), err);
+	for (uint32_t no = 0; no < class_count; no++) {
+		if (!classes[no].count)
+			continue;
+		if ((r = base_vec_push(&used, &classes[no], sizeof(classes[no]), err)) != HDB_OK)
+			goto out;
+	}
 	if (used.count)
 		qsort(used.data, used.count, sizeof(*classes), compare_retained);
-	if (r == HDB_OK)
-		r = add_sorted(story, kind, part, used.data, used.count, with_retained, err);
+	r = add_sorted(list, used.data, used.count, err);
+out:
 	base_vec_release(&used);
 	return r;
 }
 
-int query_leak_children(struct query_story *story, uint64_t part,
-			const struct analysis_leak_sums *sums, size_t suspect_no,
+int query_leak_children(struct query_story *story, const struct query_leak_suspect *about,
 			struct hdb_error *err)
 {
-	return tell_classes(story, "child", part, analysis_leak_sums_children(sums, suspect_no),
-			    sums->class_count, true, err);
+	const struct class_list list = { story, "child", true };
+
+	return tell_classes(&list, analysis_leak_sums_children(about->sums, about->no),
+			    about->sums->class_count, err);
 }
 
-int query_leak_contents(struct query_story *story, uint64_t part,
-			const struct analysis_leak_sums *sums, size_t suspect_no,
+int query_leak_contents(struct query_story *story, const struct query_leak_suspect *about,
 			struct hdb_error *err)
 {
-	return tell_classes(story, "content", part, analysis_leak_sums_contents(sums, suspect_no),
-			    sums->class_count, false, err);
+	const struct class_list list = { story, "content", false };
+
+	return tell_classes(&list, analysis_leak_sums_contents(about->sums, about->no),
+			    about->sums->class_count, err);
 }
 
 /* ---- what the children hold ---- */
@@ -132,14 +140,26 @@ struct elements {
 	uint64_t length, followed; /* children of the point */
 };
 
+/* Objects that wait, the next one last. */
+struct waiting {
+	uint32_t ix[ELEMENT_STACK];
+	size_t count;
+};
+
+/* What one child holds in the end. */
+struct ends {
+	uint32_t ix[ELEMENT_ENDS];
+	size_t count;
+};
+
 /*
- * Puts what an object dominates in its place if that is a few objects which keep most of it: the
- * values of entries, of wrappers, the next entries of a bucket. *taken: whether it did.
+ * Puts what the next object dominates in its place if that is a few objects which keep most of it:
+ * the values of entries, of wrappers, the next entries of a bucket. *taken: whether it did.
  */
-static int replace_element(struct query *q, struct elements *e, uint32_t *stack, size_t *depth,
+static int replace_element(struct query *q, struct elements *e, struct waiting *waiting,
 			   bool *taken, struct hdb_error *err)
 {
-	const uint32_t ix = stack[*depth - 1];
+	const uint32_t ix = waiting->ix[waiting->count - 1];
 	uint64_t own, sum = 0, length = 0;
 	const uint32_t *batch;
 	size_t count;
@@ -149,7 +169,7 @@ static int replace_element(struct query *q, struct elements *e, uint32_t *stack,
 	if (r == HDB_OK)
 		r = store_lists_begin(&e->lists, ix, &length, err);
 	if (r != HDB_OK || !length || length > ELEMENT_CHILDREN ||
-	    *depth + length - 1 > ELEMENT_STACK)
+	    waiting->count + length - 1 > ELEMENT_STACK)
 		return r;
 	r = store_lists_next(&e->lists, &batch, &count, err);
 	for (size_t i = 0; i < count && r == HDB_OK; i++) {
@@ -160,41 +180,43 @@ static int replace_element(struct query *q, struct elements *e, uint32_t *stack,
 	}
 	if (r != HDB_OK || count < length || sum <= own / 2)
 		return r;
-	memcpy(stack + *depth - 1, batch, count * sizeof(*batch));
-	*depth += count - 1;
+	memcpy(waiting->ix + waiting->count - 1, batch, count * sizeof(*batch));
+	waiting->count += count - 1;
 	*taken = true;
 	return HDB_OK;
 }
 
 /* What one child holds in the end: itself if all of that is the platform's. */
-static int find_ends(struct query *q, struct elements *e, uint32_t ix, uint32_t *ends,
-		     size_t *end_count, struct hdb_error *err)
+static int find_ends(struct query *q, struct elements *e, uint32_t ix, struct ends *out,
+		     struct hdb_error *err)
 {
-	uint32_t stack[ELEMENT_STACK] = { ix };
-	size_t depth = 1;
+	struct waiting waiting = { .ix = { ix }, .count = 1 };
 	bool has_own = false;
-	int r = HDB_OK;
 
-	*end_count = 0;
-	for (unsigned steps = 0; depth && steps < ELEMENT_STEPS && r == HDB_OK; steps++) {
+	out->count = 0;
+	for (unsigned steps = 0; waiting.count && steps < ELEMENT_STEPS; steps++) {
+		const uint32_t at = waiting.ix[waiting.count - 1];
 		struct heap_object object;
 		bool is_replaced = false;
+		int r = heap_object(q->heap, at, &object, err);
 
-		r = heap_object(q->heap, stack[depth - 1], &object, err);
 		if (r == HDB_OK && e->is_platform[object.class_no])
-			r = replace_element(q, e, stack, &depth, &is_replaced, err);
-		if (is_replaced || r != HDB_OK)
+			r = replace_element(q, e, &waiting, &is_replaced, err);
+		if (r != HDB_OK)
+			return r;
+		if (is_replaced)
 			continue;
 		has_own |= !e->is_platform[object.class_no];
-		ends[(*end_count)++] = stack[--depth];
+		out->ix[out->count++] = at;
+		waiting.count--;
 	}
-	while (depth)
-		ends[(*end_count)++] = stack[--depth];
+	while (waiting.count)
+		out->ix[out->count++] = waiting.ix[--waiting.count];
 	if (!has_own) {
-		ends[0] = ix;
-		*end_count = 1;
+		out->ix[0] = ix;
+		out->count = 1;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* Adds what one child holds, by class, so many times. */
@@ -230,26 +252,27 @@ static int follow_child(struct query *q, struct elements *e, uint32_t ix, uint64
 			struct hdb_error *err)
 {
 	struct analysis_class_sum sums[ELEMENT_ENDS];
-	uint32_t ends[ELEMENT_ENDS];
+	struct ends ends;
 	struct heap_object object;
-	size_t count = 0;
 	int r = heap_object(q->heap, ix, &object, err);
 
 	e->followed++;
 	if (r != HDB_OK || e->is_end[object.class_no])
 		return r;
-	r = find_ends(q, e, ix, ends, &count, err);
-	for (size_t i = 0; i < count && r == HDB_OK; i++) {
-		r = heap_object(q->heap, ends[i], &object, err);
+	if ((r = find_ends(q, e, ix, &ends, err)) != HDB_OK)
+		return r;
+	for (size_t i = 0; i < ends.count; i++) {
+		if ((r = heap_object(q->heap, ends.ix[i], &object, err)) != HDB_OK)
+			return r;
 		sums[i] = (struct analysis_class_sum){ .class_no = object.class_no,
 						       .count = 1,
 						       .shallow_bytes = object.shallow_bytes };
-		if (r == HDB_OK)
-			r = derive_retained(q->derive, ends[i], &sums[i].retained_bytes, err);
+		r = derive_retained(q->derive, ends.ix[i], &sums[i].retained_bytes, err);
+		if (r != HDB_OK)
+			return r;
 	}
-	if (r == HDB_OK)
-		add_ends(e, sums, count, times);
-	return r;
+	add_ends(e, sums, ends.count, times);
+	return HDB_OK;
 }
 
 /* A number that looks random and is the same in each run (splitmix64). */
@@ -389,9 +412,10 @@ static int take_node(struct query *q, struct elements *e, uint32_t ix, uint32_t 
 	return r;
 }
 
-static int follow_list(struct query *q, struct elements *e, struct query_story *story,
-		       uint64_t part, uint32_t ix, struct hdb_error *err)
+static int follow_list(struct query *q, struct elements *e, struct query_story *story, uint32_t ix,
+		       struct hdb_error *err)
 {
+	const struct class_list list = { story, "element", true };
 	const size_t first = story->rows.count;
 	uint64_t nodes = 0;
 	size_t text = 0;
@@ -405,7 +429,7 @@ static int follow_list(struct query *q, struct elements *e, struct query_story *
 		if (nodes % STEP_OBJECTS == 0 && (r = base_step(q->work, nodes, err)) != HDB_OK)
 			return r;
 	}
-	r = tell_classes(story, "element", part, e->classes, q->heap->class_count, true, err);
+	r = tell_classes(&list, e->classes, q->heap->class_count, err);
 	if (r != HDB_OK)
 		return r;
 	if (ix != HEAP_NONE) {
@@ -490,11 +514,12 @@ static int make_elements(struct query *q, struct elements *e, struct hdb_error *
 	return HDB_OK;
 }
 
-int query_leak_elements(struct query *q, struct query_story *story, uint64_t part,
-			const struct analysis_suspect *suspect,
-			const struct analysis_leak_sums *sums, size_t suspect_no,
-			struct hdb_error *err)
+int query_leak_elements(struct query *q, struct query_story *story,
+			const struct query_leak_suspect *about, struct hdb_error *err)
 {
+	const struct class_list list = { story, "element", true };
+	const struct analysis_suspect *suspect = about->suspect;
+	const uint32_t class_count = about->sums->class_count;
 	const size_t first = story->rows.count;
 	struct elements e = { .every = 1 };
 	bool any = false;
@@ -502,22 +527,19 @@ int query_leak_elements(struct query *q, struct query_story *story, uint64_t par
 
 	if (suspect->point_ix == HEAP_NONE)
 		return HDB_OK;
-	r = make_elements(q, &e, err);
-	if (r == HDB_OK && suspect->is_list)
-		r = follow_list(q, &e, story, part, suspect->point_ix, err);
-	else if (r == HDB_OK)
-		take_ends(&e, sums, suspect_no, &any);
-	if (r != HDB_OK)
+	if ((r = make_elements(q, &e, err)) != HDB_OK)
 		goto out;
+	if (suspect->is_list) {
+		r = follow_list(q, &e, story, suspect->point_ix, err);
+		goto out;
+	}
+	take_ends(&e, about->sums, about->no, &any);
 	if (any && (r = follow_children(q, &e, suspect->point_ix, err)) != HDB_OK)
 		goto out;
-	if (!suspect->is_list) {
-		r = tell_classes(story, "element", part, e.classes, sums->class_count, true, err);
-		if (r != HDB_OK)
-			goto out;
-	}
+	if ((r = tell_classes(&list, e.classes, class_count, err)) != HDB_OK)
+		goto out;
 	if (e.every > 1)
-		r = mark_estimates(story, first, &e, sums->class_count, err);
+		r = mark_estimates(story, first, &e, class_count, err);
 out:
 	free(e.classes);
 	free(e.count_squares);

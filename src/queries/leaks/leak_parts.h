@@ -8,6 +8,7 @@
 #include "analysis/leak_sums.h"
 #include "analysis/platform_classes.h"
 #include "analysis/suspects.h"
+#include "base/base_text.h"
 #include "query/report_rows.h"
 
 /* Steps of a path that are told, half at each end; lists make paths of millions. */
@@ -35,11 +36,11 @@ int query_leak_path_along(struct query *q, const uint32_t *parents, uint32_t ix,
 			  struct query_leak_path *out, struct hdb_error *err);
 
 /* The field by which step `i` of a path holds the next one, or "" (last step, gap, no dump). */
-int query_leak_path_holds(struct query *q, const struct query_leak_path *path, size_t i, char *buf,
-			  size_t size, struct hdb_error *err);
+int query_leak_path_holds(struct query *q, const struct query_leak_path *path, size_t i,
+			  struct base_text to, struct hdb_error *err);
 
 /* Appends its rows, of kind "path". */
-int query_leak_path_rows(struct query *q, struct query_story *story, uint64_t part,
+int query_leak_path_rows(struct query *q, struct query_story *story,
 			 const struct query_leak_path *path, struct hdb_error *err);
 
 /* The root kinds of an object, "thread object, JNI global". */
@@ -55,26 +56,33 @@ void query_leak_roots(struct query *q, uint32_t ix, char *buf, size_t size);
  * has none, the kind of root that it is.
  */
 int query_leak_culprit(struct query *q, const struct query_leak_path *path, uint32_t suspect_ix,
-		       char *buf, size_t size, struct hdb_error *err);
+		       struct base_text to, struct hdb_error *err);
 
 /*
  * The path to a suspect and who is to blame for it. Where several hold it, all are named, static
  * fields before local variables ("com.acme.App.CACHE (static) and a local variable of thread
- * "main""), and the path is the first one's. `end_ix` is where the path ends; the suspect as above.
+ * "main""), and the path is the first one's. It ends where memory accumulates, or at the suspect;
+ * a group whose paths have nothing in common has none, and "".
  */
-int query_leak_blame(struct query *q, uint32_t end_ix, uint32_t suspect_ix,
-		     struct query_leak_path *path, char *buf, size_t size, struct hdb_error *err);
+int query_leak_blame(struct query *q, const struct analysis_suspect *suspect,
+		     struct query_leak_path *path, struct base_text to, struct hdb_error *err);
+
+/* A suspect, and what is known of it; all is lent. */
+struct query_leak_suspect {
+	const struct analysis_suspect *suspect;
+	const struct query_leak_path *path;    /* that leads to it */
+	const struct analysis_leak_sums *sums; /* of all suspects */
+	size_t no;                             /* its place in them */
+};
 
 /*
  * Kind "child": what the accumulation point dominates immediately, by class. Kind "content": all
- * that the suspect retains, by class; suspect_no is its place in the sums. Exact; classes that are
- * not listed have one row together, with no class.
+ * that the suspect retains, by class. Exact; classes that are not listed have one row together,
+ * with no class.
  */
-int query_leak_children(struct query_story *story, uint64_t part,
-			const struct analysis_leak_sums *sums, size_t suspect_no,
+int query_leak_children(struct query_story *story, const struct query_leak_suspect *about,
 			struct hdb_error *err);
-int query_leak_contents(struct query_story *story, uint64_t part,
-			const struct analysis_leak_sums *sums, size_t suspect_no,
+int query_leak_contents(struct query_story *story, const struct query_leak_suspect *about,
 			struct hdb_error *err);
 
 /*
@@ -83,18 +91,15 @@ int query_leak_contents(struct query_story *story, uint64_t part,
  * so on. Of very many such children some are chosen by chance and stand for all, which the rows
  * say, with the error that this may make.
  */
-int query_leak_elements(struct query *q, struct query_story *story, uint64_t part,
-			const struct analysis_suspect *suspect,
-			const struct analysis_leak_sums *sums, size_t suspect_no,
-			struct hdb_error *err);
+int query_leak_elements(struct query *q, struct query_story *story,
+			const struct query_leak_suspect *about, struct hdb_error *err);
 
 /*
  * Kinds "thread", "frame" and "local": if the path begins at a thread, that thread, its stack and
  * the locals that matter, those on the path or else those that it dominates with more than a tenth
  * of the suspect's retained size.
  */
-int query_leak_thread(struct query *q, struct query_story *story, uint64_t part,
-		      const struct analysis_suspect *suspect, const struct query_leak_path *path,
-		      struct hdb_error *err);
+int query_leak_thread(struct query *q, struct query_story *story,
+		      const struct query_leak_suspect *about, struct hdb_error *err);
 
 #endif

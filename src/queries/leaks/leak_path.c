@@ -10,31 +10,46 @@
 
 #define NAME_MAX_BYTES 512
 
-/* The node above in a tree: the one that is given, or else the table. */
-static int parent_of(struct query *q, const uint32_t *parents, bool is_strong, uint32_t ix,
-		     bool *reachable, uint32_t *parent, struct hdb_error *err)
+/* Paths to all objects: parents by object, or the table. */
+struct tree {
+	const uint32_t *parents; /* NULL: the table */
+	bool is_strong;          /* of the table: the one of strong references */
+};
+
+/* An object on the way up. */
+struct up {
+	uint32_t ix; /* GRAPH_NONE: above the root */
+	bool is_reachable;
+};
+
+/* Goes to the node above. */
+static int go_up(struct query *q, const struct tree *tree, struct up *up, struct hdb_error *err)
 {
-	if (!parents)
-		return derive_reach(q->derive, is_strong, ix, reachable, parent, err);
-	*parent = parents[ix];
-	*reachable = *parent != ix;
+	const uint32_t ix = up->ix;
+
+	if (!tree->parents)
+		return derive_reach(q->derive, tree->is_strong, ix, &up->is_reachable, &up->ix,
+				    err);
+	up->ix = tree->parents[ix];
+	up->is_reachable = up->ix != ix;
 	return HDB_OK;
 }
 
 /* Walks up the tree: the first nodes from below are kept, and of the others the last ones. */
-static int walk_up(struct query *q, const uint32_t *parents, uint32_t ix,
+static int walk_up(struct query *q, const struct tree *tree, uint32_t ix,
 		   struct query_leak_path *out, struct hdb_error *err)
 {
-	uint32_t above[LEAK_PATH_ENDS] = { 0 }, parent;
+	uint32_t above[LEAK_PATH_ENDS] = { 0 };
+	struct up up = { .ix = ix };
 	uint64_t length = 0, from_top;
-	bool reachable;
 
-	for (uint32_t at = ix; at != GRAPH_NONE; at = parent, length++) {
-		const int r = parent_of(q, parents, out->is_strong, at, &reachable, &parent, err);
+	for (; up.ix != GRAPH_NONE; length++) {
+		const uint32_t at = up.ix;
+		const int r = go_up(q, tree, &up, err);
 
 		if (r < 0)
 			return r;
-		if (!reachable)
+		if (!up.is_reachable)
 			return HDB_OK;
 		if (length > q->heap->object_count)
 			return hdb_fail(err, HDB_ECORRUPT,
@@ -67,34 +82,32 @@ int query_leak_path_find(struct query *q, uint32_t ix, struct query_leak_path *o
 	int r;
 
 	*out = (struct query_leak_path){ .is_strong = true };
-	r = walk_up(q, NULL, ix, out, err);
+	r = walk_up(q, &(struct tree){ .is_strong = true }, ix, out, err);
 	if (r != HDB_OK || out->count)
 		return r;
 	*out = (struct query_leak_path){ .is_strong = false };
-	return walk_up(q, NULL, ix, out, err);
+	return walk_up(q, &(struct tree){ .is_strong = false }, ix, out, err);
 }
 
 int query_leak_path_along(struct query *q, const uint32_t *parents, uint32_t ix,
 			  struct query_leak_path *out, struct hdb_error *err)
 {
 	*out = (struct query_leak_path){ .is_strong = true };
-	return walk_up(q, parents, ix, out, err);
+	return walk_up(q, &(struct tree){ .parents = parents }, ix, out, err);
 }
 
-int query_leak_path_holds(struct query *q, const struct query_leak_path *path, size_t i, char *buf,
-			  size_t size, struct hdb_error *err)
+int query_leak_path_holds(struct query *q, const struct query_leak_path *path, size_t i,
+			  struct base_text to, struct hdb_error *err)
 {
 	int r;
 
-	buf[0] = '\0';
+	to.buf[0] = '\0';
 	if (i + 1 >= path->count || (path->gap && i + 1 == path->gap_at))
 		return HDB_OK;
-	r = analysis_holder(&q->session, path->nodes[i], path->nodes[i + 1],
-			    (struct base_text){ buf, size }, err);
+	r = analysis_holder(&q->session, path->nodes[i], path->nodes[i + 1], to, err);
 	if (r == HDB_ECHANGED) {
-		buf[0] =
-			/* the path stands without the dump, only the names of fields do not */
-			'\0';
+		/* The path stands without the dump, only the names of fields do not. */
+		to.buf[0] = '\0';
 		r = HDB_OK;
 	}
 	return r;
@@ -116,43 +129,54 @@ void query_leak_roots(struct query *q, uint32_t ix, char *buf, size_t size)
 		(void)snprintf(buf, size, "%s", HEAP_ORPHAN_NAME);
 }
 
-int query_leak_path_rows(struct query *q, struct query_story *story, uint64_t part,
+/* The row of step `i`. */
+static int add_step(struct query *q, struct query_story *story, const struct query_leak_path *path,
+		    size_t i, struct hdb_error *err)
+{
+	struct query_story_row row = query_story_row(story, "path");
+	struct heap_object object;
+	char text[NAME_MAX_BYTES];
+	int r;
+
+	row.ix = path->nodes[i];
+	row.step = i + (i >= path->gap_at ? path->gap : 0);
+	if ((r = heap_object(q->heap, row.ix, &object, err)) != HDB_OK)
+		return r;
+	row.shallow_bytes = object.shallow_bytes;
+	if ((r = derive_retained(q->derive, row.ix, &row.retained_bytes, err)) != HDB_OK)
+		return r;
+	if ((r = query_leak_path_holds(q, path, i, BASE_TEXT(text), err)) != HDB_OK)
+		return r;
+	if (text[0] && (r = query_story_text(story, &row.holds, err, "%s", text)) != HDB_OK)
+		return r;
+	if (i == 0) {
+		query_leak_roots(q, row.ix, text, sizeof(text));
+		if (text[0])
+			r = query_story_text(story, &row.text, err, "GC root: %s", text);
+	}
+	return r == HDB_OK ? query_story_add(story, &row, err) : r;
+}
+
+static int add_gap(struct query_story *story, uint64_t steps, struct hdb_error *err)
+{
+	struct query_story_row gap = query_story_row(story, "gap");
+	const int r = query_story_text(story, &gap.text, err, "%" PRIu64 " more steps", steps);
+
+	gap.count = steps;
+	return r == HDB_OK ? query_story_add(story, &gap, err) : r;
+}
+
+int query_leak_path_rows(struct query *q, struct query_story *story,
 			 const struct query_leak_path *path, struct hdb_error *err)
 {
-	char text[NAME_MAX_BYTES];
-	int r = HDB_OK;
+	for (size_t i = 0; i < path->count; i++) {
+		int r;
 
-	for (size_t i = 0; i < path->count && r == HDB_OK; i++) {
-		struct query_story_row row = query_story_row("path", part);
-		struct query_story_row gap = query_story_row("gap", part);
-		struct heap_object object;
-
-		if (path->gap && i == path->gap_at) {
-			gap.count = path->gap;
-			r = query_story_text(story, &gap.text, err, "%" PRIu64 " more steps",
-					     path->gap);
-			if (r == HDB_OK)
-				r = query_story_add(story, &gap, err);
-		}
-		row.ix = path->nodes[i];
-		row.step = i + (i >= path->gap_at ? path->gap : 0);
-		if (r == HDB_OK)
-			r = heap_object(q->heap, row.ix, &object, err);
-		if (r == HDB_OK)
-			row.shallow_bytes = object.shallow_bytes;
-		if (r == HDB_OK)
-			r = derive_retained(q->derive, row.ix, &row.retained_bytes, err);
-		if (r == HDB_OK)
-			r = query_leak_path_holds(q, path, i, text, sizeof(text), err);
-		if (r == HDB_OK && text[0])
-			r = query_story_text(story, &row.holds, err, "%s", text);
-		if (r == HDB_OK && i == 0) {
-			query_leak_roots(q, row.ix, text, sizeof(text));
-			if (text[0])
-				r = query_story_text(story, &row.text, err, "GC root: %s", text);
-		}
-		if (r == HDB_OK)
-			r = query_story_add(story, &row, err);
+		if (path->gap && i == path->gap_at &&
+		    (r = add_gap(story, path->gap, err)) != HDB_OK)
+			return r;
+		if ((r = add_step(q, story, path, i, err)) != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }

@@ -13,8 +13,6 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 512
-/* A text of 48 steps; what is longer is cut, always at the same place. */
-#define SIGNATURE_MAX_BYTES 8000
 /* Fields of a class and its superclasses that its shape looks at: classes can have millions. */
 #define SHAPE_FIELDS_MAX 4096u
 #define SHAPE_CLASSES_MAX 256u
@@ -24,7 +22,7 @@ static const char field_mark[] = LEAK_SIGNATURE_FIELD;
 
 /* A text that grows step by step. */
 struct trail {
-	char text[SIGNATURE_MAX_BYTES];
+	char text[LEAK_SIGNATURE_MAX_BYTES];
 	size_t used, last; /* where its last step begins */
 };
 
@@ -162,7 +160,7 @@ static size_t put_types(const uint32_t *by_type, char *buf, size_t size)
  * which is named, unless all have it: "{object 2}:java.lang.Thread". Of static fields only the
  * class's own.
  */
-static int shape_of(struct heap *heap, uint32_t class_no, bool is_static, char *buf, size_t size,
+static int shape_of(struct heap *heap, uint32_t class_no, bool is_static, struct base_text to,
 		    struct hdb_error *err)
 {
 	uint32_t by_type[TYPES] = { 0 }, no = class_no;
@@ -186,7 +184,7 @@ static int shape_of(struct heap *heap, uint32_t class_no, bool is_static, char *
 	if (strcmp(above, "java.lang.Object") == 0)
 		above = "";
 	(void)put_types(by_type, types, sizeof(types));
-	(void)snprintf(buf, size, "%s{%s}%s%s", is_static ? "static" : "", types,
+	(void)snprintf(to.buf, to.size, "%s{%s}%s%s", is_static ? "static" : "", types,
 		       above[0] ? ":" : "", above);
 	return r;
 }
@@ -202,8 +200,8 @@ static int add_own(struct signer *s, const struct heap_object *object, uint32_t 
 	leak_stable_name(heap_class_name(s->q->heap, class_no), name, sizeof(name));
 	(void)snprintf(step, sizeof(step), "%s%s%s", name, holds[0] ? field_mark : "", holds);
 	add_step(&s->names, step);
-	r = shape_of(s->q->heap, class_no, object && object->kind == STORE_CLASS, name,
-		     sizeof(name), err);
+	r = shape_of(s->q->heap, class_no, object && object->kind == STORE_CLASS, BASE_TEXT(name),
+		     err);
 	(void)snprintf(step, sizeof(step), "%s%s", name, holds[0] ? field_mark : "");
 	if (r == HDB_OK)
 		add_step(&s->shapes, step);
@@ -212,7 +210,7 @@ static int add_own(struct signer *s, const struct heap_object *object, uint32_t 
 }
 
 /* The method of the application that has the local variable: "com.acme.Job.run", or "". */
-static int frame_of(struct query *q, uint32_t thread_ix, uint32_t ix, char *buf, size_t size,
+static int frame_of(struct query *q, uint32_t thread_ix, uint32_t ix, struct base_text to,
 		    struct hdb_error *err)
 {
 	struct store_thread thread = { .ix = HEAP_NONE };
@@ -223,7 +221,7 @@ static int frame_of(struct query *q, uint32_t thread_ix, uint32_t ix, char *buf,
 	uint32_t depth = UINT32_MAX;
 	int r = HDB_OK;
 
-	buf[0] = '\0';
+	to.buf[0] = '\0';
 	roots = heap_roots_of(q->heap, ix, &count);
 	for (size_t i = 0; i < count && r == HDB_OK; i++) {
 		if (!roots[i].is_local || roots[i].frame_number >= depth)
@@ -237,12 +235,12 @@ static int frame_of(struct query *q, uint32_t thread_ix, uint32_t ix, char *buf,
 	for (; r == HDB_OK && depth != UINT32_MAX && depth < trace.frame_count; depth++) {
 		r = heap_trace_frame(q->heap, &trace, depth, &frame, err);
 		if (r == HDB_OK)
-			r = heap_frame_text(q->heap, &frame, buf, size, err);
-		if (r == HDB_OK && !analysis_is_platform_class(buf))
+			r = heap_frame_text(q->heap, &frame, to.buf, to.size, err);
+		if (r == HDB_OK && !analysis_is_platform_class(to.buf))
 			break;
-		buf[0] = '\0';
+		to.buf[0] = '\0';
 	}
-	buf[strcspn(buf, "(")] = '\0';
+	to.buf[strcspn(to.buf, "(")] = '\0';
 	return r < 0 ? r : HDB_OK;
 }
 
@@ -251,7 +249,7 @@ static int add_thread(struct signer *s, const struct query_leak_path *path, size
 		      struct hdb_error *err)
 {
 	char method[NAME_MAX_BYTES], step[2 * NAME_MAX_BYTES];
-	int r = frame_of(s->q, path->nodes[i], path->nodes[i + 1], method, sizeof(method), err);
+	int r = frame_of(s->q, path->nodes[i], path->nodes[i + 1], BASE_TEXT(method), err);
 
 	(void)snprintf(step, sizeof(step), "java.lang.Thread%s%s%s", field_mark,
 		       method[0] ? "local variable of " : "local variable", method);
@@ -300,7 +298,7 @@ static int add_object(struct signer *s, const struct query_leak_path *path, size
 
 	if (r != HDB_OK)
 		return r;
-	if ((r = query_leak_path_holds(s->q, path, i, holds, sizeof(holds), err)) != HDB_OK)
+	if ((r = query_leak_path_holds(s->q, path, i, BASE_TEXT(holds), err)) != HDB_OK)
 		return r;
 	class_no = object.kind == STORE_CLASS ? (uint32_t)object.length : object.class_no;
 	if (object.kind == STORE_OBJECT_ARRAY || object.kind == STORE_PRIMITIVE_ARRAY)
@@ -358,10 +356,12 @@ static int keep(struct query_story *story, const struct signer *s, struct query_
 	return query_story_text(story, &row->signature_shape, err, "%s", hash);
 }
 
-int query_leak_sign(struct query *q, struct query_story *story, const struct analysis_suspect *s,
-		    const struct query_leak_path *path, struct query_story_row *row,
+int query_leak_sign(struct query *q, struct query_story *story,
+		    const struct query_leak_suspect *about, struct query_story_row *row,
 		    struct hdb_error *err)
 {
+	const struct analysis_suspect *s = about->suspect;
+	const struct query_leak_path *path = about->path;
 	struct signer signer;
 	const char *name = heap_class_name(q->heap, s->class_no);
 	size_t start = 0;
@@ -385,15 +385,12 @@ int query_leak_sign(struct query *q, struct query_story *story, const struct ana
 
 /* ---- leaking objects ---- */
 
-int query_leaking_sign(struct query_story *story, struct leak_traces *traces,
-		       const struct leak_group *group, const struct leak_steps *steps,
-		       struct query_story_row *row, struct hdb_error *err)
+void query_leaking_signature_text(const struct leak_group *group, const struct leak_steps *steps,
+				  struct heap *heap, struct base_text to)
 {
 	struct trail trail = { .used = 0 };
-	char hash[BASE_SHA1_TEXT], step[2 * NAME_MAX_BYTES];
-	int r = HDB_OK;
+	char step[2 * NAME_MAX_BYTES];
 
-	base_sha1_text(group->signature, hash);
 	if (group->rule)
 		library_leaks_pattern(group->rule, trail.text, sizeof(trail.text));
 	for (size_t i = 0; i < steps->list.count && !group->rule; i++) {
@@ -401,14 +398,9 @@ int query_leaking_sign(struct query_story *story, struct leak_traces *traces,
 
 		if (!at->is_suspect)
 			continue;
-		(void)snprintf(step, sizeof(step), "%s%s%s",
-			       leak_class_name(traces->session->heap, at->ix), field_mark,
-			       leak_steps_text(steps, at->generic));
+		(void)snprintf(step, sizeof(step), "%s%s%s", leak_class_name(heap, at->ix),
+			       field_mark, leak_steps_text(steps, at->generic));
 		add_step(&trail, step);
 	}
-	if ((r = query_story_text(story, &row->signature, err, "%s", hash)) < 0)
-		return r;
-	if (trail.text[0])
-		r = query_story_text(story, &row->signature_text, err, "%s", trail.text);
-	return r;
+	(void)snprintf(to.buf, to.size, "%s", trail.text);
 }

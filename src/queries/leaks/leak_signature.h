@@ -23,18 +23,21 @@
 #define LEAK_SIGNATURE_STEP " > "
 #define LEAK_SIGNATURE_FIELD "#"
 
-/* Fills the three cells of a suspect's row; `path` leads to it. */
-int query_leak_sign(struct query *q, struct query_story *story, const struct analysis_suspect *s,
-		    const struct query_leak_path *path, struct query_story_row *row,
+/* Room for a text of 48 steps; what is longer is cut, always at the same place. */
+#define LEAK_SIGNATURE_MAX_BYTES 8000
+
+/* Fills the three cells of a suspect's row. */
+int query_leak_sign(struct query *q, struct query_story *story,
+		    const struct query_leak_suspect *about, struct query_story_row *row,
 		    struct hdb_error *err);
 
 /*
- * The same for leaking objects: the signature is LeakCanary's, the SHA-1 of the text without what
- * is between its parts; of a known leak of a library, of the rule's pattern. There is no shape.
+ * The text of leaking objects that the same references keep, "" if no reference is suspect: of a
+ * known leak of a library the rule's pattern. The signature is LeakCanary's, the SHA-1 of the text
+ * without what is between its parts; there is no shape.
  */
-int query_leaking_sign(struct query_story *story, struct leak_traces *traces,
-		       const struct leak_group *group, const struct leak_steps *steps,
-		       struct query_story_row *row, struct hdb_error *err);
+void query_leaking_signature_text(const struct leak_group *group, const struct leak_steps *steps,
+				  struct heap *heap, struct base_text to);
 
 /*
  * "com.acme.A$$Lambda" of "com.acme.A$$Lambda$14/0x800c0": a class's name without what differs from

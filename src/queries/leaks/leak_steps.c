@@ -95,8 +95,8 @@ static size_t nearest(const struct telling *t, size_t from, bool is_down, enum l
 }
 
 /* Its status among the others, and why. */
-static void judge(struct telling *t, size_t i, const char *own, struct leak_step *step, char *buf,
-		  size_t size)
+static void judge(struct telling *t, size_t i, const char *own, struct leak_step *step,
+		  struct base_text to)
 {
 	struct heap *heap = t->traces->session->heap;
 	const bool is_above = i + 1 < t->there_end;
@@ -105,7 +105,7 @@ static void judge(struct telling *t, size_t i, const char *own, struct leak_step
 	const char *between = " and ";
 
 	step->status = t->own[i];
-	(void)snprintf(buf, size, "%s", own);
+	(void)snprintf(to.buf, to.size, "%s", own);
 	if (!is_above && !is_below)
 		return;
 	step->status = is_above ? LEAK_THERE : LEAK_GONE;
@@ -113,7 +113,7 @@ static void judge(struct telling *t, size_t i, const char *own, struct leak_step
 		leak_class_name(heap, node_of(t, nearest(t, i, is_above, step->status))->ix));
 	if (is_above && t->own[i] == LEAK_GONE)
 		between = ". Conflicts with ";
-	(void)snprintf(buf, size, "%s %s%s%s", name,
+	(void)snprintf(to.buf, to.size, "%s %s%s%s", name,
 		       is_above ? "below is not leaking" : "above is leaking",
 		       own[0] ? between : "", own);
 }
@@ -154,7 +154,7 @@ static int add_texts(struct telling *t, size_t i, struct leak_step *step, struct
 	if (r != HDB_OK)
 		goto out;
 	own_reason(&inspection, i + 1 == t->count, own, sizeof(own));
-	judge(t, i, own, step, text, sizeof(text));
+	judge(t, i, own, step, BASE_TEXT(text));
 	if ((r = keep_text(t->out, text, &step->reason, err)) != HDB_OK)
 		goto out;
 	inspection_join(&inspection, INSPECT_LABEL, "; ", text, sizeof(text));

@@ -26,6 +26,8 @@ struct local {
 };
 
 struct locals {
+	const struct query_leak_suspect *about;
+	uint32_t thread_ix;
 	struct local list[LOCALS_MAX];
 	size_t count;
 };
@@ -59,10 +61,11 @@ static void keep(struct locals *locals, const struct local *local)
 }
 
 /* Whether a local variable of the thread matters, from its root record. */
-static int look_at(struct query *q, const struct store_root *root, uint32_t thread_ix,
-		   const struct analysis_suspect *suspect, const struct query_leak_path *path,
-		   struct locals *locals, struct hdb_error *err)
+static int look_at(struct query *q, const struct store_root *root, struct locals *locals,
+		   struct hdb_error *err)
 {
+	const struct analysis_suspect *suspect = locals->about->suspect;
+	const struct query_leak_path *path = locals->about->path;
 	struct local local = { .frame = root->frame_number, .ix = root->ix };
 	uint32_t dominator;
 	int r = derive_retained(q->derive, root->ix, &local.retained_bytes, err);
@@ -72,8 +75,8 @@ static int look_at(struct query *q, const struct store_root *root, uint32_t thre
 	if ((r = derive_dominator(q->derive, root->ix, &dominator, err)) != HDB_OK)
 		return r;
 	local.is_on_path = path->count > 1 && path->nodes[1] == root->ix;
-	if (local.is_on_path ||
-	    (dominator == thread_ix && local.retained_bytes > suspect->retained_bytes / LOCAL_PART))
+	if (local.is_on_path || (dominator == locals->thread_ix &&
+				 local.retained_bytes > suspect->retained_bytes / LOCAL_PART))
 		keep(locals, &local);
 	return HDB_OK;
 }
@@ -91,13 +94,13 @@ static void prefer_path(struct locals *locals)
 	qsort(locals->list, locals->count, sizeof(locals->list[0]), compare_frames);
 }
 
-static int add_locals(struct query *q, struct query_story *story, uint64_t part,
-		      const struct locals *locals, uint32_t frame, struct hdb_error *err)
+static int add_locals(struct query *q, struct query_story *story, const struct locals *locals,
+		      uint32_t frame, struct hdb_error *err)
 {
 	int r = HDB_OK;
 
 	for (size_t i = 0; i < locals->count && r == HDB_OK; i++) {
-		struct query_story_row row = query_story_row("local", part);
+		struct query_story_row row = query_story_row(story, "local");
 		struct heap_object object;
 
 		if (locals->list[i].frame != frame)
@@ -121,10 +124,10 @@ static bool has_local(const struct locals *locals, uint32_t frame)
 	return false;
 }
 
-static int add_frame(struct query *q, struct query_story *story, uint64_t part,
-		     const struct store_trace *trace, uint32_t depth, struct hdb_error *err)
+static int add_frame(struct query *q, struct query_story *story, const struct store_trace *trace,
+		     uint32_t depth, struct hdb_error *err)
 {
-	struct query_story_row row = query_story_row("frame", part);
+	struct query_story_row row = query_story_row(story, "frame");
 	char text[FRAME_MAX_BYTES] = "?";
 	struct store_frame frame;
 	int r = heap_trace_frame(q->heap, trace, depth, &frame, err);
@@ -137,9 +140,8 @@ static int add_frame(struct query *q, struct query_story *story, uint64_t part,
 	return r == HDB_OK ? query_story_add(story, &row, err) : r;
 }
 
-static int add_stack(struct query *q, struct query_story *story, uint64_t part,
-		     const struct store_thread *thread, const struct locals *locals,
-		     struct hdb_error *err)
+static int add_stack(struct query *q, struct query_story *story, const struct store_thread *thread,
+		     const struct locals *locals, struct hdb_error *err)
 {
 	struct store_trace trace = { 0 };
 	uint32_t next = 0;
@@ -151,9 +153,9 @@ static int add_stack(struct query *q, struct query_story *story, uint64_t part,
 		trace.frame_count = 0;
 	r = HDB_OK;
 	for (; next < trace.frame_count && next < FRAMES_SHOWN && r == HDB_OK; next++) {
-		r = add_frame(q, story, part, &trace, next, err);
+		r = add_frame(q, story, &trace, next, err);
 		if (r == HDB_OK)
-			r = add_locals(q, story, part, locals, next, err);
+			r = add_locals(q, story, locals, next, err);
 	}
 	/* Locals are sorted by frame: the deeper frames that matter. */
 	for (size_t i = 0; i < locals->count && r == HDB_OK; i++) {
@@ -162,13 +164,13 @@ static int add_stack(struct query *q, struct query_story *story, uint64_t part,
 		if (frame == STORE_NONE || frame < next)
 			continue;
 		if (frame < trace.frame_count)
-			r = add_frame(q, story, part, &trace, frame, err);
+			r = add_frame(q, story, &trace, frame, err);
 		if (r == HDB_OK)
-			r = add_locals(q, story, part, locals, frame, err);
+			r = add_locals(q, story, locals, frame, err);
 		next = frame + 1;
 	}
 	if (r == HDB_OK && has_local(locals, STORE_NONE))
-		r = add_locals(q, story, part, locals, STORE_NONE, err);
+		r = add_locals(q, story, locals, STORE_NONE, err);
 	return r;
 }
 
@@ -185,19 +187,19 @@ static int find_thread(struct query *q, uint32_t ix, struct store_thread *out,
 	return HDB_NOTFOUND;
 }
 
-int query_leak_thread(struct query *q, struct query_story *story, uint64_t part,
-		      const struct analysis_suspect *suspect, const struct query_leak_path *path,
-		      struct hdb_error *err)
+int query_leak_thread(struct query *q, struct query_story *story,
+		      const struct query_leak_suspect *about, struct hdb_error *err)
 {
-	struct query_story_row row = query_story_row("thread", part);
-	struct locals locals = { .count = 0 };
+	const struct query_leak_path *path = about->path;
+	struct query_story_row row = query_story_row(story, "thread");
+	struct locals locals = { .about = about };
 	struct store_thread thread;
 	struct heap_object object;
 	int r;
 
 	if (!path->count || !heap_is_thread(q->heap, path->nodes[0]))
 		return HDB_OK;
-	row.ix = path->nodes[0];
+	row.ix = locals.thread_ix = path->nodes[0];
 	r = heap_object(q->heap, row.ix, &object, err);
 	row.shallow_bytes = object.shallow_bytes;
 	if (r != HDB_OK)
@@ -212,8 +214,8 @@ int query_leak_thread(struct query *q, struct query_story *story, uint64_t part,
 		const struct store_root *root = &q->heap->roots[i];
 
 		if (root->is_local && root->thread_serial == thread.thread_serial)
-			r = look_at(q, root, row.ix, suspect, path, &locals, err);
+			r = look_at(q, root, &locals, err);
 	}
 	prefer_path(&locals);
-	return r == HDB_OK ? add_stack(q, story, part, &thread, &locals, err) : r;
+	return r == HDB_OK ? add_stack(q, story, &thread, &locals, err) : r;
 }

@@ -26,13 +26,12 @@ int query_leaking_find(struct query *q, struct query_leaking **out,
 void query_leaking_release(struct query_leaking *leaking);
 
 /*
- * Kinds "leaking" and "trace": one for all that the same references keep, with its path (unless
- * is_brief), the one that retains most first; numbered from `part` on, which counts->told goes up
- * by. is_library: kind "library" instead, those that are known to be the fault of a library, and
- * kind "unreachable", what nothing keeps.
+ * Kinds "leaking" and "trace": one for all that the same references keep, with its path (unless the
+ * story is brief), the one that retains most first. They are parts of the story from story->part
+ * on, which goes up, as counts->told does. is_library: kind "library" instead, those that are known
+ * to be the fault of a library, and kind "unreachable", what nothing keeps.
  */
-int query_leaking_tell(struct query_leaking *leaking, struct query_story *story, uint64_t part,
-		       bool is_library, bool is_brief, struct query_leaking_counts *counts,
-		       struct hdb_error *err);
+int query_leaking_tell(struct query_leaking *leaking, struct query_story *story, bool is_library,
+		       struct query_leaking_counts *counts, struct hdb_error *err);
 
 #endif

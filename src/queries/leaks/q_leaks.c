@@ -133,7 +133,6 @@ struct leaks {
 	struct query_leak_path *paths; /* one a suspect */
 	struct query_story story;
 	uint64_t first_part; /* number of the first suspect */
-	bool is_brief;
 };
 
 /* "com.acme.Cache, loaded by com.acme.Loader 0x12c4": the boot loader goes without saying. */
@@ -190,46 +189,52 @@ static int describe_subject(struct query *q, const struct analysis_suspect *s, c
 	return HDB_OK;
 }
 
-/* A sentence: what holds how much, where it accumulates, who holds it. */
-static int add_sentence(struct query *q, struct leaks *l, const struct analysis_suspect *s,
-			const char *culprit, size_t *place, struct hdb_error *err)
+/* "; it accumulates in one com.acme.Cache": where, if that is not the suspect. */
+static int describe_point(struct query *q, const struct analysis_suspect *s, char *buf, size_t size,
+			  struct hdb_error *err)
 {
-	char subject[TEXT_MAX_BYTES], point[NAME_MAX_BYTES] = "", of[64] = "";
-	struct heap_object object = { 0 };
-	int r = describe_subject(q, s, subject, sizeof(subject), err);
+	struct heap_object object;
+	char of[64] = "";
+	int r;
 
-	if (r == HDB_OK && s->point_ix != HEAP_NONE && s->point_ix != s->ix) {
-		r = heap_object(q->heap, s->point_ix, &object, err);
-		if (s->ix == HEAP_NONE && s->path_count < s->count)
-			(void)snprintf(of, sizeof(of), ", by the paths to %" PRIu64 " of them",
-				       s->path_count);
-		if (r == HDB_OK)
-			(void)snprintf(point, sizeof(point), "; %s in %s %s%s",
-				       s->ix == HEAP_NONE && s->count > 1 ? "they accumulate" :
-									    "it accumulates",
-				       object.kind == STORE_CLASS ? "the class" : "one",
-				       heap_class_name(q->heap, object.kind == STORE_CLASS ?
-									(uint32_t)object.length :
-									object.class_no),
-				       of);
-	}
-	return r == HDB_OK ?
-		       query_story_text(
-			       &l->story, place, err, "%s %.2f %% of the heap%s%s%s.", subject,
-			       analysis_percent(s->retained_bytes, l->suspects.whole_bytes), point,
-			       culprit ? ", held by " : "", culprit ? culprit : "") :
-		       r;
+	buf[0] = '\0';
+	if (s->point_ix == HEAP_NONE || s->point_ix == s->ix)
+		return HDB_OK;
+	if ((r = heap_object(q->heap, s->point_ix, &object, err)) != HDB_OK)
+		return r;
+	if (s->ix == HEAP_NONE && s->path_count < s->count)
+		(void)snprintf(of, sizeof(of), ", by the paths to %" PRIu64 " of them",
+			       s->path_count);
+	(void)snprintf(buf, size, "; %s in %s %s%s",
+		       s->ix == HEAP_NONE && s->count > 1 ? "they accumulate" : "it accumulates",
+		       object.kind == STORE_CLASS ? "the class" : "one",
+		       heap_class_name(q->heap, object.kind == STORE_CLASS ?
+							(uint32_t)object.length :
+							object.class_no),
+		       of);
+	return HDB_OK;
 }
 
-static int add_suspect(struct query *q, struct leaks *l, uint64_t part,
-		       const struct analysis_suspect *s, const char *culprit, struct hdb_error *err)
+/* The headline: what holds how much, where it accumulates, who holds it. */
+static int add_suspect(struct query *q, struct leaks *l, const struct query_leak_suspect *about,
+		       const char *culprit, struct hdb_error *err)
 {
-	struct query_story_row row = query_story_row("suspect", part);
+	const struct analysis_suspect *s = about->suspect;
+	struct query_story_row row = query_story_row(&l->story, "suspect");
+	char subject[TEXT_MAX_BYTES], point[NAME_MAX_BYTES];
 	/* A thread that holds it by itself is named already. */
 	const bool is_thread =
 		s->ix != HEAP_NONE && s->point_ix == s->ix && heap_is_thread(q->heap, s->ix);
-	int r = add_sentence(q, l, s, culprit[0] && !is_thread ? culprit : NULL, &row.text, err);
+	const char *by = is_thread ? "" : culprit;
+	int r = describe_subject(q, s, subject, sizeof(subject), err);
 
+	if (r != HDB_OK)
+		return r;
+	if ((r = describe_point(q, s, point, sizeof(point), err)) != HDB_OK)
+		return r;
+	r = query_story_text(&l->story, &row.text, err, "%s %.2f %% of the heap%s%s%s.", subject,
+			     analysis_percent(s->retained_bytes, l->suspects.whole_bytes), point,
+			     by[0] ? ", held by " : "", by);
 	row.ix = s->ix;
 	row.class_no = s->ix == HEAP_NONE ? s->class_no : HEAP_NONE;
 	row.count = s->count;
@@ -240,87 +245,75 @@ static int add_suspect(struct query *q, struct leaks *l, uint64_t part,
 	if (culprit[0] &&
 	    (r = query_story_text(&l->story, &row.holds, err, "%s", culprit)) != HDB_OK)
 		return r;
-	r = query_leak_sign(q, &l->story, s, &l->paths[part - l->first_part], &row, err);
-	if (r != HDB_OK)
+	if ((r = query_leak_sign(q, &l->story, about, &row, err)) != HDB_OK)
 		return r;
 	return query_story_add(&l->story, &row, err);
 }
 
-static int add_object(struct query *q, struct leaks *l, const char *kind, uint64_t part,
-		      uint64_t step, uint32_t ix, struct hdb_error *err)
+/* Fills in an object and its sizes, and appends the row. */
+static int add_object(struct query *q, struct query_story *story, struct query_story_row row,
+		      uint32_t ix, struct hdb_error *err)
 {
-	struct query_story_row row = query_story_row(kind, part);
 	struct heap_object object;
 	int r = heap_object(q->heap, ix, &object, err);
 
+	if (r != HDB_OK)
+		return r;
+	if ((r = derive_retained(q->derive, ix, &row.retained_bytes, err)) != HDB_OK)
+		return r;
 	row.ix = ix;
-	row.step = step;
-	if (r == HDB_OK)
-		r = derive_retained(q->derive, ix, &row.retained_bytes, err);
 	row.shallow_bytes = object.shallow_bytes;
-	return r == HDB_OK ? query_story_add(&l->story, &row, err) : r;
+	return query_story_add(story, &row, err);
 }
 
-static int add_members(struct query *q, struct leaks *l, uint64_t part,
-		       const struct analysis_suspect *s, struct hdb_error *err)
+static int add_members(struct query *q, struct query_story *story, const struct analysis_suspect *s,
+		       struct hdb_error *err)
 {
-	int r = HDB_OK;
+	struct query_story_row row = query_story_row(story, "member");
 
 	for (size_t i = 0; i < s->members.count && i < MEMBERS_SHOWN; i++) {
-		r = add_object(q, l, "member", part, i, *base_vec_at(&s->members, uint32_t, i),
-			       err);
+		int r;
+
+		row.step = i;
+		r = add_object(q, story, row, *base_vec_at(&s->members, uint32_t, i), err);
 		if (r != HDB_OK)
 			return r;
 	}
-	return r;
-}
-
-/*
- * The object that a suspect's path leads to; HEAP_NONE for a group whose paths have nothing in
- * common.
- */
-static uint32_t path_end(const struct analysis_suspect *s)
-{
-	if (s->point_ix != HEAP_NONE)
-		return s->point_ix;
-	if (s->ix != HEAP_NONE)
-		return s->ix;
-	return s->common.count ? *base_vec_at(&s->common, uint32_t, s->common.count - 1) :
-				 HEAP_NONE;
+	return HDB_OK;
 }
 
 static int tell_suspect(struct query *q, struct leaks *l, size_t i, struct hdb_error *err)
 {
 	const struct analysis_suspect *s = &l->suspects.list[i];
-	const uint64_t part = l->first_part + i;
-	struct query_leak_path *path = &l->paths[i];
-	char culprit[TEXT_MAX_BYTES] = "";
-	const uint32_t end = path_end(s);
-	int r = end == HEAP_NONE ?
-			HDB_OK :
-			query_leak_blame(q, end, s->ix, path, culprit, sizeof(culprit), err);
+	const struct query_leak_suspect about = { s, &l->paths[i], &l->sums, i };
+	struct query_story *story = &l->story;
+	char culprit[TEXT_MAX_BYTES];
+	int r;
 
-	if (r == HDB_OK && !culprit[0])
-		r = query_locals_explain(q, s, culprit, sizeof(culprit), err);
-	if (r == HDB_OK)
-		r = add_suspect(q, l, part, s, culprit, err);
-	if (r != HDB_OK || l->is_brief)
+	story->part = l->first_part + i;
+	if ((r = query_leak_blame(q, s, &l->paths[i], BASE_TEXT(culprit), err)) != HDB_OK)
 		return r;
-	if (s->point_ix != HEAP_NONE)
-		r = add_object(q, l, "point", part, STORY_NONE, s->point_ix, err);
-	if (r != HDB_OK)
+	if (!culprit[0] &&
+	    (r = query_locals_explain(q, s, culprit, sizeof(culprit), err)) != HDB_OK)
 		return r;
-	if ((r = query_leak_path_rows(q, &l->story, part, path, err)) != HDB_OK)
+	if ((r = add_suspect(q, l, &about, culprit, err)) != HDB_OK || story->is_brief)
 		return r;
-	if ((r = add_members(q, l, part, s, err)) != HDB_OK)
+	if (s->point_ix != HEAP_NONE) {
+		r = add_object(q, story, query_story_row(story, "point"), s->point_ix, err);
+		if (r != HDB_OK)
+			return r;
+	}
+	if ((r = query_leak_path_rows(q, story, about.path, err)) != HDB_OK)
 		return r;
-	if ((r = query_leak_children(&l->story, part, &l->sums, i, err)) != HDB_OK)
+	if ((r = add_members(q, story, s, err)) != HDB_OK)
 		return r;
-	if ((r = query_leak_elements(q, &l->story, part, s, &l->sums, i, err)) != HDB_OK)
+	if ((r = query_leak_children(story, &about, err)) != HDB_OK)
 		return r;
-	if ((r = query_leak_contents(&l->story, part, &l->sums, i, err)) != HDB_OK)
+	if ((r = query_leak_elements(q, story, &about, err)) != HDB_OK)
 		return r;
-	return query_leak_thread(q, &l->story, part, s, path, err);
+	if ((r = query_leak_contents(story, &about, err)) != HDB_OK)
+		return r;
+	return query_leak_thread(q, story, &about, err);
 }
 
 /* ---- what suspects have in common ---- */
@@ -343,7 +336,7 @@ static size_t shared_steps(const struct query_leak_path *a, const struct query_l
 static int tell_common(struct query *q, struct leaks *l, size_t first, bool *is_told,
 		       struct hdb_error *err)
 {
-	struct query_story_row row = query_story_row("common", STORY_NONE);
+	struct query_story_row row = query_story_row(&l->story, "common");
 	size_t shared = SIZE_MAX, used = 0, count = 0;
 	char numbers[NAME_MAX_BYTES] = "";
 	int r = HDB_OK;
@@ -362,6 +355,7 @@ static int tell_common(struct query *q, struct leaks *l, size_t first, bool *is_
 	}
 	if (!count)
 		return HDB_OK;
+	row.part = STORY_NONE;
 	r = query_story_text(&l->story, &row.text, err,
 			     "Suspects %" PRIu64 "%s may be one leak: the "
 			     "paths to them begin alike.",
@@ -370,8 +364,10 @@ static int tell_common(struct query *q, struct leaks *l, size_t first, bool *is_
 		return r;
 	if ((r = query_story_add(&l->story, &row, err)) != HDB_OK)
 		return r;
+	row.text = 0;
 	for (size_t i = 0; i < shared; i++) {
-		r = add_object(q, l, "common", STORY_NONE, i, l->paths[first].nodes[i], err);
+		row.step = i;
+		r = add_object(q, &l->story, row, l->paths[first].nodes[i], err);
 		if (r != HDB_OK)
 			return r;
 	}
@@ -455,8 +451,9 @@ static int find_suspects(struct query *q, struct leaks *l, struct hdb_error *err
 	l->paths = calloc(l->suspects.count + 1, sizeof(*l->paths));
 	if (!l->paths)
 		return hdb_fail_memory(err, "paths", l->suspects.count * sizeof(*l->paths));
-	return l->is_brief ? HDB_OK :
-			     analysis_leak_sums_count(&q->session, &l->suspects, &l->sums, err);
+	return l->story.is_brief ?
+		       HDB_OK :
+		       analysis_leak_sums_count(&q->session, &l->suspects, &l->sums, err);
 }
 
 static int tell_suspects(struct query *q, struct leaks *l, struct hdb_error *err)
@@ -466,7 +463,7 @@ static int tell_suspects(struct query *q, struct leaks *l, struct hdb_error *err
 
 	for (size_t i = 0; i < l->suspects.count && r == HDB_OK; i++)
 		r = tell_suspect(q, l, i, err);
-	for (size_t i = 0; i < l->suspects.count && r == HDB_OK && !l->is_brief; i++)
+	for (size_t i = 0; i < l->suspects.count && r == HDB_OK && !l->story.is_brief; i++)
 		if (!is_told[i])
 			r = tell_common(q, l, i, is_told, err);
 	free(is_told);
@@ -483,15 +480,16 @@ static int tell_all(struct query *q, struct leaks *l, struct query_leaking_count
 	struct query_leaking *leaking = NULL;
 	int r = query_leaking_find(q, &leaking, counts, err);
 
-	if (r == HDB_OK)
-		r = query_leaking_tell(leaking, &l->story, 1, false, l->is_brief, counts, err);
-	l->first_part = 1 + counts->told;
 	if (r != HDB_OK)
 		goto out;
+	l->story.part = 1;
+	if ((r = query_leaking_tell(leaking, &l->story, false, counts, err)) != HDB_OK)
+		goto out;
+	l->first_part = l->story.part;
 	if ((r = tell_suspects(q, l, err)) != HDB_OK)
 		goto out;
-	r = query_leaking_tell(leaking, &l->story, l->first_part + l->suspects.count, true,
-			       l->is_brief, counts, err);
+	l->story.part = l->first_part + l->suspects.count;
+	r = query_leaking_tell(leaking, &l->story, true, counts, err);
 out:
 	query_leaking_release(leaking);
 	return r;
@@ -506,14 +504,14 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 	q->state = l;
 	if (!l)
 		return hdb_fail_memory(err, "leak suspects", sizeof(*l));
-	l->is_brief = query_option(q, "brief") != NULL;
+	l->story.is_brief = query_option(q, "brief") != NULL;
 	if ((r = find_suspects(q, l, err)) != HDB_OK)
 		return r;
 	if ((r = tell_all(q, l, &leaking, err)) != HDB_OK)
 		return r;
 	q->total = l->story.rows.count;
 	r = add_facts(q, l, &leaking, err);
-	return r == HDB_OK && l->is_brief ?
+	return r == HDB_OK && l->story.is_brief ?
 		       query_choose(
 			       q,
 			       "suspect,kind,id,class,label,via_field,objects,shallow,retained,percent,"

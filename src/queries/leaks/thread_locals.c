@@ -141,7 +141,7 @@ int query_local_name(struct query *q, uint32_t key_ix, char *buf, size_t size,
 	if (r != HDB_OK || !path.is_strong)
 		return r < 0 ? r : HDB_OK;
 	path.is_end_kept = true;
-	return query_leak_culprit(q, &path, HEAP_NONE, buf, size, err);
+	return query_leak_culprit(q, &path, HEAP_NONE, (struct base_text){ buf, size }, err);
 }
 
 /* ---- a group of threads ---- */

@@ -7,6 +7,7 @@
 #include "heap/known.h"
 #include "heap/threads.h"
 #include "heap/values/strings.h"
+#include "queries/leaks/inspect.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,8 +73,8 @@ size_t trace_graph_locals(const struct trace_graph *graph, uint32_t ix)
 	return low;
 }
 
-static int read_locals(struct trace_graph *graph, uint32_t ix, uint32_t class_no, trace_take take,
-		       void *ctx, struct hdb_error *err)
+static int read_locals(struct trace_graph *graph, uint32_t ix, uint32_t class_no,
+		       const struct trace_taker *taker, struct hdb_error *err)
 {
 	const struct library_rule *rule = NULL;
 	char name[NAME_MAX_BYTES];
@@ -101,7 +102,7 @@ static int read_locals(struct trace_graph *graph, uint32_t ix, uint32_t class_no
 
 		if (root->thread_serial != ix)
 			break;
-		r = take(ctx, &reference, err);
+		r = taker->take(taker->ctx, &reference, err);
 	}
 	return r;
 }
@@ -141,9 +142,16 @@ static bool is_weak(const struct store_class *class)
 	       class->strength == STORE_PHANTOM;
 }
 
-/* Adds the reference fields that class `no` declares; *at goes past its fields. */
-static int plan_class(struct trace_graph *graph, uint32_t class_no, uint32_t no, uint64_t *at,
-		      struct base_vec *fields, struct hdb_error *err)
+/* A plan that is made, from the class up. */
+struct planning {
+	uint32_t class_no;
+	uint64_t at;            /* where the next field is */
+	struct base_vec fields; /* struct trace_field */
+};
+
+/* Adds the reference fields that class `no` declares, and goes past its fields. */
+static int plan_class(struct trace_graph *graph, struct planning *p, uint32_t no,
+		      struct hdb_error *err)
 {
 	struct heap *heap = graph->session->heap;
 	const struct store_class *class = heap_class(heap, no);
@@ -157,22 +165,22 @@ static int plan_class(struct trace_graph *graph, uint32_t class_no, uint32_t no,
 		r = heap_field(heap, class->first_field + i, &field, err);
 		if (r != HDB_OK)
 			break;
-		planned.at = (uint32_t)*at;
+		planned.at = (uint32_t)p->at;
 		planned.name_text = field.name_text;
-		*at += hprof_type_size(field.type, heap->id_size);
-		if (field.type != HPROF_OBJECT || *at > UINT32_MAX)
+		p->at += hprof_type_size(field.type, heap->id_size);
+		if (field.type != HPROF_OBJECT || p->at > UINT32_MAX)
 			continue;
 		r = heap_text(heap, field.name_text, name, sizeof(name), err);
 		if (r != HDB_OK)
 			break;
-		planned.rule = field_rule(graph, class_no, name);
+		planned.rule = field_rule(graph, p->class_no, name);
 		planned.is_ignored =
 			(planned.rule && planned.rule->is_ignored) ||
-			(is_weak(heap_class(heap, class_no)) && strcmp(name, "referent") == 0);
+			(is_weak(heap_class(heap, p->class_no)) && strcmp(name, "referent") == 0);
 		planned.name = strdup(name);
 		if (!planned.name)
 			return hdb_fail_memory(err, "fields", sizeof(name));
-		r = base_vec_push(fields, &planned, sizeof(planned), err);
+		r = base_vec_push(&p->fields, &planned, sizeof(planned), err);
 		if (r != HDB_OK)
 			free(planned.name);
 	}
@@ -182,37 +190,35 @@ static int plan_class(struct trace_graph *graph, uint32_t class_no, uint32_t no,
 int trace_graph_plan(struct trace_graph *graph, uint32_t class_no, struct hdb_error *err)
 {
 	struct heap *heap = graph->session->heap;
-	struct base_vec fields = { 0 };
-	struct trace_plan *plan = NULL;
-	uint64_t at = 0;
+	struct planning p = { .class_no = class_no };
+	struct trace_plan *plan;
 	uint32_t no = class_no;
 	int r = HDB_OK;
 
 	if (graph->plans[class_no])
 		return HDB_OK;
-	for (uint32_t steps = 0; r == HDB_OK && no != STORE_NONE && steps <= heap->class_count;
-	     steps++) {
+	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
 		/* On ART java.lang.Object has a reference to the class. */
-		if (heap_class(heap, no)->super_no != STORE_NONE)
-			r = plan_class(graph, class_no, no, &at, &fields, err);
+		if (heap_class(heap, no)->super_no != STORE_NONE &&
+		    (r = plan_class(graph, &p, no, err)) != HDB_OK)
+			goto out;
 		no = heap_class(heap, no)->super_no;
 	}
-	if (r == HDB_OK && fields.count)
-		qsort(fields.data, fields.count, sizeof(struct trace_field), compare_planned);
-	if (r == HDB_OK)
-		plan = malloc(sizeof(*plan) + fields.count * sizeof(struct trace_field));
-	if (r == HDB_OK && !plan)
-		r = hdb_fail_memory(err, "fields", fields.count * sizeof(struct trace_field));
-	if (plan) {
-		plan->count = fields.count;
-		if (fields.count)
-			memcpy(plan->fields, fields.data,
-			       fields.count * sizeof(struct trace_field));
-		graph->plans[class_no] = plan;
+	if (p.fields.count)
+		qsort(p.fields.data, p.fields.count, sizeof(struct trace_field), compare_planned);
+	plan = malloc(sizeof(*plan) + p.fields.count * sizeof(struct trace_field));
+	if (!plan) {
+		r = hdb_fail_memory(err, "fields", p.fields.count * sizeof(struct trace_field));
+		goto out;
 	}
-	for (size_t i = 0; i < fields.count; i++)
-		free(base_vec_at(&fields, struct trace_field, i)->name);
-	base_vec_release(&fields);
+	plan->count = p.fields.count;
+	if (p.fields.count)
+		memcpy(plan->fields, p.fields.data, p.fields.count * sizeof(struct trace_field));
+	graph->plans[class_no] = plan;
+out:
+	for (size_t i = 0; i < p.fields.count; i++)
+		free(base_vec_at(&p.fields, struct trace_field, i)->name);
+	base_vec_release(&p.fields);
 	return r;
 }
 
@@ -269,7 +275,7 @@ void trace_graph_release(struct trace_graph *graph)
 }
 
 static int take_field(struct trace_graph *graph, const struct heap_instance *instance,
-		      const struct trace_field *field, trace_take take, void *ctx,
+		      const struct trace_field *field, const struct trace_taker *taker,
 		      struct hdb_error *err)
 {
 	struct heap *heap = graph->session->heap;
@@ -294,11 +300,11 @@ static int take_field(struct trace_graph *graph, const struct heap_instance *ins
 	if (!id)
 		return HDB_OK;
 	r = trace_ids_find(&graph->ids, id, &reference.to, err);
-	return r == HDB_OK ? take(ctx, &reference, err) : r < 0 ? r : HDB_OK;
+	return r == HDB_OK ? taker->take(taker->ctx, &reference, err) : r < 0 ? r : HDB_OK;
 }
 
-static int read_instance(struct trace_graph *graph, uint32_t ix, uint32_t class_no, trace_take take,
-			 void *ctx, struct hdb_error *err)
+static int read_instance(struct trace_graph *graph, uint32_t ix, uint32_t class_no,
+			 const struct trace_taker *taker, struct hdb_error *err)
 {
 	struct heap *heap = graph->session->heap;
 	struct heap_instance instance;
@@ -306,11 +312,11 @@ static int read_instance(struct trace_graph *graph, uint32_t ix, uint32_t class_
 	int r = HDB_OK;
 
 	if (graph->locals.count)
-		r = read_locals(graph, ix, class_no, take, ctx, err);
+		r = read_locals(graph, ix, class_no, taker, err);
 	if (r != HDB_OK)
 		return r;
 	if (graph->shapes[class_no]) {
-		if ((r = trace_virtual_read(graph, ix, class_no, take, ctx, err)) != HDB_OK)
+		if ((r = trace_virtual_read(graph, ix, class_no, taker, err)) != HDB_OK)
 			return r;
 	}
 	if ((r = trace_graph_plan(graph, class_no, err)) != HDB_OK)
@@ -322,11 +328,11 @@ static int read_instance(struct trace_graph *graph, uint32_t ix, uint32_t class_
 	r = heap_instance_open(heap, ix, &instance, err);
 	for (size_t i = 0; i < plan->count && r == HDB_OK; i++)
 		if (!plan->fields[i].is_ignored)
-			r = take_field(graph, &instance, &plan->fields[i], take, ctx, err);
+			r = take_field(graph, &instance, &plan->fields[i], taker, err);
 	return r == HDB_NOTFOUND ? HDB_OK : r;
 }
 
-static int read_class(struct trace_graph *graph, uint32_t class_no, trace_take take, void *ctx,
+static int read_class(struct trace_graph *graph, uint32_t class_no, const struct trace_taker *taker,
 		      struct hdb_error *err)
 {
 	struct heap *heap = graph->session->heap;
@@ -361,7 +367,7 @@ static int read_class(struct trace_graph *graph, uint32_t class_no, trace_take t
 		reference.is_late = reference.rule != NULL;
 		r = trace_ids_find(&graph->ids, fields.value.bits, &reference.to, err);
 		if (r == HDB_OK)
-			r = take(ctx, &reference, err);
+			r = taker->take(taker->ctx, &reference, err);
 		if (r < 0)
 			return r;
 	}
@@ -388,8 +394,8 @@ bool trace_is_boxes(struct heap *heap, uint32_t class_no)
 	return is_boxes(heap_class_name(heap, class_no));
 }
 
-static int read_array(struct trace_graph *graph, const struct heap_object *array, trace_take take,
-		      void *ctx, struct hdb_error *err)
+static int read_array(struct trace_graph *graph, const struct heap_object *array,
+		      const struct trace_taker *taker, struct hdb_error *err)
 {
 	struct heap *heap = graph->session->heap;
 	uint64_t bits[ELEMENTS_CHUNK], done = 1, index = 0;
@@ -414,7 +420,7 @@ static int read_array(struct trace_graph *graph, const struct heap_object *array
 			reference.value = index;
 			if (r == HDB_OK) {
 				index++;
-				r = take(ctx, &reference, err);
+				r = taker->take(taker->ctx, &reference, err);
 			} else if (r == HDB_NOTFOUND) {
 				r = HDB_OK;
 			}
@@ -426,43 +432,22 @@ static int read_array(struct trace_graph *graph, const struct heap_object *array
 int trace_graph_read(struct trace_graph *graph, uint32_t ix, trace_take take, void *ctx,
 		     struct hdb_error *err)
 {
+	const struct trace_taker taker = { take, ctx };
 	struct heap_object object;
 	int r = heap_object(graph->session->heap, ix, &object, err);
 
 	if (r != HDB_OK)
 		return r;
 	if (object.kind == STORE_INSTANCE)
-		return read_instance(graph, ix, object.class_no, take, ctx, err);
+		return read_instance(graph, ix, object.class_no, &taker, err);
 	if (object.kind == STORE_CLASS)
 		return object.length < graph->session->heap->class_count ?
-			       read_class(graph, (uint32_t)object.length, take, ctx, err) :
+			       read_class(graph, (uint32_t)object.length, &taker, err) :
 			       HDB_OK;
-	return object.kind == STORE_OBJECT_ARRAY ? read_array(graph, &object, take, ctx, err) :
-						   HDB_OK;
+	return object.kind == STORE_OBJECT_ARRAY ? read_array(graph, &object, &taker, err) : HDB_OK;
 }
 
 /* ---- names ---- */
-
-/* "class X", "instance @12 of X": a key that is no text. */
-static int describe_key(struct heap *heap, uint32_t ix, uint64_t id, char *buf, size_t size,
-			struct hdb_error *err)
-{
-	struct heap_object object;
-	int r = heap_object(heap, ix, &object, err);
-
-	if (r != HDB_OK)
-		return r;
-	if (object.kind == STORE_CLASS)
-		(void)snprintf(buf, size, "class %s",
-			       heap_class_name(heap, (uint32_t)object.length));
-	else
-		(void)snprintf(buf, size, "%s @%" PRIu64 " of %s",
-			       object.kind == STORE_INSTANCE     ? "instance" :
-			       object.kind == STORE_OBJECT_ARRAY ? "object array" :
-								   "primitive array",
-			       id, heap_class_name(heap, object.class_no));
-	return HDB_OK;
-}
 
 static int key_name(struct heap *heap, uint64_t id, char *buf, size_t size, struct hdb_error *err)
 {
@@ -475,7 +460,7 @@ static int key_name(struct heap *heap, uint64_t id, char *buf, size_t size, stru
 		return r < 0 ? r : HDB_OK;
 	r = heap_string(heap, ix, text, sizeof(text), NULL, err);
 	if (r == HDB_NOTFOUND)
-		return describe_key(heap, ix, id, buf, size, err);
+		return inspect_describe(heap, ix, buf, size, err);
 	if (r != HDB_OK)
 		return r;
 	(void)snprintf(buf, size, "\"%s\"", text);

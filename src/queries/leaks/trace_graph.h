@@ -74,6 +74,12 @@ struct trace_graph {
 typedef int (*trace_take)(void *ctx, const struct trace_reference *reference,
 			  struct hdb_error *err);
 
+/* Who is handed references. */
+struct trace_taker {
+	trace_take take;
+	void *ctx;
+};
+
 /* Prepares; loads classes and roots. `session` is lent. Release it in any case. */
 int trace_graph_init(struct trace_graph *graph, const struct session *session, enum library_use use,
 		     struct hdb_error *err);
@@ -119,8 +125,8 @@ int trace_root_rule(struct trace_graph *graph, uint32_t ix, const struct library
 uint8_t trace_shape_of(struct heap *heap, uint32_t class_no);
 
 /* Hands on the elements of a collection. */
-int trace_virtual_read(struct trace_graph *graph, uint32_t ix, uint32_t class_no, trace_take take,
-		       void *ctx, struct hdb_error *err);
+int trace_virtual_read(struct trace_graph *graph, uint32_t ix, uint32_t class_no,
+		       const struct trace_taker *taker, struct hdb_error *err);
 
 /* The thing that Android's activity thread has new activities in. */
 int trace_find_new_activities(struct heap *heap, uint32_t *out, struct hdb_error *err);

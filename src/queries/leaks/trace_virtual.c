@@ -132,8 +132,7 @@ struct reading {
 	struct trace_graph *graph;
 	struct heap *heap;
 	const struct virtual_rule *rule;
-	trace_take take;
-	void *ctx;
+	const struct trace_taker *taker;
 	struct trace_reference reference; /* what all have in common */
 	uint64_t no;                      /* of the next element */
 	struct node_places places;        /* of the last node's class */
@@ -155,7 +154,7 @@ static int give_id(struct reading *r, uint64_t id, enum trace_name name, uint64_
 		return rc < 0 ? rc : HDB_OK;
 	r->reference.name = (uint8_t)name;
 	r->reference.value = value;
-	return r->take(r->ctx, &r->reference, err);
+	return r->taker->take(r->taker->ctx, &r->reference, err);
 }
 
 /* The identifier in a field; 0 if there is none. */
@@ -395,16 +394,15 @@ static int name_of_field(struct heap *heap, uint32_t class_no, const char *name,
 	return HDB_OK;
 }
 
-int trace_virtual_read(struct trace_graph *graph, uint32_t ix, uint32_t class_no, trace_take take,
-		       void *ctx, struct hdb_error *err)
+int trace_virtual_read(struct trace_graph *graph, uint32_t ix, uint32_t class_no,
+		       const struct trace_taker *taker, struct hdb_error *err)
 {
 	const struct virtual_rule *rule = &rules[graph->shapes[class_no] - 1];
 	struct reading r = {
 		.graph = graph,
 		.heap = graph->session->heap,
 		.rule = rule,
-		.take = take,
-		.ctx = ctx,
+		.taker = taker,
 		.reference = { .kind = TRACE_ENTRY, .owner_no = class_no, .name_text = STORE_NONE },
 		.places = { .class_no = HEAP_NONE },
 	};

@@ -26,6 +26,7 @@
 /* A field that the table names. */
 struct named_field {
 	uint32_t class_no; /* that declares it */
+	bool is_static;
 	enum triage_measure_no measure;
 	char name[FIELD_NAME_MAX];
 };
@@ -276,7 +277,7 @@ static int count_held(struct heap *heap, struct triage_fields *f, uint32_t ix, u
 
 /* Of those with many elements the one that retains most, else the one with most elements. */
 static int add_held(struct triage *t, struct triage_fields *f, const struct named_field *field,
-		    bool is_static, uint32_t ix, struct hdb_error *err)
+		    uint32_t ix, struct hdb_error *err)
 {
 	struct triage_figure *best = &t->figures[field->measure];
 	const bool has_many = best->count >= TRIAGE_FIELD_MANY;
@@ -295,7 +296,7 @@ static int add_held(struct triage *t, struct triage_fields *f, const struct name
 	best->ix = ix;
 	(void)snprintf(best->detail, sizeof(best->detail), "in %s.%s%s",
 		       heap_class_name(t->q->heap, field->class_no), field->name,
-		       is_static ? " (static)" : "");
+		       field->is_static ? " (static)" : "");
 	return HDB_OK;
 }
 
@@ -318,7 +319,7 @@ static int look_at_instance(struct triage *t, struct triage_fields *f, uint32_t 
 
 			r = heap_path_object(heap, ix, no, field->name, &target, err);
 			if (r == HDB_OK)
-				r = add_held(t, f, field, false, target, err);
+				r = add_held(t, f, field, target, err);
 		}
 		no = super_no == STORE_NONE || !spend(f, 1) ? HEAP_NONE : f->nearest[super_no];
 	}
@@ -334,7 +335,7 @@ static int look_at_statics(struct triage *t, struct triage_fields *f, uint32_t n
 
 	heap_statics_begin(heap, no, &statics);
 	while ((r = heap_fields_next(&statics, err)) == HDB_OK) {
-		struct named_field field = { .class_no = no };
+		struct named_field field = { .class_no = no, .is_static = true };
 		char name[FIELD_NAME_MAX + 1] = "";
 		uint32_t ix;
 
@@ -351,7 +352,7 @@ static int look_at_statics(struct triage *t, struct triage_fields *f, uint32_t n
 			continue;
 		r = heap_find(heap, statics.value.bits, &ix, err);
 		if (r == HDB_OK)
-			r = add_held(t, f, &field, true, ix, err);
+			r = add_held(t, f, &field, ix, err);
 		if (r < 0)
 			return r;
 	}

@@ -44,23 +44,46 @@ static const char *const generated[] = {
 
 /* ---- what keeps a loader ---- */
 
+/* Whether a hint is about step `i` of a path: HDB_OK, or HDB_NOTFOUND. */
 static int matches(struct query *q, const struct query_leak_path *path, size_t i,
-		   const struct triage_hint *hint, bool *out, struct hdb_error *err)
+		   const struct triage_hint *hint, struct hdb_error *err)
 {
 	struct heap_object object;
 	char field[NAME_MAX_BYTES];
 	int r = heap_object(q->heap, path->nodes[i], &object, err);
 
-	*out = r == HDB_OK && (!hint->class_pattern ||
-			       base_glob(hint->class_pattern,
-					 heap_class_name(q->heap, object.kind == STORE_CLASS ?
-									  (uint32_t)object.length :
-									  object.class_no)));
-	if (!*out || !hint->field)
+	if (r != HDB_OK)
 		return r;
-	r = query_leak_path_holds(q, path, i, field, sizeof(field), err);
-	*out = r == HDB_OK && strcmp(field, hint->field) == 0;
-	return r;
+	if (hint->class_pattern &&
+	    !base_glob(hint->class_pattern,
+		       heap_class_name(q->heap, object.kind == STORE_CLASS ?
+							(uint32_t)object.length :
+							object.class_no)))
+		return HDB_NOTFOUND;
+	if (!hint->field)
+		return HDB_OK;
+	if ((r = query_leak_path_holds(q, path, i, BASE_TEXT(field), err)) != HDB_OK)
+		return r;
+	return strcmp(field, hint->field) == 0 ? HDB_OK : HDB_NOTFOUND;
+}
+
+/* The first hint that is about a step of a path; NULL: none is. */
+static int find_hint(struct query *q, const struct query_leak_path *path, const char **text,
+		     struct hdb_error *err)
+{
+	*text = NULL;
+	for (size_t h = 0; h < triage_hint_count; h++) {
+		/* The loader itself does not keep itself. */
+		for (size_t i = 0; i + 1 < path->count; i++) {
+			const int r = matches(q, path, i, &triage_hints[h], err);
+
+			if (r == HDB_OK)
+				*text = triage_hints[h].text;
+			if (r <= HDB_OK)
+				return r;
+		}
+	}
+	return HDB_OK;
 }
 
 /* "kept by a thread-local value: class a.B static c -> ..." */
@@ -68,27 +91,19 @@ static int explain(struct query *q, uint32_t ix, char *buf, size_t size, struct 
 {
 	struct query_leak_path path;
 	char culprit[NAME_MAX_BYTES], roots[NAME_MAX_BYTES] = "";
-	const char *text = NULL;
+	const char *text;
 	uint64_t id;
 	int r = query_leak_path_find(q, ix, &path, err);
 
-	if (r == HDB_OK)
-		r = heap_id(q->heap, ix, &id, err);
-	/* The loader itself does not keep itself. */
-	for (size_t h = 0; h < triage_hint_count && r == HDB_OK && !text; h++) {
-		for (size_t i = 0; i + 1 < path.count && r == HDB_OK && !text; i++) {
-			bool is_it;
-
-			r = matches(q, &path, i, &triage_hints[h], &is_it, err);
-			if (is_it)
-				text = triage_hints[h].text;
-		}
-	}
 	if (r != HDB_OK || !path.count)
+		return r;
+	if ((r = heap_id(q->heap, ix, &id, err)) != HDB_OK)
+		return r;
+	if ((r = find_hint(q, &path, &text, err)) != HDB_OK)
 		return r;
 	query_leak_roots(q, path.nodes[0], roots, sizeof(roots));
 	path.is_end_kept = true;
-	r = query_leak_culprit(q, &path, HEAP_NONE, culprit, sizeof(culprit), err);
+	r = query_leak_culprit(q, &path, HEAP_NONE, BASE_TEXT(culprit), err);
 	if (r != HDB_OK)
 		return r;
 	(void)snprintf(buf, size, "0x%" PRIx64 " is kept by %s (%s), from a root: %s", id,

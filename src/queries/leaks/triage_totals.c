@@ -144,17 +144,12 @@ static int add_suspect(struct triage *t, struct hdb_error *err)
 
 	for (size_t i = 0; r == HDB_OK && i < suspects.count; i++) {
 		const struct analysis_suspect *s = &suspects.list[i];
-		uint32_t end = s->point_ix != HEAP_NONE ? s->point_ix : s->ix;
 
-		if (end == HEAP_NONE && s->common.count)
-			end = *base_vec_at(&s->common, uint32_t, s->common.count - 1);
 		f->count = s->count;
 		f->bytes = s->retained_bytes;
 		f->ix = s->ix;
 		f->class_no = s->class_no;
-		r = end == HEAP_NONE ? HDB_OK :
-				       query_leak_blame(t->q, end, s->ix, &path, f->detail,
-							sizeof(f->detail), err);
+		r = query_leak_blame(t->q, s, &path, BASE_TEXT(f->detail), err);
 		if (r == HDB_OK && !f->detail[0])
 			r = query_locals_explain(t->q, s, f->detail, sizeof(f->detail), err);
 		break;
@@ -167,13 +162,13 @@ static int add_suspect(struct triage *t, struct hdb_error *err)
 static int add_leaking(struct triage *t, struct hdb_error *err)
 {
 	struct triage_figure *f = &t->figures[TRIAGE_SHOULD_BE_GONE];
-	struct query_story story = { .at = 0 };
+	struct query_story story = { .part = 1, .is_brief = true };
 	struct query_leaking_counts counts;
 	struct query_leaking *leaking = NULL;
 	int r = query_leaking_find(t->q, &leaking, &counts, err);
 
 	for (unsigned pass = 0; pass < 2 && r == HDB_OK; pass++)
-		r = query_leaking_tell(leaking, &story, 1, pass == 1, true, &counts, err);
+		r = query_leaking_tell(leaking, &story, pass == 1, &counts, err);
 	f->count = counts.objects;
 	f->bytes = counts.retained_bytes;
 	if (r == HDB_OK && counts.leaks && story.rows.count) {

@@ -68,32 +68,37 @@ struct buffers {
 	bool has_members, with_views;
 };
 
-/* What a buffer is, and its capacity in bytes; HDB_NOTFOUND if it is not to be listed. */
-static int look(struct query *q, const struct buffers *s, uint32_t ix, const char **kind,
-		uint64_t *bytes, struct hdb_error *err)
+struct buffer {
+	uint32_t ix;
+	const char *kind; /* "direct", "mapped" or "view" */
+	uint64_t bytes;   /* its capacity */
+};
+
+/* Fills in what buffer out->ix is; HDB_NOTFOUND if it is not to be listed. */
+static int look(struct query *q, const struct buffers *s, struct buffer *out, struct hdb_error *err)
 {
+	const uint32_t ix = out->ix;
 	uint32_t other;
 	int64_t capacity = 0;
 	int r = heap_path_number(q->heap, ix, HEAP_NONE, "capacity", &capacity, err);
 
-	*bytes = r == HDB_OK && capacity > 0 ? (uint64_t)capacity : 0;
-	*kind = "direct";
+	out->bytes = r == HDB_OK && capacity > 0 ? (uint64_t)capacity : 0;
+	out->kind = "direct";
 	if (r >= 0)
 		r = heap_path_object(q->heap, ix, HEAP_NONE, "att|viewedBuffer", &other, err);
 	if (r == HDB_OK) {
-		*kind = "view";
+		out->kind = "view";
 		return s->with_views ? HDB_OK : HDB_NOTFOUND;
 	}
 	if (r >= 0)
 		r = heap_path_object(q->heap, ix, HEAP_NONE, "fd", &other, err);
 	if (r == HDB_OK)
-		*kind = "mapped";
+		out->kind = "mapped";
 	return r < 0 ? r : HDB_OK;
 }
 
 /* The next buffer that counts: HDB_OK, or HDB_END. */
-static int step(struct query *q, struct buffers *s, uint32_t *ix, const char **kind,
-		uint64_t *bytes, struct hdb_error *err)
+static int step(struct query *q, struct buffers *s, struct buffer *out, struct hdb_error *err)
 {
 	const uint32_t *ixs = s->members.ixs.data;
 	bool reachable;
@@ -102,27 +107,26 @@ static int step(struct query *q, struct buffers *s, uint32_t *ix, const char **k
 	do {
 		if (s->at == s->members.count)
 			return HDB_END;
-		*ix = ixs[s->at++];
-		r = derive_is_reachable(q->derive, *ix, &reachable, err);
+		out->ix = ixs[s->at++];
+		r = derive_is_reachable(q->derive, out->ix, &reachable, err);
 		if (r == HDB_OK && !query_counts(q, reachable))
 			r = HDB_NOTFOUND;
 		if (r == HDB_OK)
-			r = look(q, s, *ix, kind, bytes, err);
+			r = look(q, s, out, err);
 	} while (r == HDB_NOTFOUND);
 	return r;
 }
 
 static int sum(struct query *q, struct buffers *s, struct hdb_error *err)
 {
-	uint64_t direct = 0, mapped = 0, bytes, count = 0;
-	const char *kind;
-	uint32_t ix;
+	uint64_t direct = 0, mapped = 0, count = 0;
+	struct buffer buffer;
 	int r;
 
-	while ((r = step(q, s, &ix, &kind, &bytes, err)) == HDB_OK) {
+	while ((r = step(q, s, &buffer, err)) == HDB_OK) {
 		count++;
-		direct += kind[0] == 'd' ? bytes : 0;
-		mapped += kind[0] == 'm' ? bytes : 0;
+		direct += buffer.kind[0] == 'd' ? buffer.bytes : 0;
+		mapped += buffer.kind[0] == 'm' ? buffer.bytes : 0;
 	}
 	s->at = 0;
 	q->total = count;
@@ -200,15 +204,14 @@ static int next_buffers(struct query *q, struct hdb_error *err)
 {
 	static const struct query_object_columns cells = { ID, CLASS, LABEL, SIZE_MAX, RETAINED };
 	struct buffers *s = q->state;
-	const char *kind;
-	uint64_t bytes;
-	uint32_t ix;
-	int r = step(q, s, &ix, &kind, &bytes, err);
+	struct buffer buffer = { .ix = HEAP_NONE };
+	int r = step(q, s, &buffer, err);
+	const uint32_t ix = buffer.ix;
 
 	if (r != HDB_OK || q->is_counting)
 		return r;
-	query_set(q, CAPACITY, bytes);
-	if ((r = query_set_text(q, KIND, kind, err)) != HDB_OK)
+	query_set(q, CAPACITY, buffer.bytes);
+	if ((r = query_set_text(q, KIND, buffer.kind, err)) != HDB_OK)
 		return r;
 	if ((r = query_set_object(q, &cells, ix, err)) != HDB_OK)
 		return r;

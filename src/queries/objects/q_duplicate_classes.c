@@ -40,9 +40,16 @@ struct copy {
 	uint32_t no, copies;
 };
 
+/* All classes of names that several have. */
+struct copies {
+	struct copy *list; /* owned: free() */
+	size_t count;
+	uint64_t names;
+};
+
 struct duplicates {
-	struct copy *copies; /* owned */
-	size_t count, at;
+	struct copies copies;
+	size_t at;
 	struct derive_total *by_class;
 };
 
@@ -64,22 +71,20 @@ static int compare_copies(const void *a, const void *b)
 	return compare_names(a, b);
 }
 
-/* All classes of names that several have, owned by the caller: free(). */
-static int find_copies(struct query *q, const char *pattern, struct copy **out, size_t *count,
-		       uint64_t *names, struct hdb_error *err)
+static int find_copies(struct query *q, const char *pattern, struct copies *out,
+		       struct hdb_error *err)
 {
 	struct heap *heap = q->heap;
+	struct copy *all;
 	size_t n = 0;
 	int r = heap_load_classes(heap, err);
-	struct copy *all =
-		r == HDB_OK ? malloc(((size_t)heap->class_count + 1) * sizeof(*all)) : NULL;
 
-	*out = all;
-	*count = 0;
-	*names = 0;
+	*out = (struct copies){ 0 };
+	if (r < 0)
+		return r;
+	all = out->list = malloc(((size_t)heap->class_count + 1) * sizeof(*all));
 	if (!all)
-		return r < 0 ? r :
-			       hdb_fail_memory(err, "classes", heap->class_count * sizeof(*all));
+		return hdb_fail_memory(err, "classes", heap->class_count * sizeof(*all));
 	for (uint32_t no = 0; no < heap->class_count; no++)
 		if (!(heap_class(heap, no)->flags & STORE_CLASS_INVENTED) &&
 		    (!pattern || base_glob(pattern, heap_class_name(heap, no))))
@@ -89,10 +94,10 @@ static int find_copies(struct query *q, const char *pattern, struct copy **out, 
 	for (size_t i = 0, end; i < n; i = end) {
 		for (end = i + 1; end < n && strcmp(all[end].name, all[i].name) == 0; end++)
 			continue;
-		*names += end - i > 1;
+		out->names += end - i > 1;
 		for (size_t k = i; end - i > 1 && k < end; k++) {
-			all[*count] = all[k];
-			all[(*count)++].copies = (uint32_t)(end - i);
+			all[out->count] = all[k];
+			all[out->count++].copies = (uint32_t)(end - i);
 		}
 	}
 	return HDB_OK;
@@ -100,11 +105,11 @@ static int find_copies(struct query *q, const char *pattern, struct copy **out, 
 
 int query_count_duplicates(struct query *q, uint64_t *names, struct hdb_error *err)
 {
-	struct copy *copies;
-	size_t count;
-	const int r = find_copies(q, NULL, &copies, &count, names, err);
+	struct copies copies;
+	const int r = find_copies(q, NULL, &copies, err);
 
-	free(copies);
+	*names = copies.names;
+	free(copies.list);
 	return r;
 }
 
@@ -112,14 +117,12 @@ static int open_duplicates(struct query *q, struct hdb_error *err)
 {
 	struct duplicates *s = calloc(1, sizeof(*s));
 	struct analysis_groups groups;
-	uint64_t names;
 	int r;
 
 	q->state = s;
 	if (!s)
 		return hdb_fail_memory(err, "duplicate classes", sizeof(*s));
-	r = find_copies(q, q->target_count ? q->targets[0] : NULL, &s->copies, &s->count, &names,
-			err);
+	r = find_copies(q, q->target_count ? q->targets[0] : NULL, &s->copies, err);
 	if (r == HDB_OK)
 		r = analysis_make_class_totals(&q->session, &s->by_class, err);
 	if (r == HDB_OK) {
@@ -130,25 +133,25 @@ static int open_duplicates(struct query *q, struct hdb_error *err)
 	}
 	if (r != HDB_OK)
 		return r;
-	if (s->count)
-		qsort(s->copies, s->count, sizeof(*s->copies), compare_copies);
-	q->total = s->count;
-	if ((r = query_fact(q, "names", names, err)) != HDB_OK)
+	if (s->copies.count)
+		qsort(s->copies.list, s->copies.count, sizeof(*s->copies.list), compare_copies);
+	q->total = s->copies.count;
+	if ((r = query_fact(q, "names", s->copies.names, err)) != HDB_OK)
 		return r;
 	if ((r = query_tell_heap(q, err)) != HDB_OK)
 		return r;
-	return query_fact(q, "classes", s->count, err);
+	return query_fact(q, "classes", s->copies.count, err);
 }
 
 static int next_duplicate(struct query *q, struct hdb_error *err)
 {
 	struct duplicates *s = q->state;
-	const struct copy *copy = &s->copies[s->at];
+	const struct copy *copy = &s->copies.list[s->at];
 	const struct store_class *class;
 	const struct derive_total *total;
 	int r;
 
-	if (s->at == s->count)
+	if (s->at == s->copies.count)
 		return HDB_END;
 	s->at++;
 	class = heap_class(q->heap, copy->no);
@@ -170,7 +173,7 @@ static void close_duplicates(struct query *q)
 
 	if (!s)
 		return;
-	free(s->copies);
+	free(s->copies.list);
 	free(s->by_class);
 	free(s);
 }

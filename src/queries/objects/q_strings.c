@@ -437,8 +437,15 @@ static int open_strings(struct query *q, struct hdb_error *err)
 	return s->is_list ? HDB_OK : group_texts(q, s, min_count, err);
 }
 
-static int set_row(struct query *q, struct strings *s, uint32_t ix, const struct heap_chars *chars,
-		   uint64_t string_bytes, uint64_t array_bytes, struct hdb_error *err)
+/* A row: a string, or a text with what all its strings take. */
+struct text_row {
+	uint32_t ix;
+	const struct heap_chars *chars;
+	uint64_t string_bytes, array_bytes;
+};
+
+static int set_row(struct query *q, struct strings *s, const struct text_row *row,
+		   struct hdb_error *err)
 {
 	static const char *const encodings[] = {
 		[LATIN1] = "Latin-1 bytes",
@@ -447,7 +454,7 @@ static int set_row(struct query *q, struct strings *s, uint32_t ix, const struct
 		[CHARS] = "char[]",
 		[NARROW_CHARS] = "char[] that fits Latin-1",
 	};
-	const struct heap_chars shown = shown_chars(s, chars);
+	const struct heap_chars shown = shown_chars(s, row->chars);
 	enum encoding encoding = LATIN1;
 	size_t size;
 	int r = heap_chars_utf8(&s->scan.view, &shown, s->text, TEXT_MAX + 1, &size, NULL, err);
@@ -456,15 +463,15 @@ static int set_row(struct query *q, struct strings *s, uint32_t ix, const struct
 		goto out;
 	if ((r = query_set_text_n(q, TEXT, s->text, size, err)) != HDB_OK)
 		goto out;
-	if (s->by == BY_ENCODING && (r = encoding_of(s, chars, &encoding, err)) != HDB_OK)
+	if (s->by == BY_ENCODING && (r = encoding_of(s, row->chars, &encoding, err)) != HDB_OK)
 		goto out;
 	r = query_set_text(q, ENCODING, encodings[encoding], err);
 out:
 	query_set(q, LENGTH, shown.count);
-	query_set(q, SHALLOW, string_bytes);
-	query_set(q, ARRAYS, array_bytes);
-	query_set(q, TOTAL, string_bytes + array_bytes);
-	return r == HDB_OK ? query_set_id(q, ID, ix, err) : r;
+	query_set(q, SHALLOW, row->string_bytes);
+	query_set(q, ARRAYS, row->array_bytes);
+	query_set(q, TOTAL, row->string_bytes + row->array_bytes);
+	return r == HDB_OK ? query_set_id(q, ID, row->ix, err) : r;
 }
 
 static int next_strings(struct query *q, struct hdb_error *err)
@@ -472,23 +479,25 @@ static int next_strings(struct query *q, struct hdb_error *err)
 	struct strings *s = q->state;
 	const struct text *text;
 	struct heap_string string;
+	struct text_row row;
 	int r;
 
 	if (s->is_list) {
-		r = next_match(q, s, err);
-		return r != HDB_OK || q->is_counting ?
-			       r :
-			       set_row(q, s, s->scan.ix, &s->scan.string.chars,
-				       s->scan.shallow_bytes, s->scan.string.array_bytes, err);
+		if ((r = next_match(q, s, err)) != HDB_OK || q->is_counting)
+			return r;
+		row = (struct text_row){ s->scan.ix, &s->scan.string.chars, s->scan.shallow_bytes,
+					 s->scan.string.array_bytes };
+		return set_row(q, s, &row, err);
 	}
 	if (s->at >= q->total)
 		return HDB_END;
 	text = analysis_counter_at(&s->tally, s->at++);
 	query_set(q, COUNT, text->head.count);
-	r = heap_string_one(q->heap, text->head.first_ix, &string, err);
-	return r != HDB_OK ? r :
-			     set_row(q, s, text->head.first_ix, &string.chars, text->string_bytes,
-				     text->array_bytes, err);
+	if ((r = heap_string_one(q->heap, text->head.first_ix, &string, err)) != HDB_OK)
+		return r;
+	row = (struct text_row){ text->head.first_ix, &string.chars, text->string_bytes,
+				 text->array_bytes };
+	return set_row(q, s, &row, err);
 }
 
 static void close_strings(struct query *q)

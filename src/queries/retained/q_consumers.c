@@ -503,16 +503,17 @@ static int object_row(struct query *q, const struct consumers *s, const struct i
 }
 
 static int others_row(struct query *q, const struct consumers *s, const char *kind,
-		      const struct derive_total *total, uint64_t others, struct hdb_error *err)
+		      const struct rest *rest, struct hdb_error *err)
 {
-	set_total(q, s, kind, total);
+	set_total(q, s, kind, &rest->total);
 	/* Of objects that are not listed it was not added up. */
 	if (s->section == ITEMS) {
 		query_null(q, NATIVE);
 		query_null(q, RETAINED_NATIVE);
 	}
-	query_set(q, OTHERS, others);
-	return query_format(q, NAME, err, "(%" PRIu64 " other%s)", others, others == 1 ? "" : "s");
+	query_set(q, OTHERS, rest->groups);
+	return query_format(q, NAME, err, "(%" PRIu64 " other%s)", rest->groups,
+			    rest->groups == 1 ? "" : "s");
 }
 
 static int next_consumer(struct query *q, struct hdb_error *err)
@@ -531,8 +532,7 @@ static int next_consumer(struct query *q, struct hdb_error *err)
 	}
 	at = s->at++;
 	if (s->section < SECTIONS && at == counts[s->section])
-		return others_row(q, s, kinds[s->section], &s->rest[s->section].total,
-				  s->rest[s->section].groups, err);
+		return others_row(q, s, kinds[s->section], &s->rest[s->section], err);
 	switch (s->section) {
 	case 0:
 		return object_row(q, s, base_vec_at(&s->items, struct item, at), err);
@@ -548,7 +548,8 @@ static int next_consumer(struct query *q, struct hdb_error *err)
 		package = base_vec_at(&s->packages, struct package, at);
 		query_set(q, LEVEL, package->level);
 		if (package->others)
-			return others_row(q, s, "package", &package->total, package->others, err);
+			return others_row(q, s, "package",
+					  &(struct rest){ package->others, package->total }, err);
 		set_total(q, s, "package", &package->total);
 		query_lend_text(q, NAME, package->name, package->name_size);
 		return HDB_OK;

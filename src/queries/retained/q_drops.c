@@ -77,6 +77,7 @@ struct todo {
 };
 
 struct drops {
+	struct query *q;
 	struct store_lists children;
 	struct base_vec stack; /* struct todo; the largest child on top */
 	uint64_t whole, threshold;
@@ -99,31 +100,37 @@ static void turn(struct base_vec *stack, size_t start)
 	}
 }
 
+/* What an object dominates. */
+struct dominated {
+	uint64_t count;
+	uint64_t largest; /* what the first one retains */
+};
+
 /*
- * Puts the children above the threshold on the stack, `most` of them, with the largest on top.
- * *count is how many children there are, *largest what the first one retains.
+ * Puts the children of a list that are above the threshold on the stack, `most` of them, with the
+ * largest on top, at the level of `at`.
  */
-static int push_children(struct query *q, struct drops *d, uint32_t list, uint32_t level,
-			 size_t most, uint64_t *count, uint64_t *largest, struct hdb_error *err)
+static int push_children(struct drops *d, struct todo at, size_t most, struct dominated *out,
+			 struct hdb_error *err)
 {
 	const size_t start = d->stack.count;
 	const uint32_t *batch;
 	size_t n = 0;
 	bool is_done = false;
-	int r = store_lists_begin(&d->children, list, count, err);
+	int r = store_lists_begin(&d->children, at.ix, &out->count, err);
 
-	*largest = 0;
+	out->largest = 0;
 	while (r == HDB_OK && !is_done) {
 		r = store_lists_next(&d->children, &batch, &n, err);
 		is_done = !n;
 		for (size_t i = 0; i < n && r == HDB_OK && !is_done; i++) {
-			const struct todo child = { batch[i], level };
+			const struct todo child = { batch[i], at.level };
 			uint64_t retained = 0;
 
 			/* They come largest first. */
-			r = derive_retained(q->derive, batch[i], &retained, err);
-			if (r == HDB_OK && retained > *largest)
-				*largest = retained;
+			r = derive_retained(d->q->derive, batch[i], &retained, err);
+			if (r == HDB_OK && retained > out->largest)
+				out->largest = retained;
 			is_done = retained <= d->threshold || d->stack.count - start == most;
 			if (r == HDB_OK && !is_done)
 				r = base_vec_push(&d->stack, &child, sizeof(child), err);
@@ -161,12 +168,14 @@ static int open_drops(struct query *q, struct hdb_error *err)
 {
 	struct drops *d = calloc(1, sizeof(*d));
 	struct derive_total whole = { 0 };
-	uint64_t percent, count, largest;
+	struct dominated top;
+	uint64_t percent;
 	int r;
 
 	q->state = d;
 	if (!d)
 		return hdb_fail_memory(err, "drops", sizeof(*d));
+	d->q = q;
 	d->skip = query_text(q, "skip");
 	percent = query_number(q, "threshold", 0);
 	if ((r = analysis_heap_total(&q->session, &whole, err)) != HDB_OK)
@@ -183,10 +192,10 @@ static int open_drops(struct query *q, struct hdb_error *err)
 	r = query_tell_unreachable(q, whole.unreachable_count, whole.unreachable_bytes, err);
 	if (r != HDB_OK)
 		return r;
-	r = push_children(q, d, q->heap->object_count, 0, SIZE_MAX, &count, &largest, err);
+	r = push_children(d, (struct todo){ q->heap->object_count, 0 }, SIZE_MAX, &top, err);
 	if (r != HDB_OK)
 		return r;
-	return leave_small(q, d, count, err);
+	return leave_small(q, d, top.count, err);
 }
 
 /* ---- rows ---- */
@@ -219,8 +228,8 @@ static int find_holder(struct query *q, const struct drops *d, uint32_t ix, uint
 	return r;
 }
 
-static int drop_row(struct query *q, struct drops *d, const struct todo *at, uint64_t count,
-		    uint64_t largest, struct hdb_error *err)
+static int drop_row(struct query *q, struct drops *d, const struct todo *at,
+		    const struct dominated *dominated, struct hdb_error *err)
 {
 	static const struct query_object_columns cells = { ID, CLASS, LABEL, SIZE_MAX, RETAINED };
 	static const struct query_object_columns holder_cells = {
@@ -231,8 +240,8 @@ static int drop_row(struct query *q, struct drops *d, const struct todo *at, uin
 
 	query_set(q, LEVEL, at->level);
 	query_set_double(q, PERCENT, analysis_percent(q->cells[RETAINED].u, d->whole));
-	query_set(q, DOMINATED, count);
-	query_set(q, LARGEST, largest);
+	query_set(q, DOMINATED, dominated->count);
+	query_set(q, LARGEST, dominated->largest);
 	if (r != HDB_OK)
 		return r;
 	if ((r = find_holder(q, d, at->ix, &holder, err)) != HDB_OK)
@@ -247,7 +256,8 @@ static int next_drop(struct query *q, struct hdb_error *err)
 
 	while (r == HDB_OK && d->stack.count) {
 		const struct todo at = *base_vec_at(&d->stack, struct todo, d->stack.count - 1);
-		uint64_t retained = 0, count = 0, largest = 0;
+		struct dominated found = { 0 };
+		uint64_t retained = 0;
 
 		d->stack.count--;
 		if (++d->looked_at > q->heap->object_count)
@@ -256,15 +266,15 @@ static int next_drop(struct query *q, struct hdb_error *err)
 		r = derive_retained(q->derive, at.ix, &retained, err);
 		/* The largest child alone, until it is known that this is a drop. */
 		if (r == HDB_OK)
-			r = push_children(q, d, at.ix, at.level, 1, &count, &largest, err);
+			r = push_children(d, at, 1, &found, err);
 		if (r == HDB_OK && d->looked_at % 65536 == 0)
 			r = base_step(q->work, d->looked_at, err);
-		if (r < 0 || retained - largest <= d->threshold)
+		if (r < 0 || retained - found.largest <= d->threshold)
 			continue;
-		if (largest > d->threshold)
+		if (found.largest > d->threshold)
 			d->stack.count--;
-		r = push_children(q, d, at.ix, at.level + 1, SIZE_MAX, &count, &largest, err);
-		return r == HDB_OK ? drop_row(q, d, &at, count, largest, err) : r;
+		r = push_children(d, (struct todo){ at.ix, at.level + 1 }, SIZE_MAX, &found, err);
+		return r == HDB_OK ? drop_row(q, d, &at, &found, err) : r;
 	}
 	return r < 0 ? r : HDB_END;
 }

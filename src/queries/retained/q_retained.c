@@ -126,18 +126,14 @@ static int from_table(struct query *q, struct answer *a, struct hdb_error *err)
 	return r;
 }
 
-/* With --exclude, of an object or a set. */
-static int answer_excluding(struct query *q, struct retained *s, const uint32_t *members,
-			    uint64_t count, struct answer *a, struct hdb_error *err)
+/* What a set retains exactly, found in a way. */
+static void take_result(struct retained *s, const struct derive_retained_result *result,
+			unsigned way, struct answer *a)
 {
-	struct derive_retained_result result;
-	const int r = derive_retained_without(q->derive, &s->filter, members, count, &result, err);
-
-	s->ways[WAY_EXCLUDING] = true;
-	a->retained_bytes = result.retained_bytes;
-	a->retained_count = result.retained_count;
+	s->ways[way] = true;
+	a->retained_bytes = result->retained_bytes;
+	a->retained_count = result->retained_count;
 	a->is_counted = a->is_exact = true;
-	return r;
 }
 
 static int answer_object(struct query *q, struct retained *s, struct answer *a,
@@ -153,9 +149,11 @@ static int answer_object(struct query *q, struct retained *s, struct answer *a,
 	a->shallow_bytes = object.shallow_bytes;
 	a->is_exact = true;
 	if (s->is_excluding) {
-		r = answer_excluding(q, s, &a->ix, 1, a, err);
-		return r == HDB_OK ? derive_is_reachable(q->derive, a->ix, &a->is_reachable, err) :
-				     r;
+		r = derive_retained_without(q->derive, &s->filter, &a->ix, 1, &result, err);
+		if (r != HDB_OK)
+			return r;
+		take_result(s, &result, WAY_EXCLUDING, a);
+		return derive_is_reachable(q->derive, a->ix, &a->is_reachable, err);
 	}
 	if (derive_has(q->derive, STORE_RETAINED)) {
 		s->ways[WAY_TABLE] = true;
@@ -170,10 +168,7 @@ static int answer_object(struct query *q, struct retained *s, struct answer *a,
 		r = derive_need(q->derive, STORE_RETAINED, err);
 		return r == HDB_OK ? from_table(q, a, err) : r;
 	}
-	s->ways[WAY_LOCAL] = true;
-	a->retained_bytes = result.retained_bytes;
-	a->retained_count = result.retained_count;
-	a->is_counted = true;
+	take_result(s, &result, WAY_LOCAL, a);
 	return derive_reach(q->derive, false, a->ix, &a->is_reachable, &parent, err);
 }
 
@@ -196,11 +191,20 @@ static int answer_exact(struct query *q, struct retained *s, struct analysis_mem
 	if (r < 0)
 		return r;
 	add_cost(s, &result);
-	s->ways[result.used_local ? WAY_LOCAL : WAY_BLOCKED] = true;
-	a->retained_bytes = result.retained_bytes;
-	a->retained_count = result.retained_count;
-	a->is_counted = a->is_exact = true;
+	take_result(s, &result, result.used_local ? WAY_LOCAL : WAY_BLOCKED, a);
 	return HDB_OK;
+}
+
+static int answer_excluding(struct query *q, struct retained *s, struct analysis_members *members,
+			    struct answer *a, struct hdb_error *err)
+{
+	struct derive_retained_result result;
+	const int r = derive_retained_without(q->derive, &s->filter, members->ixs.data,
+					      members->count, &result, err);
+
+	if (r == HDB_OK)
+		take_result(s, &result, WAY_EXCLUDING, a);
+	return r;
 }
 
 static int answer_set(struct query *q, struct retained *s, const char *target, struct answer *a,
@@ -217,8 +221,7 @@ static int answer_set(struct query *q, struct retained *s, const char *target, s
 		a->is_reachable = members.reachable_count != 0;
 		s->unreachable_count += members.unreachable_count;
 		s->unreachable_bytes += members.unreachable_bytes;
-		r = s->is_excluding ?
-			    answer_excluding(q, s, members.ixs.data, members.count, a, err) :
+		r = s->is_excluding                ? answer_excluding(q, s, &members, a, err) :
 		    query_option(q, "lower-bound") ? answer_quick(q, s, &members, a, err) :
 						     answer_exact(q, s, &members, a, err);
 	}

@@ -138,14 +138,11 @@ struct arrays {
 
 /* ---- reading, on all threads ---- */
 
-static int examine(const struct arrays *a, struct base_view *view, uint64_t offset,
-		   const struct heap_block *objects, uint32_t i, struct found *out,
-		   struct hdb_error *err)
+/* What is told of object `i`; `array` is what it holds, NULL: nothing, or not in the dump. */
+static void examine(const struct arrays *a, const struct heap_block *objects, uint32_t i,
+		    const struct analysis_array_facts *array, struct found *out)
 {
 	const uint64_t length = objects->length[i];
-	struct heap *heap = a->q->heap;
-	struct analysis_array_facts array;
-	int r = analysis_array_facts(heap, view, offset, &array, err);
 
 	*out = (struct found){
 		.ix = objects->first_ix + i,
@@ -153,22 +150,21 @@ static int examine(const struct arrays *a, struct base_view *view, uint64_t offs
 		.length = length,
 		.shallow_bytes = objects->shallow[i],
 		.is_kind = { [ANY] = true },
-		.has_content = r == HDB_OK || length == 0,
+		.has_content = array || length == 0,
 	};
 	out->is_kind[KIND_EMPTY] = length == 0;
-	if (r != HDB_OK || !length)
-		return r < 0 ? r : HDB_OK;
-	out->value = array.value;
-	out->is_kind[KIND_ZERO] = array.is_zero;
-	out->is_kind[KIND_CONSTANT] = array.is_constant;
-	if (array.is_zero || array.tail_count > length)
-		return HDB_OK;
-	out->tail_bytes = out->shallow_bytes - heap_shallow(heap, out->class_no,
+	if (!array || !length)
+		return;
+	out->value = array->value;
+	out->is_kind[KIND_ZERO] = array->is_zero;
+	out->is_kind[KIND_CONSTANT] = array->is_constant;
+	if (array->is_zero || array->tail_count > length)
+		return;
+	out->tail_bytes = out->shallow_bytes - heap_shallow(a->q->heap, out->class_no,
 							    objects->kind[i] | objects->embedded[i],
-							    length - array.tail_count);
-	out->is_kind[KIND_TAILS] = array.tail_count && out->tail_bytes >= a->min_tail;
+							    length - array->tail_count);
+	out->is_kind[KIND_TAILS] = array->tail_count && out->tail_bytes >= a->min_tail;
 	out->is_short_tail = out->tail_bytes && !out->is_kind[KIND_TAILS];
-	return HDB_OK;
 }
 
 static int make(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -182,14 +178,17 @@ static int make(void *ctx, struct derive_block *block, struct hdb_error *err)
 	if (r != HDB_OK)
 		return r;
 	for (uint32_t i = 0; i < objects->count; i++) {
+		struct analysis_array_facts array;
 		struct found found;
 
 		if ((objects->kind[i] != STORE_OBJECT_ARRAY &&
 		     objects->kind[i] != STORE_PRIMITIVE_ARRAY) ||
 		    (a->is_class && !a->is_class[objects->class_no[i]]))
 			continue;
-		if ((r = examine(a, &view, block->values[i], objects, i, &found, err)) != HDB_OK)
+		r = analysis_array_facts(a->q->heap, &view, block->values[i], &array, err);
+		if (r < 0)
 			return r;
+		examine(a, objects, i, r == HDB_OK ? &array : NULL, &found);
 		if ((r = base_vec_push(&block->bytes[0], &found, sizeof(found), err)) != HDB_OK)
 			return r;
 	}

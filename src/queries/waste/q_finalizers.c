@@ -121,12 +121,17 @@ static int static_object(struct query *q, const char *class, const char *name, u
 	return r < 0 ? r : HDB_OK;
 }
 
+/* A field, and the class that declares it. */
+struct field_name {
+	const char *class, *name;
+};
+
 /* A reference field's raw ID, 0 if there is no such field. */
-static int field_id(struct query *q, uint32_t ix, const char *class, const char *name, uint64_t *id,
+static int field_id(struct query *q, uint32_t ix, struct field_name field, uint64_t *id,
 		    struct hdb_error *err)
 {
 	struct heap_value value = { 0 };
-	const int r = heap_field_value(q->heap, ix, class, name, &value, err);
+	const int r = heap_field_value(q->heap, ix, field.class, field.name, &value, err);
 
 	*id = r == HDB_OK && value.type == HPROF_OBJECT ? value.bits : 0;
 	return r < 0 ? r : HDB_OK;
@@ -145,11 +150,14 @@ static int add_item(struct query *q, struct finalizers *f, const struct analysis
 	int r = heap_id(q->heap, ref->ix, &own_id, err);
 
 	if (r == HDB_OK)
-		r = field_id(q, ref->ix, reference_class, "queue", &queue_id, err);
+		r = field_id(q, ref->ix, (struct field_name){ reference_class, "queue" }, &queue_id,
+			     err);
 	if (r == HDB_OK)
-		r = field_id(q, ref->ix, jdk_finalizer, "next", &next_id, err);
+		r = field_id(q, ref->ix, (struct field_name){ jdk_finalizer, "next" }, &next_id,
+			     err);
 	if (r == HDB_OK)
-		r = field_id(q, ref->ix, android_finalizer, "zombie", &zombie_id, err);
+		r = field_id(q, ref->ix, (struct field_name){ android_finalizer, "zombie" },
+			     &zombie_id, err);
 	if (r < 0)
 		return r;
 	if (zombie_id) {

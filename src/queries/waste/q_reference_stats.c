@@ -78,7 +78,8 @@ struct stats {
 	struct analysis_reference_list list;
 	struct base_big keys, spare; /* struct base_sort_key: references by row, then by referent */
 	uint64_t key_count;
-	struct base_vec rows; /* struct row */
+	struct base_vec rows;    /* struct row */
+	struct base_vec members; /* uint32_t: of the row that is made, what only it keeps */
 	enum by by;
 	bool has_retained;
 	struct base_big idom;  /* uint32_t */
@@ -103,9 +104,10 @@ static uint32_t state_of(uint32_t row, uint32_t state)
  * Gives a state to a member and to all that dominate it. As each object gets its state once a row,
  * all walks of a row are linear.
  */
-static int cover(struct query *q, const uint32_t *idom, uint32_t *state, uint32_t row, uint32_t ix,
-		 struct hdb_error *err)
+static int cover(struct query *q, struct stats *s, uint32_t row, uint32_t ix, struct hdb_error *err)
 {
+	const uint32_t *idom = s->idom.data;
+	uint32_t *state = s->state.data;
 	const uint32_t clear = state_of(row, CLEAR), member = state_of(row, MEMBER);
 	const uint32_t covered = state_of(row, COVERED);
 	uint32_t top = HEAP_NONE, steps = 0, v, given = covered;
@@ -128,29 +130,32 @@ static int cover(struct query *q, const uint32_t *idom, uint32_t *state, uint32_
 	return HDB_OK;
 }
 
-/* Adds what the objects retain that are marked as members of row number `row`. */
-static int add_retained(struct query *q, struct stats *s, const uint32_t *members, size_t count,
-			uint32_t row, uint64_t *sum, struct hdb_error *err)
+/* Adds what the members of row number `no` retain. */
+static int add_retained(struct query *q, struct stats *s, uint32_t no, struct row *row,
+			struct hdb_error *err)
 {
-	const uint32_t *idom = s->idom.data;
+	const uint32_t *idom = s->idom.data, *members = s->members.data;
+	const size_t count = s->members.count;
 	uint32_t *state = s->state.data;
-	int r = HDB_OK;
 
 	for (size_t i = 0; i < count; i++)
-		state[members[i]] = state_of(row, MEMBER);
-	for (size_t i = 0; i < count && r == HDB_OK; i++) {
+		state[members[i]] = state_of(no, MEMBER);
+	for (size_t i = 0; i < count; i++) {
 		const uint32_t above = idom[members[i]];
 		uint64_t bytes = 0;
+		int r;
 
 		if (above == members[i])
 			continue;
-		r = cover(q, idom, state, row, members[i], err);
-		if (r != HDB_OK || (above != HEAP_NONE && state[above] == state_of(row, COVERED)))
+		if ((r = cover(q, s, no, members[i], err)) != HDB_OK)
+			return r;
+		if (above != HEAP_NONE && state[above] == state_of(no, COVERED))
 			continue;
-		r = derive_retained(q->derive, members[i], &bytes, err);
-		*sum += bytes;
+		if ((r = derive_retained(q->derive, members[i], &bytes, err)) != HDB_OK)
+			return r;
+		row->only_retained += bytes;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int load_dominators(struct query *q, struct stats *s, struct hdb_error *err)
@@ -222,7 +227,7 @@ static int sort_refs(struct query *q, struct stats *s, struct hdb_error *err)
 
 /* Makes the row of keys [from, to). */
 static int make_row(struct query *q, struct stats *s, uint64_t from, uint64_t to,
-		    struct base_vec *members, struct hdb_error *err)
+		    struct hdb_error *err)
 {
 	const struct analysis_reference *refs = s->list.refs.data;
 	const struct base_sort_key *keys = s->keys.data;
@@ -234,7 +239,7 @@ static int make_row(struct query *q, struct stats *s, uint64_t from, uint64_t to
 	uint32_t last = HEAP_NONE;
 	int r = HDB_OK;
 
-	members->count = 0;
+	s->members.count = 0;
 	for (uint64_t i = from; i < to && r == HDB_OK; i++) {
 		const uint32_t ix = refs[keys[i].node].referent;
 		struct heap_object object;
@@ -251,11 +256,10 @@ static int make_row(struct query *q, struct stats *s, uint64_t from, uint64_t to
 			break;
 		row.only++;
 		row.only_bytes += object.shallow_bytes;
-		r = base_vec_push(members, &ix, sizeof(ix), err);
+		r = base_vec_push(&s->members, &ix, sizeof(ix), err);
 	}
 	if (r == HDB_OK && s->has_retained)
-		r = add_retained(q, s, members->data, members->count, (uint32_t)s->rows.count + 1,
-				 &row.only_retained, err);
+		r = add_retained(q, s, (uint32_t)s->rows.count + 1, &row, err);
 	return r == HDB_OK ? base_vec_push(&s->rows, &row, sizeof(row), err) : r;
 }
 
@@ -278,17 +282,15 @@ static int compare_rows(const void *a, const void *b)
 static int make_rows(struct query *q, struct stats *s, struct hdb_error *err)
 {
 	const struct base_sort_key *keys = s->keys.data;
-	struct base_vec members = { 0 };
 	int r = HDB_OK;
 
 	for (uint64_t from = 0, to; from < s->key_count && r == HDB_OK; from = to) {
 		for (to = from + 1; to < s->key_count && keys[to].key == keys[from].key; to++)
 			;
-		r = make_row(q, s, from, to, &members, err);
+		r = make_row(q, s, from, to, err);
 		if (r == HDB_OK)
 			r = base_step(q->work, to, err);
 	}
-	base_vec_release(&members);
 	if (r == HDB_OK && s->rows.count)
 		qsort(s->rows.data, s->rows.count, sizeof(struct row), compare_rows);
 	q->total = s->rows.count;
@@ -433,6 +435,7 @@ static void close_stats(struct query *q)
 	base_big_free(q->work, &s->idom);
 	base_big_free(q->work, &s->state);
 	base_vec_release(&s->rows);
+	base_vec_release(&s->members);
 	free(s);
 }
 

@@ -76,19 +76,20 @@ struct substrings {
 	char *text;
 };
 
-/* Adds up the strings [from, to) of one array. */
-static int measure(struct query *q, const struct analysis_content *records, uint64_t from,
-		   uint64_t to, struct shown *out, struct hdb_error *err)
+/* Adds up the strings of one array; which these are is set. */
+static int measure(struct query *q, const struct substrings *s, struct shown *out,
+		   struct hdb_error *err)
 {
+	const struct analysis_content *records =
+		(const struct analysis_content *)s->contents.records.data + out->first;
 	uint64_t end = 0;
 	struct heap_object array;
-	const int r = heap_object(q->heap, records[from].array_ix, &array, err);
+	const int r = heap_object(q->heap, records[0].array_ix, &array, err);
 
-	*out = (struct shown){ .first = from, .strings = (uint32_t)(to - from) };
 	if (r < 0)
 		return r;
 	/* They are in order of their first element. */
-	for (uint64_t i = from; i < to; i++) {
+	for (uint32_t i = 0; i < out->strings; i++) {
 		const uint64_t first = records[i].high >> 32;
 		const uint64_t after = first + (uint32_t)records[i].high;
 
@@ -125,12 +126,13 @@ static int find_arrays(struct query *q, struct substrings *s, uint64_t min_waste
 
 	base_stage(q->work, "comparing", count, "strings");
 	for (uint64_t from = 0, to; from < count && r == HDB_OK; from = to) {
-		struct shown row;
+		struct shown row = { .first = from };
 		bool is_shared;
 
 		for (to = from + 1; to < count && records[to].low == records[from].low; to++)
 			;
-		r = measure(q, records, from, to, &row, err);
+		row.strings = (uint32_t)(to - from);
+		r = measure(q, s, &row, err);
 		is_shared = row.strings > 1;
 		if (!rows) {
 			s->arrays++;
