@@ -65,8 +65,7 @@ int analysis_array_facts(struct heap *heap, struct base_view *view, uint64_t off
 	const uint8_t *p;
 	bool uniform;
 	unsigned width;
-	int r = offset ? hprof_sub_read(&heap->file, view, offset, heap->source->size, &sub, err) :
-			 HDB_NOTFOUND;
+	int r = offset ? hprof_sub_read(&heap->file, view, offset, &sub, err) : HDB_NOTFOUND;
 
 	*out = (struct analysis_array_facts){ 0 };
 	if (r != HDB_OK)

@@ -55,9 +55,10 @@ static int enter(struct place *p, uint32_t ix, struct hdb_error *err)
 static int follow(struct place *p, const char *path, struct hdb_error *err)
 {
 	uint32_t target;
-	int r = path && *path ?
-			heap_path_object(p->session->heap, p->ix, p->class_no, path, &target, err) :
-			HDB_NOTFOUND;
+	int r = path && *path ? heap_path_object_as(p->session->heap,
+						    (struct heap_as){ p->ix, p->class_no }, path,
+						    &target, err) :
+				HDB_NOTFOUND;
 
 	if (r != HDB_OK)
 		return r;
@@ -83,16 +84,15 @@ static bool pass(struct place *p)
 static int find_index(const struct session *session, uint32_t array_ix, uint32_t ix,
 		      uint64_t *index, struct hdb_error *err)
 {
-	uint64_t bits[SEARCH_CHUNK], done, id;
-	uint8_t type;
+	uint64_t bits[SEARCH_CHUNK], id;
+	struct heap_slice slice = { .bits = bits, .room = SEARCH_CHUNK };
 	int r = heap_id(session->heap, ix, &id, err);
 
-	for (uint64_t from = 0; r == HDB_OK && from < SEARCH_MAX; from += done) {
-		r = heap_elements(session->heap, array_ix, from, SEARCH_CHUNK, bits, &type, &done,
-				  err);
-		if (r != HDB_OK || !done)
+	for (uint64_t from = 0; r == HDB_OK && from < SEARCH_MAX; from += slice.done) {
+		r = heap_elements(session->heap, array_ix, from, &slice, err);
+		if (r != HDB_OK || !slice.done)
 			break;
-		for (uint64_t i = 0; i < done; i++) {
+		for (uint64_t i = 0; i < slice.done; i++) {
 			if (bits[i] == id) {
 				*index = from + i;
 				return HDB_OK;
@@ -105,11 +105,11 @@ static int find_index(const struct session *session, uint32_t array_ix, uint32_t
 static int element_of(const struct session *session, uint32_t array_ix, uint64_t index,
 		      struct heap_value *out, struct hdb_error *err)
 {
-	uint64_t done = 0;
-	const int r = heap_elements(session->heap, array_ix, index, 1, &out->bits, &out->type,
-				    &done, err);
+	struct heap_slice slice = { .bits = &out->bits, .room = 1 };
+	const int r = heap_elements(session->heap, array_ix, index, &slice, err);
 
-	return r < 0 || done ? r : HDB_NOTFOUND;
+	out->type = slice.type;
+	return r < 0 || slice.done ? r : HDB_NOTFOUND;
 }
 
 /* What holds by a key or a value, seen from outside of wrappers. */
@@ -142,8 +142,8 @@ static int fold_array(struct place *p, struct analysis_fold *fold, bool is_key_a
 	fold->kind = rule->kind == HEAP_SET ? ANALYSIS_FOLD_ELEMENT : ANALYSIS_FOLD_INDEX;
 	fold->index = index;
 	if (rule->shape == HEAP_ARRAY && rule->first) {
-		r = heap_path_number(p->session->heap, p->ix, p->class_no, rule->first, &first,
-				     err);
+		r = heap_path_number_as(p->session->heap, (struct heap_as){ p->ix, p->class_no },
+					rule->first, &first, err);
 		if (r == HDB_OK && first > 0)
 			fold->index = (index + array.length - (uint64_t)first % array.length) %
 				      array.length;
@@ -158,7 +158,8 @@ static int fold_array(struct place *p, struct analysis_fold *fold, bool is_key_a
 	if (rule->shape == HEAP_PAIRS)
 		index &= ~1ull;
 	else
-		r = heap_path_object(p->session->heap, p->ix, p->class_no, rule->key, &keys, err);
+		r = heap_path_object_as(p->session->heap, (struct heap_as){ p->ix, p->class_no },
+					rule->key, &keys, err);
 	return r == HDB_OK ? element_of(p->session, keys, index, &fold->key, err) : r;
 }
 
@@ -233,15 +234,15 @@ static int fold_entries(struct place *p, struct analysis_fold *fold, bool is_fir
 			set_kind(p, fold, is_key);
 			if (!rule->key && rule->kind == HEAP_LIST)
 				fold->kind = ANALYSIS_FOLD_INDEX;
-			return rule->key ? heap_path_value(p->session->heap, entry, HEAP_NONE,
-							   rule->key, &fold->key, err) :
+			return rule->key ? heap_path_value(p->session->heap, entry, rule->key,
+							   &fold->key, err) :
 					   HDB_OK;
 		}
 		p->at--;
 		hops++;
 		is_first = is_first && rule->next &&
-			   heap_path_object(p->session->heap, entry, HEAP_NONE, rule->next, &next,
-					    NULL) == HDB_OK &&
+			   heap_path_object(p->session->heap, entry, rule->next, &next, NULL) ==
+				   HDB_OK &&
 			   next == p->nodes[p->at];
 		r = is_inside(p, p->nodes[p->at], &inside, err);
 		if (hops % 4096 == 0 && r == HDB_OK)

@@ -103,8 +103,7 @@ int analysis_array_hash(struct heap *heap, struct base_view *view, uint64_t offs
 	XXH3_state_t state;
 	XXH128_hash_t hash;
 	uint64_t seed;
-	int r = offset ? hprof_sub_read(&heap->file, view, offset, heap->source->size, &sub, err) :
-			 HDB_NOTFOUND;
+	int r = offset ? hprof_sub_read(&heap->file, view, offset, &sub, err) : HDB_NOTFOUND;
 
 	if (r != HDB_OK)
 		return r;
@@ -215,7 +214,6 @@ static int read_make(void *ctx, struct derive_block *block, struct hdb_error *er
 {
 	struct reading *s = ctx;
 	struct made m = { .s = s, .block = block, .view = { .src = s->session->heap->source } };
-	const struct heap_reader reader = { .view = &m.view, .groups = &m.groups };
 	uint64_t *values = block->values;
 	int r;
 
@@ -223,9 +221,16 @@ static int read_make(void *ctx, struct derive_block *block, struct hdb_error *er
 	if (s->options->kind == ANALYSIS_ARRAYS)
 		r = read_arrays(&m, err);
 	else
-		r = heap_string_block(s->session->heap, block->objects,
-				      &s->references[block->block_no], &reader, values,
-				      &block->bytes[1], take_string, &m, err);
+		r = heap_string_block(
+			&(struct heap_string_block){
+				.heap = s->session->heap,
+				.objects = block->objects,
+				.references = &s->references[block->block_no],
+				.reader = { .view = &m.view, .groups = &m.groups },
+				.lengths = values,
+				.entries = &block->bytes[1],
+			},
+			take_string, &m, err);
 	base_view_release(&m.view);
 	free(m.groups);
 	memcpy(values, m.without, sizeof(m.without));
@@ -394,17 +399,28 @@ int analysis_contents_read(const struct session *session,
 	*out = (struct analysis_contents){ 0 };
 	r = prepare(&s, &threads_max, err);
 	if (r == HDB_OK)
-		r = derive_each_block(session->derive, "counting objects", true, count_make,
-				      count_take, &s, err);
+		r = derive_each_block(session->derive,
+				      &(struct derive_pass){ .stage = "counting objects",
+							     .reads_objects = true,
+							     .make = count_make,
+							     .take = count_take,
+							     .ctx = &s },
+				      err);
 	if (r == HDB_OK)
 		r = base_big_alloc(session->work, &out->records,
 				   (s.room + 1) * sizeof(struct analysis_content), "contents", err);
 	if (r == HDB_OK) {
 		session->work->threads = threads < threads_max ? threads : threads_max;
-		r = derive_each_block(session->derive,
-				      options->kind == ANALYSIS_ARRAYS ? "reading arrays" :
-									 "reading strings",
-				      true, read_make, read_take, &s, err);
+		r = derive_each_block(
+			session->derive,
+			&(struct derive_pass){ .stage = options->kind == ANALYSIS_ARRAYS ?
+								"reading arrays" :
+								"reading strings",
+					       .reads_objects = true,
+					       .make = read_make,
+					       .take = read_take,
+					       .ctx = &s },
+			err);
 		session->work->threads = threads;
 	}
 	if (r == HDB_OK)

@@ -81,16 +81,15 @@ static int add_fields(const struct reference *ref, struct heap_fields *fields, c
 
 static int find_element(const struct reference *ref, uint64_t length, struct hdb_error *err)
 {
-	uint64_t bits[SEARCH_CHUNK], done;
-	uint8_t type;
+	uint64_t bits[SEARCH_CHUNK];
+	struct heap_slice slice = { .bits = bits, .room = SEARCH_CHUNK };
 
 	for (uint64_t at = 0; at < length && at < SEARCH_MAX; at += SEARCH_CHUNK) {
-		const int r = heap_elements(ref->session->heap, ref->from, at, SEARCH_CHUNK, bits,
-					    &type, &done, err);
+		const int r = heap_elements(ref->session->heap, ref->from, at, &slice, err);
 
 		if (r < 0)
 			return r;
-		for (uint64_t i = 0; i < done; i++) {
+		for (uint64_t i = 0; i < slice.done; i++) {
 			if (bits[i] == ref->to_id) {
 				(void)snprintf(ref->text.buf, ref->text.size, "[%" PRIu64 "]",
 					       at + i);

@@ -31,22 +31,23 @@ int analysis_each_edge(const struct session *session, const struct store_lists *
 	struct store_lists whole = *lists, big = *lists;
 	uint64_t *lengths = malloc(STORE_BLOCK_OBJECTS * sizeof(*lengths));
 	struct base_vec entries = { 0 };
+	struct store_lists_out out = { .lengths = lengths, .target = &entries };
 	int r = lengths ? HDB_OK :
 			  hdb_fail_memory(err, "a block of lists", STORE_BLOCK_OBJECTS * 8);
 
 	for (uint64_t first = 0; first < list_count && r == HDB_OK; first += STORE_BLOCK_OBJECTS) {
 		const uint64_t left = list_count - first;
 		const uint32_t *at;
-		uint32_t count = 0;
 
 		entries.count = 0;
-		r = store_lists_block(&whole, (uint32_t)first, lengths, &entries, &count, err);
+		out.count = 0;
+		r = store_lists_block(&whole, (uint32_t)first, &out, err);
 		if (r == HDB_OK &&
-		    count != (left < STORE_BLOCK_OBJECTS ? left : STORE_BLOCK_OBJECTS))
+		    out.count != (left < STORE_BLOCK_OBJECTS ? left : STORE_BLOCK_OBJECTS))
 			r = heap_damaged(session->heap, lists->table, first, "impossible size",
 					 err);
 		at = entries.data;
-		for (uint32_t i = 0; i < count && r == HDB_OK; i++) {
+		for (uint32_t i = 0; i < out.count && r == HDB_OK; i++) {
 			const uint32_t ix = (uint32_t)first + i;
 
 			if (lengths[i] & STORE_LIST_IS_BIG) {

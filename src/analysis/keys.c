@@ -35,8 +35,7 @@
 
 struct analysis_key_way {
 	enum { BY_LOOKING, BY_NUMBER, BY_FIELD, BY_CHARS, BY_ELEMENTS } way;
-	uint8_t type; /* HPROF's, of the field */
-	uint32_t at;  /* of the field: bytes from the start of the field values */
+	struct heap_place place; /* of the field */
 };
 
 /* In this process alone: nobody can write values that all fall into one slot. */
@@ -113,7 +112,7 @@ static int value_of(const struct analysis_keys *k, uint32_t ix, struct heap_valu
 	if (r == HDB_OK && object.kind != STORE_INSTANCE)
 		return HDB_NOTFOUND;
 	if (r == HDB_OK)
-		r = heap_path_value(heap, ix, HEAP_NONE, k->path, out, err);
+		r = heap_path_value(heap, ix, k->path, out, err);
 	if (r != HDB_OK || out->type != HPROF_OBJECT || !out->bits)
 		return r;
 	r = heap_find(heap, out->bits, of, err);
@@ -128,7 +127,7 @@ static int text_of_object(const struct session *session, uint32_t of, char *text
 	uint64_t id;
 	int r = heap_object(session->heap, of, &object, err);
 
-	if (r < 0 || heap_string(session->heap, of, text, ANALYSIS_KEY_TEXT, NULL, NULL) == HDB_OK)
+	if (r < 0 || heap_string(session->heap, of, text, ANALYSIS_KEY_TEXT, NULL) == HDB_OK)
 		return r;
 	analysis_describe(session, of, text, ANALYSIS_KEY_TEXT);
 	if (!text[0] && object.kind == STORE_PRIMITIVE_ARRAY)
@@ -180,7 +179,7 @@ static int hash_content(const struct session *session, const struct heap_object 
 	/* Boxed numbers are the most: by the number itself. */
 	if (!heap_value_is_number(heap, object->class_no))
 		return HDB_NOTFOUND;
-	if ((r = heap_path_value(heap, object->ix, HEAP_NONE, "value", &value, err)) != HDB_OK)
+	if ((r = heap_path_value(heap, object->ix, "value", &value, err)) != HDB_OK)
 		return r;
 	*out = hash_number(&value);
 	return r;
@@ -230,8 +229,7 @@ static int find_way(struct analysis_keys *k, uint32_t no, struct analysis_key_wa
 	}
 	if (!k->path && !heap_value_is_number(heap, no))
 		return HDB_OK;
-	r = heap_path_place(heap, no, HEAP_NONE, k->path ? k->path : "value", &out->at, &out->type,
-			    err);
+	r = heap_path_place(heap, no, k->path ? k->path : "value", &out->place, err);
 	if (r == HDB_OK)
 		out->way = k->path ? BY_FIELD : BY_NUMBER;
 	return r < 0 ? r : HDB_OK;
@@ -316,18 +314,17 @@ static int read_number(struct reading *m, const struct analysis_key_way *way, ui
 		       struct analysis_key *key, struct hdb_error *err)
 {
 	struct heap *heap = m->keys->session->heap;
-	const unsigned size = hprof_type_size(way->type, heap->id_size);
-	struct heap_value value = { .type = way->type };
+	const unsigned size = hprof_type_size(way->place.type, heap->id_size);
+	struct heap_value value = { .type = way->place.type };
 	const uint8_t *p;
 	struct hprof_sub sub;
-	const int r = offset ? hprof_sub_read(&heap->file, &m->view, offset, heap->source->size,
-					      &sub, err) :
-			       HDB_NOTFOUND;
+	const int r =
+		offset ? hprof_sub_read(&heap->file, &m->view, offset, &sub, err) : HDB_NOTFOUND;
 
 	if (r != HDB_OK || sub.tag != HPROF_INSTANCE_DUMP ||
-	    (uint64_t)way->at + size > sub.body_size)
+	    (uint64_t)way->place.at + size > sub.body_size)
 		return r < 0 ? r : HDB_OK;
-	p = base_view_at(&m->view, sub.body_offset + way->at, size, err);
+	p = base_view_at(&m->view, sub.body_offset + way->place.at, size, err);
 	if (!p)
 		return HDB_ETRUNC;
 	value.bits = be_bits(p, size);
@@ -386,7 +383,6 @@ static int make_keys(void *ctx, struct derive_block *block, struct hdb_error *er
 	struct reading m = { .keys = k,
 			     .block = block,
 			     .view = { .src = k->session->heap->source } };
-	const struct heap_reader reader = { .view = &m.view, .groups = &m.groups };
 	bool has_strings = false;
 	int r = list_members(k, block, &has_strings, err);
 
@@ -397,9 +393,16 @@ static int make_keys(void *ctx, struct derive_block *block, struct hdb_error *er
 	if (block->bytes[0].count && (r = read_members(&m, err)) != HDB_OK)
 		goto out;
 	if (has_strings && k->references)
-		r = heap_string_block(k->session->heap, block->objects,
-				      &k->references[block->block_no], &reader, block->values,
-				      &block->bytes[1], take_string, &m, err);
+		r = heap_string_block(
+			&(struct heap_string_block){
+				.heap = k->session->heap,
+				.objects = block->objects,
+				.references = &k->references[block->block_no],
+				.reader = { .view = &m.view, .groups = &m.groups },
+				.lengths = block->values,
+				.entries = &block->bytes[1],
+			},
+			take_string, &m, err);
 out:
 	base_view_release(&m.view);
 	free(m.groups);
@@ -422,6 +425,11 @@ int analysis_keys_each(struct analysis_keys *keys, const char *stage,
 {
 	struct each_key each = { .keys = keys, .take = take, .ctx = ctx };
 
-	return derive_each_block(keys->session->derive, stage, true, make_keys, take_keys, &each,
+	return derive_each_block(keys->session->derive,
+				 &(struct derive_pass){ .stage = stage,
+							.reads_objects = true,
+							.make = make_keys,
+							.take = take_keys,
+							.ctx = &each },
 				 err);
 }

@@ -147,17 +147,25 @@ static int link_all(struct counting *c, struct hdb_error *err)
 
 	if (r != HDB_OK)
 		return r;
-	r = derive_each_block(session->derive, "objects that dominate others", false, mark_block,
-			      NULL, c, err);
+	r = derive_each_block(session->derive,
+			      &(struct derive_pass){ .stage = "objects that dominate others",
+						     .make = mark_block,
+						     .ctx = c },
+			      err);
 	if (r != HDB_OK)
 		return r;
 	base_ranks_rank(&c->inner);
 	r = base_big_alloc_raw(session->work, &c->up_big, (c->inner.count + 1ull) * sizeof(*c->up),
 			       "what dominates others", err);
 	c->up = c->up_big.data;
-	return r == HDB_OK ? derive_each_block(session->derive, "their dominators", c->has_groups,
-					       link_block, NULL, c, err) :
-			     r;
+	return r == HDB_OK ?
+		       derive_each_block(session->derive,
+					 &(struct derive_pass){ .stage = "their dominators",
+								.reads_objects = c->has_groups,
+								.make = link_block,
+								.ctx = c },
+					 err) :
+		       r;
 }
 
 /*
@@ -332,8 +340,13 @@ int analysis_leak_sums_count(const struct session *session,
 	if (suspects->count && (r = link_all(&c, err)) != HDB_OK)
 		goto out;
 	if (suspects->count)
-		r = derive_each_block(session->derive, "what suspects hold", true, find_block,
-				      add_block, &c, err);
+		r = derive_each_block(session->derive,
+				      &(struct derive_pass){ .stage = "what suspects hold",
+							     .reads_objects = true,
+							     .make = find_block,
+							     .take = add_block,
+							     .ctx = &c },
+				      err);
 out:
 	base_big_free(session->work, &c.up_big);
 	base_ranks_release(&c.inner);

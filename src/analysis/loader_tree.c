@@ -83,8 +83,10 @@ static int find_parents(const struct session *session, struct analysis_loader_tr
 	for (uint32_t no = 1; no < tree->all.count; no++) {
 		struct analysis_loader *loader = analysis_loader_at(tree, no);
 		uint32_t parent;
-		const int r = heap_field_object(session->heap, loader->ix, "java.lang.ClassLoader",
-						"parent", &parent, err);
+		const int r = heap_field_object(
+			session->heap, loader->ix,
+			(struct heap_field_name){ "java.lang.ClassLoader", "parent" }, &parent,
+			err);
 
 		if (r == HDB_ECHANGED) {
 			if (err)
@@ -205,9 +207,10 @@ int analysis_loader_name(struct heap *heap, uint32_t ix, char *buf, size_t size,
 	buf[0] = '\0';
 	if (ix == HEAP_BOOT_LOADER)
 		return HDB_NOTFOUND;
-	r = heap_field_object(heap, ix, "java.lang.ClassLoader", "name", &name_ix, &own);
+	r = heap_field_object(heap, ix, (struct heap_field_name){ "java.lang.ClassLoader", "name" },
+			      &name_ix, &own);
 	if (r == HDB_OK)
-		r = heap_string(heap, name_ix, buf, size, NULL, &own);
+		r = heap_string(heap, name_ix, buf, size, &own);
 	if (r == HDB_ECHANGED || r > 0) {
 		buf[0] = '\0';
 		return HDB_NOTFOUND;

@@ -61,7 +61,7 @@ static int object_of(const struct session *session, const struct heap_value *val
 	if ((r = heap_find(session->heap, value->bits, &of, err)) != HDB_OK)
 		return r < 0 ? r : HDB_OK;
 	if (*inside) {
-		r = heap_path_object(session->heap, of, HEAP_NONE, inside, &of, err);
+		r = heap_path_object(session->heap, of, inside, &of, err);
 		if (r != HDB_OK)
 			return r < 0 ? r : HDB_OK;
 	}
@@ -80,7 +80,7 @@ static int text_of(const struct session *session, const struct heap_value *value
 		heap_basic_text(value, text.buf, text.size);
 	if (ix == HEAP_NONE)
 		return HDB_OK;
-	r = heap_string(session->heap, ix, text.buf, text.size, NULL, err);
+	r = heap_string(session->heap, ix, text.buf, text.size, err);
 	if (r == HDB_NOTFOUND)
 		heap_value_text(session->heap, ix, text.buf, text.size);
 	return r < 0 ? r : HDB_OK;
@@ -95,7 +95,7 @@ static int open_source(const struct session *session, struct analysis_properties
 
 	if (r != HDB_OK)
 		goto out;
-	r = heap_path_object(session->heap, ix, HEAP_NONE, source->path, &ix, err);
+	r = heap_path_object(session->heap, ix, source->path, &ix, err);
 	if (r != HDB_OK)
 		goto out;
 	if ((r = heap_collection_open(session->heap, ix, &p->collection, err)) != HDB_OK)
@@ -263,10 +263,10 @@ static void note_property(struct analysis_vm_fact *facts, const struct analysis_
 static int note_managers(const struct session *session, struct analysis_vm_fact *facts,
 			 struct hdb_error *err)
 {
-	uint64_t bits[MANAGERS_MAX], done = 0;
+	uint64_t bits[MANAGERS_MAX];
+	struct heap_slice slice = { .bits = bits, .room = MANAGERS_MAX };
 	struct heap_object object;
 	uint32_t ix, name;
-	uint8_t type;
 	char text[128];
 	int r = heap_static_object(session->heap, "sun.management.MemoryImpl.mgrs", &ix, err);
 
@@ -275,14 +275,14 @@ static int note_managers(const struct session *session, struct analysis_vm_fact 
 	if ((r = heap_object(session->heap, ix, &object, err)) != HDB_OK)
 		goto out;
 	if (object.kind == STORE_OBJECT_ARRAY)
-		r = heap_elements(session->heap, ix, 0, MANAGERS_MAX, bits, &type, &done, err);
+		r = heap_elements(session->heap, ix, 0, &slice, err);
 out:
-	for (uint64_t i = 0; i < done && r >= 0; i++) {
+	for (uint64_t i = 0; i < slice.done && r >= 0; i++) {
 		r = bits[i] ? heap_find(session->heap, bits[i], &ix, err) : HDB_NOTFOUND;
 		if (r == HDB_OK)
-			r = heap_path_object(session->heap, ix, HEAP_NONE, "name", &name, err);
+			r = heap_path_object(session->heap, ix, "name", &name, err);
 		if (r == HDB_OK)
-			r = heap_string(session->heap, name, text, sizeof(text), NULL, err);
+			r = heap_string(session->heap, name, text, sizeof(text), err);
 		if (r == HDB_OK)
 			note_collector(facts, text, false);
 	}

@@ -13,7 +13,8 @@ static int int_field(const struct session *session, uint32_t ix, const char *nam
 		     struct hdb_error *err)
 {
 	struct heap_value value;
-	const int r = heap_field_value(session->heap, ix, NULL, name, &value, err);
+	const int r = heap_field_value(session->heap, ix, (struct heap_field_name){ .name = name },
+				       &value, err);
 
 	*out = r == HDB_OK && (int32_t)value.bits > 0 ? (uint32_t)value.bits : 0;
 	return r < 0 ? r : HDB_OK;
@@ -32,7 +33,8 @@ int analysis_stack_chunk(const struct session *session, uint32_t ix, uint64_t *b
 		return r;
 	*bytes = size > sp ? (size - sp) * session->heap->id_size : 0;
 	*below = HEAP_NONE;
-	r = heap_field_object(session->heap, ix, NULL, "parent", below, err);
+	r = heap_field_object(session->heap, ix, (struct heap_field_name){ .name = "parent" },
+			      below, err);
 	if (r > 0)
 		*below = HEAP_NONE;
 	return r < 0 ? r : HDB_OK;
@@ -52,15 +54,19 @@ int analysis_vthread(const struct session *session, uint32_t ix, struct analysis
 	if (object.kind != STORE_INSTANCE ||
 	    !heap_has_superclass(session->heap, object.class_no, "java.lang.VirtualThread"))
 		return HDB_NOTFOUND;
-	r = heap_field_object(session->heap, ix, NULL, "carrierThread", &out->carrier_ix, err);
+	r = heap_field_object(session->heap, ix,
+			      (struct heap_field_name){ .name = "carrierThread" }, &out->carrier_ix,
+			      err);
 	if (r > 0)
 		out->carrier_ix = HEAP_NONE;
 	if (r >= 0)
-		r = heap_field_object(session->heap, ix, "java.lang.VirtualThread", "cont",
+		r = heap_field_object(session->heap, ix,
+				      (struct heap_field_name){ "java.lang.VirtualThread", "cont" },
 				      &continuation, err);
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
-	r = heap_field_object(session->heap, continuation, "jdk.internal.vm.Continuation", "tail",
+	r = heap_field_object(session->heap, continuation,
+			      (struct heap_field_name){ "jdk.internal.vm.Continuation", "tail" },
 			      &chunk, err);
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;

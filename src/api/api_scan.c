@@ -334,8 +334,7 @@ static int open_instance(struct hdb_scan *scan, size_t at, struct hdb_error *err
 		base_view_prefetch(&heap->view, scan->offset[at + RECORDS_AHEAD] + CACHE_LINE);
 	}
 	if (scan->block.kind[at] == STORE_INSTANCE && scan->offset[at]) {
-		r = hprof_sub_read(&heap->file, &heap->view, scan->offset[at], heap->source->size,
-				   &sub, err);
+		r = hprof_sub_read(&heap->file, &heap->view, scan->offset[at], &sub, err);
 		if (r < 0)
 			return r;
 		if (sub.tag == HPROF_INSTANCE_DUMP) {

@@ -50,7 +50,7 @@ int hdb_path_value(struct hdb *db, uint32_t ix, const char *path, struct hdb_bas
 
 	if (r != HDB_OK)
 		return r;
-	if ((r = heap_path_value(db->heap, ix, HEAP_NONE, path, &value, err)) != HDB_OK)
+	if ((r = heap_path_value(db->heap, ix, path, &value, err)) != HDB_OK)
 		return r;
 	hdb_basic_of((enum hdb_basic_type)value.type, value.bits, out);
 	return api_end(db, HDB_OK, err);
@@ -59,14 +59,13 @@ int hdb_path_value(struct hdb *db, uint32_t ix, const char *path, struct hdb_bas
 int hdb_elements(struct hdb *db, uint32_t ix, uint64_t from, size_t count, uint64_t *bits,
 		 enum hdb_basic_type *type, size_t *done, struct hdb_error *err)
 {
-	uint64_t read = 0;
-	uint8_t found = 0;
+	struct heap_slice slice = { .bits = bits, .room = count };
 	int r = api_check_ix(db, ix, err);
 
 	if (r == HDB_OK)
-		r = heap_elements(db->heap, ix, from, count, bits, &found, &read, err);
-	*type = (enum hdb_basic_type)found;
-	*done = (size_t)read;
+		r = heap_elements(db->heap, ix, from, &slice, err);
+	*type = (enum hdb_basic_type)slice.type;
+	*done = (size_t)slice.done;
 	return api_end(db, r, err);
 }
 
@@ -109,20 +108,20 @@ static bool put_unit(char **p, const char *end, uint32_t unit, uint32_t *half)
 static int array_text(struct hdb *db, uint32_t ix, char *buf, size_t size, struct hdb_error *err)
 {
 	const char *end = buf + size - 1;
-	uint64_t bits[CHUNK], done = CHUNK;
+	uint64_t bits[CHUNK];
+	struct heap_slice slice = { .bits = bits, .room = CHUNK, .done = CHUNK };
 	uint32_t half = 0;
 	bool fits = true;
 	char *p = buf;
 	int r = HDB_OK;
 
-	for (uint64_t from = 0; r == HDB_OK && fits && done == CHUNK; from += CHUNK) {
-		uint8_t type;
+	for (uint64_t from = 0; r == HDB_OK && fits && slice.done == CHUNK; from += CHUNK) {
 
-		r = heap_elements(db->heap, ix, from, CHUNK, bits, &type, &done, err);
-		if (r == HDB_OK && type != HPROF_CHAR && type != HPROF_BYTE)
+		r = heap_elements(db->heap, ix, from, &slice, err);
+		if (r == HDB_OK && slice.type != HPROF_CHAR && slice.type != HPROF_BYTE)
 			r = HDB_NOTFOUND;
-		for (uint64_t i = 0; r == HDB_OK && fits && i < done; i++) {
-			if (type == HPROF_BYTE && (bits[i] < 0x20 || bits[i] > 0x7e))
+		for (uint64_t i = 0; r == HDB_OK && fits && i < slice.done; i++) {
+			if (slice.type == HPROF_BYTE && (bits[i] < 0x20 || bits[i] > 0x7e))
 				fits = false;
 			else
 				fits = put_unit(&p, end, (uint32_t)bits[i], &half);
@@ -139,6 +138,7 @@ int hdb_text(struct hdb *db, uint32_t ix, char *buf, size_t size, uint64_t *unit
 {
 	const struct session session = api_session(db);
 	struct heap_object object;
+	struct heap_utf8 text = { .buf = buf, .size = size };
 	uint64_t length = 0;
 	int r = api_check_ix(db, ix, err);
 
@@ -152,7 +152,8 @@ int hdb_text(struct hdb *db, uint32_t ix, char *buf, size_t size, uint64_t *unit
 		return r;
 	buf[0] = '\0';
 	if (heap_is_string(db->heap, ix)) {
-		r = heap_string(db->heap, ix, buf, size, &length, err);
+		r = heap_string_text(db->heap, ix, &text, err);
+		length = text.units;
 	} else if (object.kind == STORE_PRIMITIVE_ARRAY) {
 		length = object.length;
 		r = array_text(db, ix, buf, size, err);

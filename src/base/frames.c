@@ -290,30 +290,47 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* Bytes that are still to be copied out of frames. */
+struct wanted {
+	uint64_t offset;
+	uint64_t size;
+	uint8_t *out;
+};
+
+static void copied(struct wanted *wanted, uint64_t size)
+{
+	wanted->offset += size;
+	wanted->size -= size;
+	wanted->out += size;
+}
+
 /*
- * Copies bytes from `offset` on to `out`, as far as one frame has them; a frame that is asked for
- * whole goes there at once. The lock is held on entry and return.
+ * Copies the first of the bytes that are wanted, as far as one frame has them; a frame that is
+ * asked for whole goes there at once. The lock is held on entry and return.
  */
-static int copy_some(struct frames_source *f, uint64_t offset, uint64_t size, uint8_t *out,
-		     uint64_t *copied, struct hdb_error *err)
+static int copy_some(struct frames_source *f, struct wanted *wanted, struct hdb_error *err)
 {
 	struct base_frame found;
 	struct frame *frame;
+	uint64_t at, n;
 	int r;
 
-	if (!find_kept(f, offset)) {
-		if ((r = find_frame(f, offset, &found, err)) < 0)
+	if (!find_kept(f, wanted->offset)) {
+		if ((r = find_frame(f, wanted->offset, &found, err)) < 0)
 			return r;
-		if (found.start == offset && found.size <= size) {
-			*copied = found.size;
-			return inflate_to(f, &found, out, err);
+		if (found.start == wanted->offset && found.size <= wanted->size) {
+			r = inflate_to(f, &found, wanted->out, err);
+			copied(wanted, found.size);
+			return r;
 		}
 	}
-	r = get_frame(f, offset, &frame, err);
+	r = get_frame(f, wanted->offset, &frame, err);
 	if (r < 0)
 		return r;
-	*copied = least(frame->size - (offset - frame->start), size);
-	memcpy(out, frame->data + (offset - frame->start), *copied);
+	at = wanted->offset - frame->start;
+	n = least(frame->size - at, wanted->size);
+	memcpy(wanted->out, frame->data + at, n);
+	copied(wanted, n);
 	unpin(f, frame);
 	return HDB_OK;
 }
@@ -367,9 +384,8 @@ static struct buffer *take_buffer(struct frames_source *f, struct base_view *vie
 static int fill_buffer(struct frames_source *f, struct base_view *view, uint64_t offset,
 		       uint64_t size, struct hdb_error *err)
 {
+	struct wanted wanted = { .offset = offset, .size = size };
 	struct buffer *buffer;
-	uint64_t done = 0, n = 0;
-	int r = HDB_OK;
 
 	if (size > BASE_FRAMES_WINDOW_MAX)
 		return hdb_fail(err, HDB_ELIMIT,
@@ -379,13 +395,14 @@ static int fill_buffer(struct frames_source *f, struct base_view *view, uint64_t
 	buffer = take_buffer(f, view, size);
 	if (!buffer)
 		return hdb_fail_memory(err, "contents of the dump", size);
-	while (done < size && r == HDB_OK) {
-		r = copy_some(f, offset + done, size - done, buffer->data + done, &n, err);
-		done += n;
-	}
-	if (r < 0) {
-		free(buffer);
-		return r;
+	wanted.out = buffer->data;
+	while (wanted.size) {
+		const int r = copy_some(f, &wanted, err);
+
+		if (r < 0) {
+			free(buffer);
+			return r;
+		}
 	}
 	view->lent = buffer;
 	view->data = buffer->data;

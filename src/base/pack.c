@@ -134,6 +134,13 @@ static unsigned best_width(const uint64_t *values, unsigned n, uint64_t base, un
  */
 #define GROUP_MAX (GROUP_HEADER + 8 + PACK_GROUP * 8 + PACK_GROUP + PACK_GROUP * 8 + PAD)
 
+/* Bit lengths of the parts of a group. */
+struct widths {
+	uint64_t base;
+	unsigned width; /* of what every value has */
+	unsigned max;   /* of the largest value less the base */
+};
+
 /* Writes the positions of the exceptions of a group; returns how many. */
 static unsigned put_positions(uint8_t *positions, const uint64_t *values, unsigned n, uint64_t base,
 			      unsigned width)
@@ -152,14 +159,15 @@ static unsigned put_positions(uint8_t *positions, const uint64_t *values, unsign
  * end.
  */
 static uint8_t *put_high_bits(uint8_t *positions, unsigned count, const uint64_t *values,
-			      uint64_t base, unsigned width, unsigned high_width)
+			      const struct widths *w)
 {
+	const unsigned high_width = w->max - w->width;
 	uint8_t *p = positions + count;
 
 	memset(p, 0, bits_to_bytes((uint64_t)count * high_width));
 	for (unsigned i = 0; i < count; i++)
 		put_bits(p, (uint64_t)i * high_width, high_width,
-			 (values[positions[i]] - base) >> width);
+			 (values[positions[i]] - w->base) >> w->width);
 	return p + bits_to_bytes((uint64_t)count * high_width);
 }
 
@@ -264,13 +272,6 @@ static ALWAYS_INLINE uint8_t take_base(const uint64_t *values, uint8_t *v, uint8
 
 /* ---- a group ---- */
 
-/* Bit lengths of the parts of a group. */
-struct widths {
-	uint64_t base;
-	unsigned width; /* of what every value has */
-	unsigned max;   /* of the largest value less the base */
-};
-
 static struct widths widths_of(const uint64_t *values, unsigned n)
 {
 	struct widths w = { .base = values[0] };
@@ -313,7 +314,7 @@ static ALWAYS_INLINE uint8_t *encode_group_by(uint8_t *h, const uint64_t *values
 	if (w.max > w.width) {
 		exceptions = any <= UINT8_MAX ? put_byte_positions(p, bytes, w.width) :
 						put_positions(p, values, n, w.base, w.width);
-		p = put_high_bits(p, exceptions, values, w.base, w.width, w.max - w.width);
+		p = put_high_bits(p, exceptions, values, &w);
 	}
 	h[0] = (uint8_t)w.width;
 	h[1] = (uint8_t)exceptions;
@@ -428,7 +429,7 @@ static bool group_is_sound(const uint8_t *h, uint64_t room, unsigned n)
 }
 
 int pack_open(struct pack_column *column, const uint8_t *data, uint64_t size, uint32_t count,
-	      uint64_t *used, struct hdb_error *err)
+	      struct hdb_error *err)
 {
 	const uint32_t groups = (uint32_t)(((uint64_t)count + PACK_GROUP - 1) / PACK_GROUP);
 	const uint64_t directory = 4 + (uint64_t)groups * 4;
@@ -452,7 +453,7 @@ int pack_open(struct pack_column *column, const uint8_t *data, uint64_t size, ui
 			return hdb_fail(err, HDB_ECORRUPT,
 					"packed column: group %" PRIu32 " is damaged", g);
 	}
-	*used = column_size;
+	column->size = column_size;
 	return HDB_OK;
 }
 

@@ -40,16 +40,17 @@ int pack_end(struct pack_writer *w, struct hdb_error *err);
 /* A packed column in memory that is borrowed from whoever has the bytes. */
 struct pack_column {
 	const uint8_t *data; /* its first byte */
+	uint64_t size;       /* bytes that it takes */
 	uint32_t count;      /* values */
 };
 
 /*
- * Opens the column at the start of [data, data + size): `count` values are expected. *used is the
- * bytes it takes. Checks the whole structure, so that reading needs no checks; HDB_ECORRUPT if it
+ * Opens the column at the start of [data, data + size), of which it may take less: `count` values
+ * are expected. Checks the whole structure, so that reading needs no checks; HDB_ECORRUPT if it
  * does not hold.
  */
 int pack_open(struct pack_column *column, const uint8_t *data, uint64_t size, uint32_t count,
-	      uint64_t *used, struct hdb_error *err);
+	      struct hdb_error *err);
 
 /* Value i (i < count). */
 uint64_t pack_get(const struct pack_column *column, uint32_t i);

@@ -62,48 +62,53 @@ int base_runs_put(struct base_runs *runs, uint64_t block, const uint64_t *values
 	return rc == HDB_OK ? base_runs_put_packed(runs, block, &runs->packed, count, err) : rc;
 }
 
-/* Reads `groups` groups of a block from group `from` on. */
-static int get_groups(const struct base_runs *runs, uint64_t block, uint32_t from, uint32_t groups,
-		      uint64_t *values, struct hdb_error *err)
+static int open_block(const struct base_runs *runs, uint64_t block, struct pack_column *column,
+		      struct hdb_error *err)
 {
 	const uint8_t *at = base_chunks_at(&runs->bytes, runs->position[block]);
-	struct pack_column column;
-	uint64_t used;
-	const int rc = pack_open(&column, at + 8, load64(at), runs->count[block], &used, err);
 
-	if (rc < 0)
-		return rc;
-	for (uint32_t g = 0; g < groups; g++)
-		(void)pack_group(&column, from + g, values + (size_t)g * PACK_GROUP);
-	return rc;
+	return pack_open(column, at + 8, load64(at), runs->count[block], err);
 }
 
-static uint32_t groups_of(uint32_t count)
+/* Reads the groups that have `count` values of a block, from group `from` on. */
+static void get_groups(const struct pack_column *block, uint32_t from, uint32_t count,
+		       uint64_t *values)
 {
-	return (count + PACK_GROUP - 1) / PACK_GROUP;
+	const uint32_t groups = (count + PACK_GROUP - 1) / PACK_GROUP;
+
+	for (uint32_t g = 0; g < groups; g++)
+		(void)pack_group(block, from + g, values + (size_t)g * PACK_GROUP);
 }
 
 int base_runs_get(const struct base_runs *runs, uint64_t block, uint64_t *values,
 		  struct hdb_error *err)
 {
-	return get_groups(runs, block, 0, groups_of(runs->count[block]), values, err);
+	struct pack_column column;
+	const int rc = open_block(runs, block, &column, err);
+
+	if (rc < 0)
+		return rc;
+	get_groups(&column, 0, column.count, values);
+	return HDB_OK;
 }
 
 int base_runs_range(const struct base_runs *runs, uint64_t first, uint64_t *values, uint32_t count,
 		    struct hdb_error *err)
 {
-	int rc = HDB_OK;
+	struct pack_column column;
 
 	assert(first % PACK_GROUP == 0);
-	for (uint32_t done = 0; rc == HDB_OK && done < count;) {
+	for (uint32_t done = 0; done < count;) {
 		const uint32_t from = (uint32_t)((first + done) % BASE_RUN);
 		const uint32_t n = count - done < BASE_RUN - from ? count - done : BASE_RUN - from;
+		const int rc = open_block(runs, (first + done) / BASE_RUN, &column, err);
 
-		rc = get_groups(runs, (first + done) / BASE_RUN, from / PACK_GROUP, groups_of(n),
-				values + done, err);
+		if (rc < 0)
+			return rc;
+		get_groups(&column, from / PACK_GROUP, n, values + done);
 		done += n;
 	}
-	return rc;
+	return HDB_OK;
 }
 
 void base_runs_check(const struct base_runs *runs)

@@ -8,13 +8,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-int base_spill_write(struct base_spill *spill, const struct base_work *work, uint64_t offset,
-		     const void *data, size_t size, struct hdb_error *err)
+int base_spill_write(struct base_spill *spill, uint64_t offset, const void *data, size_t size,
+		     struct hdb_error *err)
 {
 	const char *at = data;
 
 	if (!spill->is_open) {
-		const int r = base_scratch_file(work, &spill->fd, err);
+		const int r = base_scratch_file(spill->work, &spill->fd, err);
 
 		if (r < 0)
 			return r;
@@ -28,7 +28,7 @@ int base_spill_write(struct base_spill *spill, const struct base_work *work, uin
 		if (n <= 0)
 			return hdb_fail_errno(err, n < 0 ? errno : ENOSPC,
 					      "cannot write a scratch file in %s",
-					      work->scratch_dir);
+					      spill->work->scratch_dir);
 		at += n;
 		offset += (uint64_t)n;
 		size -= (size_t)n;
@@ -67,5 +67,5 @@ void base_spill_close(struct base_spill *spill)
 {
 	if (spill->is_open)
 		(void)close(spill->fd);
-	*spill = (struct base_spill){ 0 };
+	*spill = (struct base_spill){ .work = spill->work };
 }

@@ -20,27 +20,28 @@
 
 static_assert(RECORD_BYTES_MAX < GRAPH_CHUNK_MIN, "a chunk has room for a record");
 
-int base_buckets_init(struct base_buckets *buckets, uint32_t bucket_count, uint64_t chunks_bytes,
-		      uint64_t kept_bytes, struct base_work *work, const char *what,
-		      struct hdb_error *err)
+int base_buckets_init(struct base_buckets *buckets, const struct base_buckets_plan *plan,
+		      struct base_work *work, struct hdb_error *err)
 {
 	*buckets = (struct base_buckets){
 		.work = work,
-		.what = what,
-		.bucket_count = bucket_count,
-		.kept_bytes = kept_bytes,
+		.what = plan->what,
+		.bucket_count = plan->bucket_count,
+		.kept_bytes = plan->kept_bytes,
+		.spill.work = work,
 		.chunk_bytes = GRAPH_CHUNK_MAX,
 		.free_slot = GRAPH_NO_SLOT,
 		.free_place = GRAPH_NO_SLOT,
 	};
 	while (buckets->chunk_bytes > GRAPH_CHUNK_MIN &&
-	       (uint64_t)buckets->chunk_bytes * bucket_count > chunks_bytes)
+	       (uint64_t)buckets->chunk_bytes * plan->bucket_count > plan->chunks_bytes)
 		buckets->chunk_bytes /= 2;
 	buckets->full = buckets->chunk_bytes - RECORD_BYTES_MAX;
-	buckets->bucket = calloc((size_t)bucket_count + 1, sizeof *buckets->bucket);
+	buckets->bucket = calloc((size_t)plan->bucket_count + 1, sizeof *buckets->bucket);
 	if (!buckets->bucket)
-		return hdb_fail_memory(err, what, bucket_count * sizeof *buckets->bucket);
-	for (uint32_t i = 0; i < bucket_count; i++) {
+		return hdb_fail_memory(err, plan->what,
+				       plan->bucket_count * sizeof *buckets->bucket);
+	for (uint32_t i = 0; i < plan->bucket_count; i++) {
 		buckets->bucket[i].used = UINT32_MAX;
 		buckets->bucket[i].first = buckets->bucket[i].last = GRAPH_NO_SLOT;
 	}
@@ -179,9 +180,8 @@ static int spill_chunk(struct base_buckets *buckets, struct base_bucket *bucket,
 	}
 	if (rc != HDB_OK)
 		goto out;
-	rc = base_spill_write(&buckets->spill, buckets->work,
-			      slot_at(buckets, no)->place * buckets->chunk_bytes, bucket->chunk,
-			      bucket->used, err);
+	rc = base_spill_write(&buckets->spill, slot_at(buckets, no)->place * buckets->chunk_bytes,
+			      bucket->chunk, bucket->used, err);
 	if (rc != HDB_OK)
 		goto out;
 	append_slot(buckets, bucket, no);

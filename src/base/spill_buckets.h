@@ -64,14 +64,17 @@ struct base_buckets {
 	struct base_spill spill;
 };
 
-/*
- * `bucket_count` empty buckets; `work` and `what` are lent. Chunks are at most so large that one a
- * bucket takes `chunks_bytes`; `kept_bytes` of the budget are left to others. Zero-initialise;
- * release it in any case.
- */
-int base_buckets_init(struct base_buckets *buckets, uint32_t bucket_count, uint64_t chunks_bytes,
-		      uint64_t kept_bytes, struct base_work *work, const char *what,
-		      struct hdb_error *err);
+/* How many buckets, and what they may take. */
+struct base_buckets_plan {
+	uint32_t bucket_count;
+	uint64_t chunks_bytes; /* chunks are at most so large that one a bucket takes this */
+	uint64_t kept_bytes;   /* of the budget, which are left to others */
+	const char *what;      /* for messages; lent for as long as the buckets are there */
+};
+
+/* Empty buckets; `work` is lent. Zero-initialise; release it in any case. */
+int base_buckets_init(struct base_buckets *buckets, const struct base_buckets_plan *plan,
+		      struct base_work *work, struct hdb_error *err);
 void base_buckets_release(struct base_buckets *buckets);
 
 /* Gives a bucket a chunk with room. For base_buckets_add. */
@@ -79,11 +82,17 @@ int base_buckets_turn(struct base_buckets *buckets, struct base_bucket *bucket,
 		      struct hdb_error *err);
 
 /*
- * Puts a record into a bucket: `deltas` (at most 2) numbers near those of the record before, then
- * `plains` others.
+ * What a record has: `deltas` (at most 2) numbers near those of the record before, then `plains`
+ * others. Constants where records are put and read, so that the compiler unrolls the loops.
  */
+struct base_record_shape {
+	unsigned deltas, plains;
+};
+#define BASE_RECORD(deltas, plains) ((struct base_record_shape){ deltas, plains })
+
+/* Puts a record into a bucket. */
 static inline int base_buckets_add(struct base_buckets *buckets, uint32_t bucket_no,
-				   unsigned deltas, unsigned plains, const uint64_t *v,
+				   struct base_record_shape shape, const uint64_t *v,
 				   struct hdb_error *err)
 {
 	struct base_bucket *bucket = &buckets->bucket[bucket_no];
@@ -95,11 +104,11 @@ static inline int base_buckets_add(struct base_buckets *buckets, uint32_t bucket
 			return rc;
 	}
 	at = bucket->chunk + bucket->used;
-	for (unsigned i = 0; i < deltas; i++) {
+	for (unsigned i = 0; i < shape.deltas; i++) {
 		at = put_varint(at, zigzag((int64_t)(v[i] - bucket->before[i])));
 		bucket->before[i] = v[i];
 	}
-	for (unsigned i = deltas; i < deltas + plains; i++)
+	for (unsigned i = shape.deltas; i < shape.deltas + shape.plains; i++)
 		at = put_varint(at, v[i]);
 	bucket->used = (uint32_t)(at - bucket->chunk);
 	bucket->count++;
@@ -146,9 +155,10 @@ static inline const uint8_t *base_bucket_varint(const uint8_t *p, uint64_t *v)
 	return p;
 }
 
-/* The next record into v, of as many numbers as it was put with: HDB_OK or HDB_END. */
-static inline int base_bucket_next(struct base_bucket_reader *reader, unsigned deltas,
-				   unsigned plains, uint64_t *v, struct hdb_error *err)
+/* The next record into v, of the shape that it was put with: HDB_OK or HDB_END. */
+static inline int base_bucket_next(struct base_bucket_reader *reader,
+				   struct base_record_shape shape, uint64_t *v,
+				   struct hdb_error *err)
 {
 	const uint8_t *at;
 
@@ -158,12 +168,12 @@ static inline int base_bucket_next(struct base_bucket_reader *reader, unsigned d
 			return rc;
 	}
 	at = reader->at;
-	for (unsigned i = 0; i < deltas; i++) {
+	for (unsigned i = 0; i < shape.deltas; i++) {
 		at = base_bucket_varint(at, &v[i]);
 		v[i] = reader->before[i] + (uint64_t)unzigzag(v[i]);
 		reader->before[i] = v[i];
 	}
-	for (unsigned i = deltas; i < deltas + plains; i++)
+	for (unsigned i = shape.deltas; i < shape.deltas + shape.plains; i++)
 		at = base_bucket_varint(at, &v[i]);
 	reader->at = at;
 	return HDB_OK;

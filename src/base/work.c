@@ -439,14 +439,14 @@ static void pool_make_way(struct base_work *work, uint64_t size)
 	pool_trim(work, limit > work->memory_used + size ? limit - work->memory_used - size : 0);
 }
 
-static int alloc_big(struct base_work *work, struct base_big *big, uint64_t size_bytes,
-		     bool is_clear, const char *what, struct hdb_error *err)
+int base_big_alloc_raw(struct base_work *work, struct base_big *big, uint64_t size_bytes,
+		       const char *what, struct hdb_error *err)
 {
 	uint64_t size = size_bytes ? size_bytes : 1;
 
 	if (size >= BIG_MIN)
 		size = round_up(size, BIG_UNIT);
-	*big = (struct base_big){ .size_bytes = size };
+	*big = (struct base_big){ .size_bytes = size, .is_clear = true };
 	if (size >= BIG_MIN && work->scratch_dir && size > base_work_room(work)) {
 		int r;
 
@@ -462,14 +462,11 @@ static int alloc_big(struct base_work *work, struct base_big *big, uint64_t size
 			pool_make_way(work, size);
 		big->data = calloc(1, size);
 	} else {
-		bool was_clear = false;
-
-		big->data = pool_take(work, size, &was_clear);
-		if (big->data && is_clear && !was_clear)
-			memset(big->data, 0, size);
+		big->data = pool_take(work, size, &big->is_clear);
 		if (!big->data) {
 			pool_make_way(work, size);
 			big->data = map_anonymous(size);
+			big->is_clear = true;
 		}
 	}
 	if (!big->data) {
@@ -502,13 +499,11 @@ void base_pool_close(struct base_work *work, bool is_closed)
 int base_big_alloc(struct base_work *work, struct base_big *big, uint64_t size_bytes,
 		   const char *what, struct hdb_error *err)
 {
-	return alloc_big(work, big, size_bytes, true, what, err);
-}
+	const int r = base_big_alloc_raw(work, big, size_bytes, what, err);
 
-int base_big_alloc_raw(struct base_work *work, struct base_big *big, uint64_t size_bytes,
-		       const char *what, struct hdb_error *err)
-{
-	return alloc_big(work, big, size_bytes, false, what, err);
+	if (r == HDB_OK && !big->is_clear)
+		memset(big->data, 0, big->size_bytes);
+	return r;
 }
 
 void base_heap_trim(void)

@@ -85,6 +85,7 @@ struct base_big {
 	void *data;
 	uint64_t size_bytes;
 	bool is_file;
+	bool is_clear; /* zeros when it was given */
 };
 int base_big_alloc(struct base_work *work, struct base_big *big, uint64_t size_bytes,
 		   const char *what, struct hdb_error *err);

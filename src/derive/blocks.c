@@ -10,12 +10,8 @@
 
 struct each {
 	struct derive *derive;
+	const struct derive_pass *pass;
 	struct derive_block *slots;
-	bool reads_objects;
-	bool is_backward;
-	int (*make)(void *ctx, struct derive_block *block, struct hdb_error *err);
-	int (*take)(void *ctx, struct derive_block *block, struct hdb_error *err);
-	void *ctx;
 };
 
 static int produce(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
@@ -23,7 +19,7 @@ static int produce(void *ctx, unsigned slot, uint64_t item, struct hdb_error *er
 	struct each *each = ctx;
 	struct derive_block *block = &each->slots[slot];
 	const uint32_t n = each->derive->heap->object_count;
-	const uint32_t no = each->is_backward ?
+	const uint32_t no = each->pass->is_backward ?
 				    heap_block_count(each->derive->heap) - 1 - (uint32_t)item :
 				    (uint32_t)item;
 	const uint32_t first_ix = no * STORE_BLOCK_OBJECTS;
@@ -34,9 +30,9 @@ static int produce(void *ctx, unsigned slot, uint64_t item, struct hdb_error *er
 	block->objects->first_ix = first_ix;
 	block->objects->count =
 		n - first_ix < STORE_BLOCK_OBJECTS ? n - first_ix : STORE_BLOCK_OBJECTS;
-	if (each->reads_objects)
+	if (each->pass->reads_objects)
 		r = heap_read_block(each->derive->heap, block->block_no, block->objects, err);
-	return r == HDB_OK ? each->make(each->ctx, block, err) : r;
+	return r == HDB_OK ? each->pass->make(each->pass->ctx, block, err) : r;
 }
 
 static int consume(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
@@ -44,7 +40,9 @@ static int consume(void *ctx, unsigned slot, uint64_t item, struct hdb_error *er
 	struct each *each = ctx;
 	const int r = base_step(each->derive->work, item * STORE_BLOCK_OBJECTS, err);
 
-	return r == HDB_OK && each->take ? each->take(each->ctx, &each->slots[slot], err) : r;
+	if (r != HDB_OK || !each->pass->take)
+		return r;
+	return each->pass->take(each->pass->ctx, &each->slots[slot], err);
 }
 
 static void free_slots(struct each *each, unsigned count)
@@ -59,81 +57,52 @@ static void free_slots(struct each *each, unsigned count)
 	base_heap_trim();
 }
 
-static int run(struct each *each, const char *stage, struct hdb_error *err)
+int derive_each_block(struct derive *derive, const struct derive_pass *pass, struct hdb_error *err)
 {
-	struct derive *derive = each->derive;
+	struct each each = { .derive = derive, .pass = pass };
 	const struct base_pipeline pipeline = {
 		.item_count = heap_block_count(derive->heap),
 		.threads = derive->work->threads,
 		.slot_count = DERIVE_SLOTS_PER_THREAD * derive->work->threads,
-		.ctx = each,
+		.ctx = &each,
 		.produce = produce,
 		.consume = consume,
 	};
 	int r = HDB_OK;
 
-	base_stage(derive->work, stage, derive->heap->object_count, "objects");
-	each->slots = calloc(pipeline.slot_count, sizeof(*each->slots));
-	if (!each->slots)
-		return hdb_fail_memory(err, "blocks of objects", sizeof(*each->slots));
+	base_stage(derive->work, pass->stage, derive->heap->object_count, "objects");
+	each.slots = calloc(pipeline.slot_count, sizeof(*each.slots));
+	if (!each.slots)
+		return hdb_fail_memory(err, "blocks of objects", sizeof(*each.slots));
 	for (unsigned i = 0; i < pipeline.slot_count; i++) {
-		each->slots[i].slot = i;
-		each->slots[i].objects = malloc(sizeof(*each->slots[i].objects));
-		each->slots[i].values = malloc(STORE_BLOCK_OBJECTS * sizeof(uint64_t));
-		if (!each->slots[i].objects || !each->slots[i].values)
+		each.slots[i].slot = i;
+		each.slots[i].objects = malloc(sizeof(*each.slots[i].objects));
+		each.slots[i].values = malloc(STORE_BLOCK_OBJECTS * sizeof(uint64_t));
+		if (!each.slots[i].objects || !each.slots[i].values)
 			r = hdb_fail_memory(err, "blocks of objects", sizeof(struct heap_block));
 	}
 	if (r != HDB_OK)
 		goto out;
-	for (uint32_t b = 0; each->reads_objects && b < heap_block_count(derive->heap); b++)
+	for (uint32_t b = 0; pass->reads_objects && b < heap_block_count(derive->heap); b++)
 		if ((r = heap_prepare_block(derive->heap, b, err)) != HDB_OK)
 			goto out;
 	r = base_pipeline_run(&pipeline, err);
 out:
-	free_slots(each, pipeline.slot_count);
+	free_slots(&each, pipeline.slot_count);
 	return r;
-}
-
-int derive_each_block(struct derive *derive, const char *stage, bool reads_objects,
-		      int (*make)(void *ctx, struct derive_block *block, struct hdb_error *err),
-		      int (*take)(void *ctx, struct derive_block *block, struct hdb_error *err),
-		      void *ctx, struct hdb_error *err)
-{
-	struct each each = { .derive = derive,
-			     .make = make,
-			     .take = take,
-			     .ctx = ctx,
-			     .reads_objects = reads_objects };
-
-	return run(&each, stage, err);
-}
-
-int derive_each_block_turned(struct derive *derive, const char *stage, bool is_backward,
-			     int (*make)(void *ctx, struct derive_block *block,
-					 struct hdb_error *err),
-			     int (*take)(void *ctx, struct derive_block *block,
-					 struct hdb_error *err),
-			     void *ctx, struct hdb_error *err)
-{
-	struct each each = {
-		.derive = derive, .make = make, .take = take, .ctx = ctx, .is_backward = is_backward
-	};
-
-	return run(&each, stage, err);
 }
 
 struct column {
 	struct store_writer *writer;
 	enum store_table table;
 	uint32_t base; /* of its keys */
-	int (*fill)(void *ctx, struct derive_block *block, struct hdb_error *err);
-	void *ctx;
+	const struct derive_fill *fill;
 };
 
 static int pack(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct column *column = ctx;
-	const int r = column->fill(column->ctx, block, err);
+	const int r = column->fill->fill(column->fill->ctx, block, err);
 
 	return r == HDB_OK ?
 		       pack_encode(&block->bytes[0], block->values, block->objects->count, err) :
@@ -144,8 +113,12 @@ static int put(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct column *column = ctx;
 
-	return store_put(column->writer, column->table, block->objects->first_ix,
-			 block->objects->count, block->bytes[0].data, block->bytes[0].count, err);
+	return store_put(column->writer, column->table,
+			 &(struct store_block){ .key = block->objects->first_ix,
+						.item_count = block->objects->count,
+						.data = block->bytes[0].data,
+						.size = block->bytes[0].count },
+			 err);
 }
 
 /* Blocks of a column that others follow are whole ones. */
@@ -153,7 +126,7 @@ static int pack_whole(void *ctx, struct derive_block *block, struct hdb_error *e
 {
 	const struct column *column = ctx;
 	const uint32_t count = block->objects->count;
-	const int r = column->fill(column->ctx, block, err);
+	const int r = column->fill->fill(column->fill->ctx, block, err);
 
 	memset(block->values + count, 0, (STORE_BLOCK_OBJECTS - count) * sizeof(*block->values));
 	return r == HDB_OK ?
@@ -165,29 +138,43 @@ static int put_whole(void *ctx, struct derive_block *block, struct hdb_error *er
 {
 	const struct column *column = ctx;
 
-	return store_put(column->writer, column->table, column->base + block->objects->first_ix,
-			 STORE_BLOCK_OBJECTS, block->bytes[0].data, block->bytes[0].count, err);
+	return store_put(column->writer, column->table,
+			 &(struct store_block){ .key = column->base + block->objects->first_ix,
+						.item_count = STORE_BLOCK_OBJECTS,
+						.data = block->bytes[0].data,
+						.size = block->bytes[0].count },
+			 err);
 }
 
 int derive_put_column(struct derive *derive, struct store_writer *writer, enum store_table table,
-		      const char *stage, bool reads_objects,
-		      int (*fill)(void *ctx, struct derive_block *block, struct hdb_error *err),
-		      void *ctx, struct hdb_error *err)
+		      const struct derive_fill *fill, struct hdb_error *err)
 {
-	struct column column = { .writer = writer, .table = table, .fill = fill, .ctx = ctx };
-
-	return derive_each_block(derive, stage, reads_objects, pack, put, &column, err);
-}
-
-int derive_put_column_at(struct derive *derive, struct store_writer *writer, uint32_t base,
-			 enum store_table table,
-			 int (*fill)(void *ctx, struct derive_block *block, struct hdb_error *err),
-			 void *ctx, struct hdb_error *err)
-{
-	struct column column = {
-		.writer = writer, .table = table, .base = base, .fill = fill, .ctx = ctx
+	struct column column = { .writer = writer, .table = table, .fill = fill };
+	const struct derive_pass pass = {
+		.stage = fill->stage,
+		.reads_objects = fill->reads_objects,
+		.make = pack,
+		.take = put,
+		.ctx = &column,
 	};
 
-	return derive_each_block(derive, "writing columns", false, pack_whole, put_whole, &column,
-				 err);
+	return derive_each_block(derive, &pass, err);
+}
+
+int derive_put_column_at(struct derive *derive, struct store_writer *writer,
+			 struct derive_column_at at, const struct derive_fill *fill,
+			 struct hdb_error *err)
+{
+	struct column column = {
+		.writer = writer, .table = at.table, .base = at.base, .fill = fill
+	};
+	const struct derive_pass pass = {
+		.stage = fill->stage,
+		.reads_objects = fill->reads_objects,
+		.make = pack_whole,
+		.take = put_whole,
+		.ctx = &column,
+	};
+
+	return derive_each_block(derive, &pass, err);
 }

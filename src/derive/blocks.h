@@ -18,40 +18,44 @@ struct derive_block {
 	unsigned slot; /* below DERIVE_SLOTS_PER_THREAD x threads; in use by one block at a time */
 };
 
-/*
- * Calls `make` for every block on any thread, and `take` (NULL: nothing to take) in order on the
- * calling thread. `make` must touch nothing of the store: the block's objects are there if
- * reads_objects; columns must have been opened with store_column_prepare.
- */
-int derive_each_block(struct derive *derive, const char *stage, bool reads_objects,
-		      int (*make)(void *ctx, struct derive_block *block, struct hdb_error *err),
-		      int (*take)(void *ctx, struct derive_block *block, struct hdb_error *err),
-		      void *ctx, struct hdb_error *err);
+/* Work on one block; ctx is whoever asked's. */
+typedef int (*derive_block_fn)(void *ctx, struct derive_block *block, struct hdb_error *err);
+
+/* Work on all blocks. */
+struct derive_pass {
+	const char *stage;  /* for base_stage */
+	bool reads_objects; /* the block's objects are there for `make` */
+	bool is_backward;   /* from the last block to the first: what was read last is in memory */
+	derive_block_fn make; /* on any thread; must touch nothing of the store */
+	derive_block_fn take; /* in order, on the calling thread; NULL: nothing to take */
+	void *ctx;
+};
 
 /*
- * The same without objects, and from the last block to the first if is_backward: what was read last
- * is likely to be in memory still.
+ * Makes every block and takes it. Columns that `make` reads must have been opened with
+ * store_column_prepare.
  */
-int derive_each_block_turned(struct derive *derive, const char *stage, bool is_backward,
-			     int (*make)(void *ctx, struct derive_block *block,
-					 struct hdb_error *err),
-			     int (*take)(void *ctx, struct derive_block *block,
-					 struct hdb_error *err),
-			     void *ctx, struct hdb_error *err);
+int derive_each_block(struct derive *derive, const struct derive_pass *pass, struct hdb_error *err);
 
-/*
- * Writes a packed column: `fill` sets the values of each block, on any thread; the blocks are put
- * in order. Without store_put_table.
- */
+/* How a packed column is filled. */
+struct derive_fill {
+	const char *stage;    /* for base_stage */
+	bool reads_objects;   /* they are there for `fill` */
+	derive_block_fn fill; /* sets the values of a block; on any thread */
+	void *ctx;
+};
+
+/* Writes a packed column; the blocks are put in order. Without store_put_table. */
 int derive_put_column(struct derive *derive, struct store_writer *writer, enum store_table table,
-		      const char *stage, bool reads_objects,
-		      int (*fill)(void *ctx, struct derive_block *block, struct hdb_error *err),
-		      void *ctx, struct hdb_error *err);
+		      const struct derive_fill *fill, struct hdb_error *err);
 
-/* The same behind another column of the table: keys begin at `base`. */
-int derive_put_column_at(struct derive *derive, struct store_writer *writer, uint32_t base,
-			 enum store_table table,
-			 int (*fill)(void *ctx, struct derive_block *block, struct hdb_error *err),
-			 void *ctx, struct hdb_error *err);
+/* A column behind other columns of its table: keys begin at `base`. */
+struct derive_column_at {
+	enum store_table table;
+	uint32_t base;
+};
+int derive_put_column_at(struct derive *derive, struct store_writer *writer,
+			 struct derive_column_at at, const struct derive_fill *fill,
+			 struct hdb_error *err);
 
 #endif

@@ -106,10 +106,15 @@ static int add_all(struct children *c, struct hdb_error *err)
 	for (uint32_t b = 0; b < heap_block_count(c->derive->heap); b++)
 		if ((r = heap_prepare_block(c->derive->heap, b, err)) != HDB_OK)
 			goto out;
-	r = c->row_count ? derive_each_block(c->derive, "dominated objects", true, read_block,
-					     add_block, c, err) :
-			   derive_each_block(c->derive, "dominated objects", false, read_top_block,
-					     add_block, c, err);
+	r = derive_each_block(c->derive,
+			      &(struct derive_pass){
+				      .stage = "dominated objects",
+				      .reads_objects = c->row_count != 0,
+				      .make = c->row_count ? read_block : read_top_block,
+				      .take = add_block,
+				      .ctx = c,
+			      },
+			      err);
 out:
 	free(c->blocks);
 	c->blocks = NULL;
@@ -146,8 +151,13 @@ static int pack_range(void *ctx, unsigned slot, uint64_t no, struct hdb_error *e
 			length[i] = has_top(c, range->base + at + i) ?
 					    c->top_count :
 					    range->first[at + i + 1] - range->first[at + i];
-		r = store_lists_encode(&s->bytes, range->base + at, count, range->first + at,
-				       range->node, length, err);
+		r = store_lists_encode(&s->bytes,
+				       &(struct store_lists_rows){ .first_ix = range->base + at,
+								   .count = count,
+								   .first = range->first + at,
+								   .target = range->node,
+								   .lengths = length },
+				       err);
 		if (r != HDB_OK)
 			return r;
 		{
@@ -170,17 +180,27 @@ static int put_sorted(struct children *c, const struct range_slot *s, struct hdb
 		const uint64_t first = range->first[i], length = range->first[i + 1] - first;
 
 		if (length > STORE_LIST_BIG)
-			r = store_lists_put_big(c->writer, c->big_table, range->base + i,
-						range->node + first, length, err);
+			r = store_lists_put_big(
+				c->writer,
+				&(struct store_big_list){ .table = c->big_table,
+							  .ix = range->base + i,
+							  .target = range->node + first,
+							  .count = length },
+				err);
 	}
 	for (size_t b = 0; r == HDB_OK && b < s->ends.count; b++) {
 		const uint32_t at = (uint32_t)b * STORE_BLOCK_OBJECTS;
 		const uint64_t end = *base_vec_at(&s->ends, uint64_t, b);
 
-		r = store_put(c->writer, c->table, range->base + at,
-			      range->count - at < STORE_BLOCK_OBJECTS ? range->count - at :
-									STORE_BLOCK_OBJECTS,
-			      (const uint8_t *)s->bytes.data + start, end - start, err);
+		r = store_put(c->writer, c->table,
+			      &(struct store_block){
+				      .key = range->base + at,
+				      .item_count = range->count - at < STORE_BLOCK_OBJECTS ?
+							    range->count - at :
+							    STORE_BLOCK_OBJECTS,
+				      .data = (const uint8_t *)s->bytes.data + start,
+				      .size = end - start },
+			      err);
 		start = end;
 	}
 	return r;
@@ -193,8 +213,12 @@ static int put_part(struct children *c, uint32_t row, struct hdb_error *err)
 	const uint32_t count = (uint32_t)c->part.count;
 
 	c->part.count = 0;
-	return count ? store_lists_put_part(c->writer, c->big_table, row, c->part_no++,
-					    c->part.data, count, err) :
+	return count ? store_lists_put_part(c->writer,
+					    &(struct store_big_list){ .table = c->big_table,
+								      .ix = row,
+								      .target = c->part.data,
+								      .count = count },
+					    c->part_no++, err) :
 		       HDB_OK;
 }
 
@@ -214,10 +238,21 @@ static int put_block(struct children *c, uint32_t count, struct hdb_error *err)
 		c->length[count - 1] = c->top_count;
 	if ((r = base_vec_reserve(&c->target, 1, sizeof(uint32_t), err)) != HDB_OK)
 		goto out;
-	r = store_lists_encode(&bytes, c->base, count, c->first, c->target.data, c->length, err);
+	r = store_lists_encode(&bytes,
+			       &(struct store_lists_rows){ .first_ix = c->base,
+							   .count = count,
+							   .first = c->first,
+							   .target = c->target.data,
+							   .lengths = c->length },
+			       err);
 	if (r != HDB_OK)
 		goto out;
-	r = store_put(c->writer, c->table, c->base, count, bytes.data, bytes.count, err);
+	r = store_put(c->writer, c->table,
+		      &(struct store_block){ .key = c->base,
+					     .item_count = count,
+					     .data = bytes.data,
+					     .size = bytes.count },
+		      err);
 out:
 	base_vec_release(&bytes);
 	c->target.count = 0;

@@ -147,7 +147,8 @@ static int build(struct derive *derive, const struct derive_builder *builder, st
 	}
 	for (; count < 3 && builder->tables[count]; count++)
 		tables[count] = derive_table(derive, builder->tables[count]);
-	r = store_build(derive->heap->store, tables, count, derive->work, &writer, err);
+	r = store_build(derive->heap->store, (struct store_tables){ tables, count }, derive->work,
+			&writer, err);
 	if (r == HDB_OK) {
 		derive->work->scratch_dir = dirname(folder);
 		r = builder->build(derive, writer, err);

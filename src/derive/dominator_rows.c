@@ -60,7 +60,10 @@ static int put_parents(void *ctx, struct derive_block *block, struct hdb_error *
 	packed->size = bytes->count;
 	memcpy(room, bytes->data, bytes->count);
 	return store_put(t->writer, derive_table(t->derive, STORE_DOMINATORS),
-			 block->objects->first_ix, block->objects->count, bytes->data, bytes->count,
+			 &(struct store_block){ .key = block->objects->first_ix,
+						.item_count = block->objects->count,
+						.data = bytes->data,
+						.size = bytes->count },
 			 err);
 }
 
@@ -72,8 +75,12 @@ static int write_dominators(struct tables *t, struct hdb_error *err)
 
 	base_chunks_init(&t->packed, BASE_CHUNK_BYTES, derive->work, "dominators");
 	if (r == HDB_OK)
-		r = derive_each_block(derive, "writing dominators", false, pack_parents,
-				      put_parents, t, err);
+		r = derive_each_block(derive,
+				      &(struct derive_pass){ .stage = "writing dominators",
+							     .make = pack_parents,
+							     .take = put_parents,
+							     .ctx = t },
+				      err);
 	t->from->release(t->from->ctx);
 	if (r != HDB_OK)
 		return r;
@@ -88,9 +95,8 @@ static int read_parents(const struct tables *t, struct derive_block *block, uint
 	const struct packed_block *packed = &t->blocks[block->block_no];
 	const uint32_t first = block->objects->first_ix, count = block->objects->count;
 	struct pack_column column;
-	uint64_t used;
 	const int r = pack_open(&column, base_chunks_at(&t->packed, packed->position), packed->size,
-				count, &used, err);
+				count, err);
 
 	if (r < 0)
 		return r;
@@ -138,13 +144,22 @@ static int write_tables(struct tables *t, struct hdb_error *err)
 	int r = write_dominators(t, err);
 
 	if (r == HDB_OK)
-		r = derive_each_block(derive, "shallow sizes", true, add_sizes, join_sizes, t, err);
+		r = derive_each_block(derive,
+				      &(struct derive_pass){ .stage = "shallow sizes",
+							     .reads_objects = true,
+							     .make = add_sizes,
+							     .take = join_sizes,
+							     .ctx = t },
+				      err);
 	base_chunks_release(&t->packed);
 	if (r == HDB_OK)
 		r = graph_subtree_sums_up(&t->sums, err);
 	if (r == HDB_OK)
 		r = derive_put_column(derive, t->writer, derive_table(derive, STORE_RETAINED),
-				      "writing retained sizes", false, fill_retained, t, err);
+				      &(struct derive_fill){ .stage = "writing retained sizes",
+							     .fill = fill_retained,
+							     .ctx = t },
+				      err);
 	graph_subtree_sums_release(&t->sums);
 	if (r != HDB_OK)
 		return r;

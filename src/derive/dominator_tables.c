@@ -53,7 +53,12 @@ static int sum_sizes(struct build *b, bool is_wide, struct hdb_error *err)
 
 	atomic_store(&b->is_too_big, false);
 	if (r == HDB_OK)
-		r = derive_each_block(b->derive, "shallow sizes", true, load_shallow, NULL, b, err);
+		r = derive_each_block(b->derive,
+				      &(struct derive_pass){ .stage = "shallow sizes",
+							     .reads_objects = true,
+							     .make = load_shallow,
+							     .ctx = b },
+				      err);
 	if (r == HDB_OK && atomic_load(&b->is_too_big))
 		r = HDB_ELIMIT;
 	return r == HDB_OK ? graph_retained(&b->dominators, &b->sizes, err) : r;
@@ -108,15 +113,21 @@ static int put_both(struct build *b, struct hdb_error *err)
 	}
 	if (r == HDB_OK)
 		r = derive_put_column(b->derive, b->writer, derive_table(b->derive, STORE_RETAINED),
-				      "writing retained sizes", true, fill_retained, b, err);
+				      &(struct derive_fill){ .stage = "writing retained sizes",
+							     .reads_objects = true,
+							     .fill = fill_retained,
+							     .ctx = b },
+				      err);
 	base_sizes_release(&b->sizes);
 	if (r == HDB_OK)
 		r = graph_dominators_nodes(&b->dominators, &nodes, err);
 	b->node = nodes.data;
 	if (r == HDB_OK)
-		r = derive_put_column(b->derive, b->writer,
-				      derive_table(b->derive, STORE_DOMINATORS),
-				      "writing dominators", false, fill_dominators, b, err);
+		r = derive_put_column(
+			b->derive, b->writer, derive_table(b->derive, STORE_DOMINATORS),
+			&(struct derive_fill){
+				.stage = "writing dominators", .fill = fill_dominators, .ctx = b },
+			err);
 	base_big_free(b->derive->work, &nodes);
 	return r;
 }

@@ -66,11 +66,11 @@ static uint32_t class_of(const struct contracted *x, const struct derive_block *
 static int decode(struct contracted *x, struct derive_block *block, struct hdb_error *err)
 {
 	struct contract_slot *s = &x->slots[block->slot];
+	const struct store_lists_of of = heap_references_of(x->derive->heap);
+	struct store_lists_out lists = { .lengths = block->values, .target = &s->entries };
 
 	s->entries.count = s->big.count = 0;
-	return store_lists_decode(x->derive->heap->store, STORE_REFERENCES,
-				  &x->blocks[block->block_no], x->derive->heap->object_count,
-				  block->values, &s->entries, err);
+	return store_lists_decode(&of, &x->blocks[block->block_no], &lists, err);
 }
 
 /* Notes a list that is big. */
@@ -436,7 +436,12 @@ static int confirm_suspects(struct contracted *x, struct hdb_error *err)
 			if (suspect[i].target == heap_class(heap, no)->ix)
 				x->suspected[no] = suspect[i].dominator;
 	}
-	r = derive_each_block(x->derive, "dominators: classes", true, confirm_block, NULL, x, err);
+	r = derive_each_block(x->derive,
+			      &(struct derive_pass){ .stage = "dominators: classes",
+						     .reads_objects = true,
+						     .make = confirm_block,
+						     .ctx = x },
+			      err);
 	for (size_t i = 0; i < x->c.suspects.count; i++) {
 		bool is_one = false;
 
@@ -455,8 +460,13 @@ static int confirm_suspects(struct contracted *x, struct hdb_error *err)
 static int search(struct contracted *x, struct hdb_error *err)
 {
 	struct derive *derive = x->derive;
-	int r = derive_each_block(derive, "dominators: what is kept", x->is_hardened, mark_block,
-				  take_marked, x, err);
+	int r = derive_each_block(derive,
+				  &(struct derive_pass){ .stage = "dominators: what is kept",
+							 .reads_objects = x->is_hardened,
+							 .make = mark_block,
+							 .take = take_marked,
+							 .ctx = x },
+				  err);
 
 	if (r != HDB_OK)
 		goto out;
@@ -468,14 +478,25 @@ static int search(struct contracted *x, struct hdb_error *err)
 	}
 	if ((r = graph_contract_marked(&x->c, err)) != HDB_OK)
 		goto out;
-	r = derive_each_block(derive, "dominators: classes", true, push_block, take_pushed, x, err);
+	r = derive_each_block(derive,
+			      &(struct derive_pass){ .stage = "dominators: classes",
+						     .reads_objects = true,
+						     .make = push_block,
+						     .take = take_pushed,
+						     .ctx = x },
+			      err);
 	if (r != HDB_OK)
 		goto out;
 	if ((r = graph_contract_pushed(&x->c, err)) != HDB_OK)
 		goto out;
 	if ((r = graph_contract_start_rows(&x->c, &x->rows, err)) != HDB_OK)
 		goto out;
-	r = derive_each_block(derive, "dominators: small graph", true, pack_block, take_packed, x,
+	r = derive_each_block(derive,
+			      &(struct derive_pass){ .stage = "dominators: small graph",
+						     .reads_objects = true,
+						     .make = pack_block,
+						     .take = take_packed,
+						     .ctx = x },
 			      err);
 	if (r != HDB_OK)
 		goto out;
@@ -498,7 +519,13 @@ static int find_dominators(struct contracted *x, struct hdb_error *err)
 	if ((r = soften_classes(x, err)) != HDB_OK)
 		goto out;
 	note_soft(x);
-	r = derive_each_block(derive, "dominators: referrers", true, see_block, take_seen, x, err);
+	r = derive_each_block(derive,
+			      &(struct derive_pass){ .stage = "dominators: referrers",
+						     .reads_objects = true,
+						     .make = see_block,
+						     .take = take_seen,
+						     .ctx = x },
+			      err);
 	if (r != HDB_OK)
 		goto out;
 	r = graph_contract_seen(&x->c, err);

@@ -66,12 +66,13 @@ struct far {
 static int sample_block(struct far *far, uint32_t block_no, uint64_t *lengths,
 			struct base_vec *entries, uint64_t *far_count, struct hdb_error *err)
 {
+	const struct store_lists_of of = heap_references_of(far->derive->heap);
+	struct store_lists_out lists = { .lengths = lengths, .target = entries };
 	const uint32_t *entry;
 	int r;
 
 	entries->count = 0;
-	r = store_lists_decode(far->derive->heap->store, STORE_REFERENCES, &far->blocks[block_no],
-			       far->derive->heap->object_count, lengths, entries, err);
+	r = store_lists_decode(&of, &far->blocks[block_no], &lists, err);
 	entry = entries->data;
 	if (r != HDB_OK)
 		return r;
@@ -134,16 +135,16 @@ static int show_group(struct far *far, struct derive_block *block, uint32_t grou
 	struct far_slot *s = &far->slots[block->slot];
 	const uint32_t first = group * STORE_LIST_GROUP;
 	uint64_t lengths[STORE_LIST_GROUP];
+	const struct store_lists_of of = heap_references_of(far->derive->heap);
 	const uint32_t *entry;
-	uint32_t count = 0;
+	struct store_lists_out lists = { .lengths = lengths, .target = &s->entries };
 	int r;
 
 	s->entries.count = 0;
-	r = store_lists_decode_group(
-		far->derive->heap->store, STORE_REFERENCES, &far->blocks[block->block_no], group,
-		mask, far->derive->heap->object_count, lengths, &s->entries, &count, err);
+	r = store_lists_decode_group(&of, &far->blocks[block->block_no],
+				     (struct store_lists_group){ group, mask }, &lists, err);
 	entry = s->entries.data;
-	for (uint32_t i = 0; i < count && r == HDB_OK; i++) {
+	for (uint32_t i = 0; i < lists.count && r == HDB_OK; i++) {
 		const uint32_t ix = block->objects->first_ix + first + i;
 		const uint64_t n = lengths[i] & STORE_LIST_IS_BIG ? 0 : lengths[i];
 
@@ -262,8 +263,14 @@ static int find_dominators(struct far *far, struct hdb_error *err)
 	for (uint32_t b = 0; far->wants_classes && b < heap_block_count(heap) && r == HDB_OK; b++)
 		r = heap_prepare_block(heap, b, err);
 	for (; r == HDB_OK; far->is_backward = !far->is_backward) {
-		r = derive_each_block_turned(far->derive, "dominators: common ancestors",
-					     far->is_backward, show_block, take_block, far, err);
+		r = derive_each_block(
+			far->derive,
+			&(struct derive_pass){ .stage = "dominators: common ancestors",
+					       .is_backward = far->is_backward,
+					       .make = show_block,
+					       .take = take_block,
+					       .ctx = far },
+			err);
 		if (r == HDB_OK)
 			r = graph_nca_next(&far->nca);
 	}

@@ -62,14 +62,29 @@ static int init(struct spilled *p, struct hdb_error *err)
 	p->below = malloc(RANGE_NUMBERS * sizeof(*p->below));
 	if (!p->ix || !p->units || !p->below)
 		return hdb_fail_memory(err, "retained sizes", RANGE_NUMBERS * sizeof(*p->units));
-	r = base_buckets_init(&p->objects, ranges, chunks, kept, work, "retained sizes", err);
+	r = base_buckets_init(&p->objects,
+			      &(struct base_buckets_plan){ .bucket_count = ranges,
+							   .chunks_bytes = chunks,
+							   .kept_bytes = kept,
+							   .what = "retained sizes" },
+			      work, err);
 	if (r < 0)
 		return r;
-	r = base_buckets_init(&p->sums, ranges, chunks, kept, work, "retained sizes", err);
+	r = base_buckets_init(&p->sums,
+			      &(struct base_buckets_plan){ .bucket_count = ranges,
+							   .chunks_bytes = chunks,
+							   .kept_bytes = kept,
+							   .what = "retained sizes" },
+			      work, err);
 	if (r < 0)
 		return r;
-	return base_buckets_init(&p->rows, blocks / p->blocks_per_bucket + 1, chunks, kept, work,
-				 "retained sizes", err);
+	return base_buckets_init(
+		&p->rows,
+		&(struct base_buckets_plan){ .bucket_count = blocks / p->blocks_per_bucket + 1,
+					     .chunks_bytes = chunks,
+					     .kept_bytes = kept,
+					     .what = "retained sizes" },
+		work, err);
 }
 
 static void release(struct spilled *p)
@@ -109,8 +124,8 @@ static int spill_objects(void *ctx, struct derive_block *block, struct hdb_error
 
 		if (v[OBJECT_NUMBER])
 			r = base_buckets_add(&p->objects,
-					     (uint32_t)(v[OBJECT_NUMBER] >> RANGE_BITS), 2, 1, v,
-					     err);
+					     (uint32_t)(v[OBJECT_NUMBER] >> RANGE_BITS),
+					     BASE_RECORD(2, 1), v, err);
 	}
 	return r;
 }
@@ -124,8 +139,8 @@ static int add_row(struct spilled *p, uint32_t ix, uint32_t dominator_ix, uint64
 		[ROW_BELOW] = below,
 	};
 
-	return base_buckets_add(&p->rows, ix / STORE_BLOCK_OBJECTS / p->blocks_per_bucket, 2, 1, v,
-				err);
+	return base_buckets_add(&p->rows, ix / STORE_BLOCK_OBJECTS / p->blocks_per_bucket,
+				BASE_RECORD(2, 1), v, err);
 }
 
 static int take_objects(struct spilled *p, uint32_t range, struct hdb_error *err)
@@ -134,7 +149,8 @@ static int take_objects(struct spilled *p, uint32_t range, struct hdb_error *err
 	uint64_t v[BASE_BUCKET_FIELDS];
 	int r = base_bucket_begin(&p->objects, range, &reader, err);
 
-	while (r == HDB_OK && (r = base_bucket_next(&reader, 2, 1, v, err)) == HDB_OK) {
+	while (r == HDB_OK &&
+	       (r = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK) {
 		const uint32_t k = (uint32_t)v[OBJECT_NUMBER] % RANGE_NUMBERS;
 
 		p->ix[k] = (uint32_t)v[OBJECT_IX];
@@ -152,7 +168,8 @@ static int take_sums(struct spilled *p, uint32_t range, struct hdb_error *err)
 	uint64_t v[BASE_BUCKET_FIELDS] = { 0 };
 	int r = base_bucket_begin(&p->sums, range, &reader, err);
 
-	while (r == HDB_OK && (r = base_bucket_next(&reader, 2, 2, v, err)) == HDB_OK) {
+	while (r == HDB_OK &&
+	       (r = base_bucket_next(&reader, BASE_RECORD(2, 2), v, err)) == HDB_OK) {
 		const uint32_t k = (uint32_t)v[SUM_DOMINATOR] % RANGE_NUMBERS;
 
 		p->below[k] += v[SUM_BELOW] + v[SUM_UNITS];
@@ -177,7 +194,8 @@ static int add_to_dominator(struct spilled *p, uint32_t base, uint32_t k, struct
 	if (dominator == 0)
 		return add_row(p, p->ix[k], p->ix[k], p->below[k], err);
 	if (dominator < base)
-		return base_buckets_add(&p->sums, dominator >> RANGE_BITS, 2, 2, v, err);
+		return base_buckets_add(&p->sums, dominator >> RANGE_BITS, BASE_RECORD(2, 2), v,
+					err);
 	p->below[dominator - base] += p->below[k] + p->units[k];
 	return add_row(p, p->ix[k], p->ix[dominator - base], p->below[k], err);
 }
@@ -228,7 +246,8 @@ static int fill_block(void *ctx, struct derive_block *block, struct hdb_error *e
 
 	/* Nothing of what no root reaches. */
 	memset(block->values, 0, block->objects->count * sizeof(*block->values));
-	while (r == HDB_OK && (r = base_bucket_next(&reader, 2, 1, v, err)) == HDB_OK) {
+	while (r == HDB_OK &&
+	       (r = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK) {
 		const uint32_t ix = (uint32_t)v[ROW_IX];
 		const uint32_t dominator =
 			v[ROW_DOMINATOR] == ix ? GRAPH_NONE : (uint32_t)v[ROW_DOMINATOR];
@@ -248,17 +267,28 @@ int derive_put_spilled(struct derive *derive, struct store_writer *writer,
 	int r = init(&p, err);
 
 	if (r == HDB_OK)
-		r = derive_each_block(derive, "shallow sizes", true, read_numbers, spill_objects,
-				      &p, err);
+		r = derive_each_block(derive,
+				      &(struct derive_pass){ .stage = "shallow sizes",
+							     .reads_objects = true,
+							     .make = read_numbers,
+							     .take = spill_objects,
+							     .ctx = &p },
+				      err);
 	if (r == HDB_OK)
 		r = sum_up(&p, err);
 	if (r == HDB_OK)
 		r = derive_put_column(derive, writer, derive_table(derive, STORE_RETAINED),
-				      "writing retained sizes", false, fill_block, &p, err);
+				      &(struct derive_fill){ .stage = "writing retained sizes",
+							     .fill = fill_block,
+							     .ctx = &p },
+				      err);
 	p.is_retained = false;
 	if (r == HDB_OK)
 		r = derive_put_column(derive, writer, derive_table(derive, STORE_DOMINATORS),
-				      "writing dominators", false, fill_block, &p, err);
+				      &(struct derive_fill){ .stage = "writing dominators",
+							     .fill = fill_block,
+							     .ctx = &p },
+				      err);
 	release(&p);
 	return r;
 }

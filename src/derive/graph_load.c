@@ -118,11 +118,12 @@ static int pack_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	struct load_slot *s = &l->slots[block->slot];
 	struct heap *heap = l->derive->heap;
 	const uint32_t *entries;
+	const struct store_lists_of of = heap_references_of(heap);
+	struct store_lists_out lists = { .lengths = block->values, .target = &s->entries };
 	int r;
 
 	s->entries.count = s->specials.count = s->special_edges.count = 0;
-	r = store_lists_decode(heap->store, STORE_REFERENCES, &l->blocks[block->block_no],
-			       heap->object_count, block->values, &s->entries, err);
+	r = store_lists_decode(&of, &l->blocks[block->block_no], &lists, err);
 	if (r == HDB_OK)
 		r = base_vec_reserve(&s->edges, s->entries.count + 1, sizeof(uint32_t), err);
 	if (r == HDB_OK)
@@ -345,7 +346,13 @@ static int load_graph(struct derive *derive, enum derive_view view,
 		goto out;
 	if ((r = graph_rows_init(rows, heap->object_count, derive->work, err)) != HDB_OK)
 		goto out;
-	r = derive_each_block(derive, "loading the graph", true, pack_block, take_block, &l, err);
+	r = derive_each_block(derive,
+			      &(struct derive_pass){ .stage = "loading the graph",
+						     .reads_objects = true,
+						     .make = pack_block,
+						     .take = take_block,
+						     .ctx = &l },
+			      err);
 out:
 	if (r < 0)
 		graph_rows_release(rows);

@@ -10,7 +10,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-static_assert(sizeof(struct derive_whole) == 32, "stored");
+static_assert(sizeof(struct derive_whole) == STORE_WHOLE_BYTES, "stored");
 
 struct whole {
 	struct derive *derive;
@@ -90,13 +90,20 @@ static int count_all(struct whole *w, struct hdb_error *err)
 	if (r >= 0)
 		r = store_column_prepare(&derive->dominators, err);
 	if (r == HDB_OK)
-		r = derive_each_block(derive, "counting reachable objects", false, look_at_block,
-				      NULL, w, err);
+		r = derive_each_block(derive,
+				      &(struct derive_pass){ .stage = "counting reachable objects",
+							     .make = look_at_block,
+							     .ctx = w },
+				      err);
 	for (uint32_t b = 0; b < blocks && r == HDB_OK; b++)
 		if (w->is_looked_at[b])
 			r = heap_prepare_block(heap, b, err);
-	return r == HDB_OK ? derive_each_block(derive, "counting unreachable objects", false,
-					       count_block, NULL, w, err) :
+	return r == HDB_OK ? derive_each_block(
+				     derive,
+				     &(struct derive_pass){ .stage = "counting unreachable objects",
+							    .make = count_block,
+							    .ctx = w },
+				     err) :
 			     r;
 }
 
@@ -124,8 +131,8 @@ static int build_whole(struct derive *derive, struct store_writer *writer, struc
 		sum.count = w.all.count - sum.unreachable_count;
 		sum.shallow_bytes = w.all.shallow_bytes - sum.unreachable_bytes;
 	}
-	return r == HDB_OK ? store_records_put_all(writer, derive_table(derive, STORE_WHOLE),
-						   sizeof(sum), &sum, 1, err) :
+	return r == HDB_OK ? store_records_put_all(writer, derive_table(derive, STORE_WHOLE), &sum,
+						   1, err) :
 			     r;
 }
 
@@ -169,8 +176,7 @@ int derive_whole(struct derive *derive, struct derive_whole *out, struct hdb_err
 		goto out;
 	if ((r = derive_need(derive, STORE_WHOLE, err)) != HDB_OK)
 		goto out;
-	r = store_record(derive->heap->store, derive_table(derive, STORE_WHOLE), sizeof(*out), 0,
-			 out, err);
+	r = store_record(derive->heap->store, derive_table(derive, STORE_WHOLE), 0, out, err);
 out:
 	return r == HDB_NOTFOUND ?
 		       store_damaged(derive->heap->store, derive_table(derive, STORE_WHOLE), 0,

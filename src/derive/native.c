@@ -62,7 +62,7 @@ static int check_null(struct heap *heap, uint32_t ix, const char *path, bool is_
 		      struct hdb_error *err)
 {
 	uint32_t target;
-	int r = heap_path_object(heap, ix, HEAP_NONE, path, &target, err);
+	int r = heap_path_object(heap, ix, path, &target, err);
 
 	*out = (r == HDB_NOTFOUND) == is_null;
 	return r < 0 ? r : HDB_OK;
@@ -73,7 +73,7 @@ static int check_via(struct heap *heap, uint32_t ix, const struct native_rule *r
 {
 	struct heap_object object;
 	uint32_t via;
-	int r = heap_path_object(heap, ix, HEAP_NONE, rule->via, &via, err);
+	int r = heap_path_object(heap, ix, rule->via, &via, err);
 
 	*out = false;
 	if (r != HDB_OK)
@@ -103,9 +103,9 @@ static int look(struct finder *f, uint32_t ix, const struct native_rule *rule,
 	if (r != HDB_OK || !is_so)
 		return r;
 	if (rule->owner)
-		r = heap_path_object(f->heap, ix, HEAP_NONE, rule->owner, &native.ix, err);
+		r = heap_path_object(f->heap, ix, rule->owner, &native.ix, err);
 	if (r == HDB_OK)
-		r = heap_path_number(f->heap, ix, HEAP_NONE, rule->bytes, &bytes, err);
+		r = heap_path_number(f->heap, ix, rule->bytes, &bytes, err);
 	if (r != HDB_OK || bytes <= 0)
 		return r < 0 ? r : HDB_OK;
 	native.bytes = (uint64_t)bytes;
@@ -262,8 +262,11 @@ static int build_native(struct derive *derive, struct store_writer *writer, stru
 	if (r != HDB_OK)
 		goto out;
 	if (sizes.count) {
-		r = derive_put_column(derive, writer, STORE_NATIVE, "writing native sizes", false,
-				      fill_native, &sizes, err);
+		r = derive_put_column(derive, writer, STORE_NATIVE,
+				      &(struct derive_fill){ .stage = "writing native sizes",
+							     .fill = fill_native,
+							     .ctx = &sizes },
+				      err);
 		if (r != HDB_OK)
 			goto out;
 	}

@@ -18,8 +18,12 @@ static int put_orphans(struct store_writer *writer, const uint64_t *orphans, uin
 	for (uint64_t at = 0; at < words; at += HEAP_ORPHAN_WORDS) {
 		const uint64_t n = words - at < HEAP_ORPHAN_WORDS ? words - at : HEAP_ORPHAN_WORDS;
 
-		r = store_put(writer, STORE_ORPHANS, at, (uint32_t)n, orphans + at,
-			      n * sizeof(*orphans), err);
+		r = store_put(writer, STORE_ORPHANS,
+			      &(struct store_block){ .key = at,
+						     .item_count = (uint32_t)n,
+						     .data = (const uint8_t *)(orphans + at),
+						     .size = n * sizeof(*orphans) },
+			      err);
 		if (r != HDB_OK)
 			return r;
 	}

@@ -47,11 +47,12 @@ struct each {
 static int decode(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct each *each = ctx;
+	const struct store_lists_of of = heap_references_of(each->derive->heap);
+	struct store_lists_out lists = { .lengths = block->values,
+					 .target = &each->entries[block->slot] };
 
 	each->entries[block->slot].count = 0;
-	return store_lists_decode(each->derive->heap->store, STORE_REFERENCES,
-				  &each->blocks[block->block_no], each->derive->heap->object_count,
-				  block->values, &each->entries[block->slot], err);
+	return store_lists_decode(&of, &each->blocks[block->block_no], &lists, err);
 }
 
 static int hand_over(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -83,7 +84,11 @@ int derive_each_references(struct derive *derive, const char *stage,
 		r = hdb_fail_memory(err, "blocks of references", slots * sizeof(*each.entries));
 		goto out;
 	}
-	r = derive_each_block(derive, stage, false, decode, hand_over, &each, err);
+	r = derive_each_block(
+		derive,
+		&(struct derive_pass){
+			.stage = stage, .make = decode, .take = hand_over, .ctx = &each },
+		err);
 out:
 	for (unsigned i = 0; each.entries && i < slots; i++)
 		base_vec_release(&each.entries[i]);

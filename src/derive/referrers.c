@@ -138,7 +138,13 @@ static int pack_block(void *ctx, unsigned slot, uint64_t item, struct hdb_error 
 		start = position[ix + i];
 	}
 	s->bytes.count = 0;
-	return store_lists_encode(&s->bytes, ix, count, s->first, sources, s->length, err);
+	return store_lists_encode(&s->bytes,
+				  &(struct store_lists_rows){ .first_ix = ix,
+							      .count = count,
+							      .first = s->first,
+							      .target = sources,
+							      .lengths = s->length },
+				  err);
 }
 
 static int put_block(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
@@ -153,11 +159,20 @@ static int put_block(void *ctx, unsigned slot, uint64_t item, struct hdb_error *
 	for (uint32_t i = 0; i < count && r == HDB_OK; i++) {
 		t->total += s->length[i];
 		if (s->length[i] > STORE_LIST_BIG)
-			r = store_lists_put_big(t->writer, STORE_REFERRERS_BIG, ix + i,
-						sources + s->first[i], s->length[i], err);
+			r = store_lists_put_big(
+				t->writer,
+				&(struct store_big_list){ .table = STORE_REFERRERS_BIG,
+							  .ix = ix + i,
+							  .target = sources + s->first[i],
+							  .count = s->length[i] },
+				err);
 	}
-	return r == HDB_OK ? store_put(t->writer, STORE_REFERRERS, ix, count, s->bytes.data,
-				       s->bytes.count, err) :
+	return r == HDB_OK ? store_put(t->writer, STORE_REFERRERS,
+				       &(struct store_block){ .key = ix,
+							      .item_count = count,
+							      .data = s->bytes.data,
+							      .size = s->bytes.count },
+				       err) :
 			     r;
 }
 

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static_assert(sizeof(struct derive_total) == STORE_TOTAL_BYTES, "stored");
+
 /* ---- groups ---- */
 
 static int add_group(struct totals_groups *g, enum derive_group kind, uint32_t no, uint32_t *at)
@@ -244,8 +246,8 @@ int derive_totals(struct derive *derive, enum derive_group group, struct derive_
 	for (uint64_t i = 0; i < n && r == HDB_OK; i++) {
 		struct derive_total *total = &totals[kept];
 
-		r = store_record(derive->heap->store, derive_table(derive, STORE_TOTALS),
-				 sizeof(*total), i, total, err);
+		r = store_record(derive->heap->store, derive_table(derive, STORE_TOTALS), i, total,
+				 err);
 		if (r != HDB_OK || total->group != group)
 			continue;
 		if (total->no >= (group == DERIVE_LOADER ? derive->heap->object_count :

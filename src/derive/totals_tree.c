@@ -124,12 +124,18 @@ static int number_inner(struct totals_tree *w, struct hdb_error *err)
 
 	if (r != HDB_OK)
 		goto out;
-	r = derive_each_block(derive, "dominating objects", false, mark_block, NULL, w, err);
+	r = derive_each_block(derive,
+			      &(struct derive_pass){
+				      .stage = "dominating objects", .make = mark_block, .ctx = w },
+			      err);
 	if (r != HDB_OK)
 		goto out;
 	if ((r = graph_preorder_count(&w->order, err)) != HDB_OK)
 		goto out;
-	r = derive_each_block(derive, "dominating objects", false, link_block, NULL, w, err);
+	r = derive_each_block(derive,
+			      &(struct derive_pass){
+				      .stage = "dominating objects", .make = link_block, .ctx = w },
+			      err);
 	if (r != HDB_OK)
 		goto out;
 	r = graph_preorder_number(&w->order, err);
@@ -246,8 +252,8 @@ static int put_block(void *ctx, struct derive_block *block, struct hdb_error *er
 		if (v[0] == GRAPH_NONE)
 			continue;
 		if (block->values[i]) {
-			r = base_buckets_add(&w->inner, (uint32_t)v[0] >> w->leaves.bits, 2, 2, v,
-					     err);
+			r = base_buckets_add(&w->inner, (uint32_t)v[0] >> w->leaves.bits,
+					     BASE_RECORD(2, 2), v, err);
 		} else if (w->leaf_units && v[0] == w->leaf_row && v[1] == w->leaf_class) {
 			w->leaf_units += v[2];
 		} else {
@@ -283,13 +289,23 @@ static int put_objects(struct totals_tree *w, struct hdb_error *err)
 	r = graph_child_rows_init(&w->leaves, w->order.inner.count, derive->work, err);
 	if (r != HDB_OK)
 		return r;
-	r = base_buckets_init(&w->inner, w->leaves.range_count,
-			      (uint64_t)w->leaves.buckets.chunk_bytes * w->leaves.range_count,
-			      w->leaves.buckets.kept_bytes, derive->work, "dominating objects",
-			      err);
+	r = base_buckets_init(&w->inner,
+			      &(struct base_buckets_plan){
+				      .bucket_count = w->leaves.range_count,
+				      .chunks_bytes = (uint64_t)w->leaves.buckets.chunk_bytes *
+						      w->leaves.range_count,
+				      .kept_bytes = w->leaves.buckets.kept_bytes,
+				      .what = "dominating objects" },
+			      derive->work, err);
 	if (r != HDB_OK)
 		return r;
-	r = derive_each_block(derive, "totals by class", true, make_block, put_block, w, err);
+	r = derive_each_block(derive,
+			      &(struct derive_pass){ .stage = "totals by class",
+						     .reads_objects = true,
+						     .make = make_block,
+						     .take = put_block,
+						     .ctx = w },
+			      err);
 	if (r != HDB_OK)
 		return r;
 	if ((r = put_leaf(w, err)) != HDB_OK)
@@ -387,7 +403,7 @@ static int read_inner(struct totals_tree *w, struct range_slot *slot, uint32_t n
 		return hdb_fail_memory(err, "dominating objects", size);
 	memset(slot->inner, 0xff, size);
 	r = base_bucket_begin(&w->inner, no, &reader, err);
-	while (r == HDB_OK && (r = base_bucket_next(&reader, 2, 2, v, err)) == HDB_OK)
+	while (r == HDB_OK && (r = base_bucket_next(&reader, BASE_RECORD(2, 2), v, err)) == HDB_OK)
 		slot->inner[v[0] - base] = (struct inner_row){
 			.class_no = (uint32_t)v[1],
 			.units = v[2],

@@ -90,14 +90,22 @@ static int sum_up(struct tree_sums *t, struct hdb_error *err)
 
 	if (r != HDB_OK)
 		goto out;
-	r = derive_each_block(derive, "dominating objects", false, mark_block, NULL, t, err);
+	r = derive_each_block(derive,
+			      &(struct derive_pass){
+				      .stage = "dominating objects", .make = mark_block, .ctx = t },
+			      err);
 	if (r != HDB_OK)
 		goto out;
 	graph_subtree_sums_rank(&t->sums);
 	if ((r = graph_subtree_sums_begin(&t->sums, err)) != HDB_OK)
 		goto out;
-	r = derive_each_block(derive, "summing up dominated objects", !t->is_native, add_block,
-			      join_block, t, err);
+	r = derive_each_block(derive,
+			      &(struct derive_pass){ .stage = "summing up dominated objects",
+						     .reads_objects = !t->is_native,
+						     .make = add_block,
+						     .take = join_block,
+						     .ctx = t },
+			      err);
 	if (r != HDB_OK)
 		goto out;
 	r = graph_subtree_sums_up(&t->sums, err);
@@ -154,7 +162,10 @@ static int build_retained_native(struct derive *derive, struct store_writer *wri
 		goto out;
 	if ((r = sum_up(&t, err)) != HDB_OK)
 		goto out;
-	r = derive_put_column(derive, writer, table, "writing native memory", false, fill_below, &t,
+	r = derive_put_column(derive, writer, table,
+			      &(struct derive_fill){ .stage = "writing native memory",
+						     .fill = fill_below,
+						     .ctx = &t },
 			      err);
 out:
 	release(&t);
@@ -214,8 +225,12 @@ static int put_heap(struct tree_sums *t, uint32_t heap_no, struct hdb_error *err
 	t->heap_no = heap_no;
 	if ((r = sum_up(t, err)) != HDB_OK)
 		goto out;
-	r = derive_put_column_at(t->derive, t->writer, heap_base(t->derive->heap, heap_no),
-				 derive_table(t->derive, STORE_RETAINED_HEAPS), fill_below, t, err);
+	r = derive_put_column_at(
+		t->derive, t->writer,
+		(struct derive_column_at){ derive_table(t->derive, STORE_RETAINED_HEAPS),
+					   heap_base(t->derive->heap, heap_no) },
+		&(struct derive_fill){ .stage = "writing columns", .fill = fill_below, .ctx = t },
+		err);
 out:
 	graph_subtree_sums_release(&t->sums);
 	return r;
@@ -340,8 +355,11 @@ static int build_depth(struct derive *derive, struct store_writer *writer, struc
 		if (d.parent[ix] != ix)
 			r = find_depth(&d, &way, ix, err);
 	if (r == HDB_OK)
-		r = derive_put_column(derive, writer, table, "writing depths", false, fill_depth,
-				      &d, err);
+		r = derive_put_column(derive, writer, table,
+				      &(struct derive_fill){ .stage = "writing depths",
+							     .fill = fill_depth,
+							     .ctx = &d },
+				      err);
 	base_vec_release(&way);
 	base_big_free(derive->work, &parent);
 	base_big_free(derive->work, &depth);

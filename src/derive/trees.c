@@ -22,8 +22,11 @@ static int fill_tree(void *ctx, struct derive_block *block, struct hdb_error *er
 int derive_put_tree(struct derive *derive, struct store_writer *writer, enum store_table table,
 		    const uint32_t *parent, struct hdb_error *err)
 {
-	return derive_put_column(derive, writer, table, "writing the reach tree", false, fill_tree,
-				 &parent, err);
+	return derive_put_column(derive, writer, table,
+				 &(struct derive_fill){ .stage = "writing the reach tree",
+							.fill = fill_tree,
+							.ctx = &parent },
+				 err);
 }
 
 /* Builds the table of one of the columns unless it is there. */

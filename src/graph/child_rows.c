@@ -48,8 +48,12 @@ int graph_child_rows_init(struct graph_child_rows *rows, uint32_t node_count,
 	rows->range_count = (node_count >> rows->bits) + 1;
 	rows->range_limit = clamp(budget / RANGE_SHARE, SORT_MIN, SORT_MAX);
 	rows->run_limit = clamp(budget / RUN_SHARE, SORT_MIN, RUN_MAX);
-	return base_buckets_init(&rows->buckets, rows->range_count + 1, chunks, budget / KEPT_SHARE,
-				 work, "dominated objects", err);
+	return base_buckets_init(&rows->buckets,
+				 &(struct base_buckets_plan){ .bucket_count = rows->range_count + 1,
+							      .chunks_bytes = chunks,
+							      .kept_bytes = budget / KEPT_SHARE,
+							      .what = "dominated objects" },
+				 work, err);
 }
 
 void graph_child_rows_release(struct graph_child_rows *rows)
@@ -72,9 +76,11 @@ int graph_child_rows_end(struct graph_child_rows *rows, uint32_t top_limit, uint
 		return HDB_OK;
 	*top_count = 0;
 	rc = base_bucket_begin(&rows->buckets, rows->range_count, &reader, err);
-	while (rc == HDB_OK && (rc = base_bucket_next(&reader, 2, 1, v, err)) == HDB_OK) {
+	while (rc == HDB_OK &&
+	       (rc = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK) {
 		v[0] = rows->node_count;
-		rc = base_buckets_add(&rows->buckets, rows->range_count - 1, 2, 1, v, err);
+		rc = base_buckets_add(&rows->buckets, rows->range_count - 1, BASE_RECORD(2, 1), v,
+				      err);
 	}
 	base_bucket_end(&reader);
 	base_bucket_drop(&rows->buckets, rows->range_count);
@@ -114,7 +120,8 @@ static int count_rows(const struct graph_child_rows *rows, uint32_t no,
 	int rc = base_bucket_begin(&rows->buckets, no, &reader, err);
 
 	memset(range->first, 0, ((size_t)range->count + 2) * sizeof *range->first);
-	while (rc == HDB_OK && (rc = base_bucket_next(&reader, 2, 1, v, err)) == HDB_OK)
+	while (rc == HDB_OK &&
+	       (rc = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK)
 		range->first[v[0] - range->base + 2]++;
 	base_bucket_end(&reader);
 	for (size_t i = 2; i < (size_t)range->count + 2; i++)
@@ -131,7 +138,8 @@ static int fill_rows(const struct graph_child_rows *rows, uint32_t no,
 	uint64_t v[BASE_BUCKET_FIELDS];
 	int rc = base_bucket_begin(&rows->buckets, no, &reader, err);
 
-	while (rc == HDB_OK && (rc = base_bucket_next(&reader, 2, 1, v, err)) == HDB_OK)
+	while (rc == HDB_OK &&
+	       (rc = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK)
 		keys[range->first[v[0] - range->base + 1]++] = (struct base_sort_key){
 			.key = ~v[2],
 			.node = (uint32_t)v[1],
@@ -236,7 +244,7 @@ static int add_run(struct merge *m, struct base_sort_key *keys, uint64_t count, 
 		const struct base_sort_key *key = &keys[has_rows ? spare[i].node : i];
 		const uint64_t v[] = { key->key, node[key->node], row[key->node] };
 
-		rc = base_buckets_add(&m->runs, m->run_count, 2, 1, v, err);
+		rc = base_buckets_add(&m->runs, m->run_count, BASE_RECORD(2, 1), v, err);
 	}
 	m->run_count++;
 	return rc;
@@ -253,7 +261,8 @@ static int make_runs(struct merge *m, uint32_t no, struct hdb_error *err)
 	uint64_t v[BASE_BUCKET_FIELDS], count = 0, done = 0;
 	int rc = base_bucket_begin(&m->rows->buckets, no, &reader, err);
 
-	while (rc == HDB_OK && (rc = base_bucket_next(&reader, 2, 1, v, err)) == HDB_OK) {
+	while (rc == HDB_OK &&
+	       (rc = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK) {
 		keys[count] = (struct base_sort_key){ .key = ~v[2], .node = (uint32_t)count };
 		node[count] = (uint32_t)v[1];
 		row[count++] = (uint32_t)v[0];
@@ -296,7 +305,7 @@ static void sift(struct merge *m, uint32_t at)
 static int next_head(struct merge *m, uint32_t run, struct run_head *head, struct hdb_error *err)
 {
 	uint64_t v[BASE_BUCKET_FIELDS];
-	const int rc = base_bucket_next(&m->readers[run], 2, 1, v, err);
+	const int rc = base_bucket_next(&m->readers[run], BASE_RECORD(2, 1), v, err);
 
 	if (rc != HDB_OK)
 		return rc;
@@ -373,9 +382,14 @@ int graph_child_rows_merge(struct graph_child_rows *rows, uint32_t no,
 		rc = base_big_alloc_raw(work, &m.places, 2 * rows->run_limit * sizeof(uint32_t),
 					"dominated objects", err);
 	if (rc == HDB_OK)
-		rc = base_buckets_init(&m.runs, (uint32_t)(count / rows->run_limit) + 1,
-				       work->memory_bytes / CHUNK_SHARE, 0, work,
-				       "dominated objects", err);
+		rc = base_buckets_init(
+			&m.runs,
+			&(struct base_buckets_plan){
+				.bucket_count = (uint32_t)(count / rows->run_limit) + 1,
+				.chunks_bytes = work->memory_bytes / CHUNK_SHARE,
+				.kept_bytes = 0,
+				.what = "dominated objects" },
+			work, err);
 	if (rc == HDB_OK)
 		rc = make_runs(&m, no, err);
 	base_big_free(work, &m.keys);

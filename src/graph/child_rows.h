@@ -42,7 +42,7 @@ static inline int graph_child_rows_add(struct graph_child_rows *rows, uint32_t p
 	const uint64_t v[] = { is_top ? 0 : parent, node, size };
 
 	return base_buckets_add(&rows->buckets, is_top ? rows->range_count : parent >> rows->bits,
-				2, 1, v, err);
+				BASE_RECORD(2, 1), v, err);
 }
 
 /*

@@ -189,8 +189,7 @@ static int ids_block(struct heap *heap, uint32_t block_no, struct store_ids **ou
 	*out = heap->ids[block_no];
 	if (*out)
 		return HDB_OK;
-	r = store_record(heap->store, STORE_ID_DIRECTORY, sizeof(first_id), block_no, &first_id,
-			 err);
+	r = store_record(heap->store, STORE_ID_DIRECTORY, block_no, &first_id, err);
 	if (r == HDB_OK)
 		r = store_block(heap->store, STORE_IDS, first_id, &found, err);
 	if (r == HDB_NOTFOUND)
@@ -225,8 +224,7 @@ static int load_directory(struct heap *heap, struct hdb_error *err)
 	if (!first_ids)
 		return hdb_fail_memory(err, "blocks of identifiers", n * sizeof(*first_ids));
 	for (uint32_t b = 0; b < n && r == HDB_OK; b++) {
-		r = store_record(heap->store, STORE_ID_DIRECTORY, sizeof(*first_ids), b,
-				 &first_ids[b], err);
+		r = store_record(heap->store, STORE_ID_DIRECTORY, b, &first_ids[b], err);
 		if (r == HDB_NOTFOUND || (r == HDB_OK && b && first_ids[b] <= first_ids[b - 1]))
 			r = store_damaged(heap->store, STORE_ID_DIRECTORY, b, "out of order", err);
 	}
@@ -331,12 +329,14 @@ int heap_read_ids(struct heap *heap, uint32_t block_no, uint64_t *out, uint32_t 
 }
 
 /* A class number from the file is used as an index only after this. */
-static int check_class(struct heap *heap, uint32_t ix, uint32_t class_no, uint8_t kind,
-		       uint64_t length, struct hdb_error *err)
+static bool has_class(const struct heap *heap, uint32_t class_no, uint8_t kind, uint64_t length)
 {
-	if (class_no < heap->class_count && kind <= STORE_CLASS &&
-	    (kind != STORE_CLASS || length < heap->class_count))
-		return HDB_OK;
+	return class_no < heap->class_count && kind <= STORE_CLASS &&
+	       (kind != STORE_CLASS || length < heap->class_count);
+}
+
+static int fail_class(const struct heap *heap, uint32_t ix, struct hdb_error *err)
+{
 	return store_damaged(heap->store, STORE_OBJECTS, ix, "class number out of range", err);
 }
 
@@ -351,9 +351,8 @@ int heap_object(struct heap *heap, uint32_t ix, struct heap_object *out, struct 
 	if (r < 0)
 		return r;
 	store_objects_get(block, ix % STORE_BLOCK_OBJECTS, &o);
-	r = check_class(heap, ix, o.class_no, o.kind, o.length, err);
-	if (r < 0)
-		return r;
+	if (!has_class(heap, o.class_no, o.kind, o.length))
+		return fail_class(heap, ix, err);
 	*out = (struct heap_object){
 		.ix = ix,
 		.class_no = o.class_no,
@@ -526,10 +525,8 @@ int heap_read_block_of(struct heap *heap, uint32_t block_no, const uint8_t *is_w
 		if (is_wanted && out->class_no[i] < heap->class_count &&
 		    !is_wanted[out->class_no[i]])
 			continue;
-		r = check_class(heap, out->first_ix + i, out->class_no[i], out->kind[i],
-				out->length[i], err);
-		if (r < 0)
-			return r;
+		if (!has_class(heap, out->class_no[i], out->kind[i], out->length[i]))
+			return fail_class(heap, out->first_ix + i, err);
 		out->shallow[i] = heap_shallow(heap, out->class_no[i], kind, out->length[i]);
 	}
 	if (heap->is_filtered)

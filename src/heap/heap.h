@@ -328,6 +328,12 @@ int heap_text(struct heap *heap, uint32_t text_no, char *buf, size_t size, struc
 /* A reader of the stored references (without the edge to the class). */
 void heap_references(struct heap *heap, struct store_lists *out);
 
+/* The same for whole blocks of them, see store_lists_decode. */
+static inline struct store_lists_of heap_references_of(const struct heap *heap)
+{
+	return (struct store_lists_of){ heap->store, STORE_REFERENCES, heap->object_count };
+}
+
 /* ---- roots ---- */
 
 /* Reads the roots if they are not yet read. */

@@ -259,7 +259,7 @@ bool heap_has_superclass(struct heap *heap, uint32_t no, const char *name)
 
 int heap_field(struct heap *heap, uint32_t i, struct store_field *out, struct hdb_error *err)
 {
-	const int r = store_record(heap->store, STORE_FIELDS, sizeof(*out), i, out, err);
+	const int r = store_record(heap->store, STORE_FIELDS, i, out, err);
 
 	return r == HDB_NOTFOUND ?
 		       store_damaged(heap->store, STORE_FIELDS, i, "field missing", err) :

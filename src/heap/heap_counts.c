@@ -78,7 +78,7 @@ int heap_each_count(struct heap *heap,
 		struct store_class_count row;
 		struct heap_count c;
 
-		r = store_record(heap->store, STORE_CLASS_COUNTS, sizeof(row), i, &row, err);
+		r = store_record(heap->store, STORE_CLASS_COUNTS, i, &row, err);
 		if (r == HDB_NOTFOUND || (r == HDB_OK && !is_sound(heap, &row)))
 			r = store_damaged(heap->store, STORE_CLASS_COUNTS, i, "impossible count",
 					  err);

@@ -42,10 +42,10 @@ static inline uint64_t heap_record_count(const struct heap *heap, enum store_tab
 	return store_record_count(heap->store, table);
 }
 
-static inline int heap_record(const struct heap *heap, enum store_table table, uint32_t size,
-			      uint64_t no, void *out, struct hdb_error *err)
+static inline int heap_record(const struct heap *heap, enum store_table table, uint64_t no,
+			      void *out, struct hdb_error *err)
 {
-	return store_record(heap->store, table, size, no, out, err);
+	return store_record(heap->store, table, no, out, err);
 }
 
 static inline int heap_table_info(const struct heap *heap, enum store_table table,

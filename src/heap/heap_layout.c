@@ -53,13 +53,17 @@ const char *heap_part_name(uint8_t kind)
 
 /* One class's fields on their way through the layout. */
 struct own {
+	struct heap *heap;
+	const struct layout_model *model;
+	uint32_t class_no;
+	unsigned known;         /* which class of the VM's it is, see layout_known */
 	struct base_vec fields; /* struct layout_field; tag is the number in parts */
 	struct base_vec parts;  /* struct heap_part */
 	uint64_t total;         /* fields of all classes so far */
 };
 
-static int add_field(struct own *own, const struct layout_model *model,
-		     const struct heap_part *part, uint8_t group, struct hdb_error *err)
+static int add_field(struct own *own, const struct heap_part *part, uint8_t group,
+		     struct hdb_error *err)
 {
 	const struct layout_field field = {
 		.tag = (uint32_t)own->parts.count,
@@ -76,7 +80,7 @@ static int add_field(struct own *own, const struct layout_model *model,
 				"more than %u fields in a class and its super "
 				"classes",
 				HEAP_PARTS_MAX);
-	sized.bytes = layout_field_size(model, &field);
+	sized.bytes = layout_field_size(own->model, &field);
 	r = base_vec_push(&own->parts, &sized, sizeof(sized), err);
 	return r == HDB_OK ? base_vec_push(&own->fields, &field, sizeof(field), err) : r;
 }
@@ -102,14 +106,16 @@ static int is_crowded(struct heap *heap, const struct layout_model *model,
 }
 
 /*
- * Fields that the dump lists, in the order of the class file; notes which injected ones are among
- * them.
+ * Fields that the dump lists, in the order of the class file; takes the names of injected ones that
+ * are among them out of `injected`.
  */
-static int add_listed(struct heap *heap, const struct layout_model *model, uint32_t class_no,
-		      unsigned known, const char **injected, size_t injected_count, struct own *own,
+static int add_listed(struct own *own, const char **injected, size_t injected_count,
 		      struct hdb_error *err)
 {
-	const struct store_class *class = heap_class(heap, class_no);
+	struct heap *heap = own->heap;
+	const struct layout_model *model = own->model;
+	const struct store_class *class = heap_class(heap, own->class_no);
+	const unsigned known = own->known;
 	bool crowded = false;
 	int r = HDB_OK;
 
@@ -117,7 +123,7 @@ static int add_listed(struct heap *heap, const struct layout_model *model, uint3
 		r = is_crowded(heap, model, class, &crowded, err);
 	for (uint32_t i = 0; i < class->field_count && r == HDB_OK; i++) {
 		const uint32_t at = model->reverses_fields ? class->field_count - 1 - i : i;
-		struct heap_part part = { .class_no = class_no, .kind = HEAP_PART_FIELD };
+		struct heap_part part = { .class_no = own->class_no, .kind = HEAP_PART_FIELD };
 		char name[NAME_MAX_BYTES] = "";
 		struct store_field field;
 
@@ -138,22 +144,21 @@ static int add_listed(struct heap *heap, const struct layout_model *model, uint3
 		for (size_t k = 0; k < injected_count; k++)
 			if (injected[k] && strcmp(injected[k], name) == 0)
 				injected[k] = NULL;
-		r = add_field(own, model, &part, layout_known_group(model, known, name), err);
+		r = add_field(own, &part, layout_known_group(model, known, name), err);
 	}
 	return r;
 }
 
-static int add_fields(struct heap *heap, const struct layout_model *model, uint32_t class_no,
-		      unsigned known, struct own *own, struct hdb_error *err)
+static int add_fields(struct own *own, struct hdb_error *err)
 {
 	struct layout_field injected[LAYOUT_INJECTED_MAX];
 	const char *names[LAYOUT_INJECTED_MAX];
-	const size_t count = layout_known_injected(model, known, injected, names);
-	int r = add_listed(heap, model, class_no, known, names, count, own, err);
+	const size_t count = layout_known_injected(own->model, own->known, injected, names);
+	int r = add_listed(own, names, count, err);
 
 	for (size_t i = 0; i < count && r == HDB_OK; i++) {
 		const struct heap_part part = {
-			.class_no = class_no,
+			.class_no = own->class_no,
 			.name_text = STORE_NONE,
 			.name = names[i],
 			.kind = HEAP_PART_INJECTED,
@@ -161,7 +166,7 @@ static int add_fields(struct heap *heap, const struct layout_model *model, uint3
 		};
 
 		if (names[i])
-			r = add_field(own, model, &part, injected[i].group, err);
+			r = add_field(own, &part, injected[i].group, err);
 	}
 	return r;
 }
@@ -188,44 +193,38 @@ static int list_line(struct heap *heap, uint32_t class_no, struct base_vec *line
 }
 
 /* Lays out a line of classes; all fields go to `out`. */
-static int lay_out_line(struct heap *heap, const struct layout_model *model,
-			const struct base_vec *line, struct base_vec *out,
+static int lay_out_line(struct own *own, const struct base_vec *line, struct base_vec *out,
 			struct layout_shape *shape, struct hdb_error *err)
 {
-	struct own own = { 0 };
 	struct layout_shape super;
-	int r = HDB_OK;
+	int r;
 
-	for (size_t i = 0; i < line->count && r == HDB_OK; i++) {
-		const uint32_t no = *base_vec_at(line, uint32_t, i);
-		const unsigned known = heap_class(heap, no)->loader_id ?
-					       LAYOUT_UNKNOWN :
-					       layout_known(heap_class_name(heap, no));
+	for (size_t i = 0; i < line->count; i++) {
 		struct layout_traits traits = { 0 };
+		struct layout_fields fields;
 
-		own.fields.count = own.parts.count = 0;
-		r = base_vec_reserve(&own.fields, 1, sizeof(struct layout_field), err);
-		if (r == HDB_OK)
-			r = add_fields(heap, model, no, known, &own, err);
-		if (r < 0)
-			break;
-		layout_known_traits(model, known, &traits);
+		own->class_no = *base_vec_at(line, uint32_t, i);
+		own->known = heap_class(own->heap, own->class_no)->loader_id ?
+				     LAYOUT_UNKNOWN :
+				     layout_known(heap_class_name(own->heap, own->class_no));
+		own->fields.count = own->parts.count = 0;
+		r = base_vec_reserve(&own->fields, 1, sizeof(struct layout_field), err);
+		if (r < 0 || (r = add_fields(own, err)) < 0)
+			return r;
+		layout_known_traits(own->model, own->known, &traits);
 		super = *shape;
-		layout_class(model, i ? &super : NULL, own.fields.data, own.fields.count, &traits,
-			     shape);
-		for (size_t f = 0; f < own.fields.count && r == HDB_OK; f++) {
-			const struct layout_field *field =
-				base_vec_at(&own.fields, struct layout_field, f);
+		fields = (struct layout_fields){ own->fields.data, own->fields.count };
+		layout_class(own->model, i ? &super : NULL, fields, &traits, shape);
+		for (size_t f = 0; f < fields.count; f++) {
 			struct heap_part *part =
-				base_vec_at(&own.parts, struct heap_part, field->tag);
+				base_vec_at(&own->parts, struct heap_part, fields.field[f].tag);
 
-			part->offset = field->offset;
-			r = base_vec_push(out, part, sizeof(*part), err);
+			part->offset = fields.field[f].offset;
+			if ((r = base_vec_push(out, part, sizeof(*part), err)) < 0)
+				return r;
 		}
 	}
-	base_vec_release(&own.fields);
-	base_vec_release(&own.parts);
-	return r;
+	return HDB_OK;
 }
 
 static int compare_parts(const void *a, const void *b)
@@ -259,11 +258,13 @@ static uint8_t hole_kind(const struct layout_model *model, uint64_t bytes)
 									   HEAP_PART_GAP;
 }
 
-/* Adds what lies between the fields, before the first and behind the last. */
-static int fill_holes(const struct heap *heap, const struct layout_model *model, uint32_t class_no,
-		      const struct layout_shape *shape, struct base_vec *out, struct hdb_error *err)
+/*
+ * Adds what lies between the fields of an instance of `size` bytes, before the first and behind the
+ * last.
+ */
+static int fill_holes(const struct layout_model *model, const struct layout_shape *shape,
+		      uint64_t size, struct base_vec *out, struct hdb_error *err)
 {
-	const uint64_t size = heap_class(heap, class_no)->instance_bytes;
 	const uint64_t laid_out = layout_round(shape->size, model->align_bytes);
 	const size_t count = out->count;
 	uint64_t at = model->header_bytes;
@@ -323,6 +324,7 @@ int heap_lay_out(struct heap *heap, uint32_t class_no, struct base_vec *out, str
 	struct base_vec line = { 0 };
 	struct layout_shape shape = { 0 };
 	struct layout_model model;
+	struct own own = { .heap = heap, .model = &model };
 	int r = heap_load_classes(heap, err);
 
 	if (r < 0)
@@ -336,14 +338,17 @@ int heap_lay_out(struct heap *heap, uint32_t class_no, struct base_vec *out, str
 	} else {
 		r = list_line(heap, class_no, &line, err);
 		if (r == HDB_OK)
-			r = lay_out_line(heap, &model, &line, out, &shape, err);
+			r = lay_out_line(&own, &line, out, &shape, err);
 		if (r == HDB_OK && out->count)
 			qsort(out->data, out->count, sizeof(struct heap_part), compare_parts);
 		if (r == HDB_OK)
-			r = fill_holes(heap, &model, class_no, &shape, out, err);
+			r = fill_holes(&model, &shape, heap_class(heap, class_no)->instance_bytes,
+				       out, err);
 	}
 	if (r == HDB_OK && out->count)
 		qsort(out->data, out->count, sizeof(struct heap_part), compare_parts);
+	base_vec_release(&own.fields);
+	base_vec_release(&own.parts);
 	base_vec_release(&line);
 	return r;
 }

@@ -124,8 +124,7 @@ static int read_cut(struct heap *heap, char *text, size_t size, struct hdb_error
 
 	text[0] = '\0';
 	for (uint64_t i = 0; i < count && !*text; i++) {
-		const int r = store_record(heap->store, STORE_PROBLEMS, sizeof(problem), i,
-					   &problem, err);
+		const int r = store_record(heap->store, STORE_PROBLEMS, i, &problem, err);
 
 		if (r != HDB_OK)
 			return r < 0 ? r : HDB_OK;

@@ -52,20 +52,43 @@ static struct heap_known *known_of(struct heap *heap)
 
 /* ---- places of fields ---- */
 
+/* A field of instances of class_no that class start_no or one above it declares. */
+struct sought {
+	uint32_t class_no, start_no;
+	const char *name;
+	size_t name_size;
+};
+
+/* The first field of a path. */
+static struct sought first_of(const char *path, uint32_t class_no, uint32_t start_no)
+{
+	return (struct sought){
+		.class_no = class_no,
+		.start_no = start_no == HEAP_NONE ? class_no : start_no,
+		.name = path,
+		.name_size = strcspn(path, ".|"),
+	};
+}
+
+static bool is_name_of(const struct sought *sought, const char *name)
+{
+	return strncmp(name, sought->name, sought->name_size) == 0 && !name[sought->name_size];
+}
+
 /* Finds a field in the class records. */
-static int find_place(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *name,
-		      size_t name_size, struct place *out, struct hdb_error *err)
+static int find_place(struct heap *heap, const struct sought *sought, struct place *out,
+		      struct hdb_error *err)
 {
 	bool is_started = false;
 	uint64_t at = 0;
-	uint32_t no = class_no;
+	uint32_t no = sought->class_no;
 
 	out->type = 0;
 	/* The import cut cycles; a damaged database may have one, hence the count. */
 	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
 		const struct store_class *class = heap_class(heap, no);
 
-		is_started = is_started || no == start_no;
+		is_started = is_started || no == sought->start_no;
 		for (uint32_t f = 0; f < class->field_count; f++) {
 			char text[FIELD_NAME_MAX] = "";
 			struct store_field field;
@@ -75,8 +98,7 @@ static int find_place(struct heap *heap, uint32_t class_no, uint32_t start_no, c
 				r = heap_text(heap, field.name_text, text, sizeof(text), err);
 			if (r < 0)
 				return r;
-			if (is_started && strncmp(text, name, name_size) == 0 && !text[name_size] &&
-			    at < UINT32_MAX) {
+			if (is_started && is_name_of(sought, text) && at < UINT32_MAX) {
 				out->at = (uint32_t)at;
 				out->type = field.type;
 				return HDB_OK;
@@ -88,43 +110,42 @@ static int find_place(struct heap *heap, uint32_t class_no, uint32_t start_no, c
 	return HDB_OK;
 }
 
-static struct place *place_slot(struct heap *heap, uint32_t class_no, uint32_t start_no,
-				const char *name, size_t name_size)
+static struct place *place_slot(struct heap *heap, const struct sought *sought)
 {
 	struct heap_known *known = known_of(heap);
-	uint32_t hash = class_no * 2654435761u ^ start_no * 40503u;
+	uint32_t hash = sought->class_no * 2654435761u ^ sought->start_no * 40503u;
 
-	if (!known || name_size >= PLACE_NAME_MAX)
+	if (!known || sought->name_size >= PLACE_NAME_MAX)
 		return NULL;
 	if (!known->places)
 		known->places = calloc(PLACES, sizeof(*known->places));
 	if (!known->places)
 		return NULL;
-	for (size_t i = 0; i < name_size; i++)
-		hash = (hash ^ (uint8_t)name[i]) * 16777619u;
+	for (size_t i = 0; i < sought->name_size; i++)
+		hash = (hash ^ (uint8_t)sought->name[i]) * 16777619u;
 	return &known->places[(hash ^ hash >> 16) & (PLACES - 1)];
 }
 
 /* HDB_OK with *out, or HDB_NOTFOUND. */
-static int get_place(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *name,
-		     size_t name_size, struct place *out, struct hdb_error *err)
+static int get_place(struct heap *heap, const struct sought *sought, struct place *out,
+		     struct hdb_error *err)
 {
-	struct place *slot = place_slot(heap, class_no, start_no, name, name_size);
+	struct place *slot = place_slot(heap, sought);
 	int r;
 
-	if (slot && slot->is_used && slot->class_no == class_no && slot->start_no == start_no &&
-	    strncmp(slot->name, name, name_size) == 0 && !slot->name[name_size]) {
+	if (slot && slot->is_used && slot->class_no == sought->class_no &&
+	    slot->start_no == sought->start_no && is_name_of(sought, slot->name)) {
 		*out = *slot;
 		return out->type ? HDB_OK : HDB_NOTFOUND;
 	}
-	*out = (struct place){ .class_no = class_no, .start_no = start_no, .is_used = true };
-	r = name_size < FIELD_NAME_MAX ?
-		    find_place(heap, class_no, start_no, name, name_size, out, err) :
-		    HDB_OK;
+	*out = (struct place){ .class_no = sought->class_no,
+			       .start_no = sought->start_no,
+			       .is_used = true };
+	r = sought->name_size < FIELD_NAME_MAX ? find_place(heap, sought, out, err) : HDB_OK;
 	if (r < 0)
 		return r;
 	if (slot) {
-		memcpy(out->name, name, name_size);
+		memcpy(out->name, sought->name, sought->name_size);
 		*slot = *out;
 	}
 	return out->type ? HDB_OK : HDB_NOTFOUND;
@@ -155,7 +176,7 @@ int heap_instance_open(struct heap *heap, uint32_t ix, struct heap_instance *out
 	if (r == HDB_OK)
 		r = heap_open_dump(heap, err);
 	if (r == HDB_OK)
-		r = hprof_sub_read(&heap->file, &heap->view, offset, heap->source->size, &sub, err);
+		r = hprof_sub_read(&heap->file, &heap->view, offset, &sub, err);
 	if (r < 0)
 		return r;
 	if (sub.tag != HPROF_INSTANCE_DUMP)
@@ -174,22 +195,18 @@ int heap_instance_open(struct heap *heap, uint32_t ix, struct heap_instance *out
 }
 
 /*
- * The value of the field `name` (name_size bytes) that class start_no or the nearest of its super
- * classes declares; start_no is the instance's class or a superclass of it, HEAP_NONE: its class.
- * HDB_NOTFOUND if there is no such field or the instance is cut short.
+ * The value of the field of an instance that class start_no or the nearest of its superclasses
+ * declares. HDB_NOTFOUND if there is no such field or the instance is cut short.
  */
-static int field_value(struct heap *heap, const struct heap_instance *instance, uint32_t start_no,
-		       const char *name, size_t name_size, struct heap_value *out,
-		       struct hdb_error *err)
+static int field_value(struct heap *heap, const struct heap_instance *instance,
+		       const struct sought *sought, struct heap_value *out, struct hdb_error *err)
 {
 	struct place place;
 	const uint8_t *p;
 	unsigned size;
 	int r;
 
-	if (start_no == HEAP_NONE)
-		start_no = instance->class_no;
-	r = get_place(heap, instance->class_no, start_no, name, name_size, &place, err);
+	r = get_place(heap, sought, &place, err);
 	if (r != HDB_OK)
 		return r;
 	size = hprof_type_size(place.type, heap->id_size);
@@ -207,13 +224,11 @@ static int field_value(struct heap *heap, const struct heap_instance *instance, 
 /* The first alternative whose first field the class has; NULL if there is none. */
 static const char *choose(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *path)
 {
-	if (start_no == HEAP_NONE)
-		start_no = class_no;
 	for (const char *p = path;;) {
+		const struct sought first = first_of(p, class_no, start_no);
 		struct place place;
 
-		if (get_place(heap, class_no, start_no, p, strcspn(p, ".|"), &place, NULL) ==
-		    HDB_OK)
+		if (get_place(heap, &first, &place, NULL) == HDB_OK)
 			return p;
 		p += strcspn(p, "|");
 		if (!*p)
@@ -229,36 +244,40 @@ bool heap_has_path(struct heap *heap, uint32_t class_no, uint32_t start_no, cons
 
 uint8_t heap_path_type(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *path)
 {
+	struct sought first;
 	struct place place;
 
 	path = choose(heap, class_no, start_no, path);
-	if (!path || get_place(heap, class_no, start_no == HEAP_NONE ? class_no : start_no, path,
-			       strcspn(path, ".|"), &place, NULL) != HDB_OK)
+	if (!path)
 		return 0;
-	return place.type;
+	first = first_of(path, class_no, start_no);
+	return get_place(heap, &first, &place, NULL) == HDB_OK ? place.type : 0;
 }
 
-int heap_path_place(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *path,
-		    uint32_t *at, uint8_t *type, struct hdb_error *err)
+int heap_path_place(struct heap *heap, uint32_t class_no, const char *path, struct heap_place *out,
+		    struct hdb_error *err)
 {
+	struct sought first;
 	struct place place;
-	size_t size;
 	int r;
 
-	path = choose(heap, class_no, start_no, path);
-	size = path ? strcspn(path, ".|") : 0;
-	if (!size || path[size] == '.')
+	path = choose(heap, class_no, HEAP_NONE, path);
+	if (!path)
 		return HDB_NOTFOUND;
-	r = get_place(heap, class_no, start_no == HEAP_NONE ? class_no : start_no, path, size,
-		      &place, err);
-	*at = r == HDB_OK ? place.at : 0;
-	*type = r == HDB_OK ? place.type : 0;
+	first = first_of(path, class_no, HEAP_NONE);
+	if (!first.name_size || path[first.name_size] == '.')
+		return HDB_NOTFOUND;
+	r = get_place(heap, &first, &place, err);
+	*out = (struct heap_place){ 0 };
+	if (r == HDB_OK)
+		*out = (struct heap_place){ place.at, place.type };
 	return r;
 }
 
-int heap_path_value(struct heap *heap, uint32_t ix, uint32_t start_no, const char *path,
-		    struct heap_value *out, struct hdb_error *err)
+int heap_path_value_as(struct heap *heap, struct heap_as from, const char *path,
+		       struct heap_value *out, struct hdb_error *err)
 {
+	uint32_t ix = from.ix, start_no = from.class_no;
 	struct heap_instance instance;
 	uint64_t id;
 	int r;
@@ -274,14 +293,14 @@ int heap_path_value(struct heap *heap, uint32_t ix, uint32_t start_no, const cha
 	if (r != HDB_OK || !path)
 		return r < 0 ? r : HDB_NOTFOUND;
 	for (unsigned steps = 0; steps < PATH_STEPS_MAX; steps++) {
-		const size_t size = strcspn(path, ".|");
+		const struct sought field = first_of(path, instance.class_no, start_no);
 
-		r = field_value(heap, &instance, steps ? HEAP_NONE : start_no, path, size, out,
-				err);
-		path += size;
+		r = field_value(heap, &instance, &field, out, err);
+		path += field.name_size;
 		if (r != HDB_OK || *path != '.')
 			return r;
 		path++;
+		start_no = HEAP_NONE;
 		if (out->type != HPROF_OBJECT || !out->bits)
 			return HDB_NOTFOUND;
 		if ((r = heap_find(heap, out->bits, &ix, err)) != HDB_OK)
@@ -292,17 +311,17 @@ int heap_path_value(struct heap *heap, uint32_t ix, uint32_t start_no, const cha
 	return HDB_NOTFOUND;
 }
 
-int heap_path_object(struct heap *heap, uint32_t ix, uint32_t start_no, const char *path,
-		     uint32_t *target, struct hdb_error *err)
+int heap_path_object_as(struct heap *heap, struct heap_as from, const char *path, uint32_t *target,
+			struct hdb_error *err)
 {
 	struct heap_value value;
 	int r;
 
 	if (!*path) {
-		*target = ix;
+		*target = from.ix;
 		return HDB_OK;
 	}
-	r = heap_path_value(heap, ix, start_no, path, &value, err);
+	r = heap_path_value_as(heap, from, path, &value, err);
 	if (r != HDB_OK)
 		return r;
 	if (value.type != HPROF_OBJECT || !value.bits)
@@ -336,11 +355,11 @@ bool heap_value_number(const struct heap_value *value, int64_t *out)
 	}
 }
 
-int heap_path_number(struct heap *heap, uint32_t ix, uint32_t start_no, const char *path,
-		     int64_t *out, struct hdb_error *err)
+int heap_path_number_as(struct heap *heap, struct heap_as from, const char *path, int64_t *out,
+			struct hdb_error *err)
 {
 	struct heap_value value;
-	const int r = heap_path_value(heap, ix, start_no, path, &value, err);
+	const int r = heap_path_value_as(heap, from, path, &value, err);
 
 	if (r != HDB_OK)
 		return r;
@@ -422,25 +441,25 @@ static bool is_name(const char *pattern, const char *name)
 
 /* The row that names this very class; row HEAP_NONE if there is none. */
 static struct heap_known_row own_row(struct heap *heap, uint32_t class_no,
-				     const char *(*names)(uint32_t row), heap_row_fits fits)
+				     const struct heap_known_rows *known)
 {
 	const char *class_name = heap_class_name(heap, class_no), *name;
 
-	for (uint32_t row = 0; (name = names(row)) != NULL; row++)
-		if (is_name(name, class_name) && fits(heap, row, class_no))
+	for (uint32_t row = 0; (name = known->name(row)) != NULL; row++)
+		if (is_name(name, class_name) && known->fits(heap, row, class_no))
 			return (struct heap_known_row){ row + 1, class_no };
 	return (struct heap_known_row){ HEAP_NONE, HEAP_NONE };
 }
 
 /* Goes up the line to the first class with a row, and notes it for all below. */
 static void find_row(struct heap *heap, struct heap_known_row *rows, uint32_t class_no,
-		     const char *(*names)(uint32_t row), heap_row_fits fits)
+		     const struct heap_known_rows *known)
 {
 	struct heap_known_row found = { HEAP_NONE, HEAP_NONE };
 	uint32_t no = class_no, steps = 0;
 
 	for (; no != STORE_NONE && found.row == HEAP_NONE && steps <= heap->class_count; steps++) {
-		found = rows[no].row ? rows[no] : own_row(heap, no, names, fits);
+		found = rows[no].row ? rows[no] : own_row(heap, no, known);
 		if (rows[no].row)
 			break;
 		no = heap_class(heap, no)->super_no;
@@ -451,21 +470,22 @@ static void find_row(struct heap *heap, struct heap_known_row *rows, uint32_t cl
 	}
 }
 
-bool heap_known_row(struct heap *heap, enum heap_known_table table, uint32_t class_no,
-		    const char *(*names)(uint32_t row), heap_row_fits fits,
+bool heap_known_row(struct heap *heap, const struct heap_known_rows *rows, uint32_t class_no,
 		    struct heap_known_row *out)
 {
 	struct heap_known *known = known_of(heap);
+	struct heap_known_row **remembered;
 
 	if (!known || class_no >= heap->class_count)
 		return false;
-	if (!known->rows[table])
-		known->rows[table] = calloc(heap->class_count, sizeof(*known->rows[table]));
-	if (!known->rows[table])
+	remembered = &known->rows[rows->table];
+	if (!*remembered)
+		*remembered = calloc(heap->class_count, sizeof(**remembered));
+	if (!*remembered)
 		return false;
-	if (!known->rows[table][class_no].row)
-		find_row(heap, known->rows[table], class_no, names, fits);
-	*out = known->rows[table][class_no];
+	if (!(*remembered)[class_no].row)
+		find_row(heap, *remembered, class_no, rows);
+	*out = (*remembered)[class_no];
 	if (out->row == HEAP_NONE)
 		return false;
 	out->row--;

@@ -22,7 +22,7 @@ uint64_t heap_thread_count(struct heap *heap)
 
 int heap_thread(struct heap *heap, uint64_t no, struct store_thread *out, struct hdb_error *err)
 {
-	const int r = store_record(heap->store, STORE_THREADS, sizeof(*out), no, out, err);
+	const int r = store_record(heap->store, STORE_THREADS, no, out, err);
 
 	if (r != HDB_OK)
 		return r;
@@ -32,15 +32,15 @@ int heap_thread(struct heap *heap, uint64_t no, struct store_thread *out, struct
 }
 
 /* Finds a record by its first member, a u32, in a table that is sorted by it. */
-static int find_serial(struct heap *heap, enum store_table table, uint32_t record_size,
-		       uint32_t serial, void *out, struct hdb_error *err)
+static int find_serial(struct heap *heap, enum store_table table, uint32_t serial, void *out,
+		       struct hdb_error *err)
 {
 	uint64_t low = 0, high = store_record_count(heap->store, table);
 
 	while (low < high) {
 		const uint64_t mid = low + (high - low) / 2;
 		uint32_t found;
-		const int r = store_record(heap->store, table, record_size, mid, out, err);
+		const int r = store_record(heap->store, table, mid, out, err);
 
 		if (r != HDB_OK)
 			return r;
@@ -58,7 +58,7 @@ static int find_serial(struct heap *heap, enum store_table table, uint32_t recor
 int heap_thread_by_serial(struct heap *heap, uint32_t serial, struct store_thread *out,
 			  struct hdb_error *err)
 {
-	const int r = find_serial(heap, STORE_THREADS, sizeof(*out), serial, out, err);
+	const int r = find_serial(heap, STORE_THREADS, serial, out, err);
 
 	if (r != HDB_OK)
 		return r;
@@ -95,16 +95,16 @@ static uint32_t next_char(const uint64_t *units, uint64_t count, uint64_t *i)
 static int char_array_text(struct heap *heap, uint32_t ix, char *buf, size_t size,
 			   struct hdb_error *err)
 {
-	uint64_t bits[CHARS_MAX], done;
+	uint64_t bits[CHARS_MAX];
+	struct heap_slice slice = { .bits = bits, .room = CHARS_MAX };
 	const char *end = buf + size - 1;
 	char *p = buf;
-	uint8_t type;
-	const int r = heap_elements(heap, ix, 0, CHARS_MAX, bits, &type, &done, err);
+	const int r = heap_elements(heap, ix, 0, &slice, err);
 
 	if (r < 0)
 		return r;
-	for (uint64_t i = 0; type == HPROF_CHAR && i < done; i++) {
-		char *next = heap_put_utf8(p, end, next_char(bits, done, &i));
+	for (uint64_t i = 0; slice.type == HPROF_CHAR && i < slice.done; i++) {
+		char *next = heap_put_utf8(p, end, next_char(bits, slice.done, &i));
 
 		if (!next)
 			break;
@@ -118,7 +118,8 @@ int heap_thread_name(struct heap *heap, uint32_t ix, char *buf, size_t size, str
 {
 	struct heap_object object;
 	uint32_t name_ix;
-	int r = heap_field_object(heap, ix, "java.lang.Thread", "name", &name_ix, err);
+	int r = heap_field_object(heap, ix, (struct heap_field_name){ "java.lang.Thread", "name" },
+				  &name_ix, err);
 
 	buf[0] = '\0';
 	if (r != HDB_OK)
@@ -127,14 +128,14 @@ int heap_thread_name(struct heap *heap, uint32_t ix, char *buf, size_t size, str
 	if (r < 0)
 		return r;
 	r = object.kind == STORE_PRIMITIVE_ARRAY ? char_array_text(heap, name_ix, buf, size, err) :
-						   heap_string(heap, name_ix, buf, size, NULL, err);
+						   heap_string(heap, name_ix, buf, size, err);
 	return r < 0 ? r : HDB_OK;
 }
 
 int heap_trace(struct heap *heap, uint32_t trace_serial, struct store_trace *out,
 	       struct hdb_error *err)
 {
-	const int r = find_serial(heap, STORE_TRACES, sizeof(*out), trace_serial, out, err);
+	const int r = find_serial(heap, STORE_TRACES, trace_serial, out, err);
 	const uint64_t frames = store_record_count(heap->store, STORE_TRACE_FRAMES);
 
 	if (r == HDB_OK &&
@@ -152,11 +153,10 @@ int heap_trace_frame(struct heap *heap, const struct store_trace *trace, uint32_
 
 	if (depth >= trace->frame_count)
 		return HDB_NOTFOUND;
-	r = store_record(heap->store, STORE_TRACE_FRAMES, sizeof(no), trace->first_frame + depth,
-			 &no, err);
+	r = store_record(heap->store, STORE_TRACE_FRAMES, trace->first_frame + depth, &no, err);
 	if (r != HDB_OK || no == STORE_NONE)
 		return r < 0 ? r : HDB_NOTFOUND;
-	return store_record(heap->store, STORE_FRAMES, sizeof(*out), no, out, err);
+	return store_record(heap->store, STORE_FRAMES, no, out, err);
 }
 
 int heap_frame_text(struct heap *heap, const struct store_frame *frame, char *buf, size_t size,

@@ -9,7 +9,6 @@
 
 #include "base/bytes.h"
 #include "hprof/parse.h"
-#include "hprof/salvage.h"
 
 /* Records, and sub-records, that are looked at before a dump is taken for a common one. */
 #define RECORDS_MAX (1u << 22)
@@ -41,11 +40,10 @@ static int is_record_end(const struct hprof_file *file, struct base_view *view, 
 	return p ? hprof_tag_known(p[0]) : hprof_view_failed(err);
 }
 
-int hprof_emptied_measure(const struct hprof_file *file, struct base_view *view,
-			  const struct hprof_record *rec, uint64_t *budget,
+int hprof_emptied_measure(struct hprof_salvage *s, const struct hprof_record *rec,
 			  struct hprof_emptied *out, struct hdb_error *err)
 {
-	struct hprof_file emptied = *file;
+	struct hprof_file emptied = *s->file;
 	uint64_t counted = 0;
 
 	emptied.is_emptied = true;
@@ -55,14 +53,16 @@ int hprof_emptied_measure(const struct hprof_file *file, struct base_view *view,
 		uint64_t missing;
 		int r;
 
-		if (!*budget)
+		if (!s->budget)
 			return 0;
-		--*budget;
-		r = hprof_sub_parse(&emptied, view, out->end, file->source->size, &sub, err);
+		s->budget--;
+		r = hprof_sub_parse(&emptied, s->view,
+				    (struct hprof_range){ out->end, emptied.source->size }, &sub,
+				    err);
 		if (r != HDB_OK)
 			return r < 0 ? r : 0;
 		if (sub.tag == HPROF_PRIMITIVE_ARRAY_NODATA) {
-			if ((r = missing_of(view, &sub, file->id_size, &missing, err)) < 0)
+			if ((r = missing_of(s->view, &sub, emptied.id_size, &missing, err)) < 0)
 				return r;
 			counted += missing;
 			out->missing += missing;
@@ -70,14 +70,15 @@ int hprof_emptied_measure(const struct hprof_file *file, struct base_view *view,
 		counted += sub.end - sub.offset;
 		out->end = sub.end;
 	}
-	return counted == rec->body_size ? is_record_end(file, view, out->end, err) : 0;
+	return counted == rec->body_size ? is_record_end(s->file, s->view, out->end, err) : 0;
 }
 
 int hprof_find_emptied(struct hprof_file *file, struct hdb_error *err)
 {
-	uint64_t at = file->first_record, budget = SUBS_MAX;
+	uint64_t at = file->first_record;
 	const uint64_t size = file->source->size;
 	BASE_VIEW(view, file->source);
+	struct hprof_salvage s = { .file = file, .view = &view, .budget = SUBS_MAX };
 
 	file->is_emptied = false;
 	if (file->version != HPROF_1_0_3 || file->id_size != 4)
@@ -97,7 +98,7 @@ int hprof_find_emptied(struct hprof_file *file, struct hdb_error *err)
 		at = rec.body_offset + rec.body_size;
 		if (!hprof_tag_is_heap(rec.tag))
 			continue;
-		r = hprof_emptied_measure(file, &view, &rec, &budget, &measured, err);
+		r = hprof_emptied_measure(&s, &rec, &measured, err);
 		if (r <= 0)
 			return r;
 		at = measured.end;

@@ -5,7 +5,7 @@
 #ifndef HPROF_EMPTIED_H
 #define HPROF_EMPTIED_H
 
-#include "hprof/reader.h"
+#include "hprof/salvage.h"
 
 /*
  * Finds out whether the dump is one, by its first heap dump record with such an array, and sets
@@ -22,11 +22,10 @@ struct hprof_emptied {
 
 /*
  * 1 if the sub-records of a heap dump record come to its length when the missing elements are
- * counted, and a record or the file's end is behind them; 0 if not, or if *budget sub-records were
- * not enough; below 0 if the source failed.
+ * counted, and a record or the file's end is behind them; 0 if not, or if the steps that s->budget
+ * has left, one a sub-record, were not enough; below 0 if the source failed.
  */
-int hprof_emptied_measure(const struct hprof_file *file, struct base_view *view,
-			  const struct hprof_record *rec, uint64_t *budget,
+int hprof_emptied_measure(struct hprof_salvage *s, const struct hprof_record *rec,
 			  struct hprof_emptied *out, struct hdb_error *err);
 
 #endif

@@ -87,8 +87,11 @@ static void put_number(struct stream *s, uint64_t v)
 static inline bool read_object(const struct hprof_packer *p, uint32_t at, const unsigned id_size,
 			       struct hprof_sub *sub)
 {
-	return hprof_quick_sub(p->data + at, at, p->size, p->size, id_size, sub) &&
-	       sub->trace_serial < SERIAL_MAX && sub->id;
+	const struct base_view view = { .data = p->data, .end = p->size };
+	const struct hprof_range range = { at, p->size };
+
+	return hprof_quick_sub(&view, range, id_size, sub) && sub->trace_serial < SERIAL_MAX &&
+	       sub->id;
 }
 
 /* Whether some objects follow one another from `at` on, or up to the end. */

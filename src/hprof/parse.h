@@ -20,8 +20,8 @@ enum hprof_parse_result {
  * size). out->offset, tag and (where known) end are set in every case but a failing source; on
  * HPROF_PARSE_OVERRUN `end` is how far it would reach, or the least that it needs.
  */
-int hprof_sub_parse(const struct hprof_file *file, struct base_view *view, uint64_t offset,
-		    uint64_t limit, struct hprof_sub *out, struct hdb_error *err);
+int hprof_sub_parse(const struct hprof_file *file, struct base_view *view, struct hprof_range range,
+		    struct hprof_sub *out, struct hdb_error *err);
 
 /* The result code of a base_view_at that gave NULL within the source's bounds. */
 static inline int hprof_view_failed(const struct hdb_error *err)

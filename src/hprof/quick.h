@@ -19,18 +19,20 @@ static const uint8_t hprof_primitive_shift[16] = {
 };
 
 /*
- * Reads the sub-record at offset `at`, whose bytes are at `p`, if it is an instance or an array
- * that ends at or before `limit`. Bytes are there up to offset `end` (at most `limit` is not
- * asked). False: none of these, or its head is not all there; *sub is then unspecified. Of a
- * primitive array class_id means nothing. Call it with a constant id_size.
+ * Reads the sub-record at range.offset, which lies in the view's window or at its end, if it is an
+ * instance or an array that ends at or before the limit. False: none of these, or its head is not
+ * all there; *sub is then unspecified. Of a primitive array class_id means nothing. Call it with a
+ * constant id_size.
  */
-static inline bool hprof_quick_sub(const uint8_t *p, uint64_t at, uint64_t end, uint64_t limit,
+static inline bool hprof_quick_sub(const struct base_view *view, struct hprof_range range,
 				   const unsigned id_size, struct hprof_sub *sub)
 {
+	const uint64_t at = range.offset, limit = range.limit;
+	const uint8_t *p = view->data + (at - view->start);
 	uint64_t body, size;
 	uint32_t length;
 
-	if (end - at < 9 + 2 * (uint64_t)id_size)
+	if (view->end - at < 9 + 2 * (uint64_t)id_size)
 		return false;
 	switch (p[0]) {
 	case HPROF_INSTANCE_DUMP:

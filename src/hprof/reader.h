@@ -259,13 +259,22 @@ struct hprof_sub {
 	uint8_t element_type; /* primitive array */
 };
 
+/* Where a sub-record begins, and the offset at or before which it must end. */
+struct hprof_range {
+	uint64_t offset;
+	uint64_t limit;
+};
+
 /*
- * Reads the sub-record at `offset`; its bytes must end at or before `limit`. HDB_EFORMAT for an
- * unknown tag or basic type, HDB_ETRUNC if it runs past `limit`; out->offset and out->tag are
- * set then too.
+ * Reads the sub-record at range.offset. HDB_EFORMAT for an unknown tag or basic type, HDB_ETRUNC if
+ * it runs past the limit or the file's end; out->offset and out->tag are set then too.
  */
+int hprof_sub_read_in(const struct hprof_file *file, struct base_view *view,
+		      struct hprof_range range, struct hprof_sub *out, struct hdb_error *err);
+
+/* The same without a limit but the file's end. */
 int hprof_sub_read(const struct hprof_file *file, struct base_view *view, uint64_t offset,
-		   uint64_t limit, struct hprof_sub *out, struct hdb_error *err);
+		   struct hprof_sub *out, struct hdb_error *err);
 
 /* Nonzero for the sub-records that are roots. */
 bool hprof_sub_is_root(uint8_t tag);

@@ -382,7 +382,7 @@ static int chain_step(struct hprof_salvage *s, uint64_t offset, uint64_t limit,
 		if (rc <= 0)
 			return rc;
 	}
-	rc = hprof_sub_parse(s->file, s->view, offset, limit, sub, err);
+	rc = hprof_sub_parse(s->file, s->view, (struct hprof_range){ offset, limit }, sub, err);
 	if (rc < 0)
 		return rc;
 	if (sub->tag == HPROF_CLASS_DUMP && !spend(s, (sub->end - offset) / 2))

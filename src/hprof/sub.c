@@ -68,6 +68,7 @@ struct cursor {
 	struct base_view *view;
 	uint64_t offset;
 	uint64_t limit;
+	unsigned id_size;
 };
 
 /* Takes `size` bytes; HPROF_PARSE_OVERRUN past the limit. */
@@ -83,8 +84,8 @@ static int take(struct cursor *cur, uint64_t size, const uint8_t **p, struct hdb
 }
 
 /* Steps over a count and `*count` entries, each `head` bytes of which the last is a basic type. */
-static int skip_entries(struct cursor *cur, unsigned head, unsigned id_size, bool has_value,
-			uint32_t *count, struct hdb_error *err)
+static int skip_entries(struct cursor *cur, unsigned head, bool has_value, uint32_t *count,
+			struct hdb_error *err)
 {
 	const uint8_t *p;
 	int rc = take(cur, 2, &p, err);
@@ -98,7 +99,7 @@ static int skip_entries(struct cursor *cur, unsigned head, unsigned id_size, boo
 		rc = take(cur, head, &p, err);
 		if (rc != HDB_OK)
 			return rc;
-		size = hprof_type_size(p[head - 1], id_size);
+		size = hprof_type_size(p[head - 1], cur->id_size);
 		if (size == 0)
 			return HPROF_PARSE_BAD_TYPE;
 		if (has_value && size > cur->limit - cur->offset)
@@ -110,27 +111,28 @@ static int skip_entries(struct cursor *cur, unsigned head, unsigned id_size, boo
 }
 
 /* Finds a class dump's parts; `cur` stands after the instance size and ends past the class. */
-static int class_parts(struct cursor *cur, unsigned id_size, struct hprof_class *out,
-		       struct hdb_error *err)
+static int class_parts(struct cursor *cur, struct hprof_class *out, struct hdb_error *err)
 {
+	const unsigned id_size = cur->id_size;
 	int rc;
 
 	out->constants_offset = cur->offset + 2;
-	rc = skip_entries(cur, 3, id_size, true, &out->constant_count, err);
+	rc = skip_entries(cur, 3, true, &out->constant_count, err);
 	if (rc != HDB_OK)
 		return rc;
 	out->statics_offset = cur->offset + 2;
-	rc = skip_entries(cur, id_size + 1, id_size, true, &out->static_count, err);
+	rc = skip_entries(cur, id_size + 1, true, &out->static_count, err);
 	if (rc != HDB_OK)
 		return rc;
 	out->fields_offset = cur->offset + 2;
-	return skip_entries(cur, id_size + 1, id_size, false, &out->field_count, err);
+	return skip_entries(cur, id_size + 1, false, &out->field_count, err);
 }
 
-static int parse_class(const uint8_t *p, struct base_view *view, unsigned id_size, uint64_t limit,
-		       struct hprof_sub *out, struct hdb_error *err)
+/* A class dump whose head is at p; `cur` stands behind it. */
+static int parse_class(const uint8_t *p, struct cursor *cur, struct hprof_sub *out,
+		       struct hdb_error *err)
 {
-	struct cursor cur = { .view = view, .limit = limit };
+	const unsigned id_size = cur->id_size;
 	struct hprof_class parts;
 	int rc;
 
@@ -138,11 +140,10 @@ static int parse_class(const uint8_t *p, struct base_view *view, unsigned id_siz
 	out->trace_serial = be32(p + id_size);
 	out->class_id = be_id(p + id_size + 4, id_size);
 	out->length = be32(p + 4 + 7 * id_size);
-	out->body_offset = out->offset + 9 + 7 * (uint64_t)id_size;
-	cur.offset = out->body_offset;
-	rc = class_parts(&cur, id_size, &parts, err);
-	out->end = cur.offset;
-	out->body_size = cur.offset - out->body_offset;
+	out->body_offset = cur->offset;
+	rc = class_parts(cur, &parts, err);
+	out->end = cur->offset;
+	out->body_size = cur->offset - out->body_offset;
 	return rc;
 }
 
@@ -203,9 +204,10 @@ static int parse_object(const struct hprof_file *file, const uint8_t *p, struct 
 	}
 }
 
-int hprof_sub_parse(const struct hprof_file *file, struct base_view *view, uint64_t offset,
-		    uint64_t limit, struct hprof_sub *out, struct hdb_error *err)
+int hprof_sub_parse(const struct hprof_file *file, struct base_view *view, struct hprof_range range,
+		    struct hprof_sub *out, struct hdb_error *err)
 {
+	const uint64_t offset = range.offset, limit = range.limit;
 	const unsigned id_size = file->id_size;
 	const uint8_t *p;
 	unsigned head;
@@ -234,7 +236,7 @@ int hprof_sub_parse(const struct hprof_file *file, struct base_view *view, uint6
 		return HDB_OK;
 	}
 	if (out->tag == HPROF_CLASS_DUMP)
-		return parse_class(p, view, id_size, limit, out, err);
+		return parse_class(p, &(struct cursor){ view, out->end, limit, id_size }, out, err);
 	if (out->tag == HPROF_HEAP_DUMP_INFO) {
 		out->id = be32(p);
 		out->class_id = be_id(p + 4, id_size);
@@ -249,13 +251,22 @@ int hprof_sub_parse(const struct hprof_file *file, struct base_view *view, uint6
 }
 
 int hprof_sub_read(const struct hprof_file *file, struct base_view *view, uint64_t offset,
-		   uint64_t limit, struct hprof_sub *out, struct hdb_error *err)
+		   struct hprof_sub *out, struct hdb_error *err)
 {
-	const uint64_t end = limit < file->source->size ? limit : file->source->size;
+	const struct hprof_range range = { offset, file->source->size };
+
+	return hprof_sub_read_in(file, view, range, out, err);
+}
+
+int hprof_sub_read_in(const struct hprof_file *file, struct base_view *view,
+		      struct hprof_range range, struct hprof_sub *out, struct hdb_error *err)
+{
+	const uint64_t offset = range.offset;
+	const uint64_t end = range.limit < file->source->size ? range.limit : file->source->size;
 	int rc;
 
 	*out = (struct hprof_sub){ .offset = offset };
-	rc = hprof_sub_parse(file, view, offset, end, out, err);
+	rc = hprof_sub_parse(file, view, (struct hprof_range){ offset, end }, out, err);
 	switch (rc) {
 	case HPROF_PARSE_BAD_TAG:
 		return hdb_fail(err, HDB_EFORMAT,
@@ -283,7 +294,9 @@ int hprof_class_read(const struct hprof_file *file, struct base_view *view,
 		     const struct hprof_sub *sub, struct hprof_class *out, struct hdb_error *err)
 {
 	const unsigned id = file->id_size;
-	struct cursor cur = { .view = view, .offset = sub->offset + 1, .limit = sub->end };
+	struct cursor cur = {
+		.view = view, .offset = sub->offset + 1, .limit = sub->end, .id_size = id
+	};
 	const uint8_t *p;
 	int rc;
 
@@ -299,7 +312,7 @@ int hprof_class_read(const struct hprof_file *file, struct base_view *view,
 	out->signers_id = be_id(p + 3 * id + 4, id);
 	out->protection_domain_id = be_id(p + 4 * id + 4, id);
 	out->instance_size = be32(p + 7 * id + 4);
-	rc = class_parts(&cur, id, out, err);
+	rc = class_parts(&cur, out, err);
 	if (rc > 0)
 		return hdb_fail(err, HDB_EFORMAT, "CLASS DUMP at offset %" PRIu64 " is damaged",
 				sub->offset);

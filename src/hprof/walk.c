@@ -186,8 +186,7 @@ static int measure_emptied(struct hprof_walk *walk, struct hdb_error *err)
 {
 	struct hprof_record *rec = &walk->record;
 	struct hprof_emptied measured;
-	const int rc = hprof_emptied_measure(walk->file, &walk->view, rec, &walk->salvage.budget,
-					     &measured, err);
+	const int rc = hprof_emptied_measure(&walk->salvage, rec, &measured, err);
 
 	if (rc > 0)
 		rec->body_size = measured.end - rec->body_offset;
@@ -449,8 +448,7 @@ static inline bool quick_sub(struct hprof_walk *walk, const unsigned id_size)
 
 	if (at < view->start || at > view->end)
 		return false;
-	if (!hprof_quick_sub(view->data + (at - view->start), at, view->end, walk->limit, id_size,
-			     &walk->sub) ||
+	if (!hprof_quick_sub(view, (struct hprof_range){ at, walk->limit }, id_size, &walk->sub) ||
 	    (walk->file->is_emptied && walk->sub.tag == HPROF_PRIMITIVE_ARRAY_DUMP))
 		return false;
 	walk->position = walk->sub.end;

@@ -363,7 +363,8 @@ int hprof_walk_step_heap(struct hprof_walk *walk, enum hprof_event *event, struc
 		return close_heap(walk, at, event);
 	if (at == walk->segment_end && !walk->following)
 		return past_nominal_end(walk, event, err);
-	parsed = hprof_sub_parse(walk->file, &walk->view, at, size, &sub, err);
+	parsed = hprof_sub_parse(walk->file, &walk->view, (struct hprof_range){ at, size }, &sub,
+				 err);
 	if (parsed < 0)
 		return parsed;
 	/* A run of 0xff bytes, not roots. */

@@ -38,8 +38,12 @@ static int put_frame(void *ctx, const struct base_frame *frame, struct hdb_error
 {
 	const struct keeping *k = ctx;
 
-	return store_put(k->im->writer, STORE_CONTENTS, frame->start, (uint32_t)frame->size,
-			 frame->packed, frame->packed_size, err);
+	return store_put(k->im->writer, STORE_CONTENTS,
+			 &(struct store_block){ .key = frame->start,
+						.item_count = (uint32_t)frame->size,
+						.data = frame->packed,
+						.size = frame->packed_size },
+			 err);
 }
 
 /* What was damaged becomes problems of the dump. */
@@ -69,13 +73,12 @@ static int tell_damage(struct keeping *k, struct hdb_error *err)
 static int find(void *ctx, uint64_t offset, struct base_frame *out, struct hdb_error *err)
 {
 	const struct import *im = ctx;
-	struct store_block block;
-	const int r = store_put_find(im->writer, STORE_CONTENTS, offset, &block, out->copy,
-				     sizeof(out->copy), err);
+	struct store_found found = { .copy = out->copy, .copy_size = sizeof(out->copy) };
+	const int r = store_put_find(im->writer, STORE_CONTENTS, offset, &found, err);
 
 	if (r != HDB_OK)
 		return r;
-	store_block_frame(&block, out);
+	store_block_frame(&found.block, out);
 	return HDB_OK;
 }
 

@@ -28,6 +28,6 @@ int import_problem(struct import *im, uint32_t kind, uint64_t offset, uint64_t l
 
 int import_write_problems(struct import *im, struct hdb_error *err)
 {
-	return store_records_put_all(im->writer, STORE_PROBLEMS, sizeof(struct store_problem),
-				     im->damage.problems.data, im->damage.problems.count, err);
+	return store_records_put_all(im->writer, STORE_PROBLEMS, im->damage.problems.data,
+				     im->damage.problems.count, err);
 }

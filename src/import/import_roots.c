@@ -163,7 +163,6 @@ size_t import_extras_from(const struct import *im, uint32_t ix)
 
 int import_write_roots(struct import *im, struct hdb_error *err)
 {
-	return store_records_put_all(im->writer, STORE_ROOTS, sizeof(struct store_root),
-				     im->links.numbered_roots.data, im->links.numbered_roots.count,
-				     err);
+	return store_records_put_all(im->writer, STORE_ROOTS, im->links.numbered_roots.data,
+				     im->links.numbered_roots.count, err);
 }

@@ -70,8 +70,8 @@ static int write_threads(struct import *im, struct hdb_error *err)
 			thread->object_id ? idset_find(&im->ids, thread->object_id) : STORE_NONE;
 	}
 	sort(&im->records.threads, sizeof(struct store_thread), compare_u32);
-	return store_records_put_all(im->writer, STORE_THREADS, sizeof(struct store_thread),
-				     im->records.threads.data, im->records.threads.count, err);
+	return store_records_put_all(im->writer, STORE_THREADS, im->records.threads.data,
+				     im->records.threads.count, err);
 }
 
 /* Number of the frame with this ID among the sorted frames. */
@@ -134,12 +134,12 @@ out:
 	if (r != HDB_OK)
 		return r;
 	sort(&im->records.traces, sizeof(struct store_trace), compare_u32);
-	r = store_records_put_all(im->writer, STORE_FRAMES, sizeof(struct store_frame),
-				  im->records.frames.data, im->records.frames.count, err);
+	r = store_records_put_all(im->writer, STORE_FRAMES, im->records.frames.data,
+				  im->records.frames.count, err);
 	if (r != HDB_OK)
 		return r;
-	return store_records_put_all(im->writer, STORE_TRACES, sizeof(struct store_trace),
-				     im->records.traces.data, im->records.traces.count, err);
+	return store_records_put_all(im->writer, STORE_TRACES, im->records.traces.data,
+				     im->records.traces.count, err);
 }
 
 static int write_counts(struct import *im, struct hdb_error *err)
@@ -198,8 +198,8 @@ int import_write_tables(struct import *im, struct hdb_error *err)
 	if (r != HDB_OK)
 		return r;
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
-		r = store_records_put_all(im->writer, plain[i].table, plain[i].size,
-					  plain[i].vec->data, plain[i].vec->count, err);
+		r = store_records_put_all(im->writer, plain[i].table, plain[i].vec->data,
+					  plain[i].vec->count, err);
 		if (r != HDB_OK)
 			return r;
 	}

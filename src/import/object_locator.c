@@ -41,16 +41,16 @@ static void give_up_order(struct places *places)
 	places->is_disordered = true;
 }
 
-static int add_extent(struct places *places, uint64_t offset, uint64_t end, struct hdb_error *err)
+static int add_extent(struct places *places, struct places_extent fresh, struct hdb_error *err)
 {
-	const struct places_extent fresh = { .offset = offset, .end = end };
 	struct places_extent *last = places->extents.count ?
 					     base_vec_at(&places->extents, struct places_extent,
 							 places->extents.count - 1) :
 					     NULL;
 
-	if (last && last->end == offset && offset - last->offset < PLACES_EXTENT_BYTES) {
-		last->end = end;
+	if (last && last->end == fresh.offset &&
+	    fresh.offset - last->offset < PLACES_EXTENT_BYTES) {
+		last->end = fresh.end;
 		return HDB_OK;
 	}
 	return base_vec_push(&places->extents, &fresh, sizeof(fresh), err);
@@ -91,7 +91,7 @@ int places_add(struct places *places, const struct hprof_sub *sub, struct hdb_er
 		.count = 1,
 	};
 	struct places_piece *last = last_piece(places);
-	int r = add_extent(places, sub->offset, sub->end, err);
+	int r = add_extent(places, (struct places_extent){ sub->offset, sub->end }, err);
 
 	places->object_count++;
 	if (r < 0 || places->is_disordered)
@@ -107,10 +107,10 @@ int places_add(struct places *places, const struct hprof_sub *sub, struct hdb_er
 	return r;
 }
 
-int places_add_run(struct places *places, uint64_t offset, uint64_t end,
+int places_add_run(struct places *places, struct places_extent extent,
 		   const struct places_piece *pieces, size_t count, struct hdb_error *err)
 {
-	int r = add_extent(places, offset, end, err);
+	int r = add_extent(places, extent, err);
 
 	for (size_t i = 0; i < count; i++)
 		places->object_count += pieces[i].count;
@@ -135,8 +135,8 @@ struct spans {
 };
 
 /* Those of the pieces from number `first` on; the first and last ID of each are in the set. */
-static void find_spans(const struct places *places, const struct idset *ids, uint32_t block_objects,
-		       size_t first, struct spans *spans)
+static void find_spans(const struct places *places, const struct idset *ids, size_t first,
+		       struct spans *spans)
 {
 	const size_t left = places->pieces.count - first;
 	uint64_t wanted[BATCH];
@@ -152,19 +152,19 @@ static void find_spans(const struct places *places, const struct idset *ids, uin
 	}
 	idset_find_many(ids, wanted, 2 * (size_t)spans->count, found);
 	for (unsigned i = 0; i < spans->count; i++) {
-		spans->from[i] = found[2 * i] / block_objects;
-		spans->to[i] = found[2 * i + 1] / block_objects;
+		spans->from[i] = found[2 * i] / places->block_objects;
+		spans->to[i] = found[2 * i + 1] / places->block_objects;
 	}
 }
 
 /* Counts the pieces of each block into first[block + 1]; false if there is too much to read. */
-static bool count_pieces(struct places *places, const struct idset *ids, uint32_t block_objects)
+static bool count_pieces(struct places *places, const struct idset *ids)
 {
 	uint64_t left = places->object_count * READ_FACTOR + PIECES_FREE;
 	struct spans spans;
 
 	for (size_t p = 0; p < places->pieces.count; p += spans.count) {
-		find_spans(places, ids, block_objects, p, &spans);
+		find_spans(places, ids, p, &spans);
 		for (unsigned i = 0; i < spans.count; i++) {
 			const uint32_t count =
 				base_vec_at(&places->pieces, struct places_piece, p + i)->count;
@@ -180,8 +180,8 @@ static bool count_pieces(struct places *places, const struct idset *ids, uint32_
 	return true;
 }
 
-static int order(struct places *places, const struct idset *ids, uint32_t block_objects,
-		 uint32_t blocks, struct hdb_error *err)
+static int order(struct places *places, const struct idset *ids, uint32_t blocks,
+		 struct hdb_error *err)
 {
 	struct spans spans;
 	uint32_t *next;
@@ -189,7 +189,7 @@ static int order(struct places *places, const struct idset *ids, uint32_t block_
 	places->first = calloc((size_t)blocks + 2, sizeof(*places->first));
 	if (!places->first)
 		return hdb_fail_memory(err, "places of objects", (uint64_t)blocks * 4);
-	if (!count_pieces(places, ids, block_objects)) {
+	if (!count_pieces(places, ids)) {
 		give_up_order(places);
 		return HDB_OK;
 	}
@@ -204,7 +204,7 @@ static int order(struct places *places, const struct idset *ids, uint32_t block_
 	}
 	memcpy(next, places->first, (size_t)blocks * sizeof(*next));
 	for (size_t p = 0; p < places->pieces.count; p += spans.count) {
-		find_spans(places, ids, block_objects, p, &spans);
+		find_spans(places, ids, p, &spans);
 		for (unsigned i = 0; i < spans.count; i++)
 			for (uint32_t b = spans.from[i]; b <= spans.to[i]; b++)
 				places->numbers[next[b]++] = (uint32_t)(p + i);
@@ -217,7 +217,6 @@ static int order(struct places *places, const struct idset *ids, uint32_t block_
 
 struct locate {
 	struct places *places;
-	const struct hprof_file *file;
 	const struct idset *ids;
 	struct base_work *work;
 	struct base_view *views; /* one a slot */
@@ -256,22 +255,21 @@ static void locate_batch(const struct locate *l, const uint64_t *ids, const uint
 			put_offset(l->places, found[i], offsets[i]);
 }
 
-int places_read_slow(const struct hprof_file *file, struct base_view *view, uint64_t at,
-		     uint64_t limit, struct hprof_sub *sub, struct hdb_error *err)
+int places_read_slow(const struct hprof_file *file, struct base_view *view,
+		     struct hprof_range range, struct hprof_sub *sub, struct hdb_error *err)
 {
 	const unsigned id_size = file->id_size;
 	const uint64_t head = 9 + 2 * (uint64_t)id_size;
-	const uint64_t left = file->source->size - at;
-	const uint8_t *p = base_view_at(view, at, left < head ? left : head, err);
+	const uint64_t left = file->source->size - range.offset;
 
-	if (!p)
+	if (!base_view_at(view, range.offset, left < head ? left : head, err))
 		return HDB_ETRUNC;
-	if ((id_size == 8 ? hprof_quick_sub(p, at, view->end, limit, 8, sub) :
-			    hprof_quick_sub(p, at, view->end, limit, 4, sub)) &&
+	if ((id_size == 8 ? hprof_quick_sub(view, range, 8, sub) :
+			    hprof_quick_sub(view, range, 4, sub)) &&
 	    !(file->is_emptied && sub->tag == HPROF_PRIMITIVE_ARRAY_DUMP))
 		return HDB_OK;
 	/* The last bytes of the file, or what the walk has read the slow way. */
-	return hprof_sub_read(file, view, at, limit, sub, err);
+	return hprof_sub_read_in(file, view, range, sub, err);
 }
 
 static bool is_object(const struct hprof_sub *sub)
@@ -290,7 +288,8 @@ static int locate_extent(void *ctx, unsigned slot, uint64_t item, struct hdb_err
 
 	for (uint64_t at = extent->offset; at < extent->end;) {
 		struct hprof_sub sub;
-		const int r = places_read_sub(l->file, &l->views[slot], at, extent->end, &sub, err);
+		const struct hprof_range range = { at, extent->end };
+		const int r = places_read_sub(l->places->file, &l->views[slot], range, &sub, err);
 
 		if (r < 0)
 			return r;
@@ -319,11 +318,11 @@ static int located(void *ctx, unsigned slot, uint64_t item, struct hdb_error *er
 				 err);
 }
 
-static int locate_all(struct places *places, const struct hprof_file *file, const struct idset *ids,
-		      struct base_work *work, struct hdb_error *err)
+static int locate_all(struct places *places, const struct idset *ids, struct base_work *work,
+		      struct hdb_error *err)
 {
-	struct locate l = { .places = places, .file = file, .ids = ids, .work = work };
-	const uint64_t size = file->source->size;
+	struct locate l = { .places = places, .ids = ids, .work = work };
+	const uint64_t size = places->file->source->size;
 	/* The sparse form finds two objects with one ID only now: in order then. */
 	const unsigned threads = ids->is_sparse ? 1 : work->threads;
 	const struct base_pipeline pipeline = {
@@ -348,7 +347,7 @@ static int locate_all(struct places *places, const struct hprof_file *file, cons
 	if (!l.views)
 		return hdb_fail_memory(err, "views", pipeline.slot_count * sizeof(*l.views));
 	for (unsigned i = 0; i < pipeline.slot_count; i++)
-		l.views[i].src = file->source;
+		l.views[i].src = places->file->source;
 	r = base_pipeline_run(&pipeline, err);
 	for (unsigned i = 0; i < pipeline.slot_count; i++)
 		base_view_release(&l.views[i]);
@@ -356,32 +355,33 @@ static int locate_all(struct places *places, const struct hprof_file *file, cons
 	return r;
 }
 
-int places_finish(struct places *places, const struct hprof_file *file, const struct idset *ids,
-		  uint32_t block_objects, struct base_work *work, struct hdb_error *err)
+int places_finish(struct places *places, const struct idset *ids, struct base_work *work,
+		  struct hdb_error *err)
 {
-	const uint32_t blocks = (uint32_t)((ids->count + block_objects - 1) / block_objects);
+	const uint32_t unit = places->block_objects;
+	const uint32_t blocks = (uint32_t)((ids->count + unit - 1) / unit);
 	int r = HDB_OK;
 
 	if (!places->is_disordered)
-		r = order(places, ids, block_objects, blocks, err);
+		r = order(places, ids, blocks, err);
 	if (r == HDB_OK && places->is_disordered)
-		r = locate_all(places, file, ids, work, err);
+		r = locate_all(places, ids, work, err);
 	base_vec_release(&places->extents);
 	return r;
 }
 
 /* ---- a block ---- */
 
-void places_begin(struct places_reader *reader, const struct places *places,
-		  const struct hprof_file *file, uint32_t block, uint32_t block_objects,
+void places_begin(struct places_reader *reader, const struct places *places, uint64_t first_ix,
 		  const struct places_wanted *wanted)
 {
+	const uint64_t block = first_ix / places->block_objects;
+
 	*reader = (struct places_reader){
 		.places = places,
-		.file = file,
 		.wanted = *wanted,
 		.last = wanted->count,
-		.first_ix = (uint64_t)block * block_objects,
+		.first_ix = first_ix,
 	};
 	if (!places->is_disordered) {
 		reader->next = places->first[block];
@@ -421,22 +421,22 @@ bool places_next_piece(struct places_reader *reader)
 		reader->i = i;
 		reader->at = wanted->offsets[i] ? 0 : get_offset(reader->places, ix);
 		reader->end = reader->at + 1;
-		reader->limit = reader->file->source->size;
+		reader->limit = reader->places->file->source->size;
 		if (reader->at)
 			return true;
 	}
 	return false;
 }
 
-int places_block(const struct places *places, const struct hprof_file *file, uint32_t block,
-		 uint32_t block_objects, const struct places_wanted *wanted, struct hdb_error *err)
+int places_block(const struct places *places, uint64_t first_ix, const struct places_wanted *wanted,
+		 struct hdb_error *err)
 {
 	struct places_reader reader;
 	struct hprof_sub sub;
 	uint32_t i;
 	int r;
 
-	places_begin(&reader, places, file, block, block_objects, wanted);
+	places_begin(&reader, places, first_ix, wanted);
 	do
 		r = places_next(&reader, &i, &sub, err);
 	while (r == HDB_OK);

@@ -45,6 +45,9 @@ struct places {
 	struct base_big low;  /* uint32_t, the low half of the offset */
 	struct base_big high; /* uint8_t, or uint32_t in files over 1 TiB; none up to 4 GiB */
 	unsigned high_bytes;
+	/* set by the caller before places_finish */
+	const struct hprof_file *file; /* lent */
+	uint32_t block_objects;        /* indices of a block */
 };
 
 /* Whether an object with this ID goes on the piece. */
@@ -60,16 +63,16 @@ int places_add(struct places *places, const struct hprof_sub *sub, struct hdb_er
 /* Tells of another sub-record, which does not part the objects before it from those behind it. */
 void places_pass(struct places *places, const struct hprof_sub *sub);
 
-/* Adds instances and arrays from `offset` to `end`, cut into pieces by the caller. */
-int places_add_run(struct places *places, uint64_t offset, uint64_t end,
+/* Instances and arrays of an extent, cut into pieces. */
+int places_add_run(struct places *places, struct places_extent extent,
 		   const struct places_piece *pieces, size_t count, struct hdb_error *err);
 
 /*
- * Prepares look-ups once the set is numbered, with blocks of block_objects indices. Where the
- * order is none this looks through the whole dump, on all threads.
+ * Prepares look-ups once the set is numbered; `file` and `block_objects` must have been set. Where
+ * the order is none this looks through the whole dump, on all threads.
  */
-int places_finish(struct places *places, const struct hprof_file *file, const struct idset *ids,
-		  uint32_t block_objects, struct base_work *work, struct hdb_error *err);
+int places_finish(struct places *places, const struct idset *ids, struct base_work *work,
+		  struct hdb_error *err);
 
 /* Objects of a block that are looked for. */
 struct places_wanted {
@@ -80,12 +83,12 @@ struct places_wanted {
 };
 
 /*
- * Finds the objects with the indices block * block_objects + i. Those that are no instance and no
- * array keep the offset that is there. Any thread; the view is the caller's. places_read.h has the
- * same for those who want to read the objects too.
+ * Finds objects of one block, which have the indices first_ix + i. Those that are no instance and
+ * no array keep the offset that is there. Any thread; the view is the caller's.
+ * object_locator_read.h has the same for those who want to read the objects too.
  */
-int places_block(const struct places *places, const struct hprof_file *file, uint32_t block,
-		 uint32_t block_objects, const struct places_wanted *wanted, struct hdb_error *err);
+int places_block(const struct places *places, uint64_t first_ix, const struct places_wanted *wanted,
+		 struct hdb_error *err);
 
 void places_release(struct places *places, struct base_work *work);
 

@@ -12,7 +12,6 @@
 /* A reader's place among the objects of a block. */
 struct places_reader {
 	const struct places *places;
-	const struct hprof_file *file;
 	struct places_wanted wanted;
 	uint32_t i;       /* of the next object that may come */
 	uint64_t at, end; /* offsets: of what is read next, and where the piece ends */
@@ -26,12 +25,12 @@ struct places_reader {
 /*
  * What places_read_sub does where the window lacks the head, or the walk has read it the slow way.
  */
-int places_read_slow(const struct hprof_file *file, struct base_view *view, uint64_t at,
-		     uint64_t limit, struct hprof_sub *sub, struct hdb_error *err);
+int places_read_slow(const struct hprof_file *file, struct base_view *view,
+		     struct hprof_range range, struct hprof_sub *sub, struct hdb_error *err);
 
-/* Reads the instance or array at `at`, or what else lies between those of an extent. */
+/* Reads the instance or array at range.offset, or what else lies between those of an extent. */
 static inline int places_read_sub(const struct hprof_file *file, struct base_view *view,
-				  uint64_t at, uint64_t limit, struct hprof_sub *sub,
+				  struct hprof_range range, struct hprof_sub *sub,
 				  struct hdb_error *err)
 {
 	/*
@@ -40,22 +39,19 @@ static inline int places_read_sub(const struct hprof_file *file, struct base_vie
 	struct hprof_sub slow;
 	int r;
 
-	if (at >= view->start && at <= view->end) {
-		const uint8_t *p = view->data + (at - view->start);
-
-		if ((file->id_size == 8 ? hprof_quick_sub(p, at, view->end, limit, 8, sub) :
-					  hprof_quick_sub(p, at, view->end, limit, 4, sub)) &&
+	if (range.offset >= view->start && range.offset <= view->end) {
+		if ((file->id_size == 8 ? hprof_quick_sub(view, range, 8, sub) :
+					  hprof_quick_sub(view, range, 4, sub)) &&
 		    !(file->is_emptied && sub->tag == HPROF_PRIMITIVE_ARRAY_DUMP))
 			return HDB_OK;
 	}
-	r = places_read_slow(file, view, at, limit, &slow, err);
+	r = places_read_slow(file, view, range, &slow, err);
 	*sub = slow;
 	return r;
 }
 
 /* Begins to read what places_block would find. */
-void places_begin(struct places_reader *reader, const struct places *places,
-		  const struct hprof_file *file, uint32_t block, uint32_t block_objects,
+void places_begin(struct places_reader *reader, const struct places *places, uint64_t first_ix,
 		  const struct places_wanted *wanted);
 
 /*
@@ -82,8 +78,8 @@ static inline int places_next(struct places_reader *reader, uint32_t *i, struct 
 				return HDB_END;
 			continue;
 		}
-		r = places_read_sub(reader->file, wanted->view, reader->at, reader->limit, sub,
-				    err);
+		r = places_read_sub(reader->places->file, wanted->view,
+				    (struct hprof_range){ reader->at, reader->limit }, sub, err);
 		if (r < 0)
 			return r;
 		reader->at = sub->end;

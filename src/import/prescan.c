@@ -26,14 +26,13 @@ static inline bool quick(const struct ahead *a, unsigned id_size, uint64_t at,
 			 struct hprof_sub *sub)
 {
 	const struct base_view *view = &a->view;
-	const uint8_t *p;
+	/* Where the heap record ends is the walk's to know. */
+	const struct hprof_range range = { at, view->src->size };
 
 	if (at < view->start || at > view->end)
 		return false;
-	p = view->data + (at - view->start);
-	/* Where the heap record ends is the walk's to know. */
-	return id_size == 8 ? hprof_quick_sub(p, at, view->end, view->src->size, 8, sub) :
-			      hprof_quick_sub(p, at, view->end, view->src->size, 4, sub);
+	return id_size == 8 ? hprof_quick_sub(view, range, 8, sub) :
+			      hprof_quick_sub(view, range, 4, sub);
 }
 
 /* ---- the first sub-record ---- */
@@ -228,7 +227,7 @@ static bool skip_other(struct ahead *a, const struct hprof_file *file, uint64_t 
 		*at += RECORD_HEAD;
 		return true;
 	}
-	if (hprof_sub_read(file, &a->beside, *at, file->source->size, &sub, NULL) < 0)
+	if (hprof_sub_read(file, &a->beside, *at, &sub, NULL) < 0)
 		return false;
 	*at = sub.end;
 	return true;

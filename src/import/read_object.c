@@ -441,8 +441,7 @@ int import_take_objects(struct import *im, struct maker *m, struct hdb_error *er
 	uint32_t i;
 	int r;
 
-	places_begin(&reader, &im->places, &im->file, m->first_ix / STORE_BLOCK_OBJECTS,
-		     STORE_BLOCK_OBJECTS, &wanted);
+	places_begin(&reader, &im->places, m->first_ix, &wanted);
 	for (;;) {
 		if ((r = places_next(&reader, &i, &sub, err)) != HDB_OK)
 			return r < 0 ? r : HDB_OK;

@@ -293,8 +293,12 @@ static int put_plain(struct maker *m, uint32_t from, uint32_t to, struct store_l
 		const uint32_t next = to - i < TIDY_MAX ? to : i + TIDY_MAX;
 
 		m->out->reference_count += tidy_lists(m, i, next);
-		r = store_lists_add_run(out, m->found.data, m->raw_first + i, m->raw_end + i,
-					next - i, err);
+		r = store_lists_add_run(out,
+					&(struct store_lists_run){ .target = m->found.data,
+								   .first = m->raw_first + i,
+								   .end = m->raw_end + i,
+								   .count = next - i },
+					err);
 		i = next;
 	}
 	return r;
@@ -496,8 +500,12 @@ static int make_block(struct import *im, struct maker *m, uint64_t item, struct 
 		return r;
 	if ((r = store_ids_encode(&s->ids_bytes, m->ids, s->count, first_ix, err)) != HDB_OK)
 		return r;
-	r = store_objects_encode(&s->objects_bytes, m->objects, s->count, im->file.id_size,
-				 im->records.heaps.count != 0, err);
+	r = store_objects_encode(&s->objects_bytes, m->objects, s->count,
+				 (struct store_objects_form){
+					 .id_size = im->file.id_size,
+					 .has_heaps = im->records.heaps.count != 0,
+				 },
+				 err);
 	if (r != HDB_OK)
 		return r;
 	return resolve_lists(im, m, err);
@@ -637,8 +645,11 @@ static int write_blocks(struct resolve *v, struct hdb_error *err)
 int import_resolve(struct import *im, struct hdb_error *err)
 {
 	struct resolve v = { .im = im, .view = { .src = im->source } };
-	int r = places_finish(&im->places, &im->file, &im->ids, STORE_BLOCK_OBJECTS, im->work, err);
+	int r;
 
+	im->places.file = &im->file;
+	im->places.block_objects = STORE_BLOCK_OBJECTS;
+	r = places_finish(&im->places, &im->ids, im->work, err);
 	if (r != HDB_OK)
 		goto out;
 	if ((r = import_counts_begin(im, err)) != HDB_OK)

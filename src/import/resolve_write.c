@@ -48,8 +48,13 @@ static int write_elements(void *ctx, const uint64_t *ids, const uint32_t *found,
 		}
 		p->buffer[p->count++] = found[i];
 		if (p->count == STORE_LIST_PART) {
-			r = store_lists_put_part(im->writer, STORE_REFERENCES_BIG, p->ix, p->part++,
-						 p->buffer, p->count, err);
+			r = store_lists_put_part(
+				im->writer,
+				&(struct store_big_list){ .table = STORE_REFERENCES_BIG,
+							  .ix = p->ix,
+							  .target = p->buffer,
+							  .count = p->count },
+				p->part++, err);
 			p->count = 0;
 		}
 	}
@@ -70,14 +75,18 @@ static int write_array(struct import *im, struct base_view *view, const struct b
 	p.buffer = malloc(STORE_LIST_PART * sizeof(*p.buffer));
 	if (!p.buffer)
 		return hdb_fail_memory(err, "a part of a list", STORE_LIST_PART * 4);
-	r = hprof_sub_read(&im->file, view, big->offset, im->source->size, &sub, err);
+	r = hprof_sub_read(&im->file, view, big->offset, &sub, err);
 	if (r != HDB_OK)
 		goto out;
 	if ((r = import_each_element(im, view, &sub, write_elements, &p, err)) != HDB_OK)
 		goto out;
 	if (p.count)
-		r = store_lists_put_part(im->writer, STORE_REFERENCES_BIG, big->ix, p.part,
-					 p.buffer, p.count, err);
+		r = store_lists_put_part(im->writer,
+					 &(struct store_big_list){ .table = STORE_REFERENCES_BIG,
+								   .ix = big->ix,
+								   .target = p.buffer,
+								   .count = p.count },
+					 p.part, err);
 out:
 	free(p.buffer);
 	return r;
@@ -108,22 +117,39 @@ int import_write_block(struct import *im, struct base_view *view, struct slot *s
 	if (r == HDB_OK)
 		r = base_vec_push(&im->links.id_directory, &s->first_id, sizeof(s->first_id), err);
 	if (r == HDB_OK)
-		r = store_put(im->writer, STORE_IDS, s->first_id, s->count, s->ids_bytes.data,
-			      s->ids_bytes.count, err);
+		r = store_put(im->writer, STORE_IDS,
+			      &(struct store_block){ .key = s->first_id,
+						     .item_count = s->count,
+						     .data = s->ids_bytes.data,
+						     .size = s->ids_bytes.count },
+			      err);
 	if (r == HDB_OK)
-		r = store_put(im->writer, STORE_OBJECTS, first_ix, s->count, s->objects_bytes.data,
-			      s->objects_bytes.count, err);
+		r = store_put(im->writer, STORE_OBJECTS,
+			      &(struct store_block){ .key = first_ix,
+						     .item_count = s->count,
+						     .data = s->objects_bytes.data,
+						     .size = s->objects_bytes.count },
+			      err);
 	if (r == HDB_OK)
-		r = store_put(im->writer, STORE_REFERENCES, first_ix, s->count, s->lists_bytes.data,
-			      s->lists_bytes.count, err);
+		r = store_put(im->writer, STORE_REFERENCES,
+			      &(struct store_block){ .key = first_ix,
+						     .item_count = s->count,
+						     .data = s->lists_bytes.data,
+						     .size = s->lists_bytes.count },
+			      err);
 	for (size_t i = 0; i < s->big.count && r == HDB_OK; i++) {
 		const struct big_list *big = base_vec_at(&s->big, struct big_list, i);
 
 		r = big->start == NOT_HELD ?
 			    write_array(im, view, big, err) :
-			    store_lists_put_big(im->writer, STORE_REFERENCES_BIG, big->ix,
-						base_vec_at(&s->held, uint32_t, big->start),
-						big->length, err);
+			    store_lists_put_big(
+				    im->writer,
+				    &(struct store_big_list){
+					    .table = STORE_REFERENCES_BIG,
+					    .ix = big->ix,
+					    .target = base_vec_at(&s->held, uint32_t, big->start),
+					    .count = big->length },
+				    err);
 	}
 	for (size_t i = 0; i < s->missing.count && r == HDB_OK; i++) {
 		const struct missing *m = base_vec_at(&s->missing, struct missing, i);

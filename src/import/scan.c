@@ -145,7 +145,7 @@ static int take_objects(struct scan *s, const struct ahead *a, const struct ahea
 	take_arrays(im, run);
 	for (unsigned t = 0; t < 16; t++)
 		im->records.primitive_used[t] |= run->primitive_used >> t & 1;
-	return places_add_run(&im->places, run->start, run->last.end,
+	return places_add_run(&im->places, (struct places_extent){ run->start, run->last.end },
 			      base_vec_at(&a->pieces, struct places_piece, run->first_piece),
 			      run->piece_count, err);
 }

@@ -275,8 +275,8 @@ static int lay_out_class(struct sizes *s, const struct layout_model *model, uint
 	}
 	if (class->out.super_no != STORE_NONE)
 		load_shape(s, class->out.super_no, &super);
-	layout_class(model, class->out.super_no == STORE_NONE ? NULL : &super, s->fields, count,
-		     &traits, &shape);
+	layout_class(model, class->out.super_no == STORE_NONE ? NULL : &super,
+		     (struct layout_fields){ s->fields, count }, &traits, &shape);
 	class->model_bytes = shape.size;
 	return r == HDB_OK ? save_shape(s, no, &shape, err) : r;
 }

@@ -17,7 +17,6 @@ bool sizes_read_object(struct import *im, struct base_view *view, uint64_t id,
 		       struct hprof_sub *out)
 {
 	const uint32_t ix = id ? idset_find(&im->ids, id) : IDSET_NONE;
-	const uint32_t unit = im->places.is_disordered ? 1 : STORE_BLOCK_OBJECTS;
 	uint64_t offset = 0;
 	const struct places_wanted wanted = {
 		.view = view,
@@ -26,10 +25,8 @@ bool sizes_read_object(struct import *im, struct base_view *view, uint64_t id,
 		.offsets = &offset,
 	};
 
-	return ix != IDSET_NONE &&
-	       places_block(&im->places, &im->file, ix / unit, unit, &wanted, NULL) == HDB_OK &&
-	       offset &&
-	       hprof_sub_read(&im->file, view, offset, im->source->size, out, NULL) == HDB_OK;
+	return ix != IDSET_NONE && places_block(&im->places, ix, &wanted, NULL) == HDB_OK &&
+	       offset && hprof_sub_read(&im->file, view, offset, out, NULL) == HDB_OK;
 }
 
 /* ID in the field "value" of a string. */

@@ -41,22 +41,22 @@ static void start(const struct layout_model *model, const struct layout_shape *s
 }
 
 void layout_class(const struct layout_model *model, const struct layout_shape *super,
-		  struct layout_field *fields, size_t count, const struct layout_traits *traits,
+		  struct layout_fields fields, const struct layout_traits *traits,
 		  struct layout_shape *out)
 {
 	start(model, super, out);
 	switch (model->rules) {
 	case LAYOUT_BUILDER:
-		layout_builder(model, fields, count, traits, out);
+		layout_builder(model, fields.field, fields.count, traits, out);
 		break;
 	case LAYOUT_CLASSIC:
-		layout_classic(model, fields, count, traits, out);
+		layout_classic(model, fields.field, fields.count, traits, out);
 		break;
 	default:
-		layout_art(model, fields, count, out);
+		layout_art(model, fields.field, fields.count, out);
 		break;
 	}
-	out->has_fields = out->has_fields || count != 0;
+	out->has_fields = out->has_fields || fields.count != 0;
 }
 
 /* ---- gaps ---- */

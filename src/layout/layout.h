@@ -94,14 +94,19 @@ struct layout_traits {
 	bool references_first;
 };
 
+/* The own instance fields of a class, in the order of the class file, injected ones behind them. */
+struct layout_fields {
+	struct layout_field *field; /* lent */
+	size_t count;
+};
+
 /*
- * Lays out one class. `super` is NULL for a class without superclass. `fields` are its own
- * instance fields in the order of the class file, injected ones behind them; their offsets are set.
- * `out` may not be `super`. Never fails: field types that are none take no room. Linear in fields x
- * gaps.
+ * Lays out one class. `super` is NULL for a class without superclass. The offsets of its fields are
+ * set. `out` may not be `super`. Never fails: field types that are none take no room. Linear in
+ * fields x gaps.
  */
 void layout_class(const struct layout_model *model, const struct layout_shape *super,
-		  struct layout_field *fields, size_t count, const struct layout_traits *traits,
+		  struct layout_fields fields, const struct layout_traits *traits,
 		  struct layout_shape *out);
 
 /* Number of static fields of a class by what they take. */

@@ -55,7 +55,7 @@ static int heap_name(struct query *q, uint32_t heap_no, char *name, size_t size,
 	(void)snprintf(name, size, "default");
 	if (!heap_no)
 		return HDB_OK;
-	r = heap_record(q->heap, STORE_HEAPS, sizeof(heap), heap_no - 1, &heap, err);
+	r = heap_record(q->heap, STORE_HEAPS, heap_no - 1, &heap, err);
 	return r == HDB_OK ? heap_text(q->heap, heap.name_text, name, size, err) : r;
 }
 

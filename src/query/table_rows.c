@@ -31,7 +31,7 @@ int query_records_next(struct query *q, void *record, struct hdb_error *err)
 
 	if (records->at == q->total)
 		return HDB_END;
-	r = heap_record(q->heap, records->table, records->record_size, records->at, record, err);
+	r = heap_record(q->heap, records->table, records->at, record, err);
 	if (r == HDB_NOTFOUND)
 		return heap_damaged(q->heap, records->table, records->at, "record missing", err);
 	records->at++;

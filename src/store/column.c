@@ -17,7 +17,6 @@ static int open_block(struct store_column *c, uint32_t block_no, struct pack_col
 	const uint64_t generation = store_generation(c->store);
 	struct store_block block;
 	struct hdb_error why;
-	uint64_t used;
 	int r;
 
 	if (!c->blocks || c->generation != generation) {
@@ -39,7 +38,7 @@ static int open_block(struct store_column *c, uint32_t block_no, struct pack_col
 					 c->ix_count - first_ix :
 					 STORE_BLOCK_OBJECTS))
 		return store_damaged(c->store, c->table, first_ix, "impossible size", err);
-	if (pack_open(*out, block.data, block.size, block.item_count, &used, &why) < 0) {
+	if (pack_open(*out, block.data, block.size, block.item_count, &why) < 0) {
 		(*out)->data = NULL;
 		return store_damaged(c->store, c->table, first_ix, why.message, err);
 	}

@@ -61,11 +61,11 @@ int store_fail_mdb(struct hdb_error *err, int mdb_result, const char *path, cons
 	}
 }
 
-int store_lock_file(int fd, enum store_lock lock, bool exclusive, bool wait, const char *path,
+int store_lock_file(int fd, enum store_lock lock, unsigned how, const char *path,
 		    struct hdb_error *err)
 {
 	struct flock range = {
-		.l_type = exclusive ? F_WRLCK : F_RDLCK,
+		.l_type = how & STORE_LOCK_ALONE ? F_WRLCK : F_RDLCK,
 		.l_whence = SEEK_SET,
 		.l_start = LOCK_BYTE + (off_t)lock,
 		.l_len = 1,
@@ -73,7 +73,7 @@ int store_lock_file(int fd, enum store_lock lock, bool exclusive, bool wait, con
 	int r;
 
 	do
-		r = fcntl(fd, wait ? F_OFD_SETLKW : F_OFD_SETLK, &range);
+		r = fcntl(fd, how & STORE_LOCK_WAIT ? F_OFD_SETLKW : F_OFD_SETLK, &range);
 	while (r < 0 && errno == EINTR);
 	if (r == 0)
 		return HDB_OK;
@@ -178,16 +178,16 @@ static int open_env(struct store_env *env, const struct stat *st, struct hdb_err
 	return r ? store_fail_mdb(err, r, env->path, "opening") : open_main(env, err);
 }
 
-int store_env_watch(struct store_env *env, MDB_txn *txn, const void *key, size_t key_size,
-		    uint64_t offset, struct hdb_error *err)
+int store_env_watch(struct store_env *env, MDB_txn *txn, MDB_val key, uint64_t offset,
+		    struct hdb_error *err)
 {
-	MDB_val k = { .mv_size = key_size, .mv_data = (void *)(uintptr_t)key }, v;
 	MDB_envinfo info;
+	MDB_val v;
 	int r = HDB_OK;
 
 	pthread_mutex_lock(&list_lock);
 	if (!env->map) {
-		r = mdb_get(txn, env->dbi, &k, &v);
+		r = mdb_get(txn, env->dbi, &key, &v);
 		if (!r)
 			r = mdb_env_info(env->env, &info);
 		if (r) {
@@ -263,7 +263,7 @@ static int open_locked(const char *path, int *fd, struct stat *st, struct hdb_er
 			return hdb_fail_errno(err, errno, "%s", path);
 		if (!S_ISREG(st->st_mode))
 			return hdb_fail(err, HDB_EIO, "%s: not a regular file", path);
-		r = store_lock_file(*fd, STORE_LOCK_OPEN, false, true, path, err);
+		r = store_lock_file(*fd, STORE_LOCK_OPEN, STORE_LOCK_WAIT, path, err);
 		if (r < 0)
 			return r;
 		if (stat(path, &now) == 0 && now.st_ino == st->st_ino && now.st_dev == st->st_dev)

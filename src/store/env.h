@@ -39,8 +39,8 @@ struct store_env *store_env_share(struct store_env *env);
  * where it is, but gives a pointer to a value whose place in the file is known: `key`'s, at
  * `offset`. The path to it must have been checked.
  */
-int store_env_watch(struct store_env *env, MDB_txn *txn, const void *key, size_t key_size,
-		    uint64_t offset, struct hdb_error *err);
+int store_env_watch(struct store_env *env, MDB_txn *txn, MDB_val key, uint64_t offset,
+		    struct hdb_error *err);
 
 /*
  * Opens a new private file for writing by this process alone: no lock file, synced at the end only.
@@ -79,8 +79,10 @@ int store_fail_mdb(struct hdb_error *err, int mdb_result, const char *path, cons
 
 /* Locks of the data file, by byte ranges that hold no data; they die with the process. */
 enum store_lock { STORE_LOCK_OPEN = 0, STORE_LOCK_BUILD = 1, STORE_LOCK_IMPORT = 2 };
-/* HDB_OK, or HDB_END if another has it and `wait` is not set. */
-int store_lock_file(int fd, enum store_lock lock, bool exclusive, bool wait, const char *path,
+/* How a lock is taken: bits; without them with others, and not if one has it alone. */
+enum store_lock_how { STORE_LOCK_ALONE = 1, STORE_LOCK_WAIT = 2 };
+/* HDB_OK, or HDB_END if another has it and `how` is without STORE_LOCK_WAIT. */
+int store_lock_file(int fd, enum store_lock lock, unsigned how, const char *path,
 		    struct hdb_error *err);
 
 #endif

@@ -39,21 +39,21 @@ int store_lists_begin_group(struct store_lists_writer *w, struct hdb_error *err)
 	return HDB_OK;
 }
 
-int store_lists_encode(struct base_vec *out, uint32_t first_ix, uint32_t count,
-		       const uint64_t *first, const uint32_t *target, const uint64_t *lengths,
+int store_lists_encode(struct base_vec *out, const struct store_lists_rows *rows,
 		       struct hdb_error *err)
 {
+	const uint64_t *first = rows->first, *lengths = rows->lengths;
 	struct store_lists_writer w;
-	int r = store_lists_open(&w, out, first_ix, count, err);
+	int r = store_lists_open(&w, out, rows->first_ix, rows->count, err);
 
 	if (r < 0)
 		return r;
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < rows->count; i++) {
 		const uint64_t n = lengths ? lengths[i] : first[i + 1] - first[i];
 
 		/* Of a big list, or of empty ones, target may have nothing. */
-		r = store_lists_add(&w, n && n <= STORE_LIST_BIG ? target + first[i] : NULL, n,
-				    err);
+		r = store_lists_add(&w, n && n <= STORE_LIST_BIG ? rows->target + first[i] : NULL,
+				    n, err);
 		if (r < 0)
 			return r;
 	}
@@ -171,10 +171,11 @@ static uint8_t *put_numbers(uint8_t *p, const uint32_t *numbers, const uint32_t 
 	return put_numbers_plain(p, numbers, end);
 }
 
-/* Adds lists up to the end of their group, or `count`; returns how many in *added. */
-static int add_group(struct store_lists_writer *w, const uint32_t *target, const uint32_t *first,
-		     const uint32_t *end, uint32_t count, struct hdb_error *err)
+/* Adds `count` lists of a run from `from` on, which are of one group. */
+static int add_group(struct store_lists_writer *w, const struct store_lists_run *run, uint32_t from,
+		     uint32_t count, struct hdb_error *err)
 {
+	const uint32_t *target = run->target, *first = run->first + from, *end = run->end + from;
 	uint32_t numbers[RUN_NUMBERS + RUN_LIST_MAX + 8], *last = numbers;
 	int r = base_vec_reserve(w->out, sizeof(numbers) / 4 * STORE_ENTRY_MAX + STORE_ENTRY_PAD, 1,
 				 err);
@@ -209,20 +210,20 @@ static int add_group(struct store_lists_writer *w, const uint32_t *target, const
 	return r;
 }
 
-int store_lists_add_run(struct store_lists_writer *w, const uint32_t *target, const uint32_t *first,
-			const uint32_t *end, uint32_t count, struct hdb_error *err)
+int store_lists_add_run(struct store_lists_writer *w, const struct store_lists_run *run,
+			struct hdb_error *err)
 {
-	int r = HDB_OK;
-
-	assert(w->count + count <= STORE_BLOCK_OBJECTS);
-	for (uint32_t i = 0; i < count && r == HDB_OK;) {
+	assert(w->count + run->count <= STORE_BLOCK_OBJECTS);
+	for (uint32_t i = 0; i < run->count;) {
 		const uint32_t left = STORE_LIST_GROUP - w->count % STORE_LIST_GROUP;
-		const uint32_t n = left < count - i ? left : count - i;
+		const uint32_t n = left < run->count - i ? left : run->count - i;
+		const int r = add_group(w, run, i, n, err);
 
-		r = add_group(w, target, first + i, end + i, n, err);
+		if (r < 0)
+			return r;
 		i += n;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* Parts of the lists of one object follow one another: u32 ix, u32 part. */
@@ -231,37 +232,42 @@ static uint64_t part_key(uint32_t ix, uint32_t part)
 	return (uint64_t)ix << 32 | part;
 }
 
-int store_lists_put_part(struct store_writer *writer, enum store_table big_table, uint32_t ix,
-			 uint32_t part, const uint32_t *target, uint32_t count,
-			 struct hdb_error *err)
+int store_lists_put_part(struct store_writer *writer, const struct store_big_list *list,
+			 uint32_t part, struct hdb_error *err)
 {
+	struct store_block block = { .key = part_key(list->ix, part),
+				     .item_count = (uint32_t)list->count };
 	struct base_vec bytes = { 0 };
-	uint8_t *p;
-	int r = base_vec_reserve(&bytes, (size_t)count * STORE_ENTRY_MAX + STORE_ENTRY_PAD, 1, err);
+	int r = base_vec_reserve(&bytes, (size_t)list->count * STORE_ENTRY_MAX + STORE_ENTRY_PAD, 1,
+				 err);
 
-	assert(count <= STORE_LIST_PART);
+	assert(list->count <= STORE_LIST_PART);
 	if (r < 0)
 		return r;
-	p = store_put_entries(bytes.data, ix, target, count);
-	r = store_put(writer, big_table, part_key(ix, part), count, bytes.data,
-		      (uint64_t)(p - (uint8_t *)bytes.data), err);
+	block.data = bytes.data;
+	block.size = (uint64_t)(store_put_entries(bytes.data, list->ix, list->target, list->count) -
+				block.data);
+	r = store_put(writer, list->table, &block, err);
 	base_vec_release(&bytes);
 	return r;
 }
 
-int store_lists_put_big(struct store_writer *writer, enum store_table big_table, uint32_t ix,
-			const uint32_t *target, uint64_t count, struct hdb_error *err)
+int store_lists_put_big(struct store_writer *writer, const struct store_big_list *list,
+			struct hdb_error *err)
 {
-	int r = HDB_OK;
+	struct store_big_list part = *list;
+	uint64_t left = list->count;
 
-	for (uint32_t part = 0; count && r == HDB_OK; part++) {
-		const uint32_t n = count < STORE_LIST_PART ? (uint32_t)count : STORE_LIST_PART;
+	for (uint32_t no = 0; left; no++) {
+		int r;
 
-		r = store_lists_put_part(writer, big_table, ix, part, target, n, err);
-		target += n;
-		count -= n;
+		part.count = left < STORE_LIST_PART ? left : STORE_LIST_PART;
+		if ((r = store_lists_put_part(writer, &part, no, err)) < 0)
+			return r;
+		part.target += part.count;
+		left -= part.count;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* ---- reading ---- */
@@ -408,26 +414,34 @@ static int next_part(struct store_lists *lists, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Decodes up to n entries to out; NULL if they do not hold. */
-static const uint8_t *decode(const uint8_t *p, const uint8_t *end, uint64_t n, uint32_t *previous,
-			     uint32_t ix_count, uint32_t *out)
+/* Entries that are being decoded. */
+struct entries {
+	const uint8_t *at, *end;
+	uint32_t previous; /* the last one, or the list's own object */
+	uint32_t ix_count; /* each must be below this */
+};
+
+/* Decodes the next n entries to out; false if they do not hold. */
+static inline bool decode(struct entries *entries, uint64_t n, uint32_t *out)
 {
-	uint32_t last = *previous;
+	const uint8_t *p = entries->at, *end = entries->end;
+	uint32_t last = entries->previous;
 
 	for (uint64_t e = 0; e < n; e++) {
 		uint64_t v;
 
 		p = get_number(p, end, &v);
 		if (!p)
-			return NULL;
+			return false;
 		v = (uint64_t)last + (uint64_t)unzigzag(v);
-		if (v >= ix_count)
-			return NULL;
+		if (v >= entries->ix_count)
+			return false;
 		last = (uint32_t)v;
 		out[e] = last;
 	}
-	*previous = last;
-	return p;
+	entries->at = p;
+	entries->previous = last;
+	return true;
 }
 
 static int next_batch(struct store_lists *lists, uint64_t room, size_t *count,
@@ -465,6 +479,17 @@ int store_lists_next(struct store_lists *lists, const uint32_t **batch, size_t *
 	return r == HDB_OK ? next_batch(lists, UINT64_MAX, count, err) : r;
 }
 
+/* The next n entries of the list that was begun, to out; false if they do not hold. */
+static bool take_entries(struct store_lists *lists, uint64_t n, uint32_t *out)
+{
+	struct entries entries = { lists->at, lists->end, lists->previous, lists->ix_count };
+	const bool is_sound = decode(&entries, n, out);
+
+	lists->at = entries.at;
+	lists->previous = entries.previous;
+	return is_sound;
+}
+
 /* Decodes the next entries into the batch, `room` at most; *count 0 at the end. */
 static int next_batch(struct store_lists *lists, uint64_t room, size_t *count,
 		      struct hdb_error *err)
@@ -484,9 +509,7 @@ static int next_batch(struct store_lists *lists, uint64_t room, size_t *count,
 				return r;
 		}
 		while (n < room && n < lists->left && lists->at < lists->end) {
-			lists->at = decode(lists->at, lists->end, 1, &lists->previous,
-					   lists->ix_count, lists->batch + n);
-			if (!lists->at)
+			if (!take_entries(lists, 1, lists->batch + n))
 				return damaged(lists, "big list does not decode", err);
 			n++;
 		}
@@ -494,9 +517,7 @@ static int next_batch(struct store_lists *lists, uint64_t room, size_t *count,
 			return damaged(lists, "big list is short", err);
 	} else {
 		n = lists->left < room ? lists->left : room;
-		lists->at = decode(lists->at, lists->end, n, &lists->previous, lists->ix_count,
-				   lists->batch);
-		if (!lists->at)
+		if (!take_entries(lists, n, lists->batch))
 			return damaged(lists, "list does not decode", err);
 	}
 	lists->left -= n;
@@ -504,25 +525,32 @@ static int next_batch(struct store_lists *lists, uint64_t room, size_t *count,
 	return HDB_OK;
 }
 
-/*
- * Lists [first, end) of a block, of which the first starts at p, or NULL; of every 32 those that
- * the mask has.
- */
-static int decode_lists(struct store *store, enum store_table table,
-			const struct store_block *block, const uint8_t *p, uint32_t first,
-			uint32_t end, uint32_t mask, uint32_t ix_count, uint64_t *lengths,
-			struct base_vec *target, struct hdb_error *err)
+/* Lists [first, end) of a block. */
+struct lists_range {
+	const uint8_t *at; /* where the first starts; NULL: nowhere in the block */
+	uint32_t first, end;
+	uint32_t mask; /* of every 32 lists those whose entries are wanted */
+};
+
+static int decode_lists(const struct store_lists_of *of, const struct store_block *block,
+			const struct lists_range *range, struct store_lists_out *out,
+			struct hdb_error *err)
 {
-	const uint8_t *block_end = block->data + block->size;
+	struct entries entries = { range->at, block->data + block->size, 0, of->ix_count };
+	struct base_vec *target = out->target;
+	uint64_t *lengths = out->lengths;
 	int r = base_vec_reserve(target, 0, sizeof(uint32_t), err);
 
-	for (uint32_t i = first; p && i < end && r == HDB_OK; i++, lengths++) {
-		uint32_t previous = (uint32_t)block->key + i;
+	if (r < 0)
+		return r;
+	if (!entries.at)
+		goto damaged;
+	for (uint32_t i = range->first; i < range->end; i++, lengths++) {
 		uint64_t head;
 
-		p = get_varint(p, block_end, &head);
-		if (!p)
-			break;
+		entries.at = get_varint(entries.at, entries.end, &head);
+		if (!entries.at)
+			goto damaged;
 		*lengths = head >> 1;
 		if (head & 1) {
 			*lengths |= STORE_LIST_IS_BIG;
@@ -530,64 +558,64 @@ static int decode_lists(struct store *store, enum store_table table,
 		}
 		if (!*lengths)
 			continue;
-		if (!(mask >> i % STORE_LIST_GROUP & 1)) {
-			p = skip_entries(p, block_end, *lengths);
+		if (!(range->mask >> i % STORE_LIST_GROUP & 1)) {
+			entries.at = skip_entries(entries.at, entries.end, *lengths);
+			if (!entries.at)
+				goto damaged;
 			continue;
 		}
-		if (*lengths > (uint64_t)(block_end - p))
-			return store_damaged(store, table, block->key, "list runs past its block",
-					     err);
+		if (*lengths > (uint64_t)(entries.end - entries.at))
+			return store_damaged(of->store, of->table, block->key,
+					     "list runs past its block", err);
 		r = base_vec_reserve(target, (size_t)*lengths, sizeof(uint32_t), err);
 		if (r < 0)
 			return r;
-		p = decode(p, block_end, *lengths, &previous, ix_count,
-			   (uint32_t *)target->data + target->count);
+		entries.previous = (uint32_t)block->key + i;
+		if (!decode(&entries, *lengths, (uint32_t *)target->data + target->count))
+			goto damaged;
 		target->count += (size_t)*lengths;
 	}
-	if (r == HDB_OK && !p)
-		r = store_damaged(store, table, block->key, "list does not decode", err);
-	return r;
+	out->count = range->end - range->first;
+	return HDB_OK;
+damaged:
+	return store_damaged(of->store, of->table, block->key, "list does not decode", err);
 }
 
-int store_lists_decode(struct store *store, enum store_table table, const struct store_block *block,
-		       uint32_t ix_count, uint64_t *lengths, struct base_vec *target,
-		       struct hdb_error *err)
+int store_lists_decode(const struct store_lists_of *of, const struct store_block *block,
+		       struct store_lists_out *out, struct hdb_error *err)
 {
-	const uint8_t *end = block->data + block->size;
+	struct lists_range range = { .end = block->item_count, .mask = UINT32_MAX };
 
 	if (!block_is_sound(block))
-		return store_damaged(store, table, block->key, "impossible size", err);
+		return store_damaged(of->store, of->table, block->key, "impossible size", err);
 	/* It may have been driven out of memory since it was looked up. */
 	base_map_soon(block->data, block->size);
-	return decode_lists(store, table, block, block->item_count ? group_start(block, 0) : end, 0,
-			    block->item_count, UINT32_MAX, ix_count, lengths, target, err);
+	range.at = block->item_count ? group_start(block, 0) : block->data + block->size;
+	return decode_lists(of, block, &range, out, err);
 }
 
-int store_lists_decode_group(struct store *store, enum store_table table,
-			     const struct store_block *block, uint32_t group_no, uint32_t mask,
-			     uint32_t ix_count, uint64_t *lengths, struct base_vec *target,
-			     uint32_t *count, struct hdb_error *err)
+int store_lists_decode_group(const struct store_lists_of *of, const struct store_block *block,
+			     struct store_lists_group group, struct store_lists_out *out,
+			     struct hdb_error *err)
 {
-	const uint32_t first = group_no * STORE_LIST_GROUP;
-	uint32_t end = first + STORE_LIST_GROUP;
+	const uint32_t first = group.no * STORE_LIST_GROUP;
+	struct lists_range range = { .first = first, .mask = group.mask };
 
 	if (!block_is_sound(block) || first >= block->item_count)
-		return store_damaged(store, table, block->key, "impossible size", err);
-	if (end > block->item_count)
-		end = block->item_count;
-	*count = end - first;
-	return decode_lists(store, table, block, group_start(block, group_no), first, end, mask,
-			    ix_count, lengths, target, err);
+		return store_damaged(of->store, of->table, block->key, "impossible size", err);
+	range.at = group_start(block, group.no);
+	range.end = block->item_count - first < STORE_LIST_GROUP ? block->item_count :
+								   first + STORE_LIST_GROUP;
+	return decode_lists(of, block, &range, out, err);
 }
 
-int store_lists_block(struct store_lists *lists, uint32_t first_ix, uint64_t *lengths,
-		      struct base_vec *target, uint32_t *count, struct hdb_error *err)
+int store_lists_block(struct store_lists *lists, uint32_t first_ix, struct store_lists_out *out,
+		      struct hdb_error *err)
 {
+	const struct store_lists_of of = { lists->store, lists->table, lists->ix_count };
 	const int r = open_block(lists, first_ix, err);
 
 	if (r < 0)
 		return r;
-	*count = lists->block.item_count;
-	return store_lists_decode(lists->store, lists->table, &lists->block, lists->ix_count,
-				  lengths, target, err);
+	return store_lists_decode(&of, &lists->block, out, err);
 }

@@ -19,24 +19,39 @@
 #define STORE_LIST_GROUP 32u
 
 /*
- * Appends the block of `count` lists to `out`: list i belongs to object first_ix + i and is
+ * The lists of neighbouring objects: list i belongs to object first_ix + i and is
  * target[first[i] .. first[i + 1]), or, if lengths is given, the lengths[i] entries from first[i]
- * on. For a big list only its length is written, and target need not hold it.
+ * on. Target need not hold big lists.
  */
-int store_lists_encode(struct base_vec *out, uint32_t first_ix, uint32_t count,
-		       const uint64_t *first, const uint32_t *target, const uint64_t *lengths,
+struct store_lists_rows {
+	uint32_t first_ix;
+	uint32_t count;
+	const uint64_t *first;
+	const uint32_t *target;
+	const uint64_t *lengths; /* or NULL */
+};
+
+/* Appends the block of such lists to `out`. For a big list only its length is written. */
+int store_lists_encode(struct base_vec *out, const struct store_lists_rows *rows,
 		       struct hdb_error *err);
 
-/* Writes part `part` of the big list of object ix. */
-int store_lists_put_part(struct store_writer *writer, enum store_table big_table, uint32_t ix,
-			 uint32_t part, const uint32_t *target, uint32_t count,
-			 struct hdb_error *err);
+/* The list of one object, or some of it, to be written to a table of big lists. */
+struct store_big_list {
+	enum store_table table;
+	uint32_t ix; /* of the object */
+	const uint32_t *target;
+	uint64_t count;
+};
+
+/* Writes part number `part` of the object's list: what `list` has, at most STORE_LIST_PART. */
+int store_lists_put_part(struct store_writer *writer, const struct store_big_list *list,
+			 uint32_t part, struct hdb_error *err);
 
 /* Writes all parts of a big list. */
-int store_lists_put_big(struct store_writer *writer, enum store_table big_table, uint32_t ix,
-			const uint32_t *target, uint64_t count, struct hdb_error *err);
+int store_lists_put_big(struct store_writer *writer, const struct store_big_list *list,
+			struct hdb_error *err);
 
-/* A reader of one such table; zero-initialise but for the first three. */
+/* A reader of one such table; zero-initialise but for the first four. */
 struct store_lists {
 	struct store *store;
 	enum store_table table;
@@ -63,31 +78,43 @@ int store_lists_begin(struct store_lists *lists, uint32_t ix, uint64_t *length,
 int store_lists_next(struct store_lists *lists, const uint32_t **batch, size_t *count,
 		     struct hdb_error *err);
 
-/*
- * Decodes a whole block: lengths (STORE_BLOCK_OBJECTS entries) and all entries of lists that are
- * not big, in order, appended to `target` (a vec of uint32_t, whose data is not NULL afterwards).
- * *count is the number of lists. Big lists have their length with STORE_LIST_IS_BIG set and no
- * entries; read them with begin and next.
- */
+/* Set in the length of a big list, whose entries are not decoded: read them with begin and next. */
 #define STORE_LIST_IS_BIG (1ull << 63)
-int store_lists_block(struct store_lists *lists, uint32_t first_ix, uint64_t *lengths,
-		      struct base_vec *target, uint32_t *count, struct hdb_error *err);
+
+/* Where decoded lists go; lent by the caller. */
+struct store_lists_out {
+	uint64_t *lengths;       /* by list; room for STORE_BLOCK_OBJECTS, or STORE_LIST_GROUP */
+	struct base_vec *target; /* uint32_t; entries are appended, its data is not NULL then */
+	uint32_t count;          /* lists that were decoded */
+};
+
+/* Whose lists a block has. */
+struct store_lists_of {
+	struct store *store;    /* for messages */
+	enum store_table table; /* for messages */
+	uint32_t ix_count;      /* entries must be below this */
+};
+
+/* Decodes a whole block: lengths and all entries of lists that are not big, in order. */
+int store_lists_block(struct store_lists *lists, uint32_t first_ix, struct store_lists_out *out,
+		      struct hdb_error *err);
 
 /*
  * The same for a block that store_block gave: needs no reader, so that other threads may decode
- * what one thread has looked up. `store` and `table` are for the message.
+ * what one thread has looked up.
  */
-int store_lists_decode(struct store *store, enum store_table table, const struct store_block *block,
-		       uint32_t ix_count, uint64_t *lengths, struct base_vec *target,
-		       struct hdb_error *err);
-/*
- * The same for one group: *count is how many lists it has. `lengths` has room for STORE_LIST_GROUP.
- * Entries are those of lists that the mask has (bit i: the group's list i); the others are stepped
- * over.
- */
-int store_lists_decode_group(struct store *store, enum store_table table,
-			     const struct store_block *block, uint32_t group_no, uint32_t mask,
-			     uint32_t ix_count, uint64_t *lengths, struct base_vec *target,
-			     uint32_t *count, struct hdb_error *err);
+int store_lists_decode(const struct store_lists_of *of, const struct store_block *block,
+		       struct store_lists_out *out, struct hdb_error *err);
+
+/* Some lists of a group of STORE_LIST_GROUP. */
+struct store_lists_group {
+	uint32_t no;   /* of the group in its block */
+	uint32_t mask; /* bit i: the entries of its list i are wanted, not only its length */
+};
+
+/* The same for one group. */
+int store_lists_decode_group(const struct store_lists_of *of, const struct store_block *block,
+			     struct store_lists_group group, struct store_lists_out *out,
+			     struct hdb_error *err);
 
 #endif

@@ -66,12 +66,19 @@ int store_lists_begin_group(struct store_lists_writer *w, struct hdb_error *err)
 /* Entries behind the last one of a run that must be readable. */
 #define STORE_RUN_PAD 4u
 
+/* Lists in memory: list i has the entries first[i] up to, not with, end[i] of `target`. */
+struct store_lists_run {
+	const uint32_t *target;
+	const uint32_t *first;
+	const uint32_t *end;
+	uint32_t count;
+};
+
 /*
- * The next `count` lists, none of them big, of indices below STORE_RUN_IX_END: list i has the
- * entries first[i] up to, not with, end[i] of `target`. Faster than one by one.
+ * The next lists, none of them big, of indices below STORE_RUN_IX_END. Faster than one by one.
  */
-int store_lists_add_run(struct store_lists_writer *w, const uint32_t *target, const uint32_t *first,
-			const uint32_t *end, uint32_t count, struct hdb_error *err);
+int store_lists_add_run(struct store_lists_writer *w, const struct store_lists_run *run,
+			struct hdb_error *err);
 
 /* The next list, n entries; `target` is not looked at if it is big. */
 static inline int store_lists_add(struct store_lists_writer *w, const uint32_t *target, uint64_t n,

@@ -49,6 +49,7 @@ struct dictionary {
 	struct base_vec *out; /* where its entries go, behind their number */
 	struct base_idmap map;
 	uint32_t count;
+	unsigned id_size; /* of the dump */
 	/* The entries of the classes that came last; nearly every object is of one of few. */
 	uint64_t recent_key[RECENT_CLASSES];
 	uint32_t recent[RECENT_CLASSES];
@@ -124,14 +125,13 @@ static uint64_t offset_group(const struct store_object *objects, unsigned n, uns
 enum { BASES, NUMBERS, LENGTHS, OFFSETS, HEAPS, PARTS };
 
 static int encode_group(struct dictionary *d, struct pack_writer columns[PARTS],
-			const struct store_object *objects, unsigned n, unsigned id_size,
-			struct hdb_error *err)
+			const struct store_object *objects, unsigned n, struct hdb_error *err)
 {
 	uint64_t values[PARTS][PACK_GROUP];
 	uint8_t base[8];
 	int r = number_group(d, objects, n, values[NUMBERS], err);
 
-	store64(base, offset_group(objects, n, id_size, values[OFFSETS]));
+	store64(base, offset_group(objects, n, d->id_size, values[OFFSETS]));
 	if (r == HDB_OK)
 		r = base_bytes_append(columns[BASES].out, base, sizeof(base), err);
 	for (unsigned i = 0; i < n; i++)
@@ -145,9 +145,9 @@ static int encode_group(struct dictionary *d, struct pack_writer columns[PARTS],
 }
 
 int store_objects_encode(struct base_vec *out, const struct store_object *objects, uint32_t count,
-			 unsigned id_size, bool with_heaps, struct hdb_error *err)
+			 struct store_objects_form form, struct hdb_error *err)
 {
-	const unsigned parts = with_heaps ? PARTS : HEAPS;
+	const unsigned parts = form.has_heaps ? PARTS : HEAPS;
 	struct dictionary *d = calloc(1, sizeof(*d));
 	struct base_vec bytes[PARTS] = { { 0 } };
 	struct pack_writer columns[PARTS] = { { .out = &bytes[BASES] } };
@@ -156,8 +156,9 @@ int store_objects_encode(struct base_vec *out, const struct store_object *object
 		    hdb_fail_memory(err, "a block of objects", sizeof(*d));
 
 	assert(count <= STORE_BLOCK_OBJECTS);
-	assert(id_size == 4 || id_size == 8);
+	assert(form.id_size == 4 || form.id_size == 8);
 	if (d) {
+		d->id_size = form.id_size;
 		d->out = out;
 		memset(d->recent_key, 0xff, sizeof(d->recent_key));
 	}
@@ -165,7 +166,7 @@ int store_objects_encode(struct base_vec *out, const struct store_object *object
 		r = pack_begin(&columns[c], &bytes[c], count, err);
 	for (uint32_t i = 0; i < count && r == HDB_OK; i += PACK_GROUP)
 		r = encode_group(d, columns, objects + i,
-				 count - i < PACK_GROUP ? count - i : PACK_GROUP, id_size, err);
+				 count - i < PACK_GROUP ? count - i : PACK_GROUP, err);
 	for (unsigned c = 0; c < parts && r == HDB_OK; c++) {
 		if (c != BASES)
 			r = pack_end(&columns[c], err);
@@ -232,15 +233,13 @@ static int open_columns(struct store_objects *out, const uint8_t *p, uint64_t si
 	int r;
 
 	for (unsigned c = 0; c < 4; c++) {
-		uint64_t used;
-
 		if (c == 3 && size == 0)
 			break;
-		r = pack_open(columns[c], p, size, out->count, &used, err);
+		r = pack_open(columns[c], p, size, out->count, err);
 		if (r < 0)
 			return r;
-		p += used;
-		size -= used;
+		p += columns[c]->size;
+		size -= columns[c]->size;
 	}
 	for (uint32_t g = 0; g * PACK_GROUP < out->count; g++) {
 		const unsigned n = pack_group(&out->class_column, g, group);
@@ -414,7 +413,7 @@ int store_ids_parse(struct store *store, const struct store_block *block, struct
 		    struct hdb_error *err)
 {
 	struct hdb_error why;
-	uint64_t columns_at, used;
+	uint64_t columns_at;
 
 	*out = (struct store_ids){ .count = block->item_count };
 	columns_at = 8 + ((uint64_t)out->count + PACK_GROUP - 1) / PACK_GROUP * 8;
@@ -424,7 +423,7 @@ int store_ids_parse(struct store *store, const struct store_block *block, struct
 	out->shift = block->data[4] & 63;
 	out->firsts = block->data + 8;
 	if (pack_open(&out->deltas, block->data + columns_at, block->size - columns_at, out->count,
-		      &used, &why) < 0)
+		      &why) < 0)
 		return store_damaged(store, STORE_IDS, block->key, why.message, err);
 	return HDB_OK;
 }

@@ -42,9 +42,15 @@ struct store_object {
 /* Set in the kind that store_objects_scan gives for objects that are embedded. */
 #define STORE_KIND_EMBEDDED 0x80u
 
-/* Appends the block of `count` objects to `out`. `with_heaps`: heap numbers are kept. */
+/* What a dump's objects are like. */
+struct store_objects_form {
+	unsigned id_size; /* 4 or 8 bytes: records are as long as it makes them */
+	bool has_heaps;   /* heap numbers are kept */
+};
+
+/* Appends the block of `count` objects to `out`. */
 int store_objects_encode(struct base_vec *out, const struct store_object *objects, uint32_t count,
-			 unsigned id_size, bool with_heaps, struct hdb_error *err);
+			 struct store_objects_form form, struct hdb_error *err);
 
 /* Appends the block of `count` ascending IDs, the first of which has index first_ix. */
 int store_ids_encode(struct base_vec *out, const uint64_t *ids, uint32_t count, uint32_t first_ix,

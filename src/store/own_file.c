@@ -115,7 +115,7 @@ static int try_open(const char *temp_path, int *fd, struct hdb_error *err)
 	if (!is_made)
 		r = open_leftover(temp_path, fd, err);
 	if (r == HDB_OK) {
-		r = store_lock_file(*fd, STORE_LOCK_IMPORT, true, false, temp_path, err);
+		r = store_lock_file(*fd, STORE_LOCK_IMPORT, STORE_LOCK_ALONE, temp_path, err);
 		if (r < 0 && is_made)
 			(void)unlink(temp_path);
 		else if (r == HDB_END)
@@ -175,7 +175,8 @@ int store_temp_rename(const char *temp_path, const char *path, bool is_force, st
 	if (old_fd >= 0 && !is_force) {
 		r = hdb_fail(err, HDB_EEXIST, "%s was made meanwhile", path);
 	} else if (old_fd >= 0) {
-		r = store_lock_file(old_fd, STORE_LOCK_OPEN, true, true, path, err);
+		r = store_lock_file(old_fd, STORE_LOCK_OPEN, STORE_LOCK_ALONE | STORE_LOCK_WAIT,
+				    path, err);
 	}
 	if (r == HDB_OK) {
 		(void)unlink(lock_path);

@@ -201,14 +201,15 @@ static void read_tree(const uint8_t *db, struct pages_tree *out)
 	};
 }
 
-int pages_open(struct pages *pages, const uint8_t *map, uint64_t map_bytes, uint64_t txn_id,
-	       const char *path, struct hdb_error *err)
+int pages_open(struct pages *pages, const struct pages_file *file, uint64_t txn_id,
+	       struct hdb_error *err)
 {
-	const uint64_t page_no = txn_id & 1;
+	const uint64_t page_no = txn_id & 1, map_bytes = file->map_bytes;
+	const uint8_t *map = file->map;
 	uint8_t meta[META_SIZE];
 	const char *fault;
 
-	*pages = (struct pages){ .map = map, .path = path };
+	*pages = (struct pages){ .map = map, .path = file->path };
 	pages->page_size = load32(map + META_FREE + DB_PAD);
 	if (pages->page_size < 512 || pages->page_size > 32768 ||
 	    (page_no + 1) * pages->page_size > map_bytes)
@@ -223,7 +224,7 @@ int pages_open(struct pages *pages, const uint8_t *map, uint64_t map_bytes, uint
 	if (pages->page_count > map_bytes / pages->page_size)
 		return hdb_fail(err, HDB_ECORRUPT,
 				"%s: truncated database: %" PRIu64 " bytes, %" PRIu64 " expected",
-				path, map_bytes, pages->page_count * pages->page_size);
+				file->path, map_bytes, pages->page_count * pages->page_size);
 	read_tree(meta + META_MAIN, &pages->main);
 	read_tree(meta + META_FREE, &pages->free);
 	pages->free.has_number_keys = true;
@@ -347,10 +348,12 @@ static const char *page_fault(const struct pages *pages, const struct pages_tree
 	return NULL;
 }
 
-/* A page after its checks, which are made once a snapshot. */
-static int get_page(struct pages *pages, const struct pages_tree *tree, uint64_t page_no,
-		    bool is_leaf, const uint8_t **out, struct hdb_error *err)
+/* The page of a level of the path, after its checks, which are made once a snapshot. */
+static int get_page(struct pages *pages, struct pages_place *place, unsigned level,
+		    uint64_t page_no, struct hdb_error *err)
 {
+	const bool is_leaf = level + 1 == place->tree->depth;
+	const uint8_t **out = &place->page[level];
 	const char *fault;
 
 	if (page_no < 2 || page_no >= pages->page_count)
@@ -359,7 +362,7 @@ static int get_page(struct pages *pages, const struct pages_tree *tree, uint64_t
 	if (pages->checked[page_no / 8] & (1u << page_no % 8) &&
 	    load16(*out + PAGE_FLAGS) == (is_leaf ? PAGE_LEAF : PAGE_BRANCH))
 		return HDB_OK;
-	fault = page_fault(pages, tree, page_no, is_leaf);
+	fault = page_fault(pages, place->tree, page_no, is_leaf);
 	if (fault)
 		return pages_damaged(pages, page_no, fault, err);
 	pages->checked[page_no / 8] |= (uint8_t)(1u << page_no % 8);
@@ -411,13 +414,12 @@ static int descend(struct pages *pages, struct pages_place *place, unsigned leve
 	const uint64_t page_no = level ? child_page(place->page[level - 1], place->at[level - 1]) :
 					 place->tree->root;
 
-	return get_page(pages, place->tree, page_no, level + 1 == place->tree->depth,
-			&place->page[level], err);
+	return get_page(pages, place, level, page_no, err);
 }
 
 /* The first node whose key is at least `key`; of a branch page the child that has it. */
 static unsigned search(const struct pages_tree *tree, const uint8_t *page, bool is_leaf,
-		       const void *key, uint64_t key_size)
+		       struct pages_key key)
 {
 	unsigned low = is_leaf ? 0 : 1, high = node_count(page);
 
@@ -425,7 +427,7 @@ static unsigned search(const struct pages_tree *tree, const uint8_t *page, bool 
 		const unsigned mid = low + (high - low) / 2;
 		uint64_t size;
 		const uint8_t *k = pages_key(page, mid, &size);
-		const int c = pages_compare(tree, k, size, key, key_size);
+		const int c = pages_compare(tree, k, size, key.data, key.size);
 
 		if (c < 0 || (!is_leaf && c == 0))
 			low = mid + 1;
@@ -435,10 +437,11 @@ static unsigned search(const struct pages_tree *tree, const uint8_t *page, bool 
 	return is_leaf ? low : low - 1;
 }
 
-int pages_seek(struct pages *pages, const struct pages_tree *tree, const void *key,
-	       uint64_t key_size, struct pages_place *place, struct hdb_error *err)
+int pages_seek(struct pages *pages, struct pages_key key, struct pages_place *place,
+	       struct hdb_error *err)
 {
-	place->tree = tree;
+	const struct pages_tree *tree = place->tree;
+
 	if (!tree->depth)
 		return HDB_NOTFOUND;
 	for (unsigned level = 0; level < tree->depth; level++) {
@@ -447,7 +450,7 @@ int pages_seek(struct pages *pages, const struct pages_tree *tree, const void *k
 
 		if (r < 0)
 			return r;
-		place->at[level] = search(tree, place->page[level], is_leaf, key, key_size);
+		place->at[level] = search(tree, place->page[level], is_leaf, key);
 	}
 	if (place->at[tree->depth - 1] < node_count(place->page[tree->depth - 1]))
 		return take_entry(pages, place, err);
@@ -502,7 +505,7 @@ int pages_previous(struct pages *pages, struct pages_place *place, struct hdb_er
 	return HDB_NOTFOUND;
 }
 
-bool pages_key_is(const struct pages_place *place, const void *key, uint64_t key_size)
+bool pages_key_is(const struct pages_place *place, struct pages_key key)
 {
-	return place->key_size == key_size && memcmp(place->key, key, key_size) == 0;
+	return place->key_size == key.size && memcmp(place->key, key.data, key.size) == 0;
 }

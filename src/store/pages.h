@@ -46,18 +46,24 @@ struct pages {
  */
 int pages_check_file(int fd, const char *path, uint64_t *wanted_bytes, struct hdb_error *err);
 
+/* A file as it is mapped; both are lent. */
+struct pages_file {
+	const uint8_t *map;
+	uint64_t map_bytes; /* of the file that are mapped */
+	const char *path;
+};
+
 /*
- * Opens the snapshot that a read transaction of number `txn_id` stands for; `map_bytes` of the file
- * are mapped. HDB_END if a writer has overtaken the transaction: begin another one. Afterwards:
- * pages_close.
+ * Opens the snapshot that a read transaction of number `txn_id` stands for. HDB_END if a writer has
+ * overtaken the transaction: begin another one. Afterwards: pages_close.
  */
-int pages_open(struct pages *pages, const uint8_t *map, uint64_t map_bytes, uint64_t txn_id,
-	       const char *path, struct hdb_error *err);
+int pages_open(struct pages *pages, const struct pages_file *file, uint64_t txn_id,
+	       struct hdb_error *err);
 void pages_close(struct pages *pages);
 
 /* A place in a tree: the path to an entry. */
 struct pages_place {
-	const struct pages_tree *tree;
+	const struct pages_tree *tree; /* set by the caller */
 	const uint8_t *page[PAGES_DEPTH_MAX];
 	unsigned at[PAGES_DEPTH_MAX];
 	const uint8_t *key; /* borrowed from the map */
@@ -66,12 +72,18 @@ struct pages_place {
 	uint64_t value_size;
 };
 
+/* The bytes of a key, which are lent. */
+struct pages_key {
+	const void *data;
+	uint64_t size;
+};
+
 /*
- * Goes to the first entry whose key is at least `key` (size 0: the first one). HDB_NOTFOUND if
- * there is none.
+ * Goes to the first entry of place->tree whose key is at least `key` (size 0: the first one).
+ * HDB_NOTFOUND if there is none.
  */
-int pages_seek(struct pages *pages, const struct pages_tree *tree, const void *key,
-	       uint64_t key_size, struct pages_place *place, struct hdb_error *err);
+int pages_seek(struct pages *pages, struct pages_key key, struct pages_place *place,
+	       struct hdb_error *err);
 /*
  * To the entry after or before; after HDB_NOTFOUND the place is at none, but pages_previous from
  * the end works.
@@ -80,7 +92,7 @@ int pages_next(struct pages *pages, struct pages_place *place, struct hdb_error 
 int pages_previous(struct pages *pages, struct pages_place *place, struct hdb_error *err);
 
 /* Whether a place's key is this one, by its bytes. */
-bool pages_key_is(const struct pages_place *place, const void *key, uint64_t key_size);
+bool pages_key_is(const struct pages_place *place, struct pages_key key);
 
 /*
  * Checks both trees whole: every page once, keys ascending across pages, no page used twice or both

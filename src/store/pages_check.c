@@ -142,9 +142,9 @@ static unsigned first_change(const struct pages_place *a, const struct pages_pla
 static int check_tree(struct check *check, const struct pages_tree *tree, bool is_free,
 		      struct hdb_error *err)
 {
-	struct pages_place place = { 0 }, before;
+	struct pages_place place = { .tree = tree }, before;
 	unsigned from = 0;
-	int r = pages_seek(check->pages, tree, "", 0, &place, err);
+	int r = pages_seek(check->pages, (struct pages_key){ "", 0 }, &place, err);
 
 	check->last_key = NULL;
 	while (r == HDB_OK) {

@@ -19,11 +19,16 @@ static int flush_records(struct store_records_writer *w, struct hdb_error *err)
 	const uint64_t in_buffer = w->buffer.count / w->record_size;
 	int r;
 
+	assert(w->record_size == store_table_record(w->table));
 	assert(w->buffer.count % w->record_size == 0);
 	if (!in_buffer)
 		return HDB_OK;
-	r = store_put(w->writer, w->table, w->count - in_buffer, (uint32_t)in_buffer,
-		      w->buffer.data, w->buffer.count, err);
+	r = store_put(w->writer, w->table,
+		      &(struct store_block){ .key = w->count - in_buffer,
+					     .item_count = (uint32_t)in_buffer,
+					     .data = w->buffer.data,
+					     .size = w->buffer.count },
+		      err);
 	w->buffer.count = 0;
 	return r;
 }
@@ -54,9 +59,10 @@ void store_records_release(struct store_records_writer *w)
 	base_vec_release(&w->buffer);
 }
 
-int store_records_put_all(struct store_writer *writer, enum store_table table, uint32_t record_size,
-			  const void *records, uint64_t count, struct hdb_error *err)
+int store_records_put_all(struct store_writer *writer, enum store_table table, const void *records,
+			  uint64_t count, struct hdb_error *err)
 {
+	const uint32_t record_size = store_table_record(table);
 	struct store_records_writer w = { .writer = writer,
 					  .table = table,
 					  .record_size = record_size };
@@ -108,13 +114,15 @@ static int past_end(struct store *store, enum store_table table, uint64_t no, st
 		       store_damaged(store, table, no, "block missing", err);
 }
 
-int store_record(struct store *store, enum store_table table, uint32_t record_size, uint64_t no,
-		 void *out, struct hdb_error *err)
+int store_record(struct store *store, enum store_table table, uint64_t no, void *out,
+		 struct hdb_error *err)
 {
-	struct store_block block;
+	const uint32_t record_size = store_table_record(table);
 	const uint64_t i = no % STORE_RECORDS;
+	struct store_block block;
 	int r = store_block(store, table, no - i, &block, err);
 
+	assert(record_size > 0);
 	if (r < 0)
 		return r;
 	if (r == HDB_NOTFOUND || i >= block.item_count)
@@ -137,8 +145,12 @@ static int flush_texts(struct store_texts_writer *w, struct hdb_error *err)
 		goto out;
 	if ((r = base_bytes_append(&block, w->bytes.data, w->bytes.count, err)) != HDB_OK)
 		goto out;
-	r = store_put(w->writer, STORE_TEXTS, w->first, (uint32_t)w->ends.count, block.data,
-		      block.count, err);
+	r = store_put(w->writer, STORE_TEXTS,
+		      &(struct store_block){ .key = w->first,
+					     .item_count = (uint32_t)w->ends.count,
+					     .data = block.data,
+					     .size = block.count },
+		      err);
 out:
 	base_vec_release(&block);
 	w->first = w->count;

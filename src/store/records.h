@@ -27,9 +27,9 @@ int store_records_put(struct store_records_writer *w, const void *record, struct
 int store_records_end(struct store_records_writer *w, struct hdb_error *err);
 void store_records_release(struct store_records_writer *w);
 
-/* Writes `count` records at once. */
-int store_records_put_all(struct store_writer *writer, enum store_table table, uint32_t record_size,
-			  const void *records, uint64_t count, struct hdb_error *err);
+/* Writes `count` records of store_table_record(table) bytes at once. */
+int store_records_put_all(struct store_writer *writer, enum store_table table, const void *records,
+			  uint64_t count, struct hdb_error *err);
 
 /* Records of a table; 0 if it is absent. */
 uint64_t store_record_count(struct store *store, enum store_table table);
@@ -41,9 +41,9 @@ uint64_t store_record_count(struct store *store, enum store_table table);
 int store_record_room(struct store *store, enum store_table table, uint32_t record_size,
 		      uint64_t *count, struct hdb_error *err);
 
-/* Copies record `no` to `out`. HDB_NOTFOUND past the end. */
-int store_record(struct store *store, enum store_table table, uint32_t record_size, uint64_t no,
-		 void *out, struct hdb_error *err);
+/* Copies record `no`, of store_table_record(table) bytes, to `out`. HDB_NOTFOUND past the end. */
+int store_record(struct store *store, enum store_table table, uint64_t no, void *out,
+		 struct hdb_error *err);
 
 /* Writes the table of texts, numbered from 0. Zero-initialise, set the writer. */
 struct store_texts_writer {

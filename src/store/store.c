@@ -176,9 +176,10 @@ int store_open(const char *path, struct store **out, struct hdb_error *err)
 	if (r == HDB_OK) {
 		const struct store_view_meta *meta = store_view_meta(&store->view, "format");
 
-		r = store_env_watch(store->env, store->view.txn, block_format_key,
-				    sizeof(block_format_key),
-				    (uint64_t)(meta->value - store->view.map), err);
+		r = store_env_watch(
+			store->env, store->view.txn,
+			(MDB_val){ sizeof(block_format_key), (void *)(uintptr_t)block_format_key },
+			(uint64_t)(meta->value - store->view.map), err);
 	}
 	if (r < 0) {
 		store_close(store);
@@ -277,43 +278,50 @@ static bool is_of_table(const struct pages_place *place, unsigned table)
  */
 enum seek { SEEK_EXACT, SEEK_AFTER, SEEK_BEFORE };
 
-static int seek_block(struct store *store, enum store_table table, uint64_t key, enum seek seek,
+struct wanted {
+	enum store_table table;
+	uint64_t key;
+};
+
+static int seek_block(struct store *store, struct wanted wanted, enum seek seek,
 		      struct store_block *out, struct hdb_error *err)
 {
-	struct store_view *view = view_of(store, table);
+	struct store_view *view = view_of(store, wanted.table);
 	uint8_t bytes[BLOCK_KEY_SIZE];
-	struct pages_place place;
+	const struct pages_key key = { bytes, sizeof(bytes) };
+	struct pages_place place = { .tree = &view->pages.main };
 	bool is_exact;
 	int r;
 
-	block_key(bytes, table, key);
-	r = pages_seek(&view->pages, &view->pages.main, bytes, sizeof(bytes), &place, err);
-	is_exact = r == HDB_OK && pages_key_is(&place, bytes, sizeof(bytes));
+	block_key(bytes, wanted.table, wanted.key);
+	r = pages_seek(&view->pages, key, &place, err);
+	is_exact = r == HDB_OK && pages_key_is(&place, key);
 	if (seek == SEEK_BEFORE && r >= 0 && !is_exact)
 		r = pages_previous(&view->pages, &place, err);
 	if (r < 0)
 		return walk_failed(store, r, err);
-	if (r == HDB_NOTFOUND || !is_of_table(&place, table) || (seek == SEEK_EXACT && !is_exact))
+	if (r == HDB_NOTFOUND || !is_of_table(&place, wanted.table) ||
+	    (seek == SEEK_EXACT && !is_exact))
 		return HDB_NOTFOUND;
-	return take_value(store, table, &place, out, err);
+	return take_value(store, wanted.table, &place, out, err);
 }
 
 int store_block(struct store *store, enum store_table table, uint64_t key, struct store_block *out,
 		struct hdb_error *err)
 {
-	return seek_block(store, table, key, SEEK_EXACT, out, err);
+	return seek_block(store, (struct wanted){ table, key }, SEEK_EXACT, out, err);
 }
 
 int store_block_after(struct store *store, enum store_table table, uint64_t key,
 		      struct store_block *out, struct hdb_error *err)
 {
-	return seek_block(store, table, key, SEEK_AFTER, out, err);
+	return seek_block(store, (struct wanted){ table, key }, SEEK_AFTER, out, err);
 }
 
 int store_block_before(struct store *store, enum store_table table, uint64_t key,
 		       struct store_block *out, struct hdb_error *err)
 {
-	return seek_block(store, table, key, SEEK_BEFORE, out, err);
+	return seek_block(store, (struct wanted){ table, key }, SEEK_BEFORE, out, err);
 }
 
 int store_meta_key(uint8_t *out, size_t *size, const char *name, struct hdb_error *err)

@@ -129,16 +129,20 @@ int store_create(const char *path, bool force, uint64_t size_hint, struct store_
 /*
  * Begins building derived tables, in the database or, if that cannot be written, in a private file
  * that ends with the handle (in work->tmp_dir; said by work->progress.notice). Waits while another
- * process builds (calls base_step). HDB_OK: *out is owned; HDB_END: `table` is there by now, made
+ * process builds (calls base_step). HDB_OK: *out is owned; HDB_END: the first is there by now, made
  * by somebody else (the store was refreshed). What an interrupted build left of the tables is
  * removed first.
  */
-int store_build(struct store *store, const enum store_table *tables, size_t table_count,
-		struct base_work *work, struct store_writer **out, struct hdb_error *err);
+struct store_tables {
+	const enum store_table *table; /* lent */
+	size_t count;                  /* at least 1 */
+};
+int store_build(struct store *store, struct store_tables tables, struct base_work *work,
+		struct store_writer **out, struct hdb_error *err);
 
 /* Writes one block; data is copied. Keys of a table may come in any order, ascending is best. */
-int store_put(struct store_writer *writer, enum store_table table, uint64_t key,
-	      uint32_t item_count, const void *data, uint64_t size, struct hdb_error *err);
+int store_put(struct store_writer *writer, enum store_table table, const struct store_block *block,
+	      struct hdb_error *err);
 
 /*
  * Writes out what was put, so that store_put_find finds it: blocks of a table that gets no more.
@@ -148,13 +152,17 @@ int store_put_settle(struct store_writer *writer, struct hdb_error *err);
 /*
  * Finds, while a database is being written, the block of a settled table with the greatest key that
  * is at most `key`: HDB_OK or HDB_NOTFOUND. On any thread, also while another one puts blocks of
- * other tables. Its bytes are borrowed until the writer ends, or copied to `copy` if they are no
- * more than `copy_size`, at least STORE_INLINE_MAX: small ones LMDB moves. Checksums are not looked
- * at: this process has written them.
+ * other tables. Its bytes are borrowed until the writer ends, or copied if they are no more than
+ * copy_size: small ones LMDB moves. Checksums are not looked at: this process has written them.
  */
 #define STORE_INLINE_MAX 32768u
+struct store_found {
+	struct store_block block;
+	uint8_t *copy;    /* lent by the caller: where a small block goes */
+	size_t copy_size; /* at least STORE_INLINE_MAX */
+};
 int store_put_find(struct store_writer *writer, enum store_table table, uint64_t key,
-		   struct store_block *out, uint8_t *copy, size_t copy_size, struct hdb_error *err);
+		   struct store_found *out, struct hdb_error *err);
 
 /* Writes a meta value: a number, a text. Its name is at most 63 bytes long. */
 int store_put_meta_number(struct store_writer *writer, const char *name, uint64_t value,

@@ -3,6 +3,8 @@
  */
 #include "store/tables.h"
 
+#include "store/schema.h"
+
 #include <stddef.h>
 
 /* The tables of one strength; strong's reach tree is older and has a number of its own. */
@@ -13,8 +15,8 @@
 		[STORE_VIEW(view, STORE_VIEW_RETAINED)] = { "retained." name, 1 }, \
 		[STORE_VIEW(view, STORE_VIEW_CHILDREN)] = { "children." name, 1 }, \
 		[STORE_VIEW(view, STORE_VIEW_CHILDREN_BIG)] = { "children.big." name, 1 }, \
-		[STORE_VIEW(view, STORE_VIEW_TOTALS)] = { "totals." name, 1 }, \
-		[STORE_VIEW(view, STORE_VIEW_WHOLE)] = { "whole." name, 1 }, \
+		[STORE_VIEW(view, STORE_VIEW_TOTALS)] = { "totals." name, 1, STORE_TOTAL_BYTES }, \
+		[STORE_VIEW(view, STORE_VIEW_WHOLE)] = { "whole." name, 1, STORE_WHOLE_BYTES }, \
 		[STORE_VIEW(view, STORE_VIEW_RETAINED_NATIVE)] = { "retained.native." name, 1 }, \
 		[STORE_VIEW(view, STORE_VIEW_RETAINED_HEAPS)] = { "retained.heaps." name, 1 }, \
 		[STORE_VIEW(view, STORE_VIEW_DEPTH)] = { "depth." name, 1 }, \
@@ -24,29 +26,30 @@
 static const struct {
 	const char *name;
 	uint32_t version;
+	uint32_t record_bytes; /* 0: no table of records */
 } tables[STORE_TABLE_END] = {
 	[STORE_META] = { "meta", 1 },
 	[STORE_IDS] = { "ids", 1 },
 	[STORE_OBJECTS] = { "objects", 2 },
 	[STORE_REFERENCES] = { "references", 1 },
 	[STORE_REFERENCES_BIG] = { "references.big", 1 },
-	[STORE_CLASSES] = { "classes", 2 },
-	[STORE_FIELDS] = { "fields", 1 },
+	[STORE_CLASSES] = { "classes", 2, sizeof(struct store_class) },
+	[STORE_FIELDS] = { "fields", 1, sizeof(struct store_field) },
 	[STORE_TEXTS] = { "texts", 1 },
-	[STORE_ROOTS] = { "roots", 1 },
-	[STORE_THREADS] = { "threads", 1 },
-	[STORE_TRACES] = { "traces", 1 },
-	[STORE_TRACE_FRAMES] = { "trace.frames", 1 },
-	[STORE_FRAMES] = { "frames", 1 },
-	[STORE_HEAPS] = { "heaps", 1 },
-	[STORE_PROBLEMS] = { "problems", 1 },
-	[STORE_ALLOC_SITES] = { "alloc.sites", 1 },
-	[STORE_CPU_SAMPLES] = { "cpu.samples", 1 },
-	[STORE_HEAP_SUMMARIES] = { "heap.summaries", 1 },
-	[STORE_DANGLING] = { "dangling", 1 },
-	[STORE_RECORD_COUNTS] = { "record.counts", 1 },
-	[STORE_ID_DIRECTORY] = { "ids.directory", 1 },
-	[STORE_CLASS_COUNTS] = { "class.counts", 1 },
+	[STORE_ROOTS] = { "roots", 1, sizeof(struct store_root) },
+	[STORE_THREADS] = { "threads", 1, sizeof(struct store_thread) },
+	[STORE_TRACES] = { "traces", 1, sizeof(struct store_trace) },
+	[STORE_TRACE_FRAMES] = { "trace.frames", 1, sizeof(uint32_t) },
+	[STORE_FRAMES] = { "frames", 1, sizeof(struct store_frame) },
+	[STORE_HEAPS] = { "heaps", 1, sizeof(struct store_heap) },
+	[STORE_PROBLEMS] = { "problems", 1, sizeof(struct store_problem) },
+	[STORE_ALLOC_SITES] = { "alloc.sites", 1, sizeof(struct store_alloc_site) },
+	[STORE_CPU_SAMPLES] = { "cpu.samples", 1, sizeof(struct store_cpu_sample) },
+	[STORE_HEAP_SUMMARIES] = { "heap.summaries", 1, sizeof(struct store_heap_summary) },
+	[STORE_DANGLING] = { "dangling", 1, sizeof(struct store_dangling) },
+	[STORE_RECORD_COUNTS] = { "record.counts", 1, sizeof(struct store_record_count) },
+	[STORE_ID_DIRECTORY] = { "ids.directory", 1, sizeof(uint64_t) },
+	[STORE_CLASS_COUNTS] = { "class.counts", 1, sizeof(struct store_class_count) },
 	[STORE_CONTENTS] = { "contents", 2 },
 	[STORE_REFERRERS] = { "referrers", 1 },
 	[STORE_REFERRERS_BIG] = { "referrers.big", 1 },
@@ -56,8 +59,8 @@ static const struct {
 	[STORE_RETAINED] = { "retained", 1 },
 	[STORE_CHILDREN] = { "children", 1 },
 	[STORE_CHILDREN_BIG] = { "children.big", 1 },
-	[STORE_TOTALS] = { "totals", 1 },
-	[STORE_WHOLE] = { "whole", 1 },
+	[STORE_TOTALS] = { "totals", 1, STORE_TOTAL_BYTES },
+	[STORE_WHOLE] = { "whole", 1, STORE_WHOLE_BYTES },
 	[STORE_ORPHANS] = { "orphans", 1 },
 	[STORE_NATIVE] = { "native", 1 },
 	[STORE_RETAINED_NATIVE] = { "retained.native", 1 },
@@ -82,4 +85,9 @@ const char *store_table_name(unsigned table)
 uint32_t store_table_version(unsigned table)
 {
 	return table < STORE_TABLE_END ? tables[table].version : 0;
+}
+
+uint32_t store_table_record(unsigned table)
+{
+	return table < STORE_TABLE_END ? tables[table].record_bytes : 0;
 }

@@ -90,6 +90,16 @@ enum store_view_table {
 /* "objects", "reach.strong"; NULL for a number that is no table. Static. */
 const char *store_table_name(unsigned table);
 
+/*
+ * Bytes of a record of a table of records (store/records.h); 0 for the tables that are kept
+ * otherwise.
+ */
+uint32_t store_table_record(unsigned table);
+
+/* Bytes of a record of the tables totals and whole; only derive/ knows what is in them. */
+#define STORE_TOTAL_BYTES 48
+#define STORE_WHOLE_BYTES 32
+
 /* The version of a table's content that this library reads and writes. */
 uint32_t store_table_version(unsigned table);
 

@@ -132,8 +132,8 @@ static int try_begin(struct store_view *view, struct hdb_error *err)
 	/* Mapped after the transaction began: the file is at least as long as its state says. */
 	if ((r = map_file(view, err)) != HDB_OK)
 		return r;
-	return pages_open(&view->pages, view->map, view->map_bytes, mdb_txn_id(view->txn), path,
-			  err);
+	return pages_open(&view->pages, &(struct pages_file){ view->map, view->map_bytes, path },
+			  mdb_txn_id(view->txn), err);
 }
 
 /* ---- meta values ---- */
@@ -176,13 +176,15 @@ static int take_meta(struct store_view *view, const struct pages_place *place,
 /* The version is looked at first: what the other values look like depends on it. */
 static int check_version(struct store_view *view, struct hdb_error *err)
 {
-	struct pages_place place;
-	int r = pages_seek(&view->pages, &view->pages.main, block_format_key,
-			   sizeof(block_format_key), &place, err);
+	struct pages_place place = { .tree = &view->pages.main };
+	int r = pages_seek(&view->pages,
+			   (struct pages_key){ block_format_key, sizeof(block_format_key) }, &place,
+			   err);
 
 	view->is_other_format =
 		r == HDB_OK && place.value_size == BLOCK_HEADER_SIZE + 20 &&
-		pages_key_is(&place, block_format_key, sizeof(block_format_key)) &&
+		pages_key_is(&place,
+			     (struct pages_key){ block_format_key, sizeof(block_format_key) }) &&
 		load64(place.value) ==
 			block_checksum(place.key, place.key_size, place.value, place.value_size) &&
 		load32(place.value + BLOCK_HEADER_SIZE + 12) != STORE_FORMAT_VERSION;
@@ -192,8 +194,8 @@ static int check_version(struct store_view *view, struct hdb_error *err)
 static int read_metas(struct store_view *view, struct hdb_error *err)
 {
 	static const uint8_t first[2] = { 0, STORE_META };
-	struct pages_place place;
-	int r = pages_seek(&view->pages, &view->pages.main, first, sizeof(first), &place, err);
+	struct pages_place place = { .tree = &view->pages.main };
+	int r = pages_seek(&view->pages, (struct pages_key){ first, sizeof(first) }, &place, err);
 
 	view->metas.count = 0;
 	while (r == HDB_OK && place.key_size >= 2 && be16(place.key) == STORE_META) {

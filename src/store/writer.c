@@ -109,9 +109,10 @@ static int commit_txn(struct store_writer *writer, struct hdb_error *err)
 				err);
 }
 
-static int put_locked(struct store_writer *writer, MDB_val *k, uint32_t item_count,
-		      const void *data, uint64_t size, struct hdb_error *err)
+static int put_locked(struct store_writer *writer, MDB_val *k, const struct store_block *block,
+		      struct hdb_error *err)
 {
+	const uint64_t size = block->size;
 	MDB_val v = { .mv_size = size + BLOCK_HEADER_SIZE };
 	uint8_t *value;
 	int r;
@@ -128,10 +129,10 @@ static int put_locked(struct store_writer *writer, MDB_val *k, uint32_t item_cou
 	if (r)
 		return store_fail_mdb(err, r, writer->path, "writing");
 	value = v.mv_data;
-	store32(value + 8, item_count);
+	store32(value + 8, block->item_count);
 	store32(value + 12, 0);
 	if (size)
-		memcpy(value + BLOCK_HEADER_SIZE, data, size);
+		memcpy(value + BLOCK_HEADER_SIZE, block->data, size);
 	store64(value, block_checksum(k->mv_data, k->mv_size, value, size + BLOCK_HEADER_SIZE));
 	writer->pending_bytes += size + 4096;
 	if (writer->pending_bytes < PENDING_BYTES_MAX || writer->is_whole)
@@ -139,13 +140,13 @@ static int put_locked(struct store_writer *writer, MDB_val *k, uint32_t item_cou
 	return commit_txn(writer, err);
 }
 
-static int put_value(struct store_writer *writer, MDB_val *k, uint32_t item_count, const void *data,
-		     uint64_t size, struct hdb_error *err)
+static int put_value(struct store_writer *writer, MDB_val *k, const struct store_block *block,
+		     struct hdb_error *err)
 {
 	int r;
 
 	(void)pthread_mutex_lock(&writer->lock);
-	r = put_locked(writer, k, item_count, data, size, err);
+	r = put_locked(writer, k, block, err);
 	(void)pthread_mutex_unlock(&writer->lock);
 	return r;
 }
@@ -161,7 +162,7 @@ static int put_meta(struct store_writer *writer, const char *name, const void *d
 	if (r < 0)
 		return r;
 	k = (MDB_val){ .mv_size = key_size, .mv_data = bytes };
-	return put_value(writer, &k, 0, data, size, err);
+	return put_value(writer, &k, &(struct store_block){ .data = data, .size = size }, err);
 }
 
 /* ---- a new database ---- */
@@ -225,7 +226,7 @@ static int wait_for_lock(struct store_writer *writer, struct base_work *work, st
 	bool has_waited = false;
 
 	for (;;) {
-		int r = store_lock_file(writer->lock_fd, STORE_LOCK_BUILD, true, false,
+		int r = store_lock_file(writer->lock_fd, STORE_LOCK_BUILD, STORE_LOCK_ALONE,
 					writer->path, err);
 
 		if (r != HDB_END)
@@ -299,58 +300,59 @@ static int choose_env(struct store_writer *writer, struct hdb_error *err)
 	return pages_check_all(store->side ? &store->side->view.pages : &store->view.pages, err);
 }
 
-int store_build(struct store *store, const enum store_table *tables, size_t table_count,
-		struct base_work *work, struct store_writer **out, struct hdb_error *err)
+int store_build(struct store *store, struct store_tables tables, struct base_work *work,
+		struct store_writer **out, struct hdb_error *err)
 {
 	struct store_table_info info;
 	struct store_writer *writer = NULL;
 	int r = new_writer(store->env->path, &writer, err);
 
-	assert(table_count > 0);
+	assert(tables.count > 0);
 	if (r < 0)
 		return r;
 	writer->store = store;
 	r = store->env->is_read_only ? store_need_side(store, work, err) :
 				       lock_for_build(writer, work, err);
-	if (r == HDB_OK)
-		r = store_refresh(store, err);
-	if (r == HDB_OK)
-		r = store_table_info(store, tables[0], &info, err);
+	if (r != HDB_OK)
+		goto fail;
+	if ((r = store_refresh(store, err)) < 0)
+		goto fail;
+	r = store_table_info(store, tables.table[0], &info, err);
 	if (r == HDB_OK) {
 		store_abort(writer);
 		return HDB_END;
 	}
-	if (r == HDB_NOTFOUND)
-		r = choose_env(writer, err);
-	if (r == HDB_OK)
-		r = begin_txn(writer, err);
-	for (size_t i = 0; i < table_count && r == HDB_OK; i++)
-		r = drop_table(writer, tables[i], err);
+	if (r < 0 || (r = choose_env(writer, err)) < 0)
+		goto fail;
+	if ((r = begin_txn(writer, err)) < 0)
+		goto fail;
+	for (size_t i = 0; i < tables.count; i++)
+		if ((r = drop_table(writer, tables.table[i], err)) < 0)
+			goto fail;
 	/* The lock of writers is not held while the table is computed. */
-	if (r == HDB_OK)
-		r = commit_txn(writer, err);
-	if (r < 0) {
-		store_abort(writer);
-		return r;
-	}
+	if ((r = commit_txn(writer, err)) < 0)
+		goto fail;
 	*out = writer;
 	return HDB_OK;
+fail:
+	store_abort(writer);
+	return r;
 }
 
 /* ---- writing ---- */
 
-int store_put(struct store_writer *writer, enum store_table table, uint64_t key,
-	      uint32_t item_count, const void *data, uint64_t size, struct hdb_error *err)
+int store_put(struct store_writer *writer, enum store_table table, const struct store_block *block,
+	      struct hdb_error *err)
 {
 	uint8_t bytes[BLOCK_KEY_SIZE];
 	MDB_val k = { .mv_size = sizeof(bytes), .mv_data = bytes };
 
 	assert(table < STORE_TABLE_END);
-	assert(data || !size);
-	block_key(bytes, table, key);
+	assert(block->data || !block->size);
+	block_key(bytes, table, block->key);
 	writer->tables[table].blocks++;
-	writer->tables[table].bytes += size + BLOCK_HEADER_SIZE;
-	return put_value(writer, &k, item_count, data, size, err);
+	writer->tables[table].bytes += block->size + BLOCK_HEADER_SIZE;
+	return put_value(writer, &k, block, err);
 }
 
 int store_put_settle(struct store_writer *writer, struct hdb_error *err)
@@ -375,8 +377,7 @@ static int seek_before(MDB_cursor *cursor, const uint8_t *key, MDB_val *k, MDB_v
 }
 
 static int find_locked(struct store_writer *writer, enum store_table table, uint64_t key,
-		       struct store_block *out, uint8_t *copy, size_t copy_size,
-		       struct hdb_error *err)
+		       struct store_found *out, struct hdb_error *err)
 {
 	uint8_t bytes[BLOCK_KEY_SIZE];
 	MDB_val k = { .mv_size = sizeof(bytes), .mv_data = bytes }, v;
@@ -395,26 +396,26 @@ static int find_locked(struct store_writer *writer, enum store_table table, uint
 		return store_fail_mdb(err, r, writer->path, "reading");
 	if (r || k.mv_size != BLOCK_KEY_SIZE || be16(k.mv_data) != table)
 		return HDB_NOTFOUND;
-	*out = (struct store_block){
+	out->block = (struct store_block){
 		.key = be64((const uint8_t *)k.mv_data + 2),
 		.data = (const uint8_t *)v.mv_data + BLOCK_HEADER_SIZE,
 		.size = v.mv_size - BLOCK_HEADER_SIZE,
 		.item_count = load32((const uint8_t *)v.mv_data + 8),
 	};
-	if (out->size <= copy_size) {
-		memcpy(copy, out->data, out->size);
-		out->data = copy;
+	if (out->block.size <= out->copy_size) {
+		memcpy(out->copy, out->block.data, out->block.size);
+		out->block.data = out->copy;
 	}
 	return HDB_OK;
 }
 
 int store_put_find(struct store_writer *writer, enum store_table table, uint64_t key,
-		   struct store_block *out, uint8_t *copy, size_t copy_size, struct hdb_error *err)
+		   struct store_found *out, struct hdb_error *err)
 {
 	int r;
 
 	(void)pthread_mutex_lock(&writer->lock);
-	r = find_locked(writer, table, key, out, copy, copy_size, err);
+	r = find_locked(writer, table, key, out, err);
 	(void)pthread_mutex_unlock(&writer->lock);
 	return r;
 }

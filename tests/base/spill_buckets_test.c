@@ -29,7 +29,7 @@ static void add(struct base_buckets *buckets, uint32_t bucket, uint32_t k)
 	const uint64_t v[] = { (uint64_t)bucket * RECORDS + k, value_of(bucket, k), k % 3 };
 	struct hdb_error err;
 
-	assert_int_equal(base_buckets_add(buckets, bucket, 2, 1, v, &err), HDB_OK);
+	assert_int_equal(base_buckets_add(buckets, bucket, BASE_RECORD(2, 1), v, &err), HDB_OK);
 }
 
 static void read_back(const struct base_buckets *buckets, uint32_t bucket)
@@ -40,12 +40,12 @@ static void read_back(const struct base_buckets *buckets, uint32_t bucket)
 
 	assert_int_equal(base_bucket_begin(buckets, bucket, &reader, &err), HDB_OK);
 	for (uint32_t k = 0; k < RECORDS; k++) {
-		assert_int_equal(base_bucket_next(&reader, 2, 1, v, &err), HDB_OK);
+		assert_int_equal(base_bucket_next(&reader, BASE_RECORD(2, 1), v, &err), HDB_OK);
 		assert_int_equal(v[0], (uint64_t)bucket * RECORDS + k);
 		assert_int_equal(v[1], value_of(bucket, k));
 		assert_int_equal(v[2], k % 3);
 	}
-	assert_int_equal(base_bucket_next(&reader, 2, 1, v, &err), HDB_END);
+	assert_int_equal(base_bucket_next(&reader, BASE_RECORD(2, 1), v, &err), HDB_END);
 	base_bucket_end(&reader);
 }
 
@@ -59,7 +59,12 @@ static void fill(bool in_turn, bool has_file)
 	base_work_init(&work, BUDGET, 1, NULL);
 	work.scratch_dir = has_file ? work.tmp_dir : NULL;
 	assert_int_equal(
-		base_buckets_init(&buckets, BUCKETS, CHUNKS_BYTES, BUDGET / 4, &work, "test", &err),
+		base_buckets_init(&buckets,
+				  &(struct base_buckets_plan){ .bucket_count = BUCKETS,
+							       .chunks_bytes = CHUNKS_BYTES,
+							       .kept_bytes = BUDGET / 4,
+							       .what = "test" },
+				  &work, &err),
 		HDB_OK);
 	for (uint32_t i = 0; i < BUCKETS * RECORDS; i++)
 		add(&buckets, in_turn ? i % BUCKETS : i / RECORDS,

@@ -158,8 +158,8 @@ static void test_no_scratch(void **state)
 static void test_disk_full(void **state)
 {
 	struct rlimit old, little;
-	struct base_spill spill = { 0 };
 	struct base_work work;
+	struct base_spill spill = { .work = &work };
 	struct hdb_error err;
 	struct base_big big;
 	static uint8_t data[2 * MIB];
@@ -179,7 +179,7 @@ static void test_disk_full(void **state)
 			 HDB_EIO);
 	assert_null(big.data);
 	work.tmp_dir = folder;
-	assert_int_equal(base_spill_write(&spill, &work, 0, data, sizeof(data), &err), HDB_EIO);
+	assert_int_equal(base_spill_write(&spill, 0, data, sizeof(data), &err), HDB_EIO);
 	assert_non_null(strstr(err.message, "cannot write a scratch file"));
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
 	base_spill_close(&spill);
@@ -188,8 +188,8 @@ static void test_disk_full(void **state)
 
 static void test_spill(void **state)
 {
-	struct base_spill spill = { 0 };
 	struct base_work work;
+	struct base_spill spill = { .work = &work };
 	struct hdb_error err;
 	char data[8];
 
@@ -197,7 +197,7 @@ static void test_spill(void **state)
 	begin(&work, folder);
 	base_spill_close(&spill); /* that was never written */
 	base_spill_soon(&spill, 0, 8);
-	assert_int_equal(base_spill_write(&spill, &work, 1000, "12345678", 8, &err), HDB_OK);
+	assert_int_equal(base_spill_write(&spill, 1000, "12345678", 8, &err), HDB_OK);
 	base_spill_soon(&spill, 1000, 8);
 	assert_int_equal(base_spill_read(&spill, 1004, data, 4, &err), HDB_OK);
 	assert_memory_equal(data, "5678", 4);
@@ -207,7 +207,7 @@ static void test_spill(void **state)
 	base_spill_close(&spill);
 	/* In no folder at all. */
 	begin(&work, "/nonexistent");
-	assert_int_equal(base_spill_write(&spill, &work, 1000, "12345678", 8, &err), HDB_OK);
+	assert_int_equal(base_spill_write(&spill, 1000, "12345678", 8, &err), HDB_OK);
 	assert_int_equal(base_spill_read(&spill, 1004, data, 4, &err), HDB_OK);
 	assert_memory_equal(data, "5678", 4);
 	base_spill_close(&spill);

@@ -12,12 +12,12 @@
 static void fuzz_pack(const uint8_t *data, size_t size)
 {
 	struct pack_column column;
-	uint64_t group[PACK_GROUP], used;
+	uint64_t group[PACK_GROUP];
 	const uint32_t count = size ? data[0] * 5u : 0;
 
-	if (!size || pack_open(&column, data + 1, size - 1, count, &used, NULL) != HDB_OK)
+	if (!size || pack_open(&column, data + 1, size - 1, count, NULL) != HDB_OK)
 		return;
-	if (used > size - 1)
+	if (column.size > size - 1)
 		abort();
 	for (uint32_t i = 0; i < count; i++)
 		(void)pack_get(&column, i);
@@ -32,12 +32,13 @@ static void fuzz_lists(const uint8_t *data, size_t size)
 	struct base_vec target = { 0 };
 	struct store_block block = { .data = data + 2, .size = size - 2 };
 	const uint32_t limit = 1000;
+	const struct store_lists_of of = { .table = STORE_REFERENCES, .ix_count = limit };
+	struct store_lists_out out = { .lengths = lengths, .target = &target };
 
 	if (size < 2)
 		return;
 	block.item_count = ((uint32_t)data[0] | (uint32_t)data[1] << 8) % 2048;
-	if (store_lists_decode(NULL, STORE_REFERENCES, &block, limit, lengths, &target, NULL) ==
-	    HDB_OK)
+	if (store_lists_decode(&of, &block, &out, NULL) == HDB_OK)
 		for (size_t i = 0; i < target.count; i++)
 			if (*base_vec_at(&target, uint32_t, i) >= limit)
 				abort();

@@ -21,9 +21,9 @@ static void expect_inside(const uint8_t *image, size_t size, const uint8_t *p, u
 
 static void walk(struct pages *pages, const uint8_t *image, size_t size)
 {
-	struct pages_place place;
+	struct pages_place place = { .tree = &pages->main };
 	unsigned long steps = 0;
-	int r = pages_seek(pages, &pages->main, "", 0, &place, NULL);
+	int r = pages_seek(pages, (struct pages_key){ "", 0 }, &place, NULL);
 
 	while (r == HDB_OK) {
 		expect_inside(image, size, place.key, place.key_size);
@@ -35,7 +35,7 @@ static void walk(struct pages *pages, const uint8_t *image, size_t size)
 	for (unsigned table = 0; table < 80; table++) {
 		const uint8_t key[10] = { 0, (uint8_t)table, 0, 0, 0, 0, 0, 1 };
 
-		if (pages_seek(pages, &pages->main, key, sizeof(key), &place, NULL) >= 0 &&
+		if (pages_seek(pages, (struct pages_key){ key, sizeof(key) }, &place, NULL) >= 0 &&
 		    pages_previous(pages, &place, NULL) == HDB_OK)
 			expect_inside(image, size, place.value, place.value_size);
 	}
@@ -53,7 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i + 3 <= size; i += 3)
 		image[load16(data + i) % world->image_size] = data[i + 2];
 	for (uint64_t id = 0; id < 64; id++) {
-		if (pages_open(&pages, image, world->image_size, id, "image", NULL) == HDB_OK) {
+		if (pages_open(&pages, &(struct pages_file){ image, world->image_size, "image" },
+			       id, NULL) == HDB_OK) {
 			walk(&pages, image, world->image_size);
 			/* What passes the whole check can be walked whole. */
 			if (pages_check_all(&pages, NULL) == HDB_OK)

@@ -302,15 +302,15 @@ static const struct {
 static void check_string(uint64_t id, const char *text, uint32_t count)
 {
 	char buf[64];
-	uint64_t units = 99;
+	struct heap_utf8 out = { .buf = buf, .size = sizeof(buf), .units = 99 };
 
 	assert_true(heap_is_string(heap, ix_of(id)));
-	assert_int_equal(heap_string(heap, ix_of(id), buf, sizeof(buf), &units, &error), HDB_OK);
+	assert_int_equal(heap_string_text(heap, ix_of(id), &out, &error), HDB_OK);
 	assert_string_equal(buf, text);
-	assert_int_equal(units, count);
+	assert_int_equal(out.units, count);
 	/* Cut at a character, whatever the room. */
 	for (size_t size = 1; size < sizeof(buf); size++) {
-		assert_int_equal(heap_string(heap, ix_of(id), buf, size, NULL, &error), HDB_OK);
+		assert_int_equal(heap_string(heap, ix_of(id), buf, size, &error), HDB_OK);
 		assert_true(strlen(buf) < size);
 		assert_memory_equal(buf, text, strlen(buf));
 		assert_true(strlen(buf) == strlen(text) || strlen(buf) + 4 >= size);
@@ -334,19 +334,17 @@ static void strings_of_vm(enum vm vm, unsigned id_size)
 	assert_int_equal(heap_is_big_endian(heap), vm == JDK17_BIG_ENDIAN);
 	for (; heap_string_scan_next(&scan, &error) == HDB_OK; n++) {
 		char buf[64];
-		size_t used;
-		bool whole;
+		struct heap_utf8 out = { .buf = buf, .size = sizeof(buf) };
 
 		assert_true(n < SAMPLES);
 		assert_int_equal(scan.ix, ix_of(ids[n]));
 		assert_true(scan.string.has_chars);
 		assert_int_equal(scan.string.chars.count, samples[n].count);
-		assert_int_equal(heap_chars_utf8(&scan.view, &scan.string.chars, buf, sizeof(buf),
-						 &used, &whole, &error),
+		assert_int_equal(heap_chars_utf8(&scan.view, &scan.string.chars, &out, &error),
 				 HDB_OK);
 		assert_string_equal(buf, samples[n].text);
-		assert_int_equal(used, strlen(buf));
-		assert_true(whole);
+		assert_int_equal(out.used, strlen(buf));
+		assert_true(out.is_whole);
 		assert_int_equal(heap_chars_hash(&scan.view, &scan.string.chars, &hash[n], &error),
 				 HDB_OK);
 		for (size_t k = 0; k < n; k++)
@@ -436,17 +434,16 @@ static void strings_that_lie(void **state)
 	hw_primitive_array_nodata(&dump.w, nodata, HPROF_CHAR, 5);
 	(void)put_string_over(nodata, 0, 5, false);
 	open_heap();
-	assert_int_equal(heap_string(heap, ix_of(ids[0]), buf, sizeof(buf), NULL, &error), HDB_OK);
+	assert_int_equal(heap_string(heap, ix_of(ids[0]), buf, sizeof(buf), &error), HDB_OK);
 	assert_string_equal(buf, "bc");
-	assert_int_equal(heap_string(heap, ix_of(ids[1]), buf, sizeof(buf), NULL, &error), HDB_OK);
+	assert_int_equal(heap_string(heap, ix_of(ids[1]), buf, sizeof(buf), &error), HDB_OK);
 	assert_string_equal(buf, "");
-	assert_int_equal(heap_string(heap, ix_of(ids[2]), buf, sizeof(buf), NULL, &error), HDB_OK);
+	assert_int_equal(heap_string(heap, ix_of(ids[2]), buf, sizeof(buf), &error), HDB_OK);
 	assert_string_equal(buf, "ab");
 	for (int i = 4; i < 7; i++)
-		assert_int_equal(heap_string(heap, ix_of(ids[i]), buf, sizeof(buf), NULL, &error),
+		assert_int_equal(heap_string(heap, ix_of(ids[i]), buf, sizeof(buf), &error),
 				 HDB_NOTFOUND);
-	assert_int_equal(heap_string(heap, ix_of(array), buf, sizeof(buf), NULL, &error),
-			 HDB_NOTFOUND);
+	assert_int_equal(heap_string(heap, ix_of(array), buf, sizeof(buf), &error), HDB_NOTFOUND);
 	assert_int_equal(heap_string_scan_begin(&scan, heap, &error), HDB_OK);
 	while (heap_string_scan_next(&scan, &error) == HDB_OK) {
 		seen++;
@@ -507,14 +504,23 @@ static void fields_of_every_type(void **state)
 	}
 	assert_int_equal(n, 10);
 	/* Both classes have a field `value`. */
-	assert_int_equal(heap_field_value(heap, ix_of(id), NULL, "value", &value, &error), HDB_OK);
+	assert_int_equal(heap_field_value(heap, ix_of(id),
+					  (struct heap_field_name){ .name = "value" }, &value,
+					  &error),
+			 HDB_OK);
 	assert_int_equal(value.type, HPROF_BOOLEAN);
-	assert_int_equal(heap_field_value(heap, ix_of(id), "test.Narrow", "value", &value, &error),
+	assert_int_equal(heap_field_value(heap, ix_of(id),
+					  (struct heap_field_name){ "test.Narrow", "value" },
+					  &value, &error),
 			 HDB_OK);
 	assert_int_equal(value.bits, 77);
-	assert_int_equal(heap_field_value(heap, ix_of(id), NULL, "none", &value, &error),
+	assert_int_equal(heap_field_value(heap, ix_of(id),
+					  (struct heap_field_name){ .name = "none" }, &value,
+					  &error),
 			 HDB_NOTFOUND);
-	assert_int_equal(heap_field_object(heap, ix_of(id), NULL, "referent", &target, &error),
+	assert_int_equal(heap_field_object(heap, ix_of(id),
+					   (struct heap_field_name){ .name = "referent" }, &target,
+					   &error),
 			 HDB_OK);
 	assert_int_equal(target, ix_of(STRING));
 	/* A short instance has the fields that it has. */
@@ -526,13 +532,19 @@ static void fields_of_every_type(void **state)
 	close_heap();
 }
 
+static int read_slice(uint64_t id, uint64_t from, uint64_t room, struct heap_slice *slice)
+{
+	slice->room = room;
+	return heap_elements(heap, ix_of(id), from, slice, &error);
+}
+
 static void statics_and_elements(void **state)
 {
 	static const uint16_t abc[] = { 'a', 'b', 'c' };
-	uint64_t elements[5000], array, chars, bits[5000], done;
+	uint64_t elements[5000], array, chars, bits[5000];
+	struct heap_slice slice = { .bits = bits };
 	struct heap_fields fields;
 	uint32_t no;
-	uint8_t type;
 
 	(void)state;
 	for (size_t i = 0; i < 5000; i++)
@@ -551,23 +563,17 @@ static void statics_and_elements(void **state)
 	assert_int_equal(fields.value.bits, OBJECT);
 	assert_int_equal(heap_fields_next(&fields, &error), HDB_END);
 
-	assert_int_equal(heap_elements(heap, ix_of(array), 0, 5000, bits, &type, &done, &error),
-			 HDB_OK);
-	assert_int_equal(done, 5000);
-	assert_int_equal(type, HPROF_OBJECT);
+	assert_int_equal(read_slice(array, 0, 5000, &slice), HDB_OK);
+	assert_int_equal(slice.done, 5000);
+	assert_int_equal(slice.type, HPROF_OBJECT);
 	assert_memory_equal(bits, elements, sizeof(elements));
-	assert_int_equal(
-		heap_elements(heap, ix_of(array), 4990, UINT64_MAX, bits, &type, &done, &error),
-		HDB_OK);
-	assert_int_equal(done, 10);
+	assert_int_equal(read_slice(array, 4990, UINT64_MAX, &slice), HDB_OK);
+	assert_int_equal(slice.done, 10);
 	assert_int_equal(bits[9], 4999 * 3);
-	assert_int_equal(
-		heap_elements(heap, ix_of(array), UINT64_MAX, 5, bits, &type, &done, &error),
-		HDB_OK);
-	assert_int_equal(done, 0);
-	assert_int_equal(heap_elements(heap, ix_of(chars), 1, 5, bits, &type, &done, &error),
-			 HDB_OK);
-	assert_int_equal(done, 2);
+	assert_int_equal(read_slice(array, UINT64_MAX, 5, &slice), HDB_OK);
+	assert_int_equal(slice.done, 0);
+	assert_int_equal(read_slice(chars, 1, 5, &slice), HDB_OK);
+	assert_int_equal(slice.done, 2);
 	assert_int_equal(bits[1], 'c');
 	close_heap();
 }

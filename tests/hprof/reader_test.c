@@ -515,8 +515,7 @@ static void test_subs(void **state)
 		dump_open(&d);
 		at = 40;
 		for (size_t r = 0; r < SUB_ROWS; r++) {
-			assert_int_equal(hprof_sub_read(&d.file, &d.view, at, d.w.size, &sub, &err),
-					 HDB_OK);
+			assert_int_equal(hprof_sub_read(&d.file, &d.view, at, &sub, &err), HDB_OK);
 			assert_int_equal(sub.offset, at);
 			check_sub(&d, &sub_rows[r], &sub);
 			/* Not one byte less will do. */
@@ -524,14 +523,15 @@ static void test_subs(void **state)
 				struct hprof_sub cut;
 
 				assert_int_equal(
-					hprof_sub_read(&d.file, &d.view, at, limit, &cut, &err),
+					hprof_sub_read_in(&d.file, &d.view,
+							  (struct hprof_range){ at, limit }, &cut,
+							  &err),
 					HDB_ETRUNC);
 				assert_int_equal(cut.offset, at);
 			}
 			at = sub.end;
 		}
-		assert_int_equal(hprof_sub_read(&d.file, &d.view, at, d.w.size, &sub, &err),
-				 HDB_OK);
+		assert_int_equal(hprof_sub_read(&d.file, &d.view, at, &sub, &err), HDB_OK);
 		assert_int_equal(sub.tag, HPROF_HEAP_DUMP_INFO);
 		assert_int_equal(sub.id, 'A');
 		assert_true(sub.class_id == d.base + 99);
@@ -558,17 +558,19 @@ static void test_sub_damage(void **state)
 	hw_object_array(&d.w, 1, 2, NULL, 0);
 	hw_patch_u4(&d.w, d.w.size - 12, 0xffffffff); /* 34 GB of elements */
 	dump_open(&d);
-	assert_int_equal(hprof_sub_read(&d.file, &d.view, array, d.w.size, &sub, &err),
-			 HDB_EFORMAT);
+	assert_int_equal(hprof_sub_read(&d.file, &d.view, array, &sub, &err), HDB_EFORMAT);
 	assert_non_null(strstr(err.message, "basic type"));
-	assert_int_equal(hprof_sub_read(&d.file, &d.view, bad, d.w.size, &sub, &err), HDB_EFORMAT);
+	assert_int_equal(hprof_sub_read(&d.file, &d.view, bad, &sub, &err), HDB_EFORMAT);
 	assert_non_null(strstr(err.message, "0x42"));
 	assert_int_equal(sub.tag, 0x42);
-	assert_int_equal(hprof_sub_read(&d.file, &d.view, bad + 65, d.w.size, &sub, &err),
-			 HDB_EFORMAT);
-	assert_int_equal(hprof_sub_read(&d.file, &d.view, d.w.size - 25, UINT64_MAX, &sub, &err),
+	assert_int_equal(hprof_sub_read(&d.file, &d.view, bad + 65, &sub, &err), HDB_EFORMAT);
+	assert_int_equal(hprof_sub_read_in(&d.file, &d.view,
+					   (struct hprof_range){ d.w.size - 25, UINT64_MAX }, &sub,
+					   &err),
 			 HDB_ETRUNC);
-	assert_int_equal(hprof_sub_read(&d.file, &d.view, d.w.size + 5, UINT64_MAX, &sub, &err),
+	assert_int_equal(hprof_sub_read_in(&d.file, &d.view,
+					   (struct hprof_range){ d.w.size + 5, UINT64_MAX }, &sub,
+					   &err),
 			 HDB_ETRUNC);
 	dump_release(&d);
 }
@@ -663,8 +665,7 @@ static void test_class(void **state)
 		dump_init(&d, id_sizes[i]);
 		write_class(&d);
 		dump_open(&d);
-		assert_int_equal(hprof_sub_read(&d.file, &d.view, 31, d.w.size, &sub, &err),
-				 HDB_OK);
+		assert_int_equal(hprof_sub_read(&d.file, &d.view, 31, &sub, &err), HDB_OK);
 		assert_int_equal(sub.tag, HPROF_CLASS_DUMP);
 		assert_true(sub.id == d.base + 1 && sub.class_id == d.base + 2);
 		assert_int_equal(sub.length, 24);
@@ -673,7 +674,9 @@ static void test_class(void **state)
 		for (uint64_t limit = 31; limit < sub.end; limit++) {
 			struct hprof_sub cut;
 
-			assert_int_equal(hprof_sub_read(&d.file, &d.view, 31, limit, &cut, &err),
+			assert_int_equal(hprof_sub_read_in(&d.file, &d.view,
+							   (struct hprof_range){ 31, limit }, &cut,
+							   &err),
 					 HDB_ETRUNC);
 		}
 		dump_release(&d);
@@ -698,7 +701,7 @@ static void test_class_damage(void **state)
 			struct hdb_error err = { 0 };
 
 			d.w.data[at] = values[v];
-			if (hprof_sub_read(&d.file, &d.view, 31, d.w.size, &sub, &err) == HDB_OK) {
+			if (hprof_sub_read(&d.file, &d.view, 31, &sub, &err) == HDB_OK) {
 				assert_in_range(sub.end, 32, d.w.size);
 				if (sub.tag == HPROF_CLASS_DUMP)
 					assert_int_equal(

@@ -274,7 +274,9 @@ static void test_quick_path(void **state)
 			if (event != HPROF_EVENT_SUB)
 				continue;
 			assert_int_equal(
-				hprof_sub_read(&file, &view, walk.sub.offset, w.size, &sub, NULL),
+				hprof_sub_read_in(&file, &view,
+						  (struct hprof_range){ walk.sub.offset, w.size },
+						  &sub, NULL),
 				HDB_OK);
 			assert_int_equal(sub.tag, walk.sub.tag);
 			assert_true(sub.id == walk.sub.id && sub.end == walk.sub.end);

@@ -162,9 +162,7 @@ static bool has_problem(struct opened *o, uint32_t kind)
 	for (uint64_t i = 0; i < n; i++) {
 		struct store_problem p;
 
-		assert_int_equal(
-			store_record(o->heap->store, STORE_PROBLEMS, sizeof(p), i, &p, NULL),
-			HDB_OK);
+		assert_int_equal(store_record(o->heap->store, STORE_PROBLEMS, i, &p, NULL), HDB_OK);
 		if (p.kind == kind)
 			return true;
 	}

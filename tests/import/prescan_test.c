@@ -72,7 +72,9 @@ static void note_run(const struct hprof_file *file, const struct ahead *a,
 	while (at < run->last.end) {
 		struct hprof_sub sub;
 
-		assert_int_equal(hprof_sub_read(file, &view, at, file->source->size, &sub, NULL),
+		assert_int_equal(hprof_sub_read_in(file, &view,
+						   (struct hprof_range){ at, file->source->size },
+						   &sub, NULL),
 				 HDB_OK);
 		assert_true(sub.id == *base_vec_at(&a->ids, uint64_t, run->first_id + i));
 		note(m, at, sub.id);
@@ -255,8 +257,7 @@ static void check_blocks(const struct places *places, const struct hprof_file *f
 		idset_scan(ids, first, n, block_ids);
 		memset(offsets, 0, sizeof(offsets));
 		wanted.count = n;
-		assert_int_equal(places_block(places, file, first / BLOCK, BLOCK, &wanted, NULL),
-				 HDB_OK);
+		assert_int_equal(places_block(places, first, &wanted, NULL), HDB_OK);
 		assert_memory_equal(offsets, expected + first, n * sizeof(*offsets));
 	}
 }
@@ -289,7 +290,9 @@ static void check_places(enum order order, bool want_disordered, unsigned thread
 	for (uint64_t at = file.first_record; at < w.size;) {
 		struct hprof_sub sub;
 
-		assert_int_equal(hprof_sub_read(&file, &view, at, w.size, &sub, NULL), HDB_OK);
+		assert_int_equal(hprof_sub_read_in(&file, &view, (struct hprof_range){ at, w.size },
+						   &sub, NULL),
+				 HDB_OK);
 		if (hprof_sub_is_root(sub.tag))
 			places_pass(&places, &sub);
 		else
@@ -300,7 +303,9 @@ static void check_places(enum order order, bool want_disordered, unsigned thread
 	assert_in_range(places.extents.count, 1, w.size / PLACES_EXTENT_BYTES + 1);
 	assert_int_equal(idset_finish(&ids, &duplicates, NULL), HDB_OK);
 	base_work_init(&work, 1u << 30, threads, NULL);
-	assert_int_equal(places_finish(&places, &file, &ids, BLOCK, &work, NULL), HDB_OK);
+	places.file = &file;
+	places.block_objects = BLOCK;
+	assert_int_equal(places_finish(&places, &ids, &work, NULL), HDB_OK);
 	assert_int_equal(places.is_disordered, want_disordered);
 	check_blocks(&places, &file, &ids, expected);
 	places_release(&places, &work);

@@ -261,7 +261,8 @@ static uint64_t lay_out(const struct layout_model *model, const char *text, char
 				group = LAYOUT_GROUP_NONE;
 			}
 		}
-		layout_class(model, has_super ? &super : NULL, fields, count, &traits, &shape);
+		layout_class(model, has_super ? &super : NULL,
+			     (struct layout_fields){ fields, count }, &traits, &shape);
 		for (size_t i = 0; i < count; i++)
 			offsets += sprintf(offsets, "%d ", (int)fields[i].offset);
 		if (!*text++)
@@ -413,7 +414,8 @@ static void random_lines(void **state)
 					.type = types[(seed >> 16) % sizeof(types)],
 				};
 			}
-			layout_class(model, d ? &super : NULL, fields, count, &traits, &shape);
+			layout_class(model, d ? &super : NULL,
+				     (struct layout_fields){ fields, count }, &traits, &shape);
 			for (size_t i = 0; i < count; i++) {
 				const unsigned size = layout_type_size(model, fields[i].type);
 

@@ -65,10 +65,20 @@ static void test_blocks(void **state)
 
 	(void)state;
 	for (uint64_t k = 0; k < 1000; k++)
-		assert_int_equal(
-			store_put(w, STORE_OBJECTS, k * 10, (uint32_t)k, &k, sizeof(k), NULL),
-			HDB_OK);
-	assert_int_equal(store_put(w, STORE_REFERENCES, 5, 1, "x", 1, NULL), HDB_OK);
+		assert_int_equal(store_put(w, STORE_OBJECTS,
+					   &(struct store_block){ .key = k * 10,
+								  .item_count = (uint32_t)k,
+								  .data = (const uint8_t *)&k,
+								  .size = sizeof(k) },
+					   NULL),
+				 HDB_OK);
+	assert_int_equal(store_put(w, STORE_REFERENCES,
+				   &(struct store_block){ .key = 5,
+							  .item_count = 1,
+							  .data = (const uint8_t *)"x",
+							  .size = 1 },
+				   NULL),
+			 HDB_OK);
 	assert_int_equal(store_put_meta_text(w, "name", "value", NULL), HDB_OK);
 	assert_int_equal(store_put_meta_number(w, "number", 42, NULL), HDB_OK);
 	assert_int_equal(store_put_table(w, STORE_OBJECTS, 1000, NULL), HDB_OK);
@@ -137,7 +147,12 @@ static void test_list_run(void **state)
 
 			n = n < count - i ? n : count - i;
 			assert_int_equal(
-				store_lists_add_run(&w, target, first + i, end + i, n, NULL),
+				store_lists_add_run(&w,
+						    &(struct store_lists_run){ .target = target,
+									       .first = first + i,
+									       .end = end + i,
+									       .count = n },
+						    NULL),
 				HDB_OK);
 			i += n;
 		}
@@ -157,7 +172,8 @@ static void test_lists(void **state)
 				     .big_table = STORE_REFERENCES_BIG,
 				     .ix_count = 1000000 };
 	uint64_t first[LISTS + 1], seed = 17, lengths[STORE_BLOCK_OBJECTS];
-	uint32_t *target = malloc(400000 * sizeof(*target)), block_count;
+	uint32_t *target = malloc(400000 * sizeof(*target));
+	struct store_lists_out out = { .lengths = lengths };
 	struct base_vec bytes = { 0 }, all = { 0 };
 	uint64_t n = 0;
 
@@ -173,15 +189,32 @@ static void test_lists(void **state)
 			target[n++] = (uint32_t)(test_random(&seed) % 1000000);
 	}
 	first[LISTS] = n;
-	assert_int_equal(store_lists_encode(&bytes, 0, LISTS, first, target, NULL, NULL), HDB_OK);
-	assert_int_equal(store_put(w, STORE_REFERENCES, 0, LISTS, bytes.data, bytes.count, NULL),
+	assert_int_equal(store_lists_encode(&bytes,
+					    &(struct store_lists_rows){ .first_ix = 0,
+									.count = LISTS,
+									.first = first,
+									.target = target,
+									.lengths = NULL },
+					    NULL),
+			 HDB_OK);
+	assert_int_equal(store_put(w, STORE_REFERENCES,
+				   &(struct store_block){ .key = 0,
+							  .item_count = LISTS,
+							  .data = bytes.data,
+							  .size = bytes.count },
+				   NULL),
 			 HDB_OK);
 	for (unsigned i = 0; i < LISTS; i++)
 		if (first[i + 1] - first[i] > STORE_LIST_BIG)
-			assert_int_equal(store_lists_put_big(w, STORE_REFERENCES_BIG, i,
-							     target + first[i],
-							     first[i + 1] - first[i], NULL),
-					 HDB_OK);
+			assert_int_equal(
+				store_lists_put_big(w,
+						    &(struct store_big_list){
+							    .table = STORE_REFERENCES_BIG,
+							    .ix = i,
+							    .target = target + first[i],
+							    .count = first[i + 1] - first[i] },
+						    NULL),
+				HDB_OK);
 	lists.store = publish_and_open(w, path);
 	assert_true(LISTS % 50 == 0);
 	for (unsigned k = 0; k < LISTS; k++) {
@@ -205,8 +238,9 @@ static void test_lists(void **state)
 		} while (count);
 		assert_int_equal(at, first[i + 1]);
 	}
-	assert_int_equal(store_lists_block(&lists, 0, lengths, &all, &block_count, NULL), HDB_OK);
-	assert_int_equal(block_count, LISTS);
+	out.target = &all;
+	assert_int_equal(store_lists_block(&lists, 0, &out, NULL), HDB_OK);
+	assert_int_equal(out.count, LISTS);
 	assert_true(lengths[100] & STORE_LIST_IS_BIG);
 	assert_memory_equal(all.data, target, first[100] * 4);
 	store_close(lists.store);
@@ -220,17 +254,17 @@ static void test_records_and_texts(void **state)
 {
 	const char *path = temp_path("records.heapdb");
 	struct store_writer *w = create(path);
-	struct store_records_writer rw = { .writer = w, .table = STORE_ROOTS, .record_size = 12 };
+	struct store_records_writer rw = { .writer = w, .table = STORE_ROOTS, .record_size = 16 };
 	struct store_texts_writer tw = { .writer = w };
 	struct store *s;
-	uint32_t rec[3];
+	uint32_t rec[4];
 	const char *text;
 	size_t size;
 	char buf[32];
 
 	(void)state;
 	for (uint32_t i = 0; i < 5000; i++) {
-		const uint32_t out[3] = { i, i * 2, ~i };
+		const uint32_t out[4] = { i, i * 2, ~i };
 
 		assert_int_equal(store_records_put(&rw, out, NULL), HDB_OK);
 		(void)snprintf(buf, sizeof(buf), "text %u", i);
@@ -241,14 +275,14 @@ static void test_records_and_texts(void **state)
 	s = publish_and_open(w, path);
 	assert_int_equal(store_record_count(s, STORE_ROOTS), 5000);
 	for (uint32_t i = 0; i < 5000; i += 7) {
-		assert_int_equal(store_record(s, STORE_ROOTS, 12, i, rec, NULL), HDB_OK);
+		assert_int_equal(store_record(s, STORE_ROOTS, i, rec, NULL), HDB_OK);
 		assert_int_equal(rec[2], ~i);
 		assert_int_equal(store_text(s, i, &text, &size, NULL), HDB_OK);
 		(void)snprintf(buf, sizeof(buf), "text %u", i);
 		assert_int_equal(size, strlen(buf));
 		assert_memory_equal(text, buf, size);
 	}
-	assert_int_equal(store_record(s, STORE_ROOTS, 12, 5000, rec, NULL), HDB_NOTFOUND);
+	assert_int_equal(store_record(s, STORE_ROOTS, 5000, rec, NULL), HDB_NOTFOUND);
 	assert_int_equal(store_text(s, 5000, &text, &size, NULL), HDB_NOTFOUND);
 	store_close(s);
 	temp_remove_db(path);
@@ -268,7 +302,13 @@ static void test_checksum(void **state)
 
 	(void)state;
 	memset(big, 'Q', sizeof(big));
-	assert_int_equal(store_put(w, STORE_OBJECTS, 0, 1, big, sizeof(big), NULL), HDB_OK);
+	assert_int_equal(store_put(w, STORE_OBJECTS,
+				   &(struct store_block){ .key = 0,
+							  .item_count = 1,
+							  .data = (const uint8_t *)big,
+							  .size = sizeof(big) },
+				   NULL),
+			 HDB_OK);
 	assert_int_equal(store_put_table(w, STORE_OBJECTS, 1, NULL), HDB_OK);
 	s = publish_and_open(w, path);
 	assert_int_equal(store_check(s, &work, &checked, NULL), HDB_OK);
@@ -329,7 +369,13 @@ static void test_truncated_database(void **state)
 
 	(void)state;
 	for (uint64_t k = 0; k < 20; k++)
-		assert_int_equal(store_put(w, STORE_OBJECTS, k, 1, big, sizeof(big), NULL), HDB_OK);
+		assert_int_equal(store_put(w, STORE_OBJECTS,
+					   &(struct store_block){ .key = k,
+								  .item_count = 1,
+								  .data = (const uint8_t *)big,
+								  .size = sizeof(big) },
+					   NULL),
+				 HDB_OK);
 	store_close(publish_and_open(w, path));
 	assert_int_equal(truncate(path, 300000), 0);
 	assert_int_equal(store_open(path, &s, &err), HDB_ECORRUPT);
@@ -383,7 +429,13 @@ static void put_reach(struct store_writer *w, unsigned blocks)
 	char big[30000] = { 1 };
 
 	for (uint64_t k = 0; k < blocks; k++)
-		assert_int_equal(store_put(w, STORE_REACH, k, 1, big, sizeof(big), NULL), HDB_OK);
+		assert_int_equal(store_put(w, STORE_REACH,
+					   &(struct store_block){ .key = k,
+								  .item_count = 1,
+								  .data = (const uint8_t *)big,
+								  .size = sizeof(big) },
+					   NULL),
+				 HDB_OK);
 }
 
 /* Two handles, one build: the second finds the table made. A killed build was never there. */
@@ -403,7 +455,7 @@ static void test_build(void **state)
 	if (child == 0) {
 		/* Writes more than one transaction holds, then dies. */
 		if (store_open(path, &a, NULL) == HDB_OK &&
-		    store_build(a, built, 1, &work, &w, NULL) == HDB_OK)
+		    store_build(a, (struct store_tables){ built, 1 }, &work, &w, NULL) == HDB_OK)
 			put_reach(w, 2000);
 		(void)raise(SIGKILL);
 	}
@@ -412,7 +464,8 @@ static void test_build(void **state)
 	assert_int_equal(store_open(path, &a, NULL), HDB_OK);
 	assert_int_equal(store_open(path, &b, NULL), HDB_OK);
 	assert_int_equal(store_table_info(a, STORE_REACH, &info, NULL), HDB_NOTFOUND);
-	assert_int_equal(store_build(a, built, 1, &work, &w, NULL), HDB_OK);
+	assert_int_equal(store_build(a, (struct store_tables){ built, 1 }, &work, &w, NULL),
+			 HDB_OK);
 	/* What the dead one left is gone. */
 	assert_int_equal(store_refresh(b, NULL), HDB_OK);
 	assert_int_equal(store_block(b, STORE_REACH, 5, &block, NULL), HDB_NOTFOUND);
@@ -422,7 +475,8 @@ static void test_build(void **state)
 	assert_int_equal(store_table_info(a, STORE_REACH, &info, NULL), HDB_OK);
 	assert_int_equal(info.block_count, 3);
 	assert_int_equal(store_table_info(b, STORE_REACH, &info, NULL), HDB_NOTFOUND);
-	assert_int_equal(store_build(b, built, 1, &work, &w, NULL), HDB_END);
+	assert_int_equal(store_build(b, (struct store_tables){ built, 1 }, &work, &w, NULL),
+			 HDB_END);
 	assert_int_equal(store_table_info(b, STORE_REACH, &info, NULL), HDB_OK);
 	store_close(a);
 	store_close(b);
@@ -454,21 +508,34 @@ static void test_in_memory(void **state)
 	}
 	a->env->is_read_only = true;
 	has_no_folder = true;
-	assert_int_equal(store_build(a, first, 1, &work, &w, &err), HDB_OK);
+	assert_int_equal(store_build(a, (struct store_tables){ first, 1 }, &work, &w, &err),
+			 HDB_OK);
 	for (uint64_t k = 0; k < BLOCKS; k++) {
 		(void)snprintf(text, sizeof(text), "block %u", (unsigned)k);
-		assert_int_equal(store_put(w, STORE_DOMINATORS, k, 1, text, sizeof(text), NULL),
+		assert_int_equal(store_put(w, STORE_DOMINATORS,
+					   &(struct store_block){ .key = k,
+								  .item_count = 1,
+								  .data = (const uint8_t *)text,
+								  .size = sizeof(text) },
+					   NULL),
 				 HDB_OK);
 	}
 	assert_int_equal(store_put_table(w, STORE_DOMINATORS, BLOCKS, NULL), HDB_OK);
 	assert_int_equal(store_publish(w, NULL, NULL), HDB_OK);
 	assert_true(a->side->env->is_memory);
-	assert_int_equal(store_build(a, built, 1, &work, &w, &err), HDB_OK);
+	assert_int_equal(store_build(a, (struct store_tables){ built, 1 }, &work, &w, &err),
+			 HDB_OK);
 	for (uint64_t k = 0; k < BIG_BLOCKS; k++) {
 		const uint64_t old = k * 37 % BLOCKS;
 
 		/* In front of what is there, so that its pages are written anew. */
-		assert_int_equal(store_put(w, STORE_REACH, k, 1, big, sizeof(big), NULL), HDB_OK);
+		assert_int_equal(store_put(w, STORE_REACH,
+					   &(struct store_block){ .key = k,
+								  .item_count = 1,
+								  .data = (const uint8_t *)big,
+								  .size = sizeof(big) },
+					   NULL),
+				 HDB_OK);
 		(void)snprintf(text, sizeof(text), "block %u", (unsigned)old);
 		assert_int_equal(store_block(a, STORE_DOMINATORS, old, &block, &err), HDB_OK);
 		assert_string_equal((const char *)block.data, text);
@@ -506,7 +573,7 @@ static void test_waiting(void **state)
 	child = fork();
 	if (child == 0) {
 		if (store_open(path, &a, NULL) == HDB_OK &&
-		    store_build(a, built, 1, &work, &w, NULL) == HDB_OK) {
+		    store_build(a, (struct store_tables){ built, 1 }, &work, &w, NULL) == HDB_OK) {
 			(void)!write(ready[1], "r", 1);
 			(void)usleep(300000);
 			put_reach(w, 2);
@@ -519,9 +586,11 @@ static void test_waiting(void **state)
 	assert_int_equal(read(ready[0], &byte, 1), 1);
 	assert_int_equal(store_open(path, &a, NULL), HDB_OK);
 	work.progress.cancel = &cancel;
-	assert_int_equal(store_build(a, built, 1, &work, &w, &err), HDB_EINTR);
+	assert_int_equal(store_build(a, (struct store_tables){ built, 1 }, &work, &w, &err),
+			 HDB_EINTR);
 	work.progress.cancel = NULL;
-	assert_int_equal(store_build(a, built, 1, &work, &w, &err), HDB_END);
+	assert_int_equal(store_build(a, (struct store_tables){ built, 1 }, &work, &w, &err),
+			 HDB_END);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
 	store_close(a);

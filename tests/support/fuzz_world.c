@@ -57,12 +57,13 @@ static uint64_t newest(void)
 static void find_values(void)
 {
 	struct pages pages;
-	struct pages_place place;
+	struct pages_place place = { .tree = &pages.main };
 	int r;
 
-	if (pages_open(&pages, world.image, world.image_size, newest(), "image", NULL) != HDB_OK)
+	if (pages_open(&pages, &(struct pages_file){ world.image, world.image_size, "image" },
+		       newest(), NULL) != HDB_OK)
 		stop("cannot read the pages");
-	r = pages_seek(&pages, &pages.main, "", 0, &place, NULL);
+	r = pages_seek(&pages, (struct pages_key){ "", 0 }, &place, NULL);
 	while (r == HDB_OK && value_count < VALUES_MAX) {
 		values[value_count++] = (struct fuzz_value){
 			.key_at = (size_t)(place.key - world.image),

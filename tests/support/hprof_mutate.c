@@ -77,7 +77,8 @@ static size_t find_subs(const struct mutation *m, const struct piece *record, st
 	view.src = source;
 	if (hprof_open(source, &file, NULL) == HDB_OK)
 		while (count < PIECES_MAX && at < end &&
-		       hprof_sub_read(&file, &view, at, end, &sub, NULL) == HDB_OK &&
+		       hprof_sub_read_in(&file, &view, (struct hprof_range){ at, end }, &sub,
+					 NULL) == HDB_OK &&
 		       sub.end > at && sub.end <= end) {
 			out[count++] = (struct piece){ (size_t)at, (size_t)(sub.end - at) };
 			at = sub.end;

@@ -24,12 +24,18 @@ static inline void tree_tables_put(struct heap *heap, const uint64_t *dominators
 	struct base_vec block = { 0 };
 
 	assert_true(heap->object_count <= STORE_BLOCK_OBJECTS);
-	assert_int_equal(store_build(heap->store, tables, 2, heap->work, &writer, NULL), HDB_OK);
+	assert_int_equal(store_build(heap->store, (struct store_tables){ tables, 2 }, heap->work,
+				     &writer, NULL),
+			 HDB_OK);
 	for (unsigned t = 0; t < 2; t++) {
 		block.count = 0;
 		assert_int_equal(pack_encode(&block, values[t], heap->object_count, NULL), HDB_OK);
-		assert_int_equal(store_put(writer, tables[t], 0, heap->object_count, block.data,
-					   block.count, NULL),
+		assert_int_equal(store_put(writer, tables[t],
+					   &(struct store_block){ .key = 0,
+								  .item_count = heap->object_count,
+								  .data = block.data,
+								  .size = block.count },
+					   NULL),
 				 HDB_OK);
 		assert_int_equal(store_put_table(writer, tables[t], heap->object_count, NULL),
 				 HDB_OK);

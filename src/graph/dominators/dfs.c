@@ -120,8 +120,8 @@ static int visit(struct search *s, uint32_t node, uint32_t parent, enum dom_stat
 	const uint64_t v[] = { node, b->count };
 
 	if (rc == HDB_OK)
-		rc = base_buckets_add(&b->order, dom_spill_of(b, node >> GRAPH_BUCKET_BITS), 2, 0,
-				      v, err);
+		rc = base_buckets_add(&b->order, dom_spill_of(b, node >> GRAPH_BUCKET_BITS),
+				      BASE_RECORD(2, 0), v, err);
 	if (rc < 0)
 		return rc;
 	if (b->count - s->first < s->recent_limit)

@@ -23,9 +23,13 @@ int dom_order_init(struct dom_build *b, struct hdb_error *err)
 
 	while (buckets >> b->order_shift > DOM_SPILLS_MAX)
 		b->order_shift++;
-	return base_buckets_init(&b->order, dom_spill_of(b, buckets) + 1,
-				 b->work->memory_bytes / CHUNK_SHARE,
-				 b->work->memory_bytes / KEPT_SHARE, b->work, "preorder", err);
+	return base_buckets_init(
+		&b->order,
+		&(struct base_buckets_plan){ .bucket_count = dom_spill_of(b, buckets) + 1,
+					     .chunks_bytes = b->work->memory_bytes / CHUNK_SHARE,
+					     .kept_bytes = b->work->memory_bytes / KEPT_SHARE,
+					     .what = "preorder" },
+		b->work, err);
 }
 
 /*
@@ -106,7 +110,8 @@ static int read_bucket(void *ctx, unsigned slot, uint64_t bucket, struct hdb_err
 		base_bucket_begin(&n->b->order, dom_spill_of(n->b, (uint32_t)bucket), &reader, err);
 
 	memset(s->number, 0, GRAPH_BUCKET_SIZE * sizeof *s->number);
-	while (rc == HDB_OK && (rc = base_bucket_next(&reader, 2, 0, v, err)) == HDB_OK)
+	while (rc == HDB_OK &&
+	       (rc = base_bucket_next(&reader, BASE_RECORD(2, 0), v, err)) == HDB_OK)
 		if (v[0] >> GRAPH_BUCKET_BITS == bucket)
 			s->number[v[0] % GRAPH_BUCKET_SIZE] = (uint32_t)v[1];
 	base_bucket_end(&reader);

@@ -58,8 +58,13 @@ static int make_room(struct graph_nca *m, struct hdb_error *err)
 		rc = base_big_alloc(m->work, &m->waits_big, groups, "dominators", err);
 	m->bucket_count = (uint32_t)(n >> GRAPH_NCA_RANGE_BITS) + 1;
 	if (rc == HDB_OK)
-		rc = base_buckets_init(&m->edges, 2 * m->bucket_count, base_work_room(m->work) / 4,
-				       kept, m->work, "dominators", err);
+		rc = base_buckets_init(
+			&m->edges,
+			&(struct base_buckets_plan){ .bucket_count = 2 * m->bucket_count,
+						     .chunks_bytes = base_work_room(m->work) / 4,
+						     .kept_bytes = kept,
+						     .what = "dominators" },
+			m->work, err);
 	m->colour = m->colour_big.data;
 	m->shown = m->shown_big.data;
 	m->waits = m->waits_big.data;
@@ -229,8 +234,8 @@ int graph_nca_put(struct base_buckets *buckets, uint32_t first_bucket, struct ba
 		const uint64_t record[] = { edge[i].source, edge[i].target };
 
 		rc = base_buckets_add(buckets,
-				      first_bucket + (edge[i].target >> GRAPH_NCA_RANGE_BITS), 2, 0,
-				      record, err);
+				      first_bucket + (edge[i].target >> GRAPH_NCA_RANGE_BITS),
+				      BASE_RECORD(2, 0), record, err);
 	}
 	edges->count = 0;
 	return rc;

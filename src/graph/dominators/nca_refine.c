@@ -333,7 +333,7 @@ static int each_edge(struct round *round, unsigned slot, uint64_t range,
 		base_bucket_begin(round->from, round->first_bucket + (uint32_t)range, &reader, err);
 
 	while (rc == HDB_OK && !is_given_up(m) &&
-	       (rc = base_bucket_next(&reader, 2, 0, v, err)) == HDB_OK) {
+	       (rc = base_bucket_next(&reader, BASE_RECORD(2, 0), v, err)) == HDB_OK) {
 		if (is_low(m, (uint32_t)v[1]))
 			take(m, batch, (uint32_t)v[0], (uint32_t)v[1]);
 		if (batch->others.count > KEPT_MAX)
@@ -402,8 +402,13 @@ static int init_kept(struct round *round, struct hdb_error *err)
 {
 	struct graph_nca *m = round->nca;
 
-	return base_buckets_init(&round->kept, m->bucket_count, base_work_room(m->work) / 4, 0,
-				 m->work, "dominators", err);
+	return base_buckets_init(
+		&round->kept,
+		&(struct base_buckets_plan){ .bucket_count = m->bucket_count,
+					     .chunks_bytes = base_work_room(m->work) / 4,
+					     .kept_bytes = 0,
+					     .what = "dominators" },
+		m->work, err);
 }
 
 /*

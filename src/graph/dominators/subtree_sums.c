@@ -65,8 +65,13 @@ int graph_subtree_sums_begin(struct graph_subtree_sums *sums, struct hdb_error *
 	sums->sum = sums->sum_big.data;
 	if (rc != HDB_OK || !sums->sum_big.is_file)
 		return rc;
-	return base_buckets_init(&sums->sizes, (sums->inner.count >> RANGE_BITS) + 1, CHUNKS_BYTES,
-				 0, sums->work, "sums of sizes", err);
+	return base_buckets_init(
+		&sums->sizes,
+		&(struct base_buckets_plan){ .bucket_count = (sums->inner.count >> RANGE_BITS) + 1,
+					     .chunks_bytes = CHUNKS_BYTES,
+					     .kept_bytes = 0,
+					     .what = "sums of sizes" },
+		sums->work, err);
 }
 
 static inline uint64_t below_of(const struct graph_subtree_sum *sum)
@@ -170,7 +175,8 @@ int graph_subtree_sums_join(struct graph_subtree_sums *sums, struct base_vec *si
 	for (size_t i = 0; i < sizes->count && rc == HDB_OK; i++) {
 		const uint64_t record[] = { size[i].rank, size[i].size, size[i].inner_count };
 
-		rc = base_buckets_add(&sums->sizes, size[i].rank >> RANGE_BITS, 1, 2, record, err);
+		rc = base_buckets_add(&sums->sizes, size[i].rank >> RANGE_BITS, BASE_RECORD(1, 2),
+				      record, err);
 	}
 	sizes->count = 0;
 	return rc;
@@ -194,7 +200,8 @@ static int add_range(void *ctx, unsigned slot, uint64_t range, struct hdb_error 
 
 	(void)slot;
 	ask_for(s, (uint32_t)range + s->work->threads);
-	while (rc == HDB_OK && (rc = base_bucket_next(&reader, 1, 2, v, err)) == HDB_OK)
+	while (rc == HDB_OK &&
+	       (rc = base_bucket_next(&reader, BASE_RECORD(1, 2), v, err)) == HDB_OK)
 		add_alone(&s->sum[v[0]], v[1], (uint32_t)v[2]);
 	base_bucket_end(&reader);
 	return rc == HDB_END ? HDB_OK : rc;
@@ -244,8 +251,8 @@ static int finish(struct graph_subtree_sums *s, struct sending *out, uint32_t x,
 			const uint64_t record[] = { up, below_of(&sum[x]) };
 
 			out->next_count += is_next;
-			return base_buckets_add(&out->buckets[out->turn ^ is_next], range, 1, 1,
-						record, err);
+			return base_buckets_add(&out->buckets[out->turn ^ is_next], range,
+						BASE_RECORD(1, 1), record, err);
 		}
 		add_alone(&sum[up], below_of(&sum[x]), GRAPH_NONE);
 		if (waiting_of(&sum[up]))
@@ -265,7 +272,8 @@ static int receive(struct graph_subtree_sums *s, struct sending *out, uint32_t r
 	if (!buckets->bucket[range].count)
 		return HDB_OK;
 	rc = base_bucket_begin(buckets, range, &reader, err);
-	while (rc == HDB_OK && (rc = base_bucket_next(&reader, 1, 1, v, err)) == HDB_OK) {
+	while (rc == HDB_OK &&
+	       (rc = base_bucket_next(&reader, BASE_RECORD(1, 1), v, err)) == HDB_OK) {
 		const uint32_t x = (uint32_t)v[0];
 
 		add_alone(&s->sum[x], v[1], GRAPH_NONE);
@@ -299,8 +307,13 @@ static int send_up(struct graph_subtree_sums *s, struct sending *out, struct hdb
 	int rc = HDB_OK;
 
 	for (unsigned i = 0; i < 2 && rc == HDB_OK; i++)
-		rc = base_buckets_init(&out->buckets[i], ranges, CHUNKS_BYTES / 2, 0, s->work,
-				       "sums of sizes", err);
+		rc = base_buckets_init(
+			&out->buckets[i],
+			&(struct base_buckets_plan){ .bucket_count = ranges,
+						     .chunks_bytes = CHUNKS_BYTES / 2,
+						     .kept_bytes = 0,
+						     .what = "sums of sizes" },
+			s->work, err);
 	while (rc == HDB_OK && (is_first || out->next_count)) {
 		out->turn ^= !is_first;
 		out->next_count = 0;

@@ -57,13 +57,15 @@ static bool fits(struct heap *heap, uint32_t row, uint32_t class_no)
 	return true;
 }
 
+static const struct heap_known_rows collection_rows = { HEAP_KNOWN_COLLECTIONS, row_name, fits };
+
 static const struct heap_collection_rule *find_rule(struct heap *heap, uint32_t class_no,
 						    uint32_t *start_no)
 {
 	struct heap_known_row row;
 	size_t count;
 
-	if (!heap_known_row(heap, HEAP_KNOWN_COLLECTIONS, class_no, row_name, fits, &row))
+	if (!heap_known_row(heap, &collection_rows, class_no, &row))
 		return NULL;
 	*start_no = row.class_no;
 	return &heap_collection_rules(&count)[row.row];
@@ -82,10 +84,11 @@ const struct heap_collection_rule *heap_collection_rule(struct heap *heap, uint3
 static int add_cells(struct heap *heap, const struct heap_collection *c, int64_t *sum,
 		     struct hdb_error *err)
 {
-	uint64_t bits[256], done = 0, from = 0;
+	uint64_t bits[256], from = 0;
+	struct heap_slice slice = { .bits = bits, .room = 256 };
 	uint32_t cells, cell;
-	uint8_t type;
-	int r = heap_path_object(heap, c->inner_ix, c->inner_class, c->inner->cells, &cells, err);
+	int r = heap_path_object_as(heap, (struct heap_as){ c->inner_ix, c->inner_class },
+				    c->inner->cells, &cells, err);
 
 	while (r == HDB_OK && from < CELLS_MAX) {
 		struct heap_object object;
@@ -94,24 +97,24 @@ static int add_cells(struct heap *heap, const struct heap_collection *c, int64_t
 		if (r == HDB_OK && object.kind != STORE_OBJECT_ARRAY)
 			return HDB_OK;
 		if (r == HDB_OK)
-			r = heap_elements(heap, cells, from, 256, bits, &type, &done, err);
-		if (r < 0 || !done)
+			r = heap_elements(heap, cells, from, &slice, err);
+		if (r < 0 || !slice.done)
 			return heap_soft(r);
-		for (uint64_t i = 0; i < done; i++) {
+		for (uint64_t i = 0; i < slice.done; i++) {
 			int64_t value;
 
 			if (!bits[i])
 				continue;
 			r = heap_find(heap, bits[i], &cell, err);
 			if (r == HDB_OK)
-				r = heap_path_number(heap, cell, HEAP_NONE, "value", &value, err);
+				r = heap_path_number(heap, cell, "value", &value, err);
 			if (r < 0)
 				return r;
 			if (r == HDB_OK && __builtin_add_overflow(*sum, value, sum))
 				return HDB_OK;
 		}
 		r = HDB_OK;
-		from += done;
+		from += slice.done;
 	}
 	return heap_soft(r);
 }
@@ -128,7 +131,8 @@ static int ring_index(struct heap *heap, const struct heap_collection *c, const 
 		      uint64_t *out, struct hdb_error *err)
 {
 	int64_t index = 0;
-	const int r = heap_path_number(heap, c->inner_ix, c->inner_class, path, &index, err);
+	const int r = heap_path_number_as(heap, (struct heap_as){ c->inner_ix, c->inner_class },
+					  path, &index, err);
 
 	*out = index > 0 && c->array_length ? (uint64_t)index % c->array_length : 0;
 	return heap_soft(r);
@@ -150,8 +154,8 @@ static int size_of_ring(struct heap *heap, struct heap_collection *c, struct hdb
 static int size_of_word(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
 {
 	struct heap_value value;
-	const int r =
-		heap_path_value(heap, c->inner_ix, c->inner_class, c->inner->store, &value, err);
+	const int r = heap_path_value_as(heap, (struct heap_as){ c->inner_ix, c->inner_class },
+					 c->inner->store, &value, err);
 
 	if (r == HDB_OK && value.type == HPROF_LONG) {
 		set_size(c, __builtin_popcountll(value.bits), 64);
@@ -164,18 +168,18 @@ static int size_of_word(struct heap *heap, struct heap_collection *c, struct hdb
 static int count_bits(struct heap *heap, struct heap_collection *c, uint64_t *budget,
 		      struct hdb_error *err)
 {
-	uint64_t bits[512], done = 0, sum = 0;
-	uint8_t type;
+	uint64_t bits[512], sum = 0;
+	struct heap_slice slice = { .bits = bits, .room = 512 };
 
 	if (c->array_ix == HEAP_NONE || c->array_length > *budget)
 		return HDB_NOTFOUND;
 	*budget -= c->array_length;
-	for (uint64_t from = 0; from < c->array_length; from += done) {
-		const int r = heap_elements(heap, c->array_ix, from, 512, bits, &type, &done, err);
+	for (uint64_t from = 0; from < c->array_length; from += slice.done) {
+		const int r = heap_elements(heap, c->array_ix, from, &slice, err);
 
-		if (r < 0 || !done)
+		if (r < 0 || !slice.done)
 			return r < 0 ? r : HDB_NOTFOUND;
-		for (uint64_t i = 0; i < done; i++)
+		for (uint64_t i = 0; i < slice.done; i++)
 			sum += (uint64_t)__builtin_popcountll(bits[i]);
 	}
 	set_size(c, (int64_t)sum, UINT64_MAX / 2);
@@ -205,7 +209,8 @@ static int find_array(struct heap *heap, struct heap_collection *c, struct hdb_e
 
 	if (!path)
 		return HDB_OK;
-	if ((r = heap_path_object(heap, c->inner_ix, c->inner_class, path, &ix, err)) != HDB_OK)
+	if ((r = heap_path_object_as(heap, (struct heap_as){ c->inner_ix, c->inner_class }, path,
+				     &ix, err)) != HDB_OK)
 		goto out;
 	r = heap_object(heap, ix, &object, err);
 out:
@@ -250,7 +255,8 @@ static int find_size(struct heap *heap, struct heap_collection *c, struct hdb_er
 	if (rule->shape == HEAP_WORDS && !rule->size)
 		return c->array_ix == HEAP_NONE ? size_of_word(heap, c, err) : HDB_OK;
 	if (rule->size) {
-		r = heap_path_number(heap, c->inner_ix, c->inner_class, rule->size, &size, err);
+		r = heap_path_number_as(heap, (struct heap_as){ c->inner_ix, c->inner_class },
+					rule->size, &size, err);
 		if (r == HDB_OK && rule->cells)
 			r = add_cells(heap, c, &size, err);
 		if (r == HDB_OK)
@@ -274,9 +280,11 @@ static int unwrap(struct heap *heap, struct heap_collection *c, struct hdb_error
 		const struct heap_collection_rule *wrapper = c->inner;
 		struct heap_object object;
 		uint32_t ix;
-		int r = n < WRAPPERS_MAX ? heap_path_object(heap, c->inner_ix, c->inner_class,
-							    wrapper->store, &ix, err) :
-					   HDB_NOTFOUND;
+		int r = n < WRAPPERS_MAX ?
+				heap_path_object_as(heap,
+						    (struct heap_as){ c->inner_ix, c->inner_class },
+						    wrapper->store, &ix, err) :
+				HDB_NOTFOUND;
 
 		if (c->takes == HEAP_TAKES_ALL)
 			c->takes = wrapper->takes;
@@ -324,14 +332,15 @@ static int open_plain(struct heap *heap, uint32_t ix, struct heap_collection *c,
 static int open_part(struct heap *heap, const struct heap_collection *c, uint64_t no,
 		     struct heap_collection *part, struct hdb_error *err)
 {
-	uint64_t bits, done;
+	uint64_t bits;
+	struct heap_slice slice = { .bits = &bits, .room = 1 };
 	uint32_t ix;
-	uint8_t type;
-	int r = heap_elements(heap, c->array_ix, no, 1, &bits, &type, &done, err);
+	int r = heap_elements(heap, c->array_ix, no, &slice, err);
 
 	if (r != HDB_OK)
 		return r;
-	r = done && type == HPROF_OBJECT && bits ? heap_find(heap, bits, &ix, err) : HDB_NOTFOUND;
+	r = slice.done && slice.type == HPROF_OBJECT && bits ? heap_find(heap, bits, &ix, err) :
+							       HDB_NOTFOUND;
 	if (r != HDB_OK)
 		return r;
 	if ((r = open_plain(heap, ix, part, err)) != HDB_OK)
@@ -374,23 +383,29 @@ int heap_collection_open(struct heap *heap, uint32_t ix, struct heap_collection 
 
 /* ---- what must be looked at ---- */
 
-/* Adds the slots of an array that are not null, every `step`th. */
-static int add_used(struct heap *heap, uint32_t array_ix, uint64_t length, uint64_t step,
-		    uint64_t *budget, uint64_t *slots, struct hdb_error *err)
+/* Slots that are not null, as they are counted. */
+struct used {
+	uint64_t step;    /* every so many-th slot is looked at */
+	uint64_t *budget; /* slots that may still be read */
+	uint64_t slots;
+};
+
+static int add_used(struct heap *heap, uint32_t array_ix, uint64_t length, struct used *used,
+		    struct hdb_error *err)
 {
-	uint64_t bits[512], done = 0;
-	uint8_t type;
+	uint64_t bits[512];
+	struct heap_slice slice = { .bits = bits, .room = 512 };
 
-	if (array_ix == HEAP_NONE || length > *budget)
+	if (array_ix == HEAP_NONE || length > *used->budget)
 		return HDB_NOTFOUND;
-	*budget -= length;
-	for (uint64_t from = 0; from < length; from += done) {
-		const int r = heap_elements(heap, array_ix, from, 512, bits, &type, &done, err);
+	*used->budget -= length;
+	for (uint64_t from = 0; from < length; from += slice.done) {
+		const int r = heap_elements(heap, array_ix, from, &slice, err);
 
-		if (r < 0 || !done)
+		if (r < 0 || !slice.done)
 			return r;
-		for (uint64_t i = 0; i < done; i += step)
-			*slots += bits[i] != 0;
+		for (uint64_t i = 0; i < slice.done; i += used->step)
+			used->slots += bits[i] != 0;
 	}
 	return HDB_OK;
 }
@@ -398,17 +413,22 @@ static int add_used(struct heap *heap, uint32_t array_ix, uint64_t length, uint6
 int heap_collection_used(struct heap *heap, const struct heap_collection *c, uint64_t *budget,
 			 uint64_t *slots, struct hdb_error *err)
 {
-	const uint64_t step = c->inner && c->inner->shape == HEAP_PAIRS ? 2 : 1;
+	struct used used = { .step = c->inner && c->inner->shape == HEAP_PAIRS ? 2 : 1,
+			     .budget = budget };
 	struct heap_collection part;
+	int r = HDB_OK;
 
 	*slots = 0;
-	if (!c->inner || c->inner->shape != HEAP_PARTS)
-		return add_used(heap, c->array_ix, c->array_length, step, budget, slots, err);
+	if (!c->inner || c->inner->shape != HEAP_PARTS) {
+		r = add_used(heap, c->array_ix, c->array_length, &used, err);
+		*slots = used.slots;
+		return r;
+	}
 	for (uint64_t no = 0; no < c->array_length && no < PARTS_MAX; no++) {
-		int r = open_part(heap, c, no, &part, err);
-
+		r = open_part(heap, c, no, &part, err);
 		if (r == HDB_OK && part.array_ix != HEAP_NONE)
-			r = add_used(heap, part.array_ix, part.array_length, 1, budget, slots, err);
+			r = add_used(heap, part.array_ix, part.array_length, &used, err);
+		*slots = used.slots;
 		if (r < 0)
 			return r;
 	}

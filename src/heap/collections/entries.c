@@ -16,9 +16,11 @@
 static int find_object(struct heap_entries *e, const char *path, uint32_t *out,
 		       struct hdb_error *err)
 {
-	const int r = path ? heap_path_object(e->heap, e->from.inner_ix, e->from.inner_class, path,
-					      out, err) :
-			     HDB_NOTFOUND;
+	const int r =
+		path ? heap_path_object_as(
+			       e->heap, (struct heap_as){ e->from.inner_ix, e->from.inner_class },
+			       path, out, err) :
+		       HDB_NOTFOUND;
 
 	if (r != HDB_OK)
 		*out = HEAP_NONE;
@@ -61,14 +63,16 @@ static int read_marks(struct heap_entries *e, struct hdb_error *err)
 	e->slot_start = 0;
 	e->has_extra = false;
 	if (rule->first) {
-		r = heap_path_number(e->heap, e->from.inner_ix, e->from.inner_class, rule->first,
-				     &number, err);
+		r = heap_path_number_as(e->heap,
+					(struct heap_as){ e->from.inner_ix, e->from.inner_class },
+					rule->first, &number, err);
 		if (r == HDB_OK && number > 0 && e->slots)
 			e->slot_start = (uint64_t)number % e->slots;
 	}
 	if (r >= 0 && rule->extra && rule->shape == HEAP_SLOTS) {
-		r = heap_path_number(e->heap, e->from.inner_ix, e->from.inner_class, rule->extra,
-				     &number, err);
+		r = heap_path_number_as(e->heap,
+					(struct heap_as){ e->from.inner_ix, e->from.inner_class },
+					rule->extra, &number, err);
 		e->has_extra = r == HDB_OK && number;
 	}
 	return heap_soft(r);
@@ -88,7 +92,7 @@ static int find_first(struct heap_entries *e, struct hdb_error *err)
 		r = find_object(e, rule->store, &node, err);
 	if (r == HDB_OK && rule->flags & HEAP_CIRCULAR && node != HEAP_NONE) {
 		e->end_node = node;
-		r = heap_path_object(e->heap, node, HEAP_NONE, rule->next, &first, err);
+		r = heap_path_object(e->heap, node, rule->next, &first, err);
 		node = r == HDB_OK ? first : HEAP_NONE;
 	}
 	begin_chain(e, node);
@@ -165,11 +169,10 @@ int heap_entries_begin(struct heap *heap, const struct heap_collection *collecti
 static int begin_part(struct heap_entries *e, struct hdb_error *err)
 {
 	while (e->part_at < e->part_count) {
-		uint64_t bits, done;
+		uint64_t bits;
+		struct heap_slice slice = { .bits = &bits, .room = 1 };
 		uint32_t ix;
-		uint8_t type;
-		int r = heap_elements(e->heap, e->parts_ix, e->part_at, 1, &bits, &type, &done,
-				      err);
+		int r = heap_elements(e->heap, e->parts_ix, e->part_at, &slice, err);
 
 		e->part_at++;
 		if (r == HDB_OK && e->steps-- == 0) {
@@ -178,7 +181,7 @@ static int begin_part(struct heap_entries *e, struct hdb_error *err)
 			return HDB_END;
 		}
 		if (r == HDB_OK)
-			r = done && type == HPROF_OBJECT && bits ?
+			r = slice.done && slice.type == HPROF_OBJECT && bits ?
 				    heap_find(e->heap, bits, &ix, err) :
 				    HDB_NOTFOUND;
 		if (r == HDB_OK)
@@ -198,7 +201,7 @@ static int begin_part(struct heap_entries *e, struct hdb_error *err)
 static int entry_value(struct heap_entries *e, uint32_t node, const char *path,
 		       struct heap_value *out, struct hdb_error *err)
 {
-	const int r = heap_path_value(e->heap, node, HEAP_NONE, path, out, err);
+	const int r = heap_path_value(e->heap, node, path, out, err);
 
 	if (r == HDB_NOTFOUND)
 		*out = heap_null_value();
@@ -232,9 +235,8 @@ static int step_chain(struct heap_entries *e, struct hdb_error *err)
 {
 	const uint32_t node = e->node;
 	uint32_t next = HEAP_NONE;
-	int r = e->rule->next ?
-			heap_path_object(e->heap, node, HEAP_NONE, e->rule->next, &next, err) :
-			HDB_NOTFOUND;
+	int r = e->rule->next ? heap_path_object(e->heap, node, e->rule->next, &next, err) :
+				HDB_NOTFOUND;
 
 	if (r != HDB_OK || next == e->end_node) {
 		e->node = HEAP_NONE;
@@ -266,7 +268,7 @@ static int slot_entry(struct heap_entries *e, uint64_t id, uint32_t *node, struc
 	if (object.kind != STORE_INSTANCE)
 		return HDB_NOTFOUND;
 	if (e->rule->via && heap_has_path(e->heap, object.class_no, HEAP_NONE, e->rule->via))
-		return heap_path_object(e->heap, *node, HEAP_NONE, e->rule->via, node, err);
+		return heap_path_object(e->heap, *node, e->rule->via, node, err);
 	/* What has no key is no entry: marks of tables that are being moved. */
 	if (e->rule->key && !heap_has_path(e->heap, object.class_no, HEAP_NONE, e->rule->key))
 		return HDB_NOTFOUND;
@@ -319,7 +321,7 @@ static int next_in_tree(struct heap_entries *e, struct hdb_error *err)
 		}
 		e->steps--;
 		e->stack[e->depth++] = node;
-		r = heap_path_object(e->heap, node, HEAP_NONE, e->rule->left, &child, err);
+		r = heap_path_object(e->heap, node, e->rule->left, &child, err);
 		if (r < 0)
 			return r;
 		node = r == HDB_OK ? child : HEAP_NONE;
@@ -328,7 +330,7 @@ static int next_in_tree(struct heap_entries *e, struct hdb_error *err)
 	if (!e->depth)
 		return HDB_END;
 	node = e->stack[--e->depth];
-	r = heap_path_object(e->heap, node, HEAP_NONE, e->rule->next, &child, err);
+	r = heap_path_object(e->heap, node, e->rule->next, &child, err);
 	if (r == HDB_OK)
 		e->node = child;
 	return r < 0 ? r : read_node(e, node, &is_element, err);

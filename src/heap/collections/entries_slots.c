@@ -24,9 +24,11 @@ int heap_chunk_get(struct heap *heap, struct heap_chunk *chunk, uint64_t at, str
 	if (chunk->array_ix == HEAP_NONE)
 		return HDB_NOTFOUND;
 	if (at < chunk->from || at - chunk->from >= chunk->count) {
-		const int r = heap_elements(heap, chunk->array_ix, at, HEAP_ENTRIES_CHUNK,
-					    chunk->bits, &chunk->type, &chunk->count, err);
+		struct heap_slice slice = { .bits = chunk->bits, .room = HEAP_ENTRIES_CHUNK };
+		const int r = heap_elements(heap, chunk->array_ix, at, &slice, err);
 
+		chunk->type = slice.type;
+		chunk->count = slice.done;
 		chunk->from = at;
 		if (r < 0 || !chunk->count)
 			return r < 0 ? r : HDB_NOTFOUND;
@@ -119,11 +121,13 @@ int heap_next_field(struct heap_entries *e, struct hdb_error *err)
 
 	if (!list_name(e->rule->value, no, name))
 		return HDB_END;
-	r = heap_path_value(e->heap, e->from.inner_ix, e->from.inner_class, name, &e->value, err);
+	r = heap_path_value_as(e->heap, (struct heap_as){ e->from.inner_ix, e->from.inner_class },
+			       name, &e->value, err);
 	e->has_key = r == HDB_OK && e->rule->key && list_name(e->rule->key, no, name);
 	if (e->has_key)
-		r = heap_path_value(e->heap, e->from.inner_ix, e->from.inner_class, name, &e->key,
-				    err);
+		r = heap_path_value_as(e->heap,
+				       (struct heap_as){ e->from.inner_ix, e->from.inner_class },
+				       name, &e->key, err);
 	if (r != HDB_OK)
 		return r;
 	if (e->rule->flags & HEAP_SKIPS_NULL && !e->value.bits)
@@ -146,8 +150,9 @@ int heap_next_bit(struct heap_entries *e, struct hdb_error *err)
 	if (e->store.array_ix != HEAP_NONE)
 		r = heap_chunk_get(e->heap, &e->store, bit / 64, &word, err);
 	else
-		r = heap_path_value(e->heap, e->from.inner_ix, e->from.inner_class, e->rule->store,
-				    &word, err);
+		r = heap_path_value_as(e->heap,
+				       (struct heap_as){ e->from.inner_ix, e->from.inner_class },
+				       e->rule->store, &word, err);
 	if (r != HDB_OK || word.type != HPROF_LONG)
 		return r < 0 ? r : HDB_END;
 	/* On to the next bit of the word, or past the word. */

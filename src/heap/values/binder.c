@@ -29,8 +29,8 @@ bool heap_value_binder(struct heap *heap, uint32_t ix, const struct heap_value *
 	uint32_t text;
 
 	(void)value;
-	if (heap_path_object(heap, ix, HEAP_NONE, "mDescriptor", &text, NULL) != HDB_OK ||
-	    heap_string(heap, text, descriptor, sizeof(descriptor), NULL, NULL) != HDB_OK ||
+	if (heap_path_object(heap, ix, "mDescriptor", &text, NULL) != HDB_OK ||
+	    heap_string(heap, text, descriptor, sizeof(descriptor), NULL) != HDB_OK ||
 	    !descriptor[0] || heap_object(heap, ix, &object, NULL) != HDB_OK)
 		return false;
 	(void)snprintf(stub, sizeof(stub), "%s$Stub", descriptor);
@@ -60,8 +60,8 @@ static int add_block(struct heap *heap, uint32_t block_no, const uint8_t *is_pro
 		struct heap_binder_proxy proxy = { .class_no = block->class_no[i] };
 
 		if (block->kind[i] != STORE_INSTANCE || !is_proxy[proxy.class_no] ||
-		    heap_path_object(heap, block->first_ix + i, HEAP_NONE, "mRemote",
-				     &proxy.remote_ix, NULL) != HDB_OK)
+		    heap_path_object(heap, block->first_ix + i, "mRemote", &proxy.remote_ix,
+				     NULL) != HDB_OK)
 			continue;
 		if ((r = base_vec_push(&heap->binder_proxies, &proxy, sizeof(proxy), NULL)) !=
 		    HDB_OK)

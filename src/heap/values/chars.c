@@ -46,15 +46,17 @@ static char *put_unit(char *p, const char *end, uint32_t unit, uint32_t *high)
 	return heap_put_utf8(p, end, unit >= 0xdc00 && unit < 0xe000 ? 0xfffd : unit);
 }
 
-int heap_chars_utf8(struct base_view *view, const struct heap_chars *c, char *buf, size_t size,
-		    size_t *used, bool *is_whole, struct hdb_error *err)
+int heap_chars_utf8(struct base_view *view, const struct heap_chars *c, struct heap_utf8 *out,
+		    struct hdb_error *err)
 {
-	const char *end = buf + size - 1;
-	char *p = buf, *next = buf;
+	const char *end = out->buf + out->size - 1;
+	char *p = out->buf, *next = out->buf;
 	uint32_t high = 0;
 
-	buf[0] = '\0';
-	*used = 0;
+	*p = '\0';
+	out->used = 0;
+	out->units = c->count;
+	out->is_whole = false;
 	for (uint64_t at = 0; at < c->count && next; at += CHUNK_UNITS) {
 		const uint64_t left = c->count - at;
 		const uint64_t n = left < CHUNK_UNITS ? left : CHUNK_UNITS;
@@ -72,9 +74,8 @@ int heap_chars_utf8(struct base_view *view, const struct heap_chars *c, char *bu
 		p = next ? next : p;
 	}
 	*p = '\0';
-	*used = (size_t)(p - buf);
-	if (is_whole)
-		*is_whole = next != NULL;
+	out->used = (size_t)(p - out->buf);
+	out->is_whole = next != NULL;
 	return HDB_OK;
 }
 
@@ -97,34 +98,40 @@ int heap_chars_are_latin1(struct base_view *view, const struct heap_chars *c, bo
 	return HDB_OK;
 }
 
-/* Units as they are hashed: bytes if all are Latin-1, else two bytes each, the low one first. */
-struct hash_chunk {
+/*
+ * Characters as they are hashed: a byte a unit if all are Latin-1, else two bytes each, the low one
+ * first.
+ */
+struct hashed {
+	struct base_view *view;
+	const struct heap_chars *chars;
+	bool is_latin1;
 	uint16_t wide[CHUNK_UNITS];
 	uint8_t narrow[CHUNK_UNITS];
 };
 
 /* Points at the bytes of units [from, from + n) as they are hashed. */
-static const uint8_t *hash_bytes(struct base_view *view, const struct heap_chars *c, uint64_t from,
-				 size_t n, bool latin1, struct hash_chunk *chunk,
+static const uint8_t *hash_bytes(struct hashed *hashed, uint64_t from, size_t n,
 				 struct hdb_error *err)
 {
-	const uint8_t *units = units_at(view, c, from, n, err);
+	const struct heap_chars *c = hashed->chars;
+	const uint8_t *units = units_at(hashed->view, c, from, n, err);
 
-	if (!units || c->unit_bytes == 1 || (c->is_little && !latin1))
+	if (!units || c->unit_bytes == 1 || (c->is_little && !hashed->is_latin1))
 		return units;
 	for (size_t i = 0; i < n; i++) {
 		const uint32_t unit = unit_at(c, units, i);
 
-		chunk->wide[i] = (uint16_t)unit;
-		chunk->narrow[i] = (uint8_t)unit;
+		hashed->wide[i] = (uint16_t)unit;
+		hashed->narrow[i] = (uint8_t)unit;
 	}
-	return latin1 ? chunk->narrow : (const uint8_t *)chunk->wide;
+	return hashed->is_latin1 ? hashed->narrow : (const uint8_t *)hashed->wide;
 }
 
 int heap_chars_hash(struct base_view *view, const struct heap_chars *c, struct heap_text_hash *out,
 		    struct hdb_error *err)
 {
-	struct hash_chunk chunk;
+	struct hashed hashed;
 	const uint8_t *bytes;
 	XXH3_state_t state;
 	XXH128_hash_t hash;
@@ -134,11 +141,14 @@ int heap_chars_hash(struct base_view *view, const struct heap_chars *c, struct h
 
 	if (r < 0)
 		return r;
+	hashed.view = view;
+	hashed.chars = c;
+	hashed.is_latin1 = latin1;
 	seed += !latin1;
 	if (c->count <= CHUNK_UNITS) {
 		const size_t n = (size_t)c->count;
 
-		bytes = hash_bytes(view, c, 0, n, latin1, &chunk, err);
+		bytes = hash_bytes(&hashed, 0, n, err);
 		if (!bytes)
 			return HDB_ETRUNC;
 		hash = XXH3_128bits_withSeed(bytes, latin1 ? n : n * 2, seed);
@@ -151,7 +161,7 @@ int heap_chars_hash(struct base_view *view, const struct heap_chars *c, struct h
 		const uint64_t left = c->count - at;
 		const size_t n = (size_t)(left < CHUNK_UNITS ? left : CHUNK_UNITS);
 
-		bytes = hash_bytes(view, c, at, n, latin1, &chunk, err);
+		bytes = hash_bytes(&hashed, at, n, err);
 		if (!bytes)
 			return HDB_ETRUNC;
 		(void)XXH3_128bits_update(&state, bytes, latin1 ? n : n * 2);

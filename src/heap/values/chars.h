@@ -20,13 +20,18 @@ struct heap_chars {
 	bool is_char_array; /* kept in a char[], not in a byte[] */
 };
 
-/*
- * Writes the characters as UTF-8 to buf (size bytes, terminated, cut at a character); lone
- * surrogates become U+FFFD. *used is the bytes written; *is_whole (may be NULL) says whether that
- * was all.
- */
-int heap_chars_utf8(struct base_view *view, const struct heap_chars *chars, char *buf, size_t size,
-		    size_t *used, bool *is_whole, struct hdb_error *err);
+/* Characters as UTF-8. */
+struct heap_utf8 {
+	char *buf;      /* lent by the caller; terminated, cut at a character */
+	size_t size;    /* room in bytes, at least 1 */
+	size_t used;    /* result: bytes written, without the zero */
+	uint64_t units; /* result: UTF-16 units, or bytes of Latin-1, of all the characters */
+	bool is_whole;  /* result: all of them had room */
+};
+
+/* Writes the characters to out->buf; lone surrogates become U+FFFD. */
+int heap_chars_utf8(struct base_view *view, const struct heap_chars *chars, struct heap_utf8 *out,
+		    struct hdb_error *err);
 
 /* Whether all units are Latin-1, so that a byte each would do. */
 int heap_chars_are_latin1(struct base_view *view, const struct heap_chars *chars, bool *out,

@@ -52,7 +52,7 @@ static int check_lists(struct heap *heap, const struct heap_block *objects, uint
 
 static int open_block(struct heap_string_scan *s, struct hdb_error *err)
 {
-	uint32_t lists = 0;
+	struct store_lists_out lists = { .lengths = s->lengths, .target = &s->entries };
 	int r = heap_read_block(s->heap, s->next_block, s->objects, err);
 
 	heap_want_ahead(s->heap, s->next_block);
@@ -61,50 +61,52 @@ static int open_block(struct heap_string_scan *s, struct hdb_error *err)
 	s->entries.count = 0;
 	if (r != HDB_OK)
 		goto out;
-	r = store_lists_block(&s->references, s->objects->first_ix, s->lengths, &s->entries, &lists,
-			      err);
+	r = store_lists_block(&s->references, s->objects->first_ix, &lists, err);
 	if (r != HDB_OK)
 		goto out;
-	r = check_lists(s->heap, s->objects, lists, err);
+	r = check_lists(s->heap, s->objects, lists.count, err);
 out:
 	s->next_block++;
 	return r;
 }
 
-/*
- * The layout of object i if it is a string, else NULL; steps *entry over its list. *target is its
- * value array, or HEAP_NONE if the list does not tell.
- */
-static const struct heap_string_layout *step(const struct heap *heap,
-					     const struct heap_block *objects, uint32_t i,
-					     const uint64_t *lengths, const uint32_t *entries,
-					     uint64_t *entry, uint32_t *target)
-{
-	const struct heap_string_layout *layout = NULL;
-	const uint64_t n = lengths[i], at = *entry;
+/* A block of objects and their lists of references, which end one after the other. */
+struct walked {
+	const struct heap_block *objects;
+	const uint64_t *lengths;
+	const uint32_t *entries;
+};
 
-	*target = HEAP_NONE;
+/*
+ * Steps *entry over the list of object i. True if it is a string: its layout, and its value array
+ * if the list tells.
+ */
+static bool step(const struct heap *heap, const struct walked *block, uint32_t i, uint64_t *entry,
+		 struct heap_string_at *out)
+{
+	const uint64_t n = block->lengths[i], at = *entry;
+
+	*out = (struct heap_string_at){ .ix = block->objects->first_ix + i, .target = HEAP_NONE };
 	if (!(n & STORE_LIST_IS_BIG))
 		*entry += n;
-	if (objects->kind[i] == STORE_INSTANCE)
-		layout = heap_string_layout(heap, objects->class_no[i]);
-	if (layout && layout->has_one_reference && n == 1)
-		*target = entries[at];
-	return layout;
+	if (block->objects->kind[i] == STORE_INSTANCE)
+		out->layout = heap_string_layout(heap, block->objects->class_no[i]);
+	if (out->layout && out->layout->has_one_reference && n == 1)
+		out->target = block->entries[at];
+	return out->layout;
 }
 
 /*
  * The list of the only reference tells all: without an entry nothing in the dump has the
  * characters.
  */
-static int find(struct heap *heap, const struct heap_reader *reader, uint32_t ix,
-		const struct heap_string_layout *layout, uint32_t target, struct heap_string *out,
-		struct hdb_error *err)
+static int find(struct heap *heap, const struct heap_reader *reader,
+		const struct heap_string_at *at, struct heap_string *out, struct hdb_error *err)
 {
 	*out = (struct heap_string){ .array_ix = HEAP_NONE };
-	if (layout->has_one_reference && target == HEAP_NONE)
+	if (at->layout->has_one_reference && at->target == HEAP_NONE)
 		return HDB_OK;
-	return heap_string_find(heap, reader, ix, layout, target, out, err);
+	return heap_string_find(heap, reader, at, out, err);
 }
 
 int heap_string_scan_next(struct heap_string_scan *s, struct hdb_error *err)
@@ -112,8 +114,9 @@ int heap_string_scan_next(struct heap_string_scan *s, struct hdb_error *err)
 	const struct heap_reader reader = { .view = &s->view, .groups = &s->groups };
 
 	for (;;) {
-		const struct heap_string_layout *layout;
-		uint32_t target, i;
+		const struct walked block = { s->objects, s->lengths, s->entries.data };
+		struct heap_string_at at;
+		uint32_t i;
 
 		if (s->i >= s->objects->count) {
 			int r;
@@ -127,33 +130,32 @@ int heap_string_scan_next(struct heap_string_scan *s, struct hdb_error *err)
 			continue;
 		}
 		i = s->i++;
-		layout = step(s->heap, s->objects, i, s->lengths, s->entries.data, &s->entry,
-			      &target);
-		if (!layout)
+		if (!step(s->heap, &block, i, &s->entry, &at))
 			continue;
-		s->ix = s->objects->first_ix + i;
+		s->ix = at.ix;
 		s->shallow_bytes = s->objects->shallow[i];
-		return find(s->heap, &reader, s->ix, layout, target, &s->string, err);
+		return find(s->heap, &reader, &at, &s->string, err);
 	}
 }
 
 int heap_string_one(struct heap *heap, uint32_t ix, struct heap_string *out, struct hdb_error *err)
 {
 	const struct heap_reader reader = { .view = &heap->view, .groups = &heap->offsets };
-	const struct heap_string_layout *layout;
+	struct heap_string_at at = { .ix = ix, .target = HEAP_NONE };
 	struct heap_object object;
 	int r = heap_load_strings(heap, err);
 
-	if (r == HDB_OK)
-		r = heap_open_dump(heap, err);
-	if (r == HDB_OK)
-		r = heap_object(heap, ix, &object, err);
 	if (r < 0)
 		return r;
-	layout = object.kind == STORE_INSTANCE ? heap_string_layout(heap, object.class_no) : NULL;
-	if (!layout)
+	if ((r = heap_open_dump(heap, err)) < 0)
+		return r;
+	if ((r = heap_object(heap, ix, &object, err)) < 0)
+		return r;
+	if (object.kind == STORE_INSTANCE)
+		at.layout = heap_string_layout(heap, object.class_no);
+	if (!at.layout)
 		return HDB_NOTFOUND;
-	r = heap_string_find(heap, &reader, ix, layout, HEAP_NONE, out, err);
+	r = heap_string_find(heap, &reader, &at, out, err);
 	return r < 0 ? r : out->has_chars ? HDB_OK : HDB_NOTFOUND;
 }
 
@@ -189,34 +191,33 @@ int heap_string_blocks(struct heap *heap, struct store_block **out, unsigned *th
 	return r;
 }
 
-int heap_string_block(struct heap *heap, const struct heap_block *objects,
-		      const struct store_block *references, const struct heap_reader *reader,
-		      uint64_t *lengths, struct base_vec *entries, heap_take_string take, void *ctx,
+int heap_string_block(const struct heap_string_block *block, heap_take_string take, void *ctx,
 		      struct hdb_error *err)
 {
+	struct heap *heap = block->heap;
+	const struct heap_block *objects = block->objects;
+	const struct store_lists_of of = heap_references_of(heap);
+	struct store_lists_out lists = { .lengths = block->lengths, .target = block->entries };
+	struct walked walked = { .objects = objects, .lengths = block->lengths };
 	uint64_t entry = 0;
-	int r = check_lists(heap, objects, references->item_count, err);
+	int r = check_lists(heap, objects, block->references->item_count, err);
 
-	entries->count = 0;
-	if (r != HDB_OK)
+	block->entries->count = 0;
+	if (r < 0)
 		return r;
-	r = store_lists_decode(heap->store, STORE_REFERENCES, references, heap->object_count,
-			       lengths, entries, err);
-	if (r != HDB_OK)
+	if ((r = store_lists_decode(&of, block->references, &lists, err)) < 0)
 		return r;
+	walked.entries = block->entries->data;
 	for (uint32_t i = 0; i < objects->count; i++) {
-		const struct heap_string_layout *layout;
 		struct heap_string string;
-		uint32_t target;
+		struct heap_string_at at;
 
-		layout = step(heap, objects, i, lengths, entries->data, &entry, &target);
-		if (!layout)
+		if (!step(heap, &walked, i, &entry, &at))
 			continue;
-		r = find(heap, reader, objects->first_ix + i, layout, target, &string, err);
-		if (r != HDB_OK)
+		if ((r = find(heap, &block->reader, &at, &string, err)) != HDB_OK)
 			return r;
 		if ((r = take(ctx, i, &string, err)) != HDB_OK)
 			return r;
 	}
-	return r;
+	return HDB_OK;
 }

@@ -50,13 +50,18 @@ int heap_string_blocks(struct heap *heap, struct store_block **out, unsigned *th
 typedef int (*heap_take_string)(void *ctx, uint32_t i, const struct heap_string *string,
 				struct hdb_error *err);
 
-/*
- * Calls `take` for each string of a block, in order; i is its place in the block. `objects` is the
- * block, `lengths` has room for STORE_BLOCK_OBJECTS, `entries` (uint32_t) is emptied first.
- */
-int heap_string_block(struct heap *heap, const struct heap_block *objects,
-		      const struct store_block *references, const struct heap_reader *reader,
-		      uint64_t *lengths, struct base_vec *entries, heap_take_string take, void *ctx,
+/* A block whose strings are wanted; all lent. */
+struct heap_string_block {
+	struct heap *heap;
+	const struct heap_block *objects;
+	const struct store_block *references; /* of the block, from heap_string_blocks */
+	struct heap_reader reader;
+	uint64_t *lengths;        /* room for STORE_BLOCK_OBJECTS */
+	struct base_vec *entries; /* uint32_t; emptied first */
+};
+
+/* Calls `take` for each string of a block, in order; i is its place in the block. */
+int heap_string_block(const struct heap_string_block *block, heap_take_string take, void *ctx,
 		      struct hdb_error *err);
 
 #endif

@@ -142,7 +142,7 @@ static int read_sub(struct heap *heap, const struct heap_reader *reader, uint32_
 
 	if (r < 0 || !offset)
 		return r < 0 ? r : HDB_NOTFOUND;
-	return hprof_sub_read(&heap->file, reader->view, offset, heap->source->size, out, err);
+	return hprof_sub_read(&heap->file, reader->view, offset, out, err);
 }
 
 /* What a String's own fields say of its characters. */
@@ -158,15 +158,16 @@ static int32_t read_int(const uint8_t *body, uint32_t at)
 	return at == NO_FIELD ? 0 : (int32_t)be32(body + at);
 }
 
-static int read_fields(struct heap *heap, const struct heap_reader *reader, uint32_t ix,
-		       const struct heap_string_layout *l, struct string_fields *out,
+static int read_fields(struct heap *heap, const struct heap_reader *reader,
+		       const struct heap_string_at *at, struct string_fields *out,
 		       struct hdb_error *err)
 {
+	const struct heap_string_layout *l = at->layout;
 	const unsigned id_size = heap->id_size;
 	const uint8_t *body;
 	struct hprof_sub sub;
 	uint64_t need = (uint64_t)l->value + id_size;
-	int r = read_sub(heap, reader, ix, &sub, err);
+	int r = read_sub(heap, reader, at->ix, &sub, err);
 
 	if (r != HDB_OK)
 		return r;
@@ -218,15 +219,16 @@ static void set_chars(const struct heap *heap, const struct hprof_sub *array,
 	out->first_unit = from;
 }
 
-int heap_string_find(struct heap *heap, const struct heap_reader *reader, uint32_t ix,
-		     const struct heap_string_layout *layout, uint32_t target,
-		     struct heap_string *out, struct hdb_error *err)
+int heap_string_find(struct heap *heap, const struct heap_reader *reader,
+		     const struct heap_string_at *at, struct heap_string *out,
+		     struct hdb_error *err)
 {
 	struct string_fields fields = { 0 };
+	uint32_t target = at->target;
 	struct heap_object array;
 	struct hprof_sub sub;
-	int r = layout->value == NO_FIELD ? HDB_NOTFOUND :
-					    read_fields(heap, reader, ix, layout, &fields, err);
+	int r = at->layout->value == NO_FIELD ? HDB_NOTFOUND :
+						read_fields(heap, reader, at, &fields, err);
 
 	*out = (struct heap_string){ .array_ix = HEAP_NONE };
 	if (r == HDB_OK && target == HEAP_NONE)
@@ -261,32 +263,31 @@ bool heap_is_string(struct heap *heap, uint32_t ix)
 	       heap_string_layout(heap, object.class_no);
 }
 
-int heap_string(struct heap *heap, uint32_t ix, char *buf, size_t size, uint64_t *char_count,
-		struct hdb_error *err)
+int heap_string_text(struct heap *heap, uint32_t ix, struct heap_utf8 *out, struct hdb_error *err)
 {
 	const struct heap_reader reader = { .view = &heap->view, .groups = &heap->offsets };
-	const struct heap_string_layout *layout = NULL;
-	struct heap_object object = { 0 };
+	struct heap_string_at at = { .ix = ix, .target = HEAP_NONE };
 	struct heap_string string = { 0 };
-	size_t used;
-	int r = heap_load_strings(heap, err);
+	struct heap_object object;
+	int r;
 
-	buf[0] = '\0';
-	if (char_count)
-		*char_count = 0;
-	if (r == HDB_OK)
-		r = heap_object(heap, ix, &object, err);
-	if (r == HDB_OK && object.kind == STORE_INSTANCE)
-		layout = heap_string_layout(heap, object.class_no);
-	if (r == HDB_OK && !layout)
+	out->buf[0] = '\0';
+	out->used = 0;
+	out->units = 0;
+	out->is_whole = false;
+	if ((r = heap_load_strings(heap, err)) < 0)
+		return r;
+	if ((r = heap_object(heap, ix, &object, err)) < 0)
+		return r;
+	if (object.kind == STORE_INSTANCE)
+		at.layout = heap_string_layout(heap, object.class_no);
+	if (!at.layout)
 		return HDB_NOTFOUND;
-	if (r == HDB_OK)
-		r = heap_open_dump(heap, err);
-	if (r == HDB_OK)
-		r = heap_string_find(heap, &reader, ix, layout, HEAP_NONE, &string, err);
-	if (r < 0 || !string.has_chars)
-		return r < 0 ? r : HDB_NOTFOUND;
-	if (char_count)
-		*char_count = string.chars.count;
-	return heap_chars_utf8(&heap->view, &string.chars, buf, size, &used, NULL, err);
+	if ((r = heap_open_dump(heap, err)) < 0)
+		return r;
+	if ((r = heap_string_find(heap, &reader, &at, &string, err)) < 0)
+		return r;
+	if (!string.has_chars)
+		return HDB_NOTFOUND;
+	return heap_chars_utf8(&heap->view, &string.chars, out, err);
 }

@@ -43,13 +43,20 @@ struct heap_reader {
 	struct heap_offsets **groups; /* as heap_offset_by wants it */
 };
 
+/* A string whose characters are wanted. */
+struct heap_string_at {
+	uint32_t ix;
+	uint32_t target; /* its value array; HEAP_NONE: not known */
+	const struct heap_string_layout *layout;
+};
+
 /*
- * Finds the characters of string ix. `target` is its value array, HEAP_NONE: look its ID up, which
- * one thread alone may do. The dump must be open.
+ * Finds the characters of a string. Without the target its ID is looked up, which one thread alone
+ * may do. The dump must be open.
  */
-int heap_string_find(struct heap *heap, const struct heap_reader *reader, uint32_t ix,
-		     const struct heap_string_layout *layout, uint32_t target,
-		     struct heap_string *out, struct hdb_error *err);
+int heap_string_find(struct heap *heap, const struct heap_reader *reader,
+		     const struct heap_string_at *at, struct heap_string *out,
+		     struct hdb_error *err);
 
 /*
  * Whether the VM kept byte pairs with the high byte first: java.lang.StringUTF16.HI_BYTE_SHIFT in

@@ -38,12 +38,12 @@ static bool string(struct heap *heap, uint32_t ix, const struct heap_value *valu
 		   size_t size)
 {
 	char text[HEAP_VALUE_STRING];
-	uint64_t units;
+	struct heap_utf8 out = { .buf = text, .size = sizeof(text) };
 
 	(void)value;
-	if (heap_string(heap, ix, text, sizeof(text), &units, NULL) != HDB_OK)
+	if (heap_string_text(heap, ix, &out, NULL) != HDB_OK)
 		return false;
-	(void)snprintf(buf, size, "\"%s\"%s", text, units > count_units(text) ? "..." : "");
+	(void)snprintf(buf, size, "\"%s\"%s", text, out.units > count_units(text) ? "..." : "");
 	return true;
 }
 
@@ -81,23 +81,23 @@ static void put_units(const uint64_t *bits, uint64_t count, bool is_wide, char *
 static bool builder(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
 		    size_t size)
 {
-	uint64_t bits[HEAP_VALUE_STRING * 2], done;
+	uint64_t bits[HEAP_VALUE_STRING * 2];
+	struct heap_slice slice = { .bits = bits, .room = sizeof(bits) / sizeof(bits[0]) };
 	int64_t count = 0, coder = 0;
 	char text[HEAP_VALUE_STRING];
 	bool is_wide;
 	uint32_t array;
-	uint8_t type;
 
 	(void)value;
-	if (heap_path_object(heap, ix, HEAP_NONE, "value", &array, NULL) != HDB_OK ||
+	if (heap_path_object(heap, ix, "value", &array, NULL) != HDB_OK ||
 	    !heap_number_at(heap, ix, "count", &count) || count < 0 ||
-	    heap_elements(heap, array, 0, sizeof(bits) / sizeof(bits[0]), bits, &type, &done,
-			  NULL) < 0)
+	    heap_elements(heap, array, 0, &slice, NULL) < 0)
 		return false;
-	is_wide = heap_number_at(heap, ix, "coder", &coder) && coder == 1 && type == HPROF_BYTE;
-	done = is_wide ? done / 2 : done;
-	done = (uint64_t)count < done ? (uint64_t)count : done;
-	put_units(bits, done, is_wide, text, sizeof(text));
+	is_wide =
+		heap_number_at(heap, ix, "coder", &coder) && coder == 1 && slice.type == HPROF_BYTE;
+	slice.done = is_wide ? slice.done / 2 : slice.done;
+	slice.done = (uint64_t)count < slice.done ? (uint64_t)count : slice.done;
+	put_units(bits, slice.done, is_wide, text, sizeof(text));
 	(void)snprintf(buf, size, "\"%s\"%s", text,
 		       (uint64_t)count > count_units(text) ? "..." : "");
 	return true;
@@ -107,20 +107,20 @@ static bool builder(struct heap *heap, uint32_t ix, const struct heap_value *val
 static bool chars(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
 		  size_t size)
 {
-	uint64_t bits[CHARS_MAX], done;
+	uint64_t bits[CHARS_MAX];
+	struct heap_slice slice = { .bits = bits, .room = CHARS_MAX };
 	char raw[CHARS_MAX];
-	uint8_t type;
 
 	(void)value;
-	if (ix == HEAP_NONE || heap_elements(heap, ix, 0, CHARS_MAX, bits, &type, &done, NULL) < 0)
+	if (ix == HEAP_NONE || heap_elements(heap, ix, 0, &slice, NULL) < 0)
 		return false;
-	if (type == HPROF_CHAR)
-		put_units(bits, done, false, buf, size);
-	for (uint64_t i = 0; type == HPROF_BYTE && i < done; i++)
+	if (slice.type == HPROF_CHAR)
+		put_units(bits, slice.done, false, buf, size);
+	for (uint64_t i = 0; slice.type == HPROF_BYTE && i < slice.done; i++)
 		raw[i] = (char)bits[i];
-	if (type == HPROF_BYTE)
-		(void)heap_clean_text(raw, done, buf, size);
-	return type == HPROF_CHAR || type == HPROF_BYTE;
+	if (slice.type == HPROF_BYTE)
+		(void)heap_clean_text(raw, slice.done, buf, size);
+	return slice.type == HPROF_CHAR || slice.type == HPROF_BYTE;
 }
 
 /* A record: its components in the order of the dump, one level deep. */
@@ -175,21 +175,21 @@ static bool boolean(struct heap *heap, uint32_t ix, const struct heap_value *val
  */
 static bool big_digits(struct heap *heap, uint32_t ix, char *out, int64_t *sign)
 {
-	uint64_t bits[BIG_WORDS], done;
+	uint64_t bits[BIG_WORDS];
+	struct heap_slice slice = { .bits = bits, .room = BIG_WORDS };
 	uint32_t words[BIG_WORDS], array;
 	char *p = &out[BIG_DIGITS - 1];
 	struct heap_object object;
 	uint64_t count;
-	bool is_java = heap_path_object(heap, ix, HEAP_NONE, "mag", &array, NULL) == HDB_OK;
-	uint8_t type;
+	bool is_java = heap_path_object(heap, ix, "mag", &array, NULL) == HDB_OK;
 
 	if (!heap_number_at(heap, ix, "signum|sign", sign) ||
-	    (!is_java && heap_path_object(heap, ix, HEAP_NONE, "digits", &array, NULL) != HDB_OK) ||
+	    (!is_java && heap_path_object(heap, ix, "digits", &array, NULL) != HDB_OK) ||
 	    heap_object(heap, array, &object, NULL) < 0 || object.length > BIG_WORDS ||
-	    heap_elements(heap, array, 0, BIG_WORDS, bits, &type, &done, NULL) < 0 ||
-	    (type != HPROF_INT && done))
+	    heap_elements(heap, array, 0, &slice, NULL) < 0 ||
+	    (slice.type != HPROF_INT && slice.done))
 		return false;
-	count = done;
+	count = slice.done;
 	for (uint64_t i = 0; i < count; i++)
 		words[i] = (uint32_t)bits[is_java ? i : count - 1 - i];
 	*p = '\0';
@@ -233,13 +233,13 @@ static bool decimal_digits(struct heap *heap, uint32_t ix, char *digits, bool *i
 	uint32_t big;
 
 	if (heap_number_at(heap, ix, "intCompact|smallValue", &compact) && compact != INT64_MIN &&
-	    (compact || heap_path_object(heap, ix, HEAP_NONE, "intVal", &big, NULL) != HDB_OK)) {
+	    (compact || heap_path_object(heap, ix, "intVal", &big, NULL) != HDB_OK)) {
 		*is_negative = compact < 0;
 		(void)snprintf(digits, BIG_DIGITS, "%" PRIu64,
 			       compact < 0 ? 0 - (uint64_t)compact : (uint64_t)compact);
 		return true;
 	}
-	if (heap_path_object(heap, ix, HEAP_NONE, "intVal", &big, NULL) != HDB_OK ||
+	if (heap_path_object(heap, ix, "intVal", &big, NULL) != HDB_OK ||
 	    !big_digits(heap, big, digits, &sign))
 		return false;
 	*is_negative = sign < 0;
@@ -295,18 +295,18 @@ static bool uuid(struct heap *heap, uint32_t ix, const struct heap_value *value,
 /* Base and cells of a striped adder, whose longs may be a double's bits. */
 static bool add_up(struct heap *heap, uint32_t ix, bool is_double, uint64_t *sum, double *real)
 {
-	uint64_t bits[CHARS_MAX], done = 0;
+	uint64_t bits[CHARS_MAX];
+	struct heap_slice slice = { .bits = bits, .room = CHARS_MAX };
 	uint32_t cells, cell;
-	uint8_t type;
 	int64_t base;
 
 	if (!heap_number_at(heap, ix, "base", &base))
 		return false;
 	*sum = (uint64_t)base;
 	memcpy(real, &base, sizeof(*real));
-	if (heap_path_object(heap, ix, HEAP_NONE, "cells", &cells, NULL) == HDB_OK)
-		(void)heap_elements(heap, cells, 0, CHARS_MAX, bits, &type, &done, NULL);
-	for (uint64_t i = 0; i < done; i++) {
+	if (heap_path_object(heap, ix, "cells", &cells, NULL) == HDB_OK)
+		(void)heap_elements(heap, cells, 0, &slice, NULL);
+	for (uint64_t i = 0; i < slice.done; i++) {
 		double part;
 
 		if (!bits[i] || heap_find(heap, bits[i], &cell, NULL) != HDB_OK ||
@@ -361,13 +361,13 @@ static bool ipv4(struct heap *heap, uint32_t ix, const struct heap_value *value,
 static bool ipv6(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
 		 size_t size)
 {
-	uint64_t b[16], done;
+	uint64_t b[16];
+	struct heap_slice slice = { .bits = b, .room = 16 };
 	size_t used = 0;
-	uint8_t type;
 
 	(void)value;
-	if (ix == HEAP_NONE || heap_elements(heap, ix, 0, 16, b, &type, &done, NULL) < 0 ||
-	    done != 16 || type != HPROF_BYTE)
+	if (ix == HEAP_NONE || heap_elements(heap, ix, 0, &slice, NULL) < 0 || slice.done != 16 ||
+	    slice.type != HPROF_BYTE)
 		return false;
 	for (unsigned i = 0; i < 16 && used < size; i += 2)
 		used += (size_t)snprintf(buf + used, size - used, "%s%x", i ? ":" : "",

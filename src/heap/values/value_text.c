@@ -104,13 +104,15 @@ static bool fits(struct heap *heap, uint32_t row, uint32_t class_no)
 	       (read_path(brace + 1, path) && heap_has_path(heap, class_no, class_no, path));
 }
 
+static const struct heap_known_rows value_rows = { HEAP_KNOWN_VALUES, row_name, fits };
+
 bool heap_value_is_number(struct heap *heap, uint32_t class_no)
 {
 	struct heap_known_row row;
 	struct heap_value_rule const *rules;
 	size_t count;
 
-	if (!heap_known_row(heap, HEAP_KNOWN_VALUES, class_no, row_name, fits, &row))
+	if (!heap_known_row(heap, &value_rows, class_no, &row))
 		return false;
 	rules = heap_value_rules(&count);
 	return strcmp(rules[row.row].text, "{value}") == 0 &&
@@ -156,8 +158,7 @@ static bool push(struct machine *m, uint32_t ix, uint32_t class_no)
 	struct heap_known_row row;
 	size_t count;
 
-	if (m->depth == LEVELS ||
-	    !heap_known_row(m->heap, HEAP_KNOWN_VALUES, class_no, row_name, fits, &row))
+	if (m->depth == LEVELS || !heap_known_row(m->heap, &value_rows, class_no, &row))
 		return false;
 	m->frames[m->depth++] = (struct frame){
 		.at = heap_value_rules(&count)[row.row].text,
@@ -216,7 +217,7 @@ static void put_object(struct machine *m, struct frame *f, uint32_t ix)
 
 		append(m, name, strlen(name));
 		f->has_value = true;
-	} else if (heap_string(m->heap, ix, text, sizeof(text), NULL, NULL) == HDB_OK) {
+	} else if (heap_string(m->heap, ix, text, sizeof(text), NULL) == HDB_OK) {
 		if (!text[0])
 			drop(m, f);
 		append(m, text, strlen(text));
@@ -252,7 +253,8 @@ static void put_value(struct machine *m, struct frame *f)
 	char path[PATH_MAX_BYTES];
 	uint32_t ix = HEAP_NONE;
 	int r = read_path(text, path) && m->values++ < VALUES_MAX ?
-			heap_path_value(m->heap, f->ix, f->class_no, path, &value, NULL) :
+			heap_path_value_as(m->heap, (struct heap_as){ f->ix, f->class_no }, path,
+					   &value, NULL) :
 			HDB_NOTFOUND;
 
 	f->at = how + strcspn(how, "}");

@@ -153,6 +153,6 @@ bool heap_value_region(struct heap *heap, uint32_t ix, const struct heap_value *
 
 	(void)value;
 	return ix != HEAP_NONE && !heap_number_at(heap, ix, "totalSeconds", &seconds) &&
-	       heap_path_object(heap, ix, HEAP_NONE, "id", &id, NULL) == HDB_OK &&
-	       heap_string(heap, id, buf, size, NULL, NULL) == HDB_OK;
+	       heap_path_object(heap, ix, "id", &id, NULL) == HDB_OK &&
+	       heap_string(heap, id, buf, size, NULL) == HDB_OK;
 }

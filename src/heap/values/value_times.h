@@ -10,7 +10,7 @@
 /* A whole number at a path from the object; false if there is none. */
 static inline bool heap_number_at(struct heap *heap, uint32_t ix, const char *path, int64_t *out)
 {
-	return heap_path_number(heap, ix, HEAP_NONE, path, out, NULL) == HDB_OK;
+	return heap_path_number(heap, ix, path, out, NULL) == HDB_OK;
 }
 
 /* Of an Instant. */

@@ -25,7 +25,7 @@ static int read_sub(struct heap *heap, uint32_t ix, struct hprof_sub *sub, struc
 		return HDB_NOTFOUND;
 	if ((r = heap_open_dump(heap, err)) != HDB_OK)
 		return r;
-	return hprof_sub_read(&heap->file, &heap->view, offset, heap->source->size, sub, err);
+	return hprof_sub_read(&heap->file, &heap->view, offset, sub, err);
 }
 
 /* Moves on to the next class up the line that has fields. */
@@ -116,7 +116,7 @@ int heap_fields_next(struct heap_fields *f, struct hdb_error *err)
 	return HDB_OK;
 }
 
-int heap_field_value(struct heap *heap, uint32_t ix, const char *class_name, const char *name,
+int heap_field_value(struct heap *heap, uint32_t ix, struct heap_field_name field,
 		     struct heap_value *out, struct hdb_error *err)
 {
 	struct heap_fields fields;
@@ -127,9 +127,9 @@ int heap_field_value(struct heap *heap, uint32_t ix, const char *class_name, con
 		r = heap_text(heap, fields.field.name_text, field_name, sizeof(field_name), err);
 		if (r < 0)
 			return r;
-		if (strcmp(field_name, name) != 0 ||
-		    (class_name &&
-		     strcmp(heap_class_name(heap, fields.declaring_no), class_name) != 0))
+		if (strcmp(field_name, field.name) != 0 ||
+		    (field.class_name &&
+		     strcmp(heap_class_name(heap, fields.declaring_no), field.class_name) != 0))
 			continue;
 		*out = fields.value;
 		return HDB_OK;
@@ -137,11 +137,11 @@ int heap_field_value(struct heap *heap, uint32_t ix, const char *class_name, con
 	return r < 0 ? r : HDB_NOTFOUND;
 }
 
-int heap_field_object(struct heap *heap, uint32_t ix, const char *class_name, const char *name,
+int heap_field_object(struct heap *heap, uint32_t ix, struct heap_field_name field,
 		      uint32_t *target, struct hdb_error *err)
 {
 	struct heap_value value;
-	const int r = heap_field_value(heap, ix, class_name, name, &value, err);
+	const int r = heap_field_value(heap, ix, field, &value, err);
 
 	if (r != HDB_OK)
 		return r;
@@ -150,39 +150,40 @@ int heap_field_object(struct heap *heap, uint32_t ix, const char *class_name, co
 	return heap_find(heap, value.bits, target, err);
 }
 
-int heap_elements(struct heap *heap, uint32_t ix, uint64_t from, uint64_t count, uint64_t *bits,
-		  uint8_t *type, uint64_t *done, struct hdb_error *err)
+int heap_elements(struct heap *heap, uint32_t ix, uint64_t from, struct heap_slice *slice,
+		  struct hdb_error *err)
 {
+	uint64_t count = slice->room;
 	struct hprof_sub sub;
 	unsigned size;
 	int r = read_sub(heap, ix, &sub, err);
 
-	*done = 0;
-	*type = 0;
+	slice->done = 0;
+	slice->type = 0;
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
 	if (sub.tag == HPROF_OBJECT_ARRAY_DUMP)
-		*type = HPROF_OBJECT;
+		slice->type = HPROF_OBJECT;
 	else if (sub.tag == HPROF_PRIMITIVE_ARRAY_DUMP || sub.tag == HPROF_PRIMITIVE_ARRAY_NODATA)
-		*type = sub.element_type;
+		slice->type = sub.element_type;
 	else
 		return hdb_fail(err, HDB_EUSAGE, "the object is no array");
-	size = hprof_type_size(*type, heap->id_size);
+	size = hprof_type_size(slice->type, heap->id_size);
 	if (!size || sub.tag == HPROF_PRIMITIVE_ARRAY_NODATA || from >= sub.length)
 		return HDB_OK;
 	if (count > sub.length - from)
 		count = sub.length - from;
-	while (*done < count) {
-		const uint64_t left = count - *done;
+	while (slice->done < count) {
+		const uint64_t left = count - slice->done;
 		const uint64_t n = left < ELEMENT_BYTES / 8 ? left : ELEMENT_BYTES / 8;
-		const uint8_t *p = base_view_at(
-			&heap->view, sub.body_offset + (from + *done) * size, n * size, err);
+		const uint64_t at = sub.body_offset + (from + slice->done) * size;
+		const uint8_t *p = base_view_at(&heap->view, at, n * size, err);
 
 		if (!p)
 			return HDB_ETRUNC;
 		for (uint64_t i = 0; i < n; i++)
-			bits[*done + i] = be_bits(p + i * size, size);
-		*done += n;
+			slice->bits[slice->done + i] = be_bits(p + i * size, size);
+		slice->done += n;
 	}
 	return HDB_OK;
 }

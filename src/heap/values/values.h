@@ -5,6 +5,7 @@
 #define HEAP_VALUES_VALUES_H
 
 #include "heap/heap.h"
+#include "heap/values/chars.h"
 
 /* A field or element value. */
 struct heap_value {
@@ -37,29 +38,44 @@ void heap_statics_begin(struct heap *heap, uint32_t class_no, struct heap_fields
 int heap_fields_next(struct heap_fields *fields, struct hdb_error *err);
 
 /*
- * The value of the instance field `name` (of the most derived class that has it, or of `class_name`
- * only if that is not NULL). HDB_NOTFOUND if there is none.
+ * The value of the instance field of that name (of the most derived class that has it, or of
+ * `class_name` only if that is not NULL). HDB_NOTFOUND if there is none.
  */
-int heap_field_value(struct heap *heap, uint32_t ix, const char *class_name, const char *name,
+struct heap_field_name {
+	const char *class_name; /* or NULL */
+	const char *name;
+};
+int heap_field_value(struct heap *heap, uint32_t ix, struct heap_field_name field,
 		     struct heap_value *out, struct hdb_error *err);
 
 /* The object that a reference field refers to: HDB_NOTFOUND if null or not in the dump. */
-int heap_field_object(struct heap *heap, uint32_t ix, const char *class_name, const char *name,
+int heap_field_object(struct heap *heap, uint32_t ix, struct heap_field_name field,
 		      uint32_t *target, struct hdb_error *err);
 
-/*
- * Elements [from, from + count) of array ix; bits as in heap_value. *done may be less at the end.
- */
-int heap_elements(struct heap *heap, uint32_t ix, uint64_t from, uint64_t count, uint64_t *bits,
-		  uint8_t *type, uint64_t *done, struct hdb_error *err);
+/* Some elements of an array. */
+struct heap_slice {
+	uint64_t *bits; /* as in heap_value; lent by the caller */
+	uint64_t room;  /* how many are wanted */
+	uint64_t done;  /* result: how many there are; less at the end */
+	uint8_t type;   /* result: HPROF basic type of the array's elements, 0: not known */
+};
+
+/* Elements of array ix from number `from` on. HDB_EUSAGE if ix is no array. */
+int heap_elements(struct heap *heap, uint32_t ix, uint64_t from, struct heap_slice *slice,
+		  struct hdb_error *err);
 
 /*
- * The text of a java.lang.String as UTF-8, for JDK 5 to 25 and Android. Copied to buf (size bytes,
- * terminated, cut at a character); *char_count (may be NULL) is its whole length in UTF-16 units.
- * HDB_NOTFOUND if ix is no string or its characters are not in the dump.
+ * The text of a java.lang.String as UTF-8, for JDK 5 to 25 and Android. Copied to out->buf and cut
+ * there if it must be. HDB_NOTFOUND if ix is no string or its characters are not in the dump.
  */
-int heap_string(struct heap *heap, uint32_t ix, char *buf, size_t size, uint64_t *char_count,
-		struct hdb_error *err);
+int heap_string_text(struct heap *heap, uint32_t ix, struct heap_utf8 *out, struct hdb_error *err);
+
+/* The same to buf: size bytes, terminated. */
+static inline int heap_string(struct heap *heap, uint32_t ix, char *buf, size_t size,
+			      struct hdb_error *err)
+{
+	return heap_string_text(heap, ix, &(struct heap_utf8){ .buf = buf, .size = size }, err);
+}
 
 /* Whether the class of ix is java.lang.String. */
 bool heap_is_string(struct heap *heap, uint32_t ix);

@@ -84,9 +84,9 @@ static int static_text(struct heap *heap, const char *field, const char *path, s
 	to.buf[0] = '\0';
 	if (r != HDB_OK)
 		goto out;
-	if (path[0] && (r = heap_path_object(heap, ix, HEAP_NONE, path, &ix, err)) != HDB_OK)
+	if (path[0] && (r = heap_path_object(heap, ix, path, &ix, err)) != HDB_OK)
 		goto out;
-	r = heap_string(heap, ix, to.buf, to.size, NULL, err);
+	r = heap_string(heap, ix, to.buf, to.size, err);
 out:
 	return r < 0 ? r : HDB_OK;
 }
@@ -107,10 +107,10 @@ static int count_bitmap(struct state *s, uint32_t ix, struct hdb_error *err)
 	struct heap *heap = s->q->heap;
 	int64_t width = 0, height = 0;
 	uint64_t pair[2] = { 0, derive_native_in(&s->native, ix) };
-	int r = heap_path_number(heap, ix, HEAP_NONE, "mWidth", &width, err);
+	int r = heap_path_number(heap, ix, "mWidth", &width, err);
 
 	if (r >= 0)
-		r = heap_path_number(heap, ix, HEAP_NONE, "mHeight", &height, err);
+		r = heap_path_number(heap, ix, "mHeight", &height, err);
 	if (r < 0)
 		return r;
 	if (width > 0 && height > 0)
@@ -125,10 +125,10 @@ static int count_display(struct state *s, uint32_t ix, struct hdb_error *err)
 {
 	struct heap *heap = s->q->heap;
 	int64_t width = 0, height = 0;
-	int r = heap_path_number(heap, ix, HEAP_NONE, "widthPixels", &width, err);
+	int r = heap_path_number(heap, ix, "widthPixels", &width, err);
 
 	if (r >= 0)
-		r = heap_path_number(heap, ix, HEAP_NONE, "heightPixels", &height, err);
+		r = heap_path_number(heap, ix, "heightPixels", &height, err);
 	if (r >= 0 && width > 0 && height > 0 &&
 	    (uint64_t)width * (uint64_t)height > s->display_pixels)
 		s->display_pixels = (uint64_t)width * (uint64_t)height;
@@ -149,8 +149,8 @@ static int count_object(struct state *s, const struct heap_block *block, uint32_
 		if (!class->file_offset)
 			return HDB_OK;
 		s->classes++;
-		if (hprof_sub_read(&heap->file, &heap->view, class->file_offset, heap->source->size,
-				   &sub, err) == HDB_OK)
+		if (hprof_sub_read(&heap->file, &heap->view, class->file_offset, &sub, err) ==
+		    HDB_OK)
 			s->recorded_bytes += sub.end - sub.offset - 1;
 		return HDB_OK;
 	case STORE_OBJECT_ARRAY:
@@ -286,13 +286,12 @@ static int tell_databases(struct state *s, struct hdb_error *err)
 		char label[TEXT_MAX_BYTES], text[TEXT_MAX_BYTES + 16];
 		uint32_t target;
 
-		r = heap_path_object(heap, ix, HEAP_NONE, "mConfigurationLocked.label", &target,
-				     err);
+		r = heap_path_object(heap, ix, "mConfigurationLocked.label", &target, err);
 		if (r != HDB_OK)
 			continue;
-		if ((r = heap_string(heap, target, label, sizeof(label), NULL, err)) != HDB_OK)
+		if ((r = heap_string(heap, target, label, sizeof(label), err)) != HDB_OK)
 			continue;
-		r = heap_path_object(heap, ix, HEAP_NONE, "mConnectionPoolLocked", &target, err);
+		r = heap_path_object(heap, ix, "mConnectionPoolLocked", &target, err);
 		(void)snprintf(text, sizeof(text), "%s %s", r == HDB_OK ? "open" : "closed", label);
 		if (r >= 0)
 			r = add(s, "database", "an SQLite database, and whether it is open", text,

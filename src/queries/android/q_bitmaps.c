@@ -143,19 +143,20 @@ static int load_pairs(struct state *s, uint32_t natives, uint32_t buffers, uint6
 		      struct hdb_error *err)
 {
 	struct heap *heap = s->q->heap;
-	uint64_t pointers[CHUNK], ids[CHUNK], done = 1, done2 = 1;
-	uint8_t type, type2;
+	uint64_t pointers[CHUNK], ids[CHUNK];
+	struct heap_slice native = { .bits = pointers, .done = 1 };
+	struct heap_slice buffer = { .bits = ids, .done = 1 };
 	int r = HDB_OK;
 
-	for (uint64_t from = 0; r == HDB_OK && from < count && done && done2; from += CHUNK) {
-		const uint64_t n = count - from < CHUNK ? count - from : CHUNK;
-
-		r = heap_elements(heap, natives, from, n, pointers, &type, &done, err);
+	for (uint64_t from = 0; r == HDB_OK && from < count && native.done && buffer.done;
+	     from += CHUNK) {
+		native.room = buffer.room = count - from < CHUNK ? count - from : CHUNK;
+		r = heap_elements(heap, natives, from, &native, err);
 		if (r == HDB_OK)
-			r = heap_elements(heap, buffers, from, n, ids, &type2, &done2, err);
-		if (r != HDB_OK || type != HPROF_LONG || type2 != HPROF_OBJECT)
+			r = heap_elements(heap, buffers, from, &buffer, err);
+		if (r != HDB_OK || native.type != HPROF_LONG || buffer.type != HPROF_OBJECT)
 			return r;
-		for (uint64_t i = 0; r == HDB_OK && i < done && i < done2; i++) {
+		for (uint64_t i = 0; r == HDB_OK && i < native.done && i < buffer.done; i++) {
 			struct picture picture = { .native = pointers[i] };
 
 			if (ids[i] && heap_find(heap, ids[i], &picture.buffer, err) == HDB_OK)
@@ -180,13 +181,13 @@ static int load_pictures(struct state *s, struct hdb_error *err)
 	int r = heap_static_object(heap, "android.graphics.Bitmap.dumpData", &data, err);
 
 	if (r == HDB_OK)
-		r = heap_path_number(heap, data, HEAP_NONE, "count", &count, err);
+		r = heap_path_number(heap, data, "count", &count, err);
 	if (r == HDB_OK)
-		r = heap_path_number(heap, data, HEAP_NONE, "format", &format, err);
+		r = heap_path_number(heap, data, "format", &format, err);
 	if (r == HDB_OK)
-		r = heap_path_object(heap, data, HEAP_NONE, "natives", &natives, err);
+		r = heap_path_object(heap, data, "natives", &natives, err);
 	if (r == HDB_OK)
-		r = heap_path_object(heap, data, HEAP_NONE, "buffers", &buffers, err);
+		r = heap_path_object(heap, data, "buffers", &buffers, err);
 	if (r != HDB_OK || count <= 0 || !is_array(heap, natives, STORE_PRIMITIVE_ARRAY) ||
 	    !is_array(heap, buffers, STORE_OBJECT_ARRAY))
 		return r < 0 ? r : HDB_OK;
@@ -225,7 +226,7 @@ static int64_t number(struct state *s, uint32_t ix, const char *path, int *r, st
 	int64_t out = 0;
 
 	if (*r >= 0)
-		*r = heap_path_number(s->q->heap, ix, HEAP_NONE, path, &out, err);
+		*r = heap_path_number(s->q->heap, ix, path, &out, err);
 	return *r == HDB_OK ? out : 0;
 }
 
@@ -271,7 +272,7 @@ static int look_at_store(struct state *s, struct bitmap *b, struct hdb_error *er
 	const uint64_t storage = mid > 0 ? (uint64_t)mid / STORAGE_UNIT % 10 : 0;
 
 	if (r >= 0)
-		r = heap_path_object(heap, b->ix, HEAP_NONE, "mHardwareBuffer", &hardware, err);
+		r = heap_path_object(heap, b->ix, "mHardwareBuffer", &hardware, err);
 	b->store = r == HDB_OK || storage == STORAGE_HARDWARE ? "hardware" :
 		   storage == STORAGE_ASHMEM                  ? "ashmem" :
 								"native";
@@ -286,7 +287,7 @@ static int look_at_contents(struct state *s, struct bitmap *b, struct hdb_error 
 {
 	struct heap *heap = s->q->heap;
 	struct heap_object array = { 0 };
-	int r = heap_path_object(heap, b->ix, HEAP_NONE, "mBuffer", &b->buffer, err);
+	int r = heap_path_object(heap, b->ix, "mBuffer", &b->buffer, err);
 
 	if (r == HDB_OK)
 		r = heap_object(heap, b->buffer, &array, err);
@@ -317,20 +318,20 @@ static int hash_contents(struct state *s, struct bitmap *b, XXH3_state_t *hash,
 {
 	const uint64_t used = b->encoding == PIXELS ? pixels_of(b) * bytes_a_pixel(b) : UINT64_MAX;
 	const int32_t sides[] = { b->width, b->height, b->encoding, (int32_t)bytes_a_pixel(b) };
-	uint64_t bits[CHUNK], done = 1;
-	uint8_t bytes[CHUNK], type;
+	uint64_t bits[CHUNK];
+	struct heap_slice slice = { .bits = bits, .done = 1 };
+	uint8_t bytes[CHUNK];
 	int r = HDB_OK;
 
 	if (XXH3_128bits_reset_withSeed(hash, base_hash_seed()) != XXH_OK ||
 	    XXH3_128bits_update(hash, sides, sizeof(sides)) != XXH_OK)
 		return hdb_fail(err, HDB_EBUG, "hash of contents");
-	for (uint64_t from = 0; r == HDB_OK && from < used && done; from += done) {
-		const uint64_t n = used - from < CHUNK ? used - from : CHUNK;
-
-		r = heap_elements(s->q->heap, b->buffer, from, n, bits, &type, &done, err);
-		for (uint64_t i = 0; r == HDB_OK && i < done; i++)
+	for (uint64_t from = 0; r == HDB_OK && from < used && slice.done; from += slice.done) {
+		slice.room = used - from < CHUNK ? used - from : CHUNK;
+		r = heap_elements(s->q->heap, b->buffer, from, &slice, err);
+		for (uint64_t i = 0; r == HDB_OK && i < slice.done; i++)
 			bytes[i] = (uint8_t)bits[i];
-		if (r == HDB_OK && XXH3_128bits_update(hash, bytes, done) != XXH_OK)
+		if (r == HDB_OK && XXH3_128bits_update(hash, bytes, slice.done) != XXH_OK)
 			return hdb_fail(err, HDB_EBUG, "hash of contents");
 	}
 	b->hash = XXH3_128bits_digest(hash);
@@ -348,7 +349,7 @@ static int add_bitmap(struct state *s, uint32_t ix, XXH3_state_t *hash, struct h
 	if (r >= 0) {
 		struct heap_value value;
 
-		r = heap_path_value(s->q->heap, ix, HEAP_NONE, "mRecycled", &value, err);
+		r = heap_path_value(s->q->heap, ix, "mRecycled", &value, err);
 		b.is_recycled = r == HDB_OK && value.bits & 0xff;
 	}
 	if (r >= 0)

@@ -97,8 +97,7 @@ static int find_stack(struct query *q, struct state *s, const struct store_trace
 	while (depth--) {
 		uint32_t no = STORE_NONE;
 
-		r = heap_record(q->heap, STORE_TRACE_FRAMES, sizeof(no), stack->first_frame + depth,
-				&no, err);
+		r = heap_record(q->heap, STORE_TRACE_FRAMES, stack->first_frame + depth, &no, err);
 		if (r < 0)
 			return r;
 		/* A frame that the dump lacks is none. */
@@ -302,7 +301,7 @@ static int set_name(struct query *q, const struct node *node, struct hdb_error *
 		return query_set_text(q, NAME, heap_class_name(q->heap, node->id & ~IS_CLASS), err);
 	if (node->id == NO_STACK)
 		return query_set_text(q, NAME, "<no stack>", err);
-	r = heap_record(q->heap, STORE_FRAMES, sizeof(frame), node->id, &frame, err);
+	r = heap_record(q->heap, STORE_FRAMES, node->id, &frame, err);
 	if (r != HDB_OK)
 		goto out;
 	if ((r = heap_frame_text(q->heap, &frame, text, sizeof(text), err)) != HDB_OK)

@@ -347,15 +347,16 @@ static void add_to(struct adding *a, uint32_t ix, uint32_t to)
 static int add_boxes(struct adding *a, uint32_t ix, struct hdb_error *err)
 {
 	struct heap *heap = a->walk->session->heap;
-	uint64_t bits[ELEMENTS_CHUNK], done = 1;
+	uint64_t bits[ELEMENTS_CHUNK];
+	struct heap_slice slice = { .bits = bits, .room = ELEMENTS_CHUNK, .done = 1 };
 	struct heap_object array;
 	uint32_t to;
-	uint8_t type;
 	int r = heap_object(heap, ix, &array, err);
 
-	for (uint64_t from = 0; r == HDB_OK && from < array.length && done; from += done) {
-		r = heap_elements(heap, ix, from, ELEMENTS_CHUNK, bits, &type, &done, err);
-		for (uint64_t i = 0; r == HDB_OK && i < done; i++)
+	for (uint64_t from = 0; r == HDB_OK && from < array.length && slice.done;
+	     from += slice.done) {
+		r = heap_elements(heap, ix, from, &slice, err);
+		for (uint64_t i = 0; r == HDB_OK && i < slice.done; i++)
 			if (bits[i] &&
 			    trace_ids_find(&a->walk->graph.ids, bits[i], &to, err) == HDB_OK)
 				add_to(a, to, ix);
@@ -381,7 +382,7 @@ static int add_parts(struct walk *w, uint64_t *added, struct hdb_error *err)
 		if (is_boxes[w->classes[ix]]) {
 			r = add_boxes(&a, ix, err);
 		} else if (heap_is_string(heap, ix)) {
-			r = heap_path_object(heap, ix, HEAP_NONE, "value", &to, err);
+			r = heap_path_object(heap, ix, "value", &to, err);
 			if (r == HDB_OK)
 				add_to(&a, to, ix);
 			r = r < 0 ? r : HDB_OK;

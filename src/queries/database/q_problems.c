@@ -98,7 +98,7 @@ static int open_problems(struct query *q, struct hdb_error *err)
 	int r = query_records_open(q, STORE_PROBLEMS, sizeof(problem), err);
 
 	for (uint64_t i = 0; i < q->total && r == HDB_OK; i++) {
-		r = heap_record(q->heap, STORE_PROBLEMS, sizeof(problem), i, &problem, err);
+		r = heap_record(q->heap, STORE_PROBLEMS, i, &problem, err);
 		lost += r == HDB_OK ? problem.lost_bytes : 0;
 	}
 	count = heap_meta_number(q->heap, "problems", 0);

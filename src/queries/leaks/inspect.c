@@ -54,7 +54,8 @@ const char *inspect_class_of(struct heap *heap, uint32_t ix)
 int inspect_bool(struct inspect_look *look, const char *path, bool *out, struct hdb_error *err)
 {
 	struct heap_value value;
-	int r = heap_path_value(look->heap, look->ix, look->start_no, path, &value, err);
+	int r = heap_path_value_as(look->heap, (struct heap_as){ look->ix, look->start_no }, path,
+				   &value, err);
 
 	if (r == HDB_OK && value.type != HPROF_BOOLEAN)
 		r = HDB_NOTFOUND;
@@ -66,7 +67,8 @@ int inspect_reference(struct inspect_look *look, const char *path, uint32_t *tar
 		      struct hdb_error *err)
 {
 	struct heap_value value;
-	int r = heap_path_value(look->heap, look->ix, look->start_no, path, &value, err);
+	int r = heap_path_value_as(look->heap, (struct heap_as){ look->ix, look->start_no }, path,
+				   &value, err);
 
 	*target = HEAP_NONE;
 	if (r == HDB_OK && value.type != HPROF_OBJECT)
@@ -79,18 +81,20 @@ int inspect_reference(struct inspect_look *look, const char *path, uint32_t *tar
 
 int inspect_number(struct inspect_look *look, const char *path, int64_t *out, struct hdb_error *err)
 {
-	return heap_path_number(look->heap, look->ix, look->start_no, path, out, err);
+	return heap_path_number_as(look->heap, (struct heap_as){ look->ix, look->start_no }, path,
+				   out, err);
 }
 
 int inspect_text(struct inspect_look *look, const char *path, struct base_text to,
 		 struct hdb_error *err)
 {
 	uint32_t text;
-	int r = heap_path_object(look->heap, look->ix, look->start_no, path, &text, err);
+	int r = heap_path_object_as(look->heap, (struct heap_as){ look->ix, look->start_no }, path,
+				    &text, err);
 
 	to.buf[0] = '\0';
 	if (r == HDB_OK)
-		r = heap_string(look->heap, text, to.buf, to.size, NULL, err);
+		r = heap_string(look->heap, text, to.buf, to.size, err);
 	return r < 0 ? r : HDB_OK;
 }
 
@@ -200,11 +204,11 @@ static int add_watched(struct inspector *inspector, uint32_t ix, struct hdb_erro
 	struct heap *heap = inspector->session->heap;
 	struct inspect_watched watched = { .reference = ix, .is_retained = true };
 	int64_t retained = 0;
-	int r = heap_path_number(heap, ix, HEAP_NONE, since, &retained, err);
+	int r = heap_path_number(heap, ix, since, &retained, err);
 
 	watched.is_retained = r != HDB_OK || retained != -1;
 	if (r >= 0)
-		r = heap_path_object(heap, ix, HEAP_NONE, "referent", &watched.ix, err);
+		r = heap_path_object(heap, ix, "referent", &watched.ix, err);
 	return r == HDB_OK ? base_vec_push(&inspector->watched, &watched, sizeof(watched), err) :
 	       r < 0       ? r :
 			     HDB_OK;
@@ -278,7 +282,7 @@ static int say_times(struct inspect_look *look, uint32_t reference, struct hdb_e
 	for (size_t i = 0; i < 2 && r == HDB_OK && look->inspector->has_uptime; i++) {
 		int64_t at;
 
-		r = heap_path_number(look->heap, reference, HEAP_NONE, times[i].field, &at, err);
+		r = heap_path_number(look->heap, reference, times[i].field, &at, err);
 		if (r == HDB_OK)
 			r = inspect_say(look, INSPECT_LABEL, err, "%s = %" PRId64, times[i].label,
 					i && at == -1 ? -1 : look->inspector->uptime_ms - at);
@@ -330,22 +334,23 @@ static int compare_ix(const void *a, const void *b)
 static int load_services(struct inspector *inspector, struct hdb_error *err)
 {
 	struct heap *heap = inspector->session->heap;
-	uint64_t bits[64], done = 1;
+	uint64_t bits[64];
+	struct heap_slice slice = { .bits = bits,
+				    .room = sizeof(bits) / sizeof(bits[0]),
+				    .done = 1 };
 	uint32_t thread, array;
-	uint8_t type;
 	int r = heap_static_object(heap, "android.app.ActivityThread.sCurrentActivityThread",
 				   &thread, err);
 
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
-	r = heap_path_object(heap, thread, HEAP_NONE, "mServices.mArray", &array, err);
+	r = heap_path_object(heap, thread, "mServices.mArray", &array, err);
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
 	inspector->knows_services = true;
-	for (uint64_t at = 0; r == HDB_OK && done && at < SERVICES_MAX; at += done) {
-		r = heap_elements(heap, array, at, sizeof(bits) / sizeof(bits[0]), bits, &type,
-				  &done, err);
-		for (uint64_t i = 0; i < done && r == HDB_OK; i++) {
+	for (uint64_t at = 0; r == HDB_OK && slice.done && at < SERVICES_MAX; at += slice.done) {
+		r = heap_elements(heap, array, at, &slice, err);
+		for (uint64_t i = 0; i < slice.done && r == HDB_OK; i++) {
 			uint32_t ix;
 			const int found =
 				bits[i] ? heap_find(heap, bits[i], &ix, err) : HDB_NOTFOUND;
@@ -371,10 +376,10 @@ static int load_resources(struct inspector *inspector, struct hdb_error *err)
 	inspector->resource_ids = inspector->resource_names = HEAP_NONE;
 	if (r != HDB_OK)
 		goto out;
-	r = heap_path_object(heap, holder, HEAP_NONE, "resourceIds", &inspector->resource_ids, err);
+	r = heap_path_object(heap, holder, "resourceIds", &inspector->resource_ids, err);
 	if (r != HDB_OK)
 		goto out;
-	r = heap_path_object(heap, holder, HEAP_NONE, "names", &inspector->resource_names, err);
+	r = heap_path_object(heap, holder, "names", &inspector->resource_names, err);
 out:
 	return r < 0 ? r : HDB_OK;
 }
@@ -478,7 +483,8 @@ static int apply_field(struct inspect_look *look, struct hdb_error *err)
 	int r;
 
 	choose_field(look, field, sizeof(field));
-	r = heap_path_value(look->heap, look->ix, look->start_no, field, &value, err);
+	r = heap_path_value_as(look->heap, (struct heap_as){ look->ix, look->start_no }, field,
+			       &value, err);
 	if (r != HDB_OK || (value.type != HPROF_BOOLEAN && value.type != HPROF_OBJECT))
 		return r < 0 ? r : HDB_OK;
 	is_set = value.type == HPROF_BOOLEAN ? (value.bits & 0xff) != 0 : value.bits == 0;

@@ -201,8 +201,8 @@ int inspect_queue_thread(struct inspect_look *look, struct hdb_error *err)
 
 	if (!look->out->wants_text)
 		return HDB_OK;
-	r = heap_path_object(look->heap, look->ix, look->start_no,
-			     "mMessages.target.mLooper.mThread", &thread, err);
+	r = heap_path_object_as(look->heap, (struct heap_as){ look->ix, look->start_no },
+				"mMessages.target.mLooper.mThread", &thread, err);
 	if (r == HDB_OK)
 		r = heap_thread_name(look->heap, thread, name, sizeof(name), err);
 	return r == HDB_OK ? inspect_say(look, INSPECT_LABEL, err, "HandlerThread: \"%s\"", name) :
@@ -298,9 +298,9 @@ int inspect_composition(struct inspect_look *look, struct hdb_error *err)
 
 int inspect_animator(struct inspect_look *look, struct hdb_error *err)
 {
-	uint64_t bits[ELEMENTS_MAX], done = 0;
+	uint64_t bits[ELEMENTS_MAX];
+	struct heap_slice slice = { .bits = bits };
 	uint32_t list, array;
-	uint8_t type;
 	int64_t size;
 	int r;
 
@@ -311,16 +311,16 @@ int inspect_animator(struct inspect_look *look, struct hdb_error *err)
 		return r < 0 ? r : HDB_OK;
 	if (list == HEAP_NONE)
 		return inspect_say(look, INSPECT_LABEL, err, "mListeners = null");
-	r = heap_path_number(look->heap, list, HEAP_NONE, "size", &size, err);
+	r = heap_path_number(look->heap, list, "size", &size, err);
 	if (r == HDB_OK && size <= 0)
 		return inspect_say(look, INSPECT_LABEL, err, "mListeners is empty");
 	if (r == HDB_OK)
-		r = heap_path_object(look->heap, list, HEAP_NONE, "elementData|array", &array, err);
+		r = heap_path_object(look->heap, list, "elementData|array", &array, err);
 	if (r == HDB_OK)
-		r = heap_elements(look->heap, array, 0,
-				  (uint64_t)size < ELEMENTS_MAX ? (uint64_t)size : ELEMENTS_MAX,
-				  bits, &type, &done, err);
-	for (uint64_t i = 0; r == HDB_OK && i < done; i++) {
+		slice.room = (uint64_t)size < ELEMENTS_MAX ? (uint64_t)size : ELEMENTS_MAX;
+	if (r == HDB_OK)
+		r = heap_elements(look->heap, array, 0, &slice, err);
+	for (uint64_t i = 0; r == HDB_OK && i < slice.done; i++) {
 		uint32_t ix;
 
 		if (bits[i] && (r = heap_find(look->heap, bits[i], &ix, err)) == HDB_OK)
@@ -352,7 +352,7 @@ static int say_property(struct inspect_look *look, struct hdb_error *err)
 	r = inspect_say(look, INSPECT_LABEL, err, "mProperty.mName = %s", text[0] ? text : "null");
 	if (r != HDB_OK)
 		goto out;
-	r = heap_path_object(look->heap, property, HEAP_NONE, "mType", &type, err);
+	r = heap_path_object(look->heap, property, "mType", &type, err);
 out:
 	return r >= 0 ? inspect_say(look, INSPECT_LABEL, err, "mProperty.mType = %s",
 				    r == HDB_OK ? inspect_class_of(look->heap, type) : "null") :
@@ -402,14 +402,14 @@ int inspect_object_animator(struct inspect_look *look, struct hdb_error *err)
 /* Keys of an ArrayMap: every other element of mArray. */
 static int say_receivers_of(struct inspect_look *look, uint32_t map, struct hdb_error *err)
 {
-	uint64_t bits[ELEMENTS_MAX], done = 0;
+	uint64_t bits[ELEMENTS_MAX];
+	struct heap_slice slice = { .bits = bits, .room = ELEMENTS_MAX };
 	uint32_t array, ix;
-	uint8_t type;
-	int r = heap_path_object(look->heap, map, HEAP_NONE, "mArray", &array, err);
+	int r = heap_path_object(look->heap, map, "mArray", &array, err);
 
 	if (r == HDB_OK)
-		r = heap_elements(look->heap, array, 0, ELEMENTS_MAX, bits, &type, &done, err);
-	for (uint64_t i = 0; r == HDB_OK && i < done; i += 2) {
+		r = heap_elements(look->heap, array, 0, &slice, err);
+	for (uint64_t i = 0; r == HDB_OK && i < slice.done; i += 2) {
 		if (bits[i] && (r = heap_find(look->heap, bits[i], &ix, err)) == HDB_OK)
 			r = inspect_say(look, INSPECT_LABEL, err, "....%s@%" PRIu64,
 					inspect_simple_name(inspect_class_of(look->heap, ix)),
@@ -421,19 +421,19 @@ static int say_receivers_of(struct inspect_look *look, uint32_t map, struct hdb_
 
 int inspect_loaded_apk(struct inspect_look *look, struct hdb_error *err)
 {
-	uint64_t bits[ELEMENTS_MAX], done = 0;
+	uint64_t bits[ELEMENTS_MAX];
+	struct heap_slice slice = { .bits = bits, .room = ELEMENTS_MAX };
 	uint32_t array, ix;
-	uint8_t type;
 	bool any = false;
 	int r;
 
 	if (!look->out->wants_text)
 		return HDB_OK;
-	r = heap_path_object(look->heap, look->ix, look->start_no, "mReceivers.mArray", &array,
-			     err);
+	r = heap_path_object_as(look->heap, (struct heap_as){ look->ix, look->start_no },
+				"mReceivers.mArray", &array, err);
 	if (r == HDB_OK)
-		r = heap_elements(look->heap, array, 0, ELEMENTS_MAX, bits, &type, &done, err);
-	for (uint64_t i = 0; r == HDB_OK && i + 1 < done; i += 2) {
+		r = heap_elements(look->heap, array, 0, &slice, err);
+	for (uint64_t i = 0; r == HDB_OK && i + 1 < slice.done; i += 2) {
 		if (!bits[i] || !bits[i + 1])
 			continue;
 		if (!any)
@@ -460,9 +460,9 @@ bool inspect_resource_name(struct inspector *inspector, int64_t id, char *buf, s
 {
 	struct heap *heap = inspector->session->heap;
 	struct heap_object ids;
-	uint64_t low = 0, high, bits, done;
+	uint64_t low = 0, high, bits;
+	struct heap_slice slice = { .bits = &bits, .room = 1 };
 	uint32_t text;
-	uint8_t type;
 
 	if (inspector->resource_ids == HEAP_NONE || inspector->resource_names == HEAP_NONE ||
 	    heap_object(heap, inspector->resource_ids, &ids, NULL) != HDB_OK)
@@ -471,15 +471,14 @@ bool inspect_resource_name(struct inspector *inspector, int64_t id, char *buf, s
 	while (low < high) {
 		const uint64_t middle = low + (high - low) / 2;
 
-		if (heap_elements(heap, inspector->resource_ids, middle, 1, &bits, &type, &done,
-				  NULL) != HDB_OK ||
-		    !done || type != HPROF_INT)
+		if (heap_elements(heap, inspector->resource_ids, middle, &slice, NULL) != HDB_OK ||
+		    !slice.done || slice.type != HPROF_INT)
 			return false;
 		if ((int32_t)(uint32_t)bits == id)
-			return heap_elements(heap, inspector->resource_names, middle, 1, &bits,
-					     &type, &done, NULL) == HDB_OK &&
-			       done && bits && heap_find(heap, bits, &text, NULL) == HDB_OK &&
-			       heap_string(heap, text, buf, size, NULL, NULL) == HDB_OK;
+			return heap_elements(heap, inspector->resource_names, middle, &slice,
+					     NULL) == HDB_OK &&
+			       slice.done && bits && heap_find(heap, bits, &text, NULL) == HDB_OK &&
+			       heap_string(heap, text, buf, size, NULL) == HDB_OK;
 		if ((int32_t)(uint32_t)bits < id)
 			low = middle + 1;
 		else

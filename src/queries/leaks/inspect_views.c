@@ -39,7 +39,7 @@ static enum context_kind kind_of(struct heap *heap, uint32_t ix)
 static int get(struct heap *heap, uint32_t ix, const char *path, uint32_t *out,
 	       struct hdb_error *err)
 {
-	const int r = heap_path_object(heap, ix, HEAP_NONE, path, out, err);
+	const int r = heap_path_object(heap, ix, path, out, err);
 
 	if (r != HDB_OK)
 		*out = HEAP_NONE;
@@ -79,7 +79,7 @@ int inspect_component(struct heap *heap, uint32_t context, uint32_t *out, struct
 int inspect_destroyed(struct heap *heap, uint32_t ix, bool *out, struct hdb_error *err)
 {
 	struct heap_value value = { 0 };
-	int r = heap_path_value(heap, ix, HEAP_NONE, "mDestroyed", &value, err);
+	int r = heap_path_value(heap, ix, "mDestroyed", &value, err);
 
 	if (r == HDB_OK && value.type != HPROF_BOOLEAN)
 		r = HDB_NOTFOUND;
@@ -146,7 +146,7 @@ static int look_at(struct inspect_look *look, uint32_t ix, struct view_facts *ou
 		return r;
 	out->is_attached = info != HEAP_NONE;
 	out->attach_count = 0;
-	r = heap_path_number(heap, ix, HEAP_NONE, "mWindowAttachCount", &out->attach_count, err);
+	r = heap_path_number(heap, ix, "mWindowAttachCount", &out->attach_count, err);
 	if (r >= 0)
 		r = get(heap, ix, "mContext", &context, err);
 	return r == HDB_OK ? inspect_is_destroyed(heap, context, &out->is_destroyed, err) : r;
@@ -156,7 +156,7 @@ static int say_view_id(struct inspect_look *look, uint32_t ix, struct hdb_error 
 {
 	char name[NAME_MAX_BYTES];
 	int64_t id;
-	int r = heap_path_number(look->heap, ix, HEAP_NONE, "mID", &id, err);
+	int r = heap_path_number(look->heap, ix, "mID", &id, err);
 
 	if (r != HDB_OK || id == -1 || look->inspector->resource_ids == HEAP_NONE)
 		return r < 0 ? r : HDB_OK;

@@ -71,7 +71,8 @@ static int weigh_own(struct query *q, const struct query_leak_path *path, size_t
 	} else if (heap_is_thread(q->heap, path->nodes[i])) {
 		r = strcmp(holds, "<local variable>") == 0 ?
 			    HDB_OK :
-			    heap_field_value(q->heap, path->nodes[i], "java.lang.Thread", holds,
+			    heap_field_value(q->heap, path->nodes[i],
+					     (struct heap_field_name){ "java.lang.Thread", holds },
 					     &value, err);
 		*out = r == HDB_OK ? BLAME_THREAD : BLAME_OWN;
 	}
@@ -141,7 +142,9 @@ static int find_thread_local(struct query *q, const struct query_leak_path *path
 		if (object.kind == STORE_INSTANCE &&
 		    strcmp(heap_class_name(q->heap, object.class_no),
 			   "java.lang.ThreadLocal$ThreadLocalMap$Entry") == 0)
-			return heap_field_object(q->heap, object.ix, NULL, "referent", key, err);
+			return heap_field_object(q->heap, object.ix,
+						 (struct heap_field_name){ .name = "referent" },
+						 key, err);
 	}
 	return HDB_NOTFOUND;
 }

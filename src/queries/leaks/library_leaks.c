@@ -27,7 +27,7 @@ static int read_text(struct heap *heap, const char *field, char *buf, size_t siz
 
 	buf[0] = '\0';
 	if (r == HDB_OK)
-		r = heap_string(heap, ix, buf, size, NULL, err);
+		r = heap_string(heap, ix, buf, size, err);
 	return r < 0 ? r : HDB_OK;
 }
 

@@ -65,11 +65,13 @@ int query_local_read(struct query *q, uint32_t ix, struct query_local *out, stru
 		return HDB_NOTFOUND;
 	if ((r = check_thread(q, &entry, err)) != HDB_OK)
 		return r;
-	r = heap_field_object(heap, ix, NULL, "referent", &out->key_ix, err);
+	r = heap_field_object(heap, ix, (struct heap_field_name){ .name = "referent" },
+			      &out->key_ix, err);
 	if (r == HDB_NOTFOUND)
 		out->key_ix = HEAP_NONE;
 	if (r >= 0)
-		r = heap_field_object(heap, ix, NULL, "value", &value, err);
+		r = heap_field_object(heap, ix, (struct heap_field_name){ .name = "value" }, &value,
+				      err);
 	if (r != HDB_OK)
 		goto out;
 	if ((r = heap_object(heap, value, &object, err)) != HDB_OK)
@@ -150,18 +152,18 @@ int query_local_name(struct query *q, uint32_t key_ix, char *buf, size_t size,
 static int add_table(struct query *q, struct base_vec *locals, uint32_t table_ix,
 		     struct hdb_error *err)
 {
-	uint64_t bits[TABLE_CHUNK], done = 0;
-	uint8_t type;
+	uint64_t bits[TABLE_CHUNK];
+	struct heap_slice slice = { .bits = bits, .room = TABLE_CHUNK };
 	struct heap_object table;
 	int r = heap_object(q->heap, table_ix, &table, err);
 
 	if (r != HDB_OK || table.kind != STORE_OBJECT_ARRAY)
 		return r;
-	for (uint64_t from = 0; from < table.length && r >= 0; from += done) {
-		r = heap_elements(q->heap, table_ix, from, TABLE_CHUNK, bits, &type, &done, err);
-		if (r < 0 || !done)
+	for (uint64_t from = 0; from < table.length && r >= 0; from += slice.done) {
+		r = heap_elements(q->heap, table_ix, from, &slice, err);
+		if (r < 0 || !slice.done)
 			return r;
-		for (uint64_t i = 0; i < done && r >= 0; i++) {
+		for (uint64_t i = 0; i < slice.done && r >= 0; i++) {
 			struct query_local local;
 			uint32_t ix;
 
@@ -190,7 +192,7 @@ int query_locals_explain(struct query *q, const struct analysis_suspect *suspect
 		return HDB_OK;
 	for (size_t i = 0; i < suspect->members.count && r >= 0; i++) {
 		r = heap_path_object(q->heap, *base_vec_at(&suspect->members, uint32_t, i),
-				     HEAP_NONE, "threadLocals.table", &table, err);
+				     "threadLocals.table", &table, err);
 		if (r == HDB_OK)
 			r = add_table(q, &locals, table, err);
 		if (r >= 0 && i % STEP_OBJECTS == 0)

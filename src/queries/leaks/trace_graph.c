@@ -398,21 +398,22 @@ static int read_array(struct trace_graph *graph, const struct heap_object *array
 		      const struct trace_taker *taker, struct hdb_error *err)
 {
 	struct heap *heap = graph->session->heap;
-	uint64_t bits[ELEMENTS_CHUNK], done = 1, index = 0;
+	uint64_t bits[ELEMENTS_CHUNK], index = 0;
+	struct heap_slice slice = { .bits = bits, .room = ELEMENTS_CHUNK, .done = 1 };
 	struct trace_reference reference = {
 		.kind = TRACE_ENTRY,
 		.name = TRACE_NAME_INDEX,
 		.owner_no = array->class_no,
 	};
-	uint8_t type;
 	int r = HDB_OK;
 
 	if (heap_class(heap, array->class_no)->element_bytes ||
 	    is_boxes(heap_class_name(heap, array->class_no)))
 		return HDB_OK;
-	for (uint64_t from = 0; r == HDB_OK && from < array->length && done; from += done) {
-		r = heap_elements(heap, array->ix, from, ELEMENTS_CHUNK, bits, &type, &done, err);
-		for (uint64_t i = 0; r == HDB_OK && i < done; i++) {
+	for (uint64_t from = 0; r == HDB_OK && from < array->length && slice.done;
+	     from += slice.done) {
+		r = heap_elements(heap, array->ix, from, &slice, err);
+		for (uint64_t i = 0; r == HDB_OK && i < slice.done; i++) {
 			if (!bits[i])
 				continue;
 			r = trace_ids_find(&graph->ids, bits[i], &reference.to, err);
@@ -458,7 +459,7 @@ static int key_name(struct heap *heap, uint64_t id, char *buf, size_t size, stru
 	(void)snprintf(buf, size, "null");
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
-	r = heap_string(heap, ix, text, sizeof(text), NULL, err);
+	r = heap_string(heap, ix, text, sizeof(text), err);
 	if (r == HDB_NOTFOUND)
 		return inspect_describe(heap, ix, buf, size, err);
 	if (r != HDB_OK)

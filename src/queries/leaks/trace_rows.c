@@ -71,14 +71,13 @@ static bool read_head(struct reading *r, uint64_t offset, uint8_t tag, struct hp
 {
 	const unsigned id_size = r->maker->heap->id_size;
 	const uint64_t head = 9 + 2 * (uint64_t)id_size;
-	const uint8_t *p = offset ? base_view_at(&r->view, offset, head, NULL) : NULL;
-	const uint64_t limit = r->maker->heap->source->size;
+	const struct hprof_range range = { offset, r->maker->heap->source->size };
 	bool is_quick;
 
-	if (!p)
+	if (!offset || !base_view_at(&r->view, offset, head, NULL))
 		return false;
-	is_quick = id_size == 8 ? hprof_quick_sub(p, offset, offset + head, limit, 8, sub) :
-				  hprof_quick_sub(p, offset, offset + head, limit, 4, sub);
+	is_quick = id_size == 8 ? hprof_quick_sub(&r->view, range, 8, sub) :
+				  hprof_quick_sub(&r->view, range, 4, sub);
 	return is_quick && sub->tag == tag;
 }
 
@@ -396,8 +395,13 @@ int trace_rows_make(struct trace_graph *graph, struct graph_rows *rows, uint64_t
 		goto out;
 	if ((r = make_slots(&m, err)) != HDB_OK)
 		goto out;
-	r = derive_each_block(graph->session->derive, "reading references for leak traces", true,
-			      make_block, take_block, &m, err);
+	r = derive_each_block(graph->session->derive,
+			      &(struct derive_pass){ .stage = "reading references for leak traces",
+						     .reads_objects = true,
+						     .make = make_block,
+						     .take = take_block,
+						     .ctx = &m },
+			      err);
 out:
 	heap->is_filtered = was_filtered;
 	for (unsigned i = 0; m.slots && i < m.slot_count; i++) {

@@ -19,15 +19,16 @@
 static int boxes_size(struct heap *heap, const struct heap_object *array, uint64_t *bytes,
 		      struct hdb_error *err)
 {
-	uint64_t bits[ELEMENTS_CHUNK], done = 1, count = 0, one = 0;
+	uint64_t bits[ELEMENTS_CHUNK], count = 0, one = 0;
+	struct heap_slice slice = { .bits = bits, .room = ELEMENTS_CHUNK, .done = 1 };
 	struct heap_object object;
 	uint32_t ix;
-	uint8_t type;
 	int r = HDB_OK;
 
-	for (uint64_t from = 0; r == HDB_OK && from < array->length && done; from += done) {
-		r = heap_elements(heap, array->ix, from, ELEMENTS_CHUNK, bits, &type, &done, err);
-		for (uint64_t i = 0; r == HDB_OK && i < done; i++) {
+	for (uint64_t from = 0; r == HDB_OK && from < array->length && slice.done;
+	     from += slice.done) {
+		r = heap_elements(heap, array->ix, from, &slice, err);
+		for (uint64_t i = 0; r == HDB_OK && i < slice.done; i++) {
 			if (!bits[i])
 				continue;
 			if (!count++ && heap_find(heap, bits[i], &ix, err) == HDB_OK) {
@@ -49,7 +50,7 @@ static int class_size(struct heap *heap, uint32_t class_no, uint64_t *bytes, str
 
 	*bytes = 0;
 	if (offset)
-		r = hprof_sub_read(&heap->file, &heap->view, offset, heap->source->size, &sub, err);
+		r = hprof_sub_read(&heap->file, &heap->view, offset, &sub, err);
 	/* The record without its tag. */
 	if (offset && r == HDB_OK && sub.end > sub.offset)
 		*bytes = sub.end - sub.offset - 1;
@@ -86,7 +87,7 @@ int trace_recorded_size(struct heap *heap, const struct heap_object *object, uin
 		*bytes = class->declared_size;
 		if (!heap_is_string(heap, object->ix))
 			return HDB_OK;
-		r = heap_path_object(heap, object->ix, HEAP_NONE, "value", &ix, err);
+		r = heap_path_object(heap, object->ix, "value", &ix, err);
 		if (r == HDB_OK)
 			r = heap_object(heap, ix, &value, err);
 		if (r == HDB_OK && value.kind == STORE_PRIMITIVE_ARRAY)
@@ -271,7 +272,9 @@ static int make_part(struct part *part, struct hdb_error *err)
 
 	if (r != HDB_OK)
 		goto out;
-	r = derive_each_block(session->derive, "what leaks retain", false, mark_block, NULL, &e,
+	r = derive_each_block(session->derive,
+			      &(struct derive_pass){
+				      .stage = "what leaks retain", .make = mark_block, .ctx = &e },
 			      err);
 	if (r != HDB_OK)
 		goto out;

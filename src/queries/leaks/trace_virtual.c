@@ -108,7 +108,7 @@ int trace_find_new_activities(struct heap *heap, uint32_t *out, struct hdb_error
 
 	*out = HEAP_NONE;
 	if (r == HDB_OK)
-		r = heap_path_object(heap, thread, HEAP_NONE, "mNewActivities", out, err);
+		r = heap_path_object(heap, thread, "mNewActivities", out, err);
 	if (r != HDB_OK)
 		*out = HEAP_NONE;
 	return r < 0 ? r : HDB_OK;
@@ -162,7 +162,7 @@ static int id_at(struct reading *r, uint32_t ix, const char *path, uint64_t *id,
 		 struct hdb_error *err)
 {
 	struct heap_value value;
-	int rc = heap_path_value(r->heap, ix, HEAP_NONE, path, &value, err);
+	int rc = heap_path_value(r->heap, ix, path, &value, err);
 
 	*id = rc == HDB_OK && value.type == HPROF_OBJECT ? value.bits : 0;
 	return rc < 0 ? rc : HDB_OK;
@@ -170,13 +170,11 @@ static int id_at(struct reading *r, uint32_t ix, const char *path, uint64_t *id,
 
 static int find_node_place(struct reading *r, const char *path, uint32_t *at, struct hdb_error *err)
 {
-	uint8_t type = 0;
-	int rc = path ? heap_path_place(r->heap, r->places.class_no, HEAP_NONE, path, at, &type,
-					err) :
+	struct heap_place place = { 0 };
+	int rc = path ? heap_path_place(r->heap, r->places.class_no, path, &place, err) :
 			HDB_NOTFOUND;
 
-	if (rc != HDB_OK || type != HPROF_OBJECT)
-		*at = NODE_NO_FIELD;
+	*at = rc == HDB_OK && place.type == HPROF_OBJECT ? place.at : NODE_NO_FIELD;
 	return rc < 0 ? rc : HDB_OK;
 }
 
@@ -261,10 +259,10 @@ static int give_destroyed(struct reading *r, uint32_t node, uint64_t no, struct 
 	struct heap_value value = { 0 };
 	uint32_t activity;
 	uint64_t id;
-	int rc = heap_path_object(r->heap, node, HEAP_NONE, r->rule->value, &activity, err);
+	int rc = heap_path_object(r->heap, node, r->rule->value, &activity, err);
 
 	if (rc == HDB_OK)
-		rc = heap_path_value(r->heap, activity, HEAP_NONE, "mDestroyed", &value, err);
+		rc = heap_path_value(r->heap, activity, "mDestroyed", &value, err);
 	if (rc != HDB_OK || !(value.bits & 0xff))
 		return rc < 0 ? rc : HDB_OK;
 	rc = heap_id(r->heap, activity, &id, err);
@@ -324,29 +322,29 @@ static int give_element(struct reading *r, uint64_t bits, uint64_t at, struct hd
 
 static int read_array(struct reading *r, uint32_t ix, uint32_t array, struct hdb_error *err)
 {
-	uint64_t bits[ELEMENTS_CHUNK], done = 1;
+	uint64_t bits[ELEMENTS_CHUNK];
+	struct heap_slice slice = { .bits = bits, .done = 1 };
 	struct heap_object object;
 	int64_t size;
-	uint8_t type;
 	int rc = heap_object(r->heap, array, &object, err);
 
 	if (rc != HDB_OK || object.kind != STORE_OBJECT_ARRAY ||
 	    heap_class(r->heap, object.class_no)->element_bytes)
 		return rc;
 	if (r->rule->size) {
-		rc = heap_path_number(r->heap, ix, HEAP_NONE, r->rule->size, &size, err);
+		rc = heap_path_number(r->heap, ix, r->rule->size, &size, err);
 		if (rc == HDB_OK && size >= 0 && (uint64_t)size < object.length)
 			object.length = (uint64_t)size;
 	}
-	for (uint64_t from = 0; rc >= 0 && from < object.length && done; from += done) {
+	for (uint64_t from = 0; rc >= 0 && from < object.length && slice.done; from += slice.done) {
 		const uint64_t left = object.length - from;
-		const uint64_t n = left < ELEMENTS_CHUNK ? left : ELEMENTS_CHUNK;
 
-		if (r->graph->steps_left < n)
+		slice.room = left < ELEMENTS_CHUNK ? left : ELEMENTS_CHUNK;
+		if (r->graph->steps_left < slice.room)
 			return HDB_OK;
-		r->graph->steps_left -= n;
-		rc = heap_elements(r->heap, array, from, n, bits, &type, &done, err);
-		for (uint64_t i = 0; rc == HDB_OK && i < done; i++)
+		r->graph->steps_left -= slice.room;
+		rc = heap_elements(r->heap, array, from, &slice, err);
+		for (uint64_t i = 0; rc == HDB_OK && i < slice.done; i++)
 			rc = give_element(r, bits[i], from + i, err);
 	}
 	return rc < 0 ? rc : HDB_OK;
@@ -358,7 +356,7 @@ static int read_referent(struct reading *r, uint32_t ix, struct hdb_error *err)
 	struct heap_object object = { 0 };
 	uint32_t reference;
 	uint64_t id;
-	int rc = heap_path_object(r->heap, ix, HEAP_NONE, r->rule->store, &reference, err);
+	int rc = heap_path_object(r->heap, ix, r->rule->store, &reference, err);
 
 	if (rc == HDB_OK)
 		rc = heap_object(r->heap, reference, &object, err);
@@ -426,8 +424,7 @@ int trace_virtual_read(struct trace_graph *graph, uint32_t ix, uint32_t class_no
 	if (rc != HDB_OK)
 		return rc < 0 ? rc : HDB_OK;
 	if (rule->store[0]) {
-		if ((rc = heap_path_object(r.heap, ix, HEAP_NONE, rule->store, &start, err)) !=
-		    HDB_OK)
+		if ((rc = heap_path_object(r.heap, ix, rule->store, &start, err)) != HDB_OK)
 			return rc < 0 ? rc : HDB_OK;
 	}
 	if (rule->shape == SHAPE_ARRAY || rule->shape == SHAPE_SET || rule->shape == SHAPE_HASHED ||

@@ -175,19 +175,18 @@ static bool spend(struct triage_fields *f, uint64_t looks)
 static int count_array(struct heap *heap, struct triage_fields *f, const struct heap_object *array,
 		       uint64_t *count, struct hdb_error *err)
 {
-	uint64_t bits[HEAP_ENTRIES_CHUNK], done = 0;
-	uint8_t type;
+	uint64_t bits[HEAP_ENTRIES_CHUNK];
+	struct heap_slice slice = { .bits = bits, .room = HEAP_ENTRIES_CHUNK };
 
 	*count = 0;
 	if (!spend(f, array->length))
 		return HDB_OK;
-	for (uint64_t from = 0; from < array->length; from += done) {
-		const int r = heap_elements(heap, array->ix, from, HEAP_ENTRIES_CHUNK, bits, &type,
-					    &done, err);
+	for (uint64_t from = 0; from < array->length; from += slice.done) {
+		const int r = heap_elements(heap, array->ix, from, &slice, err);
 
-		if (r < 0 || !done)
+		if (r < 0 || !slice.done)
 			return r;
-		for (uint64_t i = 0; i < done; i++)
+		for (uint64_t i = 0; i < slice.done; i++)
 			*count += bits[i] != 0;
 	}
 	return HDB_OK;
@@ -317,7 +316,8 @@ static int look_at_instance(struct triage *t, struct triage_fields *f, uint32_t 
 			const struct named_field *field =
 				base_vec_at(&f->fields, struct named_field, i);
 
-			r = heap_path_object(heap, ix, no, field->name, &target, err);
+			r = heap_path_object_as(heap, (struct heap_as){ ix, no }, field->name,
+						&target, err);
 			if (r == HDB_OK)
 				r = add_held(t, f, field, target, err);
 		}

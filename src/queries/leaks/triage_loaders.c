@@ -173,15 +173,23 @@ static int is_closed(struct query *q, uint32_t ix, uint32_t class_no, bool *out,
 		if (!heap_has_superclass(q->heap, class_no, closed_signs[i].super))
 			continue;
 		if (closed_signs[i].object_field)
-			r = heap_field_object(q->heap, ix, NULL, closed_signs[i].object_field, &at,
-					      err);
+			r = heap_field_object(
+				q->heap, ix,
+				(struct heap_field_name){ .name = closed_signs[i].object_field },
+				&at, err);
 		if (r == HDB_OK && closed_signs[i].constant) {
-			r = heap_field_object(q->heap, at, NULL, closed_signs[i].field, &at, err);
+			r = heap_field_object(
+				q->heap, at,
+				(struct heap_field_name){ .name = closed_signs[i].field }, &at,
+				err);
 			if (r == HDB_OK)
 				analysis_describe(&q->session, at, name, sizeof(name));
 			*out = r == HDB_OK && strcmp(name, closed_signs[i].constant) == 0;
 		} else if (r == HDB_OK) {
-			r = heap_field_value(q->heap, at, NULL, closed_signs[i].field, &value, err);
+			r = heap_field_value(
+				q->heap, at,
+				(struct heap_field_name){ .name = closed_signs[i].field }, &value,
+				err);
 			*out = r == HDB_OK && value.type == HPROF_BOOLEAN && value.bits & 0xff;
 		}
 		if (r < 0)

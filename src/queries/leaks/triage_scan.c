@@ -80,7 +80,7 @@ static int look_longest(struct triage *t, const struct triage_value *line, struc
 			uint32_t ix, struct hdb_error *err)
 {
 	int64_t length;
-	const int r = heap_path_number(t->q->heap, ix, HEAP_NONE, line->field, &length, err);
+	const int r = heap_path_number(t->q->heap, ix, line->field, &length, err);
 
 	if (r != HDB_OK || length <= 0 || (uint64_t)length <= f->count)
 		return r < 0 ? r : HDB_OK;
@@ -96,7 +96,8 @@ static int look_null(struct triage *t, const struct triage_value *line, struct t
 {
 	struct heap_value value;
 	uint64_t bytes;
-	int r = heap_field_value(t->q->heap, ix, NULL, line->field, &value, err);
+	int r = heap_field_value(t->q->heap, ix, (struct heap_field_name){ .name = line->field },
+				 &value, err);
 
 	if (r != HDB_OK || value.bits)
 		return r < 0 ? r : HDB_OK;
@@ -121,13 +122,16 @@ static int look_sum(struct triage *t, const struct triage_value *line, struct tr
 {
 	struct heap_value value;
 	uint64_t size, sum;
-	int r = line->other ? heap_field_value(t->q->heap, ix, NULL, line->other, &value, err) :
+	int r = line->other ? heap_field_value(t->q->heap, ix,
+					       (struct heap_field_name){ .name = line->other },
+					       &value, err) :
 			      HDB_NOTFOUND;
 
 	f->is_outside = true;
 	if (r < 0 || (r == HDB_OK && value.bits))
 		return r < 0 ? r : HDB_OK;
-	r = heap_field_value(t->q->heap, ix, NULL, line->field, &value, err);
+	r = heap_field_value(t->q->heap, ix, (struct heap_field_name){ .name = line->field },
+			     &value, err);
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
 	size = as_size(&value);
@@ -178,9 +182,12 @@ static int look_fill(struct triage *t, const struct triage_value *line, uint32_t
 	struct triage_figure *f;
 	uint64_t bytes;
 	uint32_t array_ix;
-	int r = heap_field_value(heap, ix, NULL, line->field, &value, err);
-	int found =
-		r != HDB_OK ? r : heap_field_object(heap, ix, NULL, line->other, &array_ix, err);
+	int r = heap_field_value(heap, ix, (struct heap_field_name){ .name = line->field }, &value,
+				 err);
+	int found = r != HDB_OK ? r :
+				  heap_field_object(heap, ix,
+						    (struct heap_field_name){ .name = line->other },
+						    &array_ix, err);
 
 	if (r != HDB_OK || found < 0)
 		return r < 0 ? r : found < 0 ? found : HDB_OK;
@@ -219,12 +226,14 @@ static int look_self(struct triage *t, const struct triage_value *line, struct t
 	uint32_t at, parent, value;
 	uint64_t bytes;
 	bool reachable;
-	int r = heap_field_object(t->q->heap, ix, NULL, line->field, &at, err);
+	int r = heap_field_object(t->q->heap, ix, (struct heap_field_name){ .name = line->field },
+				  &at, err);
 
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
 	/* The entry itself may retain others of its bucket. */
-	if ((r = heap_field_object(t->q->heap, ix, NULL, line->other, &value, err)) != HDB_OK)
+	if ((r = heap_field_object(t->q->heap, ix, (struct heap_field_name){ .name = line->other },
+				   &value, err)) != HDB_OK)
 		return r < 0 ? r : HDB_OK;
 	for (unsigned steps = 0; steps < CHAIN_MAX && r == HDB_OK && at != GRAPH_NONE; steps++) {
 		if (at == ix) {

@@ -80,18 +80,18 @@ static int look(struct query *q, const struct buffers *s, struct buffer *out, st
 	const uint32_t ix = out->ix;
 	uint32_t other;
 	int64_t capacity = 0;
-	int r = heap_path_number(q->heap, ix, HEAP_NONE, "capacity", &capacity, err);
+	int r = heap_path_number(q->heap, ix, "capacity", &capacity, err);
 
 	out->bytes = r == HDB_OK && capacity > 0 ? (uint64_t)capacity : 0;
 	out->kind = "direct";
 	if (r >= 0)
-		r = heap_path_object(q->heap, ix, HEAP_NONE, "att|viewedBuffer", &other, err);
+		r = heap_path_object(q->heap, ix, "att|viewedBuffer", &other, err);
 	if (r == HDB_OK) {
 		out->kind = "view";
 		return s->with_views ? HDB_OK : HDB_NOTFOUND;
 	}
 	if (r >= 0)
-		r = heap_path_object(q->heap, ix, HEAP_NONE, "fd", &other, err);
+		r = heap_path_object(q->heap, ix, "fd", &other, err);
 	if (r == HDB_OK)
 		out->kind = "mapped";
 	return r < 0 ? r : HDB_OK;
@@ -193,7 +193,7 @@ static int set_number(struct query *q, size_t column, uint32_t ix, const char *p
 		      struct hdb_error *err)
 {
 	int64_t number;
-	const int r = heap_path_number(q->heap, ix, HEAP_NONE, path, &number, err);
+	const int r = heap_path_number(q->heap, ix, path, &number, err);
 
 	if (r == HDB_OK && (number >= 0 || column == ADDRESS))
 		query_set(q, column, (uint64_t)number);

@@ -205,7 +205,7 @@ static int set_plain(struct query *q, size_t column, const struct heap_value *va
 		return r < 0 ? r : HDB_OK;
 	text[0] = '\0';
 	if (heap_is_string(q->heap, ix)) {
-		r = heap_string(q->heap, ix, text, sizeof(text), NULL, err);
+		r = heap_string(q->heap, ix, text, sizeof(text), err);
 		return r == HDB_OK ? query_set_text(q, column, text, err) : r < 0 ? r : HDB_OK;
 	}
 	analysis_describe(&q->session, ix, text, sizeof(text));

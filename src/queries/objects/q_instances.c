@@ -171,7 +171,7 @@ static int name_columns(struct query *q, struct instances *s, struct hdb_error *
 		     i++) {
 			struct heap_value value;
 
-			r = heap_path_value(q->heap, ixs[i], HEAP_NONE, s->path[f], &value, err);
+			r = heap_path_value(q->heap, ixs[i], s->path[f], &value, err);
 			has = r == HDB_OK;
 			if (has)
 				type = column_type(value.type);
@@ -234,7 +234,7 @@ static int set_reference(struct query *q, size_t column, uint64_t id, struct hdb
 	if (r == HDB_NOTFOUND)
 		return query_set_text(q, column, "not in the dump", err);
 	if (r == HDB_OK && heap_is_string(q->heap, ix)) {
-		r = heap_string(q->heap, ix, text, sizeof(text), NULL, err);
+		r = heap_string(q->heap, ix, text, sizeof(text), err);
 		if (r == HDB_OK)
 			return query_set_text(q, column, text, err);
 	}
@@ -250,7 +250,7 @@ static int set_field(struct query *q, size_t column, const char *path, uint32_t 
 	int64_t number;
 	float narrow;
 	double wide;
-	int r = heap_path_value(q->heap, ix, HEAP_NONE, path, &value, err);
+	int r = heap_path_value(q->heap, ix, path, &value, err);
 
 	/* Another class of the pattern may have a field of this name and another type. */
 	if (r != HDB_OK || column_type(value.type) != type)

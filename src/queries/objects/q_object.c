@@ -118,14 +118,17 @@ static uint64_t units_of(const char *text)
 static int add_value(struct query *q, const struct heap_object *o, struct hdb_error *err)
 {
 	char text[TEXT_MAX];
-	uint64_t bits[256], done, units;
-	uint8_t type;
+	uint64_t bits[256], units;
+	struct heap_slice slice = { .bits = bits, .room = 256 };
 	size_t n = 0;
 	int r;
 
 	text[0] = '\0';
 	if (heap_is_string(q->heap, o->ix)) {
-		r = heap_string(q->heap, o->ix, text, sizeof(text), &units, err);
+		struct heap_utf8 out = { .buf = text, .size = sizeof(text) };
+
+		r = heap_string_text(q->heap, o->ix, &out, err);
+		units = out.units;
 		if (r != HDB_OK)
 			return r < 0 ? r : HDB_OK;
 		r = query_fact_text(q, "value", text, err);
@@ -137,16 +140,16 @@ static int add_value(struct query *q, const struct heap_object *o, struct hdb_er
 			       r;
 	}
 	if (o->kind == STORE_PRIMITIVE_ARRAY) {
-		r = heap_elements(q->heap, o->ix, 0, 256, bits, &type, &done, err);
+		r = heap_elements(q->heap, o->ix, 0, &slice, err);
 		if (r < 0)
 			return r;
 		/* Bytes and characters also as text, as far as they are printable. */
-		if (type != HPROF_BYTE && type != HPROF_CHAR)
+		if (slice.type != HPROF_BYTE && slice.type != HPROF_CHAR)
 			return HDB_OK;
-		for (; n < done && bits[n] >= 0x20 && bits[n] < 0x7f; n++)
+		for (; n < slice.done && bits[n] >= 0x20 && bits[n] < 0x7f; n++)
 			text[n] = (char)bits[n];
 		text[n] = '\0';
-		if (n == done && o->length > n)
+		if (n == slice.done && o->length > n)
 			r = query_cut(q, NULL, err,
 				      "elements of the value beyond the first %zu; rows "
 				      "have them",
@@ -168,8 +171,7 @@ static int add_allocation(struct query *q, uint64_t offset, struct hdb_error *er
 	int r = heap_open_dump(q->heap, err);
 
 	if (r == HDB_OK)
-		r = hprof_sub_read(&q->heap->file, &q->heap->view, offset, q->heap->source->size,
-				   &sub, err);
+		r = hprof_sub_read(&q->heap->file, &q->heap->view, offset, &sub, err);
 	if (r < 0 || !sub.trace_serial)
 		return r;
 	if ((r = heap_trace(q->heap, sub.trace_serial, &trace, err)) != HDB_OK)
@@ -300,7 +302,7 @@ static int add_facts(struct query *q, const struct heap_object *o, uint64_t id,
 		struct store_heap heap;
 		char name[NAME_MAX_BYTES];
 
-		r = heap_record(q->heap, STORE_HEAPS, sizeof(heap), o->heap_no - 1, &heap, err);
+		r = heap_record(q->heap, STORE_HEAPS, o->heap_no - 1, &heap, err);
 		if (r == HDB_OK)
 			r = heap_text(q->heap, heap.name_text, name, sizeof(name), err);
 		if (r == HDB_OK)
@@ -394,9 +396,12 @@ static int next_element(struct query *q, struct object *s, struct hdb_error *err
 	int r;
 
 	if (s->at - s->chunk_from >= s->in_chunk) {
+		struct heap_slice slice = { .bits = s->bits, .room = CHUNK };
+
 		s->chunk_from = s->at;
-		r = heap_elements(q->heap, s->object.ix, s->at, CHUNK, s->bits, &s->type,
-				  &s->in_chunk, err);
+		r = heap_elements(q->heap, s->object.ix, s->at, &slice, err);
+		s->type = slice.type;
+		s->in_chunk = slice.done;
 		if (r < 0)
 			return r;
 		if (!s->in_chunk)

@@ -135,7 +135,7 @@ static int read_heaps(struct query *q, struct objects *o, struct hdb_error *err)
 		struct store_heap heap;
 		char name[256];
 
-		r = heap_record(q->heap, STORE_HEAPS, sizeof(heap), i, &heap, err);
+		r = heap_record(q->heap, STORE_HEAPS, i, &heap, err);
 		if (r != HDB_OK)
 			break;
 		if ((r = heap_text(q->heap, heap.name_text, name, sizeof(name), err)) != HDB_OK)

@@ -60,7 +60,7 @@ static int open_dangling(struct query *q, struct hdb_error *err)
 	int r = query_records_open(q, STORE_DANGLING, sizeof(dangling), err);
 
 	for (uint64_t i = 0; i < q->total && r == HDB_OK; i++) {
-		r = heap_record(q->heap, STORE_DANGLING, sizeof(dangling), i, &dangling, err);
+		r = heap_record(q->heap, STORE_DANGLING, i, &dangling, err);
 		listed += r == HDB_OK ? dangling.reference_count : 0;
 	}
 	if (r == HDB_OK)

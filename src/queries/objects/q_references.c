@@ -130,13 +130,14 @@ static int next_element(struct query *q, struct references *s, struct hdb_error 
 	for (;;) {
 		uint32_t ix;
 		uint64_t id;
-		uint8_t type;
 		int r;
 
 		if (s->element - s->bits_from >= s->bits_count) {
+			struct heap_slice slice = { .bits = s->bits, .room = CHUNK };
+
 			s->bits_from = s->element;
-			r = heap_elements(q->heap, s->ix, s->element, CHUNK, s->bits, &type,
-					  &s->bits_count, err);
+			r = heap_elements(q->heap, s->ix, s->element, &slice, err);
+			s->bits_count = slice.done;
 			if (r < 0)
 				return r;
 			if (!s->bits_count)

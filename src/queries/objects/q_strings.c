@@ -166,8 +166,7 @@ static int is_match(struct strings *s, bool *match, struct hdb_error *err)
 {
 	const struct heap_chars *chars = &s->scan.string.chars;
 	const size_t want = s->equals ? strlen(s->equals) : 0;
-	size_t size;
-	bool is_whole;
+	struct heap_utf8 text = { .buf = s->text, .size = TEXT_MAX + 1 };
 	int r;
 
 	*match = !s->equals && !s->regex;
@@ -176,13 +175,14 @@ static int is_match(struct strings *s, bool *match, struct hdb_error *err)
 	/* A unit is one to three bytes of UTF-8. */
 	if (s->equals && (chars->count > want || chars->count * 3 < want))
 		return HDB_OK;
-	r = heap_chars_utf8(&s->scan.view, chars, s->text, TEXT_MAX + 1, &size, &is_whole, err);
+	r = heap_chars_utf8(&s->scan.view, chars, &text, err);
 	if (r < 0)
 		return r;
-	*match = !s->equals || (is_whole && size == want && memcmp(s->text, s->equals, want) == 0);
+	*match = !s->equals ||
+		 (text.is_whole && text.used == want && memcmp(s->text, s->equals, want) == 0);
 	if (*match && s->regex)
-		r = search(s, size, match, err);
-	s->in_part += r == HDB_OK && s->regex && !*match && !is_whole;
+		r = search(s, text.used, match, err);
+	s->in_part += r == HDB_OK && s->regex && !*match && !text.is_whole;
 	return r;
 }
 
@@ -456,12 +456,12 @@ static int set_row(struct query *q, struct strings *s, const struct text_row *ro
 	};
 	const struct heap_chars shown = shown_chars(s, row->chars);
 	enum encoding encoding = LATIN1;
-	size_t size;
-	int r = heap_chars_utf8(&s->scan.view, &shown, s->text, TEXT_MAX + 1, &size, NULL, err);
+	struct heap_utf8 text = { .buf = s->text, .size = TEXT_MAX + 1 };
+	int r = heap_chars_utf8(&s->scan.view, &shown, &text, err);
 
 	if (r != HDB_OK)
 		goto out;
-	if ((r = query_set_text_n(q, TEXT, s->text, size, err)) != HDB_OK)
+	if ((r = query_set_text_n(q, TEXT, s->text, text.used, err)) != HDB_OK)
 		goto out;
 	if (s->by == BY_ENCODING && (r = encoding_of(s, row->chars, &encoding, err)) != HDB_OK)
 		goto out;

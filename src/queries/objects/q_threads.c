@@ -356,8 +356,9 @@ static int set_virtual(struct query *q, struct threads_query *s, struct hdb_erro
 	int r = HDB_NOTFOUND;
 
 	for (size_t i = 0; r == HDB_NOTFOUND && i < sizeof(tid_names) / sizeof(tid_names[0]); i++)
-		r = heap_field_value(q->heap, s->thread.ix, "java.lang.Thread", tid_names[i], &tid,
-				     err);
+		r = heap_field_value(q->heap, s->thread.ix,
+				     (struct heap_field_name){ "java.lang.Thread", tid_names[i] },
+				     &tid, err);
 	if (r == HDB_OK)
 		query_set(q, TID, tid.bits);
 	if (r >= 0)

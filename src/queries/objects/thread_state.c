@@ -66,7 +66,9 @@ static int set_virtual_state(struct query *q, uint32_t ix,
 	struct heap_value value;
 	char name[NAME_MAX_BYTES];
 	int r = no == HEAP_NONE ? HDB_NOTFOUND :
-				  heap_field_value(q->heap, ix, class_name, "state", &value, err);
+				  heap_field_value(q->heap, ix,
+						   (struct heap_field_name){ class_name, "state" },
+						   &value, err);
 
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
@@ -93,23 +95,28 @@ int query_set_thread_state(struct query *q, uint32_t ix, const struct query_stat
 {
 	struct heap_value value;
 	uint32_t holder;
-	int r = heap_field_object(q->heap, ix, "java.lang.Thread", "holder", &holder, err);
+	int r = heap_field_object(q->heap, ix,
+				  (struct heap_field_name){ "java.lang.Thread", "holder" }, &holder,
+				  err);
 
 	if (r < 0)
 		return r;
 	if (r != HDB_OK)
 		holder = ix;
-	r = heap_field_value(q->heap, holder, NULL, "threadStatus", &value, err);
+	r = heap_field_value(q->heap, holder, (struct heap_field_name){ .name = "threadStatus" },
+			     &value, err);
 	if (r == HDB_OK)
 		r = query_set_text(q, columns->state, state_name(value.bits), err);
 	else if (r == HDB_NOTFOUND)
 		r = set_virtual_state(q, ix, columns, err);
 	if (r >= 0)
-		r = heap_field_value(q->heap, holder, NULL, "daemon", &value, err);
+		r = heap_field_value(q->heap, holder, (struct heap_field_name){ .name = "daemon" },
+				     &value, err);
 	if (r == HDB_OK)
 		query_set(q, columns->daemon, value.bits & 1);
 	if (r >= 0)
-		r = heap_field_value(q->heap, holder, NULL, "priority", &value, err);
+		r = heap_field_value(q->heap, holder,
+				     (struct heap_field_name){ .name = "priority" }, &value, err);
 	if (r == HDB_OK)
 		query_set_int(q, columns->priority, (int32_t)value.bits);
 	return r < 0 ? r : HDB_OK;

@@ -322,7 +322,13 @@ static int read_arrays(struct query *q, struct arrays *a, struct hdb_error *err)
 	}
 	a->q = q;
 	if (r == HDB_OK)
-		r = derive_each_block(q->derive, "reading arrays", true, make, take, a, err);
+		r = derive_each_block(q->derive,
+				      &(struct derive_pass){ .stage = "reading arrays",
+							     .reads_objects = true,
+							     .make = make,
+							     .take = take,
+							     .ctx = a },
+				      err);
 	q->total = 0;
 	table = a->table.data;
 	for (uint64_t i = 0; i < a->slots; i++)

@@ -349,30 +349,32 @@ out:
 
 static int set_string(struct query *q, struct duplicates *d, uint32_t ix, struct hdb_error *err)
 {
+	struct heap_utf8 text = { .buf = d->text, .size = TEXT_MAX + 1 };
 	struct heap_string string;
-	size_t size;
 	int r = heap_string_one(q->heap, ix, &string, err);
 
 	if (r != HDB_OK)
 		return r;
-	r = heap_chars_utf8(&q->heap->view, &string.chars, d->text, TEXT_MAX + 1, &size, NULL, err);
+	r = heap_chars_utf8(&q->heap->view, &string.chars, &text, err);
 	query_set(q, LENGTH, string.chars.count);
-	return r == HDB_OK ? query_set_text_n(q, TEXT, d->text, size, err) : r;
+	return r == HDB_OK ? query_set_text_n(q, TEXT, d->text, text.used, err) : r;
 }
 
 static int set_array(struct query *q, struct duplicates *d, uint32_t ix, struct hdb_error *err)
 {
-	uint64_t bits[SHOWN_ELEMENTS], done;
+	uint64_t bits[SHOWN_ELEMENTS];
+	struct heap_slice slice = { .bits = bits, .room = SHOWN_ELEMENTS };
 	struct heap_value value = { 0 };
 	struct heap_object object;
 	size_t used = 0;
 	int r = heap_object(q->heap, ix, &object, err);
 
 	if (r == HDB_OK)
-		r = heap_elements(q->heap, ix, 0, SHOWN_ELEMENTS, bits, &value.type, &done, err);
+		r = heap_elements(q->heap, ix, 0, &slice, err);
 	if (r < 0)
 		return r;
-	for (uint64_t i = 0; i < done; i++) {
+	value.type = slice.type;
+	for (uint64_t i = 0; i < slice.done; i++) {
 		char text[64];
 
 		value.bits = bits[i];
@@ -382,7 +384,7 @@ static int set_array(struct query *q, struct duplicates *d, uint32_t ix, struct 
 	}
 	query_set(q, LENGTH, object.length);
 	return query_format(q, TEXT, err, "[%.*s%s]", (int)used, d->text,
-			    object.length > done ? ", ..." : "");
+			    object.length > slice.done ? ", ..." : "");
 }
 
 static int set_holder(struct query *q, struct duplicates *d, const struct group *g,

@@ -131,7 +131,8 @@ static int field_id(struct query *q, uint32_t ix, struct field_name field, uint6
 		    struct hdb_error *err)
 {
 	struct heap_value value = { 0 };
-	const int r = heap_field_value(q->heap, ix, field.class, field.name, &value, err);
+	const int r = heap_field_value(
+		q->heap, ix, (struct heap_field_name){ field.class, field.name }, &value, err);
 
 	*id = r == HDB_OK && value.type == HPROF_OBJECT ? value.bits : 0;
 	return r < 0 ? r : HDB_OK;
@@ -205,7 +206,7 @@ static int set_thread(struct query *q, struct hdb_error *err)
 		struct store_thread thread;
 		const char *name;
 
-		r = heap_record(q->heap, STORE_THREADS, sizeof(thread), i, &thread, err);
+		r = heap_record(q->heap, STORE_THREADS, i, &thread, err);
 		if (r != HDB_OK || thread.ix >= q->heap->object_count)
 			continue;
 		r = heap_object(q->heap, thread.ix, &object, err);

@@ -254,16 +254,16 @@ out:
 
 static int set_text(struct query *q, struct substrings *s, uint32_t ix, struct hdb_error *err)
 {
+	struct heap_utf8 text = { .buf = s->text, .size = TEXT_MAX + 1 };
 	struct heap_string string;
-	size_t size;
 	int r = heap_string_one(q->heap, ix, &string, err);
 
 	if (r != HDB_OK)
 		return r;
-	r = heap_chars_utf8(&q->heap->view, &string.chars, s->text, TEXT_MAX + 1, &size, NULL, err);
+	r = heap_chars_utf8(&q->heap->view, &string.chars, &text, err);
 	if (r != HDB_OK)
 		return r;
-	return query_set_text_n(q, TEXT, s->text, size, err);
+	return query_set_text_n(q, TEXT, s->text, text.used, err);
 }
 
 static int next_substring(struct query *q, struct hdb_error *err)
