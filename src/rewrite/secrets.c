@@ -31,6 +31,7 @@ struct rewrite_secrets {
 	pcre2_match_data *match;
 	pcre2_match_context *context;
 	uint64_t count;
+	uint32_t marks[256]; /* of each byte */
 	uint8_t part[PART_UNITS];
 };
 
@@ -49,6 +50,30 @@ static int put_heading(struct rewrite_secrets *s, struct hdb_error *err)
 	return base_outfile_write(s->out, heading, sizeof(heading) - 1, err);
 }
 
+static void set_marks(struct rewrite_secrets *s)
+{
+	static const struct {
+		uint8_t c;
+		uint32_t marks;
+	} table[] = {
+		{ '-', REWRITE_HAS_DASH },
+		{ '_', REWRITE_HAS_UNDERSCORE },
+		{ '.', REWRITE_HAS_DOT },
+		{ ' ', REWRITE_HAS_SPACE },
+		{ '/', REWRITE_HAS_SLASH },
+		{ '@', REWRITE_HAS_AT },
+		{ ':', REWRITE_HAS_COLON | REWRITE_HAS_SETTER },
+		{ '=', REWRITE_HAS_SETTER },
+		{ 'A', REWRITE_HAS_A },
+		{ 'J', REWRITE_HAS_J },
+	};
+
+	for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		s->marks[table[i].c] = table[i].marks;
+	for (unsigned c = 'A'; c <= 'Z'; c++)
+		s->marks[c] |= REWRITE_HAS_CAPITAL;
+}
+
 static int compile(struct rewrite_secrets *s, struct hdb_error *err)
 {
 	for (unsigned i = 0; rewrite_secret_rules[i].name; i++) {
@@ -63,6 +88,7 @@ static int compile(struct rewrite_secrets *s, struct hdb_error *err)
 		/* Without it matching is slower. */
 		(void)pcre2_jit_compile(s->rules[i], PCRE2_JIT_COMPLETE);
 	}
+	set_marks(s);
 	s->match = pcre2_match_data_create(1, NULL);
 	s->context = pcre2_match_context_create(NULL);
 	if (!s->match || !s->context)
@@ -145,14 +171,36 @@ static int report(struct rewrite_secrets *s, unsigned rule, const struct subject
 	return n < 0 ? HDB_ENOMEM : base_outfile_write(s->out, line, (size_t)n, err);
 }
 
+/* The rules that may find something in s->part, a bit each. */
+static uint32_t rules_for(const struct rewrite_secrets *s, size_t size)
+{
+	uint32_t marks = 0, digits = 0, rules = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		marks |= s->marks[s->part[i]];
+		digits += (uint8_t)(s->part[i] - '0') < 10;
+	}
+	for (unsigned i = 0; rewrite_secret_rules[i].name; i++) {
+		const struct rewrite_secret_rule *rule = &rewrite_secret_rules[i];
+
+		if ((marks & rule->marks) == rule->marks && digits >= rule->digits &&
+		    size >= rule->least)
+			rules |= 1u << i;
+	}
+	return rules;
+}
+
 /* Looks at s->part; *seen has a bit for each rule that has found something in the same text. */
 static int look(struct rewrite_secrets *s, size_t size, const struct subject *subject,
 		uint32_t *seen, struct hdb_error *err)
 {
-	for (unsigned i = 0; rewrite_secret_rules[i].name && size >= TEXT_MIN; i++) {
+	uint32_t rules = size >= TEXT_MIN ? rules_for(s, size) & ~*seen : 0;
+
+	for (; rules; rules &= rules - 1) {
+		const unsigned i = (unsigned)__builtin_ctz(rules);
 		int r;
 
-		if (*seen >> i & 1 || !finds(s, i, size))
+		if (!finds(s, i, size))
 			continue;
 		*seen |= 1u << i;
 		if ((r = report(s, i, subject, err)) < 0)

@@ -13,6 +13,28 @@ struct rewrite_secret_rule {
 	const char *pattern; /* PCRE2 */
 	/* Whether a match is one; NULL: each is. */
 	bool (*check)(const uint8_t *text, size_t size);
+	/*
+	 * What every text has that the pattern matches: most have it not, which is seen in one pass
+	 * for all rules.
+	 */
+	uint32_t marks;  /* REWRITE_HAS_* */
+	uint32_t least;  /* bytes */
+	uint32_t digits; /* as many, at least */
+};
+
+/* Marks of characters: the text has one of them. */
+enum {
+	REWRITE_HAS_DASH = 1 << 0,
+	REWRITE_HAS_UNDERSCORE = 1 << 1,
+	REWRITE_HAS_DOT = 1 << 2,
+	REWRITE_HAS_SPACE = 1 << 3,
+	REWRITE_HAS_SLASH = 1 << 4,
+	REWRITE_HAS_AT = 1 << 5,
+	REWRITE_HAS_COLON = 1 << 6,
+	REWRITE_HAS_SETTER = 1 << 7, /* : or = */
+	REWRITE_HAS_A = 1 << 8,
+	REWRITE_HAS_J = 1 << 9,
+	REWRITE_HAS_CAPITAL = 1 << 10
 };
 
 extern const struct rewrite_secret_rule rewrite_secret_rules[];
