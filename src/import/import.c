@@ -26,6 +26,9 @@
  */
 #define KEPT_SIZE_HINT (4ull << 40)
 
+/* Which part of a dump its database takes at most, as a rule: without and with its contents. */
+#define SPACE_PART 4u
+#define SPACE_PART_KEPT 3u
 /* Bytes of the dump's map that one thread gives back at a time. */
 #define DROP_BYTES (32ull << 20)
 
@@ -306,6 +309,8 @@ static int run(struct import *im, const char *dump_path, struct hdb_error *err)
 		return r;
 	if ((r = put_dump_meta(im, dump_path, err)) != HDB_OK)
 		return r;
+	if ((r = store_put_settle(im->writer, err)) != HDB_OK)
+		return r;
 	return im->source->check(im->source, err);
 }
 
@@ -400,6 +405,23 @@ static int keep_dump(struct import *im, struct base_input *input, struct hdb_err
 	return r == HDB_OK && im->origin.is_kept ? open_header(im, err) : r;
 }
 
+/* Where the disk is full: how much an import needs, as far as is known. */
+static void tell_space(const struct import *im, struct hdb_error *err)
+{
+	uint64_t bytes = im->origin.file_bytes; /* compressed: about as much */
+	size_t used;
+
+	if (!err || !im->writer || !store_is_full(im->writer))
+		return;
+	if (im->source)
+		bytes = im->source->size / (im->origin.is_kept ? SPACE_PART_KEPT : SPACE_PART);
+	used = strlen(err->message);
+	if (bytes)
+		(void)snprintf(err->message + used, sizeof(err->message) - used,
+			       "; as a rule the database of this dump takes %" PRIu64 " MB at most",
+			       bytes / 1000000 + 1);
+}
+
 int import_dump(const char *dump_path, const char *db_path, const struct hdb_import_options *opt,
 		struct base_work *work, struct hdb_import_result *out, struct hdb_error *err)
 {
@@ -429,6 +451,8 @@ int import_dump(const char *dump_path, const char *db_path, const struct hdb_imp
 	}
 	if (r == HDB_OK)
 		r = run(im, dump_path, err);
+	if (r < 0)
+		tell_space(im, err);
 	/* What failed on zeros that stand for unreadable pages is not what is wrong. */
 	if (r < 0 && r != HDB_EINTR && im->source && im->source->check(im->source, err) < 0)
 		r = HDB_EIO;

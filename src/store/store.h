@@ -125,6 +125,8 @@ struct store_writer;
  */
 int store_create(const char *path, bool force, uint64_t size_hint, struct store_writer **out,
 		 struct hdb_error *err);
+/* Whether a write has failed for want of space on the disk. */
+bool store_is_full(const struct store_writer *writer);
 
 /*
  * Begins building derived tables, in the database or, if that cannot be written, in a private file

@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,6 +30,8 @@
  * Pages that may wait in memory before they are written: few, so that caches still hold them then.
  */
 #define PENDING_BYTES_MAX (4u << 20)
+/* A disk with less room than this behind a failed write was full. */
+#define FULL_SLACK_BYTES (1u << 20)
 /* Pause between looks at a build lock that another process has. */
 #define LOCK_POLL_NS 5000000
 
@@ -38,6 +41,7 @@ struct table_count {
 };
 
 struct store_writer {
+	bool is_full;         /* a write failed for want of space */
 	pthread_mutex_t lock; /* of env's transaction, for store_put_find */
 	struct store *store;  /* a build: what it was begun on; NULL for a new database */
 	MDB_env *env;
@@ -80,6 +84,38 @@ static int new_writer(const char *path, struct store_writer **out, struct hdb_er
 	return HDB_OK;
 }
 
+/*
+ * Fails a write of `bytes`. LMDB says "Input/output error" where the disk was full in the midst of
+ * a write: what is free tells.
+ */
+static int fail_write(struct store_writer *writer, int mdb_result, uint64_t bytes,
+		      struct hdb_error *err)
+{
+	const char *path = writer->is_new ? writer->temp_path : writer->path;
+	struct statvfs fs;
+	struct stat st;
+	uint64_t free_bytes;
+
+	if ((mdb_result != EIO && mdb_result != ENOSPC && mdb_result != EDQUOT) ||
+	    statvfs(path, &fs) < 0 || stat(path, &st) < 0)
+		return store_fail_mdb(err, mdb_result, writer->path, "writing");
+	free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+	if (mdb_result == EIO && free_bytes > bytes + FULL_SLACK_BYTES)
+		return store_fail_mdb(err, mdb_result, writer->path, "writing");
+	writer->is_full = true;
+	return hdb_fail(err, HDB_EIO,
+			"%s: no space left on the disk: %" PRIu64
+			" MB of the database are written, "
+			"%" PRIu64 " MB more were to be written at once, %" PRIu64 " MB are free",
+			writer->path, (uint64_t)st.st_blocks * 512 / 1000000,
+			(bytes + 999999) / 1000000, free_bytes / 1000000);
+}
+
+bool store_is_full(const struct store_writer *writer)
+{
+	return writer->is_full;
+}
+
 static int begin_txn(struct store_writer *writer, struct hdb_error *err)
 {
 	int r = mdb_txn_begin(writer->env, NULL, 0, &writer->txn);
@@ -94,6 +130,7 @@ static int begin_txn(struct store_writer *writer, struct hdb_error *err)
 
 static int commit_txn(struct store_writer *writer, struct hdb_error *err)
 {
+	const uint64_t bytes = writer->pending_bytes;
 	MDB_txn *txn = writer->txn;
 	int r;
 
@@ -102,7 +139,7 @@ static int commit_txn(struct store_writer *writer, struct hdb_error *err)
 	writer->pending_bytes = 0;
 	r = mdb_txn_commit(txn);
 	if (r)
-		return store_fail_mdb(err, r, writer->path, "writing");
+		return fail_write(writer, r, bytes, err);
 	if (writer->is_new)
 		store_env_write_out(writer->env);
 	return store_env_extend(writer->env, writer->is_new ? writer->temp_path : writer->path,
@@ -127,7 +164,7 @@ static int put_locked(struct store_writer *writer, MDB_val *k, const struct stor
 	}
 	r = mdb_put(writer->txn, writer->dbi, k, &v, MDB_RESERVE);
 	if (r)
-		return store_fail_mdb(err, r, writer->path, "writing");
+		return fail_write(writer, r, writer->pending_bytes, err);
 	value = v.mv_data;
 	store32(value + 8, block->item_count);
 	store32(value + 12, 0);
@@ -461,7 +498,7 @@ static int publish_new(struct store_writer *writer, uint64_t *file_bytes, struct
 
 	assert(writer->is_new && !writer->txn);
 	if (r)
-		return store_fail_mdb(err, r, writer->temp_path, "syncing");
+		return fail_write(writer, r, 0, err);
 	mdb_env_close(writer->env);
 	writer->env = NULL;
 	r = store_temp_rename(writer->temp_path, writer->path, writer->is_force, err);

@@ -1,0 +1,42 @@
+#!/bin/sh
+# full_disk_test.sh - a disk that is too small for a database: the import says so, with what it had
+# written and how much it needs, leaves nothing behind, and succeeds where there is room; a dump that
+# is converted to such a disk says so, too. In a mount namespace with a small tmpfs.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+unshare -rm sh -c 'mount -t tmpfs -o size=1m none /mnt' 2> /dev/null ||
+	{ echo "no mounts are allowed here"; exit 77; }
+hprofgen service --objects 300K -o big.hprof > /dev/null
+gzip -1 < big.hprof > big.hprof.gz
+failed=0
+fail() { echo "FAILED: $*"; failed=1; }
+
+# on_disk SIZE COMMAND...: runs it with a disk of that size at ./disk; says what it leaves there.
+mkdir disk
+on_disk() {
+	size=$1
+	shift
+	unshare -rm sh -c 'mount -t tmpfs -o size='"$size"' none disk; code=0; "$@" > out 2> err ||
+		code=$?; ls -A disk > left; exit $code' sh "$@"
+}
+
+for dump in big.hprof big.hprof.gz; do
+	for size in 1m 2m; do
+		code=0
+		on_disk $size heapdb import $dump -o disk/x.heapdb --quiet || code=$?
+		[ $code -eq 4 ] || fail "$dump, $size: exit code $code"
+		grep -q 'no space left on the disk: .* MB of the database are written, .* MB are free' err ||
+			fail "$dump, $size: $(cat err)"
+		grep -q 'takes [0-9]* MB at most' err || fail "$dump, $size: not how much is needed: $(cat err)"
+		grep -v -- '-lock$' left && fail "$dump, $size: something is left"
+	done
+	on_disk 64m heapdb import $dump -o disk/x.heapdb --quiet || fail "$dump, 64m: $(cat err)"
+done
+code=0
+on_disk 4m heapdb convert big.hprof disk/y.hprof || code=$?
+[ $code -eq 4 ] || fail "convert: exit code $code"
+grep -qi 'no space left' err || fail "convert: $(cat err)"
+[ ! -s left ] || fail "convert: left $(cat left)"
+exit $failed
