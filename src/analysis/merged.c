@@ -371,6 +371,7 @@ int analysis_merged_count(const struct session *session, struct analysis_merged 
 			const uint32_t ix = block->first_ix + i;
 
 			if (places->node[ix] == ANALYSIS_MERGED_TOP ||
+			    (places->members && !base_bit_has(places->members, ix)) ||
 			    is_invented(session->heap, block, i))
 				continue;
 			if (places->added && base_bit_has(places->added, ix))

@@ -102,6 +102,7 @@ int analysis_merged_child(struct analysis_merged *m, uint32_t parent, uint32_t n
 struct analysis_merged_places {
 	const uint32_t *node;  /* ANALYSIS_MERGED_TOP: in none */
 	const uint64_t *added; /* a bit each: its bytes count, the object does not; NULL: all do */
+	const uint64_t *members; /* those that count, a bit each; NULL: all */
 };
 
 int analysis_merged_count(const struct session *session, struct analysis_merged *m, unsigned dump,

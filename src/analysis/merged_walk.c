@@ -52,6 +52,15 @@ static size_t find_children(const struct shown *shown, size_t count, uint32_t pa
 
 /* ---- others ---- */
 
+/* Whether a node has nothing in any dump, itself and below: it is only on the way to others. */
+static bool is_empty(const struct analysis_merged *m, uint32_t node)
+{
+	for (unsigned d = 0; d < m->dump_count; d++)
+		if (analysis_merged_sum(m, node, d)->total_count)
+			return false;
+	return true;
+}
+
 /* By node: 1 + the number of the rest below it, 0: none; the last entry is of the top level. */
 static int add_rests(const struct analysis_merged *m, const bool *is_shown, uint32_t *rest_of,
 		     struct analysis_merged_walk *out, struct hdb_error *err)
@@ -68,7 +77,7 @@ static int add_rests(const struct analysis_merged *m, const bool *is_shown, uint
 		const uint32_t above = node->parent == ANALYSIS_MERGED_TOP ? n : node->parent;
 		struct analysis_merged_rest *rest;
 
-		if (is_shown[v])
+		if (is_shown[v] || is_empty(m, v))
 			continue;
 		cut->rows++;
 		cut->objects += newest->count;

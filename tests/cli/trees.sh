@@ -2,6 +2,8 @@
 heapdb import "$DUMP" -o s.heapdb --quiet --sizes mat >/dev/null
 heapdb query merged-paths 'Sample*' --depth 2 --limit 8
 heapdb query merged-paths Sample --exclude Sample:none --json
+heapdb query merged-paths 'Sample*' --by field --limit 12
+heapdb query merged-paths Sample --by field --exclude none 2>&1
 heapdb query dominator-tree --by package --depth 1 --limit 5
 heapdb query big-drops --threshold 5
 heapdb query top-consumers --threshold 10

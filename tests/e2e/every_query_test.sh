@@ -87,6 +87,7 @@ try_dump() {
 		ask "$db" query dominator-tree --by $by
 		ask "$db" query merged-paths java.lang.String --by $by
 	done
+	ask "$db" query merged-paths java.lang.String --by field
 	ask "$db" query merged-paths 'java.util.*' --exclude java.lang.Thread:name
 	ask "$db" query histogram --fail-if 'retained(java.lang.*) > 1K'
 	for by in class package loader superclass object path dominator suspect; do

@@ -413,7 +413,7 @@ def check_trees(base, heap, small):
         sets = base.query('retained', target)
         if sets.code:
             continue
-        for by in 'class', 'package', 'loader':
+        for by in 'class', 'package', 'loader', 'field':
             a = base.query('merged-paths', target, '--by', by)
             what = 'paths %s --by %s' % (target, by)
             f = a.facts

@@ -61,6 +61,7 @@ static void free_tree(struct diff_tree *t)
 static int make_tree(struct diff *d, bool is_named, struct diff_tree **out, struct hdb_error *err)
 {
 	const struct analysis_merged_source source = { .tree = ANALYSIS_TREE_DOMINATORS };
+	static const struct growth_tree_options named = { .use = LIBRARY_FOR_GROWTH };
 	struct diff_tree *t = calloc(1, sizeof(*t));
 	int r = HDB_OK;
 
@@ -71,7 +72,7 @@ static int make_tree(struct diff *d, bool is_named, struct diff_tree **out, stru
 		return hdb_fail_memory(err, "a comparison", sizeof(*t));
 	analysis_merged_init(&t->merged, DERIVE_CLASS, (unsigned)d->side_count);
 	for (size_t s = 0; s < d->side_count && r == HDB_OK; s++) {
-		r = is_named ? growth_tree_add(&d->sides[s], &t->merged, (unsigned)s, NULL, err) :
+		r = is_named ? growth_tree_add(&d->sides[s], &t->merged, (unsigned)s, &named, err) :
 			       analysis_merged_add(&d->sides[s], &t->merged, (unsigned)s, &source,
 						   err);
 		base_work_release(d->sides[s].work);

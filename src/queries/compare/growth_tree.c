@@ -394,11 +394,11 @@ static int add_parts(struct walk *w, uint64_t *added, struct hdb_error *err)
 
 /* ---- all of it ---- */
 
-static int prepare(struct walk *w, struct hdb_error *err)
+static int prepare(struct walk *w, enum library_use use, struct hdb_error *err)
 {
 	struct base_work *work = w->session->work;
 	const uint64_t n = w->session->heap->object_count;
-	int r = trace_graph_init(&w->graph, w->session, LIBRARY_FOR_GROWTH, err);
+	int r = trace_graph_init(&w->graph, w->session, use, err);
 
 	analysis_merged_limit(w->m, w->session);
 	if (r == HDB_OK)
@@ -420,11 +420,12 @@ static int prepare(struct walk *w, struct hdb_error *err)
 }
 
 int growth_tree_add(const struct session *session, struct analysis_merged *m, unsigned dump,
-		    struct base_big *place, struct hdb_error *err)
+		    const struct growth_tree_options *options, struct hdb_error *err)
 {
+	struct analysis_merged_places places = { .members = options->members };
 	struct walk w = { .session = session, .m = m };
 	uint64_t *added = calloc((size_t)session->heap->object_count / 64 + 1, sizeof(*added));
-	int r = added ? prepare(&w, err) :
+	int r = added ? prepare(&w, options->use, err) :
 			hdb_fail_memory(err, "paths", session->heap->object_count / 8);
 
 	if (r != HDB_OK)
@@ -433,8 +434,9 @@ int growth_tree_add(const struct session *session, struct analysis_merged *m, un
 		goto out;
 	if ((r = add_parts(&w, added, err)) != HDB_OK)
 		goto out;
-	r = analysis_merged_count(session, m, dump,
-				  &(struct analysis_merged_places){ w.place, added }, err);
+	places.node = w.place;
+	places.added = options->members ? NULL : added;
+	r = analysis_merged_count(session, m, dump, &places, err);
 out:
 	for (size_t i = 0; i <= TRACE_ENTRY; i++)
 		base_idmap_release(&w.edges[i]);
@@ -445,8 +447,8 @@ out:
 	release_queue(&w, &w.first);
 	release_queue(&w, &w.last);
 	base_big_free(session->work, &w.classes_big);
-	if (r == HDB_OK && place) {
-		*place = w.place_big;
+	if (r == HDB_OK && options->place) {
+		*options->place = w.place_big;
 		/* What only counts with another object is no object of a node. */
 		for (uint32_t ix = 0; ix < session->heap->object_count; ix++)
 			if (base_bit_has(added, ix))

@@ -15,14 +15,26 @@
 
 #include "analysis/merged.h"
 #include "base/work.h"
+#include "queries/leaks/library_leaks.h"
+
+/* What is asked of the tree. */
+struct growth_tree_options {
+	enum library_use use;
+	/* those that count, a bit an object, each at its place; NULL: all; lent */
+	const uint64_t *members;
+	/*
+	 * set to the node of each object by index, ANALYSIS_MERGED_TOP where nothing leads to it:
+	 * owned, base_big_free with the session's work; NULL: not asked for
+	 */
+	struct base_big *place;
+};
 
 /*
- * Adds a heap to the tree as dump number `dump`. Strings count with their characters, arrays of
- * boxed numbers with these, where nothing else leads to them. Memory: 16 bytes an object meanwhile,
- * within the budget. *place, unless NULL, is by index the node of each object, ANALYSIS_MERGED_TOP
- * where nothing leads to it: owned, base_big_free with the session's work.
+ * Adds a heap to the tree as dump number `dump`. Without `members` strings count with their
+ * characters, arrays of boxed numbers with these, where nothing else leads to them. Memory: 16
+ * bytes an object meanwhile, within the budget.
  */
 int growth_tree_add(const struct session *session, struct analysis_merged *m, unsigned dump,
-		    struct base_big *place, struct hdb_error *err);
+		    const struct growth_tree_options *options, struct hdb_error *err);
 
 #endif

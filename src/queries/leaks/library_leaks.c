@@ -69,7 +69,7 @@ int library_leaks_init(struct library_leaks *leaks, const struct session *sessio
 	leaks->is_for = calloc(library_rule_count, sizeof(*leaks->is_for));
 	if (!leaks->is_for)
 		return hdb_fail_memory(err, "leaks of libraries", library_rule_count);
-	for (size_t i = 0; i < library_rule_count; i++)
+	for (size_t i = 0; i < library_rule_count && use != LIBRARY_FOR_NOTHING; i++)
 		leaks->is_for[i] = is_for(&library_rules[i], &device) &&
 				   (use == LIBRARY_FOR_GROWTH ? library_rules[i].is_ignored :
 								!library_rules[i].is_of_growth);

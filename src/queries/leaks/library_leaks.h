@@ -40,6 +40,7 @@ struct library_leaks {
 
 /* What the rules are for. */
 enum library_use {
+	LIBRARY_FOR_NOTHING, /* no rule counts */
 	LIBRARY_FOR_LEAKS,
 	LIBRARY_FOR_GROWTH /* only what is ignored counts, and what grows by itself is ignored */
 };

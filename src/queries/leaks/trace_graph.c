@@ -136,10 +136,12 @@ static const struct library_rule *field_rule(const struct trace_graph *graph, ui
 	return NULL;
 }
 
-static bool is_weak(const struct store_class *class)
+/* Whether referents of a class are left out; final references are, where no rules are asked for. */
+static bool is_weak(const struct trace_graph *graph, const struct store_class *class)
 {
 	return class->strength == STORE_SOFT || class->strength == STORE_WEAK ||
-	       class->strength == STORE_PHANTOM;
+	       class->strength == STORE_PHANTOM ||
+	       (class->strength == STORE_FINALIZER && graph->use == LIBRARY_FOR_NOTHING);
 }
 
 /* A plan that is made, from the class up. */
@@ -174,9 +176,9 @@ static int plan_class(struct trace_graph *graph, struct planning *p, uint32_t no
 		if (r != HDB_OK)
 			break;
 		planned.rule = field_rule(graph, p->class_no, name);
-		planned.is_ignored =
-			(planned.rule && planned.rule->is_ignored) ||
-			(is_weak(heap_class(heap, p->class_no)) && strcmp(name, "referent") == 0);
+		planned.is_ignored = (planned.rule && planned.rule->is_ignored) ||
+				     (is_weak(graph, heap_class(heap, p->class_no)) &&
+				      strcmp(name, "referent") == 0);
 		planned.name = strdup(name);
 		if (!planned.name)
 			return hdb_fail_memory(err, "fields", sizeof(name));
@@ -236,7 +238,11 @@ int trace_graph_init(struct trace_graph *graph, const struct session *session, e
 	struct heap *heap = session->heap;
 	int r;
 
-	*graph = (struct trace_graph){ .session = session, .new_activities_ix = HEAP_NONE };
+	*graph = (struct trace_graph){
+		.session = session,
+		.use = use,
+		.new_activities_ix = HEAP_NONE,
+	};
 	if ((r = heap_load_classes(heap, err)) != HDB_OK)
 		return r;
 	if ((r = heap_load_roots(heap, err)) != HDB_OK)

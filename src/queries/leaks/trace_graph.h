@@ -57,6 +57,7 @@ struct trace_plan {
 
 struct trace_graph {
 	const struct session *session;
+	enum library_use use;
 	struct library_leaks library;
 	struct trace_ids ids;
 	struct trace_plan **plans; /* by class, NULL: not needed yet; owned */

@@ -58,6 +58,7 @@ static const struct hdb_column columns[] = {
 	FIELD_COLUMN("field10"),
 	FIELD_COLUMN("field11"),
 	FIELD_COLUMN("field12"),
+	QUERY_LABEL_COLUMNS,
 	QUERY_OBJECT_COLUMNS,
 };
 

@@ -7,6 +7,7 @@
 #include "analysis/members.h"
 #include "analysis/merged.h"
 #include "base/bits.h"
+#include "queries/compare/growth_tree.h"
 #include "queries/queries.h"
 #include "query/common_options.h"
 #include "query/coverage.h"
@@ -27,8 +28,10 @@ enum { LEVEL, NAME, COUNT, SHALLOW, TOTAL_COUNT, TOTAL, PERCENT, ID, OTHERS, COL
 #define MIN_PART 1000
 
 static const struct hdb_option_spec path_options[] = {
-	{ "by", HDB_OPTION_CHOICE, "class|package|loader", "what to merge by",
-	  .default_value = "class" },
+	{ "by", HDB_OPTION_CHOICE, "class|package|loader|field",
+	  "what to merge by; field: the fields on the way, so that what different ones hold is apart "
+	  "(needs the dump)",
+	  .default_value = "class", .example = "field" },
 	{ "exclude", HDB_OPTION_TEXT, "weak,soft,phantom,finalizer|none|CLASS:FIELD",
 	  "references that do not count; fields of subclasses included",
 	  .default_value = ANALYSIS_EXCLUDES_WEAK, .example = "weak,soft" },
@@ -59,7 +62,8 @@ static const struct hdb_column path_columns[COLUMN_COUNT] = {
 	[LEVEL] = { "level", HDB_TYPE_COUNT, "level", "0: roots; what they hold follows" },
 	[NAME] = { "name", HDB_TYPE_TEXT, "name",
 		   "class, package or loader of the objects on this step "
-		   "of their paths; \"class X\" is the class object of X" },
+		   "of their paths; \"class X\" is the class object of X; by field: "
+		   "\"Main.CACHE -> java.util.HashMap\", the field that leads to them and their class" },
 	[COUNT] = { "objects", HDB_TYPE_COUNT, "objects",
 		    "objects of the set whose path ends here" },
 	[SHALLOW] = { "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
@@ -100,7 +104,7 @@ static const struct hdb_column path_facts[] = {
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
 	{ "without_path", HDB_TYPE_COUNT, "without path",
 	  "of those, held only through excluded "
-	  "references" },
+	  "references; by field, also as the loader of a class" },
 	{ "exclude", HDB_TYPE_TEXT, "excluded", "references that did not count" },
 	{ "folded", HDB_TYPE_COUNT, "folded",
 	  "objects that count with one above them because the tree "
@@ -176,6 +180,24 @@ static int find_members(struct query *q, struct merged_query *s, struct hdb_erro
 		return r;
 	for (uint64_t i = 0; i < s->members.count; i++)
 		base_bit_put(bits, ixs[i]);
+	return r;
+}
+
+/* The paths of leak traces: by names of fields, through collections at once. */
+static int merge_by_field(struct query *q, struct merged_query *s, struct hdb_error *err)
+{
+	const struct growth_tree_options options = {
+		.use = LIBRARY_FOR_NOTHING,
+		.members = s->bits.data,
+	};
+	int r;
+
+	if (!analysis_excludes_is_weak(&s->excludes))
+		return hdb_fail(err, HDB_EUSAGE,
+				"--by field follows strong references; --exclude does not go with "
+				"it");
+	r = growth_tree_add(&q->session, &s->merged, 0, &options, err);
+	analysis_merged_finish(&s->merged);
 	return r;
 }
 
@@ -274,7 +296,9 @@ static int open_paths(struct query *q, struct hdb_error *err)
 		return r;
 	if ((r = find_members(q, s, err)) != HDB_OK)
 		return r;
-	if ((r = merge_paths(q, s, err)) != HDB_OK)
+	r = strcmp(query_text(q, "by"), "field") == 0 ? merge_by_field(q, s, err) :
+							merge_paths(q, s, err);
+	if (r != HDB_OK)
 		return r;
 	s->whole = s->members.reachable_count;
 	if ((r = set_path_facts(q, s, err)) != HDB_OK)
