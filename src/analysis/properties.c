@@ -193,7 +193,7 @@ static const struct {
 	{ "build", "android.os.Build.FINGERPRINT", "Android's build" },
 	{ "arguments", "", "of the virtual machine, where the heap holds them" },
 	{ "collector", "", "garbage collector, where the heap or the arguments tell" },
-	{ "max heap", "", "bytes that the maximum heap size" },
+	{ "max heap", "", "maximum heap size in bytes" },
 };
 #define KNOWN (sizeof(known) / sizeof(known[0]))
 enum { ARGUMENTS = KNOWN - 3, COLLECTOR = KNOWN - 2, MAX_HEAP = KNOWN - 1 };

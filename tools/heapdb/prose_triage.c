@@ -19,11 +19,16 @@ static void put_figures(struct output *out, const struct hdb_rows *rows)
 	const struct hdb_value *count = rows_value(rows, "count");
 	const struct hdb_value *bytes = rows_value(rows, "bytes");
 	const struct hdb_value *percent = rows_value(rows, "percent");
+	const struct hdb_value *unit = rows_value(rows, "unit");
 
 	if (!has_value(count) && !has_value(bytes))
 		return;
 	output_string(out, "  figures: ");
 	prose_value(out, count);
+	if (has_value(count) && has_value(unit)) {
+		output_char(out, ' ');
+		prose_value(out, unit);
+	}
 	if (has_value(bytes)) {
 		output_string(out, has_value(count) ? ", " : "");
 		prose_value(out, bytes);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEVERITY, RULE, COUNT, BYTES, PERCENT, ID, CLASS, LABEL, TEXT, DETAIL, ADVICE };
+enum { SEVERITY, RULE, COUNT, BYTES, PERCENT, ID, CLASS, LABEL, TEXT, DETAIL, ADVICE, UNIT };
 
 static const struct hdb_option_spec options[] = {
 	{ "all", HDB_OPTION_FLAG,
@@ -22,7 +22,7 @@ static const struct hdb_option_spec options[] = {
 static const struct hdb_column columns[] = {
 	{ "severity", HDB_TYPE_TEXT, "severity", "critical, warning or info; with --all also ok" },
 	{ "rule", HDB_TYPE_TEXT, "rule", "name of the rule" },
-	{ "count", HDB_TYPE_COUNT, "count", "what was counted: objects, classes, elements" },
+	{ "count", HDB_TYPE_COUNT, "count", "how many things were found; `unit` says of what" },
 	{ "bytes", HDB_TYPE_BYTES, "bytes",
 	  "what these take or retain; of direct-buffers and "
 	  "mapped-files bytes outside the heap" },
@@ -33,7 +33,8 @@ static const struct hdb_column columns[] = {
 	{ "label", HDB_TYPE_TEXT, "object", "what it is" },
 	{ "text", HDB_TYPE_TEXT, "finding", "what the rule says" },
 	{ "detail", HDB_TYPE_TEXT, "detail", "what is special here; how figures were estimated" },
-	{ "advice", HDB_TYPE_TEXT, "see", "what to look at" },
+	{ "advice", HDB_TYPE_TEXT, "advice", "what to look at, or to do" },
+	{ "unit", HDB_TYPE_TEXT, "unit", "what was counted, as \"sessions\"" },
 	QUERY_LABEL_COLUMNS,
 };
 
@@ -178,7 +179,7 @@ static int next_triage(struct query *q, struct hdb_error *err)
 	struct triage_query *s = q->state;
 	const struct triage_rule *rule;
 	const struct triage_figure *f;
-	const char *severity;
+	const char *severity, *unit;
 	int r;
 
 	if (s->at == s->count)
@@ -190,6 +191,8 @@ static int next_triage(struct query *q, struct hdb_error *err)
 	query_lend_text(q, RULE, rule->id, strlen(rule->id));
 	query_lend_text(q, TEXT, rule->text, strlen(rule->text));
 	query_lend_text(q, ADVICE, rule->advice, strlen(rule->advice));
+	unit = triage_unit(rule->measure, f->count);
+	query_lend_text(q, UNIT, unit, strlen(unit));
 	query_set(q, COUNT, f->count);
 	query_set(q, BYTES, f->bytes);
 	if (!f->is_outside)

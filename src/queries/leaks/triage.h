@@ -67,6 +67,9 @@ enum triage_measure_no {
 	TRIAGE_MEASURES
 };
 
+/* What a measure counts, as "session" of one and "sessions" of others; static. */
+const char *triage_unit(enum triage_measure_no measure, uint64_t count);
+
 struct triage_rule {
 	const char *id;
 	enum triage_severity severity;
@@ -75,7 +78,7 @@ struct triage_rule {
 	uint64_t least_count;
 	uint64_t least_bytes;
 	unsigned least_percent; /* bytes, as a share of all reachable bytes */
-	/* all reachable bytes, as a share of what the maximum heap size, in percent */
+	/* all reachable bytes, as a share of the maximum heap size, in percent */
 	unsigned least_full;
 	const char *text;   /* what it means */
 	const char *advice; /* what to look at */

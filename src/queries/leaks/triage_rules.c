@@ -19,7 +19,8 @@ const struct triage_rule triage_rules[] = {
 	  "reachable objects nearly fill the heap: GC is reclaiming little",
 	  "query leaks; or a larger -Xmx" },
 	{ "leak-suspect", TRIAGE_WARNING, TRIAGE_SUSPECT, 1, 16 * MIB, 20, 0,
-	  "one suspect holds a large part of the heap", "query leaks: is it meant to?" },
+	  "one suspect holds a large part of the heap",
+	  "query leaks says what it holds: is it expected to hold so much?" },
 	{ "leaking-objects", TRIAGE_WARNING, TRIAGE_SHOULD_BE_GONE, 1, 0, 0, 0,
 	  "objects are destroyed by Android's life cycles but still reachable",
 	  "query leaks: which references keep them" },
@@ -279,3 +280,52 @@ const struct triage_hint triage_hints[] = {
 	{ "java.lang.Thread", NULL, "a thread" },
 };
 const size_t triage_hint_count = sizeof(triage_hints) / sizeof(triage_hints[0]);
+
+static const char *const units[TRIAGE_MEASURES][2] = {
+	[TRIAGE_SUSPECT] = { "leak suspect", "leak suspects" },
+	[TRIAGE_GARBAGE] = { "object", "objects" },
+	[TRIAGE_HEAP] = { "heap", "heaps" },
+	[TRIAGE_OUT_OF_MEMORY] = { "thread that ran out of memory",
+				   "threads that ran out of memory" },
+	[TRIAGE_CLASSES] = { "class", "classes" },
+	[TRIAGE_SHOULD_BE_GONE] = { "leaking object", "leaking objects" },
+	[TRIAGE_JNI_GLOBALS] = { "object", "objects" },
+	[TRIAGE_FILLERS] = { "array", "arrays" },
+	[TRIAGE_MANY_SMALL] = { "object", "objects" },
+	[TRIAGE_BOXED] = { "object", "objects" },
+	[TRIAGE_FINALIZERS] = { "object", "objects" },
+	[TRIAGE_SESSIONS] = { "session", "sessions" },
+	[TRIAGE_LISTENERS] = { "listener", "listeners" },
+	[TRIAGE_CONNECTIONS] = { "connection", "connections" },
+	[TRIAGE_REFLECTION] = { "object", "objects" },
+	[TRIAGE_LOADERS] = { "class loader", "class loaders" },
+	[TRIAGE_THREADS] = { "thread", "threads" },
+	[TRIAGE_STATEMENTS] = { "statement", "statements" },
+	[TRIAGE_ZIP] = { "object", "objects" },
+	[TRIAGE_EXCEPTIONS] = { "exception", "exceptions" },
+	[TRIAGE_WEAK_ONLY] = { "object", "objects" },
+	[TRIAGE_BIG_ARRAY] = { "place or element", "places or elements" },
+	[TRIAGE_BIG_PRIMITIVE] = { "array", "arrays" },
+	[TRIAGE_THREAD_PIN] = { "local variable", "local variables" },
+	[TRIAGE_THREAD_LOCALS] = { "thread", "threads" },
+	[TRIAGE_STALE_LOCALS] = { "value", "values" },
+	[TRIAGE_COLLISIONS] = { "hash map", "hash maps" },
+	[TRIAGE_WEAK_LEAK] = { "entry", "entries" },
+	[TRIAGE_DIRECT_BUFFERS] = { "buffer", "buffers" },
+	[TRIAGE_MAPPED] = { "mapped file", "mapped files" },
+	[TRIAGE_SPARSE] = { "collection", "collections" },
+	[TRIAGE_EMPTY] = { "collection", "collections" },
+	[TRIAGE_DUPLICATE_STRINGS] = { "string", "strings" },
+	[TRIAGE_LOCALS_OF_ONE] = { "thread", "threads" },
+	[TRIAGE_LOCALS_OF_CLASS] = { "value", "values" },
+	[TRIAGE_HELD_LISTENERS] = { "listener", "listeners" },
+	[TRIAGE_TASKS] = { "task", "tasks" },
+	[TRIAGE_DELETE_ON_EXIT] = { "file name", "file names" },
+	[TRIAGE_CLOSED_LOADER] = { "class loader", "class loaders" },
+	[TRIAGE_TWIN_LOADERS] = { "class loader", "class loaders" },
+};
+
+const char *triage_unit(enum triage_measure_no measure, uint64_t count)
+{
+	return units[measure][count != 1];
+}

@@ -194,7 +194,7 @@ static int add_limit(struct triage *t, struct hdb_error *err)
 		f->count = 1;
 		f->bytes = t->whole_bytes;
 		(void)snprintf(f->detail, sizeof(f->detail),
-			       "%.2f %% of the %" PRIu64 " bytes that the maximum heap size",
+			       "%.2f %% of the maximum heap size, %" PRIu64 " bytes",
 			       analysis_limit_percent(&t->limit, t->whole_bytes), t->limit.bytes);
 	}
 	t->figures[TRIAGE_OUT_OF_MEMORY].count = t->limit.is_out_of_memory;

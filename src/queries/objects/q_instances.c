@@ -64,7 +64,8 @@ static const struct hdb_column columns[] = {
 
 static const struct hdb_column facts[] = {
 	{ "class", HDB_TYPE_TEXT, "class", "the class or pattern that was asked for" },
-	{ "objects", HDB_TYPE_COUNT, "objects", "objects of it, reachable or not" },
+	{ "objects", HDB_TYPE_COUNT, "objects, reachable or not",
+	  "objects of it, reachable or not" },
 	QUERY_COVERAGE_FACTS,
 };
 

@@ -109,14 +109,15 @@ static const struct hdb_column path_facts[] = {
 	{ "folded", HDB_TYPE_COUNT, "folded",
 	  "objects that count with one above them because the tree "
 	  "has too many branches or is too deep" },
-	{ "min", HDB_TYPE_COUNT, "shown",
+	{ "min", HDB_TYPE_COUNT, "shown from objects",
 	  "objects of the set on or below a node from which on it is shown" },
 	QUERY_COVERAGE_FACTS,
 };
 
 static const struct hdb_column tree_facts[] = {
 	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
-	{ "min", HDB_TYPE_BYTES, "shown", "retained bytes of a node from which on it is shown" },
+	{ "min", HDB_TYPE_BYTES, "shown from bytes",
+	  "retained bytes of a node from which on it is shown" },
 	{ "folded", HDB_TYPE_COUNT, "folded",
 	  "objects that count with one above them because the tree "
 	  "has too many branches or is too deep" },
