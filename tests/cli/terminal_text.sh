@@ -9,10 +9,11 @@ heapdb import "$DUMP" -o s.heapdb --quiet >/dev/null
 cat >term.py <<'END'
 import fcntl, os, pty, struct, subprocess, sys, termios
 
-def on_terminal(columns, command, **env):
+def on_terminal(columns, command, verb="query", **env):
     main, side = pty.openpty()
     fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    child = subprocess.Popen(["heapdb", "query"] + command.split() + ["--db", "s.heapdb"], stdout=side,
+    db = [] if verb in ("diff", "help") else ["--db", "s.heapdb"]
+    child = subprocess.Popen(["heapdb", verb] + command.split() + db, stdout=side,
                              env=dict(os.environ, **env))
     os.close(side)
     text = b""
@@ -44,13 +45,36 @@ assert "\033" not in on_terminal(80, "histogram --limit 1", TERM="xterm", NO_COL
 
 latch = subprocess.run(["heapdb", "query", "group", "java.util.concurrent.CountDownLatch", "--csv", "--columns", "id",
                         "--db", "s.heapdb"], stdout=subprocess.PIPE, check=True).stdout.decode().split()[1]
-for command in "threads main", "path " + latch, "object " + latch, "leaks --threshold 14", "triage":
+for command in "threads main", "threads --limit 1", "path " + latch, "object " + latch, \
+        "leaks --threshold 14", "leaks --threshold 14 --limit 1", "triage":
     text = on_terminal(80, command, **plain)
+    assert all(len(line) <= 80 for line in text.split("\n")), text
     print("---", command)
     print(text, end="")
     for rows in command + " --table", command + " --wide":
         assert on_terminal(80, rows, **plain) != text, rows
-    assert text == on_terminal(80, command, TERM="xterm", NO_COLOR="").replace("\033[1m", "").replace("\033[0m", "")
+    coloured = on_terminal(80, command, TERM="xterm", NO_COLOR="")
+    for code in "0", "1", "2":
+        coloured = coloured.replace("\033[" + code + "m", "")
+    assert text == coloured
+# a line that is too wide without packages, too, is broken, behind the strokes of its path
+narrow = on_terminal(50, "path " + latch, **plain)
+print("--- path at 50")
+print(narrow, end="")
+assert all(len(line) <= 50 for line in narrow.split("\n")), narrow
+# what a value was comes after how much it grew
+for columns in 80, 200:
+    text = on_terminal(columns, "s.heapdb s.heapdb --limit 2", "diff", **plain)
+    print("--- diff at", columns)
+    print(text[text.index("\n\n") + 2:], end="")
+    assert all(len(line) <= columns for line in text.split("\n")), text
+# facts are broken, too; what info says again as a number is for programs
+text = on_terminal(60, "--by path s.heapdb s.heapdb --limit 2", "diff", **plain)
+assert "left out: " in text and all(len(line) <= 60 for line in text[:text.index("\n\n")].split("\n")), text
+text = on_terminal(80, "", "info", **plain)
+assert "not shown: explanations" in text and "classes" in text, text
+assert " -" not in [line[-2:] for line in text.split("\n")], text
+assert all(len(line) <= 80 for line in on_terminal(80, "query leaks", "help", **plain).split("\n"))
 # no box-drawing characters where the locale has none
 assert on_terminal(80, "path " + latch, LC_ALL="C", **plain).isascii()
 END

@@ -94,14 +94,113 @@ static size_t shorten_lines(struct bytes *to, const char *text, size_t size)
 	return left_out;
 }
 
+/* Bytes and *columns of what stands before a line's text: blanks and the strokes of a path. */
+static size_t lead_size(const char *line, size_t size, size_t *columns)
+{
+	size_t i = 0;
+
+	*columns = 0;
+	while (i < size) {
+		uint32_t c;
+		const size_t n = utf8_decode(line + i, size - i, &c);
+		const bool is_stroke = (c >= 0x2500 && c < 0x2580) || (c >= 0x2190 && c < 0x2200);
+
+		if (n == 0 || (!is_stroke && (n > 1 || !memchr(" |+-`>", (int)c, 6))))
+			break;
+		i += n;
+		++*columns;
+	}
+	return i;
+}
+
+/* What stands there in the lines that go on with it: the stroke that leads further down, blanks. */
+static void put_lead(struct bytes *to, const char *lead, size_t size)
+{
+	static const char down[] = "\xe2\x94\x82";
+	size_t i = 0;
+
+	while (i < size) {
+		uint32_t c;
+
+		i += utf8_decode(lead + i, size - i, &c);
+		if (c == 0x2502 || c == 0x251c || c == 0x252c)
+			bytes_add(to, down, sizeof(down) - 1);
+		else
+			bytes_add(to, c == '|' || c == '+' ? "|" : " ", 1);
+	}
+	bytes_add(to, "  ", 2);
+}
+
 /*
- * Shortens the paragraphs with lines that are too wide, in place; what was shortened once stays as
- * it is the next time.
+ * Bytes of the text up to the last blank within `width` columns; a word that would not fit into the
+ * next line stays in this one.
+ */
+static size_t break_at(const char *text, size_t size, size_t width)
+{
+	size_t best = 0;
+
+	for (size_t i = 1; i <= size; i++) {
+		if (i < size && text[i] != ' ')
+			continue;
+		if (line_columns(text, i) <= width)
+			best = i;
+		else if (best && line_columns(text + best, i - best) + 2 <= width)
+			return best;
+		else if (!best || i == size)
+			return i;
+		else
+			best = i;
+	}
+	return size;
+}
+
+/* Appends the line in as many as it takes, broken at blanks; a word is not broken. */
+static void wrap_line(struct bytes *to, const char *line, size_t size, size_t width)
+{
+	size_t indent, first = 0;
+	const size_t lead = lead_size(line, size, &indent);
+
+	bytes_add(to, line, lead);
+	for (size_t at = lead; at < size;) {
+		const size_t room = width > indent + first ? width - indent - first : 1;
+		const size_t part = break_at(line + at, size - at, room);
+
+		bytes_add(to, line + at, part);
+		at += part + (at + part < size);
+		if (at < size) {
+			bytes_add(to, "\n", 1);
+			put_lead(to, line, lead);
+			first = 2;
+		}
+	}
+}
+
+/* Appends the lines, those that are too wide in several. */
+static void wrap_lines(struct bytes *to, const char *text, size_t size, size_t width)
+{
+	while (size > 0) {
+		const char *end = memchr(text, '\n', size);
+		const size_t line = end ? (size_t)(end - text) : size;
+
+		if (line_columns(text, line) > width)
+			wrap_line(to, text, line, width);
+		else
+			bytes_add(to, text, line);
+		bytes_add(to, text + line, end != NULL);
+		text += line + (end != NULL);
+		size -= line + (end != NULL);
+	}
+}
+
+/*
+ * Shortens the paragraphs with lines that are too wide, and breaks the lines that still are; what
+ * was shortened once stays as it is the next time. Where that takes more room than the buffer has,
+ * or than there is memory, lines stay as wide as they are.
  */
 static void fit_paragraphs(struct output *out)
 {
-	struct bytes shortened = { 0 };
-	size_t from = 0, to = 0;
+	struct bytes shortened = { 0 }, fitted = { 0 };
+	size_t from = 0;
 
 	while (from < out->used) {
 		const char *text = out->buffer + from;
@@ -115,10 +214,14 @@ static void fit_paragraphs(struct output *out)
 			size = shortened.size;
 			out->was_shortened = true;
 		}
-		memmove(out->buffer + to, text, size);
-		to += size;
+		wrap_lines(&fitted, text, size, out->fit);
 	}
-	out->used = to;
+	if (!fitted.failed && fitted.size <= OUTPUT_BUFFER_SIZE) {
+		if (fitted.size > 0)
+			memcpy(out->buffer, fitted.data, fitted.size);
+		out->used = fitted.size;
+	}
+	bytes_release(&fitted);
 	bytes_release(&shortened);
 }
 

@@ -52,8 +52,9 @@ void output_flush(struct output *out);
 
 /*
  * From here on, paragraphs of text with a line beyond `width` columns are printed with the packages
- * of their class names shortened, and out->was_shortened says so; a line may still be wider. 0 ends
- * it. A paragraph ends with a blank line; one that the buffer has no room for is taken in parts.
+ * of their class names shortened, and out->was_shortened says so; a line that is still wider is
+ * broken at blanks, behind the strokes of a path that it begins with. 0 ends it. A paragraph ends
+ * with a blank line; one that the buffer has no room for is taken in parts.
  */
 void output_fit(struct output *out, size_t width);
 

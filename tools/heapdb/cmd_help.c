@@ -19,18 +19,18 @@
  * Words of `text`, in lines that begin at HELP_COLUMN, where the cursor is, and end before
  * HELP_WIDTH.
  */
-static void put_words(struct output *out, const char *text)
+static void put_words(struct output *out, const char *text, size_t indent)
 {
-	size_t at = HELP_COLUMN;
+	size_t at = indent;
 
 	while (*text) {
 		const size_t size = strcspn(text, " ");
 
-		if (at > HELP_COLUMN && at + 1 + size > HELP_WIDTH) {
+		if (at > indent && at + 1 + size > HELP_WIDTH) {
 			output_char(out, '\n');
-			output_blanks(out, HELP_COLUMN);
-			at = HELP_COLUMN;
-		} else if (at > HELP_COLUMN) {
+			output_blanks(out, indent);
+			at = indent;
+		} else if (at > indent) {
 			output_char(out, ' ');
 			at++;
 		}
@@ -41,20 +41,40 @@ static void put_words(struct output *out, const char *text)
 	output_char(out, '\n');
 }
 
+/* A name whose choices are more than a line has room for goes on behind one of their bars. */
+static void put_left(struct output *out, const char *left)
+{
+	size_t room = HELP_WIDTH - 2;
+
+	while (strlen(left) > room) {
+		size_t part = room;
+
+		while (part > 0 && left[part - 1] != '|')
+			part--;
+		if (part == 0)
+			break;
+		output_bytes(out, left, part);
+		output_string(out, "\n      ");
+		left += part;
+		room = HELP_WIDTH - 6;
+	}
+	output_string(out, left);
+}
+
 /* "  left   right", right on a line of its own if left is long. */
 static void put_line(struct output *out, const char *left, const char *right)
 {
 	const size_t size = strlen(left) + 2;
 
 	output_string(out, "  ");
-	output_string(out, left);
+	put_left(out, left);
 	if (size + 2 > HELP_COLUMN) {
 		output_char(out, '\n');
 		output_blanks(out, HELP_COLUMN);
 	} else {
 		output_blanks(out, HELP_COLUMN - size);
 	}
-	put_words(out, right ? right : "");
+	put_words(out, right ? right : "", HELP_COLUMN);
 }
 
 static void put_option(struct output *out, char letter, const char *name, const char *argument,
@@ -228,13 +248,15 @@ void help_command(struct output *out, const struct command *command,
 	if (!query && command->query)
 		query = hdb_query_named(command->query);
 	if (query && command->flags & NAMES_QUERY)
-		output_format(out, "usage: heapdb %s%s%s%s%s [options]\n\n%s\n",
+		output_format(out, "usage: heapdb %s%s%s%s%s [options]\n\n",
 			      query->is_query ? command->name : verb_of(query),
 			      query->is_query ? " " : "", query->name, *query->targets ? " " : "",
-			      query->targets, query->summary);
+			      query->targets);
 	else
-		output_format(out, "usage: heapdb %s%s%s\n\n%s\n", command->name,
-			      *command->synopsis ? " " : "", command->synopsis, command->summary);
+		output_format(out, "usage: heapdb %s%s%s\n\n", command->name,
+			      *command->synopsis ? " " : "", command->synopsis);
+	put_words(out, query && command->flags & NAMES_QUERY ? query->summary : command->summary,
+		  0);
 	if (query)
 		put_query(out, query);
 	else if (command->flags & NAMES_QUERY)

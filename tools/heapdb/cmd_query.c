@@ -34,6 +34,12 @@ static void set_defaults(struct cli *cli)
 		opt->limit = cli->command->query ? OPTIONS_LIMIT_COMMAND : OPTIONS_LIMIT_DEFAULT;
 }
 
+/* Whether --limit is the text's own, which counts threads or leaks. */
+static bool has_parts(const struct cli *cli)
+{
+	return is_text(cli) && prose_has_parts(cli->query->name);
+}
+
 static struct hdb_query_args args_of(const struct options *opt)
 {
 	return (struct hdb_query_args){
@@ -107,6 +113,10 @@ static int ask_and_print(struct cli *cli, struct hdb *const *before)
 	style = render_style_of(&cli->opt, cli->out);
 	style.as_text = is_text(cli);
 	args = args_of(&cli->opt);
+	if (has_parts(cli)) {
+		style.parts = cli->opt.limit;
+		args.limit = 0;
+	}
 	if (before) {
 		args.before = before;
 		args.before_count = cli->before_count;
@@ -123,7 +133,7 @@ static int ask_and_print(struct cli *cli, struct hdb *const *before)
 		.name = cli->query->name,
 		.rows = rows,
 		.args = &args,
-		.limit = cli->opt.limit,
+		.limit = args.limit,
 		.sort = cli->opt.sort && *cli->opt.sort == '-' ? cli->opt.sort + 1 : cli->opt.sort,
 		.err = &cli->err,
 	};

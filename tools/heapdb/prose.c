@@ -12,11 +12,12 @@
 static const struct {
 	const char *query;
 	prose_fn *text;
-	bool is_whole; /* see prose_is_whole */
+	bool is_whole;  /* see prose_is_whole */
+	bool has_parts; /* see prose_has_parts */
 } texts[] = {
-	{ "leaks", prose_leaks, true },   { "object", prose_object, false },
-	{ "path", prose_path, true },     { "threads", prose_threads, true },
-	{ "triage", prose_triage, true },
+	{ "leaks", prose_leaks, true, true },    { "object", prose_object, false, false },
+	{ "path", prose_path, true, false },     { "threads", prose_threads, true, true },
+	{ "triage", prose_triage, true, false },
 };
 
 prose_fn *prose_of(const char *query)
@@ -33,6 +34,15 @@ bool prose_is_whole(const char *query)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		if (strcmp(texts[i].query, query) == 0)
 			return texts[i].is_whole;
+	}
+	return false;
+}
+
+bool prose_has_parts(const char *query)
+{
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		if (strcmp(texts[i].query, query) == 0)
+			return texts[i].has_parts;
 	}
 	return false;
 }
@@ -100,6 +110,18 @@ int prose_footer(struct answer *answer, const struct render_style *style, struct
 		      (int)format_thousands(all, total, false), all);
 	output_string(out, style->has_colour ? STYLE_END "\n" : "\n");
 	return HDB_OK;
+}
+
+void prose_parts_footer(const struct render_style *style, struct output *out, uint64_t all,
+			const char *parts)
+{
+	char have[OUTPUT_NUMBER_SIZE], of[OUTPUT_NUMBER_SIZE];
+
+	output_string(out, style->has_colour ? "\n" STYLE_DIM : "\n");
+	output_format(out, "%.*s of %.*s %s (--limit all shows all)",
+		      (int)format_thousands(have, style->parts, false), have,
+		      (int)format_thousands(of, all, false), of, parts);
+	output_string(out, style->has_colour ? STYLE_END "\n" : "\n");
 }
 
 void prose_wrap(struct output *out, const struct render_style *style, size_t indent, size_t at,

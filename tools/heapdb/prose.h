@@ -20,6 +20,9 @@ prose_fn *prose_of(const char *query);
 /* Whether the text is printed whole if no --limit is given: a story is not cut in its middle. */
 bool prose_is_whole(const char *query);
 
+/* Whether its --limit counts what the text tells of (threads, leaks), and not rows. */
+bool prose_has_parts(const char *query);
+
 prose_fn prose_leaks, prose_object, prose_path, prose_threads, prose_triage;
 
 /* ---- for the texts ---- */
@@ -42,6 +45,10 @@ void prose_retained(struct output *out, const struct hdb_value *retained);
 
 /* "25 of 3,412 rows (--limit all shows all)", if rows were left out. */
 int prose_footer(struct answer *answer, const struct render_style *style, struct output *out);
+
+/* The same of parts: "3 of 42 threads (--limit all shows all)". */
+void prose_parts_footer(const struct render_style *style, struct output *out, uint64_t all,
+			const char *parts);
 
 /*
  * A text in lines that fit the terminal, each after `indent` blanks; `at` columns of the first line

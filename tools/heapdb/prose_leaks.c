@@ -53,12 +53,14 @@ static void put_sentence(struct output *out, const struct render_style *style,
 		prose_wrap(out, style, 2, 0, text->text, text->text_size);
 }
 
-/* "held by com.acme.Cache.entries (static)". */
+/* "Held by: com.acme.Cache.entries (static)", where the sentence has not said so. */
 static void put_holder(struct output *out, const struct hdb_rows *rows)
 {
 	const struct hdb_value *holds = rows_value(rows, "via_field");
+	const struct hdb_value *text = rows_value(rows, "text");
 
-	if (!has_value(holds))
+	if (!has_value(holds) ||
+	    (has_value(text) && memmem(text->text, text->text_size, holds->text, holds->text_size)))
 		return;
 	output_string(out, "  Held by: ");
 	prose_value(out, holds);
@@ -160,20 +162,36 @@ static void put_step(struct output *out, const struct hdb_rows *rows, bool boxes
 
 /* ---- lists ---- */
 
-/* "      8,492  java.util.HashMap$Node   61.47 %  20.1 MiB". */
+/* "     20.1 MiB", or nothing where it is not known. */
+static void put_size(struct output *out, const struct hdb_value *bytes)
+{
+	char buf[OUTPUT_NUMBER_SIZE];
+
+	if (has_value(bytes))
+		output_format(out, "  %10.*s", (int)format_human(buf, bytes->u), buf);
+}
+
+/* What stands above the figures of put_class. */
+static void put_class_head(struct output *out, const struct hdb_rows *rows)
+{
+	if (has_value(rows_value(rows, "objects")))
+		output_format(out, "    %11s  %9s  %10s%s  class\n", "objects", "% of heap",
+			      "shallow",
+			      has_value(rows_value(rows, "retained")) ? "    retained" : "");
+}
+
+/* "      8,492   61.47 %   265.4 KiB    20.1 MiB  java.util.HashMap$Node". */
 static void put_class(struct output *out, const struct hdb_rows *rows)
 {
 	const struct hdb_value *class = rows_value(rows, "class");
-	const struct hdb_value *retained = rows_value(rows, "retained");
 	char buf[OUTPUT_NUMBER_SIZE];
 	const size_t size = format_thousands(buf, rows_value(rows, "objects")->u, false);
 
-	output_format(out, "    %*.*s  %6.2f %%  ", 13, (int)size, buf,
-		      rows_value(rows, "percent")->d);
+	output_format(out, "    %11.*s  %7.2f %%", (int)size, buf, rows_value(rows, "percent")->d);
+	put_size(out, rows_value(rows, "shallow"));
+	put_size(out, rows_value(rows, "retained"));
+	output_string(out, "  ");
 	prose_value(out, has_value(class) ? class : rows_value(rows, "label"));
-	output_string(out, ", shallow ");
-	prose_value(out, rows_value(rows, "shallow"));
-	prose_retained(out, retained);
 	output_char(out, '\n');
 }
 
@@ -213,6 +231,12 @@ static void put_stack(struct output *out, const struct hdb_rows *rows)
 	output_char(out, '\n');
 }
 
+static void put_list_head(struct output *out, const struct hdb_rows *rows, const struct list *list)
+{
+	output_format(out, "\n  %s:\n", list->heading);
+	put_class_head(out, rows);
+}
+
 /* ---- the story ---- */
 
 static void put_heap(struct answer *answer, struct output *out)
@@ -234,7 +258,9 @@ static void put_heap(struct answer *answer, struct output *out)
 static void put_next(struct output *out, uint64_t id)
 {
 	if (id)
-		output_format(out, "  Next: heapdb query object|dominators|path 0x%" PRIx64 "\n",
+		output_format(out,
+			      "  Next: heapdb query object 0x%" PRIx64
+			      ", or query dominators, path, referrers\n",
 			      id);
 }
 
@@ -257,6 +283,20 @@ static void put_left_out(struct answer *answer, struct output *out, uint64_t lis
 	}
 }
 
+/* Leaks and suspects that the answer has. */
+static uint64_t count_leaks(const struct answer *answer)
+{
+	static const char *const facts[] = { "leaks", "library_leaks", "suspects" };
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+		const struct hdb_value *fact = answer_fact(answer, facts[i]);
+
+		count += has_value(fact) ? fact->u : 0;
+	}
+	return count;
+}
+
 static void put_end(struct answer *answer, struct output *out, uint64_t listed)
 {
 	put_left_out(answer, out, listed);
@@ -275,7 +315,7 @@ int prose_leaks(struct answer *answer, const struct render_style *style, struct 
 	const struct hdb_rows *rows = answer->rows;
 	const struct list *open = NULL;
 	bool in_path = false;
-	uint64_t id = 0, listed = 0;
+	uint64_t id = 0, listed = 0, told = 0;
 	int rc;
 
 	put_heap(answer, out);
@@ -286,6 +326,10 @@ int prose_leaks(struct answer *answer, const struct render_style *style, struct 
 		if (is_suspect || rows_is(rows, "kind", "leaking") ||
 		    rows_is(rows, "kind", "library")) {
 			put_next(out, id);
+			if (style->parts && told++ == style->parts) {
+				prose_parts_footer(style, out, count_leaks(answer), "leaks");
+				return HDB_OK;
+			}
 			id = has_value(rows_value(rows, "id")) ? rows_value(rows, "id")->u : 0;
 			output_char(out, '\n');
 			if (is_suspect)
@@ -302,7 +346,7 @@ int prose_leaks(struct answer *answer, const struct render_style *style, struct 
 				id = 0;
 			}
 			if (list != open)
-				output_format(out, "\n  %s:\n", list->heading);
+				put_list_head(out, rows, list);
 			put_row(out, style, rows);
 		} else {
 			put_stack(out, rows);

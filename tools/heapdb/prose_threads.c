@@ -86,10 +86,17 @@ static void put_held(struct output *out, const struct hdb_rows *rows)
 
 int prose_threads(struct answer *answer, const struct render_style *style, struct output *out)
 {
+	uint64_t threads = 0;
 	int rc;
 
 	while ((rc = answer_next(answer, out)) == HDB_OK) {
 		if (rows_is(answer->rows, "kind", "thread")) {
+			if (style->parts && threads++ == style->parts) {
+				const struct hdb_value *all = answer_fact(answer, "threads");
+
+				prose_parts_footer(style, out, all->u, "threads");
+				return HDB_OK;
+			}
 			output_string(out, answer->row_count > 1 ? "\n" : "");
 			put_thread(out, style, answer->rows);
 		} else if (rows_is(answer->rows, "kind", "frame")) {

@@ -52,6 +52,7 @@ struct render_style {
 	bool as_text;    /* as people read it from top to bottom: see prose.h */
 	bool has_colour; /* bold, dim and colours may be printed */
 	size_t width;    /* columns of the terminal; 0: do not cut */
+	uint64_t parts;  /* with as_text: threads or leaks printed at most; 0: all */
 };
 
 /* What a terminal obeys, where style.has_colour. */

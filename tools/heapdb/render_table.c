@@ -5,11 +5,13 @@
  * even a table of millions of rows is printed as it comes, in little memory.
  *
  * A line that is wider than the terminal loses the packages of its class names, the widest column
- * first; then texts are cut to CUT_FIRST columns; then columns go, the last first down to the
- * retained size, and are named below the table; then texts are cut to CUT_MIN, the first one, which
- * names the row, after all others; at last more columns go. Numbers are never cut.
+ * first; then texts are cut to CUT_FIRST columns; then columns go, of a comparison those of the
+ * older dump, then the last first down to the retained size, and are named below the table; then
+ * texts are cut to CUT_MIN, the first one, which names the row, after all others; at last more
+ * columns go, the retained size after all others. Numbers are never cut.
  */
 #include "heapdb/cli.h"
+#include "heapdb/prose.h"
 #include "heapdb/render.h"
 #include "common/shorten.h"
 
@@ -38,7 +40,9 @@ struct column {
 	bool is_text;
 	bool is_short;  /* class names lose their packages */
 	bool is_hidden; /* there is no room for it */
+	bool is_twin;   /* it says a value again, for programs */
 	bool stays;     /* it is never hidden */
+	bool is_before; /* what it was in the older dump: the growth says it, too */
 	/* it, and what stands before it, is hidden only where texts cannot be cut further */
 	bool matters;
 };
@@ -63,6 +67,7 @@ struct table {
 	size_t blanks;          /* due before the next text of the line */
 	const char *line_end;
 	bool has_heading; /* it is printed */
+	bool is_cut;      /* a text was: it lacks packages, or its end */
 };
 
 static size_t put_number(struct bytes *out, const char *buf, size_t size)
@@ -115,13 +120,19 @@ static void put_facts(struct answer *answer, const struct render_style *style, s
 	for (size_t i = 0; i < answer_fact_count(answer); i++) {
 		const struct hdb_column *fact = answer_fact_column(answer, i);
 		const struct hdb_value *value = answer_fact_value(answer, i);
+		size_t width;
 
 		if (value->type == HDB_TYPE_NULL)
 			continue;
 		text.size = 0;
-		value_for_people(value, style, &text);
+		width = value_for_people(value, style, &text) + strlen(column_title(fact)) + 2;
 		output_string(out, column_title(fact));
 		output_string(out, ": ");
+		if (value->type == HDB_TYPE_TEXT && style->width > 0 && width > style->width) {
+			prose_wrap(out, style, 2, strlen(column_title(fact)) + 2, value->text,
+				   value->text_size);
+			continue;
+		}
 		output_bytes(out, text.data, text.size);
 		output_char(out, '\n');
 	}
@@ -155,6 +166,7 @@ static void put_cell(struct table *t, size_t no, const char *text, size_t size, 
 		size = escape_fit(text, size, column->cut - 1, &width);
 		width++;
 		is_cut = true;
+		t->is_cut = true;
 	}
 	if (!column->is_text && width < column->width)
 		t->blanks += column->width - width;
@@ -275,17 +287,25 @@ static void cut_widest(struct table *t, size_t from, size_t least)
 	}
 }
 
-/*
- * Hides columns from the last on, down to one that matters unless `all`; what was printed before
- * cannot be hidden.
- */
-static void hide_last(struct table *t, bool all)
+/* Hides columns of the older dump, the last first. */
+static void hide_before(struct table *t)
+{
+	for (size_t i = t->columns; i-- > 0 && !t->has_heading && line_width(t) > t->style->width;)
+		t->column[i].is_hidden |= t->column[i].is_before && !t->column[i].stays;
+}
+
+/* Which columns go: those behind the last that matters, or that do not matter, or all. */
+enum hiding { BEHIND, OTHERS, ALL };
+
+/* Hides columns from the last on; what was printed before cannot be hidden. */
+static void hide_last(struct table *t, enum hiding which)
 {
 	for (size_t i = t->columns;
 	     i-- > 0 && !t->has_heading && line_width(t) > t->style->width;) {
-		if (t->column[i].matters && !all)
+		if (t->column[i].matters && which == BEHIND)
 			break;
-		t->column[i].is_hidden = !t->column[i].stays;
+		if (!t->column[i].matters || which == ALL)
+			t->column[i].is_hidden |= !t->column[i].stays;
 	}
 	for (size_t i = 0; i < t->columns; i++) {
 		if (!t->column[i].is_hidden)
@@ -332,10 +352,12 @@ static void lay_out(struct table *t)
 		return;
 	shorten_widest(t);
 	cut_widest(t, 0, CUT_FIRST);
-	hide_last(t, false);
+	hide_before(t);
+	hide_last(t, BEHIND);
 	cut_widest(t, after_name(t), CUT_MIN);
 	cut_widest(t, 0, CUT_MIN);
-	hide_last(t, true);
+	hide_last(t, OTHERS);
+	hide_last(t, ALL);
 	widen_cut(t);
 }
 
@@ -373,6 +395,7 @@ static void put_batch(struct table *t)
 		}
 		t->shortened.size = 0;
 		less = shorten_names(&t->shortened, text, cell->size);
+		t->is_cut |= less > 0;
 		put_cell(t, i % t->columns, t->shortened.data, t->shortened.size,
 			 cell->width - less);
 	}
@@ -421,7 +444,7 @@ static void put_note(struct table *t, const char *text, size_t *at)
 static bool is_any_hidden(const struct table *t)
 {
 	for (size_t i = 0; i < t->columns; i++) {
-		if (t->column[i].is_hidden)
+		if (t->column[i].is_hidden && !t->column[i].is_twin)
 			return true;
 	}
 	return false;
@@ -433,20 +456,24 @@ static void put_hidden(struct table *t, size_t *at)
 	bool is_any = false;
 
 	for (size_t i = 0; i < t->columns; i++) {
+		const char *title;
 		char name[64];
 
-		if (!t->column[i].is_hidden)
+		if (!t->column[i].is_hidden || t->column[i].is_twin)
 			continue;
 		if (is_any)
 			put_note(t, ",", at);
 		else
 			put_note(t, *at > 0 ? "; not shown:" : "not shown:", at);
-		snprintf(name, sizeof(name), " %s", column_title(answer_column(t->answer, i)));
+		title = column_title(answer_column(t->answer, i));
+		snprintf(name, sizeof(name), " %s", *title ? title : "explanations");
 		put_note(t, name, at);
 		is_any = true;
 	}
 	if (is_any)
 		put_note(t, " (--wide shows all columns)", at);
+	else if (t->is_cut)
+		put_note(t, " (--wide shows whole names)", at);
 }
 
 /* What the table does not show: rows beyond the limit, columns beyond the terminal. */
@@ -462,7 +489,7 @@ static int put_footer(struct table *t)
 		return rc;
 	if (count == 0 && total == 0)
 		output_string(t->out, "no rows\n");
-	if (count < total || is_any_hidden(t))
+	if (count < total || is_any_hidden(t) || t->is_cut)
 		output_string(t->out, t->style->has_colour ? STYLE_DIM : "");
 	if (count < total) {
 		const int have_size = (int)format_thousands(have, count, false);
@@ -487,11 +514,17 @@ static void init_columns(struct table *t)
 	for (size_t i = 0; i < t->columns; i++) {
 		const struct hdb_column *column = answer_column(t->answer, i);
 		struct column *c = &t->column[i];
+		const size_t size = strlen(column->name);
 
 		c->is_text = column->type == HDB_TYPE_TEXT;
 		c->stays = i == 0 || t->answer->is_picked || (c->is_text && !has_text) ||
 			   (t->answer->sort && strcmp(t->answer->sort, column->name) == 0);
-		c->matters = strcmp(column->name, "retained") == 0;
+		c->matters = strcmp(column->name, "retained") == 0 ||
+			     strcmp(column->name, "retained_delta") == 0;
+		c->is_twin = t->style->width > 0 && !t->answer->is_picked &&
+			     !*column_title(column) && strcmp(column->name, "number") == 0;
+		c->is_hidden = c->is_twin;
+		c->is_before = size > 7 && strcmp(column->name + size - 7, "_before") == 0;
 		has_text |= c->is_text;
 	}
 }
