@@ -41,7 +41,9 @@ static const struct hdb_column columns[] = {
 	{ "id", HDB_TYPE_ID, "id", "the buffer" },
 	{ "class", HDB_TYPE_TEXT, "class", "its class" },
 	{ "label", HDB_TYPE_TEXT, "object", "what it is" },
-	{ "kind", HDB_TYPE_TEXT, "kind", "direct, mapped (a file), or view (of another buffer)" },
+	{ "kind", HDB_TYPE_TEXT, "kind",
+	  "direct, mapped (a file), native (of memory that is native code's), or view (of another "
+	  "buffer)" },
 	{ "capacity", HDB_TYPE_BYTES, "capacity",
 	  "bytes outside of the heap; of a view, none of its own" },
 	{ "position", HDB_TYPE_COUNT, "position", "where it is read or written next" },
@@ -59,6 +61,8 @@ static const struct hdb_column facts[] = {
 	{ "capacity", HDB_TYPE_BYTES, "capacity",
 	  "of the direct buffers that are listed, together" },
 	{ "mapped", HDB_TYPE_BYTES, "mapped", "of the mapped ones" },
+	{ "native", HDB_TYPE_BYTES, "memory of native code",
+	  "of the native ones, as the JDK's file of modules: freeing the buffer does not free it" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -92,8 +96,15 @@ static int look(struct query *q, const struct buffers *s, struct buffer *out, st
 	}
 	if (r >= 0)
 		r = heap_path_object(q->heap, ix, "fd", &other, err);
-	if (r == HDB_OK)
+	if (r == HDB_OK) {
 		out->kind = "mapped";
+		return HDB_OK;
+	}
+	/* NewDirectByteBuffer of JNI makes a buffer without what would free its memory. */
+	if (r >= 0)
+		r = heap_path_object(q->heap, ix, "cleaner|memoryRef|block", &other, err);
+	if (r == HDB_NOTFOUND)
+		out->kind = "native";
 	return r < 0 ? r : HDB_OK;
 }
 
@@ -119,7 +130,7 @@ static int step(struct query *q, struct buffers *s, struct buffer *out, struct h
 
 static int sum(struct query *q, struct buffers *s, struct hdb_error *err)
 {
-	uint64_t direct = 0, mapped = 0, count = 0;
+	uint64_t direct = 0, mapped = 0, native = 0, count = 0;
 	struct buffer buffer;
 	int r;
 
@@ -127,12 +138,15 @@ static int sum(struct query *q, struct buffers *s, struct hdb_error *err)
 		count++;
 		direct += buffer.kind[0] == 'd' ? buffer.bytes : 0;
 		mapped += buffer.kind[0] == 'm' ? buffer.bytes : 0;
+		native += buffer.kind[0] == 'n' ? buffer.bytes : 0;
 	}
 	s->at = 0;
 	q->total = count;
 	if (r >= 0)
 		r = query_fact(q, "capacity", direct, err);
-	return r == HDB_OK ? query_fact(q, "mapped", mapped, err) : r;
+	if (r == HDB_OK)
+		r = query_fact(q, "mapped", mapped, err);
+	return r == HDB_OK ? query_fact(q, "native", native, err) : r;
 }
 
 static int open_buffers(struct query *q, struct hdb_error *err)
