@@ -241,7 +241,7 @@ static int forget(struct hdb_error *err)
 {
 	if (err)
 		*err = (struct hdb_error){ 0 };
-	return HDB_OK;
+	return HDB_END;
 }
 
 static int measure_object(const struct session *side, const struct condition *c, uint64_t *out,
@@ -270,6 +270,7 @@ static int measure_object(const struct session *side, const struct condition *c,
 	return r;
 }
 
+/* HDB_END: the dump has no such class or object. */
 static int measure(const struct session *side, const struct condition *c, uint64_t *out,
 		   struct hdb_error *err)
 {
@@ -334,6 +335,7 @@ struct judged {
 struct finding {
 	double value;
 	char text[96];
+	bool is_unknown; /* no dump that was measured has such a class or object */
 };
 
 static int find_value(const struct judged *j, const struct condition *c, struct finding *out,
@@ -345,10 +347,16 @@ static int find_value(const struct judged *j, const struct condition *c, struct 
 	int r;
 
 	*out = (struct finding){ 0 };
-	if (c->measure != SUSPECTS && (r = measure(j->last, c, &now, err)) != HDB_OK)
-		return r;
-	if (c->is_growth && (r = measure(j->first, c, &before, err)) != HDB_OK)
-		return r;
+	if (c->measure != SUSPECTS) {
+		if ((r = measure(j->last, c, &now, err)) < 0)
+			return r;
+		out->is_unknown = r == HDB_END;
+	}
+	if (c->is_growth) {
+		if ((r = measure(j->first, c, &before, err)) < 0)
+			return r;
+		out->is_unknown &= r == HDB_END;
+	}
 	out->value = (double)now - (double)before;
 	if (c->is_percent && !c->is_growth) {
 		if ((r = whole(j->last, c, &all, err)) != HDB_OK)
@@ -373,7 +381,7 @@ int query_judge(struct query *q, const struct session *sides, size_t side_count,
 		struct hdb_error *err)
 {
 	struct judged judged = { .first = &sides[0], .last = &sides[side_count - 1] };
-	uint64_t failed = 0;
+	uint64_t failed = 0, unknown = 0;
 	char list[TEXT_MAX] = "", clean[TEXT_MAX];
 	size_t no = 0, used = 0;
 	struct condition c;
@@ -388,14 +396,17 @@ int query_judge(struct query *q, const struct session *sides, size_t side_count,
 		if (r < 0 || (r = find_value(&judged, &c, &found, err)) < 0)
 			return r;
 		failed += holds(&c, found.value);
+		unknown += found.is_unknown;
 		if (used < sizeof(list))
-			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s: %s: %s",
+			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s: %s: %s%s",
 						 used ? "; " : "", c.text, found.text,
-						 holds(&c, found.value) ? "holds" :
-									  "does not hold");
+						 holds(&c, found.value) ? "holds" : "does not hold",
+						 found.is_unknown ? " (nothing is named so)" : "");
 	}
 	if (r == HDB_END)
 		r = query_fact(q, "failed", failed, err);
+	if (r == HDB_OK && unknown)
+		r = query_fact(q, "unknown", unknown, err);
 	if (used >= sizeof(list))
 		memcpy(list + sizeof(list) - 4, "...", 4);
 	/* What was typed may be no UTF-8, and the cut may be anywhere. */

@@ -11,7 +11,8 @@
  *	           or %: of growth a share of what was there, else of the newest dump's whole heap
  *
  * Measures are of the newest dump; growth is from the oldest to the newest. Only reachable objects
- * count; retained sizes are exact. A class that a dump lacks has no objects there.
+ * count; retained sizes are exact. A class that a dump lacks has no objects there; if all
+ * dumps lack it, the fact "unknown" says so, for the name may be misspelt.
  */
 #ifndef QUERY_CONDITIONS_H
 #define QUERY_CONDITIONS_H
@@ -30,6 +31,9 @@
 	{ "failed", HDB_TYPE_COUNT, "conditions met", \
 	  "with --fail-if: how many of its conditions " \
 	  "hold; above 0 the exit code is 1" }, \
+		{ "unknown", HDB_TYPE_COUNT, "conditions about nothing", \
+		  "with --fail-if: how many of its conditions " \
+		  "name a class or object that no dump has" }, \
 	{ \
 		"conditions", HDB_TYPE_TEXT, "conditions", \
 			"with --fail-if: each condition, what was " \

@@ -59,6 +59,7 @@ static struct hdb_query_args args_of(const struct options *opt)
  */
 static int judge(const struct cli *cli, const struct answer *answer)
 {
+	bool is_unknown = false;
 	int rc = HDB_OK;
 
 	for (size_t i = 0; i < answer_fact_count(answer); i++) {
@@ -67,8 +68,12 @@ static int judge(const struct cli *cli, const struct answer *answer)
 
 		if (strcmp(name, "failed") == 0 && value->u > 0)
 			rc = HDB_NOTFOUND;
-		if (strcmp(name, "conditions") == 0 && rc != HDB_OK)
-			cli_notice(cli, "conditions met: %.*s", (int)value->text_size, value->text);
+		is_unknown |= strcmp(name, "unknown") == 0 && value->type != HDB_TYPE_NULL;
+		if (strcmp(name, "conditions") == 0 && (rc != HDB_OK || is_unknown))
+			cli_notice(cli, "%s: %.*s",
+				   rc != HDB_OK ? "conditions met" :
+						  "conditions that name nothing in any dump",
+				   (int)value->text_size, value->text);
 	}
 	return rc;
 }
