@@ -65,7 +65,7 @@ static int open_fd(struct base_input *in, struct stat *st, struct hdb_error *err
 	if (fstat(in->fd, st) < 0)
 		return hdb_fail_errno(err, errno, "%s", in->path);
 	if (S_ISDIR(st->st_mode))
-		return hdb_fail(err, HDB_EIO, "%s: is a directory, not a file", in->path);
+		return hdb_fail(err, HDB_EFORMAT, "%s: is a directory, not a file", in->path);
 	if (isatty(in->fd))
 		return hdb_fail(err, HDB_EIO, "%s: is a terminal; a heap dump was expected",
 				in->path);

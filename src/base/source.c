@@ -141,9 +141,9 @@ static int open_regular(const char *path, int *fd, uint64_t *size, struct hdb_er
 	if (fstat(*fd, &st) < 0)
 		return hdb_fail_errno(err, errno, "%s", path);
 	if (S_ISDIR(st.st_mode))
-		return hdb_fail(err, HDB_EIO, "%s: is a directory, not a file", path);
+		return hdb_fail(err, HDB_EFORMAT, "%s: is a directory, not a file", path);
 	if (!S_ISREG(st.st_mode))
-		return hdb_fail(err, HDB_EIO, "%s: not a regular file", path);
+		return hdb_fail(err, HDB_EFORMAT, "%s: not a regular file", path);
 	if (st.st_size == 0)
 		return hdb_fail(err, HDB_EFORMAT, "%s: the file is empty", path);
 	*size = (uint64_t)st.st_size;

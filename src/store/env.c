@@ -53,6 +53,8 @@ int store_fail_mdb(struct hdb_error *err, int mdb_result, const char *path, cons
 	case MDB_READERS_FULL:
 		return hdb_fail(err, HDB_ELIMIT, "%s: more than %d readers at once", path,
 				READERS_MAX);
+	case EIO: /* LMDB's word for a write that was cut short, too */
+		return hdb_fail(err, HDB_EIO, "%s: %s: the disk is full, or failed", path, doing);
 	default:
 		if (mdb_result > 0)
 			return hdb_fail_errno(err, mdb_result, "%s: %s", path, doing);
@@ -262,7 +264,7 @@ static int open_locked(const char *path, int *fd, struct stat *st, struct hdb_er
 		if (fstat(*fd, st) < 0)
 			return hdb_fail_errno(err, errno, "%s", path);
 		if (!S_ISREG(st->st_mode))
-			return hdb_fail(err, HDB_EIO, "%s: not a regular file", path);
+			return hdb_fail(err, HDB_EFORMAT, "%s: not a regular file", path);
 		r = store_lock_file(*fd, STORE_LOCK_OPEN, STORE_LOCK_WAIT, path, err);
 		if (r < 0)
 			return r;

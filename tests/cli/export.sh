@@ -7,3 +7,11 @@ heapdb export objects --columns class,id --limit 2 --format csv
 heapdb export objects --columns id,shallow --limit 2 --format jsonl
 heapdb export objects --columns id,frob 2>&1
 echo "exit $?"
+# A file that finds no room says so, and is not left behind.
+(
+	ulimit -f 8
+	trap '' XFSZ
+	heapdb export objects --db s.heapdb -o full.csv 2>&1
+	echo "exit $?"
+)
+ls full.csv 2>&1 || true

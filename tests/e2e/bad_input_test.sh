@@ -42,7 +42,7 @@ echo "this is not a heap dump" > text.hprof
 mkdir folder.hprof
 expect 3 "text" heapdb import text.hprof
 expect 3 "empty" heapdb import empty.hprof
-expect 4 "directory" heapdb import folder.hprof
+expect 3 "directory" heapdb import folder.hprof
 expect 3 "No such file" heapdb import missing.hprof
 printf 'PK\003\004 and more' > packed.hprof.zip
 expect 3 "zip" heapdb import packed.hprof.zip

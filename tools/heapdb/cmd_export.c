@@ -362,7 +362,7 @@ static int print_to_file(struct cli *cli)
 	r = print_rows(cli);
 	output_flush(out);
 	cli->out = console;
-	if (r >= 0 && out->error)
+	if ((r >= 0 || r == HDB_EIO) && out->error)
 		r = cli_fail(&cli->err, HDB_EIO, "%s: %s", cli->opt.output, strerror(out->error));
 	if (r >= 0)
 		r = export_file_finish(file, &cli->err);
