@@ -16,7 +16,7 @@
 /*
  * Another class that the user may have meant: "HashMap" for "java.util.HashMap", or the wrong case.
  */
-static const char *similar_class(struct heap *heap, const char *pattern)
+static const char *class_ending(struct heap *heap, const char *pattern)
 {
 	const size_t size = strlen(pattern);
 
@@ -31,6 +31,15 @@ static const char *similar_class(struct heap *heap, const char *pattern)
 			return name;
 	}
 	return NULL;
+}
+
+/* Also "org.acme.HashMap": the right name in another package. */
+static const char *similar_class(struct heap *heap, const char *pattern)
+{
+	const char *similar = class_ending(heap, pattern);
+	const char *dot = strrchr(pattern, '.');
+
+	return similar || !dot || !dot[1] ? similar : class_ending(heap, dot + 1);
 }
 
 static int no_class(struct heap *heap, const char *pattern, struct hdb_error *err)

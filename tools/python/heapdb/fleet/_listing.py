@@ -64,8 +64,9 @@ def _entry(given, pattern, source):
         values["dump"] = f"{name}-{hashlib.sha1(uri.encode()).hexdigest()[:6]}"
     missing = [name for name in ("app", "build", "day") if not values[name]]
     if missing:
-        raise ListingError(f"{source}: {uri}: no {', '.join(missing)}: give columns of these names, "
-                           "or a pattern that its path has")
+        raise ListingError(f"{source}: {uri}: no {', '.join(missing)}: its path does not match the "
+                           "pattern, by default app/build/2026-03-02/name.hprof; say --pattern, or give columns "
+                           "of these names")
     day = re.fullmatch(r"(\d{4})-?(\d\d)-?(\d\d)", values["day"])
     if not day:
         raise ListingError(f"{source}: {uri}: the day {values['day']} is not like 2026-03-02")
