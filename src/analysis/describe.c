@@ -159,7 +159,8 @@ int analysis_cheap_retained(const struct session *session, uint32_t ix,
 	*out = (struct analysis_retained){ .found = true, .from = "table" };
 	if (session->derive->view != DERIVE_PHANTOM || derive_has(session->derive, STORE_RETAINED))
 		return derive_retained(session->derive, ix, &out->bytes, err);
-	r = derive_retained_local(session->derive, &ix, 1, NULL, &result, err);
+	r = derive_retained_local(session->derive, (struct graph_members){ &ix, 1 }, NULL, &result,
+				  err);
 	out->bytes = result.retained_bytes;
 	out->found = r == HDB_OK;
 	out->from = r == GRAPH_BUDGET ?

@@ -103,7 +103,7 @@ int hdb_import(const char *dump_path, const char *db_path, const struct hdb_impo
 	if (!options.no_sigbus_handler)
 		base_sigbus_install();
 	base_work_init(&work, options.memory_bytes, options.threads, &options.progress);
-	r = import_dump(dump_path, db_path, &options, &work, out, err);
+	r = import_dump((struct import_paths){ dump_path, db_path }, &options, &work, out, err);
 	base_work_release(&work);
 	return r;
 }

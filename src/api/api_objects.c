@@ -93,7 +93,8 @@ int hdb_retained_at(struct hdb *db, uint32_t ix, uint64_t *bytes, struct hdb_err
 		return r;
 	r = GRAPH_BUDGET;
 	if (!derive_has(&db->derive, STORE_RETAINED)) {
-		r = derive_retained_local(&db->derive, &ix, 1, NULL, &result, err);
+		r = derive_retained_local(&db->derive, (struct graph_members){ &ix, 1 }, NULL,
+					  &result, err);
 		if (r == HDB_OK)
 			*bytes = result.retained_bytes;
 	}

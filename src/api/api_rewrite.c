@@ -47,7 +47,7 @@ int hdb_convert(const char *in_path, const char *out_path, const struct hdb_conv
 
 	if (r < 0)
 		return r;
-	r = rewrite_convert(in_path, out_path, o, &work, out, err);
+	r = rewrite_convert((struct rewrite_paths){ in_path, out_path }, o, &work, out, err);
 	end(&work, folder);
 	return r;
 }
@@ -63,7 +63,7 @@ int hdb_strip(const char *in_path, const char *out_path, const struct hdb_strip_
 
 	if (r < 0)
 		return r;
-	r = rewrite_strip(in_path, out_path, o, &work, out, err);
+	r = rewrite_strip((struct rewrite_paths){ in_path, out_path }, o, &work, out, err);
 	end(&work, folder);
 	return r;
 }
@@ -79,7 +79,7 @@ int hdb_redact(const char *in_path, const char *out_path, const struct hdb_redac
 
 	if (r < 0)
 		return r;
-	r = rewrite_redact(in_path, out_path, o, &work, out, err);
+	r = rewrite_redact((struct rewrite_paths){ in_path, out_path }, o, &work, out, err);
 	end(&work, folder);
 	return r;
 }

@@ -229,7 +229,7 @@ struct derive_retained_result {
 	uint64_t time_us;
 };
 /* `limits` NULL: derive_local_limits. */
-int derive_retained_set(struct derive *derive, const uint32_t *members, size_t member_count,
+int derive_retained_set(struct derive *derive, struct graph_members members,
 			const struct graph_retained_options *limits,
 			struct derive_retained_result *out, struct hdb_error *err);
 
@@ -260,14 +260,14 @@ int derive_retained_marks(struct derive *derive, const uint32_t *members, size_t
  * ones counts as retained. Two walks over the heap.
  */
 int derive_retained_without(struct derive *derive, const struct derive_filter *filter,
-			    const uint32_t *members, size_t member_count,
-			    struct derive_retained_result *out, struct hdb_error *err);
+			    struct graph_members members, struct derive_retained_result *out,
+			    struct hdb_error *err);
 
 /*
  * Only the local way: HDB_OK, or GRAPH_BUDGET when the limits do not do (*out then says what was
  * spent). This is how one object's retained size is found while there is no table of dominators.
  */
-int derive_retained_local(struct derive *derive, const uint32_t *members, size_t member_count,
+int derive_retained_local(struct derive *derive, struct graph_members members,
 			  const struct graph_retained_options *limits,
 			  struct derive_retained_result *out, struct hdb_error *err);
 

@@ -27,17 +27,17 @@ static bool has_bit(const uint64_t *bits, uint32_t ix)
 }
 
 /* Members that a root reaches, as bits. */
-static int mark_members(struct derive *derive, const uint32_t *members, size_t count,
-			uint64_t *bits, struct hdb_error *err)
+static int mark_members(struct derive *derive, struct graph_members members, uint64_t *bits,
+			struct hdb_error *err)
 {
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < members.count; i++) {
 		bool reachable;
-		const int r = derive_is_reachable(derive, members[i], &reachable, err);
+		const int r = derive_is_reachable(derive, members.node[i], &reachable, err);
 
 		if (r < 0)
 			return r;
 		if (reachable)
-			base_bit_put(bits, members[i]);
+			base_bit_put(bits, members.node[i]);
 	}
 	return HDB_OK;
 }
@@ -66,8 +66,8 @@ static int sum_marked(struct derive *derive, const uint64_t *bits,
 }
 
 int derive_retained_without(struct derive *derive, const struct derive_filter *filter,
-			    const uint32_t *members, size_t member_count,
-			    struct derive_retained_result *out, struct hdb_error *err)
+			    struct graph_members members, struct derive_retained_result *out,
+			    struct hdb_error *err)
 {
 	const uint64_t words = (uint64_t)derive->heap->object_count / 64 + 1;
 	const uint64_t start_us = base_now_us();
@@ -81,19 +81,17 @@ int derive_retained_without(struct derive *derive, const struct derive_filter *f
 	if (r == HDB_OK)
 		r = base_big_alloc(derive->work, &found, words * 8, "a set of objects", err);
 	if (r == HDB_OK)
-		r = mark_members(derive, members, member_count, set.data, err);
+		r = mark_members(derive, members, set.data, err);
 	if (r == HDB_OK)
 		r = derive_graph_load_filtered(derive, filter, &rows, err);
 	if (r == HDB_OK)
-		r = graph_reach_around(&rows, derive->heap->root_bits, set.data, derive->work,
-				       around.data, NULL, err);
+		r = graph_reach_around(&rows, derive->heap->root_bits, set.data, around.data, err);
 	graph_rows_release(&rows);
 	/* Whatever the roots do not reach so, the set does or nothing that counts. */
 	if (r == HDB_OK)
 		r = derive_graph_load(derive, false, &rows, err);
 	if (r == HDB_OK)
-		r = graph_reach_around(&rows, set.data, around.data, derive->work, found.data, NULL,
-				       err);
+		r = graph_reach_around(&rows, set.data, around.data, found.data, err);
 	graph_rows_release(&rows);
 	if (r == HDB_OK)
 		r = sum_marked(derive, found.data, out, err);

@@ -57,14 +57,14 @@ struct finder {
 	struct base_vec *out;
 };
 
-/* Whether a reference on a path is as it should be: there, or null. */
-static int check_null(struct heap *heap, uint32_t ix, const char *path, bool is_null, bool *out,
-		      struct hdb_error *err)
+/* Whether a reference on a path is null, or not there. */
+static int is_null(struct heap *heap, uint32_t ix, const char *path, bool *out,
+		   struct hdb_error *err)
 {
 	uint32_t target;
 	int r = heap_path_object(heap, ix, path, &target, err);
 
-	*out = (r == HDB_NOTFOUND) == is_null;
+	*out = r == HDB_NOTFOUND;
 	return r < 0 ? r : HDB_OK;
 }
 
@@ -90,18 +90,24 @@ static int look(struct finder *f, uint32_t ix, const struct native_rule *rule,
 		struct hdb_error *err)
 {
 	struct derive_native native = { .ix = ix };
-	bool is_so = true;
+	bool is_so = true, is_absent = false;
 	int64_t bytes = 0;
 	int r = HDB_OK;
 
 	if (rule->via)
 		r = check_via(f->heap, ix, rule, &is_so, err);
-	if (r == HDB_OK && is_so && rule->unless_null)
-		r = check_null(f->heap, ix, rule->unless_null, false, &is_so, err);
-	if (r == HDB_OK && is_so && rule->if_null)
-		r = check_null(f->heap, ix, rule->if_null, true, &is_so, err);
-	if (r != HDB_OK || !is_so)
+	if (r < 0 || !is_so)
 		return r;
+	if (rule->unless_null) {
+		r = is_null(f->heap, ix, rule->unless_null, &is_absent, err);
+		if (r < 0 || is_absent)
+			return r;
+	}
+	if (rule->if_null) {
+		r = is_null(f->heap, ix, rule->if_null, &is_absent, err);
+		if (r < 0 || !is_absent)
+			return r;
+	}
 	if (rule->owner)
 		r = heap_path_object(f->heap, ix, rule->owner, &native.ix, err);
 	if (r == HDB_OK)

@@ -40,7 +40,7 @@ static int sum_shallow(struct derive *derive, const struct graph_retained_set *s
 	return r;
 }
 
-int derive_retained_local(struct derive *derive, const uint32_t *members, size_t member_count,
+int derive_retained_local(struct derive *derive, struct graph_members members,
 			  const struct graph_retained_options *limits,
 			  struct derive_retained_result *out, struct hdb_error *err)
 {
@@ -56,11 +56,11 @@ int derive_retained_local(struct derive *derive, const uint32_t *members, size_t
 	r = derive_access(derive, false, &access, err);
 	if (r < 0)
 		return r;
-	r = graph_retained_local(&access, members, member_count,
-				 limits ? limits : &derive_local_limits, &set, err);
+	r = graph_retained_local(&access, members, limits ? limits : &derive_local_limits, &set,
+				 err);
 	if (r != HDB_OK)
 		goto out;
-	r = sum_shallow(derive, &set, member_count == 1, out, err);
+	r = sum_shallow(derive, &set, members.count == 1, out, err);
 out:
 	out->subtree_count = set.subtree_nodes;
 	out->removed_count = set.removed_nodes;
@@ -101,8 +101,8 @@ static int sum_lost(struct derive *derive, const uint64_t *reached,
 }
 
 /* `reached`: objects that roots reach around the members. */
-static int walk_around(struct derive *derive, const uint32_t *members, size_t member_count,
-		       uint64_t *reached, struct hdb_error *err)
+static int walk_around(struct derive *derive, struct graph_members members, uint64_t *reached,
+		       struct hdb_error *err)
 {
 	const uint64_t words = (uint64_t)derive->heap->object_count / 64 + 1;
 	struct base_big blocked = { 0 };
@@ -115,17 +115,16 @@ static int walk_around(struct derive *derive, const uint32_t *members, size_t me
 	if ((r = derive_graph_load(derive, false, &rows, err)) != HDB_OK)
 		goto out;
 	bits = blocked.data;
-	for (size_t i = 0; i < member_count; i++)
-		base_bit_put(bits, members[i]);
-	r = graph_reach_around(&rows, derive->heap->root_bits, bits, derive->work, reached, NULL,
-			       err);
+	for (size_t i = 0; i < members.count; i++)
+		base_bit_put(bits, members.node[i]);
+	r = graph_reach_around(&rows, derive->heap->root_bits, bits, reached, err);
 out:
 	graph_rows_release(&rows);
 	base_big_free(derive->work, &blocked);
 	return r;
 }
 
-static int blocked_walk(struct derive *derive, const uint32_t *members, size_t member_count,
+static int blocked_walk(struct derive *derive, struct graph_members members,
 			struct derive_retained_result *out, struct hdb_error *err)
 {
 	const uint64_t words = (uint64_t)derive->heap->object_count / 64 + 1;
@@ -134,7 +133,7 @@ static int blocked_walk(struct derive *derive, const uint32_t *members, size_t m
 
 	if (r != HDB_OK)
 		goto out;
-	if ((r = walk_around(derive, members, member_count, reached.data, err)) != HDB_OK)
+	if ((r = walk_around(derive, members, reached.data, err)) != HDB_OK)
 		goto out;
 	r = sum_lost(derive, reached.data, out, err);
 out:
@@ -153,7 +152,8 @@ int derive_retained_marks(struct derive *derive, const uint32_t *members, size_t
 	memset(bits, 0, ((uint64_t)count / 64 + 1) * 8);
 	if (r != HDB_OK)
 		goto out;
-	if ((r = walk_around(derive, members, member_count, bits, err)) != HDB_OK)
+	if ((r = walk_around(derive, (struct graph_members){ members, member_count }, bits, err)) !=
+	    HDB_OK)
 		goto out;
 	for (uint32_t b = 0; b < heap_block_count(derive->heap); b++) {
 		const uint64_t first = (uint64_t)b * STORE_BLOCK_OBJECTS;
@@ -172,7 +172,7 @@ out:
 	return r;
 }
 
-int derive_retained_set(struct derive *derive, const uint32_t *members, size_t member_count,
+int derive_retained_set(struct derive *derive, struct graph_members members,
 			const struct graph_retained_options *limits,
 			struct derive_retained_result *out, struct hdb_error *err)
 {
@@ -181,13 +181,13 @@ int derive_retained_set(struct derive *derive, const uint32_t *members, size_t m
 	int r = GRAPH_BUDGET;
 
 	*out = (struct derive_retained_result){ 0 };
-	if (!used->max_nodes || member_count <= used->max_nodes)
-		r = derive_retained_local(derive, members, member_count, used, out, err);
+	if (!used->max_nodes || members.count <= used->max_nodes)
+		r = derive_retained_local(derive, members, used, out, err);
 	if (r != GRAPH_BUDGET)
 		return r;
 	out->used_local = false;
 	out->retained_bytes = out->retained_count = 0;
-	r = blocked_walk(derive, members, member_count, out, err);
+	r = blocked_walk(derive, members, out, err);
 	out->time_us = base_now_us() - start_us;
 	return r;
 }

@@ -122,8 +122,14 @@ static int walk(struct sets_walk *w, struct derive_set *const *sets, unsigned co
 		return r;
 	if ((r = collect(w, sets, count, err)) != HDB_OK)
 		return r;
-	r = graph_reach_masks(&w->rows, w->derive->heap->root_bits, w->members, w->member_count,
-			      w->is_member.data, count, w->reached.data, err);
+	r = graph_reach_masks(&w->rows, w->derive->heap->root_bits,
+			      &(struct graph_mask_sets){
+				      .members = w->members,
+				      .member_count = w->member_count,
+				      .is_member = w->is_member.data,
+				      .count = count,
+			      },
+			      w->reached.data, err);
 	if (r != HDB_OK)
 		return r;
 	if ((r = sum_lost(w, sets, count, err)) != HDB_OK)
@@ -143,8 +149,9 @@ static int alone(struct derive *derive, struct derive_set *set, struct hdb_error
 	if (set->count > LOCAL_MEMBERS_MAX)
 		return GRAPH_BUDGET;
 	if (set->count)
-		r = derive_retained_local(derive, set->members, set->count, &local_limits, &result,
-					  err);
+		r = derive_retained_local(derive,
+					  (struct graph_members){ set->members, set->count },
+					  &local_limits, &result, err);
 	else
 		r = HDB_OK;
 	set->retained_bytes = r == HDB_OK ? result.retained_bytes : 0;

@@ -218,6 +218,7 @@ struct run_head {
 
 struct merge {
 	struct graph_child_rows *rows;
+	uint64_t count; /* records of the range */
 	struct base_buckets runs;
 	struct base_bucket_reader *readers;
 	struct run_head *heap; /* the least on top */
@@ -336,7 +337,7 @@ static int start_merge(struct merge *m, struct hdb_error *err)
 	return rc;
 }
 
-static int give_all(struct merge *m, uint32_t no, uint64_t count,
+static int give_all(struct merge *m, uint32_t no,
 		    int (*take)(void *ctx, uint32_t row, uint32_t node, uint64_t size,
 				struct hdb_error *err),
 		    void *ctx, struct hdb_error *err)
@@ -359,7 +360,7 @@ static int give_all(struct merge *m, uint32_t no, uint64_t count,
 		}
 		sift(m, 0);
 		if (rc == HDB_OK && (++done & STEP_MASK) == 0)
-			rc = base_step(work, (count + done) / 2, err);
+			rc = base_step(work, (m->count + done) / 2, err);
 	}
 	return rc;
 }
@@ -371,7 +372,7 @@ int graph_child_rows_merge(struct graph_child_rows *rows, uint32_t no,
 {
 	struct base_work *work = rows->buckets.work;
 	const uint64_t count = rows->buckets.bucket[no].count;
-	struct merge m = { .rows = rows };
+	struct merge m = { .rows = rows, .count = count };
 	/* Keys, and twice as many for sorting by size and then by row. */
 	int rc = base_big_alloc_raw(work, &m.keys,
 				    3 * rows->run_limit * sizeof(struct base_sort_key),
@@ -399,7 +400,7 @@ int graph_child_rows_merge(struct graph_child_rows *rows, uint32_t no,
 		goto out;
 	if ((rc = start_merge(&m, err)) != HDB_OK)
 		goto out;
-	rc = give_all(&m, no, count, take, ctx, err);
+	rc = give_all(&m, no, take, ctx, err);
 out:
 	for (uint32_t i = 0; m.readers && i < m.run_count; i++)
 		base_bucket_end(&m.readers[i]);

@@ -149,11 +149,12 @@ int graph_reach_tree(const struct graph_rows *rows, const uint64_t *root_bits,
 }
 
 int graph_reach_around(const struct graph_rows *rows, const uint64_t *root_bits,
-		       const uint64_t *blocked_bits, struct base_work *work, uint64_t *reached,
-		       uint32_t *count, struct hdb_error *err)
+		       const uint64_t *blocked_bits, uint64_t *reached, struct hdb_error *err)
 {
 	const uint64_t words = ((uint64_t)rows->node_count + 63) / 64;
-	struct search s = { .rows = rows, .roots = root_bits, .work = work, .reached = reached };
+	struct search s = {
+		.rows = rows, .roots = root_bits, .work = rows->work, .reached = reached
+	};
 	int rc;
 
 	/* Blocked nodes count as entered until the end. */
@@ -166,8 +167,6 @@ int graph_reach_around(const struct graph_rows *rows, const uint64_t *root_bits,
 		for (uint64_t w = 0; w < words; w++)
 			reached[w] &= ~blocked_bits[w];
 	}
-	if (count)
-		*count = s.tail;
 	return rc;
 }
 

@@ -23,8 +23,7 @@ int graph_reach_tree(const struct graph_rows *rows, const uint64_t *root_bits,
  * (may be NULL) is how many. Temporary memory: 4 bytes a node.
  */
 int graph_reach_around(const struct graph_rows *rows, const uint64_t *root_bits,
-		       const uint64_t *blocked_bits, struct base_work *work, uint64_t *reached,
-		       uint32_t *count, struct hdb_error *err);
+		       const uint64_t *blocked_bits, uint64_t *reached, struct hdb_error *err);
 
 /*
  * Fills in `orphans` (bits as root_bits, lent) with a smallest set of nodes that reach all that the

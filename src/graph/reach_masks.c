@@ -130,18 +130,16 @@ static int walk(struct walk *w, struct hdb_error *err)
 }
 
 int graph_reach_masks(const struct graph_rows *rows, const uint64_t *root_bits,
-		      const struct graph_member *members, size_t member_count,
-		      const uint64_t *is_member, unsigned set_count, uint32_t *reached,
-		      struct hdb_error *err)
+		      const struct graph_mask_sets *sets, uint32_t *reached, struct hdb_error *err)
 {
-	const uint32_t all = set_count >= GRAPH_MASK_SETS ? ~0u : (1u << set_count) - 1;
+	const uint32_t all = sets->count >= GRAPH_MASK_SETS ? ~0u : (1u << sets->count) - 1;
 	const uint32_t n = rows->node_count;
 	struct base_big queue = { 0 }, bits = { 0 };
 	struct walk w = {
 		.rows = rows,
-		.members = members,
-		.member_count = member_count,
-		.is_member = is_member,
+		.members = sets->members,
+		.member_count = sets->member_count,
+		.is_member = sets->is_member,
 		.reached = reached,
 	};
 	int rc;

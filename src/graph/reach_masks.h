@@ -22,9 +22,13 @@ struct graph_member {
  * another way to it turns out to avoid more sets: set_count times at most, once or twice on heaps.
  * Temporary memory: 4 bytes and a bit a node.
  */
+struct graph_mask_sets {
+	const struct graph_member *members; /* in order of node */
+	size_t member_count;
+	const uint64_t *is_member; /* bits of the nodes in `members` */
+	unsigned count;            /* sets, at most GRAPH_MASK_SETS */
+};
 int graph_reach_masks(const struct graph_rows *rows, const uint64_t *root_bits,
-		      const struct graph_member *members, size_t member_count,
-		      const uint64_t *is_member, unsigned set_count, uint32_t *reached,
-		      struct hdb_error *err);
+		      const struct graph_mask_sets *sets, uint32_t *reached, struct hdb_error *err);
 
 #endif

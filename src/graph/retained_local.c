@@ -206,7 +206,7 @@ static int run(struct local *l, const uint32_t *members, size_t count,
 	return rc;
 }
 
-int graph_retained_local(const struct graph_access *graph, const uint32_t *members, size_t count,
+int graph_retained_local(const struct graph_access *graph, struct graph_members members,
 			 const struct graph_retained_options *opt, struct graph_retained_set *out,
 			 struct hdb_error *err)
 {
@@ -216,7 +216,7 @@ int graph_retained_local(const struct graph_access *graph, const uint32_t *membe
 	*out = (struct graph_retained_set){ 0 };
 	if (opt)
 		l.limits = *opt;
-	rc = run(&l, members, count, out, err);
+	rc = run(&l, members.node, members.count, out, err);
 	out->subtree_nodes = l.map.count;
 	out->removed_nodes = l.removed_count;
 	out->edges = l.edges;

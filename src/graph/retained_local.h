@@ -13,6 +13,12 @@
 
 #include "graph/access.h"
 
+/* The nodes of a set; lent. */
+struct graph_members {
+	const uint32_t *node;
+	size_t count;
+};
+
 struct graph_retained_options {
 	uint32_t max_nodes; /* of the subtree; 0: no limit */
 	uint64_t max_edges; /* looked at, either side; 0: no limit */
@@ -33,7 +39,7 @@ struct graph_retained_set {
  * GRAPH_BUDGET if a limit was exceeded, then the set is empty; or a failure. Release *out in
  * any case.
  */
-int graph_retained_local(const struct graph_access *graph, const uint32_t *members, size_t count,
+int graph_retained_local(const struct graph_access *graph, struct graph_members members,
 			 const struct graph_retained_options *opt, struct graph_retained_set *out,
 			 struct hdb_error *err);
 void graph_retained_set_release(struct graph_retained_set *set);

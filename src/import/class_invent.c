@@ -44,7 +44,6 @@ static int invent_class(struct import *im, const char *name, uint64_t *next_id, 
 			struct hdb_error *err)
 {
 	struct import_class *class;
-	bool is_array;
 	int r;
 
 	do
@@ -57,9 +56,8 @@ static int invent_class(struct import *im, const char *name, uint64_t *next_id, 
 		return r;
 	class = import_class_at(im, *no);
 	class->out.flags |= STORE_CLASS_INVENTED;
-	import_class_name(name, strlen(name), (char[64]){ 0 }, 64, &is_array,
-			  &class->out.element_type);
-	if (is_array)
+	class->out.element_type = import_class_name(name, strlen(name), (char[64]){ 0 }, 64);
+	if (class->out.element_type)
 		class->out.flags |= STORE_CLASS_ARRAY;
 	return import_put_class_name(im, class, name, err);
 }
@@ -69,8 +67,10 @@ static int invent_used(struct import *im, uint32_t no, uint64_t *next_id, struct
 {
 	struct import_class *class = import_class_at(im, no);
 	const uint64_t id = class->out.class_id;
-	int r = import_problem(im, STORE_PROBLEM_MISSING_CLASS, 0, 0, id, err,
-			       "objects have class 0x%" PRIx64 ", which is not in the dump", id);
+	int r = import_problem(
+		im,
+		&(struct import_trouble){ .kind = STORE_PROBLEM_MISSING_CLASS, .object_id = id },
+		err, "objects have class 0x%" PRIx64 ", which is not in the dump", id);
 
 	class->out.flags |= STORE_CLASS_INVENTED;
 	if (r < 0)
@@ -79,8 +79,9 @@ static int invent_used(struct import *im, uint32_t no, uint64_t *next_id, struct
 		r = idset_add(&im->ids, id, err);
 		return r < 0 ? r : HDB_OK;
 	}
-	r = import_problem(im, STORE_PROBLEM_CLASS_ID, 0, 0, id, err,
-			   "class 0x%" PRIx64 " has the ID of an object that is no class", id);
+	r = import_problem(
+		im, &(struct import_trouble){ .kind = STORE_PROBLEM_CLASS_ID, .object_id = id },
+		err, "class 0x%" PRIx64 " has the ID of an object that is no class", id);
 	if (r < 0)
 		return r;
 	do

@@ -21,7 +21,6 @@ static int name_class(struct import *im, struct import_class *class, char *name,
 	BASE_VIEW(view, im->source);
 	const struct import_text_place *place = NULL;
 	const uint8_t *raw;
-	bool is_array = false;
 
 	class->mapping_no = BASE_IDMAP_NONE;
 	if (load != BASE_IDMAP_NONE) {
@@ -35,19 +34,21 @@ static int name_class(struct import *im, struct import_class *class, char *name,
 		(void)snprintf(name, NAME_MAX_BYTES, "unknown-name@0x%" PRIx64,
 			       class->out.class_id);
 		/* A class that only unnamed records speak of is a problem of its own kind. */
-		return class->has_dump ?
-			       import_problem(im, STORE_PROBLEM_MISSING_NAME,
-					      class->out.file_offset, 0, class->out.class_id, err,
-					      "class 0x%" PRIx64 " has no name",
-					      class->out.class_id) :
-			       HDB_OK;
+		return class->has_dump ? import_problem(im,
+							&(struct import_trouble){
+								.kind = STORE_PROBLEM_MISSING_NAME,
+								.offset = class->out.file_offset,
+								.object_id = class->out.class_id },
+							err, "class 0x%" PRIx64 " has no name",
+							class->out.class_id) :
+					 HDB_OK;
 	}
 	raw = base_view_at(&view, place->offset, place->size, err);
 	if (!raw)
 		return HDB_ETRUNC;
-	import_class_name((const char *)raw, place->size, name, NAME_MAX_BYTES, &is_array,
-			  &class->out.element_type);
-	if (is_array)
+	class->out.element_type =
+		import_class_name((const char *)raw, place->size, name, NAME_MAX_BYTES);
+	if (class->out.element_type)
 		class->out.flags |= STORE_CLASS_ARRAY;
 	return import_map_class(im, class, name, NAME_MAX_BYTES, err);
 }

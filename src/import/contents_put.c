@@ -61,8 +61,10 @@ static int tell_damage(struct keeping *k, struct hdb_error *err)
 				base_input_name(k->input), count ? ": " : "",
 				count ? damage->message : "");
 	for (size_t i = 0; i < count && r == HDB_OK; i++)
-		r = import_problem(k->im, HPROF_PROBLEM_COMPRESSION, damage[i].offset, 0, 0, err,
-				   "%s", damage[i].message);
+		r = import_problem(k->im,
+				   &(struct import_trouble){ .kind = HPROF_PROBLEM_COMPRESSION,
+							     .offset = damage[i].offset },
+				   err, "%s", damage[i].message);
 	if (count)
 		k->im->damage.incomplete |= STORE_LACKS_BYTES;
 	return r;

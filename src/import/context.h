@@ -340,13 +340,17 @@ int import_flat_end(struct import *im, struct hdb_error *err);
 uint64_t import_zeroed_from(const struct import *im);
 void import_zeroed_merge(struct import *im, const struct import_zeroed *seen);
 
-/*
- * import_problems.c: notes what is wrong in the dump, at `offset`, and was worked round.
- * HDB_ENOMEM, else HDB_OK.
- */
-int import_problem(struct import *im, uint32_t kind, uint64_t offset, uint64_t lost_bytes,
-		   uint64_t object_id, struct hdb_error *err, const char *format, ...)
-	HDB_PRINTF(7, 8);
+/* What is wrong in the dump, and was worked round. */
+struct import_trouble {
+	uint32_t kind;       /* enum hprof_problem_kind, or enum store_problem_kind */
+	uint64_t offset;     /* where in the dump */
+	uint64_t lost_bytes; /* skipped */
+	uint64_t object_id;  /* 0: none */
+};
+
+/* import_problems.c: notes it. HDB_ENOMEM, else HDB_OK. */
+int import_problem(struct import *im, const struct import_trouble *trouble, struct hdb_error *err,
+		   const char *format, ...) HDB_PRINTF(4, 5);
 int import_write_problems(struct import *im, struct hdb_error *err);
 
 /*
@@ -378,8 +382,7 @@ const struct import_text_place *import_text_place(const struct import *im, uint6
 /* Whether the text with this string ID is `text`. One that cannot be read is no match. */
 bool import_text_is(const struct import *im, uint64_t string_id, const char *text);
 /* Class names as people know them, from "[Ljava/lang/String;" or "java.lang.String[]". */
-void import_class_name(const char *raw, size_t raw_size, char *out, size_t out_size, bool *is_array,
-		       uint8_t *element_type);
+uint8_t import_class_name(const char *raw, size_t raw_size, char *out, size_t out_size);
 
 /* resolve.c: objects and references in order of ix. */
 int import_resolve(struct import *im, struct hdb_error *err);

@@ -240,7 +240,10 @@ static int open_header(struct import *im, struct hdb_error *err)
 		return r;
 	im->damage.incomplete |= STORE_LACKS_ELEMENTS;
 	return import_problem(
-		im, HPROF_PROBLEM_EMPTIED, im->file.first_record, 0, 0, err,
+		im,
+		&(struct import_trouble){ .kind = HPROF_PROBLEM_EMPTIED,
+					  .offset = im->file.first_record },
+		err,
 		"the dump was stripped as by KOOM: primitive arrays have lengths but "
 		"no elements, and objects of the zygote and image heaps may be missing");
 }
@@ -267,7 +270,10 @@ static int check_end(struct import *im, struct hdb_error *err)
 				"%s: there is no HEAP DUMP END record: the file "
 				"was cut at offset %" PRIu64,
 				im->source->path, im->source->size);
-	return import_problem(im, HPROF_PROBLEM_TRUNCATED, im->source->size, 0, 0, err,
+	return import_problem(im,
+			      &(struct import_trouble){ .kind = HPROF_PROBLEM_TRUNCATED,
+							.offset = im->source->size },
+			      err,
 			      "there is no HEAP DUMP END record: the file may have been cut at "
 			      "offset %" PRIu64,
 			      im->source->size);
@@ -422,13 +428,13 @@ static void tell_space(const struct import *im, struct hdb_error *err)
 			       bytes / 1000000 + 1);
 }
 
-int import_dump(const char *dump_path, const char *db_path, const struct hdb_import_options *opt,
+int import_dump(struct import_paths paths, const struct hdb_import_options *opt,
 		struct base_work *work, struct hdb_import_result *out, struct hdb_error *err)
 {
 	struct import *im = calloc(1, sizeof(*im));
 	struct store_writer *writer;
 	struct base_input *input = NULL;
-	char *folder = strdup(db_path);
+	char *folder = strdup(paths.database);
 	uint64_t file_bytes = 0;
 	int r;
 
@@ -442,15 +448,15 @@ int import_dump(const char *dump_path, const char *db_path, const struct hdb_imp
 	im->origin.snapshot = opt->snapshot ? opt->snapshot : 1;
 	work->scratch_dir = dirname(folder);
 	idset_init(&im->ids);
-	r = open_dump(im, dump_path, &input, err);
+	r = open_dump(im, paths.dump, &input, err);
 	if (r == HDB_OK)
-		r = create(im, db_path, err);
+		r = create(im, paths.database, err);
 	if (r == HDB_OK) {
 		im->texts.writer.writer = im->writer;
 		r = keep_dump(im, input, err);
 	}
 	if (r == HDB_OK)
-		r = run(im, dump_path, err);
+		r = run(im, paths.dump, err);
 	if (r < 0)
 		tell_space(im, err);
 	/* What failed on zeros that stand for unreadable pages is not what is wrong. */

@@ -10,8 +10,13 @@
 
 #include "base/work.h"
 
-/* Imports `dump_path` to `db_path`. `work` carries budget, threads and progress. */
-int import_dump(const char *dump_path, const char *db_path, const struct hdb_import_options *opt,
+struct import_paths {
+	const char *dump;
+	const char *database;
+};
+
+/* Imports a dump to a database. `work` carries budget, threads and progress; `out` may be NULL. */
+int import_dump(struct import_paths paths, const struct hdb_import_options *opt,
 		struct base_work *work, struct hdb_import_result *out, struct hdb_error *err);
 
 #endif

@@ -112,7 +112,10 @@ static int link_super(struct import *im, uint32_t no, struct hdb_error *err)
 		return HDB_OK;
 	class->out.super_no = STORE_NONE;
 	return import_problem(
-		im, STORE_PROBLEM_MISSING_SUPER, class->out.file_offset, 0, class->out.class_id,
+		im,
+		&(struct import_trouble){ .kind = STORE_PROBLEM_MISSING_SUPER,
+					  .offset = class->out.file_offset,
+					  .object_id = class->out.class_id },
 		err, "class 0x%" PRIx64 ": its superclass 0x%" PRIx64 " is not in the dump",
 		class->out.class_id, class->super_id);
 }
@@ -145,10 +148,13 @@ static int order_classes(struct import *im, struct hdb_error *err)
 				im, *base_vec_at(&stack, uint32_t, stack.count - 1));
 
 			last->out.super_no = STORE_NONE;
-			r = import_problem(im, STORE_PROBLEM_SUPER_CYCLE, last->out.file_offset, 0,
-					   last->out.class_id, err,
-					   "class 0x%" PRIx64 " is its own superclass; cut",
-					   last->out.class_id);
+			r = import_problem(
+				im,
+				&(struct import_trouble){ .kind = STORE_PROBLEM_SUPER_CYCLE,
+							  .offset = last->out.file_offset,
+							  .object_id = last->out.class_id },
+				err, "class 0x%" PRIx64 " is its own superclass; cut",
+				last->out.class_id);
 		}
 		while (stack.count) {
 			no = *base_vec_at(&stack, uint32_t, --stack.count);
@@ -176,7 +182,10 @@ static int measure_class(struct import *im, struct import_class *class, struct h
 		size = hprof_type_size(field.type, im->file.id_size);
 		if (!size)
 			r = import_problem(
-				im, STORE_PROBLEM_BAD_FIELD_TYPE, offset, 0, class->out.class_id,
+				im,
+				&(struct import_trouble){ .kind = STORE_PROBLEM_BAD_FIELD_TYPE,
+							  .offset = offset,
+							  .object_id = class->out.class_id },
 				err, "field %" PRIu32 " of class 0x%" PRIx64 " has unknown type %u",
 				f, class->out.class_id, field.type);
 		if (r < 0)
@@ -241,10 +250,10 @@ int import_classes(struct import *im, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = idset_finish(&im->ids, &duplicates, err);
 	if (r == HDB_OK && duplicates)
-		r = import_problem(im, STORE_PROBLEM_DUPLICATE_ID, 0, 0, 0, err,
-				   "%" PRIu64
-				   " objects have an ID that another has; the first is kept",
-				   duplicates);
+		r = import_problem(
+			im, &(struct import_trouble){ .kind = STORE_PROBLEM_DUPLICATE_ID }, err,
+			"%" PRIu64 " objects have an ID that another has; the first is kept",
+			duplicates);
 	if (r < 0)
 		return r;
 	im->evidence.mat_align_bytes = import_mat_alignment(im);

@@ -6,14 +6,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-int import_problem(struct import *im, uint32_t kind, uint64_t offset, uint64_t lost_bytes,
-		   uint64_t object_id, struct hdb_error *err, const char *format, ...)
+int import_problem(struct import *im, const struct import_trouble *trouble, struct hdb_error *err,
+		   const char *format, ...)
 {
 	struct store_problem problem = {
-		.offset = offset,
-		.lost_bytes = lost_bytes,
-		.object_id = object_id,
-		.kind = kind,
+		.offset = trouble->offset,
+		.lost_bytes = trouble->lost_bytes,
+		.object_id = trouble->object_id,
+		.kind = trouble->kind,
 	};
 	va_list args;
 

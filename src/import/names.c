@@ -49,9 +49,9 @@ static uint8_t element_of(const char *name)
 	return 0;
 }
 
-void import_class_name(const char *raw, size_t raw_size, char *out, size_t out_size, bool *is_array,
-		       uint8_t *element_type)
+uint8_t import_class_name(const char *raw, size_t raw_size, char *out, size_t out_size)
 {
+	uint8_t element_type;
 	size_t depth = 0, used;
 	const char *core = raw;
 	size_t core_size = raw_size;
@@ -85,8 +85,8 @@ void import_class_name(const char *raw, size_t raw_size, char *out, size_t out_s
 		out[used++] = ']';
 	}
 	out[used] = '\0';
-	*is_array = used >= 2 && strcmp(out + used - 2, "[]") == 0;
-	*element_type = *is_array ? element_of(out) : 0;
-	if (*is_array && !*element_type)
-		*element_type = HPROF_OBJECT;
+	if (used < 2 || strcmp(out + used - 2, "[]") != 0)
+		return 0;
+	element_type = element_of(out);
+	return element_type ? element_type : HPROF_OBJECT;
 }

@@ -159,22 +159,30 @@ static inline int take_instance(struct import *im, struct maker *m, const struct
 	return HDB_OK;
 }
 
-/* Reads n IDs at `offset`, elements of an object array; gives those that are not null. */
-static int read_elements(struct import *im, struct base_view *view, uint64_t offset, uint64_t n,
-			 uint64_t *ids, size_t *count, struct hdb_error *err)
+/* IDs in the dump: elements of an object array. */
+struct elements {
+	uint64_t offset;
+	uint64_t n;
+	uint64_t *ids; /* those that are not null, once they are read */
+	size_t count;  /* of those */
+};
+
+static int read_elements(struct base_view *view, unsigned id_size, struct elements *elements,
+			 struct hdb_error *err)
 {
-	const unsigned size = im->file.id_size;
-	const uint8_t *p = base_view_at(view, offset, n * size, err);
+	const uint64_t n = elements->n;
+	const uint8_t *p = base_view_at(view, elements->offset, n * id_size, err);
+	uint64_t *ids = elements->ids;
 	size_t k = 0;
 
-	*count = 0;
+	elements->count = 0;
 	if (!p)
 		return HDB_ETRUNC;
 	for (uint64_t i = 0; i < n; i++) {
-		ids[k] = be_id(p + i * size, size);
+		ids[k] = be_id(p + i * id_size, id_size);
 		k += ids[k] != 0;
 	}
-	*count = k;
+	elements->count = k;
 	return HDB_OK;
 }
 
@@ -190,25 +198,28 @@ int import_note_missing(struct slot *s, uint64_t id, uint32_t ix, struct hdb_err
 }
 
 /* Reads a long array piece by piece and hands the found and the missing on. */
-int import_each_element(struct import *im, struct base_view *view, const struct hprof_sub *sub,
+int import_each_element(const struct import_array *array,
 			int (*take)(void *ctx, const uint64_t *ids, const uint32_t *found,
 				    size_t count, struct hdb_error *err),
 			void *ctx, struct hdb_error *err)
 {
+	const struct hprof_sub *sub = array->sub;
+	const unsigned id_size = array->im->file.id_size;
 	uint64_t ids[ELEMENTS];
 	uint32_t found[ELEMENTS];
 	int r = HDB_OK;
 
 	for (uint64_t from = 0; from < sub->length && r == HDB_OK; from += ELEMENTS) {
-		const uint64_t n = sub->length - from < ELEMENTS ? sub->length - from : ELEMENTS;
-		size_t count;
+		struct elements some = {
+			.offset = sub->body_offset + from * id_size,
+			.n = sub->length - from < ELEMENTS ? sub->length - from : ELEMENTS,
+			.ids = ids,
+		};
 
-		r = read_elements(im, view, sub->body_offset + from * im->file.id_size, n, ids,
-				  &count, err);
-		if (r < 0)
+		if ((r = read_elements(array->view, id_size, &some, err)) < 0)
 			return r;
-		idset_find_many(&im->ids, ids, count, found);
-		r = take(ctx, ids, found, count, err);
+		idset_find_many(&array->im->ids, ids, some.count, found);
+		r = take(ctx, ids, found, some.count, err);
 	}
 	return r;
 }
@@ -255,26 +266,28 @@ static int keep_found(void *ctx, const uint64_t *ids, const uint32_t *found, siz
 }
 
 static int take_long_array(struct import *im, struct maker *m, const struct hprof_sub *sub,
-			   uint32_t class_no, uint32_t ix, struct hdb_error *err)
+			   const struct store_object *o, struct hdb_error *err)
 {
+	const uint32_t ix = m->first_ix + (uint32_t)(o - m->objects);
+	const struct import_array elements = { im, &m->view, sub };
 	struct big_list big = { .ix = ix, .start = NOT_HELD, .offset = sub->offset };
-	struct long_array array = { .im = im, .class_no = class_no };
+	struct long_array array = { .im = im, .class_no = o->class_no };
 	struct few few = { .m = m, .ix = ix };
-	int r = import_each_element(im, &m->view, sub, count_found, &array, err);
+	int r = import_each_element(&elements, count_found, &array, err);
 
 	if (r < 0)
 		return r;
 	big.length = array.found;
 	if (big.length <= STORE_LIST_BIG)
-		return import_each_element(im, &m->view, sub, keep_found, &few, err);
+		return import_each_element(&elements, keep_found, &few, err);
 	return base_vec_push(&m->out->big, &big, sizeof(big), err);
 }
 
 static inline int take_object_array(struct import *im, struct maker *m, const struct hprof_sub *sub,
-				    struct store_object *o, uint32_t ix, struct hdb_error *err)
+				    struct store_object *o, struct hdb_error *err)
 {
 	const struct maker_class *class = class_of(im, m, sub->class_id);
-	size_t count;
+	struct elements elements = { .offset = sub->body_offset, .n = sub->length };
 	int r;
 
 	o->kind = STORE_OBJECT_ARRAY;
@@ -286,18 +299,18 @@ static inline int take_object_array(struct import *im, struct maker *m, const st
 	if (sub->length > STORE_LIST_BIG) {
 		const struct hprof_sub copy = *sub;
 
-		return take_long_array(im, m, &copy, o->class_no, ix, err);
+		return take_long_array(im, m, &copy, o, err);
 	}
 	r = base_vec_reserve(&m->raw, sub->length, sizeof(uint64_t), err);
 	if (r < 0)
 		return r;
-	r = read_elements(im, &m->view, sub->body_offset, sub->length,
-			  (uint64_t *)m->raw.data + m->raw.count, &count, err);
+	elements.ids = (uint64_t *)m->raw.data + m->raw.count;
+	r = read_elements(&m->view, im->file.id_size, &elements, err);
 	if (r < 0)
 		return r;
 	if (im->flat.last)
-		note_flat_elements(im, o->class_no, (uint64_t *)m->raw.data + m->raw.count, count);
-	m->raw.count += count;
+		note_flat_elements(im, o->class_no, elements.ids, elements.count);
+	m->raw.count += elements.count;
 	return r;
 }
 
@@ -343,13 +356,13 @@ static uint32_t heap_of(const struct import *im, uint64_t offset)
 }
 
 static inline int take_sub(struct import *im, struct maker *m, const struct hprof_sub *sub,
-			   struct store_object *o, uint32_t ix, struct hdb_error *err)
+			   struct store_object *o, struct hdb_error *err)
 {
 	switch (sub->tag) {
 	case HPROF_INSTANCE_DUMP:
 		return take_instance(im, m, sub, o, err);
 	case HPROF_OBJECT_ARRAY_DUMP:
-		return take_object_array(im, m, sub, o, ix, err);
+		return take_object_array(im, m, sub, o, err);
 	case HPROF_PRIMITIVE_ARRAY_DUMP:
 	case HPROF_PRIMITIVE_ARRAY_NODATA:
 		o->kind = STORE_PRIMITIVE_ARRAY;
@@ -392,7 +405,7 @@ static inline int take_object(struct import *im, struct maker *m, uint32_t i,
 	*o = (struct store_object){ .file_offset = sub->offset };
 	if (im->records.heap_switches.count)
 		o->heap_no = heap_of(im, sub->offset);
-	r = take_sub(im, m, sub, o, m->first_ix + i, err);
+	r = take_sub(im, m, sub, o, err);
 	return r == HDB_OK ? end_raw(m, i, first, err) : r;
 }
 

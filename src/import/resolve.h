@@ -118,7 +118,12 @@ void import_mark_embedded(struct import *im, struct maker *m, uint32_t i);
 int import_note_missing(struct slot *s, uint64_t id, uint32_t ix, struct hdb_error *err);
 
 /* Reads a long array piece by piece; `take` gets IDs that are not null with their indices. */
-int import_each_element(struct import *im, struct base_view *view, const struct hprof_sub *sub,
+struct import_array {
+	struct import *im;
+	struct base_view *view;
+	const struct hprof_sub *sub;
+};
+int import_each_element(const struct import_array *array,
 			int (*take)(void *ctx, const uint64_t *ids, const uint32_t *found,
 				    size_t count, struct hdb_error *err),
 			void *ctx, struct hdb_error *err);

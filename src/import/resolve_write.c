@@ -78,7 +78,8 @@ static int write_array(struct import *im, struct base_view *view, const struct b
 	r = hprof_sub_read(&im->file, view, big->offset, &sub, err);
 	if (r != HDB_OK)
 		goto out;
-	if ((r = import_each_element(im, view, &sub, write_elements, &p, err)) != HDB_OK)
+	if ((r = import_each_element(&(struct import_array){ im, view, &sub }, write_elements, &p,
+				     err)) != HDB_OK)
 		goto out;
 	if (p.count)
 		r = store_lists_put_part(im->writer,
@@ -100,10 +101,13 @@ static int report_short(struct import *im, const struct slot *s, struct hdb_erro
 		const struct short_instance *one =
 			base_vec_at(&s->shorts, struct short_instance, i);
 
-		r = import_problem(im, STORE_PROBLEM_SHORT_INSTANCE, one->offset, 0, one->id, err,
-				   "instance 0x%" PRIx64
-				   " has fewer bytes than its class has fields",
-				   one->id);
+		r = import_problem(
+			im,
+			&(struct import_trouble){ .kind = STORE_PROBLEM_SHORT_INSTANCE,
+						  .offset = one->offset,
+						  .object_id = one->id },
+			err, "instance 0x%" PRIx64 " has fewer bytes than its class has fields",
+			one->id);
 	}
 	im->damage.problem_count += s->short_count - s->shorts.count;
 	return r;

@@ -26,8 +26,11 @@ static int scan_record(struct scan *s, struct hdb_error *err)
 	count->bytes += rec->body_size;
 	r = import_scan_record(s, rec, err);
 	if (r == HDB_EFORMAT || r == HDB_ETRUNC)
-		return import_problem(s->im, HPROF_PROBLEM_BAD_RECORD, rec->offset, rec->body_size,
-				      0, err, "%s", err ? err->message : "a record does not parse");
+		return import_problem(s->im,
+				      &(struct import_trouble){ .kind = HPROF_PROBLEM_BAD_RECORD,
+								.offset = rec->offset,
+								.lost_bytes = rec->body_size },
+				      err, "%s", err ? err->message : "a record does not parse");
 	return r;
 }
 
@@ -81,8 +84,11 @@ static int scan_event(struct scan *s, enum hprof_event event, struct hdb_error *
 			return hdb_fail(err, HDB_EFORMAT, "%s: %s", s->im->source->path,
 					p->message);
 		note_lost(s, p);
-		return import_problem(s->im, p->kind, p->offset, p->lost_bytes, 0, err, "%s",
-				      p->message);
+		return import_problem(s->im,
+				      &(struct import_trouble){ .kind = p->kind,
+								.offset = p->offset,
+								.lost_bytes = p->lost_bytes },
+				      err, "%s", p->message);
 	default:
 		return HDB_OK;
 	}

@@ -66,15 +66,21 @@ static int scan_object(struct scan *s, const struct hprof_sub *sub, struct hdb_e
 	int r;
 
 	if (sub->id == 0)
-		return import_problem(im, STORE_PROBLEM_NULL_ID, sub->offset,
-				      sub->end - sub->offset, 0, err,
-				      "an object with ID 0 was dropped");
+		return import_problem(
+			im,
+			&(struct import_trouble){ .kind = STORE_PROBLEM_NULL_ID,
+						  .offset = sub->offset,
+						  .lost_bytes = sub->end - sub->offset },
+			err, "an object with ID 0 was dropped");
 	r = idset_add(&im->ids, sub->id, err);
 	if (r == HDB_END)
-		return import_problem(im, STORE_PROBLEM_DUPLICATE_ID, sub->offset,
-				      sub->end - sub->offset, sub->id, err,
-				      "a second object with ID 0x%" PRIx64 "; the first is kept",
-				      sub->id);
+		return import_problem(
+			im,
+			&(struct import_trouble){ .kind = STORE_PROBLEM_DUPLICATE_ID,
+						  .offset = sub->offset,
+						  .lost_bytes = sub->end - sub->offset,
+						  .object_id = sub->id },
+			err, "a second object with ID 0x%" PRIx64 "; the first is kept", sub->id);
 	if (r < 0)
 		return r;
 	switch (sub->tag) {

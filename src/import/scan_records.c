@@ -16,10 +16,13 @@ static int scan_utf8(struct scan *s, const struct hprof_utf8 *text, struct hdb_e
 	if (is && (!im->origin.redaction || is < im->origin.redaction))
 		im->origin.redaction = is;
 	if (text->text_size > STORE_TEXT_MAX) {
-		r = import_problem(im, STORE_PROBLEM_LONG_TEXT, text->text_offset,
-				   text->text_size - STORE_TEXT_MAX, 0, err,
-				   "a text of %" PRIu64 " bytes was cut to %u", text->text_size,
-				   STORE_TEXT_MAX);
+		r = import_problem(
+			im,
+			&(struct import_trouble){ .kind = STORE_PROBLEM_LONG_TEXT,
+						  .offset = text->text_offset,
+						  .lost_bytes = text->text_size - STORE_TEXT_MAX },
+			err, "a text of %" PRIu64 " bytes was cut to %u", text->text_size,
+			STORE_TEXT_MAX);
 		if (r < 0)
 			return r;
 	}

@@ -281,22 +281,29 @@ static bool is_dense(struct import *im, const struct layout_model *model)
 	return exact >= all / 100 * DENSE_PERCENT && all;
 }
 
+/* What the layout says of a size. */
+struct laid_out {
+	uint64_t bytes;
+	unsigned align;
+	bool may_grow; /* to what is observed */
+};
+
 /*
- * Takes the distance where it proves the layout wrong; `bytes` is the layout size. Of a class that
+ * The size, or the distance where it proves the layout wrong. Of a class that
  * has both arrays and instances, as only damaged dumps have, the distance is no multiple of the
  * alignment: sizes are all the same.
  */
-static uint64_t correct(const struct import_distance *distance, int64_t least, bool may_grow,
-			unsigned align, uint64_t bytes, uint8_t *basis)
+static uint64_t correct(const struct import_distance *distance, int64_t least,
+			struct laid_out laid_out, uint8_t *basis)
 {
 	if (*basis == STORE_SIZE_CUT)
-		return least > 0 ? layout_round((uint64_t)least, align) : bytes;
-	if (*basis == STORE_SIZE_COMPUTED && may_grow && distance->count >= OBSERVED_MIN &&
+		return least > 0 ? layout_round((uint64_t)least, laid_out.align) : laid_out.bytes;
+	if (*basis == STORE_SIZE_COMPUTED && laid_out.may_grow && distance->count >= OBSERVED_MIN &&
 	    distance->at_least >= (uint64_t)distance->count * OBSERVED_PERCENT / 100) {
 		*basis = STORE_SIZE_OBSERVED;
-		return layout_round((uint64_t)least, align);
+		return layout_round((uint64_t)least, laid_out.align);
 	}
-	return bytes;
+	return laid_out.bytes;
 }
 
 /* What the user has fixed is taken even where distances contradict it; they are only noted. */
@@ -322,7 +329,8 @@ static void size_vm_class(struct import_class *class, const struct layout *l, bo
 	class->out.instance_bytes = class->out.layout_bytes;
 	if (!is_array && !class->stack_size_at && !fixed)
 		class->out.instance_bytes =
-			correct(distance, least, dense, model->align_bytes, bytes, &basis);
+			correct(distance, least,
+				(struct laid_out){ bytes, model->align_bytes, dense }, &basis);
 	class->out.size_basis = basis;
 	basis = STORE_SIZE_COMPUTED;
 	if (l->choice->has_addresses && !(class->out.flags & STORE_CLASS_INVENTED))
@@ -330,8 +338,9 @@ static void size_vm_class(struct import_class *class, const struct layout *l, bo
 				    &class->mirror_distance, class->mirror_distance.least);
 	class->out.class_bytes =
 		fixed ? class->mirror_bytes :
-			correct(&class->mirror_distance, class->mirror_distance.least, false,
-				model->align_bytes, class->mirror_bytes, &basis);
+			correct(&class->mirror_distance, class->mirror_distance.least,
+				(struct laid_out){ class->mirror_bytes, model->align_bytes, false },
+				&basis);
 	class->out.class_basis = basis;
 	class->out.distance_count = distance->count;
 	class->out.distance_bytes =

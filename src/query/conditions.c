@@ -264,7 +264,8 @@ static int measure_object(const struct session *side, const struct condition *c,
 		return r;
 	*out = c->measure == COUNT ? 1 : object.shallow_bytes;
 	if (c->measure == RETAINED) {
-		r = derive_retained_set(side->derive, &ix, 1, NULL, &result, err);
+		r = derive_retained_set(side->derive, (struct graph_members){ &ix, 1 }, NULL,
+					&result, err);
 		*out = r == HDB_OK ? result.retained_bytes : 0;
 	}
 	return r;
@@ -283,8 +284,9 @@ static int measure(const struct session *side, const struct condition *c, uint64
 		return measure_object(side, c, out, err);
 	r = analysis_members_find(side, c->target, false, &members, err);
 	if (r == HDB_OK && c->measure == RETAINED) {
-		r = derive_retained_set(side->derive, members.ixs.data, members.count, NULL,
-					&result, err);
+		r = derive_retained_set(side->derive,
+					(struct graph_members){ members.ixs.data, members.count },
+					NULL, &result, err);
 		*out = r == HDB_OK ? result.retained_bytes : 0;
 	} else if (r == HDB_OK) {
 		*out = c->measure == COUNT ? members.reachable_count : members.reachable_bytes;

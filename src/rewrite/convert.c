@@ -65,15 +65,14 @@ static int convert(struct convert *c, struct rewriter *w, struct hdb_error *err)
 	return rewriter_run(w, &policy, err);
 }
 
-int rewrite_convert(const char *in_path, const char *out_path,
-		    const struct hdb_convert_options *opt, struct base_work *work,
-		    struct hdb_output_result *out, struct hdb_error *err)
+int rewrite_convert(struct rewrite_paths paths, const struct hdb_convert_options *opt,
+		    struct base_work *work, struct hdb_output_result *out, struct hdb_error *err)
 {
 	struct rewriter w;
 	struct convert c = { .opt = opt, .shapes = { .w = &w, .selects = rewrite_widths_selects } };
 	int r;
 
-	if ((r = rewriter_open(&w, in_path, out_path, &opt->output, work, err)) < 0 ||
+	if ((r = rewriter_open(&w, paths, &opt->output, work, err)) < 0 ||
 	    (r = convert(&c, &w, err)) < 0 || (r = rewriter_finish(&w, err)) < 0)
 		goto out;
 	if (out)

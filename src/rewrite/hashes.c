@@ -59,17 +59,21 @@ static bool is_zero(const uint8_t *p, uint64_t size)
 	return !size || (!p[0] && memcmp(p, p + 1, size - 1) == 0);
 }
 
-/* The letters of the array's hash; *zeros: there is nothing but zeros in it. */
+/* What takes the place of an array's contents. */
+struct hashed {
+	char letters[LETTERS]; /* of its hash */
+	bool is_zero;          /* there is nothing but zeros in it */
+};
+
 static int hash_array(const struct rewrite_hashes *h, struct rewriter *w,
-		      const struct hprof_sub *sub, char letters[LETTERS], bool *zeros,
-		      struct hdb_error *err)
+		      const struct hprof_sub *sub, struct hashed *hashed, struct hdb_error *err)
 {
 	static const char alphabet[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 	struct base_siphash sip;
 	uint64_t out[2];
 
-	*zeros = true;
+	hashed->is_zero = true;
 	base_siphash_init(&sip, h->key);
 	base_siphash_add(&sip, &sub->element_type, 1);
 	for (uint64_t at = 0; at < sub->body_size; at += CHUNK_BYTES) {
@@ -79,12 +83,12 @@ static int hash_array(const struct rewrite_hashes *h, struct rewriter *w,
 
 		if (!p)
 			return HDB_EIO;
-		*zeros = *zeros && is_zero(p, n);
+		hashed->is_zero = hashed->is_zero && is_zero(p, n);
 		base_siphash_add(&sip, p, n);
 	}
 	base_siphash_end(&sip, out);
 	for (unsigned i = 0; i < LETTERS; i++)
-		letters[i] = alphabet[out[i / 10] >> i % 10 * 6 & 63];
+		hashed->letters[i] = alphabet[out[i / 10] >> i % 10 * 6 & 63];
 	return HDB_OK;
 }
 
@@ -94,22 +98,21 @@ int rewrite_hashes_array(const struct rewrite_hashes *h, struct rewriter *w,
 	const unsigned width = hprof_type_size(sub->element_type, w->file.id_size);
 	const uint64_t some = LETTERS * 64, most = sub->body_size < some ? sub->body_size : some;
 	uint8_t out[LETTERS * 64];
-	char letters[LETTERS];
-	bool zeros;
+	struct hashed hashed;
 	int r;
 
-	if ((r = hash_array(h, w, sub, letters, &zeros, err)) < 0 ||
+	if ((r = hash_array(h, w, sub, &hashed, err)) < 0 ||
 	    (r = rewriter_begin(w, sub->end - sub->offset, err)) < 0 ||
 	    (r = rewriter_copy(w, sub->offset, sub->body_offset - sub->offset, err)) < 0)
 		return r;
 	w->result.changed_count++;
 	w->result.changed_bytes += sub->body_size;
-	if (zeros)
+	if (hashed.is_zero)
 		return rewriter_zeros(w, sub->body_size, err);
 	/* Chars are big-endian: the letter is the last byte of an element. */
 	memset(out, 0, most);
 	for (size_t i = width - 1, letter = 0; i < most; i += width) {
-		out[i] = (uint8_t)letters[letter++];
+		out[i] = (uint8_t)hashed.letters[letter++];
 		letter = letter == LETTERS ? 0 : letter;
 	}
 	for (uint64_t left = sub->body_size; left;) {

@@ -8,8 +8,6 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* Between two looks at progress and the cancel flag. */
-#define STEP_EVENTS 8192u
 /* Bytes that are compared at a time. */
 #define CHUNK_BYTES (256u << 10)
 
@@ -58,27 +56,34 @@ static int find_fields(struct rewrite_kept *k, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The bytes of a field of this instance; NULL, and *r as it was, if it has none. */
-static const uint8_t *field_of(struct rewrite_kept *k, const struct rewrite_place *place,
-			       const struct hprof_sub *sub, unsigned size, int *r,
-			       struct hdb_error *err)
+/* An instance whose fields are read. */
+struct instance {
+	struct rewriter *w;
+	const struct hprof_sub *sub;
+	struct hdb_error *err;
+	int r; /* of all fields that were asked for */
+};
+
+/* The bytes of a field; NULL if the instance has none. */
+static const uint8_t *field_of(struct instance *instance, const struct rewrite_place *place,
+			       unsigned size)
 {
+	const struct hprof_sub *sub = instance->sub;
 	const uint8_t *p;
 
 	if (!place->class_id || sub->class_id != place->class_id ||
 	    sub->body_size < place->offset + size)
 		return NULL;
-	p = base_view_at(&k->w->view, sub->body_offset + place->offset, size, err);
+	p = base_view_at(&instance->w->view, sub->body_offset + place->offset, size, instance->err);
 	if (!p)
-		*r = HDB_EIO;
+		instance->r = HDB_EIO;
 	return p;
 }
 
-static uint64_t reference_of(struct rewrite_kept *k, const struct rewrite_place *place,
-			     const struct hprof_sub *sub, int *r, struct hdb_error *err)
+static uint64_t reference_of(struct instance *instance, const struct rewrite_place *place)
 {
-	const unsigned id_size = k->w->file.id_size;
-	const uint8_t *p = field_of(k, place, sub, id_size, r, err);
+	const unsigned id_size = instance->w->file.id_size;
+	const uint8_t *p = field_of(instance, place, id_size);
 
 	return p ? be_id(p, id_size) : 0;
 }
@@ -87,11 +92,12 @@ static uint64_t reference_of(struct rewrite_kept *k, const struct rewrite_place 
 
 static int add_instance(struct rewrite_kept *k, const struct hprof_sub *sub, struct hdb_error *err)
 {
-	int r = HDB_OK;
-	const uint64_t text = reference_of(k, &k->value, sub, &r, err);
-	const uint64_t buffer = reference_of(k, &k->buffer, sub, &r, err);
-	const uint8_t *p = field_of(k, &k->recycled, sub, 1, &r, err);
+	struct instance instance = { .w = k->w, .sub = sub, .err = err };
+	const uint64_t text = reference_of(&instance, &k->value);
+	const uint64_t buffer = reference_of(&instance, &k->buffer);
+	const uint8_t *p = field_of(&instance, &k->recycled, 1);
 	const struct rewrite_buffer fresh = { .id = buffer, .same_id = buffer };
+	int r = instance.r;
 
 	if (r < 0)
 		return r;
@@ -124,29 +130,26 @@ static int add_array(struct rewrite_kept *k, const struct hprof_sub *sub, struct
 	return HDB_OK;
 }
 
-/* Goes through all sub-records of a kind. */
-static int for_each(struct rewrite_kept *k, uint8_t tag,
-		    int (*take)(struct rewrite_kept *, const struct hprof_sub *,
-				struct hdb_error *),
-		    struct hdb_error *err)
-{
-	struct rewriter *w = k->w;
-	struct hprof_walk walk;
-	enum hprof_event event;
-	uint64_t events = 0;
-	int r;
+/* Sub-records of a kind, and what is done with each. */
+struct each {
+	struct rewrite_kept *kept;
+	uint8_t tag;
+	int (*take)(struct rewrite_kept *kept, const struct hprof_sub *sub, struct hdb_error *err);
+};
 
-	base_stage(w->work, "reading strings and bitmaps", w->source->size, "bytes");
-	hprof_walk_init(&walk, &w->file);
-	while ((r = hprof_walk_next(&walk, &event, err)) == HDB_OK) {
-		if (event == HPROF_EVENT_SUB && walk.sub.tag == tag &&
-		    (r = take(k, &walk.sub, err)) < 0)
-			break;
-		if (++events % STEP_EVENTS == 0 && (r = base_step(w->work, walk.position, err)) < 0)
-			break;
-	}
-	hprof_walk_release(&walk);
-	return r < 0 ? r : HDB_OK;
+static int take_event(void *ctx, const struct hprof_walk *walk, enum hprof_event event,
+		      struct hdb_error *err)
+{
+	const struct each *each = ctx;
+
+	return event == HPROF_EVENT_SUB && walk->sub.tag == each->tag ?
+		       each->take(each->kept, &walk->sub, err) :
+		       HDB_OK;
+}
+
+static int for_each(struct each each, struct hdb_error *err)
+{
+	return rewriter_survey(each.kept->w, "reading strings and bitmaps", take_event, &each, err);
 }
 
 /* ---- equal bitmaps ---- */
@@ -236,9 +239,10 @@ int rewrite_kept_load(struct rewrite_kept *k, struct hdb_error *err)
 	if ((r = rewrite_shapes_load(&k->names, err)) < 0 || (r = find_fields(k, err)) < 0)
 		return r;
 	k->texts.shift = rewrite_id_shift(k->names.id_bits);
-	if ((r = for_each(k, HPROF_INSTANCE_DUMP, add_instance, err)) < 0 || !k->buffers.count)
+	if ((r = for_each((struct each){ k, HPROF_INSTANCE_DUMP, add_instance }, err)) < 0 ||
+	    !k->buffers.count)
 		return r;
-	r = for_each(k, HPROF_PRIMITIVE_ARRAY_DUMP, add_array, err);
+	r = for_each((struct each){ k, HPROF_PRIMITIVE_ARRAY_DUMP, add_array }, err);
 	return r < 0 ? r : merge_buffers(k, err);
 }
 
@@ -266,11 +270,12 @@ int rewrite_kept_instance(struct rewrite_kept *k, const struct hprof_sub *sub,
 			  struct hdb_error *err)
 {
 	const uint64_t at = sub->body_offset + k->buffer.offset;
-	int r = HDB_OK;
-	const uint64_t buffer = reference_of(k, &k->buffer, sub, &r, err);
+	struct instance instance = { .w = k->w, .sub = sub, .err = err };
+	const uint64_t buffer = reference_of(&instance, &k->buffer);
 	const uint32_t no = buffer ? base_idmap_get(&k->bitmaps, buffer) : BASE_IDMAP_NONE;
 	struct rewriter *w = k->w;
 	uint64_t same;
+	int r = instance.r;
 
 	if (r < 0)
 		return r;

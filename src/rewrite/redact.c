@@ -217,7 +217,7 @@ static int redact(struct redact *d, struct rewriter *w, struct hdb_error *err)
 			    HDB_OK;
 }
 
-int rewrite_redact(const char *in_path, const char *out_path, const struct hdb_redact_options *opt,
+int rewrite_redact(struct rewrite_paths paths, const struct hdb_redact_options *opt,
 		   struct base_work *work, struct hdb_output_result *out, struct hdb_error *err)
 {
 	struct rewriter w;
@@ -228,7 +228,7 @@ int rewrite_redact(const char *in_path, const char *out_path, const struct hdb_r
 	};
 	int r;
 
-	if ((r = rewriter_open(&w, in_path, out_path, &opt->output, work, err)) < 0 ||
+	if ((r = rewriter_open(&w, paths, &opt->output, work, err)) < 0 ||
 	    (r = redact(&d, &w, err)) < 0 || (r = rewriter_finish(&w, err)) < 0)
 		goto out;
 	if (out)

@@ -40,21 +40,27 @@ static bool is_package(const char *name, size_t size)
 	return size > 2 && memcmp(name + size - 2, ".*", 2) == 0;
 }
 
-static int add_rename(struct rewrite_renames *n, const char *from, size_t from_size, const char *to,
-		      size_t to_size, struct hdb_error *err)
+/* A name in a line. */
+struct name {
+	const char *text; /* not terminated */
+	size_t size;
+};
+
+static int add_rename(struct rewrite_renames *n, struct name from, struct name to,
+		      struct hdb_error *err)
 {
-	struct rewrite_rename one = { .is_package = is_package(from, from_size) };
+	struct rewrite_rename one = { .is_package = is_package(from.text, from.size) };
 	int r;
 
 	if (one.is_package) {
-		from_size--;
-		to_size--;
+		from.size--;
+		to.size--;
 	}
-	if ((r = add_text(n, from, from_size, &one.from, err)) < 0 ||
-	    (r = add_text(n, to, to_size, &one.to, err)) < 0)
+	if ((r = add_text(n, from.text, from.size, &one.from, err)) < 0 ||
+	    (r = add_text(n, to.text, to.size, &one.to, err)) < 0)
 		return r;
 	if (!one.is_package &&
-	    (r = base_idmap_put(&n->exact, XXH3_64bits(text_at(n, one.from), from_size),
+	    (r = base_idmap_put(&n->exact, XXH3_64bits(text_at(n, one.from), from.size),
 				(uint32_t)n->lines.count, err)) < 0)
 		return r;
 	return base_vec_push(&n->lines, &one, sizeof(one), err);
@@ -87,7 +93,8 @@ static int read_line(struct rewrite_renames *n, char *line, struct hdb_error *er
 	if (from == from_end || to == end ||
 	    is_package(from, (size_t)(from_end - from)) != is_package(to, (size_t)(end - to)))
 		return HDB_END;
-	return add_rename(n, from, (size_t)(from_end - from), to, (size_t)(end - to), err);
+	return add_rename(n, (struct name){ from, (size_t)(from_end - from) },
+			  (struct name){ to, (size_t)(end - to) }, err);
 }
 
 int rewrite_renames_read(struct rewrite_renames *n, const char *path, struct hdb_error *err)

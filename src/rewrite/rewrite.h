@@ -7,12 +7,17 @@
 
 #include "base/work.h"
 
-int rewrite_convert(const char *in_path, const char *out_path,
-		    const struct hdb_convert_options *opt, struct base_work *work,
-		    struct hdb_output_result *out, struct hdb_error *err);
-int rewrite_strip(const char *in_path, const char *out_path, const struct hdb_strip_options *opt,
+/* The dump that is read, and the one that is written. */
+struct rewrite_paths {
+	const char *in;
+	const char *out;
+};
+
+int rewrite_convert(struct rewrite_paths paths, const struct hdb_convert_options *opt,
+		    struct base_work *work, struct hdb_output_result *out, struct hdb_error *err);
+int rewrite_strip(struct rewrite_paths paths, const struct hdb_strip_options *opt,
 		  struct base_work *work, struct hdb_output_result *out, struct hdb_error *err);
-int rewrite_redact(const char *in_path, const char *out_path, const struct hdb_redact_options *opt,
+int rewrite_redact(struct rewrite_paths paths, const struct hdb_redact_options *opt,
 		   struct base_work *work, struct hdb_output_result *out, struct hdb_error *err);
 
 #endif

@@ -80,12 +80,12 @@ static int open_header(struct rewriter *w, const char *in_path, struct hdb_error
 		       hprof_find_emptied(&w->file, err);
 }
 
-int rewriter_open(struct rewriter *w, const char *in_path, const char *out_path,
+int rewriter_open(struct rewriter *w, struct rewrite_paths paths,
 		  const struct hdb_output_options *options, struct base_work *work,
 		  struct hdb_error *err)
 {
 	const struct base_outfile_options out = {
-		.packing = packing_of(options, out_path),
+		.packing = packing_of(options, paths.out),
 		.force = options->force != 0,
 	};
 	int r;
@@ -96,8 +96,8 @@ int rewriter_open(struct rewriter *w, const char *in_path, const char *out_path,
 	w->segment = malloc(SEGMENT_BYTES);
 	if (!w->segment)
 		return hdb_fail_memory(err, "a segment", SEGMENT_BYTES);
-	if ((r = base_outfile_create(out_path, &out, &w->out, err)) < 0 ||
-	    (r = open_source(w, in_path, err)) < 0 || (r = open_header(w, in_path, err)) < 0)
+	if ((r = base_outfile_create(paths.out, &out, &w->out, err)) < 0 ||
+	    (r = open_source(w, paths.in, err)) < 0 || (r = open_header(w, paths.in, err)) < 0)
 		return r;
 	w->version = w->file.version;
 	w->id_size = w->file.id_size;
@@ -113,6 +113,28 @@ void rewriter_close(struct rewriter *w)
 	base_outfile_abort(w->out);
 	free(w->segment);
 	memset(w, 0, sizeof(*w));
+}
+
+int rewriter_survey(struct rewriter *w, const char *stage,
+		    int (*take)(void *ctx, const struct hprof_walk *walk, enum hprof_event event,
+				struct hdb_error *err),
+		    void *ctx, struct hdb_error *err)
+{
+	struct hprof_walk walk;
+	enum hprof_event event;
+	uint64_t events = 0;
+	int r;
+
+	base_stage(w->work, stage, w->source->size, "bytes");
+	hprof_walk_init(&walk, &w->file);
+	while ((r = hprof_walk_next(&walk, &event, err)) == HDB_OK) {
+		if ((r = take(ctx, &walk, event, err)) < 0)
+			break;
+		if (++events % STEP_EVENTS == 0 && (r = base_step(w->work, walk.position, err)) < 0)
+			break;
+	}
+	hprof_walk_release(&walk);
+	return r < 0 ? r : HDB_OK;
 }
 
 int rewriter_finish(struct rewriter *w, struct hdb_error *err)
@@ -244,11 +266,14 @@ static int narrow(const struct rewriter *w, uint64_t id, uint64_t offset, struct
 }
 
 /* Writes `count` IDs, which lie at `offset` of the dump, in the other width to `out`. */
-static int turn_ids(const struct rewriter *w, const uint8_t *p, uint64_t count, uint64_t offset,
-		    uint8_t *out, struct hdb_error *err)
+static int turn_ids(struct rewriter *w, uint64_t offset, uint64_t count, uint8_t *out,
+		    struct hdb_error *err)
 {
 	const unsigned from = w->file.id_size;
+	const uint8_t *p = base_view_at(&w->view, offset, count * from, err);
 
+	if (!p)
+		return HDB_EIO;
 	for (uint64_t i = 0; i < count; i++) {
 		const uint64_t id = be_id(p + i * from, from);
 		const int r = narrow(w, id, offset + i * from, err);
@@ -272,12 +297,9 @@ int rewriter_copy_ids(struct rewriter *w, uint64_t offset, uint64_t count, struc
 		return rewriter_copy(w, offset, count * from, err);
 	while (count) {
 		const uint64_t n = count < COPY_IDS ? count : COPY_IDS;
-		const uint8_t *p = base_view_at(&w->view, offset, n * from, err);
 		int r;
 
-		if (!p)
-			return HDB_EIO;
-		if ((r = turn_ids(w, p, n, offset, out, err)) < 0 ||
+		if ((r = turn_ids(w, offset, n, out, err)) < 0 ||
 		    (r = rewriter_put(w, out, n * to, err)) < 0)
 			return r;
 		offset += n * from;

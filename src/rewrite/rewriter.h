@@ -11,6 +11,7 @@
 #include "base/outfile.h"
 #include "base/work.h"
 #include "hprof/walk.h"
+#include "rewrite/rewrite.h"
 
 struct rewriter;
 
@@ -57,9 +58,18 @@ struct rewriter {
  * Opens the dump, inflating it first into a scratch file if it is compressed or a pipe, and begins
  * the output. End with rewriter_close, also after a failure. `w` is zeroed first.
  */
-int rewriter_open(struct rewriter *w, const char *in_path, const char *out_path,
+int rewriter_open(struct rewriter *w, struct rewrite_paths paths,
 		  const struct hdb_output_options *options, struct base_work *work,
 		  struct hdb_error *err);
+
+/*
+ * Goes through all records and sub-records before anything is written: `take` sees each event of
+ * the walk. `stage` is for base_stage.
+ */
+int rewriter_survey(struct rewriter *w, const char *stage,
+		    int (*take)(void *ctx, const struct hprof_walk *walk, enum hprof_event event,
+				struct hdb_error *err),
+		    void *ctx, struct hdb_error *err);
 
 /* Copies all bytes as they are. */
 int rewriter_copy_all(struct rewriter *w, struct hdb_error *err);

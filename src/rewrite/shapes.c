@@ -8,9 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Between two looks at progress and the cancel flag. */
-#define STEP_EVENTS 8192u
-
 /* ---- gathering ---- */
 
 static int add_text(struct rewrite_shapes *s, const struct hprof_record *rec, struct hdb_error *err)
@@ -78,30 +75,24 @@ static int add_class(struct rewrite_shapes *s, const struct hprof_sub *sub, stru
 	return r < 0 ? r : base_vec_push(&s->classes, &class, sizeof(class), err);
 }
 
+static int take(void *ctx, const struct hprof_walk *walk, enum hprof_event event,
+		struct hdb_error *err)
+{
+	struct rewrite_shapes *s = ctx;
+
+	if (event == HPROF_EVENT_RECORD)
+		return add_record(s, &walk->record, err);
+	if (event != HPROF_EVENT_SUB)
+		return HDB_OK;
+	if (walk->sub.tag == HPROF_CLASS_DUMP)
+		return add_class(s, &walk->sub, err);
+	s->id_bits |= walk->sub.id;
+	return HDB_OK;
+}
+
 int rewrite_shapes_load(struct rewrite_shapes *s, struct hdb_error *err)
 {
-	struct rewriter *w = s->w;
-	struct hprof_walk walk;
-	enum hprof_event event;
-	uint64_t events = 0;
-	int r;
-
-	base_stage(w->work, "reading classes", w->source->size, "bytes");
-	hprof_walk_init(&walk, &w->file);
-	while ((r = hprof_walk_next(&walk, &event, err)) == HDB_OK) {
-		if (event == HPROF_EVENT_RECORD)
-			r = add_record(s, &walk.record, err);
-		else if (event == HPROF_EVENT_SUB && walk.sub.tag == HPROF_CLASS_DUMP)
-			r = add_class(s, &walk.sub, err);
-		else if (event == HPROF_EVENT_SUB)
-			s->id_bits |= walk.sub.id;
-		if (r < 0)
-			break;
-		if (++events % STEP_EVENTS == 0 && (r = base_step(w->work, walk.position, err)) < 0)
-			break;
-	}
-	hprof_walk_release(&walk);
-	return r < 0 ? r : HDB_OK;
+	return rewriter_survey(s->w, "reading classes", take, s, err);
 }
 
 void rewrite_shapes_release(struct rewrite_shapes *s)

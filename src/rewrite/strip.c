@@ -83,7 +83,7 @@ static int strip(struct strip *s, struct rewriter *w, struct hdb_error *err)
 	return r < 0 ? r : rewriter_run(w, &policy, err);
 }
 
-int rewrite_strip(const char *in_path, const char *out_path, const struct hdb_strip_options *opt,
+int rewrite_strip(struct rewrite_paths paths, const struct hdb_strip_options *opt,
 		  struct base_work *work, struct hdb_output_result *out, struct hdb_error *err)
 {
 	struct rewriter w;
@@ -96,7 +96,7 @@ int rewrite_strip(const char *in_path, const char *out_path, const struct hdb_st
 		return hdb_fail(err, HDB_EUSAGE,
 				"strings and bitmaps cannot be kept where all primitive values "
 				"become zeros");
-	if ((r = rewriter_open(&w, in_path, out_path, &opt->output, work, err)) < 0 ||
+	if ((r = rewriter_open(&w, paths, &opt->output, work, err)) < 0 ||
 	    (r = strip(&s, &w, err)) < 0 || (r = rewriter_finish(&w, err)) < 0)
 		goto out;
 	if (out)

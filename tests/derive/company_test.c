@@ -78,7 +78,7 @@ static int import_it(void **state)
 		write_dump(dump_path);
 	}
 	base_work_init(&work, 0, 1, NULL);
-	return import_dump(dump_path, db_path, &opt, &work, NULL, NULL);
+	return import_dump((struct import_paths){ dump_path, db_path }, &opt, &work, NULL, NULL);
 }
 
 static int remove_it(void **state)
@@ -119,7 +119,8 @@ static uint64_t answers(void)
 		else
 			sum = sum * 31 + bytes;
 		if (sum && ix % 100 == 0 &&
-		    derive_retained_local(&derive, &ix, 1, NULL, &local, &err) == HDB_OK &&
+		    derive_retained_local(&derive, (struct graph_members){ &ix, 1 }, NULL, &local,
+					  &err) == HDB_OK &&
 		    local.retained_bytes != bytes)
 			sum = 0;
 	}

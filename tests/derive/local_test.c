@@ -31,9 +31,10 @@ static void compare_sets(struct derive *derive, uint32_t object_count)
 		for (unsigned i = 0; i < SET_SIZE; i++)
 			members[i] = object_count / SET_SIZE * i +
 				     (uint32_t)(test_random(&seed) % (object_count / SET_SIZE));
-		if (derive_retained_set(derive, members, SET_SIZE, &none, &walked, &err) !=
-			    HDB_OK ||
-		    derive_retained_set(derive, members, SET_SIZE, &all, &local, &err) != HDB_OK)
+		if (derive_retained_set(derive, (struct graph_members){ members, SET_SIZE }, &none,
+					&walked, &err) != HDB_OK ||
+		    derive_retained_set(derive, (struct graph_members){ members, SET_SIZE }, &all,
+					&local, &err) != HDB_OK)
 			fail_msg("%s", err.message);
 		assert_false(walked.used_local);
 		assert_true(local.used_local);
@@ -55,7 +56,7 @@ static void compare_all(const char *dump)
 	uint64_t sum = 0;
 
 	base_work_init(&work, 0, 2, NULL);
-	if (import_dump(dump, path, &opt, &work, NULL, &err) != HDB_OK)
+	if (import_dump((struct import_paths){ dump, path }, &opt, &work, NULL, &err) != HDB_OK)
 		fail_msg("%s", err.message);
 	assert_int_equal(heap_open(path, NULL, &work, &heap, &err), HDB_OK);
 	derive_init(&derive, heap, &work);
@@ -64,7 +65,8 @@ static void compare_all(const char *dump)
 		uint64_t bytes;
 
 		if (derive_retained(&derive, ix, &bytes, &err) != HDB_OK ||
-		    derive_retained_local(&derive, &ix, 1, &limits, &local, &err) != HDB_OK)
+		    derive_retained_local(&derive, (struct graph_members){ &ix, 1 }, &limits,
+					  &local, &err) != HDB_OK)
 			fail_msg("%s", err.message);
 		if (bytes != local.retained_bytes)
 			fail_msg("object %u: %llu in the table, %llu locally", ix,

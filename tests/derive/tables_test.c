@@ -53,7 +53,8 @@ static void import_it(void)
 
 	(void)snprintf(base_path, sizeof(base_path), "%s", temp_path("tables.heapdb"));
 	base_work_init(&work, 0, 2, NULL);
-	if (import_dump(dump_path, base_path, &opt, &work, NULL, &err) != HDB_OK)
+	if (import_dump((struct import_paths){ dump_path, base_path }, &opt, &work, NULL, &err) !=
+	    HDB_OK)
 		fail_msg("import: %s", err.message);
 	base_work_release(&work);
 }

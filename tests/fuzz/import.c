@@ -41,7 +41,8 @@ static void ask(const char *path, struct base_work *work)
 		    heap_id(heap, ix, &id, &err) != HDB_OK ||
 		    heap_offset(heap, ix, &offset, &err) != HDB_OK)
 			abort();
-		if (derive_retained_local(&derive, &ix, 1, NULL, &local, &err) == HDB_OK &&
+		if (derive_retained_local(&derive, (struct graph_members){ &ix, 1 }, NULL, &local,
+					  &err) == HDB_OK &&
 		    local.retained_bytes != bytes)
 			abort();
 	}
@@ -72,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	(void)fwrite(data, 1, size, f);
 	(void)fclose(f);
 	base_work_init(&work, 0, 1, NULL);
-	if (import_dump(dump, db, &opt, &work, NULL, NULL) == HDB_OK)
+	if (import_dump((struct import_paths){ dump, db }, &opt, &work, NULL, NULL) == HDB_OK)
 		ask(db, &work);
 	(void)unlink(dump);
 	(void)unlink(db);

@@ -43,7 +43,9 @@ static void check(struct oracle_graph *g)
 		oracle_set(is_member, v);
 	}
 	assert_int_equal(
-		graph_reach_masks(rows, g->roots, members, count, is_member, sets, masks, &err),
+		graph_reach_masks(rows, g->roots,
+				  &(struct graph_mask_sets){ members, count, is_member, sets },
+				  masks, &err),
 		HDB_OK);
 	for (unsigned s = 0; s < sets; s++) {
 		oracle_reach(g, blocked[s], reached);

@@ -72,7 +72,6 @@ static void check_around(const struct oracle_graph *g, const struct graph_rows *
 {
 	bool blocked[ORACLE_NODES_MAX] = { 0 }, reached[ORACLE_NODES_MAX];
 	uint64_t blocked_bits[1] = { 0 }, bits[1] = { ~(uint64_t)0 };
-	uint32_t count, want = 0;
 	const uint32_t picks = oracle_below(6);
 	struct hdb_error err;
 
@@ -82,14 +81,11 @@ static void check_around(const struct oracle_graph *g, const struct graph_rows *
 		oracle_set(blocked_bits, v);
 	}
 	oracle_reach(g, blocked, reached);
-	assert_int_equal(graph_reach_around(rows, g->roots, picks ? blocked_bits : NULL, &work,
-					    bits, &count, &err),
-			 HDB_OK);
-	for (uint32_t v = 0; v < g->node_count; v++) {
+	assert_int_equal(
+		graph_reach_around(rows, g->roots, picks ? blocked_bits : NULL, bits, &err),
+		HDB_OK);
+	for (uint32_t v = 0; v < g->node_count; v++)
 		assert_int_equal(oracle_bit(bits, v), reached[v]);
-		want += reached[v];
-	}
-	assert_int_equal(count, want);
 }
 
 /* What v reaches, itself included. */

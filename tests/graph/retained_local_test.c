@@ -56,7 +56,9 @@ static void check_set(const struct oracle_graph *g, const struct graph_access *a
 	struct graph_retained_set set;
 	struct hdb_error err;
 
-	assert_int_equal(graph_retained_local(access, members, count, NULL, &set, &err), HDB_OK);
+	assert_int_equal(graph_retained_local(access, (struct graph_members){ members, count },
+					      NULL, &set, &err),
+			 HDB_OK);
 	assert_int_equal(set.count, want_count);
 	assert_memory_equal(set.nodes, want, want_count * sizeof *want);
 	assert_int_equal(set.subtree_nodes - set.removed_nodes, want_count);
@@ -70,12 +72,16 @@ static void check_set(const struct oracle_graph *g, const struct graph_access *a
 	};
 	graph_retained_set_release(&set);
 	if (small.max_nodes || small.max_edges) {
-		assert_int_equal(graph_retained_local(access, members, count, &small, &set, &err),
+		assert_int_equal(graph_retained_local(access,
+						      (struct graph_members){ members, count },
+						      &small, &set, &err),
 				 GRAPH_BUDGET);
 		assert_int_equal(set.count, 0);
 		graph_retained_set_release(&set);
 	}
-	assert_int_equal(graph_retained_local(access, members, count, &enough, &set, &err), HDB_OK);
+	assert_int_equal(graph_retained_local(access, (struct graph_members){ members, count },
+					      &enough, &set, &err),
+			 HDB_OK);
 	assert_int_equal(set.count, want_count);
 	graph_retained_set_release(&set);
 }
@@ -89,7 +95,8 @@ static void check_failures(struct oracle_access *a, const struct graph_access *a
 
 	for (int call = 1; rc != HDB_OK; call++) {
 		a->fail_in = call;
-		rc = graph_retained_local(access, &node, 1, NULL, &set, &err);
+		rc = graph_retained_local(access, (struct graph_members){ &node, 1 }, NULL, &set,
+					  &err);
 		if (rc != HDB_OK) {
 			assert_int_equal(rc, HDB_EIO);
 			assert_int_equal(set.count, 0);
@@ -138,7 +145,9 @@ static void no_such_node(void **state)
 	uint32_t *parent = reach_tree(&g);
 	struct oracle_access a = { .graph = &g, .parent = parent };
 	const struct graph_access access = oracle_graph_access(&a);
-	assert_int_equal(graph_retained_local(&access, &member, 1, NULL, &set, &err), HDB_EUSAGE);
+	assert_int_equal(graph_retained_local(&access, (struct graph_members){ &member, 1 }, NULL,
+					      &set, &err),
+			 HDB_EUSAGE);
 	graph_retained_set_release(&set);
 	free(parent);
 	oracle_free(&g);
@@ -155,7 +164,9 @@ static uint32_t retained_of(struct oracle_graph *g, uint32_t member, const char 
 	struct hdb_error err;
 	const clock_t before = clock();
 
-	assert_int_equal(graph_retained_local(&access, &member, 1, NULL, &set, &err), HDB_OK);
+	assert_int_equal(graph_retained_local(&access, (struct graph_members){ &member, 1 }, NULL,
+					      &set, &err),
+			 HDB_OK);
 	const double seconds = (double)(clock() - before) / CLOCKS_PER_SEC;
 	print_message("%-8s subtree %" PRIu32 " removed %" PRIu32 " edges %" PRIu64 ": %.2f s\n",
 		      name, set.subtree_nodes, set.removed_nodes, set.edges, seconds);

@@ -114,8 +114,8 @@ static int import(struct opened *o, const struct hw *w, const struct hdb_import_
 	(void)snprintf(o->db_path, sizeof(o->db_path), "%s", temp_path("dump.heapdb"));
 	assert_int_equal(hw_save(w, o->dump_path), 0);
 	base_work_init(&o->work, 0, 2, NULL);
-	return import_dump(o->dump_path, o->db_path, opt ? opt : &mat, &o->work, &o->result,
-			   &o->error);
+	return import_dump((struct import_paths){ o->dump_path, o->db_path }, opt ? opt : &mat,
+			   &o->work, &o->result, &o->error);
 }
 
 static void open_it(struct opened *o, const struct hw *w, const struct hdb_import_options *opt)
@@ -150,7 +150,9 @@ static uint64_t retained(struct opened *o, uint64_t id)
 
 	if (derive_retained(&o->derive, ix, &bytes, &o->error) != HDB_OK)
 		fail_msg("%s", o->error.message);
-	assert_int_equal(derive_retained_local(&o->derive, &ix, 1, NULL, &local, NULL), HDB_OK);
+	assert_int_equal(derive_retained_local(&o->derive, (struct graph_members){ &ix, 1 }, NULL,
+					       &local, NULL),
+			 HDB_OK);
 	assert_int_equal(local.retained_bytes, bytes);
 	return bytes;
 }
@@ -234,7 +236,8 @@ static void check_determinism(uint64_t stride)
 		if (i == 0)
 			assert_int_equal(hw_save(&d.w, o.dump_path), 0);
 		base_work_init(&o.work, 0, i + 1, NULL);
-		assert_int_equal(import_dump(o.dump_path, o.db_path, &opt, &o.work, NULL, &o.error),
+		assert_int_equal(import_dump((struct import_paths){ o.dump_path, o.db_path }, &opt,
+					     &o.work, NULL, &o.error),
 				 HDB_OK);
 		f = fopen(o.db_path, "rb");
 		assert_non_null(f);

@@ -149,7 +149,8 @@ static int answer_object(struct query *q, struct retained *s, struct answer *a,
 	a->shallow_bytes = object.shallow_bytes;
 	a->is_exact = true;
 	if (s->is_excluding) {
-		r = derive_retained_without(q->derive, &s->filter, &a->ix, 1, &result, err);
+		r = derive_retained_without(q->derive, &s->filter,
+					    (struct graph_members){ &a->ix, 1 }, &result, err);
 		if (r != HDB_OK)
 			return r;
 		take_result(s, &result, WAY_EXCLUDING, a);
@@ -159,7 +160,8 @@ static int answer_object(struct query *q, struct retained *s, struct answer *a,
 		s->ways[WAY_TABLE] = true;
 		return from_table(q, a, err);
 	}
-	r = derive_retained_local(q->derive, &a->ix, 1, &s->limits, &result, err);
+	r = derive_retained_local(q->derive, (struct graph_members){ &a->ix, 1 }, &s->limits,
+				  &result, err);
 	if (r < 0)
 		return r;
 	add_cost(s, &result);
@@ -185,8 +187,9 @@ static int answer_exact(struct query *q, struct retained *s, struct analysis_mem
 			struct answer *a, struct hdb_error *err)
 {
 	struct derive_retained_result result;
-	const int r = derive_retained_set(q->derive, members->ixs.data, members->count, &s->limits,
-					  &result, err);
+	const int r = derive_retained_set(
+		q->derive, (struct graph_members){ members->ixs.data, members->count }, &s->limits,
+		&result, err);
 
 	if (r < 0)
 		return r;
@@ -199,8 +202,9 @@ static int answer_excluding(struct query *q, struct retained *s, struct analysis
 			    struct answer *a, struct hdb_error *err)
 {
 	struct derive_retained_result result;
-	const int r = derive_retained_without(q->derive, &s->filter, members->ixs.data,
-					      members->count, &result, err);
+	const int r = derive_retained_without(
+		q->derive, &s->filter, (struct graph_members){ members->ixs.data, members->count },
+		&result, err);
 
 	if (r == HDB_OK)
 		take_result(s, &result, WAY_EXCLUDING, a);
