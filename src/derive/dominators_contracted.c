@@ -237,7 +237,9 @@ static int push_block(void *ctx, struct derive_block *block, struct hdb_error *e
 		const uint32_t ix = block->objects->first_ix + i,
 			       class_no = block->objects->class_no[i];
 
-		if (x->is_soft[class_no] && !graph_contract_is_kept(&x->c, ix))
+		if (graph_contract_is_kept(&x->c, ix))
+			r = graph_contract_push_kept(&x->c, &s->pushes, ix, err);
+		else if (x->is_soft[class_no])
 			r = graph_contract_push(&x->c, &s->pushes, ix,
 						heap_class(x->derive->heap, class_no)->ix, err);
 	}

@@ -41,6 +41,8 @@ static int visit(struct contracting *x, struct slot *s, uint32_t v, struct hdb_e
 
 	if (x->pass == 0)
 		graph_contract_see(&x->c, v, target + first, end - first, x->g->edge_count - first);
+	if (x->pass == 2 && is_kept)
+		rc = graph_contract_push_kept(&x->c, &s->pushes, v, err);
 	for (uint64_t e = first; e < end && rc == HDB_OK; e++) {
 		const bool is_soft = x->is_soft[e] && graph_contract_is_soft(&x->c, target[e]);
 

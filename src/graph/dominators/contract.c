@@ -70,8 +70,14 @@ int graph_contract_init(struct graph_contract *c, uint32_t node_count, const uin
 		rc = base_big_alloc(work, &c->soft_big, n / 8 + 8, "classes", err);
 	if (rc < 0)
 		return rc;
+	if ((rc = base_big_alloc(work, &c->touched_big, n / 8 + 8, "referrers", err)) < 0)
+		return rc;
+	if ((rc = base_big_alloc(work, &c->chosen_big, n / 8 + 8, "kept objects", err)) < 0)
+		return rc;
 	c->up = c->up_big.data;
 	c->soft = c->soft_big.data;
+	c->touched = c->touched_big.data;
+	c->chosen = c->chosen_big.data;
 	memset(c->up_big.data, 0xff, (n + 1) * sizeof *c->up);
 	for (uint32_t v = 0; v < node_count; v++)
 		if (is_root(c, v))
@@ -105,6 +111,8 @@ void graph_contract_release(struct graph_contract *c)
 	base_vec_release(&c->soft_nodes);
 	base_vec_release(&c->suspects);
 	base_runs_release(&c->ups);
+	base_big_free(c->work, &c->touched_big);
+	base_big_free(c->work, &c->chosen_big);
 	base_big_free(c->work, &c->soft_big);
 	base_big_free(c->work, &c->up_big);
 	*c = (struct graph_contract){ 0 };
@@ -302,6 +310,17 @@ void graph_contract_soon(const struct graph_contract *c, const uint32_t *targets
 	}
 }
 
+/* Sets a bit; whether it was not set. */
+static bool set_bit(_Atomic uint64_t *bits, uint32_t v)
+{
+	const uint64_t bit = (uint64_t)1 << (v % 64);
+
+	if (atomic_load_explicit(&bits[v / 64], memory_order_relaxed) & bit)
+		return false;
+	return !(atomic_fetch_or_explicit(&bits[v / 64], bit, memory_order_relaxed) & bit);
+}
+
+/* What is chosen is kept from the end of the pass on: while it runs no set of what is kept changes. */
 void graph_contract_mark(struct graph_contract *c, uint32_t v, const uint32_t *targets,
 			 uint64_t count)
 {
@@ -310,15 +329,16 @@ void graph_contract_mark(struct graph_contract *c, uint32_t v, const uint32_t *t
 	for (uint64_t i = 0; i < count && !is_source; i++) {
 		const uint32_t t = targets[i];
 
-		/*
-		 * A kept node that is single has its only referrer marked by whoever has marked it.
-		 */
 		is_source = graph_contract_is_kept(c, t) && t != v && !is_root(c, t);
 	}
-	/* What is kept already has all above it kept. */
-	while (is_source && v != GRAPH_NONE && !graph_contract_is_kept(c, v)) {
-		base_ranks_put(&c->kept, v);
-		v = up_of(c, v);
+	if (is_source)
+		(void)set_bit(c->chosen, v);
+	/* Where it comes to what was touched from below, or is chosen itself, ways part. */
+	for (; is_source && v != GRAPH_NONE && !graph_contract_is_kept(c, v); v = up_of(c, v)) {
+		if (!set_bit(c->touched, v)) {
+			(void)set_bit(c->chosen, v);
+			return;
+		}
 	}
 }
 
@@ -337,7 +357,7 @@ static int list_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error
 
 		if (graph_contract_is_kept(c, v))
 			c->node[place++] = v;
-		else if (up != GRAPH_NONE && !graph_contract_is_kept(c, up))
+		if (up < GRAPH_SEVERAL && !graph_contract_is_kept(c, up))
 			base_ranks_put(&c->inner, up);
 	}
 	return HDB_OK;
@@ -414,6 +434,12 @@ int graph_contract_marked(struct graph_contract *c, struct hdb_error *err)
 	int rc;
 
 	release_small(c);
+	for (uint64_t w = 0; w <= c->node_count / 64; w++)
+		atomic_store_explicit(
+			&c->kept.bits[w],
+			base_ranks_word(&c->kept, (uint32_t)w) |
+				atomic_load_explicit(&c->chosen[w], memory_order_relaxed),
+			memory_order_relaxed);
 	base_ranks_rank(&c->kept);
 	places = (uint64_t)c->kept.count + 1;
 	if ((rc = base_ranks_init(&c->inner, c->node_count, c->work, "objects left out", err)) <
@@ -471,6 +497,23 @@ int graph_contract_push(const struct graph_contract *c, struct graph_pushes *pus
 	return base_vec_push(&pushes->edges, &edge, sizeof edge, err);
 }
 
+int graph_contract_push_kept(const struct graph_contract *c, struct graph_pushes *pushes,
+			     uint32_t v, struct hdb_error *err)
+{
+	const uint32_t up = up_of(c, v);
+	struct graph_pushed edge;
+	uint32_t above;
+
+	if (up >= GRAPH_SEVERAL || graph_contract_is_kept(c, up))
+		return HDB_OK;
+	above = graph_contract_above_of(c, up);
+	if (above == GRAPH_NONE)
+		return HDB_OK;
+	edge.source = base_ranks_before(&c->kept, above);
+	edge.target = base_ranks_before(&c->kept, v);
+	return base_vec_push(&pushes->edges, &edge, sizeof edge, err);
+}
+
 int graph_contract_join(struct graph_contract *c, const struct graph_pushes *pushes,
 			struct hdb_error *err)
 {
@@ -478,7 +521,8 @@ int graph_contract_join(struct graph_contract *c, const struct graph_pushes *pus
 	int rc = HDB_OK;
 
 	for (size_t i = 0; i < pushes->edges.count; i++) {
-		c->pushed[edge[i].source / 64] |= (uint64_t)1 << (edge[i].source % 64);
+		if (graph_contract_is_soft(c, c->node[edge[i].target]))
+			c->pushed[edge[i].source / 64] |= (uint64_t)1 << (edge[i].source % 64);
 		if ((rc = graph_buckets_add(&c->pushes, edge[i].target, edge[i].source, err)) !=
 		    HDB_OK)
 			return rc;
@@ -656,10 +700,11 @@ int graph_contract_dominators(const struct graph_contract *c, uint32_t first, ui
 	for (uint32_t i = 0; rc == HDB_OK && i < count; i++) {
 		const uint32_t v = first + i, up = unpack_up(v, values[i]);
 
-		if (graph_contract_is_kept(c, v))
-			dominator[i] = c->dominator[place++];
-		else
+		if (!graph_contract_is_kept(c, v))
 			dominator[i] = is_lost(c, up) ? GRAPH_SEVERAL : up;
+		else if ((dominator[i] = c->dominator[place++]) != GRAPH_SEVERAL &&
+			 up < GRAPH_SEVERAL)
+			dominator[i] = up;
 		if (dominator[i] == GRAPH_SEVERAL)
 			dominator[i] = v;
 	}

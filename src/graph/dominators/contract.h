@@ -5,9 +5,10 @@
  * Let a node be single if it is no root and exactly one other node refers to it. Its dominator is
  * that one. Single nodes hang below others in trees; a tree from which no reference leads anywhere
  * but to roots and within dominates nothing else, and is left out. What stays is kept: roots, nodes
- * with several referrers, and single nodes below which a reference to such a node starts. Between
- * kept nodes all is as before: whichever of them dominates another one does so in the small graph,
- * too.
+ * with several referrers, and single nodes at which a reference to such a node starts, or ways to
+ * two of these part. Those between are stepped over: an edge leads from the nearest kept node above
+ * to the one below, whose dominator is its referrer all the same. Between kept nodes all is as
+ * before: whichever of them dominates another one does so in the small graph, too.
  *
  * An object refers to its class, so that nothing would be left out. Such edges are soft: the one of
  * a node that is left out is pushed up to the nearest kept node above it. Kept nodes dominate what
@@ -15,10 +16,11 @@
  * the edge's target, and then that target's dominator in the small graph is the very node to which
  * the edge was pushed, without an edge of its own to the target. Such a target is a suspect; edges
  * to it are made hard, and the small graph is made once more. (Proof: let z be the last node above
- * v, left out, below the kept node q. All ways to v pass z and leave its tree by pushed edges, to
- * nodes that z dominates, too, else there were a way round z. What dominates such a target
- * dominates the edge's source, so that no kept node is between q and the target; and with an edge
- * from q there were a way round z.)
+ * v, left out, below the kept node q. All ways to v pass z, and some leave its tree by pushed edges,
+ * else the next kept node below z, which is but one, were on all of them. They lead to nodes that z
+ * dominates, too, else there were a way round z. What dominates such a target dominates the edge's
+ * source, so that no kept node is between q and the target; and with an edge from q there were a
+ * way round z.)
  *
  * Which heaps take it: all that the budget has room for, but those nearly all of whose references
  * lead far (nca_grow.h). On heaps of services 5 to 20 of 100 objects are kept, on a compiler's
@@ -26,7 +28,7 @@
  *
  * All passes over references run on any threads, and in any order: what is kept does not depend on
  * it. Each step is counted against nodes and edges: paths of nodes left out are halved on the way,
- * like those of union-find. Memory: 4 bytes a node, two bits and a bit; 4 bytes a node that is left
+ * like those of union-find. Memory: 4 bytes a node, and five bits; 4 bytes a node that is left
  * out and has nodes below it; 4 bytes a kept node. Before the small graph is made, the 4 bytes a
  * node are packed to 1 or 2.
  */
@@ -79,6 +81,8 @@ struct graph_contract {
 	/* By node: the only referrer, GRAPH_NONE, GRAPH_SEVERAL; NULL while no pass needs it. */
 	_Atomic uint32_t *up;
 	struct base_runs ups; /* the same, packed; from the first small graph on */
+	/* Bits by node: single, and an edge to what is kept starts at it or below; it is to be kept. */
+	_Atomic uint64_t *touched, *chosen;
 	struct base_ranks kept;
 	struct base_ranks inner; /* left out, with nodes below */
 	_Atomic uint32_t
@@ -104,7 +108,7 @@ struct graph_contract {
 	uint8_t group_length[GRAPH_GROUP];
 	struct base_vec group_bytes, targets;
 	struct base_big up_big, above_big, node_big, soft_big, pushed_big, roots_big, single_big,
-		lost_big, dominator_big;
+		lost_big, dominator_big, touched_big, chosen_big;
 };
 
 /*
@@ -165,6 +169,12 @@ static inline void graph_pushes_start(struct graph_pushes *pushes)
 }
 int graph_contract_push(const struct graph_contract *c, struct graph_pushes *pushes, uint32_t v,
 			uint32_t target, struct hdb_error *err);
+
+/* And each v that is kept: the edge to it from the nearest kept node above, where that is not its
+ * referrer.
+ */
+int graph_contract_push_kept(const struct graph_contract *c, struct graph_pushes *pushes,
+			     uint32_t v, struct hdb_error *err);
 
 /*
  * The nearest kept node above one that is left out and has this referrer; GRAPH_NONE: there is
