@@ -494,6 +494,13 @@ void base_pool_reserve(struct base_work *work, uint64_t size_bytes)
 void base_pool_close(struct base_work *work, bool is_closed)
 {
 	work->is_pool_closed = is_closed;
+	/* What nobody may take would only add to the peak; untouched pieces cost nothing. */
+	for (unsigned i = work->pool_count; is_closed && i-- > 0;) {
+		if (work->pool[i].is_clear)
+			continue;
+		(void)munmap(work->pool[i].data, work->pool[i].size_bytes);
+		pool_remove(work, i);
+	}
 }
 
 int base_big_alloc(struct base_work *work, struct base_big *big, uint64_t size_bytes,

@@ -128,7 +128,10 @@ void base_work_keep(struct base_work *work, uint64_t size_bytes);
  * has no room for it.
  */
 void base_pool_reserve(struct base_work *work, uint64_t size_bytes);
-/* From now on (or no more) arrays are taken elsewhere; freed ones are kept all the same. */
+/*
+ * From now on (or no more) arrays are taken elsewhere; freed ones are kept all the same. What is
+ * kept when it is closed goes back to the system, but for pieces that were never touched.
+ */
 void base_pool_close(struct base_work *work, bool is_closed);
 
 #endif

@@ -320,7 +320,7 @@ static bool set_bit(_Atomic uint64_t *bits, uint32_t v)
 	return !(atomic_fetch_or_explicit(&bits[v / 64], bit, memory_order_relaxed) & bit);
 }
 
-/* What is chosen is kept from the end of the pass on: while it runs no set of what is kept changes. */
+/* What is chosen is kept from the end of the pass on: until then the set of what is kept stays. */
 void graph_contract_mark(struct graph_contract *c, uint32_t v, const uint32_t *targets,
 			 uint64_t count)
 {
@@ -342,7 +342,24 @@ void graph_contract_mark(struct graph_contract *c, uint32_t v, const uint32_t *t
 	}
 }
 
-/* Nodes of the small graph, its roots, and what is left out but has nodes below. */
+/* What is left out but has nodes below. */
+static int inner_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
+{
+	struct graph_contract *c = ctx;
+	const uint32_t end = share_end(share, c->node_count);
+
+	(void)slot;
+	(void)err;
+	for (uint32_t v = (uint32_t)share * SHARE_NODES; v < end; v++) {
+		const uint32_t up = up_of(c, v);
+
+		if (up < GRAPH_SEVERAL && !graph_contract_is_kept(c, up))
+			base_ranks_put(&c->inner, up);
+	}
+	return HDB_OK;
+}
+
+/* Nodes of the small graph. */
 static int list_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
 {
 	struct graph_contract *c = ctx;
@@ -352,15 +369,23 @@ static int list_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error
 
 	(void)slot;
 	(void)err;
-	for (; v < end; v++) {
-		const uint32_t up = up_of(c, v);
+	for (; v < end; v += 64) {
+		uint64_t bits = base_ranks_word(&c->kept, v / 64);
 
-		if (graph_contract_is_kept(c, v))
-			c->node[place++] = v;
-		if (up < GRAPH_SEVERAL && !graph_contract_is_kept(c, up))
-			base_ranks_put(&c->inner, up);
+		for (; bits; bits &= bits - 1)
+			c->node[place++] = v + (unsigned)__builtin_ctzll(bits);
 	}
 	return HDB_OK;
+}
+
+static int list_nodes(struct graph_contract *c, struct hdb_error *err)
+{
+	const int rc = base_big_alloc_raw(c->work, &c->node_big,
+					  ((uint64_t)c->kept.count + 1) * sizeof *c->node,
+					  "kept objects", err);
+
+	c->node = c->node_big.data;
+	return rc == HDB_OK ? each_share(c, c->node_count, list_share, err) : rc;
 }
 
 /* What is directly above inner nodes. */
@@ -444,8 +469,7 @@ int graph_contract_marked(struct graph_contract *c, struct hdb_error *err)
 	places = (uint64_t)c->kept.count + 1;
 	if ((rc = base_ranks_init(&c->inner, c->node_count, c->work, "objects left out", err)) <
 		    0 ||
-	    (rc = base_big_alloc_raw(c->work, &c->node_big, places * sizeof *c->node,
-				     "kept objects", err)) < 0 ||
+	    (rc = list_nodes(c, err)) < 0 ||
 	    (rc = base_big_alloc(c->work, &c->roots_big, places / 8 + 8, "roots", err)) < 0 ||
 	    (rc = base_big_alloc(c->work, &c->single_big, places / 8 + 8, "kept objects", err)) <
 		    0 ||
@@ -453,11 +477,10 @@ int graph_contract_marked(struct graph_contract *c, struct hdb_error *err)
 		    0 ||
 	    (rc = graph_buckets_init(&c->pushes, places, c->work, err)) < 0)
 		return rc;
-	c->node = c->node_big.data;
 	c->roots = c->roots_big.data;
 	c->single = c->single_big.data;
 	c->pushed = c->pushed_big.data;
-	rc = each_share(c, c->node_count, list_share, err);
+	rc = each_share(c, c->node_count, inner_share, err);
 	for (uint32_t place = 0; rc == HDB_OK && place < c->kept.count; place++) {
 		const uint32_t v = c->node[place];
 
@@ -598,7 +621,10 @@ static int take_dominators(struct graph_contract *c, struct solving *s, struct h
 		.ctx = s,
 		.produce = solve_share,
 	};
-	int rc = s->d->work ? graph_dominators_nodes(s->d, &places, err) : HDB_OK;
+	int rc = list_nodes(c, err);
+
+	if (rc == HDB_OK && s->d->work)
+		rc = graph_dominators_nodes(s->d, &places, err);
 
 	if (rc == HDB_OK)
 		rc = base_big_alloc_raw(c->work, &c->dominator_big,
@@ -624,6 +650,8 @@ int graph_contract_solve(struct graph_contract *c, enum graph_settling settling,
 	struct solving s = { .c = c, .settled = &settled, .d = &d };
 	int rc;
 
+	/* They are listed again when they are needed. */
+	base_big_free(c->work, &c->node_big);
 	if (settling == GRAPH_SETTLE_ALWAYS ||
 	    (settling == GRAPH_SETTLE_FAR && graph_is_far(c->rows)))
 		rc = graph_settle(c->rows, c->roots, c->single, how, &settled, err);

@@ -16,7 +16,7 @@
  * the edge's target, and then that target's dominator in the small graph is the very node to which
  * the edge was pushed, without an edge of its own to the target. Such a target is a suspect; edges
  * to it are made hard, and the small graph is made once more. (Proof: let z be the last node above
- * v, left out, below the kept node q. All ways to v pass z, and some leave its tree by pushed edges,
+ * v, left out, below the kept node q. All ways to v pass z. Some leave its tree by pushed edges,
  * else the next kept node below z, which is but one, were on all of them. They lead to nodes that z
  * dominates, too, else there were a way round z. What dominates such a target dominates the edge's
  * source, so that no kept node is between q and the target; and with an edge from q there were a
@@ -81,13 +81,13 @@ struct graph_contract {
 	/* By node: the only referrer, GRAPH_NONE, GRAPH_SEVERAL; NULL while no pass needs it. */
 	_Atomic uint32_t *up;
 	struct base_runs ups; /* the same, packed; from the first small graph on */
-	/* Bits by node: single, and an edge to what is kept starts at it or below; it is to be kept. */
+	/* Bits by node: single, and an edge to what is kept starts there or below; to be kept. */
 	_Atomic uint64_t *touched, *chosen;
 	struct base_ranks kept;
 	struct base_ranks inner; /* left out, with nodes below */
 	_Atomic uint32_t
 		*above;   /* by place among those: the nearest kept node above, GRAPH_NONE: none */
-	uint32_t *node;   /* by place among kept nodes */
+	uint32_t *node;   /* by place among kept nodes; not while dominators are searched */
 	uint64_t *soft;   /* bits by node: targets of soft edges that are pushed */
 	uint64_t *pushed; /* bits by place: edges were pushed to it */
 	uint64_t *roots;  /* bits by place */
@@ -170,9 +170,7 @@ static inline void graph_pushes_start(struct graph_pushes *pushes)
 int graph_contract_push(const struct graph_contract *c, struct graph_pushes *pushes, uint32_t v,
 			uint32_t target, struct hdb_error *err);
 
-/* And each v that is kept: the edge to it from the nearest kept node above, where that is not its
- * referrer.
- */
+/* And of each v that is kept: the edge to it from the nearest kept node above, not its referrer. */
 int graph_contract_push_kept(const struct graph_contract *c, struct graph_pushes *pushes,
 			     uint32_t v, struct hdb_error *err);
 
