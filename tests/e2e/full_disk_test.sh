@@ -18,6 +18,7 @@ mkdir disk
 on_disk() {
 	size=$1
 	shift
+	# shellcheck disable=SC2016
 	unshare -rm sh -c 'mount -t tmpfs -o size='"$size"' none disk; code=0; "$@" > out 2> err ||
 		code=$?; ls -A disk > left; exit $code' sh "$@"
 }
