@@ -31,7 +31,10 @@ fi
 out=$tmp/section
 rows=$tmp/rows
 rates=$tmp/rates
-printf 'dump\tform\tMB\tcat wall s\tCPU s\timport wall s\tCPU s\tanonymous MB\twall/cat\tdatabase MB\tof the -gz=1 file\n' >"$rows"
+{
+	printf 'dump\tform\tMB\tcat wall s\tCPU s\timport wall s\tCPU s\tanonymous MB\twall/cat\t'
+	printf 'database MB\tof the -gz=1 file\n'
+} >"$rows"
 printf 'dump\twhat\twall s\tCPU s\tMB/s of user CPU\tMB/s of CPU\tanonymous MB\n' >"$rates"
 
 # cpu NAME: user and system.
