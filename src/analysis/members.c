@@ -100,45 +100,99 @@ static bool is_invented(const struct heap *heap, const struct heap_block *block,
 		heap_class(heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED);
 }
 
-/* One pass: counts the members if `ixs` is NULL, else lists them. */
+/* Whether no object of the block is a member: most classes are in few blocks. */
+static int is_foreign(const struct session *session, const struct analysis_members *m,
+		      uint32_t block_no, bool *is_foreign, struct hdb_error *err)
+{
+	bool has = false;
+	const int r = heap_block_has(session->heap, block_no, m->is_member_class, &has, err);
+
+	*is_foreign = !has;
+	return r;
+}
+
+static void count_member(struct analysis_members *m, bool is_reachable, uint64_t shallow)
+{
+	m->count++;
+	m->reachable_count += is_reachable;
+	m->reachable_bytes += is_reachable ? shallow : 0;
+	m->unreachable_count += !is_reachable;
+	m->unreachable_bytes += is_reachable ? 0 : shallow;
+}
+
+/* Counts the members, and lists them unless there is no room at all. */
 static int pass(const struct session *session, struct analysis_members *m, uint32_t *ixs,
-		struct hdb_error *err)
+		uint64_t room, struct hdb_error *err)
 {
 	struct heap_block *block = malloc(sizeof(*block));
 	uint8_t *reachable = malloc(STORE_BLOCK_OBJECTS);
-	uint64_t count = 0;
 	int r = block && reachable ? HDB_OK :
 				     hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
 	base_stage(session->work, "finding objects", session->heap->object_count, "objects");
 	for (uint32_t b = 0; b < heap_block_count(session->heap) && r == HDB_OK; b++) {
-		r = heap_read_block(session->heap, b, block, err);
-		if (r == HDB_OK && ixs)
+		bool skips = true;
+
+		r = is_foreign(session, m, b, &skips, err);
+		if (skips)
+			continue;
+		r = heap_read_block_of(session->heap, b, m->is_member_class, block, err);
+		if (r == HDB_OK)
 			r = derive_reachable_block(session->derive, b, reachable, err);
 		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
 			if (!m->is_member_class[block->class_no[i]] ||
 			    is_invented(session->heap, block, i))
 				continue;
-			if (ixs) {
-				ixs[count] = block->first_ix + i;
-				m->reachable_count += reachable[i];
-				m->reachable_bytes += reachable[i] ? block->shallow[i] : 0;
-				m->unreachable_count += !reachable[i];
-				m->unreachable_bytes += reachable[i] ? 0 : block->shallow[i];
-			}
-			count++;
+			if (ixs && m->count == room)
+				r = heap_damaged(session->heap, STORE_CLASS_COUNTS,
+						 block->class_no[i], "too few objects", err);
+			else if (ixs)
+				ixs[m->count] = block->first_ix + i;
+			if (r == HDB_OK)
+				count_member(m, reachable[i], block->shallow[i]);
 		}
 		if (r == HDB_OK)
 			r = base_step(session->work, block->first_ix, err);
 	}
-	m->count = count;
 	free(block);
 	free(reachable);
 	return r;
 }
 
-int analysis_members_find(const struct session *session, const char *target, bool with_sub,
-			  struct analysis_members *out, struct hdb_error *err)
+struct room {
+	const struct analysis_members *members;
+	uint64_t count;
+};
+
+static int add_room(void *ctx, const struct heap_count *count, struct hdb_error *err)
+{
+	struct room *room = ctx;
+
+	(void)err;
+	if (room->members->is_member_class[count->class_no] && !count->is_invented)
+		room->count += count->count;
+	return HDB_OK;
+}
+
+/* How many members there are: the import counted them, or all blocks are looked at. */
+static int count_room(const struct session *session, const struct analysis_members *m,
+		      uint64_t *room, struct hdb_error *err)
+{
+	struct room sum = { .members = m };
+	int r = heap_each_count(session->heap, add_room, &sum, err);
+
+	if (r == HDB_NOTFOUND) {
+		struct analysis_members counted = { .is_member_class = m->is_member_class };
+
+		r = pass(session, &counted, NULL, 0, err);
+		sum.count = counted.count;
+	}
+	*room = sum.count;
+	return r;
+}
+
+static int find_classes(const struct session *session, const char *target, bool with_sub,
+			struct analysis_members *out, struct hdb_error *err)
 {
 	const size_t prefix = sizeof(loader_prefix) - 1;
 	int r = heap_load_classes(session->heap, err);
@@ -149,19 +203,108 @@ int analysis_members_find(const struct session *session, const char *target, boo
 	out->is_member_class = calloc((size_t)session->heap->class_count + 1, 1);
 	if (!out->is_member_class)
 		return hdb_fail_memory(err, "classes", session->heap->class_count);
-	r = strncmp(target, loader_prefix, prefix - 1) == 0 && strchr(": ", target[prefix - 1]) &&
-			    target[prefix - 1] ?
-		    mark_loader(session, target + prefix, out, err) :
-		    mark_classes(session, target, with_sub, out, err);
+	return strncmp(target, loader_prefix, prefix - 1) == 0 &&
+			       strchr(": ", target[prefix - 1]) && target[prefix - 1] ?
+		       mark_loader(session, target + prefix, out, err) :
+		       mark_classes(session, target, with_sub, out, err);
+}
+
+int analysis_members_find(const struct session *session, const char *target, bool with_sub,
+			  struct analysis_members *out, struct hdb_error *err)
+{
+	uint64_t room = 0;
+	int r = find_classes(session, target, with_sub, out, err);
+
 	if (r != HDB_OK)
 		return r;
-	if ((r = pass(session, out, NULL, err)) != HDB_OK)
+	if ((r = count_room(session, out, &room, err)) != HDB_OK)
 		return r;
-	r = base_big_alloc(session->work, &out->ixs, (out->count + 1) * sizeof(uint32_t),
+	r = base_big_alloc(session->work, &out->ixs, (room + 1) * sizeof(uint32_t),
 			   "a set of objects", err);
 	if (r != HDB_OK)
 		return r;
-	return pass(session, out, out->ixs.data, err);
+	return pass(session, out, out->ixs.data, room, err);
+}
+
+/* ---- one by one ---- */
+
+/* What the totals by class say of the members. */
+static int count_by_totals(const struct session *session, struct analysis_members *m,
+			   struct hdb_error *err)
+{
+	struct derive_total *totals = NULL;
+	size_t count = 0;
+	const int r = derive_totals(session->derive, DERIVE_CLASS, &totals, &count, err);
+
+	for (size_t i = 0; r == HDB_OK && i < count; i++) {
+		const struct derive_total *t = &totals[i];
+
+		if (t->no >= session->heap->class_count || !m->is_member_class[t->no])
+			continue;
+		m->count += t->count + t->unreachable_count;
+		m->reachable_count += t->count;
+		m->reachable_bytes += t->shallow_bytes;
+		m->unreachable_count += t->unreachable_count;
+		m->unreachable_bytes += t->unreachable_bytes;
+	}
+	free(totals);
+	return r;
+}
+
+int analysis_members_count(const struct session *session, const char *target, bool with_sub,
+			   struct analysis_members *out, struct hdb_error *err)
+{
+	int r = find_classes(session, target, with_sub, out, err);
+
+	if (r != HDB_OK)
+		return r;
+	if (!session->heap->is_filtered && derive_has(session->derive, STORE_TOTALS))
+		return count_by_totals(session, out, err);
+	return pass(session, out, NULL, 0, err);
+}
+
+void analysis_member_list_release(struct analysis_member_list *list)
+{
+	free(list->block);
+	*list = (struct analysis_member_list){ 0 };
+}
+
+int analysis_member_list_next(const struct session *session, const struct analysis_members *members,
+			      struct analysis_member_list *list, uint32_t *ix,
+			      struct hdb_error *err)
+{
+	if (!list->block) {
+		list->block = malloc(sizeof(*list->block));
+		if (!list->block)
+			return hdb_fail_memory(err, "a block of objects", sizeof(*list->block));
+		list->block->count = 0;
+	}
+	for (;;) {
+		bool skips = true;
+		int r;
+
+		while (list->at < list->block->count) {
+			const uint32_t i = list->at++;
+
+			*ix = list->block->first_ix + i;
+			if (members->is_member_class[list->block->class_no[i]] &&
+			    !is_invented(session->heap, list->block, i))
+				return HDB_OK;
+		}
+		if (list->block_no == heap_block_count(session->heap))
+			return HDB_END;
+		if ((r = is_foreign(session, members, list->block_no, &skips, err)) != HDB_OK)
+			return r;
+		list->at = list->block->count = 0;
+		if (!skips &&
+		    (r = heap_read_block_of(session->heap, list->block_no, members->is_member_class,
+					    list->block, err)) != HDB_OK)
+			return r;
+		list->block_no++;
+		if ((r = base_step(session->work, (uint64_t)list->block_no * STORE_BLOCK_OBJECTS,
+				   err)) != HDB_OK)
+			return r;
+	}
 }
 
 /* ---- the lower bound ---- */

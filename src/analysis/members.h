@@ -27,6 +27,28 @@ int analysis_members_find(const struct session *session, const char *target, boo
 			  struct analysis_members *out, struct hdb_error *err);
 void analysis_members_release(const struct session *session, struct analysis_members *members);
 
+/*
+ * The same without a list of them, `ixs` being empty: from the totals by class, if they are there
+ * and no filter is, else by a pass over the blocks that have some.
+ */
+int analysis_members_count(const struct session *session, const char *target, bool with_sub,
+			   struct analysis_members *out, struct hdb_error *err);
+
+/* How far somebody is who takes them one by one; zero-initialise, release in any case. */
+struct analysis_member_list {
+	struct heap_block *block; /* owned */
+	uint32_t block_no, at;    /* the block that comes next; the next place in this one */
+};
+
+/*
+ * The next member, in order of index: HDB_OK or HDB_END. Blocks without members are not decoded, so
+ * that the first ones of a set cost as little as they are.
+ */
+int analysis_member_list_next(const struct session *session, const struct analysis_members *members,
+			      struct analysis_member_list *list, uint32_t *ix,
+			      struct hdb_error *err);
+void analysis_member_list_release(struct analysis_member_list *list);
+
 /* Takes one of the members. */
 typedef int (*analysis_take_member)(void *ctx, uint32_t ix, struct hdb_error *err);
 

@@ -1,7 +1,7 @@
 /*
  * analysis/merged.c - a tree over the objects with its branches merged by name.
  */
-#include "analysis/merged.h"
+#include "analysis/merged_private.h"
 
 #include "analysis/groups.h"
 #include "base/bits.h"
@@ -258,12 +258,18 @@ static int load(struct placing *p, struct heap_block *block, struct hdb_error *e
 	return r;
 }
 
+int analysis_merged_damaged(const struct session *session, enum analysis_tree tree, uint32_t ix,
+			    const char *what, struct hdb_error *err)
+{
+	const enum store_table table = table_of(tree);
+
+	return table ? heap_damaged(session->heap, table, ix, what, err) :
+		       hdb_fail(err, HDB_EBUG, "paths: %s", what);
+}
+
 static int damaged(const struct placing *p, uint32_t ix, const char *what, struct hdb_error *err)
 {
-	const enum store_table table = table_of(p->source->tree);
-
-	return table ? heap_damaged(p->session->heap, table, ix, what, err) :
-		       hdb_fail(err, HDB_EBUG, "paths: %s", what);
+	return analysis_merged_damaged(p->session, p->source->tree, ix, what, err);
 }
 
 /*
@@ -317,15 +323,16 @@ static bool is_invented(const struct heap *heap, const struct heap_block *block,
 		heap_class(heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED);
 }
 
-static void count_object(struct analysis_merged_sum *sum, uint32_t ix, uint64_t shallow,
-			 uint64_t weight)
+/* Whether none of the objects of a block counts. */
+static bool is_empty(const uint64_t *members, uint32_t block_no, uint32_t object_count)
 {
-	sum->count++;
-	sum->shallow_bytes += shallow;
-	if (sum->example_ix == HEAP_NONE || weight > sum->example_bytes) {
-		sum->example_ix = ix;
-		sum->example_bytes = weight;
-	}
+	const uint64_t first = (uint64_t)block_no * STORE_BLOCK_OBJECTS / 64;
+	const uint64_t end = base_bit_words(object_count);
+	uint64_t any = 0;
+
+	for (uint64_t w = first; w < first + STORE_BLOCK_OBJECTS / 64 && w < end; w++)
+		any |= members[w];
+	return !any;
 }
 
 static int place_all(struct placing *p, unsigned dump, struct heap_block *block, uint64_t *weight,
@@ -336,6 +343,8 @@ static int place_all(struct placing *p, unsigned dump, struct heap_block *block,
 	int r = HDB_OK;
 
 	for (uint32_t b = 0; b < heap_block_count(heap) && r == HDB_OK; b++) {
+		if (members && is_empty(members, b, heap->object_count))
+			continue;
 		r = heap_read_block(heap, b, block, err);
 		if (r == HDB_OK)
 			r = weights(p->session, block, weight, err);
@@ -347,8 +356,9 @@ static int place_all(struct placing *p, unsigned dump, struct heap_block *block,
 			if (p->place[ix] & PLACE_WAITS)
 				r = place(p, ix, err);
 			if (r == HDB_OK && !is_invented(heap, block, i))
-				count_object(analysis_merged_sum(p->m, p->place[ix], dump), ix,
-					     block->shallow[i], weight[i]);
+				analysis_merged_count_one(
+					analysis_merged_sum(p->m, p->place[ix], dump), ix,
+					block->shallow[i], weight[i]);
 		}
 		if (r == HDB_OK && b % STEP_BLOCKS == 0)
 			r = base_step(p->session->work, block->first_ix, err);
@@ -378,8 +388,9 @@ int analysis_merged_count(const struct session *session, struct analysis_merged 
 				analysis_merged_sum(m, places->node[ix], dump)->shallow_bytes +=
 					block->shallow[i];
 			else
-				count_object(analysis_merged_sum(m, places->node[ix], dump), ix,
-					     block->shallow[i], weight[i]);
+				analysis_merged_count_one(
+					analysis_merged_sum(m, places->node[ix], dump), ix,
+					block->shallow[i], weight[i]);
 		}
 		if (r == HDB_OK && b % STEP_BLOCKS == 0)
 			r = base_step(session->work, block->first_ix, err);
@@ -410,6 +421,7 @@ int analysis_merged_add(const struct session *session, struct analysis_merged *m
 	struct base_big parent = { 0 }, places = { 0 };
 	struct heap_block *block = malloc(sizeof(*block));
 	uint64_t *weight = malloc(STORE_BLOCK_OBJECTS * sizeof(*weight));
+	bool is_done = false;
 	int r = heap_load_classes(session->heap, err);
 
 	analysis_merged_limit(m, session);
@@ -422,6 +434,10 @@ int analysis_merged_add(const struct session *session, struct analysis_merged *m
 		r = derive_need(session->derive, table_of(source->tree), err);
 	if (r == HDB_OK)
 		r = intern_classes(session, m, p.names, err);
+	if (r == HDB_OK && source->list && table_of(source->tree))
+		r = analysis_merged_few(session, m, dump, source, p.names, &is_done, err);
+	if (is_done)
+		goto out;
 	if (r == HDB_OK)
 		r = base_big_alloc(session->work, &parent, n * 4 + 4, "a merged tree", err);
 	if (r == HDB_OK)

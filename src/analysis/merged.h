@@ -33,6 +33,9 @@ struct analysis_merged_source {
 	enum analysis_tree tree;
 	const struct derive_filter *filter; /* of ANALYSIS_TREE_WITHOUT; lent */
 	const uint64_t *members;            /* those that count, a bit an object; NULL: all; lent */
+	/* The same as a list, ascending; NULL: none. Of few only their ways are looked at. Lent. */
+	const uint32_t *list;
+	uint64_t list_count;
 };
 
 /* What nodes are called; lent by the heap that had the name first. */

@@ -77,6 +77,10 @@ static int part_of(const struct shape *shape, sqlite3_index_info *info, int i)
 		return is_eq ? BY_REACHABLE : 0;
 	case C_DOMINATOR:
 		return is_eq ? BY_DOMINATOR : 0;
+	case C_RETAINED:
+		return c->op == SQLITE_INDEX_CONSTRAINT_GT || c->op == SQLITE_INDEX_CONSTRAINT_GE ?
+			       RETAINED_FROM :
+			       0;
 	case C_PATTERN:
 		return is_eq ? BY_PATTERN : 0;
 	case C_SUB:
@@ -159,6 +163,7 @@ const struct sql_part sql_parts[SQL_PART_COUNT] = {
 	{ BY_REACHABLE, "reachable=" },
 	{ ID_FROM, "id>" },
 	{ ID_TO, "id<" },
+	{ RETAINED_FROM, "retained>" },
 };
 
 static bool orders_by(const struct shape *shape, const sqlite3_index_info *info, int code,

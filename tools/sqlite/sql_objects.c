@@ -56,6 +56,8 @@ static void end_objects(struct objects_cursor *c)
 	hdb_list_close(c->list);
 	free(c->marks);
 	free(c->tops);
+	free(c->found);
+	c->found = NULL;
 	c->scan = NULL;
 	c->list = NULL;
 	c->marks = NULL;
@@ -153,18 +155,18 @@ static int push_children(struct objects_cursor *c, uint32_t ix, struct hdb_error
 
 /* ---- stepping ---- */
 
-static int take_ix(struct objects_cursor *c, uint32_t ix, struct hdb_error *err)
+int sql_object_take(struct objects_cursor *c, uint32_t ix, struct hdb_error *err)
 {
 	c->ix = ix;
 	return hdb_object_at(c->db, ix, &c->facts, err);
 }
 
-/* Whether an object that was not scanned belongs to the table. */
-static bool is_member(const struct objects_cursor *c)
+bool sql_object_is_member(const struct objects_cursor *c)
 {
 	const struct shape *s = c->shape;
 
 	return c->facts.is_real && (!s->classes || s->classes[c->facts.class_no]) &&
+	       (!c->marks || c->marks[c->facts.class_no]) &&
 	       (!s->kinds || s->kinds >> c->facts.kind & 1);
 }
 
@@ -192,7 +194,7 @@ static int next_largest(struct objects_cursor *c, struct hdb_error *err)
 		if (!c->top_count)
 			return begin_unreachable(c, err);
 		top = pop_top(c);
-		r = take_ix(c, top.ix, err);
+		r = sql_object_take(c, top.ix, err);
 		if (r == HDB_OK && c->facts.is_real && c->wanted)
 			c->wanted--;
 		if (r == HDB_OK)
@@ -207,6 +209,8 @@ static int next_of_list(struct objects_cursor *c, struct hdb_error *err)
 
 	do {
 		if (c->list_at == c->list_count) {
+			if (c->found)
+				return HDB_END;
 			r = hdb_list_next(c->list, &c->list_ixs, &c->list_count, err);
 			c->list_at = 0;
 			if (r < 0)
@@ -214,8 +218,8 @@ static int next_of_list(struct objects_cursor *c, struct hdb_error *err)
 			if (!c->list_count)
 				return HDB_END;
 		}
-		r = take_ix(c, c->list_ixs[c->list_at++], err);
-	} while (r == HDB_OK && !is_member(c));
+		r = sql_object_take(c, c->list_ixs[c->list_at++], err);
+	} while (r == HDB_OK && !sql_object_is_member(c));
 	return r;
 }
 
@@ -368,9 +372,9 @@ static int begin_one(struct objects_cursor *c, int index, sqlite3_value *value,
 	}
 	if (r != HDB_OK)
 		return r;
-	if ((r = take_ix(c, c->ix, err)) != HDB_OK)
+	if ((r = sql_object_take(c, c->ix, err)) != HDB_OK)
 		return r;
-	return !is_member(c) ? HDB_END : HDB_OK;
+	return !sql_object_is_member(c) ? HDB_END : HDB_OK;
 }
 
 static int begin_scan(struct objects_cursor *c, int index, struct hdb_error *err)
@@ -453,11 +457,32 @@ static int read_parts(struct objects_cursor *c, int index, int argc, sqlite3_val
 			    sqlite3_value_int64(value) > 0)
 				return HDB_END;
 			break;
+		case RETAINED_FROM:
+			/* SQLite looks at it once more: of 1.5 only 1 counts here. */
+			if ((sqlite3_value_type(value) == SQLITE_INTEGER ||
+			     sqlite3_value_type(value) == SQLITE_FLOAT) &&
+			    sqlite3_value_int64(value) > 0)
+				c->retained_from = (uint64_t)sqlite3_value_int64(value);
+			break;
 		default:
 			break;
 		}
 	}
 	return r;
+}
+
+/* What retains so much is taken from the dominator tree, if it is there and so few do. */
+static int begin_retaining(struct objects_cursor *c, int index, struct hdb_error *err)
+{
+	bool is_few = false;
+	int r = HDB_OK;
+
+	if (c->retained_from && hdb_has(c->db) & HDB_NEED_CHILDREN)
+		r = sql_objects_retaining(c, c->retained_from, (index & DESCENDING) != 0, &is_few,
+					  err);
+	if (r != HDB_OK)
+		return r;
+	return is_few ? next_of_list(c, err) : begin_scan(c, index, err);
 }
 
 static int filter_objects(sqlite3_vtab_cursor *cursor, int index, const char *text, int argc,
@@ -472,6 +497,7 @@ static int filter_objects(sqlite3_vtab_cursor *cursor, int index, const char *te
 	c->kinds = c->shape->kinds ? c->shape->kinds : 15;
 	c->population = 0;
 	c->from_ix = c->end_ix = 0;
+	c->retained_from = 0;
 	if (index & (BY_ID | BY_ROWID)) {
 		r = begin_one(c, index, argv[0], &err);
 	} else if (index & BY_DOMINATOR) {
@@ -494,7 +520,7 @@ static int filter_objects(sqlite3_vtab_cursor *cursor, int index, const char *te
 	} else {
 		r = read_parts(c, index, argc, argv, &err);
 		if (r == HDB_OK)
-			r = begin_scan(c, index, &err);
+			r = begin_retaining(c, index, &err);
 	}
 	c->at_end = r != HDB_OK;
 	return r < 0 ? sql_vtab_fail(cursor->pVtab, c->source, r, &err) : SQLITE_OK;

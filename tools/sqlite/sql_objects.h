@@ -1,7 +1,7 @@
 /*
  * sqlite/sql_objects.h - tables of objects, among the files that make them: what a table has
- * (sql_shapes.c), which constraints it takes (sql_object_plan.c), its rows (sql_objects.c) and
- * their columns (sql_object_columns.c). Private to sqlite.
+ * (sql_shapes.c), which constraints it takes (sql_object_plan.c), its rows (sql_objects.c; those
+ * that retain much: sql_object_tree.c) and their columns (sql_object_columns.c). Private to sqlite.
  */
 #ifndef SQLITE_SQL_OBJECTS_H
 #define SQLITE_SQL_OBJECTS_H
@@ -74,7 +74,8 @@ enum {
 	ID_TO = 1 << 12,   /* id <= or < */
 	LARGEST = 1 << 13, /* ORDER BY retained DESC LIMIT: the dominator tree from its top */
 	BY_CLASS_ID = 1 << 14,
-	SCAN_SHIFT = 20 /* enum hdb_scan_column from here on */
+	RETAINED_FROM = 1 << 15, /* retained >= or > */
+	SCAN_SHIFT = 20          /* enum hdb_scan_column from here on */
 };
 
 /* A part of the dominator tree's top, in a heap by retained size. */
@@ -109,6 +110,9 @@ struct objects_cursor {
 	struct top *tops;
 	size_t top_count, top_room;
 	uint64_t wanted;
+	/* those that retain a number of bytes: what `list_ixs` points to; owned */
+	uint64_t retained_from; /* 0: nobody asked for that */
+	uint32_t *found;
 };
 
 /* ---- shapes ---- */
@@ -136,12 +140,25 @@ struct sql_part {
 	int part;
 	const char *text;
 };
-#define SQL_PART_COUNT 12
+#define SQL_PART_COUNT 13
 /* In the order in which their values come; id and rowid first. */
 extern const struct sql_part sql_parts[SQL_PART_COUNT];
 
 /* xBestIndex of tables of objects. */
 int sql_objects_plan(sqlite3_vtab *vtab, sqlite3_index_info *info);
+
+/* Makes an object the current one, which was not scanned. */
+int sql_object_take(struct objects_cursor *c, uint32_t ix, struct hdb_error *err);
+/* Whether it belongs to the table, and to the classes that are asked for. */
+bool sql_object_is_member(const struct objects_cursor *c);
+
+/*
+ * Makes the members that retain `bound` bytes (1 at least) or more the cursor's list, in order of
+ * index. *is_few is false, and nothing is done, if the dominator tree has more than LARGEST_MAX
+ * such objects: a scan finds them sooner. Its table is built if it is not there.
+ */
+int sql_objects_retaining(struct objects_cursor *c, uint64_t bound, bool is_descending,
+			  bool *is_few, struct hdb_error *err);
 
 /* xColumn of tables of objects. */
 int sql_object_column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int number);

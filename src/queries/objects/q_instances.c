@@ -70,8 +70,8 @@ static const struct hdb_column facts[] = {
 };
 
 struct instances {
-	struct analysis_members members;
-	uint64_t at;
+	struct analysis_members members; /* counted, not listed */
+	struct analysis_member_list list;
 	unsigned field_count;
 	char path[FIELDS_MAX][PATH_SIZE];
 };
@@ -154,13 +154,29 @@ static enum hdb_type column_type(uint8_t type)
 	}
 }
 
+/* Those that are looked at for the types of fields. */
+static int first_members(struct query *q, const struct instances *s, uint32_t *ixs, uint64_t *count,
+			 struct hdb_error *err)
+{
+	struct analysis_member_list list = { 0 };
+	int r = HDB_OK;
+
+	while (r == HDB_OK && *count < PROBES_MAX && s->field_count) {
+		r = analysis_member_list_next(&q->session, &s->members, &list, &ixs[*count], err);
+		*count += r == HDB_OK;
+	}
+	analysis_member_list_release(&list);
+	return r < 0 ? r : HDB_OK;
+}
+
 /* The type of a column is that of the first object that has the field. */
 static int name_columns(struct query *q, struct instances *s, struct hdb_error *err)
 {
-	const uint32_t *ixs = s->members.ixs.data;
 	char names[1024] = "id,label,shallow,retained,reachable";
+	uint32_t ixs[PROBES_MAX];
 	size_t used = strlen(names);
-	int r = HDB_OK;
+	uint64_t count = 0;
+	int r = first_members(q, s, ixs, &count, err);
 
 	for (unsigned f = 0; f < FIELDS_MAX && r == HDB_OK; f++) {
 		enum hdb_type type = HDB_TYPE_TEXT;
@@ -169,8 +185,7 @@ static int name_columns(struct query *q, struct instances *s, struct hdb_error *
 		if (f >= s->field_count)
 			continue;
 		used += (size_t)snprintf(names + used, sizeof(names) - used, ",field%u", f + 1);
-		for (uint64_t i = 0; i < s->members.count && i < PROBES_MAX && !has && r >= 0;
-		     i++) {
+		for (uint64_t i = 0; i < count && !has && r >= 0; i++) {
 			struct heap_value value;
 
 			r = heap_path_value(q->heap, ixs[i], s->path[f], &value, err);
@@ -194,8 +209,8 @@ static int open_instances(struct query *q, struct hdb_error *err)
 		return hdb_fail_memory(err, "instances", sizeof(*s));
 	if ((r = query_read_population(q, err)) != HDB_OK)
 		return r;
-	r = analysis_members_find(&q->session, q->targets[0], query_option(q, "subclasses") != NULL,
-				  &s->members, err);
+	r = analysis_members_count(&q->session, q->targets[0],
+				   query_option(q, "subclasses") != NULL, &s->members, err);
 	if (r != HDB_OK)
 		return r;
 	fields = query_option(q, "fields");
@@ -306,15 +321,14 @@ static int set_columns(struct query *q, uint32_t ix, bool is_tested, struct hdb_
 static int next_instances(struct query *q, struct hdb_error *err)
 {
 	struct instances *s = q->state;
-	const uint32_t *ixs = s->members.ixs.data;
 	bool reachable = false, wanted = false;
 	uint32_t ix;
 	int r;
 
 	while (!wanted) {
-		if (s->at == s->members.count)
-			return HDB_END;
-		ix = ixs[s->at++];
+		r = analysis_member_list_next(&q->session, &s->members, &s->list, &ix, err);
+		if (r != HDB_OK)
+			return r;
 		if ((r = derive_is_reachable(q->derive, ix, &reachable, err)) < 0)
 			return r;
 		if (!query_counts(q, reachable))
@@ -334,8 +348,10 @@ static void close_instances(struct query *q)
 {
 	struct instances *s = q->state;
 
-	if (s)
-		analysis_members_release(&q->session, &s->members);
+	if (!s)
+		return;
+	analysis_member_list_release(&s->list);
+	analysis_members_release(&q->session, &s->members);
 	free(s);
 }
 

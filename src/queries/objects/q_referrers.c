@@ -49,25 +49,68 @@ struct referrers {
 	struct store_lists lists;
 	const uint32_t *batch;
 	size_t count, at;
-	struct heap_block *block; /* of instances */
-	uint32_t block_no, i;
+	uint8_t *is_wanted;       /* by class number: that class; owned */
+	struct heap_block *block; /* of instances; owned */
+	uint32_t block_no, i;     /* the block that comes next */
 };
 
-/* Instances of a class: a pass over the class column. */
+struct instances {
+	uint32_t class_no;
+	uint64_t count;
+};
+
+static int add_instances(void *ctx, const struct heap_count *count, struct hdb_error *err)
+{
+	struct instances *s = ctx;
+
+	(void)err;
+	if (count->class_no == s->class_no)
+		s->count += count->count;
+	return HDB_OK;
+}
+
+static int mark_class(struct query *q, struct referrers *s, uint32_t class_no,
+		      struct hdb_error *err)
+{
+	s->is_wanted = calloc((size_t)q->heap->class_count + 1, 1);
+	if (!s->is_wanted)
+		return hdb_fail_memory(err, "classes", q->heap->class_count);
+	s->is_wanted[class_no] = 1;
+	return HDB_OK;
+}
+
+/* The next block with instances: HDB_OK or HDB_END. */
+static int read_next_block(struct query *q, struct referrers *s, struct hdb_error *err)
+{
+	bool has = false;
+	int r = HDB_OK;
+
+	while (r == HDB_OK && !has && s->block_no < heap_block_count(q->heap))
+		r = heap_block_has(q->heap, s->block_no++, s->is_wanted, &has, err);
+	if (r == HDB_OK)
+		r = has ? heap_read_block_of(q->heap, s->block_no - 1, s->is_wanted, s->block,
+					     err) :
+			  HDB_END;
+	return r;
+}
+
+/* Instances of a class: as the import counted them, or a pass over the blocks that have some. */
 static int count_instances(struct query *q, struct referrers *s, uint32_t class_no, uint64_t *count,
 			   struct hdb_error *err)
 {
-	int r = HDB_OK;
+	struct instances sum = { .class_no = class_no };
+	int r = heap_each_count(q->heap, add_instances, &sum, err);
 
-	*count = 0;
-	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK; b++) {
-		r = heap_read_block(q->heap, b, s->block, err);
-		for (uint32_t i = 0; r == HDB_OK && i < s->block->count; i++)
-			*count += s->block->class_no[i] == class_no &&
-				  s->block->first_ix + i != HEAP_BOOT_LOADER;
+	if (r == HDB_NOTFOUND) {
+		while ((r = read_next_block(q, s, err)) == HDB_OK)
+			for (uint32_t i = 0; i < s->block->count; i++)
+				sum.count += s->block->class_no[i] == class_no &&
+					     s->block->first_ix + i != HEAP_BOOT_LOADER;
+		s->block->count = 0;
+		s->block_no = 0;
 	}
-	s->block->count = 0;
-	return r;
+	*count = sum.count;
+	return r < 0 ? r : HDB_OK;
 }
 
 static int open_referrers(struct query *q, struct hdb_error *err)
@@ -82,6 +125,7 @@ static int open_referrers(struct query *q, struct hdb_error *err)
 		s->block = malloc(sizeof(*s->block));
 	if (!s || !s->block)
 		return hdb_fail_memory(err, "referrers", sizeof(*s->block));
+	s->block->count = 0;
 	s->class_no = HEAP_NONE;
 	r = analysis_object(&q->session, q->targets[0], &s->ix, err);
 	if (r == HDB_OK)
@@ -101,6 +145,8 @@ static int open_referrers(struct query *q, struct hdb_error *err)
 	q->total = length;
 	if (r != HDB_OK || object.kind != STORE_CLASS)
 		return r;
+	if ((r = mark_class(q, s, (uint32_t)object.length, err)) != HDB_OK)
+		goto out;
 	if ((r = count_instances(q, s, (uint32_t)object.length, &instances, err)) != HDB_OK)
 		goto out;
 	r = query_fact(q, "instances", instances, err);
@@ -119,12 +165,9 @@ static int next_instance(struct query *q, struct referrers *s, uint32_t *ix, str
 		return HDB_END;
 	for (;;) {
 		if (s->i >= s->block->count) {
-			int r;
+			const int r = read_next_block(q, s, err);
 
-			if (s->block_no >= heap_block_count(q->heap))
-				return HDB_END;
-			r = heap_read_block(q->heap, s->block_no++, s->block, err);
-			if (r < 0)
+			if (r != HDB_OK)
 				return r;
 			s->i = 0;
 		}
@@ -182,8 +225,10 @@ static void close_referrers(struct query *q)
 {
 	struct referrers *s = q->state;
 
-	if (s)
-		free(s->block);
+	if (!s)
+		return;
+	free(s->is_wanted);
+	free(s->block);
 	free(s);
 }
 

@@ -130,7 +130,9 @@ struct merged_query {
 	struct analysis_excludes excludes;
 	struct analysis_members members;
 	struct base_big bits; /* the members, a bit an object */
-	uint64_t whole;       /* 100 %: objects, or bytes */
+	uint32_t one;         /* the member, if an object is named */
+	bool is_one;
+	uint64_t whole; /* 100 %: objects, or bytes */
 	bool is_paths;
 };
 
@@ -168,6 +170,8 @@ static int find_members(struct query *q, struct merged_query *s, struct hdb_erro
 		if ((r = derive_is_reachable(q->derive, ix, &reachable, err)) != HDB_OK)
 			return r;
 		base_bit_put(bits, ix);
+		s->one = ix;
+		s->is_one = true;
 		s->members.reachable_count = reachable;
 		s->members.reachable_bytes = reachable ? object.shallow_bytes : 0;
 		s->members.unreachable_count = !reachable;
@@ -204,7 +208,11 @@ static int merge_by_field(struct query *q, struct merged_query *s, struct hdb_er
 
 static int merge_paths(struct query *q, struct merged_query *s, struct hdb_error *err)
 {
-	struct analysis_merged_source source = { .members = s->bits.data };
+	struct analysis_merged_source source = {
+		.members = s->bits.data,
+		.list = s->is_one ? &s->one : s->members.ixs.data,
+		.list_count = s->is_one ? 1 : s->members.count,
+	};
 	struct derive_filter filter;
 	int r = HDB_OK;
 
