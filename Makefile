@@ -130,6 +130,14 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
+# Answers that are kept in databases are those of these sources.
+$(BUILD)/sources.h: $(lib_src) $(wildcard src/*/*.h src/*/*/*.h)
+	@mkdir -p $(@D)
+	@cat $^ | cksum | sed 's/ .*//; s/.*/#define STORE_SOURCES_HASH &u/' > $@.new
+	@cmp -s $@.new $@ && touch $@ || mv $@.new $@
+$(BUILD)/obj/src/store/tables.o: private ROOM = -include $(BUILD)/sources.h
+$(BUILD)/obj/src/store/tables.o: $(BUILD)/sources.h
+
 # The page is inside the program.
 $(BUILD)/obj/tools/serve/serve_bundle.o: $(wildcard tools/serve/bundle/*)
 

@@ -6,7 +6,8 @@
 #
 # A FILE is a dump or a heap database whose dump is where it was; all are open at once, clicks go to
 # the first. Without: a generated `service` dump of --max objects, three times. Derived tables are
-# built before. Needs Python 3. Exit: 0 all within the budgets, 1 not so.
+# built before, the findings of leaks and triage among them. Needs Python 3. Exit: 0 all within the
+# budgets, 1 not so.
 set -eu
 
 # shellcheck source=bench/common.sh
@@ -47,7 +48,9 @@ for file; do
 		"$heapdb" import "$file" -o "$db" --quiet $BENCH_OPTIONS >&2
 		;;
 	esac
+	# Both are kept in the database from then on.
 	"$heapdb" query leaks --db "$db" >/dev/null
+	"$heapdb" query triage --db "$db" >/dev/null
 	"$heapdb" query dominators --tree 10 --db "$db" >/dev/null
 	top=$("$heapdb" query top --limit 1 --csv --columns id --db "$db" | tail -n 1)
 	"$heapdb" query referrers "$top" --limit 1 --db "$db" >/dev/null

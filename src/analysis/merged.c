@@ -434,8 +434,11 @@ int analysis_merged_add(const struct session *session, struct analysis_merged *m
 		r = derive_need(session->derive, table_of(source->tree), err);
 	if (r == HDB_OK)
 		r = intern_classes(session, m, p.names, err);
-	if (r == HDB_OK && source->list && table_of(source->tree))
-		r = analysis_merged_few(session, m, dump, source, p.names, &is_done, err);
+	if (r == HDB_OK && source->list && table_of(source->tree)) {
+		const struct analysis_merged_job job = { session, m, source, dump, p.names };
+
+		r = analysis_merged_few(&job, &is_done, err);
+	}
 	if (is_done)
 		goto out;
 	if (r == HDB_OK)

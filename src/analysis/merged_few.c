@@ -151,12 +151,10 @@ static int count_member(const struct few *f, uint32_t ix, struct analysis_merged
 	return r;
 }
 
-int analysis_merged_few(const struct session *session, struct analysis_merged *m, unsigned dump,
-			const struct analysis_merged_source *source, const uint32_t *names,
-			bool *is_done, struct hdb_error *err)
+int analysis_merged_few(const struct analysis_merged_job *job, bool *is_done, struct hdb_error *err)
 {
-	struct few f = { .session = session, .tree = source->tree };
-	int r = add_ways(&f, source, err);
+	struct few f = { .session = job->session, .tree = job->source->tree };
+	int r = add_ways(&f, job->source, err);
 
 	*is_done = r == HDB_OK && f.steps.count <= ANALYSIS_FEW_STEPS;
 	for (size_t i = 0; *is_done && i < f.ways.count && r == HDB_OK; i++) {
@@ -164,10 +162,11 @@ int analysis_merged_few(const struct session *session, struct analysis_merged *m
 
 		if (way->step == NOWHERE)
 			continue;
-		if ((r = place_way(&f, m, way, names, err)) != HDB_OK)
+		if ((r = place_way(&f, job->m, way, job->names, err)) != HDB_OK)
 			break;
-		r = count_member(&f, source->list[i],
-				 analysis_merged_sum(m, step_at(&f, way->step)->node, dump), err);
+		r = count_member(
+			&f, job->source->list[i],
+			analysis_merged_sum(job->m, step_at(&f, way->step)->node, job->dump), err);
 	}
 	base_vec_release(&f.steps);
 	base_vec_release(&f.ways);

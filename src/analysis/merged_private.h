@@ -25,14 +25,21 @@ static inline void analysis_merged_count_one(struct analysis_merged_sum *sum, ui
 int analysis_merged_damaged(const struct session *session, enum analysis_tree tree, uint32_t ix,
 			    const char *what, struct hdb_error *err);
 
+/* What a tree is made of; all is lent. */
+struct analysis_merged_job {
+	const struct session *session;
+	struct analysis_merged *m;
+	const struct analysis_merged_source *source;
+	unsigned dump;
+	const uint32_t *names; /* numbers of names by class, then by the class of class objects */
+};
+
 /*
  * Adds the objects of the source's list as analysis_merged_add does, with the same nodes in the
- * same order, by walking up from each; the tree's table is there. `names`: numbers of names by
- * class, then by the class of class objects. *is_done is false, and nothing was added, if their
- * ways have more than ANALYSIS_FEW_STEPS steps.
+ * same order, by walking up from each; the tree's table is there. *is_done is false, and nothing
+ * was added, if their ways have more than ANALYSIS_FEW_STEPS steps.
  */
-int analysis_merged_few(const struct session *session, struct analysis_merged *m, unsigned dump,
-			const struct analysis_merged_source *source, const uint32_t *names,
-			bool *is_done, struct hdb_error *err);
+int analysis_merged_few(const struct analysis_merged_job *job, bool *is_done,
+			struct hdb_error *err);
 
 #endif

@@ -125,6 +125,14 @@ static const struct hdb_option_spec *find_option(const struct query_def *def, co
 	return NULL;
 }
 
+const char *query_default(const struct query *q, const char *name)
+{
+	const struct hdb_option_spec *o =
+		find_option(q->def, query_option_now(&q->def->spec, name));
+
+	return o ? o->default_value : NULL;
+}
+
 static int check_option(const struct query_def *def, const struct hdb_option *option,
 			struct hdb_error *err)
 {

@@ -74,6 +74,8 @@ struct query_def {
 	enum analysis_population population; /* unless `open` says another one */
 	enum query_order order;
 	unsigned uses; /* enum query_use */
+	/* where an answer without arguments is kept (kept_answers.h); 0: nowhere */
+	enum store_table keeps;
 };
 
 /* Choices and columns that a definition shares with others (object_columns.h), a bit each. */
@@ -133,9 +135,10 @@ struct query {
 	uint64_t taken;              /* rows given to the caller so far */
 	bool has_ended;
 	struct query_object_places extra;
-	bool is_filtered;   /* --heap: */
-	uint32_t only_heap; /* as in struct heap_object */
-	bool is_counting;   /* nobody sees the rows that are left: `next` may leave cells null */
+	bool is_filtered;        /* --heap: */
+	uint32_t only_heap;      /* as in struct heap_object */
+	struct query_kept *kept; /* kept_answers.h; NULL: not such a question */
+	bool is_counting; /* nobody sees the rows that are left: `next` may leave cells null */
 };
 
 /* ---- arguments ---- */
@@ -154,6 +157,9 @@ const char *query_option_now(const struct hdb_query_spec *spec, const char *name
  * q->targets. HDB_EUSAGE with what is wrong. Open functions rely on it: what they read is valid.
  */
 int query_read_args(struct query *q, struct hdb_error *err);
+
+/* What an option has if it is not given; NULL: nothing. */
+const char *query_default(const struct query *q, const char *name);
 
 /* Value of an option: NULL if it was not given, "" for a flag. */
 const char *query_option(const struct query *q, const char *name);

@@ -5,6 +5,7 @@
 #include "query/rows.h"
 
 #include "query/coverage.h"
+#include "query/kept_answers.h"
 #include "query/object_columns.h"
 
 #include <assert.h>
@@ -155,6 +156,12 @@ static int start(struct query *q, struct hdb_error *err)
 		r = make_cells(q, err);
 	if (r == HDB_OK)
 		r = query_begin_shared(q, err);
+	if (r == HDB_OK) {
+		r = query_kept_begin(q, err);
+		if (r != HDB_NOTFOUND)
+			return check_read(q, r, err);
+		r = HDB_OK;
+	}
 	if (r == HDB_OK && query_option(q, "columns"))
 		r = query_choose(q, query_option(q, "columns"), err);
 	if (r == HDB_OK)
@@ -220,6 +227,8 @@ void query_close(struct query *q)
 	for (size_t i = 0; q->renamed && i < q->def->spec.column_count; i++)
 		free(q->renamed[i].name);
 	free(q->renamed);
+	query_kept_write(q);
+	query_kept_free(q->kept);
 	query_sorted_free(q->sorted);
 	query_filter_free(q->filter);
 	for (size_t i = 0; i < q->fact_count; i++)
@@ -257,7 +266,7 @@ int query_make(struct query *q, struct hdb_error *err)
 		query_clear_cells(q);
 		wanted = true;
 		is_elsewhere = false;
-		r = in_heap(q, q->def->next, err);
+		r = query_is_replayed(q) ? query_kept_next(q, err) : in_heap(q, q->def->next, err);
 		if (r == HDB_OK && q->is_filtered && q->extra.is_used)
 			r = query_is_elsewhere(q, &is_elsewhere, err);
 		if (r == HDB_OK && q->extra.is_used && !is_elsewhere)
@@ -269,7 +278,10 @@ int query_make(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK) {
 		query_place_texts(q);
 		q->made++;
+		query_kept_add(q);
 	} else {
+		if (r == HDB_END)
+			query_kept_end(q);
 		/* After a failure too: what was made is not known to be whole. */
 		q->has_ended = true;
 	}
@@ -296,7 +308,8 @@ int query_next(struct query *q, struct hdb_error *err)
 
 bool query_has_batches(const struct query *q)
 {
-	bool has = q->def->batch && !q->sorted && !q->filter && !q->is_filtered;
+	bool has = q->def->batch && !query_is_replayed(q) && !q->sorted && !q->filter &&
+		   !q->is_filtered;
 
 	for (size_t i = 0; has && i < q->column_count; i++)
 		has = q->columns[i] < q->def->batch_columns &&

@@ -131,9 +131,9 @@ bool store_is_full(const struct store_writer *writer);
 /*
  * Begins building derived tables, in the database or, if that cannot be written, in a private file
  * that ends with the handle (in work->tmp_dir; said by work->progress.notice). Waits while another
- * process builds (calls base_step). HDB_OK: *out is owned; HDB_END: the first is there by now, made
- * by somebody else (the store was refreshed). What an interrupted build left of the tables is
- * removed first.
+ * process builds (calls base_step); `work` NULL: does neither, HDB_END then. HDB_OK: *out is owned;
+ * HDB_END: the first is there by now, made by somebody else (the store was refreshed). What an
+ * interrupted build left of the tables is removed first.
  */
 struct store_tables {
 	const enum store_table *table; /* lent */
@@ -141,6 +141,14 @@ struct store_tables {
 };
 int store_build(struct store *store, struct store_tables tables, struct base_work *work,
 		struct store_writer **out, struct hdb_error *err);
+
+/*
+ * Keeps an answer: a table of one block, made visible at once, by way of a handle of its own, so
+ * that this one stays as it is. HDB_END if it is there by now, if somebody else writes, or if the
+ * database cannot be written.
+ */
+int store_keep(struct store *store, enum store_table table, const struct store_block *block,
+	       struct hdb_error *err);
 
 /* Writes one block; data is copied. Keys of a table may come in any order, ascending is best. */
 int store_put(struct store_writer *writer, enum store_table table, const struct store_block *block,

@@ -7,6 +7,15 @@
 
 #include <stddef.h>
 
+/* A hash of the library's sources, from the Makefile: answers are as good as their code. */
+#ifndef STORE_SOURCES_HASH
+#define STORE_SOURCES_HASH 0
+#endif
+#define ANSWER(name) \
+	{ \
+		"answer." name, STORE_SOURCES_HASH \
+	}
+
 /* The tables of one strength; strong's reach tree is older and has a number of its own. */
 #define VIEW(view, name) \
 	[STORE_VIEW( \
@@ -75,6 +84,16 @@ static const struct {
 	[STORE_VIEW(3, STORE_VIEW_REACH)] = { "reach.finalizer", 1 },
 	VIEW(4, "weak"),
 	[STORE_VIEW(4, STORE_VIEW_REACH)] = { "reach.weak", 1 },
+	[STORE_ANSWER_LEAKS] = ANSWER("leaks"),
+	[STORE_ANSWER_TRIAGE] = ANSWER("triage"),
+	[STORE_ANSWER_COLLECTIONS] = ANSWER("collections"),
+	[STORE_ANSWER_DUPLICATES] = ANSWER("duplicates"),
+	[STORE_ANSWER_ARRAYS] = ANSWER("arrays"),
+	[STORE_ANSWER_STRINGS] = ANSWER("strings"),
+	[STORE_ANSWER_SUBSTRINGS] = ANSWER("substrings"),
+	[STORE_ANSWER_LOADERS] = ANSWER("loaders"),
+	[STORE_ANSWER_REFERENCE_STATS] = ANSWER("reference-stats"),
+	[STORE_ANSWER_FINALIZERS] = ANSWER("finalizers"),
 };
 
 const char *store_table_name(unsigned table)

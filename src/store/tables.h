@@ -62,7 +62,19 @@ enum store_table {
 	/* The top level of the dominator tree, of all references and then of each strength */
 	STORE_TOP_LEVEL = 120,
 	STORE_TOP_LEVEL_BIG = 121,
-	STORE_TABLE_END = 130
+	/* answers that are kept; their version says which library made them */
+	STORE_ANSWERS = 130,
+	STORE_ANSWER_LEAKS = STORE_ANSWERS,
+	STORE_ANSWER_TRIAGE,
+	STORE_ANSWER_COLLECTIONS,
+	STORE_ANSWER_DUPLICATES,
+	STORE_ANSWER_ARRAYS,
+	STORE_ANSWER_STRINGS,
+	STORE_ANSWER_SUBSTRINGS,
+	STORE_ANSWER_LOADERS,
+	STORE_ANSWER_REFERENCE_STATS,
+	STORE_ANSWER_FINALIZERS,
+	STORE_TABLE_END
 };
 
 /* Tables that there are once more for each strength but phantom, which is all references. */
@@ -100,7 +112,10 @@ uint32_t store_table_record(unsigned table);
 #define STORE_TOTAL_BYTES 48
 #define STORE_WHOLE_BYTES 32
 
-/* The version of a table's content that this library reads and writes. */
+/*
+ * The version of a table's content that this library reads and writes; of an answer 0 if it keeps
+ * none.
+ */
 uint32_t store_table_version(unsigned table);
 
 #endif

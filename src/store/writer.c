@@ -266,7 +266,7 @@ static int wait_for_lock(struct store_writer *writer, struct base_work *work, st
 		int r = store_lock_file(writer->lock_fd, STORE_LOCK_BUILD, STORE_LOCK_ALONE,
 					writer->path, err);
 
-		if (r != HDB_END)
+		if (r != HDB_END || !work)
 			return r;
 		if (!has_waited)
 			base_stage(work, "waiting for another process that is building", 0, "");
@@ -348,8 +348,10 @@ int store_build(struct store *store, struct store_tables tables, struct base_wor
 	if (r < 0)
 		return r;
 	writer->store = store;
-	r = store->env->is_read_only ? store_need_side(store, work, err) :
-				       lock_for_build(writer, work, err);
+	if (store->env->is_read_only)
+		r = work ? store_need_side(store, work, err) : HDB_END;
+	else
+		r = lock_for_build(writer, work, err);
 	if (r != HDB_OK)
 		goto fail;
 	if ((r = store_refresh(store, err)) < 0)
@@ -373,6 +375,30 @@ int store_build(struct store *store, struct store_tables tables, struct base_wor
 	return HDB_OK;
 fail:
 	store_abort(writer);
+	return r;
+}
+
+int store_keep(struct store *store, enum store_table table, const struct store_block *block,
+	       struct hdb_error *err)
+{
+	struct store_writer *writer = NULL;
+	struct store *again = NULL;
+	int r = store_open_again(store, &again, err);
+
+	if (r != HDB_OK)
+		return r;
+	r = store_build(again, (struct store_tables){ &table, 1 }, NULL, &writer, err);
+	if (r != HDB_OK)
+		goto out;
+	r = store_put(writer, table, block, err);
+	if (r == HDB_OK)
+		r = store_put_table(writer, table, block->item_count, err);
+	if (r == HDB_OK)
+		r = store_publish(writer, NULL, err);
+	else
+		store_abort(writer);
+out:
+	store_close(again);
 	return r;
 }
 

@@ -122,6 +122,17 @@ same "largest" "$(rows "SELECT retained FROM objects ORDER BY retained DESC LIMI
 same "all, largest first" "$(rows "SELECT count(*), sum(retained), min(retained) FROM (SELECT retained \
 		FROM objects ORDER BY retained DESC LIMIT 40000)")" \
 	"$(rows "SELECT count(*), sum(retained + 0), min(retained) FROM objects")"
+# What retains much, from the dominator tree and by looking at all.
+for table in objects arrays strings "instances('java.util.*')" '"java.util.HashMap+"'; do
+	for bound in 0 1 100 1000 20000.5 NULL 1000000000000; do
+		same "$table that retain $bound" \
+			"$(rows "SELECT id, retained FROM $table WHERE retained > $bound")" \
+			"$(rows "SELECT id, retained FROM $table WHERE +retained > $bound")"
+	done
+done
+same "what retains much, last first" \
+	"$(rows "SELECT id FROM objects WHERE retained >= 5000 AND class GLOB 'java.*' ORDER BY id DESC")" \
+	"$(rows "SELECT id FROM objects WHERE +retained >= 5000 AND class GLOB 'java.*' ORDER BY +id DESC")"
 same "descending" "$(rows "SELECT id FROM \"java.util.HashMap\" ORDER BY id DESC")" \
 	"$(rows "SELECT id FROM \"java.util.HashMap\" ORDER BY +id DESC")"
 same "range" "$(rows "SELECT count(*) FROM objects WHERE id >= 0xfeb10758 AND id < 0xfeb20000")" \
@@ -141,6 +152,7 @@ plan "SELECT * FROM objects WHERE class IN ('x', 'y')" "class= (IN)"
 plan "SELECT * FROM objects WHERE class GLOB 'x*'" "class GLOB"
 plan "SELECT * FROM objects WHERE dominator = 5" "dominator="
 plan "SELECT * FROM objects WHERE kind = 'class' AND reachable = 1" "kind=, reachable="
+plan "SELECT * FROM objects WHERE retained > 5" "retained>"
 plan "SELECT * FROM objects WHERE id > 5 ORDER BY id" "in order of id"
 plan "SELECT * FROM objects ORDER BY retained DESC LIMIT 5" "largest first"
 plan "SELECT class, count(*) FROM objects GROUP BY class" "class_totals"

@@ -7,38 +7,38 @@
 #include <stdlib.h>
 
 struct found {
-	uint32_t *ixs;
+	uint64_t bound;
+	uint32_t *ixs; /* owned */
 	size_t count, room;
+	bool is_over; /* there are too many */
 };
 
-/* False: there are too many. */
-static bool add(struct found *f, uint32_t ix, struct hdb_error *err, int *r)
+static int add(struct found *f, uint32_t ix, struct hdb_error *err)
 {
-	if (f->count == LARGEST_MAX)
-		return false;
+	f->is_over = f->count == LARGEST_MAX;
+	if (f->is_over)
+		return HDB_OK;
 	if (f->count == f->room) {
 		const size_t room = f->room ? f->room * 2 : 256;
 		uint32_t *ixs = realloc(f->ixs, room * sizeof(*ixs));
 
-		if (!ixs) {
-			*r = sql_fail(err, HDB_ENOMEM, "no memory for %zu objects", room);
-			return false;
-		}
+		if (!ixs)
+			return sql_fail(err, HDB_ENOMEM, "no memory for %zu objects", room);
 		f->ixs = ixs;
 		f->room = room;
 	}
 	f->ixs[f->count++] = ix;
-	return true;
+	return HDB_OK;
 }
 
-/* Adds what an object dominates and retains as much; *is_over: there are too many. */
-static int add_children(struct objects_cursor *c, uint32_t ix, uint64_t bound, struct found *f,
-			bool *is_over, struct hdb_error *err)
+/* Adds what an object dominates and retains as much. */
+static int add_children(struct objects_cursor *c, uint32_t ix, struct found *f,
+			struct hdb_error *err)
 {
 	bool is_low = false;
 	int r = hdb_list_begin(c->list, ix, NULL, err);
 
-	while (r == HDB_OK && !is_low && !*is_over) {
+	while (r == HDB_OK && !is_low && !f->is_over) {
 		const uint32_t *ixs;
 		size_t count = 0;
 
@@ -46,13 +46,13 @@ static int add_children(struct objects_cursor *c, uint32_t ix, uint64_t bound, s
 		if (r != HDB_OK || !count)
 			return r;
 		/* The largest come first. */
-		for (size_t i = 0; i < count && r == HDB_OK && !is_low && !*is_over; i++) {
+		for (size_t i = 0; i < count && r == HDB_OK && !is_low && !f->is_over; i++) {
 			uint64_t retained = 0;
 
 			r = hdb_retained_at(c->db, ixs[i], &retained, err);
-			is_low = retained < bound;
+			is_low = retained < f->bound;
 			if (r == HDB_OK && !is_low)
-				*is_over = !add(f, ixs[i], err, &r);
+				r = add(f, ixs[i], err);
 		}
 	}
 	return r;
@@ -92,21 +92,20 @@ static int keep_members(struct objects_cursor *c, struct found *f, bool is_desce
 int sql_objects_retaining(struct objects_cursor *c, uint64_t bound, bool is_descending,
 			  bool *is_few, struct hdb_error *err)
 {
-	struct found f = { 0 };
-	bool is_over = false;
+	struct found f = { .bound = bound };
 	int r = hdb_list_open(c->db, HDB_DOMINATED, &c->list, err);
 
 	*is_few = false;
 	if (r == HDB_OK)
-		r = add_children(c, HDB_NONE, bound, &f, &is_over, err);
-	for (size_t i = 0; i < f.count && r == HDB_OK && !is_over; i++) {
-		r = add_children(c, f.ixs[i], bound, &f, &is_over, err);
+		r = add_children(c, HDB_NONE, &f, err);
+	for (size_t i = 0; i < f.count && r == HDB_OK && !f.is_over; i++) {
+		r = add_children(c, f.ixs[i], &f, err);
 		if (r == HDB_OK && c->source->cancel && *c->source->cancel)
 			r = sql_fail(err, HDB_EINTR, "interrupted");
 	}
-	if (r == HDB_OK && !is_over)
+	if (r == HDB_OK && !f.is_over)
 		r = keep_members(c, &f, is_descending, err);
-	if (r != HDB_OK || is_over) {
+	if (r != HDB_OK || f.is_over) {
 		hdb_list_close(c->list);
 		c->list = NULL;
 		free(f.ixs);

@@ -360,7 +360,7 @@ static int add_tables(struct query *q, struct info_rows *info, struct hdb_error 
 	struct store_table_info table;
 	size_t used = 0;
 
-	for (unsigned t = STORE_REFERRERS; t < STORE_TABLE_END; t++)
+	for (unsigned t = STORE_REFERRERS; t < STORE_ANSWERS; t++)
 		if (store_table_name(t) && used < sizeof(list) &&
 		    heap_table_info(q->heap, (enum store_table)t, &table, NULL) == HDB_OK)
 			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",

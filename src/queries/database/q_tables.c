@@ -19,7 +19,7 @@ static const struct hdb_column columns[] = {
 	  "\"base\": written by the import; \"derived\": built when "
 	  "first needed" },
 	{ "present", HDB_TYPE_BOOL, "there", "whether it is in the database" },
-	{ "version", HDB_TYPE_COUNT, "version", "of its content" },
+	{ "version", HDB_TYPE_COUNT, "version", "of its content; not of answers that are kept" },
 	{ "blocks", HDB_TYPE_COUNT, "blocks", "blocks that it is kept in" },
 	{ "items", HDB_TYPE_COUNT, "items", "entries" },
 	{ "bytes", HDB_TYPE_BYTES, "bytes", "of its blocks" },
@@ -70,7 +70,9 @@ static int next_table(struct query *q, struct hdb_error *err)
 	query_set(q, PRESENT, r == HDB_OK);
 	if (r != HDB_OK)
 		return HDB_OK;
-	query_set(q, VERSION, info.version);
+	/* An answer's is another one in each library. */
+	if (t < STORE_ANSWERS)
+		query_set(q, VERSION, info.version);
 	query_set(q, BLOCKS, info.block_count);
 	query_set(q, ITEMS, info.item_count);
 	query_set(q, BYTES, info.bytes);

@@ -555,5 +555,6 @@ const struct query_def query_leaks = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.keeps = STORE_ANSWER_LEAKS,
 	.open = open_leaks, .next = next_leaks, .close = close_leaks,
 };

@@ -226,5 +226,6 @@ const struct query_def query_triage = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.keeps = STORE_ANSWER_TRIAGE,
 	.open = open_triage, .next = next_triage, .close = close_triage,
 };

@@ -387,5 +387,6 @@ const struct query_def query_loaders = {
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE,
+	.keeps = STORE_ANSWER_LOADERS,
 	.open = open_loaders, .next = next_loader, .close = close_loaders,
 };

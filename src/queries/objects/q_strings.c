@@ -527,5 +527,6 @@ const struct query_def query_strings = {
 	},
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
+	.keeps = STORE_ANSWER_STRINGS,
 	.open = open_strings, .next = next_strings, .close = close_strings,
 };

@@ -235,17 +235,20 @@ static int answer_set(struct query *q, struct retained *s, const char *target, s
 
 /* ---- explaining ---- */
 
-/* One bit a derived table that is there. */
-static uint64_t tables_there(struct query *q)
+/* Which derived tables are there, by number. */
+struct tables {
+	bool has[STORE_TABLE_END];
+};
+
+static struct tables tables_there(struct query *q)
 {
 	struct store_table_info info;
-	uint64_t bits = 0;
+	struct tables tables = { 0 };
 
 	for (unsigned t = STORE_REFERRERS; t < STORE_TABLE_END; t++)
-		if (store_table_name(t) &&
-		    heap_table_info(q->heap, (enum store_table)t, &info, NULL) == HDB_OK)
-			bits |= (uint64_t)1 << (t - STORE_REFERRERS);
-	return bits;
+		tables.has[t] = store_table_name(t) && heap_table_info(q->heap, (enum store_table)t,
+								       &info, NULL) == HDB_OK;
+	return tables;
 }
 
 static void append(char *list, size_t size, const char *name)
@@ -256,7 +259,7 @@ static void append(char *list, size_t size, const char *name)
 }
 
 static int explain(struct query *q, const struct retained *s, uint64_t start_us,
-		   uint64_t tables_before, struct hdb_error *err)
+		   const struct tables *before, struct hdb_error *err)
 {
 	static const char *const way_names[WAY_COUNT] = {
 		"walk without excluded references",
@@ -266,7 +269,7 @@ static int explain(struct query *q, const struct retained *s, uint64_t start_us,
 		"blocked walk",
 		"lower bound",
 	};
-	const uint64_t built = tables_there(q) & ~tables_before;
+	const struct tables now = tables_there(q);
 	char ways[128] = "", tables[256] = "";
 	int r;
 
@@ -274,7 +277,7 @@ static int explain(struct query *q, const struct retained *s, uint64_t start_us,
 		if (s->ways[w])
 			append(ways, sizeof(ways), way_names[w]);
 	for (unsigned t = STORE_REFERRERS; t < STORE_TABLE_END; t++)
-		if (built >> (t - STORE_REFERRERS) & 1)
+		if (now.has[t] && !before->has[t])
 			append(tables, sizeof(tables), store_table_name(t));
 	if ((r = query_fact_text(q, "way", ways, err)) != HDB_OK)
 		return r;
@@ -316,7 +319,8 @@ static void read_limits(const struct query *q, struct retained *s)
 
 static int open_retained(struct query *q, struct hdb_error *err)
 {
-	const uint64_t start_us = base_now_us(), tables_before = tables_there(q);
+	const uint64_t start_us = base_now_us();
+	const struct tables before = tables_there(q);
 	const size_t count = q->target_count;
 	struct retained *s = calloc(1, sizeof(*s));
 	int r;
@@ -357,7 +361,7 @@ static int open_retained(struct query *q, struct hdb_error *err)
 	r = query_tell_unreachable(q, s->unreachable_count, s->unreachable_bytes, err);
 	if (r != HDB_OK)
 		return r;
-	return query_option(q, "explain") ? explain(q, s, start_us, tables_before, err) : HDB_OK;
+	return query_option(q, "explain") ? explain(q, s, start_us, &before, err) : HDB_OK;
 }
 
 static int next_retained(struct query *q, struct hdb_error *err)

@@ -527,5 +527,6 @@ const struct query_def query_arrays = {
 	},
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
+	.keeps = STORE_ANSWER_ARRAYS,
 	.open = open_arrays, .next = next_array, .close = close_arrays,
 };

@@ -481,5 +481,6 @@ const struct query_def query_collections = {
 	},
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
+	.keeps = STORE_ANSWER_COLLECTIONS,
 	.open = open_collections, .next = next_collections, .close = close_collections,
 };

@@ -465,5 +465,6 @@ const struct query_def query_duplicates = {
 	},
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
+	.keeps = STORE_ANSWER_DUPLICATES,
 	.open = open_duplicates, .next = next_duplicate, .close = close_duplicates,
 };

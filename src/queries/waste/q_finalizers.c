@@ -439,5 +439,6 @@ const struct query_def query_finalizers = {
 	},
 	.population = ANALYSIS_OF_ALL,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
+	.keeps = STORE_ANSWER_FINALIZERS,
 	.open = open_finalizers, .next = next_finalizer, .close = close_finalizers,
 };

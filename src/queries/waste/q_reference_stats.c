@@ -450,5 +450,6 @@ const struct query_def query_reference_stats = {
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE,
+	.keeps = STORE_ANSWER_REFERENCE_STATS,
 	.open = open_stats, .next = next_stat, .close = close_stats,
 };

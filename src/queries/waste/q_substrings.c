@@ -321,5 +321,6 @@ const struct query_def query_substrings = {
 	},
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
+	.keeps = STORE_ANSWER_SUBSTRINGS,
 	.open = open_substrings, .next = next_substring, .close = close_substrings,
 };

@@ -1,0 +1,346 @@
+/*
+ * query/kept_answers.c - answers kept in the database: read back, or recorded while they are made.
+ *
+ * One block, key 0, an item a row; numbers are little-endian: u32 1 if these are all rows, u32
+ * number of columns, u64 rows without limit, for each column u32 its number in the spec; u32 number
+ * of facts, for each u32 its number in the spec and a value; then the rows, a value a column. A
+ * value is a byte enum hdb_type, then u64 bits of the number, or u32 size and bytes of the text;
+ * nothing follows HDB_TYPE_NULL.
+ */
+#include "query/kept_answers.h"
+
+#include "base/bytes.h"
+#include "heap/heap_database.h"
+#include "heap/values/text.h"
+#include "query/rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct query_kept {
+	enum store_table table;
+	/* read back */
+	bool is_replayed;
+	uint8_t *block; /* owned: a refresh of the store moves what it lends */
+	size_t size, at;
+	uint64_t left; /* rows */
+	/* recorded */
+	struct base_vec rows; /* bytes */
+	uint64_t row_count;
+	bool is_full, is_whole;
+};
+
+void query_kept_free(struct query_kept *kept)
+{
+	if (!kept)
+		return;
+	free(kept->block);
+	base_vec_release(&kept->rows);
+	free(kept);
+}
+
+bool query_is_replayed(const struct query *q)
+{
+	return q->kept && q->kept->is_replayed;
+}
+
+/* Whether the question is the plain one. */
+static bool is_plain(const struct query *q)
+{
+	const struct hdb_query_args *args = &q->args;
+
+	for (size_t i = 0; i < args->option_count; i++) {
+		const char *usual = query_default(q, args->options[i].name);
+
+		if (!usual || !args->options[i].value || strcmp(usual, args->options[i].value) != 0)
+			return false;
+	}
+	return !args->target_count && !args->id_count && !args->before_count && !args->filter &&
+	       !(args->sort && *args->sort);
+}
+
+/* ---- reading ---- */
+
+static int damaged(const struct query *q, const char *what, struct hdb_error *err)
+{
+	return heap_damaged(q->heap, q->kept->table, 0, what, err);
+}
+
+static uint8_t *take(struct query_kept *k, size_t size)
+{
+	uint8_t *p = k->block + k->at;
+
+	if (size > k->size - k->at)
+		return NULL;
+	k->at += size;
+	return p;
+}
+
+static bool take_u32(struct query_kept *k, uint32_t *out)
+{
+	const uint8_t *p = take(k, 4);
+
+	*out = p ? load32(p) : 0;
+	return p != NULL;
+}
+
+/* A value of a column of `type`. Its text is lent by the block. False: it does not hold. */
+static bool take_value(struct query_kept *k, enum hdb_type type, struct hdb_value *out)
+{
+	uint8_t *p = take(k, 1);
+	uint32_t size = 0;
+
+	*out = (struct hdb_value){ .type = HDB_TYPE_NULL };
+	if (!p || (*p != (uint8_t)type && *p != HDB_TYPE_NULL))
+		return false;
+	if (*p == HDB_TYPE_NULL)
+		return true;
+	out->type = type;
+	if (type == HDB_TYPE_TEXT) {
+		if (!take_u32(k, &size) || (p = take(k, size)) == NULL)
+			return false;
+		out->text = (const char *)p;
+		out->text_size = heap_drop_broken((char *)p, size);
+		return true;
+	}
+	p = take(k, 8);
+	if (!p)
+		return false;
+	out->u = load64(p);
+	memcpy(&out->i, p, 8);
+	if (type == HDB_TYPE_DOUBLE || type == HDB_TYPE_PERCENT)
+		memcpy(&out->d, p, 8);
+	return type != HDB_TYPE_BOOL || out->u <= 1;
+}
+
+static int read_fact(struct query *q, struct hdb_error *err)
+{
+	const struct hdb_query_spec *spec = &q->def->spec;
+	const struct hdb_column *fact;
+	struct hdb_value value;
+	uint32_t no;
+	char *text;
+	int r;
+
+	if (!take_u32(q->kept, &no) || no >= spec->fact_count)
+		return damaged(q, "impossible fact", err);
+	fact = &spec->facts[no];
+	if (!take_value(q->kept, fact->type, &value) || value.type == HDB_TYPE_NULL)
+		return damaged(q, "impossible fact", err);
+	if (fact->type == HDB_TYPE_INT)
+		return query_fact_int(q, fact->name, value.i, err);
+	if (fact->type != HDB_TYPE_TEXT)
+		return query_fact(q, fact->name, value.u, err);
+	text = strndup(value.text, value.text_size);
+	r = text ? query_fact_text(q, fact->name, text, err) :
+		   hdb_fail_memory(err, "a fact", value.text_size);
+	free(text);
+	return r;
+}
+
+/* The block's head: columns and facts. */
+static int read_head(struct query *q, struct hdb_error *err)
+{
+	struct query_kept *k = q->kept;
+	const uint8_t *head = take(k, 16);
+	uint32_t facts, no;
+	int r = HDB_OK;
+
+	if (!head || load32(head + 4) > q->def->spec.column_count)
+		return damaged(q, "impossible head", err);
+	q->column_count = load32(head + 4);
+	q->total = load64(head + 8);
+	for (size_t i = 0; i < q->column_count; i++) {
+		if (!take_u32(k, &no) || no >= q->def->spec.column_count)
+			return damaged(q, "impossible column", err);
+		q->columns[i] = no;
+	}
+	if (!take_u32(k, &facts))
+		return damaged(q, "impossible head", err);
+	while (facts-- > 0 && r == HDB_OK)
+		r = read_fact(q, err);
+	return r;
+}
+
+int query_kept_next(struct query *q, struct hdb_error *err)
+{
+	struct query_kept *k = q->kept;
+
+	if (!k->left)
+		return k->at == k->size ? HDB_END : damaged(q, "too many bytes", err);
+	k->left--;
+	for (size_t i = 0; i < q->column_count; i++) {
+		const size_t no = q->columns[i];
+
+		if (!take_value(k, query_spec_column(q, no)->type, &q->cells[no]))
+			return damaged(q, "impossible value", err);
+	}
+	return HDB_OK;
+}
+
+/* Whether the block has the rows that are asked for. */
+static bool suffices(const struct query *q, const struct store_block *block)
+{
+	return block->size >= 16 &&
+	       (load32(block->data) || (q->args.limit && q->args.limit <= block->item_count));
+}
+
+static int replay(struct query *q, const struct store_block *block, struct hdb_error *err)
+{
+	struct query_kept *k = q->kept;
+
+	k->block = malloc(block->size + 1);
+	if (!k->block)
+		return hdb_fail_memory(err, "an answer", block->size);
+	memcpy(k->block, block->data, block->size);
+	k->size = block->size;
+	k->left = block->item_count;
+	k->is_replayed = true;
+	q->extra.is_used = false;
+	return read_head(q, err);
+}
+
+int query_kept_begin(struct query *q, struct hdb_error *err)
+{
+	const enum store_table table = q->def->keeps;
+	struct store_table_info info;
+	struct store_block block;
+	struct hdb_error why;
+	int r;
+
+	if (!table || q->heap->object_count < QUERY_KEPT_OBJECTS || !store_table_version(table) ||
+	    !is_plain(q))
+		return HDB_NOTFOUND;
+	/* Without the dump, or with another one, less is known. */
+	if (heap_open_dump(q->heap, &why) != HDB_OK)
+		return HDB_NOTFOUND;
+	r = heap_table_info(q->heap, table, &info, err);
+	if (r < 0)
+		return r;
+	q->kept = calloc(1, sizeof(*q->kept));
+	if (!q->kept)
+		return hdb_fail_memory(err, "an answer", sizeof(*q->kept));
+	q->kept->table = table;
+	if (r == HDB_NOTFOUND)
+		return r;
+	if ((r = store_block(q->heap->store, table, 0, &block, err)) < 0)
+		return r;
+	if (r == HDB_NOTFOUND)
+		return damaged(q, "missing", err);
+	if (suffices(q, &block))
+		return replay(q, &block, err);
+	q->kept->is_full = true; /* what is there stays */
+	return HDB_NOTFOUND;
+}
+
+/* ---- recording ---- */
+
+static int put_u32(struct base_vec *out, uint32_t number, struct hdb_error *err)
+{
+	uint8_t bytes[4];
+
+	store32(bytes, number);
+	return base_bytes_append(out, bytes, sizeof(bytes), err);
+}
+
+static int put_value(struct base_vec *out, const struct hdb_value *value, struct hdb_error *err)
+{
+	const uint8_t type = (uint8_t)value->type;
+	uint8_t bytes[8];
+	int r = base_bytes_append(out, &type, 1, err);
+
+	if (r < 0 || value->type == HDB_TYPE_NULL)
+		return r;
+	if (value->type == HDB_TYPE_TEXT) {
+		r = put_u32(out, (uint32_t)value->text_size, err);
+		return r < 0 ? r : base_bytes_append(out, value->text, value->text_size, err);
+	}
+	store64(bytes, value->u);
+	if (value->type == HDB_TYPE_INT)
+		memcpy(bytes, &value->i, 8);
+	else if (value->type == HDB_TYPE_DOUBLE || value->type == HDB_TYPE_PERCENT)
+		memcpy(bytes, &value->d, 8);
+	return base_bytes_append(out, bytes, sizeof(bytes), err);
+}
+
+void query_kept_add(struct query *q)
+{
+	struct query_kept *k = q->kept;
+	const size_t before = k ? k->rows.count : 0;
+	struct hdb_error err;
+	int r = HDB_OK;
+
+	if (!k || k->is_replayed || k->is_full)
+		return;
+	/* Rows that are only counted have no cells. */
+	k->is_full = q->is_counting || q->renamed;
+	for (size_t i = 0; i < q->column_count && r == HDB_OK && !k->is_full; i++) {
+		const struct hdb_value *value = &q->cells[q->columns[i]];
+
+		k->is_full = value->type == HDB_TYPE_TEXT && value->text_size > QUERY_KEPT_BYTES;
+		if (!k->is_full)
+			r = put_value(&k->rows, value, &err);
+	}
+	if (r < 0 || k->is_full || k->rows.count > QUERY_KEPT_BYTES) {
+		k->rows.count = before;
+		k->is_full = true;
+		return;
+	}
+	k->row_count++;
+}
+
+void query_kept_end(struct query *q)
+{
+	struct query_kept *k = q->kept;
+
+	if (k && !k->is_replayed)
+		k->is_whole = !k->is_full;
+}
+
+static int put_head(const struct query *q, struct base_vec *out, struct hdb_error *err)
+{
+	const struct query_kept *k = q->kept;
+	uint8_t head[16];
+	int r;
+
+	store32(head, k->is_whole);
+	store32(head + 4, (uint32_t)q->column_count);
+	store64(head + 8, k->is_whole ? k->row_count : q->total);
+	r = base_bytes_append(out, head, sizeof(head), err);
+	for (size_t i = 0; i < q->column_count && r >= 0; i++)
+		r = put_u32(out, (uint32_t)q->columns[i], err);
+	if (r >= 0)
+		r = put_u32(out, (uint32_t)q->fact_count, err);
+	for (size_t i = 0; i < q->fact_count && r >= 0; i++) {
+		r = put_u32(out, (uint32_t)(q->facts[i].column - q->def->spec.facts), err);
+		if (r >= 0)
+			r = put_value(out, &q->facts[i].value, err);
+	}
+	return r;
+}
+
+void query_kept_write(struct query *q)
+{
+	struct query_kept *k = q->kept;
+	struct base_vec bytes = { 0 };
+	struct store_block block = { 0 };
+	struct hdb_error err;
+	int r;
+
+	if (!k || k->is_replayed || !k->rows.data)
+		return;
+	if (!k->is_whole && (k->row_count < QUERY_KEPT_ROWS || q->total == QUERY_TOTAL_UNKNOWN))
+		return;
+	r = put_head(q, &bytes, &err);
+	if (r >= 0)
+		r = base_bytes_append(&bytes, k->rows.data, k->rows.count, &err);
+	if (r < 0)
+		goto out;
+	block.data = bytes.data;
+	block.size = bytes.count;
+	block.item_count = (uint32_t)k->row_count;
+	/* If not now, then when somebody asks again. */
+	(void)store_keep(q->heap->store, k->table, &block, &err);
+out:
+	base_vec_release(&bytes);
+}

@@ -1,0 +1,102 @@
+#!/bin/sh
+# kept_answers_test.sh - answers that are kept in the database: the same as those that were made, all of them
+# or so many rows; not without the dump, not for other questions, not where nothing can be written.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failed=0
+same()
+{
+	if [ "$2" != "$3" ]; then
+		printf 'FAILED: %s\n  got:      %s\n  expected: %s\n' "$1" "$2" "$3"
+		failed=1
+	fi
+}
+kept()
+{
+	heapdb info --tables --csv --db "$1" 2>/dev/null | sed -n 's/^answer\.\([^,]*\),derived,true,.*/\1/p' |
+		tr '\n' ' '
+}
+# The answer, and what is said of it.
+answer()
+{
+	db=$1
+	shift
+	heapdb query "$@" --db "$db" 2>err || echo "exit $?"
+	sed "s,$work,,; s,[a-z]*\.heapdb,,g" err
+}
+
+# More than a million objects; a smaller heap's answers are not kept.
+hprofgen service --objects 1100000 --seed 3 -o a.hprof >/dev/null
+heapdb import a.hprof -o made.heapdb --quiet >/dev/null
+heapdb query dominators --limit 1 --db made.heapdb >/dev/null
+cp made.heapdb kept.heapdb
+hprofgen service --objects 20000 --seed 3 -o small.hprof >/dev/null
+heapdb import small.hprof -o small.heapdb --quiet >/dev/null
+heapdb query leaks --db small.heapdb >/dev/null
+same "few objects" "$(kept small.heapdb)" ""
+
+for q in leaks triage collections arrays duplicates loaders reference-stats finalizers; do
+	rm -f made.heapdb made.heapdb-lock
+	cp kept.heapdb made.heapdb
+	answer kept.heapdb "$q" --json >first
+	case $(kept kept.heapdb) in
+	*"$q "*) ;;
+	*) same "$q is kept" "$(kept kept.heapdb)" "$q" ;;
+	esac
+	answer kept.heapdb "$q" --json >second
+	cmp first second || { echo "FAILED: $q: kept, and made"; failed=1; }
+	# As others show it, of whom the first one makes it.
+	for form in "--csv --limit 3" --table "--json --limit 1"; do
+		rm -f other.heapdb other.heapdb-lock
+		cp made.heapdb other.heapdb
+		# shellcheck disable=SC2086
+		answer other.heapdb "$q" $form >first
+		# shellcheck disable=SC2086
+		answer kept.heapdb "$q" $form >second
+		cmp first second || { echo "FAILED: $q $form: kept, and made"; failed=1; }
+	done
+	rm -f other.heapdb other.heapdb-lock
+done
+heapdb check --db kept.heapdb >/dev/null || { echo "FAILED: check"; failed=1; }
+
+# An order, an option, a filter of its own: made.
+for o in "--sort shallow" "--min-tail 128"; do
+	# shellcheck disable=SC2086
+	answer kept.heapdb arrays $o --json --limit 20 >first
+	# shellcheck disable=SC2086
+	answer made.heapdb arrays $o --json --limit 20 >second
+	cmp first second || { echo "FAILED: arrays $o"; failed=1; }
+done
+
+# So many rows that not all are kept: those that are there are shown, all are made anew.
+answer kept.heapdb strings --csv --limit 10 >/dev/null
+same "ten are too few to keep" "$(kept kept.heapdb | grep -c strings)" 0
+answer kept.heapdb strings --csv --limit 1000 >many
+same "a thousand are kept" "$(kept kept.heapdb | grep -c strings)" 1
+answer kept.heapdb strings --csv --limit 10 | sed -n 1,11p >few
+sed -n 1,11p many | cmp - few || { echo "FAILED: ten of a thousand"; failed=1; }
+same "a thousand again" "$(answer kept.heapdb strings --csv --limit 1000 | cksum)" "$(cksum <many)"
+same "how many there are" "$(answer kept.heapdb strings --json --limit 2)" \
+	"$(answer made.heapdb strings --json --limit 2)"
+answer kept.heapdb strings --csv >first
+answer made.heapdb strings --csv >second
+cmp first second || { echo "FAILED: all of them"; failed=1; }
+
+# Without the dump it is said what is missing, as if nothing were kept.
+mv a.hprof away.hprof
+answer kept.heapdb leaks --json >first
+answer made.heapdb leaks --json >second
+cmp first second || { echo "FAILED: without the dump"; failed=1; }
+mv away.hprof a.hprof
+
+# A flipped byte of an answer is damage.
+at=$(grep -abo 'Session' kept.heapdb | tail -n 1 | cut -d: -f1)
+if heapdb query triage --db kept.heapdb >/dev/null 2>&1 && [ -n "$at" ]; then
+	printf 'X' | dd of=kept.heapdb bs=1 seek="$at" conv=notrunc 2>/dev/null
+	code=0
+	heapdb check --db kept.heapdb >/dev/null 2>&1 || code=$?
+	same "damage is found" "$code" 3
+fi
+exit "$failed"
