@@ -100,10 +100,16 @@ static int begin(struct export_writer *w, struct hdb_error *err)
 
 /* ---- pages ---- */
 
+/* What a page's header says. */
+struct page {
+	enum parquet_page type;
+	enum parquet_encoding encoding;
+	size_t count; /* of values */
+};
+
 /* Compresses p->raw and appends it as a page to the chunk. */
-static int put_page(struct export_writer *w, struct chunk *c, enum parquet_page type,
-		    enum parquet_encoding encoding, size_t count, struct export_bytes *to,
-		    struct hdb_error *err)
+static int put_page(struct export_writer *w, struct chunk *c, struct page page,
+		    struct export_bytes *to, struct hdb_error *err)
 {
 	struct parquet *p = w->state;
 	const struct export_bytes *body = &p->raw;
@@ -123,14 +129,14 @@ static int put_page(struct export_writer *w, struct chunk *c, enum parquet_page 
 	if (p->raw.size > INT32_MAX || body->size > INT32_MAX)
 		return door_fail(err, HDB_ELIMIT, "a text of over 2 GiB");
 	thrift_begin(&t, to);
-	thrift_i32(&t, 1, (int32_t)type);
+	thrift_i32(&t, 1, (int32_t)page.type);
 	thrift_i32(&t, 2, (int32_t)p->raw.size);
 	thrift_i32(&t, 3, (int32_t)body->size);
 	thrift_i32(&t, 4, (int32_t)libdeflate_crc32(0, body->data, body->size));
-	thrift_struct(&t, type == DATA_PAGE ? 5 : 7);
-	thrift_i32(&t, 1, (int32_t)count);
-	thrift_i32(&t, 2, (int32_t)encoding);
-	if (type == DATA_PAGE) {
+	thrift_struct(&t, page.type == DATA_PAGE ? 5 : 7);
+	thrift_i32(&t, 1, (int32_t)page.count);
+	thrift_i32(&t, 2, (int32_t)page.encoding);
+	if (page.type == DATA_PAGE) {
 		thrift_i32(&t, 3, RLE);
 		thrift_i32(&t, 4, RLE);
 	}
@@ -149,7 +155,7 @@ static int put_data(struct export_writer *w, struct chunk *c, enum parquet_encod
 	c->has_plain |= encoding == PLAIN;
 	c->has_delta |= encoding == DELTA_BINARY_PACKED;
 	c->was_used |= encoding == RLE_DICTIONARY;
-	return put_page(w, c, DATA_PAGE, encoding, rows, &c->pages, err);
+	return put_page(w, c, (struct page){ DATA_PAGE, encoding, rows }, &c->pages, err);
 }
 
 /* The page begins: which of the rows are null. */
@@ -398,9 +404,17 @@ static bool number_texts(struct parquet *p, struct chunk *c, const struct ArrowA
 	return true;
 }
 
-static int put_texts_page(struct export_writer *w, size_t no, const struct ArrowArray *a,
-			  size_t from, size_t rows, struct hdb_error *err)
+/* Rows of a column that become a page. */
+struct rows {
+	const struct ArrowArray *a;
+	size_t from, count;
+};
+
+static int put_texts_page(struct export_writer *w, size_t no, const struct rows *page,
+			  struct hdb_error *err)
 {
+	const struct ArrowArray *a = page->a;
+	const size_t from = page->from, rows = page->count;
 	const int32_t *offsets = a->buffers[1];
 	const char *text = a->buffers[2];
 	struct parquet *p = w->state;
@@ -437,7 +451,7 @@ static int put_texts(struct export_writer *w, size_t no, const struct ArrowArray
 
 		while (end < rows && offsets[end + 1] - offsets[from] < (int32_t)PAGE_TEXT)
 			end++;
-		r = put_texts_page(w, no, a, from, end - from, err);
+		r = put_texts_page(w, no, &(struct rows){ a, from, end - from }, err);
 		from = end;
 	}
 	return r;
@@ -559,7 +573,8 @@ static int write_chunk(struct export_writer *w, size_t no, struct place *place,
 	if (c->was_used) {
 		p->raw.size = 0;
 		export_bytes_put(&p->raw, c->distinct.plain.data, c->distinct.plain.size);
-		r = put_page(w, c, DICTIONARY_PAGE, PLAIN, c->distinct.count, &dictionary, err);
+		r = put_page(w, c, (struct page){ DICTIONARY_PAGE, PLAIN, c->distinct.count },
+			     &dictionary, err);
 	}
 	if (r >= 0)
 		r = export_write(w, dictionary.data, dictionary.size, err);

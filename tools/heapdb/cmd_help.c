@@ -277,11 +277,16 @@ static void put_overview(struct output *out)
 		"\n`man heapdb` has it all.\n");
 }
 
-static void put_name(struct output *out, const char *kind, const char *owner, const char *name,
-		     const char *more, const char *help)
+/* A line of the list of all names: what it is, whose it is, and what is known of it. */
+struct listed {
+	const char *kind, *owner, *name;
+	const char *more, *help; /* NULL: none */
+};
+
+static void put_name(struct output *out, struct listed l)
 {
-	output_format(out, "%s\t%s\t%s\t%s\t%s\n", kind, owner, name, more ? more : "",
-		      help ? help : "");
+	output_format(out, "%s\t%s\t%s\t%s\t%s\n", l.kind, l.owner, l.name, l.more ? l.more : "",
+		      l.help ? l.help : "");
 }
 
 static const char *type_name(enum hdb_option_type type)
@@ -340,17 +345,19 @@ static void put_query_names(struct output *out, const struct hdb_query_spec *que
 		const size_t size = strcspn(a, "|");
 
 		snprintf(option, sizeof(option), "%.*s", (int)size, a);
-		put_name(out, "alias", owner, option, "", "");
+		put_name(out, (struct listed){ "alias", owner, option, "", "" });
 		a += size + (a[size] == '|');
 	}
 	snprintf(option, sizeof(option), "%s%s", verb_of(query), query->name);
-	put_name(out, "example", owner, option, query->example, "");
+	put_name(out, (struct listed){ "example", owner, option, query->example, "" });
 	for (const struct hdb_option_spec *o = query->options; o->name; o++)
 		put_option_name(out, owner, o);
 	for (size_t i = 0; i < query->column_count; i++)
-		put_name(out, "column", owner, query->columns[i].name, "", query->columns[i].help);
+		put_name(out, (struct listed){ "column", owner, query->columns[i].name, "",
+					       query->columns[i].help });
 	for (size_t i = 0; i < query->fact_count; i++)
-		put_name(out, "fact", owner, query->facts[i].name, "", query->facts[i].help);
+		put_name(out, (struct listed){ "fact", owner, query->facts[i].name, "",
+					       query->facts[i].help });
 }
 
 /*
@@ -364,11 +371,12 @@ static void put_names(struct output *out)
 	char option[80];
 
 	for (const struct command *c = commands; c->name; c++) {
-		put_name(out, "command", "-", c->name, c->synopsis, c->summary);
+		put_name(out, (struct listed){ "command", "-", c->name, c->synopsis, c->summary });
 		for (const struct option_info *o = option_table; o->name; o++) {
 			snprintf(option, sizeof(option), "--%s", o->name);
 			if (o->groups & (c->options | OPTIONS_HELP))
-				put_name(out, "option", c->name, option, o->argument, o->help);
+				put_name(out, (struct listed){ "option", c->name, option,
+							       o->argument, o->help });
 		}
 	}
 	for (size_t i = 0; i < count; i++)

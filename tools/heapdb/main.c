@@ -380,17 +380,17 @@ static bool exports_bitmaps(const struct cli *cli)
 static int run(struct cli *cli, struct arguments args)
 {
 	const struct command *command = cli->command;
-	int place, rc;
+	int rc;
 
 	if (command->flags & PASSES_ON) {
 		cli->rest.count = args.count - 1;
 		cli->rest.values = args.values + 1;
 		return command->run(cli);
 	}
-	rc = choose_query(cli, args, &place);
+	rc = choose_query(cli, args, &args.skip);
 	if (rc != HDB_OK)
 		return rc;
-	rc = options_parse(command, cli->query, args, place, &cli->opt, &cli->err);
+	rc = options_parse(command, cli->query, args, &cli->opt, &cli->err);
 	if (rc != HDB_OK)
 		return rc;
 	if (cli->opt.help ||

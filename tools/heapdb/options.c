@@ -634,7 +634,7 @@ static int set_common(enum option_key key, const char *value, struct options *op
 }
 
 int options_parse(const struct command *command, const struct hdb_query_spec *spec,
-		  struct arguments args, int skip, struct options *opt, struct hdb_error *err)
+		  struct arguments args, struct options *opt, struct hdb_error *err)
 {
 	struct parser p;
 	int value, rc = HDB_OK;
@@ -649,7 +649,7 @@ int options_parse(const struct command *command, const struct hdb_query_spec *sp
 		if (value == '?' || value == ':') {
 			rc = bad_option(&p, value, err);
 		} else if (value == 1) {
-			if (skip == 0 || optind - 1 != skip)
+			if (args.skip == 0 || optind - 1 != args.skip)
 				opt->operands[opt->operand_count++] = optarg;
 		} else if (value >= VALUE_OLD) {
 			opt->query_options[opt->query_option_count++] = (struct hdb_option){
@@ -666,7 +666,7 @@ int options_parse(const struct command *command, const struct hdb_query_spec *sp
 		}
 	}
 	for (int i = optind; rc == HDB_OK && i < args.count; i++) {
-		if (i != skip)
+		if (i != args.skip)
 			opt->operands[opt->operand_count++] = args.values[i];
 	}
 	return rc;

@@ -105,6 +105,7 @@ extern const struct option_info option_table[];
 struct arguments {
 	int count;
 	char **values;
+	int skip; /* one that is passed over, 0: none */
 };
 
 /*
@@ -115,11 +116,10 @@ int options_query_name(const struct command *command, struct arguments args, int
 		       struct hdb_error *err);
 
 /*
- * Reads options and operands in any order. `spec` (may be NULL) adds its own options; the argument
- * at `skip` (0: none) is passed over. `opt` is released by options_release even on failure.
+ * Reads options and operands in any order. `spec` (may be NULL) adds its own options. `opt` is released by options_release even on failure.
  */
 int options_parse(const struct command *command, const struct hdb_query_spec *spec,
-		  struct arguments args, int skip, struct options *opt, struct hdb_error *err);
+		  struct arguments args, struct options *opt, struct hdb_error *err);
 
 /* Whether an option of the query was given by this name of an earlier version. */
 bool options_has_old(const struct options *opt, const char *name);

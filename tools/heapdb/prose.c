@@ -124,9 +124,10 @@ void prose_parts_footer(const struct render_style *style, struct output *out, ui
 	output_string(out, style->has_colour ? STYLE_END "\n" : "\n");
 }
 
-void prose_wrap(struct output *out, const struct render_style *style, size_t indent, size_t at,
+void prose_wrap(struct output *out, const struct render_style *style, struct prose_place place,
 		const char *text, size_t size)
 {
+	size_t at = place.at;
 	const size_t width = style->width ? style->width : PROSE_WIDTH;
 	struct bytes shown = { 0 };
 	bool is_first = at > 0;
@@ -144,8 +145,8 @@ void prose_wrap(struct output *out, const struct render_style *style, size_t ind
 			at = 0;
 		}
 		if (at == 0) {
-			output_blanks(out, indent);
-			at = indent;
+			output_blanks(out, place.indent);
+			at = place.indent;
 		} else if (!is_first) {
 			output_char(out, ' ');
 			at++;

@@ -50,11 +50,14 @@ int prose_footer(struct answer *answer, const struct render_style *style, struct
 void prose_parts_footer(const struct render_style *style, struct output *out, uint64_t all,
 			const char *parts);
 
-/*
- * A text in lines that fit the terminal, each after `indent` blanks; `at` columns of the first line
- * are written already. Ends the line.
- */
-void prose_wrap(struct output *out, const struct render_style *style, size_t indent, size_t at,
+/* Where a text goes. */
+struct prose_place {
+	size_t indent; /* blanks before each line */
+	size_t at;     /* columns of the first line that are written already */
+};
+
+/* A text in lines that fit the terminal. Ends the line. */
+void prose_wrap(struct output *out, const struct render_style *style, struct prose_place place,
 		const char *text, size_t size);
 
 /* Bold, and its end, where the style has it. */

@@ -50,7 +50,7 @@ static void put_sentence(struct output *out, const struct render_style *style,
 	const struct hdb_value *text = rows_value(rows, "text");
 
 	if (has_value(text))
-		prose_wrap(out, style, 2, 0, text->text, text->text_size);
+		prose_wrap(out, style, (struct prose_place){ 2, 0 }, text->text, text->text_size);
 }
 
 /* "Held by: com.acme.Cache.entries (static)", where the sentence has not said so. */
@@ -214,7 +214,7 @@ static void put_row(struct output *out, const struct render_style *style,
 	else if (has_value(rows_value(rows, "label")))
 		put_object(out, rows);
 	if (has_value(text))
-		prose_wrap(out, style, 6, 0, text->text, text->text_size);
+		prose_wrap(out, style, (struct prose_place){ 6, 0 }, text->text, text->text_size);
 }
 
 /* A frame of the thread that holds a suspect, or a local variable of it. */

@@ -11,7 +11,8 @@ static void put_line(struct output *out, const struct render_style *style, const
 	if (!has_value(text) || text->type != HDB_TYPE_TEXT || text->text_size == 0)
 		return;
 	output_format(out, "  %s", title);
-	prose_wrap(out, style, 2 + strlen(title), 2 + strlen(title), text->text, text->text_size);
+	prose_wrap(out, style, (struct prose_place){ 2 + strlen(title), 2 + strlen(title) },
+		   text->text, text->text_size);
 }
 
 static void put_figures(struct output *out, const struct hdb_rows *rows)
@@ -50,7 +51,8 @@ static void put_finding(struct output *out, const struct render_style *style,
 	prose_value(out, severity);
 	output_string(out, ": ");
 	prose_bold(out, style, false);
-	prose_wrap(out, style, 2, severity->text_size + 2, text->text, text->text_size);
+	prose_wrap(out, style, (struct prose_place){ 2, severity->text_size + 2 }, text->text,
+		   text->text_size);
 	put_figures(out, rows);
 	if (has_value(id)) {
 		output_string(out, "  object:  ");

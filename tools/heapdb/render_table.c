@@ -129,7 +129,8 @@ static void put_facts(struct answer *answer, const struct render_style *style, s
 		output_string(out, column_title(fact));
 		output_string(out, ": ");
 		if (value->type == HDB_TYPE_TEXT && style->width > 0 && width > style->width) {
-			prose_wrap(out, style, 2, strlen(column_title(fact)) + 2, value->text,
+			prose_wrap(out, style,
+				   (struct prose_place){ 2, strlen(column_title(fact)) + 2 }, value->text,
 				   value->text_size);
 			continue;
 		}

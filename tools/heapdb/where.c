@@ -28,7 +28,8 @@ static int begin(void *ctx, const struct hdb_column *const *columns, size_t coun
 {
 	struct where *w = ctx;
 
-	return fail(err, heapsql_filter_open(w->sql, w->cli->opt.where, columns, count,
+	return fail(err, heapsql_filter_open(w->sql, w->cli->opt.where,
+					     &(struct heapsql_columns){ columns, count },
 					     &w->expression, err));
 }
 

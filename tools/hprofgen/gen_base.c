@@ -74,10 +74,12 @@ void gen_base_declare(struct gen_world *w)
 	static_assert(sizeof(base_classes) / sizeof(*base_classes) == GEN_BASE_CLASSES,
 		      "all of them");
 	for (size_t i = 0; i < GEN_BASE_CLASSES; i++)
-		(void)gen_class(w, base_classes[i].name, base_classes[i].super_no, GEN_BOOT,
-				base_classes[i].fields, base_classes[i].statics);
+		(void)gen_class(w, &(struct gen_declaration){
+					   base_classes[i].name, base_classes[i].super_no, GEN_BOOT,
+					   base_classes[i].fields, base_classes[i].statics });
 	for (size_t i = 0; i < sizeof(arrays) / sizeof(*arrays); i++)
-		(void)gen_class(w, arrays[i], GEN_OBJECT_CLASS, GEN_BOOT, "", "");
+		(void)gen_class(w, &(struct gen_declaration){ arrays[i], GEN_OBJECT_CLASS, GEN_BOOT,
+							      "", "" });
 	assert(w->class_count == GEN_FIRST_OWN_CLASS);
 }
 

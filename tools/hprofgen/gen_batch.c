@@ -163,8 +163,10 @@ void gen_batch_write(struct gen_batch *b)
 		if (o->type != GEN_OBJECT)
 			write_primitive(b, o);
 		else if (o->is_array)
-			gen_object_array(b->world, o->class_no, o->id, o->length, element,
-					 &(struct elements){ &b->values[o->first] });
+			gen_object_array(b->world, o->class_no, o->id,
+					 &(struct gen_elements){
+						 o->length, element,
+						 &(struct elements){ &b->values[o->first] } });
 		else
 			write_instance(b, o);
 	}

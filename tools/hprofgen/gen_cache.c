@@ -38,7 +38,8 @@ static uint64_t bytes_at(const struct gen_run *run, uint64_t i)
 
 static void declare(struct gen_run *run)
 {
-	(void)gen_class(&run->world, "hprofgen/Cache", GEN_OBJECT_CLASS, GEN_BOOT, "", "Ltable");
+	(void)gen_class(&run->world, &(struct gen_declaration){ "hprofgen/Cache", GEN_OBJECT_CLASS,
+								GEN_BOOT, "", "Ltable" });
 }
 
 static bool plan(struct gen_run *run)
@@ -71,7 +72,8 @@ static void write_arrays(struct gen_run *run)
 	const uint64_t table = w->next - gen_array_bytes(w, GEN_OBJECT, run->objects);
 	struct walk walk = { .run = run, .next = w->next };
 
-	gen_object_array(w, GEN_OBJECT_ARRAY_CLASS, table, (uint32_t)run->objects, element, &walk);
+	gen_object_array(w, GEN_OBJECT_ARRAY_CLASS, table,
+			 &(struct gen_elements){ (uint32_t)run->objects, element, &walk });
 	for (uint64_t i = 0; i < run->objects; i++) {
 		uint8_t type;
 		const uint32_t length = array_at(run, i, &type);

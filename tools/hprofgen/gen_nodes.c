@@ -167,8 +167,9 @@ static void declare(struct gen_run *run)
 		s->ref_count = 2;
 	else
 		s->ref_count = run->shape != &gen_star;
-	s->class_no = gen_class(&run->world, "hprofgen/Node", GEN_OBJECT_CLASS, GEN_BOOT,
-				fields[s->ref_count], "");
+	s->class_no = gen_class(&run->world,
+				&(struct gen_declaration){ "hprofgen/Node", GEN_OBJECT_CLASS,
+							   GEN_BOOT, fields[s->ref_count], "" });
 }
 
 static uint64_t square_root(uint64_t n)
@@ -233,8 +234,8 @@ static void write_nodes(struct gen_run *run)
 	uint64_t refs[REFS_MAX];
 
 	if (s->heads)
-		gen_object_array(w, GEN_OBJECT_ARRAY_CLASS, s->holder_id, (uint32_t)s->heads, head,
-				 s);
+		gen_object_array(w, GEN_OBJECT_ARRAY_CLASS, s->holder_id,
+				 &(struct gen_elements){ (uint32_t)s->heads, head, s });
 	for (uint64_t place = 0; place < s->n; place++) {
 		const uint64_t i = s->step == 1 ? place : place * s->inverse % s->n;
 		uint8_t *p = gen_instance(w, s->class_no, s->base + place * s->node_bytes);

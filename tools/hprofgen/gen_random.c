@@ -15,8 +15,9 @@ static void declare(struct gen_run *run)
 		char name[32];
 
 		(void)snprintf(name, sizeof(name), "hprofgen/Vertex%u", k);
-		(void)gen_class(&run->world, name, GEN_OBJECT_CLASS, GEN_BOOT, "Lnext Lleft Lright",
-				"");
+		(void)gen_class(&run->world,
+				&(struct gen_declaration){ name, GEN_OBJECT_CLASS, GEN_BOOT,
+							   "Lnext Lleft Lright", "" });
 	}
 }
 

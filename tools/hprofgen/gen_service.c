@@ -225,8 +225,9 @@ static void write_service(struct gen_run *run)
 	for (int i = 0; i < INVERSE_ROUNDS; i++)
 		table.inverse *= 2 - SCATTER * table.inverse;
 	for (; table.map < GEN_MAPS; table.map++)
-		gen_object_array(w, SVC_CONCURRENT_NODE_ARRAY, s->tables[table.map],
-				 (uint32_t)s->table_length, bucket, &table);
+		gen_object_array(
+			w, SVC_CONCURRENT_NODE_ARRAY, s->tables[table.map],
+			&(struct gen_elements){ (uint32_t)s->table_length, bucket, &table });
 	for (uint64_t i = 0; i < s->sessions && gen_world_fits(w); i++) {
 		const uint64_t end = w->next;
 

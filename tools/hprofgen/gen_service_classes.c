@@ -104,7 +104,8 @@ static void declare_ruled(struct gen_world *w, uint32_t k)
 		if (f == 0 || (random >> (16 + f) & 3) == 0)
 			length += (size_t)snprintf(spec + length, sizeof(spec) - length, "%s ",
 						   fields[f]);
-	(void)gen_class(w, name, above, loader, spec, random & 0x100 ? "JserialVersionUID" : "");
+	(void)gen_class(w, &(struct gen_declaration){ name, above, loader, spec,
+						      random & 0x100 ? "JserialVersionUID" : "" });
 }
 
 void gen_service_declare(struct gen_world *w)
@@ -113,7 +114,8 @@ void gen_service_declare(struct gen_world *w)
 		const struct declaration *d = &declared[i];
 
 		assert(d->number == w->class_count);
-		(void)gen_class(w, d->name, d->super_no, d->loader, d->fields, d->statics);
+		(void)gen_class(w, &(struct gen_declaration){ d->name, d->super_no, d->loader,
+							      d->fields, d->statics });
 	}
 	for (uint32_t k = 0; k < SVC_RULED; k++)
 		declare_ruled(w, k);

@@ -171,24 +171,23 @@ static void lay_out(struct gen_world *w, struct gen_class *c)
 			  w->reference_bytes * w->reference_bytes;
 }
 
-uint32_t gen_class(struct gen_world *w, const char *name, uint32_t super_no, unsigned loader,
-		   const char *fields, const char *statics)
+uint32_t gen_class(struct gen_world *w, const struct gen_declaration *d)
 {
 	struct gen_field found[2 * GEN_FIELDS_MAX];
 	struct gen_class *c;
 
-	assert(!w->is_sealed && loader < GEN_LOADERS_MAX);
-	assert(super_no == GEN_NONE || super_no < w->class_count);
+	assert(!w->is_sealed && d->loader < GEN_LOADERS_MAX);
+	assert(d->super_no == GEN_NONE || d->super_no < w->class_count);
 	w->classes = grow(w->classes, w->class_count, &w->class_room, sizeof(*w->classes));
 	c = &w->classes[w->class_count];
 	*c = (struct gen_class){
 		.id = w->next + (uint64_t)w->class_count * MIRROR_BYTES,
-		.name_no = gen_name(w, name),
-		.super_no = super_no,
-		.loader = loader,
+		.name_no = gen_name(w, d->name),
+		.super_no = d->super_no,
+		.loader = d->loader,
 	};
-	c->field_count = parse_fields(w, fields, found);
-	c->static_count = parse_fields(w, statics, found + c->field_count);
+	c->field_count = parse_fields(w, d->fields, found);
+	c->static_count = parse_fields(w, d->statics, found + c->field_count);
 	c->fields = checked(calloc(c->field_count + c->static_count + 1, sizeof(*c->fields)));
 	memcpy(c->fields, found, (c->field_count + c->static_count) * sizeof(*found));
 	lay_out(w, c);

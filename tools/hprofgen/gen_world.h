@@ -84,12 +84,17 @@ int gen_world_close(struct gen_world *w);
 /* The number of a name, the same for equal texts. */
 uint32_t gen_name(struct gen_world *w, const char *text);
 
-/*
- * Declares a class. `fields` and `statics` are blank-separated names with a letter for the type in
- * front: "Lvalue Ihash Bcoder"; both may be "". The superclass comes before.
- */
-uint32_t gen_class(struct gen_world *w, const char *name, uint32_t super_no, unsigned loader,
-		   const char *fields, const char *statics);
+/* A class to declare. */
+struct gen_declaration {
+	const char *name;
+	uint32_t super_no; /* declared before; GEN_NONE */
+	unsigned loader;
+	/* blank-separated names with a letter for the type in front: "Lvalue Ihash Bcoder"; "" */
+	const char *fields, *statics;
+};
+
+/* Declares it; its number. */
+uint32_t gen_class(struct gen_world *w, const struct gen_declaration *d);
 
 /* Gives a static field its value; the field exists. */
 void gen_class_static(struct gen_world *w, uint32_t class_no, const char *name, uint64_t value);
@@ -117,9 +122,16 @@ void gen_world_write(struct gen_world *w);
 /* Starts an instance's record and returns room for its `body_bytes`. */
 uint8_t *gen_instance(struct gen_world *w, uint32_t class_no, uint64_t id);
 
-/* Writes an object array whose elements `element` tells, of any length that fits a record. */
-void gen_object_array(struct gen_world *w, uint32_t class_no, uint64_t id, uint32_t length,
-		      uint64_t (*element)(void *ctx, uint64_t i), void *ctx);
+/* So many elements, each told by `element`. */
+struct gen_elements {
+	uint32_t length;
+	uint64_t (*element)(void *ctx, uint64_t i);
+	void *ctx;
+};
+
+/* Writes an object array of any length that fits a record. */
+void gen_object_array(struct gen_world *w, uint32_t class_no, uint64_t id,
+		      const struct gen_elements *elements);
 
 /* Most elements that an object array's record can hold. */
 uint64_t gen_array_limit(const struct gen_world *w);

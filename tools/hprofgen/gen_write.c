@@ -156,11 +156,12 @@ uint64_t gen_array_limit(const struct gen_world *w)
 	return (UINT32_MAX - 64) / w->file.id_size;
 }
 
-void gen_object_array(struct gen_world *w, uint32_t class_no, uint64_t id, uint32_t length,
-		      uint64_t (*element)(void *ctx, uint64_t i), void *ctx)
+void gen_object_array(struct gen_world *w, uint32_t class_no, uint64_t id,
+		      const struct gen_elements *elements)
 {
 	struct gen_file *f = &w->file;
 	const uint32_t head = 1 + 2 * f->id_size + 8;
+	const uint32_t length = elements->length;
 	const bool is_small = length <= STREAM_ELEMENTS;
 	uint8_t *p;
 
@@ -181,7 +182,7 @@ void gen_object_array(struct gen_world *w, uint32_t class_no, uint64_t id, uint3
 			p = gen_file_reserve(f, (left < STREAM_ELEMENTS ? left : STREAM_ELEMENTS) *
 							f->id_size);
 		}
-		p = gen_id(f, p, element(ctx, i));
+		p = gen_id(f, p, elements->element(elements->ctx, i));
 	}
 }
 

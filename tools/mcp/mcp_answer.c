@@ -303,20 +303,19 @@ static int on_sql_row(void *ctx, size_t count, const struct hdb_column *const *c
 	return mcp_fail(f->err, HDB_ELIMIT, "not even one row fits into max_tokens");
 }
 
-int mcp_answer_sql(const struct mcp_options *options, struct hdb *db, const char *statement,
-		   const volatile int *cancel, struct mcp_page *page, json_t **out,
-		   struct hdb_error *err)
+int mcp_answer_sql(const struct mcp_options *options, const struct mcp_statement *statement,
+		   struct mcp_page *page, json_t **out, struct hdb_error *err)
 {
 	struct sql_filling f = {
 		.list = json_array(),
 		.used = FRAME_BYTES,
 		.budget_bytes = page->budget_bytes,
 		.limit = page->limit,
-		.cancel = cancel,
+		.cancel = statement->cancel,
 		.err = err,
 	};
 	const struct mcp_sink sink = { .row = on_sql_row, .ctx = &f };
-	const int r = options->sql(db, statement, cancel, &sink, err);
+	const int r = options->sql(statement->db, statement->text, statement->cancel, &sink, err);
 
 	if (r >= 0) {
 		const size_t count = json_array_size(f.list);

@@ -98,13 +98,19 @@ struct mcp_question {
 int mcp_answer(struct hdb *db, const struct mcp_question *question, struct mcp_page *page,
 	       json_t **out, struct hdb_error *err);
 
+/* A statement in SQL; all is lent. */
+struct mcp_statement {
+	struct hdb *db;
+	const char *text;
+	const volatile int *cancel;
+};
+
 /*
  * The rows of an SQL statement: {"rows", "row_count"}, and "cut" where more follow. HDB_ELIMIT as
  * above.
  */
-int mcp_answer_sql(const struct mcp_options *options, struct hdb *db, const char *statement,
-		   const volatile int *cancel, struct mcp_page *page, json_t **out,
-		   struct hdb_error *err);
+int mcp_answer_sql(const struct mcp_options *options, const struct mcp_statement *statement,
+		   struct mcp_page *page, json_t **out, struct hdb_error *err);
 
 /* Bytes of a value as it is written. */
 size_t mcp_size(const json_t *value);

@@ -673,7 +673,9 @@ static int run_sql(const struct mcp_call *call, const struct tool *tool, json_t 
 		goto out;
 	if ((r = take_database(&a, err)) < 0)
 		goto out;
-	r = mcp_answer_sql(call->files->options, a.db, statement, call->cancel, &a.page, out, err);
+	r = mcp_answer_sql(call->files->options,
+			   &(struct mcp_statement){ a.db, statement, call->cancel }, &a.page, out,
+			   err);
 out:
 	free(a.shown);
 	return r;

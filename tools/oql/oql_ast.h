@@ -8,12 +8,6 @@
 
 #include <stdbool.h>
 
-/* A piece of the statement or of the arena; borrowed as long as these. */
-struct oql_str {
-	const char *data;
-	size_t size;
-};
-
 enum oql_kind {
 	OQL_NULL,
 	OQL_BOOL,   /* i */

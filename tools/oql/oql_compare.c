@@ -48,9 +48,10 @@ out:
 	return r;
 }
 
-int oql_arithmetic(struct oql_eval *ev, const struct oql_expr *e, const struct oql_value *a,
-		   const struct oql_value *b, struct oql_arena *arena, struct oql_value *out)
+int oql_arithmetic(struct oql_eval *ev, const struct oql_expr *e, const struct oql_value of[2],
+		   struct oql_arena *arena, struct oql_value *out)
 {
+	const struct oql_value *a = &of[0], *b = &of[1];
 	static const char signs[] = "+-*/";
 	double x, y;
 

@@ -263,15 +263,14 @@ static int entries_of(struct oql_eval *ev, uint32_t ix, uint64_t most, struct oq
 	return HDB_OK;
 }
 
-/* What has elements, as a list; of collections the first `most`. */
-static int elements_of(struct oql_eval *ev, const struct oql_expr *e, const struct oql_value *v,
-		       uint64_t most, struct oql_arena *arena, struct oql_value *out)
+/* Makes a list of what has elements; of collections the first `most`. */
+static int elements_of(struct oql_eval *ev, const struct oql_expr *e, uint64_t most,
+		       struct oql_arena *arena, struct oql_value *v)
 {
 	struct hdb_object_facts facts;
 	struct oql_list *list;
 	int r = HDB_NOTFOUND;
 
-	*out = *v;
 	if (v->type == OQL_V_LIST || v->type == OQL_V_NULL)
 		return HDB_OK;
 	if (v->type == OQL_V_OBJECT) {
@@ -279,7 +278,7 @@ static int elements_of(struct oql_eval *ev, const struct oql_expr *e, const stru
 		if (r < 0)
 			return r;
 		if (facts.kind == HDB_KIND_INSTANCE)
-			r = entries_of(ev, v->ix, most, arena, out);
+			r = entries_of(ev, v->ix, most, arena, v);
 		else if (facts.kind == HDB_KIND_CLASS)
 			r = HDB_NOTFOUND;
 		else if (!(list = oql_take(arena, 1, sizeof(*list), ev->err)))
@@ -288,7 +287,7 @@ static int elements_of(struct oql_eval *ev, const struct oql_expr *e, const stru
 			*list = (struct oql_list){ .kind = OQL_L_ARRAY,
 						   .count = (size_t)facts.length,
 						   .array_ix = v->ix };
-			*out = (struct oql_value){ .type = OQL_V_LIST, .list = list };
+			*v = (struct oql_value){ .type = OQL_V_LIST, .list = list };
 		}
 	}
 	if (r != HDB_NOTFOUND)
@@ -312,16 +311,16 @@ static int whole_value(struct oql_eval *ev, const struct oql_expr *e, const stru
 static int index_value(struct oql_eval *ev, const struct oql_expr *e, const struct oql_frame *frame,
 		       struct oql_value *out)
 {
-	struct oql_value of, list;
+	struct oql_value list;
 	int64_t i = 0;
-	int r = oql_evaluate(ev, e->a, frame, &of);
+	int r = oql_evaluate(ev, e->a, frame, &list);
 
 	*out = (struct oql_value){ 0 };
 	if (r == HDB_OK)
 		r = whole_value(ev, e->b, frame, &i);
-	if (r < 0 || of.type == OQL_V_NULL)
+	if (r < 0 || list.type == OQL_V_NULL)
 		return r;
-	r = elements_of(ev, e, &of, i < 0 ? 0 : (uint64_t)i + 1, frame->arena, &list);
+	r = elements_of(ev, e, i < 0 ? 0 : (uint64_t)i + 1, frame->arena, &list);
 	if (r < 0 || i < 0 || (uint64_t)i >= list.list->count)
 		return r;
 	return oql_element(ev, list.list, (size_t)i, out);
@@ -331,19 +330,19 @@ static int index_value(struct oql_eval *ev, const struct oql_expr *e, const stru
 static int slice_value(struct oql_eval *ev, const struct oql_expr *e, const struct oql_frame *frame,
 		       struct oql_value *out)
 {
-	struct oql_value of, list;
+	struct oql_value list;
 	int64_t from = 0, to = 0, count;
-	int r = oql_evaluate(ev, e->a, frame, &of);
+	int r = oql_evaluate(ev, e->a, frame, &list);
 
 	if (r == HDB_OK)
 		r = whole_value(ev, e->b, frame, &from);
 	if (r == HDB_OK)
 		r = whole_value(ev, e->c, frame, &to);
 	*out = (struct oql_value){ 0 };
-	if (r < 0 || of.type == OQL_V_NULL)
+	if (r < 0 || list.type == OQL_V_NULL)
 		return r;
-	r = elements_of(ev, e, &of, from >= 0 && to >= 0 ? (uint64_t)to + 1 : UINT64_MAX,
-			frame->arena, &list);
+	r = elements_of(ev, e, from >= 0 && to >= 0 ? (uint64_t)to + 1 : UINT64_MAX, frame->arena,
+			&list);
 	if (r < 0)
 		return r;
 	count = (int64_t)list.list->count;
@@ -352,8 +351,10 @@ static int slice_value(struct oql_eval *ev, const struct oql_expr *e, const stru
 	to = to < count ? to : count - 1;
 	if (from > to)
 		from = to = -1;
-	return oql_slice(ev, frame->arena, list.list, from < 0 ? 0 : (size_t)from,
-			 from < 0 ? 0 : (size_t)(to - from + 1), out);
+	return oql_slice(ev, frame->arena, list.list,
+			 (struct oql_range){ from < 0 ? 0 : (size_t)from,
+					     from < 0 ? 0 : (size_t)(to - from + 1) },
+			 out);
 }
 
 /* ---- conditions ---- */
@@ -435,7 +436,7 @@ static int is_in_list(struct oql_eval *ev, const struct oql_list *list, const st
 static int in_value(struct oql_eval *ev, const struct oql_expr *e, const struct oql_frame *frame,
 		    struct oql_value *out)
 {
-	struct oql_value a, b, list;
+	struct oql_value a, list;
 	bool is = false;
 	int r = oql_evaluate(ev, e->a, frame, &a);
 
@@ -445,9 +446,9 @@ static int in_value(struct oql_eval *ev, const struct oql_expr *e, const struct 
 	if (e->b->kind == OQL_SELECT && e->b->select->is_free) {
 		r = oql_in_select(ev, e->b, frame, &a, &is);
 	} else {
-		r = oql_evaluate(ev, e->b, frame, &b);
+		r = oql_evaluate(ev, e->b, frame, &list);
 		if (r == HDB_OK)
-			r = elements_of(ev, e, &b, UINT64_MAX, frame->arena, &list);
+			r = elements_of(ev, e, UINT64_MAX, frame->arena, &list);
 		if (r == HDB_OK && list.type == OQL_V_LIST)
 			r = is_in_list(ev, list.list, &a, &is);
 	}
@@ -499,31 +500,32 @@ static int implements_value(struct oql_eval *ev, const struct oql_expr *e,
 static int relation_value(struct oql_eval *ev, const struct oql_expr *e,
 			  const struct oql_frame *frame, struct oql_value *out)
 {
-	struct oql_value a, b;
+	struct oql_value of[2];
+	const struct oql_value *a = &of[0], *b = &of[1];
 	int order = 0;
-	int r = oql_evaluate(ev, e->a, frame, &a);
+	int r = oql_evaluate(ev, e->a, frame, &of[0]);
 
 	if (r == HDB_OK)
-		r = oql_evaluate(ev, e->b, frame, &b);
+		r = oql_evaluate(ev, e->b, frame, &of[1]);
 	if (r < 0)
 		return r;
 	switch (e->kind) {
 	case OQL_EQUAL:
 	case OQL_NOT_EQUAL:
-		*out = oql_bool(oql_equal(&a, &b) == (e->kind == OQL_EQUAL));
+		*out = oql_bool(oql_equal(a, b) == (e->kind == OQL_EQUAL));
 		return HDB_OK;
 	case OQL_LIKE:
 	case OQL_NOT_LIKE:
-		return like_value(ev, e, &a, &b, out);
+		return like_value(ev, e, a, b, out);
 	case OQL_ADD:
 	case OQL_SUBTRACT:
 	case OQL_MULTIPLY:
 	case OQL_DIVIDE:
-		return oql_arithmetic(ev, e, &a, &b, frame->arena, out);
+		return oql_arithmetic(ev, e, of, frame->arena, out);
 	default:
 		break;
 	}
-	r = oql_order(ev, e, &a, &b, &order);
+	r = oql_order(ev, e, a, b, &order);
 	*out = oql_bool(e->kind == OQL_LESS       ? order < 0 :
 			e->kind == OQL_LESS_EQUAL ? order <= 0 :
 			e->kind == OQL_GREATER    ? order > 0 :

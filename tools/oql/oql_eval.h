@@ -131,8 +131,8 @@ int oql_tick(struct oql_eval *ev);
 
 /* ---- arithmetic and comparisons: oql_compare.c ---- */
 
-int oql_arithmetic(struct oql_eval *ev, const struct oql_expr *e, const struct oql_value *a,
-		   const struct oql_value *b, struct oql_arena *arena, struct oql_value *out);
+int oql_arithmetic(struct oql_eval *ev, const struct oql_expr *e, const struct oql_value of[2],
+		   struct oql_arena *arena, struct oql_value *out);
 bool oql_equal(const struct oql_value *a, const struct oql_value *b);
 int oql_order(struct oql_eval *ev, const struct oql_expr *e, const struct oql_value *a,
 	      const struct oql_value *b, int *order);
@@ -169,9 +169,13 @@ struct oql_value *oql_make_list(struct oql_eval *ev, struct oql_arena *arena, si
 int oql_make_ids(struct oql_eval *ev, struct oql_arena *arena, const uint32_t *ixs, size_t count,
 		 struct oql_value *out);
 int oql_element(struct oql_eval *ev, const struct oql_list *list, size_t no, struct oql_value *out);
-/* Elements [from, from + count) as a list; they exist. */
+/* Elements [from, from + count). */
+struct oql_range {
+	size_t from, count;
+};
+/* These as a list; they exist. */
 int oql_slice(struct oql_eval *ev, struct oql_arena *arena, const struct oql_list *list,
-	      size_t from, size_t count, struct oql_value *out);
+	      struct oql_range range, struct oql_value *out);
 /* What a field or an element holds. `is_static`: references stay references. */
 int oql_basic(struct oql_eval *ev, const struct hdb_basic *basic, bool is_static,
 	      struct oql_value *out);

@@ -274,18 +274,18 @@ static int lex_token(struct lexer *lex, struct oql_token *t)
 	return r;
 }
 
-int oql_lex(const char *text, size_t size, struct oql_arena *arena, struct oql_token **out,
-	    size_t *count, struct hdb_error *err)
+int oql_lex(struct oql_str text, struct oql_arena *arena, struct oql_token **out, size_t *count,
+	    struct hdb_error *err)
 {
-	struct lexer lex = { .text = text, .size = size, .err = err };
+	struct lexer lex = { .text = text.data, .size = text.size, .err = err };
 	struct oql_token *tokens;
 	int r;
 
-	if (size > OQL_TEXT_MAX)
+	if (text.size > OQL_TEXT_MAX)
 		return oql_fail(err, HDB_ELIMIT, "the statement is longer than %u bytes",
 				OQL_TEXT_MAX);
 	/* no token is shorter than a byte; the last is the end */
-	tokens = oql_take(arena, size + 1, sizeof(tokens[0]), err);
+	tokens = oql_take(arena, text.size + 1, sizeof(tokens[0]), err);
 	if (!tokens)
 		return HDB_ELIMIT;
 	for (*count = 0;;) {

@@ -34,8 +34,8 @@ struct oql_token {
 };
 
 /* *out: `*count` tokens in the arena, the last of them OQL_T_END. */
-int oql_lex(const char *text, size_t size, struct oql_arena *arena, struct oql_token **out,
-	    size_t *count, struct hdb_error *err);
+int oql_lex(struct oql_str text, struct oql_arena *arena, struct oql_token **out, size_t *count,
+	    struct hdb_error *err);
 
 /* HDB_EUSAGE: "line 1, column 16: " and what the format says. */
 int oql_fail_at(const char *text, size_t at, struct hdb_error *err, const char *format, ...)

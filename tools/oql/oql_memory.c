@@ -233,26 +233,26 @@ static int grow(struct oql_keys *keys, struct hdb_error *err)
 	return HDB_OK;
 }
 
-int oql_keys_put(struct oql_keys *keys, const char *data, size_t size, bool *is_new, size_t *no,
+int oql_keys_put(struct oql_keys *keys, struct oql_str text, bool *is_new, size_t *no,
 		 struct hdb_error *err)
 {
-	const uint64_t hash = hash_of(data, size);
+	const uint64_t hash = hash_of(text.data, text.size);
 	struct oql_key **slot, *key;
 	int r = grow(keys, err);
 
 	if (r < 0)
 		return r;
-	slot = slot_of(keys, hash, data, size);
+	slot = slot_of(keys, hash, text.data, text.size);
 	*is_new = !*slot;
 	if (*is_new) {
-		key = oql_take(&keys->arena, 1, sizeof(*key) + size, err);
+		key = oql_take(&keys->arena, 1, sizeof(*key) + text.size, err);
 		if (!key)
 			return HDB_ELIMIT;
 		key->hash = hash;
 		key->no = keys->count++;
-		key->size = size;
-		if (size)
-			memcpy(key->data, data, size);
+		key->size = text.size;
+		if (text.size)
+			memcpy(key->data, text.data, text.size);
 		*slot = key;
 	}
 	*no = (*slot)->no;

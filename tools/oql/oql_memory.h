@@ -11,6 +11,12 @@
 
 #include <stdbool.h>
 
+/* A piece of the statement or of the arena; borrowed as long as these. */
+struct oql_str {
+	const char *data;
+	size_t size;
+};
+
 /* What arenas of a statement may take together. */
 struct oql_budget {
 	uint64_t most_bytes, used_bytes;
@@ -55,7 +61,7 @@ struct oql_keys {
 	size_t slot_count, count;
 };
 /* *is_new: it was not there; *no: its number. */
-int oql_keys_put(struct oql_keys *keys, const char *data, size_t size, bool *is_new, size_t *no,
+int oql_keys_put(struct oql_keys *keys, struct oql_str text, bool *is_new, size_t *no,
 		 struct hdb_error *err);
 bool oql_keys_has(const struct oql_keys *keys, const char *data, size_t size);
 void oql_keys_release(struct oql_keys *keys);

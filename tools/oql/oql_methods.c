@@ -597,7 +597,7 @@ static int of_array(struct oql_eval *ev, const struct oql_expr *e, const struct 
 				  args.values[0].i, list.list->count);
 	if (args.count == 1)
 		return oql_element(ev, list.list, from, out);
-	return oql_slice(ev, frame->arena, list.list, from, count, out);
+	return oql_slice(ev, frame->arena, list.list, (struct oql_range){ from, count }, out);
 }
 
 static int of_object_method(struct oql_eval *ev, const struct oql_expr *e,

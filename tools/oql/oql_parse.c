@@ -356,7 +356,7 @@ int oql_parse(const char *text, size_t size, struct oql_arena *arena, struct oql
 	      struct hdb_error *err)
 {
 	struct parser p = { .text = text, .arena = arena, .err = err };
-	int r = oql_lex(text, size, arena, &p.tokens, &p.count, err);
+	int r = oql_lex((struct oql_str){ text, size }, arena, &p.tokens, &p.count, err);
 
 	if (r != HDB_OK)
 		return r;

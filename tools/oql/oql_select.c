@@ -324,8 +324,8 @@ static int add_row(struct oql_rows *rows, struct part *p, struct oql_text *key)
 	if (p->select->group_count) {
 		r = put_keys(rows, p, key);
 		if (r == HDB_OK)
-			r = oql_keys_put(&p->keys, key->data, key->size, &is_new, &no,
-					 rows->ev->err);
+			r = oql_keys_put(&p->keys, (struct oql_str){ key->data, key->size },
+					 &is_new, &no, rows->ev->err);
 	}
 	if (r != HDB_OK)
 		return r;
@@ -419,7 +419,8 @@ static int is_new_row(struct oql_rows *rows, struct part *p, bool *is_new)
 			goto out;
 	if ((r = oql_text_check(&key, rows->ev->err)) != HDB_OK)
 		goto out;
-	r = oql_keys_put(&p->keys, key.data, key.size, is_new, &no, rows->ev->err);
+	r = oql_keys_put(&p->keys, (struct oql_str){ key.data, key.size }, is_new, &no,
+			 rows->ev->err);
 out:
 	oql_text_release(&key);
 	return r;

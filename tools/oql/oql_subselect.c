@@ -158,7 +158,8 @@ static int fill_set(struct oql_eval *ev, const struct oql_expr *e, struct oql_ro
 		if (r == HDB_OK)
 			r = oql_text_check(&key, ev->err);
 		if (r == HDB_OK)
-			r = oql_keys_put(keys, key.data, key.size, &is_new, &no, ev->err);
+			r = oql_keys_put(keys, (struct oql_str){ key.data, key.size }, &is_new, &no,
+					 ev->err);
 	}
 	oql_text_release(&key);
 	return r < 0 ? r : HDB_OK;

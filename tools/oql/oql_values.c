@@ -178,19 +178,19 @@ int oql_element(struct oql_eval *ev, const struct oql_list *list, size_t no, str
 }
 
 int oql_slice(struct oql_eval *ev, struct oql_arena *arena, const struct oql_list *list,
-	      size_t from, size_t count, struct oql_value *out)
+	      struct oql_range range, struct oql_value *out)
 {
-	struct oql_list *part = make(ev, arena, list->kind, count, out);
+	struct oql_list *part = make(ev, arena, list->kind, range.count, out);
 
 	if (!part)
 		return HDB_ELIMIT;
 	part->is_addresses = list->is_addresses;
 	part->array_ix = list->array_ix;
-	part->first = list->first + from;
+	part->first = list->first + range.from;
 	if (list->kind == OQL_L_VALUES)
-		part->values = list->values + from;
+		part->values = list->values + range.from;
 	if (list->kind == OQL_L_IDS)
-		part->ixs = list->ixs + from;
+		part->ixs = list->ixs + range.from;
 	return HDB_OK;
 }
 

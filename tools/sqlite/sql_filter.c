@@ -190,8 +190,8 @@ static int prepare(struct heapsql_filter *f, const char *expression,
 }
 
 int heapsql_filter_open(struct heapsql *sql, const char *expression,
-			const struct hdb_column *const *columns, size_t count,
-			struct heapsql_filter **out, struct hdb_error *err)
+			const struct heapsql_columns *columns, struct heapsql_filter **out,
+			struct hdb_error *err)
 {
 	struct heapsql_filter *f = calloc(1, sizeof(*f));
 	int r;
@@ -200,14 +200,14 @@ int heapsql_filter_open(struct heapsql *sql, const char *expression,
 		return sql_fail(err, HDB_ENOMEM, "no memory for an expression");
 	f->sql = sql;
 	f->source = sql_first_source(sql);
-	f->count = count;
-	f->declaration = declare(columns, count);
+	f->count = columns->count;
+	f->declaration = declare(columns->list, columns->count);
 	if (!f->source)
 		r = sql_fail(err, HDB_EUSAGE, "no database");
 	else if (!f->declaration)
 		r = sql_fail(err, HDB_ENOMEM, "no memory for columns");
 	else
-		r = prepare(f, expression, columns, err);
+		r = prepare(f, expression, columns->list, err);
 	if (r < 0) {
 		heapsql_filter_close(f);
 		return r;

@@ -6,8 +6,13 @@
 
 #include <string.h>
 
-static int result_field(struct objects_cursor *c, sqlite3_context *ctx, int column, uint32_t ix,
-			uint32_t class_no, struct hdb_error *err)
+/* An object that a row is about. */
+struct seen {
+	uint32_t ix, class_no;
+};
+
+static int result_field(struct objects_cursor *c, sqlite3_context *ctx, int column, struct seen o,
+			struct hdb_error *err)
 {
 	const struct shape *s = c->shape;
 	const struct hdb_field *field;
@@ -16,13 +21,13 @@ static int result_field(struct objects_cursor *c, sqlite3_context *ctx, int colu
 	int r;
 
 	while (s->base_count > 1 && base + 1 < s->base_count &&
-	       !hdb_is_subclass(c->db, class_no, s->bases[base]))
+	       !hdb_is_subclass(c->db, o.class_no, s->bases[base]))
 		base++;
 	field = s->field_of[(size_t)column * s->base_count + base];
 	if (!field)
 		return HDB_OK;
 	r = c->scan ? hdb_scan_field(c->scan, c->at, field, &value, err) :
-		      hdb_field_value(c->db, ix, field, &value, err);
+		      hdb_field_value(c->db, o.ix, field, &value, err);
 	if (r == HDB_OK)
 		sql_result_basic(ctx, &value);
 	return r < 0 ? r : HDB_OK;
@@ -44,8 +49,8 @@ static int result_heap(struct objects_cursor *c, sqlite3_context *ctx, uint32_t 
 }
 
 /* What costs more than looking into the batch, of object ix. */
-static int result_more(struct objects_cursor *c, sqlite3_context *ctx, int column, uint32_t ix,
-		       uint32_t class_no, struct hdb_error *err)
+static int result_more(struct objects_cursor *c, sqlite3_context *ctx, int column, struct seen o,
+		       struct hdb_error *err)
 {
 	const int code = c->shape->columns[column];
 	struct hdb_class class;
@@ -57,32 +62,32 @@ static int result_more(struct objects_cursor *c, sqlite3_context *ctx, int colum
 	case C_RETAINED:
 		r = hdb_need(c->db, HDB_NEED_DOMINATORS, err);
 		if (r == HDB_OK)
-			r = hdb_retained_at(c->db, ix, &bytes, err);
+			r = hdb_retained_at(c->db, o.ix, &bytes, err);
 		if (r == HDB_OK)
 			sqlite3_result_int64(ctx, (sqlite3_int64)bytes);
 		break;
 	case C_DOMINATOR:
-		r = hdb_dominator_at(c->db, ix, &other, err);
+		r = hdb_dominator_at(c->db, o.ix, &other, err);
 		if (r == HDB_OK)
 			r = sql_result_ix(ctx, c->source, other, err);
 		break;
 	case C_REACHABLE:
-		r = hdb_reachable_at(c->db, ix, &reachable, err);
+		r = hdb_reachable_at(c->db, o.ix, &reachable, err);
 		sqlite3_result_int(ctx, reachable);
 		break;
 	case C_CLASS_ID:
-		r = hdb_class_at(c->db, class_no, &class, err);
+		r = hdb_class_at(c->db, o.class_no, &class, err);
 		if (r == HDB_OK)
 			sqlite3_result_int64(ctx, (sqlite3_int64) class.id);
 		break;
 	case C_HEAP:
-		r = result_heap(c, ctx, ix, err);
+		r = result_heap(c, ctx, o.ix, err);
 		break;
 	case C_OFFSET: {
 		struct hdb_object_info info;
 		struct hdb_object_facts facts = { 0 };
 
-		r = hdb_object_at(c->db, ix, &facts, err);
+		r = hdb_object_at(c->db, o.ix, &facts, err);
 		if (r == HDB_OK)
 			r = hdb_object(c->db, facts.id, &info, err);
 		if (r == HDB_OK && info.file_offset)
@@ -90,11 +95,11 @@ static int result_more(struct objects_cursor *c, sqlite3_context *ctx, int colum
 		break;
 	}
 	case C_TEXT:
-		r = sql_result_text_of(ctx, c->source, ix, err);
+		r = sql_result_text_of(ctx, c->source, o.ix, err);
 		break;
 	default:
 		if (code >= C_FIELD)
-			r = result_field(c, ctx, column, ix, class_no, err);
+			r = result_field(c, ctx, column, o, err);
 	}
 	return r < 0 ? r : HDB_OK;
 }
@@ -161,7 +166,7 @@ static int column_scanned(struct objects_cursor *c, sqlite3_context *ctx, int nu
 	default:
 		break;
 	}
-	return result_more(c, ctx, number, b->ix[i], b->class_no[i], err);
+	return result_more(c, ctx, number, (struct seen){ b->ix[i], b->class_no[i] }, err);
 }
 
 static int column_single(struct objects_cursor *c, sqlite3_context *ctx, int number,
@@ -190,7 +195,7 @@ static int column_single(struct objects_cursor *c, sqlite3_context *ctx, int num
 		result_type(c, ctx, f->class_no);
 		return HDB_OK;
 	default:
-		return result_more(c, ctx, number, c->ix, f->class_no, err);
+		return result_more(c, ctx, number, (struct seen){ c->ix, f->class_no }, err);
 	}
 }
 

@@ -289,48 +289,53 @@ static int narrow(struct objects_cursor *c, uint8_t *found)
 	return HDB_OK;
 }
 
-static int mark_value(struct objects_cursor *c, sqlite3_value *value, int is_glob, uint8_t *marks,
-		      struct hdb_error *err)
+static void mark_value(struct objects_cursor *c, sqlite3_value *value, int is_glob, uint8_t *marks)
 {
 	const char *text = (const char *)sqlite3_value_text(value);
-	uint32_t count = 0;
 
-	return text ? sql_mark_classes(c->source, text, is_glob, marks, &count, err) : HDB_OK;
+	if (text)
+		(void)sql_mark_classes(c->source, text, is_glob, marks);
 }
 
 /* A constraint on classes. */
-static int by_class(struct objects_cursor *c, int part, int index, sqlite3_value *value,
-		    sqlite3_value *sub, struct hdb_error *err)
+struct class_part {
+	int part;
+	bool is_in; /* the value stands for several */
+	sqlite3_value *value;
+	sqlite3_value *sub; /* of a pattern: whether subclasses count; NULL: they do */
+};
+
+static int by_class(struct objects_cursor *c, const struct class_part *p, struct hdb_error *err)
 {
+	const int part = p->part;
 	uint8_t *found = calloc((size_t)hdb_class_count(c->db) + 1, 1);
 	uint32_t count = 0, ix;
 	int r = HDB_OK;
 
 	if (!found)
 		return sql_fail(err, HDB_ENOMEM, "no memory for classes");
-	if (part == BY_CLASS && index & BY_CLASS_IN) {
+	if (part == BY_CLASS && p->is_in) {
 		sqlite3_value *one;
-		int rc = sqlite3_vtab_in_first(value, &one);
+		int rc = sqlite3_vtab_in_first(p->value, &one);
 
-		for (; rc == SQLITE_OK && one && r == HDB_OK;
-		     rc = sqlite3_vtab_in_next(value, &one))
-			r = mark_value(c, one, 0, found, err);
+		for (; rc == SQLITE_OK && one; rc = sqlite3_vtab_in_next(p->value, &one))
+			mark_value(c, one, 0, found);
 	} else if (part == BY_CLASS || part == BY_CLASS_GLOB) {
-		r = mark_value(c, value, part == BY_CLASS_GLOB, found, err);
+		mark_value(c, p->value, part == BY_CLASS_GLOB, found);
 	} else if (part == BY_CLASS_ID) {
 		struct hdb_object_facts facts = { 0 };
 
-		r = sql_value_object(c->source, value, &ix, err);
+		r = sql_value_object(c->source, p->value, &ix, err);
 		if (r == HDB_OK)
 			r = hdb_object_at(c->db, ix, &facts, err);
 		if (r == HDB_OK && facts.stands_for != HDB_NONE)
 			found[facts.stands_for] = 1;
 		r = r < 0 ? r : HDB_OK;
-	} else if (part == BY_PATTERN && sqlite3_value_text(value)) {
-		const char *pattern = (const char *)sqlite3_value_text(value);
+	} else if (part == BY_PATTERN && sqlite3_value_text(p->value)) {
+		const char *pattern = (const char *)sqlite3_value_text(p->value);
 
-		r = hdb_classes_like(c->db, pattern, !sub || sqlite3_value_int(sub), found, &count,
-				     err);
+		r = hdb_classes_like(c->db, pattern, !p->sub || sqlite3_value_int(p->sub), found,
+				     &count, err);
 		if (r == HDB_OK && !count)
 			r = sql_fail(err, HDB_NOTFOUND, "no class matches %s", pattern);
 		/* Not found: the question is wrong. */
@@ -420,12 +425,17 @@ static int read_parts(struct objects_cursor *c, int index, int argc, sqlite3_val
 			continue;
 		switch (part) {
 		case BY_PATTERN:
-			r = by_class(c, part, index, value, values[4], err);
-			break;
 		case BY_CLASS:
 		case BY_CLASS_GLOB:
 		case BY_CLASS_ID:
-			r = by_class(c, part, index, value, NULL, err);
+			r = by_class(c,
+				     &(struct class_part){
+					     .part = part,
+					     .is_in = index & BY_CLASS_IN,
+					     .value = value,
+					     .sub = part == BY_PATTERN ? values[4] : NULL,
+				     },
+				     err);
 			break;
 		case BY_KIND:
 			c->kinds &= kind_named((const char *)sqlite3_value_text(value));

@@ -151,11 +151,10 @@ const char *sql_kind_name(unsigned kind);
 const char *sql_type_name(enum hdb_basic_type type);
 
 /*
- * Marks classes by number: of this name, or (is_glob) of names that SQLite's GLOB takes.
- * *count: how many.
+ * Marks classes by number: of this name, or (is_glob) of names that SQLite's GLOB takes. How many
+ * were not marked before.
  */
-int sql_mark_classes(struct sql_source *source, const char *name, int is_glob, uint8_t *marks,
-		     uint32_t *count, struct hdb_error *err);
+uint32_t sql_mark_classes(struct sql_source *source, const char *name, int is_glob, uint8_t *marks);
 
 /* Totals of a class, all objects of the dump. */
 struct sql_totals {

@@ -339,7 +339,6 @@ struct shape *sql_shape_plain(struct sql_source *source, const char *name, const
 {
 	struct shape *s = sql_shape_new(source, name);
 	struct growing g = { 0 };
-	uint32_t count = 0;
 
 	if (!s)
 		return NULL;
@@ -352,7 +351,7 @@ struct shape *sql_shape_plain(struct sql_source *source, const char *name, const
 		if (!s->classes)
 			g.failed = true;
 		else
-			(void)sql_mark_classes(source, class_name, 0, s->classes, &count, NULL);
+			(void)sql_mark_classes(source, class_name, 0, s->classes);
 	}
 	if (!g.failed)
 		return s;

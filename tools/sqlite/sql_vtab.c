@@ -539,21 +539,20 @@ const char *sql_type_name(enum hdb_basic_type type)
 	return "?";
 }
 
-int sql_mark_classes(struct sql_source *source, const char *name, int is_glob, uint8_t *marks,
-		     uint32_t *count, struct hdb_error *err)
+uint32_t sql_mark_classes(struct sql_source *source, const char *name, int is_glob, uint8_t *marks)
 {
 	const uint32_t n = hdb_class_count(source->db);
+	uint32_t count = 0;
 
-	(void)err;
 	for (uint32_t no = 0; no < n; no++) {
 		const char *have = hdb_class_name(source->db, no);
 
 		if (is_glob ? sqlite3_strglob(name, have) == 0 : strcmp(name, have) == 0) {
-			*count += !marks[no];
+			count += !marks[no];
 			marks[no] = 1;
 		}
 	}
-	return HDB_OK;
+	return count;
 }
 
 /* ---- totals ---- */

@@ -59,6 +59,12 @@ int heapsql_next(struct heapsql_rows *rows, struct hdb_error *err);
 const struct hdb_value *heapsql_value(const struct heapsql_rows *rows, size_t column);
 void heapsql_rows_close(struct heapsql_rows *rows);
 
+/* The columns of rows. */
+struct heapsql_columns {
+	const struct hdb_column *const *list;
+	size_t count;
+};
+
 /*
  * An expression over the columns of an answer (hdb_query) that a connection with a database has
  * asked; functions and tables of that database are understood, too. The connection runs nothing
@@ -67,8 +73,8 @@ void heapsql_rows_close(struct heapsql_rows *rows);
  */
 struct heapsql_filter;
 int heapsql_filter_open(struct heapsql *sql, const char *expression,
-			const struct hdb_column *const *columns, size_t count,
-			struct heapsql_filter **out, struct hdb_error *err);
+			const struct heapsql_columns *columns, struct heapsql_filter **out,
+			struct hdb_error *err);
 /* Whether it looks at this column. */
 bool heapsql_filter_uses(const struct heapsql_filter *filter, size_t column);
 /* *holds: whether it is true for these values, one a column. */
