@@ -116,7 +116,8 @@ int options_query_name(const struct command *command, struct arguments args, int
 		       struct hdb_error *err);
 
 /*
- * Reads options and operands in any order. `spec` (may be NULL) adds its own options. `opt` is released by options_release even on failure.
+ * Reads options and operands in any order. `spec` (may be NULL) adds its own options. `opt` is
+ * released by options_release even on failure.
  */
 int options_parse(const struct command *command, const struct hdb_query_spec *spec,
 		  struct arguments args, struct options *opt, struct hdb_error *err);

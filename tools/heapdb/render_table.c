@@ -130,8 +130,8 @@ static void put_facts(struct answer *answer, const struct render_style *style, s
 		output_string(out, ": ");
 		if (value->type == HDB_TYPE_TEXT && style->width > 0 && width > style->width) {
 			prose_wrap(out, style,
-				   (struct prose_place){ 2, strlen(column_title(fact)) + 2 }, value->text,
-				   value->text_size);
+				   (struct prose_place){ 2, strlen(column_title(fact)) + 2 },
+				   value->text, value->text_size);
 			continue;
 		}
 		output_bytes(out, text.data, text.size);
