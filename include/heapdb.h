@@ -142,6 +142,11 @@ struct hdb_import_options {
 	 * source; NULL: those of the dump; lent
 	 */
 	const char *mapping_path;
+	/*
+	 * nonzero: nothing waits for the disk, for a database that is thrown away after its
+	 * questions. Whole or absent for every process, but if the machine stops it may be damaged
+	 */
+	int no_sync;
 };
 
 /* What an import did. */
@@ -314,6 +319,11 @@ struct hdb_open_options {
 	 */
 	const char *tmp_dir;
 	int no_sigbus_handler; /* as of struct hdb_import_options */
+	/*
+	 * nonzero: tables that are built do not wait for the disk, as of struct hdb_import_options.
+	 * Of handles on one file in one process the first that is open decides for all
+	 */
+	int no_sync;
 };
 
 /*

@@ -103,6 +103,7 @@ int hdb_import(const char *dump_path, const char *db_path, const struct hdb_impo
 	if (!options.no_sigbus_handler)
 		base_sigbus_install();
 	base_work_init(&work, options.memory_bytes, options.threads, &options.progress);
+	work.is_unsynced = options.no_sync != 0;
 	r = import_dump((struct import_paths){ dump_path, db_path }, &options, &work, out, err);
 	base_work_release(&work);
 	return r;
@@ -128,6 +129,7 @@ int hdb_open(const char *db_path, const struct hdb_open_options *opt, struct hdb
 	base_work_init(&db->work, options.memory_bytes, options.threads, &options.progress);
 	if (options.tmp_dir)
 		db->work.tmp_dir = options.tmp_dir;
+	db->work.is_unsynced = options.no_sync != 0;
 	db->folder = strdup(db_path);
 	if (!db->folder)
 		r = hdb_fail_memory(err, "a file name", strlen(db_path));

@@ -39,6 +39,7 @@ struct base_work {
 	unsigned threads;        /* at least 1 */
 	const char *scratch_dir; /* where spill files go; lent; NULL: no spilling */
 	const char *tmp_dir;     /* for private files where scratch_dir cannot be written; lent */
+	bool is_unsynced;        /* databases that are written do not wait for the disk */
 	struct hdb_progress progress;
 	const char *stage; /* current stage, for progress */
 	uint64_t stage_total;

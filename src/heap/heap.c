@@ -74,7 +74,8 @@ int heap_open(const char *path, const char *dump_path, struct base_work *work, s
 		return hdb_fail_memory(err, "a heap", sizeof(*heap));
 	heap->work = work;
 	heap->dump_path = dump_path;
-	r = store_open(path, &heap->store, err);
+	r = work->is_unsynced ? store_open_unsynced(path, &heap->store, err) :
+				store_open(path, &heap->store, err);
 	if (r == HDB_OK)
 		r = read_layout(heap, err);
 	if (r == HDB_OK)

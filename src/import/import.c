@@ -370,6 +370,8 @@ static int create(struct import *im, const char *db_path, struct hdb_error *err)
 			return r;
 		(void)nanosleep(&pause, NULL);
 	}
+	if (r == HDB_OK && im->work->is_unsynced)
+		store_unsynced(im->writer);
 	if (!has_waited || (r < 0 && r != HDB_EEXIST))
 		return r;
 	now = file_of(db_path);

@@ -160,11 +160,12 @@ static int open_main(struct store_env *env, struct hdb_error *err)
 	return r ? store_fail_mdb(err, r, env->path, "opening") : HDB_OK;
 }
 
-static int open_env(struct store_env *env, const struct stat *st, struct hdb_error *err)
+static int open_env(struct store_env *env, const struct stat *st, bool is_unsynced,
+		    struct hdb_error *err)
 {
 	const uint64_t file_size = (uint64_t)st->st_size;
 	const uint64_t want = round_up(file_size * MAP_GROWTH_FACTOR + MAP_GROWTH_BYTES, 65536);
-	const unsigned flags = MDB_NOSUBDIR | MDB_NOTLS;
+	const unsigned flags = MDB_NOSUBDIR | MDB_NOTLS | (is_unsynced ? MDB_NOSYNC : 0);
 	int r = store_lock_prepare(env->path, st, err);
 
 	if (r < 0)
@@ -214,8 +215,8 @@ static void free_env(struct store_env *env)
 }
 
 /* Finds the file's environment in the list or makes it; list_lock and the open lock are held. */
-static int share_env(const char *path, const struct stat *st, struct store_env **out,
-		     struct hdb_error *err)
+static int share_env(const char *path, const struct stat *st, bool is_unsynced,
+		     struct store_env **out, struct hdb_error *err)
 {
 	struct store_env *env;
 	int r;
@@ -237,7 +238,7 @@ static int share_env(const char *path, const struct stat *st, struct store_env *
 	env->device = st->st_dev;
 	env->inode = st->st_ino;
 	env->user_count = 1;
-	r = open_env(env, st, err);
+	r = open_env(env, st, is_unsynced, err);
 	if (r < 0) {
 		free_env(env);
 		return r;
@@ -276,7 +277,8 @@ static int open_locked(const char *path, int *fd, struct stat *st, struct hdb_er
 	return hdb_fail(err, HDB_EIO, "%s: replaced again and again while opening", path);
 }
 
-int store_env_open(const char *path, struct store_env **out, struct hdb_error *err)
+int store_env_open(const char *path, bool is_unsynced, struct store_env **out,
+		   struct hdb_error *err)
 {
 	uint64_t wanted;
 	struct stat st;
@@ -297,7 +299,7 @@ int store_env_open(const char *path, struct store_env **out, struct hdb_error *e
 	 */
 	if ((r = pages_check_file(fd, path, &wanted, err)) != HDB_OK)
 		goto out;
-	r = share_env(path, &st, out, err);
+	r = share_env(path, &st, is_unsynced, out, err);
 out:
 	if (fd >= 0)
 		(void)close(fd); /* and with it the lock */

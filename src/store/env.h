@@ -28,8 +28,12 @@ struct store_env {
 	struct store_env *next;
 };
 
-/* Opens or shares the environment of `path`. *out: store_env_release. */
-int store_env_open(const char *path, struct store_env **out, struct hdb_error *err);
+/*
+ * Opens or shares the environment of `path`. `is_unsynced`: commits do not wait for the disk; one
+ * that is shared stays as it was opened. *out: store_env_release.
+ */
+int store_env_open(const char *path, bool is_unsynced, struct store_env **out,
+		   struct hdb_error *err);
 void store_env_release(struct store_env *env);
 /* One more user of an environment that is in the list. */
 struct store_env *store_env_share(struct store_env *env);

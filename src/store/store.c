@@ -160,14 +160,14 @@ static int check_format(struct store *store, struct hdb_error *err)
 	return HDB_OK;
 }
 
-int store_open(const char *path, struct store **out, struct hdb_error *err)
+static int open_store(const char *path, bool is_unsynced, struct store **out, struct hdb_error *err)
 {
 	struct store *store = calloc(1, sizeof(*store));
 	int r;
 
 	if (!store)
 		return hdb_fail_memory(err, "a database handle", sizeof(*store));
-	r = store_env_open(path, &store->env, err);
+	r = store_env_open(path, is_unsynced, &store->env, err);
 	store->view.env = store->env;
 	if (r == HDB_OK)
 		r = begin_snapshot(store, err);
@@ -187,6 +187,16 @@ int store_open(const char *path, struct store **out, struct hdb_error *err)
 	}
 	*out = store;
 	return HDB_OK;
+}
+
+int store_open(const char *path, struct store **out, struct hdb_error *err)
+{
+	return open_store(path, false, out, err);
+}
+
+int store_open_unsynced(const char *path, struct store **out, struct hdb_error *err)
+{
+	return open_store(path, true, out, err);
 }
 
 int store_open_again(struct store *store, struct store **out, struct hdb_error *err)

@@ -22,6 +22,11 @@ struct store;
  * HDB_EVERSION if it is of another format. *out is owned: store_close.
  */
 int store_open(const char *path, struct store **out, struct hdb_error *err);
+/*
+ * The same, and tables that are built do not wait for the disk; of handles on one file in this
+ * process the first that is open decides for all.
+ */
+int store_open_unsynced(const char *path, struct store **out, struct hdb_error *err);
 void store_close(struct store *store);
 
 /*
@@ -128,6 +133,9 @@ int store_create(const char *path, bool force, uint64_t size_hint, struct store_
 /* Whether a write has failed for want of space on the disk. */
 bool store_is_full(const struct store_writer *writer);
 
+/* Has store_publish not wait for the disk: for a new database that will be thrown away. */
+void store_unsynced(struct store_writer *writer);
+
 /*
  * Begins building derived tables, in the database or, if that cannot be written, in a private file
  * that ends with the handle (in work->tmp_dir; said by work->progress.notice). Waits while another
@@ -185,9 +193,9 @@ int store_put_table(struct store_writer *writer, enum store_table table, uint64_
 		    struct hdb_error *err);
 
 /*
- * Makes all of it visible at once and durable, and frees the writer. For a new database: the file
- * gets its name. For a build: the store that it was begun on is refreshed. On failure nothing is
- * visible.
+ * Makes all of it visible at once and, unless it is unsynced, durable, and frees the writer. For a
+ * new database: the file gets its name. For a build: the store that it was begun on is refreshed.
+ * On failure nothing is visible.
  */
 int store_publish(struct store_writer *writer, uint64_t *file_bytes, struct hdb_error *err);
 

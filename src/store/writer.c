@@ -51,9 +51,10 @@ struct store_writer {
 	int lock_fd; /* holds the build or import lock */
 	bool is_new;
 	bool is_force;
-	bool is_whole;   /* all in one transaction (store_env_private) */
-	char *path;      /* final name */
-	char *temp_path; /* new database only */
+	bool is_unsynced; /* new database only: see store_unsynced */
+	bool is_whole;    /* all in one transaction (store_env_private) */
+	char *path;       /* final name */
+	char *temp_path;  /* new database only */
 	struct table_count tables[STORE_TABLE_END];
 	bool has_table[STORE_TABLE_END]; /* declared whole */
 };
@@ -140,7 +141,7 @@ static int commit_txn(struct store_writer *writer, struct hdb_error *err)
 	r = mdb_txn_commit(txn);
 	if (r)
 		return fail_write(writer, r, bytes, err);
-	if (writer->is_new)
+	if (writer->is_new && !writer->is_unsynced)
 		store_env_write_out(writer->env);
 	return store_env_extend(writer->env, writer->is_new ? writer->temp_path : writer->path,
 				err);
@@ -252,6 +253,12 @@ out:
 	}
 	*out = writer;
 	return HDB_OK;
+}
+
+void store_unsynced(struct store_writer *writer)
+{
+	assert(writer->is_new);
+	writer->is_unsynced = true;
 }
 
 /* ---- a build in an existing database ---- */
@@ -520,7 +527,7 @@ int store_put_table(struct store_writer *writer, enum store_table table, uint64_
 static int publish_new(struct store_writer *writer, uint64_t *file_bytes, struct hdb_error *err)
 {
 	struct stat st;
-	int r = mdb_env_sync(writer->env, 1);
+	int r = writer->is_unsynced ? 0 : mdb_env_sync(writer->env, 1);
 
 	assert(writer->is_new && !writer->txn);
 	if (r)
@@ -534,7 +541,7 @@ static int publish_new(struct store_writer *writer, uint64_t *file_bytes, struct
 	writer->temp_path = NULL;
 	if (file_bytes)
 		*file_bytes = stat(writer->path, &st) == 0 ? (uint64_t)st.st_size : 0;
-	return store_sync_folder(writer->path, err);
+	return writer->is_unsynced ? HDB_OK : store_sync_folder(writer->path, err);
 }
 
 static int publish_build(struct store_writer *writer, struct hdb_error *err)

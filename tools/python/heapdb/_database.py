@@ -42,18 +42,20 @@ class _Progress:
 
 
 def import_dump(dump, database=None, *, sizes="vm", layout=None, snapshot=0, strict=False,
-                force=False, memory=0, threads=0, progress=None):
+                force=False, memory=0, threads=0, progress=None, no_sync=False):
     """Imports an HPROF file into a heap database and returns the database's path.
 
     database: its path (default: x.heapdb for x.hprof). sizes: "vm", "mat" or "dump". layout:
     "header=12,ref=4,align=8", any part. strict: refuse a damaged dump. force: replace a database.
-    memory: budget in bytes. progress: called with (stage, done, total or None, unit).
+    memory: budget in bytes. progress: called with (stage, done, total or None, unit). no_sync: do
+    not wait for the disk, for a database that is thrown away after its questions; it may be damaged
+    if the machine stops.
     """
     path = database if database is not None else default_path(dump)
     watch, error = _Progress(progress), c.Error()
     options = c.ImportOptions(memory_bytes=memory, threads=threads, sizes=_SIZES[sizes],
                               layout=layout.encode() if layout else None, snapshot=snapshot,
-                              strict=strict, force=force, progress=watch.struct)
+                              strict=strict, force=force, progress=watch.struct, no_sync=no_sync)
     if c.TYPED:
         options.struct_size = ctypes.sizeof(options)
     code = c.lib.hdb_import(_encode(dump), _encode(path), byref(options), None, byref(error))
@@ -69,27 +71,29 @@ def default_path(dump):
     return os.fsdecode(buffer.value)
 
 
-def open(path, *, dump=None, memory=0, threads=0, progress=None):
+def open(path, *, dump=None, memory=0, threads=0, progress=None, no_sync=False):
     """Opens a heap database, or a dump, which is imported first if it has no database.
 
     dump: where the dump is now, if it moved. memory: budget in bytes for tables that are built.
     progress: called with (stage, done, total or None, unit) during long work; an exception that it
-    raises cancels the work.
+    raises cancels the work. no_sync: see import_dump.
     """
     path = os.fspath(path)
     if not path.endswith(".heapdb"):
         dump = dump or path
         database = default_path(path)
         if not os.path.exists(database):
-            import_dump(path, database, memory=memory, threads=threads, progress=progress)
+            import_dump(path, database, memory=memory, threads=threads, progress=progress,
+                        no_sync=no_sync)
         path = database
-    return Database(path, dump=dump, memory=memory, threads=threads, progress=progress)
+    return Database(path, dump=dump, memory=memory, threads=threads, progress=progress,
+                    no_sync=no_sync)
 
 
 class Database:
     """An open heap database. Its methods are the queries of the library; see `queries()`."""
 
-    def __init__(self, path, *, dump=None, memory=0, threads=0, progress=None):
+    def __init__(self, path, *, dump=None, memory=0, threads=0, progress=None, no_sync=False):
         self._handle = self._closing = None
         self._lock = threading.Lock()
         self._streams = 0
@@ -101,6 +105,7 @@ class Database:
         options = c.OpenOptions(dump_path=self._dump, memory_bytes=memory, threads=threads,
                                 progress=self._watch.struct)
         if c.TYPED:
+            options.no_sync = no_sync
             options.struct_size = ctypes.sizeof(options)
         self._options = options
         c.check(c.lib.hdb_open(_encode(self.file), byref(options), byref(handle), byref(error)),

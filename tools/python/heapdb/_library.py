@@ -3,7 +3,6 @@
 Nothing here knows a query: names, options and columns come from the library's registry.
 """
 import ctypes
-import ctypes.util
 import os
 from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_double, c_int, c_int64,
                     c_size_t, c_uint, c_uint32, c_uint64, c_void_p)
@@ -14,10 +13,12 @@ ERROR_SIZE = 768
 def _find():
     """$HEAPDB_LIBRARY, the library beside this file (in the wheel), or the system's."""
     here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "libheapdb.so")
-    for path in (os.environ.get("HEAPDB_LIBRARY"), here if os.path.exists(here) else None,
-                 ctypes.util.find_library("heapdb")):
-        if path:
-            return ctypes.CDLL(path)
+    path = os.environ.get("HEAPDB_LIBRARY") or (here if os.path.exists(here) else None)
+    if not path:
+        from ctypes.util import find_library  # asks ldconfig and compilers: only if it must be
+        path = find_library("heapdb")
+    if path:
+        return ctypes.CDLL(path)
     raise ImportError("libheapdb.so is not found: install it, or set HEAPDB_LIBRARY to its path")
 
 
@@ -46,14 +47,14 @@ class ImportOptions(Structure):
         ("snapshot", c_uint), ("strict", c_int), ("force", c_int), ("wait", c_int),
     ] + ([("no_sigbus_handler", c_int)] if TYPED else []) + [
         ("progress", Progress), ("contents", c_int), ("dump_name", c_char_p),
-        ("mapping_path", c_char_p)]
+        ("mapping_path", c_char_p), ("no_sync", c_int)]
 
 
 class OpenOptions(Structure):
     _fields_ = SIZED + [
         ("dump_path", c_char_p), ("memory_bytes", c_uint64), ("threads", c_uint),
         ("progress", Progress), ("tmp_dir", c_char_p),
-    ] + ([("no_sigbus_handler", c_int)] if TYPED else [])
+    ] + ([("no_sigbus_handler", c_int), ("no_sync", c_int)] if TYPED else [])
 
 
 class Health(Structure):

@@ -1,15 +1,7 @@
-"""One dump, in a process of its own: python -m heapdb.fleet._dump, a job as JSON on standard input.
-
-Imports it, asks the questions, writes the answers as Parquet, moves them to their places, and prints
-what came out as JSON, the last line of its output.
+"""One dump: imports it, asks the questions, writes the answers as Parquet, moves them to their places.
 """
-import ctypes
-import json
 import os
-import shutil
-import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -102,11 +94,11 @@ class Work:
         uri, job = self.job["uri"], self.job
         database = os.path.join(self.folder, "dump.heapdb")
         options = {"memory": job["memory"], "threads": job["threads"], "strict": job["strict"],
-                   "sizes": job["sizes"]}
+                   "sizes": job["sizes"], "no_sync": True}
         path = local_path(uri)
         if path is not None:
             heapdb.import_dump(path, database, **options)
-            return heapdb.open(database, dump=path, memory=job["memory"], threads=job["threads"])
+            return heapdb.open(database, dump=path, **self.opening())
         pipe = os.path.join(self.folder, "dump")
         os.mkfifo(pipe)
         feed = _Feed(self.shell.command("-cat", uri), pipe)
@@ -121,7 +113,11 @@ class Work:
         feed.join()
         if feed.error:
             raise OSError(f"{uri}: {feed.error}")
-        return heapdb.open(database, memory=job["memory"], threads=job["threads"])
+        return heapdb.open(database, **self.opening())
+
+    def opening(self):
+        # The database is thrown away: nothing need wait for the disk.
+        return {"memory": self.job["memory"], "threads": self.job["threads"], "no_sync": True}
 
     def read_mapping(self):
         uri = self.job["mapping"]
@@ -241,70 +237,3 @@ def work_folder(job):
         if not given and os.path.isdir(folder):
             given = folder
     return tempfile.mkdtemp(prefix="heapdb-", dir=given)
-
-
-def die_with_parent():
-    """Lets the system end this process when the one that started it ends (Linux)."""
-    parent = os.getppid()
-    try:
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
-    except (OSError, AttributeError):
-        return
-    if os.getppid() != parent:
-        os._exit(1)
-
-
-def main():
-    die_with_parent()
-    job = json.load(sys.stdin)
-    folder = work_folder(job)
-    try:
-        work = Work(job, folder)
-        row = work.run()
-        publish(job, open_store(job["out"], job["hadoop"], folder), work, "dumps", dump_schema(), row)
-        result = {"ok": row}
-    except Exception as error:  # whatever it is, it is this dump's row
-        result = {"failure": failure_of(error)}
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    print(json.dumps(result), flush=True)
-    # Not by way of destructors: a feed that nobody reads may wait.
-    os._exit(0)
-
-
-def one(job):
-    """Runs a job in a process of its own, and says what became of it: a dict with the job's key.
-
-    What the process reports, and that it died, becomes a row of failures; only what keeps that row
-    from being written is raised.
-    """
-    key = {name: job[name] for name in KEYS}
-    try:
-        done = subprocess.run([sys.executable, "-m", "heapdb.fleet._dump"],
-                              input=json.dumps(job).encode(), stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, check=False, timeout=job["timeout"] or None)
-        lines = done.stdout.splitlines()
-        result = json.loads(lines[-1]) if done.returncode == 0 and lines else None
-        if result is None:
-            text = f"the process ended with {done.returncode}: {last_line(done.stderr)}"
-            result = {"failure": {"code": "died", "error": text, "is_system": done.returncode == -9}}
-    except subprocess.TimeoutExpired:
-        result = {"failure": {"code": "timeout", "is_system": False,
-                              "error": f"took longer than {job['timeout']} s"}}
-    if "ok" in result:
-        return {**key, "status": "ok", "seconds": result["ok"]["seconds"]}
-    failure = result["failure"]
-    row = {"uri": job["uri"], "bytes": job["bytes"], "modified": job["modified"],
-           "settings": job["settings"], **failure}
-    folder = work_folder(job)
-    try:
-        work = Work(job, folder)
-        publish(job, open_store(job["out"], job["hadoop"], folder), work, "failures",
-                failure_schema(), row)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    return {**key, "status": "failed", **failure}
-
-
-if __name__ == "__main__":
-    main()

@@ -2,12 +2,15 @@
 import concurrent.futures
 import json
 import os
+import queue
 import shlex
 import shutil
 import tempfile
+import threading
 from collections import namedtuple
 
-from ._dump import dump_schema, one, QUERIES, Work
+from ._client import Server, one
+from ._dump import dump_schema, QUERIES, Work
 from ._listing import ListingError, PATTERN, local_path, read_listing
 from ._store import DATA, KEYS, TABLES, LocalStore, open_store
 
@@ -92,10 +95,23 @@ def jobs_of(entries, out, settings, stats, known, hadoop=None, retry=False):
     return sorted(jobs, key=lambda job: (-(job["bytes"] or 0), job["uri"]))
 
 
-def known_rows(rows):
-    """The rows of dumps and failures by key; `rows(table)` reads a table."""
-    return {tuple(str(row[name]) for name in KEYS): row
-            for table in ("failures", "dumps") for row in rows(table)}
+def known_rows(rows, is_whole=None):
+    """The rows of dumps and failures by key; `rows(table)` reads a table. is_whole(key): whether the
+    tables of a dump that counts are there.
+    """
+    known = {tuple(str(row[name]) for name in KEYS): row
+             for table in ("failures", "dumps") for row in rows(table)}
+    if is_whole:
+        for row in known.values():
+            if row.get("status") == "counted" and not is_whole({n: str(row[n]) for n in KEYS}):
+                row["settings"] = None  # taken anew
+    return known
+
+
+def known_here(store, settings):
+    """The same of a store that is a folder."""
+    tables = DATA + tuple(settings.queries)
+    return known_rows(store.rows, lambda key: store.is_whole(tables, key))
 
 
 def settle_duplicates(store, rows, tables):
@@ -135,6 +151,31 @@ def summary_of(listed, jobs, results, duplicates):
                    sorted(failures, key=lambda r: [r[name] for name in KEYS]))
 
 
+def _done(todo, count):
+    """What became of the jobs, done by `count` servers, as they end."""
+    servers = queue.SimpleQueue()
+    made = [Server() for _ in range(count)]
+    own = threading.local()
+
+    def do(job):
+        if not hasattr(own, "server"):
+            own.server = servers.get()
+        return one(job, own.server)
+
+    for server in made:
+        servers.put(server)
+    pool = concurrent.futures.ThreadPoolExecutor(count)
+    try:
+        for future in concurrent.futures.as_completed([pool.submit(do, job) for job in todo]):
+            yield future.result()
+    finally:
+        # Also when interrupted: nothing is begun any more, and what was begun is not a failure.
+        pool.shutdown(wait=False, cancel_futures=True)
+        for server in made:
+            server.close()
+        pool.shutdown()
+
+
 def run(listing, out, *, jobs=1, pattern=PATTERN, mapping=None, settings=None, retry=False,
         progress=None):
     """Takes the dumps of a listing into the tables of the folder `out`, `jobs` at once, each in a
@@ -151,16 +192,15 @@ def run(listing, out, *, jobs=1, pattern=PATTERN, mapping=None, settings=None, r
         raise ListingError(f"{remote[0]}: only heapdb.spark reads dumps that are not local")
     store = LocalStore(out)
     store.prepare()
-    todo = jobs_of(entries, out, settings, stat, known_rows(store.rows), retry=retry)
+    todo = jobs_of(entries, out, settings, stat, known_here(store, settings), retry=retry)
     results = []
-    with concurrent.futures.ThreadPoolExecutor(max(1, jobs)) as pool:
-        for future in concurrent.futures.as_completed([pool.submit(one, job) for job in todo]):
-            results.append(future.result())
-            if progress:
-                progress(len(results), len(todo), results[-1])
+    for result in _done(todo, max(1, min(jobs, len(todo)))):
+        results.append(result)
+        if progress:
+            progress(len(results), len(todo), result)
     duplicates = settle_duplicates(store, store.rows, DATA + tuple(settings.queries))
     return summary_of(len(entries), todo, results, duplicates)
 
 
-__all__ = ["QUERIES", "Settings", "Summary", "jobs_of", "known_rows", "open_store", "run",
+__all__ = ["QUERIES", "Settings", "Summary", "jobs_of", "known_here", "known_rows", "open_store", "run",
            "settle_duplicates", "stat", "summary_of"]

@@ -12,6 +12,7 @@ DATA = ("totals", "histogram", "leaks", "triage", "threads", "waste")
 TABLES = ("dumps", "failures") + DATA
 KEYS = ("app", "build", "day", "dump")
 PART = "part-0.parquet"
+_MAGIC = b"PAR1"  # what a Parquet file ends with
 _ESCAPED = re.compile(r'[\x00-\x1f"#%\'*/:=?\x7f{\[\]^\\]')
 
 
@@ -61,9 +62,20 @@ class LocalStore:
                 except OSError:
                     break
 
-    def rows(self, table):
-        """The rows of a table as dicts, with the values that the names of folders have."""
+    def row(self, table, key):
+        """The row of a table that has one for each dump; None if there is none."""
+        import pyarrow
         import pyarrow.parquet
+        file = os.path.join(self.root, place(table, key), PART)
+        try:
+            return pyarrow.parquet.ParquetFile(file).read().to_pylist()[0]
+        except (FileNotFoundError, pyarrow.ArrowInvalid):
+            return None
+
+    def rows(self, table):
+        """The rows of a table that has one for each dump, as dicts, with the values that the names of
+        folders have.
+        """
         found = []
         pattern = os.path.join(glob.escape(self.root), table, *(f"{name}=*" for name in KEYS), PART)
         for file in sorted(glob.glob(pattern)):
@@ -71,9 +83,24 @@ class LocalStore:
             key = dict(name.split("=", 1) for name in names)
             key = {name: unquote(value) for name, value in key.items()}
             # Of one file, not of a data set: what folders are called is no column here.
-            table_of = pyarrow.parquet.ParquetFile(file).read()
-            found += [{**row, **key} for row in table_of.to_pylist()]
+            row = self.row(table, key)
+            if row:
+                found.append({**row, **key})
         return found
+
+    def is_whole(self, tables, key):
+        """False if a file of a dump is not there, or has lost its end: nothing waits for the disk when
+        they are written, so that those of a machine that stopped can be empty.
+        """
+        for table in tables:
+            try:
+                with open(os.path.join(self.root, place(table, key), PART), "rb") as f:
+                    f.seek(-len(_MAGIC), os.SEEK_END)
+                    if f.read() != _MAGIC:
+                        return False
+            except OSError:
+                return False
+        return True
 
 
 class HadoopStore:

@@ -1,16 +1,22 @@
-"""The job: a task for each dump, which runs a process on the executor."""
+"""The job: tasks of a few dumps each, which have them done by processes on the executors."""
 import os
 import re
 import tempfile
 
 from .. import fleet
-from ..fleet._dump import one
+from ..fleet._client import all_here
 from ..fleet._listing import PATTERN, ListingError, local_path, read_listing
-from ..fleet._run import (Settings, jobs_of, known_rows, settle_duplicates, stat, summary_of)
+from ..fleet._run import (Settings, jobs_of, known_here, known_rows, settle_duplicates, stat, summary_of)
 from ..fleet._store import DATA, LocalStore, open_store
 
 _MIB = 1 << 20
 _LEAST = 64 * _MIB
+# Bytes of dumps that a task has. A task costs 0.1 s of Python, before anything is done (PySpark's worker
+# reads the directories of its zip files), as long as 2.5 MB of dumps take: no fewer than that is some
+# percent of. No more, so that many executors have something to do; larger dumps have a task each.
+_TASK_LEAST, _TASK_MOST = 16 * _MIB, 64 * _MIB
+# Tasks that each core has, more or less: the last ones are small, so that no core waits long for another.
+_TASKS_EACH = 3
 
 
 def _bytes(text, unit=_MIB):
@@ -39,6 +45,22 @@ def memory_of(spark):
 
 def threads_of(spark):
     return int(spark.sparkContext.getConf().get("spark.task.cpus", "1"))
+
+
+def batches_of(jobs, cores):
+    """The jobs, which are in order of size, in lists of them, one a task; later ones are smaller."""
+    left, batches = sum(job["bytes"] or 0 for job in jobs), []
+    size = limit = 0
+    for job in jobs:
+        if not batches or size >= limit:
+            batches.append([])
+            size = 0
+            limit = min(_TASK_MOST, max(_TASK_LEAST, left // (cores * _TASKS_EACH)))
+        batches[-1].append(job)
+        # What is of unknown size is remote, and takes its time.
+        size += job["bytes"] if job["bytes"] is not None else _TASK_LEAST
+        left -= job["bytes"] or 0
+    return batches
 
 
 def hadoop_settings(spark):
@@ -130,13 +152,15 @@ def run(listing, out, *, spark=None, pattern=PATTERN, mapping=None, settings=Non
         folder = tempfile.TemporaryDirectory(prefix="heapdb-")
         store, rows = open_store(out, hadoop, folder.name), _rows_of(spark, files, out)
     store.prepare()
-    todo = jobs_of(entries, out, settings, files.stat, known_rows(rows), hadoop, retry)
+    known = known_here(store, settings) if path is not None else known_rows(rows)
+    todo = jobs_of(entries, out, settings, files.stat, known, hadoop, retry)
     results = []
     if todo:
         context.setJobDescription(f"heapdb: {len(todo)} dumps")
-        # A task a dump: an executor that is lost costs the dumps that it had in work. They are done
-        # again elsewhere, into the same files.
-        results = context.parallelize(todo, len(todo)).map(one).collect()
+        # An executor that is lost costs the dumps that it had in work. They are done again elsewhere,
+        # into the same files; those of its tasks that were done are found there.
+        batches = batches_of(todo, max(1, context.defaultParallelism))
+        results = context.parallelize(batches, len(batches)).flatMap(all_here).collect()
         for i, result in enumerate(results):
             if progress:
                 progress(i + 1, len(todo), result)
