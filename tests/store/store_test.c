@@ -355,7 +355,7 @@ static void test_not_a_database(void **state)
 	memset(zeros, 'x', sizeof(zeros));
 	write_file(path, zeros, sizeof(zeros));
 	assert_int_equal(store_open(path, &s, &err), HDB_ECORRUPT);
-	assert_int_equal(store_open("/", &s, &err), HDB_EIO);
+	assert_int_equal(store_open("/", &s, &err), HDB_EFORMAT);
 	temp_remove_db(path);
 }
 
