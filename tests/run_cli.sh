@@ -18,7 +18,8 @@ case $DUMP in /*) ;; *) DUMP=$root/$DUMP ;; esac
 PATH=$BUILD:$BUILD/examples:$PATH
 LC_ALL=C.UTF-8
 COLUMNS=80
-export BUILD DUMP PATH LC_ALL COLUMNS
+HDB_ROOT=$root
+export BUILD DUMP PATH LC_ALL COLUMNS HDB_ROOT
 unset HEAPDB || true
 
 tmp=$(mktemp -d)

@@ -18,12 +18,15 @@
 /* How far an object has come. */
 enum { FRESH, HELD, LEFT, AGAIN, COUNTED };
 
+/* For the size of an object that a filter leaves out: it holds others, and does not count. */
+#define ELSEWHERE UINT64_MAX
+
 struct garbage {
 	const struct session *session;
 	/* uint32_t an object: number among the unreachable + 1; 0: reachable */
 	struct base_big numbers;
 	struct base_big ixs;    /* uint32_t each */
-	struct base_big bytes;  /* uint64_t each: shallow size */
+	struct base_big bytes;  /* uint64_t each: shallow size, or ELSEWHERE */
 	struct base_big first;  /* uint64_t each, and one more: its edges in `target` */
 	struct base_big target; /* uint32_t */
 	struct base_big state;  /* uint8_t each */
@@ -97,14 +100,19 @@ static int pass(struct garbage *g, struct hdb_error *err)
 	struct heap *heap = g->session->heap;
 	struct heap_block *block = malloc(sizeof(*block));
 	uint8_t *reachable = malloc(STORE_BLOCK_OBJECTS);
+	uint32_t *heap_no = malloc(STORE_BLOCK_OBJECTS * sizeof(*heap_no));
+	const bool was_filtered = heap_show_all(heap);
 	uint32_t *numbers = g->numbers.data, *ixs = g->ixs.data;
 	uint64_t *bytes = g->bytes.data;
 	uint64_t count = 0;
-	int r = block && reachable ? HDB_OK :
-				     hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	int r = block && reachable && heap_no ?
+			HDB_OK :
+			hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
 	for (uint32_t b = 0; b < heap_block_count(heap) && r == HDB_OK; b++) {
 		r = heap_read_block(heap, b, block, err);
+		if (r == HDB_OK && was_filtered)
+			r = heap_read_heaps(heap, b, heap_no, err);
 		if (r == HDB_OK)
 			r = derive_reachable_block(g->session->derive, b, reachable, err);
 		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
@@ -112,12 +120,16 @@ static int pass(struct garbage *g, struct hdb_error *err)
 				continue;
 			if (ixs) {
 				ixs[count] = block->first_ix + i;
-				bytes[count] = block->shallow[i];
+				bytes[count] = was_filtered && heap_no[i] != heap->only_heap ?
+						       ELSEWHERE :
+						       block->shallow[i];
 			}
 			numbers[block->first_ix + i] = (uint32_t)++count;
 		}
 	}
 	g->count = count;
+	heap->is_filtered = was_filtered;
+	free(heap_no);
 	free(block);
 	free(reachable);
 	return r;
@@ -189,7 +201,7 @@ static int search(struct garbage *g, uint32_t from, struct turn turn,
 	while (depth) {
 		const uint32_t n = stack[--depth];
 
-		if (top) {
+		if (top && bytes[n] != ELSEWHERE) {
 			top->count++;
 			top->bytes += bytes[n];
 		}
@@ -257,7 +269,7 @@ static int count_tops(struct garbage *g, const uint8_t *is_top, struct base_vec 
 			continue;
 		if ((r = search(g, n, (struct turn){ FRESH, COUNTED }, &top, err)) != HDB_OK)
 			return r;
-		if ((r = base_vec_push(tops, &top, sizeof(top), err)) != HDB_OK)
+		if (top.count && (r = base_vec_push(tops, &top, sizeof(top), err)) != HDB_OK)
 			return r;
 	}
 	return r;

@@ -5,6 +5,7 @@
 
 #include "analysis/groups.h"
 #include "base/bits.h"
+#include "derive/native.h"
 #include "heap/heap_database.h"
 
 #include <assert.h>
@@ -230,7 +231,7 @@ static enum store_table table_of(enum analysis_tree tree)
 	return tables[tree];
 }
 
-/* Reads parents, and names into place[]. */
+/* Reads parents, and names into place[]: of all objects, whatever filter there is. */
 static int load(struct placing *p, struct heap_block *block, struct hdb_error *err)
 {
 	struct heap *heap = p->session->heap;
@@ -351,7 +352,8 @@ static int place_all(struct placing *p, unsigned dump, struct heap_block *block,
 		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
 			const uint32_t ix = block->first_ix + i;
 
-			if (p->place[ix] == PLACE_NONE || (members && !base_bit_has(members, ix)))
+			if (p->place[ix] == PLACE_NONE || block->kind[i] == HEAP_LEFT_OUT ||
+			    (members && !base_bit_has(members, ix)))
 				continue;
 			if (p->place[ix] & PLACE_WAITS)
 				r = place(p, ix, err);
@@ -364,6 +366,30 @@ static int place_all(struct placing *p, unsigned dump, struct heap_block *block,
 			r = base_step(p->session->work, block->first_ix, err);
 	}
 	return r;
+}
+
+/* Adds native memory to the nodes of its owners, as far as these count. */
+static int add_native(struct placing *p, unsigned dump, struct hdb_error *err)
+{
+	const struct base_vec *native = p->source->native;
+	const uint64_t *members = p->source->members;
+	struct heap *heap = p->session->heap;
+
+	for (size_t i = 0; native && i < native->count; i++) {
+		const struct derive_native *one = base_vec_at(native, struct derive_native, i);
+		struct heap_object object;
+		int r;
+
+		if (p->place[one->ix] == PLACE_NONE || p->place[one->ix] & PLACE_WAITS ||
+		    (members && !base_bit_has(members, one->ix)))
+			continue;
+		if ((r = heap_object(heap, one->ix, &object, err)) != HDB_OK)
+			return r;
+		if (!heap_leaves_out(heap, object.heap_no))
+			analysis_merged_sum(p->m, p->place[one->ix], dump)->native_bytes +=
+				one->bytes;
+	}
+	return HDB_OK;
 }
 
 int analysis_merged_count(const struct session *session, struct analysis_merged *m, unsigned dump,
@@ -421,7 +447,7 @@ int analysis_merged_add(const struct session *session, struct analysis_merged *m
 	struct base_big parent = { 0 }, places = { 0 };
 	struct heap_block *block = malloc(sizeof(*block));
 	uint64_t *weight = malloc(STORE_BLOCK_OBJECTS * sizeof(*weight));
-	bool is_done = false;
+	bool is_done = false, was_filtered;
 	int r = heap_load_classes(session->heap, err);
 
 	analysis_merged_limit(m, session);
@@ -455,9 +481,14 @@ int analysis_merged_add(const struct session *session, struct analysis_merged *m
 			goto out;
 	}
 	base_stage(session->work, "merging paths", session->heap->object_count, "objects");
-	if ((r = load(&p, block, err)) != HDB_OK)
+	was_filtered = heap_show_all(session->heap);
+	r = load(&p, block, err);
+	session->heap->is_filtered = was_filtered;
+	if (r != HDB_OK)
 		goto out;
-	r = place_all(&p, dump, block, weight, err);
+	if ((r = place_all(&p, dump, block, weight, err)) != HDB_OK)
+		goto out;
+	r = add_native(&p, dump, err);
 out:
 	base_big_free(session->work, &parent);
 	base_big_free(session->work, &places);
@@ -475,6 +506,7 @@ void analysis_merged_finish(struct analysis_merged *m)
 
 		sum->total_count = sum->count;
 		sum->total_bytes = sum->shallow_bytes;
+		sum->total_native = sum->native_bytes;
 	}
 	for (size_t i = m->nodes.count; i-- > 0;) {
 		const uint32_t parent = analysis_merged_node(m, (uint32_t)i)->parent;
@@ -486,6 +518,7 @@ void analysis_merged_finish(struct analysis_merged *m)
 
 			to->total_count += from->total_count;
 			to->total_bytes += from->total_bytes;
+			to->total_native += from->total_native;
 		}
 	}
 }

@@ -36,6 +36,7 @@ struct analysis_merged_source {
 	/* The same as a list, ascending; NULL: none. Of few only their ways are looked at. Lent. */
 	const uint32_t *list;
 	uint64_t list_count;
+	const struct base_vec *native; /* struct derive_native, ascending; NULL: none; lent */
 };
 
 /* What nodes are called; lent by the heap that had the name first. */
@@ -58,6 +59,8 @@ struct analysis_merged_sum {
 	uint64_t shallow_bytes; /* of them */
 	uint64_t total_count;   /* with all nodes below it */
 	uint64_t total_bytes;
+	uint64_t native_bytes; /* memory outside of the Java heap that its objects own */
+	uint64_t total_native;
 	uint32_t example_ix;    /* its object that retains most, HEAP_NONE: none */
 	uint64_t example_bytes; /* what that retains; its shallow size without the table retained */
 };

@@ -4,6 +4,8 @@
  */
 #include "analysis/merged_private.h"
 
+#include "derive/native.h"
+
 /* Members between two looks at the cancel flag. */
 #define STEP_MEMBERS 1024
 
@@ -26,9 +28,10 @@ struct way {
 struct few {
 	const struct session *session;
 	enum analysis_tree tree;
-	struct base_vec steps;    /* struct way_step */
-	struct base_vec ways;     /* struct way, one a member */
-	struct base_idmap number; /* of steps, by index of the object */
+	struct base_vec steps;         /* struct way_step */
+	struct base_vec ways;          /* struct way, one a member */
+	struct base_idmap number;      /* of steps, by index of the object */
+	const struct base_vec *native; /* struct derive_native, ascending; NULL: none */
 };
 
 static struct way_step *step_at(const struct few *f, uint32_t no)
@@ -148,12 +151,18 @@ static int count_member(const struct few *f, uint32_t ix, struct analysis_merged
 	    (r = derive_retained(f->session->derive, ix, &weight, err)) != HDB_OK)
 		return r;
 	analysis_merged_count_one(sum, ix, object.shallow_bytes, weight);
+	if (f->native)
+		sum->native_bytes += derive_native_in(f->native, ix);
 	return r;
 }
 
 int analysis_merged_few(const struct analysis_merged_job *job, bool *is_done, struct hdb_error *err)
 {
-	struct few f = { .session = job->session, .tree = job->source->tree };
+	struct few f = {
+		.session = job->session,
+		.tree = job->source->tree,
+		.native = job->source->native,
+	};
 	int r = add_ways(&f, job->source, err);
 
 	*is_done = r == HDB_OK && f.steps.count <= ANALYSIS_FEW_STEPS;

@@ -104,6 +104,7 @@ static int add_rests(const struct analysis_merged *m, const bool *is_shown, uint
 
 			to->total_count += from->total_count;
 			to->total_bytes += from->total_bytes;
+			to->total_native += from->total_native;
 		}
 	}
 	return r;

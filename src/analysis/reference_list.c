@@ -151,6 +151,8 @@ int analysis_references_read(const struct session *session, struct analysis_refe
 			     struct hdb_error *err)
 {
 	struct heap *heap = session->heap;
+	/* What one reference keeps another may keep better: all of them count. */
+	const bool was_filtered = heap_show_all(heap);
 	struct listing l = { .session = session, .list = out };
 	int r = heap_open_dump(heap, err);
 
@@ -158,7 +160,7 @@ int analysis_references_read(const struct session *session, struct analysis_refe
 	if (r == HDB_OK)
 		r = heap_load_classes(heap, err);
 	if (r < 0)
-		return r;
+		goto out;
 	l.block = malloc(sizeof(*l.block));
 	l.offsets = malloc(STORE_BLOCK_OBJECTS * sizeof(*l.offsets));
 	l.referent_at = malloc(((size_t)heap->class_count + 1) * sizeof(*l.referent_at));
@@ -178,6 +180,8 @@ int analysis_references_read(const struct session *session, struct analysis_refe
 				   "references", err);
 	if (r == HDB_OK)
 		r = pass(&l, out->refs.data, err);
+out:
+	heap->is_filtered = was_filtered;
 	free(l.block);
 	free(l.offsets);
 	free(l.referent_at);

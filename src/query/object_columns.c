@@ -186,6 +186,8 @@ static void show(struct query *q, size_t column, bool is_shown)
 int query_show_object_columns(struct query *q, struct hdb_error *err)
 {
 	const struct query_object_places *at = &q->extra;
+	const bool is_known =
+		!(q->def->uses & QUERY_IF_KNOWN) || derive_has(q->derive, STORE_RETAINED);
 	bool has_native = false, has_id;
 	int r = HDB_OK;
 
@@ -198,12 +200,13 @@ int query_show_object_columns(struct query *q, struct hdb_error *err)
 		return r;
 	if (!(q->def->uses & QUERY_CHOOSES_COLUMNS)) {
 		show(q, at->heap, has_id && at->heap_count);
-		show(q, at->native, has_native);
+		if (!(q->def->uses & QUERY_OWN_NATIVE))
+			show(q, at->native, has_native);
 	}
-	show(q, at->retained_native, has_native);
+	show(q, at->retained_native, has_native && is_known);
 	show(q, at->depth, has_id && query_option(q, "depth"));
 	for (unsigned i = 0; i < QUERY_HEAPS; i++)
-		show(q, at->heaps[i], has_id && i < at->heap_count);
+		show(q, at->heaps[i], has_id && is_known && i < at->heap_count);
 	return HDB_OK;
 }
 

@@ -86,6 +86,9 @@ enum query_use {
 	QUERY_ROWS_ARE_OBJECTS = 4,
 	QUERY_CHOOSES_COLUMNS = 8, /* shows native and heap itself; has no --depth */
 	QUERY_HAS_NATIVE = 16,     /* of these columns only native, of the row's object */
+	QUERY_OWN_NATIVE = 32,     /* shows the column native itself */
+	/* what objects retain is shown only if it is known already: the answer must come soon */
+	QUERY_IF_KNOWN = 64,
 	QUERY_USES_ALL = 7
 };
 

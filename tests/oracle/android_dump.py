@@ -31,6 +31,7 @@ class Dump:
         self.id_size, self.next = id_size, 0x10000000
         self.classes, self.texts, self.records, self.roots = {}, {}, [], []
         self.strings, self.threads = {}, 0
+        self.frames, self.frame_ids, self.trace_count, self.trace_now = b'', {}, 0, 0
         self.define('java.lang.Object', None)
         self.define('java.lang.Class')
         self.define('java.lang.String', 'java.lang.Object', 'L value', 'I count', 'I offset')
@@ -93,7 +94,7 @@ class Dump:
         if values:
             raise ValueError('%s has no field %s' % (cls_name, ', '.join(values)))
         ident = place or self.address()
-        self.records.append(b'\x21' + self.ident(ident) + struct.pack('>I', 0) +
+        self.records.append(b'\x21' + self.ident(ident) + struct.pack('>I', self.trace_now) +
                             self.ident(self.class_of(cls_name).id) + struct.pack('>I', len(body)) + body)
         return ident
 
@@ -120,6 +121,40 @@ class Dump:
             chars = self.numbers('C', [ord(c) for c in text])
             self.strings[text] = self.new('java.lang.String', value=chars, count=len(text))
         return self.strings[text]
+
+    def heap(self, name):
+        """What is made from now on is in this heap; before, in app."""
+        self.records.append(b'\xfe' + struct.pack('>I', ord(name[0].upper())) + self.ident(self.text(name)))
+
+    def trace(self, *frames):
+        """Instances made from now on were allocated by this stack: (class, method, file, line) each,
+        the innermost first; none: unknown."""
+        self.trace_now = 0
+        if not frames:
+            return
+        self.trace_count += 1
+        self.trace_now = self.trace_count
+        ids = []
+        for frame in frames:
+            name, method, source, line = frame
+            if frame not in self.frame_ids:
+                self.frame_ids[frame] = self.address()
+                self.class_of(name)
+                serial = list(self.classes).index(name) + 1
+                self.frames += self.record(0x04, self.ident(self.frame_ids[frame]) +
+                                           self.ident(self.text(method)) + self.ident(self.text('()V')) +
+                                           self.ident(self.text(source)) + struct.pack('>Ii', serial, line))
+            ids.append(self.frame_ids[frame])
+        self.frames += self.record(0x05, struct.pack('>III', self.trace_now, 0, len(ids)) +
+                                   b''.join(map(self.ident, ids)))
+
+    def samples(self, *pairs):
+        """A record of CPU samples: how many, and the number of the trace, from 1."""
+        self.frames += self.record(0x0d, struct.pack('>II', sum(n for n, _ in pairs), len(pairs)) +
+                                   b''.join(struct.pack('>II', *pair) for pair in pairs))
+
+    def summary(self, live_bytes, live, all_bytes, all_objects):
+        self.frames += self.record(0x07, struct.pack('>IIQQ', live_bytes, live, all_bytes, all_objects))
 
     def root(self, kind, ident, serial=1, frame=0xffffffff):
         self.roots.append((ROOTS[kind], ident, serial, frame))
@@ -160,6 +195,7 @@ class Dump:
             for serial, ident, text in names:
                 out.write(self.record(0x02, struct.pack('>I', serial) + self.ident(ident) +
                                       struct.pack('>I', 0) + self.ident(text)))
+            out.write(self.frames)
             out.write(self.record(0x1c, heap))
             out.write(self.record(0x2c, b''))
 

@@ -452,6 +452,99 @@ static void lies_are_found(void **state)
 	world_free(&world);
 }
 
+/* What a check says of the database as it is. */
+static bool has_failed(const char *check)
+{
+	const struct ask question = { .query = "check" };
+	struct hdb_rows *rows = ask_rows(world.db, &question);
+	bool is_there = false, failed = false;
+
+	while (next_row(rows)) {
+		if (!value_is(rows, "name", check))
+			continue;
+		is_there = true;
+		failed = value_is(rows, "result", "failed");
+		if (!failed && !value_is(rows, "result", "ok"))
+			fail_msg("%s: neither ok nor failed", check);
+	}
+	hdb_rows_close(rows);
+	if (!is_there)
+		fail_msg("%s is not checked", check);
+	return failed;
+}
+
+/* Writes a column of one table with the same value for every object. */
+static void write_column(enum store_table table, uint64_t value)
+{
+	uint64_t values[WORLD_NODES_MAX + WORLD_CLASSES + 16];
+	struct store_writer *writer;
+	struct base_vec block = { 0 };
+	struct base_work work;
+	struct heap *heap;
+
+	hdb_close(world.db);
+	base_work_init(&work, 0, 1, NULL);
+	assert_int_equal(heap_open(world.db_path, NULL, &work, &heap, NULL), HDB_OK);
+	assert_true(heap->object_count <= sizeof(values) / sizeof(values[0]));
+	for (uint32_t i = 0; i < heap->object_count; i++)
+		values[i] = value;
+	assert_int_equal(pack_encode(&block, values, heap->object_count, NULL), HDB_OK);
+	assert_int_equal(
+		store_build(heap->store, (struct store_tables){ &table, 1 }, &work, &writer, NULL),
+		HDB_OK);
+	assert_int_equal(store_put(writer, table,
+				   &(struct store_block){ .key = 0,
+							  .item_count = heap->object_count,
+							  .data = block.data,
+							  .size = block.count },
+				   NULL),
+			 HDB_OK);
+	assert_int_equal(store_put_table(writer, table, heap->object_count, NULL), HDB_OK);
+	assert_int_equal(store_publish(writer, NULL, NULL), HDB_OK);
+	base_vec_release(&block);
+	heap_close(heap);
+	assert_int_equal(hdb_open(world.db_path, NULL, &world.db, NULL), HDB_OK);
+}
+
+/* The same of the tables of depths, native memory, and of those by strength. */
+static void other_lies_are_found(void **state)
+{
+	const struct ask build[] = {
+		{ .query = "retained", .target = "0x10020" },
+		{ .query = "dominators" },
+		{ .query = "dominator-tree" },
+	};
+	const struct ask strong = { .query = "dominators", .options = { "retained=strong" } };
+	uint64_t seed = 7;
+
+	(void)state;
+	world_make(&world, 60, &seed);
+	for (size_t i = 0; i < sizeof(build) / sizeof(build[0]); i++)
+		hdb_rows_close(ask_rows(world.db, &build[i]));
+	hdb_rows_close(ask_rows(world.db, &strong));
+	check_all(0);
+	assert_false(has_failed("whole"));
+	assert_false(has_failed("retained (strong)"));
+	/* Objects that no root reaches have none, and not all others are roots. */
+	write_column(STORE_DEPTH, 1);
+	assert_true(has_failed("depth"));
+	write_column(STORE_VIEW(4, STORE_VIEW_DOMINATORS), 1);
+	write_column(STORE_VIEW(4, STORE_VIEW_RETAINED), 3);
+	assert_true(has_failed("retained (weak)"));
+	assert_false(has_failed("retained (strong)"));
+	assert_false(has_failed("retained"));
+	world_free(&world);
+	/* Native memory that the dump does not tell of, and sums over it that lack it. */
+	world_make(&world, 60, &seed);
+	hdb_rows_close(ask_rows(world.db, &build[2]));
+	write_column(STORE_NATIVE, 5);
+	assert_true(has_failed("native"));
+	write_column(STORE_RETAINED_NATIVE, 0);
+	assert_true(has_failed("retained native"));
+	assert_false(has_failed("retained"));
+	world_free(&world);
+}
+
 /* A big list with repeated entries: its referrers are listed once. */
 static void repeated_references(void **state)
 {
@@ -495,9 +588,8 @@ static void sample_checks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_worlds),
-		cmocka_unit_test(lies_are_found),
-		cmocka_unit_test(repeated_references),
+		cmocka_unit_test(random_worlds),        cmocka_unit_test(lies_are_found),
+		cmocka_unit_test(other_lies_are_found), cmocka_unit_test(repeated_references),
 		cmocka_unit_test(sample_checks),
 	};
 

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TEXT_MAX_BYTES 512
+
 /* The site of the trace and class of `site`, which is added if it is new. */
 static int find_site(struct query *q, struct object_sites *s, struct object_site site,
 		     struct object_site **out, struct hdb_error *err)
@@ -130,4 +132,38 @@ void object_sites_release(struct object_sites *sites)
 {
 	base_vec_release(&sites->sites);
 	base_idmap_release(&sites->map);
+}
+
+/* ---- stacks ---- */
+
+int object_sites_set_stack(struct query *q, const struct store_trace *stack, size_t site_column,
+			   size_t stack_column, struct hdb_error *err)
+{
+	char frame_text[TEXT_MAX_BYTES];
+	struct base_vec text = { 0 };
+	int r = HDB_OK;
+
+	for (uint32_t depth = 0; depth < stack->frame_count && depth < OBJECT_SITES_FRAMES;
+	     depth++) {
+		struct store_frame frame;
+
+		r = heap_trace_frame(q->heap, stack, depth, &frame, err);
+		if (r != HDB_OK)
+			break;
+		r = heap_frame_text(q->heap, &frame, frame_text, sizeof(frame_text), err);
+		if (r == HDB_OK && depth == 0)
+			r = query_set_text(q, site_column, frame_text, err);
+		else if (r == HDB_OK)
+			r = base_bytes_append(&text, text.count ? " < " : "", text.count ? 3 : 0,
+					      err);
+		if (r != HDB_OK)
+			break;
+		if (depth &&
+		    (r = base_bytes_append(&text, frame_text, strlen(frame_text), err)) != HDB_OK)
+			break;
+	}
+	if (r >= 0 && text.count)
+		r = query_set_text_n(q, stack_column, text.data, text.count, err);
+	base_vec_release(&text);
+	return r < 0 ? r : HDB_OK;
 }

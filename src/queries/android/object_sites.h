@@ -26,4 +26,12 @@ struct object_sites {
 int object_sites_count(struct query *q, struct object_sites *out, struct hdb_error *err);
 void object_sites_release(struct object_sites *sites);
 
+/*
+ * Sets the cells of a stack: its innermost frame, and the others, of which OBJECT_SITES_FRAMES are
+ * shown at most. Both stay null where the stack has no frames.
+ */
+#define OBJECT_SITES_FRAMES 32u
+int object_sites_set_stack(struct query *q, const struct store_trace *stack, size_t site_column,
+			   size_t stack_column, struct hdb_error *err);
+
 #endif

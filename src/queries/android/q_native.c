@@ -4,6 +4,7 @@
 #include "derive/native.h"
 #include "queries/queries.h"
 #include "query/coverage.h"
+#include "query/object_columns.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,9 @@ static const struct hdb_column columns[] = {
 	{ "retained", HDB_TYPE_BYTES, "retained",
 	  "of single objects: what would be freed of the Java heap without it" },
 	QUERY_LABEL_COLUMNS,
+	QUERY_OTHER_OBJECT_COLUMNS,
+	{ "heap", HDB_TYPE_TEXT, "heap",
+	  "of single objects: Android's heap that it is in; only of dumps with several" },
 };
 
 static const struct hdb_column facts[] = {
@@ -86,7 +90,7 @@ static void join_classes(struct base_vec *owners)
 static int load_owners(struct query *q, struct state *s, struct hdb_error *err)
 {
 	struct base_vec sizes = { 0 };
-	uint64_t sum = 0;
+	uint64_t sum = 0, count = 0;
 	int r = derive_native_sizes(q->derive, DERIVE_NATIVE_ALL, &sizes, err);
 
 	for (size_t i = 0; i < sizes.count && r == HDB_OK; i++) {
@@ -95,6 +99,9 @@ static int load_owners(struct query *q, struct state *s, struct hdb_error *err)
 		struct owner owner = { .ix = native->ix, .count = 1, .native = native->bytes };
 
 		r = heap_object(q->heap, native->ix, &object, err);
+		if (r == HDB_OK && heap_leaves_out(q->heap, object.heap_no))
+			continue;
+		count++;
 		owner.class_no = object.class_no;
 		owner.shallow = object.shallow_bytes;
 		sum += native->bytes;
@@ -102,7 +109,7 @@ static int load_owners(struct query *q, struct state *s, struct hdb_error *err)
 			r = base_vec_push(&s->owners, &owner, sizeof(owner), err);
 	}
 	if (r == HDB_OK)
-		r = query_fact(q, "objects", sizes.count, err);
+		r = query_fact(q, "objects", count, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "native", sum, err);
 	base_vec_release(&sizes);
@@ -126,7 +133,10 @@ static int open_native(struct query *q, struct hdb_error *err)
 	if (s->owners.count)
 		qsort(s->owners.data, s->owners.count, sizeof(struct owner), compare_native);
 	q->total = s->owners.count;
-	return s->is_by_object ? HDB_OK : query_choose(q, "class,objects,native,shallow", err);
+	return query_choose(q,
+			    s->is_by_object ? "id,class,label,native,shallow,retained" :
+					      "class,objects,native,shallow",
+			    err);
 }
 
 static int next_native(struct query *q, struct hdb_error *err)
@@ -177,5 +187,6 @@ const struct query_def query_native = {
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_ALL,
+	.uses = QUERY_USES_ALL | QUERY_OWN_NATIVE,
 	.open = open_native, .next = next_native, .close = close_native,
 };

@@ -13,10 +13,6 @@
 
 enum { TRACE, CLASS, COUNT, SHALLOW, FRAMES, SITE, STACK };
 
-#define TEXT_MAX_BYTES 512
-/* Frames of a stack that are shown. */
-#define FRAMES_SHOWN 32u
-
 static const struct hdb_option_spec options[] = {
 	{ "by", HDB_OPTION_CHOICE, "stack|class", "a row a stack, or a row a stack and class",
 	  .default_value = "stack" },
@@ -104,36 +100,6 @@ static int open_sites(struct query *q, struct hdb_error *err)
 		       HDB_OK;
 }
 
-static int set_stack(struct query *q, const struct object_site *site, struct hdb_error *err)
-{
-	char frame_text[TEXT_MAX_BYTES];
-	struct base_vec text = { 0 };
-	int r = HDB_OK;
-
-	for (uint32_t depth = 0; depth < site->stack.frame_count && depth < FRAMES_SHOWN; depth++) {
-		struct store_frame frame;
-
-		r = heap_trace_frame(q->heap, &site->stack, depth, &frame, err);
-		if (r != HDB_OK)
-			break;
-		r = heap_frame_text(q->heap, &frame, frame_text, sizeof(frame_text), err);
-		if (r == HDB_OK && depth == 0)
-			r = query_set_text(q, SITE, frame_text, err);
-		else if (r == HDB_OK)
-			r = base_bytes_append(&text, text.count ? " < " : "", text.count ? 3 : 0,
-					      err);
-		if (r != HDB_OK)
-			break;
-		if (depth &&
-		    (r = base_bytes_append(&text, frame_text, strlen(frame_text), err)) != HDB_OK)
-			break;
-	}
-	if (r >= 0 && text.count)
-		r = query_set_text_n(q, STACK, text.data, text.count, err);
-	base_vec_release(&text);
-	return r < 0 ? r : HDB_OK;
-}
-
 static int next_site(struct query *q, struct hdb_error *err)
 {
 	struct state *s = q->state;
@@ -149,7 +115,7 @@ static int next_site(struct query *q, struct hdb_error *err)
 	query_set(q, FRAMES, site->stack.frame_count);
 	if (s->counted.is_by_class)
 		r = query_set_text(q, CLASS, heap_class_name(q->heap, site->class_no), err);
-	return r == HDB_OK ? set_stack(q, site, err) : r;
+	return r == HDB_OK ? object_sites_set_stack(q, &site->stack, SITE, STACK, err) : r;
 }
 
 static void close_sites(struct query *q)

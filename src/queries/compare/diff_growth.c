@@ -12,6 +12,7 @@
 #include "queries/compare/diff.h"
 #include "queries/compare/growth_shares.h"
 #include "queries/compare/growth_tree.h"
+#include "query/coverage.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -206,7 +207,15 @@ int diff_growth_open(struct query *q, struct diff *d, struct hdb_error *err)
 		return r;
 	if ((r = query_fact(q, "growing", g->group_count, err)) != HDB_OK)
 		return r;
-	return query_fact(q, "folded", g->merged.folded, err);
+	if ((r = query_fact(q, "folded", g->merged.folded, err)) < 0)
+		return r;
+	for (size_t s = 0; s < d->side_count; s++)
+		if (g->shares[s].is_cut)
+			return query_cut(
+				q, NULL, err,
+				"what growing references reach is followed so far, then no "
+				"more: retained sizes are lower bounds");
+	return r;
 }
 
 /* ---- rows ---- */

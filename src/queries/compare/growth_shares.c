@@ -188,8 +188,8 @@ static int follow_groups(struct sharing *s, struct growth_shares *out, struct hd
 			s->share->bytes = (uint64_t)(s->bytes + 0.5);
 			s->share->objects = (uint64_t)(s->objects + 0.5);
 		}
+		out->is_cut |= !s->steps_left;
 	}
-	out->is_cut = !s->steps_left;
 	free(first);
 	free(list);
 	return r;

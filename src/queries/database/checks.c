@@ -1,6 +1,7 @@
 /*
  * queries/database/checks.c - the list of checks, and those of the tables that hold objects and
- * classes. The others are in checks_counts.c, checks_edges.c and checks_tree.c.
+ * classes. The others are in checks_counts.c, checks_edges.c, checks_tree.c and
+ * checks_sums.c.
  *
  * Each is one or two passes over whole tables; memory is at most some bytes an object, from the
  * budget.
@@ -136,17 +137,29 @@ static int check_objects(struct query *q, bool *ok, char *detail, struct hdb_err
 }
 
 static const struct query_check_step steps[] = {
-	{ "counts", { 0 }, check_counts },
-	{ "identifiers", { 0 }, check_ids },
-	{ "objects", { 0 }, check_objects },
-	{ "class counts", { STORE_CLASS_COUNTS }, query_check_class_counts },
-	{ "references", { 0 }, query_check_references },
-	{ "referrers", { STORE_REFERRERS }, query_check_referrers },
-	{ "reach", { STORE_REACH }, query_check_reach },
-	{ "retained", { STORE_DOMINATORS, STORE_RETAINED }, query_check_retained },
-	{ "reach and dominators", { STORE_REACH, STORE_DOMINATORS }, query_check_agreement },
-	{ "children", { STORE_CHILDREN, STORE_RETAINED }, query_check_children },
-	{ "top level", { STORE_TOP_LEVEL, STORE_RETAINED }, query_check_top_level },
+	{ "counts", { 0 }, check_counts, false },
+	{ "identifiers", { 0 }, check_ids, false },
+	{ "objects", { 0 }, check_objects, false },
+	{ "class counts", { STORE_CLASS_COUNTS }, query_check_class_counts, false },
+	{ "references", { 0 }, query_check_references, false },
+	{ "referrers", { STORE_REFERRERS }, query_check_referrers, false },
+	{ "reach", { STORE_REACH }, query_check_reach, false },
+	{ "retained", { STORE_DOMINATORS, STORE_RETAINED }, query_check_retained, true },
+	{ "reach and dominators", { STORE_REACH, STORE_DOMINATORS }, query_check_agreement, true },
+	{ "children", { STORE_CHILDREN, STORE_RETAINED }, query_check_children, true },
+	{ "top level", { STORE_TOP_LEVEL, STORE_RETAINED }, query_check_top_level, true },
+	{ "depth", { STORE_DEPTH, STORE_REACH }, query_check_depth, true },
+	{ "totals", { STORE_TOTALS, STORE_DOMINATORS }, query_check_totals, true },
+	{ "whole", { STORE_WHOLE, STORE_DOMINATORS }, query_check_whole, true },
+	{ "native", { STORE_NATIVE }, query_check_native, false },
+	{ "retained native",
+	  { STORE_RETAINED_NATIVE, STORE_DOMINATORS },
+	  query_check_retained_native,
+	  true },
+	{ "retained heaps",
+	  { STORE_RETAINED_HEAPS, STORE_DOMINATORS },
+	  query_check_retained_heaps,
+	  true },
 };
 
 const struct query_check_step *query_check_steps(size_t *count)

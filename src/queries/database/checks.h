@@ -8,10 +8,12 @@
 
 #include <stdio.h>
 
-/* Checks that there is room for. */
-#define CHECKS_MAX 16
+/* Checks that there is room for: those of each strength of references, too. */
+#define CHECKS_MAX 96
 /* Tables that one check may need. */
 #define CHECK_NEEDS_MAX 2
+/* Bytes of a check's name, its end included. */
+#define CHECK_NAME_SIZE 64
 /* Bytes of what a check says, its end included. */
 #define CHECK_DETAIL_SIZE HDB_ERROR_SIZE
 
@@ -23,6 +25,8 @@ struct query_check_step {
 	 * as good as not ok; other failures mean that it could not be done.
 	 */
 	int (*run)(struct query *q, bool *ok, char *detail, struct hdb_error *err);
+	/* Also of the tables where references count only up to some strength, where they are. */
+	bool is_by_strength;
 };
 
 /* For `run`: what it found is wrong, or is as it should be. The text is printf's. */
@@ -45,6 +49,14 @@ int query_check_retained(struct query *q, bool *ok, char *detail, struct hdb_err
 int query_check_agreement(struct query *q, bool *ok, char *detail, struct hdb_error *err);
 int query_check_children(struct query *q, bool *ok, char *detail, struct hdb_error *err);
 int query_check_top_level(struct query *q, bool *ok, char *detail, struct hdb_error *err);
+
+/* checks_sums.c */
+int query_check_native(struct query *q, bool *ok, char *detail, struct hdb_error *err);
+int query_check_retained_native(struct query *q, bool *ok, char *detail, struct hdb_error *err);
+int query_check_retained_heaps(struct query *q, bool *ok, char *detail, struct hdb_error *err);
+int query_check_depth(struct query *q, bool *ok, char *detail, struct hdb_error *err);
+int query_check_totals(struct query *q, bool *ok, char *detail, struct hdb_error *err);
+int query_check_whole(struct query *q, bool *ok, char *detail, struct hdb_error *err);
 
 /* All of them, in the order in which they run. Static. */
 const struct query_check_step *query_check_steps(size_t *count);

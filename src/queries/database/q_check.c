@@ -32,7 +32,8 @@ static const struct hdb_column facts[] = {
 };
 
 struct row {
-	const char *name, *result;
+	char name[CHECK_NAME_SIZE];
+	const char *result;
 	char detail[CHECK_DETAIL_SIZE];
 };
 
@@ -42,14 +43,15 @@ struct check {
 };
 
 /* Runs one check; damage is its result, anything else that fails is the query's. */
-static int run(struct query *q, const struct query_check_step *step, struct row *row,
-	       uint64_t *failed, struct hdb_error *err)
+static int run(struct query *q, const struct query_check_step *step, const char *strength,
+	       struct row *row, struct hdb_error *err)
 {
 	struct hdb_error found = { 0 };
 	bool ok = true;
 	int r;
 
-	row->name = step->name;
+	(void)snprintf(row->name, sizeof(row->name), "%s%s%s%s", step->name, strength ? " (" : "",
+		       strength ? strength : "", strength ? ")" : "");
 	for (size_t i = 0; i < CHECK_NEEDS_MAX && step->needs[i]; i++) {
 		if (!derive_has(q->derive, step->needs[i])) {
 			row->result = "not built";
@@ -66,12 +68,46 @@ static int run(struct query *q, const struct query_check_step *step, struct row 
 		return hdb_fail(err, r, "%s", found.message);
 	}
 	row->result = ok ? "ok" : "failed";
-	*failed += !ok;
 	return HDB_OK;
+}
+
+static bool is_there(struct query *q, const struct query_check_step *step)
+{
+	for (size_t i = 0; i < CHECK_NEEDS_MAX && step->needs[i]; i++)
+		if (!derive_has(q->derive, step->needs[i]))
+			return false;
+	return true;
+}
+
+/* The checks of the tables of one strength, as far as these are there. */
+static int run_strength(struct query *q, struct check *c, enum derive_view view,
+			const char *strength, struct hdb_error *err)
+{
+	struct derive *all = q->derive;
+	const struct query_check_step *steps;
+	size_t count;
+	int r = derive_get_view(all, view, &q->derive, err);
+
+	q->session.derive = q->derive;
+	steps = query_check_steps(&count);
+	for (size_t i = 0; i < count && r == HDB_OK && c->count < CHECKS_MAX; i++)
+		if (steps[i].is_by_strength && is_there(q, &steps[i]))
+			r = run(q, &steps[i], strength, &c->rows[c->count++], err);
+	q->derive = q->session.derive = all;
+	return r;
 }
 
 static int open_check(struct query *q, struct hdb_error *err)
 {
+	static const struct {
+		enum derive_view view;
+		const char *name;
+	} views[] = {
+		{ DERIVE_STRONG, "strong" },
+		{ DERIVE_SOFT, "soft" },
+		{ DERIVE_FINALIZER, "finalizer" },
+		{ DERIVE_WEAK, "weak" },
+	};
 	struct check *c = calloc(1, sizeof(*c));
 	const struct query_check_step *steps;
 	uint64_t blocks = 0, failed = 0;
@@ -84,7 +120,7 @@ static int open_check(struct query *q, struct hdb_error *err)
 	r = store_check(q->heap->store, q->work, &blocks, err);
 	if (r < 0)
 		return r;
-	c->rows[c->count].name = "checksums";
+	(void)snprintf(c->rows[c->count].name, CHECK_NAME_SIZE, "checksums");
 	c->rows[c->count].result = "ok";
 	(void)snprintf(c->rows[c->count++].detail, CHECK_DETAIL_SIZE, "%" PRIu64 " blocks", blocks);
 	steps = query_check_steps(&count);
@@ -92,9 +128,14 @@ static int open_check(struct query *q, struct hdb_error *err)
 		goto out;
 	for (size_t i = 0; i < count && c->count < CHECKS_MAX; i++) {
 		base_stage(q->work, "checking tables", 0, "");
-		if ((r = run(q, &steps[i], &c->rows[c->count++], &failed, err)) != HDB_OK)
+		if ((r = run(q, &steps[i], NULL, &c->rows[c->count++], err)) != HDB_OK)
 			goto out;
 	}
+	for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++)
+		if ((r = run_strength(q, c, views[i].view, views[i].name, err)) != HDB_OK)
+			goto out;
+	for (size_t i = 0; i < c->count; i++)
+		failed += strcmp(c->rows[i].result, "failed") == 0;
 	r = query_fact(q, "blocks", blocks, err);
 out:
 	q->total = c->count;

@@ -3,7 +3,9 @@
  * counts of records, allocation sites, CPU samples, heap summaries.
  */
 #include "heap/heap_database.h"
+#include "heap/threads.h"
 #include "hprof/reader.h"
+#include "queries/android/object_sites.h"
 #include "queries/queries.h"
 #include "query/coverage.h"
 #include "query/table_rows.h"
@@ -196,8 +198,33 @@ enum {
 	SITE_LIVE_BYTES,
 	SITE_OBJECTS,
 	SITE_BYTES,
-	SITE_TRACE
+	SITE_TRACE,
+	SITE_FRAMES,
+	SITE_SITE,
+	SITE_STACK
 };
+
+/* The frames of a record's stack trace. */
+#define STACK_COLUMNS \
+	{ "frames", HDB_TYPE_COUNT, "frames", \
+	  "depth of the stack, as far as the dump has it; null if it is not in the dump" }, \
+		{ "site", HDB_TYPE_TEXT, "in", "the innermost frame" }, \
+	{ \
+		"stack", HDB_TYPE_TEXT, "called from", \
+			"the other frames, the innermost first; 32 at most" \
+	}
+
+/* Sets `frames` and the two columns after it. */
+static int set_stack(struct query *q, uint32_t trace_serial, size_t frames, struct hdb_error *err)
+{
+	struct store_trace trace;
+	const int r = heap_trace(q->heap, trace_serial, &trace, err);
+
+	if (r != HDB_OK)
+		return r == HDB_NOTFOUND ? HDB_OK : r;
+	query_set(q, frames, trace.frame_count);
+	return object_sites_set_stack(q, &trace, frames + 1, frames + 2, err);
+}
 
 static const struct hdb_column site_columns[] = {
 	{ "record", HDB_TYPE_COUNT, "record", "which ALLOC SITES record, from 1" },
@@ -207,12 +234,13 @@ static const struct hdb_column site_columns[] = {
 	{ "allocated_objects", HDB_TYPE_COUNT, "objects", "instances that were allocated" },
 	{ "allocated_bytes", HDB_TYPE_BYTES, "bytes", "their bytes" },
 	{ "trace", HDB_TYPE_COUNT, "trace", "serial number of the stack trace" },
+	STACK_COLUMNS,
 };
 
-/* Android's dumps have no such record, but a trace of each object. */
+/* Dumps of Android and of HPROF's agent may have no such record, but a trace of each object. */
 static int open_sites(struct query *q, struct hdb_error *err)
 {
-	if (q->heap->is_android && !heap_record_count(q->heap, STORE_ALLOC_SITES))
+	if (!heap_record_count(q->heap, STORE_ALLOC_SITES))
 		return query_become(q, &query_object_sites, err);
 	return query_records_open(q, STORE_ALLOC_SITES, sizeof(struct store_alloc_site), err);
 }
@@ -220,7 +248,7 @@ static int open_sites(struct query *q, struct hdb_error *err)
 static int next_site(struct query *q, struct hdb_error *err)
 {
 	struct store_alloc_site site;
-	const int r = query_records_next(q, &site, err);
+	int r = query_records_next(q, &site, err);
 
 	if (r != HDB_OK)
 		return r;
@@ -230,7 +258,9 @@ static int next_site(struct query *q, struct hdb_error *err)
 	query_set(q, SITE_OBJECTS, site.allocated_instances);
 	query_set(q, SITE_BYTES, site.allocated_bytes);
 	query_set(q, SITE_TRACE, site.trace_serial);
-	return query_set_dump_text(q, SITE_CLASS, site.class_text, err);
+	if ((r = query_set_dump_text(q, SITE_CLASS, site.class_text, err)) != HDB_OK)
+		return r;
+	return set_stack(q, site.trace_serial, SITE_FRAMES, err);
 }
 
 const struct query_def query_alloc_sites = {
@@ -238,7 +268,7 @@ const struct query_def query_alloc_sites = {
 		.name = "alloc-sites",
 		.group = "database", .example = "",
 		.targets = "",
-		.summary = "allocation sites, if the dump has them; of Android's dumps: object-sites",
+		.summary = "allocation sites, if the dump has records of them; else as object-sites",
 		.options = no_options,
 		.columns = site_columns, .column_count = COUNT_OF(site_columns), .is_query = 1,
 	},
@@ -247,13 +277,22 @@ const struct query_def query_alloc_sites = {
 
 /* ---- CPU samples ---- */
 
-enum { SAMPLE_RECORD, SAMPLE_COUNT, SAMPLE_PERCENT, SAMPLE_TRACE };
+enum {
+	SAMPLE_RECORD,
+	SAMPLE_COUNT,
+	SAMPLE_PERCENT,
+	SAMPLE_TRACE,
+	SAMPLE_FRAMES,
+	SAMPLE_SITE,
+	SAMPLE_STACK
+};
 
 static const struct hdb_column sample_columns[] = {
 	{ "record", HDB_TYPE_COUNT, "record", "which CPU SAMPLES record, from 1" },
 	{ "samples", HDB_TYPE_COUNT, "samples", "samples with this stack trace" },
 	{ "percent", HDB_TYPE_PERCENT, "%", "share of the record's samples" },
 	{ "trace", HDB_TYPE_COUNT, "trace", "serial number of the stack trace" },
+	STACK_COLUMNS,
 };
 
 static int open_samples(struct query *q, struct hdb_error *err)
@@ -274,7 +313,7 @@ static int next_sample(struct query *q, struct hdb_error *err)
 		query_set_double(q, SAMPLE_PERCENT,
 				 100.0 * sample.sample_count / sample.total_count);
 	query_set(q, SAMPLE_TRACE, sample.trace_serial);
-	return HDB_OK;
+	return set_stack(q, sample.trace_serial, SAMPLE_FRAMES, err);
 }
 
 const struct query_def query_cpu_samples = {

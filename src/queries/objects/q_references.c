@@ -4,6 +4,7 @@
 #include "analysis/describe.h"
 #include "queries/queries.h"
 #include "query/object_cells.h"
+#include "query/object_columns.h"
 
 #include <stdlib.h>
 #include <stdio.h>
@@ -27,13 +28,14 @@ static const struct hdb_column columns[] = {
 	  "object; null while the table is not built" },
 	{ "strength", HDB_TYPE_TEXT, "strength", "strong, soft, weak, phantom or finalizer" },
 	QUERY_LABEL_COLUMNS,
+	QUERY_OBJECT_COLUMNS,
 };
 
 static const struct hdb_column facts[] = {
 	{ "id", HDB_TYPE_ID, "object", "whose references these are" },
 	{ "class", HDB_TYPE_TEXT, "class", "its class" },
 	{ "references", HDB_TYPE_COUNT, "references",
-	  "distinct objects, its class included; in long "
+	  "distinct objects, its class included, in all heaps; in long "
 	  "arrays an object may count more than once" },
 };
 
@@ -203,5 +205,6 @@ const struct query_def query_references = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.uses = QUERY_USES_ALL | QUERY_IF_KNOWN,
 	.open = open_references, .next = next_references, .close = close_references,
 };

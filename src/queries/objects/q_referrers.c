@@ -5,6 +5,7 @@
 #include "queries/queries.h"
 #include "query/coverage.h"
 #include "query/object_cells.h"
+#include "query/object_columns.h"
 
 #include <stdlib.h>
 
@@ -30,13 +31,14 @@ static const struct hdb_column columns[] = {
 	  "object; null while the table is not built" },
 	{ "reachable", HDB_TYPE_BOOL, "reachable", "whether a root reaches it" },
 	QUERY_LABEL_COLUMNS,
+	QUERY_OBJECT_COLUMNS,
 };
 
 static const struct hdb_column facts[] = {
 	{ "id", HDB_TYPE_ID, "object", "whose referrers these are" },
 	{ "class", HDB_TYPE_TEXT, "class", "its class" },
 	{ "referrers", HDB_TYPE_COUNT, "referrers",
-	  "distinct objects, without instances of a class" },
+	  "distinct objects in all heaps, without instances of a class" },
 	{ "instances", HDB_TYPE_COUNT, "instances",
 	  "of a class object: its instances, which refer to "
 	  "it, too" },
@@ -105,6 +107,7 @@ static int count_instances(struct query *q, struct referrers *s, uint32_t class_
 		while ((r = read_next_block(q, s, err)) == HDB_OK)
 			for (uint32_t i = 0; i < s->block->count; i++)
 				sum.count += s->block->class_no[i] == class_no &&
+					     s->block->kind[i] != HEAP_LEFT_OUT &&
 					     s->block->first_ix + i != HEAP_BOOT_LOADER;
 		s->block->count = 0;
 		s->block_no = 0;
@@ -244,5 +247,6 @@ const struct query_def query_referrers = {
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_ALL,
+	.uses = QUERY_USES_ALL | QUERY_IF_KNOWN,
 	.open = open_referrers, .next = next_referrers, .close = close_referrers,
 };

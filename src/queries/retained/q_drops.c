@@ -14,6 +14,7 @@
 #include "query/common_options.h"
 #include "query/coverage.h"
 #include "query/object_cells.h"
+#include "query/object_columns.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,10 +63,11 @@ static const struct hdb_column columns[] = {
 	{ "holder", HDB_TYPE_TEXT, "holder", "what that is; none if there is no such object" },
 	{ "holder_retained", HDB_TYPE_BYTES, "holder retains", "its retained size" },
 	QUERY_LABEL_COLUMNS,
+	QUERY_OBJECT_COLUMNS,
 };
 
 static const struct hdb_column facts[] = {
-	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
+	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", "of all heaps: 100 %" },
 	{ "threshold", HDB_TYPE_BYTES, "threshold", "a drop is larger than this" },
 	QUERY_COVERAGE_FACTS,
 };
@@ -178,7 +180,12 @@ static int open_drops(struct query *q, struct hdb_error *err)
 	d->q = q;
 	d->skip = query_text(q, "skip");
 	percent = query_number(q, "threshold", 0);
-	if ((r = analysis_heap_total(&q->session, &whole, err)) != HDB_OK)
+	/* Objects of one heap retain what is in others, too. */
+	const bool was_filtered = heap_show_all(q->heap);
+
+	r = analysis_heap_total(&q->session, &whole, err);
+	q->heap->is_filtered = was_filtered;
+	if (r != HDB_OK)
 		return r;
 	if ((r = derive_children(q->derive, &d->children, err)) != HDB_OK)
 		return r;
@@ -299,5 +306,6 @@ const struct query_def query_drops = {
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE,
+	.uses = QUERY_USES_ALL,
 	.open = open_drops, .next = next_drop, .close = close_drops,
 };

@@ -6,6 +6,7 @@
 #include "analysis/members.h"
 #include "base/bits.h"
 #include "base/glob.h"
+#include "derive/native.h"
 #include "heap/heap_database.h"
 #include "queries/queries.h"
 #include "query/common_options.h"
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME, LOADER, COUNT, SHALLOW, DOMINATED, DOMINATED_SHALLOW, EXAMPLE };
+enum { NAME, LOADER, COUNT, SHALLOW, DOMINATED, DOMINATED_SHALLOW, EXAMPLE, NATIVE };
 
 static const struct hdb_option_spec options[] = {
 	{ "skip", HDB_OPTION_CLASSES, "PATTERN,...|none",
@@ -40,6 +41,9 @@ static const struct hdb_column columns[] = {
 	  "objects of the target that they dominate" },
 	{ "dominated_shallow", HDB_TYPE_BYTES, "dominated shallow", "bytes of these" },
 	{ "id", HDB_TYPE_ID, "example", "one of the dominators, that of the first object" },
+	{ "dominated_native", HDB_TYPE_BYTES, "dominated native",
+	  "memory outside of the Java heap that the dominated objects own, not in the other sizes; "
+	  "given if they own any" },
 };
 
 static const struct hdb_column facts[] = {
@@ -52,12 +56,13 @@ static const struct hdb_column facts[] = {
 struct group {
 	uint32_t key; /* class number; class_count and more: class objects; twice that: none */
 	uint32_t example_ix;
-	uint64_t count, shallow_bytes, dominated, dominated_bytes;
+	uint64_t count, shallow_bytes, dominated, dominated_bytes, native;
 };
 
 struct immediate {
 	struct group *groups;
 	size_t count, at;
+	bool has_native;
 };
 
 struct finder {
@@ -68,6 +73,7 @@ struct finder {
 	uint8_t *is_skipped;  /* by key */
 	struct group *groups; /* by key */
 	struct heap_block *block;
+	struct base_vec native; /* struct derive_native, ascending */
 };
 
 /* Reads dominators, and under which key each object counts. */
@@ -110,6 +116,7 @@ static int add_member(const struct finder *f, uint32_t ix, uint64_t shallow, str
 	group = &f->groups[above == HEAP_NONE ? none : f->key[above]];
 	group->dominated++;
 	group->dominated_bytes += shallow;
+	group->native += derive_native_in(&f->native, ix);
 	if (group == &f->groups[none] || base_bit_has(f->seen, above))
 		return HDB_OK;
 	base_bit_put(f->seen, above);
@@ -141,7 +148,8 @@ static int pass(const struct finder *f, const uint8_t *is_member_class, struct h
 			if (!is_member_class && base_bit_has(f->seen, ix))
 				f->groups[f->key[ix]].shallow_bytes += block->shallow[i];
 			if (is_member_class && is_member_class[block->class_no[i]] &&
-			    f->idom[ix] != ix && !is_invented(heap, block, i))
+			    block->kind[i] != HEAP_LEFT_OUT && f->idom[ix] != ix &&
+			    !is_invented(heap, block, i))
 				r = add_member(f, ix, block->shallow[i], err);
 		}
 		if (r == HDB_OK)
@@ -175,19 +183,26 @@ static int find_all(struct query *q, struct immediate *s, struct finder *f,
 	const size_t keys = (size_t)q->heap->class_count * 2 + 1;
 	int r;
 
+	const bool was_filtered = heap_show_all(q->heap);
+
 	mark_skipped(f);
 	base_stage(q->work, "finding dominators", q->heap->object_count, "objects");
 	if ((r = load(f, err)) != HDB_OK)
 		goto out;
+	/* Only what is dominated must be of the heap that was asked for. */
+	q->heap->is_filtered = was_filtered;
 	if ((r = pass(f, members->is_member_class, err)) != HDB_OK)
 		goto out;
+	(void)heap_show_all(q->heap);
 	r = pass(f, NULL, err);
 out:
+	q->heap->is_filtered = was_filtered;
 	for (size_t k = 0; k < keys; k++) {
 		if (!f->groups[k].dominated)
 			continue;
 		f->groups[s->count] = f->groups[k];
 		f->groups[s->count++].key = (uint32_t)k;
+		s->has_native |= f->groups[k].native > 0;
 	}
 	if (s->count)
 		qsort(f->groups, s->count, sizeof(*f->groups), compare_groups);
@@ -203,6 +218,8 @@ static int find_dominators(struct query *q, struct immediate *s,
 	struct finder f = { .q = q };
 	int r = derive_need(q->derive, STORE_DOMINATORS, err);
 
+	if (r == HDB_OK)
+		r = derive_native_sizes(q->derive, DERIVE_NATIVE_ALL, &f.native, err);
 	s->groups = f.groups = calloc(keys, sizeof(*f.groups));
 	f.is_skipped = calloc(keys, 1);
 	f.block = malloc(sizeof(*f.block));
@@ -223,6 +240,7 @@ static int find_dominators(struct query *q, struct immediate *s,
 	f.seen = seen.data;
 	r = find_all(q, s, &f, members, err);
 out:
+	base_vec_release(&f.native);
 	free(f.is_skipped);
 	free(f.block);
 	base_big_free(q->work, &idom);
@@ -255,6 +273,11 @@ static int open_immediate(struct query *q, struct hdb_error *err)
 	if ((r = query_fact(q, "shallow", members.reachable_bytes, err)) != HDB_OK)
 		goto out;
 	r = query_tell_unreachable(q, members.unreachable_count, members.unreachable_bytes, err);
+	if (r == HDB_OK && !s->has_native && !query_option(q, "columns"))
+		r = query_choose(q,
+				 "name,loader,objects,shallow,dominated_objects,dominated_shallow,"
+				 "id",
+				 err);
 out:
 	analysis_members_release(&q->session, &members);
 	q->total = s->count;
@@ -278,6 +301,7 @@ static int next_immediate(struct query *q, struct hdb_error *err)
 	query_set(q, SHALLOW, group->shallow_bytes);
 	query_set(q, DOMINATED, group->dominated);
 	query_set(q, DOMINATED_SHALLOW, group->dominated_bytes);
+	query_set(q, NATIVE, group->native);
 	if (group->key == 2 * n) {
 		query_lend_text(q, NAME, "<root>", strlen("<root>"));
 		return HDB_OK;
@@ -314,5 +338,6 @@ const struct query_def query_immediate_dominators = {
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE,
+	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
 	.open = open_immediate, .next = next_immediate, .close = close_immediate,
 };

@@ -7,6 +7,7 @@
 #include "analysis/members.h"
 #include "analysis/merged.h"
 #include "base/bits.h"
+#include "derive/native.h"
 #include "queries/compare/growth_tree.h"
 #include "queries/queries.h"
 #include "query/common_options.h"
@@ -17,12 +18,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEVEL, NAME, COUNT, SHALLOW, TOTAL_COUNT, TOTAL, PERCENT, ID, OTHERS, COLUMN_COUNT };
+enum {
+	LEVEL,
+	NAME,
+	COUNT,
+	SHALLOW,
+	TOTAL_COUNT,
+	TOTAL,
+	PERCENT,
+	ID,
+	OTHERS,
+	NATIVE,
+	TOTAL_NATIVE,
+	COLUMN_COUNT
+};
 
 #define OTHERS_COLUMN \
 	[OTHERS] = { "others", HDB_TYPE_COUNT, "others", \
 		     "of a row that stands for nodes that are not " \
 		     "shown: how many; null for a node; given if there are such rows" }
+#define NATIVE_COLUMN \
+	[NATIVE] = { "native", HDB_TYPE_BYTES, "native", \
+		     "memory outside of the Java heap that the objects own, not in the other " \
+		     "sizes; given if they own any" }
 
 /* Without --min: nodes of the dominator tree that are shown, as a part of all reachable bytes. */
 #define MIN_PART 1000
@@ -76,6 +94,9 @@ static const struct hdb_column path_columns[COLUMN_COUNT] = {
 		 "of the objects of the set that end here the one that retains "
 		 "most" },
 	OTHERS_COLUMN,
+	NATIVE_COLUMN,
+	[TOTAL_NATIVE] = { "below_native", HDB_TYPE_BYTES, "native below",
+			   "native memory of the objects below; given if there is any" },
 };
 
 static const struct hdb_column tree_columns[COLUMN_COUNT] = {
@@ -92,11 +113,15 @@ static const struct hdb_column tree_columns[COLUMN_COUNT] = {
 			  "below it" },
 	[TOTAL] = { "retained", HDB_TYPE_BYTES, "retained",
 		    "bytes of the objects of the node and below "
-		    "it: what they retain" },
+		    "it: what they retain, with --heap in that heap" },
 	[PERCENT] = { "percent", HDB_TYPE_PERCENT, "%",
 		      "retained as a share of all reachable bytes" },
 	[ID] = { "id", HDB_TYPE_ID, "id", "the object of the node that retains most" },
 	OTHERS_COLUMN,
+	NATIVE_COLUMN,
+	[TOTAL_NATIVE] = { "retained_native", HDB_TYPE_BYTES, "retained native",
+			   "native memory of the objects of the node and below it; given if "
+			   "there is any" },
 };
 
 static const struct hdb_column path_facts[] = {
@@ -115,7 +140,8 @@ static const struct hdb_column path_facts[] = {
 };
 
 static const struct hdb_column tree_facts[] = {
-	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
+	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes",
+	  "of the whole heap, with --heap of that one: 100 %" },
 	{ "min", HDB_TYPE_BYTES, "shown from bytes",
 	  "retained bytes of a node from which on it is shown" },
 	{ "folded", HDB_TYPE_COUNT, "folded",
@@ -129,8 +155,9 @@ struct merged_query {
 	struct analysis_merged_walk walk;
 	struct analysis_excludes excludes;
 	struct analysis_members members;
-	struct base_big bits; /* the members, a bit an object */
-	uint32_t one;         /* the member, if an object is named */
+	struct base_big bits;   /* the members, a bit an object */
+	struct base_vec native; /* struct derive_native */
+	uint32_t one;           /* the member, if an object is named */
 	bool is_one;
 	uint64_t whole; /* 100 %: objects, or bytes */
 	bool is_paths;
@@ -169,6 +196,9 @@ static int find_members(struct query *q, struct merged_query *s, struct hdb_erro
 			return r;
 		if ((r = derive_is_reachable(q->derive, ix, &reachable, err)) != HDB_OK)
 			return r;
+		/* It is the set, if it is in the heap that was asked for. */
+		if (heap_leaves_out(q->heap, object.heap_no))
+			return HDB_OK;
 		base_bit_put(bits, ix);
 		s->one = ix;
 		s->is_one = true;
@@ -195,13 +225,17 @@ static int merge_by_field(struct query *q, struct merged_query *s, struct hdb_er
 		.use = LIBRARY_FOR_NOTHING,
 		.members = s->bits.data,
 	};
+	bool was_filtered;
 	int r;
 
 	if (!analysis_excludes_is_weak(&s->excludes))
 		return hdb_fail(err, HDB_EUSAGE,
 				"--by field follows strong references; --exclude does not go with "
 				"it");
+	/* The members are of the heap that was asked for, what holds them may be of others. */
+	was_filtered = heap_show_all(q->heap);
 	r = growth_tree_add(&q->session, &s->merged, 0, &options, err);
+	q->heap->is_filtered = was_filtered;
 	analysis_merged_finish(&s->merged);
 	return r;
 }
@@ -212,6 +246,7 @@ static int merge_paths(struct query *q, struct merged_query *s, struct hdb_error
 		.members = s->bits.data,
 		.list = s->is_one ? &s->one : s->members.ixs.data,
 		.list_count = s->is_one ? 1 : s->members.count,
+		.native = &s->native,
 	};
 	struct derive_filter filter;
 	int r = HDB_OK;
@@ -261,7 +296,24 @@ static int open_state(struct query *q, bool is_paths, struct merged_query **out,
 		return hdb_fail_memory(err, "a merged tree", sizeof(*s));
 	s->is_paths = is_paths;
 	analysis_merged_init(&s->merged, query_by(q), 1);
-	return HDB_OK;
+	return derive_native_sizes(q->derive, DERIVE_NATIVE_ALL, &s->native, err);
+}
+
+/* Those of others and of native memory only where there are any. */
+static int choose_columns(struct query *q, const struct merged_query *s, struct hdb_error *err)
+{
+	bool has_native = false;
+	char names[256];
+
+	for (uint32_t v = 0; v < s->merged.nodes.count && !has_native; v++)
+		has_native = analysis_merged_sum(&s->merged, v, 0)->native_bytes > 0;
+	(void)snprintf(names, sizeof(names), "level,name,objects,shallow,%s,percent,id%s%s",
+		       s->is_paths ? "below_objects,below_shallow" : "retained_objects,retained",
+		       s->walk.rests.count ? ",others" : "",
+		       !has_native ? "" :
+		       s->is_paths ? ",native,below_native" :
+				     ",native,retained_native");
+	return query_choose(q, names, err);
 }
 
 static int open_walk(struct query *q, struct merged_query *s, uint64_t low, struct hdb_error *err)
@@ -282,14 +334,7 @@ static int open_walk(struct query *q, struct merged_query *s, uint64_t low, stru
 		       low ? low : 1);
 	if (r == HDB_OK)
 		r = query_merged_cut(q, &s->merged, &s->walk, small, err);
-	if (r == HDB_OK && !s->walk.rests.count)
-		r = query_choose(
-			q,
-			s->is_paths ?
-				"level,name,objects,shallow,below_objects,below_shallow,percent,id" :
-				"level,name,objects,shallow,retained_objects,retained,percent,id",
-			err);
-	return r;
+	return r == HDB_OK ? choose_columns(q, s, err) : r;
 }
 
 static int open_paths(struct query *q, struct hdb_error *err)
@@ -323,7 +368,7 @@ static int open_paths(struct query *q, struct hdb_error *err)
 
 static int open_tree(struct query *q, struct hdb_error *err)
 {
-	static const struct analysis_merged_source source = { .tree = ANALYSIS_TREE_DOMINATORS };
+	struct analysis_merged_source source = { .tree = ANALYSIS_TREE_DOMINATORS };
 	struct merged_query *s;
 	struct derive_total whole = { 0 };
 	uint64_t low = 0;
@@ -334,6 +379,7 @@ static int open_tree(struct query *q, struct hdb_error *err)
 	low = query_number(q, "min", whole.shallow_bytes / MIN_PART);
 	if (r != HDB_OK)
 		return r;
+	source.native = &s->native;
 	if ((r = analysis_merged_add(&q->session, &s->merged, 0, &source, err)) != HDB_OK)
 		return r;
 	analysis_merged_finish(&s->merged);
@@ -371,10 +417,12 @@ static int next_node(struct query *q, struct hdb_error *err)
 		query_set(q, LEVEL, analysis_merged_node(&s->merged, step->node)->depth);
 		query_set(q, COUNT, sum->count);
 		query_set(q, SHALLOW, sum->shallow_bytes);
+		query_set(q, NATIVE, sum->native_bytes);
 		r = query_merged_set_name(q, NAME, &s->merged, step->node, err);
 	}
 	query_set(q, TOTAL_COUNT, sum->total_count);
 	query_set(q, TOTAL, sum->total_bytes);
+	query_set(q, TOTAL_NATIVE, sum->total_native);
 	query_set_double(
 		q, PERCENT,
 		analysis_percent(s->is_paths ? sum->total_count : sum->total_bytes, s->whole));
@@ -392,6 +440,7 @@ static void close_merged(struct query *q)
 	analysis_excludes_release(&s->excludes);
 	analysis_members_release(&q->session, &s->members);
 	base_big_free(q->work, &s->bits);
+	base_vec_release(&s->native);
 	free(s);
 }
 
@@ -411,6 +460,7 @@ const struct query_def query_paths = {
 		.is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE,
+	.uses = QUERY_USES_HEAP,
 	.open = open_paths, .next = next_node, .close = close_merged,
 };
 
@@ -427,5 +477,6 @@ const struct query_def query_dominator_tree = {
 		.is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE,
+	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
 	.open = open_tree, .next = next_node, .close = close_merged,
 };

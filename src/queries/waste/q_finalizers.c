@@ -173,7 +173,18 @@ static int add_item(struct query *q, struct finalizers *f, const struct analysis
 	} else if (queue_id && queue_id == f->enqueued_id) {
 		item.state = QUEUED;
 	}
-	return r < 0 ? r : base_vec_push(&f->items, &item, sizeof(item), err);
+	if (r < 0)
+		return r;
+	if (q->heap->is_filtered) {
+		struct heap_object object;
+
+		/* Of the heap that the object is in, or was: then only its finalizer is left. */
+		r = heap_object(q->heap, item.object == HEAP_NONE ? ref->ix : item.object, &object,
+				err);
+		if (r != HDB_OK || heap_leaves_out(q->heap, object.heap_no))
+			return r;
+	}
+	return base_vec_push(&f->items, &item, sizeof(item), err);
 }
 
 static int find_items(struct query *q, struct finalizers *f, struct hdb_error *err)
@@ -232,6 +243,8 @@ static int set_kept(struct query *q, const struct finalizers *f, struct hdb_erro
 		if (analysis_reached_of(&f->list, ix) != ANALYSIS_FINALLY)
 			continue;
 		r = heap_object(q->heap, ix, &object, err);
+		if (r == HDB_OK && heap_leaves_out(q->heap, object.heap_no))
+			continue;
 		count++;
 		bytes += r == HDB_OK ? object.shallow_bytes : 0;
 	}

@@ -82,6 +82,7 @@ struct stats {
 	struct base_vec members; /* uint32_t: of the row that is made, what only it keeps */
 	enum by by;
 	bool has_retained;
+	uint64_t unreachable;  /* references */
 	struct base_big idom;  /* uint32_t */
 	struct base_big state; /* uint32_t: the row that an object was last seen for, see cover() */
 	size_t at;
@@ -213,10 +214,21 @@ static int sort_refs(struct query *q, struct stats *s, struct hdb_error *err)
 	keys = s->keys.data;
 	if (r != HDB_OK)
 		return r;
-	for (uint64_t i = 0; i < s->list.count; i++)
-		if (analysis_reached_of(&s->list, refs[i].ix) != ANALYSIS_UNREACHABLE)
+	for (uint64_t i = 0; i < s->list.count; i++) {
+		struct heap_object object;
+
+		if (q->heap->is_filtered) {
+			if ((r = heap_object(q->heap, refs[i].ix, &object, err)) != HDB_OK)
+				return r;
+			if (heap_leaves_out(q->heap, object.heap_no))
+				continue;
+		}
+		if (analysis_reached_of(&s->list, refs[i].ix) == ANALYSIS_UNREACHABLE)
+			s->unreachable++;
+		else
 			keys[s->key_count++] =
 				(struct base_sort_key){ refs[i].referent, (uint32_t)i };
+	}
 	base_sort_keys(keys, s->spare.data, s->key_count);
 	for (uint64_t i = 0; i < s->key_count; i++)
 		if ((r = row_key(q, s, &refs[keys[i].node], &keys[i].key, err)) != HDB_OK)
@@ -313,6 +325,7 @@ static int add_levels(struct query *q, const struct stats *s, uint64_t *count, u
 
 			/* What the dump lacks counts nowhere. */
 			if (block->first_ix + i == HEAP_BOOT_LOADER ||
+			    block->kind[i] == HEAP_LEFT_OUT ||
 			    (block->kind[i] == STORE_CLASS &&
 			     heap_class(q->heap, (uint32_t)block->length[i])->flags &
 				     STORE_CLASS_INVENTED))
@@ -348,7 +361,7 @@ static int set_facts(struct query *q, const struct stats *s, struct hdb_error *e
 
 	if ((r = query_fact(q, "references", s->key_count, err)) != HDB_OK)
 		return r;
-	r = query_fact(q, "unreachable_references", s->list.count - s->key_count, err);
+	r = query_fact(q, "unreachable_references", s->unreachable, err);
 	if (r != HDB_OK)
 		return r;
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -451,5 +464,6 @@ const struct query_def query_reference_stats = {
 	},
 	.population = ANALYSIS_OF_REACHABLE,
 	.keeps = STORE_ANSWER_REFERENCE_STATS,
+	.uses = QUERY_USES_HEAP,
 	.open = open_stats, .next = next_stat, .close = close_stats,
 };

@@ -1,0 +1,394 @@
+/*
+ * queries/database/checks_sums.c - the checks of what is added up over the dominator tree beside
+ * retained sizes (native memory, Android's heaps), of depths, and of totals by group.
+ */
+#include "derive/build.h"
+#include "derive/native.h"
+#include "heap/heap_database.h"
+#include "queries/database/checks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- sums over the dominator tree ---- */
+
+struct sums {
+	struct query *q;
+	const char *what; /* "bytes of native memory" */
+	uint32_t heap_no;
+	/* What each object of a block has itself. */
+	int (*own)(struct sums *s, const struct heap_block *block, uint64_t *out,
+		   struct hdb_error *err);
+	/* What an object is said to retain. */
+	int (*held)(struct sums *s, uint32_t ix, uint64_t *out, struct hdb_error *err);
+	uint32_t *heaps; /* of a block's objects */
+	uint32_t *idom;
+	uint64_t *below; /* by object: what it should retain */
+	uint64_t all;
+};
+
+static int add_sums(struct sums *s, const struct heap_block *block, const uint64_t *own,
+		    struct hdb_error *err)
+{
+	for (uint32_t i = 0; i < block->count; i++) {
+		const uint32_t ix = block->first_ix + i, idom = s->idom[ix];
+		uint64_t held;
+		int r;
+
+		if (idom == ix)
+			continue;
+		if ((r = s->held(s, ix, &held, err)) != HDB_OK)
+			return r;
+		s->below[ix] += own[i];
+		s->all += own[i];
+		if (idom != HEAP_NONE)
+			s->below[idom] += held;
+	}
+	return HDB_OK;
+}
+
+static int compare_sums(struct sums *s, const struct heap_block *block, bool *ok, char *detail,
+			struct hdb_error *err)
+{
+	for (uint32_t i = 0; i < block->count && *ok; i++) {
+		const uint32_t ix = block->first_ix + i;
+		const uint64_t want = s->idom[ix] == ix ? 0 : s->below[ix];
+		uint64_t held;
+		const int r = s->held(s, ix, &held, err);
+
+		if (r != HDB_OK)
+			return r;
+		if (held != want)
+			FAIL(ok, detail,
+			     "object %" PRIu32 " retains %" PRIu64 " %s; itself and what it "
+			     "dominates have %" PRIu64,
+			     ix, held, s->what, want);
+	}
+	return HDB_OK;
+}
+
+/* Two passes over the blocks: adding up, then comparing. */
+static int pass_sums(struct sums *s, bool *ok, char *detail, struct hdb_error *err)
+{
+	struct query *q = s->q;
+	const uint32_t blocks = heap_block_count(q->heap);
+	struct heap_block *block = malloc(sizeof(*block));
+	uint64_t *own = malloc(STORE_BLOCK_OBJECTS * sizeof(*own));
+	int r = HDB_OK;
+
+	s->heaps = malloc(STORE_BLOCK_OBJECTS * sizeof(*s->heaps));
+	if (!block || !own || !s->heaps)
+		r = hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	for (uint64_t b = 0; b < 2 * (uint64_t)blocks && r == HDB_OK && *ok; b++) {
+		r = heap_read_block(q->heap, (uint32_t)(b % blocks), block, err);
+		if (r == HDB_OK && b < blocks)
+			r = s->own(s, block, own, err);
+		if (r == HDB_OK)
+			r = b < blocks ? add_sums(s, block, own, err) :
+					 compare_sums(s, block, ok, detail, err);
+		if (r == HDB_OK)
+			r = base_step(q->work, block->first_ix, err);
+	}
+	free(s->heaps);
+	free(block);
+	free(own);
+	return r;
+}
+
+static int check_sums(struct sums *s, bool *ok, char *detail, struct hdb_error *err)
+{
+	struct query *q = s->q;
+	const uint64_t n = q->heap->object_count;
+	struct base_big idom = { 0 }, below = { 0 };
+	int r = base_big_alloc(q->work, &idom, n * 4 + 4, "checking sums", err);
+
+	if (r != HDB_OK)
+		goto out;
+	if ((r = base_big_alloc(q->work, &below, n * 8 + 8, "checking sums", err)) != HDB_OK)
+		goto out;
+	s->idom = idom.data;
+	s->below = below.data;
+	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
+		r = derive_dominator_block(q->derive, b,
+					   s->idom + (uint64_t)b * STORE_BLOCK_OBJECTS, err);
+		if (r != HDB_OK)
+			goto out;
+	}
+	r = pass_sums(s, ok, detail, err);
+out:
+	base_big_free(q->work, &idom);
+	base_big_free(q->work, &below);
+	return r;
+}
+
+static int own_native(struct sums *s, const struct heap_block *block, uint64_t *out,
+		      struct hdb_error *err)
+{
+	return derive_native_block(s->q->derive, block->first_ix / STORE_BLOCK_OBJECTS, out, err);
+}
+
+static int held_native(struct sums *s, uint32_t ix, uint64_t *out, struct hdb_error *err)
+{
+	return derive_retained_native(s->q->derive, ix, out, err);
+}
+
+int query_check_retained_native(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+{
+	struct sums s = {
+		.q = q, .what = "bytes of native memory", .own = own_native, .held = held_native
+	};
+	const int r = check_sums(&s, ok, detail, err);
+
+	if (r == HDB_OK && *ok)
+		SAY(detail, "%" PRIu64 " bytes of native memory of reachable objects", s.all);
+	return r;
+}
+
+static int own_in_heap(struct sums *s, const struct heap_block *block, uint64_t *out,
+		       struct hdb_error *err)
+{
+	const int r =
+		heap_read_heaps(s->q->heap, block->first_ix / STORE_BLOCK_OBJECTS, s->heaps, err);
+
+	for (uint32_t i = 0; r == HDB_OK && i < block->count; i++)
+		out[i] = s->heaps[i] == s->heap_no ? block->shallow[i] : 0;
+	return r;
+}
+
+static int held_in_heap(struct sums *s, uint32_t ix, uint64_t *out, struct hdb_error *err)
+{
+	return derive_retained_in(s->q->derive, ix, s->heap_no, out, err);
+}
+
+int query_check_retained_heaps(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+{
+	const uint32_t heaps = derive_heap_count(q->derive);
+	uint64_t all = 0;
+	int r = HDB_OK;
+
+	for (uint32_t no = 0; no < heaps && r == HDB_OK && *ok; no++) {
+		struct sums s = {
+			.q = q,
+			.what = "bytes of a heap",
+			.heap_no = no,
+			.own = own_in_heap,
+			.held = held_in_heap,
+		};
+
+		r = check_sums(&s, ok, detail, err);
+		all += s.all;
+	}
+	if (r == HDB_OK && *ok)
+		SAY(detail, "%" PRIu32 " heaps with %" PRIu64 " reachable bytes", heaps, all);
+	return r;
+}
+
+/* ---- native memory ---- */
+
+int query_check_native(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+{
+	uint64_t *bytes = malloc(STORE_BLOCK_OBJECTS * sizeof(*bytes));
+	struct base_vec found = { 0 };
+	uint64_t owners = 0;
+	int r = bytes ? derive_native_sizes(q->derive, DERIVE_NATIVE_ALL, &found, err) :
+			hdb_fail_memory(err, "a block of objects", STORE_BLOCK_OBJECTS * 8);
+
+	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK && *ok; b++) {
+		const uint32_t first = b * STORE_BLOCK_OBJECTS, n = q->heap->object_count;
+
+		r = derive_native_block(q->derive, b, bytes, err);
+		for (uint32_t i = 0; r == HDB_OK && *ok && i < STORE_BLOCK_OBJECTS && i < n - first;
+		     i++) {
+			const uint64_t want = derive_native_in(&found, first + i);
+
+			owners += want > 0;
+			if (bytes[i] != want)
+				FAIL(ok, detail,
+				     "object %" PRIu32 " is said to own %" PRIu64
+				     " bytes of native memory, the dump says %" PRIu64,
+				     first + i, bytes[i], want);
+		}
+	}
+	if (r == HDB_OK && *ok)
+		SAY(detail, "%" PRIu64 " objects own native memory, as the dump says", owners);
+	base_vec_release(&found);
+	free(bytes);
+	return r;
+}
+
+/* ---- depths ---- */
+
+static int compare_depth(struct query *q, uint32_t ix, uint32_t parent, bool *ok, char *detail,
+			 struct hdb_error *err)
+{
+	uint32_t depth, above = 0;
+	bool is_reached, is_above_reached = true;
+	int r = derive_depth(q->derive, ix, &is_reached, &depth, err);
+
+	if (r == HDB_OK && parent != ix && parent != HEAP_NONE)
+		r = derive_depth(q->derive, parent, &is_above_reached, &above, err);
+	if (r != HDB_OK)
+		return r;
+	if (is_reached != (parent != ix))
+		FAIL(ok, detail, "object %" PRIu32 " has %s depth, but is %sreachable", ix,
+		     is_reached ? "a" : "no", is_reached ? "un" : "");
+	else if (is_reached &&
+		 (!is_above_reached || depth != (parent == HEAP_NONE ? 0 : above + 1)))
+		FAIL(ok, detail,
+		     "object %" PRIu32 " has depth %" PRIu32
+		     ", the one on its shortest path %" PRIu32,
+		     ix, depth, above);
+	return HDB_OK;
+}
+
+int query_check_depth(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+{
+	uint32_t *parent = malloc(STORE_BLOCK_OBJECTS * sizeof(*parent));
+	const uint32_t n = q->heap->object_count;
+	int r = parent ? HDB_OK :
+			 hdb_fail_memory(err, "a block of objects", STORE_BLOCK_OBJECTS * 4);
+
+	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK && *ok; b++) {
+		const uint32_t first = b * STORE_BLOCK_OBJECTS;
+
+		r = derive_reach_block(q->derive, false, b, parent, err);
+		for (uint32_t i = 0; r == HDB_OK && *ok && i < STORE_BLOCK_OBJECTS && i < n - first;
+		     i++)
+			r = compare_depth(q, first + i, parent[i], ok, detail, err);
+		if (r == HDB_OK)
+			r = base_step(q->work, first, err);
+	}
+	if (r == HDB_OK && *ok)
+		SAY(detail, "each object is one step further than the one before it");
+	free(parent);
+	return r;
+}
+
+/* ---- totals ---- */
+
+/* Objects and bytes by class number, reachable and not; the last one is the sum of all. */
+static int count_classes(struct query *q, struct derive_total *by_class, struct hdb_error *err)
+{
+	struct derive_total *all = &by_class[q->heap->class_count];
+	struct heap_block *block = malloc(sizeof(*block));
+	uint8_t *reachable = malloc(STORE_BLOCK_OBJECTS);
+	int r = block && reachable ? HDB_OK :
+				     hdb_fail_memory(err, "a block of objects", sizeof(*block));
+
+	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK; b++) {
+		r = heap_read_block(q->heap, b, block, err);
+		if (r == HDB_OK)
+			r = derive_reachable_block(q->derive, b, reachable, err);
+		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+			struct derive_total *one = &by_class[block->class_no[i]];
+
+			if (!derive_is_counted(q->heap, block, i))
+				continue;
+			one->count += reachable[i];
+			all->count += reachable[i];
+			one->shallow_bytes += reachable[i] ? block->shallow[i] : 0;
+			all->shallow_bytes += reachable[i] ? block->shallow[i] : 0;
+			one->unreachable_count += !reachable[i];
+			all->unreachable_count += !reachable[i];
+			one->unreachable_bytes += reachable[i] ? 0 : block->shallow[i];
+			all->unreachable_bytes += reachable[i] ? 0 : block->shallow[i];
+		}
+		if (r == HDB_OK)
+			r = base_step(q->work, block->first_ix, err);
+	}
+	free(reachable);
+	free(block);
+	return r;
+}
+
+static bool is_same(const struct derive_total *a, const struct derive_total *b)
+{
+	return a->count == b->count && a->shallow_bytes == b->shallow_bytes &&
+	       a->unreachable_count == b->unreachable_count &&
+	       a->unreachable_bytes == b->unreachable_bytes;
+}
+
+static void add_total(struct derive_total *sum, const struct derive_total *more)
+{
+	sum->count += more->count;
+	sum->shallow_bytes += more->shallow_bytes;
+	sum->unreachable_count += more->unreachable_count;
+	sum->unreachable_bytes += more->unreachable_bytes;
+}
+
+/* The totals of a grouping add up to all; those of classes are each class's. */
+static int compare_totals(struct query *q, enum derive_group group,
+			  const struct derive_total *by_class, bool *ok, char *detail,
+			  struct hdb_error *err)
+{
+	static const char *const names[] = { "class", "superclass", "package", "class loader" };
+	const uint32_t n = q->heap->class_count;
+	struct derive_total sum = { 0 }, *totals = NULL;
+	size_t count = 0;
+	int r = derive_totals(q->derive, group, &totals, &count, err);
+
+	for (size_t i = 0; i < count && r == HDB_OK && *ok; i++) {
+		add_total(&sum, &totals[i]);
+		if (group == DERIVE_CLASS &&
+		    (totals[i].no >= n || !is_same(&totals[i], &by_class[totals[i].no])))
+			FAIL(ok, detail, "the totals of class %" PRIu32 " are not its objects",
+			     totals[i].no);
+	}
+	/* Of superclasses each counts what is below it, too. */
+	if (r == HDB_OK && *ok && group != DERIVE_SUPERCLASS && !is_same(&sum, &by_class[n]))
+		FAIL(ok, detail, "totals by %s come to %" PRIu64 " objects, %" PRIu64 " expected",
+		     names[group], sum.count, by_class[n].count);
+	free(totals);
+	return r;
+}
+
+int query_check_totals(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+{
+	static const enum derive_group groups[] = { DERIVE_CLASS, DERIVE_SUPERCLASS, DERIVE_PACKAGE,
+						    DERIVE_LOADER };
+	struct derive_total *by_class = calloc((size_t)q->heap->class_count + 1, sizeof(*by_class));
+	int r = by_class ? count_classes(q, by_class, err) :
+			   hdb_fail_memory(err, "classes", q->heap->class_count);
+
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]) && r == HDB_OK && *ok; i++)
+		r = compare_totals(q, groups[i], by_class, ok, detail, err);
+	if (r == HDB_OK && *ok)
+		SAY(detail,
+		    "%" PRIu64 " reachable objects by class, superclass, package and loader",
+		    by_class[q->heap->class_count].count);
+	free(by_class);
+	return r;
+}
+
+int query_check_whole(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+{
+	struct derive_total *by_class = calloc((size_t)q->heap->class_count + 1, sizeof(*by_class));
+	struct derive_whole whole = { 0 };
+	int r = by_class ? count_classes(q, by_class, err) :
+			   hdb_fail_memory(err, "classes", q->heap->class_count);
+
+	if (r != HDB_OK)
+		goto out;
+	if ((r = derive_whole(q->derive, &whole, err)) != HDB_OK)
+		goto out;
+
+	const struct derive_total *want = &by_class[q->heap->class_count];
+	const struct derive_total have = {
+		.count = whole.count,
+		.shallow_bytes = whole.shallow_bytes,
+		.unreachable_count = whole.unreachable_count,
+		.unreachable_bytes = whole.unreachable_bytes,
+	};
+
+	if (is_same(&have, want))
+		SAY(detail, "%" PRIu64 " reachable objects, %" PRIu64 " unreachable", whole.count,
+		    whole.unreachable_count);
+	else
+		FAIL(ok, detail,
+		     "%" PRIu64 " reachable objects of %" PRIu64
+		     " bytes are said, there are %" PRIu64 " of %" PRIu64,
+		     whole.count, whole.shallow_bytes, want->count, want->shallow_bytes);
+out:
+	free(by_class);
+	return r;
+}

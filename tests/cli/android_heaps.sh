@@ -1,0 +1,52 @@
+# A dump with Android's heaps, native memory and call stacks: what --heap, --depth, the columns of heaps
+# the tree of calls, and records of HPROF's agent show.
+PYTHONPATH="$HDB_ROOT/tests/oracle" PYTHONDONTWRITEBYTECODE=1 python3 - <<'END'
+from android_dump import Dump
+
+dump = Dump(sdk=28)
+dump.define('java.lang.ref.Reference', 'java.lang.Object', 'L referent')
+dump.define('java.lang.ref.PhantomReference', 'java.lang.ref.Reference')
+dump.define('sun.misc.Cleaner', 'java.lang.ref.PhantomReference', 'L thunk')
+dump.define('libcore.util.NativeAllocationRegistry', 'java.lang.Object', 'J size')
+dump.define('libcore.util.NativeAllocationRegistry$CleanerThunk', 'java.lang.Object', 'L this$0')
+dump.define('app.Picture', 'java.lang.Object', 'L pixels', 'L next')
+dump.define('app.Main', 'java.lang.Object')
+dump.define('app.Loader', 'java.lang.Object')
+main = ('app.Main', 'main', 'Main.java', 12)
+load = ('app.Loader', 'load', 'Loader.java', 40)
+pictures = []
+for i in range(3):
+    dump.trace(load, main)
+    last = dump.new('app.Picture', pixels=dump.numbers('I', [i] * 100), next=pictures[-1] if i else 0)
+    pictures.append(last)
+dump.trace(main)
+registry = dump.new('libcore.util.NativeAllocationRegistry', size=5000)
+thunk = dump.new('libcore.util.NativeAllocationRegistry$CleanerThunk', **{'this$0': registry})
+cleaner = dump.new('sun.misc.Cleaner', referent=pictures[0], thunk=thunk)
+dump.trace()
+dump.heap('zygote')
+shared = dump.array('app.Picture', [pictures[-1]])
+lonely = dump.new('app.Picture')
+dump.heap('image')
+boot = dump.new('app.Picture', next=lonely)
+for name, kept in (('pictures', shared), ('cleaner', cleaner), ('boot', boot)):
+    dump.static('app.Main', name, kept)
+dump.root('sticky class', dump.class_of('app.Main').id)
+dump.samples((30, 1), (10, 4), (60, 99))
+dump.summary(1000, 20, 123456789012, 3000)
+dump.write('app.hprof')
+END
+heapdb import app.hprof --quiet >/dev/null
+heapdb query histogram --by heap
+heapdb query histogram 'app.*' --heap zygote
+heapdb query top --depth --limit 4 --csv
+heapdb query dominator-tree --heap app --min 1
+heapdb query merged-paths app.Picture --heap zygote
+heapdb query native --heap app
+heapdb query references "$(heapdb query instances 'app.Picture[]' --csv | sed -n '2s/,.*//p')"
+heapdb query call-tree
+heapdb query call-tree --heap zygote
+heapdb query alloc-sites --csv
+heapdb query cpu-samples
+heapdb query heap-summaries
+heapdb query top --heap cache
