@@ -146,7 +146,7 @@ static int read_head(struct query *q, struct hdb_error *err)
 	uint32_t facts, no;
 	int r = HDB_OK;
 
-	if (!head || load32(head + 4) > q->def->spec.column_count)
+	if (!head || !load32(head + 4) || load32(head + 4) > q->def->spec.column_count)
 		return damaged(q, "impossible head", err);
 	q->column_count = load32(head + 4);
 	q->total = load64(head + 8);
