@@ -164,10 +164,10 @@ static void test_open_errors(void **state)
 	(void)close(open(path, O_RDWR | O_CREAT | O_TRUNC, 0600));
 	assert_int_equal(base_map_open(path, BASE_RANDOM, &source, &err), HDB_EFORMAT);
 	assert_non_null(strstr(err.message, "empty"));
-	assert_int_equal(base_map_open("/", BASE_RANDOM, &source, &err), HDB_EIO);
+	assert_int_equal(base_map_open("/", BASE_RANDOM, &source, &err), HDB_EFORMAT);
 	assert_non_null(strstr(err.message, "directory"));
 	assert_int_equal(base_map_open("/nowhere/at/all", BASE_RANDOM, &source, &err), HDB_EABSENT);
-	assert_int_equal(base_map_open("/dev/null", BASE_RANDOM, &source, &err), HDB_EIO);
+	assert_int_equal(base_map_open("/dev/null", BASE_RANDOM, &source, &err), HDB_EFORMAT);
 	(void)unlink(path);
 }
 
