@@ -23,8 +23,8 @@ enum base_packing { BASE_PLAIN, BASE_GZIP, BASE_ZSTD };
 
 /*
  * Opens a regular file, a pipe, a socket or a device, or "-", and looks at its first bytes. *out is
- * owned: base_input_close. `path` is lent. Errors say whether it is missing, a directory, not
- * readable or empty (HDB_EABSENT, HDB_EIO; HDB_EFORMAT if empty).
+ * owned: base_input_close. `path` is lent. Errors say whether it is missing (HDB_EABSENT), not
+ * readable (HDB_EIO), a directory or empty (HDB_EFORMAT).
  */
 int base_input_open(const char *path, struct base_input **out, struct hdb_error *err);
 void base_input_close(struct base_input *input);

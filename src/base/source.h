@@ -103,7 +103,7 @@ enum base_access { BASE_SEQUENTIAL, BASE_RANDOM };
 
 /*
  * Maps the regular file `path` read-only as a source. *out is owned: base_source_close. Errors say
- * whether it is missing, a directory, not readable or empty (HDB_EIO; HDB_EFORMAT if empty).
+ * whether it is missing or not readable (HDB_EIO), a directory or empty (HDB_EFORMAT).
  * A page that cannot be read (file shrunk, disk failed) reads as zeros from then on and makes
  * check() fail with the offset; base_sigbus_install must have been called for that.
  */

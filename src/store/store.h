@@ -18,8 +18,9 @@
 struct store;
 
 /*
- * Opens an existing database. HDB_EIO if it cannot be read, HDB_ECORRUPT if it is no heap database,
- * HDB_EVERSION if it is of another format. *out is owned: store_close.
+ * Opens an existing database. HDB_EIO if it cannot be read, HDB_EFORMAT if it is no regular file,
+ * HDB_ECORRUPT if it is no heap database, HDB_EVERSION if it is of another format. *out is owned:
+ * store_close.
  */
 int store_open(const char *path, struct store **out, struct hdb_error *err);
 /*
