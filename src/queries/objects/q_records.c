@@ -237,10 +237,33 @@ static const struct hdb_column site_columns[] = {
 	STACK_COLUMNS,
 };
 
+/*
+ * Whether HPROF's agent wrote the dump, which says how it was set; HotSpot's own dumps have no trace
+ * of an object.
+ */
+static int is_of_agent(struct query *q, bool *out, struct hdb_error *err)
+{
+	const uint64_t count = heap_record_count(q->heap, STORE_RECORD_COUNTS);
+	struct store_record_count record;
+	int r = HDB_OK;
+
+	*out = false;
+	for (uint64_t i = 0; i < count && r == HDB_OK && !*out; i++) {
+		r = heap_record(q->heap, STORE_RECORD_COUNTS, i, &record, err);
+		*out = r == HDB_OK && !record.is_sub && record.tag == HPROF_CONTROL_SETTINGS;
+	}
+	return r < 0 ? r : HDB_OK;
+}
+
 /* Dumps of Android and of HPROF's agent may have no such record, but a trace of each object. */
 static int open_sites(struct query *q, struct hdb_error *err)
 {
-	if (!heap_record_count(q->heap, STORE_ALLOC_SITES))
+	bool has_traces = q->heap->is_android;
+	int r = HDB_OK;
+
+	if (!has_traces && (r = is_of_agent(q, &has_traces, err)) < 0)
+		return r;
+	if (has_traces && !heap_record_count(q->heap, STORE_ALLOC_SITES))
 		return query_become(q, &query_object_sites, err);
 	return query_records_open(q, STORE_ALLOC_SITES, sizeof(struct store_alloc_site), err);
 }
@@ -268,7 +291,7 @@ const struct query_def query_alloc_sites = {
 		.name = "alloc-sites",
 		.group = "database", .example = "",
 		.targets = "",
-		.summary = "allocation sites, if the dump has records of them; else as object-sites",
+		.summary = "allocation sites, if the dump has records of them; of Android and HPROF agents else as object-sites",
 		.options = no_options,
 		.columns = site_columns, .column_count = COUNT_OF(site_columns), .is_query = 1,
 	},
