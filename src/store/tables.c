@@ -13,38 +13,40 @@
 #endif
 #define ANSWER(name) \
 	{ \
-		"answer." name, STORE_SOURCES_HASH \
+		"answer." name, STORE_SOURCES_HASH, 0 \
 	}
 
 /* The tables of one strength; strong's reach tree is older and has a number of its own. */
 #define VIEW(view, name) \
 	[STORE_VIEW( \
 		view, \
-		STORE_VIEW_DOMINATORS)] = { "dominators." name, 1 }, \
-		[STORE_VIEW(view, STORE_VIEW_RETAINED)] = { "retained." name, 1 }, \
-		[STORE_VIEW(view, STORE_VIEW_CHILDREN)] = { "children." name, 1 }, \
-		[STORE_VIEW(view, STORE_VIEW_CHILDREN_BIG)] = { "children.big." name, 1 }, \
+		STORE_VIEW_DOMINATORS)] = { "dominators." name, 1, 0 }, \
+		[STORE_VIEW(view, STORE_VIEW_RETAINED)] = { "retained." name, 1, 0 }, \
+		[STORE_VIEW(view, STORE_VIEW_CHILDREN)] = { "children." name, 1, 0 }, \
+		[STORE_VIEW(view, STORE_VIEW_CHILDREN_BIG)] = { "children.big." name, 1, 0 }, \
 		[STORE_VIEW(view, STORE_VIEW_TOTALS)] = { "totals." name, 1, STORE_TOTAL_BYTES }, \
 		[STORE_VIEW(view, STORE_VIEW_WHOLE)] = { "whole." name, 1, STORE_WHOLE_BYTES }, \
-		[STORE_VIEW(view, STORE_VIEW_RETAINED_NATIVE)] = { "retained.native." name, 1 }, \
-		[STORE_VIEW(view, STORE_VIEW_RETAINED_HEAPS)] = { "retained.heaps." name, 1 }, \
-		[STORE_VIEW(view, STORE_VIEW_DEPTH)] = { "depth." name, 1 }, \
-		[STORE_TOP_LEVEL_VIEW(view, STORE_TOP_LEVEL)] = { "top.level." name, 1 }, \
-		[STORE_TOP_LEVEL_VIEW(view, STORE_TOP_LEVEL_BIG)] = { "top.level.big." name, 1 }
+		[STORE_VIEW(view, STORE_VIEW_RETAINED_NATIVE)] = { "retained.native." name, 1, \
+								   0 }, \
+		[STORE_VIEW(view, STORE_VIEW_RETAINED_HEAPS)] = { "retained.heaps." name, 1, 0 }, \
+		[STORE_VIEW(view, STORE_VIEW_DEPTH)] = { "depth." name, 1, 0 }, \
+		[STORE_TOP_LEVEL_VIEW(view, STORE_TOP_LEVEL)] = { "top.level." name, 1, 0 }, \
+		[STORE_TOP_LEVEL_VIEW(view, STORE_TOP_LEVEL_BIG)] = { "top.level.big." name, 1, \
+								      0 }
 
 static const struct {
 	const char *name;
 	uint32_t version;
 	uint32_t record_bytes; /* 0: no table of records */
 } tables[STORE_TABLE_END] = {
-	[STORE_META] = { "meta", 1 },
-	[STORE_IDS] = { "ids", 1 },
-	[STORE_OBJECTS] = { "objects", 2 },
-	[STORE_REFERENCES] = { "references", 1 },
-	[STORE_REFERENCES_BIG] = { "references.big", 1 },
+	[STORE_META] = { "meta", 1, 0 },
+	[STORE_IDS] = { "ids", 1, 0 },
+	[STORE_OBJECTS] = { "objects", 2, 0 },
+	[STORE_REFERENCES] = { "references", 1, 0 },
+	[STORE_REFERENCES_BIG] = { "references.big", 1, 0 },
 	[STORE_CLASSES] = { "classes", 2, sizeof(struct store_class) },
 	[STORE_FIELDS] = { "fields", 1, sizeof(struct store_field) },
-	[STORE_TEXTS] = { "texts", 1 },
+	[STORE_TEXTS] = { "texts", 1, 0 },
 	[STORE_ROOTS] = { "roots", 1, sizeof(struct store_root) },
 	[STORE_THREADS] = { "threads", 1, sizeof(struct store_thread) },
 	[STORE_TRACES] = { "traces", 1, sizeof(struct store_trace) },
@@ -59,31 +61,31 @@ static const struct {
 	[STORE_RECORD_COUNTS] = { "record.counts", 1, sizeof(struct store_record_count) },
 	[STORE_ID_DIRECTORY] = { "ids.directory", 1, sizeof(uint64_t) },
 	[STORE_CLASS_COUNTS] = { "class.counts", 1, sizeof(struct store_class_count) },
-	[STORE_CONTENTS] = { "contents", 2 },
-	[STORE_REFERRERS] = { "referrers", 1 },
-	[STORE_REFERRERS_BIG] = { "referrers.big", 1 },
-	[STORE_REACH] = { "reach", 1 },
-	[STORE_REACH_STRONG] = { "reach.strong", 1 },
-	[STORE_DOMINATORS] = { "dominators", 1 },
-	[STORE_RETAINED] = { "retained", 1 },
-	[STORE_CHILDREN] = { "children", 1 },
-	[STORE_CHILDREN_BIG] = { "children.big", 1 },
+	[STORE_CONTENTS] = { "contents", 2, 0 },
+	[STORE_REFERRERS] = { "referrers", 1, 0 },
+	[STORE_REFERRERS_BIG] = { "referrers.big", 1, 0 },
+	[STORE_REACH] = { "reach", 1, 0 },
+	[STORE_REACH_STRONG] = { "reach.strong", 1, 0 },
+	[STORE_DOMINATORS] = { "dominators", 1, 0 },
+	[STORE_RETAINED] = { "retained", 1, 0 },
+	[STORE_CHILDREN] = { "children", 1, 0 },
+	[STORE_CHILDREN_BIG] = { "children.big", 1, 0 },
 	[STORE_TOTALS] = { "totals", 1, STORE_TOTAL_BYTES },
 	[STORE_WHOLE] = { "whole", 1, STORE_WHOLE_BYTES },
-	[STORE_ORPHANS] = { "orphans", 1 },
-	[STORE_NATIVE] = { "native", 1 },
-	[STORE_RETAINED_NATIVE] = { "retained.native", 1 },
-	[STORE_RETAINED_HEAPS] = { "retained.heaps", 1 },
-	[STORE_DEPTH] = { "depth", 1 },
-	[STORE_TOP_LEVEL] = { "top.level", 1 },
-	[STORE_TOP_LEVEL_BIG] = { "top.level.big", 1 },
+	[STORE_ORPHANS] = { "orphans", 1, 0 },
+	[STORE_NATIVE] = { "native", 1, 0 },
+	[STORE_RETAINED_NATIVE] = { "retained.native", 1, 0 },
+	[STORE_RETAINED_HEAPS] = { "retained.heaps", 1, 0 },
+	[STORE_DEPTH] = { "depth", 1, 0 },
+	[STORE_TOP_LEVEL] = { "top.level", 1, 0 },
+	[STORE_TOP_LEVEL_BIG] = { "top.level.big", 1, 0 },
 	VIEW(1, "strong"),
 	VIEW(2, "soft"),
-	[STORE_VIEW(2, STORE_VIEW_REACH)] = { "reach.soft", 1 },
+	[STORE_VIEW(2, STORE_VIEW_REACH)] = { "reach.soft", 1, 0 },
 	VIEW(3, "finalizer"),
-	[STORE_VIEW(3, STORE_VIEW_REACH)] = { "reach.finalizer", 1 },
+	[STORE_VIEW(3, STORE_VIEW_REACH)] = { "reach.finalizer", 1, 0 },
 	VIEW(4, "weak"),
-	[STORE_VIEW(4, STORE_VIEW_REACH)] = { "reach.weak", 1 },
+	[STORE_VIEW(4, STORE_VIEW_REACH)] = { "reach.weak", 1, 0 },
 	[STORE_ANSWER_LEAKS] = ANSWER("leaks"),
 	[STORE_ANSWER_TRIAGE] = ANSWER("triage"),
 	[STORE_ANSWER_COLLECTIONS] = ANSWER("collections"),
