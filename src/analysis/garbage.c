@@ -100,7 +100,7 @@ static int pass(struct garbage *g, struct hdb_error *err)
 	struct heap *heap = g->session->heap;
 	struct heap_block *block = malloc(sizeof(*block));
 	uint8_t *reachable = malloc(STORE_BLOCK_OBJECTS);
-	uint32_t *heap_no = malloc(STORE_BLOCK_OBJECTS * sizeof(*heap_no));
+	uint32_t *heap_no = calloc(STORE_BLOCK_OBJECTS, sizeof(*heap_no));
 	const bool was_filtered = heap_show_all(heap);
 	uint32_t *numbers = g->numbers.data, *ixs = g->ixs.data;
 	uint64_t *bytes = g->bytes.data;

@@ -274,10 +274,9 @@ int analysis_member_list_next(const struct session *session, const struct analys
 			      struct hdb_error *err)
 {
 	if (!list->block) {
-		list->block = malloc(sizeof(*list->block));
+		list->block = calloc(1, sizeof(*list->block));
 		if (!list->block)
 			return hdb_fail_memory(err, "a block of objects", sizeof(*list->block));
-		list->block->count = 0;
 	}
 	for (;;) {
 		bool skips = true;

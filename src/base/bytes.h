@@ -105,7 +105,7 @@ static inline void store64(void *p, uint64_t v)
 /* Maps small signed differences to small unsigned numbers: 0, -1, 1, -2 ... to 0, 1, 2, 3 ... */
 static inline uint64_t zigzag(int64_t v)
 {
-	return ((uint64_t)v << 1) ^ (uint64_t)(v >> 63);
+	return ((uint64_t)v << 1) ^ (0 - ((uint64_t)v >> 63));
 }
 
 static inline int64_t unzigzag(uint64_t v)

@@ -134,7 +134,7 @@ static int show_group(struct far *far, struct derive_block *block, uint32_t grou
 {
 	struct far_slot *s = &far->slots[block->slot];
 	const uint32_t first = group * STORE_LIST_GROUP;
-	uint64_t lengths[STORE_LIST_GROUP];
+	uint64_t lengths[STORE_LIST_GROUP] = { 0 };
 	const struct store_lists_of of = heap_references_of(far->derive->heap);
 	const uint32_t *entry;
 	struct store_lists_out lists = { .lengths = lengths, .target = &s->entries };

@@ -359,7 +359,7 @@ static uint32_t code_of(uint64_t value, uint64_t base)
 		return 0;
 	if ((off & 7) || off >= (int64_t)NEAR || off <= -(int64_t)NEAR)
 		return FRAME_WRITTEN_OUT;
-	return (uint32_t)zigzag(off >> 3) + 1;
+	return (uint32_t)zigzag(off / 8) + 1;
 }
 
 /* Codes of n values, each against its owner or against the last one that is not null. */

@@ -98,7 +98,7 @@ int rewrite_hashes_array(const struct rewrite_hashes *h, struct rewriter *w,
 	const unsigned width = hprof_type_size(sub->element_type, w->file.id_size);
 	const uint64_t some = LETTERS * 64, most = sub->body_size < some ? sub->body_size : some;
 	uint8_t out[LETTERS * 64];
-	struct hashed hashed;
+	struct hashed hashed = { 0 };
 	int r;
 
 	if ((r = hash_array(h, w, sub, &hashed, err)) < 0 ||

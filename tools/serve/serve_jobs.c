@@ -294,10 +294,10 @@ static void *work(void *ctx)
 	return NULL;
 }
 
-/* Whether all tables that the page's views need are there. */
+/* Whether the tables are there that the page needs and that take much memory to build. */
 static bool is_built(struct hdb *db)
 {
-	const unsigned needs = HDB_NEED_REACHABLE | HDB_NEED_DOMINATORS | HDB_NEED_CHILDREN;
+	const unsigned needs = HDB_NEED_DOMINATORS | HDB_NEED_CHILDREN;
 
 	return (hdb_has(db) & needs) == needs;
 }

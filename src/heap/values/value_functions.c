@@ -37,7 +37,7 @@ static uint64_t count_units(const char *text)
 static bool string(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
 		   size_t size)
 {
-	char text[HEAP_VALUE_STRING];
+	char text[HEAP_VALUE_STRING] = "";
 	struct heap_utf8 out = { .buf = text, .size = sizeof(text) };
 
 	(void)value;
@@ -361,7 +361,7 @@ static bool ipv4(struct heap *heap, uint32_t ix, const struct heap_value *value,
 static bool ipv6(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
 		 size_t size)
 {
-	uint64_t b[16];
+	uint64_t b[16] = { 0 };
 	struct heap_slice slice = { .bits = b, .room = 16 };
 	size_t used = 0;
 

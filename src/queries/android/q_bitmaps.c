@@ -143,7 +143,7 @@ static int load_pairs(struct state *s, uint32_t natives, uint32_t buffers, uint6
 		      struct hdb_error *err)
 {
 	struct heap *heap = s->q->heap;
-	uint64_t pointers[CHUNK], ids[CHUNK];
+	uint64_t pointers[CHUNK] = { 0 }, ids[CHUNK] = { 0 };
 	struct heap_slice native = { .bits = pointers, .done = 1 };
 	struct heap_slice buffer = { .bits = ids, .done = 1 };
 	int r = HDB_OK;

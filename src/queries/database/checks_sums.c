@@ -80,7 +80,7 @@ static int pass_sums(struct sums *s, bool *ok, char *detail, struct hdb_error *e
 	if (!block || !own || !s->heaps)
 		r = hdb_fail_memory(err, "a block of objects", sizeof(*block));
 	for (uint64_t b = 0; b < 2 * (uint64_t)blocks && r == HDB_OK && *ok; b++) {
-		r = heap_read_block(q->heap, (uint32_t)(b % blocks), block, err);
+		r = heap_read_block(q->heap, (uint32_t)(b < blocks ? b : b - blocks), block, err);
 		if (r == HDB_OK && b < blocks)
 			r = s->own(s, block, own, err);
 		if (r == HDB_OK)

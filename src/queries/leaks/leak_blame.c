@@ -185,7 +185,7 @@ static int add_step_above(struct query *q, const struct query_leak_path *path, s
 			  struct base_text to, struct hdb_error *err)
 {
 	const size_t used = strlen(to.buf);
-	char text[2 * NAME_MAX_BYTES];
+	char text[2 * NAME_MAX_BYTES] = "";
 	enum leak_blame here;
 	int r = leak_blame_step(q, path, i, &here, err);
 

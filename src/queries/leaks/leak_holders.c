@@ -261,7 +261,7 @@ static void name_all(const struct holders *h, char *buf, size_t size)
 static int name_topmost(const struct holders *h, struct base_text to, struct hdb_error *err)
 {
 	struct heap *heap = h->q->heap;
-	char holds[NAME_MAX_BYTES];
+	char holds[NAME_MAX_BYTES] = "";
 	struct heap_object object;
 	int r = heap_object(heap, h->path->nodes[h->at], &object, err);
 

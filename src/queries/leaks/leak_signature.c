@@ -292,7 +292,7 @@ static int add_object(struct signer *s, const struct query_leak_path *path, size
 		      struct hdb_error *err)
 {
 	struct heap_object object;
-	char holds[NAME_MAX_BYTES];
+	char holds[NAME_MAX_BYTES] = "";
 	uint32_t class_no;
 	int r = heap_object(s->q->heap, path->nodes[i], &object, err);
 

@@ -287,7 +287,7 @@ static int tell_suspect(struct query *q, struct leaks *l, size_t i, struct hdb_e
 	const struct analysis_suspect *s = &l->suspects.list[i];
 	const struct query_leak_suspect about = { s, &l->paths[i], &l->sums, i };
 	struct query_story *story = &l->story;
-	char culprit[TEXT_MAX_BYTES];
+	char culprit[TEXT_MAX_BYTES] = "";
 	int r;
 
 	story->part = l->first_part + i;

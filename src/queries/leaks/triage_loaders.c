@@ -49,7 +49,7 @@ static int matches(struct query *q, const struct query_leak_path *path, size_t i
 		   const struct triage_hint *hint, struct hdb_error *err)
 {
 	struct heap_object object;
-	char field[NAME_MAX_BYTES];
+	char field[NAME_MAX_BYTES] = "";
 	int r = heap_object(q->heap, path->nodes[i], &object, err);
 
 	if (r != HDB_OK)
