@@ -97,6 +97,7 @@ static size_t shorten_lines(struct bytes *to, const char *text, size_t size)
 /* Bytes and *columns of what stands before a line's text: blanks and the strokes of a path. */
 static size_t lead_size(const char *line, size_t size, size_t *columns)
 {
+	static const char strokes[] = { ' ', '|', '+', '-', '`', '>' };
 	size_t i = 0;
 
 	*columns = 0;
@@ -105,7 +106,7 @@ static size_t lead_size(const char *line, size_t size, size_t *columns)
 		const size_t n = utf8_decode(line + i, size - i, &c);
 		const bool is_stroke = (c >= 0x2500 && c < 0x2580) || (c >= 0x2190 && c < 0x2200);
 
-		if (n == 0 || (!is_stroke && (n > 1 || !memchr(" |+-`>", (int)c, 6))))
+		if (n == 0 || (!is_stroke && (n > 1 || !memchr(strokes, (int)c, sizeof(strokes)))))
 			break;
 		i += n;
 		++*columns;
