@@ -238,8 +238,8 @@ static const struct hdb_column site_columns[] = {
 };
 
 /*
- * Whether HPROF's agent wrote the dump, which says how it was set; HotSpot's own dumps have no trace
- * of an object.
+ * Whether HPROF's agent wrote the dump, which says how it was set; HotSpot's own dumps have no
+ * trace of an object.
  */
 static int is_of_agent(struct query *q, bool *out, struct hdb_error *err)
 {
@@ -291,7 +291,8 @@ const struct query_def query_alloc_sites = {
 		.name = "alloc-sites",
 		.group = "database", .example = "",
 		.targets = "",
-		.summary = "allocation sites, if the dump has records of them; of Android and HPROF agents else as object-sites",
+		.summary = "allocation sites, if the dump has records of them; "
+		           "of Android and HPROF agents else as object-sites",
 		.options = no_options,
 		.columns = site_columns, .column_count = COUNT_OF(site_columns), .is_query = 1,
 	},
