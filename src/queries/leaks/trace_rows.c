@@ -54,6 +54,9 @@ struct maker {
 	struct base_vec targets; /* uint32_t */
 	struct graph_long_row row;
 	bool is_long, is_late;
+	/* the group whose rows are joined: where the next one goes */
+	uint8_t *group_end;
+	uint8_t group[GRAPH_GROUP * GRAPH_ROW_MAX + GRAPH_ROW_MAX + 8];
 };
 
 /* ---- on any thread ---- */
@@ -249,11 +252,13 @@ static int take_target(void *ctx, const struct trace_reference *reference, struc
 	return put_long(m, m->targets.data, TARGETS_MAX, err);
 }
 
-/* The row of an object that the threads left alone, into `out`. */
-static int finish_special(struct maker *m, uint32_t ix, const struct special *special,
-			  const uint32_t *found, uint8_t *length, uint8_t *out,
+/* The row of an object that the threads left alone, to m->group_end. */
+static int finish_special(struct maker *m, const struct derive_block *block,
+			  const struct special *special, const uint32_t *found,
 			  struct hdb_error *err)
 {
+	const uint32_t ix = block->objects->first_ix + special->i;
+	uint8_t *length = &m->slots[block->slot].length[special->i];
 	const uint32_t *targets = found;
 	size_t count = special->count;
 	unsigned packed = 0;
@@ -272,13 +277,13 @@ static int finish_special(struct maker *m, uint32_t ix, const struct special *sp
 	if (m->is_late)
 		base_bit_put(m->late, ix);
 	if (!m->is_long && count)
-		packed = graph_rows_pack(m->rows, ix, targets, count, out);
+		packed = graph_rows_pack(m->rows, ix, targets, count, m->group_end);
 	*length = (uint8_t)packed;
 	if (!m->is_long && packed != GRAPH_ROW_LONG)
 		return HDB_OK;
 	if (count)
 		r = put_long(m, targets, count, err);
-	memcpy(out, &m->row, sizeof(m->row));
+	memcpy(m->group_end, &m->row, sizeof(m->row));
 	*length = GRAPH_ROW_LONG | sizeof(m->row);
 	return r;
 }
@@ -295,26 +300,23 @@ static int take_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	int r = HDB_OK;
 
 	for (uint32_t i = 0; i < block->objects->count && r == HDB_OK; i += GRAPH_GROUP) {
-		uint8_t group[GRAPH_GROUP * GRAPH_ROW_MAX + GRAPH_ROW_MAX + 8];
-		uint64_t at = 0;
-
+		m->group_end = m->group;
 		for (uint32_t k = i; k < i + GRAPH_GROUP && r == HDB_OK; k++) {
 			const uint8_t length = s->length[k];
 
 			if (length)
-				memcpy(group + at, bytes, length);
+				memcpy(m->group_end, bytes, length);
 			bytes += length;
 			if (special < end && special->i == k) {
-				r = finish_special(m, block->objects->first_ix + k, special, found,
-						   &s->length[k], group + at, err);
+				r = finish_special(m, block, special, found, err);
 				found += special->count;
 				special++;
 			}
-			at += s->length[k] & GRAPH_ROW_MAX;
+			m->group_end += s->length[k] & GRAPH_ROW_MAX;
 		}
 		if (r == HDB_OK)
 			r = graph_rows_put(m->rows, (block->objects->first_ix + i) / GRAPH_GROUP,
-					   &s->length[i], group, err);
+					   &s->length[i], m->group, err);
 	}
 	return r;
 }

@@ -200,15 +200,20 @@ struct part {
 	struct graph_rows rows;
 	uint64_t *roots;
 	struct base_vec targets; /* uint32_t: of one object, by rank */
+	/* the group whose rows are packed: their lengths, and where the next one goes */
+	uint8_t length[GRAPH_GROUP];
+	uint8_t *group_end;
+	uint8_t group[GRAPH_GROUP * GRAPH_ROW_MAX + GRAPH_ROW_MAX + 8];
 };
 
-static int add_row(struct part *part, uint32_t ix, uint32_t rank, uint8_t *out, uint8_t *length,
-		   struct hdb_error *err)
+/* Packs the row of the object with that rank into the group. */
+static int add_row(struct part *part, uint32_t ix, uint32_t rank, struct hdb_error *err)
 {
 	struct trace_search *s = part->search;
 	struct graph_long_row row, packed_row = { 0, 0 };
 	uint32_t targets[GRAPH_ROW_MAX];
 	const unsigned n = graph_rows_get(&s->rows, ix, targets, &row);
+	uint8_t *length = &part->length[rank % GRAPH_GROUP];
 	unsigned packed;
 	int r = HDB_OK;
 
@@ -223,14 +228,16 @@ static int add_row(struct part *part, uint32_t ix, uint32_t rank, uint8_t *out, 
 	}
 	if (r != HDB_OK || !part->targets.count)
 		return r;
-	packed = graph_rows_pack(&part->rows, rank, part->targets.data, part->targets.count, out);
+	packed = graph_rows_pack(&part->rows, rank, part->targets.data, part->targets.count,
+				 part->group_end);
 	*length = (uint8_t)packed;
-	if (packed != GRAPH_ROW_LONG)
-		return HDB_OK;
-	r = graph_rows_add_long(&part->rows, &packed_row, part->targets.data, part->targets.count,
-				err);
-	memcpy(out, &packed_row, sizeof(packed_row));
-	*length = GRAPH_ROW_LONG | sizeof(packed_row);
+	if (packed == GRAPH_ROW_LONG) {
+		r = graph_rows_add_long(&part->rows, &packed_row, part->targets.data,
+					part->targets.count, err);
+		memcpy(part->group_end, &packed_row, sizeof(packed_row));
+		*length = GRAPH_ROW_LONG | sizeof(packed_row);
+	}
+	part->group_end += *length & GRAPH_ROW_MAX;
 	return r;
 }
 
@@ -242,17 +249,15 @@ static int add_rows(struct part *part, struct hdb_error *err)
 	int r = HDB_OK;
 
 	for (uint32_t first = 0; first < count && r == HDB_OK; first += GRAPH_GROUP) {
-		uint8_t bytes[GRAPH_GROUP * GRAPH_ROW_MAX + GRAPH_ROW_MAX + 8];
-		uint8_t length[GRAPH_GROUP] = { 0 };
-		uint64_t at = 0;
-
+		memset(part->length, 0, sizeof(part->length));
+		part->group_end = part->group;
 		for (uint32_t i = 0; r == HDB_OK && i < GRAPH_GROUP && i < count - first; i++) {
-			r = add_row(part, ix, first + i, bytes + at, &length[i], err);
-			at += length[i] & GRAPH_ROW_MAX;
+			r = add_row(part, ix, first + i, err);
 			ix = next_below(s, ix + 1);
 		}
 		if (r == HDB_OK)
-			r = graph_rows_put(&part->rows, first / GRAPH_GROUP, length, bytes, err);
+			r = graph_rows_put(&part->rows, first / GRAPH_GROUP, part->length,
+					   part->group, err);
 		if (r == HDB_OK && first % STEP_OBJECTS == 0)
 			r = base_step(s->graph->session->work, first, err);
 		if (first > UINT32_MAX - GRAPH_GROUP)
