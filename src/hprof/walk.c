@@ -83,16 +83,16 @@ static bool lines_converted(struct hprof_walk *walk)
 	return count >= 8;
 }
 
-int hprof_walk_problem(struct hprof_walk *walk, enum hprof_problem_kind kind, uint64_t offset,
-		       uint64_t lost, const char *format, ...)
+int hprof_walk_problem(struct hprof_walk *walk, const struct hprof_loss *loss, const char *format,
+		       ...)
 {
 	const size_t size = sizeof(walk->problem.message);
 	va_list args;
 	int used;
 
-	walk->problem.kind = kind;
-	walk->problem.offset = offset;
-	walk->problem.lost_bytes = lost;
+	walk->problem.kind = loss->kind;
+	walk->problem.offset = loss->offset;
+	walk->problem.lost_bytes = loss->bytes;
 	va_start(args, format);
 	used = vsnprintf(walk->problem.message, size, format, args);
 	va_end(args);
@@ -129,42 +129,38 @@ static int no_record(struct hprof_walk *walk, enum hprof_event *event, struct hd
 	if (rc > 0 && !found.is_record) {
 		hprof_walk_go_on(walk, walk->record.body_offset);
 		walk->state = STATE_OPEN;
-		return hprof_walk_problem(walk, HPROF_PROBLEM_UNKNOWN_TAG, at, 9,
-					  "unknown record 0x%02x at offset %" PRIu64
-					  ": read as a heap dump segment",
-					  walk->record.tag, at);
+		return hprof_walk_problem(
+			walk, &(struct hprof_loss){ HPROF_PROBLEM_UNKNOWN_TAG, at, 9 },
+			"unknown record 0x%02x at offset %" PRIu64 ": read as a heap dump segment",
+			walk->record.tag, at);
 	}
 	if (rc > 0) {
 		hprof_walk_go_on(walk, walk->record.body_offset + walk->record.body_size);
-		return hprof_walk_problem(
-			walk, HPROF_PROBLEM_UNKNOWN_TAG, at, walk->next_record - at,
-			"unknown record 0x%02x of %" PRIu64 " bytes at offset %" PRIu64 ": skipped",
-			walk->record.tag, walk->record.body_size, at);
+		return hprof_walk_problem(walk,
+					  &(struct hprof_loss){ HPROF_PROBLEM_UNKNOWN_TAG, at,
+								walk->next_record - at },
+					  "unknown record 0x%02x of %" PRIu64
+					  " bytes at offset %" PRIu64 ": skipped",
+					  walk->record.tag, walk->record.body_size, at);
 	}
-	found = (struct hprof_search){
-		.from = at + 1,
-		.until = size,
-		.limit = size,
-		.with_subs = true,
-		.with_records = true,
-	};
-	rc = hprof_search(&walk->salvage, &found, err);
+	rc = hprof_walk_search_all(walk, at + 1, &found, err);
 	if (rc < 0)
 		return rc;
 	if (rc == 0) {
 		hprof_walk_go_on(walk, size);
-		return hprof_walk_problem(walk, HPROF_PROBLEM_TRAILING_BYTES, at, size - at,
-					  "the last %" PRIu64 " bytes, from offset %" PRIu64
-					  " on, are no HPROF records",
-					  size - at, at);
+		return hprof_walk_problem(
+			walk, &(struct hprof_loss){ HPROF_PROBLEM_TRAILING_BYTES, at, size - at },
+			"the last %" PRIu64 " bytes, from offset %" PRIu64
+			" on, are no HPROF records",
+			size - at, at);
 	}
 	hprof_walk_go_on(walk, found.offset);
 	if (!found.is_record)
 		walk->state = STATE_OPEN;
-	return hprof_walk_problem(walk, HPROF_PROBLEM_RECORD_LENGTH, at, found.offset - at,
-				  "no record at offset %" PRIu64
-				  ": resumed at the %s at offset %" PRIu64,
-				  at, found.is_record ? "record" : "heap sub-record", found.offset);
+	return hprof_walk_problem(
+		walk, &(struct hprof_loss){ HPROF_PROBLEM_RECORD_LENGTH, at, found.offset - at },
+		"no record at offset %" PRIu64 ": resumed at the %s at offset %" PRIu64, at,
+		found.is_record ? "record" : "heap sub-record", found.offset);
 }
 
 /* Sub-records without a heap record before them, found by a search. */
@@ -233,14 +229,7 @@ static int overlong(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 
 	if (!hprof_size_fits(rec->tag, rec->body_size, walk->file->id_size))
 		return no_record(walk, event, err);
-	found = (struct hprof_search){
-		.from = rec->body_offset,
-		.until = size,
-		.limit = size,
-		.with_subs = true,
-		.with_records = true,
-	};
-	rc = hprof_search(&walk->salvage, &found, err);
+	rc = hprof_walk_search_all(walk, rec->body_offset, &found, err);
 	if (rc < 0)
 		return rc;
 	if (rc > 0)
@@ -248,11 +237,12 @@ static int overlong(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 	hprof_walk_go_on(walk, size);
 	*event = HPROF_EVENT_PROBLEM;
 	walk->problem.missing_bytes = rec->body_offset + rec->body_size - size;
-	return hprof_walk_problem(walk, HPROF_PROBLEM_TRUNCATED, rec->offset, size - rec->offset,
-				  "the file ends inside the %s record at offset %" PRIu64
-				  ": %" PRIu64 " bytes are missing",
-				  hprof_tag_name(rec->tag), rec->offset,
-				  rec->body_offset + rec->body_size - size);
+	return hprof_walk_problem(
+		walk,
+		&(struct hprof_loss){ HPROF_PROBLEM_TRUNCATED, rec->offset, size - rec->offset },
+		"the file ends inside the %s record at offset %" PRIu64 ": %" PRIu64
+		" bytes are missing",
+		hprof_tag_name(rec->tag), rec->offset, rec->body_offset + rec->body_size - size);
 }
 
 /*
@@ -280,8 +270,9 @@ static int length_wrong(struct hprof_walk *walk, uint64_t end, enum hprof_event 
 		return rc;
 	hprof_walk_go_on(walk, found.offset);
 	*event = HPROF_EVENT_PROBLEM;
-	hprof_walk_problem(walk, HPROF_PROBLEM_RECORD_LENGTH, rec->offset,
-			   found.offset - rec->offset,
+	hprof_walk_problem(walk,
+			   &(struct hprof_loss){ HPROF_PROBLEM_RECORD_LENGTH, rec->offset,
+						 found.offset - rec->offset },
 			   "%s record at offset %" PRIu64 ": its length of %" PRIu64
 			   " is wrong: resumed at offset %" PRIu64,
 			   hprof_tag_name(rec->tag), rec->offset, rec->body_size, found.offset);
@@ -371,13 +362,14 @@ static int cut_head(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 	hprof_walk_go_on(walk, hprof_walk_file_size(walk));
 	*event = HPROF_EVENT_PROBLEM;
 	if (!hprof_tag_known(p[0]))
-		return hprof_walk_problem(walk, HPROF_PROBLEM_TRAILING_BYTES, at, left,
-					  "the last %" PRIu64 " bytes, from offset %" PRIu64
-					  " on, are no HPROF record",
-					  left, at);
+		return hprof_walk_problem(
+			walk, &(struct hprof_loss){ HPROF_PROBLEM_TRAILING_BYTES, at, left },
+			"the last %" PRIu64 " bytes, from offset %" PRIu64
+			" on, are no HPROF record",
+			left, at);
 	walk->problem.missing_bytes = 9 - left;
 	return hprof_walk_problem(
-		walk, HPROF_PROBLEM_TRUNCATED, at, left,
+		walk, &(struct hprof_loss){ HPROF_PROBLEM_TRUNCATED, at, left },
 		"the file ends inside the head of the %s record at offset %" PRIu64
 		": at least %" PRIu64 " bytes are missing",
 		hprof_tag_name(p[0]), at, 9 - left);
@@ -429,10 +421,10 @@ static int step_top(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 	if (body_readable(walk))
 		return emit_record(walk, event, err);
 	*event = HPROF_EVENT_PROBLEM;
-	return hprof_walk_problem(walk, HPROF_PROBLEM_BAD_RECORD, at, end - at,
-				  "%s record at offset %" PRIu64 ": its body of %" PRIu64
-				  " bytes does not parse",
-				  hprof_tag_name(rec->tag), at, rec->body_size);
+	return hprof_walk_problem(
+		walk, &(struct hprof_loss){ HPROF_PROBLEM_BAD_RECORD, at, end - at },
+		"%s record at offset %" PRIu64 ": its body of %" PRIu64 " bytes does not parse",
+		hprof_tag_name(rec->tag), at, rec->body_size);
 }
 
 /* ---- the quick path ---- */

@@ -61,20 +61,21 @@ static int close_heap(struct hprof_walk *walk, uint64_t offset, enum hprof_event
 	*event = HPROF_EVENT_PROBLEM;
 	walk->problem.missing_bytes = walk->segment_end - offset;
 	if (walk->segment_end > hprof_walk_file_size(walk) && offset == hprof_walk_file_size(walk))
-		return hprof_walk_problem(walk, HPROF_PROBLEM_TRUNCATED, offset, 0,
-					  "the file ends at offset %" PRIu64
-					  " inside a %s: %" PRIu64 " bytes are missing",
-					  offset, hprof_tag_name(rec->tag),
-					  walk->segment_end - offset);
+		return hprof_walk_problem(
+			walk, &(struct hprof_loss){ HPROF_PROBLEM_TRUNCATED, offset, 0 },
+			"the file ends at offset %" PRIu64 " inside a %s: %" PRIu64
+			" bytes are missing",
+			offset, hprof_tag_name(rec->tag), walk->segment_end - offset);
 	if (stored == 0)
-		return hprof_walk_problem(walk, HPROF_PROBLEM_SEGMENT_LENGTH, rec->offset, 0,
-					  "%s at offset %" PRIu64 " has length 0 but holds %" PRIu64
-					  " bytes: its writer was stopped",
-					  hprof_tag_name(rec->tag), rec->offset, actual);
-	return hprof_walk_problem(walk, HPROF_PROBLEM_SEGMENT_LENGTH, rec->offset, 0,
-				  "%s at offset %" PRIu64 " says %" PRIu64
-				  " bytes but holds %" PRIu64,
-				  hprof_tag_name(rec->tag), rec->offset, stored, actual);
+		return hprof_walk_problem(
+			walk, &(struct hprof_loss){ HPROF_PROBLEM_SEGMENT_LENGTH, rec->offset, 0 },
+			"%s at offset %" PRIu64 " has length 0 but holds %" PRIu64
+			" bytes: its writer was stopped",
+			hprof_tag_name(rec->tag), rec->offset, actual);
+	return hprof_walk_problem(
+		walk, &(struct hprof_loss){ HPROF_PROBLEM_SEGMENT_LENGTH, rec->offset, 0 },
+		"%s at offset %" PRIu64 " says %" PRIu64 " bytes but holds %" PRIu64,
+		hprof_tag_name(rec->tag), rec->offset, stored, actual);
 }
 
 /* Whether the sub-record's end follows from a length in it that damage may have changed. */
@@ -160,19 +161,23 @@ static int tell_damage(struct hprof_walk *walk, int parsed, const struct hprof_s
 	walk->suspect_age = 0;
 	*event = HPROF_EVENT_PROBLEM;
 	if (parsed == HPROF_PARSE_BAD_TAG)
-		return hprof_walk_problem(walk, HPROF_PROBLEM_UNKNOWN_SUB_TAG, sub->offset, lost,
-					  "unknown heap sub-record 0x%02x at offset %" PRIu64
-					  ": resumed at offset %" PRIu64,
-					  sub->tag, sub->offset, resume);
+		return hprof_walk_problem(
+			walk,
+			&(struct hprof_loss){ HPROF_PROBLEM_UNKNOWN_SUB_TAG, sub->offset, lost },
+			"unknown heap sub-record 0x%02x at offset %" PRIu64
+			": resumed at offset %" PRIu64,
+			sub->tag, sub->offset, resume);
 	if (parsed == HPROF_PARSE_BAD_TYPE)
-		return hprof_walk_problem(walk, HPROF_PROBLEM_UNKNOWN_SUB_TAG, sub->offset, lost,
-					  "%s with an unknown basic type at offset %" PRIu64
-					  ": resumed at offset %" PRIu64,
-					  name, sub->offset, resume);
-	return hprof_walk_problem(walk, HPROF_PROBLEM_SUB_OVERRUN, sub->offset, lost,
-				  "%s at offset %" PRIu64
-				  " runs past the end of its %s: resumed at offset %" PRIu64,
-				  name, sub->offset, hprof_tag_name(walk->record.tag), resume);
+		return hprof_walk_problem(
+			walk,
+			&(struct hprof_loss){ HPROF_PROBLEM_UNKNOWN_SUB_TAG, sub->offset, lost },
+			"%s with an unknown basic type at offset %" PRIu64
+			": resumed at offset %" PRIu64,
+			name, sub->offset, resume);
+	return hprof_walk_problem(
+		walk, &(struct hprof_loss){ HPROF_PROBLEM_SUB_OVERRUN, sub->offset, lost },
+		"%s at offset %" PRIu64 " runs past the end of its %s: resumed at offset %" PRIu64,
+		name, sub->offset, hprof_tag_name(walk->record.tag), resume);
 }
 
 /* How many bytes the file lacks at least, which ends inside `sub`. */
@@ -211,11 +216,13 @@ static int damaged(struct hprof_walk *walk, int parsed, const struct hprof_sub *
 		walk->sub.end = 0;
 		*event = HPROF_EVENT_PROBLEM;
 		walk->problem.missing_bytes = bytes_missing(walk, sub);
-		return hprof_walk_problem(
-			walk, HPROF_PROBLEM_TRUNCATED, sub->offset, size - sub->offset,
-			"the file ends inside the %s at offset %" PRIu64 ": at least %" PRIu64
-			" bytes are missing",
-			hprof_sub_name(sub->tag), sub->offset, bytes_missing(walk, sub));
+		return hprof_walk_problem(walk,
+					  &(struct hprof_loss){ HPROF_PROBLEM_TRUNCATED,
+								sub->offset, size - sub->offset },
+					  "the file ends inside the %s at offset %" PRIu64
+					  ": at least %" PRIu64 " bytes are missing",
+					  hprof_sub_name(sub->tag), sub->offset,
+					  bytes_missing(walk, sub));
 	}
 	return tell_damage(walk, parsed, sub, resume, event);
 }
@@ -252,6 +259,21 @@ int hprof_walk_unknown_record_at(struct hprof_walk *walk, uint64_t offset, struc
 	return hprof_record_plausible(&walk->salvage, offset + 9 + size, 3, err);
 }
 
+int hprof_walk_search_all(struct hprof_walk *walk, uint64_t from, struct hprof_search *found,
+			  struct hdb_error *err)
+{
+	const uint64_t size = hprof_walk_file_size(walk);
+
+	*found = (struct hprof_search){
+		.from = from,
+		.until = size,
+		.limit = size,
+		.with_subs = true,
+		.with_records = true,
+	};
+	return hprof_search(&walk->salvage, found, err);
+}
+
 /* The nominal end is reached and no record is there: are there more sub-records? */
 static int past_nominal_end(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
@@ -275,14 +297,7 @@ static int past_nominal_end(struct hprof_walk *walk, enum hprof_event *event, st
 		return rc;
 	if (rc > 0)
 		return close_heap(walk, at, event);
-	found = (struct hprof_search){
-		.from = at,
-		.until = size,
-		.limit = size,
-		.with_subs = true,
-		.with_records = true,
-	};
-	rc = hprof_search(&walk->salvage, &found, err);
+	rc = hprof_walk_search_all(walk, at, &found, err);
 	if (rc < 0)
 		return rc;
 	if (rc == 0 || found.is_record)
@@ -292,10 +307,11 @@ static int past_nominal_end(struct hprof_walk *walk, enum hprof_event *event, st
 	walk->position = found.offset;
 	walk->sub.end = 0;
 	*event = HPROF_EVENT_PROBLEM;
-	return hprof_walk_problem(walk, HPROF_PROBLEM_RECORD_LENGTH, at, found.offset - at,
-				  "no record at offset %" PRIu64
-				  ": resumed at the heap sub-record at offset %" PRIu64,
-				  at, found.offset);
+	return hprof_walk_problem(
+		walk, &(struct hprof_loss){ HPROF_PROBLEM_RECORD_LENGTH, at, found.offset - at },
+		"no record at offset %" PRIu64
+		": resumed at the heap sub-record at offset %" PRIu64,
+		at, found.offset);
 }
 
 /*

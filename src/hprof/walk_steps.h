@@ -26,9 +26,16 @@ static inline void hprof_walk_go_on(struct hprof_walk *walk, uint64_t offset)
 	walk->next_record = walk->position = offset;
 }
 
+/* Damage that was met at an offset, and how many bytes are skipped for it. */
+struct hprof_loss {
+	enum hprof_problem_kind kind;
+	uint64_t offset;
+	uint64_t bytes;
+};
+
 /* Fills in walk->problem; returns HDB_OK so that it ends a step. */
-int hprof_walk_problem(struct hprof_walk *walk, enum hprof_problem_kind kind, uint64_t offset,
-		       uint64_t lost, const char *format, ...) HDB_PRINTF(5, 6);
+int hprof_walk_problem(struct hprof_walk *walk, const struct hprof_loss *loss, const char *format,
+		       ...) HDB_PRINTF(3, 4);
 
 /* Opens a heap record whose body is walk->record's; emits HEAP_BEGIN. */
 int hprof_walk_open_heap(struct hprof_walk *walk, enum hprof_event *event);
@@ -44,5 +51,12 @@ int hprof_walk_emit_heap_end(struct hprof_walk *walk, enum hprof_event *event);
  * if not; below 0 if the source failed.
  */
 int hprof_walk_unknown_record_at(struct hprof_walk *walk, uint64_t offset, struct hdb_error *err);
+
+/*
+ * Looks for a record or a sub-record from `from` to the end of the file: 1, *found says where; 0 if
+ * there is none; below 0 if the source failed.
+ */
+int hprof_walk_search_all(struct hprof_walk *walk, uint64_t from, struct hprof_search *found,
+			  struct hdb_error *err);
 
 #endif

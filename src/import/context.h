@@ -408,6 +408,14 @@ int import_find_stack_chunks(struct import *im, struct hdb_error *err);
 /* sizes.c: the alignment that the user wants; 0: none. HDB_EUSAGE for a --layout that is none. */
 int import_fixed_alignment(const struct import *im, unsigned *align_bytes, struct hdb_error *err);
 
+/* import.c: writes `count` meta values. */
+struct import_number {
+	const char *name;
+	uint64_t value;
+};
+int import_put_numbers(struct import *im, const struct import_number *numbers, size_t count,
+		       struct hdb_error *err);
+
 /* sizes.c: frees the places of objects, which it is the last to need. */
 int import_sizes(struct import *im, struct hdb_error *err);
 

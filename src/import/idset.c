@@ -416,6 +416,7 @@ void idset_ask(const struct idset *set, const uint64_t *ids, size_t count,
 	struct idset_chunk *const *table = set->table;
 	const unsigned shift = set->shift;
 
+	asked->count = count;
 	if (set->is_sparse)
 		return;
 	for (size_t i = 0; i < count; i++) {
@@ -435,7 +436,7 @@ void idset_ask(const struct idset *set, const uint64_t *ids, size_t count,
 
 /* has_instruction: the processor counts bits by itself. */
 static inline __attribute__((always_inline)) size_t answer(const struct idset *set,
-							   const uint64_t *ids, size_t count,
+							   const uint64_t *ids,
 							   const struct idset_asked *asked,
 							   uint32_t *out,
 							   const bool has_instruction)
@@ -443,7 +444,7 @@ static inline __attribute__((always_inline)) size_t answer(const struct idset *s
 	const unsigned shift = set->shift;
 	size_t found = 0;
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < asked->count; i++) {
 		const struct idset_word *word = asked->words[i];
 		const uint64_t bits = bits_of(word);
 		const unsigned at = ids[i] >> shift & 63;
@@ -461,23 +462,23 @@ static inline __attribute__((always_inline)) size_t answer(const struct idset *s
 
 #ifdef __x86_64__
 __attribute__((target("popcnt,bmi,bmi2"))) static size_t answer_bmi2(
-	const struct idset *set, const uint64_t *ids, size_t count, const struct idset_asked *asked,
+	const struct idset *set, const uint64_t *ids, const struct idset_asked *asked,
 	uint32_t *out)
 {
-	return answer(set, ids, count, asked, out, true);
+	return answer(set, ids, asked, out, true);
 }
 #endif
 
-size_t idset_answer(const struct idset *set, const uint64_t *ids, size_t count,
-		    const struct idset_asked *asked, uint32_t *out)
+size_t idset_answer(const struct idset *set, const uint64_t *ids, const struct idset_asked *asked,
+		    uint32_t *out)
 {
 	if (set->is_sparse)
-		return find_sparse(set, ids, count, out);
+		return find_sparse(set, ids, asked->count, out);
 #ifdef __x86_64__
 	if (__builtin_cpu_supports("popcnt") && __builtin_cpu_supports("bmi2"))
-		return answer_bmi2(set, ids, count, asked, out);
+		return answer_bmi2(set, ids, asked, out);
 #endif
-	return answer(set, ids, count, asked, out, false);
+	return answer(set, ids, asked, out, false);
 }
 
 size_t idset_find_many(const struct idset *set, const uint64_t *ids, size_t count, uint32_t *out)
@@ -491,7 +492,7 @@ size_t idset_find_many(const struct idset *set, const uint64_t *ids, size_t coun
 		const size_t n = count - i < IDSET_BATCH ? count - i : IDSET_BATCH;
 
 		idset_ask(set, ids + i, n, &asked);
-		found += idset_answer(set, ids + i, n, &asked, out + i);
+		found += idset_answer(set, ids + i, &asked, out + i);
 	}
 	return found;
 }

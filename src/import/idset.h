@@ -64,8 +64,9 @@ struct idset {
 /* IDs that are looked up at a time: enough to hide memory latency. */
 #define IDSET_BATCH 32u
 
-/* IDs that are being looked up: where each would be. */
+/* IDs that are being looked up: where each would be. All zeros: none. */
 struct idset_asked {
+	size_t count;
 	const struct idset_word *words[IDSET_BATCH];
 };
 
@@ -107,13 +108,13 @@ uint32_t idset_find(const struct idset *set, uint64_t id);
 size_t idset_find_many(const struct idset *set, const uint64_t *ids, size_t count, uint32_t *out);
 
 /*
- * The same in two steps, for up to IDSET_BATCH: idset_ask asks memory for what idset_answer looks
- * at, so that there is something else to do meanwhile.
+ * The same in two steps, for up to IDSET_BATCH: idset_ask asks memory for what idset_answer, which
+ * must get the same IDs, looks at, so that there is something else to do meanwhile.
  */
 void idset_ask(const struct idset *set, const uint64_t *ids, size_t count,
 	       struct idset_asked *asked);
-size_t idset_answer(const struct idset *set, const uint64_t *ids, size_t count,
-		    const struct idset_asked *asked, uint32_t *out);
+size_t idset_answer(const struct idset *set, const uint64_t *ids, const struct idset_asked *asked,
+		    uint32_t *out);
 
 /* The IDs with index first_ix and on, `count` of them, which must exist. */
 void idset_scan(const struct idset *set, uint32_t first_ix, uint32_t count, uint64_t *out);

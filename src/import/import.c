@@ -125,6 +125,16 @@ static int put_dump_path(struct import *im, const char *dump_path, struct stat *
 	return r;
 }
 
+int import_put_numbers(struct import *im, const struct import_number *numbers, size_t count,
+		       struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < count && r == HDB_OK; i++)
+		r = store_put_meta_number(im->writer, numbers[i].name, numbers[i].value, err);
+	return r;
+}
+
 /* What is known of the dump file itself. */
 static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_error *err)
 {
@@ -143,10 +153,7 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 	if (r == HDB_OK)
 		r = store_put_meta_text(im->writer, "dump.version", versions[im->file.version],
 					err);
-	const struct {
-		const char *name;
-		uint64_t value;
-	} numbers[] = {
+	const struct import_number numbers[] = {
 		{ "dump.bytes", im->source->size },
 		{ "dump.mtime_ns",
 		  (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec },
@@ -180,11 +187,9 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 	/* Not the thread count or the time: the same dump gives the same bytes. */
 	if (r != HDB_OK)
 		return r;
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		r = store_put_meta_number(im->writer, numbers[i].name, numbers[i].value, err);
-		if (r != HDB_OK)
-			return r;
-	}
+	r = import_put_numbers(im, numbers, sizeof(numbers) / sizeof(numbers[0]), err);
+	if (r != HDB_OK)
+		return r;
 	if (im->damage.cut[0]) {
 		r = store_put_meta_text(im->writer, "incomplete.cut", im->damage.cut, err);
 		if (r != HDB_OK)

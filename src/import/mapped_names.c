@@ -22,10 +22,7 @@ int import_put_mapping_meta(struct import *im, struct hdb_error *err)
 {
 	/* For whoever imports anew, from another folder. */
 	char *path = realpath(im->opt->mapping_path, NULL);
-	const struct {
-		const char *name;
-		uint64_t value;
-	} numbers[] = {
+	const struct import_number numbers[] = {
 		{ "names.classes", im->names.class_count },
 		{ "names.fields", im->names.field_count },
 		{ "names.frames", im->names.frame_count },
@@ -36,12 +33,7 @@ int import_put_mapping_meta(struct import *im, struct hdb_error *err)
 	free(path);
 	if (r != HDB_OK)
 		return r;
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		r = store_put_meta_number(im->writer, numbers[i].name, numbers[i].value, err);
-		if (r != HDB_OK)
-			return r;
-	}
-	return r;
+	return import_put_numbers(im, numbers, sizeof(numbers) / sizeof(numbers[0]), err);
 }
 
 /* The number of a text that is not in the dump; the same text gets the same number. */

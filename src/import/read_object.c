@@ -413,14 +413,14 @@ static inline int take_object(struct import *im, struct maker *m, uint32_t i,
 static int look_up(struct import *im, struct maker *m, struct hdb_error *err)
 {
 	const uint64_t *ids = m->raw.data;
-	const size_t n = m->asked_end - m->answered, left = m->raw.count - m->asked_end;
+	const size_t left = m->raw.count - m->asked_end;
 	const size_t next = left < IDSET_BATCH ? left : IDSET_BATCH;
 	const int r =
 		base_vec_reserve(&m->found, m->asked_end - m->found.count, sizeof(uint32_t), err);
 
 	if (r < 0)
 		return r;
-	m->found_count += idset_answer(&im->ids, ids + m->answered, n, &m->asked,
+	m->found_count += idset_answer(&im->ids, ids + m->answered, &m->asked,
 				       (uint32_t *)m->found.data + m->answered);
 	m->answered = m->found.count = m->asked_end;
 	idset_ask(&im->ids, ids + m->answered, next, &m->asked);

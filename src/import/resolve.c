@@ -463,6 +463,7 @@ static int read_objects(struct import *im, struct maker *m, uint32_t with_next,
 	memset(m->raw_first, 0xff, s->count * sizeof(*m->raw_first));
 	m->longest = 0;
 	m->raw.count = m->found.count = m->answered = m->asked_end = m->found_count = 0;
+	m->asked.count = 0;
 	r = import_take_objects(im, m, err);
 	for (uint32_t i = 0; i < s->count && r == HDB_OK; i++) {
 		if (m->raw_first[i] == NOT_TAKEN)

@@ -51,38 +51,31 @@ static unsigned field_size(const struct import *im, const struct layout *l, uint
 	return type == HPROF_OBJECT ? l->reference_bytes : hprof_type_size(type, im->file.id_size);
 }
 
-static int own_bytes(struct import *im, const struct layout *l, const struct import_class *class,
-		     uint64_t *out, struct hdb_error *err)
+/* The fields of a class, or its static ones. */
+struct fields {
+	uint64_t offset; /* in the dump */
+	uint32_t count;
+	bool are_static;
+};
+
+static int field_bytes(struct import *im, const struct layout *l, const struct fields *fields,
+		       uint64_t *out, struct hdb_error *err)
 {
 	BASE_VIEW(view, im->source);
-	uint64_t offset = class->fields_offset;
+	uint64_t offset = fields->offset;
 
 	*out = 0;
-	for (uint32_t f = 0; f < class->out.field_count; f++) {
+	for (uint32_t f = 0; f < fields->count; f++) {
+		struct hprof_static with_value;
 		struct hprof_field field;
-		const int r = hprof_field_next(&im->file, &view, &offset, &field, err);
+		const int r =
+			fields->are_static ?
+				hprof_static_next(&im->file, &view, &offset, &with_value, err) :
+				hprof_field_next(&im->file, &view, &offset, &field, err);
 
 		if (r < 0)
 			return r;
-		*out += field_size(im, l, field.type);
-	}
-	return HDB_OK;
-}
-
-static int static_bytes(struct import *im, const struct layout *l, const struct import_class *class,
-			uint64_t *out, struct hdb_error *err)
-{
-	BASE_VIEW(view, im->source);
-	uint64_t offset = class->statics_offset;
-
-	*out = 0;
-	for (uint32_t f = 0; f < class->out.static_count; f++) {
-		struct hprof_static field;
-		const int r = hprof_static_next(&im->file, &view, &offset, &field, err);
-
-		if (r < 0)
-			return r;
-		*out += field_size(im, l, field.type);
+		*out += field_size(im, l, fields->are_static ? with_value.type : field.type);
 	}
 	return HDB_OK;
 }
@@ -92,6 +85,8 @@ static int model_classes(struct import *im, const struct layout *l, struct hdb_e
 {
 	for (uint32_t i = 0; i < im->classes.count; i++) {
 		struct import_class *class = import_class_at(im, im->known.order[i]);
+		const struct fields fields = { class->fields_offset, class->out.field_count,
+					       false };
 		uint64_t own;
 		int r;
 
@@ -99,7 +94,7 @@ static int model_classes(struct import *im, const struct layout *l, struct hdb_e
 			class->model_bytes = l->header_bytes;
 			continue;
 		}
-		r = own_bytes(im, l, class, &own, err);
+		r = field_bytes(im, l, &fields, &own, err);
 		if (r < 0)
 			return r;
 		class->model_bytes =
@@ -228,8 +223,9 @@ static uint64_t empty_array(const struct layout *l, uint8_t element_type)
 static int size_class(struct import *im, const struct layout *l, struct import_class *class,
 		      struct hdb_error *err)
 {
+	const struct fields fields = { class->statics_offset, class->out.static_count, true };
 	uint64_t statics;
-	const int r = static_bytes(im, l, class, &statics, err);
+	const int r = field_bytes(im, l, &fields, &statics, err);
 
 	if (r < 0)
 		return r;
@@ -427,10 +423,7 @@ static int put_evidence(struct import *im, const struct layout *l, struct hdb_er
 
 static int put_layout(struct import *im, const struct layout *l, struct hdb_error *err)
 {
-	const struct {
-		const char *name;
-		uint64_t value;
-	} numbers[] = {
+	const struct import_number numbers[] = {
 		{ "sizes.model", im->opt->sizes },
 		{ "sizes.header_bytes", l->header_bytes },
 		{ "sizes.reference_bytes", l->reference_bytes },
@@ -456,14 +449,9 @@ static int put_layout(struct import *im, const struct layout *l, struct hdb_erro
 		{ "sizes.mat_reference_bytes", im->evidence.array_overlap ? 4 : im->file.id_size },
 		{ "sizes.mat_align_bytes", im->evidence.mat_align_bytes },
 	};
-	int r = HDB_OK;
+	const int r = import_put_numbers(im, numbers, sizeof(numbers) / sizeof(numbers[0]), err);
 
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		r = store_put_meta_number(im->writer, numbers[i].name, numbers[i].value, err);
-		if (r != HDB_OK)
-			return r;
-	}
-	return put_evidence(im, l, err);
+	return r == HDB_OK ? put_evidence(im, l, err) : r;
 }
 
 int import_fixed_alignment(const struct import *im, unsigned *align_bytes, struct hdb_error *err)
