@@ -574,10 +574,10 @@ HDB_API uint32_t hdb_class_named(struct hdb *db, const char *name, uint32_t from
  * Sets marks[no] to 1 for each class whose name the pattern ("java.util.*", * and ? match any
  * characters) matches, or that the ID of its class object ("0x12c4") names, to 2 for their
  * subclasses if `subclasses` is nonzero, to 0 for all others. marks has room for hdb_class_count.
- * *count: how many are not 0; none is no failure.
+ * HDB_NOTFOUND if that is none.
  */
 HDB_API int hdb_classes_like(struct hdb *db, const char *pattern, int subclasses, uint8_t *marks,
-			     uint32_t *count, struct hdb_error *err);
+			     struct hdb_error *err);
 /* 1 if class_no is super_no or a subclass of it, else 0. */
 HDB_API int hdb_is_subclass(struct hdb *db, uint32_t class_no, uint32_t super_no);
 
@@ -622,12 +622,18 @@ HDB_API int hdb_field_value(struct hdb *db, uint32_t ix, const struct hdb_field 
  */
 HDB_API int hdb_path_value(struct hdb *db, uint32_t ix, const char *path, struct hdb_basic *out,
 			   struct hdb_error *err);
-/*
- * Elements [from, from + count) of an array as raw bits, for hdb_basic_of; *done is how many there
- * are, less than count at the end of the array. HDB_EUSAGE if it is no array.
- */
-HDB_API int hdb_elements(struct hdb *db, uint32_t ix, uint64_t from, size_t count, uint64_t *bits,
-			 enum hdb_basic_type *type, size_t *done, struct hdb_error *err);
+/* A part of an array. */
+struct hdb_slice {
+	uint64_t from;  /* the first element */
+	size_t room;    /* how many are wanted */
+	uint64_t *bits; /* room for them, as raw bits for hdb_basic_of; lent */
+	/* set by hdb_elements: how many there are, less than room at the end of the array */
+	size_t count;
+	enum hdb_basic_type type; /* set by hdb_elements: of all of them */
+};
+/* Reads elements of an array. HDB_EUSAGE if it is no array. */
+HDB_API int hdb_elements(struct hdb *db, uint32_t ix, struct hdb_slice *slice,
+			 struct hdb_error *err);
 HDB_API void hdb_basic_of(enum hdb_basic_type type, uint64_t bits, struct hdb_basic *out);
 /*
  * The text of an object: a string's characters, a char[]'s, a byte[]'s as far as they are printable

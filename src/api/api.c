@@ -178,6 +178,7 @@ void hdb_close(struct hdb *db)
 	free(db);
 }
 
+/* NOLINTNEXTLINE(readability-function-size): as pread, with the handle's errors */
 int hdb_dump_read(struct hdb *db, uint64_t offset, void *buf, size_t size, size_t *done,
 		  struct hdb_error *err)
 {

@@ -59,20 +59,18 @@ uint32_t hdb_class_named(struct hdb *db, const char *name, uint32_t from)
 }
 
 int hdb_classes_like(struct hdb *db, const char *pattern, int subclasses, uint8_t *marks,
-		     uint32_t *count, struct hdb_error *err)
+		     struct hdb_error *err)
 {
 	const struct session session = api_session(db);
 	struct analysis_class_list classes;
 	int r;
 
 	memset(marks, 0, db->heap->class_count);
-	*count = 0;
 	r = analysis_classes(&session, pattern, subclasses != 0, &classes, err);
 	if (r != HDB_OK)
-		return r == HDB_NOTFOUND ? HDB_OK : r;
+		return api_end(db, r, err);
 	for (size_t i = 0; i < classes.count; i++)
 		marks[classes.numbers[i]] = 2;
-	*count = (uint32_t)classes.count;
 	free(classes.numbers);
 	if (!subclasses)
 		memset(marks, 0, db->heap->class_count);

@@ -15,14 +15,14 @@
 #define MEMORY_DEFAULT (32ull << 20)
 
 /* Prepares the work: scratch files go beside the output. *folder is owned: end() frees it. */
-static int begin(struct base_work *work, const char *in_path, const char *out_path,
+static int begin(struct base_work *work, struct rewrite_paths paths,
 		 const struct hdb_output_options *opt, char **folder, struct hdb_error *err)
 {
-	if (!in_path || !out_path)
+	if (!paths.in || !paths.out)
 		return hdb_fail(err, HDB_EUSAGE, "a dump to read and one to write must be named");
-	*folder = strdup(out_path);
+	*folder = strdup(paths.out);
 	if (!*folder)
-		return hdb_fail_memory(err, "a file name", strlen(out_path));
+		return hdb_fail_memory(err, "a file name", strlen(paths.out));
 	base_sigbus_install();
 	base_work_init(work, opt->memory_bytes ? opt->memory_bytes : MEMORY_DEFAULT, opt->threads,
 		       &opt->progress);
@@ -41,13 +41,14 @@ int hdb_convert(const char *in_path, const char *out_path, const struct hdb_conv
 {
 	static const struct hdb_convert_options defaults;
 	const struct hdb_convert_options *o = opt ? opt : &defaults;
+	const struct rewrite_paths paths = { in_path, out_path };
 	struct base_work work;
 	char *folder;
-	int r = begin(&work, in_path, out_path, &o->output, &folder, err);
+	int r = begin(&work, paths, &o->output, &folder, err);
 
 	if (r < 0)
 		return r;
-	r = rewrite_convert((struct rewrite_paths){ in_path, out_path }, o, &work, out, err);
+	r = rewrite_convert(paths, o, &work, out, err);
 	end(&work, folder);
 	return r;
 }
@@ -57,13 +58,14 @@ int hdb_strip(const char *in_path, const char *out_path, const struct hdb_strip_
 {
 	static const struct hdb_strip_options defaults;
 	const struct hdb_strip_options *o = opt ? opt : &defaults;
+	const struct rewrite_paths paths = { in_path, out_path };
 	struct base_work work;
 	char *folder;
-	int r = begin(&work, in_path, out_path, &o->output, &folder, err);
+	int r = begin(&work, paths, &o->output, &folder, err);
 
 	if (r < 0)
 		return r;
-	r = rewrite_strip((struct rewrite_paths){ in_path, out_path }, o, &work, out, err);
+	r = rewrite_strip(paths, o, &work, out, err);
 	end(&work, folder);
 	return r;
 }
@@ -73,13 +75,14 @@ int hdb_redact(const char *in_path, const char *out_path, const struct hdb_redac
 {
 	static const struct hdb_redact_options defaults;
 	const struct hdb_redact_options *o = opt ? opt : &defaults;
+	const struct rewrite_paths paths = { in_path, out_path };
 	struct base_work work;
 	char *folder;
-	int r = begin(&work, in_path, out_path, &o->output, &folder, err);
+	int r = begin(&work, paths, &o->output, &folder, err);
 
 	if (r < 0)
 		return r;
-	r = rewrite_redact((struct rewrite_paths){ in_path, out_path }, o, &work, out, err);
+	r = rewrite_redact(paths, o, &work, out, err);
 	end(&work, folder);
 	return r;
 }

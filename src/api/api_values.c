@@ -56,16 +56,15 @@ int hdb_path_value(struct hdb *db, uint32_t ix, const char *path, struct hdb_bas
 	return api_end(db, HDB_OK, err);
 }
 
-int hdb_elements(struct hdb *db, uint32_t ix, uint64_t from, size_t count, uint64_t *bits,
-		 enum hdb_basic_type *type, size_t *done, struct hdb_error *err)
+int hdb_elements(struct hdb *db, uint32_t ix, struct hdb_slice *slice, struct hdb_error *err)
 {
-	struct heap_slice slice = { .bits = bits, .room = count };
+	struct heap_slice found = { .bits = slice->bits, .room = slice->room };
 	int r = api_check_ix(db, ix, err);
 
 	if (r == HDB_OK)
-		r = heap_elements(db->heap, ix, from, &slice, err);
-	*type = (enum hdb_basic_type)slice.type;
-	*done = (size_t)slice.done;
+		r = heap_elements(db->heap, ix, slice->from, &found, err);
+	slice->type = (enum hdb_basic_type)found.type;
+	slice->count = (size_t)found.done;
 	return api_end(db, r, err);
 }
 
@@ -133,6 +132,7 @@ static int array_text(struct hdb *db, uint32_t ix, char *buf, size_t size, struc
 	return r;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): buffer and size are one thing, as in snprintf */
 int hdb_text(struct hdb *db, uint32_t ix, char *buf, size_t size, uint64_t *units,
 	     struct hdb_error *err)
 {

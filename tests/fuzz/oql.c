@@ -91,7 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	db = open_world();
 	set_alarm();
-	r = oql_open(db, (const char *)data, size, &options, &oql, &err);
+	r = oql_open(db, (struct oql_str){ (const char *)data, size }, &options, &oql, &err);
 	check(r, &err);
 	if (r == HDB_OK)
 		take_rows(oql, &err);

@@ -82,7 +82,7 @@ static int parse(const char *text, struct oql_text *out, struct hdb_error *err)
 	struct oql_budget budget = { .most_bytes = 1 << 28 };
 	struct oql_arena arena = { .budget = &budget };
 	struct oql_select *select;
-	const int r = oql_parse(text, strlen(text), &arena, &select, err);
+	const int r = oql_parse((struct oql_str){ text, strlen(text) }, &arena, &select, err);
 
 	if (r == HDB_OK) {
 		oql_unparse_select(select, out);
@@ -115,7 +115,9 @@ static void test_bad(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct hdb_error err = { 0 };
 
-		assert_int_equal(oql_check(bad[i].text, strlen(bad[i].text), &err), HDB_EUSAGE);
+		assert_int_equal(
+			oql_check((struct oql_str){ bad[i].text, strlen(bad[i].text) }, &err),
+			HDB_EUSAGE);
 		if (strncmp(err.message, bad[i].message, strlen(bad[i].message)) != 0)
 			fail_msg("%s: \"%s\", expected \"%s\"", bad[i].text, err.message,
 				 bad[i].message);
@@ -136,7 +138,7 @@ static int check_many(const char *head, const char *part, size_t count, const ch
 	for (size_t i = 0; i < count; i++)
 		oql_put_string(&text, close);
 	oql_put_string(&text, *close == ']' ? " FROM X" : "");
-	r = oql_check(text.data, text.size, &err);
+	r = oql_check((struct oql_str){ text.data, text.size }, &err);
 	assert_true(r == HDB_OK || err.message[0]);
 	oql_text_release(&text);
 	return r;

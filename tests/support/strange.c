@@ -221,15 +221,19 @@ static uint64_t put_string(struct strange *s)
 	return string;
 }
 
-static void put_instance(struct hw *w, uint64_t id, uint64_t class_id, const uint64_t *fields,
-			 size_t count, uint64_t last, unsigned last_size)
-{
-	uint8_t body[64];
-	size_t at = 0;
+/* The number after an instance's reference; no bytes: none. */
+struct last_field {
+	uint64_t value;
+	unsigned size;
+};
 
-	for (size_t i = 0; i < count; i++)
-		at += put_be(body + at, fields[i], 8);
-	at += put_be(body + at, last, last_size);
+static void put_instance(struct hw *w, uint64_t id, uint64_t class_id, uint64_t reference,
+			 struct last_field last)
+{
+	uint8_t body[16];
+	size_t at = put_be(body, reference, 8);
+
+	at += put_be(body + at, last.value, last.size);
 	hw_instance(w, id, class_id, body, (uint32_t)at);
 }
 
@@ -239,7 +243,7 @@ static void put_map(struct strange *s, uint64_t id)
 	const uint64_t table = s->next_id, nodes[] = { table + STEP, table + 2 * STEP };
 
 	s->next_id += 3 * STEP;
-	put_instance(s->w, id, MAP, &table, 1, 2, 4);
+	put_instance(s->w, id, MAP, table, (struct last_field){ 2, 4 });
 	hw_object_array(s->w, table, NODES, nodes, 2);
 	for (unsigned i = 0; i < 2; i++) {
 		uint8_t body[28] = { 0 };
@@ -253,22 +257,22 @@ static void put_map(struct strange *s, uint64_t id)
 static void put_objects(struct strange *s)
 {
 	struct hw *w = s->w;
-	uint64_t fields[2] = { put_string(s), 0 };
+	const uint64_t name = put_string(s);
+	const struct last_field none = { 0 };
 	uint64_t many[40];
 
-	fields[1] = fields[0];
-	put_instance(w, FIRST, ODD, fields, 1, 0x85, 2);
-	put_instance(w, FIRST + STEP, THREAD, (uint64_t[]){ put_string(s) }, 1, 0, 0);
-	put_instance(w, FIRST + 2 * STEP, LOADER, (uint64_t[]){ put_string(s) }, 1, 0, 0);
+	put_instance(w, FIRST, ODD, name, (struct last_field){ 0x85, 2 });
+	put_instance(w, FIRST + STEP, THREAD, put_string(s), none);
+	put_instance(w, FIRST + 2 * STEP, LOADER, put_string(s), none);
 	put_map(s, FIRST + 3 * STEP);
-	put_instance(w, FIRST + 4 * STEP, WEAK, (uint64_t[]){ FIRST }, 1, 0, 0);
+	put_instance(w, FIRST + 4 * STEP, WEAK, FIRST, none);
 	for (unsigned i = 0; i < 40; i++) {
 		uint8_t body[18];
 
 		many[i] = s->next_id;
 		s->next_id += STEP;
 		(void)put_be(body, put_string(s), 8);
-		(void)put_be(body + 8, fields[0], 8);
+		(void)put_be(body + 8, name, 8);
 		(void)put_be(body + 16, i, 2);
 		hw_instance(w, many[i], ODD_SUB, body, 18);
 	}

@@ -66,25 +66,21 @@ static bool is_text(const struct hdb_value *value, const char *text)
 static int read_bytes(struct cli *cli, uint32_t ix, uint64_t size, uint8_t **out)
 {
 	uint64_t bits[CHUNK];
-	enum hdb_basic_type type;
-	size_t done = 1;
+	struct hdb_slice slice = { .bits = bits };
 	int rc = HDB_OK;
 
 	*out = malloc(size ? size : 1);
 	if (!*out)
 		return cli_fail(&cli->err, HDB_ENOMEM,
 				"no memory for a picture of %" PRIu64 " bytes", size);
-	for (uint64_t from = 0; from < size && done; from += done) {
-		const size_t n = size - from < CHUNK ? (size_t)(size - from) : CHUNK;
-
-		if ((rc = hdb_elements(cli->db, ix, from, n, bits, &type, &done, &cli->err)) !=
-		    HDB_OK)
+	for (; slice.from < size; slice.from += slice.count) {
+		slice.room = size - slice.from < CHUNK ? (size_t)(size - slice.from) : CHUNK;
+		if ((rc = hdb_elements(cli->db, ix, &slice, &cli->err)) != HDB_OK)
 			return rc;
-		for (size_t i = 0; i < done; i++)
-			(*out)[from + i] = (uint8_t)bits[i];
-		if (!done &&
-		    (rc = cli_fail(&cli->err, HDB_ECORRUPT, "an array ends too early")) != HDB_OK)
-			return rc;
+		if (!slice.count)
+			return cli_fail(&cli->err, HDB_ECORRUPT, "an array ends too early");
+		for (size_t i = 0; i < slice.count; i++)
+			(*out)[slice.from + i] = (uint8_t)bits[i];
 	}
 	return rc;
 }

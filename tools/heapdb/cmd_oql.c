@@ -155,7 +155,8 @@ int cmd_oql(struct cli *cli)
 	};
 	if (rc != HDB_OK)
 		goto out;
-	if ((rc = oql_open(cli->db, text, size, &options, &oql, &cli->err)) != HDB_OK)
+	if ((rc = oql_open(cli->db, (struct oql_str){ text, size }, &options, &oql, &cli->err)) !=
+	    HDB_OK)
 		goto out;
 	rc = print(cli, oql);
 out:

@@ -74,15 +74,14 @@ int render_picture(struct answer *answer, enum picture_kind kind, struct output 
 	int rc;
 
 	if ((rc = find_columns(answer, &columns)) != HDB_OK ||
-	    (rc = picture_make(&picture, answer->err)) != HDB_OK)
+	    (rc = picture_make(&picture, answer->name, answer->err)) != HDB_OK)
 		return rc;
 	while ((rc = answer_next(answer, out)) == HDB_OK) {
 		if ((rc = read_row(answer, &columns, picture)) != HDB_OK)
 			break;
 	}
 	if (rc == HDB_END)
-		rc = picture_draw(picture, kind, answer->name, whole_heap(answer), out,
-				  answer->err);
+		rc = picture_draw(picture, kind, whole_heap(answer), out, answer->err);
 	picture_release(picture);
 	return rc;
 }

@@ -56,31 +56,31 @@ static size_t character(const unsigned char *text, size_t size)
 	return n;
 }
 
-static int check_utf8(const char *text, size_t size, struct hdb_error *err)
+static int check_utf8(struct oql_str text, struct hdb_error *err)
 {
 	size_t n;
 
-	if (size > OQL_TEXT_MAX)
+	if (text.size > OQL_TEXT_MAX)
 		return oql_fail(err, HDB_ELIMIT, "the statement is longer than %u bytes",
 				OQL_TEXT_MAX);
-	for (size_t i = 0; i < size; i += n) {
-		n = character((const unsigned char *)text + i, size - i);
-		if (!n || !text[i])
+	for (size_t i = 0; i < text.size; i += n) {
+		n = character((const unsigned char *)text.data + i, text.size - i);
+		if (!n || !text.data[i])
 			return oql_fail(err, HDB_EUSAGE, "byte %zu of the statement is no UTF-8",
 					i + 1);
 	}
 	return HDB_OK;
 }
 
-int oql_check(const char *text, size_t size, struct hdb_error *err)
+int oql_check(struct oql_str text, struct hdb_error *err)
 {
 	struct oql_budget budget = { .most_bytes = OQL_MEMORY_DEFAULT };
 	struct oql_arena arena = { .budget = &budget };
 	struct oql_select *select;
-	int r = check_utf8(text, size, err);
+	int r = check_utf8(text, err);
 
 	if (r == HDB_OK)
-		r = oql_parse(text, size, &arena, &select, err);
+		r = oql_parse(text, &arena, &select, err);
 	oql_arena_release(&arena);
 	return r;
 }
@@ -215,8 +215,8 @@ static int build_tables(struct oql *oql)
 static int open_rows(struct oql *oql, const struct oql_options *opt)
 {
 	const char *sort = opt->sort;
-	int r = oql_parse(oql->text, strlen(oql->text), &oql->eval.keep, &oql->select,
-			  oql->eval.err);
+	int r = oql_parse((struct oql_str){ oql->text, strlen(oql->text) }, &oql->eval.keep,
+			  &oql->select, oql->eval.err);
 
 	if (r == HDB_OK)
 		r = build_tables(oql);
@@ -240,12 +240,12 @@ static int open_rows(struct oql *oql, const struct oql_options *opt)
 	return make_columns(oql);
 }
 
-int oql_open(struct hdb *db, const char *text, size_t size, const struct oql_options *opt,
-	     struct oql **out, struct hdb_error *err)
+int oql_open(struct hdb *db, struct oql_str text, const struct oql_options *opt, struct oql **out,
+	     struct hdb_error *err)
 {
 	const struct oql_options none = { 0 };
 	struct oql *oql;
-	int r = check_utf8(text, size, err);
+	int r = check_utf8(text, err);
 
 	if (r < 0)
 		return r;
@@ -253,7 +253,7 @@ int oql_open(struct hdb *db, const char *text, size_t size, const struct oql_opt
 	oql = calloc(1, sizeof(*oql));
 	if (!oql)
 		return oql_fail(err, HDB_ENOMEM, "no memory for a statement");
-	oql->text = strndup(text, size);
+	oql->text = strndup(text.data, text.size);
 	oql->limit = opt->limit;
 	oql->with_labels = opt->with_labels;
 	oql->eval.db = db;

@@ -27,6 +27,12 @@
 /* What is kept at most if nobody says how much. */
 #define OQL_MEMORY_DEFAULT (1ULL << 30)
 
+/* A statement, or a piece of one; need not be terminated. Lent, or borrowed as long as that is. */
+struct oql_str {
+	const char *data;
+	size_t size;
+};
+
 struct oql_options {
 	uint64_t memory_bytes;        /* budget of what is kept; 0: OQL_MEMORY_DEFAULT */
 	uint64_t limit;               /* most rows; 0: all */
@@ -41,14 +47,14 @@ struct oql;
  * Only parses. HDB_EUSAGE with line, column and what was expected, HDB_ELIMIT where a limit of this
  * header was passed.
  */
-int oql_check(const char *text, size_t size, struct hdb_error *err);
+int oql_check(struct oql_str text, struct hdb_error *err);
 
 /*
  * Parses a statement and finds its first row. *out is owned: oql_close, before hdb_close. `opt` may
  * be NULL.
  */
-int oql_open(struct hdb *db, const char *text, size_t size, const struct oql_options *opt,
-	     struct oql **out, struct hdb_error *err);
+int oql_open(struct hdb *db, struct oql_str text, const struct oql_options *opt, struct oql **out,
+	     struct hdb_error *err);
 
 /* Columns; names are as MAT's, made unique. Borrowed until oql_close. */
 size_t oql_column_count(const struct oql *oql);

@@ -126,7 +126,7 @@ struct oql_select {
  * Parses; everything is in the arena, and points into `text`, which is lent as long. HDB_EUSAGE
  * with line and column and what was expected.
  */
-int oql_parse(const char *text, size_t size, struct oql_arena *arena, struct oql_select **out,
+int oql_parse(struct oql_str text, struct oql_arena *arena, struct oql_select **out,
 	      struct hdb_error *err);
 
 /* The expression as MAT writes it in headings: "(p.x + p.y)". */

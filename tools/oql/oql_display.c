@@ -226,15 +226,17 @@ static uint32_t code_point(const uint64_t *units, size_t count, size_t *size)
 static int put_chars(struct oql_eval *ev, uint32_t ix, uint64_t count, struct oql_text *out)
 {
 	uint64_t units[1024];
-	enum hdb_basic_type type;
+	struct hdb_slice slice = { .bits = units };
 	size_t done = 1, size, wide;
 	int r = HDB_OK;
 
 	for (uint64_t from = 0; from < count && done; from += done) {
 		size = count - from < 1024 ? (size_t)(count - from) : 1024;
-		r = hdb_elements(ev->db, ix, from, size, units, &type, &done, ev->err);
-		if (r < 0)
+		slice.from = from;
+		slice.room = size;
+		if ((r = hdb_elements(ev->db, ix, &slice, ev->err)) < 0)
 			return r;
+		done = slice.count;
 		/* a pair is not cut */
 		if (done == size && from + done < count && done > 1 &&
 		    (units[done - 1] & 0xfc00) == 0xd800)
@@ -250,18 +252,15 @@ static int put_bytes(struct oql_eval *ev, uint32_t ix, uint64_t count, bool is_l
 		     struct oql_text *out)
 {
 	uint64_t bytes[1024];
-	enum hdb_basic_type type;
-	size_t done = 1;
+	struct hdb_slice slice = { .bits = bytes, .count = 1 };
 	bool has_any = false;
 	int r = HDB_OK;
 
-	for (uint64_t from = 0; from < count && done; from += done) {
-		r = hdb_elements(ev->db, ix, from,
-				 count - from < 1024 ? (size_t)(count - from) : 1024, bytes, &type,
-				 &done, ev->err);
-		if (r < 0)
+	for (; slice.from < count && slice.count; slice.from += slice.count) {
+		slice.room = count - slice.from < 1024 ? (size_t)(count - slice.from) : 1024;
+		if ((r = hdb_elements(ev->db, ix, &slice, ev->err)) < 0)
 			return r;
-		for (size_t i = 0; i < done; i++) {
+		for (size_t i = 0; i < slice.count; i++) {
 			const unsigned char c = (unsigned char)bytes[i];
 
 			has_any |= c != 0;
@@ -279,17 +278,18 @@ static int put_bytes(struct oql_eval *ev, uint32_t ix, uint64_t count, bool is_l
 static int put_utf16_bytes(struct oql_eval *ev, uint32_t ix, uint64_t count, struct oql_text *out)
 {
 	uint64_t bytes[2048], units[1024];
-	enum hdb_basic_type type;
+	struct hdb_slice slice = { .bits = bytes };
 	size_t done = 2, wide;
 	int r = HDB_OK;
 
 	for (uint64_t from = 0; from < count && done > 1; from += done / 2) {
 		const uint64_t left = count - from;
 
-		r = hdb_elements(ev->db, ix, from * 2, left < 1024 ? (size_t)left * 2 : 2048, bytes,
-				 &type, &done, ev->err);
-		if (r < 0)
+		slice.from = from * 2;
+		slice.room = left < 1024 ? (size_t)left * 2 : 2048;
+		if ((r = hdb_elements(ev->db, ix, &slice, ev->err)) < 0)
 			return r;
+		done = slice.count;
 		for (size_t i = 0; i + 1 < done; i += 2)
 			units[i / 2] = (bytes[i] & 0xff) | (bytes[i + 1] & 0xff) << 8;
 		for (size_t i = 0; i < done / 2; i += wide)
@@ -363,21 +363,20 @@ static void put_digits(uint64_t *words, size_t count, struct oql_text *out)
 static int put_big_integer(struct oql_eval *ev, uint32_t ix, struct oql_text *out, bool *has)
 {
 	uint64_t words[BIG_WORDS_MAX];
+	struct hdb_slice slice = { .room = BIG_WORDS_MAX, .bits = words };
 	struct oql_value sign, mag = { 0 };
-	enum hdb_basic_type type;
-	size_t count;
 	int r = path_value(ev, ix, "signum", &sign);
 
 	if (r == HDB_OK)
 		r = path_value(ev, ix, "mag", &mag);
 	if (r != HDB_OK || mag.type != OQL_V_OBJECT)
 		return r < 0 ? r : HDB_OK;
-	r = hdb_elements(ev->db, mag.ix, 0, BIG_WORDS_MAX, words, &type, &count, ev->err);
-	if (r < 0 || count == BIG_WORDS_MAX)
+	r = hdb_elements(ev->db, mag.ix, &slice, ev->err);
+	if (r < 0 || slice.count == BIG_WORDS_MAX)
 		return r;
 	*has = true;
 	oql_put_string(out, sign.i < 0 ? "-" : "");
-	put_digits(words, count, out);
+	put_digits(words, slice.count, out);
 	return HDB_OK;
 }
 
@@ -491,18 +490,17 @@ static int put_modifiers(struct oql_eval *ev, uint32_t ix, bool is_field, struct
 static int put_parameters(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
 {
 	uint64_t ids[PARAMETERS_MAX];
+	struct hdb_slice slice = { .room = PARAMETERS_MAX, .bits = ids };
 	struct oql_value v, parameter;
-	enum hdb_basic_type type;
-	size_t count = 0;
 	int r = path_value(ev, ix, "parameterTypes", &v);
 
 	if (r == HDB_OK && v.type == OQL_V_OBJECT)
-		r = hdb_elements(ev->db, v.ix, 0, PARAMETERS_MAX, ids, &type, &count, ev->err);
+		r = hdb_elements(ev->db, v.ix, &slice, ev->err);
 	oql_put_string(out, "(");
-	for (size_t i = 0; r == HDB_OK && i < count; i++) {
+	for (size_t i = 0; r == HDB_OK && i < slice.count; i++) {
 		struct hdb_basic basic;
 
-		hdb_basic_of(type, ids[i], &basic);
+		hdb_basic_of(slice.type, ids[i], &basic);
 		r = oql_basic(ev, &basic, false, &parameter);
 		oql_put_string(out, i ? ", " : "");
 		if (r == HDB_OK && parameter.type == OQL_V_OBJECT)

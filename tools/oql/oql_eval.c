@@ -180,7 +180,7 @@ static int call_value(struct oql_eval *ev, const struct oql_expr *e, const struc
 {
 	struct oql_value of = frame->current;
 	struct oql_value *values;
-	struct oql_args args;
+	struct oql_call call = { .e = e, .frame = frame, .of = &of };
 	int r = e->a ? oql_evaluate(ev, e->a, frame, &of) : HDB_OK;
 
 	*out = (struct oql_value){ 0 };
@@ -191,12 +191,10 @@ static int call_value(struct oql_eval *ev, const struct oql_expr *e, const struc
 		return HDB_ELIMIT;
 	for (size_t i = 0; r == HDB_OK && i < e->arg_count; i++)
 		r = oql_evaluate(ev, e->args[i], frame, &values[i]);
-	args = (struct oql_args){ values, e->arg_count };
 	if (r < 0)
 		return r;
-	if (e->kind == OQL_CALL)
-		return oql_function(ev, e, frame, args, out);
-	return oql_method(ev, e, frame, &of, args, out);
+	call.args = (struct oql_args){ values, e->arg_count };
+	return e->kind == OQL_CALL ? oql_function(ev, &call, out) : oql_method(ev, &call, out);
 }
 
 /* ---- subscripts ---- */

@@ -225,10 +225,15 @@ struct oql_args {
 	const struct oql_value *values;
 	size_t count;
 };
-int oql_method(struct oql_eval *ev, const struct oql_expr *e, const struct oql_frame *frame,
-	       const struct oql_value *v, struct oql_args args, struct oql_value *out);
-int oql_function(struct oql_eval *ev, const struct oql_expr *e, const struct oql_frame *frame,
-		 struct oql_args args, struct oql_value *out);
+/* A call of a method or function whose arguments are known. */
+struct oql_call {
+	const struct oql_expr *e;
+	const struct oql_frame *frame;
+	const struct oql_value *of; /* whose method it is */
+	struct oql_args args;
+};
+int oql_method(struct oql_eval *ev, const struct oql_call *call, struct oql_value *out);
+int oql_function(struct oql_eval *ev, const struct oql_call *call, struct oql_value *out);
 
 /* "java.lang.String" and so on: the class of MAT's own object. */
 const char *oql_java_class(struct oql_eval *ev, const struct oql_value *v);

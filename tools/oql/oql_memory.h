@@ -5,17 +5,11 @@
 #ifndef OQL_OQL_MEMORY_H
 #define OQL_OQL_MEMORY_H
 
-#include "heapdb.h"
+#include "oql/oql.h"
 
 #include "common/fail.h"
 
 #include <stdbool.h>
-
-/* A piece of the statement or of the arena; borrowed as long as these. */
-struct oql_str {
-	const char *data;
-	size_t size;
-};
 
 /* What arenas of a statement may take together. */
 struct oql_budget {

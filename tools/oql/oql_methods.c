@@ -211,24 +211,25 @@ static size_t function_no(struct oql_str name)
 	return FUNCTION_COUNT;
 }
 
-int oql_function(struct oql_eval *ev, const struct oql_expr *e, const struct oql_frame *frame,
-		 struct oql_args args, struct oql_value *out)
+int oql_function(struct oql_eval *ev, const struct oql_call *call, struct oql_value *out)
 {
+	const struct oql_expr *e = call->e;
+	struct oql_arena *arena = call->frame->arena;
 	const size_t no = function_no(e->name);
-	const struct oql_value *v = args.values;
+	const struct oql_value *v = call->args.values;
 	uint32_t ix;
 	int r;
 
 	if (no == FUNCTION_COUNT)
-		return oql_method(ev, e, frame, &frame->current, args, out);
-	if (args.count != 1)
+		return oql_method(ev, call, out);
+	if (call->args.count != 1)
 		return oql_refuse(ev, e, "%s() takes one argument", functions[no]);
 	if (no == 0)
-		return to_hex(ev, e, v, frame->arena, out);
+		return to_hex(ev, e, v, arena, out);
 	if (no == 1)
-		return oql_to_string(ev, v, frame->arena, out);
+		return oql_to_string(ev, v, arena, out);
 	if (no == 2)
-		return numbers_of(ev, v, frame->arena, out);
+		return numbers_of(ev, v, arena, out);
 	*out = (struct oql_value){ 0 };
 	if (v->type == OQL_V_NULL)
 		return HDB_OK;
@@ -238,7 +239,7 @@ int oql_function(struct oql_eval *ev, const struct oql_expr *e, const struct oql
 	if (ix == HDB_NONE)
 		return oql_refuse(ev, e, "%s() takes an object, not %s", functions[no],
 				  oql_type_name(ev, v));
-	return of_object(ev, e, ix, frame->arena, out);
+	return of_object(ev, e, ix, arena, out);
 }
 
 /* ---- texts ---- */
@@ -389,11 +390,14 @@ static int text_alone(struct oql_eval *ev, const struct oql_expr *e, struct oql_
 	return HDB_OK;
 }
 
-static int of_text(struct oql_eval *ev, const struct oql_expr *e, struct oql_str s,
-		   struct oql_args args, struct oql_arena *arena, struct oql_value *out)
+static int of_text(struct oql_eval *ev, const struct oql_call *call, struct oql_value *out)
 {
+	const struct oql_expr *e = call->e;
+	const struct oql_args args = call->args;
+	const struct oql_str s = call->of->text;
+
 	if (args.count == 0)
-		return text_alone(ev, e, s, arena, out);
+		return text_alone(ev, e, s, call->frame->arena, out);
 	if (args.count <= 2 && oql_is(e->name, "substring") && oql_is_whole(&args.values[0]) &&
 	    (args.count == 1 || oql_is_whole(&args.values[1])))
 		return substring(ev, e, s, args, out);
@@ -578,32 +582,34 @@ static int does_extend(struct oql_eval *ev, const struct oql_value *v, struct oq
 }
 
 /* getValueAt(i), getReferenceArray(offset, length), getValueArray(offset, length). */
-static int of_array(struct oql_eval *ev, const struct oql_expr *e, const struct oql_frame *frame,
-		    const struct oql_value *v, struct oql_args args, struct oql_value *out)
+static int of_array(struct oql_eval *ev, const struct oql_call *call, struct oql_value *out)
 {
-	const bool is_references = oql_is(e->name, "getReferenceArray");
+	const struct oql_args args = call->args;
+	const bool is_references = oql_is(call->e->name, "getReferenceArray");
 	const struct oql_str name = is_references ? (struct oql_str){ "referenceArray", 14 } :
 						    (struct oql_str){ "valueArray", 10 };
 	struct oql_value list;
 	size_t from, count;
-	int r = oql_attribute(ev, frame, v, name, &list);
+	int r = oql_attribute(ev, call->frame, call->of, name, &list);
 
 	if (r != HDB_OK)
 		return r;
 	from = args.values[0].i < 0 ? SIZE_MAX : (size_t)args.values[0].i;
 	count = args.count == 1 ? 1 : args.values[1].i < 0 ? SIZE_MAX : (size_t)args.values[1].i;
 	if (from > list.list->count || count > list.list->count - from)
-		return oql_refuse(ev, e, "elements from %" PRId64 " on of an array of %zu",
+		return oql_refuse(ev, call->e, "elements from %" PRId64 " on of an array of %zu",
 				  args.values[0].i, list.list->count);
 	if (args.count == 1)
 		return oql_element(ev, list.list, from, out);
-	return oql_slice(ev, frame->arena, list.list, (struct oql_range){ from, count }, out);
+	return oql_slice(ev, call->frame->arena, list.list, (struct oql_range){ from, count }, out);
 }
 
-static int of_object_method(struct oql_eval *ev, const struct oql_expr *e,
-			    const struct oql_frame *frame, const struct oql_value *v,
-			    struct oql_args args, struct oql_value *out)
+static int of_object_method(struct oql_eval *ev, const struct oql_call *call, struct oql_value *out)
 {
+	const struct oql_expr *e = call->e;
+	const struct oql_frame *frame = call->frame;
+	const struct oql_value *v = call->of;
+	const struct oql_args args = call->args;
 	const struct oql_value *first = args.values;
 	struct oql_value super;
 
@@ -623,10 +629,10 @@ static int of_object_method(struct oql_eval *ev, const struct oql_expr *e,
 			return does_extend(ev, v, first->text, out);
 	}
 	if (args.count == 1 && oql_is_whole(first) && oql_is(e->name, "getValueAt"))
-		return of_array(ev, e, frame, v, args, out);
+		return of_array(ev, call, out);
 	if (args.count == 2 && oql_is_whole(first) && oql_is_whole(first + 1) &&
 	    (oql_is(e->name, "getReferenceArray") || oql_is(e->name, "getValueArray")))
-		return of_array(ev, e, frame, v, args, out);
+		return of_array(ev, call, out);
 	return HDB_NOTFOUND;
 }
 
@@ -649,9 +655,12 @@ static int getter(struct oql_eval *ev, const struct oql_expr *e, const struct oq
 	return oql_attribute(ev, frame, v, name, out);
 }
 
-int oql_method(struct oql_eval *ev, const struct oql_expr *e, const struct oql_frame *frame,
-	       const struct oql_value *v, struct oql_args args, struct oql_value *out)
+int oql_method(struct oql_eval *ev, const struct oql_call *call, struct oql_value *out)
 {
+	const struct oql_expr *e = call->e;
+	const struct oql_frame *frame = call->frame;
+	const struct oql_value *v = call->of;
+	const struct oql_args args = call->args;
 	const int size = (int)(e->name.size < 60 ? e->name.size : 60);
 	int r = HDB_NOTFOUND;
 
@@ -659,13 +668,13 @@ int oql_method(struct oql_eval *ev, const struct oql_expr *e, const struct oql_f
 	if (v->type == OQL_V_NULL && e->kind == OQL_METHOD)
 		return HDB_OK;
 	if (v->type == OQL_V_STRING)
-		r = of_text(ev, e, v->text, args, frame->arena, out);
+		r = of_text(ev, call, out);
 	else if (v->type == OQL_V_LIST)
 		r = of_list(ev, e, v->list, args, out);
 	else if (v->type == OQL_V_SNAPSHOT)
 		r = of_snapshot(ev, e, args, frame, out);
 	else if (v->type == OQL_V_OBJECT)
-		r = of_object_method(ev, e, frame, v, args, out);
+		r = of_object_method(ev, call, out);
 	if (r == HDB_NOTFOUND && args.count == 0)
 		r = getter(ev, e, frame, v, out);
 	if (r == HDB_NOTFOUND && args.count == 0 && oql_is(e->name, "toString"))

@@ -352,11 +352,11 @@ out:
 	return r;
 }
 
-int oql_parse(const char *text, size_t size, struct oql_arena *arena, struct oql_select **out,
+int oql_parse(struct oql_str text, struct oql_arena *arena, struct oql_select **out,
 	      struct hdb_error *err)
 {
-	struct parser p = { .text = text, .arena = arena, .err = err };
-	int r = oql_lex((struct oql_str){ text, size }, arena, &p.tokens, &p.count, err);
+	struct parser p = { .text = text.data, .arena = arena, .err = err };
+	int r = oql_lex(text, arena, &p.tokens, &p.count, err);
 
 	if (r != HDB_OK)
 		return r;

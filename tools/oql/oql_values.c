@@ -135,15 +135,18 @@ static int read_elements(struct oql_eval *ev, const struct oql_list *list, size_
 			 struct oql_value *values, size_t *done)
 {
 	uint64_t bits[ELEMENTS];
-	enum hdb_basic_type type;
-	size_t want = list->count - no < ELEMENTS ? list->count - no : ELEMENTS;
-	int r = hdb_elements(ev->db, list->array_ix, list->first + no, want, bits, &type, done,
-			     ev->err);
+	struct hdb_slice slice = {
+		.from = list->first + no,
+		.room = list->count - no < ELEMENTS ? list->count - no : ELEMENTS,
+		.bits = bits,
+	};
+	int r = hdb_elements(ev->db, list->array_ix, &slice, ev->err);
 
+	*done = slice.count;
 	for (size_t i = 0; r == HDB_OK && i < *done; i++) {
 		struct hdb_basic basic;
 
-		hdb_basic_of(type, bits[i], &basic);
+		hdb_basic_of(slice.type, bits[i], &basic);
 		if (list->is_addresses)
 			values[i] = oql_long((int64_t)basic.id);
 		else

@@ -47,7 +47,7 @@ static void set_name(struct picture *picture, size_t node, const char *text, siz
 	n->size = picture->names.size - n->name;
 }
 
-int picture_make(struct picture **picture, struct hdb_error *err)
+int picture_make(struct picture **picture, const char *title, struct hdb_error *err)
 {
 	*picture = calloc(1, sizeof(**picture));
 	if (!*picture || add_node(*picture, err) == PICTURE_NONE) {
@@ -55,6 +55,7 @@ int picture_make(struct picture **picture, struct hdb_error *err)
 		*picture = NULL;
 		return door_fail(err, HDB_ENOMEM, "no memory for a picture");
 	}
+	(*picture)->title = title;
 	set_name(*picture, 0, "heap", strlen("heap"));
 	return HDB_OK;
 }
@@ -110,8 +111,8 @@ static void fit(struct picture *picture)
 	}
 }
 
-int picture_draw(struct picture *picture, enum picture_kind kind, const char *title, uint64_t heap,
-		 struct output *out, struct hdb_error *err)
+int picture_draw(struct picture *picture, enum picture_kind kind, uint64_t heap, struct output *out,
+		 struct hdb_error *err)
 {
 	struct picture_node *nodes = picture->nodes;
 	uint64_t top = 0;
@@ -123,7 +124,6 @@ int picture_draw(struct picture *picture, enum picture_kind kind, const char *ti
 			top = UINT64_MAX;
 	nodes[0].bytes = heap > top ? heap : top;
 	fit(picture);
-	picture->title = title;
 	switch (kind) {
 	case PICTURE_FOLDED:
 		return picture_folded(picture, out, err);

@@ -26,7 +26,7 @@ struct picture {
 	size_t count, capacity;
 	size_t last;        /* the node that was added last */
 	struct bytes names; /* escaped: no control characters */
-	const char *title;  /* while it is drawn; lent */
+	const char *title;  /* lent */
 };
 
 /* The name; not zero-terminated. */

@@ -34,8 +34,11 @@ struct picture_part {
 	uint64_t count; /* objects; 0: not known */
 };
 
-/* An empty picture, to be released by picture_release. HDB_ENOMEM. */
-int picture_make(struct picture **picture, struct hdb_error *err);
+/*
+ * An empty picture, to be released by picture_release; `title` says what it is of and is lent.
+ * HDB_ENOMEM.
+ */
+int picture_make(struct picture **picture, const char *title, struct hdb_error *err);
 void picture_release(struct picture *picture); /* NULL: nothing */
 
 /* Adds a node below the last one of a level above. HDB_ELIMIT, HDB_ENOMEM. */
@@ -43,10 +46,10 @@ int picture_add(struct picture *picture, const struct picture_part *part, struct
 
 /*
  * Draws what was added, once, as part of a heap of `heap` bytes, or of the sum of its top level if
- * that is more; `title` says what it is of. HDB_ENOMEM; what cannot be written is in out->error.
+ * that is more. HDB_ENOMEM; what cannot be written is in out->error.
  */
-int picture_draw(struct picture *picture, enum picture_kind kind, const char *title, uint64_t heap,
-		 struct output *out, struct hdb_error *err);
+int picture_draw(struct picture *picture, enum picture_kind kind, uint64_t heap, struct output *out,
+		 struct hdb_error *err);
 
 /* ---- pixels ---- */
 

@@ -10,12 +10,12 @@
 #ifdef HAVE_SQLITE
 #include "sqlite/sqlite.h"
 
-int hdbpy_sql(struct hdb *db, const char *statement, size_t batch_rows, const volatile int *cancel,
+int hdbpy_sql(struct hdb *db, const char *statement, const struct hdbpy_sql_options *opt,
 	      struct ArrowArrayStream *out, struct hdb_error *err)
 {
 	const struct heapsql_arrow_options options = {
-		.sql = { .cancel = cancel },
-		.batch_rows = batch_rows,
+		.sql = { .cancel = opt->cancel },
+		.batch_rows = opt->batch_rows,
 	};
 
 	return heapsql_arrow(db, statement, &options, out, err);

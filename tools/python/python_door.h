@@ -6,13 +6,17 @@
 
 #include "heapdb.h"
 
+struct hdbpy_sql_options {
+	size_t batch_rows;          /* as of hdb_rows_arrow */
+	const volatile int *cancel; /* lent until the stream's release; NULL: none */
+};
+
 /*
- * The rows of an SQL statement as a stream of Arrow columns, batches as of hdb_rows_arrow. `db` is
- * lent until its release, `cancel` too (NULL: none).
+ * The rows of an SQL statement as a stream of Arrow columns. `db` is lent until the stream's
+ * release.
  */
-HDB_API int hdbpy_sql(struct hdb *db, const char *statement, size_t batch_rows,
-		      const volatile int *cancel, struct ArrowArrayStream *out,
-		      struct hdb_error *err);
+HDB_API int hdbpy_sql(struct hdb *db, const char *statement, const struct hdbpy_sql_options *opt,
+		      struct ArrowArrayStream *out, struct hdb_error *err);
 
 /*
  * Writes what the stream gives into a file and releases it, also on failure. `format`: 0 Parquet,

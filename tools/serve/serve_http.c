@@ -164,6 +164,7 @@ struct arguments {
 	size_t count;
 };
 
+/* NOLINTNEXTLINE(readability-function-size): libmicrohttpd says which parameters */
 static enum MHD_Result on_argument(void *ctx, enum MHD_ValueKind kind, const char *key,
 				   size_t key_size, const char *value, size_t value_size)
 {
@@ -365,6 +366,7 @@ static bool has_body(struct MHD_Connection *connection)
 	return (length && strcmp(length, "0") != 0) || header_of(connection, "Transfer-Encoding");
 }
 
+/* NOLINTNEXTLINE(readability-function-size): libmicrohttpd says which parameters */
 static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, const char *path,
 				  const char *method, const char *version, const char *upload,
 				  size_t *upload_size, void **state)

@@ -100,24 +100,24 @@ static size_t format(char *line, enum hdb_basic_type type, uint64_t bits)
 static int put_array(struct hdb *db, struct serve_job *job, uint32_t ix)
 {
 	uint64_t *bits = malloc(PIECE * sizeof(*bits)), left = job->count ? job->count : UINT64_MAX;
-	uint64_t at = job->from, sent = 0;
+	struct hdb_slice slice = { .from = job->from, .bits = bits };
+	uint64_t sent = 0;
 	char *text = malloc((size_t)PIECE * NUMBER_MAX);
 	int r = bits && text ? HDB_OK : fail(&job->err, HDB_ENOMEM, "no memory for an array");
 
 	while (r == HDB_OK && left > 0) {
-		enum hdb_basic_type type;
-		size_t done = 0, size = 0;
+		size_t size = 0;
 
-		r = hdb_elements(db, ix, at, left < PIECE ? (size_t)left : PIECE, bits, &type,
-				 &done, &job->err);
-		if (r != HDB_OK || done == 0)
+		slice.room = left < PIECE ? (size_t)left : PIECE;
+		r = hdb_elements(db, ix, &slice, &job->err);
+		if (r != HDB_OK || !slice.count)
 			break;
-		for (size_t i = 0; i < done; i++)
-			size += format(text + size, type, bits[i]);
+		for (size_t i = 0; i < slice.count; i++)
+			size += format(text + size, slice.type, bits[i]);
 		sent += size;
 		r = sent > SERVE_VALUE_MAX ? too_long(job) : put(job, text, size);
-		at += done;
-		left -= done;
+		slice.from += slice.count;
+		left -= slice.count;
 	}
 	free(bits);
 	free(text);
@@ -148,22 +148,20 @@ static int read_bytes(struct hdb *db, uint32_t ix, size_t size, unsigned char **
 		      struct hdb_error *err)
 {
 	uint64_t bits[1024];
-	enum hdb_basic_type type;
-	size_t done = 1;
-	int r = HDB_OK;
+	struct hdb_slice slice = { .bits = bits };
+	int r;
 
 	*out = malloc(size ? size : 1);
 	if (!*out)
 		return fail(err, HDB_ENOMEM, "no memory for a picture");
-	for (size_t from = 0; from < size; from += done) {
-		const size_t count = size - from < 1024 ? size - from : 1024;
-
-		if ((r = hdb_elements(db, ix, from, count, bits, &type, &done, err)) != HDB_OK)
+	for (; slice.from < size; slice.from += slice.count) {
+		slice.room = size - slice.from < 1024 ? (size_t)(size - slice.from) : 1024;
+		if ((r = hdb_elements(db, ix, &slice, err)) != HDB_OK)
 			return r;
-		if (done == 0 && (r = fail(err, HDB_ECORRUPT, "an array ends too early")) != HDB_OK)
-			return r;
-		for (size_t i = 0; i < done; i++)
-			(*out)[from + i] = (unsigned char)bits[i];
+		if (!slice.count)
+			return fail(err, HDB_ECORRUPT, "an array ends too early");
+		for (size_t i = 0; i < slice.count; i++)
+			(*out)[slice.from + i] = (unsigned char)bits[i];
 	}
 	return HDB_OK;
 }

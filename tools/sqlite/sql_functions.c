@@ -146,20 +146,19 @@ static int answer_element(struct sqlite3_context *ctx, struct sql_source *source
 {
 	const sqlite3_int64 no = sqlite3_value_int64(argv[0]);
 	struct hdb_object_facts facts;
-	enum hdb_basic_type type;
 	struct hdb_basic value;
 	uint64_t bits;
-	size_t done = 0;
+	struct hdb_slice slice = { .room = 1, .bits = &bits };
 	int r;
 
 	if ((r = hdb_object_at(source->db, ix, &facts, err)) < 0 || no < 0 ||
 	    (uint64_t)no >= facts.length)
 		return r;
-	r = hdb_elements(source->db, ix, (uint64_t)no, 1, &bits, &type, &done, err);
-	if (r != HDB_OK)
+	slice.from = (uint64_t)no;
+	if ((r = hdb_elements(source->db, ix, &slice, err)) != HDB_OK)
 		return r;
-	if (done) {
-		hdb_basic_of(type, bits, &value);
+	if (slice.count) {
+		hdb_basic_of(slice.type, bits, &value);
 		sql_result_basic(ctx, &value);
 	}
 	return r;
@@ -176,7 +175,6 @@ static const struct marks *marks_of(struct sqlite3_context *ctx, struct sql_sour
 				    const char *name, struct hdb_error *err)
 {
 	struct marks *marks = sqlite3_get_auxdata(ctx, 1);
-	uint32_t count;
 	int r;
 
 	/* A row may name another database than the one before. */
@@ -189,7 +187,7 @@ static const struct marks *marks_of(struct sqlite3_context *ctx, struct sql_sour
 	}
 	memset(marks, 0, sizeof(*marks) + hdb_class_count(source->db) + 1);
 	marks->source = source;
-	r = hdb_classes_like(source->db, name, 1, marks->by_class, &count, err);
+	r = hdb_classes_like(source->db, name, 1, marks->by_class, err);
 	if (r < 0) {
 		sql_function_fail(ctx, source, r, err);
 		sqlite3_free(marks);

@@ -135,6 +135,7 @@ static struct query_aux *new_aux(struct sql_source *source, const struct hdb_que
 
 /* ---- methods ---- */
 
+/* NOLINTNEXTLINE(readability-function-size): SQLite says which parameters */
 static int connect_query(sqlite3 *sqlite, void *p, int argc, const char *const *argv,
 			 sqlite3_vtab **out, char **message)
 {

@@ -250,7 +250,6 @@ static int class_shape(struct sql_source *source, const char *name, bool with_su
 	struct growing g = { 0 };
 	struct shape *s = sql_shape_new(source, name);
 	struct hdb_class class;
-	uint32_t count = 0;
 	int r;
 
 	if (!s || !plain || !(s->classes = calloc((size_t)n + 1, 1))) {
@@ -258,7 +257,7 @@ static int class_shape(struct sql_source *source, const char *name, bool with_su
 		goto out;
 	}
 	s->with_sub = with_sub;
-	if ((r = hdb_classes_like(source->db, "", 0, s->classes, &count, err)) < 0)
+	if ((r = hdb_classes_like(source->db, "", 0, s->classes, err)) < 0)
 		goto out;
 	for (uint32_t no = 0; no < n; no++)
 		if (strcmp(hdb_class_name(source->db, no), plain) == 0 && s->base_count < BASES_MAX)

@@ -73,7 +73,6 @@ static int begin_class_entries(struct sql_cursor *c, const char *name, struct hd
 	const bool with_sub = name[size - 1] == '+';
 	struct hdb_scan_options opt = { .kinds = 1u << HDB_KIND_INSTANCE };
 	char *plain = strndup(name, size - with_sub);
-	uint32_t count = 0;
 	int r = HDB_OK;
 
 	s->marks = calloc((size_t)hdb_class_count(c->db) + 1, 1);
@@ -81,17 +80,16 @@ static int begin_class_entries(struct sql_cursor *c, const char *name, struct hd
 		r = sql_fail(err, HDB_ENOMEM, "no memory for classes");
 		goto out;
 	}
-	if ((r = hdb_classes_like(c->db, plain, with_sub, s->marks, &count, err)) < 0)
-		goto out;
-	if (!count) {
+	r = hdb_classes_like(c->db, plain, with_sub, s->marks, err);
+	if (r == HDB_NOTFOUND)
 		r = sql_fail(err, HDB_EUSAGE, "no class matches %.200s", name);
+	if (r < 0)
 		goto out;
-	}
 	opt.classes = s->marks;
 	r = hdb_scan_open(c->db, &opt, &s->scan, err);
 out:
 	free(plain);
-	return r == HDB_NOTFOUND ? HDB_EUSAGE : r;
+	return r;
 }
 
 static int begin_entries(struct sql_cursor *c, struct hdb_error *err)
@@ -200,10 +198,9 @@ const struct sql_table_def sql_entries = {
 
 struct elements {
 	uint32_t ix;
-	uint64_t at, from;
-	size_t count;
-	enum hdb_basic_type type;
+	uint64_t at;
 	struct hdb_basic value;
+	struct hdb_slice slice; /* of bits */
 	uint64_t bits[CHUNK];
 };
 
@@ -230,17 +227,16 @@ static int next_elements(struct sql_cursor *c, struct hdb_error *err)
 	struct elements *s = c->state;
 
 	s->at++;
-	if (s->at - s->from >= s->count) {
+	if (s->at - s->slice.from >= s->slice.count) {
 		int r;
 
-		s->from = s->at;
-		r = hdb_elements(c->db, s->ix, s->at, CHUNK, s->bits, &s->type, &s->count, err);
-		if (r < 0)
+		s->slice = (struct hdb_slice){ .from = s->at, .room = CHUNK, .bits = s->bits };
+		if ((r = hdb_elements(c->db, s->ix, &s->slice, err)) < 0)
 			return r;
-		if (!s->count)
+		if (!s->slice.count)
 			return HDB_END;
 	}
-	hdb_basic_of(s->type, s->bits[s->at - s->from], &s->value);
+	hdb_basic_of(s->slice.type, s->bits[s->at - s->slice.from], &s->value);
 	return HDB_OK;
 }
 

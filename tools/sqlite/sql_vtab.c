@@ -142,6 +142,7 @@ int sql_make_table(struct sql_source *source, const char *name, const struct sql
 
 /* ---- methods ---- */
 
+/* NOLINTNEXTLINE(readability-function-size): SQLite says which parameters */
 static int connect_table(sqlite3 *sqlite, void *aux, int argc, const char *const *argv,
 			 sqlite3_vtab **out, char **message)
 {

@@ -12,7 +12,7 @@
 
 /* ---- counts ---- */
 
-static int check_counts(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+static int check_counts(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {
 	struct store *store = q->heap->store;
 	const uint64_t objects = q->heap->object_count;
@@ -41,45 +41,44 @@ static int check_counts(struct query *q, bool *ok, char *detail, struct hdb_erro
 		if (r == HDB_NOTFOUND && want[i].is_derived)
 			continue;
 		if (r == HDB_NOTFOUND) {
-			FAIL(ok, detail, "table %s is not there", store_table_name(want[i].table));
+			FAIL(found, "table %s is not there", store_table_name(want[i].table));
 			return HDB_OK;
 		}
 		if (info.item_count != want[i].items) {
-			FAIL(ok, detail, "table %s has %" PRIu64 " entries, %" PRIu64 " expected",
+			FAIL(found, "table %s has %" PRIu64 " entries, %" PRIu64 " expected",
 			     store_table_name(want[i].table), info.item_count, want[i].items);
 			return HDB_OK;
 		}
 		count++;
 	}
-	SAY(detail, "%u tables have as many entries as they should", count);
+	SAY(found, "%u tables have as many entries as they should", count);
 	return HDB_OK;
 }
 
 /* ---- identifiers ---- */
 
-static int check_ids(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+static int check_ids(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {
 	uint64_t *ids = malloc(STORE_BLOCK_OBJECTS * sizeof(*ids));
 	uint64_t previous = 0, total = 0;
 	int r = ids ? HDB_OK : hdb_fail_memory(err, "identifiers", STORE_BLOCK_OBJECTS * 8);
 
-	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK && *ok; b++) {
+	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK && found->ok; b++) {
 		uint32_t count = 0;
 
 		r = heap_read_ids(q->heap, b, ids, &count, err);
-		for (uint32_t i = 0; i < count && r == HDB_OK && *ok; i++, total++) {
+		for (uint32_t i = 0; i < count && r == HDB_OK && found->ok; i++, total++) {
 			uint32_t ix;
 
 			if (total && ids[i] <= previous)
-				FAIL(ok, detail, "0x%" PRIx64 " after 0x%" PRIx64, ids[i],
-				     previous);
+				FAIL(found, "0x%" PRIx64 " after 0x%" PRIx64, ids[i], previous);
 			previous = ids[i];
 			/* Looking one up a block shows that the directory leads to it. */
-			if (i != count / 2 || !*ok)
+			if (i != count / 2 || !found->ok)
 				continue;
 			r = heap_find(q->heap, ids[i], &ix, err);
 			if (r > 0 || (r == HDB_OK && ix != total))
-				FAIL(ok, detail, "0x%" PRIx64 " is not found where it is", ids[i]);
+				FAIL(found, "0x%" PRIx64 " is not found where it is", ids[i]);
 			r = r < 0 ? r : HDB_OK;
 		}
 		if (r == HDB_OK)
@@ -88,34 +87,34 @@ static int check_ids(struct query *q, bool *ok, char *detail, struct hdb_error *
 	free(ids);
 	if (r != HDB_OK)
 		return r;
-	if (*ok && total != q->heap->object_count)
-		FAIL(ok, detail, "%" PRIu64 " identifiers of %" PRIu32 " objects", total,
+	if (found->ok && total != q->heap->object_count)
+		FAIL(found, "%" PRIu64 " identifiers of %" PRIu32 " objects", total,
 		     q->heap->object_count);
-	if (*ok)
-		SAY(detail, "%" PRIu64 " identifiers, ascending", total);
+	if (found->ok)
+		SAY(found, "%" PRIu64 " identifiers, ascending", total);
 	return r;
 }
 
 /* ---- objects and classes ---- */
 
 /* That each class object stands for a class whose object it is; reading checks all numbers. */
-static int check_objects(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+static int check_objects(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {
 	struct heap_block *block = malloc(sizeof(*block));
 	uint64_t class_objects = 0;
 	int r = block ? heap_load_classes(q->heap, err) :
 			hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
-	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK && *ok; b++) {
+	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK && found->ok; b++) {
 		r = heap_read_block(q->heap, b, block, err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count && *ok; i++) {
+		for (uint32_t i = 0; r == HDB_OK && i < block->count && found->ok; i++) {
 			const uint32_t ix = block->first_ix + i;
 
 			if (block->kind[i] != STORE_CLASS)
 				continue;
 			class_objects++;
 			if (heap_class(q->heap, (uint32_t)block->length[i])->ix != ix)
-				FAIL(ok, detail,
+				FAIL(found,
 				     "object %" PRIu32 " stands for class %" PRIu64
 				     ", whose object is %" PRIu32,
 				     ix, block->length[i],
@@ -127,11 +126,11 @@ static int check_objects(struct query *q, bool *ok, char *detail, struct hdb_err
 	free(block);
 	if (r != HDB_OK)
 		return r;
-	if (*ok && class_objects != q->heap->class_count)
-		FAIL(ok, detail, "%" PRIu64 " class objects, %" PRIu32 " classes", class_objects,
+	if (found->ok && class_objects != q->heap->class_count)
+		FAIL(found, "%" PRIu64 " class objects, %" PRIu32 " classes", class_objects,
 		     q->heap->class_count);
-	if (*ok)
-		SAY(detail, "%" PRIu32 " objects of %" PRIu32 " classes", q->heap->object_count,
+	if (found->ok)
+		SAY(found, "%" PRIu32 " objects of %" PRIu32 " classes", q->heap->object_count,
 		    q->heap->class_count);
 	return r;
 }

@@ -41,7 +41,8 @@ static int take_objects(struct query *q, struct sum *sums, struct hdb_error *err
 	return r;
 }
 
-int query_check_class_counts(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+int query_check_class_counts(struct query *q, struct query_check_found *found,
+			     struct hdb_error *err)
 {
 	const size_t n = (size_t)q->heap->class_count + 1;
 	struct sum *sums = calloc(n, sizeof(*sums));
@@ -52,17 +53,17 @@ int query_check_class_counts(struct query *q, bool *ok, char *detail, struct hdb
 		goto out;
 	if ((r = take_objects(q, sums, err)) != HDB_OK)
 		goto out;
-	for (uint32_t no = 0; no < q->heap->class_count && *ok; no++) {
+	for (uint32_t no = 0; no < q->heap->class_count && found->ok; no++) {
 		if (!sums[no].count && !sums[no].bytes)
 			continue;
-		FAIL(ok, detail,
+		FAIL(found,
 		     "class 0x%" PRIx64 ": %" PRId64 " objects and %" PRId64
 		     " bytes more counted than there are",
 		     heap_class(q->heap, no)->class_id, (int64_t)sums[no].count,
 		     (int64_t)sums[no].bytes);
 	}
-	if (*ok)
-		SAY(detail, "objects and bytes of %" PRIu32 " classes", q->heap->class_count);
+	if (found->ok)
+		SAY(found, "objects and bytes of %" PRIu32 " classes", q->heap->class_count);
 out:
 	free(sums);
 	return r;

@@ -50,7 +50,7 @@ static int sum_edges(void *ctx, uint32_t ix, const uint32_t *entries, size_t cou
 	return HDB_OK;
 }
 
-int query_check_references(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+int query_check_references(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {
 	const uint64_t want = heap_meta_number(q->heap, "references", 0);
 	struct edge_sum sum = { 0 };
@@ -63,13 +63,13 @@ int query_check_references(struct query *q, bool *ok, char *detail, struct hdb_e
 	if (r < 0)
 		return r;
 	if (sum.all != want)
-		FAIL(ok, detail, "%" PRIu64 " references, %" PRIu64 " expected", sum.all, want);
+		FAIL(found, "%" PRIu64 " references, %" PRIu64 " expected", sum.all, want);
 	else
-		SAY(detail, "%" PRIu64 " references, all to objects that are there", sum.all);
+		SAY(found, "%" PRIu64 " references, all to objects that are there", sum.all);
 	return HDB_OK;
 }
 
-int query_check_referrers(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+int query_check_referrers(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {
 	const uint64_t n = q->heap->object_count;
 	struct edge_sum there = { 0 }, back = { .is_turned = true };
@@ -92,11 +92,11 @@ int query_check_referrers(struct query *q, bool *ok, char *detail, struct hdb_er
 	if (r < 0)
 		return r;
 	if (there.distinct != back.distinct || there.hash != back.hash)
-		FAIL(ok, detail,
+		FAIL(found,
 		     "no mirror image of references: %" PRIu64 " pairs, %" PRIu64 " expected",
 		     back.distinct, there.distinct);
 	else
-		SAY(detail, "%" PRIu64 " pairs, the mirror image of references", back.distinct);
+		SAY(found, "%" PRIu64 " pairs, the mirror image of references", back.distinct);
 	return HDB_OK;
 }
 
@@ -160,32 +160,30 @@ out:
 	return r;
 }
 
-static void judge_reach(const struct reach *reach, bool *ok, char *detail)
+static void judge_reach(const struct reach *reach, struct query_check_found *found)
 {
 	const struct heap *heap = reach->q->heap;
 	uint64_t count = 0;
 
-	for (uint32_t ix = 0; ix < heap->object_count && *ok; ix++) {
+	for (uint32_t ix = 0; ix < heap->object_count && found->ok; ix++) {
 		const uint32_t parent = reach->parent[ix];
 
 		count += parent != ix;
 		if (heap_is_root(heap, ix) != (parent == HEAP_NONE))
-			FAIL(ok, detail, "object %" PRIu32 " is %s root", ix,
+			FAIL(found, "object %" PRIu32 " is %s root", ix,
 			     parent == HEAP_NONE ? "no" : "a");
 		else if (parent != ix && parent != HEAP_NONE && !reach->confirmed[ix])
-			FAIL(ok, detail,
-			     "object %" PRIu32 " is not referred to by its parent %" PRIu32, ix,
-			     parent);
+			FAIL(found, "object %" PRIu32 " is not referred to by its parent %" PRIu32,
+			     ix, parent);
 	}
-	if (*ok && reach->missed != HEAP_NONE)
-		FAIL(ok, detail,
-		     "object %" PRIu32 " is unreachable, but a reachable one refers to it",
+	if (found->ok && reach->missed != HEAP_NONE)
+		FAIL(found, "object %" PRIu32 " is unreachable, but a reachable one refers to it",
 		     reach->missed);
-	if (*ok)
-		SAY(detail, "%" PRIu64 " reachable objects, each referred to by its parent", count);
+	if (found->ok)
+		SAY(found, "%" PRIu64 " reachable objects, each referred to by its parent", count);
 }
 
-int query_check_reach(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+int query_check_reach(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {
 	const uint64_t n = q->heap->object_count;
 	struct reach reach = { .q = q, .missed = HEAP_NONE };
@@ -208,7 +206,7 @@ int query_check_reach(struct query *q, bool *ok, char *detail, struct hdb_error 
 				    &(struct analysis_edge_taker){ confirm, &reach }, err)) !=
 	    HDB_OK)
 		goto out;
-	judge_reach(&reach, ok, detail);
+	judge_reach(&reach, found);
 out:
 	base_big_free(q->work, &parent);
 	base_big_free(q->work, &confirmed);

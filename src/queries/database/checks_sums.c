@@ -47,10 +47,10 @@ static int add_sums(struct sums *s, const struct heap_block *block, const uint64
 	return HDB_OK;
 }
 
-static int compare_sums(struct sums *s, const struct heap_block *block, bool *ok, char *detail,
-			struct hdb_error *err)
+static int compare_sums(struct sums *s, const struct heap_block *block,
+			struct query_check_found *found, struct hdb_error *err)
 {
-	for (uint32_t i = 0; i < block->count && *ok; i++) {
+	for (uint32_t i = 0; i < block->count && found->ok; i++) {
 		const uint32_t ix = block->first_ix + i;
 		const uint64_t want = s->idom[ix] == ix ? 0 : s->below[ix];
 		uint64_t held;
@@ -59,7 +59,7 @@ static int compare_sums(struct sums *s, const struct heap_block *block, bool *ok
 		if (r != HDB_OK)
 			return r;
 		if (held != want)
-			FAIL(ok, detail,
+			FAIL(found,
 			     "object %" PRIu32 " retains %" PRIu64 " %s; itself and what it "
 			     "dominates have %" PRIu64,
 			     ix, held, s->what, want);
@@ -68,7 +68,7 @@ static int compare_sums(struct sums *s, const struct heap_block *block, bool *ok
 }
 
 /* Two passes over the blocks: adding up, then comparing. */
-static int pass_sums(struct sums *s, bool *ok, char *detail, struct hdb_error *err)
+static int pass_sums(struct sums *s, struct query_check_found *found, struct hdb_error *err)
 {
 	struct query *q = s->q;
 	const uint32_t blocks = heap_block_count(q->heap);
@@ -79,13 +79,13 @@ static int pass_sums(struct sums *s, bool *ok, char *detail, struct hdb_error *e
 	s->heaps = malloc(STORE_BLOCK_OBJECTS * sizeof(*s->heaps));
 	if (!block || !own || !s->heaps)
 		r = hdb_fail_memory(err, "a block of objects", sizeof(*block));
-	for (uint64_t b = 0; b < 2 * (uint64_t)blocks && r == HDB_OK && *ok; b++) {
+	for (uint64_t b = 0; b < 2 * (uint64_t)blocks && r == HDB_OK && found->ok; b++) {
 		r = heap_read_block(q->heap, (uint32_t)(b < blocks ? b : b - blocks), block, err);
 		if (r == HDB_OK && b < blocks)
 			r = s->own(s, block, own, err);
 		if (r == HDB_OK)
 			r = b < blocks ? add_sums(s, block, own, err) :
-					 compare_sums(s, block, ok, detail, err);
+					 compare_sums(s, block, found, err);
 		if (r == HDB_OK)
 			r = base_step(q->work, block->first_ix, err);
 	}
@@ -95,7 +95,7 @@ static int pass_sums(struct sums *s, bool *ok, char *detail, struct hdb_error *e
 	return r;
 }
 
-static int check_sums(struct sums *s, bool *ok, char *detail, struct hdb_error *err)
+static int check_sums(struct sums *s, struct query_check_found *found, struct hdb_error *err)
 {
 	struct query *q = s->q;
 	const uint64_t n = q->heap->object_count;
@@ -114,7 +114,7 @@ static int check_sums(struct sums *s, bool *ok, char *detail, struct hdb_error *
 		if (r != HDB_OK)
 			goto out;
 	}
-	r = pass_sums(s, ok, detail, err);
+	r = pass_sums(s, found, err);
 out:
 	base_big_free(q->work, &idom);
 	base_big_free(q->work, &below);
@@ -132,15 +132,16 @@ static int held_native(struct sums *s, uint32_t ix, uint64_t *out, struct hdb_er
 	return derive_retained_native(s->q->derive, ix, out, err);
 }
 
-int query_check_retained_native(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+int query_check_retained_native(struct query *q, struct query_check_found *found,
+				struct hdb_error *err)
 {
 	struct sums s = {
 		.q = q, .what = "bytes of native memory", .own = own_native, .held = held_native
 	};
-	const int r = check_sums(&s, ok, detail, err);
+	const int r = check_sums(&s, found, err);
 
-	if (r == HDB_OK && *ok)
-		SAY(detail, "%" PRIu64 " bytes of native memory of reachable objects", s.all);
+	if (r == HDB_OK && found->ok)
+		SAY(found, "%" PRIu64 " bytes of native memory of reachable objects", s.all);
 	return r;
 }
 
@@ -160,13 +161,14 @@ static int held_in_heap(struct sums *s, uint32_t ix, uint64_t *out, struct hdb_e
 	return derive_retained_in(s->q->derive, ix, s->heap_no, out, err);
 }
 
-int query_check_retained_heaps(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+int query_check_retained_heaps(struct query *q, struct query_check_found *found,
+			       struct hdb_error *err)
 {
 	const uint32_t heaps = derive_heap_count(q->derive);
 	uint64_t all = 0;
 	int r = HDB_OK;
 
-	for (uint32_t no = 0; no < heaps && r == HDB_OK && *ok; no++) {
+	for (uint32_t no = 0; no < heaps && r == HDB_OK && found->ok; no++) {
 		struct sums s = {
 			.q = q,
 			.what = "bytes of a heap",
@@ -175,51 +177,51 @@ int query_check_retained_heaps(struct query *q, bool *ok, char *detail, struct h
 			.held = held_in_heap,
 		};
 
-		r = check_sums(&s, ok, detail, err);
+		r = check_sums(&s, found, err);
 		all += s.all;
 	}
-	if (r == HDB_OK && *ok)
-		SAY(detail, "%" PRIu32 " heaps with %" PRIu64 " reachable bytes", heaps, all);
+	if (r == HDB_OK && found->ok)
+		SAY(found, "%" PRIu32 " heaps with %" PRIu64 " reachable bytes", heaps, all);
 	return r;
 }
 
 /* ---- native memory ---- */
 
-int query_check_native(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+int query_check_native(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {
 	uint64_t *bytes = malloc(STORE_BLOCK_OBJECTS * sizeof(*bytes));
-	struct base_vec found = { 0 };
+	struct base_vec sizes = { 0 };
 	uint64_t owners = 0;
-	int r = bytes ? derive_native_sizes(q->derive, DERIVE_NATIVE_ALL, &found, err) :
+	int r = bytes ? derive_native_sizes(q->derive, DERIVE_NATIVE_ALL, &sizes, err) :
 			hdb_fail_memory(err, "a block of objects", STORE_BLOCK_OBJECTS * 8);
 
-	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK && *ok; b++) {
+	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK && found->ok; b++) {
 		const uint32_t first = b * STORE_BLOCK_OBJECTS, n = q->heap->object_count;
 
 		r = derive_native_block(q->derive, b, bytes, err);
-		for (uint32_t i = 0; r == HDB_OK && *ok && i < STORE_BLOCK_OBJECTS && i < n - first;
-		     i++) {
-			const uint64_t want = derive_native_in(&found, first + i);
+		for (uint32_t i = 0;
+		     r == HDB_OK && found->ok && i < STORE_BLOCK_OBJECTS && i < n - first; i++) {
+			const uint64_t want = derive_native_in(&sizes, first + i);
 
 			owners += want > 0;
 			if (bytes[i] != want)
-				FAIL(ok, detail,
+				FAIL(found,
 				     "object %" PRIu32 " is said to own %" PRIu64
 				     " bytes of native memory, the dump says %" PRIu64,
 				     first + i, bytes[i], want);
 		}
 	}
-	if (r == HDB_OK && *ok)
-		SAY(detail, "%" PRIu64 " objects own native memory, as the dump says", owners);
-	base_vec_release(&found);
+	if (r == HDB_OK && found->ok)
+		SAY(found, "%" PRIu64 " objects own native memory, as the dump says", owners);
+	base_vec_release(&sizes);
 	free(bytes);
 	return r;
 }
 
 /* ---- depths ---- */
 
-static int compare_depth(struct query *q, uint32_t ix, uint32_t parent, bool *ok, char *detail,
-			 struct hdb_error *err)
+static int compare_depth(struct query *q, uint32_t ix, uint32_t parent,
+			 struct query_check_found *found, struct hdb_error *err)
 {
 	uint32_t depth, above = 0;
 	bool is_reached, is_above_reached = true;
@@ -230,36 +232,36 @@ static int compare_depth(struct query *q, uint32_t ix, uint32_t parent, bool *ok
 	if (r != HDB_OK)
 		return r;
 	if (is_reached != (parent != ix))
-		FAIL(ok, detail, "object %" PRIu32 " has %s depth, but is %sreachable", ix,
+		FAIL(found, "object %" PRIu32 " has %s depth, but is %sreachable", ix,
 		     is_reached ? "a" : "no", is_reached ? "un" : "");
 	else if (is_reached &&
 		 (!is_above_reached || depth != (parent == HEAP_NONE ? 0 : above + 1)))
-		FAIL(ok, detail,
+		FAIL(found,
 		     "object %" PRIu32 " has depth %" PRIu32
 		     ", the one on its shortest path %" PRIu32,
 		     ix, depth, above);
 	return HDB_OK;
 }
 
-int query_check_depth(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+int query_check_depth(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {
 	uint32_t *parent = malloc(STORE_BLOCK_OBJECTS * sizeof(*parent));
 	const uint32_t n = q->heap->object_count;
 	int r = parent ? HDB_OK :
 			 hdb_fail_memory(err, "a block of objects", STORE_BLOCK_OBJECTS * 4);
 
-	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK && *ok; b++) {
+	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK && found->ok; b++) {
 		const uint32_t first = b * STORE_BLOCK_OBJECTS;
 
 		r = derive_reach_block(q->derive, false, b, parent, err);
-		for (uint32_t i = 0; r == HDB_OK && *ok && i < STORE_BLOCK_OBJECTS && i < n - first;
-		     i++)
-			r = compare_depth(q, first + i, parent[i], ok, detail, err);
+		for (uint32_t i = 0;
+		     r == HDB_OK && found->ok && i < STORE_BLOCK_OBJECTS && i < n - first; i++)
+			r = compare_depth(q, first + i, parent[i], found, err);
 		if (r == HDB_OK)
 			r = base_step(q->work, first, err);
 	}
-	if (r == HDB_OK && *ok)
-		SAY(detail, "each object is one step further than the one before it");
+	if (r == HDB_OK && found->ok)
+		SAY(found, "each object is one step further than the one before it");
 	free(parent);
 	return r;
 }
@@ -318,7 +320,7 @@ static void add_total(struct derive_total *sum, const struct derive_total *more)
 
 /* The totals of a grouping add up to all; those of classes are each class's. */
 static int compare_totals(struct query *q, enum derive_group group,
-			  const struct derive_total *by_class, bool *ok, char *detail,
+			  const struct derive_total *by_class, struct query_check_found *found,
 			  struct hdb_error *err)
 {
 	static const char *const names[] = { "class", "superclass", "package", "class loader" };
@@ -327,22 +329,22 @@ static int compare_totals(struct query *q, enum derive_group group,
 	size_t count = 0;
 	int r = derive_totals(q->derive, group, &totals, &count, err);
 
-	for (size_t i = 0; i < count && r == HDB_OK && *ok; i++) {
+	for (size_t i = 0; i < count && r == HDB_OK && found->ok; i++) {
 		add_total(&sum, &totals[i]);
 		if (group == DERIVE_CLASS &&
 		    (totals[i].no >= n || !is_same(&totals[i], &by_class[totals[i].no])))
-			FAIL(ok, detail, "the totals of class %" PRIu32 " are not its objects",
+			FAIL(found, "the totals of class %" PRIu32 " are not its objects",
 			     totals[i].no);
 	}
 	/* Of superclasses each counts what is below it, too. */
-	if (r == HDB_OK && *ok && group != DERIVE_SUPERCLASS && !is_same(&sum, &by_class[n]))
-		FAIL(ok, detail, "totals by %s come to %" PRIu64 " objects, %" PRIu64 " expected",
+	if (r == HDB_OK && found->ok && group != DERIVE_SUPERCLASS && !is_same(&sum, &by_class[n]))
+		FAIL(found, "totals by %s come to %" PRIu64 " objects, %" PRIu64 " expected",
 		     names[group], sum.count, by_class[n].count);
 	free(totals);
 	return r;
 }
 
-int query_check_totals(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+int query_check_totals(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {
 	static const enum derive_group groups[] = { DERIVE_CLASS, DERIVE_SUPERCLASS, DERIVE_PACKAGE,
 						    DERIVE_LOADER };
@@ -350,17 +352,16 @@ int query_check_totals(struct query *q, bool *ok, char *detail, struct hdb_error
 	int r = by_class ? count_classes(q, by_class, err) :
 			   hdb_fail_memory(err, "classes", q->heap->class_count);
 
-	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]) && r == HDB_OK && *ok; i++)
-		r = compare_totals(q, groups[i], by_class, ok, detail, err);
-	if (r == HDB_OK && *ok)
-		SAY(detail,
-		    "%" PRIu64 " reachable objects by class, superclass, package and loader",
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]) && r == HDB_OK && found->ok; i++)
+		r = compare_totals(q, groups[i], by_class, found, err);
+	if (r == HDB_OK && found->ok)
+		SAY(found, "%" PRIu64 " reachable objects by class, superclass, package and loader",
 		    by_class[q->heap->class_count].count);
 	free(by_class);
 	return r;
 }
 
-int query_check_whole(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+int query_check_whole(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {
 	struct derive_total *by_class = calloc((size_t)q->heap->class_count + 1, sizeof(*by_class));
 	struct derive_whole whole = { 0 };
@@ -381,10 +382,10 @@ int query_check_whole(struct query *q, bool *ok, char *detail, struct hdb_error 
 	};
 
 	if (is_same(&have, want))
-		SAY(detail, "%" PRIu64 " reachable objects, %" PRIu64 " unreachable", whole.count,
+		SAY(found, "%" PRIu64 " reachable objects, %" PRIu64 " unreachable", whole.count,
 		    whole.unreachable_count);
 	else
-		FAIL(ok, detail,
+		FAIL(found,
 		     "%" PRIu64 " reachable objects of %" PRIu64
 		     " bytes are said, there are %" PRIu64 " of %" PRIu64,
 		     whole.count, whole.shallow_bytes, want->count, want->shallow_bytes);

@@ -21,11 +21,11 @@ struct tree {
 
 /* Adds each object's retained size to its dominator's. */
 static int add_block(struct tree *t, const struct heap_block *block, const uint64_t *retained,
-		     bool *ok, char *detail)
+		     struct query_check_found *found)
 {
 	const struct heap *heap = t->q->heap;
 
-	for (uint32_t i = 0; i < block->count && *ok; i++) {
+	for (uint32_t i = 0; i < block->count && found->ok; i++) {
 		const uint32_t ix = block->first_ix + i, idom = t->idom[ix];
 
 		if (idom == ix)
@@ -38,24 +38,23 @@ static int add_block(struct tree *t, const struct heap_block *block, const uint6
 		else
 			t->below[idom] += retained[i];
 		if (heap_is_root(heap, ix) && idom != HEAP_NONE)
-			FAIL(ok, detail, "object %" PRIu32 " is a root, but has dominator %" PRIu32,
-			     ix, idom);
+			FAIL(found, "object %" PRIu32 " is a root, but has dominator %" PRIu32, ix,
+			     idom);
 		else if (idom != HEAP_NONE && t->idom[idom] == idom)
-			FAIL(ok, detail,
-			     "dominator %" PRIu32 " of object %" PRIu32 " is unreachable", idom,
-			     ix);
+			FAIL(found, "dominator %" PRIu32 " of object %" PRIu32 " is unreachable",
+			     idom, ix);
 	}
 	return HDB_OK;
 }
 
 static void compare_block(const struct tree *t, const struct heap_block *block,
-			  const uint64_t *retained, bool *ok, char *detail)
+			  const uint64_t *retained, struct query_check_found *found)
 {
-	for (uint32_t i = 0; i < block->count && *ok; i++) {
+	for (uint32_t i = 0; i < block->count && found->ok; i++) {
 		const uint32_t ix = block->first_ix + i;
 
 		if (retained[i] != t->below[ix])
-			FAIL(ok, detail,
+			FAIL(found,
 			     "object %" PRIu32 " retains %" PRIu64 " bytes; itself and what "
 			     "it dominates have %" PRIu64,
 			     ix, retained[i], t->below[ix]);
@@ -63,7 +62,7 @@ static void compare_block(const struct tree *t, const struct heap_block *block,
 }
 
 /* Two passes over the blocks: adding up, then comparing. */
-static int pass_tree(struct tree *t, bool *ok, char *detail, struct hdb_error *err)
+static int pass_tree(struct tree *t, struct query_check_found *found, struct hdb_error *err)
 {
 	struct query *q = t->q;
 	const uint32_t blocks = heap_block_count(q->heap);
@@ -72,14 +71,14 @@ static int pass_tree(struct tree *t, bool *ok, char *detail, struct hdb_error *e
 	int r = block && retained ? HDB_OK :
 				    hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
-	for (uint64_t b = 0; b < 2 * (uint64_t)blocks && r == HDB_OK && *ok; b++) {
+	for (uint64_t b = 0; b < 2 * (uint64_t)blocks && r == HDB_OK && found->ok; b++) {
 		r = heap_read_block(q->heap, (uint32_t)(b < blocks ? b : b - blocks), block, err);
 		if (r == HDB_OK)
 			r = derive_retained_block(q->derive, block, retained, err);
 		if (r == HDB_OK && b < blocks)
-			r = add_block(t, block, retained, ok, detail);
+			r = add_block(t, block, retained, found);
 		else if (r == HDB_OK)
-			compare_block(t, block, retained, ok, detail);
+			compare_block(t, block, retained, found);
 		if (r == HDB_OK)
 			r = base_step(q->work, block->first_ix, err);
 	}
@@ -88,7 +87,7 @@ static int pass_tree(struct tree *t, bool *ok, char *detail, struct hdb_error *e
 	return r;
 }
 
-int query_check_retained(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+int query_check_retained(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {
 	const uint64_t n = q->heap->object_count;
 	struct tree t = { .q = q };
@@ -105,46 +104,46 @@ int query_check_retained(struct query *q, bool *ok, char *detail, struct hdb_err
 		r = derive_dominator_block(q->derive, b, t.idom + (uint64_t)b * STORE_BLOCK_OBJECTS,
 					   err);
 	if (r == HDB_OK)
-		r = pass_tree(&t, ok, detail, err);
+		r = pass_tree(&t, found, err);
 	base_big_free(q->work, &idom);
 	base_big_free(q->work, &below);
 	if (r != HDB_OK)
 		return r;
-	if (*ok && t.top_bytes != t.all_bytes)
-		FAIL(ok, detail, "the top level retains %" PRIu64 " bytes of %" PRIu64 " reachable",
+	if (found->ok && t.top_bytes != t.all_bytes)
+		FAIL(found, "the top level retains %" PRIu64 " bytes of %" PRIu64 " reachable",
 		     t.top_bytes, t.all_bytes);
-	if (*ok)
-		SAY(detail,
+	if (found->ok)
+		SAY(found,
 		    "%" PRIu64 " objects; the top level retains all %" PRIu64 " reachable bytes",
 		    t.count, t.all_bytes);
 	return r;
 }
 
 /* That both say the same of who is reachable. */
-int query_check_agreement(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+int query_check_agreement(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {
 	uint32_t *idom = malloc(2 * STORE_BLOCK_OBJECTS * sizeof(*idom));
 	uint32_t *parent = idom ? idom + STORE_BLOCK_OBJECTS : NULL;
 	int r = idom ? HDB_OK : hdb_fail_memory(err, "a block of objects", STORE_BLOCK_OBJECTS * 8);
 
-	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK && *ok; b++) {
+	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK && found->ok; b++) {
 		const uint32_t first = b * STORE_BLOCK_OBJECTS;
 
 		r = derive_dominator_block(q->derive, b, idom, err);
 		if (r == HDB_OK)
 			r = derive_reach_block(q->derive, false, b, parent, err);
 		for (uint32_t ix = first; ix - first < STORE_BLOCK_OBJECTS &&
-					  ix < q->heap->object_count && r == HDB_OK && *ok;
+					  ix < q->heap->object_count && r == HDB_OK && found->ok;
 		     ix++)
 			if ((parent[ix - first] != ix) != (idom[ix - first] != ix))
-				FAIL(ok, detail,
-				     "object %" PRIu32 " is reachable in one table only", ix);
+				FAIL(found, "object %" PRIu32 " is reachable in one table only",
+				     ix);
 	}
 	free(idom);
 	if (r != HDB_OK)
 		return r;
-	if (*ok)
-		SAY(detail, "the same objects are reachable in both");
+	if (found->ok)
+		SAY(found, "the same objects are reachable in both");
 	return r;
 }
 
@@ -245,22 +244,22 @@ static int look_at_lists(struct children *c, struct store_lists *lists, uint64_t
 	return r;
 }
 
-static void say_children(const struct children *c, uint64_t expected, bool *ok, char *detail)
+static void say_children(const struct children *c, uint64_t expected,
+			 struct query_check_found *found)
 {
 	if (c->wrong != HEAP_NONE)
-		FAIL(ok, detail, "object %" PRIu32 " is listed below another than its dominator",
+		FAIL(found, "object %" PRIu32 " is listed below another than its dominator",
 		     c->wrong);
 	else if (c->unsorted != HEAP_NONE)
-		FAIL(ok, detail, "object %" PRIu32 " retains more than the one before it",
-		     c->unsorted);
+		FAIL(found, "object %" PRIu32 " retains more than the one before it", c->unsorted);
 	else if (c->count != expected)
-		FAIL(ok, detail, "%" PRIu64 " children, %" PRIu64 " expected", c->count, expected);
+		FAIL(found, "%" PRIu64 " children, %" PRIu64 " expected", c->count, expected);
 	else
-		SAY(detail, "%" PRIu64 " children, each below its dominator, largest first",
+		SAY(found, "%" PRIu64 " children, each below its dominator, largest first",
 		    c->count);
 }
 
-int query_check_children(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+int query_check_children(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {
 	struct children c = { .q = q, .top_list = q->heap->object_count };
 	struct store_lists lists;
@@ -270,11 +269,11 @@ int query_check_children(struct query *q, bool *ok, char *detail, struct hdb_err
 	if (r == HDB_OK)
 		r = look_at_lists(&c, &lists, &expected, err);
 	if (r == HDB_OK)
-		say_children(&c, expected, ok, detail);
+		say_children(&c, expected, found);
 	return r;
 }
 
-int query_check_top_level(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+int query_check_top_level(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {
 	struct children c = { .q = q };
 	struct store_lists lists = {
@@ -287,6 +286,6 @@ int query_check_top_level(struct query *q, bool *ok, char *detail, struct hdb_er
 	const int r = look_at_lists(&c, &lists, &expected, err);
 
 	if (r == HDB_OK)
-		say_children(&c, expected, ok, detail);
+		say_children(&c, expected, found);
 	return r;
 }

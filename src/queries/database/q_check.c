@@ -34,7 +34,7 @@ static const struct hdb_column facts[] = {
 struct row {
 	char name[CHECK_NAME_SIZE];
 	const char *result;
-	char detail[CHECK_DETAIL_SIZE];
+	struct query_check_found found;
 };
 
 struct check {
@@ -46,8 +46,8 @@ struct check {
 static int run(struct query *q, const struct query_check_step *step, const char *strength,
 	       struct row *row, struct hdb_error *err)
 {
-	struct hdb_error found = { 0 };
-	bool ok = true;
+	struct query_check_found *found = &row->found;
+	struct hdb_error why = { 0 };
 	int r;
 
 	(void)snprintf(row->name, sizeof(row->name), "%s%s%s%s", step->name, strength ? " (" : "",
@@ -55,19 +55,17 @@ static int run(struct query *q, const struct query_check_step *step, const char 
 	for (size_t i = 0; i < CHECK_NEEDS_MAX && step->needs[i]; i++) {
 		if (!derive_has(q->derive, step->needs[i])) {
 			row->result = "not built";
-			(void)snprintf(row->detail, sizeof(row->detail), "table %s",
-				       store_table_name(step->needs[i]));
+			SAY(found, "table %s", store_table_name(step->needs[i]));
 			return HDB_OK;
 		}
 	}
-	r = step->run(q, &ok, row->detail, &found);
-	if (r == HDB_ECORRUPT) {
-		ok = false;
-		(void)snprintf(row->detail, sizeof(row->detail), "%s", found.message);
-	} else if (r < 0) {
-		return hdb_fail(err, r, "%s", found.message);
-	}
-	row->result = ok ? "ok" : "failed";
+	found->ok = true;
+	r = step->run(q, found, &why);
+	if (r == HDB_ECORRUPT)
+		FAIL(found, "%s", why.message);
+	else if (r < 0)
+		return hdb_fail(err, r, "%s", why.message);
+	row->result = found->ok ? "ok" : "failed";
 	return HDB_OK;
 }
 
@@ -122,7 +120,7 @@ static int open_check(struct query *q, struct hdb_error *err)
 		return r;
 	(void)snprintf(c->rows[c->count].name, CHECK_NAME_SIZE, "checksums");
 	c->rows[c->count].result = "ok";
-	(void)snprintf(c->rows[c->count++].detail, CHECK_DETAIL_SIZE, "%" PRIu64 " blocks", blocks);
+	SAY(&c->rows[c->count++].found, "%" PRIu64 " blocks", blocks);
 	steps = query_check_steps(&count);
 	if (r != HDB_OK)
 		goto out;
@@ -153,7 +151,7 @@ static int next_check(struct query *q, struct hdb_error *err)
 	c->at++;
 	query_lend_text(q, NAME, row->name, strlen(row->name));
 	query_lend_text(q, RESULT, row->result, strlen(row->result));
-	query_lend_text(q, DETAIL, row->detail, strlen(row->detail));
+	query_lend_text(q, DETAIL, row->found.detail, strlen(row->found.detail));
 	return HDB_OK;
 }
 

@@ -32,6 +32,10 @@ class Error(Structure):
     _fields_ = [("code", c_int), ("message", ctypes.c_char * ERROR_SIZE)]
 
 
+class SqlOptions(Structure):
+    _fields_ = [("batch_rows", c_size_t), ("cancel", POINTER(c_int))]
+
+
 REPORT = CFUNCTYPE(None, c_void_p, c_char_p, c_uint64, c_uint64, c_char_p)
 NOTICE = CFUNCTYPE(None, c_void_p, c_char_p)
 
@@ -165,7 +169,7 @@ _declare("hdb_rows_arrow", c_int, c_void_p, c_size_t, POINTER(ArrowArrayStream),
 HAS_SQL = hasattr(lib, "hdbpy_sql")
 HAS_FILES = hasattr(lib, "hdbpy_write")
 if HAS_SQL:
-    _declare("hdbpy_sql", c_int, c_void_p, c_char_p, c_size_t, POINTER(c_int),
+    _declare("hdbpy_sql", c_int, c_void_p, c_char_p, POINTER(SqlOptions),
              POINTER(ArrowArrayStream), _E)
 if HAS_FILES:
     _declare("hdbpy_write", c_int, POINTER(ArrowArrayStream), c_char_p, c_int, c_int, _E)

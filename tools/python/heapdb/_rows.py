@@ -318,9 +318,9 @@ class SqlRows(Rows):
         self._handle = self._kept = self._total = None
         self._stream = stream = c.ArrowArrayStream()
         error, schema = c.Error(), c.ArrowSchema()
-        code = c.lib.hdbpy_sql(database._handle, statement.encode(), _BATCH,
-                               ctypes.pointer(database._watch.cancel), byref(stream),
-                               byref(error))
+        options = c.SqlOptions(_BATCH, ctypes.pointer(database._watch.cancel))
+        code = c.lib.hdbpy_sql(database._handle, statement.encode(), byref(options),
+                               byref(stream), byref(error))
         if code:
             self._stream = None
         database._raise_pending()
