@@ -5,8 +5,6 @@
 
 #include <assert.h>
 
-#define WORDS_OF_RANK (BASE_RANK_BITS / 64)
-
 int base_ranks_init(struct base_ranks *set, uint32_t node_count, struct base_work *work,
 		    const char *what, struct hdb_error *err)
 {
@@ -35,12 +33,10 @@ void base_ranks_release(struct base_ranks *set)
 
 void base_ranks_rank(struct base_ranks *set)
 {
-	const uint64_t words = ((uint64_t)set->node_count / BASE_RANK_BITS + 1) * WORDS_OF_RANK;
 	uint32_t rank = 0;
 
-	for (uint64_t w = 0; w < words; w++) {
-		if (w % WORDS_OF_RANK == 0)
-			set->before[w / WORDS_OF_RANK] = rank;
+	for (uint64_t w = 0; w <= set->node_count / BASE_RANK_BITS; w++) {
+		set->before[w] = rank;
 		rank += count_bits(base_ranks_word(set, w));
 	}
 	set->count = rank;

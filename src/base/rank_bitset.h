@@ -14,8 +14,8 @@
 
 #include <stdatomic.h>
 
-/* Bits of which the rank is counted, not kept: those of a cache line. */
-#define BASE_RANK_BITS 512u
+/* Bits of which the rank is counted, not kept: a word, since counting more takes a loop. */
+#define BASE_RANK_BITS 64u
 
 struct base_ranks {
 	struct base_work *work;
@@ -66,11 +66,10 @@ void base_ranks_rank(struct base_ranks *set);
 /* How many nodes of the set come before v. */
 static inline uint32_t base_ranks_before(const struct base_ranks *set, uint32_t v)
 {
-	uint32_t rank = set->before[v / BASE_RANK_BITS];
+	const uint64_t below = ((uint64_t)1 << (v % BASE_RANK_BITS)) - 1;
 
-	for (uint32_t w = v / BASE_RANK_BITS * (BASE_RANK_BITS / 64); w < v / 64; w++)
-		rank += count_bits(base_ranks_word(set, w));
-	return rank + count_bits(base_ranks_word(set, v / 64) & (((uint64_t)1 << (v % 64)) - 1));
+	return set->before[v / BASE_RANK_BITS] +
+	       count_bits(base_ranks_word(set, v / BASE_RANK_BITS) & below);
 }
 
 /* Asks for the memory that base_ranks_before needs. */
