@@ -71,7 +71,13 @@ static int each_top(const struct session *session,
 		for (size_t i = 0; i < count; i++, done++) {
 			struct heap_object object;
 			uint64_t retained;
+			bool is_elsewhere;
 
+			r = heap_passes_over(session->heap, batch[i], &is_elsewhere, err);
+			if (r != HDB_OK)
+				return r;
+			if (is_elsewhere)
+				continue;
 			if ((r = heap_object(session->heap, batch[i], &object, err)) != HDB_OK)
 				return r;
 			if ((r = derive_retained(session->derive, batch[i], &retained, err)) !=

@@ -535,6 +535,20 @@ int heap_read_block_of(struct heap *heap, uint32_t block_no, const uint8_t *is_w
 	return HDB_OK;
 }
 
+int heap_passes_over(struct heap *heap, uint32_t ix, bool *out, struct hdb_error *err)
+{
+	struct heap_object object;
+	int r;
+
+	*out = false;
+	if (!heap->is_filtered && !heap->is_choosing)
+		return HDB_OK;
+	if ((r = heap_object(heap, ix, &object, err)) < 0)
+		return r;
+	*out = object.heap_no != heap->only_heap;
+	return r;
+}
+
 int heap_read_heaps(struct heap *heap, uint32_t block_no, uint32_t *out, struct hdb_error *err)
 {
 	struct store_objects *block;

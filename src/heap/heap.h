@@ -77,7 +77,9 @@ struct heap {
 	 * the others as HEAP_LEFT_OUT.
 	 */
 	bool is_filtered;
-	uint32_t only_heap; /* as heap_no in struct heap_object */
+	/* Passes see all objects; who makes rows of them chooses by heap_passes_over. */
+	bool is_choosing;
+	uint32_t only_heap; /* of both; as heap_no in struct heap_object */
 	/* private */
 	struct store_class *classes; /* read when first asked for */
 	char **class_names;
@@ -192,6 +194,18 @@ static inline bool heap_leaves_out(const struct heap *heap, uint32_t heap_no)
 {
 	return heap->is_filtered && heap_no != heap->only_heap;
 }
+
+/* The opposite, for passes that count only what rows are made of where is_choosing is set. */
+static inline bool heap_show_chosen(struct heap *heap)
+{
+	const bool was_filtered = heap->is_filtered;
+
+	heap->is_filtered |= heap->is_choosing;
+	return was_filtered;
+}
+
+/* Whether rows are of other objects than that of ix. False after a failure, too. */
+int heap_passes_over(struct heap *heap, uint32_t ix, bool *out, struct hdb_error *err);
 
 /* Heap numbers of a block's objects, as in struct heap_object. On threads like heap_read_block. */
 int heap_read_heaps(struct heap *heap, uint32_t block_no, uint32_t *out, struct hdb_error *err);

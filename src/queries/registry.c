@@ -104,7 +104,10 @@ static void fill_options(size_t no)
 	}
 	for (unsigned i = 0; (option = query_shared_option(def, i)) != NULL; i++) {
 		assert(used < OPTIONS_MAX - 1);
-		options[no][used++] = *option;
+		options[no][used] = *option;
+		if (def->heap_help && strcmp(option->name, "heap") == 0)
+			options[no][used].help = def->heap_help;
+		used++;
 	}
 	specs[no].options = options[no];
 }

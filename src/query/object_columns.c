@@ -46,7 +46,7 @@ const struct hdb_option_spec *query_shared_option(const struct query_def *def, u
 
 /* ---- heaps ---- */
 
-static int heap_name(struct query *q, uint32_t heap_no, char *name, size_t size,
+static int heap_name(struct heap *of, uint32_t heap_no, char *name, size_t size,
 		     struct hdb_error *err)
 {
 	struct store_heap heap;
@@ -55,24 +55,24 @@ static int heap_name(struct query *q, uint32_t heap_no, char *name, size_t size,
 	(void)snprintf(name, size, "default");
 	if (!heap_no)
 		return HDB_OK;
-	r = heap_record(q->heap, STORE_HEAPS, heap_no - 1, &heap, err);
-	return r == HDB_OK ? heap_text(q->heap, heap.name_text, name, size, err) : r;
+	r = heap_record(of, STORE_HEAPS, heap_no - 1, &heap, err);
+	return r == HDB_OK ? heap_text(of, heap.name_text, name, size, err) : r;
 }
 
-static int find_heap(struct query *q, const char *wanted, struct hdb_error *err)
+/* The number of a heap, by name: HDB_OK, or HDB_NOTFOUND. */
+static int find_heap(struct heap *heap, const char *wanted, uint32_t *out, struct hdb_error *err)
 {
-	const uint64_t count = heap_record_count(q->heap, STORE_HEAPS);
+	const uint64_t count = heap_record_count(heap, STORE_HEAPS);
 	char list[LIST_SIZE] = "", name[NAME_SIZE];
 	size_t used = 0;
 
 	for (uint64_t no = count ? 1 : 0; no <= count; no++) {
-		const int r = heap_name(q, (uint32_t)no, name, sizeof(name), err);
+		const int r = heap_name(heap, (uint32_t)no, name, sizeof(name), err);
 
 		if (r != HDB_OK)
 			return r;
 		if (strcmp(name, wanted) == 0) {
-			q->only_heap = (uint32_t)no;
-			q->is_filtered = true;
+			*out = (uint32_t)no;
 			return HDB_OK;
 		}
 		if (used < sizeof(list))
@@ -82,11 +82,29 @@ static int find_heap(struct query *q, const char *wanted, struct hdb_error *err)
 	return hdb_fail(err, HDB_NOTFOUND, "there is no heap \"%s\"; there are: %s", wanted, list);
 }
 
+/* The heap of that name in all databases; an earlier dump may lack it: nothing is in it there. */
+static int find_heaps(struct query *q, const char *wanted, struct hdb_error *err)
+{
+	int r = find_heap(q->heap, wanted, &q->only_heap, err);
+
+	if (r != HDB_OK)
+		return r;
+	q->is_filtered = true;
+	q->only_before = calloc(q->before_count + 1, sizeof(*q->only_before));
+	if (!q->only_before)
+		return hdb_fail_memory(err, "heaps", q->before_count * sizeof(*q->only_before));
+	for (size_t i = 0; i < q->before_count && r >= 0; i++) {
+		q->only_before[i] = HEAP_NONE;
+		r = find_heap(q->before[i].heap, wanted, &q->only_before[i], NULL);
+	}
+	return r < 0 ? r : HDB_OK;
+}
+
 /* "retained_app": letters, digits and underscores. */
 static int name_heap_column(struct query *q, size_t column, uint32_t heap_no, struct hdb_error *err)
 {
 	char text[NAME_SIZE], name[2 * NAME_SIZE];
-	int r = heap_name(q, heap_no, text, sizeof(text), err);
+	int r = heap_name(q->heap, heap_no, text, sizeof(text), err);
 
 	if (r != HDB_OK)
 		return r;
@@ -156,7 +174,7 @@ int query_begin_shared(struct query *q, struct hdb_error *err)
 	name = q->def->uses & QUERY_USES_HEAP ? query_option(q, "heap") : NULL;
 	if (r != HDB_OK)
 		return r;
-	if (name && (r = find_heap(q, name, err)) != HDB_OK)
+	if (name && (r = find_heaps(q, name, err)) != HDB_OK)
 		return r;
 	return name ? query_tell_only_heap(q, name, err) : HDB_OK;
 }
@@ -280,7 +298,8 @@ int query_fill_object_columns(struct query *q, struct hdb_error *err)
 		return r;
 	if ((r = heap_object(q->heap, ix, &object, err)) != HDB_OK)
 		goto out;
-	if (object.heap_no && (r = heap_name(q, object.heap_no, name, sizeof(name), err)) != HDB_OK)
+	if (object.heap_no &&
+	    (r = heap_name(q->heap, object.heap_no, name, sizeof(name), err)) != HDB_OK)
 		goto out;
 	if (object.heap_no)
 		r = query_set_text(q, at->heap, name, err);

@@ -53,6 +53,9 @@ struct query_batch {
 	struct query_batch_column *columns;
 };
 
+/* Ends heap_help. */
+#define QUERY_HEAP_NAMES ": app, image, zygote, ... of Android; default: all"
+
 struct query_def {
 	struct hdb_query_spec spec;
 	/*
@@ -73,7 +76,8 @@ struct query_def {
 	bool takes_before; /* compares with databases of earlier dumps; else none may be given */
 	enum analysis_population population; /* unless `open` says another one */
 	enum query_order order;
-	unsigned uses; /* enum query_use */
+	unsigned uses;         /* enum query_use */
+	const char *heap_help; /* what --heap means here; NULL: rows are of its objects */
 	/* where an answer without arguments is kept (kept_answers.h); 0: nowhere */
 	enum store_table keeps;
 };
@@ -89,6 +93,8 @@ enum query_use {
 	QUERY_OWN_NATIVE = 32,     /* shows the column native itself */
 	/* what objects retain is shown only if it is known already: the answer must come soon */
 	QUERY_IF_KNOWN = 64,
+	/* with --heap it sees all objects, and chooses those of that heap: heap_passes_over */
+	QUERY_CHOOSES_HEAP = 128,
 	QUERY_USES_ALL = 7
 };
 
@@ -140,6 +146,7 @@ struct query {
 	struct query_object_places extra;
 	bool is_filtered;        /* --heap: */
 	uint32_t only_heap;      /* as in struct heap_object */
+	uint32_t *only_before;   /* the same of each database before; owned */
 	struct query_kept *kept; /* kept_answers.h; NULL: not such a question */
 	bool is_counting; /* nobody sees the rows that are left: `next` may leave cells null */
 };

@@ -135,16 +135,33 @@ static int check_read(const struct query *q, int r, struct hdb_error *err)
 	return why.code;
 }
 
+static void set_filter(struct query *q, struct heap *heap, uint32_t only_heap, bool is_on)
+{
+	const bool chooses = q->def->uses & QUERY_CHOOSES_HEAP;
+
+	heap->is_filtered = is_on && !chooses;
+	heap->is_choosing = is_on && chooses;
+	heap->only_heap = only_heap;
+}
+
+static void set_filters(struct query *q, bool is_on)
+{
+	set_filter(q, q->heap, q->only_heap, is_on);
+	for (size_t i = 0; i < q->before_count && q->only_before; i++)
+		set_filter(q, q->before[i].heap, q->only_before[i], is_on);
+}
+
 /* Calls one of the query's functions, which sees the objects of the heap that was asked for. */
 static int in_heap(struct query *q, int (*call)(struct query *, struct hdb_error *),
 		   struct hdb_error *err)
 {
 	int r;
 
-	q->heap->is_filtered = q->is_filtered;
-	q->heap->only_heap = q->only_heap;
+	if (!q->is_filtered)
+		return call(q, err);
+	set_filters(q, true);
 	r = call(q, err);
-	q->heap->is_filtered = false;
+	set_filters(q, false);
 	return r;
 }
 
@@ -227,6 +244,7 @@ void query_close(struct query *q)
 	for (size_t i = 0; q->renamed && i < q->def->spec.column_count; i++)
 		free(q->renamed[i].name);
 	free(q->renamed);
+	free(q->only_before);
 	query_kept_write(q);
 	query_kept_free(q->kept);
 	query_sorted_free(q->sorted);

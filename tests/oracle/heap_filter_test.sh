@@ -12,7 +12,7 @@ for name in android_service_leak android_ahat_test; do
 	heapdb import "$dumps/$name.hprof.zst" -o $name.heapdb --quiet > import.log
 done
 python3 - <<'PY'
-import json, subprocess, sys
+import json, shutil, subprocess, sys
 
 bad = compared = 0
 
@@ -54,7 +54,21 @@ SUMS = [
     ('arrays', '', ''), ('collections', '', ''), ('strings', '', ''),
     ('group-by-value java.lang.Integer', '', ''), ('duplicates', '', ''), ('substrings', '', ''),
     ('direct-buffers', '', ''), ('instances java.lang.String', '', ''),
+    ('leaks', 'leaking hanging unreachable', ''), ('leak-traces', 'leaking hanging unreachable', ''),
+    ('leak-traces --watched', 'leaking hanging unreachable', ''),
+    ('reference-leaks', 'leaks searched given_up', 'objects shallow'),
+    ('reference-leaks --objects', 'leaks', 'shallow'),
+    ('bitmaps', 'bitmaps bytes java native contents', 'bytes'), ('threads', 'threads', ''),
+    ('threads --no-stack', 'threads', 'shallow locals'),
+    ('class *', '', 'instances'), ('class java.lang.String', 'instances shallow', ''),
+    ('loaders', '', 'objects shallow unreachable_objects'),
+    ('loaders --classes', '', 'objects shallow unreachable_objects'),
+    ('duplicate-classes', '', 'objects shallow unreachable_objects'),
+    ('entries java.util.HashMap', '', 'retained'),
 ]
+# Rules of triage whose things are counted one by one.
+RULES = ('leaking-objects loaders classes threads weak-only jni-globals exceptions boxed-values reflection '
+         'empty-collections garbage gc-fillers').split()
 
 # The second has native memory, but one heap only.
 for db, least in (('android_service_leak', 2), ('android_ahat_test', 1)):
@@ -66,7 +80,7 @@ for db, least in (('android_service_leak', 2), ('android_ahat_test', 1)):
         whole = ask(db, *words)
         parts = [ask(db, *words, '--heap', heap) for heap in heaps]
         for name in facts.split():
-            want, have = whole['facts'].get(name), sum(p['facts'].get(name, 0) for p in parts)
+            want, have = whole['facts'].get(name) or 0, sum(p['facts'].get(name, 0) for p in parts)
             compared += 1
             if want != have:
                 complain(db, text, name, want, 'of all', have, 'of heaps')
@@ -86,6 +100,53 @@ for db, least in (('android_service_leak', 2), ('android_ahat_test', 1)):
         for heap, part in zip(heaps, parts):
             if any(row.get('heap', heap) != heap for row in part['rows']):
                 complain(db, text, 'rows of other heaps than', heap)
+    rules = lambda rows: {row['rule']: row['count'] for row in rows}
+    whole, parts = rules(ask(db, 'triage', '--all')['rows']), [
+        rules(ask(db, 'triage', '--all', '--heap', heap)['rows']) for heap in heaps]
+    for rule in RULES:
+        compared += 1
+        if whole[rule] != sum(part[rule] for part in parts):
+            complain(db, 'triage', rule, whole[rule], 'of all', [part[rule] for part in parts], 'of heaps')
+    # Of two dumps: the second is the same one, so that all is the same.
+    shutil.copy(db + '.heapdb', 'copy.heapdb')
+    for by in 'class', 'package', 'path', 'dominator', 'growth', 'object':
+        def compare(*heap):
+            out = subprocess.run(['heapdb', 'diff', 'copy.heapdb', db + '.heapdb', '--by', by, '--json',
+                                  '--limit', 'all', *heap], capture_output=True, text=True)
+            return json.loads(out.stdout)
+        whole, parts = compare(), [compare('--heap', heap) for heap in heaps]
+        for name in 'heap_objects_before', 'heap_objects', 'heap_shallow', 'ids_same':
+            compared += 1
+            if whole['facts'].get(name) != sum(part['facts'].get(name, 0) for part in parts) and (
+                    name in whole['facts']):
+                complain(db, 'diff', by, name, whole['facts'][name], [part['facts'].get(name) for part in parts])
+        objects = lambda rows: sum(row['objects'] for row in rows if by in ('class', 'package'))
+        if objects(whole['rows']) != sum(objects(part['rows']) for part in parts):
+            complain(db, 'diff', by, 'objects of rows')
+    # One object: what refers to objects is in one of the parts. Its paths go through one heap alone.
+    objects = {heap: subprocess.run(['heapdb', 'export', 'objects', '--heap', heap, '--columns', 'id', '--db',
+                                     db + '.heapdb'], capture_output=True, text=True).stdout.split()[1:]
+               for heap in heaps}
+    of_heap = {ident: heap for heap in heaps for ident in objects[heap]}
+    several = 0
+    for heap in heaps:
+        for ident in objects[heap][::max(1, len(objects[heap]) // 15)]:
+            refs = [r['ref'] for r in ask(db, 'object', ident)['rows'] if r.get('ref')]
+            found = {h: [r['ref'] for r in ask(db, 'object', ident, '--heap', h)['rows']] for h in heaps}
+            compared += 1
+            if sorted(refs) != sorted(sum(found.values(), [])):
+                complain(db, 'object', ident, refs, found)
+            path = subprocess.run(['heapdb', 'query', 'path', ident, '--heap', heap, '--exclude', 'none',
+                                   '--db', db + '.heapdb', '--json'], capture_output=True, text=True)
+            free = [r['id'] for r in ask(db, 'path', ident, '--exclude', 'none', '--internals')['rows']]
+            steps = [r['id'] for r in json.loads(path.stdout)['rows']] if path.returncode == 0 else []
+            is_within = all(of_heap.get(step) == heap for step in free)
+            several += not is_within and bool(steps)
+            compared += 1
+            if any(of_heap.get(step) != heap for step in steps) or (is_within and not steps):
+                complain(db, 'path', ident, 'in', heap, steps, free, path.stderr)
+    if len(heaps) > 1 and not several:
+        complain(db, 'no path goes another way because of the heap')
 print(compared, 'figures compared')
 sys.exit(1 if bad or compared < 60 else 0)
 PY

@@ -150,6 +150,56 @@ static void specs(void **state)
 
 /* ---- targets as numbers ---- */
 
+/* Queries of which no row is of an object of a heap, with the reason. */
+static const struct {
+	const char *query, *reason;
+} without_heap[] = {
+	{ "layout", "where fields lie in any instance" },
+	{ "info", "the database and the dump" },
+	{ "app", "the device and the application" },
+	{ "check", "tables" },
+	{ "sizes", "how sizes come about" },
+	{ "properties", "the VM" },
+	{ "problems", "damage" },
+	{ "dangling", "what the dump lacks is in no heap" },
+	{ "records", "the file" },
+	{ "tables", "the database" },
+	{ "alloc-sites", "sums of an agent, who does not tell heaps; object-sites takes --heap" },
+	{ "cpu-samples", "stacks" },
+	{ "heap-summaries", "sums of an agent" },
+};
+
+static bool takes(const struct hdb_query_spec *spec, const char *name)
+{
+	const struct hdb_option_spec *o = spec->options;
+
+	while (o->name && strcmp(o->name, name) != 0)
+		o++;
+	return o->name != NULL;
+}
+
+/* --heap is a filter of every query that tells of objects. */
+static void heaps(void **state)
+{
+	const size_t named = sizeof(without_heap) / sizeof(without_heap[0]);
+	size_t count, found = 0;
+	const struct hdb_query_spec *specs = hdb_queries(&count);
+
+	(void)state;
+	for (size_t i = 0; i < count; i++) {
+		const char *reason = NULL;
+
+		for (size_t k = 0; k < named; k++)
+			if (strcmp(without_heap[k].query, specs[i].name) == 0)
+				reason = without_heap[k].reason;
+		found += reason != NULL;
+		if (takes(&specs[i], "heap") == (reason != NULL))
+			fail_msg("%s %s --heap%s%s", specs[i].name, reason ? "takes" : "lacks",
+				 reason ? ", but tells of " : "", reason ? reason : "");
+	}
+	assert_int_equal(found, named);
+}
+
 static void ids(void **state)
 {
 	const char *const texts[] = { "a.One" };
@@ -278,7 +328,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refusals), cmocka_unit_test(units),   cmocka_unit_test(specs),
 		cmocka_unit_test(ids),      cmocka_unit_test(getters), cmocka_unit_test(sizes),
-		cmocka_unit_test(exists),
+		cmocka_unit_test(exists),   cmocka_unit_test(heaps),
 	};
 
 	return cmocka_run_group_tests(tests, make, unmake);

@@ -578,6 +578,6 @@ const struct query_def query_bitmaps = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.population = ANALYSIS_OF_ALL,
+	.population = ANALYSIS_OF_ALL, .uses = QUERY_USES_HEAP,
 	.open = open_bitmaps, .next = next_bitmap, .close = close_bitmaps,
 };

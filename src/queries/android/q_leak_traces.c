@@ -275,6 +275,8 @@ const struct query_def query_leak_traces = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.uses = QUERY_HAS_NATIVE,
+	.uses = QUERY_HAS_NATIVE | QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
+	.heap_help = "only leaking objects of this heap"
+		     QUERY_HEAP_NAMES "; their paths go through all",
 	.open = open_traces, .next = next_traces, .close = close_traces,
 };

@@ -88,7 +88,7 @@ static bool is_real(const struct cursor *c)
 {
 	const struct heap_block *block = c->block;
 
-	if (block->first_ix + c->at == HEAP_BOOT_LOADER)
+	if (block->first_ix + c->at == HEAP_BOOT_LOADER || block->kind[c->at] == HEAP_LEFT_OUT)
 		return false;
 	/* A flat value's ID is a number that the next dump gives to another one. */
 	if (block->kind[c->at] == STORE_INSTANCE && block->embedded[c->at])

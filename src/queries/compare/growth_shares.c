@@ -200,6 +200,7 @@ int growth_shares_find(const struct session *session, const struct growth_member
 {
 	const uint64_t n = session->heap->object_count;
 	struct sharing s = { .session = session, .members = members };
+	const bool was_filtered = heap_show_all(session->heap);
 	int r = trace_graph_init(&s.graph, session, LIBRARY_FOR_GROWTH, err);
 
 	*out = (struct growth_shares){ .list = calloc((size_t)members->group_count + 1,
@@ -229,6 +230,7 @@ int growth_shares_find(const struct session *session, const struct growth_member
 	base_vec_release(&s.native);
 	trace_graph_release(&s.graph);
 	free(s.kept);
+	session->heap->is_filtered = was_filtered;
 	return r;
 }
 

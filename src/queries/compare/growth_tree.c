@@ -425,6 +425,8 @@ int growth_tree_add(const struct session *session, struct analysis_merged *m, un
 	struct analysis_merged_places places = { .members = options->members };
 	struct walk w = { .session = session, .m = m };
 	uint64_t *added = calloc((size_t)session->heap->object_count / 64 + 1, sizeof(*added));
+	/* Paths go through all objects; those of the filter are counted. */
+	const bool was_filtered = heap_show_all(session->heap);
 	int r = added ? prepare(&w, options->use, err) :
 			hdb_fail_memory(err, "paths", session->heap->object_count / 8);
 
@@ -436,8 +438,10 @@ int growth_tree_add(const struct session *session, struct analysis_merged *m, un
 		goto out;
 	places.node = w.place;
 	places.added = options->members ? NULL : added;
+	session->heap->is_filtered = was_filtered;
 	r = analysis_merged_count(session, m, dump, &places, err);
 out:
+	session->heap->is_filtered = was_filtered;
 	for (size_t i = 0; i <= TRACE_ENTRY; i++)
 		base_idmap_release(&w.edges[i]);
 	base_idmap_release(&w.names);

@@ -408,6 +408,7 @@ const struct query_def query_diff = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 0,
 	},
-	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE,
+	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE, .uses = QUERY_USES_HEAP,
+	.heap_help = "only objects of this heap are counted, in each dump" QUERY_HEAP_NAMES,
 	.open = open_diff, .next = next_diff, .close = close_diff, .takes_before = true,
 };

@@ -189,6 +189,32 @@ static uint32_t find_node(const struct base_vec *nodes, uint32_t ix)
 	return found ? (uint32_t)(found - (const struct leak_node *)nodes->data) : GRAPH_NONE;
 }
 
+/* What is known of a leaking object before its path is named: where it is counted. */
+static int add_found(struct tree *tree, uint32_t ix, struct hdb_error *err)
+{
+	struct leak_traces *t = tree->traces;
+	const struct leak_trace trace = { .ix = ix };
+	bool is_elsewhere;
+	int r = heap_passes_over(t->session->heap, ix, &is_elsewhere, err);
+
+	if (r != HDB_OK)
+		return r;
+	if (is_elsewhere) {
+		t->found--;
+		return HDB_OK;
+	}
+	if (t->search.parents[ix] == ix)
+		return base_vec_push(&t->unreachable, &ix, sizeof(ix), err);
+	if ((r = note_hanging(tree, ix, err)) != HDB_OK)
+		return r;
+	if (get_bit(tree->hanging, ix)) {
+		t->hanging++;
+		return HDB_OK;
+	}
+	r = add_path(tree, ix, err);
+	return r == HDB_OK ? base_vec_push(&t->traces, &trace, sizeof(trace), err) : r;
+}
+
 static int grow_tree(struct leak_traces *t, const struct base_vec *found, struct hdb_error *err)
 {
 	const size_t words = (size_t)t->session->heap->object_count / 64 + 1;
@@ -204,24 +230,8 @@ static int grow_tree(struct leak_traces *t, const struct base_vec *found, struct
 	}
 	for (size_t i = 0; i < found->count && r == HDB_OK; i++)
 		set_bit(tree.leaking, *base_vec_at(found, uint32_t, i));
-	for (size_t i = 0; i < found->count && r == HDB_OK; i++) {
-		const uint32_t ix = *base_vec_at(found, uint32_t, i);
-		const struct leak_trace trace = { .ix = ix };
-
-		if (t->search.parents[ix] == ix) {
-			r = base_vec_push(&t->unreachable, &ix, sizeof(ix), err);
-			continue;
-		}
-		r = note_hanging(&tree, ix, err);
-		if (r == HDB_OK && get_bit(tree.hanging, ix)) {
-			t->hanging++;
-			continue;
-		}
-		if (r == HDB_OK)
-			r = add_path(&tree, ix, err);
-		if (r == HDB_OK)
-			r = base_vec_push(&t->traces, &trace, sizeof(trace), err);
-	}
+	for (size_t i = 0; i < found->count && r == HDB_OK; i++)
+		r = add_found(&tree, *base_vec_at(found, uint32_t, i), err);
 	base_vec_release(&tree.way);
 	free(bits);
 	if (r != HDB_OK || !t->nodes.count)

@@ -56,7 +56,8 @@ struct leak_traces {
 
 /*
  * Finds them. `only_watched`: those that a watcher of the program waits for in vain, else all that
- * rules name. `session` is lent. Release it in any case.
+ * rules name. Where the heap is_choosing: those that it does not pass over; all others count for
+ * what hangs on them. `session` is lent. Release it in any case.
  */
 int leak_traces_find(struct leak_traces *traces, const struct session *session, bool only_watched,
 		     struct hdb_error *err);

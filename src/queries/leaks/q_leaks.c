@@ -555,6 +555,9 @@ const struct query_def query_leaks = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
+	.heap_help = "only suspects and leaking objects of this heap"
+		     QUERY_HEAP_NAMES "; shares are of all heaps",
 	.keeps = STORE_ANSWER_LEAKS,
 	.open = open_leaks, .next = next_leaks, .close = close_leaks,
 };

@@ -232,8 +232,13 @@ static int search_all(struct query *q, struct leaks *s, struct hdb_error *err)
 	base_stage(q->work, "following references", s->list.count, "references");
 	for (uint64_t i = 0; i < s->list.count; i++) {
 		const struct analysis_reference *ref = &refs[i];
+		bool is_elsewhere;
 		size_t end;
 
+		if ((r = heap_passes_over(q->heap, ref->ix, &is_elsewhere, err)) != HDB_OK)
+			return r;
+		if (is_elsewhere)
+			continue;
 		if (ref->strength == STORE_FINALIZER || ref->referent == HEAP_NONE ||
 		    analysis_reached_of(&s->list, ref->ix) != ANALYSIS_STRONGLY ||
 		    analysis_reached_of(&s->list, ref->referent) != ANALYSIS_STRONGLY)
@@ -492,6 +497,7 @@ const struct query_def query_reference_leaks = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.population = ANALYSIS_OF_REACHABLE,
+	.population = ANALYSIS_OF_REACHABLE, .uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
+	.heap_help = "only references of this heap" QUERY_HEAP_NAMES "; paths go through all",
 	.open = open_leaks, .next = next_leak, .close = close_leaks,
 };

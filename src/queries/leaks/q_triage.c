@@ -125,6 +125,18 @@ static int set_facts(struct query *q, const struct triage_query *s, struct hdb_e
 	return query_fact(q, "warnings", counts[TRIAGE_WARNING], err);
 }
 
+/* Passes that count objects: only those that rows are of. */
+static int take_passes(struct query *q, struct triage *t, struct hdb_error *err)
+{
+	const bool was_filtered = heap_show_chosen(q->heap);
+	int r = triage_take_scan(t, err);
+
+	if (r == HDB_OK)
+		r = triage_take_strings(t, err);
+	q->heap->is_filtered = was_filtered;
+	return r;
+}
+
 static int open_triage(struct query *q, struct hdb_error *err)
 {
 	struct triage_query *s = calloc(1, sizeof(*s));
@@ -147,9 +159,7 @@ static int open_triage(struct query *q, struct hdb_error *err)
 		return r;
 	if ((r = triage_take_totals(&s->triage, err)) != HDB_OK)
 		return r;
-	if ((r = triage_take_scan(&s->triage, err)) != HDB_OK)
-		return r;
-	if ((r = triage_take_strings(&s->triage, err)) != HDB_OK)
+	if ((r = take_passes(q, &s->triage, err)) != HDB_OK)
 		return r;
 	if ((r = triage_take_loaders(&s->triage, err)) != HDB_OK)
 		return r;
@@ -226,6 +236,9 @@ const struct query_def query_triage = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
+	.heap_help = "only objects of this heap are counted"
+		     QUERY_HEAP_NAMES "; shares are of all heaps",
 	.keeps = STORE_ANSWER_TRIAGE,
 	.open = open_triage, .next = next_triage, .close = close_triage,
 };

@@ -361,11 +361,17 @@ static int look_at_statics(struct triage *t, struct triage_fields *f, uint32_t n
 
 int triage_fields_look(struct triage *t, struct triage_fields *f, struct hdb_error *err)
 {
+	struct heap *heap = t->q->heap;
+	bool is_elsewhere;
 	int r = HDB_OK;
 
-	for (uint32_t no = 0; no < t->q->heap->class_count; no++)
-		if ((r = look_at_statics(t, f, no, err)) != HDB_OK)
+	for (uint32_t no = 0; no < heap->class_count; no++) {
+		r = heap_passes_over(heap, heap_class(heap, no)->ix, &is_elsewhere, err);
+		if (r == HDB_OK && !is_elsewhere)
+			r = look_at_statics(t, f, no, err);
+		if (r != HDB_OK)
 			return r;
+	}
 	for (size_t i = 0; i < f->ixs.count; i++) {
 		if ((r = look_at_instance(t, f, *base_vec_at(&f->ixs, uint32_t, i), err)) != HDB_OK)
 			return r;

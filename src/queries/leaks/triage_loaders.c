@@ -221,11 +221,15 @@ static int take_closed(struct triage *t, struct hdb_error *err)
 	for (uint32_t i = 0; i < heap->class_count && r == HDB_OK; i++) {
 		struct heap_object object;
 		uint64_t retained;
-		bool closed;
+		bool closed, is_elsewhere;
 
 		if (loaders[i] == HEAP_BOOT_LOADER || (i && loaders[i] == loaders[i - 1]))
 			continue;
-		r = heap_object(heap, loaders[i], &object, err);
+		r = heap_passes_over(heap, loaders[i], &is_elsewhere, err);
+		if (r == HDB_OK && is_elsewhere)
+			continue;
+		if (r == HDB_OK)
+			r = heap_object(heap, loaders[i], &object, err);
 		if (r == HDB_OK)
 			r = is_closed(t->q, loaders[i], object.class_no, &closed, err);
 		if (r == HDB_OK)
@@ -286,11 +290,16 @@ static int collect_twins(struct query *q, struct twin *twins, uint32_t *count,
 		const struct store_class *class = heap_class(heap, no);
 		const char *name = heap_class_name(heap, no);
 		struct heap_object loader;
+		bool is_elsewhere;
 
 		if (class->loader_ix == HEAP_BOOT_LOADER || analysis_is_platform_class(name) ||
 		    is_generated(name))
 			continue;
-		r = heap_object(heap, class->loader_ix, &loader, err);
+		r = heap_passes_over(heap, class->loader_ix, &is_elsewhere, err);
+		if (r == HDB_OK && is_elsewhere)
+			continue;
+		if (r == HDB_OK)
+			r = heap_object(heap, class->loader_ix, &loader, err);
 		twins[(*count)++] = (struct twin){ name, loader.class_no, class->loader_ix };
 	}
 	qsort(twins, *count, sizeof(*twins), compare_twins);

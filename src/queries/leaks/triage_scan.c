@@ -336,7 +336,8 @@ static int scan_block(struct scan *s, uint32_t block_no, struct hdb_error *err)
 		uint32_t parent;
 		bool is_strong;
 
-		if (!s->reachable[i] || b->first_ix + i == HEAP_BOOT_LOADER)
+		if (!s->reachable[i] || b->first_ix + i == HEAP_BOOT_LOADER ||
+		    b->kind[i] == HEAP_LEFT_OUT)
 			continue;
 		r = derive_reach(s->t->q->derive, true, b->first_ix + i, &is_strong, &parent, err);
 		if (r == HDB_OK && !is_strong) {

@@ -100,7 +100,19 @@ static void add_classes(struct triage *t, const struct analysis_groups *groups)
 			many_small->class_no = total->no;
 		}
 	}
-	t->figures[TRIAGE_CLASSES].count = t->q->heap->class_count;
+}
+
+static int count_classes(struct triage *t, struct hdb_error *err)
+{
+	struct heap *heap = t->q->heap;
+	bool is_elsewhere = false;
+	int r = HDB_OK;
+
+	for (uint32_t no = 0; no < heap->class_count && r == HDB_OK; no++) {
+		r = heap_passes_over(heap, heap_class(heap, no)->ix, &is_elsewhere, err);
+		t->figures[TRIAGE_CLASSES].count += !is_elsewhere;
+	}
+	return r;
 }
 
 /* ---- roots ---- */
@@ -116,11 +128,16 @@ static int add_jni(struct triage *t, struct hdb_error *err)
 	for (uint64_t i = 0; r == HDB_OK && i < heap->root_count; i++) {
 		const struct store_root *root = &heap->roots[i];
 		uint64_t retained;
+		bool is_elsewhere;
 
 		if (root->kind != HPROF_ROOT_JNI_GLOBAL ||
 		    (i && root[-1].ix == root->ix && root[-1].kind == root->kind))
 			continue;
-		r = derive_retained(t->q->derive, root->ix, &retained, err);
+		r = heap_passes_over(t->q->heap, root->ix, &is_elsewhere, err);
+		if (r == HDB_OK && is_elsewhere)
+			continue;
+		if (r == HDB_OK)
+			r = derive_retained(t->q->derive, root->ix, &retained, err);
 		if (r != HDB_OK)
 			break;
 		f->count++;
@@ -205,8 +222,10 @@ int triage_take_totals(struct triage *t, struct hdb_error *err)
 {
 	struct analysis_groups groups;
 	struct derive_total whole;
+	const bool was_filtered = heap_show_chosen(t->q->heap);
 	int r = analysis_load_groups(&t->q->session, DERIVE_CLASS, &groups, err);
 
+	t->q->heap->is_filtered = was_filtered;
 	if (r == HDB_OK) {
 		analysis_add_groups(&groups, &whole);
 		t->whole_bytes = whole.shallow_bytes;
@@ -215,6 +234,14 @@ int triage_take_totals(struct triage *t, struct hdb_error *err)
 	}
 	analysis_groups_release(&groups);
 	if (r != HDB_OK)
+		return r;
+	/* Shares are of all that is reachable, whatever objects are looked at. */
+	if (t->q->is_filtered) {
+		if ((r = analysis_heap_total(&t->q->session, &whole, err)) != HDB_OK)
+			return r;
+		t->whole_bytes = whole.shallow_bytes;
+	}
+	if ((r = count_classes(t, err)) != HDB_OK)
 		return r;
 	if ((r = add_limit(t, err)) != HDB_OK)
 		return r;

@@ -132,7 +132,8 @@ static int count_objects(struct query *q, struct class_query *s, struct hdb_erro
 	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(q->heap); b++) {
 		r = heap_read_block(q->heap, b, block, err);
 		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
-			if (block->first_ix + i == HEAP_BOOT_LOADER)
+			if (block->first_ix + i == HEAP_BOOT_LOADER ||
+			    block->kind[i] == HEAP_LEFT_OUT)
 				continue;
 			s->instances[block->class_no[i]]++;
 			s->bytes[block->class_no[i]] += block->shallow[i];
@@ -156,6 +157,17 @@ static int count_all(struct query *q, struct class_query *s, struct hdb_error *e
 		return hdb_fail_memory(err, "counts by class", n * 3 * sizeof(*s->bytes));
 	r = heap_each_count(q->heap, add_counted, s, err);
 	return r == HDB_NOTFOUND ? count_objects(q, s, err) : r;
+}
+
+/* With --heap the list is of classes that have objects there. */
+static void drop_empty(const struct query *q, struct class_query *s)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->classes.count; i++)
+		if (!q->is_filtered || s->instances[s->classes.numbers[i]])
+			s->classes.numbers[kept++] = s->classes.numbers[i];
+	s->classes.count = kept;
 }
 
 static int add_totals(struct query *q, uint32_t no, struct hdb_error *err)
@@ -247,6 +259,8 @@ static int open_class(struct query *q, struct hdb_error *err)
 	struct class_query *s;
 	int r;
 
+	if (query_option(q, "layout") && q->is_filtered)
+		return hdb_fail(err, HDB_EUSAGE, "--layout cannot be combined with --heap");
 	if (query_option(q, "layout"))
 		return query_become(q, &query_layout, err);
 	s = q->state = calloc(1, sizeof(*s));
@@ -260,6 +274,7 @@ static int open_class(struct query *q, struct hdb_error *err)
 		return r;
 	s->is_list = s->classes.count != 1 || query_option(q, "list");
 	if (s->is_list) {
+		drop_empty(q, s);
 		q->total = s->classes.count;
 		r = query_fact(q, "classes", s->classes.count, err);
 		return r == HDB_OK ? query_choose(q,
@@ -403,6 +418,8 @@ const struct query_def query_class = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.population = ANALYSIS_OF_ALL,
+	.population = ANALYSIS_OF_ALL, .uses = QUERY_USES_HEAP,
+	.heap_help = "only instances in this heap are counted"
+		     QUERY_HEAP_NAMES "; of a list the classes that have any",
 	.open = open_class, .next = next_class, .close = close_class,
 };

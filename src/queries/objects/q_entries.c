@@ -258,11 +258,29 @@ static int open_next(struct query *q, struct hdb_error *err)
 	return r < 0 ? r : heap_entries_begin(q->heap, &s->collection, &s->entries, err);
 }
 
+/* With --heap only entries whose value is an object of that heap are shown. */
+static int is_shown(struct query *q, const struct heap_value *value, bool *out,
+		    struct hdb_error *err)
+{
+	uint32_t ix;
+	int r;
+
+	*out = !q->is_filtered;
+	if (*out || value->type != HPROF_OBJECT || !value->bits)
+		return HDB_OK;
+	if ((r = heap_find(q->heap, value->bits, &ix, err)) != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	r = heap_passes_over(q->heap, ix, out, err);
+	*out = !*out;
+	return r;
+}
+
 /* Steps to an entry that is shown; *is_cut: to the place where a collection's links are damaged. */
 static int step(struct query *q, bool *is_cut, struct hdb_error *err)
 {
 	struct contents *s = q->state;
 	struct heap_entries *e = &s->entries;
+	bool shown;
 	int r;
 
 	*is_cut = false;
@@ -272,6 +290,10 @@ static int step(struct query *q, bool *is_cut, struct hdb_error *err)
 		do
 			r = heap_entries_next(e, err);
 		while (r == HDB_OK && e->no < s->from);
+		if (r == HDB_OK)
+			r = is_shown(q, &e->value, &shown, err);
+		if (r == HDB_OK && !shown)
+			continue;
 		if (r != HDB_END)
 			return r;
 		if (e->is_cut && !s->is_told) {
@@ -382,5 +404,8 @@ const struct query_def query_entries = {
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE,
+	.uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
+	.heap_help = "only entries whose value or element is an object of this heap"
+		     QUERY_HEAP_NAMES,
 	.open = open_entries, .next = next_entries, .close = close_entries,
 };

@@ -80,7 +80,8 @@ struct loaders {
 	struct analysis_loader_tree tree;
 	size_t at; /* in the tree's order */
 	struct derive_total *by_class;
-	uint32_t *sorted_classes; /* by loader, then what retains most first */
+	struct derive_total *shown; /* by number of loader: its total, with --heap of that heap */
+	uint32_t *sorted_classes;   /* by loader, then what retains most first */
 	uint64_t class_at; /* next class of the current loader; UINT64_MAX: the loader itself */
 	bool with_classes, only_idle;
 };
@@ -140,11 +141,38 @@ out:
 	return r;
 }
 
+/* Totals of loaders: of all objects, whether they are used, and of those that are shown. */
+static int add_loader_totals(struct query *q, struct loaders *s, bool is_shown,
+			     struct hdb_error *err)
+{
+	const bool was_filtered = is_shown ? q->heap->is_filtered : heap_show_all(q->heap);
+	struct analysis_groups groups;
+	int r = analysis_load_groups(&q->session, DERIVE_LOADER, &groups, err);
+
+	q->heap->is_filtered = was_filtered;
+	for (size_t i = 0; r == HDB_OK && i < groups.count; i++) {
+		const uint32_t no = analysis_loader_number(&s->tree, groups.totals[i].no);
+
+		if (no == ANALYSIS_NO_LOADER)
+			continue;
+		if (is_shown)
+			s->shown[no] = groups.totals[i];
+		else
+			analysis_loader_at(&s->tree, no)->total = groups.totals[i];
+	}
+	analysis_groups_release(&groups);
+	return r;
+}
+
 /* Totals of classes by number, and of loaders. */
 static int add_totals(struct query *q, struct loaders *s, struct hdb_error *err)
 {
 	struct analysis_groups groups;
 	int r = analysis_make_class_totals(&q->session, &s->by_class, err);
+
+	s->shown = calloc(s->tree.all.count + 1, sizeof(*s->shown));
+	if (r == HDB_OK && !s->shown)
+		r = hdb_fail_memory(err, "class loaders", s->tree.all.count * sizeof(*s->shown));
 
 	if (r == HDB_OK) {
 		r = analysis_load_groups(&q->session, DERIVE_CLASS, &groups, err);
@@ -152,17 +180,9 @@ static int add_totals(struct query *q, struct loaders *s, struct hdb_error *err)
 			s->by_class[groups.totals[i].no] = groups.totals[i];
 		analysis_groups_release(&groups);
 	}
-	if (r == HDB_OK) {
-		r = analysis_load_groups(&q->session, DERIVE_LOADER, &groups, err);
-		for (size_t i = 0; r == HDB_OK && i < groups.count; i++) {
-			const uint32_t no = analysis_loader_number(&s->tree, groups.totals[i].no);
-
-			if (no != ANALYSIS_NO_LOADER)
-				analysis_loader_at(&s->tree, no)->total = groups.totals[i];
-		}
-		analysis_groups_release(&groups);
-	}
-	return r;
+	if (r == HDB_OK)
+		r = add_loader_totals(q, s, false, err);
+	return r == HDB_OK ? add_loader_totals(q, s, true, err) : r;
 }
 
 static int judge(struct query *q, struct loaders *s, struct hdb_error *err)
@@ -289,6 +309,7 @@ static int set_name(struct query *q, uint32_t ix, struct hdb_error *err)
 static int loader_row(struct query *q, const struct loaders *s,
 		      const struct analysis_loader *loader, struct hdb_error *err)
 {
+	const struct derive_total *total = &s->shown[s->tree.order[s->at]];
 	size_t size;
 	const char *name = analysis_group_name(&q->session, DERIVE_LOADER, loader->ix, &size);
 	int r = query_set_id(q, ID, loader->ix, err);
@@ -297,10 +318,10 @@ static int loader_row(struct query *q, const struct loaders *s,
 	query_lend_text(q, NAME, name, size);
 	query_set(q, LEVEL, loader->level);
 	query_set(q, CLASSES, loader->classes);
-	query_set(q, INSTANCES, loader->total.count);
-	query_set(q, SHALLOW, loader->total.shallow_bytes);
+	query_set(q, INSTANCES, total->count);
+	query_set(q, SHALLOW, total->shallow_bytes);
 	query_set(q, RETAINED, loader->retained_bytes);
-	query_set(q, UNREACHABLE, loader->total.unreachable_count);
+	query_set(q, UNREACHABLE, total->unreachable_count);
 	query_lend_text(q, USE, use_names[loader->use], strlen(use_names[loader->use]));
 	if (r != HDB_OK)
 		return r;
@@ -371,6 +392,7 @@ static void close_loaders(struct query *q)
 		return;
 	analysis_loaders_release(&s->tree);
 	free(s->by_class);
+	free(s->shown);
 	free(s->sorted_classes);
 	free(s);
 }
@@ -387,6 +409,9 @@ const struct query_def query_loaders = {
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE,
+	.uses = QUERY_USES_HEAP,
+	.heap_help = "only objects of this heap are counted"
+		     QUERY_HEAP_NAMES "; all loaders are shown",
 	.keeps = STORE_ANSWER_LOADERS,
 	.open = open_loaders, .next = next_loader, .close = close_loaders,
 };

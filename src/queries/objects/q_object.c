@@ -346,7 +346,9 @@ static int open_object(struct query *q, struct hdb_error *err)
 	if (s->object.kind == STORE_CLASS)
 		heap_statics_begin(q->heap, (uint32_t)s->object.length, &s->fields);
 	else
-		q->total = s->object.length > from ? s->object.length - from : 0;
+		q->total = q->is_filtered          ? QUERY_TOTAL_UNKNOWN :
+			   s->object.length > from ? s->object.length - from :
+						     0;
 	return HDB_OK;
 }
 
@@ -413,13 +415,38 @@ static int next_element(struct query *q, struct object *s, struct hdb_error *err
 	return r == HDB_OK ? set_value(q, &value, err) : r;
 }
 
+/* With --heap only what refers to an object of that heap is shown. */
+static int is_shown(struct query *q, bool *out, struct hdb_error *err)
+{
+	uint32_t ix;
+	int r;
+
+	*out = !q->is_filtered;
+	if (*out || q->cells[REF].type == HDB_TYPE_NULL)
+		return HDB_OK;
+	if ((r = heap_find(q->heap, q->cells[REF].u, &ix, err)) != HDB_OK)
+		return r;
+	r = heap_passes_over(q->heap, ix, out, err);
+	*out = !*out;
+	return r;
+}
+
 static int next_object(struct query *q, struct hdb_error *err)
 {
 	struct object *s = q->state;
+	bool shown = false;
+	int r = HDB_OK;
 
-	if (s->object.kind == STORE_INSTANCE || s->object.kind == STORE_CLASS)
-		return next_field(q, s, err);
-	return next_element(q, s, err);
+	while (r == HDB_OK && !shown) {
+		query_reset(q);
+		if (s->object.kind == STORE_INSTANCE || s->object.kind == STORE_CLASS)
+			r = next_field(q, s, err);
+		else
+			r = next_element(q, s, err);
+		if (r == HDB_OK)
+			r = is_shown(q, &shown, err);
+	}
+	return r;
 }
 
 static void close_object(struct query *q)
@@ -438,6 +465,8 @@ const struct query_def query_object_def = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.uses = QUERY_USES_STRENGTH,
+	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
+	.heap_help = "only fields and elements that refer to an object of this heap"
+		     QUERY_HEAP_NAMES,
 	.open = open_object, .next = next_object, .close = close_object,
 };

@@ -83,16 +83,22 @@ static int skip(void *ctx, uint32_t from, uint32_t to, bool *out, struct hdb_err
 {
 	struct query *q = ctx;
 	const struct path_query *s = q->state;
+	const int r = heap_passes_over(q->heap, from, out, err);
 
-	return analysis_is_excluded(&s->excludes, from, to, out, err);
+	return r < 0 || *out ? r : analysis_is_excluded(&s->excludes, from, to, out, err);
 }
 
 /* ---- opening ---- */
 
-static int fail_none(bool reachable, const char *id, struct hdb_error *err)
+static int fail_none(const struct query *q, bool reachable, const char *id, struct hdb_error *err)
 {
 	if (!reachable)
 		return hdb_fail(err, HDB_NOTFOUND, "no root reaches %s: it is garbage", id);
+	if (q->is_filtered)
+		return hdb_fail(err, HDB_NOTFOUND,
+				"%s is held only through objects of other heaps than %s, or "
+				"excluded references",
+				id, query_option(q, "heap"));
 	return hdb_fail(err, HDB_NOTFOUND,
 			"%s is held only through excluded references; "
 			"--exclude none shows its path",
@@ -176,7 +182,7 @@ static int open_path(struct query *q, struct hdb_error *err)
 {
 	struct path_query *s = calloc(1, sizeof(*s));
 	uint64_t id;
-	bool all, found = false, reachable = false;
+	bool all, found = false, reachable = false, is_elsewhere = false;
 	uint32_t parent;
 	int r;
 
@@ -187,6 +193,11 @@ static int open_path(struct query *q, struct hdb_error *err)
 	s->limit = query_number(q, "all", 0);
 	if ((r = analysis_object(&q->session, q->targets[0], &s->target, err)) != HDB_OK)
 		return r;
+	if ((r = heap_passes_over(q->heap, s->target, &is_elsewhere, err)) != HDB_OK)
+		return r;
+	if (is_elsewhere)
+		return hdb_fail(err, HDB_NOTFOUND, "%s is not in the heap %s", q->targets[0],
+				query_option(q, "heap"));
 	if ((r = heap_load_roots(q->heap, err)) != HDB_OK)
 		return r;
 	if ((r = query_read_excludes(q, &s->excludes, err)) != HDB_OK)
@@ -199,7 +210,7 @@ static int open_path(struct query *q, struct hdb_error *err)
 		return r;
 	q->total = QUERY_TOTAL_UNKNOWN;
 	all = analysis_excludes_is_weak(&s->excludes);
-	if (s->limit == 1 && (all || analysis_excludes_is_none(&s->excludes))) {
+	if (s->limit == 1 && !q->is_filtered && (all || analysis_excludes_is_none(&s->excludes))) {
 		r = query_fact_text(q, "way", "reach tree", err);
 		if (r == HDB_OK)
 			r = read_tree(q, s, all, &found, err);
@@ -214,7 +225,7 @@ static int open_path(struct query *q, struct hdb_error *err)
 	if (r < 0 || found)
 		return r < 0 ? r : fold_path(q, s, err);
 	r = derive_reach(q->derive, false, s->target, &reachable, &parent, err);
-	return r < 0 ? r : fail_none(reachable, q->targets[0], err);
+	return r < 0 ? r : fail_none(q, reachable, q->targets[0], err);
 }
 
 /* ---- rows ---- */
@@ -310,5 +321,7 @@ const struct query_def query_path = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
+	.heap_help = "only paths that go through objects of this heap alone" QUERY_HEAP_NAMES,
 	.open = open_path, .next = next_path, .close = close_path,
 };

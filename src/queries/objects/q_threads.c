@@ -173,6 +173,7 @@ static int next_thread(struct query *q, struct threads_query *s, struct hdb_erro
 
 	while (s->next_no < listed + s->unlisted.count) {
 		const uint64_t no = s->next_no++;
+		bool is_elsewhere = q->is_filtered;
 		int r = HDB_OK;
 
 		if (no < listed)
@@ -187,8 +188,12 @@ static int next_thread(struct query *q, struct threads_query *s, struct hdb_erro
 			};
 		if (r == HDB_OK)
 			r = read_name(q, s, err);
+		if (r == HDB_OK && s->thread.ix != STORE_NONE)
+			r = heap_passes_over(q->heap, s->thread.ix, &is_elsewhere, err);
 		if (r < 0)
 			return r;
+		if (is_elsewhere)
+			continue;
 		/* START_THREAD without object in this dump is another snapshot's thread. */
 		if (s->thread.ix == STORE_NONE && !s->name[0])
 			continue;
@@ -539,6 +544,7 @@ const struct query_def query_threads = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.order = QUERY_ORDER_HEADS,
+	.order = QUERY_ORDER_HEADS, .uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
+	.heap_help = "only threads whose Thread is in this heap" QUERY_HEAP_NAMES,
 	.open = open_threads, .next = next_threads, .close = close_threads,
 };
