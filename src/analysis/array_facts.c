@@ -32,35 +32,10 @@ static int is_uniform(struct base_view *view, const struct hprof_sub *sub, unsig
 	return HDB_OK;
 }
 
-/* Zero bytes at the end. */
-static int count_tail(struct base_view *view, const struct hprof_sub *sub, uint64_t *out,
-		      struct hdb_error *err)
-{
-	uint64_t end = sub->body_size;
-
-	while (end > 0) {
-		const uint64_t n = end < CHUNK_BYTES ? end : CHUNK_BYTES;
-		const uint8_t *p = base_view_at(view, sub->body_offset + end - n, n, err);
-		uint64_t i = n;
-
-		if (!p)
-			return HDB_ETRUNC;
-		while (i >= 8 && load64(p + i - 8) == 0)
-			i -= 8;
-		while (i > 0 && p[i - 1] == 0)
-			i--;
-		end -= n - i;
-		if (i)
-			break;
-	}
-	*out = sub->body_size - end;
-	return HDB_OK;
-}
-
 int analysis_array_facts(struct heap *heap, struct base_view *view, uint64_t offset,
 			 struct analysis_array_facts *out, struct hdb_error *err)
 {
-	uint64_t tail_bytes = 0;
+	uint64_t end = 0;
 	struct hprof_sub sub;
 	const uint8_t *p;
 	bool uniform;
@@ -81,13 +56,13 @@ int analysis_array_facts(struct heap *heap, struct base_view *view, uint64_t off
 		return HDB_OK;
 	if ((r = is_uniform(view, &sub, width, &uniform, err)) < 0)
 		return r;
-	if ((r = count_tail(view, &sub, &tail_bytes, err)) < 0)
+	if ((r = hprof_content_end(view, &sub, 0, &end, err)) < 0)
 		return r;
 	p = base_view_at(view, sub.body_offset, width, err);
 	if (!p)
 		return HDB_ETRUNC;
 	out->value = be_bits(p, width);
-	out->tail_count = tail_bytes / width;
+	out->tail_count = (sub.body_size - end) / width;
 	out->is_zero = uniform && out->value == 0;
 	out->is_constant = uniform && out->type != HPROF_OBJECT && sub.length >= 2;
 	return HDB_OK;

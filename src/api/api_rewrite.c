@@ -14,26 +14,35 @@
 /* Budget that nobody asked for: what streams needs little. */
 #define MEMORY_DEFAULT (32ull << 20)
 
-/* Prepares the work: scratch files go beside the output. *folder is owned: end() frees it. */
-static int begin(struct base_work *work, struct rewrite_paths paths,
-		 const struct hdb_output_options *opt, char **folder, struct hdb_error *err)
+/* A dump that is written from another one. */
+struct rewriting {
+	struct rewrite_paths paths;
+	struct base_work work;
+	char *folder; /* of the output, for scratch files; owned */
+};
+
+static int begin(struct rewriting *w, struct rewrite_paths paths,
+		 const struct hdb_output_options *opt, struct hdb_error *err)
 {
 	if (!paths.in || !paths.out)
 		return hdb_fail(err, HDB_EUSAGE, "a dump to read and one to write must be named");
-	*folder = strdup(paths.out);
-	if (!*folder)
+	w->paths = paths;
+	w->folder = strdup(paths.out);
+	if (!w->folder)
 		return hdb_fail_memory(err, "a file name", strlen(paths.out));
 	base_sigbus_install();
-	base_work_init(work, opt->memory_bytes ? opt->memory_bytes : MEMORY_DEFAULT, opt->threads,
-		       &opt->progress);
-	work->scratch_dir = dirname(*folder);
+	base_work_init(&w->work, opt->memory_bytes ? opt->memory_bytes : MEMORY_DEFAULT,
+		       opt->threads, &opt->progress);
+	w->work.scratch_dir = dirname(w->folder);
 	return HDB_OK;
 }
 
-static void end(struct base_work *work, char *folder)
+/* Ends what begin began; returns what came of it. */
+static int end(struct rewriting *w, int result)
 {
-	base_work_release(work);
-	free(folder);
+	base_work_release(&w->work);
+	free(w->folder);
+	return result;
 }
 
 int hdb_convert(const char *in_path, const char *out_path, const struct hdb_convert_options *opt,
@@ -41,16 +50,10 @@ int hdb_convert(const char *in_path, const char *out_path, const struct hdb_conv
 {
 	static const struct hdb_convert_options defaults;
 	const struct hdb_convert_options *o = opt ? opt : &defaults;
-	const struct rewrite_paths paths = { in_path, out_path };
-	struct base_work work;
-	char *folder;
-	int r = begin(&work, paths, &o->output, &folder, err);
+	struct rewriting w;
+	int r = begin(&w, (struct rewrite_paths){ in_path, out_path }, &o->output, err);
 
-	if (r < 0)
-		return r;
-	r = rewrite_convert(paths, o, &work, out, err);
-	end(&work, folder);
-	return r;
+	return r < 0 ? r : end(&w, rewrite_convert(w.paths, o, &w.work, out, err));
 }
 
 int hdb_strip(const char *in_path, const char *out_path, const struct hdb_strip_options *opt,
@@ -58,16 +61,10 @@ int hdb_strip(const char *in_path, const char *out_path, const struct hdb_strip_
 {
 	static const struct hdb_strip_options defaults;
 	const struct hdb_strip_options *o = opt ? opt : &defaults;
-	const struct rewrite_paths paths = { in_path, out_path };
-	struct base_work work;
-	char *folder;
-	int r = begin(&work, paths, &o->output, &folder, err);
+	struct rewriting w;
+	int r = begin(&w, (struct rewrite_paths){ in_path, out_path }, &o->output, err);
 
-	if (r < 0)
-		return r;
-	r = rewrite_strip(paths, o, &work, out, err);
-	end(&work, folder);
-	return r;
+	return r < 0 ? r : end(&w, rewrite_strip(w.paths, o, &w.work, out, err));
 }
 
 int hdb_redact(const char *in_path, const char *out_path, const struct hdb_redact_options *opt,
@@ -75,14 +72,8 @@ int hdb_redact(const char *in_path, const char *out_path, const struct hdb_redac
 {
 	static const struct hdb_redact_options defaults;
 	const struct hdb_redact_options *o = opt ? opt : &defaults;
-	const struct rewrite_paths paths = { in_path, out_path };
-	struct base_work work;
-	char *folder;
-	int r = begin(&work, paths, &o->output, &folder, err);
+	struct rewriting w;
+	int r = begin(&w, (struct rewrite_paths){ in_path, out_path }, &o->output, err);
 
-	if (r < 0)
-		return r;
-	r = rewrite_redact(paths, o, &work, out, err);
-	end(&work, folder);
-	return r;
+	return r < 0 ? r : end(&w, rewrite_redact(w.paths, o, &w.work, out, err));
 }

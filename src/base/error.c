@@ -8,15 +8,22 @@
 #include <stdio.h>
 #include <string.h>
 
+static void put_message(struct hdb_error *err, int code, const char *format, va_list args)
+	HDB_PRINTF(3, 0);
+static void put_message(struct hdb_error *err, int code, const char *format, va_list args)
+{
+	err->code = code;
+	(void)vsnprintf(err->message, sizeof(err->message), format, args);
+}
+
 int hdb_fail(struct hdb_error *err, int code, const char *format, ...)
 {
 	va_list args;
 
 	if (!err)
 		return code;
-	err->code = code;
 	va_start(args, format);
-	(void)vsnprintf(err->message, sizeof(err->message), format, args);
+	put_message(err, code, format, args);
 	va_end(args);
 	return code;
 }
@@ -30,9 +37,8 @@ int hdb_fail_errno(struct hdb_error *err, int errno_value, const char *format, .
 
 	if (!err)
 		return code;
-	err->code = code;
 	va_start(args, format);
-	(void)vsnprintf(err->message, sizeof(err->message), format, args);
+	put_message(err, code, format, args);
 	va_end(args);
 	used = strlen(err->message);
 	(void)snprintf(err->message + used, sizeof(err->message) - used, ": %s",

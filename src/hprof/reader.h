@@ -276,6 +276,13 @@ int hprof_sub_read_in(const struct hprof_file *file, struct base_view *view,
 int hprof_sub_read(const struct hprof_file *file, struct base_view *view, uint64_t offset,
 		   struct hprof_sub *out, struct hdb_error *err);
 
+/*
+ * Bytes of an array's body up to its last one that is not zero; `least` if that is not above.
+ * HDB_ETRUNC and others of the view.
+ */
+int hprof_content_end(struct base_view *view, const struct hprof_sub *sub, uint64_t least,
+		      uint64_t *out, struct hdb_error *err);
+
 /* Nonzero for the sub-records that are roots. */
 bool hprof_sub_is_root(uint8_t tag);
 

@@ -6,6 +6,9 @@
 #include "base/bytes.h"
 #include "hprof/parse.h"
 
+/* Bytes of a body that are looked at at a time. */
+#define CONTENT_CHUNK (1u << 20)
+
 /* Bytes of a root's body after its object identifier; -1 for what is no root. */
 static int root_tail(uint8_t tag, unsigned id_size)
 {
@@ -371,5 +374,29 @@ int hprof_field_next(const struct hprof_file *file, struct base_view *view, uint
 		return hdb_fail(err, HDB_EFORMAT,
 				"field at offset %" PRIu64 ": unknown basic type %u", start,
 				out->type);
+	return HDB_OK;
+}
+
+int hprof_content_end(struct base_view *view, const struct hprof_sub *sub, uint64_t least,
+		      uint64_t *out, struct hdb_error *err)
+{
+	uint64_t end = sub->body_size;
+
+	while (end > least) {
+		const uint64_t n = end - least < CONTENT_CHUNK ? end - least : CONTENT_CHUNK;
+		const uint8_t *p = base_view_at(view, sub->body_offset + end - n, n, err);
+		uint64_t i = n;
+
+		if (!p)
+			return HDB_ETRUNC;
+		while (i >= 8 && load64(p + i - 8) == 0)
+			i -= 8;
+		while (i && !p[i - 1])
+			i--;
+		end -= n - i;
+		if (i)
+			break;
+	}
+	*out = end;
 	return HDB_OK;
 }

@@ -10,37 +10,8 @@
  */
 #include "import/resolve.h"
 
-#include "base/bytes.h"
-
-/* Bytes that are looked at at a time; a multiple of 8. */
-#define CHUNK_BYTES (1u << 20)
 /* Arrays that must end their content there: more than any program fills alike by chance. */
 #define ARRAYS_MIN 32u
-
-/* Bytes of an array up to its last one that is not zero; or `least`, if that is not above. */
-static int content_end(struct base_view *view, const struct hprof_sub *sub, uint64_t least,
-		       uint64_t *out, struct hdb_error *err)
-{
-	uint64_t end = sub->body_size;
-
-	while (end > least) {
-		const uint64_t n = end - least < CHUNK_BYTES ? end - least : CHUNK_BYTES;
-		const uint8_t *p = base_view_at(view, sub->body_offset + end - n, n, err);
-		uint64_t i = n;
-
-		if (!p)
-			return HDB_ETRUNC;
-		while (i >= 8 && load64(p + i - 8) == 0)
-			i -= 8;
-		while (i && !p[i - 1])
-			i--;
-		end -= n - i;
-		if (i)
-			break;
-	}
-	*out = end;
-	return HDB_OK;
-}
 
 static void join(struct import_zeroed *to, const struct import_zeroed *from)
 {
@@ -63,7 +34,7 @@ int import_zeroed_add(struct import *im, struct maker *m, const struct hprof_sub
 	    sub->length <= known)
 		return HDB_OK;
 	/* From the last element that counts on: all that can be more, or as much. */
-	r = content_end(&m->view, sub, known ? (known - 1) * width : 0, &bytes, err);
+	r = hprof_content_end(&m->view, sub, known ? (known - 1) * width : 0, &bytes, err);
 	if (r < 0)
 		return r;
 	one.end = (bytes + width - 1) / width;

@@ -739,14 +739,64 @@ static void test_names(void **state)
 	assert_int_equal(tags, 14);
 }
 
+/* Zeros behind the last byte that is none, within a chunk and over many. */
+static void test_content_end(void **state)
+{
+	static const struct {
+		uint32_t size, last; /* the byte that is not zero; last is size: none */
+		uint64_t least, end;
+	} cases[] = {
+		{ 0, 0, 0, 0 },
+		{ 100, 100, 0, 0 },
+		{ 100, 0, 0, 1 },
+		{ 100, 99, 0, 100 },
+		{ 100, 57, 0, 58 },
+		{ 100, 57, 70, 70 },
+		{ 100, 57, 58, 58 },
+		{ 100, 57, 57, 58 },
+		{ 3u << 20, 5, 0, 6 },
+		{ 3u << 20, (1u << 20) - 1, 0, 1u << 20 },
+		{ 3u << 20, 1u << 20, 7, (1u << 20) + 1 },
+		{ (3u << 20) + 3, 5, 1u << 20, 1u << 20 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint8_t *bytes = calloc(1, cases[i].size + 1);
+		struct hdb_error err = { 0 };
+		struct hprof_record rec;
+		struct hprof_sub sub;
+		uint64_t end = 0;
+		struct dump d;
+
+		assert_non_null(bytes);
+		bytes[cases[i].last] = cases[i].last < cases[i].size;
+		dump_init(&d, 8);
+		hw_begin(&d.w, HPROF_HEAP_DUMP_SEGMENT, 0);
+		hw_primitive_array(&d.w, d.base, HPROF_BYTE, bytes, cases[i].size);
+		hw_end(&d.w);
+		dump_open(&d);
+		rec = first_record(&d);
+		assert_int_equal(hprof_sub_read(&d.file, &d.view, rec.body_offset, &sub, &err),
+				 HDB_OK);
+		assert_int_equal(hprof_content_end(&d.view, &sub, cases[i].least, &end, &err),
+				 HDB_OK);
+		assert_int_equal(end, cases[i].end);
+		base_view_release(&d.view);
+		dump_release(&d);
+		free(bytes);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_header),        cmocka_unit_test(test_not_hprof),
-		cmocka_unit_test(test_record_bounds), cmocka_unit_test(test_records),
-		cmocka_unit_test(test_short_bodies),  cmocka_unit_test(test_subs),
-		cmocka_unit_test(test_sub_damage),    cmocka_unit_test(test_class),
-		cmocka_unit_test(test_class_damage),  cmocka_unit_test(test_names),
+		cmocka_unit_test(test_content_end), cmocka_unit_test(test_header),
+		cmocka_unit_test(test_not_hprof),   cmocka_unit_test(test_record_bounds),
+		cmocka_unit_test(test_records),     cmocka_unit_test(test_short_bodies),
+		cmocka_unit_test(test_subs),        cmocka_unit_test(test_sub_damage),
+		cmocka_unit_test(test_class),       cmocka_unit_test(test_class_damage),
+		cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -141,20 +141,13 @@ int heap_string_scan_next(struct heap_string_scan *s, struct hdb_error *err)
 int heap_string_one(struct heap *heap, uint32_t ix, struct heap_string *out, struct hdb_error *err)
 {
 	const struct heap_reader reader = { .view = &heap->view, .groups = &heap->offsets };
-	struct heap_string_at at = { .ix = ix, .target = HEAP_NONE };
-	struct heap_object object;
-	int r = heap_load_strings(heap, err);
+	struct heap_string_at at;
+	int r = heap_string_at(heap, ix, &at, err);
 
-	if (r < 0)
+	if (r != HDB_OK)
 		return r;
 	if ((r = heap_open_dump(heap, err)) < 0)
 		return r;
-	if ((r = heap_object(heap, ix, &object, err)) < 0)
-		return r;
-	if (object.kind == STORE_INSTANCE)
-		at.layout = heap_string_layout(heap, object.class_no);
-	if (!at.layout)
-		return HDB_NOTFOUND;
 	r = heap_string_find(heap, &reader, &at, out, err);
 	return r < 0 ? r : out->has_chars ? HDB_OK : HDB_NOTFOUND;
 }

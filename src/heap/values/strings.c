@@ -254,35 +254,42 @@ int heap_string_find(struct heap *heap, const struct heap_reader *reader,
 
 /* ---- the text of one ---- */
 
-bool heap_is_string(struct heap *heap, uint32_t ix)
+int heap_string_at(struct heap *heap, uint32_t ix, struct heap_string_at *out,
+		   struct hdb_error *err)
 {
 	struct heap_object object;
+	int r;
 
-	return heap_load_strings(heap, NULL) == HDB_OK &&
-	       heap_object(heap, ix, &object, NULL) == HDB_OK && object.kind == STORE_INSTANCE &&
-	       heap_string_layout(heap, object.class_no);
+	*out = (struct heap_string_at){ .ix = ix, .target = HEAP_NONE };
+	if ((r = heap_load_strings(heap, err)) < 0)
+		return r;
+	if ((r = heap_object(heap, ix, &object, err)) < 0)
+		return r;
+	if (object.kind == STORE_INSTANCE)
+		out->layout = heap_string_layout(heap, object.class_no);
+	return out->layout ? HDB_OK : HDB_NOTFOUND;
+}
+
+bool heap_is_string(struct heap *heap, uint32_t ix)
+{
+	struct heap_string_at at;
+
+	return heap_string_at(heap, ix, &at, NULL) == HDB_OK;
 }
 
 int heap_string_text(struct heap *heap, uint32_t ix, struct heap_utf8 *out, struct hdb_error *err)
 {
 	const struct heap_reader reader = { .view = &heap->view, .groups = &heap->offsets };
-	struct heap_string_at at = { .ix = ix, .target = HEAP_NONE };
+	struct heap_string_at at;
 	struct heap_string string = { 0 };
-	struct heap_object object;
 	int r;
 
 	out->buf[0] = '\0';
 	out->used = 0;
 	out->units = 0;
 	out->is_whole = false;
-	if ((r = heap_load_strings(heap, err)) < 0)
+	if ((r = heap_string_at(heap, ix, &at, err)) != HDB_OK)
 		return r;
-	if ((r = heap_object(heap, ix, &object, err)) < 0)
-		return r;
-	if (object.kind == STORE_INSTANCE)
-		at.layout = heap_string_layout(heap, object.class_no);
-	if (!at.layout)
-		return HDB_NOTFOUND;
 	if ((r = heap_open_dump(heap, err)) < 0)
 		return r;
 	if ((r = heap_string_find(heap, &reader, &at, &string, err)) < 0)

@@ -51,6 +51,12 @@ struct heap_string_at {
 };
 
 /*
+ * What is known of object `ix` as a string, from the database alone. HDB_NOTFOUND if it is none.
+ */
+int heap_string_at(struct heap *heap, uint32_t ix, struct heap_string_at *out,
+		   struct hdb_error *err);
+
+/*
  * Finds the characters of a string. Without the target its ID is looked up, which one thread alone
  * may do. The dump must be open.
  */

@@ -1,0 +1,176 @@
+/*
+ * oql/oql_group.c - GROUP BY: groups by the texts of their keys, and what aggregates have seen of
+ * each.
+ */
+#include "oql/oql_rows.h"
+
+#include <stdlib.h>
+
+/* What an aggregate has seen of a group. */
+struct sum {
+	uint64_t count;
+	bool is_real; /* a float or a double was among them, or the sum left 64 bits */
+	int64_t whole;
+	double real;
+	struct oql_value best; /* min, max */
+};
+
+struct oql_group {
+	struct oql_value current; /* of its first row */
+	struct sum sums[];
+};
+
+static int put_keys(struct oql_rows *rows, struct oql_part *p, struct oql_text *key)
+{
+	struct oql_value v;
+	int r = HDB_OK;
+
+	for (size_t i = 0; r == HDB_OK && i < p->select->group_count; i++) {
+		r = oql_evaluate(rows->ev, p->select->groups[i], &p->frame, &v);
+		if (r == HDB_OK)
+			r = oql_put_key(rows->ev, &v, key);
+	}
+	return r < 0 ? r : oql_text_check(key, rows->ev->err);
+}
+
+static int add_group(struct oql_rows *rows, struct oql_part *p)
+{
+	struct oql_eval *ev = rows->ev;
+	struct oql_group *group = oql_take(
+		&p->kept, 1, sizeof(*group) + p->select->aggregate_count * sizeof(group->sums[0]),
+		ev->err);
+
+	if (!group)
+		return HDB_ELIMIT;
+	if (p->group_count == p->group_room) {
+		const size_t room = p->group_room ? p->group_room * 2 : 64;
+		struct oql_group **grown = realloc(p->groups, room * sizeof(grown[0]));
+
+		if (!grown)
+			return oql_fail(ev->err, HDB_ENOMEM, "no memory for %zu groups", room);
+		p->groups = grown;
+		p->group_room = room;
+	}
+	p->groups[p->group_count++] = group;
+	return oql_copy(ev, &p->kept, &p->frame.current, &group->current);
+}
+
+static int add_to_best(struct oql_rows *rows, struct oql_part *p, const struct oql_expr *e,
+		       struct sum *sum, const struct oql_value *v)
+{
+	const int order = sum->count ? oql_rank(v, &sum->best) : 0;
+
+	if (sum->count && (e->aggregate == OQL_MIN ? order >= 0 : order <= 0))
+		return HDB_OK;
+	return oql_copy(rows->ev, &p->kept, v, &sum->best);
+}
+
+static int add_to_sum(struct oql_rows *rows, struct oql_part *p, const struct oql_expr *e,
+		      struct sum *sum)
+{
+	struct oql_value v;
+	int r = HDB_OK;
+
+	if (e->arg_count == 0) {
+		sum->count++;
+		return HDB_OK;
+	}
+	r = oql_evaluate(rows->ev, e->args[0], &p->frame, &v);
+	if (r < 0 || v.type == OQL_V_NULL)
+		return r;
+	if (e->aggregate == OQL_MIN || e->aggregate == OQL_MAX) {
+		r = add_to_best(rows, p, e, sum, &v);
+	} else if (e->aggregate != OQL_COUNT) {
+		if (!oql_is_number(&v))
+			return oql_refuse(rows->ev, e, "sum() and avg() take numbers, not %s",
+					  oql_type_name(rows->ev, &v));
+		sum->real += oql_double_of(&v);
+		sum->is_real |=
+			!oql_is_whole(&v) || __builtin_add_overflow(sum->whole, v.i, &sum->whole);
+	}
+	sum->count++;
+	return r;
+}
+
+static struct oql_value result(const struct oql_expr *e, const struct sum *sum)
+{
+	struct oql_value v = { 0 };
+
+	if (e->aggregate == OQL_COUNT)
+		return oql_long((int64_t)sum->count);
+	if (sum->count == 0)
+		return v;
+	if (e->aggregate == OQL_MIN || e->aggregate == OQL_MAX)
+		return sum->best;
+	if (e->aggregate == OQL_SUM && !sum->is_real)
+		return oql_long(sum->whole);
+	v.type = OQL_V_DOUBLE;
+	v.d = e->aggregate == OQL_SUM ? sum->real : sum->real / (double)sum->count;
+	return v;
+}
+
+static int add_row(struct oql_rows *rows, struct oql_part *p, struct oql_text *key)
+{
+	bool is_new = p->group_count == 0;
+	size_t no = 0;
+	int r = HDB_OK;
+
+	key->size = 0;
+	if (p->select->group_count) {
+		r = put_keys(rows, p, key);
+		if (r == HDB_OK)
+			r = oql_keys_put(&p->keys, (struct oql_str){ key->data, key->size },
+					 &is_new, &no, rows->ev->err);
+	}
+	if (r != HDB_OK)
+		return r;
+	if (is_new && (r = add_group(rows, p)) != HDB_OK)
+		return r;
+	for (size_t i = 0; i < p->select->aggregate_count; i++) {
+		r = add_to_sum(rows, p, p->select->aggregates[i], &p->groups[no]->sums[i]);
+		if (r != HDB_OK)
+			return r;
+	}
+	return r;
+}
+
+static int make_groups(struct oql_rows *rows, struct oql_part *p)
+{
+	struct oql_text key = { .budget = &rows->ev->budget };
+	int r;
+
+	p->is_grouped = true;
+	p->aggregates = oql_take(&p->kept, p->select->aggregate_count + 1, sizeof(p->aggregates[0]),
+				 rows->ev->err);
+	if (!p->aggregates)
+		return HDB_ELIMIT;
+	while ((r = oql_part_current(rows, p)) == HDB_OK)
+		if ((r = add_row(rows, p, &key)) < 0)
+			break;
+	oql_text_release(&key);
+	if (r < 0)
+		return r;
+	p->frame.current = (struct oql_value){ 0 };
+	/* aggregates of no rows at all are a row */
+	return p->group_count || p->select->group_count ? HDB_OK : add_group(rows, p);
+}
+
+int oql_group_next(struct oql_rows *rows, struct oql_part *p)
+{
+	const struct oql_select *select = p->select;
+	const struct oql_group *group;
+	int r = p->is_grouped ? HDB_OK : make_groups(rows, p);
+
+	if (r < 0)
+		return r;
+	if (p->group_at == p->group_count)
+		return HDB_END;
+	oql_arena_reset(&p->arena);
+	group = p->groups[p->group_at++];
+	p->frame.current = group->current;
+	p->frame.aggregates = p->aggregates;
+	for (size_t i = 0; i < select->aggregate_count; i++)
+		p->aggregates[i] = result(select->aggregates[i], &group->sums[i]);
+	r = oql_tick(rows->ev);
+	return r < 0 ? r : oql_part_cells(rows, p);
+}

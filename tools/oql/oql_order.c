@@ -1,0 +1,205 @@
+/*
+ * oql/oql_order.c - ORDER BY: by columns and by expressions over rows, within the budget; of rows
+ * with a LIMIT those that it needs.
+ */
+#include "oql/oql_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows beyond those that a LIMIT needs are dropped once there are so many more. */
+#define SORT_SLACK 4096
+
+/* ---- what ORDER BY names ---- */
+
+bool oql_rows_column(const struct oql_rows *rows, struct oql_str name, size_t *column)
+{
+	for (size_t i = 0; i < rows->width; i++)
+		if (rows->names[i].size == name.size &&
+		    (!name.size || memcmp(rows->names[i].data, name.data, name.size) == 0)) {
+			*column = i;
+			return true;
+		}
+	return false;
+}
+
+/* A key is a column by name or number, else an expression over the row. */
+static int resolve_order(struct oql_rows *rows, const struct oql_order *from,
+			 struct oql_order_key *to)
+{
+	const struct oql_expr *e = from->expr;
+
+	*to = (struct oql_order_key){ .is_descending = from->is_descending };
+	if ((e->kind == OQL_NAME || e->kind == OQL_STRING) &&
+	    oql_rows_column(rows, e->name, &to->column))
+		return HDB_OK;
+	if (e->kind == OQL_INT) {
+		if (e->i < 1 || (uint64_t)e->i > rows->width)
+			return oql_refuse(rows->ev, e, "there are columns 1 to %zu", rows->width);
+		to->column = (size_t)e->i - 1;
+		return HDB_OK;
+	}
+	if (rows->first->next)
+		return oql_refuse(rows->ev, e,
+				  "after a UNION columns are named: by the first SELECT's names, "
+				  "or by their numbers");
+	if (e->kind == OQL_STRING)
+		return oql_refuse(rows->ev, e, "there is no column of this name");
+	to->expr = e;
+	return HDB_OK;
+}
+
+int oql_order_resolve(struct oql_rows *rows)
+{
+	const struct oql_select *first = rows->first;
+	int r = HDB_OK;
+
+	rows->orders = oql_take(&rows->arena, first->order_count + 1, sizeof(rows->orders[0]),
+				rows->ev->err);
+	rows->keys = oql_take(&rows->arena, first->order_count + 1, sizeof(rows->keys[0]),
+			      rows->ev->err);
+	if (!rows->orders || !rows->keys)
+		return HDB_ELIMIT;
+	for (size_t i = 0; r == HDB_OK && i < first->order_count; i++)
+		r = resolve_order(rows, &first->orders[i], &rows->orders[i]);
+	rows->order_count = first->order_count;
+	return r;
+}
+
+/* ---- sorting ---- */
+
+static int compare_keys(const struct oql_order_key *order, const struct oql_value *a,
+			const struct oql_value *b)
+{
+	bool is_descending = order->is_descending;
+	int result;
+
+	if (a->type == OQL_V_NULL || b->type == OQL_V_NULL) /* last in either direction */
+		return (a->type == OQL_V_NULL) - (b->type == OQL_V_NULL);
+	if (order->is_natural && oql_is_number(a) && oql_is_number(b))
+		is_descending = !is_descending;
+	result = oql_rank(a, b);
+	return is_descending ? -(result > 0) + (result < 0) : result;
+}
+
+static int compare_rows(const void *a, const void *b, void *ctx)
+{
+	const struct oql_rows *rows = ctx;
+	const struct oql_sorted_row *x = a, *y = b;
+
+	for (size_t i = 0; i < rows->order_count; i++) {
+		const int order = compare_keys(&rows->orders[i], &x->keys[i], &y->keys[i]);
+
+		if (order)
+			return order;
+	}
+	return x->no < y->no ? -1 : 1;
+}
+
+static int copy_sorted(struct oql_rows *rows, struct oql_arena *arena,
+		       const struct oql_sorted_row *from, struct oql_sorted_row *to)
+{
+	struct oql_eval *ev = rows->ev;
+	int r = HDB_OK;
+
+	to->no = from->no;
+	to->keys = oql_take(arena, rows->order_count, sizeof(to->keys[0]), ev->err);
+	to->values = oql_take(arena, rows->width, sizeof(to->values[0]), ev->err);
+	if (!to->keys || !to->values)
+		return HDB_ELIMIT;
+	for (size_t i = 0; i < rows->order_count; i++)
+		if ((r = oql_copy(ev, arena, &from->keys[i], &to->keys[i])) != HDB_OK)
+			return r;
+	for (size_t i = 0; i < rows->width; i++)
+		if ((r = oql_copy(ev, arena, &from->values[i], &to->values[i])) != HDB_OK)
+			return r;
+	return r;
+}
+
+/* Sorts, and drops rows that nobody will ask for, with their memory. */
+static int drop_rows(struct oql_rows *rows)
+{
+	struct oql_arena arena = { .budget = &rows->ev->budget };
+	int r = HDB_OK;
+
+	if (rows->sorted_count)
+		qsort_r(rows->sorted, rows->sorted_count, sizeof(rows->sorted[0]), compare_rows,
+			rows);
+	if (!rows->wanted || rows->sorted_count <= rows->wanted)
+		return HDB_OK;
+	rows->sorted_count = (size_t)rows->wanted;
+	for (size_t i = 0; r == HDB_OK && i < rows->sorted_count; i++) {
+		struct oql_sorted_row copy;
+
+		r = copy_sorted(rows, &arena, &rows->sorted[i], &copy);
+		if (r == HDB_OK)
+			rows->sorted[i] = copy;
+	}
+	oql_arena_release(&rows->sorted_arena);
+	rows->sorted_arena = arena;
+	return r;
+}
+
+static int make_keys(struct oql_rows *rows)
+{
+	int r = HDB_OK;
+
+	for (size_t i = 0; r == HDB_OK && i < rows->order_count; i++) {
+		const struct oql_order_key *order = &rows->orders[i];
+
+		if (order->expr)
+			r = oql_evaluate(rows->ev, order->expr, &rows->part.frame, &rows->keys[i]);
+		else
+			rows->keys[i] = rows->values[order->column];
+	}
+	return r;
+}
+
+static int keep_row(struct oql_rows *rows, uint64_t no)
+{
+	const struct oql_sorted_row row = { .no = no, .keys = rows->keys, .values = rows->values };
+
+	if (rows->sorted_count == rows->sorted_room) {
+		const size_t room = rows->sorted_room ? rows->sorted_room * 2 : 256;
+		struct oql_sorted_row *grown = room * sizeof(*grown) > rows->ev->budget.most_bytes ?
+						       NULL :
+						       realloc(rows->sorted, room * sizeof(*grown));
+
+		if (!grown)
+			return oql_fail(rows->ev->err, HDB_ELIMIT, "no memory to sort %zu rows",
+					room);
+		rows->sorted = grown;
+		rows->sorted_room = room;
+	}
+	return copy_sorted(rows, &rows->sorted_arena, &row, &rows->sorted[rows->sorted_count++]);
+}
+
+static int sort_rows(struct oql_rows *rows)
+{
+	int r;
+
+	rows->is_sorted = true;
+	for (uint64_t no = 0; (r = oql_parts_next(rows)) == HDB_OK; no++) {
+		r = make_keys(rows);
+		if (r == HDB_OK)
+			r = keep_row(rows, no);
+		if (r == HDB_OK && rows->wanted && rows->wanted < SIZE_MAX / 4 &&
+		    rows->sorted_count >= 2 * rows->wanted + SORT_SLACK)
+			r = drop_rows(rows);
+		if (r < 0)
+			return r;
+	}
+	return r < 0 ? r : drop_rows(rows);
+}
+
+int oql_order_next(struct oql_rows *rows, const struct oql_value **values)
+{
+	const int r = rows->is_sorted ? HDB_OK : sort_rows(rows);
+
+	if (r < 0)
+		return r;
+	if (rows->sorted_at == rows->sorted_count)
+		return HDB_END;
+	*values = rows->sorted[rows->sorted_at++].values;
+	return HDB_OK;
+}

@@ -1,0 +1,323 @@
+/*
+ * oql/oql_part.c - the SELECTs of a UNION, one after the other: FROM and WHERE, SELECT OBJECTS, AS
+ * RETAINED SET, columns, DISTINCT.
+ */
+#include "oql/oql_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- rows of FROM ---- */
+
+static int next_retained(struct oql_rows *rows, struct oql_part *p)
+{
+	const uint64_t end = hdb_object_count(rows->ev->db);
+
+	while (p->next_ix < end) {
+		const uint64_t ix = p->next_ix++;
+
+		if (p->retained[ix / 64] == 0) {
+			p->next_ix = (ix / 64 + 1) * 64;
+			continue;
+		}
+		if (p->retained[ix / 64] >> (ix % 64) & 1) {
+			p->frame.current = oql_object((uint32_t)ix);
+			return oql_tick(rows->ev);
+		}
+	}
+	return HDB_END;
+}
+
+/* The next row that WHERE lets through. */
+int oql_part_current(struct oql_rows *rows, struct oql_part *p)
+{
+	bool is_wanted = false;
+	int r = HDB_OK;
+
+	while (r == HDB_OK && !is_wanted) {
+		oql_arena_reset(&p->arena);
+		if (p->retained)
+			return next_retained(rows, p);
+		r = oql_source_next(p->source, &p->frame.current);
+		is_wanted = true;
+		if (r == HDB_OK && p->select->where)
+			r = oql_condition(rows->ev, p->select->where, &p->frame, &is_wanted);
+	}
+	return r;
+}
+
+/* ---- SELECT OBJECTS ---- */
+
+static int refuse_object(struct oql_rows *rows, struct oql_part *p, const struct oql_value *v)
+{
+	return oql_refuse(rows->ev, p->select->items[p->item - 1].expr,
+			  "SELECT OBJECTS takes objects, their numbers and addresses, and lists of "
+			  "these, not %s",
+			  oql_type_name(rows->ev, v));
+}
+
+/* The object that a value means; HDB_NOTFOUND: null. */
+static int take_object(struct oql_rows *rows, struct oql_part *p, const struct oql_value *v,
+		       struct oql_value *out)
+{
+	uint32_t ix;
+	int r;
+
+	if (v->type != OQL_V_OBJECT && v->type != OQL_V_INT && v->type != OQL_V_LONG &&
+	    v->type != OQL_V_REFERENCE && v->type != OQL_V_NULL)
+		return refuse_object(rows, p, v);
+	r = oql_object_meant(rows->ev, v, &ix);
+	if (r < 0 || ix == HDB_NONE)
+		return r < 0 ? r : HDB_NOTFOUND;
+	*out = oql_object(ix);
+	return HDB_OK;
+}
+
+/* The next object of the list that is being taken apart; HDB_END after the last. */
+static int next_pending(struct oql_rows *rows, struct oql_part *p, struct oql_value *out)
+{
+	struct oql_value element;
+	int r = HDB_NOTFOUND;
+
+	while (r == HDB_NOTFOUND) {
+		if (p->pending.type != OQL_V_LIST || p->pending_at == p->pending.list->count)
+			return HDB_END;
+		if (p->pending.list->kind == OQL_L_IDS) {
+			*out = oql_object(p->pending.list->ixs[p->pending_at++]);
+			return HDB_OK;
+		}
+		r = oql_element(rows->ev, p->pending.list, p->pending_at++, &element);
+		if (r == HDB_OK)
+			r = take_object(rows, p, &element, out);
+	}
+	return r;
+}
+
+static int next_object(struct oql_rows *rows, struct oql_part *p, struct oql_value *out)
+{
+	int r;
+
+	for (;;) {
+		r = next_pending(rows, p, out);
+		if (r != HDB_END)
+			return r;
+		p->pending.type = OQL_V_NULL;
+		if (!p->has_row || p->item == p->select->item_count) {
+			r = oql_part_current(rows, p);
+			if (r != HDB_OK)
+				return r;
+			p->has_row = true;
+			p->item = 0;
+		}
+		r = oql_evaluate(rows->ev, p->select->items[p->item++].expr, &p->frame,
+				 &p->pending);
+		if (r < 0)
+			return r;
+		p->pending_at = 0;
+		if (p->pending.type == OQL_V_LIST)
+			continue;
+		r = take_object(rows, p, &p->pending, out);
+		p->pending.type = OQL_V_NULL;
+		if (r != HDB_NOTFOUND)
+			return r;
+	}
+}
+
+/* ---- columns ---- */
+
+/* Cells of the first row fail the query, lest a misspelt name goes unnoticed; others are empty. */
+static int cell(struct oql_rows *rows, struct oql_part *p, const struct oql_expr *e,
+		struct oql_value *out)
+{
+	struct oql_eval *ev = rows->ev;
+	int r = oql_evaluate(ev, e, &p->frame, out);
+
+	if (r != HDB_EUSAGE || p->rows == 0)
+		return r;
+	*out = (struct oql_value){ 0 };
+	if (ev->empty_cells++ == 0 && ev->err)
+		memcpy(ev->first_empty, ev->err->message, sizeof(ev->first_empty));
+	return HDB_OK;
+}
+
+int oql_part_cells(struct oql_rows *rows, struct oql_part *p)
+{
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < rows->width; i++)
+		if ((r = cell(rows, p, p->select->items[i].expr, &rows->values[i])) != HDB_OK)
+			return r;
+	return r;
+}
+
+/* ---- one SELECT ---- */
+
+static int make_row(struct oql_rows *rows, struct oql_part *p)
+{
+	int r;
+
+	if (p->select->has_groups)
+		return oql_group_next(rows, p);
+	if (p->select->is_objects && !p->retained)
+		return next_object(rows, p, &rows->values[0]);
+	r = oql_part_current(rows, p);
+	if (r != HDB_OK)
+		return r;
+	if (!rows->are_values && p->select->is_star) { /* of a sub-select's rows */
+		const struct oql_list *row = p->frame.current.list;
+
+		for (size_t i = 0; i < rows->width; i++)
+			rows->values[i] =
+				row && i < row->count ? row->values[i] : (struct oql_value){ 0 };
+		return HDB_OK;
+	}
+	if (rows->are_values) {
+		rows->values[0] = p->frame.current;
+		return HDB_OK;
+	}
+	return oql_part_cells(rows, p);
+}
+
+static int is_new_row(struct oql_rows *rows, struct oql_part *p, bool *is_new)
+{
+	struct oql_text key = { .budget = &rows->ev->budget };
+	size_t no;
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < rows->width; i++)
+		if ((r = oql_put_key(rows->ev, &rows->values[i], &key)) != HDB_OK)
+			goto out;
+	if ((r = oql_text_check(&key, rows->ev->err)) != HDB_OK)
+		goto out;
+	r = oql_keys_put(&p->keys, (struct oql_str){ key.data, key.size }, is_new, &no,
+			 rows->ev->err);
+out:
+	oql_text_release(&key);
+	return r;
+}
+
+static int next_of_part(struct oql_rows *rows, struct oql_part *p)
+{
+	bool is_new = true;
+	int r;
+
+	do {
+		r = make_row(rows, p);
+		if (r == HDB_OK && p->select->is_distinct && !p->select->has_groups)
+			r = is_new_row(rows, p, &is_new);
+	} while (r == HDB_OK && !is_new);
+	p->rows += r == HDB_OK;
+	return r;
+}
+
+/* ---- AS RETAINED SET ---- */
+
+struct members {
+	uint32_t *ixs; /* owned */
+	size_t count, room;
+};
+
+static int add_member(struct oql_rows *rows, struct members *m, const struct oql_value *v)
+{
+	struct oql_eval *ev = rows->ev;
+
+	if (v->type != OQL_V_OBJECT)
+		return HDB_OK;
+	if (m->count == m->room) {
+		const size_t room = m->room ? m->room * 2 : 1024;
+		uint32_t *grown = room * sizeof(*grown) > ev->budget.most_bytes ?
+					  NULL :
+					  realloc(m->ixs, room * sizeof(*grown));
+
+		if (!grown)
+			return oql_fail(ev->err, HDB_ELIMIT, "no memory for a set of %zu objects",
+					room);
+		m->ixs = grown;
+		m->room = room;
+	}
+	m->ixs[m->count++] = v->ix;
+	return HDB_OK;
+}
+
+static int find_retained(struct oql_rows *rows, struct oql_part *p)
+{
+	struct oql_eval *ev = rows->ev;
+	const size_t words = (size_t)hdb_object_count(ev->db) / 64 + 1;
+	struct members m = { 0 };
+	struct hdb_set set = { 0 };
+	uint64_t *bits;
+	int r = HDB_OK;
+
+	while (r == HDB_OK) {
+		struct oql_value object = { 0 };
+
+		r = p->select->is_objects ? next_object(rows, p, &object) :
+					    oql_part_current(rows, p);
+		if (r == HDB_OK)
+			r = add_member(rows, &m,
+				       p->select->is_objects ? &object : &p->frame.current);
+	}
+	bits = r < 0 ? NULL : calloc(words, sizeof(bits[0]));
+	if (r == HDB_END)
+		r = bits ? HDB_OK : oql_fail(ev->err, HDB_ENOMEM, "no memory for a set of objects");
+	set.ixs = m.ixs;
+	set.count = m.count;
+	if (r == HDB_OK && m.count)
+		r = hdb_retained_marks(ev->db, &set, bits, ev->err);
+	free(m.ixs);
+	p->retained = bits;
+	return r;
+}
+
+/* ---- opening and closing ---- */
+
+int oql_part_open(struct oql_rows *rows, const struct oql_select *select)
+{
+	struct oql_eval *ev = rows->ev;
+	struct oql_part *p = &rows->part;
+	int r;
+
+	*p = (struct oql_part){
+		.select = select,
+		.arena.budget = &ev->budget,
+		.kept.budget = &ev->budget,
+		.keys.arena.budget = &ev->budget,
+		.frame = { .outer = rows->outer, .alias = select->from.alias },
+	};
+	p->frame.arena = &p->arena;
+	rows->next = select->next;
+	if ((r = oql_source_open(ev, select, rows->outer, &p->source)) != HDB_OK)
+		return r;
+	if (select->is_retained)
+		r = find_retained(rows, p);
+	return r;
+}
+
+void oql_part_close(struct oql_part *p)
+{
+	oql_source_close(p->source);
+	free(p->retained);
+	free(p->groups);
+	oql_keys_release(&p->keys);
+	oql_arena_release(&p->arena);
+	oql_arena_release(&p->kept);
+	*p = (struct oql_part){ 0 };
+}
+
+/* ---- all of a union ---- */
+
+/* Rows of one SELECT after the other; those of a closed part are gone. */
+int oql_parts_next(struct oql_rows *rows)
+{
+	int r;
+
+	for (;;) {
+		r = next_of_part(rows, &rows->part);
+		if (r != HDB_END || !rows->next)
+			return r;
+		oql_part_close(&rows->part);
+		r = oql_part_open(rows, rows->next);
+		if (r < 0)
+			return r;
+	}
+}
