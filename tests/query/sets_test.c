@@ -545,6 +545,200 @@ static void other_lies_are_found(void **state)
 	world_free(&world);
 }
 
+/* ---- sums that lie ---- */
+
+/* Heaps that a world with heaps has a column for: none, and the two. */
+#define HEAPS 3u
+
+/* A database that is open to have a table read or written. */
+struct opened {
+	struct base_work work;
+	struct heap *heap;
+	struct derive derive;
+};
+
+/* Makes a world, always the same, and builds `need`. */
+static void open_world(struct opened *o, enum store_table need)
+{
+	uint64_t seed = 7;
+
+	world_make(&world, 60, &seed);
+	hdb_close(world.db);
+	base_work_init(&o->work, 0, 1, NULL);
+	assert_int_equal(heap_open(world.db_path, NULL, &o->work, &o->heap, NULL), HDB_OK);
+	derive_init(&o->derive, o->heap, &o->work);
+	assert_int_equal(derive_need(&o->derive, need, NULL), HDB_OK);
+	assert_int_equal(heap_block_count(o->heap), 1);
+}
+
+static struct store_writer *begin(struct opened *o, enum store_table table)
+{
+	struct store_writer *writer;
+
+	assert_int_equal(store_build(o->heap->store, (struct store_tables){ &table, 1 }, &o->work,
+				     &writer, NULL),
+			 HDB_OK);
+	return writer;
+}
+
+static void close_world(struct opened *o, struct store_writer *writer)
+{
+	if (writer)
+		assert_int_equal(store_publish(writer, NULL, NULL), HDB_OK);
+	derive_release(&o->derive);
+	heap_close(o->heap);
+	assert_int_equal(hdb_open(world.db_path, NULL, &world.db, NULL), HDB_OK);
+}
+
+/* A number of a table's last record, by its place, and the check that looks at it. */
+struct record_lie {
+	enum store_table table;
+	size_t size, place; /* bytes */
+	const char *check;
+};
+
+/* All records of a table as they should be. */
+static uint8_t *read_records(const struct record_lie *lie, uint64_t *count)
+{
+	struct opened o;
+	uint8_t *records;
+
+	open_world(&o, lie->table);
+	*count = store_record_count(o.heap->store, lie->table);
+	records = calloc(*count, lie->size);
+	assert_non_null(records);
+	assert_true(*count > 0);
+	for (uint64_t i = 0; i < *count; i++)
+		assert_int_equal(
+			store_record(o.heap->store, lie->table, i, records + i * lie->size, NULL),
+			HDB_OK);
+	close_world(&o, NULL);
+	assert_false(has_failed(lie->check));
+	world_free(&world);
+	return records;
+}
+
+/* Writes them in another database of the same world, with one bit turned if `is_lie`. */
+static bool is_record_lie_found(const struct record_lie *lie, bool is_lie)
+{
+	uint64_t count, number;
+	uint8_t *records = read_records(lie, &count);
+	uint8_t *place = records + (count - 1) * lie->size + lie->place;
+	struct store_writer *writer;
+	struct opened o;
+	bool failed;
+
+	memcpy(&number, place, sizeof(number));
+	number ^= is_lie;
+	memcpy(place, &number, sizeof(number));
+	open_world(&o, STORE_RETAINED);
+	writer = begin(&o, lie->table);
+	assert_int_equal(store_records_put_all(writer, lie->table, records, count, NULL), HDB_OK);
+	close_world(&o, writer);
+	failed = has_failed(lie->check);
+	world_free(&world);
+	free(records);
+	return failed;
+}
+
+#define TOTALS_LIE(field) \
+	{ \
+		STORE_TOTALS, sizeof(struct derive_total), offsetof(struct derive_total, field), \
+			"totals" \
+	}
+#define WHOLE_LIE(field) \
+	{ \
+		STORE_WHOLE, sizeof(struct derive_whole), offsetof(struct derive_whole, field), \
+			"whole" \
+	}
+
+static void sums_that_lie_are_found(void **state)
+{
+	static const struct record_lie lies[] = {
+		TOTALS_LIE(count),
+		TOTALS_LIE(shallow_bytes),
+		TOTALS_LIE(unreachable_count),
+		TOTALS_LIE(unreachable_bytes),
+		WHOLE_LIE(count),
+		WHOLE_LIE(shallow_bytes),
+		WHOLE_LIE(unreachable_count),
+		WHOLE_LIE(unreachable_bytes),
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+		if (!is_record_lie_found(&lies[i], true))
+			fail_msg("lie %zu, in %s, is not found", i, lies[i].check);
+		assert_false(is_record_lie_found(&lies[i], false));
+	}
+}
+
+/* Writes what objects retain in each heap, one number by `more` larger. */
+static bool is_heap_lie_found(const uint64_t *right, uint32_t heap_no, uint32_t liar, uint64_t more)
+{
+	static uint64_t values[HEAPS * STORE_BLOCK_OBJECTS];
+	struct base_vec block = { 0 };
+	struct store_writer *writer;
+	struct opened o;
+	bool failed;
+
+	memcpy(values, right, sizeof(values));
+	values[heap_no * STORE_BLOCK_OBJECTS + liar] += more;
+	open_world(&o, STORE_RETAINED);
+	writer = begin(&o, STORE_RETAINED_HEAPS);
+	for (uint32_t no = 0; no < HEAPS; no++) {
+		const uint32_t first = no * STORE_BLOCK_OBJECTS;
+
+		block.count = 0;
+		assert_int_equal(pack_encode(&block, values + first, STORE_BLOCK_OBJECTS, NULL),
+				 HDB_OK);
+		assert_int_equal(store_put(writer, STORE_RETAINED_HEAPS,
+					   &(struct store_block){ .key = first,
+								  .item_count = STORE_BLOCK_OBJECTS,
+								  .data = block.data,
+								  .size = block.count },
+					   NULL),
+				 HDB_OK);
+	}
+	assert_int_equal(
+		store_put_table(writer, STORE_RETAINED_HEAPS, HEAPS * STORE_BLOCK_OBJECTS, NULL),
+		HDB_OK);
+	base_vec_release(&block);
+	close_world(&o, writer);
+	failed = has_failed("retained heaps");
+	world_free(&world);
+	return failed;
+}
+
+static void heaps_that_lie_are_found(void **state)
+{
+	static uint64_t right[HEAPS * STORE_BLOCK_OBJECTS];
+	struct store_column column = { .table = STORE_RETAINED_HEAPS };
+	struct opened o;
+	uint32_t liar = 0;
+
+	(void)state;
+	world_has_heaps = true;
+	open_world(&o, STORE_RETAINED_HEAPS);
+	column.store = o.heap->store;
+	column.ix_count = HEAPS * STORE_BLOCK_OBJECTS;
+	for (uint32_t i = 0; i < column.ix_count; i++)
+		assert_int_equal(store_column_get(&column, i, &right[i], NULL), HDB_OK);
+	store_column_release(&column);
+	close_world(&o, NULL);
+	assert_false(has_failed("retained heaps"));
+	/* What retains something is reachable; the others have no size by heap. */
+	while (liar < STORE_BLOCK_OBJECTS && !right[STORE_BLOCK_OBJECTS + liar])
+		liar++;
+	assert_true(liar < STORE_BLOCK_OBJECTS);
+	world_free(&world);
+	for (uint32_t no = 0; no < HEAPS; no++)
+		if (!is_heap_lie_found(right, no, liar, 1))
+			fail_msg("a lie on heap %u is not found", no);
+	assert_false(is_heap_lie_found(right, 0, liar, 0));
+	world_has_heaps = false;
+}
+
 /* A big list with repeated entries: its referrers are listed once. */
 static void repeated_references(void **state)
 {
@@ -588,9 +782,13 @@ static void sample_checks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_worlds),        cmocka_unit_test(lies_are_found),
-		cmocka_unit_test(other_lies_are_found), cmocka_unit_test(repeated_references),
+		cmocka_unit_test(random_worlds),
+		cmocka_unit_test(lies_are_found),
+		cmocka_unit_test(other_lies_are_found),
+		cmocka_unit_test(repeated_references),
 		cmocka_unit_test(sample_checks),
+		cmocka_unit_test(sums_that_lie_are_found),
+		cmocka_unit_test(heaps_that_lie_are_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

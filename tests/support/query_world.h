@@ -36,6 +36,8 @@ static const struct world_class {
  * round.
  */
 static uint32_t world_array_size;
+/* Half of the nodes of the next world are in one of Android's heaps, half in another. */
+static bool world_has_heaps;
 
 /* If set, the next dump stays, for questions that need its bytes; it is overwritten by the next. */
 static bool world_keeps_dump;
@@ -167,6 +169,8 @@ static inline void world_write(const struct world *w, const char *path)
 	hw_utf8(&out, 1, "next");
 	hw_utf8(&out, 2, "java/lang/Object");
 	hw_utf8(&out, 3, "java/lang/Class");
+	hw_utf8(&out, 4, "zygote");
+	hw_utf8(&out, 5, "app");
 	hw_load_class(&out, 1, WORLD_OBJECT, 0, 2);
 	hw_load_class(&out, 2, WORLD_CLASS, 0, 3);
 	for (unsigned c = 0; c < WORLD_CLASSES; c++) {
@@ -195,6 +199,8 @@ static inline void world_write(const struct world *w, const char *path)
 	for (uint32_t v = 0; v < w->n; v++) {
 		uint8_t body[WORLD_EDGES * 8];
 
+		if (world_has_heaps && (v == 0 || v == w->n / 2))
+			hw_heap_info(&out, v ? 'Z' : 'A', v ? 4 : 5);
 		for (unsigned e = 0; e < WORLD_EDGES; e++) {
 			const uint32_t to = w->edge[v][e];
 			const uint64_t id = to < w->n ? world_id(to) : 0;
