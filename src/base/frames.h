@@ -11,7 +11,7 @@
 #include "base/source.h"
 
 /* Most bytes of a frame, inflated. */
-#define BASE_FRAME_BYTES (256u << 10)
+#define BASE_FRAME_BYTES (512u << 10)
 /* A frame of up to so many bytes, packed, may be copied instead of lent. */
 #define BASE_FRAME_COPY 32768u
 /*

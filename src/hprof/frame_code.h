@@ -11,7 +11,7 @@
 
 #include "base/frames.h"
 
-/* Stretches are frames of base/frames.h, BASE_FRAME_BYTES at most; a packer takes some 5 MB. */
+/* Stretches are frames of base/frames.h, BASE_FRAME_BYTES at most; a packer takes some 8 MB. */
 extern const struct base_codec hprof_codec;
 
 #endif

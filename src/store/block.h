@@ -10,7 +10,10 @@
 /* Key: u16 table, u64 key, big-endian, so that LMDB's memcmp order is numeric order. */
 #define BLOCK_KEY_SIZE 10
 
-/* Header of a value: u64 XXH3 of key and all that follows, u32 item count, u32 zero. */
+/*
+ * Header of a value: u64 XXH3 of key and all that follows, u32 item count, u32 bytes of the payload
+ * unpacked if it is a zstd frame, else 0.
+ */
 #define BLOCK_HEADER_SIZE 16
 
 static inline void block_key(uint8_t out[BLOCK_KEY_SIZE], unsigned table, uint64_t key)

@@ -210,6 +210,7 @@ static void free_env(struct store_env *env)
 		base_sigbus_remove(env->map);
 	if (env->env)
 		mdb_env_close(env->env);
+	store_unpacked_release(&env->unpacked);
 	free(env->path);
 	free(env);
 }
@@ -238,6 +239,7 @@ static int share_env(const char *path, const struct stat *st, bool is_unsynced,
 	env->device = st->st_dev;
 	env->inode = st->st_ino;
 	env->user_count = 1;
+	store_unpacked_init(&env->unpacked);
 	r = open_env(env, st, is_unsynced, err);
 	if (r < 0) {
 		free_env(env);
@@ -404,6 +406,7 @@ int store_env_private(const char *dir, uint64_t size_hint, struct store_env **ou
 		return hdb_fail_memory(err, "a private file", sizeof(*env));
 	}
 	env->is_private = true;
+	store_unpacked_init(&env->unpacked);
 	*where = dir;
 	r = open_private(env, dir, want);
 	if (r) {

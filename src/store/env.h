@@ -8,6 +8,7 @@
 #define STORE_ENV_H
 
 #include "base/error.h"
+#include "store/packed.h"
 
 #include <lmdb.h>
 #include <stdbool.h>
@@ -25,6 +26,7 @@ struct store_env {
 	unsigned user_count;
 	const void *map;         /* LMDB's map, which the SIGBUS handler watches; NULL: not yet */
 	volatile uint64_t fault; /* 1 + offset at which LMDB failed to read it */
+	struct store_unpacked unpacked; /* blocks that are compressed in the file */
 	struct store_env *next;
 };
 

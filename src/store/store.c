@@ -246,7 +246,37 @@ static struct store_view *view_of(struct store *store, unsigned table)
 	return store->side && store->side->has[table] ? &store->side->view : &store->view;
 }
 
-/* Checks a value's header and, once a handle, its checksum; fills in *out. */
+/* Unpacks a block that is packed, unless that was done before. */
+static int unpack_block(struct store *store, unsigned table, const struct pages_place *place,
+			struct store_block *out, struct hdb_error *err)
+{
+	const struct store_packed packed = {
+		.checksum = load64(place->value),
+		.data = out->data,
+		.size = out->size,
+		.raw_size = load32(place->value + 12),
+	};
+	struct hdb_error why = { 0 };
+	int r;
+
+	/* Others are written anew, and where they lie in memory are other blocks then. */
+	if (table >= STORE_REFERRERS)
+		return store_damaged(store, table, out->key, "packed", err);
+	r = store_unpack(&store->env->unpacked, store->env->path, &packed, &out->data, &why);
+	if (r == HDB_ECORRUPT)
+		return store_damaged(store, table, out->key, "does not unpack", err);
+	if (r < 0) {
+		if (err)
+			*err = why;
+		return r;
+	}
+	out->size = packed.raw_size;
+	return HDB_OK;
+}
+
+/*
+ * Checks a value's header and, once a handle, its checksum; unpacks what is packed; fills in *out.
+ */
 static int take_value(struct store *store, unsigned table, const struct pages_place *place,
 		      struct store_block *out, struct hdb_error *err)
 {
@@ -269,7 +299,7 @@ static int take_value(struct store *store, unsigned table, const struct pages_pl
 	out->data = place->value + BLOCK_HEADER_SIZE;
 	out->size = place->value_size - BLOCK_HEADER_SIZE;
 	out->item_count = load32(place->value + 8);
-	return HDB_OK;
+	return load32(place->value + 12) ? unpack_block(store, table, place, out, err) : HDB_OK;
 }
 
 /* A failure of the walk, or of reading the file below it. */
@@ -383,23 +413,30 @@ int store_table_info(struct store *store, enum store_table table, struct store_t
 	const struct store_view *view = view_of(store, table);
 	char name[META_NAME_MAX + 1];
 	const uint8_t *data;
-	uint64_t size;
+	uint64_t size, expected;
+	bool is_packed;
 
 	store_table_meta_name(name, sizeof(name), table);
 	if (!find_meta(view, name, &data, &size))
 		return HDB_NOTFOUND;
-	if (size != TABLE_INFO_SIZE)
+	is_packed = table < STORE_REFERRERS && size >= 4 && load32(data) & TABLE_IS_PACKED;
+	expected = is_packed ? TABLE_INFO_PACKED_SIZE : TABLE_INFO_SIZE;
+	if (size != expected)
 		return hdb_fail(err, HDB_ECORRUPT,
-				"%s: damaged: meta value %s has %" PRIu64 " bytes, %d expected",
-				store->env->path, name, size, TABLE_INFO_SIZE);
+				"%s: damaged: meta value %s has %" PRIu64 " bytes, %" PRIu64
+				" expected",
+				store->env->path, name, size, expected);
 	*out = (struct store_table_info){
-		.version = load32(data),
+		.version = load32(data) & ~(is_packed ? TABLE_IS_PACKED : 0),
 		.block_count = load64(data + 8),
 		.item_count = load64(data + 16),
 		.bytes = load64(data + 24),
+		.file_bytes = load64(data + (is_packed ? 32 : 24)),
 	};
 	/* So that nobody makes room for what cannot be there. */
-	if (out->bytes > view->map_bytes || out->block_count > out->bytes / BLOCK_HEADER_SIZE)
+	if (out->file_bytes > view->map_bytes ||
+	    out->block_count > out->file_bytes / BLOCK_HEADER_SIZE ||
+	    out->bytes / STORE_PACKED_RATIO > out->file_bytes)
 		return store_damaged(store, table, 0, "impossible size", err);
 	return out->version == store_table_version(table) ? HDB_OK : HDB_NOTFOUND;
 }

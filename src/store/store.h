@@ -100,7 +100,9 @@ struct store_table_info {
 	uint32_t version;
 	uint64_t block_count;
 	uint64_t item_count;
-	uint64_t bytes; /* of its blocks, their headers of 16 bytes included */
+	/* of its blocks, their headers of 16 bytes included */
+	uint64_t bytes;      /* as they are read */
+	uint64_t file_bytes; /* as they are in the file: fewer where they are packed */
 };
 
 /* HDB_NOTFOUND if the table is absent, unfinished or of another version. */
@@ -136,6 +138,12 @@ bool store_is_full(const struct store_writer *writer);
 
 /* Has store_publish not wait for the disk: for a new database that will be thrown away. */
 void store_unsynced(struct store_writer *writer);
+
+/*
+ * From now on blocks of all tables but contents, which are packed in their own way, are written
+ * compressed where that saves something: for a new database that keeps its dump. HDB_ENOMEM.
+ */
+int store_pack_tables(struct store_writer *writer, struct hdb_error *err);
 
 /*
  * Begins building derived tables, in the database or, if that cannot be written, in a private file

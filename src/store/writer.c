@@ -37,7 +37,8 @@
 
 struct table_count {
 	uint64_t blocks;
-	uint64_t bytes;
+	uint64_t bytes;      /* as they are read */
+	uint64_t file_bytes; /* as they are written */
 };
 
 struct store_writer {
@@ -51,10 +52,11 @@ struct store_writer {
 	int lock_fd; /* holds the build or import lock */
 	bool is_new;
 	bool is_force;
-	bool is_unsynced; /* new database only: see store_unsynced */
-	bool is_whole;    /* all in one transaction (store_env_private) */
-	char *path;       /* final name */
-	char *temp_path;  /* new database only */
+	bool is_unsynced;            /* new database only: see store_unsynced */
+	bool is_whole;               /* all in one transaction (store_env_private) */
+	struct store_packer *packer; /* NULL: blocks are not packed */
+	char *path;                  /* final name */
+	char *temp_path;             /* new database only */
 	struct table_count tables[STORE_TABLE_END];
 	bool has_table[STORE_TABLE_END]; /* declared whole */
 };
@@ -64,6 +66,7 @@ static void free_writer(struct store_writer *writer)
 	if (writer->lock_fd >= 0)
 		(void)close(writer->lock_fd);
 	(void)pthread_mutex_destroy(&writer->lock);
+	store_packer_free(writer->packer);
 	free(writer->path);
 	free(writer->temp_path);
 	free(writer);
@@ -147,10 +150,18 @@ static int commit_txn(struct store_writer *writer, struct hdb_error *err)
 				err);
 }
 
-static int put_locked(struct store_writer *writer, MDB_val *k, const struct store_block *block,
+/* A value to be written. */
+struct value {
+	const uint8_t *data; /* payload */
+	uint64_t size;       /* bytes of it */
+	uint64_t raw_size;   /* bytes, unpacked, of one that is packed; else 0 */
+	uint32_t item_count;
+};
+
+static int put_locked(struct store_writer *writer, MDB_val *k, const struct value *put,
 		      struct hdb_error *err)
 {
-	const uint64_t size = block->size;
+	const uint64_t size = put->size;
 	MDB_val v = { .mv_size = size + BLOCK_HEADER_SIZE };
 	uint8_t *value;
 	int r;
@@ -167,10 +178,10 @@ static int put_locked(struct store_writer *writer, MDB_val *k, const struct stor
 	if (r)
 		return fail_write(writer, r, writer->pending_bytes, err);
 	value = v.mv_data;
-	store32(value + 8, block->item_count);
-	store32(value + 12, 0);
+	store32(value + 8, put->item_count);
+	store32(value + 12, (uint32_t)put->raw_size);
 	if (size)
-		memcpy(value + BLOCK_HEADER_SIZE, block->data, size);
+		memcpy(value + BLOCK_HEADER_SIZE, put->data, size);
 	store64(value, block_checksum(k->mv_data, k->mv_size, value, size + BLOCK_HEADER_SIZE));
 	writer->pending_bytes += size + 4096;
 	if (writer->pending_bytes < PENDING_BYTES_MAX || writer->is_whole)
@@ -178,13 +189,13 @@ static int put_locked(struct store_writer *writer, MDB_val *k, const struct stor
 	return commit_txn(writer, err);
 }
 
-static int put_value(struct store_writer *writer, MDB_val *k, const struct store_block *block,
+static int put_value(struct store_writer *writer, MDB_val *k, const struct value *put,
 		     struct hdb_error *err)
 {
 	int r;
 
 	(void)pthread_mutex_lock(&writer->lock);
-	r = put_locked(writer, k, block, err);
+	r = put_locked(writer, k, put, err);
 	(void)pthread_mutex_unlock(&writer->lock);
 	return r;
 }
@@ -200,7 +211,7 @@ static int put_meta(struct store_writer *writer, const char *name, const void *d
 	if (r < 0)
 		return r;
 	k = (MDB_val){ .mv_size = key_size, .mv_data = bytes };
-	return put_value(writer, &k, &(struct store_block){ .data = data, .size = size }, err);
+	return put_value(writer, &k, &(struct value){ .data = data, .size = size }, err);
 }
 
 /* ---- a new database ---- */
@@ -415,14 +426,38 @@ int store_put(struct store_writer *writer, enum store_table table, const struct 
 	      struct hdb_error *err)
 {
 	uint8_t bytes[BLOCK_KEY_SIZE];
+	struct table_count *count = &writer->tables[table];
 	MDB_val k = { .mv_size = sizeof(bytes), .mv_data = bytes };
+	struct value put = { .data = block->data,
+			     .size = block->size,
+			     .item_count = block->item_count };
 
 	assert(table < STORE_TABLE_END);
 	assert(block->data || !block->size);
+	if (writer->packer && table != STORE_CONTENTS) {
+		const uint8_t *packed;
+		uint64_t packed_size;
+		const int r = store_pack(writer->packer, block, &packed, &packed_size, err);
+
+		if (r < 0)
+			return r;
+		if (packed_size) {
+			put.data = packed;
+			put.size = packed_size;
+			put.raw_size = block->size;
+		}
+	}
 	block_key(bytes, table, block->key);
-	writer->tables[table].blocks++;
-	writer->tables[table].bytes += block->size + BLOCK_HEADER_SIZE;
-	return put_value(writer, &k, block, err);
+	count->blocks++;
+	count->bytes += block->size + BLOCK_HEADER_SIZE;
+	count->file_bytes += put.size + BLOCK_HEADER_SIZE;
+	return put_value(writer, &k, &put, err);
+}
+
+int store_pack_tables(struct store_writer *writer, struct hdb_error *err)
+{
+	assert(writer->is_new);
+	return writer->packer ? HDB_OK : store_packer_new(&writer->packer, err);
 }
 
 int store_put_settle(struct store_writer *writer, struct hdb_error *err)
@@ -509,17 +544,21 @@ int store_put_table(struct store_writer *writer, enum store_table table, uint64_
 		    struct hdb_error *err)
 {
 	char name[META_NAME_MAX + 1];
-	uint8_t info[TABLE_INFO_SIZE] = { 0 };
+	uint8_t info[TABLE_INFO_PACKED_SIZE] = { 0 };
+	const struct table_count *count = &writer->tables[table];
+	const bool is_packed = count->file_bytes != count->bytes;
 
 	assert(table < STORE_TABLE_END);
 	assert(!writer->has_table[table]);
 	writer->has_table[table] = true;
 	store_table_meta_name(name, sizeof(name), table);
-	store32(info, store_table_version(table));
-	store64(info + 8, writer->tables[table].blocks);
+	store32(info, store_table_version(table) | (is_packed ? TABLE_IS_PACKED : 0));
+	store64(info + 8, count->blocks);
 	store64(info + 16, item_count);
-	store64(info + 24, writer->tables[table].bytes);
-	return put_meta(writer, name, info, sizeof(info), err);
+	store64(info + 24, count->bytes);
+	store64(info + 32, count->file_bytes);
+	return put_meta(writer, name, info, is_packed ? TABLE_INFO_PACKED_SIZE : TABLE_INFO_SIZE,
+			err);
 }
 
 /* ---- publishing ---- */

@@ -22,7 +22,7 @@ static const struct hdb_column columns[] = {
 	{ "version", HDB_TYPE_COUNT, "version", "of its content; not of answers that are kept" },
 	{ "blocks", HDB_TYPE_COUNT, "blocks", "blocks that it is kept in" },
 	{ "items", HDB_TYPE_COUNT, "items", "entries" },
-	{ "bytes", HDB_TYPE_BYTES, "bytes", "of its blocks" },
+	{ "bytes", HDB_TYPE_BYTES, "bytes", "of its blocks in the file" },
 	{ "bytes_per_object", HDB_TYPE_DOUBLE, "bytes/object", "over all objects of the heap" },
 };
 
@@ -75,10 +75,10 @@ static int next_table(struct query *q, struct hdb_error *err)
 		query_set(q, VERSION, info.version);
 	query_set(q, BLOCKS, info.block_count);
 	query_set(q, ITEMS, info.item_count);
-	query_set(q, BYTES, info.bytes);
+	query_set(q, BYTES, info.file_bytes);
 	if (q->heap->object_count)
 		query_set_double(q, BYTES_PER_OBJECT,
-				 (double)info.bytes / (double)q->heap->object_count);
+				 (double)info.file_bytes / (double)q->heap->object_count);
 	return HDB_OK;
 }
 
