@@ -6,6 +6,7 @@
 #include "analysis/groups.h"
 #include "query/rows.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,16 @@ int query_tell_unreachable(struct query *q, uint64_t count, uint64_t bytes, stru
 	const int r = query_fact(q, "unreachable_objects", count, err);
 
 	return r == HDB_OK ? query_fact(q, "unreachable_shallow", bytes, err) : r;
+}
+
+int query_tell_no_android(struct query *q, const char *what, struct hdb_error *err)
+{
+	char text[256];
+
+	if (q->heap->is_android || heap_class_by_name(q->heap, "android.os.Build", 0) != HEAP_NONE)
+		return HDB_OK;
+	(void)snprintf(text, sizeof(text), "this is no dump of an Android program: %s", what);
+	return query_fact_text(q, "note", text, err);
 }
 
 int query_tell_heap(struct query *q, struct hdb_error *err)
@@ -69,6 +80,35 @@ static bool is_nothing(uint64_t value)
 	return !value || value == ANALYSIS_NOT_COUNTED;
 }
 
+/* Adds a sentence; its numbers get commas between thousands, as in tables. */
+static int add_sentence(struct base_vec *to, const char *text, struct hdb_error *err)
+{
+	size_t digits;
+	int r = HDB_OK;
+
+	for (const char *p = text; *p; p += digits ? digits : 1) {
+		/* Not what is part of a word or of a fraction. */
+		const bool is_number =
+			p == text || !(isalnum((unsigned char)p[-1]) || p[-1] == '.');
+
+		digits = strspn(p, "0123456789");
+		if (!digits || !is_number) {
+			r = base_bytes_append(to, p, digits ? digits : 1, err);
+			if (r != HDB_OK)
+				return r;
+			continue;
+		}
+		for (size_t i = 0; i < digits; i++) {
+			if (i && (digits - i) % 3 == 0 &&
+			    (r = base_bytes_append(to, ",", 1, err)) != HDB_OK)
+				return r;
+			if ((r = base_bytes_append(to, p + i, 1, err)) != HDB_OK)
+				return r;
+		}
+	}
+	return r;
+}
+
 int query_cut(struct query *q, const struct analysis_cut *cut, struct hdb_error *err,
 	      const char *format, ...)
 {
@@ -102,7 +142,7 @@ int query_cut(struct query *q, const struct analysis_cut *cut, struct hdb_error 
 	r = q->is_cut ? base_bytes_append(&q->cut_text, "; ", 2, err) : HDB_OK;
 	q->is_cut = true;
 	if (r == HDB_OK)
-		r = base_bytes_append(&q->cut_text, text, (size_t)size, err);
+		r = add_sentence(&q->cut_text, text, err);
 	free(text);
 	return r;
 }

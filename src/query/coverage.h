@@ -12,6 +12,13 @@
 
 #include "query/query.h"
 
+/* Of queries that only dumps of Android programs have answers to. */
+#define QUERY_NO_ANDROID_FACT \
+	{ \
+		"note", HDB_TYPE_TEXT, "note", \
+			"given if the dump is not of an Android program: what that means for the rows" \
+	}
+
 /* The options of queries that can count others than the reachable ones. */
 #define QUERY_POPULATION_OPTIONS(what) \
 	{ "unreachable", HDB_OPTION_FLAG, \
@@ -77,6 +84,9 @@ int query_tell_unreachable(struct query *q, uint64_t count, uint64_t bytes, stru
  */
 int query_cut(struct query *q, const struct analysis_cut *cut, struct hdb_error *err,
 	      const char *format, ...) HDB_PRINTF(4, 5);
+
+/* Sets the fact QUERY_NO_ANDROID_FACT, if it holds; `what` says what the rows lack therefore. */
+int query_tell_no_android(struct query *q, const char *what, struct hdb_error *err);
 
 /* Sets the facts of what was said, once the query is open. For the framework. */
 int query_tell_coverage(struct query *q, struct hdb_error *err);

@@ -86,6 +86,7 @@ static void tell_cut(const struct cli *cli, const struct answer *answer)
 {
 	char numbers[3 * (OUTPUT_NUMBER_SIZE + 16)] = "";
 	const struct hdb_value *why = NULL;
+	char number[OUTPUT_NUMBER_SIZE];
 	size_t used = 0;
 
 	for (size_t i = 0; i < answer_fact_count(answer); i++) {
@@ -96,8 +97,9 @@ static void tell_cut(const struct cli *cli, const struct answer *answer)
 			why = value;
 		else if (strncmp(fact->name, "cut_", 4) == 0 && used < sizeof(numbers))
 			used += (size_t)snprintf(numbers + used, sizeof(numbers) - used,
-						 "%s%" PRIu64 " %s", used ? ", " : "", value->u,
-						 fact->name + 4);
+						 "%s%.*s %s", used ? ", " : "",
+						 (int)format_thousands(number, value->u, false),
+						 number, fact->name + 4);
 	}
 	if (why)
 		cli_notice(cli, "left out: %.*s%s%s%s", (int)why->text_size, why->text,

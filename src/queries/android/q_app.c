@@ -5,6 +5,7 @@
 #include "derive/native.h"
 #include "heap/known.h"
 #include "queries/queries.h"
+#include "query/coverage.h"
 #include "heap/heap_database.h"
 
 #include <stdio.h>
@@ -26,6 +27,10 @@ static const struct hdb_column columns[] = {
 	{ "value", HDB_TYPE_TEXT, "value", "as text; null if the dump does not tell" },
 	{ "number", HDB_TYPE_COUNT, "number", "as a number, if it is one" },
 	{ "help", HDB_TYPE_TEXT, "meaning", "what that is" },
+};
+
+static const struct hdb_column facts[] = {
+	QUERY_NO_ANDROID_FACT,
 };
 
 struct entry {
@@ -311,6 +316,9 @@ static int open_app(struct query *q, struct hdb_error *err)
 	s->q = q;
 	if ((r = heap_load_classes(q->heap, err)) != HDB_OK)
 		return r;
+	r = query_tell_no_android(q, "it tells neither of a device nor of an application", err);
+	if (r != HDB_OK)
+		return r;
 	if ((r = heap_load_roots(q->heap, err)) != HDB_OK)
 		return r;
 	if ((r = heap_open_dump(q->heap, err)) != HDB_OK)
@@ -385,7 +393,7 @@ const struct query_def query_app = {
 			   "counts, bitmaps, databases",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.is_query = 1,
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
 	.open = open_app, .next = next_app, .close = close_app,
 };

@@ -84,6 +84,7 @@ static const struct hdb_column facts[] = {
 	{ "contents", HDB_TYPE_COUNT, "with contents", "bitmaps whose contents the dump has" },
 	{ "wasted", HDB_TYPE_BYTES, "wasted by copies",
 	  "bytes of bitmaps that have the contents of another one, but the first of each" },
+	QUERY_NO_ANDROID_FACT,
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -508,6 +509,8 @@ static int open_bitmaps(struct query *q, struct hdb_error *err)
 	if (s->list.count)
 		qsort(s->list.data, s->list.count, sizeof(struct bitmap), compare_bytes);
 	q->total = s->list.count;
+	if (r == HDB_OK && !s->list.count)
+		r = query_tell_no_android(q, "it has no bitmaps", err);
 	return r != HDB_OK ?
 		       r :
 	       s->is_only_copies ?

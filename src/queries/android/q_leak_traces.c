@@ -4,6 +4,7 @@
  */
 #include "queries/leaks/leak_traces.h"
 #include "queries/queries.h"
+#include "query/coverage.h"
 #include "query/object_columns.h"
 
 #include <stdlib.h>
@@ -84,6 +85,7 @@ static const struct hdb_column facts[] = {
 	  "of those, known to be the fault of Android, its makers or a library" },
 	{ "untraced", HDB_TYPE_COUNT, "not traced",
 	  "objects whose paths are too long all together; only if there are any" },
+	QUERY_NO_ANDROID_FACT,
 };
 
 struct state {
@@ -118,6 +120,12 @@ static int open_traces(struct query *q, struct hdb_error *err)
 	if ((r = query_fact(q, "leaks", s->traces.groups.count, err)) < 0)
 		return r;
 	if ((r = query_fact(q, "library_leaks", libraries, err)) < 0)
+		return r;
+	if (!s->traces.found &&
+	    (r = query_tell_no_android(q,
+				       "no watcher is in it, and no class whose objects are known "
+				       "to leak; `leaks` searches any heap",
+				       err)) < 0)
 		return r;
 	return s->traces.untraced ? query_fact(q, "untraced", s->traces.untraced, err) : HDB_OK;
 }

@@ -215,6 +215,19 @@ static int describe_point(struct query *q, const struct analysis_suspect *s, cha
 	return HDB_OK;
 }
 
+/* Whether the suspect is a class, and `by` one of its own static fields. */
+static bool is_own_static(struct query *q, const struct analysis_suspect *s, const char *by)
+{
+	const char *name;
+	uint32_t class_no;
+
+	if (s->ix == HEAP_NONE || heap_class_of_object(q->heap, s->ix, &class_no, NULL) != HDB_OK ||
+	    class_no == HEAP_NONE)
+		return false;
+	name = heap_class_name(q->heap, class_no);
+	return strncmp(by, name, strlen(name)) == 0 && by[strlen(name)] == '.';
+}
+
 /* The headline: what holds how much, where it accumulates, who holds it. */
 static int add_suspect(struct query *q, struct leaks *l, const struct query_leak_suspect *about,
 		       const char *culprit, struct hdb_error *err)
@@ -226,15 +239,17 @@ static int add_suspect(struct query *q, struct leaks *l, const struct query_leak
 	const bool is_thread =
 		s->ix != HEAP_NONE && s->point_ix == s->ix && heap_is_thread(q->heap, s->ix);
 	const char *by = is_thread ? "" : culprit;
+	const bool is_own = is_own_static(q, s, by);
 	int r = describe_subject(q, s, subject, sizeof(subject), err);
 
 	if (r != HDB_OK)
 		return r;
 	if ((r = describe_point(q, s, point, sizeof(point), err)) != HDB_OK)
 		return r;
-	r = query_story_text(&l->story, &row.text, err, "%s %.2f %% of the heap%s%s%s.", subject,
-			     analysis_percent(s->retained_bytes, l->suspects.whole_bytes), point,
-			     by[0] ? ", held by " : "", by);
+	r = query_story_text(&l->story, &row.text, err, "%s %.2f %% of the heap%s%s%s%s%s.",
+			     subject, analysis_percent(s->retained_bytes, l->suspects.whole_bytes),
+			     is_own ? " in " : "", is_own ? by : "", point,
+			     by[0] && !is_own ? ", held by " : "", is_own ? "" : by);
 	row.ix = s->ix;
 	row.class_no = s->ix == HEAP_NONE ? s->class_no : HEAP_NONE;
 	row.count = s->count;

@@ -67,14 +67,15 @@ static const struct hdb_column facts[] = {
 };
 
 struct buffers {
-	struct analysis_members members;
-	uint64_t at;
-	bool has_members, with_views;
+	struct base_vec list; /* struct buffer, largest first */
+	size_t at;
+	uint64_t unreachable_count, unreachable_bytes;
+	bool with_views;
 };
 
 struct buffer {
 	uint32_t ix;
-	const char *kind; /* "direct", "mapped" or "view" */
+	const char *kind; /* "direct", "mapped", "native" or "view" */
 	uint64_t bytes;   /* its capacity */
 };
 
@@ -108,45 +109,78 @@ static int look(struct query *q, const struct buffers *s, struct buffer *out, st
 	return r < 0 ? r : HDB_OK;
 }
 
-/* The next buffer that counts: HDB_OK, or HDB_END. */
-static int step(struct query *q, struct buffers *s, struct buffer *out, struct hdb_error *err)
+/* By capacity, the largest first. */
+static int compare_buffers(const void *a, const void *b)
 {
-	const uint32_t *ixs = s->members.ixs.data;
-	bool reachable;
-	int r;
+	const struct buffer *x = a, *y = b;
 
-	do {
-		if (s->at == s->members.count)
-			return HDB_END;
-		out->ix = ixs[s->at++];
-		r = derive_is_reachable(q->derive, out->ix, &reachable, err);
-		if (r == HDB_OK && !query_counts(q, reachable))
-			r = HDB_NOTFOUND;
-		if (r == HDB_OK)
-			r = look(q, s, out, err);
-	} while (r == HDB_NOTFOUND);
-	return r;
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? 1 : -1;
+	return x->ix < y->ix ? -1 : x->ix > y->ix;
+}
+
+/* Lists the buffers that count, of those that are there. */
+static int list_buffers(struct query *q, struct buffers *s, const struct analysis_members *members,
+			struct hdb_error *err)
+{
+	const uint32_t *ixs = members->ixs.data;
+
+	for (uint64_t i = 0; i < members->count; i++) {
+		struct buffer buffer = { .ix = ixs[i] };
+		bool reachable;
+		int r = derive_is_reachable(q->derive, buffer.ix, &reachable, err);
+
+		if (r != HDB_OK)
+			return r;
+		if (!query_counts(q, reachable))
+			continue;
+		if ((r = look(q, s, &buffer, err)) == HDB_NOTFOUND)
+			continue;
+		if (r != HDB_OK || (r = base_vec_push(&s->list, &buffer, sizeof(buffer), err)) < 0)
+			return r;
+	}
+	if (s->list.count)
+		qsort(s->list.data, s->list.count, sizeof(struct buffer), compare_buffers);
+	return HDB_OK;
 }
 
 static int sum(struct query *q, struct buffers *s, struct hdb_error *err)
 {
-	uint64_t direct = 0, mapped = 0, native = 0, count = 0;
-	struct buffer buffer;
+	uint64_t direct = 0, mapped = 0, native = 0;
 	int r;
 
-	while ((r = step(q, s, &buffer, err)) == HDB_OK) {
-		count++;
-		direct += buffer.kind[0] == 'd' ? buffer.bytes : 0;
-		mapped += buffer.kind[0] == 'm' ? buffer.bytes : 0;
-		native += buffer.kind[0] == 'n' ? buffer.bytes : 0;
+	for (size_t i = 0; i < s->list.count; i++) {
+		const struct buffer *buffer = base_vec_at(&s->list, struct buffer, i);
+
+		direct += buffer->kind[0] == 'd' ? buffer->bytes : 0;
+		mapped += buffer->kind[0] == 'm' ? buffer->bytes : 0;
+		native += buffer->kind[0] == 'n' ? buffer->bytes : 0;
 	}
-	s->at = 0;
-	q->total = count;
-	if (r >= 0)
-		r = query_fact(q, "capacity", direct, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "mapped", mapped, err);
-	return r == HDB_OK ? query_fact(q, "native", native, err) : r;
+	q->total = s->list.count;
+	if ((r = query_fact(q, "capacity", direct, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "mapped", mapped, err)) != HDB_OK)
+		return r;
+	return query_fact(q, "native", native, err);
+}
+
+static int find_buffers(struct query *q, struct buffers *s, struct hdb_error *err)
+{
+	struct analysis_members members;
+	int r = analysis_members_find(&q->session, "java.nio.DirectByteBuffer", true, &members,
+				      err);
+
+	if (r != HDB_OK)
+		goto out;
+	s->unreachable_count = members.unreachable_count;
+	s->unreachable_bytes = members.unreachable_bytes;
+	if (members.count && (r = derive_need(q->derive, STORE_RETAINED, err)) != HDB_OK)
+		goto out;
+	r = list_buffers(q, s, &members, err);
+out:
+	analysis_members_release(&q->session, &members);
+	/* A heap without the class has no such buffers. */
+	return r == HDB_NOTFOUND ? HDB_OK : r;
 }
 
 static int open_buffers(struct query *q, struct hdb_error *err)
@@ -161,23 +195,11 @@ static int open_buffers(struct query *q, struct hdb_error *err)
 	r = query_read_population(q, err);
 	if (r != HDB_OK)
 		return r;
-	s->has_members = true;
-	r = analysis_members_find(&q->session, "java.nio.DirectByteBuffer", true, &s->members, err);
-	/* A heap without the class has no such buffers. */
-	if (r == HDB_NOTFOUND) {
-		analysis_members_release(&q->session, &s->members);
-		s->members = (struct analysis_members){ 0 };
-		s->has_members = false;
-		r = HDB_OK;
-	}
-	if (r != HDB_OK)
-		return r;
-	if (s->members.count && (r = derive_need(q->derive, STORE_RETAINED, err)) != HDB_OK)
+	if ((r = find_buffers(q, s, err)) != HDB_OK)
 		return r;
 	if ((r = sum(q, s, err)) != HDB_OK)
 		return r;
-	return query_tell_unreachable(q, s->members.unreachable_count, s->members.unreachable_bytes,
-				      err);
+	return query_tell_unreachable(q, s->unreachable_count, s->unreachable_bytes, err);
 }
 
 /* Holder, and the thread above it. */
@@ -218,14 +240,18 @@ static int next_buffers(struct query *q, struct hdb_error *err)
 {
 	static const struct query_object_columns cells = { ID, CLASS, LABEL, SIZE_MAX, RETAINED };
 	struct buffers *s = q->state;
-	struct buffer buffer = { .ix = HEAP_NONE };
-	int r = step(q, s, &buffer, err);
-	const uint32_t ix = buffer.ix;
+	const struct buffer *buffer;
+	uint32_t ix;
+	int r;
 
-	if (r != HDB_OK || q->is_counting)
-		return r;
-	query_set(q, CAPACITY, buffer.bytes);
-	if ((r = query_set_text(q, KIND, buffer.kind, err)) != HDB_OK)
+	if (s->at == s->list.count)
+		return HDB_END;
+	buffer = base_vec_at(&s->list, struct buffer, s->at++);
+	if (q->is_counting)
+		return HDB_OK;
+	ix = buffer->ix;
+	query_set(q, CAPACITY, buffer->bytes);
+	if ((r = query_set_text(q, KIND, buffer->kind, err)) != HDB_OK)
 		return r;
 	if ((r = query_set_object(q, &cells, ix, err)) != HDB_OK)
 		return r;
@@ -242,8 +268,8 @@ static void close_buffers(struct query *q)
 {
 	struct buffers *s = q->state;
 
-	if (s && s->has_members)
-		analysis_members_release(&q->session, &s->members);
+	if (s)
+		base_vec_release(&s->list);
 	free(s);
 }
 
@@ -252,7 +278,7 @@ const struct query_def query_direct_buffers = {
 		.name = "direct-buffers", .aliases = "native-buffers",
 		.group = "objects", .example = "",
 		.targets = "",
-		.summary = "buffers outside of the heap: their capacity, holder and thread",
+		.summary = "buffers outside of the heap, largest first: their capacity, holder and thread",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
