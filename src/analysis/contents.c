@@ -397,34 +397,35 @@ int analysis_contents_read(const struct session *session,
 	int r;
 
 	*out = (struct analysis_contents){ 0 };
-	r = prepare(&s, &threads_max, err);
-	if (r == HDB_OK)
-		r = derive_each_block(session->derive,
-				      &(struct derive_pass){ .stage = "counting objects",
-							     .reads_objects = true,
-							     .make = count_make,
-							     .take = count_take,
-							     .ctx = &s },
-				      err);
-	if (r == HDB_OK)
-		r = base_big_alloc(session->work, &out->records,
-				   (s.room + 1) * sizeof(struct analysis_content), "contents", err);
-	if (r == HDB_OK) {
-		session->work->threads = threads < threads_max ? threads : threads_max;
-		r = derive_each_block(
-			session->derive,
-			&(struct derive_pass){ .stage = options->kind == ANALYSIS_ARRAYS ?
-								"reading arrays" :
-								"reading strings",
-					       .reads_objects = true,
-					       .make = read_make,
-					       .take = read_take,
-					       .ctx = &s },
-			err);
-		session->work->threads = threads;
-	}
+	if ((r = prepare(&s, &threads_max, err)) != HDB_OK)
+		goto out;
+	r = derive_each_block(session->derive,
+			      &(struct derive_pass){ .stage = "counting objects",
+						     .reads_objects = true,
+						     .make = count_make,
+						     .take = count_take,
+						     .ctx = &s },
+			      err);
+	if (r != HDB_OK)
+		goto out;
+	r = base_big_alloc(session->work, &out->records,
+			   (s.room + 1) * sizeof(struct analysis_content), "contents", err);
+	if (r != HDB_OK)
+		goto out;
+	session->work->threads = threads < threads_max ? threads : threads_max;
+	r = derive_each_block(session->derive,
+			      &(struct derive_pass){ .stage = options->kind == ANALYSIS_ARRAYS ?
+								      "reading arrays" :
+								      "reading strings",
+						     .reads_objects = true,
+						     .make = read_make,
+						     .take = read_take,
+						     .ctx = &s },
+			      err);
+	session->work->threads = threads;
 	if (r == HDB_OK)
 		sort(out->records.data, out->count);
+out:
 	free(s.references);
 	free(s.reachable);
 	return r;

@@ -61,16 +61,18 @@ int analysis_level_begin(const struct session *session, uint32_t ix, bool hides_
 	int r = heap_load_classes(heap, err);
 
 	*out = (struct analysis_level){ .hides_invented = hides_invented };
-	if (r == HDB_OK && !hides_invented)
-		r = derive_children(session->derive, &out->others, err);
-	if (r == HDB_OK)
-		r = ix == HEAP_NONE ?
-			    derive_top_level(session->derive, &out->children, &list, err) :
-			    derive_children(session->derive, &out->children, err);
-	if (r == HDB_OK)
-		r = store_lists_begin(&out->children, list, &out->length, err);
-	if (r == HDB_OK && heap->object_count)
-		r = uncount(session, out, ix, HEAP_BOOT_LOADER, err);
+	if (r != HDB_OK)
+		return r;
+	if (!hides_invented && (r = derive_children(session->derive, &out->others, err)) != HDB_OK)
+		return r;
+	r = ix == HEAP_NONE ? derive_top_level(session->derive, &out->children, &list, err) :
+			      derive_children(session->derive, &out->children, err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = store_lists_begin(&out->children, list, &out->length, err)) != HDB_OK)
+		return r;
+	if (heap->object_count && (r = uncount(session, out, ix, HEAP_BOOT_LOADER, err)) != HDB_OK)
+		return r;
 	for (uint32_t no = 0; no < heap->class_count && r == HDB_OK; no++)
 		if (heap_class(heap, no)->flags & STORE_CLASS_INVENTED)
 			r = uncount(session, out, ix, heap_class(heap, no)->ix, err);

@@ -172,14 +172,15 @@ int analysis_references_read(const struct session *session, struct analysis_refe
 		if (l.strength[no])
 			r = find_referent(heap, no, &l.referent_at[no], err);
 	}
-	if (r == HDB_OK)
-		r = pass(&l, NULL, err);
-	if (r == HDB_OK)
-		r = base_big_alloc(session->work, &out->refs,
-				   (out->count + 1) * sizeof(struct analysis_reference),
-				   "references", err);
-	if (r == HDB_OK)
-		r = pass(&l, out->refs.data, err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = pass(&l, NULL, err)) != HDB_OK)
+		goto out;
+	r = base_big_alloc(session->work, &out->refs,
+			   (out->count + 1) * sizeof(struct analysis_reference), "references", err);
+	if (r != HDB_OK)
+		goto out;
+	r = pass(&l, out->refs.data, err);
 out:
 	heap->is_filtered = was_filtered;
 	free(l.block);

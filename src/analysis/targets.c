@@ -244,16 +244,17 @@ int analysis_classes(const struct session *session, const char *pattern, bool wi
 		mark_sub(heap, marks);
 	for (uint32_t no = 0; no < heap->class_count; no++)
 		n += marks[no] != 0;
-	if (r == HDB_OK && !n)
-		r = no_class(heap, pattern, err);
-	if (r == HDB_OK) {
-		out->numbers = malloc(n * sizeof(*out->numbers));
-		if (!out->numbers)
-			r = hdb_fail_memory(err, "classes", n * sizeof(*out->numbers));
-	}
+	if (r != HDB_OK)
+		goto out;
+	if (!n && (r = no_class(heap, pattern, err)) != HDB_OK)
+		goto out;
+	out->numbers = malloc(n * sizeof(*out->numbers));
+	if (!out->numbers)
+		r = hdb_fail_memory(err, "classes", n * sizeof(*out->numbers));
 	for (uint32_t no = 0; r == HDB_OK && no < heap->class_count; no++)
 		if (marks[no])
 			out->numbers[out->count++] = no;
+out:
 	free(marks);
 	return r;
 }

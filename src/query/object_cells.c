@@ -104,15 +104,19 @@ int query_set_object(struct query *q, const struct query_object_columns *columns
 	uint64_t retained;
 	int r = heap_object(q->heap, ix, &object, err);
 
-	if (r == HDB_OK && columns->id != SIZE_MAX)
-		r = query_set_id(q, columns->id, ix, err);
-	if (r == HDB_OK && columns->class != SIZE_MAX)
-		r = query_set_class_of(q, columns->class, ix, err);
-	if (r == HDB_OK && columns->label != SIZE_MAX)
-		r = query_set_label(q, columns->label, ix, err);
-	if (r == HDB_OK && columns->shallow != SIZE_MAX)
+	if (r != HDB_OK)
+		return r;
+	if (columns->id != SIZE_MAX && (r = query_set_id(q, columns->id, ix, err)) != HDB_OK)
+		return r;
+	if (columns->class != SIZE_MAX &&
+	    (r = query_set_class_of(q, columns->class, ix, err)) != HDB_OK)
+		return r;
+	if (columns->label != SIZE_MAX &&
+	    (r = query_set_label(q, columns->label, ix, err)) != HDB_OK)
+		return r;
+	if (columns->shallow != SIZE_MAX)
 		query_set(q, columns->shallow, object.shallow_bytes);
-	if (r == HDB_OK && columns->retained != SIZE_MAX && derive_has(q->derive, STORE_RETAINED)) {
+	if (columns->retained != SIZE_MAX && derive_has(q->derive, STORE_RETAINED)) {
 		r = derive_retained(q->derive, ix, &retained, err);
 		if (r == HDB_OK)
 			query_set(q, columns->retained, retained);

@@ -131,21 +131,24 @@ static int put_answer(struct cli *cli, const struct question *question, struct o
 	int rc = collect ? hdb_query(cli->db, question->query, &args, &answer.rows, &cli->err) :
 			   cli_fail(&cli->err, HDB_ENOMEM, "no memory for an answer");
 
-	if (rc == HDB_OK) {
-		output_collect(collect, &json);
-		rc = render_json(&answer, collect);
-		output_collect_end(collect);
-	}
-	if (rc == HDB_OK && json.failed)
+	if (rc != HDB_OK)
+		goto out;
+	output_collect(collect, &json);
+	rc = render_json(&answer, collect);
+	output_collect_end(collect);
+	if (rc != HDB_OK)
+		goto out;
+	if (json.failed) {
 		rc = cli_fail(&cli->err, HDB_ENOMEM, "no memory for an answer");
-	if (rc == HDB_OK) {
-		output_json(out, question->key, strlen(question->key));
-		output_char(out, ':');
-		if (cli->opt.no_values)
-			put_without_values(out, json.data, json.size);
-		else
-			put_script(out, json.data, json.size);
+		goto out;
 	}
+	output_json(out, question->key, strlen(question->key));
+	output_char(out, ':');
+	if (cli->opt.no_values)
+		put_without_values(out, json.data, json.size);
+	else
+		put_script(out, json.data, json.size);
+out:
 	bytes_release(&json);
 	hdb_rows_close(answer.rows);
 	free(collect);

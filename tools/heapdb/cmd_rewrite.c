@@ -175,10 +175,12 @@ static int read_keep(struct cli *cli, unsigned *keep)
 		rc = cli_fail(&cli->err, HDB_EUSAGE, "strip --keep takes strings, bitmaps or both");
 	free(parts);
 	free(list);
-	if (rc == HDB_OK && (cli->opt.koom || cli->opt.has_zero))
-		rc = cli_fail(&cli->err, HDB_EUSAGE, "--keep cannot be combined with %s",
-			      cli->opt.koom ? "--koom" : "--zero");
-	return rc;
+	if (rc != HDB_OK)
+		return rc;
+	return (cli->opt.koom || cli->opt.has_zero) ?
+		       cli_fail(&cli->err, HDB_EUSAGE, "--keep cannot be combined with %s",
+				cli->opt.koom ? "--koom" : "--zero") :
+		       HDB_OK;
 }
 
 int cmd_strip(struct cli *cli)

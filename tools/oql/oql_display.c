@@ -515,15 +515,18 @@ static int put_reflected(struct oql_eval *ev, enum rule rule, uint32_t ix, struc
 	const bool is_field = rule == RULE_FIELD_OF_CLASS;
 	int r = put_modifiers(ev, ix, is_field, out);
 
-	if (r == HDB_OK && rule != RULE_CONSTRUCTOR)
+	if (r != HDB_OK)
+		return r;
+	if (rule != RULE_CONSTRUCTOR) {
 		r = put_class_field(ev, ix, is_field ? "type" : "returnType", " ", out);
-	if (r == HDB_OK)
-		r = put_class_field(ev, ix, "clazz", "", out);
-	if (r == HDB_OK && rule != RULE_CONSTRUCTOR)
-		r = put_part(ev, ix, "name", ".", out);
-	if (r == HDB_OK && !is_field)
-		r = put_parameters(ev, ix, out);
-	return r;
+		if (r != HDB_OK)
+			return r;
+	}
+	if ((r = put_class_field(ev, ix, "clazz", "", out)) != HDB_OK)
+		return r;
+	if (rule != RULE_CONSTRUCTOR && (r = put_part(ev, ix, "name", ".", out)) != HDB_OK)
+		return r;
+	return !is_field ? put_parameters(ev, ix, out) : HDB_OK;
 }
 
 /* ---- others ---- */

@@ -110,14 +110,17 @@ static int open_database(struct sqlite3 *sqlite, const char *path, struct sql_so
 		*out = NULL;
 		return sql_fail(err, HDB_ENOMEM, "no memory for a database");
 	}
-	r = sql_register(*out, err);
+	if ((r = sql_register(*out, err)) != HDB_OK)
+		return r;
 	/* All classes by name: SQLite finds a table only by a module of its name. */
 	for (uint32_t no = 0; r == HDB_OK && no < hdb_class_count(database.db); no++)
 		if (!sql_has_table(hdb_class_name(database.db, no)))
 			r = announce(*out, hdb_class_name(database.db, no), err);
-	if (r == HDB_OK && sql_register_functions(*out) != SQLITE_OK)
-		r = sql_fail(err, HDB_ENOMEM, "no memory for functions");
-	return r;
+	if (r != HDB_OK)
+		return r;
+	return sql_register_functions(*out) != SQLITE_OK ?
+		       sql_fail(err, HDB_ENOMEM, "no memory for functions") :
+		       HDB_OK;
 }
 
 static void do_open(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)

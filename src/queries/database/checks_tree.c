@@ -266,10 +266,11 @@ int query_check_children(struct query *q, struct query_check_found *found, struc
 	uint64_t expected = 0;
 	int r = derive_children(q->derive, &lists, err);
 
-	if (r == HDB_OK)
-		r = look_at_lists(&c, &lists, &expected, err);
-	if (r == HDB_OK)
-		say_children(&c, expected, found);
+	if (r != HDB_OK)
+		return r;
+	if ((r = look_at_lists(&c, &lists, &expected, err)) != HDB_OK)
+		return r;
+	say_children(&c, expected, found);
 	return r;
 }
 

@@ -339,19 +339,23 @@ static int add_roots(struct query *q, struct info_rows *info, struct hdb_error *
 		else
 			kinds[q->heap->roots[i].kind]++;
 	}
-	if (r == HDB_OK)
-		r = info_number(info, "roots", "root records on objects of the dump",
-				q->heap->root_count - invented, err);
+	if (r != HDB_OK)
+		return r;
+	r = info_number(info, "roots", "root records on objects of the dump",
+			q->heap->root_count - invented, err);
+	if (r != HDB_OK)
+		return r;
 	for (unsigned k = 0; k < 256 && r == HDB_OK; k++)
 		if (kinds[k])
 			r = info_number(info, heap_root_name((uint8_t)k), "of those", kinds[k],
 					err);
-	if (r == HDB_OK && invented)
-		r = info_number(info, "invented",
-				"classes of the boot loader that are taken "
-				"as roots, since the dump has no sticky class",
-				invented, err);
-	return r;
+	if (r != HDB_OK)
+		return r;
+	return invented ? info_number(info, "invented",
+				      "classes of the boot loader that are taken "
+				      "as roots, since the dump has no sticky class",
+				      invented, err) :
+			  HDB_OK;
 }
 
 static int add_tables(struct query *q, struct info_rows *info, struct hdb_error *err)

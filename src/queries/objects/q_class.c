@@ -346,8 +346,9 @@ static int next_static(struct query *q, struct class_query *s, struct hdb_error 
 	if ((r = set_field(q, s->no, &s->fields.field, err)) != HDB_OK)
 		return r;
 	analysis_value_text(&s->fields.value, text, sizeof(text));
-	r = query_set_text(q, VALUE, text, err);
-	if (r == HDB_OK && s->fields.value.type == HPROF_OBJECT && s->fields.value.bits &&
+	if ((r = query_set_text(q, VALUE, text, err)) != HDB_OK)
+		return r;
+	if (s->fields.value.type == HPROF_OBJECT && s->fields.value.bits &&
 	    heap_find(q->heap, s->fields.value.bits, &ix, err) == HDB_OK)
 		query_set(q, REF, s->fields.value.bits);
 	return r;

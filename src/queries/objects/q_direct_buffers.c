@@ -211,9 +211,10 @@ static int set_holder(struct query *q, uint32_t ix, struct hdb_error *err)
 
 	if (r < 0 || up == HEAP_NONE || up == ix)
 		return r;
-	r = query_set_id(q, HOLDER, up, err);
-	if (r == HDB_OK)
-		r = query_set_label(q, HOLDER_LABEL, up, err);
+	if ((r = query_set_id(q, HOLDER, up, err)) != HDB_OK)
+		return r;
+	if ((r = query_set_label(q, HOLDER_LABEL, up, err)) != HDB_OK)
+		return r;
 	for (unsigned steps = 0; r == HDB_OK && up != HEAP_NONE && steps < THREAD_STEPS_MAX;
 	     steps++) {
 		if (heap_is_thread(q->heap, up)) {

@@ -89,11 +89,10 @@ static int read_next_block(struct query *q, struct referrers *s, struct hdb_erro
 
 	while (r == HDB_OK && !has && s->block_no < heap_block_count(q->heap))
 		r = heap_block_has(q->heap, s->block_no++, s->is_wanted, &has, err);
-	if (r == HDB_OK)
-		r = has ? heap_read_block_of(q->heap, s->block_no - 1, s->is_wanted, s->block,
-					     err) :
-			  HDB_END;
-	return r;
+	if (r != HDB_OK)
+		return r;
+	return has ? heap_read_block_of(q->heap, s->block_no - 1, s->is_wanted, s->block, err) :
+		     HDB_END;
 }
 
 /* Instances of a class: as the import counted them, or a pass over the blocks that have some. */

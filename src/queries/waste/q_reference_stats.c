@@ -296,15 +296,17 @@ static int make_rows(struct query *q, struct stats *s, struct hdb_error *err)
 	const struct base_sort_key *keys = s->keys.data;
 	int r = HDB_OK;
 
-	for (uint64_t from = 0, to; from < s->key_count && r == HDB_OK; from = to) {
+	for (uint64_t from = 0, to; from < s->key_count; from = to) {
 		for (to = from + 1; to < s->key_count && keys[to].key == keys[from].key; to++)
 			;
-		r = make_row(q, s, from, to, err);
-		if (r == HDB_OK)
-			r = base_step(q->work, to, err);
+		if ((r = make_row(q, s, from, to, err)) != HDB_OK)
+			goto out;
+		if ((r = base_step(q->work, to, err)) != HDB_OK)
+			goto out;
 	}
 	if (r == HDB_OK && s->rows.count)
 		qsort(s->rows.data, s->rows.count, sizeof(struct row), compare_rows);
+out:
 	q->total = s->rows.count;
 	return r;
 }
