@@ -1,8 +1,10 @@
 """Tests of heapdb.fleet and heapdb.spark, see fleet_test.sh: fleet_test.py FOLDER small|full."""
+import fcntl
 import glob
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -30,6 +32,22 @@ VARIES = {"dumps": ("seconds", "host"), "totals": ("database_bytes",)}
 # A test may take 300 s; Spark takes its time where others work, too.
 BEGUN, ENOUGH = time.time(), 180
 failed = []
+SETTINGS = {
+    "spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1",
+    "spark.driver.memory": "600m", "spark.executor.memory": "600m",
+    "spark.sql.shuffle.partitions": "2", "spark.sql.adaptive.enabled": "false",
+    # Little data: compiling the plans would take longer than running them.
+    "spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    # The same of Java's own compilers: half of the test's time would be the second one's.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.local.dir": os.path.join(FOLDER, "local"),
+    "spark.sql.warehouse.dir": os.path.join(FOLDER, "warehouse"),
+    "spark.log.level": "OFF", "spark.ui.showConsoleProgress": "false",
+    # A file system that is no file: URI, as an object store is none.
+    "spark.hadoop.fs.viewfs.mounttable.fleet.link./data": f"file://{FOLDER}",
+    **{f"spark.executorEnv.{name}": os.environ[name]
+       for name in ("PYTHONPATH", "HEAPDB_LIBRARY", "PYTHONDONTWRITEBYTECODE")}}
 
 
 def check(what, condition, *shown):
@@ -212,6 +230,34 @@ def test_server():
     server.close()
 
 
+def test_folders():
+    """Where a job is done; what a process that was killed left is removed, what others work in is not."""
+    from heapdb.fleet import _folder
+    with open("plain.hprof", "wb") as f:
+        f.write(b"JAVA PROFILE 1.0.2\0")
+    with open("packed.hprof", "wb") as f:
+        f.write(b"\x1f\x8b")
+    job = {"uri": os.path.join(FOLDER, "plain.hprof"), "bytes": 1 << 10, "memory": 0, "work": None}
+    in_memory = [_folder._MEMORY] if os.path.isdir(_folder._MEMORY) else []
+    disk = _folder._on_disk()
+    for changed, expected in (({}, in_memory + [disk]), ({"work": FOLDER}, [FOLDER]),
+                              ({"bytes": 1 << 30}, [disk]), ({"bytes": None}, [disk]),
+                              ({"memory": 2 << 10}, [disk]), ({"memory": 4 << 10}, in_memory + [disk]),
+                              ({"uri": os.path.join(FOLDER, "packed.hprof")}, [disk]),
+                              ({"uri": "s3a://b/plain.hprof"}, [disk])):
+        found = _folder.places({**job, **changed})
+        check(f"places of {changed}", found == expected, found)
+    os.mkdir("places")
+    os.mkdir("places/heapdb-fleet-dead")
+    open("places/heapdb-fleet-dead/dump.heapdb", "w").close()
+    os.symlink(FOLDER, "places/heapdb-fleet-link")
+    with _folder.Folder("places") as one:
+        _folder.sweep("places")
+        check("a folder in use stays", sorted(os.listdir("places")) == sorted(
+            [os.path.basename(one), "heapdb-fleet-link"]), os.listdir("places"))
+    check("and goes with its user", os.listdir("places") == ["heapdb-fleet-link"] and os.path.isdir("dumps"))
+
+
 def test_batches():
     from heapdb.spark._job import batches_of
     for sizes, cores in (([4 << 20] * 200, 2), ([1 << 30, 1 << 20, None, None], 3), ([None], 1),
@@ -226,6 +272,98 @@ def test_batches():
                                            if (batch[0]["bytes"] or 0) >= 64 << 20))
     counts = [len(batch) for batch in batches_of([{"bytes": 4 << 20}] * 200, 2)]
     check("the last ones are smaller", counts[0] == 16 and counts[-2] <= 4, counts)
+
+
+# -- interrupted
+
+def marked(mark):
+    """The processes whose environment has a mark."""
+    found = []
+    for file in glob.glob("/proc/[0-9]*/environ"):
+        try:
+            with open(file, "rb") as f:
+                if f"HEAPDB_MARK={mark}\0".encode() in f.read():
+                    with open(os.path.join(os.path.dirname(file), "cmdline"), "rb") as line:
+                        found.append(line.read().replace(b"\0", b" ").decode("utf-8", "replace"))
+        except OSError:
+            continue
+    return found
+
+
+def left_in_memory():
+    """Folders of runs that nobody works in."""
+    found = []
+    for folder in glob.glob("/dev/shm/heapdb-fleet-*"):
+        try:
+            lock = os.open(folder, os.O_RDONLY)
+        except OSError:
+            continue
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            found.append(folder)
+        except OSError:
+            pass
+        finally:
+            os.close(lock)
+    return found
+
+
+def interrupt(name, command, how):
+    """Runs a command that takes dumps into the folder `name`, and interrupts all of it, as a terminal
+    does, when it has some: nothing of it may be left, and the next run completes it.
+    """
+    mark, temporary = f"{name}-{os.getpid()}", os.path.join(FOLDER, f"{name}-tmp")
+    os.mkdir(temporary)
+    before = left_in_memory()
+    run = subprocess.Popen(command, start_new_session=True, stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, text=True,
+                           env={**os.environ, "HEAPDB_MARK": mark, "TMPDIR": temporary})
+    while run.poll() is None and len(glob.glob(f"{name}/dumps/*/*/*/*/part-0.parquet")) < 3:
+        time.sleep(0.02)
+    check(f"{name}: it was at work", run.poll() is None)
+    started = time.time()
+    os.killpg(run.pid, how)
+    errors = run.communicate(timeout=60)[1]
+    took = time.time() - started
+    check(f"{name}: it says so", run.returncode == 4 and
+          errors.rstrip().endswith("interrupted; what is done is kept"), run.returncode, errors[-800:])
+    check(f"{name}: it ends soon", took < 20, took)
+    for _ in range(200):  # what others ended takes a moment
+        left = marked(mark)
+        if not left:
+            break
+        time.sleep(0.1)
+    check(f"{name}: no process is left", not left, left)
+    check(f"{name}: no table is half written", not glob.glob(f"{name}/**/.*", recursive=True) and
+          all(os.path.getsize(f) > 0 for f in glob.glob(f"{name}/**/*.parquet", recursive=True)))
+    left = glob.glob(f"{temporary}/**/heapdb-*", recursive=True) + \
+        [folder for folder in left_in_memory() if folder not in before]
+    check(f"{name}: no folder is left", not left, left)
+    done = len(glob.glob(f"{name}/dumps/*/*/*/*/part-0.parquet"))
+    summary = fleet.run(LISTING, name, mapping=MAPPING, jobs=2,
+                        settings=fleet.Settings(queries={"copies": "duplicates --limit 5"}))
+    check(f"{name}: the next run does the rest", done < COUNT - 2 and
+          summary.done <= COUNT - 2 - done + 1, done, summary)
+    same_tables(f"{name}: after an interrupt", "one", name)
+    print(f"{name}: {done} dumps were done, ended in {took:.1f} s", flush=True)
+
+
+ARGUMENTS = ["--mapping", MAPPING, "--query", "copies=duplicates --limit 5"]
+
+
+def test_interrupt():
+    for name, how in (("interrupted", signal.SIGINT), ("terminated", signal.SIGTERM)):
+        interrupt(name, ["heapdb", "fleet", "run", LISTING, name, "--jobs", "2", "--quiet"] + ARGUMENTS,
+                  how)
+
+
+def test_spark_interrupt():
+    conf = []
+    for name, value in SETTINGS.items():
+        conf += ["--conf", f"{name}={value}"]
+    interrupt("spark-interrupted",
+              [sys.executable, "-m", "heapdb.spark", "--master", "local-cluster[2,1,1024]", *conf, "run",
+               LISTING, os.path.join(FOLDER, "spark-interrupted"), "--quiet"] + ARGUMENTS, signal.SIGINT)
 
 
 def test_report():
@@ -270,23 +408,7 @@ def test_report():
 def session():
     from pyspark.sql import SparkSession
     builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("fleet")
-    settings = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1",
-                "spark.driver.memory": "600m", "spark.executor.memory": "600m",
-                "spark.sql.shuffle.partitions": "2", "spark.sql.adaptive.enabled": "false",
-                # Little data: compiling the plans would take longer than running them.
-                "spark.sql.codegen.wholeStage": "false",
-                "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-                # The same of Java's own compilers: half of the test's time would be the second one's.
-                "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-                "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-                "spark.local.dir": os.path.join(FOLDER, "local"),
-                "spark.sql.warehouse.dir": os.path.join(FOLDER, "warehouse"),
-                "spark.log.level": "OFF", "spark.ui.showConsoleProgress": "false",
-                # A file system that is no file: URI, as an object store is none.
-                "spark.hadoop.fs.viewfs.mounttable.fleet.link./data": f"file://{FOLDER}"}
-    for name in ("PYTHONPATH", "HEAPDB_LIBRARY", "PYTHONDONTWRITEBYTECODE"):
-        settings[f"spark.executorEnv.{name}"] = os.environ[name]
-    for name, value in settings.items():
+    for name, value in SETTINGS.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
 
@@ -445,6 +567,8 @@ def main():
     test_report()
     test_restart()
     test_server()
+    test_folders()
+    test_interrupt()
     version = subprocess.run(["java", "-version"], stderr=subprocess.PIPE, check=False, text=True)
     if not any(f'"{number}' in version.stderr for number in (17, 21)):
         print("Spark 4 wants JDK 17 or 21: left out")
@@ -470,6 +594,8 @@ def main():
             print(f"{test.__name__}: {time.time() - started:.1f} s", flush=True)
     finally:
         spark.stop()
+    if KIND == "full" or time.time() - BEGUN < ENOUGH:
+        test_spark_interrupt()
 
 
 main()

@@ -1,6 +1,7 @@
 """The command lines of heapdb.fleet and heapdb.spark."""
 import argparse
 import re
+import signal
 import sys
 
 from ._listing import PATTERN, ListingError
@@ -73,7 +74,8 @@ def tell(summary):
 
 
 def _guarded(name, work):
-    """Runs a command; what goes wrong is one line."""
+    """Runs a command; what goes wrong is one line. To be terminated is to be interrupted."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return work()
     except BrokenPipeError:

@@ -2,13 +2,12 @@
 """
 import os
 import subprocess
-import tempfile
 import threading
 import time
 
 from ._listing import local_path
 from ._mapping import Mapping
-from ._store import DATA, KEYS, Shell, last_line, open_store, place, PART
+from ._store import PART, Shell, last_line, open_store, place, tables_of
 
 # table: query, options. Rows without stacks: they are the dump's, not the fleet's.
 QUERIES = {
@@ -223,17 +222,7 @@ def failure_schema():
 def publish(job, store, work, table, schema, row):
     """Puts a dump's tables to their places; its row in dumps or failures is the last."""
     work.write_rows(table, schema, [row])
-    tables = DATA + tuple(job["queries"])
+    tables = tables_of(job)
     if job["is_known"]:
-        store.drop(("dumps", "failures") + tables, job)
-    store.put(work.tree, tables + (table,), job)
-
-
-def work_folder(job):
-    """A new folder for a job: where it says, or where Spark keeps what it needs for a while."""
-    given = job["work"]
-    for name in ("LOCAL_DIRS", "SPARK_LOCAL_DIRS"):
-        folder = os.environ.get(name, "").split(",")[0]
-        if not given and os.path.isdir(folder):
-            given = folder
-    return tempfile.mkdtemp(prefix="heapdb-", dir=given)
+        store.drop(tables, job)
+    store.put(work.tree, [name for name in tables if name not in ("dumps", "failures")] + [table], job)

@@ -114,14 +114,21 @@ def known_here(store, settings):
     return known_rows(store.rows, lambda key: store.is_whole(tables, key))
 
 
+def rows_after(known, jobs, results):
+    """The rows of the table dumps after a run, of those known before it and of what it did."""
+    anew = {tuple(job[name] for name in KEYS) for job in jobs}
+    return [row for key, row in known.items() if "status" in row and key not in anew] + \
+        [result["row"] for result in results if result["status"] == "ok"]
+
+
 def settle_duplicates(store, rows, tables):
     """Leaves of dumps with the same fingerprint the first, by day, and of the others a row that
-    says of which they are a copy. Returns how many there are.
+    says of which they are a copy. Returns how many there are. rows: of the table dumps.
 
     What the tables hold follows from the dumps alone, not from the order in which they were done.
     """
     by_content, count = {}, 0
-    for row in rows("dumps"):
+    for row in rows:
         by_content.setdefault(row["fingerprint"], []).append(row)
     for same in by_content.values():
         same.sort(key=lambda row: [str(row[name]) for name in ("day", "app", "build", "dump")])
@@ -192,15 +199,17 @@ def run(listing, out, *, jobs=1, pattern=PATTERN, mapping=None, settings=None, r
         raise ListingError(f"{remote[0]}: only heapdb.spark reads dumps that are not local")
     store = LocalStore(out)
     store.prepare()
-    todo = jobs_of(entries, out, settings, stat, known_here(store, settings), retry=retry)
+    known = known_here(store, settings)
+    todo = jobs_of(entries, out, settings, stat, known, retry=retry)
     results = []
     for result in _done(todo, max(1, min(jobs, len(todo)))):
         results.append(result)
         if progress:
             progress(len(results), len(todo), result)
-    duplicates = settle_duplicates(store, store.rows, DATA + tuple(settings.queries))
+    duplicates = settle_duplicates(store, rows_after(known, todo, results),
+                                   DATA + tuple(settings.queries))
     return summary_of(len(entries), todo, results, duplicates)
 
 
-__all__ = ["QUERIES", "Settings", "Summary", "jobs_of", "known_here", "known_rows", "open_store", "run",
-           "settle_duplicates", "stat", "summary_of"]
+__all__ = ["QUERIES", "Settings", "Summary", "jobs_of", "known_here", "known_rows", "open_store", "rows_after",
+           "run", "settle_duplicates", "stat", "summary_of"]

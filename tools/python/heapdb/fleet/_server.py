@@ -1,15 +1,16 @@
 """python -m heapdb.fleet._server: does jobs, each in a fork of itself that has everything loaded.
 
 A job is a line of JSON on standard input, its answer a line on standard output: {"ok": the row of the
-table dumps}, {"failure": what the table failures says of it}. Ends with its standard input, or with
-the process that started it. Standard error is a file, which has what the last job wrote.
+table dumps}, {"failure": what the table failures says of it}. Ends with its standard input, when it is
+terminated, or with the process that started it, and leaves nothing of what it was doing. Standard
+error is a file, which has what the last job wrote.
 """
+import contextlib
 import ctypes
 import gc
 import json
 import os
 import select
-import shutil
 import signal
 import sys
 import time
@@ -18,16 +19,16 @@ import traceback
 # The pool of glibc: another one would have a thread, and threads are not there in a fork.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
-from ._dump import (Work, dump_schema, failure_of, last_line, publish, signed,  # noqa: E402
-                    work_folder)
-from ._store import open_store  # noqa: E402
+from ._dump import Work, dump_schema, failure_of, last_line, publish, signed  # noqa: E402
+from ._folder import Folder, places  # noqa: E402
+from ._store import open_store, tables_of  # noqa: E402
 
 
-def die_with_parent():
-    """Lets the system end this process when the one that started it ends (Linux)."""
+def die_with_parent(how):
+    """Lets the system send this process a signal when the one that started it ends (Linux)."""
     parent = os.getppid()
     try:
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+        ctypes.CDLL(None).prctl(1, how)
     except (OSError, AttributeError):
         return
     if os.getppid() != parent:
@@ -48,9 +49,8 @@ def load():
     gc.freeze()
 
 
-def work_of(job):
+def work_of(job, folder):
     """Does a job: its answer."""
-    folder = work_folder(job)
     try:
         work = Work(job, folder)
         row = work.run()
@@ -58,17 +58,18 @@ def work_of(job):
         return {"ok": row}
     except Exception as error:  # whatever it is, it is this dump's row
         return {"failure": failure_of(error)}
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
-def in_fork(job, answer):
+def in_fork(job, folder, answer):
     """What the fork does: never returns."""
     code = 1
     try:
-        die_with_parent()
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
+        die_with_parent(signal.SIGKILL)
+        os.setpgid(0, 0)  # with the processes that it starts
         os.dup2(2, 1)  # the standard output is the server's
-        data = json.dumps(work_of(job)).encode()
+        data = json.dumps(work_of(job, folder)).encode()
         while data:
             data = data[os.write(answer, data):]
         code = 0
@@ -79,42 +80,81 @@ def in_fork(job, answer):
         os._exit(code)
 
 
+@contextlib.contextmanager
+def may_end():
+    """Where this process may be terminated: only where it waits, so that what it makes it removes."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+
+
 def read_all(pipe, seconds):
     """What a fork writes until it ends; None if that takes longer."""
     ends, data = time.monotonic() + seconds if seconds else None, b""
     while True:
         left = None if ends is None else max(0, ends - time.monotonic())
-        if not select.select([pipe], [], [], left)[0]:
-            return None
+        with may_end():
+            if not select.select([pipe], [], [], left)[0]:
+                return None
         piece = os.read(pipe, 65536)
         if not piece:
             return data
         data += piece
 
 
-def serve(job):
-    """Has a job done, and says what became of it."""
+def end_of(child, is_left):
+    """Waits for a fork, which is ended first if it still works: its exit code, or minus a signal."""
+    if not is_left:
+        for kill in (os.killpg, os.kill):  # it may not be a group yet
+            try:
+                kill(child, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+    status = os.waitpid(child, 0)[1]
+    return -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+
+
+def do(job, folder):
+    """Has a job done in a fork, and says what became of it."""
     os.ftruncate(2, 0)
     os.lseek(2, 0, os.SEEK_SET)
     pipe, answer = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(pipe)
-        in_fork(job, answer)
-    os.close(answer)
-    data = read_all(pipe, job["timeout"])
-    os.close(pipe)
-    if data is None:
-        os.kill(child, signal.SIGKILL)
-    status = os.waitpid(child, 0)[1]
+        in_fork(job, folder, answer)
+    data = code = None
+    try:
+        os.close(answer)
+        data = read_all(pipe, job["timeout"])
+    finally:
+        os.close(pipe)
+        code = end_of(child, data is not None)
+        if code:
+            open_store(job["out"], job["hadoop"], folder).forget(tables_of(job), job, child)
     if data is None:
         return {"failure": {"code": "timeout", "is_system": False,
                             "error": f"took longer than {job['timeout']} s"}}
-    code = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
     try:
         return json.loads(data) if code == 0 else died(code, os.pread(2, 1 << 16, 0))
     except ValueError:
         return died(code, os.pread(2, 1 << 16, 0))
+
+
+def serve(job):
+    """Has a job done where it may be: on a disk if memory, or what is made there, was too little."""
+    answer = None
+    for place in places(job):
+        try:
+            with Folder(place) as folder:
+                answer = do(job, folder)
+        except OSError as error:
+            answer = {"failure": failure_of(error)}
+        if not answer.get("failure", {}).get("is_system"):
+            break
+    return answer
 
 
 def died(code, errors):
@@ -122,10 +162,20 @@ def died(code, errors):
                         "error": f"the process ended with {code}: {last_line(errors)}"}}
 
 
+def end(*_):
+    sys.exit(128 + signal.SIGTERM)
+
+
 def main():
-    die_with_parent()
+    signal.signal(signal.SIGTERM, end)
+    die_with_parent(signal.SIGTERM)
     load()
-    for line in sys.stdin:
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+    while True:
+        with may_end():
+            line = sys.stdin.readline()
+        if not line:
+            break
         print(json.dumps(serve(json.loads(line))), flush=True)
 
 

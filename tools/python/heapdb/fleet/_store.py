@@ -26,6 +26,11 @@ def place(table, key):
     return "/".join([table] + [f"{name}={quote(key[name])}" for name in KEYS])
 
 
+def tables_of(job):
+    """All tables in which a dump can have rows."""
+    return TABLES + tuple(job["queries"])
+
+
 class LocalStore:
     """A folder. A file appears whole, under its name, or not at all."""
 
@@ -46,10 +51,21 @@ class LocalStore:
                 continue
             target = os.path.join(self.root, place(table, key), PART)
             os.makedirs(os.path.dirname(target), exist_ok=True)
-            # Spark and DuckDB see no file whose name begins with a dot.
-            beside = os.path.join(os.path.dirname(target), f".{PART}.{os.getpid()}.tmp")
+            beside = self._beside(table, key, os.getpid())
             shutil.copyfile(source, beside)
             os.replace(beside, target)
+
+    def _beside(self, table, key, process):
+        # Spark and DuckDB see no file whose name begins with a dot.
+        return os.path.join(self.root, place(table, key), f".{PART}.{process}.tmp")
+
+    def forget(self, tables, key, process):
+        """Removes what a process that was killed was writing."""
+        for table in tables:
+            try:
+                os.unlink(self._beside(table, key, process))
+            except OSError:
+                pass
 
     def drop(self, tables, key):
         for table in tables:
@@ -119,6 +135,9 @@ class HadoopStore:
             folders = [folder for folder in folders if os.path.isdir(folder)]
             if folders:
                 self.shell.run("-put", "-f", *folders, self.root + "/")
+
+    def forget(self, tables, key, process):
+        """Nothing: Hadoop's shell has names of its own for what it is writing, which Spark passes over."""
 
     def drop(self, tables, key):
         self.shell.run("-rm", "-r", "-f", "-skipTrash",

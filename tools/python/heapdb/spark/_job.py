@@ -1,20 +1,22 @@
 """The job: tasks of a few dumps each, which have them done by processes on the executors."""
+import concurrent.futures
 import os
 import re
 import tempfile
+import uuid
 
 from .. import fleet
 from ..fleet._client import all_here
 from ..fleet._listing import PATTERN, ListingError, local_path, read_listing
-from ..fleet._run import (Settings, jobs_of, known_here, known_rows, settle_duplicates, stat, summary_of)
+from ..fleet._run import (Settings, jobs_of, known_here, known_rows, rows_after, settle_duplicates, stat,
+                          summary_of)
 from ..fleet._store import DATA, LocalStore, open_store
 
 _MIB = 1 << 20
 _LEAST = 64 * _MIB
-# Bytes of dumps that a task has. A task costs 0.1 s of Python, before anything is done (PySpark's worker
-# reads the directories of its zip files), as long as 2.5 MB of dumps take: no fewer than that is some
-# percent of. No more, so that many executors have something to do; larger dumps have a task each.
-_TASK_LEAST, _TASK_MOST = 16 * _MIB, 64 * _MIB
+# Bytes of dumps that a task has: no fewer than take much longer than a task costs before anything is
+# done. No more, so that many executors have something to do; larger dumps have a task each.
+_TASK_LEAST, _TASK_MOST = 8 * _MIB, 64 * _MIB
 # Tasks that each core has, more or less: the last ones are small, so that no core waits long for another.
 _TASKS_EACH = 3
 
@@ -120,6 +122,29 @@ def _rows_of(spark, files, out):
     return rows
 
 
+def _collect(spark, data, description):
+    """The elements of an RDD. In a thread of its own: what interrupts this one, PySpark's own handler of
+    interrupts among it, talks to the JVM, which a thread that waits for an answer of it cannot.
+    """
+    from pyspark import inheritable_thread_target
+    context, tag = spark.sparkContext, f"heapdb-{uuid.uuid4()}"
+
+    def collect():
+        context.setJobDescription(description)
+        context.addJobTag(tag)
+        return data.collect()
+
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        inheriting = inheritable_thread_target(spark)  # the session itself without pinned threads
+        found = pool.submit(inheriting(collect) if callable(inheriting) else collect)
+        try:
+            return found.result()
+        except BaseException:
+            if not found.done():
+                context.cancelJobsWithTag(tag)
+            raise
+
+
 def run(listing, out, *, spark=None, pattern=PATTERN, mapping=None, settings=None, retry=False,
         progress=None):
     """Takes the dumps of a listing into the tables at `out` on the executors of a Spark session, and
@@ -145,27 +170,28 @@ def run(listing, out, *, spark=None, pattern=PATTERN, mapping=None, settings=Non
     if path is not None:
         out = os.path.abspath(path)
         store = LocalStore(out)
-        rows = store.rows
+        store.prepare()
+        known = known_here(store, settings)
     else:
         out = out.rstrip("/")
         # A folder of its own: the configuration that the shell gets may have secrets.
         folder = tempfile.TemporaryDirectory(prefix="heapdb-")
-        store, rows = open_store(out, hadoop, folder.name), _rows_of(spark, files, out)
-    store.prepare()
-    known = known_here(store, settings) if path is not None else known_rows(rows)
+        store = open_store(out, hadoop, folder.name)
+        store.prepare()
+        known = known_rows(_rows_of(spark, files, out))
     todo = jobs_of(entries, out, settings, files.stat, known, hadoop, retry)
     results = []
     if todo:
-        context.setJobDescription(f"heapdb: {len(todo)} dumps")
         # An executor that is lost costs the dumps that it had in work. They are done again elsewhere,
         # into the same files; those of its tasks that were done are found there.
         batches = batches_of(todo, max(1, context.defaultParallelism))
-        results = context.parallelize(batches, len(batches)).flatMap(all_here).collect()
+        results = _collect(spark, context.parallelize(batches, len(batches)).flatMap(all_here),
+                           f"heapdb: {len(todo)} dumps")
         for i, result in enumerate(results):
             if progress:
                 progress(i + 1, len(todo), result)
-        context.setJobDescription(None)
-    duplicates = settle_duplicates(store, rows, DATA + tuple(settings.queries))
+    duplicates = settle_duplicates(store, rows_after(known, todo, results),
+                                   DATA + tuple(settings.queries))
     return summary_of(len(entries), todo, results, duplicates)
 
 
