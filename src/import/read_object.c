@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "import/object_locator_read.h"
+#include "import/sort_list.h"
 
 /* Elements of a big array that are resolved at a time. */
 #define ELEMENTS 4096
@@ -430,7 +431,8 @@ static int look_up(struct import *im, struct maker *m, struct hdb_error *err)
 
 int import_find_rest(struct import *im, struct maker *m, struct hdb_error *err)
 {
-	int r = base_vec_reserve(&m->found, m->raw.count - m->found.count + STORE_RUN_PAD,
+	int r = base_vec_reserve(&m->found,
+				 m->raw.count - m->found.count + STORE_RUN_PAD + IMPORT_SORT_MAX,
 				 sizeof(uint32_t), err);
 
 	if (r != HDB_OK)

@@ -6,12 +6,13 @@
 
 #include "base/search.h"
 #include "base/pipeline.h"
+#include "import/sort_list.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
 /* Reference lists up to this length are sorted and made distinct. */
-#define SORT_MAX 32
+#define SORT_MAX IMPORT_SORT_MAX
 /* Lists that are made distinct at a time: what is noted of them fits a core's first cache. */
 #define TIDY_MAX 1024u
 
@@ -81,7 +82,7 @@ static inline void sort_four(uint32_t *v)
 	v[0] = a, v[1] = b, v[2] = c, v[3] = d;
 }
 
-/* Sorts n, 4 to SORT_MAX. */
+/* Sorts n, 4 to SORT_MAX; what is behind them, up to SORT_MAX, can be read. */
 static void sort_some(uint32_t *v, size_t n)
 {
 	uint32_t eight[8];
@@ -90,6 +91,12 @@ static void sort_some(uint32_t *v, size_t n)
 		sort_four(v);
 		return;
 	}
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("avx2")) {
+		import_sort_avx2(v, (unsigned)n);
+		return;
+	}
+#endif
 	if (n <= 8) {
 		memset(eight, 0xff, sizeof(eight));
 		memcpy(eight, v, n * sizeof(*v));
@@ -128,6 +135,7 @@ static inline uint32_t tidy_three(uint32_t *v)
 /* Makes the list distinct: sorted if short, else only neighbours. Returns its length. */
 static size_t tidy_list(uint32_t *v, size_t n)
 {
+	uint32_t last;
 	size_t kept = 1;
 
 	if (n < 2)
@@ -136,9 +144,13 @@ static size_t tidy_list(uint32_t *v, size_t n)
 		return n == 2 ? tidy_two(v) : tidy_three(v);
 	if (n <= SORT_MAX)
 		sort_some(v, n);
+	last = v[0];
 	for (size_t i = 1; i < n; i++) {
-		v[kept] = v[i];
-		kept += v[i] != v[kept - 1];
+		const uint32_t x = v[i];
+
+		v[kept] = x;
+		kept += x != last;
+		last = x;
 	}
 	return kept;
 }
@@ -268,7 +280,9 @@ static int gather_list(struct import *im, struct maker *m, uint32_t i, struct hd
 	m->targets.count = n;
 	if (n != end - first)
 		r = note_missing(m, i, err);
-	return r == HDB_OK ? add_extras(im, m, i, err) : r;
+	if (r == HDB_OK)
+		r = add_extras(im, m, i, err);
+	return r == HDB_OK ? base_vec_reserve(&m->targets, SORT_MAX, sizeof(uint32_t), err) : r;
 }
 
 /*
