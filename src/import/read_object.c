@@ -356,23 +356,67 @@ static uint32_t heap_of(const struct import *im, uint64_t offset)
 			    0;
 }
 
-static inline int take_sub(struct import *im, struct maker *m, const struct hprof_sub *sub,
-			   struct store_object *o, struct hdb_error *err)
+/*
+ * Notes what object i of the block, of this kind, tells of its class: its distance to the next one,
+ * its length. A call for each kind keeps apart what the processor foretells of them.
+ */
+static inline __attribute__((always_inline)) int note_object(struct import *im, struct maker *m,
+							     uint32_t i, const unsigned kind,
+							     struct hdb_error *err)
 {
+	const struct store_object *o = &m->objects[i];
+	const uint64_t id = m->ids[i];
+	int r = HDB_OK;
+
+	if (!id)
+		return HDB_OK;
+	m->out->odd_count += im->flat.has_odd_ids && id & 7 && !o->is_embedded;
+	if (i + 1 < m->id_count && !import_is_apart(im, id) && !import_is_apart(im, m->ids[i + 1]))
+		r = kind == STORE_INSTANCE ?
+			    import_distances_add(&m->distances, o, m->ids[i + 1] - id, err) :
+			    import_distances_add_any(&m->distances, o, m->ids[i + 1] - id, err);
+	else if (kind == STORE_INSTANCE)
+		r = import_distances_pass(&m->distances, o, err);
+	if (r != HDB_OK)
+		return r;
+	if (kind != STORE_CLASS && (kind != STORE_INSTANCE || o->length || o->is_embedded))
+		r = import_counts_add(&m->counting, o, err);
+	return r;
+}
+
+static inline int take_primitives(struct import *im, struct maker *m, const struct hprof_sub *sub,
+				  struct store_object *o, struct hdb_error *err)
+{
+	o->kind = STORE_PRIMITIVE_ARRAY;
+	o->length = sub->length;
+	o->class_no = im->known.primitive_no[sub->element_type & 15];
+	o->body_size = hprof_type_size(sub->element_type, im->file.id_size);
+	return sub->tag == HPROF_PRIMITIVE_ARRAY_DUMP && !im->origin.is_android ?
+		       import_zeroed_add(im, m, sub, err) :
+		       HDB_OK;
+}
+
+/* Takes object i of the block, and notes it. */
+static inline int take_sub(struct import *im, struct maker *m, uint32_t i,
+			   const struct hprof_sub *sub, struct hdb_error *err)
+{
+	struct store_object *o = &m->objects[i];
+	int r;
+
 	switch (sub->tag) {
 	case HPROF_INSTANCE_DUMP:
-		return take_instance(im, m, sub, o, err);
+		r = take_instance(im, m, sub, o, err);
+		return r == HDB_OK && m->is_noted ? note_object(im, m, i, STORE_INSTANCE, err) : r;
 	case HPROF_OBJECT_ARRAY_DUMP:
-		return take_object_array(im, m, sub, o, err);
+		r = take_object_array(im, m, sub, o, err);
+		return r == HDB_OK && m->is_noted ? note_object(im, m, i, STORE_OBJECT_ARRAY, err) :
+						    r;
 	case HPROF_PRIMITIVE_ARRAY_DUMP:
 	case HPROF_PRIMITIVE_ARRAY_NODATA:
-		o->kind = STORE_PRIMITIVE_ARRAY;
-		o->length = sub->length;
-		o->class_no = im->known.primitive_no[sub->element_type & 15];
-		o->body_size = hprof_type_size(sub->element_type, im->file.id_size);
-		return sub->tag == HPROF_PRIMITIVE_ARRAY_DUMP && !im->origin.is_android ?
-			       import_zeroed_add(im, m, sub, err) :
-			       HDB_OK;
+		r = take_primitives(im, m, sub, o, err);
+		return r == HDB_OK && m->is_noted ?
+			       note_object(im, m, i, STORE_PRIMITIVE_ARRAY, err) :
+			       r;
 	default:
 		return hdb_fail(err, HDB_EBUG, "no object at offset %" PRIu64, sub->offset);
 	}
@@ -406,7 +450,8 @@ static inline int take_object(struct import *im, struct maker *m, uint32_t i,
 	*o = (struct store_object){ .file_offset = sub->offset };
 	if (im->records.heap_switches.count)
 		o->heap_no = heap_of(im, sub->offset);
-	r = take_sub(im, m, sub, o, err);
+	m->taken++;
+	r = take_sub(im, m, i, sub, err);
 	return r == HDB_OK ? end_raw(m, i, first, err) : r;
 }
 
@@ -469,7 +514,8 @@ int import_take_objects(struct import *im, struct maker *m, struct hdb_error *er
 	}
 }
 
-int import_take_rest(struct import *im, struct maker *m, uint32_t i, struct hdb_error *err)
+/* Object i of the block, which is no instance and no array of the dump: a class, or made up. */
+static int take_other(struct import *im, struct maker *m, uint32_t i, struct hdb_error *err)
 {
 	struct store_object *o = &m->objects[i];
 	const size_t first = m->raw.count;
@@ -487,4 +533,35 @@ int import_take_rest(struct import *im, struct maker *m, uint32_t i, struct hdb_
 		r = take_class(im, m, o, m->ids[i], err);
 	}
 	return r == HDB_OK ? end_raw(m, i, first, err) : r;
+}
+
+static void mark_flat(const struct import *im, struct maker *m, uint32_t i)
+{
+	struct store_object *o = &m->objects[i];
+
+	if (m->ids[i] > im->flat.last || !m->ids[i] || o->kind != STORE_INSTANCE)
+		return;
+	o->is_embedded = 1;
+	m->out->flat_count++;
+}
+
+int import_take_rest(struct import *im, struct maker *m, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (uint32_t i = 0; i < m->out->count && r == HDB_OK; i++) {
+		const bool is_other = m->raw_first[i] == NOT_TAKEN;
+
+		if (!is_other && m->is_noted)
+			continue;
+		if (is_other)
+			r = take_other(im, m, i, err);
+		if (im->origin.is_android && r == HDB_OK)
+			import_mark_embedded(im, m, i);
+		if (im->flat.last && r == HDB_OK)
+			mark_flat(im, m, i);
+		if (r == HDB_OK)
+			r = note_object(im, m, i, m->objects[i].kind, err);
+	}
+	return r;
 }

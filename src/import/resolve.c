@@ -433,62 +433,21 @@ static int by_index(const void *a, const void *b)
 	return (x->ix > y->ix) - (x->ix < y->ix);
 }
 
-/*
- * What an object tells about sizes, and how many there are. with_next: the next one's ID is known.
- */
-static int note_object(const struct import *im, struct maker *m, uint32_t i, bool with_next,
-		       struct hdb_error *err)
-{
-	const struct store_object *o = &m->objects[i];
-	int r = HDB_OK;
-
-	if (!m->ids[i])
-		return HDB_OK;
-	m->out->odd_count += im->flat.has_odd_ids && m->ids[i] & 7 && !o->is_embedded;
-	if (with_next && !import_is_apart(im, m->ids[i]) && !import_is_apart(im, m->ids[i + 1]))
-		r = import_distances_add(&m->distances, o, m->ids[i + 1] - m->ids[i], err);
-	else if (o->kind == STORE_INSTANCE)
-		r = import_distances_pass(&m->distances, o, err);
-	if (r != HDB_OK)
-		return r;
-	if (o->kind != STORE_CLASS && (o->kind != STORE_INSTANCE || o->length || o->is_embedded))
-		r = import_counts_add(&m->counting, o, err);
-	return r;
-}
-
-static void mark_flat(const struct import *im, struct maker *m, uint32_t i)
-{
-	struct store_object *o = &m->objects[i];
-
-	if (m->ids[i] > im->flat.last || !m->ids[i] || o->kind != STORE_INSTANCE)
-		return;
-	o->is_embedded = 1;
-	m->out->flat_count++;
-}
-
 /* Reads the objects of the block, in the order of the dump, then those that it lacks. */
-static int read_objects(struct import *im, struct maker *m, uint32_t with_next,
-			struct hdb_error *err)
+static int read_objects(struct import *im, struct maker *m, struct hdb_error *err)
 {
 	struct slot *s = m->out;
 	int r;
 
 	find_classes(im, m);
 	memset(m->raw_first, 0xff, s->count * sizeof(*m->raw_first));
-	m->longest = 0;
+	m->longest = m->taken = 0;
 	m->raw.count = m->found.count = m->answered = m->asked_end = m->found_count = 0;
 	m->asked.count = 0;
+	m->is_noted = !im->origin.is_android && !im->flat.last;
 	r = import_take_objects(im, m, err);
-	for (uint32_t i = 0; i < s->count && r == HDB_OK; i++) {
-		if (m->raw_first[i] == NOT_TAKEN)
-			r = import_take_rest(im, m, i, err);
-		if (im->origin.is_android && r == HDB_OK)
-			import_mark_embedded(im, m, i);
-		if (im->flat.last && r == HDB_OK)
-			mark_flat(im, m, i);
-		if (r == HDB_OK)
-			r = note_object(im, m, i, i + 1 < with_next, err);
-	}
+	if (r == HDB_OK && (!m->is_noted || m->taken < s->count))
+		r = import_take_rest(im, m, err);
 	if (s->big.count > 1)
 		qsort(s->big.data, s->big.count, sizeof(struct big_list), by_index);
 	if (r != HDB_OK)
@@ -503,15 +462,15 @@ static int make_block(struct import *im, struct maker *m, uint64_t item, struct 
 	struct slot *s = m->out;
 	const uint32_t first_ix = (uint32_t)(item * STORE_BLOCK_OBJECTS);
 	const uint32_t left = im->object_count - first_ix;
-	const uint32_t with_next = left > STORE_BLOCK_OBJECTS ? STORE_BLOCK_OBJECTS + 1 : left;
 	int r;
 
 	empty_slot(s);
 	s->count = left < STORE_BLOCK_OBJECTS ? left : STORE_BLOCK_OBJECTS;
 	m->first_ix = first_ix;
-	idset_scan(&im->ids, first_ix, with_next, m->ids);
+	m->id_count = left > STORE_BLOCK_OBJECTS ? STORE_BLOCK_OBJECTS + 1 : left;
+	idset_scan(&im->ids, first_ix, m->id_count, m->ids);
 	s->first_id = m->ids[0];
-	if ((r = read_objects(im, m, with_next, err)) != HDB_OK)
+	if ((r = read_objects(im, m, err)) != HDB_OK)
 		return r;
 	if ((r = store_ids_encode(&s->ids_bytes, m->ids, s->count, first_ix, err)) != HDB_OK)
 		return r;

@@ -69,6 +69,9 @@ struct maker {
 	size_t found_count;      /* of those answered that are in the dump */
 	struct base_vec targets; /* uint32_t: of one object */
 	uint64_t *ids;           /* one more than a block: the next block's first */
+	uint32_t id_count;       /* in ids: with the next block's, if there is one */
+	uint32_t taken;          /* objects of the block that import_take_objects has taken */
+	bool is_noted;           /* what is taken is noted at once: nothing marks it later */
 	uint64_t *offsets;       /* in the dump; 0: not in it */
 	uint32_t *raw_first;     /* by object: its first in raw; NOT_TAKEN before it is taken */
 	uint32_t *raw_end;       /* by object: past its last in raw */
@@ -94,7 +97,7 @@ int import_write_block(struct import *im, struct base_view *view, struct slot *s
 
 /*
  * Reads the instances and arrays of the block, in the order of the dump: their entries, and the IDs
- * that they refer to, appended to m->raw.
+ * that they refer to, appended to m->raw. With m->is_noted notes what they tell of their classes.
  */
 int import_take_objects(struct import *im, struct maker *m, struct hdb_error *err);
 
@@ -102,10 +105,10 @@ int import_take_objects(struct import *im, struct maker *m, struct hdb_error *er
 int import_find_rest(struct import *im, struct maker *m, struct hdb_error *err);
 
 /*
- * The same as import_take_objects for object i of the block, which is no instance and no array of
- * the dump: a class, or made up.
+ * The same for the objects of the block that are no instance and no array of the dump: a class, or
+ * made up. Marks and notes all that are not noted.
  */
-int import_take_rest(struct import *im, struct maker *m, uint32_t i, struct hdb_error *err);
+int import_take_rest(struct import *im, struct maker *m, struct hdb_error *err);
 
 /* zeroed.c: looks where the content of an array ends. */
 int import_zeroed_add(struct import *im, struct maker *m, const struct hprof_sub *sub,
