@@ -455,21 +455,21 @@ static inline int take_object(struct import *im, struct maker *m, uint32_t i,
 	return r == HDB_OK ? end_raw(m, i, first, err) : r;
 }
 
-/* Takes the answers to what was asked, and asks for the next that m->raw has. */
+/* Takes the answers to what was asked first, and asks for the next that m->raw has. */
 static int look_up(struct import *im, struct maker *m, struct hdb_error *err)
 {
+	struct idset_asked *asked = &m->asked[m->asked_turn++ % MAKER_ASKED];
 	const uint64_t *ids = m->raw.data;
-	const size_t left = m->raw.count - m->asked_end;
-	const size_t next = left < IDSET_BATCH ? left : IDSET_BATCH;
-	const int r =
-		base_vec_reserve(&m->found, m->asked_end - m->found.count, sizeof(uint32_t), err);
+	const size_t n = asked->count, left = m->raw.count - m->asked_end;
+	const size_t next = left < MAKER_ASK ? left : MAKER_ASK;
+	const int r = base_vec_reserve(&m->found, n, sizeof(uint32_t), err);
 
 	if (r < 0)
 		return r;
-	m->found_count += idset_answer(&im->ids, ids + m->answered, &m->asked,
+	m->found_count += idset_answer(&im->ids, ids + m->answered, asked,
 				       (uint32_t *)m->found.data + m->answered);
-	m->answered = m->found.count = m->asked_end;
-	idset_ask(&im->ids, ids + m->answered, next, &m->asked);
+	m->answered = m->found.count = m->answered + n;
+	idset_ask(&im->ids, ids + m->asked_end, next, asked);
 	m->asked_end += next;
 	return HDB_OK;
 }
@@ -508,7 +508,7 @@ int import_take_objects(struct import *im, struct maker *m, struct hdb_error *er
 		if ((r = take_object(im, m, i, &sub, err)) != HDB_OK)
 			return r < 0 ? r : HDB_OK;
 		/* Memory has time to bring what is looked up while further objects are read. */
-		while (m->raw.count - m->asked_end >= IDSET_BATCH)
+		while (m->raw.count - m->asked_end >= MAKER_ASK)
 			if ((r = look_up(im, m, err)) != HDB_OK)
 				return r < 0 ? r : HDB_OK;
 	}

@@ -443,7 +443,8 @@ static int read_objects(struct import *im, struct maker *m, struct hdb_error *er
 	memset(m->raw_first, 0xff, s->count * sizeof(*m->raw_first));
 	m->longest = m->taken = 0;
 	m->raw.count = m->found.count = m->answered = m->asked_end = m->found_count = 0;
-	m->asked.count = 0;
+	for (unsigned i = 0; i < MAKER_ASKED; i++)
+		m->asked[i].count = 0;
 	m->is_noted = !im->origin.is_android && !im->flat.last;
 	r = import_take_objects(im, m, err);
 	if (r == HDB_OK && (!m->is_noted || m->taken < s->count))

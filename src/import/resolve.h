@@ -12,6 +12,12 @@
 #define BLOCK_PROBLEMS_MAX 16
 /* Classes remembered by a hash of their ID: nearly every object is of one of few. */
 #define MAKER_CLASSES 512u
+/*
+ * IDs that memory is asked for at a time, and how often before the first answer is looked at: a
+ * core waits where it has asked for more lines than some 20.
+ */
+#define MAKER_ASK 8u
+#define MAKER_ASKED 4u
 
 struct missing {
 	uint64_t id;
@@ -62,9 +68,11 @@ struct maker_class {
 /* What a thread needs to make a block; most of it must stay in the caches of its core. */
 struct maker {
 	struct slot *out;
-	struct base_vec raw;      /* uint64_t: IDs referred to */
-	struct base_vec found;    /* uint32_t: their indices, as far as answered */
-	struct idset_asked asked; /* those that are being looked up: from `answered` on */
+	struct base_vec raw;   /* uint64_t: IDs referred to */
+	struct base_vec found; /* uint32_t: their indices, as far as answered */
+	/* those that are being looked up, from `answered` on; the oldest in their turn */
+	struct idset_asked asked[MAKER_ASKED];
+	unsigned asked_turn;
 	size_t answered, asked_end;
 	size_t found_count;      /* of those answered that are in the dump */
 	struct base_vec targets; /* uint32_t: of one object */

@@ -11,8 +11,8 @@
 
 #ifdef __x86_64__
 /*
- * Sorts v[0] to v[n - 1], n from 1 to IMPORT_SORT_MAX; what is behind is read and left as it is. For
- * processors with AVX2.
+ * Sorts v[0] to v[n - 1], n from 1 to IMPORT_SORT_MAX; what is behind is read and left as it is.
+ * For processors with AVX2.
  */
 void import_sort_avx2(uint32_t *v, unsigned n);
 #endif
