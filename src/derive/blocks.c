@@ -32,6 +32,8 @@ static int produce(void *ctx, unsigned slot, uint64_t item, struct hdb_error *er
 		n - first_ix < STORE_BLOCK_OBJECTS ? n - first_ix : STORE_BLOCK_OBJECTS;
 	if (each->pass->reads_objects)
 		r = heap_read_block(each->derive->heap, block->block_no, block->objects, err);
+	else if (each->pass->reads_classes)
+		r = heap_read_classes(each->derive->heap, block->block_no, block->objects, err);
 	return r == HDB_OK ? each->pass->make(each->pass->ctx, block, err) : r;
 }
 
@@ -83,7 +85,9 @@ int derive_each_block(struct derive *derive, const struct derive_pass *pass, str
 	}
 	if (r != HDB_OK)
 		goto out;
-	for (uint32_t b = 0; pass->reads_objects && b < heap_block_count(derive->heap); b++)
+	for (uint32_t b = 0; (pass->reads_objects || pass->reads_classes) &&
+			     b < heap_block_count(derive->heap);
+	     b++)
 		if ((r = heap_prepare_block(derive->heap, b, err)) != HDB_OK)
 			goto out;
 	r = base_pipeline_run(&pipeline, err);

@@ -11,7 +11,8 @@
 
 /* What one block's work has for itself. */
 struct derive_block {
-	struct heap_block *objects; /* first_ix and count; the rest if objects are read */
+	/* first_ix and count; class_no if classes are read; the rest if objects are */
+	struct heap_block *objects;
 	uint64_t *values;           /* STORE_BLOCK_OBJECTS, to use at will */
 	struct base_vec bytes[2];   /* emptied before `make` is called */
 	uint32_t block_no;
@@ -25,6 +26,7 @@ typedef int (*derive_block_fn)(void *ctx, struct derive_block *block, struct hdb
 struct derive_pass {
 	const char *stage;  /* for base_stage */
 	bool reads_objects; /* the block's objects are there for `make` */
+	bool reads_classes; /* or their class numbers alone, which takes a third of the time */
 	bool is_backward;   /* from the last block to the first: what was read last is in memory */
 	derive_block_fn make; /* on any thread; must touch nothing of the store */
 	derive_block_fn take; /* in order, on the calling thread; NULL: nothing to take */

@@ -45,6 +45,7 @@ struct contracted {
 	unsigned slot_count;
 	struct base_vec few;       /* the same, of all blocks */
 	uint64_t *objects;         /* by class: how many there are */
+	uint32_t *class_ix;        /* by class: its object, or GRAPH_NONE: it is a root, or none */
 	bool *is_soft;             /* by class: edges to it are pushed */
 	uint32_t *suspected;       /* by class: the dominator of a suspect, or GRAPH_NONE */
 	atomic_bool *is_confirmed; /* by class: it stays one */
@@ -56,11 +57,7 @@ struct contracted {
 /* The class object of object i, or GRAPH_NONE where it is a root: nothing depends on that edge. */
 static uint32_t class_of(const struct contracted *x, const struct derive_block *block, uint32_t i)
 {
-	const uint32_t ix = heap_class(x->derive->heap, block->objects->class_no[i])->ix;
-
-	return ix < x->derive->heap->object_count && !heap_is_root(x->derive->heap, ix) ?
-		       ix :
-		       GRAPH_NONE;
+	return x->class_ix[block->objects->class_no[i]];
 }
 
 static int decode(struct contracted *x, struct derive_block *block, struct hdb_error *err)
@@ -334,13 +331,16 @@ static int soften_classes(struct contracted *x, struct hdb_error *err)
 	return r;
 }
 
-static void note_soft(struct contracted *x)
+/* What the passes ask of classes. */
+static void note_classes(struct contracted *x)
 {
 	const struct heap *heap = x->derive->heap;
 
 	for (uint32_t no = 0; no < heap->class_count; no++) {
 		const uint32_t ix = heap_class(heap, no)->ix;
 
+		x->class_ix[no] =
+			ix < heap->object_count && !heap_is_root(heap, ix) ? ix : GRAPH_NONE;
 		x->is_soft[no] = ix < heap->object_count && graph_contract_is_soft(&x->c, ix);
 	}
 }
@@ -440,7 +440,7 @@ static int confirm_suspects(struct contracted *x, struct hdb_error *err)
 	}
 	r = derive_each_block(x->derive,
 			      &(struct derive_pass){ .stage = "dominators: classes",
-						     .reads_objects = true,
+						     .reads_classes = true,
 						     .make = confirm_block,
 						     .ctx = x },
 			      err);
@@ -464,7 +464,7 @@ static int search(struct contracted *x, struct hdb_error *err)
 	struct derive *derive = x->derive;
 	int r = derive_each_block(derive,
 				  &(struct derive_pass){ .stage = "dominators: what is kept",
-							 .reads_objects = x->is_hardened,
+							 .reads_classes = x->is_hardened,
 							 .make = mark_block,
 							 .take = take_marked,
 							 .ctx = x },
@@ -482,7 +482,7 @@ static int search(struct contracted *x, struct hdb_error *err)
 		goto out;
 	r = derive_each_block(derive,
 			      &(struct derive_pass){ .stage = "dominators: classes",
-						     .reads_objects = true,
+						     .reads_classes = true,
 						     .make = push_block,
 						     .take = take_pushed,
 						     .ctx = x },
@@ -495,7 +495,7 @@ static int search(struct contracted *x, struct hdb_error *err)
 		goto out;
 	r = derive_each_block(derive,
 			      &(struct derive_pass){ .stage = "dominators: small graph",
-						     .reads_objects = true,
+						     .reads_classes = true,
 						     .make = pack_block,
 						     .take = take_packed,
 						     .ctx = x },
@@ -520,10 +520,10 @@ static int find_dominators(struct contracted *x, struct hdb_error *err)
 		goto out;
 	if ((r = soften_classes(x, err)) != HDB_OK)
 		goto out;
-	note_soft(x);
+	note_classes(x);
 	r = derive_each_block(derive,
 			      &(struct derive_pass){ .stage = "dominators: referrers",
-						     .reads_objects = true,
+						     .reads_classes = true,
 						     .make = see_block,
 						     .take = take_seen,
 						     .ctx = x },
@@ -543,7 +543,7 @@ out:
 			r = confirm_suspects(x, err);
 		if (r == HDB_OK) {
 			graph_contract_harden(&x->c);
-			note_soft(x);
+			note_classes(x);
 			x->is_hardened = true;
 		}
 	} while (r == HDB_OK && x->c.suspects.count);
@@ -573,11 +573,12 @@ static int make_slots(struct contracted *x, struct hdb_error *err)
 	x->slot_count = DERIVE_SLOTS_PER_THREAD * x->derive->work->threads;
 	x->slots = calloc(x->slot_count, sizeof(*x->slots));
 	x->objects = calloc((size_t)x->derive->heap->class_count + 1, sizeof(*x->objects));
+	x->class_ix = calloc((size_t)x->derive->heap->class_count + 1, sizeof(*x->class_ix));
 	x->is_soft = calloc((size_t)x->derive->heap->class_count + 1, sizeof(*x->is_soft));
 	x->suspected = calloc((size_t)x->derive->heap->class_count + 1, sizeof(*x->suspected));
 	x->is_confirmed =
 		calloc((size_t)x->derive->heap->class_count + 1, sizeof(*x->is_confirmed));
-	if (!x->slots || !x->objects || !x->is_soft || !x->suspected || !x->is_confirmed)
+	if (!x->slots || !x->objects || !x->class_ix || !x->is_soft || !x->suspected || !x->is_confirmed)
 		return hdb_fail_memory(err, "dominators", sizeof(*x->slots));
 	return HDB_OK;
 }
@@ -594,6 +595,7 @@ static void free_slots(struct contracted *x)
 	free(x->slots);
 	base_vec_release(&x->few);
 	free(x->objects);
+	free(x->class_ix);
 	free(x->is_soft);
 	free(x->suspected);
 	free(x->is_confirmed);

@@ -549,6 +549,25 @@ int heap_passes_over(struct heap *heap, uint32_t ix, bool *out, struct hdb_error
 	return r;
 }
 
+int heap_read_classes(struct heap *heap, uint32_t block_no, struct heap_block *out,
+		      struct hdb_error *err)
+{
+	struct store_objects *block;
+	int r = heap_load_classes(heap, err);
+
+	if (r == HDB_OK)
+		r = objects_block(heap, block_no, &block, err);
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < block->class_count; i++)
+		if (store_objects_class(block, i) >= heap->class_count)
+			return fail_class(heap, block->first_ix, err);
+	out->first_ix = block->first_ix;
+	out->count = block->count;
+	store_objects_scan(block, out->class_no, out->kind, NULL);
+	return HDB_OK;
+}
+
 int heap_read_heaps(struct heap *heap, uint32_t block_no, uint32_t *out, struct hdb_error *err)
 {
 	struct store_objects *block;
