@@ -85,8 +85,8 @@ int derive_each_block(struct derive *derive, const struct derive_pass *pass, str
 	}
 	if (r != HDB_OK)
 		goto out;
-	for (uint32_t b = 0; (pass->reads_objects || pass->reads_classes) &&
-			     b < heap_block_count(derive->heap);
+	for (uint32_t b = 0;
+	     (pass->reads_objects || pass->reads_classes) && b < heap_block_count(derive->heap);
 	     b++)
 		if ((r = heap_prepare_block(derive->heap, b, err)) != HDB_OK)
 			goto out;

@@ -13,8 +13,8 @@
 struct derive_block {
 	/* first_ix and count; class_no if classes are read; the rest if objects are */
 	struct heap_block *objects;
-	uint64_t *values;           /* STORE_BLOCK_OBJECTS, to use at will */
-	struct base_vec bytes[2];   /* emptied before `make` is called */
+	uint64_t *values;         /* STORE_BLOCK_OBJECTS, to use at will */
+	struct base_vec bytes[2]; /* emptied before `make` is called */
 	uint32_t block_no;
 	unsigned slot; /* below DERIVE_SLOTS_PER_THREAD x threads; in use by one block at a time */
 };

@@ -578,7 +578,8 @@ static int make_slots(struct contracted *x, struct hdb_error *err)
 	x->suspected = calloc((size_t)x->derive->heap->class_count + 1, sizeof(*x->suspected));
 	x->is_confirmed =
 		calloc((size_t)x->derive->heap->class_count + 1, sizeof(*x->is_confirmed));
-	if (!x->slots || !x->objects || !x->class_ix || !x->is_soft || !x->suspected || !x->is_confirmed)
+	if (!x->slots || !x->objects || !x->class_ix || !x->is_soft || !x->suspected ||
+	    !x->is_confirmed)
 		return hdb_fail_memory(err, "dominators", sizeof(*x->slots));
 	return HDB_OK;
 }

@@ -99,15 +99,50 @@ static int find_semidominators(struct dom_build *b, struct hdb_error *err)
 }
 
 /*
- * Jump pointers over the dominator tree (Myers, "An Applicative Random-Access Stack", 1983):
- * `up` is the jump, `low` the depth. Any ancestor is then found in O(log depth) steps.
+ * Jump pointers over the dominator tree (Myers, "An Applicative Random-Access Stack", 1983). A run
+ * is a path down the tree whose numbers follow one another, as those of a list do; pointers lead
+ * from the top of one run to another. So any ancestor is found in O(log runs above) steps. Of a
+ * top, `up` is the jump and `low` the number of runs above; of any other, `up` is the top, and `low`
+ * is NO_TOP.
  */
+#define NO_TOP UINT32_MAX
+
+static inline uint32_t top_of(const struct dom_link *jumps, uint32_t w)
+{
+	return jumps[w].low == NO_TOP ? jumps[w].up : w;
+}
+
 static void add_jump(struct dom_link *jumps, uint32_t w, uint32_t dominator)
 {
-	const struct dom_link a = jumps[dominator], b = jumps[a.up];
+	const uint32_t top = top_of(jumps, dominator);
+	struct dom_link a, b;
 
+	if (dominator == w - 1) {
+		jumps[w] = (struct dom_link){ .up = top, .low = NO_TOP };
+		return;
+	}
+	a = jumps[top];
+	b = jumps[a.up];
 	jumps[w].low = a.low + 1;
-	jumps[w].up = a.low - b.low == b.low - jumps[b.up].low ? b.up : dominator;
+	jumps[w].up = a.low - b.low == b.low - jumps[b.up].low ? b.up : top;
+}
+
+/* The nearest one at or above x, which is above `most`, that is not. */
+static inline uint32_t jump_up(const struct dom_link *jumps, const uint32_t *dominator, uint32_t x,
+			       uint32_t most, uint64_t *steps)
+{
+	for (x = top_of(jumps, x); x > most; ++*steps) {
+		if (jumps[x].up > most) {
+			x = jumps[x].up;
+			continue;
+		}
+		x = dominator[x];
+		if (x <= most)
+			return x;
+		x = top_of(jumps, x);
+	}
+	/* It is in the run. */
+	return most;
 }
 
 /* Jump pointers for what has its dominator: numbers below `end`. */
@@ -139,14 +174,18 @@ static int read_blocks(struct dom_build *b, uint32_t block, struct hdb_error *er
 	return base_step(b->work, (uint64_t)block << BASE_RUN_BITS, err);
 }
 
+/* A compiler's heap has walks of 3 steps. */
+#define WALK_STEPS 4u
+
 /*
  * The dominator of w: the nearest one above its parent in the dominator tree that is not above
  * its semidominator. Walking step by step is best on heaps, and quadratic on a long chain with
- * a wide tail; so when steps add up, jump pointers take over.
+ * a wide tail; so when steps add up, jump pointers take over: at WALK_STEPS for each of the numbers
+ * so far, and some for the first ones.
  */
 static int find_dominators(struct dom_build *b, uint32_t *dominator, struct hdb_error *err)
 {
-	const uint64_t step_limit = 1024 + 4 * (uint64_t)b->count;
+	const uint64_t first_steps = 1024 + b->count / WALK_STEPS;
 	struct base_big big = { 0 };
 	struct dom_link *jumps = NULL;
 	uint64_t steps = 0;
@@ -158,7 +197,7 @@ static int find_dominators(struct dom_build *b, uint32_t *dominator, struct hdb_
 		const uint32_t k = w & (BASE_RUN - 1);
 		if (w == 1 || k == 0)
 			rc = read_blocks(b, w >> BASE_RUN_BITS, err);
-		if (rc == HDB_OK && steps >= step_limit && !jumps) {
+		if (rc == HDB_OK && steps >= first_steps + WALK_STEPS * (uint64_t)w && !jumps) {
 			rc = start_jumping(b, dominator, w, &big, err);
 			jumps = big.data;
 		}
@@ -167,8 +206,8 @@ static int find_dominators(struct dom_build *b, uint32_t *dominator, struct hdb_
 		uint32_t x = w - (uint32_t)b->block[k];
 		const uint32_t semi = x - (uint32_t)b->block2[k];
 		if (jumps) {
-			for (; x > semi; steps++)
-				x = jumps[x].up >= semi ? jumps[x].up : dominator[x];
+			if (x > semi)
+				x = jump_up(jumps, dominator, x, semi, &steps);
 			add_jump(jumps, w, x);
 		} else {
 			for (; x > semi; steps++)
