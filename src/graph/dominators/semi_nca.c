@@ -102,8 +102,8 @@ static int find_semidominators(struct dom_build *b, struct hdb_error *err)
  * Jump pointers over the dominator tree (Myers, "An Applicative Random-Access Stack", 1983). A run
  * is a path down the tree whose numbers follow one another, as those of a list do; pointers lead
  * from the top of one run to another. So any ancestor is found in O(log runs above) steps. Of a
- * top, `up` is the jump and `low` the number of runs above; of any other, `up` is the top, and `low`
- * is NO_TOP.
+ * top, `up` is the jump and `low` the number of runs above; of any other, `up` is the top, and
+ * `low` is NO_TOP.
  */
 #define NO_TOP UINT32_MAX
 
