@@ -173,12 +173,85 @@ static void long_paths(void **state)
 	}
 }
 
+/* Edges of a graph of 11 nodes that is contracted by hand. */
+static const uint32_t few_edges[][2] = {
+	/* 3 is kept, since it refers to 4, which has several referrers: 1 and 2 are left out. */
+	{ 0, 1 },
+	{ 1, 2 },
+	{ 2, 3 },
+	{ 3, 4 },
+	{ 0, 4 },
+	/* 5 is kept, too: its referrer is. */
+	{ 3, 5 },
+	{ 5, 4 },
+	/* No root reaches 6; 7 is kept below it, and has nothing kept above. */
+	{ 6, 7 },
+	{ 7, 4 },
+	/* A ring that no root reaches: 9 is kept, and is above itself. */
+	{ 8, 9 },
+	{ 9, 8 },
+	{ 9, 4 },
+	/* 10 is a root. */
+	{ 2, 10 },
+};
+
+#define FEW_EDGES (sizeof few_edges / sizeof few_edges[0])
+#define FEW_NODES 11u
+
+/*
+ * Of what is stepped over, each kept node below has one edge pushed, and no other kept node has
+ * any: edges too many would change no dominator.
+ */
+static void stepped_over(void **state)
+{
+	const uint64_t roots[] = { 1 | 1 << 10 };
+	/* By node: where the edge pushed to it starts. */
+	const uint32_t expected[FEW_NODES] = {
+		GRAPH_NONE, GRAPH_NONE, GRAPH_NONE, 0, GRAPH_NONE, GRAPH_NONE,
+		GRAPH_NONE, GRAPH_NONE, GRAPH_NONE, 9, GRAPH_NONE,
+	};
+	struct graph_pushes pushes = { .edges = { 0 } };
+	struct graph_contract c;
+	struct hdb_error err;
+	uint32_t kept_count = 0;
+
+	(void)state;
+	assert_int_equal(graph_contract_init(&c, FEW_NODES, roots, &work, &err), HDB_OK);
+	for (size_t e = 0; e < FEW_EDGES; e++)
+		graph_contract_see(&c, few_edges[e][0], &few_edges[e][1], 1, 1);
+	assert_int_equal(graph_contract_seen(&c, &err), HDB_OK);
+	for (size_t e = 0; e < FEW_EDGES; e++)
+		if (!graph_contract_is_kept(&c, few_edges[e][0]))
+			graph_contract_mark(&c, few_edges[e][0], &few_edges[e][1], 1);
+	assert_int_equal(graph_contract_marked(&c, &err), HDB_OK);
+	for (uint32_t v = 0; v < FEW_NODES; v++) {
+		const struct graph_pushed *edge;
+
+		if (!graph_contract_is_kept(&c, v))
+			continue;
+		kept_count++;
+		graph_pushes_start(&pushes);
+		assert_int_equal(graph_contract_push_kept(&c, &pushes, v, &err), HDB_OK);
+		assert_int_equal(pushes.edges.count, expected[v] != GRAPH_NONE);
+		edge = pushes.edges.data;
+		if (pushes.edges.count) {
+			assert_int_equal(c.node[edge->source], expected[v]);
+			assert_int_equal(c.node[edge->target], v);
+		}
+	}
+	assert_int_equal(kept_count, 7);
+	base_vec_release(&pushes.edges);
+	graph_contract_release(&c);
+	assert_int_equal(work.memory_used, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_graphs),
 		cmocka_unit_test(threads),
 		cmocka_unit_test(long_paths),
+		cmocka_unit_test(stepped_over),
 	};
 
 	return cmocka_run_group_tests(tests, start, NULL);
