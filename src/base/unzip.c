@@ -33,6 +33,8 @@
 #define GZIP_HEAD 10u
 #define GZIP_SAME 8u
 #define GZIP_COMMENT 0x10
+/* Bytes of the size at a member's end, which is the last of it. */
+#define GZIP_SIZE 4u
 
 static const uint8_t gzip_magic[] = { 0x1f, 0x8b, 8 };
 static const uint8_t gzip_plain[GZIP_SAME] = { 0x1f, 0x8b, 8 };
@@ -238,6 +240,27 @@ static void begin_part(struct base_input *in)
 		(void)ZSTD_DCtx_reset(in->stream, ZSTD_reset_session_only);
 }
 
+/*
+ * Goes on behind damage. A member of gzip whose checksum or size at the end is wrong has ended all
+ * the same, and where the next one begins is known. zlib tells what was wrong by its words alone.
+ */
+static int pass_damage(struct base_input *in, const char *why, struct hdb_error *err)
+{
+	uint64_t left;
+	int r;
+
+	in->is_in_stream = false;
+	if (in->packing == BASE_GZIP && !strcmp(why, "incorrect length check"))
+		return HDB_OK;
+	if (in->packing != BASE_GZIP || strcmp(why, "incorrect data check") != 0)
+		return find_part(in, err);
+	/* The checksum was read, the size behind it was not. */
+	r = input_fill(in, GZIP_SIZE, &left, err);
+	if (r == HDB_OK)
+		input_skip(in, least(GZIP_SIZE, left));
+	return r;
+}
+
 /* Between parts: begins the next one. Zeros at the end, which tapes leave, are no part. */
 static int next_part(struct base_input *in, const struct base_piece *piece, uint64_t left,
 		     struct hdb_error *err)
@@ -292,7 +315,7 @@ static int take_stream(struct base_input *in, struct base_piece *piece, struct h
 		} else if (r == HDB_EFORMAT || (r == HDB_OK && !left && piece->size == before)) {
 			r = note_damage(in, piece, why, err);
 			if (r == HDB_OK)
-				r = find_part(in, err);
+				r = pass_damage(in, why, err);
 		} else if (r == HDB_ENOMEM) {
 			return hdb_fail(err, r, "%s: no memory to inflate it", in->path);
 		}
