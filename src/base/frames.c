@@ -533,16 +533,16 @@ static size_t zstd_packed_max(void)
 	return ZSTD_compressBound(BASE_FRAME_BYTES);
 }
 
-static int zstd_pack(void *packer, const uint8_t *data, size_t size, uint8_t *out, size_t *out_size,
+static int zstd_pack(void *packer, const uint8_t *data, size_t size, struct base_packed *out,
 		     struct hdb_error *err)
 {
-	const size_t n =
-		ZSTD_compress2(packer, out, ZSTD_compressBound(BASE_FRAME_BYTES), data, size);
+	const size_t n = ZSTD_compress2(packer, out->bytes, ZSTD_compressBound(BASE_FRAME_BYTES),
+					data, size);
 
 	if (ZSTD_isError(n))
 		return hdb_fail(err, HDB_ENOMEM, "cannot compress %zu bytes: %s", size,
 				ZSTD_getErrorName(n));
-	*out_size = n;
+	out->size = n;
 	return HDB_OK;
 }
 

@@ -29,6 +29,12 @@ struct base_frame {
 	uint8_t copy[BASE_FRAME_COPY];
 };
 
+/* A frame that was packed. */
+struct base_packed {
+	uint8_t *bytes; /* room for the codec's packed_max() bytes; lent */
+	size_t size;
+};
+
 /*
  * How frames are packed. Contexts are owned by who asked for them, and for one thread at a time.
  * Functions return result codes; HDB_ENOMEM where there is no memory.
@@ -38,8 +44,8 @@ struct base_codec {
 	void (*free_packer)(void *packer);
 	/* Bytes that a packed frame has at most. */
 	size_t (*packed_max)(void);
-	/* Packs 1 to BASE_FRAME_BYTES bytes to `out`, which has packed_max() bytes. */
-	int (*pack)(void *packer, const uint8_t *data, size_t size, uint8_t *out, size_t *out_size,
+	/* Packs 1 to BASE_FRAME_BYTES bytes to out->bytes, and sets out->size. */
+	int (*pack)(void *packer, const uint8_t *data, size_t size, struct base_packed *out,
 		    struct hdb_error *err);
 	int (*new_unpacker)(void **out, struct hdb_error *err);
 	void (*free_unpacker)(void *unpacker);

@@ -95,16 +95,15 @@ static int pack(const struct base_codec *codec, void *packer, struct slot *slot,
 		const uint64_t left = piece->size - at;
 		const size_t size = left < BASE_FRAME_BYTES ? left : BASE_FRAME_BYTES;
 		struct packed frame = { .size = (uint32_t)size };
-		size_t packed_size = 0;
+		struct base_packed out;
 
 		if ((r = base_vec_reserve(&slot->bytes, codec->packed_max(), 1, err)) < 0)
 			return r;
-		r = codec->pack(packer, piece->data + at, size,
-				(uint8_t *)slot->bytes.data + slot->bytes.count, &packed_size, err);
-		if (r < 0)
+		out.bytes = (uint8_t *)slot->bytes.data + slot->bytes.count;
+		if ((r = codec->pack(packer, piece->data + at, size, &out, err)) < 0)
 			return r;
-		slot->bytes.count += packed_size;
-		frame.packed_size = (uint32_t)packed_size;
+		slot->bytes.count += out.size;
+		frame.packed_size = (uint32_t)out.size;
 		r = base_vec_push(&slot->frames, &frame, sizeof(frame), err);
 		at += size;
 	}

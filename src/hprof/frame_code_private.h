@@ -122,7 +122,7 @@ struct hprof_unpacker;
 int hprof_packer_new(void **out, struct hdb_error *err);
 void hprof_packer_free(void *packer);
 size_t hprof_packed_max(void);
-int hprof_frame_pack(void *packer, const uint8_t *data, size_t size, uint8_t *out, size_t *out_size,
+int hprof_frame_pack(void *packer, const uint8_t *data, size_t size, struct base_packed *out,
 		     struct hdb_error *err);
 int hprof_unpacker_new(void **out, struct hdb_error *err);
 void hprof_unpacker_free(void *unpacker);

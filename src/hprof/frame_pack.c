@@ -567,15 +567,15 @@ static int put_stream(struct hprof_packer *p, const struct stream *s, uint8_t **
 }
 
 /* The stretch as it is. */
-static int put_plain(struct hprof_packer *p, uint8_t *out, size_t *out_size, struct hdb_error *err)
+static int put_plain(struct hprof_packer *p, struct base_packed *out, struct hdb_error *err)
 {
-	const size_t n =
-		ZSTD_compress2(p->context, out, ZSTD_compressBound(p->size), p->data, p->size);
+	const size_t n = ZSTD_compress2(p->context, out->bytes, ZSTD_compressBound(p->size),
+					p->data, p->size);
 
 	if (ZSTD_isError(n))
 		return hdb_fail(err, HDB_ENOMEM, "cannot compress %u bytes: %s", p->size,
 				ZSTD_getErrorName(n));
-	*out_size = n;
+	out->size = n;
 	return HDB_OK;
 }
 
@@ -600,27 +600,27 @@ static void take_apart(struct hprof_packer *p)
 		p->streams[FRAME_OPS_MORE].size = 0;
 }
 
-int hprof_frame_pack(void *packer, const uint8_t *data, size_t size, uint8_t *out, size_t *out_size,
+int hprof_frame_pack(void *packer, const uint8_t *data, size_t size, struct base_packed *out,
 		     struct hdb_error *err)
 {
 	struct hprof_packer *p = packer;
 	uint32_t total = 0;
-	uint8_t *at = out;
+	uint8_t *at = out->bytes;
 	int r = HDB_OK;
 
 	p->data = data;
 	p->size = (uint32_t)size;
 	if (!memcmp(data, data + 1, size - 1))
-		return put_plain(p, out, out_size, err); /* zeros: nothing to look for */
+		return put_plain(p, out, err); /* zeros: nothing to look for */
 	take_apart(p);
 	for (unsigned i = 0; i < FRAME_STREAMS; i++)
 		total += p->streams[i].size;
 	if ((!p->token_count && !p->run_count) || total > FRAME_STREAMS_MAX)
-		return put_plain(p, out, out_size, err);
+		return put_plain(p, out, err);
 	*at++ = (uint8_t)(p->id_size | p->element_bytes << 4);
 	for (unsigned i = 0; i < FRAME_STREAMS && r == HDB_OK; i++)
 		r = put_stream(p, &p->streams[i], &at, err);
-	*out_size = (size_t)(at - out);
+	out->size = (size_t)(at - out->bytes);
 	return r;
 }
 

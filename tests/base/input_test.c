@@ -327,17 +327,18 @@ static void pack_frames(struct packed *p, size_t size, uint64_t *seed)
 	assert_non_null(p->frames);
 	for (size_t at = 0; at < size;) {
 		struct base_frame *f = &p->frames[p->count++];
-		size_t n = 1 + test_random(seed) % BASE_FRAME_BYTES, packed;
+		size_t n = 1 + test_random(seed) % BASE_FRAME_BYTES;
+		struct base_packed packed = { .bytes = out };
 		uint8_t *copy;
 
 		n = p->count % 5 == 0 ? n % 50 + 1 : n;
 		n = n < size - at ? n : size - at;
-		assert_int_equal(codec->pack(packer, data + at, n, out, &packed, NULL), HDB_OK);
-		copy = malloc(packed);
+		assert_int_equal(codec->pack(packer, data + at, n, &packed, NULL), HDB_OK);
+		copy = malloc(packed.size);
 		assert_non_null(copy);
-		memcpy(copy, out, packed);
+		memcpy(copy, out, packed.size);
 		*f = (struct base_frame){
-			.start = at, .size = n, .packed = copy, .packed_size = packed
+			.start = at, .size = n, .packed = copy, .packed_size = packed.size
 		};
 		at += n;
 	}

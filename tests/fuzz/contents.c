@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static void *packer, *unpacker;
 	static uint8_t *packed, *out;
 	struct base_frame frame = { .packed = data, .packed_size = size };
-	size_t packed_size;
+	struct base_packed made = { 0 };
 
 	if (!packer) {
 		packed = malloc(hprof_codec.packed_max());
@@ -42,10 +42,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	frame.size = BASE_FRAME_BYTES;
 	(void)hprof_codec.unpack(unpacker, &frame, out, NULL);
 
-	if (hprof_codec.pack(packer, data, size, packed, &packed_size, NULL) < 0 ||
-	    packed_size > hprof_codec.packed_max())
+	made.bytes = packed;
+	if (hprof_codec.pack(packer, data, size, &made, NULL) < 0 ||
+	    made.size > hprof_codec.packed_max())
 		abort();
-	frame = (struct base_frame){ .size = size, .packed = packed, .packed_size = packed_size };
+	frame = (struct base_frame){ .size = size, .packed = packed, .packed_size = made.size };
 	if (hprof_codec.unpack(unpacker, &frame, out, NULL) < 0 || memcmp(out, data, size) != 0)
 		abort();
 	return 0;

@@ -17,11 +17,11 @@ static uint8_t *packed, out[BASE_FRAME_BYTES + 1];
 
 static size_t pack(const uint8_t *data, size_t size)
 {
-	size_t packed_size = 0;
+	struct base_packed frame = { .bytes = packed };
 
-	assert_int_equal(hprof_codec.pack(packer, data, size, packed, &packed_size, NULL), HDB_OK);
-	assert_true(packed_size && packed_size <= hprof_codec.packed_max());
-	return packed_size;
+	assert_int_equal(hprof_codec.pack(packer, data, size, &frame, NULL), HDB_OK);
+	assert_true(frame.size && frame.size <= hprof_codec.packed_max());
+	return frame.size;
 }
 
 static int unpack(const uint8_t *from, size_t packed_size, size_t size)
