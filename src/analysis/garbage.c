@@ -9,6 +9,7 @@
 #include "analysis/garbage.h"
 
 #include "analysis/edges.h"
+#include "derive/native.h"
 
 #include <stdlib.h>
 
@@ -30,6 +31,7 @@ struct garbage {
 	struct base_big first;  /* uint64_t each, and one more: its edges in `target` */
 	struct base_big target; /* uint32_t */
 	struct base_big state;  /* uint8_t each */
+	struct base_vec native; /* struct derive_native, ascending */
 	struct base_big stack;  /* uint32_t each */
 	struct base_vec starts; /* uint32_t */
 	uint64_t count;
@@ -204,6 +206,8 @@ static int search(struct garbage *g, uint32_t from, struct turn turn,
 		if (top && bytes[n] != ELSEWHERE) {
 			top->count++;
 			top->bytes += bytes[n];
+			top->native_bytes +=
+				derive_native_in(&g->native, ((const uint32_t *)g->ixs.data)[n]);
 		}
 		for (uint64_t e = first[n]; e < first[n + 1ull]; e++) {
 			if (state[target[e]] != turn.old)
@@ -284,6 +288,9 @@ int analysis_garbage_tops(const struct session *session, struct base_vec *tops,
 
 	if (r != HDB_OK)
 		goto out;
+	r = derive_native_sizes(session->derive, DERIVE_NATIVE_ALL, &g.native, err);
+	if (r != HDB_OK)
+		goto out;
 	if ((r = load(&g, err)) != HDB_OK)
 		goto out;
 	r = base_big_alloc(session->work, &is_top, g.count + 1, "unreachable objects", err);
@@ -303,5 +310,6 @@ out:
 	base_big_free(session->work, &g.stack);
 	base_big_free(session->work, &is_top);
 	base_vec_release(&g.starts);
+	base_vec_release(&g.native);
 	return r;
 }

@@ -12,8 +12,9 @@
 #include "analysis/session.h"
 
 struct analysis_garbage_top {
-	uint64_t bytes; /* shallow sizes of what depends on it, itself included */
-	uint32_t count; /* objects, itself included */
+	uint64_t bytes;        /* shallow sizes of what depends on it, itself included */
+	uint64_t native_bytes; /* memory outside of the Java heap that these own */
+	uint32_t count;        /* objects, itself included */
 	uint32_t ix;
 };
 

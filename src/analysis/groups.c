@@ -307,11 +307,14 @@ static int add_native(const struct session *session, uint32_t block_no, struct n
 	if ((r = derive_reachable_block(session->derive, block_no, block->reachable, err)) < 0)
 		return r;
 	for (uint32_t i = 0; i < objects->count; i++) {
-		if (!block->native[i] || !block->reachable[i] ||
-		    is_invented(session->heap, objects, i))
+		struct derive_total *total = &by_class[objects->class_no[i]];
+
+		if (!block->native[i] || is_invented(session->heap, objects, i))
 			continue;
-		by_class[objects->class_no[i]].count++;
-		by_class[objects->class_no[i]].shallow_bytes += block->native[i];
+		total->count += block->reachable[i];
+		total->shallow_bytes += block->reachable[i] ? block->native[i] : 0;
+		total->unreachable_count += !block->reachable[i];
+		total->unreachable_bytes += block->reachable[i] ? 0 : block->native[i];
 	}
 	return HDB_OK;
 }
@@ -351,7 +354,7 @@ out:
 	return r;
 }
 
-uint64_t analysis_group_native(const struct analysis_groups *groups, uint32_t no)
+static const struct derive_total *find_group(const struct analysis_groups *groups, uint32_t no)
 {
 	const struct derive_total wanted = { .no = no };
 	const struct derive_total *found = groups->count ?
@@ -359,7 +362,21 @@ uint64_t analysis_group_native(const struct analysis_groups *groups, uint32_t no
 							   sizeof(wanted), compare_no) :
 						   NULL;
 
+	return found;
+}
+
+uint64_t analysis_group_native(const struct analysis_groups *groups, uint32_t no)
+{
+	const struct derive_total *found = find_group(groups, no);
+
 	return found ? found->shallow_bytes : 0;
+}
+
+uint64_t analysis_group_lost_native(const struct analysis_groups *groups, uint32_t no)
+{
+	const struct derive_total *found = find_group(groups, no);
+
+	return found ? found->unreachable_bytes : 0;
 }
 
 /* ---- order, names, sums ---- */

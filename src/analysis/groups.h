@@ -52,6 +52,8 @@ int analysis_native_groups(const struct session *session, enum derive_group by,
 
 /* The group of that number among those of analysis_native_groups: what it owns. */
 uint64_t analysis_group_native(const struct analysis_groups *groups, uint32_t no);
+/* The same of its unreachable objects. */
+uint64_t analysis_group_lost_native(const struct analysis_groups *groups, uint32_t no);
 
 void analysis_groups_release(struct analysis_groups *groups);
 

@@ -24,12 +24,16 @@ registry = dump.new('libcore.util.NativeAllocationRegistry', size=5000)
 thunk = dump.new('libcore.util.NativeAllocationRegistry$CleanerThunk', **{'this$0': registry})
 cleaner = dump.new('sun.misc.Cleaner', referent=pictures[0], thunk=thunk)
 dump.trace()
+# One that only its cleaner refers to, and one that nothing does.
+alone = dump.new('app.Picture', pixels=dump.numbers('I', [7] * 10))
+waiting = dump.new('sun.misc.Cleaner', referent=alone, thunk=thunk)
+lost = dump.new('sun.misc.Cleaner', referent=dump.new('app.Picture'), thunk=thunk)
 dump.heap('zygote')
 shared = dump.array('app.Picture', [pictures[-1]])
 lonely = dump.new('app.Picture')
 dump.heap('image')
 boot = dump.new('app.Picture', next=lonely)
-for name, kept in (('pictures', shared), ('cleaner', cleaner), ('boot', boot)):
+for name, kept in (('pictures', shared), ('cleaner', cleaner), ('boot', boot), ('waiting', waiting)):
     dump.static('app.Main', name, kept)
 dump.root('sticky class', dump.class_of('app.Main').id)
 dump.samples((30, 1), (10, 4), (60, 99))
@@ -43,6 +47,12 @@ heapdb query top --depth --limit 4 --csv
 heapdb query dominator-tree --heap app --min 1
 heapdb query merged-paths app.Picture --heap zygote
 heapdb query native --heap app
+heapdb query retained app.Picture "$(heapdb query native --objects --csv | sed -n '2s/,.*//p')"
+heapdb query reference-stats
+heapdb query reference-stats --by strength --no-retained
+heapdb query unreachable
+heapdb query unreachable --by holder
+heapdb query unreachable --holders
 heapdb query references "$(heapdb query instances 'app.Picture[]' --csv | sed -n '2s/,.*//p')"
 heapdb query call-tree
 heapdb query call-tree --heap zygote

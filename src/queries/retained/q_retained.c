@@ -7,6 +7,7 @@
  */
 #include "analysis/exclude.h"
 #include "analysis/members.h"
+#include "derive/native.h"
 #include "heap/heap_database.h"
 #include "queries/queries.h"
 #include "query/common_options.h"
@@ -16,7 +17,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TARGET, ID, CLASS, OBJECTS, SHALLOW, BOUND, RETAINED, RETAINED_OBJECTS, EXACT, REACHABLE };
+enum {
+	TARGET,
+	ID,
+	CLASS,
+	OBJECTS,
+	SHALLOW,
+	BOUND,
+	RETAINED,
+	RETAINED_OBJECTS,
+	EXACT,
+	REACHABLE,
+	NATIVE
+};
+
+/* Those without native memory, which only some dumps tell. */
+#define COLUMNS "target,id,class,objects,shallow,bound,retained,retained_objects,exact,reachable"
 
 static const struct hdb_option_spec options[] = {
 	{ "lower-bound", HDB_OPTION_FLAG,
@@ -58,6 +74,12 @@ static const struct hdb_column columns[] = {
 	  "the way that was taken counts them" },
 	{ "exact", HDB_TYPE_BOOL, "exact", "false if retained is a lower bound" },
 	{ "reachable", HDB_TYPE_BOOL, "reachable", "whether a root reaches it, or any of the set" },
+	{ "native", HDB_TYPE_BYTES, "native",
+	  "memory outside of the Java heap that the object owns, or the set's reachable objects, not in "
+	  "the other sizes; only of dumps that tell any" },
+	{ "retained_native", HDB_TYPE_BYTES, "retained native",
+	  "of an object: native memory of all that it retains; only of dumps that tell any, while the "
+	  "dominator tree is built, and not with --exclude" },
 };
 
 static const struct hdb_column facts[] = {
@@ -87,6 +109,7 @@ struct answer {
 	uint32_t class_no; /* of a set of one class, else HEAP_NONE */
 	uint64_t objects;
 	uint64_t shallow_bytes;
+	uint64_t native_bytes; /* of a set */
 	uint64_t retained_bytes;
 	uint64_t retained_count;
 	bool is_counted; /* retained_count is known */
@@ -104,6 +127,7 @@ struct retained {
 	struct derive_filter filter;                   /* if is_excluding */
 	struct derive_retained_result cost;            /* summed up */
 	uint64_t unreachable_count, unreachable_bytes; /* of all targets */
+	struct base_vec native;                        /* struct derive_native, ascending */
 };
 
 static void add_cost(struct retained *s, const struct derive_retained_result *cost)
@@ -211,6 +235,33 @@ static int answer_excluding(struct query *q, struct retained *s, struct analysis
 	return r;
 }
 
+static int compare_ix(const void *a, const void *b)
+{
+	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Native memory of the reachable ones of a set: owners are fewer than members may be. */
+static int add_native(struct query *q, const struct retained *s,
+		      const struct analysis_members *members, struct answer *a,
+		      struct hdb_error *err)
+{
+	for (size_t i = 0; i < s->native.count && members->count; i++) {
+		const struct derive_native *one = base_vec_at(&s->native, struct derive_native, i);
+		bool reachable;
+		int r;
+
+		if (!bsearch(&one->ix, members->ixs.data, members->count, sizeof(uint32_t),
+			     compare_ix))
+			continue;
+		if ((r = derive_is_reachable(q->derive, one->ix, &reachable, err)) < 0)
+			return r;
+		a->native_bytes += reachable ? one->bytes : 0;
+	}
+	return HDB_OK;
+}
+
 static int answer_set(struct query *q, struct retained *s, const char *target, struct answer *a,
 		      struct hdb_error *err)
 {
@@ -225,6 +276,9 @@ static int answer_set(struct query *q, struct retained *s, const char *target, s
 		a->is_reachable = members.reachable_count != 0;
 		s->unreachable_count += members.unreachable_count;
 		s->unreachable_bytes += members.unreachable_bytes;
+		r = add_native(q, s, &members, a, err);
+	}
+	if (r == HDB_OK) {
 		r = s->is_excluding                ? answer_excluding(q, s, &members, a, err) :
 		    query_option(q, "lower-bound") ? answer_quick(q, s, &members, a, err) :
 						     answer_exact(q, s, &members, a, err);
@@ -329,8 +383,14 @@ static int open_retained(struct query *q, struct hdb_error *err)
 	if (!s)
 		return hdb_fail_memory(err, "retained sizes", sizeof(*s));
 	read_limits(q, s);
-	r = read_excludes(q, s, err);
-	if (r != HDB_OK)
+	if ((r = query_choose(q, COLUMNS, err)) != HDB_OK)
+		return r;
+	if ((r = read_excludes(q, s, err)) != HDB_OK)
+		return r;
+	/* That table is of all references. */
+	if (s->is_excluding)
+		q->extra.retained_native = SIZE_MAX;
+	if ((r = derive_native_sizes(q->derive, DERIVE_NATIVE_ALL, &s->native, err)) != HDB_OK)
 		return r;
 	s->answers = calloc(count, sizeof(*s->answers));
 	if (!s->answers)
@@ -383,6 +443,8 @@ static int next_retained(struct query *q, struct hdb_error *err)
 		name = heap_class_name(q->heap, a->class_no);
 		query_lend_text(q, CLASS, name, strlen(name));
 	}
+	if (a->ix == HEAP_NONE)
+		query_set(q, NATIVE, a->native_bytes);
 	query_set(q, OBJECTS, a->objects);
 	query_set(q, SHALLOW, a->shallow_bytes);
 	query_lend_text(q, BOUND, a->is_exact ? "exact" : "lower bound",
@@ -401,6 +463,7 @@ static void close_retained(struct query *q)
 
 	if (s) {
 		free(s->answers);
+		base_vec_release(&s->native);
 		analysis_excludes_release(&s->excludes);
 	}
 	free(s);
@@ -419,6 +482,6 @@ const struct query_def query_retained = {
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE,
-	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
+	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP | QUERY_HAS_NATIVE | QUERY_IF_KNOWN,
 	.open = open_retained, .next = next_retained, .close = close_retained,
 };

@@ -10,6 +10,7 @@
 #include "analysis/describe.h"
 #include "queries/queries.h"
 #include "query/coverage.h"
+#include "query/object_columns.h"
 #include "query/object_cells.h"
 
 #include <stdlib.h>
@@ -83,6 +84,8 @@ static const struct hdb_column columns[] = {
 	{ "largest", HDB_TYPE_ID, "largest", "the largest one, of several the first by ID" },
 	{ "id", HDB_TYPE_ID, "id", "by object: the collection" },
 	QUERY_LABEL_COLUMNS,
+	QUERY_NATIVE_COLUMN,
+	QUERY_RETAINED_NATIVE_COLUMN,
 };
 
 static const struct hdb_column facts[] = {
@@ -480,7 +483,7 @@ const struct query_def query_collections = {
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE,
-	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
+	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP | QUERY_HAS_NATIVE | QUERY_IF_KNOWN,
 	.keeps = STORE_ANSWER_COLLECTIONS,
 	.open = open_collections, .next = next_collections, .close = close_collections,
 };

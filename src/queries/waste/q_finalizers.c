@@ -7,16 +7,31 @@
 #include "analysis/describe.h"
 #include "analysis/reference_list.h"
 #include "base/sort.h"
+#include "derive/native.h"
 #include "heap/heap_database.h"
 #include "heap/values/values.h"
 #include "queries/queries.h"
 #include "query/coverage.h"
+#include "query/object_columns.h"
 #include "query/object_cells.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { STATE, CLASS, LABEL, COUNT, SHALLOW, RETAINED, LEVEL, FINALIZER, ID };
+enum {
+	STATE,
+	CLASS,
+	LABEL,
+	COUNT,
+	SHALLOW,
+	RETAINED,
+	LEVEL,
+	FINALIZER,
+	ID,
+	LABEL_KIND,
+	LABEL_VALUE,
+	NATIVE
+};
 
 static const struct hdb_option_spec options[] = {
 	{ "objects", HDB_OPTION_FLAG,
@@ -46,6 +61,8 @@ static const struct hdb_column columns[] = {
 	  "--objects" },
 	{ "id", HDB_TYPE_ID, "id", "the object, or one of the group" },
 	QUERY_LABEL_COLUMNS,
+	QUERY_NATIVE_COLUMN,
+	QUERY_RETAINED_NATIVE_COLUMN,
 };
 
 static const struct hdb_column facts[] = {
@@ -82,7 +99,7 @@ struct item {
 };
 
 struct group {
-	uint64_t count, bytes;
+	uint64_t count, bytes, native;
 	uint32_t class_no; /* HEAP_NONE: of none */
 	uint32_t object;   /* the first of them */
 	uint8_t state;
@@ -92,6 +109,7 @@ struct finalizers {
 	struct analysis_reference_list list;
 	struct base_vec items;  /* struct item */
 	struct base_vec groups; /* struct group */
+	struct base_vec native; /* struct derive_native, ascending */
 	uint64_t enqueued_id;   /* ReferenceQueue.ENQUEUED; 0: none */
 	bool is_list;
 	size_t at;
@@ -348,6 +366,8 @@ static int group_items(struct query *q, struct finalizers *f, struct hdb_error *
 		last = base_vec_at(&f->groups, struct group, f->groups.count - 1);
 		last->count++;
 		last->bytes += object.shallow_bytes;
+		if (item->object != HEAP_NONE)
+			last->native += derive_native_in(&f->native, item->object);
 	}
 	free(keys);
 	if (f->groups.count)
@@ -370,6 +390,13 @@ static int open_finalizers(struct query *q, struct hdb_error *err)
 			 err);
 	if (r != HDB_OK)
 		goto out;
+	/* Of a group the sum is shown, and not what one of it retains. */
+	if (!f->is_list) {
+		q->extra.retained_native = SIZE_MAX;
+		r = derive_native_sizes(q->derive, DERIVE_NATIVE_ALL, &f->native, err);
+		if (r != HDB_OK)
+			goto out;
+	}
 	if ((r = analysis_references_read(&q->session, &f->list, err)) != HDB_OK)
 		goto out;
 	if ((r = analysis_references_levels(&q->session, &f->list, NULL, err)) != HDB_OK)
@@ -424,6 +451,7 @@ static int next_finalizer(struct query *q, struct hdb_error *err)
 	}
 	query_set(q, COUNT, group->count);
 	query_set(q, SHALLOW, group->bytes);
+	query_set(q, NATIVE, group->native);
 	r = query_set_text(q, STATE, state_names[group->state], err);
 	return r == HDB_OK ? query_set_id(q, ID, group->object, err) : r;
 }
@@ -437,6 +465,7 @@ static void close_finalizers(struct query *q)
 	analysis_references_release(&q->session, &f->list);
 	base_vec_release(&f->items);
 	base_vec_release(&f->groups);
+	base_vec_release(&f->native);
 	free(f);
 }
 
@@ -451,7 +480,7 @@ const struct query_def query_finalizers = {
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_ALL,
-	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
+	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP | QUERY_HAS_NATIVE | QUERY_IF_KNOWN,
 	.keeps = STORE_ANSWER_FINALIZERS,
 	.open = open_finalizers, .next = next_finalizer, .close = close_finalizers,
 };

@@ -10,10 +10,25 @@
 #include "queries/queries.h"
 #include "query/coverage.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME, STRENGTH, COUNT, CLEARED, REFERENTS, ONLY, ONLY_SHALLOW, ONLY_RETAINED };
+enum {
+	NAME,
+	STRENGTH,
+	COUNT,
+	CLEARED,
+	REFERENTS,
+	ONLY,
+	ONLY_SHALLOW,
+	ONLY_RETAINED,
+	NATIVE,
+	RETAINED_NATIVE
+};
+
+/* Bytes of the names of columns. */
+#define COLUMNS_MAX_BYTES 256
 
 static const struct hdb_option_spec options[] = {
 	{ "by", HDB_OPTION_CHOICE, "class|referent|strength",
@@ -38,6 +53,11 @@ static const struct hdb_column columns[] = {
 	{ "only_retained", HDB_TYPE_BYTES, "retained >=",
 	  "retained size of these, at least: the sum "
 	  "over those that no other of them dominates" },
+	{ "only_native", HDB_TYPE_BYTES, "native",
+	  "memory outside of the Java heap that these own, not in the other sizes; only of dumps that "
+	  "tell any" },
+	{ "only_retained_native", HDB_TYPE_BYTES,
+	  "retained native >=", "the same of all that they retain, at least" },
 };
 
 static const struct hdb_column facts[] = {
@@ -72,6 +92,7 @@ struct row {
 	uint32_t class_no; /* HEAP_NONE: of no class */
 	uint32_t strength;
 	uint64_t count, cleared, referents, only, only_bytes, only_retained;
+	uint64_t native, retained_native;
 };
 
 struct stats {
@@ -81,7 +102,7 @@ struct stats {
 	struct base_vec rows;    /* struct row */
 	struct base_vec members; /* uint32_t: of the row that is made, what only it keeps */
 	enum by by;
-	bool has_retained;
+	bool has_retained, has_native;
 	uint64_t unreachable;  /* references */
 	struct base_big idom;  /* uint32_t */
 	struct base_big state; /* uint32_t: the row that an object was last seen for, see cover() */
@@ -143,7 +164,7 @@ static int add_retained(struct query *q, struct stats *s, uint32_t no, struct ro
 		state[members[i]] = state_of(no, MEMBER);
 	for (size_t i = 0; i < count; i++) {
 		const uint32_t above = idom[members[i]];
-		uint64_t bytes = 0;
+		uint64_t bytes = 0, native = 0;
 		int r;
 
 		if (above == members[i])
@@ -155,6 +176,10 @@ static int add_retained(struct query *q, struct stats *s, uint32_t no, struct ro
 		if ((r = derive_retained(q->derive, members[i], &bytes, err)) != HDB_OK)
 			return r;
 		row->only_retained += bytes;
+		if (s->has_native &&
+		    (r = derive_retained_native(q->derive, members[i], &native, err)) != HDB_OK)
+			return r;
+		row->retained_native += native;
 	}
 	return HDB_OK;
 }
@@ -255,6 +280,7 @@ static int make_row(struct query *q, struct stats *s, uint64_t from, uint64_t to
 	for (uint64_t i = from; i < to && r == HDB_OK; i++) {
 		const uint32_t ix = refs[keys[i].node].referent;
 		struct heap_object object;
+		uint64_t native = 0;
 
 		row.cleared += ix == HEAP_NONE;
 		if (ix == HEAP_NONE || ix == last)
@@ -268,6 +294,9 @@ static int make_row(struct query *q, struct stats *s, uint64_t from, uint64_t to
 			break;
 		row.only++;
 		row.only_bytes += object.shallow_bytes;
+		if (s->has_native && (r = derive_native_of(q->derive, ix, &native, err)) < 0)
+			break;
+		row.native += native;
 		r = base_vec_push(&s->members, &ix, sizeof(ix), err);
 	}
 	if (r == HDB_OK && s->has_retained)
@@ -379,19 +408,19 @@ static int set_facts(struct query *q, const struct stats *s, struct hdb_error *e
 
 static int read_options(struct query *q, struct stats *s, struct hdb_error *err)
 {
+	char text[COLUMNS_MAX_BYTES];
+	int r;
+
 	s->has_retained = !query_option(q, "no-retained");
 	s->by = (enum by)query_choice(q, "by");
-	if (s->by == BY_STRENGTH)
-		return query_choose(q,
-				    s->has_retained ? "strength,objects,cleared,referents,only,"
-						      "only_shallow,only_retained" :
-						      "strength,objects,cleared,"
-						      "referents,only,only_shallow",
-				    err);
-	return s->has_retained ?
-		       HDB_OK :
-		       query_choose(q, "name,strength,objects,cleared,referents,only,only_shallow",
-				    err);
+	if ((r = derive_has_native(q->derive, &s->has_native, err)) < 0)
+		return r;
+	(void)snprintf(text, sizeof(text),
+		       "%sstrength,objects,cleared,referents,only,only_shallow%s%s%s",
+		       s->by == BY_STRENGTH ? "" : "name,", s->has_retained ? ",only_retained" : "",
+		       s->has_native ? ",only_native" : "",
+		       s->has_native && s->has_retained ? ",only_retained_native" : "");
+	return query_choose(q, text, err);
 }
 
 static int open_stats(struct query *q, struct hdb_error *err)
@@ -435,6 +464,8 @@ static int next_stat(struct query *q, struct hdb_error *err)
 	query_set(q, ONLY, row->only);
 	query_set(q, ONLY_SHALLOW, row->only_bytes);
 	query_set(q, ONLY_RETAINED, row->only_retained);
+	query_set(q, NATIVE, row->native);
+	query_set(q, RETAINED_NATIVE, row->retained_native);
 	return query_set_text(q, STRENGTH, analysis_strength_name((uint8_t)row->strength), err);
 }
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ID, NAME, LABEL, HOLDERS, COUNT, SHALLOW, PERCENT };
+enum { ID, NAME, LABEL, HOLDERS, COUNT, SHALLOW, PERCENT, LABEL_KIND, LABEL_VALUE, NATIVE };
 
 static const struct hdb_option_spec options[] = {
 	{ "by", HDB_OPTION_CHOICE, "class|superclass|package|loader|holder",
@@ -41,6 +41,9 @@ static const struct hdb_column columns[] = {
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
 	{ "percent", HDB_TYPE_PERCENT, "%", "share of all unreachable bytes" },
 	QUERY_LABEL_COLUMNS,
+	{ "native", HDB_TYPE_BYTES, "native",
+	  "memory outside of the Java heap that these objects own, not in the other sizes; only of "
+	  "dumps that tell any" },
 };
 
 static const struct hdb_column facts[] = {
@@ -54,15 +57,16 @@ static const struct hdb_column facts[] = {
 
 /* Holders of one class. */
 struct holder_group {
-	uint64_t holders, count, bytes;
+	uint64_t holders, count, bytes, native_bytes;
 	uint32_t class_no;
 	uint32_t biggest; /* number of the one with most bytes in `tops` */
 };
 
 struct unreachable {
 	struct analysis_groups groups;
-	uint64_t bytes; /* of all unreachable objects */
-	bool by_holder, is_list;
+	struct analysis_groups native; /* by the same; not by holder */
+	uint64_t bytes;                /* of all unreachable objects */
+	bool by_holder, is_list, has_native;
 	struct base_vec tops;     /* struct analysis_garbage_top; by holder */
 	struct base_vec by_class; /* struct holder_group; by holder, unless is_list */
 	size_t at;
@@ -119,6 +123,7 @@ static int group_tops(struct query *q, struct unreachable *u, struct hdb_error *
 		g->holders++;
 		g->count += tops[i].count;
 		g->bytes += tops[i].bytes;
+		g->native_bytes += tops[i].native_bytes;
 	}
 	u->tops.count = kept;
 	for (uint32_t no = 0; no < q->heap->class_count && r == HDB_OK; no++)
@@ -157,6 +162,7 @@ static int set_holder(struct query *q, const struct unreachable *u,
 {
 	query_set(q, COUNT, top->count);
 	query_set(q, SHALLOW, top->bytes);
+	query_set(q, NATIVE, top->native_bytes);
 	query_set_double(q, PERCENT, analysis_percent(top->bytes, u->bytes));
 	return query_set_label(q, LABEL, top->ix, err);
 }
@@ -179,6 +185,7 @@ static int next_holder(struct query *q, struct unreachable *u, struct hdb_error 
 		query_set(q, HOLDERS, g->holders);
 		query_set(q, COUNT, g->count);
 		query_set(q, SHALLOW, g->bytes);
+		query_set(q, NATIVE, g->native_bytes);
 		query_set_double(q, PERCENT, analysis_percent(g->bytes, u->bytes));
 		r = HDB_OK;
 	}
@@ -225,18 +232,32 @@ static int read_options(struct query *q, struct unreachable *u, enum derive_grou
 			struct hdb_error *err)
 {
 	const char *name = query_option(q, "by");
+	int r = derive_has_native(q->derive, &u->has_native, err);
 
+	if (r < 0)
+		return r;
 	u->is_list = query_option(q, "holders") != NULL;
 	u->by_holder = u->is_list || (name && strcmp(name, "holder") == 0);
 	if (!u->by_holder) {
 		*by = query_by(q);
-		return query_choose(q, "name,objects,shallow,percent", err);
+		r = analysis_native_groups(&q->session, *by, &u->native, &u->has_native, err);
+		if (r < 0)
+			return r;
+		return query_choose(q,
+				    u->has_native ? "name,objects,shallow,percent,native" :
+						    "name,objects,shallow,percent",
+				    err);
 	}
 	if (name && strcmp(name, "holder") != 0)
 		return hdb_fail(err, HDB_EUSAGE, "--holders lists holders one by one, --by groups");
+	if (u->is_list)
+		return query_choose(q,
+				    u->has_native ? "id,name,label,objects,shallow,percent,native" :
+						    "id,name,label,objects,shallow,percent",
+				    err);
 	return query_choose(q,
-			    u->is_list ? "id,name,label,objects,shallow,percent" :
-					 "name,holders,objects,shallow,percent,id",
+			    u->has_native ? "name,holders,objects,shallow,percent,native,id" :
+					    "name,holders,objects,shallow,percent,id",
 			    err);
 }
 
@@ -282,6 +303,7 @@ static int next_unreachable(struct query *q, struct hdb_error *err)
 	query_set_group(q, NAME, &u->groups, total);
 	query_set(q, COUNT, total->unreachable_count);
 	query_set(q, SHALLOW, total->unreachable_bytes);
+	query_set(q, NATIVE, analysis_group_lost_native(&u->native, total->no));
 	query_set_double(q, PERCENT, analysis_percent(total->unreachable_bytes, u->bytes));
 	return HDB_OK;
 }
@@ -293,6 +315,7 @@ static void close_unreachable(struct query *q)
 	if (!u)
 		return;
 	analysis_groups_release(&u->groups);
+	analysis_groups_release(&u->native);
 	base_vec_release(&u->tops);
 	base_vec_release(&u->by_class);
 	free(u);
