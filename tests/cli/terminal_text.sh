@@ -36,6 +36,10 @@ for columns in 80, 120, 200:
     assert all(len(line) <= columns for line in text.split("\n")), columns
 wide = on_terminal(80, "histogram --limit 9 --wide", **plain)
 assert "not shown" not in wide and "unreachable bytes" in wide
+# of frames and paths the end is kept
+cut = on_terminal(60, "threads main --table", **plain)
+assert any("(" not in line.split("\u2026")[0] and line.split("\u2026")[1].split()[0][-1] == ")"
+           for line in cut.split("\n") if "\u2026" in line and "frame" in line), cut
 # the column that is sorted by stays
 assert "unreachable bytes" in on_terminal(80, "histogram --sort unreachable_shallow --limit 3", **plain)
 # bold and dim where the terminal obeys them and nobody minds

@@ -8,7 +8,8 @@
  * first; then texts are cut to CUT_FIRST columns; then columns go, of a comparison those of the
  * older dump, then the last first down to the retained size, and are named below the table; then
  * texts are cut to CUT_MIN, the first one, which names the row, after all others; at last more
- * columns go, the retained size after all others. Numbers are never cut.
+ * columns go, the retained size after all others. Numbers are never cut. Of paths and frames the
+ * end is kept, too, which is what they differ by, and what is before it is cut.
  */
 #include "heapdb/cli.h"
 #include "heapdb/prose.h"
@@ -155,25 +156,54 @@ static void put_aligned(struct table *t, const char *text, size_t size)
 	output_bytes(t->out, text, size);
 }
 
+/* Whether the end of a text says more than its middle: a path "a > b", a frame "a.b(C.java:12)". */
+static bool ends_well(const char *text, size_t size)
+{
+	for (size_t i = 0; i + 3 <= size; i++)
+		if (memcmp(text + i, " > ", 3) == 0)
+			return true;
+	return size > 0 && text[size - 1] == ')' && memchr(text, '(', size) &&
+	       memchr(text, ':', size);
+}
+
+/*
+ * Prints the beginning of a text and, where that says more, its end; `room` columns are left for
+ * both. Returns how many are taken.
+ */
+static size_t put_cut(struct table *t, const char *text, size_t size, size_t width, size_t room)
+{
+	const size_t head = ends_well(text, size) ? room / 3 : room;
+	size_t taken, skipped = 0, from = size;
+	const size_t first = escape_fit(text, size, head, &taken);
+
+	/* The least that must go for the rest to fit. */
+	for (size_t gone = width - (room - taken); head < room && gone < width; gone++) {
+		from = escape_fit(text, size, gone, &skipped);
+		if (width - skipped <= room - taken)
+			break;
+		from = size;
+	}
+	put_aligned(t, text, first);
+	put_aligned(t, ellipsis(), strlen(ellipsis()));
+	put_aligned(t, text + from, size - from);
+	return taken + (from < size ? width - skipped : 0);
+}
+
 /* The cell, cut to its column's limit, right-aligned for numbers; the last column ends the line. */
 static void put_cell(struct table *t, size_t no, const char *text, size_t size, size_t width)
 {
 	const struct column *column = &t->column[no];
-	bool is_cut = false;
 
 	if (column->is_hidden)
 		return;
-	if (column->cut > 0 && width > column->cut) {
-		size = escape_fit(text, size, column->cut - 1, &width);
-		width++;
-		is_cut = true;
-		t->is_cut = true;
-	}
 	if (!column->is_text && width < column->width)
 		t->blanks += column->width - width;
-	put_aligned(t, text, size);
-	if (is_cut)
-		put_aligned(t, ellipsis(), strlen(ellipsis()));
+	if (column->cut > 0 && width > column->cut) {
+		width = put_cut(t, text, size, width, column->cut - 1) + 1;
+		t->is_cut = true;
+	} else {
+		put_aligned(t, text, size);
+	}
 	if (column->is_text && width < column->width)
 		t->blanks += column->width - width;
 	t->blanks += 2;

@@ -109,6 +109,14 @@ static int open_traces(struct query *q, struct hdb_error *err)
 	if (r != HDB_OK)
 		return r;
 	q->total = QUERY_TOTAL_UNKNOWN;
+	/* What a line of a terminal has room for comes first. */
+	r = query_choose(
+		q,
+		"leak,trace,step,class,status,name,retained,retained_objects,id,kind,root,"
+		"type,reason,reference_type,owner,generic,suspect,labels,library,signature",
+		err);
+	if (r != HDB_OK)
+		return r;
 	for (size_t i = 0; i < s->traces.groups.count; i++)
 		libraries += base_vec_at(&s->traces.groups, struct leak_group, i)->rule != NULL;
 	if ((r = query_fact(q, "leaking", s->traces.found, err)) < 0)
