@@ -48,12 +48,34 @@ struct render_style render_style_of(const struct options *opt, const struct outp
 	};
 }
 
+/* Which objects and references an answer is of, if not of all; texts tell no other facts. */
+static void put_choices(struct answer *answer, struct output *out)
+{
+	bool is_any = false;
+
+	for (size_t i = 0; i < answer_fact_count(answer); i++) {
+		const struct hdb_column *fact = answer_fact_column(answer, i);
+
+		if ((strcmp(fact->name, "only_heap") != 0 && strcmp(fact->name, "strength") != 0) ||
+		    !has_value(answer_fact_value(answer, i)))
+			continue;
+		output_string(out, column_title(fact));
+		output_string(out, ": ");
+		prose_value(out, answer_fact_value(answer, i));
+		output_char(out, '\n');
+		is_any = true;
+	}
+	if (is_any)
+		output_char(out, '\n');
+}
+
 /* The text that a person reads; lines that the terminal has no room for lose packages. */
 static int render_prose(struct answer *answer, const struct render_style *style, struct output *out)
 {
 	int rc;
 
 	output_fit(out, style->width);
+	put_choices(answer, out);
 	rc = prose_of(answer->name)(answer, style, out);
 	output_fit(out, 0);
 	if (rc == HDB_OK && out->was_shortened)
