@@ -116,8 +116,13 @@ static int add_sizes(void *ctx, struct derive_block *block, struct hdb_error *er
 	for (uint32_t i = 0; i < block->objects->count; i++)
 		block->values[i] = derive_units(t->derive, block->objects->shallow[i]);
 	return r < 0 ? r :
-		       graph_subtree_sums_add(&t->sums, &s->sizes, block->objects->first_ix,
-					      s->parent, block->values, block->objects->count, err);
+		       graph_subtree_sums_add(
+			       &t->sums, &s->sizes,
+			       &(struct graph_tree_range){ .first = block->objects->first_ix,
+							   .count = block->objects->count,
+							   .parent = s->parent,
+							   .size = block->values },
+			       err);
 }
 
 static int join_sizes(void *ctx, struct derive_block *block, struct hdb_error *err)

@@ -170,7 +170,7 @@ static int build_dominators(struct derive *derive, struct store_writer *writer,
 		       graph_dominators_kept(derive->work, derive->heap->object_count));
 	r = derive_graph_load(derive, false, &rows, err);
 	if (r == HDB_OK)
-		r = graph_dominators(&rows, derive->heap->root_bits, GRAPH_SEARCH_ANY, derive->work,
+		r = graph_dominators(&rows, derive->heap->root_bits, GRAPH_SEARCH_ANY,
 				     &b.dominators, err);
 	base_work_keep(derive->work, 0);
 	if (r == HDB_OK)

@@ -81,7 +81,7 @@ static int note_big(struct contract_slot *s, uint32_t ix, size_t at, struct hdb_
 /* Calls `show` for the batches of each big list of a block, the last list first. */
 static int each_big(struct contracted *x, struct contract_slot *s,
 		    int (*show)(struct contracted *x, struct contract_slot *s,
-				const struct big_list *big, const uint32_t *targets, size_t count,
+				const struct big_list *big, struct graph_targets batch,
 				struct hdb_error *err),
 		    struct hdb_error *err)
 {
@@ -97,7 +97,7 @@ static int each_big(struct contracted *x, struct contract_slot *s,
 			if (r == HDB_OK)
 				r = store_lists_next(&x->lists, &batch, &count, err);
 			if (r == HDB_OK && count)
-				r = show(x, s, big, batch, count, err);
+				r = show(x, s, big, (struct graph_targets){ batch, count }, err);
 		} while (r == HDB_OK && count);
 	}
 	return r;
@@ -151,11 +151,11 @@ static int see_block(void *ctx, struct derive_block *block, struct hdb_error *er
 }
 
 static int see_batch(struct contracted *x, struct contract_slot *s, const struct big_list *big,
-		     const uint32_t *targets, size_t count, struct hdb_error *err)
+		     struct graph_targets batch, struct hdb_error *err)
 {
 	(void)s;
 	(void)err;
-	graph_contract_see(&x->c, big->ix, targets, count, count);
+	graph_contract_see(&x->c, big->ix, batch.target, batch.count, batch.count);
 	return HDB_OK;
 }
 
@@ -206,11 +206,11 @@ static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *e
 }
 
 static int mark_batch(struct contracted *x, struct contract_slot *s, const struct big_list *big,
-		      const uint32_t *targets, size_t count, struct hdb_error *err)
+		      struct graph_targets batch, struct hdb_error *err)
 {
 	(void)s;
 	(void)err;
-	graph_contract_mark(&x->c, big->ix, targets, count);
+	graph_contract_mark(&x->c, big->ix, batch.target, batch.count);
 	return HDB_OK;
 }
 
@@ -252,18 +252,21 @@ static int take_pushed(void *ctx, struct derive_block *block, struct hdb_error *
 
 /* ---- the fourth pass ---- */
 
-/* Packs the row of a kept object: its class, and its `count` references. */
+/* Packs the row of a kept object: its class, and its references. */
 static int pack_row(struct contracted *x, struct derive_block *block, uint32_t i,
-		    const uint32_t *entry, uint64_t count, struct hdb_error *err)
+		    struct graph_targets references, struct hdb_error *err)
 {
 	struct contract_slot *s = &x->slots[block->slot];
-	const uint32_t ix = block->objects->first_ix + i;
-	const bool is_big = block->values[i] & STORE_LIST_IS_BIG;
-	uint32_t class_ix = class_of(x, block, i);
+	const struct graph_contract_row row = {
+		.v = block->objects->first_ix + i,
+		.class = class_of(x, block, i),
+		.targets = references,
+		.is_open = block->values[i] & STORE_LIST_IS_BIG,
+	};
 	size_t at = 0;
-	int r = graph_contract_pack(&x->c, &s->rows, ix, class_ix, entry, count, is_big, &at, err);
+	int r = graph_contract_pack(&x->c, &s->rows, &row, &at, err);
 
-	return r == HDB_OK && is_big ? note_big(s, ix, at, err) : r;
+	return r == HDB_OK && row.is_open ? note_big(s, row.v, at, err) : r;
 }
 
 static int pack_block(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -282,16 +285,16 @@ static int pack_block(void *ctx, struct derive_block *block, struct hdb_error *e
 		ask_ahead(x, &s->entries, (uint64_t)(entry - (uint32_t *)s->entries.data) + n,
 			  &asked);
 		if (graph_contract_is_kept(&x->c, block->objects->first_ix + i))
-			r = pack_row(x, block, i, entry, n, err);
+			r = pack_row(x, block, i, (struct graph_targets){ entry, n }, err);
 		entry += n;
 	}
 	return r;
 }
 
 static int widen_row(struct contracted *x, struct contract_slot *s, const struct big_list *big,
-		     const uint32_t *targets, size_t count, struct hdb_error *err)
+		     struct graph_targets batch, struct hdb_error *err)
 {
-	return graph_contract_widen(&x->c, &s->rows, big->at, targets, count, err);
+	return graph_contract_widen(&x->c, &s->rows, big->at, batch, err);
 }
 
 static int take_packed(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -557,8 +560,13 @@ static int read_parents(void *ctx, struct derive_block *block, uint32_t *parent,
 {
 	const struct contracted *x = ctx;
 
-	return graph_contract_dominators(&x->c, block->objects->first_ix, block->objects->count,
-					 block->values, parent, err);
+	return graph_contract_dominators(
+		&x->c,
+		&(struct graph_dominator_range){ .first = block->objects->first_ix,
+						 .count = block->objects->count,
+						 .values = block->values,
+						 .dominator = parent },
+		err);
 }
 
 static void release_parents(void *ctx)

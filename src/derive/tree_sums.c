@@ -62,8 +62,13 @@ static int add_block(void *ctx, struct derive_block *block, struct hdb_error *er
 	for (uint32_t i = 0; r == HDB_OK && !t->is_native && i < objects->count; i++)
 		block->values[i] = s->heap_no[i] == t->heap_no ? objects->shallow[i] : 0;
 	return r < 0 ? r :
-		       graph_subtree_sums_add(&t->sums, &s->sizes, objects->first_ix, s->parent,
-					      block->values, objects->count, err);
+		       graph_subtree_sums_add(
+			       &t->sums, &s->sizes,
+			       &(struct graph_tree_range){ .first = objects->first_ix,
+							   .count = objects->count,
+							   .parent = s->parent,
+							   .size = block->values },
+			       err);
 }
 
 static int join_block(void *ctx, struct derive_block *block, struct hdb_error *err)

@@ -29,9 +29,9 @@ static uint32_t *search(struct oracle_graph *g)
 	struct hdb_error err;
 	const uint32_t *node;
 
-	assert_int_equal(graph_dominators(oracle_rows(g, &work), g->roots, GRAPH_SEARCH_LINKS,
-					  &work, &d, &err),
-			 HDB_OK);
+	assert_int_equal(
+		graph_dominators(oracle_rows(g, &work), g->roots, GRAPH_SEARCH_LINKS, &d, &err),
+		HDB_OK);
 	assert_int_equal(graph_dominators_numbers(&d, 0, number, g->node_count, &err), HDB_OK);
 	assert_int_equal(graph_dominators_nodes(&d, &nodes, &err), HDB_OK);
 	node = nodes.data;

@@ -98,8 +98,8 @@ static uint32_t *dominators(struct oracle_graph *g, uint64_t *sizes)
 	uint32_t *idom;
 
 	assert_int_equal(graph_dominators(oracle_rows(g, &work), g->roots,
-					  (enum graph_search)oracle_below(GRAPH_SEARCHES), &work,
-					  &d, &err),
+					  (enum graph_search)oracle_below(GRAPH_SEARCHES), &d,
+					  &err),
 			 HDB_OK);
 	idom = by_node(&d);
 	if (sizes)
@@ -322,9 +322,9 @@ static void cancelled(void **state)
 	oracle_set(g.roots, 0);
 	oracle_build(&g, false);
 	work.progress.cancel = &cancel;
-	assert_int_equal(graph_dominators(oracle_rows(&g, &work), g.roots, GRAPH_SEARCH_ANY, &work,
-					  &d, &err),
-			 HDB_EINTR);
+	assert_int_equal(
+		graph_dominators(oracle_rows(&g, &work), g.roots, GRAPH_SEARCH_ANY, &d, &err),
+		HDB_EINTR);
 	work.progress.cancel = NULL;
 	graph_dominators_release(&d);
 	assert_int_equal(work.memory_used, 0);

@@ -357,7 +357,7 @@ static double steps_of(struct oracle_graph *g, enum way way)
 		assert_int_equal(
 			graph_dominators(oracle_rows(g, &work), g->roots,
 					 way == WAY_ALL ? GRAPH_SEARCH_LINKS : GRAPH_SEARCH_FOLDED,
-					 &work, &d, &err),
+					 &d, &err),
 			HDB_OK);
 		steps = (double)d.step_count / size;
 		graph_dominators_release(&d);

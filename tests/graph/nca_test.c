@@ -117,10 +117,19 @@ static int sum_up(struct graph_subtree_sums *sums, uint32_t n, const uint32_t *p
 	graph_subtree_sums_mark(sums, n / 2, parent + n / 2, n - n / 2);
 	graph_subtree_sums_rank(sums);
 	assert_int_equal(graph_subtree_sums_begin(sums, &err), HDB_OK);
-	assert_int_equal(graph_subtree_sums_add(sums, &sizes[0], n / 3, parent + n / 3,
-						size + n / 3, n - n / 3, &err),
-			 HDB_OK);
-	assert_int_equal(graph_subtree_sums_add(sums, &sizes[1], 0, parent, size, n / 3, &err),
+	assert_int_equal(
+		graph_subtree_sums_add(sums, &sizes[0],
+				       &(struct graph_tree_range){ .first = n / 3,
+								   .count = n - n / 3,
+								   .parent = parent + n / 3,
+								   .size = size + n / 3 },
+				       &err),
+		HDB_OK);
+	assert_int_equal(graph_subtree_sums_add(sums, &sizes[1],
+						&(struct graph_tree_range){ .count = n / 3,
+									    .parent = parent,
+									    .size = size },
+						&err),
 			 HDB_OK);
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(graph_subtree_sums_join(sums, &sizes[i], &err), HDB_OK);
@@ -145,9 +154,9 @@ static void compare(const struct showing *s, struct oracle_graph *g)
 	uint32_t *parent = oracle_alloc(n, sizeof *parent);
 	uint64_t *below = oracle_alloc(n, sizeof *below);
 
-	assert_int_equal(graph_dominators(oracle_rows(g, &work), g->roots, GRAPH_SEARCH_LINKS,
-					  &work, &d, &err),
-			 HDB_OK);
+	assert_int_equal(
+		graph_dominators(oracle_rows(g, &work), g->roots, GRAPH_SEARCH_LINKS, &d, &err),
+		HDB_OK);
 	assert_int_equal(graph_dominators_numbers(&d, 0, number, n, &err), HDB_OK);
 	assert_int_equal(graph_dominators_nodes(&d, &nodes, &err), HDB_OK);
 	assert_int_equal(base_sizes_init(&sizes, (uint64_t)d.count + 1, true, &work, &err), HDB_OK);

@@ -55,9 +55,15 @@ static int visit(struct contracting *x, struct slot *s, uint32_t v, struct hdb_e
 		size_t at = 0;
 		const bool is_open = v % 7 == 0 && s->wide_count < CONTRACT_SHARE;
 
-		rc = graph_contract_pack(&x->c, &s->rows, v, GRAPH_NONE, target + first,
-					 is_open ? (end - first) / 2 : end - first, is_open, &at,
-					 err);
+		rc = graph_contract_pack(
+			&x->c, &s->rows,
+			&(struct graph_contract_row){
+				.v = v,
+				.class = GRAPH_NONE,
+				.targets = { target + first,
+					     is_open ? (end - first) / 2 : end - first },
+				.is_open = is_open },
+			&at, err);
 		if (is_open) {
 			s->at[s->wide_count] = at;
 			s->wide[s->wide_count++] = v;
@@ -94,8 +100,10 @@ static int take_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error
 			       end = x->g->first[GRAPH_REFERENCES][v + 1];
 
 		for (uint64_t e = first + (end - first) / 2; e < end && rc == HDB_OK; e++)
-			rc = graph_contract_widen(&x->c, &s->rows, s->at[s->wide_count],
-						  &x->g->target[GRAPH_REFERENCES][e], 1, err);
+			rc = graph_contract_widen(
+				&x->c, &s->rows, s->at[s->wide_count],
+				(struct graph_targets){ &x->g->target[GRAPH_REFERENCES][e], 1 },
+				err);
 	}
 	if (rc == HDB_OK && x->pass == 2)
 		rc = graph_contract_join(&x->c, &s->pushes, err);
@@ -151,8 +159,14 @@ static uint32_t *contracted_range(const struct contracting *x, uint32_t first, u
 	uint32_t *dominator = oracle_alloc((uint64_t)count + 1, sizeof *dominator);
 	struct hdb_error err;
 
-	assert_int_equal(graph_contract_dominators(&x->c, first, count, values, dominator, &err),
-			 HDB_OK);
+	assert_int_equal(
+		graph_contract_dominators(&x->c,
+					  &(struct graph_dominator_range){ .first = first,
+									   .count = count,
+									   .values = values,
+									   .dominator = dominator },
+					  &err),
+		HDB_OK);
 	free(values);
 	return dominator;
 }

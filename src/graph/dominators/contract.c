@@ -656,7 +656,7 @@ int graph_contract_solve(struct graph_contract *c, enum graph_settling settling,
 	    (settling == GRAPH_SETTLE_FAR && graph_is_far(c->rows)))
 		rc = graph_settle(c->rows, c->roots, c->single, how, &settled, err);
 	else
-		rc = graph_dominators(c->rows, c->roots, how, c->work, &d, err);
+		rc = graph_dominators(c->rows, c->roots, how, &d, err);
 	c->step_count += settled.step_count + d.step_count;
 	graph_rows_release(c->rows);
 	if (rc == HDB_OK)
@@ -719,9 +719,12 @@ static bool is_lost(const struct graph_contract *c, uint32_t up)
 	return c->lost[place / 64] >> (place % 64) & 1;
 }
 
-int graph_contract_dominators(const struct graph_contract *c, uint32_t first, uint32_t count,
-			      uint64_t *values, uint32_t *dominator, struct hdb_error *err)
+int graph_contract_dominators(const struct graph_contract *c,
+			      const struct graph_dominator_range *range, struct hdb_error *err)
 {
+	const uint32_t first = range->first, count = range->count;
+	uint64_t *values = range->values;
+	uint32_t *dominator = range->dominator;
 	uint32_t place = base_ranks_before(&c->kept, first);
 	const int rc = base_runs_range(&c->ups, first, values, count, err);
 

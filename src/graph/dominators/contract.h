@@ -210,13 +210,21 @@ int graph_contract_start_rows(struct graph_contract *c, struct graph_rows *rows,
  */
 void graph_contract_rows_empty(struct graph_contract_rows *rows);
 void graph_contract_rows_release(struct graph_contract_rows *rows);
-int graph_contract_pack(const struct graph_contract *c, struct graph_contract_rows *out, uint32_t v,
-			uint32_t class, const uint32_t *targets, uint64_t count, bool is_open,
-			size_t *at, struct hdb_error *err);
+struct graph_targets {
+	const uint32_t *target; /* lent */
+	uint64_t count;
+};
+struct graph_contract_row {
+	uint32_t v, class;
+	struct graph_targets targets;
+	bool is_open;
+};
+int graph_contract_pack(const struct graph_contract *c, struct graph_contract_rows *out,
+			const struct graph_contract_row *row, size_t *at, struct hdb_error *err);
 
 /* More targets of an open row; of the last open row first. */
 int graph_contract_widen(const struct graph_contract *c, struct graph_contract_rows *rows,
-			 size_t at, const uint32_t *targets, uint64_t count, struct hdb_error *err);
+			 size_t at, struct graph_targets more, struct hdb_error *err);
 
 /* Puts rows, one at a time, in order. */
 int graph_contract_put(struct graph_contract *c, const struct graph_contract_rows *rows,
@@ -247,7 +255,12 @@ void graph_contract_harden(struct graph_contract *c);
  * root, the node itself if no root reaches it. `first` is a multiple of GRAPH_NUMBERS_STEP, and
  * `values` has room for `count` numbers, rounded up to such a multiple. On any thread.
  */
-int graph_contract_dominators(const struct graph_contract *c, uint32_t first, uint32_t count,
-			      uint64_t *values, uint32_t *dominator, struct hdb_error *err);
+struct graph_dominator_range {
+	uint32_t first, count;
+	uint64_t *values;    /* to use at will */
+	uint32_t *dominator; /* filled */
+};
+int graph_contract_dominators(const struct graph_contract *c,
+			      const struct graph_dominator_range *range, struct hdb_error *err);
 
 #endif

@@ -35,10 +35,11 @@ static uint32_t add_places(const struct graph_contract *c, uint32_t v, const uin
 	return n;
 }
 
-int graph_contract_pack(const struct graph_contract *c, struct graph_contract_rows *out, uint32_t v,
-			uint32_t class, const uint32_t *targets, uint64_t count, bool is_open,
-			size_t *at, struct hdb_error *err)
+int graph_contract_pack(const struct graph_contract *c, struct graph_contract_rows *out,
+			const struct graph_contract_row *row, size_t *at, struct hdb_error *err)
 {
+	const uint32_t v = row->v;
+	const uint64_t count = row->targets.count;
 	const uint32_t place = base_ranks_before(&c->kept, v);
 	uint8_t length = GRAPH_ROW_LONG;
 	uint32_t *room, n;
@@ -49,9 +50,9 @@ int graph_contract_pack(const struct graph_contract *c, struct graph_contract_ro
 	if ((rc = base_vec_reserve(&out->bytes, GRAPH_ROW_MAX + 8, 1, err)) < 0)
 		return rc;
 	room = base_vec_at(&out->longs, uint32_t, out->longs.count);
-	n = class == GRAPH_NONE ? 0 : add_places(c, v, &class, 1, room + 1);
-	n += add_places(c, v, targets, count, room + 1 + n);
-	if (!is_open) {
+	n = row->class == GRAPH_NONE ? 0 : add_places(c, v, &row->class, 1, room + 1);
+	n += add_places(c, v, row->targets.target, count, room + 1 + n);
+	if (!row->is_open) {
 		length = (uint8_t)graph_rows_pack(
 			c->rows, place, room + 1, n,
 			base_vec_at(&out->bytes, uint8_t, out->bytes.count));
@@ -67,8 +68,9 @@ int graph_contract_pack(const struct graph_contract *c, struct graph_contract_ro
 }
 
 int graph_contract_widen(const struct graph_contract *c, struct graph_contract_rows *rows,
-			 size_t at, const uint32_t *targets, uint64_t count, struct hdb_error *err)
+			 size_t at, struct graph_targets more, struct hdb_error *err)
 {
+	const uint64_t count = more.count;
 	const int rc = base_vec_reserve(&rows->longs, count, sizeof(uint32_t), err);
 	uint32_t *row = base_vec_at(&rows->longs, uint32_t, at), *end;
 	size_t after;
@@ -80,7 +82,7 @@ int graph_contract_widen(const struct graph_contract *c, struct graph_contract_r
 	memmove(end + count, end, after * sizeof *end);
 	{
 		/* The row's own node is among the targets at most as a loop, which does no harm. */
-		const uint32_t n = add_places(c, GRAPH_NONE, targets, count, end);
+		const uint32_t n = add_places(c, GRAPH_NONE, more.target, count, end);
 
 		memmove(end + n, end + count, after * sizeof *end);
 		row[0] += n;

@@ -310,8 +310,9 @@ out:
 }
 
 int graph_dominators(struct graph_rows *rows, const uint64_t *root_bits, enum graph_search how,
-		     struct base_work *work, struct graph_dominators *out, struct hdb_error *err)
+		     struct graph_dominators *out, struct hdb_error *err)
 {
+	struct base_work *work = rows->work;
 	struct dom_build b = { .work = work, .rows = rows, .node_count = rows->node_count };
 	int rc = HDB_ELIMIT;
 

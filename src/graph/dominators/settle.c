@@ -560,7 +560,7 @@ static int search_rest(struct settling *s, enum graph_search how, struct hdb_err
 	base_vec_release(&targets);
 	if (rc != HDB_OK)
 		goto out;
-	rc = graph_dominators(&s->rest_rows, s->rest_roots, how, s->work, &d, err);
+	rc = graph_dominators(&s->rest_rows, s->rest_roots, how, &d, err);
 	if (rc != HDB_OK)
 		goto out;
 	rc = take_rest(s, &d, err);

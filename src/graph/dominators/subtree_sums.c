@@ -91,18 +91,17 @@ static inline void add_alone(struct graph_subtree_sum *sum, uint64_t size, uint3
 	atomic_store_explicit(&sum->waiting, waiting_of(sum) + inner_count, memory_order_relaxed);
 }
 
-/*
- * Of a batch that starts at node `first`: what add does once the bits are in the caches. There is
- * room.
- */
-static void add_batch(struct graph_subtree_sums *s, struct base_vec *sizes, uint32_t first,
-		      const uint32_t *rank, const uint64_t *size, uint32_t count)
+/* What add does once the bits are in the caches; ranks of the parents. There is room. */
+static void add_batch(struct graph_subtree_sums *s, struct base_vec *sizes,
+		      const struct graph_tree_range *nodes, const uint32_t *rank)
 {
+	const uint32_t first = nodes->first;
+	const uint64_t *size = nodes->size;
 	struct graph_tree_size *start = base_vec_at(sizes, struct graph_tree_size, sizes->count);
 	struct graph_tree_size *next = start;
 	uint32_t own = base_ranks_before(&s->inner, first);
 
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < nodes->count; i++) {
 		const bool is_inner = base_ranks_has(&s->inner, first + i);
 
 		if (is_inner)
@@ -135,10 +134,10 @@ static void add_now(struct graph_subtree_sums *s, struct base_vec *sizes)
 	sizes->count = 0;
 }
 
-int graph_subtree_sums_add(struct graph_subtree_sums *sums, struct base_vec *sizes, uint32_t first,
-			   const uint32_t *parent, const uint64_t *size, uint32_t count,
-			   struct hdb_error *err)
+int graph_subtree_sums_add(struct graph_subtree_sums *sums, struct base_vec *sizes,
+			   const struct graph_tree_range *nodes, struct hdb_error *err)
 {
+	const uint32_t count = nodes->count;
 	/* One more: what is written there does not always count. */
 	const int rc =
 		base_vec_reserve(sizes, (size_t)count + 1, sizeof(struct graph_tree_size), err);
@@ -150,16 +149,20 @@ int graph_subtree_sums_add(struct graph_subtree_sums *sums, struct base_vec *siz
 		const uint32_t n = count - start < BATCH_NODES ? count - start : BATCH_NODES;
 
 		for (uint32_t i = 0; i < n; i++) {
-			const uint32_t p = parent[start + i];
+			const uint32_t p = nodes->parent[start + i];
 
-			rank[i] = p == first + start + i ? GRAPH_NONE : p;
+			rank[i] = p == nodes->first + start + i ? GRAPH_NONE : p;
 			if (rank[i] != GRAPH_NONE)
 				base_ranks_prefetch(&sums->inner, p);
 		}
 		for (uint32_t i = 0; i < n; i++)
 			if (rank[i] != GRAPH_NONE)
 				rank[i] = base_ranks_before(&sums->inner, rank[i]);
-		add_batch(sums, sizes, first + start, rank, size + start, n);
+		add_batch(sums, sizes,
+			  &(struct graph_tree_range){ .first = nodes->first + start,
+						      .count = n,
+						      .size = nodes->size + start },
+			  rank);
 		if (!sums->sum_big.is_file)
 			add_now(sums, sizes);
 	}

@@ -51,6 +51,13 @@ void graph_subtree_sums_mark(struct graph_subtree_sums *sums, uint32_t first,
 void graph_subtree_sums_rank(struct graph_subtree_sums *sums);
 int graph_subtree_sums_begin(struct graph_subtree_sums *sums, struct hdb_error *err);
 
+/* Neighbouring nodes: from `first` on, their parents, and sizes. */
+struct graph_tree_range {
+	uint32_t first, count;
+	const uint32_t *parent;
+	const uint64_t *size;
+};
+
 /*
  * The same parents, and sizes; every node once. On any thread, with a vec that no other uses
  * (zero-initialise; struct graph_tree_size), which graph_subtree_sums_join empties, one thread at a
@@ -61,9 +68,8 @@ struct graph_tree_size {
 	uint32_t inner_count; /* of those that it is of: inner nodes */
 	uint64_t size;        /* of neighbours with the same parent */
 };
-int graph_subtree_sums_add(struct graph_subtree_sums *sums, struct base_vec *sizes, uint32_t first,
-			   const uint32_t *parent, const uint64_t *size, uint32_t count,
-			   struct hdb_error *err);
+int graph_subtree_sums_add(struct graph_subtree_sums *sums, struct base_vec *sizes,
+			   const struct graph_tree_range *nodes, struct hdb_error *err);
 int graph_subtree_sums_join(struct graph_subtree_sums *sums, struct base_vec *sizes,
 			    struct hdb_error *err);
 

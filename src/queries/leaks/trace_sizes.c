@@ -401,8 +401,7 @@ int trace_search_sizes(struct trace_search *s, const uint32_t *wanted, size_t co
 		goto out;
 	if ((r = make_part(&part, err)) != HDB_OK)
 		goto out;
-	r = graph_dominators(&part.rows, part.roots, GRAPH_SEARCH_ANY, session->work,
-			     &s->dominators, err);
+	r = graph_dominators(&part.rows, part.roots, GRAPH_SEARCH_ANY, &s->dominators, err);
 	if (r != HDB_OK)
 		goto out;
 	r = derive_native_sizes(session->derive, DERIVE_NATIVE_REGISTERED, &native, err);
