@@ -63,9 +63,18 @@ struct far {
 
 /* ---- whether this is the way ---- */
 
-static int sample_block(struct far *far, uint32_t block_no, uint64_t *lengths,
-			struct base_vec *entries, uint64_t *far_count, struct hdb_error *err)
+/* What is sampled, block by block. */
+struct sample {
+	uint64_t *lengths; /* STORE_BLOCK_OBJECTS */
+	struct base_vec entries;
+	uint64_t far_count, edge_count;
+};
+
+static int sample_block(const struct far *far, uint32_t block_no, struct sample *sample,
+			struct hdb_error *err)
 {
+	struct base_vec *entries = &sample->entries;
+	uint64_t *lengths = sample->lengths;
 	const struct store_lists_of of = heap_references_of(far->derive->heap);
 	struct store_lists_out lists = { .lengths = lengths, .target = entries };
 	const uint32_t *entry;
@@ -81,9 +90,10 @@ static int sample_block(struct far *far, uint32_t block_no, uint64_t *lengths,
 		const uint64_t n = lengths[i] & STORE_LIST_IS_BIG ? 0 : lengths[i];
 
 		for (uint64_t e = 0; e < n; e++)
-			*far_count += entry[e] - ix + GRAPH_FAR > 2 * GRAPH_FAR;
+			sample->far_count += entry[e] - ix + GRAPH_FAR > 2 * GRAPH_FAR;
 		entry += n;
 	}
+	sample->edge_count += entries->count;
 	return r;
 }
 
@@ -98,22 +108,20 @@ static int is_far(struct far *far, struct hdb_error *err)
 	const uint32_t step = blocks / SAMPLE_BLOCKS + 1;
 	const bool is_short = graph_contract_bytes(n) > base_work_room(far->derive->work);
 	const uint64_t part = is_short ? 2 : FAR_PART;
-	struct base_vec entries = { 0 };
-	uint64_t *lengths, far_count = 0, edge_count = 0;
+	struct sample sample = { 0 };
 	int r = HDB_OK;
 
 	if (n < SAMPLE_OBJECTS_MIN || n > GRAPH_NCA_NODES_MAX)
 		return HDB_NOTFOUND;
-	lengths = malloc(STORE_BLOCK_OBJECTS * sizeof(*lengths));
-	if (!lengths)
-		return hdb_fail_memory(err, "references", STORE_BLOCK_OBJECTS * sizeof(*lengths));
-	for (uint32_t b = 0; b < blocks && r == HDB_OK; b += step) {
-		r = sample_block(far, b, lengths, &entries, &far_count, err);
-		edge_count += entries.count;
-	}
-	base_vec_release(&entries);
-	free(lengths);
-	if (r == HDB_OK && far_count <= edge_count - edge_count / part)
+	sample.lengths = malloc(STORE_BLOCK_OBJECTS * sizeof(*sample.lengths));
+	if (!sample.lengths)
+		return hdb_fail_memory(err, "references",
+				       STORE_BLOCK_OBJECTS * sizeof(*sample.lengths));
+	for (uint32_t b = 0; b < blocks && r == HDB_OK; b += step)
+		r = sample_block(far, b, &sample, err);
+	base_vec_release(&sample.entries);
+	free(sample.lengths);
+	if (r == HDB_OK && sample.far_count <= sample.edge_count - sample.edge_count / part)
 		r = HDB_NOTFOUND;
 	return r;
 }

@@ -78,12 +78,17 @@ static int add_special(struct load_slot *s, uint32_t i, const uint32_t *edges, u
 	return base_vec_push(&s->specials, &special, sizeof(special), err);
 }
 
+struct row_edges {
+	const uint32_t *at;
+	uint64_t count;
+};
+
 /*
- * Packs the row of object i: its class and its `count` references, but for roots. What is big,
- * long, or may have weak references that shall not count is special.
+ * Packs the row of object i: its class and its references, but for roots. What is big, long, or may
+ * have weak references that shall not count is special.
  */
 static int pack_row(struct load *l, struct derive_block *block, uint32_t i,
-		    const uint32_t *references, uint64_t count, struct hdb_error *err)
+		    struct row_edges references, struct hdb_error *err)
 {
 	const struct heap *heap = l->derive->heap;
 	const uint32_t ix = block->objects->first_ix + i;
@@ -95,9 +100,9 @@ static int pack_row(struct load *l, struct derive_block *block, uint32_t i,
 
 	if (!heap_is_root(heap, class->ix))
 		edges[n++] = class->ix;
-	for (uint64_t e = 0; e < count; e++)
-		if (!heap_is_root(heap, references[e]))
-			edges[n++] = references[e];
+	for (uint64_t e = 0; e < references.count; e++)
+		if (!heap_is_root(heap, references.at[e]))
+			edges[n++] = references.at[e];
 	if (!(block->values[i] & STORE_LIST_IS_BIG) && !has_filter(l, block->objects, i)) {
 		uint8_t *out = base_vec_at(bytes, uint8_t, bytes->count);
 		const unsigned length = graph_rows_pack(l->rows, ix, edges, n, out);
@@ -135,7 +140,7 @@ static int pack_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	for (uint32_t i = 0; r == HDB_OK && i < block->objects->count; i++) {
 		const uint64_t n = block->values[i] & STORE_LIST_IS_BIG ? 0 : block->values[i];
 
-		r = pack_row(l, block, i, entries, n, err);
+		r = pack_row(l, block, i, (struct row_edges){ entries, n }, err);
 		entries += n;
 	}
 	/* What is left out is told by the fields of each, which the calling thread looks at. */
@@ -212,11 +217,18 @@ static int append_big(struct load *l, uint32_t ix, struct graph_long_row *row,
 	return r;
 }
 
+/* The edges of a special row, and where it is packed to. */
+struct special_row {
+	const uint32_t *edges;
+	uint8_t *length, *out;
+};
+
 /* Packs a row that the threads left alone into `out`. */
 static int finish_special(struct load *l, const struct derive_block *block,
-			  const struct special *special, const uint32_t *edges, uint8_t *length,
-			  uint8_t *out, struct hdb_error *err)
+			  const struct special *special, const struct special_row *to,
+			  struct hdb_error *err)
 {
+	const uint32_t *edges = to->edges;
 	const uint32_t ix = block->objects->first_ix + special->i;
 	const bool is_big = block->values[special->i] & STORE_LIST_IS_BIG;
 	struct graph_long_row row = { 0, 0 };
@@ -226,8 +238,8 @@ static int finish_special(struct load *l, const struct derive_block *block,
 
 	if (has_filter(l, block->objects, special->i))
 		r = keep_strong(l, ix, &edges, &count, err);
-	packed = graph_rows_pack(l->rows, ix, edges, count, out);
-	*length = (uint8_t)packed;
+	packed = graph_rows_pack(l->rows, ix, edges, count, to->out);
+	*to->length = (uint8_t)packed;
 	if (r < 0 || (!is_big && packed != GRAPH_ROW_LONG))
 		return r;
 	if ((r = append(l, &row, edges, count, err)) != HDB_OK)
@@ -235,8 +247,8 @@ static int finish_special(struct load *l, const struct derive_block *block,
 	if (is_big)
 		r = append_big(l, ix, &row, err);
 out:
-	memcpy(out, &row, sizeof(row));
-	*length = GRAPH_ROW_LONG | sizeof(row);
+	memcpy(to->out, &row, sizeof(row));
+	*to->length = GRAPH_ROW_LONG | sizeof(row);
 	return r;
 }
 
@@ -266,8 +278,11 @@ static int take_block(void *ctx, struct derive_block *block, struct hdb_error *e
 				memcpy(group + at, bytes, length);
 				bytes += length;
 				if (special < end && special->i == k) {
-					r = finish_special(l, block, special, edges, &s->length[k],
-							   group + at, err);
+					r = finish_special(l, block, special,
+							   &(struct special_row){ edges,
+										  &s->length[k],
+										  group + at },
+							   err);
 					edges += special->count;
 					special++;
 				}

@@ -49,15 +49,23 @@ static int check_parent(struct derive *derive, struct store_column *column, uint
 	return store_damaged(derive->heap->store, column->table, ix, "parent out of range", err);
 }
 
+/* Where a block is read to. */
+struct tree_room {
+	uint64_t *values; /* STORE_BLOCK_OBJECTS, to use at will */
+	uint32_t *parent;
+};
+
 static int read_block(struct derive *derive, struct store_column *column, uint32_t block_no,
-		      uint64_t *values, uint32_t *parent, uint32_t *count, struct hdb_error *err)
+		      struct tree_room room, struct hdb_error *err)
 {
 	const uint32_t first = block_no * STORE_BLOCK_OBJECTS;
-	int r = store_column_block(column, first, values, count, err);
+	uint64_t *values = room.values;
+	uint32_t *parent = room.parent, count = 0;
+	int r = store_column_block(column, first, values, &count, err);
 
 	if (r != HDB_OK)
 		return r;
-	for (uint32_t i = 0; i < *count; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		parent[i] = derive_tree_parent(values[i], first + i);
 		if ((r = check_parent(derive, column, first + i, parent[i], err)) != HDB_OK)
 			return r;
@@ -109,12 +117,11 @@ static int tree_block(struct derive *derive, struct store_column *column, uint32
 		      uint32_t *parent, struct hdb_error *err)
 {
 	uint64_t *values = malloc(STORE_BLOCK_OBJECTS * sizeof(*values));
-	uint32_t count;
 	int r = values ? need_column(derive, column, err) :
 			 hdb_fail_memory(err, "a table's block", STORE_BLOCK_OBJECTS * 8);
 
 	if (r == HDB_OK)
-		r = read_block(derive, column, block_no, values, parent, &count, err);
+		r = read_block(derive, column, block_no, (struct tree_room){ values, parent }, err);
 	free(values);
 	return r;
 }
@@ -217,10 +224,8 @@ int derive_tree_prepare(struct derive *derive, struct hdb_error *err)
 int derive_tree_dominators(struct derive *derive, struct derive_block *block, uint32_t *dominator,
 			   struct hdb_error *err)
 {
-	uint32_t count;
-
-	return read_block(derive, &derive->dominators, block->block_no, block->values, dominator,
-			  &count, err);
+	return read_block(derive, &derive->dominators, block->block_no,
+			  (struct tree_room){ block->values, dominator }, err);
 }
 
 int derive_tree_read(struct derive *derive, struct derive_block *block,
@@ -228,8 +233,8 @@ int derive_tree_read(struct derive *derive, struct derive_block *block,
 {
 	const uint32_t first_ix = block->objects->first_ix;
 	uint32_t count;
-	int r = read_block(derive, &derive->dominators, block->block_no, block->values,
-			   out->dominator, &count, err);
+	int r = read_block(derive, &derive->dominators, block->block_no,
+			   (struct tree_room){ block->values, out->dominator }, err);
 
 	if (r != HDB_OK)
 		return r;

@@ -247,7 +247,9 @@ static void check_totals(struct opened *o)
 			derive_dominator_block(&o->derive, b,
 					       p.dominator + (size_t)b * STORE_BLOCK_OBJECTS, &err),
 			HDB_OK);
-	assert_int_equal(graph_children(p.dominator, n, NULL, &o->work, &p.children, &err), HDB_OK);
+	assert_int_equal(graph_children((struct graph_tree){ p.dominator, n, NULL }, &o->work,
+					&p.children, &err),
+			 HDB_OK);
 	for (unsigned kind = 0; kind < 4; kind++)
 		check_kind(&p, (enum derive_group)kind);
 	graph_children_release(&o->work, &p.children);
@@ -315,9 +317,18 @@ enum { OBJECT = 0x1000, CLASS = 0x1100, NODE = 0x1200, SUB = 0x1300, ARRAY = 0x1
  */
 enum { LEAVES = 140000, CHAIN = 50, CHAIN_LEAVES = 40 };
 
-static void put_array(struct hw *w, uint64_t id, uint64_t first, uint32_t count, uint64_t next,
+struct leaves {
+	uint64_t first; /* its ID; the others follow */
+	uint32_t count;
+};
+
+/* An array of leaves, and of the next array; `elements` has room for all. */
+static void put_array(struct hw *w, uint64_t id, struct leaves leaves, uint64_t next,
 		      uint64_t *elements)
 {
+	const uint64_t first = leaves.first;
+	const uint32_t count = leaves.count;
+
 	for (uint32_t i = 0; i < count; i++)
 		elements[i] = first + i * 16;
 	elements[count] = next;
@@ -369,7 +380,7 @@ static void test_many_leaves(void **state)
 		const uint32_t count = i == CHAIN / 2 ? LEAVES : CHAIN_LEAVES;
 
 		next = i == CHAIN ? 0 : id + step;
-		put_array(&w, id, leaves, count, next, elements);
+		put_array(&w, id, (struct leaves){ leaves, count }, next, elements);
 		leaves += count * 16ull;
 	}
 	hw_end(&w);

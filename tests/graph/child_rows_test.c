@@ -100,7 +100,9 @@ static void check(unsigned top, uint64_t memory_bytes, uint64_t range_limit, uin
 	work.scratch_dir = work.tmp_dir;
 	assert_int_equal(base_sizes_init(&sizes, NODES, false, &work, &err), HDB_OK);
 	make_forest(idom, &sizes, top, &seed);
-	assert_int_equal(graph_children(idom, NODES, &sizes, &work, &children, &err), HDB_OK);
+	assert_int_equal(
+		graph_children((struct graph_tree){ idom, NODES, &sizes }, &work, &children, &err),
+		HDB_OK);
 	assert_int_equal(graph_child_rows_init(&rows, NODES, &work, &err), HDB_OK);
 	rows.range_limit = range_limit;
 	rows.run_limit = run_limit;

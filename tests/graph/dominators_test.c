@@ -137,7 +137,7 @@ static int sorted_by(const uint32_t *idom, uint32_t n, const uint64_t *by_node,
 			break;
 		base_sizes_release(&sizes);
 	}
-	rc = graph_children(idom, n, &sizes, &work, out, err);
+	rc = graph_children((struct graph_tree){ idom, n, &sizes }, &work, out, err);
 	base_sizes_release(&sizes);
 	return rc;
 }
@@ -342,7 +342,8 @@ static void no_nodes(void **state)
 	oracle_build(&g, false);
 	free(dominators(&g, NULL));
 	oracle_free(&g);
-	assert_int_equal(graph_children(NULL, 0, NULL, &work, &c, &err), HDB_OK);
+	assert_int_equal(graph_children((struct graph_tree){ NULL, 0, NULL }, &work, &c, &err),
+			 HDB_OK);
 	assert_int_equal(c.first[1], 0);
 	graph_children_release(&work, &c);
 }
@@ -542,7 +543,8 @@ static void number_tree(const uint32_t *idom, uint32_t n, uint32_t *in, uint32_t
 	uint32_t v, time = 0;
 	bool enter;
 
-	assert_int_equal(graph_children(idom, n, NULL, &work, &c, &err), HDB_OK);
+	assert_int_equal(graph_children((struct graph_tree){ idom, n, NULL }, &work, &c, &err),
+			 HDB_OK);
 	assert_int_equal(graph_walk_init(&walk, &c, n, &work, &err), HDB_OK);
 	while (graph_walk_next(&walk, &v, &enter, &err) == HDB_OK)
 		*(enter ? &in[v] : &out[v]) = ++time;

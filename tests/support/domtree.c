@@ -53,9 +53,12 @@ static int count_rows(const uint32_t *idom, uint32_t node_count, uint32_t *first
 	return HDB_OK;
 }
 
-static int fill_rows(const uint32_t *idom, uint32_t node_count, uint32_t *first, uint32_t *child,
-		     struct base_work *work, struct hdb_error *err)
+static int fill_rows(const uint32_t *idom, const struct graph_children *out, struct base_work *work,
+		     struct hdb_error *err)
 {
+	const uint32_t node_count = out->node_count;
+	uint32_t *first = out->first_big.data, *child = out->child_big.data;
+
 	for (uint32_t v = 0; v < node_count; v++) {
 		const uint32_t p = idom[v];
 		if (node_count - v > 2 * AHEAD) {
@@ -101,11 +104,12 @@ static void sort_row(uint32_t *row, uint32_t count, const struct base_sizes *ret
 		row[i] = keys[i].node;
 }
 
-static int sort_rows(uint32_t node_count, const uint32_t *first, uint32_t *child,
-		     const struct base_sizes *retained, struct base_work *work,
-		     struct hdb_error *err)
+static int sort_rows(const struct graph_children *out, const struct base_sizes *retained,
+		     struct base_work *work, struct hdb_error *err)
 {
-	const uint32_t row_count = node_count + 1;
+	const uint32_t row_count = out->node_count + 1;
+	const uint32_t *first = out->first;
+	uint32_t *child = out->child_big.data;
 	struct base_big big = { 0 };
 	uint32_t longest = 0;
 	int rc = HDB_OK;
@@ -131,10 +135,11 @@ static int sort_rows(uint32_t node_count, const uint32_t *first, uint32_t *child
 	return rc;
 }
 
-int graph_children(const uint32_t *idom, uint32_t node_count, const struct base_sizes *retained,
-		   struct base_work *work, struct graph_children *out, struct hdb_error *err)
+int graph_children(struct graph_tree tree, struct base_work *work, struct graph_children *out,
+		   struct hdb_error *err)
 {
-	uint32_t *first, *child;
+	const uint32_t *idom = tree.idom, node_count = tree.node_count;
+	uint32_t *first;
 	int rc;
 
 	*out = (struct graph_children){ .node_count = node_count };
@@ -152,15 +157,15 @@ int graph_children(const uint32_t *idom, uint32_t node_count, const struct base_
 		return rc;
 	/* One entry more than there are, since prefetching computes its address. */
 	rc = base_big_alloc(work, &out->child_big,
-			    ((uint64_t)first[(size_t)node_count + 2] + 1) * sizeof *child,
+			    ((uint64_t)first[(size_t)node_count + 2] + 1) * sizeof *out->child,
 			    "dominated objects", err);
 	if (rc < 0)
 		return rc;
-	out->child = child = out->child_big.data;
-	rc = fill_rows(idom, node_count, first, child, work, err);
-	if (rc == HDB_OK && retained) {
+	out->child = out->child_big.data;
+	rc = fill_rows(idom, out, work, err);
+	if (rc == HDB_OK && tree.retained) {
 		base_stage(work, "sorting dominated objects", node_count, "objects");
-		rc = sort_rows(node_count, first, child, retained, work, err);
+		rc = sort_rows(out, tree.retained, work, err);
 	}
 	return rc;
 }

@@ -24,13 +24,20 @@ struct graph_children {
 	struct base_big first_big, child_big;
 };
 
+/* A tree, lent; `retained` may be NULL. */
+struct graph_tree {
+	const uint32_t *idom;
+	uint32_t node_count;
+	const struct base_sizes *retained;
+};
+
 /*
  * Fills *out, each row sorted by `retained` descending, then by node ascending; `retained` NULL
  * sorts by node alone. Release *out in any case. Memory: 4 bytes a node, 4 a child, and 32 for
  * each entry of the longest row while it is sorted.
  */
-int graph_children(const uint32_t *idom, uint32_t node_count, const struct base_sizes *retained,
-		   struct base_work *work, struct graph_children *out, struct hdb_error *err);
+int graph_children(struct graph_tree tree, struct base_work *work, struct graph_children *out,
+		   struct hdb_error *err);
 void graph_children_release(struct base_work *work, struct graph_children *children);
 
 /* A step of the walk: each node is entered before its children and left after them. */

@@ -654,7 +654,8 @@ int graph_contract_solve(struct graph_contract *c, enum graph_settling settling,
 	base_big_free(c->work, &c->node_big);
 	if (settling == GRAPH_SETTLE_ALWAYS ||
 	    (settling == GRAPH_SETTLE_FAR && graph_is_far(c->rows)))
-		rc = graph_settle(c->rows, c->roots, c->single, how, &settled, err);
+		rc = graph_settle(&(struct graph_settle_in){ c->rows, c->roots, c->single }, how,
+				  &settled, err);
 	else
 		rc = graph_dominators(c->rows, c->roots, how, &d, err);
 	c->step_count += settled.step_count + d.step_count;

@@ -461,10 +461,16 @@ static int add_rest(struct settling *s, struct base_vec *targets, const uint32_t
 	return rc;
 }
 
-/* The row of a node of the rest; `bytes` has room. */
-static int pack_rest(struct settling *s, uint32_t v, uint32_t place, struct base_vec *targets,
-		     uint8_t *bytes, uint8_t *length, struct hdb_error *err)
+/* The row of a node of the rest; `bytes` has room, `length` is set. */
+struct rest_row {
+	uint32_t v, place;
+	uint8_t *bytes, *length;
+};
+
+static int pack_rest(struct settling *s, const struct rest_row *rest, struct base_vec *targets,
+		     struct hdb_error *err)
 {
+	const uint32_t v = rest->v;
 	uint32_t target[GRAPH_ROW_MAX];
 	struct graph_long_row row, out = { 0, 0 };
 	unsigned count = graph_rows_get(s->rows, v, target, &row), packed;
@@ -479,13 +485,14 @@ static int pack_rest(struct settling *s, uint32_t v, uint32_t place, struct base
 	}
 	if (rc < 0)
 		return rc;
-	packed = graph_rows_pack(&s->rest_rows, place, targets->data, targets->count, bytes);
-	*length = (uint8_t)packed;
+	packed = graph_rows_pack(&s->rest_rows, rest->place, targets->data, targets->count,
+				 rest->bytes);
+	*rest->length = (uint8_t)packed;
 	if (packed != GRAPH_ROW_LONG)
 		return HDB_OK;
 	rc = graph_rows_add_long(&s->rest_rows, &out, targets->data, targets->count, err);
-	memcpy(bytes, &out, sizeof(out));
-	*length = GRAPH_ROW_LONG | sizeof(out);
+	memcpy(rest->bytes, &out, sizeof(out));
+	*rest->length = GRAPH_ROW_LONG | sizeof(out);
 	return rc;
 }
 
@@ -506,7 +513,8 @@ static int make_rest_rows(struct settling *s, struct base_vec *targets, struct h
 			continue;
 		if (is_known(s, v))
 			s->rest_roots[place / 64] |= (uint64_t)1 << (place % 64);
-		rc = pack_rest(s, v, place, targets, bytes + used, &length[k], err);
+		rc = pack_rest(s, &(struct rest_row){ v, place, bytes + used, &length[k] }, targets,
+			       err);
 		used += length[k] & GRAPH_ROW_MAX;
 		if (++place % GRAPH_GROUP && place < s->rest.count)
 			continue;
@@ -604,13 +612,16 @@ static int make_room(struct settling *s, struct hdb_error *err)
 	return rc;
 }
 
-int graph_settle(const struct graph_rows *rows, const uint64_t *root_bits, const uint64_t *single,
-		 enum graph_search how, struct graph_settled *out, struct hdb_error *err)
+int graph_settle(const struct graph_settle_in *in, enum graph_search how, struct graph_settled *out,
+		 struct hdb_error *err)
 {
+	const struct graph_rows *rows = in->rows;
 	struct base_work *work = rows->work;
-	struct settling s = {
-		.rows = rows, .root_bits = root_bits, .single = single, .work = work, .out = out
-	};
+	struct settling s = { .rows = rows,
+			      .root_bits = in->root_bits,
+			      .single = in->single,
+			      .work = work,
+			      .out = out };
 	int rc;
 
 	*out = (struct graph_settled){ .work = work };

@@ -52,12 +52,17 @@ struct graph_settled {
  */
 bool graph_is_far(const struct graph_rows *rows);
 
-/*
- * Fills *out; release it in any case. Bits by node: roots, and `single`, nodes to which edges lead
- * from just one other (some of them; none that is a root). `how` is for what is left.
- */
-int graph_settle(const struct graph_rows *rows, const uint64_t *root_bits, const uint64_t *single,
-		 enum graph_search how, struct graph_settled *out, struct hdb_error *err);
+/* A graph, lent. */
+struct graph_settle_in {
+	const struct graph_rows *rows;
+	const uint64_t *root_bits; /* by node */
+	/* Bits by node: edges lead there from just one other (some of them; none is a root). */
+	const uint64_t *single;
+};
+
+/* Fills *out; release it in any case. `how` is for what is left. */
+int graph_settle(const struct graph_settle_in *in, enum graph_search how, struct graph_settled *out,
+		 struct hdb_error *err);
 void graph_settled_release(struct graph_settled *settled);
 
 #endif
