@@ -47,7 +47,8 @@ struct base_piece {
 	uint64_t capacity;
 	const uint8_t *packed; /* what base_piece_inflate is to inflate; NULL: nothing */
 	uint64_t packed_size, packed_offset;
-	uint64_t room; /* bytes that it may inflate to */
+	size_t damage_before; /* damage that was noted when it was taken */
+	uint64_t room;        /* bytes that it may inflate to */
 	void *inflater;
 	bool is_gzip; /* whose the inflater is */
 };

@@ -384,6 +384,7 @@ static int take_parts(struct base_input *in, struct base_piece *piece)
 		return in->offset < in->size ? HDB_NOTFOUND : HDB_END;
 	piece->packed = in->mapped + first;
 	piece->packed_offset = first;
+	piece->damage_before = in->damage_count;
 	piece->packed_size = in->offset - first;
 	return HDB_OK;
 }
@@ -454,6 +455,8 @@ void base_input_again(struct base_input *in, const struct base_piece *piece, uin
 	in->given = given;
 	in->offset = piece->packed_offset;
 	in->has_parts = in->is_in_stream = in->is_over = false;
+	/* What was noted since lies behind, where another thread was, and is met again. */
+	in->damage_count = piece->damage_before;
 	/* There are several: behind damage the next one is looked for. */
 	in->part_count++;
 }
