@@ -1,7 +1,7 @@
-"""python -m heapdb.spark, or spark-submit: see --help."""
+"""python -m heapdb.spark, or spark-submit of this file: see --help."""
 import sys
 
-from ..fleet._command import spark_main
+from heapdb.fleet._command import spark_main
 
 if __name__ == "__main__":
     sys.exit(spark_main())
