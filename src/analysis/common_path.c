@@ -54,15 +54,14 @@ static int add_path(const struct session *session, struct tree *t, bool is_stron
 	const uint32_t first = t->map.count;
 	uint64_t retained;
 	uint32_t number, parent, below = GRAPH_NONE;
-	bool reachable;
 	int r = derive_retained(session->derive, ix, &retained, err);
 	int added = HDB_OK;
 
 	for (uint32_t at = ix; r == HDB_OK && at != GRAPH_NONE && added == HDB_OK; at = parent) {
 		const struct node node = { .parent = GRAPH_NONE, .best = GRAPH_NONE };
 
-		r = derive_reach(session->derive, is_strong, at, &reachable, &parent, err);
-		if (r < 0 || !reachable)
+		r = derive_reach(session->derive, is_strong, at, &parent, err);
+		if (r < 0 || parent == at)
 			return r;
 		added = graph_node_map_add(&t->map, at, &number, err);
 		r = added < 0 ? added : HDB_OK;

@@ -42,13 +42,13 @@ static struct way_step *step_at(const struct few *f, uint32_t no)
 static int parent_of(const struct few *f, uint32_t ix, bool *reachable, uint32_t *parent,
 		     struct hdb_error *err)
 {
-	int r;
+	struct derive *derive = f->session->derive;
+	const int r = f->tree == ANALYSIS_TREE_DOMINATORS ?
+			      derive_dominator(derive, ix, parent, err) :
+			      derive_reach(derive, f->tree == ANALYSIS_TREE_REACH_STRONG, ix,
+					   parent, err);
 
-	if (f->tree != ANALYSIS_TREE_DOMINATORS)
-		return derive_reach(f->session->derive, f->tree == ANALYSIS_TREE_REACH_STRONG, ix,
-				    reachable, parent, err);
-	r = derive_dominator(f->session->derive, ix, parent, err);
-	*reachable = *parent != ix;
+	*reachable = r == HDB_OK && *parent != ix;
 	return r;
 }
 

@@ -117,13 +117,12 @@ int hdb_dominator_at(struct hdb *db, uint32_t ix, uint32_t *dominator, struct hd
 
 int hdb_parent_at(struct hdb *db, uint32_t ix, int strong, uint32_t *parent, struct hdb_error *err)
 {
-	bool reachable = false;
 	int r = api_check_ix(db, ix, err);
 
 	*parent = HDB_NONE;
 	if (r != HDB_OK)
 		return r;
-	if ((r = derive_reach(&db->derive, strong != 0, ix, &reachable, parent, err)) != HDB_OK)
+	if ((r = derive_reach(&db->derive, strong != 0, ix, parent, err)) != HDB_OK)
 		return r;
-	return !reachable ? HDB_NOTFOUND : HDB_OK;
+	return *parent == ix ? HDB_NOTFOUND : HDB_OK;
 }

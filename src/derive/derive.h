@@ -76,11 +76,11 @@ int derive_need_roots(struct derive *derive, struct hdb_error *err);
 
 /*
  * The reach tree: breadth-first from the roots, in order of index. `is_strong`: without the
- * referents of weak, soft, phantom and final references. *parent is HEAP_NONE for a root;
- * meaningless if it is not reachable.
+ * referents of weak, soft, phantom and final references. *parent is HEAP_NONE for a root, `ix`
+ * itself if it is not reachable.
  */
-int derive_reach(struct derive *derive, bool is_strong, uint32_t ix, bool *reachable,
-		 uint32_t *parent, struct hdb_error *err);
+int derive_reach(struct derive *derive, bool is_strong, uint32_t ix, uint32_t *parent,
+		 struct hdb_error *err);
 
 /*
  * Whether a root reaches the object, from the table of dominators if it is there, else from reach.

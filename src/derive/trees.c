@@ -87,14 +87,11 @@ static int read_parent(struct derive *derive, struct store_column *column, uint3
 	return check_parent(derive, column, ix, *parent, err);
 }
 
-int derive_reach(struct derive *derive, bool is_strong, uint32_t ix, bool *reachable,
-		 uint32_t *parent, struct hdb_error *err)
+int derive_reach(struct derive *derive, bool is_strong, uint32_t ix, uint32_t *parent,
+		 struct hdb_error *err)
 {
-	const int r = read_parent(derive, is_strong ? &derive->reach_strong : &derive->reach, ix,
-				  parent, err);
-
-	*reachable = r == HDB_OK && *parent != ix;
-	return r;
+	return read_parent(derive, is_strong ? &derive->reach_strong : &derive->reach, ix, parent,
+			   err);
 }
 
 int derive_is_reachable(struct derive *derive, uint32_t ix, bool *reachable, struct hdb_error *err)

@@ -175,10 +175,10 @@ static int look_at(struct holders *h, uint32_t ix, struct hdb_error *err)
 	uint32_t parent;
 	uint8_t strength;
 	char holds[NAME_MAX_BYTES];
-	bool is_strong, is_inside = false;
-	int r = derive_reach(q->derive, true, ix, &is_strong, &parent, err);
+	bool is_inside = false;
+	int r = derive_reach(q->derive, true, ix, &parent, err);
 
-	if (r != HDB_OK || !is_strong)
+	if (r != HDB_OK || parent == ix)
 		return r;
 	r = heap_strength(q->heap, ix, h->path->nodes[h->at], &strength, err);
 	if (r != HDB_OK || strength != STORE_STRONG)

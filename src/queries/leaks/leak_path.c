@@ -26,13 +26,14 @@ struct up {
 static int go_up(struct query *q, const struct tree *tree, struct up *up, struct hdb_error *err)
 {
 	const uint32_t ix = up->ix;
+	int r = HDB_OK;
 
-	if (!tree->parents)
-		return derive_reach(q->derive, tree->is_strong, ix, &up->is_reachable, &up->ix,
-				    err);
-	up->ix = tree->parents[ix];
-	up->is_reachable = up->ix != ix;
-	return HDB_OK;
+	if (tree->parents)
+		up->ix = tree->parents[ix];
+	else
+		r = derive_reach(q->derive, tree->is_strong, ix, &up->ix, err);
+	up->is_reachable = r == HDB_OK && up->ix != ix;
+	return r;
 }
 
 /* Walks up the tree: the first nodes from below are kept, and of the others the last ones. */

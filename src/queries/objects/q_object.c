@@ -229,14 +229,12 @@ static int add_depth(struct query *q, uint32_t ix, struct hdb_error *err)
 {
 	uint64_t depth = 0;
 	uint32_t parent;
-	bool reachable;
 	int r;
 
 	if (!derive_has(q->derive, STORE_REACH))
 		return HDB_OK;
-	for (; (r = derive_reach(q->derive, false, ix, &reachable, &parent, err)) == HDB_OK;
-	     ix = parent) {
-		if (!reachable || parent == HEAP_NONE || depth > q->heap->object_count)
+	for (; (r = derive_reach(q->derive, false, ix, &parent, err)) == HDB_OK; ix = parent) {
+		if (parent == ix || parent == HEAP_NONE || depth > q->heap->object_count)
 			break;
 		depth++;
 	}

@@ -114,8 +114,9 @@ static int read_tree(struct query *q, struct path_query *s, bool is_strong, bool
 	int r = HDB_OK;
 
 	while (r == HDB_OK && ix != GRAPH_NONE) {
-		r = derive_reach(q->derive, is_strong, ix, &reachable, &parent, err);
-		if (r < 0 || !reachable)
+		r = derive_reach(q->derive, is_strong, ix, &parent, err);
+		reachable = r == HDB_OK && parent != ix;
+		if (!reachable)
 			break;
 		r = base_vec_push(&s->tree, &ix, sizeof(ix), err);
 		if (s->tree.count > q->heap->object_count)
@@ -182,8 +183,8 @@ static int open_path(struct query *q, struct hdb_error *err)
 {
 	struct path_query *s = calloc(1, sizeof(*s));
 	uint64_t id;
-	bool all, found = false, reachable = false, is_elsewhere = false;
-	uint32_t parent;
+	bool all, found = false, is_elsewhere = false;
+	uint32_t parent = GRAPH_NONE;
 	int r;
 
 	q->state = s;
@@ -224,8 +225,8 @@ static int open_path(struct query *q, struct hdb_error *err)
 	}
 	if (r < 0 || found)
 		return r < 0 ? r : fold_path(q, s, err);
-	r = derive_reach(q->derive, false, s->target, &reachable, &parent, err);
-	return r < 0 ? r : fail_none(q, reachable, q->targets[0], err);
+	r = derive_reach(q->derive, false, s->target, &parent, err);
+	return r < 0 ? r : fail_none(q, parent != s->target, q->targets[0], err);
 }
 
 /* ---- rows ---- */

@@ -195,7 +195,9 @@ static int answer_object(struct query *q, struct retained *s, struct answer *a,
 		return r == HDB_OK ? from_table(q, a, err) : r;
 	}
 	take_result(s, &result, WAY_LOCAL, a);
-	return derive_reach(q->derive, false, a->ix, &a->is_reachable, &parent, err);
+	r = derive_reach(q->derive, false, a->ix, &parent, err);
+	a->is_reachable = r == HDB_OK && parent != a->ix;
+	return r;
 }
 
 /* ---- sets ---- */

@@ -1,5 +1,5 @@
 /*
- * queries/leaks/triage_fields.c - collections in fields whose name says what they hold: of each
+ * queries/triage/triage_fields.c - collections in fields whose name says what they hold: of each
  * kind the one that matters.
  *
  * Classes are looked at once, for fields of such names; the pass over all objects collects their
@@ -8,7 +8,7 @@
  */
 #include "base/glob.h"
 #include "heap/collections/collections.h"
-#include "queries/leaks/triage.h"
+#include "queries/triage/triage.h"
 
 #include <stdio.h>
 #include <stdlib.h>

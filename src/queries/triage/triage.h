@@ -1,5 +1,5 @@
 /*
- * queries/leaks/triage.h - rules of first aid: what is measured of a heap, and from which figures
+ * queries/triage/triage.h - rules of first aid: what is measured of a heap, and from which figures
  * on it is worth a word.
  *
  * Rules and what they measure are tables (triage_rules.c); the other files take the measures. A

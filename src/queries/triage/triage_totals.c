@@ -1,5 +1,5 @@
 /*
- * queries/leaks/triage_totals.c - what the rules of first aid take from totals by class, roots and
+ * queries/triage/triage_totals.c - what the rules of first aid take from totals by class, roots and
  * the dominator tree.
  */
 #include "analysis/groups.h"
@@ -9,7 +9,7 @@
 #include "queries/leaks/leak_parts.h"
 #include "queries/leaks/leaking.h"
 #include "queries/leaks/thread_locals.h"
-#include "queries/leaks/triage.h"
+#include "queries/triage/triage.h"
 
 #include <stdio.h>
 #include <stdlib.h>

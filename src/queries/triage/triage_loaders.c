@@ -1,13 +1,13 @@
 /*
- * queries/leaks/triage_loaders.c - class loaders that should be gone: closed ones, and several with
- * the same classes.
+ * queries/triage/triage_loaders.c - class loaders that should be gone: closed ones, and several
+ * with the same classes.
  */
 #include "analysis/describe.h"
 #include "analysis/platform_classes.h"
 #include "base/glob.h"
 #include "heap/values/values.h"
 #include "queries/leaks/leak_parts.h"
-#include "queries/leaks/triage.h"
+#include "queries/triage/triage.h"
 
 #include <stdio.h>
 #include <stdlib.h>

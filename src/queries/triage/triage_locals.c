@@ -1,9 +1,9 @@
 /*
- * queries/leaks/triage_locals.c - which ThreadLocal's values retain most over all threads, and the
+ * queries/triage/triage_locals.c - which ThreadLocal's values retain most over all threads, and the
  * values of which class.
  */
 #include "queries/leaks/thread_locals.h"
-#include "queries/leaks/triage.h"
+#include "queries/triage/triage.h"
 
 #include <stdio.h>
 

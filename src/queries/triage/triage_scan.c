@@ -1,5 +1,5 @@
 /*
- * queries/leaks/triage_scan.c - what the rules of first aid take from a pass over all objects, and
+ * queries/triage/triage_scan.c - what the rules of first aid take from a pass over all objects, and
  * from the values of some.
  *
  * The pass reads blocks in order; the objects whose values are asked for are only collected in it,
@@ -10,7 +10,7 @@
 #include "analysis/contents.h"
 #include "heap/heap_database.h"
 #include "heap/known.h"
-#include "queries/leaks/triage.h"
+#include "queries/triage/triage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -225,7 +225,6 @@ static int look_self(struct triage *t, const struct triage_value *line, struct t
 {
 	uint32_t at, parent, value;
 	uint64_t bytes;
-	bool reachable;
 	int r = heap_field_object(t->q->heap, ix, (struct heap_field_name){ .name = line->field },
 				  &at, err);
 
@@ -243,8 +242,8 @@ static int look_self(struct triage *t, const struct triage_value *line, struct t
 			f->ix = ix;
 			return r;
 		}
-		r = derive_reach(t->q->derive, true, at, &reachable, &parent, err);
-		if (r != HDB_OK || !reachable)
+		r = derive_reach(t->q->derive, true, at, &parent, err);
+		if (r != HDB_OK || parent == at)
 			return r;
 		at = parent;
 	}
@@ -333,14 +332,13 @@ static int scan_block(struct scan *s, uint32_t block_no, struct hdb_error *err)
 		r = derive_reachable_block(s->t->q->derive, block_no, s->reachable, err);
 	for (uint32_t i = 0; r == HDB_OK && i < b->count; i++) {
 		const uint32_t lines = s->line_bits[b->class_no[i]];
+		const uint32_t ix = b->first_ix + i;
 		uint32_t parent;
-		bool is_strong;
 
-		if (!s->reachable[i] || b->first_ix + i == HEAP_BOOT_LOADER ||
-		    b->kind[i] == HEAP_LEFT_OUT)
+		if (!s->reachable[i] || ix == HEAP_BOOT_LOADER || b->kind[i] == HEAP_LEFT_OUT)
 			continue;
-		r = derive_reach(s->t->q->derive, true, b->first_ix + i, &is_strong, &parent, err);
-		if (r == HDB_OK && !is_strong) {
+		r = derive_reach(s->t->q->derive, true, ix, &parent, err);
+		if (r == HDB_OK && parent == ix) {
 			weak->count++;
 			weak->bytes += b->shallow[i];
 		}
@@ -348,9 +346,9 @@ static int scan_block(struct scan *s, uint32_t block_no, struct hdb_error *err)
 		    (b->kind[i] == STORE_OBJECT_ARRAY || b->kind[i] == STORE_PRIMITIVE_ARRAY))
 			r = look_at_array(s, i, err);
 		if (r == HDB_OK && lines && b->kind[i] == STORE_INSTANCE)
-			r = collect(s, b->first_ix + i, lines, err);
+			r = collect(s, ix, lines, err);
 		if (r == HDB_OK && b->kind[i] == STORE_INSTANCE)
-			r = triage_fields_add(s->fields, b->first_ix + i, b->class_no[i], err);
+			r = triage_fields_add(s->fields, ix, b->class_no[i], err);
 	}
 	return r;
 }

@@ -1,11 +1,11 @@
 /*
- * queries/leaks/triage_rules.c - the rules of first aid and what they measure: data only.
+ * queries/triage/triage_rules.c - the rules of first aid and what they measure: data only.
  *
  * Thresholds on shares are those that other tools use for the same questions (hprof-analyzer's
  * triage, Jafar's detectors, JOverflow); the ones on bytes and numbers are chosen above what a JVM
  * without an application has.
  */
-#include "queries/leaks/triage.h"
+#include "queries/triage/triage.h"
 
 #define KIB 1024ull
 #define MIB (1024ull * KIB)

@@ -1,10 +1,10 @@
 /*
- * queries/leaks/q_triage.c - first aid: which of a table of rules the heap breaks.
+ * queries/triage/q_triage.c - first aid: which of a table of rules the heap breaks.
  */
 #include "analysis/describe.h"
 #include "analysis/groups.h"
 #include "analysis/limits.h"
-#include "queries/leaks/triage.h"
+#include "queries/triage/triage.h"
 #include "queries/queries.h"
 #include "query/object_cells.h"
 
