@@ -373,6 +373,14 @@ static void read_limits(const struct query *q, struct retained *s)
 	s->limits.max_edges = budget * 10;
 }
 
+static bool has_object(const struct query *q)
+{
+	for (size_t i = 0; i < q->target_count; i++)
+		if (analysis_is_object(q->targets[i]))
+			return true;
+	return false;
+}
+
 static int open_retained(struct query *q, struct hdb_error *err)
 {
 	const uint64_t start_us = base_now_us();
@@ -389,8 +397,8 @@ static int open_retained(struct query *q, struct hdb_error *err)
 		return r;
 	if ((r = read_excludes(q, s, err)) != HDB_OK)
 		return r;
-	/* That table is of all references. */
-	if (s->is_excluding)
+	/* That table is of single objects, and of all references. */
+	if (s->is_excluding || !has_object(q))
 		q->extra.retained_native = SIZE_MAX;
 	if ((r = derive_native_sizes(q->derive, DERIVE_NATIVE_ALL, &s->native, err)) != HDB_OK)
 		return r;
