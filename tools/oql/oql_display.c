@@ -251,7 +251,7 @@ static int put_chars(struct oql_eval *ev, uint32_t ix, uint64_t count, struct oq
 static int put_bytes(struct oql_eval *ev, uint32_t ix, uint64_t count, bool is_latin,
 		     struct oql_text *out)
 {
-	uint64_t bytes[1024];
+	uint64_t bytes[1024] = { 0 };
 	struct hdb_slice slice = { .bits = bytes, .count = 1 };
 	bool has_any = false;
 	int r = HDB_OK;
