@@ -11,6 +11,7 @@
 #include <xxhash.h>
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -95,6 +96,8 @@ static int read_pipe(const uint8_t *data, size_t size, struct taking *t, size_t 
 	char path[32];
 	int fds[2], r;
 
+	/* The reader may close before all is written: a bomb, or a machine without /proc. */
+	(void)signal(SIGPIPE, SIG_IGN);
 	if (pipe(fds) < 0)
 		return HDB_EIO;
 	feed.fd = fds[1];
