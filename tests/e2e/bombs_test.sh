@@ -75,7 +75,10 @@ END
 expect() {
 	got=0
 	(
+		# dash and bash know -d and -t, too.
+		# shellcheck disable=SC3045
 		[ $sanitized = yes ] || ulimit -d $MEMORY_MAX
+		# shellcheck disable=SC3045
 		ulimit -t $SECONDS_MAX
 		ulimit -f $FILE_MAX
 		exec heapdb import "$3" -o x.heapdb --quiet
