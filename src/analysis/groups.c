@@ -357,12 +357,10 @@ out:
 static const struct derive_total *find_group(const struct analysis_groups *groups, uint32_t no)
 {
 	const struct derive_total wanted = { .no = no };
-	const struct derive_total *found = groups->count ?
-						   bsearch(&wanted, groups->totals, groups->count,
-							   sizeof(wanted), compare_no) :
-						   NULL;
 
-	return found;
+	return groups->count ?
+		       bsearch(&wanted, groups->totals, groups->count, sizeof(wanted), compare_no) :
+		       NULL;
 }
 
 uint64_t analysis_group_native(const struct analysis_groups *groups, uint32_t no)

@@ -499,6 +499,21 @@ static void leave_out(const struct heap *heap, const struct store_objects *block
 	}
 }
 
+/* A block of objects, with the classes that its numbers mean; sets where it is in `out`. */
+static int begin_block(struct heap *heap, uint32_t block_no, struct store_objects **block,
+		       struct heap_block *out, struct hdb_error *err)
+{
+	int r;
+
+	if ((r = heap_load_classes(heap, err)) < 0)
+		return r;
+	if ((r = objects_block(heap, block_no, block, err)) < 0)
+		return r;
+	out->first_ix = (*block)->first_ix;
+	out->count = (*block)->count;
+	return HDB_OK;
+}
+
 int heap_read_block(struct heap *heap, uint32_t block_no, struct heap_block *out,
 		    struct hdb_error *err)
 {
@@ -509,14 +524,10 @@ int heap_read_block_of(struct heap *heap, uint32_t block_no, const uint8_t *is_w
 		       struct heap_block *out, struct hdb_error *err)
 {
 	struct store_objects *block;
-	int r = heap_load_classes(heap, err);
+	const int r = begin_block(heap, block_no, &block, out, err);
 
-	if (r == HDB_OK)
-		r = objects_block(heap, block_no, &block, err);
 	if (r < 0)
 		return r;
-	out->first_ix = block->first_ix;
-	out->count = block->count;
 	store_objects_scan(block, out->class_no, out->kind, out->length);
 	for (uint32_t i = 0; i < out->count; i++) {
 		const uint8_t kind = out->kind[i];
@@ -553,17 +564,13 @@ int heap_read_classes(struct heap *heap, uint32_t block_no, struct heap_block *o
 		      struct hdb_error *err)
 {
 	struct store_objects *block;
-	int r = heap_load_classes(heap, err);
+	const int r = begin_block(heap, block_no, &block, out, err);
 
-	if (r == HDB_OK)
-		r = objects_block(heap, block_no, &block, err);
 	if (r < 0)
 		return r;
 	for (uint32_t i = 0; i < block->class_count; i++)
 		if (store_objects_class(block, i) >= heap->class_count)
 			return fail_class(heap, block->first_ix, err);
-	out->first_ix = block->first_ix;
-	out->count = block->count;
 	store_objects_scan(block, out->class_no, out->kind, NULL);
 	return HDB_OK;
 }

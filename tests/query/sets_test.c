@@ -477,8 +477,7 @@ static bool has_failed(const char *check)
 static void write_column(enum store_table table, uint64_t value)
 {
 	uint64_t values[WORLD_NODES_MAX + WORLD_CLASSES + 16];
-	struct store_writer *writer;
-	struct base_vec block = { 0 };
+	const uint64_t *columns[] = { values };
 	struct base_work work;
 	struct heap *heap;
 
@@ -488,20 +487,7 @@ static void write_column(enum store_table table, uint64_t value)
 	assert_true(heap->object_count <= sizeof(values) / sizeof(values[0]));
 	for (uint32_t i = 0; i < heap->object_count; i++)
 		values[i] = value;
-	assert_int_equal(pack_encode(&block, values, heap->object_count, NULL), HDB_OK);
-	assert_int_equal(
-		store_build(heap->store, (struct store_tables){ &table, 1 }, &work, &writer, NULL),
-		HDB_OK);
-	assert_int_equal(store_put(writer, table,
-				   &(struct store_block){ .key = 0,
-							  .item_count = heap->object_count,
-							  .data = block.data,
-							  .size = block.count },
-				   NULL),
-			 HDB_OK);
-	assert_int_equal(store_put_table(writer, table, heap->object_count, NULL), HDB_OK);
-	assert_int_equal(store_publish(writer, NULL, NULL), HDB_OK);
-	base_vec_release(&block);
+	tree_tables_write(heap, (struct store_tables){ &table, 1 }, columns);
 	heap_close(heap);
 	assert_int_equal(hdb_open(world.db_path, NULL, &world.db, NULL), HDB_OK);
 }
