@@ -48,32 +48,38 @@ static void name_schema(char *name, size_t size, const char *file, size_t number
 		snprintf(name, size, "db%zu", number);
 }
 
-/* The one that is shown goes by no name, all of several by theirs, too. */
+/*
+ * A database alone goes by no name. Of several each has its own, and what a statement names without
+ * one is of the first of them: SQLite looks there before the others, and into main's last.
+ */
 static int add_databases(struct heapsql *sql, const struct serve_statement *ask,
 			 struct reopened *reopened, struct hdb_error *err)
 {
 	const struct serve_options *o = ask->options;
 	int rc = HDB_OK;
 
-	for (size_t i = 0; i <= o->database_count && rc == HDB_OK; i++) {
-		const size_t no = i == 0 ? ask->database : i - 1;
+	for (size_t i = 0; i < o->database_count && rc == HDB_OK; i++) {
+		const size_t no = (ask->database + i) % o->database_count;
 		char name[64];
 		struct heapsql_database database = { .db = ask->handles[no],
 						     .reopen = reopen,
 						     .ctx = &reopened[no] };
 
-		if (i > 0 && o->database_count == 1)
-			break;
 		reopened[no] = (struct reopened){ ask, &o->databases[no] };
-		if (i > 0) {
+		if (o->database_count > 1) {
 			name_schema(name, sizeof(name), o->databases[no].name, SIZE_MAX);
 			database.name = name;
 		}
 		rc = heapsql_add(sql, &database, err);
-		if (rc == HDB_EUSAGE && i > 0) {
+		if (rc == HDB_EUSAGE && database.name) {
 			name_schema(name, sizeof(name), "", no);
 			*err = (struct hdb_error){ 0 };
 			rc = heapsql_add(sql, &database, err);
+		}
+		/* SQLite attaches ten: a statement cannot name the rest. */
+		if (rc == HDB_ELIMIT && i > 0) {
+			*err = (struct hdb_error){ 0 };
+			return HDB_OK;
 		}
 	}
 	return rc;
