@@ -1,6 +1,7 @@
 /*
  * query/filter.c - rows that the caller does not want (struct hdb_row_filter) are left out: tested
- * when a query has filled the columns that the test looks at, or else when the row is whole.
+ * when a query has filled the columns that the test looks at, or else when the row is whole. So are
+ * rows that are not among the best while rows are sorted with a limit.
  */
 #include "query/object_columns.h"
 #include "query/rows.h"
@@ -29,9 +30,19 @@ void query_filter_free(struct query_filter *f)
 	free(f);
 }
 
+static bool looks_at(const struct query *q, size_t column)
+{
+	return column != SIZE_MAX &&
+	       ((q->filter && q->filter->uses[column]) || query_sort_looks_at(q, column));
+}
+
 bool query_is_tested(const struct query *q, size_t column)
 {
-	return q->filter && q->filter->uses[column];
+	/* What a label is made of is filled with it. */
+	if (column == q->label && column != SIZE_MAX &&
+	    (looks_at(q, q->label_kind) || looks_at(q, q->label_value)))
+		return true;
+	return looks_at(q, column);
 }
 
 static bool tests_shared(const struct query *q)
@@ -81,14 +92,12 @@ int query_begin_filter(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-int query_test(struct query *q, bool *wanted, struct hdb_error *err)
+/* Of a caller's filter. */
+static int test_filter(struct query *q, bool *wanted, struct hdb_error *err)
 {
 	struct query_filter *f = q->filter;
 	int is_wanted = 0, r = HDB_OK;
 
-	*wanted = true;
-	if (!f)
-		return HDB_OK;
 	f->is_done = true;
 	if (f->uses_shared && (r = query_fill_object_columns(q, err)) < 0)
 		return r;
@@ -101,6 +110,16 @@ int query_test(struct query *q, bool *wanted, struct hdb_error *err)
 	return r < 0 ? r : HDB_OK;
 }
 
+int query_test(struct query *q, bool *wanted, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	*wanted = true;
+	if (q->filter)
+		r = test_filter(q, wanted, err);
+	return r == HDB_OK && *wanted ? query_sort_test(q, wanted, err) : r;
+}
+
 int query_test_row(struct query *q, bool *wanted, struct hdb_error *err)
 {
 	int r = HDB_OK;
@@ -109,7 +128,7 @@ int query_test_row(struct query *q, bool *wanted, struct hdb_error *err)
 	if (!q->filter)
 		return HDB_OK;
 	if (!q->filter->is_done)
-		r = query_test(q, wanted, err);
+		r = test_filter(q, wanted, err);
 	q->filter->is_done = false;
 	return r;
 }

@@ -273,6 +273,17 @@ static int fill_sizes(struct query *q, uint32_t ix, struct hdb_error *err)
 	return r;
 }
 
+bool query_is_object_column(const struct query *q, size_t column)
+{
+	const struct query_object_places *at = &q->extra;
+	bool is_one = column == at->native || column == at->retained_native || column == at->heap ||
+		      column == at->depth;
+
+	for (unsigned i = 0; i < at->heap_count; i++)
+		is_one |= column == at->heaps[i];
+	return is_one;
+}
+
 int query_fill_object_columns(struct query *q, struct hdb_error *err)
 {
 	const struct query_object_places *at = &q->extra;

@@ -56,6 +56,8 @@ int query_begin_shared(struct query *q, struct hdb_error *err);
 int query_begin_columns(struct query *q, struct hdb_error *err);
 /* After `open`: which of the columns are shown. */
 int query_show_object_columns(struct query *q, struct hdb_error *err);
+/* Whether it is one of these columns. */
+bool query_is_object_column(const struct query *q, size_t column);
 /* After `next`: fills them in. */
 int query_fill_object_columns(struct query *q, struct hdb_error *err);
 /* Whether the row that was made is of an object of another heap than was asked for. */

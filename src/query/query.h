@@ -260,14 +260,15 @@ int query_zeroed(struct query *q, struct hdb_error *err);
 /* ---- rows that are wanted ---- */
 
 /*
- * Whether rows are tested and the test looks at this column: one to fill before query_test.
+ * Whether rows are tested, by a filter or for their place when they are sorted, and the test looks
+ * at this column: one to fill before query_test.
  */
 bool query_is_tested(const struct query *q, size_t column);
 
 /*
  * For `next` functions whose rows cost: tests the row as soon as the columns that are tested are
  * filled; with *wanted false the row need not be finished, and the next one can be made after
- * query_reset. Without a filter all are wanted.
+ * query_reset. Without a filter, unsorted or without a limit, all are wanted.
  */
 int query_test(struct query *q, bool *wanted, struct hdb_error *err);
 /* Makes all cells null again. */

@@ -8,6 +8,7 @@
  */
 #include "base/bytes.h"
 #include "base/search.h"
+#include "query/object_columns.h"
 #include "query/rows.h"
 
 #include <assert.h>
@@ -38,7 +39,9 @@ struct query_sorted {
 	bool descending;
 	bool is_tree;    /* rows have parents */
 	bool only_heads; /* rows with a parent keep their order */
+	bool is_early;   /* a row is left as soon as its key is there and is not among the best */
 	uint64_t limit;  /* rows to keep, 0: all */
+	uint64_t left;   /* rows that were left early */
 	uint64_t used_bytes;
 };
 
@@ -202,6 +205,35 @@ static bool beats_root(const struct query *q, const struct query_sorted *s, uint
 
 	key_of(s, *base_vec_at(&s->rows, struct kept_row *, 0), &root);
 	return compare_keys(s, &fresh, &root) < 0;
+}
+
+bool query_sort_looks_at(const struct query *q, size_t column)
+{
+	return q->sorted && q->sorted->is_early && q->sorted->key == column;
+}
+
+int query_sort_test(struct query *q, bool *wanted, struct hdb_error *err)
+{
+	struct query_sorted *s = q->sorted;
+
+	*wanted = true;
+	if (!s || !s->is_early || s->rows.count < s->limit)
+		return HDB_OK;
+	query_place_texts(q);
+	*wanted = beats_root(q, s, q->made);
+	query_unplace_texts(q);
+	return !*wanted && ++s->left % STEP_ROWS == 0 ? base_step(q->work, q->made + s->left, err) :
+							HDB_OK;
+}
+
+/*
+ * Whether a row's key tells if the row is kept: what nobody sees then need not be read. Columns
+ * that are filled when the rest of the row is are no such keys, and rows of another heap do not
+ * count.
+ */
+static bool is_early(const struct query *q, const struct query_sorted *s)
+{
+	return s->limit && !q->is_filtered && !query_is_object_column(q, s->key);
 }
 
 static int keep_row(struct query *q, struct query_sorted *s, uint64_t order, struct hdb_error *err)
@@ -373,6 +405,7 @@ int query_sort(struct query *q, size_t column, bool descending, uint64_t limit,
 	s->is_tree = level_column != SIZE_MAX;
 	s->only_heads = q->def->order == QUERY_ORDER_HEADS;
 	s->limit = s->is_tree ? 0 : limit;
+	s->is_early = is_early(q, s);
 	q->sorted = s;
 	base_stage(q->work, "sorting", q->total == QUERY_TOTAL_UNKNOWN ? 0 : q->total, "rows");
 	while (r == HDB_OK) {
@@ -380,11 +413,11 @@ int query_sort(struct query *q, size_t column, bool descending, uint64_t limit,
 		if (r == HDB_OK)
 			r = keep_row(q, s, q->made - 1, err);
 		if (r == HDB_OK && q->made % STEP_ROWS == 0)
-			r = base_step(q->work, q->made, err);
+			r = base_step(q->work, q->made + s->left, err);
 	}
 	if (r < 0)
 		return r;
-	q->total = q->made;
+	q->total = q->made + s->left;
 	if (s->is_tree)
 		return order_tree(s, level_column, err);
 	order_rows(s);

@@ -52,6 +52,12 @@ int query_make(struct query *q, struct hdb_error *err);
 int query_sort(struct query *q, size_t column, bool descending, uint64_t limit,
 	       struct hdb_error *err);
 
+/* While rows are sorted: whether this column is best filled before query_sort_test. */
+bool query_sort_looks_at(const struct query *q, size_t column);
+
+/* *wanted: whether the row that is made may be among the best; if not, it has been counted. */
+int query_sort_test(struct query *q, bool *wanted, struct hdb_error *err);
+
 /* Puts sorted row `no` into the cells; false past the last. */
 bool query_sorted_row(struct query *q, uint64_t no);
 

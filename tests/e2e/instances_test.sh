@@ -25,6 +25,26 @@ same "heading" "$(heapdb query instances java.util.HashMap --fields size,table -
 same "a path" "$(heapdb query instances java.lang.Thread --fields name,group.name --csv | grep -c ",main,main,")" 1
 same "subclasses" "$(heapdb query instances java.lang.Thread --subclasses --all --csv | wc -l)" 13
 same "unreachable" "$(heapdb query instances java.lang.Thread --subclasses --unreachable --csv | wc -l)" 4
+# The best few of a column are the first of all that are sorted by it, and as many rows are told.
+best()
+{
+	heapdb query "$@" --limit all --json | sed 's/"row_count":[0-9]*,//; s/,$//' >all.json
+	heapdb query "$@" --limit 7 --json | sed 's/"row_count":[0-9]*,//; s/,$//' >few.json
+	{ sed -n 2,8p all.json; tail -n 1 all.json; } >want
+	sed 1d few.json | cmp want - || { echo "FAILED: the best few of $*"; failed=1; }
+	[ "$(wc -l <few.json)" -eq 9 ] || { echo "FAILED: rows of $*"; failed=1; }
+}
+map=$(heapdb query instances java.util.HashMap --sort retained --limit 1 --csv --columns id | tail -n 1)
+for turn in "" -; do
+	for column in id label retained size table label_kind native; do
+		best instances java.util.HashMap --all "--sort=$turn$column"
+	done
+	for column in no key value_label retained; do
+		best entries "$map" "--sort=$turn$column"
+	done
+	best entries java.util.HashMap "--sort=$turn""key"
+	best instances 'java.*' --depth "--sort=$turn""depth"
+done
 # As the table of all objects has them.
 heapdb export objects --columns id,class,shallow,retained --format csv | grep ',java.util.HashMap,' |
 	cut -d, -f1,3,4 | sort >want
@@ -91,6 +111,9 @@ same "a path in quotes" "$(rows instances java.lang.Thread --fields name,group.n
 	--where "\"group.name\" = 'main' -- all" | wc -l)" 1
 same "functions and tables" "$(maps --where "(SELECT count(*) FROM entries(id)) <> size" | wc -l)" 0
 same "labels" "$(rows instances java.lang.Thread --where "label LIKE '%\"main\"'" | wc -l)" 1
+same "what a label is made of" \
+	"$(rows instances java.lang.Thread --columns id,label_kind --where "label_kind = 'instance'" | wc -l)" \
+	"$(rows instances java.lang.Thread | wc -l)"
 same "any answer" "$(rows histogram --where "objects = 280" | cut -d, -f1)" java.util.HashMap
 same "of entries" "$(entries --where "key LIKE '%lib/%'" --columns key)" \
 	"$(entries --columns key | grep lib/)"
