@@ -3,11 +3,11 @@
  *
  * In the tree of growth_tree.h a node's child grows if it is in all dumps, and has gained at least
  * as many objects from each dump to the next as the program did the same thing between them
- * (--loops). A node with such children grows, and is told unless the node above it grows, too: all
+ * (--loops). A node with such children grows, and is listed unless the node above it grows, too: all
  * below it is only a part of it. That is how LeakCanary's ObjectGrowthDetector, after the paper on
  * BLeak (Vilk and Berger, 2018), finds leaks without knowing what should be there.
  *
- * The roots count as a node here: threads that become more are told as well.
+ * The roots count as a node here: threads that become more are listed, too.
  */
 #include "queries/compare/diff.h"
 #include "queries/compare/growth_shares.h"
@@ -71,7 +71,7 @@ static uint8_t *find_parents(const struct diff_growth *g)
 	return has;
 }
 
-/* The growing nodes that are told, then their children; group_of[node] is set for the former. */
+/* The growing nodes that are listed, then their children; group_of[node] is set for the former. */
 static int list_rows(struct diff_growth *g, uint32_t *group_of, struct hdb_error *err)
 {
 	const struct analysis_merged *m = &g->merged;
