@@ -267,8 +267,9 @@ static int get_frame(struct frames_source *f, uint64_t offset, struct frame **ou
 	int r;
 
 	if (!frame) {
-		r = find_frame(f, offset, &found, err);
-		return r == HDB_OK ? load(f, &found, out, err) : r;
+		if ((r = find_frame(f, offset, &found, err)) != HDB_OK)
+			return r;
+		return load(f, &found, out, err);
 	}
 	pin(f, frame);
 	while (frame->is_loading)
@@ -305,7 +306,7 @@ static void copied(struct wanted *wanted, uint64_t size)
 }
 
 /*
- * Copies the first of the bytes that are wanted, as far as one frame has them; a frame that is
+ * Copies the first of the bytes that were asked for, as far as one frame has them; a frame that is
  * asked for whole goes there at once. The lock is held on entry and return.
  */
 static int copy_some(struct frames_source *f, struct wanted *wanted, struct hdb_error *err)
@@ -411,13 +412,35 @@ static int fill_buffer(struct frames_source *f, struct base_view *view, uint64_t
 	return HDB_OK;
 }
 
+/* The window at `offset`: a frame that has all of it, or a buffer of its own. The lock is held. */
+static int lend_window(struct frames_source *f, struct base_view *view, uint64_t offset,
+		       uint64_t size, struct hdb_error *why)
+{
+	struct frame *frame = NULL;
+	int r;
+
+	if (size <= BASE_FRAME_BYTES && (r = get_frame(f, offset, &frame, why)) != HDB_OK)
+		return r;
+	if (!frame)
+		return fill_buffer(f, view, offset, size, why);
+	if (size > frame->size - (offset - frame->start)) {
+		unpin(f, frame);
+		return fill_buffer(f, view, offset, size, why);
+	}
+	unlend_locked(f, view);
+	view->lent = frame;
+	view->data = frame->data;
+	view->start = frame->start;
+	view->end = frame->start + frame->size;
+	return HDB_OK;
+}
+
 static int frames_window(struct base_view *view, uint64_t offset, uint64_t size,
 			 struct hdb_error *err)
 {
 	struct frames_source *f = (struct frames_source *)view->src;
 	struct hdb_error why = { 0 };
-	struct frame *frame = NULL;
-	int r = HDB_OK;
+	int r;
 
 	if (offset == f->src.size) {
 		/* Nothing, at the end. */
@@ -427,19 +450,7 @@ static int frames_window(struct base_view *view, uint64_t offset, uint64_t size,
 		return HDB_OK;
 	}
 	(void)pthread_mutex_lock(&f->lock);
-	if (size <= BASE_FRAME_BYTES)
-		r = get_frame(f, offset, &frame, &why);
-	if (r == HDB_OK && frame && size <= frame->size - (offset - frame->start)) {
-		unlend_locked(f, view);
-		view->lent = frame;
-		view->data = frame->data;
-		view->start = frame->start;
-		view->end = frame->start + frame->size;
-	} else if (r == HDB_OK) {
-		if (frame)
-			unpin(f, frame);
-		r = fill_buffer(f, view, offset, size, &why);
-	}
+	r = lend_window(f, view, offset, size, &why);
 	if (r < 0) {
 		(void)note_failure(f, r, &why);
 		unlend_locked(f, view);

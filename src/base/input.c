@@ -108,20 +108,22 @@ int base_input_open(const char *path, struct base_input **out, struct hdb_error 
 		return hdb_fail_memory(err, "an input", sizeof(*in));
 	in->path = path;
 	in->fd = -1;
-	r = open_bytes(in, err);
-	if (r == HDB_OK)
-		r = input_fill(in, INPUT_HEAD_BYTES, &left, err);
-	if (r == HDB_OK && !left)
+	if ((r = open_bytes(in, err)) != HDB_OK)
+		goto out;
+	if ((r = input_fill(in, INPUT_HEAD_BYTES, &left, err)) != HDB_OK)
+		goto out;
+	if (!left) {
 		r = hdb_fail(err, HDB_EFORMAT, "%s: the %s is empty", in->path,
 			     in->is_file ? "file" : "input");
-	if (r == HDB_OK)
-		r = input_begin(in, left, err);
-	if (r < 0) {
-		base_input_close(in);
-		return r;
+		goto out;
 	}
+	if ((r = input_begin(in, left, err)) < 0)
+		goto out;
 	*out = in;
-	return HDB_OK;
+	in = NULL;
+out:
+	base_input_close(in);
+	return r;
 }
 
 void base_input_close(struct base_input *in)

@@ -126,15 +126,15 @@ int base_outfile_create(const char *path, const struct base_outfile_options *opt
 	f->path = path;
 	f->options = *options;
 	f->fd = -1;
-	r = open_file(f, err);
-	if (r == HDB_OK)
-		r = make_packer(f, err);
-	if (r < 0) {
-		base_outfile_abort(f);
-		return r;
-	}
+	if ((r = open_file(f, err)) != HDB_OK)
+		goto out;
+	if ((r = make_packer(f, err)) < 0)
+		goto out;
 	*out = f;
-	return HDB_OK;
+	f = NULL;
+out:
+	base_outfile_abort(f);
+	return r;
 }
 
 /* ---- writing ---- */
@@ -187,8 +187,9 @@ static int write_frame(struct base_outfile *f, struct hdb_error *err)
 	if (ZSTD_isError(n))
 		return hdb_fail(err, HDB_ENOMEM, "cannot compress %zu bytes: %s", f->used,
 				ZSTD_getErrorName(n));
-	r = base_bytes_append(&f->seek, sizes, sizeof(sizes), err);
-	return r == HDB_OK ? write_all(f, f->packed, n, err) : r;
+	if ((r = base_bytes_append(&f->seek, sizes, sizeof(sizes), err)) < 0)
+		return r;
+	return write_all(f, f->packed, n, err);
 }
 
 /* Writes the bytes that wait. */
@@ -211,7 +212,7 @@ int base_outfile_write(struct base_outfile *f, const void *data, uint64_t size,
 	const uint8_t *p = data;
 	int r = HDB_OK;
 
-	while (size && r == HDB_OK) {
+	while (size) {
 		const uint64_t room = BLOCK_BYTES - f->used;
 		const size_t n = size < room ? size : room;
 
@@ -219,8 +220,8 @@ int base_outfile_write(struct base_outfile *f, const void *data, uint64_t size,
 		f->used += n;
 		p += n;
 		size -= n;
-		if (f->used == BLOCK_BYTES)
-			r = flush(f, err);
+		if (f->used == BLOCK_BYTES && (r = flush(f, err)) != HDB_OK)
+			return r;
 	}
 	return r;
 }

@@ -58,8 +58,9 @@ int base_runs_put(struct base_runs *runs, uint64_t block, const uint64_t *values
 	int rc;
 
 	runs->packed.count = 0;
-	rc = pack_encode(&runs->packed, values, count, err);
-	return rc == HDB_OK ? base_runs_put_packed(runs, block, &runs->packed, count, err) : rc;
+	if ((rc = pack_encode(&runs->packed, values, count, err)) < 0)
+		return rc;
+	return base_runs_put_packed(runs, block, &runs->packed, count, err);
 }
 
 static int open_block(const struct base_runs *runs, uint64_t block, struct pack_column *column,

@@ -78,12 +78,13 @@ static int add_slab(struct base_buckets *buckets, uint64_t bytes, struct hdb_err
 	const size_t count = (size_t)(bytes / buckets->chunk_bytes);
 	int rc = base_vec_reserve(&buckets->slots, count, sizeof(struct base_bucket_slot), err);
 
-	if (rc == HDB_OK)
-		rc = base_vec_reserve(&buckets->slabs, 1, sizeof slab, err);
-	if (rc == HDB_OK)
-		rc = base_big_alloc_raw(buckets->work, &slab.big, bytes, buckets->what, err);
 	if (rc < 0)
 		return rc;
+	if ((rc = base_vec_reserve(&buckets->slabs, 1, sizeof slab, err)) < 0)
+		return rc;
+	if ((rc = base_big_alloc_raw(buckets->work, &slab.big, bytes, buckets->what, err)) < 0)
+		return rc;
+
 	if (buckets->slots.count + count >= GRAPH_NO_SLOT) {
 		base_big_free(buckets->work, &slab.big);
 		return hdb_fail(err, HDB_ELIMIT, "%s: too large", buckets->what);
@@ -134,12 +135,14 @@ static int take_chunk(struct base_buckets *buckets, struct base_bucket *bucket,
 	bool has;
 	int rc = has_chunk(buckets, true, &has, err);
 
-	if (rc == HDB_OK && !has) {
-		buckets->has_small_slabs = true;
-		rc = add_slab(buckets, SMALL_SLAB_BYTES, err);
-	}
 	if (rc < 0)
 		return rc;
+	if (!has) {
+		buckets->has_small_slabs = true;
+		if ((rc = add_slab(buckets, SMALL_SLAB_BYTES, err)) < 0)
+			return rc;
+	}
+
 	slot = slot_at(buckets, buckets->free_slot);
 	bucket->slot = buckets->free_slot;
 	buckets->free_slot = slot->next;

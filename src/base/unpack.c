@@ -91,7 +91,7 @@ static int pack(const struct base_codec *codec, void *packer, struct slot *slot,
 	const struct base_piece *piece = &slot->piece;
 	int r = HDB_OK;
 
-	for (uint64_t at = 0; at < piece->size && r == HDB_OK;) {
+	for (uint64_t at = 0; at < piece->size;) {
 		const uint64_t left = piece->size - at;
 		const size_t size = left < BASE_FRAME_BYTES ? left : BASE_FRAME_BYTES;
 		struct packed frame = { .size = (uint32_t)size };
@@ -104,7 +104,8 @@ static int pack(const struct base_codec *codec, void *packer, struct slot *slot,
 			return r;
 		slot->bytes.count += out.size;
 		frame.packed_size = (uint32_t)out.size;
-		r = base_vec_push(&slot->frames, &frame, sizeof(frame), err);
+		if ((r = base_vec_push(&slot->frames, &frame, sizeof(frame), err)) < 0)
+			return r;
 		at += size;
 	}
 	return r;
@@ -164,26 +165,25 @@ static int consume(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 		u->is_stopping = true;
 		return HDB_OK;
 	}
-	if (!u->size && slot->piece.size && u->to->begin)
-		r = u->to->begin(u->to->ctx, slot->piece.data, slot->piece.size, err);
-	for (size_t i = 0; i < slot->frames.count && r == HDB_OK; i++) {
+	if (!u->size && slot->piece.size && u->to->begin &&
+	    (r = u->to->begin(u->to->ctx, slot->piece.data, slot->piece.size, err)) != HDB_OK)
+		return r;
+	for (size_t i = 0; i < slot->frames.count; i++) {
 		const struct packed *frame = base_vec_at(&slot->frames, struct packed, i);
 
 		out.start = u->size;
 		out.size = frame->size;
 		out.packed = (const uint8_t *)slot->bytes.data + at;
 		out.packed_size = frame->packed_size;
-		r = u->to->put(u->to->ctx, &out, err);
+		if ((r = u->to->put(u->to->ctx, &out, err)) != HDB_OK)
+			return r;
 		at += frame->packed_size;
 		u->size += frame->size;
 	}
-	if (r == HDB_OK)
-		r = check_ratio(u, err);
-	return r == HDB_OK ?
-		       base_step(u->to->work,
-				 base_input_size(u->input) ? base_input_taken(u->input) : u->size,
-				 err) :
-		       r;
+	if ((r = check_ratio(u, err)) < 0)
+		return r;
+	return base_step(u->to->work,
+			 base_input_size(u->input) ? base_input_taken(u->input) : u->size, err);
 }
 
 static int copy_all(struct unpack *u, struct hdb_error *err)
@@ -240,10 +240,12 @@ int base_unpack_run(const struct base_unpack *unpack, uint64_t *size, struct hdb
 	(void)pthread_cond_init(&u.turned, NULL);
 	u.slots = calloc(u.slot_count, sizeof(*u.slots));
 	u.packers = calloc(u.slot_count, sizeof(*u.packers));
-	if (!u.slots || !u.packers)
+	if (!u.slots || !u.packers) {
 		r = hdb_fail_memory(err, "frames", u.slot_count * sizeof(*u.slots));
-	if (r == HDB_OK)
-		r = copy_all(&u, err);
+		goto out;
+	}
+	r = copy_all(&u, err);
+out:
 	release(&u);
 	*size = u.size;
 	return r;
@@ -327,6 +329,7 @@ int base_unpack_to_scratch(const struct base_unpack *unpack, struct base_source 
 			   struct hdb_error *err)
 {
 	struct scratch *s = calloc(1, sizeof(*s));
+	void *map;
 	struct base_unpack to = *unpack;
 	struct base_frames frames = {
 		.codec = unpack->codec,
@@ -343,22 +346,23 @@ int base_unpack_to_scratch(const struct base_unpack *unpack, struct base_source 
 	to.ctx = s;
 	to.begin = NULL;
 	to.put = put_scratch;
-	r = base_scratch_file(unpack->work, &s->fd, err);
-	if (r == HDB_OK)
-		r = base_unpack_run(&to, &frames.size, err);
-	if (r == HDB_OK && !s->bytes)
+	if ((r = base_scratch_file(unpack->work, &s->fd, err)) < 0)
+		goto out;
+	if ((r = base_unpack_run(&to, &frames.size, err)) < 0)
+		goto out;
+	if (!s->bytes) {
 		r = hdb_fail(err, HDB_EFORMAT, "%s: nothing of it could be inflated",
 			     base_input_name(unpack->input));
-	if (r == HDB_OK) {
-		void *map = mmap(NULL, s->bytes, PROT_READ, MAP_PRIVATE, s->fd, 0);
-
-		if (map == MAP_FAILED)
-			r = hdb_fail_errno(err, errno, "cannot map a scratch file");
-		else
-			s->map = map;
+		goto out;
 	}
-	if (r == HDB_OK)
-		r = base_frames_open(&frames, out, err);
+	map = mmap(NULL, s->bytes, PROT_READ, MAP_PRIVATE, s->fd, 0);
+	if (map == MAP_FAILED) {
+		r = hdb_fail_errno(err, errno, "cannot map a scratch file");
+		goto out;
+	}
+	s->map = map;
+	r = base_frames_open(&frames, out, err);
+out:
 	if (r < 0)
 		close_scratch(s);
 	return r;

@@ -255,9 +255,9 @@ static int pass_damage(struct base_input *in, const char *why, struct hdb_error 
 	if (in->packing != BASE_GZIP || strcmp(why, "incorrect data check") != 0)
 		return find_part(in, err);
 	/* The checksum was read, the size behind it was not. */
-	r = input_fill(in, GZIP_SIZE, &left, err);
-	if (r == HDB_OK)
-		input_skip(in, least(GZIP_SIZE, left));
+	if ((r = input_fill(in, GZIP_SIZE, &left, err)) != HDB_OK)
+		return r;
+	input_skip(in, least(GZIP_SIZE, left));
 	return r;
 }
 
@@ -293,8 +293,10 @@ static int take_stream(struct base_input *in, struct base_piece *piece, struct h
 {
 	int r = input_reserve(piece, STREAM_PIECE, err);
 
+	if (r < 0)
+		return r;
 	piece->data = piece->buffer;
-	while (r == HDB_OK && piece->size < STREAM_PIECE && !in->is_over) {
+	while (piece->size < STREAM_PIECE && !in->is_over) {
 		const uint64_t before = piece->size;
 		const char *why = "it ends too early";
 		uint64_t left, used = 0;
@@ -303,7 +305,8 @@ static int take_stream(struct base_input *in, struct base_piece *piece, struct h
 		if (r < 0)
 			return r;
 		if (!in->is_in_stream) {
-			r = next_part(in, piece, left, err);
+			if ((r = next_part(in, piece, left, err)) < 0)
+				return r;
 			continue;
 		}
 		r = in->packing == BASE_GZIP ? inflate_gzip(in, piece, left, &used, &why) :
@@ -311,16 +314,17 @@ static int take_stream(struct base_input *in, struct base_piece *piece, struct h
 		input_skip(in, used);
 		if (r == HDB_END) {
 			in->is_in_stream = false;
-			r = HDB_OK;
 		} else if (r == HDB_EFORMAT || (r == HDB_OK && !left && piece->size == before)) {
-			r = note_damage(in, piece, why, err);
-			if (r == HDB_OK)
-				r = pass_damage(in, why, err);
+			if ((r = note_damage(in, piece, why, err)) < 0 ||
+			    (r = pass_damage(in, why, err)) < 0)
+				return r;
 		} else if (r == HDB_ENOMEM) {
 			return hdb_fail(err, r, "%s: no memory to inflate it", in->path);
+		} else if (r < 0) {
+			return r;
 		}
 	}
-	return r == HDB_OK && !piece->size ? HDB_END : r;
+	return piece->size ? HDB_OK : HDB_END;
 }
 
 /* ---- in parts ---- */
@@ -391,14 +395,15 @@ static int take_parts(struct base_input *in, struct base_piece *piece)
 
 int input_take(struct base_input *in, struct base_piece *piece, struct hdb_error *err)
 {
-	int r = HDB_NOTFOUND;
+	int r;
 
 	if (in->has_parts && !in->is_in_stream) {
-		r = base_source_failed(in->map, err);
-		if (r == HDB_OK)
-			r = take_parts(in, piece);
+		if ((r = base_source_failed(in->map, err)) < 0)
+			return r;
+		if ((r = take_parts(in, piece)) != HDB_NOTFOUND)
+			return r;
 	}
-	return r == HDB_NOTFOUND ? take_stream(in, piece, err) : r;
+	return take_stream(in, piece, err);
 }
 
 static int parts_of_gzip(struct base_piece *piece)

@@ -278,20 +278,21 @@ static int alloc_file(struct base_work *work, struct base_big *big, uint64_t siz
 	int fd = -1;
 	int r = any_file(work, size, &fd, err);
 
-	if (r == HDB_OK) {
-		big->data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		if (big->data == MAP_FAILED) {
-			big->data = NULL;
-			r = hdb_fail_errno(err, errno,
-					   "cannot map a scratch file of %" PRIu64 " bytes", size);
-		} else {
-			/*
-			 * When memory is short, what is read besides what was asked for drives out
-			 * what will be: most arrays are used here and there.
-			 */
-			(void)madvise(big->data, size, MADV_RANDOM);
-		}
+	if (r < 0)
+		goto out;
+	big->data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (big->data == MAP_FAILED) {
+		big->data = NULL;
+		r = hdb_fail_errno(err, errno, "cannot map a scratch file of %" PRIu64 " bytes",
+				   size);
+		goto out;
 	}
+	/*
+	 * When memory is short, what is read besides what was asked for drives out what will be:
+	 * most arrays are used here and there.
+	 */
+	(void)madvise(big->data, size, MADV_RANDOM);
+out:
 	if (fd >= 0)
 		(void)close(fd);
 	big->is_file = true;
@@ -506,9 +507,11 @@ void base_pool_close(struct base_work *work, bool is_closed)
 int base_big_alloc(struct base_work *work, struct base_big *big, uint64_t size_bytes,
 		   const char *what, struct hdb_error *err)
 {
-	const int r = base_big_alloc_raw(work, big, size_bytes, what, err);
+	int r = base_big_alloc_raw(work, big, size_bytes, what, err);
 
-	if (r == HDB_OK && !big->is_clear)
+	if (r < 0)
+		return r;
+	if (!big->is_clear)
 		memset(big->data, 0, big->size_bytes);
 	return r;
 }
