@@ -182,12 +182,12 @@ static int add_group(struct store_lists_writer *w, const struct store_lists_run 
 	uint8_t *p;
 
 	assert(count <= STORE_LIST_GROUP - w->count % STORE_LIST_GROUP);
-	if (r == HDB_OK && w->count % STORE_LIST_GROUP == 0)
-		r = store_lists_begin_group(w, err);
 	if (r < 0)
 		return r;
+	if (w->count % STORE_LIST_GROUP == 0 && (r = store_lists_begin_group(w, err)) < 0)
+		return r;
 	p = (uint8_t *)w->out->data + w->out->count;
-	for (uint32_t i = 0; i < count && r == HDB_OK; i++, w->count++) {
+	for (uint32_t i = 0; i < count; i++, w->count++) {
 		const uint32_t n = end[i] - first[i];
 
 		if (n <= RUN_LIST_MAX)
@@ -196,13 +196,13 @@ static int add_group(struct store_lists_writer *w, const struct store_lists_run 
 			continue;
 		p = put_numbers(p, numbers, last);
 		last = numbers;
-		if (n > RUN_LIST_MAX)
-			r = add_long(w, &p, target + first[i], n, err);
+		if (n > RUN_LIST_MAX && (r = add_long(w, &p, target + first[i], n, err)) < 0)
+			return r;
 		w->out->count = (size_t)(p - (uint8_t *)w->out->data);
-		if (r == HDB_OK)
-			r = base_vec_reserve(
-				w->out, sizeof(numbers) / 4 * STORE_ENTRY_MAX + STORE_ENTRY_PAD, 1,
-				err);
+		if ((r = base_vec_reserve(w->out,
+					  sizeof(numbers) / 4 * STORE_ENTRY_MAX + STORE_ENTRY_PAD,
+					  1, err)) < 0)
+			return r;
 		p = (uint8_t *)w->out->data + w->out->count;
 	}
 	p = put_numbers(p, numbers, last);
@@ -474,9 +474,10 @@ int store_lists_next(struct store_lists *lists, const uint32_t **batch, size_t *
 	*count = 0;
 	if (!lists->left)
 		return HDB_OK;
-	if (lists->generation != store_generation(lists->store))
-		r = go_back(lists, err);
-	return r == HDB_OK ? next_batch(lists, UINT64_MAX, count, err) : r;
+	if (lists->generation != store_generation(lists->store) &&
+	    (r = go_back(lists, err)) != HDB_OK)
+		return r;
+	return next_batch(lists, UINT64_MAX, count, err);
 }
 
 /* The next n entries of the list that was begun, to out; false if they do not hold. */

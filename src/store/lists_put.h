@@ -90,9 +90,9 @@ static inline int store_lists_add(struct store_lists_writer *w, const uint32_t *
 	int r = base_vec_reserve(
 		out, VARINT_MAX + STORE_ENTRY_PAD + (size_t)entries * STORE_ENTRY_MAX, 1, err);
 
-	if (r == HDB_OK && w->count % STORE_LIST_GROUP == 0)
-		r = store_lists_begin_group(w, err);
 	if (r < 0)
+		return r;
+	if (w->count % STORE_LIST_GROUP == 0 && (r = store_lists_begin_group(w, err)) < 0)
 		return r;
 	p = (uint8_t *)out->data + out->count;
 	p = put_varint(p, n << 1 | (n > STORE_LIST_BIG));

@@ -72,8 +72,9 @@ static int look_up(struct dictionary *d, const struct store_object *o, uint64_t 
 	entry[4] = o->kind;
 	entry[5] = o->is_embedded != 0;
 	store32(entry + 8, o->body_size);
-	r = base_idmap_put(&d->map, key, d->recent[at], err);
-	return r == HDB_OK ? base_bytes_append(d->out, entry, sizeof(entry), err) : r;
+	if ((r = base_idmap_put(&d->map, key, d->recent[at], err)) < 0)
+		return r;
+	return base_bytes_append(d->out, entry, sizeof(entry), err);
 }
 
 /* Numbers of a group of objects in the dictionary. */
@@ -132,15 +133,17 @@ static int encode_group(struct dictionary *d, struct pack_writer columns[PARTS],
 	int r = number_group(d, objects, n, values[NUMBERS], err);
 
 	store64(base, offset_group(objects, n, d->id_size, values[OFFSETS]));
-	if (r == HDB_OK)
-		r = base_bytes_append(columns[BASES].out, base, sizeof(base), err);
+	if (r < 0)
+		return r;
+	if ((r = base_bytes_append(columns[BASES].out, base, sizeof(base), err)) < 0)
+		return r;
 	for (unsigned i = 0; i < n; i++)
 		values[LENGTHS][i] = objects[i].length;
 	for (unsigned i = 0; columns[HEAPS].out && i < n; i++)
 		values[HEAPS][i] = objects[i].heap_no;
-	for (unsigned c = NUMBERS; c < PARTS && r == HDB_OK; c++)
-		if (columns[c].out)
-			r = pack_put_group(&columns[c], values[c], n, err);
+	for (unsigned c = NUMBERS; c < PARTS; c++)
+		if (columns[c].out && (r = pack_put_group(&columns[c], values[c], n, err)) < 0)
+			return r;
 	return r;
 }
 
@@ -162,19 +165,24 @@ int store_objects_encode(struct base_vec *out, const struct store_object *object
 		d->out = out;
 		memset(d->recent_key, 0xff, sizeof(d->recent_key));
 	}
-	for (unsigned c = NUMBERS; c < parts && r == HDB_OK; c++)
-		r = pack_begin(&columns[c], &bytes[c], count, err);
-	for (uint32_t i = 0; i < count && r == HDB_OK; i += PACK_GROUP)
-		r = encode_group(d, columns, objects + i,
-				 count - i < PACK_GROUP ? count - i : PACK_GROUP, err);
-	for (unsigned c = 0; c < parts && r == HDB_OK; c++) {
-		if (c != BASES)
-			r = pack_end(&columns[c], err);
-		if (r == HDB_OK)
-			r = base_bytes_append(out, bytes[c].data, bytes[c].count, err);
+	if (r < 0)
+		goto out;
+	for (unsigned c = NUMBERS; c < parts; c++)
+		if ((r = pack_begin(&columns[c], &bytes[c], count, err)) < 0)
+			goto out;
+	for (uint32_t i = 0; i < count; i += PACK_GROUP)
+		if ((r = encode_group(d, columns, objects + i,
+				      count - i < PACK_GROUP ? count - i : PACK_GROUP, err)) !=
+		    HDB_OK)
+			goto out;
+	for (unsigned c = 0; c < parts; c++) {
+		if (c != BASES && (r = pack_end(&columns[c], err)) < 0)
+			goto out;
+		if ((r = base_bytes_append(out, bytes[c].data, bytes[c].count, err)) < 0)
+			goto out;
 	}
-	if (r == HDB_OK)
-		store32((uint8_t *)out->data + start, d->count);
+	store32((uint8_t *)out->data + start, d->count);
+out:
 	for (unsigned c = 0; c < PARTS; c++)
 		base_vec_release(&bytes[c]);
 	if (d)

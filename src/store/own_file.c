@@ -99,28 +99,32 @@ static int see_name(int fd, const char *temp_path, struct hdb_error *err)
 	return held.st_ino == named.st_ino && held.st_dev == named.st_dev ? HDB_OK : HDB_END;
 }
 
+/* Opens and locks the file; HDB_NOTFOUND if another import has the lock. */
+static int open_locked(const char *temp_path, int *fd, struct hdb_error *err)
+{
+	bool is_made;
+	int r;
+
+	*fd = open(temp_path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	is_made = *fd >= 0;
+	if (!is_made && errno != EEXIST)
+		return hdb_fail_errno(err, errno, "%s: cannot write", temp_path);
+	if (!is_made && (r = open_leftover(temp_path, fd, err)) != HDB_OK)
+		return r;
+	r = store_lock_file(*fd, STORE_LOCK_IMPORT, STORE_LOCK_ALONE, temp_path, err);
+	if (r < 0 && is_made)
+		(void)unlink(temp_path);
+	return r == HDB_END ? HDB_NOTFOUND : r;
+}
+
 /*
  * One try: HDB_OK with the file open and locked, HDB_END to try again, HDB_NOTFOUND if another
  * import has the lock. After a failure *fd is -1 or a locked file.
  */
 static int try_open(const char *temp_path, int *fd, struct hdb_error *err)
 {
-	bool is_made;
-	int r = HDB_OK;
+	int r = open_locked(temp_path, fd, err);
 
-	*fd = open(temp_path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	is_made = *fd >= 0;
-	if (!is_made && errno != EEXIST)
-		return hdb_fail_errno(err, errno, "%s: cannot write", temp_path);
-	if (!is_made)
-		r = open_leftover(temp_path, fd, err);
-	if (r == HDB_OK) {
-		r = store_lock_file(*fd, STORE_LOCK_IMPORT, STORE_LOCK_ALONE, temp_path, err);
-		if (r < 0 && is_made)
-			(void)unlink(temp_path);
-		else if (r == HDB_END)
-			r = HDB_NOTFOUND;
-	}
 	if (r != HDB_OK) {
 		give_up(fd);
 		return r;
@@ -174,15 +178,16 @@ int store_temp_rename(const char *temp_path, const char *path, bool is_force, st
 	old_fd = open(path, O_RDWR | O_CLOEXEC);
 	if (old_fd >= 0 && !is_force) {
 		r = hdb_fail(err, HDB_EEXIST, "%s was made meanwhile", path);
-	} else if (old_fd >= 0) {
-		r = store_lock_file(old_fd, STORE_LOCK_OPEN, STORE_LOCK_ALONE | STORE_LOCK_WAIT,
-				    path, err);
+		goto out;
 	}
-	if (r == HDB_OK) {
-		(void)unlink(lock_path);
-		if (rename(temp_path, path) < 0)
-			r = hdb_fail_errno(err, errno, "%s: cannot rename to %s", temp_path, path);
-	}
+	if (old_fd >= 0 &&
+	    (r = store_lock_file(old_fd, STORE_LOCK_OPEN, STORE_LOCK_ALONE | STORE_LOCK_WAIT, path,
+				 err)) != HDB_OK)
+		goto out;
+	(void)unlink(lock_path);
+	if (rename(temp_path, path) < 0)
+		r = hdb_fail_errno(err, errno, "%s: cannot rename to %s", temp_path, path);
+out:
 	if (old_fd >= 0)
 		(void)close(old_fd);
 	free(lock_path);

@@ -148,13 +148,11 @@ static int check_tree(struct check *check, const struct pages_tree *tree, bool i
 
 	check->last_key = NULL;
 	while (r == HDB_OK) {
-		r = check_entry(check, &place, from, is_free, err);
-		if (r < 0)
+		if ((r = check_entry(check, &place, from, is_free, err)) < 0)
 			return r;
 		before = place;
 		r = pages_next(check->pages, &place, err);
-		if (r == HDB_OK)
-			from = first_change(&before, &place);
+		from = first_change(&before, &place);
 	}
 	return r < 0 ? r : HDB_OK;
 }

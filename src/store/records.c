@@ -48,8 +48,10 @@ int store_records_end(struct store_records_writer *w, struct hdb_error *err)
 {
 	int r = flush_records(w, err);
 
-	if (r == HDB_OK)
-		r = store_put_table(w->writer, w->table, w->count, err);
+	if (r != HDB_OK)
+		goto out;
+	r = store_put_table(w->writer, w->table, w->count, err);
+out:
 	store_records_release(w);
 	return r;
 }
@@ -186,8 +188,10 @@ int store_texts_end(struct store_texts_writer *w, struct hdb_error *err)
 {
 	int r = flush_texts(w, err);
 
-	if (r == HDB_OK)
-		r = store_put_table(w->writer, STORE_TEXTS, w->count, err);
+	if (r != HDB_OK)
+		goto out;
+	r = store_put_table(w->writer, STORE_TEXTS, w->count, err);
+out:
 	store_texts_release(w);
 	return r;
 }
@@ -207,8 +211,10 @@ int store_text(struct store *store, uint64_t no, const char **text, size_t *size
 
 	if (r < 0)
 		return r;
-	i = r == HDB_OK ? no - block.key : 0;
-	if (r == HDB_NOTFOUND || i >= block.item_count)
+	if (r == HDB_NOTFOUND)
+		return past_end(store, STORE_TEXTS, no, err);
+	i = no - block.key;
+	if (i >= block.item_count)
 		return past_end(store, STORE_TEXTS, no, err);
 	ends = (uint64_t)block.item_count * 4;
 	if (ends > block.size)

@@ -72,14 +72,18 @@ int store_fault(const struct store *store, struct hdb_error *err)
 {
 	const int r = store_view_check(&store->view, err);
 
-	return r == HDB_OK && store->side ? store_view_check(&store->side->view, err) : r;
+	if (r < 0)
+		return r;
+	return store->side ? store_view_check(&store->side->view, err) : HDB_OK;
 }
 
 int store_fault_size(const struct store *store, struct hdb_error *err)
 {
-	const int r = store_fault(store, err);
+	int r = store_fault(store, err);
 
-	return r == HDB_OK ? store_view_check_size(&store->view, err) : r;
+	if (r < 0)
+		return r;
+	return store_view_check_size(&store->view, err);
 }
 
 static void free_side(struct store_side *side)
@@ -163,30 +167,30 @@ static int check_format(struct store *store, struct hdb_error *err)
 static int open_store(const char *path, bool is_unsynced, struct store **out, struct hdb_error *err)
 {
 	struct store *store = calloc(1, sizeof(*store));
+	const struct store_view_meta *meta;
 	int r;
 
 	if (!store)
 		return hdb_fail_memory(err, "a database handle", sizeof(*store));
-	r = store_env_open(path, is_unsynced, &store->env, err);
+	if ((r = store_env_open(path, is_unsynced, &store->env, err)) != HDB_OK)
+		goto out;
 	store->view.env = store->env;
-	if (r == HDB_OK)
-		r = begin_snapshot(store, err);
-	if (r == HDB_OK)
-		r = check_format(store, err);
-	if (r == HDB_OK) {
-		const struct store_view_meta *meta = store_view_meta(&store->view, "format");
-
-		r = store_env_watch(
-			store->env, store->view.txn,
-			(MDB_val){ sizeof(block_format_key), (void *)(uintptr_t)block_format_key },
-			(uint64_t)(meta->value - store->view.map), err);
-	}
-	if (r < 0) {
-		store_close(store);
-		return r;
-	}
+	if ((r = begin_snapshot(store, err)) != HDB_OK)
+		goto out;
+	if ((r = check_format(store, err)) < 0)
+		goto out;
+	meta = store_view_meta(&store->view, "format");
+	r = store_env_watch(
+		store->env, store->view.txn,
+		(MDB_val){ sizeof(block_format_key), (void *)(uintptr_t)block_format_key },
+		(uint64_t)(meta->value - store->view.map), err);
+	if (r < 0)
+		goto out;
 	*out = store;
-	return HDB_OK;
+	store = NULL;
+out:
+	store_close(store);
+	return r;
 }
 
 int store_open(const char *path, struct store **out, struct hdb_error *err)

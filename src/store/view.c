@@ -199,8 +199,7 @@ static int read_metas(struct store_view *view, struct hdb_error *err)
 
 	view->metas.count = 0;
 	while (r == HDB_OK && place.key_size >= 2 && be16(place.key) == STORE_META) {
-		r = take_meta(view, &place, err);
-		if (r < 0)
+		if ((r = take_meta(view, &place, err)) < 0)
 			return r;
 		r = pages_next(&view->pages, &place, err);
 	}

@@ -388,27 +388,28 @@ int store_build(struct store *store, struct store_tables tables, struct base_wor
 	else
 		r = lock_for_build(writer, work, err);
 	if (r != HDB_OK)
-		goto fail;
+		goto out;
 	if ((r = store_refresh(store, err)) < 0)
-		goto fail;
-	r = store_table_info(store, tables.table[0], &info, err);
+		goto out;
+	if ((r = store_table_info(store, tables.table[0], &info, err)) < 0)
+		goto out;
 	if (r == HDB_OK) {
-		store_abort(writer);
-		return HDB_END;
+		r = HDB_END;
+		goto out;
 	}
-	if (r < 0 || (r = choose_env(writer, err)) < 0)
-		goto fail;
+	if ((r = choose_env(writer, err)) < 0)
+		goto out;
 	if ((r = begin_txn(writer, err)) < 0)
-		goto fail;
+		goto out;
 	for (size_t i = 0; i < tables.count; i++)
 		if ((r = drop_table(writer, tables.table[i], err)) < 0)
-			goto fail;
+			goto out;
 	/* The lock of writers is not held while the table is computed. */
 	if ((r = commit_txn(writer, err)) < 0)
-		goto fail;
+		goto out;
 	*out = writer;
-	return HDB_OK;
-fail:
+	writer = NULL;
+out:
 	store_abort(writer);
 	return r;
 }
@@ -425,14 +426,14 @@ int store_keep(struct store *store, enum store_table table, const struct store_b
 	r = store_build(again, (struct store_tables){ &table, 1 }, NULL, &writer, err);
 	if (r != HDB_OK)
 		goto out;
-	r = store_put(writer, table, block, err);
-	if (r == HDB_OK)
-		r = store_put_table(writer, table, block->item_count, err);
-	if (r == HDB_OK)
-		r = store_publish(writer, NULL, err);
-	else
-		store_abort(writer);
+	if ((r = store_put(writer, table, block, err)) < 0)
+		goto out;
+	if ((r = store_put_table(writer, table, block->item_count, err)) < 0)
+		goto out;
+	r = store_publish(writer, NULL, err);
+	writer = NULL; /* published or aborted */
 out:
+	store_abort(writer);
 	store_close(again);
 	return r;
 }
@@ -611,56 +612,65 @@ static int publish_build(struct store_writer *writer, struct hdb_error *err)
 	return store_refresh(writer->store, err);
 }
 
+/* Appends the hash of every meta value to `seal`, in order of name. */
+static int hash_metas(const struct store_writer *writer, MDB_cursor *cursor, struct base_vec *seal,
+		      struct hdb_error *err)
+{
+	static uint8_t first[2] = { 0, STORE_META };
+	MDB_val k = { .mv_size = sizeof(first), .mv_data = first }, v;
+	int m = mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE);
+
+	while (!m && k.mv_size > 2 && be16(k.mv_data) == STORE_META) {
+		const uint64_t entry =
+			store_seal_entry((const char *)k.mv_data + 2, k.mv_size - 2, v.mv_data);
+		const int r = base_bytes_append(seal, &entry, sizeof(entry), err);
+
+		if (r < 0)
+			return r;
+		m = mdb_cursor_get(cursor, &k, &v, MDB_NEXT);
+	}
+	return m && m != MDB_NOTFOUND ? store_fail_mdb(err, m, writer->path, "sealing") : HDB_OK;
+}
+
 /* The hashes of all meta values, in order of name: a reader knows by them that none is missing. */
 static int put_seal(struct store_writer *writer, struct hdb_error *err)
 {
-	static uint8_t first[2] = { 0, STORE_META };
 	struct base_vec seal = { 0 };
-	MDB_val k = { .mv_size = sizeof(first), .mv_data = first }, v;
 	MDB_cursor *cursor;
 	int r, m;
 
-	r = writer->txn ? HDB_OK : begin_txn(writer, err);
-	if (r < 0)
+	if (!writer->txn && (r = begin_txn(writer, err)) < 0)
 		return r;
 	m = mdb_cursor_open(writer->txn, writer->dbi, &cursor);
 	if (m)
 		return store_fail_mdb(err, m, writer->path, "sealing");
-	m = mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE);
-	while (!m && r == HDB_OK && k.mv_size > 2 && be16(k.mv_data) == STORE_META) {
-		const uint64_t entry =
-			store_seal_entry((const char *)k.mv_data + 2, k.mv_size - 2, v.mv_data);
-
-		r = base_bytes_append(&seal, &entry, sizeof(entry), err);
-		m = mdb_cursor_get(cursor, &k, &v, MDB_NEXT);
-	}
+	r = hash_metas(writer, cursor, &seal, err);
 	mdb_cursor_close(cursor);
-	if (m && m != MDB_NOTFOUND)
-		r = store_fail_mdb(err, m, writer->path, "sealing");
-	if (r == HDB_OK)
-		r = put_meta(writer, "seal", seal.data, seal.count, err);
+	if (r < 0)
+		goto out;
+	r = put_meta(writer, "seal", seal.data, seal.count, err);
+out:
 	base_vec_release(&seal);
 	return r;
 }
 
 int store_publish(struct store_writer *writer, uint64_t *file_bytes, struct hdb_error *err)
 {
-	int r = HDB_OK;
+	int r;
 
-	if (writer->is_new)
-		r = put_seal(writer, err);
-	if (r == HDB_OK && writer->txn)
-		r = commit_txn(writer, err);
-	if (r == HDB_OK && writer->is_new)
-		r = publish_new(writer, file_bytes, err);
-	else if (r == HDB_OK)
-		r = publish_build(writer, err);
-	if (r < 0) {
-		store_abort(writer);
-		return r;
-	}
+	if (writer->is_new && (r = put_seal(writer, err)) < 0)
+		goto out;
+	if (writer->txn && (r = commit_txn(writer, err)) < 0)
+		goto out;
+	r = writer->is_new ? publish_new(writer, file_bytes, err) : publish_build(writer, err);
+	if (r < 0)
+		goto out;
 	free_writer(writer);
-	return HDB_OK;
+	writer = NULL;
+	r = HDB_OK;
+out:
+	store_abort(writer);
+	return r;
 }
 
 void store_abort(struct store_writer *writer)
