@@ -618,8 +618,10 @@ int hprof_frame_pack(void *packer, const uint8_t *data, size_t size, struct base
 	if ((!p->token_count && !p->run_count) || total > FRAME_STREAMS_MAX)
 		return put_plain(p, out, err);
 	*at++ = (uint8_t)(p->id_size | p->element_bytes << 4);
-	for (unsigned i = 0; i < FRAME_STREAMS && r == HDB_OK; i++)
-		r = put_stream(p, &p->streams[i], &at, err);
+	for (unsigned i = 0; i < FRAME_STREAMS; i++)
+		if ((r = put_stream(p, &p->streams[i], &at, err)) < 0)
+			goto out;
+out:
 	out->size = (size_t)(at - out->bytes);
 	return r;
 }

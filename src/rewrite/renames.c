@@ -108,9 +108,10 @@ int rewrite_renames_read(struct rewrite_renames *n, const char *path, struct hdb
 	if (!f)
 		return hdb_fail_errno(err, errno, "%s", path);
 	errno = 0;
-	while (r == HDB_OK && getline(&line, &room, f) >= 0) {
+	while (getline(&line, &room, f) >= 0) {
 		no++;
-		r = read_line(n, line, err);
+		if ((r = read_line(n, line, err)) != HDB_OK)
+			break;
 	}
 	if (r == HDB_END)
 		r = hdb_fail(err, HDB_EFORMAT, "%s: line %u is no \"OLD -> NEW\"", path, no);
@@ -199,7 +200,7 @@ static int put_class(struct rewrite_renames *n, const char *name, size_t size, b
 	char *dots = malloc(size + 1);
 	const struct rewrite_rename *one;
 	size_t used, start = n->name.count;
-	int r = HDB_OK;
+	int r;
 
 	if (!dots)
 		return hdb_fail_memory(err, "a name", size);
@@ -211,12 +212,13 @@ static int put_class(struct rewrite_renames *n, const char *name, size_t size, b
 		const char *to = text_at(n, one->to);
 
 		*changed = true;
-		r = base_bytes_append(&n->name, to, strlen(to), err);
-		for (size_t i = start; r == HDB_OK && has_slashes && i < n->name.count; i++)
+		if ((r = base_bytes_append(&n->name, to, strlen(to), err)) < 0)
+			return r;
+		for (size_t i = start; has_slashes && i < n->name.count; i++)
 			if (*base_vec_at(&n->name, char, i) == '.')
 				*base_vec_at(&n->name, char, i) = '/';
 	}
-	return r < 0 ? r : base_bytes_append(&n->name, name + used, size - used, err);
+	return base_bytes_append(&n->name, name + used, size - used, err);
 }
 
 /* "[Lcom/acme/Foo;", "(ILcom/acme/Foo;)V": appends it with each class by its new name. */
@@ -224,23 +226,26 @@ static int put_signature(struct rewrite_renames *n, const char *text, size_t siz
 			 struct hdb_error *err)
 {
 	size_t i = 0;
-	int r = HDB_OK;
+	int r;
 
-	while (i < size && r == HDB_OK) {
+	while (i < size) {
 		const char *end;
 		size_t start;
 
 		if (text[i] != 'L') {
-			r = base_bytes_append(&n->name, text + i++, 1, err);
+			if ((r = base_bytes_append(&n->name, text + i++, 1, err)) < 0)
+				return r;
 			continue;
 		}
 		start = ++i;
 		end = memchr(text + i, ';', size - i);
 		i = end ? (size_t)(end - text) : size;
-		if ((r = base_bytes_append(&n->name, "L", 1, err)) == HDB_OK)
-			r = put_class(n, text + start, i - start, changed, err);
+		if ((r = base_bytes_append(&n->name, "L", 1, err)) < 0)
+			return r;
+		if ((r = put_class(n, text + start, i - start, changed, err)) < 0)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* Makes the new text in n->name; *changed says whether it is another. */
