@@ -74,18 +74,18 @@ int heap_open(const char *path, const char *dump_path, struct base_work *work, s
 		return hdb_fail_memory(err, "a heap", sizeof(*heap));
 	heap->work = work;
 	heap->dump_path = dump_path;
-	r = work->is_unsynced ? store_open_unsynced(path, &heap->store, err) :
-				store_open(path, &heap->store, err);
-	if (r == HDB_OK)
-		r = read_layout(heap, err);
-	if (r == HDB_OK)
-		r = heap_find_state(heap, err);
-	if (r < 0) {
-		heap_close(heap);
-		return r;
-	}
+	if ((r = work->is_unsynced ? store_open_unsynced(path, &heap->store, err) :
+				     store_open(path, &heap->store, err)) != HDB_OK)
+		goto out;
+	if ((r = read_layout(heap, err)) != HDB_OK)
+		goto out;
+	if ((r = heap_find_state(heap, err)) < 0)
+		goto out;
 	*out = heap;
-	return HDB_OK;
+	heap = NULL;
+out:
+	heap_close(heap);
+	return r;
 }
 
 uint32_t heap_block_count(const struct heap *heap)
@@ -162,19 +162,21 @@ static int objects_block(struct heap *heap, uint32_t block_no, struct store_obje
 	block = malloc(sizeof(*block));
 	if (!block)
 		return hdb_fail_memory(err, "a block of objects", sizeof(*block));
-	r = store_objects_open(heap->store, block_no * STORE_BLOCK_OBJECTS, block, err);
-	if (r == HDB_OK &&
-	    block->count != (block_no + 1 < heap_block_count(heap) ?
+	if ((r = store_objects_open(heap->store, block_no * STORE_BLOCK_OBJECTS, block, err)) < 0)
+		goto out;
+	if (block->count != (block_no + 1 < heap_block_count(heap) ?
 				     STORE_BLOCK_OBJECTS :
-				     heap->object_count - block_no * STORE_BLOCK_OBJECTS))
+				     heap->object_count - block_no * STORE_BLOCK_OBJECTS)) {
 		r = store_damaged(heap->store, STORE_OBJECTS, block->first_ix, "impossible size",
 				  err);
-	if (r < 0) {
-		free(block);
-		return r;
+		goto out;
 	}
+
 	*out = heap->objects[block_no] = block;
-	return HDB_OK;
+	block = NULL;
+out:
+	free(block);
+	return r;
 }
 
 static int ids_block(struct heap *heap, uint32_t block_no, struct store_ids **out,
@@ -191,7 +193,7 @@ static int ids_block(struct heap *heap, uint32_t block_no, struct store_ids **ou
 	if (*out)
 		return HDB_OK;
 	r = store_record(heap->store, STORE_ID_DIRECTORY, block_no, &first_id, err);
-	if (r == HDB_OK)
+	if (r == HDB_OK) /* a look-up: the number, then the block */
 		r = store_block(heap->store, STORE_IDS, first_id, &found, err);
 	if (r == HDB_NOTFOUND)
 		return store_damaged(heap->store, STORE_IDS, block_no, "block missing", err);
@@ -200,16 +202,19 @@ static int ids_block(struct heap *heap, uint32_t block_no, struct store_ids **ou
 	block = malloc(sizeof(*block));
 	if (!block)
 		return hdb_fail_memory(err, "a block of identifiers", sizeof(*block));
-	r = store_ids_parse(heap->store, &found, block, err);
-	if (r == HDB_OK && (block->first_ix != block_no * STORE_BLOCK_OBJECTS ||
-			    block->count > heap->object_count - block->first_ix))
+	if ((r = store_ids_parse(heap->store, &found, block, err)) < 0)
+		goto out;
+	if (block->first_ix != block_no * STORE_BLOCK_OBJECTS ||
+	    block->count > heap->object_count - block->first_ix) {
 		r = store_damaged(heap->store, STORE_IDS, first_id, "impossible size", err);
-	if (r < 0) {
-		free(block);
-		return r;
+		goto out;
 	}
+
 	*out = heap->ids[block_no] = block;
-	return HDB_OK;
+	block = NULL;
+out:
+	free(block);
+	return r;
 }
 
 /* Reads the first ID of each block: some 16 KB for a million objects. */
@@ -224,17 +229,19 @@ static int load_directory(struct heap *heap, struct hdb_error *err)
 	first_ids = calloc((size_t)n + 1, sizeof(*first_ids));
 	if (!first_ids)
 		return hdb_fail_memory(err, "blocks of identifiers", n * sizeof(*first_ids));
-	for (uint32_t b = 0; b < n && r == HDB_OK; b++) {
+	for (uint32_t b = 0; b < n; b++) {
 		r = store_record(heap->store, STORE_ID_DIRECTORY, b, &first_ids[b], err);
 		if (r == HDB_NOTFOUND || (r == HDB_OK && b && first_ids[b] <= first_ids[b - 1]))
 			r = store_damaged(heap->store, STORE_ID_DIRECTORY, b, "out of order", err);
+		if (r < 0)
+			goto out;
 	}
-	if (r < 0) {
-		free(first_ids);
-		return r;
-	}
+
 	heap->first_ids = first_ids;
-	return HDB_OK;
+	first_ids = NULL;
+out:
+	free(first_ids);
+	return r;
 }
 
 /* The block that has the last ID not above `id`. HDB_NOTFOUND if all are above. */
@@ -347,9 +354,9 @@ int heap_object(struct heap *heap, uint32_t ix, struct heap_object *out, struct 
 	struct store_object o;
 	int r = heap_load_classes(heap, err);
 
-	if (r == HDB_OK)
-		r = objects_block(heap, ix / STORE_BLOCK_OBJECTS, &block, err);
 	if (r < 0)
+		return r;
+	if ((r = objects_block(heap, ix / STORE_BLOCK_OBJECTS, &block, err)) < 0)
 		return r;
 	store_objects_get(block, ix % STORE_BLOCK_OBJECTS, &o);
 	if (!has_class(heap, o.class_no, o.kind, o.length))
@@ -478,9 +485,11 @@ uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, unsigned kind,
 int heap_prepare_block(struct heap *heap, uint32_t block_no, struct hdb_error *err)
 {
 	struct store_objects *block;
-	const int r = heap_load_classes(heap, err);
+	int r = heap_load_classes(heap, err);
 
-	return r == HDB_OK ? objects_block(heap, block_no, &block, err) : r;
+	if (r < 0)
+		return r;
+	return objects_block(heap, block_no, &block, err);
 }
 
 static uint32_t heap_of(const struct store_objects *block, uint32_t i)

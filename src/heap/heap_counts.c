@@ -72,9 +72,11 @@ int heap_each_count(struct heap *heap,
 		return r;
 	if ((r = heap_load_classes(heap, err)) != HDB_OK)
 		return r;
+	if (r != HDB_OK)
+		return r;
 	if (!modulus || modulus > UINT16_MAX || heap->class_class_no >= heap->class_count)
 		return store_damaged(heap->store, STORE_CLASS_COUNTS, 0, "impossible modulus", err);
-	for (uint64_t i = 0; i < info.item_count && r == HDB_OK; i++) {
+	for (uint64_t i = 0; i < info.item_count; i++) {
 		struct store_class_count row;
 		struct heap_count c;
 
@@ -95,7 +97,8 @@ int heap_each_count(struct heap *heap,
 		c.shallow_bytes =
 			c.count * heap_shallow(heap, c.class_no, c.kind | c.embedded, c.length) +
 			bytes_beyond(heap, &c, (uint32_t)modulus);
-		r = take(ctx, &c, err);
+		if ((r = take(ctx, &c, err)) != HDB_OK)
+			return r;
 	}
-	return r == HDB_OK ? each_class(heap, take, ctx, err) : r;
+	return each_class(heap, take, ctx, err);
 }

@@ -99,12 +99,12 @@ static int open_kept(struct heap *heap, struct hdb_error *err)
 	struct store *store = NULL;
 	int r = store_open_again(heap->store, &store, err);
 
+	if (r < 0)
+		return r;
 	if (frames.cache_bytes > KEPT_CACHE_MAX)
 		frames.cache_bytes = KEPT_CACHE_MAX;
 	frames.ctx = store;
-	if (r == HDB_OK)
-		r = base_frames_open(&frames, &heap->source, err);
-	if (r < 0) {
+	if ((r = base_frames_open(&frames, &heap->source, err)) < 0) {
 		store_close(store);
 		return r;
 	}

@@ -81,8 +81,9 @@ static int add_field(struct own *own, const struct heap_part *part, uint8_t grou
 				"classes",
 				HEAP_PARTS_MAX);
 	sized.bytes = layout_field_size(own->model, &field);
-	r = base_vec_push(&own->parts, &sized, sizeof(sized), err);
-	return r == HDB_OK ? base_vec_push(&own->fields, &field, sizeof(field), err) : r;
+	if ((r = base_vec_push(&own->parts, &sized, sizeof(sized), err)) < 0)
+		return r;
+	return base_vec_push(&own->fields, &field, sizeof(field), err);
 }
 
 /* Whether the recorded size has no room for all fields that are listed. */
@@ -119,16 +120,18 @@ static int add_listed(struct own *own, const char **injected, size_t injected_co
 	bool crowded = false;
 	int r = HDB_OK;
 
-	if (model->rules == LAYOUT_ART && known != LAYOUT_UNKNOWN)
-		r = is_crowded(heap, model, class, &crowded, err);
-	for (uint32_t i = 0; i < class->field_count && r == HDB_OK; i++) {
+	if (model->rules == LAYOUT_ART && known != LAYOUT_UNKNOWN &&
+	    (r = is_crowded(heap, model, class, &crowded, err)) != HDB_OK)
+		return r;
+	for (uint32_t i = 0; i < class->field_count; i++) {
 		const uint32_t at = model->reverses_fields ? class->field_count - 1 - i : i;
 		struct heap_part part = { .class_no = own->class_no, .kind = HEAP_PART_FIELD };
 		char name[NAME_MAX_BYTES] = "";
 		struct store_field field;
 
-		r = heap_field(heap, class->first_field + at, &field, err);
-		if (r == HDB_OK && known != LAYOUT_UNKNOWN)
+		if ((r = heap_field(heap, class->first_field + at, &field, err)) != HDB_OK)
+			return r;
+		if (known != LAYOUT_UNKNOWN)
 			r = heap_text(heap, field.name_text, name, sizeof(name), err);
 		if (r < 0)
 			return r;
@@ -144,7 +147,9 @@ static int add_listed(struct own *own, const char **injected, size_t injected_co
 		for (size_t k = 0; k < injected_count; k++)
 			if (injected[k] && strcmp(injected[k], name) == 0)
 				injected[k] = NULL;
-		r = add_field(own, &part, layout_known_group(model, known, name), err);
+		if ((r = add_field(own, &part, layout_known_group(model, known, name), err)) !=
+		    HDB_OK)
+			return r;
 	}
 	return r;
 }
@@ -156,7 +161,9 @@ static int add_fields(struct own *own, struct hdb_error *err)
 	const size_t count = layout_known_injected(own->model, own->known, injected, names);
 	int r = add_listed(own, names, count, err);
 
-	for (size_t i = 0; i < count && r == HDB_OK; i++) {
+	if (r != HDB_OK)
+		return r;
+	for (size_t i = 0; i < count; i++) {
 		const struct heap_part part = {
 			.class_no = own->class_no,
 			.name_text = STORE_NONE,
@@ -165,8 +172,8 @@ static int add_fields(struct own *own, struct hdb_error *err)
 			.type = injected[i].type,
 		};
 
-		if (names[i])
-			r = add_field(own, &part, injected[i].group, err);
+		if (names[i] && (r = add_field(own, &part, injected[i].group, err)) != HDB_OK)
+			return r;
 	}
 	return r;
 }
@@ -177,10 +184,10 @@ static int list_line(struct heap *heap, uint32_t class_no, struct base_vec *line
 {
 	int r = HDB_OK;
 
-	for (uint32_t no = class_no;
-	     no != STORE_NONE && r == HDB_OK && line->count <= heap->class_count;
+	for (uint32_t no = class_no; no != STORE_NONE && line->count <= heap->class_count;
 	     no = heap_class(heap, no)->super_no)
-		r = base_vec_push(line, &no, sizeof(no), err);
+		if ((r = base_vec_push(line, &no, sizeof(no), err)) < 0)
+			return r;
 	for (size_t i = 0; i < line->count / 2; i++) {
 		uint32_t *a = base_vec_at(line, uint32_t, i);
 		uint32_t *b = base_vec_at(line, uint32_t, line->count - 1 - i);
@@ -189,7 +196,7 @@ static int list_line(struct heap *heap, uint32_t class_no, struct base_vec *line
 		*a = *b;
 		*b = held;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* Lays out a line of classes; all fields go to `out`. */
@@ -270,23 +277,30 @@ static int fill_holes(const struct layout_model *model, const struct layout_shap
 	uint64_t at = model->header_bytes;
 	int r = add_part(out, HEAP_PART_HEADER, 0, model->header_bytes, err);
 
-	for (size_t i = 0; i < count && r == HDB_OK; i++) {
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < count; i++) {
 		const struct heap_part *part = base_vec_at(out, struct heap_part, i);
 		const uint64_t from = part->offset, to = from + part->bytes;
 
-		if (from > at)
-			r = add_part(out, hole_kind(model, from - at), at, from, err);
+		if (from > at &&
+		    (r = add_part(out, hole_kind(model, from - at), at, from, err)) < 0)
+			return r;
 		at = to > at ? to : at;
 	}
-	if (r == HDB_OK && shape->size >= at + model->contended_bytes && model->contended_bytes) {
-		r = add_part(out, HEAP_PART_CONTENDED, at, at + model->contended_bytes, err);
+	if (shape->size >= at + model->contended_bytes && model->contended_bytes) {
+		if ((r = add_part(out, HEAP_PART_CONTENDED, at, at + model->contended_bytes, err)) <
+		    0)
+			return r;
 		at += model->contended_bytes;
 	}
-	if (r == HDB_OK && at < laid_out && at < size) {
+	if (at < laid_out && at < size) {
 		r = add_part(out, HEAP_PART_PADDING, at, laid_out < size ? laid_out : size, err);
+		if (r < 0)
+			return r;
 		at = laid_out;
 	}
-	return r == HDB_OK && at < size ? add_part(out, HEAP_PART_UNKNOWN, at, size, err) : r;
+	return at < size ? add_part(out, HEAP_PART_UNKNOWN, at, size, err) : HDB_OK;
 }
 
 /* Header, length, padding; then elements, of which none are in an empty array. */
@@ -334,19 +348,22 @@ int heap_lay_out(struct heap *heap, uint32_t class_no, struct base_vec *out, str
 				"no layout was computed for this database: import the "
 				"dump with the size model vm");
 	if (heap_class(heap, class_no)->flags & STORE_CLASS_ARRAY) {
-		r = lay_out_array(heap, &model, class_no, out, err);
+		if ((r = lay_out_array(heap, &model, class_no, out, err)) < 0)
+			goto out;
 	} else {
-		r = list_line(heap, class_no, &line, err);
-		if (r == HDB_OK)
-			r = lay_out_line(&own, &line, out, &shape, err);
-		if (r == HDB_OK && out->count)
+		if ((r = list_line(heap, class_no, &line, err)) < 0)
+			goto out;
+		if ((r = lay_out_line(&own, &line, out, &shape, err)) != HDB_OK)
+			goto out;
+		if (out->count)
 			qsort(out->data, out->count, sizeof(struct heap_part), compare_parts);
-		if (r == HDB_OK)
-			r = fill_holes(&model, &shape, heap_class(heap, class_no)->instance_bytes,
-				       out, err);
+		if ((r = fill_holes(&model, &shape, heap_class(heap, class_no)->instance_bytes, out,
+				    err)) < 0)
+			goto out;
 	}
-	if (r == HDB_OK && out->count)
+	if (out->count)
 		qsort(out->data, out->count, sizeof(struct heap_part), compare_parts);
+out:
 	base_vec_release(&own.fields);
 	base_vec_release(&own.parts);
 	base_vec_release(&line);

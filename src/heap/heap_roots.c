@@ -20,15 +20,16 @@ static int add_orphan_words(struct heap *heap, uint64_t first_word, uint64_t wor
 	if (r == HDB_NOTFOUND ||
 	    (r == HDB_OK && (block.item_count != words || block.size != words * sizeof(uint64_t))))
 		r = store_damaged(heap->store, STORE_ORPHANS, first_word, "impossible size", err);
-	for (uint64_t w = 0; w < words && r == HDB_OK; w++) {
+	if (r < 0)
+		return r;
+	for (uint64_t w = 0; w < words; w++) {
 		const uint64_t bits = load64(block.data + w * sizeof(uint64_t));
 		const uint64_t first_ix = (first_word + w) * 64;
 
 		if (first_ix + 64 > heap->object_count && bits >> (heap->object_count - first_ix))
-			r = store_damaged(heap->store, STORE_ORPHANS, first_word,
-					  "index out of range", err);
-		else
-			heap->root_bits[first_word + w] |= bits;
+			return store_damaged(heap->store, STORE_ORPHANS, first_word,
+					     "index out of range", err);
+		heap->root_bits[first_word + w] |= bits;
 	}
 	return r;
 }
@@ -44,10 +45,12 @@ int heap_add_orphans(struct heap *heap, struct hdb_error *err)
 	r = store_table_info(heap->store, STORE_ORPHANS, &info, err);
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
-	for (uint64_t at = 0; at < words && r == HDB_OK; at += HEAP_ORPHAN_WORDS)
-		r = add_orphan_words(
-			heap, at, words - at < HEAP_ORPHAN_WORDS ? words - at : HEAP_ORPHAN_WORDS,
-			err);
+	for (uint64_t at = 0; at < words; at += HEAP_ORPHAN_WORDS)
+		if ((r = add_orphan_words(heap, at,
+					  words - at < HEAP_ORPHAN_WORDS ? words - at :
+									   HEAP_ORPHAN_WORDS,
+					  err)) != HDB_OK)
+			return r;
 	return r;
 }
 

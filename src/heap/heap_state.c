@@ -152,33 +152,39 @@ static int find_incomplete(struct heap *heap, struct hdb_error *err)
 	state->skipped_bytes = store_meta_number(heap->store, "incomplete.skipped_bytes", 0);
 	state->roots_seen = store_meta_number(heap->store, "roots", 0);
 	if (lacks == UINT64_MAX) {
-		r = read_cut(heap, cut, sizeof(cut), err);
+		if ((r = read_cut(heap, cut, sizeof(cut), err)) != HDB_OK)
+			return r;
 		lacks = *cut ? STORE_LACKS_END : 0;
 	} else {
 		state->takes_orphans = lacks != 0;
 		store_meta_text(heap->store, "incomplete.cut", cut, sizeof(cut));
 	}
 	state->is_cut = lacks & STORE_LACKS_END;
-	if (state->is_cut && r == HDB_OK)
-		r = append(&state->incomplete, err, "%s", *cut ? cut : "the dump was cut");
-	if (lacks & STORE_LACKS_BYTES && r == HDB_OK)
-		r = append(&state->incomplete, err,
-			   "%s%" PRIu64 " bytes of the dump could not be read "
-			   "and were skipped",
-			   joint(state->incomplete), state->skipped_bytes);
-	if (lacks & STORE_LACKS_ELEMENTS && r == HDB_OK)
-		r = append(&state->incomplete, err,
-			   "%sthe dump was stripped as by KOOM: primitive arrays have no elements, "
-			   "so that texts are empty, and objects of the zygote and image heaps may "
-			   "be missing",
-			   joint(state->incomplete));
-	if ((lacks & STORE_LACKS_ROOTS || (lacks && !state->roots_seen)) && r == HDB_OK)
-		r = append(&state->incomplete, err, "%sthere are no GC roots in the dump",
-			   joint(state->incomplete));
-	if (state->takes_orphans && r == HDB_OK)
-		r = append(&state->incomplete, err,
-			   "; objects that nothing in the dump holds count as "
-			   "GC roots, since what held them may be missing");
+	if (state->is_cut &&
+	    (r = append(&state->incomplete, err, "%s", *cut ? cut : "the dump was cut")) < 0)
+		return r;
+	if (lacks & STORE_LACKS_BYTES &&
+	    (r = append(&state->incomplete, err,
+			"%s%" PRIu64 " bytes of the dump could not be read "
+			"and were skipped",
+			joint(state->incomplete), state->skipped_bytes)) < 0)
+		return r;
+	if (lacks & STORE_LACKS_ELEMENTS &&
+	    (r = append(&state->incomplete, err,
+			"%sthe dump was stripped as by KOOM: primitive arrays have no elements, "
+			"so that texts are empty, and objects of the zygote and image heaps may "
+			"be missing",
+			joint(state->incomplete))) < 0)
+		return r;
+	if ((lacks & STORE_LACKS_ROOTS || (lacks && !state->roots_seen)) &&
+	    (r = append(&state->incomplete, err, "%sthere are no GC roots in the dump",
+			joint(state->incomplete))) < 0)
+		return r;
+	if (state->takes_orphans &&
+	    (r = append(&state->incomplete, err,
+			"; objects that nothing in the dump holds count as "
+			"GC roots, since what held them may be missing")) < 0)
+		return r;
 	return r;
 }
 
@@ -215,8 +221,9 @@ int heap_find_state(struct heap *heap, struct hdb_error *err)
 	state->snapshot = (unsigned)store_meta_number(heap->store, "dump.snapshot", 1);
 	state->redacted = redacted_text(store_meta_number(heap->store, "dump.is_redacted", 0));
 	state->is_strict = store_meta_number(heap->store, "import.strict", 0) != 0;
-	r = heap_keeps_dump(heap) ? find_replaced(heap, err) : find_stale(heap, err);
-	return r == HDB_OK ? find_incomplete(heap, err) : r;
+	if ((r = heap_keeps_dump(heap) ? find_replaced(heap, err) : find_stale(heap, err)) < 0)
+		return r;
+	return find_incomplete(heap, err);
 }
 
 void heap_release_state(struct heap *heap)

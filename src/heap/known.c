@@ -94,9 +94,10 @@ static int find_place(struct heap *heap, const struct sought *sought, struct pla
 			struct store_field field;
 			int r = heap_field(heap, class->first_field + f, &field, err);
 
-			if (r == HDB_OK && is_started)
-				r = heap_text(heap, field.name_text, text, sizeof(text), err);
 			if (r < 0)
+				return r;
+			if (is_started &&
+			    (r = heap_text(heap, field.name_text, text, sizeof(text), err)) < 0)
 				return r;
 			if (is_started && is_name_of(sought, text) && at < UINT32_MAX) {
 				out->at = (uint32_t)at;
@@ -166,18 +167,17 @@ int heap_instance_open(struct heap *heap, uint32_t ix, struct heap_instance *out
 		*out = known->last;
 		return heap_open_dump(heap, err);
 	}
-	r = heap_object(heap, ix, &object, err);
-	if (r == HDB_OK && object.kind != STORE_INSTANCE)
+	if ((r = heap_object(heap, ix, &object, err)) < 0)
+		return r;
+	if (object.kind != STORE_INSTANCE)
 		return HDB_NOTFOUND;
-	if (r == HDB_OK)
-		r = heap_offset(heap, ix, &offset, err);
-	if (r == HDB_OK && !offset)
+	if ((r = heap_offset(heap, ix, &offset, err)) < 0)
+		return r;
+	if (!offset)
 		return HDB_NOTFOUND;
-	if (r == HDB_OK)
-		r = heap_open_dump(heap, err);
-	if (r == HDB_OK)
-		r = hprof_sub_read(&heap->file, &heap->view, offset, &sub, err);
-	if (r < 0)
+	if ((r = heap_open_dump(heap, err)) < 0)
+		return r;
+	if ((r = hprof_sub_read(&heap->file, &heap->view, offset, &sub, err)) < 0)
 		return r;
 	if (sub.tag != HPROF_INSTANCE_DUMP)
 		return HDB_NOTFOUND;
@@ -267,11 +267,11 @@ int heap_path_place(struct heap *heap, uint32_t class_no, const char *path, stru
 	first = first_of(path, class_no, HEAP_NONE);
 	if (!first.name_size || path[first.name_size] == '.')
 		return HDB_NOTFOUND;
-	r = get_place(heap, &first, &place, err);
 	*out = (struct heap_place){ 0 };
-	if (r == HDB_OK)
-		*out = (struct heap_place){ place.at, place.type };
-	return r;
+	if ((r = get_place(heap, &first, &place, err)) != HDB_OK)
+		return r;
+	*out = (struct heap_place){ place.at, place.type };
+	return HDB_OK;
 }
 
 int heap_path_value_as(struct heap *heap, struct heap_as from, const char *path,
@@ -287,11 +287,11 @@ int heap_path_value_as(struct heap *heap, struct heap_as from, const char *path,
 		*out = (struct heap_value){ .type = HPROF_OBJECT, .bits = r == HDB_OK ? id : 0 };
 		return r;
 	}
-	r = heap_instance_open(heap, ix, &instance, err);
-	if (r == HDB_OK)
-		path = choose(heap, instance.class_no, start_no, path);
-	if (r != HDB_OK || !path)
-		return r < 0 ? r : HDB_NOTFOUND;
+	if ((r = heap_instance_open(heap, ix, &instance, err)) != HDB_OK)
+		return r;
+	path = choose(heap, instance.class_no, start_no, path);
+	if (!path)
+		return HDB_NOTFOUND;
 	for (unsigned steps = 0; steps < PATH_STEPS_MAX; steps++) {
 		const struct sought field = first_of(path, instance.class_no, start_no);
 

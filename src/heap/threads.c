@@ -165,11 +165,11 @@ int heap_frame_text(struct heap *heap, const struct store_frame *frame, char *bu
 	char class[NAME_MAX_BYTES] = "", method[NAME_MAX_BYTES] = "", source[NAME_MAX_BYTES] = "";
 	int r = heap_text(heap, frame->class_text, class, sizeof(class), err);
 
-	if (r == HDB_OK)
-		r = heap_text(heap, frame->method_text, method, sizeof(method), err);
-	if (r == HDB_OK)
-		r = heap_text(heap, frame->source_text, source, sizeof(source), err);
 	if (r < 0)
+		return r;
+	if ((r = heap_text(heap, frame->method_text, method, sizeof(method), err)) < 0)
+		return r;
+	if ((r = heap_text(heap, frame->source_text, source, sizeof(source), err)) < 0)
 		return r;
 	for (char *p = class; *p; p++)
 		if (*p == '/')

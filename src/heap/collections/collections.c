@@ -4,6 +4,7 @@
  */
 #include "heap/collections/entries_private.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Wrappers around wrappers that are looked through; a wrapper that wraps itself ends here. */
@@ -93,11 +94,11 @@ static int add_cells(struct heap *heap, const struct heap_collection *c, int64_t
 	while (r == HDB_OK && from < CELLS_MAX) {
 		struct heap_object object;
 
-		r = heap_object(heap, cells, &object, err);
-		if (r == HDB_OK && object.kind != STORE_OBJECT_ARRAY)
+		if ((r = heap_object(heap, cells, &object, err)) < 0)
+			return r;
+		if (object.kind != STORE_OBJECT_ARRAY)
 			return HDB_OK;
-		if (r == HDB_OK)
-			r = heap_elements(heap, cells, from, &slice, err);
+		r = heap_elements(heap, cells, from, &slice, err);
 		if (r < 0 || !slice.done)
 			return heap_soft(r);
 		for (uint64_t i = 0; i < slice.done; i++) {
@@ -143,21 +144,25 @@ static int size_of_ring(struct heap *heap, struct heap_collection *c, struct hdb
 	uint64_t first, last = 0;
 	int r = ring_index(heap, c, c->inner->first, &first, err);
 
-	if (r == HDB_OK)
-		r = ring_index(heap, c, c->inner->last, &last, err);
+	if (r < 0)
+		return r;
+	if ((r = ring_index(heap, c, c->inner->last, &last, err)) < 0)
+		return r;
 	set_size(c, (int64_t)(last >= first ? last - first : last + c->array_length - first),
 		 c->array_length);
-	return r;
+	return HDB_OK;
 }
 
 /* Bits of a single word; those of arrays are counted when somebody asks. */
 static int size_of_word(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
 {
 	struct heap_value value;
-	const int r = heap_path_value_as(heap, (struct heap_as){ c->inner_ix, c->inner_class },
-					 c->inner->store, &value, err);
+	int r = heap_path_value_as(heap, (struct heap_as){ c->inner_ix, c->inner_class },
+				   c->inner->store, &value, err);
 
-	if (r == HDB_OK && value.type == HPROF_LONG) {
+	if (r != HDB_OK)
+		return heap_soft(r);
+	if (value.type == HPROF_LONG) {
 		set_size(c, __builtin_popcountll(value.bits), 64);
 		c->capacity = 64;
 		c->has_capacity = true;
@@ -211,15 +216,14 @@ static int find_array(struct heap *heap, struct heap_collection *c, struct hdb_e
 		return HDB_OK;
 	if ((r = heap_path_object_as(heap, (struct heap_as){ c->inner_ix, c->inner_class }, path,
 				     &ix, err)) != HDB_OK)
-		goto out;
-	r = heap_object(heap, ix, &object, err);
-out:
-	if (r == HDB_OK &&
-	    (object.kind == STORE_OBJECT_ARRAY || object.kind == STORE_PRIMITIVE_ARRAY)) {
+		return heap_soft(r);
+	if ((r = heap_object(heap, ix, &object, err)) < 0)
+		return r;
+	if (object.kind == STORE_OBJECT_ARRAY || object.kind == STORE_PRIMITIVE_ARRAY) {
 		c->array_ix = ix;
 		c->array_length = object.length;
 	}
-	return heap_soft(r);
+	return HDB_OK;
 }
 
 /* What the array has room for. */
@@ -257,10 +261,11 @@ static int find_size(struct heap *heap, struct heap_collection *c, struct hdb_er
 	if (rule->size) {
 		r = heap_path_number_as(heap, (struct heap_as){ c->inner_ix, c->inner_class },
 					rule->size, &size, err);
-		if (r == HDB_OK && rule->cells)
-			r = add_cells(heap, c, &size, err);
-		if (r == HDB_OK)
-			set_size(c, size, most);
+		if (r != HDB_OK)
+			return heap_soft(r);
+		if (rule->cells && (r = add_cells(heap, c, &size, err)) < 0)
+			return r;
+		set_size(c, size, most);
 	} else if (rule->shape == HEAP_ARRAY && rule->last) {
 		r = size_of_ring(heap, c, err);
 	} else if (rule->shape == HEAP_ARRAY) {
@@ -280,23 +285,23 @@ static int unwrap(struct heap *heap, struct heap_collection *c, struct hdb_error
 		const struct heap_collection_rule *wrapper = c->inner;
 		struct heap_object object;
 		uint32_t ix;
-		int r = n < WRAPPERS_MAX ?
-				heap_path_object_as(heap,
-						    (struct heap_as){ c->inner_ix, c->inner_class },
-						    wrapper->store, &ix, err) :
-				HDB_NOTFOUND;
+		int r;
 
 		if (c->takes == HEAP_TAKES_ALL)
 			c->takes = wrapper->takes;
-		if (r == HDB_OK)
-			r = heap_object(heap, ix, &object, err);
 		c->inner = NULL;
-		if (r == HDB_OK && object.kind == STORE_INSTANCE) {
-			c->inner_ix = ix;
-			c->inner = find_rule(heap, object.class_no, &c->inner_class);
-		}
-		if (r < 0)
+		if (n == WRAPPERS_MAX)
+			return HDB_OK;
+		r = heap_path_object_as(heap, (struct heap_as){ c->inner_ix, c->inner_class },
+					wrapper->store, &ix, err);
+		if (r != HDB_OK)
+			return heap_soft(r);
+		if ((r = heap_object(heap, ix, &object, err)) < 0)
 			return r;
+		if (object.kind != STORE_INSTANCE)
+			return HDB_OK;
+		c->inner_ix = ix;
+		c->inner = find_rule(heap, object.class_no, &c->inner_class);
 	}
 	return HDB_OK;
 }
@@ -309,20 +314,19 @@ static int open_plain(struct heap *heap, uint32_t ix, struct heap_collection *c,
 	int r = heap_object(heap, ix, &object, err);
 
 	*c = (struct heap_collection){ .ix = ix, .inner_ix = ix, .array_ix = HEAP_NONE };
-	if (r == HDB_OK && (object.kind != STORE_INSTANCE || ix == HEAP_BOOT_LOADER))
-		return HDB_NOTFOUND;
-	if (r == HDB_OK)
-		c->rule = find_rule(heap, object.class_no, &c->inner_class);
-	if (r < 0 || !c->rule)
-		return r < 0 ? r : HDB_NOTFOUND;
-	r = heap_open_dump(heap, err);
-	c->inner = c->rule;
-	if (r == HDB_OK)
-		r = unwrap(heap, c, err);
-	if (r < 0 || !c->inner)
-		return r;
-	r = find_array(heap, c, err);
 	if (r < 0)
+		return r;
+	if (object.kind != STORE_INSTANCE || ix == HEAP_BOOT_LOADER)
+		return HDB_NOTFOUND;
+	c->rule = find_rule(heap, object.class_no, &c->inner_class);
+	if (!c->rule)
+		return HDB_NOTFOUND;
+	c->inner = c->rule;
+	if ((r = heap_open_dump(heap, err)) < 0)
+		return r;
+	if ((r = unwrap(heap, c, err)) < 0 || !c->inner)
+		return r;
+	if ((r = find_array(heap, c, err)) < 0)
 		return r;
 	set_capacity(c);
 	return find_size(heap, c, err);
@@ -375,10 +379,11 @@ static int add_parts(struct heap *heap, struct heap_collection *c, struct hdb_er
 int heap_collection_open(struct heap *heap, uint32_t ix, struct heap_collection *c,
 			 struct hdb_error *err)
 {
-	const int r = open_plain(heap, ix, c, err);
+	int r = open_plain(heap, ix, c, err);
 
-	return r == HDB_OK && c->inner && c->inner->shape == HEAP_PARTS ? add_parts(heap, c, err) :
-									  r;
+	if (r != HDB_OK)
+		return r;
+	return c->inner && c->inner->shape == HEAP_PARTS ? add_parts(heap, c, err) : HDB_OK;
 }
 
 /* ---- what must be looked at ---- */
@@ -448,12 +453,14 @@ int heap_collection_count(struct heap *heap, struct heap_collection *c, uint64_t
 		return HDB_NOTFOUND;
 	if (c->inner->shape == HEAP_WORDS)
 		return count_bits(heap, c, budget, err);
-	r = heap_entries_begin(heap, c, &entries, err);
+	if ((r = heap_entries_begin(heap, c, &entries, err)) < 0)
+		return r;
 	if (entries.steps > *budget)
 		entries.steps = *budget;
 	most = entries.steps;
 	while (r == HDB_OK)
 		r = heap_entries_next(&entries, err);
+	assert(entries.steps <= most);
 	*budget -= most - entries.steps;
 	if (r < 0)
 		return r;

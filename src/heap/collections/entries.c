@@ -35,14 +35,16 @@ static int find_array(struct heap_entries *e, const char *path, struct heap_chun
 	uint32_t ix;
 	int r = find_object(e, path, &ix, err);
 
-	if (r == HDB_OK && ix != HEAP_NONE) {
-		r = heap_object(e->heap, ix, &object, err);
-		if (r == HDB_OK && object.kind != STORE_OBJECT_ARRAY &&
-		    object.kind != STORE_PRIMITIVE_ARRAY)
+	if (r < 0)
+		return r;
+	if (ix != HEAP_NONE) {
+		if ((r = heap_object(e->heap, ix, &object, err)) < 0)
+			return r;
+		if (object.kind != STORE_OBJECT_ARRAY && object.kind != STORE_PRIMITIVE_ARRAY)
 			ix = HEAP_NONE;
 	}
 	heap_chunk_open(chunk, ix);
-	return r;
+	return HDB_OK;
 }
 
 static void begin_chain(struct heap_entries *e, uint32_t node)
@@ -66,10 +68,12 @@ static int read_marks(struct heap_entries *e, struct hdb_error *err)
 		r = heap_path_number_as(e->heap,
 					(struct heap_as){ e->from.inner_ix, e->from.inner_class },
 					rule->first, &number, err);
+		if (r < 0)
+			return r;
 		if (r == HDB_OK && number > 0 && e->slots)
 			e->slot_start = (uint64_t)number % e->slots;
 	}
-	if (r >= 0 && rule->extra && rule->shape == HEAP_SLOTS) {
+	if (rule->extra && rule->shape == HEAP_SLOTS) {
 		r = heap_path_number_as(e->heap,
 					(struct heap_as){ e->from.inner_ix, e->from.inner_class },
 					rule->extra, &number, err);
@@ -82,28 +86,30 @@ static int read_marks(struct heap_entries *e, struct hdb_error *err)
 static int find_first(struct heap_entries *e, struct hdb_error *err)
 {
 	const struct heap_collection_rule *rule = e->rule;
+	const char *path = rule->shape == HEAP_CHAINS ? rule->extra : rule->store;
 	uint32_t node = HEAP_NONE, first;
-	int r = HDB_OK;
+	int r;
 
 	e->end_node = HEAP_NONE;
-	if (rule->shape == HEAP_CHAINS)
-		r = find_object(e, rule->extra, &node, err);
-	else if (rule->shape == HEAP_LINKED || rule->shape == HEAP_TREE)
-		r = find_object(e, rule->store, &node, err);
-	if (r == HDB_OK && rule->flags & HEAP_CIRCULAR && node != HEAP_NONE) {
+	if ((rule->shape == HEAP_CHAINS || rule->shape == HEAP_LINKED ||
+	     rule->shape == HEAP_TREE) &&
+	    (r = find_object(e, path, &node, err)) < 0)
+		return r;
+	if (rule->flags & HEAP_CIRCULAR && node != HEAP_NONE) {
 		e->end_node = node;
-		r = heap_path_object(e->heap, node, rule->next, &first, err);
+		if ((r = heap_path_object(e->heap, node, rule->next, &first, err)) < 0)
+			return r;
 		node = r == HDB_OK ? first : HEAP_NONE;
 	}
 	begin_chain(e, node);
-	return heap_soft(r);
+	return HDB_OK;
 }
 
 /* Starts to read e->from. */
 static int begin(struct heap_entries *e, struct hdb_error *err)
 {
 	const struct heap_collection_rule *rule = e->rule = e->from.inner;
-	int r = HDB_OK;
+	int r;
 
 	e->at = 0;
 	e->depth = 0;
@@ -113,19 +119,17 @@ static int begin(struct heap_entries *e, struct hdb_error *err)
 	e->slots = e->from.array_length;
 	if (!rule)
 		return HDB_OK;
-	if (rule->shape == HEAP_ARRAY || rule->shape == HEAP_SLOTS || rule->shape == HEAP_PAIRS ||
-	    rule->shape == HEAP_CHAINS || rule->shape == HEAP_WORDS)
-		r = find_array(e, rule->store, &e->store, err);
-	if (r != HDB_OK)
-		goto out;
-	if ((rule->shape == HEAP_SLOTS || rule->shape == HEAP_WORDS)) {
-		if ((r = find_array(e, rule->key, &e->keys, err)) != HDB_OK)
-			goto out;
-	}
-	if ((r = read_marks(e, err)) != HDB_OK)
-		goto out;
-	r = find_first(e, err);
-out:
+	if ((rule->shape == HEAP_ARRAY || rule->shape == HEAP_SLOTS || rule->shape == HEAP_PAIRS ||
+	     rule->shape == HEAP_CHAINS || rule->shape == HEAP_WORDS) &&
+	    (r = find_array(e, rule->store, &e->store, err)) < 0)
+		return r;
+	if ((rule->shape == HEAP_SLOTS || rule->shape == HEAP_WORDS) &&
+	    (r = find_array(e, rule->key, &e->keys, err)) < 0)
+		return r;
+	if ((r = read_marks(e, err)) < 0)
+		return r;
+	if ((r = find_first(e, err)) < 0)
+		return r;
 	e->left = rule->shape == HEAP_ARRAY || rule->flags & HEAP_DENSE ? e->from.size : e->slots;
 	if (rule->shape == HEAP_PAIRS && !(rule->flags & HEAP_DENSE))
 		e->left = e->slots / 2;
@@ -133,7 +137,7 @@ out:
 		e->left = HEAP_ENTRY_FIELDS_MAX;
 	if (rule->shape == HEAP_WORDS)
 		e->left = (e->store.array_ix == HEAP_NONE ? 1 : e->slots) * 64;
-	return r;
+	return HDB_OK;
 }
 
 int heap_entries_begin(struct heap *heap, const struct heap_collection *collection,
@@ -152,10 +156,11 @@ int heap_entries_begin(struct heap *heap, const struct heap_collection *collecti
 	e->parts_ix = HEAP_NONE;
 	e->part_at = e->part_count = e->looked = 0;
 	e->rule = NULL;
-	if (r == HDB_OK && collection->inner && collection->inner->absent)
-		r = heap_soft(
-			heap_static_object(heap, collection->inner->absent, &e->absent_ix, err));
 	if (r < 0)
+		return r;
+	if (collection->inner && collection->inner->absent &&
+	    (r = heap_soft(
+		     heap_static_object(heap, collection->inner->absent, &e->absent_ix, err))) < 0)
 		return r;
 	if (collection->inner && collection->inner->shape == HEAP_PARTS) {
 		e->parts_ix = collection->array_ix;
@@ -175,18 +180,18 @@ static int begin_part(struct heap_entries *e, struct hdb_error *err)
 		int r = heap_elements(e->heap, e->parts_ix, e->part_at, &slice, err);
 
 		e->part_at++;
-		if (r == HDB_OK && e->steps-- == 0) {
+		if (r < 0)
+			return r;
+		if (e->steps-- == 0) {
 			e->steps = 0;
 			e->is_cut = true;
 			return HDB_END;
 		}
-		if (r == HDB_OK)
-			r = slice.done && slice.type == HPROF_OBJECT && bits ?
-				    heap_find(e->heap, bits, &ix, err) :
-				    HDB_NOTFOUND;
-		if (r == HDB_OK)
-			r = heap_collection_open(e->heap, ix, &e->from, err);
-		if (r < 0)
+		if (r != HDB_OK || !slice.done || slice.type != HPROF_OBJECT || !bits)
+			continue;
+		if ((r = heap_find(e->heap, bits, &ix, err)) < 0)
+			return r;
+		if (r == HDB_OK && (r = heap_collection_open(e->heap, ix, &e->from, err)) < 0)
 			return r;
 		/* Parts of parts are nowhere: not followed. */
 		if (r == HDB_OK && e->from.inner && e->from.inner->shape != HEAP_PARTS)
@@ -289,10 +294,11 @@ static int next_in_chains(struct heap_entries *e, struct hdb_error *err)
 			e->is_cut = true;
 			return HDB_END;
 		}
-		r = read_node(e, e->node, &is_element, err);
-		if (r == HDB_OK)
-			r = step_chain(e, err);
-		return r < 0 || is_element ? r : HDB_NOTFOUND;
+		if ((r = read_node(e, e->node, &is_element, err)) < 0)
+			return r;
+		if ((r = step_chain(e, err)) < 0)
+			return r;
+		return is_element ? r : HDB_NOTFOUND;
 	}
 	if (e->rule->shape != HEAP_CHAINS || e->at >= e->slots)
 		return HDB_END;
@@ -301,10 +307,12 @@ static int next_in_chains(struct heap_entries *e, struct hdb_error *err)
 		return r < 0 ? r : HDB_END;
 	if (slot.type != HPROF_OBJECT)
 		return HDB_END;
-	r = slot.bits ? slot_entry(e, slot.bits, &node, err) : HDB_NOTFOUND;
-	if (r == HDB_OK)
-		begin_chain(e, node);
-	return r < 0 ? r : HDB_NOTFOUND;
+	if (!slot.bits)
+		return HDB_NOTFOUND;
+	if ((r = slot_entry(e, slot.bits, &node, err)) != HDB_OK)
+		return r < 0 ? r : HDB_NOTFOUND;
+	begin_chain(e, node);
+	return HDB_NOTFOUND;
 }
 
 /* In order: the left ones are on the stack. */
@@ -330,10 +338,11 @@ static int next_in_tree(struct heap_entries *e, struct hdb_error *err)
 	if (!e->depth)
 		return HDB_END;
 	node = e->stack[--e->depth];
-	r = heap_path_object(e->heap, node, e->rule->next, &child, err);
+	if ((r = heap_path_object(e->heap, node, e->rule->next, &child, err)) < 0)
+		return r;
 	if (r == HDB_OK)
 		e->node = child;
-	return r < 0 ? r : read_node(e, node, &is_element, err);
+	return read_node(e, node, &is_element, err);
 }
 
 /* ---- all of them ---- */
@@ -367,17 +376,20 @@ int heap_entries_next(struct heap_entries *e, struct hdb_error *err)
 	int r;
 
 	do {
-		r = ++e->looked % STEP_SLOTS ? HDB_OK : base_step(e->heap->work, e->looked, err);
-		if (r == HDB_OK)
-			r = next_of_shape(e, err);
+		if (++e->looked % STEP_SLOTS == 0 &&
+		    (r = base_step(e->heap->work, e->looked, err)) < 0)
+			return r;
+		r = next_of_shape(e, err);
 		if (r == HDB_END && e->part_at < e->part_count && !e->is_cut) {
 			r = begin_part(e, err);
 			if (r == HDB_OK)
 				r = HDB_NOTFOUND;
 		}
 	} while (r == HDB_NOTFOUND);
+	if (r < 0)
+		return r;
 	e->no++;
-	if (r != HDB_OK)
+	if (r == HDB_END)
 		return r;
 	if (e->takes == HEAP_TAKES_KEYS && e->has_key)
 		e->value = e->key;

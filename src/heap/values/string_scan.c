@@ -18,9 +18,9 @@ int heap_string_scan_begin(struct heap_string_scan *s, struct heap *heap, struct
 
 	memset(s, 0, sizeof(*s));
 	s->heap = heap;
-	if (r == HDB_OK)
-		r = heap_open_dump(heap, err);
-	if (r < 0)
+	if (r != HDB_OK)
+		return r;
+	if ((r = heap_open_dump(heap, err)) < 0)
 		return r;
 	s->view = (struct base_view){ .src = heap->source };
 	heap_references(heap, &s->references);
@@ -162,8 +162,9 @@ int heap_string_blocks(struct heap *heap, struct store_block **out, unsigned *th
 
 	*out = NULL;
 	*threads_max = UINT_MAX;
-	if (r == HDB_OK)
-		r = heap_open_dump(heap, err);
+	if (r != HDB_OK)
+		return r;
+	r = heap_open_dump(heap, err);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < heap->string_layouts.count; i++)
@@ -173,13 +174,15 @@ int heap_string_blocks(struct heap *heap, struct store_block **out, unsigned *th
 	*out = calloc((size_t)n + 1, sizeof(**out));
 	if (!*out)
 		return hdb_fail_memory(err, "strings", n * sizeof(**out));
-	for (uint32_t b = 0; b < n && r == HDB_OK; b++) {
+	for (uint32_t b = 0; b < n; b++) {
 		const uint32_t first_ix = b * STORE_BLOCK_OBJECTS;
 
 		r = store_block(heap->store, STORE_REFERENCES, first_ix, &(*out)[b], err);
 		if (r == HDB_NOTFOUND)
 			r = store_damaged(heap->store, STORE_REFERENCES, first_ix, "block missing",
 					  err);
+		if (r < 0)
+			return r;
 	}
 	return r;
 }

@@ -50,7 +50,7 @@ int heap_string_blocks(struct heap *heap, struct store_block **out, unsigned *th
 typedef int (*heap_take_string)(void *ctx, uint32_t i, const struct heap_string *string,
 				struct hdb_error *err);
 
-/* A block whose strings are wanted; all lent. */
+/* A block whose strings are read; all lent. */
 struct heap_string_block {
 	struct heap *heap;
 	const struct heap_block *objects;

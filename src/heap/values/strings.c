@@ -105,19 +105,20 @@ int heap_load_strings(struct heap *heap, struct hdb_error *err)
 	if (r < 0 || heap->has_strings)
 		return r;
 	heap->string_layouts.count = 0;
-	for (uint32_t no = 0; r == HDB_OK; no++) {
+	for (uint32_t no = 0;; no++) {
 		struct heap_string_layout layout;
 
 		no = heap_class_by_name(heap, "java.lang.String", no);
 		if (no == HEAP_NONE)
 			break;
-		r = find_layout(heap, no, &layout, err);
-		if (r == HDB_OK)
-			r = base_vec_push(&heap->string_layouts, &layout, sizeof(layout), err);
+		if ((r = find_layout(heap, no, &layout, err)) < 0)
+			return r;
+		if ((r = base_vec_push(&heap->string_layouts, &layout, sizeof(layout), err)) < 0)
+			return r;
 	}
 	heap->is_big_endian = heap_is_big_endian(heap);
-	heap->has_strings = r == HDB_OK;
-	return r;
+	heap->has_strings = true;
+	return HDB_OK;
 }
 
 const struct heap_string_layout *heap_string_layout(const struct heap *heap, uint32_t class_no)
@@ -227,19 +228,24 @@ int heap_string_find(struct heap *heap, const struct heap_reader *reader,
 	uint32_t target = at->target;
 	struct heap_object array;
 	struct hprof_sub sub;
-	int r = at->layout->value == NO_FIELD ? HDB_NOTFOUND :
-						read_fields(heap, reader, at, &fields, err);
+	int r;
 
 	*out = (struct heap_string){ .array_ix = HEAP_NONE };
-	if (r == HDB_OK && target == HEAP_NONE)
-		r = fields.value_id ? heap_find(heap, fields.value_id, &target, err) : HDB_NOTFOUND;
-	if (r == HDB_OK)
-		r = heap_object(heap, target, &array, err);
-	if (r == HDB_OK && array.kind != STORE_PRIMITIVE_ARRAY)
-		r = HDB_NOTFOUND;
-	if (r == HDB_OK)
-		r = read_sub(heap, reader, target, &sub, err);
-	if (r != HDB_OK)
+	if (at->layout->value == NO_FIELD)
+		return HDB_OK;
+	if ((r = read_fields(heap, reader, at, &fields, err)) != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if (target == HEAP_NONE) {
+		if (!fields.value_id)
+			return HDB_OK;
+		if ((r = heap_find(heap, fields.value_id, &target, err)) != HDB_OK)
+			return r < 0 ? r : HDB_OK;
+	}
+	if ((r = heap_object(heap, target, &array, err)) < 0)
+		return r;
+	if (array.kind != STORE_PRIMITIVE_ARRAY)
+		return HDB_OK;
+	if ((r = read_sub(heap, reader, target, &sub, err)) != HDB_OK)
 		return r < 0 ? r : HDB_OK;
 	/* Without content it is only the length that the dump tells. */
 	if (sub.tag != HPROF_PRIMITIVE_ARRAY_DUMP ||

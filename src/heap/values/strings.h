@@ -43,7 +43,7 @@ struct heap_reader {
 	struct heap_offsets **groups; /* as heap_offset_by wants it */
 };
 
-/* A string whose characters are wanted. */
+/* A string whose characters are read. */
 struct heap_string_at {
 	uint32_t ix;
 	uint32_t target; /* its value array; HEAP_NONE: not known */

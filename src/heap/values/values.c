@@ -123,7 +123,9 @@ int heap_field_value(struct heap *heap, uint32_t ix, struct heap_field_name fiel
 	char field_name[FIELD_NAME_MAX];
 	int r = heap_fields_begin(heap, ix, &fields, err);
 
-	while (r == HDB_OK && (r = heap_fields_next(&fields, err)) == HDB_OK) {
+	if (r < 0)
+		return r;
+	while ((r = heap_fields_next(&fields, err)) == HDB_OK) {
 		r = heap_text(heap, fields.field.name_text, field_name, sizeof(field_name), err);
 		if (r < 0)
 			return r;
@@ -207,16 +209,18 @@ int heap_strength(struct heap *heap, uint32_t from, uint32_t to, uint8_t *streng
 	    !heap_class(heap, object.class_no)->strength ||
 	    heap_class(heap, object.class_no)->ix == to)
 		return r;
-	r = heap_id(heap, to, &to_id, err);
-	if (r == HDB_OK)
-		r = heap_fields_begin(heap, from, &fields, err);
-	while (r == HDB_OK && (r = heap_fields_next(&fields, err)) == HDB_OK) {
+	if ((r = heap_id(heap, to, &to_id, err)) < 0)
+		return r;
+	if ((r = heap_fields_begin(heap, from, &fields, err)) < 0)
+		return r;
+	while ((r = heap_fields_next(&fields, err)) == HDB_OK) {
 		if (fields.value.type != HPROF_OBJECT || fields.value.bits != to_id)
 			continue;
 		r = heap_text(heap, fields.field.name_text, name, sizeof(name), err);
-		if (r == HDB_OK && (strcmp(name, "referent") != 0 ||
-				    strcmp(heap_class_name(heap, fields.declaring_no),
-					   "java.lang.ref.Reference") != 0))
+		if (r < 0)
+			return r;
+		if (strcmp(name, "referent") != 0 ||
+		    strcmp(heap_class_name(heap, fields.declaring_no), "java.lang.ref.Reference"))
 			return HDB_OK; /* held by another field, too */
 		by_referent = true;
 	}

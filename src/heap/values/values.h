@@ -55,7 +55,7 @@ int heap_field_object(struct heap *heap, uint32_t ix, struct heap_field_name fie
 /* Some elements of an array. */
 struct heap_slice {
 	uint64_t *bits; /* as in heap_value; lent by the caller */
-	uint64_t room;  /* how many are wanted */
+	uint64_t room;  /* how many were asked for */
 	uint64_t done;  /* result: how many there are; less at the end */
 	uint8_t type;   /* result: HPROF basic type of the array's elements, 0: not known */
 };
