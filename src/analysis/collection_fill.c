@@ -137,12 +137,10 @@ int analysis_measure(const struct session *session, struct analysis_measuring *h
 	rule = heap_collection_rule(session->heap, object->class_no);
 	if (!rule || rule->flags & HEAP_PART)
 		return HDB_NOTFOUND;
-	r = heap_collection_open(session->heap, object->ix, &c, err);
-	if (r == HDB_OK && !c.has_size) {
-		r = heap_collection_count(session->heap, &c, &how->steps_left, err);
-		r = r == HDB_NOTFOUND ? HDB_OK : r;
-	}
-	if (r != HDB_OK)
+	if ((r = heap_collection_open(session->heap, object->ix, &c, err)) != HDB_OK)
+		return r;
+	if (!c.has_size &&
+	    (r = heap_collection_count(session->heap, &c, &how->steps_left, err)) < 0)
 		return r;
 	m->kind = heap_collection_kind_name(rule->kind);
 	m->size = c.size;
@@ -150,6 +148,7 @@ int analysis_measure(const struct session *session, struct analysis_measuring *h
 	m->capacity = c.capacity;
 	m->has_capacity = c.has_capacity;
 	m->has_lied = c.has_lied;
-	r = add_costs(session, &c, m, err);
-	return r == HDB_OK ? add_used(session, how, &c, m, err) : r;
+	if ((r = add_costs(session, &c, m, err)) != HDB_OK)
+		return r;
+	return add_used(session, how, &c, m, err);
 }

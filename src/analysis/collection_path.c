@@ -9,6 +9,7 @@
 
 #include "heap/values/value_text.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -88,7 +89,9 @@ static int find_index(const struct session *session, uint32_t array_ix, uint32_t
 	struct heap_slice slice = { .bits = bits, .room = SEARCH_CHUNK };
 	int r = heap_id(session->heap, ix, &id, err);
 
-	for (uint64_t from = 0; r == HDB_OK && from < SEARCH_MAX; from += slice.done) {
+	if (r < 0)
+		return r;
+	for (uint64_t from = 0; from < SEARCH_MAX; from += slice.done) {
 		r = heap_elements(session->heap, array_ix, from, &slice, err);
 		if (r != HDB_OK || !slice.done)
 			break;
@@ -157,10 +160,10 @@ static int fold_array(struct place *p, struct analysis_fold *fold, bool is_key_a
 						  ANALYSIS_FOLD_VALUE;
 	if (rule->shape == HEAP_PAIRS)
 		index &= ~1ull;
-	else
-		r = heap_path_object_as(p->session->heap, (struct heap_as){ p->ix, p->class_no },
-					rule->key, &keys, err);
-	return r == HDB_OK ? element_of(p->session, keys, index, &fold->key, err) : r;
+	else if ((r = heap_path_object_as(p->session->heap, (struct heap_as){ p->ix, p->class_no },
+					  rule->key, &keys, err)) != HDB_OK)
+		return r;
+	return element_of(p->session, keys, index, &fold->key, err);
 }
 
 /* Whether the entry holds what comes next by this path. */
@@ -221,13 +224,13 @@ static int fold_entries(struct place *p, struct analysis_fold *fold, bool is_fir
 		const uint32_t entry = p->nodes[p->at];
 		uint32_t next;
 
-		r = rule->value ? holds(p, entry, rule->value, &found, err) : HDB_OK;
+		if (rule->value && (r = holds(p, entry, rule->value, &found, err)) < 0)
+			return r;
 		if (r == HDB_OK && !found && rule->key) {
-			r = holds(p, entry, rule->key, &found, err);
+			if ((r = holds(p, entry, rule->key, &found, err)) < 0)
+				return r;
 			is_key = found;
 		}
-		if (r < 0)
-			return r;
 		if (found) {
 			p->at--;
 			fold->index = is_first ? hops : UINT64_MAX;
@@ -244,9 +247,10 @@ static int fold_entries(struct place *p, struct analysis_fold *fold, bool is_fir
 			   heap_path_object(p->session->heap, entry, rule->next, &next, NULL) ==
 				   HDB_OK &&
 			   next == p->nodes[p->at];
-		r = is_inside(p, p->nodes[p->at], &inside, err);
-		if (hops % 4096 == 0 && r == HDB_OK)
-			r = base_step(p->session->work, hops, err);
+		if ((r = is_inside(p, p->nodes[p->at], &inside, err)) < 0)
+			return r;
+		if (hops % 4096 == 0 && (r = base_step(p->session->work, hops, err)) < 0)
+			return r;
 	}
 	return r < 0 ? r : HDB_NOTFOUND;
 }
@@ -275,7 +279,7 @@ static int fold_one(struct place *p, struct analysis_fold *fold, struct hdb_erro
 {
 	int r = HDB_OK;
 
-	for (unsigned level = 0; level < LEVELS && r == HDB_OK; level++) {
+	for (unsigned level = 0; level < LEVELS; level++) {
 		switch (p->rule->shape) {
 		case HEAP_WRAP:
 			if (p->takes == HEAP_TAKES_ALL)
@@ -302,38 +306,43 @@ static int fold_one(struct place *p, struct analysis_fold *fold, struct hdb_erro
 		default:
 			return HDB_NOTFOUND;
 		}
+		if (r != HDB_OK)
+			return r < 0 ? r : HDB_NOTFOUND;
 		/* A wrapped collection or a part; what a view shows of it is its own. */
-		if (r == HDB_OK)
-			r = enter(p, p->nodes[p->at], err);
-		if (r == HDB_OK && !pass(p))
-			r = HDB_NOTFOUND;
+		if ((r = enter(p, p->nodes[p->at], err)) != HDB_OK)
+			return r < 0 ? r : HDB_NOTFOUND;
+		if (!pass(p))
+			return HDB_NOTFOUND;
 	}
-	return r < 0 ? r : HDB_NOTFOUND;
+	return HDB_NOTFOUND;
 }
 
 int analysis_fold_path(const struct session *session, const uint32_t *nodes, size_t count,
 		       struct base_vec *out, struct hdb_error *err)
 {
 	size_t at = count;
-	int r = HDB_OK;
+	int r;
 
-	while (at > 1 && r >= 0) {
+	while (at > 1) {
 		struct place p = { .session = session, .nodes = nodes, .at = at - 2 };
 		struct analysis_fold fold = { .outer = at - 1, .index = UINT64_MAX };
 
-		r = enter(&p, nodes[at - 1], err);
-		if (r == HDB_OK)
+		if ((r = enter(&p, nodes[at - 1], err)) == HDB_OK)
 			r = fold_one(&p, &fold, err);
+		if (r < 0)
+			return r;
 		at--;
 		if (r != HDB_OK)
 			continue;
 		fold.inner = p.at;
+		assert(fold.inner < fold.outer);
 		if (fold.inner + 1 < fold.outer) {
-			r = base_vec_push(out, &fold, sizeof(fold), err);
+			if ((r = base_vec_push(out, &fold, sizeof(fold), err)) < 0)
+				return r;
 			at = p.at + 1;
 		}
 	}
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 void analysis_fold_text(const struct session *session, const struct analysis_fold *fold, char *buf,

@@ -57,27 +57,31 @@ static int add_path(const struct session *session, struct tree *t, bool is_stron
 	int r = derive_retained(session->derive, ix, &retained, err);
 	int added = HDB_OK;
 
-	for (uint32_t at = ix; r == HDB_OK && at != GRAPH_NONE && added == HDB_OK; at = parent) {
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t at = ix; at != GRAPH_NONE && added == HDB_OK; at = parent) {
 		const struct node node = { .parent = GRAPH_NONE, .best = GRAPH_NONE };
 
 		r = derive_reach(session->derive, is_strong, at, &parent, err);
 		if (r < 0 || parent == at)
 			return r;
 		added = graph_node_map_add(&t->map, at, &number, err);
-		r = added < 0 ? added : HDB_OK;
-		if (added == HDB_OK)
-			r = base_vec_push(&t->nodes, &node, sizeof(node), err);
-		if (r == HDB_OK && below != GRAPH_NONE)
+		if (added < 0)
+			return added;
+		if (added == HDB_OK && (r = base_vec_push(&t->nodes, &node, sizeof(node), err)) < 0)
+			return r;
+		if (below != GRAPH_NONE)
 			node_at(t, below)->parent = number;
-		if (r == HDB_OK && at == ix) {
+		if (at == ix) {
 			node_at(t, number)->count++;
 			node_at(t, number)->retained_bytes += retained;
 		}
 		below = number;
-		if (r == HDB_OK && t->map.count % STEP_OBJECTS == 0)
-			r = base_step(session->work, t->map.count, err);
+		if (t->map.count % STEP_OBJECTS == 0 &&
+		    (r = base_step(session->work, t->map.count, err)) < 0)
+			return r;
 	}
-	return r == HDB_OK ? base_vec_push(&t->walks, &first, sizeof(first), err) : r;
+	return base_vec_push(&t->walks, &first, sizeof(first), err);
 }
 
 static int add_paths(const struct session *session, struct tree *t, bool is_strong,

@@ -191,7 +191,9 @@ static int read_arrays(struct made *m, struct hdb_error *err)
 	struct heap *heap = m->s->session->heap;
 	int r = heap_read_offsets(heap, m->block->block_no, offsets, err);
 
-	for (uint32_t i = 0; i < objects->count && r == HDB_OK; i++) {
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < objects->count; i++) {
 		struct analysis_content record = {
 			.ix = objects->first_ix + i,
 			.array_ix = objects->first_ix + i,
@@ -200,14 +202,14 @@ static int read_arrays(struct made *m, struct hdb_error *err)
 		if (!is_wanted(m->s, objects, i))
 			continue;
 		r = analysis_array_hash(heap, &m->view, offsets[i], &record, err);
-		if (r == HDB_OK) {
-			r = base_vec_push(&m->block->bytes[0], &record, sizeof(record), err);
-		} else if (r == HDB_NOTFOUND) {
+		if (r == HDB_NOTFOUND)
 			note_without(m, i);
-			r = HDB_OK;
-		}
+		else if (r == HDB_OK)
+			r = base_vec_push(&m->block->bytes[0], &record, sizeof(record), err);
+		if (r < 0)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int read_make(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -374,12 +376,15 @@ static int prepare(struct reading *s, unsigned *threads_max, struct hdb_error *e
 	int r = heap_load_strings(heap, err);
 
 	*threads_max = UINT32_MAX;
-	if (r == HDB_OK)
-		r = heap_open_dump(heap, err);
-	if (r == HDB_OK && s->options->kind != ANALYSIS_ARRAYS)
-		r = heap_string_blocks(heap, &s->references, threads_max, err);
-	if (r < 0 || !heap->object_count)
+	if (r < 0)
 		return r;
+	if ((r = heap_open_dump(heap, err)) < 0)
+		return r;
+	if (s->options->kind != ANALYSIS_ARRAYS &&
+	    (r = heap_string_blocks(heap, &s->references, threads_max, err)) < 0)
+		return r;
+	if (!heap->object_count)
+		return HDB_OK;
 	s->reachable = malloc(STORE_BLOCK_OBJECTS);
 	if (!s->reachable)
 		return hdb_fail_memory(err, "a block of objects", STORE_BLOCK_OBJECTS);
@@ -423,8 +428,9 @@ int analysis_contents_read(const struct session *session,
 						     .ctx = &s },
 			      err);
 	session->work->threads = threads;
-	if (r == HDB_OK)
-		sort(out->records.data, out->count);
+	if (r != HDB_OK)
+		goto out;
+	sort(out->records.data, out->count);
 out:
 	free(s.references);
 	free(s.reachable);
@@ -468,9 +474,10 @@ int analysis_copies_measure(const struct session *session, const struct analysis
 	int r = HDB_OK;
 
 	*out = (struct analysis_copies){ 0 };
-	for (uint64_t i = 0; i < run->count && r == HDB_OK; i++) {
+	for (uint64_t i = 0; i < run->count; i++) {
 		if (!run->of_arrays) {
-			r = bytes_of(session, run->first[i].ix, &bytes, err);
+			if ((r = bytes_of(session, run->first[i].ix, &bytes, err)) < 0)
+				return r;
 			out->total += bytes;
 			out->wasted += i ? bytes : 0;
 		}
@@ -479,16 +486,18 @@ int analysis_copies_measure(const struct session *session, const struct analysis
 	}
 	if (!run->of_arrays)
 		base_sort_nodes(run->nodes, run->spare, n);
-	for (size_t i = 0; i < n && r == HDB_OK; i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (i && run->nodes[i] == run->nodes[i - 1])
 			continue;
-		r = bytes_of(session, run->nodes[i], &bytes, err);
+		if ((r = bytes_of(session, run->nodes[i], &bytes, err)) < 0)
+			return r;
 		out->arrays++;
 		out->total += bytes;
 		out->wasted += bytes;
 		least = bytes < least ? bytes : least;
 	}
+	assert(!out->arrays || least <= out->wasted);
 	if (out->arrays)
 		out->wasted -= least;
-	return r;
+	return HDB_OK;
 }

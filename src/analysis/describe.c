@@ -125,9 +125,9 @@ int analysis_holder(const struct session *session, uint32_t from, uint32_t to,
 
 	assert(text.size > 0);
 	text.buf[0] = '\0';
-	if (r == HDB_OK)
-		r = heap_id(session->heap, to, &ref.to_id, err);
 	if (r < 0)
+		return r;
+	if ((r = heap_id(session->heap, to, &ref.to_id, err)) < 0)
 		return r;
 	if (object.kind == STORE_CLASS &&
 	    (r = class_holder(&ref, (uint32_t)object.length, err)) != HDB_OK)

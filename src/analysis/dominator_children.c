@@ -19,10 +19,13 @@ static int is_hidden(const struct session *session, struct analysis_level *level
 	bool is_real;
 	int r = heap_is_real(session->heap, ix, &is_real, err);
 
-	*hidden = r == HDB_OK && !is_real;
-	if (r == HDB_OK && session->heap->is_filtered) {
-		r = heap_object(session->heap, ix, &object, err);
-		if (r == HDB_OK && heap_leaves_out(session->heap, object.heap_no)) {
+	if (r < 0)
+		return r;
+	*hidden = !is_real;
+	if (session->heap->is_filtered) {
+		if ((r = heap_object(session->heap, ix, &object, err)) < 0)
+			return r;
+		if (heap_leaves_out(session->heap, object.heap_no)) {
 			*hidden = true;
 			return HDB_OK;
 		}
@@ -73,9 +76,10 @@ int analysis_level_begin(const struct session *session, uint32_t ix, bool hides_
 		return r;
 	if (heap->object_count && (r = uncount(session, out, ix, HEAP_BOOT_LOADER, err)) != HDB_OK)
 		return r;
-	for (uint32_t no = 0; no < heap->class_count && r == HDB_OK; no++)
-		if (heap_class(heap, no)->flags & STORE_CLASS_INVENTED)
-			r = uncount(session, out, ix, heap_class(heap, no)->ix, err);
+	for (uint32_t no = 0; no < heap->class_count; no++)
+		if (heap_class(heap, no)->flags & STORE_CLASS_INVENTED &&
+		    (r = uncount(session, out, ix, heap_class(heap, no)->ix, err)) != HDB_OK)
+			return r;
 	return r;
 }
 

@@ -101,9 +101,9 @@ static int open_node(struct cutting *c, uint32_t node, struct hdb_error *err)
 	uint32_t child;
 	int r = analysis_level_begin(c->session, n->ix, false, &level, err);
 
-	if (r == HDB_OK && n->ix != HEAP_NONE)
-		r = heap_object(c->session->heap, n->ix, &object, err);
-	if (r < 0)
+	if (r != HDB_OK)
+		return r;
+	if (n->ix != HEAP_NONE && (r = heap_object(c->session->heap, n->ix, &object, err)) < 0)
 		return r;
 	n->others = level.length;
 	if (n->others && n->retained_bytes > object.shallow_bytes)
@@ -142,14 +142,16 @@ int analysis_dominator_cut(const struct session *session, const struct analysis_
 		most = ANALYSIS_CUT_NODES_MAX;
 	add_node(&c, ANALYSIS_CUT_NONE, top->ix, top->retained_bytes);
 	base_stage(session->work, "cutting the dominator tree", most, "objects");
-	while (r == HDB_OK && c.heap_count > 0 && out->shown < most) {
+	while (c.heap_count > 0 && out->shown < most) {
 		const uint32_t node = heap_take(&c);
 
 		show(&c, node);
-		r = open_node(&c, node, err);
-		if (r == HDB_OK && out->shown % 256 == 0)
-			r = base_step(session->work, out->shown, err);
+		if ((r = open_node(&c, node, err)) != HDB_OK)
+			goto out;
+		if (out->shown % 256 == 0 && (r = base_step(session->work, out->shown, err)) < 0)
+			goto out;
 	}
+out:
 	free(c.heap);
 	return r;
 }

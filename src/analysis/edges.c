@@ -14,13 +14,16 @@ static int each_big(struct store_lists *lists, uint32_t ix, const struct analysi
 	size_t count = 0;
 	int r = store_lists_begin(lists, ix, NULL, err);
 
-	do {
-		if (r == HDB_OK)
-			r = store_lists_next(lists, &batch, &count, err);
-		if (r == HDB_OK && count)
-			r = taker->take(taker->ctx, ix, batch, count, err);
-	} while (r == HDB_OK && count);
-	return r;
+	if (r < 0)
+		return r;
+	for (;;) {
+		if ((r = store_lists_next(lists, &batch, &count, err)) < 0)
+			return r;
+		if (!count)
+			return HDB_OK;
+		if ((r = taker->take(taker->ctx, ix, batch, count, err)) != HDB_OK)
+			return r;
+	}
 }
 
 int analysis_each_edge(const struct session *session, const struct store_lists *lists,
@@ -35,31 +38,39 @@ int analysis_each_edge(const struct session *session, const struct store_lists *
 	int r = lengths ? HDB_OK :
 			  hdb_fail_memory(err, "a block of lists", STORE_BLOCK_OBJECTS * 8);
 
-	for (uint64_t first = 0; first < list_count && r == HDB_OK; first += STORE_BLOCK_OBJECTS) {
+	if (r < 0)
+		goto out;
+	for (uint64_t first = 0; first < list_count; first += STORE_BLOCK_OBJECTS) {
 		const uint64_t left = list_count - first;
 		const uint32_t *at;
 
 		entries.count = 0;
 		out.count = 0;
-		r = store_lists_block(&whole, (uint32_t)first, &out, err);
-		if (r == HDB_OK &&
-		    out.count != (left < STORE_BLOCK_OBJECTS ? left : STORE_BLOCK_OBJECTS))
+		if ((r = store_lists_block(&whole, (uint32_t)first, &out, err)) < 0)
+			goto out;
+		if (out.count != (left < STORE_BLOCK_OBJECTS ? left : STORE_BLOCK_OBJECTS)) {
 			r = heap_damaged(session->heap, lists->table, first, "impossible size",
 					 err);
+			goto out;
+		}
 		at = entries.data;
-		for (uint32_t i = 0; i < out.count && r == HDB_OK; i++) {
+		for (uint32_t i = 0; i < out.count; i++) {
 			const uint32_t ix = (uint32_t)first + i;
 
 			if (lengths[i] & STORE_LIST_IS_BIG) {
-				r = each_big(&big, ix, taker, err);
+				if ((r = each_big(&big, ix, taker, err)) != HDB_OK)
+					goto out;
 			} else if (lengths[i]) {
-				r = taker->take(taker->ctx, ix, at, lengths[i], err);
+				if ((r = taker->take(taker->ctx, ix, at, lengths[i], err)) !=
+				    HDB_OK)
+					goto out;
 				at += lengths[i];
 			}
 		}
-		if (r == HDB_OK)
-			r = base_step(session->work, first, err);
+		if ((r = base_step(session->work, first, err)) < 0)
+			goto out;
 	}
+out:
 	base_vec_release(&entries);
 	free(lengths);
 	return r;

@@ -108,23 +108,26 @@ static int is_field_excluded(const struct analysis_excludes *s, uint32_t from, u
 	if (r < 0 || object.kind != STORE_INSTANCE ||
 	    heap_class(s->session->heap, object.class_no)->ix == to)
 		return r;
-	r = heap_id(s->session->heap, to, &to_id, err);
-	if (r == HDB_OK)
-		r = heap_fields_begin(s->session->heap, from, &fields, err);
-	while (r == HDB_OK && (r = heap_fields_next(&fields, err)) == HDB_OK) {
+	if ((r = heap_id(s->session->heap, to, &to_id, err)) < 0)
+		return r;
+	if ((r = heap_fields_begin(s->session->heap, from, &fields, err)) < 0)
+		return r;
+	while ((r = heap_fields_next(&fields, err)) == HDB_OK) {
 		bool is_excluded = false;
 
 		if (fields.value.type != HPROF_OBJECT || fields.value.bits != to_id)
 			continue;
 		any = true;
-		r = heap_text(s->session->heap, fields.field.name_text, name, sizeof(name), err);
-		for (size_t i = 0; r == HDB_OK && i < s->field_count; i++)
+		if ((r = heap_text(s->session->heap, fields.field.name_text, name, sizeof(name),
+				   err)) < 0)
+			return r;
+		for (size_t i = 0; i < s->field_count; i++)
 			if (strcmp(s->fields[i].name, name) == 0 &&
 			    heap_is_subclass(s->session->heap, object.class_no,
 					     s->fields[i].class_no))
 				is_excluded = true;
 		if (!is_excluded)
-			return r;
+			return HDB_OK;
 	}
 	*out = any;
 	return r < 0 ? r : HDB_OK;
@@ -169,27 +172,30 @@ static int note_places(const struct session *session, struct analysis_excludes *
 {
 	const uint32_t n = session->heap->class_count;
 	uint64_t at = 0;
-	int r = HDB_OK;
+	int r;
 
-	for (uint32_t no = class_no, steps = 0; no != STORE_NONE && steps < n && r == HDB_OK;
-	     steps++) {
+	for (uint32_t no = class_no, steps = 0; no != STORE_NONE && steps < n; steps++) {
 		const struct store_class *class = heap_class(session->heap, no);
 
-		for (uint32_t i = 0; i < class->field_count && r == HDB_OK; i++) {
+		for (uint32_t i = 0; i < class->field_count; i++) {
 			struct analysis_place place = { .at = (uint32_t)at };
+			const bool is_near = at < UINT32_MAX;
 			struct store_field field;
 
-			r = heap_field(session->heap, class->first_field + i, &field, err);
-			if (r == HDB_OK && field.type == HPROF_OBJECT && at < UINT32_MAX) {
-				r = is_named(s, class_no, &field, &place.is_excluded, err);
-				if (r == HDB_OK)
-					r = base_vec_push(&s->places, &place, sizeof(place), err);
-			}
-			at += r == HDB_OK ? hprof_type_size(field.type, session->heap->id_size) : 0;
+			if ((r = heap_field(session->heap, class->first_field + i, &field, err)) <
+			    0)
+				return r;
+			at += hprof_type_size(field.type, session->heap->id_size);
+			if (field.type != HPROF_OBJECT || !is_near)
+				continue;
+			if ((r = is_named(s, class_no, &field, &place.is_excluded, err)) < 0)
+				return r;
+			if ((r = base_vec_push(&s->places, &place, sizeof(place), err)) < 0)
+				return r;
 		}
 		no = class->super_no;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* Takes one entry out. */
@@ -237,8 +243,9 @@ static int read_held(const struct analysis_excludes *s, uint32_t from, uint32_t 
 
 	out->class_no = class_no;
 	out->excluded_count = out->other_count = 0;
-	for (uint32_t p = s->first_place[class_no]; r == HDB_OK && p < s->first_place[class_no + 1];
-	     p++) {
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	for (uint32_t p = s->first_place[class_no]; p < s->first_place[class_no + 1]; p++) {
 		const struct analysis_place *place =
 			base_vec_at(&s->places, struct analysis_place, p);
 		const unsigned size = s->session->heap->id_size;
@@ -409,24 +416,26 @@ int analysis_excludes_filter(const struct session *session, struct analysis_excl
 	excludes->has_other_edges = calloc((size_t)heap->class_count + 1, 1);
 	if (!excludes->from_class || !excludes->first_place || !excludes->has_other_edges)
 		return hdb_fail_memory(err, "classes", heap->class_count);
-	r = note_other_edges(session, excludes, err);
-	for (uint32_t no = 0; no < heap->class_count && r == HDB_OK; no++) {
+	*out = (struct derive_filter){
+		.from_class = excludes->from_class,
+		.keep = keep,
+		.ctx = excludes,
+	};
+	if ((r = note_other_edges(session, excludes, err)) != HDB_OK)
+		return r;
+	for (uint32_t no = 0; no < heap->class_count; no++) {
 		const uint8_t strength = heap_class(heap, no)->strength;
 		uint8_t *is_from = &excludes->from_class[no];
 
 		*is_from = strength && strength <= STORE_FINALIZER && excludes->strengths[strength];
 		for (size_t i = 0; i < excludes->field_count && !*is_from; i++)
 			*is_from = heap_is_subclass(heap, no, excludes->fields[i].class_no);
-		if (*is_from && excludes->field_count)
-			r = note_places(session, excludes, no, err);
+		if (*is_from && excludes->field_count &&
+		    (r = note_places(session, excludes, no, err)) < 0)
+			return r;
 		excludes->first_place[no + 1] = (uint32_t)excludes->places.count;
 	}
-	*out = (struct derive_filter){
-		.from_class = excludes->from_class,
-		.keep = keep,
-		.ctx = excludes,
-	};
-	return r;
+	return HDB_OK;
 }
 
 static bool has_strengths(const struct analysis_excludes *excludes, bool value)

@@ -82,19 +82,22 @@ static int each_edge(struct garbage *g, struct hdb_error *err)
 	struct heap *heap = g->session->heap;
 	struct heap_block *block = malloc(sizeof(*block));
 	struct store_lists lists;
-	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	int r;
 
+	if (!block)
+		return hdb_fail_memory(err, "a block of objects", sizeof(*block));
 	heap_references(heap, &lists);
-	for (uint32_t b = 0; b < heap_block_count(heap) && r == HDB_OK; b++) {
-		r = heap_read_block(heap, b, block, err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++)
+	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
+		if ((r = heap_read_block(heap, b, block, err)) < 0)
+			goto out;
+		for (uint32_t i = 0; i < block->count; i++)
 			put_edge(g, block->first_ix + i, heap_class(heap, block->class_no[i])->ix);
 	}
+	r = analysis_each_edge(g->session, &lists, heap->object_count,
+			       &(struct analysis_edge_taker){ take_edges, g }, err);
+out:
 	free(block);
-	return r == HDB_OK ?
-		       analysis_each_edge(g->session, &lists, heap->object_count,
-					  &(struct analysis_edge_taker){ take_edges, g }, err) :
-		       r;
+	return r;
 }
 
 static int pass(struct garbage *g, struct hdb_error *err)
@@ -111,13 +114,16 @@ static int pass(struct garbage *g, struct hdb_error *err)
 			HDB_OK :
 			hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
-	for (uint32_t b = 0; b < heap_block_count(heap) && r == HDB_OK; b++) {
-		r = heap_read_block(heap, b, block, err);
-		if (r == HDB_OK && was_filtered)
-			r = heap_read_heaps(heap, b, heap_no, err);
-		if (r == HDB_OK)
-			r = derive_reachable_block(g->session->derive, b, reachable, err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+	if (r < 0)
+		goto out;
+	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
+		if ((r = heap_read_block(heap, b, block, err)) < 0)
+			goto out;
+		if (was_filtered && (r = heap_read_heaps(heap, b, heap_no, err)) < 0)
+			goto out;
+		if ((r = derive_reachable_block(g->session->derive, b, reachable, err)) != HDB_OK)
+			goto out;
+		for (uint32_t i = 0; i < block->count; i++) {
 			if (reachable[i] || is_invented(heap, block, i))
 				continue;
 			if (ixs) {
@@ -129,6 +135,7 @@ static int pass(struct garbage *g, struct hdb_error *err)
 			numbers[block->first_ix + i] = (uint32_t)++count;
 		}
 	}
+out:
 	g->count = count;
 	heap->is_filtered = was_filtered;
 	free(heap_no);
@@ -144,23 +151,25 @@ static int load(struct garbage *g, struct hdb_error *err)
 	int r = base_big_alloc(work, &g->numbers, (uint64_t)g->session->heap->object_count * 4 + 4,
 			       "unreachable objects", err);
 
-	if (r == HDB_OK)
-		r = pass(g, err);
-	if (r == HDB_OK)
-		r = base_big_alloc(work, &g->ixs, g->count * 4 + 4, "unreachable objects", err);
-	if (r == HDB_OK)
-		r = base_big_alloc(work, &g->bytes, g->count * 8 + 8, "unreachable objects", err);
-	if (r == HDB_OK)
-		r = base_big_alloc(work, &g->first, g->count * 8 + 16, "unreachable objects", err);
-	if (r == HDB_OK)
-		r = base_big_alloc(work, &g->state, g->count + 1, "unreachable objects", err);
-	if (r == HDB_OK)
-		r = base_big_alloc(work, &g->stack, g->count * 4 + 4, "unreachable objects", err);
-	if (r == HDB_OK)
-		r = pass(g, err);
+	if (r < 0)
+		return r;
+	if ((r = pass(g, err)) != HDB_OK)
+		return r;
+	if ((r = base_big_alloc(work, &g->ixs, g->count * 4 + 4, "unreachable objects", err)) < 0)
+		return r;
+	if ((r = base_big_alloc(work, &g->bytes, g->count * 8 + 8, "unreachable objects", err)) < 0)
+		return r;
+	if ((r = base_big_alloc(work, &g->first, g->count * 8 + 16, "unreachable objects", err)) <
+	    0)
+		return r;
+	if ((r = base_big_alloc(work, &g->state, g->count + 1, "unreachable objects", err)) < 0)
+		return r;
+	if ((r = base_big_alloc(work, &g->stack, g->count * 4 + 4, "unreachable objects", err)) < 0)
+		return r;
+	if ((r = pass(g, err)) != HDB_OK)
+		return r;
 	base_stage(work, "reading garbage", g->session->heap->object_count, "objects");
-	if (r == HDB_OK)
-		r = each_edge(g, err);
+	r = each_edge(g, err);
 	if (r < 0)
 		return r;
 	/*
@@ -176,7 +185,9 @@ static int load(struct garbage *g, struct hdb_error *err)
 	}
 	r = base_big_alloc(work, &g->target, sum * 4 + 4, "references of garbage", err);
 	g->is_filling = true;
-	return r == HDB_OK ? each_edge(g, err) : r;
+	if (r < 0)
+		return r;
+	return each_edge(g, err);
 }
 
 /* ---- searching ---- */
@@ -238,21 +249,24 @@ static int find_tops(struct garbage *g, uint8_t *is_top, struct hdb_error *err)
 		is_top[n] = 1;
 	for (uint64_t e = 0; e < first[g->count]; e++)
 		is_top[target[e]] = 0;
-	for (uint32_t n = 0; n < g->count && r == HDB_OK; n++)
-		if (is_top[n])
-			r = search(g, n, (struct turn){ FRESH, HELD }, NULL, err);
-	for (uint32_t n = 0; n < g->count && r == HDB_OK; n++) {
+	for (uint32_t n = 0; n < g->count; n++)
+		if (is_top[n] &&
+		    (r = search(g, n, (struct turn){ FRESH, HELD }, NULL, err)) != HDB_OK)
+			return r;
+	for (uint32_t n = 0; n < g->count; n++) {
 		if (state[n] != FRESH)
 			continue;
-		r = base_vec_push(&g->starts, &n, sizeof(n), err);
-		if (r == HDB_OK)
-			r = search(g, n, (struct turn){ FRESH, LEFT }, NULL, err);
+		if ((r = base_vec_push(&g->starts, &n, sizeof(n), err)) < 0)
+			return r;
+		if ((r = search(g, n, (struct turn){ FRESH, LEFT }, NULL, err)) != HDB_OK)
+			return r;
 	}
-	for (size_t i = g->starts.count; i-- > 0 && r == HDB_OK;) {
+	for (size_t i = g->starts.count; i-- > 0;) {
 		const uint32_t n = *base_vec_at(&g->starts, uint32_t, i);
 
 		is_top[n] = state[n] == LEFT;
-		r = search(g, n, (struct turn){ LEFT, AGAIN }, NULL, err);
+		if ((r = search(g, n, (struct turn){ LEFT, AGAIN }, NULL, err)) != HDB_OK)
+			return r;
 	}
 	return r;
 }

@@ -298,10 +298,12 @@ static int add_native(const struct session *session, uint32_t block_no, struct n
 	bool any = false;
 	int r = derive_native_block(session->derive, block_no, block->native, err);
 
-	for (uint32_t i = 0; r == HDB_OK && i < STORE_BLOCK_OBJECTS && !any; i++)
-		any = block->native[i] != 0;
-	if (r < 0 || !any)
+	if (r != HDB_OK)
 		return r;
+	for (uint32_t i = 0; i < STORE_BLOCK_OBJECTS && !any; i++)
+		any = block->native[i] != 0;
+	if (!any)
+		return HDB_OK;
 	if ((r = heap_read_block(session->heap, block_no, &block->objects, err)) < 0)
 		return r;
 	if ((r = derive_reachable_block(session->derive, block_no, block->reachable, err)) < 0)
@@ -469,22 +471,29 @@ void analysis_add_groups(const struct analysis_groups *groups, struct derive_tot
 		add(out, &groups->totals[i]);
 }
 
+/* The sums of what is shown of a filtered heap. */
+static int add_shown(const struct session *session, struct derive_total *out, struct hdb_error *err)
+{
+	struct analysis_groups groups;
+	int r = analysis_count_groups(session, DERIVE_CLASS, ANALYSIS_COUNT_REACHED, &groups, err);
+
+	if (r != HDB_OK)
+		goto out;
+	analysis_add_groups(&groups, out);
+out:
+	analysis_groups_release(&groups);
+	return r;
+}
+
 int analysis_heap_total(const struct session *session, struct derive_total *out,
 			struct hdb_error *err)
 {
 	struct derive_whole whole;
-	struct analysis_groups groups;
 	int r;
 
 	*out = (struct derive_total){ 0 };
-	if (session->heap->is_filtered) {
-		r = analysis_count_groups(session, DERIVE_CLASS, ANALYSIS_COUNT_REACHED, &groups,
-					  err);
-		if (r == HDB_OK)
-			analysis_add_groups(&groups, out);
-		analysis_groups_release(&groups);
-		return r;
-	}
+	if (session->heap->is_filtered)
+		return add_shown(session, out, err);
 	r = derive_whole(session->derive, &whole, err);
 	if (r != HDB_OK)
 		return r;

@@ -79,8 +79,9 @@ int analysis_holders_begin(const struct session *session, struct analysis_holder
 	int r;
 
 	*h = (struct analysis_holders){ .with_unreachable = with_unreachable };
-	r = heap_load_roots(session->heap, err);
-	return r == HDB_OK ? derive_referrers(session->derive, &h->referrers, err) : r;
+	if ((r = heap_load_roots(session->heap, err)) < 0)
+		return r;
+	return derive_referrers(session->derive, &h->referrers, err);
 }
 
 void analysis_holders_release(struct analysis_holders *h)
@@ -148,27 +149,31 @@ int analysis_holders_add(const struct session *session, struct analysis_holders 
 	uint64_t to_id, before = h->references;
 	int r = heap_id(session->heap, ix, &to_id, err);
 
-	if (r == HDB_OK)
-		r = store_lists_begin(&h->referrers, ix, NULL, err);
+	if (r < 0)
+		return r;
+	if ((r = store_lists_begin(&h->referrers, ix, NULL, err)) < 0)
+		return r;
 	do {
-		if (r == HDB_OK)
-			r = store_lists_next(&h->referrers, &batch, &n, err);
-		for (size_t i = 0; r == HDB_OK && i < n; i++) {
+		if ((r = store_lists_next(&h->referrers, &batch, &n, err)) < 0)
+			return r;
+		for (size_t i = 0; i < n; i++) {
 			bool reachable = true;
 
-			if (!h->with_unreachable)
-				r = derive_is_reachable(session->derive, batch[i], &reachable, err);
-			if (r == HDB_OK && reachable)
-				r = count_holder(session, h, batch[i], to_id, err);
-			if (r == HDB_OK && h->references % STEP_REFERENCES == 0)
-				r = base_step(session->work, h->references, err);
+			if (!h->with_unreachable &&
+			    (r = derive_is_reachable(session->derive, batch[i], &reachable, err)) <
+				    0)
+				return r;
+			if (reachable &&
+			    (r = count_holder(session, h, batch[i], to_id, err)) != HDB_OK)
+				return r;
+			if (h->references % STEP_REFERENCES == 0 &&
+			    (r = base_step(session->work, h->references, err)) < 0)
+				return r;
 		}
-	} while (r == HDB_OK && n);
-	if (r != HDB_OK)
-		return r;
+	} while (n);
 	if (h->references == before && heap_is_root(session->heap, ix))
-		r = count(h, 0, ROOT, err);
-	return r;
+		return count(h, 0, ROOT, err);
+	return HDB_OK;
 }
 
 static int name_of(const struct session *session, uint64_t key, char *buf, size_t size,

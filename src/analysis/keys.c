@@ -108,11 +108,11 @@ static int value_of(const struct analysis_keys *k, uint32_t ix, struct heap_valu
 	if (!k->path)
 		return HDB_OK;
 	*of = HEAP_NONE;
-	r = heap_object(heap, ix, &object, err);
-	if (r == HDB_OK && object.kind != STORE_INSTANCE)
+	if ((r = heap_object(heap, ix, &object, err)) < 0)
+		return r;
+	if (object.kind != STORE_INSTANCE)
 		return HDB_NOTFOUND;
-	if (r == HDB_OK)
-		r = heap_path_value(heap, ix, k->path, out, err);
+	r = heap_path_value(heap, ix, k->path, out, err);
 	if (r != HDB_OK || out->type != HPROF_OBJECT || !out->bits)
 		return r;
 	r = heap_find(heap, out->bits, of, err);
@@ -173,8 +173,9 @@ static int hash_content(const struct session *session, const struct heap_object 
 		return hash_array(heap, &heap->view, &array, out, err);
 	}
 	if (object->kind == STORE_INSTANCE && heap_is_string(heap, object->ix)) {
-		r = heap_string_one(heap, object->ix, &string, err);
-		return r == HDB_OK ? heap_chars_hash(&heap->view, &string.chars, out, err) : r;
+		if ((r = heap_string_one(heap, object->ix, &string, err)) != HDB_OK)
+			return r;
+		return heap_chars_hash(&heap->view, &string.chars, out, err);
 	}
 	/* Boxed numbers are the most: by the number itself. */
 	if (!heap_value_is_number(heap, object->class_no))
@@ -194,19 +195,21 @@ int analysis_key_of(struct analysis_keys *k, uint32_t ix, struct heap_text_hash 
 	uint32_t of;
 	int r = value_of(k, ix, &value, &of, err);
 
+	if (r < 0)
+		return r;
 	if (r == HDB_OK && of != HEAP_NONE) {
-		r = heap_object(k->session->heap, of, &object, err);
-		if (r == HDB_OK)
-			r = hash_content(k->session, &object, out, err);
-		if (r <= HDB_OK)
+		if ((r = heap_object(k->session->heap, of, &object, err)) < 0)
+			return r;
+		if ((r = hash_content(k->session, &object, out, err)) <= HDB_OK)
 			return r;
 		text[0] = '\0';
-		r = text_of_object(k->session, of, text, err);
+		if ((r = text_of_object(k->session, of, text, err)) < 0)
+			return r;
 	} else if (r == HDB_OK) {
 		heap_basic_text(&value, text, NUMBER_TEXT);
 	}
 	*out = hash_text(text);
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 /* ---- all of them ---- */
@@ -230,9 +233,10 @@ static int find_way(struct analysis_keys *k, uint32_t no, struct analysis_key_wa
 	if (!k->path && !heap_value_is_number(heap, no))
 		return HDB_OK;
 	r = heap_path_place(heap, no, k->path ? k->path : "value", &out->place, err);
-	if (r == HDB_OK)
-		out->way = k->path ? BY_FIELD : BY_NUMBER;
-	return r < 0 ? r : HDB_OK;
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	out->way = k->path ? BY_FIELD : BY_NUMBER;
+	return HDB_OK;
 }
 
 int analysis_keys_begin(struct analysis_keys *k, struct hdb_error *err)
@@ -242,18 +246,21 @@ int analysis_keys_begin(struct analysis_keys *k, struct hdb_error *err)
 	bool has_strings = false;
 	int r = heap_load_strings(heap, err);
 
-	if (r == HDB_OK)
-		r = heap_open_dump(heap, err);
-	k->ways = r == HDB_OK ? calloc((size_t)heap->class_count + 1, sizeof(*k->ways)) : NULL;
-	if (r == HDB_OK && !k->ways)
-		r = hdb_fail_memory(err, "classes", heap->class_count * sizeof(*k->ways));
-	for (uint32_t no = 0; r == HDB_OK && no < heap->class_count; no++) {
-		if (k->is_member[no])
-			r = find_way(k, no, &k->ways[no], err);
+	k->ways = NULL;
+	if (r < 0)
+		return r;
+	if ((r = heap_open_dump(heap, err)) < 0)
+		return r;
+	k->ways = calloc((size_t)heap->class_count + 1, sizeof(*k->ways));
+	if (!k->ways)
+		return hdb_fail_memory(err, "classes", heap->class_count * sizeof(*k->ways));
+	for (uint32_t no = 0; no < heap->class_count; no++) {
+		if (k->is_member[no] && (r = find_way(k, no, &k->ways[no], err)) < 0)
+			return r;
 		has_strings = has_strings || k->ways[no].way == BY_CHARS;
 	}
-	if (r == HDB_OK && has_strings)
-		r = heap_string_blocks(heap, &k->references, &threads_max, err);
+	if (has_strings && (r = heap_string_blocks(heap, &k->references, &threads_max, err)) < 0)
+		return r;
 	/* Odd strings are found by looking IDs up, which is for the calling thread. */
 	if (threads_max == 1) {
 		free(k->references);
@@ -344,7 +351,9 @@ static int read_members(struct reading *m, struct hdb_error *err)
 	uint64_t *offsets = m->block->values;
 	int r = heap_read_offsets(heap, m->block->block_no, offsets, err);
 
-	for (size_t at = 0; r == HDB_OK && at < m->block->bytes[0].count; at++) {
+	if (r < 0)
+		return r;
+	for (size_t at = 0; at < m->block->bytes[0].count; at++) {
 		const uint32_t i = keys[at].ix - objects->first_ix;
 		const struct analysis_key_way *way = &m->keys->ways[objects->class_no[i]];
 
@@ -352,12 +361,13 @@ static int read_members(struct reading *m, struct hdb_error *err)
 			const struct array array = { offsets[i], objects->class_no[i],
 						     objects->length[i] };
 
-			r = hash_array(heap, &m->view, &array, &keys[at].hash, err);
+			if ((r = hash_array(heap, &m->view, &array, &keys[at].hash, err)) != HDB_OK)
+				return r;
 			keys[at].is_done = true;
 		} else if (objects->kind[i] == STORE_INSTANCE &&
-			   (way->way == BY_NUMBER || way->way == BY_FIELD)) {
-			r = read_number(m, way, offsets[i], &keys[at], err);
-		}
+			   (way->way == BY_NUMBER || way->way == BY_FIELD) &&
+			   (r = read_number(m, way, offsets[i], &keys[at], err)) != HDB_OK)
+			return r;
 	}
 	return r;
 }

@@ -155,17 +155,17 @@ static int link_all(struct counting *c, struct hdb_error *err)
 	if (r != HDB_OK)
 		return r;
 	base_ranks_rank(&c->inner);
-	r = base_big_alloc_raw(session->work, &c->up_big, (c->inner.count + 1ull) * sizeof(*c->up),
-			       "what dominates others", err);
+	if ((r = base_big_alloc_raw(session->work, &c->up_big,
+				    (c->inner.count + 1ull) * sizeof(*c->up),
+				    "what dominates others", err)) < 0)
+		return r;
 	c->up = c->up_big.data;
-	return r == HDB_OK ?
-		       derive_each_block(session->derive,
-					 &(struct derive_pass){ .stage = "their dominators",
-								.reads_objects = c->has_groups,
-								.make = link_block,
-								.ctx = c },
-					 err) :
-		       r;
+	return derive_each_block(session->derive,
+				 &(struct derive_pass){ .stage = "their dominators",
+							.reads_objects = c->has_groups,
+							.make = link_block,
+							.ctx = c },
+				 err);
 }
 
 /*
@@ -241,12 +241,15 @@ static int find_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	};
 	int r = derive_tree_read(c->session->derive, block, tree, err);
 
-	for (uint32_t i = 0; r == HDB_OK && i < objects->count; i++) {
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t i = 0; i < objects->count; i++) {
 		uint8_t suspect = NO_SUSPECT;
 
 		if (objects->count - i > AHEAD && tree->dominator[i + AHEAD] != GRAPH_NONE)
 			base_ranks_prefetch(&c->inner, tree->dominator[i + AHEAD]);
-		r = suspect_of(&looking, i, &suspect, err);
+		if ((r = suspect_of(&looking, i, &suspect, err)) < 0)
+			return r;
 		block->values[i] = suspect;
 	}
 	return r;
@@ -324,15 +327,15 @@ int analysis_leak_sums_count(const struct session *session,
 
 	*out = (struct analysis_leak_sums){ .work = session->work,
 					    .class_count = session->heap->class_count };
-	if (r == HDB_OK)
-		r = derive_tree_prepare(session->derive, err);
-	if (r == HDB_OK)
-		r = make_sums(&c, err);
-	if (r == HDB_OK)
-		r = note_suspects(&c, err);
-	c.blocks = calloc(slots, sizeof(*c.blocks));
-	if (r != HDB_OK)
+	if (r < 0)
 		goto out;
+	if ((r = derive_tree_prepare(session->derive, err)) != HDB_OK)
+		goto out;
+	if ((r = make_sums(&c, err)) < 0)
+		goto out;
+	if ((r = note_suspects(&c, err)) < 0)
+		goto out;
+	c.blocks = calloc(slots, sizeof(*c.blocks));
 	if (!c.blocks) {
 		r = hdb_fail_memory(err, "dominating objects", slots * sizeof(*c.blocks));
 		goto out;

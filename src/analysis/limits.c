@@ -9,6 +9,7 @@
 #include "heap/known.h"
 #include "heap/threads.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,22 +70,31 @@ static int find_bytes(const struct session *session, uint64_t *bytes, struct hdb
 	return r;
 }
 
+/* The text of the thread's first frame: HDB_NOTFOUND if it has none. */
+static int first_frame(struct heap *heap, uint64_t no, char *buf, size_t size,
+		       struct hdb_error *err)
+{
+	struct store_thread thread;
+	struct store_trace trace;
+	struct store_frame frame;
+	int r;
+
+	if ((r = heap_thread(heap, no, &thread, err)) != HDB_OK)
+		return r;
+	if ((r = heap_trace(heap, thread.trace_serial, &trace, err)) != HDB_OK)
+		return r;
+	if ((r = heap_trace_frame(heap, &trace, 0, &frame, err)) != HDB_OK)
+		return r;
+	return heap_frame_text(heap, &frame, buf, size, err);
+}
+
 static int find_error(const struct session *session, bool *found, struct hdb_error *err)
 {
 	*found = false;
 	for (uint64_t no = 0; !*found && no < heap_thread_count(session->heap); no++) {
 		char text[FRAME_MAX_BYTES];
-		struct store_thread thread;
-		struct store_trace trace;
-		struct store_frame frame;
-		int r = heap_thread(session->heap, no, &thread, err);
+		const int r = first_frame(session->heap, no, text, sizeof(text), err);
 
-		if (r == HDB_OK)
-			r = heap_trace(session->heap, thread.trace_serial, &trace, err);
-		if (r == HDB_OK)
-			r = heap_trace_frame(session->heap, &trace, 0, &frame, err);
-		if (r == HDB_OK)
-			r = heap_frame_text(session->heap, &frame, text, sizeof(text), err);
 		if (r < 0)
 			return r;
 		*found =
@@ -99,14 +109,12 @@ int analysis_limit_find(const struct session *session, struct analysis_limit *ou
 	int r;
 
 	*out = (struct analysis_limit){ .bytes = 0 };
-	if ((r = heap_open_dump(session->heap, err)) != HDB_OK)
-		goto out;
-	r = find_bytes(session, &out->bytes, err);
-out:
+	if ((r = heap_open_dump(session->heap, err)) == HDB_OK)
+		r = find_bytes(session, &out->bytes, err);
 	/* The database answers without the dump, too. */
-	if (r == HDB_ECHANGED)
-		r = HDB_OK;
-	return r == HDB_OK ? find_error(session, &out->is_out_of_memory, err) : r;
+	if (r != HDB_OK && r != HDB_ECHANGED)
+		return r;
+	return find_error(session, &out->is_out_of_memory, err);
 }
 
 double analysis_limit_percent(const struct analysis_limit *limit, uint64_t bytes)

@@ -8,6 +8,7 @@
 #include "base/search.h"
 #include "heap/values/values.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,18 +43,20 @@ static int find_loaders(const struct session *session, struct analysis_loader_tr
 			HDB_OK :
 			hdb_fail_memory(err, "class loaders", sizeof(*block));
 
-	for (uint32_t no = 0; r == HDB_OK && no < heap->class_count; no++) {
+	if (r < 0)
+		goto out;
+	for (uint32_t no = 0; no < heap->class_count; no++) {
 		const uint32_t ix = heap_class(heap, no)->loader_ix;
 
 		is_loader[no] = heap_has_superclass(heap, no, "java.lang.ClassLoader");
 		base_bit_put(is_named, ix);
 	}
-	if (r == HDB_OK)
-		base_bit_put(is_named, HEAP_BOOT_LOADER);
+	base_bit_put(is_named, HEAP_BOOT_LOADER);
 	base_stage(session->work, "finding class loaders", heap->object_count, "objects");
-	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(heap); b++) {
-		r = heap_read_block(heap, b, block, err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
+		if ((r = heap_read_block(heap, b, block, err)) < 0)
+			goto out;
+		for (uint32_t i = 0; i < block->count; i++) {
 			const uint32_t ix = block->first_ix + i;
 			const struct analysis_loader loader = { .ix = ix,
 								.parent = ANALYSIS_NO_LOADER };
@@ -61,15 +64,18 @@ static int find_loaders(const struct session *session, struct analysis_loader_tr
 			if (!base_bit_has(is_named, ix) &&
 			    (block->kind[i] != STORE_INSTANCE || !is_loader[block->class_no[i]]))
 				continue;
-			if (tree->all.count == LOADERS_MAX)
+			if (tree->all.count == LOADERS_MAX) {
 				r = hdb_fail(err, HDB_ELIMIT, "more than %u class loaders",
 					     LOADERS_MAX);
-			if (r == HDB_OK)
-				r = base_vec_push(&tree->all, &loader, sizeof(loader), err);
+				goto out;
+			}
+			if ((r = base_vec_push(&tree->all, &loader, sizeof(loader), err)) < 0)
+				goto out;
 		}
-		if (r == HDB_OK)
-			r = base_step(session->work, block->first_ix, err);
+		if ((r = base_step(session->work, block->first_ix, err)) < 0)
+			goto out;
 	}
+out:
 	free(is_named);
 	free(is_loader);
 	free(block);
@@ -184,10 +190,12 @@ int analysis_loaders_find(const struct session *session, struct analysis_loader_
 {
 	int r = find_loaders(session, tree, err);
 
-	if (r == HDB_OK)
-		r = find_parents(session, tree, err);
+	if (r < 0)
+		return r;
+	if ((r = find_parents(session, tree, err)) < 0)
+		return r;
 	find_levels(tree);
-	return r;
+	return HDB_OK;
 }
 
 void analysis_loaders_release(struct analysis_loader_tree *tree)
@@ -197,20 +205,28 @@ void analysis_loaders_release(struct analysis_loader_tree *tree)
 	*tree = (struct analysis_loader_tree){ 0 };
 }
 
+/* The text of its field `name`. */
+static int read_name(struct heap *heap, uint32_t ix, char *buf, size_t size, struct hdb_error *err)
+{
+	uint32_t name_ix;
+	const int r = heap_field_object(heap, ix,
+					(struct heap_field_name){ "java.lang.ClassLoader", "name" },
+					&name_ix, err);
+
+	return r != HDB_OK ? r : heap_string(heap, name_ix, buf, size, err);
+}
+
 int analysis_loader_name(struct heap *heap, uint32_t ix, char *buf, size_t size,
 			 struct hdb_error *err)
 {
 	struct hdb_error own = { 0 };
-	uint32_t name_ix;
 	int r;
 
+	assert(size > 0);
 	buf[0] = '\0';
 	if (ix == HEAP_BOOT_LOADER)
 		return HDB_NOTFOUND;
-	r = heap_field_object(heap, ix, (struct heap_field_name){ "java.lang.ClassLoader", "name" },
-			      &name_ix, &own);
-	if (r == HDB_OK)
-		r = heap_string(heap, name_ix, buf, size, &own);
+	r = read_name(heap, ix, buf, size, &own);
 	if (r == HDB_ECHANGED || r > 0) {
 		buf[0] = '\0';
 		return HDB_NOTFOUND;

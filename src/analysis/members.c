@@ -130,30 +130,36 @@ static int pass(const struct session *session, struct analysis_members *m, uint3
 				     hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
 	base_stage(session->work, "finding objects", session->heap->object_count, "objects");
-	for (uint32_t b = 0; b < heap_block_count(session->heap) && r == HDB_OK; b++) {
+	if (r < 0)
+		goto out;
+	for (uint32_t b = 0; b < heap_block_count(session->heap); b++) {
 		bool skips = true;
 
-		r = is_foreign(session, m, b, &skips, err);
+		if ((r = is_foreign(session, m, b, &skips, err)) < 0)
+			goto out;
 		if (skips)
 			continue;
-		r = heap_read_block_of(session->heap, b, m->is_member_class, block, err);
-		if (r == HDB_OK)
-			r = derive_reachable_block(session->derive, b, reachable, err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+		if ((r = heap_read_block_of(session->heap, b, m->is_member_class, block, err)) < 0)
+			goto out;
+		if ((r = derive_reachable_block(session->derive, b, reachable, err)) != HDB_OK)
+			goto out;
+		for (uint32_t i = 0; i < block->count; i++) {
 			if (!m->is_member_class[block->class_no[i]] ||
 			    is_invented(session->heap, block, i))
 				continue;
-			if (ixs && m->count == room)
+			if (ixs && m->count == room) {
 				r = heap_damaged(session->heap, STORE_CLASS_COUNTS,
 						 block->class_no[i], "too few objects", err);
-			else if (ixs)
+				goto out;
+			}
+			if (ixs)
 				ixs[m->count] = block->first_ix + i;
-			if (r == HDB_OK)
-				count_member(m, reachable[i], block->shallow[i]);
+			count_member(m, reachable[i], block->shallow[i]);
 		}
-		if (r == HDB_OK)
-			r = base_step(session->work, block->first_ix, err);
+		if ((r = base_step(session->work, block->first_ix, err)) < 0)
+			goto out;
 	}
+out:
 	free(block);
 	free(reachable);
 	return r;
@@ -234,9 +240,11 @@ static int count_by_totals(const struct session *session, struct analysis_member
 {
 	struct derive_total *totals = NULL;
 	size_t count = 0;
-	const int r = derive_totals(session->derive, DERIVE_CLASS, &totals, &count, err);
+	int r = derive_totals(session->derive, DERIVE_CLASS, &totals, &count, err);
 
-	for (size_t i = 0; r == HDB_OK && i < count; i++) {
+	if (r != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < count; i++) {
 		const struct derive_total *t = &totals[i];
 
 		if (t->no >= session->heap->class_count || !m->is_member_class[t->no])
@@ -247,6 +255,7 @@ static int count_by_totals(const struct session *session, struct analysis_member
 		m->unreachable_count += t->unreachable_count;
 		m->unreachable_bytes += t->unreachable_bytes;
 	}
+out:
 	free(totals);
 	return r;
 }
@@ -378,12 +387,15 @@ static int bound_of_class(const struct session *session, uint32_t class_no, uint
 {
 	struct derive_total *totals = NULL;
 	size_t count = 0;
-	const int r = derive_totals(session->derive, DERIVE_CLASS, &totals, &count, err);
+	int r = derive_totals(session->derive, DERIVE_CLASS, &totals, &count, err);
 
 	*bytes = 0;
-	for (size_t i = 0; i < count && r == HDB_OK; i++)
+	if (r != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < count; i++)
 		if (totals[i].no == class_no)
 			*bytes = totals[i].retained_bytes;
+out:
 	free(totals);
 	return r;
 }

@@ -111,17 +111,18 @@ static int intern_classes(const struct session *session, struct analysis_merged 
 	const uint32_t n = session->heap->class_count;
 	int r = HDB_OK;
 
-	for (uint32_t no = 0; no < n && r == HDB_OK; no++) {
+	for (uint32_t no = 0; no < n; no++) {
 		struct analysis_merged_name name = { 0 };
 
 		name.text = analysis_group_name(
 			session, m->by,
 			m->by == DERIVE_LOADER ? heap_class(session->heap, no)->loader_ix : no,
 			&name.size);
-		r = intern(m, &name, true, &names[no], err);
+		if ((r = intern(m, &name, true, &names[no], err)) < 0)
+			return r;
 		name.is_class = m->by == DERIVE_CLASS;
-		if (r == HDB_OK)
-			r = intern(m, &name, true, &names[n + no], err);
+		if ((r = intern(m, &name, true, &names[n + no], err)) < 0)
+			return r;
 	}
 	return r;
 }
@@ -181,10 +182,9 @@ int analysis_merged_child(struct analysis_merged *m, uint32_t parent, uint32_t n
 			*out = parent;
 			return HDB_OK;
 		}
-		r = add_node(m, parent, name, out, err);
-		if (r == HDB_OK)
-			r = base_idmap_put(&m->by_place, place, *out, err);
-		if (r < 0)
+		if ((r = add_node(m, parent, name, out, err)) < 0)
+			return r;
+		if ((r = base_idmap_put(&m->by_place, place, *out, err)) < 0)
 			return r;
 	}
 	*hint_of(m, parent) = *out;
@@ -295,10 +295,12 @@ static int place(struct placing *p, uint32_t ix, struct hdb_error *err)
 	}
 	if (v != HEAP_NONE)
 		node = p->place[v];
-	while (below != HEAP_NONE && r == HDB_OK) {
+	while (below != HEAP_NONE) {
 		const uint32_t next = p->parent[below];
 
-		r = analysis_merged_child(p->m, node, p->place[below] & ~PLACE_WAITS, &node, err);
+		if ((r = analysis_merged_child(p->m, node, p->place[below] & ~PLACE_WAITS, &node,
+					       err)) != HDB_OK)
+			return r;
 		p->place[below] = node;
 		p->parent[below] = v;
 		v = below;
@@ -343,27 +345,29 @@ static int place_all(struct placing *p, unsigned dump, struct heap_block *block,
 	struct heap *heap = p->session->heap;
 	int r = HDB_OK;
 
-	for (uint32_t b = 0; b < heap_block_count(heap) && r == HDB_OK; b++) {
+	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
 		if (members && is_empty(members, b, heap->object_count))
 			continue;
-		r = heap_read_block(heap, b, block, err);
-		if (r == HDB_OK)
-			r = weights(p->session, block, weight, err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+		if ((r = heap_read_block(heap, b, block, err)) < 0)
+			return r;
+		if ((r = weights(p->session, block, weight, err)) != HDB_OK)
+			return r;
+		for (uint32_t i = 0; i < block->count; i++) {
 			const uint32_t ix = block->first_ix + i;
 
 			if (p->place[ix] == PLACE_NONE || block->kind[i] == HEAP_LEFT_OUT ||
 			    (members && !base_bit_has(members, ix)))
 				continue;
-			if (p->place[ix] & PLACE_WAITS)
-				r = place(p, ix, err);
-			if (r == HDB_OK && !is_invented(heap, block, i))
+			if (p->place[ix] & PLACE_WAITS && (r = place(p, ix, err)) != HDB_OK)
+				return r;
+			if (!is_invented(heap, block, i))
 				analysis_merged_count_one(
 					analysis_merged_sum(p->m, p->place[ix], dump), ix,
 					block->shallow[i], weight[i]);
 		}
-		if (r == HDB_OK && b % STEP_BLOCKS == 0)
-			r = base_step(p->session->work, block->first_ix, err);
+		if (b % STEP_BLOCKS == 0 &&
+		    (r = base_step(p->session->work, block->first_ix, err)) < 0)
+			return r;
 	}
 	return r;
 }
@@ -399,11 +403,14 @@ int analysis_merged_count(const struct session *session, struct analysis_merged 
 	uint64_t *weight = malloc(STORE_BLOCK_OBJECTS * sizeof(*weight));
 	int r = block && weight ? HDB_OK : hdb_fail_memory(err, "a merged tree", sizeof(*block));
 
-	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(session->heap); b++) {
-		r = heap_read_block(session->heap, b, block, err);
-		if (r == HDB_OK)
-			r = weights(session, block, weight, err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+	if (r < 0)
+		goto out;
+	for (uint32_t b = 0; b < heap_block_count(session->heap); b++) {
+		if ((r = heap_read_block(session->heap, b, block, err)) < 0)
+			goto out;
+		if ((r = weights(session, block, weight, err)) != HDB_OK)
+			goto out;
+		for (uint32_t i = 0; i < block->count; i++) {
 			const uint32_t ix = block->first_ix + i;
 
 			if (places->node[ix] == ANALYSIS_MERGED_TOP ||
@@ -418,9 +425,11 @@ int analysis_merged_count(const struct session *session, struct analysis_merged 
 					analysis_merged_sum(m, places->node[ix], dump), ix,
 					block->shallow[i], weight[i]);
 		}
-		if (r == HDB_OK && b % STEP_BLOCKS == 0)
-			r = base_step(session->work, block->first_ix, err);
+		if (b % STEP_BLOCKS == 0 &&
+		    (r = base_step(session->work, block->first_ix, err)) < 0)
+			goto out;
 	}
+out:
 	free(weight);
 	free(block);
 	return r;
@@ -451,30 +460,33 @@ int analysis_merged_add(const struct session *session, struct analysis_merged *m
 	int r = heap_load_classes(session->heap, err);
 
 	analysis_merged_limit(m, session);
-	if (r == HDB_OK)
-		p.names = malloc(((size_t)session->heap->class_count + 1) * 2 * sizeof(*p.names));
-	if (r == HDB_OK && (!block || !weight || !p.names))
+	if (r < 0)
+		goto out;
+	p.names = malloc(((size_t)session->heap->class_count + 1) * 2 * sizeof(*p.names));
+	if (!block || !weight || !p.names) {
 		r = hdb_fail_memory(err, "a merged tree", sizeof(*block));
+		goto out;
+	}
 	/* Tables are built before the arrays take the memory. */
-	if (r == HDB_OK && table_of(source->tree))
-		r = derive_need(session->derive, table_of(source->tree), err);
-	if (r == HDB_OK)
-		r = intern_classes(session, m, p.names, err);
-	if (r == HDB_OK && source->list && table_of(source->tree)) {
+	if (table_of(source->tree) &&
+	    (r = derive_need(session->derive, table_of(source->tree), err)) != HDB_OK)
+		goto out;
+	if ((r = intern_classes(session, m, p.names, err)) < 0)
+		goto out;
+	if (source->list && table_of(source->tree)) {
 		const struct analysis_merged_job job = { session, m, source, dump, p.names };
 
-		r = analysis_merged_few(&job, &is_done, err);
+		if ((r = analysis_merged_few(&job, &is_done, err)) != HDB_OK)
+			goto out;
 	}
 	if (is_done)
 		goto out;
-	if (r == HDB_OK)
-		r = base_big_alloc(session->work, &parent, n * 4 + 4, "a merged tree", err);
-	if (r == HDB_OK)
-		r = base_big_alloc(session->work, &places, n * 4 + 4, "a merged tree", err);
+	if ((r = base_big_alloc(session->work, &parent, n * 4 + 4, "a merged tree", err)) < 0)
+		goto out;
+	if ((r = base_big_alloc(session->work, &places, n * 4 + 4, "a merged tree", err)) < 0)
+		goto out;
 	p.parent = parent.data;
 	p.place = places.data;
-	if (r != HDB_OK)
-		goto out;
 	if (source->tree == ANALYSIS_TREE_WITHOUT) {
 		if ((r = derive_reach_without(session->derive, source->filter, p.parent, err)) !=
 		    HDB_OK)

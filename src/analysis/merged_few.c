@@ -116,7 +116,7 @@ static int place_way(const struct few *f, struct analysis_merged *m, const struc
 	struct heap *heap = f->session->heap;
 	int r = HDB_OK;
 
-	for (uint32_t no = way->end; no-- > way->first && r == HDB_OK;) {
+	for (uint32_t no = way->end; no-- > way->first;) {
 		struct way_step *step = step_at(f, no);
 		const uint32_t above = step->above == NOWHERE ? ANALYSIS_MERGED_TOP :
 								step_at(f, step->above)->node;
@@ -124,11 +124,12 @@ static int place_way(const struct few *f, struct analysis_merged *m, const struc
 
 		if ((r = heap_object(heap, step->ix, &object, err)) != HDB_OK)
 			return r;
-		r = analysis_merged_child(
-			m, above,
-			names[object.kind == STORE_CLASS ? heap->class_count + object.length :
-							   object.class_no],
-			&step->node, err);
+		if ((r = analysis_merged_child(
+			     m, above,
+			     names[object.kind == STORE_CLASS ? heap->class_count + object.length :
+								object.class_no],
+			     &step->node, err)) != HDB_OK)
+			return r;
 	}
 	return r;
 }
@@ -166,17 +167,20 @@ int analysis_merged_few(const struct analysis_merged_job *job, bool *is_done, st
 	int r = add_ways(&f, job->source, err);
 
 	*is_done = r == HDB_OK && f.steps.count <= ANALYSIS_FEW_STEPS;
-	for (size_t i = 0; *is_done && i < f.ways.count && r == HDB_OK; i++) {
+	for (size_t i = 0; *is_done && i < f.ways.count; i++) {
 		const struct way *way = base_vec_at(&f.ways, struct way, i);
 
 		if (way->step == NOWHERE)
 			continue;
 		if ((r = place_way(&f, job->m, way, job->names, err)) != HDB_OK)
-			break;
-		r = count_member(
-			&f, job->source->list[i],
-			analysis_merged_sum(job->m, step_at(&f, way->step)->node, job->dump), err);
+			goto out;
+		if ((r = count_member(
+			     &f, job->source->list[i],
+			     analysis_merged_sum(job->m, step_at(&f, way->step)->node, job->dump),
+			     err)) != HDB_OK)
+			goto out;
 	}
+out:
 	base_vec_release(&f.steps);
 	base_vec_release(&f.ways);
 	base_idmap_release(&f.number);

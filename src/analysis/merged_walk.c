@@ -69,7 +69,7 @@ static int add_rests(const struct analysis_merged *m, const bool *is_shown, uint
 	const struct analysis_merged_sum none = { .example_ix = HEAP_NONE };
 	int r = HDB_OK;
 
-	for (uint32_t v = 0; v < n && r == HDB_OK; v++) {
+	for (uint32_t v = 0; v < n; v++) {
 		const struct analysis_merged_node *node = analysis_merged_node(m, v);
 		const struct analysis_merged_sum *newest =
 			analysis_merged_sum(m, v, m->dump_count - 1);
@@ -160,9 +160,11 @@ int analysis_merged_walk(const struct analysis_merged *m, const struct analysis_
 
 	assert(worth->max_depth <= ANALYSIS_MERGED_DEPTH);
 	*out = (struct analysis_merged_walk){ .max_depth = worth->max_depth };
-	if (!shown || !is_shown || !rest_of)
+	if (!shown || !is_shown || !rest_of) {
 		r = hdb_fail_memory(err, "a merged tree", n * sizeof(*shown));
-	for (uint32_t v = (uint32_t)n; r == HDB_OK && v-- > 0;) {
+		goto out;
+	}
+	for (uint32_t v = (uint32_t)n; v-- > 0;) {
 		const struct analysis_merged_node *node = analysis_merged_node(m, v);
 		const int64_t weight = worth->rank(m, v);
 
@@ -180,17 +182,17 @@ int analysis_merged_walk(const struct analysis_merged *m, const struct analysis_
 			base_vec_at(&m->names, struct analysis_merged_name, node->name),
 		};
 	}
-	if (r == HDB_OK)
-		r = add_rests(m, is_shown, rest_of, out, err);
-	if (r == HDB_OK) {
-		out->order = malloc((count + out->rests.count + 1) * sizeof(*out->order));
-		if (!out->order)
-			r = hdb_fail_memory(err, "a merged tree", count * sizeof(*out->order));
+	if ((r = add_rests(m, is_shown, rest_of, out, err)) < 0)
+		goto out;
+	out->order = malloc((count + out->rests.count + 1) * sizeof(*out->order));
+	if (!out->order) {
+		r = hdb_fail_memory(err, "a merged tree", count * sizeof(*out->order));
+		goto out;
 	}
-	if (r == HDB_OK && count)
+	if (count)
 		qsort(shown, count, sizeof(*shown), compare_shown);
-	if (r == HDB_OK)
-		put_order(shown, count, rest_of, (uint32_t)n, out);
+	put_order(shown, count, rest_of, (uint32_t)n, out);
+out:
 	free(rest_of);
 	free(is_shown);
 	free(shown);

@@ -8,6 +8,7 @@
 #include "base/base_text.h"
 #include "heap/values/value_text.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,9 +150,11 @@ int analysis_properties_next(const struct session *session, struct analysis_prop
 {
 	int r = heap_open_dump(session->heap, err);
 
-	if (r == HDB_OK)
-		r = heap_load_classes(session->heap, err);
-	while (r == HDB_OK && p->source < SOURCES) {
+	if (r < 0)
+		return r;
+	if ((r = heap_load_classes(session->heap, err)) < 0)
+		return r;
+	while (p->source < SOURCES) {
 		const struct source *source = &sources[p->source];
 
 		p->section = source->section;
@@ -165,9 +168,8 @@ int analysis_properties_next(const struct session *session, struct analysis_prop
 		}
 		if (r == HDB_OK)
 			return r;
-		r = HDB_OK;
 	}
-	return r < 0 ? r : HDB_END;
+	return HDB_END;
 }
 
 /* ---- what is known of the VM ---- */
@@ -259,6 +261,22 @@ static void note_property(struct analysis_vm_fact *facts, const struct analysis_
 			(void)snprintf(facts[i].value, sizeof(facts[i].value), "%s", p->value);
 }
 
+/* The name of the memory manager with this ID: HDB_NOTFOUND if it has none. */
+static int manager_name(struct heap *heap, uint64_t id, char *buf, size_t size,
+			struct hdb_error *err)
+{
+	uint32_t ix, name;
+	int r;
+
+	if (!id)
+		return HDB_NOTFOUND;
+	if ((r = heap_find(heap, id, &ix, err)) != HDB_OK)
+		return r;
+	if ((r = heap_path_object(heap, ix, "name", &name, err)) != HDB_OK)
+		return r;
+	return heap_string(heap, name, buf, size, err);
+}
+
 /* Memory managers, which java.lang.management makes when it is first used. */
 static int note_managers(const struct session *session, struct analysis_vm_fact *facts,
 			 struct hdb_error *err)
@@ -266,27 +284,25 @@ static int note_managers(const struct session *session, struct analysis_vm_fact 
 	uint64_t bits[MANAGERS_MAX];
 	struct heap_slice slice = { .bits = bits, .room = MANAGERS_MAX };
 	struct heap_object object;
-	uint32_t ix, name;
+	uint32_t ix;
 	char text[128];
 	int r = heap_static_object(session->heap, "sun.management.MemoryImpl.mgrs", &ix, err);
 
 	if (r != HDB_OK)
-		goto out;
-	if ((r = heap_object(session->heap, ix, &object, err)) != HDB_OK)
-		goto out;
-	if (object.kind == STORE_OBJECT_ARRAY)
-		r = heap_elements(session->heap, ix, 0, &slice, err);
-out:
-	for (uint64_t i = 0; i < slice.done && r >= 0; i++) {
-		r = bits[i] ? heap_find(session->heap, bits[i], &ix, err) : HDB_NOTFOUND;
-		if (r == HDB_OK)
-			r = heap_path_object(session->heap, ix, "name", &name, err);
-		if (r == HDB_OK)
-			r = heap_string(session->heap, name, text, sizeof(text), err);
+		return r < 0 ? r : HDB_OK;
+	if ((r = heap_object(session->heap, ix, &object, err)) < 0)
+		return r;
+	if (object.kind == STORE_OBJECT_ARRAY &&
+	    (r = heap_elements(session->heap, ix, 0, &slice, err)) < 0)
+		return r;
+	assert(slice.done <= MANAGERS_MAX);
+	for (uint64_t i = 0; i < slice.done; i++) {
+		if ((r = manager_name(session->heap, bits[i], text, sizeof(text), err)) < 0)
+			return r;
 		if (r == HDB_OK)
 			note_collector(facts, text, false);
 	}
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 static int note_limit(const struct session *session, struct analysis_vm_fact *facts,
@@ -321,8 +337,10 @@ int analysis_vm_facts(const struct session *session, struct analysis_vm_fact **f
 		note_property(*facts, p);
 	if (r >= 0)
 		r = note_managers(session, *facts, err);
-	if (r == HDB_OK)
-		r = note_limit(session, *facts, err);
+	if (r != HDB_OK)
+		goto out;
+	r = note_limit(session, *facts, err);
+out:
 	free(p);
 	/* The database answers without the dump, too. */
 	if (r == HDB_ECHANGED)

@@ -57,9 +57,10 @@ static int find_referent(struct heap *heap, uint32_t class_no, uint32_t *out, st
 			char name[FIELD_NAME_MAX];
 			int r = heap_field(heap, class->first_field + f, &field, err);
 
-			if (r == HDB_OK && is_reference)
-				r = heap_text(heap, field.name_text, name, sizeof(name), err);
 			if (r < 0)
+				return r;
+			if (is_reference &&
+			    (r = heap_text(heap, field.name_text, name, sizeof(name), err)) < 0)
 				return r;
 			if (is_reference && field.type == HPROF_OBJECT &&
 			    strcmp(name, "referent") == 0) {
@@ -116,11 +117,12 @@ static int pass(struct listing *l, struct analysis_reference *refs, struct hdb_e
 	int r = HDB_OK;
 
 	base_stage(l->session->work, "finding references", heap->object_count, "objects");
-	for (uint32_t b = 0; b < heap_block_count(heap) && r == HDB_OK; b++) {
+	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
 		bool has_offsets = false;
 
-		r = heap_read_block(heap, b, l->block, err);
-		for (uint32_t i = 0; r == HDB_OK && i < l->block->count; i++) {
+		if ((r = heap_read_block(heap, b, l->block, err)) < 0)
+			goto out;
+		for (uint32_t i = 0; i < l->block->count; i++) {
 			const uint32_t no = l->block->class_no[i];
 			struct analysis_reference *ref;
 
@@ -130,19 +132,20 @@ static int pass(struct listing *l, struct analysis_reference *refs, struct hdb_e
 			if (!refs)
 				continue;
 			ref = &refs[count - 1];
-			if (!has_offsets)
-				r = heap_read_offsets(heap, b, l->offsets, err);
+			if (!has_offsets && (r = heap_read_offsets(heap, b, l->offsets, err)) < 0)
+				goto out;
 			has_offsets = true;
 			ref->ix = l->block->first_ix + i;
 			ref->class_no = no;
 			ref->strength = l->strength[no];
-			if (r == HDB_OK)
-				r = read_referent(heap, l->offsets[i], l->referent_at[no],
-						  &ref->referent, err);
+			if ((r = read_referent(heap, l->offsets[i], l->referent_at[no],
+					       &ref->referent, err)) != HDB_OK)
+				goto out;
 		}
-		if (r == HDB_OK)
-			r = base_step(l->session->work, l->block->first_ix, err);
+		if ((r = base_step(l->session->work, l->block->first_ix, err)) < 0)
+			goto out;
 	}
+out:
 	l->list->count = count;
 	return r;
 }
@@ -157,20 +160,24 @@ int analysis_references_read(const struct session *session, struct analysis_refe
 	int r = heap_open_dump(heap, err);
 
 	*out = (struct analysis_reference_list){ 0 };
-	if (r == HDB_OK)
-		r = heap_load_classes(heap, err);
+	if (r < 0)
+		goto out;
+	r = heap_load_classes(heap, err);
 	if (r < 0)
 		goto out;
 	l.block = malloc(sizeof(*l.block));
 	l.offsets = malloc(STORE_BLOCK_OBJECTS * sizeof(*l.offsets));
 	l.referent_at = malloc(((size_t)heap->class_count + 1) * sizeof(*l.referent_at));
 	l.strength = malloc(((size_t)heap->class_count + 1) * sizeof(*l.strength));
-	if (!l.block || !l.offsets || !l.referent_at || !l.strength)
+	if (!l.block || !l.offsets || !l.referent_at || !l.strength) {
 		r = hdb_fail_memory(err, "references", sizeof(*l.block));
-	for (uint32_t no = 0; no < heap->class_count && r == HDB_OK; no++) {
+		goto out;
+	}
+	for (uint32_t no = 0; no < heap->class_count; no++) {
 		l.strength[no] = strength_of(heap, no);
-		if (l.strength[no])
-			r = find_referent(heap, no, &l.referent_at[no], err);
+		if (l.strength[no] &&
+		    (r = find_referent(heap, no, &l.referent_at[no], err)) != HDB_OK)
+			goto out;
 	}
 	if (r != HDB_OK)
 		goto out;

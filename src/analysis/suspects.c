@@ -182,9 +182,11 @@ static int add_groups(const struct session *session, struct analysis_suspects *o
 
 	pass.group = malloc(((size_t)session->heap->class_count + 1) * sizeof(*pass.group));
 	pass.seen = calloc(SUSPECTS_MAX, sizeof(*pass.seen));
-	if (!pass.group || !pass.seen)
+	if (!pass.group || !pass.seen) {
 		r = hdb_fail_memory(err, "groups of suspects", session->heap->class_count * 4ull);
-	for (uint32_t no = 0; r == HDB_OK && no < session->heap->class_count; no++) {
+		goto out;
+	}
+	for (uint32_t no = 0; no < session->heap->class_count; no++) {
 		struct analysis_suspect *s;
 
 		pass.group[no] = HEAP_NONE;
@@ -192,7 +194,8 @@ static int add_groups(const struct session *session, struct analysis_suspects *o
 		    out->count == SUSPECTS_MAX)
 			continue;
 		if (analysis_is_value_class(heap_class_name(session->heap, no))) {
-			r = add_values(out, no, &classes[no], err);
+			if ((r = add_values(out, no, &classes[no], err)) < 0)
+				goto out;
 			continue;
 		}
 		pass.group[no] = (uint32_t)out->count;
@@ -202,8 +205,9 @@ static int add_groups(const struct session *session, struct analysis_suspects *o
 		s->shallow_bytes = classes[no].shallow_bytes;
 		s->retained_bytes = classes[no].retained_bytes;
 	}
-	if (r == HDB_OK && out->count > pass.singles)
+	if (out->count > pass.singles)
 		r = each_top(session, take_member, &pass, err);
+out:
 	free(pass.group);
 	free(pass.seen);
 	return r;
@@ -227,8 +231,9 @@ static int largest_child(const struct session *session, struct store_lists *chil
 	int r = store_lists_begin(children, of, NULL, err);
 
 	out->ix = HEAP_NONE;
-	if (r == HDB_OK)
-		r = store_lists_next(children, &batch, &count, err);
+	if (r < 0)
+		return r;
+	r = store_lists_next(children, &batch, &count, err);
 	if (r != HDB_OK || !count)
 		return r;
 	out->ix = batch[0];
@@ -255,9 +260,10 @@ static int find_point(const struct session *session, struct analysis_suspect *s,
 		       hdb_fail_memory(err, "the way to an accumulation point",
 				       DEPTH_MAX * sizeof(*ways));
 
-	if (r == HDB_OK)
-		ways[0] = (struct way){ s->ix, s->class_no, s->retained_bytes };
-	for (; r == HDB_OK && at < DEPTH_MAX; at++) {
+	if (r != HDB_OK)
+		goto out;
+	ways[0] = (struct way){ s->ix, s->class_no, s->retained_bytes };
+	for (; at < DEPTH_MAX; at++) {
 		struct way *next = &ways[at + 1];
 
 		r = largest_child(session, &children, ways[at].ix, next, err);
@@ -266,14 +272,15 @@ static int find_point(const struct session *session, struct analysis_suspect *s,
 			    (double)ways[at].bytes * DROP_NUMERATOR)
 			break;
 	}
-	s->is_list = r == HDB_OK && at == DEPTH_MAX;
+	if (r != HDB_OK)
+		goto out;
+	s->is_list = at == DEPTH_MAX;
 	if (s->is_list)
 		for (at = 0; ways[at].class_no != ways[DEPTH_MAX].class_no; at++)
 			;
-	if (r == HDB_OK) {
-		s->point_ix = ways[at].ix;
-		s->point_bytes = ways[at].bytes;
-	}
+	s->point_ix = ways[at].ix;
+	s->point_bytes = ways[at].bytes;
+out:
 	free(ways);
 	return r;
 }
@@ -283,16 +290,20 @@ static int find_points(const struct session *session, struct analysis_suspects *
 {
 	int r = HDB_OK;
 
-	for (size_t i = 0; i < out->count && r == HDB_OK; i++) {
+	for (size_t i = 0; i < out->count; i++) {
 		struct analysis_suspect *s = &out->list[i];
 
 		if (s->ix != HEAP_NONE) {
-			r = find_point(session, s, err);
+			if ((r = find_point(session, s, err)) != HDB_OK)
+				return r;
 			continue;
 		}
-		r = analysis_common_path(session, s, err);
-		if (r == HDB_OK && s->point_ix != HEAP_NONE)
-			r = derive_retained(session->derive, s->point_ix, &s->point_bytes, err);
+		if ((r = analysis_common_path(session, s, err)) != HDB_OK)
+			return r;
+		if (s->point_ix != HEAP_NONE &&
+		    (r = derive_retained(session->derive, s->point_ix, &s->point_bytes, err)) !=
+			    HDB_OK)
+			return r;
 	}
 	return r;
 }

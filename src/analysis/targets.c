@@ -5,6 +5,7 @@
 
 #include "base/glob.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -175,7 +176,9 @@ int analysis_object(const struct session *session, const char *target, uint32_t 
 	r = heap_find(session->heap, id, ix, err);
 	if (r == HDB_NOTFOUND)
 		(void)hdb_fail(err, HDB_NOTFOUND, "there is no object 0x%" PRIx64, id);
-	return r == HDB_OK ? check_label(session, target, *ix, err) : r;
+	if (r != HDB_OK)
+		return r;
+	return check_label(session, target, *ix, err);
 }
 
 /* ---- classes ---- */
@@ -236,24 +239,25 @@ int analysis_classes(const struct session *session, const char *pattern, bool wi
 	marks = calloc((size_t)heap->class_count + 1, 1);
 	if (!marks)
 		return hdb_fail_memory(err, "classes", heap->class_count);
-	if (analysis_is_object(pattern))
-		r = mark_by_id(session, pattern, marks, err);
+	if (analysis_is_object(pattern) && (r = mark_by_id(session, pattern, marks, err)) != HDB_OK)
+		goto out;
 	for (uint32_t no = 0; !analysis_is_object(pattern) && no < heap->class_count; no++)
 		marks[no] = base_glob(pattern, heap_class_name(heap, no));
-	if (with_sub && r == HDB_OK)
+	if (with_sub)
 		mark_sub(heap, marks);
 	for (uint32_t no = 0; no < heap->class_count; no++)
 		n += marks[no] != 0;
-	if (r != HDB_OK)
-		goto out;
 	if (!n && (r = no_class(heap, pattern, err)) != HDB_OK)
 		goto out;
 	out->numbers = malloc(n * sizeof(*out->numbers));
-	if (!out->numbers)
+	if (!out->numbers) {
 		r = hdb_fail_memory(err, "classes", n * sizeof(*out->numbers));
-	for (uint32_t no = 0; r == HDB_OK && no < heap->class_count; no++)
+		goto out;
+	}
+	for (uint32_t no = 0; no < heap->class_count; no++)
 		if (marks[no])
 			out->numbers[out->count++] = no;
+	assert(out->count == n);
 out:
 	free(marks);
 	return r;

@@ -26,10 +26,10 @@ int analysis_stack_chunk(const struct session *session, uint32_t ix, uint64_t *b
 	uint64_t size, sp;
 	int r = int_field(session, ix, "size", &size, err);
 
+	if (r != HDB_OK)
+		return r;
 	/* Both in words; the stack grows down, so what is above sp is in use. */
-	if (r == HDB_OK)
-		r = int_field(session, ix, "sp", &sp, err);
-	if (r < 0)
+	if ((r = int_field(session, ix, "sp", &sp, err)) != HDB_OK)
 		return r;
 	*bytes = size > sp ? (size - sp) * session->heap->id_size : 0;
 	*below = HEAP_NONE;
@@ -71,13 +71,14 @@ int analysis_vthread(const struct session *session, uint32_t ix, struct analysis
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
 	out->chunk_ix = chunk;
-	while (r == HDB_OK && chunk != HEAP_NONE && out->chunk_count < ANALYSIS_CHUNKS_MAX) {
-		r = analysis_stack_chunk(session, chunk, &bytes, &chunk, err);
-		out->stack_bytes += r == HDB_OK ? bytes : 0;
+	while (chunk != HEAP_NONE && out->chunk_count < ANALYSIS_CHUNKS_MAX) {
+		if ((r = analysis_stack_chunk(session, chunk, &bytes, &chunk, err)) != HDB_OK)
+			return r;
+		out->stack_bytes += bytes;
 		out->chunk_count++;
 	}
-	out->is_cut = r == HDB_OK && chunk != HEAP_NONE;
-	return r;
+	out->is_cut = chunk != HEAP_NONE;
+	return HDB_OK;
 }
 
 int analysis_unlisted_threads(const struct session *session, struct base_vec *ixs,
@@ -89,34 +90,40 @@ int analysis_unlisted_threads(const struct session *session, struct base_vec *ix
 	uint64_t *is_listed = NULL;
 	int r = heap_load_classes(heap, err);
 
-	if (r == HDB_OK) {
-		is_thread = calloc((size_t)heap->class_count + 1, 1);
-		is_listed = calloc(base_bit_words(heap->object_count) + 1, sizeof(*is_listed));
-	}
-	if (r == HDB_OK && (!block || !is_thread || !is_listed))
+	if (r < 0)
+		goto out;
+	is_thread = calloc((size_t)heap->class_count + 1, 1);
+	is_listed = calloc(base_bit_words(heap->object_count) + 1, sizeof(*is_listed));
+	if (!block || !is_thread || !is_listed) {
 		r = hdb_fail_memory(err, "threads", heap->object_count / 8);
-	for (uint32_t no = 0; r == HDB_OK && no < heap->class_count; no++)
+		goto out;
+	}
+	for (uint32_t no = 0; no < heap->class_count; no++)
 		is_thread[no] = heap_has_superclass(heap, no, "java.lang.Thread");
-	for (uint64_t no = 0; r == HDB_OK && no < heap_thread_count(heap); no++) {
+	for (uint64_t no = 0; no < heap_thread_count(heap); no++) {
 		struct store_thread thread;
 
-		r = heap_thread(heap, no, &thread, err);
-		if (r == HDB_OK && thread.ix < heap->object_count)
+		if ((r = heap_thread(heap, no, &thread, err)) != HDB_OK)
+			goto out;
+		if (thread.ix < heap->object_count)
 			base_bit_put(is_listed, thread.ix);
 	}
 	base_stage(session->work, "finding threads", heap->object_count, "objects");
-	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(heap); b++) {
-		r = heap_read_block(heap, b, block, err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
+		if ((r = heap_read_block(heap, b, block, err)) < 0)
+			goto out;
+		for (uint32_t i = 0; i < block->count; i++) {
 			const uint32_t ix = block->first_ix + i;
 
 			if (block->kind[i] == STORE_INSTANCE && is_thread[block->class_no[i]] &&
-			    !base_bit_has(is_listed, ix))
-				r = base_vec_push(ixs, &ix, sizeof(ix), err);
+			    !base_bit_has(is_listed, ix) &&
+			    (r = base_vec_push(ixs, &ix, sizeof(ix), err)) < 0)
+				goto out;
 		}
-		if (r == HDB_OK)
-			r = base_step(session->work, block->first_ix, err);
+		if ((r = base_step(session->work, block->first_ix, err)) < 0)
+			goto out;
 	}
+out:
 	free(is_listed);
 	free(is_thread);
 	free(block);
