@@ -108,11 +108,11 @@ int query_add_common_facts(struct query *q, struct hdb_error *err)
 	const struct heap_state *state = &q->heap->state;
 	int r = add_text(q, STALE, stale_of, err);
 
-	if (r == HDB_OK)
-		r = add_text(q, INCOMPLETE, incomplete_of, err);
-	if (r == HDB_OK)
-		r = add_text(q, REDACTED, redacted_of, err);
-	if (r < 0 || !state->incomplete)
+	if (r < 0)
+		return r;
+	if ((r = add_text(q, INCOMPLETE, incomplete_of, err)) < 0)
+		return r;
+	if ((r = add_text(q, REDACTED, redacted_of, err)) < 0 || !state->incomplete)
 		return r;
 	if (state->is_cut) {
 		struct hdb_value *value = add(q, MISSING_BYTES);

@@ -185,9 +185,10 @@ static int read_condition(const char *text, struct condition *c, struct hdb_erro
 	}
 	if (!has_op)
 		return wanted(&in, "one of > >= < <= == !=", err);
-	r = read_number(&in, c, err);
+	if ((r = read_number(&in, c, err)) != HDB_OK)
+		return r;
 	skip_blanks(&in);
-	return r == HDB_OK && *in.at ? wanted(&in, "the end", err) : r;
+	return *in.at ? wanted(&in, "the end", err) : HDB_OK;
 }
 
 static int check(const struct condition *c, size_t side_count, bool has_suspects,
@@ -256,11 +257,11 @@ static int measure_object(const struct session *side, const struct condition *c,
 	*out = 0;
 	if (r == HDB_NOTFOUND)
 		return forget(err);
-	if (r == HDB_OK)
-		r = derive_is_reachable(side->derive, ix, &reachable, err);
-	if (r == HDB_OK)
-		r = heap_object(side->heap, ix, &object, err);
-	if (r < 0 || !reachable)
+	if (r < 0)
+		return r;
+	if ((r = derive_is_reachable(side->derive, ix, &reachable, err)) < 0)
+		return r;
+	if ((r = heap_object(side->heap, ix, &object, err)) < 0 || !reachable)
 		return r;
 	*out = c->measure == COUNT ? 1 : object.shallow_bytes;
 	if (c->measure == RETAINED) {
@@ -282,15 +283,19 @@ static int measure(const struct session *side, const struct condition *c, uint64
 	*out = 0;
 	if (analysis_is_object(c->target))
 		return measure_object(side, c, out, err);
-	r = analysis_members_find(side, c->target, false, &members, err);
-	if (r == HDB_OK && c->measure == RETAINED) {
-		r = derive_retained_set(side->derive,
-					(struct graph_members){ members.ixs.data, members.count },
-					NULL, &result, err);
-		*out = r == HDB_OK ? result.retained_bytes : 0;
-	} else if (r == HDB_OK) {
+	if ((r = analysis_members_find(side, c->target, false, &members, err)) != HDB_OK)
+		goto out;
+	if (c->measure != RETAINED) {
 		*out = c->measure == COUNT ? members.reachable_count : members.reachable_bytes;
+		goto out;
 	}
+	r = derive_retained_set(side->derive,
+				(struct graph_members){ members.ixs.data, members.count }, NULL,
+				&result, err);
+	if (r != HDB_OK)
+		goto out;
+	*out = result.retained_bytes;
+out:
 	analysis_members_release(side, &members);
 	/* What it took is given back before another dump is measured. */
 	base_work_release(side->work);
@@ -407,11 +412,13 @@ int query_judge(struct query *q, const struct session *sides, size_t side_count,
 	}
 	if (r == HDB_END)
 		r = query_fact(q, "failed", failed, err);
-	if (r == HDB_OK && unknown)
-		r = query_fact(q, "unknown", unknown, err);
+	if (r < 0)
+		return r;
+	if (unknown && (r = query_fact(q, "unknown", unknown, err)) < 0)
+		return r;
 	if (used >= sizeof(list))
 		memcpy(list + sizeof(list) - 4, "...", 4);
 	/* What was typed may be no UTF-8, and the cut may be anywhere. */
 	(void)heap_clean_text(list, strlen(list), clean, sizeof(clean));
-	return r == HDB_OK ? query_fact_text(q, "conditions", clean, err) : r;
+	return query_fact_text(q, "conditions", clean, err);
 }

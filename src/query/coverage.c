@@ -27,9 +27,11 @@ int query_read_population(struct query *q, struct hdb_error *err)
 
 int query_tell_unreachable(struct query *q, uint64_t count, uint64_t bytes, struct hdb_error *err)
 {
-	const int r = query_fact(q, "unreachable_objects", count, err);
+	int r = query_fact(q, "unreachable_objects", count, err);
 
-	return r == HDB_OK ? query_fact(q, "unreachable_shallow", bytes, err) : r;
+	if (r < 0)
+		return r;
+	return query_fact(q, "unreachable_shallow", bytes, err);
 }
 
 int query_tell_no_android(struct query *q, const char *what, struct hdb_error *err)
@@ -45,11 +47,11 @@ int query_tell_no_android(struct query *q, const char *what, struct hdb_error *e
 int query_tell_heap(struct query *q, struct hdb_error *err)
 {
 	struct derive_total whole;
-	const int r = analysis_heap_total(&q->session, &whole, err);
+	int r = analysis_heap_total(&q->session, &whole, err);
 
-	return r == HDB_OK ? query_tell_unreachable(q, whole.unreachable_count,
-						    whole.unreachable_bytes, err) :
-			     r;
+	if (r != HDB_OK)
+		return r;
+	return query_tell_unreachable(q, whole.unreachable_count, whole.unreachable_bytes, err);
 }
 
 int query_tell_unreached(struct query *q, struct hdb_error *err)
@@ -61,12 +63,13 @@ int query_tell_unreached(struct query *q, struct hdb_error *err)
 	if (derive_has_whole(q->derive) || derive_has(q->derive, STORE_DOMINATORS))
 		return query_tell_heap(q, err);
 	r = analysis_count_groups(&q->session, DERIVE_CLASS, ANALYSIS_COUNT_REACHED, &classes, err);
-	if (r == HDB_OK)
-		analysis_add_groups(&classes, &sum);
+	if (r != HDB_OK)
+		goto out;
+	analysis_add_groups(&classes, &sum);
+	r = query_tell_unreachable(q, sum.unreachable_count, sum.unreachable_bytes, err);
+out:
 	analysis_groups_release(&classes);
-	return r == HDB_OK ? query_tell_unreachable(q, sum.unreachable_count, sum.unreachable_bytes,
-						    err) :
-			     r;
+	return r;
 }
 
 static void add(uint64_t *sum, uint64_t value)
@@ -139,10 +142,11 @@ int query_cut(struct query *q, const struct analysis_cut *cut, struct hdb_error 
 	add(&q->cut.rows, cut->rows);
 	add(&q->cut.objects, cut->objects);
 	add(&q->cut.bytes, cut->bytes);
-	r = q->is_cut ? base_bytes_append(&q->cut_text, "; ", 2, err) : HDB_OK;
+	if ((r = q->is_cut ? base_bytes_append(&q->cut_text, "; ", 2, err) : HDB_OK) < 0)
+		goto out;
 	q->is_cut = true;
-	if (r == HDB_OK)
-		r = add_sentence(&q->cut_text, text, err);
+	r = add_sentence(&q->cut_text, text, err);
+out:
 	free(text);
 	return r;
 }

@@ -96,7 +96,7 @@ int query_begin_filter(struct query *q, struct hdb_error *err)
 static int test_filter(struct query *q, bool *wanted, struct hdb_error *err)
 {
 	struct query_filter *f = q->filter;
-	int is_wanted = 0, r = HDB_OK;
+	int is_wanted = 0, r;
 
 	f->is_done = true;
 	if (f->uses_shared && (r = query_fill_object_columns(q, err)) < 0)
@@ -105,9 +105,9 @@ static int test_filter(struct query *q, bool *wanted, struct hdb_error *err)
 	r = q->args.filter->test(q->args.filter->ctx, f->values, &is_wanted, err);
 	query_unplace_texts(q);
 	*wanted = is_wanted != 0;
-	if (r == HDB_OK && ++f->tested % STEP_ROWS == 0)
-		r = base_step(q->work, f->tested, err);
-	return r < 0 ? r : HDB_OK;
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	return ++f->tested % STEP_ROWS == 0 ? base_step(q->work, f->tested, err) : HDB_OK;
 }
 
 int query_test(struct query *q, bool *wanted, struct hdb_error *err)

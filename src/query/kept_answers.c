@@ -157,8 +157,9 @@ static int read_head(struct query *q, struct hdb_error *err)
 	}
 	if (!take_u32(k, &facts))
 		return damaged(q, "impossible head", err);
-	while (facts-- > 0 && r == HDB_OK)
-		r = read_fact(q, err);
+	while (facts-- > 0)
+		if ((r = read_fact(q, err)) < 0)
+			return r;
 	return r;
 }
 
@@ -268,20 +269,19 @@ void query_kept_add(struct query *q)
 	struct query_kept *k = q->kept;
 	const size_t before = k ? k->rows.count : 0;
 	struct hdb_error err;
-	int r = HDB_OK;
 
 	if (!k || k->is_replayed || k->is_full)
 		return;
 	/* Rows that are only counted have no cells. */
 	k->is_full = q->is_counting || q->renamed;
-	for (size_t i = 0; i < q->column_count && r == HDB_OK && !k->is_full; i++) {
+	for (size_t i = 0; i < q->column_count && !k->is_full; i++) {
 		const struct hdb_value *value = &q->cells[q->columns[i]];
 
-		k->is_full = value->type == HDB_TYPE_TEXT && value->text_size > QUERY_KEPT_BYTES;
-		if (!k->is_full)
-			r = put_value(&k->rows, value, &err);
+		k->is_full =
+			(value->type == HDB_TYPE_TEXT && value->text_size > QUERY_KEPT_BYTES) ||
+			put_value(&k->rows, value, &err) < 0;
 	}
-	if (r < 0 || k->is_full || k->rows.count > QUERY_KEPT_BYTES) {
+	if (k->is_full || k->rows.count > QUERY_KEPT_BYTES) {
 		k->rows.count = before;
 		k->is_full = true;
 		return;

@@ -27,8 +27,9 @@ static int set_parts(struct query *q, size_t column, const char *kind, const cha
 
 	if (column != q->label || q->label_kind == SIZE_MAX)
 		return HDB_OK;
-	r = query_set_text(q, q->label_kind, kind, err);
-	return r == HDB_OK && value && *value ? query_set_text(q, q->label_value, value, err) : r;
+	if ((r = query_set_text(q, q->label_kind, kind, err)) < 0)
+		return r;
+	return value && *value ? query_set_text(q, q->label_value, value, err) : HDB_OK;
 }
 
 int query_set_label(struct query *q, size_t column, uint32_t ix, struct hdb_error *err)
@@ -92,9 +93,11 @@ int query_set_value(struct query *q, size_t text_column, size_t id_column,
 	r = heap_find(q->heap, value->bits, &ix, err);
 	if (r == HDB_NOTFOUND)
 		return query_set_text(q, text_column, "not in the dump", err);
-	if (r == HDB_OK && id_column != SIZE_MAX)
+	if (r < 0)
+		return r;
+	if (id_column != SIZE_MAX)
 		query_set(q, id_column, value->bits);
-	return r == HDB_OK ? query_set_label(q, text_column, ix, err) : r;
+	return query_set_label(q, text_column, ix, err);
 }
 
 int query_set_object(struct query *q, const struct query_object_columns *columns, uint32_t ix,
@@ -117,11 +120,11 @@ int query_set_object(struct query *q, const struct query_object_columns *columns
 	if (columns->shallow != SIZE_MAX)
 		query_set(q, columns->shallow, object.shallow_bytes);
 	if (columns->retained != SIZE_MAX && derive_has(q->derive, STORE_RETAINED)) {
-		r = derive_retained(q->derive, ix, &retained, err);
-		if (r == HDB_OK)
-			query_set(q, columns->retained, retained);
+		if ((r = derive_retained(q->derive, ix, &retained, err)) != HDB_OK)
+			return r;
+		query_set(q, columns->retained, retained);
 	}
-	return r;
+	return HDB_OK;
 }
 
 void query_set_group(struct query *q, size_t column, const struct analysis_groups *groups,
@@ -144,6 +147,7 @@ int query_set_loader(struct query *q, size_t column, uint32_t loader_ix, struct 
 		query_lend_text(q, column, name, size);
 		return HDB_OK;
 	}
-	r = heap_id(q->heap, loader_ix, &id, err);
-	return r == HDB_OK ? query_format(q, column, err, "%s 0x%" PRIx64, name, id) : r;
+	if ((r = heap_id(q->heap, loader_ix, &id, err)) < 0)
+		return r;
+	return query_format(q, column, err, "%s 0x%" PRIx64, name, id);
 }

@@ -55,8 +55,9 @@ static int heap_name(struct heap *of, uint32_t heap_no, char *name, size_t size,
 	(void)snprintf(name, size, "default");
 	if (!heap_no)
 		return HDB_OK;
-	r = heap_record(of, STORE_HEAPS, heap_no - 1, &heap, err);
-	return r == HDB_OK ? heap_text(of, heap.name_text, name, size, err) : r;
+	if ((r = heap_record(of, STORE_HEAPS, heap_no - 1, &heap, err)) != HDB_OK)
+		return r;
+	return heap_text(of, heap.name_text, name, size, err);
 }
 
 /* The number of a heap, by name: HDB_OK, or HDB_NOTFOUND. */
@@ -162,18 +163,19 @@ int query_begin_shared(struct query *q, struct hdb_error *err)
 	const char *name;
 	int r = query_begin_columns(q, err);
 
-	if (r == HDB_OK && q->def->uses & QUERY_USES_STRENGTH && query_option(q, "retained")) {
-		const unsigned choice = query_choice(q, "retained");
-
-		if (choice < sizeof(views) / sizeof(views[0]))
-			r = derive_get_view(q->derive, views[choice], &q->derive, err);
-		q->session.derive = q->derive;
-		if (r == HDB_OK)
-			r = query_tell_strength(q, query_text(q, "retained"), err);
-	}
-	name = q->def->uses & QUERY_USES_HEAP ? query_option(q, "heap") : NULL;
 	if (r != HDB_OK)
 		return r;
+	if (q->def->uses & QUERY_USES_STRENGTH && query_option(q, "retained")) {
+		const unsigned choice = query_choice(q, "retained");
+
+		if (choice < sizeof(views) / sizeof(views[0]) &&
+		    (r = derive_get_view(q->derive, views[choice], &q->derive, err)) != HDB_OK)
+			return r;
+		q->session.derive = q->derive;
+		if ((r = query_tell_strength(q, query_text(q, "retained"), err)) < 0)
+			return r;
+	}
+	name = q->def->uses & QUERY_USES_HEAP ? query_option(q, "heap") : NULL;
 	if (name && (r = find_heaps(q, name, err)) != HDB_OK)
 		return r;
 	return name ? query_tell_only_heap(q, name, err) : HDB_OK;
@@ -257,17 +259,20 @@ static int fill_sizes(struct query *q, uint32_t ix, struct hdb_error *err)
 	int r = HDB_OK;
 
 	if (is_wanted(q, at->native)) {
-		r = derive_native_of(q->derive, ix, &bytes, err);
+		if ((r = derive_native_of(q->derive, ix, &bytes, err)) != HDB_OK)
+			return r;
 		query_set(q, at->native, bytes);
 	}
-	if (r == HDB_OK && is_wanted(q, at->retained_native)) {
-		r = derive_retained_native(q->derive, ix, &bytes, err);
+	if (is_wanted(q, at->retained_native)) {
+		if ((r = derive_retained_native(q->derive, ix, &bytes, err)) != HDB_OK)
+			return r;
 		query_set(q, at->retained_native, bytes);
 	}
-	for (unsigned i = 0; r == HDB_OK && i < at->heap_count; i++) {
+	for (unsigned i = 0; i < at->heap_count; i++) {
 		if (!is_wanted(q, at->heaps[i]))
 			continue;
-		r = derive_retained_in(q->derive, ix, i + 1, &bytes, err);
+		if ((r = derive_retained_in(q->derive, ix, i + 1, &bytes, err)) != HDB_OK)
+			return r;
 		query_set(q, at->heaps[i], bytes);
 	}
 	return r;
@@ -299,23 +304,21 @@ int query_fill_object_columns(struct query *q, struct hdb_error *err)
 	r = heap_find(q->heap, q->cells[at->id].u, &ix, err);
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
-	r = fill_sizes(q, ix, err);
-	if (r == HDB_OK && is_wanted(q, at->depth)) {
-		r = derive_depth(q->derive, ix, &reachable, &depth, err);
-		if (r == HDB_OK && reachable)
+	if ((r = fill_sizes(q, ix, err)) != HDB_OK)
+		return r;
+	if (is_wanted(q, at->depth)) {
+		if ((r = derive_depth(q->derive, ix, &reachable, &depth, err)) != HDB_OK)
+			return r;
+		if (reachable)
 			query_set(q, at->depth, depth);
 	}
-	if (r < 0 || !wants_heap(q))
+	if (!wants_heap(q))
+		return HDB_OK;
+	if ((r = heap_object(q->heap, ix, &object, err)) < 0 || !object.heap_no)
 		return r;
-	if ((r = heap_object(q->heap, ix, &object, err)) != HDB_OK)
-		goto out;
-	if (object.heap_no &&
-	    (r = heap_name(q->heap, object.heap_no, name, sizeof(name), err)) != HDB_OK)
-		goto out;
-	if (object.heap_no)
-		r = query_set_text(q, at->heap, name, err);
-out:
-	return r < 0 ? r : HDB_OK;
+	if ((r = heap_name(q->heap, object.heap_no, name, sizeof(name), err)) != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	return query_set_text(q, at->heap, name, err);
 }
 
 int query_is_elsewhere(struct query *q, bool *is_elsewhere, struct hdb_error *err)
@@ -330,9 +333,9 @@ int query_is_elsewhere(struct query *q, bool *is_elsewhere, struct hdb_error *er
 	    id == SIZE_MAX || q->cells[id].type == HDB_TYPE_NULL)
 		return HDB_OK;
 	if ((r = heap_find(q->heap, q->cells[id].u, &ix, err)) != HDB_OK)
-		goto out;
-	r = heap_object(q->heap, ix, &object, err);
-out:
-	*is_elsewhere = r == HDB_OK && object.heap_no != q->only_heap;
-	return r < 0 ? r : HDB_OK;
+		return r < 0 ? r : HDB_OK;
+	if ((r = heap_object(q->heap, ix, &object, err)) < 0)
+		return r;
+	*is_elsewhere = object.heap_no != q->only_heap;
+	return HDB_OK;
 }

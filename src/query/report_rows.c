@@ -68,14 +68,13 @@ static int set_object(struct query *q, const struct query_story_row *row,
 	int r = HDB_OK;
 
 	if (row->ix != HEAP_NONE) {
-		r = query_set_id(q, c->id, row->ix, err);
-		if (r == HDB_OK)
-			r = query_set_class_of(q, c->class, row->ix, err);
-		if (r == HDB_OK && !row->label)
-			r = query_set_label(q, c->label, row->ix, err);
+		if ((r = query_set_id(q, c->id, row->ix, err)) != HDB_OK)
+			return r;
+		if ((r = query_set_class_of(q, c->class, row->ix, err)) != HDB_OK)
+			return r;
+		if (!row->label && (r = query_set_label(q, c->label, row->ix, err)) != HDB_OK)
+			return r;
 	}
-	if (r != HDB_OK)
-		return r;
 	if (row->class_no != HEAP_NONE) {
 		name = heap_class_name(q->heap, row->class_no);
 		query_lend_text(q, c->class, name, strlen(name));
@@ -101,10 +100,11 @@ static int set_texts(struct query *q, const struct query_story *story,
 	};
 	int r = HDB_OK;
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && r == HDB_OK; i++)
-		if (texts[i].place)
-			r = query_set_text(q, texts[i].column,
-					   query_story_text_at(story, texts[i].place), err);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (texts[i].place &&
+		    (r = query_set_text(q, texts[i].column,
+					query_story_text_at(story, texts[i].place), err)) < 0)
+			return r;
 	return r;
 }
 

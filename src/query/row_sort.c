@@ -345,7 +345,9 @@ static int put_preorder(struct query_sorted *s, struct base_vec *stack, struct h
 	struct base_vec rows = { 0 };
 	int r = base_vec_push(stack, &top, sizeof(top), err);
 
-	while (r == HDB_OK && stack->count) {
+	if (r < 0)
+		return r;
+	while (stack->count) {
 		struct open_row *open = base_vec_at(stack, struct open_row, stack->count - 1);
 		struct kept_row *row = open->at < s->rows.count ?
 					       *base_vec_at(&s->rows, struct kept_row *, open->at) :
@@ -361,17 +363,18 @@ static int put_preorder(struct query_sorted *s, struct base_vec *stack, struct h
 			.at = find_children(s, row->order + 1),
 			.parent = row->order + 1,
 		};
-		r = base_vec_push(&rows, &row, sizeof(row), err);
-		if (r == HDB_OK)
-			r = base_vec_push(stack, &below, sizeof(below), err);
+		if ((r = base_vec_push(&rows, &row, sizeof(row), err)) < 0)
+			goto out;
+		if ((r = base_vec_push(stack, &below, sizeof(below), err)) < 0)
+			goto out;
 	}
-	if (r < 0) {
-		base_vec_release(&rows);
-		return r;
-	}
+	assert(rows.count == s->rows.count);
 	base_vec_release(&s->rows);
 	s->rows = rows;
-	return HDB_OK;
+	rows = (struct base_vec){ 0 };
+out:
+	base_vec_release(&rows);
+	return r;
 }
 
 static int order_tree(struct query_sorted *s, size_t level_column, struct hdb_error *err)
@@ -379,10 +382,11 @@ static int order_tree(struct query_sorted *s, size_t level_column, struct hdb_er
 	struct base_vec stack = { 0 };
 	int r = find_parents(s, level_column, &stack, err);
 
-	if (r == HDB_OK) {
-		order_rows(s);
-		r = put_preorder(s, &stack, err);
-	}
+	if (r != HDB_OK)
+		goto out;
+	order_rows(s);
+	r = put_preorder(s, &stack, err);
+out:
 	base_vec_release(&stack);
 	return r;
 }
@@ -408,12 +412,12 @@ int query_sort(struct query *q, size_t column, bool descending, uint64_t limit,
 	s->is_early = is_early(q, s);
 	q->sorted = s;
 	base_stage(q->work, "sorting", q->total == QUERY_TOTAL_UNKNOWN ? 0 : q->total, "rows");
-	while (r == HDB_OK) {
-		r = query_make(q, err);
-		if (r == HDB_OK)
-			r = keep_row(q, s, q->made - 1, err);
-		if (r == HDB_OK && q->made % STEP_ROWS == 0)
-			r = base_step(q->work, q->made + s->left, err);
+	while ((r = query_make(q, err)) == HDB_OK) {
+		if ((r = keep_row(q, s, q->made - 1, err)) < 0)
+			return r;
+		if (q->made % STEP_ROWS == 0 &&
+		    (r = base_step(q->work, q->made + s->left, err)) < 0)
+			return r;
 	}
 	if (r < 0)
 		return r;

@@ -165,38 +165,43 @@ static int in_heap(struct query *q, int (*call)(struct query *, struct hdb_error
 	return r;
 }
 
-static int start(struct query *q, struct hdb_error *err)
+/* *is_kept: the answer was kept in the database, rows are read from there. */
+static int begin(struct query *q, bool *is_kept, struct hdb_error *err)
 {
 	int r = query_read_args(q, err);
 
-	if (r == HDB_OK)
-		r = make_cells(q, err);
-	if (r == HDB_OK)
-		r = query_begin_shared(q, err);
-	if (r == HDB_OK) {
-		r = query_kept_begin(q, err);
-		if (r != HDB_NOTFOUND)
-			return check_read(q, r, err);
-		r = HDB_OK;
-	}
-	if (r == HDB_OK && query_option(q, "columns"))
-		r = query_choose(q, query_option(q, "columns"), err);
-	if (r == HDB_OK)
-		r = in_heap(q, q->def->open, err);
-	if (r == HDB_OK && q->is_filtered && q->extra.is_used &&
-	    q->def->uses & QUERY_ROWS_ARE_OBJECTS)
-		q->total = QUERY_TOTAL_UNKNOWN;
-	if (r == HDB_OK)
-		r = query_show_object_columns(q, err);
-	if (r == HDB_OK)
-		r = query_tell_coverage(q, err);
-	if (r == HDB_OK)
-		r = query_begin_filter(q, err);
-	if ((r = check_read(q, r, err)) != HDB_OK)
+	if (r < 0)
 		return r;
-	if (q->args.sort && *q->args.sort)
-		r = sort_rows(q, err);
-	return r;
+	if ((r = make_cells(q, err)) < 0)
+		return r;
+	if ((r = query_begin_shared(q, err)) != HDB_OK)
+		return r;
+	r = query_kept_begin(q, err);
+	*is_kept = r != HDB_NOTFOUND;
+	if (*is_kept)
+		return r;
+	if (query_option(q, "columns") &&
+	    (r = query_choose(q, query_option(q, "columns"), err)) < 0)
+		return r;
+	if ((r = in_heap(q, q->def->open, err)) != HDB_OK)
+		return r;
+	if (q->is_filtered && q->extra.is_used && q->def->uses & QUERY_ROWS_ARE_OBJECTS)
+		q->total = QUERY_TOTAL_UNKNOWN;
+	if ((r = query_show_object_columns(q, err)) != HDB_OK)
+		return r;
+	if ((r = query_tell_coverage(q, err)) < 0)
+		return r;
+	return query_begin_filter(q, err);
+}
+
+static int start(struct query *q, struct hdb_error *err)
+{
+	bool is_kept = false;
+	const int r = check_read(q, begin(q, &is_kept, err), err);
+
+	if (r != HDB_OK || is_kept)
+		return r;
+	return q->args.sort && *q->args.sort ? sort_rows(q, err) : HDB_OK;
 }
 
 int query_open(const struct query_def *def, const struct query_sides *sides,
@@ -223,16 +228,17 @@ int query_open(const struct query_def *def, const struct query_sides *sides,
 	q->before_count = args->before_count;
 	q->total = QUERY_TOTAL_UNKNOWN;
 	q->common = calloc(QUERY_COMMON_FACTS, sizeof(*q->common));
-	r = q->common ? query_add_common_facts(q, err) :
-			hdb_fail_memory(err, "facts", QUERY_COMMON_FACTS * sizeof(*q->common));
-	if (r == HDB_OK)
-		r = start(q, err);
-	if (r != HDB_OK) {
-		query_close(q);
-		return r;
-	}
+	if ((r = q->common ? query_add_common_facts(q, err) :
+			     hdb_fail_memory(err, "facts",
+					     QUERY_COMMON_FACTS * sizeof(*q->common))) < 0)
+		goto out;
+	if ((r = start(q, err)) != HDB_OK)
+		goto out;
 	*out = q;
-	return HDB_OK;
+	q = NULL;
+out:
+	query_close(q);
+	return r;
 }
 
 void query_close(struct query *q)
@@ -272,38 +278,50 @@ void query_close(struct query *q)
 
 /* ---- rows ---- */
 
+/* The next row, whether it is shown or not. */
+static int make_one(struct query *q, bool *is_shown, struct hdb_error *err)
+{
+	bool is_elsewhere = false, is_wanted = true;
+	int r;
+
+	query_clear_cells(q);
+	*is_shown = false;
+	r = query_is_replayed(q) ? query_kept_next(q, err) : in_heap(q, q->def->next, err);
+	if (r != HDB_OK)
+		return r;
+	if (q->is_filtered && q->extra.is_used &&
+	    (r = query_is_elsewhere(q, &is_elsewhere, err)) < 0)
+		return r;
+	if (q->extra.is_used && !is_elsewhere && (r = query_fill_object_columns(q, err)) != HDB_OK)
+		return r;
+	if ((r = query_test_row(q, &is_wanted, err)) != HDB_OK)
+		return r;
+	*is_shown = is_wanted && !is_elsewhere;
+	return HDB_OK;
+}
+
 int query_make(struct query *q, struct hdb_error *err)
 {
-	bool is_elsewhere, wanted;
+	bool is_shown = false;
 	int r;
 
 	assert(q->def->next);
 	if (q->has_ended)
 		return HDB_END;
-	do {
-		query_clear_cells(q);
-		wanted = true;
-		is_elsewhere = false;
-		r = query_is_replayed(q) ? query_kept_next(q, err) : in_heap(q, q->def->next, err);
-		if (r == HDB_OK && q->is_filtered && q->extra.is_used)
-			r = query_is_elsewhere(q, &is_elsewhere, err);
-		if (r == HDB_OK && q->extra.is_used && !is_elsewhere)
-			r = query_fill_object_columns(q, err);
-		if (r == HDB_OK)
-			r = query_test_row(q, &wanted, err);
-		r = check_read(q, r, err);
-	} while (r == HDB_OK && (is_elsewhere || !wanted));
-	if (r == HDB_OK) {
-		query_place_texts(q);
-		q->made++;
-		query_kept_add(q);
-	} else {
+	do
+		r = check_read(q, make_one(q, &is_shown, err), err);
+	while (r == HDB_OK && !is_shown);
+	if (r != HDB_OK) {
 		if (r == HDB_END)
 			query_kept_end(q);
 		/* After a failure too: what was made is not known to be whole. */
 		q->has_ended = true;
+		return r;
 	}
-	return r;
+	query_place_texts(q);
+	q->made++;
+	query_kept_add(q);
+	return HDB_OK;
 }
 
 int query_next(struct query *q, struct hdb_error *err)
@@ -385,13 +403,11 @@ int query_total(struct query *q, uint64_t *total, struct hdb_error *err)
 
 	/* Who tests rows sees them. */
 	q->is_counting = *known == QUERY_TOTAL_UNKNOWN && !q->filter;
-	while (*known == QUERY_TOTAL_UNKNOWN && r == HDB_OK) {
-		r = query_make(q, err);
-		if (r == HDB_OK && q->made % STEP_ROWS == 0)
-			r = base_step(q->work, q->made, err);
-		if (r == HDB_END)
-			*known = q->made;
-	}
+	while (*known == QUERY_TOTAL_UNKNOWN && (r = query_make(q, err)) == HDB_OK)
+		if (q->made % STEP_ROWS == 0 && (r = base_step(q->work, q->made, err)) < 0)
+			break;
+	if (r == HDB_END)
+		*known = q->made;
 	*total = *known;
 	return r < 0 ? r : HDB_OK;
 }

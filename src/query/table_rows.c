@@ -50,8 +50,9 @@ int query_set_dump_text(struct query *q, size_t column, uint32_t text_no, struct
 
 	if (text_no == STORE_NONE)
 		return HDB_OK;
-	r = heap_text(q->heap, text_no, text, sizeof(text), err);
-	return r == HDB_OK ? query_set_text(q, column, text, err) : r;
+	if ((r = heap_text(q->heap, text_no, text, sizeof(text), err)) < 0)
+		return r;
+	return query_set_text(q, column, text, err);
 }
 
 int query_set_clean_text(struct query *q, size_t column, const char *text, size_t size,
