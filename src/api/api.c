@@ -219,10 +219,9 @@ int hdb_object(struct hdb *db, uint64_t id, struct hdb_object_info *out, struct 
 	if (r != HDB_OK)
 		return r;
 	memset(out, 0, sizeof(*out));
-	r = heap_object(db->heap, ix, &object, err);
-	if (r == HDB_OK)
-		r = heap_offset(db->heap, ix, &out->file_offset, err);
-	if (r < 0)
+	if ((r = heap_object(db->heap, ix, &object, err)) < 0)
+		return r;
+	if ((r = heap_offset(db->heap, ix, &out->file_offset, err)) < 0)
 		return r;
 	out->id = id;
 	out->kind = (enum hdb_object_kind)object.kind;
@@ -237,9 +236,11 @@ int hdb_object(struct hdb *db, uint64_t id, struct hdb_object_info *out, struct 
 int hdb_retained(struct hdb *db, uint64_t id, uint64_t *bytes, struct hdb_error *err)
 {
 	uint32_t ix;
-	const int r = find(db, id, &ix, err);
+	int r = find(db, id, &ix, err);
 
-	return r == HDB_OK ? hdb_retained_at(db, ix, bytes, err) : r;
+	if (r != HDB_OK)
+		return r;
+	return hdb_retained_at(db, ix, bytes, err);
 }
 
 /* ---- queries ---- */

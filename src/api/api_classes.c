@@ -147,13 +147,14 @@ static int add_field(struct hdb *db, struct field_list *list, uint32_t declaring
 	struct store_field stored;
 	int r = heap_field(db->heap, at, &stored, err);
 
-	if (r == HDB_OK)
-		r = heap_text(db->heap, stored.name_text, name, sizeof(name), err);
-	if (r == HDB_OK && list->fields.count >= FIELDS_MAX)
-		r = hdb_fail(err, HDB_ELIMIT, "%s has more than %u fields",
-			     heap_class_name(db->heap, declaring_no), FIELDS_MAX);
-	if (r < 0)
+	if (r != HDB_OK)
 		return r;
+	if ((r = heap_text(db->heap, stored.name_text, name, sizeof(name), err)) < 0)
+		return r;
+	if (list->fields.count >= FIELDS_MAX)
+		return hdb_fail(err, HDB_ELIMIT, "%s has more than %u fields",
+				heap_class_name(db->heap, declaring_no), FIELDS_MAX);
+
 	field.type = (enum hdb_basic_type)stored.type;
 	if (stored.is_static)
 		hdb_basic_of(field.type, stored.value, &field.value);
@@ -203,17 +204,19 @@ int hdb_class_fields(struct hdb *db, uint32_t class_no, struct hdb_field **out, 
 	int r = api_check_class(db, class_no, err);
 	uint32_t no = class_no;
 
+	if (r < 0)
+		goto out;
 	/* The import cut cycles; a damaged database may have one, hence the count. */
-	for (uint32_t steps = 0; r == HDB_OK && no != STORE_NONE && steps <= db->heap->class_count;
-	     steps++) {
+	for (uint32_t steps = 0; no != STORE_NONE && steps <= db->heap->class_count; steps++) {
 		const struct store_class *class = heap_class(db->heap, no);
 
-		for (uint32_t f = 0; f < class->field_count && r == HDB_OK; f++)
-			r = add_field(db, &list, no, class->first_field + f, err);
+		for (uint32_t f = 0; f < class->field_count; f++)
+			if ((r = add_field(db, &list, no, class->first_field + f, err)) != HDB_OK)
+				goto out;
 		no = class->super_no;
 	}
-	if (r == HDB_OK)
-		r = finish(db, &list, class_no, out, err);
+	r = finish(db, &list, class_no, out, err);
+out:
 	*count = list.fields.count;
 	release(&list);
 	return r;
@@ -227,11 +230,13 @@ int hdb_class_statics(struct hdb *db, uint32_t class_no, struct hdb_field **out,
 
 	if (r < 0)
 		return r;
-	for (uint32_t f = 0; f < heap_class(db->heap, class_no)->static_count && r == HDB_OK; f++)
-		r = add_field(db, &list, class_no, heap_class(db->heap, class_no)->first_static + f,
-			      err);
-	if (r == HDB_OK)
-		r = finish(db, &list, class_no, out, err);
+	for (uint32_t f = 0; f < heap_class(db->heap, class_no)->static_count; f++)
+		if ((r = add_field(db, &list, class_no,
+				   heap_class(db->heap, class_no)->first_static + f, err)) !=
+		    HDB_OK)
+			goto out;
+	r = finish(db, &list, class_no, out, err);
+out:
 	*count = list.fields.count;
 	release(&list);
 	return r;

@@ -18,9 +18,9 @@ int hdb_object_at(struct hdb *db, uint32_t ix, struct hdb_object_facts *out, str
 	struct heap_object object;
 	int r = api_check_ix(db, ix, err);
 
-	if (r == HDB_OK)
-		r = heap_object(db->heap, ix, &object, err);
 	if (r < 0)
+		return r;
+	if ((r = heap_object(db->heap, ix, &object, err)) < 0)
 		return r;
 	*out = (struct hdb_object_facts){
 		.ix = ix,
@@ -57,9 +57,10 @@ int hdb_need(struct hdb *db, unsigned needs, struct hdb_error *err)
 {
 	int r = HDB_OK;
 
-	for (size_t i = 0; i < NEED_COUNT && r == HDB_OK; i++)
-		if (needs & need_tables[i].need)
-			r = derive_need(&db->derive, need_tables[i].table, err);
+	for (size_t i = 0; i < NEED_COUNT; i++)
+		if (needs & need_tables[i].need &&
+		    (r = derive_need(&db->derive, need_tables[i].table, err)) != HDB_OK)
+			return r;
 	return r;
 }
 
@@ -78,8 +79,10 @@ int hdb_reachable_at(struct hdb *db, uint32_t ix, int *reachable, struct hdb_err
 	bool is_reachable = false;
 	int r = api_check_ix(db, ix, err);
 
-	if (r == HDB_OK)
-		r = derive_is_reachable(&db->derive, ix, &is_reachable, err);
+	*reachable = 0;
+	if (r < 0)
+		return r;
+	r = derive_is_reachable(&db->derive, ix, &is_reachable, err);
 	*reachable = is_reachable;
 	return r;
 }
@@ -92,14 +95,13 @@ int hdb_retained_at(struct hdb *db, uint32_t ix, uint64_t *bytes, struct hdb_err
 	if (r < 0)
 		return r;
 	r = GRAPH_BUDGET;
-	if (!derive_has(&db->derive, STORE_RETAINED)) {
+	if (!derive_has(&db->derive, STORE_RETAINED))
 		r = derive_retained_local(&db->derive, (struct graph_members){ &ix, 1 }, NULL,
 					  &result, err);
-		if (r == HDB_OK)
-			*bytes = result.retained_bytes;
-	}
 	if (r == GRAPH_BUDGET)
 		r = derive_retained(&db->derive, ix, bytes, err);
+	else if (r == HDB_OK)
+		*bytes = result.retained_bytes;
 	return api_end(db, r, err);
 }
 

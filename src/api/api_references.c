@@ -51,13 +51,13 @@ int hdb_list_open(struct hdb *db, enum hdb_list_kind kind, struct hdb_list **out
 
 int hdb_list_begin(struct hdb_list *list, uint32_t ix, uint64_t *length, struct hdb_error *err)
 {
-	int r = HDB_OK;
+	int r;
 
 	if (ix == HDB_NONE && list->kind == HDB_DOMINATED)
 		ix = list->db->heap->object_count;
-	else
-		r = api_check_ix(list->db, ix, err);
-	return r == HDB_OK ? store_lists_begin(&list->lists, ix, length, err) : r;
+	else if ((r = api_check_ix(list->db, ix, err)) < 0)
+		return r;
+	return store_lists_begin(&list->lists, ix, length, err);
 }
 
 int hdb_list_next(struct hdb_list *list, const uint32_t **ixs, size_t *count, struct hdb_error *err)
@@ -149,16 +149,20 @@ int hdb_retained_sets(struct hdb *db, struct hdb_set *sets, size_t set_count, st
 			HDB_OK :
 			hdb_fail_memory(err, "sets of objects", set_count * sizeof(*sorted));
 
-	for (size_t i = 0; i < set_count && r == HDB_OK; i++) {
-		r = sort_members(db, &sets[i], &members[i], &sorted[i].count, err);
+	if (r < 0)
+		goto out;
+	for (size_t i = 0; i < set_count; i++) {
+		if ((r = sort_members(db, &sets[i], &members[i], &sorted[i].count, err)) < 0)
+			goto out;
 		sorted[i].members = members[i];
 	}
-	if (r == HDB_OK)
-		r = derive_retained_sets(&db->derive, sorted, set_count, err);
-	for (size_t i = 0; i < set_count && r == HDB_OK; i++) {
+	if ((r = derive_retained_sets(&db->derive, sorted, set_count, err)) != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < set_count; i++) {
 		sets[i].retained_bytes = sorted[i].retained_bytes;
 		sets[i].retained_count = sorted[i].retained_count;
 	}
+out:
 	for (size_t i = 0; members && i < set_count; i++)
 		free(members[i]);
 	free(members);
@@ -173,8 +177,10 @@ int hdb_retained_marks(struct hdb *db, const struct hdb_set *set, uint64_t *bits
 	size_t n = 0;
 	int r = sort_members(db, set, &members, &n, err);
 
-	if (r == HDB_OK)
-		r = derive_retained_marks(&db->derive, members, n, bits, err);
+	if (r < 0)
+		goto out;
+	r = derive_retained_marks(&db->derive, members, n, bits, err);
+out:
 	free(members);
 	return api_end(db, r, err);
 }
@@ -217,9 +223,9 @@ int hdb_roots_of(struct hdb *db, uint32_t ix, uint64_t *first, uint64_t *count,
 	int r = api_check_ix(db, ix, err);
 
 	*first = *count = 0;
-	if (r == HDB_OK)
-		r = heap_load_roots(db->heap, err);
 	if (r < 0)
+		return r;
+	if ((r = heap_load_roots(db->heap, err)) < 0)
 		return r;
 	roots = heap_roots_of(db->heap, ix, &n);
 	if (roots) {
@@ -251,14 +257,15 @@ int hdb_thread_at(struct hdb *db, uint64_t no, struct hdb_thread *out, struct hd
 		.ix = thread.ix == STORE_NONE ? HDB_NONE : thread.ix,
 		.trace_serial = thread.trace_serial,
 	};
-	r = heap_trace(db->heap, thread.trace_serial, &trace, err);
-	if (r == HDB_OK)
-		out->frame_count = trace.frame_count;
-	if (r >= 0)
-		r = heap_text(db->heap, thread.name_text, out->name, sizeof(out->name), err);
-	if (r == HDB_OK && !out->name[0] && out->ix != HDB_NONE)
-		r = heap_thread_name(db->heap, out->ix, out->name, sizeof(out->name), err);
-	return r < 0 ? r : api_end(db, HDB_OK, err);
+	if ((r = heap_trace(db->heap, thread.trace_serial, &trace, err)) < 0)
+		return r;
+	out->frame_count = r == HDB_OK ? trace.frame_count : 0;
+	if ((r = heap_text(db->heap, thread.name_text, out->name, sizeof(out->name), err)) < 0)
+		return r;
+	if (!out->name[0] && out->ix != HDB_NONE &&
+	    (r = heap_thread_name(db->heap, out->ix, out->name, sizeof(out->name), err)) < 0)
+		return r;
+	return api_end(db, HDB_OK, err);
 }
 
 int hdb_frame_at(struct hdb *db, uint32_t trace_serial, uint32_t depth, struct hdb_frame *out,

@@ -46,6 +46,8 @@ static int scan_prepare(struct hdb_scan *scan, struct hdb_error *err)
 	struct hdb_scan_options *opt = &scan->opt;
 	int r = heap_load_classes(heap, err);
 
+	if (r < 0)
+		return r;
 	if (!opt->end_ix || opt->end_ix > heap->object_count)
 		opt->end_ix = heap->object_count;
 	if (opt->from_ix < opt->end_ix) {
@@ -57,14 +59,10 @@ static int scan_prepare(struct hdb_scan *scan, struct hdb_error *err)
 	}
 	if (opt->columns & HDB_SCAN_FIELDS)
 		opt->columns |= HDB_SCAN_OFFSET;
-	if (r == HDB_OK && opt->columns & HDB_SCAN_FIELDS)
-		r = heap_open_dump(heap, err);
 	scan->needs_reachable = opt->population || opt->columns & HDB_SCAN_REACHABLE;
-	if (r != HDB_OK)
+	if (opt->columns & HDB_SCAN_FIELDS && (r = heap_open_dump(heap, err)) < 0)
 		return r;
-	if (opt->columns & tree)
-		r = derive_need(&scan->db->derive, STORE_RETAINED, err);
-	return r;
+	return opt->columns & tree ? derive_need(&scan->db->derive, STORE_RETAINED, err) : HDB_OK;
 }
 
 int hdb_scan_open(struct hdb *db, const struct hdb_scan_options *opt, struct hdb_scan **out,
@@ -256,22 +254,24 @@ static int scan_block(struct hdb_scan *scan, uint32_t block_no, uint32_t *n, str
 	int r = HDB_OK;
 
 	*n = 0;
-	if (scan->opt.classes)
-		r = heap_block_has(db->heap, block_no, scan->opt.classes, &has, err);
-	if (r == HDB_OK && has)
+	if (scan->opt.classes &&
+	    (r = heap_block_has(db->heap, block_no, scan->opt.classes, &has, err)) < 0)
+		return r;
+	if (has)
 		r = heap_read_block_of(db->heap, block_no, scan->opt.classes, &scan->block, err);
 	if (r < 0 || !has)
 		return r;
 	*n = choose(scan);
-	if (*n && scan->needs_reachable)
-		r = derive_reachable_block(&db->derive, block_no, scan->reachable, err);
-	if (*n && scan->opt.population && r == HDB_OK)
+	if (*n && scan->needs_reachable &&
+	    (r = derive_reachable_block(&db->derive, block_no, scan->reachable, err)) != HDB_OK)
+		return r;
+	if (*n && scan->opt.population)
 		*n = choose_reachable(scan, *n);
-	if (*n && r == HDB_OK)
-		r = read_columns(scan, block_no, err);
-	if (*n && r == HDB_OK)
+	if (*n && (r = read_columns(scan, block_no, err)) != HDB_OK)
+		return r;
+	if (*n)
 		pack_columns(scan, *n);
-	if (*n && r == HDB_OK && scan->opt.columns & HDB_SCAN_FIELDS)
+	if (*n && scan->opt.columns & HDB_SCAN_FIELDS)
 		touch_records(scan, *n);
 	return r;
 }
@@ -283,7 +283,7 @@ int hdb_scan_next(struct hdb_scan *scan, struct hdb_batch *out, struct hdb_error
 	uint32_t n = 0;
 	int r = HDB_OK;
 
-	while (r == HDB_OK && !n) {
+	while (!n) {
 		const uint32_t block_no = scan->block_no;
 
 		if (!scan->blocks_left)
@@ -292,10 +292,14 @@ int hdb_scan_next(struct hdb_scan *scan, struct hdb_batch *out, struct hdb_error
 		scan->block_no += scan->opt.descending ? UINT32_MAX : 1;
 		if (columns & HDB_SCAN_FIELDS && !scan->opt.descending)
 			heap_want_ahead(db->heap, block_no);
-		r = scan_block(scan, block_no, &n, err);
-		if (r == HDB_OK && db->work.progress.cancel && *db->work.progress.cancel)
+		if ((r = scan_block(scan, block_no, &n, err)) != HDB_OK)
+			goto out;
+		if (db->work.progress.cancel && *db->work.progress.cancel) {
 			r = hdb_fail(err, HDB_EINTR, "interrupted");
+			goto out;
+		}
 	}
+out:
 	scan->count = n;
 	scan->open_at = HDB_NONE;
 	r = api_end(db, r, err);

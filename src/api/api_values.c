@@ -9,6 +9,7 @@
 #include "heap/values/text.h"
 #include "analysis/describe.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,7 +62,7 @@ int hdb_elements(struct hdb *db, uint32_t ix, struct hdb_slice *slice, struct hd
 	struct heap_slice found = { .bits = slice->bits, .room = slice->room };
 	int r = api_check_ix(db, ix, err);
 
-	if (r == HDB_OK)
+	if (r >= 0) /* what was found is told in any case */
 		r = heap_elements(db->heap, ix, slice->from, &found, err);
 	slice->type = (enum hdb_basic_type)found.type;
 	slice->count = (size_t)found.done;
@@ -114,22 +115,24 @@ static int array_text(struct hdb *db, uint32_t ix, char *buf, size_t size, struc
 	char *p = buf;
 	int r = HDB_OK;
 
-	for (uint64_t from = 0; r == HDB_OK && fits && slice.done == CHUNK; from += CHUNK) {
-
-		r = heap_elements(db->heap, ix, from, &slice, err);
-		if (r == HDB_OK && slice.type != HPROF_CHAR && slice.type != HPROF_BYTE)
-			r = HDB_NOTFOUND;
-		for (uint64_t i = 0; r == HDB_OK && fits && i < slice.done; i++) {
+	*buf = '\0';
+	for (uint64_t from = 0; fits && slice.done == CHUNK; from += CHUNK) {
+		if ((r = heap_elements(db->heap, ix, from, &slice, err)) != HDB_OK)
+			return r;
+		if (slice.type != HPROF_CHAR && slice.type != HPROF_BYTE)
+			return HDB_NOTFOUND;
+		for (uint64_t i = 0; fits && i < slice.done; i++) {
 			if (slice.type == HPROF_BYTE && (bits[i] < 0x20 || bits[i] > 0x7e))
 				fits = false;
 			else
 				fits = put_unit(&p, end, (uint32_t)bits[i], &half);
 		}
 	}
-	if (r == HDB_OK && half)
+	if (half)
 		(void)put_unit(&p, end, ' ', &half);
+	assert(p < buf + size);
 	*p = '\0';
-	return r;
+	return HDB_OK;
 }
 
 /* NOLINTNEXTLINE(readability-function-size): buffer and size are one thing, as in snprintf */
@@ -142,13 +145,13 @@ int hdb_text(struct hdb *db, uint32_t ix, char *buf, size_t size, uint64_t *unit
 	uint64_t length = 0;
 	int r = api_check_ix(db, ix, err);
 
-	if (r == HDB_OK && !size)
-		r = hdb_fail(err, HDB_EUSAGE, "no room for a text");
-	if (r == HDB_OK)
-		r = heap_object(db->heap, ix, &object, err);
 	if (units)
 		*units = 0;
 	if (r < 0)
+		return r;
+	if (!size)
+		return hdb_fail(err, HDB_EUSAGE, "no room for a text");
+	if ((r = heap_object(db->heap, ix, &object, err)) < 0)
 		return r;
 	buf[0] = '\0';
 	if (heap_is_string(db->heap, ix)) {
@@ -161,9 +164,11 @@ int hdb_text(struct hdb *db, uint32_t ix, char *buf, size_t size, uint64_t *unit
 		analysis_describe(&session, ix, buf, size);
 		r = buf[0] ? HDB_OK : HDB_NOTFOUND;
 	}
-	if (units && r == HDB_OK)
+	if (r != HDB_OK)
+		return r;
+	if (units)
 		*units = length;
-	return api_end(db, r, err);
+	return api_end(db, HDB_OK, err);
 }
 
 /* ---- collections ---- */
@@ -206,15 +211,15 @@ int hdb_entries_open(struct hdb *db, uint32_t ix, struct hdb_entries **out, stru
 	if (!e)
 		return hdb_fail_memory(err, "entries", sizeof(*e));
 	e->db = db;
-	r = heap_collection_open(db->heap, ix, &e->collection, err);
-	if (r == HDB_OK)
-		r = heap_entries_begin(db->heap, &e->collection, &e->entries, err);
-	if (r != HDB_OK) {
-		free(e);
-		return r;
-	}
+	if ((r = heap_collection_open(db->heap, ix, &e->collection, err)) != HDB_OK)
+		goto out;
+	if ((r = heap_entries_begin(db->heap, &e->collection, &e->entries, err)) < 0)
+		goto out;
 	*out = e;
-	return HDB_OK;
+	e = NULL;
+out:
+	free(e);
+	return r;
 }
 
 int hdb_entries_next(struct hdb_entries *e, struct hdb_entry *out, struct hdb_error *err)

@@ -56,7 +56,7 @@ static inline int api_check_class(struct hdb *db, uint32_t class_no, struct hdb_
  */
 static inline int api_end(const struct hdb *db, int r, struct hdb_error *err)
 {
-	return r == HDB_OK ? heap_check(db->heap, err) : r;
+	return r != HDB_OK ? r : heap_check(db->heap, err);
 }
 
 #endif
