@@ -3,9 +3,9 @@
  *
  * In the tree of growth_tree.h a node's child grows if it is in all dumps, and has gained at least
  * as many objects from each dump to the next as the program did the same thing between them
- * (--loops). A node with such children grows, and is listed unless the node above it grows, too: all
- * below it is only a part of it. That is how LeakCanary's ObjectGrowthDetector, after the paper on
- * BLeak (Vilk and Berger, 2018), finds leaks without knowing what should be there.
+ * (--loops). A node with such children grows, and is listed unless the node above it grows, too:
+ * all below it is only a part of it. That is how LeakCanary's ObjectGrowthDetector, after the
+ * paper on BLeak (Vilk and Berger, 2018), finds leaks without knowing what should be there.
  *
  * The roots count as a node here: threads that become more are listed, too.
  */
