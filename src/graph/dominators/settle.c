@@ -8,6 +8,7 @@
 #include "base/rank_bitset.h"
 #include "base/vec.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* Nodes ahead whose groups, rows' lengths and rows are asked for. */
@@ -25,8 +26,15 @@
 /* Deeper graphs have no gates that are looked for: they are lists, on which little is far. */
 #define HEAVY_MAX 4096u
 
-/* Rounds go on while they settle this part of what is left. */
+/*
+ * Rounds go on while they settle this part of what is left, and more is left than this part of
+ * all: a search of so little costs less than a round.
+ */
 #define GAIN_PART 4u
+#define LITTLE_PART 64u
+
+/* One share in so many is looked at first: it settles what has many referrers. */
+#define FIRST_SHARES 16u
 
 /* Rows of a sample. */
 #define SAMPLE_ROWS 65536u
@@ -49,7 +57,8 @@ struct settling {
 	struct graph_settled *out;
 	uint32_t *gate_of;       /* by node: whose stage it is of; at last its dominator */
 	struct base_ranks known; /* nodes whose dominator that is */
-	uint64_t *met;           /* bits by node */
+	uint64_t *met;           /* bits by node: in the first search */
+	uint64_t *seen;          /* the same, of the search in work */
 	/* Bits: the dominator is neither known, as of the last round, nor the only referrer. */
 	uint64_t *open;
 	uint32_t *order;      /* of the first search: nodes, by place */
@@ -65,6 +74,7 @@ struct settling {
 	uint32_t gate;         /* the stage is this one's */
 	struct base_vec heavy; /* struct heavy */
 	uint32_t waiting_count;
+	uint32_t heavy_left; /* of those, not searched from */
 	/* What is left, and what is above it. */
 	struct base_ranks rest;
 	struct graph_rows rest_rows;
@@ -87,6 +97,29 @@ bool graph_is_far(const struct graph_rows *rows)
 		edges += count;
 	}
 	return rows->node_count >= GRAPH_FAR && far > edges - edges / 4;
+}
+
+static uint64_t share_end(uint64_t share, uint32_t count)
+{
+	const uint64_t end = (share + 1) * SHARE_NODES;
+
+	return end < count ? end : count;
+}
+
+/* Runs a pass over `count` nodes or places, on all threads. */
+static int each_share(struct settling *s, uint32_t count,
+		      int (*look)(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err),
+		      struct hdb_error *err)
+{
+	const struct base_pipeline pipeline = {
+		.item_count = ((uint64_t)count + SHARE_NODES - 1) / SHARE_NODES,
+		.threads = s->work->threads,
+		.slot_count = 4 * s->work->threads,
+		.ctx = s,
+		.produce = look,
+	};
+
+	return base_pipeline_run(&pipeline, err);
 }
 
 /* ---- searches ---- */
@@ -121,7 +154,7 @@ static void meet(struct settling *s, uint32_t v, uint32_t parent_place)
 	const struct heavy key = { .node = v };
 	struct heavy *heavy = NULL;
 
-	s->met[v / 64] |= (uint64_t)1 << (v % 64);
+	s->seen[v / 64] |= (uint64_t)1 << (v % 64);
 	if (s->is_second) {
 		s->gate_of[v] = s->gate;
 		heavy = bsearch(&key, s->heavy.data, s->heavy.count, sizeof(key), compare_heavy);
@@ -150,11 +183,20 @@ static void scan_row(struct settling *s, uint32_t place)
 	count = graph_rows_get(s->rows, v, target, &row);
 	s->out->step_count += count + (row.end - row.at) + 1;
 	for (unsigned i = 0; i < count; i++)
-		if (!has(s->met, target[i]))
+		if (!has(s->seen, target[i]))
 			meet(s, target[i], place);
 	for (; row.at < row.end; row.at++)
-		if (!has(s->met, graph_rows_long(s->rows, row.at)))
+		if (!has(s->seen, graph_rows_long(s->rows, row.at)))
 			meet(s, graph_rows_long(s->rows, row.at), place);
+}
+
+/*
+ * Whether the second search is of no more use: what it has not met is of the stage in work,
+ * because no node is left that could be a gate, or because more than half was met.
+ */
+static bool is_decided(const struct settling *s)
+{
+	return s->is_second && (!s->heavy_left || s->queue_count >= s->count - s->count / 2);
 }
 
 /* All that can be reached without what waits. */
@@ -162,7 +204,7 @@ static int search_on(struct settling *s, struct hdb_error *err)
 {
 	int rc = HDB_OK;
 
-	for (; s->next < s->queue_count && rc == HDB_OK; s->next++) {
+	for (; s->next < s->queue_count && !is_decided(s) && rc == HDB_OK; s->next++) {
 		scan_row(s, s->next);
 		if (s->next % STEP_ROWS == 0)
 			rc = base_step(s->work, s->next, err);
@@ -184,6 +226,7 @@ static void release(struct settling *s)
 	}
 	first->is_waiting = false;
 	s->waiting_count--;
+	s->heavy_left--;
 	enqueue(s, first->node, GRAPH_NONE);
 }
 
@@ -192,7 +235,9 @@ static int search(struct settling *s, uint32_t *queue, struct hdb_error *err)
 	const uint32_t n = s->rows->node_count;
 	int rc = HDB_OK;
 
-	memset(s->met, 0, ((uint64_t)n / 64 + 1) * sizeof(*s->met));
+	s->seen = s->is_second ? s->open : s->met;
+	memset(s->seen, 0, ((uint64_t)n / 64 + 1) * sizeof(*s->seen));
+	s->heavy_left = (uint32_t)s->heavy.count;
 	s->queue = queue;
 	s->queue_count = s->next = 0;
 	s->gate = GRAPH_NONE;
@@ -206,7 +251,7 @@ static int search(struct settling *s, uint32_t *queue, struct hdb_error *err)
 	}
 	if ((rc = search_on(s, err)) != HDB_OK)
 		return rc;
-	while (s->waiting_count) {
+	while (s->waiting_count && !is_decided(s)) {
 		release(s);
 		if ((rc = search_on(s, err)) != HDB_OK)
 			return rc;
@@ -243,38 +288,54 @@ static int find_heavy_nodes(struct settling *s, uint32_t *size, struct hdb_error
 	return rc;
 }
 
+/* What the second search has not met is of the last stage. */
+static void fill_stages(struct settling *s)
+{
+	for (uint32_t v = 0; v < s->rows->node_count; v++) {
+		if (!has(s->met, v))
+			s->gate_of[v] = v;
+		else if (!has(s->seen, v))
+			s->gate_of[v] = s->gate;
+	}
+}
+
 /* The first tree; gates, and whose stage each node is of. */
 static int find_stages(struct settling *s, struct hdb_error *err)
 {
-	const uint32_t n = s->rows->node_count;
-	uint32_t *gate = s->gate_of;
 	int rc = search(s, s->order, err);
 
+	if (rc != HDB_OK)
+		return rc;
 	s->count = s->queue_count;
 	s->first_steps = s->out->step_count;
-	if (rc == HDB_OK)
-		rc = find_heavy_nodes(s, gate, err);
-	for (uint32_t v = 0; v < n; v++)
-		gate[v] = has(s->met, v) ? GRAPH_NONE : v;
+	if ((rc = find_heavy_nodes(s, s->gate_of, err)) != HDB_OK)
+		return rc;
 	s->is_second = true;
-	return rc == HDB_OK && s->heavy.count ? search(s, s->label, err) : rc;
+	if ((rc = search(s, s->label, err)) == HDB_OK)
+		fill_stages(s);
+	return rc;
 }
 
 /* ---- rounds ---- */
 
 /* Known at once: roots, and what the tree leads to from another stage. */
-static void begin_known(struct settling *s)
+static int begin_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
 {
+	struct settling *s = ctx;
+	const uint64_t end = share_end(share, s->count);
 	const uint32_t *gate = s->gate_of;
 
-	for (uint32_t p = 0; p < s->count; p++) {
+	(void)slot;
+	(void)err;
+	for (uint64_t p = share * SHARE_NODES; p < end; p++) {
 		const uint32_t v = s->order[p];
 
 		if (p + LABEL_AHEAD < s->count)
 			prefetch_read(&gate[s->order[p + LABEL_AHEAD]]);
 		if (s->parent[p] == GRAPH_NONE || gate[v] != gate[s->order[s->parent[p]]])
-			base_ranks_put_alone(&s->known, v);
+			base_ranks_put(&s->known, v);
 	}
+	return HDB_OK;
 }
 
 /* What is known stands for itself, and for what is below it. */
@@ -323,13 +384,13 @@ static inline void look_at(struct settling *s, struct label_queue *queue, uint32
 static int round_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
 {
 	struct settling *s = ctx;
-	const uint64_t end = (share + 1) * SHARE_NODES;
+	const uint64_t end = share_end(share, s->rows->node_count);
 	struct label_queue queue = { .count = 0 };
 	uint32_t target[GRAPH_ROW_MAX];
 
 	(void)slot;
 	(void)err;
-	for (uint64_t i = share * SHARE_NODES; i < end && i < s->rows->node_count; i++) {
+	for (uint64_t i = share * SHARE_NODES; i < end; i++) {
 		const uint32_t v = (uint32_t)i;
 		struct graph_long_row row;
 		unsigned count;
@@ -346,6 +407,11 @@ static int round_share(void *ctx, unsigned slot, uint64_t share, struct hdb_erro
 	return HDB_OK;
 }
 
+static int first_share(void *ctx, unsigned slot, uint64_t part, struct hdb_error *err)
+{
+	return round_share(ctx, slot, part * FIRST_SHARES, err);
+}
+
 /* Marks what is open, and counts it. */
 static uint32_t list_open(struct settling *s)
 {
@@ -358,41 +424,39 @@ static uint32_t list_open(struct settling *s)
 	return count;
 }
 
-/* Runs a pass over all nodes, on all threads. */
-static int each_share(struct settling *s,
-		      int (*look)(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err),
-		      struct hdb_error *err)
+/* What is known at once, and what some of the rows settle. */
+static int first_round(struct settling *s, struct hdb_error *err)
 {
-	const struct base_pipeline pipeline = {
-		.item_count = ((uint64_t)s->rows->node_count + SHARE_NODES - 1) / SHARE_NODES,
-		.threads = s->work->threads,
-		.slot_count = 4 * s->work->threads,
-		.ctx = s,
-		.produce = look,
-	};
+	int rc = each_share(s, s->count, begin_share, err);
 
-	return base_pipeline_run(&pipeline, err);
+	if (rc != HDB_OK)
+		return rc;
+	(void)list_open(s);
+	relabel(s);
+	rc = each_share(s, s->rows->node_count / FIRST_SHARES, first_share, err);
+	s->out->step_count += s->first_steps / FIRST_SHARES;
+	s->out->left_count = list_open(s);
+	return rc;
 }
 
 static int rounds(struct settling *s, struct hdb_error *err)
 {
-	const uint64_t search_steps = s->first_steps;
-	uint32_t left, gain;
-	int rc = HDB_OK;
+	uint32_t *left = &s->out->left_count, gain = s->count;
+	int rc = first_round(s, err);
 
-	begin_known(s);
-	gain = left = list_open(s);
-	for (unsigned i = 0;
-	     i < GRAPH_SETTLE_ROUNDS && rc == HDB_OK && left && gain >= left / GAIN_PART; i++) {
-		const uint32_t before = left;
+	for (unsigned i = 0; i < GRAPH_SETTLE_ROUNDS && rc == HDB_OK &&
+			     *left > s->count / LITTLE_PART && gain >= *left / GAIN_PART;
+	     i++) {
+		const uint32_t before = *left;
 
-		relabel(s);
-		rc = each_share(s, round_share, err);
-		s->out->step_count += search_steps;
-		left = list_open(s);
-		gain = before - left;
+		/* Labels of the first round do for the next. */
+		if (i > 0)
+			relabel(s);
+		rc = each_share(s, s->rows->node_count, round_share, err);
+		s->out->step_count += s->first_steps;
+		*left = list_open(s);
+		gain = before - *left;
 	}
-	s->out->left_count = left;
 	return rc;
 }
 
@@ -402,12 +466,12 @@ static int rounds(struct settling *s, struct hdb_error *err)
 static int rest_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
 {
 	struct settling *s = ctx;
-	const uint64_t end = (share + 1) * SHARE_NODES;
+	const uint64_t end = share_end(share, s->rows->node_count);
 	uint32_t target[GRAPH_ROW_MAX];
 
 	(void)slot;
 	(void)err;
-	for (uint64_t i = share * SHARE_NODES; i < end && i < s->rows->node_count; i++) {
+	for (uint64_t i = share * SHARE_NODES; i < end; i++) {
 		const uint32_t v = (uint32_t)i;
 		struct graph_long_row row;
 		bool is_in = has(s->open, v);
@@ -426,13 +490,24 @@ static int rest_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error
 	return HDB_OK;
 }
 
+/* The nodes of the rest by place, where the labels were. */
+static void list_rest(struct settling *s)
+{
+	uint32_t place = 0;
+
+	for (uint64_t w = 0; w <= s->rows->node_count / 64; w++)
+		for (uint64_t bits = base_ranks_word(&s->rest, w); bits; bits &= bits - 1)
+			s->label[place++] = (uint32_t)w * 64 + (unsigned)__builtin_ctzll(bits);
+	assert(place == s->rest.count);
+}
+
 /* And single nodes between those and what is above them. */
 static int mark_rest(struct settling *s, struct hdb_error *err)
 {
 	int rc = base_ranks_init(&s->rest, s->rows->node_count, s->work, "dominators", err);
 
 	if (rc == HDB_OK)
-		rc = each_share(s, rest_share, err);
+		rc = each_share(s, s->rows->node_count, rest_share, err);
 	if (rc < 0)
 		return rc;
 	/* From below: what is above a node has a lower place. */
@@ -443,6 +518,7 @@ static int mark_rest(struct settling *s, struct hdb_error *err)
 			base_ranks_put_alone(&s->rest, s->order[s->parent[p]]);
 	}
 	base_ranks_rank(&s->rest);
+	list_rest(s);
 	return HDB_OK;
 }
 
@@ -499,28 +575,25 @@ static int pack_rest(struct settling *s, const struct rest_row *rest, struct bas
 static int make_rest_rows(struct settling *s, struct base_vec *targets, struct hdb_error *err)
 {
 	uint8_t bytes[GRAPH_GROUP * GRAPH_ROW_MAX + GRAPH_ROW_MAX + 8], length[GRAPH_GROUP] = { 0 };
-	uint32_t place = 0, used = 0;
+	uint32_t used = 0;
 	int rc = graph_rows_init(&s->rest_rows, s->rest.count, s->work, err);
 
 	if (rc == HDB_OK)
 		rc = base_big_alloc(s->work, &s->rest_roots_big, s->rest.count / 8 + 8, "roots",
 				    err);
 	s->rest_roots = s->rest_roots_big.data;
-	for (uint32_t v = 0; v < s->rows->node_count && rc == HDB_OK; v++) {
-		const uint32_t k = place % GRAPH_GROUP;
+	for (uint32_t place = 0; place < s->rest.count && rc == HDB_OK; place++) {
+		const uint32_t k = place % GRAPH_GROUP, v = s->label[place];
 
-		if (!base_ranks_has(&s->rest, v))
-			continue;
 		if (is_known(s, v))
 			s->rest_roots[place / 64] |= (uint64_t)1 << (place % 64);
 		rc = pack_rest(s, &(struct rest_row){ v, place, bytes + used, &length[k] }, targets,
 			       err);
 		used += length[k] & GRAPH_ROW_MAX;
-		if (++place % GRAPH_GROUP && place < s->rest.count)
+		if (k + 1 < GRAPH_GROUP && place + 1 < s->rest.count)
 			continue;
 		if (rc == HDB_OK)
-			rc = graph_rows_put(&s->rest_rows, (place - 1) / GRAPH_GROUP, length, bytes,
-					    err);
+			rc = graph_rows_put(&s->rest_rows, place / GRAPH_GROUP, length, bytes, err);
 		memset(length, 0, sizeof(length));
 		used = 0;
 	}
@@ -530,17 +603,14 @@ static int make_rest_rows(struct settling *s, struct base_vec *targets, struct h
 /* Dominators of the rest become those of nodes; below the virtual root it is the gate. */
 static int take_rest(struct settling *s, const struct graph_dominators *d, struct hdb_error *err)
 {
-	uint32_t *node = s->label, place = 0;
+	const uint32_t *node = s->label;
 	const uint32_t *place_of;
 	uint64_t number[GRAPH_NUMBERS_STEP] = { 0 };
 	struct base_big places = { 0 };
 	int rc = graph_dominators_nodes(d, &places, err);
 
 	place_of = places.data;
-	for (uint32_t v = 0; v < s->rows->node_count; v++)
-		if (base_ranks_has(&s->rest, v))
-			node[place++] = v;
-	for (place = 0; place < s->rest.count && rc == HDB_OK; place++) {
+	for (uint32_t place = 0; place < s->rest.count && rc == HDB_OK; place++) {
 		const uint32_t k = place % GRAPH_NUMBERS_STEP, left = s->rest.count - place;
 		uint32_t dominator;
 
@@ -582,11 +652,20 @@ out:
 }
 
 /* A single node's dominator is its parent in any tree. */
-static void take_singles(struct settling *s)
+static int single_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
 {
-	for (uint32_t p = 0; p < s->count; p++)
+	struct settling *s = ctx;
+	const uint64_t end = share_end(share, s->count);
+
+	(void)slot;
+	(void)err;
+	for (uint64_t p = share * SHARE_NODES; p < end; p++) {
+		if (p + LABEL_AHEAD < s->count)
+			prefetch_write(&s->gate_of[s->order[p + LABEL_AHEAD]]);
 		if (has(s->single, s->order[p]))
 			s->gate_of[s->order[p]] = s->order[s->parent[p]];
+	}
+	return HDB_OK;
 }
 
 static int make_room(struct settling *s, struct hdb_error *err)
@@ -634,7 +713,7 @@ int graph_settle(const struct graph_settle_in *in, enum graph_search how, struct
 		goto out;
 	if (out->left_count && (rc = search_rest(&s, how, err)) != HDB_OK)
 		goto out;
-	take_singles(&s);
+	rc = each_share(&s, s.count, single_share, err);
 out:
 	base_ranks_release(&s.known);
 	base_big_free(work, &s.met_big);

@@ -10,14 +10,16 @@
  * nodes of that path as long as there is anything else to do. When just one of them waits, it
  * dominates all that was not met yet; while that is more than half, it is a gate, and the gate
  * before it (at first the virtual root) is its dominator. What is met between two gates is the
- * first one's stage.
+ * first one's stage. The search ends when the last node of the path is met, or half of all: what it
+ * has not met by then is of the last stage.
  *
  * A node is settled if its dominator is known to be its stage's gate: it is a root, or next to the
  * gate, or an edge leads to it from below another settled node than the one that it is below in the
  * tree. (Let w and x be those two. A node y that dominates v is on the tree's path from x to v. The
  * gate is the dominator of w, so that a way from there to w goes round y, and the tree's path from
  * w to the edge's source has no node in common with the one that y is on.) Each round settles more,
- * since what was settled in the one before counts as another node.
+ * since what was settled in the one before counts as another node. The first one looks at a
+ * sixteenth of the rows: it settles classes and whatever else nearly all refer to.
  *
  * The dominator of a settled node may be taken for its only referrer: nobody else's dominator
  * changes. So what is left is a forest below settled nodes, and a search of that with those as
