@@ -116,7 +116,10 @@ enum hdb_contents {
  */
 struct hdb_import_options {
 	size_t struct_size;
-	/* budget of anonymous memory; 0: a quarter of RAM or cgroup, 1 GiB at most */
+	/*
+	 * budget of anonymous memory; 0: a quarter of RAM or cgroup, 1 GiB at most, of which
+	 * what is beyond 5 bytes an object is pages of unlinked files where possible
+	 */
 	uint64_t memory_bytes;
 	unsigned threads;          /* worker threads; 0: one a core */
 	enum hdb_size_model sizes; /* the shallow size model */

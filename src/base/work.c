@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #ifdef __GLIBC__
@@ -14,11 +15,25 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
 /* The budget when neither the caller nor the system says one. */
 #define MEMORY_FALLBACK MEMORY_DEFAULT_MAX
+/*
+ * The part of all memory that pages of files may take in its place. Linux holds up who writes when
+ * 15 % of what is free wait for the disk, and begins to write at 10 %.
+ */
+#define CACHED_PART 16u
+/*
+ * Bytes of such a file that are written at once, which is how large the kernel makes its pages.
+ * Larger ones make a virtual machine wait for its host (see map_anonymous), smaller ones are more
+ * work.
+ */
+#define CLEAR_BYTES (1u << 16)
+/* And of what is free on the disk. */
+#define CACHED_DISK_PART 8u
 /* Below this a budget is not worth keeping: tables need some room to work at all. */
 #define MEMORY_MIN (16ull << 20)
 /* Arrays smaller than this always live in anonymous memory. */
@@ -121,28 +136,33 @@ static uint64_t cgroup_limit(void)
 	return least;
 }
 
-static uint64_t default_memory(void)
+/* What there is: the machine's memory, or the control group's limit. */
+static uint64_t memory_there_is(void)
 {
 	const long pages = sysconf(_SC_PHYS_PAGES);
 	const long page = sysconf(_SC_PAGESIZE);
+	const uint64_t limit = cgroup_limit();
 	uint64_t ram = UINT64_MAX;
-	uint64_t limit;
 
 	if (pages > 0 && page > 0)
 		ram = (uint64_t)pages * (uint64_t)page;
-	limit = cgroup_limit();
 	if (limit < ram)
 		ram = limit;
-	if (ram == UINT64_MAX)
-		return MEMORY_FALLBACK;
-	return ram / 4 < MEMORY_DEFAULT_MAX ? ram / 4 : MEMORY_DEFAULT_MAX;
+	return ram == UINT64_MAX ? 4 * MEMORY_FALLBACK : ram;
 }
 
 void base_work_init(struct base_work *work, uint64_t memory_bytes, unsigned threads,
 		    const struct hdb_progress *progress)
 {
 	memset(work, 0, sizeof(*work));
-	work->memory_bytes = memory_bytes ? memory_bytes : default_memory();
+	work->memory_bytes = memory_bytes;
+	work->memory_calm = UINT64_MAX;
+	if (!memory_bytes) {
+		const uint64_t ram = memory_there_is();
+
+		work->memory_bytes = ram / 4 < MEMORY_DEFAULT_MAX ? ram / 4 : MEMORY_DEFAULT_MAX;
+		work->cached_max = ram / CACHED_PART;
+	}
 	if (work->memory_bytes < MEMORY_MIN)
 		work->memory_bytes = MEMORY_MIN;
 	if (!threads) {
@@ -299,6 +319,64 @@ out:
 	return r;
 }
 
+/* File systems whose pages are no cache of a disk here, from linux/magic.h and their sources. */
+#define FS_TMPFS 0x01021994u
+#define FS_RAMFS 0x858458f6u
+#define FS_NFS 0x6969u
+#define FS_CIFS 0xff534d42u
+#define FS_SMB2 0xfe534d42u
+#define FS_FUSE 0x65735546u
+#define FS_9P 0x01021997u
+#define FS_CEPH 0x00c36400u
+
+/* Whether pages of a file there may stand in for so much memory. */
+static bool is_good_disk(int fd, uint64_t size)
+{
+	static const uint32_t others[] = { FS_TMPFS, FS_RAMFS, FS_NFS, FS_CIFS,
+					   FS_SMB2,  FS_FUSE,  FS_9P,  FS_CEPH };
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs) != 0)
+		return false;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if ((uint32_t)fs.f_type == others[i])
+			return false;
+	return size / (uint64_t)fs.f_bsize < fs.f_bavail / CACHED_DISK_PART;
+}
+
+static bool write_zeros(int fd, uint64_t size)
+{
+	static const uint8_t zeros[CLEAR_BYTES];
+
+	for (uint64_t at = 0; at < size;) {
+		const uint64_t left = size - at;
+		const ssize_t n =
+			pwrite(fd, zeros, left < sizeof(zeros) ? left : sizeof(zeros), (off_t)at);
+
+		if (n <= 0)
+			return false;
+		at += (uint64_t)n;
+	}
+	return true;
+}
+
+/*
+ * Memory that is pages of a file, NULL if there can be none: then it is anonymous. Written and not
+ * just reserved: mapped pages that are made as they are used take twice as long as anonymous ones.
+ */
+static uint8_t *map_cached(const struct base_work *work, uint64_t size)
+{
+	void *data = MAP_FAILED;
+	int fd = -1;
+
+	if (scratch_file(work->scratch_dir, &fd) != 0)
+		return NULL;
+	if (is_good_disk(fd, size) && write_zeros(fd, size))
+		data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	(void)close(fd);
+	return data == MAP_FAILED ? NULL : data;
+}
+
 void base_big_soon(const struct base_big *big, uint64_t offset, uint64_t size_bytes)
 {
 	const uint64_t start = offset & ~(uint64_t)(SOON_UNIT - 1);
@@ -320,6 +398,7 @@ void base_map_soon(const void *data, uint64_t size_bytes)
 
 /* ---- the pool: memory that was touched once is cheap, fresh memory the kernel must clear ---- */
 
+/* Takes a piece off the list; its memory stays as it is. */
 static void pool_remove(struct base_work *work, unsigned i)
 {
 	work->pool_bytes -= work->pool[i].size_bytes;
@@ -327,15 +406,32 @@ static void pool_remove(struct base_work *work, unsigned i)
 	memmove(&work->pool[i], &work->pool[i + 1], (work->pool_count - i) * sizeof(work->pool[0]));
 }
 
+/* Gives memory back to the system. */
+static void give_back(struct base_work *work, void *data, uint64_t size, bool is_cached)
+{
+	(void)munmap(data, size);
+	*(is_cached ? &work->cached_bytes : &work->anonymous_bytes) -= size;
+}
+
+static void pool_drop(struct base_work *work, unsigned i)
+{
+	give_back(work, work->pool[i].data, work->pool[i].size_bytes, work->pool[i].is_cached);
+	pool_remove(work, i);
+}
+
 /* Gives kept memory back until at most `keep` bytes are kept. */
 static void pool_trim(struct base_work *work, uint64_t keep)
 {
-	while (work->pool_count && work->pool_bytes > keep) {
-		const unsigned last = work->pool_count - 1;
+	while (work->pool_count && work->pool_bytes > keep)
+		pool_drop(work, work->pool_count - 1);
+}
 
-		(void)munmap(work->pool[last].data, work->pool[last].size_bytes);
-		pool_remove(work, last);
-	}
+/* The same for anonymous memory, until `size` bytes more are within what is calm. */
+static void pool_calm(struct base_work *work, uint64_t size)
+{
+	for (unsigned i = work->pool_count; i-- > 0;)
+		if (work->anonymous_bytes + size > work->memory_calm && !work->pool[i].is_cached)
+			pool_drop(work, i);
 }
 
 void base_work_release(struct base_work *work)
@@ -343,27 +439,28 @@ void base_work_release(struct base_work *work)
 	pool_trim(work, 0);
 }
 
+static bool are_neighbours(const struct base_pool_entry *a, const struct base_pool_entry *b)
+{
+	return a->data + a->size_bytes == b->data && a->is_cached == b->is_cached;
+}
+
 /* Keeps a freed array; joins it with its neighbours. */
-static void pool_put(struct base_work *work, uint8_t *data, uint64_t size, bool is_clear)
+static void pool_put(struct base_work *work, const struct base_pool_entry *piece)
 {
 	unsigned i = 0;
 
 	if (work->pool_count == BASE_POOL_MAX) {
-		(void)munmap(data, size);
+		give_back(work, piece->data, piece->size_bytes, piece->is_cached);
 		return;
 	}
-	while (i < work->pool_count && work->pool[i].data < data)
+	while (i < work->pool_count && work->pool[i].data < piece->data)
 		i++;
 	memmove(&work->pool[i + 1], &work->pool[i], (work->pool_count - i) * sizeof(work->pool[0]));
-	work->pool[i] = (struct base_pool_entry){
-		.data = data,
-		.size_bytes = size,
-		.is_clear = is_clear,
-	};
+	work->pool[i] = *piece;
 	work->pool_count++;
-	work->pool_bytes += size;
+	work->pool_bytes += piece->size_bytes;
 	for (unsigned k = i ? i - 1 : 0; k + 1 < work->pool_count && k <= i;) {
-		if (work->pool[k].data + work->pool[k].size_bytes != work->pool[k + 1].data) {
+		if (!are_neighbours(&work->pool[k], &work->pool[k + 1])) {
 			k++;
 			continue;
 		}
@@ -377,11 +474,11 @@ static void pool_put(struct base_work *work, uint8_t *data, uint64_t size, bool 
 	}
 }
 
-/* Takes `size` bytes from the smallest kept piece that has them; NULL if none has. */
-static uint8_t *pool_take(struct base_work *work, uint64_t size, bool *is_clear)
+/* Takes an array from the smallest kept piece that has its size; false if none has. */
+static bool pool_take(struct base_work *work, struct base_big *big)
 {
+	const uint64_t size = big->size_bytes;
 	unsigned best = BASE_POOL_MAX;
-	uint8_t *data;
 
 	for (unsigned i = 0; i < work->pool_count && !work->is_pool_closed; i++)
 		if (work->pool[i].size_bytes >= size &&
@@ -389,9 +486,10 @@ static uint8_t *pool_take(struct base_work *work, uint64_t size, bool *is_clear)
 		     work->pool[i].size_bytes < work->pool[best].size_bytes))
 			best = i;
 	if (best == BASE_POOL_MAX)
-		return NULL;
-	data = work->pool[best].data;
-	*is_clear = work->pool[best].is_clear;
+		return false;
+	big->data = work->pool[best].data;
+	big->is_clear = work->pool[best].is_clear;
+	big->is_cached = work->pool[best].is_cached;
 	if (work->pool[best].size_bytes == size) {
 		pool_remove(work, best);
 	} else {
@@ -399,7 +497,7 @@ static uint8_t *pool_take(struct base_work *work, uint64_t size, bool *is_clear)
 		work->pool[best].size_bytes -= size;
 		work->pool_bytes -= size;
 	}
-	return data;
+	return true;
 }
 
 /*
@@ -422,6 +520,12 @@ uint64_t base_work_room(const struct base_work *work)
 	return used < work->memory_bytes ? work->memory_bytes - used : 0;
 }
 
+void base_work_calm(struct base_work *work, uint64_t size_bytes)
+{
+	if (work->cached_max)
+		work->memory_calm = size_bytes;
+}
+
 void base_work_keep(struct base_work *work, uint64_t size_bytes)
 {
 	work->memory_kept = size_bytes;
@@ -438,6 +542,25 @@ static void pool_make_way(struct base_work *work, uint64_t size)
 				       work->memory_peak;
 
 	pool_trim(work, limit > work->memory_used + size ? limit - work->memory_used - size : 0);
+}
+
+/* Fresh memory for a large array, within the budget. */
+static void take_fresh(struct base_work *work, struct base_big *big)
+{
+	const uint64_t size = big->size_bytes;
+
+	pool_make_way(work, size);
+	if (work->anonymous_bytes + size > work->memory_calm)
+		pool_calm(work, size);
+	big->is_clear = true;
+	if (work->anonymous_bytes + size > work->memory_calm && work->scratch_dir &&
+	    work->cached_bytes + size <= work->cached_max)
+		big->data = map_cached(work, size);
+	big->is_cached = big->data != NULL;
+	if (!big->data)
+		big->data = map_anonymous(size);
+	if (big->data)
+		*(big->is_cached ? &work->cached_bytes : &work->anonymous_bytes) += size;
 }
 
 int base_big_alloc_raw(struct base_work *work, struct base_big *big, uint64_t size_bytes,
@@ -462,13 +585,9 @@ int base_big_alloc_raw(struct base_work *work, struct base_big *big, uint64_t si
 		if (work->memory_used + work->pool_bytes + size > work->memory_bytes)
 			pool_make_way(work, size);
 		big->data = calloc(1, size);
-	} else {
-		big->data = pool_take(work, size, &big->is_clear);
-		if (!big->data) {
-			pool_make_way(work, size);
-			big->data = map_anonymous(size);
-			big->is_clear = true;
-		}
+		work->anonymous_bytes += big->data ? size : 0;
+	} else if (!pool_take(work, big)) {
+		take_fresh(work, big);
 	}
 	if (!big->data) {
 		*big = (struct base_big){ 0 };
@@ -486,10 +605,14 @@ void base_pool_reserve(struct base_work *work, uint64_t size_bytes)
 	const uint64_t kept = work->memory_used + work->pool_bytes;
 	uint8_t *data = NULL;
 
-	if (size >= BIG_MIN && kept < work->memory_bytes && size <= work->memory_bytes - kept)
+	if (size >= BIG_MIN && kept < work->memory_bytes && size <= work->memory_bytes - kept &&
+	    work->anonymous_bytes + size <= work->memory_calm)
 		data = map_anonymous(size);
-	if (data)
-		pool_put(work, data, size, true);
+	if (!data)
+		return;
+	work->anonymous_bytes += size;
+	pool_put(work,
+		 &(struct base_pool_entry){ .data = data, .size_bytes = size, .is_clear = true });
 }
 
 void base_pool_close(struct base_work *work, bool is_closed)
@@ -497,10 +620,8 @@ void base_pool_close(struct base_work *work, bool is_closed)
 	work->is_pool_closed = is_closed;
 	/* What nobody may take would only add to the peak; untouched pieces cost nothing. */
 	for (unsigned i = work->pool_count; is_closed && i-- > 0;) {
-		if (work->pool[i].is_clear)
-			continue;
-		(void)munmap(work->pool[i].data, work->pool[i].size_bytes);
-		pool_remove(work, i);
+		if (!work->pool[i].is_clear)
+			pool_drop(work, i);
 	}
 }
 
@@ -516,6 +637,23 @@ int base_big_alloc(struct base_work *work, struct base_big *big, uint64_t size_b
 	return r;
 }
 
+void base_work_check(const struct base_work *work)
+{
+	uint64_t kept = 0;
+
+	assert(work->pool_count <= BASE_POOL_MAX);
+	assert(work->anonymous_bytes + work->cached_bytes == work->memory_used + work->pool_bytes);
+	assert(work->cached_bytes <= work->cached_max);
+	assert(work->memory_used + work->pool_bytes <= work->memory_peak);
+	for (unsigned i = 0; i < work->pool_count; i++) {
+		kept += work->pool[i].size_bytes;
+		assert(i == 0 ||
+		       work->pool[i - 1].data + work->pool[i - 1].size_bytes <= work->pool[i].data);
+		assert(i == 0 || !are_neighbours(&work->pool[i - 1], &work->pool[i]));
+	}
+	assert(kept == work->pool_bytes);
+}
+
 void base_heap_trim(void)
 {
 #ifdef __GLIBC__
@@ -527,12 +665,16 @@ void base_big_free(struct base_work *work, struct base_big *big)
 {
 	if (!big->data)
 		return;
-	if (big->size_bytes < BIG_MIN)
+	if (big->size_bytes < BIG_MIN) {
 		free(big->data);
-	else if (big->is_file)
+		work->anonymous_bytes -= big->size_bytes;
+	} else if (big->is_file) {
 		(void)munmap(big->data, big->size_bytes);
-	else
-		pool_put(work, big->data, big->size_bytes, false);
+	} else {
+		pool_put(work, &(struct base_pool_entry){ .data = big->data,
+							  .size_bytes = big->size_bytes,
+							  .is_cached = big->is_cached });
+	}
 	if (!big->is_file)
 		work->memory_used -= big->size_bytes;
 	*big = (struct base_big){ 0 };

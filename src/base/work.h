@@ -18,7 +18,8 @@
 struct base_pool_entry {
 	uint8_t *data;
 	uint64_t size_bytes;
-	bool is_clear; /* never touched */
+	bool is_clear;  /* never touched */
+	bool is_cached; /* pages of a file */
 };
 
 /*
@@ -28,11 +29,15 @@ struct base_pool_entry {
 #define MEMORY_DEFAULT_MAX ((uint64_t)1 << 30)
 
 struct base_work {
-	uint64_t memory_bytes; /* budget of anonymous memory */
-	uint64_t memory_used;  /* by base_big_alloc, anonymous part */
-	uint64_t memory_kept;  /* not for arrays now: base_work_keep */
-	uint64_t memory_peak;  /* most that was used and kept for reuse at once */
-	uint64_t pool_bytes;   /* kept for reuse; together with memory_used within the budget */
+	uint64_t memory_bytes; /* budget of memory, but for mapped files */
+	uint64_t memory_used;  /* by base_big_alloc, what the budget had room for */
+	uint64_t memory_calm;  /* of those arrays, that much may be anonymous: base_work_calm */
+	/* Of those arrays and what is kept for reuse: anonymous, and pages of files. */
+	uint64_t anonymous_bytes, cached_bytes;
+	uint64_t cached_max;  /* most of the latter; 0 where somebody asked for a budget */
+	uint64_t memory_kept; /* not for arrays now: base_work_keep */
+	uint64_t memory_peak; /* most that was used and kept for reuse at once */
+	uint64_t pool_bytes;  /* kept for reuse; together with memory_used within the budget */
 	struct base_pool_entry pool[BASE_POOL_MAX]; /* in order of address */
 	unsigned pool_count;
 	bool is_pool_closed;     /* nothing is taken from what is kept, see base_pool_close */
@@ -78,15 +83,21 @@ void base_notice(struct base_work *work, const char *text);
 uint64_t base_now_us(void);
 
 /*
- * A big zeroed array: anonymous memory while the budget lasts, else an unlinked file in scratch_dir
- * (or tmp_dir, or memory if neither can be written), mapped shared, so that the kernel may write it
+ * A big zeroed array: memory while the budget lasts, else an unlinked file in scratch_dir (or
+ * tmp_dir, or memory if neither can be written), mapped shared, so that the kernel may write it
  * back. Zero-initialise; base_big_free takes an empty one too.
+ *
+ * Memory is anonymous up to base_work_calm, and beyond that pages of such a file, too, where
+ * scratch_dir is on a disk of this machine that has room. They cost no more time. They reach the
+ * disk where they live for half a minute, or where memory is short; then the system takes them back
+ * where it would have to swap or kill. They count as used all the same.
  */
 struct base_big {
 	void *data;
 	uint64_t size_bytes;
-	bool is_file;
-	bool is_clear; /* zeros when it was given */
+	bool is_file;   /* beyond the budget */
+	bool is_cached; /* within it, and pages of a file */
+	bool is_clear;  /* zeros when it was given */
 };
 int base_big_alloc(struct base_work *work, struct base_big *big, uint64_t size_bytes,
 		   const char *what, struct hdb_error *err);
@@ -124,6 +135,11 @@ uint64_t base_work_room(const struct base_work *work);
 void base_work_keep(struct base_work *work, uint64_t size_bytes);
 
 /*
+ * From now on arrays take at most that much anonymous memory, if nobody asked for a budget: who
+ * says what may be used has said it.
+ */
+void base_work_calm(struct base_work *work, uint64_t size_bytes);
+/*
  * Keeps one untouched piece of address space for the arrays that come next, so that what they leave
  * behind is one piece again, which a later array of that size fits. Does nothing where the budget
  * has no room for it.
@@ -134,5 +150,11 @@ void base_pool_reserve(struct base_work *work, uint64_t size_bytes);
  * kept when it is closed goes back to the system, but for pieces that were never touched.
  */
 void base_pool_close(struct base_work *work, bool is_closed);
+
+/*
+ * Asserts what holds of arrays and what is kept, between two calls, for tests and debugging; not
+ * after base_pool_reserve.
+ */
+void base_work_check(const struct base_work *work);
 
 #endif

@@ -76,9 +76,12 @@ static void init_columns(struct derive *derive)
 
 void derive_init(struct derive *derive, struct heap *heap, struct base_work *work)
 {
+	const uint64_t calm = (uint64_t)heap->object_count * DERIVE_CALM_OBJECT;
+
 	memset(derive, 0, sizeof(*derive));
 	derive->heap = heap;
 	derive->work = work;
+	base_work_calm(work, calm > DERIVE_CALM_MIN ? calm : DERIVE_CALM_MIN);
 	init_columns(derive);
 }
 

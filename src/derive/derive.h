@@ -16,6 +16,14 @@
 #include "store/column.h"
 
 /*
+ * Anonymous memory of arrays, of a heap with so many objects (base_work_calm): what passes look up
+ * at random is 4 bytes an object at most at once, and comes first; what is written and read in
+ * order comes after it. Small heaps need no files.
+ */
+#define DERIVE_CALM_OBJECT 5u
+#define DERIVE_CALM_MIN (48u << 20)
+
+/*
  * How strong references must be to count for reachability, dominators and retained sizes: these and
  * all that are stronger. Phantom: all.
  */

@@ -3,7 +3,7 @@
  * file system has no files without a name, and where the folder cannot be written; arrays that are
  * freed and taken again.
  *
- * Link with: -Wl,--wrap=open
+ * Link with: -Wl,--wrap=open -Wl,--wrap=fstatfs
  */
 #include "base/spill.h"
 #include "base/work.h"
@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -42,6 +43,17 @@ int __wrap_open(const char *path, int flags, ...)
 	mode = va_arg(args, int);
 	va_end(args);
 	return __real_open(path, flags, mode);
+}
+
+/* What every file system says it is, and how much of it is free. */
+static struct statfs fs = { .f_type = 0xef53, .f_bsize = 4096, .f_bavail = 1 << 20 };
+
+int __wrap_fstatfs(int fd, struct statfs *out);
+int __wrap_fstatfs(int fd, struct statfs *out)
+{
+	(void)fd;
+	*out = fs;
+	return 0;
 }
 
 static char folder[300];
@@ -260,6 +272,99 @@ static void test_pool(void **state)
 	assert_int_equal(work.pool_count, 0);
 }
 
+/* Takes arrays of 2 MiB, fills them and frees them; how many were pages of files. */
+static unsigned count_cached(struct base_work *work, unsigned count)
+{
+	struct base_big big[16] = { 0 };
+	unsigned cached = 0;
+
+	assert_true(count <= sizeof(big) / sizeof(big[0]));
+	for (unsigned i = 0; i < count; i++) {
+		assert_int_equal(base_big_alloc(work, &big[i], 2 * MIB, "test", NULL), HDB_OK);
+		assert_true(is_clear(&big[i]));
+		assert_false(big[i].is_file);
+		memset(big[i].data, (int)i + 1, big[i].size_bytes);
+		cached += big[i].is_cached;
+		base_work_check(work);
+	}
+	assert_int_equal(work->memory_used, count * 2ull * MIB);
+	assert_int_equal(entries_of(folder), 0);
+	for (unsigned i = 0; i < count; i++) {
+		assert_int_equal(((uint8_t *)big[i].data)[2 * MIB - 1], i + 1);
+		base_big_free(work, &big[i]);
+		base_work_check(work);
+	}
+	return cached;
+}
+
+/* Beyond what is calm, memory is pages of files, as far as there may be such. */
+static void test_calm(void **state)
+{
+	const struct statfs good = fs;
+	struct rlimit old, little;
+	struct base_work work;
+	struct base_big big;
+
+	(void)state;
+	base_work_init(&work, 0, 1, NULL);
+	assert_true(work.cached_max > 0);
+	work.memory_bytes = 64 * MIB;
+	work.cached_max = 16 * MIB;
+	work.scratch_dir = folder;
+	assert_int_equal(count_cached(&work, 10), 0);
+	base_work_release(&work);
+	base_work_calm(&work, 8 * MIB);
+	/* The second time, what is kept is used again. */
+	for (unsigned turn = 0; turn < 2; turn++) {
+		assert_int_equal(count_cached(&work, 10), 6);
+		assert_int_equal(work.anonymous_bytes, 8 * MIB);
+	}
+	/* No more than that. */
+	assert_int_equal(count_cached(&work, 14), 8);
+	assert_int_equal(work.anonymous_bytes, 12 * MIB);
+	/* What is kept beyond it goes, as soon as something else is needed. */
+	base_work_calm(&work, 4 * MIB);
+	assert_int_equal(base_big_alloc(&work, &big, 18 * MIB, "test", NULL), HDB_OK);
+	assert_int_equal(work.anonymous_bytes, 18 * MIB);
+	base_work_check(&work);
+	base_big_free(&work, &big);
+	base_work_release(&work);
+	assert_int_equal(work.anonymous_bytes + work.cached_bytes, 0);
+
+	/* A memory disk, a network, a full disk, one that may not be written. */
+	base_work_calm(&work, 8 * MIB);
+	fs.f_type = 0x01021994;
+	assert_int_equal(count_cached(&work, 8), 0);
+	fs.f_type = 0x6969;
+	base_work_release(&work);
+	assert_int_equal(count_cached(&work, 8), 0);
+	fs = good;
+	fs.f_bavail = 8 * 2 * MIB / 4096;
+	base_work_release(&work);
+	assert_int_equal(count_cached(&work, 8), 0);
+	fs = good;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	little = (struct rlimit){ MIB, old.rlim_max };
+	(void)signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+	base_work_release(&work);
+	assert_int_equal(count_cached(&work, 8), 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	base_work_release(&work);
+	assert_int_equal(count_cached(&work, 8), 4);
+	base_work_release(&work);
+	work.scratch_dir = NULL;
+	assert_int_equal(count_cached(&work, 8), 0);
+	base_work_release(&work);
+
+	/* Who asked for a budget gets anonymous memory. */
+	base_work_init(&work, 64 * MIB, 1, NULL);
+	work.scratch_dir = folder;
+	base_work_calm(&work, 8 * MIB);
+	assert_int_equal(count_cached(&work, 10), 0);
+	base_work_release(&work);
+}
+
 static char told[100];
 
 static void notice(void *ctx, const char *text)
@@ -316,7 +421,7 @@ int main(void)
 		cmocka_unit_test(test_files),      cmocka_unit_test(test_no_folder),
 		cmocka_unit_test(test_no_scratch), cmocka_unit_test(test_disk_full),
 		cmocka_unit_test(test_spill),      cmocka_unit_test(test_pool),
-		cmocka_unit_test(test_caller),
+		cmocka_unit_test(test_calm),       cmocka_unit_test(test_caller),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
