@@ -4,6 +4,7 @@
 #include "oql/oql.h"
 #include "oql/oql_eval.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,9 +80,11 @@ int oql_check(struct oql_str text, struct hdb_error *err)
 	struct oql_select *select;
 	int r = check_utf8(text, err);
 
-	if (r == HDB_OK)
-		r = oql_parse(text, &arena, &select, err);
+	if (r < 0)
+		return r;
+	r = oql_parse(text, &arena, &select, err);
 	oql_arena_release(&arena);
+	assert(budget.used_bytes == 0);
 	return r;
 }
 
@@ -169,6 +172,8 @@ static int make_columns(struct oql *oql)
 	const size_t count = oql->is_star ? STAR_COUNT : width;
 	int r = HDB_OK;
 
+	assert(width > 0);
+	assert(!oql->columns);
 	oql->columns = calloc(count, sizeof(oql->columns[0]));
 	oql->names = calloc(count, sizeof(oql->names[0]));
 	oql->cells = calloc(count, sizeof(oql->cells[0]));
@@ -212,23 +217,27 @@ static int build_tables(struct oql *oql)
 	return needs ? hdb_need(oql->eval.db, needs, oql->eval.err) : HDB_OK;
 }
 
+/* As `--sort` has it: a column's name, with "-" before it the other way round. */
+static int sort_rows(struct oql *oql, const char *sort)
+{
+	const bool is_turned = *sort == '-';
+	const struct oql_str name = { sort + is_turned, strlen(sort + is_turned) };
+
+	return oql_rows_sort(oql->rows, name, is_turned);
+}
+
 static int open_rows(struct oql *oql, const struct oql_options *opt)
 {
-	const char *sort = opt->sort;
 	int r = oql_parse((struct oql_str){ oql->text, strlen(oql->text) }, &oql->eval.keep,
 			  &oql->select, oql->eval.err);
 
-	if (r == HDB_OK)
-		r = build_tables(oql);
-	if (r == HDB_OK)
-		r = oql_rows_open(&oql->eval, oql->select, NULL, &oql->rows);
-	if (r == HDB_OK && sort) {
-		const bool is_turned = *sort == '-';
-		const struct oql_str name = { sort + is_turned, strlen(sort + is_turned) };
-
-		r = oql_rows_sort(oql->rows, name, is_turned);
-	}
 	if (r < 0)
+		return r;
+	if ((r = build_tables(oql)) < 0)
+		return r;
+	if ((r = oql_rows_open(&oql->eval, oql->select, NULL, &oql->rows)) < 0)
+		return r;
+	if (opt->sort && (r = sort_rows(oql, opt->sort)) < 0)
 		return r;
 	oql->first = oql_rows_next(oql->rows, &oql->row);
 	if (oql->first < 0)
@@ -268,6 +277,7 @@ int oql_open(struct hdb *db, struct oql_str text, const struct oql_options *opt,
 		oql_close(oql);
 		return r;
 	}
+	oql_eval_check(&oql->eval);
 	*out = oql;
 	return HDB_OK;
 }
@@ -279,6 +289,7 @@ void oql_close(struct oql *oql)
 	if (!oql)
 		return;
 	ev = &oql->eval;
+	oql_eval_check(ev);
 	oql_rows_close(oql->rows);
 	for (size_t i = 0; i < oql->column_count; i++) {
 		oql_text_release(&oql->texts[i]);
@@ -314,6 +325,7 @@ size_t oql_column_count(const struct oql *oql)
 
 const struct hdb_column *oql_column(const struct oql *oql, size_t column)
 {
+	assert(column < oql->column_count);
 	return &oql->columns[column];
 }
 
@@ -359,6 +371,8 @@ static int make_cell(struct oql *oql, size_t no, const struct oql_value *v)
 	struct hdb_object_facts facts;
 	int r = HDB_OK;
 
+	assert(no < oql->column_count);
+	oql_value_check(v);
 	*cell = (struct hdb_value){ 0 };
 	oql->texts[no].size = 0;
 	if (v->type == OQL_V_NULL)
@@ -397,6 +411,7 @@ static int star_cells(struct oql *oql, const struct oql_value *v)
 	bool has = false;
 	int r;
 
+	assert(oql->column_count == STAR_COUNT);
 	memset(oql->cells, 0, STAR_COUNT * sizeof(oql->cells[0]));
 	oql->texts[STAR_TEXT].size = 0;
 	if (v->type != OQL_V_OBJECT) /* a value among objects */
@@ -417,8 +432,10 @@ static int star_cells(struct oql *oql, const struct oql_value *v)
 		has = true;
 	} else {
 		r = oql_display(&oql->eval, v->ix, &oql->texts[STAR_TEXT], &has);
+		if (r != HDB_OK)
+			return r;
 	}
-	return r == HDB_OK && has ? text_cell(oql, STAR_TEXT) : r;
+	return has ? text_cell(oql, STAR_TEXT) : HDB_OK;
 }
 
 static int make_all(struct oql *oql)
@@ -457,11 +474,13 @@ int oql_next(struct oql *oql, struct hdb_error *err)
 	if ((r = step(oql)) != HDB_OK)
 		return r;
 	oql->taken++;
+	assert(oql->taken <= oql->total);
 	return make_all(oql);
 }
 
 const struct hdb_value *oql_value(const struct oql *oql, size_t column)
 {
+	assert(column < oql->column_count);
 	return &oql->cells[column];
 }
 
@@ -470,7 +489,7 @@ int oql_total(struct oql *oql, uint64_t *total, struct hdb_error *err)
 	int r = HDB_OK;
 
 	oql->eval.err = err ? err : &oql->own_err;
-	while (r == HDB_OK && !oql->at_end)
+	while (!oql->at_end) /* which a failure sets, too */
 		r = step(oql);
 	*total = oql->total;
 	return r < 0 ? r : HDB_OK;

@@ -3,6 +3,7 @@
  */
 #include "oql/oql_attributes.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,8 +63,10 @@ static int get_technical(const struct subject *s, struct oql_value *out)
 	struct oql_text text = { .budget = &s->ev->budget };
 	int r = oql_put_technical(s->ev, s->v->ix, &text);
 
-	if (r == HDB_OK)
-		r = text_of(s, &text, out);
+	if (r < 0)
+		goto out;
+	r = text_of(s, &text, out);
+out:
 	oql_text_release(&text);
 	return r;
 }
@@ -75,8 +78,10 @@ static int get_specific(const struct subject *s, struct oql_value *out)
 	int r = oql_display(s->ev, s->v->ix, &text, &has);
 
 	*out = (struct oql_value){ 0 };
-	if (r == HDB_OK && has)
-		r = text_of(s, &text, out);
+	if (r != HDB_OK || !has)
+		goto out;
+	r = text_of(s, &text, out);
+out:
 	oql_text_release(&text);
 	return r;
 }
@@ -129,26 +134,29 @@ static int read_threads(struct oql_eval *ev)
 {
 	const uint64_t count = hdb_thread_count(ev->db);
 	struct hdb_thread thread;
-	int r = HDB_OK;
+	struct oql_thread *threads;
+	int r;
 
 	if (ev->threads)
 		return HDB_OK;
-	ev->threads = oql_take(&ev->keep, (size_t)count + 1, sizeof(ev->threads[0]), ev->err);
-	if (!ev->threads)
+	threads = oql_take(&ev->keep, (size_t)count + 1, sizeof(threads[0]), ev->err);
+	if (!threads)
 		return HDB_ELIMIT;
-	for (uint64_t no = 0; no < count && r == HDB_OK; no++) {
-		r = hdb_thread_at(ev->db, no, &thread, ev->err);
-		if (r == HDB_OK)
-			ev->threads[ev->thread_count++] = (struct oql_thread){
-				.ix = thread.ix,
-				.serial = thread.serial,
-				.trace_serial = thread.trace_serial,
-				.frame_count = thread.frame_count,
-			};
+	for (uint64_t no = 0; no < count; no++) {
+		if ((r = hdb_thread_at(ev->db, no, &thread, ev->err)) < 0)
+			return r;
+		threads[no] = (struct oql_thread){
+			.ix = thread.ix,
+			.serial = thread.serial,
+			.trace_serial = thread.trace_serial,
+			.frame_count = thread.frame_count,
+		};
 	}
-	if (ev->thread_count)
-		qsort(ev->threads, ev->thread_count, sizeof(ev->threads[0]), by_object);
-	return r < 0 ? r : HDB_OK;
+	if (count)
+		qsort(threads, (size_t)count, sizeof(threads[0]), by_object);
+	ev->threads = threads;
+	ev->thread_count = (size_t)count;
+	return HDB_OK;
 }
 
 static int get_root_info(const struct subject *s, struct oql_value *out)
@@ -161,16 +169,17 @@ static int get_root_info(const struct subject *s, struct oql_value *out)
 	int r = hdb_roots_of(ev->db, s->v->ix, &first, &count, ev->err);
 
 	*out = (struct oql_value){ 0 };
-	if (r == HDB_OK)
-		r = read_threads(ev);
-	if (r < 0 || !count)
+	if (r < 0)
+		return r;
+	if ((r = read_threads(ev)) < 0 || !count)
 		return r;
 	values = oql_make_list(ev, s->arena, (size_t)count, out);
 	if (!values)
 		return HDB_ELIMIT;
-	for (uint64_t no = first; r == HDB_OK && no < first + count; no++) {
-		r = hdb_root_at(ev->db, no, &root, ev->err);
-		if (r < 0 || root.is_local)
+	for (uint64_t no = first; no < first + count; no++) {
+		if ((r = hdb_root_at(ev->db, no, &root, ev->err)) < 0)
+			return r;
+		if (root.is_local)
 			continue;
 		values[kept] = oql_static_string(root_name(root.kind));
 		values[kept].type = OQL_V_ROOT;
@@ -182,6 +191,7 @@ static int get_root_info(const struct subject *s, struct oql_value *out)
 				values[kept].i = ev->threads[t].ix;
 		kept++;
 	}
+	assert(kept <= count);
 	((struct oql_list *)(uintptr_t)out->list)->count = kept;
 	if (!kept)
 		*out = (struct oql_value){ 0 };
@@ -200,18 +210,17 @@ static int get_outbound(const struct subject *s, struct oql_value *out)
 	values = oql_make_list(ev, s->arena, ids.list->count, out);
 	if (!values)
 		return HDB_ELIMIT;
-	for (size_t i = 0; r == HDB_OK && i < ids.list->count; i++) {
+	assert(ids.list->kind == OQL_L_IDS);
+	for (size_t i = 0; i < ids.list->count; i++) {
+		const uint32_t ix = ids.list->ixs[i];
 		struct hdb_object_facts facts;
 
-		r = hdb_object_at(ev->db, ids.list->ixs[i], &facts, ev->err);
-		if (r == HDB_OK && i == 0)
-			strcpy(how, "<class>");
-		else if (r == HDB_OK)
-			r = hdb_holder(ev->db, s->v->ix, ids.list->ixs[i], how, sizeof(how),
-				       ev->err);
-		if (r < 0)
+		if ((r = hdb_object_at(ev->db, ix, &facts, ev->err)) < 0)
 			return r;
-		r = HDB_OK;
+		if (i == 0)
+			strcpy(how, "<class>");
+		else if ((r = hdb_holder(ev->db, s->v->ix, ix, how, sizeof(how), ev->err)) < 0)
+			return r;
 		values[i] = (struct oql_value){
 			.type = OQL_V_REFERENCE,
 			.i = (int64_t)facts.id,
@@ -220,7 +229,7 @@ static int get_outbound(const struct subject *s, struct oql_value *out)
 		if (!values[i].text.data)
 			return HDB_ELIMIT;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int get_snapshot(const struct subject *s, struct oql_value *out)
@@ -260,7 +269,7 @@ static int get_fields(const struct subject *s, struct oql_value *out)
 	values = oql_make_list(ev, s->arena, count, out);
 	if (!values)
 		return HDB_ELIMIT;
-	for (size_t i = 0; r == HDB_OK && i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct hdb_basic basic;
 
 		inner = oql_make_list(ev, s->arena, 1, &values[i]);
@@ -269,10 +278,12 @@ static int get_fields(const struct subject *s, struct oql_value *out)
 		values[i].type = OQL_V_FIELD;
 		values[i].text = (struct oql_str){ fields[i].name, strlen(fields[i].name) };
 		r = hdb_field_value(ev->db, s->v->ix, &fields[i], &basic, ev->err);
-		if (r == HDB_OK)
-			r = oql_basic(ev, &basic, true, inner);
+		if (r != HDB_OK)
+			return r < 0 ? r : HDB_OK;
+		if ((r = oql_basic(ev, &basic, true, inner)) < 0)
+			return r;
 	}
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 static int path_of(const struct subject *s, const char *path, struct oql_value *out)
@@ -312,14 +323,17 @@ static int get_defined(const struct subject *s, struct oql_value *out)
 	const uint32_t loader = s->facts.is_real ? s->v->ix : HDB_NONE;
 	uint8_t *marks = oql_take(s->arena, (size_t)count + 1, 1, ev->err);
 	struct hdb_class class;
-	int r = marks ? HDB_OK : HDB_ELIMIT;
+	int r;
 
-	for (uint32_t no = 0; r == HDB_OK && no < count; no++) {
-		r = hdb_class_at(ev->db, no, &class, ev->err);
-		marks[no] = r == HDB_OK && (class.loader_ix == loader ||
-					    (loader == HDB_NONE && class.loader_ix == s->v->ix));
+	if (!marks)
+		return HDB_ELIMIT;
+	for (uint32_t no = 0; no < count; no++) {
+		if ((r = hdb_class_at(ev->db, no, &class, ev->err)) < 0)
+			return r;
+		marks[no] = class.loader_ix == loader ||
+			    (loader == HDB_NONE && class.loader_ix == s->v->ix);
 	}
-	return r < 0 ? r : oql_class_objects(ev, marks, s->arena, out);
+	return oql_class_objects(ev, marks, s->arena, out);
 }
 
 static const struct attribute loader_attributes[] = {
@@ -339,6 +353,7 @@ static int array_of(const struct subject *s, bool is_addresses, struct oql_value
 {
 	struct oql_list *list = oql_take(s->arena, 1, sizeof(*list), s->ev->err);
 
+	assert(s->facts.kind != HDB_KIND_INSTANCE);
 	if (!list)
 		return HDB_ELIMIT;
 	*list = (struct oql_list){
@@ -483,8 +498,10 @@ static int get_is_array(const struct subject *s, struct oql_value *out)
 	struct hdb_class class;
 	const int r = class_of(s, &class);
 
-	*out = oql_bool(r == HDB_OK && class.is_array);
-	return r;
+	if (r < 0)
+		return r;
+	*out = oql_bool(class.is_array);
+	return HDB_OK;
 }
 
 static int subclasses(const struct subject *s, bool all, struct oql_value *out)
@@ -493,14 +510,17 @@ static int subclasses(const struct subject *s, bool all, struct oql_value *out)
 	const uint32_t count = hdb_class_count(ev->db), me = s->facts.stands_for;
 	uint8_t *marks = oql_take(s->arena, (size_t)count + 1, 1, ev->err);
 	struct hdb_class class;
-	int r = marks ? HDB_OK : HDB_ELIMIT;
+	int r;
 
-	for (uint32_t no = 0; r == HDB_OK && no < count; no++) {
-		r = hdb_class_at(ev->db, no, &class, ev->err);
+	if (!marks)
+		return HDB_ELIMIT;
+	for (uint32_t no = 0; no < count; no++) {
+		if ((r = hdb_class_at(ev->db, no, &class, ev->err)) < 0)
+			return r;
 		marks[no] =
 			no != me && (all ? hdb_is_subclass(ev->db, no, me) : class.super_no == me);
 	}
-	return r < 0 ? r : oql_class_objects(ev, marks, s->arena, out);
+	return oql_class_objects(ev, marks, s->arena, out);
 }
 
 static int get_all_subclasses(const struct subject *s, struct oql_value *out)
@@ -526,8 +546,6 @@ static int get_statics(const struct subject *s, struct oql_value *out)
 	values = oql_make_list(ev, s->arena, count, out);
 	if (!values)
 		return HDB_ELIMIT;
-	if (r != HDB_OK)
-		return r;
 	for (size_t i = 0; i < count; i++) {
 		inner = oql_make_list(ev, s->arena, 1, &values[i]);
 		if (!inner)
@@ -551,20 +569,29 @@ static int get_object_ids(const struct subject *s, struct oql_value *out)
 	struct hdb_batch batch;
 	uint32_t *ixs;
 	size_t count = 0, room;
-	int r = marks ? oql_survey(ev) : HDB_ELIMIT;
+	int r;
 
-	if (r < 0)
+	if (!marks)
+		return HDB_ELIMIT;
+	if ((r = oql_survey(ev)) < 0)
 		return r;
 	marks[s->facts.stands_for] = 1;
 	options.classes = marks;
 	room = ev->class_sizes[s->facts.stands_for];
 	ixs = oql_take(s->arena, room + 1, sizeof(ixs[0]), ev->err);
-	r = ixs ? hdb_scan_open(ev->db, &options, &scan, ev->err) : HDB_ELIMIT;
-	while (r == HDB_OK && (r = hdb_scan_next(scan, &batch, ev->err)) == HDB_OK)
+	if (!ixs)
+		return HDB_ELIMIT;
+	if ((r = hdb_scan_open(ev->db, &options, &scan, ev->err)) < 0)
+		goto out;
+	while ((r = hdb_scan_next(scan, &batch, ev->err)) == HDB_OK)
 		for (size_t i = 0; i < batch.count && count < room; i++)
 			ixs[count++] = batch.ix[i];
+	if (r < 0)
+		goto out;
+	r = oql_make_ids(ev, s->arena, ixs, count, out);
+out:
 	hdb_scan_close(scan);
-	return r < 0 ? r : oql_make_ids(ev, s->arena, ixs, count, out);
+	return r;
 }
 
 static const struct attribute class_attributes[] = {
@@ -587,6 +614,7 @@ int oql_object_attribute(struct subject *s, struct oql_str name, struct oql_valu
 {
 	int r = hdb_object_at(s->ev->db, s->v->ix, &s->facts, s->ev->err);
 
+	assert(s->v->type == OQL_V_OBJECT);
 	if (r < 0)
 		return r;
 	r = find(object_attributes, s, name, out);

@@ -6,6 +6,7 @@
  */
 #include "oql/oql_eval.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,7 @@ static const struct {
 	{ "java.lang.Class", RULE_CLASS, NULL },
 };
 #define RULE_COUNT (sizeof(rules) / sizeof(rules[0]))
+static_assert(RULE_COUNT <= UINT8_MAX, "a rule's number is a byte of struct oql_class");
 
 static int find_rule(struct oql_eval *ev, uint32_t class_no, size_t *rule)
 {
@@ -101,35 +103,41 @@ static int path_step(struct oql_eval *ev, uint32_t ix, const char *path, size_t 
 	size_t count;
 	int r = hdb_object_at(ev->db, ix, &facts, ev->err);
 
-	if (r == HDB_OK && facts.kind != HDB_KIND_INSTANCE)
+	assert(size > 0);
+	if (r < 0)
+		return r;
+	if (facts.kind != HDB_KIND_INSTANCE)
 		return HDB_NOTFOUND;
-	if (r == HDB_OK)
-		r = oql_class_fields(ev, facts.class_no, &fields, &count);
-	for (size_t i = 0; r == HDB_OK && i < count; i++)
+	if ((r = oql_class_fields(ev, facts.class_no, &fields, &count)) < 0)
+		return r;
+	for (size_t i = 0; i < count; i++)
 		if (strlen(fields[i].name) == size && memcmp(fields[i].name, path, size) == 0)
 			found = &fields[i];
-	if (r < 0 || !found)
-		return r < 0 ? r : HDB_NOTFOUND;
-	r = hdb_field_value(ev->db, ix, found, &basic, ev->err);
-	return r == HDB_OK ? oql_basic(ev, &basic, false, out) : r;
+	if (!found)
+		return HDB_NOTFOUND;
+	if ((r = hdb_field_value(ev->db, ix, found, &basic, ev->err)) != HDB_OK)
+		return r;
+	return oql_basic(ev, &basic, false, out);
 }
 
 /* HDB_NOTFOUND if there is none, or null. */
 static int path_value(struct oql_eval *ev, uint32_t ix, const char *path, struct oql_value *out)
 {
-	int r = HDB_OK;
+	struct oql_value at = oql_object(ix);
+	int r;
 
-	*out = oql_object(ix);
-	while (r == HDB_OK && *path) {
+	*out = (struct oql_value){ 0 };
+	while (*path) {
 		const size_t size = strcspn(path, ".");
 
-		r = out->type == OQL_V_OBJECT ? path_step(ev, out->ix, path, size, out) :
-						HDB_NOTFOUND;
+		if (at.type != OQL_V_OBJECT)
+			return HDB_NOTFOUND;
+		if ((r = path_step(ev, at.ix, path, size, &at)) != HDB_OK)
+			return r;
 		path += size + (path[size] == '.');
 	}
-	if (r != HDB_OK)
-		*out = (struct oql_value){ 0 };
-	return r == HDB_OK && out->type == OQL_V_NULL ? HDB_NOTFOUND : r;
+	*out = at;
+	return at.type == OQL_V_NULL ? HDB_NOTFOUND : HDB_OK;
 }
 
 /* Bytes of the first `units` UTF-16 units of a text, in which there may be zeros. */
@@ -170,9 +178,10 @@ static int put_text(struct oql_eval *ev, uint32_t ix, struct oql_text *out, bool
 	if (!more)
 		return oql_fail(ev->err, HDB_ENOMEM,
 				"no memory for a text of %" PRIu64 " characters", units);
-	r = hdb_text(ev->db, ix, more, units * 3 + 1, &units, ev->err);
-	if (r == HDB_OK)
-		oql_put(out, more, size_of(more, units * 3, units));
+	if ((r = hdb_text(ev->db, ix, more, units * 3 + 1, &units, ev->err)) != HDB_OK)
+		goto out;
+	oql_put(out, more, size_of(more, units * 3, units));
+out:
 	free(more);
 	return r;
 }
@@ -202,10 +211,11 @@ static int put_part(struct oql_eval *ev, uint32_t ix, const char *path, const ch
 	bool has;
 	int r = put_field(ev, ix, path, &part, &has);
 
-	if (r == HDB_OK && has && part.size) {
-		oql_put_string(out, before);
-		oql_put(out, part.data, part.size);
-	}
+	if (r < 0 || !has || !part.size)
+		goto out;
+	oql_put_string(out, before);
+	oql_put(out, part.data, part.size);
+out:
 	oql_text_release(&part);
 	return r;
 }
@@ -218,6 +228,7 @@ static uint32_t code_point(const uint64_t *units, size_t count, size_t *size)
 	const uint32_t high = (uint32_t)units[0] & 0xffff;
 	const uint32_t low = count > 1 ? (uint32_t)units[1] & 0xffff : 0;
 
+	assert(count > 0);
 	*size = high >= 0xd800 && high < 0xdc00 && low >= 0xdc00 && low < 0xe000 ? 2 : 1;
 	return *size == 2 ? 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00) : high;
 }
@@ -237,6 +248,7 @@ static int put_chars(struct oql_eval *ev, uint32_t ix, uint64_t count, struct oq
 		if ((r = hdb_elements(ev->db, ix, &slice, ev->err)) < 0)
 			return r;
 		done = slice.count;
+		assert(done <= size);
 		/* a pair is not cut */
 		if (done == size && from + done < count && done > 1 &&
 		    (units[done - 1] & 0xfc00) == 0xd800)
@@ -305,14 +317,14 @@ static int put_builder(struct oql_eval *ev, uint32_t ix, struct oql_text *out, b
 	uint64_t length;
 	int r = path_value(ev, ix, "value", &value);
 
-	if (r == HDB_OK)
-		r = path_value(ev, ix, "count", &count);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	r = path_value(ev, ix, "count", &count);
 	if (r != HDB_OK || value.type != OQL_V_OBJECT)
 		return r < 0 ? r : HDB_OK;
-	r = path_value(ev, ix, "coder", &coder);
-	if (r >= 0)
-		r = hdb_object_at(ev->db, value.ix, &facts, ev->err);
-	if (r < 0)
+	if ((r = path_value(ev, ix, "coder", &coder)) < 0)
+		return r;
+	if ((r = hdb_object_at(ev->db, value.ix, &facts, ev->err)) < 0)
 		return r;
 	*has = true;
 	length = count.i > 0 ? (uint64_t)count.i : 0;
@@ -367,8 +379,9 @@ static int put_big_integer(struct oql_eval *ev, uint32_t ix, struct oql_text *ou
 	struct oql_value sign, mag = { 0 };
 	int r = path_value(ev, ix, "signum", &sign);
 
-	if (r == HDB_OK)
-		r = path_value(ev, ix, "mag", &mag);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	r = path_value(ev, ix, "mag", &mag);
 	if (r != HDB_OK || mag.type != OQL_V_OBJECT)
 		return r < 0 ? r : HDB_OK;
 	r = hdb_elements(ev->db, mag.ix, &slice, ev->err);
@@ -454,10 +467,12 @@ static int put_class_field(struct oql_eval *ev, uint32_t ix, const char *path, c
 	struct oql_value v;
 	int r = path_value(ev, ix, path, &v);
 
-	if (r == HDB_OK && v.type == OQL_V_OBJECT)
-		r = put_class_name(ev, v.ix, out);
+	if (r < 0)
+		return r;
+	if (v.type == OQL_V_OBJECT && (r = put_class_name(ev, v.ix, out)) < 0)
+		return r;
 	oql_put_string(out, after);
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 static int put_modifiers(struct oql_eval *ev, uint32_t ix, bool is_field, struct oql_text *out)
@@ -477,11 +492,13 @@ static int put_modifiers(struct oql_eval *ev, uint32_t ix, bool is_field, struct
 	struct oql_value v;
 	const int r = path_value(ev, ix, "modifiers", &v);
 
-	for (size_t i = 0; r == HDB_OK && i < sizeof(modifiers) / sizeof(modifiers[0]); i++)
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	for (size_t i = 0; i < sizeof(modifiers) / sizeof(modifiers[0]); i++)
 		if (v.i & modifiers[i].bit)
 			oql_put_string(out,
 				       is_field ? modifiers[i].of_fields : modifiers[i].of_methods);
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 /* A method has no more. */
@@ -494,20 +511,25 @@ static int put_parameters(struct oql_eval *ev, uint32_t ix, struct oql_text *out
 	struct oql_value v, parameter;
 	int r = path_value(ev, ix, "parameterTypes", &v);
 
-	if (r == HDB_OK && v.type == OQL_V_OBJECT)
-		r = hdb_elements(ev->db, v.ix, &slice, ev->err);
+	if (r < 0)
+		return r;
+	if (v.type == OQL_V_OBJECT && (r = hdb_elements(ev->db, v.ix, &slice, ev->err)) < 0)
+		return r;
+	assert(slice.count <= PARAMETERS_MAX);
 	oql_put_string(out, "(");
-	for (size_t i = 0; r == HDB_OK && i < slice.count; i++) {
+	for (size_t i = 0; i < slice.count; i++) {
 		struct hdb_basic basic;
 
 		hdb_basic_of(slice.type, ids[i], &basic);
-		r = oql_basic(ev, &basic, false, &parameter);
+		if ((r = oql_basic(ev, &basic, false, &parameter)) < 0)
+			return r;
 		oql_put_string(out, i ? ", " : "");
-		if (r == HDB_OK && parameter.type == OQL_V_OBJECT)
-			r = put_class_name(ev, parameter.ix, out);
+		if (parameter.type == OQL_V_OBJECT &&
+		    (r = put_class_name(ev, parameter.ix, out)) < 0)
+			return r;
 	}
 	oql_put_string(out, ")");
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 static int put_reflected(struct oql_eval *ev, enum rule rule, uint32_t ix, struct oql_text *out)
@@ -585,6 +607,7 @@ static int put_by_rule(struct oql_eval *ev, size_t no, uint32_t ix, struct oql_t
 	struct oql_value v;
 	int r;
 
+	assert(no < RULE_COUNT);
 	*has = true;
 	switch (rules[no].rule) {
 	case RULE_FIELD:

@@ -3,6 +3,7 @@
  */
 #include "oql/oql_eval.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -189,10 +190,9 @@ static int call_value(struct oql_eval *ev, const struct oql_expr *e, const struc
 	values = oql_take(frame->arena, e->arg_count + 1, sizeof(values[0]), ev->err);
 	if (!values)
 		return HDB_ELIMIT;
-	for (size_t i = 0; r == HDB_OK && i < e->arg_count; i++)
-		r = oql_evaluate(ev, e->args[i], frame, &values[i]);
-	if (r < 0)
-		return r;
+	for (size_t i = 0; i < e->arg_count; i++)
+		if ((r = oql_evaluate(ev, e->args[i], frame, &values[i])) < 0)
+			return r;
 	call.args = (struct oql_args){ values, e->arg_count };
 	return e->kind == OQL_CALL ? oql_function(ev, &call, out) : oql_method(ev, &call, out);
 }
@@ -221,6 +221,30 @@ static int entry_value(struct oql_eval *ev, const struct hdb_entry *entry, struc
 	return r < 0 ? r : oql_basic(ev, &entry->value, false, &values[1]);
 }
 
+/* Values that grow; the arena keeps what they leave behind. */
+struct growing {
+	struct oql_value *values;
+	size_t count, room;
+};
+
+/* A place for one more; NULL with a message. */
+static struct oql_value *add_value(struct oql_eval *ev, struct oql_arena *arena, struct growing *g)
+{
+	assert(g->count <= g->room);
+	if (g->count == g->room) {
+		const size_t room = g->room ? g->room * 2 : 16;
+		struct oql_value *grown = oql_take(arena, room, sizeof(grown[0]), ev->err);
+
+		if (!grown)
+			return NULL;
+		if (g->count)
+			memcpy(grown, g->values, g->count * sizeof(grown[0]));
+		g->values = grown;
+		g->room = room;
+	}
+	return &g->values[g->count++];
+}
+
 /* The entries of a collection, the first `most` of them, as a list. HDB_NOTFOUND: it is none. */
 static int entries_of(struct oql_eval *ev, uint32_t ix, uint64_t most, struct oql_arena *arena,
 		      struct oql_value *out)
@@ -228,37 +252,34 @@ static int entries_of(struct oql_eval *ev, uint32_t ix, uint64_t most, struct oq
 	struct hdb_entries *entries = NULL;
 	struct hdb_collection collection;
 	struct hdb_entry entry;
-	struct oql_value *values = NULL;
-	size_t count = 0, room = 0;
+	struct growing g = { 0 };
+	struct oql_value *value;
 	int r = hdb_collection_at(ev->db, ix, &collection, ev->err);
 
 	if (r != HDB_OK)
 		return r;
 	if ((r = hdb_entries_open(ev->db, ix, &entries, ev->err)) != HDB_OK)
 		return r;
-	while (r == HDB_OK && count < most &&
-	       (r = hdb_entries_next(entries, &entry, ev->err)) == HDB_OK) {
-		if (count == room) {
-			struct oql_value *grown;
-
-			room = room ? room * 2 : 16;
-			grown = oql_take(arena, room, sizeof(grown[0]), ev->err);
-			if (grown && count)
-				memcpy(grown, values, count * sizeof(grown[0]));
-			values = grown;
-		}
-		r = values ? entry_value(ev, &entry, arena, &values[count++]) : HDB_ELIMIT;
-		if (r == HDB_OK)
-			r = oql_tick(ev);
+	while (g.count < most && (r = hdb_entries_next(entries, &entry, ev->err)) == HDB_OK) {
+		value = add_value(ev, arena, &g);
+		r = value ? entry_value(ev, &entry, arena, value) : HDB_ELIMIT;
+		if (r < 0)
+			goto out;
+		if ((r = oql_tick(ev)) < 0)
+			goto out;
 	}
-	hdb_entries_close(entries);
 	if (r < 0)
-		return r;
-	if (!oql_make_list(ev, arena, 0, out))
-		return HDB_ELIMIT;
-	((struct oql_list *)(uintptr_t)out->list)->values = values;
-	((struct oql_list *)(uintptr_t)out->list)->count = count;
-	return HDB_OK;
+		goto out;
+	if (!oql_make_list(ev, arena, 0, out)) {
+		r = HDB_ELIMIT;
+		goto out;
+	}
+	((struct oql_list *)(uintptr_t)out->list)->values = g.values;
+	((struct oql_list *)(uintptr_t)out->list)->count = g.count;
+	r = HDB_OK;
+out:
+	hdb_entries_close(entries);
+	return r;
 }
 
 /* Makes a list of what has elements; of collections the first `most`. */
@@ -299,11 +320,14 @@ static int whole_value(struct oql_eval *ev, const struct oql_expr *e, const stru
 	struct oql_value v;
 	const int r = oql_evaluate(ev, e, frame, &v);
 
-	if (r == HDB_OK && !oql_is_whole(&v))
+	*out = 0;
+	if (r < 0)
+		return r;
+	if (!oql_is_whole(&v))
 		return oql_refuse(ev, e, "the number of an element is an int, not %s",
 				  oql_type_name(ev, &v));
-	*out = r == HDB_OK ? v.i : 0;
-	return r;
+	*out = v.i;
+	return HDB_OK;
 }
 
 static int index_value(struct oql_eval *ev, const struct oql_expr *e, const struct oql_frame *frame,
@@ -313,10 +337,11 @@ static int index_value(struct oql_eval *ev, const struct oql_expr *e, const stru
 	int64_t i = 0;
 	int r = oql_evaluate(ev, e->a, frame, &list);
 
+	assert(e->b);
 	*out = (struct oql_value){ 0 };
-	if (r == HDB_OK)
-		r = whole_value(ev, e->b, frame, &i);
-	if (r < 0 || list.type == OQL_V_NULL)
+	if (r < 0)
+		return r;
+	if ((r = whole_value(ev, e->b, frame, &i)) < 0 || list.type == OQL_V_NULL)
 		return r;
 	r = elements_of(ev, e, i < 0 ? 0 : (uint64_t)i + 1, frame->arena, &list);
 	if (r < 0 || i < 0 || (uint64_t)i >= list.list->count)
@@ -332,12 +357,14 @@ static int slice_value(struct oql_eval *ev, const struct oql_expr *e, const stru
 	int64_t from = 0, to = 0, count;
 	int r = oql_evaluate(ev, e->a, frame, &list);
 
-	if (r == HDB_OK)
-		r = whole_value(ev, e->b, frame, &from);
-	if (r == HDB_OK)
-		r = whole_value(ev, e->c, frame, &to);
+	assert(e->b);
+	assert(e->c);
 	*out = (struct oql_value){ 0 };
-	if (r < 0 || list.type == OQL_V_NULL)
+	if (r < 0)
+		return r;
+	if ((r = whole_value(ev, e->b, frame, &from)) < 0)
+		return r;
+	if ((r = whole_value(ev, e->c, frame, &to)) < 0 || list.type == OQL_V_NULL)
 		return r;
 	r = elements_of(ev, e, from >= 0 && to >= 0 ? (uint64_t)to + 1 : UINT64_MAX, frame->arena,
 			&list);
@@ -373,14 +400,17 @@ static int all_value(struct oql_eval *ev, const struct oql_expr *e, const struct
 	const bool is_and = e->kind == OQL_AND;
 	struct oql_value v;
 	bool is = is_and;
-	int r = HDB_OK;
+	int r;
 
-	for (size_t i = 0; r == HDB_OK && is == is_and && i < e->arg_count; i++) {
-		r = oql_evaluate(ev, e->args[i], frame, &v);
-		is = r == HDB_OK && is_true(&v);
+	assert(e->arg_count > 1);
+	*out = oql_bool(false);
+	for (size_t i = 0; is == is_and && i < e->arg_count; i++) {
+		if ((r = oql_evaluate(ev, e->args[i], frame, &v)) < 0)
+			return r;
+		is = is_true(&v);
 	}
 	*out = oql_bool(is);
-	return r;
+	return HDB_OK;
 }
 
 static int like_value(struct oql_eval *ev, const struct oql_expr *e, const struct oql_value *a,
@@ -388,6 +418,7 @@ static int like_value(struct oql_eval *ev, const struct oql_expr *e, const struc
 {
 	struct oql_text text = { .budget = &ev->budget };
 	struct oql_pattern *pattern;
+	struct oql_str matched;
 	bool is = false;
 	int r;
 
@@ -399,15 +430,17 @@ static int like_value(struct oql_eval *ev, const struct oql_expr *e, const struc
 	if (r < 0 || a->type == OQL_V_NULL)
 		return r;
 	if (a->type == OQL_V_STRING) {
-		r = oql_matches(ev, e, pattern, a->text, &is);
+		matched = a->text;
 	} else {
-		r = oql_put_plain(ev, a, &text);
-		if (r == HDB_OK)
-			r = oql_matches(ev, e, pattern, (struct oql_str){ text.data, text.size },
-					&is);
+		if ((r = oql_put_plain(ev, a, &text)) < 0)
+			goto out;
+		matched = (struct oql_str){ text.data, text.size };
 	}
-	oql_text_release(&text);
+	if ((r = oql_matches(ev, e, pattern, matched, &is)) < 0)
+		goto out;
 	*out = oql_bool(is == (e->kind == OQL_LIKE));
+out:
+	oql_text_release(&text);
 	return r;
 }
 
@@ -415,20 +448,21 @@ static int is_in_list(struct oql_eval *ev, const struct oql_list *list, const st
 		      bool *is)
 {
 	struct oql_value element;
-	int r = HDB_OK;
+	int r;
 
 	*is = false;
-	for (size_t i = 0; r == HDB_OK && !*is && i < list->count; i++) {
+	for (size_t i = 0; !*is && i < list->count; i++) {
 		if (list->kind == OQL_L_IDS && v->type == OQL_V_OBJECT) {
 			*is = list->ixs[i] == v->ix;
 			continue;
 		}
-		r = oql_element(ev, list, i, &element);
-		*is = r == HDB_OK && oql_equal(&element, v);
-		if (r == HDB_OK)
-			r = oql_tick(ev);
+		if ((r = oql_element(ev, list, i, &element)) < 0)
+			return r;
+		*is = oql_equal(&element, v);
+		if ((r = oql_tick(ev)) < 0)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int in_value(struct oql_eval *ev, const struct oql_expr *e, const struct oql_frame *frame,
@@ -444,14 +478,17 @@ static int in_value(struct oql_eval *ev, const struct oql_expr *e, const struct 
 	if (e->b->kind == OQL_SELECT && e->b->select->is_free) {
 		r = oql_in_select(ev, e->b, frame, &a, &is);
 	} else {
-		r = oql_evaluate(ev, e->b, frame, &list);
-		if (r == HDB_OK)
-			r = elements_of(ev, e, UINT64_MAX, frame->arena, &list);
-		if (r == HDB_OK && list.type == OQL_V_LIST)
+		if ((r = oql_evaluate(ev, e->b, frame, &list)) < 0)
+			return r;
+		if ((r = elements_of(ev, e, UINT64_MAX, frame->arena, &list)) < 0)
+			return r;
+		if (list.type == OQL_V_LIST)
 			r = is_in_list(ev, list.list, &a, &is);
 	}
+	if (r < 0)
+		return r;
 	*out = oql_bool(is == (e->kind == OQL_IN));
-	return r;
+	return HDB_OK;
 }
 
 /* MAT asks for its own interfaces; any other name is a class of the heap. */
@@ -501,11 +538,13 @@ static int relation_value(struct oql_eval *ev, const struct oql_expr *e,
 	struct oql_value of[2];
 	const struct oql_value *a = &of[0], *b = &of[1];
 	int order = 0;
-	int r = oql_evaluate(ev, e->a, frame, &of[0]);
+	int r;
 
-	if (r == HDB_OK)
-		r = oql_evaluate(ev, e->b, frame, &of[1]);
-	if (r < 0)
+	assert(e->a);
+	assert(e->b);
+	if ((r = oql_evaluate(ev, e->a, frame, &of[0])) < 0)
+		return r;
+	if ((r = oql_evaluate(ev, e->b, frame, &of[1])) < 0)
 		return r;
 	switch (e->kind) {
 	case OQL_EQUAL:
@@ -523,6 +562,8 @@ static int relation_value(struct oql_eval *ev, const struct oql_expr *e,
 	default:
 		break;
 	}
+	assert(e->kind >= OQL_LESS);
+	assert(e->kind <= OQL_GREATER_EQUAL);
 	r = oql_order(ev, e, a, b, &order);
 	*out = oql_bool(e->kind == OQL_LESS       ? order < 0 :
 			e->kind == OQL_LESS_EQUAL ? order <= 0 :
@@ -560,6 +601,7 @@ static int literal_value(struct oql_eval *ev, const struct oql_expr *e, struct o
 	};
 
 	(void)ev;
+	assert((size_t)e->kind < sizeof(types) / sizeof(types[0]));
 	*out = (struct oql_value){ .type = types[e->kind], .i = e->i };
 	if (e->kind == OQL_FLOAT || e->kind == OQL_DOUBLE)
 		out->d = e->d;
@@ -576,6 +618,7 @@ int oql_evaluate(struct oql_eval *ev, const struct oql_expr *e, const struct oql
 	struct oql_value of;
 	int r;
 
+	oql_frame_check(frame);
 	switch (e->kind) {
 	case OQL_NULL:
 	case OQL_BOOL:
@@ -602,6 +645,7 @@ int oql_evaluate(struct oql_eval *ev, const struct oql_expr *e, const struct oql
 	case OQL_AGGREGATE:
 		if (!frame->aggregates)
 			return oql_refuse(ev, e, "an aggregate cannot stand here");
+		assert(e->i >= 0);
 		*out = frame->aggregates[e->i];
 		return HDB_OK;
 	case OQL_INDEX:
@@ -629,9 +673,12 @@ int oql_condition(struct oql_eval *ev, const struct oql_expr *e, const struct oq
 	struct oql_value v;
 	const int r = oql_evaluate(ev, e, frame, &v);
 
-	if (r == HDB_OK && v.type != OQL_V_BOOL)
+	*out = false;
+	if (r < 0)
+		return r;
+	if (v.type != OQL_V_BOOL)
 		return oql_refuse(ev, e, "the condition after WHERE is %s, not true or false",
 				  oql_type_name(ev, &v));
-	*out = r == HDB_OK && v.i;
-	return r;
+	*out = v.i != 0;
+	return HDB_OK;
 }

@@ -4,6 +4,7 @@
  */
 #include "oql/oql_parser.h"
 
+#include <assert.h>
 #include <string.h>
 
 int oql_expected(struct parser *p, const char *what)
@@ -42,6 +43,7 @@ static struct oql_expr *make(struct parser *p, enum oql_kind kind, size_t at)
 {
 	struct oql_expr *e = oql_take(p->arena, 1, sizeof(*e), p->err);
 
+	assert(at <= p->tokens[p->count - 1].at);
 	if (e) {
 		e->kind = kind;
 		e->at = at;
@@ -75,6 +77,7 @@ static int join(struct parser *p, enum oql_kind kind, size_t at, struct oql_expr
 {
 	struct oql_expr *e = make(p, kind, at);
 
+	assert(parts[0]);
 	if (!e)
 		return HDB_ELIMIT;
 	e->a = parts[0];
@@ -85,6 +88,8 @@ static int join(struct parser *p, enum oql_kind kind, size_t at, struct oql_expr
 
 int oql_list_add(struct parser *p, struct list *list, struct oql_expr *e)
 {
+	assert(e);
+	assert(list->count <= list->room);
 	if (list->count == list->room) {
 		const size_t room = list->room ? list->room * 2 : 4;
 		struct oql_expr **items = oql_take(p->arena, room, sizeof(items[0]), p->err);
@@ -113,19 +118,18 @@ static int parse_args(struct parser *p, struct oql_expr *e)
 {
 	struct list list = { 0 };
 	struct oql_expr *arg;
-	int r = HDB_OK;
+	int r;
 
-	while (r == HDB_OK && !is_sign(p, 0, ')')) {
+	while (!is_sign(p, 0, ')')) {
 		if (list.count && (r = oql_expect_sign(p, ',', "\",\" or \")\"")) < 0)
-			break;
+			return r;
 		if (list.count == OQL_ITEMS_MAX)
 			return oql_too_many(p, "arguments");
-		r = oql_parse_condition(p, &arg);
-		if (r == HDB_OK)
-			r = oql_list_add(p, &list, arg);
+		if ((r = oql_parse_condition(p, &arg)) < 0)
+			return r;
+		if ((r = oql_list_add(p, &list, arg)) < 0)
+			return r;
 	}
-	if (r < 0)
-		return r;
 	p->at++;
 	e->args = list.items;
 	e->arg_count = list.count;
@@ -134,6 +138,7 @@ static int parse_args(struct parser *p, struct oql_expr *e)
 
 static const char *const aggregate_names[] = { "count", "sum", "min", "max", "avg" };
 #define AGGREGATE_COUNT (sizeof(aggregate_names) / sizeof(aggregate_names[0]))
+static_assert(AGGREGATE_COUNT == OQL_AVG + 1, "a name for each aggregate");
 
 static int add_aggregate(struct parser *p, struct oql_select *select, struct oql_expr *e)
 {
@@ -355,32 +360,36 @@ static int parse_index(struct parser *p, struct oql_expr *a, struct oql_expr **o
 	if (!e)
 		return HDB_ELIMIT;
 	e->a = a;
-	if ((r = oql_parse_additive(p, &e->b)) != HDB_OK)
-		goto out;
+	if ((r = oql_parse_additive(p, &e->b)) < 0)
+		return r;
 	if (take_sign(p, ':')) {
 		e->kind = OQL_SLICE;
-		if ((r = oql_parse_additive(p, &e->c)) != HDB_OK)
-			goto out;
+		if ((r = oql_parse_additive(p, &e->c)) < 0)
+			return r;
 	}
 	r = oql_expect_sign(p, ']', e->kind == OQL_SLICE ? "\"]\"" : "\"]\" or \":\"");
-out:
+	if (r < 0)
+		return r;
 	*out = e;
-	return r < 0 ? r : seal(p, e);
+	return seal(p, e);
 }
 
 int oql_parse_steps(struct parser *p, struct oql_expr **out)
 {
 	int r = parse_primary(p, out);
 
-	while (r == HDB_OK) {
+	if (r < 0)
+		return r;
+	for (;;) {
 		if (take_sign(p, '.'))
 			r = parse_dot(p, *out, out);
 		else if (take_sign(p, '['))
 			r = parse_index(p, *out, out);
 		else
-			break;
+			return HDB_OK;
+		if (r < 0)
+			return r;
 	}
-	return r;
 }
 
 /* ---- operators ---- */
@@ -391,10 +400,20 @@ static bool is_number(const struct oql_token *t)
 	       t->kind == OQL_T_DOUBLE;
 }
 
+static int parse_unary(struct parser *p, struct oql_expr **out);
+
+/* "-a", after its "-", which stands at `at`. */
+static int parse_negated(struct parser *p, size_t at, struct oql_expr **out)
+{
+	struct oql_expr *parts[2] = { NULL, NULL };
+	const int r = parse_unary(p, &parts[0]);
+
+	return r < 0 ? r : join(p, OQL_NEGATE, at, parts, out);
+}
+
 static int parse_unary(struct parser *p, struct oql_expr **out)
 {
 	const size_t at = ahead(p, 0)->at;
-	struct oql_expr *parts[2] = { NULL, NULL };
 	int r = oql_enter(p);
 
 	if (r < 0)
@@ -403,14 +422,13 @@ static int parse_unary(struct parser *p, struct oql_expr **out)
 		p->at++;
 		r = parse_number(p, true, out);
 	} else if (take_sign(p, '-')) {
-		r = parse_unary(p, &parts[0]);
-		if (r == HDB_OK)
-			r = join(p, OQL_NEGATE, at, parts, out);
+		r = parse_negated(p, at, out);
 	} else if (take_sign(p, '+')) {
 		r = parse_unary(p, out);
 	} else {
 		r = oql_parse_steps(p, out);
 	}
+	assert(p->depth > 0);
 	p->depth--;
 	return r;
 }
@@ -423,16 +441,20 @@ static int parse_signs(struct parser *p, parse_fn *parse, const char signs[2],
 {
 	int r = parse(p, out);
 
-	while (r == HDB_OK && (is_sign(p, 0, signs[0]) || is_sign(p, 0, signs[1]))) {
+	if (r < 0)
+		return r;
+	while (is_sign(p, 0, signs[0]) || is_sign(p, 0, signs[1])) {
 		const enum oql_kind kind = kinds[is_sign(p, 0, signs[1])];
 		const size_t at = ahead(p, 0)->at;
 		struct oql_expr *parts[2] = { *out, NULL };
 
 		p->at++;
-		if ((r = parse(p, &parts[1])) == HDB_OK)
-			r = join(p, kind, at, parts, out);
+		if ((r = parse(p, &parts[1])) < 0)
+			return r;
+		if ((r = join(p, kind, at, parts, out)) < 0)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int parse_multiplicative(struct parser *p, struct oql_expr **out)
@@ -509,40 +531,45 @@ static int parse_relation(struct parser *p, struct oql_expr **out)
 	enum oql_kind kind;
 	int r = oql_parse_additive(p, out);
 
-	while (r == HDB_OK) {
+	if (r < 0)
+		return r;
+	for (;;) {
 		const size_t at = ahead(p, 0)->at;
 		struct oql_expr *parts[2] = { *out, NULL };
 		struct oql_str name = { 0 };
 
 		if (!take_relation(p, &kind))
-			break;
+			return HDB_OK;
 		if (kind == OQL_IMPLEMENTS)
 			r = oql_parse_class_name(p, &name);
 		else
 			r = oql_parse_additive(p, &parts[1]);
-		if (r == HDB_OK)
-			r = join(p, kind, at, parts, out);
-		if (r == HDB_OK)
-			(*out)->name = name;
+		if (r < 0)
+			return r;
+		if ((r = join(p, kind, at, parts, out)) < 0)
+			return r;
+		(*out)->name = name;
 	}
-	return r;
 }
 
 static int parse_equality(struct parser *p, struct oql_expr **out)
 {
 	int r = parse_relation(p, out);
 
-	while (r == HDB_OK && (is_sign(p, 0, '=') || ahead(p, 0)->kind == OQL_T_NE)) {
+	if (r < 0)
+		return r;
+	while (is_sign(p, 0, '=') || ahead(p, 0)->kind == OQL_T_NE) {
 		const enum oql_kind kind = is_sign(p, 0, '=') ? OQL_EQUAL : OQL_NOT_EQUAL;
 		const size_t at = ahead(p, 0)->at;
 		struct oql_expr *parts[2] = { *out, NULL };
 
 		p->at++;
-		r = parse_relation(p, &parts[1]);
-		if (r == HDB_OK)
-			r = join(p, kind, at, parts, out);
+		if ((r = parse_relation(p, &parts[1])) < 0)
+			return r;
+		if ((r = join(p, kind, at, parts, out)) < 0)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* "a AND b AND c" as one node, however many there are. */
@@ -556,11 +583,11 @@ static int parse_all(struct parser *p, const char *word, struct oql_expr **out)
 
 	do {
 		r = is_and ? parse_equality(p, &e) : parse_all(p, "and", &e);
-		if (r == HDB_OK)
-			r = oql_list_add(p, &list, e);
-	} while (r == HDB_OK && take_word(p, word));
-	if (r < 0)
-		return r;
+		if (r < 0)
+			return r;
+		if ((r = oql_list_add(p, &list, e)) < 0)
+			return r;
+	} while (take_word(p, word));
 	*out = e;
 	if (list.count == 1)
 		return HDB_OK;
@@ -577,8 +604,11 @@ int oql_parse_condition(struct parser *p, struct oql_expr **out)
 {
 	int r = oql_enter(p);
 
-	if (r == HDB_OK)
-		r = parse_all(p, "or", out);
+	if (r < 0)
+		goto out;
+	r = parse_all(p, "or", out);
+out:
+	assert(p->depth > 0);
 	p->depth--;
 	return r;
 }

@@ -4,6 +4,7 @@
  */
 #include "oql/oql_eval.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,15 +88,19 @@ static int mark_matching(struct oql_source *s, uint8_t *marks)
 	struct oql_pattern *pattern;
 	int r = oql_pattern(ev, &place, s->select->from.name, &pattern);
 
-	for (uint32_t no = 0; r == HDB_OK && no < hdb_class_count(ev->db); no++) {
+	if (r < 0)
+		return r;
+	for (uint32_t no = 0; no < hdb_class_count(ev->db); no++) {
 		const char *name = hdb_class_name(ev->db, no);
 		bool is;
 
 		r = oql_matches(ev, &place, pattern, (struct oql_str){ name, strlen(name) }, &is);
-		marks[no] = r == HDB_OK && is;
+		if (r < 0)
+			return r;
+		marks[no] = is;
 	}
 	mark_subclasses(s, marks);
-	return r;
+	return HDB_OK;
 }
 
 /* A class object, as FROM without OBJECTS takes it. */
@@ -107,12 +112,13 @@ static int mark_class(struct oql_source *s, const struct oql_value *v, uint8_t *
 	uint32_t ix, class_no = HDB_NONE;
 	int r = oql_object_meant(ev, v, &ix);
 
-	if (r == HDB_OK && ix != HDB_NONE) {
-		object = oql_object(ix);
-		r = oql_class_meant(ev, &object, &class_no);
-	}
 	if (r < 0)
 		return r;
+	if (ix != HDB_NONE) {
+		object = oql_object(ix);
+		if ((r = oql_class_meant(ev, &object, &class_no)) < 0)
+			return r;
+	}
 	if (class_no == HDB_NONE)
 		return oql_refuse(ev, &place,
 				  "%s is no class; FROM OBJECTS takes objects of any kind",
@@ -124,17 +130,18 @@ static int mark_class(struct oql_source *s, const struct oql_value *v, uint8_t *
 static int mark_list(struct oql_source *s, const struct oql_value *v, uint8_t *marks)
 {
 	struct oql_value element;
-	int r = HDB_OK;
+	int r;
 
 	if (v->type != OQL_V_LIST)
 		return mark_class(s, v, marks);
-	for (size_t i = 0; r == HDB_OK && i < v->list->count; i++) {
-		r = oql_element(s->ev, v->list, i, &element);
-		if (r == HDB_OK)
-			r = mark_class(s, &element, marks);
+	for (size_t i = 0; i < v->list->count; i++) {
+		if ((r = oql_element(s->ev, v->list, i, &element)) < 0)
+			return r;
+		if ((r = mark_class(s, &element, marks)) < 0)
+			return r;
 	}
 	mark_subclasses(s, marks);
-	return r;
+	return HDB_OK;
 }
 
 static int mark_rows(struct oql_source *s, uint8_t *marks)
@@ -161,10 +168,11 @@ static int number_object(struct oql_source *s, uint64_t number, uint32_t *ix)
 	int r;
 
 	if (from->kind == OQL_FROM_IDS) {
-		r = oql_object_of(ev, (int64_t)number, ix);
-		if (r == HDB_OK && *ix == HDB_NONE)
+		if ((r = oql_object_of(ev, (int64_t)number, ix)) < 0)
+			return r;
+		if (*ix == HDB_NONE)
 			return oql_refuse(ev, &place, "there is no object number %" PRIu64, number);
-		return r;
+		return HDB_OK;
 	}
 	r = hdb_find(ev->db, number, ix, ev->err);
 	if (r == HDB_NOTFOUND)
@@ -172,35 +180,50 @@ static int number_object(struct oql_source *s, uint64_t number, uint32_t *ix)
 	return r;
 }
 
+/* The objects themselves. */
+static int list_numbers(struct oql_source *s)
+{
+	const struct oql_from *from = &s->select->from;
+	struct oql_value *values = oql_make_list(s->ev, &s->arena, from->number_count, &s->list);
+	uint32_t ix;
+	int r;
+
+	if (!values)
+		return HDB_ELIMIT;
+	for (size_t i = 0; i < from->number_count; i++) {
+		if ((r = number_object(s, from->numbers[i], &ix)) < 0)
+			return r;
+		values[i] = oql_object(ix);
+	}
+	return HDB_OK;
+}
+
 /* Each class by itself: what two of them have in common comes twice, as in MAT. */
+static int mark_numbers(struct oql_source *s)
+{
+	const struct oql_from *from = &s->select->from;
+	struct oql_value class = oql_object(HDB_NONE);
+	uint8_t *marks;
+	int r;
+
+	for (size_t i = 0; i < from->number_count; i++) {
+		if ((r = number_object(s, from->numbers[i], &class.ix)) < 0)
+			return r;
+		if (!(marks = add_marks(s)))
+			return HDB_ELIMIT;
+		if ((r = mark_class(s, &class, marks)) < 0)
+			return r;
+		mark_subclasses(s, marks);
+	}
+	return HDB_OK;
+}
+
 static int open_numbers(struct oql_source *s)
 {
 	const struct oql_from *from = &s->select->from;
-	const bool is_objects = from->is_objects && !from->is_instanceof;
-	struct oql_eval *ev = s->ev;
-	uint32_t *ixs = oql_take(&s->arena, from->number_count, sizeof(ixs[0]), ev->err);
-	struct oql_value *values;
-	int r = ixs ? HDB_OK : HDB_ELIMIT;
 
-	for (size_t i = 0; r == HDB_OK && i < from->number_count; i++) {
-		const struct oql_value *v;
-		uint8_t *marks;
-
-		r = number_object(s, from->numbers[i], &ixs[i]);
-		if (r < 0 || is_objects)
-			continue;
-		marks = add_marks(s);
-		v = &(struct oql_value){ .type = OQL_V_OBJECT, .ix = ixs[i] };
-		r = marks ? mark_class(s, v, marks) : HDB_ELIMIT;
-		if (r == HDB_OK)
-			mark_subclasses(s, marks);
-	}
-	if (r < 0 || !is_objects)
-		return r;
-	values = oql_make_list(ev, &s->arena, from->number_count, &s->list);
-	for (size_t i = 0; values && i < from->number_count; i++)
-		values[i] = oql_object(ixs[i]);
-	return values ? HDB_OK : HDB_ELIMIT;
+	assert(from->number_count > 0);
+	return from->is_objects && !from->is_instanceof ? list_numbers(s) : mark_numbers(s);
 }
 
 static int open_value(struct oql_source *s, const struct oql_frame *outer)
@@ -225,13 +248,14 @@ static int open_select(struct oql_source *s, const struct oql_frame *outer)
 	uint8_t *marks;
 	int r = oql_rows_open(s->ev, from->select, outer, &s->rows);
 
-	if (r == HDB_OK)
-		s->places = oql_take(&s->arena, oql_rows_width(s->rows) + 1, sizeof(s->places[0]),
-				     s->ev->err);
-	if (r == HDB_OK && !s->places)
-		r = HDB_ELIMIT;
-	if (r < 0 || (from->is_objects && !from->is_instanceof))
+	if (r < 0)
 		return r;
+	s->places =
+		oql_take(&s->arena, oql_rows_width(s->rows) + 1, sizeof(s->places[0]), s->ev->err);
+	if (!s->places)
+		return HDB_ELIMIT;
+	if (from->is_objects && !from->is_instanceof)
+		return HDB_OK;
 	marks = add_marks(s);
 	return marks ? mark_rows(s, marks) : HDB_ELIMIT;
 }
@@ -244,6 +268,20 @@ static int open_classes(struct oql_source *s)
 		return HDB_ELIMIT;
 	return s->select->from.kind == OQL_FROM_CLASS ? mark_named(s, marks) :
 							mark_matching(s, marks);
+}
+
+/* OBJECTS and classes: the class objects themselves, of all sets. */
+static int list_classes(struct oql_source *s)
+{
+	struct oql_eval *ev = s->ev;
+	uint8_t *all = s->marks[0];
+
+	assert(s->mark_count > 0);
+	for (size_t i = 1; i < s->mark_count; i++)
+		for (uint32_t no = 0; no < hdb_class_count(ev->db); no++)
+			all[no] |= s->marks[i][no];
+	s->mark_count = 0;
+	return oql_class_objects(ev, all, &s->arena, &s->list);
 }
 
 int oql_source_open(struct oql_eval *ev, const struct oql_select *select,
@@ -267,17 +305,9 @@ int oql_source_open(struct oql_eval *ev, const struct oql_select *select,
 		r = open_select(s, outer);
 	else
 		r = open_numbers(s);
-	/* OBJECTS and classes: the class objects themselves */
-	if (r == HDB_OK && s->mark_count && from->is_objects) {
-		uint8_t *all = s->marks[0];
-
-		for (size_t i = 1; i < s->mark_count; i++)
-			for (uint32_t no = 0; no < hdb_class_count(ev->db); no++)
-				all[no] |= s->marks[i][no];
-		r = oql_class_objects(ev, all, &s->arena, &s->list);
-		s->mark_count = 0;
-	}
-	return r;
+	if (r < 0)
+		return r;
+	return s->mark_count && from->is_objects ? list_classes(s) : HDB_OK;
 }
 
 void oql_source_close(struct oql_source *s)
@@ -353,15 +383,19 @@ static int next_batch(struct oql_source *s)
 	const int r = hdb_scan_next(s->scan, &s->batch, ev->err);
 
 	s->batch_at = 0;
-	if (r == HDB_OK && !ev->nesting && ev->progress.report)
-		ev->progress.report(ev->progress.ctx, "rows", s->batch.ix[0],
-				    hdb_object_count(ev->db), "objects");
+	if (r < 0)
+		return r;
 	if (r == HDB_END) {
 		hdb_scan_close(s->scan);
 		s->scan = NULL;
 		s->mark_at++;
+		return r;
 	}
-	return r;
+	assert(s->batch.count > 0);
+	if (!ev->nesting && ev->progress.report)
+		ev->progress.report(ev->progress.ctx, "rows", s->batch.ix[0],
+				    hdb_object_count(ev->db), "objects");
+	return HDB_OK;
 }
 
 static int next_instance(struct oql_source *s, struct oql_value *out)
@@ -371,8 +405,11 @@ static int next_instance(struct oql_source *s, struct oql_value *out)
 	for (;;) {
 		if (s->mark_at == s->mark_count)
 			return HDB_END;
+		assert(s->mark_at < s->mark_count);
 		if (!s->scan && (r = open_scan(s)) < 0)
 			return r;
+		assert(s->stand_in_at <= s->stand_in_count);
+		assert(s->batch_at <= s->batch.count);
 		if (s->stand_in_at < s->stand_in_count) {
 			*out = oql_object(s->stand_ins[s->stand_in_at++]);
 			return HDB_OK;
@@ -435,24 +472,28 @@ static int make_row(struct oql_source *s, struct oql_value *out)
 {
 	const size_t width = oql_rows_width(s->rows);
 	struct oql_value *values;
-	int r = HDB_OK;
+	int r;
 
+	assert(s->row);
 	oql_arena_reset(&s->row_arena);
 	values = oql_make_list(s->ev, &s->row_arena, width, out);
 	if (!values)
 		return HDB_ELIMIT;
 	out->type = OQL_V_ROW;
 	((struct oql_list *)(uintptr_t)out->list)->names = oql_rows_names(s->rows);
-	for (size_t i = 0; r == HDB_OK && i < width; i++) {
+	for (size_t i = 0; i < width; i++) {
+		const struct oql_list *list = s->row[i].list;
+
 		values[i] = s->row[i];
 		if (s->row[i].type != OQL_V_LIST)
 			continue;
-		if (s->row[i].list->kind == OQL_L_IDS)
-			values[i] = oql_object(s->row[i].list->ixs[s->places[i]]);
-		else
-			r = oql_element(s->ev, s->row[i].list, s->places[i], &values[i]);
+		assert(s->places[i] < list->count);
+		if (list->kind == OQL_L_IDS)
+			values[i] = oql_object(list->ixs[s->places[i]]);
+		else if ((r = oql_element(s->ev, list, s->places[i], &values[i])) < 0)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int next_row(struct oql_source *s, struct oql_value *out)

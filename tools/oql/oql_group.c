@@ -4,6 +4,7 @@
  */
 #include "oql/oql_rows.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* What an aggregate has seen of a group. */
@@ -23,14 +24,15 @@ struct oql_group {
 static int put_keys(struct oql_rows *rows, struct oql_part *p, struct oql_text *key)
 {
 	struct oql_value v;
-	int r = HDB_OK;
+	int r;
 
-	for (size_t i = 0; r == HDB_OK && i < p->select->group_count; i++) {
-		r = oql_evaluate(rows->ev, p->select->groups[i], &p->frame, &v);
-		if (r == HDB_OK)
-			r = oql_put_key(rows->ev, &v, key);
+	for (size_t i = 0; i < p->select->group_count; i++) {
+		if ((r = oql_evaluate(rows->ev, p->select->groups[i], &p->frame, &v)) < 0)
+			return r;
+		if ((r = oql_put_key(rows->ev, &v, key)) < 0)
+			return r;
 	}
-	return r < 0 ? r : oql_text_check(key, rows->ev->err);
+	return oql_text_check(key, rows->ev->err);
 }
 
 static int add_group(struct oql_rows *rows, struct oql_part *p)
@@ -71,6 +73,8 @@ static int add_to_sum(struct oql_rows *rows, struct oql_part *p, const struct oq
 	struct oql_value v;
 	int r = HDB_OK;
 
+	assert(e->kind == OQL_AGGREGATE);
+	assert(e->arg_count <= 1);
 	if (e->arg_count == 0) {
 		sum->count++;
 		return HDB_OK;
@@ -113,25 +117,26 @@ static int add_row(struct oql_rows *rows, struct oql_part *p, struct oql_text *k
 {
 	bool is_new = p->group_count == 0;
 	size_t no = 0;
-	int r = HDB_OK;
+	int r;
 
 	key->size = 0;
 	if (p->select->group_count) {
-		r = put_keys(rows, p, key);
-		if (r == HDB_OK)
-			r = oql_keys_put(&p->keys, (struct oql_str){ key->data, key->size },
-					 &is_new, &no, rows->ev->err);
-	}
-	if (r != HDB_OK)
-		return r;
-	if (is_new && (r = add_group(rows, p)) != HDB_OK)
-		return r;
-	for (size_t i = 0; i < p->select->aggregate_count; i++) {
-		r = add_to_sum(rows, p, p->select->aggregates[i], &p->groups[no]->sums[i]);
-		if (r != HDB_OK)
+		if ((r = put_keys(rows, p, key)) < 0)
+			return r;
+		r = oql_keys_put(&p->keys, (struct oql_str){ key->data, key->size }, &is_new, &no,
+				 rows->ev->err);
+		if (r < 0)
 			return r;
 	}
-	return r;
+	if (is_new && (r = add_group(rows, p)) < 0)
+		return r;
+	assert(no < p->group_count);
+	for (size_t i = 0; i < p->select->aggregate_count; i++) {
+		r = add_to_sum(rows, p, p->select->aggregates[i], &p->groups[no]->sums[i]);
+		if (r < 0)
+			return r;
+	}
+	return HDB_OK;
 }
 
 static int make_groups(struct oql_rows *rows, struct oql_part *p)
@@ -139,6 +144,7 @@ static int make_groups(struct oql_rows *rows, struct oql_part *p)
 	struct oql_text key = { .budget = &rows->ev->budget };
 	int r;
 
+	assert(!p->is_grouped);
 	p->is_grouped = true;
 	p->aggregates = oql_take(&p->kept, p->select->aggregate_count + 1, sizeof(p->aggregates[0]),
 				 rows->ev->err);

@@ -4,6 +4,7 @@
  */
 #include "oql/oql_eval.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,19 +72,22 @@ static int count_all(struct oql_eval *ev)
 	struct hdb_batch batch;
 	int r = hdb_scan_open(ev->db, &options, &scan, ev->err);
 
-	while (r == HDB_OK && (r = hdb_scan_next(scan, &batch, ev->err)) == HDB_OK)
+	if (r < 0)
+		return r;
+	while ((r = hdb_scan_next(scan, &batch, ev->err)) == HDB_OK)
 		for (size_t i = 0; i < batch.count; i++)
 			count_object(ev, batch.ix[i], batch.class_no[i], batch.shallow_bytes[i]);
 	hdb_scan_close(scan);
 	if (r < 0)
 		return r;
-	r = count_stand_ins(ev);
+	if ((r = count_stand_ins(ev)) < 0)
+		return r;
 	for (uint32_t w = 0, sum = 0; w <= count / 64; w++) {
 		if (w % RANK_WORDS == 0)
 			ev->ranks[w / RANK_WORDS] = sum;
 		sum += (uint32_t)__builtin_popcountll(ev->reachable[w]);
 	}
-	return r;
+	return HDB_OK;
 }
 
 int oql_survey(struct oql_eval *ev)
@@ -91,6 +95,8 @@ int oql_survey(struct oql_eval *ev)
 	const size_t count = hdb_object_count(ev->db);
 	int r;
 
+	assert(!ev->reachable == !ev->ranks);
+	assert(!ev->reachable == !ev->class_sizes);
 	if (ev->reachable)
 		return HDB_OK;
 	ev->reachable = calloc(count / 64 + 1, sizeof(ev->reachable[0]));
@@ -175,13 +181,16 @@ int oql_class_fields(struct oql_eval *ev, uint32_t class_no, const struct hdb_fi
 		     size_t *count)
 {
 	struct oql_class *class = class_of(ev, class_no);
-	int r = class ? HDB_OK : HDB_ENOMEM;
+	int r;
 
-	if (class && !class->has_fields)
+	if (!class)
+		return HDB_ENOMEM;
+	if (!class->has_fields) {
 		r = hdb_class_fields(ev->db, class_no, &class->fields, &class->field_count,
 				     ev->err);
-	if (r < 0)
-		return r;
+		if (r < 0)
+			return r;
+	}
 	class->has_fields = true;
 	*fields = class->fields;
 	*count = class->field_count;
@@ -192,13 +201,16 @@ int oql_class_statics(struct oql_eval *ev, uint32_t class_no, const struct hdb_f
 		      size_t *count)
 {
 	struct oql_class *class = class_of(ev, class_no);
-	int r = class ? HDB_OK : HDB_ENOMEM;
+	int r;
 
-	if (class && !class->has_statics)
+	if (!class)
+		return HDB_ENOMEM;
+	if (!class->has_statics) {
 		r = hdb_class_statics(ev->db, class_no, &class->statics, &class->static_count,
 				      ev->err);
-	if (r < 0)
-		return r;
+		if (r < 0)
+			return r;
+	}
 	class->has_statics = true;
 	*fields = class->statics;
 	*count = class->static_count;
@@ -225,8 +237,11 @@ int oql_is_instance(struct oql_eval *ev, uint32_t ix, const char *name, bool *is
 	struct hdb_object_facts facts;
 	const int r = hdb_object_at(ev->db, ix, &facts, ev->err);
 
-	*is = r == HDB_OK && oql_is_a(ev, facts.class_no, name);
-	return r;
+	*is = false;
+	if (r < 0)
+		return r;
+	*is = oql_is_a(ev, facts.class_no, name);
+	return HDB_OK;
 }
 
 /* ---- relatives ---- */
@@ -238,6 +253,7 @@ struct numbers {
 
 static int add_number(struct oql_eval *ev, struct numbers *numbers, uint32_t ix)
 {
+	assert(numbers->count <= numbers->room);
 	if (numbers->count == numbers->room) {
 		const size_t room = numbers->room ? numbers->room * 2 : 64;
 		uint32_t *grown = room * sizeof(*grown) > ev->budget.most_bytes ?
@@ -260,20 +276,21 @@ static int read_list(struct oql_eval *ev, enum hdb_list_kind kind, uint32_t ix,
 	struct hdb_list **list = &ev->lists[kind];
 	const uint32_t *ixs;
 	size_t count = 1;
-	int r = *list ? HDB_OK : hdb_list_open(ev->db, kind, list, ev->err);
+	int r;
 
-	if (r == HDB_OK)
-		r = hdb_list_begin(*list, ix, NULL, ev->err);
-	while (r == HDB_OK && count) {
-		r = hdb_list_next(*list, &ixs, &count, ev->err);
-		if (r != HDB_OK)
-			break;
-		for (size_t i = 0; r == HDB_OK && i < count; i++)
-			r = add_number(ev, numbers, ixs[i]);
-		if (r == HDB_OK)
-			r = oql_tick(ev);
+	assert((size_t)kind < sizeof(ev->lists) / sizeof(ev->lists[0]));
+	if (!*list && (r = hdb_list_open(ev->db, kind, list, ev->err)) < 0)
+		return r;
+	if ((r = hdb_list_begin(*list, ix, NULL, ev->err)) < 0)
+		return r;
+	while (count && (r = hdb_list_next(*list, &ixs, &count, ev->err)) == HDB_OK) {
+		for (size_t i = 0; i < count; i++)
+			if ((r = add_number(ev, numbers, ixs[i])) < 0)
+				return r;
+		if ((r = oql_tick(ev)) < 0)
+			return r;
 	}
-	return r > 0 ? HDB_OK : r;
+	return r < 0 ? r : HDB_OK;
 }
 
 /* A class object is referred to by its instances. */
@@ -289,10 +306,13 @@ static int add_instances(struct oql_eval *ev, uint32_t class_no, struct numbers 
 		return oql_fail(ev->err, HDB_ENOMEM, "no memory for a set of classes");
 	marks[class_no] = 1;
 	options.classes = marks;
-	r = hdb_scan_open(ev->db, &options, &scan, ev->err);
-	while (r == HDB_OK && (r = hdb_scan_next(scan, &batch, ev->err)) == HDB_OK)
-		for (size_t i = 0; r == HDB_OK && i < batch.count; i++)
-			r = add_number(ev, numbers, batch.ix[i]);
+	if ((r = hdb_scan_open(ev->db, &options, &scan, ev->err)) < 0)
+		goto out;
+	while ((r = hdb_scan_next(scan, &batch, ev->err)) == HDB_OK)
+		for (size_t i = 0; i < batch.count; i++)
+			if ((r = add_number(ev, numbers, batch.ix[i])) < 0)
+				goto out;
+out:
 	hdb_scan_close(scan);
 	free(marks);
 	return r > 0 ? HDB_OK : r;
@@ -303,6 +323,7 @@ static void sort_numbers(struct numbers *numbers, size_t from)
 {
 	size_t kept = from;
 
+	assert(from <= numbers->count);
 	if (numbers->count > from)
 		qsort(numbers->ixs + from, numbers->count - from, sizeof(uint32_t), by_number);
 	for (size_t i = from; i < numbers->count; i++)
@@ -311,38 +332,72 @@ static void sort_numbers(struct numbers *numbers, size_t from)
 	numbers->count = kept;
 }
 
+/* Takes what is equal to the first number out of the others. */
+static void keep_first_once(struct numbers *numbers)
+{
+	size_t kept = 1;
+
+	assert(numbers->count > 0);
+	for (size_t i = 1; i < numbers->count; i++)
+		if (numbers->ixs[i] != numbers->ixs[0])
+			numbers->ixs[kept++] = numbers->ixs[i];
+	numbers->count = kept;
+}
+
+/* Its class is in front, once. */
+static int add_referents(struct oql_eval *ev, uint32_t ix, uint32_t class_no,
+			 struct numbers *numbers)
+{
+	struct hdb_class class;
+	int r = hdb_class_at(ev->db, class_no, &class, ev->err);
+	size_t first;
+
+	if (r < 0)
+		return r;
+	if (class.object_ix != HDB_NONE && (r = add_number(ev, numbers, class.object_ix)) < 0)
+		return r;
+	first = numbers->count;
+	if ((r = read_list(ev, HDB_REFERENCES, ix, numbers)) < 0)
+		return r;
+	sort_numbers(numbers, first);
+	if (first)
+		keep_first_once(numbers);
+	return HDB_OK;
+}
+
+static int add_referrers(struct oql_eval *ev, uint32_t ix, const struct hdb_object_facts *facts,
+			 struct numbers *numbers)
+{
+	int r = read_list(ev, HDB_REFERRERS, ix, numbers);
+
+	if (r < 0)
+		return r;
+	if (facts->kind == HDB_KIND_CLASS &&
+	    (r = add_instances(ev, facts->stands_for, numbers)) < 0)
+		return r;
+	sort_numbers(numbers, 0);
+	return HDB_OK;
+}
+
 int oql_relatives(struct oql_eval *ev, enum hdb_list_kind kind, uint32_t ix,
 		  struct oql_arena *arena, struct oql_value *out)
 {
 	struct numbers numbers = { 0 };
 	struct hdb_object_facts facts;
-	struct hdb_class class;
-	size_t first = 0;
 	int r = hdb_object_at(ev->db, ix, &facts, ev->err);
 
-	if (r == HDB_OK && kind == HDB_REFERENCES) {
-		r = hdb_class_at(ev->db, facts.class_no, &class, ev->err);
-		if (r == HDB_OK && class.object_ix != HDB_NONE) {
-			r = add_number(ev, &numbers, class.object_ix);
-			first = 1;
-		}
-	}
-	if (r == HDB_OK)
+	if (r < 0)
+		return r;
+	if (kind == HDB_REFERENCES)
+		r = add_referents(ev, ix, facts.class_no, &numbers);
+	else if (kind == HDB_REFERRERS)
+		r = add_referrers(ev, ix, &facts, &numbers);
+	else
 		r = read_list(ev, kind, ix, &numbers);
-	if (r == HDB_OK && kind == HDB_REFERRERS && facts.kind == HDB_KIND_CLASS)
-		r = add_instances(ev, facts.stands_for, &numbers);
-	if (r == HDB_OK && kind != HDB_DOMINATED)
-		sort_numbers(&numbers, first);
-	if (first) { /* its class once, in front */
-		size_t kept = first;
-
-		for (size_t i = first; i < numbers.count; i++)
-			if (numbers.ixs[i] != numbers.ixs[0])
-				numbers.ixs[kept++] = numbers.ixs[i];
-		numbers.count = kept;
-	}
-	if (r == HDB_OK)
-		r = oql_make_ids(ev, arena, numbers.ixs, numbers.count, out);
+	if (r < 0)
+		goto out;
+	r = oql_make_ids(ev, arena, numbers.ixs, numbers.count, out);
+out:
 	free(numbers.ixs);
 	return r;
 }

@@ -3,6 +3,7 @@
  */
 #include "oql/oql_memory.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -38,6 +39,8 @@ static struct oql_chunk *add_chunk(struct oql_arena *arena, size_t need, struct 
 	struct oql_budget *budget = arena->budget;
 	struct oql_chunk *chunk;
 
+	assert(budget);
+	assert(budget->used_bytes <= budget->most_bytes);
 	if (room > budget->most_bytes - budget->used_bytes) {
 		over_budget(budget, err);
 		return NULL;
@@ -68,6 +71,7 @@ void *oql_take(struct oql_arena *arena, size_t count, size_t size, struct hdb_er
 		chunk = add_chunk(arena, need, err);
 	if (!chunk)
 		return NULL;
+	assert(chunk->used + need <= chunk->room);
 	data = chunk->data + chunk->used;
 	chunk->used += need;
 	return memset(data, 0, need);
@@ -82,34 +86,49 @@ char *oql_take_text(struct oql_arena *arena, const char *text, size_t size, stru
 	return copy;
 }
 
+static void drop_chunk(struct oql_arena *arena)
+{
+	struct oql_chunk *chunk = arena->chunks;
+
+	assert(arena->budget->used_bytes >= chunk->room);
+	arena->chunks = chunk->older;
+	arena->budget->used_bytes -= chunk->room;
+	free(chunk);
+}
+
 void oql_arena_reset(struct oql_arena *arena)
 {
-	while (arena->chunks && (arena->chunks->older || arena->chunks->room > CHUNK_SIZE)) {
-		struct oql_chunk *chunk = arena->chunks;
-
-		arena->chunks = chunk->older;
-		arena->budget->used_bytes -= chunk->room;
-		free(chunk);
-	}
+	while (arena->chunks && (arena->chunks->older || arena->chunks->room > CHUNK_SIZE))
+		drop_chunk(arena);
 	if (arena->chunks)
 		arena->chunks->used = 0;
 }
 
 void oql_arena_release(struct oql_arena *arena)
 {
-	while (arena->chunks) {
-		struct oql_chunk *chunk = arena->chunks;
+	while (arena->chunks)
+		drop_chunk(arena);
+}
 
-		arena->chunks = chunk->older;
-		arena->budget->used_bytes -= chunk->room;
-		free(chunk);
+void oql_arena_check(const struct oql_arena *arena)
+{
+	uint64_t taken = 0;
+
+	for (const struct oql_chunk *chunk = arena->chunks; chunk; chunk = chunk->older) {
+		assert(chunk->used <= chunk->room);
+		assert(chunk->used % ALIGNMENT == 0);
+		taken += chunk->room;
 	}
+	assert(!arena->chunks || arena->budget);
+	assert(!arena->chunks || taken <= arena->budget->used_bytes);
+	assert(!arena->chunks || arena->budget->used_bytes <= arena->budget->most_bytes);
 }
 
 /* ---- text ---- */
 
 void oql_put(struct oql_text *text, const char *data, size_t size)
 {
+	assert(text->size <= text->room);
 	if (text->has_failed)
 		return;
 	if (size > text->room - text->size) {
@@ -202,6 +221,7 @@ static uint64_t hash_of(const char *data, size_t size)
 static struct oql_key **slot_of(const struct oql_keys *keys, uint64_t hash, const char *data,
 				size_t size)
 {
+	assert(keys->count < keys->slot_count); /* or it would run for ever */
 	for (size_t i = (size_t)hash;; i++) {
 		struct oql_key **slot = &keys->slots[i & (keys->slot_count - 1)];
 
@@ -216,6 +236,7 @@ static int grow(struct oql_keys *keys, struct hdb_error *err)
 	struct oql_keys old = *keys;
 	const size_t slots = old.slot_count ? old.slot_count * 2 : 64;
 
+	assert((old.slot_count & (old.slot_count - 1)) == 0);
 	if (old.count * 2 < old.slot_count)
 		return HDB_OK;
 	keys->slots = oql_take(&keys->arena, slots, sizeof(keys->slots[0]), err);
@@ -262,6 +283,26 @@ int oql_keys_put(struct oql_keys *keys, struct oql_str text, bool *is_new, size_
 bool oql_keys_has(const struct oql_keys *keys, const char *data, size_t size)
 {
 	return keys->count && *slot_of(keys, hash_of(data, size), data, size);
+}
+
+void oql_keys_check(const struct oql_keys *keys)
+{
+	size_t found = 0;
+
+	oql_arena_check(&keys->arena);
+	assert((keys->slot_count & (keys->slot_count - 1)) == 0);
+	assert(keys->count * 2 <= keys->slot_count);
+	for (size_t i = 0; i < keys->slot_count; i++) {
+		const struct oql_key *key = keys->slots[i];
+
+		if (!key)
+			continue;
+		assert(key->no < keys->count);
+		assert(key->hash == hash_of(key->data, key->size));
+		assert(slot_of(keys, key->hash, key->data, key->size) == &keys->slots[i]);
+		found++;
+	}
+	assert(found == keys->count);
 }
 
 void oql_keys_release(struct oql_keys *keys)

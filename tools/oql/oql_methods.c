@@ -4,6 +4,7 @@
  */
 #include "oql/oql_eval.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,19 +89,23 @@ int oql_class_objects(struct oql_eval *ev, const uint8_t *marks, struct oql_aren
 	size_t kept = 0;
 	int r = oql_survey(ev);
 
-	values = r < 0 ? NULL : oql_make_list(ev, arena, count, out);
+	if (r < 0)
+		return r;
+	values = oql_make_list(ev, arena, count, out);
 	if (!values)
-		return r < 0 ? r : HDB_ELIMIT;
-	for (uint32_t no = 0; r == HDB_OK && no < count; no++) {
+		return HDB_ELIMIT;
+	for (uint32_t no = 0; no < count; no++) {
 		if (marks && !marks[no])
 			continue;
-		r = hdb_class_at(ev->db, no, &class, ev->err);
-		if (r == HDB_OK && class.object_ix != HDB_NONE &&
+		if ((r = hdb_class_at(ev->db, no, &class, ev->err)) < 0)
+			return r;
+		if (class.object_ix != HDB_NONE &&
 		    ev->reachable[class.object_ix / 64] >> (class.object_ix % 64) & 1)
 			values[kept++] = oql_object(class.object_ix);
 	}
+	assert(kept <= count);
 	((struct oql_list *)(uintptr_t)out->list)->count = kept;
-	return r;
+	return HDB_OK;
 }
 
 int oql_to_string(struct oql_eval *ev, const struct oql_value *v, struct oql_arena *arena,
@@ -114,8 +119,10 @@ int oql_to_string(struct oql_eval *ev, const struct oql_value *v, struct oql_are
 		r = oql_display(ev, v->ix, &text, &has);
 	else
 		r = oql_put_plain(ev, v, &text);
-	if (r == HDB_OK)
-		r = oql_string(ev, arena, &text, out);
+	if (r < 0)
+		goto out;
+	r = oql_string(ev, arena, &text, out);
+out:
 	oql_text_release(&text);
 	return r;
 }
@@ -144,15 +151,18 @@ static int numbers_of(struct oql_eval *ev, const struct oql_value *v, struct oql
 		      struct oql_value *out)
 {
 	struct oql_value *values;
-	int r = HDB_OK;
+	int r;
 
 	*out = *v;
 	if (v->type != OQL_V_LIST || v->list->kind != OQL_L_IDS)
 		return HDB_OK;
 	values = oql_make_list(ev, arena, v->list->count, out);
-	for (size_t i = 0; values && r == HDB_OK && i < v->list->count; i++)
-		r = oql_element(ev, v->list, i, &values[i]);
-	return values ? r : HDB_ELIMIT;
+	if (!values)
+		return HDB_ELIMIT;
+	for (size_t i = 0; i < v->list->count; i++)
+		if ((r = oql_element(ev, v->list, i, &values[i])) < 0)
+			return r;
+	return HDB_OK;
 }
 
 static int class_of_object(struct oql_eval *ev, uint32_t ix, struct oql_value *out)
@@ -176,12 +186,15 @@ static int dominator_of(struct oql_eval *ev, uint32_t ix, struct oql_value *out)
 	uint32_t dominator = HDB_NONE;
 	int r = hdb_need(ev->db, HDB_NEED_DOMINATORS, ev->err);
 
-	if (r == HDB_OK)
-		r = hdb_dominator_at(ev->db, ix, &dominator, ev->err);
 	*out = (struct oql_value){ 0 };
-	if (r == HDB_OK && dominator != HDB_NONE)
+	if (r < 0)
+		return r;
+	r = hdb_dominator_at(ev->db, ix, &dominator, ev->err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if (dominator != HDB_NONE)
 		*out = oql_object(dominator);
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 /* Functions of one object. */
@@ -358,10 +371,9 @@ static int text_with_text(struct oql_eval *ev, const struct oql_expr *e, struct 
 	else if (oql_is(e->name, "equalsIgnoreCase"))
 		*out = oql_bool(s.size == t.size && strncasecmp(s.data, t.data, s.size) == 0);
 	else if (oql_is(e->name, "matches")) {
-		r = oql_pattern(ev, e, t, &pattern);
-		if (r == HDB_OK)
-			r = oql_matches(ev, e, pattern, s, &is);
-		if (r < 0)
+		if ((r = oql_pattern(ev, e, t, &pattern)) < 0)
+			return r;
+		if ((r = oql_matches(ev, e, pattern, s, &is)) < 0)
 			return r;
 		*out = oql_bool(is);
 	} else {
@@ -433,9 +445,10 @@ static int of_list(struct oql_eval *ev, const struct oql_expr *e, const struct o
 		struct oql_value v;
 
 		*out = oql_bool(false);
-		for (size_t i = 0; r == HDB_OK && i < list->count && !out->i; i++) {
-			r = oql_element(ev, list, i, &v);
-			out->i = r == HDB_OK && oql_equal(&v, &args.values[0]);
+		for (size_t i = 0; i < list->count && !out->i; i++) {
+			if ((r = oql_element(ev, list, i, &v)) < 0)
+				return r;
+			out->i = oql_equal(&v, &args.values[0]);
 		}
 	} else {
 		return HDB_NOTFOUND;
@@ -516,12 +529,15 @@ static int of_snapshot(struct oql_eval *ev, const struct oql_expr *e, struct oql
 	if (oql_is(e->name, "mapAddressToId")) {
 		r = hdb_find(ev->db, (uint64_t)args.values[0].i, &ix, ev->err);
 		*out = oql_int(-1);
-		return r == HDB_OK ? oql_number_of(ev, ix, &out->i) : r < 0 ? r : HDB_OK;
+		if (r != HDB_OK)
+			return r < 0 ? r : HDB_OK;
+		return oql_number_of(ev, ix, &out->i);
 	}
-	r = oql_object_of(ev, args.values[0].i, &ix);
-	if (r == HDB_OK && ix == HDB_NONE)
+	if ((r = oql_object_of(ev, args.values[0].i, &ix)) < 0)
+		return r;
+	if (ix == HDB_NONE)
 		return oql_refuse(ev, e, "there is no object number %" PRId64, args.values[0].i);
-	return r < 0 ? r : of_number(ev, e, ix, frame, out);
+	return of_number(ev, e, ix, frame, out);
 }
 
 /* ---- objects ---- */
@@ -537,14 +553,17 @@ static int named_field(struct oql_eval *ev, const struct oql_frame *frame,
 	if (r == HDB_NOTFOUND)
 		r = oql_attribute(ev, frame, v, statics_name, &fields);
 	*out = (struct oql_value){ 0 };
-	for (size_t i = 0; r == HDB_OK && i < fields.list->count; i++) {
+	if (r != HDB_OK)
+		return r;
+	assert(fields.type == OQL_V_LIST);
+	for (size_t i = 0; i < fields.list->count; i++) {
 		const struct oql_value *field = &fields.list->values[i];
 
 		if (field->text.size == name.size &&
 		    memcmp(field->text.data, name.data, name.size) == 0)
 			*out = *field; /* the last is that of the uppermost class */
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int object_string(struct oql_eval *ev, uint32_t ix, struct oql_arena *arena,
@@ -592,6 +611,7 @@ static int of_array(struct oql_eval *ev, const struct oql_call *call, struct oql
 	size_t from, count;
 	int r = oql_attribute(ev, call->frame, call->of, name, &list);
 
+	assert(args.count == 1 || args.count == 2);
 	if (r != HDB_OK)
 		return r;
 	from = args.values[0].i < 0 ? SIZE_MAX : (size_t)args.values[0].i;
@@ -664,6 +684,8 @@ int oql_method(struct oql_eval *ev, const struct oql_call *call, struct oql_valu
 	const int size = (int)(e->name.size < 60 ? e->name.size : 60);
 	int r = HDB_NOTFOUND;
 
+	oql_frame_check(frame);
+	oql_value_check(v);
 	*out = (struct oql_value){ 0 };
 	if (v->type == OQL_V_NULL && e->kind == OQL_METHOD)
 		return HDB_OK;

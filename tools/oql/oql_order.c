@@ -4,6 +4,7 @@
  */
 #include "oql/oql_rows.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,18 +53,20 @@ static int resolve_order(struct oql_rows *rows, const struct oql_order *from,
 int oql_order_resolve(struct oql_rows *rows)
 {
 	const struct oql_select *first = rows->first;
-	int r = HDB_OK;
+	int r;
 
+	assert(!rows->order_count);
 	rows->orders = oql_take(&rows->arena, first->order_count + 1, sizeof(rows->orders[0]),
 				rows->ev->err);
 	rows->keys = oql_take(&rows->arena, first->order_count + 1, sizeof(rows->keys[0]),
 			      rows->ev->err);
 	if (!rows->orders || !rows->keys)
 		return HDB_ELIMIT;
-	for (size_t i = 0; r == HDB_OK && i < first->order_count; i++)
-		r = resolve_order(rows, &first->orders[i], &rows->orders[i]);
+	for (size_t i = 0; i < first->order_count; i++)
+		if ((r = resolve_order(rows, &first->orders[i], &rows->orders[i])) < 0)
+			return r;
 	rows->order_count = first->order_count;
-	return r;
+	return HDB_OK;
 }
 
 /* ---- sorting ---- */
@@ -120,6 +123,7 @@ static int copy_sorted(struct oql_rows *rows, struct oql_arena *arena,
 static int drop_rows(struct oql_rows *rows)
 {
 	struct oql_arena arena = { .budget = &rows->ev->budget };
+	struct oql_sorted_row copy;
 	int r = HDB_OK;
 
 	if (rows->sorted_count)
@@ -128,13 +132,12 @@ static int drop_rows(struct oql_rows *rows)
 	if (!rows->wanted || rows->sorted_count <= rows->wanted)
 		return HDB_OK;
 	rows->sorted_count = (size_t)rows->wanted;
-	for (size_t i = 0; r == HDB_OK && i < rows->sorted_count; i++) {
-		struct oql_sorted_row copy;
-
-		r = copy_sorted(rows, &arena, &rows->sorted[i], &copy);
-		if (r == HDB_OK)
-			rows->sorted[i] = copy;
+	for (size_t i = 0; i < rows->sorted_count; i++) {
+		if ((r = copy_sorted(rows, &arena, &rows->sorted[i], &copy)) < 0)
+			goto out;
+		rows->sorted[i] = copy;
 	}
+out: /* after a failure no row is asked for */
 	oql_arena_release(&rows->sorted_arena);
 	rows->sorted_arena = arena;
 	return r;
@@ -142,23 +145,28 @@ static int drop_rows(struct oql_rows *rows)
 
 static int make_keys(struct oql_rows *rows)
 {
-	int r = HDB_OK;
+	int r;
 
-	for (size_t i = 0; r == HDB_OK && i < rows->order_count; i++) {
+	for (size_t i = 0; i < rows->order_count; i++) {
 		const struct oql_order_key *order = &rows->orders[i];
 
-		if (order->expr)
-			r = oql_evaluate(rows->ev, order->expr, &rows->part.frame, &rows->keys[i]);
-		else
+		if (!order->expr) {
+			assert(order->column < rows->width);
 			rows->keys[i] = rows->values[order->column];
+			continue;
+		}
+		r = oql_evaluate(rows->ev, order->expr, &rows->part.frame, &rows->keys[i]);
+		if (r < 0)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int keep_row(struct oql_rows *rows, uint64_t no)
 {
 	const struct oql_sorted_row row = { .no = no, .keys = rows->keys, .values = rows->values };
 
+	assert(rows->sorted_count <= rows->sorted_room);
 	if (rows->sorted_count == rows->sorted_room) {
 		const size_t room = rows->sorted_room ? rows->sorted_room * 2 : 256;
 		struct oql_sorted_row *grown = room * sizeof(*grown) > rows->ev->budget.most_bytes ?
@@ -174,19 +182,25 @@ static int keep_row(struct oql_rows *rows, uint64_t no)
 	return copy_sorted(rows, &rows->sorted_arena, &row, &rows->sorted[rows->sorted_count++]);
 }
 
+/* Whether it is time to drop rows that nobody will ask for. */
+static bool has_slack(const struct oql_rows *rows)
+{
+	return rows->wanted && rows->wanted < SIZE_MAX / 4 &&
+	       rows->sorted_count >= 2 * rows->wanted + SORT_SLACK;
+}
+
 static int sort_rows(struct oql_rows *rows)
 {
 	int r;
 
+	assert(!rows->is_sorted);
 	rows->is_sorted = true;
 	for (uint64_t no = 0; (r = oql_parts_next(rows)) == HDB_OK; no++) {
-		r = make_keys(rows);
-		if (r == HDB_OK)
-			r = keep_row(rows, no);
-		if (r == HDB_OK && rows->wanted && rows->wanted < SIZE_MAX / 4 &&
-		    rows->sorted_count >= 2 * rows->wanted + SORT_SLACK)
-			r = drop_rows(rows);
-		if (r < 0)
+		if ((r = make_keys(rows)) < 0)
+			return r;
+		if ((r = keep_row(rows, no)) < 0)
+			return r;
+		if (has_slack(rows) && (r = drop_rows(rows)) < 0)
 			return r;
 	}
 	return r < 0 ? r : drop_rows(rows);
@@ -198,6 +212,7 @@ int oql_order_next(struct oql_rows *rows, const struct oql_value **values)
 
 	if (r < 0)
 		return r;
+	assert(rows->sorted_at <= rows->sorted_count);
 	if (rows->sorted_at == rows->sorted_count)
 		return HDB_END;
 	*values = rows->sorted[rows->sorted_at++].values;

@@ -8,6 +8,7 @@
  */
 #include "oql/oql_parser.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Whether the word is a modifier here, and not the first name of what is selected. */
@@ -36,8 +37,9 @@ static int parse_item(struct parser *p, struct oql_item *item)
 static int parse_items(struct parser *p, struct oql_select *select)
 {
 	size_t room = 0;
-	int r = HDB_OK;
+	int r;
 
+	assert(select->item_count == 0);
 	do {
 		if (select->item_count == OQL_ITEMS_MAX)
 			return oql_too_many(p, "columns");
@@ -52,9 +54,10 @@ static int parse_items(struct parser *p, struct oql_select *select)
 				memcpy(items, select->items, select->item_count * sizeof(items[0]));
 			select->items = items;
 		}
-		r = parse_item(p, &select->items[select->item_count++]);
-	} while (r == HDB_OK && take_sign(p, ','));
-	return r;
+		if ((r = parse_item(p, &select->items[select->item_count++])) < 0)
+			return r;
+	} while (take_sign(p, ','));
+	return HDB_OK;
 }
 
 static int parse_numbers(struct parser *p, struct oql_from *from)
@@ -167,25 +170,27 @@ static int parse_groups(struct parser *p, struct oql_select *select)
 	struct oql_expr *e;
 	int r;
 
+	assert(p->select == select);
 	p->select = NULL;
 	do {
 		if (list.count == OQL_ITEMS_MAX)
 			return oql_too_many(p, "keys of GROUP BY");
-		r = oql_parse_additive(p, &e);
-		if (r == HDB_OK)
-			r = oql_list_add(p, &list, e);
-	} while (r == HDB_OK && take_sign(p, ','));
+		if ((r = oql_parse_additive(p, &e)) < 0)
+			return r;
+		if ((r = oql_list_add(p, &list, e)) < 0)
+			return r;
+	} while (take_sign(p, ','));
 	p->select = select;
 	select->groups = list.items;
 	select->group_count = list.count;
 	select->has_groups = true;
-	return r;
+	return HDB_OK;
 }
 
 static int parse_orders(struct parser *p, struct oql_select *select)
 {
 	size_t room = 0;
-	int r = HDB_OK;
+	int r;
 
 	do {
 		struct oql_order *order;
@@ -205,13 +210,13 @@ static int parse_orders(struct parser *p, struct oql_select *select)
 			select->orders = orders;
 		}
 		order = &select->orders[select->order_count++];
-		r = oql_parse_additive(p, &order->expr);
-		if (r == HDB_OK && take_word(p, "desc"))
-			order->is_descending = true;
-		else if (r == HDB_OK)
+		if ((r = oql_parse_additive(p, &order->expr)) < 0)
+			return r;
+		order->is_descending = take_word(p, "desc");
+		if (!order->is_descending)
 			take_word(p, "asc");
-	} while (r == HDB_OK && take_sign(p, ','));
-	return r;
+	} while (take_sign(p, ','));
+	return HDB_OK;
 }
 
 static int parse_count(struct parser *p, const char *what, uint64_t *out)
@@ -223,32 +228,43 @@ static int parse_count(struct parser *p, const char *what, uint64_t *out)
 	return HDB_OK;
 }
 
+/* "UNION ( SELECT ... )", as *out. */
+static int parse_union(struct parser *p, struct oql_select *first, struct oql_select **out)
+{
+	const size_t at = ahead(p, 0)->at;
+	int r;
+
+	p->at++;
+	if ((r = oql_expect_sign(p, '(', "\"(\" and a SELECT after UNION")) < 0)
+		return r;
+	if (!is_word(p, 0, "select"))
+		return oql_expected(p, "SELECT");
+	p->select = NULL;
+	r = oql_parse_select(p, out);
+	p->select = first;
+	if (r < 0)
+		return r;
+	if ((r = oql_expect_sign(p, ')', "\")\" at the end of the SELECT")) < 0)
+		return r;
+	if ((*out)->order_count || (*out)->has_limit)
+		return oql_fail_at(p->text, at, p->err,
+				   "ORDER BY and LIMIT stand behind the last SELECT of a UNION");
+	return HDB_OK;
+}
+
 static int parse_unions(struct parser *p, struct oql_select *first)
 {
 	struct oql_select *last = first;
-	int r = HDB_OK;
+	int r;
 
-	while (r == HDB_OK && is_word(p, 0, "union")) {
-		const size_t at = ahead(p, 0)->at;
-
-		p->at++;
-		r = oql_expect_sign(p, '(', "\"(\" and a SELECT after UNION");
-		if (r == HDB_OK && !is_word(p, 0, "select"))
-			r = oql_expected(p, "SELECT");
-		p->select = NULL;
-		if (r == HDB_OK)
-			r = oql_parse_select(p, &last->next);
-		p->select = first;
-		if (r == HDB_OK)
-			r = oql_expect_sign(p, ')', "\")\" at the end of the SELECT");
-		if (r == HDB_OK && (last->next->order_count || last->next->has_limit))
-			r = oql_fail_at(p->text, at, p->err,
-					"ORDER BY and LIMIT stand behind the last SELECT of a "
-					"UNION");
-		while (r == HDB_OK && last->next)
+	while (is_word(p, 0, "union")) {
+		assert(!last->next);
+		if ((r = parse_union(p, first, &last->next)) < 0)
+			return r;
+		while (last->next)
 			last = last->next;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* What follows FROM. */
@@ -339,14 +355,17 @@ int oql_parse_select(struct parser *p, struct oql_select **out)
 	*out = p->select = select;
 	if ((r = parse_head(p, select)) != HDB_OK)
 		goto out;
-	if (!take_word(p, "from") && (r = oql_expected(p, "FROM")) != HDB_OK)
+	if (!take_word(p, "from")) {
+		r = oql_expected(p, "FROM");
 		goto out;
+	}
 	if ((r = parse_from(p, &select->from)) != HDB_OK)
 		goto out;
 	if ((r = parse_clauses(p, select)) != HDB_OK)
 		goto out;
 	r = check_select(p, select);
 out:
+	assert(p->depth > 0);
 	p->select = outer;
 	p->depth--;
 	return r;
@@ -358,14 +377,16 @@ int oql_parse(struct oql_str text, struct oql_arena *arena, struct oql_select **
 	struct parser p = { .text = text.data, .arena = arena, .err = err };
 	int r = oql_lex(text, arena, &p.tokens, &p.count, err);
 
-	if (r != HDB_OK)
+	if (r < 0)
 		return r;
-	if ((r = oql_parse_select(&p, out)) != HDB_OK)
+	assert(p.tokens[p.count - 1].kind == OQL_T_END);
+	if ((r = oql_parse_select(&p, out)) < 0)
 		return r;
-	if (ahead(&p, 0)->kind != OQL_T_END) {
-		if ((r = oql_expected(&p, "the end of the statement")) != HDB_OK)
-			return r;
-	}
+	assert(p.depth == 0);
+	assert(!p.select);
+	if (ahead(&p, 0)->kind != OQL_T_END)
+		return oql_expected(&p, "the end of the statement");
 	oql_find_free(*out);
-	return r;
+	oql_select_check(*out);
+	return HDB_OK;
 }

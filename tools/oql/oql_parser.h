@@ -12,6 +12,8 @@
 #include "oql/oql_lex.h"
 #include "oql/oql_scope.h"
 
+#include <assert.h>
+
 struct parser {
 	const char *text;
 	struct oql_token *tokens;
@@ -27,6 +29,7 @@ struct parser {
 
 static inline const struct oql_token *ahead(const struct parser *p, size_t n)
 {
+	assert(p->at < p->count); /* the last token ends the statement, and nobody takes it */
 	return &p->tokens[n < p->count - p->at ? p->at + n : p->count - 1];
 }
 
@@ -48,6 +51,7 @@ static inline bool take_sign(struct parser *p, char sign)
 {
 	const bool is_it = is_sign(p, 0, sign);
 
+	assert(sign);
 	p->at += is_it;
 	return is_it;
 }

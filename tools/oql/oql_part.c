@@ -4,6 +4,7 @@
  */
 #include "oql/oql_rows.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ static int next_retained(struct oql_rows *rows, struct oql_part *p)
 {
 	const uint64_t end = hdb_object_count(rows->ev->db);
 
+	assert(p->retained);
 	while (p->next_ix < end) {
 		const uint64_t ix = p->next_ix++;
 
@@ -31,25 +33,29 @@ static int next_retained(struct oql_rows *rows, struct oql_part *p)
 /* The next row that WHERE lets through. */
 int oql_part_current(struct oql_rows *rows, struct oql_part *p)
 {
-	bool is_wanted = false;
-	int r = HDB_OK;
+	bool is_wanted;
+	int r;
 
-	while (r == HDB_OK && !is_wanted) {
+	do {
 		oql_arena_reset(&p->arena);
 		if (p->retained)
 			return next_retained(rows, p);
-		r = oql_source_next(p->source, &p->frame.current);
+		if ((r = oql_source_next(p->source, &p->frame.current)) != HDB_OK)
+			return r;
 		is_wanted = true;
-		if (r == HDB_OK && p->select->where)
-			r = oql_condition(rows->ev, p->select->where, &p->frame, &is_wanted);
-	}
-	return r;
+		if (p->select->where &&
+		    (r = oql_condition(rows->ev, p->select->where, &p->frame, &is_wanted)) < 0)
+			return r;
+	} while (!is_wanted);
+	return HDB_OK;
 }
 
 /* ---- SELECT OBJECTS ---- */
 
 static int refuse_object(struct oql_rows *rows, struct oql_part *p, const struct oql_value *v)
 {
+	assert(p->item > 0);
+	assert(p->item <= p->select->item_count);
 	return oql_refuse(rows->ev, p->select->items[p->item - 1].expr,
 			  "SELECT OBJECTS takes objects, their numbers and addresses, and lists of "
 			  "these, not %s",
@@ -77,19 +83,20 @@ static int take_object(struct oql_rows *rows, struct oql_part *p, const struct o
 static int next_pending(struct oql_rows *rows, struct oql_part *p, struct oql_value *out)
 {
 	struct oql_value element;
-	int r = HDB_NOTFOUND;
+	int r;
 
-	while (r == HDB_NOTFOUND) {
+	do {
 		if (p->pending.type != OQL_V_LIST || p->pending_at == p->pending.list->count)
 			return HDB_END;
+		assert(p->pending_at < p->pending.list->count);
 		if (p->pending.list->kind == OQL_L_IDS) {
 			*out = oql_object(p->pending.list->ixs[p->pending_at++]);
 			return HDB_OK;
 		}
-		r = oql_element(rows->ev, p->pending.list, p->pending_at++, &element);
-		if (r == HDB_OK)
-			r = take_object(rows, p, &element, out);
-	}
+		if ((r = oql_element(rows->ev, p->pending.list, p->pending_at++, &element)) < 0)
+			return r;
+		r = take_object(rows, p, &element, out);
+	} while (r == HDB_NOTFOUND);
 	return r;
 }
 
@@ -202,12 +209,14 @@ static int next_of_part(struct oql_rows *rows, struct oql_part *p)
 	int r;
 
 	do {
-		r = make_row(rows, p);
-		if (r == HDB_OK && p->select->is_distinct && !p->select->has_groups)
-			r = is_new_row(rows, p, &is_new);
-	} while (r == HDB_OK && !is_new);
-	p->rows += r == HDB_OK;
-	return r;
+		if ((r = make_row(rows, p)) != HDB_OK)
+			return r;
+		if (p->select->is_distinct && !p->select->has_groups &&
+		    (r = is_new_row(rows, p, &is_new)) < 0)
+			return r;
+	} while (!is_new);
+	p->rows++;
+	return HDB_OK;
 }
 
 /* ---- AS RETAINED SET ---- */
@@ -223,6 +232,7 @@ static int add_member(struct oql_rows *rows, struct members *m, const struct oql
 
 	if (v->type != OQL_V_OBJECT)
 		return HDB_OK;
+	assert(m->count <= m->room);
 	if (m->count == m->room) {
 		const size_t room = m->room ? m->room * 2 : 1024;
 		uint32_t *grown = room * sizeof(*grown) > ev->budget.most_bytes ?
@@ -239,31 +249,43 @@ static int add_member(struct oql_rows *rows, struct members *m, const struct oql
 	return HDB_OK;
 }
 
+static int find_members(struct oql_rows *rows, struct oql_part *p, struct members *m)
+{
+	const bool is_objects = p->select->is_objects;
+	struct oql_value object = { 0 };
+	int r;
+
+	for (;;) {
+		r = is_objects ? next_object(rows, p, &object) : oql_part_current(rows, p);
+		if (r != HDB_OK)
+			return r < 0 ? r : HDB_OK;
+		if ((r = add_member(rows, m, is_objects ? &object : &p->frame.current)) < 0)
+			return r;
+	}
+}
+
 static int find_retained(struct oql_rows *rows, struct oql_part *p)
 {
 	struct oql_eval *ev = rows->ev;
 	const size_t words = (size_t)hdb_object_count(ev->db) / 64 + 1;
 	struct members m = { 0 };
 	struct hdb_set set = { 0 };
-	uint64_t *bits;
-	int r = HDB_OK;
+	uint64_t *bits = NULL;
+	int r;
 
-	while (r == HDB_OK) {
-		struct oql_value object = { 0 };
-
-		r = p->select->is_objects ? next_object(rows, p, &object) :
-					    oql_part_current(rows, p);
-		if (r == HDB_OK)
-			r = add_member(rows, &m,
-				       p->select->is_objects ? &object : &p->frame.current);
+	assert(!p->retained); /* or its rows were those of the set */
+	if ((r = find_members(rows, p, &m)) < 0)
+		goto out;
+	bits = calloc(words, sizeof(bits[0]));
+	if (!bits) {
+		r = oql_fail(ev->err, HDB_ENOMEM, "no memory for a set of objects");
+		goto out;
 	}
-	bits = r < 0 ? NULL : calloc(words, sizeof(bits[0]));
-	if (r == HDB_END)
-		r = bits ? HDB_OK : oql_fail(ev->err, HDB_ENOMEM, "no memory for a set of objects");
 	set.ixs = m.ixs;
 	set.count = m.count;
-	if (r == HDB_OK && m.count)
+	if (m.count)
 		r = hdb_retained_marks(ev->db, &set, bits, ev->err);
+out:
 	free(m.ixs);
 	p->retained = bits;
 	return r;
@@ -286,11 +308,9 @@ int oql_part_open(struct oql_rows *rows, const struct oql_select *select)
 	};
 	p->frame.arena = &p->arena;
 	rows->next = select->next;
-	if ((r = oql_source_open(ev, select, rows->outer, &p->source)) != HDB_OK)
+	if ((r = oql_source_open(ev, select, rows->outer, &p->source)) < 0)
 		return r;
-	if (select->is_retained)
-		r = find_retained(rows, p);
-	return r;
+	return select->is_retained ? find_retained(rows, p) : HDB_OK;
 }
 
 void oql_part_close(struct oql_part *p)

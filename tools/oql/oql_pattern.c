@@ -7,6 +7,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "oql/oql_eval.h"
 
+#include <assert.h>
 #include <pcre2.h>
 #include <string.h>
 
@@ -27,6 +28,8 @@ struct oql_pattern {
 
 static void pattern_free(struct oql_pattern *pattern)
 {
+	if (!pattern)
+		return;
 	oql_text_release(&pattern->source);
 	pcre2_code_free(pattern->code);
 	pcre2_match_data_free(pattern->data);
@@ -64,28 +67,39 @@ static void repair(struct oql_str source, struct oql_text *out)
 	}
 }
 
-static int compile(struct oql_eval *ev, const struct oql_expr *e, struct oql_pattern *pattern)
+/* *out is owned: pcre2_code_free. */
+static int compile_repaired(struct oql_eval *ev, const struct oql_expr *e, struct oql_str source,
+			    pcre2_code **out)
 {
 	struct oql_text text = { .budget = &ev->budget };
 	PCRE2_UCHAR message[120];
 	PCRE2_SIZE at;
 	int code, r;
 
-	repair((struct oql_str){ pattern->source.data, pattern->source.size }, &text);
-	r = oql_text_check(&text, ev->err);
-	if (r == HDB_OK) {
-		pattern->code = pcre2_compile((PCRE2_SPTR)(text.data ? text.data : ""), text.size,
-					      PCRE2_UTF | PCRE2_DOTALL | PCRE2_ANCHORED |
-						      PCRE2_ENDANCHORED | PCRE2_NEVER_BACKSLASH_C,
-					      &code, &at, NULL);
-		if (!pattern->code) {
-			pcre2_get_error_message(code, message, sizeof(message));
-			r = oql_refuse(ev, e, "bad regular expression, at its character %zu: %s",
-				       (size_t)at + 1, (char *)message);
-		}
+	repair(source, &text);
+	if ((r = oql_text_check(&text, ev->err)) < 0)
+		goto out;
+	*out = pcre2_compile((PCRE2_SPTR)(text.data ? text.data : ""), text.size,
+			     PCRE2_UTF | PCRE2_DOTALL | PCRE2_ANCHORED | PCRE2_ENDANCHORED |
+				     PCRE2_NEVER_BACKSLASH_C,
+			     &code, &at, NULL);
+	if (!*out) {
+		pcre2_get_error_message(code, message, sizeof(message));
+		r = oql_refuse(ev, e, "bad regular expression, at its character %zu: %s",
+			       (size_t)at + 1, (char *)message);
 	}
+out:
 	oql_text_release(&text);
-	if (r < 0)
+	return r;
+}
+
+static int compile(struct oql_eval *ev, const struct oql_expr *e, struct oql_pattern *pattern)
+{
+	const struct oql_str source = { pattern->source.data, pattern->source.size };
+	int r;
+
+	assert(!pattern->code);
+	if ((r = compile_repaired(ev, e, source, &pattern->code)) < 0)
 		return r;
 	pcre2_jit_compile(pattern->code, PCRE2_JIT_COMPLETE);
 	pattern->data = pcre2_match_data_create(1, NULL);
@@ -123,7 +137,7 @@ int oql_pattern(struct oql_eval *ev, const struct oql_expr *e, struct oql_str so
 		struct oql_pattern **out)
 {
 	struct oql_pattern *pattern = find(ev, source);
-	int r = HDB_OK;
+	int r;
 
 	*out = pattern;
 	if (pattern)
@@ -135,16 +149,16 @@ int oql_pattern(struct oql_eval *ev, const struct oql_expr *e, struct oql_str so
 	if (!pattern)
 		return oql_fail(ev->err, HDB_ENOMEM, "no memory for a regular expression");
 	oql_put(&pattern->source, source.data, source.size);
-	r = oql_text_check(&pattern->source, ev->err);
-	if (r == HDB_OK)
-		r = compile(ev, e, pattern);
-	if (r < 0) {
-		pattern_free(pattern);
-		return r;
-	}
+	if ((r = oql_text_check(&pattern->source, ev->err)) < 0)
+		goto out;
+	if ((r = compile(ev, e, pattern)) < 0)
+		goto out;
 	pattern->older = ev->patterns;
 	*out = ev->patterns = pattern;
-	return HDB_OK;
+	pattern = NULL;
+out:
+	pattern_free(pattern);
+	return r;
 }
 
 int oql_matches(struct oql_eval *ev, const struct oql_expr *e, struct oql_pattern *pattern,

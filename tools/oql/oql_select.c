@@ -4,6 +4,7 @@
  */
 #include "oql/oql_rows.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,9 +17,11 @@ int oql_rows_next(struct oql_rows *rows, const struct oql_value **values)
 			return HDB_END;
 		*values = rows->values;
 		r = rows->order_count ? oql_order_next(rows, values) : oql_parts_next(rows);
-		rows->taken += r == HDB_OK;
-	} while (r == HDB_OK && rows->taken <= rows->offset);
-	return r;
+		if (r != HDB_OK)
+			return r;
+		rows->taken++;
+	} while (rows->taken <= rows->offset);
+	return HDB_OK;
 }
 
 /* ---- opening ---- */
@@ -70,6 +73,7 @@ static int name_columns(struct oql_rows *rows, const struct oql_select *shown)
 	struct oql_value v;
 	int r = HDB_OK;
 
+	assert(!shown || shown->item_count > 0);
 	rows->width = shown ? shown->item_count : 1;
 	rows->are_values = !shown;
 	rows->names = oql_take(&rows->arena, rows->width, sizeof(rows->names[0]), rows->ev->err);
@@ -78,15 +82,17 @@ static int name_columns(struct oql_rows *rows, const struct oql_select *shown)
 		return HDB_ELIMIT;
 	if (!shown)
 		rows->names[0] = (struct oql_str){ "value", 5 };
-	for (size_t i = 0; shown && r == HDB_OK && i < rows->width; i++) {
+	for (size_t i = 0; shown && i < rows->width; i++) {
 		rows->names[i] = shown->items[i].alias;
 		if (rows->names[i].data)
 			continue;
 		text.size = 0;
 		oql_unparse(shown->items[i].expr, &text);
-		r = oql_string(rows->ev, &rows->arena, &text, &v);
+		if ((r = oql_string(rows->ev, &rows->arena, &text, &v)) < 0)
+			goto out;
 		rows->names[i] = v.text;
 	}
+out:
 	oql_text_release(&text);
 	return r;
 }
@@ -106,16 +112,15 @@ int oql_rows_open(struct oql_eval *ev, const struct oql_select *select,
 	rows->arena.budget = rows->sorted_arena.budget = &ev->budget;
 	rows->limit = select->has_limit ? select->limit : UINT64_MAX;
 	rows->offset = select->offset;
-	if ((r = name_columns(rows, shown_select(select))) != HDB_OK)
-		goto out;
-	if ((r = check_union(rows)) != HDB_OK)
-		goto out;
-	if ((r = oql_order_resolve(rows)) != HDB_OK)
-		goto out;
+	if ((r = name_columns(rows, shown_select(select))) < 0)
+		return r;
+	if ((r = check_union(rows)) < 0)
+		return r;
+	if ((r = oql_order_resolve(rows)) < 0)
+		return r;
 	if (select->has_limit)
 		oql_rows_limit(rows, UINT64_MAX);
-out:
-	return r < 0 ? r : oql_part_open(rows, select);
+	return oql_part_open(rows, select);
 }
 
 int oql_rows_sort(struct oql_rows *rows, struct oql_str column, bool is_turned)
@@ -125,6 +130,8 @@ int oql_rows_sort(struct oql_rows *rows, struct oql_str column, bool is_turned)
 	if (!oql_rows_column(rows, column, &order.column))
 		return oql_fail(rows->ev->err, HDB_EUSAGE, "there is no column \"%.*s\"",
 				(int)(column.size < 100 ? column.size : 100), column.data);
+	assert(rows->orders);
+	assert(!rows->is_sorted);
 	rows->orders[0] = order;
 	rows->order_count = 1;
 	return HDB_OK;

@@ -4,6 +4,7 @@
  */
 #include "oql/oql_eval.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ static int make_room(struct oql_eval *ev, struct collected *c)
 	const size_t room = c->room ? c->room * 2 : 64;
 	struct oql_value *grown;
 
+	assert(c->count <= c->room);
 	if (c->count < c->room)
 		return HDB_OK;
 	grown = room * sizeof(*grown) > ev->budget.most_bytes - ev->budget.used_bytes ?
@@ -95,9 +97,11 @@ static int finish(struct oql_eval *ev, const struct collected *c, struct oql_are
 
 	if (!c->are_objects) {
 		values = oql_make_list(ev, arena, c->count, out);
-		if (values && c->count)
+		if (!values)
+			return HDB_ELIMIT;
+		if (c->count)
 			memcpy(values, c->values, c->count * sizeof(values[0]));
-		return values ? HDB_OK : HDB_ELIMIT;
+		return HDB_OK;
 	}
 	ixs = malloc((c->count + 1) * sizeof(ixs[0]));
 	if (!ixs)
@@ -109,28 +113,40 @@ static int finish(struct oql_eval *ev, const struct collected *c, struct oql_are
 	return r;
 }
 
-int oql_subselect(struct oql_eval *ev, struct oql_expr *e, const struct oql_frame *frame,
-		  struct oql_arena *arena, struct oql_value *out)
+/* All rows of a select as one value. */
+static int list_rows(struct oql_eval *ev, const struct oql_select *select,
+		     const struct oql_frame *frame, struct oql_arena *arena, struct oql_value *out)
 {
-	struct oql_arena *where = e->select->is_free ? &ev->keep : arena;
 	struct collected c = { .are_objects = true };
 	struct oql_rows *rows = NULL;
-	struct oql_value *kept;
 	int r;
 
-	if (e->cache) {
-		*out = *(struct oql_value *)e->cache;
-		return HDB_OK;
-	}
 	ev->nesting++;
-	r = oql_rows_open(ev, e->select, frame, &rows);
-	if (r == HDB_OK)
-		r = collect(ev, rows, where, &c);
-	if (r == HDB_OK)
-		r = finish(ev, &c, where, out);
+	if ((r = oql_rows_open(ev, select, frame, &rows)) < 0)
+		goto out;
+	if ((r = collect(ev, rows, arena, &c)) < 0)
+		goto out;
+	r = finish(ev, &c, arena, out);
+out:
 	oql_rows_close(rows);
 	free(c.values);
 	ev->nesting--;
+	return r;
+}
+
+int oql_subselect(struct oql_eval *ev, struct oql_expr *e, const struct oql_frame *frame,
+		  struct oql_arena *arena, struct oql_value *out)
+{
+	struct oql_value *kept;
+	int r;
+
+	assert(e->kind == OQL_SELECT);
+	if (e->cache) {
+		assert(e->select->is_free);
+		*out = *(struct oql_value *)e->cache;
+		return HDB_OK;
+	}
+	r = list_rows(ev, e->select, frame, e->select->is_free ? &ev->keep : arena, out);
 	if (r < 0 || !e->select->is_free)
 		return r;
 	kept = oql_take(&ev->keep, 1, sizeof(*kept), ev->err);
@@ -148,19 +164,22 @@ static int fill_set(struct oql_eval *ev, const struct oql_expr *e, struct oql_ro
 	const struct oql_value *values;
 	bool is_new;
 	size_t no;
-	int r = HDB_OK;
+	int r;
 
 	if (oql_rows_width(rows) != 1)
-		r = oql_refuse(ev, e, "IN takes a sub-select with one column");
-	while (r == HDB_OK && (r = oql_rows_next(rows, &values)) == HDB_OK) {
+		return oql_refuse(ev, e, "IN takes a sub-select with one column");
+	while ((r = oql_rows_next(rows, &values)) == HDB_OK) {
 		key.size = 0;
-		r = oql_put_key(ev, &values[0], &key);
-		if (r == HDB_OK)
-			r = oql_text_check(&key, ev->err);
-		if (r == HDB_OK)
-			r = oql_keys_put(keys, (struct oql_str){ key.data, key.size }, &is_new, &no,
-					 ev->err);
+		if ((r = oql_put_key(ev, &values[0], &key)) < 0)
+			goto out;
+		if ((r = oql_text_check(&key, ev->err)) < 0)
+			goto out;
+		r = oql_keys_put(keys, (struct oql_str){ key.data, key.size }, &is_new, &no,
+				 ev->err);
+		if (r < 0)
+			goto out;
 	}
+out:
 	oql_text_release(&key);
 	return r < 0 ? r : HDB_OK;
 }
@@ -171,20 +190,22 @@ static int make_set(struct oql_eval *ev, struct oql_expr *e, const struct oql_fr
 	struct oql_rows *rows = NULL;
 	int r;
 
+	assert(!e->cache);
+	assert(e->select->is_free);
 	if (!set)
 		return HDB_ELIMIT;
 	set->keys.arena.budget = &ev->budget;
 	set->next = ev->in_sets;
 	ev->in_sets = set;
 	ev->nesting++;
-	r = oql_rows_open(ev, e->select, frame, &rows);
-	if (r == HDB_OK)
-		r = fill_set(ev, e, rows, &set->keys);
+	if ((r = oql_rows_open(ev, e->select, frame, &rows)) < 0)
+		goto out;
+	if ((r = fill_set(ev, e, rows, &set->keys)) < 0)
+		goto out;
+	e->cache = set;
+out:
 	oql_rows_close(rows);
 	ev->nesting--;
-	if (r != HDB_OK)
-		return r;
-	e->cache = set;
 	return r;
 }
 
@@ -198,11 +219,13 @@ int oql_in_select(struct oql_eval *ev, struct oql_expr *e, const struct oql_fram
 	if (r < 0)
 		return r;
 	set = e->cache;
-	if ((r = oql_put_key(ev, v, &key)) != HDB_OK)
+	*is_in = false;
+	if ((r = oql_put_key(ev, v, &key)) < 0)
 		goto out;
-	r = oql_text_check(&key, ev->err);
+	if ((r = oql_text_check(&key, ev->err)) < 0)
+		goto out;
+	*is_in = oql_keys_has(&set->keys, key.data, key.size);
 out:
-	*is_in = r == HDB_OK && oql_keys_has(&set->keys, key.data, key.size);
 	oql_text_release(&key);
 	return r;
 }

@@ -3,6 +3,7 @@
  */
 #include "oql/oql_ast.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -40,6 +41,8 @@ void oql_put_double(struct oql_text *out, double value, bool is_float)
 	for (const char *c = buf; *c && *c != 'e'; c++)
 		if (*c != '.')
 			digits[count++] = *c;
+	assert(count > 0);
+	assert(count <= sizeof(digits));
 	while (count > 1 && digits[count - 1] == '0')
 		count--;
 	exponent = strtol(strchr(buf, 'e') + 1, NULL, 10);
@@ -180,6 +183,8 @@ void oql_unparse(const struct oql_expr *e, struct oql_text *out)
 {
 	static const char *const aggregates[] = { "count", "sum", "min", "max", "avg" };
 
+	static_assert(sizeof(aggregates) / sizeof(aggregates[0]) == OQL_AVG + 1,
+		      "a name for each aggregate");
 	switch (e->kind) {
 	case OQL_SELECT:
 		oql_put_string(out, "(");

@@ -4,6 +4,7 @@
  */
 #include "oql/oql_attributes.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,14 +35,16 @@ static int get_roots(const struct subject *s, struct oql_value *out)
 	ixs = oql_take(s->arena, (size_t)count + 1, sizeof(ixs[0]), ev->err);
 	if (!ixs)
 		return HDB_ELIMIT;
-	for (uint64_t no = 0; r == HDB_OK && no < count; no++) {
+	for (uint64_t no = 0; no < count; no++) {
 		struct hdb_root root;
 
-		r = hdb_root_at(ev->db, no, &root, ev->err);
-		if (r == HDB_OK && !root.is_local && (!kept || ixs[kept - 1] != root.ix))
+		if ((r = hdb_root_at(ev->db, no, &root, ev->err)) < 0)
+			return r;
+		if (!root.is_local && (!kept || ixs[kept - 1] != root.ix))
 			ixs[kept++] = root.ix;
 	}
-	return r < 0 ? r : oql_make_ids(ev, s->arena, ixs, kept, out);
+	assert(kept <= count);
+	return oql_make_ids(ev, s->arena, ixs, kept, out);
 }
 
 static const struct attribute snapshot_attributes[] = {
@@ -229,6 +232,8 @@ int oql_attribute(struct oql_eval *ev, const struct oql_frame *frame, const stru
 {
 	struct subject s = { .ev = ev, .arena = frame->arena, .v = v };
 
+	assert(frame->arena);
+	oql_value_check(v);
 	if (oql_is(name, "class")) {
 		*out = oql_static_string(oql_java_class(ev, v));
 		out->type = OQL_V_JAVA_CLASS;

@@ -3,6 +3,7 @@
  */
 #include "oql/oql_eval.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -140,19 +141,25 @@ static int read_elements(struct oql_eval *ev, const struct oql_list *list, size_
 		.room = list->count - no < ELEMENTS ? list->count - no : ELEMENTS,
 		.bits = bits,
 	};
-	int r = hdb_elements(ev->db, list->array_ix, &slice, ev->err);
+	int r;
 
+	assert(list->kind == OQL_L_ARRAY);
+	assert(no < list->count);
+	*done = 0;
+	if ((r = hdb_elements(ev->db, list->array_ix, &slice, ev->err)) < 0)
+		return r;
 	*done = slice.count;
-	for (size_t i = 0; r == HDB_OK && i < *done; i++) {
+	assert(*done <= slice.room);
+	for (size_t i = 0; i < *done; i++) {
 		struct hdb_basic basic;
 
 		hdb_basic_of(slice.type, bits[i], &basic);
 		if (list->is_addresses)
 			values[i] = oql_long((int64_t)basic.id);
-		else
-			r = oql_basic(ev, &basic, false, &values[i]);
+		else if ((r = oql_basic(ev, &basic, false, &values[i])) < 0)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 int oql_element(struct oql_eval *ev, const struct oql_list *list, size_t no, struct oql_value *out)
@@ -185,6 +192,8 @@ int oql_slice(struct oql_eval *ev, struct oql_arena *arena, const struct oql_lis
 {
 	struct oql_list *part = make(ev, arena, list->kind, range.count, out);
 
+	assert(range.from <= list->count);
+	assert(range.count <= list->count - range.from);
 	if (!part)
 		return HDB_ELIMIT;
 	part->is_addresses = list->is_addresses;
@@ -197,44 +206,56 @@ int oql_slice(struct oql_eval *ev, struct oql_arena *arena, const struct oql_lis
 	return HDB_OK;
 }
 
+static int copy_values(struct oql_eval *ev, struct oql_arena *arena, const struct oql_list *from,
+		       struct oql_list *to)
+{
+	struct oql_value *values = oql_take(arena, from->count + 1, sizeof(values[0]), ev->err);
+	int r;
+
+	if (!values)
+		return HDB_ELIMIT;
+	for (size_t i = 0; i < from->count; i++)
+		if ((r = oql_copy(ev, arena, &from->values[i], &values[i])) < 0)
+			return r;
+	to->values = values;
+	return HDB_OK;
+}
+
 /* Lists within lists are as deep as expressions that made them. */
 static int copy_list(struct oql_eval *ev, struct oql_arena *arena, const struct oql_list *from,
 		     const struct oql_list **out)
 {
 	struct oql_list *list = oql_take(arena, 1, sizeof(*list), ev->err);
-	struct oql_value *values = NULL;
 	struct oql_value ids;
-	struct oql_str *names = NULL;
-	int r = HDB_OK;
+	struct oql_str *names;
+	int r;
 
 	if (!list)
 		return HDB_ELIMIT;
 	*list = *from;
 	if (from->kind == OQL_L_IDS) {
-		r = oql_make_ids(ev, arena, from->ixs, from->count, &ids);
-		list->ixs = r == HDB_OK ? ids.list->ixs : NULL;
+		if ((r = oql_make_ids(ev, arena, from->ixs, from->count, &ids)) < 0)
+			return r;
+		list->ixs = ids.list->ixs;
 	}
-	if (from->kind == OQL_L_VALUES) {
-		values = oql_take(arena, from->count + 1, sizeof(values[0]), ev->err);
-		list->values = values;
-		r = values ? HDB_OK : HDB_ELIMIT;
-	}
-	for (size_t i = 0; values && r == HDB_OK && i < from->count; i++)
-		r = oql_copy(ev, arena, &from->values[i], &values[i]);
-	if (from->names && r == HDB_OK) {
+	if (from->kind == OQL_L_VALUES && (r = copy_values(ev, arena, from, list)) < 0)
+		return r;
+	if (from->names) {
 		names = oql_take(arena, from->count + 1, sizeof(names[0]), ev->err);
-		list->names = names;
-		if (names && from->count)
+		if (!names)
+			return HDB_ELIMIT;
+		if (from->count)
 			memcpy(names, from->names, from->count * sizeof(names[0]));
-		r = names ? HDB_OK : HDB_ELIMIT;
+		list->names = names;
 	}
 	*out = list;
-	return r;
+	return HDB_OK;
 }
 
 int oql_copy(struct oql_eval *ev, struct oql_arena *arena, const struct oql_value *v,
 	     struct oql_value *out)
 {
+	oql_value_check(v);
 	*out = *v;
 	if (v->text.data) {
 		out->text.data = oql_take_text(arena, v->text.data, v->text.size, ev->err);
@@ -267,51 +288,59 @@ static int put_list_value(struct oql_eval *ev, const struct oql_list *list,
 	return oql_put_value(ev, v, true, out);
 }
 
+/* Elements of the list from number `no` on, as many as are had at once; 0: the dump lacks them. */
+static int some_elements(struct oql_eval *ev, const struct oql_list *list, size_t no,
+			 struct oql_value values[ELEMENTS], size_t *done)
+{
+	*done = 1;
+	if (list->kind == OQL_L_ARRAY)
+		return read_elements(ev, list, no, values, done);
+	values[0] = list->kind == OQL_L_VALUES ? list->values[no] : oql_object(list->ixs[no]);
+	return HDB_OK;
+}
+
 /* "[a, b]". */
 static int put_list(struct oql_eval *ev, const struct oql_list *list, struct oql_text *out)
 {
 	struct oql_value values[ELEMENTS];
-	size_t done = 0;
-	int r = HDB_OK;
+	size_t done;
+	int r;
 
 	oql_put_string(out, "[");
-	for (size_t i = 0; r == HDB_OK && i < list->count; i += done) {
-		done = 1;
-		if (list->kind == OQL_L_ARRAY)
-			r = read_elements(ev, list, i, values, &done);
-		else if (list->kind == OQL_L_VALUES)
-			values[0] = list->values[i];
-		else
-			values[0] = oql_object(list->ixs[i]);
-		if (r == HDB_OK && done == 0)
-			break; /* the dump lacks the rest */
-		for (size_t k = 0; r == HDB_OK && k < done; k++) {
+	for (size_t i = 0; i < list->count; i += done) {
+		if ((r = some_elements(ev, list, i, values, &done)) < 0)
+			return r;
+		if (done == 0)
+			break;
+		for (size_t k = 0; k < done; k++) {
 			oql_put_string(out, i + k ? ", " : "");
-			r = put_list_value(ev, list, &values[k], out);
+			if ((r = put_list_value(ev, list, &values[k], out)) < 0)
+				return r;
 		}
-		if (r == HDB_OK)
-			r = oql_tick(ev);
-		if (r == HDB_OK && out->has_failed)
-			r = oql_text_check(out, ev->err);
+		if ((r = oql_tick(ev)) < 0)
+			return r;
+		if ((r = oql_text_check(out, ev->err)) < 0)
+			return r;
 	}
 	oql_put_string(out, "]");
-	return r;
+	return HDB_OK;
 }
 
 /* "{a=1, b="x"}". */
 static int put_row(struct oql_eval *ev, const struct oql_list *row, struct oql_text *out)
 {
-	int r = HDB_OK;
+	int r;
 
 	oql_put_string(out, "{");
-	for (size_t i = 0; r == HDB_OK && i < row->count; i++) {
+	for (size_t i = 0; i < row->count; i++) {
 		oql_put_string(out, i ? ", " : "");
 		oql_put(out, row->names[i].data, row->names[i].size);
 		oql_put_string(out, "=");
-		r = oql_put_value(ev, &row->values[i], true, out);
+		if ((r = oql_put_value(ev, &row->values[i], true, out)) < 0)
+			return r;
 	}
 	oql_put_string(out, "}");
-	return r;
+	return HDB_OK;
 }
 
 static int put_root(struct oql_eval *ev, const struct oql_value *v, struct oql_text *out)
@@ -319,16 +348,15 @@ static int put_root(struct oql_eval *ev, const struct oql_value *v, struct oql_t
 	int r;
 
 	oql_put_format(out, "root(%.*s, ", (int)v->text.size, v->text.data);
-	if ((r = put_address(ev, v->ix, out)) != HDB_OK)
-		goto out;
+	if ((r = put_address(ev, v->ix, out)) < 0)
+		return r;
 	if (v->i >= 0) {
 		oql_put_string(out, ", ");
-		if ((r = put_address(ev, (uint32_t)v->i, out)) != HDB_OK)
-			goto out;
+		if ((r = put_address(ev, (uint32_t)v->i, out)) < 0)
+			return r;
 	}
-out:
 	oql_put_string(out, ")");
-	return r;
+	return HDB_OK;
 }
 
 /* "at java.lang.Object.wait(J)V (Object.java(Native Method))", as MAT has it. */
@@ -371,6 +399,7 @@ int oql_put_value(struct oql_eval *ev, const struct oql_value *v, bool is_inner,
 	const char *quote = !is_inner ? "" : v->type == OQL_V_CHAR ? "'" : "\"";
 	int r;
 
+	oql_value_check(v);
 	switch (v->type) {
 	case OQL_V_OBJECT:
 		return put_address(ev, v->ix, out);
@@ -477,8 +506,10 @@ const char *oql_type_name(struct oql_eval *ev, const struct oql_value *v)
 	};
 	struct hdb_object_facts facts;
 
-	if (v->type != OQL_V_OBJECT)
+	if (v->type != OQL_V_OBJECT) {
+		assert((size_t)v->type < sizeof(names) / sizeof(names[0]));
 		return names[v->type];
+	}
 	if (hdb_object_at(ev->db, v->ix, &facts, NULL) < 0)
 		return "an object";
 	return hdb_class_name(ev->db, facts.class_no);

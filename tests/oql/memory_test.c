@@ -1,0 +1,74 @@
+/*
+ * tests/oql/memory_test.c - memory of statements: arenas and the budget that they share, sets of
+ * keys; what holds of them is asked after every step.
+ */
+#include "oql/oql_memory.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define KEYS 700
+
+static void test_keys(void **state)
+{
+	struct oql_budget budget = { .most_bytes = 1 << 24 };
+	struct oql_keys keys = { .arena.budget = &budget };
+	char text[16];
+
+	(void)state;
+	oql_keys_check(&keys);
+	for (size_t i = 0; i < 2 * KEYS; i++) {
+		const struct oql_str key = { text, (size_t)sprintf(text, "%zu", i % KEYS) };
+		bool is_new = false;
+		size_t no = SIZE_MAX;
+
+		assert_true(oql_keys_has(&keys, key.data, key.size) == (i >= KEYS));
+		assert_int_equal(oql_keys_put(&keys, key, &is_new, &no, NULL), HDB_OK);
+		assert_true(is_new == (i < KEYS));
+		assert_int_equal(no, i % KEYS);
+		oql_keys_check(&keys);
+	}
+	assert_false(oql_keys_has(&keys, "", 0));
+	assert_int_equal(keys.count, KEYS);
+	oql_keys_release(&keys);
+	assert_int_equal(budget.used_bytes, 0);
+}
+
+/* Two arenas share a budget: what one gives back the other may take. */
+static void test_arenas(void **state)
+{
+	struct oql_budget budget = { .most_bytes = 1 << 20 };
+	struct oql_arena a = { .budget = &budget }, b = { .budget = &budget };
+	struct hdb_error err = { 0 };
+	size_t count = 0;
+
+	(void)state;
+	for (size_t size = 1; oql_take(&a, size, 1, &err); size = size * 3 % 9973 + 1) {
+		oql_arena_check(&a);
+		count++;
+	}
+	assert_true(count > 100);
+	assert_int_equal(err.code, HDB_ELIMIT);
+	assert_null(oql_take(&b, 1 << 19, 1, &err));
+	oql_arena_reset(&a);
+	oql_arena_check(&a);
+	assert_non_null(oql_take(&b, 1 << 19, 1, &err));
+	oql_arena_check(&b);
+	oql_arena_release(&a);
+	oql_arena_release(&b);
+	assert_int_equal(budget.used_bytes, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_arenas),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
