@@ -5,12 +5,12 @@
  * Half of a compiler's edges lead to some hundred nodes: classes, empty lists, names. Two ways to
  * such a node that have nothing in common are found soon. A breadth-first search from all roots at
  * once gives each node the label of the root that it is below. Where an edge joins two labels, its
- * target has two such ways: the virtual root is its dominator, and it may be taken for a root,
- * since that changes nobody's dominator. (What dominates a node below it dominates it, too, or is
- * below it as well.) The next round begins with those among the roots.
+ * target has two such ways: the virtual root is its dominator, and it may be taken for a root. That
+ * changes nobody's dominator: no node is on all ways to it, so that each way from it to another one
+ * could be reached around any node before. The next round begins with those among the roots.
  *
- * A search ends after a part of the nodes: what it misses is found later all the same. The first one
- * is very short, and tells whether the graph has hubs at all: collections of records have none.
+ * A search ends after a part of the nodes: what it misses is found later all the same. The first
+ * one is very short, and tells whether there are hubs at all: collections of records have none.
  */
 #ifndef GRAPH_DOMINATORS_HUBS_H
 #define GRAPH_DOMINATORS_HUBS_H
