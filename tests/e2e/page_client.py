@@ -48,7 +48,7 @@ LAYOUT = """(() => {
   if (document.documentElement.scrollWidth > innerWidth) out.push('the page is wider than the window: ' + document.documentElement.scrollWidth);
   for (const e of document.querySelectorAll('header *, .views a, .tabs a, .tabs button, h2, .tools > *, .panel p, dl div')) {
     const r = see(e);
-    if (!r || e.closest('.views') && innerWidth < 760 || e.closest('.scroll, .columns, .offer')) continue;
+    if (!r || e.closest('.views, .dbs') && innerWidth < 760 || e.closest('.scroll, .columns, .offer')) continue;
     if (r.right > innerWidth + 1 || r.left < -1) out.push('outside: ' + name(e));
     if (e.children.length === 0 && e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 && getComputedStyle(e).display !== 'inline'
       && !/INPUT|SELECT|TEXTAREA/.test(e.tagName) && getComputedStyle(e).textOverflow !== 'ellipsis') out.push('cut: ' + name(e));
@@ -65,15 +65,42 @@ LAYOUT = """(() => {
 })()"""
 
 
+# Texts whose colour is too near to what is behind them (WCAG: 4.5 to 1), in the colours that are computed;
+# and on canvas the ink of labels on each colour that is there.
+CONTRAST = """(() => {
+  const out = [], parse = (c) => { const m = /rgba?\\(([\\d.]+), ([\\d.]+), ([\\d.]+)(?:, ([\\d.]+))?\\)/.exec(c); return m ? [+m[1], +m[2], +m[3], m[4] === undefined ? 1 : +m[4]] : null; };
+  const light = (c) => { const f = c.slice(0, 3).map((v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * f[0] + 0.7152 * f[1] + 0.0722 * f[2]; };
+  const ratio = (a, b) => { const x = light(a), y = light(b); return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05); };
+  const behind = (e) => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c && c[3] === 1) return c; } return [255, 255, 255]; };
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let n = 0; walk.nextNode() && n < 3000; n++) {
+    const e = walk.currentNode.parentElement, text = walk.currentNode.data.trim(), r = text && e.getBoundingClientRect();
+    if (!text || !r.width || !e.checkVisibility() || e.closest('script, style, noscript, option, :disabled')) continue;
+    const ink = parse(getComputedStyle(e).color);
+    if (ink && ratio(ink, behind(e)) < 4.5) out.push(`${ratio(ink, behind(e)).toFixed(2)} ${e.tagName}.${e.className} ${text.slice(0, 20)}`);
+  }
+  for (const c of document.querySelectorAll('canvas')) {
+    if (!c.width || !c.height) continue;
+    const pixels = c.getContext('2d').getImageData(0, 0, c.width, c.height).data, counts = new Map();
+    for (let i = 0; i < pixels.length; i += 4 * 7) { if (!pixels[i + 3]) continue; const key = `${pixels[i]},${pixels[i + 1]},${pixels[i + 2]}`; counts.set(key, (counts.get(key) ?? 0) + 1); }
+    const dark = light(behind(c)) < 0.2, ink = dark ? [244, 247, 250] : [20, 25, 31];
+    for (const [key, n] of counts) if (n > pixels.length / 28 / 100 && ratio(ink, key.split(',').map(Number)) < 4.5) out.push(`canvas ${key}`);
+  }
+  return out.slice(0, 3).join('; ');
+})()"""
+
+
 def layout(name):
     found = browser.run(LAYOUT)
     check(f"layout of {name}: {found}", not found)
+    pale = browser.run(CONTRAST)
+    check(f"contrast in {name}: {pale}", not pale)
 
 
-VIEWS = [("#/overview", ".suspect", "overview"), ("#/map", "canvas", "map"), ("#/map?shape=icicle", "canvas", "icicle"),
+VIEWS = [("#/overview", ".suspect", "overview"), ("#/leaks", ".suspect", "leaks"), ("#/map", "canvas", "map"), ("#/map?shape=icicle", "canvas", "icicle"),
          ("#/map?by=object&colour=class", "canvas", "map of objects"), ("#/dominators", ".tree .row", "dominators"),
-         ("#/histogram", "main table td", "histogram"), ("#/paths?target=java.util.HashMap", "main table td", "merged paths"),
-         ("#/threads", "main table td", "threads"), ("#/waste?q=collections", "main table td", "waste"), ("#/loaders", "main table td", "loaders"),
+         ("#/dominators?by=package", "main table td", "merged dominators"), ("#/histogram", "main table td", "histogram"), ("#/paths?target=java.util.HashMap", "main table td", "merged paths"),
+         ("#/threads", "main .thread", "threads"), ("#/waste?q=collections", "main table td", "waste"), ("#/loaders", "main table td", "loaders"),
          ("#/strings?o_match=hello", "main .table", "strings"), ("#/compare?db=1&before=0", "main table td", "compare"),
          ("#/android?db=2", "main .trace, main .empty", "android"), ("#/sql?sql=SELECT+class,count(*)+AS+n,sum(shallow)+AS+bytes+FROM+objects+GROUP+BY+class"
          "+ORDER+BY+bytes+DESC+LIMIT+20", ".result td", "sql"), ("#/problems", "main .table", "problems"), ("#/all", "main .parts a", "all queries")]
@@ -135,7 +162,7 @@ try:
             ("#/map", "canvas", "map"), ("#/map?shape=icicle", "canvas", "icicle"), ("#/map?by=object", "canvas", "map of objects"),
             ("#/map?shape=table", "main table td", "map as a table"), ("#/dominators", ".tree .row", "dominators"),
             ("#/histogram", "main table td", "histogram"), ("#/histogram?o_by=package", "main table td", "histogram by package"),
-            ("#/paths?target=java.util.HashMap", "main table td", "merged paths"), ("#/threads", "main table td", "threads"),
+            ("#/paths?target=java.util.HashMap", "main table td", "merged paths"), ("#/threads", "main .thread", "threads"),
             ("#/waste", "main table td", "waste"), ("#/waste?q=arrays", "main table td", "arrays"), ("#/loaders", "main table td", "loaders"),
             ("#/strings", "main table td", "strings"), ("#/compare?db=1&before=0", "main table td", "compare"),
             ("#/problems", "main .table", "problems"), ("#/all", "main .parts a", "all queries")]:
@@ -172,9 +199,137 @@ try:
     check("the right arrow opens a row", browser.until("document.querySelectorAll('.tree .tree .row').length > 0"))
     check("and the URL has it", browser.until("location.hash.includes('open=0x')"))
 
+    # The frame: search, keys, sizes of databases, numbers as the browser's language has them.
+    go("#/overview", ".strip b", "figures of the heap")
+    check("chips have sizes", browser.until("[...document.querySelectorAll('.dbs a')].every(a => /[KM]iB/.test(a.innerText))"))
+    browser.run("document.activeElement.blur(); 1")
+    browser.key("?")
+    check("? shows the keys", browser.until("document.querySelector('.help') !== null"))
+    browser.key("Escape")
+    check("Escape closes them", browser.until("document.querySelector('.help') === null"))
+    browser.key("/")
+    browser.call("Input.insertText", text="Sessio")
+    check("search offers classes", browser.until("[...document.querySelectorAll('#found li')].some(e => e.innerText.includes('Sample$SessionCache'))"))
+    check("first the one with most objects", browser.run("document.querySelectorAll('#found li')[1].innerText.includes('Sample$Session')"))
+    check("and texts and threads", "texts that have" in text("#found") and "threads, frames" in text("#found"))
+    browser.key("ArrowDown")
+    browser.key("Enter")
+    check("Enter takes one", browser.until("location.hash.includes('target=Sample%24Session')"))
+    go("#/histogram?target=Sampel*", ".nearest a", "the nearest name")
+    check("is a class", browser.until("document.querySelector('.nearest').innerText.includes('Sample')"))
+
+    browser.errors = [e for e in browser.errors if "status of 404" not in e]  # names that nothing has
+
+    # Tables: sums lead on, sort and filter are in the address, columns and CSV.
+    go("#/histogram", "main table td", "histogram")
+    check("a sum is a link to what was summed", browser.until("document.querySelector('main td.n a')?.hash.includes('q=instances')"))
+    browser.run("window.gone = 0; new MutationObserver(() => { if (!document.querySelector('main table td')) gone++; }).observe(document.querySelector('main'), { childList: true, subtree: true });"
+                "[...document.querySelectorAll('main th button')].find(b => b.innerText.startsWith('objects')).click(); 1")
+    check("a heading sorts", browser.until("location.hash.includes('sort=objects') && document.querySelector('th[aria-sort=descending]')?.innerText.includes('objects')"))
+    check("and rows stay until others are there", browser.until("!document.querySelector('.late')") and browser.run("gone") == 0)
+    browser.run("document.querySelector('main .table input').focus(); 1")
+    browser.call("Input.insertText", text="HashMap$|Tree[")
+    check("what is no regular expression is said", browser.until("document.querySelector('.count').innerText.includes('no regular expression')"))
+    browser.run("document.querySelector('main .table input').select(); 1")
+    browser.call("Input.insertText", text="HashMap$")
+    check("a filter is in the address", browser.until("location.hash.includes('filter=HashMap')"))
+    check("rows and all are told", browser.until("/^[1-9] of [0-9]{3} rows$/.test(document.querySelector('.count').innerText.trim())"))
+    browser.run("navigator.clipboard.writeText = (t) => { window.copied = t; return Promise.resolve(); };"
+                "[...document.querySelectorAll('main .table button')].find(b => b.innerText === 'Copy as CSV').click(); 1")
+    check("rows are copied as CSV", browser.until("window.copied?.startsWith('name,objects,shallow,retained') && window.copied.includes('java.util.HashMap,')"))
+    browser.run("document.querySelector('.columns summary').click();"
+                "[...document.querySelectorAll('.columns label')].find(l => l.innerText.trim() === 'shallow').querySelector('input').click(); 1")
+    check("columns can be hidden", browser.until("![...document.querySelectorAll('main th')].some(t => t.innerText.startsWith('shallow'))"))
+    go("#/threads", ".thread", "threads")
+    go("#/histogram", "main table td", "histogram")
+    check("and stay so", browser.until("![...document.querySelectorAll('main th')].some(t => t.innerText.startsWith('shallow'))"))
+    browser.run("localStorage.clear(); 1")
+
+    # Pictures: what is searched is summed, the table behind has the same numbers, the menu of a cell.
+    go("#/map?find=session", "canvas", "map")
+    check("a search sums", browser.until("/cells match .session.: .*iB/.test(document.querySelector('.status').innerText)"))
+    go("#/map?shape=table", "main table td", "table of the picture")
+    shown = browser.run("document.querySelector('main tbody td.n:nth-child(3)').innerText")
+    asked = browser.run("fetch('/api/query/dominator-tree?by=class&limit=100000').then(r => r.json()).then(a => Math.max(...a.rows.filter(r => r.level === 0).map(r => r.retained)))")
+    check(f"the table has the picture's numbers: {shown}, {asked}", shown.replace(",", "").strip() == str(asked))
+    cache = browser.run("fetch('/api/query/dominators?tree=300&limit=1000').then(r => r.json()).then(a => { const at = a.rows.findIndex(r => (r.label ?? '').includes('HashMap size=500'));"
+                        " let level = a.rows[at].level, ids = [a.rows[at].id]; for (let i = at; i >= 0; i--) if (a.rows[i].level < level) { level = a.rows[i].level; ids.unshift(a.rows[i].id); } return ids; })")
+    go(f"#/map?by=object&root={','.join(cache)}", "canvas", "map below an object")
+    check("the path of dominators names fields", browser.until("/\\.SESSIONS/.test(document.querySelector('.crumbs').innerText)"))
+    check("and can be inspected", browser.until("document.querySelector('.crumbs .act') !== null"))
+    browser.run("document.querySelector('canvas').focus(); 1")
+    browser.key("ArrowDown")
+    browser.key(".")
+    check("a cell has the menu of its object", browser.until("document.querySelectorAll('.menu a').length >= 4 && document.querySelector('.menu').innerText.includes('Others of its class')"))
+    browser.key("Escape")
+    held = browser.run("fetch('/api/sql?q=' + encodeURIComponent(\"SELECT dominator AS id, count(*) AS n FROM objects WHERE class = 'Sample$Node' GROUP BY dominator ORDER BY n DESC LIMIT 1\")).then(r => r.json()).then(a => a.rows?.[0]?.id ?? '')")
+    check("the sample has one that holds many", held)
+
+    # Threads, strings, dominators, the inspector.
+    go("#/threads?filter=main", ".stack .local a.obj", "stack with locals")
+    check("frames are lines", browser.run("document.querySelector('.frame-line').innerText.startsWith('at ')"))
+    go("#/threads?filter=nobody-has-this", "main .empty", "no thread")
+    check("an empty answer says why", "nobody-has-this" in text("main .empty"))
+    go("#/strings?o_match=nobody-has-this", "main .empty", "no text")
+    check("and how to ask", "regular expression" in text("main .empty"))
+    go("#/strings?o_match=hello, heap", "main table td", "a text")
+    check("texts are found", "hello, heap" in text("main table"))
+    go("#/dominators?by=class", "main table td", "merged dominators")
+    go("#/dominators", ".tree .row", "dominators")
+    check("some of all are shown", browser.until("/^50 of [0-9,]+$/.test(document.querySelector('.rest .count')?.innerText)"))
+    browser.run("document.querySelector('.tree .row').focus(); 1")
+    browser.key("ArrowRight")
+    browser.until("document.querySelectorAll('.tree .tree .row').length > 0")
+    browser.key("ArrowRight")
+    check("right goes in", browser.run("document.activeElement.closest('.tree .tree') !== null"))
+    browser.key("ArrowLeft")
+    check("left goes out", browser.run("document.activeElement.matches('.tree .row') && document.activeElement.closest('.tree .tree') === null"))
+    text_id = browser.run("fetch('/api/query/strings?match=' + encodeURIComponent('hello, heap') + '&limit=1').then(r => r.json()).then(a => a.rows[0].id)")
+    go(f"#/overview?obj={text_id}&tab=text", ".inspector .long", "text of a string")
+    check("whole", browser.until("document.querySelector('.inspector .long').innerText.includes('hello, heap')"))
+    go(f"#/overview?obj={cache[0]}&tab=path", ".inspector table td", "path")
+    check("its share of the heap is told", browser.until("/% of the heap/.test(document.querySelector('.inspector .facts').innerText)"))
+    browser.run("(s => { s.value = '10'; s.dispatchEvent(new Event('change', { bubbles: true })); })(document.querySelector('.inspector .tools select')); 1")
+    check("more paths than one", browser.until("document.querySelector('.inspector th')?.innerText.includes('path')"))
+    browser.run("document.querySelector('.inspector [role=tab][aria-selected=true]').focus(); 1")
+    browser.key("ArrowRight")
+    check("arrows walk tabs", browser.until("location.hash.includes('tab=paths') && document.activeElement.getAttribute('aria-selected') === 'true'"))
+
+    # What waits says for what and how far, and can be cancelled and asked again.
+    browser.run("window.real = window.fetch; window.fetch = (url, more) => String(url).includes('/query/roots') && !window.free ? new Promise((_, no) => more.signal.addEventListener('abort', () => no(new DOMException('', 'AbortError'))))"
+                " : String(url).includes('/api/progress') ? Promise.resolve(new Response(JSON.stringify({ state: 'working', stage: 'dominators', done: 25, total: 100 }))) : real(url, more); location.hash = '#/all?q=roots'; 1")
+    check("a wait says for what and how far", browser.until("/Waiting for roots: dominators 25/.test(document.querySelector('.wait')?.innerText)"))
+    browser.run("[...document.querySelectorAll('.wait button')].find(b => b.innerText === 'Cancel').click(); 1")
+    check("it is cancelled", browser.until("document.querySelector('main .error')?.innerText.includes('Cancelled')"))
+    browser.run("window.free = true; [...document.querySelectorAll('main .error button')].find(b => b.innerText === 'Ask again').click(); 1")
+    check("and asked again", browser.until("document.querySelector('main table td') !== null"))
+    browser.run("window.fetch = window.real; 1")
+
+    # Nothing moves while a view loads; numbers are the language's; no motion where none is wanted.
+    shifts = ("new Promise(done => new PerformanceObserver(l => done(l.getEntries().reduce((s, e) => s + e.value, 0))).observe({ type: 'layout-shift', buffered: true }) || setTimeout(() => done(0), 300))")
+    for path, selector, name in VIEWS:
+        if name in ("android", "compare"):
+            continue
+        browser.open("about:blank")
+        browser.open(URL.split("?")[0] + path)
+        check(f"{name} opens by its address", browser.until(f"document.querySelector({selector!r}) !== null && !document.querySelector('.wait')"))
+        time.sleep(0.3)
+        moved = browser.run(shifts)
+        check(f"nothing moves while {name} loads: {moved:.3f}", moved <= 0.02)
+    browser.call("Emulation.setLocaleOverride", locale="de-DE")
+    browser.open("about:blank")
+    browser.open(URL.split("?")[0] + "#/overview")
+    check("numbers are as the language has them", browser.until("/[0-9]{2}[.][0-9]{3}/.test(document.querySelector('.strip')?.innerText)"))
+    browser.call("Emulation.setLocaleOverride")
+    browser.open("about:blank")
+    browser.open(URL.split("?")[0] + "#/overview")
+    browser.until("document.querySelector('.suspect') !== null")
+
     # Markup in a dump stays text.
     go("#/histogram?db=1&target=*script*", "main table td", "a heap full of markup")
     check("markup is text", browser.until("document.querySelector('main table')?.innerText.includes('<script>&\"b')"))
+    go("#/histogram?db=1&target=Samp*", "main table td", "characters that turn texts")
+    check("they are shown as what they are", browser.until("document.querySelector('main table')?.innerText.includes('Samp\\\\u{202e}Order')"))
     check("and nothing else", browser.run("document.querySelectorAll('main script, main img').length") == 0)
 
     # SQL: completion, a chart, what is wrong.
@@ -249,7 +404,7 @@ try:
     browser.size(1280, 800)
     browser.open(f"file://{FOLDER}/report.html")
     check("the report opens from disk", browser.until("location.protocol === 'file:' && document.querySelectorAll('.suspect').length > 0"))
-    for path, selector in [("#/map", "canvas"), ("#/histogram", "main table td"), ("#/threads", "main table td"),
+    for path, selector in [("#/map", "canvas"), ("#/histogram", "main table td"), ("#/threads", "main .thread"),
                            ("#/waste", "main table td"), ("#/loaders", "main table td")]:
         go(path, selector, "report " + path)
     check("it is at most 2 MB", os.path.getsize(f"{FOLDER}/report.html") <= 2_000_000)

@@ -19,7 +19,9 @@ if [ -n "${PAGE_OBJECTS:-}" ]; then
 	hprofgen service --objects "$PAGE_OBJECTS" -o big.hprof
 	DUMP=$work/big.hprof
 fi
-LC_ALL=C sed 's/Sample$Node/<script>\&"b/; s/hello, heap/<img onerror>/' "$sample" >evil.hprof
+bidi=$(printf '\342\200\256')
+LC_ALL=C sed "s/Sample\$Node/<script>\&\"b/; s/Sample\$Order/Samp${bidi}Order/g; s/hello, heap/<img onerror>/" \
+	"$sample" >evil.hprof
 heapdb import "$DUMP" -o s.heapdb --quiet >out 2>&1
 heapdb import evil.hprof --quiet >out 2>&1 || true
 heapdb query leaks --db s.heapdb >out
@@ -49,6 +51,6 @@ if [ -n "${PAGE_OBJECTS:-}" ]; then
 	timeout 2000 python3 "$HDB_ROOT/tests/e2e/page_client.py" "$(cat url)" "$work" views || code=$?
 	exit "$code"
 fi
-timeout 250 python3 "$HDB_ROOT/tests/e2e/page_client.py" "$(cat url)" "$work" || code=$?
+timeout 280 python3 "$HDB_ROOT/tests/e2e/page_client.py" "$(cat url)" "$work" || code=$?
 [ "$code" -ne 77 ] || echo "chromium does not start here"
 exit "$code"

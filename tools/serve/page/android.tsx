@@ -2,7 +2,7 @@
 import { hasSql, Row } from "./api";
 import { Choice } from "./map";
 import { Marks, Name, Obj, Panel, QueryTable, specs, Table, useAnswer, Wait } from "./parts";
-import { change, Route } from "./route";
+import { change, linkTo, Route } from "./route";
 import { bytes, number, visible } from "./text";
 
 const text = (v: unknown) => (v === null || v === undefined ? "" : visible(String(v)));
@@ -42,7 +42,7 @@ function Traces({ db, watched }: { db?: string; watched?: string }) {
 const withPng = () => specs.has("bitmaps");
 
 // Pixels become a PNG, files of pictures are sent as they are; null: the dump has neither.
-function sourceOf(row: Row, db?: string): string | null {
+export function sourceOf(row: Row, db?: string): string | null {
   const pixel = ({ ARGB_8888: 4, RGB_565: 2, ALPHA_8: 1 } as Record<string, number>)[String(row.config)];
   if (!row.buffer || !row.encoding || (row.encoding === "pixels" && !pixel)) return null;
   const what = row.encoding === "pixels" ? `&width=${row.width}&height=${row.height}&pixel=${pixel}` : "";
@@ -71,7 +71,7 @@ function Heaps({ db }: { db?: string }) {
   if (!hasSql()) return <p class="empty">Bytes by heap are asked in SQL, and this heapdb was built without SQLite.</p>;
   if (!asked.answer) return <Wait asked={asked} what="heaps" />;
   return <Table columns={[{ name: "heap", title: "heap", help: "app, zygote, image", type: "text" }, { name: "objects", title: "objects", help: "reachable ones", type: "count" },
-    { name: "bytes", title: "bytes", help: "their shallow sizes", type: "bytes" }]} rows={asked.answer.rows} total={asked.answer.row_count} what="heaps" />;
+    { name: "bytes", title: "bytes", help: "their shallow sizes", type: "bytes" }]} rows={asked.answer.rows} total={asked.answer.row_count} what="heaps" links={{ objects: (row) => linkTo("histogram", { o_heap: String(row.heap) }) }} />;
 }
 
 export function Android({ route }: { route: Route }) {

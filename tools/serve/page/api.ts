@@ -25,7 +25,9 @@ interface Report { title: string; answers: Record<string, Answer>; specs: Spec[]
 const inlined = document.getElementById("answers");
 export const report: Report | null = inlined ? JSON.parse(inlined.textContent ?? "null") : null;
 
-export class Failure extends Error {}
+export class Failure extends Error {
+  constructor(message: string, readonly code?: string) { super(message); }
+}
 
 async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   let response: Response;
@@ -36,7 +38,7 @@ async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
     throw new Failure("The server does not answer. Is `heapdb serve` still running?");
   }
   const body = await response.json();
-  if (!response.ok || body.error) throw new Failure(body.error?.message ?? response.statusText);
+  if (!response.ok || body.error) throw new Failure(body.error?.message ?? response.statusText, body.error?.code);
   return body;
 }
 

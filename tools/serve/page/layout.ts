@@ -1,86 +1,94 @@
-// Treemap (squarified) and icicle of one tree: cells of at least 3 x 3 pixels, at most 5,000.
+// Treemap (squarified) and icicle of one tree: cells of at least 3 x 3 pixels, at most 5,000. What
+// is smaller is one cell, "n more".
 
 export interface Node {
   key: string; // among its siblings
   name: string;
   bytes: number;
+  weight: number; // what its area stands for: bytes, or how much they changed
   count: number;
   id: string | null;
   delta?: number; // growth, where two dumps are compared
   others?: boolean; // stands for several that are not shown
+  owner?: string; // of a node that stands for all objects of a class that one object holds: that object
   parent: Node | null;
   children: Node[];
-  open?: boolean; // its children are known
 }
-export interface Cell { node: Node; x: number; y: number; w: number; h: number; depth: number; label: boolean; folded: number; foldedBytes: number }
+export interface Cell { node: Node; x: number; y: number; w: number; h: number; depth: number; label: boolean }
 
 const LEAST = 3, MOST = 5000, HEAD = 16, ROW = 18, ROWS = 64;
 
-const sorted = (node: Node): Node[] => node.children.slice().sort((a, b) => b.bytes - a.bytes);
+const sorted = (node: Node): Node[] => node.children.filter((c) => c.weight > 0).sort((a, b) => b.weight - a.weight);
 
 function worst(largest: number, smallest: number, sum: number, side: number): number {
   const across = sum / side;
   return Math.max(largest / (across * across), (across * across) / smallest);
 }
 
+// One node for those that are too small to be drawn.
+function more(parent: Node, left: Node[]): Node {
+  const sum = (of: (n: Node) => number) => left.reduce((s, n) => s + of(n), 0);
+  return { key: "more", name: "", bytes: sum((n) => n.bytes), weight: sum((n) => n.weight), count: sum((n) => (n.others ? n.count : 1)),
+    id: null, delta: left.some((n) => n.delta !== undefined) ? sum((n) => n.delta ?? 0) : undefined, others: true, parent, children: [] };
+}
+
 export function treemap(root: Node, width: number, height: number): Cell[] {
-  const cells: Cell[] = [{ node: root, x: 0, y: 0, w: width, h: height, depth: 0, label: true, folded: 0, foldedBytes: 0 }];
+  const cells: Cell[] = [{ node: root, x: 0, y: 0, w: width, h: height, depth: 0, label: true }];
   for (let at = 0; at < cells.length; at++) {
-    const cell = cells[at], children = sorted(cell.node).filter((c) => c.bytes > 0);
+    const cell = cells[at], children = sorted(cell.node);
     const named = cell.h > 2 * HEAD && cell.w > 2 * HEAD;
     const room = { x: cell.x + 2, y: cell.y + (named ? HEAD : 2), w: cell.w - 4, h: cell.h - (named ? HEAD : 2) - 2 };
-    const before = cells.length;
-    if (room.w < LEAST || room.h < LEAST || !cell.node.bytes) continue;
-    const scale = (room.w * room.h) / cell.node.bytes;
+    const before = cells.length, whole = cell.node.weight;
+    if (room.w < LEAST || room.h < LEAST || !whole) continue;
+    const scale = (room.w * room.h) / whole;
+    let left = children.reduce((s, c) => s + c.weight, 0);
     for (let first = 0; first < children.length;) {
-      const side = Math.min(room.w, room.h);
+      const side = Math.min(room.w, room.h), upright = room.w >= room.h;
       if (side < LEAST) break;
-      const largest = children[first].bytes * scale;
+      const largest = children[first].weight * scale;
       let sum = largest, end = first + 1;
       while (end < children.length) {
-        const next = children[end].bytes * scale;
-        if (worst(largest, next, sum + next, side) > worst(largest, children[end - 1].bytes * scale, sum, side)) break;
+        const next = children[end].weight * scale;
+        if (worst(largest, next, sum + next, side) > worst(largest, children[end - 1].weight * scale, sum, side)) break;
         sum += next;
         end++;
       }
-      const across = sum / side, upright = room.w >= room.h;
-      let along = 0;
-      for (; first < end; first++) {
-        const size = (children[first].bytes * scale) / across;
-        const box = upright ? { x: room.x, y: room.y + along, w: across, h: size }
-          : { x: room.x + along, y: room.y, w: size, h: across };
+      const across = sum / side;
+      if (across < LEAST || (children[end - 1].weight * scale) / across < LEAST || cells.length + end - first >= MOST) {
+        const depth = (left * scale) / side; // all that is left, in one row
+        if (depth >= LEAST && cells.length < MOST)
+          cells.push({ node: more(cell.node, children.slice(first)), x: room.x, y: room.y, w: upright ? Math.min(depth, room.w) : room.w,
+            h: upright ? room.h : Math.min(depth, room.h), depth: cell.depth + 1, label: true });
+        break;
+      }
+      for (let along = 0; first < end; first++) {
+        const size = (children[first].weight * scale) / across;
+        const box = upright ? { x: room.x, y: room.y + along, w: across, h: size } : { x: room.x + along, y: room.y, w: size, h: across };
         along += size;
-        if (box.w >= LEAST && box.h >= LEAST && cells.length < MOST)
-          cells.push({ node: children[first], ...box, depth: cell.depth + 1, label: true, folded: 0, foldedBytes: 0 });
+        left -= children[first].weight;
+        cells.push({ node: children[first], ...box, depth: cell.depth + 1, label: true });
       }
       if (upright) { room.x += across; room.w -= across; } else { room.y += across; room.h -= across; }
     }
     cell.label = named || cells.length === before;
-    fold(cell, children, cells.slice(before));
   }
   return cells;
 }
 
-// What is too small to be drawn of a cell's children.
-function fold(cell: Cell, children: Node[], drawn: Cell[]): void {
-  cell.folded = children.length - drawn.length;
-  if (cell.folded) cell.foldedBytes = children.reduce((s, c) => s + c.bytes, 0) - drawn.reduce((s, c) => s + c.node.bytes, 0);
-}
-
 export function icicle(root: Node, width: number): Cell[] {
-  const cells: Cell[] = [{ node: root, x: 0, y: 0, w: width, h: ROW, depth: 0, label: true, folded: 0, foldedBytes: 0 }];
+  const cells: Cell[] = [{ node: root, x: 0, y: 0, w: width, h: ROW, depth: 0, label: true }];
   for (let at = 0; at < cells.length; at++) {
-    const cell = cells[at];
+    const cell = cells[at], children = sorted(cell.node);
     let x = cell.x;
-    const before = cells.length, children = sorted(cell.node);
-    if (cell.depth + 1 >= ROWS || !cell.node.bytes) continue;
-    for (const child of children) {
-      const w = (cell.w * child.bytes) / cell.node.bytes;
-      if (w < LEAST || cells.length >= MOST) break;
-      cells.push({ node: child, x, y: cell.y + ROW, w, h: ROW, depth: cell.depth + 1, label: true, folded: 0, foldedBytes: 0 });
+    if (cell.depth + 1 >= ROWS || !cell.node.weight) continue;
+    for (let i = 0; i < children.length && cells.length < MOST; i++) {
+      const small = (cell.w * children[i].weight) / cell.node.weight < LEAST;
+      const node = small && i + 1 < children.length ? more(cell.node, children.slice(i)) : children[i];
+      const w = (cell.w * node.weight) / cell.node.weight;
+      if (w >= LEAST) cells.push({ node, x, y: cell.y + ROW, w, h: ROW, depth: cell.depth + 1, label: true });
+      if (small) break;
       x += w;
     }
-    fold(cell, children, cells.slice(before));
   }
   return cells;
 }

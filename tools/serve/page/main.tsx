@@ -1,11 +1,14 @@
 // The frame: databases, search, views, the inspector.
 import { render } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { Database, hasSql, report, start } from "./api";
+import { Help } from "./help";
 import { Inspector } from "./inspector";
 import { Menu, specs } from "./parts";
+import { numberOf, useInfo, vmOf, when } from "./overview";
 import { change, href, linkTo, readRoute, useRoute } from "./route";
-import { visible } from "./text";
+import { Search } from "./search";
+import { bytes, number, visible } from "./text";
 import { views } from "./views";
 
 function keep(name: string, value?: string): string | null {
@@ -19,15 +22,25 @@ function setTheme(theme: string | null): void {
   if (theme === "dark" || theme === "light") document.documentElement.dataset.theme = theme;
 }
 
+// A database as a chip: its name and size; the rest when one points at it.
+function Chip({ database, on, view }: { database: Database; on: boolean; view: string }) {
+  const { info } = useInfo(String(database.index)), d = database;
+  const size = info && numberOf(info("objects", "reachable bytes")), objects = info && numberOf(info("objects", "objects"));
+  const title = [d.stale, d.incomplete, info && [vmOf(info), when(info("dump", "time")), objects !== null && objects !== undefined && `${number(objects)} objects`, typeof size === "number" && `${bytes(size)} reachable`].filter(Boolean).join(" · ")].filter(Boolean).join("\n");
+  return <a class={on ? "chip on" : "chip"} aria-current={on ? "true" : undefined} href={href(view, { db: d.index ? String(d.index) : undefined })} title={title}>
+    {visible(d.name.replace(/\.heapdb$/, ""))}{d.stale ? " (stale)" : d.incomplete ? " (incomplete)" : ""} <small>{typeof size === "number" ? bytes(size) : "\u2007\u2007\u2007\u2007\u2007\u2007\u2007"}</small></a>;
+}
+
 function App({ databases }: { databases: Database[] }) {
-  const route = useRoute(), search = useRef<HTMLInputElement>(null);
-  const [, redraw] = useState(0);
+  const route = useRoute(), [, redraw] = useState(0), [help, setHelp] = useState(false);
   useEffect(() => {
     const onKey = (e: KeyboardEvent) => {
       const typing = /INPUT|SELECT|TEXTAREA/.test((e.target as HTMLElement).tagName);
-      if (e.key === "/" && !typing) { search.current?.focus(); e.preventDefault(); }
+      if (typing ? false : e.key === "/") { document.getElementById("search")?.focus(); e.preventDefault(); }
+      if (!typing && e.key === "?" && !report) { setHelp((shown) => !shown); e.preventDefault(); return; }
       if (e.key === "Escape") {
-        if (typing) (e.target as HTMLElement).blur();
+        if (document.querySelector(".help")) setHelp(false);
+        else if (typing) (e.target as HTMLElement).blur();
         else if (readRoute().params.obj) change({ obj: undefined, tab: undefined });
       }
     };
@@ -39,12 +52,13 @@ function App({ databases }: { databases: Database[] }) {
   const view = shown.find((v) => v.name === route.view) ?? shown[0];
   const db = Number(route.params.db ?? 0), one = databases[db];
   useEffect(() => { document.title = report ? report.title : `${view.title} · ${one?.name ?? "heapdb"}`; }, [view.title, one?.name]);
+  useEffect(() => {
+    for (const bar of document.querySelectorAll<HTMLElement>("nav.views, nav.dbs")) {
+      const on = bar.querySelector<HTMLElement>("a.on");
+      if (on && bar.scrollWidth > bar.clientWidth) bar.scrollLeft = on.offsetLeft - bar.offsetLeft - (bar.clientWidth - on.offsetWidth) / 2;
+    }
+  }, [view.name, db]);
   useEffect(() => { if (report && location.hash) document.getElementById(`view-${view.name}`)?.scrollIntoView(); }, [route]);
-  const find = (value: string) => {
-    const text = value.trim();
-    if (/^0x[0-9a-f]+$/i.test(text)) change({ obj: text.toLowerCase(), tab: undefined });
-    else if (text) location.hash = linkTo("histogram", { target: /[*?]/.test(text) ? text : `*${text}*` });
-  };
   const toggle = () => {
     const dark = document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
     setTheme(keep("theme", dark === "dark" ? "light" : "dark") ?? (dark === "dark" ? "light" : "dark"));
@@ -54,10 +68,9 @@ function App({ databases }: { databases: Database[] }) {
   return <div class={`frame${route.params.obj && !report ? " with" : ""}`}>
     <header>
       <strong>heapdb</strong>
-      <nav class="dbs" aria-label="Databases">{databases.map((d) => <a class={d.index === db ? "chip on" : "chip"} href={href(view.name, { db: d.index ? String(d.index) : undefined })}
-        title={d.stale ?? d.incomplete ?? ""}>{visible(d.name)}{d.stale ? " (stale)" : d.incomplete ? " (incomplete)" : ""}</a>)}</nav>
-      {!report && <input ref={search} type="search" placeholder="Class, pattern or 0x… ( / )" aria-label="Search"
-        onKeyDown={(e) => { if (e.key === "Enter") find((e.target as HTMLInputElement).value); }} />}
+      <nav class="dbs" aria-label="Databases">{report ? <span class="chip on">{visible(one?.name ?? "")}</span> : databases.map((d) => <Chip key={d.index} database={d} on={d.index === db} view={view.name} />)}</nav>
+      {!report && <Search views={shown} db={route.params.db} />}
+      {!report && <button onClick={() => setHelp(!help)} aria-label="Keys and words" title="Keys and words ( ? )">?</button>}
       <button onClick={toggle} aria-label="Dark or light" title="Dark or light">◐</button>
     </header>
     <nav class="views" aria-label="Views">{shown.map((v) => <a class={v === view ? "on" : ""} aria-current={v === view ? "page" : undefined} href={linkTo(v.name)}>{v.title}</a>)}</nav>
@@ -66,6 +79,7 @@ function App({ databases }: { databases: Database[] }) {
       {report ? shown.map((v) => <section id={`view-${v.name}`}>{v.show({ route: v === view ? route : { view: v.name, params: {} }, databases })}</section>) : view.show({ route, databases })}
       {report && <p class="dim print">This file is whole in itself: it asks nobody. `heapdb serve` shows every object.</p>}</main>
     <Menu />
+    {help && <Help onClose={() => setHelp(false)} />}
     {route.params.obj && !report ? <Inspector key={route.params.obj} route={route} /> : null}
   </div>;
 }

@@ -1,31 +1,40 @@
 // The dominator tree as treemap, icicle and table, on canvas. By object each zoom is one question:
 // the largest nodes below that object. By class, package and loader one tree is asked once.
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Answer, Params, report } from "./api";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Answer, hasSql, Params, report, Row } from "./api";
 import { Cell, icicle, Node, treemap } from "./layout";
-import { Marks, Panel, QueryTable, select, useAnswer, Wait } from "./parts";
-import { change, Route } from "./route";
+import { Marks, menuAt, Panel, select, Table, useAnswer, Wait } from "./parts";
+import { change, linkTo, Route } from "./route";
 import { bytes, hue, number, percent, splitName, visible } from "./text";
 
-const blank = (name: string): Node => ({ key: "", name, bytes: 0, count: 0, id: null, parent: null, children: [] });
+const blank = (name: string): Node => ({ key: "", name, bytes: 0, weight: 0, count: 0, id: null, parent: null, children: [] });
 const labels = new Map<string, string>(); // of objects that were zoomed into
 
-// Rows with levels, made a tree.
-function treeOf(answer: Answer, name: string): Node {
-  const root = blank(name), stack = [root];
+// Rows with levels, made a tree. `grown`: areas are what changed, each at least as large as what is in it.
+function treeOf(answer: Answer, name: string, grown: boolean): Node {
+  const root = blank(name), stack = [root], all = [root];
   for (const row of answer.rows) {
     const level = Number(row.level ?? 0);
     stack.length = Math.min(stack.length, level + 1);
-    const parent = stack[stack.length - 1];
-    const node: Node = { key: String(parent.children.length), name: String(row.name ?? row.label), bytes: Number(row.retained ?? row.below_shallow ?? 0),
-      count: Number(row.objects ?? row.others ?? 1), id: row.id === null || row.id === undefined ? null : String(row.id), parent, children: [],
-      others: row.others !== null && row.others !== undefined,
+    const parent = stack[stack.length - 1], several = row.others !== null && row.others !== undefined;
+    const node: Node = { ...blank(String(row.name ?? row.label)), key: String(parent.children.length), bytes: Number(row.retained ?? row.below_shallow ?? 0),
+      count: Number((several ? row.others : row.objects) ?? 1), id: row.id === null || row.id === undefined ? null : String(row.id), parent, others: several,
       delta: row.retained_delta === undefined || row.retained_delta === null ? undefined : Number(row.retained_delta) };
     parent.children.push(node);
     stack.push(node);
+    all.push(node);
   }
   root.bytes = Math.max(Number(answer.facts.id ? answer.facts.retained : answer.facts.heap_shallow ?? 0), root.children.reduce((s, c) => s + c.bytes, 0));
+  weigh(all, grown);
   return root;
+}
+
+// From the leaves up: a node comes before what is in it.
+function weigh(all: Node[], grown: boolean): void {
+  for (let i = all.length - 1; i >= 0; i--) {
+    const node = all[i], below = node.children.reduce((s, c) => s + c.weight, 0);
+    node.weight = grown ? Math.max(node.others ? 0 : Math.abs(node.delta ?? 0), below) : Math.max(node.bytes, below);
+  }
 }
 
 const dark = () => !matchMedia("print").matches && (document.documentElement.dataset.theme === "dark" ||
@@ -33,25 +42,40 @@ const dark = () => !matchMedia("print").matches && (document.documentElement.dat
 
 // What a colour stands for: a package, or a class without what follows it.
 const shade = (n: Node, by: string): string => {
-  const [head, tail] = splitName(n.name);
-  return by === "class" ? head + tail.replace(/[\s"].*$/, "").replace(/\[\d+\]/g, "[]") : head || n.name;
+  const [head, tail] = splitName(n.name.replace(/^class /, "")), klass = head + tail.replace(/[\s"].*$/, "").replace(/\[\d+\]/g, "[]");
+  if (by === "class") return klass;
+  return head || (/^(byte|char|short|int|long|float|double|boolean)\[\]/.test(klass) ? "arrays of numbers" : /\.$|^<|^\(/.test(klass) ? klass : n.parent ? "no package" : "the heap");
 };
 const tint = (name: string, isDark: boolean, light: number) => `hsl(${hue(name)} ${isDark ? 32 : 42}% ${light}%)`;
 
 function colour(cell: Cell, by: string, root: Node, isDark: boolean): string {
   const n = cell.node, light = isDark ? 26 + (cell.depth % 2) * 6 : 84 - (cell.depth % 2) * 7;
   if (by === "growth") {
-    if (!n.delta) return `hsl(220 8% ${light}%)`;
+    if (!n.delta || n.others) return `hsl(220 8% ${light}%)`;
     const much = Math.min(1, Math.abs(n.delta) / Math.max(1, n.bytes));
     return `hsl(${n.delta > 0 ? 32 : 212} ${20 + 60 * much}% ${light - (isDark ? 0 : 12 * much)}%)`;
   }
+  if (n.others || n === root) return `hsl(220 8% ${light}%)`;
   if (by === "size") {
     const share = Math.min(1, n.bytes / Math.max(1, root.bytes));
-    return `hsl(212 ${25 + 35 * share}% ${isDark ? 22 + 26 * share : 92 - 30 * share}%)`;
+    return `hsl(212 ${25 + 35 * share}% ${isDark ? 22 + 18 * share : 92 - 30 * share}%)`;
   }
-  if (n.others) return `hsl(220 8% ${light}%)`;
   return tint(shade(n, by), isDark, light);
 }
+
+// What is written on a cell, cut to its width.
+function fitted(context: CanvasRenderingContext2D, text: string, room: number): string {
+  if (context.measureText(text).width <= room) return text;
+  let fits = 0, cut = text.length;
+  while (cut - fits > 1) {
+    const middle = (fits + cut) >> 1;
+    if (context.measureText(`${text.slice(0, middle)}…`).width <= room) fits = middle;
+    else cut = middle;
+  }
+  return fits ? `${text.slice(0, fits)}…` : "";
+}
+
+const title = (n: Node): string => (n.others ? `${number(n.count)} more, ${bytes(n.bytes)}` : `${n.owner ? `${number(n.count)} ` : ""}${visible(splitName(n.name)[1] || n.name)}`);
 
 function draw(canvas: HTMLCanvasElement, cells: Cell[], by: string, root: Node, search: string, over: Node | null, from: Cell | null, part: number): void {
   const context = canvas.getContext("2d");
@@ -76,50 +100,51 @@ function draw(canvas: HTMLCanvasElement, cells: Cell[], by: string, root: Node, 
     context.lineWidth = n === over ? 2 : 0.5;
     context.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
     if (cell.label && w > 26 && h >= 13) {
-      const text = visible(splitName(n.name)[1] || n.name), room = Math.floor((w - 6) / 6);
-      context.fillStyle = isDark ? "#e8edf2" : "#1b2229";
-      context.fillText(text.length > room ? `${text.slice(0, Math.max(1, room - 1))}…` : text, x + 3, y + 2);
-      if (w > 150 && h > 30 && !n.children.length) context.fillText(bytes(n.bytes), x + 3, y + 15);
+      context.fillStyle = isDark ? "#f4f7fa" : "#14191f";
+      context.fillText(fitted(context, title(n), w - 6), x + 3, y + 2);
+      if (w > 60 && h > 30 && !n.children.length && !n.others) context.fillText(fitted(context, bytes(n.bytes), w - 6), x + 3, y + 15);
     }
   }
   context.globalAlpha = 1;
 }
 
-function sentence(n: Node, whole: number, cells: Cell[]): string {
+function sentence(n: Node, whole: number): string {
   const share = whole ? `, ${percent((100 * n.bytes) / whole)} of the heap` : "";
-  const count = n.count > 1 && !n.others ? `${number(n.count)} × ` : "";
   const grew = n.delta ? `, ${n.delta > 0 ? "+" : ""}${bytes(n.delta)}` : "";
-  const where = n.parent?.parent ? ` in ${splitName(n.parent.name)[1]}` : "";
-  const cell = cells.find((c) => c.node === n);
-  const more = cell?.folded && n.children.length ? `; ${number(cell.folded)} more in it, ${bytes(cell.foldedBytes)}, are too small to be drawn` : "";
-  return `${count}${visible(n.name)}${visible(where)}: ${bytes(n.bytes)}${share}${grew}${more}`;
+  const where = n.parent?.parent || n.parent?.id ? ` in ${splitName(n.parent!.name)[1]}` : "";
+  const what = n.others ? `${number(n.count)} more, too small to be drawn one by one,` : `${n.count > 1 ? `${number(n.count)} × ` : ""}${visible(n.name)}`;
+  return `${what}${visible(where)}: ${bytes(n.bytes)}${share}${grew}`;
 }
 
 function Legend({ cells, by }: { cells: Cell[]; by: string }) {
   if (by === "growth") return <p class="legend">Colour: blue shrinks, grey stays, orange grows.</p>;
   if (by === "size") return <p class="legend">Colour: retained size, the stronger the larger.</p>;
   const sums = new Map<string, number>();
-  for (const c of cells.slice(1)) if (!c.node.others && !c.node.children.length) sums.set(shade(c.node, by), (sums.get(shade(c.node, by)) ?? 0) + c.node.bytes);
+  for (const c of cells.slice(1)) {
+    const own = c.node.bytes - c.node.children.reduce((s, n) => s + n.bytes, 0);
+    if (!c.node.others && own > 0) sums.set(shade(c.node, by), (sums.get(shade(c.node, by)) ?? 0) + own);
+  }
   const isDark = dark();
-  return <p class="legend">Colour: {by}. {[...sums].sort((a, b) => b[1] - a[1]).slice(0, 8).map(([name]) =>
-    <span><i style={{ background: tint(name, isDark, isDark ? 32 : 77) }} />{visible(by === "class" ? splitName(name)[1] || name : name.replace(/\.$/, ""))}</span>)}</p>;
+  return <p class="legend">Colour: {by}. {[...sums].sort((a, b) => b[1] - a[1]).slice(0, 8).map(([name, sum]) =>
+    <span><i style={{ background: tint(name, isDark, isDark ? 32 : 77) }} />{visible(by === "class" ? splitName(name)[1] || name : name.replace(/\.$/, ""))} <small>{bytes(sum)}</small></span>)}</p>;
 }
 
 const calm = () => report !== null || matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-function Picture({ root, whole, shape, by, search, onZoom, onUp }: {
-  root: Node; whole: number; shape: string; by: string; search: string; onZoom(n: Node): void; onUp?(): void;
+function Picture({ root, whole, shape, by, search, low, onZoom, onUp }: {
+  root: Node; whole: number; shape: string; by: string; search: string; low?: boolean; onZoom(n: Node): void; onUp?(): void;
 }) {
   const canvas = useRef<HTMLCanvasElement>(null), from = useRef<Cell | null>(null), timer = useRef(0);
   const [width, setWidth] = useState(0);
   const [over, setOver] = useState<Node | null>(null);
   const [, redraw] = useState(0);
   useEffect(() => {
-    const print = matchMedia("print"), on = () => redraw((n) => n + 1);
-    print.addEventListener("change", on);
-    return () => print.removeEventListener("change", on);
+    const media = [matchMedia("print"), matchMedia("(prefers-color-scheme: dark)")], on = () => redraw((n) => n + 1);
+    for (const m of media) m.addEventListener("change", on);
+    return () => { for (const m of media) m.removeEventListener("change", on); };
   }, []);
-  const height = shape === "icicle" ? 0 : Math.max(320, Math.min(640, Math.round(width * 0.55)));
+  const height = shape === "icicle" ? 0 : low ? 220 : report ? Math.max(320, Math.min(640, Math.round(width * 0.55))) : Math.max(320, Math.min(Math.round(width * 1.2), innerHeight - 240));
+  useLayoutEffect(() => setWidth(canvas.current?.parentElement?.clientWidth ?? 0), []); // before anything is seen
   useEffect(() => {
     const watch = new ResizeObserver(() => setWidth(canvas.current?.parentElement?.clientWidth ?? 0));
     if (canvas.current?.parentElement) watch.observe(canvas.current.parentElement);
@@ -138,6 +163,7 @@ function Picture({ root, whole, shape, by, search, onZoom, onUp }: {
     frame();
     return () => cancelAnimationFrame(timer.current);
   }, [cells, by, search, over, tall, dark()]);
+  const menu = (n: Node | null, x: number, y: number) => { if (n?.id && !report) menuAt(n.id, x, y); };
   const hit = (e: MouseEvent): Cell | undefined => {
     const box = (e.target as HTMLElement).getBoundingClientRect(), x = e.clientX - box.left, y = e.clientY - box.top;
     for (let i = cells.length - 1; i >= 0; i--) {
@@ -146,7 +172,7 @@ function Picture({ root, whole, shape, by, search, onZoom, onUp }: {
     }
   };
   const zoom = (n: Node) => {
-    if (n === root || n.others) return;
+    if (n === root || (n.others && !n.owner)) return;
     from.current = calm() ? null : cells.find((c) => c.node === n) ?? null;
     setOver(null);
     onZoom(n);
@@ -156,6 +182,10 @@ function Picture({ root, whole, shape, by, search, onZoom, onUp }: {
     const beside = over?.parent ? drawn(over.parent.children) : [], below = drawn((over ?? root).children);
     if (e.key === "Escape" && onUp) onUp();
     else if (e.key === "Enter" && over) zoom(over);
+    else if (e.key === "." && over?.id) {
+      const cell = cells.find((c) => c.node === over), box = canvas.current!.getBoundingClientRect();
+      menu(over, box.left + (cell?.x ?? 0) + 8, box.top + (cell?.y ?? 0) + 16);
+    }
     else if (e.key === "ArrowDown" && below.length) setOver(below[0]);
     else if (e.key === "ArrowUp" && over?.parent && over !== root) setOver(over.parent === root ? null : over.parent);
     else if ((e.key === "ArrowRight" || e.key === "ArrowLeft") && beside.length)
@@ -166,12 +196,13 @@ function Picture({ root, whole, shape, by, search, onZoom, onUp }: {
   };
   const found = search ? cells.filter((c) => c.node.name.toLowerCase().includes(search) && !(c.node.parent?.name.toLowerCase().includes(search))) : [];
   return <div>
-    <p class="status" aria-live="polite">{over ? sentence(over, whole, cells) : search
+    <p class="status" aria-live="polite">{over ? sentence(over, whole) : search
       ? `${number(found.length)} cells match “${search}”: ${bytes(found.reduce((s, c) => s + c.node.bytes, 0))}`
-      : `Click or arrows and Enter zoom in, Escape goes up. ${number(cells.length)} cells; smaller ones are not drawn.`}</p>
+      : report ? `${number(cells.length)} cells.` : low ? "A click opens the map there." : `${number(cells.length)} cells. Click or arrows and Enter zoom in, Escape goes up; the right button or “.” has more.`}</p>
     <div><canvas ref={canvas} style={{ width: "100%", height: `${tall}px` }} tabIndex={0} role="img"
       aria-label={`${shape} of the dominator tree; the table has the same numbers`}
       onMouseMove={(e) => setOver(hit(e)?.node ?? null)} onMouseLeave={() => setOver(null)}
+      onContextMenu={(e) => { const n = hit(e)?.node; if (n?.id && !report) { e.preventDefault(); e.stopPropagation(); menu(n, e.clientX, e.clientY); } }}
       onClick={(e) => { const n = hit(e)?.node; if (n) zoom(n); }} onKeyDown={onKey} /></div>
     <Legend cells={cells} by={by} />
   </div>;
@@ -188,28 +219,86 @@ export function Choice({ label, value, choices, onChange }: { label: string; val
     {choices.map(([v, t]) => <option value={v}>{t ?? v}</option>)}</select></label>;
 }
 
-interface Crumb { text: string; go: Record<string, string | undefined> }
+interface Crumb { text: string; by?: string; go: Record<string, string | undefined> }
 
-export function MapView({ route, compare, fixed }: { route: Route; compare?: boolean; fixed?: { shape: string; by: string } }) {
+// Of the largest cells "n others": one cell for each class. What is drawn one by one is not in them.
+const SPLIT = 4;
+function split(tree: Node, groups: (Answer | undefined)[], ids: string[], top?: string): Node {
+  const parts = new Map(ids.map((id, i) => [id, groups[i]]));
+  const copy = (n: Node, parent: Node | null, id: string | null): Node => {
+    const made: Node = { ...n, parent, children: [] }, answer = id ? parts.get(id) : undefined;
+    for (const child of n.children) {
+      if (!child.others || !answer) { made.children.push(copy(child, made, child.id)); continue; }
+      const shown = n.children.filter((c) => !c.others);
+      for (const row of answer.rows) {
+        const same = shown.filter((c) => (c.name.startsWith("class ") ? "java.lang.Class" : shade(c, "class")) === row.name), size = Number(row.retained) - same.reduce((s, c) => s + c.bytes, 0), count = Number(row.objects) - same.length;
+        if (size > 0 && count > 0)
+          made.children.push({ ...blank(String(row.name)), key: `g${row.name}`, bytes: size, weight: size, count, owner: id!, parent: made });
+      }
+    }
+    return made;
+  };
+  return copy(tree, null, top ?? null);
+}
+
+function holders(tree: Node, top: string | undefined): string[] {
+  const found: [string, number][] = [];
+  const look = (n: Node, id: string | null | undefined) => {
+    for (const c of n.children) {
+      if (c.others && id && c.bytes * 50 > tree.bytes) found.push([id, c.bytes]);
+      else if (!c.others) look(c, c.id);
+    }
+  };
+  look(tree, top);
+  return found.sort((a, b) => b[1] - a[1]).slice(0, SPLIT).map(([id]) => id);
+}
+
+// The tree of a picture as rows of a table, in the order of the picture.
+function rowsOf(root: Node, whole: number): Row[] {
+  const rows: Row[] = [], stack = [...root.children].sort((a, b) => a.weight - b.weight).map((n) => [n, 0] as [Node, number]);
+  while (stack.length && rows.length < 20000) {
+    const [n, level] = stack.pop()!;
+    rows.push({ level, name: n.others ? `${number(n.count)} more` : n.name, objects: n.count, retained: n.bytes, percent: whole ? (100 * n.bytes) / whole : null,
+      retained_delta: n.delta ?? null, id: n.id });
+    for (const c of [...n.children].sort((a, b) => a.weight - b.weight)) stack.push([c, level + 1]);
+  }
+  return rows;
+}
+const columnsOfTree = [["name", "name", "text"], ["objects", "objects", "count"], ["retained", "retained", "bytes"], ["percent", "% of the heap", "double"],
+  ["retained_delta", "growth", "bytes"]].map(([name, title, type]) => ({ name, title, type, help: "" }));
+
+export function MapView({ route, compare, fixed, small }: { route: Route; compare?: boolean; small?: boolean; fixed?: { shape: string; by: string } }) {
   const p: Record<string, string> = { ...route.params, ...fixed }, by = p.by ?? "class", shape = p.shape ?? "treemap", colours = compare ? "growth" : p.colour ?? "package";
-  const [search, setSearch] = useState("");
+  const search = (fixed ? "" : p.find ?? "").toLowerCase(), grown = compare === true && p.area !== "size";
   const objects = by === "object" && !compare && !report;
   const ids = objects && p.root ? p.root.split(",") : [], top = ids[ids.length - 1];
   const query = objects ? "dominators" : compare ? "diff" : "dominator-tree";
   const params: Params = objects ? { db: p.db, target: top, tree: "4000" } : compare ? { db: p.db, before: p.before, by: "dominator" } : { db: p.db, by };
   const asked = useAnswer(query, { ...params, limit: "100000" });
+  // The way from object to object: every dominator is on it.
+  const way = useAnswer(ids.length ? "path" : "", { db: p.db, target: top, exclude: "none", internals: "1", limit: "1000" });
   const kept = useRef<Node | null>(null); // what is shown until the next level is there: nothing moves
-  const tree = useMemo(() => (asked.answer ? treeOf(asked.answer, top ? labels.get(top) ?? top : "the heap") : null), [asked.answer]);
+  const plain = useMemo(() => (asked.answer ? treeOf(asked.answer, top ? labels.get(top) ?? top : "the heap", grown) : null), [asked.answer, grown]);
+  const many = objects && plain ? holders(plain, top) : [];
+  const groups = [0, 1, 2, 3].map((i) => useAnswer(many[i] ? "dominators" : "", { db: p.db, target: many[i], by: "class", limit: "200" }).answer);
+  const tree = useMemo(() => (plain && many.length ? split(plain, groups, many, top) : plain), [plain, ...groups]);
   if (tree) kept.current = tree;
   const keys = !objects && p.zoom && !fixed ? p.zoom.split("/") : [];
   let zoom = tree ?? kept.current;
   for (const key of keys) zoom = zoom?.children.find((c) => c.key === key) ?? zoom;
   for (const n of zoom?.children ?? []) if (n.id) labels.set(n.id, n.name);
   const heap = Number(asked.answer?.facts.heap_shallow ?? 0) || zoom?.bytes || 0;
+  const field = (id: string) => way.answer?.rows.find((r) => r.id === id)?.via_field;
   const crumbs: Crumb[] = [{ text: "the heap", go: { zoom: undefined, root: undefined } },
-    ...(objects ? ids.map((id, i) => ({ text: labels.get(id) ?? id, go: { root: ids.slice(0, i + 1).join(",") } }))
+    ...(objects ? ids.map((id, i) => ({ text: labels.get(id) ?? String(way.answer?.rows.find((r) => r.id === id)?.label ?? id), by: i + 1 < ids.length && field(id) ? String(field(id)) : undefined, go: { root: ids.slice(0, i + 1).join(",") } }))
       : zoom ? pathOf(zoom).map((n) => ({ text: n.name, go: { zoom: pathOf(n).map((q) => q.key).join("/") } })) : [])];
   const onZoom = (n: Node) => {
+    if (n.owner) {
+      // All of a class that one object holds: they are rows of SQL, or the class.
+      location.hash = hasSql() ? linkTo("sql", { obj: undefined, sql: `SELECT id, class, shallow, retained FROM objects WHERE dominator = ${n.owner} AND class = '${n.name.replace(/'/g, "''")}' ORDER BY retained DESC LIMIT 1000` })
+        : linkTo("all", { q: "instances", target: n.name });
+      return;
+    }
     if (!objects) {
       if (n.children.length) change({ zoom: pathOf(n).map((q) => q.key).join("/") });
       else if (n.id && !report) select(n.id);
@@ -220,22 +309,27 @@ export function MapView({ route, compare, fixed }: { route: Route; compare?: boo
     else change({ root: [...ids, ...pathOf(n).map((q) => q.id!)].join(",") });
   };
   const here = objects ? top : zoom?.id;
-  return <Panel title={compare ? "What grew, in the dominator tree" : fixed ? `Where the memory is: ${shape} by ${by}` : "Where the memory is"}>
+  const rows = useMemo(() => (zoom && shape === "table" ? rowsOf(zoom, heap) : []), [zoom, shape, heap]);
+  return <Panel title={compare ? "What grew, in the dominator tree" : fixed ? `Where the memory is: ${shape} by ${by}` : "Where the memory is"}
+    right={small ? <a href={linkTo("map")}>larger</a> : undefined}>
     {!fixed && <div class="tools">
       <Choice label="Shape" value={shape} choices={[["treemap"], ["icicle"], ["table"]]} onChange={(shape) => change({ shape })} />
-      {!compare && <Choice label="By" value={by} choices={report ? [["class"], ["package"]] : [["class"], ["package"], ["loader"], ["object"]]}
+      {!compare && <Choice label="By" value={by} choices={[["class"], ["package"], ["loader", "class loader"], ["object"]]}
         onChange={(by) => change({ by, zoom: undefined, root: undefined })} />}
       {!compare && <Choice label="Colour" value={colours} choices={[["package"], ["class"], ["size", "retained size"]]} onChange={(colour) => change({ colour })} />}
-      <input type="search" placeholder="Highlight" aria-label="Highlight names" onInput={(e) => setSearch((e.target as HTMLInputElement).value.toLowerCase())} />
+      {compare && <Choice label="Area" value={p.area ?? "growth"} choices={[["growth"], ["size", "retained size now"]]} onChange={(area) => change({ area, zoom: undefined })} />}
+      <input type="search" placeholder="Highlight names" aria-label="Highlight names" value={p.find ?? ""} onInput={(e) => change({ find: (e.target as HTMLInputElement).value || undefined }, true)} />
     </div>}
-    {!fixed && <nav class="crumbs" aria-label="Path of dominators">{crumbs.map((c, i) => <>{i > 0 && " › "}<button onClick={() => change(c.go)}>{visible(splitName(c.text)[1] || c.text)}</button></>)}
+    {!fixed && <nav class="crumbs" aria-label="Path of dominators">{crumbs.map((c, i) => <>{i > 0 && " › "}<button onClick={() => change(c.go)}>{visible(splitName(c.text)[1] || c.text)}</button>
+      {c.by ? <small>.{visible(c.by.replace(/^static /, ""))}</small> : null}</>)}
       {here && crumbs.length > 1 && !report && <button class="act" onClick={() => select(here)}>inspect</button>}</nav>}
     {!zoom && <Wait asked={asked} what="the dominator tree" />}
-    {asked.error && <p class="error" role="alert">{visible(asked.error)}</p>}
-    {asked.answer && <Marks facts={asked.answer.facts} />}
+    {zoom && asked.error && <Wait asked={asked} what="the dominator tree" />}
     {zoom && (shape === "table"
-      ? <QueryTable query={query} params={params} what="dominator tree" />
-      : <Picture root={zoom} whole={heap} shape={shape} by={colours} search={search} onZoom={onZoom}
-        onUp={crumbs.length > 1 ? () => change(crumbs[crumbs.length - 2].go) : undefined} />)}
+      ? <Table columns={columnsOfTree} rows={rows} total={rows.length} what="cells of the picture" tree />
+      : zoom.weight === 0 ? <p class="empty">Nothing grew or shrank by that much. Area “retained size now” shows the heap as it is.</p>
+        : <Picture root={zoom} whole={heap} shape={shape} by={colours} search={search} low={small} onZoom={small ? (n) => { location.hash = linkTo("map", { zoom: pathOf(n).map((q) => q.key).join("/") }); } : onZoom}
+          onUp={crumbs.length > 1 && !fixed ? () => change(crumbs[crumbs.length - 2].go) : undefined} />)}
+    {asked.answer && !small && <Marks facts={asked.answer.facts} />}
   </Panel>;
 }

@@ -1,6 +1,6 @@
 // What all views are made of: waiting, objects, values, the table.
 import { ComponentChildren } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Answer, ask, Cell, Column, Failure, hasSql, Params, Progress, report, Row, Spec } from "./api";
 import { change, href, linkTo, readRoute } from "./route";
 import { bytes, number, percent, splitName, visible } from "./text";
@@ -9,11 +9,12 @@ export const specs = new Map<string, Spec>();
 
 // ---- asking ----
 
-interface Asked { answer?: Answer; error?: string; progress?: Progress; cancel(): void }
+export interface Asked { answer?: Answer; error?: string; code?: string; progress?: Progress; cancel(): void; again(): void }
 
 export function useAnswer(query: string, params: Params): Asked {
-  const key = query + JSON.stringify(params);
-  const [state, set] = useState<{ key: string; answer?: Answer; error?: string; progress?: Progress }>({ key });
+  const [turn, setTurn] = useState(0);
+  const key = `${query}${JSON.stringify(params)}${turn}`;
+  const [state, set] = useState<{ key: string; answer?: Answer; error?: string; code?: string; progress?: Progress }>({ key });
   const cancel = useRef(() => {});
   useEffect(() => {
     if (!query) return;
@@ -27,22 +28,67 @@ export function useAnswer(query: string, params: Params): Asked {
     if (!report) timer = window.setTimeout(poll, 400);
     cancel.current = () => { question.cancel(); if (live) set({ key, error: "Cancelled." }); };
     question.answer.then((answer) => live && set({ key, answer }), (e: Error) => {
-      if (live) set({ key, error: e instanceof Failure ? e.message : "Cancelled." });
+      if (live) set({ key, error: e instanceof Failure ? e.message : "Cancelled.", code: e instanceof Failure ? e.code : undefined });
     }).finally(() => { live = false; clearTimeout(timer); });
     return () => { if (live && !report) { live = false; clearTimeout(timer); question.cancel(); } live = false; };
   }, [key]);
-  return state.key === key ? { ...state, cancel: () => cancel.current() } : { cancel: () => cancel.current() };
+  const acts = { cancel: () => cancel.current(), again: () => setTurn(turn + 1) };
+  return state.key === key ? { ...state, ...acts } : acts;
+}
+
+// The same, and until an answer of the same kind is there the one before it: nothing moves meanwhile.
+export function useKept(query: string, params: Params, kind: string): Asked & { late: boolean } {
+  const asked = useAnswer(query, params), before = useRef<{ kind: string; answer: Answer } | null>(null);
+  if (asked.answer) before.current = { kind, answer: asked.answer };
+  const old = before.current?.kind === kind ? before.current.answer : undefined;
+  return { ...asked, answer: asked.answer ?? old, late: !asked.answer && old !== undefined };
 }
 
 export function Wait({ asked, what }: { asked: Asked; what: string }) {
   const p = asked.progress;
-  if (asked.error) return <p class="error" role="alert">{visible(asked.error)}</p>;
+  if (asked.error) return <p class="error" role="alert">{visible(asked.error)} {!report && <button onClick={() => asked.again()}>Ask again</button>}</p>;
   if (asked.answer) return null;
   return <p class="wait" role="status">
     {p ? `Waiting for ${what}: ${p.state === "waiting" ? "other questions come first" : p.stage || "working"}` : ""}
     {p?.total ? ` ${percent((100 * (p.done ?? 0)) / p.total)}` : ""}
     {p && <button onClick={() => asked.cancel()}>Cancel</button>}
   </p>;
+}
+
+// Steps of a letter from one word to another, at most `most`.
+function steps(a: string, b: string, most: number): number {
+  if (Math.abs(a.length - b.length) > most) return most + 1;
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) next[j] = Math.min(next[j - 1] + 1, row[j] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1));
+    row = next;
+  }
+  return row[b.length];
+}
+
+const NEAR = 4; // names that are offered
+
+// Class names that are like one that nothing has: those that contain it, else those a few letters away.
+async function nearest(word: string, db?: string): Promise<string[]> {
+  const plain = word.replace(/[*?]/g, "").toLowerCase(), simple = (n: string) => n.slice(n.lastIndexOf(".") + 1).toLowerCase();
+  const all = (await ask("histogram", { db, shallow: "1", limit: "50000" }).answer).rows.map((r) => String(r.name));
+  const inside = all.filter((n) => n.toLowerCase().includes(plain));
+  if (plain && inside.length) return inside.slice(0, NEAR);
+  const wanted = simple(plain), most = Math.max(2, Math.floor(wanted.length / 3));
+  return all.map((n) => [steps(wanted, simple(n).replace(/\[\]/g, ""), most), n] as [number, string]).filter(([d]) => d <= most).sort((a, b) => a[0] - b[0]).slice(0, NEAR).map(([, n]) => n);
+}
+
+export function Nearest({ word, db }: { word: string; db?: string }) {
+  const [names, set] = useState<string[] | null>(null);
+  useEffect(() => {
+    let live = true;
+    nearest(word, db).then((found) => { if (live) set(found); }, () => undefined);
+    return () => { live = false; };
+  }, [word, db]);
+  if (!names) return null;
+  return <p class="empty nearest">{names.length ? <>Nearest: {names.map((n, i) => <>{i > 0 && ", "}<a href={href(readRoute().view, { ...readRoute().params, target: n, obj: undefined })}><Name text={n} /></a></>)}</>
+    : "No class has a name like that. Patterns have * for any letters, as in java.util.* or *Session."}</p>;
 }
 
 // What an answer leaves out, is unsure of, or is of.
@@ -57,10 +103,24 @@ export function Marks({ facts }: { facts: Row }) {
 
 export function Name({ text }: { text: string }) {
   const [head, tail] = splitName(visible(text));
-  return <span class="name"><span class="dim">{head}</span>{tail}</span>;
+  const klass = head.startsWith("class ") ? "class " : "";
+  return <span class="name">{klass && <span class="dim">{klass}</span>}<span class="dim package">{head.slice(klass.length)}</span>{tail}</span>;
 }
 
 export function select(id: string): void { change({ obj: id, tab: undefined }); }
+
+// The objects of the class of an object.
+export function goToClass(db: string | undefined, id: string): void {
+  void ask("object", { db, target: id, limit: "1" }).answer.then(({ facts }) => {
+    const target = String(facts.kind === "class" ? facts.value ?? facts.class : facts.class);
+    location.hash = linkTo("all", { q: "instances", target });
+  }).catch(() => undefined);
+}
+
+// The menu of an object at a place of the window, asked for by what is no link.
+export function menuAt(id: string, x: number, y: number): void {
+  dispatchEvent(new CustomEvent("objectmenu", { detail: { id, x, y } }));
+}
 
 // What can be asked of any object: the menu of "." and of the right mouse button, and of the inspector.
 export function actionsOf(id: string): [string, string][] {
@@ -87,11 +147,16 @@ export function Menu() {
       const box = (e.target as HTMLElement).getBoundingClientRect();
       show(e, box.left, box.bottom);
     };
+    const onAsked = (e: Event) => {
+      const { id, x, y } = (e as CustomEvent<{ id: string; x: number; y: number }>).detail;
+      set({ id, x: Math.min(x, innerWidth - 210), y: Math.min(y, innerHeight - 210) });
+    };
     addEventListener("contextmenu", onMenu);
     addEventListener("keydown", onKey);
-    return () => { removeEventListener("contextmenu", onMenu); removeEventListener("keydown", onKey); };
+    addEventListener("objectmenu", onAsked);
+    return () => { removeEventListener("contextmenu", onMenu); removeEventListener("keydown", onKey); removeEventListener("objectmenu", onAsked); };
   }, []);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const hide = () => set(null);
     list.current?.querySelector<HTMLElement>("a")?.focus();
     const onEscape = (e: KeyboardEvent) => { if (e.key === "Escape") { hide(); e.stopImmediatePropagation(); } };
@@ -109,12 +174,14 @@ export function Menu() {
   };
   return <ul class="menu" role="menu" ref={list} style={{ left: `${at.x}px`, top: `${at.y}px` }} onKeyDown={onKey}>
     {actionsOf(at.id).map(([name, to]) => <li role="none"><a role="menuitem" href={to}>{name}</a></li>)}
+    <li role="none"><button role="menuitem" onClick={() => goToClass(readRoute().params.db, at.id)}>Others of its class</button></li>
     <li role="none"><button role="menuitem" onClick={() => void navigator.clipboard.writeText(at.id)}>Copy {at.id}</button></li></ul>;
 }
 
 export function Obj({ id, text }: { id: Cell; text?: Cell }) {
   const label = text === null || text === undefined || text === "" ? String(id) : String(text);
-  if (!id || id === "0x0" || report) return <Name text={label} />;
+  if (!id || id === "0x0") return <Name text={label} />;
+  if (report) return <span class="obj" data-id={label.includes(String(id)) ? undefined : String(id)} title={String(id)}><Name text={label} /></span>;
   return <a class="obj" title={String(id)} href={linkTo(readRoute().view, { ...readRoute().params, obj: String(id), tab: undefined })}>
     <Name text={label} /></a>;
 }
@@ -130,15 +197,19 @@ export function Value({ value, column, row }: { value: Cell; column: Column; row
   if (column.name === "label" && row.id) return <Obj id={row.id} text={value} />;
   if (["value", "key"].includes(column.name) && row[`${column.name}_id`]) return <Obj id={row[`${column.name}_id`]} text={value} />;
   if (column.name === "label" && row.ref) return <Obj id={row.ref} text={value} />;
+  if (column.name === "name" && row.id && row.id !== "0x0") return <Obj id={row.id} text={value} />;
   if (["class", "name", "loader", "holder", "thread"].includes(column.name)) return <Name text={value} />;
   return <span class="text">{visible(value)}</span>;
 }
 
 const isNumber = (column: Column) => ["count", "bytes", "int", "double"].includes(column.type);
 
+// Where the numbers of a column lead: what was summed. By column, a link or nothing.
+export type Links = Record<string, (row: Row) => string | undefined>;
+
 // ---- the table ----
 
-function csvOf(columns: Column[], rows: Row[]): string {
+export function csvOf(columns: Column[], rows: Row[]): string {
   const cell = (v: Cell) => {
     const text = v === null || v === undefined ? "" : String(v);
     return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
@@ -148,26 +219,49 @@ function csvOf(columns: Column[], rows: Row[]): string {
 
 const ROW = 25;
 const REPORTED = 50; // rows of a report's table that are shown at once
+const MOST = 100000; // rows that are asked for at most
+const LATE = ["loader", "signature", "serial", "priority", "unreachable_objects", "unreachable_shallow"]; // columns that stand last
 
 function remembered(what: string): string[] {
   try { return (JSON.parse(localStorage.getItem(`hidden ${what}`) ?? "[]") as string[]).map(String); } catch { return []; }
 }
 
-export function Table({ columns, rows, total, sort, onSort, tree, what, onOpen }: {
+function patternOf(filter: string): RegExp | null | undefined {
+  if (!filter) return null;
+  try { return new RegExp(filter, "i"); } catch { return undefined; }
+}
+
+// In order of a column: numbers fall first, texts rise.
+function ordered(rows: Row[], sort: string): Row[] {
+  const turned = sort.startsWith("-"), name = turned ? sort.slice(1) : sort, sign = turned ? -1 : 1;
+  const compare = (a: Cell, b: Cell) => (a === null || a === undefined ? 1 : b === null || b === undefined ? -1
+    : typeof a === "number" && typeof b === "number" ? sign * (b - a) : sign * (String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0));
+  return rows.slice().sort((a, b) => compare(a[name], b[name]));
+}
+
+interface TableProps {
   columns: Column[]; rows: Row[]; total: number | null; sort?: string; onSort?(c: string): void; tree?: boolean;
-  what: string; onOpen?(row: Row): void;
-}) {
-  const [filter, setFilter] = useState("");
+  what: string; onOpen?(row: Row): void; links?: Links; empty?: string; filterKey?: string; onAll?(): void; late?: boolean;
+}
+
+export function Table({ columns, rows, total, sort: asked, onSort, tree, what, onOpen, links, empty, filterKey, onAll, late }: TableProps) {
+  const [own, setOwn] = useState(""), [ownSort, setOwnSort] = useState<string | undefined>();
+  const filter = filterKey && !report ? readRoute().params[filterKey] ?? "" : own;
+  const setFilter = (text: string) => {
+    if (filterKey) change({ [filterKey]: text || undefined }, true);
+    else setOwn(text);
+  };
   const [closed, setClosed] = useState<Set<Row>>(new Set());
   const [top, setTop] = useState(0);
   const [at, setAt] = useState(-1);
   const [hidden, setHidden] = useState(() => (report ? [] : remembered(what)));
-  const [all, setAll] = useState(false);
+  const [all, setAll] = useState(false), [copied, setCopied] = useState(false);
   const box = useRef<HTMLDivElement>(null);
+  const sort = onSort ? asked : ownSort, pattern = patternOf(filter);
+  useEffect(() => { if (pattern && onAll && total !== null && rows.length < Math.min(total, MOST)) onAll(); }, [filter, rows]);
   const shown = useMemo(() => {
-    let found = rows, pattern: RegExp | null = null;
-    try { pattern = filter ? new RegExp(filter, "i") : null; } catch { pattern = null; }
-    if (pattern) found = rows.filter((r) => columns.some((c) => typeof r[c.name] === "string" && pattern!.test(r[c.name] as string)));
+    let found = rows;
+    if (pattern) found = rows.filter((r) => columns.some((c) => typeof r[c.name] === "string" && pattern.test(r[c.name] as string)));
     if (tree && !pattern && closed.size) {
       let hidden = Infinity;
       found = rows.filter((r) => {
@@ -177,95 +271,123 @@ export function Table({ columns, rows, total, sort, onSort, tree, what, onOpen }
         return true;
       });
     }
-    return found;
-  }, [rows, filter, closed, tree, columns]);
+    return !tree && !onSort && ownSort ? ordered(found, ownSort) : found;
+  }, [rows, filter, closed, tree, columns, ownSort]);
   const filled = columns.filter((c) => !(tree && c.name === "level") && rows.some((r) => r[c.name] !== null && r[c.name] !== undefined));
-  const used = filled.filter((c, i) => i === 0 || !hidden.includes(c.name));
+  const last = (c: Column, i: number) => i > 0 && (LATE.includes(c.name) || (c.type === "id" && !isNumber(c)));
+  const kept = filled.filter((c, i) => i === 0 || !hidden.includes(c.name));
+  const used = [...kept.filter((c, i) => !last(c, i)), ...kept.filter(last)];
+  const parents = useMemo(() => new Set(tree ? rows.filter((r, i) => Number(rows[i + 1]?.level ?? -1) > Number(r.level)) : []), [rows, tree]);
   const hide = (name: string) => {
     const next = hidden.includes(name) ? hidden.filter((h) => h !== name) : [...hidden, name];
     setHidden(next);
     try { localStorage.setItem(`hidden ${what}`, JSON.stringify(next)); } catch { /* not remembered then */ }
   };
+  const sortBy = (name: string) => {
+    if (onSort) onSort(name);
+    else setOwnSort(ownSort === name ? `-${name}` : ownSort === `-${name}` ? undefined : name);
+  };
   const largest = Math.max(1, ...rows.map((r) => Number(r.retained ?? r.shallow ?? 0)));
-  const height = Math.min(shown.length * ROW + 2 * ROW + 12, report ? 1e9 : 620);
-  const from = report ? 0 : Math.max(0, Math.floor(top / ROW) - 10), to = report ? (all ? shown.length : REPORTED) : from + 60;
+  const height = Math.min(Math.max(1, shown.length) * ROW + ROW + 20, report ? 1e9 : Math.max(320, innerHeight - 190));
+  const from = report ? 0 : Math.max(0, Math.floor(top / ROW) - 10), to = report ? (all ? shown.length : REPORTED) : from + 70;
   const toggle = (row: Row) => setClosed((old) => { const s = new Set(old); if (!s.delete(row)) s.add(row); return s; });
   const open = (row: Row) => {
     if (onOpen) onOpen(row);
-    else if (row.id && !report) select(String(row.id));
+    else if (row.id && row.id !== "0x0" && !report) select(String(row.id));
+  };
+  const scrollTo = (next: number) => {
+    setAt(next);
+    if (!box.current) return;
+    const y = next * ROW, view = box.current;
+    if (y < view.scrollTop) view.scrollTop = y;
+    if (y > view.scrollTop + view.clientHeight - 3 * ROW) view.scrollTop = y - view.clientHeight + 3 * ROW;
   };
   const onKey = (e: KeyboardEvent) => {
-    const move = { ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20 }[e.key];
+    if (e.target !== box.current) return;
     const row = shown[at];
-    if (move !== undefined) {
-      const next = Math.max(0, Math.min(shown.length - 1, at + move));
-      setAt(next);
-      if (box.current) {
-        const y = next * ROW, view = box.current;
-        if (y < view.scrollTop) view.scrollTop = y;
-        if (y > view.scrollTop + view.clientHeight - 3 * ROW) view.scrollTop = y - view.clientHeight + 3 * ROW;
-      }
-    } else if (e.key === "Enter" && row) open(row);
-    else if (tree && row && e.key === "ArrowLeft" && !closed.has(row)) toggle(row);
-    else if (tree && row && e.key === "ArrowRight" && closed.has(row)) toggle(row);
-    else return;
+    const to: Record<string, number> = { ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + 20, PageUp: at - 20, Home: 0, End: shown.length - 1 };
+    if (to[e.key] !== undefined) scrollTo(Math.max(0, Math.min(shown.length - 1, to[e.key])));
+    else if (e.key === "Enter" && row) open(row);
+    else if (e.key === "." && row?.id && row.id !== "0x0") {
+      const here = box.current!.querySelector("tr.at")?.getBoundingClientRect();
+      menuAt(String(row.id), here?.left ?? 100, here?.bottom ?? 100);
+    } else if (tree && row && e.key === "ArrowLeft") {
+      if (parents.has(row) && !closed.has(row)) toggle(row);
+      else for (let i = at - 1; i >= 0; i--) if (Number(shown[i].level) < Number(row.level)) { scrollTo(i); break; }
+    } else if (tree && row && e.key === "ArrowRight" && parents.has(row)) {
+      if (closed.has(row)) toggle(row);
+      else scrollTo(at + 1);
+    } else return;
     e.preventDefault();
   };
-  return <div class="table">
+  const copy = () => void navigator.clipboard.writeText(csvOf(used, shown)).then(() => { setCopied(true); setTimeout(() => setCopied(false), 1500); });
+  const whole = total === null ? "many" : number(Math.max(total, rows.length));
+  return <div class={late ? "table late" : "table"} aria-busy={late}>
     <div class="tools">
-      {!report && <input type="search" placeholder="Filter (regular expression)" aria-label={`Filter ${what}`} value={filter}
+      {!report && rows.length > 0 && <input type="search" size={26} placeholder="Filter: regular expression" aria-label={`Filter ${what}`} aria-invalid={pattern === undefined} value={filter}
         onInput={(e) => setFilter((e.target as HTMLInputElement).value)} />}
-      <span class="count">{number(shown.length)} of {total === null ? "many" : number(total)} rows</span>
-      {!report && <button onClick={() => void navigator.clipboard.writeText(csvOf(used, shown))}>Copy as CSV</button>}
+      <span class="count" role="status">{pattern === undefined ? <span class="error">That is no regular expression yet. </span> : null}{number(shown.length)} of {whole} rows</span>
+      {!report && rows.length > 0 && <button onClick={copy}>{copied ? "Copied" : "Copy as CSV"}</button>}
       {report && to < shown.length && <button class="print" onClick={() => setAll(true)}>Show all {number(shown.length)}</button>}
-      {!report && filled.length > 2 && <details class="columns"><summary>Columns</summary><div>{filled.slice(1).map((c) =>
+      {!report && filled.length > 2 && <details class="columns"><summary>Columns{hidden.length ? ` (${number(kept.length)} of ${number(filled.length)})` : ""}</summary><div>{filled.slice(1).map((c) =>
         <label title={c.help}><input type="checkbox" checked={!hidden.includes(c.name)} onChange={() => hide(c.name)} /> {c.title}</label>)}</div></details>}
     </div>
-    <div class="scroll" ref={box} style={{ height: report ? "auto" : `${height}px` }} tabIndex={0} onKeyDown={onKey}
+    {rows.length > 0 && <div class="scroll" ref={box} style={{ height: report ? "auto" : `${height}px` }} tabIndex={0} onKeyDown={onKey}
       onScroll={(e) => setTop((e.target as HTMLElement).scrollTop)} role="region" aria-label={what}>
-      <table>
+      <table aria-rowcount={shown.length}>
         <thead><tr>{used.map((c) => <th title={c.help} class={isNumber(c) ? "n" : ""}
-          aria-sort={sort === c.name || sort === `-${c.name}` ? "other" : "none"}>
-          {onSort && !tree && !report ? <button onClick={() => onSort(c.name)}>{c.title}{sort === c.name ? " ▾" : sort === `-${c.name}` ? " ▴" : ""}</button> : c.title}
+          aria-sort={sort === c.name ? (isNumber(c) ? "descending" : "ascending") : sort === `-${c.name}` ? (isNumber(c) ? "ascending" : "descending") : "none"}>
+          {!tree && !report ? <button onClick={() => sortBy(c.name)}>{c.title}{sort === c.name ? " ▾" : sort === `-${c.name}` ? " ▴" : ""}</button> : c.title}
           {c.type === "bytes" && !/bytes/i.test(c.title) ? <small> bytes</small> : null}</th>)}</tr></thead>
         <tbody>
           {from > 0 && <tr style={{ height: `${from * ROW}px` }} />}
           {shown.slice(from, to).map((row, i) => <tr key={from + i} class={from + i === at ? "at" : ""} onClick={() => setAt(from + i)}
             onDblClick={() => open(row)}>
-            {used.map((c, j) => <td class={isNumber(c) ? "n" : ""}>
+            {used.map((c, j) => <td class={isNumber(c) ? "n" : LATE.includes(c.name) ? "narrow" : ""} title={typeof row[c.name] === "string" && String(row[c.name]).length > 40 ? visible(String(row[c.name])) : undefined}>
               {tree && j === 0 && <span style={{ paddingLeft: `${Math.min(40, Number(row.level)) * 14}px` }}>
-                <button class="twist" aria-label="fold" onClick={() => toggle(row)}>{closed.has(row) ? "▸" : "▾"}</button></span>}
+                {parents.has(row) ? <button class="twist" aria-label="fold" aria-expanded={!closed.has(row)} onClick={() => toggle(row)}>{closed.has(row) ? "▸" : "▾"}</button> : <span class="twist" />}</span>}
               {c.name === "retained" && typeof row.retained === "number" && <i class="bar" style={{ width: `${Math.round((60 * row.retained) / largest)}px` }} />}
-              <Value value={row[c.name]} column={c} row={row} /></td>)}
+              <Linked to={report || row[c.name] === 0 ? undefined : links?.[c.name]?.(row)}><Value value={row[c.name]} column={c} row={row} /></Linked></td>)}
           </tr>)}
           {to < shown.length && !report && <tr style={{ height: `${(shown.length - to) * ROW}px` }} />}
         </tbody>
       </table>
       {report && to < shown.length && <p class="dim">{number(shown.length - to)} more rows are in this file.</p>}
-      {shown.length === 0 && <p class="empty">{rows.length ? `None of ${number(rows.length)} rows matches “${filter}”.` : "There are none."}</p>}
-    </div>
+      {shown.length === 0 && <p class="empty">None of {number(rows.length)} rows matches “{filter}”: the filter looks at all texts of a row, in upper or lower case.</p>}
+    </div>}
+    {rows.length === 0 && <p class="empty">{empty ?? "There are none."}</p>}
   </div>;
 }
 
+function Linked({ to, children }: { to?: string; children: ComponentChildren }) {
+  return to ? <a href={to}>{children}</a> : <>{children}</>;
+}
+
 // A question of the registry, with its columns, sorted by the server, in pages.
-export function QueryTable({ query, params, what, sortKey, onOpen, hide, columns, limit: fixed }: {
+export function QueryTable({ query, params, what, sortKey, onOpen, hide, columns, limit: fixed, links, empty, each }: {
   query: string; params: Params; what: string; sortKey?: string; onOpen?(row: Row): void; hide?: string[]; columns?: string[]; limit?: number;
+  links?: Links; empty?: string; each?(row: Row): Row;
 }) {
   const [limit, setLimit] = useState(fixed ?? 1000);
   const sort = sortKey ? readRoute().params[sortKey] : undefined;
-  const asked = useAnswer(query, { ...params, sort, limit: String(limit) });
+  const asked = useKept(query, { ...params, sort, limit: String(limit) }, query + JSON.stringify(params));
   const spec = specs.get(query), answer = asked.answer;
-  if (!answer) return <Wait asked={asked} what={what} />;
-  const known = new Map(spec?.columns.map((c) => [c.name, c]));
-  const names = columns ? columns.filter((c) => answer.columns.includes(c)) : answer.columns.filter((c) => !hide?.includes(c));
-  const cols = names.map((name) => known.get(name) ?? { name, title: name, help: "", type: "text" });
+  const cols = useMemo(() => {
+    const known = new Map(spec?.columns.map((c) => [c.name, c]));
+    const names = (columns ? columns.filter((c) => answer?.columns.includes(c)) : answer?.columns.filter((c) => !hide?.includes(c))) ?? [];
+    return names.map((name) => known.get(name) ?? { name, title: name, help: "", type: "text" });
+  }, [answer]);
+  const rows = useMemo(() => (each && answer ? answer.rows.map(each) : answer?.rows ?? []), [answer]);
+  if (!answer || asked.error) return <><Wait asked={asked} what={what} />
+    {asked.code === "HDB_NOTFOUND" && typeof params.target === "string" && !report && !params.target.startsWith("0x") ? <Nearest word={params.target} db={params.db as string | undefined} /> : null}</>;
+  const more = !report && !fixed && answer.total_rows !== null && answer.total_rows > answer.row_count && limit < MOST;
   return <>
     <Marks facts={answer.facts} />
-    <Table columns={cols} rows={answer.rows} total={answer.total_rows} sort={sort} what={what} onOpen={onOpen}
-      tree={answer.columns.includes("level")}
-      onSort={sortKey ? (c) => change({ [sortKey]: sort === c ? `-${c}` : c }) : undefined} />
-    {!report && !fixed && answer.total_rows !== null && answer.total_rows > answer.row_count &&
-      <button class="more" onClick={() => setLimit(Math.min(100000, limit * 5))}>Load more rows</button>}
+    <Table columns={cols} rows={rows} total={answer.total_rows} sort={sort} what={what} onOpen={onOpen} links={links} empty={empty} late={asked.late}
+      tree={answer.columns.includes("level")} filterKey={sortKey ? "filter" : undefined} onAll={more ? () => setLimit(MOST) : undefined}
+      onSort={sortKey ? (c) => change({ [sortKey]: sort === c ? `-${c}` : sort === `-${c}` ? undefined : c }) : undefined} />
+    {asked.late && <Wait asked={{ ...asked, answer: undefined }} what={what} />}
+    {more && <button class="more" onClick={() => setLimit(Math.min(MOST, limit * 5))}>Load more rows</button>}
   </>;
 }
 

@@ -37,7 +37,7 @@ const words = ("SELECT FROM WHERE GROUP BY ORDER HAVING LIMIT JOIN LEFT USING ON
   "AND OR NOT IN LIKE GLOB BETWEEN IS NULL ASC DESC EXISTS count sum min max avg total substr length upper lower coalesce round printf instr hex").split(" ");
 
 async function names(sql: string, db?: string): Promise<string[]> {
-  try { return (await ask("sql", { q: sql, db, limit: "500" }).answer).rows.map((r) => String(r.name)); } catch { return []; }
+  try { return (await ask("sql", { q: sql, db, limit: "5000" }).answer).rows.map((r) => String(r.name)); } catch { return []; }
 }
 
 const text = (s: string) => `'${s.replace(/'/g, "''")}'`;
@@ -52,7 +52,8 @@ async function complete(statement: string, caret: number, db?: string): Promise<
     return { from: caret - open[1].length - 1, list: list.map((n) => `"${n}"`) };
   }
   const word = /[A-Za-z_][A-Za-z0-9_]*$/.exec(before)?.[0] ?? "", from = caret - word.length;
-  const tables = (await names("SELECT DISTINCT name FROM pragma_module_list ORDER BY 1", db))
+  // Of several databases each has modules of its own, "heapdb NAME TABLE".
+  const tables = [...new Set((await names("SELECT DISTINCT name FROM pragma_module_list ORDER BY 1", db)).map((n) => n.replace(/^heapdb .* /, "")))].sort()
     .filter((n) => !/^(pragma_|fts|json_|dbstat|query_|rtree|bytecode|sqlite|geopoly|tables_used|completion)|-/.test(n));
   const used = [...statement.matchAll(/\b(?:from|join)\s+("([^"]+)"|[A-Za-z_.]+)/gi)].map((m) => m[2] ?? m[1]);
   const columns: string[] = [];
