@@ -365,6 +365,122 @@ static int give_all(struct merge *m, uint32_t no,
 	return rc;
 }
 
+/* ---- the top level, where it fits: by counting ---- */
+
+/* Sizes that are counted: few nodes are larger, and those are sorted. */
+#define COUNTED_SIZES 65536u
+
+struct top_level {
+	const struct graph_child_rows *rows;
+	uint64_t *at;         /* by size: where its next node goes */
+	uint32_t *node;       /* in order of size */
+	struct base_vec keys; /* struct base_sort_key: of those that are larger */
+	struct base_big big;
+};
+
+/* Room for a node of the top level: its number, and keys if all were large. */
+#define TOP_BYTES 36u
+
+/* Whom children are given to. */
+struct take_child {
+	int (*take)(void *ctx, uint32_t row, uint32_t node, uint64_t size, struct hdb_error *err);
+	void *ctx;
+};
+
+/* Where the nodes of each size go. */
+static int count_top(struct top_level *t, struct hdb_error *err)
+{
+	struct base_bucket_reader reader;
+	uint64_t v[BASE_BUCKET_FIELDS], sum;
+	int rc = base_bucket_begin(&t->rows->buckets, t->rows->range_count, &reader, err);
+
+	while (rc == HDB_OK &&
+	       (rc = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK) {
+		const struct base_sort_key key = { .key = ~v[2], .node = (uint32_t)v[1] };
+
+		if (v[2] < COUNTED_SIZES)
+			t->at[v[2]]++;
+		else
+			rc = base_vec_push(&t->keys, &key, sizeof key, err);
+	}
+	base_bucket_end(&reader);
+	sum = 0;
+	for (uint32_t size = COUNTED_SIZES; size-- > 0;) {
+		const uint64_t count = t->at[size];
+
+		t->at[size] = sum;
+		sum += count;
+	}
+	return rc < 0 ? rc : HDB_OK;
+}
+
+/* Puts them there, in the order in which they came: that of nodes. */
+static int place_top(struct top_level *t, struct hdb_error *err)
+{
+	struct base_bucket_reader reader;
+	uint64_t v[BASE_BUCKET_FIELDS];
+	int rc = base_bucket_begin(&t->rows->buckets, t->rows->range_count, &reader, err);
+
+	while (rc == HDB_OK &&
+	       (rc = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK)
+		if (v[2] < COUNTED_SIZES)
+			t->node[t->at[v[2]]++] = (uint32_t)v[1];
+	base_bucket_end(&reader);
+	return rc < 0 ? rc : HDB_OK;
+}
+
+/* Those of the sizes that were sorted, and then of the others, each of which ends where it is. */
+static int give_top(const struct top_level *t, const struct take_child *to, struct hdb_error *err)
+{
+	const struct base_sort_key *key = t->keys.data;
+	const uint32_t row = t->rows->node_count;
+	uint64_t i = 0;
+	int rc = HDB_OK;
+
+	for (size_t k = 0; k < t->keys.count && rc == HDB_OK; k++)
+		rc = to->take(to->ctx, row, key[k].node, ~key[k].key, err);
+	for (uint32_t size = COUNTED_SIZES; size-- > 0;)
+		for (; i < t->at[size] && rc == HDB_OK; i++)
+			rc = to->take(to->ctx, row, t->node[i], size, err);
+	return rc;
+}
+
+static int count_and_give(struct graph_child_rows *rows, const struct take_child *to,
+			  struct hdb_error *err)
+{
+	const uint64_t count = rows->buckets.bucket[rows->range_count].count;
+	struct base_work *work = rows->buckets.work;
+	struct top_level t = { .rows = rows };
+	struct base_sort_key *keys;
+	int rc = base_big_alloc_raw(work, &t.big, (count + 1) * sizeof *t.node, "dominated objects",
+				    err);
+
+	if (rc < 0)
+		goto out;
+	t.node = t.big.data;
+	t.at = calloc(COUNTED_SIZES, sizeof *t.at);
+	if (!t.at) {
+		rc = hdb_fail_memory(err, "dominated objects", COUNTED_SIZES * sizeof *t.at);
+		goto out;
+	}
+	if ((rc = count_top(&t, err)) < 0)
+		goto out;
+	if ((rc = base_vec_reserve(&t.keys, t.keys.count, sizeof *keys, err)) < 0)
+		goto out;
+	keys = t.keys.data;
+	if (t.keys.count)
+		base_sort_keys(keys, keys + t.keys.count, t.keys.count);
+	if ((rc = place_top(&t, err)) < 0)
+		goto out;
+	base_bucket_drop(&rows->buckets, rows->range_count);
+	rc = give_top(&t, to, err);
+out:
+	base_big_free(work, &t.big);
+	base_vec_release(&t.keys);
+	free(t.at);
+	return rc;
+}
+
 int graph_child_rows_merge(struct graph_child_rows *rows, uint32_t no,
 			   int (*take)(void *ctx, uint32_t row, uint32_t node, uint64_t size,
 				       struct hdb_error *err),
@@ -373,10 +489,13 @@ int graph_child_rows_merge(struct graph_child_rows *rows, uint32_t no,
 	struct base_work *work = rows->buckets.work;
 	const uint64_t count = rows->buckets.bucket[no].count;
 	struct merge m = { .rows = rows, .count = count };
+	int rc;
+
+	if (no == rows->range_count && count * TOP_BYTES <= base_work_room(work))
+		return count_and_give(rows, &(struct take_child){ take, ctx }, err);
 	/* Keys, and twice as many for sorting by size and then by row. */
-	int rc = base_big_alloc_raw(work, &m.keys,
-				    3 * rows->run_limit * sizeof(struct base_sort_key),
-				    "dominated objects", err);
+	rc = base_big_alloc_raw(work, &m.keys, 3 * rows->run_limit * sizeof(struct base_sort_key),
+				"dominated objects", err);
 
 	assert(no <= rows->range_count);
 	if (rc == HDB_OK)

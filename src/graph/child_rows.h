@@ -4,9 +4,10 @@
  *
  * Children come in order of node, are thrown into one bucket (base/spill_buckets.h) for each range
  * of parents, and a range's rows are sorted when its turn comes: ranges that fit in memory on any
- * thread, larger ones (and the top level, which often is most of a heap) by runs that are merged.
- * Memory: 3 to 6 bytes a child while there is room, in a file after that, and for each range that
- * is sorted at once 16 bytes a child and 8 a parent; 56 bytes a child of a run.
+ * thread, larger ones by runs that are merged. So is the top level, which often is most of a heap,
+ * unless its nodes fit in memory: most are small, and counting their sizes is enough. Memory: 3 to
+ * 6 bytes a child while there is room, in a file after that, and for each range that is sorted at
+ * once 16 bytes a child and 8 a parent; 56 bytes a child of a run, 4 a small one of the top level.
  */
 #ifndef GRAPH_CHILD_ROWS_H
 #define GRAPH_CHILD_ROWS_H

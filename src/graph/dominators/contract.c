@@ -54,6 +54,20 @@ static uint32_t share_end(uint64_t share, uint32_t count)
 	return end < count ? (uint32_t)end : count;
 }
 
+/* Nobody refers to anything yet. */
+static int begin_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
+{
+	struct graph_contract *c = ctx;
+	const uint32_t end = share_end(share, c->node_count);
+
+	(void)slot;
+	(void)err;
+	for (uint32_t v = (uint32_t)share * SHARE_NODES; v < end; v++)
+		atomic_store_explicit(&c->up[v], is_root(c, v) ? GRAPH_SEVERAL : GRAPH_NONE,
+				      memory_order_relaxed);
+	return HDB_OK;
+}
+
 int graph_contract_init(struct graph_contract *c, uint32_t node_count, const uint64_t *root_bits,
 			struct base_work *work, struct hdb_error *err)
 {
@@ -79,11 +93,7 @@ int graph_contract_init(struct graph_contract *c, uint32_t node_count, const uin
 	c->soft = c->soft_big.data;
 	c->touched = c->touched_big.data;
 	c->chosen = c->chosen_big.data;
-	memset(c->up_big.data, 0xff, (n + 1) * sizeof *c->up);
-	for (uint32_t v = 0; v < node_count; v++)
-		if (is_root(c, v))
-			atomic_store_explicit(&c->up[v], GRAPH_SEVERAL, memory_order_relaxed);
-	return HDB_OK;
+	return each_share(c, node_count, begin_share, err);
 }
 
 /* What belongs to one small graph. */
