@@ -65,11 +65,45 @@ def raw(data, seconds=1, most=65536):
             return b""
 
 
+def whole(data, seconds=10):
+    """All that comes back until the server closes the connection."""
+    back = b""
+    with socket.create_connection((HOST, PORT), timeout=seconds) as s:
+        try:
+            s.sendall(data)
+            while piece := s.recv(65536):
+                back += piece
+        except OSError:
+            pass
+    return back
+
+
 def command(*args):
     out = subprocess.run(["heapdb", "query", *args, "--db", DATABASE, "--json"], check=True,
                          stdout=subprocess.PIPE).stdout
     return json.loads(out)
 
+
+# A request that never ends, one byte now and then.
+dripping = []
+
+
+def drip():
+    began = time.monotonic()
+    with socket.create_connection((HOST, PORT), timeout=2) as s:
+        try:
+            s.sendall(b"GET /api/health HTTP/1.1\r\nX: ")
+            while time.monotonic() - began < 60:
+                s.sendall(b"a")
+                if select.select([s], [], [], 1)[0] and not s.recv(4096):
+                    break
+        except OSError:
+            pass
+    dripping.append(time.monotonic() - began)
+
+
+dripper = threading.Thread(target=drip)
+dripper.start()
 
 # ---- the page, and answers as the command has them ----
 page, text = ask("/?token=" + TOKEN, cookie=None)
@@ -234,6 +268,65 @@ for what, data in [
     back = raw(data)
     check(f"{what}: {back[:40]!r}", b" 200 " not in back.split(b"\r\n")[0])
 
+# ---- requests that two servers understand in two ways: one answer, and it is a refusal ----
+follows = b"GET /api/health HTTP/1.1\r\n" + head + b"\r\n"
+get, post, length = b"GET /api/health HTTP/1.1\r\n", b"POST /api/cancel?job=a HTTP/1.1\r\n", str(len(follows)).encode()
+own = f"http://{HOST}:{PORT}".encode()
+for what, status, data in [
+        ("two hosts", 400, get + head + b"Host: evil.example\r\n\r\n"),
+        ("two hosts, ours last", 400, get + b"Host: evil.example\r\n" + head + b"\r\n"),
+        ("a host in two lines", 400, get + f"Host: evil\r\n {HOST}:{PORT}\r\nCookie: {COOKIE}\r\n\r\n".encode()),
+        ("two origins", 400, get + head + b"Origin: " + own + b"\r\nOrigin: http://evil.example\r\n\r\n"),
+        ("two sites", 400, get + head + b"Sec-Fetch-Site: same-origin\r\nSec-Fetch-Site: cross-site\r\n\r\n"),
+        ("two cookies", 400, get + b"Cookie: a=b\r\n" + head + b"\r\n"),
+        ("lengths 0 and more", 400, post + head + b"Content-Length: 0\r\nContent-Length: " + length + b"\r\n\r\n" + follows),
+        ("lengths more and 0", 400, post + head + b"Content-Length: " + length + b"\r\nContent-Length: 0\r\n\r\n" + follows),
+        ("a length and chunks", 413, post + head + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + follows),
+        ("a blank before the colon", 400, post + head + b"Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n" + follows),
+        ("an encoding that is none", 413, post + head + b"Transfer-Encoding: identity\r\n\r\n" + follows),
+        ("chunks of too much", 413, post + head + b"Transfer-Encoding: chunked\r\n\r\n" + b"f" * 30 + b"\r\nx"),
+        ("a length with a sign", 400, post + head + b"Content-Length: +0\r\n\r\n" + follows),
+        ("a body that is another request", 413, get + head + b"Content-Length: " + length + b"\r\n\r\n" + follows),
+        ("a body that is awaited", 413, post + head + b"Expect: 100-continue\r\nContent-Length: 5\r\n\r\n"),
+        ("an address of another server", 404, b"GET http://evil.example/api/health HTTP/1.1\r\n" + head + b"Connection: close\r\n\r\n"),
+        ("a tunnel", 405, b"CONNECT evil.example:443 HTTP/1.1\r\n" + head + b"Connection: close\r\n\r\n"),
+        ("a trace", 405, b"TRACE / HTTP/1.1\r\n" + head + b"Connection: close\r\n\r\n"),
+        ("a preflight", 405, b"OPTIONS /api/health HTTP/1.1\r\n" + head + b"Origin: " + own
+         + b"\r\nAccess-Control-Request-Method: PUT\r\nConnection: close\r\n\r\n"),
+        ("another version", 505, b"GET /api/health HTTP/2.0\r\n" + head + b"\r\n"),
+        ("a zero byte in a path", 404, b"GET /api/health%00/../x HTTP/1.1\r\n" + head + b"Connection: close\r\n\r\n"),
+        ("a zero byte in the token", 403, f"GET /?token={TOKEN}%00x HTTP/1.1\r\nHost: {HOST}:{PORT}\r\nConnection: close\r\n\r\n".encode()),
+        ("a line's end in a name", 404, b"GET /api/query/%0d%0aSet-Cookie:a=b HTTP/1.1\r\n" + head + b"Connection: close\r\n\r\n"),
+        ("a name in long UTF-8", 404, b"GET /%c0%ae%c0%ae/etc/passwd HTTP/1.1\r\n" + head + b"Connection: close\r\n\r\n"),
+        ("a name encoded twice", 404, b"GET /%252e%252e/etc/passwd HTTP/1.1\r\n" + head + b"Connection: close\r\n\r\n")]:
+    back = whole(data)
+    answers = [part[:3] for part in back.split(b"HTTP/1.1 ")[1:]]  # the library may begin its own twice
+    check(f"{what}: {answers}, {back[:40]!r}", set(answers) == {b"%d" % status} and b"Set-Cookie" not in back and b'"databases"' not in back and b"Access-Control" not in back)
+back = whole(get + head + b"\r\n" + get + head + b"Connection: close\r\n\r\n")
+check("two requests at once have two answers", back.count(b"HTTP/1.1 200") == 2 and back.count(b'"databases"') == 2)
+
+# ---- answers that are asked for and never read ----
+large = b"GET /api/query/instances?target=*&limit=100000 HTTP/1.1\r\n" + head + b"\r\n"
+size = len(ask("/api/query/instances?target=*&limit=100000")[1])
+check("an answer is large", size > 4_000_000)
+held = []
+for _ in range((128 << 20) // size + 3):
+    s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    s.connect((HOST, PORT))
+    s.sendall(large)
+    held.append(s)
+    s.settimeout(60)
+    first = s.recv(12)
+check("what nobody reads has a limit", first == b"HTTP/1.1 503")
+check("others are answered", ask("/api/query/histogram?limit=5")[0].status == 200)
+for s in held:
+    s.close()
+began = time.monotonic()
+while ask("/api/query/instances?target=*&limit=100000")[0].status != 200 and time.monotonic() - began < 30:
+    time.sleep(0.2)
+check("and large answers, too, once they are gone", time.monotonic() - began < 30)
+
 # ---- many and slow ones: others are answered meanwhile ----
 slow = []
 for _ in range(100):
@@ -278,5 +371,8 @@ for _ in range(20):
 began = time.monotonic()
 check("alive after 10,000 connections", ask("/api/health")[0].status == 200)
 check(f"and quick: {time.monotonic() - began:.1f} s", time.monotonic() - began < 10)
+
+dripper.join(60)
+check(f"a request of single bytes ends: {dripping}", dripping and dripping[0] < 40)
 
 sys.exit(1 if failed else 0)

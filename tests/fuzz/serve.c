@@ -3,9 +3,9 @@
  * may ask (Host, Origin, cookies, token), and the arguments of questions. Nobody gets in without
  * the token; what is understood is within the limits; what is kept of it is JSON.
  *
- * Input: u8 which: below 128 the gate, its five texts one a line, an empty line for none, "T" in a
- * text for the token; else the kind of question (and for queries which one: u8), and its arguments,
- * "key=value" one a line.
+ * Input: u8 which: below 64 headers, "name:value" one a line; below 128 the gate, its five texts one
+ * a line, an empty line for none, "T" in a text for the token; else the kind of question (and for
+ * queries which one: u8), and its arguments, "key=value" one a line.
  */
 #include "serve/serve_cache.h"
 #include "serve/serve_gate.h"
@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define INPUT_MAX 16384
 #define DATABASES 3
@@ -76,6 +77,38 @@ static void judge(char *text)
 	}
 	for (size_t i = 0; i < 5; i++)
 		free(lines[i]);
+}
+
+/*
+ * Headers, "name:value" one a line, with every byte as it is. What is taken of them came once, by a
+ * name that is one, without controls.
+ */
+static void take_headers(char *text)
+{
+	struct serve_headers headers = { 0 };
+	unsigned hosts = 0;
+	char *line;
+
+	while ((line = take_line(&text)) != NULL) {
+		char *value = strchr(line, ':');
+		const size_t size = strlen(line);
+
+		if (value)
+			*value++ = '\0';
+		serve_gate_header(&headers, line, strlen(line), value,
+				  value ? size - (size_t)(value - line) : 0);
+		hosts += strcasecmp(line, "host") == 0;
+		if (!headers.is_broken && (strchr(line, ' ') || !*line || hosts > 1))
+			abort();
+	}
+	if (!headers.is_broken && (hosts != 0) != (headers.host != NULL))
+		abort();
+	for (const char *c = headers.host; c && !headers.is_broken && *c; c++)
+		if ((unsigned char)*c < ' ' && *c != '\t')
+			abort();
+	if (headers.length && strcmp(headers.length, "0") != 0 && !headers.has_body &&
+	    !headers.is_broken)
+		abort();
 }
 
 static void check_job(const struct serve_job *job)
@@ -156,7 +189,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memcpy(text, data + 1, size - 1);
 	text[size - 1] = '\0';
-	if (data[0] < 128)
+	if (data[0] < 64)
+		take_headers(text);
+	else if (data[0] < 128)
 		judge(text);
 	else
 		question(data[0], text);

@@ -19,6 +19,7 @@ void output_init(struct output *out, int fd, const struct output_hooks *hooks)
 	out->fd = fd;
 	out->into = NULL;
 	out->error = 0;
+	out->written = 0;
 	out->used = 0;
 	out->fit = 0;
 	out->was_shortened = false;
@@ -31,6 +32,7 @@ void output_collect(struct output *out, struct bytes *into)
 	out->fd = -1;
 	out->into = into;
 	out->error = 0;
+	out->written = 0;
 	out->used = 0;
 	out->fit = 0;
 	out->was_shortened = false;
@@ -258,6 +260,7 @@ static void write_first(struct output *out, size_t size)
 		else if (errno != EINTR || (out->hooks && out->hooks->is_cancelled()))
 			out->error = errno;
 	}
+	out->written += done;
 	memmove(out->buffer, out->buffer + size, out->used - size);
 	out->used -= size;
 }

@@ -33,6 +33,7 @@ struct output {
 	bool is_terminal;
 	bool was_shortened; /* class names lost their packages: see output_fit */
 	size_t fit;         /* columns that lines should not exceed; 0: any */
+	uint64_t written;   /* bytes that went to the descriptor */
 	size_t used;        /* bytes waiting in `buffer` */
 	char buffer[OUTPUT_BUFFER_SIZE];
 };

@@ -41,6 +41,7 @@ int serve_write_answer(struct answer *answer, int fd)
 		return cli_fail(answer->err, HDB_ENOMEM, "no memory for an answer");
 	}
 	output_init(out, copy, &progress_hooks);
+	answer->size_max = SERVE_ANSWER_MAX;
 	rc = render_json(answer, out);
 	if (rc != HDB_OK && answer->is_open) {
 		render_json_error(out, true, answer->err, 0);

@@ -9,6 +9,7 @@
 #include "heapdb/suggest.h"
 #include "heapdb/prose.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -285,6 +286,10 @@ int answer_next(struct answer *answer, const struct output *out)
 	}
 	if (progress_is_cancelled())
 		return cli_fail(answer->err, HDB_EINTR, "interrupted");
+	if (answer->size_max && out->written > answer->size_max)
+		return cli_fail(answer->err, HDB_ELIMIT,
+				"the answer is longer than %" PRIu64 " MiB: ask for fewer rows",
+				answer->size_max >> 20);
 	if (answer->source && answer->limit && answer->row_count == answer->limit)
 		return HDB_END;
 	rc = answer->source ? answer->source->next(answer->source->ctx, answer->err) :

@@ -41,6 +41,7 @@ struct answer {
 	size_t *picked;   /* owned: columns to print; NULL: all */
 	size_t picked_count;
 	bool is_picked;        /* the columns are those that were asked for by name */
+	uint64_t size_max;     /* bytes; more is HDB_ELIMIT; 0: any */
 	uint64_t row_count;    /* out: rows printed */
 	struct hdb_error *err; /* out: why rendering failed */
 	bool is_open;          /* out: failed within a JSON object, not yet ended */

@@ -13,6 +13,8 @@
 /* Databases that are open at once, and workers (threads with a handle on each of them). */
 #define SERVE_DATABASES_MAX 16
 #define SERVE_WORKERS_MAX 8
+/* Bytes of an answer. */
+#define SERVE_ANSWER_MAX ((uint64_t)64 << 20)
 /* Whatever the cores: two long questions must not keep all short ones waiting. */
 #define SERVE_WORKERS_DEFAULT 4
 

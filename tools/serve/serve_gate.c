@@ -26,6 +26,57 @@ bool serve_gate_init(struct serve_gate *gate, const char *address, unsigned port
 	return true;
 }
 
+/* ---- headers ---- */
+
+/* As RFC 9110 has names of headers. */
+static bool is_name(const char *name, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (name[i] <= ' ' || name[i] == 0x7f || strchr("\"(),/:;<=>?@[\\]{}", name[i]))
+			return false;
+	return size > 0;
+}
+
+static bool has_control(const char *value, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (((unsigned char)value[i] < ' ' && value[i] != '\t') || value[i] == 0x7f)
+			return true;
+	return false;
+}
+
+void serve_gate_header(struct serve_headers *headers, const char *name, size_t name_size,
+		       const char *value, size_t value_size)
+{
+	const struct {
+		const char *name;
+		const char **value;
+	} once[] = {
+		{ "Host", &headers->host },
+		{ "Origin", &headers->origin },
+		{ "Sec-Fetch-Site", &headers->fetch_site },
+		{ "Cookie", &headers->cookies },
+		{ "Content-Length", &headers->length },
+	};
+
+	if (!value)
+		value = "";
+	if (!is_name(name, name_size) || has_control(value, value_size)) {
+		headers->is_broken = true;
+		return;
+	}
+	for (size_t i = 0; i < sizeof(once) / sizeof(once[0]); i++) {
+		if (strcasecmp(name, once[i].name) != 0)
+			continue;
+		headers->is_broken |= *once[i].value != NULL;
+		*once[i].value = value;
+	}
+	headers->has_body |= strcasecmp(name, "Transfer-Encoding") == 0 ||
+			     (strcasecmp(name, "Content-Length") == 0 && strcmp(value, "0") != 0);
+}
+
+/* ---- who asks ---- */
+
 /* Takes as long whatever the text is. */
 static bool is_token(const struct serve_gate *gate, const char *text, size_t size)
 {

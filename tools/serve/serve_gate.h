@@ -20,6 +20,21 @@ struct serve_gate {
 /* Makes a token. `address` as listened on. False if the system has no random bytes. */
 bool serve_gate_init(struct serve_gate *gate, const char *address, unsigned port);
 
+/* What matters of a request's headers; all zeros at first. */
+struct serve_headers {
+	const char *host, *origin, *fetch_site, *cookies, *length; /* lent; NULL: none */
+	bool has_body;
+	/*
+	 * What servers understand in different ways: a name that is none, a control character, what
+	 * may come once but comes twice.
+	 */
+	bool is_broken;
+};
+
+/* Takes a header; its texts end with a zero beyond their sizes. */
+void serve_gate_header(struct serve_headers *headers, const char *name, size_t name_size,
+		       const char *value, size_t value_size);
+
 /* What a request brings; NULL: it has no such header or argument. */
 struct serve_visitor {
 	const char *host, *origin, *fetch_site, *cookies, *token;

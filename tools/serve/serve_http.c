@@ -7,6 +7,7 @@
 #include "serve/serve_gate.h"
 #include "serve/serve_jobs.h"
 #include "serve/serve_request.h"
+#include "serve/serve_slow.h"
 #include "serve/serve_specs.h"
 #include "serve/serve_text.h"
 
@@ -15,6 +16,7 @@
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,12 +34,15 @@
 struct server {
 	const struct serve_options *options;
 	struct serve_jobs *jobs;
+	struct serve_slow *slow;
+	_Atomic uint64_t held; /* bytes of answers that are not yet read */
 	struct serve_gate gate;
 	struct MHD_Daemon *daemon;
 };
 
 /* What is known of a request between calls of on_request. */
 struct request {
+	struct serve_headers headers;
 	struct serve_job *job; /* its question; NULL: none */
 };
 
@@ -45,7 +50,7 @@ struct request {
 
 static const struct {
 	const char *name, *value;
-} headers[] = {
+} fixed_headers[] = {
 	{ "Content-Security-Policy",
 	  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
 	  "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'" },
@@ -65,8 +70,8 @@ static enum MHD_Result send_response(struct MHD_Connection *connection, unsigned
 
 	if (!response)
 		return MHD_NO;
-	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
-		MHD_add_response_header(response, headers[i].name, headers[i].value);
+	for (size_t i = 0; i < sizeof(fixed_headers) / sizeof(fixed_headers[0]); i++)
+		MHD_add_response_header(response, fixed_headers[i].name, fixed_headers[i].value);
 	MHD_add_response_header(response, "Content-Type", type);
 	r = MHD_queue_response(connection, status, response);
 	MHD_destroy_response(response);
@@ -75,8 +80,8 @@ static enum MHD_Result send_response(struct MHD_Connection *connection, unsigned
 
 #define JSON "application/json"
 
-static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned status,
-				 struct serve_text *text)
+/* The text as a response, and releases it; NULL: no memory. */
+static struct MHD_Response *text_response(struct serve_text *text)
 {
 	struct MHD_Response *response = NULL;
 
@@ -84,11 +89,16 @@ static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned sta
 		response = MHD_create_response_from_buffer(text->size, text->data,
 							   MHD_RESPMEM_MUST_COPY);
 	serve_text_release(text);
-	return send_response(connection, status, JSON, response);
+	return response;
 }
 
-static enum MHD_Result send_error(struct MHD_Connection *connection, unsigned status,
-				  const char *code, const char *message)
+static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned status,
+				 struct serve_text *text)
+{
+	return send_response(connection, status, JSON, text_response(text));
+}
+
+static struct MHD_Response *error_response(const char *code, const char *message)
 {
 	struct serve_text text;
 
@@ -99,7 +109,24 @@ static enum MHD_Result send_error(struct MHD_Connection *connection, unsigned st
 		serve_put_json(text.out, message);
 		fputs("}}\n", text.out);
 	}
-	return send_text(connection, status, &text);
+	return text_response(&text);
+}
+
+static enum MHD_Result send_error(struct MHD_Connection *connection, unsigned status,
+				  const char *code, const char *message)
+{
+	return send_response(connection, status, JSON, error_response(code, message));
+}
+
+/* Of a request after which nothing on this connection can be trusted: it ends. */
+static enum MHD_Result send_last(struct MHD_Connection *connection, unsigned status,
+				 const char *code, const char *message)
+{
+	struct MHD_Response *response = error_response(code, message);
+
+	if (response)
+		MHD_add_response_header(response, "Connection", "close");
+	return send_response(connection, status, JSON, response);
 }
 
 static unsigned status_of(int result)
@@ -161,7 +188,6 @@ struct arguments {
 	struct server *server;
 	struct serve_job *job;
 	struct hdb_error err;
-	size_t count;
 };
 
 /* NOLINTNEXTLINE(readability-function-size): libmicrohttpd says which parameters */
@@ -171,12 +197,8 @@ static enum MHD_Result on_argument(void *ctx, enum MHD_ValueKind kind, const cha
 	struct arguments *a = ctx;
 
 	(void)kind;
-	if (strlen(key) != key_size || (value && strlen(value) != value_size)) {
-		a->err.code = HDB_EUSAGE;
-		snprintf(a->err.message, sizeof(a->err.message), "an argument has a zero byte");
-		return MHD_NO;
-	}
-	a->count++;
+	(void)key_size;
+	(void)value_size; /* without_zeros: neither has a zero byte */
 	return serve_request_argument(a->job, a->server->options->database_count, key, value,
 				      &a->err) == HDB_OK ?
 		       MHD_YES :
@@ -218,6 +240,7 @@ static enum MHD_Result ask(struct server *server, struct MHD_Connection *connect
 	struct arguments a = { .server = server, .job = job };
 
 	job->connection = connection;
+	job->held = &server->held;
 	MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, on_argument, &a);
 	if (a.err.code == HDB_OK)
 		serve_request_check(job, &a.err);
@@ -275,19 +298,36 @@ static enum MHD_Result cancel(struct server *server, struct MHD_Connection *conn
 
 /* ---- requests ---- */
 
-static const char *header_of(struct MHD_Connection *connection, const char *name)
+/* NOLINTNEXTLINE(readability-function-size): libmicrohttpd says which parameters */
+static enum MHD_Result on_header(void *ctx, enum MHD_ValueKind kind, const char *name,
+				 size_t name_size, const char *value, size_t value_size)
 {
-	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+	(void)kind;
+	serve_gate_header(ctx, name, name_size, value, value_size);
+	return MHD_YES;
+}
+
+/* What is decoded has no zero byte, at which texts would end: they are other characters then. */
+static size_t without_zeros(void *ctx, struct MHD_Connection *connection, char *text)
+{
+	const size_t size = MHD_http_unescape(text);
+
+	(void)ctx;
+	(void)connection;
+	for (size_t i = 0; i < size; i++)
+		if (text[i] == '\0')
+			text[i] = '\1';
+	return size;
 }
 
 static enum serve_verdict judge(const struct server *server, struct MHD_Connection *connection,
-				const char *path, bool is_get)
+				const char *path, const struct serve_headers *headers, bool is_get)
 {
 	const struct serve_visitor visitor = {
-		.host = header_of(connection, "Host"),
-		.origin = header_of(connection, "Origin"),
-		.fetch_site = header_of(connection, "Sec-Fetch-Site"),
-		.cookies = header_of(connection, "Cookie"),
+		.host = headers->host,
+		.origin = headers->origin,
+		.fetch_site = headers->fetch_site,
+		.cookies = headers->cookies,
 		.token = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "token"),
 		.is_navigation = is_get && strcmp(path, "/") == 0,
 	};
@@ -328,7 +368,8 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, enum serve_verd
 static enum MHD_Result route(struct server *server, struct MHD_Connection *connection,
 			     const char *path, bool is_get, struct request *request)
 {
-	const enum serve_verdict verdict = judge(server, connection, path, is_get);
+	const enum serve_verdict verdict =
+		judge(server, connection, path, &request->headers, is_get);
 	const struct serve_file *file;
 	struct serve_job *job;
 	struct serve_text text;
@@ -358,12 +399,31 @@ static enum MHD_Result route(struct server *server, struct MHD_Connection *conne
 	return send_text(connection, MHD_HTTP_OK, &text);
 }
 
-/* No request has a body. */
-static bool has_body(struct MHD_Connection *connection)
+static struct serve_slow_one *slow_one_of(struct MHD_Connection *connection)
 {
-	const char *length = header_of(connection, "Content-Length");
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 
-	return (length && strcmp(length, "0") != 0) || header_of(connection, "Transfer-Encoding");
+	return info ? info->socket_context : NULL;
+}
+
+/* A request whose headers are there, before any of its body is read. */
+static enum MHD_Result begin_request(struct server *server, struct MHD_Connection *connection,
+				     const char *version, void **state)
+{
+	struct request *request = calloc(1, sizeof(*request));
+
+	*state = request;
+	if (!request)
+		return MHD_NO;
+	serve_slow_asked(server->slow, slow_one_of(connection));
+	MHD_get_connection_values_n(connection, MHD_HEADER_KIND, on_header, &request->headers);
+	if (request->headers.is_broken || strncmp(version, "HTTP/1.", 7) != 0)
+		return send_last(connection, MHD_HTTP_BAD_REQUEST, "HEADERS",
+				 "the request's headers are broken");
+	return request->headers.has_body ? send_last(connection, MHD_HTTP_CONTENT_TOO_LARGE, "BODY",
+						     "no request has a body") :
+					   MHD_YES;
 }
 
 /* NOLINTNEXTLINE(readability-function-size): libmicrohttpd says which parameters */
@@ -374,17 +434,9 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 	const bool is_get = strcmp(method, "GET") == 0;
 	struct request *request = *state;
 
-	(void)version;
 	(void)upload;
-	if (!request) {
-		*state = request = calloc(1, sizeof(*request));
-		if (!request)
-			return MHD_NO;
-		/* Before any of it is read. */
-		return has_body(connection) ? send_error(connection, MHD_HTTP_CONTENT_TOO_LARGE,
-							 "BODY", "no request has a body") :
-					      MHD_YES;
-	}
+	if (!request)
+		return begin_request(ctx, connection, version, state);
 	if (request->job)
 		return send_answer(connection, request->job);
 	if (*upload_size > 0)
@@ -398,15 +450,28 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 static void on_completed(void *ctx, struct MHD_Connection *connection, void **state,
 			 enum MHD_RequestTerminationCode code)
 {
+	const struct server *server = ctx;
 	struct request *request = *state;
 
-	(void)ctx;
-	(void)connection;
 	(void)code;
+	serve_slow_answered(server->slow, slow_one_of(connection));
 	if (request)
 		serve_job_free(request->job);
 	free(request);
 	*state = NULL;
+}
+
+static void on_connection(void *ctx, struct MHD_Connection *connection, void **one,
+			  enum MHD_ConnectionNotificationCode code)
+{
+	const struct server *server = ctx;
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	if (code == MHD_CONNECTION_NOTIFY_STARTED && info)
+		*one = serve_slow_enter(server->slow, info->connect_fd);
+	else if (code == MHD_CONNECTION_NOTIFY_CLOSED)
+		serve_slow_leave(server->slow, *one);
 }
 
 /* ---- the server ---- */
@@ -454,7 +519,8 @@ static int start(struct server *server, int fd, struct hdb_error *err)
 		NULL, on_request, server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
 		(unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENCE_SECONDS,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, REQUEST_MAX, MHD_OPTION_NOTIFY_COMPLETED,
-		on_completed, NULL, MHD_OPTION_END);
+		on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
+		MHD_OPTION_UNESCAPE_CALLBACK, without_zeros, NULL, MHD_OPTION_END);
 	return server->daemon ? HDB_OK : fail(err, HDB_EIO, "cannot serve", strerror(errno));
 }
 
@@ -484,6 +550,11 @@ int serve_run(const struct serve_options *options, struct hdb_error *err)
 		r = fail(err, HDB_EIO, "no random bytes", strerror(errno));
 	if (r != HDB_OK)
 		goto out;
+	server.slow = serve_slow_new();
+	if (!server.slow)
+		r = fail(err, HDB_ENOMEM, "cannot serve", "no memory");
+	if (r != HDB_OK)
+		goto out;
 	if ((r = serve_jobs_start(options, &server.jobs, err)) != HDB_OK)
 		goto out;
 	if ((r = start(&server, fd, err)) != HDB_OK)
@@ -494,12 +565,14 @@ int serve_run(const struct serve_options *options, struct hdb_error *err)
 
 		nanosleep(&tick, NULL);
 		serve_jobs_watch(server.jobs);
+		serve_slow_watch(server.slow);
 	}
 	MHD_quiesce_daemon(server.daemon);
 out:
 	serve_jobs_stop(server.jobs);
 	if (server.daemon)
 		MHD_stop_daemon(server.daemon);
+	serve_slow_free(server.slow);
 	if (fd >= 0)
 		close(fd);
 	return r;

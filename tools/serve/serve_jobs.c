@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,8 @@ void serve_job_free(struct serve_job *job)
 		free(job->strings[i]);
 	if (job->fd >= 0)
 		close(job->fd);
+	if (job->size > 0)
+		atomic_fetch_sub(job->held, job->size);
 	free(job->key);
 	free(job);
 }
@@ -171,6 +174,23 @@ static void keep_answer(struct worker *w, const struct serve_job *job, const cha
 	malloc_trim(0);
 }
 
+/* Those who ask for much and do not read it leave no memory for others. */
+static int hold_answer(struct serve_job *job)
+{
+	const off_t end = lseek(job->fd, 0, SEEK_END);
+	const uint64_t size = end < 0 ? 0 : (uint64_t)end;
+
+	if (!job->held || size < SERVE_HELD_LEAST)
+		return HDB_OK;
+	job->size = size;
+	if (atomic_fetch_add(job->held, size) + size <= SERVE_HELD_MAX)
+		return HDB_OK;
+	close(job->fd);
+	job->fd = -1;
+	return fail(&job->err, HDB_EINTR,
+		    "answers that nobody has read yet take all memory for them; ask again later");
+}
+
 /* The answer goes to a file without a name, so that a slow reader holds no worker. */
 static int answer(struct worker *w, struct serve_job *job)
 {
@@ -185,6 +205,8 @@ static int answer(struct worker *w, struct serve_job *job)
 		if (r == HDB_OK)
 			keep_answer(w, job, key);
 	}
+	if (r == HDB_OK)
+		r = hold_answer(job);
 	if (r == HDB_EINTR && w->is_late)
 		fail(&job->err, r,
 		     "stopped, for it took too long: ask for less, or ask the "

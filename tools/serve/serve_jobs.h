@@ -16,7 +16,13 @@
 #define SERVE_SECONDS_MAX 1800    /* then it is cancelled */
 #define SERVE_SQL_SECONDS_MAX 300 /* the same, of a statement */
 /* Bytes of a value that is sent; a text's characters may be a third of that. */
-#define SERVE_VALUE_MAX ((uint64_t)64 << 20)
+#define SERVE_VALUE_MAX SERVE_ANSWER_MAX
+/*
+ * Bytes of answers that wait to be read, together; those below the least do not count, for they are
+ * no more than the connections.
+ */
+#define SERVE_HELD_MAX ((uint64_t)128 << 20)
+#define SERVE_HELD_LEAST ((uint64_t)1 << 20)
 /* Pixels of a bitmap that is drawn: more than a screen has. */
 #define SERVE_PIXELS_MAX ((uint64_t)16 << 20)
 #define SERVE_ID_SIZE 40
@@ -69,9 +75,11 @@ struct serve_job {
 	/* Called by a worker when it is done; the job is the caller's then. NULL: nobody waits. */
 	void (*done)(struct serve_job *job);
 	void *connection;
+	_Atomic uint64_t *held; /* lent: bytes of all answers that wait to be read; NULL: none */
 
 	/* For the workers. */
-	char *key; /* what it asks, serve_cache.h; owned; NULL: there was no memory */
+	uint64_t size; /* bytes of its own in *held */
+	char *key;     /* what it asks, serve_cache.h; owned; NULL: there was no memory */
 	enum serve_state state;
 	bool is_cancelled;
 	struct serve_job *next;

@@ -1,0 +1,112 @@
+/*
+ * serve/serve_slow.c - a list of connections, each with the time since which it has asked nothing.
+ */
+#include "serve/serve_slow.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <time.h>
+
+struct serve_slow_one {
+	struct serve_slow_one *before, *next;
+	int fd;
+	bool is_asking; /* it waits for an answer, or reads it */
+	time_t since;
+};
+
+struct serve_slow {
+	pthread_mutex_t lock;
+	struct serve_slow_one *first;
+};
+
+static time_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec;
+}
+
+struct serve_slow *serve_slow_new(void)
+{
+	struct serve_slow *slow = calloc(1, sizeof(*slow));
+
+	if (slow)
+		pthread_mutex_init(&slow->lock, NULL);
+	return slow;
+}
+
+void serve_slow_free(struct serve_slow *slow)
+{
+	if (!slow)
+		return;
+	pthread_mutex_destroy(&slow->lock);
+	free(slow);
+}
+
+struct serve_slow_one *serve_slow_enter(struct serve_slow *slow, int fd)
+{
+	struct serve_slow_one *one = calloc(1, sizeof(*one));
+
+	if (!one)
+		return NULL;
+	one->fd = fd;
+	one->since = now();
+	pthread_mutex_lock(&slow->lock);
+	one->next = slow->first;
+	if (one->next)
+		one->next->before = one;
+	slow->first = one;
+	pthread_mutex_unlock(&slow->lock);
+	return one;
+}
+
+void serve_slow_leave(struct serve_slow *slow, struct serve_slow_one *one)
+{
+	if (!one)
+		return;
+	pthread_mutex_lock(&slow->lock);
+	if (one->before)
+		one->before->next = one->next;
+	else
+		slow->first = one->next;
+	if (one->next)
+		one->next->before = one->before;
+	pthread_mutex_unlock(&slow->lock);
+	free(one);
+}
+
+static void set_asking(struct serve_slow *slow, struct serve_slow_one *one, bool is_asking)
+{
+	if (!one)
+		return;
+	pthread_mutex_lock(&slow->lock);
+	one->is_asking = is_asking;
+	one->since = now();
+	pthread_mutex_unlock(&slow->lock);
+}
+
+void serve_slow_asked(struct serve_slow *slow, struct serve_slow_one *one)
+{
+	set_asking(slow, one, true);
+}
+
+void serve_slow_answered(struct serve_slow *slow, struct serve_slow_one *one)
+{
+	set_asking(slow, one, false);
+}
+
+void serve_slow_watch(struct serve_slow *slow)
+{
+	const time_t late = now() - SERVE_SLOW_SECONDS;
+
+	pthread_mutex_lock(&slow->lock);
+	for (struct serve_slow_one *one = slow->first; one; one = one->next) {
+		/* Its owner notices, and closes it. */
+		if (!one->is_asking && one->since < late)
+			shutdown(one->fd, SHUT_RDWR);
+	}
+	pthread_mutex_unlock(&slow->lock);
+}

@@ -1,0 +1,31 @@
+/*
+ * serve/serve_slow.h - connections that take too long to say what they ask. libmicrohttpd closes
+ * those that are silent; one byte now and then would hold a connection for days.
+ */
+#ifndef HEAPDB_SERVE_SLOW_H
+#define HEAPDB_SERVE_SLOW_H
+
+/* Seconds until a request's headers are there, from the connection or the answer before. */
+#define SERVE_SLOW_SECONDS 15
+
+struct serve_slow;
+struct serve_slow_one;
+
+/* NULL: no memory. */
+struct serve_slow *serve_slow_new(void);
+/* All connections have left. NULL is fine. */
+void serve_slow_free(struct serve_slow *slow);
+
+/* A connection begins; NULL: no memory, and nobody watches it. */
+struct serve_slow_one *serve_slow_enter(struct serve_slow *slow, int fd);
+/* Before its socket is closed. NULL is fine here and below. */
+void serve_slow_leave(struct serve_slow *slow, struct serve_slow_one *one);
+
+/* The headers of a request are there; what it asks is answered. */
+void serve_slow_asked(struct serve_slow *slow, struct serve_slow_one *one);
+void serve_slow_answered(struct serve_slow *slow, struct serve_slow_one *one);
+
+/* Ends those that are too slow. From another thread, now and then. */
+void serve_slow_watch(struct serve_slow *slow);
+
+#endif
