@@ -27,6 +27,12 @@ heapdb import evil.hprof --quiet >out 2>&1 || true
 heapdb query leaks --db s.heapdb >out
 heapdb report s.heapdb --html report.html --quiet
 heapdb report evil.heapdb --html evil.html --no-values --quiet 2>out
+# Texts of the heap are in one report and not in the other: keys, names of threads and loaders, arguments.
+heapdb report s.heapdb --html plain.html --no-values --quiet
+for text in 'worker with locals' plugins-a 'Sample sample.hprof'; do
+	grep -qF "$text" report.html || [ -n "${PAGE_OBJECTS:-}" ] || { echo "no \"$text\" in the report"; exit 1; }
+	! grep -F "$text" plain.html >out || { echo "\"$text\" is in a report without values"; exit 1; }
+done
 # A dump of Android's runtime, where there is one.
 set -- s.heapdb evil.heapdb
 if [ -r "$HDB_ROOT/../shared/dumps/android_service_leak.hprof.zst" ]; then

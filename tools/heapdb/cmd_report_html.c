@@ -60,30 +60,66 @@ static size_t string_size(const char *json, size_t size)
 	return i < size ? i + 1 : size;
 }
 
-/* Whether the text is `"label"`. */
-static bool is_label(const char *text, size_t size)
-{
-	static const char label[] = "\"label\"";
+/* What is left of a string in a report without values. */
+enum redaction {
+	REDACT_QUOTED, /* all but what stands between the first quote and the last one */
+	REDACT_LABEL,  /* of a label the class alone */
+	REDACT_FRAME,  /* of a label the class alone, a frame as it is */
+	REDACT_ALL     /* null */
+};
 
-	return size == sizeof(label) - 1 && memcmp(text, label, size) == 0;
+/* By the key that it stands under, of one query or of all; what is not here is REDACT_QUOTED. */
+static const struct redacted_key {
+	const char *query, *key;
+	enum redaction how;
+} redacted_keys[] = {
+	{ NULL, "\"label_value\"", REDACT_ALL }, { "loaders", "\"label\"", REDACT_ALL },
+	{ "threads", "\"thread\"", REDACT_ALL }, { "threads", "\"text\"", REDACT_FRAME },
+	{ NULL, "\"label\"", REDACT_LABEL },
+};
+
+static bool is_text(const char *json, size_t size, const char *text)
+{
+	return size == strlen(text) && memcmp(json, text, size) == 0;
 }
 
-/*
- * A string without the values in it: of a label the class alone, of others all but what stands
- * between the first quote and the last one.
- */
-static void put_redacted(struct output *out, const char *text, size_t size, bool label)
+static enum redaction redaction_of(const char *query, const char *key, size_t size)
+{
+	for (size_t i = 0; i < sizeof(redacted_keys) / sizeof(redacted_keys[0]); i++) {
+		const struct redacted_key *k = &redacted_keys[i];
+
+		if (is_text(key, size, k->key) && (!k->query || strcmp(k->query, query) == 0))
+			return k->how;
+	}
+	return REDACT_QUOTED;
+}
+
+/* Where a label's class ends: at the first blank, of a frame at none behind a parenthesis. */
+static bool ends_class(const char *text, size_t at, enum redaction how)
 {
 	static const char klass[] = "\"class ";
+
+	if (how == REDACT_QUOTED || text[at] != ' ')
+		return false;
+	if (how == REDACT_FRAME && memchr(text, '(', at))
+		return false;
+	return !(at == sizeof(klass) - 2 && strncmp(text, klass, at + 1) == 0);
+}
+
+static void put_redacted(struct output *out, const char *text, size_t size, enum redaction how)
+{
 	size_t begin = size, end = size;
 
+	if (how == REDACT_ALL) {
+		output_string(out, "null");
+		return;
+	}
 	for (size_t i = 1; i + 1 < size; i++) {
 		if (text[i] == '\\' && text[i + 1] == '"') {
 			begin = begin == size ? i : begin;
 			end = i + 2;
 		}
-		if (label && text[i] == ' ' && begin == size &&
-		    !(i == sizeof(klass) - 2 && strncmp(text, klass, i + 1) == 0)) {
+		if (begin == size && ends_class(text, i, how)) {
 			begin = i;
 			end = size - 1;
 			break;
@@ -92,14 +128,15 @@ static void put_redacted(struct output *out, const char *text, size_t size, bool
 	}
 	put_script(out, text, begin);
 	if (begin < size) {
-		output_string(out, label ? "" : "\xe2\x80\xa6");
+		output_string(out, how == REDACT_QUOTED ? "\xe2\x80\xa6" : "");
 		put_script(out, text + end, size - end);
 	}
 }
 
-static void put_without_values(struct output *out, const char *json, size_t size)
+static void put_without_values(struct output *out, const char *query, const char *json, size_t size)
 {
-	bool label = false;
+	enum redaction how = REDACT_QUOTED;
+	bool is_command = false; /* the row of info with the arguments of the program */
 
 	for (size_t i = 0; i < size;) {
 		const size_t part = json[i] == '"' ? string_size(json + i, size - i) : 1;
@@ -107,10 +144,13 @@ static void put_without_values(struct output *out, const char *json, size_t size
 		if (json[i] != '"') {
 			output_char(out, json[i]);
 		} else if (i + part < size && json[i + part] == ':') {
-			label = is_label(json + i, part);
+			how = is_command && is_text(json + i, part, "\"value\"") ?
+				      REDACT_ALL :
+				      redaction_of(query, json + i, part);
 			output_bytes(out, json + i, part);
 		} else {
-			put_redacted(out, json + i, part, label);
+			put_redacted(out, json + i, part, how);
+			is_command = is_text(json + i, part, "\"command\"");
 		}
 		i += part;
 	}
@@ -145,7 +185,7 @@ static int put_answer(struct cli *cli, const struct question *question, struct o
 	output_json(out, question->key, strlen(question->key));
 	output_char(out, ':');
 	if (cli->opt.no_values)
-		put_without_values(out, json.data, json.size);
+		put_without_values(out, question->query, json.data, json.size);
 	else
 		put_script(out, json.data, json.size);
 out:
@@ -155,32 +195,62 @@ out:
 	return rc;
 }
 
-static void put_optional(struct output *out, const char *key, const char *text)
+/* A text that did not come out of an answer: names of files, too, can be markup. */
+static int put_text(struct cli *cli, struct output *out, const char *text)
 {
-	output_format(out, ",\"%s\":", key);
+	struct output *collect = malloc(sizeof(*collect));
+	struct bytes json = { 0 };
+	int rc = HDB_OK;
+
+	if (!collect)
+		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for a text");
+	output_collect(collect, &json);
 	if (text)
-		output_json(out, text, strlen(text));
+		output_json(collect, text, strlen(text));
 	else
-		output_string(out, "null");
+		output_string(collect, "null");
+	output_collect_end(collect);
+	if (json.failed)
+		rc = cli_fail(&cli->err, HDB_ENOMEM, "no memory for a text");
+	else
+		put_script(out, json.data, json.size);
+	bytes_release(&json);
+	free(collect);
+	return rc;
+}
+
+static int put_database(struct cli *cli, const char *name, struct output *out)
+{
+	struct hdb_health health;
+	int rc;
+
+	hdb_health(cli->db, &health);
+	output_string(out, "{\"title\":");
+	if ((rc = put_text(cli, out, name)) != HDB_OK)
+		return rc;
+	output_string(out, ",\"databases\":[{\"index\":0,\"name\":");
+	if ((rc = put_text(cli, out, name)) != HDB_OK)
+		return rc;
+	output_string(out, ",\"stale\":");
+	if ((rc = put_text(cli, out, health.stale)) != HDB_OK)
+		return rc;
+	output_string(out, ",\"incomplete\":");
+	if ((rc = put_text(cli, out, health.incomplete)) != HDB_OK)
+		return rc;
+	output_string(out, "}],\"specs\":");
+	return HDB_OK;
 }
 
 static int put_answers(struct cli *cli, const char *name, struct output *out)
 {
-	struct hdb_health health;
 	char *specs = NULL;
 	size_t size = 0;
-	int rc = HDB_OK;
+	int rc = put_database(cli, name, out);
 
+	if (rc != HDB_OK)
+		return rc;
 	if (serve_specs_json(&specs, &size) != HDB_OK)
 		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for the queries");
-	hdb_health(cli->db, &health);
-	output_string(out, "{\"title\":");
-	output_json(out, name, strlen(name));
-	output_string(out, ",\"databases\":[{\"index\":0");
-	put_optional(out, "name", name);
-	put_optional(out, "stale", health.stale);
-	put_optional(out, "incomplete", health.incomplete);
-	output_string(out, "}],\"specs\":");
 	put_script(out, specs, size);
 	free(specs);
 	output_string(out, ",\"answers\":{");

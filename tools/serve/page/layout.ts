@@ -10,6 +10,7 @@ export interface Node {
   id: string | null;
   delta?: number; // growth, where two dumps are compared
   others?: boolean; // stands for several that are not shown
+  whole?: boolean; // its name is no class: a package
   owner?: string; // of a node that stands for all objects of a class that one object holds: that object
   parent: Node | null;
   children: Node[];

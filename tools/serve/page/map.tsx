@@ -11,14 +11,14 @@ const blank = (name: string): Node => ({ key: "", name, bytes: 0, weight: 0, cou
 const labels = new Map<string, string>(); // of objects that were zoomed into
 
 // Rows with levels, made a tree. `grown`: areas are what changed, each at least as large as what is in it.
-function treeOf(answer: Answer, name: string, grown: boolean): Node {
+function treeOf(answer: Answer, name: string, grown: boolean, packages: boolean): Node {
   const root = blank(name), stack = [root], all = [root];
   for (const row of answer.rows) {
     const level = Number(row.level ?? 0);
     stack.length = Math.min(stack.length, level + 1);
     const parent = stack[stack.length - 1], several = row.others !== null && row.others !== undefined;
     const node: Node = { ...blank(String(row.name ?? row.label)), key: String(parent.children.length), bytes: Number(row.retained ?? row.below_shallow ?? 0),
-      count: Number((several ? row.others : row.objects) ?? 1), id: row.id === null || row.id === undefined ? null : String(row.id), parent, others: several,
+      count: Number((several ? row.others : row.objects) ?? 1), id: row.id === null || row.id === undefined ? null : String(row.id), parent, others: several, whole: packages,
       delta: row.retained_delta === undefined || row.retained_delta === null ? undefined : Number(row.retained_delta) };
     parent.children.push(node);
     stack.push(node);
@@ -42,6 +42,7 @@ const dark = () => !matchMedia("print").matches && (document.documentElement.dat
 
 // What a colour stands for: a package, or a class without what follows it.
 const shade = (n: Node, by: string): string => {
+  if (n.whole) return n.name;
   const [head, tail] = splitName(n.name.replace(/^class /, "")), klass = head + tail.replace(/[\s"].*$/, "").replace(/\[\d+\]/g, "[]");
   if (by === "class") return klass;
   return head || (/^(byte|char|short|int|long|float|double|boolean)\[\]/.test(klass) ? "arrays of numbers" : /\.$|^<|^\(/.test(klass) ? klass : n.parent ? "no package" : "the heap");
@@ -75,7 +76,8 @@ function fitted(context: CanvasRenderingContext2D, text: string, room: number): 
   return fits ? `${text.slice(0, fits)}…` : "";
 }
 
-const title = (n: Node): string => (n.others ? `${number(n.count)} more, ${bytes(n.bytes)}` : `${n.owner ? `${number(n.count)} ` : ""}${visible(splitName(n.name)[1] || n.name)}`);
+const short = (n: Node): string => (n.whole ? n.name : splitName(n.name)[1] || n.name);
+const title = (n: Node): string => (n.others ? `${number(n.count)} more, ${bytes(n.bytes)}` : `${n.owner ? `${number(n.count)} ` : ""}${visible(short(n))}`);
 
 function draw(canvas: HTMLCanvasElement, cells: Cell[], by: string, root: Node, search: string, over: Node | null, from: Cell | null, part: number): void {
   const context = canvas.getContext("2d");
@@ -111,12 +113,12 @@ function draw(canvas: HTMLCanvasElement, cells: Cell[], by: string, root: Node, 
 function sentence(n: Node, whole: number): string {
   const share = whole ? `, ${percent((100 * n.bytes) / whole)} of the heap` : "";
   const grew = n.delta ? `, ${n.delta > 0 ? "+" : ""}${bytes(n.delta)}` : "";
-  const where = n.parent?.parent || n.parent?.id ? ` in ${splitName(n.parent!.name)[1]}` : "";
+  const where = n.parent?.parent || n.parent?.id ? ` in ${short(n.parent!)}` : "";
   const what = n.others ? `${number(n.count)} more, too small to be drawn one by one,` : `${n.count > 1 ? `${number(n.count)} × ` : ""}${visible(n.name)}`;
   return `${what}${visible(where)}: ${bytes(n.bytes)}${share}${grew}`;
 }
 
-function Legend({ cells, by }: { cells: Cell[]; by: string }) {
+function Legend({ root, cells, by }: { root: Node; cells: Cell[]; by: string }) {
   if (by === "growth") return <p class="legend">Colour: blue shrinks, grey stays, orange grows.</p>;
   if (by === "size") return <p class="legend">Colour: retained size, the stronger the larger.</p>;
   const sums = new Map<string, number>();
@@ -126,7 +128,7 @@ function Legend({ cells, by }: { cells: Cell[]; by: string }) {
   }
   const isDark = dark();
   return <p class="legend">Colour: {by}. {[...sums].sort((a, b) => b[1] - a[1]).slice(0, 8).map(([name, sum]) =>
-    <span><i style={{ background: tint(name, isDark, isDark ? 32 : 77) }} />{visible(by === "class" ? splitName(name)[1] || name : name.replace(/\.$/, ""))} <small>{bytes(sum)}</small></span>)}</p>;
+    <span><i style={{ background: tint(name, isDark, isDark ? 32 : 77) }} />{visible(by === "class" && !root.children.some((n) => n.whole) ? splitName(name)[1] || name : name.replace(/\.$/, ""))} <small>{bytes(sum)}</small></span>)}</p>;
 }
 
 const calm = () => report !== null || matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -204,7 +206,7 @@ function Picture({ root, whole, shape, by, search, low, onZoom, onUp }: {
       onMouseMove={(e) => setOver(hit(e)?.node ?? null)} onMouseLeave={() => setOver(null)}
       onContextMenu={(e) => { const n = hit(e)?.node; if (n?.id && !report) { e.preventDefault(); e.stopPropagation(); menu(n, e.clientX, e.clientY); } }}
       onClick={(e) => { const n = hit(e)?.node; if (n) zoom(n); }} onKeyDown={onKey} /></div>
-    <Legend cells={cells} by={by} />
+    <Legend root={root} cells={cells} by={by} />
   </div>;
 }
 
@@ -278,7 +280,7 @@ export function MapView({ route, compare, fixed, small }: { route: Route; compar
   // The way from object to object: every dominator is on it.
   const way = useAnswer(ids.length ? "path" : "", { db: p.db, target: top, exclude: "none", internals: "1", limit: "1000" });
   const kept = useRef<Node | null>(null); // what is shown until the next level is there: nothing moves
-  const plain = useMemo(() => (asked.answer ? treeOf(asked.answer, top ? labels.get(top) ?? top : "the heap", grown) : null), [asked.answer, grown]);
+  const plain = useMemo(() => (asked.answer ? treeOf(asked.answer, top ? labels.get(top) ?? top : "the heap", grown, by === "package" && !compare) : null), [asked.answer, grown]);
   const many = objects && plain ? holders(plain, top) : [];
   const groups = [0, 1, 2, 3].map((i) => useAnswer(many[i] ? "dominators" : "", { db: p.db, target: many[i], by: "class", limit: "200" }).answer);
   const tree = useMemo(() => (plain && many.length ? split(plain, groups, many, top) : plain), [plain, ...groups]);
@@ -320,7 +322,7 @@ export function MapView({ route, compare, fixed, small }: { route: Route; compar
       {compare && <Choice label="Area" value={p.area ?? "growth"} choices={[["growth"], ["size", "retained size now"]]} onChange={(area) => change({ area, zoom: undefined })} />}
       <input type="search" placeholder="Highlight names" aria-label="Highlight names" value={p.find ?? ""} onInput={(e) => change({ find: (e.target as HTMLInputElement).value || undefined }, true)} />
     </div>}
-    {!fixed && <nav class="crumbs" aria-label="Path of dominators">{crumbs.map((c, i) => <>{i > 0 && " › "}<button onClick={() => change(c.go)}>{visible(splitName(c.text)[1] || c.text)}</button>
+    {!fixed && <nav class="crumbs" aria-label="Path of dominators">{crumbs.map((c, i) => <>{i > 0 && " › "}<button onClick={() => change(c.go)}>{visible(by === "package" ? c.text : splitName(c.text)[1] || c.text)}</button>
       {c.by ? <small>.{visible(c.by.replace(/^static /, ""))}</small> : null}</>)}
       {here && crumbs.length > 1 && !report && <button class="act" onClick={() => select(here)}>inspect</button>}</nav>}
     {!zoom && <Wait asked={asked} what="the dominator tree" />}

@@ -115,7 +115,7 @@ function Histogram({ route, databases }: Props) {
     {heaps && there ? <Panel title="Histogram by heap"><Wait asked={asked} what="heaps" />
       {asked.answer && <Table columns={["heap", "objects", "shallow"].map((name, i) => ({ name, title: name, help: "", type: ["text", "count", "bytes"][i] }))} links={{ objects: (row) => linkTo("histogram", { o_heap: String(row.heap) }) }}
         rows={asked.answer.rows} total={asked.answer.row_count} what="heaps" />}</Panel>
-      : <General key={by} route={route} query="histogram" title="Histogram" without={["by"]} hide={["id"].filter(() => report !== null)} />}
+      : <General key={by} route={route} query="histogram" title="Histogram" without={["by"]} hide={["id"]} />}
   </>;
 }
 
