@@ -114,8 +114,9 @@ static int count_bitmap(struct state *s, uint32_t ix, struct hdb_error *err)
 	uint64_t pair[2] = { 0, derive_native_in(&s->native, ix) };
 	int r = heap_path_number(heap, ix, "mWidth", &width, err);
 
-	if (r >= 0)
-		r = heap_path_number(heap, ix, "mHeight", &height, err);
+	if (r < 0)
+		return r;
+	r = heap_path_number(heap, ix, "mHeight", &height, err);
 	if (r < 0)
 		return r;
 	if (width > 0 && height > 0)
@@ -132,10 +133,11 @@ static int count_display(struct state *s, uint32_t ix, struct hdb_error *err)
 	int64_t width = 0, height = 0;
 	int r = heap_path_number(heap, ix, "widthPixels", &width, err);
 
-	if (r >= 0)
-		r = heap_path_number(heap, ix, "heightPixels", &height, err);
-	if (r >= 0 && width > 0 && height > 0 &&
-	    (uint64_t)width * (uint64_t)height > s->display_pixels)
+	if (r < 0)
+		return r;
+	if ((r = heap_path_number(heap, ix, "heightPixels", &height, err)) < 0)
+		return r;
+	if (width > 0 && height > 0 && (uint64_t)width * (uint64_t)height > s->display_pixels)
 		s->display_pixels = (uint64_t)width * (uint64_t)height;
 	return r < 0 ? r : HDB_OK;
 }

@@ -181,14 +181,15 @@ static int load_pictures(struct state *s, struct hdb_error *err)
 	int64_t count = 0, format = -1;
 	int r = heap_static_object(heap, "android.graphics.Bitmap.dumpData", &data, err);
 
-	if (r == HDB_OK)
-		r = heap_path_number(heap, data, "count", &count, err);
-	if (r == HDB_OK)
-		r = heap_path_number(heap, data, "format", &format, err);
-	if (r == HDB_OK)
-		r = heap_path_object(heap, data, "natives", &natives, err);
-	if (r == HDB_OK)
-		r = heap_path_object(heap, data, "buffers", &buffers, err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if ((r = heap_path_number(heap, data, "count", &count, err)) != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if ((r = heap_path_number(heap, data, "format", &format, err)) != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if ((r = heap_path_object(heap, data, "natives", &natives, err)) != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	r = heap_path_object(heap, data, "buffers", &buffers, err);
 	if (r != HDB_OK || count <= 0 || !is_array(heap, natives, STORE_PRIMITIVE_ARRAY) ||
 	    !is_array(heap, buffers, STORE_OBJECT_ARRAY))
 		return r < 0 ? r : HDB_OK;
@@ -327,16 +328,17 @@ static int hash_contents(struct state *s, struct bitmap *b, XXH3_state_t *hash,
 	if (XXH3_128bits_reset_withSeed(hash, base_hash_seed()) != XXH_OK ||
 	    XXH3_128bits_update(hash, sides, sizeof(sides)) != XXH_OK)
 		return hdb_fail(err, HDB_EBUG, "hash of contents");
-	for (uint64_t from = 0; r == HDB_OK && from < used && slice.done; from += slice.done) {
+	for (uint64_t from = 0; from < used && slice.done; from += slice.done) {
 		slice.room = used - from < CHUNK ? used - from : CHUNK;
-		r = heap_elements(s->q->heap, b->buffer, from, &slice, err);
-		for (uint64_t i = 0; r == HDB_OK && i < slice.done; i++)
+		if ((r = heap_elements(s->q->heap, b->buffer, from, &slice, err)) != HDB_OK)
+			return r;
+		for (uint64_t i = 0; i < slice.done; i++)
 			bytes[i] = (uint8_t)bits[i];
-		if (r == HDB_OK && XXH3_128bits_update(hash, bytes, slice.done) != XXH_OK)
+		if (XXH3_128bits_update(hash, bytes, slice.done) != XXH_OK)
 			return hdb_fail(err, HDB_EBUG, "hash of contents");
 	}
 	b->hash = XXH3_128bits_digest(hash);
-	return r;
+	return HDB_OK;
 }
 
 static int add_bitmap(struct state *s, uint32_t ix, XXH3_state_t *hash, struct hdb_error *err)
@@ -372,20 +374,25 @@ static int find_bitmaps(struct state *s, struct hdb_error *err)
 					     hdb_fail_memory(err, "bitmaps", sizeof(*block));
 	bool any = false;
 
-	for (uint32_t no = 0; r == HDB_OK && no < heap->class_count; no++)
+	if (r != HDB_OK)
+		goto out;
+	for (uint32_t no = 0; no < heap->class_count; no++)
 		any |= is_bitmap[no] = heap_has_superclass(heap, no, "android.graphics.Bitmap");
-	for (uint32_t b = 0; r == HDB_OK && any && b < heap_block_count(heap); b++) {
+	for (uint32_t b = 0; any && b < heap_block_count(heap); b++) {
 		bool has = false;
 
-		r = heap_block_has(heap, b, is_bitmap, &has, err);
-		if (r == HDB_OK && has)
-			r = heap_read_block_of(heap, b, is_bitmap, block, err);
-		for (uint32_t i = 0; r == HDB_OK && has && i < block->count; i++)
-			if (block->kind[i] == STORE_INSTANCE && is_bitmap[block->class_no[i]])
-				r = add_bitmap(s, block->first_ix + i, hash, err);
-		if (r == HDB_OK)
-			r = base_step(s->q->work, block->first_ix, err);
+		if ((r = heap_block_has(heap, b, is_bitmap, &has, err)) != HDB_OK)
+			goto out;
+		if (has && (r = heap_read_block_of(heap, b, is_bitmap, block, err)) != HDB_OK)
+			goto out;
+		for (uint32_t i = 0; has && i < block->count; i++)
+			if (block->kind[i] == STORE_INSTANCE && is_bitmap[block->class_no[i]] &&
+			    (r = add_bitmap(s, block->first_ix + i, hash, err)) != HDB_OK)
+				goto out;
+		if ((r = base_step(s->q->work, block->first_ix, err)) != HDB_OK)
+			goto out;
 	}
+out:
 	free(is_bitmap);
 	(void)XXH3_freeState(hash);
 	free(block);
@@ -509,8 +516,11 @@ static int open_bitmaps(struct query *q, struct hdb_error *err)
 	if (s->list.count)
 		qsort(s->list.data, s->list.count, sizeof(struct bitmap), compare_bytes);
 	q->total = s->list.count;
-	if (r == HDB_OK && !s->list.count)
+	if (r != HDB_OK)
+		goto out;
+	if (!s->list.count)
 		r = query_tell_no_android(q, "it has no bitmaps", err);
+out:
 	return r != HDB_OK ?
 		       r :
 	       s->is_only_copies ?
@@ -543,20 +553,24 @@ static int next_bitmap(struct query *q, struct hdb_error *err)
 		query_lend_text(q, CONFIG, b->config, strlen(b->config));
 	if (b->store)
 		query_lend_text(q, STORE, b->store, strlen(b->store));
-	if (r == HDB_OK && encodings[b->encoding]) {
+	if (r != HDB_OK)
+		return r;
+	if (encodings[b->encoding]) {
 		query_lend_text(q, ENCODING, encodings[b->encoding],
 				strlen(encodings[b->encoding]));
 		query_set(q, COPIES, b->copies);
 		query_set(q, WASTED, b->wasted);
-		r = query_set_id(q, BUFFER, b->buffer, err);
-		if (r == HDB_OK && b->first != b->ix)
-			r = query_set_id(q, FIRST, b->first, err);
+		if ((r = query_set_id(q, BUFFER, b->buffer, err)) != HDB_OK)
+			return r;
+		if (b->first != b->ix && (r = query_set_id(q, FIRST, b->first, err)) != HDB_OK)
+			return r;
 	}
-	if (r == HDB_OK && query_is_shown(q, RETAINED)) {
-		r = derive_retained(q->derive, b->ix, &retained, err);
+	if (query_is_shown(q, RETAINED)) {
+		if ((r = derive_retained(q->derive, b->ix, &retained, err)) != HDB_OK)
+			return r;
 		query_set(q, RETAINED, retained);
 	}
-	return r;
+	return HDB_OK;
 }
 
 static void close_bitmaps(struct query *q)

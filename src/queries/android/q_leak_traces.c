@@ -171,15 +171,17 @@ static int set_reference(struct query *q, const struct leak_steps *steps,
 	char text[TEXT_MAX_BYTES];
 	int r = query_set_text(q, REFERENCE, types[step->reference->kind], err);
 
-	if (r == HDB_OK)
-		r = query_set_text(q, OWNER, heap_class_name(q->heap, step->reference->owner_no),
-				   err);
-	if (r == HDB_OK)
-		r = query_set_text(q, NAME, leak_steps_text(steps, step->name), err);
-	if (r == HDB_OK)
-		r = query_set_text(q, GENERIC, leak_steps_text(steps, step->generic), err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = query_set_text(q, OWNER, heap_class_name(q->heap, step->reference->owner_no),
+				err)) != HDB_OK)
+		return r;
+	if ((r = query_set_text(q, NAME, leak_steps_text(steps, step->name), err)) != HDB_OK)
+		return r;
+	if ((r = query_set_text(q, GENERIC, leak_steps_text(steps, step->generic), err)) != HDB_OK)
+		return r;
 	query_set(q, SUSPECT, step->is_suspect);
-	if (r != HDB_OK || !step->reference->rule)
+	if (!step->reference->rule)
 		return r;
 	library_leaks_text(step->reference->rule, text, sizeof(text));
 	return query_set_text(q, LIBRARY, text, err);

@@ -93,25 +93,28 @@ static int load_owners(struct query *q, struct state *s, struct hdb_error *err)
 	uint64_t sum = 0, count = 0;
 	int r = derive_native_sizes(q->derive, DERIVE_NATIVE_ALL, &sizes, err);
 
-	for (size_t i = 0; i < sizes.count && r == HDB_OK; i++) {
+	if (r != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < sizes.count; i++) {
 		const struct derive_native *native = base_vec_at(&sizes, struct derive_native, i);
 		struct heap_object object;
 		struct owner owner = { .ix = native->ix, .count = 1, .native = native->bytes };
 
-		r = heap_object(q->heap, native->ix, &object, err);
-		if (r == HDB_OK && heap_leaves_out(q->heap, object.heap_no))
+		if ((r = heap_object(q->heap, native->ix, &object, err)) != HDB_OK)
+			goto out;
+		if (heap_leaves_out(q->heap, object.heap_no))
 			continue;
 		count++;
 		owner.class_no = object.class_no;
 		owner.shallow = object.shallow_bytes;
 		sum += native->bytes;
-		if (r == HDB_OK)
-			r = base_vec_push(&s->owners, &owner, sizeof(owner), err);
+		if ((r = base_vec_push(&s->owners, &owner, sizeof(owner), err)) != HDB_OK)
+			goto out;
 	}
-	if (r == HDB_OK)
-		r = query_fact(q, "objects", count, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "native", sum, err);
+	if ((r = query_fact(q, "objects", count, err)) != HDB_OK)
+		goto out;
+	r = query_fact(q, "native", sum, err);
+out:
 	base_vec_release(&sizes);
 	return r;
 }
@@ -155,14 +158,16 @@ static int next_native(struct query *q, struct hdb_error *err)
 	query_set(q, SHALLOW, owner->shallow);
 	if (r != HDB_OK || !s->is_by_object)
 		return r;
-	r = query_set_id(q, ID, owner->ix, err);
-	if (r == HDB_OK)
-		r = query_set_label(q, LABEL, owner->ix, err);
-	if (r == HDB_OK && query_is_shown(q, RETAINED)) {
-		r = derive_retained(q->derive, owner->ix, &retained, err);
+	if ((r = query_set_id(q, ID, owner->ix, err)) != HDB_OK)
+		return r;
+	if ((r = query_set_label(q, LABEL, owner->ix, err)) != HDB_OK)
+		return r;
+	if (query_is_shown(q, RETAINED)) {
+		if ((r = derive_retained(q->derive, owner->ix, &retained, err)) != HDB_OK)
+			return r;
 		query_set(q, RETAINED, retained);
 	}
-	return r;
+	return HDB_OK;
 }
 
 static void close_native(struct query *q)

@@ -159,14 +159,17 @@ static int add_sides(struct diff *d, struct diff_growth *g, struct hdb_error *er
 	g->by_side = calloc(d->side_count, sizeof(*g->by_side));
 	if (!g->places || !g->shares || !g->by_side)
 		return hdb_fail_memory(err, "a comparison", d->side_count * sizeof(*g->shares));
-	for (size_t s = 0; s < d->side_count && r == HDB_OK; s++) {
+	for (size_t s = 0; s < d->side_count; s++) {
 		const struct growth_tree_options options = {
 			.use = LIBRARY_FOR_GROWTH,
 			.place = &g->places[s],
 		};
 
-		r = growth_tree_add(&d->sides[s], &g->merged, (unsigned)s, &options, err);
+		if ((r = growth_tree_add(&d->sides[s], &g->merged, (unsigned)s, &options, err)) !=
+		    HDB_OK)
+			goto out;
 	}
+out:
 	analysis_merged_finish(&g->merged);
 	return r;
 }

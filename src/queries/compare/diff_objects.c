@@ -298,10 +298,9 @@ static int object_row(struct query *q, struct diff *d, unsigned s, struct hdb_er
 	query_set(q, DIFF_ID, c->ids[c->at]);
 	query_set(q, DIFF_SHALLOW, c->block->shallow[c->at]);
 	query_lend_text(q, DIFF_STATUS, s ? "new" : "gone", s ? 3 : 4);
-	if (r == HDB_OK)
-		query_set(q, DIFF_RETAINED, retained);
-	if (r < 0)
+	if (r != HDB_OK)
 		return r;
+	query_set(q, DIFF_RETAINED, retained);
 	if (c->block->kind[c->at] == STORE_CLASS)
 		return query_format(q, DIFF_NAME, err, "class %s", name);
 	query_lend_text(q, DIFF_NAME, name, strlen(name));
@@ -316,7 +315,7 @@ int diff_objects_next(struct query *q, struct diff *d, struct hdb_error *err)
 
 	if (!o->is_listed)
 		return HDB_END;
-	while (r == HDB_OK && look(o, &step)) {
+	while (look(o, &step)) {
 		/* The gone object of an ID first, then the new one that has it now. */
 		const int side = o->pending == 1 ? -1 :
 				 is_changed(o, &step, 0) && is_wanted(d, 0) && o->pending != 0 ? 0 :
@@ -328,8 +327,10 @@ int diff_objects_next(struct query *q, struct diff *d, struct hdb_error *err)
 			return object_row(q, d, (unsigned)side, err);
 		}
 		o->pending = -1;
-		r = advance(o, &step, err);
+		if ((r = advance(o, &step, err)) != HDB_OK)
+			goto out;
 	}
+out:
 	return r < 0 ? r : HDB_END;
 }
 

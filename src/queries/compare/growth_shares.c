@@ -91,8 +91,10 @@ static int add_size(struct sharing *s, uint32_t ix, struct hdb_error *err)
 	uint64_t bytes = 0;
 	int r = heap_object(s->session->heap, ix, &object, err);
 
-	if (r == HDB_OK)
-		r = trace_recorded_size(s->session->heap, &object, &bytes, err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = trace_recorded_size(s->session->heap, &object, &bytes, err)) != HDB_OK)
+		return r;
 	bytes += derive_native_in(&s->native, ix);
 	s->bytes += (double)bytes * part;
 	s->objects += part;
@@ -100,7 +102,7 @@ static int add_size(struct sharing *s, uint32_t ix, struct hdb_error *err)
 		s->share->alone_bytes += bytes;
 		s->share->alone_objects++;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int reach(struct sharing *s, uint32_t ix, struct hdb_error *err)

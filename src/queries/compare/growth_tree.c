@@ -194,17 +194,17 @@ static int enqueue_groups(struct walk *w, uint32_t parent, struct hdb_error *err
 {
 	int r = HDB_OK;
 
-	for (size_t i = 0; i < w->groups.count && r == HDB_OK; i++) {
+	for (size_t i = 0; i < w->groups.count; i++) {
 		struct group *g = base_vec_at(&w->groups, struct group, i);
 		struct queue *queue = g->is_late || w->is_last ? &w->last : &w->first;
 		const struct run run = { parent, g->name, queue->used, g->count };
 
 		g->at = queue->used;
 		queue->used += g->count;
-		if (g->count)
-			r = base_vec_push(&queue->runs, &run, sizeof(run), err);
+		if (g->count && (r = base_vec_push(&queue->runs, &run, sizeof(run), err)) != HDB_OK)
+			return r;
 	}
-	for (size_t i = 0; i < w->pairs.count && r == HDB_OK; i++) {
+	for (size_t i = 0; i < w->pairs.count; i++) {
 		const struct pair *pair = base_vec_at(&w->pairs, struct pair, i);
 		struct group *g = base_vec_at(&w->groups, struct group, pair->group);
 		struct queue *queue = g->is_late || w->is_last ? &w->last : &w->first;
@@ -212,7 +212,7 @@ static int enqueue_groups(struct walk *w, uint32_t parent, struct hdb_error *err
 		queue->objects[g->at++] = pair->ix;
 	}
 	w->groups.count = w->pairs.count = 0;
-	return r;
+	return HDB_OK;
 }
 
 static bool take_run(struct walk *w, struct run *run)
@@ -269,17 +269,21 @@ static int enqueue_roots(struct walk *w, struct hdb_error *err)
 	struct base_vec roots = { 0 };
 	int r = trace_roots(&w->graph, &roots, err);
 
-	for (size_t i = 0; i < roots.count && r == HDB_OK; i++) {
+	if (r != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < roots.count; i++) {
 		const struct trace_root *root = base_vec_at(&roots, struct trace_root, i);
 		char text[64];
 		uint32_t name;
 
 		(void)snprintf(text, sizeof(text), "GC root (%s)",
 			       root->kind ? heap_root_name(root->kind) : "held by nothing");
-		r = analysis_merged_text(w->m, text, &name, err);
-		if (r == HDB_OK)
-			r = add_target(w, name, root->ix, root->is_late, err);
+		if ((r = analysis_merged_text(w->m, text, &name, err)) != HDB_OK)
+			goto out;
+		if ((r = add_target(w, name, root->ix, root->is_late, err)) != HDB_OK)
+			goto out;
 	}
+out:
 	base_vec_release(&roots);
 	return r == HDB_OK ? enqueue_groups(w, ANALYSIS_MERGED_TOP, err) : r;
 }
@@ -311,20 +315,27 @@ static int load_classes(struct walk *w, struct hdb_error *err)
 	struct heap_block *block = malloc(sizeof(*block));
 	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
-	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(heap); b++) {
-		r = heap_read_block(heap, b, block, err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++)
+	if (r != HDB_OK)
+		goto out;
+	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
+		if ((r = heap_read_block(heap, b, block, err)) != HDB_OK)
+			goto out;
+		for (uint32_t i = 0; i < block->count; i++)
 			w->classes[block->first_ix + i] =
 				block->kind[i] == STORE_CLASS ?
 					CLASS_OBJECT | (uint32_t)block->length[i] :
 					block->class_no[i];
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++)
-			if ((w->classes[block->first_ix + i] & ~CLASS_OBJECT) >= heap->class_count)
+		for (uint32_t i = 0; i < block->count; i++)
+			if ((w->classes[block->first_ix + i] & ~CLASS_OBJECT) >=
+			    heap->class_count) {
 				r = hdb_fail(err, HDB_ECORRUPT,
 					     "%s: damaged: an object of no class; import the dump "
 					     "again",
 					     heap_path(heap));
+				goto out;
+			}
 	}
+out:
 	free(block);
 	return r;
 }
@@ -353,15 +364,17 @@ static int add_boxes(struct adding *a, uint32_t ix, struct hdb_error *err)
 	uint32_t to;
 	int r = heap_object(heap, ix, &array, err);
 
-	for (uint64_t from = 0; r == HDB_OK && from < array.length && slice.done;
-	     from += slice.done) {
-		r = heap_elements(heap, ix, from, &slice, err);
-		for (uint64_t i = 0; r == HDB_OK && i < slice.done; i++)
+	if (r != HDB_OK)
+		return r;
+	for (uint64_t from = 0; from < array.length && slice.done; from += slice.done) {
+		if ((r = heap_elements(heap, ix, from, &slice, err)) != HDB_OK)
+			return r;
+		for (uint64_t i = 0; i < slice.done; i++)
 			if (bits[i] &&
 			    trace_ids_find(&a->walk->graph.ids, bits[i], &to, err) == HDB_OK)
 				add_to(a, to, ix);
 	}
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 /* Characters of strings and elements of arrays of boxes that nothing else leads to. */

@@ -26,17 +26,21 @@ static int take_objects(struct query *q, struct sum *sums, struct hdb_error *err
 	struct heap_block *block = malloc(sizeof(*block));
 	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
-	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK; b++) {
-		r = heap_read_block(q->heap, b, block, err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+	if (r != HDB_OK)
+		goto out;
+	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
+		if ((r = heap_read_block(q->heap, b, block, err)) != HDB_OK)
+			goto out;
+		for (uint32_t i = 0; i < block->count; i++) {
 			if (block->first_ix + i == HEAP_BOOT_LOADER)
 				continue;
 			sums[block->class_no[i]].count--;
 			sums[block->class_no[i]].bytes -= block->shallow[i];
 		}
-		if (r == HDB_OK)
-			r = base_step(q->work, block->first_ix, err);
+		if ((r = base_step(q->work, block->first_ix, err)) != HDB_OK)
+			goto out;
 	}
+out:
 	free(block);
 	return r;
 }

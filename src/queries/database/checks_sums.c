@@ -79,16 +79,21 @@ static int pass_sums(struct sums *s, struct query_check_found *found, struct hdb
 	s->heaps = malloc(STORE_BLOCK_OBJECTS * sizeof(*s->heaps));
 	if (!block || !own || !s->heaps)
 		r = hdb_fail_memory(err, "a block of objects", sizeof(*block));
-	for (uint64_t b = 0; b < 2 * (uint64_t)blocks && r == HDB_OK && found->ok; b++) {
-		r = heap_read_block(q->heap, (uint32_t)(b < blocks ? b : b - blocks), block, err);
-		if (r == HDB_OK && b < blocks)
-			r = s->own(s, block, own, err);
-		if (r == HDB_OK)
-			r = b < blocks ? add_sums(s, block, own, err) :
-					 compare_sums(s, block, found, err);
-		if (r == HDB_OK)
-			r = base_step(q->work, block->first_ix, err);
+	if (r != HDB_OK)
+		goto out;
+	for (uint64_t b = 0; b < 2 * (uint64_t)blocks && found->ok; b++) {
+		if ((r = heap_read_block(q->heap, (uint32_t)(b < blocks ? b : b - blocks), block,
+					 err)) != HDB_OK)
+			goto out;
+		if (b < blocks && (r = s->own(s, block, own, err)) != HDB_OK)
+			goto out;
+		if ((r = b < blocks ? add_sums(s, block, own, err) :
+				      compare_sums(s, block, found, err)) != HDB_OK)
+			goto out;
+		if ((r = base_step(q->work, block->first_ix, err)) != HDB_OK)
+			goto out;
 	}
+out:
 	free(s->heaps);
 	free(block);
 	free(own);
@@ -140,9 +145,11 @@ int query_check_retained_native(struct query *q, struct query_check_found *found
 	};
 	const int r = check_sums(&s, found, err);
 
-	if (r == HDB_OK && found->ok)
+	if (r != HDB_OK)
+		return r;
+	if (found->ok)
 		SAY(found, "%" PRIu64 " bytes of native memory of reachable objects", s.all);
-	return r;
+	return HDB_OK;
 }
 
 static int own_in_heap(struct sums *s, const struct heap_block *block, uint64_t *out,
@@ -195,12 +202,14 @@ int query_check_native(struct query *q, struct query_check_found *found, struct 
 	int r = bytes ? derive_native_sizes(q->derive, DERIVE_NATIVE_ALL, &sizes, err) :
 			hdb_fail_memory(err, "a block of objects", STORE_BLOCK_OBJECTS * 8);
 
-	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK && found->ok; b++) {
+	if (r != HDB_OK)
+		goto out;
+	for (uint32_t b = 0; b < heap_block_count(q->heap) && found->ok; b++) {
 		const uint32_t first = b * STORE_BLOCK_OBJECTS, n = q->heap->object_count;
 
-		r = derive_native_block(q->derive, b, bytes, err);
-		for (uint32_t i = 0;
-		     r == HDB_OK && found->ok && i < STORE_BLOCK_OBJECTS && i < n - first; i++) {
+		if ((r = derive_native_block(q->derive, b, bytes, err)) != HDB_OK)
+			goto out;
+		for (uint32_t i = 0; found->ok && i < STORE_BLOCK_OBJECTS && i < n - first; i++) {
 			const uint64_t want = derive_native_in(&sizes, first + i);
 
 			owners += want > 0;
@@ -211,8 +220,9 @@ int query_check_native(struct query *q, struct query_check_found *found, struct 
 				     first + i, bytes[i], want);
 		}
 	}
-	if (r == HDB_OK && found->ok)
+	if (found->ok)
 		SAY(found, "%" PRIu64 " objects own native memory, as the dump says", owners);
+out:
 	base_vec_release(&sizes);
 	free(bytes);
 	return r;
@@ -227,7 +237,9 @@ static int compare_depth(struct query *q, uint32_t ix, uint32_t parent,
 	bool is_reached, is_above_reached = true;
 	int r = derive_depth(q->derive, ix, &is_reached, &depth, err);
 
-	if (r == HDB_OK && parent != ix && parent != HEAP_NONE)
+	if (r != HDB_OK)
+		return r;
+	if (parent != ix && parent != HEAP_NONE)
 		r = derive_depth(q->derive, parent, &is_above_reached, &above, err);
 	if (r != HDB_OK)
 		return r;
@@ -250,18 +262,22 @@ int query_check_depth(struct query *q, struct query_check_found *found, struct h
 	int r = parent ? HDB_OK :
 			 hdb_fail_memory(err, "a block of objects", STORE_BLOCK_OBJECTS * 4);
 
-	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK && found->ok; b++) {
+	if (r != HDB_OK)
+		goto out;
+	for (uint32_t b = 0; b < heap_block_count(q->heap) && found->ok; b++) {
 		const uint32_t first = b * STORE_BLOCK_OBJECTS;
 
-		r = derive_reach_block(q->derive, false, b, parent, err);
-		for (uint32_t i = 0;
-		     r == HDB_OK && found->ok && i < STORE_BLOCK_OBJECTS && i < n - first; i++)
-			r = compare_depth(q, first + i, parent[i], found, err);
-		if (r == HDB_OK)
-			r = base_step(q->work, first, err);
+		if ((r = derive_reach_block(q->derive, false, b, parent, err)) != HDB_OK)
+			goto out;
+		for (uint32_t i = 0; found->ok && i < STORE_BLOCK_OBJECTS && i < n - first; i++)
+			if ((r = compare_depth(q, first + i, parent[i], found, err)) != HDB_OK)
+				goto out;
+		if ((r = base_step(q->work, first, err)) != HDB_OK)
+			goto out;
 	}
-	if (r == HDB_OK && found->ok)
+	if (found->ok)
 		SAY(found, "each object is one step further than the one before it");
+out:
 	free(parent);
 	return r;
 }
@@ -277,11 +293,14 @@ static int count_classes(struct query *q, struct derive_total *by_class, struct 
 	int r = block && reachable ? HDB_OK :
 				     hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
-	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK; b++) {
-		r = heap_read_block(q->heap, b, block, err);
-		if (r == HDB_OK)
-			r = derive_reachable_block(q->derive, b, reachable, err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+	if (r != HDB_OK)
+		goto out;
+	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
+		if ((r = heap_read_block(q->heap, b, block, err)) != HDB_OK)
+			goto out;
+		if ((r = derive_reachable_block(q->derive, b, reachable, err)) != HDB_OK)
+			goto out;
+		for (uint32_t i = 0; i < block->count; i++) {
 			struct derive_total *one = &by_class[block->class_no[i]];
 
 			if (!derive_is_counted(q->heap, block, i))
@@ -295,9 +314,10 @@ static int count_classes(struct query *q, struct derive_total *by_class, struct 
 			one->unreachable_bytes += reachable[i] ? 0 : block->shallow[i];
 			all->unreachable_bytes += reachable[i] ? 0 : block->shallow[i];
 		}
-		if (r == HDB_OK)
-			r = base_step(q->work, block->first_ix, err);
+		if ((r = base_step(q->work, block->first_ix, err)) != HDB_OK)
+			goto out;
 	}
+out:
 	free(reachable);
 	free(block);
 	return r;
@@ -329,7 +349,9 @@ static int compare_totals(struct query *q, enum derive_group group,
 	size_t count = 0;
 	int r = derive_totals(q->derive, group, &totals, &count, err);
 
-	for (size_t i = 0; i < count && r == HDB_OK && found->ok; i++) {
+	if (r != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < count && found->ok; i++) {
 		add_total(&sum, &totals[i]);
 		if (group == DERIVE_CLASS &&
 		    (totals[i].no >= n || !is_same(&totals[i], &by_class[totals[i].no])))
@@ -337,9 +359,10 @@ static int compare_totals(struct query *q, enum derive_group group,
 			     totals[i].no);
 	}
 	/* Of superclasses each counts what is below it, too. */
-	if (r == HDB_OK && found->ok && group != DERIVE_SUPERCLASS && !is_same(&sum, &by_class[n]))
+	if (found->ok && group != DERIVE_SUPERCLASS && !is_same(&sum, &by_class[n]))
 		FAIL(found, "totals by %s come to %" PRIu64 " objects, %" PRIu64 " expected",
 		     names[group], sum.count, by_class[n].count);
+out:
 	free(totals);
 	return r;
 }
@@ -352,11 +375,15 @@ int query_check_totals(struct query *q, struct query_check_found *found, struct 
 	int r = by_class ? count_classes(q, by_class, err) :
 			   hdb_fail_memory(err, "classes", q->heap->class_count);
 
-	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]) && r == HDB_OK && found->ok; i++)
-		r = compare_totals(q, groups[i], by_class, found, err);
-	if (r == HDB_OK && found->ok)
+	if (r != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]) && found->ok; i++)
+		if ((r = compare_totals(q, groups[i], by_class, found, err)) != HDB_OK)
+			goto out;
+	if (found->ok)
 		SAY(found, "%" PRIu64 " reachable objects by class, superclass, package and loader",
 		    by_class[q->heap->class_count].count);
+out:
 	free(by_class);
 	return r;
 }

@@ -199,17 +199,22 @@ static int load_children(struct children *c, struct hdb_error *err)
 	struct heap_block *block = malloc(sizeof(*block));
 	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
-	for (uint32_t b = 0; b < heap_block_count(heap) && r == HDB_OK; b++) {
+	if (r != HDB_OK)
+		goto out;
+	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
 		const uint64_t first = (uint64_t)b * STORE_BLOCK_OBJECTS;
 
-		r = heap_read_block(heap, b, block, err);
-		if (r == HDB_OK)
-			r = derive_dominator_block(c->q->derive, b, c->idom + first, err);
-		if (r == HDB_OK)
-			r = derive_retained_block(c->q->derive, block, c->retained + first, err);
-		if (r == HDB_OK)
-			r = base_step(c->q->work, first, err);
+		if ((r = heap_read_block(heap, b, block, err)) != HDB_OK)
+			goto out;
+		if ((r = derive_dominator_block(c->q->derive, b, c->idom + first, err)) != HDB_OK)
+			goto out;
+		if ((r = derive_retained_block(c->q->derive, block, c->retained + first, err)) !=
+		    HDB_OK)
+			goto out;
+		if ((r = base_step(c->q->work, first, err)) != HDB_OK)
+			goto out;
 	}
+out:
 	free(block);
 	return r;
 }
@@ -226,19 +231,21 @@ static int look_at_lists(struct children *c, struct store_lists *lists, uint64_t
 	struct base_big idom = { 0 }, retained = { 0 };
 	int r = base_big_alloc(q->work, &idom, n * 4 + 4, "checking children", err);
 
-	if (r == HDB_OK)
-		r = base_big_alloc(q->work, &retained, n * 8 + 8, "checking children", err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = base_big_alloc(q->work, &retained, n * 8 + 8, "checking children", err)) != HDB_OK)
+		goto out;
 	c->idom = idom.data;
 	c->retained = retained.data;
 	c->wrong = c->unsorted = c->list = HEAP_NONE;
-	if (r == HDB_OK)
-		r = load_children(c, err);
+	if ((r = load_children(c, err)) != HDB_OK)
+		goto out;
 	*expected = 0;
-	for (uint64_t i = 0; r == HDB_OK && i < n; i++)
+	for (uint64_t i = 0; i < n; i++)
 		*expected += c->idom[i] == HEAP_NONE || (c->top_list && c->idom[i] != i);
-	if (r == HDB_OK)
-		r = analysis_each_edge(&q->session, lists, (uint64_t)c->top_list + 1,
-				       &(struct analysis_edge_taker){ look_at_children, c }, err);
+	r = analysis_each_edge(&q->session, lists, (uint64_t)c->top_list + 1,
+			       &(struct analysis_edge_taker){ look_at_children, c }, err);
+out:
 	base_big_free(q->work, &idom);
 	base_big_free(q->work, &retained);
 	return r;
@@ -286,7 +293,8 @@ int query_check_top_level(struct query *q, struct query_check_found *found, stru
 	uint64_t expected = 0;
 	const int r = look_at_lists(&c, &lists, &expected, err);
 
-	if (r == HDB_OK)
-		say_children(&c, expected, found);
-	return r;
+	if (r != HDB_OK)
+		return r;
+	say_children(&c, expected, found);
+	return HDB_OK;
 }

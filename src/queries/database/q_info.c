@@ -71,26 +71,25 @@ static int add_dump(struct query *q, struct info_rows *info, struct hdb_error *e
 	heap_meta_text(q->heap, "dump.path", text, sizeof(text));
 	r = info_text(info, "path", "where the dump was at import", text, err);
 	heap_meta_text(q->heap, "dump.version", text, sizeof(text));
-	if (r == HDB_OK)
-		r = info_text(info, "version", "of the HPROF format", text, err);
-	if (r == HDB_OK)
-		r = info_text(info, "runtime", "what wrote it",
-			      q->heap->is_android ? "Android" : "Java", err);
-	if (r == HDB_OK)
-		r = add_time(q, info, err);
-	if (r == HDB_OK)
-		r = info_meta(q, info, numbers, sizeof(numbers) / sizeof(numbers[0]), err);
-	(void)snprintf(text, sizeof(text), "%016" PRIx64,
-		       heap_meta_number(q->heap, "dump.fingerprint", 0));
-	if (r == HDB_OK)
-		r = info_text(
-			info, "fingerprint",
-			"of its size, beginning, end and samples: two files with the same are "
-			"the same dump",
-			text, err);
-	heap_meta_text(q->heap, "import.mapping", text, sizeof(text));
 	if (r != HDB_OK)
 		return r;
+	if ((r = info_text(info, "version", "of the HPROF format", text, err)) != HDB_OK)
+		return r;
+	if ((r = info_text(info, "runtime", "what wrote it",
+			   q->heap->is_android ? "Android" : "Java", err)) != HDB_OK)
+		return r;
+	if ((r = add_time(q, info, err)) != HDB_OK)
+		return r;
+	if ((r = info_meta(q, info, numbers, sizeof(numbers) / sizeof(numbers[0]), err)) != HDB_OK)
+		return r;
+	(void)snprintf(text, sizeof(text), "%016" PRIx64,
+		       heap_meta_number(q->heap, "dump.fingerprint", 0));
+	if ((r = info_text(info, "fingerprint",
+			   "of its size, beginning, end and samples: two files with the same are "
+			   "the same dump",
+			   text, err)) != HDB_OK)
+		return r;
+	heap_meta_text(q->heap, "import.mapping", text, sizeof(text));
 	if (text[0]) {
 		r = info_text(info, "mapping", "file that names are from", text, err);
 		if (r != HDB_OK)
@@ -116,14 +115,19 @@ static int add_vm(struct query *q, struct info_rows *info, struct hdb_error *err
 	size_t count;
 	int r = analysis_vm_facts(&q->session, &facts, &count, err);
 
-	for (size_t i = 0; r == HDB_OK && i < count; i++) {
+	if (r != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < count; i++) {
 		const struct analysis_vm_fact *fact = &facts[i];
 
 		if (fact->number)
 			r = info_number(info, fact->key, fact->help, fact->number, err);
 		else if (fact->value[0])
 			r = info_text(info, fact->key, fact->help, fact->value, err);
+		if (r != HDB_OK)
+			goto out;
 	}
+out:
 	free(facts);
 	return r;
 }
@@ -166,13 +170,17 @@ static int count_objects(struct query *q, uint64_t kinds[4], struct hdb_error *e
 	struct heap_block *block = malloc(sizeof(*block));
 	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
-	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK; b++) {
-		r = heap_read_block(q->heap, b, block, err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++)
+	if (r != HDB_OK)
+		goto out;
+	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
+		if ((r = heap_read_block(q->heap, b, block, err)) != HDB_OK)
+			goto out;
+		for (uint32_t i = 0; i < block->count; i++)
 			kinds[block->kind[i]] += block->first_ix + i != HEAP_BOOT_LOADER;
-		if (r == HDB_OK)
-			r = base_step(q->work, block->first_ix, err);
+		if ((r = base_step(q->work, block->first_ix, err)) != HDB_OK)
+			goto out;
 	}
+out:
 	free(block);
 	return r;
 }
@@ -333,24 +341,24 @@ static int add_roots(struct query *q, struct info_rows *info, struct hdb_error *
 	uint64_t kinds[256] = { 0 }, invented = 0;
 	int r = heap_load_roots(q->heap, err);
 
-	for (uint64_t i = 0; i < q->heap->root_count && r == HDB_OK; i++) {
+	if (r != HDB_OK)
+		return r;
+	for (uint64_t i = 0; i < q->heap->root_count; i++) {
 		if (q->heap->roots[i].is_invented)
 			invented++;
 		else
 			kinds[q->heap->roots[i].kind]++;
 	}
-	if (r != HDB_OK)
-		return r;
+
 	r = info_number(info, "roots", "root records on objects of the dump",
 			q->heap->root_count - invented, err);
 	if (r != HDB_OK)
 		return r;
-	for (unsigned k = 0; k < 256 && r == HDB_OK; k++)
-		if (kinds[k])
-			r = info_number(info, heap_root_name((uint8_t)k), "of those", kinds[k],
-					err);
-	if (r != HDB_OK)
-		return r;
+	for (unsigned k = 0; k < 256; k++)
+		if (kinds[k] && (r = info_number(info, heap_root_name((uint8_t)k), "of those",
+						 kinds[k], err)) != HDB_OK)
+			return r;
+
 	return invented ? info_number(info, "invented",
 				      "classes of the boot loader that are taken "
 				      "as roots, since the dump has no sticky class",

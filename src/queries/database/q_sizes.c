@@ -102,14 +102,15 @@ static int add_switches(struct query *q, struct info_rows *info, struct hdb_erro
 	char text[64];
 	int r = HDB_OK;
 
-	for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]) && r == HDB_OK; i++)
+	for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); i++)
 		if (heap_meta_number(q->heap, switches[i].meta, switches[i].usual) !=
-		    switches[i].usual)
-			r = info_text(info, "switch",
-				      "of the VM, by the distances between "
-				      "objects",
-				      switches[i].text, err);
-	if (r < 0 || padding == LAYOUT_CONTENDED_BYTES || q->heap->is_android)
+			    switches[i].usual &&
+		    (r = info_text(info, "switch",
+				   "of the VM, by the distances between "
+				   "objects",
+				   switches[i].text, err)) != HDB_OK)
+			return r;
+	if (padding == LAYOUT_CONTENDED_BYTES || q->heap->is_android)
 		return r;
 	(void)snprintf(text, sizeof(text), "ContendedPaddingWidth=%" PRIu64, padding);
 	return info_text(info, "switch", "of the VM, by the distances between objects",
@@ -129,12 +130,13 @@ static int add_evidence(struct query *q, struct info_rows *info, struct hdb_erro
 	char text[1024];
 	int r = HDB_OK;
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && r == HDB_OK; i++) {
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		heap_meta_text(q->heap, texts[i].meta, text, sizeof(text));
-		if (text[0])
-			r = info_text(info, texts[i].key, "what the dump says for it", text, err);
+		if (text[0] && (r = info_text(info, texts[i].key, "what the dump says for it", text,
+					      err)) != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 int info_sizes(struct query *q, struct info_rows *info, struct hdb_error *err)
@@ -157,11 +159,12 @@ int info_sizes(struct query *q, struct info_rows *info, struct hdb_error *err)
 			  "ahat",
 			  model < 3 ? models[model] : "?", err);
 
-	if (r == HDB_OK)
-		r = info_meta(q, info, numbers, sizeof(numbers) / sizeof(numbers[0]), err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = info_meta(q, info, numbers, sizeof(numbers) / sizeof(numbers[0]), err)) != HDB_OK)
+		return r;
 	heap_meta_text(q->heap, "sizes.evidence", text, sizeof(text));
-	return r == HDB_OK ? info_text(info, "evidence", "what the dump says for it", text, err) :
-			     r;
+	return info_text(info, "evidence", "what the dump says for it", text, err);
 }
 
 static int add_rules(struct query *q, struct info_rows *info, struct hdb_error *err)
@@ -221,12 +224,12 @@ static int mat_class(struct query *q, struct tally *t, uint32_t no, struct base_
 	int r = HDB_OK;
 
 	stack->count = 0;
-	while (no != STORE_NONE && !t->mat_bytes[no] && stack->count <= q->heap->class_count &&
-	       r == HDB_OK) {
-		r = base_vec_push(stack, &no, sizeof(no), err);
+	while (no != STORE_NONE && !t->mat_bytes[no] && stack->count <= q->heap->class_count) {
+		if ((r = base_vec_push(stack, &no, sizeof(no), err)) != HDB_OK)
+			return r;
 		no = heap_class(q->heap, no)->super_no;
 	}
-	while (stack->count && r == HDB_OK) {
+	while (stack->count) {
 		const struct store_class *class;
 		uint64_t own;
 
@@ -236,11 +239,13 @@ static int mat_class(struct query *q, struct tally *t, uint32_t no, struct base_
 			t->mat_bytes[no] = q->heap->id_size + t->mat_reference;
 			continue;
 		}
-		r = field_bytes(q, t, (struct field_run){ class->first_field, class->field_count },
-				&own, err);
+		if ((r = field_bytes(q, t,
+				     (struct field_run){ class->first_field, class->field_count },
+				     &own, err)) != HDB_OK)
+			return r;
 		t->mat_bytes[no] = round_up(own + t->mat_bytes[class->super_no], t->mat_reference);
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int mat_classes(struct query *q, struct tally *t, struct hdb_error *err)
@@ -248,16 +253,17 @@ static int mat_classes(struct query *q, struct tally *t, struct hdb_error *err)
 	struct base_vec stack = { 0 };
 	int r = HDB_OK;
 
-	for (uint32_t no = 0; no < q->heap->class_count && r == HDB_OK; no++) {
+	for (uint32_t no = 0; no < q->heap->class_count; no++) {
 		const struct store_class *class = heap_class(q->heap, no);
 
-		r = mat_class(q, t, no, &stack, err);
-		if (r == HDB_OK)
-			r = field_bytes(
-				q, t,
-				(struct field_run){ class->first_static, class->static_count },
-				&t->mat_class_bytes[no], err);
+		if ((r = mat_class(q, t, no, &stack, err)) != HDB_OK)
+			goto out;
+		if ((r = field_bytes(q, t,
+				     (struct field_run){ class->first_static, class->static_count },
+				     &t->mat_class_bytes[no], err)) != HDB_OK)
+			goto out;
 	}
+out:
 	base_vec_release(&stack);
 	return r;
 }
@@ -366,9 +372,12 @@ static int count_objects(struct query *q, struct tally *t, struct hdb_error *err
 	struct counting c = { .q = q, .t = t };
 	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
-	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(q->heap); b++) {
-		r = heap_read_block(q->heap, b, block, err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+	if (r != HDB_OK)
+		goto out;
+	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
+		if ((r = heap_read_block(q->heap, b, block, err)) != HDB_OK)
+			goto out;
+		for (uint32_t i = 0; i < block->count; i++) {
 			const struct heap_count one = {
 				.class_no = block->class_no[i],
 				.kind = block->kind[i],
@@ -382,12 +391,14 @@ static int count_objects(struct query *q, struct tally *t, struct hdb_error *err
 						STORE_CLASS_INVENTED,
 			};
 
-			if (block->first_ix + i != HEAP_BOOT_LOADER)
-				r = add_counted(&c, &one, err);
+			if (block->first_ix + i != HEAP_BOOT_LOADER &&
+			    (r = add_counted(&c, &one, err)) != HDB_OK)
+				goto out;
 		}
-		if (r == HDB_OK)
-			r = base_step(q->work, block->first_ix, err);
+		if ((r = base_step(q->work, block->first_ix, err)) != HDB_OK)
+			goto out;
 	}
+out:
 	free(block);
 	return r;
 }
@@ -468,8 +479,7 @@ static int add_corrected(struct query *q, struct info_rows *info, const struct t
 	unsigned listed = 0;
 	int r = HDB_OK;
 
-	for (uint32_t no = 0; no < q->heap->class_count && listed < LISTED_MAX && r == HDB_OK;
-	     no++) {
+	for (uint32_t no = 0; no < q->heap->class_count && listed < LISTED_MAX; no++) {
 		const struct store_class *class = heap_class(q->heap, no);
 		char text[160];
 
@@ -480,12 +490,13 @@ static int add_corrected(struct query *q, struct info_rows *info, const struct t
 			       "%" PRIu64 " bytes; the layout says %" PRIu64 "; %" PRIu32
 			       " distances",
 			       class->instance_bytes, class->layout_bytes, class->distance_count);
-		r = info_text(info, heap_class_name(q->heap, no),
-			      "a class whose distances correct the layout; the first 20", text,
-			      err);
+		if ((r = info_text(info, heap_class_name(q->heap, no),
+				   "a class whose distances correct the layout; the first 20", text,
+				   err)) != HDB_OK)
+			return r;
 		listed++;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int add_totals(struct query *q, struct info_rows *info, const struct tally *t,
@@ -499,19 +510,21 @@ static int add_totals(struct query *q, struct info_rows *info, const struct tall
 			    "unreachable ones included",
 			    t->total, err);
 
-	if (r == HDB_OK && q->heap->layout.model == HDB_SIZES_VM && !q->heap->is_android) {
+	if (r != HDB_OK)
+		return r;
+	if (q->heap->layout.model == HDB_SIZES_VM && !q->heap->is_android) {
 		(void)snprintf(text, sizeof(text), "%.2f %%",
 			       analysis_percent(t->bytes[STORE_SIZE_EXACT], t->total));
-		r = info_text(info, "exact",
-			      "share of bytes in classes whose size is "
-			      "proved",
-			      text, err);
+		if ((r = info_text(info, "exact",
+				   "share of bytes in classes whose size is "
+				   "proved",
+				   text, err)) != HDB_OK)
+			return r;
 	}
-	if (r == HDB_OK)
-		r = info_number(info, "Eclipse MAT's bytes",
-				"the same by Eclipse MAT's "
-				"arithmetic",
-				t->mat_total, err);
+	r = info_number(info, "Eclipse MAT's bytes",
+			"the same by Eclipse MAT's "
+			"arithmetic",
+			t->mat_total, err);
 	if (r < 0)
 		return r;
 	(void)snprintf(text, sizeof(text), "%s%" PRIu64 " bytes, %.2f %%",

@@ -71,9 +71,11 @@ int inspect_reference(struct inspect_look *look, const char *path, uint32_t *tar
 				   &value, err);
 
 	*target = HEAP_NONE;
-	if (r == HDB_OK && value.type != HPROF_OBJECT)
+	if (r != HDB_OK)
+		return r;
+	if (value.type != HPROF_OBJECT)
 		return HDB_NOTFOUND;
-	if (r != HDB_OK || !value.bits)
+	if (!value.bits)
 		return r;
 	r = heap_find(look->heap, value.bits, target, err);
 	return r < 0 ? r : HDB_OK;
@@ -93,8 +95,10 @@ int inspect_text(struct inspect_look *look, const char *path, struct base_text t
 				    &text, err);
 
 	to.buf[0] = '\0';
-	if (r == HDB_OK)
-		r = heap_string(look->heap, text, to.buf, to.size, err);
+	if (r != HDB_OK)
+		goto out;
+	r = heap_string(look->heap, text, to.buf, to.size, err);
+out:
 	return r < 0 ? r : HDB_OK;
 }
 
@@ -207,8 +211,10 @@ static int add_watched(struct inspector *inspector, uint32_t ix, struct hdb_erro
 	int r = heap_path_number(heap, ix, since, &retained, err);
 
 	watched.is_retained = r != HDB_OK || retained != -1;
-	if (r >= 0)
-		r = heap_path_object(heap, ix, "referent", &watched.ix, err);
+	if (r < 0)
+		goto out;
+	r = heap_path_object(heap, ix, "referent", &watched.ix, err);
+out:
 	return r == HDB_OK ? base_vec_push(&inspector->watched, &watched, sizeof(watched), err) :
 	       r < 0       ? r :
 			     HDB_OK;
@@ -578,9 +584,11 @@ int inspect_object(struct inspector *inspector, uint32_t ix, struct inspection *
 	uint64_t bits;
 	int r = heap_object(look.heap, ix, &object, err);
 
-	if (r == HDB_OK)
-		r = say_watched(&look, err);
-	if (r == HDB_OK && object.kind == STORE_CLASS)
+	if (r != HDB_OK)
+		return r;
+	if ((r = say_watched(&look, err)) != HDB_OK)
+		return r;
+	if (object.kind == STORE_CLASS)
 		r = inspect_say(&look, INSPECT_THERE, err, "classes stay");
 	if (r != HDB_OK || object.kind != STORE_INSTANCE)
 		return r;

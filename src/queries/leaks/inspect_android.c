@@ -180,9 +180,9 @@ int inspect_toast(struct inspect_look *look, struct hdb_error *err)
 	tn.start_no = HEAP_NONE;
 	if (r != HDB_OK || tn.ix == HEAP_NONE)
 		return r < 0 ? r : HDB_OK;
-	r = inspect_reference(&tn, "mWM", &manager, err);
-	if (r == HDB_OK)
-		r = inspect_reference(&tn, "mView", &view, err);
+	if ((r = inspect_reference(&tn, "mWM", &manager, err)) != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	r = inspect_reference(&tn, "mView", &view, err);
 	/* Never shown: nothing is known. */
 	if (r != HDB_OK || manager == HEAP_NONE)
 		return r < 0 ? r : HDB_OK;
@@ -201,10 +201,11 @@ int inspect_queue_thread(struct inspect_look *look, struct hdb_error *err)
 
 	if (!look->out->wants_text)
 		return HDB_OK;
-	r = heap_path_object_as(look->heap, (struct heap_as){ look->ix, look->start_no },
-				"mMessages.target.mLooper.mThread", &thread, err);
-	if (r == HDB_OK)
-		r = heap_thread_name(look->heap, thread, name, sizeof(name), err);
+	if ((r = heap_path_object_as(look->heap, (struct heap_as){ look->ix, look->start_no },
+				     "mMessages.target.mLooper.mThread", &thread, err)) != HDB_OK)
+		goto out;
+	r = heap_thread_name(look->heap, thread, name, sizeof(name), err);
+out:
 	return r == HDB_OK ? inspect_say(look, INSPECT_LABEL, err, "HandlerThread: \"%s\"", name) :
 	       r < 0       ? r :
 			     HDB_OK;

@@ -95,8 +95,11 @@ int inspect_is_destroyed(struct heap *heap, uint32_t context, bool *out, struct 
 	*out = false;
 	if (context != HEAP_NONE)
 		r = inspect_component(heap, context, &component, err);
-	if (r == HDB_OK && component != HEAP_NONE && inspect_is_a(heap, component, activity))
+	if (r != HDB_OK)
+		goto out;
+	if (component != HEAP_NONE && inspect_is_a(heap, component, activity))
 		r = inspect_destroyed(heap, component, out, err);
+out:
 	return r < 0 ? r : HDB_OK;
 }
 
@@ -115,14 +118,16 @@ static int find_root(struct heap *heap, uint32_t ix, struct view_facts *out, str
 	int r = get(heap, ix, "mParent", &parent, err);
 
 	out->root = HEAP_NONE;
-	for (unsigned i = 0; i < VIEWS_MAX && r == HDB_OK && parent != HEAP_NONE &&
-			     inspect_is_a(heap, parent, view);
-	     i++) {
+	if (r != HDB_OK)
+		return r;
+	for (unsigned i = 0;
+	     i < VIEWS_MAX && parent != HEAP_NONE && inspect_is_a(heap, parent, view); i++) {
 		out->root = parent;
-		r = get(heap, parent, "mParent", &parent, err);
+		if ((r = get(heap, parent, "mParent", &parent, err)) != HDB_OK)
+			return r;
 	}
 	out->has_root_impl = parent != HEAP_NONE;
-	return r;
+	return HDB_OK;
 }
 
 static int look_at(struct inspect_look *look, uint32_t ix, struct view_facts *out,
@@ -146,9 +151,9 @@ static int look_at(struct inspect_look *look, uint32_t ix, struct view_facts *ou
 		return r;
 	out->is_attached = info != HEAP_NONE;
 	out->attach_count = 0;
-	r = heap_path_number(heap, ix, "mWindowAttachCount", &out->attach_count, err);
-	if (r >= 0)
-		r = get(heap, ix, "mContext", &context, err);
+	if ((r = heap_path_number(heap, ix, "mWindowAttachCount", &out->attach_count, err)) < 0)
+		return r;
+	r = get(heap, ix, "mContext", &context, err);
 	return r == HDB_OK ? inspect_is_destroyed(heap, context, &out->is_destroyed, err) : r;
 }
 

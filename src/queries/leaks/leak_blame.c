@@ -285,8 +285,9 @@ static int end_fields_text(struct query *q, uint32_t ix, struct base_text to, st
 
 	to.buf[0] = '\0';
 	is_static = object.kind == STORE_CLASS;
-	if (r == HDB_OK)
-		r = derive_retained(q->derive, ix, &own, err);
+	if (r != HDB_OK)
+		return r;
+	r = derive_retained(q->derive, ix, &own, err);
 	if (r != HDB_OK || (!is_static && object.kind != STORE_INSTANCE))
 		return r;
 	found.least_bytes = own / END_FIELD_PART;

@@ -97,10 +97,12 @@ static int make_path(const struct holders *h, uint32_t holder_ix, struct query_l
 	const bool has_gap = old->gap && old->gap_at > at;
 	int r = query_leak_path_find(h->q, holder_ix, out, err);
 
-	for (size_t i = 0; r == HDB_OK && i < out->count; i++)
+	if (r != HDB_OK)
+		return r;
+	for (size_t i = 0; i < out->count; i++)
 		if (out->nodes[i] == old->nodes[at])
 			out->count = 0;
-	if (r != HDB_OK || !out->count)
+	if (!out->count)
 		return r;
 	if (!out->is_strong || out->count + rest > 2 * LEAK_PATH_ENDS || (out->gap && has_gap)) {
 		out->count = 0;
@@ -124,15 +126,18 @@ static int rank_of(struct query *q, const struct query_leak_path *path, enum ran
 	size_t chosen;
 	int r = leak_choose_step(q, path, &chosen, &best, err);
 
-	if (r == HDB_OK && heap_is_thread(q->heap, path->nodes[0])) {
-		r = query_leak_path_holds(q, path, 0, BASE_TEXT(holds), err);
+	if (r != HDB_OK)
+		return r;
+	if (heap_is_thread(q->heap, path->nodes[0])) {
+		if ((r = query_leak_path_holds(q, path, 0, BASE_TEXT(holds), err)) != HDB_OK)
+			return r;
 		is_local = strcmp(holds, "<local variable>") == 0;
 	}
 	*out = best == BLAME_OWN    ? (is_local ? RANK_OWN_OF_LOCAL : RANK_OWN) :
 	       best == BLAME_STATIC ? RANK_PLATFORM_STATIC :
 	       is_local             ? RANK_LOCAL :
 				      RANK_OTHER;
-	return r;
+	return HDB_OK;
 }
 
 static int compare(const struct holder *a, const struct holder *b)

@@ -99,7 +99,7 @@ static int add_trace(struct query_story *story, const struct leak_steps *steps,
 {
 	int r = HDB_OK;
 
-	for (size_t i = 0; i < steps->list.count && r == HDB_OK; i++) {
+	for (size_t i = 0; i < steps->list.count; i++) {
 		const struct leak_step *step = base_vec_at(&steps->list, struct leak_step, i);
 		struct query_story_row row = query_story_row(story, "trace");
 
@@ -107,14 +107,15 @@ static int add_trace(struct query_story *story, const struct leak_steps *steps,
 		row.step = step->place;
 		row.retained_bytes = step->bytes == LEAK_NO_SIZE ? STORY_NONE : step->bytes;
 		row.count = step->objects == LEAK_NO_SIZE ? STORY_NONE : step->objects;
-		if (step->reference)
-			r = add_holds(story, steps, step, &row.holds, err);
-		if (r == HDB_OK)
-			r = add_step_text(story, steps, step, &row.text, err);
-		if (r == HDB_OK)
-			r = query_story_add(story, &row, err);
+		if (step->reference &&
+		    (r = add_holds(story, steps, step, &row.holds, err)) != HDB_OK)
+			return r;
+		if ((r = add_step_text(story, steps, step, &row.text, err)) != HDB_OK)
+			return r;
+		if ((r = query_story_add(story, &row, err)) != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int sum_shallow(struct query_leaking *f, const struct leak_group *group, uint64_t *bytes,

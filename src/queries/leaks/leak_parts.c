@@ -166,8 +166,9 @@ static int replace_element(struct query *q, struct elements *e, struct waiting *
 	int r = derive_retained(q->derive, ix, &own, err);
 
 	*taken = false;
-	if (r == HDB_OK)
-		r = store_lists_begin(&e->lists, ix, &length, err);
+	if (r != HDB_OK)
+		return r;
+	r = store_lists_begin(&e->lists, ix, &length, err);
 	if (r != HDB_OK || !length || length > ELEMENT_CHILDREN ||
 	    waiting->count + length - 1 > ELEMENT_STACK)
 		return r;
@@ -200,7 +201,9 @@ static int find_ends(struct query *q, struct elements *e, uint32_t ix, struct en
 		bool is_replaced = false;
 		int r = heap_object(q->heap, at, &object, err);
 
-		if (r == HDB_OK && e->is_platform[object.class_no])
+		if (r != HDB_OK)
+			return r;
+		if (e->is_platform[object.class_no])
 			r = replace_element(q, e, &waiting, &is_replaced, err);
 		if (r != HDB_OK)
 			return r;
@@ -310,23 +313,27 @@ static int follow_children(struct query *q, struct elements *e, uint32_t point_i
 	size_t count = 1;
 	int r = derive_children(q->derive, &children, err);
 
-	if (r == HDB_OK)
-		r = derive_children(q->derive, &e->lists, err);
-	if (r == HDB_OK)
-		r = store_lists_begin(&children, point_ix, &e->length, err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = derive_children(q->derive, &e->lists, err)) != HDB_OK)
+		return r;
+	if ((r = store_lists_begin(&children, point_ix, &e->length, err)) != HDB_OK)
+		return r;
 	e->every = 1 + e->length / ELEMENTS_FOLLOWED;
-	while (r == HDB_OK && count) {
-		r = store_lists_next(&children, &batch, &count, err);
-		for (size_t i = 0; i < count && r == HDB_OK; i++, done++) {
+	while (count) {
+		if ((r = store_lists_next(&children, &batch, &count, err)) != HDB_OK)
+			return r;
+		for (size_t i = 0; i < count; i++, done++) {
 			const uint64_t times = times_of(e, done);
 
-			if (times)
-				r = follow_child(q, e, batch[i], times, err);
-			if (r == HDB_OK && done % STEP_OBJECTS == 0)
-				r = base_step(q->work, done, err);
+			if (times && (r = follow_child(q, e, batch[i], times, err)) != HDB_OK)
+				return r;
+			if (done % STEP_OBJECTS == 0 &&
+			    (r = base_step(q->work, done, err)) != HDB_OK)
+				return r;
 		}
 	}
-	return r;
+	return HDB_OK;
 }
 
 /*
@@ -357,14 +364,14 @@ static int take_item(struct query *q, struct elements *e, uint32_t ix, struct hd
 	struct heap_object object;
 	int r = heap_object(q->heap, ix, &object, err);
 
-	if (r == HDB_OK && !e->is_end[object.class_no])
-		return follow_child(q, e, ix, 1, err);
-	if (r == HDB_OK)
-		r = derive_retained(q->derive, ix, &sum.retained_bytes, err);
-	sum.class_no = object.class_no;
-	sum.shallow_bytes = object.shallow_bytes;
 	if (r != HDB_OK)
 		return r;
+	if (!e->is_end[object.class_no])
+		return follow_child(q, e, ix, 1, err);
+	if ((r = derive_retained(q->derive, ix, &sum.retained_bytes, err)) != HDB_OK)
+		return r;
+	sum.class_no = object.class_no;
+	sum.shallow_bytes = object.shallow_bytes;
 	add_ends(e, &sum, 1, 1);
 	return r;
 }
@@ -476,7 +483,7 @@ static int mark_estimates(struct query_story *story, size_t first_row, struct el
 {
 	int r = HDB_OK;
 
-	for (size_t i = first_row; i < story->rows.count && r == HDB_OK; i++) {
+	for (size_t i = first_row; i < story->rows.count; i++) {
 		struct query_story_row *row = base_vec_at(&story->rows, struct query_story_row, i);
 		double error = 0;
 
@@ -484,13 +491,13 @@ static int mark_estimates(struct query_story *story, size_t first_row, struct el
 			error = take_error(e, row, row->class_no);
 		for (uint32_t no = 0; row->class_no == HEAP_NONE && no < class_count; no++)
 			error += take_error(e, row, no);
-		if (error > 0)
-			r = query_story_text(story, &row->text, err,
-					     "estimated from %" PRIu64 " of %" PRIu64
-					     " entries, within %.2f %% (95 of 100 times)",
-					     e->followed, e->length, error);
+		if (error > 0 && (r = query_story_text(story, &row->text, err,
+						       "estimated from %" PRIu64 " of %" PRIu64
+						       " entries, within %.2f %% (95 of 100 times)",
+						       e->followed, e->length, error)) != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int make_elements(struct query *q, struct elements *e, struct hdb_error *err)

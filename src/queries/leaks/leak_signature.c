@@ -348,11 +348,11 @@ static int keep(struct query_story *story, const struct signer *s, struct query_
 	int r = query_story_text(story, &row->signature_text, err, "%s", s->names.text);
 
 	hash_text(s->names.text, hash);
-	if (r == HDB_OK)
-		r = query_story_text(story, &row->signature, err, "%s", hash);
-	hash_text(s->shapes.text, hash);
 	if (r != HDB_OK)
 		return r;
+	if ((r = query_story_text(story, &row->signature, err, "%s", hash)) != HDB_OK)
+		return r;
+	hash_text(s->shapes.text, hash);
 	return query_story_text(story, &row->signature_shape, err, "%s", hash);
 }
 

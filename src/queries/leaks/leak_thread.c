@@ -99,21 +99,22 @@ static int add_locals(struct query *q, struct query_story *story, const struct l
 {
 	int r = HDB_OK;
 
-	for (size_t i = 0; i < locals->count && r == HDB_OK; i++) {
+	for (size_t i = 0; i < locals->count; i++) {
 		struct query_story_row row = query_story_row(story, "local");
 		struct heap_object object;
 
 		if (locals->list[i].frame != frame)
 			continue;
-		r = heap_object(q->heap, locals->list[i].ix, &object, err);
+		if ((r = heap_object(q->heap, locals->list[i].ix, &object, err)) != HDB_OK)
+			return r;
 		row.ix = locals->list[i].ix;
 		row.step = frame == STORE_NONE ? STORY_NONE : frame;
 		row.shallow_bytes = object.shallow_bytes;
 		row.retained_bytes = locals->list[i].retained_bytes;
-		if (r == HDB_OK)
-			r = query_story_add(story, &row, err);
+		if ((r = query_story_add(story, &row, err)) != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static bool has_local(const struct locals *locals, uint32_t frame)

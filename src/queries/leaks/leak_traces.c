@@ -54,11 +54,12 @@ static int look_in_block(struct leak_traces *t, const struct heap_block *block,
 {
 	int r = HDB_OK;
 
-	for (uint32_t i = 0; r == HDB_OK && i < block->count; i++)
+	for (uint32_t i = 0; i < block->count; i++)
 		if (block->kind[i] == STORE_INSTANCE &&
-		    inspector_wants(&t->inspector, block->class_no[i]))
-			r = look(t, block->first_ix + i, false, found, err);
-	return r;
+		    inspector_wants(&t->inspector, block->class_no[i]) &&
+		    (r = look(t, block->first_ix + i, false, found, err)) != HDB_OK)
+			return r;
+	return HDB_OK;
 }
 
 static int look_by_rules(struct leak_traces *t, struct base_vec *found, struct hdb_error *err)
@@ -358,22 +359,23 @@ static int find_rules(struct leak_traces *t, struct hdb_error *err)
 	struct base_vec way = { 0 };
 	int r = HDB_OK;
 
-	for (uint32_t i = 0; i < t->nodes.count && r == HDB_OK; i++) {
+	for (uint32_t i = 0; i < t->nodes.count; i++) {
 		const struct library_rule *rule = NULL;
 		uint32_t at = i;
 
 		way.count = 0;
-		while (r == HDB_OK && at != GRAPH_NONE) {
+		while (at != GRAPH_NONE) {
 			struct leak_node *node = base_vec_at(&t->nodes, struct leak_node, at);
 
 			if (node->has_first_rule) {
 				rule = node->first_rule;
 				break;
 			}
-			r = base_vec_push(&way, &at, sizeof(at), err);
+			if ((r = base_vec_push(&way, &at, sizeof(at), err)) != HDB_OK)
+				goto out;
 			at = node->parent;
 		}
-		for (size_t k = way.count; r == HDB_OK && k-- > 0;) {
+		for (size_t k = way.count; k-- > 0;) {
 			struct leak_node *node = base_vec_at(&t->nodes, struct leak_node,
 							     *base_vec_at(&way, uint32_t, k));
 
@@ -381,10 +383,13 @@ static int find_rules(struct leak_traces *t, struct hdb_error *err)
 				r = trace_root_rule(&t->graph, node->ix, &rule, err);
 			else if (!rule)
 				rule = node->reference.rule;
+			if (r != HDB_OK)
+				goto out;
 			node->first_rule = rule;
 			node->has_first_rule = true;
 		}
 	}
+out:
 	base_vec_release(&way);
 	return r;
 }
@@ -401,21 +406,25 @@ static int find_sizes(struct leak_traces *t, struct hdb_error *err)
 	struct base_vec wanted = { 0 }; /* uint32_t */
 	int r = is_noted ? HDB_OK : hdb_fail_memory(err, "paths", t->nodes.count);
 
-	for (size_t i = 0; i < t->traces.count && r == HDB_OK; i++) {
+	if (r != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < t->traces.count; i++) {
 		const uint32_t last = base_vec_at(&t->traces, struct leak_trace, i)->node;
 
-		for (uint32_t at = last; r == HDB_OK && at != GRAPH_NONE && !is_noted[at];) {
+		for (uint32_t at = last; at != GRAPH_NONE && !is_noted[at];) {
 			const struct leak_node *node = base_vec_at(&t->nodes, struct leak_node, at);
 
 			if (at != last && node->is_there)
 				break;
 			is_noted[at] = true;
-			r = base_vec_push(&wanted, &node->ix, sizeof(node->ix), err);
+			if ((r = base_vec_push(&wanted, &node->ix, sizeof(node->ix), err)) !=
+			    HDB_OK)
+				goto out;
 			at = node->parent;
 		}
 	}
-	if (r == HDB_OK)
-		r = trace_search_sizes(&t->search, wanted.data, wanted.count, err);
+	r = trace_search_sizes(&t->search, wanted.data, wanted.count, err);
+out:
 	free(is_noted);
 	base_vec_release(&wanted);
 	return r;
@@ -487,7 +496,7 @@ static int sign_suspects(struct signer *s, struct leak_trace *trace, size_t firs
 	int r = HDB_OK;
 
 	base_sha1_init(&sha);
-	for (size_t i = s->way.count; r == HDB_OK && i-- > first;) {
+	for (size_t i = s->way.count; i-- > first;) {
 		const struct leak_node *node = node_at(t, *base_vec_at(&s->way, uint32_t, i));
 		const char *class_name;
 
@@ -495,10 +504,12 @@ static int sign_suspects(struct signer *s, struct leak_trace *trace, size_t firs
 			continue;
 		class_name = leak_class_name(t->session->heap, node_at(t, node->parent)->ix);
 		base_sha1_add(&sha, class_name, strlen(class_name));
-		r = trace_reference_generic(&t->graph, &node->reference, name, sizeof(name), err);
-		if (r == HDB_OK)
-			base_sha1_add(&sha, name, strlen(name));
+		if ((r = trace_reference_generic(&t->graph, &node->reference, name, sizeof(name),
+						 err)) != HDB_OK)
+			goto out;
+		base_sha1_add(&sha, name, strlen(name));
 	}
+out:
 	base_sha1_end(&sha, trace->signature);
 	return r;
 }

@@ -26,8 +26,10 @@ static int read_text(struct heap *heap, const char *field, char *buf, size_t siz
 	int r = heap_static_object(heap, field, &ix, err);
 
 	buf[0] = '\0';
-	if (r == HDB_OK)
-		r = heap_string(heap, ix, buf, size, err);
+	if (r != HDB_OK)
+		goto out;
+	r = heap_string(heap, ix, buf, size, err);
+out:
 	return r < 0 ? r : HDB_OK;
 }
 

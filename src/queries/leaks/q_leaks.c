@@ -476,11 +476,15 @@ static int tell_suspects(struct query *q, struct leaks *l, struct hdb_error *err
 	bool *is_told = calloc(l->suspects.count + 1, sizeof(*is_told));
 	int r = is_told ? HDB_OK : hdb_fail_memory(err, "suspects", l->suspects.count);
 
-	for (size_t i = 0; i < l->suspects.count && r == HDB_OK; i++)
-		r = tell_suspect(q, l, i, err);
-	for (size_t i = 0; i < l->suspects.count && r == HDB_OK && !l->story.is_brief; i++)
-		if (!is_told[i])
-			r = tell_common(q, l, i, is_told, err);
+	if (r != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < l->suspects.count; i++)
+		if ((r = tell_suspect(q, l, i, err)) != HDB_OK)
+			goto out;
+	for (size_t i = 0; i < l->suspects.count && !l->story.is_brief; i++)
+		if (!is_told[i] && (r = tell_common(q, l, i, is_told, err)) != HDB_OK)
+			goto out;
+out:
 	free(is_told);
 	return r;
 }

@@ -268,12 +268,13 @@ static int prepare(struct query *q, struct leaks *s, struct hdb_error *err)
 	const struct analysis_reference *refs;
 	int r = analysis_references_read(&q->session, &s->list, err);
 
-	if (r == HDB_OK)
-		r = analysis_references_levels(&q->session, &s->list, &s->graph, err);
-	if (r == HDB_OK)
-		r = base_big_alloc(q->work, &s->bits, n / 8 + 16, "references", err);
-	if (r == HDB_OK)
-		r = base_big_alloc(q->work, &s->marks, n * 4 + 4, "marks", err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = analysis_references_levels(&q->session, &s->list, &s->graph, err)) != HDB_OK)
+		return r;
+	if ((r = base_big_alloc(q->work, &s->bits, n / 8 + 16, "references", err)) != HDB_OK)
+		return r;
+	r = base_big_alloc(q->work, &s->marks, n * 4 + 4, "marks", err);
 	if (r < 0)
 		return r;
 	s->is_reference = s->bits.data;
@@ -324,8 +325,9 @@ static int group_leaks(struct query *q, struct leaks *s, struct hdb_error *err)
 
 			r = base_vec_push(&s->groups, &group, sizeof(group), err);
 		}
-		if (r == HDB_OK)
-			r = heap_object(q->heap, refs[leak->ref].referent, &object, err);
+		if (r != HDB_OK)
+			break;
+		r = heap_object(q->heap, refs[leak->ref].referent, &object, err);
 		if (r < 0)
 			break;
 		last = base_vec_at(&s->groups, struct group, s->groups.count - 1);

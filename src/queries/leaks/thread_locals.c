@@ -69,9 +69,9 @@ int query_local_read(struct query *q, uint32_t ix, struct query_local *out, stru
 			      &out->key_ix, err);
 	if (r == HDB_NOTFOUND)
 		out->key_ix = HEAP_NONE;
-	if (r >= 0)
-		r = heap_field_object(heap, ix, (struct heap_field_name){ .name = "value" }, &value,
-				      err);
+	if (r < 0)
+		goto out;
+	r = heap_field_object(heap, ix, (struct heap_field_name){ .name = "value" }, &value, err);
 	if (r != HDB_OK)
 		goto out;
 	if ((r = heap_object(heap, value, &object, err)) != HDB_OK)

@@ -84,10 +84,11 @@ static int read_locals(struct trace_graph *graph, uint32_t ix, uint32_t class_no
 	if (i == graph->locals.count ||
 	    base_vec_at(&graph->locals, struct store_root, i)->thread_serial != ix)
 		return HDB_OK;
-	r = heap_thread_name(graph->session->heap, ix, name, sizeof(name), err);
-	if (r >= 0 && name[0])
+	if ((r = heap_thread_name(graph->session->heap, ix, name, sizeof(name), err)) < 0)
+		return r < 0 ? r : HDB_OK;
+	if (name[0])
 		rule = library_leaks_rule(&graph->library, LIBRARY_LOCAL, name, NULL);
-	if (r < 0 || (rule && rule->is_ignored))
+	if (rule && rule->is_ignored)
 		return r < 0 ? r : HDB_OK;
 	for (r = HDB_OK; r == HDB_OK && i < graph->locals.count; i++) {
 		const struct store_root *root = base_vec_at(&graph->locals, struct store_root, i);
@@ -331,10 +332,13 @@ static int read_instance(struct trace_graph *graph, uint32_t ix, uint32_t class_
 	/* The characters belong to the string. */
 	if (!plan->count || heap_string_layout(heap, class_no))
 		return HDB_OK;
-	r = heap_instance_open(heap, ix, &instance, err);
-	for (size_t i = 0; i < plan->count && r == HDB_OK; i++)
-		if (!plan->fields[i].is_ignored)
-			r = take_field(graph, &instance, &plan->fields[i], taker, err);
+	if ((r = heap_instance_open(heap, ix, &instance, err)) != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < plan->count; i++)
+		if (!plan->fields[i].is_ignored &&
+		    (r = take_field(graph, &instance, &plan->fields[i], taker, err)) != HDB_OK)
+			goto out;
+out:
 	return r == HDB_NOTFOUND ? HDB_OK : r;
 }
 
@@ -520,11 +524,13 @@ int trace_root_rule(struct trace_graph *graph, uint32_t ix, const struct library
 			return HDB_OK;
 	if (count)
 		r = heap_object(heap, ix, &object, err);
-	if (count && r == HDB_OK)
+	if (r != HDB_OK)
+		return r;
+	if (count)
 		*out = library_leaks_rule(&graph->library, LIBRARY_NATIVE,
 					  heap_class_name(heap, object.kind == STORE_CLASS ?
 									(uint32_t)object.length :
 									object.class_no),
 					  NULL);
-	return r;
+	return HDB_OK;
 }

@@ -16,11 +16,12 @@ static int fill(struct trace_ids *ids, uint32_t first_ix, uint64_t *block, struc
 	uint32_t ix = 0;
 	int r = HDB_OK;
 
-	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(ids->heap); b++) {
+	for (uint32_t b = 0; b < heap_block_count(ids->heap); b++) {
 		uint32_t count;
 
-		r = heap_read_ids(ids->heap, b, block, &count, err);
-		for (uint32_t i = 0; r == HDB_OK && i < count; i++, ix++) {
+		if ((r = heap_read_ids(ids->heap, b, block, &count, err)) != HDB_OK)
+			return r;
+		for (uint32_t i = 0; i < count; i++, ix++) {
 			ids->low[ix] = (uint8_t)block[i];
 			if (ix < first_ix)
 				continue;
@@ -30,7 +31,7 @@ static int fill(struct trace_ids *ids, uint32_t first_ix, uint64_t *block, struc
 	}
 	for (; page <= ids->page_count; page++)
 		ids->pages[page] = n;
-	return r;
+	return HDB_OK;
 }
 
 int trace_ids_init(struct trace_ids *ids, const struct session *session, struct hdb_error *err)

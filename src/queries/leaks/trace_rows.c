@@ -217,17 +217,20 @@ static int make_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	heap_want_ahead(m->heap, block->block_no);
 	memset(reading.slot->length, 0, STORE_BLOCK_OBJECTS);
 	reading.slot->specials.count = reading.slot->found.count = 0;
-	r = heap_read_offsets(m->heap, block->block_no, block->values, err);
-	for (uint32_t i = 0; i < objects->count && r == HDB_OK; i++) {
+	if ((r = heap_read_offsets(m->heap, block->block_no, block->values, err)) != HDB_OK)
+		goto out;
+	for (uint32_t i = 0; i < objects->count; i++) {
 		const uint32_t ix = objects->first_ix + i;
 
 		for (; local < graph->locals.count && (thread == HEAP_NONE || thread < ix); local++)
 			thread = base_vec_at(&graph->locals, struct store_root, local)
 					 ->thread_serial;
-		r = ix == thread || !graph->ids.page_count ?
-			    add_special(reading.slot, i, true, err) :
-			    pack_object(&reading, i, err);
+		if ((r = ix == thread || !graph->ids.page_count ?
+				 add_special(reading.slot, i, true, err) :
+				 pack_object(&reading, i, err)) != HDB_OK)
+			goto out;
 	}
+out:
 	base_view_release(&reading.view);
 	return r;
 }
@@ -299,26 +302,27 @@ static int take_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	const uint8_t *bytes = block->bytes[0].data;
 	int r = HDB_OK;
 
-	for (uint32_t i = 0; i < block->objects->count && r == HDB_OK; i += GRAPH_GROUP) {
+	for (uint32_t i = 0; i < block->objects->count; i += GRAPH_GROUP) {
 		m->group_end = m->group;
-		for (uint32_t k = i; k < i + GRAPH_GROUP && r == HDB_OK; k++) {
+		for (uint32_t k = i; k < i + GRAPH_GROUP; k++) {
 			const uint8_t length = s->length[k];
 
 			if (length)
 				memcpy(m->group_end, bytes, length);
 			bytes += length;
 			if (special < end && special->i == k) {
-				r = finish_special(m, block, special, found, err);
+				if ((r = finish_special(m, block, special, found, err)) != HDB_OK)
+					return r;
 				found += special->count;
 				special++;
 			}
 			m->group_end += s->length[k] & GRAPH_ROW_MAX;
 		}
-		if (r == HDB_OK)
-			r = graph_rows_put(m->rows, (block->objects->first_ix + i) / GRAPH_GROUP,
-					   &s->length[i], m->group, err);
+		if ((r = graph_rows_put(m->rows, (block->objects->first_ix + i) / GRAPH_GROUP,
+					&s->length[i], m->group, err)) != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* ---- before ---- */
@@ -372,13 +376,15 @@ static int make_slots(struct maker *m, struct hdb_error *err)
 	m->slots = calloc(m->slot_count, sizeof(*m->slots));
 	if (!m->slots)
 		return hdb_fail_memory(err, "references", sizeof(*m->slots));
-	for (unsigned i = 0; i < m->slot_count && r == HDB_OK; i++) {
+	for (unsigned i = 0; i < m->slot_count; i++) {
 		m->slots[i].length = malloc(STORE_BLOCK_OBJECTS);
 		if (!m->slots[i].length)
 			return hdb_fail_memory(err, "references", STORE_BLOCK_OBJECTS);
-		r = base_vec_reserve(&m->slots[i].targets, most, sizeof(uint32_t), err);
+		if ((r = base_vec_reserve(&m->slots[i].targets, most, sizeof(uint32_t), err)) !=
+		    HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 int trace_rows_make(struct trace_graph *graph, struct graph_rows *rows, uint64_t *late,

@@ -122,7 +122,9 @@ int trace_roots(struct trace_graph *graph, struct base_vec *out, struct hdb_erro
 	struct base_vec ranked = { 0 };
 	int r = rank_roots(graph->session->heap, &ranked, err);
 
-	for (size_t i = 0; i < ranked.count && r == HDB_OK; i++) {
+	if (r != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < ranked.count; i++) {
 		const struct ranked_root *from = base_vec_at(&ranked, struct ranked_root, i);
 		const struct library_rule *rule = NULL;
 		struct trace_root root = {
@@ -133,12 +135,15 @@ int trace_roots(struct trace_graph *graph, struct base_vec *out, struct hdb_erro
 		/* There may be millions of records on one object. */
 		if (i && from[-1].ix == from->ix && from[-1].rank == from->rank)
 			continue;
-		if (root.kind == HPROF_ROOT_JNI_GLOBAL)
-			r = trace_root_rule(graph, root.ix, &rule, err);
+		if (root.kind == HPROF_ROOT_JNI_GLOBAL &&
+		    (r = trace_root_rule(graph, root.ix, &rule, err)) != HDB_OK)
+			goto out;
 		root.is_late = rule || root.kind == HPROF_ROOT_JAVA_FRAME;
-		if (r == HDB_OK && !(rule && rule->is_ignored))
-			r = base_vec_push(out, &root, sizeof(root), err);
+		if (!(rule && rule->is_ignored) &&
+		    (r = base_vec_push(out, &root, sizeof(root), err)) != HDB_OK)
+			goto out;
 	}
+out:
 	base_vec_release(&ranked);
 	return r;
 }
@@ -237,12 +242,15 @@ static int enqueue_roots(struct walk *w, struct hdb_error *err)
 	const int r = trace_roots(w->search->graph, &roots, err);
 
 	w->from = GRAPH_NONE;
-	for (size_t i = 0; i < roots.count && r == HDB_OK; i++) {
+	if (r != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < roots.count; i++) {
 		const struct trace_root *root = base_vec_at(&roots, struct trace_root, i);
 
 		set_bit(w->search->roots, root->ix);
 		enqueue(w, root->ix, root->is_late);
 	}
+out:
 	base_vec_release(&roots);
 	return r;
 }

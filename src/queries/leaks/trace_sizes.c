@@ -25,21 +25,21 @@ static int boxes_size(struct heap *heap, const struct heap_object *array, uint64
 	uint32_t ix;
 	int r = HDB_OK;
 
-	for (uint64_t from = 0; r == HDB_OK && from < array->length && slice.done;
-	     from += slice.done) {
-		r = heap_elements(heap, array->ix, from, &slice, err);
-		for (uint64_t i = 0; r == HDB_OK && i < slice.done; i++) {
+	for (uint64_t from = 0; from < array->length && slice.done; from += slice.done) {
+		if ((r = heap_elements(heap, array->ix, from, &slice, err)) != HDB_OK)
+			return r;
+		for (uint64_t i = 0; i < slice.done; i++) {
 			if (!bits[i])
 				continue;
 			if (!count++ && heap_find(heap, bits[i], &ix, err) == HDB_OK) {
-				r = heap_object(heap, ix, &object, err);
-				if (r == HDB_OK)
-					one = heap_class(heap, object.class_no)->declared_size;
+				if ((r = heap_object(heap, ix, &object, err)) != HDB_OK)
+					return r;
+				one = heap_class(heap, object.class_no)->declared_size;
 			}
 		}
 	}
 	*bytes += count * one;
-	return r;
+	return HDB_OK;
 }
 
 static int class_size(struct heap *heap, uint32_t class_no, uint64_t *bytes, struct hdb_error *err)
@@ -51,10 +51,12 @@ static int class_size(struct heap *heap, uint32_t class_no, uint64_t *bytes, str
 	*bytes = 0;
 	if (offset)
 		r = hprof_sub_read(&heap->file, &heap->view, offset, &sub, err);
+	if (r != HDB_OK)
+		return r;
 	/* The record without its tag. */
-	if (offset && r == HDB_OK && sub.end > sub.offset)
+	if (offset && sub.end > sub.offset)
 		*bytes = sub.end - sub.offset - 1;
-	return r;
+	return HDB_OK;
 }
 
 static bool is_boxed(struct heap *heap, uint32_t class_no)
@@ -218,15 +220,16 @@ static int add_row(struct part *part, uint32_t ix, uint32_t rank, struct hdb_err
 	int r = HDB_OK;
 
 	part->targets.count = 0;
-	for (uint64_t i = 0; i < n + (row.end - row.at) && r == HDB_OK; i++) {
+	for (uint64_t i = 0; i < n + (row.end - row.at); i++) {
 		uint32_t to = i < n ? targets[i] : graph_rows_long(&s->rows, row.at + (i - n));
 
 		if (!base_ranks_has(&s->below, to))
 			continue;
 		to = base_ranks_before(&s->below, to);
-		r = base_vec_push(&part->targets, &to, sizeof(to), err);
+		if ((r = base_vec_push(&part->targets, &to, sizeof(to), err)) != HDB_OK)
+			return r;
 	}
-	if (r != HDB_OK || !part->targets.count)
+	if (!part->targets.count)
 		return r;
 	packed = graph_rows_pack(&part->rows, rank, part->targets.data, part->targets.count,
 				 part->group_end);

@@ -129,9 +129,12 @@ static int count_objects(struct query *q, struct class_query *s, struct hdb_erro
 	struct heap_block *block = malloc(sizeof(*block));
 	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
-	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(q->heap); b++) {
-		r = heap_read_block(q->heap, b, block, err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+	if (r != HDB_OK)
+		goto out;
+	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
+		if ((r = heap_read_block(q->heap, b, block, err)) != HDB_OK)
+			goto out;
+		for (uint32_t i = 0; i < block->count; i++) {
 			if (block->first_ix + i == HEAP_BOOT_LOADER ||
 			    block->kind[i] == HEAP_LEFT_OUT)
 				continue;
@@ -141,6 +144,7 @@ static int count_objects(struct query *q, struct class_query *s, struct hdb_erro
 				block->embedded[i] && block->kind[i] == STORE_INSTANCE;
 		}
 	}
+out:
 	free(block);
 	return r;
 }

@@ -232,8 +232,11 @@ static int set_number(struct query *q, size_t column, uint32_t ix, const char *p
 	int64_t number;
 	const int r = heap_path_number(q->heap, ix, path, &number, err);
 
-	if (r == HDB_OK && (number >= 0 || column == ADDRESS))
+	if (r != HDB_OK)
+		goto out;
+	if (number >= 0 || column == ADDRESS)
 		query_set(q, column, (uint64_t)number);
+out:
 	return r < 0 ? r : HDB_OK;
 }
 

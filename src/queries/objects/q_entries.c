@@ -337,9 +337,10 @@ static int set_id(struct query *q, size_t column, const struct heap_value *value
 
 	if (value->type != HPROF_OBJECT || !value->bits)
 		return HDB_OK;
-	r = heap_find(q->heap, value->bits, &ix, err);
-	if (r == HDB_OK)
-		query_set(q, column, value->bits);
+	if ((r = heap_find(q->heap, value->bits, &ix, err)) != HDB_OK)
+		goto out;
+	query_set(q, column, value->bits);
+out:
 	return r < 0 ? r : HDB_OK;
 }
 

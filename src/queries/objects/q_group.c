@@ -105,11 +105,12 @@ static int add_block(void *ctx, const struct heap_block *objects, struct analysi
 	if (s->has_retained &&
 	    (r = derive_retained_block(s->q->derive, objects, s->retained, err)) != HDB_OK)
 		return r;
-	for (size_t i = 0; i < count && r == HDB_OK; i++)
-		if (!keys[i].is_done)
-			r = analysis_key_of(&s->keys, keys[i].ix, &keys[i].hash, err);
 	if (r != HDB_OK)
 		return r;
+	for (size_t i = 0; i < count; i++)
+		if (!keys[i].is_done &&
+		    (r = analysis_key_of(&s->keys, keys[i].ix, &keys[i].hash, err)) != HDB_OK)
+			return r;
 	for (size_t i = 0; i < count; i++) {
 		if (count - i > ANALYSIS_COUNTER_AHEAD)
 			analysis_counter_prefetch(&s->tally, keys[i + ANALYSIS_COUNTER_AHEAD].hash);

@@ -250,11 +250,14 @@ static int set_reference(struct query *q, size_t column, uint64_t id, struct hdb
 	r = heap_find(q->heap, id, &ix, err);
 	if (r == HDB_NOTFOUND)
 		return query_set_text(q, column, "not in the dump", err);
-	if (r == HDB_OK && heap_is_string(q->heap, ix)) {
-		r = heap_string(q->heap, ix, text, sizeof(text), err);
-		if (r == HDB_OK)
-			return query_set_text(q, column, text, err);
+	if (r != HDB_OK)
+		goto out;
+	if (heap_is_string(q->heap, ix)) {
+		if ((r = heap_string(q->heap, ix, text, sizeof(text), err)) != HDB_OK)
+			goto out;
+		return query_set_text(q, column, text, err);
 	}
+out:
 	return r < 0 ? r : query_set_label(q, column, ix, err);
 }
 
@@ -311,11 +314,13 @@ static int set_columns(struct query *q, uint32_t ix, bool is_tested, struct hdb_
 	cells.label = query_is_tested(q, LABEL) == is_tested ? LABEL : SIZE_MAX;
 	cells.shallow = query_is_tested(q, SHALLOW) == is_tested ? SHALLOW : SIZE_MAX;
 	cells.retained = query_is_tested(q, RETAINED) == is_tested ? RETAINED : SIZE_MAX;
-	r = query_set_object(q, &cells, ix, err);
-	for (unsigned f = 0; f < s->field_count && r == HDB_OK; f++)
-		if (query_is_tested(q, FIRST_FIELD + f) == is_tested)
-			r = set_field(q, FIRST_FIELD + f, s->path[f], ix, err);
-	return r;
+	if ((r = query_set_object(q, &cells, ix, err)) != HDB_OK)
+		return r;
+	for (unsigned f = 0; f < s->field_count; f++)
+		if (query_is_tested(q, FIRST_FIELD + f) == is_tested &&
+		    (r = set_field(q, FIRST_FIELD + f, s->path[f], ix, err)) != HDB_OK)
+			return r;
+	return HDB_OK;
 }
 
 static int next_instances(struct query *q, struct hdb_error *err)

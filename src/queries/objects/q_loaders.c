@@ -150,7 +150,9 @@ static int add_loader_totals(struct query *q, struct loaders *s, bool is_shown,
 	int r = analysis_load_groups(&q->session, DERIVE_LOADER, &groups, err);
 
 	q->heap->is_filtered = was_filtered;
-	for (size_t i = 0; r == HDB_OK && i < groups.count; i++) {
+	if (r != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < groups.count; i++) {
 		const uint32_t no = analysis_loader_number(&s->tree, groups.totals[i].no);
 
 		if (no == ANALYSIS_NO_LOADER)
@@ -160,6 +162,7 @@ static int add_loader_totals(struct query *q, struct loaders *s, bool is_shown,
 		else
 			analysis_loader_at(&s->tree, no)->total = groups.totals[i];
 	}
+out:
 	analysis_groups_release(&groups);
 	return r;
 }

@@ -192,12 +192,13 @@ static int add_flat(struct query *q, const struct heap_object *o, struct hdb_err
 	size_t count = 0;
 	int r = query_fact(q, "flat", true, err);
 
-	if (r == HDB_OK)
-		r = derive_referrers(q->derive, &referrers, err);
-	if (r == HDB_OK)
-		r = store_lists_begin(&referrers, o->ix, NULL, err);
-	if (r == HDB_OK)
-		r = store_lists_next(&referrers, &holders, &count, err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = derive_referrers(q->derive, &referrers, err)) != HDB_OK)
+		return r;
+	if ((r = store_lists_begin(&referrers, o->ix, NULL, err)) != HDB_OK)
+		return r;
+	r = store_lists_next(&referrers, &holders, &count, err);
 	if (r < 0 || !count)
 		return r;
 	r = heap_id(q->heap, holders[0], &id, err);
@@ -247,7 +248,9 @@ static int add_sizes(struct query *q, uint32_t ix, struct hdb_error *err)
 	bool reachable;
 	int r = analysis_cheap_retained(&q->session, ix, &retained, err);
 
-	if (r == HDB_OK && retained.found)
+	if (r != HDB_OK)
+		return r;
+	if (retained.found)
 		r = query_fact(q, "retained", retained.bytes, err);
 	if (r < 0)
 		return r;
@@ -435,16 +438,18 @@ static int next_object(struct query *q, struct hdb_error *err)
 	bool shown = false;
 	int r = HDB_OK;
 
-	while (r == HDB_OK && !shown) {
+	while (!shown) {
 		query_reset(q);
 		if (s->object.kind == STORE_INSTANCE || s->object.kind == STORE_CLASS)
 			r = next_field(q, s, err);
 		else
 			r = next_element(q, s, err);
-		if (r == HDB_OK)
-			r = is_shown(q, &shown, err);
+		if (r != HDB_OK)
+			return r;
+		if ((r = is_shown(q, &shown, err)) != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static void close_object(struct query *q)

@@ -275,20 +275,25 @@ static int read_block(struct query *q, struct objects *o, struct hdb_error *err)
 	const uint32_t no = o->block_no;
 	int r = heap_read_block(q->heap, no, o->block, err);
 
-	if (r == HDB_OK && (o->shows[ID] || o->with_invented))
-		r = heap_read_ids(q->heap, no, o->ids, &o->count, err);
-	if (r == HDB_OK && o->shows[OFFSET])
-		r = heap_read_offsets(q->heap, no, o->offsets, err);
-	if (r == HDB_OK && o->tells_reachable && !o->shows[DOMINATOR])
-		r = derive_reachable_block(q->derive, no, o->reachable, err);
-	if (r == HDB_OK && o->shows[DOMINATOR])
-		r = derive_dominator_block(q->derive, no, o->dominator, err);
-	if (r == HDB_OK && o->shows[NATIVE])
-		r = derive_native_block(q->derive, no, o->native, err);
-	if (r == HDB_OK && o->shows[RETAINED])
-		r = derive_retained_block(q->derive, o->block, o->retained, err);
-	if (r == HDB_OK)
-		r = base_step(q->work, o->block->first_ix, err);
+	if (r != HDB_OK)
+		return r;
+	if ((o->shows[ID] || o->with_invented) &&
+	    (r = heap_read_ids(q->heap, no, o->ids, &o->count, err)) != HDB_OK)
+		return r;
+	if (o->shows[OFFSET] && (r = heap_read_offsets(q->heap, no, o->offsets, err)) != HDB_OK)
+		return r;
+	if (o->tells_reachable && !o->shows[DOMINATOR] &&
+	    (r = derive_reachable_block(q->derive, no, o->reachable, err)) != HDB_OK)
+		return r;
+	if (o->shows[DOMINATOR] &&
+	    (r = derive_dominator_block(q->derive, no, o->dominator, err)) != HDB_OK)
+		return r;
+	if (o->shows[NATIVE] && (r = derive_native_block(q->derive, no, o->native, err)) != HDB_OK)
+		return r;
+	if (o->shows[RETAINED] &&
+	    (r = derive_retained_block(q->derive, o->block, o->retained, err)) != HDB_OK)
+		return r;
+	r = base_step(q->work, o->block->first_ix, err);
 	if (r < 0)
 		return r;
 	for (uint32_t i = 0; o->shows[DOMINATOR] && i < o->block->count; i++)
@@ -445,9 +450,10 @@ static int measure_ids(struct query *q, struct objects *o, uint64_t *last, struc
 	uint32_t count;
 	int r = HDB_OK;
 
-	for (uint32_t b = 0; b < blocks && r >= 0; b++) {
-		r = heap_read_ids(q->heap, b, ids, &count, err);
-		for (uint32_t i = 0; r >= 0 && i < count; i++) {
+	for (uint32_t b = 0; b < blocks; b++) {
+		if ((r = heap_read_ids(q->heap, b, ids, &count, err)) != HDB_OK)
+			return r;
+		for (uint32_t i = 0; i < count; i++) {
 			if (b == 0 && i == 0)
 				o->ids_of.first = ids[0];
 			*last = ids[i] - o->ids_of.first;
@@ -455,7 +461,7 @@ static int measure_ids(struct query *q, struct objects *o, uint64_t *last, struc
 		}
 	}
 	o->ids_of.shift = bits ? (unsigned)__builtin_ctzll(bits) : 0;
-	return r;
+	return HDB_OK;
 }
 
 static int read_all_ids(struct query *q, struct objects *o, struct hdb_error *err)
@@ -511,16 +517,17 @@ static int fill_dominators(struct query *q, struct objects *o, size_t n, struct 
 	struct columns *c = o->batch;
 	int r = HDB_OK;
 
-	for (size_t k = 0; k < n && r == HDB_OK; k++) {
+	for (size_t k = 0; k < n; k++) {
 		const uint32_t i = c->keep[k];
 		const uint32_t dominator = o->dominator[i];
 
 		c->there[DOMINATOR][k] = o->reachable[i];
 		c->values[DOMINATOR][k] = 0;
-		if (dominator != HEAP_NONE && o->reachable[i])
-			r = id_of(q, &o->ids_of, dominator, &c->values[DOMINATOR][k], err);
+		if (dominator != HEAP_NONE && o->reachable[i] &&
+		    (r = id_of(q, &o->ids_of, dominator, &c->values[DOMINATOR][k], err)) != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int fill_heaps(struct query *q, struct objects *o, size_t n, struct hdb_error *err)

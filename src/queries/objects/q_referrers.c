@@ -87,10 +87,9 @@ static int read_next_block(struct query *q, struct referrers *s, struct hdb_erro
 	bool has = false;
 	int r = HDB_OK;
 
-	while (r == HDB_OK && !has && s->block_no < heap_block_count(q->heap))
-		r = heap_block_has(q->heap, s->block_no++, s->is_wanted, &has, err);
-	if (r != HDB_OK)
-		return r;
+	while (!has && s->block_no < heap_block_count(q->heap))
+		if ((r = heap_block_has(q->heap, s->block_no++, s->is_wanted, &has, err)) != HDB_OK)
+			return r;
 	return has ? heap_read_block_of(q->heap, s->block_no - 1, s->is_wanted, s->block, err) :
 		     HDB_END;
 }

@@ -65,7 +65,9 @@ static int count_kinds(struct query *q, struct roots_query *s, struct hdb_error 
 
 	for (unsigned k = 0; k < 256; k++)
 		s->kinds[k].last_ix = HEAP_NONE;
-	for (uint64_t i = 0; i < q->heap->root_count && r == HDB_OK; i++) {
+	if (r != HDB_OK)
+		return r;
+	for (uint64_t i = 0; i < q->heap->root_count; i++) {
 		const struct store_root *root = &q->heap->roots[i];
 		struct heap_object object;
 
@@ -75,14 +77,14 @@ static int count_kinds(struct query *q, struct roots_query *s, struct hdb_error 
 		if (s->kinds[root->kind].last_ix == root->ix)
 			continue;
 		s->kinds[root->kind].last_ix = root->ix;
-		r = heap_object(q->heap, root->ix, &object, err);
-		if (r == HDB_OK && heap_leaves_out(q->heap, object.heap_no))
+		if ((r = heap_object(q->heap, root->ix, &object, err)) != HDB_OK)
+			return r;
+		if (heap_leaves_out(q->heap, object.heap_no))
 			continue;
 		s->kinds[root->kind].objects++;
-		if (r == HDB_OK)
-			s->kinds[root->kind].bytes += object.shallow_bytes;
+		s->kinds[root->kind].bytes += object.shallow_bytes;
 	}
-	return r == HDB_OK ? query_fact(q, "objects", objects, err) : r;
+	return query_fact(q, "objects", objects, err);
 }
 
 /* The kind of this name, case and punctuation aside. */

@@ -302,7 +302,9 @@ static int add_string(struct strings *s, struct hdb_error *err)
 	};
 	int r = key_of(s, &s->scan.string.chars, &w.hash, err);
 
-	if (r == HDB_OK && s->came - s->counted == ANALYSIS_COUNTER_AHEAD)
+	if (r != HDB_OK)
+		return r;
+	if (s->came - s->counted == ANALYSIS_COUNTER_AHEAD)
 		r = count_string(s, err);
 	if (r < 0)
 		return r;

@@ -139,17 +139,20 @@ static int load_locals(struct query *q, struct threads_query *s, struct hdb_erro
 {
 	int r = heap_load_roots(q->heap, err);
 
-	for (uint64_t i = 0; r == HDB_OK && i < q->heap->root_count; i++) {
+	if (r != HDB_OK)
+		return r;
+	for (uint64_t i = 0; i < q->heap->root_count; i++) {
 		const struct store_root *root = &q->heap->roots[i];
 		const struct local local = { root->thread_serial, root->frame_number, root->ix,
 					     root->kind };
 
-		if (root->is_local)
-			r = base_vec_push(&s->by_thread, &local, sizeof(local), err);
+		if (root->is_local &&
+		    (r = base_vec_push(&s->by_thread, &local, sizeof(local), err)) != HDB_OK)
+			return r;
 	}
-	if (r == HDB_OK && s->by_thread.count)
+	if (s->by_thread.count)
 		qsort(s->by_thread.data, s->by_thread.count, sizeof(struct local), compare_locals);
-	return r;
+	return HDB_OK;
 }
 
 static int read_name(struct query *q, struct threads_query *s, struct hdb_error *err)
@@ -346,9 +349,11 @@ static int set_retained(struct query *q, uint32_t ix, struct hdb_error *err)
 	struct analysis_retained retained;
 	const int r = analysis_cheap_retained(&q->session, ix, &retained, err);
 
-	if (r == HDB_OK && retained.found)
+	if (r != HDB_OK)
+		return r;
+	if (retained.found)
 		query_set(q, RETAINED, retained.bytes);
-	return r;
+	return HDB_OK;
 }
 
 /* What a virtual thread has, and who carries whom. */

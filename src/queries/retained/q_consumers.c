@@ -113,8 +113,9 @@ static int add_native(struct query *q, uint32_t ix, struct derive_total *total,
 	uint64_t own = 0, retained = 0;
 	int r = derive_native_of(q->derive, ix, &own, err);
 
-	if (r == HDB_OK)
-		r = derive_retained_native(q->derive, ix, &retained, err);
+	if (r != HDB_OK)
+		return r;
+	r = derive_retained_native(q->derive, ix, &retained, err);
 	if (r < 0)
 		return r;
 	total->unreachable_count += own;
@@ -129,8 +130,9 @@ static int add_item(struct query *q, struct consumers *s, uint32_t ix, struct hd
 	struct derive_total *total;
 	int r = heap_object(q->heap, ix, &object, err);
 
-	if (r == HDB_OK)
-		r = derive_retained(q->derive, ix, &item.retained_bytes, err);
+	if (r != HDB_OK)
+		return r;
+	r = derive_retained(q->derive, ix, &item.retained_bytes, err);
 	if (r < 0)
 		return r;
 	/* A class object stands for its class, as a loader's class does for its loader. */
@@ -139,7 +141,7 @@ static int add_item(struct query *q, struct consumers *s, uint32_t ix, struct hd
 	total->count++;
 	total->shallow_bytes += object.shallow_bytes;
 	total->retained_bytes += item.retained_bytes;
-	if (r == HDB_OK && s->has_native)
+	if (s->has_native)
 		r = add_native(q, ix, total, err);
 	if (r < 0)
 		return r;
@@ -157,11 +159,15 @@ static int add_top(struct query *q, struct consumers *s, struct hdb_error *err)
 	uint32_t ix;
 	int r = analysis_level_begin(&q->session, HEAP_NONE, true, &level, err);
 
-	while (r == HDB_OK && (r = analysis_level_next(&q->session, &level, &ix, err)) == HDB_OK) {
-		r = add_item(q, s, ix, err);
-		if (r == HDB_OK && s->count % 65536 == 0)
-			r = base_step(q->work, s->count, err);
+	if (r != HDB_OK)
+		goto out;
+	while ((r = analysis_level_next(&q->session, &level, &ix, err)) == HDB_OK) {
+		if ((r = add_item(q, s, ix, err)) != HDB_OK)
+			goto out;
+		if (s->count % 65536 == 0 && (r = base_step(q->work, s->count, err)) != HDB_OK)
+			goto out;
 	}
+out:
 	return r < 0 ? r : HDB_OK;
 }
 
@@ -184,8 +190,10 @@ static int add_set(struct query *q, struct consumers *s, struct hdb_error *err)
 	int r = analysis_members_find(&q->session, q->targets[0],
 				      query_option(q, "subclasses") != NULL, &members, err);
 
-	if (r == HDB_OK)
-		r = analysis_members_topmost(&q->session, &members, add_member, &c, err);
+	if (r != HDB_OK)
+		goto out;
+	r = analysis_members_topmost(&q->session, &members, add_member, &c, err);
+out:
 	analysis_members_release(&q->session, &members);
 	return r;
 }
@@ -278,13 +286,17 @@ static int add_packages(struct query *q, struct consumers *s, struct hdb_error *
 	size_t count = 0;
 	int r = classes ? HDB_OK : hdb_fail_memory(err, "classes", n * sizeof(*classes));
 
-	for (uint32_t no = 0; r == HDB_OK && no < n; no++)
+	if (r != HDB_OK)
+		goto out;
+	for (uint32_t no = 0; no < n; no++)
 		if (s->by_class[no].count)
 			classes[count++] = (struct named){ heap_class_name(q->heap, no), no };
 	if (count)
 		qsort(classes, count, sizeof(*classes), compare_named);
-	for (size_t i = 0; r == HDB_OK && i < count; i++)
-		r = add_class(s, &classes[i], &path, err);
+	for (size_t i = 0; i < count; i++)
+		if ((r = add_class(s, &classes[i], &path, err)) != HDB_OK)
+			goto out;
+out:
 	base_vec_release(&path);
 	free(classes);
 	return r;
@@ -356,7 +368,7 @@ static int close_packages(struct base_vec *open, uint32_t level, struct base_vec
 {
 	int r = HDB_OK;
 
-	while (r == HDB_OK && open->count) {
+	while (open->count) {
 		const struct open_package *last =
 			base_vec_at(open, struct open_package, open->count - 1);
 		const struct package others = {
@@ -367,11 +379,12 @@ static int close_packages(struct base_vec *open, uint32_t level, struct base_vec
 
 		if (last->level <= level && level != UINT32_MAX)
 			break;
-		if (others.others)
-			r = base_vec_push(out, &others, sizeof(others), err);
+		if (others.others &&
+		    (r = base_vec_push(out, &others, sizeof(others), err)) != HDB_OK)
+			return r;
 		open->count--;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* What is in a package that is not listed is not listed either, and counts with it. */

@@ -151,19 +151,19 @@ static int leave_small(struct query *q, const struct drops *d, uint64_t count,
 				    .bytes = d->whole };
 	int r = HDB_OK;
 
-	for (size_t i = 0; i < d->stack.count && r == HDB_OK; i++) {
+	for (size_t i = 0; i < d->stack.count; i++) {
 		uint64_t retained = 0;
 
-		r = derive_retained(q->derive, base_vec_at(&d->stack, struct todo, i)->ix,
-				    &retained, err);
+		if ((r = derive_retained(q->derive, base_vec_at(&d->stack, struct todo, i)->ix,
+					 &retained, err)) != HDB_OK)
+			return r;
 		cut.bytes -= retained < cut.bytes ? retained : cut.bytes;
 	}
-	return r == HDB_OK ? query_cut(q, &cut, err,
-				       "objects of the top level that retain no more "
-				       "than %" PRIu64 " bytes, with the bytes that they retain "
-				       "(--threshold)",
-				       d->threshold) :
-			     r;
+	return query_cut(q, &cut, err,
+			 "objects of the top level that retain no more "
+			 "than %" PRIu64 " bytes, with the bytes that they retain "
+			 "(--threshold)",
+			 d->threshold);
 }
 
 static int open_drops(struct query *q, struct hdb_error *err)

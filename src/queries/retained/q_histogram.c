@@ -155,9 +155,9 @@ static int name_heaps(struct query *q, struct histogram *h, size_t count, struct
 
 	(void)snprintf(h->heap_names[0], NAME_SIZE, "default");
 	for (size_t no = 1; no < count; no++) {
-		r = heap_record(q->heap, STORE_HEAPS, no - 1, &heap, err);
-		if (r == HDB_OK)
-			r = heap_text(q->heap, heap.name_text, h->heap_names[no], NAME_SIZE, err);
+		if ((r = heap_record(q->heap, STORE_HEAPS, no - 1, &heap, err)) != HDB_OK)
+			return r;
+		r = heap_text(q->heap, heap.name_text, h->heap_names[no], NAME_SIZE, err);
 		if (r < 0)
 			return r;
 	}

@@ -140,22 +140,24 @@ static int pass(const struct finder *f, const uint8_t *is_member_class, struct h
 	struct heap_block *block = f->block;
 	int r = HDB_OK;
 
-	for (uint32_t b = 0; b < heap_block_count(heap) && r == HDB_OK; b++) {
-		r = heap_read_block(heap, b, block, err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
+		if ((r = heap_read_block(heap, b, block, err)) != HDB_OK)
+			return r;
+		for (uint32_t i = 0; i < block->count; i++) {
 			const uint32_t ix = block->first_ix + i;
 
 			if (!is_member_class && base_bit_has(f->seen, ix))
 				f->groups[f->key[ix]].shallow_bytes += block->shallow[i];
 			if (is_member_class && is_member_class[block->class_no[i]] &&
 			    block->kind[i] != HEAP_LEFT_OUT && f->idom[ix] != ix &&
-			    !is_invented(heap, block, i))
-				r = add_member(f, ix, block->shallow[i], err);
+			    !is_invented(heap, block, i) &&
+			    (r = add_member(f, ix, block->shallow[i], err)) != HDB_OK)
+				return r;
 		}
-		if (r == HDB_OK)
-			r = base_step(f->q->work, block->first_ix, err);
+		if ((r = base_step(f->q->work, block->first_ix, err)) != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static void mark_skipped(const struct finder *f)
@@ -272,8 +274,10 @@ static int open_immediate(struct query *q, struct hdb_error *err)
 		goto out;
 	if ((r = query_fact(q, "shallow", members.reachable_bytes, err)) != HDB_OK)
 		goto out;
-	r = query_tell_unreachable(q, members.unreachable_count, members.unreachable_bytes, err);
-	if (r == HDB_OK && !s->has_native && !query_option(q, "columns"))
+	if ((r = query_tell_unreachable(q, members.unreachable_count, members.unreachable_bytes,
+					err)) != HDB_OK)
+		goto out;
+	if (!s->has_native && !query_option(q, "columns"))
 		r = query_choose(q,
 				 "name,loader,objects,shallow,dominated_objects,dominated_shallow,"
 				 "id",

@@ -260,8 +260,10 @@ static int merge_paths(struct query *q, struct merged_query *s, struct hdb_error
 		source.filter = &filter;
 		r = analysis_excludes_filter(&q->session, &s->excludes, &filter, err);
 	}
-	if (r == HDB_OK)
-		r = analysis_merged_add(&q->session, &s->merged, 0, &source, err);
+	if (r != HDB_OK)
+		goto out;
+	r = analysis_merged_add(&q->session, &s->merged, 0, &source, err);
+out:
 	analysis_merged_finish(&s->merged);
 	return r;
 }
@@ -332,8 +334,9 @@ static int open_walk(struct query *q, struct merged_query *s, uint64_t low, stru
 				     "of the set" :
 				     "nodes that retain fewer than %" PRIu64 " bytes",
 		       low ? low : 1);
-	if (r == HDB_OK)
-		r = query_merged_cut(q, &s->merged, &s->walk, small, err);
+	if (r != HDB_OK)
+		return r;
+	r = query_merged_cut(q, &s->merged, &s->walk, small, err);
 	return r == HDB_OK ? choose_columns(q, s, err) : r;
 }
 

@@ -232,9 +232,10 @@ static int answer_excluding(struct query *q, struct retained *s, struct analysis
 		q->derive, &s->filter, (struct graph_members){ members->ixs.data, members->count },
 		&result, err);
 
-	if (r == HDB_OK)
-		take_result(s, &result, WAY_EXCLUDING, a);
-	return r;
+	if (r != HDB_OK)
+		return r;
+	take_result(s, &result, WAY_EXCLUDING, a);
+	return HDB_OK;
 }
 
 static int compare_ix(const void *a, const void *b)
@@ -271,20 +272,20 @@ static int answer_set(struct query *q, struct retained *s, const char *target, s
 	int r = analysis_members_find(&q->session, target, query_option(q, "subclasses") != NULL,
 				      &members, err);
 
-	if (r == HDB_OK) {
-		a->class_no = members.class_no;
-		a->objects = members.reachable_count;
-		a->shallow_bytes = members.reachable_bytes;
-		a->is_reachable = members.reachable_count != 0;
-		s->unreachable_count += members.unreachable_count;
-		s->unreachable_bytes += members.unreachable_bytes;
-		r = add_native(q, s, &members, a, err);
-	}
-	if (r == HDB_OK) {
-		r = s->is_excluding                ? answer_excluding(q, s, &members, a, err) :
-		    query_option(q, "lower-bound") ? answer_quick(q, s, &members, a, err) :
-						     answer_exact(q, s, &members, a, err);
-	}
+	if (r != HDB_OK)
+		goto out;
+	a->class_no = members.class_no;
+	a->objects = members.reachable_count;
+	a->shallow_bytes = members.reachable_bytes;
+	a->is_reachable = members.reachable_count != 0;
+	s->unreachable_count += members.unreachable_count;
+	s->unreachable_bytes += members.unreachable_bytes;
+	if ((r = add_native(q, s, &members, a, err)) != HDB_OK)
+		goto out;
+	r = s->is_excluding                ? answer_excluding(q, s, &members, a, err) :
+	    query_option(q, "lower-bound") ? answer_quick(q, s, &members, a, err) :
+					     answer_exact(q, s, &members, a, err);
+out:
 	analysis_members_release(&q->session, &members);
 	return r;
 }

@@ -77,10 +77,12 @@ static int open_objects(struct query *q, struct top *t, struct hdb_error *err)
 {
 	int r = query_choose(q, "id,class,label,shallow,retained,percent", err);
 
-	if (r == HDB_OK)
-		r = analysis_level_begin(&q->session, HEAP_NONE, true, &t->level, err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = analysis_level_begin(&q->session, HEAP_NONE, true, &t->level, err)) != HDB_OK)
+		return r;
 	q->total = t->level.length;
-	return r;
+	return HDB_OK;
 }
 
 static int open_groups(struct query *q, struct top *t, struct hdb_error *err)

@@ -147,10 +147,11 @@ int triage_fields_open(struct triage *t, struct triage_fields **out, struct hdb_
 	f->nearest = calloc(classes + 1, sizeof(*f->nearest));
 	if (!f->first || !f->nearest)
 		return hdb_fail_memory(err, "fields", classes * sizeof(*f->first));
-	for (uint32_t no = 0; no < classes && r == HDB_OK; no++)
-		r = find_own_fields(t, f, no, err);
+	for (uint32_t no = 0; no < classes; no++)
+		if ((r = find_own_fields(t, f, no, err)) != HDB_OK)
+			return r;
 	f->first[classes] = (uint32_t)f->fields.count;
-	return r == HDB_OK ? find_nearest(heap, f, err) : r;
+	return find_nearest(heap, f, err);
 }
 
 int triage_fields_add(struct triage_fields *f, uint32_t ix, uint32_t class_no,
@@ -225,9 +226,10 @@ static int count_value(struct heap *heap, struct triage_fields *f, const struct 
 		return count_array(heap, f, &object, count, err);
 	if (object.kind != STORE_INSTANCE || !heap_collection_rule(heap, object.class_no))
 		return HDB_OK;
-	r = open_sized(heap, f, ix, &c, err);
-	if (r == HDB_OK)
-		*count = c.size;
+	if ((r = open_sized(heap, f, ix, &c, err)) != HDB_OK)
+		goto out;
+	*count = c.size;
+out:
 	return r < 0 ? r : HDB_OK;
 }
 
@@ -262,10 +264,11 @@ static int count_held(struct heap *heap, struct triage_fields *f, uint32_t ix, u
 	struct heap_object object;
 	int r = heap_object(heap, ix, &object, err);
 
-	if (r == HDB_OK && object.kind == STORE_OBJECT_ARRAY)
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_NOTFOUND;
+	if (object.kind == STORE_OBJECT_ARRAY)
 		return count_array(heap, f, &object, count, err);
-	if (r != HDB_OK || object.kind != STORE_INSTANCE ||
-	    !heap_collection_rule(heap, object.class_no))
+	if (object.kind != STORE_INSTANCE || !heap_collection_rule(heap, object.class_no))
 		return r < 0 ? r : HDB_NOTFOUND;
 	r = open_sized(heap, f, ix, &c, err);
 	if (r != HDB_OK)
@@ -366,8 +369,10 @@ int triage_fields_look(struct triage *t, struct triage_fields *f, struct hdb_err
 	int r = HDB_OK;
 
 	for (uint32_t no = 0; no < heap->class_count; no++) {
-		r = heap_passes_over(heap, heap_class(heap, no)->ix, &is_elsewhere, err);
-		if (r == HDB_OK && !is_elsewhere)
+		if ((r = heap_passes_over(heap, heap_class(heap, no)->ix, &is_elsewhere, err)) !=
+		    HDB_OK)
+			return r;
+		if (!is_elsewhere)
 			r = look_at_statics(t, f, no, err);
 		if (r != HDB_OK)
 			return r;

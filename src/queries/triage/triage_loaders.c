@@ -152,10 +152,13 @@ static int add_loader_bytes(struct query *q, uint32_t loader_ix, uint64_t *bytes
 {
 	int r = add_top(q, loader_ix, loader_ix, bytes, err);
 
-	for (uint32_t no = 0; no < q->heap->class_count && r == HDB_OK; no++)
-		if (heap_class(q->heap, no)->loader_ix == loader_ix)
-			r = add_top(q, heap_class(q->heap, no)->ix, loader_ix, bytes, err);
-	return r;
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t no = 0; no < q->heap->class_count; no++)
+		if (heap_class(q->heap, no)->loader_ix == loader_ix &&
+		    (r = add_top(q, heap_class(q->heap, no)->ix, loader_ix, bytes, err)) != HDB_OK)
+			return r;
+	return HDB_OK;
 }
 
 /* ---- closed loaders ---- */
@@ -286,7 +289,7 @@ static int collect_twins(struct query *q, struct twin *twins, uint32_t *count,
 	int r = HDB_OK;
 
 	*count = 0;
-	for (uint32_t no = 0; no < heap->class_count && r == HDB_OK; no++) {
+	for (uint32_t no = 0; no < heap->class_count; no++) {
 		const struct store_class *class = heap_class(heap, no);
 		const char *name = heap_class_name(heap, no);
 		struct heap_object loader;
@@ -295,15 +298,16 @@ static int collect_twins(struct query *q, struct twin *twins, uint32_t *count,
 		if (class->loader_ix == HEAP_BOOT_LOADER || analysis_is_platform_class(name) ||
 		    is_generated(name))
 			continue;
-		r = heap_passes_over(heap, class->loader_ix, &is_elsewhere, err);
-		if (r == HDB_OK && is_elsewhere)
+		if ((r = heap_passes_over(heap, class->loader_ix, &is_elsewhere, err)) != HDB_OK)
+			return r;
+		if (is_elsewhere)
 			continue;
-		if (r == HDB_OK)
-			r = heap_object(heap, class->loader_ix, &loader, err);
+		if ((r = heap_object(heap, class->loader_ix, &loader, err)) != HDB_OK)
+			return r;
 		twins[(*count)++] = (struct twin){ name, loader.class_no, class->loader_ix };
 	}
 	qsort(twins, *count, sizeof(*twins), compare_twins);
-	return r;
+	return HDB_OK;
 }
 
 static int take_twins(struct triage *t, struct hdb_error *err)

@@ -328,29 +328,34 @@ static int scan_block(struct scan *s, uint32_t block_no, struct hdb_error *err)
 	const struct heap_block *b = s->block;
 	int r = heap_read_block(s->t->q->heap, block_no, s->block, err);
 
-	if (r == HDB_OK)
-		r = derive_reachable_block(s->t->q->derive, block_no, s->reachable, err);
-	for (uint32_t i = 0; r == HDB_OK && i < b->count; i++) {
+	if (r != HDB_OK)
+		return r;
+	if ((r = derive_reachable_block(s->t->q->derive, block_no, s->reachable, err)) != HDB_OK)
+		return r;
+	for (uint32_t i = 0; i < b->count; i++) {
 		const uint32_t lines = s->line_bits[b->class_no[i]];
 		const uint32_t ix = b->first_ix + i;
 		uint32_t parent;
 
 		if (!s->reachable[i] || ix == HEAP_BOOT_LOADER || b->kind[i] == HEAP_LEFT_OUT)
 			continue;
-		r = derive_reach(s->t->q->derive, true, ix, &parent, err);
-		if (r == HDB_OK && parent == ix) {
+		if ((r = derive_reach(s->t->q->derive, true, ix, &parent, err)) != HDB_OK)
+			return r;
+		if (parent == ix) {
 			weak->count++;
 			weak->bytes += b->shallow[i];
 		}
-		if (r == HDB_OK &&
-		    (b->kind[i] == STORE_OBJECT_ARRAY || b->kind[i] == STORE_PRIMITIVE_ARRAY))
-			r = look_at_array(s, i, err);
-		if (r == HDB_OK && lines && b->kind[i] == STORE_INSTANCE)
-			r = collect(s, ix, lines, err);
-		if (r == HDB_OK && b->kind[i] == STORE_INSTANCE)
-			r = triage_fields_add(s->fields, ix, b->class_no[i], err);
+		if ((b->kind[i] == STORE_OBJECT_ARRAY || b->kind[i] == STORE_PRIMITIVE_ARRAY) &&
+		    (r = look_at_array(s, i, err)) != HDB_OK)
+			return r;
+		if (lines && b->kind[i] == STORE_INSTANCE &&
+		    (r = collect(s, ix, lines, err)) != HDB_OK)
+			return r;
+		if (b->kind[i] == STORE_INSTANCE &&
+		    (r = triage_fields_add(s->fields, ix, b->class_no[i], err)) != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* Which classes which lines look at, and how many objects these have. */
@@ -363,7 +368,9 @@ static int choose_classes(struct scan *s, struct hdb_error *err)
 
 	if (triage_value_count > LINES_MAX)
 		return hdb_fail(err, HDB_EBUG, "more than %u lines of values", LINES_MAX);
-	for (size_t i = 0; r == HDB_OK && i < count; i++) {
+	if (r != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < count; i++) {
 		const uint32_t no = totals[i].no;
 
 		if (heap_class(heap, no)->flags & STORE_CLASS_ARRAY)
@@ -380,6 +387,7 @@ static int choose_classes(struct scan *s, struct hdb_error *err)
 			s->lines[line].whole += totals[i].count;
 		}
 	}
+out:
 	free(totals);
 	return r;
 }
@@ -515,25 +523,31 @@ int triage_take_strings(struct triage *t, struct hdb_error *err)
 	int r = analysis_contents_read(&t->q->session, &options, &contents, err);
 	const struct analysis_content *records = contents.records.data;
 
-	for (uint64_t i = 0, to; r == HDB_OK && i < contents.count; i = to) {
+	if (r != HDB_OK)
+		goto out;
+	for (uint64_t i = 0, to; i < contents.count; i = to) {
 		to = analysis_contents_run(&contents, i);
 		longest = to - i > longest ? to - i : longest;
 	}
-	for (unsigned i = 0; i < 2 && r == HDB_OK; i++)
-		r = base_big_alloc(t->q->work, &nodes[i], (longest + 1) * sizeof(uint32_t),
-				   "strings", err);
+	for (unsigned i = 0; i < 2; i++)
+		if ((r = base_big_alloc(t->q->work, &nodes[i], (longest + 1) * sizeof(uint32_t),
+					"strings", err)) != HDB_OK)
+			goto out;
 	base_stage(t->q->work, "comparing strings", contents.count, "strings");
-	for (uint64_t i = 0, to, looked = 0; r == HDB_OK && i < contents.count; i = to) {
+	for (uint64_t i = 0, to, looked = 0; i < contents.count; i = to) {
 		to = analysis_contents_run(&contents, i);
 		if (to - i < 2)
 			continue;
-		r = count_run(t, records + i, to - i, nodes, err);
+		if ((r = count_run(t, records + i, to - i, nodes, err)) != HDB_OK)
+			goto out;
 		looked += to - i;
-		if (r == HDB_OK && looked >= STEP_OBJECTS) {
+		if (looked >= STEP_OBJECTS) {
 			looked = 0;
-			r = base_step(t->q->work, to, err);
+			if ((r = base_step(t->q->work, to, err)) != HDB_OK)
+				goto out;
 		}
 	}
+out:
 	base_big_free(t->q->work, &nodes[0]);
 	base_big_free(t->q->work, &nodes[1]);
 	analysis_contents_release(&t->q->session, &contents);

@@ -108,11 +108,13 @@ static int count_classes(struct triage *t, struct hdb_error *err)
 	bool is_elsewhere = false;
 	int r = HDB_OK;
 
-	for (uint32_t no = 0; no < heap->class_count && r == HDB_OK; no++) {
-		r = heap_passes_over(heap, heap_class(heap, no)->ix, &is_elsewhere, err);
+	for (uint32_t no = 0; no < heap->class_count; no++) {
+		if ((r = heap_passes_over(heap, heap_class(heap, no)->ix, &is_elsewhere, err)) !=
+		    HDB_OK)
+			return r;
 		t->figures[TRIAGE_CLASSES].count += !is_elsewhere;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* ---- roots ---- */
@@ -133,11 +135,11 @@ static int add_jni(struct triage *t, struct hdb_error *err)
 		if (root->kind != HPROF_ROOT_JNI_GLOBAL ||
 		    (i && root[-1].ix == root->ix && root[-1].kind == root->kind))
 			continue;
-		r = heap_passes_over(t->q->heap, root->ix, &is_elsewhere, err);
-		if (r == HDB_OK && is_elsewhere)
+		if ((r = heap_passes_over(t->q->heap, root->ix, &is_elsewhere, err)) != HDB_OK)
+			break;
+		if (is_elsewhere)
 			continue;
-		if (r == HDB_OK)
-			r = derive_retained(t->q->derive, root->ix, &retained, err);
+		r = derive_retained(t->q->derive, root->ix, &retained, err);
 		if (r != HDB_OK)
 			break;
 		f->count++;
@@ -184,11 +186,14 @@ static int add_leaking(struct triage *t, struct hdb_error *err)
 	struct query_leaking *leaking = NULL;
 	int r = query_leaking_find(t->q, &leaking, &counts, err);
 
-	for (unsigned pass = 0; pass < 2 && r == HDB_OK; pass++)
-		r = query_leaking_tell(leaking, &story, pass == 1, &counts, err);
+	if (r != HDB_OK)
+		goto out;
+	for (unsigned pass = 0; pass < 2; pass++)
+		if ((r = query_leaking_tell(leaking, &story, pass == 1, &counts, err)) != HDB_OK)
+			goto out;
 	f->count = counts.objects;
 	f->bytes = counts.retained_bytes;
-	if (r == HDB_OK && counts.leaks && story.rows.count) {
+	if (counts.leaks && story.rows.count) {
 		const struct query_story_row *row =
 			base_vec_at(&story.rows, struct query_story_row, 0);
 
@@ -196,6 +201,7 @@ static int add_leaking(struct triage *t, struct hdb_error *err)
 		(void)snprintf(f->detail, sizeof(f->detail), "kept by %s",
 			       query_story_text_at(&story, row->holds));
 	}
+out:
 	query_leaking_release(leaking);
 	query_story_release(&story);
 	return r;

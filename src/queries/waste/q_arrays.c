@@ -273,7 +273,9 @@ static int take(void *ctx, struct derive_block *block, struct hdb_error *err)
 	const struct found *found = block->bytes[0].data;
 	int r = derive_reachable_block(a->q->derive, block->block_no, a->reachable, err);
 
-	for (size_t i = 0; i < block->bytes[0].count && r == HDB_OK; i++) {
+	if (r != HDB_OK)
+		return r;
+	for (size_t i = 0; i < block->bytes[0].count; i++) {
 		const bool reachable = a->reachable[found[i].ix - block->objects->first_ix];
 
 		a->others += !reachable;
@@ -285,10 +287,10 @@ static int take(void *ctx, struct derive_block *block, struct hdb_error *err)
 		a->looked++;
 		a->looked_bytes += found[i].shallow_bytes;
 		a->without += !found[i].has_content;
-		if (found[i].is_kind[a->kind])
-			r = add(a->q, a, &found[i], err);
+		if (found[i].is_kind[a->kind] && (r = add(a->q, a, &found[i], err)) != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /*
@@ -313,22 +315,25 @@ static int read_arrays(struct query *q, struct arrays *a, struct hdb_error *err)
 	struct group *table;
 	int r = heap_open_dump(q->heap, err);
 
-	if (r == HDB_OK && q->heap->object_count) {
+	if (r != HDB_OK)
+		return r;
+	if (q->heap->object_count) {
 		a->reachable = malloc(STORE_BLOCK_OBJECTS);
 		if (!a->reachable)
 			return hdb_fail_memory(err, "a block of objects", STORE_BLOCK_OBJECTS);
 		/* Builds what tells them apart, before the stage begins. */
-		r = derive_reachable_block(q->derive, 0, a->reachable, err);
+		if ((r = derive_reachable_block(q->derive, 0, a->reachable, err)) != HDB_OK)
+			return r;
 	}
 	a->q = q;
-	if (r == HDB_OK)
-		r = derive_each_block(q->derive,
-				      &(struct derive_pass){ .stage = "reading arrays",
-							     .reads_objects = true,
-							     .make = make,
-							     .take = take,
-							     .ctx = a },
-				      err);
+	if ((r = derive_each_block(q->derive,
+				   &(struct derive_pass){ .stage = "reading arrays",
+							  .reads_objects = true,
+							  .make = make,
+							  .take = take,
+							  .ctx = a },
+				   err)) != HDB_OK)
+		return r;
 	q->total = 0;
 	table = a->table.data;
 	for (uint64_t i = 0; i < a->slots; i++)
@@ -336,7 +341,7 @@ static int read_arrays(struct query *q, struct arrays *a, struct hdb_error *err)
 			table[q->total++] = table[i];
 	if (q->total)
 		qsort(table, q->total, sizeof(*table), compare);
-	return r;
+	return HDB_OK;
 }
 
 /* ---- the query ---- */

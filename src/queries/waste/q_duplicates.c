@@ -141,20 +141,21 @@ static int make_groups(struct query *q, struct duplicates *d, uint32_t *nodes, u
 	int r = HDB_OK;
 
 	base_stage(q->work, "comparing", d->contents.count, "objects");
-	for (uint64_t i = 0; i < d->contents.count && r == HDB_OK;) {
+	for (uint64_t i = 0; i < d->contents.count;) {
 		const uint64_t to = analysis_contents_run(&d->contents, i);
 		struct group *g = &groups[d->group_count];
 
 		if (to - i >= d->min_count) {
 			*g = (struct group){ .first = i, .count = (uint32_t)(to - i) };
-			r = analysis_copies_measure(
-				&q->session,
-				&(struct analysis_run){ .first = records + i,
-							.count = g->count,
-							.of_arrays = d->of_arrays,
-							.nodes = nodes,
-							.spare = spare },
-				&copies, err);
+			if ((r = analysis_copies_measure(
+				     &q->session,
+				     &(struct analysis_run){ .first = records + i,
+							     .count = g->count,
+							     .of_arrays = d->of_arrays,
+							     .nodes = nodes,
+							     .spare = spare },
+				     &copies, err)) != HDB_OK)
+				return r;
 			g->wasted = copies.wasted;
 			g->total = copies.total;
 			g->arrays = copies.arrays;
@@ -166,13 +167,14 @@ static int make_groups(struct query *q, struct duplicates *d, uint32_t *nodes, u
 			}
 			looked += g->count;
 		}
-		if (r == HDB_OK && looked >= STEP_COPIES) {
+		if (looked >= STEP_COPIES) {
 			looked = 0;
-			r = base_step(q->work, i, err);
+			if ((r = base_step(q->work, i, err)) != HDB_OK)
+				return r;
 		}
 		i = to;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* Most wasted first, then by ID. */
@@ -288,8 +290,12 @@ static int read_options(struct query *q, struct duplicates *d, struct hdb_error 
 
 	d->of_arrays = query_option(q, "arrays") != NULL;
 	d->has_holders = !query_option(q, "no-holders");
-	if (r == HDB_OK && d->of_arrays && query_option(q, "strings"))
+	if (r != HDB_OK)
+		goto out;
+	if (d->of_arrays && query_option(q, "strings")) {
 		r = hdb_fail(err, HDB_EUSAGE, "either --strings or --arrays");
+		goto out;
+	}
 	d->min_count = query_number(q, "min-count", 0);
 	d->min_wasted = query_number(q, "min-wasted", 0);
 	if (r != HDB_OK)
@@ -369,8 +375,9 @@ static int set_array(struct query *q, struct duplicates *d, uint32_t ix, struct 
 	size_t used = 0;
 	int r = heap_object(q->heap, ix, &object, err);
 
-	if (r == HDB_OK)
-		r = heap_elements(q->heap, ix, 0, &slice, err);
+	if (r != HDB_OK)
+		return r;
+	r = heap_elements(q->heap, ix, 0, &slice, err);
 	if (r < 0)
 		return r;
 	value.type = slice.type;
@@ -396,13 +403,15 @@ static int set_holder(struct query *q, struct duplicates *d, const struct group 
 	int r = HDB_OK;
 
 	analysis_holders_clear(&d->holders);
-	for (uint64_t i = g->first; i < g->first + g->count && r == HDB_OK; i++) {
-		r = analysis_holders_add(&q->session, &d->holders, records[i].ix, err);
-		if (r == HDB_OK && (i - g->first) % STEP_COPIES == STEP_COPIES - 1)
-			r = base_step(q->work, d->at, err);
+	for (uint64_t i = g->first; i < g->first + g->count; i++) {
+		if ((r = analysis_holders_add(&q->session, &d->holders, records[i].ix, err)) !=
+		    HDB_OK)
+			return r;
+		if ((i - g->first) % STEP_COPIES == STEP_COPIES - 1 &&
+		    (r = base_step(q->work, d->at, err)) != HDB_OK)
+			return r;
 	}
-	if (r == HDB_OK)
-		r = analysis_holders_top(&q->session, &d->holders, BASE_TEXT(holder), &held, err);
+	r = analysis_holders_top(&q->session, &d->holders, BASE_TEXT(holder), &held, err);
 	if (r < 0)
 		return r;
 	query_set(q, HELD, held);

@@ -129,13 +129,16 @@ static int static_object(struct query *q, const char *class, const char *name, u
 	if (no == HEAP_NONE)
 		return HDB_OK;
 	heap_statics_begin(q->heap, no, &fields);
-	while (r == HDB_OK && (r = heap_fields_next(&fields, err)) == HDB_OK) {
+	while ((r = heap_fields_next(&fields, err)) == HDB_OK) {
 		if (fields.value.type != HPROF_OBJECT)
 			continue;
-		r = heap_text(q->heap, fields.field.name_text, text, sizeof(text), err);
-		if (r == HDB_OK && strcmp(text, name) == 0)
+		if ((r = heap_text(q->heap, fields.field.name_text, text, sizeof(text), err)) !=
+		    HDB_OK)
+			goto out;
+		if (strcmp(text, name) == 0)
 			*id = fields.value.bits;
 	}
+out:
 	return r < 0 ? r : HDB_OK;
 }
 
@@ -359,7 +362,9 @@ static int group_items(struct query *q, struct finalizers *f, struct hdb_error *
 
 			r = base_vec_push(&f->groups, &group, sizeof(group), err);
 		}
-		if (r == HDB_OK && item->object != HEAP_NONE)
+		if (r != HDB_OK)
+			break;
+		if (item->object != HEAP_NONE)
 			r = heap_object(q->heap, item->object, &object, err);
 		if (r < 0)
 			break;

@@ -333,7 +333,9 @@ static int make_rows(struct query *q, struct stats *s, struct hdb_error *err)
 		if ((r = base_step(q->work, to, err)) != HDB_OK)
 			goto out;
 	}
-	if (r == HDB_OK && s->rows.count)
+	if (r != HDB_OK)
+		goto out;
+	if (s->rows.count)
 		qsort(s->rows.data, s->rows.count, sizeof(struct row), compare_rows);
 out:
 	q->total = s->rows.count;
@@ -348,9 +350,12 @@ static int add_levels(struct query *q, const struct stats *s, uint64_t *count, u
 	struct heap_block *block = malloc(sizeof(*block));
 	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
-	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK; b++) {
-		r = heap_read_block(q->heap, b, block, err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+	if (r != HDB_OK)
+		goto out;
+	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
+		if ((r = heap_read_block(q->heap, b, block, err)) != HDB_OK)
+			goto out;
+		for (uint32_t i = 0; i < block->count; i++) {
 			const enum analysis_reached level =
 				analysis_reached_of(&s->list, block->first_ix + i);
 
@@ -365,6 +370,7 @@ static int add_levels(struct query *q, const struct stats *s, uint64_t *count, u
 			bytes[level] += block->shallow[i];
 		}
 	}
+out:
 	free(block);
 	return r;
 }
