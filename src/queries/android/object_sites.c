@@ -150,10 +150,12 @@ int object_sites_set_stack(struct query *q, const struct store_trace *stack, siz
 		r = heap_trace_frame(q->heap, stack, depth, &frame, err);
 		if (r != HDB_OK)
 			break;
-		r = heap_frame_text(q->heap, &frame, frame_text, sizeof(frame_text), err);
-		if (r == HDB_OK && depth == 0)
+		if ((r = heap_frame_text(q->heap, &frame, frame_text, sizeof(frame_text), err)) !=
+		    HDB_OK)
+			break;
+		if (depth == 0)
 			r = query_set_text(q, site_column, frame_text, err);
-		else if (r == HDB_OK)
+		else
 			r = base_bytes_append(&text, text.count ? " < " : "", text.count ? 3 : 0,
 					      err);
 		if (r != HDB_OK)
@@ -162,8 +164,11 @@ int object_sites_set_stack(struct query *q, const struct store_trace *stack, siz
 		    (r = base_bytes_append(&text, frame_text, strlen(frame_text), err)) != HDB_OK)
 			break;
 	}
-	if (r >= 0 && text.count)
+	if (r < 0)
+		goto out;
+	if (text.count)
 		r = query_set_text_n(q, stack_column, text.data, text.count, err);
+out:
 	base_vec_release(&text);
 	return r < 0 ? r : HDB_OK;
 }

@@ -66,19 +66,21 @@ static int mark_kept(struct sharing *s, struct hdb_error *err)
 	struct base_vec roots = { 0 };
 	int r = trace_roots(&s->graph, &roots, err);
 
-	for (size_t i = 0; i < roots.count && r == HDB_OK; i++)
-		r = keep(s, base_vec_at(&roots, struct trace_root, i)->ix, err);
-	base_vec_release(&roots);
 	if (r != HDB_OK)
-		return r;
+		goto out;
+	for (size_t i = 0; i < roots.count; i++)
+		if ((r = keep(s, base_vec_at(&roots, struct trace_root, i)->ix, err)) != HDB_OK)
+			goto out;
 	while (s->stack.count) {
 		const uint32_t ix = *base_vec_at(&s->stack, uint32_t, --s->stack.count);
 
 		if ((r = trace_graph_read(&s->graph, ix, keep_reference, s, err)) != HDB_OK)
-			return r;
+			goto out;
 		if ((r = step(s, err)) != HDB_OK)
-			return r;
+			goto out;
 	}
+out:
+	base_vec_release(&roots);
 	return r;
 }
 

@@ -105,9 +105,12 @@ static int check_objects(struct query *q, struct query_check_found *found, struc
 	int r = block ? heap_load_classes(q->heap, err) :
 			hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
-	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK && found->ok; b++) {
-		r = heap_read_block(q->heap, b, block, err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count && found->ok; i++) {
+	if (r != HDB_OK)
+		goto out;
+	for (uint32_t b = 0; b < heap_block_count(q->heap) && found->ok; b++) {
+		if ((r = heap_read_block(q->heap, b, block, err)) != HDB_OK)
+			goto out;
+		for (uint32_t i = 0; i < block->count && found->ok; i++) {
 			const uint32_t ix = block->first_ix + i;
 
 			if (block->kind[i] != STORE_CLASS)
@@ -120,18 +123,17 @@ static int check_objects(struct query *q, struct query_check_found *found, struc
 				     ix, block->length[i],
 				     heap_class(q->heap, (uint32_t)block->length[i])->ix);
 		}
-		if (r == HDB_OK)
-			r = base_step(q->work, block->first_ix, err);
+		if ((r = base_step(q->work, block->first_ix, err)) != HDB_OK)
+			goto out;
 	}
-	free(block);
-	if (r != HDB_OK)
-		return r;
 	if (found->ok && class_objects != q->heap->class_count)
 		FAIL(found, "%" PRIu64 " class objects, %" PRIu32 " classes", class_objects,
 		     q->heap->class_count);
 	if (found->ok)
 		SAY(found, "%" PRIu32 " objects of %" PRIu32 " classes", q->heap->object_count,
 		    q->heap->class_count);
+out:
+	free(block);
 	return r;
 }
 

@@ -81,23 +81,25 @@ int query_check_referrers(struct query *q, struct query_check_found *found, stru
 		return r;
 	there.last = last.data;
 	heap_references(q->heap, &references);
-	r = analysis_each_edge(&q->session, &references, n,
-			       &(struct analysis_edge_taker){ sum_edges, &there }, err);
-	if (r == HDB_OK)
-		r = derive_referrers(q->derive, &referrers, err);
-	if (r == HDB_OK)
-		r = analysis_each_edge(&q->session, &referrers, n,
-				       &(struct analysis_edge_taker){ sum_edges, &back }, err);
-	base_big_free(q->work, &last);
-	if (r < 0)
-		return r;
+	if ((r = analysis_each_edge(&q->session, &references, n,
+				    &(struct analysis_edge_taker){ sum_edges, &there }, err)) !=
+	    HDB_OK)
+		goto out;
+	if ((r = derive_referrers(q->derive, &referrers, err)) != HDB_OK)
+		goto out;
+	r = analysis_each_edge(&q->session, &referrers, n,
+			       &(struct analysis_edge_taker){ sum_edges, &back }, err);
+	if (r != HDB_OK)
+		goto out;
 	if (there.distinct != back.distinct || there.hash != back.hash)
 		FAIL(found,
 		     "no mirror image of references: %" PRIu64 " pairs, %" PRIu64 " expected",
 		     back.distinct, there.distinct);
 	else
 		SAY(found, "%" PRIu64 " pairs, the mirror image of references", back.distinct);
-	return HDB_OK;
+out:
+	base_big_free(q->work, &last);
+	return r;
 }
 
 /* ---- reach ---- */

@@ -71,17 +71,24 @@ static int pass_tree(struct tree *t, struct query_check_found *found, struct hdb
 	int r = block && retained ? HDB_OK :
 				    hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
-	for (uint64_t b = 0; b < 2 * (uint64_t)blocks && r == HDB_OK && found->ok; b++) {
-		r = heap_read_block(q->heap, (uint32_t)(b < blocks ? b : b - blocks), block, err);
-		if (r == HDB_OK)
-			r = derive_retained_block(q->derive, block, retained, err);
-		if (r == HDB_OK && b < blocks)
+	if (r != HDB_OK)
+		goto out;
+	for (uint64_t b = 0; b < 2 * (uint64_t)blocks && found->ok; b++) {
+		if ((r = heap_read_block(q->heap, (uint32_t)(b < blocks ? b : b - blocks), block,
+					 err)) != HDB_OK)
+			goto out;
+		if ((r = derive_retained_block(q->derive, block, retained, err)) != HDB_OK)
+			goto out;
+		if (b < blocks)
 			r = add_block(t, block, retained, found);
-		else if (r == HDB_OK)
+		else
 			compare_block(t, block, retained, found);
-		if (r == HDB_OK)
-			r = base_step(q->work, block->first_ix, err);
+		if (r != HDB_OK)
+			goto out;
+		if ((r = base_step(q->work, block->first_ix, err)) != HDB_OK)
+			goto out;
 	}
+out:
 	free(block);
 	free(retained);
 	return r;
@@ -126,24 +133,26 @@ int query_check_agreement(struct query *q, struct query_check_found *found, stru
 	uint32_t *parent = idom ? idom + STORE_BLOCK_OBJECTS : NULL;
 	int r = idom ? HDB_OK : hdb_fail_memory(err, "a block of objects", STORE_BLOCK_OBJECTS * 8);
 
-	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK && found->ok; b++) {
+	if (r != HDB_OK)
+		goto out;
+	for (uint32_t b = 0; b < heap_block_count(q->heap) && found->ok; b++) {
 		const uint32_t first = b * STORE_BLOCK_OBJECTS;
 
-		r = derive_dominator_block(q->derive, b, idom, err);
-		if (r == HDB_OK)
-			r = derive_reach_block(q->derive, false, b, parent, err);
-		for (uint32_t ix = first; ix - first < STORE_BLOCK_OBJECTS &&
-					  ix < q->heap->object_count && r == HDB_OK && found->ok;
+		if ((r = derive_dominator_block(q->derive, b, idom, err)) != HDB_OK)
+			goto out;
+		if ((r = derive_reach_block(q->derive, false, b, parent, err)) != HDB_OK)
+			goto out;
+		for (uint32_t ix = first;
+		     ix - first < STORE_BLOCK_OBJECTS && ix < q->heap->object_count && found->ok;
 		     ix++)
 			if ((parent[ix - first] != ix) != (idom[ix - first] != ix))
 				FAIL(found, "object %" PRIu32 " is reachable in one table only",
 				     ix);
 	}
-	free(idom);
-	if (r != HDB_OK)
-		return r;
 	if (found->ok)
 		SAY(found, "the same objects are reachable in both");
+out:
+	free(idom);
 	return r;
 }
 

@@ -233,19 +233,20 @@ static int load_watched(struct inspector *inspector, struct hdb_error *err)
 	block = malloc(sizeof(*block));
 	if (!block)
 		return hdb_fail_memory(err, "a block of objects", sizeof(*block));
-	for (uint32_t no = 0; r == HDB_OK && no < heap_block_count(heap); no++) {
-		r = heap_read_block(heap, no, block, err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++)
+	for (uint32_t no = 0; no < heap_block_count(heap); no++) {
+		if ((r = heap_read_block(heap, no, block, err)) != HDB_OK)
+			goto out;
+		for (uint32_t i = 0; i < block->count; i++)
 			if (block->kind[i] == STORE_INSTANCE &&
-			    (block->class_no[i] == a || block->class_no[i] == b))
-				r = add_watched(inspector, block->first_ix + i, err);
+			    (block->class_no[i] == a || block->class_no[i] == b) &&
+			    (r = add_watched(inspector, block->first_ix + i, err)) != HDB_OK)
+				goto out;
 	}
-	free(block);
-	if (r != HDB_OK)
-		return r;
 	if (inspector->watched.count)
 		qsort(inspector->watched.data, inspector->watched.count,
 		      sizeof(struct inspect_watched), compare_watched);
+out:
+	free(block);
 	return r;
 }
 

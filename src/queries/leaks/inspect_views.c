@@ -265,9 +265,11 @@ static int say_window(struct inspect_look *look, struct hdb_error *err)
 	int64_t type;
 	int r = get(look->heap, look->ix, "mWindowAttributes.mTitle", &text, err);
 
-	if (r == HDB_OK && text == HEAP_NONE)
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if (text == HEAP_NONE)
 		r = inspect_say(look, INSPECT_LABEL, err, "mWindowAttributes.mTitle is null");
-	else if (r == HDB_OK)
+	else
 		r = inspect_text(look, "mWindowAttributes.mTitle", BASE_TEXT(title), err);
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;

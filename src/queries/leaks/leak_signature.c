@@ -373,12 +373,15 @@ int query_leak_sign(struct query *q, struct query_story *story,
 	signer.is_after_platform = false;
 	if (path->count)
 		r = find_start(&signer, path, s->ix, &start, err);
-	for (size_t i = start; i < path->count && r == HDB_OK; i++)
-		r = add_object(&signer, path, i, err);
+	if (r != HDB_OK)
+		return r;
+	for (size_t i = start; i < path->count; i++)
+		if ((r = add_object(&signer, path, i, err)) != HDB_OK)
+			return r;
 	/* What a group's members are. */
-	if (r == HDB_OK && s->ix == HEAP_NONE && analysis_is_platform_class(name))
+	if (s->ix == HEAP_NONE && analysis_is_platform_class(name))
 		add_same(&signer, name);
-	else if (r == HDB_OK && s->ix == HEAP_NONE)
+	else if (s->ix == HEAP_NONE)
 		r = add_own(&signer, NULL, s->class_no, "", err);
 	return r == HDB_OK ? keep(story, &signer, row, err) : r;
 }

@@ -123,11 +123,12 @@ static int next_part(struct query *q, struct hdb_error *err)
 	type = hprof_type_name(part->type);
 	query_set(q, OFFSET, part->offset);
 	query_set(q, BYTES, part->bytes);
-	r = query_set_text(q, PART, heap_part_name(part->kind), err);
-	if (r == HDB_OK && part->flat_bytes && part->flat_class < q->heap->class_count)
+	if ((r = query_set_text(q, PART, heap_part_name(part->kind), err)) != HDB_OK)
+		return r;
+	if (part->flat_bytes && part->flat_class < q->heap->class_count)
 		r = query_format(q, TYPE, err, "flat %s",
 				 heap_class_name(q->heap, part->flat_class));
-	else if (r == HDB_OK && part->type)
+	else if (part->type)
 		r = query_set_text(q, TYPE, type ? type : "?", err);
 	if (r < 0 || part->class_no == HEAP_NONE)
 		return r;

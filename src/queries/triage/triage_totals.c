@@ -232,28 +232,28 @@ int triage_take_totals(struct triage *t, struct hdb_error *err)
 	int r = analysis_load_groups(&t->q->session, DERIVE_CLASS, &groups, err);
 
 	t->q->heap->is_filtered = was_filtered;
-	if (r == HDB_OK) {
-		analysis_add_groups(&groups, &whole);
-		t->whole_bytes = whole.shallow_bytes;
-		add_sets(t, &groups);
-		add_classes(t, &groups);
-	}
-	analysis_groups_release(&groups);
 	if (r != HDB_OK)
-		return r;
+		goto out;
+	analysis_add_groups(&groups, &whole);
+	t->whole_bytes = whole.shallow_bytes;
+	add_sets(t, &groups);
+	add_classes(t, &groups);
 	/* Shares are of all that is reachable, whatever objects are looked at. */
 	if (t->q->is_filtered) {
 		if ((r = analysis_heap_total(&t->q->session, &whole, err)) != HDB_OK)
-			return r;
+			goto out;
 		t->whole_bytes = whole.shallow_bytes;
 	}
 	if ((r = count_classes(t, err)) != HDB_OK)
-		return r;
+		goto out;
 	if ((r = add_limit(t, err)) != HDB_OK)
-		return r;
+		goto out;
 	if ((r = add_suspect(t, err)) != HDB_OK)
-		return r;
+		goto out;
 	if ((r = add_leaking(t, err)) != HDB_OK)
-		return r;
-	return add_jni(t, err);
+		goto out;
+	r = add_jni(t, err);
+out:
+	analysis_groups_release(&groups);
+	return r;
 }
