@@ -18,20 +18,21 @@ static int find_site(struct query *q, struct object_sites *s, struct object_site
 	const uint64_t key =
 		((uint64_t)site.trace << 32 | (s->is_by_class ? site.class_no : 0)) + 1;
 	uint32_t no = base_idmap_get(&s->map, key);
-	int r = HDB_OK;
+	int r;
 
 	if (no == BASE_IDMAP_NONE) {
+		*out = NULL;
 		r = site.trace ? heap_trace(q->heap, site.trace, &site.stack, err) : HDB_NOTFOUND;
-		if (r == HDB_NOTFOUND)
-			r = HDB_OK;
+		if (r < 0)
+			return r;
 		no = (uint32_t)s->sites.count;
-		if (r == HDB_OK)
-			r = base_idmap_put(&s->map, key, no, err);
-		if (r >= 0)
-			r = base_vec_push(&s->sites, &site, sizeof(site), err);
+		if ((r = base_idmap_put(&s->map, key, no, err)) < 0)
+			return r;
+		if ((r = base_vec_push(&s->sites, &site, sizeof(site), err)) < 0)
+			return r;
 	}
-	*out = r >= 0 ? base_vec_at(&s->sites, struct object_site, no) : NULL;
-	return r < 0 ? r : HDB_OK;
+	*out = base_vec_at(&s->sites, struct object_site, no);
+	return HDB_OK;
 }
 
 /* One block's columns. */
@@ -69,7 +70,7 @@ static int count_block(struct query *q, struct object_sites *s, const struct col
 	const struct heap_block *objects = &block->objects;
 	int r = HDB_OK;
 
-	for (uint32_t i = 0; i < objects->count && r == HDB_OK; i++) {
+	for (uint32_t i = 0; i < objects->count; i++) {
 		struct object_site new = { .class_no = objects->class_no[i] }, *site;
 
 		if (objects->first_ix + i == HEAP_BOOT_LOADER || !block->reachable[i] ||

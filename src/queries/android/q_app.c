@@ -187,15 +187,18 @@ static int count_all(struct state *s, struct hdb_error *err)
 	struct heap_block *block = malloc(sizeof(*block));
 	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
-	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(heap); b++) {
-		r = heap_read_block(heap, b, block, err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++)
-			if (block->first_ix + i != HEAP_BOOT_LOADER)
-				r = count_object(s, block, i, err);
-		if (r == HDB_OK)
-			r = base_step(s->q->work, block->first_ix, err);
+	if (r != HDB_OK)
+		goto out;
+	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
+		if ((r = heap_read_block(heap, b, block, err)) != HDB_OK)
+			goto out;
+		for (uint32_t i = 0; i < block->count; i++)
+			if (block->first_ix + i != HEAP_BOOT_LOADER &&
+			    (r = count_object(s, block, i, err)) != HDB_OK)
+				goto out;
+		if ((r = base_step(s->q->work, block->first_ix, err)) != HDB_OK)
+			goto out;
 	}
-	free(block);
 	/* More pixels than the largest display has, and a tenth. */
 	for (size_t i = 0; i + 1 < s->pixels.count; i += 2) {
 		const uint64_t *pair = base_vec_at(&s->pixels, uint64_t, i);
@@ -205,6 +208,8 @@ static int count_all(struct state *s, struct hdb_error *err)
 			s->large_bytes += pair[1];
 		}
 	}
+out:
+	free(block);
 	return r;
 }
 
@@ -229,10 +234,12 @@ static int tell_device(struct state *s, struct hdb_error *err)
 	int64_t sdk;
 	int r = heap_static_value(heap, "android.os.Build$VERSION.SDK_INT", &value, err);
 
-	if (r == HDB_OK && heap_value_number(&value, &sdk) && sdk > 0)
-		r = add_number(s, "sdk", "Android's API level", (uint64_t)sdk, err);
-	if (r >= 0)
-		r = static_text(heap, "android.os.Build.MANUFACTURER", "", BASE_TEXT(text), err);
+	if (r < 0)
+		return r;
+	if (r == HDB_OK && heap_value_number(&value, &sdk) && sdk > 0 &&
+	    (r = add_number(s, "sdk", "Android's API level", (uint64_t)sdk, err)) != HDB_OK)
+		return r;
+	r = static_text(heap, "android.os.Build.MANUFACTURER", "", BASE_TEXT(text), err);
 	if (r != HDB_OK)
 		return r;
 	if (text[0] && (r = add(s, "manufacturer", "of the device", text, err)) != HDB_OK)
@@ -286,25 +293,31 @@ static int tell_counts(struct state *s, struct hdb_error *err)
 static int tell_databases(struct state *s, struct hdb_error *err)
 {
 	struct heap *heap = s->q->heap;
-	int r = HDB_OK;
+	int r;
 
-	for (size_t i = 0; i < s->databases.count && r >= 0; i++) {
+	for (size_t i = 0; i < s->databases.count; i++) {
 		const uint32_t ix = *base_vec_at(&s->databases, uint32_t, i);
 		char label[TEXT_MAX_BYTES], text[TEXT_MAX_BYTES + 16];
 		uint32_t target;
 
 		r = heap_path_object(heap, ix, "mConfigurationLocked.label", &target, err);
+		if (r < 0)
+			return r;
 		if (r != HDB_OK)
 			continue;
-		if ((r = heap_string(heap, target, label, sizeof(label), err)) != HDB_OK)
+		if ((r = heap_string(heap, target, label, sizeof(label), err)) < 0)
+			return r;
+		if (r != HDB_OK)
 			continue;
 		r = heap_path_object(heap, ix, "mConnectionPoolLocked", &target, err);
+		if (r < 0)
+			return r;
 		(void)snprintf(text, sizeof(text), "%s %s", r == HDB_OK ? "open" : "closed", label);
-		if (r >= 0)
-			r = add(s, "database", "an SQLite database, and whether it is open", text,
-				err);
+		r = add(s, "database", "an SQLite database, and whether it is open", text, err);
+		if (r < 0)
+			return r;
 	}
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 static int open_app(struct query *q, struct hdb_error *err)

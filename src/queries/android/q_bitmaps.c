@@ -147,24 +147,26 @@ static int load_pairs(struct state *s, uint32_t natives, uint32_t buffers, uint6
 	uint64_t pointers[CHUNK] = { 0 }, ids[CHUNK] = { 0 };
 	struct heap_slice native = { .bits = pointers, .done = 1 };
 	struct heap_slice buffer = { .bits = ids, .done = 1 };
-	int r = HDB_OK;
+	int r;
 
-	for (uint64_t from = 0; r == HDB_OK && from < count && native.done && buffer.done;
-	     from += CHUNK) {
+	for (uint64_t from = 0; from < count && native.done && buffer.done; from += CHUNK) {
 		native.room = buffer.room = count - from < CHUNK ? count - from : CHUNK;
-		r = heap_elements(heap, natives, from, &native, err);
-		if (r == HDB_OK)
-			r = heap_elements(heap, buffers, from, &buffer, err);
-		if (r != HDB_OK || native.type != HPROF_LONG || buffer.type != HPROF_OBJECT)
+		if ((r = heap_elements(heap, natives, from, &native, err)) != HDB_OK)
 			return r;
-		for (uint64_t i = 0; r == HDB_OK && i < native.done && i < buffer.done; i++) {
+		if ((r = heap_elements(heap, buffers, from, &buffer, err)) != HDB_OK)
+			return r;
+		if (native.type != HPROF_LONG || buffer.type != HPROF_OBJECT)
+			return HDB_OK;
+		for (uint64_t i = 0; i < native.done && i < buffer.done; i++) {
 			struct picture picture = { .native = pointers[i] };
 
-			if (ids[i] && heap_find(heap, ids[i], &picture.buffer, err) == HDB_OK)
-				r = base_vec_push(&s->pictures, &picture, sizeof(picture), err);
+			if (ids[i] && heap_find(heap, ids[i], &picture.buffer, err) == HDB_OK &&
+			    (r = base_vec_push(&s->pictures, &picture, sizeof(picture), err)) !=
+				    HDB_OK)
+				return r;
 		}
 	}
-	return r;
+	return HDB_OK;
 }
 
 static bool is_array(struct heap *heap, uint32_t ix, uint8_t kind)
@@ -227,8 +229,9 @@ static int64_t number(struct state *s, uint32_t ix, const char *path, int *r, st
 {
 	int64_t out = 0;
 
-	if (*r >= 0)
-		*r = heap_path_number(s->q->heap, ix, path, &out, err);
+	if (*r < 0)
+		return 0;
+	*r = heap_path_number(s->q->heap, ix, path, &out, err);
 	return *r == HDB_OK ? out : 0;
 }
 
@@ -273,8 +276,10 @@ static int look_at_store(struct state *s, struct bitmap *b, struct hdb_error *er
 	const int64_t mid = number(s, b->ix, "mId", &r, err);
 	const uint64_t storage = mid > 0 ? (uint64_t)mid / STORAGE_UNIT % 10 : 0;
 
-	if (r >= 0)
-		r = heap_path_object(heap, b->ix, "mHardwareBuffer", &hardware, err);
+	if (r < 0)
+		return r;
+	if ((r = heap_path_object(heap, b->ix, "mHardwareBuffer", &hardware, err)) < 0)
+		return r;
 	b->store = r == HDB_OK || storage == STORAGE_HARDWARE ? "hardware" :
 		   storage == STORAGE_ASHMEM                  ? "ashmem" :
 								"native";
@@ -282,7 +287,7 @@ static int look_at_store(struct state *s, struct bitmap *b, struct hdb_error *er
 	if (b->bytes > NATIVE_PART_BYTES)
 		b->bytes -= NATIVE_PART_BYTES;
 	b->config = b->store[0] == 'h' ? "HARDWARE" : config_of(b);
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 static int look_at_contents(struct state *s, struct bitmap *b, struct hdb_error *err)
@@ -291,8 +296,10 @@ static int look_at_contents(struct state *s, struct bitmap *b, struct hdb_error 
 	struct heap_object array = { 0 };
 	int r = heap_path_object(heap, b->ix, "mBuffer", &b->buffer, err);
 
-	if (r == HDB_OK)
-		r = heap_object(heap, b->buffer, &array, err);
+	if (r < 0)
+		return r;
+	if (r == HDB_OK && (r = heap_object(heap, b->buffer, &array, err)) < 0)
+		return r;
 	if (r == HDB_OK && array.kind == STORE_PRIMITIVE_ARRAY &&
 	    heap_class(heap, array.class_no)->element_type == HPROF_BYTE) {
 		b->bytes = array.length;
@@ -303,15 +310,16 @@ static int look_at_contents(struct state *s, struct bitmap *b, struct hdb_error 
 			b->buffer = HEAP_NONE;
 		return HDB_OK;
 	}
-	if (r >= 0)
-		r = look_at_store(s, b, err);
-	if (r == HDB_OK)
-		b->buffer = find_picture(s, (uint64_t)number(s, b->ix, "mNativePtr", &r, err));
-	if (r >= 0 && b->buffer != HEAP_NONE && is_array(heap, b->buffer, STORE_PRIMITIVE_ARRAY))
+	if ((r = look_at_store(s, b, err)) < 0)
+		return r;
+	b->buffer = find_picture(s, (uint64_t)number(s, b->ix, "mNativePtr", &r, err));
+	if (r < 0)
+		return r;
+	if (b->buffer != HEAP_NONE && is_array(heap, b->buffer, STORE_PRIMITIVE_ARRAY))
 		b->encoding = (uint8_t)s->picture_encoding;
 	else
 		b->buffer = HEAP_NONE;
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 /* The contents as a number: what counts of the array, with the sides. */
@@ -344,22 +352,22 @@ static int hash_contents(struct state *s, struct bitmap *b, XXH3_state_t *hash,
 static int add_bitmap(struct state *s, uint32_t ix, XXH3_state_t *hash, struct hdb_error *err)
 {
 	struct bitmap b = { .ix = ix, .buffer = HEAP_NONE };
+	struct heap_value value;
 	int r = HDB_OK;
 
 	b.width = (int32_t)number(s, ix, "mWidth", &r, err);
 	b.height = (int32_t)number(s, ix, "mHeight", &r, err);
 	b.density = (int32_t)number(s, ix, "mDensity", &r, err);
-	if (r >= 0) {
-		struct heap_value value;
-
-		r = heap_path_value(s->q->heap, ix, "mRecycled", &value, err);
-		b.is_recycled = r == HDB_OK && value.bits & 0xff;
-	}
-	if (r >= 0)
-		r = look_at_contents(s, &b, err);
-	if (r == HDB_OK && b.encoding != NO_CONTENTS)
-		r = hash_contents(s, &b, hash, err);
-	return r < 0 ? r : base_vec_push(&s->list, &b, sizeof(b), err);
+	if (r < 0)
+		return r;
+	if ((r = heap_path_value(s->q->heap, ix, "mRecycled", &value, err)) < 0)
+		return r;
+	b.is_recycled = r == HDB_OK && value.bits & 0xff;
+	if ((r = look_at_contents(s, &b, err)) < 0)
+		return r;
+	if (b.encoding != NO_CONTENTS && (r = hash_contents(s, &b, hash, err)) < 0)
+		return r;
+	return base_vec_push(&s->list, &b, sizeof(b), err);
 }
 
 /* ---- all of them ---- */

@@ -42,7 +42,9 @@ static int add_side(struct diff *d, size_t s, struct hdb_error *err)
 	struct analysis_groups groups;
 	int r = analysis_load_groups(side, d->group, &groups, err);
 
-	for (size_t i = 0; i < groups.count && r == HDB_OK; i++) {
+	if (r != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < groups.count; i++) {
 		const struct derive_total *total = &groups.totals[i];
 		struct part part = {
 			.side = (uint32_t)s,
@@ -57,12 +59,17 @@ static int add_side(struct diff *d, size_t s, struct hdb_error *err)
 			part.loader =
 				heap_loader_name(side->heap, heap_class(side->heap, total->no));
 		copy = d->only ? strndup(part.name, part.name_size) : NULL;
-		if (d->only && !copy)
+		if (d->only && !copy) {
 			r = hdb_fail_memory(err, "a name", part.name_size);
-		if (r == HDB_OK && total->count && (!d->only || base_glob(d->only, copy)))
+			goto out;
+		}
+		if (total->count && (!d->only || base_glob(d->only, copy)))
 			r = base_vec_push(&d->groups->parts, &part, sizeof(part), err);
 		free(copy);
+		if (r != HDB_OK)
+			goto out;
 	}
+out:
 	analysis_groups_release(&groups);
 	return r;
 }

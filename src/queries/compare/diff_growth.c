@@ -174,40 +174,53 @@ out:
 	return r;
 }
 
-int diff_growth_open(struct query *q, struct diff *d, struct hdb_error *err)
+/* Which nodes grow, the groups of them, and what each of these retains in each dump. */
+static int find_growing(struct diff *d, struct diff_growth *g, uint64_t loops,
+			struct hdb_error *err)
 {
-	const uint64_t loops = query_number(q, "loops", 1);
-	struct diff_growth *g = d->growth = calloc(1, sizeof(*g));
-	uint32_t *group_of = NULL;
-	int r;
+	const size_t n = g->merged.nodes.count;
+	uint32_t *group_of = calloc(n + 1, sizeof(*group_of));
+	int r = HDB_OK;
 
-	if (!g)
-		return hdb_fail_memory(err, "a comparison", sizeof(*g));
-	r = add_sides(d, g, err);
-	if (r == HDB_OK) {
-		g->grows = calloc(g->merged.nodes.count + 1, 1);
-		group_of = calloc(g->merged.nodes.count + 1, sizeof(*group_of));
+	g->grows = calloc(n + 1, 1);
+	if (!g->grows || !group_of) {
+		r = hdb_fail_memory(err, "growing nodes", n);
+		goto out;
 	}
-	if (r == HDB_OK && (!g->grows || !group_of))
-		r = hdb_fail_memory(err, "growing nodes", g->merged.nodes.count);
-	for (uint32_t v = 0; r == HDB_OK && v < g->merged.nodes.count; v++)
+	for (uint32_t v = 0; v < n; v++)
 		g->grows[v] = has_grown(&g->merged, v, loops);
-	if (r == HDB_OK)
-		r = list_rows(g, group_of, err);
-	for (size_t s = 0; r == HDB_OK && s < d->side_count; s++) {
+	if ((r = list_rows(g, group_of, err)) != HDB_OK)
+		goto out;
+	for (size_t s = 0; s < d->side_count; s++) {
 		const struct growth_members members = { g->places[s].data, group_of,
 							g->group_count };
 
 		r = growth_shares_find(&d->sides[s], &members, &g->shares[s], err);
 		base_big_free(d->sides[s].work, &g->places[s]);
 		base_work_release(d->sides[s].work);
+		if (r != HDB_OK)
+			goto out;
 	}
+out:
 	free(group_of);
-	if (r == HDB_OK)
-		sort_rows(d, g);
-	q->total = g->rows.count;
-	if (r != HDB_OK)
+	return r;
+}
+
+int diff_growth_open(struct query *q, struct diff *d, struct hdb_error *err)
+{
+
+	struct diff_growth *g = d->growth = calloc(1, sizeof(*g));
+
+	int r;
+
+	if (!g)
+		return hdb_fail_memory(err, "a comparison", sizeof(*g));
+	if ((r = add_sides(d, g, err)) != HDB_OK)
 		return r;
+	if ((r = find_growing(d, g, query_number(q, "loops", 1), err)) != HDB_OK)
+		return r;
+	sort_rows(d, g);
+	q->total = g->rows.count;
 	if ((r = query_fact(q, "growing", g->group_count, err)) != HDB_OK)
 		return r;
 	if ((r = query_fact(q, "folded", g->merged.folded, err)) < 0)

@@ -246,30 +246,31 @@ int diff_objects_open(struct query *q, struct diff *d, struct hdb_error *err)
 
 	if (!o)
 		return hdb_fail_memory(err, "a comparison", sizeof(*o));
-	r = open_cursor(&o->sides[0], &d->sides[0], err);
-	if (r == HDB_OK)
-		r = open_cursor(&o->sides[1], &d->sides[d->side_count - 1], err);
-	if (r == HDB_OK)
-		r = count_all(q, o, &n, err);
-	for (unsigned s = 0; s < 2 && r == HDB_OK; s++)
-		r = rewind_cursor(&o->sides[s], err);
-	if (r < 0)
+	if ((r = open_cursor(&o->sides[0], &d->sides[0], err)) != HDB_OK)
 		return r;
+	if ((r = open_cursor(&o->sides[1], &d->sides[d->side_count - 1], err)) != HDB_OK)
+		return r;
+	if ((r = count_all(q, o, &n, err)) != HDB_OK)
+		return r;
+	for (unsigned s = 0; s < 2; s++)
+		if ((r = rewind_cursor(&o->sides[s], err)) != HDB_OK)
+			return r;
 	stable = are_stable(&n);
 	o->is_listed = stable || query_option(q, "trust-ids");
 	o->pending = -1;
 	q->total = !o->is_listed ? 0 : d->only ? QUERY_TOTAL_UNKNOWN : n.changed[0] + n.changed[1];
-	r = query_fact(q, "ids_stable", stable, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "ids_same", n.same, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "ids_other", n.other, err);
-	if (r == HDB_OK && !o->is_listed)
-		r = query_cut(q, NULL, err,
-			      "all objects: their IDs do not look stable, so that IDs do not tell "
-			      "which are new or gone (--trust-ids lists them as if they did)");
-	if (r < 0 || !o->is_listed)
+	if ((r = query_fact(q, "ids_stable", stable, err)) < 0)
 		return r;
+	if ((r = query_fact(q, "ids_same", n.same, err)) < 0)
+		return r;
+	if ((r = query_fact(q, "ids_other", n.other, err)) < 0)
+		return r;
+	if (!o->is_listed)
+		return query_cut(
+			q, NULL, err,
+			"all objects: their IDs do not look stable, so that IDs do not tell "
+			"which are new or gone (--trust-ids lists them as if they did)");
+
 	if ((r = query_fact(q, "new_objects", n.changed[1], err)) < 0)
 		return r;
 	if ((r = query_fact(q, "new_shallow", n.bytes[1], err)) < 0)

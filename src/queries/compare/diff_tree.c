@@ -71,12 +71,15 @@ static int make_tree(struct diff *d, bool is_named, struct diff_tree **out, stru
 	if (!t || !t->by_side)
 		return hdb_fail_memory(err, "a comparison", sizeof(*t));
 	analysis_merged_init(&t->merged, DERIVE_CLASS, (unsigned)d->side_count);
-	for (size_t s = 0; s < d->side_count && r == HDB_OK; s++) {
+	for (size_t s = 0; s < d->side_count; s++) {
 		r = is_named ? growth_tree_add(&d->sides[s], &t->merged, (unsigned)s, &named, err) :
 			       analysis_merged_add(&d->sides[s], &t->merged, (unsigned)s, &source,
 						   err);
 		base_work_release(d->sides[s].work);
+		if (r != HDB_OK)
+			goto out;
 	}
+out:
 	analysis_merged_finish(&t->merged);
 	return r;
 }
@@ -172,7 +175,9 @@ static int leave_others(struct query *q, struct diff_tree *t, uint64_t threshold
 	const struct analysis_merged_worth worth = { .rank = growth_of, .low = 1 };
 	int r = analysis_merged_walk(&t->merged, &worth, &grown, err);
 
-	for (size_t i = 0; r == HDB_OK && i < grown.count; i++) {
+	if (r != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < grown.count; i++) {
 		const struct analysis_merged_step *step = &grown.order[i];
 
 		if (step->others || growth_of(&t->merged, step->node) > (int64_t)threshold)
@@ -180,15 +185,15 @@ static int leave_others(struct query *q, struct diff_tree *t, uint64_t threshold
 		cut.rows++;
 		cut.bytes += (uint64_t)growth_of(&t->merged, step->node);
 	}
-	analysis_merged_walk_release(&grown);
 	for (size_t i = 0; i < t->walk.count; i++)
 		if (!t->walk.order[i].others)
 			t->walk.order[kept++] = t->walk.order[i];
 	q->total = t->walk.count = kept;
-	return r == HDB_OK ? query_cut(q, &cut, err,
-				       "what grew by no more than %" PRIu64 " bytes (--threshold)",
-				       threshold) :
-			     r;
+	r = query_cut(q, &cut, err, "what grew by no more than %" PRIu64 " bytes (--threshold)",
+		      threshold);
+out:
+	analysis_merged_walk_release(&grown);
+	return r;
 }
 
 static int choose(struct query *q, const struct diff *d, bool has_others, struct hdb_error *err)
@@ -212,26 +217,25 @@ static int open_walk(struct query *q, struct diff *d, struct hdb_error *err)
 
 	if (d->by == DIFF_BY_SUSPECT) {
 		low = read_threshold(q, d);
-		r = query_fact(q, "threshold", low, err);
+		if ((r = query_fact(q, "threshold", low, err)) != HDB_OK)
+			return r;
+		if ((r = find_largest(t, err)) != HDB_OK)
+			return r;
 		low++;
-		if (r == HDB_OK)
-			r = find_largest(t, err);
 	} else {
 		low = query_number(q, "min", d->whole_bytes[0] / MIN_PART);
 		depth = query_number(q, "depth", ANALYSIS_MERGED_DEPTH);
-		r = query_fact(q, "min", low, err);
-		if (r == HDB_OK)
-			r = query_fact(q, "folded", t->merged.folded, err);
+		if ((r = query_fact(q, "min", low, err)) != HDB_OK)
+			return r;
+		if ((r = query_fact(q, "folded", t->merged.folded, err)) != HDB_OK)
+			return r;
 		/* What did not grow is no growth, whatever --min says. */
 		low = low ? low : 1;
 	}
-	if (r == HDB_OK) {
-		worth = (struct analysis_merged_worth){ growth_of, (int64_t)low, (uint32_t)depth };
-		r = analysis_merged_walk(&t->merged, &worth, &t->walk, err);
-	}
-	q->total = t->walk.count;
-	if (r != HDB_OK)
+	worth = (struct analysis_merged_worth){ growth_of, (int64_t)low, (uint32_t)depth };
+	if ((r = analysis_merged_walk(&t->merged, &worth, &t->walk, err)) != HDB_OK)
 		return r;
+	q->total = t->walk.count;
 	if (d->by == DIFF_BY_SUSPECT)
 		return leave_others(q, t, low - 1, err);
 	(void)snprintf(small, sizeof(small),
@@ -269,12 +273,14 @@ static int set_point(struct query *q, const struct diff_tree *t, uint32_t node,
 
 	query_set_int(q, DIFF_POINT_DELTA, growth_of(&t->merged, point));
 	analysis_merged_path(&t->merged, point, ANALYSIS_MERGED_TOP, path, sizeof(path));
-	if (r == HDB_OK)
-		r = query_set_text(q, DIFF_POINT, path, err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = query_set_text(q, DIFF_POINT, path, err)) != HDB_OK)
+		return r;
 	while (child_has_it(t, last))
 		last = t->largest[last].child;
-	if (last == point || r < 0)
-		return r;
+	if (last == point)
+		return HDB_OK;
 	analysis_merged_path(&t->merged, last, point, path, sizeof(path));
 	return query_set_text(q, DIFF_POINT_OF, path, err);
 }

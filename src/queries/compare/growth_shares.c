@@ -181,19 +181,24 @@ static int follow_groups(struct sharing *s, struct growth_shares *out, struct hd
 	uint32_t *list = NULL;
 	int r = list_members(s, &first, &list, err);
 
-	for (int pass = 0; pass < 2 && r == HDB_OK; pass++) {
+	if (r != HDB_OK)
+		goto out;
+	for (int pass = 0; pass < 2; pass++) {
 		s->is_first = pass == 0;
 		trace_graph_rewind(&s->graph);
 		s->steps_left =
 			(uint64_t)s->session->heap->object_count * STEPS_FACTOR + STEP_OBJECTS;
-		for (uint32_t g = 0; g < s->members->group_count && r == HDB_OK; g++) {
+		for (uint32_t g = 0; g < s->members->group_count; g++) {
 			s->share = &out->list[g];
-			r = follow_group(s, list + first[g], first[g + 1] - first[g], err);
+			if ((r = follow_group(s, list + first[g], first[g + 1] - first[g], err)) !=
+			    HDB_OK)
+				goto out;
 			s->share->bytes = (uint64_t)(s->bytes + 0.5);
 			s->share->objects = (uint64_t)(s->objects + 0.5);
 		}
 		out->is_cut |= !s->steps_left;
 	}
+out:
 	free(first);
 	free(list);
 	return r;
@@ -210,24 +215,30 @@ int growth_shares_find(const struct session *session, const struct growth_member
 	*out = (struct growth_shares){ .list = calloc((size_t)members->group_count + 1,
 						      sizeof(*out->list)) };
 	s.kept = calloc((size_t)base_bit_words(n) + 1, sizeof(*s.kept));
-	if (r == HDB_OK && (!out->list || !s.kept))
+	if (r != HDB_OK)
+		goto out;
+	if (!out->list || !s.kept) {
 		r = hdb_fail_memory(err, "growing objects", n / 8);
-	if (r == HDB_OK)
-		r = base_big_alloc(session->work, &s.stamp_big, (n + 1) * sizeof(uint32_t),
-				   "growing objects", err);
-	if (r == HDB_OK)
-		r = base_big_alloc(session->work, &s.count_big, (n + 1) * sizeof(uint32_t),
-				   "growing objects", err);
+		goto out;
+	}
+	if ((r = base_big_alloc(session->work, &s.stamp_big, (n + 1) * sizeof(uint32_t),
+				"growing objects", err)) != HDB_OK)
+		goto out;
+	if ((r = base_big_alloc(session->work, &s.count_big, (n + 1) * sizeof(uint32_t),
+				"growing objects", err)) != HDB_OK)
+		goto out;
 	s.stamp = s.stamp_big.data;
 	s.count = s.count_big.data;
-	if (r == HDB_OK && members->group_count) {
-		base_stage(session->work, "sizes of what grows", n, "objects");
-		r = derive_native_sizes(session->derive, DERIVE_NATIVE_REGISTERED, &s.native, err);
-		if (r == HDB_OK)
-			r = mark_kept(&s, err);
-		if (r == HDB_OK)
-			r = follow_groups(&s, out, err);
-	}
+	if (!members->group_count)
+		goto out;
+	base_stage(session->work, "sizes of what grows", n, "objects");
+	if ((r = derive_native_sizes(session->derive, DERIVE_NATIVE_REGISTERED, &s.native, err)) !=
+	    HDB_OK)
+		goto out;
+	if ((r = mark_kept(&s, err)) != HDB_OK)
+		goto out;
+	r = follow_groups(&s, out, err);
+out:
 	base_big_free(session->work, &s.stamp_big);
 	base_big_free(session->work, &s.count_big);
 	base_vec_release(&s.stack);

@@ -247,21 +247,21 @@ static int visit(struct walk *w, const struct run *run, struct hdb_error *err)
 {
 	const uint32_t *objects = w->is_last ? w->last.objects : w->first.objects;
 	uint32_t node = ANALYSIS_MERGED_TOP;
-	int r = HDB_OK;
+	int r;
 
-	for (uint64_t i = 0; i < run->count && r == HDB_OK; i++) {
+	for (uint64_t i = 0; i < run->count; i++) {
 		const uint32_t ix = objects[run->first + i];
 
 		if (w->place[ix] != ANALYSIS_MERGED_TOP)
 			continue;
-		if (node == ANALYSIS_MERGED_TOP)
-			r = analysis_merged_child(w->m, run->parent, run->name, &node, err);
-		if (r != HDB_OK)
-			break;
+		if (node == ANALYSIS_MERGED_TOP &&
+		    (r = analysis_merged_child(w->m, run->parent, run->name, &node, err)) != HDB_OK)
+			return r;
 		w->place[ix] = node;
-		r = trace_graph_read(&w->graph, ix, take_reference, w, err);
+		if ((r = trace_graph_read(&w->graph, ix, take_reference, w, err)) != HDB_OK)
+			return r;
 	}
-	return r == HDB_OK ? enqueue_groups(w, node, err) : r;
+	return enqueue_groups(w, node, err);
 }
 
 static int enqueue_roots(struct walk *w, struct hdb_error *err)
@@ -386,21 +386,26 @@ static int add_parts(struct walk *w, uint64_t *added, struct hdb_error *err)
 	int r = is_boxes ? HDB_OK : hdb_fail_memory(err, "classes", heap->class_count);
 	uint32_t to;
 
-	for (uint32_t no = 0; r == HDB_OK && no < heap->class_count; no++)
+	if (r != HDB_OK)
+		goto out;
+	for (uint32_t no = 0; no < heap->class_count; no++)
 		is_boxes[no] = trace_is_boxes(heap, no);
-	for (uint32_t ix = 0; r == HDB_OK && ix < heap->object_count; ix++) {
+	for (uint32_t ix = 0; ix < heap->object_count; ix++) {
 		if (w->place[ix] == ANALYSIS_MERGED_TOP || w->classes[ix] & CLASS_OBJECT ||
 		    base_bit_has(added, ix))
 			continue;
 		if (is_boxes[w->classes[ix]]) {
-			r = add_boxes(&a, ix, err);
+			if ((r = add_boxes(&a, ix, err)) != HDB_OK)
+				goto out;
 		} else if (heap_is_string(heap, ix)) {
-			r = heap_path_object(heap, ix, "value", &to, err);
+			if ((r = heap_path_object(heap, ix, "value", &to, err)) < 0)
+				goto out;
 			if (r == HDB_OK)
 				add_to(&a, to, ix);
-			r = r < 0 ? r : HDB_OK;
 		}
 	}
+	r = HDB_OK;
+out:
 	free(is_boxes);
 	return r;
 }
@@ -414,20 +419,20 @@ static int prepare(struct walk *w, enum library_use use, struct hdb_error *err)
 	int r = trace_graph_init(&w->graph, w->session, use, err);
 
 	analysis_merged_limit(w->m, w->session);
-	if (r == HDB_OK)
-		r = base_big_alloc_raw(work, &w->place_big, (n + 1) * sizeof(uint32_t), "paths",
-				       err);
-	if (r == HDB_OK)
-		r = base_big_alloc_raw(work, &w->classes_big, (n + 1) * sizeof(uint32_t), "paths",
-				       err);
-	if (r == HDB_OK)
-		r = init_queue(w, &w->first, err);
-	if (r == HDB_OK)
-		r = init_queue(w, &w->last, err);
-	w->place = w->place_big.data;
-	w->classes = w->classes_big.data;
 	if (r != HDB_OK)
 		return r;
+	if ((r = base_big_alloc_raw(work, &w->place_big, (n + 1) * sizeof(uint32_t), "paths",
+				    err)) != HDB_OK)
+		return r;
+	if ((r = base_big_alloc_raw(work, &w->classes_big, (n + 1) * sizeof(uint32_t), "paths",
+				    err)) != HDB_OK)
+		return r;
+	if ((r = init_queue(w, &w->first, err)) != HDB_OK)
+		return r;
+	if ((r = init_queue(w, &w->last, err)) != HDB_OK)
+		return r;
+	w->place = w->place_big.data;
+	w->classes = w->classes_big.data;
 	memset(w->place, 0xff, (n + 1) * sizeof(uint32_t));
 	return load_classes(w, err);
 }

@@ -270,7 +270,7 @@ static int set_facts(struct query *q, struct diff *d, struct hdb_error *err)
 	struct derive_total first = { 0 }, last = { 0 }, total;
 	int r = HDB_OK;
 
-	for (size_t s = 0; s < d->side_count && r == HDB_OK; s++) {
+	for (size_t s = 0; s < d->side_count; s++) {
 		r = analysis_heap_total(&d->sides[s], &total, err);
 		d->whole_bytes[s] = total.shallow_bytes;
 		if (s == 0)
@@ -278,23 +278,27 @@ static int set_facts(struct query *q, struct diff *d, struct hdb_error *err)
 		last = total;
 		/* What the tables took is given back before the next dump's are built. */
 		base_work_release(d->sides[s].work);
+		if (r != HDB_OK)
+			return r;
 	}
-	if (r == HDB_OK)
-		r = query_fact(q, "dumps", d->side_count, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "heap_objects_before", first.count, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "heap_objects", last.count, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "heap_shallow_before", first.shallow_bytes, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "heap_shallow", last.shallow_bytes, err);
-	if (r == HDB_OK)
-		r = query_fact_int(q, "heap_shallow_delta",
-				   difference(last.shallow_bytes, first.shallow_bytes), err);
-	if (r == HDB_OK)
-		r = query_tell_unreachable(q, last.unreachable_count, last.unreachable_bytes, err);
-	return r == HDB_OK ? compare_sizes(q, d, err) : r;
+	if ((r = query_fact(q, "dumps", d->side_count, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "heap_objects_before", first.count, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "heap_objects", last.count, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "heap_shallow_before", first.shallow_bytes, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "heap_shallow", last.shallow_bytes, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact_int(q, "heap_shallow_delta",
+				difference(last.shallow_bytes, first.shallow_bytes), err)) !=
+	    HDB_OK)
+		return r;
+	if ((r = query_tell_unreachable(q, last.unreachable_count, last.unreachable_bytes, err)) !=
+	    HDB_OK)
+		return r;
+	return compare_sizes(q, d, err);
 }
 
 static int choose(struct query *q, const struct diff *d, struct hdb_error *err)
@@ -352,14 +356,13 @@ static int open_diff(struct query *q, struct hdb_error *err)
 	if (!q->before_count)
 		return hdb_fail(err, HDB_EUSAGE, "diff needs the database of an earlier dump");
 	read_by(q, d);
-	r = query_check_conditions(q, q->before_count + 1, true, err);
-	if (r == HDB_OK)
-		r = open_sides(q, d, err);
-	if (r == HDB_OK)
-		r = choose(q, d, err);
-	d->only = query_option(q, "only");
-	if (r != HDB_OK)
+	if ((r = query_check_conditions(q, q->before_count + 1, true, err)) != HDB_OK)
 		return r;
+	if ((r = open_sides(q, d, err)) != HDB_OK)
+		return r;
+	if ((r = choose(q, d, err)) != HDB_OK)
+		return r;
+	d->only = query_option(q, "only");
 	if ((r = set_facts(q, d, err)) != HDB_OK)
 		return r;
 	if ((r = open_part(q, d, err)) != HDB_OK)

@@ -63,11 +63,14 @@ static int check_ids(struct query *q, struct query_check_found *found, struct hd
 	uint64_t previous = 0, total = 0;
 	int r = ids ? HDB_OK : hdb_fail_memory(err, "identifiers", STORE_BLOCK_OBJECTS * 8);
 
-	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK && found->ok; b++) {
+	if (r != HDB_OK)
+		goto out;
+	for (uint32_t b = 0; b < heap_block_count(q->heap) && found->ok; b++) {
 		uint32_t count = 0;
 
-		r = heap_read_ids(q->heap, b, ids, &count, err);
-		for (uint32_t i = 0; i < count && r == HDB_OK && found->ok; i++, total++) {
+		if ((r = heap_read_ids(q->heap, b, ids, &count, err)) != HDB_OK)
+			goto out;
+		for (uint32_t i = 0; i < count && found->ok; i++, total++) {
 			uint32_t ix;
 
 			if (total && ids[i] <= previous)
@@ -76,22 +79,21 @@ static int check_ids(struct query *q, struct query_check_found *found, struct hd
 			/* Looking one up a block shows that the directory leads to it. */
 			if (i != count / 2 || !found->ok)
 				continue;
-			r = heap_find(q->heap, ids[i], &ix, err);
-			if (r > 0 || (r == HDB_OK && ix != total))
+			if ((r = heap_find(q->heap, ids[i], &ix, err)) < 0)
+				goto out;
+			if (r > 0 || ix != total)
 				FAIL(found, "0x%" PRIx64 " is not found where it is", ids[i]);
-			r = r < 0 ? r : HDB_OK;
 		}
-		if (r == HDB_OK)
-			r = base_step(q->work, total, err);
+		if ((r = base_step(q->work, total, err)) != HDB_OK)
+			goto out;
 	}
-	free(ids);
-	if (r != HDB_OK)
-		return r;
 	if (found->ok && total != q->heap->object_count)
 		FAIL(found, "%" PRIu64 " identifiers of %" PRIu32 " objects", total,
 		     q->heap->object_count);
 	if (found->ok)
 		SAY(found, "%" PRIu64 " identifiers, ascending", total);
+out:
+	free(ids);
 	return r;
 }
 

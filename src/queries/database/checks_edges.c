@@ -193,17 +193,19 @@ int query_check_reach(struct query *q, struct query_check_found *found, struct h
 	struct store_lists lists;
 	int r = heap_load_roots(q->heap, err);
 
-	if (r == HDB_OK)
-		r = base_big_alloc(q->work, &parent, n * 4 + 4, "checking reachability", err);
-	if (r == HDB_OK)
-		r = base_big_alloc(q->work, &confirmed, n + 1, "checking reachability", err);
-	reach.parent = parent.data;
-	reach.confirmed = confirmed.data;
-	if (r == HDB_OK)
-		r = load_reach(&reach, err);
-	heap_references(q->heap, &lists);
 	if (r != HDB_OK)
 		goto out;
+	if ((r = base_big_alloc(q->work, &parent, n * 4 + 4, "checking reachability", err)) !=
+	    HDB_OK)
+		goto out;
+	if ((r = base_big_alloc(q->work, &confirmed, n + 1, "checking reachability", err)) !=
+	    HDB_OK)
+		goto out;
+	reach.parent = parent.data;
+	reach.confirmed = confirmed.data;
+	if ((r = load_reach(&reach, err)) != HDB_OK)
+		goto out;
+	heap_references(q->heap, &lists);
 	if ((r = analysis_each_edge(&q->session, &lists, n,
 				    &(struct analysis_edge_taker){ confirm, &reach }, err)) !=
 	    HDB_OK)

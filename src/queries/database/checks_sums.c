@@ -158,7 +158,9 @@ static int own_in_heap(struct sums *s, const struct heap_block *block, uint64_t 
 	const int r =
 		heap_read_heaps(s->q->heap, block->first_ix / STORE_BLOCK_OBJECTS, s->heaps, err);
 
-	for (uint32_t i = 0; r == HDB_OK && i < block->count; i++)
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t i = 0; i < block->count; i++)
 		out[i] = s->heaps[i] == s->heap_no ? block->shallow[i] : 0;
 	return r;
 }
@@ -175,7 +177,7 @@ int query_check_retained_heaps(struct query *q, struct query_check_found *found,
 	uint64_t all = 0;
 	int r = HDB_OK;
 
-	for (uint32_t no = 0; no < heaps && r == HDB_OK && found->ok; no++) {
+	for (uint32_t no = 0; no < heaps && found->ok; no++) {
 		struct sums s = {
 			.q = q,
 			.what = "bytes of a heap",
@@ -184,12 +186,13 @@ int query_check_retained_heaps(struct query *q, struct query_check_found *found,
 			.held = held_in_heap,
 		};
 
-		r = check_sums(&s, found, err);
+		if ((r = check_sums(&s, found, err)) != HDB_OK)
+			return r;
 		all += s.all;
 	}
-	if (r == HDB_OK && found->ok)
+	if (found->ok)
 		SAY(found, "%" PRIu32 " heaps with %" PRIu64 " reachable bytes", heaps, all);
-	return r;
+	return HDB_OK;
 }
 
 /* ---- native memory ---- */

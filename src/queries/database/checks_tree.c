@@ -101,21 +101,22 @@ int query_check_retained(struct query *q, struct query_check_found *found, struc
 	struct base_big idom = { 0 }, below = { 0 };
 	int r = heap_load_roots(q->heap, err);
 
-	if (r == HDB_OK)
-		r = base_big_alloc(q->work, &idom, n * 4 + 4, "checking dominators", err);
-	if (r == HDB_OK)
-		r = base_big_alloc(q->work, &below, n * 8 + 8, "checking dominators", err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = base_big_alloc(q->work, &idom, n * 4 + 4, "checking dominators", err)) != HDB_OK)
+		goto out;
+	if ((r = base_big_alloc(q->work, &below, n * 8 + 8, "checking dominators", err)) != HDB_OK)
+		goto out;
 	t.idom = idom.data;
 	t.below = below.data;
-	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK; b++)
-		r = derive_dominator_block(q->derive, b, t.idom + (uint64_t)b * STORE_BLOCK_OBJECTS,
-					   err);
-	if (r == HDB_OK)
-		r = pass_tree(&t, found, err);
-	base_big_free(q->work, &idom);
-	base_big_free(q->work, &below);
+	for (uint32_t b = 0; b < heap_block_count(q->heap); b++)
+		if ((r = derive_dominator_block(q->derive, b,
+						t.idom + (uint64_t)b * STORE_BLOCK_OBJECTS, err)) !=
+		    HDB_OK)
+			goto out;
+	r = pass_tree(&t, found, err);
 	if (r != HDB_OK)
-		return r;
+		goto out;
 	if (found->ok && t.top_bytes != t.all_bytes)
 		FAIL(found, "the top level retains %" PRIu64 " bytes of %" PRIu64 " reachable",
 		     t.top_bytes, t.all_bytes);
@@ -123,6 +124,9 @@ int query_check_retained(struct query *q, struct query_check_found *found, struc
 		SAY(found,
 		    "%" PRIu64 " objects; the top level retains all %" PRIu64 " reachable bytes",
 		    t.count, t.all_bytes);
+out:
+	base_big_free(q->work, &idom);
+	base_big_free(q->work, &below);
 	return r;
 }
 

@@ -88,9 +88,13 @@ static int run_strength(struct query *q, struct check *c, enum derive_view view,
 
 	q->session.derive = q->derive;
 	steps = query_check_steps(&count);
-	for (size_t i = 0; i < count && r == HDB_OK && c->count < CHECKS_MAX; i++)
-		if (steps[i].is_by_strength && is_there(q, &steps[i]))
-			r = run(q, &steps[i], strength, &c->rows[c->count++], err);
+	if (r != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < count && c->count < CHECKS_MAX; i++)
+		if (steps[i].is_by_strength && is_there(q, &steps[i]) &&
+		    (r = run(q, &steps[i], strength, &c->rows[c->count++], err)) != HDB_OK)
+			goto out;
+out:
 	q->derive = q->session.derive = all;
 	return r;
 }

@@ -245,8 +245,9 @@ static int count_kinds(struct query *q, uint64_t kinds[4], uint64_t *invented,
 	int r = heap_load_classes(q->heap, err);
 
 	*invented = 0;
-	if (r == HDB_OK)
-		r = heap_each_count(q->heap, add_kind, kinds, err);
+	if (r != HDB_OK)
+		return r;
+	r = heap_each_count(q->heap, add_kind, kinds, err);
 	if (r == HDB_NOTFOUND)
 		r = count_objects(q, kinds, err);
 	if (r < 0 || !q->heap->object_count)

@@ -97,14 +97,15 @@ static int open_problems(struct query *q, struct hdb_error *err)
 	uint64_t lost = 0, count;
 	int r = query_records_open(q, STORE_PROBLEMS, sizeof(problem), err);
 
-	for (uint64_t i = 0; i < q->total && r == HDB_OK; i++) {
-		r = heap_record(q->heap, STORE_PROBLEMS, i, &problem, err);
-		lost += r == HDB_OK ? problem.lost_bytes : 0;
-	}
-	count = heap_meta_number(q->heap, "problems", 0);
-	cut.rows = r == HDB_OK && count > q->total ? count - q->total : 0;
 	if (r != HDB_OK)
 		return r;
+	for (uint64_t i = 0; i < q->total; i++) {
+		if ((r = heap_record(q->heap, STORE_PROBLEMS, i, &problem, err)) != HDB_OK)
+			return r;
+		lost += problem.lost_bytes;
+	}
+	count = heap_meta_number(q->heap, "problems", 0);
+	cut.rows = count > q->total ? count - q->total : 0;
 	r = query_cut(q, &cut, err,
 		      "problems beyond the first %" PRIu64 ", which the import "
 		      "did not keep",

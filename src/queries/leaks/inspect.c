@@ -57,10 +57,13 @@ int inspect_bool(struct inspect_look *look, const char *path, bool *out, struct 
 	int r = heap_path_value_as(look->heap, (struct heap_as){ look->ix, look->start_no }, path,
 				   &value, err);
 
-	if (r == HDB_OK && value.type != HPROF_BOOLEAN)
-		r = HDB_NOTFOUND;
-	*out = r == HDB_OK && value.bits & 0xff;
-	return r;
+	*out = false;
+	if (r != HDB_OK)
+		return r;
+	if (value.type != HPROF_BOOLEAN)
+		return HDB_NOTFOUND;
+	*out = value.bits & 0xff;
+	return HDB_OK;
 }
 
 int inspect_reference(struct inspect_look *look, const char *path, uint32_t *target,
@@ -284,48 +287,52 @@ static int say_times(struct inspect_look *look, uint32_t reference, struct hdb_e
 		const char *field, *label;
 	} times[] = { { "watchUptimeMillis", "watchDurationMillis" },
 		      { since, "retainedDurationMillis" } };
-	int r = HDB_OK;
+	int r;
 
-	for (size_t i = 0; i < 2 && r == HDB_OK && look->inspector->has_uptime; i++) {
+	for (size_t i = 0; i < 2 && look->inspector->has_uptime; i++) {
 		int64_t at;
 
-		r = heap_path_number(look->heap, reference, times[i].field, &at, err);
-		if (r == HDB_OK)
-			r = inspect_say(look, INSPECT_LABEL, err, "%s = %" PRId64, times[i].label,
-					i && at == -1 ? -1 : look->inspector->uptime_ms - at);
-		else if (r == HDB_NOTFOUND)
-			r = HDB_OK;
+		if ((r = heap_path_number(look->heap, reference, times[i].field, &at, err)) < 0)
+			return r;
+		if (r == HDB_NOTFOUND)
+			continue;
+		r = inspect_say(look, INSPECT_LABEL, err, "%s = %" PRId64, times[i].label,
+				i && at == -1 ? -1 : look->inspector->uptime_ms - at);
+		if (r != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int say_watched(struct inspect_look *look, struct hdb_error *err)
 {
 	const struct base_vec *watched = &look->inspector->watched;
 	char text[TEXT_MAX_BYTES] = "";
-	int r = HDB_OK;
+	int r;
 
 	for (size_t i = find_watched(look->inspector, look->ix); i < watched->count; i++) {
 		const struct inspect_watched *one = base_vec_at(watched, struct inspect_watched, i);
 
-		if (one->ix != look->ix || r != HDB_OK)
+		if (one->ix != look->ix)
 			break;
-		if (look->out->wants_text)
-			r = inspect_text_of(look->heap, one->reference, "description|name",
-					    BASE_TEXT(text), err);
-		if (r == HDB_OK)
-			r = inspect_say(look, INSPECT_GONE, err,
-					"a watcher expects it to be gone%s%s", text[0] ? ": " : "",
-					text);
+		if (look->out->wants_text &&
+		    (r = inspect_text_of(look->heap, one->reference, "description|name",
+					 BASE_TEXT(text), err)) != HDB_OK)
+			return r;
+		r = inspect_say(look, INSPECT_GONE, err, "a watcher expects it to be gone%s%s",
+				text[0] ? ": " : "", text);
 		if (r != HDB_OK || !look->out->wants_text)
 			return r;
-		r = inspect_text_of(look->heap, one->reference, "key", BASE_TEXT(text), err);
-		if (r == HDB_OK && text[0])
-			r = inspect_say(look, INSPECT_LABEL, err, "key = %s", text);
-		if (r == HDB_OK)
-			r = say_times(look, one->reference, err);
+		if ((r = inspect_text_of(look->heap, one->reference, "key", BASE_TEXT(text),
+					 err)) != HDB_OK)
+			return r;
+		if (text[0] &&
+		    (r = inspect_say(look, INSPECT_LABEL, err, "key = %s", text)) != HDB_OK)
+			return r;
+		if ((r = say_times(look, one->reference, err)) != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* ---- what else is prepared ---- */
@@ -355,22 +362,25 @@ static int load_services(struct inspector *inspector, struct hdb_error *err)
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
 	inspector->knows_services = true;
-	for (uint64_t at = 0; r == HDB_OK && slice.done && at < SERVICES_MAX; at += slice.done) {
-		r = heap_elements(heap, array, at, &slice, err);
-		for (uint64_t i = 0; i < slice.done && r == HDB_OK; i++) {
+	for (uint64_t at = 0; slice.done && at < SERVICES_MAX; at += slice.done) {
+		if ((r = heap_elements(heap, array, at, &slice, err)) != HDB_OK)
+			return r;
+		for (uint64_t i = 0; i < slice.done; i++) {
 			uint32_t ix;
-			const int found =
-				bits[i] ? heap_find(heap, bits[i], &ix, err) : HDB_NOTFOUND;
 
-			r = found < 0 ? found : HDB_OK;
-			if (found == HDB_OK && (at + i) % 2 == 1)
-				r = base_vec_push(&inspector->services, &ix, sizeof(ix), err);
+			r = bits[i] ? heap_find(heap, bits[i], &ix, err) : HDB_NOTFOUND;
+			if (r < 0)
+				return r;
+			if (r == HDB_OK && (at + i) % 2 == 1 &&
+			    (r = base_vec_push(&inspector->services, &ix, sizeof(ix), err)) !=
+				    HDB_OK)
+				return r;
 		}
 	}
-	if (r == HDB_OK && inspector->services.count)
+	if (inspector->services.count)
 		qsort(inspector->services.data, inspector->services.count, sizeof(uint32_t),
 		      compare_ix);
-	return r;
+	return HDB_OK;
 }
 
 /* LeakCanary puts the names of the ids of views into the heap before it dumps it. */
@@ -560,15 +570,19 @@ int inspect_is_leaking(struct inspector *inspector, uint32_t ix, bool only_watch
 		return r;
 	look.class_no = object.class_no;
 	bits = inspector->filters[object.class_no];
-	for (size_t i = 0; r == HDB_OK && bits >> i && !inspection.is_gone; i++) {
+	if (r != HDB_OK)
+		return r;
+	for (size_t i = 0; bits >> i && !inspection.is_gone; i++) {
 		if (!(bits >> i & 1))
 			continue;
 		look.rule = &inspect_rules[i];
 		look.start_no = find_start(look.heap, object.class_no, look.rule->class_name);
-		r = look.rule->filter ? look.rule->filter(&look, err) : apply(&look, err);
+		if ((r = look.rule->filter ? look.rule->filter(&look, err) : apply(&look, err)) !=
+		    HDB_OK)
+			return r;
 	}
 	*out = inspection.is_gone;
-	return r;
+	return HDB_OK;
 }
 
 int inspect_object(struct inspector *inspector, uint32_t ix, struct inspection *out,

@@ -128,18 +128,20 @@ int inspect_fragment_state(struct inspect_look *look, struct hdb_error *err)
 		return r < 0 ? r : HDB_OK;
 	if (registry == HEAP_NONE)
 		return inspect_say(look, INSPECT_LABEL, err, "Fragment.mLifecycleRegistry = null");
-	r = inspect_text_of(look->heap, registry, "state.name|mState.name", BASE_TEXT(state), err);
-	if (r == HDB_OK && strcmp(state, "INITIALIZED") == 0)
-		r = was_in_use(look, &is_gone, err);
+	if ((r = inspect_text_of(look->heap, registry, "state.name|mState.name", BASE_TEXT(state),
+				 err)) != HDB_OK)
+		return r;
+	if (strcmp(state, "INITIALIZED") == 0 && (r = was_in_use(look, &is_gone, err)) != HDB_OK)
+		return r;
 	is_gone |= strcmp(state, "DESTROYED") == 0;
-	if (r == HDB_OK && state[0])
-		r = inspect_say(look, is_gone ? INSPECT_GONE : INSPECT_THERE, err,
-				"Fragment.mLifecycleRegistry.state is %s", state);
-	if (r == HDB_OK && look->out->wants_text)
-		r = inspect_text(look, "mTag", BASE_TEXT(tag), err);
-	return r == HDB_OK && tag[0] ?
-		       inspect_say(look, INSPECT_LABEL, err, "Fragment.mTag = %s", tag) :
-		       r;
+	if (state[0] &&
+	    (r = inspect_say(look, is_gone ? INSPECT_GONE : INSPECT_THERE, err,
+			     "Fragment.mLifecycleRegistry.state is %s", state)) != HDB_OK)
+		return r;
+	if (look->out->wants_text &&
+	    (r = inspect_text(look, "mTag", BASE_TEXT(tag), err)) != HDB_OK)
+		return r;
+	return tag[0] ? inspect_say(look, INSPECT_LABEL, err, "Fragment.mTag = %s", tag) : HDB_OK;
 }
 
 int inspect_registry(struct inspect_look *look, struct hdb_error *err)
@@ -240,22 +242,25 @@ int inspect_message(struct inspect_look *look, struct hdb_error *err)
 
 	if (!look->out->wants_text)
 		return HDB_OK;
-	if ((r = inspect_number(look, "what", &what, err)) != HDB_OK)
-		goto out;
-	r = inspect_say(look, INSPECT_LABEL, err, "Message.what = %" PRId64, what);
-out:
-	if (r >= 0)
-		r = say_when(look, err);
-	for (size_t i = 0; i < 3 && r >= 0; i++) {
-		r = inspect_reference(look, fields[i], &target, err);
+	if ((r = inspect_number(look, "what", &what, err)) < 0)
+		return r;
+	if (r == HDB_OK &&
+	    (r = inspect_say(look, INSPECT_LABEL, err, "Message.what = %" PRId64, what)) < 0)
+		return r;
+	if ((r = say_when(look, err)) < 0)
+		return r;
+	for (size_t i = 0; i < 3; i++) {
+		if ((r = inspect_reference(look, fields[i], &target, err)) < 0)
+			return r;
 		if (r != HDB_OK)
 			continue;
-		r = inspect_describe(look->heap, target, text, sizeof(text), err);
-		if (r == HDB_OK)
-			r = inspect_say(look, INSPECT_LABEL, err, "Message.%s = %s", fields[i],
-					text);
+		if ((r = inspect_describe(look->heap, target, text, sizeof(text), err)) < 0)
+			return r;
+		if (r == HDB_OK && (r = inspect_say(look, INSPECT_LABEL, err, "Message.%s = %s",
+						    fields[i], text)) < 0)
+			return r;
 	}
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 int inspect_binder(struct inspect_look *look, struct hdb_error *err)
@@ -312,23 +317,28 @@ int inspect_animator(struct inspect_look *look, struct hdb_error *err)
 		return r < 0 ? r : HDB_OK;
 	if (list == HEAP_NONE)
 		return inspect_say(look, INSPECT_LABEL, err, "mListeners = null");
-	r = heap_path_number(look->heap, list, "size", &size, err);
-	if (r == HDB_OK && size <= 0)
+	if ((r = heap_path_number(look->heap, list, "size", &size, err)) != HDB_OK)
+		goto out;
+	if (size <= 0)
 		return inspect_say(look, INSPECT_LABEL, err, "mListeners is empty");
-	if (r == HDB_OK)
-		r = heap_path_object(look->heap, list, "elementData|array", &array, err);
-	if (r == HDB_OK)
-		slice.room = (uint64_t)size < ELEMENTS_MAX ? (uint64_t)size : ELEMENTS_MAX;
-	if (r == HDB_OK)
-		r = heap_elements(look->heap, array, 0, &slice, err);
-	for (uint64_t i = 0; r == HDB_OK && i < slice.done; i++) {
+	if ((r = heap_path_object(look->heap, list, "elementData|array", &array, err)) != HDB_OK)
+		goto out;
+	slice.room = (uint64_t)size < ELEMENTS_MAX ? (uint64_t)size : ELEMENTS_MAX;
+	if ((r = heap_elements(look->heap, array, 0, &slice, err)) != HDB_OK)
+		goto out;
+	for (uint64_t i = 0; i < slice.done; i++) {
 		uint32_t ix;
 
-		if (bits[i] && (r = heap_find(look->heap, bits[i], &ix, err)) == HDB_OK)
-			r = inspect_say(look, INSPECT_LABEL, err, "mListeners[%" PRIu64 "] = %s", i,
-					inspect_class_of(look->heap, ix));
-		r = r == HDB_NOTFOUND ? HDB_OK : r;
+		if (!bits[i])
+			continue;
+		if ((r = heap_find(look->heap, bits[i], &ix, err)) < 0)
+			goto out;
+		if (r == HDB_OK &&
+		    (r = inspect_say(look, INSPECT_LABEL, err, "mListeners[%" PRIu64 "] = %s", i,
+				     inspect_class_of(look->heap, ix))) < 0)
+			goto out;
 	}
+out:
 	return r < 0 ? r : HDB_OK;
 }
 
@@ -371,19 +381,22 @@ int inspect_object_animator(struct inspect_look *look, struct hdb_error *err)
 
 	if (!look->out->wants_text)
 		return HDB_OK;
-	r = say_property(look, err);
-	for (size_t i = 0; i < 4 && r >= 0; i++) {
+	if ((r = say_property(look, err)) < 0)
+		return r;
+	for (size_t i = 0; i < 4; i++) {
 		bool value;
 
-		r = inspect_bool(look, flags[i], &value, err);
-		if (r == HDB_OK)
-			r = inspect_say(look, INSPECT_LABEL, err, "%s = %s", flags[i],
-					value ? "true" : "false");
+		if ((r = inspect_bool(look, flags[i], &value, err)) < 0)
+			return r;
+		if (r == HDB_OK && (r = inspect_say(look, INSPECT_LABEL, err, "%s = %s", flags[i],
+						    value ? "true" : "false")) < 0)
+			return r;
 	}
-	for (size_t i = 0; i < 4 && r >= 0; i++) {
+	for (size_t i = 0; i < 4; i++) {
 		int64_t value;
 
-		r = inspect_number(look, numbers[i], &value, err);
+		if ((r = inspect_number(look, numbers[i], &value, err)) < 0)
+			return r;
 		if (r != HDB_OK)
 			continue;
 		if (i == 2 && value == -1)
@@ -394,8 +407,10 @@ int inspect_object_animator(struct inspect_look *look, struct hdb_error *err)
 		else
 			r = inspect_say(look, INSPECT_LABEL, err, "%s = %" PRId64, numbers[i],
 					value);
+		if (r < 0)
+			return r;
 	}
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 /* ---- receivers ---- */
@@ -408,50 +423,68 @@ static int say_receivers_of(struct inspect_look *look, uint32_t map, struct hdb_
 	uint32_t array, ix;
 	int r = heap_path_object(look->heap, map, "mArray", &array, err);
 
-	if (r == HDB_OK)
-		r = heap_elements(look->heap, array, 0, &slice, err);
-	for (uint64_t i = 0; r == HDB_OK && i < slice.done; i += 2) {
-		if (bits[i] && (r = heap_find(look->heap, bits[i], &ix, err)) == HDB_OK)
-			r = inspect_say(look, INSPECT_LABEL, err, "....%s@%" PRIu64,
-					inspect_simple_name(inspect_class_of(look->heap, ix)),
-					bits[i]);
-		r = r == HDB_NOTFOUND ? HDB_OK : r;
+	if (r != HDB_OK)
+		goto out;
+	if ((r = heap_elements(look->heap, array, 0, &slice, err)) != HDB_OK)
+		goto out;
+	for (uint64_t i = 0; i < slice.done; i += 2) {
+		if (!bits[i])
+			continue;
+		if ((r = heap_find(look->heap, bits[i], &ix, err)) < 0)
+			goto out;
+		if (r == HDB_OK &&
+		    (r = inspect_say(look, INSPECT_LABEL, err, "....%s@%" PRIu64,
+				     inspect_simple_name(inspect_class_of(look->heap, ix)),
+				     bits[i])) < 0)
+			goto out;
 	}
+out:
 	return r < 0 ? r : HDB_OK;
+}
+
+/* A context, and the receivers that it registered: HDB_NOTFOUND if the dump lacks one of both. */
+static int say_context_of(struct inspect_look *look, uint64_t context, uint64_t map,
+			  struct hdb_error *err)
+{
+	uint32_t ix;
+	int r = heap_find(look->heap, context, &ix, err);
+
+	if (r != HDB_OK)
+		return r;
+	if ((r = inspect_say(look, INSPECT_LABEL, err, "..%s@%" PRIu64,
+			     inspect_simple_name(inspect_class_of(look->heap, ix)), context)) !=
+	    HDB_OK)
+		return r;
+	if ((r = heap_find(look->heap, map, &ix, err)) != HDB_OK)
+		return r;
+	return say_receivers_of(look, ix, err);
 }
 
 int inspect_loaded_apk(struct inspect_look *look, struct hdb_error *err)
 {
 	uint64_t bits[ELEMENTS_MAX];
 	struct heap_slice slice = { .bits = bits, .room = ELEMENTS_MAX };
-	uint32_t array, ix;
+	uint32_t array;
 	bool any = false;
 	int r;
 
 	if (!look->out->wants_text)
 		return HDB_OK;
-	r = heap_path_object_as(look->heap, (struct heap_as){ look->ix, look->start_no },
-				"mReceivers.mArray", &array, err);
-	if (r == HDB_OK)
-		r = heap_elements(look->heap, array, 0, &slice, err);
-	for (uint64_t i = 0; r == HDB_OK && i + 1 < slice.done; i += 2) {
+	if ((r = heap_path_object_as(look->heap, (struct heap_as){ look->ix, look->start_no },
+				     "mReceivers.mArray", &array, err)) != HDB_OK)
+		goto out;
+	if ((r = heap_elements(look->heap, array, 0, &slice, err)) != HDB_OK)
+		goto out;
+	for (uint64_t i = 0; i + 1 < slice.done; i += 2) {
 		if (!bits[i] || !bits[i + 1])
 			continue;
-		if (!any)
-			r = inspect_say(look, INSPECT_LABEL, err, "Receivers");
+		if (!any && (r = inspect_say(look, INSPECT_LABEL, err, "Receivers")) < 0)
+			goto out;
 		any = true;
-		if (r == HDB_OK)
-			r = heap_find(look->heap, bits[i], &ix, err);
-		if (r == HDB_OK)
-			r = inspect_say(look, INSPECT_LABEL, err, "..%s@%" PRIu64,
-					inspect_simple_name(inspect_class_of(look->heap, ix)),
-					bits[i]);
-		if (r == HDB_OK)
-			r = heap_find(look->heap, bits[i + 1], &ix, err);
-		if (r == HDB_OK)
-			r = say_receivers_of(look, ix, err);
-		r = r == HDB_NOTFOUND ? HDB_OK : r;
+		if ((r = say_context_of(look, bits[i], bits[i + 1], err)) < 0)
+			goto out;
 	}
+out:
 	return r < 0 ? r : HDB_OK;
 }
 

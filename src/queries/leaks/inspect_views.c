@@ -49,31 +49,31 @@ static int get(struct heap *heap, uint32_t ix, const char *path, uint32_t *out,
 int inspect_component(struct heap *heap, uint32_t context, uint32_t *out, struct hdb_error *err)
 {
 	enum context_kind kind = kind_of(heap, context);
-	int r = HDB_OK;
+	int r;
 
 	*out = HEAP_NONE;
-	for (unsigned i = 0; i < WRAPS_MAX && r == HDB_OK && kind == CONTEXT_WRAPPER; i++) {
+	for (unsigned i = 0; i < WRAPS_MAX && kind == CONTEXT_WRAPPER; i++) {
 		uint32_t base, other = HEAP_NONE;
 
-		r = get(heap, context, "mBase", &base, err);
-		if (r != HDB_OK)
+		if ((r = get(heap, context, "mBase", &base, err)) != HDB_OK)
 			return r;
 		kind = base == HEAP_NONE ? CONTEXT_NONE : kind_of(heap, base);
 		/* A context of a decor knows its window rather than its activity. */
 		if (kind != CONTEXT_ACTIVITY &&
-		    inspect_is_a(heap, context, "com.android.internal.policy.DecorContext"))
-			r = get(heap, context, "mPhoneWindow.mContext", &other, err);
+		    inspect_is_a(heap, context, "com.android.internal.policy.DecorContext") &&
+		    (r = get(heap, context, "mPhoneWindow.mContext", &other, err)) != HDB_OK)
+			return r;
 		if (other != HEAP_NONE) {
 			kind = kind == CONTEXT_OTHER ? kind : kind_of(heap, other);
 			base = other;
 		}
 		if (base == HEAP_NONE)
-			return r;
+			return HDB_OK;
 		context = base;
 	}
 	if (kind == CONTEXT_ACTIVITY || kind == CONTEXT_OTHER)
 		*out = context;
-	return r;
+	return HDB_OK;
 }
 
 int inspect_destroyed(struct heap *heap, uint32_t ix, bool *out, struct hdb_error *err)
@@ -81,10 +81,13 @@ int inspect_destroyed(struct heap *heap, uint32_t ix, bool *out, struct hdb_erro
 	struct heap_value value = { 0 };
 	int r = heap_path_value(heap, ix, "mDestroyed", &value, err);
 
-	if (r == HDB_OK && value.type != HPROF_BOOLEAN)
-		r = HDB_NOTFOUND;
-	*out = r == HDB_OK && value.bits & 0xff;
-	return r;
+	*out = false;
+	if (r != HDB_OK)
+		return r;
+	if (value.type != HPROF_BOOLEAN)
+		return HDB_NOTFOUND;
+	*out = value.bits & 0xff;
+	return HDB_OK;
 }
 
 int inspect_is_destroyed(struct heap *heap, uint32_t context, bool *out, struct hdb_error *err)
@@ -141,12 +144,14 @@ static int look_at(struct inspect_look *look, uint32_t ix, struct view_facts *ou
 		out->has_root_impl || (out->root != HEAP_NONE &&
 				       strcmp(inspect_class_of(heap, out->root), decor_view) == 0);
 	out->is_root_attached = true;
-	if (r == HDB_OK && out->root != HEAP_NONE) {
-		r = get(heap, out->root, "mAttachInfo", &info, err);
+	if (r != HDB_OK)
+		return r;
+	if (out->root != HEAP_NONE) {
+		if ((r = get(heap, out->root, "mAttachInfo", &info, err)) != HDB_OK)
+			return r;
 		out->is_root_attached = info != HEAP_NONE;
 	}
-	if (r == HDB_OK)
-		r = get(heap, ix, "mAttachInfo", &info, err);
+	r = get(heap, ix, "mAttachInfo", &info, err);
 	if (r != HDB_OK)
 		return r;
 	out->is_attached = info != HEAP_NONE;
@@ -297,10 +302,11 @@ int inspect_view_root(struct inspect_look *look, struct hdb_error *err)
 		r = inspect_say(look, INSPECT_GONE, err, "ViewRootImpl#mView is null");
 		return r == HDB_OK && look->out->wants_text ? say_window(look, err) : r;
 	}
-	r = get(look->heap, look->ix, "mContext", &context, err);
-	if (r == HDB_OK)
-		r = inspect_is_destroyed(look->heap, context, &is_destroyed, err);
-	if (r == HDB_OK && is_destroyed)
+	if ((r = get(look->heap, look->ix, "mContext", &context, err)) != HDB_OK)
+		return r;
+	if ((r = inspect_is_destroyed(look->heap, context, &is_destroyed, err)) != HDB_OK)
+		return r;
+	if (is_destroyed)
 		r = inspect_say(look, INSPECT_GONE, err,
 				"ViewRootImpl.mContext is of a destroyed activity: a toast or a "
 				"dialog was not closed?");
@@ -349,23 +355,24 @@ int inspect_context_fields(struct inspect_look *look, struct hdb_error *err)
 	if (!look->out->wants_text ||
 	    heap_class_by_name(look->heap, "android.content.Context", 0) == HEAP_NONE)
 		return HDB_OK;
-	r = heap_fields_begin(look->heap, look->ix, &fields, err);
-	while (r == HDB_OK && (r = heap_fields_next(&fields, err)) == HDB_OK) {
+	if ((r = heap_fields_begin(look->heap, look->ix, &fields, err)) != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	while ((r = heap_fields_next(&fields, err)) == HDB_OK) {
 		char name[NAME_MAX_BYTES];
 		uint32_t target;
 
 		if (fields.value.type != HPROF_OBJECT || !fields.value.bits)
 			continue;
-		r = heap_find(look->heap, fields.value.bits, &target, err);
+		if ((r = heap_find(look->heap, fields.value.bits, &target, err)) < 0)
+			return r;
 		if (r == HDB_NOTFOUND ||
-		    (r == HDB_OK && !inspect_is_a(look->heap, target, "android.content.Context"))) {
-			r = HDB_OK;
+		    !inspect_is_a(look->heap, target, "android.content.Context"))
 			continue;
-		}
-		if (r == HDB_OK)
-			r = heap_text(look->heap, fields.field.name_text, name, sizeof(name), err);
-		if (r == HDB_OK)
-			r = say_context(look, name, target, err);
+		if ((r = heap_text(look->heap, fields.field.name_text, name, sizeof(name), err)) !=
+		    HDB_OK)
+			return r;
+		if ((r = say_context(look, name, target, err)) != HDB_OK)
+			return r < 0 ? r : HDB_OK;
 	}
 	return r < 0 ? r : HDB_OK;
 }

@@ -248,17 +248,18 @@ static int find_end_fields(struct query *q, uint32_t ix, struct heap_fields *fie
 
 		if (fields->value.type != HPROF_OBJECT || !fields->value.bits)
 			continue;
-		r = heap_find(q->heap, fields->value.bits, &field.ix, err);
+		if ((r = heap_find(q->heap, fields->value.bits, &field.ix, err)) < 0)
+			return r;
 		if (r == HDB_NOTFOUND)
 			continue;
-		if (r == HDB_OK)
-			r = derive_dominator(q->derive, field.ix, &dominator, err);
-		if (r == HDB_OK && dominator == ix)
-			r = derive_retained(q->derive, field.ix, &field.retained_bytes, err);
-		if (r == HDB_OK && field.retained_bytes)
-			r = heap_text(q->heap, fields->field.name_text, field.name,
-				      sizeof(field.name), err);
-		if (r < 0)
+		if ((r = derive_dominator(q->derive, field.ix, &dominator, err)) < 0)
+			return r;
+		if (dominator == ix &&
+		    (r = derive_retained(q->derive, field.ix, &field.retained_bytes, err)) < 0)
+			return r;
+		if (field.retained_bytes &&
+		    (r = heap_text(q->heap, fields->field.name_text, field.name, sizeof(field.name),
+				   err)) < 0)
 			return r;
 		/* What the VM keeps for the class's code is no field of the program's. */
 		if (!field.retained_bytes || field.name[0] == '<')

@@ -56,15 +56,16 @@ static int find_topmost(struct query *q, const struct query_leak_path *path, siz
 {
 	uint32_t at = path->nodes[path->count - 1], up = at;
 	uint64_t steps = 0;
-	int r = HDB_OK;
+	int r;
 
 	do {
 		at = up;
-		r = derive_dominator(q->derive, at, &up, err);
-	} while (r == HDB_OK && up != GRAPH_NONE && up != at && steps++ < q->heap->object_count);
+		if ((r = derive_dominator(q->derive, at, &up, err)) != HDB_OK)
+			return r;
+	} while (up != GRAPH_NONE && up != at && steps++ < q->heap->object_count);
 	for (*out = 0; *out < path->count && path->nodes[*out] != at; (*out)++)
 		;
-	return r;
+	return HDB_OK;
 }
 
 /* Whether the topmost object dominates an object; also if that takes too long to say. */
@@ -72,16 +73,16 @@ static int is_below(struct holders *h, uint32_t ix, bool *out, struct hdb_error 
 {
 	const uint32_t top = h->path->nodes[h->at];
 	uint32_t up = ix;
-	int r = HDB_OK;
+	int r;
 
 	do {
 		ix = up;
 		*out = ix == top || h->steps >= STEPS_MAX;
-		if (!*out)
-			r = derive_dominator(h->q->derive, ix, &up, err);
-	} while (r == HDB_OK && !*out && up != GRAPH_NONE && up != ix && h->steps++ < STEPS_MAX);
+		if (!*out && (r = derive_dominator(h->q->derive, ix, &up, err)) != HDB_OK)
+			return r;
+	} while (!*out && up != GRAPH_NONE && up != ix && h->steps++ < STEPS_MAX);
 	h->has_more |= h->steps >= STEPS_MAX;
-	return r;
+	return HDB_OK;
 }
 
 /*

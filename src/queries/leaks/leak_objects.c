@@ -121,19 +121,20 @@ static int add_trace(struct query_story *story, const struct leak_steps *steps,
 static int sum_shallow(struct query_leaking *f, const struct leak_group *group, uint64_t *bytes,
 		       struct hdb_error *err)
 {
-	int r = HDB_OK;
+	int r;
 
 	*bytes = 0;
-	for (size_t i = 0; i < group->count && r == HDB_OK; i++) {
+	for (size_t i = 0; i < group->count; i++) {
 		struct heap_object object;
 
-		r = heap_object(
-			f->q->heap,
-			base_vec_at(&f->traces.traces, struct leak_trace, group->first + i)->ix,
-			&object, err);
-		*bytes += r == HDB_OK ? object.shallow_bytes : 0;
+		const uint32_t ix =
+			base_vec_at(&f->traces.traces, struct leak_trace, group->first + i)->ix;
+
+		if ((r = heap_object(f->q->heap, ix, &object, err)) != HDB_OK)
+			return r;
+		*bytes += object.shallow_bytes;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int add_leaking(struct query_leaking *f, struct query_story *story,
@@ -191,48 +192,57 @@ out:
 	return r;
 }
 
+static int add_unreachable(struct query_leaking *f, struct query_story *story, size_t i,
+			   struct hdb_error *err)
+{
+	struct query_story_row row = query_story_row(story, "unreachable");
+	struct leak_steps steps = { .gap = 0 };
+	const struct leak_step *step;
+	const char *labels;
+	int r = leak_steps_unreachable(&f->traces, i, &steps, err);
+
+	if (r != HDB_OK)
+		goto out;
+	step = base_vec_at(&steps.list, struct leak_step, 0);
+	labels = leak_steps_text(&steps, step->labels);
+	row.part = STORY_NONE;
+	row.ix = step->ix;
+	if ((r = query_story_text(story, &row.text, err, "%s%s%s",
+				  leak_steps_text(&steps, step->reason), labels[0] ? "; " : "",
+				  labels)) != HDB_OK)
+		goto out;
+	r = query_story_add(story, &row, err);
+out:
+	leak_steps_release(&steps);
+	return r;
+}
+
 static int tell_unreachable(struct query_leaking *f, struct query_story *story,
 			    struct hdb_error *err)
 {
-	int r = HDB_OK;
+	int r;
 
-	for (size_t i = 0; i < f->traces.unreachable.count && i < LEAKS_SHOWN && r == HDB_OK; i++) {
-		struct query_story_row row = query_story_row(story, "unreachable");
-		struct leak_steps steps = { .gap = 0 };
-		const struct leak_step *step;
-		const char *labels;
-
-		r = leak_steps_unreachable(&f->traces, i, &steps, err);
-		if (r == HDB_OK) {
-			step = base_vec_at(&steps.list, struct leak_step, 0);
-			labels = leak_steps_text(&steps, step->labels);
-			row.part = STORY_NONE;
-			row.ix = step->ix;
-			r = query_story_text(story, &row.text, err, "%s%s%s",
-					     leak_steps_text(&steps, step->reason),
-					     labels[0] ? "; " : "", labels);
-		}
-		if (r == HDB_OK)
-			r = query_story_add(story, &row, err);
-		leak_steps_release(&steps);
-	}
-	return r;
+	for (size_t i = 0; i < f->traces.unreachable.count && i < LEAKS_SHOWN; i++)
+		if ((r = add_unreachable(f, story, i, err)) != HDB_OK)
+			return r;
+	return HDB_OK;
 }
 
 int query_leaking_tell(struct query_leaking *f, struct query_story *story, bool is_library,
 		       struct query_leaking_counts *counts, struct hdb_error *err)
 {
-	int r = HDB_OK;
+	int r;
 
-	for (size_t i = 0; i < f->traces.groups.count && r == HDB_OK; i++) {
+	for (size_t i = 0; i < f->traces.groups.count; i++) {
 		const struct leak_group *group =
 			base_vec_at(&f->traces.groups, struct leak_group, i);
 
 		if ((group->rule != NULL) != is_library || counts->told == LEAKS_SHOWN)
 			continue;
-		r = tell_group(f, story, i, err);
+		if ((r = tell_group(f, story, i, err)) != HDB_OK)
+			return r;
 		story->part++;
 		counts->told++;
 	}
-	return r == HDB_OK && is_library ? tell_unreachable(f, story, err) : r;
+	return is_library ? tell_unreachable(f, story, err) : HDB_OK;
 }

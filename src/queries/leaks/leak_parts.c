@@ -172,15 +172,17 @@ static int replace_element(struct query *q, struct elements *e, struct waiting *
 	if (r != HDB_OK || !length || length > ELEMENT_CHILDREN ||
 	    waiting->count + length - 1 > ELEMENT_STACK)
 		return r;
-	r = store_lists_next(&e->lists, &batch, &count, err);
-	for (size_t i = 0; i < count && r == HDB_OK; i++) {
+	if ((r = store_lists_next(&e->lists, &batch, &count, err)) != HDB_OK)
+		return r;
+	for (size_t i = 0; i < count; i++) {
 		uint64_t bytes;
 
-		r = derive_retained(q->derive, batch[i], &bytes, err);
-		sum += r == HDB_OK ? bytes : 0;
+		if ((r = derive_retained(q->derive, batch[i], &bytes, err)) != HDB_OK)
+			return r;
+		sum += bytes;
 	}
-	if (r != HDB_OK || count < length || sum <= own / 2)
-		return r;
+	if (count < length || sum <= own / 2)
+		return HDB_OK;
 	memcpy(waiting->ix + waiting->count - 1, batch, count * sizeof(*batch));
 	waiting->count += count - 1;
 	*taken = true;
@@ -392,31 +394,35 @@ static int take_node(struct query *q, struct elements *e, uint32_t ix, uint32_t 
 	int r = heap_object(q->heap, ix, &node, err);
 
 	*next = HEAP_NONE;
-	if (r == HDB_OK)
-		r = store_lists_begin(&e->lists, ix, NULL, err);
-	if (r == HDB_OK)
-		r = store_lists_next(&e->lists, &batch, &count, err);
-	for (size_t i = 0; i < count && r == HDB_OK; i++) {
-		r = heap_object(q->heap, batch[i], &child, err);
-		if (r == HDB_OK && *next == HEAP_NONE && child.class_no == node.class_no)
+	if (r != HDB_OK)
+		return r;
+	if ((r = store_lists_begin(&e->lists, ix, NULL, err)) != HDB_OK)
+		return r;
+	if ((r = store_lists_next(&e->lists, &batch, &count, err)) != HDB_OK)
+		return r;
+	for (size_t i = 0; i < count; i++) {
+		if ((r = heap_object(q->heap, batch[i], &child, err)) != HDB_OK)
+			return r;
+		if (*next == HEAP_NONE && child.class_no == node.class_no)
 			*next = batch[i];
 		else if (item_count < ELEMENT_CHILDREN)
 			items[item_count++] = batch[i];
 	}
-	if (r == HDB_OK && *next != HEAP_NONE)
-		r = derive_retained(q->derive, *next, &rest, err);
-	if (r == HDB_OK)
-		r = derive_retained(q->derive, ix, &sum.retained_bytes, err);
-	if (r == HDB_OK && (!e->is_platform[node.class_no] || !item_count)) {
+	if (*next != HEAP_NONE && (r = derive_retained(q->derive, *next, &rest, err)) != HDB_OK)
+		return r;
+	if ((r = derive_retained(q->derive, ix, &sum.retained_bytes, err)) != HDB_OK)
+		return r;
+	if (!e->is_platform[node.class_no] || !item_count) {
 		sum.class_no = node.class_no;
 		sum.shallow_bytes = node.shallow_bytes;
 		sum.retained_bytes -= rest;
 		add_ends(e, &sum, 1, 1);
 		return HDB_OK;
 	}
-	for (size_t i = 0; i < item_count && r == HDB_OK; i++)
-		r = take_item(q, e, items[i], err);
-	return r;
+	for (size_t i = 0; i < item_count; i++)
+		if ((r = take_item(q, e, items[i], err)) != HDB_OK)
+			return r;
+	return HDB_OK;
 }
 
 static int follow_list(struct query *q, struct elements *e, struct query_story *story, uint32_t ix,

@@ -168,17 +168,18 @@ static int shape_of(struct heap *heap, uint32_t class_no, bool is_static, struct
 	const char *above = "";
 	int r = HDB_OK;
 
-	for (unsigned i = 0; i < SHAPE_CLASSES_MAX && no != STORE_NONE && r == HDB_OK; i++) {
+	for (unsigned i = 0; i < SHAPE_CLASSES_MAX && no != STORE_NONE; i++) {
 		const struct store_class *class = heap_class(heap, no);
 
 		if (i && analysis_is_platform_class(heap_class_name(heap, no))) {
 			above = heap_class_name(heap, no);
 			break;
 		}
-		r = is_static ? count_fields(heap, class->first_static, class->static_count,
-					     by_type, err) :
-				count_fields(heap, class->first_field, class->field_count, by_type,
-					     err);
+		if ((r = is_static ? count_fields(heap, class->first_static, class->static_count,
+						  by_type, err) :
+				     count_fields(heap, class->first_field, class->field_count,
+						  by_type, err)) != HDB_OK)
+			return r;
 		no = is_static ? STORE_NONE : class->super_no;
 	}
 	if (strcmp(above, "java.lang.Object") == 0)
@@ -186,7 +187,7 @@ static int shape_of(struct heap *heap, uint32_t class_no, bool is_static, struct
 	(void)put_types(by_type, types, sizeof(types));
 	(void)snprintf(to.buf, to.size, "%s{%s}%s%s", is_static ? "static" : "", types,
 		       above[0] ? ":" : "", above);
-	return r;
+	return HDB_OK;
 }
 
 /* ---- steps ---- */
@@ -203,10 +204,11 @@ static int add_own(struct signer *s, const struct heap_object *object, uint32_t 
 	r = shape_of(s->q->heap, class_no, object && object->kind == STORE_CLASS, BASE_TEXT(name),
 		     err);
 	(void)snprintf(step, sizeof(step), "%s%s", name, holds[0] ? field_mark : "");
-	if (r == HDB_OK)
-		add_step(&s->shapes, step);
+	if (r != HDB_OK)
+		return r;
+	add_step(&s->shapes, step);
 	s->is_after_platform = false;
-	return r;
+	return HDB_OK;
 }
 
 /* The method of the application that has the local variable: "com.acme.Job.run", or "". */
@@ -223,24 +225,33 @@ static int frame_of(struct query *q, uint32_t thread_ix, uint32_t ix, struct bas
 
 	to.buf[0] = '\0';
 	roots = heap_roots_of(q->heap, ix, &count);
-	for (size_t i = 0; i < count && r == HDB_OK; i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (!roots[i].is_local || roots[i].frame_number >= depth)
 			continue;
-		r = heap_thread_by_serial(q->heap, roots[i].thread_serial, &thread, err);
-		if (r == HDB_OK && thread.ix == thread_ix)
+		if ((r = heap_thread_by_serial(q->heap, roots[i].thread_serial, &thread, err)) !=
+		    HDB_OK)
+			goto out;
+		if (thread.ix == thread_ix)
 			depth = roots[i].frame_number;
 	}
-	if (r == HDB_OK && depth != UINT32_MAX)
-		r = heap_trace(q->heap, thread.trace_serial, &trace, err);
-	for (; r == HDB_OK && depth != UINT32_MAX && depth < trace.frame_count; depth++) {
-		r = heap_trace_frame(q->heap, &trace, depth, &frame, err);
-		if (r == HDB_OK)
-			r = heap_frame_text(q->heap, &frame, to.buf, to.size, err);
-		if (r == HDB_OK && !analysis_is_platform_class(to.buf))
+	if (depth == UINT32_MAX)
+		goto out;
+	if ((r = heap_trace(q->heap, thread.trace_serial, &trace, err)) != HDB_OK)
+		goto out;
+	for (; depth < trace.frame_count; depth++) {
+		to.buf[0] = '\0';
+		if ((r = heap_trace_frame(q->heap, &trace, depth, &frame, err)) != HDB_OK)
+			goto out;
+		if ((r = heap_frame_text(q->heap, &frame, to.buf, to.size, err)) != HDB_OK) {
+			to.buf[0] = '\0';
+			goto out;
+		}
+		if (!analysis_is_platform_class(to.buf))
 			break;
 		to.buf[0] = '\0';
 	}
 	to.buf[strcspn(to.buf, "(")] = '\0';
+out:
 	return r < 0 ? r : HDB_OK;
 }
 

@@ -133,12 +133,14 @@ static int add_frame(struct query *q, struct query_story *story, const struct st
 	struct store_frame frame;
 	int r = heap_trace_frame(q->heap, trace, depth, &frame, err);
 
-	if (r == HDB_OK)
-		r = heap_frame_text(q->heap, &frame, text, sizeof(text), err);
+	if (r < 0)
+		return r;
+	if (r == HDB_OK && (r = heap_frame_text(q->heap, &frame, text, sizeof(text), err)) < 0)
+		return r;
 	row.step = depth;
-	if (r >= 0)
-		r = query_story_text(story, &row.text, err, "at %s", text);
-	return r == HDB_OK ? query_story_add(story, &row, err) : r;
+	if ((r = query_story_text(story, &row.text, err, "at %s", text)) != HDB_OK)
+		return r;
+	return query_story_add(story, &row, err);
 }
 
 static int add_stack(struct query *q, struct query_story *story, const struct store_thread *thread,
@@ -152,27 +154,27 @@ static int add_stack(struct query *q, struct query_story *story, const struct st
 		return r;
 	if (r != HDB_OK)
 		trace.frame_count = 0;
-	r = HDB_OK;
-	for (; next < trace.frame_count && next < FRAMES_SHOWN && r == HDB_OK; next++) {
-		r = add_frame(q, story, &trace, next, err);
-		if (r == HDB_OK)
-			r = add_locals(q, story, locals, next, err);
+	for (; next < trace.frame_count && next < FRAMES_SHOWN; next++) {
+		if ((r = add_frame(q, story, &trace, next, err)) != HDB_OK)
+			return r;
+		if ((r = add_locals(q, story, locals, next, err)) != HDB_OK)
+			return r;
 	}
 	/* Locals are sorted by frame: the deeper frames that matter. */
-	for (size_t i = 0; i < locals->count && r == HDB_OK; i++) {
+	for (size_t i = 0; i < locals->count; i++) {
 		const uint32_t frame = locals->list[i].frame;
 
 		if (frame == STORE_NONE || frame < next)
 			continue;
-		if (frame < trace.frame_count)
-			r = add_frame(q, story, &trace, frame, err);
-		if (r == HDB_OK)
-			r = add_locals(q, story, locals, frame, err);
+		if (frame < trace.frame_count &&
+		    (r = add_frame(q, story, &trace, frame, err)) != HDB_OK)
+			return r;
+		if ((r = add_locals(q, story, locals, frame, err)) != HDB_OK)
+			return r;
 		next = frame + 1;
 	}
-	if (r == HDB_OK && has_local(locals, STORE_NONE))
-		r = add_locals(q, story, locals, STORE_NONE, err);
-	return r;
+	return has_local(locals, STORE_NONE) ? add_locals(q, story, locals, STORE_NONE, err) :
+					       HDB_OK;
 }
 
 /* The record of a thread object. */
@@ -211,12 +213,15 @@ int query_leak_thread(struct query *q, struct query_story *story,
 		return r < 0 ? r : HDB_OK;
 	if ((r = find_thread(q, row.ix, &thread, err)) != HDB_OK)
 		return r < 0 ? r : HDB_OK;
-	for (uint64_t i = 0; r == HDB_OK && i < q->heap->root_count; i++) {
+	if (r != HDB_OK)
+		return r;
+	for (uint64_t i = 0; i < q->heap->root_count; i++) {
 		const struct store_root *root = &q->heap->roots[i];
 
-		if (root->is_local && root->thread_serial == thread.thread_serial)
-			r = look_at(q, root, &locals, err);
+		if (root->is_local && root->thread_serial == thread.thread_serial &&
+		    (r = look_at(q, root, &locals, err)) != HDB_OK)
+			return r;
 	}
 	prefer_path(&locals);
-	return r == HDB_OK ? add_stack(q, story, &thread, &locals, err) : r;
+	return add_stack(q, story, &thread, &locals, err);
 }

@@ -103,17 +103,21 @@ static int find_leaking(struct leak_traces *t, bool only_watched, struct base_ve
 	size_t n = 0;
 	int r = only_watched ? HDB_OK : look_by_rules(t, found, err);
 
-	for (size_t i = 0; i < watched->count && r == HDB_OK; i++)
-		r = look(t, base_vec_at(watched, struct inspect_watched, i)->ix, true, found, err);
+	if (r != HDB_OK)
+		return r;
+	for (size_t i = 0; i < watched->count; i++)
+		if ((r = look(t, base_vec_at(watched, struct inspect_watched, i)->ix, true, found,
+			      err)) != HDB_OK)
+			return r;
 	list = found->data;
-	if (r == HDB_OK && found->count)
+	if (found->count)
 		qsort(list, found->count, sizeof(*list), compare_ix);
 	for (size_t i = 0; i < found->count; i++)
 		if (!n || list[n - 1] != list[i])
 			list[n++] = list[i];
 	found->count = n;
 	t->found = n;
-	return r;
+	return HDB_OK;
 }
 
 /* ---- the tree of their paths ---- */
@@ -136,14 +140,13 @@ static int note_hanging(struct tree *tree, uint32_t ix, struct hdb_error *err)
 	int r = HDB_OK;
 
 	tree->way.count = 0;
-	while (r == HDB_OK && at != GRAPH_NONE && !get_bit(tree->known, at)) {
-		r = base_vec_push(&tree->way, &at, sizeof(at), err);
+	while (at != GRAPH_NONE && !get_bit(tree->known, at)) {
+		if ((r = base_vec_push(&tree->way, &at, sizeof(at), err)) != HDB_OK)
+			return r;
 		at = parents[at];
 	}
 	if (at != GRAPH_NONE)
 		is_so = get_bit(tree->hanging, at) || get_bit(tree->leaking, at);
-	if (r != HDB_OK)
-		return r;
 	for (size_t i = tree->way.count; i-- > 0;) {
 		at = *base_vec_at(&tree->way, uint32_t, i);
 		set_bit(tree->known, at);
@@ -216,27 +219,9 @@ static int add_found(struct tree *tree, uint32_t ix, struct hdb_error *err)
 	return r == HDB_OK ? base_vec_push(&t->traces, &trace, sizeof(trace), err) : r;
 }
 
-static int grow_tree(struct leak_traces *t, const struct base_vec *found, struct hdb_error *err)
+/* Puts the nodes in order, and finds each by its place: parents, and the ends of traces. */
+static void join_nodes(struct leak_traces *t)
 {
-	const size_t words = (size_t)t->session->heap->object_count / 64 + 1;
-	uint64_t *bits = calloc(4 * words, sizeof(uint64_t));
-	struct tree tree = { .traces = t };
-	int r = bits ? HDB_OK : hdb_fail_memory(err, "leaking objects", 4 * words * 8);
-
-	if (r == HDB_OK) {
-		tree.leaking = bits;
-		tree.known = bits + words;
-		tree.hanging = bits + 2 * words;
-		tree.in_tree = bits + 3 * words;
-	}
-	for (size_t i = 0; i < found->count && r == HDB_OK; i++)
-		set_bit(tree.leaking, *base_vec_at(found, uint32_t, i));
-	for (size_t i = 0; i < found->count && r == HDB_OK; i++)
-		r = add_found(&tree, *base_vec_at(found, uint32_t, i), err);
-	base_vec_release(&tree.way);
-	free(bits);
-	if (r != HDB_OK || !t->nodes.count)
-		return r;
 	qsort(t->nodes.data, t->nodes.count, sizeof(struct leak_node), compare_nodes);
 	for (size_t i = 0; i < t->nodes.count; i++) {
 		struct leak_node *node = base_vec_at(&t->nodes, struct leak_node, i);
@@ -249,7 +234,32 @@ static int grow_tree(struct leak_traces *t, const struct base_vec *found, struct
 
 		trace->node = find_node(&t->nodes, trace->ix);
 	}
-	return HDB_OK;
+}
+
+static int grow_tree(struct leak_traces *t, const struct base_vec *found, struct hdb_error *err)
+{
+	const size_t words = (size_t)t->session->heap->object_count / 64 + 1;
+	uint64_t *bits = calloc(4 * words, sizeof(uint64_t));
+	struct tree tree = { .traces = t };
+	int r = bits ? HDB_OK : hdb_fail_memory(err, "leaking objects", 4 * words * 8);
+
+	if (r != HDB_OK)
+		goto out;
+	tree.leaking = bits;
+	tree.known = bits + words;
+	tree.hanging = bits + 2 * words;
+	tree.in_tree = bits + 3 * words;
+	for (size_t i = 0; i < found->count; i++)
+		set_bit(tree.leaking, *base_vec_at(found, uint32_t, i));
+	for (size_t i = 0; i < found->count; i++)
+		if ((r = add_found(&tree, *base_vec_at(found, uint32_t, i), err)) != HDB_OK)
+			goto out;
+	if (t->nodes.count)
+		join_nodes(t);
+out:
+	base_vec_release(&tree.way);
+	free(bits);
+	return r;
 }
 
 /* ---- how objects on paths hold one another ---- */
@@ -339,9 +349,9 @@ out:
 /* What each object of the tree tells by itself. */
 static int inspect_nodes(struct leak_traces *t, struct hdb_error *err)
 {
-	int r = HDB_OK;
+	int r;
 
-	for (size_t i = 0; i < t->nodes.count && r == HDB_OK; i++) {
+	for (size_t i = 0; i < t->nodes.count; i++) {
 		struct leak_node *node = base_vec_at(&t->nodes, struct leak_node, i);
 		struct inspection inspection = { .wants_text = false };
 
@@ -349,8 +359,10 @@ static int inspect_nodes(struct leak_traces *t, struct hdb_error *err)
 		node->is_gone = inspection.is_gone;
 		node->is_there = inspection.is_there;
 		inspection_release(&inspection);
+		if (r != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* The first known leak of a library on the path to each object of the tree. */
@@ -471,20 +483,23 @@ static int walk_up(struct signer *s, struct leak_trace *trace, size_t *first, st
 
 	s->way.count = 0;
 	*first = 0;
-	while (r == HDB_OK && at != GRAPH_NONE) {
+	while (at != GRAPH_NONE) {
 		const struct leak_node *node = node_at(t, at);
 
 		if (at != trace->node && node->is_there)
 			break;
 		if (at != trace->node && node->is_gone)
 			*first = s->way.count;
-		r = base_vec_push(&s->way, &at, sizeof(at), err);
+		if ((r = base_vec_push(&s->way, &at, sizeof(at), err)) != HDB_OK)
+			return r;
 		at = node->parent;
 		s->walked++;
 	}
-	for (size_t i = 0; i <= *first && r == HDB_OK; i++)
-		r = measure(t, node_at(t, *base_vec_at(&s->way, uint32_t, i)), trace, err);
-	return r;
+	for (size_t i = 0; i <= *first; i++)
+		if ((r = measure(t, node_at(t, *base_vec_at(&s->way, uint32_t, i)), trace, err)) !=
+		    HDB_OK)
+			return r;
+	return HDB_OK;
 }
 
 static int sign_suspects(struct signer *s, struct leak_trace *trace, size_t first,
@@ -531,20 +546,24 @@ static int sign_all(struct leak_traces *t, struct hdb_error *err)
 	size_t i = 0, first;
 	int r = HDB_OK;
 
-	for (; i < t->traces.count && r == HDB_OK && signer.walked < WALK_MAX; i++) {
+	for (; i < t->traces.count && signer.walked < WALK_MAX; i++) {
 		struct leak_trace *trace = base_vec_at(&t->traces, struct leak_trace, i);
 
 		trace->rule = node_at(t, trace->node)->first_rule;
-		r = walk_up(&signer, trace, &first, err);
-		if (r == HDB_OK && trace->rule)
+		if ((r = walk_up(&signer, trace, &first, err)) != HDB_OK)
+			goto out;
+		if (trace->rule)
 			sign_rule(trace);
-		else if (r == HDB_OK)
+		else
 			r = sign_suspects(&signer, trace, first, err);
-		if (r == HDB_OK && i % 1024 == 0)
-			r = base_step(t->session->work, i, err);
+		if (r != HDB_OK)
+			goto out;
+		if (i % 1024 == 0 && (r = base_step(t->session->work, i, err)) != HDB_OK)
+			goto out;
 	}
 	t->untraced = t->traces.count - i;
 	t->traces.count = i;
+out:
 	base_vec_release(&signer.way);
 	return r;
 }
@@ -581,7 +600,7 @@ static int make_groups(struct leak_traces *t, struct hdb_error *err)
 	if (t->traces.count)
 		qsort(t->traces.data, t->traces.count, sizeof(struct leak_trace),
 		      compare_signatures);
-	for (size_t i = 0; i < t->traces.count && r == HDB_OK; i++) {
+	for (size_t i = 0; i < t->traces.count; i++) {
 		const struct leak_trace *trace = base_vec_at(&t->traces, struct leak_trace, i);
 
 		if (!last || (last->rule != NULL) != (trace->rule != NULL) ||
@@ -589,39 +608,24 @@ static int make_groups(struct leak_traces *t, struct hdb_error *err)
 			struct leak_group group = { .rule = trace->rule, .first = i };
 
 			memcpy(group.signature, trace->signature, sizeof(group.signature));
-			r = base_vec_push(&t->groups, &group, sizeof(group), err);
-			if (r != HDB_OK)
-				break;
+			if ((r = base_vec_push(&t->groups, &group, sizeof(group), err)) != HDB_OK)
+				return r;
 			last = base_vec_at(&t->groups, struct leak_group, t->groups.count - 1);
 		}
 		last->count++;
 		last->bytes += trace->bytes;
 		last->objects += trace->objects;
 	}
-	if (r == HDB_OK && t->groups.count)
+	if (t->groups.count)
 		qsort(t->groups.data, t->groups.count, sizeof(struct leak_group), compare_groups);
-	return r;
+	return HDB_OK;
 }
 
-int leak_traces_find(struct leak_traces *t, const struct session *session, bool only_watched,
-		     struct hdb_error *err)
+/* What is known of each step, what the traces keep, and which of them are the same leak. */
+static int describe_traces(struct leak_traces *t, struct hdb_error *err)
 {
-	struct base_vec found = { 0 };
 	int r;
 
-	*t = (struct leak_traces){ .session = session };
-	r = inspector_init(&t->inspector, session, err);
-	if (r == HDB_OK && inspector_has_any(&t->inspector))
-		r = find_leaking(t, only_watched, &found, err);
-	if (r == HDB_OK && found.count)
-		r = trace_graph_init(&t->graph, session, LIBRARY_FOR_LEAKS, err);
-	if (r == HDB_OK && found.count)
-		r = trace_search_paths(&t->search, &t->graph, err);
-	if (r == HDB_OK && found.count)
-		r = grow_tree(t, &found, err);
-	base_vec_release(&found);
-	if (r != HDB_OK || !t->traces.count)
-		return r;
 	if ((r = name_references(t, err)) != HDB_OK)
 		return r;
 	if ((r = inspect_nodes(t, err)) != HDB_OK)
@@ -633,6 +637,33 @@ int leak_traces_find(struct leak_traces *t, const struct session *session, bool 
 	if ((r = sign_all(t, err)) != HDB_OK)
 		return r;
 	return make_groups(t, err);
+}
+
+int leak_traces_find(struct leak_traces *t, const struct session *session, bool only_watched,
+		     struct hdb_error *err)
+{
+	struct base_vec found = { 0 };
+	int r;
+
+	*t = (struct leak_traces){ .session = session };
+	if ((r = inspector_init(&t->inspector, session, err)) != HDB_OK)
+		goto out;
+	if (inspector_has_any(&t->inspector) &&
+	    (r = find_leaking(t, only_watched, &found, err)) != HDB_OK)
+		goto out;
+	if (!found.count)
+		goto out;
+	if ((r = trace_graph_init(&t->graph, session, LIBRARY_FOR_LEAKS, err)) != HDB_OK)
+		goto out;
+	if ((r = trace_search_paths(&t->search, &t->graph, err)) != HDB_OK)
+		goto out;
+	if ((r = grow_tree(t, &found, err)) != HDB_OK)
+		goto out;
+	if (t->traces.count)
+		r = describe_traces(t, err);
+out:
+	base_vec_release(&found);
+	return r;
 }
 
 void leak_traces_release(struct leak_traces *t)

@@ -39,14 +39,14 @@ static int read_device(struct heap *heap, struct device *out, struct hdb_error *
 	int r = heap_static_value(heap, "android.os.Build$VERSION.SDK_INT", &value, err);
 
 	*out = (struct device){ .sdk = 0 };
+	if (r < 0)
+		return r;
 	if (r == HDB_OK && !heap_value_number(&value, &out->sdk))
 		out->sdk = 0;
-	if (r >= 0)
-		r = read_text(heap, "android.os.Build.MANUFACTURER", out->manufacturer,
-			      sizeof(out->manufacturer), err);
-	return r == HDB_OK ? read_text(heap, "android.os.Build.ID", out->build_id,
-				       sizeof(out->build_id), err) :
-			     r;
+	if ((r = read_text(heap, "android.os.Build.MANUFACTURER", out->manufacturer,
+			   sizeof(out->manufacturer), err)) != HDB_OK)
+		return r;
+	return read_text(heap, "android.os.Build.ID", out->build_id, sizeof(out->build_id), err);
 }
 
 /* A heap that does not tell its version may be of any. */

@@ -144,18 +144,20 @@ static int visit_own_fields(struct query *q, struct leaks *s, uint32_t from, uin
 	struct heap_fields fields;
 	int r = heap_fields_begin(q->heap, ix, &fields, err);
 
-	while (r == HDB_OK && (r = heap_fields_next(&fields, err)) == HDB_OK) {
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	while ((r = heap_fields_next(&fields, err)) == HDB_OK) {
 		uint32_t to;
 
 		if (fields.value.type != HPROF_OBJECT || !fields.value.bits ||
 		    strcmp(heap_class_name(q->heap, fields.declaring_no),
 			   "java.lang.ref.Reference") == 0)
 			continue;
-		r = heap_find(q->heap, fields.value.bits, &to, err);
-		if (r == HDB_OK && !heap_is_root(q->heap, to))
-			r = visit(s, from, to, err);
-		else if (r == HDB_NOTFOUND)
-			r = HDB_OK;
+		if ((r = heap_find(q->heap, fields.value.bits, &to, err)) < 0)
+			return r;
+		if (r == HDB_OK && !heap_is_root(q->heap, to) &&
+		    (r = visit(s, from, to, err)) != HDB_OK)
+			return r;
 	}
 	return r < 0 ? r : HDB_OK;
 }
@@ -189,8 +191,9 @@ static int search(struct query *q, struct leaks *s, const struct analysis_refere
 	*end = 0;
 	s->epoch++;
 	s->queue.count = s->before.count = 0;
-	r = visit(s, 0, ref->ix, err);
-	for (; at < s->queue.count && r == HDB_OK; at++) {
+	if ((r = visit(s, 0, ref->ix, err)) != HDB_OK)
+		return r;
+	for (; at < s->queue.count; at++) {
 		const uint32_t ix = *base_vec_at(&s->queue, uint32_t, at);
 
 		if (at && ix == ref->referent) {
@@ -204,13 +207,13 @@ static int search(struct query *q, struct leaks *s, const struct analysis_refere
 			r = visit_targets(s, (uint32_t)at, ix, err);
 		else if (at == 0)
 			r = visit_own_fields(q, s, 0, ix, err);
+		if (r != HDB_OK)
+			return r;
 	}
 	s->looked += at + 1;
-	if (r != HDB_OK)
-		return r;
 	if (!*end && s->queue.count >= s->max_objects)
 		s->given_up++;
-	return r;
+	return HDB_OK;
 }
 
 static uint32_t count_steps(const struct leaks *s, size_t end)
@@ -306,37 +309,37 @@ static int group_leaks(struct query *q, struct leaks *s, struct hdb_error *err)
 	struct heap_object object;
 	int r = keys ? HDB_OK : hdb_fail_memory(err, "leaks", 2 * n * sizeof(*keys));
 
-	for (size_t i = 0; i < n && r == HDB_OK; i++) {
-		r = heap_object(q->heap, refs[found[i].ref].referent, &object, err);
-		if (r == HDB_OK)
-			keys[i] = (struct base_sort_key){
-				(uint64_t)refs[found[i].ref].class_no << 32 | object.class_no,
-				(uint32_t)i,
-			};
+	if (r != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < n; i++) {
+		if ((r = heap_object(q->heap, refs[found[i].ref].referent, &object, err)) != HDB_OK)
+			goto out;
+		keys[i] = (struct base_sort_key){
+			(uint64_t)refs[found[i].ref].class_no << 32 | object.class_no,
+			(uint32_t)i,
+		};
 	}
-	if (r == HDB_OK)
-		base_sort_keys(keys, keys + n, n);
-	for (size_t i = 0; i < n && r == HDB_OK; i++) {
+	base_sort_keys(keys, keys + n, n);
+	for (size_t i = 0; i < n; i++) {
 		const struct leak *leak = &found[keys[i].node];
 		struct group *last;
 
 		if (i == 0 || keys[i].key != keys[i - 1].key) {
 			const struct group group = { .first = *leak };
 
-			r = base_vec_push(&s->groups, &group, sizeof(group), err);
+			if ((r = base_vec_push(&s->groups, &group, sizeof(group), err)) != HDB_OK)
+				goto out;
 		}
-		if (r != HDB_OK)
-			break;
-		r = heap_object(q->heap, refs[leak->ref].referent, &object, err);
-		if (r < 0)
-			break;
+		if ((r = heap_object(q->heap, refs[leak->ref].referent, &object, err)) != HDB_OK)
+			goto out;
 		last = base_vec_at(&s->groups, struct group, s->groups.count - 1);
 		last->count++;
 		last->bytes += object.shallow_bytes;
 	}
-	free(keys);
 	if (s->groups.count)
 		qsort(s->groups.data, s->groups.count, sizeof(struct group), compare_groups);
+out:
+	free(keys);
 	return r;
 }
 
@@ -409,33 +412,37 @@ static int set_path(struct query *q, struct leaks *s, const struct analysis_refe
 	size_t end, used = 0;
 	int r = search(q, s, ref, &end, err);
 
-	for (size_t at = end; at && r == HDB_OK; at = *base_vec_at(&s->before, uint32_t, at))
-		r = base_vec_push(&nodes, base_vec_at(&s->queue, uint32_t, at), sizeof(uint32_t),
-				  err);
+	if (r != HDB_OK)
+		goto out;
+	for (size_t at = end; at; at = *base_vec_at(&s->before, uint32_t, at))
+		if ((r = base_vec_push(&nodes, base_vec_at(&s->queue, uint32_t, at),
+				       sizeof(uint32_t), err)) != HDB_OK)
+			goto out;
 	path[0] = '\0';
-	for (size_t i = nodes.count; i-- > 0 && r == HDB_OK && used < sizeof(path);) {
+	for (size_t i = nodes.count; i-- > 0 && used < sizeof(path);) {
 		const uint32_t to = *base_vec_at(&nodes, uint32_t, i);
 		const uint32_t from =
 			i + 1 < nodes.count ? *base_vec_at(&nodes, uint32_t, i + 1) : ref->ix;
 		struct heap_object object;
 
-		r = analysis_holder(&q->session, from, to, BASE_TEXT(name), err);
-		if (r == HDB_OK)
-			r = heap_object(q->heap, to, &object, err);
-		if (r == HDB_OK)
-			used += (size_t)snprintf(path + used, sizeof(path) - used, "%s%s (%s)",
-						 used ? " > " : "", name,
-						 heap_class_name(q->heap, object.class_no));
+		if ((r = analysis_holder(&q->session, from, to, BASE_TEXT(name), err)) != HDB_OK)
+			goto out;
+		if ((r = heap_object(q->heap, to, &object, err)) != HDB_OK)
+			goto out;
+		used += (size_t)snprintf(path + used, sizeof(path) - used, "%s%s (%s)",
+					 used ? " > " : "", name,
+					 heap_class_name(q->heap, object.class_no));
 	}
-	base_vec_release(&nodes);
-	if (r < 0)
-		return r;
+
 	/* Cut, perhaps within a character, when it is very long. */
 	if (used >= sizeof(path)) {
 		used = sizeof(path) - 1;
 		memcpy(path + used - 3, "...", 3);
 	}
-	return query_set_clean_text(q, PATH, path, used, err);
+	r = query_set_clean_text(q, PATH, path, used, err);
+out:
+	base_vec_release(&nodes);
+	return r;
 }
 
 static int next_leak(struct query *q, struct hdb_error *err)

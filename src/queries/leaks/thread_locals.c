@@ -159,22 +159,26 @@ static int add_table(struct query *q, struct base_vec *locals, uint32_t table_ix
 
 	if (r != HDB_OK || table.kind != STORE_OBJECT_ARRAY)
 		return r;
-	for (uint64_t from = 0; from < table.length && r >= 0; from += slice.done) {
-		r = heap_elements(q->heap, table_ix, from, &slice, err);
-		if (r < 0 || !slice.done)
+	for (uint64_t from = 0; from < table.length; from += slice.done) {
+		if ((r = heap_elements(q->heap, table_ix, from, &slice, err)) < 0)
 			return r;
-		for (uint64_t i = 0; i < slice.done && r >= 0; i++) {
+		if (!slice.done)
+			return HDB_OK;
+		for (uint64_t i = 0; i < slice.done; i++) {
 			struct query_local local;
 			uint32_t ix;
 
 			r = bits[i] ? heap_find(q->heap, bits[i], &ix, err) : HDB_NOTFOUND;
 			if (r == HDB_OK)
 				r = query_local_read(q, ix, &local, err);
-			if (r == HDB_OK)
-				r = base_vec_push(locals, &local, sizeof(local), err);
+			if (r < 0)
+				return r;
+			if (r == HDB_OK &&
+			    (r = base_vec_push(locals, &local, sizeof(local), err)) < 0)
+				return r;
 		}
 	}
-	return r;
+	return HDB_OK;
 }
 
 int query_locals_explain(struct query *q, const struct analysis_suspect *suspect, char *buf,
@@ -190,22 +194,23 @@ int query_locals_explain(struct query *q, const struct analysis_suspect *suspect
 	if (suspect->ix != HEAP_NONE || suspect->members.count != suspect->count ||
 	    !heap_has_superclass(q->heap, suspect->class_no, "java.lang.Thread"))
 		return HDB_OK;
-	for (size_t i = 0; i < suspect->members.count && r >= 0; i++) {
-		r = heap_path_object(q->heap, *base_vec_at(&suspect->members, uint32_t, i),
-				     "threadLocals.table", &table, err);
-		if (r == HDB_OK)
-			r = add_table(q, &locals, table, err);
-		if (r >= 0 && i % STEP_OBJECTS == 0)
-			r = base_step(q->work, i, err);
+	for (size_t i = 0; i < suspect->members.count; i++) {
+		if ((r = heap_path_object(q->heap, *base_vec_at(&suspect->members, uint32_t, i),
+					  "threadLocals.table", &table, err)) < 0)
+			goto out;
+		if (r == HDB_OK && (r = add_table(q, &locals, table, err)) < 0)
+			goto out;
+		if (i % STEP_OBJECTS == 0 && (r = base_step(q->work, i, err)) < 0)
+			goto out;
 	}
 	run = query_locals_find(&locals, true);
-	if (r >= 0 && run.count &&
-	    (double)run.bytes >= (double)suspect->retained_bytes * EXPLAINED) {
-		r = query_local_name(q, run.from->key_ix, name, sizeof(name), err);
-		if (r == HDB_OK)
-			(void)snprintf(buf, size, "thread-local %s of %" PRIu64 " thread%s", name,
-				       run.count, run.count == 1 ? "" : "s");
+	if (run.count && (double)run.bytes >= (double)suspect->retained_bytes * EXPLAINED) {
+		if ((r = query_local_name(q, run.from->key_ix, name, sizeof(name), err)) != HDB_OK)
+			goto out;
+		(void)snprintf(buf, size, "thread-local %s of %" PRIu64 " thread%s", name,
+			       run.count, run.count == 1 ? "" : "s");
 	}
+out:
 	base_vec_release(&locals);
 	return r < 0 && r != HDB_ECHANGED ? r : HDB_OK;
 }

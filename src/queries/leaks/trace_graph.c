@@ -36,26 +36,26 @@ static int compare_local(const void *a, const void *b)
 static int load_locals(struct trace_graph *graph, struct hdb_error *err)
 {
 	struct heap *heap = graph->session->heap;
-	int r = HDB_OK;
+	int r;
 
-	for (uint64_t i = 0; i < heap->root_count && r == HDB_OK; i++) {
+	for (uint64_t i = 0; i < heap->root_count; i++) {
 		struct store_root root = heap->roots[i];
 		struct store_thread thread;
 
 		if (root.kind != HPROF_ROOT_JAVA_FRAME || !root.is_local)
 			continue;
-		r = heap_thread_by_serial(heap, root.thread_serial, &thread, err);
-		if (r == HDB_OK) {
-			root.thread_serial = thread.ix;
-			r = base_vec_push(&graph->locals, &root, sizeof(root), err);
-		} else if (r == HDB_NOTFOUND) {
-			r = HDB_OK;
-		}
+		if ((r = heap_thread_by_serial(heap, root.thread_serial, &thread, err)) < 0)
+			return r;
+		if (r == HDB_NOTFOUND)
+			continue;
+		root.thread_serial = thread.ix;
+		if ((r = base_vec_push(&graph->locals, &root, sizeof(root), err)) != HDB_OK)
+			return r;
 	}
-	if (r == HDB_OK && graph->locals.count)
+	if (graph->locals.count)
 		qsort(graph->locals.data, graph->locals.count, sizeof(struct store_root),
 		      compare_local);
-	return r;
+	return HDB_OK;
 }
 
 size_t trace_graph_locals(const struct trace_graph *graph, uint32_t ix)
@@ -79,18 +79,18 @@ static int read_locals(struct trace_graph *graph, uint32_t ix, uint32_t class_no
 	const struct library_rule *rule = NULL;
 	char name[NAME_MAX_BYTES];
 	size_t i = trace_graph_locals(graph, ix);
-	int r = HDB_OK;
+	int r;
 
 	if (i == graph->locals.count ||
 	    base_vec_at(&graph->locals, struct store_root, i)->thread_serial != ix)
 		return HDB_OK;
 	if ((r = heap_thread_name(graph->session->heap, ix, name, sizeof(name), err)) < 0)
-		return r < 0 ? r : HDB_OK;
+		return r;
 	if (name[0])
 		rule = library_leaks_rule(&graph->library, LIBRARY_LOCAL, name, NULL);
 	if (rule && rule->is_ignored)
-		return r < 0 ? r : HDB_OK;
-	for (r = HDB_OK; r == HDB_OK && i < graph->locals.count; i++) {
+		return HDB_OK;
+	for (; i < graph->locals.count; i++) {
 		const struct store_root *root = base_vec_at(&graph->locals, struct store_root, i);
 		const struct trace_reference reference = {
 			.to = root->ix,
@@ -103,9 +103,10 @@ static int read_locals(struct trace_graph *graph, uint32_t ix, uint32_t class_no
 
 		if (root->thread_serial != ix)
 			break;
-		r = taker->take(taker->ctx, &reference, err);
+		if ((r = taker->take(taker->ctx, &reference, err)) != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* ---- plans ---- */
@@ -159,23 +160,21 @@ static int plan_class(struct trace_graph *graph, struct planning *p, uint32_t no
 	struct heap *heap = graph->session->heap;
 	const struct store_class *class = heap_class(heap, no);
 	char name[NAME_MAX_BYTES];
-	int r = HDB_OK;
+	int r;
 
-	for (uint32_t i = 0; i < class->field_count && r == HDB_OK; i++) {
+	for (uint32_t i = 0; i < class->field_count; i++) {
 		struct trace_field planned = { .declaring_no = no };
 		struct store_field field;
 
-		r = heap_field(heap, class->first_field + i, &field, err);
-		if (r != HDB_OK)
-			break;
+		if ((r = heap_field(heap, class->first_field + i, &field, err)) != HDB_OK)
+			return r;
 		planned.at = (uint32_t)p->at;
 		planned.name_text = field.name_text;
 		p->at += hprof_type_size(field.type, heap->id_size);
 		if (field.type != HPROF_OBJECT || p->at > UINT32_MAX)
 			continue;
-		r = heap_text(heap, field.name_text, name, sizeof(name), err);
-		if (r != HDB_OK)
-			break;
+		if ((r = heap_text(heap, field.name_text, name, sizeof(name), err)) != HDB_OK)
+			return r;
 		planned.rule = field_rule(graph, p->class_no, name);
 		planned.is_ignored = (planned.rule && planned.rule->is_ignored) ||
 				     (is_weak(graph, heap_class(heap, p->class_no)) &&
@@ -183,11 +182,12 @@ static int plan_class(struct trace_graph *graph, struct planning *p, uint32_t no
 		planned.name = strdup(name);
 		if (!planned.name)
 			return hdb_fail_memory(err, "fields", sizeof(name));
-		r = base_vec_push(&p->fields, &planned, sizeof(planned), err);
-		if (r != HDB_OK)
+		if ((r = base_vec_push(&p->fields, &planned, sizeof(planned), err)) != HDB_OK) {
 			free(planned.name);
+			return r;
+		}
 	}
-	return r;
+	return HDB_OK;
 }
 
 int trace_graph_plan(struct trace_graph *graph, uint32_t class_no, struct hdb_error *err)
@@ -363,8 +363,8 @@ static int read_class(struct trace_graph *graph, uint32_t class_no, const struct
 
 		if (fields.value.type != HPROF_OBJECT || !fields.value.bits)
 			continue;
-		r = heap_text(heap, fields.field.name_text, name, sizeof(name), err);
-		if (r != HDB_OK)
+		if ((r = heap_text(heap, fields.field.name_text, name, sizeof(name), err)) !=
+		    HDB_OK)
 			return r;
 		/* The class's own memory on Android. */
 		if (strcmp(name, "$staticOverhead") == 0 || strcmp(name, "$classOverhead") == 0)
@@ -375,10 +375,9 @@ static int read_class(struct trace_graph *graph, uint32_t class_no, const struct
 		if (reference.rule && reference.rule->is_ignored)
 			continue;
 		reference.is_late = reference.rule != NULL;
-		r = trace_ids_find(&graph->ids, fields.value.bits, &reference.to, err);
-		if (r == HDB_OK)
-			r = taker->take(taker->ctx, &reference, err);
-		if (r < 0)
+		if ((r = trace_ids_find(&graph->ids, fields.value.bits, &reference.to, err)) < 0)
+			return r;
+		if (r == HDB_OK && (r = taker->take(taker->ctx, &reference, err)) < 0)
 			return r;
 	}
 	return r == HDB_END ? HDB_OK : r;
@@ -415,29 +414,28 @@ static int read_array(struct trace_graph *graph, const struct heap_object *array
 		.name = TRACE_NAME_INDEX,
 		.owner_no = array->class_no,
 	};
-	int r = HDB_OK;
+	int r;
 
 	if (heap_class(heap, array->class_no)->element_bytes ||
 	    is_boxes(heap_class_name(heap, array->class_no)))
 		return HDB_OK;
-	for (uint64_t from = 0; r == HDB_OK && from < array->length && slice.done;
-	     from += slice.done) {
-		r = heap_elements(heap, array->ix, from, &slice, err);
-		for (uint64_t i = 0; r == HDB_OK && i < slice.done; i++) {
+	for (uint64_t from = 0; from < array->length && slice.done; from += slice.done) {
+		if ((r = heap_elements(heap, array->ix, from, &slice, err)) != HDB_OK)
+			return r;
+		for (uint64_t i = 0; i < slice.done; i++) {
 			if (!bits[i])
 				continue;
-			r = trace_ids_find(&graph->ids, bits[i], &reference.to, err);
+			if ((r = trace_ids_find(&graph->ids, bits[i], &reference.to, err)) < 0)
+				return r;
+			if (r == HDB_NOTFOUND)
+				continue;
 			/* Numbered without the empty places. */
-			reference.value = index;
-			if (r == HDB_OK) {
-				index++;
-				r = taker->take(taker->ctx, &reference, err);
-			} else if (r == HDB_NOTFOUND) {
-				r = HDB_OK;
-			}
+			reference.value = index++;
+			if ((r = taker->take(taker->ctx, &reference, err)) != HDB_OK)
+				return r;
 		}
 	}
-	return r;
+	return HDB_OK;
 }
 
 int trace_graph_read(struct trace_graph *graph, uint32_t ix, trace_take take, void *ctx,

@@ -39,36 +39,32 @@ int trace_ids_init(struct trace_ids *ids, const struct session *session, struct 
 	const uint32_t n = session->heap->object_count;
 	/* The boot loader's stand-in has no identifier. */
 	const uint32_t first_ix = HEAP_BOOT_LOADER + 1;
-	uint64_t *block = NULL, last, pages = 0;
-	int r = HDB_OK;
+	uint64_t *block, last, pages;
+	int r;
 
 	*ids = (struct trace_ids){ .heap = session->heap, .work = session->work };
 	if (n <= first_ix)
 		return HDB_OK;
-	r = heap_id(ids->heap, first_ix, &ids->first, err);
-	if (r == HDB_OK)
-		r = heap_id(ids->heap, n - 1, &last, err);
-	ids->first &= ~(uint64_t)0xff;
-	if (r == HDB_OK)
-		pages = ((last - ids->first) >> 8) + 1;
-	if (r != HDB_OK || pages > (uint64_t)PAGES_PER_OBJECT * n + PAGES_MORE)
+	if ((r = heap_id(ids->heap, first_ix, &ids->first, err)) != HDB_OK)
 		return r;
-	r = base_big_alloc_raw(ids->work, &ids->pages_big, (pages + 1) * sizeof(uint32_t),
-			       "identifiers", err);
-	if (r == HDB_OK)
-		r = base_big_alloc_raw(ids->work, &ids->low_big, n, "identifiers", err);
+	if ((r = heap_id(ids->heap, n - 1, &last, err)) != HDB_OK)
+		return r;
+	ids->first &= ~(uint64_t)0xff;
+	pages = ((last - ids->first) >> 8) + 1;
+	if (pages > (uint64_t)PAGES_PER_OBJECT * n + PAGES_MORE)
+		return HDB_OK;
+	if ((r = base_big_alloc_raw(ids->work, &ids->pages_big, (pages + 1) * sizeof(uint32_t),
+				    "identifiers", err)) != HDB_OK)
+		return r;
+	if ((r = base_big_alloc_raw(ids->work, &ids->low_big, n, "identifiers", err)) != HDB_OK)
+		return r;
 	block = malloc(STORE_BLOCK_OBJECTS * sizeof(*block));
-	if (r != HDB_OK)
-		goto out;
-	if (!block) {
-		r = hdb_fail_memory(err, "identifiers", STORE_BLOCK_OBJECTS * sizeof(*block));
-		goto out;
-	}
+	if (!block)
+		return hdb_fail_memory(err, "identifiers", STORE_BLOCK_OBJECTS * sizeof(*block));
 	ids->pages = ids->pages_big.data;
 	ids->low = ids->low_big.data;
 	ids->page_count = pages;
 	r = fill(ids, first_ix, block, err);
-out:
 	free(block);
 	return r;
 }

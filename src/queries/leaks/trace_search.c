@@ -87,34 +87,34 @@ static int compare_roots(const void *a, const void *b)
 
 static int rank_roots(struct heap *heap, struct base_vec *out, struct hdb_error *err)
 {
-	int r = HDB_OK;
+	int r;
 
-	for (uint64_t i = 0; i < heap->root_count && r == HDB_OK; i++) {
+	for (uint64_t i = 0; i < heap->root_count; i++) {
 		const unsigned rank = rank_root(&heap->roots[i]);
 		struct ranked_root root = { .ix = heap->roots[i].ix, .rank = (uint8_t)rank };
 		struct heap_object object;
 
 		if (rank == ROOT_KINDS)
 			continue;
-		r = heap_object(heap, root.ix, &object, err);
-		if (r != HDB_OK)
-			break;
+		if ((r = heap_object(heap, root.ix, &object, err)) != HDB_OK)
+			return r;
 		root.class_name =
 			heap_class_name(heap, object.kind == STORE_CLASS ? (uint32_t)object.length :
 									   object.class_no);
-		r = base_vec_push(out, &root, sizeof(root), err);
+		if ((r = base_vec_push(out, &root, sizeof(root), err)) != HDB_OK)
+			return r;
 	}
 	/* Of an incomplete dump: what nothing else holds. */
-	for (uint32_t ix = 0; r == HDB_OK && heap->state.takes_orphans && ix < heap->object_count;
-	     ix++) {
+	for (uint32_t ix = 0; heap->state.takes_orphans && ix < heap->object_count; ix++) {
 		const struct ranked_root root = { "", ix, ROOT_KINDS };
 
-		if (heap_is_root(heap, ix) && heap_is_orphan(heap, ix))
-			r = base_vec_push(out, &root, sizeof(root), err);
+		if (heap_is_root(heap, ix) && heap_is_orphan(heap, ix) &&
+		    (r = base_vec_push(out, &root, sizeof(root), err)) != HDB_OK)
+			return r;
 	}
-	if (r == HDB_OK && out->count)
+	if (out->count)
 		qsort(out->data, out->count, sizeof(struct ranked_root), compare_roots);
-	return r;
+	return HDB_OK;
 }
 
 int trace_roots(struct trace_graph *graph, struct base_vec *out, struct hdb_error *err)
@@ -275,11 +275,11 @@ static int search_all(struct trace_search *s, struct hdb_error *err)
 	uint32_t ix;
 	int r = init_queue(&w.first, work, n, err);
 
-	if (r == HDB_OK)
-		r = init_queue(&w.last, work, n, err);
-	w.is_waiting = calloc((size_t)n / 64 + 1, sizeof(uint64_t));
 	if (r != HDB_OK)
 		goto out;
+	if ((r = init_queue(&w.last, work, n, err)) != HDB_OK)
+		goto out;
+	w.is_waiting = calloc((size_t)n / 64 + 1, sizeof(uint64_t));
 	if (!w.is_waiting) {
 		r = hdb_fail_memory(err, "paths", n / 8);
 		goto out;

@@ -89,14 +89,15 @@ int trace_recorded_size(struct heap *heap, const struct heap_object *object, uin
 		*bytes = class->declared_size;
 		if (!heap_is_string(heap, object->ix))
 			return HDB_OK;
-		r = heap_path_object(heap, object->ix, "value", &ix, err);
-		if (r == HDB_OK)
-			r = heap_object(heap, ix, &value, err);
-		if (r == HDB_OK && value.kind == STORE_PRIMITIVE_ARRAY)
+		if ((r = heap_path_object(heap, object->ix, "value", &ix, err)) != HDB_OK)
+			return r < 0 ? r : HDB_OK;
+		if ((r = heap_object(heap, ix, &value, err)) != HDB_OK)
+			return r;
+		if (value.kind == STORE_PRIMITIVE_ARRAY)
 			*bytes += value.length *
 				  hprof_type_size(heap_class(heap, value.class_no)->element_type,
 						  heap->id_size);
-		return r < 0 ? r : HDB_OK;
+		return HDB_OK;
 	default:
 		*bytes = object->length * hprof_type_size(class->element_type, heap->id_size);
 		return HDB_OK;
@@ -119,29 +120,33 @@ static int find_below(struct trace_search *s, const uint32_t *wanted, size_t cou
 	uint64_t done = 0;
 	int r = HDB_OK;
 
-	for (size_t i = 0; i < count && r == HDB_OK; i++) {
-		if (!base_ranks_has(&s->below, wanted[i]))
-			r = base_vec_push(&stack, &wanted[i], sizeof(*wanted), err);
+	for (size_t i = 0; i < count; i++) {
+		if (!base_ranks_has(&s->below, wanted[i]) &&
+		    (r = base_vec_push(&stack, &wanted[i], sizeof(*wanted), err)) != HDB_OK)
+			goto out;
 		base_ranks_put_alone(&s->below, wanted[i]);
 	}
-	while (stack.count && r == HDB_OK) {
+	while (stack.count) {
 		const uint32_t ix = *base_vec_at(&stack, uint32_t, --stack.count);
 		const unsigned n = graph_rows_get(&s->rows, ix, targets, &row);
 
-		for (uint64_t i = 0; i < n + (row.end - row.at) && r == HDB_OK; i++) {
+		for (uint64_t i = 0; i < n + (row.end - row.at); i++) {
 			const uint32_t to =
 				i < n ? targets[i] : graph_rows_long(&s->rows, row.at + (i - n));
 
 			if (s->parents[to] != ix || base_ranks_has(&s->below, to))
 				continue;
 			base_ranks_put_alone(&s->below, to);
-			r = base_vec_push(&stack, &to, sizeof(to), err);
+			if ((r = base_vec_push(&stack, &to, sizeof(to), err)) != HDB_OK)
+				goto out;
 		}
-		if (r == HDB_OK && ++done % STEP_OBJECTS == 0)
-			r = base_step(s->graph->session->work, done, err);
+		if (++done % STEP_OBJECTS == 0 &&
+		    (r = base_step(s->graph->session->work, done, err)) != HDB_OK)
+			goto out;
 	}
-	base_vec_release(&stack);
 	base_ranks_rank(&s->below);
+out:
+	base_vec_release(&stack);
 	return r;
 }
 
@@ -249,24 +254,26 @@ static int add_rows(struct part *part, struct hdb_error *err)
 	struct trace_search *s = part->search;
 	const uint32_t count = s->below.count;
 	uint32_t ix = next_below(s, 0);
-	int r = HDB_OK;
+	int r;
 
-	for (uint32_t first = 0; first < count && r == HDB_OK; first += GRAPH_GROUP) {
+	for (uint32_t first = 0; first < count; first += GRAPH_GROUP) {
 		memset(part->length, 0, sizeof(part->length));
 		part->group_end = part->group;
-		for (uint32_t i = 0; r == HDB_OK && i < GRAPH_GROUP && i < count - first; i++) {
-			r = add_row(part, ix, first + i, err);
+		for (uint32_t i = 0; i < GRAPH_GROUP && i < count - first; i++) {
+			if ((r = add_row(part, ix, first + i, err)) != HDB_OK)
+				return r;
 			ix = next_below(s, ix + 1);
 		}
-		if (r == HDB_OK)
-			r = graph_rows_put(&part->rows, first / GRAPH_GROUP, part->length,
-					   part->group, err);
-		if (r == HDB_OK && first % STEP_OBJECTS == 0)
-			r = base_step(s->graph->session->work, first, err);
+		if ((r = graph_rows_put(&part->rows, first / GRAPH_GROUP, part->length, part->group,
+					err)) != HDB_OK)
+			return r;
+		if (first % STEP_OBJECTS == 0 &&
+		    (r = base_step(s->graph->session->work, first, err)) != HDB_OK)
+			return r;
 		if (first > UINT32_MAX - GRAPH_GROUP)
 			break;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* Finds the part of the graph, and gives up the whole. */

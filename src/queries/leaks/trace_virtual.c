@@ -107,9 +107,9 @@ int trace_find_new_activities(struct heap *heap, uint32_t *out, struct hdb_error
 				   &thread, err);
 
 	*out = HEAP_NONE;
-	if (r == HDB_OK)
-		r = heap_path_object(heap, thread, "mNewActivities", out, err);
 	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if ((r = heap_path_object(heap, thread, "mNewActivities", out, err)) != HDB_OK)
 		*out = HEAP_NONE;
 	return r < 0 ? r : HDB_OK;
 }
@@ -382,9 +382,9 @@ static int name_of_field(struct heap *heap, uint32_t class_no, const char *name,
 		struct store_field field;
 		int r = heap_field(heap, class->first_field + i, &field, err);
 
-		if (r == HDB_OK)
-			r = heap_text(heap, field.name_text, text, sizeof(text), err);
-		if (r < 0)
+		if (r != HDB_OK)
+			return r;
+		if ((r = heap_text(heap, field.name_text, text, sizeof(text), err)) != HDB_OK)
 			return r;
 		if (strcmp(text, name) == 0)
 			*out = field.name_text;

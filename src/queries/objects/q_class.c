@@ -183,7 +183,7 @@ static int add_totals(struct query *q, uint32_t no, struct hdb_error *err)
 	if (!derive_has(q->derive, STORE_TOTALS))
 		return HDB_OK;
 	if ((r = derive_totals(q->derive, DERIVE_CLASS, &totals, &count, err)) != HDB_OK)
-		goto out;
+		return r;
 	for (size_t i = 0; i < count; i++) {
 		if (totals[i].no != no)
 			continue;
@@ -193,8 +193,7 @@ static int add_totals(struct query *q, uint32_t no, struct hdb_error *err)
 			goto out;
 	}
 out:
-	if (r >= 0)
-		free(totals);
+	free(totals);
 	return r;
 }
 
@@ -224,35 +223,37 @@ static int add_facts(struct query *q, struct class_query *s, uint32_t no, struct
 
 	for (uint32_t c = 0; c < q->heap->class_count; c++)
 		subclasses += heap_class(q->heap, c)->super_no == no;
-	if (r == HDB_OK)
-		r = query_fact_text(q, "class", heap_class_name(q->heap, no), err);
-	if (r == HDB_OK)
-		r = query_fact_text(q, "loader", heap_loader_name(q->heap, class), err);
-	if (r == HDB_OK)
-		r = heap_id(q->heap, class->loader_ix, &loader_id, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "loader_id", loader_id, err);
-	if (r == HDB_OK)
-		r = add_line(q, class, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "subclasses", subclasses, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "instance_bytes", class->instance_bytes, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "class_bytes", class->class_bytes, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "instances", s->instances[no], err);
-	if (r == HDB_OK && s->flat[no])
-		r = query_fact(q, "flat_values", s->flat[no], err);
-	if (r == HDB_OK && class->flags & STORE_CLASS_FILLER)
-		r = query_fact(q, "filler", true, err);
-	else if (r == HDB_OK && class->element_bytes)
-		r = query_fact(q, "element_bytes", class->element_bytes, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "shallow", s->bytes[no], err);
-	query_size_proof(q, class, proof);
 	if (r != HDB_OK)
 		return r;
+	if ((r = query_fact_text(q, "class", heap_class_name(q->heap, no), err)) != HDB_OK)
+		return r;
+	if ((r = query_fact_text(q, "loader", heap_loader_name(q->heap, class), err)) != HDB_OK)
+		return r;
+	if ((r = heap_id(q->heap, class->loader_ix, &loader_id, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "loader_id", loader_id, err)) != HDB_OK)
+		return r;
+	if ((r = add_line(q, class, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "subclasses", subclasses, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "instance_bytes", class->instance_bytes, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "class_bytes", class->class_bytes, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "instances", s->instances[no], err)) != HDB_OK)
+		return r;
+	if (s->flat[no] && (r = query_fact(q, "flat_values", s->flat[no], err)) != HDB_OK)
+		return r;
+	if (class->flags & STORE_CLASS_FILLER)
+		r = query_fact(q, "filler", true, err);
+	else if (class->element_bytes)
+		r = query_fact(q, "element_bytes", class->element_bytes, err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "shallow", s->bytes[no], err)) != HDB_OK)
+		return r;
+	query_size_proof(q, class, proof);
 	if ((r = query_fact_text(q, "proof", proof, err)) != HDB_OK)
 		return r;
 	return add_totals(q, no, err);

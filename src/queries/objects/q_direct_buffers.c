@@ -87,26 +87,28 @@ static int look(struct query *q, const struct buffers *s, struct buffer *out, st
 	int64_t capacity = 0;
 	int r = heap_path_number(q->heap, ix, "capacity", &capacity, err);
 
+	if (r < 0)
+		return r;
 	out->bytes = r == HDB_OK && capacity > 0 ? (uint64_t)capacity : 0;
 	out->kind = "direct";
-	if (r >= 0)
-		r = heap_path_object(q->heap, ix, "att|viewedBuffer", &other, err);
+	if ((r = heap_path_object(q->heap, ix, "att|viewedBuffer", &other, err)) < 0)
+		return r;
 	if (r == HDB_OK) {
 		out->kind = "view";
 		return s->with_views ? HDB_OK : HDB_NOTFOUND;
 	}
-	if (r >= 0)
-		r = heap_path_object(q->heap, ix, "fd", &other, err);
+	if ((r = heap_path_object(q->heap, ix, "fd", &other, err)) < 0)
+		return r;
 	if (r == HDB_OK) {
 		out->kind = "mapped";
 		return HDB_OK;
 	}
 	/* NewDirectByteBuffer of JNI makes a buffer without what would free its memory. */
-	if (r >= 0)
-		r = heap_path_object(q->heap, ix, "cleaner|memoryRef|block", &other, err);
+	if ((r = heap_path_object(q->heap, ix, "cleaner|memoryRef|block", &other, err)) < 0)
+		return r;
 	if (r == HDB_NOTFOUND)
 		out->kind = "native";
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 /* By capacity, the largest first. */
@@ -215,15 +217,15 @@ static int set_holder(struct query *q, uint32_t ix, struct hdb_error *err)
 		return r;
 	if ((r = query_set_label(q, HOLDER_LABEL, up, err)) != HDB_OK)
 		return r;
-	for (unsigned steps = 0; r == HDB_OK && up != HEAP_NONE && steps < THREAD_STEPS_MAX;
-	     steps++) {
+	for (unsigned steps = 0; up != HEAP_NONE && steps < THREAD_STEPS_MAX; steps++) {
 		if (heap_is_thread(q->heap, up)) {
 			r = heap_thread_name(q->heap, up, name, sizeof(name), err);
 			return r < 0 ? r : query_set_text(q, THREAD, name, err);
 		}
-		r = derive_dominator(q->derive, up, &up, err);
+		if ((r = derive_dominator(q->derive, up, &up, err)) != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int set_number(struct query *q, size_t column, uint32_t ix, const char *path,

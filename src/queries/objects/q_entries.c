@@ -290,10 +290,11 @@ static int step(struct query *q, bool *is_cut, struct hdb_error *err)
 		do
 			r = heap_entries_next(e, err);
 		while (r == HDB_OK && e->no < s->from);
-		if (r == HDB_OK)
-			r = is_shown(q, &e->value, &shown, err);
-		if (r == HDB_OK && !shown)
+		if (r == HDB_OK) {
+			if ((r = is_shown(q, &e->value, &shown, err)) != HDB_OK || shown)
+				return r;
 			continue;
+		}
 		if (r != HDB_END)
 			return r;
 		if (e->is_cut && !s->is_told) {

@@ -105,8 +105,6 @@ static int add_block(void *ctx, const struct heap_block *objects, struct analysi
 	if (s->has_retained &&
 	    (r = derive_retained_block(s->q->derive, objects, s->retained, err)) != HDB_OK)
 		return r;
-	if (r != HDB_OK)
-		return r;
 	for (size_t i = 0; i < count; i++)
 		if (!keys[i].is_done &&
 		    (r = analysis_key_of(&s->keys, keys[i].ix, &keys[i].hash, err)) != HDB_OK)

@@ -92,48 +92,51 @@ static int add_path(struct instances *s, const char *path, size_t size, struct h
 
 static int read_fields(struct instances *s, const char *list, struct hdb_error *err)
 {
-	int r = HDB_OK;
+	int r;
 
-	for (const char *p = list; r == HDB_OK; p++) {
+	for (const char *p = list;; p++) {
 		const size_t size = strcspn(p, ",");
 
-		r = add_path(s, p, size, err);
+		if ((r = add_path(s, p, size, err)) != HDB_OK)
+			return r;
 		p += size;
 		if (!*p)
-			break;
+			return HDB_OK;
 	}
-	return r;
 }
 
 /* Own fields first, then those of superclasses, each name once. */
 static int add_class_fields(struct query *q, struct instances *s, uint32_t class_no,
 			    struct hdb_error *err)
 {
-	int r = HDB_OK;
+	int r;
 
-	for (uint32_t steps = 0;
-	     r == HDB_OK && class_no != STORE_NONE && steps <= q->heap->class_count; steps++) {
+	for (uint32_t steps = 0; class_no != STORE_NONE && steps <= q->heap->class_count; steps++) {
 		const struct store_class *class = heap_class(q->heap, class_no);
 
-		for (uint32_t f = 0; f < class->field_count && r == HDB_OK; f++) {
+		for (uint32_t f = 0; f < class->field_count; f++) {
 			struct store_field field;
 			char name[PATH_SIZE] = "";
 			bool is_new = true;
 
-			r = heap_field(q->heap, class->first_field + f, &field, err);
-			if (r == HDB_OK)
-				r = heap_text(q->heap, field.name_text, name, sizeof(name), err);
-			for (unsigned i = 0; r == HDB_OK && i < s->field_count; i++)
+			if ((r = heap_field(q->heap, class->first_field + f, &field, err)) !=
+			    HDB_OK)
+				return r;
+			if ((r = heap_text(q->heap, field.name_text, name, sizeof(name), err)) !=
+			    HDB_OK)
+				return r;
+			for (unsigned i = 0; i < s->field_count; i++)
 				is_new &= strcmp(s->path[i], name) != 0;
-			if (r < 0 || !is_new || !name[0] || strchr(name, '.'))
+			if (!is_new || !name[0] || strchr(name, '.'))
 				continue;
 			if (s->field_count == FIELDS_MAX)
 				return HDB_OK;
-			r = add_path(s, name, strlen(name), err);
+			if ((r = add_path(s, name, strlen(name), err)) != HDB_OK)
+				return r;
 		}
 		class_no = class->super_no;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static enum hdb_type column_type(uint8_t type)
@@ -161,10 +164,13 @@ static int first_members(struct query *q, const struct instances *s, uint32_t *i
 	struct analysis_member_list list = { 0 };
 	int r = HDB_OK;
 
-	while (r == HDB_OK && *count < PROBES_MAX && s->field_count) {
-		r = analysis_member_list_next(&q->session, &s->members, &list, &ixs[*count], err);
-		*count += r == HDB_OK;
+	while (*count < PROBES_MAX && s->field_count) {
+		if ((r = analysis_member_list_next(&q->session, &s->members, &list, &ixs[*count],
+						   err)) != HDB_OK)
+			goto out;
+		(*count)++;
 	}
+out:
 	analysis_member_list_release(&list);
 	return r < 0 ? r : HDB_OK;
 }
@@ -178,24 +184,28 @@ static int name_columns(struct query *q, struct instances *s, struct hdb_error *
 	uint64_t count = 0;
 	int r = first_members(q, s, ixs, &count, err);
 
-	for (unsigned f = 0; f < FIELDS_MAX && r == HDB_OK; f++) {
+	if (r != HDB_OK)
+		return r;
+	for (unsigned f = 0; f < FIELDS_MAX; f++) {
 		enum hdb_type type = HDB_TYPE_TEXT;
 		bool has = false;
 
 		if (f >= s->field_count)
-			continue;
+			break;
 		used += (size_t)snprintf(names + used, sizeof(names) - used, ",field%u", f + 1);
-		for (uint64_t i = 0; i < count && !has && r >= 0; i++) {
+		for (uint64_t i = 0; i < count && !has; i++) {
 			struct heap_value value;
 
-			r = heap_path_value(q->heap, ixs[i], s->path[f], &value, err);
+			if ((r = heap_path_value(q->heap, ixs[i], s->path[f], &value, err)) < 0)
+				return r;
 			has = r == HDB_OK;
 			if (has)
 				type = column_type(value.type);
 		}
-		r = r < 0 ? r : query_rename(q, FIRST_FIELD + f, s->path[f], type, err);
+		if ((r = query_rename(q, FIRST_FIELD + f, s->path[f], type, err)) != HDB_OK)
+			return r;
 	}
-	return r == HDB_OK ? query_choose(q, names, err) : r;
+	return query_choose(q, names, err);
 }
 
 static int open_instances(struct query *q, struct hdb_error *err)

@@ -167,41 +167,54 @@ out:
 	return r;
 }
 
+static int add_class_totals(struct query *q, struct loaders *s, struct hdb_error *err)
+{
+	struct analysis_groups groups;
+	int r = analysis_load_groups(&q->session, DERIVE_CLASS, &groups, err);
+
+	if (r != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < groups.count; i++)
+		s->by_class[groups.totals[i].no] = groups.totals[i];
+out:
+	analysis_groups_release(&groups);
+	return r;
+}
+
 /* Totals of classes by number, and of loaders. */
 static int add_totals(struct query *q, struct loaders *s, struct hdb_error *err)
 {
-	struct analysis_groups groups;
+
 	int r = analysis_make_class_totals(&q->session, &s->by_class, err);
 
 	s->shown = calloc(s->tree.all.count + 1, sizeof(*s->shown));
-	if (r == HDB_OK && !s->shown)
-		r = hdb_fail_memory(err, "class loaders", s->tree.all.count * sizeof(*s->shown));
-
-	if (r == HDB_OK) {
-		r = analysis_load_groups(&q->session, DERIVE_CLASS, &groups, err);
-		for (size_t i = 0; r == HDB_OK && i < groups.count; i++)
-			s->by_class[groups.totals[i].no] = groups.totals[i];
-		analysis_groups_release(&groups);
-	}
-	if (r == HDB_OK)
-		r = add_loader_totals(q, s, false, err);
-	return r == HDB_OK ? add_loader_totals(q, s, true, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if (!s->shown)
+		return hdb_fail_memory(err, "class loaders", s->tree.all.count * sizeof(*s->shown));
+	if ((r = add_class_totals(q, s, err)) != HDB_OK)
+		return r;
+	if ((r = add_loader_totals(q, s, false, err)) != HDB_OK)
+		return r;
+	return add_loader_totals(q, s, true, err);
 }
 
 static int judge(struct query *q, struct loaders *s, struct hdb_error *err)
 {
 	int r = HDB_OK;
 
-	for (uint32_t no = 0; no < s->tree.all.count && r == HDB_OK; no++) {
+	for (uint32_t no = 0; no < s->tree.all.count; no++) {
 		struct analysis_loader *loader = analysis_loader_at(&s->tree, no);
 		bool reachable = true;
 
 		loader->retained_bytes = loader->total.retained_bytes;
 		if (no) {
-			r = derive_is_reachable(q->derive, loader->ix, &reachable, err);
-			if (r == HDB_OK)
-				r = derive_retained(q->derive, loader->ix, &loader->retained_bytes,
-						    err);
+			if ((r = derive_is_reachable(q->derive, loader->ix, &reachable, err)) !=
+			    HDB_OK)
+				return r;
+			if ((r = derive_retained(q->derive, loader->ix, &loader->retained_bytes,
+						 err)) != HDB_OK)
+				return r;
 		}
 		if (!reachable)
 			loader->use = USE_GARBAGE;
@@ -221,7 +234,7 @@ static int judge(struct query *q, struct loaders *s, struct hdb_error *err)
 		    analysis_loader_at(&s->tree, loader->parent)->use == USE_HELD)
 			analysis_loader_at(&s->tree, loader->parent)->use = USE_PARENT;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static bool is_idle(const struct analysis_loader *loader)

@@ -170,8 +170,9 @@ static int add_allocation(struct query *q, uint64_t offset, struct hdb_error *er
 	char text[TEXT_MAX];
 	int r = heap_open_dump(q->heap, err);
 
-	if (r == HDB_OK)
-		r = hprof_sub_read(&q->heap->file, &q->heap->view, offset, &sub, err);
+	if (r != HDB_OK)
+		return r;
+	r = hprof_sub_read(&q->heap->file, &q->heap->view, offset, &sub, err);
 	if (r < 0 || !sub.trace_serial)
 		return r;
 	if ((r = heap_trace(q->heap, sub.trace_serial, &trace, err)) != HDB_OK)
@@ -265,6 +266,19 @@ static int add_sizes(struct query *q, uint32_t ix, struct hdb_error *err)
 	return reachable ? add_depth(q, ix, err) : HDB_OK;
 }
 
+static int add_heap(struct query *q, uint32_t no, struct hdb_error *err)
+{
+	struct store_heap heap;
+	char name[NAME_MAX_BYTES];
+	int r = heap_record(q->heap, STORE_HEAPS, no - 1, &heap, err);
+
+	if (r != HDB_OK)
+		return r;
+	if ((r = heap_text(q->heap, heap.name_text, name, sizeof(name), err)) != HDB_OK)
+		return r;
+	return query_fact_text(q, "heap", name, err);
+}
+
 static int add_facts(struct query *q, const struct heap_object *o, uint64_t id,
 		     struct hdb_error *err)
 {
@@ -274,46 +288,41 @@ static int add_facts(struct query *q, const struct heap_object *o, uint64_t id,
 	uint64_t offset = 0;
 	int r = query_fact(q, "id", id, err);
 
-	if (r == HDB_OK)
-		r = query_fact_text(q, "class", heap_class_name(q->heap, o->class_no), err);
-	if (r == HDB_OK)
-		r = query_fact(q, "class_id", class->class_id, err);
-	if (r == HDB_OK)
-		r = query_fact_text(
-			q, "loader",
-			heap_loader_name(q->heap, o->kind == STORE_CLASS ?
-							  heap_class(q->heap, (uint32_t)o->length) :
-							  class),
-			err);
-	if (r == HDB_OK)
-		r = query_fact_text(q, "kind", kinds[o->kind & 3], err);
-	if (r == HDB_OK && o->embedded && o->kind == STORE_INSTANCE)
-		r = add_flat(q, o, err);
-	if (r == HDB_OK && class->flags & STORE_CLASS_FILLER && o->kind != STORE_CLASS)
-		r = query_fact(q, "filler", true, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "shallow", o->shallow_bytes, err);
-	if (r == HDB_OK && (o->kind == STORE_OBJECT_ARRAY || o->kind == STORE_PRIMITIVE_ARRAY))
-		r = query_fact(q, "length", o->length, err);
-	if (r == HDB_OK)
-		r = add_sizes(q, o->ix, err);
-	if (r == HDB_OK)
-		r = add_roots(q, o->ix, err);
-	if (r == HDB_OK && o->heap_no) {
-		struct store_heap heap;
-		char name[NAME_MAX_BYTES];
-
-		r = heap_record(q->heap, STORE_HEAPS, o->heap_no - 1, &heap, err);
-		if (r == HDB_OK)
-			r = heap_text(q->heap, heap.name_text, name, sizeof(name), err);
-		if (r == HDB_OK)
-			r = query_fact_text(q, "heap", name, err);
-		r = r < 0 ? r : HDB_OK;
-	}
-	if (r == HDB_OK)
-		r = heap_offset(q->heap, o->ix, &offset, err);
-	if (r < 0 || !offset)
+	if (r != HDB_OK)
 		return r;
+	if ((r = query_fact_text(q, "class", heap_class_name(q->heap, o->class_no), err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "class_id", class->class_id, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact_text(
+		     q, "loader",
+		     heap_loader_name(q->heap, o->kind == STORE_CLASS ?
+						       heap_class(q->heap, (uint32_t)o->length) :
+						       class),
+		     err)) != HDB_OK)
+		return r;
+	if ((r = query_fact_text(q, "kind", kinds[o->kind & 3], err)) != HDB_OK)
+		return r;
+	if (o->embedded && o->kind == STORE_INSTANCE && (r = add_flat(q, o, err)) != HDB_OK)
+		return r;
+	if (class->flags & STORE_CLASS_FILLER && o->kind != STORE_CLASS &&
+	    (r = query_fact(q, "filler", true, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "shallow", o->shallow_bytes, err)) != HDB_OK)
+		return r;
+	if ((o->kind == STORE_OBJECT_ARRAY || o->kind == STORE_PRIMITIVE_ARRAY) &&
+	    (r = query_fact(q, "length", o->length, err)) != HDB_OK)
+		return r;
+	if ((r = add_sizes(q, o->ix, err)) != HDB_OK)
+		return r;
+	if ((r = add_roots(q, o->ix, err)) != HDB_OK)
+		return r;
+	if (o->heap_no && (r = add_heap(q, o->heap_no, err)) < 0)
+		return r;
+	if ((r = heap_offset(q->heap, o->ix, &offset, err)) < 0)
+		return r;
+	if (!offset)
+		return HDB_OK;
 	if ((r = query_fact(q, "file_offset", offset, err)) != HDB_OK)
 		return r;
 	if ((r = add_value(q, o, err)) != HDB_OK)
@@ -361,8 +370,9 @@ static int set_value(struct query *q, const struct heap_value *value, struct hdb
 	int r = query_set_text(q, TYPE, type ? type : "?", err);
 
 	analysis_value_text(value, text, sizeof(text));
-	if (r == HDB_OK)
-		r = query_set_text(q, VALUE, text, err);
+	if (r != HDB_OK)
+		return r;
+	r = query_set_text(q, VALUE, text, err);
 	if (r < 0 || value->type != HPROF_OBJECT || !value->bits)
 		return r;
 	r = heap_find(q->heap, value->bits, &ix, err);

@@ -126,26 +126,25 @@ struct objects {
 static int read_heaps(struct query *q, struct objects *o, struct hdb_error *err)
 {
 	const uint64_t n = heap_record_count(q->heap, STORE_HEAPS);
-	int r = HDB_OK;
+	int r;
 
 	o->heap_names = calloc(n + 1, sizeof(*o->heap_names));
 	if (!o->heap_names)
 		return hdb_fail_memory(err, "heap names", n * sizeof(*o->heap_names));
-	for (uint64_t i = 0; i < n && r == HDB_OK; i++) {
+	for (uint64_t i = 0; i < n; i++) {
 		struct store_heap heap;
 		char name[256];
 
-		r = heap_record(q->heap, STORE_HEAPS, i, &heap, err);
-		if (r != HDB_OK)
-			break;
+		if ((r = heap_record(q->heap, STORE_HEAPS, i, &heap, err)) != HDB_OK)
+			return r;
 		if ((r = heap_text(q->heap, heap.name_text, name, sizeof(name), err)) != HDB_OK)
-			break;
+			return r;
 		o->heap_names[i] = strdup(name);
 		if (!o->heap_names[i])
 			return hdb_fail_memory(err, "heap names", sizeof(name));
 		o->heap_count++;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int make_buffers(struct query *q, struct objects *o, struct hdb_error *err)
@@ -484,11 +483,12 @@ static int read_all_ids(struct query *q, struct objects *o, struct hdb_error *er
 	all->array = malloc(size);
 	if (!all->array)
 		return hdb_fail_memory(err, "identifiers", size);
-	for (uint32_t b = 0; b < blocks && r >= 0; b++) {
+	for (uint32_t b = 0; b < blocks; b++) {
 		const size_t at = (size_t)b * STORE_BLOCK_OBJECTS;
 
-		r = heap_read_ids(q->heap, b, ids, &count, err);
-		for (uint32_t i = 0; r >= 0 && i < count; i++) {
+		if ((r = heap_read_ids(q->heap, b, ids, &count, err)) < 0)
+			return r;
+		for (uint32_t i = 0; i < count; i++) {
 			const uint64_t low = (ids[i] - all->first) >> all->shift;
 
 			if (all->is_wide)
@@ -497,7 +497,7 @@ static int read_all_ids(struct query *q, struct objects *o, struct hdb_error *er
 				((uint32_t *)all->array)[at + i] = (uint32_t)low;
 		}
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int id_of(struct query *q, const struct all_ids *all, uint32_t ix, uint64_t *id,
@@ -535,16 +535,16 @@ static int fill_heaps(struct query *q, struct objects *o, size_t n, struct hdb_e
 	struct columns *c = o->batch;
 	int r = HDB_OK;
 
-	for (size_t k = 0; k < n && r == HDB_OK; k++) {
+	for (size_t k = 0; k < n; k++) {
 		struct heap_object object;
 
-		r = heap_object(q->heap, o->block->first_ix + c->keep[k], &object, err);
-		if (r < 0)
-			break;
+		if ((r = heap_object(q->heap, o->block->first_ix + c->keep[k], &object, err)) !=
+		    HDB_OK)
+			return r;
 		c->there[HEAP][k] = object.heap_no && object.heap_no <= o->heap_count;
 		c->codes[HEAP][k] = c->there[HEAP][k] ? o->heap_codes[object.heap_no - 1] : 0;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static bool is_array(const struct heap_block *block, uint32_t i)

@@ -111,14 +111,17 @@ static int read_tree(struct query *q, struct path_query *s, bool is_strong, bool
 {
 	uint32_t ix = s->target, parent;
 	bool reachable = true;
-	int r = HDB_OK;
+	int r;
 
-	while (r == HDB_OK && ix != GRAPH_NONE) {
-		r = derive_reach(q->derive, is_strong, ix, &parent, err);
-		reachable = r == HDB_OK && parent != ix;
+	*found = false;
+	while (ix != GRAPH_NONE) {
+		if ((r = derive_reach(q->derive, is_strong, ix, &parent, err)) != HDB_OK)
+			return r;
+		reachable = parent != ix;
 		if (!reachable)
 			break;
-		r = base_vec_push(&s->tree, &ix, sizeof(ix), err);
+		if ((r = base_vec_push(&s->tree, &ix, sizeof(ix), err)) != HDB_OK)
+			return r;
 		if (s->tree.count > q->heap->object_count)
 			return hdb_fail(err, HDB_ECORRUPT,
 					"%s: damaged: the reach tree has a cycle; "
@@ -126,11 +129,11 @@ static int read_tree(struct query *q, struct path_query *s, bool is_strong, bool
 					heap_path(q->heap));
 		ix = parent;
 	}
-	*found = r == HDB_OK && reachable;
+	*found = reachable;
 	s->nodes = s->tree.data;
 	s->node_count = s->tree.count;
 	s->path_no = 1;
-	return r;
+	return HDB_OK;
 }
 
 static int open_search(struct query *q, struct path_query *s, struct hdb_error *err)
@@ -143,10 +146,12 @@ static int open_search(struct query *q, struct path_query *s, struct hdb_error *
 	int r = derive_access(q->derive, false, &s->access, err);
 
 	s->is_search = true;
-	if (r == HDB_OK)
-		r = graph_paths_init(&s->paths, &s->access, s->target, &opt, err);
-	s->has_paths = r == HDB_OK;
-	return r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = graph_paths_init(&s->paths, &s->access, s->target, &opt, err)) != HDB_OK)
+		return r;
+	s->has_paths = true;
+	return HDB_OK;
 }
 
 /* The next path of the search: HDB_OK or HDB_END. */
@@ -212,21 +217,24 @@ static int open_path(struct query *q, struct hdb_error *err)
 	q->total = QUERY_TOTAL_UNKNOWN;
 	all = analysis_excludes_is_weak(&s->excludes);
 	if (s->limit == 1 && !q->is_filtered && (all || analysis_excludes_is_none(&s->excludes))) {
-		r = query_fact_text(q, "way", "reach tree", err);
-		if (r == HDB_OK)
-			r = read_tree(q, s, all, &found, err);
+		if ((r = query_fact_text(q, "way", "reach tree", err)) < 0)
+			return r;
+		if ((r = read_tree(q, s, all, &found, err)) < 0)
+			return r;
 	} else {
-		r = query_fact_text(q, "way", "search backwards", err);
-		if (r == HDB_OK)
-			r = open_search(q, s, err);
-		if (r == HDB_OK)
-			r = search_next(s, err);
+		if ((r = query_fact_text(q, "way", "search backwards", err)) < 0)
+			return r;
+		if ((r = open_search(q, s, err)) < 0)
+			return r;
+		if ((r = search_next(s, err)) < 0)
+			return r;
 		found = r == HDB_OK;
 	}
-	if (r < 0 || found)
-		return r < 0 ? r : fold_path(q, s, err);
-	r = derive_reach(q->derive, false, s->target, &parent, err);
-	return r < 0 ? r : fail_none(q, parent != s->target, q->targets[0], err);
+	if (found)
+		return fold_path(q, s, err);
+	if ((r = derive_reach(q->derive, false, s->target, &parent, err)) < 0)
+		return r;
+	return fail_none(q, parent != s->target, q->targets[0], err);
 }
 
 /* ---- rows ---- */
@@ -279,11 +287,12 @@ static int next_path(struct query *q, struct hdb_error *err)
 	ix = s->nodes[s->step];
 	query_set(q, PATH, s->path_no);
 	query_set(q, STEP, s->step);
-	r = query_set_object(q, &cells, ix, err);
-	if (r == HDB_OK && fold) {
+	if ((r = query_set_object(q, &cells, ix, err)) != HDB_OK)
+		return r;
+	if (fold) {
 		analysis_fold_text(&q->session, fold, name, sizeof(name));
 		r = query_set_text(q, NAME, name, err);
-	} else if (r == HDB_OK && s->step) {
+	} else if (s->step) {
 		r = analysis_holder(&q->session, ix, s->nodes[s->step - 1], BASE_TEXT(name), err);
 		if (r == HDB_OK)
 			r = query_set_text(q, NAME, name, err);
@@ -291,10 +300,12 @@ static int next_path(struct query *q, struct hdb_error *err)
 			/* the path stands without the dump, only the names of fields do not */
 			r = HDB_OK;
 	}
-	if (r == HDB_OK && s->step + 1 == s->node_count)
-		r = set_roots(q, ix, err);
+	if (r != HDB_OK)
+		return r;
+	if (s->step + 1 == s->node_count && (r = set_roots(q, ix, err)) != HDB_OK)
+		return r;
 	s->step++;
-	return r;
+	return HDB_OK;
 }
 
 static void close_path(struct query *q)

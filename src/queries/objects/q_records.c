@@ -61,21 +61,24 @@ static int open_dangling(struct query *q, struct hdb_error *err)
 	uint64_t listed = 0;
 	int r = query_records_open(q, STORE_DANGLING, sizeof(dangling), err);
 
-	for (uint64_t i = 0; i < q->total && r == HDB_OK; i++) {
-		r = heap_record(q->heap, STORE_DANGLING, i, &dangling, err);
-		listed += r == HDB_OK ? dangling.reference_count : 0;
+	if (r != HDB_OK)
+		return r;
+	for (uint64_t i = 0; i < q->total; i++) {
+		if ((r = heap_record(q->heap, STORE_DANGLING, i, &dangling, err)) != HDB_OK)
+			return r;
+		listed += dangling.reference_count;
 	}
-	if (r == HDB_OK)
-		r = query_fact(q, "references", all, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "listed", listed, err);
-	return r == HDB_OK && all > listed ?
+	if ((r = query_fact(q, "references", all, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "listed", listed, err)) != HDB_OK)
+		return r;
+	return all > listed ?
 		       query_cut(q, NULL, err,
 				 "%" PRIu64 " references to objects beyond the first %" PRIu64
 				 ", which "
 				 "the import did not keep",
 				 all - listed, q->total) :
-		       r;
+		       HDB_OK;
 }
 
 /*
@@ -245,14 +248,15 @@ static int is_of_agent(struct query *q, bool *out, struct hdb_error *err)
 {
 	const uint64_t count = heap_record_count(q->heap, STORE_RECORD_COUNTS);
 	struct store_record_count record;
-	int r = HDB_OK;
+	int r;
 
 	*out = false;
-	for (uint64_t i = 0; i < count && r == HDB_OK && !*out; i++) {
-		r = heap_record(q->heap, STORE_RECORD_COUNTS, i, &record, err);
+	for (uint64_t i = 0; i < count && !*out; i++) {
+		if ((r = heap_record(q->heap, STORE_RECORD_COUNTS, i, &record, err)) < 0)
+			return r;
 		*out = r == HDB_OK && !record.is_sub && record.tag == HPROF_CONTROL_SETTINGS;
 	}
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 /* Dumps of Android and of HPROF's agent may have no such record, but a trace of each object. */

@@ -61,17 +61,18 @@ struct references {
 static int find_class(struct references *s, struct hdb_error *err)
 {
 	uint64_t length;
-	int r = HDB_OK;
+	int r;
 
 	if (s->object.kind == STORE_OBJECT_ARRAY)
 		return HDB_OK;
 	do {
-		r = store_lists_next(&s->lists, &s->batch, &s->count, err);
-		for (size_t i = 0; r == HDB_OK && i < s->count; i++)
+		if ((r = store_lists_next(&s->lists, &s->batch, &s->count, err)) != HDB_OK)
+			return r;
+		for (size_t i = 0; i < s->count; i++)
 			s->has_class |= s->batch[i] == s->class_ix;
-	} while (r == HDB_OK && s->count);
+	} while (s->count);
 	s->count = 0;
-	return r < 0 ? r : store_lists_begin(&s->lists, s->ix, &length, err);
+	return store_lists_begin(&s->lists, s->ix, &length, err);
 }
 
 static int open_references(struct query *q, struct hdb_error *err)
@@ -138,10 +139,9 @@ static int next_element(struct query *q, struct references *s, struct hdb_error 
 			struct heap_slice slice = { .bits = s->bits, .room = CHUNK };
 
 			s->bits_from = s->element;
-			r = heap_elements(q->heap, s->ix, s->element, &slice, err);
-			s->bits_count = slice.done;
-			if (r < 0)
+			if ((r = heap_elements(q->heap, s->ix, s->element, &slice, err)) < 0)
 				return r;
+			s->bits_count = slice.done;
 			if (!s->bits_count)
 				return HDB_END;
 		}
@@ -152,8 +152,10 @@ static int next_element(struct query *q, struct references *s, struct hdb_error 
 		r = heap_find(q->heap, id, &ix, err);
 		if (r == HDB_NOTFOUND)
 			continue;
+		if (r != HDB_OK)
+			return r;
 		(void)snprintf(name, sizeof(name), "[%" PRIu64 "]", s->element - 1);
-		return r == HDB_OK ? set_row(q, s, ix, name, err) : r;
+		return set_row(q, s, ix, name, err);
 	}
 }
 

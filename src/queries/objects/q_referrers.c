@@ -128,35 +128,37 @@ static int open_referrers(struct query *q, struct hdb_error *err)
 		return hdb_fail_memory(err, "referrers", sizeof(*s->block));
 	s->block->count = 0;
 	s->class_no = HEAP_NONE;
-	r = analysis_object(&q->session, q->targets[0], &s->ix, err);
-	if (r == HDB_OK)
-		r = heap_object(q->heap, s->ix, &object, err);
-	if (r == HDB_OK)
-		r = heap_id(q->heap, s->ix, &id, err);
-	if (r == HDB_OK)
-		r = derive_referrers(q->derive, &s->lists, err);
-	if (r == HDB_OK)
-		r = store_lists_begin(&s->lists, s->ix, &length, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "id", id, err);
-	if (r == HDB_OK)
-		r = query_fact_text(q, "class", heap_class_name(q->heap, object.class_no), err);
-	if (r == HDB_OK)
-		r = query_fact(q, "referrers", length, err);
-	q->total = length;
-	if (r != HDB_OK || object.kind != STORE_CLASS)
+	if ((r = analysis_object(&q->session, q->targets[0], &s->ix, err)) != HDB_OK)
 		return r;
+	if ((r = heap_object(q->heap, s->ix, &object, err)) != HDB_OK)
+		return r;
+	if ((r = heap_id(q->heap, s->ix, &id, err)) != HDB_OK)
+		return r;
+	if ((r = derive_referrers(q->derive, &s->lists, err)) != HDB_OK)
+		return r;
+	if ((r = store_lists_begin(&s->lists, s->ix, &length, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "id", id, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact_text(q, "class", heap_class_name(q->heap, object.class_no), err)) !=
+	    HDB_OK)
+		return r;
+	if ((r = query_fact(q, "referrers", length, err)) != HDB_OK)
+		return r;
+	q->total = length;
+	if (object.kind != STORE_CLASS)
+		return HDB_OK;
 	if ((r = mark_class(q, s, (uint32_t)object.length, err)) != HDB_OK)
-		goto out;
+		return r;
 	if ((r = count_instances(q, s, (uint32_t)object.length, &instances, err)) != HDB_OK)
-		goto out;
-	r = query_fact(q, "instances", instances, err);
-out:
+		return r;
+	if ((r = query_fact(q, "instances", instances, err)) != HDB_OK)
+		return r;
 	if (query_option(q, "instances")) {
 		s->class_no = (uint32_t)object.length;
 		q->total += instances;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* The next instance of the class. */
@@ -205,15 +207,15 @@ static int next_referrers(struct query *q, struct hdb_error *err)
 
 	if (r != HDB_OK)
 		return r;
-	r = query_set_object(q, &cells, ix, err);
-	if (r == HDB_OK)
-		r = analysis_holder(&q->session, ix, s->ix, BASE_TEXT(name), err);
-	if (r == HDB_OK)
-		r = query_set_text(q, NAME, name, err);
-	if (r == HDB_OK)
-		r = heap_strength(q->heap, ix, s->ix, &strength, err);
-	if (r == HDB_OK)
-		r = query_set_text(q, STRENGTH, analysis_strength_name(strength), err);
+	if ((r = query_set_object(q, &cells, ix, err)) != HDB_OK)
+		return r;
+	if ((r = analysis_holder(&q->session, ix, s->ix, BASE_TEXT(name), err)) != HDB_OK)
+		return r;
+	if ((r = query_set_text(q, NAME, name, err)) != HDB_OK)
+		return r;
+	if ((r = heap_strength(q->heap, ix, s->ix, &strength, err)) != HDB_OK)
+		return r;
+	r = query_set_text(q, STRENGTH, analysis_strength_name(strength), err);
 	if (r < 0)
 		return r;
 	if ((r = derive_is_reachable(q->derive, ix, &reachable, err)) != HDB_OK)

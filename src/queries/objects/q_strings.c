@@ -211,24 +211,24 @@ static int next_match(struct query *q, struct strings *s, struct hdb_error *err)
 	bool passes = false;
 	int r = HDB_OK;
 
-	while (r == HDB_OK && !passes) {
+	while (!passes) {
 		bool is_counted = false;
 
 		if ((r = heap_string_scan_next(&s->scan, err)) != HDB_OK)
-			break;
+			return r;
 		if (s->steps++ % STEP_STRINGS == 0 &&
 		    (r = base_step(q->work, s->scan.ix, err)) != HDB_OK)
-			break;
+			return r;
 		if ((r = counts(q, s, &is_counted, err)) != HDB_OK)
-			break;
+			return r;
 		if (!is_counted)
 			continue;
 		s->looked++;
 		s->without_text += !s->scan.string.has_chars;
-		if (s->scan.string.has_chars)
-			r = is_match(s, &passes, err);
+		if (s->scan.string.has_chars && (r = is_match(s, &passes, err)) != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* ---- grouping ---- */
@@ -342,15 +342,17 @@ static int leave_rare(struct query *q, const struct strings *s, uint64_t min_cou
 static int group_texts(struct query *q, struct strings *s, uint64_t min_count,
 		       struct hdb_error *err)
 {
-	int r = HDB_OK;
+	int r;
 
 	base_stage(q->work, "reading strings", q->heap->object_count, "objects");
-	while (r == HDB_OK && (r = next_match(q, s, err)) == HDB_OK)
-		r = add_string(s, err);
-	while (r >= 0 && s->counted < s->came)
-		r = count_string(s, err);
+	while ((r = next_match(q, s, err)) == HDB_OK)
+		if ((r = add_string(s, err)) < 0)
+			return r;
 	if (r < 0)
 		return r;
+	while (s->counted < s->came)
+		if ((r = count_string(s, err)) < 0)
+			return r;
 	r = analysis_counter_order(&s->tally, min_count, &q->total, err);
 	if (r != HDB_OK)
 		return r;
@@ -412,29 +414,30 @@ static int open_strings(struct query *q, struct hdb_error *err)
 	s->block_no = HEAP_NONE;
 	s->is_list = query_option(q, "objects") != NULL;
 	s->equals = query_option(q, "equals");
-	r = query_read_population(q, err);
-	min_count = query_number(q, "min-count", 0);
-	if (r == HDB_OK && s->equals && strlen(s->equals) > TEXT_MAX)
-		r = hdb_fail(err, HDB_EUSAGE, "--equals must be a text of at most %u bytes",
-			     TEXT_MAX);
-	if (r == HDB_OK)
-		r = read_by(q, s, err);
-	if (r == HDB_OK && pattern)
-		r = compile(s, pattern, err);
-	/* Builds what tells reachable objects apart, before the stage begins. */
-	if (r == HDB_OK && q->heap->object_count)
-		r = derive_reachable_block(q->derive, 0, s->reachable, err);
-	if (r == HDB_OK)
-		r = heap_string_scan_begin(&s->scan, q->heap, err);
-	if (r == HDB_OK && s->is_list && s->regex)
-		r = query_cut(q, NULL, err,
-			      "of texts longer than %u bytes --match looks at the first %u only",
-			      TEXT_MAX, TEXT_MAX);
-	if (r == HDB_OK && s->is_list && min_count > 1)
-		r = hdb_fail(err, HDB_EUSAGE,
-			     "--min-count is for texts or groups, not for --objects");
-	if (r < 0)
+	if ((r = query_read_population(q, err)) < 0)
 		return r;
+	min_count = query_number(q, "min-count", 0);
+	if (s->equals && strlen(s->equals) > TEXT_MAX)
+		return hdb_fail(err, HDB_EUSAGE, "--equals must be a text of at most %u bytes",
+				TEXT_MAX);
+	if ((r = read_by(q, s, err)) < 0)
+		return r;
+	if (pattern && (r = compile(s, pattern, err)) < 0)
+		return r;
+	/* Builds what tells reachable objects apart, before the stage begins. */
+	if (q->heap->object_count &&
+	    (r = derive_reachable_block(q->derive, 0, s->reachable, err)) < 0)
+		return r;
+	if ((r = heap_string_scan_begin(&s->scan, q->heap, err)) < 0)
+		return r;
+	if (s->is_list && s->regex &&
+	    (r = query_cut(q, NULL, err,
+			   "of texts longer than %u bytes --match looks at the first %u only",
+			   TEXT_MAX, TEXT_MAX)) < 0)
+		return r;
+	if (s->is_list && min_count > 1)
+		return hdb_fail(err, HDB_EUSAGE,
+				"--min-count is for texts or groups, not for --objects");
 	/* Listed ones are looked for row by row: their facts are not known before the last. */
 	return s->is_list ? HDB_OK : group_texts(q, s, min_count, err);
 }

@@ -189,11 +189,12 @@ static int next_thread(struct query *q, struct threads_query *s, struct hdb_erro
 				.name_text = STORE_NONE,
 				.group_text = STORE_NONE,
 			};
-		if (r == HDB_OK)
-			r = read_name(q, s, err);
-		if (r == HDB_OK && s->thread.ix != STORE_NONE)
-			r = heap_passes_over(q->heap, s->thread.ix, &is_elsewhere, err);
 		if (r < 0)
+			return r;
+		if ((r = read_name(q, s, err)) < 0)
+			return r;
+		if (s->thread.ix != STORE_NONE &&
+		    (r = heap_passes_over(q->heap, s->thread.ix, &is_elsewhere, err)) < 0)
 			return r;
 		if (is_elsewhere)
 			continue;
@@ -369,11 +370,11 @@ static int set_virtual(struct query *q, struct threads_query *s, struct hdb_erro
 		r = heap_field_value(q->heap, s->thread.ix,
 				     (struct heap_field_name){ "java.lang.Thread", tid_names[i] },
 				     &tid, err);
+	if (r < 0)
+		return r;
 	if (r == HDB_OK)
 		query_set(q, TID, tid.bits);
-	if (r >= 0)
-		r = analysis_vthread(&q->session, s->thread.ix, &s->vthread, err);
-	if (r < 0)
+	if ((r = analysis_vthread(&q->session, s->thread.ix, &s->vthread, err)) < 0)
 		return r;
 	query_set(q, VIRTUAL, r == HDB_OK);
 	if (carried != BASE_IDMAP_NONE && query_set_id(q, CARRIES, carried, err) < 0)
@@ -405,9 +406,9 @@ static int thread_row(struct query *q, struct threads_query *s, struct hdb_error
 		query_set(q, SERIAL, s->thread.thread_serial);
 	query_set(q, DEPTH, s->depth);
 	query_set(q, LOCALS, s->local_end - s->local);
-	r = query_set_text(q, KIND, "thread", err);
-	if (r == HDB_OK)
-		r = query_set_text(q, THREAD, s->name, err);
+	if ((r = query_set_text(q, KIND, "thread", err)) != HDB_OK)
+		return r;
+	r = query_set_text(q, THREAD, s->name, err);
 	if (r < 0 || s->thread.ix == STORE_NONE)
 		return r;
 	if ((r = query_set_object(q, &cells, s->thread.ix, err)) != HDB_OK)
@@ -456,12 +457,15 @@ static int frame_row(struct query *q, struct threads_query *s, struct hdb_error 
 	     signature[NAME_MAX_BYTES] = "";
 	int r = heap_trace_frame(q->heap, &s->trace, s->frame, &frame, err);
 
-	if (r == HDB_OK)
-		r = heap_frame_text(q->heap, &frame, text, sizeof(text), err);
-	if (r == HDB_OK)
-		r = heap_text(q->heap, frame.signature_text, signature, sizeof(signature), err);
 	if (r < 0)
 		return r;
+	if (r == HDB_OK) {
+		if ((r = heap_frame_text(q->heap, &frame, text, sizeof(text), err)) < 0)
+			return r;
+		if ((r = heap_text(q->heap, frame.signature_text, signature, sizeof(signature),
+				   err)) < 0)
+			return r;
+	}
 	query_set(q, LEVEL, 1);
 	query_set(q, DEPTH, s->frame);
 	s->frame++;

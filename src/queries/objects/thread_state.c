@@ -109,15 +109,17 @@ int query_set_thread_state(struct query *q, uint32_t ix, const struct query_stat
 		r = query_set_text(q, columns->state, state_name(value.bits), err);
 	else if (r == HDB_NOTFOUND)
 		r = set_virtual_state(q, ix, columns, err);
-	if (r >= 0)
-		r = heap_field_value(q->heap, holder, (struct heap_field_name){ .name = "daemon" },
-				     &value, err);
+	if (r < 0)
+		return r;
+	if ((r = heap_field_value(q->heap, holder, (struct heap_field_name){ .name = "daemon" },
+				  &value, err)) < 0)
+		return r;
 	if (r == HDB_OK)
 		query_set(q, columns->daemon, value.bits & 1);
-	if (r >= 0)
-		r = heap_field_value(q->heap, holder,
-				     (struct heap_field_name){ .name = "priority" }, &value, err);
+	if ((r = heap_field_value(q->heap, holder, (struct heap_field_name){ .name = "priority" },
+				  &value, err)) < 0)
+		return r;
 	if (r == HDB_OK)
 		query_set_int(q, columns->priority, (int32_t)value.bits);
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }

@@ -334,26 +334,27 @@ static int drop_small_items(struct query *q, struct consumers *s, struct hdb_err
 	struct item *items = s->items.data;
 	struct derive_total *rest = &s->rest[ITEMS].total;
 	size_t kept = 0;
-	int r = HDB_OK;
+	int r;
 
 	for (uint32_t no = 0; no < q->heap->class_count; no++)
 		rest->shallow_bytes += s->by_class[no].shallow_bytes;
 	rest->count = s->count;
 	rest->retained_bytes = s->retained_bytes;
-	for (size_t i = 0; i < s->items.count && r == HDB_OK; i++) {
+	for (size_t i = 0; i < s->items.count; i++) {
 		struct heap_object object;
 
 		if (items[i].retained_bytes <= s->threshold)
 			continue;
-		r = heap_object(q->heap, items[i].ix, &object, err);
-		rest->shallow_bytes -= r == HDB_OK ? object.shallow_bytes : 0;
+		if ((r = heap_object(q->heap, items[i].ix, &object, err)) != HDB_OK)
+			return r;
+		rest->shallow_bytes -= object.shallow_bytes;
 		rest->retained_bytes -= items[i].retained_bytes;
 		rest->count--;
 		items[kept++] = items[i];
 	}
 	s->items.count = kept;
 	s->rest[ITEMS].groups = rest->count;
-	return r;
+	return HDB_OK;
 }
 
 /* A package whose children are gone through; the first is what has all of the top level. */
@@ -391,31 +392,33 @@ static int close_packages(struct base_vec *open, uint32_t level, struct base_vec
 static int drop_small_packages(struct consumers *s, struct hdb_error *err)
 {
 	struct open_package top = { .level = 0 };
-	struct base_vec open = { 0 }, out = { 0 };
+	struct base_vec open = { 0 }, kept = { 0 };
 	int r = base_vec_push(&open, &top, sizeof(top), err);
 
-	for (size_t i = 0; i < s->packages.count && r == HDB_OK; i++) {
+	if (r != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < s->packages.count; i++) {
 		const struct package *p = base_vec_at(&s->packages, struct package, i);
 		const struct open_package new = { .level = p->level + 1 };
 		struct open_package *above;
 
-		r = close_packages(&open, p->level, &out, err);
-		if (r < 0)
-			break;
+		if ((r = close_packages(&open, p->level, &kept, err)) != HDB_OK)
+			goto out;
 		above = base_vec_at(&open, struct open_package, open.count - 1);
 		if (p->total.retained_bytes > s->threshold) {
-			r = base_vec_push(&out, p, sizeof(*p), err);
-			if (r == HDB_OK)
-				r = base_vec_push(&open, &new, sizeof(new), err);
+			if ((r = base_vec_push(&kept, p, sizeof(*p), err)) != HDB_OK)
+				goto out;
+			if ((r = base_vec_push(&open, &new, sizeof(new), err)) != HDB_OK)
+				goto out;
 		} else if (above->level == p->level) {
 			add_rest(&above->rest, &p->total);
 		}
 	}
-	if (r == HDB_OK)
-		r = close_packages(&open, UINT32_MAX, &out, err);
+	r = close_packages(&open, UINT32_MAX, &kept, err);
+out:
 	base_vec_release(&open);
 	base_vec_release(&s->packages);
-	s->packages = out;
+	s->packages = kept;
 	return r;
 }
 
@@ -426,22 +429,22 @@ static int drop_small(struct query *q, struct consumers *s, struct hdb_error *er
 
 	drop_small_groups(s, &s->classes, &s->rest[CLASSES]);
 	drop_small_groups(s, &s->loaders, &s->rest[LOADERS]);
-	if (r == HDB_OK)
-		r = drop_small_packages(s, err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = drop_small_packages(s, err)) != HDB_OK)
+		return r;
 	cut = (struct analysis_cut){
 		s->rest[ITEMS].groups,
 		s->rest[ITEMS].total.count,
 		s->rest[ITEMS].total.retained_bytes,
 	};
-	return r == HDB_OK ?
-		       query_cut(
-			       q, &cut, err,
-			       "items that retain no more than "
-			       "%" PRIu64
-			       " bytes, with the bytes that they retain (--threshold): a row \"(others)\" "
-			       "in each section has their sum",
-			       s->threshold) :
-		       r;
+	return query_cut(
+		q, &cut, err,
+		"items that retain no more than "
+		"%" PRIu64
+		" bytes, with the bytes that they retain (--threshold): a row \"(others)\" "
+		"in each section has their sum",
+		s->threshold);
 }
 
 static int open_consumers(struct query *q, struct hdb_error *err)

@@ -79,28 +79,27 @@ static int set_facts(struct query *q, uint32_t ix, const struct dominators *d,
 	struct heap_object object;
 	uint32_t dominator;
 	uint64_t id = 0, retained = 0;
-	int r = HDB_OK;
+	int r;
 
 	if (ix != HEAP_NONE) {
-		r = heap_id(q->heap, ix, &id, err);
-		if (r == HDB_OK)
-			r = heap_object(q->heap, ix, &object, err);
-		if (r == HDB_OK)
-			r = derive_retained(q->derive, ix, &retained, err);
-		if (r == HDB_OK)
-			r = derive_dominator(q->derive, ix, &dominator, err);
-		if (r == HDB_OK)
-			r = query_fact(q, "id", id, err);
-		if (r == HDB_OK)
-			r = query_fact_text(q, "class", heap_class_name(q->heap, object.class_no),
-					    err);
-		if (r == HDB_OK)
-			r = query_fact(q, "retained", retained, err);
-		if (r == HDB_OK)
-			r = query_fact(q, "reachable", dominator != ix, err);
+		if ((r = heap_id(q->heap, ix, &id, err)) != HDB_OK)
+			return r;
+		if ((r = heap_object(q->heap, ix, &object, err)) != HDB_OK)
+			return r;
+		if ((r = derive_retained(q->derive, ix, &retained, err)) != HDB_OK)
+			return r;
+		if ((r = derive_dominator(q->derive, ix, &dominator, err)) != HDB_OK)
+			return r;
+		if ((r = query_fact(q, "id", id, err)) != HDB_OK)
+			return r;
+		if ((r = query_fact_text(q, "class", heap_class_name(q->heap, object.class_no),
+					 err)) != HDB_OK)
+			return r;
+		if ((r = query_fact(q, "retained", retained, err)) != HDB_OK)
+			return r;
+		if ((r = query_fact(q, "reachable", dominator != ix, err)) != HDB_OK)
+			return r;
 	}
-	if (r != HDB_OK)
-		return r;
 	if ((r = query_fact(q, "children", d->level.length, err)) != HDB_OK)
 		return r;
 	if ((r = query_tell_heap(q, err)) != HDB_OK)
@@ -117,29 +116,30 @@ static int group_level(struct query *q, struct dominators *d, enum derive_group 
 	uint64_t done = 0;
 	int r = analysis_make_class_totals(&q->session, &by_class, err);
 
+	if (r != HDB_OK)
+		goto out;
 	base_stage(q->work, "grouping the level", d->level.length, "objects");
-	while (r == HDB_OK) {
+	while ((r = analysis_level_next(&q->session, &d->level, &ix, err)) == HDB_OK) {
 		struct heap_object object = { 0 };
 		uint64_t retained = 0;
 
-		r = analysis_level_next(&q->session, &d->level, &ix, err);
-		if (r != HDB_OK)
-			break;
-		r = heap_object(q->heap, ix, &object, err);
-		if (r == HDB_OK)
-			r = derive_retained(q->derive, ix, &retained, err);
-		if (r < 0)
-			break;
+		if ((r = heap_object(q->heap, ix, &object, err)) != HDB_OK)
+			goto out;
+		if ((r = derive_retained(q->derive, ix, &retained, err)) != HDB_OK)
+			goto out;
 		by_class[object.class_no].count++;
 		by_class[object.class_no].shallow_bytes += object.shallow_bytes;
 		by_class[object.class_no].retained_bytes += retained;
-		if (++done % 65536 == 0)
-			r = base_step(q->work, done, err);
+		if (++done % 65536 == 0 && (r = base_step(q->work, done, err)) != HDB_OK)
+			goto out;
 	}
-	if (r == HDB_END)
-		r = analysis_fold_groups(&q->session, by, by_class, &d->groups, err);
-	free(by_class);
+	if (r < 0)
+		goto out;
+	if ((r = analysis_fold_groups(&q->session, by, by_class, &d->groups, err)) != HDB_OK)
+		goto out;
 	analysis_sort_groups(&d->groups, ANALYSIS_BY_RETAINED);
+out:
+	free(by_class);
 	return r;
 }
 
@@ -236,23 +236,20 @@ static int open_dominators(struct query *q, struct hdb_error *err)
 	q->total = d->level.length;
 	if (by_text && query_option(q, "tree"))
 		return hdb_fail(err, HDB_EUSAGE, "dominators: --by and --tree exclude each other");
-	r = set_facts(q, ix, d, err);
-	if (r == HDB_OK && query_option(q, "tree"))
+	if ((r = set_facts(q, ix, d, err)) != HDB_OK)
+		return r;
+	if (query_option(q, "tree"))
 		return open_cut(q, d, ix, err);
-	if (r != HDB_OK || !by_text)
-		return r == HDB_OK ? query_choose(q,
-						  "id,class,label,shallow,retained,percent,"
-						  "children",
-						  err) :
-				     r;
+	if (!by_text)
+		return query_choose(q, "id,class,label,shallow,retained,percent,children", err);
 	d->is_grouped = true;
 	q->extra.is_used = false;
 	if ((r = query_choose(q, "name,objects,shallow,retained,percent", err)) != HDB_OK)
-		goto out;
-	r = group_level(q, d, by, err);
-out:
+		return r;
+	if ((r = group_level(q, d, by, err)) != HDB_OK)
+		return r;
 	q->total = d->groups.count;
-	return r;
+	return HDB_OK;
 }
 
 static int next_group(struct query *q, struct dominators *d)
@@ -289,9 +286,9 @@ static int next_dominators(struct query *q, struct hdb_error *err)
 		ix = d->cut.nodes[d->node].ix;
 		query_set(q, LEVEL, d->cut.nodes[d->node].level - 1);
 	}
-	r = query_set_object(q, &cells, ix, err);
-	if (r == HDB_OK)
-		r = analysis_level_count(&d->level, ix, &dominated, err);
+	if ((r = query_set_object(q, &cells, ix, err)) != HDB_OK)
+		return r;
+	r = analysis_level_count(&d->level, ix, &dominated, err);
 	if (r < 0)
 		return r;
 	query_set_double(q, PERCENT, analysis_percent(q->cells[RETAINED].u, d->whole));

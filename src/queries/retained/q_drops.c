@@ -122,24 +122,29 @@ static int push_children(struct drops *d, struct todo at, size_t most, struct do
 	int r = store_lists_begin(&d->children, at.ix, &out->count, err);
 
 	out->largest = 0;
-	while (r == HDB_OK && !is_done) {
-		r = store_lists_next(&d->children, &batch, &n, err);
+	if (r != HDB_OK)
+		return r;
+	while (!is_done) {
+		if ((r = store_lists_next(&d->children, &batch, &n, err)) != HDB_OK)
+			return r;
 		is_done = !n;
-		for (size_t i = 0; i < n && r == HDB_OK && !is_done; i++) {
+		for (size_t i = 0; i < n && !is_done; i++) {
 			const struct todo child = { batch[i], at.level };
 			uint64_t retained = 0;
 
 			/* They come largest first. */
-			r = derive_retained(d->q->derive, batch[i], &retained, err);
-			if (r == HDB_OK && retained > out->largest)
+			if ((r = derive_retained(d->q->derive, batch[i], &retained, err)) != HDB_OK)
+				return r;
+			if (retained > out->largest)
 				out->largest = retained;
 			is_done = retained <= d->threshold || d->stack.count - start == most;
-			if (r == HDB_OK && !is_done)
-				r = base_vec_push(&d->stack, &child, sizeof(child), err);
+			if (!is_done &&
+			    (r = base_vec_push(&d->stack, &child, sizeof(child), err)) != HDB_OK)
+				return r;
 		}
 	}
 	turn(&d->stack, start);
-	return r;
+	return HDB_OK;
 }
 
 /* Says which part of the top level is not looked into: all that is not on the stack. */
@@ -259,9 +264,9 @@ static int drop_row(struct query *q, struct drops *d, const struct todo *at,
 static int next_drop(struct query *q, struct hdb_error *err)
 {
 	struct drops *d = q->state;
-	int r = HDB_OK;
+	int r;
 
-	while (r == HDB_OK && d->stack.count) {
+	while (d->stack.count) {
 		const struct todo at = *base_vec_at(&d->stack, struct todo, d->stack.count - 1);
 		struct dominated found = { 0 };
 		uint64_t retained = 0;
@@ -270,20 +275,24 @@ static int next_drop(struct query *q, struct hdb_error *err)
 		if (++d->looked_at > q->heap->object_count)
 			return heap_damaged(q->heap, STORE_CHILDREN, at.ix,
 					    "what is dominated forms a circle", err);
-		r = derive_retained(q->derive, at.ix, &retained, err);
+		if ((r = derive_retained(q->derive, at.ix, &retained, err)) != HDB_OK)
+			return r;
 		/* The largest child alone, until it is known that this is a drop. */
-		if (r == HDB_OK)
-			r = push_children(d, at, 1, &found, err);
-		if (r == HDB_OK && d->looked_at % 65536 == 0)
-			r = base_step(q->work, d->looked_at, err);
-		if (r < 0 || retained - found.largest <= d->threshold)
+		if ((r = push_children(d, at, 1, &found, err)) != HDB_OK)
+			return r;
+		if (d->looked_at % 65536 == 0 &&
+		    (r = base_step(q->work, d->looked_at, err)) != HDB_OK)
+			return r;
+		if (retained - found.largest <= d->threshold)
 			continue;
 		if (found.largest > d->threshold)
 			d->stack.count--;
-		r = push_children(d, (struct todo){ at.ix, at.level + 1 }, SIZE_MAX, &found, err);
-		return r == HDB_OK ? drop_row(q, d, &at, &found, err) : r;
+		if ((r = push_children(d, (struct todo){ at.ix, at.level + 1 }, SIZE_MAX, &found,
+				       err)) != HDB_OK)
+			return r;
+		return drop_row(q, d, &at, &found, err);
 	}
-	return r < 0 ? r : HDB_END;
+	return HDB_END;
 }
 
 static void close_drops(struct query *q)

@@ -80,18 +80,19 @@ static int set_facts(struct query *q, const struct analysis_groups *groups, bool
 		r = is_shallow ? analysis_count_groups(&q->session, DERIVE_CLASS,
 						       ANALYSIS_COUNT_ALL, &classes, err) :
 				 analysis_load_groups(&q->session, DERIVE_CLASS, &classes, err);
-		groups = r == HDB_OK ? &classes : groups;
+		if (r != HDB_OK)
+			goto out;
+		groups = &classes;
 	}
 	analysis_add_groups(groups, &sum);
-	analysis_groups_release(&classes);
-	if (r != HDB_OK)
-		return r;
 	if ((r = query_fact(q, "objects", sum.count, err)) != HDB_OK)
-		return r;
+		goto out;
 	if ((r = query_fact(q, "shallow", sum.shallow_bytes, err)) != HDB_OK)
-		return r;
+		goto out;
 	if (!is_shallow)
 		r = query_tell_unreachable(q, sum.unreachable_count, sum.unreachable_bytes, err);
+out:
+	analysis_groups_release(&classes);
 	return r;
 }
 
@@ -123,7 +124,9 @@ static int count_heaps(struct query *q, struct histogram *h, struct heap_columns
 {
 	int r = heap_load_classes(q->heap, err);
 
-	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(q->heap); b++) {
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
 		if ((r = heap_read_block(q->heap, b, &block->objects, err)) < 0)
 			return r;
 		if ((r = heap_read_heaps(q->heap, b, block->heap_no, err)) < 0)
@@ -143,9 +146,10 @@ static int count_heaps(struct query *q, struct histogram *h, struct heap_columns
 			h->native.totals[no].shallow_bytes +=
 				block->reachable[i] ? block->native[i] : 0;
 		}
-		r = base_step(q->work, block->objects.first_ix, err);
+		if ((r = base_step(q->work, block->objects.first_ix, err)) != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int name_heaps(struct query *q, struct histogram *h, size_t count, struct hdb_error *err)

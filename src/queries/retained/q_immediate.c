@@ -220,13 +220,13 @@ static int find_dominators(struct query *q, struct immediate *s,
 	struct finder f = { .q = q };
 	int r = derive_need(q->derive, STORE_DOMINATORS, err);
 
-	if (r == HDB_OK)
-		r = derive_native_sizes(q->derive, DERIVE_NATIVE_ALL, &f.native, err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = derive_native_sizes(q->derive, DERIVE_NATIVE_ALL, &f.native, err)) != HDB_OK)
+		goto out;
 	s->groups = f.groups = calloc(keys, sizeof(*f.groups));
 	f.is_skipped = calloc(keys, 1);
 	f.block = malloc(sizeof(*f.block));
-	if (r != HDB_OK)
-		goto out;
 	if ((!f.groups || !f.is_skipped || !f.block)) {
 		r = hdb_fail_memory(err, "classes of dominators", keys * sizeof(*f.groups));
 		goto out;

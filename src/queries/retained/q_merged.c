@@ -377,11 +377,11 @@ static int open_tree(struct query *q, struct hdb_error *err)
 	uint64_t low = 0;
 	int r = open_state(q, false, &s, err);
 
-	if (r == HDB_OK)
-		r = analysis_heap_total(&q->session, &whole, err);
-	low = query_number(q, "min", whole.shallow_bytes / MIN_PART);
 	if (r != HDB_OK)
 		return r;
+	if ((r = analysis_heap_total(&q->session, &whole, err)) != HDB_OK)
+		return r;
+	low = query_number(q, "min", whole.shallow_bytes / MIN_PART);
 	source.native = &s->native;
 	if ((r = analysis_merged_add(&q->session, &s->merged, 0, &source, err)) != HDB_OK)
 		return r;

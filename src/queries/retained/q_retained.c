@@ -144,10 +144,12 @@ static int from_table(struct query *q, struct answer *a, struct hdb_error *err)
 	uint32_t dominator = a->ix;
 	int r = derive_retained(q->derive, a->ix, &a->retained_bytes, err);
 
-	if (r == HDB_OK)
-		r = derive_dominator(q->derive, a->ix, &dominator, err);
-	a->is_reachable = r == HDB_OK && dominator != a->ix;
-	return r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = derive_dominator(q->derive, a->ix, &dominator, err)) != HDB_OK)
+		return r;
+	a->is_reachable = dominator != a->ix;
+	return HDB_OK;
 }
 
 /* What a set retains exactly, found in a way. */
@@ -191,13 +193,15 @@ static int answer_object(struct query *q, struct retained *s, struct answer *a,
 	add_cost(s, &result);
 	if (r == GRAPH_BUDGET) {
 		s->ways[WAY_DOMINATORS] = true;
-		r = derive_need(q->derive, STORE_RETAINED, err);
-		return r == HDB_OK ? from_table(q, a, err) : r;
+		if ((r = derive_need(q->derive, STORE_RETAINED, err)) != HDB_OK)
+			return r;
+		return from_table(q, a, err);
 	}
 	take_result(s, &result, WAY_LOCAL, a);
-	r = derive_reach(q->derive, false, a->ix, &parent, err);
-	a->is_reachable = r == HDB_OK && parent != a->ix;
-	return r;
+	if ((r = derive_reach(q->derive, false, a->ix, &parent, err)) != HDB_OK)
+		return r;
+	a->is_reachable = parent != a->ix;
+	return HDB_OK;
 }
 
 /* ---- sets ---- */
@@ -403,21 +407,26 @@ static int open_retained(struct query *q, struct hdb_error *err)
 		q->extra.retained_native = SIZE_MAX;
 	if ((r = derive_native_sizes(q->derive, DERIVE_NATIVE_ALL, &s->native, err)) != HDB_OK)
 		return r;
+	if (r != HDB_OK)
+		return r;
 	s->answers = calloc(count, sizeof(*s->answers));
 	if (!s->answers)
 		return hdb_fail_memory(err, "retained sizes", count * sizeof(*s->answers));
 	/* Names first: a wrong one is told before tables are built. */
-	for (size_t i = 0; i < count && r == HDB_OK; i++) {
+	for (size_t i = 0; i < count; i++) {
 		s->answers[i].ix = s->answers[i].class_no = HEAP_NONE;
 		s->answers[i].objects = 1;
-		if (analysis_is_object(q->targets[i]))
-			r = analysis_object(&q->session, q->targets[i], &s->answers[i].ix, err);
+		if (analysis_is_object(q->targets[i]) &&
+		    (r = analysis_object(&q->session, q->targets[i], &s->answers[i].ix, err)) !=
+			    HDB_OK)
+			return r;
 	}
-	for (size_t i = 0; i < count && r == HDB_OK; i++)
-		r = s->answers[i].ix != HEAP_NONE ?
-			    answer_object(q, s, &s->answers[i], err) :
-			    answer_set(q, s, q->targets[i], &s->answers[i], err);
-	for (size_t i = 0; i < count && r == HDB_OK; i++) {
+	for (size_t i = 0; i < count; i++)
+		if ((r = s->answers[i].ix != HEAP_NONE ?
+				 answer_object(q, s, &s->answers[i], err) :
+				 answer_set(q, s, q->targets[i], &s->answers[i], err)) != HDB_OK)
+			return r;
+	for (size_t i = 0; i < count; i++) {
 		struct answer *a = &s->answers[i];
 
 		if (a->ix == HEAP_NONE)
@@ -427,8 +436,6 @@ static int open_retained(struct query *q, struct hdb_error *err)
 		s->unreachable_bytes += a->is_reachable ? 0 : a->shallow_bytes;
 	}
 	q->total = count;
-	if (r != HDB_OK)
-		return r;
 	r = query_tell_unreachable(q, s->unreachable_count, s->unreachable_bytes, err);
 	if (r != HDB_OK)
 		return r;
@@ -440,16 +447,17 @@ static int next_retained(struct query *q, struct hdb_error *err)
 	struct retained *s = q->state;
 	const struct answer *a = &s->answers[s->at];
 	const char *target, *name;
-	int r = HDB_OK;
+	int r;
 
 	if (s->at == q->target_count)
 		return HDB_END;
 	target = q->targets[s->at++];
 	query_lend_text(q, TARGET, target, strlen(target));
 	if (a->ix != HEAP_NONE) {
-		r = query_set_id(q, ID, a->ix, err);
-		if (r == HDB_OK)
-			r = query_set_class_of(q, CLASS, a->ix, err);
+		if ((r = query_set_id(q, ID, a->ix, err)) != HDB_OK)
+			return r;
+		if ((r = query_set_class_of(q, CLASS, a->ix, err)) != HDB_OK)
+			return r;
 	} else if (a->class_no != HEAP_NONE) {
 		name = heap_class_name(q->heap, a->class_no);
 		query_lend_text(q, CLASS, name, strlen(name));
@@ -465,7 +473,7 @@ static int next_retained(struct query *q, struct hdb_error *err)
 		query_set(q, RETAINED_OBJECTS, a->retained_count);
 	query_set(q, EXACT, a->is_exact);
 	query_set(q, REACHABLE, a->is_reachable);
-	return r;
+	return HDB_OK;
 }
 
 static void close_retained(struct query *q)

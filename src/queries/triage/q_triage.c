@@ -131,8 +131,10 @@ static int take_passes(struct query *q, struct triage *t, struct hdb_error *err)
 	const bool was_filtered = heap_show_chosen(q->heap);
 	int r = triage_take_scan(t, err);
 
-	if (r == HDB_OK)
-		r = triage_take_strings(t, err);
+	if (r != HDB_OK)
+		goto out;
+	r = triage_take_strings(t, err);
+out:
 	q->heap->is_filtered = was_filtered;
 	return r;
 }

@@ -81,9 +81,10 @@ static int find_own_fields(struct triage *t, struct triage_fields *f, uint32_t n
 		char name[FIELD_NAME_MAX + 1] = "";
 		int r = heap_field(heap, class->first_field + i, &field, err);
 
-		if (r == HDB_OK && field.type == HPROF_OBJECT)
-			r = heap_text(heap, field.name_text, name, sizeof(name), err);
-		if (r < 0)
+		if (r != HDB_OK)
+			return r;
+		if (field.type == HPROF_OBJECT &&
+		    (r = heap_text(heap, field.name_text, name, sizeof(name), err)) != HDB_OK)
 			return r;
 		/* "." and "|" would be a path. */
 		if (!name[0] || strlen(name) >= FIELD_NAME_MAX || strpbrk(name, ".|"))
@@ -286,13 +287,14 @@ static int add_held(struct triage *t, struct triage_fields *f, const struct name
 	uint64_t count, bytes;
 	int r = count_held(t->q->heap, f, ix, &count, err);
 
-	if (r == HDB_NOTFOUND ||
-	    (r == HDB_OK && (has_many ? count < TRIAGE_FIELD_MANY : count <= best->count)))
-		return HDB_OK;
-	if (r == HDB_OK)
-		r = derive_retained(t->q->derive, ix, &bytes, err);
-	if (r != HDB_OK || (has_many && bytes <= best->bytes))
+	if (r < 0)
 		return r;
+	if (r == HDB_NOTFOUND || (has_many ? count < TRIAGE_FIELD_MANY : count <= best->count))
+		return HDB_OK;
+	if ((r = derive_retained(t->q->derive, ix, &bytes, err)) != HDB_OK)
+		return r;
+	if (has_many && bytes <= best->bytes)
+		return HDB_OK;
 	best->count = count;
 	best->bytes = bytes;
 	best->ix = ix;
@@ -312,21 +314,22 @@ static int look_at_instance(struct triage *t, struct triage_fields *f, uint32_t 
 
 	if (r != HDB_OK)
 		return r;
-	for (no = f->nearest[object.class_no]; no != HEAP_NONE && r >= 0;) {
+	for (no = f->nearest[object.class_no]; no != HEAP_NONE;) {
 		const uint32_t super_no = heap_class(heap, no)->super_no;
 
-		for (uint32_t i = f->first[no]; i < f->first[no + 1] && r >= 0; i++) {
+		for (uint32_t i = f->first[no]; i < f->first[no + 1]; i++) {
 			const struct named_field *field =
 				base_vec_at(&f->fields, struct named_field, i);
 
-			r = heap_path_object_as(heap, (struct heap_as){ ix, no }, field->name,
-						&target, err);
-			if (r == HDB_OK)
-				r = add_held(t, f, field, target, err);
+			if ((r = heap_path_object_as(heap, (struct heap_as){ ix, no }, field->name,
+						     &target, err)) < 0)
+				return r;
+			if (r == HDB_OK && (r = add_held(t, f, field, target, err)) < 0)
+				return r;
 		}
 		no = super_no == STORE_NONE || !spend(f, 1) ? HEAP_NONE : f->nearest[super_no];
 	}
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 static int look_at_statics(struct triage *t, struct triage_fields *f, uint32_t no,
@@ -344,8 +347,7 @@ static int look_at_statics(struct triage *t, struct triage_fields *f, uint32_t n
 
 		if (statics.value.type != HPROF_OBJECT || !statics.value.bits)
 			continue;
-		r = heap_text(heap, statics.field.name_text, name, sizeof(name), err);
-		if (r < 0)
+		if ((r = heap_text(heap, statics.field.name_text, name, sizeof(name), err)) < 0)
 			return r;
 		if (strlen(name) >= FIELD_NAME_MAX)
 			continue;
@@ -353,10 +355,9 @@ static int look_at_statics(struct triage *t, struct triage_fields *f, uint32_t n
 		field.measure = measure_of(heap_class_name(heap, no), name);
 		if (field.measure == TRIAGE_MEASURES)
 			continue;
-		r = heap_find(heap, statics.value.bits, &ix, err);
-		if (r == HDB_OK)
-			r = add_held(t, f, &field, ix, err);
-		if (r < 0)
+		if ((r = heap_find(heap, statics.value.bits, &ix, err)) < 0)
+			return r;
+		if (r == HDB_OK && (r = add_held(t, f, &field, ix, err)) < 0)
 			return r;
 	}
 	return r == HDB_END ? HDB_OK : r;

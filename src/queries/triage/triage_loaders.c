@@ -221,25 +221,25 @@ static int take_closed(struct triage *t, struct hdb_error *err)
 	for (uint32_t no = 0; no < heap->class_count; no++)
 		loaders[no] = heap_class(heap, no)->loader_ix;
 	qsort(loaders, heap->class_count, sizeof(*loaders), compare_u32);
-	for (uint32_t i = 0; i < heap->class_count && r == HDB_OK; i++) {
+	for (uint32_t i = 0; i < heap->class_count; i++) {
 		struct heap_object object;
-		uint64_t retained;
+		uint64_t retained = 0;
 		bool closed, is_elsewhere;
 
 		if (loaders[i] == HEAP_BOOT_LOADER || (i && loaders[i] == loaders[i - 1]))
 			continue;
-		r = heap_passes_over(heap, loaders[i], &is_elsewhere, err);
-		if (r == HDB_OK && is_elsewhere)
+		if ((r = heap_passes_over(heap, loaders[i], &is_elsewhere, err)) != HDB_OK)
+			goto out;
+		if (is_elsewhere)
 			continue;
-		if (r == HDB_OK)
-			r = heap_object(heap, loaders[i], &object, err);
-		if (r == HDB_OK)
-			r = is_closed(t->q, loaders[i], object.class_no, &closed, err);
-		if (r == HDB_OK)
-			retained = 0;
-		if (r == HDB_OK && closed && f->count < LOADERS_ADDED_MAX)
-			r = add_loader_bytes(t->q, loaders[i], &retained, err);
-		if (r != HDB_OK || !retained)
+		if ((r = heap_object(heap, loaders[i], &object, err)) != HDB_OK)
+			goto out;
+		if ((r = is_closed(t->q, loaders[i], object.class_no, &closed, err)) != HDB_OK)
+			goto out;
+		if (closed && f->count < LOADERS_ADDED_MAX &&
+		    (r = add_loader_bytes(t->q, loaders[i], &retained, err)) != HDB_OK)
+			goto out;
+		if (!retained)
 			continue;
 		f->count++;
 		f->bytes += retained;
@@ -248,10 +248,11 @@ static int take_closed(struct triage *t, struct hdb_error *err)
 			f->ix = loaders[i];
 		}
 	}
+	if (f->ix != HEAP_NONE)
+		r = explain(t->q, f->ix, f->detail, sizeof(f->detail), err);
+out:
 	free(loaders);
-	return r == HDB_OK && f->ix != HEAP_NONE ?
-		       explain(t->q, f->ix, f->detail, sizeof(f->detail), err) :
-		       r;
+	return r;
 }
 
 /* ---- twins ---- */

@@ -42,19 +42,22 @@ int triage_take_locals(struct triage *t, const struct base_vec *ixs, struct hdb_
 	struct query_local_run run;
 	int r = HDB_OK;
 
-	for (size_t i = 0; i < ixs->count && r >= 0; i++) {
+	for (size_t i = 0; i < ixs->count; i++) {
 		struct query_local local;
 
-		r = query_local_read(t->q, *base_vec_at(ixs, uint32_t, i), &local, err);
-		if (r == HDB_OK)
-			r = base_vec_push(&locals, &local, sizeof(local), err);
-		if (r >= 0 && i % STEP_OBJECTS == 0)
-			r = base_step(t->q->work, i, err);
+		if ((r = query_local_read(t->q, *base_vec_at(ixs, uint32_t, i), &local, err)) < 0)
+			goto out;
+		if (r == HDB_OK && (r = base_vec_push(&locals, &local, sizeof(local), err)) < 0)
+			goto out;
+		if (i % STEP_OBJECTS == 0 && (r = base_step(t->q->work, i, err)) < 0)
+			goto out;
 	}
-	for (int is_by_key = 0; is_by_key < 2 && r >= 0; is_by_key++) {
+	for (int is_by_key = 0; is_by_key < 2; is_by_key++) {
 		run = query_locals_find(&locals, is_by_key);
-		r = tell_run(t, &run, is_by_key, err);
+		if ((r = tell_run(t, &run, is_by_key, err)) < 0)
+			goto out;
 	}
+out:
 	base_vec_release(&locals);
 	return r < 0 ? r : HDB_OK;
 }

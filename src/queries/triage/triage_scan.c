@@ -130,9 +130,8 @@ static int look_sum(struct triage *t, const struct triage_value *line, struct tr
 	f->is_outside = true;
 	if (r < 0 || (r == HDB_OK && value.bits))
 		return r < 0 ? r : HDB_OK;
-	r = heap_field_value(t->q->heap, ix, (struct heap_field_name){ .name = line->field },
-			     &value, err);
-	if (r != HDB_OK)
+	if ((r = heap_field_value(t->q->heap, ix, (struct heap_field_name){ .name = line->field },
+				  &value, err)) != HDB_OK)
 		return r < 0 ? r : HDB_OK;
 	size = as_size(&value);
 	f->count++;
@@ -234,7 +233,7 @@ static int look_self(struct triage *t, const struct triage_value *line, struct t
 	if ((r = heap_field_object(t->q->heap, ix, (struct heap_field_name){ .name = line->other },
 				   &value, err)) != HDB_OK)
 		return r < 0 ? r : HDB_OK;
-	for (unsigned steps = 0; steps < CHAIN_MAX && r == HDB_OK && at != GRAPH_NONE; steps++) {
+	for (unsigned steps = 0; steps < CHAIN_MAX && at != GRAPH_NONE; steps++) {
 		if (at == ix) {
 			r = retained_of(t, value, &bytes, err);
 			f->count++;
@@ -242,12 +241,13 @@ static int look_self(struct triage *t, const struct triage_value *line, struct t
 			f->ix = ix;
 			return r;
 		}
-		r = derive_reach(t->q->derive, true, at, &parent, err);
-		if (r != HDB_OK || parent == at)
+		if ((r = derive_reach(t->q->derive, true, at, &parent, err)) != HDB_OK)
 			return r;
+		if (parent == at)
+			return HDB_OK;
 		at = parent;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int look(struct triage *t, const struct triage_value *line, uint32_t ix,
@@ -405,7 +405,7 @@ static int look_at_line(struct scan *s, size_t line, struct hdb_error *err)
 	const struct collected *c = &s->lines[line];
 	struct triage_figure *figures = s->t->figures;
 	uint64_t counts[TRIAGE_MEASURES], bytes[TRIAGE_MEASURES];
-	int r = HDB_OK;
+	int r;
 
 	if (triage_values[line].look == TRIAGE_LOOK_LOCALS)
 		return triage_take_locals(s->t, &c->ixs, err);
@@ -413,10 +413,12 @@ static int look_at_line(struct scan *s, size_t line, struct hdb_error *err)
 		counts[m] = figures[m].count;
 		bytes[m] = figures[m].bytes;
 	}
-	for (size_t i = 0; i < c->ixs.count && r == HDB_OK; i++) {
-		r = look(s->t, &triage_values[line], *base_vec_at(&c->ixs, uint32_t, i), err);
-		if (r == HDB_OK && i % STEP_OBJECTS == 0)
-			r = base_step(s->t->q->work, i, err);
+	for (size_t i = 0; i < c->ixs.count; i++) {
+		if ((r = look(s->t, &triage_values[line], *base_vec_at(&c->ixs, uint32_t, i),
+			      err)) != HDB_OK)
+			return r;
+		if (i % STEP_OBJECTS == 0 && (r = base_step(s->t->q->work, i, err)) != HDB_OK)
+			return r;
 	}
 	for (size_t m = 0; m < TRIAGE_MEASURES && c->ixs.count < c->seen; m++) {
 		const double weight = (double)c->seen / (double)c->ixs.count;
@@ -427,7 +429,7 @@ static int look_at_line(struct scan *s, size_t line, struct hdb_error *err)
 		figures[m].bytes = scaled(bytes[m], figures[m].bytes, weight);
 		figures[m].sampled += c->ixs.count;
 	}
-	return r;
+	return HDB_OK;
 }
 
 int triage_take_scan(struct triage *t, struct hdb_error *err)

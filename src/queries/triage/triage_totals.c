@@ -127,7 +127,9 @@ static int add_jni(struct triage *t, struct hdb_error *err)
 	uint64_t best = 0;
 	int r = heap_load_roots(t->q->heap, err);
 
-	for (uint64_t i = 0; r == HDB_OK && i < heap->root_count; i++) {
+	if (r != HDB_OK)
+		return r;
+	for (uint64_t i = 0; i < heap->root_count; i++) {
 		const struct store_root *root = &heap->roots[i];
 		uint64_t retained;
 		bool is_elsewhere;
@@ -136,12 +138,11 @@ static int add_jni(struct triage *t, struct hdb_error *err)
 		    (i && root[-1].ix == root->ix && root[-1].kind == root->kind))
 			continue;
 		if ((r = heap_passes_over(t->q->heap, root->ix, &is_elsewhere, err)) != HDB_OK)
-			break;
+			return r;
 		if (is_elsewhere)
 			continue;
-		r = derive_retained(t->q->derive, root->ix, &retained, err);
-		if (r != HDB_OK)
-			break;
+		if ((r = derive_retained(t->q->derive, root->ix, &retained, err)) != HDB_OK)
+			return r;
 		f->count++;
 		f->bytes += retained;
 		if (retained > best) {
@@ -149,7 +150,7 @@ static int add_jni(struct triage *t, struct hdb_error *err)
 			f->ix = root->ix;
 		}
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* ---- suspects ---- */
@@ -158,21 +159,23 @@ static int add_suspect(struct triage *t, struct hdb_error *err)
 {
 	struct triage_figure *f = &t->figures[TRIAGE_SUSPECT];
 	struct analysis_suspects suspects;
+	const struct analysis_suspect *s;
 	struct query_leak_path path;
 	int r = analysis_suspects_find(&t->q->session, SUSPECTS_PERCENT_DEFAULT, &suspects, err);
 
-	for (size_t i = 0; r == HDB_OK && i < suspects.count; i++) {
-		const struct analysis_suspect *s = &suspects.list[i];
+	if (r != HDB_OK || !suspects.count)
+		goto out;
+	s = &suspects.list[0];
 
-		f->count = s->count;
-		f->bytes = s->retained_bytes;
-		f->ix = s->ix;
-		f->class_no = s->class_no;
-		r = query_leak_blame(t->q, s, &path, BASE_TEXT(f->detail), err);
-		if (r == HDB_OK && !f->detail[0])
-			r = query_locals_explain(t->q, s, f->detail, sizeof(f->detail), err);
-		break;
-	}
+	f->count = s->count;
+	f->bytes = s->retained_bytes;
+	f->ix = s->ix;
+	f->class_no = s->class_no;
+	if ((r = query_leak_blame(t->q, s, &path, BASE_TEXT(f->detail), err)) != HDB_OK)
+		goto out;
+	if (!f->detail[0])
+		r = query_locals_explain(t->q, s, f->detail, sizeof(f->detail), err);
+out:
 	analysis_suspects_release(&suspects);
 	return r;
 }

@@ -185,8 +185,8 @@ static int make(void *ctx, struct derive_block *block, struct hdb_error *err)
 		     objects->kind[i] != STORE_PRIMITIVE_ARRAY) ||
 		    (a->is_class && !a->is_class[objects->class_no[i]]))
 			continue;
-		r = analysis_array_facts(a->q->heap, &view, block->values[i], &array, err);
-		if (r < 0)
+		if ((r = analysis_array_facts(a->q->heap, &view, block->values[i], &array, err)) <
+		    0)
 			return r;
 		examine(a, objects, i, r == HDB_OK ? &array : NULL, &found);
 		if ((r = base_vec_push(&block->bytes[0], &found, sizeof(found), err)) != HDB_OK)
@@ -406,16 +406,16 @@ static int set_facts(struct query *q, const struct arrays *a, struct hdb_error *
 	uint64_t count = 0, bytes = 0, wasted = 0;
 	int r = query_zeroed(q, err);
 
-	if (r == HDB_OK)
-		r = query_fact(q, "objects", a->looked, err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "objects", a->looked, err)) != HDB_OK)
+		return r;
 
 	for (uint64_t i = 0; i < q->total; i++) {
 		count += groups[i].count[ANY];
 		bytes += groups[i].bytes[ANY];
 		wasted += groups[i].wasted;
 	}
-	if (r != HDB_OK)
-		return r;
 	if ((r = query_fact(q, "shallow", a->looked_bytes, err)) != HDB_OK)
 		return r;
 	if ((r = query_fact(q, "found", count, err)) != HDB_OK)
@@ -454,13 +454,12 @@ static int open_arrays(struct query *q, struct hdb_error *err)
 	q->state = a;
 	if (!a)
 		return hdb_fail_memory(err, "arrays", sizeof(*a));
-	r = read_kind(q, a, err);
-	if (r == HDB_OK)
-		r = query_read_population(q, err);
+	if ((r = read_kind(q, a, err)) != HDB_OK)
+		return r;
+	if ((r = query_read_population(q, err)) != HDB_OK)
+		return r;
 	a->short_tails.rows = ANALYSIS_NOT_COUNTED;
 	a->min_tail = query_number(q, "min-tail", 0);
-	if (r != HDB_OK)
-		return r;
 	if ((r = choose_columns(q, a, err)) != HDB_OK)
 		return r;
 	if ((r = choose_classes(q, a, err)) != HDB_OK)

@@ -199,9 +199,9 @@ static int count_one(struct query *q, struct collections *s, const struct analys
 static int look_at_block(struct query *q, struct collections *s, const struct heap_block *block,
 			 const uint8_t *reachable, struct hdb_error *err)
 {
-	int r = HDB_OK;
+	int r;
 
-	for (uint32_t i = 0; i < block->count && r >= 0; i++) {
+	for (uint32_t i = 0; i < block->count; i++) {
 		const struct heap_object object = {
 			.ix = block->first_ix + i,
 			.class_no = block->class_no[i],
@@ -213,16 +213,19 @@ static int look_at_block(struct query *q, struct collections *s, const struct he
 
 		if (s->wanted && !s->wanted[object.class_no])
 			continue;
-		r = analysis_measure(&q->session, &s->how, &object, &m, err);
-		if (r == HDB_OK && !reachable[i])
+		if ((r = analysis_measure(&q->session, &s->how, &object, &m, err)) < 0)
+			return r;
+		if (r != HDB_OK)
+			continue;
+		if (!reachable[i])
 			analysis_sum_add(&s->others, &m, object.ix);
-		if (r == HDB_OK && query_counts(q, reachable[i]))
-			r = count_one(q, s, &m, object.ix, err);
+		if (query_counts(q, reachable[i]) && (r = count_one(q, s, &m, object.ix, err)) < 0)
+			return r;
 		/* Some are long: chains to walk, slots to count. */
-		if (r == HDB_OK)
-			r = base_step(q->work, object.ix, err);
+		if ((r = base_step(q->work, object.ix, err)) < 0)
+			return r;
 	}
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 static int look_at_all(struct query *q, struct collections *s, struct hdb_error *err)
@@ -233,20 +236,25 @@ static int look_at_all(struct query *q, struct collections *s, struct hdb_error 
 	int r = block && reachable ? heap_open_dump(heap, err) :
 				     hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
+	if (r != HDB_OK)
+		goto out;
 	/* Builds what tells them apart, before the stage begins. */
-	if (r == HDB_OK && heap_block_count(heap))
-		r = derive_reachable_block(q->derive, 0, reachable, err);
+	if (heap_block_count(heap) &&
+	    (r = derive_reachable_block(q->derive, 0, reachable, err)) != HDB_OK)
+		goto out;
 	base_stage(q->work, "looking at collections", heap->object_count, "objects");
-	for (uint32_t b = 0; b < heap_block_count(heap) && r == HDB_OK; b++) {
-		r = heap_read_block(heap, b, block, err);
-		if (r == HDB_OK)
-			r = derive_reachable_block(q->derive, b, reachable, err);
+	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
+		if ((r = heap_read_block(heap, b, block, err)) != HDB_OK)
+			goto out;
+		if ((r = derive_reachable_block(q->derive, b, reachable, err)) != HDB_OK)
+			goto out;
 		heap_want_ahead(heap, b);
-		if (r == HDB_OK)
-			r = look_at_block(q, s, block, reachable, err);
-		if (r == HDB_OK)
-			r = base_step(q->work, block->first_ix, err);
+		if ((r = look_at_block(q, s, block, reachable, err)) != HDB_OK)
+			goto out;
+		if ((r = base_step(q->work, block->first_ix, err)) != HDB_OK)
+			goto out;
 	}
+out:
 	free(block);
 	free(reachable);
 	return r;
@@ -363,12 +371,11 @@ static int open_collections(struct query *q, struct hdb_error *err)
 	q->state = s;
 	if (!s)
 		return hdb_fail_memory(err, "collections", sizeof(*s));
-	r = query_read_population(q, err);
-	if (r == HDB_OK)
-		r = read_by(q, s, err);
-	s->segments = query_number(q, "segments", 0);
-	if (r != HDB_OK)
+	if ((r = query_read_population(q, err)) != HDB_OK)
 		return r;
+	if ((r = read_by(q, s, err)) != HDB_OK)
+		return r;
+	s->segments = query_number(q, "segments", 0);
 	if (is_arrays && s->by == BY_COLLISIONS)
 		return hdb_fail(err, HDB_EUSAGE, "--by collisions: arrays have none");
 	if ((r = heap_load_classes(q->heap, err)) != HDB_OK)
@@ -428,11 +435,11 @@ static int set_one(struct query *q, struct collections *s, uint32_t ix, struct h
 	struct analysis_measure m;
 	int r = heap_object(q->heap, ix, &object, err);
 
-	if (r == HDB_OK)
-		r = analysis_measure(&q->session, &s->how, &object, &m, err);
-	if (r == HDB_OK)
-		r = query_set_object(q, &cells, ix, err);
 	if (r < 0)
+		return r;
+	if ((r = analysis_measure(&q->session, &s->how, &object, &m, err)) < 0)
+		return r;
+	if (r == HDB_OK && (r = query_set_object(q, &cells, ix, err)) < 0)
 		return r;
 	query_lend_text(q, KIND, m.kind, strlen(m.kind));
 	if (m.has_size)

@@ -187,11 +187,11 @@ static int order_groups(struct query *q, struct duplicates *d, struct hdb_error 
 	struct base_sort_key *keys;
 	int r = base_big_alloc(q->work, &d->order, bytes, "duplicates", err);
 
-	if (r == HDB_OK)
-		r = base_big_alloc(q->work, &spare, bytes, "duplicates", err);
-	keys = d->order.data;
 	if (r != HDB_OK)
 		goto out;
+	if ((r = base_big_alloc(q->work, &spare, bytes, "duplicates", err)) != HDB_OK)
+		goto out;
+	keys = d->order.data;
 	for (uint64_t i = 0; i < d->group_count; i++)
 		keys[i] = (struct base_sort_key){ records[groups[i].first].ix, (uint32_t)i };
 	base_sort_keys(keys, spare.data, d->group_count);
@@ -233,16 +233,16 @@ static int set_facts(struct query *q, const struct duplicates *d, struct hdb_err
 	uint64_t copies = 0, wasted = 0, total = 0;
 	int r = query_zeroed(q, err);
 
-	if (r == HDB_OK)
-		r = query_fact(q, "objects", d->contents.count, err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "objects", d->contents.count, err)) != HDB_OK)
+		return r;
 
 	for (uint64_t i = 0; i < d->group_count; i++) {
 		copies += groups[i].count - 1;
 		wasted += groups[i].wasted;
 		total += groups[i].total;
 	}
-	if (r != HDB_OK)
-		return r;
 	if ((r = query_fact(q, "contents", d->distinct, err)) != HDB_OK)
 		return r;
 	if ((r = query_fact(q, "duplicated", d->group_count, err)) != HDB_OK)

@@ -171,15 +171,16 @@ static int add_item(struct query *q, struct finalizers *f, const struct analysis
 	uint64_t own_id, queue_id = 0, next_id = 0, zombie_id = 0;
 	int r = heap_id(q->heap, ref->ix, &own_id, err);
 
-	if (r == HDB_OK)
-		r = field_id(q, ref->ix, (struct field_name){ reference_class, "queue" }, &queue_id,
-			     err);
-	if (r == HDB_OK)
-		r = field_id(q, ref->ix, (struct field_name){ jdk_finalizer, "next" }, &next_id,
-			     err);
-	if (r == HDB_OK)
-		r = field_id(q, ref->ix, (struct field_name){ android_finalizer, "zombie" },
-			     &zombie_id, err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = field_id(q, ref->ix, (struct field_name){ reference_class, "queue" }, &queue_id,
+			  err)) != HDB_OK)
+		return r;
+	if ((r = field_id(q, ref->ix, (struct field_name){ jdk_finalizer, "next" }, &next_id,
+			  err)) != HDB_OK)
+		return r;
+	r = field_id(q, ref->ix, (struct field_name){ android_finalizer, "zombie" }, &zombie_id,
+		     err);
 	if (r < 0)
 		return r;
 	if (zombie_id) {
@@ -231,73 +232,77 @@ static int find_items(struct query *q, struct finalizers *f, struct hdb_error *e
 static int set_thread(struct query *q, struct hdb_error *err)
 {
 	struct heap_object object;
-	int r = HDB_OK;
+	int r;
 	uint64_t id;
 
-	for (uint64_t i = 0; i < heap_record_count(q->heap, STORE_THREADS) && r == HDB_OK; i++) {
+	for (uint64_t i = 0; i < heap_record_count(q->heap, STORE_THREADS); i++) {
 		struct store_thread thread;
 		const char *name;
 
-		r = heap_record(q->heap, STORE_THREADS, i, &thread, err);
-		if (r != HDB_OK || thread.ix >= q->heap->object_count)
+		if ((r = heap_record(q->heap, STORE_THREADS, i, &thread, err)) != HDB_OK)
+			return r;
+		if (thread.ix >= q->heap->object_count)
 			continue;
-		r = heap_object(q->heap, thread.ix, &object, err);
-		if (r < 0)
-			break;
+		if ((r = heap_object(q->heap, thread.ix, &object, err)) != HDB_OK)
+			return r;
 		name = heap_class_name(q->heap, object.class_no);
 		if (strcmp(name, thread_classes[0]) != 0 && strcmp(name, thread_classes[1]) != 0)
 			continue;
-		r = heap_id(q->heap, thread.ix, &id, err);
-		return r == HDB_OK ? query_fact(q, "thread", id, err) : r;
+		if ((r = heap_id(q->heap, thread.ix, &id, err)) != HDB_OK)
+			return r;
+		return query_fact(q, "thread", id, err);
 	}
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 static int set_kept(struct query *q, const struct finalizers *f, struct hdb_error *err)
 {
 	uint64_t count = 0, bytes = 0;
-	int r = HDB_OK;
+	int r;
 
-	for (uint32_t ix = 0; ix < q->heap->object_count && r == HDB_OK; ix++) {
+	for (uint32_t ix = 0; ix < q->heap->object_count; ix++) {
 		struct heap_object object;
 
 		if (analysis_reached_of(&f->list, ix) != ANALYSIS_FINALLY)
 			continue;
-		r = heap_object(q->heap, ix, &object, err);
-		if (r == HDB_OK && heap_leaves_out(q->heap, object.heap_no))
+		if ((r = heap_object(q->heap, ix, &object, err)) != HDB_OK)
+			return r;
+		if (heap_leaves_out(q->heap, object.heap_no))
 			continue;
 		count++;
-		bytes += r == HDB_OK ? object.shallow_bytes : 0;
+		bytes += object.shallow_bytes;
 	}
-	if (r == HDB_OK)
-		r = query_fact(q, "kept_objects", count, err);
-	return r == HDB_OK ? query_fact(q, "kept_shallow", bytes, err) : r;
+	if ((r = query_fact(q, "kept_objects", count, err)) != HDB_OK)
+		return r;
+	return query_fact(q, "kept_shallow", bytes, err);
 }
 
 static int set_facts(struct query *q, const struct finalizers *f, struct hdb_error *err)
 {
 	const struct item *items = f->items.data;
 	uint64_t count[STATES] = { 0 }, others = 0, bytes = 0;
-	int r = HDB_OK;
+	int r;
 
-	for (size_t i = 0; i < f->items.count && r == HDB_OK; i++) {
+	for (size_t i = 0; i < f->items.count; i++) {
 		struct heap_object object;
 
 		count[items[i].state]++;
 		if (items[i].object == HEAP_NONE ||
 		    analysis_reached_of(&f->list, items[i].object) != ANALYSIS_UNREACHABLE)
 			continue;
-		r = heap_object(q->heap, items[i].object, &object, err);
+		if ((r = heap_object(q->heap, items[i].object, &object, err)) != HDB_OK)
+			return r;
 		others++;
-		bytes += r == HDB_OK ? object.shallow_bytes : 0;
+		bytes += object.shallow_bytes;
 	}
-	if (r == HDB_OK)
-		r = query_tell_unreachable(q, others, bytes, err);
-	for (unsigned state = 0; state < STATES && r == HDB_OK; state++)
-		r = query_fact(q, state_names[state], count[state], err);
-	if (r == HDB_OK)
-		r = set_kept(q, f, err);
-	return r == HDB_OK ? set_thread(q, err) : r;
+	if ((r = query_tell_unreachable(q, others, bytes, err)) != HDB_OK)
+		return r;
+	for (unsigned state = 0; state < STATES; state++)
+		if ((r = query_fact(q, state_names[state], count[state], err)) != HDB_OK)
+			return r;
+	if ((r = set_kept(q, f, err)) != HDB_OK)
+		return r;
+	return set_thread(q, err);
 }
 
 /* ---- rows ---- */
@@ -337,18 +342,20 @@ static int group_items(struct query *q, struct finalizers *f, struct hdb_error *
 	struct heap_object object = { 0 };
 	int r = keys ? HDB_OK : hdb_fail_memory(err, "finalizers", 2 * n * sizeof(*keys));
 
-	for (size_t i = 0; i < n && r == HDB_OK; i++) {
+	if (r != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < n; i++) {
 		object.class_no = HEAP_NONE;
-		if (items[i].object != HEAP_NONE)
-			r = heap_object(q->heap, items[i].object, &object, err);
+		if (items[i].object != HEAP_NONE &&
+		    (r = heap_object(q->heap, items[i].object, &object, err)) != HDB_OK)
+			goto out;
 		keys[i] = (struct base_sort_key){
 			(uint64_t)items[i].state << 32 | object.class_no,
 			(uint32_t)i,
 		};
 	}
-	if (r == HDB_OK)
-		base_sort_keys(keys, keys + n, n);
-	for (size_t i = 0; i < n && r == HDB_OK; i++) {
+	base_sort_keys(keys, keys + n, n);
+	for (size_t i = 0; i < n; i++) {
 		const struct item *item = &items[keys[i].node];
 		struct group *last;
 
@@ -360,23 +367,22 @@ static int group_items(struct query *q, struct finalizers *f, struct hdb_error *
 				.object = item->object,
 			};
 
-			r = base_vec_push(&f->groups, &group, sizeof(group), err);
+			if ((r = base_vec_push(&f->groups, &group, sizeof(group), err)) != HDB_OK)
+				goto out;
 		}
-		if (r != HDB_OK)
-			break;
-		if (item->object != HEAP_NONE)
-			r = heap_object(q->heap, item->object, &object, err);
-		if (r < 0)
-			break;
+		if (item->object != HEAP_NONE &&
+		    (r = heap_object(q->heap, item->object, &object, err)) != HDB_OK)
+			goto out;
 		last = base_vec_at(&f->groups, struct group, f->groups.count - 1);
 		last->count++;
 		last->bytes += object.shallow_bytes;
 		if (item->object != HEAP_NONE)
 			last->native += derive_native_in(&f->native, item->object);
 	}
-	free(keys);
 	if (f->groups.count)
 		qsort(f->groups.data, f->groups.count, sizeof(struct group), compare_groups);
+out:
+	free(keys);
 	return r;
 }
 

@@ -214,16 +214,17 @@ static int row_key(struct query *q, const struct stats *s, const struct analysis
 {
 	uint32_t class_no = ref->class_no;
 	struct heap_object object;
-	int r = HDB_OK;
+	int r;
 
 	if (s->by == BY_STRENGTH || (s->by == BY_REFERENT && ref->referent == HEAP_NONE)) {
 		class_no = HEAP_NONE;
 	} else if (s->by == BY_REFERENT) {
-		r = heap_object(q->heap, ref->referent, &object, err);
-		class_no = r == HDB_OK ? object.class_no : HEAP_NONE;
+		if ((r = heap_object(q->heap, ref->referent, &object, err)) != HDB_OK)
+			return r;
+		class_no = object.class_no;
 	}
 	*out = (uint64_t)class_no << 3 | ref->strength;
-	return r;
+	return HDB_OK;
 }
 
 /* Sorts the reachable references by row and referent. */
@@ -234,11 +235,11 @@ static int sort_refs(struct query *q, struct stats *s, struct hdb_error *err)
 	struct base_sort_key *keys;
 	int r = base_big_alloc(q->work, &s->keys, bytes, "references", err);
 
-	if (r == HDB_OK)
-		r = base_big_alloc(q->work, &s->spare, bytes, "references", err);
-	keys = s->keys.data;
 	if (r != HDB_OK)
 		return r;
+	if ((r = base_big_alloc(q->work, &s->spare, bytes, "references", err)) != HDB_OK)
+		return r;
+	keys = s->keys.data;
 	for (uint64_t i = 0; i < s->list.count; i++) {
 		struct heap_object object;
 
@@ -274,10 +275,10 @@ static int make_row(struct query *q, struct stats *s, uint64_t from, uint64_t to
 		.count = to - from,
 	};
 	uint32_t last = HEAP_NONE;
-	int r = HDB_OK;
+	int r;
 
 	s->members.count = 0;
-	for (uint64_t i = from; i < to && r == HDB_OK; i++) {
+	for (uint64_t i = from; i < to; i++) {
 		const uint32_t ix = refs[keys[i].node].referent;
 		struct heap_object object;
 		uint64_t native = 0;
@@ -289,19 +290,20 @@ static int make_row(struct query *q, struct stats *s, uint64_t from, uint64_t to
 		row.referents++;
 		if (analysis_reached_of(&s->list, ix) < analysis_reached_by(row.strength))
 			continue;
-		r = heap_object(q->heap, ix, &object, err);
-		if (r < 0)
-			break;
+		if ((r = heap_object(q->heap, ix, &object, err)) != HDB_OK)
+			return r;
 		row.only++;
 		row.only_bytes += object.shallow_bytes;
-		if (s->has_native && (r = derive_native_of(q->derive, ix, &native, err)) < 0)
-			break;
+		if (s->has_native && (r = derive_native_of(q->derive, ix, &native, err)) != HDB_OK)
+			return r;
 		row.native += native;
-		r = base_vec_push(&s->members, &ix, sizeof(ix), err);
+		if ((r = base_vec_push(&s->members, &ix, sizeof(ix), err)) != HDB_OK)
+			return r;
 	}
-	if (r == HDB_OK && s->has_retained)
-		r = add_retained(q, s, (uint32_t)s->rows.count + 1, &row, err);
-	return r == HDB_OK ? base_vec_push(&s->rows, &row, sizeof(row), err) : r;
+	if (s->has_retained &&
+	    (r = add_retained(q, s, (uint32_t)s->rows.count + 1, &row, err)) != HDB_OK)
+		return r;
+	return base_vec_push(&s->rows, &row, sizeof(row), err);
 }
 
 /* Most bytes kept first, then most references, then by class. */

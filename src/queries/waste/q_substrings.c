@@ -125,14 +125,15 @@ static int find_arrays(struct query *q, struct substrings *s, uint64_t min_waste
 	int r = HDB_OK;
 
 	base_stage(q->work, "comparing", count, "strings");
-	for (uint64_t from = 0, to; from < count && r == HDB_OK; from = to) {
+	for (uint64_t from = 0, to; from < count; from = to) {
 		struct shown row = { .first = from };
 		bool is_shared;
 
 		for (to = from + 1; to < count && records[to].low == records[from].low; to++)
 			;
 		row.strings = (uint32_t)(to - from);
-		r = measure(q, s, &row, err);
+		if ((r = measure(q, s, &row, err)) != HDB_OK)
+			return r;
 		is_shared = row.strings > 1;
 		if (!rows) {
 			s->arrays++;
@@ -149,13 +150,14 @@ static int find_arrays(struct query *q, struct substrings *s, uint64_t min_waste
 				rows[found] = row;
 			found++;
 		}
-		if (r == HDB_OK && to - looked >= STEP_STRINGS) {
+		if (to - looked >= STEP_STRINGS) {
 			looked = to;
-			r = base_step(q->work, to, err);
+			if ((r = base_step(q->work, to, err)) != HDB_OK)
+				return r;
 		}
 	}
 	s->row_count = found;
-	return r;
+	return HDB_OK;
 }
 
 /* Most wasted first, then most strings, then by ID. */
@@ -167,11 +169,11 @@ static int order_rows(struct query *q, struct substrings *s, struct hdb_error *e
 	struct base_sort_key *keys;
 	int r = base_big_alloc(q->work, &s->order, bytes, "substrings", err);
 
-	if (r == HDB_OK)
-		r = base_big_alloc(q->work, &spare, bytes, "substrings", err);
-	keys = s->order.data;
 	if (r != HDB_OK)
 		goto out;
+	if ((r = base_big_alloc(q->work, &spare, bytes, "substrings", err)) != HDB_OK)
+		goto out;
+	keys = s->order.data;
 	for (uint64_t i = 0; i < s->row_count; i++)
 		keys[i] = (struct base_sort_key){ ~(uint64_t)rows[i].strings, (uint32_t)i };
 	base_sort_keys(keys, spare.data, s->row_count);

@@ -105,13 +105,13 @@ static int group_tops(struct query *q, struct unreachable *u, struct hdb_error *
 
 	if (!groups)
 		return hdb_fail_memory(err, "classes", q->heap->class_count * sizeof(*groups));
-	for (size_t i = 0; i < u->tops.count && r == HDB_OK; i++) {
+	for (size_t i = 0; i < u->tops.count; i++) {
 		struct heap_object object;
 		struct holder_group *g;
 
-		r = heap_object(q->heap, tops[i].ix, &object, err);
-		if (r < 0 ||
-		    (pattern && !base_glob(pattern, heap_class_name(q->heap, object.class_no))))
+		if ((r = heap_object(q->heap, tops[i].ix, &object, err)) != HDB_OK)
+			goto out;
+		if (pattern && !base_glob(pattern, heap_class_name(q->heap, object.class_no)))
 			continue;
 		g = &groups[object.class_no];
 		if (!g->holders)
@@ -126,16 +126,16 @@ static int group_tops(struct query *q, struct unreachable *u, struct hdb_error *
 		g->native_bytes += tops[i].native_bytes;
 	}
 	u->tops.count = kept;
-	for (uint32_t no = 0; no < q->heap->class_count && r == HDB_OK; no++)
-		if (groups[no].holders)
-			r = base_vec_push(&u->by_class, &groups[no], sizeof(*groups), err);
-	free(groups);
+	for (uint32_t no = 0; no < q->heap->class_count; no++)
+		if (groups[no].holders &&
+		    (r = base_vec_push(&u->by_class, &groups[no], sizeof(*groups), err)) != HDB_OK)
+			goto out;
 	if (u->by_class.count)
 		qsort(u->by_class.data, u->by_class.count, sizeof(*groups), compare_groups);
-	if (r != HDB_OK)
-		return r;
 	if (pattern && !kept)
-		return hdb_fail(err, HDB_NOTFOUND, "no holder's class is named %s", pattern);
+		r = hdb_fail(err, HDB_NOTFOUND, "no holder's class is named %s", pattern);
+out:
+	free(groups);
 	return r;
 }
 
