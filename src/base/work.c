@@ -520,6 +520,24 @@ uint64_t base_work_room(const struct base_work *work)
 	return used < work->memory_bytes ? work->memory_bytes - used : 0;
 }
 
+static void note_peak(struct base_work *work)
+{
+	if (work->memory_used + work->pool_bytes > work->memory_peak)
+		work->memory_peak = work->memory_used + work->pool_bytes;
+}
+
+void base_work_count(struct base_work *work, uint64_t *counted, uint64_t bytes)
+{
+	assert(work->memory_used >= *counted && work->anonymous_bytes >= *counted);
+	work->memory_used += bytes - *counted;
+	work->anonymous_bytes += bytes - *counted;
+	*counted = bytes;
+	/* What is kept gives way. */
+	pool_trim(work, base_work_room(work));
+	pool_calm(work, 0);
+	note_peak(work);
+}
+
 void base_work_calm(struct base_work *work, uint64_t size_bytes)
 {
 	if (work->cached_max)
@@ -594,8 +612,7 @@ int base_big_alloc_raw(struct base_work *work, struct base_big *big, uint64_t si
 		return hdb_fail_memory(err, what, size);
 	}
 	work->memory_used += size;
-	if (work->memory_used + work->pool_bytes > work->memory_peak)
-		work->memory_peak = work->memory_used + work->pool_bytes;
+	note_peak(work);
 	return HDB_OK;
 }
 

@@ -135,6 +135,11 @@ uint64_t base_work_room(const struct base_work *work);
 void base_work_keep(struct base_work *work, uint64_t size_bytes);
 
 /*
+ * Counts memory that somebody else takes, malloc for instance, as used: `bytes` instead of
+ * *counted, which is 0 at first and at last.
+ */
+void base_work_count(struct base_work *work, uint64_t *counted, uint64_t bytes);
+/*
  * From now on arrays take at most that much anonymous memory, if nobody asked for a budget: who
  * says what may be used has said it.
  */

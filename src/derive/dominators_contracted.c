@@ -35,6 +35,7 @@ struct contract_slot {
 	struct base_vec few;
 	struct graph_pushes pushes;
 	struct graph_contract_rows rows;
+	uint64_t counted; /* bytes of those, as the budget knows them */
 };
 
 struct contracted {
@@ -118,6 +119,21 @@ static void ask_ahead(const struct contracted *x, const struct base_vec *entries
 	}
 }
 
+/*
+ * Tells the budget what a block's work has, which may be MB where objects have many references.
+ * Called as the block is taken, when no other thread has its slot.
+ */
+static void count_slot(struct contracted *x, struct contract_slot *s)
+{
+	base_work_count(x->derive->work, &s->counted,
+			s->entries.capacity * sizeof(uint32_t) +
+				s->big.capacity * sizeof(struct big_list) +
+				s->few.capacity * 2 * sizeof(uint32_t) +
+				s->pushes.edges.capacity * sizeof(struct graph_pushed) +
+				s->rows.length.capacity + s->rows.bytes.capacity +
+				s->rows.longs.capacity * sizeof(uint32_t));
+}
+
 /* ---- the first pass ---- */
 
 static int see_block(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -165,6 +181,7 @@ static int take_seen(void *ctx, struct derive_block *block, struct hdb_error *er
 	struct contract_slot *s = &x->slots[block->slot];
 	int r = base_vec_reserve(&x->few, s->few.count, 2 * sizeof(uint32_t), err);
 
+	count_slot(x, s);
 	if (r == HDB_OK && s->few.count)
 		memcpy((uint32_t *)x->few.data + 2 * x->few.count, s->few.data,
 		       s->few.count * 2 * sizeof(uint32_t));
@@ -303,6 +320,7 @@ static int take_packed(void *ctx, struct derive_block *block, struct hdb_error *
 	struct contract_slot *s = &x->slots[block->slot];
 	const int r = each_big(x, s, widen_row, err);
 
+	count_slot(x, s);
 	return r == HDB_OK ? graph_contract_put(&x->c, &s->rows, err) : r;
 }
 
@@ -600,6 +618,7 @@ static void free_slots(struct contracted *x)
 		base_vec_release(&x->slots[i].few);
 		base_vec_release(&x->slots[i].pushes.edges);
 		graph_contract_rows_release(&x->slots[i].rows);
+		base_work_count(x->derive->work, &x->slots[i].counted, 0);
 	}
 	free(x->slots);
 	base_vec_release(&x->few);

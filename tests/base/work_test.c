@@ -303,7 +303,8 @@ static void test_calm(void **state)
 	const struct statfs good = fs;
 	struct rlimit old, little;
 	struct base_work work;
-	struct base_big big;
+	struct base_big big, more;
+	uint64_t others = 0;
 
 	(void)state;
 	base_work_init(&work, 0, 1, NULL);
@@ -330,6 +331,25 @@ static void test_calm(void **state)
 	base_big_free(&work, &big);
 	base_work_release(&work);
 	assert_int_equal(work.anonymous_bytes + work.cached_bytes, 0);
+
+	/* Memory of others counts. */
+	base_work_calm(&work, 8 * MIB);
+	base_work_count(&work, &others, 10 * MIB);
+	base_work_count(&work, &others, 5 * MIB);
+	assert_int_equal(others, 5 * MIB);
+	assert_int_equal(base_work_room(&work), 59 * MIB);
+	base_work_check(&work);
+	assert_int_equal(base_big_alloc(&work, &big, 2 * MIB, "test", NULL), HDB_OK);
+	assert_false(big.is_cached);
+	base_work_count(&work, &others, 6 * MIB + 1);
+	assert_int_equal(base_big_alloc(&work, &more, 2 * MIB, "test", NULL), HDB_OK);
+	assert_true(more.is_cached);
+	base_work_count(&work, &others, 0);
+	base_big_free(&work, &big);
+	base_big_free(&work, &more);
+	assert_int_equal(work.memory_used, 0);
+	base_work_check(&work);
+	base_work_release(&work);
 
 	/* A memory disk, a network, a full disk, one that may not be written. */
 	base_work_calm(&work, 8 * MIB);
