@@ -50,6 +50,12 @@ refused()
 # ---- tables ----
 is "SELECT count(*) FROM objects" 31512
 is "SELECT count(*) FROM objects WHERE id > 0" 31512
+# Bounds that are no place in the table's order: the largest integer, fractions, texts.
+is "SELECT count(*) FROM objects WHERE id <= 9223372036854775807" 31512
+is "SELECT count(*) FROM objects WHERE id < 9e18 AND id > 0.5" 31512
+is "SELECT count(*) FROM objects WHERE id <= 1e18 AND id >= 1" 31512
+is "SELECT count(*) FROM objects WHERE id < 'x'" 31512
+is "SELECT count(*) FROM objects WHERE id <= 1" 0
 is "SELECT kind, count(*) FROM objects GROUP BY kind ORDER BY kind" "class	1034
 instance	21365
 object array	2271

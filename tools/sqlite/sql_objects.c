@@ -7,6 +7,7 @@
  */
 #include "sqlite/sql_objects.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,6 +85,18 @@ static bool is_larger(const struct top *a, const struct top *b)
 	return a->retained > b->retained || (a->retained == b->retained && a->ix < b->ix);
 }
 
+void sql_objects_check(const struct objects_cursor *c)
+{
+	assert(c->source);
+	assert(c->shape);
+	assert(c->db == c->source->db);
+	assert(c->at_end || !c->scan || c->at < c->batch.count);
+	assert(c->list_at <= c->list_count);
+	assert(!c->found || c->list_ixs == c->found);
+	assert(c->top_count <= c->top_room);
+	assert(c->tops || !c->top_room);
+}
+
 static int push_top(struct objects_cursor *c, struct top top, struct hdb_error *err)
 {
 	size_t at = c->top_count;
@@ -111,6 +124,7 @@ static struct top pop_top(struct objects_cursor *c)
 	const struct top first = c->tops[0], last = c->tops[--c->top_count];
 	size_t at = 0;
 
+	assert(!is_larger(&last, &first));
 	for (;;) {
 		size_t child = at * 2 + 1;
 
@@ -125,6 +139,7 @@ static struct top pop_top(struct objects_cursor *c)
 	}
 	if (c->top_count)
 		c->tops[at] = last;
+	assert(!c->top_count || !is_larger(&c->tops[0], &first));
 	return first;
 }
 
@@ -136,22 +151,25 @@ static int push_children(struct objects_cursor *c, uint32_t ix, struct hdb_error
 	size_t count = 0;
 	int r = hdb_list_begin(c->list, ix, NULL, err);
 
+	if (r < 0)
+		return r;
 	do {
-		if (r == HDB_OK)
-			r = hdb_list_next(c->list, &ixs, &count, err);
-		for (size_t i = 0; r == HDB_OK && i < count && pushed < c->wanted; i++) {
+		if ((r = hdb_list_next(c->list, &ixs, &count, err)) != HDB_OK)
+			return r;
+		for (size_t i = 0; i < count && pushed < c->wanted; i++) {
 			struct hdb_object_facts facts = { 0 };
 			struct top top = { .ix = ixs[i] };
 
-			r = hdb_object_at(c->db, top.ix, &facts, err);
-			if (r == HDB_OK)
-				r = hdb_retained_at(c->db, top.ix, &top.retained, err);
-			if (r == HDB_OK)
-				r = push_top(c, top, err);
+			if ((r = hdb_object_at(c->db, top.ix, &facts, err)) != HDB_OK)
+				return r;
+			if ((r = hdb_retained_at(c->db, top.ix, &top.retained, err)) != HDB_OK)
+				return r;
+			if ((r = push_top(c, top, err)) < 0)
+				return r;
 			pushed += facts.is_real != 0;
 		}
-	} while (r == HDB_OK && count && pushed < c->wanted);
-	return r;
+	} while (count && pushed < c->wanted);
+	return HDB_OK;
 }
 
 /* ---- stepping ---- */
@@ -187,7 +205,7 @@ static int begin_unreachable(struct objects_cursor *c, struct hdb_error *err)
 
 static int next_largest(struct objects_cursor *c, struct hdb_error *err)
 {
-	int r = HDB_OK;
+	int r;
 
 	do {
 		struct top top;
@@ -195,20 +213,22 @@ static int next_largest(struct objects_cursor *c, struct hdb_error *err)
 		if (!c->top_count)
 			return begin_unreachable(c, err);
 		top = pop_top(c);
-		r = sql_object_take(c, top.ix, err);
-		if (r == HDB_OK && c->facts.is_real && c->wanted)
+		if ((r = sql_object_take(c, top.ix, err)) != HDB_OK)
+			return r;
+		if (c->facts.is_real && c->wanted)
 			c->wanted--;
-		if (r == HDB_OK)
-			r = push_children(c, top.ix, err);
-	} while (r == HDB_OK && !c->facts.is_real);
-	return r;
+		if ((r = push_children(c, top.ix, err)) != HDB_OK)
+			return r;
+	} while (!c->facts.is_real);
+	return HDB_OK;
 }
 
 static int next_of_list(struct objects_cursor *c, struct hdb_error *err)
 {
-	int r = HDB_OK;
+	int r;
 
 	do {
+		assert(c->list_at <= c->list_count);
 		if (c->list_at == c->list_count) {
 			if (c->found)
 				return HDB_END;
@@ -219,9 +239,10 @@ static int next_of_list(struct objects_cursor *c, struct hdb_error *err)
 			if (!c->list_count)
 				return HDB_END;
 		}
-		r = sql_object_take(c, c->list_ixs[c->list_at++], err);
-	} while (r == HDB_OK && !sql_object_is_member(c));
-	return r;
+		if ((r = sql_object_take(c, c->list_ixs[c->list_at++], err)) != HDB_OK)
+			return r;
+	} while (!sql_object_is_member(c));
+	return HDB_OK;
 }
 
 static int step(struct objects_cursor *c)
@@ -247,6 +268,7 @@ static int step(struct objects_cursor *c)
 		r = HDB_END;
 	}
 	c->at_end = r != HDB_OK;
+	sql_objects_check(c);
 	return r < 0 ? sql_vtab_fail(c->base.pVtab, c->source, r, &err) : SQLITE_OK;
 }
 
@@ -254,20 +276,21 @@ static int step(struct objects_cursor *c)
 static int first_from(struct objects_cursor *c, uint64_t id, uint32_t *ix, struct hdb_error *err)
 {
 	uint32_t low = 0, high = hdb_object_count(c->db);
-	int r = HDB_OK;
+	int r;
 
-	while (low < high && r == HDB_OK) {
+	while (low < high) {
 		const uint32_t mid = low + (high - low) / 2;
 		struct hdb_object_facts facts = { 0 };
 
-		r = hdb_object_at(c->db, mid, &facts, err);
-		if (r == HDB_OK && facts.id < id)
+		if ((r = hdb_object_at(c->db, mid, &facts, err)) != HDB_OK)
+			return r;
+		if (facts.id < id)
 			low = mid + 1;
 		else
 			high = mid;
 	}
 	*ix = low;
-	return r;
+	return HDB_OK;
 }
 
 static bool need_marks(struct objects_cursor *c)
@@ -306,43 +329,66 @@ struct class_part {
 	sqlite3_value *sub; /* of a pattern: whether subclasses count; NULL: they do */
 };
 
+/* The class whose class object has the ID; none: nothing is marked. */
+static int mark_class_object(struct objects_cursor *c, sqlite3_value *value, uint8_t *marks,
+			     struct hdb_error *err)
+{
+	struct hdb_object_facts facts = { 0 };
+	uint32_t ix;
+	int r = sql_value_object(c->source, value, &ix, err);
+
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if ((r = hdb_object_at(c->db, ix, &facts, err)) != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if (facts.stands_for != HDB_NONE)
+		marks[facts.stands_for] = 1;
+	return HDB_OK;
+}
+
+static int mark_pattern(struct objects_cursor *c, const struct class_part *p, uint8_t *marks,
+			struct hdb_error *err)
+{
+	const char *pattern = (const char *)sqlite3_value_text(p->value);
+	int r;
+
+	if (!pattern)
+		return HDB_OK;
+	r = hdb_classes_like(c->db, pattern, !p->sub || sqlite3_value_int(p->sub), marks, err);
+	/* Not found: the question is wrong. */
+	if (r == HDB_NOTFOUND)
+		return sql_fail(err, HDB_EUSAGE, "no class matches %s", pattern);
+	return r;
+}
+
+static void mark_values(struct objects_cursor *c, sqlite3_value *values, uint8_t *marks)
+{
+	sqlite3_value *one;
+	int rc = sqlite3_vtab_in_first(values, &one);
+
+	for (; rc == SQLITE_OK && one; rc = sqlite3_vtab_in_next(values, &one))
+		mark_value(c, one, 0, marks);
+}
+
 static int by_class(struct objects_cursor *c, const struct class_part *p, struct hdb_error *err)
 {
-	const int part = p->part;
 	uint8_t *found = calloc((size_t)hdb_class_count(c->db) + 1, 1);
-	uint32_t ix;
 	int r = HDB_OK;
 
 	if (!found)
 		return sql_fail(err, HDB_ENOMEM, "no memory for classes");
-	if (part == BY_CLASS && p->is_in) {
-		sqlite3_value *one;
-		int rc = sqlite3_vtab_in_first(p->value, &one);
-
-		for (; rc == SQLITE_OK && one; rc = sqlite3_vtab_in_next(p->value, &one))
-			mark_value(c, one, 0, found);
-	} else if (part == BY_CLASS || part == BY_CLASS_GLOB) {
-		mark_value(c, p->value, part == BY_CLASS_GLOB, found);
-	} else if (part == BY_CLASS_ID) {
-		struct hdb_object_facts facts = { 0 };
-
-		r = sql_value_object(c->source, p->value, &ix, err);
-		if (r == HDB_OK)
-			r = hdb_object_at(c->db, ix, &facts, err);
-		if (r == HDB_OK && facts.stands_for != HDB_NONE)
-			found[facts.stands_for] = 1;
-		r = r < 0 ? r : HDB_OK;
-	} else if (part == BY_PATTERN && sqlite3_value_text(p->value)) {
-		const char *pattern = (const char *)sqlite3_value_text(p->value);
-
-		r = hdb_classes_like(c->db, pattern, !p->sub || sqlite3_value_int(p->sub), found,
-				     err);
-		/* Not found: the question is wrong. */
-		if (r == HDB_NOTFOUND)
-			r = sql_fail(err, HDB_EUSAGE, "no class matches %s", pattern);
-	}
-	if (r == HDB_OK)
-		r = narrow(c, found);
+	if (p->part == BY_CLASS && p->is_in)
+		mark_values(c, p->value, found);
+	else if (p->part == BY_CLASS || p->part == BY_CLASS_GLOB)
+		mark_value(c, p->value, p->part == BY_CLASS_GLOB, found);
+	else if (p->part == BY_CLASS_ID)
+		r = mark_class_object(c, p->value, found, err);
+	else
+		r = mark_pattern(c, p, found, err);
+	if (r != HDB_OK)
+		goto out;
+	r = narrow(c, found);
+out:
 	free(found);
 	return r;
 }
@@ -407,91 +453,140 @@ out:
 	return r;
 }
 
+static int read_id_from(struct objects_cursor *c, sqlite3_value *value, struct hdb_error *err)
+{
+	const sqlite3_int64 id = sqlite3_value_int64(value);
+
+	if (sqlite3_value_type(value) != SQLITE_INTEGER || id <= 0)
+		return HDB_OK;
+	return first_from(c, (uint64_t)id, &c->from_ix, err);
+}
+
+static int read_id_to(struct objects_cursor *c, sqlite3_value *value, struct hdb_error *err)
+{
+	const sqlite3_int64 id = sqlite3_value_int64(value);
+	int r;
+
+	/* SQLite looks at it once more. */
+	if (sqlite3_value_type(value) != SQLITE_INTEGER || id <= 0 || id == INT64_MAX)
+		return HDB_OK;
+	if ((r = first_from(c, (uint64_t)id + 1, &c->end_ix, err)) != HDB_OK)
+		return r;
+	return c->end_ix <= c->from_ix ? HDB_END : HDB_OK;
+}
+
+/* One constraint; HDB_END if no object can meet it. */
+static int read_part(struct objects_cursor *c, const struct class_part *p, struct hdb_error *err)
+{
+	sqlite3_value *value = p->value;
+
+	assert(value);
+	switch (p->part) {
+	case BY_PATTERN:
+	case BY_CLASS:
+	case BY_CLASS_GLOB:
+	case BY_CLASS_ID:
+		return by_class(c, p, err);
+	case BY_KIND:
+		c->kinds &= kind_named((const char *)sqlite3_value_text(value));
+		return c->kinds ? HDB_OK : HDB_END;
+	case BY_REACHABLE:
+		if (sqlite3_value_numeric_type(value) != SQLITE_INTEGER ||
+		    sqlite3_value_int64(value) >> 1)
+			return HDB_END;
+		c->population = sqlite3_value_int64(value) ? 1 : -1;
+		return HDB_OK;
+	case ID_FROM:
+		return read_id_from(c, value, err);
+	case ID_TO:
+		return read_id_to(c, value, err);
+	case RETAINED_FROM:
+		/* SQLite looks at it once more: of 1.5 only 1 counts here. */
+		if ((sqlite3_value_type(value) == SQLITE_INTEGER ||
+		     sqlite3_value_type(value) == SQLITE_FLOAT) &&
+		    sqlite3_value_int64(value) > 0)
+			c->retained_from = (uint64_t)sqlite3_value_int64(value);
+		return HDB_OK;
+	default:
+		return HDB_OK;
+	}
+}
+
 static int read_parts(struct objects_cursor *c, int index, int argc, sqlite3_value **argv,
 		      struct hdb_error *err)
 {
 	sqlite3_value *values[SQL_PART_COUNT] = { NULL };
-	int at = 0, r = HDB_OK;
+	int at = 0, r;
 
+	assert(sql_parts[4].part == BY_SUB);
 	for (size_t p = 2; p < SQL_PART_COUNT; p++)
 		if (index & sql_parts[p].part && at < argc)
 			values[p] = argv[at++];
-	for (size_t p = 2; p < SQL_PART_COUNT && r == HDB_OK; p++) {
-		const int part = sql_parts[p].part;
-		sqlite3_value *value = values[p];
+	for (size_t p = 2; p < SQL_PART_COUNT; p++) {
+		const struct class_part part = {
+			.part = sql_parts[p].part,
+			.is_in = index & BY_CLASS_IN,
+			.value = values[p],
+			.sub = sql_parts[p].part == BY_PATTERN ? values[4] : NULL,
+		};
 
-		if (!value)
-			continue;
-		switch (part) {
-		case BY_PATTERN:
-		case BY_CLASS:
-		case BY_CLASS_GLOB:
-		case BY_CLASS_ID:
-			r = by_class(c,
-				     &(struct class_part){
-					     .part = part,
-					     .is_in = index & BY_CLASS_IN,
-					     .value = value,
-					     .sub = part == BY_PATTERN ? values[4] : NULL,
-				     },
-				     err);
-			break;
-		case BY_KIND:
-			c->kinds &= kind_named((const char *)sqlite3_value_text(value));
-			if (!c->kinds)
-				return HDB_END;
-			break;
-		case BY_REACHABLE:
-			if (sqlite3_value_numeric_type(value) != SQLITE_INTEGER ||
-			    sqlite3_value_int64(value) >> 1)
-				return HDB_END;
-			c->population = sqlite3_value_int64(value) ? 1 : -1;
-			break;
-		case ID_FROM:
-			if (sqlite3_value_type(value) == SQLITE_INTEGER &&
-			    sqlite3_value_int64(value) > 0)
-				r = first_from(c, (uint64_t)sqlite3_value_int64(value), &c->from_ix,
-					       err);
-			break;
-		case ID_TO:
-			if (sqlite3_value_type(value) == SQLITE_INTEGER &&
-			    sqlite3_value_int64(value) > 0 &&
-			    sqlite3_value_int64(value) < INT64_MAX)
-				r = first_from(c, (uint64_t)sqlite3_value_int64(value) + 1,
-					       &c->end_ix, err);
-			else if (sqlite3_value_type(value) == SQLITE_INTEGER &&
-				 sqlite3_value_int64(value) <= 0)
-				c->end_ix = 0;
-			if (r == HDB_OK && c->end_ix <= c->from_ix &&
-			    sqlite3_value_int64(value) > 0)
-				return HDB_END;
-			break;
-		case RETAINED_FROM:
-			/* SQLite looks at it once more: of 1.5 only 1 counts here. */
-			if ((sqlite3_value_type(value) == SQLITE_INTEGER ||
-			     sqlite3_value_type(value) == SQLITE_FLOAT) &&
-			    sqlite3_value_int64(value) > 0)
-				c->retained_from = (uint64_t)sqlite3_value_int64(value);
-			break;
-		default:
-			break;
-		}
+		if (part.value && (r = read_part(c, &part, err)) != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* What retains so much is taken from the dominator tree, if it is there and so few do. */
 static int begin_retaining(struct objects_cursor *c, int index, struct hdb_error *err)
 {
 	bool is_few = false;
-	int r = HDB_OK;
+	int r;
 
-	if (c->retained_from && hdb_has(c->db) & HDB_NEED_CHILDREN)
+	if (c->retained_from && hdb_has(c->db) & HDB_NEED_CHILDREN) {
 		r = sql_objects_retaining(c, c->retained_from, (index & DESCENDING) != 0, &is_few,
 					  err);
+		if (r != HDB_OK)
+			return r;
+	}
+	if (!is_few)
+		return begin_scan(c, index, err);
+	return c->list_count ? next_of_list(c, err) : HDB_END;
+}
+
+/* What an object dominates. */
+static int begin_dominated(struct objects_cursor *c, sqlite3_value *value, struct hdb_error *err)
+{
+	uint32_t ix;
+	int r = sql_value_object(c->source, value, &ix, err);
+
 	if (r != HDB_OK)
 		return r;
-	return is_few ? next_of_list(c, err) : begin_scan(c, index, err);
+	if ((r = hdb_list_open(c->db, HDB_DOMINATED, &c->list, err)) != HDB_OK)
+		return r;
+	if ((r = hdb_list_begin(c->list, ix, NULL, err)) != HDB_OK)
+		return r;
+	return next_of_list(c, err);
+}
+
+/* The dominator tree from its top; one more than the limit, for SQLite asks once too often. */
+static int begin_largest(struct objects_cursor *c, sqlite3_value *limit, struct hdb_error *err)
+{
+	int r;
+
+	c->wanted = (uint64_t)sqlite3_value_int64(limit) + 1;
+	if ((r = hdb_list_open(c->db, HDB_DOMINATED, &c->list, err)) != HDB_OK)
+		return r;
+	if ((r = push_children(c, HDB_NONE, err)) != HDB_OK)
+		return r;
+	return next_largest(c, err);
+}
+
+static int begin_constrained(struct objects_cursor *c, int index, int argc, sqlite3_value **argv,
+			     struct hdb_error *err)
+{
+	const int r = read_parts(c, index, argc, argv, err);
+
+	return r != HDB_OK ? r : begin_retaining(c, index, err);
 }
 
 static int filter_objects(sqlite3_vtab_cursor *cursor, int index, const char *text, int argc,
@@ -507,31 +602,16 @@ static int filter_objects(sqlite3_vtab_cursor *cursor, int index, const char *te
 	c->population = 0;
 	c->from_ix = c->end_ix = 0;
 	c->retained_from = 0;
-	if (index & (BY_ID | BY_ROWID)) {
+	if (index & (BY_ID | BY_ROWID))
 		r = begin_one(c, index, argv[0], &err);
-	} else if (index & BY_DOMINATOR) {
-		uint32_t ix;
-
-		r = sql_value_object(c->source, argv[0], &ix, &err);
-		if (r == HDB_OK)
-			r = hdb_list_open(c->db, HDB_DOMINATED, &c->list, &err);
-		if (r == HDB_OK)
-			r = hdb_list_begin(c->list, ix, NULL, &err);
-		if (r == HDB_OK)
-			r = next_of_list(c, &err);
-	} else if (index & LARGEST && argc) {
-		c->wanted = (uint64_t)sqlite3_value_int64(argv[0]) + 1;
-		r = hdb_list_open(c->db, HDB_DOMINATED, &c->list, &err);
-		if (r == HDB_OK)
-			r = push_children(c, HDB_NONE, &err);
-		if (r == HDB_OK)
-			r = next_largest(c, &err);
-	} else {
-		r = read_parts(c, index, argc, argv, &err);
-		if (r == HDB_OK)
-			r = begin_retaining(c, index, &err);
-	}
+	else if (index & BY_DOMINATOR)
+		r = begin_dominated(c, argv[0], &err);
+	else if (index & LARGEST && argc)
+		r = begin_largest(c, argv[0], &err);
+	else
+		r = begin_constrained(c, index, argc, argv, &err);
 	c->at_end = r != HDB_OK;
+	sql_objects_check(c);
 	return r < 0 ? sql_vtab_fail(cursor->pVtab, c->source, r, &err) : SQLITE_OK;
 }
 
@@ -599,14 +679,13 @@ int sql_register_objects(struct sql_source *source)
 	const unsigned array_kinds = 1u << HDB_KIND_OBJECT_ARRAY | 1u << HDB_KIND_PRIMITIVE_ARRAY;
 	int rc = add_plain(source, "objects", objects, 0, NULL);
 
-	if (rc == SQLITE_OK)
-		rc = add_plain(source, "instances", instances, 0, NULL);
-	if (rc == SQLITE_OK)
-		rc = add_plain(source, "arrays", arrays, array_kinds, NULL);
-	if (rc == SQLITE_OK)
-		rc = add_plain(source, "strings", strings, 1u << HDB_KIND_INSTANCE,
-			       "java.lang.String");
-	return rc;
+	if (rc != SQLITE_OK)
+		return rc;
+	if ((rc = add_plain(source, "instances", instances, 0, NULL)) != SQLITE_OK)
+		return rc;
+	if ((rc = add_plain(source, "arrays", arrays, array_kinds, NULL)) != SQLITE_OK)
+		return rc;
+	return add_plain(source, "strings", strings, 1u << HDB_KIND_INSTANCE, "java.lang.String");
 }
 
 static int add_class(struct sql_source *source, struct shape *shape, struct hdb_error *err)
