@@ -3,6 +3,7 @@
  */
 #include "sqlite/sql_private.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,7 +149,7 @@ static void set_limits(struct heapsql *sql)
 int heapsql_open(const struct heapsql_options *opt, struct heapsql **out, struct hdb_error *err)
 {
 	struct heapsql *sql = calloc(1, sizeof(*sql));
-	int rc;
+	int rc, r;
 
 	if (!sql)
 		return sql_fail(err, HDB_ENOMEM, "no memory for a connection");
@@ -161,19 +162,21 @@ int heapsql_open(const struct heapsql_options *opt, struct heapsql **out, struct
 	rc = sqlite3_open_v2(":memory:", &sql->sqlite,
 			     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
 			     NULL);
-	if (rc == SQLITE_OK)
-		rc = sqlite3_exec(sql->sqlite, "PRAGMA temp_store = FILE", NULL, NULL, NULL);
-	if (rc != SQLITE_OK) {
-		sql_fail(err, rc == SQLITE_NOMEM ? HDB_ENOMEM : HDB_EIO, "SQLite: %s",
-			 sqlite3_errstr(rc));
-		heapsql_close(sql);
-		return err ? err->code : HDB_EIO;
-	}
+	if (rc != SQLITE_OK)
+		goto out;
+	rc = sqlite3_exec(sql->sqlite, "PRAGMA temp_store = FILE", NULL, NULL, NULL);
+	if (rc != SQLITE_OK)
+		goto out;
 	make_pragma_tables(sql->sqlite);
 	(void)sql_register_hex(sql->sqlite);
 	set_limits(sql);
 	*out = sql;
 	return HDB_OK;
+out:
+	r = sql_fail(err, rc == SQLITE_NOMEM ? HDB_ENOMEM : HDB_EIO, "SQLite: %s",
+		     sqlite3_errstr(rc));
+	heapsql_close(sql);
+	return r;
 }
 
 static void forget_sets(struct heapsql *sql)
@@ -231,15 +234,14 @@ static int attach(struct heapsql *sql, const char *name, struct hdb_error *err)
 int heapsql_add(struct heapsql *sql, const struct heapsql_database *database, struct hdb_error *err)
 {
 	struct sql_source *source;
-	int r = HDB_OK;
+	int r;
 
+	assert(sql->source_count <= DATABASES_MAX);
 	if (sql->source_count == DATABASES_MAX)
 		return sql_fail(err, HDB_ELIMIT, "more than %d databases", DATABASES_MAX);
-	if (database->name)
-		r = attach(sql, database->name, err);
-	if (r == HDB_OK)
-		r = sql_source_open(sql->sqlite, database, &source, err);
-	if (r < 0)
+	if (database->name && (r = attach(sql, database->name, err)) < 0)
+		return r;
+	if ((r = sql_source_open(sql->sqlite, database, &source, err)) < 0)
 		return r;
 	source->owner = sql;
 	source->cancel = sql->opt.cancel;
@@ -368,12 +370,26 @@ static void use_totals(struct heapsql_rows *rows)
 	sqlite3_free(text);
 }
 
+/* Makes the tables of the classes that a text names, which the guard would not let SQLite do. */
+static int define_classes(struct heapsql *sql, const char *text, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	sql->is_guarded = false;
+	for (size_t i = 0; i < sql->source_count; i++)
+		if ((r = sql_define_classes(sql->sources[i], text, err)) != HDB_OK)
+			goto out;
+out:
+	sql->is_guarded = true;
+	return r;
+}
+
 int heapsql_prepare(struct heapsql *sql, const char *text, const char **rest,
 		    struct heapsql_rows **out, struct hdb_error *err)
 {
 	struct heapsql_rows *rows;
 	sqlite3_stmt *statement = NULL;
-	int r = HDB_OK, rc;
+	int r, rc;
 
 	*out = NULL;
 	*rest = text;
@@ -381,12 +397,9 @@ int heapsql_prepare(struct heapsql *sql, const char *text, const char **rest,
 		return sql_fail(err, HDB_ELIMIT, "a statement of more than %d bytes",
 				STATEMENT_MAX);
 	clear_failures(sql);
-	sql->is_guarded = false;
-	for (size_t i = 0; i < sql->source_count && r == HDB_OK; i++)
-		r = sql_define_classes(sql->sources[i], text, err);
-	sql->is_guarded = true;
-	if (r < 0)
+	if ((r = define_classes(sql, text, err)) < 0)
 		return r;
+	assert(sql->is_guarded);
 	rc = sqlite3_prepare_v2(sql->sqlite, text, -1, &statement, rest);
 	if (rc != SQLITE_OK)
 		return sql_fail_of(sql, rc, err);
@@ -441,6 +454,7 @@ size_t heapsql_column_count(const struct heapsql_rows *rows)
 
 const struct hdb_column *heapsql_column(const struct heapsql_rows *rows, size_t column)
 {
+	assert(column < rows->count);
 	return &rows->columns[column];
 }
 
@@ -463,6 +477,8 @@ static int collect_set(struct heapsql *sql, struct sql_source *source, const uin
 {
 	struct pending *p;
 
+	assert(count > 0);
+	assert(sql->pending_count <= sql->pending_room);
 	if (sql->pending_count == sql->pending_room) {
 		const size_t room = sql->pending_room ? sql->pending_room * 2 : 64;
 
@@ -511,30 +527,43 @@ int sql_retained_of(struct sql_source *source, const uint32_t *ixs, size_t count
 	return r;
 }
 
+/* What the sets of one source retain; `sets` has room for all. */
+static int solve_source(struct heapsql *sql, const struct sql_source *source, struct hdb_set *sets,
+			struct hdb_error *err)
+{
+	size_t count = 0, at = 0;
+	int r;
+
+	for (size_t i = 0; i < sql->pending_count; i++)
+		if (sql->pending[i].source == source)
+			sets[count++] = (struct hdb_set){ .ixs = sql->pending[i].ixs,
+							  .count = sql->pending[i].count };
+	assert(count <= sql->pending_count);
+	if (!count)
+		return HDB_OK;
+	if ((r = hdb_retained_sets(source->db, sets, count, err)) < 0)
+		return r;
+	for (size_t i = 0; i < sql->pending_count; i++)
+		if (sql->pending[i].source == source)
+			sql->pending[i].bytes = sets[at++].retained_bytes;
+	assert(at == count);
+	return HDB_OK;
+}
+
 /* What the sets that were collected retain, a source's all at once. */
 static int solve_sets(struct heapsql *sql, struct hdb_error *err)
 {
 	struct hdb_set *sets = calloc(sql->pending_count + 1, sizeof(*sets));
-	int r = sets ? HDB_OK : sql_fail(err, HDB_ENOMEM, "no memory for groups");
+	int r = HDB_OK;
 
-	for (size_t s = 0; s < sql->source_count && r == HDB_OK; s++) {
-		size_t count = 0;
-
-		for (size_t i = 0; i < sql->pending_count; i++) {
-			if (sql->pending[i].source != sql->sources[s])
-				continue;
-			sets[count].ixs = sql->pending[i].ixs;
-			sets[count].count = sql->pending[i].count;
-			sets[count].retained_bytes = sets[count].retained_count = 0;
-			count++;
-		}
-		if (count)
-			r = hdb_retained_sets(sql->sources[s]->db, sets, count, err);
-		count = 0;
-		for (size_t i = 0; i < sql->pending_count; i++)
-			if (sql->pending[i].source == sql->sources[s])
-				sql->pending[i].bytes = sets[count++].retained_bytes;
+	if (!sets) {
+		r = sql_fail(err, HDB_ENOMEM, "no memory for groups");
+		goto out;
 	}
+	for (size_t s = 0; s < sql->source_count; s++)
+		if ((r = solve_source(sql, sql->sources[s], sets, err)) < 0)
+			goto out;
+out:
 	for (size_t i = 0; i < sql->pending_count; i++) {
 		free(sql->pending[i].ixs);
 		sql->pending[i].ixs = NULL;
@@ -559,7 +588,7 @@ static int run_for_sets(struct heapsql_rows *rows, struct hdb_error *err)
 	r = rc == SQLITE_DONE ? HDB_OK : sql_fail_of(sql, rc, err);
 	sqlite3_reset(rows->statement);
 	sql->sets = SETS_KNOWN;
-	return r == HDB_OK ? solve_sets(sql, err) : r;
+	return r < 0 ? r : solve_sets(sql, err);
 }
 
 /* ---- rows ---- */
@@ -656,18 +685,17 @@ int heapsql_next(struct heapsql_rows *rows, struct hdb_error *err)
 		return HDB_END;
 	if (rc != SQLITE_ROW)
 		return sql_fail_of(sql, rc, err);
-	if (r != HDB_OK)
-		return r;
 	for (size_t i = 0; i < rows->count; i++)
-		if ((r = set_value(rows, i, err)) != HDB_OK)
+		if ((r = set_value(rows, i, err)) < 0)
 			return r;
 	if (!rows->is_typed)
 		guess_types(rows);
-	return r;
+	return HDB_OK;
 }
 
 const struct hdb_value *heapsql_value(const struct heapsql_rows *rows, size_t column)
 {
+	assert(column < rows->count);
 	return &rows->values[column];
 }
 
@@ -694,31 +722,15 @@ const char *heapsql_table(struct heapsql *sql, size_t no)
 	return NULL;
 }
 
-int heapsql_schema(struct heapsql *sql, const char *table, char **out, struct hdb_error *err)
+/* Puts names of columns into a list: rows are name, type, hidden. HDB_NOTFOUND: there are none. */
+static int list_columns(struct heapsql_rows *rows, sqlite3_str *list, struct hdb_error *err)
 {
-	char *text = sqlite3_mprintf("SELECT name, type, hidden FROM pragma_table_xinfo('%q') "
-				     "/* \"%w\" */",
-				     table, table);
-	struct heapsql_rows *rows = NULL;
-	sqlite3_str *list = sqlite3_str_new(sql->sqlite);
-	const char *rest;
-	char *made;
 	size_t count = 0;
 	bool in_arguments = false;
-	int r = HDB_OK;
+	int r;
 
-	*out = NULL;
-	sql->is_guarded = false;
-	for (size_t i = 0; i < sql->source_count && r == HDB_OK; i++) {
-		char *quoted = sqlite3_mprintf("\"%w\"", table);
-
-		r = quoted ? sql_define_classes(sql->sources[i], quoted, err) : HDB_ENOMEM;
-		sqlite3_free(quoted);
-	}
-	sql->is_guarded = true;
-	if (r == HDB_OK)
-		r = text ? heapsql_prepare(sql, text, &rest, &rows, err) : HDB_ENOMEM;
-	while (r == HDB_OK && (r = heapsql_next(rows, err)) == HDB_OK) {
+	assert(rows->count == 3);
+	while ((r = heapsql_next(rows, err)) == HDB_OK) {
 		const struct hdb_value *name = &rows->values[0], *hidden = &rows->values[2];
 
 		sqlite3_str_appendf(list, "%s%.*s",
@@ -729,15 +741,42 @@ int heapsql_schema(struct heapsql *sql, const char *table, char **out, struct hd
 		in_arguments |= hidden->i != 0;
 		count++;
 	}
-	sqlite3_free(text);
+	if (r < 0)
+		return r;
+	return count ? HDB_OK : HDB_NOTFOUND;
+}
+
+int heapsql_schema(struct heapsql *sql, const char *table, char **out, struct hdb_error *err)
+{
+	/* The comment names the class, whose table is made before SQLite is asked for it. */
+	char *text = sqlite3_mprintf("SELECT name, type, hidden FROM pragma_table_xinfo('%q') "
+				     "/* \"%w\" */",
+				     table, table);
+	char *quoted = sqlite3_mprintf("\"%w\"", table);
+	struct heapsql_rows *rows = NULL;
+	sqlite3_str *list = sqlite3_str_new(sql->sqlite);
+	char *made = NULL;
+	const char *rest;
+	int r = HDB_ENOMEM;
+
+	*out = NULL;
+	if (!text || !quoted)
+		goto out;
+	if ((r = define_classes(sql, quoted, err)) != HDB_OK)
+		goto out;
+	if ((r = heapsql_prepare(sql, text, &rest, &rows, err)) != HDB_OK)
+		goto out;
+	if ((r = list_columns(rows, list, err)) != HDB_OK)
+		goto out;
 	made = sqlite3_str_finish(list);
-	if (r == HDB_END)
-		r = count ? HDB_OK : HDB_NOTFOUND;
-	if (r == HDB_OK) {
-		*out = made ? strdup(made) : NULL;
-		r = *out ? HDB_OK : HDB_ENOMEM;
-	}
+	list = NULL;
+	*out = made ? strdup(made) : NULL;
+	r = *out ? HDB_OK : HDB_ENOMEM;
+out:
+	sqlite3_free(sqlite3_str_finish(list));
 	sqlite3_free(made);
+	sqlite3_free(quoted);
+	sqlite3_free(text);
 	heapsql_rows_close(rows);
 	return r;
 }

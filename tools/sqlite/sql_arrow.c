@@ -11,6 +11,7 @@
 #include "sqlite/sql_private.h"
 #include "sqlite/sqlite.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -247,28 +248,38 @@ static int fit(struct stream_rows *s, size_t i, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int next_row(void *ctx, struct hdb_error *err)
+/* A row that was kept, or the statement's next one. */
+static int take_row(struct stream_rows *s, struct hdb_error *err)
 {
-	struct stream_rows *s = ctx;
-	int r = HDB_OK;
+	int r;
 
+	assert(s->at <= s->kept_count);
 	if (s->at < s->kept_count) {
 		memcpy(s->values, s->kept + s->at * s->count, s->count * sizeof(*s->values));
 		s->at++;
-	} else if (s->last != HDB_OK) {
-		return s->last;
-	} else {
-		r = heapsql_next(s->rows, err);
-		for (size_t i = 0; r == HDB_OK && i < s->count; i++)
-			s->values[i] = *heapsql_value(s->rows, i);
+		return HDB_OK;
 	}
-	s->row_no++;
-	if (r != HDB_OK)
+	if (s->last != HDB_OK)
+		return s->last;
+	if ((r = heapsql_next(s->rows, err)) != HDB_OK)
 		return r;
 	for (size_t i = 0; i < s->count; i++)
-		if ((r = fit(s, i, err)) != HDB_OK)
+		s->values[i] = *heapsql_value(s->rows, i);
+	return HDB_OK;
+}
+
+static int next_row(void *ctx, struct hdb_error *err)
+{
+	struct stream_rows *s = ctx;
+	int r = take_row(s, err);
+
+	if (r != HDB_OK)
+		return r;
+	s->row_no++;
+	for (size_t i = 0; i < s->count; i++)
+		if ((r = fit(s, i, err)) < 0)
 			return r;
-	return r;
+	return HDB_OK;
 }
 
 static const struct hdb_column *column_at(void *ctx, size_t column)

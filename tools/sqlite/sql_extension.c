@@ -45,10 +45,14 @@ int sql_retained_of(struct sql_source *source, const uint32_t *ixs, size_t count
 static int announce(struct sql_source *source, const char *name, struct hdb_error *err)
 {
 	char *with_sub = sqlite3_mprintf("%s+", name);
-	int r = with_sub ? sql_announce_class(source, name, err) : HDB_ENOMEM;
+	int r;
 
-	if (r == HDB_OK)
-		r = sql_announce_class(source, with_sub, err);
+	if (!with_sub)
+		return HDB_ENOMEM;
+	if ((r = sql_announce_class(source, name, err)) < 0)
+		goto out;
+	r = sql_announce_class(source, with_sub, err);
+out:
 	sqlite3_free(with_sub);
 	return r;
 }
@@ -110,14 +114,15 @@ static int open_database(struct sqlite3 *sqlite, const char *path, struct sql_so
 		*out = NULL;
 		return sql_fail(err, HDB_ENOMEM, "no memory for a database");
 	}
-	if ((r = sql_register(*out, err)) != HDB_OK)
+	if ((r = sql_register(*out, err)) < 0)
 		return r;
 	/* All classes by name: SQLite finds a table only by a module of its name. */
-	for (uint32_t no = 0; r == HDB_OK && no < hdb_class_count(database.db); no++)
-		if (!sql_has_table(hdb_class_name(database.db, no)))
-			r = announce(*out, hdb_class_name(database.db, no), err);
-	if (r != HDB_OK)
-		return r;
+	for (uint32_t no = 0; no < hdb_class_count(database.db); no++) {
+		const char *name = hdb_class_name(database.db, no);
+
+		if (!sql_has_table(name) && (r = announce(*out, name, err)) < 0)
+			return r;
+	}
 	return sql_register_functions(*out) != SQLITE_OK ?
 		       sql_fail(err, HDB_ENOMEM, "no memory for functions") :
 		       HDB_OK;

@@ -42,9 +42,10 @@ static int connect_row(sqlite3 *sqlite, void *aux, int argc, const char *const *
 	(void)argc;
 	(void)argv;
 	(void)message;
-	if (rc == SQLITE_OK)
-		((struct row_table *)*out)->filter = filter;
-	return rc;
+	if (rc != SQLITE_OK)
+		return rc;
+	((struct row_table *)*out)->filter = filter;
+	return SQLITE_OK;
 }
 
 static int best_row(sqlite3_vtab *vtab, sqlite3_index_info *info)
@@ -59,9 +60,10 @@ static int open_row(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out)
 {
 	const int rc = sql_open_cursor(sizeof(struct row_cursor), out);
 
-	if (rc == SQLITE_OK)
-		((struct row_cursor *)*out)->filter = ((struct row_table *)vtab)->filter;
-	return rc;
+	if (rc != SQLITE_OK)
+		return rc;
+	((struct row_cursor *)*out)->filter = ((struct row_table *)vtab)->filter;
+	return SQLITE_OK;
 }
 
 static int close_row(sqlite3_vtab_cursor *cursor)

@@ -6,6 +6,7 @@
  */
 #include "sqlite/sql_private.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -214,55 +215,93 @@ static int answer_is_instance(struct sqlite3_context *ctx, struct sql_source *so
 	return r;
 }
 
+/* The way from an object to the root, of which the last PATH_STEPS are kept, in a ring. */
+struct way_up {
+	uint32_t steps[PATH_STEPS];
+	size_t count; /* of all of them */
+};
+
+static int climb(struct sql_source *source, uint32_t ix, struct way_up *way, struct hdb_error *err)
+{
+	uint32_t parent = HDB_NONE;
+	int r;
+
+	for (; ix != HDB_NONE && way->count <= hdb_object_count(source->db); ix = parent) {
+		if ((r = hdb_parent_at(source->db, ix, 1, &parent, err)) != HDB_OK)
+			return r;
+		way->steps[way->count++ % PATH_STEPS] = ix;
+	}
+	return HDB_OK;
+}
+
+/* "thread object: "; a local variable's only if it is held by nothing else. */
+static int write_root(struct sql_source *source, uint32_t ix, sqlite3_str *out,
+		      struct hdb_error *err)
+{
+	uint64_t first, count;
+	struct hdb_root root;
+	int r = hdb_roots_of(source->db, ix, &first, &count, err);
+
+	if (r != HDB_OK)
+		return r;
+	for (uint64_t i = 0; i < count; i++) {
+		if ((r = hdb_root_at(source->db, first + i, &root, err)) != HDB_OK)
+			return r;
+		if (root.is_local && i + 1 < count)
+			continue;
+		sqlite3_str_appendf(out, "%s: ", root.kind);
+		break;
+	}
+	return HDB_OK;
+}
+
+static int write_class(struct sql_source *source, uint32_t ix, sqlite3_str *out,
+		       struct hdb_error *err)
+{
+	struct hdb_object_facts facts;
+	const int r = hdb_object_at(source->db, ix, &facts, err);
+
+	if (r != HDB_OK)
+		return r;
+	if (facts.kind == HDB_KIND_CLASS)
+		sqlite3_str_appendf(out, "class %s", hdb_class_name(source->db, facts.stands_for));
+	else
+		sqlite3_str_appendf(out, "%s", hdb_class_name(source->db, facts.class_no));
+	return HDB_OK;
+}
+
 /* "thread object: java.lang.Thread.threadLocals > ...": from the GC root to the object. */
 static int write_path(struct sql_source *source, uint32_t ix, sqlite3_str *out,
 		      struct hdb_error *err)
 {
-	uint32_t steps[PATH_STEPS], parent = HDB_NONE;
-	struct hdb_object_facts facts;
-	size_t count = 0, left_out = 0;
-	uint64_t first, roots;
-	int r = HDB_OK;
+	struct way_up way = { .count = 0 };
+	char name[512];
+	size_t left_out;
+	int r = climb(source, ix, &way, err);
 
-	/* The last PATH_STEPS on the way to the root: a ring of them. */
-	for (; r == HDB_OK && ix != HDB_NONE && count <= hdb_object_count(source->db);
-	     ix = parent) {
-		r = hdb_parent_at(source->db, ix, 1, &parent, err);
-		if (r == HDB_OK)
-			steps[count++ % PATH_STEPS] = ix;
-	}
-	if (r != HDB_OK || !count)
+	if (r != HDB_OK || !way.count)
 		return r;
-	left_out = count > PATH_STEPS ? count - PATH_STEPS : 0;
-	r = hdb_roots_of(source->db, steps[(count - 1) % PATH_STEPS], &first, &roots, err);
-	for (uint64_t i = 0; r == HDB_OK && i < roots; i++) {
-		struct hdb_root root;
+	left_out = way.count > PATH_STEPS ? way.count - PATH_STEPS : 0;
+	r = write_root(source, way.steps[(way.count - 1) % PATH_STEPS], out, err);
+	if (r != HDB_OK)
+		return r;
+	for (size_t i = way.count - 1;; i--) {
+		const uint32_t from = way.steps[i % PATH_STEPS];
 
-		r = hdb_root_at(source->db, first + i, &root, err);
-		if (r == HDB_OK && (!root.is_local || i + 1 == roots)) {
-			sqlite3_str_appendf(out, "%s: ", root.kind);
+		assert(i >= left_out);
+		if ((r = write_class(source, from, out, err)) != HDB_OK)
+			return r;
+		if (i == left_out)
 			break;
-		}
-	}
-	for (size_t i = count; r == HDB_OK && i-- > left_out;) {
-		char name[512];
-
-		r = hdb_object_at(source->db, steps[i % PATH_STEPS], &facts, err);
-		if (r == HDB_OK && facts.kind == HDB_KIND_CLASS)
-			sqlite3_str_appendf(out, "class %s",
-					    hdb_class_name(source->db, facts.stands_for));
-		else if (r == HDB_OK)
-			sqlite3_str_appendf(out, "%s", hdb_class_name(source->db, facts.class_no));
-		if (r < 0 || i == left_out)
-			break;
-		r = hdb_holder(source->db, steps[i % PATH_STEPS], steps[(i - 1) % PATH_STEPS], name,
+		r = hdb_holder(source->db, from, way.steps[(i - 1) % PATH_STEPS], name,
 			       sizeof(name), err);
-		if (r == HDB_OK)
-			sqlite3_str_appendf(out, "%s%s > ", name[0] == '[' ? "" : " . ", name);
+		if (r != HDB_OK)
+			return r;
+		sqlite3_str_appendf(out, "%s%s > ", name[0] == '[' ? "" : " . ", name);
 	}
-	if (left_out && r == HDB_OK)
+	if (left_out)
 		sqlite3_str_appendf(out, " > ... (%llu more)", (unsigned long long)left_out);
-	return r;
+	return HDB_OK;
 }
 
 static int answer_path(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
@@ -272,11 +311,12 @@ static int answer_path(struct sqlite3_context *ctx, struct sql_source *source, u
 	const int r = write_path(source, ix, out, err);
 
 	(void)argv;
-	if (r == HDB_OK)
-		sqlite3_result_text(ctx, sqlite3_str_finish(out), -1, sqlite3_free);
-	else
+	if (r != HDB_OK) {
 		sqlite3_free(sqlite3_str_finish(out));
-	return r;
+		return r;
+	}
+	sqlite3_result_text(ctx, sqlite3_str_finish(out), -1, sqlite3_free);
+	return HDB_OK;
 }
 
 #define FUNCTION(name, more) \
@@ -361,21 +401,27 @@ static void step_members(struct sqlite3_context *ctx, int argc, sqlite3_value **
 	m->ixs[m->count++] = ix;
 }
 
+static int result_retained_set(struct sqlite3_context *ctx, const struct members *m,
+			       struct hdb_error *err)
+{
+	uint64_t bytes = 0;
+	const int r = sql_retained_of(m->source, m->ixs, m->count, &bytes, err);
+
+	if (r != HDB_OK)
+		return r;
+	sqlite3_result_int64(ctx, (sqlite3_int64)bytes);
+	return HDB_OK;
+}
+
 static void end_retained_set(struct sqlite3_context *ctx)
 {
 	struct members *m = sqlite3_aggregate_context(ctx, 0);
 	struct hdb_error err = { 0 };
-	uint64_t bytes = 0;
-	int r;
 
 	if (!m)
 		return;
-	if (!m->has_failed && m->count) {
-		r = sql_retained_of(m->source, m->ixs, m->count, &bytes, &err);
-		if (r == HDB_OK)
-			sqlite3_result_int64(ctx, (sqlite3_int64)bytes);
-		end(ctx, m->source, r, &err);
-	}
+	if (!m->has_failed && m->count)
+		end(ctx, m->source, result_retained_set(ctx, m, &err), &err);
 	sqlite3_free(m->ixs);
 	m->ixs = NULL;
 }
@@ -390,6 +436,7 @@ static uint32_t *place_of(const struct places *p, uint32_t ix)
 {
 	size_t at = (size_t)(ix * 2654435761u) & (p->room - 1);
 
+	assert(p->count < p->room); /* or it would run for ever */
 	while (p->keys[at] && p->keys[at] != ix + 1)
 		at = (at + 1) & (p->room - 1);
 	return &p->keys[at];
@@ -428,90 +475,129 @@ static int put_place(struct places *p, uint32_t ix, uint32_t place)
 	return HDB_OK;
 }
 
+static bool has_place(const struct places *p, uint32_t ix)
+{
+	return p->count && *place_of(p, ix);
+}
+
+/* The way up from the first member, and which place of it others come to. */
+struct way {
+	uint32_t *ixs; /* owned */
+	uint32_t length, room;
+	struct places places;
+};
+
+static int add_to_way(struct way *way, uint32_t ix)
+{
+	assert(way->length <= way->room);
+	if (way->length == way->room) {
+		const uint32_t room = way->room ? way->room * 2 : 64;
+		uint32_t *ixs = realloc(way->ixs, room * sizeof(*ixs));
+
+		if (!ixs)
+			return HDB_ENOMEM;
+		way->ixs = ixs;
+		way->room = room;
+	}
+	way->ixs[way->length] = ix;
+	return put_place(&way->places, ix, way->length++);
+}
+
+/* Numbers the way up from an object. HDB_NOTFOUND: it is unreachable. */
+static int number_way(struct sql_source *source, uint32_t ix, struct way *way,
+		      struct hdb_error *err)
+{
+	uint32_t up;
+	int r;
+
+	for (uint32_t at = ix; at != HDB_NONE && !has_place(&way->places, at); at = up) {
+		if ((r = hdb_dominator_at(source->db, at, &up, err)) != HDB_OK)
+			return r;
+		if ((r = add_to_way(way, at)) < 0)
+			return r;
+	}
+	return HDB_OK;
+}
+
+/*
+ * The place at which the way up from an object meets the numbered one, HDB_NONE if it does not; what
+ * it passes gets that place. HDB_NOTFOUND: the object is unreachable.
+ */
+static int meet_way(struct sql_source *source, uint32_t ix, struct way *way, uint32_t *met,
+		    struct hdb_error *err)
+{
+	struct places *p = &way->places;
+	uint32_t at, up;
+	int r;
+
+	*met = HDB_NONE;
+	for (at = ix; at != HDB_NONE && !has_place(p, at); at = up)
+		if ((r = hdb_dominator_at(source->db, at, &up, err)) != HDB_OK)
+			return r;
+	if (at == HDB_NONE)
+		return HDB_OK;
+	*met = p->places[place_of(p, at) - p->keys];
+	assert(*met < way->length);
+	for (at = ix; !has_place(p, at); at = up) {
+		if ((r = hdb_dominator_at(source->db, at, &up, err)) != HDB_OK)
+			return r;
+		if ((r = put_place(p, at, *met)) < 0)
+			return r;
+	}
+	return HDB_OK;
+}
+
 /*
  * The last object that all paths to all of them pass. The way up from the first is numbered; others
- * climb until they meet a numbered one, and what they passed gets its number.
+ * climb until they meet a numbered one, and what they passed gets its number. Of one object alone it
+ * is the object itself. HDB_NOTFOUND if one is unreachable: nothing dominates it.
  */
-static int common_dominator(struct sql_source *source, const struct members *m, uint32_t *out,
-			    struct hdb_error *err)
+static int common_dominator(const struct members *m, uint32_t *out, struct hdb_error *err)
 {
-	uint32_t *way = NULL, place = 0, length = 0, room = 0;
-	struct places p = { 0 };
-	int r = HDB_OK;
+	struct way way = { 0 };
+	uint32_t place = 0, met;
+	int r;
 
+	assert(m->count > 0);
 	*out = HDB_NONE;
-	for (size_t i = 0; i < m->count && r == HDB_OK; i++) {
-		uint32_t ix = m->ixs[i], up, met = HDB_NONE;
-
-		for (uint32_t at = ix; r == HDB_OK && at != HDB_NONE; at = up) {
-			uint32_t *key = p.room ? place_of(&p, at) : NULL;
-
-			if (key && *key) {
-				met = p.places[key - p.keys];
-				break;
-			}
-			r = hdb_dominator_at(source->db, at, &up, err);
-			if (r != HDB_OK || i)
-				continue;
-			if (length == room) {
-				uint32_t *more = realloc(way, (room = room ? room * 2 : 64) * 4u);
-
-				if (!more) {
-					r = HDB_ENOMEM;
-					break;
-				}
-				way = more;
-			}
-			way[length] = at;
-			r = put_place(&p, at, length++);
-		}
-		if (r == HDB_NOTFOUND) { /* unreachable: nothing dominates it */
-			r = HDB_OK;
-			length = i ? length : 0;
-			place = HDB_NONE;
-			break;
-		}
-		if (!i)
-			continue;
-		if (met == HDB_NONE) {
-			place = HDB_NONE;
-			break;
-		}
-		for (uint32_t at = ix; r == HDB_OK && at != HDB_NONE; at = up) {
-			uint32_t *key = place_of(&p, at);
-
-			if (*key)
-				break;
-			r = hdb_dominator_at(source->db, at, &up, err);
-			if (r == HDB_OK)
-				r = put_place(&p, at, met);
-		}
+	if ((r = number_way(m->source, m->ixs[0], &way, err)) != HDB_OK)
+		goto out;
+	for (size_t i = 1; i < m->count; i++) {
+		if ((r = meet_way(m->source, m->ixs[i], &way, &met, err)) != HDB_OK)
+			goto out;
+		if (met == HDB_NONE)
+			goto out;
 		place = met > place ? met : place;
 	}
-	if (r == HDB_OK && place < length)
-		*out = way[place];
-	/* Of one object alone it is that object's dominator that is common to all paths. */
-	free(way);
-	free(p.keys);
-	free(p.places);
+	assert(place < way.length);
+	*out = way.ixs[place];
+out:
+	free(way.ixs);
+	free(way.places.keys);
+	free(way.places.places);
 	return r;
+}
+
+static int result_common_dominator(struct sqlite3_context *ctx, const struct members *m,
+				   struct hdb_error *err)
+{
+	uint32_t ix;
+	const int r = common_dominator(m, &ix, err);
+
+	if (r < 0)
+		return r;
+	return sql_result_ix(ctx, m->source, ix, err);
 }
 
 static void end_common_dominator(struct sqlite3_context *ctx)
 {
 	struct members *m = sqlite3_aggregate_context(ctx, 0);
 	struct hdb_error err = { 0 };
-	uint32_t ix = HDB_NONE;
-	int r;
 
 	if (!m)
 		return;
-	if (!m->has_failed && m->count) {
-		r = common_dominator(m->source, m, &ix, &err);
-		if (r == HDB_OK)
-			r = sql_result_ix(ctx, m->source, ix, &err);
-		end(ctx, m->source, r, &err);
-	}
+	if (!m->has_failed && m->count)
+		end(ctx, m->source, result_common_dominator(ctx, m, &err), &err);
 	sqlite3_free(m->ixs);
 	m->ixs = NULL;
 }
@@ -539,22 +625,31 @@ int sql_register_functions(struct sql_source *source)
 		{ "path", 1, do_path },
 		{ "is_instance", 2, do_is_instance },
 	};
+	static const struct {
+		const char *name;
+		void (*end)(struct sqlite3_context *ctx);
+	} aggregates[] = {
+		{ "retained_set", end_retained_set },
+		{ "common_dominator", end_common_dominator },
+	};
 	const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
 	sqlite3 *db = source->sqlite;
-	int rc = SQLITE_OK;
+	int rc;
 
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
-		for (int more = 0; more < 2 && rc == SQLITE_OK; more++)
-			rc = sqlite3_create_function_v2(db, functions[i].name,
-							functions[i].args + more, flags, source,
-							functions[i].call, NULL, NULL, NULL);
-	for (int args = 1; args <= 2 && rc == SQLITE_OK; args++) {
-		rc = sqlite3_create_function_v2(db, "retained_set", args, flags, source, NULL,
-						step_members, end_retained_set, NULL);
-		if (rc == SQLITE_OK)
-			rc = sqlite3_create_function_v2(db, "common_dominator", args, flags, source,
-							NULL, step_members, end_common_dominator,
-							NULL);
+	/* Each with the name of a database as one more argument, too. */
+	for (size_t i = 0; i < 2 * sizeof(functions) / sizeof(functions[0]); i++) {
+		rc = sqlite3_create_function_v2(db, functions[i / 2].name,
+						functions[i / 2].args + (int)(i % 2), flags, source,
+						functions[i / 2].call, NULL, NULL, NULL);
+		if (rc != SQLITE_OK)
+			return rc;
 	}
-	return rc;
+	for (size_t i = 0; i < 2 * sizeof(aggregates) / sizeof(aggregates[0]); i++) {
+		rc = sqlite3_create_function_v2(db, aggregates[i / 2].name, 1 + (int)(i % 2), flags,
+						source, NULL, step_members, aggregates[i / 2].end,
+						NULL);
+		if (rc != SQLITE_OK)
+			return rc;
+	}
+	return SQLITE_OK;
 }

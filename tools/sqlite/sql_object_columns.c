@@ -4,6 +4,7 @@
  */
 #include "sqlite/sql_objects.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* An object that a row is about. */
@@ -23,14 +24,16 @@ static int result_field(struct objects_cursor *c, sqlite3_context *ctx, int colu
 	while (s->base_count > 1 && base + 1 < s->base_count &&
 	       !hdb_is_subclass(c->db, o.class_no, s->bases[base]))
 		base++;
+	assert(base < s->base_count);
 	field = s->field_of[(size_t)column * s->base_count + base];
 	if (!field)
 		return HDB_OK;
 	r = c->scan ? hdb_scan_field(c->scan, c->at, field, &value, err) :
 		      hdb_field_value(c->db, o.ix, field, &value, err);
-	if (r == HDB_OK)
-		sql_result_basic(ctx, &value);
-	return r < 0 ? r : HDB_OK;
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	sql_result_basic(ctx, &value);
+	return HDB_OK;
 }
 
 static int result_heap(struct objects_cursor *c, sqlite3_context *ctx, uint32_t ix,
@@ -48,52 +51,59 @@ static int result_heap(struct objects_cursor *c, sqlite3_context *ctx, uint32_t 
 	return r;
 }
 
+static int result_offset(struct objects_cursor *c, sqlite3_context *ctx, uint32_t ix,
+			 struct hdb_error *err)
+{
+	struct hdb_object_facts facts = { 0 };
+	struct hdb_object_info info;
+	int r = hdb_object_at(c->db, ix, &facts, err);
+
+	if (r != HDB_OK)
+		return r;
+	if ((r = hdb_object(c->db, facts.id, &info, err)) != HDB_OK)
+		return r;
+	if (info.file_offset)
+		sqlite3_result_int64(ctx, (sqlite3_int64)info.file_offset);
+	return HDB_OK;
+}
+
 /* What costs more than looking into the batch, of object ix. */
 static int result_more(struct objects_cursor *c, sqlite3_context *ctx, int column, struct seen o,
 		       struct hdb_error *err)
 {
 	const int code = c->shape->columns[column];
 	struct hdb_class class;
-	uint64_t bytes;
 	uint32_t other;
 	int reachable, r = HDB_OK;
 
+	assert((size_t)column < c->shape->column_count);
 	switch (code) {
 	case C_RETAINED:
-		r = hdb_need(c->db, HDB_NEED_DOMINATORS, err);
-		if (r == HDB_OK)
-			r = hdb_retained_at(c->db, o.ix, &bytes, err);
-		if (r == HDB_OK)
-			sqlite3_result_int64(ctx, (sqlite3_int64)bytes);
+		if ((r = hdb_need(c->db, HDB_NEED_DOMINATORS, err)) != HDB_OK)
+			break;
+		r = sql_result_retained(ctx, c->source, o.ix, err);
 		break;
 	case C_DOMINATOR:
-		r = hdb_dominator_at(c->db, o.ix, &other, err);
-		if (r == HDB_OK)
-			r = sql_result_ix(ctx, c->source, other, err);
+		if ((r = hdb_dominator_at(c->db, o.ix, &other, err)) != HDB_OK)
+			break;
+		r = sql_result_ix(ctx, c->source, other, err);
 		break;
 	case C_REACHABLE:
-		r = hdb_reachable_at(c->db, o.ix, &reachable, err);
+		if ((r = hdb_reachable_at(c->db, o.ix, &reachable, err)) != HDB_OK)
+			break;
 		sqlite3_result_int(ctx, reachable);
 		break;
 	case C_CLASS_ID:
-		r = hdb_class_at(c->db, o.class_no, &class, err);
-		if (r == HDB_OK)
-			sqlite3_result_int64(ctx, (sqlite3_int64) class.id);
+		if ((r = hdb_class_at(c->db, o.class_no, &class, err)) != HDB_OK)
+			break;
+		sqlite3_result_int64(ctx, (sqlite3_int64) class.id);
 		break;
 	case C_HEAP:
 		r = result_heap(c, ctx, o.ix, err);
 		break;
-	case C_OFFSET: {
-		struct hdb_object_info info;
-		struct hdb_object_facts facts = { 0 };
-
-		r = hdb_object_at(c->db, o.ix, &facts, err);
-		if (r == HDB_OK)
-			r = hdb_object(c->db, facts.id, &info, err);
-		if (r == HDB_OK && info.file_offset)
-			sqlite3_result_int64(ctx, (sqlite3_int64)info.file_offset);
+	case C_OFFSET:
+		r = result_offset(c, ctx, o.ix, err);
 		break;
-	}
 	case C_TEXT:
 		r = sql_result_text_of(ctx, c->source, o.ix, err);
 		break;

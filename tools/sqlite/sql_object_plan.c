@@ -4,6 +4,7 @@
  */
 #include "sqlite/sql_objects.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -108,6 +109,8 @@ static double guess_rows(const struct shape *shape)
 	return all / 10 + 1;
 }
 
+static_assert(RETAINED_FROM < 1 << SCAN_SHIFT, "parts of idxNum do not meet");
+
 struct plan {
 	int parts;
 	int at[32]; /* constraint by bit of the part */
@@ -145,6 +148,8 @@ static void use(sqlite3_index_info *info, const struct plan *plan, int part, int
 {
 	const int i = plan->at[__builtin_ctz((unsigned)part)];
 
+	assert(plan->parts & part);
+	assert(i >= 0);
 	info->aConstraintUsage[i].argvIndex = (*next)++;
 	info->aConstraintUsage[i].omit = omit;
 	info->idxNum |= part;

@@ -4,6 +4,7 @@
  */
 #include "sqlite/sql_objects.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct found {
@@ -18,6 +19,7 @@ static int add(struct found *f, uint32_t ix, struct hdb_error *err)
 	f->is_over = f->count == LARGEST_MAX;
 	if (f->is_over)
 		return HDB_OK;
+	assert(f->count <= f->room);
 	if (f->count == f->room) {
 		const size_t room = f->room ? f->room * 2 : 256;
 		uint32_t *ixs = realloc(f->ixs, room * sizeof(*ixs));
@@ -35,27 +37,27 @@ static int add(struct found *f, uint32_t ix, struct hdb_error *err)
 static int add_children(struct objects_cursor *c, uint32_t ix, struct found *f,
 			struct hdb_error *err)
 {
-	bool is_low = false;
+	const uint32_t *ixs;
+	uint64_t retained;
+	size_t count = 0;
 	int r = hdb_list_begin(c->list, ix, NULL, err);
 
-	while (r == HDB_OK && !is_low && !f->is_over) {
-		const uint32_t *ixs;
-		size_t count = 0;
-
+	if (r < 0)
+		return r;
+	while (!f->is_over) {
 		r = hdb_list_next(c->list, &ixs, &count, err);
 		if (r != HDB_OK || !count)
 			return r;
-		/* The largest come first. */
-		for (size_t i = 0; i < count && r == HDB_OK && !is_low && !f->is_over; i++) {
-			uint64_t retained = 0;
-
-			r = hdb_retained_at(c->db, ixs[i], &retained, err);
-			is_low = retained < f->bound;
-			if (r == HDB_OK && !is_low)
-				r = add(f, ixs[i], err);
+		for (size_t i = 0; i < count && !f->is_over; i++) {
+			if ((r = hdb_retained_at(c->db, ixs[i], &retained, err)) != HDB_OK)
+				return r;
+			if (retained < f->bound) /* the largest come first */
+				return HDB_OK;
+			if ((r = add(f, ixs[i], err)) < 0)
+				return r;
 		}
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int compare(const void *a, const void *b)
@@ -70,13 +72,15 @@ static int keep_members(struct objects_cursor *c, struct found *f, bool is_desce
 			struct hdb_error *err)
 {
 	size_t kept = 0;
-	int r = HDB_OK;
+	int r;
 
-	for (size_t i = 0; i < f->count && r == HDB_OK; i++) {
-		r = sql_object_take(c, f->ixs[i], err);
-		if (r == HDB_OK && sql_object_is_member(c))
+	for (size_t i = 0; i < f->count; i++) {
+		if ((r = sql_object_take(c, f->ixs[i], err)) != HDB_OK)
+			return r;
+		if (sql_object_is_member(c))
 			f->ixs[kept++] = f->ixs[i];
 	}
+	assert(kept <= f->count);
 	f->count = kept;
 	if (kept)
 		qsort(f->ixs, kept, sizeof(*f->ixs), compare);
@@ -86,7 +90,7 @@ static int keep_members(struct objects_cursor *c, struct found *f, bool is_desce
 		f->ixs[i] = f->ixs[kept - 1 - i];
 		f->ixs[kept - 1 - i] = other;
 	}
-	return r;
+	return HDB_OK;
 }
 
 int sql_objects_retaining(struct objects_cursor *c, uint64_t bound, bool is_descending,
@@ -95,26 +99,35 @@ int sql_objects_retaining(struct objects_cursor *c, uint64_t bound, bool is_desc
 	struct found f = { .bound = bound };
 	int r = hdb_list_open(c->db, HDB_DOMINATED, &c->list, err);
 
+	assert(bound > 0);
+	assert(!c->found);
 	*is_few = false;
-	if (r == HDB_OK)
-		r = add_children(c, HDB_NONE, &f, err);
-	for (size_t i = 0; i < f.count && r == HDB_OK && !f.is_over; i++) {
-		r = add_children(c, f.ixs[i], &f, err);
-		if (r == HDB_OK && c->source->cancel && *c->source->cancel)
+	if (r != HDB_OK)
+		goto out;
+	if ((r = add_children(c, HDB_NONE, &f, err)) != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < f.count && !f.is_over; i++) {
+		if ((r = add_children(c, f.ixs[i], &f, err)) != HDB_OK)
+			goto out;
+		if (c->source->cancel && *c->source->cancel) {
 			r = sql_fail(err, HDB_EINTR, "interrupted");
+			goto out;
+		}
 	}
-	if (r == HDB_OK && !f.is_over)
-		r = keep_members(c, &f, is_descending, err);
-	if (r != HDB_OK || f.is_over) {
-		hdb_list_close(c->list);
-		c->list = NULL;
-		free(f.ixs);
-		return r;
-	}
+	if (f.is_over)
+		goto out;
+	if ((r = keep_members(c, &f, is_descending, err)) != HDB_OK)
+		goto out;
 	*is_few = true;
-	c->found = f.ixs;
-	c->list_ixs = f.ixs;
+	c->list_ixs = c->found = f.ixs;
 	c->list_count = f.count;
 	c->list_at = 0;
+	f.ixs = NULL;
+out:
+	if (!*is_few) {
+		hdb_list_close(c->list);
+		c->list = NULL;
+	}
+	free(f.ixs);
 	return r;
 }

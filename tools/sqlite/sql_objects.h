@@ -115,6 +115,9 @@ struct objects_cursor {
 	uint32_t *found;
 };
 
+/* Asserts what holds of a cursor between SQLite's calls: a few comparisons. */
+void sql_objects_check(const struct objects_cursor *c);
+
 /* ---- shapes ---- */
 
 /* NULL: no memory. Owned: sql_shape_free. */

@@ -38,6 +38,7 @@ struct sql_source {
 /* ---- tables from a definition ---- */
 
 #define SQL_ARGS_MAX 4
+#define SQL_KEYS_MAX 8
 
 struct sql_cursor;
 struct sql_table;
@@ -50,7 +51,7 @@ struct sql_table_def {
 	 * columns by which rows are found without a look at all, and arguments: numbers of columns,
 	 * ended by -1. Constraints on them are given to begin.
 	 */
-	int keys[8];
+	int keys[SQL_KEYS_MAX];
 	int first_arg;     /* column of the first argument; arguments are the last columns */
 	int required_args; /* of them, how many must be given */
 	double rows;       /* a guess without keys */
@@ -77,13 +78,18 @@ struct sql_cursor {
 	struct sql_source *source;
 	const struct sql_table_def *def;
 	struct hdb *db;
-	struct sqlite3_value *key[8]; /* values of def->keys; NULL: not given; lent to begin */
-	sqlite3_uint64 used;          /* columns that are read, as sqlite3_index_info.colUsed */
+	struct sqlite3_value
+		*key[SQL_KEYS_MAX]; /* values of def->keys; NULL: not given; lent to begin */
+	sqlite3_uint64 used;        /* columns that are read, as sqlite3_index_info.colUsed */
 	int64_t row_no;
 	bool is_started; /* begin was called, end was not */
 	bool at_end;
 	void *state;
 };
+
+/* Asserts what holds of a cursor between SQLite's calls, and of a definition: a few comparisons. */
+void sql_cursor_check(const struct sql_cursor *c);
+void sql_table_def_check(const struct sql_table_def *def);
 
 /* All of them, ended by NULL. */
 extern const struct sql_table_def *const sql_tables[];
@@ -135,6 +141,9 @@ void sql_result_class(struct sqlite3_context *ctx, struct sql_source *source, ui
 /* The ID of an object, NULL for HDB_NONE. */
 int sql_result_ix(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
 		  struct hdb_error *err);
+/* The retained size of an object. */
+int sql_result_retained(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
+			struct hdb_error *err);
 /* A field's value: integer or real, reference as ID, null as NULL. */
 void sql_result_basic(struct sqlite3_context *ctx, const struct hdb_basic *value);
 /* A value of an answer. */

@@ -9,6 +9,7 @@
  */
 #include "sqlite/sql_private.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,9 +147,10 @@ static int connect_query(sqlite3 *sqlite, void *p, int argc, const char *const *
 	(void)argc;
 	(void)argv;
 	(void)message;
-	if (rc == SQLITE_OK)
-		((struct query_table *)*out)->aux = aux;
-	return rc;
+	if (rc != SQLITE_OK)
+		return rc;
+	((struct query_table *)*out)->aux = aux;
+	return SQLITE_OK;
 }
 
 /* Arguments, in the order of the hidden columns, whose numbers idxStr lists. */
@@ -185,9 +187,10 @@ static int open_query(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out)
 	const struct query_table *table = (const struct query_table *)vtab;
 	const int rc = sql_open_cursor(sizeof(struct query_cursor), out);
 
-	if (rc == SQLITE_OK)
-		((struct query_cursor *)*out)->aux = table->aux;
-	return rc;
+	if (rc != SQLITE_OK)
+		return rc;
+	((struct query_cursor *)*out)->aux = table->aux;
+	return SQLITE_OK;
 }
 
 static void end_query(struct query_cursor *c)
@@ -287,7 +290,8 @@ static int take_argument(struct query_cursor *c, int number, sqlite3_value *valu
 		return take_before(c, text, err);
 	option = &aux->spec->options[number];
 	if (!option->argument && (strcmp(text, "0") == 0 || !*text))
-		return HDB_OK; /* a switch that is off */
+		return HDB_OK;                        /* a switch that is off */
+	assert(c->args.option_count < c->text_count); /* each has a text, and so there is room */
 	c->options[c->args.option_count++] = (struct hdb_option){
 		.name = option->name,
 		.value = option->argument ? text : NULL,
@@ -302,6 +306,7 @@ static int map_columns(struct query_cursor *c, struct hdb_error *err)
 	const struct hdb_query_spec *spec = c->aux->spec;
 	const size_t shown = hdb_rows_column_count(c->rows);
 
+	assert(!c->columns);
 	c->columns = malloc((spec->column_count + 1) * sizeof(*c->columns));
 	if (!c->columns)
 		return sql_fail(err, HDB_ENOMEM, "no memory for columns");
@@ -346,27 +351,26 @@ static int filter_query(sqlite3_vtab_cursor *cursor, int index, const char *text
 	struct query_cursor *c = (struct query_cursor *)cursor;
 	const char *at = text ? strchr(text, ' ') : NULL;
 	struct hdb_error err = { 0 };
-	int r = HDB_OK;
+	int r;
 
 	(void)index;
 	end_query(c);
 	c->row_no = 0;
-	for (int i = 0; i < argc && at && r == HDB_OK; i++) {
+	for (int i = 0; i < argc && at; i++) {
 		r = take_argument(c, (int)strtol(at, NULL, 10), argv[i], &err);
+		if (r < 0)
+			return fail(c, r, &err);
 		at = strchr(at + 1, ' ');
 	}
-	if (r == HDB_OK)
-		r = hdb_query(c->aux->source->db, c->aux->spec->name, &c->args, &c->rows, &err);
+	r = hdb_query(c->aux->source->db, c->aux->spec->name, &c->args, &c->rows, &err);
 	/* An object that is not there has no rows; a class that is not there is an error. */
 	if (r == HDB_NOTFOUND && c->args.target_count && strncmp(c->targets[0], "0x", 2) == 0) {
 		c->at_end = true;
 		return SQLITE_OK;
 	}
-	if (r == HDB_NOTFOUND)
-		r = HDB_EUSAGE;
-	if (r == HDB_OK)
-		r = map_columns(c, &err);
-	if (r < 0)
+	if (r != HDB_OK)
+		return fail(c, r == HDB_NOTFOUND ? HDB_EUSAGE : r, &err);
+	if ((r = map_columns(c, &err)) < 0)
 		return fail(c, r, &err);
 	return next_query(cursor);
 }
@@ -474,18 +478,20 @@ int sql_register_queries(struct sql_source *source)
 {
 	size_t count;
 	const struct hdb_query_spec *specs = hdb_queries(&count);
-	int rc = SQLITE_OK;
+	int rc;
 
-	for (size_t i = 0; i < count && rc == SQLITE_OK; i++) {
+	for (size_t i = 0; i < count; i++) {
 		char name[100], plain[80];
 
 		plain_name(specs[i].name, plain, sizeof(plain));
 		snprintf(name, sizeof(name), "query_%s", plain);
-		rc = add(source, &specs[i], name);
-		if (rc == SQLITE_OK && !is_base_table(plain))
-			rc = add(source, &specs[i], plain);
-		if (rc == SQLITE_OK && strcmp(plain, specs[i].name) != 0)
-			rc = add(source, &specs[i], specs[i].name);
+		if ((rc = add(source, &specs[i], name)) != SQLITE_OK)
+			return rc;
+		if (!is_base_table(plain) && (rc = add(source, &specs[i], plain)) != SQLITE_OK)
+			return rc;
+		if (strcmp(plain, specs[i].name) != 0 &&
+		    (rc = add(source, &specs[i], specs[i].name)) != SQLITE_OK)
+			return rc;
 	}
-	return rc;
+	return SQLITE_OK;
 }

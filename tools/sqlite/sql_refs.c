@@ -3,6 +3,7 @@
  */
 #include "sqlite/sql_private.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,43 +29,64 @@ static int begin_list(struct sql_cursor *c, enum hdb_list_kind kind, uint32_t ix
 	struct refs *s = c->state;
 	int r = hdb_list_open(c->db, kind, &s->list, err);
 
+	if (r != HDB_OK)
+		return r;
 	s->is_backwards = kind == HDB_REFERRERS;
 	s->only = HDB_NONE;
-	if (r == HDB_OK)
-		r = hdb_list_begin(s->list, ix, NULL, err);
 	s->from = s->to = ix;
-	return r;
+	return hdb_list_begin(s->list, ix, NULL, err);
 }
 
 static int begin_refs(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct refs *s = c->state;
-	uint32_t source, target = HDB_NONE;
-	int r = HDB_OK;
+	uint32_t source = 0, target = HDB_NONE;
+	int r;
 
-	if (c->key[0]) {
-		r = sql_value_object(c->source, c->key[0], &source, err);
-		if (r == HDB_OK && c->key[1])
-			r = sql_value_object(c->source, c->key[1], &target, err);
-		if (r == HDB_OK)
-			r = begin_list(c, HDB_REFERENCES, source, err);
-		s->only = target;
+	if (c->key[0] && (r = sql_value_object(c->source, c->key[0], &source, err)) != HDB_OK)
 		return r;
+	if (c->key[1] && (r = sql_value_object(c->source, c->key[1], &target, err)) != HDB_OK)
+		return r;
+	if (!c->key[0] && c->key[1])
+		return begin_list(c, HDB_REFERRERS, target, err);
+	s->is_scan = !c->key[0];
+	if ((r = begin_list(c, HDB_REFERENCES, source, err)) != HDB_OK)
+		return r;
+	s->only = target;
+	return HDB_OK;
+}
+
+/* The next entries of the list; of the lists of all objects, those of the next that has any. */
+static int read_entries(struct sql_cursor *c, struct hdb_error *err)
+{
+	struct refs *s = c->state;
+	int r = hdb_list_next(s->list, &s->ixs, &s->count, err);
+
+	s->at = 0;
+	if (r != HDB_OK)
+		return r;
+	while (!s->count && s->is_scan) {
+		if (++s->next_ix >= hdb_object_count(c->db))
+			return HDB_END;
+		if (!(s->next_ix & 4095) && c->source->cancel && *c->source->cancel)
+			return sql_fail(err, HDB_EINTR, "interrupted");
+		s->from = s->next_ix;
+		if ((r = hdb_list_begin(s->list, s->next_ix, NULL, err)) != HDB_OK)
+			return r;
+		if ((r = hdb_list_next(s->list, &s->ixs, &s->count, err)) != HDB_OK)
+			return r;
 	}
-	if (c->key[1]) {
-		r = sql_value_object(c->source, c->key[1], &target, err);
-		return r == HDB_OK ? begin_list(c, HDB_REFERRERS, target, err) : r;
-	}
-	s->is_scan = true;
-	return begin_list(c, HDB_REFERENCES, 0, err);
+	return s->count ? HDB_OK : HDB_END;
 }
 
 /* The next entry of the list, or of the lists. */
 static int next_refs(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct refs *s = c->state;
+	int r;
 
 	for (;;) {
+		assert(s->at <= s->count);
 		while (s->at < s->count) {
 			const uint32_t ix = s->ixs[s->at++];
 
@@ -73,23 +95,8 @@ static int next_refs(struct sql_cursor *c, struct hdb_error *err)
 			*(s->is_backwards ? &s->from : &s->to) = ix;
 			return HDB_OK;
 		}
-		int r = hdb_list_next(s->list, &s->ixs, &s->count, err);
-
-		s->at = 0;
-		while (r == HDB_OK && !s->count && s->is_scan) {
-			if (++s->next_ix >= hdb_object_count(c->db))
-				return HDB_END;
-			if (!(s->next_ix & 4095) && c->source->cancel && *c->source->cancel)
-				return sql_fail(err, HDB_EINTR, "interrupted");
-			s->from = s->next_ix;
-			r = hdb_list_begin(s->list, s->next_ix, NULL, err);
-			if (r == HDB_OK)
-				r = hdb_list_next(s->list, &s->ixs, &s->count, err);
-		}
-		if (r < 0)
+		if ((r = read_entries(c, err)) != HDB_OK)
 			return r;
-		if (!s->count)
-			return HDB_END;
 	}
 }
 
@@ -187,20 +194,19 @@ static int next_of(struct sql_cursor *c, struct hdb_error *err)
 	int r;
 
 	do {
-		r = next_refs(c, err);
-		if (r == HDB_OK)
-			r = hdb_object_at(c->db, s->is_backwards ? s->from : s->to, &s->facts, err);
-	} while (r == HDB_OK && !s->facts.is_real);
-	return r;
+		if ((r = next_refs(c, err)) != HDB_OK)
+			return r;
+		r = hdb_object_at(c->db, s->is_backwards ? s->from : s->to, &s->facts, err);
+		if (r != HDB_OK)
+			return r;
+	} while (!s->facts.is_real);
+	return HDB_OK;
 }
 
 /* Columns that every list of objects has. */
 static int column_object(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
 			 const struct hdb_object_facts *facts, struct hdb_error *err)
 {
-	uint64_t bytes;
-	int r = HDB_OK;
-
 	switch (column) {
 	case OF_ID:
 		sqlite3_result_int64(ctx, (sqlite3_int64)facts->id);
@@ -212,14 +218,11 @@ static int column_object(struct sql_cursor *c, struct sqlite3_context *ctx, int 
 		sqlite3_result_int64(ctx, (sqlite3_int64)facts->shallow_bytes);
 		break;
 	case OF_RETAINED:
-		r = hdb_retained_at(c->db, facts->ix, &bytes, err);
-		if (r == HDB_OK)
-			sqlite3_result_int64(ctx, (sqlite3_int64)bytes);
-		break;
+		return sql_result_retained(ctx, c->source, facts->ix, err);
 	default:
 		break;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int column_of(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
@@ -314,6 +317,7 @@ static int reach(struct reachable *s, uint32_t ix, struct hdb_error *err)
 	if (s->seen[ix >> 6] >> (ix & 63) & 1)
 		return HDB_OK;
 	s->seen[ix >> 6] |= (uint64_t)1 << (ix & 63);
+	assert(s->count <= s->room);
 	if (s->count == s->room) {
 		const size_t room = s->room ? s->room * 2 : 1024;
 		uint32_t *queue = realloc(s->queue, room * sizeof(*queue));
@@ -339,11 +343,11 @@ static int begin_reachable(struct sql_cursor *c, struct hdb_error *err)
 	if (!s->seen)
 		return sql_fail(err, HDB_ENOMEM, "no memory for a set of objects");
 	if ((r = hdb_list_open(c->db, HDB_REFERENCES, &s->list, err)) != HDB_OK)
-		goto out;
-	r = reach(s, ix, err);
-out:
+		return r;
+	if ((r = reach(s, ix, err)) < 0)
+		return r;
 	s->level_end = 1;
-	return r;
+	return HDB_OK;
 }
 
 /* Adds what the current object refers to, its class too. */
@@ -355,18 +359,19 @@ static int expand(struct sql_cursor *c, struct reachable *s, struct hdb_error *e
 	int r = hdb_class_at(c->db, s->facts.class_no, &class, err);
 
 	if (r != HDB_OK)
-		goto out;
-	if (class.is_real && (r = reach(s, class.object_ix, err)) != HDB_OK)
-		goto out;
-	r = hdb_list_begin(s->list, s->facts.ix, NULL, err);
-out:
+		return r;
+	if (class.is_real && (r = reach(s, class.object_ix, err)) < 0)
+		return r;
+	if ((r = hdb_list_begin(s->list, s->facts.ix, NULL, err)) != HDB_OK)
+		return r;
 	do {
-		if (r == HDB_OK)
-			r = hdb_list_next(s->list, &ixs, &count, err);
-		for (size_t i = 0; r == HDB_OK && i < count; i++)
-			r = reach(s, ixs[i], err);
-	} while (r == HDB_OK && count);
-	return r;
+		if ((r = hdb_list_next(s->list, &ixs, &count, err)) != HDB_OK)
+			return r;
+		for (size_t i = 0; i < count; i++)
+			if ((r = reach(s, ixs[i], err)) < 0)
+				return r;
+	} while (count);
+	return HDB_OK;
 }
 
 static int next_reachable(struct sql_cursor *c, struct hdb_error *err)
@@ -375,6 +380,8 @@ static int next_reachable(struct sql_cursor *c, struct hdb_error *err)
 	int r;
 
 	do {
+		assert(s->at <= s->count);
+		assert(s->level_end <= s->count);
 		if (s->at == s->count)
 			return HDB_END;
 		if (s->at == s->level_end) {
@@ -382,10 +389,12 @@ static int next_reachable(struct sql_cursor *c, struct hdb_error *err)
 			s->depth++;
 		}
 		r = hdb_object_at(c->db, s->queue[s->at++], &s->facts, err);
-		if (r == HDB_OK)
-			r = expand(c, s, err);
-	} while (r == HDB_OK && !s->facts.is_real);
-	return r;
+		if (r != HDB_OK)
+			return r;
+		if ((r = expand(c, s, err)) != HDB_OK)
+			return r;
+	} while (!s->facts.is_real);
+	return HDB_OK;
 }
 
 static int column_reachable(struct sql_cursor *c, struct sqlite3_context *ctx, int column,

@@ -4,6 +4,7 @@
  */
 #include "sqlite/sql_objects.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +113,7 @@ static void declare(struct growing *g, struct shape *s, enum column column, bool
 	grow(g, declared[column]);
 	if (is_hidden && column < C_PATTERN)
 		grow(g, " HIDDEN");
+	assert(s->column_count < COLUMNS_MAX + 32);
 	s->columns[s->column_count++] = (int)column;
 }
 
@@ -143,6 +145,7 @@ static bool take_name(struct taken *t, const char *name)
 {
 	size_t at = hash_name(name) & (t->room - 1);
 
+	assert((t->room & (t->room - 1)) == 0);
 	for (; t->names[at]; at = (at + 1) & (t->room - 1))
 		if (sqlite3_stricmp(t->names[at], name) == 0)
 			return false;
@@ -177,6 +180,7 @@ static void add_field(struct growing *g, struct shape *s, struct taken *taken,
 	}
 	grow_column(g, name, type);
 	sqlite3_free(name);
+	assert(s->column_count < COLUMNS_MAX);
 	if (s->columns)
 		s->columns[s->column_count++] = C_FIELD + (int)no;
 }

@@ -4,6 +4,7 @@
  */
 #include "sqlite/sql_private.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,12 +67,14 @@ int sql_register(struct sql_source *source, struct hdb_error *err)
 {
 	int rc = sql_register_queries(source);
 
-	if (rc == SQLITE_OK)
-		rc = sql_register_objects(source);
-	if (rc == SQLITE_OK)
-		rc = sql_register_tables(source);
-	if (rc == SQLITE_OK)
-		return HDB_OK;
+	if (rc != SQLITE_OK)
+		goto out;
+	if ((rc = sql_register_objects(source)) != SQLITE_OK)
+		goto out;
+	if ((rc = sql_register_tables(source)) != SQLITE_OK)
+		goto out;
+	return HDB_OK;
+out:
 	return sql_fail(err, rc == SQLITE_NOMEM ? HDB_ENOMEM : HDB_EBUG,
 			"the tables cannot be made: %s", sqlite3_errmsg(source->sqlite));
 }
@@ -146,6 +149,8 @@ static int make_class(struct sql_source *source, const char *name, struct hdb_er
 	size_t same = MADE_MAX;
 	int r;
 
+	assert(names);
+	assert(names->made_count <= MADE_MAX);
 	for (size_t i = 0; i < names->made_count; i++) {
 		if (strcmp(names->made[i], name) == 0)
 			return HDB_OK;
@@ -236,17 +241,23 @@ static const char *next_name(const char *at, char *out)
 int sql_define_classes(struct sql_source *source, const char *statement, struct hdb_error *err)
 {
 	char *name = malloc(strlen(statement) + 1);
-	int r = name ? HDB_OK : sql_fail(err, HDB_ENOMEM, "no memory for a statement");
+	int r = HDB_OK;
 
-	for (const char *at = statement;
-	     name && r == HDB_OK && (at = next_name(at, name)) != NULL;) {
+	if (!name)
+		return sql_fail(err, HDB_ENOMEM, "no memory for a statement");
+	for (const char *at = statement; (at = next_name(at, name)) != NULL;) {
 		const size_t size = strlen(name);
 
-		if (!sql_has_table(name) && names_of(source) &&
-		    (is_class(source, name, size) ||
-		     (size > 1 && name[size - 1] == '+' && is_class(source, name, size - 1))))
-			r = make_class(source, name, err);
+		assert(size <= strlen(statement));
+		if (sql_has_table(name) || !names_of(source))
+			continue;
+		if (!is_class(source, name, size) &&
+		    !(size > 1 && name[size - 1] == '+' && is_class(source, name, size - 1)))
+			continue;
+		if ((r = make_class(source, name, err)) != HDB_OK)
+			goto out;
 	}
+out:
 	free(name);
 	return r;
 }

@@ -15,23 +15,35 @@ struct classes {
 	struct hdb_class class;
 };
 
+/* The class whose class object a value names; HDB_END: there is none. */
+static int key_class(struct sql_cursor *c, struct sqlite3_value *key, uint32_t *no,
+		     struct hdb_error *err)
+{
+	struct hdb_object_facts facts = { 0 };
+	uint32_t ix;
+	int r = sql_value_object(c->source, key, &ix, err);
+
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_END;
+	if ((r = hdb_object_at(c->db, ix, &facts, err)) != HDB_OK)
+		return r < 0 ? r : HDB_END;
+	*no = facts.stands_for;
+	return *no == HDB_NONE ? HDB_END : HDB_OK;
+}
+
 static int begin_classes(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct classes *s = c->state;
-	struct hdb_object_facts facts = { 0 };
-	uint32_t ix;
+	uint32_t no;
 	int r;
 
 	s->no = UINT32_MAX; /* the one before the first */
 	s->end = hdb_class_count(c->db);
 	if (c->key[0]) { /* id */
-		r = sql_value_object(c->source, c->key[0], &ix, err);
-		if (r == HDB_OK)
-			r = hdb_object_at(c->db, ix, &facts, err);
-		if (r != HDB_OK || facts.stands_for == HDB_NONE)
-			return r < 0 ? r : HDB_END;
-		s->no = facts.stands_for - 1;
-		s->end = facts.stands_for + 1;
+		if ((r = key_class(c, c->key[0], &no, err)) != HDB_OK)
+			return r;
+		s->no = no - 1;
+		s->end = no + 1;
 	} else if (c->key[1]) { /* name; others of the name come behind it */
 		const char *name = (const char *)sqlite3_value_text(c->key[1]);
 		const uint32_t first = name ? hdb_class_named(c->db, name, 0) : HDB_NONE;
@@ -83,7 +95,7 @@ static int column_classes(struct sql_cursor *c, struct sqlite3_context *ctx, int
 	const struct hdb_class *class = &s->class;
 	const char *dot;
 	struct hdb_class super;
-	int r = HDB_OK;
+	int r;
 
 	switch (column) {
 	case CLASSES_ID:
@@ -99,9 +111,9 @@ static int column_classes(struct sql_cursor *c, struct sqlite3_context *ctx, int
 	case CLASSES_SUPER_ID:
 		if (class->super_no == HDB_NONE)
 			break;
-		r = hdb_class_at(c->db, class->super_no, &super, err);
-		if (r == HDB_OK)
-			sqlite3_result_int64(ctx, (sqlite3_int64)super.id);
+		if ((r = hdb_class_at(c->db, class->super_no, &super, err)) != HDB_OK)
+			return r;
+		sqlite3_result_int64(ctx, (sqlite3_int64)super.id);
 		break;
 	case CLASSES_LOADER:
 		sqlite3_result_text(ctx, class->loader_name, -1, SQLITE_STATIC);
@@ -143,7 +155,7 @@ static int column_classes(struct sql_cursor *c, struct sqlite3_context *ctx, int
 	default:
 		break;
 	}
-	return r;
+	return HDB_OK;
 }
 
 const struct sql_table_def sql_classes = {
@@ -253,8 +265,7 @@ struct class_fields {
 static int begin_class_fields(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct class_fields *s = c->state;
-	struct hdb_object_facts facts = { 0 };
-	uint32_t ix;
+	uint32_t no;
 	int r;
 
 	s->no = UINT32_MAX;
@@ -268,13 +279,10 @@ static int begin_class_fields(struct sql_cursor *c, struct hdb_error *err)
 			return HDB_END;
 		s->no = first - 1;
 	} else if (c->key[1]) {
-		r = sql_value_object(c->source, c->key[1], &ix, err);
-		if (r == HDB_OK)
-			r = hdb_object_at(c->db, ix, &facts, err);
-		if (r != HDB_OK || facts.stands_for == HDB_NONE)
-			return r < 0 ? r : HDB_END;
-		s->no = facts.stands_for - 1;
-		s->end = facts.stands_for + 1;
+		if ((r = key_class(c, c->key[1], &no, err)) != HDB_OK)
+			return r;
+		s->no = no - 1;
+		s->end = no + 1;
 	}
 	return HDB_OK;
 }
@@ -282,20 +290,19 @@ static int begin_class_fields(struct sql_cursor *c, struct hdb_error *err)
 static int next_class_fields(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct class_fields *s = c->state;
+	int r;
 
 	s->at++;
 	while (s->at >= s->count) {
-		int r;
-
 		hdb_fields_free(s->fields);
 		s->fields = NULL;
 		s->at = s->count = 0;
 		if (s->is_static) {
 			if (++s->no >= s->end)
 				return HDB_END;
-			r = hdb_class_at(c->db, s->no, &s->class, err);
-			if (r == HDB_OK)
-				r = hdb_class_fields(c->db, s->no, &s->fields, &s->count, err);
+			if ((r = hdb_class_at(c->db, s->no, &s->class, err)) != HDB_OK)
+				return r;
+			r = hdb_class_fields(c->db, s->no, &s->fields, &s->count, err);
 		} else {
 			r = hdb_class_statics(c->db, s->no, &s->fields, &s->count, err);
 		}
@@ -390,9 +397,9 @@ static int begin_roots(struct sql_cursor *c, struct hdb_error *err)
 
 	s->only_locals = c->def == &sql_locals;
 	if (c->key[0]) {
-		r = sql_value_object(c->source, c->key[0], &ix, err);
-		if (r == HDB_OK)
-			r = hdb_roots_of(c->db, ix, &first, &count, err);
+		if ((r = sql_value_object(c->source, c->key[0], &ix, err)) != HDB_OK)
+			return r;
+		r = hdb_roots_of(c->db, ix, &first, &count, err);
 	} else {
 		r = hdb_root_count(c->db, &count, err);
 	}
@@ -411,10 +418,9 @@ static int next_roots(struct sql_cursor *c, struct hdb_error *err)
 	do {
 		if (++s->at >= s->end)
 			return HDB_END;
-		r = hdb_root_at(c->db, s->at, &s->root, err);
-		if (r == HDB_OK)
-			r = hdb_object_at(c->db, s->root.ix, &s->facts, err);
-		if (r < 0)
+		if ((r = hdb_root_at(c->db, s->at, &s->root, err)) < 0)
+			return r;
+		if ((r = hdb_object_at(c->db, s->root.ix, &s->facts, err)) < 0)
 			return r;
 	} while (!s->facts.is_real || (s->only_locals && !s->root.is_local));
 	return HDB_OK;
@@ -520,8 +526,7 @@ static int column_threads(struct sql_cursor *c, struct sqlite3_context *ctx, int
 {
 	const struct threads *s = c->state;
 	struct hdb_object_facts facts = { 0 };
-	uint64_t bytes;
-	int r = HDB_OK;
+	int r;
 
 	switch (column) {
 	case THREADS_SERIAL:
@@ -553,14 +558,11 @@ static int column_threads(struct sql_cursor *c, struct sqlite3_context *ctx, int
 		sqlite3_result_int64(ctx, (sqlite3_int64)facts.shallow_bytes);
 		break;
 	case THREADS_RETAINED:
-		r = hdb_retained_at(c->db, s->thread.ix, &bytes, err);
-		if (r == HDB_OK)
-			sqlite3_result_int64(ctx, (sqlite3_int64)bytes);
-		break;
+		return sql_result_retained(ctx, c->source, s->thread.ix, err);
 	default:
 		break;
 	}
-	return r;
+	return HDB_OK;
 }
 
 const struct sql_table_def sql_threads = {

@@ -19,10 +19,9 @@ static int result_text(struct sql_cursor *c, struct sqlite3_context *ctx,
 	}
 	if (!value->id)
 		return HDB_OK;
-	r = hdb_find(c->db, value->id, &ix, err);
-	if (r == HDB_OK)
-		r = sql_result_text_of(ctx, c->source, ix, err);
-	return r < 0 ? r : HDB_OK;
+	if ((r = hdb_find(c->db, value->id, &ix, err)) != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	return sql_result_text_of(ctx, c->source, ix, err);
 }
 
 static void result_reference(struct sqlite3_context *ctx, const struct hdb_basic *value)
@@ -212,14 +211,14 @@ static int begin_elements(struct sql_cursor *c, struct hdb_error *err)
 	struct hdb_object_facts facts;
 	int r = sql_value_object(c->source, c->key[0], &s->ix, err);
 
-	if (r == HDB_OK)
-		r = hdb_object_at(c->db, s->ix, &facts, err);
-	s->at = UINT64_MAX;
 	if (r != HDB_OK)
+		return r;
+	if ((r = hdb_object_at(c->db, s->ix, &facts, err)) != HDB_OK)
 		return r;
 	if (facts.kind != HDB_KIND_OBJECT_ARRAY && facts.kind != HDB_KIND_PRIMITIVE_ARRAY)
 		return HDB_END;
-	return r;
+	s->at = UINT64_MAX; /* the one before the first */
+	return HDB_OK;
 }
 
 static int next_elements(struct sql_cursor *c, struct hdb_error *err)

@@ -4,6 +4,7 @@
  */
 #include "sqlite/sql_private.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ int sql_fail(struct hdb_error *err, int code, const char *format, ...)
 
 static int sqlite_code(int code)
 {
+	assert(code < 0);
 	if (code == HDB_ENOMEM)
 		return SQLITE_NOMEM;
 	return code == HDB_EINTR ? SQLITE_INTERRUPT : SQLITE_ERROR;
@@ -84,6 +86,7 @@ int sql_connect(struct sql_source *source, struct sqlite3 *sqlite, const char *c
 	const int rc = sql_declare(source, sqlite, columns);
 	void *table;
 
+	assert(size >= sizeof(**out));
 	if (rc != SQLITE_OK)
 		return rc;
 	if (!(table = sqlite3_malloc64(size)))
@@ -103,6 +106,7 @@ int sql_open_cursor(size_t size, struct sqlite3_vtab_cursor **out)
 {
 	void *cursor = sqlite3_malloc64(size);
 
+	assert(size >= sizeof(**out));
 	if (!cursor)
 		return SQLITE_NOMEM;
 	memset(cursor, 0, size);
@@ -119,9 +123,10 @@ struct table_aux {
 int sql_make_table(struct sql_source *source, const char *name, const struct sqlite3_module *module,
 		   void *aux, void (*release)(void *))
 {
-	char *module_name, *statement;
+	char *module_name, *statement = NULL;
 	int rc;
 
+	assert(source->name);
 	if (source->is_only)
 		return sqlite3_create_module_v2(source->sqlite, name, module, aux, release);
 	module_name = sqlite3_mprintf("heapdb %s %s", source->name, name);
@@ -130,11 +135,12 @@ int sql_make_table(struct sql_source *source, const char *name, const struct sql
 		return SQLITE_NOMEM;
 	}
 	rc = sqlite3_create_module_v2(source->sqlite, module_name, module, aux, release);
+	if (rc != SQLITE_OK)
+		goto out;
 	statement = sqlite3_mprintf("CREATE VIRTUAL TABLE IF NOT EXISTS \"%w\".\"%w\" USING \"%w\"",
 				    source->name, name, module_name);
-	if (rc == SQLITE_OK)
-		rc = statement ? sqlite3_exec(source->sqlite, statement, NULL, NULL, NULL) :
-				 SQLITE_NOMEM;
+	rc = statement ? sqlite3_exec(source->sqlite, statement, NULL, NULL, NULL) : SQLITE_NOMEM;
+out:
 	sqlite3_free(statement);
 	sqlite3_free(module_name);
 	return rc;
@@ -176,7 +182,7 @@ static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 	const char *name;
 
 	info->idxNum = 0;
-	for (int k = 0; k < 8 && def->keys[k] >= 0; k++) {
+	for (int k = 0; k < SQL_KEYS_MAX && def->keys[k] >= 0; k++) {
 		int at = -1;
 
 		for (int i = 0; i < info->nConstraint; i++) {
@@ -252,11 +258,39 @@ static int close_cursor(sqlite3_vtab_cursor *cursor)
 	return SQLITE_OK;
 }
 
+void sql_table_def_check(const struct sql_table_def *def)
+{
+	int keys = 0;
+
+	assert(def->name);
+	assert(def->columns);
+	assert(def->next);
+	assert(def->column);
+	assert(def->required_args >= 0);
+	assert(def->first_arg || !def->required_args);
+	while (keys < SQL_KEYS_MAX && def->keys[keys] >= 0)
+		keys++;
+	assert(def->required_args <= keys);
+}
+
+void sql_cursor_check(const struct sql_cursor *c)
+{
+	assert(c->source);
+	assert(c->def);
+	assert(c->db == c->source->db);
+	assert(c->state);
+	assert(c->row_no >= 0);
+	for (int k = 0; k < SQL_KEYS_MAX; k++) /* they are lent to begin alone */
+		assert(!c->key[k]);
+}
+
 static int step(struct sql_cursor *c)
 {
 	struct hdb_error err;
 	int r;
 
+	sql_cursor_check(c);
+	assert(c->is_started);
 	sql_no_error(&err);
 	if (c->source->cancel && *c->source->cancel)
 		r = sql_fail(&err, HDB_EINTR, "interrupted");
@@ -276,14 +310,15 @@ static int filter(sqlite3_vtab_cursor *cursor, int index, const char *text, int 
 	int at = 0, r;
 
 	end_rows(c);
-	for (int k = 0; k < 8; k++)
+	for (int k = 0; k < SQL_KEYS_MAX; k++)
 		c->key[k] = index >> k & 1 && at < argc ? argv[at++] : NULL;
 	c->used = used ? strtoull(used + 1, NULL, 16) : ~(sqlite3_uint64)0;
 	c->row_no = 0;
 	c->is_started = true;
 	r = c->def->begin ? c->def->begin(c, &err) : HDB_OK;
-	for (int k = 0; k < 8; k++)
+	for (int k = 0; k < SQL_KEYS_MAX; k++)
 		c->key[k] = NULL;
+	assert(at <= argc);
 	if (r < 0)
 		return sql_vtab_fail(cursor->pVtab, c->source, r, &err);
 	c->at_end = r != HDB_OK;
@@ -344,17 +379,20 @@ const struct sql_table_def *const sql_tables[] = {
 
 int sql_register_tables(struct sql_source *source)
 {
-	int rc = SQLITE_OK;
+	int rc;
 
-	for (size_t i = 0; sql_tables[i] && rc == SQLITE_OK; i++) {
+	for (size_t i = 0; sql_tables[i]; i++) {
 		struct table_aux *aux = malloc(sizeof(*aux));
 
 		if (!aux)
 			return SQLITE_NOMEM;
+		sql_table_def_check(sql_tables[i]);
 		*aux = (struct table_aux){ source, sql_tables[i] };
 		rc = sql_make_table(source, sql_tables[i]->name, &module, aux, free);
+		if (rc != SQLITE_OK)
+			return rc;
 	}
-	return rc;
+	return SQLITE_OK;
 }
 
 /* ---- values ---- */
@@ -495,11 +533,24 @@ int sql_result_text_of(struct sqlite3_context *ctx, struct sql_source *source, u
 	if (!big)
 		return sql_fail(err, HDB_ENOMEM, "no memory for a text of %zu bytes", size);
 	r = hdb_text(source->db, ix, big, size, &units, err);
-	if (r == HDB_OK)
-		sqlite3_result_text(ctx, big, -1, sqlite3_free);
-	else
+	if (r != HDB_OK) {
 		sqlite3_free(big);
-	return r < 0 ? r : HDB_OK;
+		return r < 0 ? r : HDB_OK;
+	}
+	sqlite3_result_text(ctx, big, -1, sqlite3_free);
+	return HDB_OK;
+}
+
+int sql_result_retained(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
+			struct hdb_error *err)
+{
+	uint64_t bytes;
+	const int r = hdb_retained_at(source->db, ix, &bytes, err);
+
+	if (r != HDB_OK)
+		return r;
+	sqlite3_result_int64(ctx, (sqlite3_int64)bytes);
+	return HDB_OK;
 }
 
 void sql_result_copy(struct sqlite3_context *ctx, const char *text)
