@@ -520,8 +520,8 @@ static int number_way(struct sql_source *source, uint32_t ix, struct way *way,
 }
 
 /*
- * The place at which the way up from an object meets the numbered one, HDB_NONE if it does not; what
- * it passes gets that place. HDB_NOTFOUND: the object is unreachable.
+ * The place at which the way up from an object meets the numbered one, HDB_NONE if it does not;
+ * what it passes gets that place. HDB_NOTFOUND: the object is unreachable.
  */
 static int meet_way(struct sql_source *source, uint32_t ix, struct way *way, uint32_t *met,
 		    struct hdb_error *err)
@@ -549,8 +549,8 @@ static int meet_way(struct sql_source *source, uint32_t ix, struct way *way, uin
 
 /*
  * The last object that all paths to all of them pass. The way up from the first is numbered; others
- * climb until they meet a numbered one, and what they passed gets its number. Of one object alone it
- * is the object itself. HDB_NOTFOUND if one is unreachable: nothing dominates it.
+ * climb until they meet a numbered one, and what they passed gets its number. Of one object alone
+ * it is the object itself. HDB_NOTFOUND if one is unreachable: nothing dominates it.
  */
 static int common_dominator(const struct members *m, uint32_t *out, struct hdb_error *err)
 {
