@@ -122,18 +122,17 @@ static int list_vms(struct cli *cli)
 	size_t hidden;
 	int rc = capture_list(&rows.vms, &rows.count, &hidden, &cli->err);
 
-	if (rc == HDB_OK && cli->opt.columns)
-		rc = answer_pick(&answer, cli->opt.columns);
-	if (rc == HDB_OK)
-		rc = render(&answer, &style, cli->out);
-	cli->is_open = answer.is_open;
-	answer_release(&answer);
-	free(rows.vms);
 	if (rc != HDB_OK)
-		return rc;
+		goto out;
+	if ((rc = render_columns(&answer, cli->opt.columns, &style, cli->out)) != HDB_OK)
+		goto out;
 	if (hidden)
 		cli_notice(cli, "%zu Java process%s of other users cannot be looked into", hidden,
 			   hidden == 1 ? "" : "es");
+out:
+	cli->is_open = answer.is_open;
+	answer_release(&answer);
+	free(rows.vms);
 	return rc;
 }
 

@@ -129,13 +129,32 @@ static unsigned pixel_bytes(const struct picture *p)
 	return 0;
 }
 
+/* The first `size` bytes of its buffer as a file. */
+static int write_png(struct exporting *x, const struct picture *p, struct picture_pixels *pixels,
+		     uint64_t size)
+{
+	uint8_t *bytes = NULL;
+	FILE *file;
+	int rc = read_bytes(x->cli, p->buffer, size, &bytes);
+
+	if (rc != HDB_OK)
+		goto out;
+	pixels->bytes = bytes;
+	file = open_file(x, p->id, "png");
+	if (!file) {
+		rc = HDB_EIO;
+		goto out;
+	}
+	rc = close_file(x, file, picture_png_write(pixels, file, &x->cli->err));
+out:
+	free(bytes);
+	return rc;
+}
+
 static int write_pixels(struct exporting *x, const struct picture *p, const char **state)
 {
 	struct picture_pixels pixels = { .pixel_bytes = pixel_bytes(p) };
 	uint64_t size;
-	uint8_t *bytes = NULL;
-	FILE *file;
-	int rc;
 
 	if (!picture_png_is_there()) {
 		*state = "not written: built without libpng";
@@ -153,16 +172,8 @@ static int write_pixels(struct exporting *x, const struct picture *p, const char
 		*state = "not written: fewer bytes than pixels";
 		return HDB_OK;
 	}
-	rc = read_bytes(x->cli, p->buffer, size, &bytes);
-	pixels.bytes = bytes;
-	file = rc == HDB_OK ? open_file(x, p->id, "png") : NULL;
-	if (rc == HDB_OK && !file)
-		rc = HDB_EIO;
-	if (file)
-		rc = close_file(x, file, picture_png_write(&pixels, file, &x->cli->err));
-	free(bytes);
 	*state = "written";
-	return rc;
+	return write_png(x, p, &pixels, size);
 }
 
 /* The suffix for what the bytes are, by their first ones; NULL: no picture. */
@@ -183,19 +194,24 @@ static int write_encoded(struct exporting *x, const struct picture *p, const cha
 {
 	uint8_t *bytes = NULL;
 	const char *suffix;
-	FILE *file = NULL;
+	FILE *file;
 	int rc = read_bytes(x->cli, p->buffer, p->length, &bytes);
 
-	suffix = rc == HDB_OK ? suffix_of(bytes, p->length) : NULL;
-	*state = suffix ? "written" : "not written: the bytes are no PNG, JPEG or WebP";
-	if (suffix) {
-		file = open_file(x, p->id, suffix);
-		rc = file ? HDB_OK : HDB_EIO;
+	*state = "not written: the bytes are no PNG, JPEG or WebP";
+	if (rc != HDB_OK)
+		goto out;
+	suffix = suffix_of(bytes, p->length);
+	if (!suffix)
+		goto out;
+	*state = "written";
+	file = open_file(x, p->id, suffix);
+	if (!file) {
+		rc = HDB_EIO;
+		goto out;
 	}
-	if (file) {
-		(void)fwrite(bytes, 1, p->length, file);
-		rc = close_file(x, file, HDB_OK);
-	}
+	(void)fwrite(bytes, 1, p->length, file);
+	rc = close_file(x, file, HDB_OK);
+out:
 	free(bytes);
 	return rc;
 }
@@ -298,14 +314,9 @@ static int print(struct exporting *x)
 		.value = source_value,
 	};
 	struct answer answer = { .name = "export bitmaps", .source = &source, .err = &cli->err };
-	struct render_style style;
-	int rc = HDB_OK;
+	const struct render_style style = render_style_of(&cli->opt, cli->out);
+	int rc = render_columns(&answer, cli->opt.columns, &style, cli->out);
 
-	style = render_style_of(&cli->opt, cli->out);
-	if (cli->opt.columns)
-		rc = answer_pick(&answer, cli->opt.columns);
-	if (rc == HDB_OK)
-		rc = render(&answer, &style, cli->out);
 	cli->is_open = answer.is_open;
 	answer_release(&answer);
 	if (rc != HDB_OK)

@@ -3,6 +3,7 @@
  */
 #include "heapdb/cli.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* Bytes read and written at a time. */
@@ -11,6 +12,7 @@
 int cmd_export_dump(struct cli *cli)
 {
 	uint64_t offset = 0;
+	size_t size = 0;
 	char *buf;
 	int rc;
 
@@ -24,13 +26,14 @@ int cmd_export_dump(struct cli *cli)
 		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for a copy of %u bytes",
 				COPY_BYTES);
 	do {
-		size_t size = 0;
-
 		rc = hdb_dump_read(cli->db, offset, buf, COPY_BYTES, &size, &cli->err);
-		if (rc == HDB_OK)
-			output_bytes(cli->out, buf, size);
+		if (rc != HDB_OK)
+			goto out;
+		assert(size <= COPY_BYTES);
+		output_bytes(cli->out, buf, size);
 		offset += size;
-	} while (rc == HDB_OK && !cli->out->error);
+	} while (!cli->out->error);
+out:
 	free(buf);
 	return rc == HDB_END ? HDB_OK : rc;
 }

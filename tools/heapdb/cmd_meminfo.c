@@ -88,17 +88,15 @@ static struct hdb_value text_value(const char *text)
 static int print_rows(struct cli *cli, struct answer *answer)
 {
 	const struct render_style style = render_style_of(&cli->opt, cli->out);
-	int rc = HDB_OK;
+	int rc;
 
 	answer->err = &cli->err;
 	answer->limit = cli->opt.limit;
 	if (cli->opt.columns) {
 		answer_release(answer);
 		answer->picked_count = 0;
-		rc = answer_pick(answer, cli->opt.columns);
 	}
-	if (rc == HDB_OK)
-		rc = render(answer, &style, cli->out);
+	rc = render_columns(answer, cli->opt.columns, &style, cli->out);
 	cli->is_open = answer->is_open;
 	answer_release(answer);
 	return rc;
@@ -214,11 +212,14 @@ static int ask_fact(struct cli *cli, const char *query, const char *const names[
 	struct hdb_rows *rows = NULL;
 	int rc = hdb_query(cli->db, query, &args, &rows, &cli->err);
 
-	for (size_t i = 0; rc == HDB_OK && names[i]; i++) {
+	if (rc != HDB_OK)
+		goto out;
+	for (size_t i = 0; names[i]; i++) {
 		const struct hdb_value *value = hdb_rows_find_fact(rows, names[i]);
 
 		out[i] = value ? value->u : 0;
 	}
+out:
 	hdb_rows_close(rows);
 	return rc;
 }
@@ -230,7 +231,9 @@ static int ask_process(struct meminfo *m)
 	struct hdb_rows *rows = NULL;
 	int rc = hdb_query(m->cli->db, "app", &args, &rows, &m->cli->err);
 
-	while (rc == HDB_OK && (rc = hdb_rows_next(rows, &m->cli->err)) == HDB_OK) {
+	if (rc != HDB_OK)
+		goto out;
+	while ((rc = hdb_rows_next(rows, &m->cli->err)) == HDB_OK) {
 		const struct hdb_value *key =
 			hdb_rows_value(rows, hdb_rows_find_column(rows, "key"));
 		const struct hdb_value *value =
@@ -242,6 +245,7 @@ static int ask_process(struct meminfo *m)
 				 (int)(value->text_size < 255 ? value->text_size : 255),
 				 value->text);
 	}
+out:
 	hdb_rows_close(rows);
 	return rc == HDB_END ? HDB_OK : rc;
 }
@@ -272,16 +276,15 @@ static int ask_dump(struct meminfo *m, const char *name)
 	uint64_t bytes[2] = { 0 };
 	int rc = locate_named(cli, name, &cli->db_path, &cli->dump_path);
 
-	if (rc == HDB_OK)
-		rc = cli_open(cli, cli->db_path, cli->dump_path, 1, &cli->db);
-	if (rc == HDB_OK)
-		cli_tell_health(cli, cli->db, NULL);
-	if (rc == HDB_OK)
-		rc = ask_fact(cli, "histogram", heap, bytes);
-	m->java = bytes[0] + bytes[1];
-	m->unreachable = bytes[1];
 	if (rc != HDB_OK)
 		return rc;
+	if ((rc = cli_open(cli, cli->db_path, cli->dump_path, 1, &cli->db)) != HDB_OK)
+		return rc;
+	cli_tell_health(cli, cli->db, NULL);
+	if ((rc = ask_fact(cli, "histogram", heap, bytes)) != HDB_OK)
+		return rc;
+	m->java = bytes[0] + bytes[1];
+	m->unreachable = bytes[1];
 	if ((rc = ask_fact(cli, "native", native, &m->native)) != HDB_OK)
 		return rc;
 	if ((rc = ask_process(m)) != HDB_OK)
@@ -391,8 +394,9 @@ static int print_memory(struct meminfo *m)
 		values[5] = text_value(m->told);
 		answer.fact_count = 6;
 	}
-	rc = pick_columns(m, &answer);
-	return rc == HDB_OK ? print_rows(m->cli, &answer) : rc;
+	if ((rc = pick_columns(m, &answer)) != HDB_OK)
+		return rc;
+	return print_rows(m->cli, &answer);
 }
 
 int cmd_meminfo(struct cli *cli)
@@ -541,12 +545,12 @@ int cmd_allocations(struct cli *cli)
 	size_t size = 0;
 	int rc = read_by(cli, &by);
 
-	if (rc == HDB_OK && opt->operand_count != 1)
-		rc = cli_fail(&cli->err, HDB_EUSAGE, "expected one file");
+	if (rc != HDB_OK)
+		return rc;
+	if (opt->operand_count != 1)
+		return cli_fail(&cli->err, HDB_EUSAGE, "expected one file");
 	if (!opt->has_limit && opt->format == FORMAT_TABLE)
 		opt->limit = OPTIONS_LIMIT_DEFAULT;
-	if (rc != HDB_OK)
-		goto out;
 	if ((rc = read_file(cli, opt->operands[0], &data, &size)) != HDB_OK)
 		goto out;
 	rc = name_file(cli, opt->operands[0],

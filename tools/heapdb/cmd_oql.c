@@ -110,12 +110,8 @@ static int print(struct cli *cli, struct oql *oql)
 	const struct render_style style = render_style_of(&cli->opt, cli->out);
 	const char *why;
 	uint64_t empty;
-	int rc = HDB_OK;
+	int rc = render_columns(&answer, cli->opt.columns, &style, cli->out);
 
-	if (cli->opt.columns)
-		rc = answer_pick(&answer, cli->opt.columns);
-	if (rc == HDB_OK)
-		rc = render(&answer, &style, cli->out);
 	cli->is_open = answer.is_open;
 	answer_release(&answer);
 	empty = oql_empty_cells(oql, &why);

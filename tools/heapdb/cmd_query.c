@@ -106,11 +106,41 @@ static void tell_cut(const struct cli *cli, const struct answer *answer)
 			   used ? " (" : "", numbers, used ? ")" : "");
 }
 
+/* Prints, and judges what --fail-if asks; `args` are what the rows were asked with. */
+static int print(struct cli *cli, struct hdb_rows *rows, const struct hdb_query_args *args,
+		 const struct render_style *style)
+{
+	struct answer answer = {
+		.name = cli->query->name,
+		.rows = rows,
+		.args = args,
+		.limit = args->limit,
+		.sort = cli->opt.sort && *cli->opt.sort == '-' ? cli->opt.sort + 1 : cli->opt.sort,
+		.err = &cli->err,
+	};
+	int rc = HDB_OK;
+
+	if (cli->opt.columns)
+		rc = answer_pick(&answer, cli->opt.columns);
+	else if (cli->opt.format != FORMAT_JSON && cli->opt.format != FORMAT_JSONL)
+		rc = answer_thin(&answer, cli->opt.format == FORMAT_TABLE);
+	if (rc != HDB_OK)
+		goto out;
+	if (style->format != FORMAT_TABLE && style->format != FORMAT_JSON)
+		tell_cut(cli, &answer);
+	if ((rc = render(&answer, style, cli->out)) != HDB_OK)
+		goto out;
+	rc = judge(cli, &answer);
+out:
+	cli->is_open = answer.is_open;
+	answer_release(&answer);
+	return rc;
+}
+
 /* Asks `db` and prints; `before` are older databases that it is compared with. */
 static int ask_and_print(struct cli *cli, struct hdb *const *before)
 {
 	struct render_style style;
-	struct answer answer;
 	struct hdb_query_args args; /* lent to the rows */
 	struct hdb_rows *rows = NULL;
 	struct where where;
@@ -129,35 +159,13 @@ static int ask_and_print(struct cli *cli, struct hdb *const *before)
 		args.before_count = cli->before_count;
 		args.target_count = 0; /* operands were databases */
 	}
-	rc = where_open(&where, cli, &args);
-	if (rc == HDB_OK)
-		rc = hdb_query(cli->db, cli->query->name, &args, &rows, &cli->err);
-	if (rc != HDB_OK) {
-		where_close(&where);
-		return rc;
-	}
-	answer = (struct answer){
-		.name = cli->query->name,
-		.rows = rows,
-		.args = &args,
-		.limit = args.limit,
-		.sort = cli->opt.sort && *cli->opt.sort == '-' ? cli->opt.sort + 1 : cli->opt.sort,
-		.err = &cli->err,
-	};
-	if (cli->opt.columns)
-		rc = answer_pick(&answer, cli->opt.columns);
-	else if (cli->opt.format != FORMAT_JSON && cli->opt.format != FORMAT_JSONL)
-		rc = answer_thin(&answer, cli->opt.format == FORMAT_TABLE);
+	if ((rc = where_open(&where, cli, &args)) != HDB_OK)
+		goto out;
+	rc = hdb_query(cli->db, cli->query->name, &args, &rows, &cli->err);
 	if (rc != HDB_OK)
 		goto out;
-	if (style.format != FORMAT_TABLE && style.format != FORMAT_JSON)
-		tell_cut(cli, &answer);
-	if ((rc = render(&answer, &style, cli->out)) != HDB_OK)
-		goto out;
-	rc = judge(cli, &answer);
+	rc = print(cli, rows, &args, &style);
 out:
-	cli->is_open = answer.is_open;
-	answer_release(&answer);
 	hdb_rows_close(rows);
 	where_close(&where);
 	return rc;

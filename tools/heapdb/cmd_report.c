@@ -5,6 +5,7 @@
 #include "heapdb/cli.h"
 #include "heapdb/report.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,8 +112,10 @@ static int put_headline(struct cli *cli)
 	struct answer answer;
 	int rc = ask(cli, &sections[0], &args, &answer);
 
-	if (rc == HDB_OK)
-		rc = markdown_headline(&answer, cli->out);
+	if (rc != HDB_OK)
+		goto out;
+	rc = markdown_headline(&answer, cli->out);
+out:
 	close_answer(&answer);
 	return rc;
 }
@@ -126,9 +129,11 @@ static int put_section(struct cli *cli, const struct section *section)
 	output_format(cli->out, "\n## %s\n", section->heading);
 	if (section->columns)
 		output_char(cli->out, '\n');
-	if (rc == HDB_OK)
-		rc = section->columns ? markdown_table(&answer, section->columns, cli->out) :
-					markdown_leaks(&answer, cli->out);
+	if (rc != HDB_OK)
+		goto out;
+	rc = section->columns ? markdown_table(&answer, section->columns, cli->out) :
+				markdown_leaks(&answer, cli->out);
+out:
 	close_answer(&answer);
 	return rc;
 }
@@ -176,22 +181,44 @@ int report_text(struct hdb *db, const char *name, char **text, size_t *size, str
 	output_collect(out, &into);
 	r = report_markdown(&cli);
 	output_collect_end(out);
-	if (r == HDB_OK && (into.failed || out->error))
+	if (r != HDB_OK)
+		goto out;
+	if (into.failed || out->error) {
 		r = HDB_ENOMEM;
-out:
-	if (r == HDB_OK) {
-		*text = into.data;
-		*size = into.size;
-	} else {
-		bytes_release(&into);
-		*err = cli.err;
+		goto out;
 	}
+	*text = into.data;
+	*size = into.size;
+	into = (struct bytes){ 0 };
+out:
+	if (r != HDB_OK)
+		*err = cli.err;
+	bytes_release(&into);
 	free(cli.db_path);
 	free(out);
 	return r;
 }
 
 /* ---- JSON ---- */
+
+/* An answer of the list. */
+static int put_json(struct cli *cli, size_t no)
+{
+	struct hdb_query_args args;
+	struct answer answer;
+	int rc;
+
+	assert(no < SECTION_COUNT);
+	if ((rc = ask(cli, &sections[no], &args, &answer)) != HDB_OK)
+		goto out;
+	output_string(cli->out, no ? "," : "");
+	rc = render_json(&answer, cli->out);
+	if (answer.is_open)
+		output_char(cli->out, '}');
+out:
+	close_answer(&answer);
+	return rc;
+}
 
 /*
  * {"schema":2,"report":[ANSWER,...]}: each answer as `heapdb query --json` gives it. If one fails,
@@ -202,24 +229,14 @@ static int report_json(struct cli *cli)
 	int rc = HDB_OK;
 
 	output_format(cli->out, "{\"schema\":%d,\"report\":[\n", HDB_SCHEMA);
-	for (size_t i = 0; i < SECTION_COUNT && rc == HDB_OK; i++) {
-		struct hdb_query_args args;
-		struct answer answer;
-
-		rc = ask(cli, &sections[i], &args, &answer);
-		if (rc == HDB_OK) {
-			output_string(cli->out, i ? "," : "");
-			rc = render_json(&answer, cli->out);
-			if (answer.is_open)
-				output_char(cli->out, '}');
-		}
-		close_answer(&answer);
-	}
+	for (size_t i = 0; i < SECTION_COUNT; i++)
+		if ((rc = put_json(cli, i)) != HDB_OK)
+			goto out;
+out:
 	output_char(cli->out, ']');
 	cli->is_open = rc != HDB_OK;
-	if (rc != HDB_OK)
-		return rc;
-	output_string(cli->out, "}\n");
+	if (!cli->is_open)
+		output_string(cli->out, "}\n");
 	return rc;
 }
 

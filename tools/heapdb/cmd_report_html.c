@@ -8,6 +8,7 @@
 
 #include "serve/serve.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -254,14 +255,15 @@ static int put_answers(struct cli *cli, const char *name, struct output *out)
 	put_script(out, specs, size);
 	free(specs);
 	output_string(out, ",\"answers\":{");
-	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]) && rc == HDB_OK; i++) {
+	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
 		if (questions[i].has_values && cli->opt.no_values)
 			continue;
 		output_string(out, i ? ",\n" : "\n");
-		rc = put_answer(cli, &questions[i], out);
+		if ((rc = put_answer(cli, &questions[i], out)) != HDB_OK)
+			return rc;
 	}
 	output_string(out, "}}");
-	return rc;
+	return HDB_OK;
 }
 
 static void put_part(struct output *out, const char *path)
@@ -294,6 +296,22 @@ static int put_page(struct cli *cli, struct output *out)
 	return rc;
 }
 
+static int write_page(struct cli *cli, const char *path, int fd, struct output *out)
+{
+	bool failed;
+	int rc;
+
+	assert(fd >= 0);
+	output_init(out, fd, &progress_hooks);
+	rc = put_page(cli, out);
+	failed = output_close(out) != 0;
+	if (rc != HDB_OK)
+		return rc;
+	if (failed)
+		return cli_fail(&cli->err, HDB_EIO, "%s: %s", path, strerror(out->error));
+	return HDB_OK;
+}
+
 /* Into a file of another name first, for its owner alone, so that a report is whole or absent. */
 int report_html(struct cli *cli, const char *path)
 {
@@ -312,15 +330,15 @@ int report_html(struct cli *cli, const char *path)
 		rc = cli_fail(&cli->err, HDB_EIO, "%s: %s", path, strerror(errno));
 		goto out;
 	}
-	output_init(out, fd, &progress_hooks);
-	rc = put_page(cli, out);
-	if (output_close(out) != 0 && rc == HDB_OK)
-		rc = cli_fail(&cli->err, HDB_EIO, "%s: %s", path, strerror(out->error));
-	if (rc == HDB_OK && rename(tmp, path) != 0)
+	if ((rc = write_page(cli, path, fd, out)) != HDB_OK)
+		goto out;
+	if (rename(tmp, path) != 0) {
 		rc = cli_fail(&cli->err, HDB_EIO, "%s: %s", path, strerror(errno));
-	if (rc != HDB_OK)
-		unlink(tmp);
+		goto out;
+	}
 out:
+	if (fd >= 0 && rc != HDB_OK)
+		unlink(tmp);
 	free(tmp);
 	free(out);
 	return rc;

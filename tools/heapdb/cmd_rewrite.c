@@ -124,9 +124,10 @@ int cmd_convert(struct cli *cli)
 	struct hdb_output_result result = { 0 };
 	int rc = check_operands(cli);
 
-	if (rc == HDB_OK)
-		rc = hdb_convert(cli->opt.operands[0], cli->opt.operands[1], &options, &result,
-				 &cli->err);
+	if (rc != HDB_OK)
+		goto out;
+	rc = hdb_convert(cli->opt.operands[0], cli->opt.operands[1], &options, &result, &cli->err);
+out:
 	return tell(cli, rc, &result);
 }
 
@@ -149,6 +150,18 @@ static char **split(char *list, struct hdb_error *err)
 	return parts;
 }
 
+static int add_keep(struct cli *cli, const char *name, unsigned *keep)
+{
+	if (strcmp(name, "strings") == 0)
+		*keep |= HDB_KEEP_STRINGS;
+	else if (strcmp(name, "bitmaps") == 0)
+		*keep |= HDB_KEEP_BITMAPS;
+	else
+		return cli_fail(&cli->err, HDB_EUSAGE,
+				"strip --keep takes strings, bitmaps or both, not \"%s\"", name);
+	return HDB_OK;
+}
+
 /* What strip keeps: a list of "strings" and "bitmaps". */
 static int read_keep(struct cli *cli, unsigned *keep)
 {
@@ -159,28 +172,22 @@ static int read_keep(struct cli *cli, unsigned *keep)
 		return HDB_OK;
 	list = strdup(cli->opt.keep);
 	parts = list ? split(list, &cli->err) : NULL;
-	for (char **p = parts; p && *p && rc == HDB_OK; p++) {
-		if (strcmp(*p, "strings") == 0)
-			*keep |= HDB_KEEP_STRINGS;
-		else if (strcmp(*p, "bitmaps") == 0)
-			*keep |= HDB_KEEP_BITMAPS;
-		else
-			rc = cli_fail(&cli->err, HDB_EUSAGE,
-				      "strip --keep takes strings, bitmaps or both, not \"%s\"",
-				      *p);
-	}
-	if (!parts)
+	if (!parts) {
 		rc = HDB_ENOMEM;
-	else if (rc == HDB_OK && !*keep)
+		goto out;
+	}
+	for (char **p = parts; *p; p++)
+		if ((rc = add_keep(cli, *p, keep)) != HDB_OK)
+			goto out;
+	if (!*keep)
 		rc = cli_fail(&cli->err, HDB_EUSAGE, "strip --keep takes strings, bitmaps or both");
+	else if (cli->opt.koom || cli->opt.has_zero)
+		rc = cli_fail(&cli->err, HDB_EUSAGE, "--keep cannot be combined with %s",
+			      cli->opt.koom ? "--koom" : "--zero");
+out:
 	free(parts);
 	free(list);
-	if (rc != HDB_OK)
-		return rc;
-	return (cli->opt.koom || cli->opt.has_zero) ?
-		       cli_fail(&cli->err, HDB_EUSAGE, "--keep cannot be combined with %s",
-				cli->opt.koom ? "--koom" : "--zero") :
-		       HDB_OK;
+	return rc;
 }
 
 int cmd_strip(struct cli *cli)
@@ -216,15 +223,19 @@ int cmd_redact(struct cli *cli)
 	char **keep = NULL, *list = NULL;
 	int rc = check_operands(cli);
 
-	if (rc == HDB_OK && cli->opt.keep) {
+	if (rc != HDB_OK)
+		goto out;
+	if (cli->opt.keep) {
 		list = strdup(cli->opt.keep);
 		keep = list ? split(list, &cli->err) : NULL;
-		rc = keep ? HDB_OK : HDB_ENOMEM;
+		if (!keep) {
+			rc = HDB_ENOMEM;
+			goto out;
+		}
 		options.keep = (const char *const *)keep;
 	}
-	if (rc == HDB_OK)
-		rc = hdb_redact(cli->opt.operands[0], cli->opt.operands[1], &options, &result,
-				&cli->err);
+	rc = hdb_redact(cli->opt.operands[0], cli->opt.operands[1], &options, &result, &cli->err);
+out:
 	free(keep);
 	free(list);
 	return tell(cli, rc, &result);

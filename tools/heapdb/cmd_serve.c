@@ -18,6 +18,7 @@ int cmd_serve(struct cli *cli)
 #include "heapdb/progress.h"
 #include "heapdb/serve_answers.h"
 
+#include <assert.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -74,6 +75,7 @@ static int write_png(const struct serve_pixels *pixels, int fd, struct hdb_error
 						pixels->bytes };
 	const int copy = dup(fd);
 	FILE *file = copy < 0 ? NULL : fdopen(copy, "wb");
+	bool failed;
 	int rc;
 
 	if (!file) {
@@ -82,9 +84,10 @@ static int write_png(const struct serve_pixels *pixels, int fd, struct hdb_error
 		return cli_fail(err, HDB_ENOMEM, "no memory for a picture");
 	}
 	rc = picture_png_write(&picture, file, err);
-	if (fclose(file) != 0 && rc == HDB_OK)
-		rc = cli_fail(err, HDB_EIO, "the picture cannot be kept");
-	return rc;
+	failed = fclose(file) != 0;
+	if (rc != HDB_OK)
+		return rc;
+	return failed ? cli_fail(err, HDB_EIO, "the picture cannot be kept") : HDB_OK;
 }
 
 /*
@@ -171,27 +174,28 @@ int cmd_serve(struct cli *cli)
 	struct serve_database databases[SERVE_DATABASES_MAX];
 	char *paths[2 * SERVE_DATABASES_MAX] = { NULL };
 	size_t count = cli->opt.operand_count;
-	int rc = HDB_OK;
+	int rc;
 
 	if (count > SERVE_DATABASES_MAX)
 		return cli_fail(&cli->err, HDB_EUSAGE, "at most %d databases", SERVE_DATABASES_MAX);
 	if (count > 0 && cli->opt.db)
 		return cli_fail(&cli->err, HDB_EUSAGE, "databases are named with --db or without");
-	for (size_t i = 0; i < count && rc == HDB_OK; i++) {
+	for (size_t i = 0; i < count; i++) {
 		rc = locate_named(cli, cli->opt.operands[i], &paths[2 * i], &paths[2 * i + 1]);
-		if (rc == HDB_OK)
-			databases[i] = (struct serve_database){ name_of(paths[2 * i]), paths[2 * i],
-								paths[2 * i + 1] };
+		if (rc != HDB_OK)
+			goto out;
+		databases[i] = (struct serve_database){ name_of(paths[2 * i]), paths[2 * i],
+							paths[2 * i + 1] };
 	}
 	if (count == 0) {
-		rc = locate_database(cli);
-		if (rc == HDB_OK)
-			databases[count++] =
-				(struct serve_database){ name_of(cli->db_path), cli->db_path,
-							 cli->dump_path };
+		if ((rc = locate_database(cli)) != HDB_OK)
+			goto out;
+		databases[count++] = (struct serve_database){ name_of(cli->db_path), cli->db_path,
+							      cli->dump_path };
 	}
-	if (rc == HDB_OK)
-		rc = serve(cli, databases, count);
+	assert(count > 0);
+	rc = serve(cli, databases, count);
+out:
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
 		free(paths[i]);
 	return rc;

@@ -6,6 +6,7 @@
 #include "heapdb/render.h"
 #include "heapdb/sql_shell.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,12 +106,12 @@ static int open_only(struct run *run)
 static int open_named(struct run *run, size_t count)
 {
 	struct cli *cli = run->cli;
-	int rc = HDB_OK;
+	int rc;
 
 	cli->before = calloc(count, sizeof(cli->before[0]));
 	if (!cli->before)
 		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for %zu databases", count);
-	for (size_t i = 0; i < count && rc == HDB_OK; i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct database *d = &cli->before[i];
 		struct member *m = &run->members[i];
 		const char *file;
@@ -121,16 +122,18 @@ static int open_named(struct run *run, size_t count)
 		cli->before_count++;
 		if (!m->name)
 			return cli_fail(&cli->err, HDB_ENOMEM, "no memory for a name");
-		rc = locate_named(cli, file, &d->db_path, &d->dump_path);
-		if (rc == HDB_OK)
-			rc = cli_open(cli, d->db_path, d->dump_path, (unsigned)count, &d->db);
-		if (rc == HDB_OK)
-			cli_tell_health(cli, d->db, m->name);
+		if ((rc = locate_named(cli, file, &d->db_path, &d->dump_path)) != HDB_OK)
+			return rc;
+		rc = cli_open(cli, d->db_path, d->dump_path, (unsigned)count, &d->db);
+		if (rc != HDB_OK)
+			return rc;
+		cli_tell_health(cli, d->db, m->name);
 		m->db_path = d->db_path;
 		m->dump_path = d->dump_path;
 		m->db = d->db;
 	}
-	return rc;
+	assert(run->count == count);
+	return HDB_OK;
 }
 
 static int open_databases(struct run *run, size_t count)
@@ -215,18 +218,19 @@ int cmd_sql(struct cli *cli)
 		statement = cli->opt.operands[--count];
 	if (count && strcmp(cli->opt.operands[count - 1], "-") == 0) {
 		count--;
-		rc = read_input(cli, &input);
-		if (rc != HDB_OK)
+		if ((rc = read_input(cli, &input)) != HDB_OK)
 			return rc;
 		statement = input;
 	}
-	rc = open_databases(&run, count);
-	if (rc == HDB_OK && !statement && !isatty(STDIN_FILENO)) {
-		rc = read_input(cli, &input);
+	if ((rc = open_databases(&run, count)) != HDB_OK)
+		goto out;
+	if (!statement && !isatty(STDIN_FILENO)) {
+		if ((rc = read_input(cli, &input)) != HDB_OK)
+			goto out;
 		statement = input;
 	}
-	if (rc == HDB_OK)
-		rc = statement ? sql_run(cli, run.sql, statement) : sql_shell(cli, run.sql);
+	rc = statement ? sql_run(cli, run.sql, statement) : sql_shell(cli, run.sql);
+out:
 	heapsql_close(run.sql);
 	for (size_t i = 0; i < run.count; i++)
 		free(run.members[i].name);

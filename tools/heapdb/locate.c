@@ -5,6 +5,7 @@
 #include "heapdb/cli.h"
 #include "heapdb/progress.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -88,7 +89,7 @@ static int newest_here(struct cli *cli, char **best, size_t *count)
 	if (!dir)
 		return cli_fail(&cli->err, HDB_EIO, "cannot read the current folder: %s",
 				strerror(errno));
-	while (rc == HDB_OK && (entry = readdir(dir)) != NULL) {
+	while ((entry = readdir(dir)) != NULL) {
 		const size_t size = strlen(entry->d_name), tail = strlen(EXTENSION);
 
 		if (size <= tail || entry->d_name[0] == '.' ||
@@ -100,9 +101,13 @@ static int newest_here(struct cli *cli, char **best, size_t *count)
 		best_time = when;
 		free(*best);
 		*best = strdup(entry->d_name);
-		if (!*best)
+		if (!*best) {
 			rc = cli_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
+			goto out;
+		}
 	}
+	assert(!*best == !*count);
+out:
 	closedir(dir);
 	return rc;
 }
@@ -224,20 +229,18 @@ static int database_of_dump(struct cli *cli, const char *dump, char **db_path)
 		cli_notice(cli, "importing %s into %s", dump, path);
 		rc = cli_import(cli, dump, path, NULL, true);
 		/* another process may have been faster */
-		if (rc == HDB_END || rc == HDB_EEXIST)
-			rc = HDB_OK;
-	} else {
-		rc = is_outdated(cli, path, dump, &is_old, &was);
+		if (rc != HDB_OK && rc != HDB_END && rc != HDB_EEXIST)
+			return rc;
+	} else if ((rc = is_outdated(cli, path, dump, &is_old, &was)) != HDB_OK) {
+		return rc;
 	}
-	if (rc == HDB_OK && is_old) {
+	if (is_old) {
 		cli_notice(cli, "%s is another dump than when %s was made: importing it anew", dump,
 			   path);
 		rc = import_anew(cli, dump, path, &was);
-		if (rc == HDB_END)
-			rc = HDB_OK;
+		if (rc != HDB_OK && rc != HDB_END)
+			return rc;
 	}
-	if (rc != HDB_OK)
-		return rc;
 	*db_path = strdup(path);
 	return *db_path ? HDB_OK : cli_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
 }

@@ -90,7 +90,9 @@ int markdown_table(struct answer *answer, const char *columns, struct output *ou
 {
 	int rc = answer_pick(answer, columns);
 
-	while (rc == HDB_OK && (rc = answer_next(answer, out)) == HDB_OK) {
+	if (rc != HDB_OK)
+		return rc;
+	while ((rc = answer_next(answer, out)) == HDB_OK) {
 		if (answer->row_count == 1)
 			put_heading(answer, out);
 		for (size_t i = 0; i < answer_column_count(answer); i++) {
@@ -100,7 +102,9 @@ int markdown_table(struct answer *answer, const char *columns, struct output *ou
 		}
 		output_string(out, "|\n");
 	}
-	if (rc == HDB_END && answer->row_count == 0)
+	if (rc != HDB_END)
+		return rc;
+	if (answer->row_count == 0)
 		output_string(out, "None.\n");
-	return rc == HDB_END ? HDB_OK : rc;
+	return HDB_OK;
 }

@@ -7,6 +7,7 @@
 #include "heapdb/cli.h"
 #include "heapdb/suggest.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
@@ -637,7 +638,7 @@ int options_parse(const struct command *command, const struct hdb_query_spec *sp
 		  struct arguments args, struct options *opt, struct hdb_error *err)
 {
 	struct parser p;
-	int value, rc = HDB_OK;
+	int value, rc;
 
 	*opt = (struct options){ 0 };
 	opt->operands = calloc((size_t)args.count + 1, sizeof(opt->operands[0]));
@@ -645,9 +646,11 @@ int options_parse(const struct command *command, const struct hdb_query_spec *sp
 	if (!opt->operands || !opt->query_options)
 		return cli_fail(err, HDB_ENOMEM, "no memory for %d arguments", args.count);
 	parser_init(&p, command, spec, args);
-	while (rc == HDB_OK && (value = parser_next(&p)) != -1) {
+	while ((value = parser_next(&p)) != -1) {
+		assert(opt->query_option_count < (size_t)args.count);
 		if (value == '?' || value == ':') {
-			rc = bad_option(&p, value, err);
+			if ((rc = bad_option(&p, value, err)) != HDB_OK)
+				return rc;
 		} else if (value == 1) {
 			if (args.skip == 0 || optind - 1 != args.skip)
 				opt->operands[opt->operand_count++] = optarg;
@@ -663,13 +666,16 @@ int options_parse(const struct command *command, const struct hdb_query_spec *sp
 			};
 		} else {
 			rc = set_common((enum option_key)(value - VALUE_COMMON), optarg, opt, err);
+			if (rc != HDB_OK)
+				return rc;
 		}
 	}
-	for (int i = optind; rc == HDB_OK && i < args.count; i++) {
+	for (int i = optind; i < args.count; i++) {
 		if (i != args.skip)
 			opt->operands[opt->operand_count++] = args.values[i];
 	}
-	return rc;
+	assert(opt->operand_count <= (size_t)args.count);
+	return HDB_OK;
 }
 
 bool options_has_old(const struct options *opt, const char *name)

@@ -9,6 +9,7 @@
 #include "heapdb/suggest.h"
 #include "heapdb/prose.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,9 +80,11 @@ static int render_prose(struct answer *answer, const struct render_style *style,
 	put_choices(answer, out);
 	rc = prose_of(answer->name)(answer, style, out);
 	output_fit(out, 0);
-	if (rc == HDB_OK && out->was_shortened)
+	if (rc != HDB_OK)
+		return rc;
+	if (out->was_shortened)
 		output_string(out, "(--wide shows a table with whole names)\n");
-	return rc;
+	return HDB_OK;
 }
 
 int render(struct answer *answer, const struct render_style *style, struct output *out)
@@ -168,25 +171,39 @@ static int find_column(const struct answer *answer, const char *name, size_t siz
 			near.best ? "\" meant?" : "");
 }
 
+int render_columns(struct answer *answer, const char *columns, const struct render_style *style,
+		   struct output *out)
+{
+	int rc;
+
+	if (columns && (rc = answer_pick(answer, columns)) != HDB_OK)
+		return rc;
+	return render(answer, style, out);
+}
+
 int answer_pick(struct answer *answer, const char *columns)
 {
 	const size_t most = strlen(columns) + 1;
-	int rc = HDB_OK;
+	int rc;
 
+	assert(answer->picked_count == 0);
 	answer->picked = calloc(most, sizeof(answer->picked[0]));
 	if (!answer->picked)
 		return cli_fail(answer->err, HDB_ENOMEM, "no memory for a list of columns");
-	for (const char *name = columns; rc == HDB_OK;) {
+	for (const char *name = columns;;) {
 		const size_t size = strcspn(name, ",");
 
+		assert(answer->picked_count < most);
 		rc = find_column(answer, name, size, &answer->picked[answer->picked_count]);
-		answer->picked_count += rc == HDB_OK;
+		if (rc != HDB_OK)
+			return rc;
+		answer->picked_count++;
 		if (!name[size])
 			break;
 		name += size + 1;
 	}
 	answer->is_picked = true;
-	return rc;
+	return HDB_OK;
 }
 
 /* Whether a column beside this one has the same with its class: "key" and "key_label". */

@@ -66,6 +66,9 @@ struct render_style render_style_of(const struct options *opt, const struct outp
 
 /* HDB_OK, or a failure, of the query or of writing, with its message in answer->err. */
 int render(struct answer *answer, const struct render_style *style, struct output *out);
+/* The same, of these columns only; NULL: of all. */
+int render_columns(struct answer *answer, const char *columns, const struct render_style *style,
+		   struct output *out);
 
 /* A text as JSON has it, in quotes. */
 void render_json_string(struct output *out, const char *string);

@@ -578,14 +578,15 @@ int render_table(struct answer *answer, const struct render_style *style, struct
 		output_char(out, '\n');
 	t.column = calloc(t.columns, sizeof(t.column[0]));
 	t.cells = calloc(t.columns * BATCH_ROWS, sizeof(t.cells[0]));
-	if (t.column && t.cells) {
-		init_columns(&t);
-		rc = put_rows(&t);
-		if (rc == HDB_OK)
-			rc = put_footer(&t);
-	} else {
+	if (!t.column || !t.cells) {
 		rc = cli_fail(answer->err, HDB_ENOMEM, "no memory for a table");
+		goto out;
 	}
+	init_columns(&t);
+	if ((rc = put_rows(&t)) != HDB_OK)
+		goto out;
+	rc = put_footer(&t);
+out:
 	free(t.column);
 	free(t.cells);
 	output_release(out, &t.shortened);

@@ -10,6 +10,7 @@
 
 #include "sqlite/sqlite.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,9 +57,10 @@ static int add_databases(struct heapsql *sql, const struct serve_statement *ask,
 			 struct reopened *reopened, struct hdb_error *err)
 {
 	const struct serve_options *o = ask->options;
-	int rc = HDB_OK;
+	int rc;
 
-	for (size_t i = 0; i < o->database_count && rc == HDB_OK; i++) {
+	assert(ask->database < o->database_count);
+	for (size_t i = 0; i < o->database_count; i++) {
 		const size_t no = (ask->database + i) % o->database_count;
 		char name[64];
 		struct heapsql_database database = { .db = ask->handles[no],
@@ -81,8 +83,10 @@ static int add_databases(struct heapsql *sql, const struct serve_statement *ask,
 			*err = (struct hdb_error){ 0 };
 			return HDB_OK;
 		}
+		if (rc != HDB_OK)
+			return rc;
 	}
-	return rc;
+	return HDB_OK;
 }
 
 /* Whether something but blanks and semicolons follows. */
@@ -106,19 +110,22 @@ static int run(struct heapsql *sql, const struct serve_statement *ask, int fd,
 	const char *rest;
 	int rc = heapsql_prepare(sql, ask->text, &rest, &rows, err);
 
-	if (rc == HDB_OK && !rows)
+	if (rc != HDB_OK)
+		goto out;
+	if (!rows) {
 		rc = cli_fail(err, HDB_EUSAGE,
 			      "there is no statement: SELECT * FROM objects "
 			      "ORDER BY retained DESC LIMIT 10");
-	if (rc == HDB_OK)
-		rc = check_rest(rest, err);
-	if (rc == HDB_OK)
-		rc = sql_rows_begin(&source, rows, err);
+		goto out;
+	}
+	if ((rc = check_rest(rest, err)) != HDB_OK)
+		goto out;
+	if ((rc = sql_rows_begin(&source, rows, err)) != HDB_OK)
+		goto out;
 	source.texts_max = TEXTS_MAX;
-	if (rc == HDB_OK)
-		rc = serve_write_answer(&answer, fd);
-	if (rc == HDB_OK || rows)
-		heapsql_rows_close(rows);
+	rc = serve_write_answer(&answer, fd);
+out:
+	heapsql_rows_close(rows);
 	return rc;
 }
 

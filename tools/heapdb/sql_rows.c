@@ -38,7 +38,9 @@ static int row_next(void *ctx, struct hdb_error *err)
 	int rc = r->is_first ? r->first : heapsql_next(r->rows, err);
 
 	r->is_first = false;
-	return rc == HDB_OK && r->texts_max ? count_texts(r, err) : rc;
+	if (rc != HDB_OK)
+		return rc;
+	return r->texts_max ? count_texts(r, err) : HDB_OK;
 }
 
 static const struct hdb_value *row_value(void *ctx, size_t column)

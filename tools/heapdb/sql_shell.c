@@ -34,10 +34,31 @@ static int print(struct cli *cli, struct heapsql_rows *rows)
 	};
 	int rc = sql_rows_begin(&read, rows, &cli->err);
 
-	if (rc == HDB_OK)
-		rc = render(&answer, &style, cli->out);
+	if (rc != HDB_OK)
+		goto out;
+	rc = render(&answer, &style, cli->out);
+out:
 	cli->is_open = answer.is_open;
 	answer_release(&answer);
+	return rc;
+}
+
+/* The next statement; *text is what follows it. */
+static int run_one(struct cli *cli, struct heapsql *sql, const char **text)
+{
+	struct heapsql_rows *rows = NULL;
+	int rc;
+
+	if (cli->opt.timeout)
+		progress_time_limit(cli->opt.timeout);
+	if ((rc = heapsql_prepare(sql, *text, text, &rows, &cli->err)) != HDB_OK)
+		goto out;
+	if (rows)
+		rc = print(cli, rows);
+out:
+	heapsql_rows_close(rows);
+	if (cli->opt.timeout)
+		progress_time_limit(0);
 	return rc;
 }
 
@@ -45,19 +66,10 @@ int sql_run(struct cli *cli, struct heapsql *sql, const char *text)
 {
 	int rc = HDB_OK;
 
-	while (rc == HDB_OK && *text) {
-		struct heapsql_rows *rows;
-
-		if (cli->opt.timeout)
-			progress_time_limit(cli->opt.timeout);
-		rc = heapsql_prepare(sql, text, &text, &rows, &cli->err);
-		if (rc == HDB_OK && rows)
-			rc = print(cli, rows);
-		if (rc == HDB_OK || rows)
-			heapsql_rows_close(rows);
-		if (cli->opt.timeout)
-			progress_time_limit(0);
-	}
+	while (*text)
+		if ((rc = run_one(cli, sql, &text)) != HDB_OK)
+			goto out;
+out:
 	if (rc == HDB_EINTR && progress_is_out_of_time())
 		return cli_fail(&cli->err, HDB_EINTR, "stopped after %u seconds (--timeout)",
 				cli->opt.timeout);
@@ -101,10 +113,10 @@ static void show_schema(struct cli *cli, struct heapsql *sql, char *name)
 		name++;
 	}
 	rc = heapsql_schema(sql, name, &text, &cli->err);
-	if (rc == HDB_OK)
-		output_format(cli->out, "%s\n", text);
-	else
+	if (rc != HDB_OK)
 		output_format(cli->out, "there is no table %s\n", name);
+	else
+		output_format(cli->out, "%s\n", text);
 	free(text);
 }
 
