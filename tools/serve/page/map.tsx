@@ -118,7 +118,7 @@ function sentence(n: Node, whole: number): string {
   return `${what}${visible(where)}: ${bytes(n.bytes)}${share}${grew}`;
 }
 
-function Legend({ root, cells, by }: { root: Node; cells: Cell[]; by: string }) {
+function Legend({ root, cells, by, most }: { root: Node; cells: Cell[]; by: string; most: number }) {
   if (by === "growth") return <p class="legend">Colour: blue shrinks, grey stays, orange grows.</p>;
   if (by === "size") return <p class="legend">Colour: retained size, the stronger the larger.</p>;
   const sums = new Map<string, number>();
@@ -127,7 +127,7 @@ function Legend({ root, cells, by }: { root: Node; cells: Cell[]; by: string }) 
     if (!c.node.others && own > 0) sums.set(shade(c.node, by), (sums.get(shade(c.node, by)) ?? 0) + own);
   }
   const isDark = dark();
-  return <p class="legend">Colour: {by}. {[...sums].sort((a, b) => b[1] - a[1]).slice(0, 8).map(([name, sum]) =>
+  return <p class="legend">Colour: {by}. {[...sums].sort((a, b) => b[1] - a[1]).slice(0, most).map(([name, sum]) =>
     <span><i style={{ background: tint(name, isDark, isDark ? 32 : 77) }} />{visible(by === "class" && !root.children.some((n) => n.whole) ? splitName(name)[1] || name : name.replace(/\.$/, ""))} <small>{bytes(sum)}</small></span>)}</p>;
 }
 
@@ -206,7 +206,7 @@ function Picture({ root, whole, shape, by, search, low, onZoom, onUp }: {
       onMouseMove={(e) => setOver(hit(e)?.node ?? null)} onMouseLeave={() => setOver(null)}
       onContextMenu={(e) => { const n = hit(e)?.node; if (n?.id && !report) { e.preventDefault(); e.stopPropagation(); menu(n, e.clientX, e.clientY); } }}
       onClick={(e) => { const n = hit(e)?.node; if (n) zoom(n); }} onKeyDown={onKey} /></div>
-    <Legend root={root} cells={cells} by={by} />
+    <Legend root={root} cells={cells} by={by} most={low ? 4 : 8} />
   </div>;
 }
 

@@ -78,8 +78,8 @@ function Suspect({ rows, brief }: { rows: Row[]; brief?: boolean }) {
   const stack = [...of("thread"), ...of("frame"), ...of("local")], contents = of("content");
   const kind = whyLeak[String(head.kind)] ? String(head.kind) : "suspect", id = head.id ? String(head.id) : null;
   return <article class="suspect">
-    <h3><span class="tag">{head.suspect === null ? "" : text(head.suspect)}</span> <Obj id={head.id} text={head.label ?? head.class} />
-      <span class="right">{typeof head.retained === "number" && <b>{bytes(head.retained)}</b>}{typeof head.percent === "number" && ` · ${percent(head.percent)}`}</span></h3>
+    <h3><span class="right">{typeof head.retained === "number" && <b>{bytes(head.retained)}</b>}{typeof head.percent === "number" && ` · ${percent(head.percent)}`}</span>
+      <span class="tag">{head.suspect === null ? "" : text(head.suspect)}</span> <Obj id={head.id} text={head.label ?? head.class} /></h3>
     {typeof head.percent === "number" && <div class="share"><i style={{ width: `${Math.min(100, head.percent)}%` }} /></div>}
     <p>{text(head.text)}</p>
     {path.length > 0 && <details open><summary>Path from a GC root</summary><Chain rows={path} /></details>}

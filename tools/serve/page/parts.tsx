@@ -220,6 +220,7 @@ export function csvOf(columns: Column[], rows: Row[]): string {
 const ROW = 25;
 const REPORTED = 50; // rows of a report's table that are shown at once
 const MOST = 100000; // rows that are asked for at most
+const SEARCHED = 20000; // rows that a filter looks at
 const LATE = ["loader", "signature", "serial", "priority", "unreachable_objects", "unreachable_shallow"]; // columns that stand last
 
 function remembered(what: string): string[] {
@@ -258,7 +259,7 @@ export function Table({ columns, rows, total, sort: asked, onSort, tree, what, o
   const [all, setAll] = useState(false), [copied, setCopied] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   const sort = onSort ? asked : ownSort, pattern = patternOf(filter);
-  useEffect(() => { if (pattern && onAll && total !== null && rows.length < Math.min(total, MOST)) onAll(); }, [filter, rows]);
+  useEffect(() => { if (pattern && onAll && total !== null && rows.length < Math.min(total, SEARCHED)) onAll(); }, [filter, rows]);
   const shown = useMemo(() => {
     let found = rows;
     if (pattern) found = rows.filter((r) => columns.some((c) => typeof r[c.name] === "string" && pattern.test(r[c.name] as string)));
@@ -326,7 +327,7 @@ export function Table({ columns, rows, total, sort: asked, onSort, tree, what, o
     <div class="tools">
       {!report && rows.length > 0 && <input type="search" size={26} placeholder="Filter: regular expression" aria-label={`Filter ${what}`} aria-invalid={pattern === undefined} value={filter}
         onInput={(e) => setFilter((e.target as HTMLInputElement).value)} />}
-      <span class="count" role="status">{pattern === undefined ? <span class="error">That is no regular expression yet. </span> : null}{number(shown.length)} of {whole} rows</span>
+      <span class="count" role="status">{pattern === undefined ? <span class="error">That is no regular expression yet. </span> : null}{number(shown.length)} of {whole} rows{pattern && total !== null && rows.length < total ? `, looked for in the first ${number(rows.length)}` : ""}</span>
       {!report && rows.length > 0 && <button onClick={copy}>{copied ? "Copied" : "Copy as CSV"}</button>}
       {report && to < shown.length && <button class="print" onClick={() => setAll(true)}>Show all {number(shown.length)}</button>}
       {!report && filled.length > 2 && <details class="columns"><summary>Columns{hidden.length ? ` (${number(kept.length)} of ${number(filled.length)})` : ""}</summary><div>{filled.slice(1).map((c) =>
@@ -384,7 +385,7 @@ export function QueryTable({ query, params, what, sortKey, onOpen, hide, columns
   return <>
     <Marks facts={answer.facts} />
     <Table columns={cols} rows={rows} total={answer.total_rows} sort={sort} what={what} onOpen={onOpen} links={links} empty={empty} late={asked.late}
-      tree={answer.columns.includes("level")} filterKey={sortKey ? "filter" : undefined} onAll={more ? () => setLimit(MOST) : undefined}
+      tree={answer.columns.includes("level")} filterKey={sortKey ? "filter" : undefined} onAll={more ? () => setLimit(Math.max(limit, SEARCHED)) : undefined}
       onSort={sortKey ? (c) => change({ [sortKey]: sort === c ? `-${c}` : sort === `-${c}` ? undefined : c }) : undefined} />
     {asked.late && <Wait asked={{ ...asked, answer: undefined }} what={what} />}
     {more && <button class="more" onClick={() => setLimit(Math.min(MOST, limit * 5))}>Load more rows</button>}
