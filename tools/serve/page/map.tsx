@@ -77,7 +77,7 @@ function fitted(context: CanvasRenderingContext2D, text: string, room: number): 
 }
 
 const short = (n: Node): string => (n.whole ? n.name : splitName(n.name)[1] || n.name);
-const title = (n: Node): string => (n.others ? `${number(n.count)} more, ${bytes(n.bytes)}` : `${n.owner ? `${number(n.count)} ` : ""}${visible(short(n))}`);
+const title = (n: Node): string => (n.others ? `${number(n.count)} more, ${bytes(n.bytes)}` : `${n.owner !== undefined ? `${number(n.count)} ` : ""}${visible(short(n))}`);
 
 function draw(canvas: HTMLCanvasElement, cells: Cell[], by: string, root: Node, search: string, over: Node | null, from: Cell | null, part: number): void {
   const context = canvas.getContext("2d");
@@ -174,7 +174,7 @@ function Picture({ root, whole, shape, by, search, low, onZoom, onUp }: {
     }
   };
   const zoom = (n: Node) => {
-    if (n === root || (n.others && !n.owner)) return;
+    if (n === root || n.others) return;
     from.current = calm() ? null : cells.find((c) => c.node === n) ?? null;
     setOver(null);
     onZoom(n);
@@ -228,30 +228,30 @@ const SPLIT = 4;
 function split(tree: Node, groups: (Answer | undefined)[], ids: string[], top?: string): Node {
   const parts = new Map(ids.map((id, i) => [id, groups[i]]));
   const copy = (n: Node, parent: Node | null, id: string | null): Node => {
-    const made: Node = { ...n, parent, children: [] }, answer = id ? parts.get(id) : undefined;
+    const made: Node = { ...n, parent, children: [] }, answer = id === null ? undefined : parts.get(id);
     for (const child of n.children) {
       if (!child.others || !answer) { made.children.push(copy(child, made, child.id)); continue; }
       const shown = n.children.filter((c) => !c.others);
       for (const row of answer.rows) {
         const same = shown.filter((c) => (c.name.startsWith("class ") ? "java.lang.Class" : shade(c, "class")) === row.name), size = Number(row.retained) - same.reduce((s, c) => s + c.bytes, 0), count = Number(row.objects) - same.length;
         if (size > 0 && count > 0)
-          made.children.push({ ...blank(String(row.name)), key: `g${row.name}`, bytes: size, weight: size, count, owner: id!, parent: made });
+          made.children.push({ ...blank(String(row.name)), key: `g${row.name}`, bytes: size, weight: size, count, owner: id ?? "", parent: made });
       }
     }
     return made;
   };
-  return copy(tree, null, top ?? null);
+  return copy(tree, null, top ?? "");
 }
 
 function holders(tree: Node, top: string | undefined): string[] {
   const found: [string, number][] = [];
-  const look = (n: Node, id: string | null | undefined) => {
+  const look = (n: Node, id: string | null) => {
     for (const c of n.children) {
-      if (c.others && id && c.bytes * 50 > tree.bytes) found.push([id, c.bytes]);
+      if (c.others && id !== null && c.bytes * 50 > tree.bytes) found.push([id, c.bytes]);
       else if (!c.others) look(c, c.id);
     }
   };
-  look(tree, top);
+  look(tree, top ?? ""); // "": the top level of the whole tree
   return found.sort((a, b) => b[1] - a[1]).slice(0, SPLIT).map(([id]) => id);
 }
 
@@ -282,7 +282,7 @@ export function MapView({ route, compare, fixed, small }: { route: Route; compar
   const kept = useRef<Node | null>(null); // what is shown until the next level is there: nothing moves
   const plain = useMemo(() => (asked.answer ? treeOf(asked.answer, top ? labels.get(top) ?? top : "the heap", grown, by === "package" && !compare) : null), [asked.answer, grown]);
   const many = objects && plain ? holders(plain, top) : [];
-  const groups = [0, 1, 2, 3].map((i) => useAnswer(many[i] ? "dominators" : "", { db: p.db, target: many[i], by: "class", limit: "200" }).answer);
+  const groups = [0, 1, 2, 3].map((i) => useAnswer(many[i] !== undefined ? "dominators" : "", { db: p.db, target: many[i] || undefined, by: "class", limit: "200" }).answer);
   const tree = useMemo(() => (plain && many.length ? split(plain, groups, many, top) : plain), [plain, ...groups]);
   if (tree) kept.current = tree;
   const keys = !objects && p.zoom && !fixed ? p.zoom.split("/") : [];
@@ -295,9 +295,9 @@ export function MapView({ route, compare, fixed, small }: { route: Route; compar
     ...(objects ? ids.map((id, i) => ({ text: labels.get(id) ?? String(way.answer?.rows.find((r) => r.id === id)?.label ?? id), by: i + 1 < ids.length && field(id) ? String(field(id)) : undefined, go: { root: ids.slice(0, i + 1).join(",") } }))
       : zoom ? pathOf(zoom).map((n) => ({ text: n.name, go: { zoom: pathOf(n).map((q) => q.key).join("/") } })) : [])];
   const onZoom = (n: Node) => {
-    if (n.owner) {
+    if (n.owner !== undefined) {
       // All of a class that one object holds: they are rows of SQL, or the class.
-      location.hash = hasSql() ? linkTo("sql", { obj: undefined, sql: `SELECT id, class, shallow, retained FROM objects WHERE dominator = ${n.owner} AND class = '${n.name.replace(/'/g, "''")}' ORDER BY retained DESC LIMIT 1000` })
+      location.hash = hasSql() ? linkTo("sql", { obj: undefined, sql: `SELECT id, class, shallow, retained FROM objects WHERE ${n.owner ? `dominator = ${n.owner}` : "dominator IS NULL AND reachable"} AND class = '${n.name.replace(/'/g, "''")}' ORDER BY retained DESC LIMIT 1000` })
         : linkTo("all", { q: "instances", target: n.name });
       return;
     }

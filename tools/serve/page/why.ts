@@ -62,4 +62,3 @@ export function whyFinding(row: Row): { why: string | null; next: Next[] } {
   const rule = rules[String(row.rule)];
   return rule ? { why: rule[0], next: rule[1](row) } : { why: null, next: path(row) };
 }
-export const knownRules = (): string[] => Object.keys(rules);
