@@ -9,6 +9,8 @@
 void base_chunks_init(struct base_chunks *slabs, uint64_t first_bytes, struct base_work *work,
 		      const char *what)
 {
+	assert(first_bytes > 0);
+	assert(first_bytes <= BASE_CHUNK_BYTES);
 	*slabs = (struct base_chunks){ .work = work, .what = what, .first_bytes = first_bytes };
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,8 @@ static struct frame *find_kept(struct frames_source *f, uint64_t offset)
 
 static void leave_unused(struct frames_source *f, struct frame *frame)
 {
+	assert(!frame->older || frame->older->newer == frame);
+	assert(!frame->newer || frame->newer->older == frame);
 	*(frame->older ? &frame->older->newer : &f->oldest) = frame->newer;
 	*(frame->newer ? &frame->newer->older : &f->newest) = frame->older;
 	frame->older = frame->newer = NULL;
@@ -97,6 +100,8 @@ static void leave_unused(struct frames_source *f, struct frame *frame)
 
 static void join_unused(struct frames_source *f, struct frame *frame)
 {
+	assert(!frame->older && !frame->newer);
+	assert(frame->pins == 0);
 	frame->older = f->newest;
 	frame->newer = NULL;
 	*(f->newest ? &f->newest->newer : &f->oldest) = frame;
@@ -114,12 +119,14 @@ static void leave_bucket(struct frames_source *f, struct frame *frame)
 
 static void pin(struct frames_source *f, struct frame *frame)
 {
+	assert(!frame->is_failed || frame->pins);
 	if (!frame->pins++)
 		leave_unused(f, frame);
 }
 
 static void unpin(struct frames_source *f, struct frame *frame)
 {
+	assert(frame->pins > 0);
 	if (--frame->pins)
 		return;
 	if (!frame->is_failed) {
@@ -173,6 +180,7 @@ static void give_context(struct frames_source *f, void *context)
 {
 	void **grown;
 
+	assert(f->idle_count <= f->idle_max);
 	if (f->idle_count == f->idle_max) {
 		grown = realloc(f->idle, (f->idle_max * 2 + 8) * sizeof(*grown));
 		if (!grown) {
@@ -235,6 +243,8 @@ static int load(struct frames_source *f, const struct base_frame *found, struct 
 	struct frame *frame = make_frame(f);
 	int r;
 
+	assert(found->size > 0);
+	assert(found->size <= BASE_FRAME_BYTES);
 	if (!frame)
 		return hdb_fail_memory(err, "contents of the dump", sizeof(*frame));
 	memset(frame, 0, offsetof(struct frame, data));
@@ -300,6 +310,7 @@ struct wanted {
 
 static void copied(struct wanted *wanted, uint64_t size)
 {
+	assert(size <= wanted->size);
 	wanted->offset += size;
 	wanted->size -= size;
 	wanted->out += size;
@@ -589,3 +600,38 @@ const struct base_codec base_zstd_codec = {
 	.free_unpacker = free_zstd_unpacker,
 	.unpack = zstd_unpack,
 };
+
+/* Frames of one bucket: each begins there; those that nobody uses are counted. */
+static void check_bucket(struct frames_source *f, unsigned no, unsigned *kept, unsigned *unused)
+{
+	for (const struct frame *frame = f->buckets[no]; frame; frame = frame->next) {
+		assert(bucket_of(f, frame->start) == &f->buckets[no]);
+		assert(frame->size > 0);
+		assert(frame->size <= BASE_FRAME_BYTES);
+		assert(!frame->is_failed);
+		assert(frame->pins > 0 || !frame->is_loading);
+		*kept += 1;
+		*unused += frame->pins == 0;
+	}
+}
+
+void base_frames_check(struct base_source *source)
+{
+	struct frames_source *f = (struct frames_source *)source;
+	unsigned kept = 0, unused = 0, listed = 0;
+
+	(void)pthread_mutex_lock(&f->lock);
+	for (unsigned no = 0; no < BUCKETS; no++)
+		check_bucket(f, no, &kept, &unused);
+	/* A frame that failed is in no bucket while others wait for it. */
+	assert(kept <= f->kept);
+	assert(f->idle_count <= f->idle_max);
+	assert(!f->oldest == !f->newest);
+	for (const struct frame *frame = f->oldest; frame; frame = frame->newer) {
+		assert(frame->pins == 0);
+		assert(frame->newer ? frame->newer->older == frame : f->newest == frame);
+		listed++;
+	}
+	assert(listed == unused);
+	(void)pthread_mutex_unlock(&f->lock);
+}

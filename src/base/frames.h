@@ -77,4 +77,10 @@ struct base_frames {
 int base_frames_open(const struct base_frames *from, struct base_source **out,
 		     struct hdb_error *err);
 
+/*
+ * Asserts what holds of a source that base_frames_open made, between two calls: buckets, and the
+ * list of frames that nobody uses. For tests and debugging.
+ */
+void base_frames_check(struct base_source *source);
+
 #endif

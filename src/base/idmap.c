@@ -35,6 +35,7 @@ static uint64_t slot_of(const struct base_idmap *map, uint64_t id)
 {
 	uint64_t slot = base_hash(id, map->seed) & (map->capacity - 1);
 
+	assert(map->capacity > map->count);
 	while (map->values[slot] != BASE_IDMAP_NONE && map->keys[slot] != id)
 		slot = (slot + 1) & (map->capacity - 1);
 	return slot;
@@ -73,6 +74,7 @@ static int grow(struct base_idmap *map, struct hdb_error *err)
 	bigger.count = map->count;
 	base_idmap_release(map);
 	*map = bigger;
+	assert(map->count * 2 < map->capacity);
 	return HDB_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/vec.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libdeflate.h>
@@ -184,6 +185,7 @@ static int write_frame(struct base_outfile *f, struct hdb_error *err)
 	const uint32_t sizes[2] = { (uint32_t)n, (uint32_t)f->used };
 	int r;
 
+	assert(f->used <= BLOCK_BYTES);
 	if (ZSTD_isError(n))
 		return hdb_fail(err, HDB_ENOMEM, "cannot compress %zu bytes: %s", f->used,
 				ZSTD_getErrorName(n));
@@ -212,6 +214,8 @@ int base_outfile_write(struct base_outfile *f, const void *data, uint64_t size,
 	const uint8_t *p = data;
 	int r = HDB_OK;
 
+	assert(f->used < BLOCK_BYTES);
+	assert(data || !size);
 	while (size) {
 		const uint64_t room = BLOCK_BYTES - f->used;
 		const size_t n = size < room ? size : room;

@@ -87,6 +87,7 @@ int base_runs_get(const struct base_runs *runs, uint64_t block, uint64_t *values
 	struct pack_column column;
 	const int rc = open_block(runs, block, &column, err);
 
+	assert(block < runs->block_count);
 	if (rc < 0)
 		return rc;
 	get_groups(&column, 0, column.count, values);

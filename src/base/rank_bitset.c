@@ -11,6 +11,7 @@ int base_ranks_init(struct base_ranks *set, uint32_t node_count, struct base_wor
 	const uint64_t ranks = (uint64_t)node_count / BASE_RANK_BITS + 1;
 	int rc;
 
+	static_assert(BASE_RANK_BITS == 64, "a rank stands before each word");
 	*set = (struct base_ranks){ .work = work, .node_count = node_count };
 	rc = base_big_alloc(work, &set->bits_big, ranks * BASE_RANK_BITS / 8, what, err);
 	if (rc != HDB_OK)
@@ -35,11 +36,13 @@ void base_ranks_rank(struct base_ranks *set)
 {
 	uint32_t rank = 0;
 
+	assert(set->bits && set->before);
 	for (uint64_t w = 0; w <= set->node_count / BASE_RANK_BITS; w++) {
 		set->before[w] = rank;
 		rank += count_bits(base_ranks_word(set, w));
 	}
 	set->count = rank;
+	assert(set->count <= (uint64_t)set->node_count + 1);
 }
 
 void base_ranks_check(const struct base_ranks *set)

@@ -3,6 +3,8 @@
  */
 #include "base/size_array.h"
 
+#include <assert.h>
+
 int base_sizes_init(struct base_sizes *sizes, uint64_t count, bool is_wide, struct base_work *work,
 		    struct hdb_error *err)
 {
@@ -14,6 +16,7 @@ int base_sizes_init(struct base_sizes *sizes, uint64_t count, bool is_wide, stru
 		sizes->wide = sizes->big.data;
 	else
 		sizes->narrow = sizes->big.data;
+	assert(rc < 0 || (sizes->wide != NULL) == is_wide);
 	return rc;
 }
 
@@ -22,4 +25,11 @@ void base_sizes_release(struct base_sizes *sizes)
 	if (sizes->work)
 		base_big_free(sizes->work, &sizes->big);
 	*sizes = (struct base_sizes){ 0 };
+}
+
+void base_sizes_check(const struct base_sizes *sizes)
+{
+	assert(!sizes->wide || !sizes->narrow);
+	assert(!sizes->big.data || sizes->work);
+	assert(sizes->big.data == (sizes->wide ? (void *)sizes->wide : (void *)sizes->narrow));
 }

@@ -33,6 +33,7 @@ static int counts_to_starts(size_t counts[256], size_t count)
 		counts[b] = sum;
 		sum += c;
 	}
+	assert(sum == count);
 	return 1;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -25,6 +26,8 @@ int base_view_fill(struct base_view *view, uint64_t offset, uint64_t size, struc
 {
 	struct base_source *src = view->src;
 
+	assert(view->src);
+	assert(view->start <= view->end);
 	if (offset > src->size || size > src->size - offset)
 		return hdb_fail(err, HDB_ETRUNC,
 				"%s: %" PRIu64 " bytes wanted at offset %" PRIu64

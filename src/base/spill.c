@@ -13,6 +13,8 @@ int base_spill_write(struct base_spill *spill, uint64_t offset, const void *data
 {
 	const char *at = data;
 
+	assert(spill->work);
+	assert(data || !size);
 	if (!spill->is_open) {
 		const int r = base_scratch_file(spill->work, &spill->fd, err);
 
@@ -41,6 +43,7 @@ int base_spill_read(const struct base_spill *spill, uint64_t offset, void *data,
 {
 	char *at = data;
 
+	assert(data || !size);
 	assert(spill->is_open);
 	while (size) {
 		const ssize_t n = pread(spill->fd, at, size, (off_t)offset);
@@ -68,4 +71,10 @@ void base_spill_close(struct base_spill *spill)
 	if (spill->is_open)
 		(void)close(spill->fd);
 	*spill = (struct base_spill){ .work = spill->work };
+}
+
+void base_spill_check(const struct base_spill *spill)
+{
+	assert(spill->work);
+	assert(!spill->is_open || spill->fd >= 0);
 }

@@ -4,6 +4,7 @@
 #include "base/work.h"
 
 #include "base/bytes.h"
+#include "base/debug.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -175,6 +176,8 @@ void base_work_init(struct base_work *work, uint64_t memory_bytes, unsigned thre
 	work->tmp_dir = getenv("TMPDIR");
 	if (!work->tmp_dir || !*work->tmp_dir)
 		work->tmp_dir = "/tmp";
+	assert(work->threads > 0);
+	assert(work->memory_bytes > 0);
 }
 
 void base_notice(struct base_work *work, const char *text)
@@ -185,6 +188,7 @@ void base_notice(struct base_work *work, const char *text)
 
 void base_stage(struct base_work *work, const char *stage, uint64_t total, const char *unit)
 {
+	assert(stage && unit);
 	work->stage = stage;
 	work->stage_total = total;
 	work->stage_unit = unit;
@@ -381,6 +385,7 @@ void base_big_soon(const struct base_big *big, uint64_t offset, uint64_t size_by
 {
 	const uint64_t start = offset & ~(uint64_t)(SOON_UNIT - 1);
 
+	assert(!big->size_bytes || big->data);
 	if (!big->is_file || offset >= big->size_bytes)
 		return;
 	if (size_bytes > big->size_bytes - offset)
@@ -401,6 +406,8 @@ void base_map_soon(const void *data, uint64_t size_bytes)
 /* Takes a piece off the list; its memory stays as it is. */
 static void pool_remove(struct base_work *work, unsigned i)
 {
+	assert(i < work->pool_count);
+	assert(work->pool[i].size_bytes <= work->pool_bytes);
 	work->pool_bytes -= work->pool[i].size_bytes;
 	work->pool_count--;
 	memmove(&work->pool[i], &work->pool[i + 1], (work->pool_count - i) * sizeof(work->pool[0]));
@@ -437,6 +444,7 @@ static void pool_calm(struct base_work *work, uint64_t size)
 void base_work_release(struct base_work *work)
 {
 	pool_trim(work, 0);
+	BASE_CHECK(base_work_check(work));
 }
 
 static bool are_neighbours(const struct base_pool_entry *a, const struct base_pool_entry *b)
@@ -449,6 +457,8 @@ static void pool_put(struct base_work *work, const struct base_pool_entry *piece
 {
 	unsigned i = 0;
 
+	assert(work->pool_count <= BASE_POOL_MAX);
+	assert(size > 0);
 	if (work->pool_count == BASE_POOL_MAX) {
 		give_back(work, piece->data, piece->size_bytes, piece->is_cached);
 		return;
@@ -480,6 +490,7 @@ static bool pool_take(struct base_work *work, struct base_big *big)
 	const uint64_t size = big->size_bytes;
 	unsigned best = BASE_POOL_MAX;
 
+	assert(size > 0);
 	for (unsigned i = 0; i < work->pool_count && !work->is_pool_closed; i++)
 		if (work->pool[i].size_bytes >= size &&
 		    (best == BASE_POOL_MAX ||
@@ -680,6 +691,8 @@ void base_heap_trim(void)
 
 void base_big_free(struct base_work *work, struct base_big *big)
 {
+	assert(!big->data || big->size_bytes > 0);
+	assert(big->is_file || big->size_bytes <= work->memory_used);
 	if (!big->data)
 		return;
 	if (big->size_bytes < BIG_MIN) {

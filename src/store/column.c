@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +52,7 @@ int store_column_get(struct store_column *column, uint32_t ix, uint64_t *value,
 	struct pack_column *block;
 	const int r = open_block(column, ix / STORE_BLOCK_OBJECTS, &block, err);
 
+	assert(column->store);
 	if (r != HDB_OK)
 		return r;
 	*value = pack_get(block, ix % STORE_BLOCK_OBJECTS);

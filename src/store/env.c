@@ -8,6 +8,7 @@
 #include "store/own_file.h"
 #include "store/pages.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -74,6 +75,7 @@ int store_lock_file(int fd, enum store_lock lock, unsigned how, const char *path
 	};
 	int r;
 
+	assert(fd >= 0);
 	do
 		r = fcntl(fd, how & STORE_LOCK_WAIT ? F_OFD_SETLKW : F_OFD_SETLK, &range);
 	while (r < 0 && errno == EINTR);
@@ -328,6 +330,7 @@ void store_env_release(struct store_env *env)
 		return;
 	}
 	pthread_mutex_lock(&list_lock);
+	assert(env->user_count > 0);
 	if (--env->user_count == 0) {
 		for (at = &list; *at != env; at = &(*at)->next)
 			;

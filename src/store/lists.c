@@ -30,6 +30,7 @@ int store_lists_begin_group(struct store_lists_writer *w, struct hdb_error *err)
 {
 	const size_t at = w->out->count - w->start;
 
+	assert(w->start <= w->out->count);
 	assert(w->count % STORE_LIST_GROUP == 0);
 	assert(w->start <= w->out->count);
 	if (at > UINT32_MAX)
@@ -100,6 +101,7 @@ static inline uint32_t *list_numbers(uint32_t *out, uint32_t ix, const uint32_t 
 {
 	four here, before;
 
+	assert(n <= RUN_LIST_MAX);
 	*out++ = n << 1;
 	memcpy(&here, target, sizeof(here));
 	here = zigzags(here, shift_in(ix, here));
@@ -120,6 +122,7 @@ static int add_long(struct store_lists_writer *w, uint8_t **at, const uint32_t *
 	uint8_t *p = *at;
 	int r;
 
+	assert(n > RUN_LIST_MAX);
 	w->out->count = (size_t)(p - (uint8_t *)w->out->data);
 	r = base_vec_reserve(w->out, (size_t)(n + 2) * STORE_ENTRY_MAX + STORE_ENTRY_PAD, 1, err);
 	if (r < 0)
@@ -164,6 +167,7 @@ static bool is_bmi2_fast(void)
 
 static uint8_t *put_numbers(uint8_t *p, const uint32_t *numbers, const uint32_t *end)
 {
+	assert(numbers <= end);
 #ifdef __x86_64__
 	if (is_bmi2_fast())
 		return put_numbers_bmi2(p, numbers, end);
@@ -258,6 +262,7 @@ int store_lists_put_big(struct store_writer *writer, const struct store_big_list
 	struct store_big_list part = *list;
 	uint64_t left = list->count;
 
+	assert(list->count > STORE_LIST_BIG);
 	for (uint32_t no = 0; left; no++) {
 		int r;
 
@@ -291,6 +296,7 @@ static int open_block(struct store_lists *lists, uint32_t first_ix, struct hdb_e
 	const uint64_t generation = store_generation(lists->store);
 	int r;
 
+	assert(first_ix % STORE_BLOCK_OBJECTS == 0);
 	if (lists->has_block && lists->block.key == first_ix && lists->generation == generation)
 		return HDB_OK;
 	lists->has_block = false;
@@ -312,6 +318,7 @@ static const uint8_t *group_start(const struct store_block *block, uint32_t grou
 {
 	const uint32_t at = load32(block->data + (uint64_t)group * 4);
 
+	assert(group * STORE_LIST_GROUP < block->item_count);
 	return at <= block->size ? block->data + at : NULL;
 }
 
@@ -497,6 +504,8 @@ static int next_batch(struct store_lists *lists, uint64_t room, size_t *count,
 {
 	uint64_t n = 0;
 
+	assert(room > 0);
+	assert(lists->left > 0);
 	if (room > sizeof(lists->batch) / sizeof(lists->batch[0]))
 		room = sizeof(lists->batch) / sizeof(lists->batch[0]);
 	*count = 0;
@@ -542,6 +551,7 @@ static int decode_lists(const struct store_lists_of *of, const struct store_bloc
 	uint64_t *lengths = out->lengths;
 	int r = base_vec_reserve(target, 0, sizeof(uint32_t), err);
 
+	assert(range->first <= range->end);
 	if (r < 0)
 		return r;
 	if (!entries.at)
@@ -602,6 +612,7 @@ int store_lists_decode_group(const struct store_lists_of *of, const struct store
 	const uint32_t first = group.no * STORE_LIST_GROUP;
 	struct lists_range range = { .first = first, .mask = group.mask };
 
+	assert(group.no < STORE_BLOCK_OBJECTS / STORE_LIST_GROUP);
 	if (!block_is_sound(block) || first >= block->item_count)
 		return store_damaged(of->store, of->table, block->key, "impossible size", err);
 	range.at = group_start(block, group.no);

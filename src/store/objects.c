@@ -22,6 +22,8 @@
 /* Bytes of a sub-record before its body; 0 for class objects. */
 static uint64_t record_head_size(uint8_t kind, unsigned id_size)
 {
+	assert(kind <= STORE_CLASS);
+	assert(id_size == 4 || id_size == 8);
 	switch (kind) {
 	case STORE_INSTANCE:
 	case STORE_OBJECT_ARRAY:
@@ -63,6 +65,7 @@ static int look_up(struct dictionary *d, const struct store_object *o, uint64_t 
 	uint8_t entry[CLASS_ENTRY] = { 0 };
 	int r = HDB_OK;
 
+	assert(o->kind <= STORE_CLASS);
 	d->recent_key[at] = key;
 	d->recent[at] = base_idmap_get(&d->map, key);
 	if (d->recent[at] != BASE_IDMAP_NONE)
@@ -81,6 +84,7 @@ static int look_up(struct dictionary *d, const struct store_object *o, uint64_t 
 static int number_group(struct dictionary *d, const struct store_object *objects, unsigned n,
 			uint64_t *out, struct hdb_error *err)
 {
+	assert(n <= PACK_GROUP);
 	for (unsigned i = 0; i < n; i++) {
 		const struct store_object *o = &objects[i];
 		/* A class has one body size and nearly always one kind, so these make the key. */
@@ -105,6 +109,8 @@ static uint64_t offset_group(const struct store_object *objects, unsigned n, uns
 	uint64_t heads[STORE_CLASS + 1], base, expected;
 	unsigned i = 0;
 
+	assert(n > 0);
+	assert(n <= PACK_GROUP);
 	for (unsigned kind = 0; kind <= STORE_CLASS; kind++)
 		heads[kind] = record_head_size((uint8_t)kind, id_size);
 	for (; i < n && objects[i].kind == STORE_CLASS; i++)
@@ -132,6 +138,7 @@ static int encode_group(struct dictionary *d, struct pack_writer columns[PARTS],
 	uint8_t base[8];
 	int r = number_group(d, objects, n, values[NUMBERS], err);
 
+	assert(n > 0);
 	store64(base, offset_group(objects, n, d->id_size, values[OFFSETS]));
 	if (r < 0)
 		return r;
@@ -267,6 +274,7 @@ int store_objects_open(struct store *store, uint32_t first_ix, struct store_obje
 	uint64_t bases_at, columns_at;
 	int r = store_block(store, STORE_OBJECTS, first_ix, &block, err);
 
+	assert(first_ix % STORE_BLOCK_OBJECTS == 0);
 	*out = (struct store_objects){ .first_ix = first_ix };
 	if (r == HDB_NOTFOUND)
 		return store_damaged(store, STORE_OBJECTS, first_ix, "block missing", err);
@@ -345,6 +353,7 @@ static void group_offsets(const struct store_objects *block, const struct record
 	const unsigned n = pack_group(&block->class_column, g, indices);
 	uint64_t expected = load64(block->bases + (uint64_t)g * 8);
 
+	assert(g < (block->count + PACK_GROUP - 1) / PACK_GROUP);
 	(void)pack_group(&block->length_column, g, lengths);
 	(void)pack_group(&block->offset_column, g, offset);
 	for (unsigned k = 0; k < n; k++) {
@@ -363,6 +372,7 @@ static void group_offsets(const struct store_objects *block, const struct record
 void store_objects_group_offsets(const struct store_objects *block, uint32_t g,
 				 uint64_t offset[PACK_GROUP])
 {
+	assert(g < (block->count + PACK_GROUP - 1) / PACK_GROUP);
 	group_offsets(block, NULL, g, offset);
 }
 
@@ -398,6 +408,7 @@ void store_objects_scan(const struct store_objects *block, uint32_t *class_no, u
 {
 	uint64_t group[PACK_GROUP];
 
+	assert(block->count <= STORE_BLOCK_OBJECTS);
 	/* It may have been driven out of memory since it was opened. */
 	base_map_soon(block->classes, block->size);
 	for (uint32_t g = 0; g * PACK_GROUP < block->count; g++) {
@@ -440,6 +451,7 @@ static void scan_group(const struct store_ids *block, uint32_t g, uint64_t *ids)
 {
 	const unsigned n = pack_group(&block->deltas, g, ids);
 
+	assert(g < (block->count + PACK_GROUP - 1) / PACK_GROUP);
 	ids[0] = load64(block->firsts + (uint64_t)g * 8);
 	for (unsigned i = 1; i < n; i++)
 		ids[i] = ids[i - 1] + (ids[i] << block->shift);

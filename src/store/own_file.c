@@ -5,6 +5,7 @@
 
 #include "store/env.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -173,6 +174,7 @@ int store_temp_rename(const char *temp_path, const char *path, bool is_force, st
 	int old_fd = -1;
 	int r = HDB_OK;
 
+	assert(strcmp(temp_path, path) != 0);
 	if (asprintf(&lock_path, "%s-lock", path) < 0)
 		return hdb_fail_memory(err, "a file name", strlen(path));
 	old_fd = open(path, O_RDWR | O_CLOEXEC);

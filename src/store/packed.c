@@ -7,7 +7,9 @@
 #include "store/packed.h"
 
 #include "base/bytes.h"
+#include "base/debug.h"
 
+#include <assert.h>
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +91,7 @@ int store_pack(struct store_packer *packer, const struct store_block *block, con
 	size_t n;
 	int r;
 
+	assert(block->data || !block->size);
 	*packed_size = 0;
 	if (block->size < PACK_MIN || block->size > UINT32_MAX)
 		return HDB_OK;
@@ -120,6 +123,7 @@ void store_unpacked_release(struct store_unpacked *unpacked)
 	const struct unpacked_block *blocks = unpacked->blocks.data;
 	const struct unpacked_map *maps = unpacked->maps.data;
 
+	BASE_CHECK(store_unpacked_check(unpacked));
 	for (size_t i = 0; i < unpacked->blocks.count; i++)
 		if (blocks[i].is_heap)
 			free((void *)(uintptr_t)blocks[i].data);
@@ -163,6 +167,7 @@ static struct unpacked_map *find_window(struct store_unpacked *unpacked, uint64_
 		.size = size > WINDOW_BYTES ? round_up(size, 1u << 20) : WINDOW_BYTES,
 	};
 
+	assert(size > 0);
 	if (unpacked->maps.count) {
 		last = (struct unpacked_map *)unpacked->maps.data + unpacked->maps.count - 1;
 		if (size <= last->size - last->used)
@@ -222,6 +227,7 @@ static int add_block(struct store_unpacked *unpacked, const char *path,
 					.size = packed->raw_size };
 	int r;
 
+	assert(packed->raw_size > 0);
 	block.is_heap = !block.data;
 	if (block.is_heap)
 		block.data = raw;
@@ -290,4 +296,24 @@ int store_unpack(struct store_unpacked *unpacked, const char *path,
 		r = take_block(unpacked, packed, out);
 	(void)pthread_mutex_unlock(&unpacked->lock);
 	return r;
+}
+
+void store_unpacked_check(struct store_unpacked *unpacked)
+{
+	uint64_t end = 0;
+
+	(void)pthread_mutex_lock(&unpacked->lock);
+	base_idmap_check(&unpacked->numbers);
+	assert(unpacked->numbers.count == unpacked->blocks.count);
+	for (size_t i = 0; i < unpacked->maps.count; i++) {
+		const struct unpacked_map *map =
+			base_vec_at(&unpacked->maps, struct unpacked_map, i);
+
+		assert(map->data);
+		assert(map->used <= map->size);
+		assert(map->start == end);
+		end = map->start + map->size;
+	}
+	assert(end == unpacked->file_end);
+	(void)pthread_mutex_unlock(&unpacked->lock);
 }

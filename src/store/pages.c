@@ -4,6 +4,7 @@
  */
 #include "store/pages_private.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -356,6 +357,7 @@ static int get_page(struct pages *pages, struct pages_place *place, unsigned lev
 	const uint8_t **out = &place->page[level];
 	const char *fault;
 
+	assert(level < PAGES_DEPTH_MAX);
 	if (page_no < 2 || page_no >= pages->page_count)
 		return pages_damaged(pages, page_no, "number out of range", err);
 	*out = pages->map + page_no * pages->page_size;
@@ -398,6 +400,8 @@ static int take_entry(struct pages *pages, struct pages_place *place, struct hdb
 	const unsigned leaf = place->tree->depth - 1;
 	const uint8_t *n = node(place->page[leaf], place->at[leaf]);
 
+	assert(place->tree->depth > 0);
+	assert(place->tree->depth <= PAGES_DEPTH_MAX);
 	place->key = n + NODE_HEAD;
 	place->key_size = load16(n + NODE_KEY_SIZE);
 	if (load16(n + NODE_FLAGS) & NODE_BIG_DATA)
@@ -414,6 +418,7 @@ static int descend(struct pages *pages, struct pages_place *place, unsigned leve
 	const uint64_t page_no = level ? child_page(place->page[level - 1], place->at[level - 1]) :
 					 place->tree->root;
 
+	assert(level < place->tree->depth);
 	return get_page(pages, place, level, page_no, err);
 }
 
@@ -464,6 +469,7 @@ int pages_seek(struct pages *pages, struct pages_key key, struct pages_place *pl
 static int go_down(struct pages *pages, struct pages_place *place, unsigned level, bool is_last,
 		   struct hdb_error *err)
 {
+	assert(level <= place->tree->depth);
 	for (; level < place->tree->depth; level++) {
 		const int r = descend(pages, place, level, err);
 		unsigned n;
@@ -480,6 +486,7 @@ int pages_next(struct pages *pages, struct pages_place *place, struct hdb_error 
 {
 	unsigned level = place->tree->depth;
 
+	assert(place->tree->depth <= PAGES_DEPTH_MAX);
 	while (level-- > 0) {
 		if (place->at[level] + 1 < node_count(place->page[level])) {
 			place->at[level]++;
@@ -496,6 +503,7 @@ int pages_previous(struct pages *pages, struct pages_place *place, struct hdb_er
 {
 	unsigned level = place->tree->depth;
 
+	assert(place->tree->depth <= PAGES_DEPTH_MAX);
 	while (level-- > 0) {
 		if (place->at[level] > 0) {
 			place->at[level]--;
@@ -508,4 +516,18 @@ int pages_previous(struct pages *pages, struct pages_place *place, struct hdb_er
 bool pages_key_is(const struct pages_place *place, struct pages_key key)
 {
 	return place->key_size == key.size && memcmp(place->key, key.data, key.size) == 0;
+}
+
+void pages_place_check(const struct pages *pages, const struct pages_place *place)
+{
+	assert(place->tree == &pages->main || place->tree == &pages->free);
+	assert(place->tree->depth <= PAGES_DEPTH_MAX);
+	for (unsigned level = 0; level < place->tree->depth; level++) {
+		const uint8_t *page = place->page[level];
+
+		assert(page >= pages->map);
+		assert(((uint64_t)(page - pages->map)) % pages->page_size == 0);
+		assert(((uint64_t)(page - pages->map)) / pages->page_size < pages->page_count);
+		assert(place->at[level] < node_count(page));
+	}
 }

@@ -4,6 +4,7 @@
  */
 #include "store/pages_private.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct check {
@@ -16,6 +17,7 @@ struct check {
 /* Marks a run of pages as met; HDB_ECORRUPT if one of them was. */
 static int use(struct check *check, uint64_t page_no, uint64_t count, struct hdb_error *err)
 {
+	assert(check->used);
 	if (page_no >= check->pages->page_count || count > check->pages->page_count - page_no)
 		return pages_damaged(check->pages, page_no, "number out of range", err);
 	for (uint64_t p = page_no; p < page_no + count; p++) {
@@ -68,6 +70,7 @@ static int use_path(struct check *check, const struct pages_place *place, unsign
 {
 	int r = HDB_OK;
 
+	assert(from <= place->tree->depth);
 	for (unsigned level = from; level < place->tree->depth; level++)
 		if ((r = use(check, load64(place->page[level]), 1, err)) < 0)
 			return r;
@@ -78,6 +81,7 @@ static int use_path(struct check *check, const struct pages_place *place, unsign
 static int check_bounds(const struct check *check, const struct pages_place *place, unsigned from,
 			struct hdb_error *err)
 {
+	assert(from <= place->tree->depth);
 	for (unsigned level = from ? from - 1 : 0; level + 1 < place->tree->depth; level++) {
 		const uint8_t *bound;
 		uint64_t size;
@@ -134,8 +138,10 @@ static unsigned first_change(const struct pages_place *a, const struct pages_pla
 {
 	unsigned level = 0;
 
+	assert(a->tree == b->tree);
 	while (level < a->tree->depth && a->page[level] == b->page[level])
 		level++;
+	assert(level <= a->tree->depth);
 	return level;
 }
 

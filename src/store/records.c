@@ -4,6 +4,7 @@
 #include "store/records.h"
 
 #include "base/bytes.h"
+#include "base/debug.h"
 
 #include <assert.h>
 
@@ -46,9 +47,10 @@ int store_records_put(struct store_records_writer *w, const void *record, struct
 
 int store_records_end(struct store_records_writer *w, struct hdb_error *err)
 {
-	int r = flush_records(w, err);
+	int r;
 
-	if (r != HDB_OK)
+	BASE_CHECK(store_records_check(w));
+	if ((r = flush_records(w, err)) < 0)
 		goto out;
 	r = store_put_table(w->writer, w->table, w->count, err);
 out:
@@ -186,9 +188,10 @@ int store_texts_put(struct store_texts_writer *w, const void *text, size_t size,
 
 int store_texts_end(struct store_texts_writer *w, struct hdb_error *err)
 {
-	int r = flush_texts(w, err);
+	int r;
 
-	if (r != HDB_OK)
+	BASE_CHECK(store_texts_check(w));
+	if ((r = flush_texts(w, err)) < 0)
 		goto out;
 	r = store_put_table(w->writer, STORE_TEXTS, w->count, err);
 out:
@@ -226,4 +229,27 @@ int store_text(struct store *store, uint64_t no, const char **text, size_t *size
 	*text = (const char *)block.data + ends + from;
 	*size = (size_t)(to - from);
 	return HDB_OK;
+}
+
+void store_records_check(const struct store_records_writer *w)
+{
+	assert(w->record_size > 0);
+	assert(w->record_size == store_table_record(w->table));
+	assert(w->buffer.count % w->record_size == 0);
+	assert(w->buffer.count / w->record_size < STORE_RECORDS);
+	assert(w->buffer.count / w->record_size <= w->count);
+}
+
+void store_texts_check(const struct store_texts_writer *w)
+{
+	uint64_t end = 0;
+
+	assert(w->first + w->ends.count == w->count);
+	for (size_t i = 0; i < w->ends.count; i++) {
+		const uint32_t at = *base_vec_at(&w->ends, uint32_t, i);
+
+		assert(at >= end);
+		end = at;
+	}
+	assert(end == w->bytes.count);
 }

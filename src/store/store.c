@@ -7,6 +7,7 @@
 #include "store/block.h"
 #include "store/store_private.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -247,6 +248,7 @@ int store_damaged(struct store *store, enum store_table table, uint64_t key, con
 /* Where a table is read from. */
 static struct store_view *view_of(struct store *store, unsigned table)
 {
+	assert(table < STORE_TABLE_END);
 	return store->side && store->side->has[table] ? &store->side->view : &store->view;
 }
 
@@ -337,6 +339,7 @@ static int seek_block(struct store *store, struct wanted wanted, enum seek seek,
 	bool is_exact;
 	int r;
 
+	assert(wanted.table < STORE_TABLE_END);
 	block_key(bytes, wanted.table, wanted.key);
 	r = pages_seek(&view->pages, key, &place, err);
 	is_exact = r == HDB_OK && pages_key_is(&place, key);
@@ -372,6 +375,7 @@ int store_meta_key(uint8_t *out, size_t *size, const char *name, struct hdb_erro
 {
 	const size_t n = strlen(name);
 
+	assert(strlen(name) <= META_NAME_MAX);
 	if (n > META_NAME_MAX)
 		return hdb_fail(err, HDB_ELIMIT, "meta name longer than %d: %s", META_NAME_MAX,
 				name);
@@ -397,6 +401,7 @@ void store_meta_text(struct store *store, const char *name, char *buf, size_t si
 	const uint8_t *data;
 	uint64_t have;
 
+	assert(size > 0);
 	buf[0] = '\0';
 	if (!find_meta(&store->view, name, &data, &have))
 		return;
@@ -420,6 +425,7 @@ int store_table_info(struct store *store, enum store_table table, struct store_t
 	uint64_t size, expected;
 	bool is_packed;
 
+	assert(table < STORE_TABLE_END);
 	store_table_meta_name(name, sizeof(name), table);
 	if (!find_meta(view, name, &data, &size))
 		return HDB_NOTFOUND;

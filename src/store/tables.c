@@ -5,6 +5,7 @@
 
 #include "store/schema.h"
 
+#include <assert.h>
 #include <stddef.h>
 
 /* A hash of the library's sources, from the Makefile: answers are as good as their code. */
@@ -110,5 +111,6 @@ uint32_t store_table_version(unsigned table)
 
 uint32_t store_table_record(unsigned table)
 {
+	assert(table < STORE_TABLE_END);
 	return table < STORE_TABLE_END ? tables[table].record_bytes : 0;
 }

@@ -127,8 +127,10 @@ bool store_is_full(const struct store_writer *writer)
 
 static int begin_txn(struct store_writer *writer, struct hdb_error *err)
 {
-	int r = mdb_txn_begin(writer->env, NULL, 0, &writer->txn);
+	int r;
 
+	assert(!writer->txn);
+	r = mdb_txn_begin(writer->env, NULL, 0, &writer->txn);
 	if (r) {
 		writer->txn = NULL;
 		return store_fail_mdb(err, r, writer->path, "beginning to write");
@@ -171,6 +173,7 @@ static int put_locked(struct store_writer *writer, MDB_val *k, const struct valu
 	uint8_t *value;
 	int r;
 
+	assert(put->size <= put->raw_size || !put->raw_size);
 	if (v.mv_size > UINT32_MAX)
 		return hdb_fail(err, HDB_ELIMIT, "a block of %" PRIu64 " bytes; LMDB holds 4 GiB",
 				size);
@@ -324,6 +327,8 @@ static int drop_table(struct store_writer *writer, enum store_table table, struc
 	size_t size;
 	int r = mdb_cursor_open(writer->txn, writer->dbi, &cursor);
 
+	assert(table < STORE_TABLE_END);
+	assert(writer->txn);
 	if (r)
 		return store_fail_mdb(err, r, writer->path, "removing a table");
 	block_key(bytes, table, 0);
@@ -366,6 +371,7 @@ static int choose_env(struct store_writer *writer, struct hdb_error *err)
 	struct store *store = writer->store;
 	const struct store_env *env = store->side ? store->side->env : store->env;
 
+	assert(writer->store && !writer->env);
 	writer->env = env->env;
 	writer->dbi = env->dbi;
 	writer->is_whole = env->is_memory;
@@ -537,6 +543,7 @@ int store_put_find(struct store_writer *writer, enum store_table table, uint64_t
 {
 	int r;
 
+	assert(table < STORE_TABLE_END);
 	(void)pthread_mutex_lock(&writer->lock);
 	r = find_locked(writer, table, key, out, err);
 	(void)pthread_mutex_unlock(&writer->lock);
@@ -639,6 +646,7 @@ static int put_seal(struct store_writer *writer, struct hdb_error *err)
 	MDB_cursor *cursor;
 	int r, m;
 
+	assert(writer->is_new);
 	if (!writer->txn && (r = begin_txn(writer, err)) < 0)
 		return r;
 	m = mdb_cursor_open(writer->txn, writer->dbi, &cursor);
@@ -658,6 +666,7 @@ int store_publish(struct store_writer *writer, uint64_t *file_bytes, struct hdb_
 {
 	int r;
 
+	assert(!writer->is_new || !writer->store);
 	if (writer->is_new && (r = put_seal(writer, err)) < 0)
 		goto out;
 	if (writer->txn && (r = commit_txn(writer, err)) < 0)

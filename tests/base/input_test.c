@@ -383,6 +383,8 @@ static void test_frames(void **state)
 		assert_memory_equal(got_at, data + at, n);
 		assert_true(view->start <= at && view->end >= at + n);
 		assert_memory_equal(view->data, data + view->start, view->end - view->start);
+		if (i % 200 == 0)
+			base_frames_check(source);
 	}
 	for (unsigned i = 0; i < 5; i++)
 		base_view_release(&views[i]);
@@ -395,6 +397,7 @@ static void test_frames(void **state)
 	views[0] = (struct base_view){ .src = source };
 	assert_non_null(base_view_at(&views[0], 0, 1, NULL));
 	assert_null(base_view_at(&views[0], p.frames[1].start, 1, NULL));
+	base_frames_check(source);
 	assert_int_equal(source->check(source, NULL), HDB_ECORRUPT);
 	base_view_release(&views[0]);
 	base_source_close(source);

@@ -13,6 +13,7 @@
 #include "base/sort.h"
 #include "base/vec.h"
 #include "base/work.h"
+#include "support/death.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -210,6 +211,8 @@ static void sizes(void **state)
 	assert_int_equal(base_sizes_get(&narrow, 3), UINT32_MAX);
 	assert_int_equal(base_sizes_get(&wide, 4), (uint64_t)UINT32_MAX + 1);
 	assert_int_equal(base_sizes_get(&wide, 9), 0);
+	base_sizes_check(&narrow);
+	base_sizes_check(&wide);
 	base_sizes_release(&narrow);
 	base_sizes_release(&wide);
 	assert_int_equal(work.memory_used, 0);
@@ -259,12 +262,82 @@ static void sorting(void **state)
 	}
 }
 
+/* ---- what is broken is found ---- */
+
+static void check_vec(void *ctx)
+{
+	base_vec_check(ctx);
+}
+
+static void check_idmap(void *ctx)
+{
+	base_idmap_check(ctx);
+}
+
+static void check_ranks(void *ctx)
+{
+	base_ranks_check(ctx);
+}
+
+static void check_sizes(void *ctx)
+{
+	base_sizes_check(ctx);
+}
+
+static void check_work(void *ctx)
+{
+	base_work_check(ctx);
+}
+
+static void broken(void **state)
+{
+	struct base_vec v = { 0 };
+	struct base_idmap map = { 0 };
+	struct base_ranks ranks;
+	struct base_sizes sizes;
+	struct base_big big;
+	struct base_work work;
+
+	(void)state;
+	base_work_init(&work, 0, 1, NULL);
+	assert_int_equal(base_bytes_append(&v, "abc", 3, NULL), HDB_OK);
+	assert_false(dies(check_vec, &v));
+	v.count = v.capacity + 1;
+	assert_true(dies(check_vec, &v));
+	base_vec_release(&v);
+	for (uint32_t i = 0; i < 20; i++)
+		assert_int_equal(base_idmap_put(&map, 1000 + i, i, NULL), HDB_OK);
+	assert_false(dies(check_idmap, &map));
+	map.count--;
+	assert_true(dies(check_idmap, &map));
+	base_idmap_release(&map);
+	assert_int_equal(base_ranks_init(&ranks, 1000, &work, "test", NULL), HDB_OK);
+	base_ranks_put(&ranks, 70);
+	base_ranks_rank(&ranks);
+	assert_false(dies(check_ranks, &ranks));
+	base_ranks_put(&ranks, 3);
+	assert_true(dies(check_ranks, &ranks));
+	base_ranks_release(&ranks);
+	assert_int_equal(base_sizes_init(&sizes, 10, false, &work, NULL), HDB_OK);
+	assert_false(dies(check_sizes, &sizes));
+	sizes.narrow++;
+	assert_true(dies(check_sizes, &sizes));
+	base_sizes_release(&sizes);
+	assert_int_equal(base_big_alloc(&work, &big, 4 << 20, "test", NULL), HDB_OK);
+	base_big_free(&work, &big);
+	assert_false(dies(check_work, &work));
+	work.pool_bytes++;
+	assert_true(dies(check_work, &work));
+	work.pool_bytes--;
+	base_work_release(&work);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(vec),     cmocka_unit_test(idmap), cmocka_unit_test(chunks),
-		cmocka_unit_test(runs),    cmocka_unit_test(sizes), cmocka_unit_test(bit_sets),
-		cmocka_unit_test(sorting),
+		cmocka_unit_test(vec),     cmocka_unit_test(idmap),  cmocka_unit_test(chunks),
+		cmocka_unit_test(runs),    cmocka_unit_test(sizes),  cmocka_unit_test(bit_sets),
+		cmocka_unit_test(sorting), cmocka_unit_test(broken),
 	};
 
 	return cmocka_run_group_tests(tests, start, NULL);

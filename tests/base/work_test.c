@@ -98,7 +98,9 @@ static void in_file(struct base_work *work)
 	assert_true(is_clear(&big));
 	memset(big.data, 1, big.size_bytes);
 	assert_int_equal(entries_of(folder), 0);
+	base_work_check(work);
 	base_big_free(work, &big);
+	base_work_check(work);
 }
 
 static void test_files(void **state)
