@@ -14,4 +14,10 @@
 /* Stretches are frames of base/frames.h, BASE_FRAME_BYTES at most; a packer takes some 8 MB. */
 extern const struct base_codec hprof_codec;
 
+/*
+ * Asserts what holds of a packer of hprof_codec after a frame: objects and runs in order, within
+ * the frame. For tests and debugging.
+ */
+void hprof_packer_check(const void *packer);
+
 #endif

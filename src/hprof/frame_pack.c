@@ -9,6 +9,7 @@
 
 #include "hprof/quick.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
@@ -90,6 +91,7 @@ static inline bool read_object(const struct hprof_packer *p, uint32_t at, const 
 	const struct base_view view = { .data = p->data, .end = p->size };
 	const struct hprof_range range = { at, p->size };
 
+	assert(at <= p->size);
 	return hprof_quick_sub(&view, range, id_size, sub) && sub->trace_serial < SERIAL_MAX &&
 	       sub->id;
 }
@@ -162,6 +164,8 @@ static void put_run(struct hprof_packer *p, uint32_t number)
 
 static void put_bytes_run(struct hprof_packer *p, uint32_t from, uint32_t to)
 {
+	assert(from <= to);
+	assert(to <= p->size);
 	if (from == to)
 		return;
 	put_run(p, (to - from) << 1);
@@ -204,6 +208,10 @@ static void put_literal(struct hprof_packer *p, uint32_t from, uint32_t to)
 {
 	uint32_t at = from;
 
+	assert(from <= to);
+	assert(to <= p->size);
+	static_assert((SLOTS & (SLOTS - 1)) == 0, "slots are found by a mask");
+	static_assert(SLOTS > FRAME_SHAPES_MAX, "a slot is free for every shape");
 	while (p->id_size == 8 && to - at >= 8 * FRAME_RUN_MIN) {
 		const uint32_t n = count_references(p, at, to);
 
@@ -223,6 +231,7 @@ static void put_shape(struct hprof_packer *p, const struct frame_shape *shape)
 {
 	struct stream *s = &p->streams[FRAME_HEADS];
 
+	assert(p->shape_count <= FRAME_SHAPES_MAX);
 	put_byte(s, shape->tag);
 	put_number(s, shape->serial);
 	if (shape->tag == HPROF_PRIMITIVE_ARRAY_DUMP) {
@@ -284,6 +293,7 @@ static void put_ids(struct hprof_packer *p)
 	uint64_t foretold = 0, last = 0;
 	struct frame_shape *before = NULL;
 
+	assert(p->token_count <= FRAME_TOKENS_MAX);
 	for (uint32_t i = 0; i < p->token_count; i++) {
 		const struct frame_token *token = &p->tokens[i];
 		struct frame_shape *shape = &p->shapes[token->shape];
@@ -318,6 +328,7 @@ static unsigned choose_plane(struct hprof_packer *p, uint32_t n)
 	const uint32_t step = n > SAMPLE ? n / SAMPLE : 1;
 	uint32_t pairs = 0, count = 0;
 
+	assert(n <= BASE_FRAME_BYTES);
 	for (uint32_t i = 0; i < n; i += step, count++)
 		pairs += p->histogram[p->plane[i]]++;
 	for (uint32_t i = 0; i < n; i += step)
@@ -336,6 +347,7 @@ static void put_plane(struct hprof_packer *p, uint32_t n)
 	struct stream *s = &p->streams[FRAME_COLUMNS];
 	unsigned plane;
 
+	assert(n <= BASE_FRAME_BYTES);
 	if (n <= FRAME_FEW_MAX) {
 		put_bytes(&p->streams[FRAME_FEW], p->plane, n);
 		return;
@@ -369,6 +381,7 @@ static uint64_t code_values(const struct hprof_packer *p, uint32_t n, bool is_by
 	uint64_t base = p->owners[0], bits = 0;
 	uint32_t before = 0;
 
+	assert(n <= FRAME_VALUES_MAX);
 	for (uint32_t i = 0; i < n; i++) {
 		const uint32_t code = code_of(p->values[i], is_by_last ? base : p->owners[i]);
 
@@ -392,6 +405,7 @@ static void put_references(struct hprof_packer *p, uint32_t n)
 	const bool is_by_last = last_bits < own_bits;
 	const uint32_t *codes = is_by_last ? p->other_codes : p->codes;
 
+	assert(n <= FRAME_VALUES_MAX);
 	put_byte(&p->streams[FRAME_COLUMNS], is_by_last ? FRAME_BY_LAST : FRAME_BY_OWN);
 	for (unsigned k = 0; k < 4; k++) {
 		for (uint32_t i = 0; i < n; i++)
@@ -516,6 +530,7 @@ static void put_runs(struct hprof_packer *p)
 {
 	uint32_t n = 0;
 
+	assert(p->run_count <= FRAME_RUNS_MAX);
 	for (uint32_t i = 0; i < p->run_count; i++) {
 		for (uint32_t k = 0; k < p->runs[i].count; k++) {
 			p->values[n] = be64(p->data + p->runs[i].offset + 8 * k);
@@ -530,6 +545,7 @@ static void put_runs(struct hprof_packer *p)
 
 static void begin(struct hprof_packer *p, unsigned id_size)
 {
+	assert(id_size == 4 || id_size == 8);
 	p->id_size = id_size;
 	p->shape_count = p->token_count = p->run_count = 0;
 	memset(p->slots, 0, sizeof(p->slots));
@@ -572,6 +588,7 @@ static int put_plain(struct hprof_packer *p, struct base_packed *out, struct hdb
 	const size_t n = ZSTD_compress2(p->context, out->bytes, ZSTD_compressBound(p->size),
 					p->data, p->size);
 
+	assert(p->size <= BASE_FRAME_BYTES);
 	if (ZSTD_isError(n))
 		return hdb_fail(err, HDB_ENOMEM, "cannot compress %u bytes: %s", p->size,
 				ZSTD_getErrorName(n));
@@ -606,10 +623,13 @@ int hprof_frame_pack(void *packer, const uint8_t *data, size_t size, struct base
 	struct hprof_packer *p = packer;
 	uint32_t total = 0;
 	uint8_t *at = out->bytes;
-	int r = HDB_OK;
+	int r;
 
+	assert(size > 0);
+	assert(size <= BASE_FRAME_BYTES);
 	p->data = data;
 	p->size = (uint32_t)size;
+	p->shape_count = p->token_count = p->run_count = 0;
 	if (!memcmp(data, data + 1, size - 1))
 		return put_plain(p, out, err); /* zeros: nothing to look for */
 	take_apart(p);
@@ -620,10 +640,9 @@ int hprof_frame_pack(void *packer, const uint8_t *data, size_t size, struct base
 	*at++ = (uint8_t)(p->id_size | p->element_bytes << 4);
 	for (unsigned i = 0; i < FRAME_STREAMS; i++)
 		if ((r = put_stream(p, &p->streams[i], &at, err)) < 0)
-			goto out;
-out:
+			return r;
 	out->size = (size_t)(at - out->bytes);
-	return r;
+	return HDB_OK;
 }
 
 int hprof_packer_new(void **out, struct hdb_error *err)
@@ -662,4 +681,32 @@ void hprof_packer_free(void *packer)
 	free(p->packed);
 	(void)ZSTD_freeCCtx(p->context);
 	free(p);
+}
+
+void hprof_packer_check(const void *packer)
+{
+	const struct hprof_packer *p = packer;
+	uint64_t end = 0;
+
+	assert(p->size <= BASE_FRAME_BYTES);
+	assert(p->shape_count <= FRAME_SHAPES_MAX);
+	assert(p->token_count <= FRAME_TOKENS_MAX);
+	assert(p->run_count <= FRAME_RUNS_MAX);
+	for (uint32_t i = 0; i < p->token_count; i++) {
+		const struct frame_token *token = &p->tokens[i];
+
+		assert(token->shape < p->shape_count);
+		assert(token->offset >= end);
+		end = token->offset + FRAME_TOKEN_MIN;
+	}
+	assert(end <= p->size || !p->token_count);
+	end = 0;
+	for (uint32_t i = 0; i < p->run_count; i++) {
+		assert(p->runs[i].offset >= end);
+		end = p->runs[i].offset + 8ull * p->runs[i].count;
+	}
+	assert(end <= p->size);
+	/* Zeros between uses. */
+	for (unsigned i = 0; i < 256; i++)
+		assert(p->histogram[i] == 0);
 }

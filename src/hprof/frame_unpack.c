@@ -4,6 +4,7 @@
  */
 #include "hprof/frame_code_private.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
@@ -108,6 +109,7 @@ static bool take_shape(struct hprof_unpacker *u)
 	struct stream *s = &u->streams[FRAME_HEADS];
 	struct frame_shape *shape = &u->shapes[u->shape_count];
 
+	assert(u->shape_count <= FRAME_SHAPES_MAX);
 	if (u->shape_count == FRAME_SHAPES_MAX)
 		return false;
 	*shape = (struct frame_shape){ 0 };
@@ -134,6 +136,7 @@ static bool take_run(struct hprof_unpacker *u, uint32_t *at)
 	const uint8_t *bytes;
 	uint32_t number, count;
 
+	assert(u->run_count <= FRAME_RUNS_MAX);
 	if (!take_number(&u->streams[FRAME_HEADS], 2 * BASE_FRAME_BYTES + 1, &number))
 		return false;
 	count = number >> 1;
@@ -209,6 +212,7 @@ static void sort_tokens(struct hprof_unpacker *u)
 {
 	uint32_t first = 0;
 
+	assert(u->token_count <= FRAME_TOKENS_MAX);
 	for (uint32_t i = 0; i < u->shape_count; i++) {
 		u->shapes[i].first = first;
 		first += u->shapes[i].count;
@@ -225,6 +229,7 @@ static void sort_tokens(struct hprof_unpacker *u)
 
 static void put_id(uint8_t *out, uint64_t id, const unsigned id_size)
 {
+	assert(id_size == 4 || id_size == 8);
 	if (id_size == 8)
 		put_be64(out, id);
 	else
@@ -256,6 +261,7 @@ static bool take_ids(struct hprof_unpacker *u, const unsigned id_size)
 	struct frame_shape *before = NULL;
 	uint64_t foretold = 0, last = 0;
 
+	assert(u->token_count <= FRAME_TOKENS_MAX);
 	for (uint32_t i = 0; i < u->token_count; i++) {
 		struct frame_token *token = &u->tokens[i];
 		struct frame_shape *shape = &u->shapes[token->shape];

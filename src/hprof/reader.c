@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "hprof/parse.h"
 
+#include <assert.h>
 #include <string.h>
 
 unsigned hprof_type_size(uint8_t type, unsigned id_size)
@@ -270,6 +271,7 @@ static const uint8_t *body_at(const struct hprof_file *file, struct base_view *v
 	const char *name = hprof_tag_name(rec->tag);
 	const uint64_t size = file->source->size;
 
+	assert(rec->body_offset > rec->offset);
 	if (rec->body_size < need || rec->body_offset > size || need > size - rec->body_offset) {
 		hdb_fail(err, HDB_EFORMAT,
 			 "%s record at offset %" PRIu64 ": its body of %" PRIu64
@@ -292,6 +294,7 @@ int hprof_read_utf8(const struct hprof_file *file, struct base_view *view,
 	const unsigned id = file->id_size;
 	const uint8_t *p = body_at(file, view, rec, rec->body_size < id ? id : rec->body_size, err);
 
+	assert(rec->tag == HPROF_UTF8);
 	if (!p)
 		return body_failed(err);
 	out->string_id = be_id(p, id);
@@ -308,6 +311,7 @@ int hprof_read_load_class(const struct hprof_file *file, struct base_view *view,
 	const unsigned id = file->id_size;
 	const uint8_t *p = body_at(file, view, rec, 8 + 2 * (uint64_t)id, err);
 
+	assert(rec->tag == HPROF_LOAD_CLASS);
 	if (!p)
 		return body_failed(err);
 	out->class_serial = be32(p);
@@ -334,6 +338,7 @@ int hprof_read_frame(const struct hprof_file *file, struct base_view *view,
 	const unsigned id = file->id_size;
 	const uint8_t *p = body_at(file, view, rec, 8 + 4 * (uint64_t)id, err);
 
+	assert(rec->tag == HPROF_FRAME);
 	if (!p)
 		return body_failed(err);
 	out->frame_id = be_id(p, id);
@@ -350,6 +355,7 @@ int hprof_read_trace(const struct hprof_file *file, struct base_view *view,
 {
 	const uint8_t *p = body_at(file, view, rec, 12, err);
 
+	assert(rec->tag == HPROF_TRACE);
 	if (!p)
 		return body_failed(err);
 	out->trace_serial = be32(p);
@@ -371,6 +377,7 @@ int hprof_read_start_thread(const struct hprof_file *file, struct base_view *vie
 	const unsigned id = file->id_size;
 	const uint8_t *p = body_at(file, view, rec, 8 + 4 * (uint64_t)id, err);
 
+	assert(rec->tag == HPROF_START_THREAD);
 	if (!p)
 		return body_failed(err);
 	out->thread_serial = be32(p);
@@ -388,6 +395,7 @@ int hprof_read_heap_summary(const struct hprof_file *file, struct base_view *vie
 {
 	const uint8_t *p = body_at(file, view, rec, 24, err);
 
+	assert(rec->tag == HPROF_HEAP_SUMMARY);
 	if (!p)
 		return body_failed(err);
 	out->live_bytes = be32(p);
@@ -404,6 +412,7 @@ int hprof_read_alloc_sites(const struct hprof_file *file, struct base_view *view
 	const uint8_t *p = body_at(file, view, rec, 34, err);
 	uint64_t fit;
 
+	assert(rec->tag == HPROF_ALLOC_SITES);
 	if (!p)
 		return body_failed(err);
 	out->flags = be16(p);
@@ -443,6 +452,7 @@ int hprof_read_cpu_samples(const struct hprof_file *file, struct base_view *view
 {
 	const uint8_t *p = body_at(file, view, rec, 8, err);
 
+	assert(rec->tag == HPROF_CPU_SAMPLES);
 	if (!p)
 		return body_failed(err);
 	out->sample_count = be32(p);
@@ -462,6 +472,7 @@ int hprof_read_control_settings(const struct hprof_file *file, struct base_view 
 {
 	const uint8_t *p = body_at(file, view, rec, 6, err);
 
+	assert(rec->tag == HPROF_CONTROL_SETTINGS);
 	if (!p)
 		return body_failed(err);
 	out->flags = be32(p);

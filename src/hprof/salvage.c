@@ -10,6 +10,7 @@
 #include "base/idmap.h"
 #include "hprof/parse.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* More ids than any VM has classes; the table stays under 32 MB whatever the dump says. */
@@ -30,6 +31,7 @@ enum { BITS_END = 10, BITS_RECORD = 20, BITS_CUT = 8 };
 void hprof_salvage_init(struct hprof_salvage *s, const struct hprof_file *file,
 			struct base_view *view)
 {
+	assert(file->id_size == 4 || file->id_size == 8);
 	*s = (struct hprof_salvage){ .file = file, .view = view, .seed = base_hash_seed() };
 	/* A search costs some steps a byte and each byte is searched a few times at most. */
 	s->budget = file->source->size / 4 > UINT64_MAX / 64 ? UINT64_MAX :
@@ -48,6 +50,8 @@ static uint32_t class_slot(const struct hprof_salvage *s, const uint64_t *ids, u
 {
 	uint32_t slot = (uint32_t)base_hash(id, s->seed) & (capacity - 1);
 
+	assert(capacity > 0);
+	assert((capacity & (capacity - 1)) == 0);
 	while (ids[slot] != 0 && ids[slot] != id)
 		slot = (slot + 1) & (capacity - 1);
 	return slot;
@@ -64,6 +68,7 @@ static int classes_grow(struct hprof_salvage *s, struct hdb_error *err)
 	const uint32_t capacity = s->class_capacity ? s->class_capacity * 2 : 1024;
 	uint64_t *ids = calloc(capacity, sizeof(*ids));
 
+	assert(s->class_count <= s->class_capacity);
 	if (!ids)
 		return hdb_fail_memory(err, "class ids", capacity * sizeof(*ids));
 	for (uint32_t i = 0; i < s->class_capacity; i++) {
@@ -73,6 +78,7 @@ static int classes_grow(struct hprof_salvage *s, struct hdb_error *err)
 	free(s->class_ids);
 	s->class_ids = ids;
 	s->class_capacity = capacity;
+	assert(s->class_count * 2 <= s->class_capacity);
 	return HDB_OK;
 }
 
@@ -398,6 +404,7 @@ int hprof_chain_strength(struct hprof_salvage *s, uint64_t offset, uint64_t limi
 	struct hprof_sub sub;
 	int rc = 0;
 
+	assert(limit <= s->file->source->size);
 	for (n = 0; n < CHAIN_MAX && offset < limit; n++) {
 		bool ok;
 
@@ -443,6 +450,8 @@ int hprof_search(struct hprof_salvage *s, struct hprof_search *search, struct hd
 {
 	const uint64_t limit = search->limit;
 
+	assert(search->until <= search->limit);
+	assert(search->with_subs || search->with_records);
 	for (uint64_t at = search->from; at < search->until; at++) {
 		const uint8_t *p = base_view_at(s->view, at, 1, err);
 		int rc = 0;
@@ -469,4 +478,19 @@ int hprof_search(struct hprof_salvage *s, struct hprof_search *search, struct hd
 		}
 	}
 	return 0;
+}
+
+void hprof_salvage_check(const struct hprof_salvage *s)
+{
+	uint32_t used = 0;
+
+	assert((s->class_capacity & (s->class_capacity - 1)) == 0);
+	assert(s->class_count * 2 <= s->class_capacity);
+	for (uint32_t i = 0; i < s->class_capacity; i++) {
+		if (!s->class_ids[i])
+			continue;
+		assert(class_slot(s, s->class_ids, s->class_capacity, s->class_ids[i]) == i);
+		used++;
+	}
+	assert(used == s->class_count);
 }

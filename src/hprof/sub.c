@@ -6,6 +6,8 @@
 #include "base/bytes.h"
 #include "hprof/parse.h"
 
+#include <assert.h>
+
 /* Bytes of a body that are looked at at a time. */
 #define CONTENT_CHUNK (1u << 20)
 
@@ -216,6 +218,7 @@ int hprof_sub_parse(const struct hprof_file *file, struct base_view *view, struc
 	unsigned head;
 	int rc;
 
+	assert(file->id_size == 4 || file->id_size == 8);
 	out->offset = offset;
 	out->end = offset + 1;
 	out->tag = 0;
@@ -303,6 +306,7 @@ int hprof_class_read(const struct hprof_file *file, struct base_view *view,
 	const uint8_t *p;
 	int rc;
 
+	assert(sub->tag == HPROF_CLASS_DUMP);
 	if (sub->tag != HPROF_CLASS_DUMP || sub->end < sub->offset + 9 + 7 * (uint64_t)id)
 		return hdb_fail(err, HDB_EFORMAT, "no class dump at offset %" PRIu64, sub->offset);
 	rc = take(&cur, 8 + 7 * (uint64_t)id, &p, err);

@@ -13,6 +13,7 @@
 #include "hprof/quick.h"
 #include "hprof/walk_steps.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -49,6 +50,8 @@ const char *hprof_problem_name(int kind)
 
 void hprof_walk_init(struct hprof_walk *walk, const struct hprof_file *file)
 {
+	assert(file->id_size == 4 || file->id_size == 8);
+	assert(file->first_record <= file->source->size);
 	memset(walk, 0, sizeof(*walk));
 	walk->file = file;
 	walk->view.src = file->source;
@@ -455,6 +458,7 @@ bool hprof_walk_would_meet(const struct hprof_walk *walk, uint64_t start,
 
 void hprof_walk_skip(struct hprof_walk *walk, const struct hprof_sub *last)
 {
+	assert(last->end > walk->position);
 	walk->sub = *last;
 	walk->position = last->end;
 }
@@ -477,4 +481,16 @@ int hprof_walk_next(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 	default:
 		return HDB_END;
 	}
+}
+
+void hprof_walk_check(const struct hprof_walk *walk)
+{
+	const uint64_t size = walk->file->source->size;
+
+	assert(walk->view.src == walk->file->source);
+	assert(walk->view.start <= walk->view.end);
+	assert(walk->view.end <= size);
+	assert(walk->position <= size);
+	assert(walk->salvage.file == walk->file);
+	hprof_salvage_check(&walk->salvage);
 }

@@ -7,6 +7,8 @@
 #include "base/bytes.h"
 #include "hprof/parse.h"
 
+#include <assert.h>
+
 /* How many sub-records of fixed size rubbish may pass for before it is seen to be none. */
 #define SUSPECT_AGE_MAX 4
 
@@ -15,6 +17,7 @@ int hprof_walk_open_heap(struct hprof_walk *walk, enum hprof_event *event)
 {
 	const uint64_t size = hprof_walk_file_size(walk);
 
+	assert(walk->position <= walk->segment_end);
 	walk->state = STATE_HEAP;
 	walk->position = walk->record.body_offset;
 	walk->sub.end = 0; /* no sub-record of this heap record yet */
@@ -102,6 +105,7 @@ static void note_suspect(struct hprof_walk *walk, const struct hprof_sub *next)
 static int emit_sub(struct hprof_walk *walk, const struct hprof_sub *sub, enum hprof_event *event,
 		    struct hdb_error *err)
 {
+	assert(sub->end > sub->offset);
 	note_suspect(walk, sub);
 	walk->sub = *sub;
 	walk->position = sub->end;
@@ -264,6 +268,7 @@ int hprof_walk_search_all(struct hprof_walk *walk, uint64_t from, struct hprof_s
 {
 	const uint64_t size = hprof_walk_file_size(walk);
 
+	assert(from <= walk->file->source->size);
 	*found = (struct hprof_search){
 		.from = from,
 		.until = size,

@@ -3,6 +3,9 @@
  */
 #include "layout/layout.h"
 
+#include "base/debug.h"
+
+#include <assert.h>
 #include <string.h>
 
 /* Widths of HPROF's basic types 4 to 11: boolean, char, float, double, byte, short, int, long. */
@@ -12,6 +15,7 @@ static const uint8_t widths[12] = {
 
 unsigned layout_type_size(const struct layout_model *model, uint8_t type)
 {
+	assert(model->reference_bytes == 4 || model->reference_bytes == 8);
 	if (type == LAYOUT_REFERENCE)
 		return model->reference_bytes;
 	if (type >= sizeof(widths))
@@ -32,6 +36,7 @@ uint64_t layout_field_align(const struct layout_model *model, const struct layou
 static void start(const struct layout_model *model, const struct layout_shape *super,
 		  struct layout_shape *out)
 {
+	assert(!super || super->gap_count <= LAYOUT_GAPS_MAX);
 	if (super) {
 		*out = *super;
 		return;
@@ -44,6 +49,8 @@ void layout_class(const struct layout_model *model, const struct layout_shape *s
 		  struct layout_fields fields, const struct layout_traits *traits,
 		  struct layout_shape *out)
 {
+	assert(fields.field || !fields.count);
+	assert(model->word_bytes == 4 || model->word_bytes == 8);
 	start(model, super, out);
 	switch (model->rules) {
 	case LAYOUT_BUILDER:
@@ -57,12 +64,15 @@ void layout_class(const struct layout_model *model, const struct layout_shape *s
 		break;
 	}
 	out->has_fields = out->has_fields || fields.count != 0;
+	BASE_CHECK(layout_shape_check(out));
 }
 
 /* ---- gaps ---- */
 
 void layout_gap_append(struct layout_shape *shape, uint64_t offset, uint64_t size)
 {
+	assert(shape->gap_count <= LAYOUT_GAPS_MAX);
+	assert(size > 0);
 	if (shape->gap_count == LAYOUT_GAPS_MAX) {
 		shape->gap_count--;
 		memmove(shape->gaps, shape->gaps + 1, shape->gap_count * sizeof(shape->gaps[0]));
@@ -79,6 +89,9 @@ void layout_gap_take(struct layout_shape *shape, unsigned i, uint64_t offset, ui
 	};
 	const size_t rest = shape->gap_count - i - 1;
 
+	assert(i < shape->gap_count);
+	assert(offset >= gap->offset);
+	assert(size <= gap->size - (offset - gap->offset));
 	gap->size = offset - gap->offset;
 	if (gap->size && behind.size) {
 		if (shape->gap_count == LAYOUT_GAPS_MAX)
@@ -131,6 +144,8 @@ uint32_t layout_array_period(uint32_t modulus, uint32_t width)
 {
 	uint32_t a = modulus, b = width;
 
+	assert(modulus > 0);
+	assert(width > 0);
 	while (b) {
 		const uint32_t rest = a % b;
 
@@ -142,6 +157,7 @@ uint32_t layout_array_period(uint32_t modulus, uint32_t width)
 
 uint32_t layout_stack_chunk_period(uint32_t modulus)
 {
+	assert(modulus > 0);
 	/* 64 words take whole words of bits at either width, and multiples of 8 bytes. */
 	return 64 * layout_array_period(modulus, 8);
 }
@@ -150,5 +166,22 @@ uint64_t layout_stack_chunk(unsigned reference_bytes, uint64_t stack_words)
 {
 	const uint64_t bits = stack_words * (reference_bytes == 4 ? 2 : 1);
 
+	assert(reference_bytes > 0);
 	return 8 * (stack_words + (bits + 63) / 64);
+}
+
+void layout_shape_check(const struct layout_shape *shape)
+{
+	assert(shape->gap_count <= LAYOUT_GAPS_MAX);
+	assert(shape->end <= shape->size);
+	for (unsigned i = 0; i < shape->gap_count; i++) {
+		const struct layout_gap *gap = &shape->gaps[i];
+
+		assert(gap->size > 0);
+		assert(gap->offset + gap->size <= shape->size);
+		/* No byte is in two gaps; the order is the rules' own. */
+		for (unsigned k = 0; k < i; k++)
+			assert(gap->offset >= shape->gaps[k].offset + shape->gaps[k].size ||
+			       gap->offset + gap->size <= shape->gaps[k].offset);
+	}
 }

@@ -7,12 +7,15 @@
  */
 #include "layout/layout.h"
 
+#include <assert.h>
+
 /* Basic types in ART's order: reference, long, double, int, float, char, short, boolean, byte. */
 static const uint8_t type_order[] = { LAYOUT_REFERENCE, 11, 7, 10, 6, 5, 9, 4, 8 };
 
 /* Bytes skipped at `from` become gaps of 4, 2 or 1 bytes, each aligned to its size. */
 static void cut_gap(struct layout_shape *out, uint64_t from, uint64_t to)
 {
+	assert(from <= to);
 	while (from < to) {
 		uint64_t size = 4;
 

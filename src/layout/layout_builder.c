@@ -10,6 +10,8 @@
  */
 #include "layout/layout.h"
 
+#include <assert.h>
+
 /*
  * Sizes of fields that are put in order, one pass a size: four of primitives, others of flat
  * values.
@@ -72,6 +74,7 @@ struct group {
 
 static bool in_group(const struct group *g, size_t i)
 {
+	assert(i < g->count);
 	return g->fields[i].group == g->group && (g->group != LAYOUT_GROUP_ALONE || i == g->only);
 }
 
@@ -83,6 +86,7 @@ static uint64_t place_size(struct builder *b, const struct group *g, uint64_t si
 {
 	uint64_t next = 0;
 
+	assert(size > 0);
 	for (size_t i = 0; i < g->count; i++) {
 		struct layout_field *field = &g->fields[i];
 		const uint64_t bytes = layout_field_size(b->model, field);

@@ -5,6 +5,8 @@
 
 #include "base/bytes.h"
 
+#include <assert.h>
+
 bool rewrite_heap_drops(struct rewrite_heap *heap, const struct hprof_sub *sub, bool app_only)
 {
 	if (sub->tag == HPROF_HEAP_DUMP_INFO)
@@ -53,6 +55,7 @@ int rewrite_android_sub(struct rewriter *w, const struct hprof_sub *sub, struct 
 	const uint8_t tag = HPROF_ROOT_UNKNOWN;
 	int r;
 
+	assert(rewrite_android_is(sub->tag));
 	if (sub->tag == HPROF_HEAP_DUMP_INFO)
 		return HDB_OK;
 	if (sub->tag == HPROF_PRIMITIVE_ARRAY_NODATA)

@@ -3,6 +3,7 @@
  */
 #include "rewrite/blank.h"
 
+#include <assert.h>
 #include <string.h>
 
 bool rewrite_blank_spares(const char *class_name, const char *field_name)
@@ -40,6 +41,7 @@ int rewrite_blank_instance(struct rewrite_shapes *s, const struct hprof_sub *sub
 	struct rewrite_class *class;
 	int r;
 
+	assert(sub->tag == HPROF_INSTANCE_DUMP);
 	if ((r = rewrite_shape_of(s, sub->class_id, &class, err)) < 0)
 		return r;
 	if (class && class->all_bytes == sub->body_size && !class->run_count)
@@ -95,6 +97,7 @@ int rewrite_blank_class(struct rewrite_shapes *s, const struct hprof_sub *sub,
 	uint64_t at;
 	int r;
 
+	assert(sub->tag == HPROF_CLASS_DUMP);
 	if ((r = hprof_class_read(&w->file, &w->view, sub, &dump, err)) < 0 ||
 	    (r = rewriter_begin(w, sub->end - sub->offset, err)) < 0)
 		return r;
@@ -109,6 +112,7 @@ int rewrite_blank_array(struct rewriter *w, const struct hprof_sub *sub, struct 
 {
 	int r;
 
+	assert(sub->tag == HPROF_PRIMITIVE_ARRAY_DUMP);
 	if ((r = rewriter_begin(w, sub->end - sub->offset, err)) < 0 ||
 	    (r = rewriter_copy(w, sub->offset, sub->body_offset - sub->offset, err)) < 0)
 		return r;

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/sha1.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -101,6 +102,7 @@ int rewrite_hashes_array(const struct rewrite_hashes *h, struct rewriter *w,
 	struct hashed hashed = { 0 };
 	int r;
 
+	assert(sub->tag == HPROF_PRIMITIVE_ARRAY_DUMP);
 	if ((r = hash_array(h, w, sub, &hashed, err)) < 0 ||
 	    (r = rewriter_begin(w, sub->end - sub->offset, err)) < 0 ||
 	    (r = rewriter_copy(w, sub->offset, sub->body_offset - sub->offset, err)) < 0)

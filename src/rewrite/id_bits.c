@@ -4,6 +4,8 @@
  */
 #include "rewrite/id_bits.h"
 
+#include <assert.h>
+
 /* Bits of a part: 256 KiB of it, 16 MiB of heap. */
 #define PART_SHIFT 21u
 #define PART_BYTES ((uint64_t)1 << (PART_SHIFT - 3))
@@ -12,8 +14,10 @@ unsigned rewrite_id_shift(uint64_t all)
 {
 	unsigned shift = 0;
 
+	static_assert(PART_SHIFT > 3, "a part has whole bytes");
 	while (shift < 3 && !(all >> shift & 1))
 		shift++;
+	assert(shift <= 3);
 	return shift;
 }
 
@@ -21,6 +25,8 @@ static uint8_t *byte_of(const struct rewrite_id_bits *set, uint32_t part, uint64
 {
 	const struct base_big *big = base_vec_at(&set->bits, struct base_big, part);
 
+	assert(part < set->bits.count);
+	assert(big->data);
 	return (uint8_t *)big->data + (place >> 3 & (PART_BYTES - 1));
 }
 
@@ -29,6 +35,8 @@ int rewrite_id_bits_add(struct rewrite_id_bits *set, uint64_t id, struct hdb_err
 	const uint64_t place = id >> set->shift, head = place >> PART_SHIFT;
 	uint32_t part = base_idmap_get(&set->parts, head);
 
+	assert(set->shift <= 3);
+	assert(set->work);
 	if (part == BASE_IDMAP_NONE) {
 		struct base_big big = { 0 };
 		int r;
@@ -61,4 +69,17 @@ void rewrite_id_bits_release(struct rewrite_id_bits *set)
 		base_big_free(set->work, base_vec_at(&set->bits, struct base_big, i));
 	base_vec_release(&set->bits);
 	base_idmap_release(&set->parts);
+}
+
+void rewrite_id_bits_check(const struct rewrite_id_bits *set)
+{
+	assert(set->shift <= 3);
+	base_idmap_check(&set->parts);
+	base_vec_check(&set->bits);
+	assert(set->parts.count == set->bits.count);
+	for (uint64_t i = 0; i < set->parts.capacity; i++)
+		assert(set->parts.values[i] == BASE_IDMAP_NONE ||
+		       set->parts.values[i] < set->bits.count);
+	for (size_t i = 0; i < set->bits.count; i++)
+		assert(base_vec_at(&set->bits, struct base_big, i)->size_bytes >= PART_BYTES);
 }

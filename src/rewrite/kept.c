@@ -4,7 +4,9 @@
 #include "rewrite/kept.h"
 
 #include "base/bytes.h"
+#include "base/debug.h"
 
+#include <assert.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -71,6 +73,7 @@ static const uint8_t *field_of(struct instance *instance, const struct rewrite_p
 	const struct hprof_sub *sub = instance->sub;
 	const uint8_t *p;
 
+	assert(size <= 8);
 	if (!place->class_id || sub->class_id != place->class_id ||
 	    sub->body_size < place->offset + size)
 		return NULL;
@@ -99,6 +102,7 @@ static int add_instance(struct rewrite_kept *k, const struct hprof_sub *sub, str
 	const struct rewrite_buffer fresh = { .id = buffer, .same_id = buffer };
 	int r = instance.r;
 
+	assert(sub->tag == HPROF_INSTANCE_DUMP);
 	if (r < 0)
 		return r;
 	if (text && k->what & HDB_KEEP_STRINGS)
@@ -117,6 +121,7 @@ static int add_array(struct rewrite_kept *k, const struct hprof_sub *sub, struct
 	const uint32_t no = base_idmap_get(&k->bitmaps, sub->id);
 	struct rewrite_buffer *buffer;
 
+	assert(sub->tag == HPROF_PRIMITIVE_ARRAY_DUMP);
 	(void)err;
 	if (no == BASE_IDMAP_NONE)
 		return HDB_OK;
@@ -173,6 +178,7 @@ static int hash_buffer(struct rewrite_kept *k, const struct rewrite_buffer *b, u
 static int compare(struct rewrite_kept *k, const struct rewrite_buffer *a,
 		   const struct rewrite_buffer *b, bool *same, struct hdb_error *err)
 {
+	assert(a->size == b->size);
 	BASE_VIEW(other, k->w->source);
 
 	*same = a->size == b->size && a->type == b->type;
@@ -242,6 +248,7 @@ int rewrite_kept_load(struct rewrite_kept *k, struct hdb_error *err)
 	if ((r = for_each((struct each){ k, HPROF_INSTANCE_DUMP, add_instance }, err)) < 0 ||
 	    !k->buffers.count)
 		return r;
+	BASE_CHECK(rewrite_id_bits_check(&k->texts));
 	r = for_each((struct each){ k, HPROF_PRIMITIVE_ARRAY_DUMP, add_array }, err);
 	return r < 0 ? r : merge_buffers(k, err);
 }
@@ -277,6 +284,7 @@ int rewrite_kept_instance(struct rewrite_kept *k, const struct hprof_sub *sub,
 	uint64_t same;
 	int r = instance.r;
 
+	assert(sub->tag == HPROF_INSTANCE_DUMP);
 	if (r < 0)
 		return r;
 	if (no == BASE_IDMAP_NONE)

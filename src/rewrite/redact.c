@@ -11,6 +11,7 @@
 
 #include "base/glob.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -154,6 +155,7 @@ static int take_array(struct redact *d, struct rewriter *w, const struct hprof_s
 	bool is_gone;
 	int r;
 
+	assert(sub->tag == HPROF_PRIMITIVE_ARRAY_DUMP);
 	if ((r = goes(d, w, sub, &is_gone, err)) < 0 ||
 	    (d->secrets && (r = rewrite_secrets_array(d->secrets, w, sub, !is_gone, err)) < 0))
 		return r;

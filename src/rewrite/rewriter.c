@@ -7,6 +7,7 @@
 #include "base/unpack.h"
 #include "hprof/emptied.h"
 
+#include <assert.h>
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,6 +156,7 @@ static int put_head(struct rewriter *w, uint8_t tag, uint32_t time_us, uint64_t 
 {
 	uint8_t head[RECORD_HEAD] = { tag };
 
+	assert(w->out);
 	put_be32(head + 1, time_us);
 	/* What is longer than a length can say wraps, as VMs write it. */
 	put_be32(head + 5, (uint32_t)size);
@@ -167,6 +169,7 @@ static int flush(struct rewriter *w, struct hdb_error *err)
 	const size_t used = w->used;
 	int r;
 
+	assert(w->used <= SEGMENT_BYTES);
 	if (w->left)
 		return hdb_fail(err, HDB_EBUG, "%" PRIu64 " bytes of a record were not written",
 				w->left);
@@ -181,6 +184,8 @@ int rewriter_begin(struct rewriter *w, uint64_t size, struct hdb_error *err)
 {
 	int r;
 
+	assert(w->used <= SEGMENT_BYTES);
+	assert(w->segment);
 	if ((w->left || size > SEGMENT_BYTES - w->used) && (r = flush(w, err)) < 0)
 		return r;
 	w->left = size;
@@ -202,6 +207,8 @@ int rewriter_record(struct rewriter *w, const struct hprof_record *rec, uint64_t
 
 int rewriter_put(struct rewriter *w, const void *data, uint64_t size, struct hdb_error *err)
 {
+	assert(data || !size);
+	assert(w->is_direct || w->left <= SEGMENT_BYTES - w->used);
 	if (size > w->left)
 		return hdb_fail(err, HDB_EBUG, "a record grew while it was written");
 	w->left -= size;
@@ -272,6 +279,7 @@ static int turn_ids(struct rewriter *w, uint64_t offset, uint64_t count, uint8_t
 	const unsigned from = w->file.id_size;
 	const uint8_t *p = base_view_at(&w->view, offset, count * from, err);
 
+	assert(w->id_size == 4 || w->id_size == 8);
 	if (!p)
 		return HDB_EIO;
 	for (uint64_t i = 0; i < count; i++) {
@@ -412,6 +420,7 @@ int rewriter_run(struct rewriter *w, const struct rewrite_policy *policy, struct
 	enum hprof_event event;
 	int r;
 
+	assert(policy->sub);
 	w->policy = policy;
 	if (w->version == HPROF_1_0_1)
 		w->version = HPROF_1_0_2; /* which has segments */

@@ -6,6 +6,7 @@
  */
 #include "rewrite/secrets.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,6 +168,7 @@ static int report(struct rewrite_secrets *s, unsigned rule, const struct subject
 			       (unsigned long long)subject->length, rewrite_secret_rules[rule].name,
 			       rewrite_secret_rules[rule].help, subject->is_kept ? "yes" : "no");
 
+	assert(rule < 32);
 	s->count++;
 	return n < 0 ? HDB_ENOMEM : base_outfile_write(s->out, line, (size_t)n, err);
 }

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,6 +116,7 @@ void rewrite_text(struct rewrite_shapes *s, uint64_t string_id, char out[REWRITE
 	const uint8_t *p;
 	size_t n;
 
+	assert(s->has_names);
 	out[0] = '\0';
 	if (no == BASE_IDMAP_NONE)
 		return;
@@ -150,6 +152,8 @@ static int add_run(struct rewrite_shapes *s, struct rewrite_class *class, uint64
 		class->run_count ? base_vec_at(&s->runs, struct rewrite_run, s->runs.count - 1) :
 				   NULL;
 
+	assert(size > 0);
+	assert(!last || last->offset + last->size <= offset || class->run_count);
 	class->run_bytes += size;
 	if (last && last->offset + last->size == run.offset) {
 		last->size += size;
@@ -195,6 +199,7 @@ static int find_runs(struct rewrite_shapes *s, uint32_t no, struct hdb_error *er
 	uint32_t from = no;
 	uint64_t at = 0;
 
+	assert(no < s->classes.count);
 	class->first_run = s->runs.count;
 	for (unsigned i = 0; i < SUPERS_MAX && from != BASE_IDMAP_NONE; i++) {
 		const struct rewrite_class *one =
@@ -217,6 +222,7 @@ int rewrite_shape_of(struct rewrite_shapes *s, uint64_t class_id, struct rewrite
 {
 	const uint32_t no = base_idmap_get(&s->by_id, class_id);
 
+	assert(no == BASE_IDMAP_NONE || no < s->classes.count);
 	*out = NULL;
 	if (no == BASE_IDMAP_NONE)
 		return HDB_OK;

@@ -8,6 +8,8 @@
 
 #include "base/bytes.h"
 
+#include <assert.h>
+
 /* A place in a record that is read. */
 struct pipe {
 	struct rewriter *w;
@@ -140,6 +142,7 @@ static int pass_class(struct rewrite_shapes *s, struct pipe *p, const struct hpr
 	uint32_t size;
 	int r;
 
+	assert(sub->tag == HPROF_CLASS_DUMP);
 	if ((r = instance_size(s, sub->id, sub->length, &size, err)) < 0 ||
 	    (r = pass_ids(p, 1, err)) < 0 || (r = pass_bytes(p, 4, err)) < 0 ||
 	    (r = pass_ids(p, 6, err)) < 0 || (r = pass_u4(p, size, err)) < 0 ||
@@ -178,6 +181,7 @@ static int pass_instance(struct rewrite_shapes *s, struct pipe *p, const struct 
 	struct rewrite_class *class;
 	int r;
 
+	assert(sub->tag == HPROF_INSTANCE_DUMP);
 	if ((r = rewrite_shape_of(s, sub->class_id, &class, err)) < 0)
 		return r;
 	if (class && class->all_bytes != sub->body_size)
@@ -198,6 +202,7 @@ static int pass_sub(struct rewrite_shapes *s, struct pipe *p, const struct hprof
 {
 	int r;
 
+	assert(p->w->id_size == 4 || p->w->id_size == 8);
 	if ((r = pass_bytes(p, 1, err)) < 0)
 		return r;
 	switch (sub->tag) {

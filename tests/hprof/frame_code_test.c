@@ -21,6 +21,7 @@ static size_t pack(const uint8_t *data, size_t size)
 
 	assert_int_equal(hprof_codec.pack(packer, data, size, &frame, NULL), HDB_OK);
 	assert_true(frame.size && frame.size <= hprof_codec.packed_max());
+	hprof_packer_check(packer);
 	return frame.size;
 }
 

@@ -89,6 +89,7 @@ static void walk_source(struct base_source *source, struct result *r)
 	hprof_walk_init(&walk, &file);
 	while ((r->code = hprof_walk_next(&walk, &event, &err)) == HDB_OK) {
 		note_event(r, &walk, event);
+		hprof_walk_check(&walk);
 		if (event == HPROF_EVENT_SUB) {
 			assert_true(walk.sub.end > walk.sub.offset);
 			assert_true(walk.sub.end <= source->size);

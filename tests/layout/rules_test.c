@@ -263,6 +263,7 @@ static uint64_t lay_out(const struct layout_model *model, const char *text, char
 		}
 		layout_class(model, has_super ? &super : NULL,
 			     (struct layout_fields){ fields, count }, &traits, &shape);
+		layout_shape_check(&shape);
 		for (size_t i = 0; i < count; i++)
 			offsets += sprintf(offsets, "%d ", (int)fields[i].offset);
 		if (!*text++)
@@ -416,6 +417,7 @@ static void random_lines(void **state)
 			}
 			layout_class(model, d ? &super : NULL,
 				     (struct layout_fields){ fields, count }, &traits, &shape);
+			layout_shape_check(&shape);
 			for (size_t i = 0; i < count; i++) {
 				const unsigned size = layout_type_size(model, fields[i].type);
 
