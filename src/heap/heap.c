@@ -4,9 +4,11 @@
 #include "heap/heap.h"
 
 #include "base/bytes.h"
+#include "base/debug.h"
 #include "heap/known.h"
 #include "layout/layout.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -110,6 +112,8 @@ void heap_close(struct heap *heap)
 {
 	if (!heap)
 		return;
+	BASE_CHECK(heap_blocks_check(heap));
+	BASE_CHECK(heap_known_check(heap));
 	forget_blocks(heap);
 	for (uint32_t no = 0; heap->class_names && no < heap->class_count; no++)
 		free(heap->class_names[no]);
@@ -135,6 +139,7 @@ static int ready_blocks(struct heap *heap, struct hdb_error *err)
 {
 	const size_t n = (size_t)heap_block_count(heap) + 1;
 
+	assert((heap->objects == NULL) == (heap->ids == NULL));
 	if (heap->objects && heap->objects_generation == store_generation(heap->store))
 		return HDB_OK;
 	forget_blocks(heap);
@@ -154,6 +159,7 @@ static int objects_block(struct heap *heap, uint32_t block_no, struct store_obje
 	struct store_objects *block;
 	int r = ready_blocks(heap, err);
 
+	assert(block_no < heap_block_count(heap));
 	if (r < 0)
 		return r;
 	*out = heap->objects[block_no];
@@ -187,6 +193,7 @@ static int ids_block(struct heap *heap, uint32_t block_no, struct store_ids **ou
 	uint64_t first_id;
 	int r = ready_blocks(heap, err);
 
+	assert(block_no < heap_block_count(heap));
 	if (r < 0)
 		return r;
 	*out = heap->ids[block_no];
@@ -305,6 +312,7 @@ int heap_find_before(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_er
 			high = mid;
 	}
 	*ix = block->first_ix + low;
+	assert(low < block->count);
 	return *ix < heap->object_count ?
 		       HDB_OK :
 		       store_damaged(heap->store, STORE_IDS, id, "index out of range", err);
@@ -345,6 +353,7 @@ static bool has_class(const struct heap *heap, uint32_t class_no, uint8_t kind, 
 
 static int fail_class(const struct heap *heap, uint32_t ix, struct hdb_error *err)
 {
+	assert(ix < heap->object_count);
 	return store_damaged(heap->store, STORE_OBJECTS, ix, "class number out of range", err);
 }
 
@@ -500,6 +509,7 @@ static uint32_t heap_of(const struct store_objects *block, uint32_t i)
 static void leave_out(const struct heap *heap, const struct store_objects *block,
 		      struct heap_block *out)
 {
+	assert(heap->is_filtered);
 	for (uint32_t i = 0; i < out->count; i++) {
 		if (!heap_leaves_out(heap, heap_of(block, i)))
 			continue;
@@ -626,9 +636,32 @@ int heap_read_offsets(struct heap *heap, uint32_t block_no, uint64_t *out, struc
 
 void heap_references(struct heap *heap, struct store_lists *out)
 {
+	assert(heap->store);
 	memset(out, 0, sizeof(*out));
 	out->store = heap->store;
 	out->table = STORE_REFERENCES;
 	out->big_table = STORE_REFERENCES_BIG;
 	out->ix_count = heap->object_count;
+}
+
+void heap_blocks_check(const struct heap *heap)
+{
+	const uint32_t n = heap_block_count(heap);
+
+	assert(!heap->objects == !heap->ids);
+	assert(heap->found_block == 0 || heap->found_block < n);
+	for (uint32_t b = 0; heap->objects && b < n; b++) {
+		const struct store_objects *objects = heap->objects[b];
+		const struct store_ids *ids = heap->ids[b];
+
+		assert(!objects || objects->first_ix == b * STORE_BLOCK_OBJECTS);
+		assert(!objects || objects->count <= heap->object_count - objects->first_ix);
+		assert(!ids || ids->first_ix == b * STORE_BLOCK_OBJECTS);
+		assert(!ids || ids->count <= heap->object_count - ids->first_ix);
+	}
+	for (uint32_t b = 1; heap->first_ids && b < n; b++)
+		assert(heap->first_ids[b - 1] < heap->first_ids[b]);
+	for (unsigned i = 0; heap->offsets && i < HEAP_OFFSET_GROUPS; i++)
+		assert(!heap->offsets[i].group_no ||
+		       (heap->offsets[i].group_no - 1) % HEAP_OFFSET_GROUPS == i);
 }

@@ -5,6 +5,7 @@
 
 #include "heap/values/text.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,7 @@ int heap_text(struct heap *heap, uint32_t text_no, char *buf, size_t size, struc
 	size_t text_size;
 	int r;
 
+	assert(size > 0);
 	buf[0] = '\0';
 	if (text_no == STORE_NONE)
 		return HDB_OK;
@@ -154,6 +156,8 @@ uint32_t heap_class_by_name(struct heap *heap, const char *name, uint32_t from)
 
 bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no)
 {
+	assert(no < heap->class_count);
+	assert(super_no < heap->class_count);
 	/* The import cut cycles; a damaged database may have one, hence the count. */
 	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
 		if (no == super_no)
@@ -196,6 +200,7 @@ void heap_release_below(struct heap *heap)
  */
 static void mark_below(struct heap *heap, const char *name, uint8_t *marks)
 {
+	assert(marks);
 	for (uint32_t no = 0; no < heap->class_count; no++)
 		if (strcmp(heap_class_name(heap, no), name) == 0)
 			marks[no] = BELOW_YES;
@@ -245,6 +250,7 @@ bool heap_has_superclass(struct heap *heap, uint32_t no, const char *name)
 {
 	const uint8_t *table = NULL;
 
+	assert(no < heap->class_count);
 	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
 		if (steps == PLAIN_STEPS)
 			table = below_table(heap, name);

@@ -5,6 +5,8 @@
 #include "heap/heap.h"
 #include "layout/layout.h"
 
+#include <assert.h>
+
 /* Bytes that each object of a row has more than one of the row's length, summed. */
 static uint64_t bytes_beyond(const struct heap *heap, const struct heap_count *c, uint32_t modulus)
 {
@@ -40,6 +42,8 @@ static int each_class(struct heap *heap,
 {
 	int r = HDB_OK;
 
+	assert(heap->classes);
+	assert(heap->class_class_no < heap->class_count);
 	for (uint32_t no = 0; no < heap->class_count; no++) {
 		const struct store_class *class = heap_class(heap, no);
 		const struct heap_count count = {
@@ -65,6 +69,7 @@ int heap_each_count(struct heap *heap,
 	struct store_table_info info;
 	int r;
 
+	assert(take);
 	/* All were counted, not those of one heap. */
 	if (heap->is_filtered)
 		return HDB_NOTFOUND;

@@ -7,6 +7,7 @@
 #include "heap/heap.h"
 #include "hprof/frame_code.h"
 
+#include <assert.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -99,6 +100,7 @@ static int open_kept(struct heap *heap, struct hdb_error *err)
 	struct store *store = NULL;
 	int r = store_open_again(heap->store, &store, err);
 
+	assert(!heap->source);
 	if (r < 0)
 		return r;
 	if (frames.cache_bytes > KEPT_CACHE_MAX)
@@ -119,6 +121,7 @@ static int check_dump(struct heap *heap, const char *path, struct hdb_error *err
 	uint64_t fingerprint;
 	int r;
 
+	assert(heap->source);
 	if (heap->source->size != size)
 		return hdb_fail(err, HDB_ECHANGED,
 				"the question needs the dump's bytes, but %s is not "

@@ -6,6 +6,7 @@
 
 #include "layout/layout_known.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,6 +121,7 @@ static int add_listed(struct own *own, const char **injected, size_t injected_co
 	bool crowded = false;
 	int r = HDB_OK;
 
+	assert(injected_count <= LAYOUT_INJECTED_MAX);
 	if (model->rules == LAYOUT_ART && known != LAYOUT_UNKNOWN &&
 	    (r = is_crowded(heap, model, class, &crowded, err)) != HDB_OK)
 		return r;
@@ -184,6 +186,8 @@ static int list_line(struct heap *heap, uint32_t class_no, struct base_vec *line
 {
 	int r = HDB_OK;
 
+	assert(class_no < heap->class_count);
+	assert(line->count == 0);
 	for (uint32_t no = class_no; no != STORE_NONE && line->count <= heap->class_count;
 	     no = heap_class(heap, no)->super_no)
 		if ((r = base_vec_push(line, &no, sizeof(no), err)) < 0)
@@ -206,6 +210,7 @@ static int lay_out_line(struct own *own, const struct base_vec *line, struct bas
 	struct layout_shape super;
 	int r;
 
+	assert(line->count > 0);
 	for (size_t i = 0; i < line->count; i++) {
 		struct layout_traits traits = { 0 };
 		struct layout_fields fields;
@@ -255,6 +260,7 @@ static int add_part(struct base_vec *out, uint8_t kind, uint64_t from, uint64_t 
 		.kind = kind,
 	};
 
+	assert(kind <= HEAP_PART_ELEMENTS);
 	return from < to ? base_vec_push(out, &part, sizeof(part), err) : HDB_OK;
 }
 
@@ -341,6 +347,7 @@ int heap_lay_out(struct heap *heap, uint32_t class_no, struct base_vec *out, str
 	struct own own = { .heap = heap, .model = &model };
 	int r = heap_load_classes(heap, err);
 
+	assert(class_no < heap->class_count);
 	if (r < 0)
 		return r;
 	if (!read_model(heap, &model))

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,9 @@ static int add_orphan_words(struct heap *heap, uint64_t first_word, uint64_t wor
 	struct store_block block;
 	int r = store_block(heap->store, STORE_ORPHANS, first_word, &block, err);
 
+	assert(first_word % HEAP_ORPHAN_WORDS == 0);
+	assert(words <= HEAP_ORPHAN_WORDS);
+	assert(heap->root_bits);
 	if (r == HDB_NOTFOUND ||
 	    (r == HDB_OK && (block.item_count != words || block.size != words * sizeof(uint64_t))))
 		r = store_damaged(heap->store, STORE_ORPHANS, first_word, "impossible size", err);
@@ -59,6 +63,7 @@ bool heap_is_orphan(const struct heap *heap, uint32_t ix)
 	size_t count;
 	const struct store_root *roots = heap_roots_of(heap, ix, &count);
 
+	assert(ix < heap->object_count);
 	for (size_t i = 0; i < count; i++)
 		if (!roots[i].is_local)
 			return false;
@@ -123,6 +128,8 @@ const struct store_root *heap_roots_of(const struct heap *heap, uint32_t ix, siz
 	uint64_t end;
 	struct base_search search = base_search_in(heap->root_count);
 
+	assert(heap->root_bits);
+	assert(ix < heap->object_count);
 	while (base_search_next(&search))
 		base_search_step(&search, heap->roots[search.mid].ix < ix);
 	for (end = search.low; end < heap->root_count && heap->roots[end].ix == ix; end++)

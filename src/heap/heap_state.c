@@ -6,6 +6,7 @@
 #include "heap/heap.h"
 #include "hprof/walk.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -122,6 +123,7 @@ static int read_cut(struct heap *heap, char *text, size_t size, struct hdb_error
 	const uint64_t count = store_record_count(heap->store, STORE_PROBLEMS);
 	struct store_problem problem;
 
+	assert(size > 0);
 	text[0] = '\0';
 	for (uint64_t i = 0; i < count && !*text; i++) {
 		const int r = store_record(heap->store, STORE_PROBLEMS, i, &problem, err);

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +46,7 @@ void heap_known_free(struct heap_known *known)
 
 static struct heap_known *known_of(struct heap *heap)
 {
+	static_assert((PLACES & (PLACES - 1)) == 0, "places are found by a mask");
 	if (!heap->known)
 		heap->known = calloc(1, sizeof(*heap->known));
 	return heap->known;
@@ -83,6 +85,7 @@ static int find_place(struct heap *heap, const struct sought *sought, struct pla
 	uint64_t at = 0;
 	uint32_t no = sought->class_no;
 
+	assert(sought->class_no < heap->class_count);
 	out->type = 0;
 	/* The import cut cycles; a damaged database may have one, hence the count. */
 	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
@@ -206,6 +209,7 @@ static int field_value(struct heap *heap, const struct heap_instance *instance,
 	unsigned size;
 	int r;
 
+	assert(instance->class_no < heap->class_count);
 	r = get_place(heap, sought, &place, err);
 	if (r != HDB_OK)
 		return r;
@@ -445,6 +449,7 @@ static struct heap_known_row own_row(struct heap *heap, uint32_t class_no,
 {
 	const char *class_name = heap_class_name(heap, class_no), *name;
 
+	assert(known->name && known->fits);
 	for (uint32_t row = 0; (name = known->name(row)) != NULL; row++)
 		if (is_name(name, class_name) && known->fits(heap, row, class_no))
 			return (struct heap_known_row){ row + 1, class_no };
@@ -458,6 +463,8 @@ static void find_row(struct heap *heap, struct heap_known_row *rows, uint32_t cl
 	struct heap_known_row found = { HEAP_NONE, HEAP_NONE };
 	uint32_t no = class_no, steps = 0;
 
+	assert(class_no < heap->class_count);
+	assert(rows[class_no].row == 0);
 	for (; no != STORE_NONE && found.row == HEAP_NONE && steps <= heap->class_count; steps++) {
 		found = rows[no].row ? rows[no] : own_row(heap, no, known);
 		if (rows[no].row)
@@ -476,6 +483,7 @@ bool heap_known_row(struct heap *heap, const struct heap_known_rows *rows, uint3
 	struct heap_known *known = known_of(heap);
 	struct heap_known_row **remembered;
 
+	assert(rows->table < HEAP_KNOWN_TABLES);
 	if (!known || class_no >= heap->class_count)
 		return false;
 	remembered = &known->rows[rows->table];
@@ -490,4 +498,23 @@ bool heap_known_row(struct heap *heap, const struct heap_known_rows *rows, uint3
 		return false;
 	out->row--;
 	return true;
+}
+
+void heap_known_check(const struct heap *heap)
+{
+	const struct heap_known *known = heap->known;
+
+	if (!known)
+		return;
+	assert(!known->has_last || known->last.ix < heap->object_count);
+	assert(!known->has_last || known->last.class_no < heap->class_count);
+	for (unsigned i = 0; known->places && i < PLACES; i++)
+		assert(!known->places[i].is_used || known->places[i].class_no < heap->class_count);
+	for (unsigned t = 0; t < HEAP_KNOWN_TABLES; t++)
+		for (uint32_t no = 0; known->rows[t] && no < heap->class_count; no++) {
+			const struct heap_known_row *row = &known->rows[t][no];
+
+			assert(!row->row || row->row == HEAP_NONE ||
+			       row->class_no < heap->class_count);
+		}
 }

@@ -6,6 +6,7 @@
 #include "heap/values/text.h"
 #include "heap/values/values.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ static int find_serial(struct heap *heap, enum store_table table, uint32_t seria
 {
 	uint64_t low = 0, high = store_record_count(heap->store, table);
 
+	assert(table == STORE_THREADS || table == STORE_TRACES);
 	while (low < high) {
 		const uint64_t mid = low + (high - low) / 2;
 		uint32_t found;
@@ -83,6 +85,7 @@ static uint32_t next_char(const uint64_t *units, uint64_t count, uint64_t *i)
 {
 	const uint32_t unit = (uint32_t)units[*i];
 
+	assert(*i < count);
 	if (unit < 0xd800 || unit > 0xdfff)
 		return unit;
 	if (unit > 0xdbff || *i + 1 == count || units[*i + 1] < 0xdc00 || units[*i + 1] > 0xdfff)
@@ -101,6 +104,7 @@ static int char_array_text(struct heap *heap, uint32_t ix, char *buf, size_t siz
 	char *p = buf;
 	const int r = heap_elements(heap, ix, 0, &slice, err);
 
+	assert(size > 0);
 	if (r < 0)
 		return r;
 	for (uint64_t i = 0; slice.type == HPROF_CHAR && i < slice.done; i++) {
@@ -121,6 +125,7 @@ int heap_thread_name(struct heap *heap, uint32_t ix, char *buf, size_t size, str
 	int r = heap_field_object(heap, ix, (struct heap_field_name){ "java.lang.Thread", "name" },
 				  &name_ix, err);
 
+	assert(size > 0);
 	buf[0] = '\0';
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
@@ -165,6 +170,7 @@ int heap_frame_text(struct heap *heap, const struct store_frame *frame, char *bu
 	char class[NAME_MAX_BYTES] = "", method[NAME_MAX_BYTES] = "", source[NAME_MAX_BYTES] = "";
 	int r = heap_text(heap, frame->class_text, class, sizeof(class), err);
 
+	assert(size > 0);
 	if (r < 0)
 		return r;
 	if ((r = heap_text(heap, frame->method_text, method, sizeof(method), err)) < 0)

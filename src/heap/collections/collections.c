@@ -42,6 +42,7 @@ static bool fits(struct heap *heap, uint32_t row, uint32_t class_no)
 		rule->last, rule->extra, rule->shape == HEAP_SLOTS ? rule->key : NULL,
 	};
 
+	assert(class_no < heap->class_count);
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
 		if (paths[i] && !heap_has_path(heap, class_no, class_no, paths[i]))
 			return false;
@@ -125,6 +126,7 @@ static void set_size(struct heap_collection *c, int64_t size, uint64_t most)
 	c->has_size = true;
 	c->has_lied = size < 0 || (uint64_t)size > most;
 	c->size = size < 0 ? 0 : (uint64_t)size > most ? most : (uint64_t)size;
+	assert(c->size <= most);
 }
 
 /* The index of a ring's first element, or after its last. */
@@ -135,6 +137,7 @@ static int ring_index(struct heap *heap, const struct heap_collection *c, const 
 	const int r = heap_path_number_as(heap, (struct heap_as){ c->inner_ix, c->inner_class },
 					  path, &index, err);
 
+	assert(c->inner);
 	*out = index > 0 && c->array_length ? (uint64_t)index % c->array_length : 0;
 	return heap_soft(r);
 }
@@ -144,6 +147,7 @@ static int size_of_ring(struct heap *heap, struct heap_collection *c, struct hdb
 	uint64_t first, last = 0;
 	int r = ring_index(heap, c, c->inner->first, &first, err);
 
+	assert(c->inner->first && c->inner->last);
 	if (r < 0)
 		return r;
 	if ((r = ring_index(heap, c, c->inner->last, &last, err)) < 0)
@@ -160,6 +164,7 @@ static int size_of_word(struct heap *heap, struct heap_collection *c, struct hdb
 	int r = heap_path_value_as(heap, (struct heap_as){ c->inner_ix, c->inner_class },
 				   c->inner->store, &value, err);
 
+	assert(c->inner->shape == HEAP_WORDS);
 	if (r != HDB_OK)
 		return heap_soft(r);
 	if (value.type == HPROF_LONG) {
@@ -176,6 +181,7 @@ static int count_bits(struct heap *heap, struct heap_collection *c, uint64_t *bu
 	uint64_t bits[512], sum = 0;
 	struct heap_slice slice = { .bits = bits, .room = 512 };
 
+	assert(c->inner->shape == HEAP_WORDS);
 	if (c->array_ix == HEAP_NONE || c->array_length > *budget)
 		return HDB_NOTFOUND;
 	*budget -= c->array_length;
@@ -212,6 +218,7 @@ static int find_array(struct heap *heap, struct heap_collection *c, struct hdb_e
 	uint32_t ix;
 	int r;
 
+	assert(c->inner && c->inner->shape != HEAP_WRAP);
 	if (!path)
 		return HDB_OK;
 	if ((r = heap_path_object_as(heap, (struct heap_as){ c->inner_ix, c->inner_class }, path,
@@ -231,6 +238,7 @@ static void set_capacity(struct heap_collection *c)
 {
 	const struct heap_collection_rule *rule = c->inner;
 
+	assert(c->inner && c->inner->shape != HEAP_WRAP);
 	if (rule->shape == HEAP_PARTS || rule->flags & HEAP_LENT)
 		return;
 	c->has_capacity = rule->shape == HEAP_ARRAY || rule->shape == HEAP_SLOTS ||
@@ -254,6 +262,7 @@ static int find_size(struct heap *heap, struct heap_collection *c, struct hdb_er
 	int64_t size = 0;
 	int r = HDB_OK;
 
+	assert(c->inner && c->inner->shape != HEAP_WRAP);
 	if (rule->shape == HEAP_HIDDEN)
 		most = INT32_MAX; /* what is counted need not be an object of its own */
 	if (rule->shape == HEAP_WORDS && !rule->size)
@@ -341,6 +350,7 @@ static int open_part(struct heap *heap, const struct heap_collection *c, uint64_
 	uint32_t ix;
 	int r = heap_elements(heap, c->array_ix, no, &slice, err);
 
+	assert(no < c->array_length);
 	if (r != HDB_OK)
 		return r;
 	r = slice.done && slice.type == HPROF_OBJECT && bits ? heap_find(heap, bits, &ix, err) :
@@ -358,6 +368,7 @@ static int add_parts(struct heap *heap, struct heap_collection *c, struct hdb_er
 	struct heap_collection part;
 	int64_t size = 0;
 
+	assert(c->inner->shape == HEAP_PARTS);
 	if (c->array_ix == HEAP_NONE || c->array_length > PARTS_MAX)
 		return HDB_OK;
 	for (uint64_t no = 0; no < c->array_length; no++) {
@@ -401,6 +412,7 @@ static int add_used(struct heap *heap, uint32_t array_ix, uint64_t length, struc
 	uint64_t bits[512];
 	struct heap_slice slice = { .bits = bits, .room = 512 };
 
+	assert(used->step > 0);
 	if (array_ix == HEAP_NONE || length > *used->budget)
 		return HDB_NOTFOUND;
 	*used->budget -= length;

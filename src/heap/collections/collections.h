@@ -162,4 +162,7 @@ int heap_entries_begin(struct heap *heap, const struct heap_collection *collecti
 /* HDB_OK with the next, HDB_END after the last. */
 int heap_entries_next(struct heap_entries *entries, struct hdb_error *err);
 
+/* Asserts what holds of a walk over entries between two of them. For tests and debugging. */
+void heap_entries_check(const struct heap_entries *e);
+
 #endif

@@ -7,6 +7,10 @@
  */
 #include "heap/collections/entries_private.h"
 
+#include "base/debug.h"
+
+#include <assert.h>
+
 /* Slots and entries between two looks at the cancel flag. */
 #define STEP_SLOTS 65536u
 
@@ -173,6 +177,7 @@ int heap_entries_begin(struct heap *heap, const struct heap_collection *collecti
 /* Goes on with the next part: HDB_END after the last. */
 static int begin_part(struct heap_entries *e, struct hdb_error *err)
 {
+	assert(e->part_at <= e->part_count);
 	while (e->part_at < e->part_count) {
 		uint64_t bits;
 		struct heap_slice slice = { .bits = &bits, .room = 1 };
@@ -220,6 +225,7 @@ static int read_node(struct heap_entries *e, uint32_t node, bool *is_element, st
 	uint64_t id;
 	int r = heap_id(e->heap, node, &id, err);
 
+	assert(node != HEAP_NONE);
 	e->entry_ix = node;
 	e->has_key = rule->key != NULL;
 	*is_element = true;
@@ -243,6 +249,7 @@ static int step_chain(struct heap_entries *e, struct hdb_error *err)
 	int r = e->rule->next ? heap_path_object(e->heap, node, e->rule->next, &next, err) :
 				HDB_NOTFOUND;
 
+	assert(node != HEAP_NONE);
 	if (r != HDB_OK || next == e->end_node) {
 		e->node = HEAP_NONE;
 		return heap_soft(r);
@@ -288,6 +295,7 @@ static int next_in_chains(struct heap_entries *e, struct hdb_error *err)
 	bool is_element;
 	int r;
 
+	assert(e->rule->shape == HEAP_CHAINS || e->rule->shape == HEAP_LINKED);
 	if (e->node != HEAP_NONE) {
 		if (!e->steps--) {
 			e->steps = 0;
@@ -322,6 +330,7 @@ static int next_in_tree(struct heap_entries *e, struct hdb_error *err)
 	bool is_element;
 	int r;
 
+	assert(e->depth <= HEAP_TREE_LEVELS);
 	while (node != HEAP_NONE) {
 		if (e->depth == HEAP_TREE_LEVELS || !e->steps) {
 			e->is_cut = true;
@@ -388,6 +397,7 @@ int heap_entries_next(struct heap_entries *e, struct hdb_error *err)
 	} while (r == HDB_NOTFOUND);
 	if (r < 0)
 		return r;
+	BASE_CHECK(heap_entries_check(e));
 	e->no++;
 	if (r == HDB_END)
 		return r;
@@ -395,4 +405,17 @@ int heap_entries_next(struct heap_entries *e, struct hdb_error *err)
 		e->value = e->key;
 	e->has_key = e->has_key && e->takes == HEAP_TAKES_ALL;
 	return HDB_OK;
+}
+
+void heap_entries_check(const struct heap_entries *e)
+{
+	assert(e->heap);
+	assert(e->depth <= HEAP_TREE_LEVELS);
+	assert(e->part_at <= e->part_count);
+	assert(e->store.count <= HEAP_ENTRIES_CHUNK);
+	assert(e->keys.count <= HEAP_ENTRIES_CHUNK);
+	assert(e->takes <= HEAP_TAKES_VALUES);
+	assert(e->node == HEAP_NONE || e->node < e->heap->object_count);
+	for (unsigned i = 0; i < e->depth; i++)
+		assert(e->stack[i] < e->heap->object_count);
 }

@@ -4,6 +4,7 @@
  */
 #include "heap/collections/entries_private.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Longest name in a list of field names. */
@@ -21,6 +22,7 @@ void heap_chunk_open(struct heap_chunk *chunk, uint32_t array_ix)
 int heap_chunk_get(struct heap *heap, struct heap_chunk *chunk, uint64_t at, struct heap_value *out,
 		   struct hdb_error *err)
 {
+	assert(chunk->count <= HEAP_ENTRIES_CHUNK);
 	if (chunk->array_ix == HEAP_NONE)
 		return HDB_NOTFOUND;
 	if (at < chunk->from || at - chunk->from >= chunk->count) {
@@ -44,6 +46,7 @@ int heap_next_in_array(struct heap_entries *e, struct hdb_error *err)
 	const uint64_t at = e->slots ? (e->slot_start + e->at) % e->slots : 0;
 	int r;
 
+	assert(e->rule->shape == HEAP_ARRAY);
 	e->has_key = false;
 	if (!e->left || !e->slots)
 		return HDB_END;
@@ -60,6 +63,7 @@ int heap_next_in_slots(struct heap_entries *e, struct hdb_error *err)
 	const struct heap_value *tells;
 	int r;
 
+	assert(e->rule->shape == HEAP_SLOTS);
 	if (!e->left || e->at >= e->slots)
 		return HDB_END;
 	e->left--;
@@ -83,6 +87,7 @@ int heap_next_pair(struct heap_entries *e, struct hdb_error *err)
 	const uint64_t at = e->at * 2;
 	int r;
 
+	assert(e->rule->shape == HEAP_PAIRS);
 	if (!e->left)
 		return HDB_END;
 	e->left--;
@@ -121,6 +126,7 @@ int heap_next_field(struct heap_entries *e, struct hdb_error *err)
 	uint32_t ix = HEAP_NONE;
 	int r;
 
+	assert(e->rule->shape == HEAP_FIELDS);
 	if (!list_name(e->rule->value, no, name))
 		return HDB_END;
 	r = heap_path_value_as(e->heap, (struct heap_as){ e->from.inner_ix, e->from.inner_class },
@@ -147,6 +153,7 @@ int heap_next_bit(struct heap_entries *e, struct hdb_error *err)
 	struct heap_value word = heap_null_value();
 	int r;
 
+	assert(e->rule->shape == HEAP_WORDS);
 	if (!e->left)
 		return HDB_END;
 	if (e->store.array_ix != HEAP_NONE)

@@ -5,6 +5,7 @@
 
 #include "heap/known.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,7 @@ static int add_block(struct heap *heap, uint32_t block_no, const uint8_t *is_pro
 {
 	int r = heap_read_block_of(heap, block_no, is_proxy, block, NULL);
 
+	assert(is_proxy);
 	if (r != HDB_OK)
 		return r;
 	for (uint32_t i = 0; i < block->count; i++) {

@@ -8,6 +8,7 @@
 #include "heap/values/text.h"
 
 #define XXH_INLINE_ALL
+#include <assert.h>
 #include <xxhash.h>
 
 /* Units that are looked at at a time. */
@@ -17,6 +18,9 @@
 static const uint8_t *units_at(struct base_view *view, const struct heap_chars *c, uint64_t from,
 			       uint64_t n, struct hdb_error *err)
 {
+	assert(from <= c->count);
+	assert(n <= c->count - from);
+	assert(c->unit_bytes == 1 || c->unit_bytes == 2);
 	return base_view_at(view, c->offset + from * c->unit_bytes, n * c->unit_bytes, err);
 }
 
@@ -53,6 +57,7 @@ int heap_chars_utf8(struct base_view *view, const struct heap_chars *c, struct h
 	char *p = out->buf, *next = out->buf;
 	uint32_t high = 0;
 
+	assert(out->size > 0);
 	*p = '\0';
 	out->used = 0;
 	out->units = c->count;

@@ -6,6 +6,7 @@
  */
 #include "heap/values/string_scan.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,7 @@ void heap_string_scan_release(struct heap_string_scan *s)
 static int check_lists(struct heap *heap, const struct heap_block *objects, uint32_t lists,
 		       struct hdb_error *err)
 {
+	assert(objects->count <= STORE_BLOCK_OBJECTS);
 	return lists == objects->count ? HDB_OK :
 					 store_damaged(heap->store, STORE_REFERENCES,
 						       objects->first_ix, "impossible size", err);
@@ -55,6 +57,7 @@ static int open_block(struct heap_string_scan *s, struct hdb_error *err)
 	struct store_lists_out lists = { .lengths = s->lengths, .target = &s->entries };
 	int r = heap_read_block(s->heap, s->next_block, s->objects, err);
 
+	assert(s->next_block < heap_block_count(s->heap));
 	heap_want_ahead(s->heap, s->next_block);
 	s->i = 0;
 	s->entry = 0;
@@ -86,6 +89,7 @@ static bool step(const struct heap *heap, const struct walked *block, uint32_t i
 {
 	const uint64_t n = block->lengths[i], at = *entry;
 
+	assert(i < block->objects->count);
 	*out = (struct heap_string_at){ .ix = block->objects->first_ix + i, .target = HEAP_NONE };
 	if (!(n & STORE_LIST_IS_BIG))
 		*entry += n;

@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "heap/values/values.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Longest field name that matters. */
@@ -54,6 +55,7 @@ static int find_layout(struct heap *heap, uint32_t no, struct heap_string_layout
 	unsigned references = 0;
 	uint64_t at = 0;
 
+	assert(no < heap->class_count);
 	*out = (struct heap_string_layout){
 		.class_no = no,
 		.value = NO_FIELD,
@@ -126,6 +128,7 @@ const struct heap_string_layout *heap_string_layout(const struct heap *heap, uin
 	const struct heap_string_layout *layouts = heap->string_layouts.data;
 	struct base_search search = base_search_in(heap->string_layouts.count);
 
+	assert(heap->has_strings);
 	/* In a sound heap there is one; a dump may name any number of classes so. */
 	while (base_search_next(&search))
 		base_search_step(&search, layouts[search.mid].class_no < class_no);
@@ -170,6 +173,7 @@ static int read_fields(struct heap *heap, const struct heap_reader *reader,
 	uint64_t need = (uint64_t)l->value + id_size;
 	int r = read_sub(heap, reader, at->ix, &sub, err);
 
+	assert(at->layout->value != NO_FIELD);
 	if (r != HDB_OK)
 		return r;
 	if (l->coder != NO_FIELD && need < l->coder + 1ull)
@@ -200,6 +204,7 @@ static void set_chars(const struct heap *heap, const struct hprof_sub *array,
 	struct heap_chars *chars = &out->chars;
 	uint64_t from = 0, count;
 
+	assert(array->element_type == HPROF_CHAR || array->element_type == HPROF_BYTE);
 	*chars = (struct heap_chars){ .unit_bytes = 1 };
 	chars->is_char_array = array->element_type == HPROF_CHAR;
 	if (chars->is_char_array || (fields->has_coder && fields->coder == 1))
@@ -218,6 +223,7 @@ static void set_chars(const struct heap *heap, const struct hprof_sub *array,
 	chars->offset = array->body_offset + from * chars->unit_bytes;
 	chars->count = count;
 	out->first_unit = from;
+	assert(chars->offset >= array->body_offset);
 }
 
 int heap_string_find(struct heap *heap, const struct heap_reader *reader,

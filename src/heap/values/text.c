@@ -3,6 +3,7 @@
  */
 #include "heap/values/text.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 
 char *heap_put_utf8(char *p, const char *end, uint32_t code)
 {
+	assert(p <= end);
 	if (code < 0x80) {
 		if (end - p < 1)
 			return NULL;
@@ -66,6 +68,7 @@ size_t heap_clean_text(const char *text, size_t text_size, char *buf, size_t siz
 	const char *end = buf + size - 1;
 	char *p = buf;
 
+	assert(size > 0);
 	for (size_t i = 0; i < text_size;) {
 		uint32_t code, low;
 		size_t n = decode(s + i, text_size - i, &code);

@@ -9,6 +9,7 @@
 #include "heap/values/text.h"
 #include "heap/threads.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,6 +66,7 @@ static void put_units(const uint64_t *bits, uint64_t count, bool is_wide, char *
 	const char *end = buf + size - 1;
 	char *p = buf, *next = buf;
 
+	assert(size > 0);
 	for (uint64_t i = 0; i < count && next; i++) {
 		uint32_t unit = is_wide ? (uint32_t)(bits[2 * i] | bits[2 * i + 1] << 8) :
 					  (uint32_t)bits[i];

@@ -9,6 +9,7 @@
 #include "heap/values/binder.h"
 #include "heap/values/text.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,6 +142,7 @@ struct machine {
 
 static void append(struct machine *m, const char *text, size_t size)
 {
+	assert(m->used < m->size);
 	if (size > m->size - 1 - m->used) {
 		size = m->size - 1 - m->used;
 		/* Cut between characters. */
@@ -158,6 +160,7 @@ static bool push(struct machine *m, uint32_t ix, uint32_t class_no)
 	struct heap_known_row row;
 	size_t count;
 
+	assert(m->depth <= LEVELS);
 	if (m->depth == LEVELS || !heap_known_row(m->heap, &value_rows, class_no, &row))
 		return false;
 	m->frames[m->depth++] = (struct frame){
@@ -174,6 +177,7 @@ static bool push(struct machine *m, uint32_t ix, uint32_t class_no)
 /* Leaves out the part in <> that the frame is in. */
 static void drop(struct machine *m, struct frame *f)
 {
+	assert(f->section == SIZE_MAX || f->section <= m->used);
 	if (f->section == SIZE_MAX)
 		return;
 	m->used = f->section;
@@ -279,6 +283,8 @@ static void pop(struct machine *m, struct frame *f)
 	size_t count;
 	const struct heap_value_rule *rules = heap_value_rules(&count);
 
+	assert(m->depth > 0);
+	assert(f->start <= m->used);
 	if (f->has_value || !strchr(rules[f->row].text, '{')) {
 		m->depth--;
 		if (m->depth)
@@ -327,6 +333,7 @@ void heap_value_text(struct heap *heap, uint32_t ix, char *buf, size_t size)
 	struct machine m = { .heap = heap, .buf = buf, .size = size };
 	struct heap_object object;
 
+	assert(size > 0);
 	buf[0] = '\0';
 	if (heap_object(heap, ix, &object, NULL) < 0)
 		return;

@@ -4,6 +4,7 @@
  */
 #include "heap/values/value_times.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,6 +39,7 @@ static void put_moment(int64_t seconds, int64_t nanos, char *buf, size_t size)
 	const int month = (int)(mp < 10 ? mp + 3 : mp - 9);
 	char fraction[16];
 
+	assert(size > 0);
 	put_nanos(nanos, fraction);
 	(void)snprintf(buf, size, "%04" PRId64 "-%02d-%02dT%02d:%02d:%02d%sZ",
 		       yoe + era * 400 + (month <= 2), month, (int)(doy - (153 * mp + 2) / 5 + 1),

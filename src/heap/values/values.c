@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Longest field name that is compared. */
@@ -33,6 +34,7 @@ static void next_class(struct heap_fields *f)
 {
 	const struct heap *heap = f->heap;
 
+	assert(f->declaring_no == STORE_NONE || f->declaring_no < heap->class_count);
 	while (!f->left && f->declaring_no != STORE_NONE && f->steps++ <= heap->class_count) {
 		const struct store_class *class;
 
@@ -78,6 +80,7 @@ void heap_statics_begin(struct heap *heap, uint32_t class_no, struct heap_fields
 {
 	const struct store_class *class = heap_class(heap, class_no);
 
+	assert(class_no < heap->class_count);
 	memset(out, 0, sizeof(*out));
 	out->heap = heap;
 	out->declaring_no = class_no;
@@ -123,6 +126,7 @@ int heap_field_value(struct heap *heap, uint32_t ix, struct heap_field_name fiel
 	char field_name[FIELD_NAME_MAX];
 	int r = heap_fields_begin(heap, ix, &fields, err);
 
+	assert(field.name);
 	if (r < 0)
 		return r;
 	while ((r = heap_fields_next(&fields, err)) == HDB_OK) {
@@ -160,6 +164,7 @@ int heap_elements(struct heap *heap, uint32_t ix, uint64_t from, struct heap_sli
 	unsigned size;
 	int r = read_sub(heap, ix, &sub, err);
 
+	assert(slice->bits);
 	slice->done = 0;
 	slice->type = 0;
 	if (r != HDB_OK)
