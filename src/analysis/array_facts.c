@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Bytes that are looked at at a time; a multiple of all element sizes. */
@@ -14,6 +15,7 @@
 static int is_uniform(struct base_view *view, const struct hprof_sub *sub, unsigned width,
 		      bool *out, struct hdb_error *err)
 {
+	assert(width == 1 || width == 2 || width == 4 || width == 8);
 	*out = true;
 	for (uint64_t at = 0; *out && sub->body_size - at > width; at += CHUNK_BYTES) {
 		uint64_t n = sub->body_size - at;

@@ -8,6 +8,8 @@
 
 #include "heap/heap_database.h"
 
+#include <assert.h>
+
 /* Times that each slot may be looked at: once for itself, and wrappers look again. */
 #define LOOKS 8
 
@@ -42,6 +44,7 @@ static int measure_array(const struct session *session, const struct heap_object
 	uint64_t bits[512];
 	struct heap_slice slice = { .bits = bits, .room = 512 };
 
+	assert(object->kind == STORE_OBJECT_ARRAY);
 	m->kind = "array";
 	m->capacity = object->length;
 	m->has_size = m->has_capacity = true;
@@ -86,6 +89,7 @@ static int add_costs(const struct session *session, const struct heap_collection
 	uint64_t bytes, array_bytes;
 	int r;
 
+	assert(c->rule);
 	/* What is inside another collection is counted there. */
 	if (!c->inner || c->inner_ix != c->ix || c->inner->flags & HEAP_LENT)
 		return HDB_OK;
@@ -110,6 +114,7 @@ static int add_used(const struct session *session, struct analysis_measuring *ho
 			      (c->inner->shape == HEAP_CHAINS || c->inner->shape == HEAP_LINKED)));
 	int r;
 
+	assert(!m->has_used);
 	if (!how->wants_used || !is_hashed || !m->has_size || !m->size)
 		return HDB_OK;
 	r = heap_collection_used(session->heap, c, &how->slots_left, &m->used, err);

@@ -61,6 +61,7 @@ static int follow(struct place *p, const char *path, struct hdb_error *err)
 						    &target, err) :
 				HDB_NOTFOUND;
 
+	assert(path);
 	if (r != HDB_OK)
 		return r;
 	for (size_t n = 0; n < PATH_OBJECTS && n <= p->at; n++) {
@@ -89,6 +90,7 @@ static int find_index(const struct session *session, uint32_t array_ix, uint32_t
 	struct heap_slice slice = { .bits = bits, .room = SEARCH_CHUNK };
 	int r = heap_id(session->heap, ix, &id, err);
 
+	assert(ix != HEAP_NONE);
 	if (r < 0)
 		return r;
 	for (uint64_t from = 0; from < SEARCH_MAX; from += slice.done) {
@@ -137,6 +139,7 @@ static int fold_array(struct place *p, struct analysis_fold *fold, bool is_key_a
 	int64_t first = 0;
 	int r = heap_object(p->session->heap, array_ix, &array, err);
 
+	assert(p->at < fold->outer);
 	if (r < 0 || !pass(p) || !array.length)
 		return r < 0 ? r : HDB_NOTFOUND;
 	r = find_index(p->session, array_ix, p->nodes[p->at], &index, err);
@@ -219,6 +222,7 @@ static int fold_entries(struct place *p, struct analysis_fold *fold, bool is_fir
 	bool found = false, is_key = false, inside = true;
 	int r = is_inside(p, p->nodes[p->at], &inside, err);
 
+	assert(p->at < fold->outer);
 	/* A key is a lesser guess than a value: an object may be both. */
 	while (r == HDB_OK && inside && p->at) {
 		const uint32_t entry = p->nodes[p->at];
@@ -279,6 +283,7 @@ static int fold_one(struct place *p, struct analysis_fold *fold, struct hdb_erro
 {
 	int r = HDB_OK;
 
+	assert(p->at < fold->outer);
 	for (unsigned level = 0; level < LEVELS; level++) {
 		switch (p->rule->shape) {
 		case HEAP_WRAP:
@@ -351,6 +356,7 @@ void analysis_fold_text(const struct session *session, const struct analysis_fol
 	char key[512];
 	uint32_t ix;
 
+	assert(size > 0);
 	heap_basic_text(&fold->key, key, sizeof(key));
 	if (fold->key.type == HPROF_OBJECT && fold->key.bits &&
 	    heap_find(session->heap, fold->key.bits, &ix, NULL) == HDB_OK) {

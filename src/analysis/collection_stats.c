@@ -3,8 +3,10 @@
  */
 #include "analysis/collection_stats.h"
 
+#include "base/debug.h"
 #include "base/idmap.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 void analysis_sum_add(struct analysis_sum *sum, const struct analysis_measure *m, uint32_t ix)
@@ -35,6 +37,8 @@ static struct analysis_sum *size_slot(struct analysis_sum *sums, uint64_t slots,
 {
 	uint64_t at = base_hash(size, base_hash_seed()) & (slots - 1);
 
+	assert(slots > 0);
+	assert((slots & (slots - 1)) == 0);
 	while (sums[at].count && sums[at].key != size)
 		at = (at + 1) & (slots - 1);
 	return &sums[at];
@@ -45,6 +49,7 @@ static int grow_sizes(const struct session *session, struct analysis_sums *s, st
 	const uint64_t slots = s->slots * 2;
 	struct analysis_sum *sums;
 
+	assert(s->count <= s->slots);
 	if (slots * sizeof(*sums) > session->work->memory_bytes / 2)
 		return hdb_fail(err, HDB_ELIMIT,
 				"%" PRIu64 " different sizes do not fit in the memory "
@@ -59,6 +64,7 @@ static int grow_sizes(const struct session *session, struct analysis_sums *s, st
 	free(s->sums);
 	s->sums = sums;
 	s->slots = slots;
+	BASE_CHECK(analysis_sums_check(s));
 	return HDB_OK;
 }
 
@@ -93,4 +99,19 @@ int analysis_sum_by_key(const void *a, const void *b)
 	const struct analysis_sum *x = a, *y = b;
 
 	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+void analysis_sums_check(const struct analysis_sums *s)
+{
+	uint64_t used = 0;
+
+	assert((s->slots & (s->slots - 1)) == 0);
+	assert(s->count <= s->slots);
+	for (uint64_t i = 0; i < s->slots; i++) {
+		if (!s->sums[i].count)
+			continue;
+		assert(size_slot(s->sums, s->slots, s->sums[i].key) == &s->sums[i]);
+		used++;
+	}
+	assert(used == s->count);
 }

@@ -36,4 +36,7 @@ int analysis_sums_add_size(const struct session *session, struct analysis_sums *
 int analysis_sum_by_waste(const void *a, const void *b);
 int analysis_sum_by_key(const void *a, const void *b);
 
+/* Asserts what holds of sums by size while they are added up. For tests and debugging. */
+void analysis_sums_check(const struct analysis_sums *s);
+
 #endif

@@ -10,6 +10,7 @@
 #include "analysis/suspects.h"
 #include "graph/node_map.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* More of the paths than this must pass an object for it to be common to them (MAT: 0.8). */
@@ -44,6 +45,7 @@ struct tree {
 
 static struct node *node_at(struct tree *t, uint32_t number)
 {
+	assert(number == GRAPH_NONE || number < t->nodes.count);
 	return number == GRAPH_NONE ? &t->top : base_vec_at(&t->nodes, struct node, number);
 }
 

@@ -7,6 +7,7 @@
 #include "analysis/contents.h"
 
 #include "base/bits.h"
+#include "base/debug.h"
 #include "base/idmap.h"
 #include "base/sort.h"
 #include "derive/blocks.h"
@@ -46,6 +47,7 @@ static bool is_wanted(const struct reading *s, const struct heap_block *objects,
 {
 	const uint32_t no = objects->class_no[i];
 
+	assert(i < objects->count);
 	if (s->options->kind != ANALYSIS_ARRAYS)
 		return objects->kind[i] == STORE_INSTANCE &&
 		       heap_string_layout(s->session->heap, no);
@@ -149,6 +151,7 @@ struct made {
 
 static void note_without(struct made *m, uint32_t i)
 {
+	assert(i < m->block->objects->count);
 	base_bit_put(m->without, i);
 }
 
@@ -245,6 +248,7 @@ static int read_make(void *ctx, struct derive_block *block, struct hdb_error *er
  */
 static bool count_one(struct reading *s, const struct heap_block *objects, uint32_t i)
 {
+	assert(i < objects->count);
 	s->out->unreachable_count += !s->reachable[i];
 	s->out->unreachable_bytes += s->reachable[i] ? 0 : objects->shallow[i];
 	return counts(s, i);
@@ -257,6 +261,7 @@ static int read_take(void *ctx, struct derive_block *block, struct hdb_error *er
 	struct analysis_content *records = s->out->records.data;
 	int r = find_reachable(s, block->block_no, err);
 
+	assert(s->out->count <= s->room);
 	if (r != HDB_OK)
 		return r;
 	for (uint32_t i = 0; i < block->objects->count; i++)
@@ -298,6 +303,7 @@ static void sort_short(struct analysis_content *records, uint64_t count)
 /* Byte `depth` of the key, the most significant first. */
 static unsigned key_byte(const struct analysis_content *record, unsigned depth)
 {
+	assert(depth < KEY_BYTES);
 	if (depth < 8)
 		return record->low >> (56 - 8 * depth) & 0xff;
 	if (depth < 16)
@@ -313,6 +319,7 @@ static void spread(struct analysis_content *records, uint64_t count, unsigned de
 {
 	uint64_t next[256], sizes[256] = { 0 }, sum = 0;
 
+	assert(depth < KEY_BYTES);
 	for (uint64_t i = 0; i < count; i++)
 		sizes[key_byte(&records[i], depth)]++;
 	for (unsigned b = 0; b < 256; b++) {
@@ -431,6 +438,7 @@ int analysis_contents_read(const struct session *session,
 	if (r != HDB_OK)
 		goto out;
 	sort(out->records.data, out->count);
+	BASE_CHECK(analysis_contents_check(out));
 out:
 	free(s.references);
 	free(s.reachable);
@@ -496,8 +504,16 @@ int analysis_copies_measure(const struct session *session, const struct analysis
 		out->wasted += bytes;
 		least = bytes < least ? bytes : least;
 	}
-	assert(!out->arrays || least <= out->wasted);
 	if (out->arrays)
 		out->wasted -= least;
 	return HDB_OK;
+}
+
+void analysis_contents_check(const struct analysis_contents *contents)
+{
+	const struct analysis_content *records = contents->records.data;
+
+	assert(contents->count * sizeof(*records) <= contents->records.size_bytes);
+	for (uint64_t i = 1; i < contents->count; i++)
+		assert(compare(&records[i - 1], &records[i]) <= 0);
 }

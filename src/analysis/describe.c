@@ -18,6 +18,7 @@
 
 void analysis_value_text(const struct heap_value *value, char *buf, size_t size)
 {
+	assert(size > 0);
 	heap_basic_text(value, buf, size);
 }
 

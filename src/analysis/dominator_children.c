@@ -3,11 +3,13 @@
  */
 #include "analysis/dominator_children.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 int analysis_level_count(struct analysis_level *level, uint32_t ix, uint64_t *count,
 			 struct hdb_error *err)
 {
+	assert(ix != HEAP_NONE);
 	return store_lists_begin(&level->others, ix, count, err);
 }
 
@@ -88,6 +90,7 @@ int analysis_level_next(const struct session *session, struct analysis_level *le
 {
 	bool hidden = true;
 
+	assert(level->at <= level->batch_count);
 	while (hidden) {
 		int r;
 

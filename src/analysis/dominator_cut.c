@@ -4,7 +4,9 @@
 #include "analysis/dominator_cut.h"
 
 #include "analysis/dominator_children.h"
+#include "base/debug.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* Smaller children than this part of the whole cut are not looked at: no picture shows them. */
@@ -27,6 +29,8 @@ static bool is_before(const struct cutting *c, uint32_t a, uint32_t b)
 {
 	const struct analysis_cut_node *x = &c->cut->nodes[a], *y = &c->cut->nodes[b];
 
+	assert(a < c->count);
+	assert(b < c->count);
 	return x->retained_bytes != y->retained_bytes ? x->retained_bytes > y->retained_bytes :
 							a < b;
 }
@@ -45,6 +49,7 @@ static uint32_t heap_take(struct cutting *c)
 	const uint32_t first = c->heap[0], moved = c->heap[--c->heap_count];
 	uint32_t at = 0, below;
 
+	assert(c->heap_count > 0);
 	while ((below = 2 * at + 1) < c->heap_count) {
 		if (below + 1 < c->heap_count && is_before(c, c->heap[below + 1], c->heap[below]))
 			below++;
@@ -61,6 +66,7 @@ static void add_node(struct cutting *c, uint32_t parent, uint32_t ix, uint64_t r
 {
 	const uint32_t node = c->count++;
 
+	assert(parent == ANALYSIS_CUT_NONE || parent < node);
 	c->cut->nodes[node] = (struct analysis_cut_node){
 		.ix = ix,
 		.level = parent == ANALYSIS_CUT_NONE ? 0 : c->cut->nodes[parent].level + 1,
@@ -78,6 +84,8 @@ static void show(struct cutting *c, uint32_t node)
 {
 	struct analysis_cut_node *nodes = c->cut->nodes, *n = &nodes[node], *above;
 
+	assert(node < c->count);
+	assert(n->parent == ANALYSIS_CUT_NONE || n->parent < node);
 	if (n->parent == ANALYSIS_CUT_NONE)
 		return;
 	above = &nodes[n->parent];
@@ -101,6 +109,7 @@ static int open_node(struct cutting *c, uint32_t node, struct hdb_error *err)
 	uint32_t child;
 	int r = analysis_level_begin(c->session, n->ix, false, &level, err);
 
+	assert(node < c->count);
 	if (r != HDB_OK)
 		return r;
 	if (n->ix != HEAP_NONE && (r = heap_object(c->session->heap, n->ix, &object, err)) < 0)
@@ -151,6 +160,7 @@ int analysis_dominator_cut(const struct session *session, const struct analysis_
 		if (out->shown % 256 == 0 && (r = base_step(session->work, out->shown, err)) < 0)
 			goto out;
 	}
+	BASE_CHECK(analysis_dominator_cut_check(out));
 out:
 	free(c.heap);
 	return r;
@@ -158,6 +168,7 @@ out:
 
 void analysis_dominator_cut_release(struct analysis_dominator_cut *cut)
 {
+	assert(cut->nodes || !cut->shown);
 	free(cut->nodes);
 	*cut = (struct analysis_dominator_cut){ 0 };
 }
@@ -171,4 +182,23 @@ uint32_t analysis_dominator_cut_next(const struct analysis_dominator_cut *cut, u
 	while (node != ANALYSIS_CUT_NONE && nodes[node].next == ANALYSIS_CUT_NONE)
 		node = nodes[node].parent;
 	return node == ANALYSIS_CUT_NONE ? ANALYSIS_CUT_NONE : nodes[node].next;
+}
+
+void analysis_dominator_cut_check(const struct analysis_dominator_cut *cut)
+{
+	uint32_t seen = 0, node = 0;
+
+	while (cut->nodes && cut->shown && node != ANALYSIS_CUT_NONE) {
+		const struct analysis_cut_node *n = &cut->nodes[node];
+
+		assert(n->level <= ANALYSIS_CUT_LEVELS_MAX);
+		assert((n->level == 0) == (n->parent == ANALYSIS_CUT_NONE));
+		assert((n->first == ANALYSIS_CUT_NONE) == (n->last == ANALYSIS_CUT_NONE));
+		if (n->first != ANALYSIS_CUT_NONE)
+			assert(cut->nodes[n->first].parent == node);
+		if (n->next != ANALYSIS_CUT_NONE)
+			assert(cut->nodes[n->next].parent == n->parent);
+		assert(++seen <= cut->shown + 1);
+		node = analysis_dominator_cut_next(cut, node);
+	}
 }

@@ -5,6 +5,7 @@
 
 #include "heap/heap_database.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 static int each_big(struct store_lists *lists, uint32_t ix, const struct analysis_edge_taker *taker,
@@ -38,6 +39,7 @@ int analysis_each_edge(const struct session *session, const struct store_lists *
 	int r = lengths ? HDB_OK :
 			  hdb_fail_memory(err, "a block of lists", STORE_BLOCK_OBJECTS * 8);
 
+	assert(taker->take);
 	if (r < 0)
 		goto out;
 	for (uint64_t first = 0; first < list_count; first += STORE_BLOCK_OBJECTS) {

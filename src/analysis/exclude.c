@@ -10,6 +10,7 @@
 #include "heap/known.h"
 #include "heap/threads.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,7 @@ static int add_field(const struct session *session, struct analysis_excludes *s,
 	const size_t class_size = colon ? (size_t)(colon - text) : 0;
 	int r;
 
+	assert(s->field_count <= ANALYSIS_EXCLUDES_MAX);
 	if (!colon || class_size >= sizeof(name) || size - class_size > sizeof(s->fields[0].name))
 		return hdb_fail(err, HDB_EUSAGE,
 				"--exclude: \"%.*s\" is none of weak, soft, phantom, "
@@ -174,6 +176,7 @@ static int note_places(const struct session *session, struct analysis_excludes *
 	uint64_t at = 0;
 	int r;
 
+	assert(class_no < n);
 	for (uint32_t no = class_no, steps = 0; no != STORE_NONE && steps < n; steps++) {
 		const struct store_class *class = heap_class(session->heap, no);
 
@@ -241,6 +244,8 @@ static int read_held(const struct analysis_excludes *s, uint32_t from, uint32_t 
 	struct heap_instance instance;
 	int r = heap_instance_open(s->session->heap, from, &instance, err);
 
+	assert(class_no < s->session->heap->class_count);
+	assert(s->first_place[class_no] <= s->first_place[class_no + 1]);
 	out->class_no = class_no;
 	out->excluded_count = out->other_count = 0;
 	if (r != HDB_OK)
@@ -302,6 +307,7 @@ static bool drop_in_order(const struct analysis_excludes *s, const struct held *
 	const uint32_t first = kept;
 	unsigned n = 0;
 
+	assert(held->excluded_count > 0);
 	if (s->has_other_edges[held->class_no] || held->excluded_count + held->other_count > FEW)
 		return false;
 	for (uint32_t i = 0; i < held->other_count; i++)

@@ -11,6 +11,7 @@
 #include "analysis/edges.h"
 #include "derive/native.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* Objects between two looks at the cancel flag. */
@@ -55,6 +56,7 @@ static void put_edge(struct garbage *g, uint32_t from, uint32_t to)
 	uint64_t *first = g->first.data;
 	uint32_t *target = g->target.data;
 
+	assert(from < g->session->heap->object_count);
 	if (!numbers[from] || !numbers[to] || from == to)
 		return;
 	/* While filling, first[n + 1] is where the next edge of n goes. */
@@ -207,6 +209,8 @@ static int search(struct garbage *g, uint32_t from, struct turn turn,
 	uint8_t *state = g->state.data;
 	uint32_t depth = 0;
 
+	assert(from < g->count);
+	assert(turn.old != turn.new);
 	if (state[from] != turn.old)
 		return HDB_OK;
 	state[from] = turn.new;

@@ -33,6 +33,7 @@ static void drop_empty(struct analysis_groups *groups)
 {
 	size_t kept = 0;
 
+	assert(groups->totals || !groups->count);
 	for (size_t i = 0; i < groups->count; i++)
 		if (groups->totals[i].count || groups->totals[i].unreachable_count)
 			groups->totals[kept++] = groups->totals[i];
@@ -65,6 +66,7 @@ static bool is_invented(const struct heap *heap, const struct heap_block *block,
 static void count_block(const struct heap *heap, const struct heap_block *block,
 			const uint8_t *reachable, struct derive_total *by_class)
 {
+	assert(block->count <= STORE_BLOCK_OBJECTS);
 	for (uint32_t i = 0; i < block->count; i++) {
 		struct derive_total *total = &by_class[block->class_no[i]];
 
@@ -149,6 +151,7 @@ static int fold_supers(const struct heap *heap, const struct derive_total *by_cl
 	struct class_tree tree = { 0 };
 	const int r = class_tree_init(&tree, heap, err);
 
+	assert(heap->classes);
 	for (uint32_t i = r == HDB_OK ? tree.count : 0; i-- > 0;) {
 		const uint32_t no = tree.order[i], parent = tree.parent[no];
 
@@ -190,6 +193,7 @@ static int fold_sorted(struct heap *heap, enum derive_group by, const struct der
 	struct member *members = calloc((size_t)heap->class_count + 1, sizeof(*members));
 	size_t count = 0;
 
+	assert(by != DERIVE_CLASS);
 	if (!members)
 		return hdb_fail_memory(err, "classes", heap->class_count * sizeof(*members));
 	for (uint32_t no = 0; no < heap->class_count; no++) {

@@ -31,6 +31,7 @@ static unsigned piece_of(uint64_t number, uint64_t *at)
 	const unsigned k = 63u - (unsigned)__builtin_clzll(number / FIRST_PIECE + 1);
 
 	*at = number - ((1ull << k) - 1) * FIRST_PIECE;
+	assert(*at <= number);
 	return k;
 }
 
@@ -39,6 +40,7 @@ static struct analysis_counter_head *entry_at(const struct analysis_counter *t, 
 	uint64_t at;
 	uint8_t *piece = t->pieces[piece_of(number, &at)].data;
 
+	assert(number < t->used);
 	return (struct analysis_counter_head *)(piece + at * t->entry_bytes);
 }
 
@@ -53,6 +55,8 @@ static struct slot *find_slot(const struct analysis_counter *t, struct heap_text
 	struct slot *slots = t->table.data;
 	uint64_t at = hash.low & (t->slots - 1);
 
+	assert(t->slots > t->used);
+	assert((t->slots & (t->slots - 1)) == 0);
 	for (; slots[at].number; at = (at + 1) & (t->slots - 1)) {
 		const struct analysis_counter_head *head;
 
@@ -201,6 +205,7 @@ int analysis_counter_order(struct analysis_counter *t, uint64_t min_count, uint6
 	int r = base_big_alloc_raw(t->session->work, &t->order, (t->used + 1) * sizeof(*order),
 				   t->what, err);
 
+	assert(min_count > 0);
 	*kept = 0;
 	if (r < 0)
 		return r;

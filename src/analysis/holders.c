@@ -3,6 +3,7 @@
  */
 #include "analysis/holders.h"
 
+#include "base/debug.h"
 #include "heap/values/values.h"
 
 #include <assert.h>
@@ -46,6 +47,7 @@ static int grow(struct analysis_holders *h, struct hdb_error *err)
 	};
 	const struct analysis_holder_count *old = h->table.data;
 
+	assert(h->used <= h->table.capacity);
 	if (!table.data)
 		return hdb_fail_memory(err, "holders", slots * sizeof(*old));
 	for (size_t i = 0; i < h->table.capacity; i++)
@@ -91,6 +93,7 @@ void analysis_holders_release(struct analysis_holders *h)
 
 void analysis_holders_clear(struct analysis_holders *h)
 {
+	assert(h->table.data || !h->used);
 	if (h->table.data)
 		memset(h->table.data, 0, h->table.capacity * sizeof(struct analysis_holder_count));
 	h->used = 0;
@@ -122,6 +125,7 @@ static int count_holder(const struct session *session, struct analysis_holders *
 	bool found = false;
 	int r = heap_object(session->heap, from, &object, err);
 
+	assert(from < session->heap->object_count);
 	if (r < 0)
 		return r;
 	switch (object.kind) {
@@ -212,6 +216,7 @@ int analysis_holders_top(const struct session *session, const struct analysis_ho
 	const struct analysis_holder_count *slots = h->table.data, *best = NULL;
 
 	assert(text.size > 0);
+	BASE_CHECK(analysis_holders_check(h));
 	text.buf[0] = '\0';
 	*references = 0;
 	for (size_t i = 0; i < h->table.capacity; i++)
@@ -222,4 +227,25 @@ int analysis_holders_top(const struct session *session, const struct analysis_ho
 		return HDB_OK;
 	*references = best->count;
 	return name_of(session, best->key, text.buf, text.size, err);
+}
+
+void analysis_holders_check(const struct analysis_holders *h)
+{
+	const struct analysis_holder_count *slots = h->table.data;
+	struct base_vec table = h->table;
+	uint64_t references = 0;
+	size_t used = 0;
+
+	assert((h->table.capacity & (h->table.capacity - 1)) == 0);
+	assert(h->used <= h->table.capacity);
+	for (size_t i = 0; i < h->table.capacity; i++) {
+		if (!slots[i].key)
+			continue;
+		assert(find_slot(&table, slots[i].key) == &slots[i]);
+		assert(slots[i].count > 0);
+		references += slots[i].count;
+		used++;
+	}
+	assert(used == h->used);
+	assert(references == h->references);
 }

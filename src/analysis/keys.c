@@ -16,6 +16,7 @@
 #include "heap/values/string_scan.h"
 #include "heap/values/value_text.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -221,6 +222,7 @@ static int find_way(struct analysis_keys *k, uint32_t no, struct analysis_key_wa
 	struct heap *heap = k->session->heap;
 	int r;
 
+	assert(no < heap->class_count);
 	out->way = BY_LOOKING;
 	if (!k->path && heap_string_layout(heap, no)) {
 		out->way = BY_CHARS;
@@ -301,6 +303,7 @@ static int list_members(const struct analysis_keys *k, struct derive_block *bloc
 	const struct heap_block *objects = block->objects;
 	int r = HDB_OK;
 
+	assert(k->ways);
 	for (uint32_t i = 0; i < objects->count; i++) {
 		const struct analysis_key key = { .ix = objects->first_ix + i };
 		const uint32_t no = objects->class_no[i];

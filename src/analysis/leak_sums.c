@@ -40,12 +40,14 @@ struct counting {
 struct analysis_class_sum *analysis_leak_sums_contents(const struct analysis_leak_sums *sums,
 						       size_t suspect)
 {
+	assert(suspect < SUSPECTS_MAX);
 	return (struct analysis_class_sum *)sums->contents_big.data + suspect * sums->class_count;
 }
 
 struct analysis_class_sum *analysis_leak_sums_children(const struct analysis_leak_sums *sums,
 						       size_t suspect)
 {
+	assert(suspect < SUSPECTS_MAX);
 	return (struct analysis_class_sum *)sums->children_big.data + suspect * sums->class_count;
 }
 
@@ -71,6 +73,7 @@ static int note_suspects(struct counting *c, struct hdb_error *err)
 {
 	const uint32_t class_count = c->session->heap->class_count;
 
+	assert(c->suspects->count <= SUSPECTS_MAX);
 	c->group_of_class = malloc((size_t)class_count + 1);
 	if (!c->group_of_class)
 		return hdb_fail_memory(err, "groups of suspects", class_count + 1ull);
@@ -176,6 +179,7 @@ static bool find_label(struct counting *c, uint32_t place, uint32_t *label)
 {
 	uint32_t at = place, up;
 
+	assert(place < c->inner.count);
 	for (uint64_t steps = 0;; steps++) {
 		up = atomic_load_explicit(&c->up[at], memory_order_relaxed);
 		if (up >= FIRST_LABEL)

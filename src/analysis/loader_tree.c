@@ -5,6 +5,7 @@
 #include "analysis/loader_tree.h"
 
 #include "base/bits.h"
+#include "base/debug.h"
 #include "base/search.h"
 #include "heap/values/values.h"
 
@@ -110,6 +111,7 @@ static int find_parents(const struct session *session, struct analysis_loader_tr
 /* How many parents each has; one in a circle has none. */
 static void find_levels(struct analysis_loader_tree *tree)
 {
+	assert(tree->all.count <= LOADERS_MAX);
 	for (uint32_t no = 0; no < tree->all.count; no++) {
 		uint32_t level = 0;
 
@@ -144,6 +146,7 @@ static size_t find_children(const struct child *children, size_t count, uint32_t
 {
 	struct base_search search = base_search_in(count);
 
+	assert(children || !count);
 	while (base_search_next(&search))
 		base_search_step(&search, children[search.mid].parent < parent);
 	return search.low;
@@ -155,6 +158,7 @@ int analysis_loaders_order(struct analysis_loader_tree *tree, struct hdb_error *
 	struct child *children = malloc((n + 1) * sizeof(*children));
 	size_t stack[DEPTH_MAX + 2], depth = 0;
 
+	assert(!tree->order);
 	tree->order = malloc((n + 1) * sizeof(*tree->order));
 	if (!children || !tree->order) {
 		free(children);
@@ -182,6 +186,7 @@ int analysis_loaders_order(struct analysis_loader_tree *tree, struct hdb_error *
 			stack[++depth] = find_children(children, n, children[at].no);
 	}
 	free(children);
+	BASE_CHECK(analysis_loaders_check(tree));
 	return HDB_OK;
 }
 
@@ -195,6 +200,7 @@ int analysis_loaders_find(const struct session *session, struct analysis_loader_
 	if ((r = find_parents(session, tree, err)) < 0)
 		return r;
 	find_levels(tree);
+	BASE_CHECK(analysis_loaders_check(tree));
 	return HDB_OK;
 }
 
@@ -234,4 +240,23 @@ int analysis_loader_name(struct heap *heap, uint32_t ix, char *buf, size_t size,
 	if (r < 0 && err)
 		*err = own;
 	return r;
+}
+
+void analysis_loaders_check(const struct analysis_loader_tree *tree)
+{
+	const uint32_t n = (uint32_t)tree->all.count;
+
+	assert(tree->all.count <= LOADERS_MAX);
+	assert(tree->count <= tree->all.count);
+	for (uint32_t no = 0; no < n; no++) {
+		const struct analysis_loader *one =
+			base_vec_at(&tree->all, struct analysis_loader, no);
+
+		assert(no == 0 || one[-1].ix < one->ix);
+		assert(one->parent == ANALYSIS_NO_LOADER || one->parent < n);
+		assert((one->level == 0) == (one->parent == ANALYSIS_NO_LOADER));
+		assert(one->level <= DEPTH_MAX);
+	}
+	for (size_t i = 0; i < tree->count; i++)
+		assert(tree->order[i] < n);
 }

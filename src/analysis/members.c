@@ -129,6 +129,7 @@ static int pass(const struct session *session, struct analysis_members *m, uint3
 	int r = block && reachable ? HDB_OK :
 				     hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
+	assert(m->is_member_class);
 	base_stage(session->work, "finding objects", session->heap->object_count, "objects");
 	if (r < 0)
 		goto out;
@@ -282,6 +283,7 @@ int analysis_member_list_next(const struct session *session, const struct analys
 			      struct analysis_member_list *list, uint32_t *ix,
 			      struct hdb_error *err)
 {
+	assert(list->at <= STORE_BLOCK_OBJECTS);
 	if (!list->block) {
 		list->block = calloc(1, sizeof(*list->block));
 		if (!list->block)
@@ -329,6 +331,7 @@ struct bound {
 
 static bool is_member(const struct bound *b, uint32_t ix)
 {
+	assert(ix < b->session->heap->object_count);
 	return base_bit_has(b->member, ix);
 }
 
@@ -389,6 +392,7 @@ static int bound_of_class(const struct session *session, uint32_t class_no, uint
 	size_t count = 0;
 	int r = derive_totals(session->derive, DERIVE_CLASS, &totals, &count, err);
 
+	assert(class_no < session->heap->class_count);
 	*bytes = 0;
 	if (r != HDB_OK)
 		goto out;

@@ -5,6 +5,7 @@
 
 #include "analysis/groups.h"
 #include "base/bits.h"
+#include "base/debug.h"
 #include "derive/native.h"
 #include "heap/heap_database.h"
 
@@ -31,6 +32,7 @@
 
 void analysis_merged_init(struct analysis_merged *m, enum derive_group by, unsigned dump_count)
 {
+	assert(dump_count > 0);
 	*m = (struct analysis_merged){
 		.by = by,
 		.dump_count = dump_count,
@@ -131,6 +133,7 @@ static int intern_classes(const struct session *session, struct analysis_merged 
 
 static uint32_t *hint_of(struct analysis_merged *m, uint32_t parent)
 {
+	assert(parent == ANALYSIS_MERGED_TOP || parent < m->nodes.count);
 	return parent == ANALYSIS_MERGED_TOP ?
 		       &m->hint :
 		       &base_vec_at(&m->nodes, struct analysis_merged_node, parent)->hint;
@@ -149,6 +152,8 @@ static int add_node(struct analysis_merged *m, uint32_t parent, uint32_t name, u
 	const struct analysis_merged_sum sum = { .example_ix = HEAP_NONE };
 	int r = base_vec_push(&m->nodes, &node, sizeof(node), err);
 
+	assert(name < m->names.count);
+	assert(node.depth < ANALYSIS_MERGED_DEPTH || parent == ANALYSIS_MERGED_TOP);
 	*out = (uint32_t)m->nodes.count - 1;
 	if (r != HDB_OK)
 		return r;
@@ -165,6 +170,8 @@ int analysis_merged_child(struct analysis_merged *m, uint32_t parent, uint32_t n
 	uint32_t *hint = hint_of(m, parent);
 	int r;
 
+	assert(name < m->names.count);
+	assert(parent == ANALYSIS_MERGED_TOP || parent < m->nodes.count);
 	*out = parent;
 	if (parent != ANALYSIS_MERGED_TOP && analysis_merged_node(m, parent)->name == name)
 		return HDB_OK;
@@ -282,6 +289,7 @@ static int place(struct placing *p, uint32_t ix, struct hdb_error *err)
 	uint32_t v = ix, below = HEAP_NONE, node = ANALYSIS_MERGED_TOP;
 	int r = HDB_OK;
 
+	assert(ix < p->session->heap->object_count);
 	while (v != HEAP_NONE && p->place[v] & PLACE_WAITS) {
 		const uint32_t above = p->parent[v];
 
@@ -313,6 +321,7 @@ static int place(struct placing *p, uint32_t ix, struct hdb_error *err)
 static int weights(const struct session *session, const struct heap_block *block, uint64_t *out,
 		   struct hdb_error *err)
 {
+	assert(block->count <= STORE_BLOCK_OBJECTS);
 	if (derive_has(session->derive, STORE_RETAINED))
 		return derive_retained_block(session->derive, block, out, err);
 	memcpy(out, block->shallow, block->count * sizeof(*out));
@@ -345,6 +354,7 @@ static int place_all(struct placing *p, unsigned dump, struct heap_block *block,
 	struct heap *heap = p->session->heap;
 	int r = HDB_OK;
 
+	assert(dump < p->m->dump_count);
 	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
 		if (members && is_empty(members, b, heap->object_count))
 			continue;
@@ -379,6 +389,7 @@ static int add_native(struct placing *p, unsigned dump, struct hdb_error *err)
 	const uint64_t *members = p->source->members;
 	struct heap *heap = p->session->heap;
 
+	assert(dump < p->m->dump_count);
 	for (size_t i = 0; native && i < native->count; i++) {
 		const struct derive_native *one = base_vec_at(native, struct derive_native, i);
 		struct heap_object object;
@@ -403,6 +414,7 @@ int analysis_merged_count(const struct session *session, struct analysis_merged 
 	uint64_t *weight = malloc(STORE_BLOCK_OBJECTS * sizeof(*weight));
 	int r = block && weight ? HDB_OK : hdb_fail_memory(err, "a merged tree", sizeof(*block));
 
+	assert(dump < m->dump_count);
 	if (r < 0)
 		goto out;
 	for (uint32_t b = 0; b < heap_block_count(session->heap); b++) {
@@ -512,6 +524,7 @@ out:
 
 void analysis_merged_finish(struct analysis_merged *m)
 {
+	BASE_CHECK(analysis_merged_check(m));
 	for (size_t i = 0; i < m->sums.count; i++) {
 		struct analysis_merged_sum *sum =
 			base_vec_at(&m->sums, struct analysis_merged_sum, i);
@@ -567,4 +580,29 @@ void analysis_merged_path(const struct analysis_merged *m, uint32_t node, uint32
 		memcpy(buf + at, prefix, strlen(prefix));
 	}
 	memmove(buf, buf + at, size - at);
+}
+
+void analysis_merged_check(const struct analysis_merged *m)
+{
+	const size_t n = m->nodes.count;
+
+	assert(m->sums.count == n * m->dump_count);
+	base_idmap_check(&m->by_name);
+	base_idmap_check(&m->by_place);
+	assert(m->by_name.count == m->names.count);
+	assert(m->by_place.count == n);
+	for (uint32_t v = 0; v < n; v++) {
+		const struct analysis_merged_node *node = analysis_merged_node(m, v);
+		const bool is_top = node->parent == ANALYSIS_MERGED_TOP;
+		const uint64_t place = (uint64_t)(node->parent + 1) << 32 | node->name;
+
+		/* Parents have lower numbers. */
+		assert(is_top || node->parent < v);
+		assert(node->depth ==
+		       (is_top ? 0 : analysis_merged_node(m, node->parent)->depth + 1));
+		assert(node->depth < ANALYSIS_MERGED_DEPTH);
+		assert(node->name < m->names.count);
+		assert(node->hint == ANALYSIS_MERGED_TOP || node->hint < n);
+		assert(base_idmap_get(&m->by_place, place) == v);
+	}
 }

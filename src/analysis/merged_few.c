@@ -6,6 +6,8 @@
 
 #include "derive/native.h"
 
+#include <assert.h>
+
 /* Members between two looks at the cancel flag. */
 #define STEP_MEMBERS 1024
 
@@ -36,6 +38,7 @@ struct few {
 
 static struct way_step *step_at(const struct few *f, uint32_t no)
 {
+	assert(no < f->steps.count);
 	return base_vec_at(&f->steps, struct way_step, no);
 }
 
@@ -116,6 +119,8 @@ static int place_way(const struct few *f, struct analysis_merged *m, const struc
 	struct heap *heap = f->session->heap;
 	int r = HDB_OK;
 
+	assert(way->first <= way->end);
+	assert(way->end <= f->steps.count);
 	for (uint32_t no = way->end; no-- > way->first;) {
 		struct way_step *step = step_at(f, no);
 		const uint32_t above = step->above == NOWHERE ? ANALYSIS_MERGED_TOP :

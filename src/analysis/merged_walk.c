@@ -55,6 +55,7 @@ static size_t find_children(const struct shown *shown, size_t count, uint32_t pa
 /* Whether a node has nothing in any dump, itself and below: it is only on the way to others. */
 static bool is_empty(const struct analysis_merged *m, uint32_t node)
 {
+	assert(node < m->nodes.count);
 	for (unsigned d = 0; d < m->dump_count; d++)
 		if (analysis_merged_sum(m, node, d)->total_count)
 			return false;
@@ -146,6 +147,7 @@ static void put_order(const struct shown *shown, size_t count, const uint32_t *r
 		if (depth < ANALYSIS_MERGED_DEPTH)
 			stack[++depth] = find_children(shown, count, shown[at].node);
 	}
+	assert(out->count == count + out->rests.count);
 }
 
 int analysis_merged_walk(const struct analysis_merged *m, const struct analysis_merged_worth *worth,

@@ -113,6 +113,7 @@ static int next_of_source(const struct session *session, struct analysis_propert
 	uint32_t key_ix;
 	int r = p->is_open ? HDB_OK : open_source(session, p, source, err);
 
+	assert(source->kind != A_VALUE);
 	if (r != HDB_OK)
 		return r;
 	if ((r = heap_entries_next(&p->entries, err)) != HDB_OK)
@@ -137,6 +138,7 @@ static int single_value(const struct session *session, struct analysis_propertie
 	struct heap_value value;
 	int r = heap_static_value(session->heap, source->field, &value, err);
 
+	assert(source->kind == A_VALUE);
 	if (r != HDB_OK)
 		return r;
 	(void)snprintf(p->name, sizeof(p->name), "%s", source->field);

@@ -9,6 +9,7 @@
 #include "base/search.h"
 #include "derive/build.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,7 @@ static uint32_t strength_of(struct heap *heap, uint32_t class_no)
 {
 	const struct store_class *class = heap_class(heap, class_no);
 
+	assert(class_no < heap->class_count);
 	for (size_t i = 0; i < sizeof(other_classes) / sizeof(other_classes[0]); i++)
 		if (!class->strength &&
 		    strcmp(heap_class_name(heap, class_no), other_classes[i].name) == 0)
@@ -45,6 +47,7 @@ static int find_referent(struct heap *heap, uint32_t class_no, uint32_t *out, st
 	uint64_t at = 0;
 	uint32_t no = class_no;
 
+	assert(class_no < heap->class_count);
 	*out = NO_FIELD;
 	/* A damaged database may have a cycle, hence the count. */
 	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {

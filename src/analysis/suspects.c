@@ -42,6 +42,7 @@ static struct analysis_suspect *add_suspect(struct analysis_suspects *out)
 {
 	struct analysis_suspect *s = &out->list[out->count++];
 
+	assert(out->count < SUSPECTS_MAX);
 	s->ix = s->point_ix = HEAP_NONE;
 	return s;
 }
@@ -260,6 +261,7 @@ static int find_point(const struct session *session, struct analysis_suspect *s,
 		       hdb_fail_memory(err, "the way to an accumulation point",
 				       DEPTH_MAX * sizeof(*ways));
 
+	assert(s->ix != HEAP_NONE);
 	if (r != HDB_OK)
 		goto out;
 	ways[0] = (struct way){ s->ix, s->class_no, s->retained_bytes };

@@ -7,6 +7,7 @@
 #include "heap/values/values.h"
 #include "analysis/targets.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -174,6 +175,7 @@ static int finish(struct hdb *db, struct field_list *list, uint32_t class_no,
 	struct hdb_field *fields = malloc(bytes + list->names.count + 1);
 	uint64_t left = 0;
 
+	assert(list->fields.count <= FIELDS_MAX);
 	if (!fields)
 		return hdb_fail_memory(err, "fields", bytes + list->names.count);
 	if (n) {

@@ -7,6 +7,7 @@
 #include "heap/threads.h"
 #include "analysis/describe.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,6 +129,7 @@ static int sort_members(struct hdb *db, const struct hdb_set *set, uint32_t **ou
 	uint32_t *members = malloc((set->count + 1) * sizeof(*members));
 	size_t n = 0;
 
+	assert(!*out);
 	*out = members;
 	if (!members)
 		return hdb_fail_memory(err, "a set of objects", set->count * sizeof(*members));

@@ -8,6 +8,7 @@
 #include "heap/heap_database.h"
 #include "hprof/reader.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,6 +104,7 @@ static uint32_t choose(struct hdb_scan *scan)
 	const unsigned kinds = opt->kinds ? opt->kinds : ~0u;
 	uint32_t n = 0;
 
+	assert(scan->block.count <= STORE_BLOCK_OBJECTS);
 	for (uint32_t i = low; i < high; i++) {
 		const uint32_t no = b->class_no[i];
 		bool wants = kinds >> b->kind[i] & 1 && (!opt->classes || opt->classes[no]);
@@ -122,6 +124,8 @@ static uint32_t choose_reachable(struct hdb_scan *scan, uint32_t n)
 	const uint8_t wanted = scan->opt.population > 0;
 	uint32_t kept = 0;
 
+	assert(n <= scan->block.count);
+	assert(scan->needs_reachable);
 	for (uint32_t k = 0; k < n; k++) {
 		const uint32_t i = scan->keep[k];
 
@@ -188,6 +192,7 @@ static void pack_columns(struct hdb_scan *scan, uint32_t n)
 	const bool is_turned = scan->opt.descending != 0;
 	struct heap_block *b = &scan->block;
 
+	assert(n <= scan->block.count);
 	for (uint32_t k = 0; k < n; k++)
 		scan->ix[k] = b->first_ix + scan->keep[k];
 	if (n < b->count) {
@@ -234,6 +239,7 @@ static void touch_records(struct hdb_scan *scan, uint32_t n)
 	struct base_source *source = scan->db->heap->source;
 	uint64_t low = UINT64_MAX, high = 0;
 
+	assert(n <= scan->block.count);
 	for (uint32_t k = 0; k < n; k++) {
 		const uint64_t offset = scan->offset[k];
 
@@ -330,6 +336,7 @@ static int open_instance(struct hdb_scan *scan, size_t at, struct hdb_error *err
 	struct hprof_sub sub;
 	int r;
 
+	assert(at < scan->count);
 	scan->open_at = HDB_NONE;
 	scan->body_size = 0;
 	if (at + RECORDS_AHEAD < scan->count) {

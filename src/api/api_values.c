@@ -83,6 +83,7 @@ static bool put_unit(char **p, const char *end, uint32_t unit, uint32_t *half)
 	uint32_t code = unit;
 	char *next;
 
+	assert(*p <= end);
 	if (*half && unit >= 0xdc00 && unit <= 0xdfff) {
 		code = 0x10000 + ((*half - 0xd800) << 10) + (unit - 0xdc00);
 	} else if (*half) {
@@ -115,6 +116,7 @@ static int array_text(struct hdb *db, uint32_t ix, char *buf, size_t size, struc
 	char *p = buf;
 	int r = HDB_OK;
 
+	assert(size > 0);
 	*buf = '\0';
 	for (uint64_t from = 0; fits && slice.done == CHUNK; from += CHUNK) {
 		if ((r = heap_elements(db->heap, ix, from, &slice, err)) != HDB_OK)

@@ -9,6 +9,7 @@
 #include "api/handle.h"
 #include "query/query.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -99,6 +100,7 @@ static struct ArrowArray *lend_dictionary(struct dictionary *d)
 	struct ArrowArray *array = calloc(1, sizeof(*array));
 	struct lent_dictionary *lent = calloc(1, sizeof(*lent));
 
+	assert(d);
 	if (!array || !lent) {
 		free(array);
 		free(lent);
@@ -143,6 +145,7 @@ static int64_t code_of(const struct dictionary *d, const char *text, size_t size
 {
 	int64_t low = 0, high = d->count;
 
+	assert(d->count > 0);
 	while (low < high) {
 		const int64_t middle = low + (high - low) / 2;
 		const size_t length = (size_t)(d->offsets[middle + 1] - d->offsets[middle]);
@@ -297,6 +300,7 @@ static bool is_text(const struct arrow_column *column)
 
 static size_t value_bytes(const struct arrow_column *column, size_t rows)
 {
+	assert(rows > 0);
 	if (column->dictionary)
 		return rows * sizeof(int32_t);
 	if (is_text(column))
@@ -381,6 +385,7 @@ static void set_bit(const void *bits, size_t at, bool value)
 {
 	uint8_t *byte = &((uint8_t *)(uintptr_t)bits)[at / 8];
 
+	assert(bits);
 	*byte = (uint8_t)((*byte & ~(1U << at % 8)) | (value ? 1U : 0U) << at % 8);
 }
 
@@ -404,6 +409,7 @@ static int put_text(struct arrow_column *column, const struct hdb_value *value)
 {
 	const size_t size = value->text_size;
 
+	assert(column->text_size <= column->text_capacity);
 	if (size > INT32_MAX - column->text_size)
 		return EOVERFLOW;
 	if (size > column->text_capacity - column->text_size) {
@@ -512,6 +518,7 @@ static int put_gaps(struct ArrowArray *array, const uint8_t *there, size_t row, 
 	const struct arrow_column *column = array->private_data;
 	int rc = 0;
 
+	assert(there);
 	if (!column->buffers[0] && (!there || !memchr(there, 0, count)))
 		return 0;
 	for (size_t i = 0; i < count && rc == 0; i++)
@@ -649,6 +656,7 @@ static int open_stream(const struct hdb_row_source *source, struct query *query,
 {
 	struct arrow_stream *s = calloc(1, sizeof(*s));
 
+	assert(source->next);
 	if (!s)
 		return hdb_fail(err, HDB_ENOMEM, "no memory for a stream");
 	s->source = *source;

@@ -7,6 +7,7 @@
 #include "analysis/members.h"
 #include "heap/values/text.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -254,6 +255,7 @@ static int measure_object(const struct session *side, const struct condition *c,
 	uint32_t ix;
 	int r = analysis_object(side, c->target, &ix, err);
 
+	assert(analysis_is_object(c->target));
 	*out = 0;
 	if (r == HDB_NOTFOUND)
 		return forget(err);
@@ -353,6 +355,7 @@ static int find_value(const struct judged *j, const struct condition *c, struct 
 	const size_t size = sizeof(out->text);
 	int r;
 
+	assert(j->first && j->last);
 	*out = (struct finding){ 0 };
 	if (c->measure != SUSPECTS) {
 		if ((r = measure(j->last, c, &now, err)) < 0)

@@ -6,6 +6,7 @@
 #include "analysis/groups.h"
 #include "query/rows.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -89,6 +90,7 @@ static int add_sentence(struct base_vec *to, const char *text, struct hdb_error 
 	size_t digits;
 	int r = HDB_OK;
 
+	assert(*text);
 	for (const char *p = text; *p; p += digits ? digits : 1) {
 		/* Not what is part of a word or of a fraction. */
 		const bool is_number =
@@ -124,6 +126,7 @@ int query_cut(struct query *q, const struct analysis_cut *cut, struct hdb_error 
 	char *text;
 	int size, r;
 
+	assert(format);
 	if (cut && is_nothing(cut->rows) && is_nothing(cut->objects) && is_nothing(cut->bytes))
 		return HDB_OK;
 	va_start(args, format);

@@ -6,6 +6,7 @@
 #include "query/object_columns.h"
 #include "query/rows.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* Rows between two looks at the cancel flag. */
@@ -32,6 +33,7 @@ void query_filter_free(struct query_filter *f)
 
 static bool looks_at(const struct query *q, size_t column)
 {
+	assert(column < q->def->spec.column_count);
 	return column != SIZE_MAX &&
 	       ((q->filter && q->filter->uses[column]) || query_sort_looks_at(q, column));
 }
@@ -65,6 +67,7 @@ int query_begin_filter(struct query *q, struct hdb_error *err)
 	struct query_filter *f;
 	int r;
 
+	assert(!q->filter);
 	if (!filter)
 		return HDB_OK;
 	if (q->def->order != QUERY_ORDER_FLAT)
@@ -98,6 +101,7 @@ static int test_filter(struct query *q, bool *wanted, struct hdb_error *err)
 	struct query_filter *f = q->filter;
 	int is_wanted = 0, r;
 
+	assert(q->filter);
 	f->is_done = true;
 	if (f->uses_shared && (r = query_fill_object_columns(q, err)) < 0)
 		return r;

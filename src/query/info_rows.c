@@ -6,6 +6,7 @@
 #include "heap/heap_database.h"
 #include "heap/values/text.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,7 @@ static int add_row(struct info_rows *info, const struct row *row, const char *ke
 	struct row copy = *row;
 	int r;
 
+	assert(key);
 	copy.key = clean_copy(key);
 	copy.value = clean_copy(value);
 	r = copy.key && copy.value ? base_vec_push(&info->rows, &copy, sizeof(copy), err) :
@@ -69,6 +71,7 @@ int info_text(struct info_rows *info, const char *key, const char *help, const c
 {
 	const struct row row = { .section = info->section, .help = help };
 
+	assert(key && value);
 	return add_row(info, &row, key, value, err);
 }
 
@@ -122,6 +125,7 @@ int info_next(struct query *q, struct hdb_error *err)
 	const struct row *row;
 	int r;
 
+	assert(info->at <= info->rows.count);
 	if (info->at == info->rows.count)
 		return HDB_END;
 	row = base_vec_at(&info->rows, struct row, info->at++);

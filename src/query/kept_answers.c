@@ -10,10 +10,12 @@
 #include "query/kept_answers.h"
 
 #include "base/bytes.h"
+#include "base/debug.h"
 #include "heap/heap_database.h"
 #include "heap/values/text.h"
 #include "query/rows.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,6 +72,7 @@ static uint8_t *take(struct query_kept *k, size_t size)
 {
 	uint8_t *p = k->block + k->at;
 
+	assert(k->at <= k->size);
 	if (size > k->size - k->at)
 		return NULL;
 	k->at += size;
@@ -122,6 +125,7 @@ static int read_fact(struct query *q, struct hdb_error *err)
 	char *text;
 	int r;
 
+	assert(q->kept);
 	if (!take_u32(q->kept, &no) || no >= spec->fact_count)
 		return damaged(q, "impossible fact", err);
 	fact = &spec->facts[no];
@@ -167,6 +171,7 @@ int query_kept_next(struct query *q, struct hdb_error *err)
 {
 	struct query_kept *k = q->kept;
 
+	assert(query_is_replayed(q));
 	if (!k->left)
 		return k->at == k->size ? HDB_END : damaged(q, "too many bytes", err);
 	k->left--;
@@ -293,6 +298,8 @@ void query_kept_end(struct query *q)
 {
 	struct query_kept *k = q->kept;
 
+	if (k)
+		BASE_CHECK(query_kept_check(k));
 	if (k && !k->is_replayed)
 		k->is_whole = !k->is_full;
 }
@@ -303,6 +310,7 @@ static int put_head(const struct query *q, struct base_vec *out, struct hdb_erro
 	uint8_t head[16];
 	int r;
 
+	assert(q->kept && !q->kept->is_replayed);
 	store32(head, k->is_whole);
 	store32(head + 4, (uint32_t)q->column_count);
 	store64(head + 8, k->is_whole ? k->row_count : q->total);
@@ -343,4 +351,13 @@ void query_kept_write(struct query *q)
 	(void)store_keep(q->heap->store, k->table, &block, &err);
 out:
 	base_vec_release(&bytes);
+}
+
+void query_kept_check(const struct query_kept *k)
+{
+	assert(k->at <= k->size);
+	assert(!k->is_replayed || k->block);
+	base_vec_check(&k->rows);
+	assert(k->is_replayed || k->is_full || k->rows.count <= QUERY_KEPT_BYTES);
+	assert(!k->is_whole || !k->is_full || k->is_replayed);
 }

@@ -5,6 +5,7 @@
 
 #include "query/coverage.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 int query_merged_set_name(struct query *q, size_t column, const struct analysis_merged *m,
@@ -13,6 +14,7 @@ int query_merged_set_name(struct query *q, size_t column, const struct analysis_
 	const struct analysis_merged_name *name = base_vec_at(
 		&m->names, struct analysis_merged_name, analysis_merged_node(m, node)->name);
 
+	assert(node < m->nodes.count);
 	if (name->is_class)
 		return query_format(q, column, err, "class %.*s", (int)name->size, name->text);
 	query_lend_text(q, column, name->text, name->size);

@@ -6,6 +6,7 @@
 #include "heap/heap_database.h"
 #include "query/rows.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,6 +108,7 @@ static int name_heap_column(struct query *q, size_t column, uint32_t heap_no, st
 	char text[NAME_SIZE], name[2 * NAME_SIZE];
 	int r = heap_name(q->heap, heap_no, text, sizeof(text), err);
 
+	assert(heap_no > 0);
 	if (r != HDB_OK)
 		return r;
 	for (char *p = text; *p; p++) {
@@ -143,6 +145,8 @@ int query_begin_columns(struct query *q, struct hdb_error *err)
 	const uint64_t heaps = heap_record_count(q->heap, STORE_HEAPS);
 	int r = HDB_OK;
 
+	static_assert(QUERY_HEAPS == sizeof(q->extra.heaps) / sizeof(q->extra.heaps[0]),
+		      "a place for each heap");
 	q->extra.is_used = q->def->uses & (QUERY_ROWS_ARE_OBJECTS | QUERY_HAS_NATIVE);
 	if (!q->extra.is_used)
 		return HDB_OK;

@@ -4,7 +4,9 @@
 #include "query/report_rows.h"
 
 #include "analysis/groups.h"
+#include "base/debug.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +16,7 @@
 
 struct query_story_row query_story_row(const struct query_story *story, const char *kind)
 {
+	assert(kind);
 	return (struct query_story_row){
 		.kind = kind,
 		.part = story->part,
@@ -58,6 +61,7 @@ int query_story_text(struct query_story *story, size_t *place, struct hdb_error 
 
 const char *query_story_text_at(const struct query_story *story, size_t place)
 {
+	assert(place <= story->texts.count);
 	return place ? (const char *)story->texts.data + place - 1 : "";
 }
 
@@ -114,6 +118,7 @@ int query_story_next(struct query *q, struct query_story *story,
 	const struct query_story_row *row;
 	int r;
 
+	BASE_CHECK(query_story_check(story));
 	if (story->at == story->rows.count)
 		return HDB_END;
 	row = base_vec_at(&story->rows, struct query_story_row, story->at++);
@@ -145,4 +150,24 @@ void query_story_release(struct query_story *story)
 	base_vec_release(&story->rows);
 	base_vec_release(&story->texts);
 	*story = (struct query_story){ 0 };
+}
+
+void query_story_check(const struct query_story *story)
+{
+	assert(story->at <= story->rows.count);
+	for (size_t i = 0; i < story->rows.count; i++) {
+		const struct query_story_row *row =
+			base_vec_at(&story->rows, struct query_story_row, i);
+		const size_t places[] = {
+			row->label,     row->holds,           row->text,
+			row->signature, row->signature_shape, row->signature_text
+		};
+
+		assert(row->kind);
+		for (size_t k = 0; k < sizeof(places) / sizeof(places[0]); k++)
+			assert(places[k] <= story->texts.count);
+	}
+	/* Texts end with a zero each. */
+	assert(!story->texts.count ||
+	       *base_vec_at(&story->texts, char, story->texts.count - 1) == '\0');
 }

@@ -61,4 +61,7 @@ int query_story_next(struct query *q, struct query_story *story,
 
 void query_story_release(struct query_story *story);
 
+/* Asserts what holds of a story between two calls. For tests and debugging. */
+void query_story_check(const struct query_story *story);
+
 #endif

@@ -7,6 +7,7 @@
  * limit.
  */
 #include "base/bytes.h"
+#include "base/debug.h"
 #include "base/search.h"
 #include "query/object_columns.h"
 #include "query/rows.h"
@@ -38,6 +39,7 @@ struct query_sorted {
 	size_t column_count;
 	bool descending;
 	bool is_tree;    /* rows have parents */
+	bool is_ordered; /* by order_rows; before that, when full, a heap */
 	bool only_heads; /* rows with a parent keep their order */
 	bool is_early;   /* a row is left as soon as its key is there and is not among the best */
 	uint64_t limit;  /* rows to keep, 0: all */
@@ -111,6 +113,7 @@ static void unpack_value(const struct query_sorted *s, const struct kept_row *ro
 {
 	const uint64_t bits = load64(row->bytes + column * 8);
 
+	assert(column < s->column_count);
 	out->type = (enum hdb_type)row->bytes[s->column_count * 8 + column];
 	out->u = bits;
 	if (out->type == HDB_TYPE_INT)
@@ -125,6 +128,7 @@ static void unpack_value(const struct query_sorted *s, const struct kept_row *ro
 
 static void key_of(const struct query_sorted *s, const struct kept_row *row, struct key *out)
 {
+	assert(s->key < s->column_count);
 	unpack_value(s, row, s->key, &out->value);
 	out->order = row->order;
 	out->parent = row->parent;
@@ -177,6 +181,8 @@ static void sift_down(const struct query_sorted *s, size_t at, size_t count)
 {
 	struct kept_row **rows = s->rows.data;
 
+	assert(at < count);
+	assert(count <= s->rows.count);
 	for (;;) {
 		size_t worst = at;
 
@@ -243,6 +249,7 @@ static int keep_row(struct query *q, struct query_sorted *s, uint64_t order, str
 	struct kept_row *row, **root;
 	int r = HDB_OK;
 
+	assert(!s->limit || s->rows.count <= s->limit);
 	if (is_full && !beats_root(q, s, order))
 		return HDB_OK;
 	s->used_bytes += size + MALLOC_OVERHEAD + sizeof(row);
@@ -279,6 +286,7 @@ static void order_rows(struct query_sorted *s)
 {
 	struct kept_row **rows = s->rows.data;
 
+	assert(!s->limit || s->rows.count <= s->limit);
 	make_heap(s);
 	for (size_t left = s->rows.count; left > 1; left--) {
 		struct kept_row *worst = rows[0];
@@ -287,6 +295,7 @@ static void order_rows(struct query_sorted *s)
 		rows[left - 1] = worst;
 		sift_down(s, 0, left - 1);
 	}
+	s->is_ordered = true;
 }
 
 /* ---- rows with levels ---- */
@@ -310,6 +319,7 @@ static uint64_t level_of(const struct query_sorted *s, const struct kept_row *ro
 static int find_parents(const struct query_sorted *s, size_t column, struct base_vec *stack,
 			struct hdb_error *err)
 {
+	assert(s->is_tree);
 	for (size_t i = 0; i < s->rows.count; i++) {
 		struct kept_row *row = *base_vec_at(&s->rows, struct kept_row *, i);
 		const struct open_row open = { .level = level_of(s, row, column),
@@ -382,6 +392,7 @@ static int order_tree(struct query_sorted *s, size_t level_column, struct hdb_er
 	struct base_vec stack = { 0 };
 	int r = find_parents(s, level_column, &stack, err);
 
+	assert(s->is_tree);
 	if (r != HDB_OK)
 		goto out;
 	order_rows(s);
@@ -424,7 +435,9 @@ int query_sort(struct query *q, size_t column, bool descending, uint64_t limit,
 	q->total = q->made + s->left;
 	if (s->is_tree)
 		return order_tree(s, level_column, err);
+	BASE_CHECK(query_sorted_check(s));
 	order_rows(s);
+	BASE_CHECK(query_sorted_check(s));
 	return HDB_OK;
 }
 
@@ -433,6 +446,7 @@ bool query_sorted_row(struct query *q, uint64_t no)
 	const struct query_sorted *s = q->sorted;
 	const struct kept_row *row;
 
+	assert(q->sorted);
 	if (no >= s->rows.count)
 		return false;
 	row = *base_vec_at(&s->rows, struct kept_row *, no);
@@ -449,4 +463,24 @@ void query_sorted_free(struct query_sorted *sorted)
 		free(*base_vec_at(&sorted->rows, struct kept_row *, i));
 	base_vec_release(&sorted->rows);
 	free(sorted);
+}
+
+void query_sorted_check(const struct query_sorted *s)
+{
+	struct kept_row **rows = s->rows.data;
+	uint64_t used = 0;
+
+	base_vec_check(&s->rows);
+	assert(s->key < s->column_count);
+	assert(!s->limit || s->rows.count <= s->limit);
+	assert(!s->is_tree || !s->limit);
+	for (size_t i = 0; i < s->rows.count; i++) {
+		used += rows[i]->size_bytes + MALLOC_OVERHEAD + sizeof(rows[i]);
+		/* While it is full, the one that goes first is on top: none is behind its parent. */
+		assert(i == 0 || !s->limit || s->rows.count < s->limit || s->is_ordered ||
+		       !is_before(s, rows[(i - 1) / 2], rows[i]));
+		assert(i == 0 || !s->is_ordered || s->is_tree ||
+		       !is_before(s, rows[i], rows[i - 1]));
+	}
+	assert(used <= s->used_bytes);
 }

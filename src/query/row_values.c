@@ -154,6 +154,7 @@ int query_rename(struct query *q, size_t column, const char *name, enum hdb_type
 	const size_t count = q->def->spec.column_count;
 	struct query_renamed *renamed;
 
+	assert(column < q->def->spec.column_count);
 	if (!q->renamed)
 		q->renamed = calloc(count, sizeof(*q->renamed));
 	if (!q->renamed)
@@ -381,6 +382,7 @@ static int make_fact(struct query *q, const char *name, struct hdb_value **out,
 	const struct hdb_column *column;
 	size_t at = 0;
 
+	assert(name);
 	if (no == SIZE_MAX)
 		return hdb_fail(err, HDB_EBUG, "%s has no fact \"%s\"", spec->name, name);
 	column = &spec->facts[no];
@@ -464,6 +466,7 @@ size_t query_fact_count(const struct query *q)
 
 static const struct query_fact *fact_at(const struct query *q, size_t fact)
 {
+	assert(fact < query_fact_count(q));
 	return fact < q->common_count ? &q->common[fact] : &q->facts[fact - q->common_count];
 }
 

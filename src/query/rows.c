@@ -4,6 +4,7 @@
  */
 #include "query/rows.h"
 
+#include "base/debug.h"
 #include "query/coverage.h"
 #include "query/kept_answers.h"
 #include "query/object_columns.h"
@@ -25,6 +26,7 @@ static int make_cells(struct query *q, struct hdb_error *err)
 {
 	const size_t count = q->def->spec.column_count;
 
+	assert(q->def->spec.columns);
 	free(q->cells);
 	free(q->columns);
 	q->cells = calloc(count + 1, sizeof(*q->cells));
@@ -139,6 +141,7 @@ static void set_filter(struct query *q, struct heap *heap, uint32_t only_heap, b
 {
 	const bool chooses = q->def->uses & QUERY_CHOOSES_HEAP;
 
+	assert(heap);
 	heap->is_filtered = is_on && !chooses;
 	heap->is_choosing = is_on && chooses;
 	heap->only_heap = only_heap;
@@ -157,6 +160,7 @@ static int in_heap(struct query *q, int (*call)(struct query *, struct hdb_error
 {
 	int r;
 
+	assert(call);
 	if (!q->is_filtered)
 		return call(q, err);
 	set_filters(q, true);
@@ -284,6 +288,7 @@ static int make_one(struct query *q, bool *is_shown, struct hdb_error *err)
 	bool is_elsewhere = false, is_wanted = true;
 	int r;
 
+	assert(!q->has_ended);
 	query_clear_cells(q);
 	*is_shown = false;
 	r = query_is_replayed(q) ? query_kept_next(q, err) : in_heap(q, q->def->next, err);
@@ -337,6 +342,7 @@ int query_next(struct query *q, struct hdb_error *err)
 	if (r != HDB_OK)
 		return r;
 	q->taken++;
+	BASE_CHECK(query_rows_check(q));
 	return r;
 }
 
@@ -358,11 +364,13 @@ const struct query_names *query_names_of(const struct query *q, size_t column)
 {
 	const struct query_names *names = q->names ? &q->names[q->columns[column]] : NULL;
 
+	assert(column < q->column_count);
 	return names && names->texts ? names : NULL;
 }
 
 size_t query_spec_no(const struct query *q, size_t column)
 {
+	assert(column < q->column_count);
 	return q->columns[column];
 }
 
@@ -410,4 +418,19 @@ int query_total(struct query *q, uint64_t *total, struct hdb_error *err)
 		*known = q->made;
 	*total = *known;
 	return r < 0 ? r : HDB_OK;
+}
+
+void query_rows_check(const struct query *q)
+{
+	const size_t count = q->def->spec.column_count;
+
+	assert(q->cells && q->columns);
+	assert(q->column_count <= count);
+	for (size_t i = 0; i < q->column_count; i++)
+		assert(q->columns[i] < count);
+	assert(q->label == SIZE_MAX || q->label < count);
+	assert(q->common_count <= QUERY_COMMON_FACTS);
+	assert(q->extra.heap_count <= QUERY_HEAPS);
+	assert(!q->args.limit || q->taken <= q->args.limit);
+	assert(q->sorted || q->filter || q->taken <= q->made);
 }

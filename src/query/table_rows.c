@@ -29,6 +29,7 @@ int query_records_next(struct query *q, void *record, struct hdb_error *err)
 	struct query_records *records = q->state;
 	int r;
 
+	assert(records->record_size > 0);
 	if (records->at == q->total)
 		return HDB_END;
 	r = heap_record(q->heap, records->table, records->at, record, err);

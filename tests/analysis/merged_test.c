@@ -1,0 +1,85 @@
+/*
+ * tests/analysis/merged_test.c - nodes and names of a merged tree, without any heap: what
+ * analysis_merged_check says holds after every step, and fails once it is broken.
+ */
+#include "analysis/merged.h"
+
+#include "support/death.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#define NAMES 40u
+#define STEPS 4000u
+
+static uint64_t draw(uint64_t *seed, uint64_t below)
+{
+	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+	return (*seed >> 33) % below;
+}
+
+static void check(void *m)
+{
+	analysis_merged_check(m);
+}
+
+static void grow_and_break(void **state)
+{
+	struct analysis_merged m;
+	struct base_work work;
+	struct session session = { .work = &work };
+	struct analysis_merged_node *node;
+	uint32_t names[NAMES], child, again;
+	uint64_t seed = 1;
+
+	(void)state;
+	base_work_init(&work, 0, 1, NULL);
+	analysis_merged_init(&m, DERIVE_CLASS, 2);
+	analysis_merged_limit(&m, &session);
+	for (uint32_t i = 0; i < NAMES; i++) {
+		char name[32];
+
+		(void)snprintf(name, sizeof(name), "name %u", i);
+		assert_int_equal(analysis_merged_text(&m, name, &names[i], NULL), HDB_OK);
+		assert_int_equal(analysis_merged_text(&m, name, &again, NULL), HDB_OK);
+		assert_int_equal(names[i], again);
+	}
+	for (uint32_t i = 0; i < STEPS; i++) {
+		const uint32_t parent = m.nodes.count && draw(&seed, 8) ?
+						(uint32_t)draw(&seed, m.nodes.count) :
+						ANALYSIS_MERGED_TOP;
+		const uint32_t name = names[draw(&seed, NAMES)];
+
+		assert_int_equal(analysis_merged_child(&m, parent, name, &child, NULL), HDB_OK);
+		assert_int_equal(analysis_merged_child(&m, parent, name, &again, NULL), HDB_OK);
+		assert_int_equal(child, again);
+		assert_true(child == parent || analysis_merged_node(&m, child)->name == name);
+		if (i % 500 == 0)
+			analysis_merged_check(&m);
+	}
+	analysis_merged_check(&m);
+	analysis_merged_finish(&m);
+	assert_false(dies(check, &m));
+	node = base_vec_at(&m.nodes, struct analysis_merged_node, m.nodes.count - 1);
+	node->parent = (uint32_t)m.nodes.count;
+	assert_true(dies(check, &m));
+	node->parent = ANALYSIS_MERGED_TOP;
+	assert_true(dies(check, &m));
+	m.nodes.count--;
+	assert_true(dies(check, &m));
+	analysis_merged_release(&m);
+	base_work_release(&work);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(grow_and_break),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
