@@ -46,10 +46,11 @@ static void heap_put(struct cutting *c, uint32_t node)
 
 static uint32_t heap_take(struct cutting *c)
 {
-	const uint32_t first = c->heap[0], moved = c->heap[--c->heap_count];
-	uint32_t at = 0, below;
+	const uint32_t first = c->heap[0];
+	uint32_t at = 0, below, moved;
 
 	assert(c->heap_count > 0);
+	moved = c->heap[--c->heap_count];
 	while ((below = 2 * at + 1) < c->heap_count) {
 		if (below + 1 < c->heap_count && is_before(c, c->heap[below + 1], c->heap[below]))
 			below++;

@@ -42,7 +42,7 @@ static struct analysis_suspect *add_suspect(struct analysis_suspects *out)
 {
 	struct analysis_suspect *s = &out->list[out->count++];
 
-	assert(out->count < SUSPECTS_MAX);
+	assert(out->count <= SUSPECTS_MAX);
 	s->ix = s->point_ix = HEAP_NONE;
 	return s;
 }

@@ -44,7 +44,7 @@ static struct hdb_value *add(struct query *q, unsigned no)
 {
 	struct query_fact *fact = &q->common[q->common_count++];
 
-	assert(q->common_count < QUERY_COMMON_FACTS);
+	assert(q->common_count <= QUERY_COMMON_FACTS);
 	fact->column = &facts[no];
 	fact->value = (struct hdb_value){ .type = facts[no].type };
 	return &fact->value;
