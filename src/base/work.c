@@ -458,7 +458,7 @@ static void pool_put(struct base_work *work, const struct base_pool_entry *piece
 	unsigned i = 0;
 
 	assert(work->pool_count <= BASE_POOL_MAX);
-	assert(size > 0);
+	assert(piece->size_bytes > 0);
 	if (work->pool_count == BASE_POOL_MAX) {
 		give_back(work, piece->data, piece->size_bytes, piece->is_cached);
 		return;
