@@ -177,7 +177,6 @@ void base_work_init(struct base_work *work, uint64_t memory_bytes, unsigned thre
 	if (!work->tmp_dir || !*work->tmp_dir)
 		work->tmp_dir = "/tmp";
 	assert(work->threads > 0);
-	assert(work->memory_bytes > 0);
 }
 
 void base_notice(struct base_work *work, const char *text)

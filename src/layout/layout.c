@@ -72,7 +72,6 @@ void layout_class(const struct layout_model *model, const struct layout_shape *s
 void layout_gap_append(struct layout_shape *shape, uint64_t offset, uint64_t size)
 {
 	assert(shape->gap_count <= LAYOUT_GAPS_MAX);
-	assert(size > 0);
 	if (shape->gap_count == LAYOUT_GAPS_MAX) {
 		shape->gap_count--;
 		memmove(shape->gaps, shape->gaps + 1, shape->gap_count * sizeof(shape->gaps[0]));
@@ -145,7 +144,6 @@ uint32_t layout_array_period(uint32_t modulus, uint32_t width)
 	uint32_t a = modulus, b = width;
 
 	assert(modulus > 0);
-	assert(width > 0);
 	while (b) {
 		const uint32_t rest = a % b;
 
@@ -166,7 +164,6 @@ uint64_t layout_stack_chunk(unsigned reference_bytes, uint64_t stack_words)
 {
 	const uint64_t bits = stack_words * (reference_bytes == 4 ? 2 : 1);
 
-	assert(reference_bytes > 0);
 	return 8 * (stack_words + (bits + 63) / 64);
 }
 

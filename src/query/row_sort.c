@@ -476,7 +476,7 @@ void query_sorted_check(const struct query_sorted *s)
 	assert(!s->is_tree || !s->limit);
 	for (size_t i = 0; i < s->rows.count; i++) {
 		used += rows[i]->size_bytes + MALLOC_OVERHEAD + sizeof(rows[i]);
-		/* While it is full, the one that goes first is on top: none is behind its parent. */
+		/* While it is full, the one that goes first is on top. */
 		assert(i == 0 || !s->limit || s->rows.count < s->limit || s->is_ordered ||
 		       !is_before(s, rows[(i - 1) / 2], rows[i]));
 		assert(i == 0 || !s->is_ordered || s->is_tree ||

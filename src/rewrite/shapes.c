@@ -153,7 +153,6 @@ static int add_run(struct rewrite_shapes *s, struct rewrite_class *class, uint64
 				   NULL;
 
 	assert(size > 0);
-	assert(!last || last->offset + last->size <= offset || class->run_count);
 	class->run_bytes += size;
 	if (last && last->offset + last->size == run.offset) {
 		last->size += size;
