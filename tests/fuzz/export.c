@@ -3,9 +3,9 @@
  * unpacks to the same, a file has its marks and all rows, the same rows make the same bytes, and a
  * write that fails ends it.
  *
- * Input: u8 format and compression, u8 rows of a row group, u8 rows of a batch, u8 batches, u8 write
- * that fails (0: none), u8 number of columns, a u8 a column for its type; then what values are made
- * of, over and over.
+ * Input: u8 format and compression, u8 rows of a row group, u8 rows of a batch, u8 batches, u8 the
+ * write that fails (0: none), u8 number of columns, a u8 a column for its type; then what values
+ * are made of, over and over.
  */
 #include "export/export_private.h"
 
