@@ -60,11 +60,12 @@ static int read_schema(const struct ArrowSchema *schema, struct export_writer *w
 	*columns = calloc(count, sizeof(**columns));
 	if (!*columns)
 		return export_no_memory(err);
-	for (size_t i = 0; i < count && r >= 0; i++)
-		r = read_field(schema->children[i], &(*columns)[i], err);
+	for (size_t i = 0; i < count; i++)
+		if ((r = read_field(schema->children[i], &(*columns)[i], err)) != HDB_OK)
+			return r;
 	w->columns = *columns;
 	w->column_count = count;
-	return r;
+	return HDB_OK;
 }
 
 /* Bytes of a batch's values. */
@@ -103,9 +104,9 @@ static int fail_stream(struct ArrowArrayStream *stream, int code, struct hdb_err
 static int write_batches(struct ArrowArrayStream *stream, const struct export_writing *writing,
 			 struct export_writer *w, struct export_result *out, struct hdb_error *err)
 {
-	int r = HDB_OK;
+	int r;
 
-	while (r >= 0) {
+	for (;;) {
 		struct ArrowArray batch = { 0 };
 		const int code = stream->get_next(stream, &batch);
 
@@ -117,8 +118,9 @@ static int write_batches(struct ArrowArrayStream *stream, const struct export_wr
 		out->raw_bytes += raw_bytes(w, &batch);
 		r = writing->batch(w, &batch, err);
 		batch.release(&batch);
+		if (r < 0)
+			return r;
 	}
-	return r;
 }
 
 int export_stream(struct ArrowArrayStream *stream, const struct export_options *options,

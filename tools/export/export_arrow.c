@@ -202,7 +202,9 @@ static int begin(struct export_writer *w, struct hdb_error *err)
 	if (!w->options->is_plain)
 		r = export_zstd_new(w->options->level ? w->options->level : EXPORT_LEVEL, &a->zstd,
 				    err);
-	if (r >= 0 && is_file)
+	if (r != HDB_OK)
+		return r;
+	if (is_file)
 		r = export_write(w, MAGIC "\0\0", 8, err);
 	if (r < 0)
 		return r;
@@ -250,10 +252,12 @@ static int put_column(struct arrow *a, const struct ArrowArray *column, enum exp
 	a->nodes[2 * a->node_count] = rows;
 	a->nodes[2 * a->node_count + 1] = (uint64_t)column->null_count;
 	a->node_count++;
-	r = put_buffer(a, column->buffers[0], column->null_count ? (rows + 7) / 8 : 0, err);
-	if (r >= 0)
-		r = put_buffer(a, column->buffers[1], size, err);
-	if (r >= 0 && is_text)
+	if ((r = put_buffer(a, column->buffers[0], column->null_count ? (rows + 7) / 8 : 0, err)) !=
+	    HDB_OK)
+		return r;
+	if ((r = put_buffer(a, column->buffers[1], size, err)) != HDB_OK)
+		return r;
+	if (is_text)
 		r = put_buffer(a, column->buffers[2], (size_t)offsets[rows], err);
 	return r;
 }
@@ -291,9 +295,9 @@ static int put_dictionaries(struct export_writer *w, const struct ArrowArray *ba
 {
 	struct arrow *a = w->state;
 	struct flat *f = &a->flat;
-	int r = HDB_OK;
+	int r;
 
-	for (size_t i = 0; i < w->column_count && r >= 0; i++) {
+	for (size_t i = 0; i < w->column_count; i++) {
 		const struct ArrowArray *names = batch->children[i]->dictionary;
 		flat_ref data;
 
@@ -301,30 +305,31 @@ static int put_dictionaries(struct export_writer *w, const struct ArrowArray *ba
 			continue;
 		begin_body(a);
 		if ((r = put_column(a, names, EXPORT_TEXT, false, err)) < 0)
-			break;
+			return r;
 		data = batch_table(a, (uint64_t)names->length);
 		flat_table(f);
 		flat_number(f, 0, i, 8);
 		flat_field(f, 1, data);
-		r = put_message(w, HEADER_DICTIONARY, flat_table_end(f), &a->dictionaries, err);
+		if ((r = put_message(w, HEADER_DICTIONARY, flat_table_end(f), &a->dictionaries,
+				     err)) < 0)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int put_batch(struct export_writer *w, const struct ArrowArray *batch, struct hdb_error *err)
 {
 	struct arrow *a = w->state;
-	int r = HDB_OK;
+	int r;
 
-	if (!a->has_dictionaries)
-		r = put_dictionaries(w, batch, err);
+	if (!a->has_dictionaries && (r = put_dictionaries(w, batch, err)) < 0)
+		return r;
 	a->has_dictionaries = true;
 	begin_body(a);
-	for (size_t i = 0; i < w->column_count && r >= 0; i++)
-		r = put_column(a, batch->children[i], w->columns[i].kind,
-			       w->columns[i].has_dictionary, err);
-	if (r < 0)
-		return r;
+	for (size_t i = 0; i < w->column_count; i++)
+		if ((r = put_column(a, batch->children[i], w->columns[i].kind,
+				    w->columns[i].has_dictionary, err)) < 0)
+			return r;
 	return put_message(w, HEADER_BATCH, batch_table(a, (uint64_t)batch->length), &a->batches,
 			   err);
 }
@@ -375,10 +380,12 @@ static int end(struct export_writer *w, struct hdb_error *err)
 	export_bytes_put(&last, MAGIC, 6);
 	if (f->has_failed || last.has_failed)
 		r = export_no_memory(err);
-	if (r >= 0)
-		r = export_write(w, f->data + f->room - f->size, f->size, err);
-	if (r >= 0)
-		r = export_write(w, last.data, last.size, err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = export_write(w, f->data + f->room - f->size, f->size, err)) != HDB_OK)
+		goto out;
+	r = export_write(w, last.data, last.size, err);
+out:
 	export_bytes_release(&last);
 	return r;
 }

@@ -104,19 +104,19 @@ int export_file_finish(struct export_file *file, struct hdb_error *err)
 
 	umask(mask);
 	/* mkstemp's file is for its owner alone; others get what the umask leaves. */
-	if (file->temporary && fchmod(file->fd, 0666 & ~mask) != 0)
+	if (!file->temporary)
+		goto out;
+	if (fchmod(file->fd, 0666 & ~mask) != 0 || fsync(file->fd) != 0) {
 		r = fail_file(file->path, err);
-	if (r == HDB_OK && file->temporary && fsync(file->fd) != 0)
-		r = fail_file(file->path, err);
-	if (r == HDB_OK && file->temporary) {
-		if (file->force ? rename(file->temporary, file->path) :
-				  link(file->temporary, file->path))
-			r = fail_file(file->path, err);
-		else if (file->force) {
-			free(file->temporary);
-			file->temporary = NULL;
-		}
+		goto out;
 	}
+	if (file->force ? rename(file->temporary, file->path) : link(file->temporary, file->path)) {
+		r = fail_file(file->path, err);
+	} else if (file->force) {
+		free(file->temporary);
+		file->temporary = NULL;
+	}
+out:
 	export_file_abort(file);
 	return r;
 }

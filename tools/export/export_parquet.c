@@ -446,15 +446,17 @@ static int put_texts(struct export_writer *w, size_t no, const struct ArrowArray
 	size_t from = 0;
 	int r = HDB_OK;
 
-	while (from < rows && r >= 0) {
+	while (from < rows) {
 		size_t end = from + 1;
 
 		while (end < rows && offsets[end + 1] - offsets[from] < (int32_t)PAGE_TEXT)
 			end++;
-		r = put_texts_page(w, no, &(struct rows){ a, from, end - from }, err);
+		if ((r = put_texts_page(w, no, &(struct rows){ a, from, end - from }, err)) !=
+		    HDB_OK)
+			return r;
 		from = end;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* ---- metadata ---- */
@@ -731,10 +733,12 @@ static int end(struct export_writer *w, struct hdb_error *err)
 	thrift_end(&t);
 	export_bytes_u32(&footer, (uint32_t)footer.size);
 	export_bytes_put(&footer, "PAR1", 4);
-	if (r >= 0 && footer.has_failed)
-		r = export_no_memory(err);
-	if (r >= 0)
-		r = export_write(w, footer.data, footer.size, err);
+	if (r < 0)
+		goto out;
+	if (footer.has_failed && (r = export_no_memory(err)) < 0)
+		goto out;
+	r = export_write(w, footer.data, footer.size, err);
+out:
 	export_bytes_release(&footer);
 	return r;
 }

@@ -192,15 +192,16 @@ static int take_texts(struct asking *a, const char *name,
 
 	if (!value || json_is_null(value))
 		return HDB_OK;
-	for (size_t i = 0; i < count && r >= 0; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const json_t *text = json_is_array(value) ? json_array_get(value, i) : value;
 
 		if (!json_is_string(text) ||
 		    strlen(json_string_value(text)) != json_string_length(text))
 			return mcp_fail(err, HDB_EUSAGE, "\"%s\" has to be a text, or some", name);
-		r = add(a, json_string_value(text), err);
+		if ((r = add(a, json_string_value(text), err)) < 0)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int add_target(struct asking *a, const char *text, struct hdb_error *err)
@@ -294,9 +295,10 @@ static int take_option(struct asking *a, const char *name, const json_t *value,
 				a->spec->name, name);
 	if (!json_is_array(value))
 		return add_value(a, option, value, err);
-	for (size_t i = 0; i < json_array_size(value) && r >= 0; i++)
-		r = add_value(a, option, json_array_get(value, i), err);
-	return r;
+	for (size_t i = 0; i < json_array_size(value); i++)
+		if ((r = add_value(a, option, json_array_get(value, i), err)) < 0)
+			return r;
+	return HDB_OK;
 }
 
 /* What every question may be given; options of its own go before these. */
