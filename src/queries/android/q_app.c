@@ -8,6 +8,7 @@
 #include "query/coverage.h"
 #include "heap/heap_database.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,8 @@ static const struct hdb_column columns[] = {
 	{ "number", HDB_TYPE_COUNT, "number", "as a number, if it is one" },
 	{ "help", HDB_TYPE_TEXT, "meaning", "what that is" },
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == HELP + 1,
+	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	QUERY_NO_ANDROID_FACT,
@@ -367,6 +370,7 @@ static int next_app(struct query *q, struct hdb_error *err)
 	const struct entry *entry;
 	int r;
 
+	assert(s->at <= s->entries.count);
 	if (s->at == s->entries.count)
 		return HDB_END;
 	entry = base_vec_at(&s->entries, struct entry, s->at++);

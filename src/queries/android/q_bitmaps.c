@@ -14,6 +14,7 @@
 #include "queries/queries.h"
 #include "query/coverage.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -75,6 +76,8 @@ static const struct hdb_column columns[] = {
 	{ "retained", HDB_TYPE_BYTES, "retained",
 	  "what would be freed of the Java heap without it" },
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == RETAINED + 1,
+	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	{ "bitmaps", HDB_TYPE_COUNT, "bitmaps", "how many there are" },
@@ -547,6 +550,7 @@ static int next_bitmap(struct query *q, struct hdb_error *err)
 	uint64_t retained;
 	int r;
 
+	assert(s->at <= s->list.count);
 	if (s->at == s->list.count)
 		return HDB_END;
 	b = base_vec_at(&s->list, struct bitmap, s->at++);

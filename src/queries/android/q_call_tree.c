@@ -12,6 +12,7 @@
 #include "queries/queries.h"
 #include "query/coverage.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,8 @@ static const struct hdb_column columns[] = {
 	{ "below_shallow", HDB_TYPE_BYTES, "shallow below", "their bytes" },
 	{ "percent", HDB_TYPE_PERCENT, "%", "below_shallow as a share of all bytes that count" },
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == PERCENT + 1,
+	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects", "with a stack that has frames" },
@@ -316,6 +319,7 @@ static int next_node(struct query *q, struct hdb_error *err)
 	struct state *s = q->state;
 	const struct node *node;
 
+	assert(s->at <= q->total);
 	if (s->at == q->total)
 		return HDB_END;
 	node = base_vec_at(&s->nodes, struct node, s->order[s->at++]);

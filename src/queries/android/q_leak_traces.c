@@ -7,6 +7,7 @@
 #include "query/coverage.h"
 #include "query/object_columns.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum {
@@ -74,6 +75,8 @@ static const struct hdb_column columns[] = {
 	  "SHA-1 of the suspect references, the same as LeakCanary's" },
 	QUERY_NATIVE_COLUMN,
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == SIGNATURE + 2,
+	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	{ "leaking", HDB_TYPE_COUNT, "leaking objects", "how many were found" },

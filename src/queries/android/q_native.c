@@ -6,6 +6,7 @@
 #include "query/coverage.h"
 #include "query/object_columns.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,6 +150,7 @@ static int next_native(struct query *q, struct hdb_error *err)
 	uint64_t retained;
 	int r;
 
+	assert(s->at <= s->owners.count);
 	if (s->at == s->owners.count)
 		return HDB_END;
 	owner = base_vec_at(&s->owners, struct owner, s->at++);

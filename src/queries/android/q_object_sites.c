@@ -7,6 +7,7 @@
 #include "queries/queries.h"
 #include "query/coverage.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,8 @@ static const struct hdb_column columns[] = {
 	{ "stack", HDB_TYPE_TEXT, "called from",
 	  "the other frames, the innermost first; 32 at most" },
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == STACK + 1,
+	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects", "with a stack that has frames" },
@@ -106,6 +109,7 @@ static int next_site(struct query *q, struct hdb_error *err)
 	const struct object_site *site;
 	int r = HDB_OK;
 
+	assert(s->at <= s->counted.sites.count);
 	if (s->at == s->counted.sites.count)
 		return HDB_END;
 	site = base_vec_at(&s->counted.sites, struct object_site, s->at++);

@@ -9,6 +9,7 @@
 #include "base/glob.h"
 #include "queries/compare/diff.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,6 +182,7 @@ int diff_groups_next(struct query *q, struct diff *d, struct hdb_error *err)
 	struct diff_groups *g = d->groups;
 	const struct row *row = &g->rows[g->at];
 
+	assert(g->at <= g->count);
 	if (g->at == g->count)
 		return HDB_END;
 	g->at++;

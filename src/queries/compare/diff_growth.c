@@ -14,6 +14,7 @@
 #include "queries/compare/growth_tree.h"
 #include "query/coverage.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -274,6 +275,7 @@ int diff_growth_next(struct query *q, struct diff *d, struct hdb_error *err)
 	const struct row *row;
 	int r;
 
+	assert(g->at <= g->rows.count);
 	if (g->at == g->rows.count)
 		return HDB_END;
 	row = base_vec_at(&g->rows, struct row, g->at++);

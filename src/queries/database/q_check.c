@@ -8,6 +8,7 @@
 #include "queries/database/checks.h"
 #include "queries/queries.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,8 @@ static const struct hdb_column columns[] = {
 	  "that it needs is not there" },
 	{ "detail", HDB_TYPE_TEXT, "", "what was found" },
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == DETAIL + 1,
+	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	{ "blocks", HDB_TYPE_COUNT, "blocks", "blocks whose checksum was verified" },
@@ -150,6 +153,7 @@ static int next_check(struct query *q, struct hdb_error *err)
 	const struct row *row = &c->rows[c->at];
 
 	(void)err;
+	assert(c->at <= c->count);
 	if (c->at == c->count)
 		return HDB_END;
 	c->at++;

@@ -8,6 +8,7 @@
 #include "query/coverage.h"
 #include "query/table_rows.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { KIND, OFFSET, RECORD, LOST, ID, EFFECT, MESSAGE };
@@ -28,6 +29,8 @@ static const struct hdb_column columns[] = {
 	  "what counts, sizes and answers lack because of it" },
 	{ "message", HDB_TYPE_TEXT, "message", "one line" },
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == MESSAGE + 1,
+	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	{ "problems", HDB_TYPE_COUNT, "problems", "met by the import; the first 10,000 are kept" },

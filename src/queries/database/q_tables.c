@@ -5,6 +5,7 @@
 #include "heap/heap_database.h"
 #include "queries/queries.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { NAME, KIND, PRESENT, VERSION, BLOCKS, ITEMS, BYTES, BYTES_PER_OBJECT };
@@ -25,6 +26,8 @@ static const struct hdb_column columns[] = {
 	{ "bytes", HDB_TYPE_BYTES, "bytes", "of its blocks in the file" },
 	{ "bytes_per_object", HDB_TYPE_DOUBLE, "bytes/object", "over all objects of the heap" },
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == BYTES_PER_OBJECT + 1,
+	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	{ "database_bytes", HDB_TYPE_BYTES, "database", "size of the file" },

@@ -8,6 +8,7 @@
 #include "heap/threads.h"
 #include "heap/values/values.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,6 +31,7 @@ static int holder_text(struct query *q, const struct query_leak_path *path, size
 	const char *name;
 	int r = query_leak_path_holds(q, path, i, BASE_TEXT(field), err);
 
+	assert(i < path->count);
 	if (r != HDB_OK)
 		return r;
 	if ((r = heap_object(q->heap, ix, &object, err)) != HDB_OK)
@@ -63,6 +65,7 @@ static int weigh_own(struct query *q, const struct query_leak_path *path, size_t
 	struct heap_value value;
 	int r = query_leak_path_holds(q, path, i, BASE_TEXT(holds), err);
 
+	assert(i < path->count);
 	if (r != HDB_OK || !holds[0])
 		return r;
 	if (strcmp(holds, "<class>") == 0 || strcmp(holds, "<class loader>") == 0 ||
@@ -86,6 +89,7 @@ int leak_blame_step(struct query *q, const struct query_leak_path *path, size_t 
 	struct heap_object object;
 	const int r = heap_object(q->heap, ix, &object, err);
 
+	assert(i < path->count);
 	if (r < 0)
 		return r;
 	/* An array only passes on what its owner holds. */
@@ -175,6 +179,7 @@ static size_t step_of(const struct query_leak_path *path, size_t end, uint32_t i
 {
 	size_t i = 0;
 
+	assert(end < path->count);
 	while (i < end && path->nodes[i] != ix)
 		i++;
 	return i;
@@ -189,6 +194,7 @@ static int add_step_above(struct query *q, const struct query_leak_path *path, s
 	enum leak_blame here;
 	int r = leak_blame_step(q, path, i, &here, err);
 
+	assert(i < path->count);
 	if (r != HDB_OK || here != BLAME_OWN)
 		return r;
 	if ((r = holder_text(q, path, i, BASE_TEXT(text), err)) != HDB_OK)

@@ -5,6 +5,7 @@
 #include "heap/heap_database.h"
 #include "queries/leaks/leak_parts.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -102,6 +103,7 @@ int query_leak_path_holds(struct query *q, const struct query_leak_path *path, s
 {
 	int r;
 
+	assert(i < path->count);
 	to.buf[0] = '\0';
 	if (i + 1 >= path->count || (path->gap && i + 1 == path->gap_at))
 		return HDB_OK;

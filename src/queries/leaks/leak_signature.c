@@ -8,6 +8,7 @@
 #include "heap/threads.h"
 #include "queries/leaks/leak_blame.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -262,6 +263,7 @@ static int add_thread(struct signer *s, const struct query_leak_path *path, size
 	char method[NAME_MAX_BYTES], step[2 * NAME_MAX_BYTES];
 	int r = frame_of(s->q, path->nodes[i], path->nodes[i + 1], BASE_TEXT(method), err);
 
+	assert(i < path->count);
 	(void)snprintf(step, sizeof(step), "java.lang.Thread%s%s%s", field_mark,
 		       method[0] ? "local variable of " : "local variable", method);
 	add_step(&s->names, step);
@@ -307,6 +309,7 @@ static int add_object(struct signer *s, const struct query_leak_path *path, size
 	uint32_t class_no;
 	int r = heap_object(s->q->heap, path->nodes[i], &object, err);
 
+	assert(i < path->count);
 	if (r != HDB_OK)
 		return r;
 	if ((r = query_leak_path_holds(s->q, path, i, BASE_TEXT(holds), err)) != HDB_OK)

@@ -14,6 +14,7 @@
 #include "queries/leaks/thread_locals.h"
 #include "queries/queries.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +99,8 @@ static const struct hdb_column columns[] = {
 	  "object the suspect references (its signature is of the text without # and >)" },
 	QUERY_LABEL_COLUMNS,
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == SIGNATURE_TEXT + 3,
+	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },

@@ -19,6 +19,7 @@
 #include "query/object_cells.h"
 #include "query/table_rows.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,8 @@ static const struct hdb_column columns[] = {
 	{ "referent", HDB_TYPE_ID, "referent id", "its referent" },
 	QUERY_LABEL_COLUMNS,
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == REFERENT + 3,
+	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	{ "leaks", HDB_TYPE_COUNT, "leaks", "references that hold their own referent strongly" },
@@ -332,6 +335,7 @@ static int group_leaks(struct query *q, struct leaks *s, struct hdb_error *err)
 		}
 		if ((r = heap_object(q->heap, refs[leak->ref].referent, &object, err)) != HDB_OK)
 			goto out;
+		assert(s->groups.count);
 		last = base_vec_at(&s->groups, struct group, s->groups.count - 1);
 		last->count++;
 		last->bytes += object.shallow_bytes;
@@ -455,6 +459,7 @@ static int next_leak(struct query *q, struct hdb_error *err)
 	const struct leak *leak;
 	int r;
 
+	assert(s->at <= q->total);
 	if (s->at == q->total)
 		return HDB_END;
 	leak = s->is_list ? base_vec_at(&s->found, struct leak, s->at) :

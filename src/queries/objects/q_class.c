@@ -7,6 +7,7 @@
 #include "queries/queries.h"
 #include "query/coverage.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,8 @@ static const struct hdb_column columns[] = {
 	{ "value", HDB_TYPE_TEXT, "value", "of a static field" },
 	{ "ref", HDB_TYPE_ID, "refers to", "of a static field: the object, if the dump has it" },
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == REF + 1,
+	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	{ "id", HDB_TYPE_ID, "class object", "ID of the class object" },
@@ -303,6 +306,7 @@ static int next_listed(struct query *q, struct class_query *s, struct hdb_error 
 	uint32_t no;
 	int r;
 
+	assert(s->at <= s->classes.count);
 	if (s->at == s->classes.count)
 		return HDB_END;
 	no = s->classes.numbers[s->at++];

@@ -9,6 +9,7 @@
 #include "query/coverage.h"
 #include "query/object_cells.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* Steps up the dominator tree to a thread. */
@@ -56,6 +57,8 @@ static const struct hdb_column columns[] = {
 	{ "retained", HDB_TYPE_BYTES, "retained", "bytes in the heap that it retains" },
 	QUERY_LABEL_COLUMNS,
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == RETAINED + 3,
+	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	{ "capacity", HDB_TYPE_BYTES, "capacity",
@@ -250,6 +253,7 @@ static int next_buffers(struct query *q, struct hdb_error *err)
 	uint32_t ix;
 	int r;
 
+	assert(s->at <= s->list.count);
 	if (s->at == s->list.count)
 		return HDB_END;
 	buffer = base_vec_at(&s->list, struct buffer, s->at++);

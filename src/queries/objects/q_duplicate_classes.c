@@ -7,6 +7,7 @@
 #include "queries/queries.h"
 #include "query/coverage.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,8 @@ static const struct hdb_column columns[] = {
 	{ "retained", HDB_TYPE_BYTES, "retained >=", "bytes that they retain at least" },
 	{ "unreachable_objects", HDB_TYPE_COUNT, "unreachable", "its unreachable instances" },
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == UNREACHABLE + 1,
+	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	{ "names", HDB_TYPE_COUNT, "names", "names that several classes have" },
@@ -160,6 +163,7 @@ static int next_duplicate(struct query *q, struct hdb_error *err)
 	const struct derive_total *total;
 	int r;
 
+	assert(s->at <= s->copies.count);
 	if (s->at == s->copies.count)
 		return HDB_END;
 	s->at++;

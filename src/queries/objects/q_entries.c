@@ -9,6 +9,7 @@
 #include "query/coverage.h"
 #include "query/object_cells.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,8 @@ static const struct hdb_column columns[] = {
 	  "table is not built" },
 	{ "entry", HDB_TYPE_ID, "entry", "the object that holds both, if there is one" },
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == ENTRY + 1,
+	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	{ "id", HDB_TYPE_ID, "object", "the collection" },

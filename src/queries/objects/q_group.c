@@ -11,6 +11,7 @@
 #include "queries/queries.h"
 #include "query/coverage.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,8 @@ static const struct hdb_column columns[] = {
 	  "with --all" },
 	{ "id", HDB_TYPE_ID, "id", "one of the objects, the first by ID" },
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == ID + 1,
+	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	{ "by", HDB_TYPE_TEXT, "by", "what they have in common" },

@@ -6,6 +6,7 @@
 #include "queries/database/size_proof.h"
 #include "queries/queries.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum { OFFSET, BYTES, PART, DECLARED_IN, FIELD, TYPE };
@@ -29,6 +30,8 @@ static const struct hdb_column columns[] = {
 	  "basic type of the field, or of the elements; of a value that "
 	  "lies in the field, \"flat\" and its class" },
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == TYPE + 1,
+	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	{ "id", HDB_TYPE_ID, "class object", "ID of the class object" },
@@ -117,6 +120,7 @@ static int next_part(struct query *q, struct hdb_error *err)
 	char name[NAME_MAX_BYTES];
 	int r;
 
+	assert(s->at <= s->parts.count);
 	if (s->at == s->parts.count)
 		return HDB_END;
 	part = base_vec_at(&s->parts, struct heap_part, s->at++);

@@ -8,6 +8,7 @@
 #include "queries/queries.h"
 #include "query/coverage.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,8 @@ static const struct hdb_column columns[] = {
 	  "unloaded" },
 	QUERY_LABEL_COLUMNS,
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == USE + 3,
+	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	{ "loaders", HDB_TYPE_COUNT, "loaders", "class loader objects, and the boot loader" },

@@ -8,6 +8,7 @@
 #include "queries/queries.h"
 #include "query/coverage.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,8 @@ static const struct hdb_column columns[] = {
 	{ "label", HDB_TYPE_TEXT, "object", "what that object is" },
 	QUERY_LABEL_COLUMNS,
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == LABEL + 3,
+	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	{ "id", HDB_TYPE_ID, "object", "the object" },

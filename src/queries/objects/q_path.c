@@ -15,6 +15,7 @@
 #include "query/common_options.h"
 #include "query/object_cells.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,8 @@ static const struct hdb_column columns[] = {
 	{ "root", HDB_TYPE_TEXT, "root", "of the last step: the kinds of root it is" },
 	QUERY_LABEL_COLUMNS,
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == ROOT + 3,
+	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	{ "id", HDB_TYPE_ID, "object", "the object" },

@@ -6,6 +6,7 @@
 #include "base/glob.h"
 #include "queries/queries.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,8 @@ static const struct hdb_column columns[] = {
 	{ "value", HDB_TYPE_TEXT, "value", "its text, the first 4,095 bytes" },
 	{ "id", HDB_TYPE_ID, "id", "the object that holds the value" },
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == ID + 1,
+	      "a column each, in the order of their numbers");
 
 static int open_properties(struct query *q, struct hdb_error *err)
 {

@@ -8,6 +8,7 @@
 #include "query/object_cells.h"
 #include "query/object_columns.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -134,6 +135,7 @@ static int next_kind(struct query *q, struct roots_query *s, struct hdb_error *e
 {
 	while (s->at < 256 && !s->kinds[s->at].records)
 		s->at++;
+	assert(s->at <= 256);
 	if (s->at == 256)
 		return HDB_END;
 	query_set(q, RECORDS, s->kinds[s->at].records);
@@ -168,6 +170,7 @@ static int next_roots(struct query *q, struct hdb_error *err)
 		return next_kind(q, s, err);
 	while (s->at < q->heap->root_count && !s->all && q->heap->roots[s->at].kind != s->kind)
 		s->at++;
+	assert(s->at <= q->heap->root_count);
 	if (s->at == q->heap->root_count)
 		return HDB_END;
 	root = &q->heap->roots[s->at++];

@@ -11,6 +11,7 @@
 #include "queries/queries.h"
 #include "query/coverage.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,6 +64,8 @@ static const struct hdb_column columns[] = {
 	{ "total_shallow", HDB_TYPE_BYTES, "total shallow", "both together" },
 	{ "id", HDB_TYPE_ID, "id", "a String object of the row, the first by ID" },
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == ID + 1,
+	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	QUERY_ZEROED_FACT,

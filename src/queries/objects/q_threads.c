@@ -12,6 +12,7 @@
 #include "query/coverage.h"
 #include "query/object_cells.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +84,8 @@ static const struct hdb_column columns[] = {
 	  "bytes of frames in a virtual thread's stack "
 	  "chunks, or in the chunk; dumps do not count them into any size" },
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == STACK_BYTES + 1,
+	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	{ "threads", HDB_TYPE_COUNT, "threads", "threads shown" },

@@ -15,6 +15,7 @@
 #include "query/object_cells.h"
 #include "query/object_columns.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +52,8 @@ static const struct hdb_column columns[] = {
 	QUERY_NATIVE_COLUMN,
 	QUERY_RETAINED_NATIVE_COLUMN,
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == RETAINED_NATIVE + 1,
+	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects", "objects that no other of them dominates" },
@@ -404,6 +407,7 @@ static int drop_small_packages(struct consumers *s, struct hdb_error *err)
 
 		if ((r = close_packages(&open, p->level, &kept, err)) != HDB_OK)
 			goto out;
+		assert(open.count);
 		above = base_vec_at(&open, struct open_package, open.count - 1);
 		if (p->total.retained_bytes > s->threshold) {
 			if ((r = base_vec_push(&kept, p, sizeof(*p), err)) != HDB_OK)

@@ -11,6 +11,7 @@
 #include "query/coverage.h"
 #include "query/object_cells.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +50,8 @@ static const struct hdb_column columns[] = {
 	  "native memory that the reachable ones own, not in the other sizes; only of dumps that tell "
 	  "any; not with --shallow" },
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == NATIVE + 1,
+	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	{ "groups", HDB_TYPE_COUNT, "groups", "groups that have objects, before the pattern" },
@@ -277,6 +280,7 @@ static int next_histogram(struct query *q, struct hdb_error *err)
 	const struct derive_total *total = &groups->totals[groups->at];
 	int r = HDB_OK;
 
+	assert(groups->at <= groups->count);
 	if (groups->at == groups->count)
 		return HDB_END;
 	groups->at++;

@@ -12,6 +12,7 @@
 #include "query/common_options.h"
 #include "query/coverage.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +46,8 @@ static const struct hdb_column columns[] = {
 	  "memory outside of the Java heap that the dominated objects own, not in the other sizes; "
 	  "given if they own any" },
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == NATIVE + 1,
+	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects", "reachable objects of the target" },
@@ -298,6 +301,7 @@ static int next_immediate(struct query *q, struct hdb_error *err)
 	uint32_t no;
 	int r;
 
+	assert(s->at <= s->count);
 	if (s->at == s->count)
 		return HDB_END;
 	s->at++;

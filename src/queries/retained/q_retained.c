@@ -13,6 +13,7 @@
 #include "query/common_options.h"
 #include "query/coverage.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -449,6 +450,7 @@ static int next_retained(struct query *q, struct hdb_error *err)
 	const char *target, *name;
 	int r;
 
+	assert(s->at <= q->target_count);
 	if (s->at == q->target_count)
 		return HDB_END;
 	target = q->targets[s->at++];

@@ -8,6 +8,7 @@
 #include "queries/queries.h"
 #include "query/object_cells.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +38,8 @@ static const struct hdb_column columns[] = {
 	{ "unit", HDB_TYPE_TEXT, "unit", "what was counted, as \"sessions\"" },
 	QUERY_LABEL_COLUMNS,
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == UNIT + 3,
+	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	{ "rules", HDB_TYPE_COUNT, "rules", "how many were tried: as many rows as --all gives" },
@@ -194,6 +197,7 @@ static int next_triage(struct query *q, struct hdb_error *err)
 	const char *severity, *unit;
 	int r;
 
+	assert(s->at <= s->count);
 	if (s->at == s->count)
 		return HDB_END;
 	rule = &triage_rules[s->rows[s->at]];

@@ -9,6 +9,7 @@
 #include "queries/leaks/leak_parts.h"
 #include "queries/triage/triage.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,7 @@ static int matches(struct query *q, const struct query_leak_path *path, size_t i
 	char field[NAME_MAX_BYTES] = "";
 	int r = heap_object(q->heap, path->nodes[i], &object, err);
 
+	assert(i < path->count);
 	if (r != HDB_OK)
 		return r;
 	if (hint->class_pattern &&

@@ -12,6 +12,7 @@
 #include "heap/known.h"
 #include "queries/triage/triage.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -529,6 +530,7 @@ int triage_take_strings(struct triage *t, struct hdb_error *err)
 		goto out;
 	for (uint64_t i = 0, to; i < contents.count; i = to) {
 		to = analysis_contents_run(&contents, i);
+		assert(to > i);
 		longest = to - i > longest ? to - i : longest;
 	}
 	for (unsigned i = 0; i < 2; i++)
@@ -538,6 +540,7 @@ int triage_take_strings(struct triage *t, struct hdb_error *err)
 	base_stage(t->q->work, "comparing strings", contents.count, "strings");
 	for (uint64_t i = 0, to, looked = 0; i < contents.count; i = to) {
 		to = analysis_contents_run(&contents, i);
+		assert(to > i);
 		if (to - i < 2)
 			continue;
 		if ((r = count_run(t, records + i, to - i, nodes, err)) != HDB_OK)

@@ -12,6 +12,7 @@
 #include "queries/queries.h"
 #include "query/coverage.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,6 +86,8 @@ static const struct hdb_column columns[] = {
 	{ "trailing_wasted", HDB_TYPE_BYTES, "wasted", "what they would be smaller without it" },
 	{ "id", HDB_TYPE_ID, "id", "an array of the group, the first by ID" },
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == ID + 1,
+	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	QUERY_ZEROED_FACT,
@@ -488,6 +491,7 @@ static int next_array(struct query *q, struct hdb_error *err)
 	const char *name;
 	int r;
 
+	assert(a->at <= q->total);
 	if (a->at == q->total)
 		return HDB_END;
 	g = (const struct group *)a->table.data + a->at;

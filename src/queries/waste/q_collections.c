@@ -13,6 +13,7 @@
 #include "query/object_columns.h"
 #include "query/object_cells.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,6 +88,8 @@ static const struct hdb_column columns[] = {
 	QUERY_NATIVE_COLUMN,
 	QUERY_RETAINED_NATIVE_COLUMN,
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == ID + 5,
+	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects", "those that were looked at" },

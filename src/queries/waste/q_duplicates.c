@@ -14,6 +14,7 @@
 #include "queries/queries.h"
 #include "query/coverage.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,8 @@ static const struct hdb_column columns[] = {
 	  "all references to copies; an array counts once for a copy" },
 	{ "id", HDB_TYPE_ID, "id", "a copy, the first by ID" },
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == ID + 1,
+	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	QUERY_ZEROED_FACT,
@@ -428,6 +431,7 @@ static int next_duplicate(struct query *q, struct hdb_error *err)
 	uint32_t ix;
 	int r;
 
+	assert(d->at <= d->group_count);
 	if (d->at == d->group_count)
 		return HDB_END;
 	g = (const struct group *)d->groups.data + order[d->at++].node;

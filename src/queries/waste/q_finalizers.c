@@ -15,6 +15,7 @@
 #include "query/object_columns.h"
 #include "query/object_cells.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +65,8 @@ static const struct hdb_column columns[] = {
 	QUERY_NATIVE_COLUMN,
 	QUERY_RETAINED_NATIVE_COLUMN,
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == NATIVE + 2,
+	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	{ "registered", HDB_TYPE_COUNT, "registered",
@@ -373,6 +376,7 @@ static int group_items(struct query *q, struct finalizers *f, struct hdb_error *
 		if (item->object != HEAP_NONE &&
 		    (r = heap_object(q->heap, item->object, &object, err)) != HDB_OK)
 			goto out;
+		assert(f->groups.count);
 		last = base_vec_at(&f->groups, struct group, f->groups.count - 1);
 		last->count++;
 		last->bytes += object.shallow_bytes;
@@ -447,6 +451,7 @@ static int next_finalizer(struct query *q, struct hdb_error *err)
 	const struct item *item;
 	int r;
 
+	assert(f->at <= q->total);
 	if (f->at == q->total)
 		return HDB_END;
 	if (f->is_list) {

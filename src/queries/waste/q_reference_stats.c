@@ -10,6 +10,7 @@
 #include "queries/queries.h"
 #include "query/coverage.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,8 @@ static const struct hdb_column columns[] = {
 	{ "only_retained_native", HDB_TYPE_BYTES,
 	  "retained native >=", "the same of all that they retain, at least" },
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == RETAINED_NATIVE + 1,
+	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	{ "references", HDB_TYPE_COUNT, "references", "reference objects that a root reaches" },
@@ -460,6 +463,7 @@ static int next_stat(struct query *q, struct hdb_error *err)
 	const struct row *row;
 	const char *name = "<none>";
 
+	assert(s->at <= s->rows.count);
 	if (s->at == s->rows.count)
 		return HDB_END;
 	row = base_vec_at(&s->rows, struct row, s->at++);

@@ -10,6 +10,7 @@
 #include "queries/queries.h"
 #include "query/coverage.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,8 @@ static const struct hdb_column columns[] = {
 	{ "string", HDB_TYPE_ID, "string", "that string" },
 	{ "id", HDB_TYPE_ID, "id", "the array" },
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == ID + 1,
+	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	QUERY_ZEROED_FACT,
@@ -277,6 +280,7 @@ static int next_substring(struct query *q, struct hdb_error *err)
 	struct heap_object array;
 	int r;
 
+	assert(s->at <= s->row_count);
 	if (s->at == s->row_count)
 		return HDB_END;
 	row = (const struct shown *)s->rows.data + order[s->at++].node;

@@ -11,6 +11,7 @@
 #include "query/coverage.h"
 #include "query/object_cells.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +46,8 @@ static const struct hdb_column columns[] = {
 	  "memory outside of the Java heap that these objects own, not in the other sizes; only of "
 	  "dumps that tell any" },
 };
+static_assert(sizeof(columns) / sizeof(columns[0]) == NATIVE + 1,
+	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	{ "holders", HDB_TYPE_COUNT, "holders",
@@ -172,6 +175,7 @@ static int next_holder(struct query *q, struct unreachable *u, struct hdb_error 
 	const struct analysis_garbage_top *tops = u->tops.data, *top;
 	int r;
 
+	assert(u->at <= q->total);
 	if (u->at == q->total)
 		return HDB_END;
 	if (u->is_list) {
