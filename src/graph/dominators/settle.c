@@ -37,7 +37,7 @@
 #define FIRST_SHARES 16u
 
 /* Rows of a sample. */
-#define SAMPLE_ROWS 65536u
+#define SAMPLE_ROWS 8192u
 
 /* Rows between two calls of base_step. */
 #define STEP_ROWS 0x10000u
