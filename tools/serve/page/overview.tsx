@@ -149,7 +149,7 @@ export function Overview({ route }: { route: Route }) {
   if (report) return <><Strip db={db} />{story}{dump}</>;
   return <><Strip db={db} />
     <div class="two"><div class="flow">{story}</div>
-      <div class="flow"><MapView route={{ ...route, params: { db: db ?? "" } }} fixed={{ shape: "treemap", by: "class" }} small />
+      <div class="flow"><div class="reserved"><MapView route={{ ...route, params: { db: db ?? "" } }} fixed={{ shape: "treemap", by: "class" }} small /></div>
         <Panel title="Biggest objects" right={<a href={linkTo("dominators")}>dominator tree</a>}><Biggest db={db} /></Panel>
         {dump}</div></div></>;
 }
