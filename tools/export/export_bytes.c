@@ -10,7 +10,7 @@ uint8_t *export_bytes_room(struct export_bytes *b, size_t more)
 {
 	if (b->has_failed)
 		return NULL;
-	if (more > b->room - b->size) {
+	if (!b->data || more > b->room - b->size) {
 		const size_t need = b->size + more;
 		const size_t room = need < b->room * 2 ? b->room * 2 : need + 64;
 		uint8_t *grown = need < more ? NULL : realloc(b->data, room);
