@@ -10,6 +10,7 @@
 #include "queries/queries.h"
 #include "query/query.h"
 
+#include <assert.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
@@ -40,6 +41,8 @@ static int read_struct(void *to, size_t to_size, size_t first, const void *from,
 {
 	size_t size;
 
+	assert(first <= to_size);
+	assert(first >= sizeof(size));
 	memcpy(&size, from, sizeof(size));
 	if (size && size < first)
 		return hdb_fail(err, HDB_EUSAGE,

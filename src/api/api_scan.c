@@ -116,6 +116,7 @@ static uint32_t choose(struct hdb_scan *scan)
 		scan->keep[n] = i;
 		n += wants;
 	}
+	assert(n <= b->count);
 	return n;
 }
 
@@ -132,6 +133,7 @@ static uint32_t choose_reachable(struct hdb_scan *scan, uint32_t n)
 		scan->keep[kept] = i;
 		kept += scan->reachable[i] == wanted;
 	}
+	assert(kept <= n);
 	return kept;
 }
 
@@ -142,6 +144,7 @@ static int read_columns(struct hdb_scan *scan, uint32_t block_no, struct hdb_err
 	uint32_t ids = scan->block.count;
 	int r = HDB_OK;
 
+	assert(block_no < heap_block_count(scan->db->heap));
 	if (columns & HDB_SCAN_ID)
 		r = heap_read_ids(db->heap, block_no, scan->id, &ids, err);
 	if (r != HDB_OK)

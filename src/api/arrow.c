@@ -77,6 +77,7 @@ static struct dictionary *make_dictionary(const struct query_names *names)
 		used += names->sizes[i];
 		d->offsets[i + 1] = (int32_t)used;
 	}
+	assert(used <= names->bytes);
 	return d;
 }
 
@@ -145,7 +146,6 @@ static int64_t code_of(const struct dictionary *d, const char *text, size_t size
 {
 	int64_t low = 0, high = d->count;
 
-	assert(d->count > 0);
 	while (low < high) {
 		const int64_t middle = low + (high - low) / 2;
 		const size_t length = (size_t)(d->offsets[middle + 1] - d->offsets[middle]);
@@ -300,7 +300,6 @@ static bool is_text(const struct arrow_column *column)
 
 static size_t value_bytes(const struct arrow_column *column, size_t rows)
 {
-	assert(rows > 0);
 	if (column->dictionary)
 		return rows * sizeof(int32_t);
 	if (is_text(column))
@@ -335,6 +334,7 @@ static int init_column(struct arrow_stream *s, size_t no, struct ArrowArray *arr
 {
 	struct arrow_column *column = calloc(1, sizeof(*column));
 
+	assert(no < s->source.column_count);
 	*array = (struct ArrowArray){ .release = release_array, .private_data = column };
 	if (!column)
 		return ENOMEM;
@@ -434,6 +434,7 @@ static int put_value(struct ArrowArray *array, const struct hdb_value *value, si
 	uint64_t number = 0;
 	int rc = 0;
 
+	assert(row < column->room);
 	if (column->dictionary) {
 		const int64_t code =
 			is_there ? code_of(column->dictionary, value->text, value->text_size) : -1;
