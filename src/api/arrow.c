@@ -519,7 +519,6 @@ static int put_gaps(struct ArrowArray *array, const uint8_t *there, size_t row, 
 	const struct arrow_column *column = array->private_data;
 	int rc = 0;
 
-	assert(there);
 	if (!column->buffers[0] && (!there || !memchr(there, 0, count)))
 		return 0;
 	for (size_t i = 0; i < count && rc == 0; i++)
