@@ -246,7 +246,7 @@ static int read_entry(struct cursor *c, const struct header *h, struct android_a
 {
 	const uint8_t *p = take(c, h->entry_bytes);
 	struct android_allocation entry;
-	int rc = HDB_OK;
+	int rc;
 
 	if (!p)
 		return too_short(c, "an entry");
@@ -259,11 +259,13 @@ static int read_entry(struct cursor *c, const struct header *h, struct android_a
 	};
 	if (entry.class_no >= a->name_counts[CLASSES])
 		return wrong_name(c, "class", entry.class_no, a->name_counts[CLASSES]);
-	for (unsigned i = 0; i < entry.depth && rc == HDB_OK; i++)
-		rc = read_frame(c, h, a);
+	for (unsigned i = 0; i < entry.depth; i++)
+		if ((rc = read_frame(c, h, a)) != HDB_OK)
+			return rc;
+	assert(a->frame_count - entry.first_frame == entry.depth);
 	a->list[a->count++] = entry;
 	a->bytes += entry.bytes;
-	return rc;
+	return HDB_OK;
 }
 
 static int compare_u32(const void *a, const void *b)
@@ -305,19 +307,19 @@ int android_allocations_read(const uint8_t *data, size_t size, struct android_al
 	rc = read_header(&c, &h, out);
 	if (rc != HDB_OK)
 		return rc;
-	assert(h.entry_bytes >= ENTRY_BYTES && h.frame_bytes);
+	assert(h.entry_bytes >= ENTRY_BYTES);
+	assert(h.frame_bytes > 0);
 	c.at = h.names_at;
-	rc = read_names(&c, out);
+	if ((rc = read_names(&c, out)) != HDB_OK)
+		return rc;
 	/* No more than fit. */
 	end = h.names_at - h.header_bytes;
 	out->list = calloc(end / h.entry_bytes + 1, sizeof(*out->list));
 	out->frames = malloc((end / h.frame_bytes + 1) * sizeof(*out->frames));
-	if (rc == HDB_OK && (!out->list || !out->frames))
+	if (!out->list || !out->frames)
 		return door_fail(err, HDB_ENOMEM, "no memory for allocations");
 	c.at = h.header_bytes;
 	c.size = h.names_at;
-	if (rc != HDB_OK)
-		return rc;
 	while (h.entries ? out->count < h.entries : c.size - c.at >= h.entry_bytes)
 		if ((rc = read_entry(&c, &h, out)) != HDB_OK)
 			return rc;
@@ -552,10 +554,24 @@ static void give_rows(const struct tree *t, struct android_allocations *a)
 	}
 }
 
+/* The text of each node's frame. */
+static int name_nodes(struct tree *t, struct android_allocations *a, struct hdb_error *err)
+{
+	char text[FRAME_TEXT_BYTES];
+
+	for (uint32_t v = 1; v < t->count; v++) {
+		frame_text(a, &a->frames[t->nodes[v].frame], text, sizeof(text));
+		t->nodes[v].name = keep_text(a, text, err);
+		if (!t->nodes[v].name)
+			return HDB_ENOMEM;
+	}
+	return HDB_OK;
+}
+
 static int group_stacks(struct android_allocations *a, struct hdb_error *err)
 {
 	struct tree t = { .count = 1, .slot_count = 16 };
-	int rc = HDB_OK;
+	int rc;
 
 	while (t.slot_count < 2 * a->frame_count + 2)
 		t.slot_count *= 2;
@@ -563,21 +579,19 @@ static int group_stacks(struct android_allocations *a, struct hdb_error *err)
 	t.slots = calloc(t.slot_count, sizeof(*t.slots));
 	a->rows = calloc(a->frame_count + 1, sizeof(*a->rows));
 	a->row_texts = calloc(a->frame_count + 1, sizeof(*a->row_texts));
-	if (!t.nodes || !t.slots || !a->rows || !a->row_texts)
+	if (!t.nodes || !t.slots || !a->rows || !a->row_texts) {
 		rc = door_fail(err, HDB_ENOMEM, "no memory for call stacks");
-	for (size_t i = 0; rc == HDB_OK && i < a->count; i++)
-		add_stack(&t, a, &a->list[i]);
-	for (uint32_t v = 1; rc == HDB_OK && v < t.count; v++) {
-		char text[FRAME_TEXT_BYTES];
-
-		frame_text(a, &a->frames[t.nodes[v].frame], text, sizeof(text));
-		t.nodes[v].name = keep_text(a, text, err);
-		rc = t.nodes[v].name ? HDB_OK : HDB_ENOMEM;
+		goto out;
 	}
-	if (rc == HDB_OK)
-		rc = sort_children(&t, err);
-	if (rc == HDB_OK)
-		give_rows(&t, a);
+	for (size_t i = 0; i < a->count; i++)
+		add_stack(&t, a, &a->list[i]);
+	assert(t.count <= a->frame_count + 1);
+	if ((rc = name_nodes(&t, a, err)) != HDB_OK)
+		goto out;
+	if ((rc = sort_children(&t, err)) != HDB_OK)
+		goto out;
+	give_rows(&t, a);
+out:
 	free(t.nodes);
 	free(t.slots);
 	return rc;
@@ -612,14 +626,14 @@ static int group_sites(struct android_allocations *a, struct hdb_error *err)
 	a->rows = calloc((size_t)a->count + 1, sizeof(*a->rows));
 	a->row_texts = calloc((size_t)a->count + 1, sizeof(*a->row_texts));
 	if (!list || !a->rows || !a->row_texts) {
-		free(list);
-		return door_fail(err, HDB_ENOMEM, "no memory for places");
+		rc = door_fail(err, HDB_ENOMEM, "no memory for places");
+		goto out;
 	}
 	for (uint32_t i = 0; i < a->count; i++)
 		list[i] = i;
 	if (a->count)
 		qsort_r(list, a->count, sizeof(*list), compare_sites, a);
-	for (size_t i = 0; rc == HDB_OK && i < a->count; i++) {
+	for (size_t i = 0; i < a->count; i++) {
 		const struct android_allocation *entry = &a->list[list[i]];
 		struct android_allocation_row *row;
 		char text[FRAME_TEXT_BYTES] = "(no call stack)";
@@ -630,14 +644,19 @@ static int group_sites(struct android_allocations *a, struct hdb_error *err)
 			if (entry->depth)
 				frame_text(a, &a->frames[entry->first_frame], text, sizeof(text));
 			a->rows[a->row_count].name = keep_text(a, text, err);
-			rc = a->rows[a->row_count++].name ? HDB_OK : HDB_ENOMEM;
+			if (!a->rows[a->row_count++].name) {
+				rc = HDB_ENOMEM;
+				goto out;
+			}
 		}
+		assert(a->row_count > 0);
+		assert(a->row_count <= a->count);
 		row = &a->rows[a->row_count - 1];
 		row->count++;
 		row->bytes += entry->bytes;
 	}
-	if (rc == HDB_OK)
-		qsort(a->rows, a->row_count, sizeof(*a->rows), compare_rows);
+	qsort(a->rows, a->row_count, sizeof(*a->rows), compare_rows);
+out:
 	free(list);
 	return rc;
 }

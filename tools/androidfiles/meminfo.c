@@ -10,6 +10,7 @@
 
 #include "common/fail.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -73,8 +74,9 @@ int android_memory_add(struct android_memory *m, const struct android_memory_row
 {
 	struct android_memory_row *rows = m->rows;
 	struct android_memory_row copy = *row;
-	int rc = HDB_OK;
+	int rc;
 
+	assert(m->count <= m->capacity);
 	if (m->count >= ROWS_MAX)
 		return door_fail(err, HDB_ELIMIT, "more than %u rows", ROWS_MAX);
 	if (m->count == m->capacity) {
@@ -86,20 +88,19 @@ int android_memory_add(struct android_memory *m, const struct android_memory_row
 		m->rows = rows;
 		m->capacity = capacity;
 	}
-	if (!m->text_size)
-		rc = add_text(m, "", &copy.name, err);
+	if (!m->text_size && (rc = add_text(m, "", &copy.name, err)) != HDB_OK)
+		return rc;
 	/* Rows of one process come one after the other. */
 	if (m->count && strcmp(m->texts + rows[m->count - 1].process, process) == 0)
 		copy.process = rows[m->count - 1].process;
-	else if (rc == HDB_OK)
-		rc = add_text(m, process, &copy.process, err);
-	if (rc != HDB_OK)
+	else if ((rc = add_text(m, process, &copy.process, err)) != HDB_OK)
 		return rc;
-	rc = add_text(m, name[0] ? name : "?", &copy.name, err);
-	if (rc != HDB_OK)
+	if ((rc = add_text(m, name[0] ? name : "?", &copy.name, err)) != HDB_OK)
 		return rc;
+	assert(copy.name < m->text_size);
+	assert(copy.process < m->text_size);
 	rows[m->count++] = copy;
-	return rc;
+	return HDB_OK;
 }
 
 const struct android_memory_row *android_memory_find(const struct android_memory *m,
@@ -316,9 +317,9 @@ static int read_summary(struct reading *r, const struct line *line, struct hdb_e
 static int read_objects(struct reading *r, const struct line *line, struct hdb_error *err)
 {
 	unsigned from = 0;
-	int rc = HDB_OK;
+	int rc;
 
-	for (unsigned i = 0; i < line->count && rc == HDB_OK; i++) {
+	for (unsigned i = 0; i < line->count; i++) {
 		struct android_memory_row row = { .section = ANDROID_OBJECTS,
 						  .pid = r->pid,
 						  .has = 1u << ANDROID_COUNT };
@@ -326,12 +327,14 @@ static int read_objects(struct reading *r, const struct line *line, struct hdb_e
 
 		if (!number_of(&line->words[i], &row.figures[ANDROID_COUNT]))
 			continue;
+		assert(from <= i);
 		name_of(line, from, i - from, name);
 		from = i + 1;
-		if (name[0])
-			rc = android_memory_add(r->out, &row, r->process, name, err);
+		if (name[0] &&
+		    (rc = android_memory_add(r->out, &row, r->process, name, err)) != HDB_OK)
+			return rc;
 	}
-	return rc;
+	return HDB_OK;
 }
 
 /* "135,623K: com.acme (pid 12 / activities)", older ones "135623 kB: com.acme (pid 12)". */
@@ -523,12 +526,27 @@ static bool begins_part(struct reading *r, const struct line *line)
 	return true;
 }
 
+/* A line within a part, or one of the form for programs. */
+static int read_line(struct reading *r, const struct line *line, struct hdb_error *err)
+{
+	assert(line->count > 0);
+	if (r->section == ANDROID_MEMORY || r->section == ANDROID_DETAILS)
+		return read_row(r, line, err);
+	if (r->section == ANDROID_SUMMARY)
+		return read_summary(r, line, err);
+	if (r->section == ANDROID_OBJECTS)
+		return read_objects(r, line, err);
+	if (r->section == ANDROID_PROCESS)
+		return read_process(r, line, err);
+	return is_checkin(line) ? read_checkin(r, line, err) : HDB_OK;
+}
+
 static int read_text(struct reading *r, struct hdb_error *err)
 {
 	struct line line, below;
-	int rc = HDB_OK;
+	int rc;
 
-	while (rc == HDB_OK && next_line(r, &line)) {
+	while (next_line(r, &line)) {
 		if (!line.count || begins_part(r, &line))
 			continue;
 		if (is_word(&line.words[0], "Pss") || is_word(&line.words[0], "Shared")) {
@@ -541,18 +559,10 @@ static int read_text(struct reading *r, struct hdb_error *err)
 			r->at = before.at;
 			r->line_no = before.line_no;
 		}
-		if (r->section == ANDROID_MEMORY || r->section == ANDROID_DETAILS)
-			rc = read_row(r, &line, err);
-		else if (r->section == ANDROID_SUMMARY)
-			rc = read_summary(r, &line, err);
-		else if (r->section == ANDROID_OBJECTS)
-			rc = read_objects(r, &line, err);
-		else if (r->section == ANDROID_PROCESS)
-			rc = read_process(r, &line, err);
-		else if (is_checkin(&line))
-			rc = read_checkin(r, &line, err);
+		if ((rc = read_line(r, &line, err)) != HDB_OK)
+			return rc;
 	}
-	return rc;
+	return HDB_OK;
 }
 
 int android_memory_read(const char *data, size_t size, struct android_memory *out,

@@ -35,6 +35,10 @@ enum kind {
 	KINDS
 };
 
+/* Of a roll-up: Pss_Anon, Pss_File, Pss_Shmem. */
+enum { EXTRAS = 3 };
+static const char *const extra_names[EXTRAS] = { "anonymous", "files", "shared memory" };
+
 static const char *const kind_names[KINDS] = {
 	"Native Heap", "Dalvik Heap", "Dalvik Other", "Stack",      "Cursor",    "Ashmem",
 	"Gfx dev",     "Other dev",   ".so mmap",     ".jar mmap",  ".apk mmap", ".ttf mmap",
@@ -142,7 +146,7 @@ struct mapping {
 struct sums {
 	struct android_memory *out;
 	struct android_memory_row kinds[KINDS], parts[PARTS], total;
-	struct android_memory_row extra[3]; /* of a rollup: Pss_Anon, Pss_File, Pss_Shmem */
+	struct android_memory_row extra[EXTRAS]; /* of a rollup */
 	struct mapping before, now;
 	uint64_t mappings;
 	bool is_open, is_rollup;
@@ -403,30 +407,53 @@ static int summarize(const struct sums *s, struct hdb_error *err)
 	return add_summary(s, "TOTAL", pss, err);
 }
 
+/* The kinds of a whole file; of a roll-up the few that it has. */
+static int give_kinds(struct sums *s, struct hdb_error *err)
+{
+	int rc;
+
+	for (int i = 0; i < KINDS && !s->is_rollup; i++)
+		if (s->kinds[i].has && (rc = android_memory_add(s->out, &s->kinds[i], "",
+								kind_names[i], err)) != HDB_OK)
+			return rc;
+	for (int i = 0; i < EXTRAS && s->is_rollup; i++)
+		if (s->extra[i].has && (rc = android_memory_add(s->out, &s->extra[i], "",
+								extra_names[i], err)) != HDB_OK)
+			return rc;
+	return HDB_OK;
+}
+
+static int give_parts(struct sums *s, struct hdb_error *err)
+{
+	int rc;
+
+	for (int i = NO_PART + 1; i < PARTS; i++) {
+		s->parts[i].section = ANDROID_DETAILS;
+		if (s->parts[i].has && (rc = android_memory_add(s->out, &s->parts[i], "",
+								part_names[i], err)) != HDB_OK)
+			return rc;
+	}
+	return HDB_OK;
+}
+
 static int give_rows(struct sums *s, struct hdb_error *err)
 {
-	static const char *const extra_names[] = { "anonymous", "files", "shared memory" };
 	uint64_t *pss = &s->total.figures[ANDROID_PSS];
 	const uint64_t swap = s->total.figures[ANDROID_SWAP_PSS];
-	int rc = HDB_OK;
+	int rc = give_kinds(s, err);
 
-	for (int i = 0; i < KINDS && rc == HDB_OK && !s->is_rollup; i++)
-		if (s->kinds[i].has)
-			rc = android_memory_add(s->out, &s->kinds[i], "", kind_names[i], err);
-	for (int i = 0; i < 3 && rc == HDB_OK && s->is_rollup; i++)
-		if (s->extra[i].has)
-			rc = android_memory_add(s->out, &s->extra[i], "", extra_names[i], err);
+	if (rc != HDB_OK)
+		return rc;
 	/* What is swapped out counts in the sum, as in dumpsys. */
 	if (s->total.has >> ANDROID_PSS & 1)
 		*pss = *pss > UINT64_MAX - swap ? UINT64_MAX : *pss + swap;
-	if (rc == HDB_OK)
-		rc = android_memory_add(s->out, &s->total, "", "TOTAL", err);
-	for (int i = NO_PART + 1; i < PARTS && rc == HDB_OK && !s->is_rollup; i++) {
-		s->parts[i].section = ANDROID_DETAILS;
-		if (s->parts[i].has)
-			rc = android_memory_add(s->out, &s->parts[i], "", part_names[i], err);
-	}
-	return rc == HDB_OK && !s->is_rollup ? summarize(s, err) : rc;
+	if ((rc = android_memory_add(s->out, &s->total, "", "TOTAL", err)) != HDB_OK)
+		return rc;
+	if (s->is_rollup)
+		return HDB_OK;
+	if ((rc = give_parts(s, err)) != HDB_OK)
+		return rc;
+	return summarize(s, err);
 }
 
 int android_smaps_read(const char *data, size_t size, struct android_memory *out,

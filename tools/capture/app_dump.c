@@ -266,11 +266,10 @@ int capture_app_start(const char *process, const struct capture_options *options
 	c->dump_fd = -1;
 	snprintf(c->base.name, sizeof(c->base.name), "app %s%s%s", process,
 		 options->serial ? " on " : "", options->serial ? options->serial : "");
-	rc = start(c, process, err);
-	if (rc == HDB_OK) {
-		*out = &c->base;
-		return HDB_OK;
+	if ((rc = start(c, process, err)) != HDB_OK) {
+		(void)capture_end(&c->base, NULL);
+		return rc;
 	}
-	(void)capture_end(&c->base, NULL);
-	return rc;
+	*out = &c->base;
+	return HDB_OK;
 }

@@ -3,6 +3,7 @@
  */
 #include "capture/attach.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -111,12 +112,12 @@ static int try_connect(const struct attach *a, int *out, struct hdb_error *err)
 		return door_fail(err, HDB_EIO, "/tmp/%s of process %ld: %s", name,
 				 (long)a->process->pid, strerror(failure));
 	}
-	rc = check_peer(a, fd, err);
-	if (rc == HDB_OK)
-		*out = fd;
-	else
+	if ((rc = check_peer(a, fd, err)) != HDB_OK) {
 		close(fd);
-	return rc;
+		return rc;
+	}
+	*out = fd;
+	return HDB_OK;
 }
 
 /* By a descriptor of the process, so that it cannot be another one of that PID. */
@@ -273,14 +274,16 @@ int attach_send(struct attach *a, const char *command, const char *const *argume
 	*socket_fd = -1;
 	if (!size)
 		return door_fail(err, HDB_EUSAGE, "the request is too long for the VM");
+	assert(size <= sizeof(request));
 	if ((rc = connect_to(a, &fd, err)) < 0)
 		goto out;
-	rc = write_all(a, fd, request, size, err);
+	assert(fd >= 0);
+	if ((rc = write_all(a, fd, request, size, err)) != HDB_OK)
+		goto out;
+	*socket_fd = fd;
+	fd = -1;
 out:
-	if (rc == HDB_OK)
-		*socket_fd = fd;
-	else
-		capture_close_fd(fd);
+	capture_close_fd(fd);
 	return rc;
 }
 
@@ -306,6 +309,7 @@ static int read_all(struct attach *a, int fd, bool is_patient, struct reply *rep
 		ssize_t n = -1;
 		int rc = HDB_OK;
 
+		assert(reply->size <= ATTACH_REPLY_MAX);
 		if (poll(&p, 1, CAPTURE_TICK_MS) > 0) {
 			n = recv(fd, room ? reply->bytes + reply->size : dropped,
 				 room ? room : sizeof(dropped), 0);
@@ -362,8 +366,9 @@ int attach_ask(struct attach *a, const char *command, const char *const *argumen
 	int fd = -1;
 	int rc = attach_send(a, command, arguments, &fd, err);
 
-	if (rc == HDB_OK)
-		rc = attach_receive(a, fd, reply, err);
+	if (rc != HDB_OK)
+		return rc;
+	rc = attach_receive(a, fd, reply, err);
 	capture_close_fd(fd);
 	return rc;
 }

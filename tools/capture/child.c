@@ -3,6 +3,7 @@
  */
 #include "capture/child.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -125,11 +126,13 @@ int child_run(const char *const *argv, const struct capture_options *options, ui
 	if (rc != HDB_OK)
 		return rc;
 	rc = read_output(fd, options, timeout_ms, out, &why);
+	assert(out->size < sizeof(out->text));
 	out->text[out->size] = '\0';
 	close(fd);
-	if (rc == HDB_OK)
-		out->code = child_wait(pid);
-	else
+	if (rc != HDB_OK) {
 		child_kill(pid);
-	return rc == HDB_OK ? rc : door_fail(err, rc, "%s: %s", argv[0], why.message);
+		return door_fail(err, rc, "%s: %s", argv[0], why.message);
+	}
+	out->code = child_wait(pid);
+	return HDB_OK;
 }

@@ -3,6 +3,7 @@
  */
 #include "capture/janitor.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -87,6 +88,8 @@ int janitor_start(const struct litter *litter, struct janitor *janitor, struct h
 {
 	int ends[2];
 
+	assert(litter->tmp_fd >= 0);
+	assert(litter->folder_fd >= 0);
 	*janitor = (struct janitor){ .pipe_fd = -1 };
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return door_fail(err, HDB_EIO, "pipe: %s", strerror(errno));
@@ -109,6 +112,8 @@ void janitor_dismiss(struct janitor *janitor)
 {
 	if (!janitor->pid)
 		return;
+	assert(janitor->pid > 0);
+	assert(janitor->pipe_fd >= 0);
 	(void)!write(janitor->pipe_fd, "", 1);
 	close(janitor->pipe_fd);
 	while (waitpid(janitor->pid, NULL, 0) < 0 && errno == EINTR)

@@ -3,6 +3,7 @@
  */
 #include "capture/reply.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@ static bool put(char *out, size_t room, size_t *used, const char *text)
 {
 	const size_t size = strlen(text) + 1;
 
+	assert(*used <= room);
 	if (size > room - *used)
 		return false;
 	memcpy(out + *used, text, size);
@@ -48,6 +50,8 @@ size_t attach_request(int version, const char *command, const char *const *argum
 		head = (size_t)snprintf(out, HEAD_MAX, "2%c%zu", '\0', used) + 1;
 	else
 		head = (size_t)snprintf(out, HEAD_MAX, "1") + 1;
+	assert(head <= HEAD_MAX);
+	assert(used <= sizeof(body));
 	memcpy(out + head, body, used);
 	return head + used;
 }
@@ -56,6 +60,7 @@ bool attach_parse_reply(struct reply *r)
 {
 	char *end;
 
+	assert(r->size < sizeof(r->bytes));
 	r->bytes[r->size] = '\0';
 	r->code = strtol(r->bytes, &end, 10);
 	r->text = end;
@@ -81,6 +86,7 @@ void attach_last_line(const struct reply *r, char *out, size_t size)
 {
 	const char *end = r->text + strlen(r->text), *start;
 
+	assert(size > 0);
 	while (end > r->text && strchr(" \t\r\n", end[-1]))
 		end--;
 	start = end;

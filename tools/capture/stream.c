@@ -3,6 +3,7 @@
  */
 #include "capture/stream.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -101,6 +102,7 @@ static void *run(void *arg)
 	s->result = rc == READER_LEFT ? HDB_END : rc;
 	if (s->result != HDB_OK)
 		s->stop = 1;
+	assert(s->write_fd >= 0);
 	close(s->write_fd);
 	s->write_fd = -1;
 	return NULL;
@@ -110,6 +112,8 @@ int stream_start(struct stream *s, struct hdb_error *err)
 {
 	int ends[2], rc;
 
+	assert(!s->is_running);
+	assert(s->finish);
 	s->read_fd = s->write_fd = -1;
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return door_fail(err, HDB_EIO, "pipe: %s", strerror(errno));

@@ -190,15 +190,20 @@ static int check_answer(const struct vm_capture *c, const struct reply *reply,
 				 "");
 }
 
+static int receive_answer(struct vm_capture *c, struct hdb_error *err)
+{
+	struct reply reply;
+	const int rc = attach_receive_patiently(&c->attach, c->socket_fd, &reply, err);
+
+	return rc != HDB_OK ? rc : check_answer(c, &reply, err);
+}
+
 /* The stream has ended: what does the VM say? */
 static int finish_pipe(void *ctx, uint64_t bytes, struct hdb_error *err)
 {
 	struct vm_capture *c = ctx;
-	struct reply reply;
-	int rc = attach_receive_patiently(&c->attach, c->socket_fd, &reply, err);
+	int rc = receive_answer(c, err);
 
-	if (rc == HDB_OK)
-		rc = check_answer(c, &reply, err);
 	/* Some of the answer may have come before. */
 	if (rc == HDB_EIO && process_is_ending(&c->process))
 		rc = door_fail(err, HDB_EIO,
@@ -329,11 +334,10 @@ int capture_vm_start(int pid, const struct capture_options *options, struct capt
 	c->options = *options;
 	c->process.proc_fd = c->tmp_fd = c->cwd_fd = c->place_fd = c->folder_fd = -1;
 	c->dump_fd = c->socket_fd = c->janitor.pipe_fd = -1;
-	rc = start(c, pid, err);
-	if (rc == HDB_OK) {
-		*out = &c->base;
-		return HDB_OK;
+	if ((rc = start(c, pid, err)) != HDB_OK) {
+		(void)capture_end(&c->base, NULL);
+		return rc;
 	}
-	(void)capture_end(&c->base, NULL);
-	return rc;
+	*out = &c->base;
+	return HDB_OK;
 }

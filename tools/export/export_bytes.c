@@ -3,11 +3,13 @@
  */
 #include "export/export_private.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <zstd.h>
 
 uint8_t *export_bytes_room(struct export_bytes *b, size_t more)
 {
+	assert(b->size <= b->room);
 	if (b->has_failed)
 		return NULL;
 	if (!b->data || more > b->room - b->size) {
@@ -44,6 +46,7 @@ static void put_number(struct export_bytes *b, uint64_t value, size_t size)
 {
 	uint8_t bytes[8];
 
+	assert(size <= sizeof(bytes));
 	for (size_t i = 0; i < size; i++)
 		bytes[i] = (uint8_t)(value >> 8 * i);
 	export_bytes_put(b, bytes, size);
@@ -66,12 +69,14 @@ void export_bytes_varint(struct export_bytes *b, uint64_t value)
 
 	for (; value >= 0x80; value >>= 7)
 		bytes[n++] = (uint8_t)(value | 0x80);
+	assert(n < sizeof(bytes));
 	bytes[n++] = (uint8_t)value;
 	export_bytes_put(b, bytes, n);
 }
 
 void export_bytes_align(struct export_bytes *b, size_t alignment)
 {
+	assert(alignment > 0);
 	while (b->size % alignment && !b->has_failed)
 		export_bytes_byte(b, 0);
 }
@@ -115,6 +120,7 @@ int export_zstd_put(struct export_zstd *z, const void *data, size_t size, struct
 	done = ZSTD_compress2(z->ctx, room, bound, data, size);
 	if (ZSTD_isError(done))
 		return door_fail(err, HDB_ENOMEM, "zstd: %s", ZSTD_getErrorName(done));
+	assert(done <= bound);
 	to->size += done;
 	return HDB_OK;
 }

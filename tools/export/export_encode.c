@@ -4,6 +4,8 @@
  */
 #include "export/export_private.h"
 
+#include <assert.h>
+
 /* Runs shorter than this are cheaper among the groups. */
 #define RUN_MIN 8
 /* DELTA_BINARY_PACKED: values of a block, of each of its parts. */
@@ -19,9 +21,11 @@ static void put_bits(struct export_bytes *to, const uint64_t *values, size_t cou
 	unsigned __int128 waiting = 0;
 	unsigned used = 0;
 
+	assert(bits <= 64);
 	if (!out || !bits)
 		return;
 	for (size_t i = 0; i < count; i++) {
+		assert(used < 64);
 		waiting |= (unsigned __int128)values[i] << used;
 		used += bits;
 		while (used >= 64) {
@@ -45,6 +49,7 @@ static size_t run_length(const uint32_t *values, size_t count)
 {
 	size_t n = 1;
 
+	assert(count > 0);
 	while (n < count && values[n] == values[0])
 		n++;
 	return n;
@@ -70,6 +75,7 @@ void export_encode_rle(struct export_bytes *to, const uint32_t *values, size_t c
 {
 	size_t at = 0;
 
+	assert(bits <= 32);
 	while (at < count) {
 		const size_t start = at;
 		size_t run = 0;
@@ -136,6 +142,7 @@ static void put_block(struct export_bytes *to, const uint64_t *values, size_t co
 	int64_t least = INT64_MAX;
 	unsigned bits[PARTS] = { 0 };
 
+	assert(count <= BLOCK);
 	/* Differences wrap around, as the format has it. */
 	for (size_t i = 0; i < count; i++) {
 		deltas[i] = values[i + 1] - values[i];

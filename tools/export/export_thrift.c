@@ -16,7 +16,9 @@ static void header(struct thrift *t, int field, unsigned type)
 {
 	const int step = field - t->last[t->depth];
 
-	assert(step > 0 && step <= 15);
+	assert(step > 0);
+	assert(step <= 15);
+	assert(type <= 15);
 	export_bytes_byte(t->to, (uint8_t)((unsigned)step << 4 | type));
 	t->last[t->depth] = field;
 }
@@ -65,6 +67,7 @@ void thrift_struct(struct thrift *t, int field)
 
 void thrift_end(struct thrift *t)
 {
+	assert(t->depth >= 0);
 	export_bytes_byte(t->to, 0);
 	t->depth -= t->depth > 0;
 }

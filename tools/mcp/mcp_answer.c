@@ -4,6 +4,7 @@
  */
 #include "mcp_private.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@ static json_t *text_value(const char *text, size_t size, size_t max)
 {
 	char cut[MCP_TEXT_MAX + 8];
 
+	assert(max <= MCP_TEXT_MAX);
 	if (size <= max)
 		return json_stringn(text, size);
 	while (max > 0 && ((unsigned char)text[max] & 0xc0) == 0x80)
@@ -145,6 +147,8 @@ static int add_row(struct filling *f, struct hdb_error *err)
 {
 	const bool is_first = json_array_size(f->list) == 0;
 
+	assert(!f->is_full);
+	assert(f->used <= f->page->budget_bytes);
 	for (size_t text_max = MCP_TEXT_MAX; text_max >= MCP_TEXT_MIN; text_max /= 2) {
 		json_t *row = row_of(f->rows, f->page->columns, text_max);
 		const size_t size = row ? mcp_size(row) + 1 : 0;
@@ -175,6 +179,7 @@ static int fill(struct filling *f, struct hdb_error *err)
 	uint64_t no = 0;
 	int r;
 
+	assert(json_array_size(f->list) == 0);
 	while (!f->is_full && (r = hdb_rows_next(f->rows, err)) != HDB_END) {
 		if (r < 0)
 			return r;
@@ -256,11 +261,12 @@ int mcp_answer(struct hdb *db, const struct mcp_question *question, struct mcp_p
 out:
 	hdb_rows_close(f.rows);
 	json_decref(f.list);
-	if (r == HDB_OK)
-		*out = answer;
-	else
+	if (r != HDB_OK) {
 		json_decref(answer);
-	return r;
+		return r;
+	}
+	*out = answer;
+	return HDB_OK;
 }
 
 /* ---- SQL: rows that are pushed ---- */

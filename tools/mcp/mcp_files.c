@@ -5,6 +5,7 @@
  */
 #include "mcp_private.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
@@ -121,6 +122,7 @@ static void walk_folder(struct walk *walk, const char *folder, unsigned depth)
 	struct dirent **entries = NULL;
 	const int count = scandir(folder, &entries, is_shown, compare_names);
 
+	assert(depth <= MCP_DEPTH_MAX);
 	for (int i = 0; i < count; i++) {
 		char path[PATH_MAX];
 		struct stat info;
@@ -166,9 +168,7 @@ static int only_database(const struct mcp_files *files, char **path, struct hdb_
 		count += name != NULL;
 		found = name ? name : found;
 	}
-	if (count == 1)
-		*path = strdup(found);
-	else
+	if (count != 1) {
 		rc = mcp_fail(
 			err, HDB_EUSAGE,
 			count ? "there are %zu databases: say which one is meant with \"db\"; "
@@ -176,8 +176,13 @@ static int only_database(const struct mcp_files *files, char **path, struct hdb_
 				"there is no database below the folders (%zu); the tool \"open\" "
 				"lists dumps: `heapdb import DUMP` makes a database of one",
 			count);
-	if (rc == HDB_OK && !*path)
+		goto out;
+	}
+	assert(found);
+	*path = strdup(found);
+	if (!*path)
 		rc = mcp_fail(err, HDB_ENOMEM, "no memory for a name");
+out:
 	json_decref(list);
 	return rc;
 }
@@ -231,6 +236,7 @@ static struct mcp_database *free_place(struct mcp_files *files)
 
 		if (!d->db)
 			return d;
+		assert(d->call <= files->call);
 		if (d->call != files->call && (!oldest || d->call < oldest->call))
 			oldest = d;
 	}
@@ -268,6 +274,8 @@ static int open_kept(struct mcp_files *files, const char *path, struct hdb **db,
 			return mcp_fail(err, HDB_ENOMEM, "no memory for a name");
 		}
 	}
+	assert(d->db);
+	assert(d->path);
 	d->call = files->call;
 	*db = d->db;
 	return HDB_OK;

@@ -10,6 +10,7 @@
  */
 #include "mcp_private.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -292,11 +293,12 @@ static void on_call(struct server *s, const json_t *message)
 	r = mcp_tool_call(&call, &answer, &err);
 	if (s->cancel)
 		goto out;
-	if (r == HDB_OK)
-		text = json_dumps(answer, MCP_DUMP);
-	if (r != HDB_OK)
-		result = tool_error(r, &err);
-	else if (text)
+	if (r != HDB_OK) {
+		send_result(s, message, tool_error(r, &err), -1);
+		goto out;
+	}
+	text = json_dumps(answer, MCP_DUMP);
+	if (text)
 		result = json_pack("{s:[{s:s, s:s}], s:b}", "content", "type", "text", "text", text,
 				   "isError", 0);
 	send_result(s, message, result, -1);
@@ -328,21 +330,36 @@ static void on_resources(struct server *s, const json_t *message)
 	send_result(s, message, json_pack("{s:o}", "resources", list), 0);
 }
 
+/* The report of a database that is named; *text is owned. */
+static int report_of(struct server *s, const char *name, char **text, size_t *size,
+		     struct hdb_error *err)
+{
+	struct hdb *db = NULL;
+	char *shown = NULL;
+	int r = mcp_files_open(&s->files, name, &db, &shown, err);
+
+	if (r != HDB_OK)
+		goto out;
+	assert(db);
+	assert(shown);
+	r = s->options->report(db, shown, text, size, err);
+out:
+	free(shown);
+	return r;
+}
+
 static void on_read(struct server *s, const json_t *message)
 {
 	const json_t *params = json_object_get(message, "params");
 	const char *uri = json_string_value(json_object_get(params, "uri"));
 	struct hdb_error err = { 0 };
-	struct hdb *db = NULL;
-	char *shown = NULL, *text = NULL;
+	char *text = NULL;
 	size_t size = 0;
 	int r = HDB_EABSENT;
 
 	s->files.call++;
 	if (uri && s->options->report && strncmp(uri, REPORT_URI, strlen(REPORT_URI)) == 0)
-		r = mcp_files_open(&s->files, uri + strlen(REPORT_URI), &db, &shown, &err);
-	if (r == HDB_OK)
-		r = s->options->report(db, shown, &text, &size, &err);
+		r = report_of(s, uri + strlen(REPORT_URI), &text, &size, &err);
 	if (s->cancel)
 		goto out;
 	if (r != HDB_OK)
@@ -354,7 +371,6 @@ static void on_read(struct server *s, const json_t *message)
 				      "text/markdown", "text", json_stringn(text, size)),
 			    0);
 out:
-	free(shown);
 	free(text);
 }
 

@@ -649,11 +649,12 @@ static int run_overview(const struct mcp_call *call, const struct tool *tool, js
 	}
 out:
 	free(a.shown);
-	if (r == HDB_OK)
-		*out = all;
-	else
+	if (r != HDB_OK) {
 		json_decref(all);
-	return r;
+		return r;
+	}
+	*out = all;
+	return HDB_OK;
 }
 
 static int run_sql(const struct mcp_call *call, const struct tool *tool, json_t **out,
