@@ -7,6 +7,7 @@
 #include "heapdb/progress.h"
 #include "heapdb/render.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -55,6 +56,7 @@ struct vm_rows {
 static const struct hdb_column *vm_column(void *ctx, size_t column)
 {
 	(void)ctx;
+	assert(column < VM_COLUMNS);
 	return &vm_columns[column];
 }
 
@@ -79,6 +81,7 @@ static int vm_next(void *ctx, struct hdb_error *err)
 	const struct capture_vm *vm = &rows->vms[rows->next];
 
 	(void)err;
+	assert(rows->next <= rows->count);
 	if (rows->next == rows->count)
 		return HDB_END;
 	rows->next++;
@@ -96,6 +99,7 @@ static int vm_next(void *ctx, struct hdb_error *err)
 
 static const struct hdb_value *vm_value(void *ctx, size_t column)
 {
+	assert(column < VM_COLUMNS);
 	return &((struct vm_rows *)ctx)->values[column];
 }
 

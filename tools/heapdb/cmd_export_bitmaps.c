@@ -9,6 +9,7 @@
 #include "pictures/pictures.h"
 #include "heapdb/render.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -137,6 +138,8 @@ static int write_png(struct exporting *x, const struct picture *p, struct pictur
 	FILE *file;
 	int rc = read_bytes(x->cli, p->buffer, size, &bytes);
 
+	assert(size <= p->length);
+	assert(!pixels->bytes);
 	if (rc != HDB_OK)
 		goto out;
 	pixels->bytes = bytes;
@@ -257,11 +260,13 @@ static int write_row(struct exporting *x, const char **state)
 static const struct hdb_column *source_column(void *ctx, size_t column)
 {
 	(void)ctx;
+	assert(column < COLUMNS);
 	return &columns[column];
 }
 
 static const struct hdb_value *source_value(void *ctx, size_t column)
 {
+	assert(column < COLUMNS);
 	return &((struct exporting *)ctx)->cells[column];
 }
 

@@ -6,6 +6,7 @@
 
 #include "androidfiles/androidfiles.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -156,11 +157,13 @@ struct meminfo {
 static const struct hdb_column *memory_column(void *ctx, size_t column)
 {
 	(void)ctx;
+	assert(column < COLUMNS);
 	return &columns[column];
 }
 
 static const struct hdb_value *memory_value(void *ctx, size_t column)
 {
+	assert(column < COLUMNS);
 	return &((struct meminfo *)ctx)->cells[column];
 }
 
@@ -180,9 +183,11 @@ static int memory_next(void *ctx, struct hdb_error *err)
 	const struct android_memory_row *row;
 
 	(void)err;
+	assert(m->at <= m->memory.count);
 	if (m->at == m->memory.count)
 		return HDB_END;
 	row = &m->memory.rows[m->at++];
+	assert((size_t)row->section < sizeof(sections) / sizeof(sections[0]));
 	memset(m->cells, 0, sizeof(m->cells));
 	m->cells[SECTION] = text_value(sections[row->section]);
 	if (row->pid)
@@ -469,6 +474,7 @@ static int allocation_next(void *ctx, struct hdb_error *err)
 	const struct android_allocation_row *row;
 
 	(void)err;
+	assert(a->at <= a->list.row_count);
 	if (a->at == a->list.row_count)
 		return HDB_END;
 	row = &a->list.rows[a->at++];

@@ -309,6 +309,8 @@ static int bad_option(const struct parser *p, int value, struct hdb_error *err)
 	const size_t name_size = strcspn(given, "=");
 	struct suggest near;
 
+	assert(value == ':' || value == '?');
+	assert(optind <= p->args.count);
 	if (value == ':')
 		return cli_fail(err, HDB_EUSAGE, "option %s needs a value", given);
 	if (strncmp(given, "--", 2) != 0)
@@ -377,6 +379,7 @@ static bool parse_number(const char *text, bool has_unit, uint64_t high, uint64_
 		if (strcmp(end, "iB") == 0 || strcmp(end, "B") == 0)
 			end += strlen(end);
 	}
+	assert(shift < 64);
 	if (*end || *out > high >> shift)
 		return false;
 	*out <<= shift;
@@ -401,6 +404,7 @@ static int word_index(const char *text, const char *words)
 
 static int set_format(struct options *opt, enum format format, struct hdb_error *err)
 {
+	assert(opt->has_format || !opt->format);
 	if (opt->has_format && opt->format != format)
 		return cli_fail(err, HDB_EUSAGE, "only one output format can be chosen");
 	opt->has_format = true;
@@ -414,6 +418,7 @@ static int set_words(enum option_key key, const char *value, struct options *opt
 {
 	const int word = word_index(value, option_table[key].argument);
 
+	assert(key < KEY_COUNT);
 	if (word < 0)
 		return cli_fail(err, HDB_EUSAGE, "--%s is %s, not \"%s\"", option_table[key].name,
 				option_table[key].argument, value);
@@ -452,6 +457,7 @@ static int set_number(enum option_key key, const char *value, struct options *op
 						    INT64_MAX;
 	uint64_t number;
 
+	assert(key < KEY_COUNT);
 	if (key == KEY_LIMIT && strcmp(value, "all") == 0)
 		value = "0";
 	if (!parse_number(value, key == KEY_MEMORY, high, &number))

@@ -5,6 +5,7 @@
 
 #include "common/output.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -118,12 +119,15 @@ static void keep_time(const char *stage, uint64_t now)
 	else if (i == times.count)
 		times.name[times.count++] = stage;
 	times.now = i;
+	assert(times.now < times.count);
+	assert(times.count <= STAGES_MAX);
 }
 
 void progress_tell_timings(void)
 {
 	if (!times.is_kept || !times.count)
 		return;
+	assert(times.now < times.count);
 	times.spent_ns[times.now] += now_ns() - times.since_ns;
 	for (unsigned i = 0; i < times.count; i++)
 		fprintf(stderr, "%s\t%.3f\n", times.name[i], (double)times.spent_ns[i] / 1e9);
@@ -161,6 +165,7 @@ static void append(char *buf, size_t size, size_t *used, const char *text)
 {
 	const size_t n = strlen(text);
 
+	assert(*used < size);
 	if (n >= size - *used)
 		return;
 	memcpy(buf + *used, text, n + 1);

@@ -76,6 +76,7 @@ static int render_prose(struct answer *answer, const struct render_style *style,
 {
 	int rc;
 
+	assert(prose_of(answer->name));
 	output_fit(out, style->width);
 	put_choices(answer, out);
 	rc = prose_of(answer->name)(answer, style, out);
@@ -91,6 +92,8 @@ int render(struct answer *answer, const struct render_style *style, struct outpu
 {
 	int rc = HDB_EBUG;
 
+	assert(answer->err);
+	assert(!answer->is_open);
 	switch (style->format) {
 	case FORMAT_TABLE:
 		rc = style->as_text ? render_prose(answer, style, out) :
@@ -246,6 +249,7 @@ int answer_thin(struct answer *answer, bool for_people)
 	size_t class = count;
 	int has_label = 0;
 
+	assert(!answer->picked);
 	for (size_t i = 0; i < count; i++) {
 		const struct hdb_column *column = hdb_rows_column(answer->rows, i);
 
@@ -280,6 +284,7 @@ size_t answer_column_count(const struct answer *answer)
 
 const struct hdb_column *answer_column(const struct answer *answer, size_t column)
 {
+	assert(column < answer_column_count(answer));
 	return any_column(answer, answer->picked ? answer->picked[column] : column);
 }
 
@@ -287,6 +292,8 @@ const struct hdb_value *answer_value(const struct answer *answer, size_t column)
 {
 	const size_t no = answer->picked ? answer->picked[column] : column;
 
+	assert(!answer->picked || column < answer->picked_count);
+	assert(answer->row_count > 0);
 	return answer->source ? answer->source->value(answer->source->ctx, no) :
 				hdb_rows_value(answer->rows, no);
 }

@@ -16,6 +16,7 @@
 #include "heapdb/render.h"
 #include "common/shorten.h"
 
+#include <assert.h>
 #include <langinfo.h>
 #include <math.h>
 #include <stdio.h>
@@ -176,6 +177,9 @@ static size_t put_cut(struct table *t, const char *text, size_t size, size_t wid
 	size_t taken, skipped = 0, from = size;
 	const size_t first = escape_fit(text, size, head, &taken);
 
+	assert(room < width);
+	assert(taken <= room);
+	assert(first <= size);
 	/* The least that must go for the rest to fit. */
 	for (size_t gone = width - (room - taken); head < room && gone < width; gone++) {
 		from = escape_fit(text, size, gone, &skipped);
@@ -194,6 +198,7 @@ static void put_cell(struct table *t, size_t no, const char *text, size_t size, 
 {
 	const struct column *column = &t->column[no];
 
+	assert(no < t->columns);
 	if (column->is_hidden)
 		return;
 	if (!column->is_text && width < column->width)
@@ -274,6 +279,7 @@ static void shorten_widest(struct table *t)
 		const size_t no = (size_t)(c - t->column), title = title_width(t, no);
 		size_t width;
 
+		assert(!c->is_short); /* so there is one less of them each time */
 		c->is_short = true;
 		width = widest_cell(t, no);
 		/* of a later batch: what was printed before keeps its width */
@@ -313,6 +319,8 @@ static void cut_widest(struct table *t, size_t from, size_t least)
 		/* down to the second widest, or by one where they are alike */
 		less = widest->width > second ? widest->width - second : 1;
 		less = less < over ? less : over;
+		assert(less > 0);
+		assert(less <= widest->width);
 		widest->width -= less;
 		widest->cut = widest->width;
 	}
@@ -412,6 +420,8 @@ static void put_heading(struct table *t)
 
 static void put_batch(struct table *t)
 {
+	assert(t->rows > 0);
+	assert(t->rows <= BATCH_ROWS);
 	lay_out(t);
 	if (!t->has_heading)
 		put_heading(t);
@@ -439,6 +449,7 @@ static int put_rows(struct table *t)
 	int rc;
 
 	while ((rc = answer_next(t->answer, t->out)) == HDB_OK) {
+		assert(t->rows < BATCH_ROWS);
 		for (size_t i = 0; i < t->columns; i++) {
 			struct cell *cell = &t->cells[t->rows * t->columns + i];
 

@@ -3,6 +3,7 @@
  */
 #include "heapdb/suggest.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -28,6 +29,8 @@ static size_t edit_distance(const char *a, size_t a_size, const char *b, size_t 
 {
 	size_t rows[3][NAME_MAX_SIZE + 1];
 
+	assert(a_size <= NAME_MAX_SIZE);
+	assert(b_size <= NAME_MAX_SIZE);
 	for (size_t j = 0; j <= b_size; j++)
 		rows[0][j] = j;
 	for (size_t i = 1; i <= a_size; i++) {
