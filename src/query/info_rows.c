@@ -3,6 +3,7 @@
  */
 #include "query/info_rows.h"
 
+#include "base/base_text.h"
 #include "heap/heap_database.h"
 #include "heap/values/text.h"
 
@@ -75,21 +76,6 @@ int info_text(struct info_rows *info, const char *key, const char *help, const c
 	return add_row(info, &row, key, value, err);
 }
 
-/* 1234567 as "1,234,567". */
-static void write_number(uint64_t value, char out[32])
-{
-	char digits[24];
-	const int n = snprintf(digits, sizeof(digits), "%" PRIu64, value);
-	char *p = out;
-
-	for (int i = 0; i < n; i++) {
-		if (i && (n - i) % 3 == 0)
-			*p++ = ',';
-		*p++ = digits[i];
-	}
-	*p = '\0';
-}
-
 int info_number(struct info_rows *info, const char *key, const char *help, uint64_t value,
 		struct hdb_error *err)
 {
@@ -99,10 +85,8 @@ int info_number(struct info_rows *info, const char *key, const char *help, uint6
 		.number = value,
 		.is_number = true,
 	};
-	char text[32];
 
-	write_number(value, text);
-	return add_row(info, &row, key, text, err);
+	return add_row(info, &row, key, base_number(value).text, err);
 }
 
 int info_meta(struct query *q, struct info_rows *info, const struct info_meta *rows, size_t count,

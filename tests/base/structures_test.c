@@ -3,6 +3,7 @@
  * plain arrays that do the same slowly; what each structure says of itself (its _check) holds after
  * every step.
  */
+#include "base/base_text.h"
 #include "base/bits.h"
 #include "base/chunked_buffer.h"
 #include "base/idmap.h"
@@ -289,6 +290,27 @@ static void check_work(void *ctx)
 	base_work_check(ctx);
 }
 
+static void numbers(void **state)
+{
+	static const struct {
+		uint64_t value;
+		const char *text;
+	} rows[] = {
+		{ 0, "0" },
+		{ 7, "7" },
+		{ 999, "999" },
+		{ 1000, "1,000" },
+		{ 65536, "65,536" },
+		{ 123456, "123,456" },
+		{ 1000000, "1,000,000" },
+		{ UINT64_MAX, "18,446,744,073,709,551,615" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_string_equal(base_number(rows[i].value).text, rows[i].text);
+}
+
 static void broken(void **state)
 {
 	struct base_vec v = { 0 };
@@ -337,7 +359,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(vec),     cmocka_unit_test(idmap),  cmocka_unit_test(chunks),
 		cmocka_unit_test(runs),    cmocka_unit_test(sizes),  cmocka_unit_test(bit_sets),
-		cmocka_unit_test(sorting), cmocka_unit_test(broken),
+		cmocka_unit_test(sorting), cmocka_unit_test(broken), cmocka_unit_test(numbers),
 	};
 
 	return cmocka_run_group_tests(tests, start, NULL);

@@ -465,7 +465,7 @@ static void shapes(void **state)
 	hw_root(&out, HPROF_ROOT_UNKNOWN, map, 0, 0);
 	written_open(&heap, &out, "shapes", NULL);
 	expect_rule("hash-collisions", "warning", 1, (uint64_t)size * 3 * 8,
-		    "2000 elements in 1 slots");
+		    "2,000 elements in 1 slot");
 	{
 		struct hdb_rows *rows = find_rule("big-collection");
 

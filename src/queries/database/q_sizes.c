@@ -3,6 +3,7 @@
  * it, and what Eclipse MAT's arithmetic would give instead.
  */
 #include "analysis/groups.h"
+#include "base/base_text.h"
 #include "base/bytes.h"
 #include "heap/heap_database.h"
 #include "layout/layout.h"
@@ -486,10 +487,10 @@ static int add_corrected(struct query *q, struct info_rows *info, const struct t
 		if (!t->class_objects[no] || (class->size_basis != STORE_SIZE_OBSERVED &&
 					      class->size_basis != STORE_SIZE_CUT))
 			continue;
-		(void)snprintf(text, sizeof(text),
-			       "%" PRIu64 " bytes; the layout says %" PRIu64 "; %" PRIu32
-			       " distances",
-			       class->instance_bytes, class->layout_bytes, class->distance_count);
+		(void)snprintf(text, sizeof(text), "%s bytes; the layout says %s; %s distances",
+			       base_number(class->instance_bytes).text,
+			       base_number(class->layout_bytes).text,
+			       base_number(class->distance_count).text);
 		if ((r = info_text(info, heap_class_name(q->heap, no),
 				   "a class whose distances correct the layout; the first 20", text,
 				   err)) != HDB_OK)
@@ -527,11 +528,11 @@ static int add_totals(struct query *q, struct info_rows *info, const struct tall
 			t->mat_total, err);
 	if (r < 0)
 		return r;
-	(void)snprintf(text, sizeof(text), "%s%" PRIu64 " bytes, %.2f %%",
+	(void)snprintf(text, sizeof(text), "%s%s bytes, %.2f %%",
 		       t->total == t->mat_total ? "" :
 		       t->total > t->mat_total  ? "+" :
 						  "-",
-		       more, analysis_percent(more, t->mat_total));
+		       base_number(more).text, analysis_percent(more, t->mat_total));
 	return info_text(info, "difference", "these sizes less Eclipse MAT's", text, err);
 }
 

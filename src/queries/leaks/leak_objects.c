@@ -1,6 +1,7 @@
 /*
  * queries/leaks/leak_objects.c - leaking objects, with the paths that keep them, as rows.
  */
+#include "base/base_text.h"
 #include "heap/known.h"
 #include "queries/leaks/leak_signature.h"
 #include "queries/leaks/leak_traces.h"
@@ -159,10 +160,10 @@ static int add_leaking(struct query_leaking *f, struct query_story *story,
 		return r;
 	if (suspect[0] && (r = query_story_text(story, &row.holds, err, "%s", suspect)) != HDB_OK)
 		return r;
-	r = query_story_text(story, &row.text, err,
-			     "%s%s%s; retains %" PRIu64 " object%s; signature %s",
+	r = query_story_text(story, &row.text, err, "%s%s%s; retains %s object%s; signature %s",
 			     leak_steps_text(steps, last->reason), library[0] ? "; " : "", library,
-			     group->objects, group->objects == 1 ? "" : "s", signature);
+			     base_number(group->objects).text, group->objects == 1 ? "" : "s",
+			     signature);
 	if (r != HDB_OK)
 		return r;
 	if ((r = query_story_text(story, &row.signature, err, "%s", signature)) != HDB_OK)

@@ -4,6 +4,7 @@
 #include "queries/leaks/leak_parts.h"
 
 #include "analysis/describe.h"
+#include "base/base_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -446,8 +447,8 @@ static int follow_list(struct query *q, struct elements *e, struct query_story *
 	if (r != HDB_OK)
 		return r;
 	if (ix != HEAP_NONE) {
-		r = query_story_text(story, &text, err,
-				     "of the first %" PRIu64 " nodes of the list", nodes);
+		r = query_story_text(story, &text, err, "of the first %s nodes of the list",
+				     base_number(nodes).text);
 		if (r != HDB_OK)
 			return r;
 	}
@@ -497,10 +498,12 @@ static int mark_estimates(struct query_story *story, size_t first_row, struct el
 			error = take_error(e, row, row->class_no);
 		for (uint32_t no = 0; row->class_no == HEAP_NONE && no < class_count; no++)
 			error += take_error(e, row, no);
-		if (error > 0 && (r = query_story_text(story, &row->text, err,
-						       "estimated from %" PRIu64 " of %" PRIu64
-						       " entries, within %.2f %% (95 of 100 times)",
-						       e->followed, e->length, error)) != HDB_OK)
+		if (error > 0 &&
+		    (r = query_story_text(
+			     story, &row->text, err,
+			     "estimated from %s of %s entries, within %.2f %% (95 of 100 times)",
+			     base_number(e->followed).text, base_number(e->length).text, error)) !=
+			    HDB_OK)
 			return r;
 	}
 	return HDB_OK;

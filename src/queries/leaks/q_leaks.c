@@ -7,6 +7,7 @@
 #include "analysis/leak_sums.h"
 #include "analysis/limits.h"
 #include "analysis/suspects.h"
+#include "base/base_text.h"
 #include "heap/threads.h"
 #include "queries/leaks/leak_parts.h"
 #include "queries/leaks/leak_signature.h"
@@ -177,7 +178,7 @@ static int describe_subject(struct query *q, const struct analysis_suspect *s, c
 	if (s->ix != HEAP_NONE)
 		analysis_describe(&q->session, s->ix, what, sizeof(what));
 	if (s->ix == HEAP_NONE)
-		(void)snprintf(buf, size, "%" PRIu64 " object%s of %s%s hold%s", s->count,
+		(void)snprintf(buf, size, "%s object%s of %s%s hold%s", base_number(s->count).text,
 			       s->count == 1 ? "" : "s", name, loader, s->count == 1 ? "s" : "");
 	else if (object.kind == STORE_CLASS)
 		(void)snprintf(buf, size, "The class %s%s holds", what, loader);
@@ -206,8 +207,8 @@ static int describe_point(struct query *q, const struct analysis_suspect *s, cha
 	if ((r = heap_object(q->heap, s->point_ix, &object, err)) != HDB_OK)
 		return r;
 	if (s->ix == HEAP_NONE && s->path_count < s->count)
-		(void)snprintf(of, sizeof(of), ", by the paths to %" PRIu64 " of them",
-			       s->path_count);
+		(void)snprintf(of, sizeof(of), ", by the paths to %s of them",
+			       base_number(s->path_count).text);
 	(void)snprintf(buf, size, "; %s in %s %s%s",
 		       s->ix == HEAP_NONE && s->count > 1 ? "they accumulate" : "it accumulates",
 		       object.kind == STORE_CLASS ? "the class" : "one",

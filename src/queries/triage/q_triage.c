@@ -4,6 +4,7 @@
 #include "analysis/describe.h"
 #include "analysis/groups.h"
 #include "analysis/limits.h"
+#include "base/base_text.h"
 #include "queries/triage/triage.h"
 #include "queries/queries.h"
 #include "query/object_cells.h"
@@ -216,8 +217,8 @@ static int next_triage(struct query *q, struct hdb_error *err)
 	if ((r = set_example(q, f, err)) != HDB_OK)
 		return r;
 	if (f->sampled)
-		return query_format(q, DETAIL, err, "%s%sestimated from %" PRIu64 " objects",
-				    f->detail, f->detail[0] ? "; " : "", f->sampled);
+		return query_format(q, DETAIL, err, "%s%sestimated from %s objects", f->detail,
+				    f->detail[0] ? "; " : "", base_number(f->sampled).text);
 	return f->detail[0] ? query_set_text(q, DETAIL, f->detail, err) : HDB_OK;
 }
 

@@ -2,6 +2,7 @@
  * queries/triage/triage_locals.c - which ThreadLocal's values retain most over all threads, and the
  * values of which class.
  */
+#include "base/base_text.h"
 #include "queries/leaks/thread_locals.h"
 #include "queries/triage/triage.h"
 
@@ -25,14 +26,14 @@ static int tell_run(struct triage *t, const struct query_local_run *run, bool is
 	f->ix = is_by_key ? run->from->key_ix : run->largest->entry_ix;
 	r = query_local_name(t->q, run->largest->key_ix, key, sizeof(key), err);
 	if (is_by_key)
-		(void)snprintf(f->detail, sizeof(f->detail), "%s, in %" PRIu64 " thread%s", key,
-			       run->count, run->count == 1 ? "" : "s");
+		(void)snprintf(f->detail, sizeof(f->detail), "%s, in %s thread%s", key,
+			       base_number(run->count).text, run->count == 1 ? "" : "s");
 	else
-		(void)snprintf(f->detail, sizeof(f->detail),
-			       "values of class %s, of %" PRIu64
-			       " ThreadLocal%s; the largest value is of %s",
-			       heap_class_name(t->q->heap, run->from->value_class), run->keys,
-			       run->keys == 1 ? "" : "s", key);
+		(void)snprintf(
+			f->detail, sizeof(f->detail),
+			"values of class %s, of %s ThreadLocal%s; the largest value is of %s",
+			heap_class_name(t->q->heap, run->from->value_class),
+			base_number(run->keys).text, run->keys == 1 ? "" : "s", key);
 	return r;
 }
 

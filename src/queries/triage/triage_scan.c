@@ -8,6 +8,7 @@
  */
 #include "analysis/collection_fill.h"
 #include "analysis/contents.h"
+#include "base/base_text.h"
 #include "heap/heap_database.h"
 #include "heap/known.h"
 #include "queries/triage/triage.h"
@@ -164,8 +165,9 @@ static int look_collisions(struct triage *t, const struct heap_object *object,
 	if (m.size > f->class_count) {
 		f->class_count = m.size;
 		f->ix = object->ix;
-		(void)snprintf(f->detail, sizeof(f->detail),
-			       "%" PRIu64 " elements in %" PRIu64 " slots", m.size, m.used);
+		(void)snprintf(f->detail, sizeof(f->detail), "%s elements in %s slot%s",
+			       base_number(m.size).text, base_number(m.used).text,
+			       m.used == 1 ? "" : "s");
 	}
 	return r;
 }

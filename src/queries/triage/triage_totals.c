@@ -5,6 +5,7 @@
 #include "analysis/groups.h"
 #include "analysis/limits.h"
 #include "analysis/suspects.h"
+#include "base/base_text.h"
 #include "base/glob.h"
 #include "queries/leaks/leak_parts.h"
 #include "queries/leaks/leaking.h"
@@ -220,8 +221,9 @@ static int add_limit(struct triage *t, struct hdb_error *err)
 		f->count = 1;
 		f->bytes = t->whole_bytes;
 		(void)snprintf(f->detail, sizeof(f->detail),
-			       "%.2f %% of the maximum heap size, %" PRIu64 " bytes",
-			       analysis_limit_percent(&t->limit, t->whole_bytes), t->limit.bytes);
+			       "%.2f %% of the maximum heap size, %s bytes",
+			       analysis_limit_percent(&t->limit, t->whole_bytes),
+			       base_number(t->limit.bytes).text);
 	}
 	t->figures[TRIAGE_OUT_OF_MEMORY].count = t->limit.is_out_of_memory;
 	return r;
