@@ -199,7 +199,8 @@ void analysis_dominator_cut_check(const struct analysis_dominator_cut *cut)
 			assert(cut->nodes[n->first].parent == node);
 		if (n->next != ANALYSIS_CUT_NONE)
 			assert(cut->nodes[n->next].parent == n->parent);
-		assert(++seen <= cut->shown + 1);
+		seen++;
+		assert(seen <= cut->shown + 1);
 		node = analysis_dominator_cut_next(cut, node);
 	}
 }

@@ -89,7 +89,7 @@ int hdb_reachable_at(struct hdb *db, uint32_t ix, int *reachable, struct hdb_err
 
 int hdb_retained_at(struct hdb *db, uint32_t ix, uint64_t *bytes, struct hdb_error *err)
 {
-	struct derive_retained_result result;
+	struct derive_retained_result result = { 0 };
 	int r = api_check_ix(db, ix, err);
 
 	if (r < 0)

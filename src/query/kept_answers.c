@@ -310,7 +310,7 @@ static int put_head(const struct query *q, struct base_vec *out, struct hdb_erro
 	uint8_t head[16];
 	int r;
 
-	assert(q->kept && !q->kept->is_replayed);
+	assert(!k->is_replayed);
 	store32(head, k->is_whole);
 	store32(head + 4, (uint32_t)q->column_count);
 	store64(head + 8, k->is_whole ? k->row_count : q->total);

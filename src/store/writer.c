@@ -371,7 +371,7 @@ static int choose_env(struct store_writer *writer, struct hdb_error *err)
 	struct store *store = writer->store;
 	const struct store_env *env = store->side ? store->side->env : store->env;
 
-	assert(writer->store && !writer->env);
+	assert(!writer->env);
 	writer->env = env->env;
 	writer->dbi = env->dbi;
 	writer->is_whole = env->is_memory;

@@ -535,9 +535,11 @@ static int solve_source(struct heapsql *sql, const struct sql_source *source, st
 	int r;
 
 	for (size_t i = 0; i < sql->pending_count; i++)
-		if (sql->pending[i].source == source)
-			sets[count++] = (struct hdb_set){ .ixs = sql->pending[i].ixs,
-							  .count = sql->pending[i].count };
+		if (sql->pending[i].source == source) {
+			sets[count].ixs = sql->pending[i].ixs;
+			sets[count].count = sql->pending[i].count;
+			count++;
+		}
 	assert(count <= sql->pending_count);
 	if (!count)
 		return HDB_OK;

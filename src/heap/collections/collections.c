@@ -218,7 +218,7 @@ static int find_array(struct heap *heap, struct heap_collection *c, struct hdb_e
 	uint32_t ix;
 	int r;
 
-	assert(c->inner && c->inner->shape != HEAP_WRAP);
+	assert(rule->shape != HEAP_WRAP);
 	if (!path)
 		return HDB_OK;
 	if ((r = heap_path_object_as(heap, (struct heap_as){ c->inner_ix, c->inner_class }, path,
@@ -238,7 +238,7 @@ static void set_capacity(struct heap_collection *c)
 {
 	const struct heap_collection_rule *rule = c->inner;
 
-	assert(c->inner && c->inner->shape != HEAP_WRAP);
+	assert(rule->shape != HEAP_WRAP);
 	if (rule->shape == HEAP_PARTS || rule->flags & HEAP_LENT)
 		return;
 	c->has_capacity = rule->shape == HEAP_ARRAY || rule->shape == HEAP_SLOTS ||
@@ -262,7 +262,7 @@ static int find_size(struct heap *heap, struct heap_collection *c, struct hdb_er
 	int64_t size = 0;
 	int r = HDB_OK;
 
-	assert(c->inner && c->inner->shape != HEAP_WRAP);
+	assert(rule->shape != HEAP_WRAP);
 	if (rule->shape == HEAP_HIDDEN)
 		most = INT32_MAX; /* what is counted need not be an object of its own */
 	if (rule->shape == HEAP_WORDS && !rule->size)

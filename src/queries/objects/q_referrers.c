@@ -199,7 +199,7 @@ static int next_referrers(struct query *q, struct hdb_error *err)
 {
 	static const struct query_object_columns cells = { ID, CLASS, LABEL, SHALLOW, RETAINED };
 	struct referrers *s = q->state;
-	char name[NAME_MAX_BYTES];
+	char name[NAME_MAX_BYTES] = "";
 	uint8_t strength;
 	uint32_t ix;
 	bool reachable;
