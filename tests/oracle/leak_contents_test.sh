@@ -152,7 +152,7 @@ truth = {line.split()[0]: int(line.split()[1]) for line in open(sys.argv[1])}
 rows = [r for r in json.load(open(sys.argv[2]))['rows'] if r['kind'] == 'element']
 bad = {r['class'] for r in rows} != set(truth)
 for row in rows:
-    told = re.match(r'estimated from (\d+) of 500000 entries, within ([0-9.]+) % \(95 of 100 times\)$',
+    told = re.match(r'estimated from ([\d,]+) of 500,000 entries, within ([0-9.]+) % \(95 of 100 times\)$',
                     row['text'] or '')
     away = 100 * abs(row['objects'] - truth[row['class']]) / truth[row['class']]
     print(row['class'], row['objects'], 'for', truth[row['class']], row['text'])

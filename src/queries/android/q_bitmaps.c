@@ -383,6 +383,7 @@ static int find_bitmaps(struct state *s, struct hdb_error *err)
 	uint8_t *is_bitmap = calloc((size_t)heap->class_count + 1, 1);
 	int r = block && hash && is_bitmap ? HDB_OK :
 					     hdb_fail_memory(err, "bitmaps", sizeof(*block));
+	uint64_t done = 0; /* objects, before the block */
 	bool any = false;
 
 	if (r != HDB_OK)
@@ -400,7 +401,8 @@ static int find_bitmaps(struct state *s, struct hdb_error *err)
 			if (block->kind[i] == STORE_INSTANCE && is_bitmap[block->class_no[i]] &&
 			    (r = add_bitmap(s, block->first_ix + i, hash, err)) != HDB_OK)
 				goto out;
-		if ((r = base_step(s->q->work, block->first_ix, err)) != HDB_OK)
+		done = has ? block->first_ix : done;
+		if ((r = base_step(s->q->work, done, err)) != HDB_OK)
 			goto out;
 	}
 out:
