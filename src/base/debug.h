@@ -24,7 +24,7 @@
 #define BASE_CHECK(check) \
 	do { \
 		if (BASE_IS_DEBUG) \
-			check; \
+			(check); \
 	} while (0)
 
 #endif

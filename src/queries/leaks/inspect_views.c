@@ -138,14 +138,14 @@ static int look_at(struct inspect_look *look, uint32_t ix, struct view_facts *ou
 {
 	struct heap *heap = look->heap;
 	uint32_t info, context;
-	int r = find_root(heap, ix, out, err);
+	int r;
 
+	if ((r = find_root(heap, ix, out, err)) != HDB_OK)
+		return r;
 	out->is_in_window =
 		out->has_root_impl || (out->root != HEAP_NONE &&
 				       strcmp(inspect_class_of(heap, out->root), decor_view) == 0);
 	out->is_root_attached = true;
-	if (r != HDB_OK)
-		return r;
 	if (out->root != HEAP_NONE) {
 		if ((r = get(heap, out->root, "mAttachInfo", &info, err)) != HDB_OK)
 			return r;
