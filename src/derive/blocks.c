@@ -5,6 +5,7 @@
 
 #include "base/pipeline.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,8 @@ static int produce(void *ctx, unsigned slot, uint64_t item, struct hdb_error *er
 	const uint32_t first_ix = no * STORE_BLOCK_OBJECTS;
 	int r = HDB_OK;
 
+	assert(no < heap_block_count(each->derive->heap));
+	assert(first_ix < n);
 	block->block_no = no;
 	block->bytes[0].count = block->bytes[1].count = 0;
 	block->objects->first_ix = first_ix;
@@ -34,7 +37,9 @@ static int produce(void *ctx, unsigned slot, uint64_t item, struct hdb_error *er
 		r = heap_read_block(each->derive->heap, block->block_no, block->objects, err);
 	else if (each->pass->reads_classes)
 		r = heap_read_classes(each->derive->heap, block->block_no, block->objects, err);
-	return r == HDB_OK ? each->pass->make(each->pass->ctx, block, err) : r;
+	if (r != HDB_OK)
+		return r;
+	return each->pass->make(each->pass->ctx, block, err);
 }
 
 static int consume(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
@@ -72,6 +77,8 @@ int derive_each_block(struct derive *derive, const struct derive_pass *pass, str
 	};
 	int r = HDB_OK;
 
+	assert(pass->make);
+	assert(!pass->reads_objects || !pass->reads_classes);
 	base_stage(derive->work, pass->stage, derive->heap->object_count, "objects");
 	each.slots = calloc(pipeline.slot_count, sizeof(*each.slots));
 	if (!each.slots)
@@ -80,11 +87,11 @@ int derive_each_block(struct derive *derive, const struct derive_pass *pass, str
 		each.slots[i].slot = i;
 		each.slots[i].objects = malloc(sizeof(*each.slots[i].objects));
 		each.slots[i].values = malloc(STORE_BLOCK_OBJECTS * sizeof(uint64_t));
-		if (!each.slots[i].objects || !each.slots[i].values)
+		if (!each.slots[i].objects || !each.slots[i].values) {
 			r = hdb_fail_memory(err, "blocks of objects", sizeof(struct heap_block));
+			goto out;
+		}
 	}
-	if (r != HDB_OK)
-		goto out;
 	for (uint32_t b = 0;
 	     (pass->reads_objects || pass->reads_classes) && b < heap_block_count(derive->heap);
 	     b++)
@@ -108,9 +115,9 @@ static int pack(void *ctx, struct derive_block *block, struct hdb_error *err)
 	const struct column *column = ctx;
 	const int r = column->fill->fill(column->fill->ctx, block, err);
 
-	return r == HDB_OK ?
-		       pack_encode(&block->bytes[0], block->values, block->objects->count, err) :
-		       r;
+	if (r != HDB_OK)
+		return r;
+	return pack_encode(&block->bytes[0], block->values, block->objects->count, err);
 }
 
 static int put(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -132,10 +139,11 @@ static int pack_whole(void *ctx, struct derive_block *block, struct hdb_error *e
 	const uint32_t count = block->objects->count;
 	const int r = column->fill->fill(column->fill->ctx, block, err);
 
+	if (r != HDB_OK)
+		return r;
+	assert(count <= STORE_BLOCK_OBJECTS);
 	memset(block->values + count, 0, (STORE_BLOCK_OBJECTS - count) * sizeof(*block->values));
-	return r == HDB_OK ?
-		       pack_encode(&block->bytes[0], block->values, STORE_BLOCK_OBJECTS, err) :
-		       r;
+	return pack_encode(&block->bytes[0], block->values, STORE_BLOCK_OBJECTS, err);
 }
 
 static int put_whole(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -180,5 +188,6 @@ int derive_put_column_at(struct derive *derive, struct store_writer *writer,
 		.ctx = &column,
 	};
 
+	assert(at.base % STORE_BLOCK_OBJECTS == 0);
 	return derive_each_block(derive, &pass, err);
 }

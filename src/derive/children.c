@@ -70,7 +70,9 @@ static int read_top_block(void *ctx, struct derive_block *block, struct hdb_erro
 	if (i == count)
 		return r;
 	r = heap_read_block(c->derive->heap, block->block_no, block->objects, err);
-	return r == HDB_OK ? derive_tree_read(c->derive, block, tree, err) : r;
+	if (r != HDB_OK)
+		return r;
+	return derive_tree_read(c->derive, block, tree, err);
 }
 
 static int add_block(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -78,47 +80,60 @@ static int add_block(void *ctx, struct derive_block *block, struct hdb_error *er
 	struct children *c = ctx;
 	const struct derive_tree_block *tree = &c->blocks[block->slot];
 	const uint32_t first_ix = block->objects->first_ix;
-	int r = HDB_OK;
+	int r;
 
-	for (uint32_t i = 0; r == HDB_OK && i < block->objects->count; i++)
-		if (tree->dominator[i] == GRAPH_NONE ||
-		    (c->row_count && tree->dominator[i] != first_ix + i)) {
-			r = graph_child_rows_add(&c->rows, tree->dominator[i], first_ix + i,
-						 tree->units[i], err);
-			c->total++;
-		}
-	return r;
+	for (uint32_t i = 0; i < block->objects->count; i++) {
+		if (tree->dominator[i] != GRAPH_NONE &&
+		    (!c->row_count || tree->dominator[i] == first_ix + i))
+			continue;
+		r = graph_child_rows_add(&c->rows, tree->dominator[i], first_ix + i, tree->units[i],
+					 err);
+		if (r != HDB_OK)
+			return r;
+		c->total++;
+	}
+	return HDB_OK;
+}
+
+/* Throws all objects; c->blocks are there. */
+static int throw_all(struct children *c, struct hdb_error *err)
+{
+	int r;
+
+	assert(c->blocks);
+	if ((r = derive_tree_prepare(c->derive, err)) != HDB_OK)
+		return r;
+	r = graph_child_rows_init(&c->rows, c->row_count, c->derive->work, err);
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t b = 0; b < heap_block_count(c->derive->heap); b++)
+		if ((r = heap_prepare_block(c->derive->heap, b, err)) != HDB_OK)
+			return r;
+	return derive_each_block(c->derive,
+				 &(struct derive_pass){
+					 .stage = "dominated objects",
+					 .reads_objects = c->row_count != 0,
+					 .make = c->row_count ? read_block : read_top_block,
+					 .take = add_block,
+					 .ctx = c,
+				 },
+				 err);
 }
 
 static int add_all(struct children *c, struct hdb_error *err)
 {
 	const unsigned slots = DERIVE_SLOTS_PER_THREAD * c->derive->work->threads;
-	int r = derive_tree_prepare(c->derive, err);
+	int r;
 
 	c->blocks = calloc(slots, sizeof(*c->blocks));
 	if (!c->blocks)
 		return hdb_fail_memory(err, "dominated objects", slots * sizeof(*c->blocks));
-	if (r != HDB_OK)
-		goto out;
-	r = graph_child_rows_init(&c->rows, c->row_count, c->derive->work, err);
-	if (r != HDB_OK)
-		goto out;
-	for (uint32_t b = 0; b < heap_block_count(c->derive->heap); b++)
-		if ((r = heap_prepare_block(c->derive->heap, b, err)) != HDB_OK)
-			goto out;
-	r = derive_each_block(c->derive,
-			      &(struct derive_pass){
-				      .stage = "dominated objects",
-				      .reads_objects = c->row_count != 0,
-				      .make = c->row_count ? read_block : read_top_block,
-				      .take = add_block,
-				      .ctx = c,
-			      },
-			      err);
-out:
+	r = throw_all(c, err);
 	free(c->blocks);
 	c->blocks = NULL;
-	return r == HDB_OK ? graph_child_rows_end(&c->rows, STORE_LIST_BIG, &c->top_count, err) : r;
+	if (r != HDB_OK)
+		return r;
+	return graph_child_rows_end(&c->rows, STORE_LIST_BIG, &c->top_count, err);
 }
 
 /* ---- ranges that fit: sorted and packed on all threads ---- */
@@ -174,24 +189,29 @@ static int put_sorted(struct children *c, const struct range_slot *s, struct hdb
 {
 	const struct graph_child_range *range = &s->range;
 	uint64_t start = 0;
-	int r = HDB_OK;
+	int r;
 
-	for (uint32_t i = 0; r == HDB_OK && i < range->count; i++) {
+	for (uint32_t i = 0; i < range->count; i++) {
 		const uint64_t first = range->first[i], length = range->first[i + 1] - first;
 
-		if (length > STORE_LIST_BIG)
-			r = store_lists_put_big(
-				c->writer,
-				&(struct store_big_list){ .table = c->big_table,
-							  .ix = range->base + i,
-							  .target = range->node + first,
-							  .count = length },
-				err);
+		if (length <= STORE_LIST_BIG)
+			continue;
+		r = store_lists_put_big(c->writer,
+					&(struct store_big_list){ .table = c->big_table,
+								  .ix = range->base + i,
+								  .target = range->node + first,
+								  .count = length },
+					err);
+		if (r != HDB_OK)
+			return r;
 	}
-	for (size_t b = 0; r == HDB_OK && b < s->ends.count; b++) {
+	for (size_t b = 0; b < s->ends.count; b++) {
 		const uint32_t at = (uint32_t)b * STORE_BLOCK_OBJECTS;
 		const uint64_t end = *base_vec_at(&s->ends, uint64_t, b);
 
+		assert(at < range->count);
+		assert(end >= start);
+		assert(end <= s->bytes.count);
 		r = store_put(c->writer, c->table,
 			      &(struct store_block){
 				      .key = range->base + at,
@@ -201,9 +221,11 @@ static int put_sorted(struct children *c, const struct range_slot *s, struct hdb
 				      .data = (const uint8_t *)s->bytes.data + start,
 				      .size = end - start },
 			      err);
+		if (r != HDB_OK)
+			return r;
 		start = end;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* ---- ranges that do not: child by child ---- */
@@ -212,21 +234,24 @@ static int put_part(struct children *c, uint32_t row, struct hdb_error *err)
 {
 	const uint32_t count = (uint32_t)c->part.count;
 
+	assert(c->part.count <= STORE_LIST_PART);
+	if (!count)
+		return HDB_OK;
 	c->part.count = 0;
-	return count ? store_lists_put_part(c->writer,
-					    &(struct store_big_list){ .table = c->big_table,
-								      .ix = row,
-								      .target = c->part.data,
-								      .count = count },
-					    c->part_no++, err) :
-		       HDB_OK;
+	return store_lists_put_part(
+		c->writer,
+		&(struct store_big_list){
+			.table = c->big_table, .ix = row, .target = c->part.data, .count = count },
+		c->part_no++, err);
 }
 
 static int push_part(struct children *c, uint32_t row, uint32_t node, struct hdb_error *err)
 {
-	const int r = c->part.count == STORE_LIST_PART ? put_part(c, row, err) : HDB_OK;
+	int r;
 
-	return r == HDB_OK ? base_vec_push(&c->part, &node, sizeof(node), err) : r;
+	if (c->part.count == STORE_LIST_PART && (r = put_part(c, row, err)) != HDB_OK)
+		return r;
+	return base_vec_push(&c->part, &node, sizeof(node), err);
 }
 
 static int put_block(struct children *c, uint32_t count, struct hdb_error *err)
@@ -234,6 +259,8 @@ static int put_block(struct children *c, uint32_t count, struct hdb_error *err)
 	struct base_vec bytes = { 0 };
 	int r;
 
+	assert(count > 0);
+	assert(count <= STORE_BLOCK_OBJECTS);
 	if (has_top(c, c->base + count - 1))
 		c->length[count - 1] = c->top_count;
 	if ((r = base_vec_reserve(&c->target, 1, sizeof(uint32_t), err)) != HDB_OK)
@@ -262,39 +289,47 @@ out:
 /* The rows up to `row` are complete, or have no children; `row` begins. */
 static int go_to(struct children *c, uint32_t row, struct hdb_error *err)
 {
-	int r = put_part(c, c->row, err);
+	int r;
 
+	assert(row >= c->row);
+	if ((r = put_part(c, c->row, err)) != HDB_OK)
+		return r;
 	c->part_no = 0;
-	while (r == HDB_OK && c->row != row) {
+	while (c->row != row) {
 		c->row++;
 		if (c->row - c->base == STORE_BLOCK_OBJECTS) {
-			r = put_block(c, STORE_BLOCK_OBJECTS, err);
+			if ((r = put_block(c, STORE_BLOCK_OBJECTS, err)) != HDB_OK)
+				return r;
 			c->base = c->row;
 		}
 		c->first[c->row - c->base] = c->target.count;
 		c->length[c->row - c->base] = 0;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* A list that turns out to be big leaves the block. */
 static int take_child(void *ctx, uint32_t row, uint32_t node, uint64_t size, struct hdb_error *err)
 {
 	struct children *c = ctx;
-	(void)size;
-	int r = row == c->row ? HDB_OK : go_to(c, row, err);
-	uint64_t *length = &c->length[c->row - c->base];
+	uint64_t *length;
+	int r;
 
-	if (r == HDB_OK && *length == STORE_LIST_BIG) {
+	(void)size;
+	if (row != c->row && (r = go_to(c, row, err)) != HDB_OK)
+		return r;
+	length = &c->length[c->row - c->base];
+	if (*length == STORE_LIST_BIG) {
 		const size_t first = (size_t)c->first[row - c->base];
 
-		for (size_t i = first; r == HDB_OK && i < c->target.count; i++)
+		for (size_t i = first; i < c->target.count; i++) {
 			r = push_part(c, row, *base_vec_at(&c->target, uint32_t, i), err);
+			if (r != HDB_OK)
+				return r;
+		}
 		c->target.count = first;
 	}
 	(*length)++;
-	if (r != HDB_OK)
-		return r;
 	return *length > STORE_LIST_BIG ? push_part(c, row, node, err) :
 					  base_vec_push(&c->target, &node, sizeof(node), err);
 }
@@ -327,7 +362,9 @@ static int put_top(struct children *c, struct hdb_error *err)
 
 	c->part_no = 0;
 	r = graph_child_rows_merge(&c->rows, c->rows.range_count, take_top, c, err);
-	return r == HDB_OK ? put_part(c, c->row_count, err) : r;
+	if (r != HDB_OK)
+		return r;
+	return put_part(c, c->row_count, err);
 }
 
 /* ---- the table ---- */
@@ -337,9 +374,12 @@ static int put_range(void *ctx, unsigned slot, uint64_t no, struct hdb_error *er
 	struct children *c = ctx;
 	int r = base_step(c->derive->work, no << c->rows.bits, err);
 
-	if (r == HDB_OK)
-		r = c->slots[slot].is_sorted ? put_sorted(c, &c->slots[slot], err) :
-					       put_merged(c, (uint32_t)no, err);
+	if (r != HDB_OK)
+		goto out;
+	assert(slot < c->slot_count);
+	r = c->slots[slot].is_sorted ? put_sorted(c, &c->slots[slot], err) :
+				       put_merged(c, (uint32_t)no, err);
+out:
 	base_bucket_drop(&c->rows.buckets, (uint32_t)no);
 	return r;
 }
@@ -365,7 +405,9 @@ static int put_all(struct children *c, struct hdb_error *err)
 	if (!c->slots || !c->first || !c->length)
 		return hdb_fail_memory(err, "blocks of lists", STORE_BLOCK_OBJECTS * 8);
 	r = base_pipeline_run(&pipeline, err);
-	return r == HDB_OK && c->top_count ? put_top(c, err) : r;
+	if (r != HDB_OK || !c->top_count)
+		return r;
+	return put_top(c, err);
 }
 
 static void release(struct children *c)
@@ -388,14 +430,16 @@ static int build_lists(struct children *c, struct hdb_error *err)
 {
 	int r = add_all(c, err);
 
-	if (r == HDB_OK)
-		r = put_all(c, err);
-	release(c);
 	if (r != HDB_OK)
-		return r;
+		goto out;
+	if ((r = put_all(c, err)) != HDB_OK)
+		goto out;
 	if ((r = store_put_table(c->writer, c->table, c->total, err)) != HDB_OK)
-		return r;
-	return store_put_table(c->writer, c->big_table, 0, err);
+		goto out;
+	r = store_put_table(c->writer, c->big_table, 0, err);
+out:
+	release(c);
+	return r;
 }
 
 static int build_children(struct derive *derive, struct store_writer *writer, struct hdb_error *err)

@@ -5,6 +5,7 @@
 
 #include "derive/build.h"
 
+#include <assert.h>
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,6 +104,8 @@ int derive_get_view(struct derive *derive, enum derive_view view, struct derive 
 {
 	struct derive *main = derive->main ? derive->main : derive;
 
+	assert(view < DERIVE_VIEWS);
+	assert(main->view == DERIVE_PHANTOM);
 	*out = main;
 	if (view == DERIVE_PHANTOM)
 		return HDB_OK;
@@ -126,6 +129,7 @@ bool derive_has(struct derive *derive, enum store_table table)
 {
 	struct store_table_info info;
 
+	assert(table < STORE_TABLE_END);
 	table = derive_table(derive, table);
 	if (!derive->is_ready[table])
 		derive->is_ready[table] =
@@ -145,22 +149,24 @@ static int build(struct derive *derive, const struct derive_builder *builder, st
 	int r;
 
 	if (!folder) {
-		derive->heap->is_filtered = was_filtered;
-		return hdb_fail_memory(err, "a file name", 0);
+		r = hdb_fail_memory(err, "a file name", 0);
+		goto out;
 	}
 	for (; count < 3 && builder->tables[count]; count++)
 		tables[count] = derive_table(derive, builder->tables[count]);
 	r = store_build(derive->heap->store, (struct store_tables){ tables, count }, derive->work,
 			&writer, err);
-	if (r == HDB_OK) {
-		derive->work->scratch_dir = dirname(folder);
-		r = builder->build(derive, writer, err);
-		derive->work->scratch_dir = before;
-		if (r == HDB_OK)
-			r = store_publish(writer, NULL, err);
-		else
-			store_abort(writer);
+	if (r != HDB_OK)
+		goto out;
+	derive->work->scratch_dir = dirname(folder);
+	r = builder->build(derive, writer, err);
+	derive->work->scratch_dir = before;
+	if (r != HDB_OK) {
+		store_abort(writer);
+		goto out;
 	}
+	r = store_publish(writer, NULL, err);
+out:
 	derive->heap->is_filtered = was_filtered;
 	free(folder);
 	return r < 0 ? r : HDB_OK;
@@ -180,10 +186,12 @@ int derive_need_roots(struct derive *derive, struct hdb_error *err)
 	if (!derive_has(derive, STORE_ORPHANS))
 		r = build(derive, &derive_build_orphans, err);
 	derive->is_finding_orphans = false;
-	if (r == HDB_OK)
-		r = heap_add_orphans(derive->heap, err);
-	derive->has_orphans = r == HDB_OK;
-	return r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = heap_add_orphans(derive->heap, err)) != HDB_OK)
+		return r;
+	derive->has_orphans = true;
+	return HDB_OK;
 }
 
 int derive_need(struct derive *derive, enum store_table table, struct hdb_error *err)
@@ -208,6 +216,7 @@ int derive_need(struct derive *derive, enum store_table table, struct hdb_error 
 		const struct derive_builder *builder = builder_of(top);
 		bool is_waiting = false;
 
+		assert(depth <= NEEDS_DEPTH_MAX);
 		if (!builder)
 			return hdb_fail(err, HDB_EBUG, "nobody builds table %s",
 					store_table_name(top));

@@ -8,6 +8,7 @@
 #include "base/pack.h"
 #include "graph/dominators/subtree_sums.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* What a block's work has for itself. */
@@ -57,6 +58,7 @@ static int put_parents(void *ctx, struct derive_block *block, struct hdb_error *
 
 	if (r != HDB_OK)
 		return r;
+	assert(!packed->size);
 	packed->size = bytes->count;
 	memcpy(room, bytes->data, bytes->count);
 	return store_put(t->writer, derive_table(t->derive, STORE_DOMINATORS),
@@ -67,20 +69,28 @@ static int put_parents(void *ctx, struct derive_block *block, struct hdb_error *
 			 err);
 }
 
+static int write_parents(struct tables *t, struct hdb_error *err)
+{
+	struct derive *derive = t->derive;
+	int r;
+
+	base_chunks_init(&t->packed, BASE_CHUNK_BYTES, derive->work, "dominators");
+	r = graph_subtree_sums_init(&t->sums, derive->heap->object_count, derive->work, err);
+	if (r != HDB_OK)
+		return r;
+	return derive_each_block(derive,
+				 &(struct derive_pass){ .stage = "writing dominators",
+							.make = pack_parents,
+							.take = put_parents,
+							.ctx = t },
+				 err);
+}
+
 /* Writes the dominators, and gives free where they come from. */
 static int write_dominators(struct tables *t, struct hdb_error *err)
 {
-	struct derive *derive = t->derive;
-	int r = graph_subtree_sums_init(&t->sums, derive->heap->object_count, derive->work, err);
+	const int r = write_parents(t, err);
 
-	base_chunks_init(&t->packed, BASE_CHUNK_BYTES, derive->work, "dominators");
-	if (r == HDB_OK)
-		r = derive_each_block(derive,
-				      &(struct derive_pass){ .stage = "writing dominators",
-							     .make = pack_parents,
-							     .take = put_parents,
-							     .ctx = t },
-				      err);
 	t->from->release(t->from->ctx);
 	if (r != HDB_OK)
 		return r;
@@ -100,6 +110,7 @@ static int read_parents(const struct tables *t, struct derive_block *block, uint
 
 	if (r < 0)
 		return r;
+	assert(count <= STORE_BLOCK_OBJECTS);
 	for (uint32_t g = 0; g * PACK_GROUP < count; g++)
 		(void)pack_group(&column, g, block->values + (size_t)g * PACK_GROUP);
 	for (uint32_t i = 0; i < count; i++)
@@ -113,16 +124,16 @@ static int add_sizes(void *ctx, struct derive_block *block, struct hdb_error *er
 	struct tables_slot *s = &t->slots[block->slot];
 	const int r = read_parents(t, block, s->parent, err);
 
+	if (r != HDB_OK)
+		return r;
 	for (uint32_t i = 0; i < block->objects->count; i++)
 		block->values[i] = derive_units(t->derive, block->objects->shallow[i]);
-	return r < 0 ? r :
-		       graph_subtree_sums_add(
-			       &t->sums, &s->sizes,
-			       &(struct graph_tree_range){ .first = block->objects->first_ix,
-							   .count = block->objects->count,
-							   .parent = s->parent,
-							   .size = block->values },
-			       err);
+	return graph_subtree_sums_add(&t->sums, &s->sizes,
+				      &(struct graph_tree_range){ .first = block->objects->first_ix,
+								  .count = block->objects->count,
+								  .parent = s->parent,
+								  .size = block->values },
+				      err);
 }
 
 static int join_sizes(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -148,26 +159,28 @@ static int write_tables(struct tables *t, struct hdb_error *err)
 	const uint32_t n = derive->heap->object_count;
 	int r = write_dominators(t, err);
 
-	if (r == HDB_OK)
-		r = derive_each_block(derive,
-				      &(struct derive_pass){ .stage = "shallow sizes",
-							     .reads_objects = true,
-							     .make = add_sizes,
-							     .take = join_sizes,
-							     .ctx = t },
-				      err);
-	base_chunks_release(&t->packed);
-	if (r == HDB_OK)
-		r = graph_subtree_sums_up(&t->sums, err);
-	if (r == HDB_OK)
-		r = derive_put_column(derive, t->writer, derive_table(derive, STORE_RETAINED),
-				      &(struct derive_fill){ .stage = "writing retained sizes",
-							     .fill = fill_retained,
-							     .ctx = t },
-				      err);
-	graph_subtree_sums_release(&t->sums);
 	if (r != HDB_OK)
 		return r;
+	r = derive_each_block(derive,
+			      &(struct derive_pass){ .stage = "shallow sizes",
+						     .reads_objects = true,
+						     .make = add_sizes,
+						     .take = join_sizes,
+						     .ctx = t },
+			      err);
+	if (r != HDB_OK)
+		return r;
+	base_chunks_release(&t->packed);
+	if ((r = graph_subtree_sums_up(&t->sums, err)) != HDB_OK)
+		return r;
+	r = derive_put_column(derive, t->writer, derive_table(derive, STORE_RETAINED),
+			      &(struct derive_fill){ .stage = "writing retained sizes",
+						     .fill = fill_retained,
+						     .ctx = t },
+			      err);
+	if (r != HDB_OK)
+		return r;
+	graph_subtree_sums_release(&t->sums);
 	r = store_put_table(t->writer, derive_table(derive, STORE_DOMINATORS), n, err);
 	if (r != HDB_OK)
 		return r;
@@ -193,10 +206,14 @@ int derive_put_parents(struct derive *derive, struct store_writer *writer,
 		       const struct derive_parents *from, struct hdb_error *err)
 {
 	struct tables t = { .derive = derive, .writer = writer, .from = from };
-	int r = make_slots(&t, err);
+	int r;
 
-	if (r == HDB_OK)
-		r = write_tables(&t, err);
+	assert(from->read);
+	assert(from->release);
+	if ((r = make_slots(&t, err)) != HDB_OK)
+		goto out;
+	r = write_tables(&t, err);
+out:
 	graph_subtree_sums_release(&t.sums);
 	base_chunks_release(&t.packed);
 	free(t.blocks);

@@ -9,6 +9,8 @@
 #include "derive/dominators_contracted.h"
 #include "derive/dominators_nca.h"
 #include "derive/dominators_spill.h"
+
+#include <assert.h>
 #include <stdlib.h>
 
 /* Instead of a dominator's number. */
@@ -51,17 +53,20 @@ static int sum_sizes(struct build *b, bool is_wide, struct hdb_error *err)
 	int r = base_sizes_init(&b->sizes, (uint64_t)b->dominators.count + 1, is_wide,
 				b->derive->work, err);
 
+	if (r != HDB_OK)
+		return r;
 	atomic_store(&b->is_too_big, false);
-	if (r == HDB_OK)
-		r = derive_each_block(b->derive,
-				      &(struct derive_pass){ .stage = "shallow sizes",
-							     .reads_objects = true,
-							     .make = load_shallow,
-							     .ctx = b },
-				      err);
-	if (r == HDB_OK && atomic_load(&b->is_too_big))
-		r = HDB_ELIMIT;
-	return r == HDB_OK ? graph_retained(&b->dominators, &b->sizes, err) : r;
+	r = derive_each_block(b->derive,
+			      &(struct derive_pass){ .stage = "shallow sizes",
+						     .reads_objects = true,
+						     .make = load_shallow,
+						     .ctx = b },
+			      err);
+	if (r != HDB_OK)
+		return r;
+	if (atomic_load(&b->is_too_big))
+		return HDB_ELIMIT;
+	return graph_retained(&b->dominators, &b->sizes, err);
 }
 
 static int fill_retained(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -101,35 +106,55 @@ static int fill_dominators(void *ctx, struct derive_block *block, struct hdb_err
 	return r;
 }
 
-/* In memory, one table after the other: sizes and nodes are not needed at the same time. */
-static int put_both(struct build *b, struct hdb_error *err)
+static int put_retained(struct build *b, struct hdb_error *err)
 {
-	struct base_big nodes = { 0 };
 	int r = sum_sizes(b, false, err);
 
 	if (r == HDB_ELIMIT) {
 		base_sizes_release(&b->sizes);
 		r = sum_sizes(b, true, err);
 	}
-	if (r == HDB_OK)
-		r = derive_put_column(b->derive, b->writer, derive_table(b->derive, STORE_RETAINED),
-				      &(struct derive_fill){ .stage = "writing retained sizes",
-							     .reads_objects = true,
-							     .fill = fill_retained,
-							     .ctx = b },
-				      err);
+	if (r != HDB_OK)
+		goto out;
+	r = derive_put_column(b->derive, b->writer, derive_table(b->derive, STORE_RETAINED),
+			      &(struct derive_fill){ .stage = "writing retained sizes",
+						     .reads_objects = true,
+						     .fill = fill_retained,
+						     .ctx = b },
+			      err);
+out:
 	base_sizes_release(&b->sizes);
-	if (r == HDB_OK)
-		r = graph_dominators_nodes(&b->dominators, &nodes, err);
-	b->node = nodes.data;
-	if (r == HDB_OK)
-		r = derive_put_column(
-			b->derive, b->writer, derive_table(b->derive, STORE_DOMINATORS),
-			&(struct derive_fill){
-				.stage = "writing dominators", .fill = fill_dominators, .ctx = b },
-			err);
-	base_big_free(b->derive->work, &nodes);
 	return r;
+}
+
+static int put_dominators(struct build *b, struct hdb_error *err)
+{
+	struct base_big nodes = { 0 };
+	int r = graph_dominators_nodes(&b->dominators, &nodes, err);
+
+	if (r != HDB_OK)
+		goto out;
+	b->node = nodes.data;
+	assert(b->node);
+	r = derive_put_column(b->derive, b->writer, derive_table(b->derive, STORE_DOMINATORS),
+			      &(struct derive_fill){ .stage = "writing dominators",
+						     .fill = fill_dominators,
+						     .ctx = b },
+			      err);
+out:
+	base_big_free(b->derive->work, &nodes);
+	b->node = NULL;
+	return r;
+}
+
+/* In memory, one table after the other: sizes and nodes are not needed at the same time. */
+static int put_both(struct build *b, struct hdb_error *err)
+{
+	const int r = put_retained(b, err);
+
+	if (r != HDB_OK)
+		return r;
+	return put_dominators(b, err);
 }
 
 static int write_both(struct build *b, struct hdb_error *err)
@@ -149,11 +174,30 @@ static int write_both(struct build *b, struct hdb_error *err)
 	return store_put_table(b->writer, derive_table(b->derive, STORE_RETAINED), n, err);
 }
 
+/* Loads the graph, and numbers what roots reach. */
+static int find_dominators(struct build *b, struct hdb_error *err)
+{
+	struct derive *derive = b->derive;
+	struct graph_rows rows;
+	int r;
+
+	/* For the graph and the numbers first, then for the links. */
+	base_pool_reserve(derive->work,
+			  GRAPH_DOMINATORS_BYTES * (derive->heap->object_count + 1ull));
+	base_work_keep(derive->work,
+		       graph_dominators_kept(derive->work, derive->heap->object_count));
+	if ((r = derive_graph_load(derive, false, &rows, err)) != HDB_OK)
+		goto out;
+	r = graph_dominators(&rows, derive->heap->root_bits, GRAPH_SEARCH_ANY, &b->dominators, err);
+out:
+	base_work_keep(derive->work, 0);
+	return r;
+}
+
 static int build_dominators(struct derive *derive, struct store_writer *writer,
 			    struct hdb_error *err)
 {
 	struct build b = { .derive = derive, .writer = writer };
-	struct graph_rows rows;
 	int r = HDB_NOTFOUND;
 
 	/* These ways read the stored references themselves, all of them. */
@@ -163,18 +207,10 @@ static int build_dominators(struct derive *derive, struct store_writer *writer,
 		r = derive_build_contracted(derive, writer, err);
 	if (r != HDB_NOTFOUND)
 		return r;
-	/* For the graph and the numbers first, then for the links. */
-	base_pool_reserve(derive->work,
-			  GRAPH_DOMINATORS_BYTES * (derive->heap->object_count + 1ull));
-	base_work_keep(derive->work,
-		       graph_dominators_kept(derive->work, derive->heap->object_count));
-	r = derive_graph_load(derive, false, &rows, err);
-	if (r == HDB_OK)
-		r = graph_dominators(&rows, derive->heap->root_bits, GRAPH_SEARCH_ANY,
-				     &b.dominators, err);
-	base_work_keep(derive->work, 0);
-	if (r == HDB_OK)
-		r = write_both(&b, err);
+	if ((r = find_dominators(&b, err)) != HDB_OK)
+		goto out;
+	r = write_both(&b, err);
+out:
 	graph_dominators_release(&b.dominators);
 	return r;
 }

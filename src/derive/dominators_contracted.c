@@ -12,6 +12,7 @@
 #include "derive/references.h"
 #include "graph/dominators/contract.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /*
@@ -67,6 +68,7 @@ static int decode(struct contracted *x, struct derive_block *block, struct hdb_e
 	const struct store_lists_of of = heap_references_of(x->derive->heap);
 	struct store_lists_out lists = { .lengths = block->values, .target = &s->entries };
 
+	assert(block->slot < x->slot_count);
 	s->entries.count = s->big.count = 0;
 	return store_lists_decode(&of, &x->blocks[block->block_no], &lists, err);
 }
@@ -86,22 +88,27 @@ static int each_big(struct contracted *x, struct contract_slot *s,
 				struct hdb_error *err),
 		    struct hdb_error *err)
 {
-	int r = HDB_OK;
+	int r;
 
-	for (size_t i = s->big.count; i-- > 0 && r == HDB_OK;) {
+	for (size_t i = s->big.count; i-- > 0;) {
 		const struct big_list *big = base_vec_at(&s->big, struct big_list, i);
 		const uint32_t *batch;
 		size_t count = 0;
 
-		r = store_lists_begin(&x->lists, big->ix, NULL, err);
+		assert(big->ix < x->derive->heap->object_count);
+		if ((r = store_lists_begin(&x->lists, big->ix, NULL, err)) != HDB_OK)
+			return r;
 		do {
-			if (r == HDB_OK)
-				r = store_lists_next(&x->lists, &batch, &count, err);
-			if (r == HDB_OK && count)
-				r = show(x, s, big, (struct graph_targets){ batch, count }, err);
-		} while (r == HDB_OK && count);
+			if ((r = store_lists_next(&x->lists, &batch, &count, err)) != HDB_OK)
+				return r;
+			if (!count)
+				break;
+			r = show(x, s, big, (struct graph_targets){ batch, count }, err);
+			if (r != HDB_OK)
+				return r;
+		} while (true);
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* References that are asked for before their object's turn. */
@@ -142,12 +149,14 @@ static int see_block(void *ctx, struct derive_block *block, struct hdb_error *er
 	struct contract_slot *s = &x->slots[block->slot];
 	const uint32_t *entry;
 	uint64_t left;
-	int r = decode(x, block, err);
+	int r;
 
 	s->few.count = 0;
+	if ((r = decode(x, block, err)) != HDB_OK)
+		return r;
 	entry = s->entries.data;
 	left = s->entries.count;
-	for (uint32_t i = 0; i < block->objects->count && r == HDB_OK; i++) {
+	for (uint32_t i = 0; i < block->objects->count; i++) {
 		const uint32_t ix = block->objects->first_ix + i, class_ix = class_of(x, block, i);
 		const uint64_t n = block->values[i] & STORE_LIST_IS_BIG ? 0 : block->values[i];
 
@@ -158,12 +167,13 @@ static int see_block(void *ctx, struct derive_block *block, struct hdb_error *er
 			const uint32_t pair[] = { ix, class_ix };
 
 			graph_contract_see(&x->c, ix, &class_ix, 1, 1);
-			r = base_vec_push(&s->few, pair, sizeof(pair), err);
+			if ((r = base_vec_push(&s->few, pair, sizeof(pair), err)) != HDB_OK)
+				return r;
 		}
-		if (block->values[i] & STORE_LIST_IS_BIG)
-			r = note_big(s, ix, 0, err);
+		if (block->values[i] & STORE_LIST_IS_BIG && (r = note_big(s, ix, 0, err)) != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int see_batch(struct contracted *x, struct contract_slot *s, const struct big_list *big,
@@ -179,14 +189,18 @@ static int take_seen(void *ctx, struct derive_block *block, struct hdb_error *er
 {
 	struct contracted *x = ctx;
 	struct contract_slot *s = &x->slots[block->slot];
-	int r = base_vec_reserve(&x->few, s->few.count, 2 * sizeof(uint32_t), err);
+	int r;
 
 	count_slot(x, s);
-	if (r == HDB_OK && s->few.count)
+	r = base_vec_reserve(&x->few, s->few.count, 2 * sizeof(uint32_t), err);
+	if (r != HDB_OK)
+		return r;
+	if (s->few.count)
 		memcpy((uint32_t *)x->few.data + 2 * x->few.count, s->few.data,
 		       s->few.count * 2 * sizeof(uint32_t));
-	x->few.count += r == HDB_OK ? s->few.count : 0;
-	return r == HDB_OK ? each_big(x, s, see_batch, err) : r;
+	x->few.count += s->few.count;
+	assert(x->few.count <= x->few.capacity);
+	return each_big(x, s, see_batch, err);
 }
 
 /* ---- the second pass ---- */
@@ -199,8 +213,10 @@ static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	uint64_t asked = 0;
 	int r = decode(x, block, err);
 
+	if (r != HDB_OK)
+		return r;
 	entry = s->entries.data;
-	for (uint32_t i = 0; i < block->objects->count && r == HDB_OK; i++) {
+	for (uint32_t i = 0; i < block->objects->count; i++) {
 		const uint32_t ix = block->objects->first_ix + i;
 		const uint64_t n = block->values[i] & STORE_LIST_IS_BIG ? 0 : block->values[i];
 
@@ -214,12 +230,13 @@ static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *e
 				if (class_ix != GRAPH_NONE)
 					graph_contract_mark(&x->c, ix, &class_ix, 1);
 			}
-			if (block->values[i] & STORE_LIST_IS_BIG)
-				r = note_big(s, ix, 0, err);
+			if (block->values[i] & STORE_LIST_IS_BIG &&
+			    (r = note_big(s, ix, 0, err)) != HDB_OK)
+				return r;
 		}
 		entry += n;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int mark_batch(struct contracted *x, struct contract_slot *s, const struct big_list *big,
@@ -247,7 +264,7 @@ static int push_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	int r = HDB_OK;
 
 	graph_pushes_start(&s->pushes);
-	for (uint32_t i = 0; i < block->objects->count && r == HDB_OK; i++) {
+	for (uint32_t i = 0; i < block->objects->count; i++) {
 		const uint32_t ix = block->objects->first_ix + i,
 			       class_no = block->objects->class_no[i];
 
@@ -256,8 +273,10 @@ static int push_block(void *ctx, struct derive_block *block, struct hdb_error *e
 		else if (x->is_soft[class_no])
 			r = graph_contract_push(&x->c, &s->pushes, ix,
 						heap_class(x->derive->heap, class_no)->ix, err);
+		if (r != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int take_pushed(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -281,9 +300,11 @@ static int pack_row(struct contracted *x, struct derive_block *block, uint32_t i
 		.is_open = block->values[i] & STORE_LIST_IS_BIG,
 	};
 	size_t at = 0;
-	int r = graph_contract_pack(&x->c, &s->rows, &row, &at, err);
+	const int r = graph_contract_pack(&x->c, &s->rows, &row, &at, err);
 
-	return r == HDB_OK && row.is_open ? note_big(s, row.v, at, err) : r;
+	if (r != HDB_OK || !row.is_open)
+		return r;
+	return note_big(s, row.v, at, err);
 }
 
 static int pack_block(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -292,20 +313,25 @@ static int pack_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	struct contract_slot *s = &x->slots[block->slot];
 	const uint32_t *entry;
 	uint64_t asked = 0;
-	int r = decode(x, block, err);
+	int r;
 
 	graph_contract_rows_empty(&s->rows);
+	if ((r = decode(x, block, err)) != HDB_OK)
+		return r;
 	entry = s->entries.data;
-	for (uint32_t i = 0; i < block->objects->count && r == HDB_OK; i++) {
+	for (uint32_t i = 0; i < block->objects->count; i++) {
 		const uint64_t n = block->values[i] & STORE_LIST_IS_BIG ? 0 : block->values[i];
 
 		ask_ahead(x, &s->entries, (uint64_t)(entry - (uint32_t *)s->entries.data) + n,
 			  &asked);
-		if (graph_contract_is_kept(&x->c, block->objects->first_ix + i))
+		if (graph_contract_is_kept(&x->c, block->objects->first_ix + i)) {
 			r = pack_row(x, block, i, (struct graph_targets){ entry, n }, err);
+			if (r != HDB_OK)
+				return r;
+		}
 		entry += n;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int widen_row(struct contracted *x, struct contract_slot *s, const struct big_list *big,
@@ -321,7 +347,9 @@ static int take_packed(void *ctx, struct derive_block *block, struct hdb_error *
 	const int r = each_big(x, s, widen_row, err);
 
 	count_slot(x, s);
-	return r == HDB_OK ? graph_contract_put(&x->c, &s->rows, err) : r;
+	if (r != HDB_OK)
+		return r;
+	return graph_contract_put(&x->c, &s->rows, err);
 }
 
 /* ---- rounds ---- */
@@ -340,16 +368,20 @@ static int soften_classes(struct contracted *x, struct hdb_error *err)
 {
 	struct heap *heap = x->derive->heap;
 	const int found = heap_each_count(heap, count_objects, x, err);
-	int r = found < 0 ? found : HDB_OK;
+	int r;
 
-	for (uint32_t no = 0; no < heap->class_count && r == HDB_OK; no++) {
+	if (found < 0)
+		return found;
+	for (uint32_t no = 0; no < heap->class_count; no++) {
 		const uint32_t ix = heap_class(heap, no)->ix;
 
-		if (ix < heap->object_count &&
-		    (found == HDB_NOTFOUND || x->objects[no] >= SOFT_OBJECTS_MIN))
-			r = graph_contract_soften(&x->c, ix, err);
+		if (ix >= heap->object_count ||
+		    (found != HDB_NOTFOUND && x->objects[no] < SOFT_OBJECTS_MIN))
+			continue;
+		if ((r = graph_contract_soften(&x->c, ix, err)) != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* What the passes ask of classes. */
@@ -384,13 +416,16 @@ static int find_direct(struct contracted *x, const struct graph_suspect *first,
 	const uint32_t *batch;
 	uint32_t class_ix[1];
 	size_t count = 1;
-	int r = heap_object(x->derive->heap, ix, &object, err);
+	int r;
 
-	if (r == HDB_OK)
-		r = store_lists_begin(&x->lists, ix, NULL, err);
-	class_ix[0] = r == HDB_OK ? heap_class(x->derive->heap, object.class_no)->ix : GRAPH_NONE;
-	for (batch = class_ix; r == HDB_OK && count;
-	     r = store_lists_next(&x->lists, &batch, &count, err)) {
+	assert(first < end);
+	assert(ix < x->derive->heap->object_count);
+	if ((r = heap_object(x->derive->heap, ix, &object, err)) != HDB_OK)
+		return r;
+	if ((r = store_lists_begin(&x->lists, ix, NULL, err)) != HDB_OK)
+		return r;
+	class_ix[0] = heap_class(x->derive->heap, object.class_no)->ix;
+	for (batch = class_ix; count;) {
 		for (size_t i = 0; i < count; i++) {
 			const struct graph_suspect key = { .dominator = ix, .target = batch[i] };
 			const struct graph_suspect *found = bsearch(
@@ -398,8 +433,10 @@ static int find_direct(struct contracted *x, const struct graph_suspect *first,
 			if (found)
 				is_direct[found - first] = true;
 		}
+		if ((r = store_lists_next(&x->lists, &batch, &count, err)) != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* Takes those out of the suspects. */
@@ -465,6 +502,8 @@ static int confirm_suspects(struct contracted *x, struct hdb_error *err)
 						     .make = confirm_block,
 						     .ctx = x },
 			      err);
+	if (r != HDB_OK)
+		return r;
 	for (size_t i = 0; i < x->c.suspects.count; i++) {
 		bool is_one = false;
 
@@ -475,8 +514,9 @@ static int confirm_suspects(struct contracted *x, struct hdb_error *err)
 		if (is_one)
 			suspect[kept++] = suspect[i];
 	}
+	assert(kept <= x->c.suspects.count);
 	x->c.suspects.count = kept;
-	return r;
+	return HDB_OK;
 }
 
 /* Makes the small graph and takes its dominators. */
@@ -531,16 +571,17 @@ out:
 	return r;
 }
 
-static int find_dominators(struct contracted *x, struct hdb_error *err)
+/* The first pass, over all objects. */
+static int see_all(struct contracted *x, struct hdb_error *err)
 {
 	struct derive *derive = x->derive;
 	int r = graph_contract_init(&x->c, derive->heap->object_count, derive->heap->root_bits,
 				    derive->work, err);
 
 	if (r != HDB_OK)
-		goto out;
+		return r;
 	if ((r = soften_classes(x, err)) != HDB_OK)
-		goto out;
+		return r;
 	note_classes(x);
 	r = derive_each_block(derive,
 			      &(struct derive_pass){ .stage = "dominators: referrers",
@@ -550,25 +591,31 @@ static int find_dominators(struct contracted *x, struct hdb_error *err)
 						     .ctx = x },
 			      err);
 	if (r != HDB_OK)
-		goto out;
-	r = graph_contract_seen(&x->c, err);
-out:
+		return r;
+	return graph_contract_seen(&x->c, err);
+}
+
+/* Searches again as long as there are classes to which edges have to be hard after all. */
+static int find_dominators(struct contracted *x, struct hdb_error *err)
+{
+	int r = see_all(x, err);
+
+	if (r != HDB_OK)
+		return r;
 	do {
-		if (r == HDB_OK)
-			r = search(x, err);
-		if (r == HDB_OK)
-			r = graph_contract_suspect(&x->c, err);
-		if (r == HDB_OK)
-			r = clear_suspects(x, err);
-		if (r == HDB_OK && x->c.suspects.count)
-			r = confirm_suspects(x, err);
-		if (r == HDB_OK) {
-			graph_contract_harden(&x->c);
-			note_classes(x);
-			x->is_hardened = true;
-		}
-	} while (r == HDB_OK && x->c.suspects.count);
-	return r;
+		if ((r = search(x, err)) != HDB_OK)
+			return r;
+		if ((r = graph_contract_suspect(&x->c, err)) != HDB_OK)
+			return r;
+		if ((r = clear_suspects(x, err)) != HDB_OK)
+			return r;
+		if (x->c.suspects.count && (r = confirm_suspects(x, err)) != HDB_OK)
+			return r;
+		graph_contract_harden(&x->c);
+		note_classes(x);
+		x->is_hardened = true;
+	} while (x->c.suspects.count);
+	return HDB_OK;
 }
 
 /* ---- the tables ---- */
@@ -629,6 +676,24 @@ static void free_slots(struct contracted *x)
 	free(x->is_confirmed);
 }
 
+/* From what is stored to each object's dominator. */
+static int contract(struct contracted *x, struct hdb_error *err)
+{
+	struct derive *derive = x->derive;
+	int r = heap_load_classes(derive->heap, err);
+
+	heap_references(derive->heap, &x->lists);
+	if (r != HDB_OK)
+		return r;
+	if ((r = heap_load_roots(derive->heap, err)) != HDB_OK)
+		return r;
+	if ((r = derive_reference_blocks(derive, &x->blocks, err)) != HDB_OK)
+		return r;
+	if ((r = make_slots(x, err)) != HDB_OK)
+		return r;
+	return find_dominators(x, err);
+}
+
 int derive_build_contracted(struct derive *derive, struct store_writer *writer,
 			    struct hdb_error *err)
 {
@@ -641,20 +706,13 @@ int derive_build_contracted(struct derive *derive, struct store_writer *writer,
 
 	if (n > GRAPH_CONTRACT_NODES_MAX || graph_contract_bytes(n) > base_work_room(derive->work))
 		return HDB_NOTFOUND;
-	r = heap_load_classes(derive->heap, err);
-	heap_references(derive->heap, &x.lists);
-	if (r == HDB_OK)
-		r = heap_load_roots(derive->heap, err);
-	if (r == HDB_OK)
-		r = derive_reference_blocks(derive, &x.blocks, err);
-	if (r == HDB_OK)
-		r = make_slots(&x, err);
-	if (r == HDB_OK)
-		r = find_dominators(&x, err);
+	r = contract(&x, err);
 	free_slots(&x);
 	free(x.blocks);
-	if (r == HDB_OK)
-		r = derive_put_parents(derive, writer, &parents, err);
+	if (r != HDB_OK)
+		goto out;
+	r = derive_put_parents(derive, writer, &parents, err);
+out:
 	graph_contract_release(&x.c);
 	return r;
 }

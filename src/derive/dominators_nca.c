@@ -82,9 +82,9 @@ static int sample_block(const struct far *far, uint32_t block_no, struct sample 
 
 	entries->count = 0;
 	r = store_lists_decode(&of, &far->blocks[block_no], &lists, err);
-	entry = entries->data;
 	if (r != HDB_OK)
 		return r;
+	entry = entries->data;
 	for (uint32_t i = 0; i < far->blocks[block_no].item_count; i++) {
 		const uint32_t ix = block_no * STORE_BLOCK_OBJECTS + i;
 		const uint64_t n = lengths[i] & STORE_LIST_IS_BIG ? 0 : lengths[i];
@@ -117,12 +117,15 @@ static int is_far(struct far *far, struct hdb_error *err)
 	if (!sample.lengths)
 		return hdb_fail_memory(err, "references",
 				       STORE_BLOCK_OBJECTS * sizeof(*sample.lengths));
-	for (uint32_t b = 0; b < blocks && r == HDB_OK; b += step)
-		r = sample_block(far, b, &sample, err);
+	for (uint32_t b = 0; b < blocks; b += step)
+		if ((r = sample_block(far, b, &sample, err)) != HDB_OK)
+			goto out;
+	assert(sample.far_count <= sample.edge_count);
+	if (sample.far_count <= sample.edge_count - sample.edge_count / part)
+		r = HDB_NOTFOUND;
+out:
 	base_vec_release(&sample.entries);
 	free(sample.lengths);
-	if (r == HDB_OK && sample.far_count <= sample.edge_count - sample.edge_count / part)
-		r = HDB_NOTFOUND;
 	return r;
 }
 
@@ -148,11 +151,15 @@ static int show_group(struct far *far, struct derive_block *block, uint32_t grou
 	struct store_lists_out lists = { .lengths = lengths, .target = &s->entries };
 	int r;
 
+	assert(mask);
+	assert(first < STORE_BLOCK_OBJECTS);
 	s->entries.count = 0;
 	r = store_lists_decode_group(&of, &far->blocks[block->block_no],
 				     (struct store_lists_group){ group, mask }, &lists, err);
+	if (r != HDB_OK)
+		return r;
 	entry = s->entries.data;
-	for (uint32_t i = 0; i < lists.count && r == HDB_OK; i++) {
+	for (uint32_t i = 0; i < lists.count; i++) {
 		const uint32_t ix = block->objects->first_ix + first + i;
 		const uint64_t n = lengths[i] & STORE_LIST_IS_BIG ? 0 : lengths[i];
 
@@ -162,10 +169,11 @@ static int show_group(struct far *far, struct derive_block *block, uint32_t grou
 		entry += n;
 		if (far->wants_classes)
 			show_class(far, s, block, first + i);
-		if (lengths[i] & STORE_LIST_IS_BIG)
-			r = base_vec_push(&s->big, &ix, sizeof(ix), err);
+		if (lengths[i] & STORE_LIST_IS_BIG &&
+		    (r = base_vec_push(&s->big, &ix, sizeof(ix), err)) != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static uint32_t group_count(const struct far *far, uint32_t block_no)
@@ -204,20 +212,44 @@ static int show_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	s->big.count = 0;
 	ask_for(far, block->block_no);
 	ask_for(far, far->is_backward ? block->block_no - ahead : block->block_no + ahead);
-	for (uint32_t g = 0; g < groups && r == HDB_OK; g++) {
+	for (uint32_t g = 0; g < groups; g++) {
 		uint32_t mask;
 
 		if (!graph_nca_wants(&far->nca, s->batch, first_group + g, &mask))
 			continue;
-		if (!has_objects)
+		if (!has_objects) {
 			r = heap_read_block(far->derive->heap, block->block_no, block->objects,
 					    err);
-		has_objects = true;
-		if (r == HDB_OK)
-			r = show_group(far, block, g, mask, err);
+			if (r != HDB_OK)
+				goto out;
+			has_objects = true;
+		}
+		if ((r = show_group(far, block, g, mask, err)) != HDB_OK)
+			goto out;
 	}
+out:
 	graph_nca_flush(&far->nca, s->batch);
 	return r;
+}
+
+/* Shows all references of an object with a big list. */
+static int show_big(struct far *far, struct far_slot *s, uint32_t ix, struct hdb_error *err)
+{
+	const uint32_t *batch;
+	size_t count = 0;
+	int r = store_lists_begin(&far->lists, ix, NULL, err);
+
+	if (r != HDB_OK)
+		return r;
+	do {
+		if ((r = store_lists_next(&far->lists, &batch, &count, err)) != HDB_OK)
+			return r;
+		graph_nca_show(&far->nca, s->batch, ix, batch, count);
+		if (s->batch->tree.count + s->batch->others.count > JOIN_EDGES &&
+		    (r = graph_nca_join(&far->nca, s->batch, err)) != HDB_OK)
+			return r;
+	} while (count);
+	return HDB_OK;
 }
 
 /* Shows the big lists of a block, and joins it to the pass. */
@@ -227,24 +259,13 @@ static int take_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	struct far_slot *s = &far->slots[block->slot];
 	int r = HDB_OK;
 
-	for (size_t i = 0; i < s->big.count && r == HDB_OK; i++) {
-		const uint32_t ix = *base_vec_at(&s->big, uint32_t, i);
-		const uint32_t *batch;
-		size_t count = 0;
-
-		r = store_lists_begin(&far->lists, ix, NULL, err);
-		do {
-			if (r == HDB_OK)
-				r = store_lists_next(&far->lists, &batch, &count, err);
-			if (r == HDB_OK)
-				graph_nca_show(&far->nca, s->batch, ix, batch, count);
-			if (r == HDB_OK &&
-			    s->batch->tree.count + s->batch->others.count > JOIN_EDGES)
-				r = graph_nca_join(&far->nca, s->batch, err);
-		} while (r == HDB_OK && count);
-	}
+	for (size_t i = 0; i < s->big.count; i++)
+		if ((r = show_big(far, s, *base_vec_at(&s->big, uint32_t, i), err)) != HDB_OK)
+			break;
 	graph_nca_flush(&far->nca, s->batch);
-	return r == HDB_OK ? graph_nca_join(&far->nca, s->batch, err) : r;
+	if (r != HDB_OK)
+		return r;
+	return graph_nca_join(&far->nca, s->batch, err);
 }
 
 /* Whether there are class objects to which edges from instances matter. */
@@ -267,10 +288,13 @@ static int find_dominators(struct far *far, struct hdb_error *err)
 	int r = graph_nca_init(&far->nca, heap->object_count, heap->root_bits, far->derive->work,
 			       err);
 
+	if (r != HDB_OK)
+		goto out;
 	far->wants_classes = has_low_classes(far);
-	for (uint32_t b = 0; far->wants_classes && b < heap_block_count(heap) && r == HDB_OK; b++)
-		r = heap_prepare_block(heap, b, err);
-	for (; r == HDB_OK; far->is_backward = !far->is_backward) {
+	for (uint32_t b = 0; far->wants_classes && b < heap_block_count(heap); b++)
+		if ((r = heap_prepare_block(heap, b, err)) != HDB_OK)
+			goto out;
+	do {
 		r = derive_each_block(
 			far->derive,
 			&(struct derive_pass){ .stage = "dominators: common ancestors",
@@ -279,11 +303,13 @@ static int find_dominators(struct far *far, struct hdb_error *err)
 					       .take = take_block,
 					       .ctx = far },
 			err);
-		if (r == HDB_OK)
-			r = graph_nca_next(&far->nca);
-	}
+		if (r != HDB_OK)
+			goto out;
+		far->is_backward = !far->is_backward;
+	} while ((r = graph_nca_next(&far->nca)) == HDB_OK);
 	if (r == HDB_END)
 		r = graph_nca_rise(&far->nca, err);
+out:
 	return r == GRAPH_BUDGET ? HDB_NOTFOUND : r;
 }
 

@@ -13,6 +13,7 @@
 #include "derive/blocks.h"
 #include "base/spill_buckets.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,21 +114,23 @@ static int read_numbers(void *ctx, struct derive_block *block, struct hdb_error 
 static int spill_objects(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct spilled *p = ctx;
-	int r = HDB_OK;
+	int r;
 
-	for (uint32_t i = 0; i < block->objects->count && r == HDB_OK; i++) {
+	for (uint32_t i = 0; i < block->objects->count; i++) {
 		const uint64_t v[] = {
 			[OBJECT_NUMBER] = block->values[i],
 			[OBJECT_IX] = block->objects->first_ix + i,
 			[OBJECT_UNITS] = derive_units(p->derive, block->objects->shallow[i]),
 		};
 
-		if (v[OBJECT_NUMBER])
-			r = base_buckets_add(&p->objects,
-					     (uint32_t)(v[OBJECT_NUMBER] >> RANGE_BITS),
-					     BASE_RECORD(2, 1), v, err);
+		if (!v[OBJECT_NUMBER])
+			continue;
+		r = base_buckets_add(&p->objects, (uint32_t)(v[OBJECT_NUMBER] >> RANGE_BITS),
+				     BASE_RECORD(2, 1), v, err);
+		if (r != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int add_row(struct spilled *p, uint32_t ix, uint32_t dominator_ix, uint64_t below,
@@ -149,13 +152,15 @@ static int take_objects(struct spilled *p, uint32_t range, struct hdb_error *err
 	uint64_t v[BASE_BUCKET_FIELDS];
 	int r = base_bucket_begin(&p->objects, range, &reader, err);
 
-	while (r == HDB_OK &&
-	       (r = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK) {
+	if (r != HDB_OK)
+		goto out;
+	while ((r = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK) {
 		const uint32_t k = (uint32_t)v[OBJECT_NUMBER] % RANGE_NUMBERS;
 
 		p->ix[k] = (uint32_t)v[OBJECT_IX];
 		p->units[k] = v[OBJECT_UNITS];
 	}
+out:
 	base_bucket_end(&reader);
 	base_bucket_drop(&p->objects, range);
 	return r < 0 ? r : HDB_OK;
@@ -168,13 +173,16 @@ static int take_sums(struct spilled *p, uint32_t range, struct hdb_error *err)
 	uint64_t v[BASE_BUCKET_FIELDS] = { 0 };
 	int r = base_bucket_begin(&p->sums, range, &reader, err);
 
-	while (r == HDB_OK &&
-	       (r = base_bucket_next(&reader, BASE_RECORD(2, 2), v, err)) == HDB_OK) {
+	if (r != HDB_OK)
+		goto out;
+	while ((r = base_bucket_next(&reader, BASE_RECORD(2, 2), v, err)) == HDB_OK) {
 		const uint32_t k = (uint32_t)v[SUM_DOMINATOR] % RANGE_NUMBERS;
 
 		p->below[k] += v[SUM_BELOW] + v[SUM_UNITS];
-		r = add_row(p, (uint32_t)v[SUM_IX], p->ix[k], v[SUM_BELOW], err);
+		if ((r = add_row(p, (uint32_t)v[SUM_IX], p->ix[k], v[SUM_BELOW], err)) != HDB_OK)
+			goto out;
 	}
+out:
 	base_bucket_end(&reader);
 	base_bucket_drop(&p->sums, range);
 	return r < 0 ? r : HDB_OK;
@@ -206,6 +214,7 @@ static int sum_range(struct spilled *p, uint32_t range, struct hdb_error *err)
 	uint32_t k = left < RANGE_NUMBERS ? left + 1 : RANGE_NUMBERS;
 	int r;
 
+	assert(base <= p->dominators->count);
 	/* The next range's dominators. */
 	if (range)
 		base_big_soon(&p->dominators->dominator_big,
@@ -246,8 +255,9 @@ static int fill_block(void *ctx, struct derive_block *block, struct hdb_error *e
 
 	/* Nothing of what no root reaches. */
 	memset(block->values, 0, block->objects->count * sizeof(*block->values));
-	while (r == HDB_OK &&
-	       (r = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK) {
+	if (r != HDB_OK)
+		goto out;
+	while ((r = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK) {
 		const uint32_t ix = (uint32_t)v[ROW_IX];
 		const uint32_t dominator =
 			v[ROW_DOMINATOR] == ix ? GRAPH_NONE : (uint32_t)v[ROW_DOMINATOR];
@@ -256,6 +266,7 @@ static int fill_block(void *ctx, struct derive_block *block, struct hdb_error *e
 			block->values[ix - first] =
 				p->is_retained ? v[ROW_BELOW] : derive_tree_value(ix, dominator);
 	}
+out:
 	base_bucket_end(&reader);
 	return r < 0 ? r : HDB_OK;
 }
@@ -266,29 +277,33 @@ int derive_put_spilled(struct derive *derive, struct store_writer *writer,
 	struct spilled p = { .derive = derive, .dominators = dominators, .is_retained = true };
 	int r = init(&p, err);
 
-	if (r == HDB_OK)
-		r = derive_each_block(derive,
-				      &(struct derive_pass){ .stage = "shallow sizes",
-							     .reads_objects = true,
-							     .make = read_numbers,
-							     .take = spill_objects,
-							     .ctx = &p },
-				      err);
-	if (r == HDB_OK)
-		r = sum_up(&p, err);
-	if (r == HDB_OK)
-		r = derive_put_column(derive, writer, derive_table(derive, STORE_RETAINED),
-				      &(struct derive_fill){ .stage = "writing retained sizes",
-							     .fill = fill_block,
-							     .ctx = &p },
-				      err);
+	if (r != HDB_OK)
+		goto out;
+	r = derive_each_block(derive,
+			      &(struct derive_pass){ .stage = "shallow sizes",
+						     .reads_objects = true,
+						     .make = read_numbers,
+						     .take = spill_objects,
+						     .ctx = &p },
+			      err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = sum_up(&p, err)) != HDB_OK)
+		goto out;
+	r = derive_put_column(derive, writer, derive_table(derive, STORE_RETAINED),
+			      &(struct derive_fill){ .stage = "writing retained sizes",
+						     .fill = fill_block,
+						     .ctx = &p },
+			      err);
+	if (r != HDB_OK)
+		goto out;
 	p.is_retained = false;
-	if (r == HDB_OK)
-		r = derive_put_column(derive, writer, derive_table(derive, STORE_DOMINATORS),
-				      &(struct derive_fill){ .stage = "writing dominators",
-							     .fill = fill_block,
-							     .ctx = &p },
-				      err);
+	r = derive_put_column(derive, writer, derive_table(derive, STORE_DOMINATORS),
+			      &(struct derive_fill){ .stage = "writing dominators",
+						     .fill = fill_block,
+						     .ctx = &p },
+			      err);
+out:
 	release(&p);
 	return r;
 }

@@ -12,11 +12,13 @@
 int derive_reach_without(struct derive *derive, const struct derive_filter *filter,
 			 uint32_t *parent, struct hdb_error *err)
 {
-	struct graph_rows rows;
+	struct graph_rows rows = { 0 };
 	int r = derive_graph_load_filtered(derive, filter, &rows, err);
 
-	if (r == HDB_OK)
-		r = graph_reach_tree(&rows, derive->heap->root_bits, derive->work, parent, err);
+	if (r != HDB_OK)
+		goto out;
+	r = graph_reach_tree(&rows, derive->heap->root_bits, derive->work, parent, err);
+out:
 	graph_rows_release(&rows);
 	return r;
 }
@@ -50,9 +52,12 @@ static int sum_marked(struct derive *derive, const uint64_t *bits,
 	int r = block ? heap_load_classes(derive->heap, err) :
 			hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
-	for (uint32_t b = 0; b < heap_block_count(derive->heap) && r == HDB_OK; b++) {
-		r = heap_read_block(derive->heap, b, block, err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+	if (r != HDB_OK)
+		goto out;
+	for (uint32_t b = 0; b < heap_block_count(derive->heap); b++) {
+		if ((r = heap_read_block(derive->heap, b, block, err)) != HDB_OK)
+			goto out;
+		for (uint32_t i = 0; i < block->count; i++) {
 			if (!has_bit(bits, block->first_ix + i) ||
 			    !derive_is_counted(derive->heap, block, i))
 				continue;
@@ -60,8 +65,39 @@ static int sum_marked(struct derive *derive, const uint64_t *bits,
 			out->retained_count++;
 		}
 	}
+out:
 	derive->heap->is_filtered = was_filtered;
 	free(block);
+	return r;
+}
+
+/* What roots reach around a set, in the heap without some of its references. */
+static int reach_around(struct derive *derive, const struct derive_filter *filter, uint64_t *set,
+			uint64_t *around, struct hdb_error *err)
+{
+	struct graph_rows rows = { 0 };
+	int r = derive_graph_load_filtered(derive, filter, &rows, err);
+
+	if (r != HDB_OK)
+		goto out;
+	r = graph_reach_around(&rows, derive->heap->root_bits, set, around, err);
+out:
+	graph_rows_release(&rows);
+	return r;
+}
+
+/* What a set reaches of the rest, in the whole heap. */
+static int reach_from(struct derive *derive, uint64_t *set, uint64_t *around, uint64_t *found,
+		      struct hdb_error *err)
+{
+	struct graph_rows rows = { 0 };
+	int r = derive_graph_load(derive, false, &rows, err);
+
+	if (r != HDB_OK)
+		goto out;
+	r = graph_reach_around(&rows, set, around, found, err);
+out:
+	graph_rows_release(&rows);
 	return r;
 }
 
@@ -72,29 +108,26 @@ int derive_retained_without(struct derive *derive, const struct derive_filter *f
 	const uint64_t words = (uint64_t)derive->heap->object_count / 64 + 1;
 	const uint64_t start_us = base_now_us();
 	struct base_big set = { 0 }, around = { 0 }, found = { 0 };
-	struct graph_rows rows = { 0 };
 	int r = base_big_alloc(derive->work, &set, words * 8, "a set of objects", err);
 
 	*out = (struct derive_retained_result){ 0 };
-	if (r == HDB_OK)
-		r = base_big_alloc(derive->work, &around, words * 8, "a set of objects", err);
-	if (r == HDB_OK)
-		r = base_big_alloc(derive->work, &found, words * 8, "a set of objects", err);
-	if (r == HDB_OK)
-		r = mark_members(derive, members, set.data, err);
-	if (r == HDB_OK)
-		r = derive_graph_load_filtered(derive, filter, &rows, err);
-	if (r == HDB_OK)
-		r = graph_reach_around(&rows, derive->heap->root_bits, set.data, around.data, err);
-	graph_rows_release(&rows);
+	if (r != HDB_OK)
+		goto out;
+	r = base_big_alloc(derive->work, &around, words * 8, "a set of objects", err);
+	if (r != HDB_OK)
+		goto out;
+	r = base_big_alloc(derive->work, &found, words * 8, "a set of objects", err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = mark_members(derive, members, set.data, err)) != HDB_OK)
+		goto out;
+	if ((r = reach_around(derive, filter, set.data, around.data, err)) != HDB_OK)
+		goto out;
 	/* Whatever the roots do not reach so, the set does or nothing that counts. */
-	if (r == HDB_OK)
-		r = derive_graph_load(derive, false, &rows, err);
-	if (r == HDB_OK)
-		r = graph_reach_around(&rows, set.data, around.data, found.data, err);
-	graph_rows_release(&rows);
-	if (r == HDB_OK)
-		r = sum_marked(derive, found.data, out, err);
+	if ((r = reach_from(derive, set.data, around.data, found.data, err)) != HDB_OK)
+		goto out;
+	r = sum_marked(derive, found.data, out, err);
+out:
 	base_big_free(derive->work, &set);
 	base_big_free(derive->work, &around);
 	base_big_free(derive->work, &found);

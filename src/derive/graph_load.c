@@ -128,25 +128,53 @@ static int pack_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	int r;
 
 	s->entries.count = s->specials.count = s->special_edges.count = 0;
+	assert(block->slot < l->slot_count);
 	r = store_lists_decode(&of, &l->blocks[block->block_no], &lists, err);
-	if (r == HDB_OK)
-		r = base_vec_reserve(&s->edges, s->entries.count + 1, sizeof(uint32_t), err);
-	if (r == HDB_OK)
-		r = base_vec_reserve(
-			&block->bytes[0],
-			(s->entries.count + block->objects->count) * 5 + GRAPH_ROW_MAX + 8, 1, err);
+	if (r != HDB_OK)
+		return r;
+	r = base_vec_reserve(&s->edges, s->entries.count + 1, sizeof(uint32_t), err);
+	if (r != HDB_OK)
+		return r;
+	r = base_vec_reserve(&block->bytes[0],
+			     (s->entries.count + block->objects->count) * 5 + GRAPH_ROW_MAX + 8, 1,
+			     err);
+	if (r != HDB_OK)
+		return r;
 	memset(s->length, 0, STORE_BLOCK_OBJECTS);
 	entries = s->entries.data;
-	for (uint32_t i = 0; r == HDB_OK && i < block->objects->count; i++) {
+	for (uint32_t i = 0; i < block->objects->count; i++) {
 		const uint64_t n = block->values[i] & STORE_LIST_IS_BIG ? 0 : block->values[i];
 
 		r = pack_row(l, block, i, (struct row_edges){ entries, n }, err);
+		if (r != HDB_OK)
+			return r;
 		entries += n;
 	}
 	/* What is left out is told by the fields of each, which the calling thread looks at. */
 	if (l->filter && s->specials.count > WANT_SPECIALS)
 		heap_want_block(heap, block->block_no);
-	return r;
+	return HDB_OK;
+}
+
+/* Copies those edges of an object that count in the view; *count of them before and after. */
+static int keep_counted(struct load *l, uint32_t ix, const uint32_t *edges, uint32_t *count,
+			struct hdb_error *err)
+{
+	uint32_t *to = l->strong.data;
+	uint32_t kept = 0;
+	int r;
+
+	for (uint32_t e = 0; e < *count; e++) {
+		uint8_t strength;
+
+		if ((r = heap_strength(l->derive->heap, ix, edges[e], &strength, err)) != HDB_OK)
+			return r;
+		if (derive_counts(l->view, strength))
+			to[kept++] = edges[e];
+	}
+	assert(kept <= *count);
+	*count = kept;
+	return HDB_OK;
 }
 
 /*
@@ -158,35 +186,19 @@ static int keep_strong(struct load *l, uint32_t ix, const uint32_t **edges, uint
 {
 	int r = base_vec_reserve(&l->strong, *count, sizeof(**edges), err);
 
-	l->strong.count = 0;
-	if (r == HDB_OK && l->filter) {
-		if (*count)
-			memcpy(l->strong.data, *edges, *count * sizeof(**edges));
-		*edges = l->strong.data;
-		if (l->has_view) {
-			uint32_t kept = 0;
-
-			for (uint32_t e = 0; e < *count && r == HDB_OK; e++) {
-				uint8_t strength;
-
-				r = heap_strength(l->derive->heap, ix, (*edges)[e], &strength, err);
-				if (r == HDB_OK && derive_counts(l->view, strength))
-					*base_vec_at(&l->strong, uint32_t, kept++) = (*edges)[e];
-			}
-			*count = kept;
-		}
-		return r < 0 ? r : l->filter->keep(l->filter->ctx, ix, l->strong.data, count, err);
-	}
-	for (uint32_t e = 0; e < *count && r == HDB_OK; e++) {
-		uint8_t strength;
-
-		r = heap_strength(l->derive->heap, ix, (*edges)[e], &strength, err);
-		if (r == HDB_OK && derive_counts(l->view, strength))
-			*base_vec_at(&l->strong, uint32_t, l->strong.count++) = (*edges)[e];
+	if (r != HDB_OK)
+		return r;
+	assert(l->filter || l->has_view);
+	if (l->has_view) {
+		if ((r = keep_counted(l, ix, *edges, count, err)) != HDB_OK)
+			return r;
+	} else if (*count) {
+		memcpy(l->strong.data, *edges, *count * sizeof(**edges));
 	}
 	*edges = l->strong.data;
-	*count = (uint32_t)l->strong.count;
-	return r;
+	if (!l->filter)
+		return HDB_OK;
+	return l->filter->keep(l->filter->ctx, ix, l->strong.data, count, err);
 }
 
 static int append(struct load *l, struct graph_long_row *row, const uint32_t *edges, uint64_t count,
@@ -207,14 +219,17 @@ static int append_big(struct load *l, uint32_t ix, struct graph_long_row *row,
 	size_t count = 0;
 	int r = store_lists_begin(&l->big, ix, NULL, err);
 
+	if (r != HDB_OK)
+		return r;
 	do {
-		if (r == HDB_OK)
-			r = store_lists_next(&l->big, &batch, &count, err);
-		for (size_t e = 0; r == HDB_OK && e < count; e++)
-			if (!heap_is_root(l->derive->heap, batch[e]))
-				r = append(l, row, &batch[e], 1, err);
-	} while (r == HDB_OK && count);
-	return r;
+		if ((r = store_lists_next(&l->big, &batch, &count, err)) != HDB_OK)
+			return r;
+		for (size_t e = 0; e < count; e++)
+			if (!heap_is_root(l->derive->heap, batch[e]) &&
+			    (r = append(l, row, &batch[e], 1, err)) != HDB_OK)
+				return r;
+	} while (count);
+	return HDB_OK;
 }
 
 /* The edges of a special row, and where it is packed to. */
@@ -234,22 +249,23 @@ static int finish_special(struct load *l, const struct derive_block *block,
 	struct graph_long_row row = { 0, 0 };
 	uint32_t count = special->count;
 	unsigned packed;
-	int r = HDB_OK;
+	int r;
 
-	if (has_filter(l, block->objects, special->i))
-		r = keep_strong(l, ix, &edges, &count, err);
+	assert(special->i < block->objects->count);
+	if (has_filter(l, block->objects, special->i) &&
+	    (r = keep_strong(l, ix, &edges, &count, err)) != HDB_OK)
+		return r;
 	packed = graph_rows_pack(l->rows, ix, edges, count, to->out);
 	*to->length = (uint8_t)packed;
-	if (r < 0 || (!is_big && packed != GRAPH_ROW_LONG))
-		return r;
+	if (!is_big && packed != GRAPH_ROW_LONG)
+		return HDB_OK;
 	if ((r = append(l, &row, edges, count, err)) != HDB_OK)
-		goto out;
-	if (is_big)
-		r = append_big(l, ix, &row, err);
-out:
+		return r;
+	if (is_big && (r = append_big(l, ix, &row, err)) != HDB_OK)
+		return r;
 	memcpy(to->out, &row, sizeof(row));
 	*to->length = GRAPH_ROW_LONG | sizeof(row);
-	return r;
+	return HDB_OK;
 }
 
 /* Joins a block's rows with those before, group by group. */
@@ -261,9 +277,9 @@ static int take_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	const struct special *end = special ? special + s->specials.count : NULL;
 	const uint32_t *edges = s->special_edges.data;
 	const uint8_t *bytes = block->bytes[0].data;
-	int r = HDB_OK;
+	int r;
 
-	for (uint32_t i = 0; i < block->objects->count && r == HDB_OK; i += GRAPH_GROUP) {
+	for (uint32_t i = 0; i < block->objects->count; i += GRAPH_GROUP) {
 		uint8_t group[GRAPH_GROUP * GRAPH_ROW_MAX + GRAPH_ROW_MAX + 8];
 		const uint8_t *from = bytes;
 		uint64_t size = 0, at = 0;
@@ -272,7 +288,7 @@ static int take_block(void *ctx, struct derive_block *block, struct hdb_error *e
 			size += s->length[k];
 		if (special < end && special->i < i + GRAPH_GROUP) {
 			from = group;
-			for (uint32_t k = i; k < i + GRAPH_GROUP && r == HDB_OK; k++) {
+			for (uint32_t k = i; k < i + GRAPH_GROUP; k++) {
 				const uint8_t length = s->length[k];
 
 				memcpy(group + at, bytes, length);
@@ -283,6 +299,8 @@ static int take_block(void *ctx, struct derive_block *block, struct hdb_error *e
 										  &s->length[k],
 										  group + at },
 							   err);
+					if (r != HDB_OK)
+						return r;
 					edges += special->count;
 					special++;
 				}
@@ -291,11 +309,13 @@ static int take_block(void *ctx, struct derive_block *block, struct hdb_error *e
 		} else {
 			bytes += size;
 		}
-		if (r == HDB_OK)
-			r = graph_rows_put(l->rows, (block->objects->first_ix + i) / GRAPH_GROUP,
-					   &s->length[i], from, err);
+		r = graph_rows_put(l->rows, (block->objects->first_ix + i) / GRAPH_GROUP,
+				   &s->length[i], from, err);
+		if (r != HDB_OK)
+			return r;
 	}
-	return r;
+	assert(special == end);
+	return HDB_OK;
 }
 
 static void free_load(struct load *l)
