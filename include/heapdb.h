@@ -1060,7 +1060,10 @@ struct hdb_row_source {
 	void (*close)(void *ctx); /* called by the stream's release; may be NULL */
 };
 
-/* The same for rows that are no query's. HDB_ENOMEM, and nothing was closed. */
+/*
+ * The same for rows that are no query's. HDB_ENOMEM, or HDB_EUSAGE if a function but `close` is
+ * NULL; nothing was closed.
+ */
 HDB_API int hdb_source_arrow(const struct hdb_row_source *source, size_t batch_rows,
 			     struct ArrowArrayStream *out, struct hdb_error *err);
 

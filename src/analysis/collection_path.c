@@ -61,7 +61,6 @@ static int follow(struct place *p, const char *path, struct hdb_error *err)
 						    &target, err) :
 				HDB_NOTFOUND;
 
-	assert(path);
 	if (r != HDB_OK)
 		return r;
 	for (size_t n = 0; n < PATH_OBJECTS && n <= p->at; n++) {

@@ -9,7 +9,6 @@
 int analysis_level_count(struct analysis_level *level, uint32_t ix, uint64_t *count,
 			 struct hdb_error *err)
 {
-	assert(ix != HEAP_NONE);
 	return store_lists_begin(&level->others, ix, count, err);
 }
 

@@ -21,10 +21,10 @@
 /* References between two looks at the cancel flag. */
 #define STEP_REFERENCES 4096
 
-/* Zero is a free slot: class and field numbers go from 1. */
+/* Zero is a free slot: class numbers go from 1, whatever number a field has. */
 static uint64_t key_of(uint32_t class_no, uint32_t field_no)
 {
-	return (uint64_t)class_no << 32 | (field_no + 1u);
+	return ((uint64_t)class_no + 1) << 32 | (field_no + 1u);
 }
 
 static struct analysis_holder_count *find_slot(struct base_vec *table, uint64_t key)
@@ -125,7 +125,6 @@ static int count_holder(const struct session *session, struct analysis_holders *
 	bool found = false;
 	int r = heap_object(session->heap, from, &object, err);
 
-	assert(from < session->heap->object_count);
 	if (r < 0)
 		return r;
 	switch (object.kind) {
@@ -183,7 +182,7 @@ int analysis_holders_add(const struct session *session, struct analysis_holders 
 static int name_of(const struct session *session, uint64_t key, char *buf, size_t size,
 		   struct hdb_error *err)
 {
-	const uint32_t class_no = (uint32_t)(key >> 32), field_no = (uint32_t)key - 1;
+	const uint32_t class_no = (uint32_t)(key >> 32) - 1, field_no = (uint32_t)key - 1;
 	const char *class = heap_class_name(session->heap, class_no);
 	char name[FIELD_NAME_BYTES];
 	struct store_field field;

@@ -312,8 +312,11 @@ uint32_t hdb_heap_count(struct hdb *db)
 int hdb_heap_name(struct hdb *db, uint32_t heap_no, char *buf, size_t size, struct hdb_error *err)
 {
 	struct store_heap heap;
-	int r = heap_record(db->heap, STORE_HEAPS, heap_no, &heap, err);
+	int r;
 
+	if (!size)
+		return hdb_fail(err, HDB_EUSAGE, "no room for a name");
+	r = heap_record(db->heap, STORE_HEAPS, heap_no, &heap, err);
 	if (r == HDB_NOTFOUND)
 		return hdb_fail(err, HDB_EUSAGE, "there is no heap number %u", (unsigned)heap_no);
 	if (r != HDB_OK)

@@ -656,7 +656,6 @@ static int open_stream(const struct hdb_row_source *source, struct query *query,
 {
 	struct arrow_stream *s = calloc(1, sizeof(*s));
 
-	assert(source->next);
 	if (!s)
 		return hdb_fail(err, HDB_ENOMEM, "no memory for a stream");
 	s->source = *source;
@@ -681,6 +680,8 @@ static int open_stream(const struct hdb_row_source *source, struct query *query,
 int hdb_source_arrow(const struct hdb_row_source *source, size_t batch_rows,
 		     struct ArrowArrayStream *out, struct hdb_error *err)
 {
+	if (!source->next || !source->column || !source->value)
+		return hdb_fail(err, HDB_EUSAGE, "a source of rows lacks a function");
 	return open_stream(source, NULL, batch_rows, out, err);
 }
 

@@ -159,9 +159,11 @@ static int objects_block(struct heap *heap, uint32_t block_no, struct store_obje
 	struct store_objects *block;
 	int r = ready_blocks(heap, err);
 
-	assert(block_no < heap_block_count(heap));
 	if (r < 0)
 		return r;
+	/* Without objects there is no block at all. */
+	if (block_no >= heap_block_count(heap))
+		return store_damaged(heap->store, STORE_OBJECTS, block_no, "block missing", err);
 	*out = heap->objects[block_no];
 	if (*out)
 		return HDB_OK;
@@ -193,9 +195,10 @@ static int ids_block(struct heap *heap, uint32_t block_no, struct store_ids **ou
 	uint64_t first_id;
 	int r = ready_blocks(heap, err);
 
-	assert(block_no < heap_block_count(heap));
 	if (r < 0)
 		return r;
+	if (block_no >= heap_block_count(heap))
+		return store_damaged(heap->store, STORE_IDS, block_no, "block missing", err);
 	*out = heap->ids[block_no];
 	if (*out)
 		return HDB_OK;
@@ -312,7 +315,6 @@ int heap_find_before(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_er
 			high = mid;
 	}
 	*ix = block->first_ix + low;
-	assert(low < block->count);
 	return *ix < heap->object_count ?
 		       HDB_OK :
 		       store_damaged(heap->store, STORE_IDS, id, "index out of range", err);
@@ -353,7 +355,6 @@ static bool has_class(const struct heap *heap, uint32_t class_no, uint8_t kind, 
 
 static int fail_class(const struct heap *heap, uint32_t ix, struct hdb_error *err)
 {
-	assert(ix < heap->object_count);
 	return store_damaged(heap->store, STORE_OBJECTS, ix, "class number out of range", err);
 }
 
@@ -367,6 +368,8 @@ int heap_object(struct heap *heap, uint32_t ix, struct heap_object *out, struct 
 		return r;
 	if ((r = objects_block(heap, ix / STORE_BLOCK_OBJECTS, &block, err)) < 0)
 		return r;
+	if (ix % STORE_BLOCK_OBJECTS >= block->count)
+		return store_damaged(heap->store, STORE_OBJECTS, ix, "index out of range", err);
 	store_objects_get(block, ix % STORE_BLOCK_OBJECTS, &o);
 	if (!has_class(heap, o.class_no, o.kind, o.length))
 		return fail_class(heap, ix, err);

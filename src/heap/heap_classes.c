@@ -157,7 +157,6 @@ uint32_t heap_class_by_name(struct heap *heap, const char *name, uint32_t from)
 bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no)
 {
 	assert(no < heap->class_count);
-	assert(super_no < heap->class_count);
 	/* The import cut cycles; a damaged database may have one, hence the count. */
 	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
 		if (no == super_no)

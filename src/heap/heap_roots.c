@@ -63,7 +63,6 @@ bool heap_is_orphan(const struct heap *heap, uint32_t ix)
 	size_t count;
 	const struct store_root *roots = heap_roots_of(heap, ix, &count);
 
-	assert(ix < heap->object_count);
 	for (size_t i = 0; i < count; i++)
 		if (!roots[i].is_local)
 			return false;
@@ -129,7 +128,6 @@ const struct store_root *heap_roots_of(const struct heap *heap, uint32_t ix, siz
 	struct base_search search = base_search_in(heap->root_count);
 
 	assert(heap->root_bits);
-	assert(ix < heap->object_count);
 	while (base_search_next(&search))
 		base_search_step(&search, heap->roots[search.mid].ix < ix);
 	for (end = search.low; end < heap->root_count && heap->roots[end].ix == ix; end++)

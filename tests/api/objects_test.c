@@ -481,14 +481,30 @@ static void test_threads(void **state)
 	assert_int_equal(hdb_root_at(db, roots, &(struct hdb_root){ 0 }, &err), HDB_EUSAGE);
 }
 
+/* Numbers and rooms that are none are answered, or refused. */
+static void test_senseless(void **state)
+{
+	const struct hdb_row_source no_source = { 0 };
+	struct ArrowArrayStream stream;
+	char name[8];
+
+	(void)state;
+	assert_int_equal(hdb_is_subclass(db, 0, UINT32_MAX), 0);
+	assert_int_equal(hdb_is_subclass(db, UINT32_MAX, 0), 0);
+	assert_int_equal(hdb_is_subclass(db, 0, 0), 1);
+	assert_int_equal(hdb_heap_name(db, 0, name, 0, &err), HDB_EUSAGE);
+	assert_int_equal(hdb_source_arrow(&no_source, 0, &stream, &err), HDB_EUSAGE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_scan),    cmocka_unit_test(test_fields),
-		cmocka_unit_test(test_texts),   cmocka_unit_test(test_statics_and_basics),
-		cmocka_unit_test(test_lists),   cmocka_unit_test(test_sets),
-		cmocka_unit_test(test_marks),   cmocka_unit_test(test_marks),
-		cmocka_unit_test(test_threads), cmocka_unit_test(test_scanned_fields),
+		cmocka_unit_test(test_scan),      cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_texts),     cmocka_unit_test(test_statics_and_basics),
+		cmocka_unit_test(test_lists),     cmocka_unit_test(test_sets),
+		cmocka_unit_test(test_marks),     cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_threads),   cmocka_unit_test(test_scanned_fields),
+		cmocka_unit_test(test_senseless),
 	};
 
 	return cmocka_run_group_tests(tests, start, clean);

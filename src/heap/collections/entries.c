@@ -160,6 +160,11 @@ int heap_entries_begin(struct heap *heap, const struct heap_collection *collecti
 	e->parts_ix = HEAP_NONE;
 	e->part_at = e->part_count = e->looked = 0;
 	e->rule = NULL;
+	/* Of parts the first may never be begun. */
+	e->depth = 0;
+	begin_chain(e, HEAP_NONE);
+	heap_chunk_open(&e->store, HEAP_NONE);
+	heap_chunk_open(&e->keys, HEAP_NONE);
 	if (r < 0)
 		return r;
 	if (collection->inner && collection->inner->absent &&

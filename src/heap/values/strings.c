@@ -223,7 +223,6 @@ static void set_chars(const struct heap *heap, const struct hprof_sub *array,
 	chars->offset = array->body_offset + from * chars->unit_bytes;
 	chars->count = count;
 	out->first_unit = from;
-	assert(chars->offset >= array->body_offset);
 }
 
 int heap_string_find(struct heap *heap, const struct heap_reader *reader,

@@ -164,7 +164,6 @@ int heap_elements(struct heap *heap, uint32_t ix, uint64_t from, struct heap_sli
 	unsigned size;
 	int r = read_sub(heap, ix, &sub, err);
 
-	assert(slice->bits || !slice->room);
 	slice->done = 0;
 	slice->type = 0;
 	if (r != HDB_OK)
