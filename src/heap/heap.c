@@ -24,6 +24,7 @@ static int read_layout(struct heap *heap, struct hdb_error *err)
 	struct store *store = heap->store;
 	const uint64_t objects = store_meta_number(store, "objects", UINT64_MAX);
 	const uint64_t classes = store_meta_number(store, "classes", UINT64_MAX);
+	const uint64_t id_size = store_meta_number(store, "dump.id_size", 8);
 	struct store_table_info info = { 0 };
 	uint64_t class_room;
 	const int r = store_table_info(store, STORE_OBJECTS, &info, err);
@@ -43,9 +44,12 @@ static int read_layout(struct heap *heap, struct hdb_error *err)
 				"%s: damaged: impossible number of objects or "
 				"classes",
 				store_path(store));
+	if (id_size != 4 && id_size != 8)
+		return hdb_fail(err, HDB_ECORRUPT, "%s: damaged: impossible size of identifiers",
+				store_path(store));
 	heap->object_count = (uint32_t)objects;
 	heap->class_count = (uint32_t)classes;
-	heap->id_size = store_meta_number(store, "dump.id_size", 8) == 4 ? 4 : 8;
+	heap->id_size = (unsigned)id_size;
 	heap->is_android = store_meta_number(store, "dump.is_android", 0) != 0;
 	heap->class_class_no =
 		(uint32_t)store_meta_number(store, "class.java.lang.Class", HEAP_NONE);

@@ -306,7 +306,6 @@ int hprof_class_read(const struct hprof_file *file, struct base_view *view,
 	const uint8_t *p;
 	int rc;
 
-	assert(sub->tag == HPROF_CLASS_DUMP);
 	if (sub->tag != HPROF_CLASS_DUMP || sub->end < sub->offset + 9 + 7 * (uint64_t)id)
 		return hdb_fail(err, HDB_EFORMAT, "no class dump at offset %" PRIu64, sub->offset);
 	rc = take(&cur, 8 + 7 * (uint64_t)id, &p, err);

@@ -50,9 +50,13 @@ int store_column_get(struct store_column *column, uint32_t ix, uint64_t *value,
 		     struct hdb_error *err)
 {
 	struct pack_column *block;
-	const int r = open_block(column, ix / STORE_BLOCK_OBJECTS, &block, err);
+	int r;
 
 	assert(column->store);
+	if (ix >= column->ix_count)
+		return store_damaged(column->store, column->table, ix, "object beyond the table",
+				     err);
+	r = open_block(column, ix / STORE_BLOCK_OBJECTS, &block, err);
 	if (r != HDB_OK)
 		return r;
 	*value = pack_get(block, ix % STORE_BLOCK_OBJECTS);

@@ -19,11 +19,12 @@
 #define CLASS_ENTRY 12
 #define RECENT_CLASSES 256u
 
-/* Bytes of a sub-record before its body; 0 for class objects. */
+/*
+ * Bytes of a sub-record before its body; 0 for class objects, and for kinds that only a damaged
+ * block has.
+ */
 static uint64_t record_head_size(uint8_t kind, unsigned id_size)
 {
-	assert(kind <= STORE_CLASS);
-	assert(id_size == 4 || id_size == 8);
 	switch (kind) {
 	case STORE_INSTANCE:
 	case STORE_OBJECT_ARRAY:

@@ -375,7 +375,6 @@ int store_meta_key(uint8_t *out, size_t *size, const char *name, struct hdb_erro
 {
 	const size_t n = strlen(name);
 
-	assert(strlen(name) <= META_NAME_MAX);
 	if (n > META_NAME_MAX)
 		return hdb_fail(err, HDB_ELIMIT, "meta name longer than %d: %s", META_NAME_MAX,
 				name);

@@ -10,7 +10,6 @@
 #include "base/source.h"
 #include "store/block.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,7 +210,6 @@ const struct store_view_meta *store_view_meta(const struct store_view *view, con
 {
 	const uint64_t size = strlen(name);
 
-	assert(view->txn);
 	for (size_t i = 0; i < view->metas.count; i++) {
 		const struct store_view_meta *meta =
 			base_vec_at(&view->metas, struct store_view_meta, i);
