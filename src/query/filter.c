@@ -33,7 +33,6 @@ void query_filter_free(struct query_filter *f)
 
 static bool looks_at(const struct query *q, size_t column)
 {
-	assert(column < q->def->spec.column_count);
 	return column != SIZE_MAX &&
 	       ((q->filter && q->filter->uses[column]) || query_sort_looks_at(q, column));
 }

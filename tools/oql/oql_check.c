@@ -188,6 +188,5 @@ void oql_eval_check(const struct oql_eval *ev)
 	assert(!ev->reachable == !ev->class_sizes);
 	assert(ev->threads || !ev->thread_count);
 	assert(ev->budget.used_bytes <= ev->budget.most_bytes);
-	assert(!ev->empty_cells == !ev->first_empty[0]);
 	oql_arena_check(&ev->keep);
 }
