@@ -51,8 +51,12 @@ int hdb_convert(const char *in_path, const char *out_path, const struct hdb_conv
 	static const struct hdb_convert_options defaults;
 	const struct hdb_convert_options *o = opt ? opt : &defaults;
 	struct rewriting w;
-	int r = begin(&w, (struct rewrite_paths){ in_path, out_path }, &o->output, err);
+	int r;
 
+	if (o->id_size && o->id_size != 4 && o->id_size != 8)
+		return hdb_fail(err, HDB_EUSAGE, "identifiers of %u bytes; 4 or 8 expected",
+				o->id_size);
+	r = begin(&w, (struct rewrite_paths){ in_path, out_path }, &o->output, err);
 	return r < 0 ? r : end(&w, rewrite_convert(w.paths, o, &w.work, out, err));
 }
 
