@@ -1,0 +1,123 @@
+/*
+ * support/walked.h - walks a file to its end, fails the test where an event cannot be right, and
+ * counts what the walk gave.
+ */
+#ifndef SUPPORT_WALKED_H
+#define SUPPORT_WALKED_H
+
+#include "hprof/walk.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define WALKED_PROBLEMS 16
+#define WALKED_SUBS 1024
+
+/* What a walk gave. */
+struct walked {
+	unsigned records, begins, subs, ends, problems;
+	unsigned snapshot; /* highest number of a heap record */
+	struct hprof_problem problem[WALKED_PROBLEMS];
+	uint64_t sub_end[WALKED_SUBS];
+	uint64_t begin_size; /* of the first heap record, at its begin */
+	uint64_t heap_size;  /* of the last heap record, at its end */
+	uint64_t hash;       /* of all events */
+	int code;            /* what the last step returned */
+};
+
+static inline void walked_note(struct walked *r, uint64_t v)
+{
+	r->hash = (r->hash ^ v) * UINT64_C(0x9e3779b97f4a7c15);
+	r->hash ^= r->hash >> 29;
+}
+
+static inline void walked_event(struct walked *r, const struct hprof_walk *walk,
+				enum hprof_event event)
+{
+	walked_note(r, (uint64_t)event);
+	switch (event) {
+	case HPROF_EVENT_RECORD:
+		r->records++;
+		walked_note(r, walk->record.offset);
+		break;
+	case HPROF_EVENT_HEAP_BEGIN:
+		if (r->begins++ == 0)
+			r->begin_size = walk->record.body_size;
+		if (walk->snapshot > r->snapshot)
+			r->snapshot = walk->snapshot;
+		break;
+	case HPROF_EVENT_SUB:
+		if (r->subs < WALKED_SUBS)
+			r->sub_end[r->subs] = walk->sub.end;
+		r->subs++;
+		walked_note(r, walk->sub.offset);
+		walked_note(r, walk->sub.id);
+		break;
+	case HPROF_EVENT_HEAP_END:
+		r->ends++;
+		r->heap_size = walk->record.body_size;
+		break;
+	case HPROF_EVENT_PROBLEM:
+		if (r->problems < WALKED_PROBLEMS)
+			r->problem[r->problems] = walk->problem;
+		r->problems++;
+		walked_note(r, walk->problem.offset);
+		walked_note(r, walk->problem.lost_bytes);
+		assert_true(strlen(walk->problem.message) > 10);
+		break;
+	}
+}
+
+/* Walks a source to its end; fails if it gives more events than there are bytes. */
+static inline void walk_source(struct base_source *source, struct walked *r)
+{
+	struct hprof_walk walk;
+	struct hprof_file file;
+	struct hdb_error err = { 0 };
+	enum hprof_event event;
+	uint64_t events = 0, last_sub = 0;
+
+	memset(r, 0, sizeof(*r));
+	assert_int_equal(hprof_open(source, &file, &err), HDB_OK);
+	hprof_walk_init(&walk, &file);
+	while ((r->code = hprof_walk_next(&walk, &event, &err)) == HDB_OK) {
+		walked_event(r, &walk, event);
+		hprof_walk_check(&walk);
+		if (event == HPROF_EVENT_SUB) {
+			assert_true(walk.sub.end > walk.sub.offset);
+			assert_true(walk.sub.end <= source->size);
+			/* After damage the walk may go back, but never before an object it gave. */
+			if (walk.sub.tag == HPROF_INSTANCE_DUMP && walk.sub.length > 0) {
+				assert_true(walk.sub.offset > last_sub);
+				last_sub = walk.sub.offset;
+			}
+		}
+		assert_true(++events <= 2 * source->size);
+	}
+	if (r->code == HDB_END) {
+		assert_int_equal(walk.position, source->size);
+		assert_int_equal(r->begins, r->ends);
+		assert_int_equal(hprof_walk_next(&walk, &event, &err), HDB_END);
+	}
+	hprof_walk_release(&walk);
+}
+
+/* Walks a copy of the bytes of just their size, so that reading past them is seen. */
+static inline void walk_bytes(const uint8_t *data, size_t size, struct walked *r)
+{
+	struct base_source *source;
+	uint8_t *copy = malloc(size);
+
+	assert_non_null(copy);
+	memcpy(copy, data, size);
+	assert_int_equal(base_memory_open(copy, size, &source, NULL), HDB_OK);
+	walk_source(source, r);
+	base_source_close(source);
+	free(copy);
+	assert_int_equal(r->code, HDB_END);
+}
+
+#endif
