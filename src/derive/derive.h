@@ -45,7 +45,7 @@ struct derive {
 	struct derive *views[DERIVE_VIEWS]; /* made so far; owned */
 	struct store_column reach, reach_strong, dominators, retained;
 	struct store_column native, retained_native, retained_heaps, depth;
-	struct derive_access_state *access;   /* access.c */
+	struct derive_access_state *access;   /* graph_view.c */
 	bool is_ready[STORE_TABLE_END];       /* tables known to be there */
 	bool has_orphans, is_finding_orphans; /* derive_need_roots: done, at work */
 };

@@ -3,6 +3,7 @@
  */
 #include "derive/build.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,56 +54,75 @@ void derive_release(struct derive *derive)
 	derive->access = NULL;
 }
 
-/* For each class the blocks that hold objects of it, in two passes over the class columns. */
+/*
+ * One pass over all objects, in which each class of a block is met once: counted in the place of
+ * class_first after its own while there are no class_blocks, then put there, where its class_first
+ * moves on. last: by class, the block that it was met in before.
+ */
+static int index_pass(struct derive_access_state *s, uint32_t *last, struct hdb_error *err)
+{
+	struct heap *heap = s->derive->heap;
+	int r;
+
+	memset(last, 0xff, heap->class_count * sizeof(*last));
+	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
+		if ((r = heap_read_block(heap, b, s->block, err)) != HDB_OK)
+			return r;
+		for (uint32_t i = 0; i < s->block->count; i++) {
+			const uint32_t no = s->block->class_no[i];
+
+			if (last[no] == b)
+				continue;
+			last[no] = b;
+			if (s->class_blocks)
+				s->class_blocks[s->class_first[no]++] = b;
+			else
+				s->class_first[no + 1]++;
+		}
+	}
+	return HDB_OK;
+}
+
+/* For each class the blocks that hold objects of it; without both arrays after a failure. */
 static int index_classes(struct derive_access_state *s, struct hdb_error *err)
 {
 	struct heap *heap = s->derive->heap;
 	const bool was_filtered = heap_show_all(heap);
-	const uint32_t blocks = heap_block_count(heap);
-	uint32_t *last = malloc(((size_t)heap->class_count + 1) * sizeof(*last));
-	int r = HDB_OK;
+	const uint32_t classes = heap->class_count;
+	uint32_t *last = malloc(((size_t)classes + 1) * sizeof(*last));
+	int r = last ? HDB_OK : hdb_fail_memory(err, "an index of classes", classes * 4ull);
 
-	s->class_first = calloc((size_t)heap->class_count + 2, sizeof(*s->class_first));
-	if (!last || !s->class_first) {
-		heap->is_filtered = was_filtered;
-		free(last);
-		return hdb_fail_memory(err, "an index of classes", heap->class_count * 12ull);
+	assert(!s->class_first && !s->class_blocks);
+	if (r != HDB_OK)
+		goto out;
+	s->class_first = calloc((size_t)classes + 2, sizeof(*s->class_first));
+	if (!s->class_first) {
+		r = hdb_fail_memory(err, "an index of classes", classes * 8ull);
+		goto out;
 	}
-	for (int pass = 0; pass < 2 && r == HDB_OK; pass++) {
-		memset(last, 0xff, ((size_t)heap->class_count + 1) * sizeof(*last));
-		for (uint32_t b = 0; b < blocks && r == HDB_OK; b++) {
-			r = heap_read_block(heap, b, s->block, err);
-			for (uint32_t i = 0; r == HDB_OK && i < s->block->count; i++) {
-				const uint32_t no = s->block->class_no[i];
-
-				if (last[no] == b)
-					continue;
-				last[no] = b;
-				if (pass == 0)
-					s->class_first[no + 1]++;
-				else
-					s->class_blocks[s->class_first[no]++] = b;
-			}
-		}
-		for (uint32_t no = 0; pass == 0 && no < heap->class_count; no++)
-			s->class_first[no + 1] += s->class_first[no];
-		if (pass == 0 && r == HDB_OK) {
-			s->class_blocks = malloc((s->class_first[heap->class_count] + 1) *
-						 sizeof(*s->class_blocks));
-			if (!s->class_blocks)
-				r = hdb_fail_memory(err, "an index of classes",
-						    s->class_first[heap->class_count] * 4);
-		}
+	if ((r = index_pass(s, last, err)) != HDB_OK)
+		goto out;
+	for (uint32_t no = 0; no < classes; no++)
+		s->class_first[no + 1] += s->class_first[no];
+	s->class_blocks = malloc((s->class_first[classes] + 1) * sizeof(*s->class_blocks));
+	if (!s->class_blocks) {
+		r = hdb_fail_memory(err, "an index of classes", s->class_first[classes] * 4);
+		goto out;
 	}
+	if ((r = index_pass(s, last, err)) != HDB_OK)
+		goto out;
 	/* The second pass moved each start to its end: move them back. */
-	for (uint32_t no = heap->class_count; r == HDB_OK && no > 0; no--)
+	for (uint32_t no = classes; no > 0; no--)
 		s->class_first[no] = s->class_first[no - 1];
 	s->class_first[0] = 0;
+out:
 	heap->is_filtered = was_filtered;
 	free(last);
-	if (r < 0) {
+	if (r != HDB_OK) {
 		free(s->class_first);
+		free(s->class_blocks);
 		s->class_first = NULL;
+		s->class_blocks = NULL;
 	}
 	return r;
 }
@@ -116,19 +136,19 @@ static int begin(void *ctx, enum graph_side side, uint32_t node, struct hdb_erro
 
 	s->class_ix = s->class_no = HEAP_NONE;
 	s->list = side == GRAPH_REFERENCES ? &s->references : &s->referrers;
-	if (r == HDB_OK && side == GRAPH_REFERENCES)
+	if (r != HDB_OK)
+		return r;
+	if (side == GRAPH_REFERENCES) {
 		s->class_ix = heap_class(heap, object.class_no)->ix;
-	if (r == HDB_OK && side == GRAPH_REFERRERS && object.kind == STORE_CLASS) {
-		if (!s->class_first)
-			r = index_classes(s, err);
-		if (r == HDB_OK) {
-			s->class_no = (uint32_t)object.length;
-			s->at = s->class_first[s->class_no];
-			s->end = s->class_first[s->class_no + 1];
-			s->is_open = false;
-		}
+	} else if (object.kind == STORE_CLASS) {
+		if (!s->class_first && (r = index_classes(s, err)) != HDB_OK)
+			return r;
+		s->class_no = (uint32_t)object.length;
+		s->at = s->class_first[s->class_no];
+		s->end = s->class_first[s->class_no + 1];
+		s->is_open = false;
 	}
-	return r == HDB_OK ? store_lists_begin(s->list, node, NULL, err) : r;
+	return store_lists_begin(s->list, node, NULL, err);
 }
 
 /* The next instances of a class. */
@@ -197,31 +217,44 @@ static bool is_root(void *ctx, uint32_t node)
 	return heap_is_root(s->derive->heap, node);
 }
 
+/* What readers share, made for the first. */
+static int make_state(struct derive *derive, struct hdb_error *err)
+{
+	struct derive_access_state *s;
+
+	if (derive->access)
+		return HDB_OK;
+	s = calloc(1, sizeof(*s));
+	if (s)
+		s->block = malloc(sizeof(*s->block));
+	if (!s || !s->block) {
+		release_state(s);
+		return hdb_fail_memory(err, "a view of the graph", sizeof(*s->block));
+	}
+	s->derive = derive;
+	derive->access = s;
+	return HDB_OK;
+}
+
 int derive_access(struct derive *derive, bool is_strong, struct graph_access *out,
 		  struct hdb_error *err)
 {
-	struct derive_access_state *s = derive->access;
+	struct derive_access_state *s;
 	int r = derive_need(derive, STORE_REFERRERS, err);
 
-	if (r == HDB_OK)
-		r = derive_need(derive, is_strong ? STORE_REACH_STRONG : STORE_REACH, err);
-	if (r == HDB_OK)
-		r = heap_load_roots(derive->heap, err);
-	if (r < 0)
+	if (r != HDB_OK)
 		return r;
-	if (!s) {
-		s = calloc(1, sizeof(*s));
-		if (s)
-			s->block = malloc(sizeof(*s->block));
-		if (!s || !s->block) {
-			release_state(s);
-			return hdb_fail_memory(err, "a view of the graph", sizeof(*s->block));
-		}
-		s->derive = derive;
-		derive->access = s;
-	}
+	r = derive_need(derive, is_strong ? STORE_REACH_STRONG : STORE_REACH, err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = heap_load_roots(derive->heap, err)) != HDB_OK)
+		return r;
+	if ((r = make_state(derive, err)) != HDB_OK)
+		return r;
+	s = derive->access;
 	heap_references(derive->heap, &s->references);
-	r = derive_referrers(derive, &s->referrers, err);
+	if ((r = derive_referrers(derive, &s->referrers, err)) != HDB_OK)
+		return r;
 	s->reach = is_strong ? &derive->reach_strong : &derive->reach;
 	*out = (struct graph_access){
 		.ctx = s,
@@ -231,5 +264,5 @@ int derive_access(struct derive *derive, bool is_strong, struct graph_access *ou
 		.reach = reach,
 		.is_root = is_root,
 	};
-	return r;
+	return HDB_OK;
 }
