@@ -49,10 +49,9 @@ static int invent_class(struct import *im, const char *name, uint64_t *next_id, 
 	do
 		*next_id += im->evidence.mat_align_bytes;
 	while (idset_has(&im->ids, *next_id));
-	r = idset_add(&im->ids, *next_id, err);
-	if (r == HDB_OK)
-		r = import_class_of(im, *next_id, no, err);
-	if (r < 0)
+	if ((r = idset_add(&im->ids, *next_id, err)) != HDB_OK)
+		return r;
+	if ((r = import_class_of(im, *next_id, no, err)) != HDB_OK)
 		return r;
 	class = import_class_at(im, *no);
 	class->out.flags |= STORE_CLASS_INVENTED;
@@ -101,17 +100,30 @@ int import_invent_classes(struct import *im, struct hdb_error *err)
 	};
 	const uint32_t count = (uint32_t)im->classes.count;
 	uint64_t next_id = 0;
-	int r = HDB_OK;
+	int r;
 
-	if (im->known.class_no == STORE_NONE)
+	if (im->known.class_no == STORE_NONE) {
 		r = invent_class(im, "java.lang.Class", &next_id, &im->known.class_no, err);
-	if (r == HDB_OK && im->known.loader_no == STORE_NONE)
+		if (r != HDB_OK)
+			return r;
+	}
+	if (im->known.loader_no == STORE_NONE) {
 		r = invent_class(im, "java.lang.ClassLoader", &next_id, &im->known.loader_no, err);
-	for (unsigned t = HPROF_BOOLEAN; t <= HPROF_LONG && r == HDB_OK; t++)
-		if (im->records.primitive_used[t] && im->known.primitive_no[t] == STORE_NONE)
-			r = invent_class(im, names[t], &next_id, &im->known.primitive_no[t], err);
-	for (uint32_t no = 0; no < count && r == HDB_OK; no++)
-		if (!import_class_at(im, no)->has_dump)
-			r = invent_used(im, no, &next_id, err);
-	return r;
+		if (r != HDB_OK)
+			return r;
+	}
+	for (unsigned t = HPROF_BOOLEAN; t <= HPROF_LONG; t++) {
+		if (!im->records.primitive_used[t] || im->known.primitive_no[t] != STORE_NONE)
+			continue;
+		r = invent_class(im, names[t], &next_id, &im->known.primitive_no[t], err);
+		if (r != HDB_OK)
+			return r;
+	}
+	for (uint32_t no = 0; no < count; no++) {
+		if (import_class_at(im, no)->has_dump)
+			continue;
+		if ((r = invent_used(im, no, &next_id, err)) != HDB_OK)
+			return r;
+	}
+	return HDB_OK;
 }

@@ -144,6 +144,7 @@ static void mark_unloaded(struct import *im)
 int import_name_classes(struct import *im, struct hdb_error *err)
 {
 	char *name = malloc(NAME_MAX_BYTES);
+	struct import_class *class;
 	int r = HDB_OK;
 
 	if (!name)
@@ -151,14 +152,16 @@ int import_name_classes(struct import *im, struct hdb_error *err)
 	im->known.class_no = im->known.loader_no = im->known.object_no = STORE_NONE;
 	for (unsigned t = 0; t < 16; t++)
 		im->known.primitive_no[t] = STORE_NONE;
-	for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++) {
-		r = name_class(im, import_class_at(im, no), name, err);
-		if (r == HDB_OK)
-			r = import_put_class_name(im, import_class_at(im, no), name, err);
-		if (r == HDB_OK)
-			note_class(im, no, name);
+	for (uint32_t no = 0; no < im->classes.count; no++) {
+		class = import_class_at(im, no);
+		if ((r = name_class(im, class, name, err)) != HDB_OK)
+			goto out;
+		if ((r = import_put_class_name(im, class, name, err)) != HDB_OK)
+			goto out;
+		note_class(im, no, name);
 	}
-	free(name);
 	mark_unloaded(im);
+out:
+	free(name);
 	return r;
 }

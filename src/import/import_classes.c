@@ -8,6 +8,8 @@
 #include "import/classes.h"
 
 #include "import/mapped_names.h"
+
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,8 +28,9 @@ int import_class_of(struct import *im, uint64_t class_id, uint32_t *no, struct h
 	fresh.out.name_text = STORE_NONE;
 	fresh.field_super = STORE_NONE;
 	*no = (uint32_t)im->classes.count;
-	r = base_vec_push(&im->classes, &fresh, sizeof(fresh), err);
-	return r == HDB_OK ? base_idmap_put(&im->class_map, class_id, *no, err) : r;
+	if ((r = base_vec_push(&im->classes, &fresh, sizeof(fresh), err)) != HDB_OK)
+		return r;
+	return base_idmap_put(&im->class_map, class_id, *no, err);
 }
 
 /* ---- numbers ---- */
@@ -43,6 +46,26 @@ static int compare_classes(const void *a, const void *b)
 /* Classes that rules speak of: three, and the primitive arrays by basic type. */
 #define NOTED (3 + 16)
 
+/* Lists the classes that got another ID than the dump has: pairs of that one and the new one. */
+static int find_renamed(struct import *im, struct base_vec *renamed, struct hdb_error *err)
+{
+	int r;
+
+	for (uint64_t slot = 0; slot < im->class_map.capacity; slot++) {
+		const uint32_t no = im->class_map.values[slot];
+
+		if (no == BASE_IDMAP_NONE)
+			continue;
+		const uint64_t pair[2] = { im->class_map.keys[slot],
+					   import_class_at(im, no)->out.class_id };
+		if (pair[0] == pair[1])
+			continue;
+		if ((r = base_vec_push(renamed, pair, sizeof(pair), err)) != HDB_OK)
+			return r;
+	}
+	return HDB_OK;
+}
+
 /* Numbers classes in the order of their IDs; numbers noted before are translated. */
 static int number_classes(struct import *im, struct hdb_error *err)
 {
@@ -51,39 +74,36 @@ static int number_classes(struct import *im, struct hdb_error *err)
 	uint64_t noted_id[NOTED];
 	/* Objects of a renamed class still speak of it by the ID that the dump has. */
 	struct base_vec renamed = { 0 };
-	int r = HDB_OK;
+	int r;
 
 	for (unsigned t = 0; t < 16; t++)
 		noted[NOTED - 16 + t] = &im->known.primitive_no[t];
 	for (unsigned i = 0; i < NOTED; i++)
 		noted_id[i] =
 			*noted[i] == STORE_NONE ? 0 : import_class_at(im, *noted[i])->out.class_id;
-	for (uint64_t slot = 0; slot < im->class_map.capacity && r == HDB_OK; slot++) {
-		const uint32_t no = im->class_map.values[slot];
-
-		if (no == BASE_IDMAP_NONE)
-			continue;
-		const uint64_t pair[2] = { im->class_map.keys[slot],
-					   import_class_at(im, no)->out.class_id };
-		if (pair[0] != pair[1])
-			r = base_vec_push(&renamed, pair, sizeof(pair), err);
-	}
+	if ((r = find_renamed(im, &renamed, err)) != HDB_OK)
+		goto out;
 	qsort(im->classes.data, im->classes.count, sizeof(struct import_class), compare_classes);
-	for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++) {
+	for (uint32_t no = 0; no < im->classes.count; no++) {
 		struct import_class *class = import_class_at(im, no);
 
 		class->out.ix = idset_find(&im->ids, class->out.class_id);
 		r = base_idmap_put(&im->class_map, class->out.class_id, no, err);
+		if (r != HDB_OK)
+			goto out;
 	}
 	for (unsigned i = 0; i < NOTED; i++)
 		if (*noted[i] != STORE_NONE)
 			*noted[i] = base_idmap_get(&im->class_map, noted_id[i]);
-	for (size_t i = 0; i < renamed.count && r == HDB_OK; i++) {
+	for (size_t i = 0; i < renamed.count; i++) {
 		const uint64_t *pair = (const uint64_t *)renamed.data + 2 * i;
 
 		r = base_idmap_put(&im->class_map, pair[0], base_idmap_get(&im->class_map, pair[1]),
 				   err);
+		if (r != HDB_OK)
+			goto out;
 	}
+out:
 	base_vec_release(&renamed);
 	return r;
 }
@@ -122,6 +142,35 @@ static int link_super(struct import *im, uint32_t no, struct hdb_error *err)
 
 enum { MARK_NEW, MARK_OPEN, MARK_DONE };
 
+/*
+ * Goes up from a class to one that is done, which is not on the stack, and cuts the cycle if it
+ * comes back to one that is.
+ */
+static int climb(struct import *im, uint32_t no, struct base_vec *stack, struct hdb_error *err)
+{
+	struct import_class *last;
+	int r;
+
+	assert(!stack->count);
+	while (no != STORE_NONE && import_class_at(im, no)->mark == MARK_NEW) {
+		import_class_at(im, no)->mark = MARK_OPEN;
+		if ((r = base_vec_push(stack, &no, sizeof(no), err)) != HDB_OK)
+			return r;
+		no = import_class_at(im, no)->out.super_no;
+	}
+	if (no == STORE_NONE || import_class_at(im, no)->mark == MARK_DONE)
+		return HDB_OK;
+	assert(stack->count);
+	last = import_class_at(im, *base_vec_at(stack, uint32_t, stack->count - 1));
+	last->out.super_no = STORE_NONE;
+	return import_problem(im,
+			      &(struct import_trouble){ .kind = STORE_PROBLEM_SUPER_CYCLE,
+							.offset = last->out.file_offset,
+							.object_id = last->out.class_id },
+			      err, "class 0x%" PRIx64 " is its own superclass; cut",
+			      last->out.class_id);
+}
+
 /* Orders classes so that superclasses come first, and cuts cycles. */
 static int order_classes(struct import *im, struct hdb_error *err)
 {
@@ -133,35 +182,18 @@ static int order_classes(struct import *im, struct hdb_error *err)
 	im->known.order = malloc(((size_t)count + 1) * sizeof(*im->known.order));
 	if (!im->known.order)
 		return hdb_fail_memory(err, "the order of classes", (uint64_t)count * 4);
-	for (uint32_t first = 0; first < count && r == HDB_OK; first++) {
-		uint32_t no = first;
-
-		/* Up to a class that is done, then back down. */
-		while (no != STORE_NONE && import_class_at(im, no)->mark == MARK_NEW &&
-		       r == HDB_OK) {
-			import_class_at(im, no)->mark = MARK_OPEN;
-			r = base_vec_push(&stack, &no, sizeof(no), err);
-			no = import_class_at(im, no)->out.super_no;
-		}
-		if (no != STORE_NONE && import_class_at(im, no)->mark == MARK_OPEN && r == HDB_OK) {
-			struct import_class *last = import_class_at(
-				im, *base_vec_at(&stack, uint32_t, stack.count - 1));
-
-			last->out.super_no = STORE_NONE;
-			r = import_problem(
-				im,
-				&(struct import_trouble){ .kind = STORE_PROBLEM_SUPER_CYCLE,
-							  .offset = last->out.file_offset,
-							  .object_id = last->out.class_id },
-				err, "class 0x%" PRIx64 " is its own superclass; cut",
-				last->out.class_id);
-		}
+	for (uint32_t first = 0; first < count; first++) {
+		if ((r = climb(im, first, &stack, err)) != HDB_OK)
+			goto out;
 		while (stack.count) {
-			no = *base_vec_at(&stack, uint32_t, --stack.count);
+			const uint32_t no = *base_vec_at(&stack, uint32_t, --stack.count);
+
 			import_class_at(im, no)->mark = MARK_DONE;
 			im->known.order[done++] = no;
 		}
 	}
+	assert(done == count);
+out:
 	base_vec_release(&stack);
 	return r;
 }
@@ -180,17 +212,18 @@ static int measure_class(struct import *im, struct import_class *class, struct h
 		if (r < 0)
 			return r;
 		size = hprof_type_size(field.type, im->file.id_size);
-		if (!size)
-			r = import_problem(
-				im,
-				&(struct import_trouble){ .kind = STORE_PROBLEM_BAD_FIELD_TYPE,
-							  .offset = offset,
-							  .object_id = class->out.class_id },
-				err, "field %" PRIu32 " of class 0x%" PRIx64 " has unknown type %u",
-				f, class->out.class_id, field.type);
+		body += size;
+		if (size)
+			continue;
+		r = import_problem(im,
+				   &(struct import_trouble){ .kind = STORE_PROBLEM_BAD_FIELD_TYPE,
+							     .offset = offset,
+							     .object_id = class->out.class_id },
+				   err,
+				   "field %" PRIu32 " of class 0x%" PRIx64 " has unknown type %u",
+				   f, class->out.class_id, field.type);
 		if (r < 0)
 			return r;
-		body += size;
 	}
 	if (class->out.super_no != STORE_NONE) {
 		const struct import_class *super = import_class_at(im, class->out.super_no);
@@ -216,10 +249,10 @@ static int plan_class(struct import *im, uint32_t no, struct hdb_error *err)
 	BASE_VIEW(view, im->source);
 	uint64_t at = 0;
 	uint32_t c = class->out.field_count ? no : class->field_super;
-	int r = HDB_OK;
+	int r;
 
 	class->plan_first = (uint32_t)im->links.plans.count;
-	while (c != STORE_NONE && at < class->max_body && r == HDB_OK) {
+	while (c != STORE_NONE && at < class->max_body) {
 		const struct import_class *from = import_class_at(im, c);
 		uint64_t offset = from->fields_offset;
 
@@ -239,46 +272,65 @@ static int plan_class(struct import *im, uint32_t no, struct hdb_error *err)
 		c = from->field_super;
 	}
 	class->plan_count = (uint32_t)im->links.plans.count - class->plan_first;
-	return r;
+	return HDB_OK;
 }
 
-int import_classes(struct import *im, struct hdb_error *err)
+/* Numbers all objects, the boot class loader's stand-in and the classes that the dump lacks too. */
+static int finish_ids(struct import *im, struct hdb_error *err)
 {
 	uint64_t duplicates = 0, more = 0;
-	int r = import_name_classes(im, err);
+	int r = idset_finish(&im->ids, &duplicates, err);
 
-	if (r == HDB_OK)
-		r = idset_finish(&im->ids, &duplicates, err);
-	if (r == HDB_OK && duplicates)
+	if (r != HDB_OK)
+		return r;
+	if (duplicates) {
 		r = import_problem(
 			im, &(struct import_trouble){ .kind = STORE_PROBLEM_DUPLICATE_ID }, err,
 			"%" PRIu64 " objects have an ID that another has; the first is kept",
 			duplicates);
-	if (r < 0)
-		return r;
+		if (r != HDB_OK)
+			return r;
+	}
 	im->evidence.mat_align_bytes = import_mat_alignment(im);
 	import_find_flat(im);
 	/* The boot class loader's stand-in: ID 0, index 0. */
-	r = idset_add(&im->ids, 0, err);
-	if (r >= 0)
-		r = import_invent_classes(im, err);
-	if (r == HDB_OK)
-		r = idset_finish(&im->ids, &more, err);
-	if (r == HDB_OK)
-		r = number_classes(im, err);
-	if (r < 0)
+	if ((r = idset_add(&im->ids, 0, err)) < 0)
+		return r;
+	if ((r = import_invent_classes(im, err)) != HDB_OK)
+		return r;
+	if ((r = idset_finish(&im->ids, &more, err)) != HDB_OK)
 		return r;
 	im->object_count = (uint32_t)im->ids.count;
-	for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++)
-		r = link_super(im, no, err);
-	if (r == HDB_OK)
-		r = order_classes(im, err);
-	for (uint32_t i = 0; i < im->classes.count && r == HDB_OK; i++)
+	return HDB_OK;
+}
+
+int import_classes(struct import *im, struct hdb_error *err)
+{
+	int r = import_name_classes(im, err);
+
+	if (r != HDB_OK)
+		return r;
+	if ((r = finish_ids(im, err)) != HDB_OK)
+		return r;
+	if ((r = number_classes(im, err)) != HDB_OK)
+		return r;
+	for (uint32_t no = 0; no < im->classes.count; no++)
+		if ((r = link_super(im, no, err)) != HDB_OK)
+			return r;
+	if ((r = order_classes(im, err)) != HDB_OK)
+		return r;
+	for (uint32_t i = 0; i < im->classes.count; i++) {
 		r = measure_class(im, import_class_at(im, im->known.order[i]), err);
-	for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++)
-		if (import_class_at(im, no)->max_body)
-			r = plan_class(im, no, err);
-	return r == HDB_OK ? import_find_stack_chunks(im, err) : r;
+		if (r != HDB_OK)
+			return r;
+	}
+	for (uint32_t no = 0; no < im->classes.count; no++) {
+		if (!import_class_at(im, no)->max_body)
+			continue;
+		if ((r = plan_class(im, no, err)) != HDB_OK)
+			return r;
+	}
+	return import_find_stack_chunks(im, err);
 }
 
 /* ---- writing ---- */
@@ -302,39 +354,43 @@ static int put_fields(struct import *im, struct import_class *class,
 {
 	BASE_VIEW(view, im->source);
 	uint64_t offset = class->fields_offset;
-	int r = HDB_OK;
+	int r;
 
 	class->out.first_field = (uint32_t)fields->count;
-	for (uint32_t f = 0; f < class->out.field_count && r == HDB_OK; f++) {
+	for (uint32_t f = 0; f < class->out.field_count; f++) {
 		struct store_field out = { 0 };
 		struct hprof_field field;
 
-		r = hprof_field_next(&im->file, &view, &offset, &field, err);
-		if (r == HDB_OK)
-			r = import_map_field(im, class, field.name_string_id, &out.name_text, err);
+		if ((r = hprof_field_next(&im->file, &view, &offset, &field, err)) != HDB_OK)
+			return r;
+		r = import_map_field(im, class, field.name_string_id, &out.name_text, err);
+		if (r != HDB_OK)
+			return r;
 		out.type = field.type;
 		if (class->flat_count)
 			out.value = flat_value(im, class, f);
-		if (r == HDB_OK)
-			r = store_records_put(fields, &out, err);
+		if ((r = store_records_put(fields, &out, err)) != HDB_OK)
+			return r;
 	}
 	offset = class->statics_offset;
 	class->out.first_static = (uint32_t)fields->count;
-	for (uint32_t f = 0; f < class->out.static_count && r == HDB_OK; f++) {
+	for (uint32_t f = 0; f < class->out.static_count; f++) {
 		struct store_field out = { .is_static = 1 };
 		struct hprof_static field;
 
-		r = hprof_static_next(&im->file, &view, &offset, &field, err);
-		if (r == HDB_OK)
-			r = import_map_field(im, class, field.name_string_id, &out.name_text, err);
+		if ((r = hprof_static_next(&im->file, &view, &offset, &field, err)) != HDB_OK)
+			return r;
+		r = import_map_field(im, class, field.name_string_id, &out.name_text, err);
+		if (r != HDB_OK)
+			return r;
 		out.type = field.type;
 		out.value = field.value;
-		if (r == HDB_OK)
-			r = store_records_put(fields, &out, err);
+		if ((r = store_records_put(fields, &out, err)) != HDB_OK)
+			return r;
 	}
-	if (r == HDB_OK && fields->count >= UINT32_MAX)
-		r = hdb_fail(err, HDB_ELIMIT, "more than %" PRIu32 " fields", UINT32_MAX - 1);
-	return r;
+	if (fields->count >= UINT32_MAX)
+		return hdb_fail(err, HDB_ELIMIT, "more than %" PRIu32 " fields", UINT32_MAX - 1);
+	return HDB_OK;
 }
 
 int import_write_classes(struct import *im, struct hdb_error *err)
