@@ -31,7 +31,9 @@ static int check_header(void *ctx, const uint8_t *data, uint64_t size, struct hd
 		return r;
 	r = hprof_open(head, &file, &why);
 	base_source_close(head);
-	return r < 0 ? hdb_fail(err, r, "%s: %s", base_input_name(k->input), why.message) : r;
+	if (r < 0)
+		return hdb_fail(err, r, "%s: %s", base_input_name(k->input), why.message);
+	return HDB_OK;
 }
 
 static int put_frame(void *ctx, const struct base_frame *frame, struct hdb_error *err)
@@ -51,7 +53,7 @@ static int tell_damage(struct keeping *k, struct hdb_error *err)
 {
 	size_t count;
 	const struct base_damage *damage = base_input_damage(k->input, &count);
-	int r = HDB_OK;
+	int r;
 
 	if (count && k->im->opt->strict)
 		return hdb_fail(err, HDB_EFORMAT, "%s: %s", base_input_name(k->input),
@@ -60,14 +62,17 @@ static int tell_damage(struct keeping *k, struct hdb_error *err)
 		return hdb_fail(err, HDB_EFORMAT, "%s: nothing of it could be inflated%s%s",
 				base_input_name(k->input), count ? ": " : "",
 				count ? damage->message : "");
-	for (size_t i = 0; i < count && r == HDB_OK; i++)
+	for (size_t i = 0; i < count; i++) {
 		r = import_problem(k->im,
 				   &(struct import_trouble){ .kind = HPROF_PROBLEM_COMPRESSION,
 							     .offset = damage[i].offset },
 				   err, "%s", damage[i].message);
+		if (r != HDB_OK)
+			return r;
+	}
 	if (count)
 		k->im->damage.incomplete |= STORE_LACKS_BYTES;
-	return r;
+	return HDB_OK;
 }
 
 /* ---- reading it again ---- */

@@ -117,10 +117,12 @@ static int put_dump_path(struct import *im, const char *dump_path, struct stat *
 	int r;
 
 	memset(st, 0, sizeof(*st));
-	if (!im->origin.is_pipe && (!full || stat(full, st) < 0))
+	if (!im->origin.is_pipe && (!full || stat(full, st) < 0)) {
 		r = hdb_fail_errno(err, errno, "%s", dump_path);
-	else
-		r = store_put_meta_text(im->writer, "dump.path", full ? full : name, err);
+		goto out;
+	}
+	r = store_put_meta_text(im->writer, "dump.path", full ? full : name, err);
+out:
 	free(full);
 	return r;
 }
@@ -128,11 +130,14 @@ static int put_dump_path(struct import *im, const char *dump_path, struct stat *
 int import_put_numbers(struct import *im, const struct import_number *numbers, size_t count,
 		       struct hdb_error *err)
 {
-	int r = HDB_OK;
+	int r;
 
-	for (size_t i = 0; i < count && r == HDB_OK; i++)
+	for (size_t i = 0; i < count; i++) {
 		r = store_put_meta_number(im->writer, numbers[i].name, numbers[i].value, err);
-	return r;
+		if (r != HDB_OK)
+			return r;
+	}
+	return HDB_OK;
 }
 
 /* What is known of the dump file itself. */
@@ -145,14 +150,17 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 	struct stat st;
 	int r = put_dump_path(im, dump_path, &st, err);
 
-	if (r == HDB_OK)
-		r = base_fingerprint(im->source, &fingerprint, err);
-	if (r == HDB_OK)
-		r = store_put_meta_text(im->writer, "dump.packing", packings[im->origin.packing],
-					err);
-	if (r == HDB_OK)
-		r = store_put_meta_text(im->writer, "dump.version", versions[im->file.version],
-					err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = base_fingerprint(im->source, &fingerprint, err)) != HDB_OK)
+		return r;
+	r = store_put_meta_text(im->writer, "dump.packing", packings[im->origin.packing], err);
+	if (r != HDB_OK)
+		return r;
+	r = store_put_meta_text(im->writer, "dump.version", versions[im->file.version], err);
+	if (r != HDB_OK)
+		return r;
+	/* Not the thread count or the time: the same dump gives the same bytes. */
 	const struct import_number numbers[] = {
 		{ "dump.bytes", im->source->size },
 		{ "dump.mtime_ns",
@@ -184,9 +192,7 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 		{ "incomplete.missing_bytes", im->damage.missing_bytes },
 		{ "incomplete.skipped_bytes", im->damage.skipped_bytes },
 	};
-	/* Not the thread count or the time: the same dump gives the same bytes. */
-	if (r != HDB_OK)
-		return r;
+
 	r = import_put_numbers(im, numbers, sizeof(numbers) / sizeof(numbers[0]), err);
 	if (r != HDB_OK)
 		return r;
@@ -202,16 +208,13 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 	}
 	if (im->opt->mapping_path && (r = import_put_mapping_meta(im, err)) != HDB_OK)
 		return r;
-	if (im->records.has_control) {
-		r = store_put_meta_number(im->writer, "control.flags", im->records.control.flags,
-					  err);
-		if (r != HDB_OK)
-			return r;
-	}
-	if (im->records.has_control)
-		r = store_put_meta_number(im->writer, "control.trace_depth",
-					  im->records.control.trace_depth, err);
-	return r;
+	if (!im->records.has_control)
+		return HDB_OK;
+	r = store_put_meta_number(im->writer, "control.flags", im->records.control.flags, err);
+	if (r != HDB_OK)
+		return r;
+	return store_put_meta_number(im->writer, "control.trace_depth",
+				     im->records.control.trace_depth, err);
 }
 
 static int check_snapshot(const struct import *im, struct hdb_error *err)
@@ -406,16 +409,21 @@ static int open_dump(struct import *im, const char *dump_path, struct base_input
 		return HDB_OK;
 	base_input_close(*input);
 	*input = NULL;
-	r = base_map_open(dump_path, BASE_SEQUENTIAL, &im->source, err);
-	return r == HDB_OK ? open_header(im, err) : r;
+	if ((r = base_map_open(dump_path, BASE_SEQUENTIAL, &im->source, err)) != HDB_OK)
+		return r;
+	return open_header(im, err);
 }
 
 /* Copies the dump into the database, if it is to be kept. */
 static int keep_dump(struct import *im, struct base_input *input, struct hdb_error *err)
 {
-	const int r = im->origin.is_kept ? import_unpack(im, input, err) : HDB_OK;
+	int r;
 
-	return r == HDB_OK && im->origin.is_kept ? open_header(im, err) : r;
+	if (!im->origin.is_kept)
+		return HDB_OK;
+	if ((r = import_unpack(im, input, err)) != HDB_OK)
+		return r;
+	return open_header(im, err);
 }
 
 /* Where the disk is full: how much an import needs, as far as is known. */
@@ -433,6 +441,25 @@ static void tell_space(const struct import *im, struct hdb_error *err)
 		(void)snprintf(err->message + used, sizeof(err->message) - used,
 			       "; as a rule the database of this dump takes %" PRIu64 " MB at most",
 			       bytes / 1000000 + 1);
+}
+
+/*
+ * Opens the dump, begins the database and runs the passes: all but publishing. HDB_END as `create`
+ * says it; *input is to be closed whatever comes of it.
+ */
+static int make_database(struct import *im, struct import_paths paths, struct base_input **input,
+			 struct hdb_error *err)
+{
+	int r = open_dump(im, paths.dump, input, err);
+
+	if (r != HDB_OK)
+		return r;
+	if ((r = create(im, paths.database, err)) != HDB_OK)
+		return r;
+	im->texts.writer.writer = im->writer;
+	if ((r = keep_dump(im, *input, err)) != HDB_OK)
+		return r;
+	return run(im, paths.dump, err);
 }
 
 int import_dump(struct import_paths paths, const struct hdb_import_options *opt,
@@ -455,15 +482,7 @@ int import_dump(struct import_paths paths, const struct hdb_import_options *opt,
 	im->origin.snapshot = opt->snapshot ? opt->snapshot : 1;
 	work->scratch_dir = dirname(folder);
 	idset_init(&im->ids);
-	r = open_dump(im, paths.dump, &input, err);
-	if (r == HDB_OK)
-		r = create(im, paths.database, err);
-	if (r == HDB_OK) {
-		im->texts.writer.writer = im->writer;
-		r = keep_dump(im, input, err);
-	}
-	if (r == HDB_OK)
-		r = run(im, paths.dump, err);
+	r = make_database(im, paths, &input, err);
 	if (r < 0)
 		tell_space(im, err);
 	/* What failed on zeros that stand for unreadable pages is not what is wrong. */

@@ -102,9 +102,9 @@ static void sort_roots(struct import *im)
 static int invent_sticky(struct import *im, struct hdb_error *err)
 {
 	const uint64_t sorted = im->links.numbered_roots.count;
-	int r = HDB_OK;
+	int r;
 
-	for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++) {
+	for (uint32_t no = 0; no < im->classes.count; no++) {
 		const struct import_class *class = import_class_at(im, no);
 		const struct store_root root = {
 			.ix = class->out.ix,
@@ -117,38 +117,53 @@ static int invent_sticky(struct import *im, struct hdb_error *err)
 		    is_root(im, sorted, class->out.ix))
 			continue;
 		r = base_vec_push(&im->links.numbered_roots, &root, sizeof(root), err);
+		if (r != HDB_OK)
+			return r;
 	}
 	sort_roots(im);
-	return r;
+	return HDB_OK;
+}
+
+/* Where no class has the boot loader, MAT lets each loader hold its classes. */
+static int hold_by_loaders(struct import *im, struct hdb_error *err)
+{
+	int r;
+
+	if (im->known.any_boot_class)
+		return HDB_OK;
+	for (uint32_t no = 0; no < im->classes.count; no++) {
+		const struct import_class *class = import_class_at(im, no);
+
+		if (!class->out.loader_ix)
+			continue;
+		if ((r = push_extra(im, class->out.loader_ix, class->out.ix, err)) != HDB_OK)
+			return r;
+	}
+	return HDB_OK;
 }
 
 int import_number_roots(struct import *im, struct hdb_error *err)
 {
-	int r = HDB_OK;
+	int r;
 
-	for (size_t i = 0; i < im->records.roots.count && r == HDB_OK; i++)
+	for (size_t i = 0; i < im->records.roots.count; i++) {
 		r = number_root(im, base_vec_at(&im->records.roots, struct import_root, i), err);
+		if (r != HDB_OK)
+			return r;
+	}
 	base_vec_release(&im->records.roots);
-	if (r < 0)
-		return r;
 	sort_roots(im);
 	im->links.root_count = im->links.numbered_roots.count;
 	if (!im->links.root_count)
 		im->damage.incomplete |= STORE_LACKS_ROOTS;
-	if (!im->records.has_sticky)
-		r = invent_sticky(im, err);
-	/* Where no class has the boot loader, MAT lets each loader hold its classes. */
-	for (uint32_t no = 0; !im->known.any_boot_class && no < im->classes.count && r == HDB_OK;
-	     no++) {
-		const struct import_class *class = import_class_at(im, no);
-
-		if (class->out.loader_ix)
-			r = push_extra(im, class->out.loader_ix, class->out.ix, err);
-	}
+	if (!im->records.has_sticky && (r = invent_sticky(im, err)) != HDB_OK)
+		return r;
+	if ((r = hold_by_loaders(im, err)) != HDB_OK)
+		return r;
 	if (im->links.extras.count)
 		qsort(im->links.extras.data, im->links.extras.count, sizeof(struct import_edge),
 		      compare_edges);
-	return r;
+	return HDB_OK;
 }
 
 size_t import_extras_from(const struct import *im, uint32_t ix)
