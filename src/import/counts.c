@@ -39,22 +39,27 @@ int import_counts_begin(struct import *im, struct hdb_error *err)
 int import_counts_push(struct import_counting *c, struct import_count *entry, uint64_t key,
 		       uint64_t length, struct hdb_error *err)
 {
-	const int r = entry->count ? base_vec_push(c->counted, entry, sizeof(*entry), err) : HDB_OK;
+	int r;
 
+	if (entry->count && (r = base_vec_push(c->counted, entry, sizeof(*entry), err)) != HDB_OK)
+		return r;
 	*entry = (struct import_count){ .key = key, .count = 1, .elements = length };
-	return r;
+	return HDB_OK;
 }
 
 int import_counts_flush(struct import_counting *c, struct hdb_error *err)
 {
-	int r = HDB_OK;
+	int r;
 
-	for (unsigned i = 0; i < IMPORT_COUNT_CACHE && r == HDB_OK; i++) {
-		if (c->cache[i].count)
-			r = base_vec_push(c->counted, &c->cache[i], sizeof(c->cache[i]), err);
+	for (unsigned i = 0; i < IMPORT_COUNT_CACHE; i++) {
+		if (!c->cache[i].count)
+			continue;
+		r = base_vec_push(c->counted, &c->cache[i], sizeof(c->cache[i]), err);
 		c->cache[i].count = 0;
+		if (r != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int merge(struct import_counts *to, const struct import_count *from, struct hdb_error *err)
@@ -69,8 +74,9 @@ static int merge(struct import_counts *to, const struct import_count *from, stru
 		row->elements += from->elements;
 		return HDB_OK;
 	}
-	r = base_idmap_put(&to->map, from->key, (uint32_t)to->rows.count, err);
-	return r == HDB_OK ? base_vec_push(&to->rows, from, sizeof(*from), err) : r;
+	if ((r = base_idmap_put(&to->map, from->key, (uint32_t)to->rows.count, err)) != HDB_OK)
+		return r;
+	return base_vec_push(&to->rows, from, sizeof(*from), err);
 }
 
 int import_counts_merge(struct import *im, struct base_vec *counted, struct hdb_error *err)
@@ -78,8 +84,11 @@ int import_counts_merge(struct import *im, struct base_vec *counted, struct hdb_
 	struct import_counts *to = &im->evidence.counts_by_class;
 	int r = HDB_OK;
 
-	for (size_t i = 0; i < counted->count && r == HDB_OK && !to->is_given_up; i++)
+	for (size_t i = 0; i < counted->count && !to->is_given_up; i++) {
 		r = merge(to, base_vec_at(counted, struct import_count, i), err);
+		if (r != HDB_OK)
+			break;
+	}
 	counted->count = 0;
 	if (to->rows.count > IMPORT_COUNTS_MAX) {
 		import_counts_release(to);
@@ -121,7 +130,7 @@ static int by_key(const void *a, const void *b)
 static int add_instances(struct import *im, struct import_counts *counts, struct hdb_error *err)
 {
 	const size_t rows = counts->rows.count;
-	int r = HDB_OK;
+	int r;
 
 	for (size_t i = 0; i < rows; i++) {
 		const struct import_count *row = base_vec_at(&counts->rows, struct import_count, i);
@@ -130,18 +139,18 @@ static int add_instances(struct import *im, struct import_counts *counts, struct
 		if ((row->key >> 30 & 3) == STORE_INSTANCE)
 			class->instance_count -= row->count;
 	}
-	for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++) {
+	for (uint32_t no = 0; no < im->classes.count; no++) {
 		const struct import_count row = {
 			.key = (uint64_t)no << 32,
 			.count = import_class_at(im, no)->instance_count,
 		};
 
-		if (row.count)
-			r = merge(counts, &row, err);
+		if (row.count && (r = merge(counts, &row, err)) != HDB_OK)
+			return r;
 	}
-	if (r == HDB_OK && counts->rows.count)
+	if (counts->rows.count)
 		qsort(counts->rows.data, counts->rows.count, sizeof(struct import_count), by_key);
-	return r;
+	return HDB_OK;
 }
 
 int import_write_class_counts(struct import *im, struct hdb_error *err)
@@ -165,10 +174,10 @@ int import_write_class_counts(struct import *im, struct hdb_error *err)
 		if ((r = store_records_put(&w, &row, err)) != HDB_OK)
 			goto out;
 	}
-	r = store_records_end(&w, err);
+	if ((r = store_records_end(&w, err)) != HDB_OK)
+		goto out;
+	r = store_put_meta_number(im->writer, "counts.modulus", counts->modulus, err);
 out:
 	store_records_release(&w);
-	return r == HDB_OK ?
-		       store_put_meta_number(im->writer, "counts.modulus", counts->modulus, err) :
-		       r;
+	return r;
 }

@@ -93,8 +93,11 @@ static void note(struct import_distances *d, struct import_distance *to,
 static int push_out(struct import_distances *d, struct import_distance_entry *e,
 		    struct hdb_error *err)
 {
-	const int r = e->key ? base_vec_push(&d->seen->entries, e, sizeof(*e), err) : HDB_OK;
+	int r;
 
+	if (!e->key)
+		return HDB_OK;
+	r = base_vec_push(&d->seen->entries, e, sizeof(*e), err);
 	e->key = 0;
 	return r;
 }
@@ -106,10 +109,11 @@ static int entry_of(struct import_distances *d, const struct store_object *o,
 	const uint64_t no = o->kind == STORE_CLASS ? o->length : o->class_no;
 	const uint64_t key = no << 3 | (uint64_t)o->kind << 1 | 1;
 	struct import_distance_entry *e = &d->cache[no % IMPORT_DISTANCE_CACHE];
-	int r = HDB_OK;
+	int r;
 
 	if (e->key != key) {
-		r = push_out(d, e, err);
+		if ((r = push_out(d, e, err)) != HDB_OK)
+			return r;
 		*e = (struct import_distance_entry){
 			.distance = { .least = INT64_MAX,
 				      .next_least = INT64_MAX,
@@ -118,7 +122,7 @@ static int entry_of(struct import_distances *d, const struct store_object *o,
 		};
 	}
 	*out = e;
-	return r;
+	return HDB_OK;
 }
 
 int import_distances_add_any(struct import_distances *d, const struct store_object *o,
@@ -127,9 +131,11 @@ int import_distances_add_any(struct import_distances *d, const struct store_obje
 	struct import_distance_entry *e;
 	const int r = entry_of(d, o, &e, err);
 
+	if (r != HDB_OK)
+		return r;
 	d->low_bits[import_low_bits(distance)]++;
 	note(d, &e->distance, o, distance);
-	return r;
+	return HDB_OK;
 }
 
 int import_distances_pass(struct import_distances *d, const struct store_object *o,
@@ -138,21 +144,24 @@ int import_distances_pass(struct import_distances *d, const struct store_object 
 	struct import_distance_entry *e;
 	const int r = entry_of(d, o, &e, err);
 
+	if (r != HDB_OK)
+		return r;
 	e->apart++;
-	return r;
+	return HDB_OK;
 }
 
 int import_distances_flush(struct import_distances *d, struct hdb_error *err)
 {
-	int r = HDB_OK;
+	int r;
 
-	for (unsigned i = 0; i < IMPORT_DISTANCE_CACHE && r == HDB_OK; i++)
-		r = push_out(d, &d->cache[i], err);
+	for (unsigned i = 0; i < IMPORT_DISTANCE_CACHE; i++)
+		if ((r = push_out(d, &d->cache[i], err)) != HDB_OK)
+			return r;
 	memcpy(d->seen->low_bits, d->low_bits, sizeof(d->low_bits));
 	memset(d->low_bits, 0, sizeof(d->low_bits));
 	d->seen->wide_overlaps = d->wide_overlaps;
 	d->wide_overlaps = 0;
-	return r;
+	return HDB_OK;
 }
 
 void import_distances_merge(struct import *im, struct import_seen *seen)

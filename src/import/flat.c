@@ -108,10 +108,10 @@ int import_flat_begin(struct import *im, struct hdb_error *err)
 		return HDB_OK;
 	im->flat.plan = calloc(im->links.plans.count + 1, sizeof(*im->flat.plan));
 	im->flat.element = calloc(im->classes.count + 1, sizeof(*im->flat.element));
-	return im->flat.plan && im->flat.element ?
-		       HDB_OK :
-		       hdb_fail_memory(err, "flat fields",
+	if (!im->flat.plan || !im->flat.element)
+		return hdb_fail_memory(err, "flat fields",
 				       (im->links.plans.count + im->classes.count) * 8);
+	return HDB_OK;
 }
 
 /* The class of the object with this ID, or STORE_NONE. */
@@ -133,33 +133,34 @@ static int add_fields(struct import *im, uint32_t no, struct hdb_error *err)
 	const uint64_t *flat = im->flat.plan + class->plan_first;
 	BASE_VIEW(view, im->source);
 	uint32_t c = class->out.field_count ? no : class->field_super, k = 0;
-	int r = HDB_OK;
+	int r;
 
-	while (c != STORE_NONE && k < class->plan_count && r == HDB_OK) {
+	while (c != STORE_NONE && k < class->plan_count) {
 		const struct import_class *from = import_class_at(im, c);
 		uint64_t offset = from->fields_offset;
 
-		for (uint32_t f = 0;
-		     f < from->out.field_count && k < class->plan_count && r == HDB_OK; f++) {
+		for (uint32_t f = 0; f < from->out.field_count && k < class->plan_count; f++) {
 			struct hprof_field field;
 
 			r = hprof_field_next(&im->file, &view, &offset, &field, err);
-			if (r < 0 || field.type != HPROF_OBJECT)
+			if (r != HDB_OK)
+				return r;
+			if (field.type != HPROF_OBJECT)
 				continue;
-			if (flat[k]) {
-				const struct import_flat_field found = {
-					.example_id = flat[k],
-					.class_no = c,
-					.field_no = f,
-				};
-
-				r = base_vec_push(&im->flat.fields, &found, sizeof(found), err);
-			}
-			k++;
+			const struct import_flat_field found = {
+				.example_id = flat[k++],
+				.class_no = c,
+				.field_no = f,
+			};
+			if (!found.example_id)
+				continue;
+			r = base_vec_push(&im->flat.fields, &found, sizeof(found), err);
+			if (r != HDB_OK)
+				return r;
 		}
 		c = from->field_super;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int by_field(const void *a, const void *b)
@@ -210,15 +211,15 @@ static void tidy_fields(struct import *im)
 int import_flat_end(struct import *im, struct hdb_error *err)
 {
 	BASE_VIEW(view, im->source);
-	int r = HDB_OK;
+	int r;
 
 	if (!im->flat.plan)
 		return HDB_OK;
-	for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++) {
+	for (uint32_t no = 0; no < im->classes.count; no++) {
 		struct import_class *class = import_class_at(im, no);
 
-		if (has_flat_field(im, class))
-			r = add_fields(im, no, err);
+		if (has_flat_field(im, class) && (r = add_fields(im, no, err)) != HDB_OK)
+			return r;
 		if (!im->flat.element[no])
 			continue;
 		class->flat_element_no = class_of(im, &view, im->flat.element[no]);
@@ -226,7 +227,7 @@ int import_flat_end(struct import *im, struct hdb_error *err)
 		class->distance.count = 0;
 	}
 	tidy_fields(im);
-	return r;
+	return HDB_OK;
 }
 
 /* ---- how large ---- */

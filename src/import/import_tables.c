@@ -149,18 +149,18 @@ static int write_counts(struct import *im, struct hdb_error *err)
 		.table = STORE_RECORD_COUNTS,
 		.record_size = sizeof(struct store_record_count),
 	};
-	int r = HDB_OK;
+	int r;
 
-	for (unsigned i = 0; i < 512 && r == HDB_OK; i++) {
+	for (unsigned i = 0; i < 512; i++) {
 		struct store_record_count *count = &im->records.counts[i / 256][i % 256];
 
 		count->is_sub = i / 256;
 		count->tag = i % 256;
-		if (count->count)
-			r = store_records_put(&w, count, err);
+		if (count->count && (r = store_records_put(&w, count, err)) != HDB_OK)
+			goto out;
 	}
-	if (r == HDB_OK)
-		r = store_records_end(&w, err);
+	r = store_records_end(&w, err);
+out:
 	store_records_release(&w);
 	return r;
 }
@@ -181,12 +181,13 @@ int import_write_tables(struct import *im, struct hdb_error *err)
 	};
 	int r = write_threads(im, err);
 
-	if (r == HDB_OK)
-		r = write_traces(im, err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = write_traces(im, err)) != HDB_OK)
+		return r;
 	for (size_t i = 0; i < im->records.alloc_sites.count; i++) {
 		struct store_alloc_site *site =
 			base_vec_at(&im->records.alloc_sites, struct store_alloc_site, i);
-
 		uint32_t mapping_no;
 
 		site->class_text = class_text(im, site->class_text, &mapping_no);
@@ -195,8 +196,6 @@ int import_write_tables(struct import *im, struct hdb_error *err)
 		base_vec_at(&im->records.heaps, struct store_heap, i)->name_text = base_idmap_get(
 			&im->texts.numbers, *base_vec_at(&im->records.heap_names, uint64_t, i));
 	sort(&im->damage.dangling, sizeof(struct store_dangling), compare_u64);
-	if (r != HDB_OK)
-		return r;
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
 		r = store_records_put_all(im->writer, plain[i].table, plain[i].vec->data,
 					  plain[i].vec->count, err);
