@@ -240,7 +240,7 @@ fuzz: ## fuzz each parser; FUZZ=name one of them, SECS=60 seconds each
 		dict=; [ ! -f tests/fuzz/$$name.dict ] || dict=-dict=tests/fuzz/$$name.dict; \
 		ASAN_OPTIONS=quarantine_size_mb=4:malloc_context_size=3 \
 		build/fuzz/$$name $$dict -max_total_time=$(SECS) -timeout=20 -rss_limit_mb=2048 \
-			-entropic=0 -print_final_stats=1 -artifact_prefix=build/fuzz/$$name- \
+			-entropic=0 -print_final_stats=1 -artifact_prefix=$(CURDIR)/build/fuzz/$$name- \
 			build/fuzz/corpus/$$name tests/corpus/$$name; \
 	done
 

@@ -4,10 +4,15 @@
  * character or no UTF-8.
  *
  * Input: u8 which command, then arguments, each ended by a line end. Importing is another target's.
+ * Files that arguments name are made in a temporary folder, which is emptied after each run;
+ * arguments that lead out of it are left out.
  */
 #include "fuzz/command_run.h"
 #include "support/fuzz_target.h"
 #include "support/fuzz_world.h"
+#include "support/hostile.h"
+
+#include <ftw.h>
 
 /* Arguments that are passed on. */
 #define ARGUMENTS_MAX 16
@@ -26,6 +31,70 @@ static bool wants_json(int argc, char **argv)
 		yes |= strcmp(argv[i], "--json") == 0;
 	}
 	return yes;
+}
+
+/* Absolute paths, by themselves or as an option's value, and paths that go up. */
+static bool leads_out(const char *argument)
+{
+	const char *slash = strchr(argument, '/');
+
+	if (strstr(argument, ".."))
+		return true;
+	return slash && (slash == argument || slash[-1] == '=' || argument[0] == '-');
+}
+
+/* ---- the folder of a run ---- */
+
+static char folder[300];
+
+static int remove_below(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+	(void)st;
+	(void)kind;
+	return at->level ? remove(path) : 0;
+}
+
+/* Folders that are open at once while files are removed. */
+#define FOLDERS_MAX 8
+
+static void empty_folder(void)
+{
+	if (nftw(folder, remove_below, FOLDERS_MAX, FTW_DEPTH | FTW_PHYS) != 0)
+		abort();
+}
+
+static void remove_folder(void)
+{
+	empty_folder();
+	(void)rmdir(folder);
+}
+
+static void make_folder(void)
+{
+	hostile_path(folder, sizeof(folder), "command.XXXXXX");
+	if (!mkdtemp(folder))
+		abort();
+	(void)atexit(remove_folder);
+}
+
+/*
+ * Runs the command in the folder. Back before it returns, for the fuzzer's own paths may be
+ * relative.
+ */
+static void run_in_folder(int argc, char **argv, bool is_json)
+{
+	static int home = -1;
+
+	if (home < 0) {
+		make_folder();
+		home = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	}
+	if (home < 0 || chdir(folder) != 0)
+		abort();
+	(void)run_command(argc, argv, is_json);
+	if (fchdir(home) != 0)
+		abort();
+	empty_folder();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -51,12 +120,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		argv[argc++] = path;
 	}
 	for (char *p = strtok(text, "\n"); p && argc < ARGUMENTS_MAX; p = strtok(NULL, "\n"))
-		if (strncmp(p, "--t", 3) != 0) /* folders and threads */
+		if (strncmp(p, "--t", 3) != 0 && !leads_out(p)) /* folders and threads */
 			argv[argc++] = p;
 	if (strcmp(name, "help") != 0 && strcmp(name, "version") != 0)
 		argv[argc++] = db;
 	argv[argc] = NULL;
-	(void)run_command(argc, argv,
-			  argc > 2 && wants_json(argc, argv) && strcmp(name, "help") != 0);
+	run_in_folder(argc, argv, argc > 2 && wants_json(argc, argv) && strcmp(name, "help") != 0);
 	return 0;
 }
