@@ -13,7 +13,7 @@
 static int put_orphans(struct store_writer *writer, const uint64_t *orphans, uint64_t words,
 		       struct hdb_error *err)
 {
-	int r = HDB_OK;
+	int r;
 
 	for (uint64_t at = 0; at < words; at += HEAP_ORPHAN_WORDS) {
 		const uint64_t n = words - at < HEAP_ORPHAN_WORDS ? words - at : HEAP_ORPHAN_WORDS;
@@ -27,33 +27,36 @@ static int put_orphans(struct store_writer *writer, const uint64_t *orphans, uin
 		if (r != HDB_OK)
 			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int build_orphans(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
 {
 	const uint64_t words = ((uint64_t)derive->heap->object_count + 63) / 64;
 	struct base_big bits = { 0 };
-	struct graph_rows rows;
+	struct graph_rows rows = { 0 };
 	int r = derive_graph_load(derive, false, &rows, err);
 
-	if (r < 0)
-		return r;
+	if (r != HDB_OK)
+		goto out;
 	r = base_big_alloc(derive->work, &bits, (words + 1) * sizeof(uint64_t), "a set of objects",
 			   err);
-	if (r == HDB_OK)
-		r = graph_reach_orphans(&rows, derive->heap->root_bits, derive->work, bits.data,
-					err);
+	if (r != HDB_OK)
+		goto out;
+	r = graph_reach_orphans(&rows, derive->heap->root_bits, derive->work, bits.data, err);
+	if (r != HDB_OK)
+		goto out;
+	/* Blocks are written without the graph beside them. */
 	graph_rows_release(&rows);
-	if (r == HDB_OK) {
-		/* The boot loader's stand-in is not in the dump. */
-		*(uint64_t *)bits.data &= ~((uint64_t)1 << HEAP_BOOT_LOADER);
-		r = put_orphans(writer, bits.data, words, err);
-	}
+	/* The boot loader's stand-in is not in the dump. */
+	*(uint64_t *)bits.data &= ~((uint64_t)1 << HEAP_BOOT_LOADER);
+	if ((r = put_orphans(writer, bits.data, words, err)) != HDB_OK)
+		goto out;
+	r = store_put_table(writer, STORE_ORPHANS, derive->heap->object_count, err);
+out:
+	graph_rows_release(&rows);
 	base_big_free(derive->work, &bits);
-	return r == HDB_OK ?
-		       store_put_table(writer, STORE_ORPHANS, derive->heap->object_count, err) :
-		       r;
+	return r;
 }
 
 const struct derive_builder derive_build_orphans = {

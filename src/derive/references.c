@@ -19,18 +19,18 @@ int derive_reference_blocks(struct derive *derive, struct store_block **blocks,
 	for (uint32_t b = 0; b < n; b++) {
 		const uint32_t first_ix = b * STORE_BLOCK_OBJECTS;
 		const uint32_t left = heap->object_count - first_ix;
-		int r = store_block(heap->store, STORE_REFERENCES, first_ix, &(*blocks)[b], err);
+		const int r =
+			store_block(heap->store, STORE_REFERENCES, first_ix, &(*blocks)[b], err);
 
-		if (r == HDB_NOTFOUND)
-			r = store_damaged(heap->store, STORE_REFERENCES, first_ix, "block missing",
-					  err);
-		if (r == HDB_OK &&
-		    (*blocks)[b].item_count !=
-			    (left < STORE_BLOCK_OBJECTS ? left : STORE_BLOCK_OBJECTS))
-			r = store_damaged(heap->store, STORE_REFERENCES, first_ix,
-					  "impossible size", err);
 		if (r < 0)
 			return r;
+		if (r == HDB_NOTFOUND)
+			return store_damaged(heap->store, STORE_REFERENCES, first_ix,
+					     "block missing", err);
+		if ((*blocks)[b].item_count !=
+		    (left < STORE_BLOCK_OBJECTS ? left : STORE_BLOCK_OBJECTS))
+			return store_damaged(heap->store, STORE_REFERENCES, first_ix,
+					     "impossible size", err);
 	}
 	return HDB_OK;
 }
@@ -77,9 +77,9 @@ int derive_each_references(struct derive *derive, const char *stage,
 	struct each each = { .derive = derive, .take = take, .ctx = ctx };
 	int r = derive_reference_blocks(derive, &each.blocks, err);
 
-	each.entries = calloc(slots, sizeof(*each.entries));
 	if (r != HDB_OK)
 		goto out;
+	each.entries = calloc(slots, sizeof(*each.entries));
 	if (!each.entries) {
 		r = hdb_fail_memory(err, "blocks of references", slots * sizeof(*each.entries));
 		goto out;

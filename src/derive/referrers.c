@@ -10,6 +10,7 @@
 #include "derive/build.h"
 #include "derive/references.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* Edges ahead at which an object's counter is asked for. */
@@ -74,32 +75,37 @@ static int take_big(struct turn *t, uint32_t from, struct hdb_error *err)
 	size_t count = 0;
 	int r = store_lists_begin(&t->big, from, NULL, err);
 
+	if (r != HDB_OK)
+		return r;
 	do {
-		if (r == HDB_OK)
-			r = store_lists_next(&t->big, &batch, &count, err);
-		if (r == HDB_OK)
-			r = t->take(t, from, batch, count, err);
-	} while (r == HDB_OK && count);
-	return r;
+		if ((r = store_lists_next(&t->big, &batch, &count, err)) != HDB_OK)
+			return r;
+		if ((r = t->take(t, from, batch, count, err)) != HDB_OK)
+			return r;
+	} while (count);
+	return HDB_OK;
 }
 
 static int take_block(void *ctx, const struct derive_references *references, struct hdb_error *err)
 {
 	struct turn *t = ctx;
 	const uint32_t *entries = references->entries;
-	int r = HDB_OK;
+	int r;
 
-	for (uint32_t i = 0; i < references->count && r == HDB_OK; i++) {
+	for (uint32_t i = 0; i < references->count; i++) {
+		const uint32_t from = references->first_ix + i;
 		const uint64_t n = references->length[i];
 
 		if (n & STORE_LIST_IS_BIG) {
-			r = take_big(t, references->first_ix + i, err);
+			if ((r = take_big(t, from, err)) != HDB_OK)
+				return r;
 			continue;
 		}
-		r = t->take(t, references->first_ix + i, entries, n, err);
+		if ((r = t->take(t, from, entries, n, err)) != HDB_OK)
+			return r;
 		entries += n;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* Removes equal neighbours in [from, to) of the sources; returns the new end. */
@@ -156,24 +162,25 @@ static int put_block(void *ctx, unsigned slot, uint64_t item, struct hdb_error *
 	const uint32_t count = part_count(t, item, &ix);
 	int r = base_step(t->derive->work, ix, err);
 
-	for (uint32_t i = 0; i < count && r == HDB_OK; i++) {
-		t->total += s->length[i];
-		if (s->length[i] > STORE_LIST_BIG)
-			r = store_lists_put_big(
-				t->writer,
-				&(struct store_big_list){ .table = STORE_REFERRERS_BIG,
-							  .ix = ix + i,
-							  .target = sources + s->first[i],
-							  .count = s->length[i] },
-				err);
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct store_big_list big = { .table = STORE_REFERRERS_BIG,
+						    .ix = ix + i,
+						    .target = sources + s->first[i],
+						    .count = s->length[i] };
+
+		t->total += big.count;
+		if (big.count > STORE_LIST_BIG &&
+		    (r = store_lists_put_big(t->writer, &big, err)) != HDB_OK)
+			return r;
 	}
-	return r == HDB_OK ? store_put(t->writer, STORE_REFERRERS,
-				       &(struct store_block){ .key = ix,
-							      .item_count = count,
-							      .data = s->bytes.data,
-							      .size = s->bytes.count },
-				       err) :
-			     r;
+	return store_put(t->writer, STORE_REFERRERS,
+			 &(struct store_block){ .key = ix,
+						.item_count = count,
+						.data = s->bytes.data,
+						.size = s->bytes.count },
+			 err);
 }
 
 /* Writes the part's lists, packed on all threads. */
@@ -189,7 +196,7 @@ static int write_part(struct turn *t, struct hdb_error *err)
 		.produce = pack_block,
 		.consume = put_block,
 	};
-	int r = HDB_OK;
+	int r;
 
 	base_stage(t->derive->work, "writing referrers", t->derive->heap->object_count, "objects");
 	t->slots = calloc(slot_count, sizeof(*t->slots));
@@ -198,11 +205,13 @@ static int write_part(struct turn *t, struct hdb_error *err)
 	for (unsigned i = 0; i < slot_count; i++) {
 		t->slots[i].first = malloc((STORE_BLOCK_OBJECTS + 1) * sizeof(uint64_t));
 		t->slots[i].length = malloc(STORE_BLOCK_OBJECTS * sizeof(uint64_t));
-		if (!t->slots[i].first || !t->slots[i].length)
+		if (!t->slots[i].first || !t->slots[i].length) {
 			r = hdb_fail_memory(err, "blocks of lists", STORE_BLOCK_OBJECTS * 8);
+			goto out;
+		}
 	}
-	if (r == HDB_OK)
-		r = base_pipeline_run(&pipeline, err);
+	r = base_pipeline_run(&pipeline, err);
+out:
 	for (unsigned i = 0; i < slot_count; i++) {
 		free(t->slots[i].first);
 		free(t->slots[i].length);
@@ -245,6 +254,30 @@ static uint64_t choose_part(struct turn *t, uint32_t low, uint64_t room)
 	return sum;
 }
 
+/* The part that begins at low, from references to written lists. */
+static int turn_part(struct turn *t, uint32_t low, uint64_t room, struct hdb_error *err)
+{
+	const uint64_t sum = choose_part(t, low, room);
+	int r;
+
+	assert(t->high > low);
+	if (sum > UINT32_MAX)
+		return hdb_fail(err, HDB_ELIMIT,
+				"%" PRIu64 " references to %u objects; at "
+				"most %" PRIu32 " can be sorted",
+				sum, STORE_BLOCK_OBJECTS, UINT32_MAX);
+	r = base_big_alloc_raw(t->derive->work, &t->sources, sum * 4, "referrers", err);
+	if (r != HDB_OK)
+		goto out;
+	r = derive_each_references(t->derive, "sorting referrers", take_block, t, err);
+	if (r != HDB_OK)
+		goto out;
+	r = write_part(t, err);
+out:
+	base_big_free(t->derive->work, &t->sources);
+	return r;
+}
+
 static int turn_all(struct turn *t, struct hdb_error *err)
 {
 	const uint32_t n = t->derive->heap->object_count;
@@ -258,25 +291,14 @@ static int turn_all(struct turn *t, struct hdb_error *err)
 		room = UINT32_MAX / 2;
 	t->take = count_into;
 	r = derive_each_references(t->derive, "counting referrers", take_block, t, err);
+	if (r != HDB_OK)
+		return r;
 	t->take = place_into;
 	t->high = 0;
-	while (r == HDB_OK && t->high < n) {
-		const uint64_t sum = choose_part(t, t->high, room);
-
-		if (sum > UINT32_MAX)
-			return hdb_fail(err, HDB_ELIMIT,
-					"%" PRIu64 " references to %u objects; at "
-					"most %" PRIu32 " can be sorted",
-					sum, STORE_BLOCK_OBJECTS, UINT32_MAX);
-		r = base_big_alloc_raw(t->derive->work, &t->sources, sum * 4, "referrers", err);
-		if (r == HDB_OK)
-			r = derive_each_references(t->derive, "sorting referrers", take_block, t,
-						   err);
-		if (r == HDB_OK)
-			r = write_part(t, err);
-		base_big_free(t->derive->work, &t->sources);
-	}
-	return r;
+	while (t->high < n)
+		if ((r = turn_part(t, t->high, room, err)) != HDB_OK)
+			return r;
+	return HDB_OK;
 }
 
 static int build_referrers(struct derive *derive, struct store_writer *writer,

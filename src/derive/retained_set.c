@@ -15,6 +15,14 @@ const struct graph_retained_options derive_local_limits = {
 	.max_edges = 1000000,
 };
 
+/* Whether an object is in the dump, as derive_is_counted has it. */
+static bool is_counted(const struct heap *heap, const struct heap_object *object)
+{
+	return object->ix != HEAP_BOOT_LOADER &&
+	       !(object->kind == STORE_CLASS &&
+		 heap_class(heap, (uint32_t)object->length)->flags & STORE_CLASS_INVENTED);
+}
+
 /*
  * Of a set: of what the dump has, the boot loader's stand-in and invented classes count in no
  * total. Of one object: all, as in the table of retained sizes and in MAT's.
@@ -25,19 +33,19 @@ static int sum_shallow(struct derive *derive, const struct graph_retained_set *s
 	struct heap *heap = derive->heap;
 	int r = heap_load_classes(heap, err);
 
-	for (uint32_t i = 0; r == HDB_OK && i < set->count; i++) {
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t i = 0; i < set->count; i++) {
 		struct heap_object object;
 
-		r = heap_object(heap, set->nodes[i], &object, err);
-		if (r != HDB_OK || (!is_one && (set->nodes[i] == HEAP_BOOT_LOADER ||
-						(object.kind == STORE_CLASS &&
-						 heap_class(heap, (uint32_t)object.length)->flags &
-							 STORE_CLASS_INVENTED))))
+		if ((r = heap_object(heap, set->nodes[i], &object, err)) != HDB_OK)
+			return r;
+		if (!is_one && !is_counted(heap, &object))
 			continue;
 		out->retained_bytes += object.shallow_bytes;
 		out->retained_count++;
 	}
-	return r;
+	return HDB_OK;
 }
 
 int derive_retained_local(struct derive *derive, struct graph_members members,
@@ -53,8 +61,7 @@ int derive_retained_local(struct derive *derive, struct graph_members members,
 	/* Lists of references and referrers have those that do not count in a view, too. */
 	if (derive->view != DERIVE_PHANTOM)
 		return GRAPH_BUDGET;
-	r = derive_access(derive, false, &access, err);
-	if (r < 0)
+	if ((r = derive_access(derive, false, &access, err)) != HDB_OK)
 		return r;
 	r = graph_retained_local(&access, members, limits ? limits : &derive_local_limits, &set,
 				 err);
@@ -80,11 +87,14 @@ static int sum_lost(struct derive *derive, const uint64_t *reached,
 	int r = block && reachable ? heap_load_classes(derive->heap, err) :
 				     hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
-	for (uint32_t b = 0; b < heap_block_count(derive->heap) && r == HDB_OK; b++) {
-		r = heap_read_block(derive->heap, b, block, err);
-		if (r == HDB_OK)
-			r = derive_reachable_block(derive, b, reachable, err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+	if (r != HDB_OK)
+		goto out;
+	for (uint32_t b = 0; b < heap_block_count(derive->heap); b++) {
+		if ((r = heap_read_block(derive->heap, b, block, err)) != HDB_OK)
+			goto out;
+		if ((r = derive_reachable_block(derive, b, reachable, err)) != HDB_OK)
+			goto out;
+		for (uint32_t i = 0; i < block->count; i++) {
 			const uint32_t ix = block->first_ix + i;
 
 			if (!reachable[i] || base_bit_has(reached, ix) ||
@@ -94,6 +104,7 @@ static int sum_lost(struct derive *derive, const uint64_t *reached,
 			out->retained_count++;
 		}
 	}
+out:
 	derive->heap->is_filtered = was_filtered;
 	free(block);
 	free(reachable);

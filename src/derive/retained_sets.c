@@ -6,6 +6,7 @@
 
 #include "graph/reach_masks.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* Sets of more members are not tried locally. */
@@ -73,11 +74,14 @@ static int sum_lost(struct sets_walk *w, struct derive_set *const *sets, unsigne
 	int r = block && reachable ? heap_load_classes(derive->heap, err) :
 				     hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
-	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(derive->heap); b++) {
-		r = heap_read_block(derive->heap, b, block, err);
-		if (r == HDB_OK)
-			r = derive_reachable_block(derive, b, reachable, err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+	if (r != HDB_OK)
+		goto out;
+	for (uint32_t b = 0; b < heap_block_count(derive->heap); b++) {
+		if ((r = heap_read_block(derive->heap, b, block, err)) != HDB_OK)
+			goto out;
+		if ((r = derive_reachable_block(derive, b, reachable, err)) != HDB_OK)
+			goto out;
+		for (uint32_t i = 0; i < block->count; i++) {
 			uint32_t lost = all & ~reached[block->first_ix + i];
 
 			if (!lost || !reachable[i] || !derive_is_counted(derive->heap, block, i))
@@ -90,6 +94,7 @@ static int sum_lost(struct sets_walk *w, struct derive_set *const *sets, unsigne
 			}
 		}
 	}
+out:
 	free(block);
 	free(reachable);
 	return r;
@@ -98,7 +103,7 @@ static int sum_lost(struct sets_walk *w, struct derive_set *const *sets, unsigne
 static int prepare(struct sets_walk *w, struct hdb_error *err)
 {
 	const uint64_t n = w->derive->heap->object_count;
-	int r = HDB_OK;
+	int r;
 
 	if (w->has_rows)
 		return HDB_OK;
@@ -137,7 +142,7 @@ static int walk(struct sets_walk *w, struct derive_set *const *sets, unsigned co
 	/* For the next walk. */
 	for (size_t i = 0; i < w->member_count; i++)
 		((uint64_t *)w->is_member.data)[w->members[i].node >> 6] = 0;
-	return r;
+	return HDB_OK;
 }
 
 /* One set by itself, if that is little work: HDB_OK, or GRAPH_BUDGET. */
@@ -146,17 +151,18 @@ static int alone(struct derive *derive, struct derive_set *set, struct hdb_error
 	struct derive_retained_result result = { 0 };
 	int r;
 
+	set->retained_bytes = set->retained_count = 0;
+	if (!set->count)
+		return HDB_OK;
 	if (set->count > LOCAL_MEMBERS_MAX)
 		return GRAPH_BUDGET;
-	if (set->count)
-		r = derive_retained_local(derive,
-					  (struct graph_members){ set->members, set->count },
-					  &local_limits, &result, err);
-	else
-		r = HDB_OK;
-	set->retained_bytes = r == HDB_OK ? result.retained_bytes : 0;
-	set->retained_count = r == HDB_OK ? result.retained_count : 0;
-	return r;
+	r = derive_retained_local(derive, (struct graph_members){ set->members, set->count },
+				  &local_limits, &result, err);
+	if (r != HDB_OK)
+		return r;
+	set->retained_bytes = result.retained_bytes;
+	set->retained_count = result.retained_count;
+	return HDB_OK;
 }
 
 int derive_retained_sets(struct derive *derive, struct derive_set *sets, size_t set_count,
@@ -167,20 +173,23 @@ int derive_retained_sets(struct derive *derive, struct derive_set *sets, size_t 
 	unsigned count = 0;
 	int r = derive_need_roots(derive, err);
 
-	for (size_t s = 0; s < set_count && r == HDB_OK; s++) {
-		sets[s].retained_bytes = sets[s].retained_count = 0;
-		r = alone(derive, &sets[s], err);
-		if (r == GRAPH_BUDGET) {
-			together[count++] = &sets[s];
-			r = HDB_OK;
-		}
-		if (r == HDB_OK && count == GRAPH_MASK_SETS) {
-			r = walk(&w, together, count, err);
-			count = 0;
-		}
+	if (r != HDB_OK)
+		goto out;
+	for (size_t s = 0; s < set_count; s++) {
+		if ((r = alone(derive, &sets[s], err)) == HDB_OK)
+			continue;
+		if (r != GRAPH_BUDGET)
+			goto out;
+		assert(count < GRAPH_MASK_SETS);
+		together[count++] = &sets[s];
+		if (count < GRAPH_MASK_SETS)
+			continue;
+		if ((r = walk(&w, together, count, err)) != HDB_OK)
+			goto out;
+		count = 0;
 	}
-	if (r == HDB_OK && count)
-		r = walk(&w, together, count, err);
+	r = count ? walk(&w, together, count, err) : HDB_OK;
+out:
 	graph_rows_release(&w.rows);
 	base_big_free(derive->work, &w.reached);
 	base_big_free(derive->work, &w.is_member);
