@@ -6,6 +6,7 @@
 #include "base/pipeline.h"
 #include "import/object_locator_read.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* More pieces than this, or than one for so many objects, are no order. */
@@ -311,11 +312,10 @@ static int located(void *ctx, unsigned slot, uint64_t item, struct hdb_error *er
 	const struct locate *l = ctx;
 
 	(void)slot;
-	return item % STEP_EXTENTS ?
-		       HDB_OK :
-		       base_step(l->work,
-				 base_vec_at(&l->places->extents, struct places_extent, item)->end,
-				 err);
+	if (item % STEP_EXTENTS)
+		return HDB_OK;
+	return base_step(l->work, base_vec_at(&l->places->extents, struct places_extent, item)->end,
+			 err);
 }
 
 static int locate_all(struct places *places, const struct idset *ids, struct base_work *work,
@@ -338,11 +338,14 @@ static int locate_all(struct places *places, const struct idset *ids, struct bas
 	places->high_bytes = size <= UINT32_MAX ? 0 : size <= HIGH_BYTE_END ? 1 : 4;
 	base_stage(work, "locating objects", size, "bytes");
 	r = base_big_alloc(work, &places->low, ids->count * 4, "object offsets", err);
-	if (r == HDB_OK && places->high_bytes)
+	if (r != HDB_OK)
+		return r;
+	if (places->high_bytes) {
 		r = base_big_alloc(work, &places->high, ids->count * places->high_bytes,
 				   "object offsets", err);
-	if (r < 0)
-		return r;
+		if (r != HDB_OK)
+			return r;
+	}
 	l.views = calloc(pipeline.slot_count, sizeof(*l.views));
 	if (!l.views)
 		return hdb_fail_memory(err, "views", pipeline.slot_count * sizeof(*l.views));
@@ -362,10 +365,13 @@ int places_finish(struct places *places, const struct idset *ids, struct base_wo
 	const uint32_t blocks = (uint32_t)((ids->count + unit - 1) / unit);
 	int r = HDB_OK;
 
-	if (!places->is_disordered)
-		r = order(places, ids, blocks, err);
-	if (r == HDB_OK && places->is_disordered)
+	assert(ids->is_finished);
+	if (!places->is_disordered && (r = order(places, ids, blocks, err)) != HDB_OK)
+		goto out;
+	/* `order` may have found that there is none. */
+	if (places->is_disordered)
 		r = locate_all(places, ids, work, err);
+out:
 	base_vec_release(&places->extents);
 	return r;
 }

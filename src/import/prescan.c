@@ -193,13 +193,13 @@ static int read_run(struct ahead *a, unsigned id_size, uint64_t *at, uint64_t un
 		if (is_other)
 			break;
 		ids[run.id_count++] = sub.id;
-		r = note_object(a, &run, &sub, err);
-		if (r == HDB_OK && (!piece.count || !places_continues(&piece, sub.id))) {
-			r = keep_piece(a, &run, &piece, next, err);
+		if ((r = note_object(a, &run, &sub, err)) < 0)
+			return r;
+		if (!piece.count || !places_continues(&piece, sub.id)) {
+			if ((r = keep_piece(a, &run, &piece, next, err)) < 0)
+				return r;
 			piece = (struct places_piece){ .first_id = sub.id, .offset = next };
 		}
-		if (r < 0)
-			return r;
 		piece.last_id = sub.id;
 		piece.count++;
 		last = next;
@@ -237,7 +237,7 @@ int ahead_read(struct ahead *a, const struct hprof_file *file, uint64_t from, ui
 	       struct hdb_error *err)
 {
 	uint64_t at = from;
-	int r = HDB_OK;
+	int r;
 
 	a->view.src = a->beside.src = file->source;
 	a->runs.count = a->ids.count = a->classes.count = a->pieces.count = 0;

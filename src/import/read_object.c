@@ -84,9 +84,9 @@ static int note_short(struct maker *m, uint64_t id, uint64_t offset, struct hdb_
 {
 	const struct short_instance one = { .id = id, .offset = offset };
 
-	return m->out->short_count++ < BLOCK_PROBLEMS_MAX ?
-		       base_vec_push(&m->out->shorts, &one, sizeof(one), err) :
-		       HDB_OK;
+	if (m->out->short_count++ >= BLOCK_PROBLEMS_MAX)
+		return HDB_OK;
+	return base_vec_push(&m->out->shorts, &one, sizeof(one), err);
 }
 
 /* Keeps the least ID, whatever thread comes first. */
@@ -129,17 +129,18 @@ static inline int take_instance(struct import *im, struct maker *m, const struct
 	const uint32_t *at;
 	const uint8_t *body;
 	uint64_t *raw;
-	int r = HDB_OK;
+	int r;
 
 	o->kind = STORE_INSTANCE;
 	o->class_no = class->no - 1;
 	if (!class->no)
 		return hdb_fail(err, HDB_EBUG, "instance 0x%" PRIx64 " has no class", sub->id);
 	o->body_size = class->body_size;
-	if (sub->body_size < class->body_size)
-		r = note_short(m, sub->id, sub->offset, err);
-	if (!count || r < 0)
+	if (sub->body_size < class->body_size &&
+	    (r = note_short(m, sub->id, sub->offset, err)) != HDB_OK)
 		return r;
+	if (!count)
+		return HDB_OK;
 	body = base_view_at(&m->view, sub->body_offset, sub->body_size, err);
 	if (!body)
 		return HDB_ETRUNC;
@@ -208,9 +209,9 @@ int import_each_element(const struct import_array *array,
 	const unsigned id_size = array->im->file.id_size;
 	uint64_t ids[ELEMENTS];
 	uint32_t found[ELEMENTS];
-	int r = HDB_OK;
+	int r;
 
-	for (uint64_t from = 0; from < sub->length && r == HDB_OK; from += ELEMENTS) {
+	for (uint64_t from = 0; from < sub->length; from += ELEMENTS) {
 		struct elements some = {
 			.offset = sub->body_offset + from * id_size,
 			.n = sub->length - from < ELEMENTS ? sub->length - from : ELEMENTS,
@@ -220,9 +221,10 @@ int import_each_element(const struct import_array *array,
 		if ((r = read_elements(array->view, id_size, &some, err)) < 0)
 			return r;
 		idset_find_many(&array->im->ids, ids, some.count, found);
-		r = take(ctx, ids, found, some.count, err);
+		if ((r = take(ctx, ids, found, some.count, err)) != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 struct long_array {
@@ -254,7 +256,7 @@ static int keep_found(void *ctx, const uint64_t *ids, const uint32_t *found, siz
 		      struct hdb_error *err)
 {
 	struct few *few = ctx;
-	int r = HDB_OK;
+	int r;
 
 	for (size_t i = 0; i < count; i++) {
 		r = found[i] == IDSET_NONE ?
@@ -263,7 +265,7 @@ static int keep_found(void *ctx, const uint64_t *ids, const uint32_t *found, siz
 		if (r != HDB_OK)
 			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int take_long_array(struct import *im, struct maker *m, const struct hprof_sub *sub,
@@ -312,7 +314,7 @@ static inline int take_object_array(struct import *im, struct maker *m, const st
 	if (im->flat.last)
 		note_flat_elements(im, o->class_no, elements.ids, elements.count);
 	m->raw.count += elements.count;
-	return r;
+	return HDB_OK;
 }
 
 static int take_class(struct import *im, struct maker *m, struct store_object *o, uint64_t id,
@@ -321,7 +323,7 @@ static int take_class(struct import *im, struct maker *m, struct store_object *o
 	const uint32_t no = base_idmap_get(&im->class_map, id);
 	const struct import_class *class;
 	uint64_t offset;
-	int r = HDB_OK;
+	int r;
 
 	o->kind = STORE_CLASS;
 	o->class_no = im->known.class_no;
@@ -339,7 +341,7 @@ static int take_class(struct import *im, struct maker *m, struct store_object *o
 		if (field.type == HPROF_OBJECT && (r = push_reference(m, field.value, err)) < 0)
 			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static uint32_t heap_of(const struct import *im, uint64_t offset)
@@ -380,8 +382,8 @@ static inline __attribute__((always_inline)) int note_object(struct import *im, 
 	if (r != HDB_OK)
 		return r;
 	if (kind != STORE_CLASS && (kind != STORE_INSTANCE || o->length || o->is_embedded))
-		r = import_counts_add(&m->counting, o, err);
-	return r;
+		return import_counts_add(&m->counting, o, err);
+	return HDB_OK;
 }
 
 static inline int take_primitives(struct import *im, struct maker *m, const struct hprof_sub *sub,
@@ -391,9 +393,9 @@ static inline int take_primitives(struct import *im, struct maker *m, const stru
 	o->length = sub->length;
 	o->class_no = im->known.primitive_no[sub->element_type & 15];
 	o->body_size = hprof_type_size(sub->element_type, im->file.id_size);
-	return sub->tag == HPROF_PRIMITIVE_ARRAY_DUMP && !im->origin.is_android ?
-		       import_zeroed_add(im, m, sub, err) :
-		       HDB_OK;
+	if (sub->tag != HPROF_PRIMITIVE_ARRAY_DUMP || im->origin.is_android)
+		return HDB_OK;
+	return import_zeroed_add(im, m, sub, err);
 }
 
 /* Takes object i of the block, and notes it. */
@@ -406,17 +408,20 @@ static inline int take_sub(struct import *im, struct maker *m, uint32_t i,
 	switch (sub->tag) {
 	case HPROF_INSTANCE_DUMP:
 		r = take_instance(im, m, sub, o, err);
-		return r == HDB_OK && m->is_noted ? note_object(im, m, i, STORE_INSTANCE, err) : r;
+		if (r != HDB_OK || !m->is_noted)
+			return r;
+		return note_object(im, m, i, STORE_INSTANCE, err);
 	case HPROF_OBJECT_ARRAY_DUMP:
 		r = take_object_array(im, m, sub, o, err);
-		return r == HDB_OK && m->is_noted ? note_object(im, m, i, STORE_OBJECT_ARRAY, err) :
-						    r;
+		if (r != HDB_OK || !m->is_noted)
+			return r;
+		return note_object(im, m, i, STORE_OBJECT_ARRAY, err);
 	case HPROF_PRIMITIVE_ARRAY_DUMP:
 	case HPROF_PRIMITIVE_ARRAY_NODATA:
 		r = take_primitives(im, m, sub, o, err);
-		return r == HDB_OK && m->is_noted ?
-			       note_object(im, m, i, STORE_PRIMITIVE_ARRAY, err) :
-			       r;
+		if (r != HDB_OK || !m->is_noted)
+			return r;
+		return note_object(im, m, i, STORE_PRIMITIVE_ARRAY, err);
 	default:
 		return hdb_fail(err, HDB_EBUG, "no object at offset %" PRIu64, sub->offset);
 	}
@@ -451,8 +456,9 @@ static inline int take_object(struct import *im, struct maker *m, uint32_t i,
 	if (im->records.heap_switches.count)
 		o->heap_no = heap_of(im, sub->offset);
 	m->taken++;
-	r = take_sub(im, m, i, sub, err);
-	return r == HDB_OK ? end_raw(m, i, first, err) : r;
+	if ((r = take_sub(im, m, i, sub, err)) != HDB_OK)
+		return r;
+	return end_raw(m, i, first, err);
 }
 
 /* Takes the answers to what was asked first, and asks for the next that m->raw has. */
@@ -485,7 +491,7 @@ int import_find_rest(struct import *im, struct maker *m, struct hdb_error *err)
 	while (m->answered < m->raw.count)
 		if ((r = look_up(im, m, err)) != HDB_OK)
 			return r;
-	return r;
+	return HDB_OK;
 }
 
 int import_take_objects(struct import *im, struct maker *m, struct hdb_error *err)
@@ -506,11 +512,11 @@ int import_take_objects(struct import *im, struct maker *m, struct hdb_error *er
 		if ((r = places_next(&reader, &i, &sub, err)) != HDB_OK)
 			return r < 0 ? r : HDB_OK;
 		if ((r = take_object(im, m, i, &sub, err)) != HDB_OK)
-			return r < 0 ? r : HDB_OK;
+			return r;
 		/* Memory has time to bring what is looked up while further objects are read. */
 		while (m->raw.count - m->asked_end >= MAKER_ASK)
 			if ((r = look_up(im, m, err)) != HDB_OK)
-				return r < 0 ? r : HDB_OK;
+				return r;
 	}
 }
 
@@ -519,7 +525,7 @@ static int take_other(struct import *im, struct maker *m, uint32_t i, struct hdb
 {
 	struct store_object *o = &m->objects[i];
 	const size_t first = m->raw.count;
-	int r = HDB_OK;
+	int r;
 
 	*o = (struct store_object){ 0 };
 	if (!m->ids[i]) {
@@ -527,12 +533,13 @@ static int take_other(struct import *im, struct maker *m, uint32_t i, struct hdb
 		o->kind = STORE_INSTANCE;
 		o->class_no = im->known.loader_no;
 		o->body_size = import_class_at(im, o->class_no)->out.body_size;
-	} else {
-		if (m->offsets[i] && im->records.heap_switches.count)
-			o->heap_no = heap_of(im, m->offsets[i]);
-		r = take_class(im, m, o, m->ids[i], err);
+		return end_raw(m, i, first, err);
 	}
-	return r == HDB_OK ? end_raw(m, i, first, err) : r;
+	if (m->offsets[i] && im->records.heap_switches.count)
+		o->heap_no = heap_of(im, m->offsets[i]);
+	if ((r = take_class(im, m, o, m->ids[i], err)) != HDB_OK)
+		return r;
+	return end_raw(m, i, first, err);
 }
 
 static void mark_flat(const struct import *im, struct maker *m, uint32_t i)
@@ -547,21 +554,21 @@ static void mark_flat(const struct import *im, struct maker *m, uint32_t i)
 
 int import_take_rest(struct import *im, struct maker *m, struct hdb_error *err)
 {
-	int r = HDB_OK;
+	int r;
 
-	for (uint32_t i = 0; i < m->out->count && r == HDB_OK; i++) {
+	for (uint32_t i = 0; i < m->out->count; i++) {
 		const bool is_other = m->raw_first[i] == NOT_TAKEN;
 
 		if (!is_other && m->is_noted)
 			continue;
-		if (is_other)
-			r = take_other(im, m, i, err);
-		if (im->origin.is_android && r == HDB_OK)
+		if (is_other && (r = take_other(im, m, i, err)) != HDB_OK)
+			return r;
+		if (im->origin.is_android)
 			import_mark_embedded(im, m, i);
-		if (im->flat.last && r == HDB_OK)
+		if (im->flat.last)
 			mark_flat(im, m, i);
-		if (r == HDB_OK)
-			r = note_object(im, m, i, m->objects[i].kind, err);
+		if ((r = note_object(im, m, i, m->objects[i].kind, err)) != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
