@@ -8,6 +8,7 @@
 #include "base/pipeline.h"
 #include "import/sort_list.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -193,21 +194,25 @@ static int class_targets(struct import *im, struct base_vec *targets, uint32_t n
 
 	if (r < 0)
 		return r;
-	if (class->out.super_no != STORE_NONE)
-		r = base_vec_push(targets, &import_class_at(im, class->out.super_no)->out.ix,
-				  sizeof(uint32_t), err);
-	return r;
+	if (class->out.super_no == STORE_NONE)
+		return HDB_OK;
+	return base_vec_push(targets, &import_class_at(im, class->out.super_no)->out.ix,
+			     sizeof(uint32_t), err);
 }
 
 static int note_missing(struct maker *m, uint32_t i, struct hdb_error *err)
 {
-	int r = HDB_OK;
+	int r;
 
-	for (uint32_t k = m->raw_first[i]; k < m->raw_end[i] && r == HDB_OK; k++)
-		if (*base_vec_at(&m->found, uint32_t, k) == IDSET_NONE)
-			r = import_note_missing(m->out, *base_vec_at(&m->raw, uint64_t, k),
-						m->first_ix + i, err);
-	return r;
+	for (uint32_t k = m->raw_first[i]; k < m->raw_end[i]; k++) {
+		if (*base_vec_at(&m->found, uint32_t, k) != IDSET_NONE)
+			continue;
+		r = import_note_missing(m->out, *base_vec_at(&m->raw, uint64_t, k), m->first_ix + i,
+					err);
+		if (r != HDB_OK)
+			return r;
+	}
+	return HDB_OK;
 }
 
 /* The object that has extra edge number `extra`; UINT32_MAX behind the last one. */
@@ -222,21 +227,26 @@ static uint32_t extra_ix(const struct import *im, size_t extra)
 static int add_extras(struct import *im, struct maker *m, uint32_t i, struct hdb_error *err)
 {
 	const uint32_t ix = m->first_ix + i;
-	int r = HDB_OK;
+	int r;
 
-	if (m->objects[i].kind == STORE_CLASS)
+	if (m->objects[i].kind == STORE_CLASS) {
 		r = class_targets(im, &m->targets, (uint32_t)m->objects[i].length, err);
-	while (m->next_extra <= ix && r == HDB_OK) {
-		/* A long array has none in its list; only damage makes an array a thread. */
-		if (m->next_extra == ix)
-			r = base_vec_push(
-				&m->targets,
-				&base_vec_at(&im->links.extras, struct import_edge, m->extra)
-					 ->to_ix,
-				sizeof(uint32_t), err);
+		if (r != HDB_OK)
+			return r;
+	}
+	/* A long array has none in its list; only damage makes an array a thread. */
+	while (m->next_extra < ix)
+		m->next_extra = extra_ix(im, ++m->extra);
+	while (m->next_extra == ix) {
+		const struct import_edge *edge =
+			base_vec_at(&im->links.extras, struct import_edge, m->extra);
+
+		r = base_vec_push(&m->targets, &edge->to_ix, sizeof(uint32_t), err);
+		if (r != HDB_OK)
+			return r;
 		m->next_extra = extra_ix(im, ++m->extra);
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* A list too long for the block: kept until it is written. */
@@ -278,11 +288,11 @@ static int gather_list(struct import *im, struct maker *m, uint32_t i, struct hd
 		n += found[k] != IDSET_NONE;
 	}
 	m->targets.count = n;
-	if (n != end - first)
-		r = note_missing(m, i, err);
-	if (r == HDB_OK)
-		r = add_extras(im, m, i, err);
-	return r == HDB_OK ? base_vec_reserve(&m->targets, SORT_MAX, sizeof(uint32_t), err) : r;
+	if (n != end - first && (r = note_missing(m, i, err)) != HDB_OK)
+		return r;
+	if ((r = add_extras(im, m, i, err)) != HDB_OK)
+		return r;
+	return base_vec_reserve(&m->targets, SORT_MAX, sizeof(uint32_t), err);
 }
 
 /*
@@ -301,9 +311,9 @@ static uint32_t array_ix(const struct slot *s, size_t no, size_t count)
 static int put_plain(struct maker *m, uint32_t from, uint32_t to, struct store_lists_writer *out,
 		     struct hdb_error *err)
 {
-	int r = HDB_OK;
+	int r;
 
-	for (uint32_t i = from; i < to && r == HDB_OK;) {
+	for (uint32_t i = from; i < to;) {
 		const uint32_t next = to - i < TIDY_MAX ? to : i + TIDY_MAX;
 
 		m->out->reference_count += tidy_lists(m, i, next);
@@ -313,9 +323,11 @@ static int put_plain(struct maker *m, uint32_t from, uint32_t to, struct store_l
 								   .end = m->raw_end + i,
 								   .count = next - i },
 					err);
+		if (r != HDB_OK)
+			return r;
 		i = next;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /*
@@ -331,10 +343,10 @@ static int put_gathered(struct import *im, struct maker *m, uint32_t i,
 	if (r < 0)
 		return r;
 	n = tidy_list(m->targets.data, m->targets.count);
-	if (n > STORE_LIST_BIG)
-		r = hold_list(m, i, m->targets.data, n, err);
+	if (n > STORE_LIST_BIG && (r = hold_list(m, i, m->targets.data, n, err)) != HDB_OK)
+		return r;
 	m->out->reference_count += n;
-	return r == HDB_OK ? store_lists_add(out, m->targets.data, n, err) : r;
+	return store_lists_add(out, m->targets.data, n, err);
 }
 
 static uint32_t least(uint32_t a, uint32_t b)
@@ -354,18 +366,19 @@ static int put_lists(struct import *im, struct maker *m, bool are_plain,
 		s->big.count; /* long arrays come in order of index; lists are held behind them */
 	uint32_t next_class = class_from(im, m->first_ix);
 	size_t array = 0;
-	int r = HDB_OK;
+	int r;
 
-	for (uint32_t i = 0; i < s->count && r == HDB_OK; i++) {
+	for (uint32_t i = 0; i < s->count; i++) {
 		const uint32_t next_array = array_ix(s, array, arrays);
 		const uint32_t odd = are_plain ? least(least(next_array, m->next_extra),
 						       class_ix(im, next_class)) :
 						 m->first_ix + i;
 		const uint32_t to = least(odd - m->first_ix, s->count);
 
-		r = put_plain(m, i, to, out, err);
+		if ((r = put_plain(m, i, to, out, err)) != HDB_OK)
+			return r;
 		i = to;
-		if (i == s->count || r < 0)
+		if (i == s->count)
 			break;
 		next_class += class_ix(im, next_class) == odd;
 		if (odd == next_array) {
@@ -376,8 +389,10 @@ static int put_lists(struct import *im, struct maker *m, bool are_plain,
 		} else {
 			r = put_gathered(im, m, i, out, err);
 		}
+		if (r != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* Turns the raw IDs of the block's objects into lists of indices, and writes them. */
@@ -446,13 +461,12 @@ static int read_objects(struct import *im, struct maker *m, struct hdb_error *er
 	for (unsigned i = 0; i < MAKER_ASKED; i++)
 		m->asked[i].count = 0;
 	m->is_noted = !im->origin.is_android && !im->flat.last;
-	r = import_take_objects(im, m, err);
-	if (r == HDB_OK && (!m->is_noted || m->taken < s->count))
-		r = import_take_rest(im, m, err);
+	if ((r = import_take_objects(im, m, err)) != HDB_OK)
+		return r;
+	if ((!m->is_noted || m->taken < s->count) && (r = import_take_rest(im, m, err)) != HDB_OK)
+		return r;
 	if (s->big.count > 1)
 		qsort(s->big.data, s->big.count, sizeof(struct big_list), by_index);
-	if (r != HDB_OK)
-		return r;
 	if ((r = import_counts_flush(&m->counting, err)) != HDB_OK)
 		return r;
 	return import_distances_flush(&m->distances, err);
@@ -493,6 +507,7 @@ static int produce(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 	int r;
 
 	pthread_mutex_lock(&v->lock);
+	assert(v->free_count); /* one a thread */
 	m = v->free_makers[--v->free_count];
 	pthread_mutex_unlock(&v->lock);
 	m->out = &v->slots[slot_no];
@@ -583,7 +598,8 @@ static int prepare(struct resolve *v, unsigned slot_count, unsigned maker_count,
 	return make_makers(v, maker_count, err);
 }
 
-static int write_blocks(struct resolve *v, struct hdb_error *err)
+/* Makes all blocks, and writes them. */
+static int run(struct resolve *v, struct hdb_error *err)
 {
 	struct import *im = v->im;
 	const uint64_t blocks =
@@ -596,15 +612,25 @@ static int write_blocks(struct resolve *v, struct hdb_error *err)
 		.produce = produce,
 		.consume = consume,
 	};
-	int r = prepare(v, pipeline.slot_count, pipeline.threads, err);
+	int r;
 
 	base_stage(im->work, "resolving references", im->object_count, "objects");
+	if ((r = prepare(v, pipeline.slot_count, pipeline.threads, err)) != HDB_OK)
+		goto out;
 	(void)pthread_mutex_init(&v->lock, NULL);
-	if (r == HDB_OK)
-		r = base_pipeline_run(&pipeline, err);
+	r = base_pipeline_run(&pipeline, err);
 	(void)pthread_mutex_destroy(&v->lock);
+out:
 	release(v, pipeline.slot_count, pipeline.threads);
 	base_view_release(&v->view);
+	return r;
+}
+
+static int write_blocks(struct resolve *v, struct hdb_error *err)
+{
+	struct import *im = v->im;
+	int r = run(v, err);
+
 	if (r != HDB_OK)
 		return r;
 	if ((r = store_put_table(im->writer, STORE_IDS, im->object_count, err)) != HDB_OK)
@@ -626,14 +652,14 @@ int import_resolve(struct import *im, struct hdb_error *err)
 	im->places.block_objects = STORE_BLOCK_OBJECTS;
 	r = places_finish(&im->places, &im->ids, im->work, err);
 	if (r != HDB_OK)
-		goto out;
+		return r;
 	if ((r = import_counts_begin(im, err)) != HDB_OK)
-		goto out;
+		return r;
 	if ((r = import_flat_begin(im, err)) != HDB_OK)
-		goto out;
+		return r;
 	if ((r = write_blocks(&v, err)) != HDB_OK)
-		goto out;
-	r = import_flat_end(im, err);
-out:
-	return r < 0 ? r : im->source->check(im->source, err);
+		return r;
+	if ((r = import_flat_end(im, err)) != HDB_OK)
+		return r;
+	return im->source->check(im->source, err);
 }

@@ -4,6 +4,7 @@
  */
 #include "import/resolve.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 static int merge_missing(struct import *im, uint64_t id, uint32_t ix, struct hdb_error *err)
@@ -22,7 +23,9 @@ static int merge_missing(struct import *im, uint64_t id, uint32_t ix, struct hdb
 					      .example_ix = ix };
 	no = (uint32_t)im->damage.dangling.count;
 	r = base_vec_push(&im->damage.dangling, &fresh, sizeof(fresh), err);
-	return r == HDB_OK ? base_idmap_put(&im->damage.dangling_map, id, no, err) : r;
+	if (r != HDB_OK)
+		return r;
+	return base_idmap_put(&im->damage.dangling_map, id, no, err);
 }
 
 struct parts {
@@ -33,32 +36,42 @@ struct parts {
 	uint32_t *buffer; /* STORE_LIST_PART */
 };
 
+/* Writes what the buffer has, unless it is empty. */
+static int put_part(struct parts *p, struct hdb_error *err)
+{
+	const uint32_t count = p->count;
+
+	assert(count <= STORE_LIST_PART);
+	if (!count)
+		return HDB_OK;
+	p->count = 0;
+	return store_lists_put_part(p->im->writer,
+				    &(struct store_big_list){ .table = STORE_REFERENCES_BIG,
+							      .ix = p->ix,
+							      .target = p->buffer,
+							      .count = count },
+				    p->part++, err);
+}
+
 static int write_elements(void *ctx, const uint64_t *ids, const uint32_t *found, size_t count,
 			  struct hdb_error *err)
 {
 	struct parts *p = ctx;
 	struct import *im = p->im;
-	int r = HDB_OK;
+	int r;
 
-	for (size_t i = 0; i < count && r == HDB_OK; i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (found[i] == IDSET_NONE) {
 			im->damage.dangling_count++;
-			r = merge_missing(im, ids[i], p->ix, err);
+			if ((r = merge_missing(im, ids[i], p->ix, err)) != HDB_OK)
+				return r;
 			continue;
 		}
 		p->buffer[p->count++] = found[i];
-		if (p->count == STORE_LIST_PART) {
-			r = store_lists_put_part(
-				im->writer,
-				&(struct store_big_list){ .table = STORE_REFERENCES_BIG,
-							  .ix = p->ix,
-							  .target = p->buffer,
-							  .count = p->count },
-				p->part++, err);
-			p->count = 0;
-		}
+		if (p->count == STORE_LIST_PART && (r = put_part(p, err)) != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /*
@@ -78,16 +91,10 @@ static int write_array(struct import *im, struct base_view *view, const struct b
 	r = hprof_sub_read(&im->file, view, big->offset, &sub, err);
 	if (r != HDB_OK)
 		goto out;
-	if ((r = import_each_element(&(struct import_array){ im, view, &sub }, write_elements, &p,
-				     err)) != HDB_OK)
+	r = import_each_element(&(struct import_array){ im, view, &sub }, write_elements, &p, err);
+	if (r != HDB_OK)
 		goto out;
-	if (p.count)
-		r = store_lists_put_part(im->writer,
-					 &(struct store_big_list){ .table = STORE_REFERENCES_BIG,
-								   .ix = big->ix,
-								   .target = p.buffer,
-								   .count = p.count },
-					 p.part, err);
+	r = put_part(&p, err);
 out:
 	free(p.buffer);
 	return r;
@@ -95,9 +102,9 @@ out:
 
 static int report_short(struct import *im, const struct slot *s, struct hdb_error *err)
 {
-	int r = HDB_OK;
+	int r;
 
-	for (size_t i = 0; i < s->shorts.count && r == HDB_OK; i++) {
+	for (size_t i = 0; i < s->shorts.count; i++) {
 		const struct short_instance *one =
 			base_vec_at(&s->shorts, struct short_instance, i);
 
@@ -108,40 +115,52 @@ static int report_short(struct import *im, const struct slot *s, struct hdb_erro
 						  .object_id = one->id },
 			err, "instance 0x%" PRIx64 " has fewer bytes than its class has fields",
 			one->id);
+		if (r != HDB_OK)
+			return r;
 	}
 	im->damage.problem_count += s->short_count - s->shorts.count;
-	return r;
+	return HDB_OK;
 }
 
-int import_write_block(struct import *im, struct base_view *view, struct slot *s, uint64_t first_ix,
-		       struct hdb_error *err)
+/* The block of each of the three tables, and what the directory has of it. */
+static int put_blocks(struct import *im, const struct slot *s, uint64_t first_ix,
+		      struct hdb_error *err)
 {
-	int r = base_step(im->work, first_ix, err);
+	int r = base_vec_push(&im->links.id_directory, &s->first_id, sizeof(s->first_id), err);
 
-	if (r == HDB_OK)
-		r = base_vec_push(&im->links.id_directory, &s->first_id, sizeof(s->first_id), err);
-	if (r == HDB_OK)
-		r = store_put(im->writer, STORE_IDS,
-			      &(struct store_block){ .key = s->first_id,
-						     .item_count = s->count,
-						     .data = s->ids_bytes.data,
-						     .size = s->ids_bytes.count },
-			      err);
-	if (r == HDB_OK)
-		r = store_put(im->writer, STORE_OBJECTS,
-			      &(struct store_block){ .key = first_ix,
-						     .item_count = s->count,
-						     .data = s->objects_bytes.data,
-						     .size = s->objects_bytes.count },
-			      err);
-	if (r == HDB_OK)
-		r = store_put(im->writer, STORE_REFERENCES,
-			      &(struct store_block){ .key = first_ix,
-						     .item_count = s->count,
-						     .data = s->lists_bytes.data,
-						     .size = s->lists_bytes.count },
-			      err);
-	for (size_t i = 0; i < s->big.count && r == HDB_OK; i++) {
+	if (r != HDB_OK)
+		return r;
+	r = store_put(im->writer, STORE_IDS,
+		      &(struct store_block){ .key = s->first_id,
+					     .item_count = s->count,
+					     .data = s->ids_bytes.data,
+					     .size = s->ids_bytes.count },
+		      err);
+	if (r != HDB_OK)
+		return r;
+	r = store_put(im->writer, STORE_OBJECTS,
+		      &(struct store_block){ .key = first_ix,
+					     .item_count = s->count,
+					     .data = s->objects_bytes.data,
+					     .size = s->objects_bytes.count },
+		      err);
+	if (r != HDB_OK)
+		return r;
+	return store_put(im->writer, STORE_REFERENCES,
+			 &(struct store_block){ .key = first_ix,
+						.item_count = s->count,
+						.data = s->lists_bytes.data,
+						.size = s->lists_bytes.count },
+			 err);
+}
+
+/* The lists that are too long for the block. */
+static int put_long_lists(struct import *im, struct base_view *view, const struct slot *s,
+			  struct hdb_error *err)
+{
+	int r;
+
+	for (size_t i = 0; i < s->big.count; i++) {
 		const struct big_list *big = base_vec_at(&s->big, struct big_list, i);
 
 		r = big->start == NOT_HELD ?
@@ -154,11 +173,28 @@ int import_write_block(struct import *im, struct base_view *view, struct slot *s
 					    .target = base_vec_at(&s->held, uint32_t, big->start),
 					    .count = big->length },
 				    err);
+		if (r != HDB_OK)
+			return r;
 	}
-	for (size_t i = 0; i < s->missing.count && r == HDB_OK; i++) {
+	return HDB_OK;
+}
+
+int import_write_block(struct import *im, struct base_view *view, struct slot *s, uint64_t first_ix,
+		       struct hdb_error *err)
+{
+	int r = base_step(im->work, first_ix, err);
+
+	if (r != HDB_OK)
+		return r;
+	if ((r = put_blocks(im, s, first_ix, err)) != HDB_OK)
+		return r;
+	if ((r = put_long_lists(im, view, s, err)) != HDB_OK)
+		return r;
+	for (size_t i = 0; i < s->missing.count; i++) {
 		const struct missing *m = base_vec_at(&s->missing, struct missing, i);
 
-		r = merge_missing(im, m->id, m->from_ix, err);
+		if ((r = merge_missing(im, m->id, m->from_ix, err)) != HDB_OK)
+			return r;
 	}
 	im->damage.dangling_count += s->missing_count;
 	im->links.reference_count += s->reference_count;
@@ -166,8 +202,6 @@ int import_write_block(struct import *im, struct base_view *view, struct slot *s
 	im->flat.count += s->flat_count;
 	im->flat.odd_count += s->odd_count;
 	import_zeroed_merge(im, &s->zeroed);
-	if (r != HDB_OK)
-		return r;
 	if ((r = import_counts_merge(im, &s->counted, err)) != HDB_OK)
 		return r;
 	return report_short(im, s, err);
