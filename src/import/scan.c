@@ -160,13 +160,12 @@ static int take_objects(struct scan *s, const struct ahead *a, const struct ahea
 static int take_run(struct scan *s, const struct ahead *a, const struct ahead_run *run,
 		    struct hdb_error *err)
 {
-	int r = HDB_OK;
+	int r;
 
 	if (!hprof_walk_would_meet(&s->walk, run->start, &run->last))
 		return HDB_END;
-	if (s->walk.snapshot == s->im->origin.snapshot)
-		r = take_objects(s, a, run, err);
-	if (r != HDB_OK)
+	if (s->walk.snapshot == s->im->origin.snapshot &&
+	    (r = take_objects(s, a, run, err)) != HDB_OK)
 		return r;
 	for (unsigned k = 0; k < 3; k++) {
 		s->im->records.counts[1][HPROF_INSTANCE_DUMP + k].count += run->count[k];
@@ -182,14 +181,17 @@ static int step(struct scan *s, struct hdb_error *err)
 	enum hprof_event event;
 	int r = hprof_walk_next(&s->walk, &event, err);
 
-	if (r == HDB_END)
+	if (r == HDB_END) {
 		s->is_done = true;
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
-	r = scan_event(s, event, err);
-	if (r >= 0 && ++s->events % STEP_RECORDS == 0)
-		r = base_step(s->im->work, s->walk.position, err);
-	return r < 0 ? r : HDB_OK;
+		return HDB_OK;
+	}
+	if (r < 0)
+		return r;
+	if ((r = scan_event(s, event, err)) < 0)
+		return r;
+	if (++s->events % STEP_RECORDS)
+		return HDB_OK;
+	return base_step(s->im->work, s->walk.position, err);
 }
 
 /* Brings the walk to the end of a chunk, with what was read ahead or without. */
@@ -201,17 +203,22 @@ static int walk_chunk(void *ctx, unsigned slot, uint64_t item, struct hdb_error 
 	size_t next = 0;
 	int r = base_step(s->im->work, s->walk.position, err);
 
-	while (r == HDB_OK && !s->is_done && s->walk.position < end) {
+	if (r != HDB_OK)
+		return r;
+	while (!s->is_done && s->walk.position < end) {
 		while (next < a->runs.count &&
 		       base_vec_at(&a->runs, struct ahead_run, next)->start < s->walk.position)
 			next++;
 		r = HDB_END;
 		if (next < a->runs.count)
 			r = take_run(s, a, base_vec_at(&a->runs, struct ahead_run, next), err);
+		/* The walk must go itself. */
 		if (r == HDB_END)
 			r = step(s, err);
+		if (r != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int read_chunk(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)

@@ -28,9 +28,9 @@ static int scan_class(struct scan *s, const struct hprof_sub *sub, struct hdb_er
 	uint32_t no;
 	int r = hprof_class_read(&s->im->file, &s->walk.view, sub, &dump, err);
 
-	if (r == HDB_OK)
-		r = import_scan_class_no(s, sub->id, &no, err);
-	if (r < 0)
+	if (r != HDB_OK)
+		return r;
+	if ((r = import_scan_class_no(s, sub->id, &no, err)) != HDB_OK)
 		return r;
 	class = import_class_at(s->im, no);
 	class->has_dump = 1;
@@ -166,7 +166,7 @@ static int scan_heap_info(struct scan *s, const struct hprof_sub *sub, struct hd
 	const uint64_t name_id = sub->class_id;
 	struct import_heap_switch change = { .offset = sub->offset };
 	size_t i;
-	int r = HDB_OK;
+	int r;
 
 	im->origin.is_android = true;
 	for (i = 0; i < im->records.heaps.count; i++)
@@ -175,19 +175,17 @@ static int scan_heap_info(struct scan *s, const struct hprof_sub *sub, struct hd
 	/* ART has four heaps; a file with very many is not worth a search structure. */
 	if (i == im->records.heaps.count && i < 1024) {
 		r = base_vec_push(&im->records.heaps, &heap, sizeof(heap), err);
-		if (r == HDB_OK)
-			r = base_vec_push(&im->records.heap_names, &name_id, sizeof(name_id), err);
-	}
-	change.heap_no = (uint32_t)i + 1;
-	if (r != HDB_OK)
-		return r;
-	if (change.heap_no != s->heap_no) {
-		s->heap_no = change.heap_no;
-		if ((r = base_vec_push(&im->records.heap_switches, &change, sizeof(change), err)) !=
-		    HDB_OK)
+		if (r != HDB_OK)
+			return r;
+		r = base_vec_push(&im->records.heap_names, &name_id, sizeof(name_id), err);
+		if (r != HDB_OK)
 			return r;
 	}
-	return r;
+	change.heap_no = (uint32_t)i + 1;
+	if (change.heap_no == s->heap_no)
+		return HDB_OK;
+	s->heap_no = change.heap_no;
+	return base_vec_push(&im->records.heap_switches, &change, sizeof(change), err);
 }
 
 int import_scan_sub(struct scan *s, struct hdb_error *err)

@@ -6,51 +6,57 @@
 
 #include "base/bytes.h"
 
-static int scan_utf8(struct scan *s, const struct hprof_utf8 *text, struct hdb_error *err)
+static int scan_utf8(struct scan *s, const struct hprof_record *rec, struct hdb_error *err)
 {
 	struct import *im = s->im;
-	const enum hprof_redaction is = hprof_redaction_of(text->text, text->text_size);
 	struct import_text_place place;
-	int r;
+	enum hprof_redaction is;
+	struct hprof_utf8 text;
+	int r = hprof_read_utf8(&im->file, &s->view, rec, &text, err);
 
+	if (r != HDB_OK)
+		return r;
+	is = hprof_redaction_of(text.text, text.text_size);
 	if (is && (!im->origin.redaction || is < im->origin.redaction))
 		im->origin.redaction = is;
-	if (text->text_size > STORE_TEXT_MAX) {
+	if (text.text_size > STORE_TEXT_MAX) {
 		r = import_problem(
 			im,
 			&(struct import_trouble){ .kind = STORE_PROBLEM_LONG_TEXT,
-						  .offset = text->text_offset,
-						  .lost_bytes = text->text_size - STORE_TEXT_MAX },
-			err, "a text of %" PRIu64 " bytes was cut to %u", text->text_size,
+						  .offset = text.text_offset,
+						  .lost_bytes = text.text_size - STORE_TEXT_MAX },
+			err, "a text of %" PRIu64 " bytes was cut to %u", text.text_size,
 			STORE_TEXT_MAX);
 		if (r < 0)
 			return r;
 	}
 	if (im->texts.writer.count >= UINT32_MAX - 2)
 		return hdb_fail(err, HDB_ELIMIT, "more than %" PRIu32 " texts", UINT32_MAX - 2);
-	place.offset = text->text_offset;
-	place.size = text->text_size > STORE_TEXT_MAX ? STORE_TEXT_MAX : (uint32_t)text->text_size;
+	place.offset = text.text_offset;
+	place.size = text.text_size > STORE_TEXT_MAX ? STORE_TEXT_MAX : (uint32_t)text.text_size;
 	if ((r = base_vec_push(&im->texts.places, &place, sizeof(place), err)) != HDB_OK)
 		return r;
-	r = base_idmap_put(&im->texts.numbers, text->string_id, (uint32_t)im->texts.writer.count,
+	r = base_idmap_put(&im->texts.numbers, text.string_id, (uint32_t)im->texts.writer.count,
 			   err);
 	if (r != HDB_OK)
 		return r;
-	return store_texts_put(&im->texts.writer, text->text, (size_t)text->text_size, err);
+	return store_texts_put(&im->texts.writer, text.text, (size_t)text.text_size, err);
 }
 
-static int scan_load_class(struct scan *s, const struct hprof_load_class *load,
-			   struct hdb_error *err)
+static int scan_load_class(struct scan *s, const struct hprof_record *rec, struct hdb_error *err)
 {
 	struct import *im = s->im;
 	const uint32_t no = (uint32_t)im->records.loads.count;
-	int r = base_vec_push(&im->records.loads, load, sizeof(*load), err);
+	struct hprof_load_class load;
+	int r = hprof_read_load_class(&im->file, &s->view, rec, &load, err);
 
 	if (r != HDB_OK)
 		return r;
-	if ((r = base_idmap_put(&im->records.serial_map, load->class_serial, no, err)) != HDB_OK)
+	if ((r = base_vec_push(&im->records.loads, &load, sizeof(load), err)) != HDB_OK)
 		return r;
-	return base_idmap_put(&im->records.load_map, load->class_id, no, err);
+	if ((r = base_idmap_put(&im->records.serial_map, load.class_serial, no, err)) != HDB_OK)
+		return r;
+	return base_idmap_put(&im->records.load_map, load.class_id, no, err);
 }
 
 int import_thread_of(struct import *im, uint32_t serial, struct store_thread **out,
@@ -69,32 +75,37 @@ int import_thread_of(struct import *im, uint32_t serial, struct store_thread **o
 
 		no = (uint32_t)im->records.threads.count;
 		r = base_vec_push(&im->records.threads, &fresh, sizeof(fresh), err);
-		if (r == HDB_OK)
-			r = base_idmap_put(&im->records.thread_map, serial, no, err);
-		if (r < 0)
+		if (r != HDB_OK)
+			return r;
+		r = base_idmap_put(&im->records.thread_map, serial, no, err);
+		if (r != HDB_OK)
 			return r;
 	}
 	*out = base_vec_at(&im->records.threads, struct store_thread, no);
 	return HDB_OK;
 }
 
-static int scan_trace(struct scan *s, const struct hprof_trace *trace, struct hdb_error *err)
+static int scan_trace(struct scan *s, const struct hprof_record *rec, struct hdb_error *err)
 {
 	struct import *im = s->im;
-	const struct store_trace out = {
-		.trace_serial = trace->trace_serial,
-		.thread_serial = trace->thread_serial,
-		.first_frame = im->records.trace_frames.count,
-		.frame_count = trace->frame_count,
-	};
-	int r = base_vec_push(&im->records.traces, &out, sizeof(out), err);
+	struct hprof_trace trace;
+	struct store_trace out;
+	int r = hprof_read_trace(&im->file, &s->view, rec, &trace, err);
 
-	if (r < 0)
+	if (r != HDB_OK)
 		return r;
-	for (uint32_t i = 0; i < trace->frame_count; i++) {
+	out = (struct store_trace){
+		.trace_serial = trace.trace_serial,
+		.thread_serial = trace.thread_serial,
+		.first_frame = im->records.trace_frames.count,
+		.frame_count = trace.frame_count,
+	};
+	if ((r = base_vec_push(&im->records.traces, &out, sizeof(out), err)) != HDB_OK)
+		return r;
+	for (uint32_t i = 0; i < trace.frame_count; i++) {
 		const unsigned size = im->file.id_size;
-		const uint8_t *p = base_view_at(&s->view, trace->frames_offset + (uint64_t)i * size,
-						size, err);
+		const uint8_t *p =
+			base_view_at(&s->view, trace.frames_offset + (uint64_t)i * size, size, err);
 		uint64_t id;
 
 		if (!p)
@@ -103,35 +114,42 @@ static int scan_trace(struct scan *s, const struct hprof_trace *trace, struct hd
 		if ((r = base_vec_push(&im->records.trace_frames, &id, sizeof(id), err)) < 0)
 			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
-static int scan_frame(struct scan *s, const struct hprof_frame *frame, struct hdb_error *err)
+static int scan_frame(struct scan *s, const struct hprof_record *rec, struct hdb_error *err)
 {
 	struct import *im = s->im;
-	const struct store_frame out = {
-		.frame_id = frame->frame_id,
-		.method_text = base_idmap_get(&im->texts.numbers, frame->method_string_id),
-		.signature_text = base_idmap_get(&im->texts.numbers, frame->signature_string_id),
-		.source_text = base_idmap_get(&im->texts.numbers, frame->source_string_id),
-		.class_text = frame->class_serial,
-		.line = frame->line,
-	};
+	struct hprof_frame frame;
+	struct store_frame out;
+	const int r = hprof_read_frame(&im->file, &s->view, rec, &frame, err);
 
+	if (r != HDB_OK)
+		return r;
+	out = (struct store_frame){
+		.frame_id = frame.frame_id,
+		.method_text = base_idmap_get(&im->texts.numbers, frame.method_string_id),
+		.signature_text = base_idmap_get(&im->texts.numbers, frame.signature_string_id),
+		.source_text = base_idmap_get(&im->texts.numbers, frame.source_string_id),
+		.class_text = frame.class_serial,
+		.line = frame.line,
+	};
 	return base_vec_push(&im->records.frames, &out, sizeof(out), err);
 }
 
-static int scan_alloc_sites(struct scan *s, const struct hprof_alloc_sites *sites,
-			    struct hdb_error *err)
+static int scan_alloc_sites(struct scan *s, const struct hprof_record *rec, struct hdb_error *err)
 {
-	int r = HDB_OK;
+	struct hprof_alloc_sites sites;
+	int r = hprof_read_alloc_sites(&s->im->file, &s->view, rec, &sites, err);
 
-	for (uint32_t i = 0; i < sites->site_count && r == HDB_OK; i++) {
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t i = 0; i < sites.site_count; i++) {
 		struct hprof_alloc_site site;
 		struct store_alloc_site out;
 
 		r = hprof_read_alloc_site(&s->view,
-					  sites->sites_offset + (uint64_t)i * HPROF_ALLOC_SITE_SIZE,
+					  sites.sites_offset + (uint64_t)i * HPROF_ALLOC_SITE_SIZE,
 					  &site, err);
 		if (r < 0)
 			return r;
@@ -143,23 +161,27 @@ static int scan_alloc_sites(struct scan *s, const struct hprof_alloc_sites *site
 			.live_instances = site.live_instances,
 			.allocated_bytes = site.allocated_bytes,
 			.allocated_instances = site.allocated_instances,
-			.flags = sites->flags,
+			.flags = sites.flags,
 			.array_type = site.array_type,
 		};
 		r = base_vec_push(&s->im->records.alloc_sites, &out, sizeof(out), err);
+		if (r != HDB_OK)
+			return r;
 	}
 	s->alloc_records++;
-	return r;
+	return HDB_OK;
 }
 
-static int scan_cpu_samples(struct scan *s, const struct hprof_cpu_samples *samples,
-			    struct hdb_error *err)
+static int scan_cpu_samples(struct scan *s, const struct hprof_record *rec, struct hdb_error *err)
 {
-	int r = HDB_OK;
+	struct hprof_cpu_samples samples;
+	int r = hprof_read_cpu_samples(&s->im->file, &s->view, rec, &samples, err);
 
-	for (uint32_t i = 0; i < samples->trace_count && r == HDB_OK; i++) {
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t i = 0; i < samples.trace_count; i++) {
 		const uint8_t *p =
-			base_view_at(&s->view, samples->traces_offset + (uint64_t)i * 8, 8, err);
+			base_view_at(&s->view, samples.traces_offset + (uint64_t)i * 8, 8, err);
 		struct store_cpu_sample out;
 
 		if (!p)
@@ -168,107 +190,119 @@ static int scan_cpu_samples(struct scan *s, const struct hprof_cpu_samples *samp
 			.record_no = s->cpu_records,
 			.sample_count = be32(p),
 			.trace_serial = be32(p + 4),
-			.total_count = samples->sample_count,
+			.total_count = samples.sample_count,
 		};
 		r = base_vec_push(&s->im->records.cpu_samples, &out, sizeof(out), err);
+		if (r != HDB_OK)
+			return r;
 	}
 	s->cpu_records++;
-	return r;
-}
-
-static int scan_start_thread(struct scan *s, const struct hprof_start_thread *start,
-			     struct hdb_error *err)
-{
-	struct import *im = s->im;
-	struct store_thread *thread;
-	int r = import_thread_of(im, start->thread_serial, &thread, err);
-
-	if (r < 0)
-		return r;
-	/* What the heap dump says of the thread is newer, wherever it stands in the file. */
-	if (base_idmap_get(&im->records.thread_roots, start->thread_serial) == BASE_IDMAP_NONE) {
-		thread->object_id = start->thread_id;
-		thread->trace_serial = start->trace_serial;
-	} else if (!thread->trace_serial) {
-		thread->trace_serial = start->trace_serial;
-	}
-	thread->name_text = base_idmap_get(&im->texts.numbers, start->name_string_id);
-	thread->group_text = base_idmap_get(&im->texts.numbers, start->group_name_string_id);
 	return HDB_OK;
 }
 
-static int scan_summary(struct scan *s, const struct hprof_record *rec,
-			const struct hprof_heap_summary *sum, struct hdb_error *err)
+static int scan_start_thread(struct scan *s, const struct hprof_record *rec, struct hdb_error *err)
 {
-	const struct store_heap_summary out = {
-		.file_offset = rec->offset,
-		.allocated_bytes = sum->allocated_bytes,
-		.allocated_instances = sum->allocated_instances,
-		.live_bytes = sum->live_bytes,
-		.live_instances = sum->live_instances,
-	};
+	struct import *im = s->im;
+	struct hprof_start_thread start;
+	struct store_thread *thread;
+	int r = hprof_read_start_thread(&im->file, &s->view, rec, &start, err);
 
+	if (r != HDB_OK)
+		return r;
+	if ((r = import_thread_of(im, start.thread_serial, &thread, err)) != HDB_OK)
+		return r;
+	/* What the heap dump says of the thread is newer, wherever it stands in the file. */
+	if (base_idmap_get(&im->records.thread_roots, start.thread_serial) == BASE_IDMAP_NONE) {
+		thread->object_id = start.thread_id;
+		thread->trace_serial = start.trace_serial;
+	} else if (!thread->trace_serial) {
+		thread->trace_serial = start.trace_serial;
+	}
+	thread->name_text = base_idmap_get(&im->texts.numbers, start.name_string_id);
+	thread->group_text = base_idmap_get(&im->texts.numbers, start.group_name_string_id);
+	return HDB_OK;
+}
+
+static int scan_summary(struct scan *s, const struct hprof_record *rec, struct hdb_error *err)
+{
+	struct hprof_heap_summary sum;
+	struct store_heap_summary out;
+	const int r = hprof_read_heap_summary(&s->im->file, &s->view, rec, &sum, err);
+
+	if (r != HDB_OK)
+		return r;
+	out = (struct store_heap_summary){
+		.file_offset = rec->offset,
+		.allocated_bytes = sum.allocated_bytes,
+		.allocated_instances = sum.allocated_instances,
+		.live_bytes = sum.live_bytes,
+		.live_instances = sum.live_instances,
+	};
 	return base_vec_push(&s->im->records.summaries, &out, sizeof(out), err);
+}
+
+static int scan_end_thread(struct scan *s, const struct hprof_record *rec, struct hdb_error *err)
+{
+	struct store_thread *thread;
+	uint32_t serial;
+	int r = hprof_read_serial(&s->im->file, &s->view, rec, &serial, err);
+
+	if (r != HDB_OK)
+		return r;
+	if ((r = import_thread_of(s->im, serial, &thread, err)) != HDB_OK)
+		return r;
+	thread->has_ended = 1;
+	return HDB_OK;
+}
+
+static int scan_unload_class(struct scan *s, const struct hprof_record *rec, struct hdb_error *err)
+{
+	uint32_t serial;
+	const int r = hprof_read_serial(&s->im->file, &s->view, rec, &serial, err);
+
+	if (r != HDB_OK)
+		return r;
+	return base_vec_push(&s->im->records.unloaded, &serial, sizeof(serial), err);
+}
+
+static int scan_control_settings(struct scan *s, const struct hprof_record *rec,
+				 struct hdb_error *err)
+{
+	struct import_records *records = &s->im->records;
+	const int r =
+		hprof_read_control_settings(&s->im->file, &s->view, rec, &records->control, err);
+
+	if (r != HDB_OK)
+		return r;
+	records->has_control = true;
+	return HDB_OK;
 }
 
 int import_scan_record(struct scan *s, const struct hprof_record *rec, struct hdb_error *err)
 {
-	const struct hprof_file *file = &s->im->file;
-	struct store_thread *thread;
-	union {
-		struct hprof_utf8 utf8;
-		struct hprof_load_class load;
-		struct hprof_frame frame;
-		struct hprof_trace trace;
-		struct hprof_start_thread start;
-		struct hprof_heap_summary summary;
-		struct hprof_alloc_sites sites;
-		struct hprof_cpu_samples samples;
-		uint32_t serial;
-	} b;
-	int r;
-
 	switch (rec->tag) {
 	case HPROF_UTF8:
-		r = hprof_read_utf8(file, &s->view, rec, &b.utf8, err);
-		return r == HDB_OK ? scan_utf8(s, &b.utf8, err) : r;
+		return scan_utf8(s, rec, err);
 	case HPROF_LOAD_CLASS:
-		r = hprof_read_load_class(file, &s->view, rec, &b.load, err);
-		return r == HDB_OK ? scan_load_class(s, &b.load, err) : r;
+		return scan_load_class(s, rec, err);
 	case HPROF_FRAME:
-		r = hprof_read_frame(file, &s->view, rec, &b.frame, err);
-		return r == HDB_OK ? scan_frame(s, &b.frame, err) : r;
+		return scan_frame(s, rec, err);
 	case HPROF_TRACE:
-		r = hprof_read_trace(file, &s->view, rec, &b.trace, err);
-		return r == HDB_OK ? scan_trace(s, &b.trace, err) : r;
+		return scan_trace(s, rec, err);
 	case HPROF_ALLOC_SITES:
-		r = hprof_read_alloc_sites(file, &s->view, rec, &b.sites, err);
-		return r == HDB_OK ? scan_alloc_sites(s, &b.sites, err) : r;
+		return scan_alloc_sites(s, rec, err);
 	case HPROF_CPU_SAMPLES:
-		r = hprof_read_cpu_samples(file, &s->view, rec, &b.samples, err);
-		return r == HDB_OK ? scan_cpu_samples(s, &b.samples, err) : r;
+		return scan_cpu_samples(s, rec, err);
 	case HPROF_START_THREAD:
-		r = hprof_read_start_thread(file, &s->view, rec, &b.start, err);
-		return r == HDB_OK ? scan_start_thread(s, &b.start, err) : r;
+		return scan_start_thread(s, rec, err);
 	case HPROF_END_THREAD:
-		r = hprof_read_serial(file, &s->view, rec, &b.serial, err);
-		if (r == HDB_OK)
-			r = import_thread_of(s->im, b.serial, &thread, err);
-		if (r == HDB_OK)
-			thread->has_ended = 1;
-		return r;
+		return scan_end_thread(s, rec, err);
 	case HPROF_UNLOAD_CLASS:
-		r = hprof_read_serial(file, &s->view, rec, &b.serial, err);
-		return r == HDB_OK ? base_vec_push(&s->im->records.unloaded, &b.serial,
-						   sizeof(b.serial), err) :
-				     r;
+		return scan_unload_class(s, rec, err);
 	case HPROF_CONTROL_SETTINGS:
-		r = hprof_read_control_settings(file, &s->view, rec, &s->im->records.control, err);
-		s->im->records.has_control |= r == HDB_OK;
-		return r;
+		return scan_control_settings(s, rec, err);
 	case HPROF_HEAP_SUMMARY:
-		r = hprof_read_heap_summary(file, &s->view, rec, &b.summary, err);
-		return r == HDB_OK ? scan_summary(s, rec, &b.summary, err) : r;
+		return scan_summary(s, rec, err);
 	default:
 		return HDB_OK;
 	}
