@@ -24,14 +24,16 @@ struct whole {
 static int look_at_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct whole *w = ctx;
-	uint32_t count = 0, unreached = 0;
+	uint32_t count, unreached = 0;
 	const int r = store_column_block(&w->derive->dominators, block->objects->first_ix,
 					 block->values, &count, err);
 
-	for (uint32_t i = 0; r == HDB_OK && i < count; i++)
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t i = 0; i < count; i++)
 		unreached += block->values[i] == 0;
 	w->is_looked_at[block->block_no] = !w->has_counts || unreached;
-	return r;
+	return HDB_OK;
 }
 
 static int count_block(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -62,7 +64,7 @@ static int count_block(void *ctx, struct derive_block *block, struct hdb_error *
 			sum->unreachable_bytes += objects->shallow[i];
 		}
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int add_counted(void *ctx, const struct heap_count *count, struct hdb_error *err)
@@ -84,27 +86,29 @@ static int count_all(struct whole *w, struct hdb_error *err)
 	const uint32_t blocks = heap_block_count(heap);
 	int r = heap_load_classes(heap, err);
 
-	if (r == HDB_OK)
-		r = heap_each_count(heap, add_counted, &w->all, err);
+	if (r != HDB_OK)
+		return r;
+	/* An older import counted nothing. */
+	if ((r = heap_each_count(heap, add_counted, &w->all, err)) < 0)
+		return r;
 	w->has_counts = r == HDB_OK;
-	if (r >= 0)
-		r = store_column_prepare(&derive->dominators, err);
-	if (r == HDB_OK)
-		r = derive_each_block(derive,
-				      &(struct derive_pass){ .stage = "counting reachable objects",
-							     .make = look_at_block,
-							     .ctx = w },
-				      err);
-	for (uint32_t b = 0; b < blocks && r == HDB_OK; b++)
-		if (w->is_looked_at[b])
-			r = heap_prepare_block(heap, b, err);
-	return r == HDB_OK ? derive_each_block(
-				     derive,
-				     &(struct derive_pass){ .stage = "counting unreachable objects",
-							    .make = count_block,
-							    .ctx = w },
-				     err) :
-			     r;
+	if ((r = store_column_prepare(&derive->dominators, err)) != HDB_OK)
+		return r;
+	r = derive_each_block(derive,
+			      &(struct derive_pass){ .stage = "counting reachable objects",
+						     .make = look_at_block,
+						     .ctx = w },
+			      err);
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t b = 0; b < blocks; b++)
+		if (w->is_looked_at[b] && (r = heap_prepare_block(heap, b, err)) != HDB_OK)
+			return r;
+	return derive_each_block(derive,
+				 &(struct derive_pass){ .stage = "counting unreachable objects",
+							.make = count_block,
+							.ctx = w },
+				 err);
 }
 
 static int build_whole(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
@@ -119,21 +123,23 @@ static int build_whole(struct derive *derive, struct store_writer *writer, struc
 	w.is_looked_at = calloc((size_t)blocks + 1, 1);
 	r = w.slots && w.is_looked_at ? count_all(&w, err) :
 					hdb_fail_memory(err, "the sum of all objects", blocks);
-	for (size_t i = 0; r == HDB_OK && i < slots; i++) {
+	if (r != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < slots; i++) {
 		sum.count += w.slots[i].count;
 		sum.shallow_bytes += w.slots[i].shallow_bytes;
 		sum.unreachable_count += w.slots[i].unreachable_count;
 		sum.unreachable_bytes += w.slots[i].unreachable_bytes;
 	}
-	free(w.slots);
-	free(w.is_looked_at);
 	if (w.has_counts) {
 		sum.count = w.all.count - sum.unreachable_count;
 		sum.shallow_bytes = w.all.shallow_bytes - sum.unreachable_bytes;
 	}
-	return r == HDB_OK ? store_records_put_all(writer, derive_table(derive, STORE_WHOLE), &sum,
-						   1, err) :
-			     r;
+	r = store_records_put_all(writer, derive_table(derive, STORE_WHOLE), &sum, 1, err);
+out:
+	free(w.slots);
+	free(w.is_looked_at);
+	return r;
 }
 
 const struct derive_builder derive_build_whole = {
@@ -150,14 +156,16 @@ static int add_totals(struct derive *derive, struct derive_whole *out, struct hd
 	const int r = derive_totals(derive, DERIVE_CLASS, &totals, &count, err);
 
 	*out = (struct derive_whole){ 0 };
-	for (size_t i = 0; r == HDB_OK && i < count; i++) {
+	if (r != HDB_OK)
+		return r;
+	for (size_t i = 0; i < count; i++) {
 		out->count += totals[i].count;
 		out->shallow_bytes += totals[i].shallow_bytes;
 		out->unreachable_count += totals[i].unreachable_count;
 		out->unreachable_bytes += totals[i].unreachable_bytes;
 	}
 	free(totals);
-	return r;
+	return HDB_OK;
 }
 
 bool derive_has_whole(struct derive *derive)
@@ -173,11 +181,10 @@ int derive_whole(struct derive *derive, struct derive_whole *out, struct hdb_err
 		return add_totals(derive, out, err);
 	/* Building the tables that it needs takes classes for loaded. */
 	if ((r = heap_load_classes(derive->heap, err)) != HDB_OK)
-		goto out;
+		return r;
 	if ((r = derive_need(derive, STORE_WHOLE, err)) != HDB_OK)
-		goto out;
+		return r;
 	r = store_record(derive->heap->store, derive_table(derive, STORE_WHOLE), 0, out, err);
-out:
 	return r == HDB_NOTFOUND ?
 		       store_damaged(derive->heap->store, derive_table(derive, STORE_WHOLE), 0,
 				     "record missing", err) :

@@ -62,7 +62,7 @@ static int is_null(struct heap *heap, uint32_t ix, const char *path, bool *out,
 		   struct hdb_error *err)
 {
 	uint32_t target;
-	int r = heap_path_object(heap, ix, path, &target, err);
+	const int r = heap_path_object(heap, ix, path, &target, err);
 
 	*out = r == HDB_NOTFOUND;
 	return r < 0 ? r : HDB_OK;
@@ -90,14 +90,15 @@ static int look(struct finder *f, uint32_t ix, const struct native_rule *rule,
 		struct hdb_error *err)
 {
 	struct derive_native native = { .ix = ix };
-	bool is_so = true, is_absent = false;
-	int64_t bytes = 0;
-	int r = HDB_OK;
+	bool is_so, is_absent;
+	int64_t bytes;
+	int r;
 
-	if (rule->via)
+	if (rule->via) {
 		r = check_via(f->heap, ix, rule, &is_so, err);
-	if (r < 0 || !is_so)
-		return r;
+		if (r < 0 || !is_so)
+			return r;
+	}
 	if (rule->unless_null) {
 		r = is_null(f->heap, ix, rule->unless_null, &is_absent, err);
 		if (r < 0 || is_absent)
@@ -108,12 +109,16 @@ static int look(struct finder *f, uint32_t ix, const struct native_rule *rule,
 		if (r < 0 || !is_absent)
 			return r;
 	}
-	if (rule->owner)
+	if (rule->owner) {
 		r = heap_path_object(f->heap, ix, rule->owner, &native.ix, err);
-	if (r == HDB_OK)
-		r = heap_path_number(f->heap, ix, rule->bytes, &bytes, err);
-	if (r != HDB_OK || bytes <= 0)
+		if (r != HDB_OK)
+			return r < 0 ? r : HDB_OK;
+	}
+	r = heap_path_number(f->heap, ix, rule->bytes, &bytes, err);
+	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
+	if (bytes <= 0)
+		return HDB_OK;
 	native.bytes = (uint64_t)bytes;
 	return base_vec_push(f->out, &native, sizeof(native), err);
 }
@@ -172,13 +177,17 @@ static int choose_classes(struct finder *f, bool *any, struct hdb_error *err)
 
 static int look_at_block(struct finder *f, const struct heap_block *block, struct hdb_error *err)
 {
-	int r = HDB_OK;
+	int r;
 
-	for (uint32_t i = 0; r == HDB_OK && i < block->count; i++)
-		if (block->kind[i] == STORE_INSTANCE && f->rule_of[block->class_no[i]])
-			r = look(f, block->first_ix + i, &rules[f->rule_of[block->class_no[i]] - 1],
-				 err);
-	return r;
+	for (uint32_t i = 0; i < block->count; i++) {
+		const unsigned rule = f->rule_of[block->class_no[i]];
+
+		if (block->kind[i] != STORE_INSTANCE || !rule)
+			continue;
+		if ((r = look(f, block->first_ix + i, &rules[rule - 1], err)) != HDB_OK)
+			return r;
+	}
+	return HDB_OK;
 }
 
 int derive_native_sizes(struct derive *derive, enum derive_native_kind kind, struct base_vec *out,
@@ -192,26 +201,26 @@ int derive_native_sizes(struct derive *derive, enum derive_native_kind kind, str
 
 	if (r != HDB_OK)
 		goto out;
-	if ((r = choose_classes(&f, &any, err)) != HDB_OK)
+	r = choose_classes(&f, &any, err);
+	if (r != HDB_OK || !any)
 		goto out;
-	if (any) {
-		block = malloc(sizeof(*block));
-		r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
-		if (r != HDB_OK)
-			goto out;
+	block = malloc(sizeof(*block));
+	if (!block) {
+		r = hdb_fail_memory(err, "a block of objects", sizeof(*block));
+		goto out;
 	}
-	for (uint32_t b = 0; any && b < heap_block_count(f.heap); b++) {
+	for (uint32_t b = 0; b < heap_block_count(f.heap); b++) {
 		if ((r = heap_block_has(f.heap, b, f.rule_of, &has, err)) != HDB_OK)
 			goto out;
 		if (has && (r = heap_read_block(f.heap, b, block, err)) != HDB_OK)
 			goto out;
 		if (has && (r = look_at_block(&f, block, err)) != HDB_OK)
 			goto out;
-		if (b % STEP_BLOCKS == 0) {
-			if ((r = base_step(derive->work, (uint64_t)b * STORE_BLOCK_OBJECTS, err)) !=
-			    HDB_OK)
-				goto out;
-		}
+		if (b % STEP_BLOCKS)
+			continue;
+		r = base_step(derive->work, (uint64_t)b * STORE_BLOCK_OBJECTS, err);
+		if (r != HDB_OK)
+			goto out;
 	}
 	join(out);
 out:
@@ -292,31 +301,36 @@ int derive_has_native(struct derive *derive, bool *has, struct hdb_error *err)
 	struct store_table_info info = { 0 };
 	int r = derive_need(derive, STORE_NATIVE, err);
 
-	if (r == HDB_OK)
-		r = store_table_info(derive->heap->store, STORE_NATIVE, &info, err);
-	*has = r == HDB_OK && info.item_count;
-	return r;
+	*has = false;
+	if (r != HDB_OK)
+		return r;
+	if ((r = store_table_info(derive->heap->store, STORE_NATIVE, &info, err)) != HDB_OK)
+		return r;
+	*has = info.item_count != 0;
+	return HDB_OK;
 }
 
 int derive_native_of(struct derive *derive, uint32_t ix, uint64_t *bytes, struct hdb_error *err)
 {
 	bool has;
-	int r = derive_has_native(derive, &has, err);
+	const int r = derive_has_native(derive, &has, err);
 
 	*bytes = 0;
-	return r == HDB_OK && has ? store_column_get(&derive->native, ix, bytes, err) : r;
+	if (r != HDB_OK || !has)
+		return r;
+	return store_column_get(&derive->native, ix, bytes, err);
 }
 
 int derive_native_block(struct derive *derive, uint32_t block_no, uint64_t *bytes,
 			struct hdb_error *err)
 {
-	uint32_t count = 0;
+	uint32_t count;
 	bool has;
-	int r = derive_has_native(derive, &has, err);
+	const int r = derive_has_native(derive, &has, err);
 
 	memset(bytes, 0, STORE_BLOCK_OBJECTS * sizeof(*bytes));
-	return r == HDB_OK && has ?
-		       store_column_block(&derive->native, block_no * STORE_BLOCK_OBJECTS, bytes,
-					  &count, err) :
-		       r;
+	if (r != HDB_OK || !has)
+		return r;
+	return store_column_block(&derive->native, block_no * STORE_BLOCK_OBJECTS, bytes, &count,
+				  err);
 }

@@ -46,7 +46,7 @@ static int build_orphans(struct derive *derive, struct store_writer *writer, str
 	r = graph_reach_orphans(&rows, derive->heap->root_bits, derive->work, bits.data, err);
 	if (r != HDB_OK)
 		goto out;
-	/* Blocks are written without the graph beside them. */
+	/* The table is written without the graph beside it. */
 	graph_rows_release(&rows);
 	/* The boot loader's stand-in is not in the dump. */
 	*(uint64_t *)bits.data &= ~((uint64_t)1 << HEAP_BOOT_LOADER);

@@ -14,18 +14,26 @@ static_assert(sizeof(struct derive_total) == STORE_TOTAL_BYTES, "stored");
 
 /* ---- groups ---- */
 
-static int add_group(struct totals_groups *g, enum derive_group kind, uint32_t no, uint32_t *at)
+/* As struct derive_total names a group. */
+struct group_key {
+	enum derive_group kind;
+	uint32_t no;
+};
+
+static int add_group(struct totals_groups *g, struct group_key key, uint32_t *at,
+		     struct hdb_error *err)
 {
 	if (g->count % 1024 == 0) {
 		struct derive_total *grown =
 			realloc(g->totals, ((size_t)g->count + 1024) * sizeof(*grown));
 
 		if (!grown)
-			return HDB_ENOMEM;
+			return hdb_fail_memory(err, "groups of classes",
+					       ((uint64_t)g->count + 1024) * sizeof(*grown));
 		g->totals = grown;
 	}
 	*at = g->count++;
-	g->totals[*at] = (struct derive_total){ .group = kind, .no = no };
+	g->totals[*at] = (struct derive_total){ .group = key.kind, .no = key.no };
 	return HDB_OK;
 }
 
@@ -54,22 +62,25 @@ static int group_packages(struct heap *heap, struct totals_groups *g, struct hdb
 	const uint32_t n = heap->class_count;
 	struct named *names = malloc(((size_t)n + 1) * sizeof(*names));
 	uint32_t at = 0;
-	int r = names ? HDB_OK : hdb_fail_memory(err, "packages", n * sizeof(*names));
+	int r = HDB_OK;
 
-	for (uint32_t no = 0; no < n && r == HDB_OK; no++) {
+	if (!names)
+		return hdb_fail_memory(err, "packages", n * sizeof(*names));
+	for (uint32_t no = 0; no < n; no++) {
 		names[no].name = heap_class_name(heap, no);
 		names[no].size = heap_package_size(names[no].name);
 		names[no].no = no;
 	}
-	if (r == HDB_OK)
-		qsort(names, n, sizeof(*names), compare_named);
-	for (uint32_t i = 0; i < n && r == HDB_OK; i++) {
-		if (i == 0 || names[i].size != names[i - 1].size ||
-		    memcmp(names[i].name, names[i - 1].name, names[i].size) != 0)
-			r = add_group(g, DERIVE_PACKAGE, names[i].no, &at);
-		if (r == HDB_OK)
-			g->of_class[names[i].no] = at;
+	qsort(names, n, sizeof(*names), compare_named);
+	for (uint32_t i = 0; i < n; i++) {
+		if ((i == 0 || names[i].size != names[i - 1].size ||
+		     memcmp(names[i].name, names[i - 1].name, names[i].size) != 0) &&
+		    (r = add_group(g, (struct group_key){ DERIVE_PACKAGE, names[i].no }, &at,
+				   err)) != HDB_OK)
+			goto out;
+		g->of_class[names[i].no] = at;
 	}
+out:
 	free(names);
 	return r;
 }
@@ -86,20 +97,48 @@ static int group_loaders(struct heap *heap, struct totals_groups *g, struct hdb_
 	const uint32_t n = heap->class_count;
 	uint64_t *keys = malloc(((size_t)n + 1) * sizeof(*keys));
 	uint32_t at = 0;
-	int r = keys ? HDB_OK : hdb_fail_memory(err, "loaders", n * sizeof(*keys));
+	int r = HDB_OK;
 
-	for (uint32_t no = 0; no < n && r == HDB_OK; no++)
+	if (!keys)
+		return hdb_fail_memory(err, "loaders", n * sizeof(*keys));
+	for (uint32_t no = 0; no < n; no++)
 		keys[no] = (uint64_t)heap_class(heap, no)->loader_ix << 32 | no;
-	if (r == HDB_OK)
-		qsort(keys, n, sizeof(*keys), compare_u64);
-	for (uint32_t i = 0; i < n && r == HDB_OK; i++) {
-		if (i == 0 || keys[i] >> 32 != keys[i - 1] >> 32)
-			r = add_group(g, DERIVE_LOADER, (uint32_t)(keys[i] >> 32), &at);
-		if (r == HDB_OK)
-			g->of_class[(uint32_t)keys[i]] = at;
+	qsort(keys, n, sizeof(*keys), compare_u64);
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t loader_ix = (uint32_t)(keys[i] >> 32);
+
+		if ((i == 0 || loader_ix != keys[i - 1] >> 32) &&
+		    (r = add_group(g, (struct group_key){ DERIVE_LOADER, loader_ix }, &at, err)) !=
+			    HDB_OK)
+			goto out;
+		g->of_class[(uint32_t)keys[i]] = at;
 	}
+out:
 	free(keys);
 	return r;
+}
+
+/* Each class has a group of its own. */
+static int group_classes(struct heap *heap, struct totals_groups *g, enum derive_group kind,
+			 struct hdb_error *err)
+{
+	int r;
+
+	for (uint32_t no = 0; no < heap->class_count; no++)
+		if ((r = add_group(g, (struct group_key){ kind, no }, &g->of_class[no], err)) !=
+		    HDB_OK)
+			return r;
+	return HDB_OK;
+}
+
+static int group_by(struct heap *heap, struct totals_groups *g, enum derive_group kind,
+		    struct hdb_error *err)
+{
+	if (kind == DERIVE_PACKAGE)
+		return group_packages(heap, g, err);
+	if (kind == DERIVE_LOADER)
+		return group_loaders(heap, g, err);
+	return group_classes(heap, g, kind, err);
 }
 
 static int make_groups(struct totals *t, struct hdb_error *err)
@@ -108,22 +147,18 @@ static int make_groups(struct totals *t, struct hdb_error *err)
 	const uint32_t n = heap->class_count;
 	int r = heap_load_classes(heap, err);
 
-	for (unsigned k = 0; k < TOTALS_KINDS && r == HDB_OK; k++) {
+	if (r != HDB_OK)
+		return r;
+	for (unsigned k = 0; k < TOTALS_KINDS; k++) {
 		struct totals_groups *g = &t->kinds[k];
 
 		g->of_class = malloc(((size_t)n + 1) * sizeof(*g->of_class));
 		if (!g->of_class)
 			return hdb_fail_memory(err, "groups of classes", n * 4ull);
-		for (uint32_t no = 0; no < n && r == HDB_OK && k <= DERIVE_SUPERCLASS; no++)
-			r = add_group(g, (enum derive_group)k, no, &g->of_class[no]);
-		if (k == DERIVE_PACKAGE)
-			r = group_packages(heap, g, err);
-		if (k == DERIVE_LOADER)
-			r = group_loaders(heap, g, err);
-		if (r == HDB_ENOMEM)
-			return hdb_fail_memory(err, "groups of classes", n * 48ull);
+		if ((r = group_by(heap, g, (enum derive_group)k, err)) != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* ---- the table ---- */
@@ -155,13 +190,14 @@ static int put_totals(struct totals *t, struct store_writer *writer, struct hdb_
 	struct store_records_writer w = { .writer = writer,
 					  .table = derive_table(t->derive, STORE_TOTALS),
 					  .record_size = sizeof(struct derive_total) };
-	int r = HDB_OK;
+	int r;
 
 	for (unsigned k = 0; k < TOTALS_KINDS; k++)
-		for (uint32_t i = 0; i < t->kinds[k].count && r == HDB_OK; i++)
-			r = store_records_put(&w, &t->kinds[k].totals[i], err);
-	if (r == HDB_OK)
-		r = store_records_end(&w, err);
+		for (uint32_t i = 0; i < t->kinds[k].count; i++)
+			if ((r = store_records_put(&w, &t->kinds[k].totals[i], err)) != HDB_OK)
+				goto out;
+	r = store_records_end(&w, err);
+out:
 	store_records_release(&w);
 	return r;
 }
@@ -178,7 +214,7 @@ static int find_totals(struct totals *t, struct hdb_error *err)
 	if ((r = totals_add_objects(t, err)) != HDB_OK)
 		return r;
 	fold_supers(t);
-	return r;
+	return HDB_OK;
 }
 
 static void release_totals(struct totals *t)
@@ -195,8 +231,10 @@ static int build_totals(struct derive *derive, struct store_writer *writer, stru
 	struct totals t = { .derive = derive };
 	int r = find_totals(&t, err);
 
-	if (r == HDB_OK)
-		r = put_totals(&t, writer, err);
+	if (r != HDB_OK)
+		goto out;
+	r = put_totals(&t, writer, err);
+out:
 	release_totals(&t);
 	return r;
 }
@@ -208,11 +246,12 @@ static int filtered_totals(struct derive *derive, enum derive_group group,
 	struct totals t = { .derive = derive };
 	int r = find_totals(&t, err);
 
-	if (r == HDB_OK) {
-		*out = t.kinds[group].totals;
-		*count = t.kinds[group].count;
-		t.kinds[group].totals = NULL;
-	}
+	if (r != HDB_OK)
+		goto out;
+	*out = t.kinds[group].totals;
+	*count = t.kinds[group].count;
+	t.kinds[group].totals = NULL;
+out:
 	release_totals(&t);
 	return r;
 }
@@ -226,6 +265,10 @@ const struct derive_builder derive_build_totals = {
 int derive_totals(struct derive *derive, enum derive_group group, struct derive_total **out,
 		  size_t *count, struct hdb_error *err)
 {
+	const enum store_table table = derive_table(derive, STORE_TOTALS);
+	const uint32_t no_end =
+		group == DERIVE_LOADER ? derive->heap->object_count : derive->heap->class_count;
+	struct store *store = derive->heap->store;
 	struct derive_total *totals = NULL;
 	size_t kept = 0;
 	uint64_t n;
@@ -233,37 +276,33 @@ int derive_totals(struct derive *derive, enum derive_group group, struct derive_
 
 	if (derive->heap->is_filtered)
 		return filtered_totals(derive, group, out, count, err);
-	r = derive_need(derive, STORE_TOTALS, err);
-	if (r < 0)
+	if ((r = derive_need(derive, STORE_TOTALS, err)) != HDB_OK)
 		return r;
-	r = store_record_room(derive->heap->store, derive_table(derive, STORE_TOTALS),
-			      sizeof(*totals), &n, err);
-	if (r < 0)
+	if ((r = store_record_room(store, table, sizeof(*totals), &n, err)) != HDB_OK)
 		return r;
 	totals = malloc(((size_t)n + 1) * sizeof(*totals));
 	if (!totals)
 		return hdb_fail_memory(err, "totals", n * sizeof(*totals));
-	for (uint64_t i = 0; i < n && r == HDB_OK; i++) {
+	for (uint64_t i = 0; i < n; i++) {
 		struct derive_total *total = &totals[kept];
 
-		r = store_record(derive->heap->store, derive_table(derive, STORE_TOTALS), i, total,
-				 err);
-		if (r != HDB_OK || total->group != group)
+		r = store_record(store, table, i, total, err);
+		if (r == HDB_NOTFOUND)
+			r = store_damaged(store, table, 0, "record missing", err);
+		if (r != HDB_OK)
+			goto out;
+		if (total->group != group)
 			continue;
-		if (total->no >= (group == DERIVE_LOADER ? derive->heap->object_count :
-							   derive->heap->class_count))
-			r = store_damaged(derive->heap->store, derive_table(derive, STORE_TOTALS),
-					  i, "group out of range", err);
+		if (total->no >= no_end) {
+			r = store_damaged(store, table, i, "group out of range", err);
+			goto out;
+		}
 		kept++;
-	}
-	if (r != HDB_OK) {
-		free(totals);
-		return r < 0 ? r :
-			       store_damaged(derive->heap->store,
-					     derive_table(derive, STORE_TOTALS), 0,
-					     "record missing", err);
 	}
 	*out = totals;
 	*count = kept;
-	return HDB_OK;
+	totals = NULL;
+out:
+	free(totals);
+	return r;
 }

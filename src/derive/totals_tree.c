@@ -87,7 +87,7 @@ static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *e
 		if (dominator[i] != GRAPH_NONE && dominator[i] != first_ix + i)
 			graph_preorder_mark(&w->order, dominator[i]);
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int link_block(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -114,7 +114,7 @@ static int link_block(void *ctx, struct derive_block *block, struct hdb_error *e
 							      graph_preorder_place(&w->order, d));
 		place++;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int number_inner(struct totals_tree *w, struct hdb_error *err)
@@ -241,9 +241,9 @@ static int put_block(void *ctx, struct derive_block *block, struct hdb_error *er
 	struct totals_tree *w = ctx;
 	const struct derive_tree_block *tree = &w->blocks[block->slot];
 	const struct heap_block *objects = block->objects;
-	int r = HDB_OK;
+	int r;
 
-	for (uint32_t i = 0; r == HDB_OK && i < objects->count; i++) {
+	for (uint32_t i = 0; i < objects->count; i++) {
 		const uint32_t class_no =
 			objects->kind[i] == HEAP_LEFT_OUT ? HEAP_NONE : objects->class_no[i];
 		const uint64_t v[] = { tree->dominator[i], class_no, tree->units[i],
@@ -254,16 +254,19 @@ static int put_block(void *ctx, struct derive_block *block, struct hdb_error *er
 		if (block->values[i]) {
 			r = base_buckets_add(&w->inner, (uint32_t)v[0] >> w->leaves.bits,
 					     BASE_RECORD(2, 2), v, err);
+			if (r != HDB_OK)
+				return r;
 		} else if (w->leaf_units && v[0] == w->leaf_row && v[1] == w->leaf_class) {
 			w->leaf_units += v[2];
 		} else {
-			r = put_leaf(w, err);
+			if ((r = put_leaf(w, err)) != HDB_OK)
+				return r;
 			w->leaf_row = (uint32_t)v[0];
 			w->leaf_class = (uint32_t)v[1];
 			w->leaf_units = v[2];
 		}
 	}
-	return r;
+	return HDB_OK;
 }
 
 static void add_sum(struct derive_total *total, const struct class_sum *sum)
@@ -317,7 +320,7 @@ static int put_objects(struct totals_tree *w, struct hdb_error *err)
 			add_sum(&g->totals[g->of_class[i % class_count]], &w->sums[i]);
 		}
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* ---- the walk ---- */
@@ -402,13 +405,15 @@ static int read_inner(struct totals_tree *w, struct range_slot *slot, uint32_t n
 	if (!slot->inner)
 		return hdb_fail_memory(err, "dominating objects", size);
 	memset(slot->inner, 0xff, size);
-	r = base_bucket_begin(&w->inner, no, &reader, err);
-	while (r == HDB_OK && (r = base_bucket_next(&reader, BASE_RECORD(2, 2), v, err)) == HDB_OK)
+	if ((r = base_bucket_begin(&w->inner, no, &reader, err)) != HDB_OK)
+		goto out;
+	while ((r = base_bucket_next(&reader, BASE_RECORD(2, 2), v, err)) == HDB_OK)
 		slot->inner[v[0] - base] = (struct inner_row){
 			.class_no = (uint32_t)v[1],
 			.units = v[2],
 			.count = (uint32_t)v[3],
 		};
+out:
 	base_bucket_end(&reader);
 	return r < 0 ? r : HDB_OK;
 }
@@ -419,10 +424,12 @@ static int make_range(void *ctx, unsigned slot_no, uint64_t no, struct hdb_error
 	struct range_slot *slot = &w->slots[slot_no];
 	const int r = read_inner(w, slot, (uint32_t)no, err);
 
+	if (r != HDB_OK)
+		return r;
 	slot->is_filled = graph_child_range_fits(&w->leaves, (uint32_t)no);
-	return r == HDB_OK && slot->is_filled ?
-		       graph_child_range_fill(&w->leaves, (uint32_t)no, &slot->leaves, err) :
-		       r;
+	if (!slot->is_filled)
+		return HDB_OK;
+	return graph_child_range_fill(&w->leaves, (uint32_t)no, &slot->leaves, err);
 }
 
 static int walk_range(void *ctx, unsigned slot_no, uint64_t no, struct hdb_error *err)
@@ -437,7 +444,7 @@ static int walk_range(void *ctx, unsigned slot_no, uint64_t no, struct hdb_error
 			 w->order.inner.count :
 			 w->base + ((uint32_t)1 << w->leaves.bits);
 	if (r != HDB_OK)
-		goto out;
+		return r;
 	for (uint32_t row = w->base; slot->is_filled && row < w->end; row++) {
 		const uint64_t *first = &leaves->first[row - w->base];
 
@@ -445,14 +452,14 @@ static int walk_range(void *ctx, unsigned slot_no, uint64_t no, struct hdb_error
 		for (uint64_t i = first[0]; i < first[1]; i++)
 			add_object(w, row, leaves->key[i].node, ~leaves->key[i].key, 0);
 	}
-	if (!slot->is_filled)
-		r = graph_child_rows_merge(&w->leaves, (uint32_t)no, take_leaf, w, err);
-out:
+	if (!slot->is_filled &&
+	    (r = graph_child_rows_merge(&w->leaves, (uint32_t)no, take_leaf, w, err)) != HDB_OK)
+		return r;
 	if (w->row < w->end)
 		go_to(w, w->end - 1);
 	base_bucket_drop(&w->leaves.buckets, (uint32_t)no);
 	base_bucket_drop(&w->inner, (uint32_t)no);
-	return r;
+	return HDB_OK;
 }
 
 static int walk_all(struct totals_tree *w, struct hdb_error *err)
@@ -507,11 +514,13 @@ int totals_add_objects(struct totals *t, struct hdb_error *err)
 	struct totals_tree w = { .t = t };
 	int r = derive_tree_prepare(t->derive, err);
 
-	w.blocks = calloc(slots, sizeof(*w.blocks));
-	if (!w.blocks)
-		r = hdb_fail_memory(err, "dominating objects", slots * sizeof(*w.blocks));
 	if (r != HDB_OK)
 		goto out;
+	w.blocks = calloc(slots, sizeof(*w.blocks));
+	if (!w.blocks) {
+		r = hdb_fail_memory(err, "dominating objects", slots * sizeof(*w.blocks));
+		goto out;
+	}
 	if ((r = number_inner(&w, err)) != HDB_OK)
 		goto out;
 	if ((r = put_objects(&w, err)) != HDB_OK)

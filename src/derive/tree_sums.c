@@ -43,7 +43,26 @@ static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *e
 		return r;
 	graph_subtree_sums_mark(&t->sums, block->objects->first_ix, t->slots[block->slot].parent,
 				block->objects->count);
-	return r;
+	return HDB_OK;
+}
+
+/* What each of a block's objects has of what is summed up. */
+static int read_sizes(const struct tree_sums *t, struct derive_block *block, struct hdb_error *err)
+{
+	const struct heap_block *objects = block->objects;
+	const uint32_t *heap_no = t->slots[block->slot].heap_no;
+	uint32_t count;
+	int r;
+
+	if (t->is_native)
+		return store_column_block(&t->derive->native, objects->first_ix, block->values,
+					  &count, err);
+	r = heap_read_heaps(t->derive->heap, block->block_no, t->slots[block->slot].heap_no, err);
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t i = 0; i < objects->count; i++)
+		block->values[i] = heap_no[i] == t->heap_no ? objects->shallow[i] : 0;
+	return HDB_OK;
 }
 
 static int add_block(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -51,24 +70,18 @@ static int add_block(void *ctx, struct derive_block *block, struct hdb_error *er
 	struct tree_sums *t = ctx;
 	struct sums_slot *s = &t->slots[block->slot];
 	const struct heap_block *objects = block->objects;
-	uint32_t count = 0;
 	int r = read_parents(t, block, err);
 
-	if (r == HDB_OK && t->is_native)
-		r = store_column_block(&t->derive->native, objects->first_ix, block->values, &count,
-				       err);
-	else if (r == HDB_OK)
-		r = heap_read_heaps(t->derive->heap, block->block_no, s->heap_no, err);
-	for (uint32_t i = 0; r == HDB_OK && !t->is_native && i < objects->count; i++)
-		block->values[i] = s->heap_no[i] == t->heap_no ? objects->shallow[i] : 0;
-	return r < 0 ? r :
-		       graph_subtree_sums_add(
-			       &t->sums, &s->sizes,
-			       &(struct graph_tree_range){ .first = objects->first_ix,
-							   .count = objects->count,
-							   .parent = s->parent,
-							   .size = block->values },
-			       err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = read_sizes(t, block, err)) != HDB_OK)
+		return r;
+	return graph_subtree_sums_add(&t->sums, &s->sizes,
+				      &(struct graph_tree_range){ .first = objects->first_ix,
+								  .count = objects->count,
+								  .parent = s->parent,
+								  .size = block->values },
+				      err);
 }
 
 static int join_block(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -127,13 +140,15 @@ static int make_slots(struct tree_sums *t, struct hdb_error *err)
 
 	t->slot_count = DERIVE_SLOTS_PER_THREAD * t->derive->work->threads;
 	t->slots = calloc(t->slot_count, sizeof(*t->slots));
-	for (unsigned i = 0; t->slots && i < t->slot_count; i++) {
+	if (!t->slots)
+		return hdb_fail_memory(err, "dominated objects", sizeof(*t->slots));
+	for (unsigned i = 0; i < t->slot_count; i++) {
 		t->slots[i].parent = malloc(n * sizeof(uint32_t));
 		t->slots[i].heap_no = malloc(n * sizeof(uint32_t));
 		if (!t->slots[i].parent || !t->slots[i].heap_no)
 			return hdb_fail_memory(err, "dominated objects", n * 8);
 	}
-	return t->slots ? HDB_OK : hdb_fail_memory(err, "dominated objects", sizeof(*t->slots));
+	return HDB_OK;
 }
 
 static void release(struct tree_sums *t)
@@ -157,8 +172,10 @@ static int build_retained_native(struct derive *derive, struct store_writer *wri
 	bool has;
 	int r = derive_has_native(derive, &has, err);
 
-	if (r < 0 || !has)
-		return r < 0 ? r : store_put_table(writer, table, 0, err);
+	if (r != HDB_OK)
+		return r;
+	if (!has)
+		return store_put_table(writer, table, 0, err);
 	if ((r = make_slots(&t, err)) != HDB_OK)
 		goto out;
 	if ((r = derive_tree_prepare(derive, err)) != HDB_OK)
@@ -172,9 +189,12 @@ static int build_retained_native(struct derive *derive, struct store_writer *wri
 						     .fill = fill_below,
 						     .ctx = &t },
 			      err);
+	if (r != HDB_OK)
+		goto out;
+	r = store_put_table(writer, table, derive->heap->object_count, err);
 out:
 	release(&t);
-	return r == HDB_OK ? store_put_table(writer, table, derive->heap->object_count, err) : r;
+	return r;
 }
 
 const struct derive_builder derive_build_retained_native = {
@@ -186,7 +206,7 @@ const struct derive_builder derive_build_retained_native = {
 int derive_retained_native(struct derive *derive, uint32_t ix, uint64_t *bytes,
 			   struct hdb_error *err)
 {
-	uint64_t below = 0;
+	uint64_t below;
 	uint32_t dominator;
 	bool has;
 	int r = derive_has_native(derive, &has, err);
@@ -198,13 +218,13 @@ int derive_retained_native(struct derive *derive, uint32_t ix, uint64_t *bytes,
 	if (r < 0 || dominator == ix)
 		return r;
 	if ((r = derive_need(derive, STORE_RETAINED_NATIVE, err)) != HDB_OK)
-		goto out;
+		return r;
 	if ((r = store_column_get(&derive->retained_native, ix, &below, err)) != HDB_OK)
-		goto out;
-	r = store_column_get(&derive->native, ix, bytes, err);
-out:
+		return r;
+	if ((r = store_column_get(&derive->native, ix, bytes, err)) != HDB_OK)
+		return r;
 	*bytes += below;
-	return r;
+	return HDB_OK;
 }
 
 /* ---- by heap ---- */
@@ -263,11 +283,10 @@ static int build_retained_heaps(struct derive *derive, struct store_writer *writ
 	for (uint32_t no = 0; no < heaps; no++)
 		if ((r = put_heap(&t, no, err)) != HDB_OK)
 			goto out;
+	r = store_put_table(writer, derive_table(derive, STORE_RETAINED_HEAPS), room * heaps, err);
 out:
 	release(&t);
-	return r == HDB_OK ? store_put_table(writer, derive_table(derive, STORE_RETAINED_HEAPS),
-					     room * heaps, err) :
-			     r;
+	return r;
 }
 
 const struct derive_builder derive_build_retained_heaps = {
@@ -287,19 +306,18 @@ int derive_retained_in(struct derive *derive, uint32_t ix, uint32_t heap_no, uin
 	*bytes = 0;
 	if (r < 0 || dominator == ix || heap_no >= derive_heap_count(derive))
 		return r;
-	r = derive_need(derive, STORE_RETAINED_HEAPS, err);
-	if (r == HDB_OK)
-		r = heap_object(derive->heap, ix, &object, err);
-	derive->retained_heaps.ix_count = (uint32_t)(room * derive_heap_count(derive));
-	if (r != HDB_OK)
+	if ((r = derive_need(derive, STORE_RETAINED_HEAPS, err)) != HDB_OK)
 		return r;
+	if ((r = heap_object(derive->heap, ix, &object, err)) != HDB_OK)
+		return r;
+	derive->retained_heaps.ix_count = (uint32_t)(room * derive_heap_count(derive));
 	r = store_column_get(&derive->retained_heaps, heap_base(derive->heap, heap_no) + ix, bytes,
 			     err);
 	if (r != HDB_OK)
 		return r;
 	if (object.heap_no == heap_no)
 		*bytes += object.shallow_bytes;
-	return r;
+	return HDB_OK;
 }
 
 /* ---- depth ---- */
@@ -311,22 +329,21 @@ struct depths {
 static int find_depth(struct depths *d, struct base_vec *way, uint32_t ix, struct hdb_error *err)
 {
 	uint32_t at = ix, depth = 0;
-	int r = HDB_OK;
+	int r;
 
 	way->count = 0;
-	while (r == HDB_OK && at != GRAPH_NONE && !d->depth[at]) {
-		r = base_vec_push(way, &at, sizeof(at), err);
+	while (at != GRAPH_NONE && !d->depth[at]) {
+		if ((r = base_vec_push(way, &at, sizeof(at), err)) != HDB_OK)
+			return r;
 		/* So that a circle, which no sound table has, ends. */
 		d->depth[at] = 1;
 		at = d->parent[at];
 	}
 	if (at != GRAPH_NONE)
 		depth = d->depth[at];
-	if (r != HDB_OK)
-		return r;
 	for (size_t i = way->count; i-- > 0;)
 		d->depth[*base_vec_at(way, uint32_t, i)] = ++depth;
-	return r;
+	return HDB_OK;
 }
 
 static int fill_depth(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -349,26 +366,34 @@ static int build_depth(struct derive *derive, struct store_writer *writer, struc
 	struct depths d = { 0 };
 	int r = base_big_alloc(derive->work, &parent, (uint64_t)n * 4, "depths", err);
 
-	if (r == HDB_OK)
-		r = base_big_alloc(derive->work, &depth, (uint64_t)n * 4, "depths", err);
+	if (r != HDB_OK)
+		goto out;
+	r = base_big_alloc(derive->work, &depth, (uint64_t)n * 4, "depths", err);
+	if (r != HDB_OK)
+		goto out;
 	d.parent = parent.data;
 	d.depth = depth.data;
-	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(derive->heap); b++)
+	for (uint32_t b = 0; b < heap_block_count(derive->heap); b++) {
 		r = derive_reach_block(derive, false, b, d.parent + (size_t)b * STORE_BLOCK_OBJECTS,
 				       err);
-	for (uint32_t ix = 0; r == HDB_OK && ix < n; ix++)
-		if (d.parent[ix] != ix)
-			r = find_depth(&d, &way, ix, err);
-	if (r == HDB_OK)
-		r = derive_put_column(derive, writer, table,
-				      &(struct derive_fill){ .stage = "writing depths",
-							     .fill = fill_depth,
-							     .ctx = &d },
-				      err);
+		if (r != HDB_OK)
+			goto out;
+	}
+	for (uint32_t ix = 0; ix < n; ix++)
+		if (d.parent[ix] != ix && (r = find_depth(&d, &way, ix, err)) != HDB_OK)
+			goto out;
+	r = derive_put_column(
+		derive, writer, table,
+		&(struct derive_fill){ .stage = "writing depths", .fill = fill_depth, .ctx = &d },
+		err);
+	if (r != HDB_OK)
+		goto out;
+	r = store_put_table(writer, table, n, err);
+out:
 	base_vec_release(&way);
 	base_big_free(derive->work, &parent);
 	base_big_free(derive->work, &depth);
-	return r == HDB_OK ? store_put_table(writer, table, n, err) : r;
+	return r;
 }
 
 const struct derive_builder derive_build_depth = {
@@ -380,12 +405,16 @@ const struct derive_builder derive_build_depth = {
 int derive_depth(struct derive *derive, uint32_t ix, bool *reachable, uint32_t *depth,
 		 struct hdb_error *err)
 {
-	uint64_t value = 0;
+	uint64_t value;
 	int r = derive_need(derive, STORE_DEPTH, err);
 
-	if (r == HDB_OK)
-		r = store_column_get(&derive->depth, ix, &value, err);
-	*reachable = r == HDB_OK && value;
-	*depth = *reachable ? (uint32_t)value - 1 : 0;
-	return r;
+	*reachable = false;
+	*depth = 0;
+	if (r != HDB_OK)
+		return r;
+	if ((r = store_column_get(&derive->depth, ix, &value, err)) != HDB_OK)
+		return r;
+	*reachable = value != 0;
+	*depth = value ? (uint32_t)value - 1 : 0;
+	return HDB_OK;
 }

@@ -70,7 +70,7 @@ static int read_block(struct derive *derive, struct store_column *column, uint32
 		if ((r = check_parent(derive, column, first + i, parent[i], err)) != HDB_OK)
 			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int read_parent(struct derive *derive, struct store_column *column, uint32_t ix,
@@ -79,9 +79,9 @@ static int read_parent(struct derive *derive, struct store_column *column, uint3
 	uint64_t value;
 	int r = need_column(derive, column, err);
 
-	if (r == HDB_OK)
-		r = store_column_get(column, ix, &value, err);
-	if (r < 0)
+	if (r != HDB_OK)
+		return r;
+	if ((r = store_column_get(column, ix, &value, err)) != HDB_OK)
 		return r;
 	*parent = derive_tree_parent(value, ix);
 	return check_parent(derive, column, ix, *parent, err);
@@ -117,8 +117,10 @@ static int tree_block(struct derive *derive, struct store_column *column, uint32
 	int r = values ? need_column(derive, column, err) :
 			 hdb_fail_memory(err, "a table's block", STORE_BLOCK_OBJECTS * 8);
 
-	if (r == HDB_OK)
-		r = read_block(derive, column, block_no, (struct tree_room){ values, parent }, err);
+	if (r != HDB_OK)
+		goto out;
+	r = read_block(derive, column, block_no, (struct tree_room){ values, parent }, err);
+out:
 	free(values);
 	return r;
 }
@@ -163,22 +165,28 @@ out:
 static int build_reach(struct derive *derive, bool is_strong, enum store_table table,
 		       struct store_writer *writer, struct hdb_error *err)
 {
-	struct graph_rows rows;
+	struct graph_rows rows = { 0 };
 	struct base_big parent = { 0 };
 	int r = derive_graph_load(derive, is_strong, &rows, err);
 
-	if (r < 0)
-		return r;
+	if (r != HDB_OK)
+		goto out;
 	r = base_big_alloc(derive->work, &parent, (uint64_t)rows.node_count * 4, "the reach tree",
 			   err);
-	if (r == HDB_OK)
-		r = graph_reach_tree(&rows, derive->heap->root_bits, derive->work, parent.data,
-				     err);
+	if (r != HDB_OK)
+		goto out;
+	r = graph_reach_tree(&rows, derive->heap->root_bits, derive->work, parent.data, err);
+	if (r != HDB_OK)
+		goto out;
+	/* The table is written without the graph beside it. */
 	graph_rows_release(&rows);
-	if (r == HDB_OK)
-		r = derive_put_tree(derive, writer, table, parent.data, err);
+	if ((r = derive_put_tree(derive, writer, table, parent.data, err)) != HDB_OK)
+		goto out;
+	r = store_put_table(writer, table, derive->heap->object_count, err);
+out:
+	graph_rows_release(&rows);
 	base_big_free(derive->work, &parent);
-	return r == HDB_OK ? store_put_table(writer, table, derive->heap->object_count, err) : r;
+	return r;
 }
 
 static int build_reach_all(struct derive *derive, struct store_writer *writer,
@@ -244,5 +252,5 @@ int derive_tree_read(struct derive *derive, struct derive_block *block,
 
 		out->units[i] = out->dominator[i] == first_ix + i ? 0 : units;
 	}
-	return r;
+	return HDB_OK;
 }
