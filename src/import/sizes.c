@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,7 +252,7 @@ static int size_class(struct import *im, const struct layout *l, struct import_c
 		class->out.instance_bytes = round_up(class->model_bytes, l->align_bytes);
 	class->out.layout_bytes = class->out.instance_bytes;
 	class->out.distance_bytes = STORE_NONE;
-	return r;
+	return HDB_OK;
 }
 
 /* ---- the VM's layout ---- */
@@ -362,6 +363,30 @@ static uint8_t element_bytes(const struct sizes *s, const struct layout_model *m
 	return bytes <= SIZES_ELEMENT_MAX ? (uint8_t)bytes : SIZES_ELEMENT_MAX;
 }
 
+/* Applies the layout that was chosen, under which classes are laid out. */
+static void apply_choice(struct import *im, struct layout *l, const struct sizes *s)
+{
+	const struct layout_model *model = &l->choice->model;
+	const bool dense = l->choice->has_addresses && is_dense(im, model);
+
+	l->model = *model;
+	l->header_bytes = model->header_bytes;
+	l->reference_bytes = model->reference_bytes;
+	l->align_bytes = model->align_bytes;
+	l->array_header_bytes = layout_array_base(model, HPROF_OBJECT);
+	l->primitive_header_bytes = layout_array_base(model, HPROF_INT);
+	l->wide_header_bytes = layout_array_base(model, HPROF_LONG);
+	for (uint32_t no = 0; no < im->classes.count; no++) {
+		struct import_class *class = import_class_at(im, no);
+
+		class->out.element_bytes = element_bytes(s, model, class);
+		size_vm_class(class, l, dense, im->opt->layout != NULL);
+	}
+	(void)snprintf(l->evidence, sizeof(l->evidence), "reference width %u: %s; header %u: %s",
+		       l->reference_bytes, l->choice->evidence[SIZES_REFERENCE], l->header_bytes,
+		       l->choice->evidence[SIZES_HEADER]);
+}
+
 static int size_vm(struct import *im, struct layout *l, const struct sizes_fixed *fixed,
 		   struct hdb_error *err)
 {
@@ -372,31 +397,34 @@ static int size_vm(struct import *im, struct layout *l, const struct sizes_fixed
 		goto out;
 	if ((r = sizes_choose(&s, fixed, l->choice, err)) != HDB_OK)
 		goto out;
-	{
-		const struct layout_model *model = &l->choice->model;
-		const bool dense = l->choice->has_addresses && is_dense(im, model);
-
-		l->model = *model;
-		l->header_bytes = model->header_bytes;
-		l->reference_bytes = model->reference_bytes;
-		l->align_bytes = model->align_bytes;
-		l->array_header_bytes = layout_array_base(model, HPROF_OBJECT);
-		l->primitive_header_bytes = layout_array_base(model, HPROF_INT);
-		l->wide_header_bytes = layout_array_base(model, HPROF_LONG);
-		for (uint32_t no = 0; no < im->classes.count; no++) {
-			struct import_class *class = import_class_at(im, no);
-
-			class->out.element_bytes = element_bytes(&s, model, class);
-			size_vm_class(class, l, dense, im->opt->layout != NULL);
-		}
-		(void)snprintf(l->evidence, sizeof(l->evidence),
-			       "reference width %u: %s; header %u: %s", l->reference_bytes,
-			       l->choice->evidence[SIZES_REFERENCE], l->header_bytes,
-			       l->choice->evidence[SIZES_HEADER]);
-	}
+	apply_choice(im, l, &s);
 out:
 	sizes_release(&s);
 	return r;
+}
+
+/* Sizes under the other models, and of Android's dumps. */
+static int size_by_rule(struct import *im, struct layout *l, const struct sizes_fixed *fixed,
+			struct hdb_error *err)
+{
+	int r;
+
+	if (im->opt->sizes == HDB_SIZES_DUMP)
+		as_recorded(im, l);
+	else if (im->opt->sizes == HDB_SIZES_AHAT)
+		as_ahat(im, l);
+	else if (im->opt->sizes == HDB_SIZES_MAT)
+		as_mat(im, l);
+	else if ((r = as_art(im, l, err)) != HDB_OK)
+		return r;
+	if (im->opt->layout)
+		override_layout(l, fixed);
+	if ((r = model_classes(im, l, err)) != HDB_OK)
+		return r;
+	for (uint32_t no = 0; no < im->classes.count; no++)
+		if ((r = size_class(im, l, import_class_at(im, no), err)) != HDB_OK)
+			return r;
+	return HDB_OK;
 }
 
 /* ---- writing ---- */
@@ -418,7 +446,7 @@ static int put_evidence(struct import *im, const struct layout *l, struct hdb_er
 		if (r != HDB_OK)
 			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int put_layout(struct import *im, const struct layout *l, struct hdb_error *err)
@@ -451,7 +479,9 @@ static int put_layout(struct import *im, const struct layout *l, struct hdb_erro
 	};
 	const int r = import_put_numbers(im, numbers, sizeof(numbers) / sizeof(numbers[0]), err);
 
-	return r == HDB_OK ? put_evidence(im, l, err) : r;
+	if (r != HDB_OK)
+		return r;
+	return put_evidence(im, l, err);
 }
 
 int import_fixed_alignment(const struct import *im, unsigned *align_bytes, struct hdb_error *err)
@@ -463,39 +493,40 @@ int import_fixed_alignment(const struct import *im, unsigned *align_bytes, struc
 	return r;
 }
 
+/* `choice` is lent to the layout. */
+static int find_sizes(struct import *im, struct sizes_choice *choice, struct hdb_error *err)
+{
+	struct layout l = { .model = { .align_bytes = 1 } };
+	struct sizes_fixed fixed;
+	int r = parse_layout(im->opt->layout, &fixed, err);
+
+	if (r != HDB_OK)
+		return r;
+	if (im->opt->sizes == HDB_SIZES_VM && !im->origin.is_android) {
+		l.choice = choice;
+		r = size_vm(im, &l, &fixed, err);
+	} else {
+		r = size_by_rule(im, &l, &fixed, err);
+	}
+	if (r != HDB_OK)
+		return r;
+	assert(l.align_bytes);
+	im->evidence.align_bytes = l.align_bytes;
+	return put_layout(im, &l, err);
+}
+
 int import_sizes(struct import *im, struct hdb_error *err)
 {
 	struct sizes_choice *choice = calloc(1, sizeof(*choice));
-	struct layout l = { .model = { .align_bytes = 1 } };
-	struct sizes_fixed fixed = { 0 };
 	int r;
 
 	base_stage(im->work, "computing sizes", im->classes.count, "classes");
-	r = choice ? parse_layout(im->opt->layout, &fixed, err) :
-		     hdb_fail_memory(err, "a layout", sizeof(*choice));
-
-	if (r == HDB_OK && im->opt->sizes == HDB_SIZES_VM && !im->origin.is_android) {
-		l.choice = choice;
-		r = size_vm(im, &l, &fixed, err);
-	} else if (r == HDB_OK) {
-		if (im->opt->sizes == HDB_SIZES_DUMP)
-			as_recorded(im, &l);
-		else if (im->opt->sizes == HDB_SIZES_AHAT)
-			as_ahat(im, &l);
-		else if (im->opt->sizes == HDB_SIZES_MAT)
-			as_mat(im, &l);
-		else
-			r = as_art(im, &l, err);
-		if (im->opt->layout)
-			override_layout(&l, &fixed);
-		if (r == HDB_OK)
-			r = model_classes(im, &l, err);
-		for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++)
-			r = size_class(im, &l, import_class_at(im, no), err);
+	if (!choice) {
+		r = hdb_fail_memory(err, "a layout", sizeof(*choice));
+		goto out;
 	}
-	im->evidence.align_bytes = l.align_bytes;
-	if (r == HDB_OK)
-		r = put_layout(im, &l, err);
+	r = find_sizes(im, choice, err);
+out:
 	free(choice);
 	places_release(&im->places, im->work);
 	return r;

@@ -66,15 +66,15 @@ static int count_recorded(struct sizes *s, const struct layout_model *model, uin
 {
 	const int r = sizes_lay_out(s, model, err);
 
-	*count = 0;
 	if (r != HDB_OK)
 		return r;
+	*count = 0;
 	for (uint32_t no = 0; no < s->im->classes.count; no++) {
 		const struct import_class *class = import_class_at(s->im, no);
 
 		*count += class->model_bytes == class->out.declared_size;
 	}
-	return r;
+	return HDB_OK;
 }
 
 int sizes_art_model(struct import *im, struct layout_model *out, struct hdb_error *err)
@@ -82,9 +82,10 @@ int sizes_art_model(struct import *im, struct layout_model *out, struct hdb_erro
 	const uint32_t object = im->known.object_no;
 	/* Newer dumps list the header's two fields as fields of java.lang.Object. */
 	const bool listed = object != STORE_NONE && import_class_at(im, object)->out.field_count;
-	uint64_t narrow, wide = 0;
+	struct layout_model widened;
+	uint64_t narrow, wide;
 	struct sizes s;
-	int r = sizes_open(im, &s, err);
+	int r;
 
 	*out = (struct layout_model){
 		.rules = LAYOUT_ART,
@@ -93,12 +94,16 @@ int sizes_art_model(struct import *im, struct layout_model *out, struct hdb_erro
 		.reference_bytes = 4,
 		.align_bytes = 8,
 	};
-	if (r == HDB_OK)
-		r = count_recorded(&s, out, &narrow, err);
-	out->widens_fields = true;
-	if (r == HDB_OK)
-		r = count_recorded(&s, out, &wide, err);
-	out->widens_fields = r == HDB_OK && wide > narrow;
+	if ((r = sizes_open(im, &s, err)) != HDB_OK)
+		goto out;
+	if ((r = count_recorded(&s, out, &narrow, err)) != HDB_OK)
+		goto out;
+	widened = *out;
+	widened.widens_fields = true;
+	if ((r = count_recorded(&s, &widened, &wide, err)) != HDB_OK)
+		goto out;
+	out->widens_fields = wide > narrow;
+out:
 	sizes_release(&s);
 	return r;
 }

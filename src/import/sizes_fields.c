@@ -6,6 +6,7 @@
 
 #include "layout/layout_known.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,7 +97,7 @@ static int read_types(struct import *im, const struct import_class *class, struc
 {
 	BASE_VIEW(view, im->source);
 	uint64_t offset = class->fields_offset;
-	int r = HDB_OK;
+	int r;
 
 	for (uint32_t f = 0; f < class->out.field_count; f++) {
 		struct hprof_field field;
@@ -106,14 +107,14 @@ static int read_types(struct import *im, const struct import_class *class, struc
 		if ((r = base_vec_push(types, &field.type, sizeof(field.type), err)) < 0)
 			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 int sizes_open(struct import *im, struct sizes *s, struct hdb_error *err)
 {
 	const size_t n = im->classes.count + 1;
 	uint32_t longest = 0;
-	int r = HDB_OK;
+	int r;
 
 	memset(s, 0, sizeof(*s));
 	s->im = im;
@@ -122,24 +123,24 @@ int sizes_open(struct import *im, struct sizes *s, struct hdb_error *err)
 	s->shapes = calloc(n, sizeof(*s->shapes));
 	if (!s->statics || !s->first_type || !s->shapes)
 		return hdb_fail_memory(err, "layouts of classes", n * sizeof(*s->shapes));
-	r = base_vec_reserve(&s->types, 1, sizeof(uint8_t),
-			     err); /* for classes without fields, too */
-	for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++) {
+	/* For classes without fields, too. */
+	if ((r = base_vec_reserve(&s->types, 1, sizeof(uint8_t), err)) != HDB_OK)
+		return r;
+	for (uint32_t no = 0; no < im->classes.count; no++) {
 		const struct import_class *class = import_class_at(im, no);
 
 		s->first_type[no] = s->types.count;
 		if (class->out.field_count > longest)
 			longest = class->out.field_count;
-		r = read_statics(im, class, &s->statics[no], err);
-		if (r == HDB_OK)
-			r = read_types(im, class, &s->types, err);
+		if ((r = read_statics(im, class, &s->statics[no], err)) != HDB_OK)
+			return r;
+		if ((r = read_types(im, class, &s->types, err)) != HDB_OK)
+			return r;
 	}
 	s->fields = calloc((size_t)longest + LAYOUT_INJECTED_MAX, sizeof(*s->fields));
-	if (r != HDB_OK)
-		return r;
 	if (!s->fields)
 		return hdb_fail_memory(err, "fields of a class", longest * sizeof(*s->fields));
-	return r;
+	return HDB_OK;
 }
 
 void sizes_release(struct sizes *s)
@@ -223,7 +224,7 @@ static void load_shape(const struct sizes *s, uint32_t no, struct layout_shape *
 static int save_shape(struct sizes *s, uint32_t no, const struct layout_shape *shape,
 		      struct hdb_error *err)
 {
-	int r = HDB_OK;
+	int r;
 
 	s->shapes[no] = (struct sizes_shape){
 		.end = shape->end,
@@ -237,7 +238,7 @@ static int save_shape(struct sizes *s, uint32_t no, const struct layout_shape *s
 	for (unsigned i = 0; i < shape->gap_count; i++)
 		if ((r = base_vec_push(&s->gaps, &shape->gaps[i], sizeof(shape->gaps[i]), err)) < 0)
 			return r;
-	return r;
+	return HDB_OK;
 }
 
 /* HotSpot knows classes of the boot loader by name; another loader's are ordinary. */
@@ -255,7 +256,7 @@ static int lay_out_class(struct sizes *s, const struct layout_model *model, uint
 	struct layout_traits traits = { 0 };
 	struct layout_shape super, shape;
 	size_t count = class->out.field_count;
-	int r = HDB_OK;
+	int r;
 
 	for (size_t f = 0; f < count; f++) {
 		s->fields[f].type = types[f];
@@ -271,31 +272,32 @@ static int lay_out_class(struct sizes *s, const struct layout_model *model, uint
 	}
 	if (known != LAYOUT_UNKNOWN) {
 		layout_known_traits(model, known, &traits);
-		r = add_known(s, model, class, &count, err);
+		if ((r = add_known(s, model, class, &count, err)) != HDB_OK)
+			return r;
 	}
 	if (class->out.super_no != STORE_NONE)
 		load_shape(s, class->out.super_no, &super);
 	layout_class(model, class->out.super_no == STORE_NONE ? NULL : &super,
 		     (struct layout_fields){ s->fields, count }, &traits, &shape);
 	class->model_bytes = shape.size;
-	return r == HDB_OK ? save_shape(s, no, &shape, err) : r;
+	return save_shape(s, no, &shape, err);
 }
 
 int sizes_lay_out(struct sizes *s, const struct layout_model *model, struct hdb_error *err)
 {
 	struct import *im = s->im;
 	uint64_t mirror;
-	int r = HDB_OK;
+	int r;
 
 	s->gaps.count = 0;
 	sizes_flat(s, model);
-	for (uint32_t i = 0; i < im->classes.count && r == HDB_OK; i++) {
-		r = lay_out_class(s, model, im->known.order[i], err);
-		if (r == HDB_OK && i % STEP_CLASSES == 0)
-			r = base_step(im->work, i, err);
+	for (uint32_t i = 0; i < im->classes.count; i++) {
+		if ((r = lay_out_class(s, model, im->known.order[i], err)) != HDB_OK)
+			return r;
+		if (i % STEP_CLASSES == 0 && (r = base_step(im->work, i, err)) != HDB_OK)
+			return r;
 	}
-	if (r < 0)
-		return r;
+	assert(im->known.class_no < im->classes.count); /* invented, if the dump has none */
 	mirror = layout_round(import_class_at(im, im->known.class_no)->model_bytes,
 			      model->align_bytes);
 	for (uint32_t no = 0; no < im->classes.count; no++)

@@ -10,6 +10,7 @@
 
 #include "layout/layout_known.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -211,24 +212,27 @@ static void list_all(struct search *q, struct layout_model *base)
 static int best_try(struct search *q, struct try **best, struct hdb_error *err)
 {
 	uint64_t least = UINT64_MAX;
-	int r = HDB_OK;
+	int r;
 
+	assert(q->try_count);
 	*best = NULL;
 	for (unsigned i = 0; i < q->try_count; i++)
 		if (q->tries[i].arrays.contradicted < least)
 			least = q->tries[i].arrays.contradicted;
-	for (unsigned i = 0; i < q->try_count && r == HDB_OK; i++) {
+	for (unsigned i = 0; i < q->try_count; i++) {
 		struct try *try = &q->tries[i];
 
 		if (try->arrays.contradicted > least)
 			continue;
-		r = lay_out(q, &try->model, err);
+		if ((r = lay_out(q, &try->model, err)) != HDB_OK)
+			return r;
 		try->score = sizes_score(q->s, &try->model);
 		try->laid_out = q->laid_out;
 		if (!*best || worth_of(q, try) > worth_of(q, *best))
 			*best = try;
 	}
-	return r;
+	assert(*best);
+	return HDB_OK;
 }
 
 /* ---- rules ---- */
@@ -253,7 +257,7 @@ static int consider(struct search *q, const struct layout_model *model, struct h
 /* A dump that does not say its VM's version: the one that explains most, the oldest of equals. */
 static int find_version(struct search *q, struct hdb_error *err)
 {
-	int r = HDB_OK;
+	int r;
 
 	for (size_t i = 0; i < sizeof(eras); i++) {
 		struct layout_model model = q->out->model;
@@ -267,7 +271,7 @@ static int find_version(struct search *q, struct hdb_error *err)
 		if ((r = consider(q, &model, err)) != HDB_OK)
 			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* Switches that are tried, and the first of those that are widths of padding. */
@@ -324,17 +328,20 @@ static int find_switches(struct search *q, struct hdb_error *err)
 
 	if (!score->loose && !score->contradicted)
 		return HDB_OK;
-	r = lay_out_chosen(q, err);
-	padding = r == HDB_OK && doubts_padding(q);
-	for (unsigned i = 0; i < SWITCHES && r == HDB_OK; i++) {
+	if ((r = lay_out_chosen(q, err)) != HDB_OK)
+		return r;
+	padding = doubts_padding(q);
+	for (unsigned i = 0; i < SWITCHES; i++) {
 		struct layout_model model = q->out->model;
 
 		if (!score->loose && !score->contradicted)
 			break;
-		if (flip(&model, i) && (padding || i < FIRST_PADDING))
-			r = consider(q, &model, err);
+		if (!flip(&model, i) || (!padding && i >= FIRST_PADDING))
+			continue;
+		if ((r = consider(q, &model, err)) != HDB_OK)
+			return r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* ---- evidence ---- */
@@ -495,19 +502,18 @@ int sizes_choose(struct sizes *s, const struct sizes_fixed *fixed, struct sizes_
 	q.least_java = least_version(s->im);
 	find_alignment(&q, &base);
 	list_all(&q, &base);
-	r = best_try(&q, &best, err);
-	if (r < 0)
+	if ((r = best_try(&q, &best, err)) != HDB_OK)
 		return r;
 	out->model = best->model;
 	out->score = best->score;
 	q.chosen = best->laid_out;
-	if (out->has_addresses && !q.java)
-		r = find_version(&q, err);
-	if (r == HDB_OK && out->has_addresses)
-		r = find_switches(&q, err);
+	if (out->has_addresses && !q.java && (r = find_version(&q, err)) != HDB_OK)
+		return r;
+	if (out->has_addresses && (r = find_switches(&q, err)) != HDB_OK)
+		return r;
 	explain_alignment(&q);
 	explain_reference(&q, best);
 	explain_header(&q, best);
 	explain_rules(&q, version);
-	return r == HDB_OK ? lay_out_chosen(&q, err) : r;
+	return lay_out_chosen(&q, err);
 }
