@@ -4,6 +4,7 @@
  */
 #include "import/classes.h"
 
+#include <assert.h>
 #include <string.h>
 
 unsigned import_mat_alignment(const struct import *im)
@@ -40,16 +41,30 @@ unsigned import_mat_alignment(const struct import *im)
 	return align > 256 ? 256 : align < 8 ? 8 : (unsigned)align;
 }
 
+/*
+ * Adds the next free ID: no object's, and no class's, also of those that have been or will be added
+ * as the dump lacks them, which the set need not know before it is finished again.
+ */
+static int add_next_id(struct import *im, uint64_t *next_id, struct hdb_error *err)
+{
+	int r;
+
+	do
+		*next_id += im->evidence.mat_align_bytes;
+	while (idset_has(&im->ids, *next_id) ||
+	       base_idmap_get(&im->class_map, *next_id) != BASE_IDMAP_NONE);
+	r = idset_add(&im->ids, *next_id, err);
+	assert(r != HDB_END);
+	return r;
+}
+
 static int invent_class(struct import *im, const char *name, uint64_t *next_id, uint32_t *no,
 			struct hdb_error *err)
 {
 	struct import_class *class;
 	int r;
 
-	do
-		*next_id += im->evidence.mat_align_bytes;
-	while (idset_has(&im->ids, *next_id));
-	if ((r = idset_add(&im->ids, *next_id, err)) != HDB_OK)
+	if ((r = add_next_id(im, next_id, err)) != HDB_OK)
 		return r;
 	if ((r = import_class_of(im, *next_id, no, err)) != HDB_OK)
 		return r;
@@ -76,19 +91,18 @@ static int invent_used(struct import *im, uint32_t no, uint64_t *next_id, struct
 		return r;
 	if (id && !idset_has(&im->ids, id)) {
 		r = idset_add(&im->ids, id, err);
-		return r < 0 ? r : HDB_OK;
+		assert(r != HDB_END);
+		return r;
 	}
 	r = import_problem(
 		im, &(struct import_trouble){ .kind = STORE_PROBLEM_CLASS_ID, .object_id = id },
 		err, "class 0x%" PRIx64 " has the ID of an object that is no class", id);
 	if (r < 0)
 		return r;
-	do
-		*next_id += im->evidence.mat_align_bytes;
-	while (idset_has(&im->ids, *next_id));
+	if ((r = add_next_id(im, next_id, err)) != HDB_OK)
+		return r;
 	class->out.class_id = *next_id;
-	r = idset_add(&im->ids, *next_id, err);
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 int import_invent_classes(struct import *im, struct hdb_error *err)

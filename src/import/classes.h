@@ -28,9 +28,9 @@ int import_put_class_name(struct import *im, struct import_class *class, const c
 unsigned import_mat_alignment(const struct import *im);
 
 /*
- * Invents classes as Eclipse MAT does: at the first free multiples of evidence.mat_align_bytes.
- * Their IDs are added to im->ids, which is to be finished again. A class whose ID is another
- * object's gets a new one; that is a problem.
+ * Invents classes as Eclipse MAT does: at the first free multiples of evidence.mat_align_bytes,
+ * free of classes that the dump lacks, too. Their IDs are added to im->ids, which is to be finished
+ * again. A class whose ID is another object's gets a new one; that is a problem.
  */
 int import_invent_classes(struct import *im, struct hdb_error *err);
 

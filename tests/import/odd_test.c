@@ -20,11 +20,29 @@ struct opened {
 	char dump_path[600], db_path[600];
 };
 
-static void open_as(struct opened *o, unsigned vm, unsigned odd, enum hdb_size_model sizes,
-		    unsigned threads)
+/* Imports what was written, and releases it. */
+static void open_written(struct opened *o, struct hw *w, enum hdb_size_model sizes,
+			 unsigned threads)
 {
 	const struct hdb_import_options opt = { .sizes = sizes, .force = 1 };
 	struct hdb_error err = { 0 };
+
+	(void)snprintf(o->dump_path, sizeof(o->dump_path), "%s", temp_path("odd.hprof"));
+	(void)snprintf(o->db_path, sizeof(o->db_path), "%s", temp_path("odd.heapdb"));
+	assert_int_equal(hw_save(w, o->dump_path), 0);
+	hw_release(w);
+	base_work_init(&o->work, 0, threads, NULL);
+	if (import_dump((struct import_paths){ o->dump_path, o->db_path }, &opt, &o->work, NULL,
+			&err) != HDB_OK ||
+	    heap_open(o->db_path, NULL, &o->work, &o->heap, &err) != HDB_OK ||
+	    heap_load_classes(o->heap, &err) != HDB_OK ||
+	    hdb_open(o->db_path, NULL, &o->db, &err) != HDB_OK)
+		fail_msg("%s", err.message);
+}
+
+static void open_as(struct opened *o, unsigned vm, unsigned odd, enum hdb_size_model sizes,
+		    unsigned threads)
+{
 	struct hw w;
 
 	memset(o, 0, sizeof(*o));
@@ -34,17 +52,7 @@ static void open_as(struct opened *o, unsigned vm, unsigned odd, enum hdb_size_m
 		.odd = odd,
 	};
 	odd_heap_write(&w, &o->made);
-	(void)snprintf(o->dump_path, sizeof(o->dump_path), "%s", temp_path("odd.hprof"));
-	(void)snprintf(o->db_path, sizeof(o->db_path), "%s", temp_path("odd.heapdb"));
-	assert_int_equal(hw_save(&w, o->dump_path), 0);
-	hw_release(&w);
-	base_work_init(&o->work, 0, threads, NULL);
-	if (import_dump((struct import_paths){ o->dump_path, o->db_path }, &opt, &o->work, NULL,
-			&err) != HDB_OK ||
-	    heap_open(o->db_path, NULL, &o->work, &o->heap, &err) != HDB_OK ||
-	    heap_load_classes(o->heap, &err) != HDB_OK ||
-	    hdb_open(o->db_path, NULL, &o->db, &err) != HDB_OK)
-		fail_msg("%s", err.message);
+	open_written(o, &w, sizes, threads);
 }
 
 static void close_it(struct opened *o)
@@ -357,6 +365,105 @@ static void test_diff(void **state)
 	}
 }
 
+/* ---- classes that the dump lacks ---- */
+
+/* Objects so far apart that their identifiers are kept as a sorted array, and some close ones. */
+static const struct {
+	uint32_t objects;
+	uint64_t apart;
+} lacking[] = { { 3000, 1 << 20 }, { 3, 24 } };
+
+#define LACKING_FIRST 0x71000000ull
+
+/*
+ * Objects of java.lang.Object, which alone has a CLASS DUMP, and then one of each of the classes,
+ * which are 8 bytes behind one another.
+ */
+static void open_lacking(struct opened *o, unsigned form, const uint64_t *classes, unsigned count)
+{
+	uint64_t at = LACKING_FIRST;
+	struct hw w;
+
+	memset(o, 0, sizeof(*o));
+	hw_init(&w, HPROF_1_0_2, 8, 1);
+	hw_utf8(&w, 1, "java/lang/Object");
+	hw_load_class(&w, 1, ODD_OBJECT_CLASS, 1, 1);
+	(void)hw_begin(&w, HPROF_HEAP_DUMP_SEGMENT, 0);
+	hw_class(&w, &(struct hw_class){ .id = ODD_OBJECT_CLASS });
+	hw_root(&w, HPROF_ROOT_STICKY_CLASS, ODD_OBJECT_CLASS, 0, 0);
+	for (uint32_t i = 0; i < lacking[form].objects; i++, at += lacking[form].apart)
+		hw_instance(&w, at, ODD_OBJECT_CLASS, NULL, 0);
+	for (unsigned i = 0; i < count; i++, at += 8)
+		hw_instance(&w, at, classes[i], NULL, 0);
+	hw_end(&w);
+	hw_heap_dump_end(&w);
+	open_written(o, &w, HDB_SIZES_MAT, 1 + form);
+	assert_int_equal(meta(o, "sizes.mat_align_bytes"), 8);
+	assert_int_equal(o->heap->class_count, count + 3);
+	for (uint32_t no = 1; no < o->heap->class_count; no++)
+		assert_true(heap_class(o->heap, no - 1)->class_id <
+			    heap_class(o->heap, no)->class_id);
+}
+
+/* ID of the class of the object that has the one of number `i` of open_lacking. */
+static uint64_t class_of(struct opened *o, unsigned form, unsigned i)
+{
+	const uint64_t id = LACKING_FIRST + lacking[form].objects * lacking[form].apart + i * 8ull;
+	struct heap_object object;
+	uint32_t ix;
+
+	assert_int_equal(heap_find(o->heap, id, &ix, NULL), HDB_OK);
+	assert_int_equal(heap_object(o->heap, ix, &object, NULL), HDB_OK);
+	return heap_class(o->heap, object.class_no)->class_id;
+}
+
+static uint64_t id_of_class(struct opened *o, const char *name)
+{
+	return heap_class(o->heap, class_no(o, name))->class_id;
+}
+
+/* Classes that are invented do not take the IDs of those that objects have. */
+static void test_lacking_low(void **state)
+{
+	static const uint64_t classes[] = { 16, 8 };
+
+	(void)state;
+	for (unsigned form = 0; form < 2; form++) {
+		struct opened o;
+
+		open_lacking(&o, form, classes, 2);
+		assert_int_equal(id_of_class(&o, "java.lang.Class"), 24);
+		assert_int_equal(id_of_class(&o, "java.lang.ClassLoader"), 32);
+		assert_int_equal(id_of_class(&o, "unknown-name@0x8"), 8);
+		assert_int_equal(id_of_class(&o, "unknown-name@0x10"), 16);
+		assert_int_equal(class_of(&o, form, 0), 16);
+		assert_int_equal(class_of(&o, form, 1), 8);
+		assert_int_equal(meta(&o, "problems"), 2);
+		close_it(&o);
+	}
+}
+
+/* Nor does a class that gets another ID, as its own is an object's; whichever comes first. */
+static void test_lacking_renamed(void **state)
+{
+	static const uint64_t classes[][2] = { { 24, LACKING_FIRST }, { LACKING_FIRST, 24 } };
+
+	(void)state;
+	for (unsigned form = 0; form < 2; form++) {
+		for (unsigned turn = 0; turn < 2; turn++) {
+			struct opened o;
+
+			open_lacking(&o, form, classes[turn], 2);
+			assert_int_equal(id_of_class(&o, "java.lang.Class"), 8);
+			assert_int_equal(id_of_class(&o, "java.lang.ClassLoader"), 16);
+			assert_int_equal(class_of(&o, form, turn), 24);
+			assert_int_equal(class_of(&o, form, 1 - turn), 32);
+			assert_int_equal(meta(&o, "problems"), 3);
+			close_it(&o);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -369,6 +476,8 @@ int main(void)
 		cmocka_unit_test(test_traces_between),
 		cmocka_unit_test(test_mirrors),
 		cmocka_unit_test(test_diff),
+		cmocka_unit_test(test_lacking_low),
+		cmocka_unit_test(test_lacking_renamed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
