@@ -101,15 +101,17 @@ static int push_id(void *ctx, uint64_t id, struct hdb_error *err)
 	return base_vec_push(ctx, &id, sizeof(id), err);
 }
 
+/* One that is finished is so as the other form, too: what was in it is found. */
 static int turn_sparse(struct idset *set, struct hdb_error *err)
 {
+	uint64_t none;
 	const int r = each_dense(set, push_id, &set->sorted.ids, err);
 
 	if (r < 0)
 		return r;
 	release_chunks(set);
 	set->is_sparse = true;
-	return HDB_OK;
+	return set->is_finished ? idset_sorted_finish(&set->sorted, &none, err) : HDB_OK;
 }
 
 static int add_again(void *ctx, uint64_t id, struct hdb_error *err)
@@ -290,14 +292,14 @@ static int build_table(struct idset *set, struct hdb_error *err)
 int idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_error *err)
 {
 	uint64_t ix = 0;
-	int r = HDB_OK;
+	int r;
 
 	*duplicates = 0;
 	if (set->is_sparse) {
 		r = idset_sorted_finish(&set->sorted, duplicates, err);
-		set->count = set->sorted.ids.count;
-		if (r < 0)
+		if (r != HDB_OK)
 			return r;
+		set->count = set->sorted.ids.count;
 	} else if (set->chunk_count) {
 		qsort(set->chunks, set->chunk_count, sizeof(*set->chunks), compare_chunks);
 	}
@@ -305,8 +307,6 @@ int idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_error *err)
 		return hdb_fail(err, HDB_ELIMIT,
 				"%" PRIu64 " objects; at most %" PRIu32 " can be numbered",
 				set->count, UINT32_MAX - 1);
-	if (r != HDB_OK)
-		goto out;
 	for (size_t c = 0; c < set->chunk_count; c++) {
 		struct idset_chunk *chunk = set->chunks[c];
 
@@ -316,14 +316,13 @@ int idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_error *err)
 			ix += count_bits(bits_of(&chunk->words[w]));
 		}
 		if ((r = base_idmap_put(&set->regions, chunk->region, (uint32_t)c, err)) != HDB_OK)
-			goto out;
+			return r;
 	}
-	if (!set->is_sparse)
-		r = build_table(set, err);
-out:
+	if (!set->is_sparse && (r = build_table(set, err)) != HDB_OK)
+		return r;
 	set->last = NULL;
 	set->is_finished = true;
-	return r;
+	return HDB_OK;
 }
 
 /* The chunk of a region that the table does not have, or NULL. */

@@ -89,7 +89,10 @@ int idset_add_many(struct idset *set, const uint64_t *ids, size_t count, size_t 
 /* Takes out IDs that were added last. For the dense form, whose idset_add may say HDB_END. */
 void idset_remove(struct idset *set, const uint64_t *ids, size_t count);
 
-/* Whether it is there; slow in the sparse form before idset_finish. */
+/*
+ * Whether it is there; slow in the sparse form before idset_finish. What was added since
+ * idset_finish may not be found before the next.
+ */
 bool idset_has(const struct idset *set, uint64_t id);
 
 /*

@@ -192,12 +192,44 @@ static void test_adding_later(void **state)
 	idset_release(&set);
 }
 
+/* The set turns sparse with the first ID after the numbering: the others are still there. */
+static void test_turning_later(void **state)
+{
+	const uint64_t first = 0x7f0000000000, apart = 1 << 20;
+	struct idset probe, set;
+	uint64_t duplicates, count = 0;
+
+	(void)state;
+	idset_init(&probe);
+	while (!probe.is_sparse)
+		assert_int_equal(idset_add(&probe, first + count++ * apart, NULL), HDB_OK);
+	idset_release(&probe);
+	count--; /* so many are dense */
+	idset_init(&set);
+	for (uint64_t i = 0; i < count; i++)
+		assert_int_equal(idset_add(&set, first + i * apart, NULL), HDB_OK);
+	assert_int_equal(idset_finish(&set, &duplicates, NULL), HDB_OK);
+	assert_false(set.is_sparse);
+	assert_int_equal(idset_add(&set, 8, NULL), HDB_OK);
+	assert_true(set.is_sparse);
+	for (uint64_t i = 0; i < count; i++)
+		assert_true(idset_has(&set, first + i * apart));
+	assert_false(idset_has(&set, first + count * apart));
+	assert_int_equal(idset_finish(&set, &duplicates, NULL), HDB_OK);
+	assert_int_equal(duplicates, 0);
+	assert_int_equal(set.count, count + 1);
+	assert_int_equal(idset_find(&set, 8), 0);
+	for (uint64_t i = 0; i < count; i++)
+		assert_int_equal(idset_find(&set, first + i * apart), i + 1);
+	idset_release(&set);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_heap_like),    cmocka_unit_test(test_small_numbers),
 		cmocka_unit_test(test_scattered),    cmocka_unit_test(test_uneven),
-		cmocka_unit_test(test_adding_later),
+		cmocka_unit_test(test_adding_later), cmocka_unit_test(test_turning_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
