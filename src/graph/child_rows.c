@@ -75,13 +75,16 @@ int graph_child_rows_end(struct graph_child_rows *rows, uint32_t top_limit, uint
 	if (*top_count > top_limit)
 		return HDB_OK;
 	*top_count = 0;
-	rc = base_bucket_begin(&rows->buckets, rows->range_count, &reader, err);
-	while (rc == HDB_OK &&
-	       (rc = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK) {
+	if ((rc = base_bucket_begin(&rows->buckets, rows->range_count, &reader, err)) != HDB_OK)
+		goto out;
+	while ((rc = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK) {
 		v[0] = rows->node_count;
 		rc = base_buckets_add(&rows->buckets, rows->range_count - 1, BASE_RECORD(2, 1), v,
 				      err);
+		if (rc != HDB_OK)
+			goto out;
 	}
+out:
 	base_bucket_end(&reader);
 	base_bucket_drop(&rows->buckets, rows->range_count);
 	return rc < 0 ? rc : HDB_OK;
@@ -119,14 +122,17 @@ static int count_rows(const struct graph_child_rows *rows, uint32_t no,
 	uint64_t v[BASE_BUCKET_FIELDS];
 	int rc = base_bucket_begin(&rows->buckets, no, &reader, err);
 
+	if (rc != HDB_OK)
+		return rc;
 	memset(range->first, 0, ((size_t)range->count + 2) * sizeof *range->first);
-	while (rc == HDB_OK &&
-	       (rc = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK)
+	while ((rc = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK)
 		range->first[v[0] - range->base + 2]++;
 	base_bucket_end(&reader);
+	if (rc < 0)
+		return rc;
 	for (size_t i = 2; i < (size_t)range->count + 2; i++)
 		range->first[i] += range->first[i - 1];
-	return rc < 0 ? rc : HDB_OK;
+	return HDB_OK;
 }
 
 /* Puts the children into their rows; first[i + 1] becomes where row i ends. */
@@ -138,8 +144,9 @@ static int fill_rows(const struct graph_child_rows *rows, uint32_t no,
 	uint64_t v[BASE_BUCKET_FIELDS];
 	int rc = base_bucket_begin(&rows->buckets, no, &reader, err);
 
-	while (rc == HDB_OK &&
-	       (rc = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK)
+	if (rc != HDB_OK)
+		return rc;
+	while ((rc = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK)
 		keys[range->first[v[0] - range->base + 1]++] = (struct base_sort_key){
 			.key = ~v[2],
 			.node = (uint32_t)v[1],
@@ -159,8 +166,8 @@ static int sort_rows(struct graph_child_range *range, struct hdb_error *err)
 	for (uint32_t i = 0; i < range->count; i++)
 		if (range->first[i + 1] - range->first[i] > longest)
 			longest = range->first[i + 1] - range->first[i];
-	if ((rc = base_vec_reserve(&range->spare, (size_t)longest, sizeof *keys, err)) < 0)
-		goto out;
+	if ((rc = base_vec_reserve(&range->spare, (size_t)longest, sizeof *keys, err)) != HDB_OK)
+		return rc;
 	for (uint32_t i = 0; i < range->count; i++)
 		if (range->first[i + 1] - range->first[i] > 1)
 			base_sort_keys(keys + range->first[i], range->spare.data,
@@ -168,9 +175,8 @@ static int sort_rows(struct graph_child_range *range, struct hdb_error *err)
 	/* Nodes take the place of keys that were read. */
 	for (uint64_t i = 0; i < total; i++)
 		memcpy(&node[i], &keys[i].node, sizeof *node);
-out:
 	range->node = node;
-	return rc;
+	return HDB_OK;
 }
 
 int graph_child_range_fill(const struct graph_child_rows *rows, uint32_t no,
@@ -184,18 +190,17 @@ int graph_child_range_fill(const struct graph_child_rows *rows, uint32_t no,
 	if (!range->first)
 		return hdb_fail_memory(err, "dominated objects", (uint64_t)8 << rows->bits);
 	graph_child_range_rows(rows, no, &range->base, &range->count);
-	rc = count_rows(rows, no, range, err);
 	range->keys.count = range->spare.count = 0;
-	if (rc != HDB_OK)
-		goto out;
+	if ((rc = count_rows(rows, no, range, err)) != HDB_OK)
+		return rc;
 	rc = base_vec_reserve(&range->keys, (size_t)rows->buckets.bucket[no].count,
 			      sizeof(struct base_sort_key), err);
 	if (rc != HDB_OK)
-		goto out;
-	rc = fill_rows(rows, no, range, err);
-out:
+		return rc;
+	if ((rc = fill_rows(rows, no, range, err)) != HDB_OK)
+		return rc;
 	range->key = range->keys.data;
-	return rc;
+	return HDB_OK;
 }
 
 int graph_child_range_sort(const struct graph_child_rows *rows, uint32_t no,
@@ -203,7 +208,9 @@ int graph_child_range_sort(const struct graph_child_rows *rows, uint32_t no,
 {
 	const int rc = graph_child_range_fill(rows, no, range, err);
 
-	return rc == HDB_OK ? sort_rows(range, err) : rc;
+	if (rc != HDB_OK)
+		return rc;
+	return sort_rows(range, err);
 }
 
 /* ---- what does not fit: runs, each sorted, and their merging ---- */
@@ -233,7 +240,7 @@ static int add_run(struct merge *m, struct base_sort_key *keys, uint64_t count, 
 {
 	struct base_sort_key *spare = keys + m->rows->run_limit;
 	const uint32_t *node = m->places.data, *row = node + m->rows->run_limit;
-	int rc = HDB_OK;
+	int rc;
 
 	base_sort_keys(keys, spare, (size_t)count);
 	/* Then by row; as sorting is stable, rows stay sorted by size. */
@@ -241,14 +248,16 @@ static int add_run(struct merge *m, struct base_sort_key *keys, uint64_t count, 
 		spare[i] = (struct base_sort_key){ .key = row[keys[i].node], .node = (uint32_t)i };
 	if (has_rows)
 		base_sort_keys(spare, spare + m->rows->run_limit, (size_t)count);
-	for (uint64_t i = 0; rc == HDB_OK && i < count; i++) {
+	for (uint64_t i = 0; i < count; i++) {
 		const struct base_sort_key *key = &keys[has_rows ? spare[i].node : i];
 		const uint64_t v[] = { key->key, node[key->node], row[key->node] };
 
 		rc = base_buckets_add(&m->runs, m->run_count, BASE_RECORD(2, 1), v, err);
+		if (rc != HDB_OK)
+			return rc;
 	}
 	m->run_count++;
-	return rc;
+	return HDB_OK;
 }
 
 /* Cuts a range into runs. */
@@ -262,22 +271,26 @@ static int make_runs(struct merge *m, uint32_t no, struct hdb_error *err)
 	uint64_t v[BASE_BUCKET_FIELDS], count = 0, done = 0;
 	int rc = base_bucket_begin(&m->rows->buckets, no, &reader, err);
 
-	while (rc == HDB_OK &&
-	       (rc = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK) {
+	if (rc != HDB_OK)
+		return rc;
+	while ((rc = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK) {
 		keys[count] = (struct base_sort_key){ .key = ~v[2], .node = (uint32_t)count };
 		node[count] = (uint32_t)v[1];
 		row[count++] = (uint32_t)v[0];
 		if (count == m->rows->run_limit) {
-			rc = add_run(m, keys, count, has_rows, err);
+			if ((rc = add_run(m, keys, count, has_rows, err)) != HDB_OK)
+				goto out;
 			count = 0;
 		}
-		if (rc == HDB_OK && (++done & STEP_MASK) == 0)
-			rc = base_step(work, done / 2, err);
+		if ((++done & STEP_MASK) == 0 && (rc = base_step(work, done / 2, err)) != HDB_OK)
+			goto out;
 	}
+	if (rc < 0)
+		goto out;
+	rc = count ? add_run(m, keys, count, has_rows, err) : HDB_OK;
+out:
 	base_bucket_end(&reader);
-	if (rc == HDB_END && count)
-		rc = add_run(m, keys, count, has_rows, err);
-	return rc < 0 ? rc : HDB_OK;
+	return rc;
 }
 
 static bool is_before(const struct run_head *a, const struct run_head *b)
@@ -316,25 +329,26 @@ static int next_head(struct merge *m, uint32_t run, struct run_head *head, struc
 		.key = v[0],
 		.node = v[1],
 	};
-	return rc;
+	return HDB_OK;
 }
 
 static int start_merge(struct merge *m, struct hdb_error *err)
 {
-	int rc = HDB_OK;
+	int rc;
 
 	m->readers = calloc((size_t)m->run_count + 1, sizeof *m->readers);
 	m->heap = calloc((size_t)m->run_count + 1, sizeof *m->heap);
 	if (!m->readers || !m->heap)
 		return hdb_fail_memory(err, "dominated objects", m->run_count * sizeof *m->heap);
-	for (uint32_t i = 0; rc == HDB_OK && i < m->run_count; i++) {
-		rc = base_bucket_begin(&m->runs, i, &m->readers[i], err);
-		if (rc == HDB_OK)
-			rc = next_head(m, i, &m->heap[m->heap_count++], err);
+	for (uint32_t i = 0; i < m->run_count; i++) {
+		if ((rc = base_bucket_begin(&m->runs, i, &m->readers[i], err)) != HDB_OK)
+			return rc;
+		if ((rc = next_head(m, i, &m->heap[m->heap_count++], err)) != HDB_OK)
+			return rc;
 	}
 	for (uint32_t i = m->heap_count; i-- > 0;)
 		sift(m, i);
-	return rc;
+	return HDB_OK;
 }
 
 static int give_all(struct merge *m, uint32_t no,
@@ -345,24 +359,25 @@ static int give_all(struct merge *m, uint32_t no,
 	struct base_work *work = m->rows->buckets.work;
 	const bool is_top = no == m->rows->range_count;
 	uint64_t done = 0;
-	int rc = HDB_OK;
+	int rc;
 
-	while (rc == HDB_OK && m->heap_count) {
+	while (m->heap_count) {
 		struct run_head *top = &m->heap[0];
 
 		rc = take(ctx, is_top ? m->rows->node_count : top->row, (uint32_t)top->node,
 			  ~top->key, err);
-		if (rc == HDB_OK)
-			rc = next_head(m, top->run, top, err);
-		if (rc == HDB_END) {
+		if (rc != HDB_OK)
+			return rc;
+		if ((rc = next_head(m, top->run, top, err)) < 0)
+			return rc;
+		if (rc == HDB_END)
 			*top = m->heap[--m->heap_count];
-			rc = HDB_OK;
-		}
 		sift(m, 0);
-		if (rc == HDB_OK && (++done & STEP_MASK) == 0)
-			rc = base_step(work, (m->count + done) / 2, err);
+		if ((++done & STEP_MASK) == 0 &&
+		    (rc = base_step(work, (m->count + done) / 2, err)) != HDB_OK)
+			return rc;
 	}
-	return rc;
+	return HDB_OK;
 }
 
 /* ---- the top level, where it fits: by counting ---- */
@@ -394,16 +409,19 @@ static int count_top(struct top_level *t, struct hdb_error *err)
 	uint64_t v[BASE_BUCKET_FIELDS], sum;
 	int rc = base_bucket_begin(&t->rows->buckets, t->rows->range_count, &reader, err);
 
-	while (rc == HDB_OK &&
-	       (rc = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK) {
+	if (rc != HDB_OK)
+		return rc;
+	while ((rc = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK) {
 		const struct base_sort_key key = { .key = ~v[2], .node = (uint32_t)v[1] };
 
 		if (v[2] < COUNTED_SIZES)
 			t->at[v[2]]++;
-		else
-			rc = base_vec_push(&t->keys, &key, sizeof key, err);
+		else if ((rc = base_vec_push(&t->keys, &key, sizeof key, err)) != HDB_OK)
+			break;
 	}
 	base_bucket_end(&reader);
+	if (rc < 0)
+		return rc;
 	sum = 0;
 	for (uint32_t size = COUNTED_SIZES; size-- > 0;) {
 		const uint64_t count = t->at[size];
@@ -411,7 +429,7 @@ static int count_top(struct top_level *t, struct hdb_error *err)
 		t->at[size] = sum;
 		sum += count;
 	}
-	return rc < 0 ? rc : HDB_OK;
+	return HDB_OK;
 }
 
 /* Puts them there, in the order in which they came: that of nodes. */
@@ -421,8 +439,9 @@ static int place_top(struct top_level *t, struct hdb_error *err)
 	uint64_t v[BASE_BUCKET_FIELDS];
 	int rc = base_bucket_begin(&t->rows->buckets, t->rows->range_count, &reader, err);
 
-	while (rc == HDB_OK &&
-	       (rc = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK)
+	if (rc != HDB_OK)
+		return rc;
+	while ((rc = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK)
 		if (v[2] < COUNTED_SIZES)
 			t->node[t->at[v[2]]++] = (uint32_t)v[1];
 	base_bucket_end(&reader);
@@ -435,14 +454,16 @@ static int give_top(const struct top_level *t, const struct take_child *to, stru
 	const struct base_sort_key *key = t->keys.data;
 	const uint32_t row = t->rows->node_count;
 	uint64_t i = 0;
-	int rc = HDB_OK;
+	int rc;
 
-	for (size_t k = 0; k < t->keys.count && rc == HDB_OK; k++)
-		rc = to->take(to->ctx, row, key[k].node, ~key[k].key, err);
+	for (size_t k = 0; k < t->keys.count; k++)
+		if ((rc = to->take(to->ctx, row, key[k].node, ~key[k].key, err)) != HDB_OK)
+			return rc;
 	for (uint32_t size = COUNTED_SIZES; size-- > 0;)
-		for (; i < t->at[size] && rc == HDB_OK; i++)
-			rc = to->take(to->ctx, row, t->node[i], size, err);
-	return rc;
+		for (; i < t->at[size]; i++)
+			if ((rc = to->take(to->ctx, row, t->node[i], size, err)) != HDB_OK)
+				return rc;
+	return HDB_OK;
 }
 
 static int count_and_give(struct graph_child_rows *rows, const struct take_child *to,
@@ -481,6 +502,39 @@ out:
 	return rc;
 }
 
+/* The runs of a range, from whose bucket they are taken. */
+static int cut_runs(struct merge *m, uint32_t no, struct hdb_error *err)
+{
+	struct graph_child_rows *rows = m->rows;
+	struct base_work *work = rows->buckets.work;
+	/* Keys, and twice as many for sorting by size and then by row. */
+	int rc = base_big_alloc_raw(work, &m->keys,
+				    3 * rows->run_limit * sizeof(struct base_sort_key),
+				    "dominated objects", err);
+
+	if (rc != HDB_OK)
+		goto out;
+	rc = base_big_alloc_raw(work, &m->places, 2 * rows->run_limit * sizeof(uint32_t),
+				"dominated objects", err);
+	if (rc != HDB_OK)
+		goto out;
+	rc = base_buckets_init(&m->runs,
+			       &(struct base_buckets_plan){
+				       .bucket_count = (uint32_t)(m->count / rows->run_limit) + 1,
+				       .chunks_bytes = work->memory_bytes / CHUNK_SHARE,
+				       .kept_bytes = 0,
+				       .what = "dominated objects" },
+			       work, err);
+	if (rc != HDB_OK)
+		goto out;
+	rc = make_runs(m, no, err);
+out:
+	base_big_free(work, &m->keys);
+	base_big_free(work, &m->places);
+	base_bucket_drop(&rows->buckets, no);
+	return rc;
+}
+
 int graph_child_rows_merge(struct graph_child_rows *rows, uint32_t no,
 			   int (*take)(void *ctx, uint32_t row, uint32_t node, uint64_t size,
 				       struct hdb_error *err),
@@ -491,31 +545,10 @@ int graph_child_rows_merge(struct graph_child_rows *rows, uint32_t no,
 	struct merge m = { .rows = rows, .count = count };
 	int rc;
 
+	assert(no <= rows->range_count);
 	if (no == rows->range_count && count * TOP_BYTES <= base_work_room(work))
 		return count_and_give(rows, &(struct take_child){ take, ctx }, err);
-	/* Keys, and twice as many for sorting by size and then by row. */
-	rc = base_big_alloc_raw(work, &m.keys, 3 * rows->run_limit * sizeof(struct base_sort_key),
-				"dominated objects", err);
-
-	assert(no <= rows->range_count);
-	if (rc == HDB_OK)
-		rc = base_big_alloc_raw(work, &m.places, 2 * rows->run_limit * sizeof(uint32_t),
-					"dominated objects", err);
-	if (rc == HDB_OK)
-		rc = base_buckets_init(
-			&m.runs,
-			&(struct base_buckets_plan){
-				.bucket_count = (uint32_t)(count / rows->run_limit) + 1,
-				.chunks_bytes = work->memory_bytes / CHUNK_SHARE,
-				.kept_bytes = 0,
-				.what = "dominated objects" },
-			work, err);
-	if (rc == HDB_OK)
-		rc = make_runs(&m, no, err);
-	base_big_free(work, &m.keys);
-	base_big_free(work, &m.places);
-	base_bucket_drop(&rows->buckets, no);
-	if (rc != HDB_OK)
+	if ((rc = cut_runs(&m, no, err)) != HDB_OK)
 		goto out;
 	if ((rc = start_merge(&m, err)) != HDB_OK)
 		goto out;

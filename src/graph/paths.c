@@ -5,6 +5,9 @@
 
 #include <stdlib.h>
 
+/* Nodes that the first room has a way for. */
+#define TOWARD_MIN 64u
+
 /* Adds a node that is met on the way from number `toward`; GRAPH_BUDGET if it is one too many. */
 static int visit(struct graph_paths *p, uint32_t node, uint32_t toward, struct hdb_error *err)
 {
@@ -13,17 +16,18 @@ static int visit(struct graph_paths *p, uint32_t node, uint32_t toward, struct h
 
 	if (p->opt.max_nodes && p->map.count >= p->opt.max_nodes)
 		return GRAPH_BUDGET;
+	/* Before the node is in the map: who is there has a way to the target. */
+	if (p->toward_limit <= p->map.count) {
+		const uint64_t limit = 2 * (uint64_t)p->map.count + TOWARD_MIN;
+		uint32_t *grown = realloc(p->toward, limit * sizeof *grown);
+		if (!grown)
+			return hdb_fail_memory(err, "paths", limit * sizeof *grown);
+		p->toward = grown;
+		p->toward_limit = limit;
+	}
 	rc = graph_node_map_add(&p->map, node, &number, err);
 	if (rc != HDB_OK)
 		return rc < 0 ? rc : HDB_OK;
-	if (p->toward_limit < p->map.limit) {
-		uint32_t *grown = realloc(p->toward, (size_t)p->map.limit * sizeof *grown);
-		if (!grown)
-			return hdb_fail_memory(err, "paths",
-					       (uint64_t)p->map.limit * sizeof *grown);
-		p->toward = grown;
-		p->toward_limit = p->map.limit;
-	}
 	p->toward[number] = toward;
 	return HDB_OK;
 }
@@ -43,9 +47,7 @@ int graph_paths_init(struct graph_paths *paths, const struct graph_access *graph
 				graph->node_count);
 	if ((rc = graph->reach(graph->ctx, target, &reachable, &parent, err)) != HDB_OK)
 		return rc;
-	if (reachable)
-		rc = visit(paths, target, GRAPH_NONE, err);
-	return rc;
+	return reachable ? visit(paths, target, GRAPH_NONE, err) : HDB_OK;
 }
 
 void graph_paths_release(struct graph_paths *paths)
@@ -63,7 +65,7 @@ void graph_paths_release(struct graph_paths *paths)
 static int meet(struct graph_paths *p, uint32_t from, uint32_t to, uint32_t toward,
 		struct hdb_error *err)
 {
-	bool reachable, skip = false;
+	bool reachable, skip;
 	uint32_t parent;
 	int rc;
 
@@ -72,10 +74,11 @@ static int meet(struct graph_paths *p, uint32_t from, uint32_t to, uint32_t towa
 	rc = p->graph->reach(p->graph->ctx, from, &reachable, &parent, err);
 	if (rc < 0 || !reachable)
 		return rc;
-	if (p->opt.skip)
+	if (p->opt.skip) {
 		rc = p->opt.skip(p->opt.ctx, from, to, &skip, err);
-	if (rc < 0 || skip)
-		return rc;
+		if (rc < 0 || skip)
+			return rc;
+	}
 	return visit(p, from, toward, err);
 }
 
@@ -90,14 +93,16 @@ static int expand(struct graph_paths *p, uint32_t number, struct hdb_error *err)
 	if (number > 0 && p->graph->is_root(p->graph->ctx, node))
 		return HDB_OK;
 	rc = p->graph->begin(p->graph->ctx, GRAPH_REFERRERS, node, err);
-	while (rc == HDB_OK) {
+	if (rc != HDB_OK)
+		return rc;
+	for (;;) {
 		rc = p->graph->next(p->graph->ctx, &batch, &count, err);
-		if (rc == HDB_OK && count == 0)
-			break;
-		for (size_t i = 0; rc == HDB_OK && i < count; i++)
-			rc = meet(p, batch[i], node, number, err);
+		if (rc != HDB_OK || count == 0)
+			return rc;
+		for (size_t i = 0; i < count; i++)
+			if ((rc = meet(p, batch[i], node, number, err)) != HDB_OK)
+				return rc;
 	}
-	return rc;
 }
 
 /* Writes the path from the target to number `root`. */

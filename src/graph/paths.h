@@ -23,7 +23,7 @@ struct graph_paths {
 	struct graph_paths_options opt;
 	struct graph_node_map map; /* visited, in the order of the search */
 	uint32_t *toward;          /* by number: the number of the next one to the target */
-	uint32_t toward_limit;
+	uint64_t toward_limit;
 	uint32_t expanded; /* numbers below it were asked for their referrers */
 	uint32_t looked;   /* numbers below it were looked at as roots */
 	uint32_t *path;    /* the last one given */

@@ -40,16 +40,16 @@ int graph_preorder_count(struct graph_preorder *order, struct hdb_error *err)
 		return hdb_fail(err, HDB_ELIMIT, "%" PRIu64 " dominators: too many", count);
 	rc = base_big_alloc_raw(order->work, &order->link_big, count * sizeof *order->link,
 				"the tree of dominators", err);
-	if (rc == HDB_OK)
-		rc = base_big_alloc(order->work, &order->last_big,
-				    (count / 64 + 1) * sizeof(uint64_t), "the tree of dominators",
-				    err);
-	order->link = order->link_big.data;
-	order->is_last = order->last_big.data;
 	if (rc != HDB_OK)
 		return rc;
+	rc = base_big_alloc(order->work, &order->last_big, (count / 64 + 1) * sizeof(uint64_t),
+			    "the tree of dominators", err);
+	if (rc != HDB_OK)
+		return rc;
+	order->link = order->link_big.data;
+	order->is_last = order->last_big.data;
 	memset(order->link_big.data, 0xff, count * sizeof *order->link);
-	return rc;
+	return HDB_OK;
 }
 
 void graph_preorder_link(struct graph_preorder *order, uint32_t place, uint32_t parent)
@@ -92,10 +92,10 @@ static uint32_t leave(struct graph_preorder *order, uint32_t place, uint32_t num
 int graph_preorder_number(struct graph_preorder *order, struct hdb_error *err)
 {
 	uint32_t place = atomic_load_explicit(&order->top, memory_order_relaxed), number = 0;
-	int rc = HDB_OK;
+	int rc;
 
 	base_stage(order->work, "numbering dominators", order->inner.count, "objects");
-	while (rc == HDB_OK && place != GRAPH_NONE) {
+	while (place != GRAPH_NONE) {
 		struct graph_preorder_link *link = &order->link[place];
 		const uint32_t child = atomic_load_explicit(&link->first, memory_order_relaxed);
 		const uint32_t next = atomic_load_explicit(&link->next, memory_order_relaxed);
@@ -104,8 +104,9 @@ int graph_preorder_number(struct graph_preorder *order, struct hdb_error *err)
 			prefetch_write(&order->link[next]);
 		atomic_store_explicit(&link->first, number++, memory_order_relaxed);
 		place = child != GRAPH_NONE ? child : leave(order, place, number);
-		if ((number & STEP_MASK) == 0)
-			rc = base_step(order->work, number, err);
+		if ((number & STEP_MASK) == 0 &&
+		    (rc = base_step(order->work, number, err)) != HDB_OK)
+			return rc;
 	}
-	return rc == HDB_OK && number != order->inner.count ? HDB_ECORRUPT : rc;
+	return number == order->inner.count ? HDB_OK : HDB_ECORRUPT;
 }

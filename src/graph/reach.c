@@ -226,14 +226,14 @@ int graph_reach_orphans(const struct graph_rows *rows, const uint64_t *root_bits
 	base_stage(work, "what nothing holds", rows->node_count, "objects");
 	rc = base_big_alloc(work, &queue, (uint64_t)rows->node_count * sizeof *s.queue,
 			    "search queue", err);
-	if (rc == HDB_OK)
-		rc = base_big_alloc(work, &reached, bytes, "a set of objects", err);
-	if (rc == HDB_OK)
-		rc = base_big_alloc(work, &by_roots, bytes, "a set of objects", err);
-	s.queue = queue.data;
-	s.reached = reached.data;
 	if (rc != HDB_OK)
 		goto out;
+	if ((rc = base_big_alloc(work, &reached, bytes, "a set of objects", err)) != HDB_OK)
+		goto out;
+	if ((rc = base_big_alloc(work, &by_roots, bytes, "a set of objects", err)) != HDB_OK)
+		goto out;
+	s.queue = queue.data;
+	s.reached = reached.data;
 	meet_roots(&s);
 	if ((rc = search(&s, err)) != HDB_OK)
 		goto out;

@@ -148,13 +148,13 @@ int graph_reach_masks(const struct graph_rows *rows, const uint64_t *root_bits,
 	base_stage(rows->work, "reachability without sets", n, "objects");
 	rc = base_big_alloc(rows->work, &queue, ((uint64_t)n + 1) * sizeof(*w.queue),
 			    "search queue", err);
-	if (rc == HDB_OK)
-		rc = base_big_alloc(rows->work, &bits, (uint64_t)n / 8 + 8, "a set of objects",
-				    err);
-	w.queue = queue.data;
-	w.is_queued = bits.data;
 	if (rc != HDB_OK)
 		goto out;
+	rc = base_big_alloc(rows->work, &bits, (uint64_t)n / 8 + 8, "a set of objects", err);
+	if (rc != HDB_OK)
+		goto out;
+	w.queue = queue.data;
+	w.is_queued = bits.data;
 	for (uint64_t word = 0; word < ((uint64_t)n + 63) / 64; word++) {
 		for (uint64_t left = root_bits[word]; left; left &= left - 1) {
 			const uint64_t root = 64 * word + (unsigned)__builtin_ctzll(left);
