@@ -323,15 +323,14 @@ int mcp_answer_sql(const struct mcp_options *options, const struct mcp_statement
 	const struct mcp_sink sink = { .row = on_sql_row, .ctx = &f };
 	const int r = options->sql(statement->db, statement->text, statement->cancel, &sink, err);
 
-	if (r >= 0) {
-		const size_t count = json_array_size(f.list);
-
-		*out = json_pack("{s:O, s:I}", "rows", f.list, "row_count", (json_int_t)count);
-		if (r == HDB_END)
-			json_object_set_new(
-				*out, "cut",
-				json_string("more rows follow: LIMIT and OFFSET have them"));
-	}
+	if (r < 0)
+		goto out;
+	*out = json_pack("{s:O, s:I}", "rows", f.list, "row_count",
+			 (json_int_t)json_array_size(f.list));
+	if (r == HDB_END)
+		json_object_set_new(*out, "cut",
+				    json_string("more rows follow: LIMIT and OFFSET have them"));
+out:
 	json_decref(f.list);
 	return r < 0 ? r : HDB_OK;
 }
