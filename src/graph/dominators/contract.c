@@ -79,15 +79,15 @@ int graph_contract_init(struct graph_contract *c, uint32_t node_count, const uin
 				      .root_bits = root_bits,
 				      .node_count = node_count };
 	rc = base_big_alloc_raw(work, &c->up_big, (n + 1) * sizeof *c->up, "referrers", err);
-	if (rc == HDB_OK)
-		rc = base_ranks_init(&c->kept, node_count, work, "kept objects", err);
-	if (rc == HDB_OK)
-		rc = base_big_alloc(work, &c->soft_big, n / 8 + 8, "classes", err);
-	if (rc < 0)
+	if (rc != HDB_OK)
 		return rc;
-	if ((rc = base_big_alloc(work, &c->touched_big, n / 8 + 8, "referrers", err)) < 0)
+	if ((rc = base_ranks_init(&c->kept, node_count, work, "kept objects", err)) != HDB_OK)
 		return rc;
-	if ((rc = base_big_alloc(work, &c->chosen_big, n / 8 + 8, "kept objects", err)) < 0)
+	if ((rc = base_big_alloc(work, &c->soft_big, n / 8 + 8, "classes", err)) != HDB_OK)
+		return rc;
+	if ((rc = base_big_alloc(work, &c->touched_big, n / 8 + 8, "referrers", err)) != HDB_OK)
+		return rc;
+	if ((rc = base_big_alloc(work, &c->chosen_big, n / 8 + 8, "kept objects", err)) != HDB_OK)
 		return rc;
 	c->up = c->up_big.data;
 	c->soft = c->soft_big.data;
@@ -198,11 +198,13 @@ static int pack_ups(struct graph_contract *c, struct hdb_error *err)
 	int rc;
 
 	p.slots = calloc(pipeline.slot_count, sizeof *p.slots);
-	rc = p.slots ? base_runs_init(&c->ups, c->node_count, c->work, "referrers", err) :
-		       hdb_fail_memory(err, "referrers", sizeof *p.slots);
-	if (rc == HDB_OK)
-		rc = base_pipeline_run(&pipeline, err);
-	for (unsigned i = 0; p.slots && i < pipeline.slot_count; i++) {
+	if (!p.slots)
+		return hdb_fail_memory(err, "referrers", sizeof *p.slots);
+	if ((rc = base_runs_init(&c->ups, c->node_count, c->work, "referrers", err)) != HDB_OK)
+		goto out;
+	rc = base_pipeline_run(&pipeline, err);
+out:
+	for (unsigned i = 0; i < pipeline.slot_count; i++) {
 		base_vec_release(&p.slots[i].values);
 		base_vec_release(&p.slots[i].packed);
 	}
@@ -229,9 +231,12 @@ static int unpack_run(void *ctx, unsigned slot, uint64_t run, struct hdb_error *
 				hdb_fail_memory(err, "referrers", BASE_RUN * sizeof *values);
 
 	(void)slot;
-	for (uint32_t i = 0; rc == HDB_OK && i < count; i++)
+	if (rc != HDB_OK)
+		goto out;
+	for (uint32_t i = 0; i < count; i++)
 		atomic_store_explicit(&c->up[first + i], unpack_up(first + i, values[i]),
 				      memory_order_relaxed);
+out:
 	free(values);
 	return rc;
 }
@@ -395,8 +400,10 @@ static int list_nodes(struct graph_contract *c, struct hdb_error *err)
 					  ((uint64_t)c->kept.count + 1) * sizeof *c->node,
 					  "kept objects", err);
 
+	if (rc != HDB_OK)
+		return rc;
 	c->node = c->node_big.data;
-	return rc == HDB_OK ? each_share(c, c->node_count, list_share, err) : rc;
+	return each_share(c, c->node_count, list_share, err);
 }
 
 /* What is directly above inner nodes. */
@@ -491,21 +498,21 @@ int graph_contract_marked(struct graph_contract *c, struct hdb_error *err)
 	c->roots = c->roots_big.data;
 	c->single = c->single_big.data;
 	c->pushed = c->pushed_big.data;
-	rc = each_share(c, c->node_count, inner_share, err);
-	for (uint32_t place = 0; rc == HDB_OK && place < c->kept.count; place++) {
+	if ((rc = each_share(c, c->node_count, inner_share, err)) != HDB_OK)
+		return rc;
+	for (uint32_t place = 0; place < c->kept.count; place++) {
 		const uint32_t v = c->node[place];
 
 		c->roots[place / 64] |= (uint64_t)is_root(c, v) << (place % 64);
 		c->single[place / 64] |= (uint64_t)(up_of(c, v) < GRAPH_SEVERAL) << (place % 64);
 	}
 	base_ranks_rank(&c->inner);
-	if (rc == HDB_OK)
-		rc = base_big_alloc_raw(c->work, &c->above_big,
-					((uint64_t)c->inner.count + 1) * sizeof *c->above,
-					"objects left out", err);
-	c->above = c->above_big.data;
+	rc = base_big_alloc_raw(c->work, &c->above_big,
+				((uint64_t)c->inner.count + 1) * sizeof *c->above,
+				"objects left out", err);
 	if (rc != HDB_OK)
 		return rc;
+	c->above = c->above_big.data;
 	if ((rc = each_share(c, c->node_count, begin_above, err)) != HDB_OK)
 		return rc;
 	return each_share(c, c->inner.count, find_share, err);
@@ -552,7 +559,7 @@ int graph_contract_join(struct graph_contract *c, const struct graph_pushes *pus
 			struct hdb_error *err)
 {
 	const struct graph_pushed *edge = pushes->edges.data;
-	int rc = HDB_OK;
+	int rc;
 
 	for (size_t i = 0; i < pushes->edges.count; i++) {
 		if (graph_contract_is_soft(c, c->node[edge[i].target]))
@@ -561,7 +568,7 @@ int graph_contract_join(struct graph_contract *c, const struct graph_pushes *pus
 		    HDB_OK)
 			return rc;
 	}
-	return rc;
+	return HDB_OK;
 }
 
 /* ---- dominators ---- */
@@ -592,8 +599,11 @@ static int places_of_range(const struct solving *s, uint32_t *dominator, uint32_
 	number = malloc((BASE_RUN + GRAPH_NUMBERS_STEP) * sizeof *number);
 	rc = number ? graph_dominators_numbers(s->d, first, number, count, err) :
 		      hdb_fail_memory(err, "preorder", BASE_RUN * sizeof *number);
-	for (uint32_t i = 0; rc == HDB_OK && i < count; i++)
+	if (rc != HDB_OK)
+		goto out;
+	for (uint32_t i = 0; i < count; i++)
 		dominator[i] = number[i] ? s->place_of[s->d->dominator[number[i]]] : GRAPH_SEVERAL;
+out:
 	free(number);
 	return rc;
 }
@@ -603,7 +613,7 @@ static int solve_share(void *ctx, unsigned slot, uint64_t share, struct hdb_erro
 	const struct solving *s = ctx;
 	struct graph_contract *c = s->c;
 	const uint32_t end = share_end(share, c->kept.count);
-	int rc = HDB_OK;
+	int rc;
 
 	(void)slot;
 	for (uint32_t v = (uint32_t)share * SHARE_NODES; v < end; v += BASE_RUN) {
@@ -618,7 +628,7 @@ static int solve_share(void *ctx, unsigned slot, uint64_t share, struct hdb_erro
 				c->dominator[i] = c->node[c->dominator[i]];
 		}
 	}
-	return rc;
+	return HDB_OK;
 }
 
 /* Dominators of all places, as nodes. */
@@ -634,21 +644,23 @@ static int take_dominators(struct graph_contract *c, struct solving *s, struct h
 	};
 	int rc = list_nodes(c, err);
 
-	if (rc == HDB_OK && s->d->work)
-		rc = graph_dominators_nodes(s->d, &places, err);
-
-	if (rc == HDB_OK)
-		rc = base_big_alloc_raw(c->work, &c->dominator_big,
-					((uint64_t)c->kept.count + 1) * sizeof *c->dominator,
-					"dominators", err);
-	if (rc == HDB_OK)
-		rc = base_big_alloc(c->work, &c->lost_big, c->kept.count / 8 + 8, "dominators",
-				    err);
+	if (rc != HDB_OK)
+		goto out;
+	if (s->d->work && (rc = graph_dominators_nodes(s->d, &places, err)) != HDB_OK)
+		goto out;
+	rc = base_big_alloc_raw(c->work, &c->dominator_big,
+				((uint64_t)c->kept.count + 1) * sizeof *c->dominator, "dominators",
+				err);
+	if (rc != HDB_OK)
+		goto out;
+	rc = base_big_alloc(c->work, &c->lost_big, c->kept.count / 8 + 8, "dominators", err);
+	if (rc != HDB_OK)
+		goto out;
 	s->place_of = places.data;
 	c->dominator = c->dominator_big.data;
 	c->lost = c->lost_big.data;
-	if (rc == HDB_OK)
-		rc = base_pipeline_run(&pipeline, err);
+	rc = base_pipeline_run(&pipeline, err);
+out:
 	base_big_free(c->work, &places);
 	return rc;
 }
@@ -672,8 +684,10 @@ int graph_contract_solve(struct graph_contract *c, enum graph_settling settling,
 		rc = graph_dominators(c->rows, c->roots, how, &d, err);
 	c->step_count += settled.step_count + hub_steps + d.step_count;
 	graph_rows_release(c->rows);
-	if (rc == HDB_OK)
-		rc = take_dominators(c, &s, err);
+	if (rc != HDB_OK)
+		goto out;
+	rc = take_dominators(c, &s, err);
+out:
 	graph_dominators_release(&d);
 	graph_settled_release(&settled);
 	return rc;
@@ -690,10 +704,10 @@ static int compare_suspects(const void *a, const void *b)
 
 int graph_contract_suspect(struct graph_contract *c, struct hdb_error *err)
 {
-	int rc = HDB_OK;
+	int rc;
 
 	c->suspects.count = 0;
-	for (size_t i = 0; i < c->soft_nodes.count && rc == HDB_OK; i++) {
+	for (size_t i = 0; i < c->soft_nodes.count; i++) {
 		const uint32_t t = *base_vec_at(&c->soft_nodes, uint32_t, i);
 		const uint32_t q = c->dominator[base_ranks_before(&c->kept, t)];
 		const struct graph_suspect suspect = { .dominator = q, .target = t };
@@ -702,13 +716,16 @@ int graph_contract_suspect(struct graph_contract *c, struct hdb_error *err)
 		if (!graph_contract_is_soft(c, t) || q >= GRAPH_SEVERAL)
 			continue;
 		place = base_ranks_before(&c->kept, q);
-		if (c->pushed[place / 64] >> (place % 64) & 1)
-			rc = base_vec_push(&c->suspects, &suspect, sizeof suspect, err);
+		if (!(c->pushed[place / 64] >> (place % 64) & 1))
+			continue;
+		rc = base_vec_push(&c->suspects, &suspect, sizeof suspect, err);
+		if (rc != HDB_OK)
+			return rc;
 	}
-	if (c->suspects.count)
-		qsort(c->suspects.data, c->suspects.count, sizeof(struct graph_suspect),
-		      compare_suspects);
-	return rc == HDB_OK && c->suspects.count ? unpack_ups(c, err) : rc;
+	if (!c->suspects.count)
+		return HDB_OK;
+	qsort(c->suspects.data, c->suspects.count, sizeof(struct graph_suspect), compare_suspects);
+	return unpack_ups(c, err);
 }
 
 void graph_contract_harden(struct graph_contract *c)
@@ -741,7 +758,9 @@ int graph_contract_dominators(const struct graph_contract *c,
 	uint32_t place = base_ranks_before(&c->kept, first);
 	const int rc = base_runs_range(&c->ups, first, values, count, err);
 
-	for (uint32_t i = 0; rc == HDB_OK && i < count; i++) {
+	if (rc != HDB_OK)
+		return rc;
+	for (uint32_t i = 0; i < count; i++) {
 		const uint32_t v = first + i, up = unpack_up(v, values[i]);
 
 		if (!graph_contract_is_kept(c, v))
@@ -752,5 +771,5 @@ int graph_contract_dominators(const struct graph_contract *c,
 		if (dominator[i] == GRAPH_SEVERAL)
 			dominator[i] = v;
 	}
-	return rc;
+	return HDB_OK;
 }

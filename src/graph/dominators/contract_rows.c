@@ -139,9 +139,9 @@ static int put_targets(struct graph_contract *c, struct hdb_error *err)
 	if (length != GRAPH_ROW_LONG)
 		return add_bytes(c, bytes, length, (uint8_t)length, err);
 	rc = graph_rows_add_long(c->rows, &row, targets, c->targets.count, err);
-	return rc == HDB_OK ? add_bytes(c, (const uint8_t *)&row, sizeof row,
-					GRAPH_ROW_LONG | sizeof row, err) :
-			      rc;
+	if (rc != HDB_OK)
+		return rc;
+	return add_bytes(c, (const uint8_t *)&row, sizeof row, GRAPH_ROW_LONG | sizeof row, err);
 }
 
 static int gather(struct graph_contract *c, const uint32_t *targets, uint64_t count,
@@ -156,7 +156,7 @@ static int gather(struct graph_contract *c, const uint32_t *targets, uint64_t co
 		       count * sizeof *targets);
 		c->targets.count += count;
 	}
-	return rc;
+	return HDB_OK;
 }
 
 /* The edges pushed to the next row. */
@@ -181,22 +181,22 @@ int graph_contract_put(struct graph_contract *c, const struct graph_contract_row
 {
 	const uint8_t *length = rows->length.data, *bytes = rows->bytes.data;
 	const uint32_t *next_long = rows->longs.data;
-	int rc = HDB_OK;
+	int rc;
 
-	for (size_t i = 0; i < rows->length.count && rc == HDB_OK; i++) {
+	for (size_t i = 0; i < rows->length.count; i++) {
 		const uint32_t *pushed, *own = NULL;
 		uint32_t targets[GRAPH_ROW_MAX], own_count = 0;
 		uint64_t push_count;
 
-		rc = pushes_of_row(c, &pushed, &push_count, err);
-		if (rc < 0)
-			break;
+		if ((rc = pushes_of_row(c, &pushed, &push_count, err)) != HDB_OK)
+			return rc;
 		if (length[i] == GRAPH_ROW_LONG) {
 			own = next_long + 1;
 			own_count = *next_long;
 			next_long += own_count + 1;
 		} else if (push_count == 0) {
-			rc = add_bytes(c, bytes, length[i], length[i], err);
+			if ((rc = add_bytes(c, bytes, length[i], length[i], err)) != HDB_OK)
+				return rc;
 			bytes += length[i];
 			continue;
 		} else {
@@ -206,13 +206,14 @@ int graph_contract_put(struct graph_contract *c, const struct graph_contract_row
 			bytes += length[i];
 		}
 		c->targets.count = 0;
-		rc = gather(c, own, own_count, err);
-		if (rc == HDB_OK)
-			rc = gather(c, pushed, push_count, err);
-		if (rc == HDB_OK)
-			rc = put_targets(c, err);
+		if ((rc = gather(c, own, own_count, err)) != HDB_OK)
+			return rc;
+		if ((rc = gather(c, pushed, push_count, err)) != HDB_OK)
+			return rc;
+		if ((rc = put_targets(c, err)) != HDB_OK)
+			return rc;
 	}
-	return rc;
+	return HDB_OK;
 }
 
 int graph_contract_end_rows(struct graph_contract *c, struct hdb_error *err)

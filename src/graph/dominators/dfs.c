@@ -119,10 +119,11 @@ static int visit(struct search *s, uint32_t node, uint32_t parent, enum dom_stat
 	int rc = dom_give_number(b, parent, err);
 	const uint64_t v[] = { node, b->count };
 
-	if (rc == HDB_OK)
-		rc = base_buckets_add(&b->order, dom_spill_of(b, node >> GRAPH_BUCKET_BITS),
-				      BASE_RECORD(2, 0), v, err);
-	if (rc < 0)
+	if (rc != HDB_OK)
+		return rc;
+	rc = base_buckets_add(&b->order, dom_spill_of(b, node >> GRAPH_BUCKET_BITS),
+			      BASE_RECORD(2, 0), v, err);
+	if (rc != HDB_OK)
 		return rc;
 	if (b->count - s->first < s->recent_limit)
 		((uint32_t *)s->recent.data)[b->count - s->first] = node;
@@ -157,15 +158,14 @@ static int search_from(struct search *s, uint32_t root, struct hdb_error *err)
 	int rc;
 
 	s->first = b->count + 1;
-	rc = visit(s, root, 0, DOM_TOP, err);
-	while (rc == HDB_OK && s->stack.depth > 0) {
+	if ((rc = visit(s, root, 0, DOM_TOP, err)) != HDB_OK)
+		return rc;
+	while (s->stack.depth > 0) {
 		uint32_t source, to;
 
-		if ((++s->steps & DOM_STEP_MASK) == 0) {
-			rc = base_step(b->work, b->count, err);
-			if (rc < 0)
-				return rc;
-		}
+		if ((++s->steps & DOM_STEP_MASK) == 0 &&
+		    (rc = base_step(b->work, b->count, err)) != HDB_OK)
+			return rc;
 		dom_stack_pop(&s->stack, b->rows, &source, &to);
 		const uint32_t soon = dom_stack_soon(&s->stack, b->rows, ROW_AHEAD);
 		if (soon != GRAPH_NONE) {
@@ -175,9 +175,11 @@ static int search_from(struct search *s, uint32_t root, struct hdb_error *err)
 		const unsigned state = dom_state(b->states, to);
 		rc = state == DOM_NEW ? visit(s, to, source, DOM_MET, err) :
 					add_edge(s, source, to, state, err);
+		if (rc != HDB_OK)
+			return rc;
 	}
 	make_old(s);
-	return rc;
+	return HDB_OK;
 }
 
 /* A root's state is settled before anything is searched. */
@@ -197,20 +199,20 @@ int dom_search(struct dom_build *b, const uint64_t *root_bits, struct hdb_error 
 				    ((uint64_t)s.recent_limit + 1) * sizeof(uint32_t), "preorder",
 				    err);
 
-	if (rc < 0)
-		return rc;
+	if (rc != HDB_OK)
+		goto out;
 	base_stage(b->work, "dominators: search", n, "objects");
 	mark_roots(b, root_bits);
-	for (uint64_t w = 0; w < words && rc == HDB_OK; w++) {
-		for (uint64_t bits = root_bits[w]; bits && rc == HDB_OK; bits &= bits - 1) {
+	for (uint64_t w = 0; w < words; w++) {
+		for (uint64_t bits = root_bits[w]; bits; bits &= bits - 1) {
 			const uint64_t root = 64 * w + (unsigned)__builtin_ctzll(bits);
-			if (root < n)
-				rc = search_from(&s, (uint32_t)root, err);
+			if (root < n && (rc = search_from(&s, (uint32_t)root, err)) != HDB_OK)
+				goto out;
 		}
 	}
 	b->step_count += s.steps;
-	if (rc == HDB_OK)
-		rc = dom_put_parents(b, err);
+	rc = dom_put_parents(b, err);
+out:
 	base_big_free(b->work, &s.stack.big);
 	base_big_free(b->work, &s.recent);
 	return rc;

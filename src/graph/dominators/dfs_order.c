@@ -44,7 +44,7 @@ static int number_edges(struct dom_build *b, const uint32_t *number, uint32_t bu
 		b->node_count - base < GRAPH_BUCKET_SIZE ? b->node_count - base : GRAPH_BUCKET_SIZE;
 	struct graph_edge_reader reader;
 	uint32_t source, to;
-	int rc = HDB_OK;
+	int rc;
 
 	for (uint32_t v = base; v - base < count; v += DOM_STATES) {
 		const uint64_t word = b->states[v / DOM_STATES];
@@ -55,10 +55,11 @@ static int number_edges(struct dom_build *b, const uint32_t *number, uint32_t bu
 		}
 	}
 	graph_buckets_begin(&b->crosses, bucket, &reader);
-	while (rc == HDB_OK && graph_buckets_next(&reader, &source, &to))
-		if (dom_state(b->states, base + to) != DOM_TOP && source != number[to])
-			rc = graph_buckets_add(&b->edges, source, number[to], err);
-	return rc;
+	while (graph_buckets_next(&reader, &source, &to))
+		if (dom_state(b->states, base + to) != DOM_TOP && source != number[to] &&
+		    (rc = graph_buckets_add(&b->edges, source, number[to], err)) != HDB_OK)
+			return rc;
+	return HDB_OK;
 }
 
 /*
@@ -109,15 +110,16 @@ static int read_bucket(void *ctx, unsigned slot, uint64_t bucket, struct hdb_err
 	int rc =
 		base_bucket_begin(&n->b->order, dom_spill_of(n->b, (uint32_t)bucket), &reader, err);
 
+	if (rc != HDB_OK)
+		return rc;
 	memset(s->number, 0, GRAPH_BUCKET_SIZE * sizeof *s->number);
-	while (rc == HDB_OK &&
-	       (rc = base_bucket_next(&reader, BASE_RECORD(2, 0), v, err)) == HDB_OK)
+	while ((rc = base_bucket_next(&reader, BASE_RECORD(2, 0), v, err)) == HDB_OK)
 		if (v[0] >> GRAPH_BUCKET_BITS == bucket)
 			s->number[v[0] % GRAPH_BUCKET_SIZE] = (uint32_t)v[1];
 	base_bucket_end(&reader);
-	return rc < 0 ? rc :
-			pack_numbers(s->number, bucket_nodes(n->b, bucket), s->values, &s->packed,
-				     err);
+	if (rc < 0)
+		return rc;
+	return pack_numbers(s->number, bucket_nodes(n->b, bucket), s->values, &s->packed, err);
 }
 
 static int take_bucket(void *ctx, unsigned slot, uint64_t bucket, struct hdb_error *err)
@@ -137,14 +139,16 @@ static int take_bucket(void *ctx, unsigned slot, uint64_t bucket, struct hdb_err
 static int make_slots(struct numbering *n, unsigned count, struct hdb_error *err)
 {
 	n->slots = calloc(count, sizeof *n->slots);
-	for (unsigned i = 0; n->slots && i < count; i++) {
+	if (!n->slots)
+		return hdb_fail_memory(err, "preorder", count * sizeof *n->slots);
+	for (unsigned i = 0; i < count; i++) {
 		n->slots[i].number = malloc(GRAPH_BUCKET_SIZE * sizeof *n->slots[i].number);
 		n->slots[i].values = malloc(GRAPH_BUCKET_SIZE * sizeof *n->slots[i].values);
 		if (!n->slots[i].number || !n->slots[i].values)
 			return hdb_fail_memory(err, "preorder",
 					       GRAPH_BUCKET_SIZE * sizeof *n->slots[i].values);
 	}
-	return n->slots ? HDB_OK : hdb_fail_memory(err, "preorder", count * sizeof *n->slots);
+	return HDB_OK;
 }
 
 static void free_slots(struct numbering *n, unsigned count)

@@ -52,19 +52,23 @@ static int make_room(struct graph_nca *m, struct hdb_error *err)
 	const uint64_t kept = n / 8 + n / 64 + 1;
 	int rc = base_big_alloc_raw(m->work, &m->colour_big, n + 1, "dominators", err);
 
-	if (rc == HDB_OK)
-		rc = base_big_alloc(m->work, &m->shown_big, (n / 64 + 1) * 8, "dominators", err);
-	if (rc == HDB_OK)
-		rc = base_big_alloc(m->work, &m->waits_big, groups, "dominators", err);
+	if (rc != HDB_OK)
+		return rc;
+	rc = base_big_alloc(m->work, &m->shown_big, (n / 64 + 1) * 8, "dominators", err);
+	if (rc != HDB_OK)
+		return rc;
+	if ((rc = base_big_alloc(m->work, &m->waits_big, groups, "dominators", err)) != HDB_OK)
+		return rc;
 	m->bucket_count = (uint32_t)(n >> GRAPH_NCA_RANGE_BITS) + 1;
-	if (rc == HDB_OK)
-		rc = base_buckets_init(
-			&m->edges,
-			&(struct base_buckets_plan){ .bucket_count = 2 * m->bucket_count,
-						     .chunks_bytes = base_work_room(m->work) / 4,
-						     .kept_bytes = kept,
-						     .what = "dominators" },
-			m->work, err);
+	rc = base_buckets_init(
+		&m->edges,
+		&(struct base_buckets_plan){ .bucket_count = 2 * m->bucket_count,
+					     .chunks_bytes = base_work_room(m->work) / 4,
+					     .kept_bytes = kept,
+					     .what = "dominators" },
+		m->work, err);
+	if (rc != HDB_OK)
+		return rc;
 	m->colour = m->colour_big.data;
 	m->shown = m->shown_big.data;
 	m->waits = m->waits_big.data;
@@ -72,10 +76,8 @@ static int make_room(struct graph_nca *m, struct hdb_error *err)
 	 * Not left to the kernel: pages that are read before they are written cost ten times as
 	 * much.
 	 */
-	if (rc != HDB_OK)
-		return rc;
 	memset(m->colour_big.data, 0, n + 1);
-	return rc;
+	return HDB_OK;
 }
 
 int graph_nca_init(struct graph_nca *nca, uint32_t node_count, const uint64_t *root_bits,
@@ -228,17 +230,19 @@ int graph_nca_put(struct base_buckets *buckets, uint32_t first_bucket, struct ba
 		  struct hdb_error *err)
 {
 	const struct graph_nca_edge *edge = edges->data;
-	int rc = HDB_OK;
+	int rc;
 
-	for (size_t i = 0; i < edges->count && rc == HDB_OK; i++) {
+	for (size_t i = 0; i < edges->count; i++) {
 		const uint64_t record[] = { edge[i].source, edge[i].target };
 
 		rc = base_buckets_add(buckets,
 				      first_bucket + (edge[i].target >> GRAPH_NCA_RANGE_BITS),
 				      BASE_RECORD(2, 0), record, err);
+		if (rc != HDB_OK)
+			return rc;
 	}
 	edges->count = 0;
-	return rc;
+	return HDB_OK;
 }
 
 int graph_nca_join(struct graph_nca *nca, struct graph_nca_batch *batch, struct hdb_error *err)
@@ -250,9 +254,9 @@ int graph_nca_join(struct graph_nca *nca, struct graph_nca_batch *batch, struct 
 	batch->reached_count = batch->shown_count = 0;
 	if (batch->is_short)
 		return hdb_fail_memory(err, "dominators", sizeof batch->edge);
-	rc = graph_nca_put(&nca->edges, 0, &batch->tree, err);
-	return rc == HDB_OK ? graph_nca_put(&nca->edges, nca->bucket_count, &batch->others, err) :
-			      rc;
+	if ((rc = graph_nca_put(&nca->edges, 0, &batch->tree, err)) != HDB_OK)
+		return rc;
+	return graph_nca_put(&nca->edges, nca->bucket_count, &batch->others, err);
 }
 
 uint64_t graph_nca_steps_max(const struct graph_nca *nca)

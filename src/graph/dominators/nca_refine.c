@@ -332,7 +332,9 @@ static int each_edge(struct round *round, unsigned slot, uint64_t range,
 	int rc =
 		base_bucket_begin(round->from, round->first_bucket + (uint32_t)range, &reader, err);
 
-	while (rc == HDB_OK && !is_given_up(m) &&
+	if (rc != HDB_OK)
+		return rc;
+	while (!is_given_up(m) &&
 	       (rc = base_bucket_next(&reader, BASE_RECORD(2, 0), v, err)) == HDB_OK) {
 		if (is_low(m, (uint32_t)v[1]))
 			take(m, batch, (uint32_t)v[0], (uint32_t)v[1]);
@@ -353,8 +355,10 @@ static int walk_range(void *ctx, unsigned slot, uint64_t range, struct hdb_error
 	struct round *round = ctx;
 	const int rc = each_edge(round, slot, range, begin_walk, err);
 
+	if (rc != HDB_OK)
+		return rc;
 	walk_all(round->nca, round->batch[slot]);
-	return rc;
+	return HDB_OK;
 }
 
 static int join_range(void *ctx, unsigned slot, uint64_t range, struct hdb_error *err)
@@ -362,8 +366,10 @@ static int join_range(void *ctx, unsigned slot, uint64_t range, struct hdb_error
 	struct round *round = ctx;
 	struct graph_nca *m = round->nca;
 	struct graph_nca_batch *batch = round->batch[slot];
-	int rc = base_step(m->work, range << GRAPH_NCA_RANGE_BITS, err);
+	const int rc = base_step(m->work, range << GRAPH_NCA_RANGE_BITS, err);
 
+	if (rc != HDB_OK)
+		return rc;
 	m->change_count += batch->change_count;
 	m->step_count += batch->step_count;
 	batch->change_count = batch->step_count = 0;
@@ -371,7 +377,7 @@ static int join_range(void *ctx, unsigned slot, uint64_t range, struct hdb_error
 		return hdb_fail_memory(err, "dominators", sizeof batch->edge);
 	if (graph_nca_is_hopeless(m))
 		give_up(m);
-	return rc == HDB_OK ? graph_nca_put(&round->kept, 0, &batch->others, err) : rc;
+	return graph_nca_put(&round->kept, 0, &batch->others, err);
 }
 
 static int run(struct round *round, const struct base_buckets *from, uint32_t first_bucket,
@@ -386,15 +392,15 @@ static int run(struct round *round, const struct base_buckets *from, uint32_t fi
 		.produce = produce,
 		.consume = join_range,
 	};
-
 	int rc;
 
 	round->from = from;
 	round->first_bucket = first_bucket;
 	round->nca->change_count = 0;
-	rc = base_pipeline_run(&pipeline, err);
+	if ((rc = base_pipeline_run(&pipeline, err)) != HDB_OK)
+		return rc;
 	/* Failures alone end a pipeline. */
-	return rc == HDB_OK && is_given_up(round->nca) ? GRAPH_BUDGET : rc;
+	return is_given_up(round->nca) ? GRAPH_BUDGET : HDB_OK;
 }
 
 /* Empty buckets for what a round keeps. */
@@ -411,6 +417,21 @@ static int init_kept(struct round *round, struct hdb_error *err)
 		m->work, err);
 }
 
+/* A round of what the one before has kept. */
+static int next_round(struct round *round, struct hdb_error *err)
+{
+	struct base_buckets from = round->kept;
+	int rc;
+
+	round->nca->pass_count++;
+	if ((rc = init_kept(round, err)) != HDB_OK)
+		goto out;
+	rc = run(round, &from, 0, walk_range, err);
+out:
+	base_buckets_release(&from);
+	return rc;
+}
+
 /*
  * Rounds until nothing changes: of all edges that may matter, then of those that each round keeps.
  */
@@ -419,19 +440,28 @@ static int rounds(struct round *round, struct hdb_error *err)
 	struct graph_nca *m = round->nca;
 	int rc = run(round, &m->edges, 0, place_range, err);
 
-	if (rc == HDB_OK)
-		rc = run(round, &m->edges, m->bucket_count, walk_range, err);
+	if (rc != HDB_OK)
+		return rc;
+	if ((rc = run(round, &m->edges, m->bucket_count, walk_range, err)) != HDB_OK)
+		return rc;
 	base_buckets_release(&m->edges);
-	while (rc == HDB_OK && m->change_count) {
-		struct base_buckets from = round->kept;
+	while (m->change_count)
+		if ((rc = next_round(round, err)) != HDB_OK)
+			return rc;
+	return HDB_OK;
+}
 
-		m->pass_count++;
-		rc = init_kept(round, err);
-		if (rc == HDB_OK)
-			rc = run(round, &from, 0, walk_range, err);
-		base_buckets_release(&from);
+static int make_batches(struct round *round, struct hdb_error *err)
+{
+	round->batch = calloc(round->slot_count, sizeof *round->batch);
+	if (!round->batch)
+		return hdb_fail_memory(err, "dominators", sizeof *round->batch);
+	for (unsigned i = 0; i < round->slot_count; i++) {
+		round->batch[i] = calloc(1, sizeof *round->batch[i]);
+		if (!round->batch[i])
+			return hdb_fail_memory(err, "dominators", sizeof *round->batch[i]);
 	}
-	return rc;
+	return HDB_OK;
 }
 
 int graph_nca_rise(struct graph_nca *nca, struct hdb_error *err)
@@ -442,19 +472,15 @@ int graph_nca_rise(struct graph_nca *nca, struct hdb_error *err)
 	};
 	int rc = find_low(nca, err);
 
+	if (rc != HDB_OK)
+		goto out;
 	base_stage(nca->work, "dominators: refining", nca->node_count, "objects");
-	round.batch = calloc(round.slot_count, sizeof *round.batch);
-	if (rc == HDB_OK && !round.batch)
-		rc = hdb_fail_memory(err, "dominators", sizeof *round.batch);
-	for (unsigned i = 0; rc == HDB_OK && i < round.slot_count; i++) {
-		round.batch[i] = calloc(1, sizeof *round.batch[i]);
-		if (!round.batch[i])
-			rc = hdb_fail_memory(err, "dominators", sizeof *round.batch[i]);
-	}
-	if (rc == HDB_OK)
-		rc = init_kept(&round, err);
-	if (rc == HDB_OK)
-		rc = rounds(&round, err);
+	if ((rc = make_batches(&round, err)) != HDB_OK)
+		goto out;
+	if ((rc = init_kept(&round, err)) != HDB_OK)
+		goto out;
+	rc = rounds(&round, err);
+out:
 	base_buckets_release(&round.kept);
 	for (unsigned i = 0; round.batch && i < round.slot_count; i++) {
 		if (round.batch[i])

@@ -65,24 +65,27 @@ static int turn_edges(struct fold *f, struct hdb_error *err)
 	const uint32_t blocks = (b->count >> GRAPH_BUCKET_BITS) + 1;
 	int rc = graph_buckets_init(&f->by_source, (uint64_t)b->count + 1, b->work, err);
 
+	if (rc != HDB_OK)
+		return rc;
 	memcpy(f->joins.bits_big.data, b->top, ((uint64_t)b->count / 64 + 1) * sizeof *b->top);
-	for (uint32_t block = 0; rc == HDB_OK && block < blocks; block++) {
+	for (uint32_t block = 0; block < blocks; block++) {
 		struct graph_edge_reader reader;
 		uint32_t source, to;
 
 		graph_buckets_begin(&b->edges, block, &reader);
-		while (rc == HDB_OK && graph_buckets_next(&reader, &source, &to)) {
+		while (graph_buckets_next(&reader, &source, &to)) {
 			const uint32_t w = (block << GRAPH_BUCKET_BITS) + to;
 
 			base_ranks_put_alone(&f->joins, w);
-			rc = graph_buckets_add(&f->by_source, w, source, err);
+			if ((rc = graph_buckets_add(&f->by_source, w, source, err)) != HDB_OK)
+				return rc;
 		}
-		if (rc == HDB_OK)
-			rc = base_step(b->work, (uint64_t)block << GRAPH_BUCKET_BITS, err);
+		rc = base_step(b->work, (uint64_t)block << GRAPH_BUCKET_BITS, err);
+		if (rc != HDB_OK)
+			return rc;
 	}
 	graph_buckets_release(&b->edges);
-	return rc == HDB_OK ? graph_buckets_init(&b->edges, (uint64_t)b->count + 1, b->work, err) :
-			      rc;
+	return graph_buckets_init(&b->edges, (uint64_t)b->count + 1, b->work, err);
 }
 
 /* Counts joins, and makes room for their links. */
@@ -147,18 +150,14 @@ static int fold_edge(struct fold *f, uint32_t w, struct hdb_error *err)
 	const uint32_t below = end->number < w ? end->number : deepest_below(f, w);
 	const uint32_t join = end->number > w && end->join > w ? end->join : 0;
 	struct lately *lately = &f->lately[w % LATELY];
-	int rc = HDB_OK;
+	int rc;
 
 	if (lately->target == w && lately->below == below && lately->join == join)
 		return HDB_OK;
 	*lately = (struct lately){ .target = w, .below = below, .join = join };
-	if (below < w)
-		rc = graph_buckets_add(&f->b->edges, below, w, err);
-	if (rc != HDB_OK)
+	if (below < w && (rc = graph_buckets_add(&f->b->edges, below, w, err)) != HDB_OK)
 		return rc;
-	if (join)
-		rc = graph_buckets_add(&f->b->edges, join, w, err);
-	return rc;
+	return join ? graph_buckets_add(&f->b->edges, join, w, err) : HDB_OK;
 }
 
 /* The pass in order of numbers, one block of sources. */
@@ -242,30 +241,49 @@ static int start(struct fold *f, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/* The pass upwards: edges become those that joins need. */
+static int fold_all(struct fold *f, struct hdb_error *err)
+{
+	struct dom_build *b = f->b;
+	const uint32_t blocks = (b->count >> BASE_RUN_BITS) + 1;
+	int rc;
+
+	base_stage(b->work, "dominators: folding", b->count, "objects");
+	if ((rc = turn_edges(f, err)) != HDB_OK)
+		return rc;
+	if ((rc = rank_joins(f, err)) != HDB_OK)
+		return rc;
+	f->links = f->links_big.data;
+	for (uint32_t block = 0; block < blocks; block++)
+		if ((rc = fold_block(f, block, err)) != HDB_OK)
+			return rc;
+	return HDB_OK;
+}
+
 int dom_semis_folded(struct dom_build *b, struct hdb_error *err)
 {
 	struct fold f = { .b = b };
-	const uint32_t blocks = (b->count >> BASE_RUN_BITS) + 1;
 	uint32_t rank;
 	int rc = start(&f, err);
 
-	base_stage(b->work, "dominators: folding", b->count, "objects");
-	if (rc == HDB_OK)
-		rc = turn_edges(&f, err);
-	if (rc == HDB_OK)
-		rc = rank_joins(&f, err);
-	f.links = f.links_big.data;
-	for (uint32_t block = 0; rc == HDB_OK && block < blocks; block++)
-		rc = fold_block(&f, block, err);
+	if (rc != HDB_OK)
+		goto out;
+	if ((rc = fold_all(&f, err)) != HDB_OK)
+		goto out;
 	graph_buckets_release(&f.by_source);
 	base_big_free(b->work, &f.path_big);
 	base_stage(b->work, "dominators: semidominators", b->count, "objects");
-	rank = rc == HDB_OK ? rank_of(&f, b->count) - !is_join(&f, b->count) : 0;
-	for (uint32_t block = blocks; rc == HDB_OK && block-- > 0;) {
-		rc = semi_of_block(&f, block, &rank, err);
-		if (rc == HDB_OK)
-			rc = base_step(b->work, b->count - (block << BASE_RUN_BITS), err);
+	rank = rank_of(&f, b->count) - !is_join(&f, b->count);
+	for (uint32_t block = (b->count >> BASE_RUN_BITS) + 1; block-- > 0;) {
+		if ((rc = semi_of_block(&f, block, &rank, err)) != HDB_OK)
+			goto out;
+		rc = base_step(b->work, b->count - (block << BASE_RUN_BITS), err);
+		if (rc != HDB_OK)
+			goto out;
 	}
+out:
+	graph_buckets_release(&f.by_source);
+	base_big_free(b->work, &f.path_big);
 	base_big_free(b->work, &f.lately_big);
 	base_big_free(b->work, &f.links_big);
 	base_ranks_release(&f.joins);

@@ -61,9 +61,11 @@ static int semi_of_block(struct dom_build *b, struct dom_link *links, uint32_t b
 	uint64_t steps = 0;
 	int rc = graph_buckets_sort(&b->edges, block, &edges.first, &edges.source, err);
 
-	if (rc == HDB_OK)
-		rc = base_runs_get(&b->parents, block, b->block, err);
-	for (uint32_t k = count; rc == HDB_OK && k-- > (block == 0 ? 1 : 0);) {
+	if (rc != HDB_OK)
+		return rc;
+	if ((rc = base_runs_get(&b->parents, block, b->block, err)) != HDB_OK)
+		return rc;
+	for (uint32_t k = count; k-- > (block == 0 ? 1 : 0);) {
 		const uint32_t w = base + k, parent = w - (uint32_t)b->block[k];
 		const uint32_t semi = b->top[w / 64] >> (w % 64) & 1 ?
 					      0 :
@@ -73,8 +75,6 @@ static int semi_of_block(struct dom_build *b, struct dom_link *links, uint32_t b
 		b->block[k] = parent - semi;
 	}
 	b->step_count += steps;
-	if (rc != HDB_OK)
-		return rc;
 	return base_runs_put(&b->semis, block, b->block, count, err);
 }
 
@@ -88,12 +88,17 @@ static int find_semidominators(struct dom_build *b, struct hdb_error *err)
 	struct base_big big = { 0 };
 	int rc = base_big_alloc_raw(b->work, &big, links_bytes(b), "dominator links", err);
 
+	if (rc != HDB_OK)
+		goto out;
 	base_stage(b->work, "dominators: semidominators", b->count, "objects");
-	for (uint32_t block = (b->count >> BASE_RUN_BITS) + 1; rc == HDB_OK && block-- > 0;) {
-		rc = semi_of_block(b, big.data, block, err);
-		if (rc == HDB_OK)
-			rc = base_step(b->work, b->count - (block << BASE_RUN_BITS), err);
+	for (uint32_t block = (b->count >> BASE_RUN_BITS) + 1; block-- > 0;) {
+		if ((rc = semi_of_block(b, big.data, block, err)) != HDB_OK)
+			goto out;
+		rc = base_step(b->work, b->count - (block << BASE_RUN_BITS), err);
+		if (rc != HDB_OK)
+			goto out;
 	}
+out:
 	base_big_free(b->work, &big);
 	return rc;
 }
@@ -195,14 +200,13 @@ static int find_dominators(struct dom_build *b, uint32_t *dominator, struct hdb_
 	dominator[0] = 0;
 	for (uint32_t w = 1; w <= b->count; w++) {
 		const uint32_t k = w & (BASE_RUN - 1);
-		if (w == 1 || k == 0)
-			rc = read_blocks(b, w >> BASE_RUN_BITS, err);
-		if (rc == HDB_OK && steps >= first_steps + WALK_STEPS * (uint64_t)w && !jumps) {
-			rc = start_jumping(b, dominator, w, &big, err);
+		if ((w == 1 || k == 0) && (rc = read_blocks(b, w >> BASE_RUN_BITS, err)) != HDB_OK)
+			goto out;
+		if (steps >= first_steps + WALK_STEPS * (uint64_t)w && !jumps) {
+			if ((rc = start_jumping(b, dominator, w, &big, err)) != HDB_OK)
+				goto out;
 			jumps = big.data;
 		}
-		if (rc < 0)
-			break;
 		uint32_t x = w - (uint32_t)b->block[k];
 		const uint32_t semi = x - (uint32_t)b->block2[k];
 		if (jumps) {
@@ -216,6 +220,7 @@ static int find_dominators(struct dom_build *b, uint32_t *dominator, struct hdb_
 		dominator[w] = x;
 	}
 	b->step_count += steps;
+out:
 	base_big_free(b->work, &big);
 	return rc;
 }
@@ -225,12 +230,12 @@ int graph_dominators_numbers(const struct graph_dominators *dominators, uint32_t
 {
 	const int rc = base_runs_range(&dominators->numbers, first, numbers, count, err);
 
-	if (rc < 0)
+	if (rc != HDB_OK)
 		return rc;
 	for (uint32_t i = 0; i < count; i++)
 		numbers[i] = (uint64_t)unzigzag(numbers[i]) +
 			     (i % GRAPH_NUMBERS_STEP ? numbers[i - 1] : 0);
-	return rc;
+	return HDB_OK;
 }
 
 static int start(struct dom_build *b, struct hdb_error *err)
@@ -263,19 +268,21 @@ static int search(struct dom_build *b, const uint64_t *root_bits, struct base_ru
 	/* What the search looks at all the time has a claim to memory. */
 	base_work_keep(b->work, 0);
 	base_pool_close(b->work, true);
-	rc = start(b, err);
-	if (rc == HDB_OK)
-		rc = dom_order_init(b, err);
-	if (rc == HDB_OK)
-		rc = base_big_alloc(b->work, &b->states_big, n / 4 + 8, "preorder", err);
+	if ((rc = start(b, err)) != HDB_OK)
+		goto out;
+	if ((rc = dom_order_init(b, err)) != HDB_OK)
+		goto out;
+	rc = base_big_alloc(b->work, &b->states_big, n / 4 + 8, "preorder", err);
+	if (rc != HDB_OK)
+		goto out;
 	b->states = b->states_big.data;
-	if (rc == HDB_OK)
-		rc = graph_buckets_init(&b->crosses, n, b->work, err);
-	if (rc == HDB_OK)
-		rc = dom_search(b, root_bits, err);
+	if ((rc = graph_buckets_init(&b->crosses, n, b->work, err)) != HDB_OK)
+		goto out;
+	if ((rc = dom_search(b, root_bits, err)) != HDB_OK)
+		goto out;
 	graph_rows_release(b->rows);
-	if (rc == HDB_OK)
-		rc = dom_number(b, numbers, err);
+	rc = dom_number(b, numbers, err);
+out:
 	base_pool_close(b->work, false);
 	return rc;
 }
@@ -283,30 +290,28 @@ static int search(struct dom_build *b, const uint64_t *root_bits, struct base_ru
 static int run(struct dom_build *b, const uint64_t *root_bits, enum graph_search how,
 	       struct graph_dominators *out, struct hdb_error *err)
 {
+	bool is_folded;
 	int rc = search(b, root_bits, &out->numbers, err);
 
-	const bool is_folded =
-		how == GRAPH_SEARCH_FOLDED ||
-		(how == GRAPH_SEARCH_ANY && links_bytes(b) > base_work_room(b->work));
-
-	if (rc == HDB_OK && is_folded)
-		rc = dom_semis_folded(b, err);
-	else if (rc == HDB_OK)
-		rc = find_semidominators(b, err);
+	if (rc != HDB_OK)
+		return rc;
+	is_folded = how == GRAPH_SEARCH_FOLDED ||
+		    (how == GRAPH_SEARCH_ANY && links_bytes(b) > base_work_room(b->work));
+	rc = is_folded ? dom_semis_folded(b, err) : find_semidominators(b, err);
+	if (rc != HDB_OK)
+		return rc;
 	graph_buckets_release(&b->edges);
 	base_big_free(b->work, &b->top_big);
-	if (rc != HDB_OK)
-		goto out;
 	rc = base_big_alloc_raw(b->work, &out->dominator_big, ((uint64_t)b->count + 1) * 4,
 				"dominators", err);
 	if (rc != HDB_OK)
-		goto out;
-	rc = find_dominators(b, out->dominator_big.data, err);
-out:
+		return rc;
+	if ((rc = find_dominators(b, out->dominator_big.data, err)) != HDB_OK)
+		return rc;
 	out->dominator = out->dominator_big.data;
 	out->count = b->count;
 	out->step_count = b->step_count;
-	return rc;
+	return HDB_OK;
 }
 
 int graph_dominators(struct graph_rows *rows, const uint64_t *root_bits, enum graph_search how,
@@ -314,13 +319,12 @@ int graph_dominators(struct graph_rows *rows, const uint64_t *root_bits, enum gr
 {
 	struct base_work *work = rows->work;
 	struct dom_build b = { .work = work, .rows = rows, .node_count = rows->node_count };
-	int rc = HDB_ELIMIT;
+	int rc;
 
 	*out = (struct graph_dominators){ .work = work, .node_count = rows->node_count };
-	if (rows->node_count == UINT32_MAX)
-		(void)hdb_fail(err, HDB_ELIMIT, "%" PRIu32 " nodes: one too many", UINT32_MAX);
-	else
-		rc = run(&b, root_bits, how, out, err);
+	rc = rows->node_count == UINT32_MAX ?
+		     hdb_fail(err, HDB_ELIMIT, "%" PRIu32 " nodes: one too many", UINT32_MAX) :
+		     run(&b, root_bits, how, out, err);
 	graph_rows_release(rows);
 	graph_buckets_release(&b.crosses);
 	graph_buckets_release(&b.edges);
@@ -355,9 +359,9 @@ int graph_dominators_nodes(const struct graph_dominators *dominators, struct bas
 					     "objects by number", err) :
 			  hdb_fail_memory(err, "objects by number", BASE_RUN * sizeof *number);
 
-	node = big->data;
 	if (rc != HDB_OK)
 		goto out;
+	node = big->data;
 	for (uint64_t first = 0; first < n; first += BASE_RUN) {
 		const uint32_t count = n - first < BASE_RUN ? (uint32_t)(n - first) : BASE_RUN;
 

@@ -202,14 +202,14 @@ static bool is_decided(const struct settling *s)
 /* All that can be reached without what waits. */
 static int search_on(struct settling *s, struct hdb_error *err)
 {
-	int rc = HDB_OK;
+	int rc;
 
-	for (; s->next < s->queue_count && !is_decided(s) && rc == HDB_OK; s->next++) {
+	for (; s->next < s->queue_count && !is_decided(s); s->next++) {
 		scan_row(s, s->next);
-		if (s->next % STEP_ROWS == 0)
-			rc = base_step(s->work, s->next, err);
+		if (s->next % STEP_ROWS == 0 && (rc = base_step(s->work, s->next, err)) != HDB_OK)
+			return rc;
 	}
-	return rc;
+	return HDB_OK;
 }
 
 /* The heavy node nearest to the roots goes on; a gate if it dominates more than half of all. */
@@ -233,7 +233,7 @@ static void release(struct settling *s)
 static int search(struct settling *s, uint32_t *queue, struct hdb_error *err)
 {
 	const uint32_t n = s->rows->node_count;
-	int rc = HDB_OK;
+	int rc;
 
 	s->seen = s->is_second ? s->open : s->met;
 	memset(s->seen, 0, ((uint64_t)n / 64 + 1) * sizeof(*s->seen));
@@ -256,7 +256,7 @@ static int search(struct settling *s, uint32_t *queue, struct hdb_error *err)
 		if ((rc = search_on(s, err)) != HDB_OK)
 			return rc;
 	}
-	return rc;
+	return HDB_OK;
 }
 
 /*
@@ -265,27 +265,28 @@ static int search(struct settling *s, uint32_t *queue, struct hdb_error *err)
  */
 static int find_heavy_nodes(struct settling *s, uint32_t *size, struct hdb_error *err)
 {
-	int rc = HDB_OK;
+	int rc;
 
 	for (uint32_t p = 0; p < s->count; p++)
 		size[p] = 1;
 	for (uint32_t p = s->count; p-- > 0;)
 		if (s->parent[p] != GRAPH_NONE)
 			size[s->parent[p]] += size[p];
-	for (uint32_t p = 0; p < s->count && rc == HDB_OK; p++) {
+	for (uint32_t p = 0; p < s->count; p++) {
 		const struct heavy heavy = {
 			.node = s->order[p],
 			.depth = (uint32_t)s->heavy.count,
 		};
 
-		if (size[p] > s->count / 2 && s->heavy.count <= HEAVY_MAX)
-			rc = base_vec_push(&s->heavy, &heavy, sizeof(heavy), err);
+		if (size[p] > s->count / 2 && s->heavy.count <= HEAVY_MAX &&
+		    (rc = base_vec_push(&s->heavy, &heavy, sizeof(heavy), err)) != HDB_OK)
+			return rc;
 	}
 	if (s->heavy.count > HEAVY_MAX)
 		s->heavy.count = 0;
 	if (s->heavy.count)
 		qsort(s->heavy.data, s->heavy.count, sizeof(struct heavy), compare_heavy);
-	return rc;
+	return HDB_OK;
 }
 
 /* What the second search has not met is of the last stage. */
@@ -434,9 +435,11 @@ static int first_round(struct settling *s, struct hdb_error *err)
 	(void)list_open(s);
 	relabel(s);
 	rc = each_share(s, s->rows->node_count / FIRST_SHARES, first_share, err);
+	if (rc != HDB_OK)
+		return rc;
 	s->out->step_count += s->first_steps / FIRST_SHARES;
 	s->out->left_count = list_open(s);
-	return rc;
+	return HDB_OK;
 }
 
 static int rounds(struct settling *s, struct hdb_error *err)
@@ -444,20 +447,23 @@ static int rounds(struct settling *s, struct hdb_error *err)
 	uint32_t *left = &s->out->left_count, gain = s->count;
 	int rc = first_round(s, err);
 
-	for (unsigned i = 0; i < GRAPH_SETTLE_ROUNDS && rc == HDB_OK &&
-			     *left > s->count / LITTLE_PART && gain >= *left / GAIN_PART;
+	if (rc != HDB_OK)
+		return rc;
+	for (unsigned i = 0;
+	     i<GRAPH_SETTLE_ROUNDS && * left> s->count / LITTLE_PART && gain >= *left / GAIN_PART;
 	     i++) {
 		const uint32_t before = *left;
 
 		/* Labels of the first round do for the next. */
 		if (i > 0)
 			relabel(s);
-		rc = each_share(s, s->rows->node_count, round_share, err);
+		if ((rc = each_share(s, s->rows->node_count, round_share, err)) != HDB_OK)
+			return rc;
 		s->out->step_count += s->first_steps;
 		*left = list_open(s);
 		gain = before - *left;
 	}
-	return rc;
+	return HDB_OK;
 }
 
 /* ---- what is left ---- */
@@ -506,9 +512,9 @@ static int mark_rest(struct settling *s, struct hdb_error *err)
 {
 	int rc = base_ranks_init(&s->rest, s->rows->node_count, s->work, "dominators", err);
 
-	if (rc == HDB_OK)
-		rc = each_share(s, s->rows->node_count, rest_share, err);
-	if (rc < 0)
+	if (rc != HDB_OK)
+		return rc;
+	if ((rc = each_share(s, s->rows->node_count, rest_share, err)) != HDB_OK)
 		return rc;
 	/* From below: what is above a node has a lower place. */
 	for (uint32_t p = s->count; p-- > 0;) {
@@ -534,7 +540,7 @@ static int add_rest(struct settling *s, struct base_vec *targets, const uint32_t
 		if (base_ranks_has(&s->rest, target[i]) && !is_known(s, target[i]))
 			*base_vec_at(targets, uint32_t, targets->count++) =
 				base_ranks_before(&s->rest, target[i]);
-	return rc;
+	return HDB_OK;
 }
 
 /* The row of a node of the rest; `bytes` has room, `length` is set. */
@@ -553,23 +559,25 @@ static int pack_rest(struct settling *s, const struct rest_row *rest, struct bas
 	int rc;
 
 	targets->count = 0;
-	rc = add_rest(s, targets, target, count, err);
-	while (row.at < row.end && rc == HDB_OK) {
+	if ((rc = add_rest(s, targets, target, count, err)) != HDB_OK)
+		return rc;
+	while (row.at < row.end) {
 		for (count = 0; row.at < row.end && count < GRAPH_ROW_MAX; row.at++)
 			target[count++] = graph_rows_long(s->rows, row.at);
-		rc = add_rest(s, targets, target, count, err);
+		if ((rc = add_rest(s, targets, target, count, err)) != HDB_OK)
+			return rc;
 	}
-	if (rc < 0)
-		return rc;
 	packed = graph_rows_pack(&s->rest_rows, rest->place, targets->data, targets->count,
 				 rest->bytes);
 	*rest->length = (uint8_t)packed;
 	if (packed != GRAPH_ROW_LONG)
 		return HDB_OK;
 	rc = graph_rows_add_long(&s->rest_rows, &out, targets->data, targets->count, err);
+	if (rc != HDB_OK)
+		return rc;
 	memcpy(rest->bytes, &out, sizeof(out));
 	*rest->length = GRAPH_ROW_LONG | sizeof(out);
-	return rc;
+	return HDB_OK;
 }
 
 static int make_rest_rows(struct settling *s, struct base_vec *targets, struct hdb_error *err)
@@ -578,26 +586,31 @@ static int make_rest_rows(struct settling *s, struct base_vec *targets, struct h
 	uint32_t used = 0;
 	int rc = graph_rows_init(&s->rest_rows, s->rest.count, s->work, err);
 
-	if (rc == HDB_OK)
-		rc = base_big_alloc(s->work, &s->rest_roots_big, s->rest.count / 8 + 8, "roots",
-				    err);
+	if (rc != HDB_OK)
+		return rc;
+	rc = base_big_alloc(s->work, &s->rest_roots_big, s->rest.count / 8 + 8, "roots", err);
+	if (rc != HDB_OK)
+		return rc;
 	s->rest_roots = s->rest_roots_big.data;
-	for (uint32_t place = 0; place < s->rest.count && rc == HDB_OK; place++) {
+	for (uint32_t place = 0; place < s->rest.count; place++) {
 		const uint32_t k = place % GRAPH_GROUP, v = s->label[place];
 
 		if (is_known(s, v))
 			s->rest_roots[place / 64] |= (uint64_t)1 << (place % 64);
 		rc = pack_rest(s, &(struct rest_row){ v, place, bytes + used, &length[k] }, targets,
 			       err);
+		if (rc != HDB_OK)
+			return rc;
 		used += length[k] & GRAPH_ROW_MAX;
 		if (k + 1 < GRAPH_GROUP && place + 1 < s->rest.count)
 			continue;
-		if (rc == HDB_OK)
-			rc = graph_rows_put(&s->rest_rows, place / GRAPH_GROUP, length, bytes, err);
+		rc = graph_rows_put(&s->rest_rows, place / GRAPH_GROUP, length, bytes, err);
+		if (rc != HDB_OK)
+			return rc;
 		memset(length, 0, sizeof(length));
 		used = 0;
 	}
-	return rc;
+	return HDB_OK;
 }
 
 /* Dominators of the rest become those of nodes; below the virtual root it is the gate. */
@@ -609,19 +622,25 @@ static int take_rest(struct settling *s, const struct graph_dominators *d, struc
 	struct base_big places = { 0 };
 	int rc = graph_dominators_nodes(d, &places, err);
 
+	if (rc != HDB_OK)
+		goto out;
 	place_of = places.data;
-	for (uint32_t place = 0; place < s->rest.count && rc == HDB_OK; place++) {
+	for (uint32_t place = 0; place < s->rest.count; place++) {
 		const uint32_t k = place % GRAPH_NUMBERS_STEP, left = s->rest.count - place;
 		uint32_t dominator;
 
-		if (k == 0)
+		if (k == 0) {
 			rc = graph_dominators_numbers(
 				d, place, number,
 				left < GRAPH_NUMBERS_STEP ? left : GRAPH_NUMBERS_STEP, err);
-		dominator = rc == HDB_OK ? place_of[d->dominator[number[k]]] : GRAPH_NONE;
+			if (rc != HDB_OK)
+				goto out;
+		}
+		dominator = place_of[d->dominator[number[k]]];
 		if (dominator != GRAPH_NONE)
 			s->gate_of[node[place]] = node[dominator];
 	}
+out:
 	base_big_free(s->work, &places);
 	return rc;
 }
@@ -632,17 +651,18 @@ static int search_rest(struct settling *s, enum graph_search how, struct hdb_err
 	struct base_vec targets = { 0 };
 	int rc = mark_rest(s, err);
 
-	if (rc == HDB_OK)
-		rc = make_rest_rows(s, &targets, err);
-	s->out->rest_count = s->rest.count;
-	base_vec_release(&targets);
 	if (rc != HDB_OK)
 		goto out;
+	if ((rc = make_rest_rows(s, &targets, err)) != HDB_OK)
+		goto out;
+	s->out->rest_count = s->rest.count;
+	base_vec_release(&targets);
 	rc = graph_dominators(&s->rest_rows, s->rest_roots, how, &d, err);
 	if (rc != HDB_OK)
 		goto out;
 	rc = take_rest(s, &d, err);
 out:
+	base_vec_release(&targets);
 	s->out->step_count += s->first_steps + d.step_count;
 	graph_dominators_release(&d);
 	graph_rows_release(&s->rest_rows);
@@ -688,7 +708,7 @@ static int make_room(struct settling *s, struct hdb_error *err)
 	s->order = s->order_big.data;
 	s->parent = s->parent_big.data;
 	s->label = s->label_big.data;
-	return rc;
+	return HDB_OK;
 }
 
 int graph_settle(const struct graph_settle_in *in, enum graph_search how, struct graph_settled *out,

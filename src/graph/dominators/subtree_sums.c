@@ -173,16 +173,18 @@ int graph_subtree_sums_join(struct graph_subtree_sums *sums, struct base_vec *si
 			    struct hdb_error *err)
 {
 	const struct graph_tree_size *size = sizes->data;
-	int rc = HDB_OK;
+	int rc;
 
-	for (size_t i = 0; i < sizes->count && rc == HDB_OK; i++) {
+	for (size_t i = 0; i < sizes->count; i++) {
 		const uint64_t record[] = { size[i].rank, size[i].size, size[i].inner_count };
 
 		rc = base_buckets_add(&sums->sizes, size[i].rank >> RANGE_BITS, BASE_RECORD(1, 2),
 				      record, err);
+		if (rc != HDB_OK)
+			return rc;
 	}
 	sizes->count = 0;
-	return rc;
+	return HDB_OK;
 }
 
 /* Has the sums of a range read, if there is one. */
@@ -202,9 +204,10 @@ static int add_range(void *ctx, unsigned slot, uint64_t range, struct hdb_error 
 	int rc = base_bucket_begin(&s->sizes, (uint32_t)range, &reader, err);
 
 	(void)slot;
+	if (rc != HDB_OK)
+		return rc;
 	ask_for(s, (uint32_t)range + s->work->threads);
-	while (rc == HDB_OK &&
-	       (rc = base_bucket_next(&reader, BASE_RECORD(1, 2), v, err)) == HDB_OK)
+	while ((rc = base_bucket_next(&reader, BASE_RECORD(1, 2), v, err)) == HDB_OK)
 		add_alone(&s->sum[v[0]], v[1], (uint32_t)v[2]);
 	base_bucket_end(&reader);
 	return rc == HDB_END ? HDB_OK : rc;
@@ -274,14 +277,14 @@ static int receive(struct graph_subtree_sums *s, struct sending *out, uint32_t r
 
 	if (!buckets->bucket[range].count)
 		return HDB_OK;
-	rc = base_bucket_begin(buckets, range, &reader, err);
-	while (rc == HDB_OK &&
-	       (rc = base_bucket_next(&reader, BASE_RECORD(1, 1), v, err)) == HDB_OK) {
+	if ((rc = base_bucket_begin(buckets, range, &reader, err)) != HDB_OK)
+		return rc;
+	while ((rc = base_bucket_next(&reader, BASE_RECORD(1, 1), v, err)) == HDB_OK) {
 		const uint32_t x = (uint32_t)v[0];
 
 		add_alone(&s->sum[x], v[1], GRAPH_NONE);
-		if (waiting_of(&s->sum[x]) == 0)
-			rc = finish(s, out, x, err);
+		if (waiting_of(&s->sum[x]) == 0 && (rc = finish(s, out, x, err)) != HDB_OK)
+			break;
 	}
 	base_bucket_end(&reader);
 	base_bucket_drop(buckets, range);
@@ -294,22 +297,42 @@ static int finish_range(struct graph_subtree_sums *s, struct sending *out, uint3
 {
 	const uint32_t first = range << RANGE_BITS, left = s->inner.count - first;
 	const uint32_t count = left < 1u << RANGE_BITS ? left : 1u << RANGE_BITS;
-	int rc = HDB_OK;
+	int rc;
 
-	for (uint32_t x = first; x < first + count && rc == HDB_OK; x++)
-		if (waiting_of(&s->sum[x]) == 0)
-			rc = finish(s, out, x, err);
-	return rc;
+	for (uint32_t x = first; x < first + count; x++)
+		if (waiting_of(&s->sum[x]) == 0 && (rc = finish(s, out, x, err)) != HDB_OK)
+			return rc;
+	return HDB_OK;
+}
+
+/* One round over the ranges; the first has nothing to receive yet. */
+static int send_round(struct graph_subtree_sums *s, struct sending *out, bool is_first,
+		      struct hdb_error *err)
+{
+	const uint32_t ranges = (s->inner.count >> RANGE_BITS) + 1;
+	int rc;
+
+	out->next_count = 0;
+	for (uint32_t range = 0; range < ranges; range++) {
+		if (is_first || out->buckets[out->turn].bucket[range].count)
+			ask_for(s, is_first ? range + 1 : range);
+		if ((rc = receive(s, out, range, err)) != HDB_OK)
+			return rc;
+		if (is_first && (rc = finish_range(s, out, range, err)) != HDB_OK)
+			return rc;
+		if ((rc = base_step(s->work, out->done_count, err)) != HDB_OK)
+			return rc;
+	}
+	return HDB_OK;
 }
 
 /* Rounds over the ranges, until nothing is sent. */
 static int send_up(struct graph_subtree_sums *s, struct sending *out, struct hdb_error *err)
 {
 	const uint32_t ranges = (s->inner.count >> RANGE_BITS) + 1;
-	bool is_first = true;
-	int rc = HDB_OK;
+	int rc;
 
-	for (unsigned i = 0; i < 2 && rc == HDB_OK; i++)
+	for (unsigned i = 0; i < 2; i++) {
 		rc = base_buckets_init(
 			&out->buckets[i],
 			&(struct base_buckets_plan){ .bucket_count = ranges,
@@ -317,20 +340,17 @@ static int send_up(struct graph_subtree_sums *s, struct sending *out, struct hdb
 						     .kept_bytes = 0,
 						     .what = "sums of sizes" },
 			s->work, err);
-	while (rc == HDB_OK && (is_first || out->next_count)) {
-		out->turn ^= !is_first;
-		out->next_count = 0;
-		for (uint32_t range = 0; range < ranges && rc == HDB_OK; range++) {
-			if (is_first || out->buckets[out->turn].bucket[range].count)
-				ask_for(s, is_first ? range + 1 : range);
-			rc = receive(s, out, range, err);
-			if (rc == HDB_OK && is_first)
-				rc = finish_range(s, out, range, err);
-			if (rc == HDB_OK)
-				rc = base_step(s->work, out->done_count, err);
-		}
-		is_first = false;
+		if (rc != HDB_OK)
+			goto out;
 	}
+	if ((rc = send_round(s, out, true, err)) != HDB_OK)
+		goto out;
+	while (out->next_count) {
+		out->turn ^= 1;
+		if ((rc = send_round(s, out, false, err)) != HDB_OK)
+			goto out;
+	}
+out:
 	for (unsigned i = 0; i < 2; i++)
 		if (out->buckets[i].work)
 			base_buckets_release(&out->buckets[i]);
