@@ -66,7 +66,8 @@ static inline uint32_t derive_tree_parent(uint64_t value, uint32_t ix)
 		return ix;
 	if (value == 1)
 		return GRAPH_NONE;
-	return (uint32_t)((int64_t)ix - unzigzag(value - 2));
+	/* Modulo 2^64: values of a damaged table may be any. */
+	return (uint32_t)(ix - (uint64_t)unzigzag(value - 2));
 }
 
 struct derive_block;

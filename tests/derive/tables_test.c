@@ -3,7 +3,7 @@
  * of threads, on every shape that hprofgen makes and on lists of leaves that are too long to be
  * sorted at once; and the totals are what a plain walk of the dominator tree says.
  */
-#include "derive/derive.h"
+#include "derive/build.h"
 #include "import/import.h"
 #include "support/domtree.h"
 #include "support/hprof_writer.h"
@@ -391,9 +391,24 @@ static void test_many_leaves(void **state)
 	check_dump();
 }
 
+/* Values of trees that no table has are some parent; whether there is such is asked elsewhere. */
+static void test_any_parent(void **state)
+{
+	static const uint32_t ixs[] = { 0, 1, 4095, UINT32_MAX - 1 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ixs) / sizeof(ixs[0]); i++) {
+		assert_int_equal(derive_tree_parent(derive_tree_value(ixs[i], 7), ixs[i]), 7);
+		for (unsigned shift = 0; shift < 64; shift++)
+			assert_int_equal(derive_tree_parent(UINT64_MAX << shift, ixs[i]),
+					 derive_tree_parent(UINT64_MAX << shift, 0) + ixs[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_any_parent),
 		cmocka_unit_test(test_many_leaves),
 		cmocka_unit_test(test_shapes),
 	};
