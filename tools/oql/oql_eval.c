@@ -370,7 +370,8 @@ static int slice_value(struct oql_eval *ev, const struct oql_expr *e, const stru
 			&list);
 	if (r < 0)
 		return r;
-	count = (int64_t)list.list->count;
+	/* A damaged database may say that an array has any number of elements. */
+	count = list.list->count < INT64_MAX ? (int64_t)list.list->count : INT64_MAX;
 	from = from >= 0 ? from : from >= -count ? from + count : 0;
 	to = to >= 0 ? to : to >= -count ? to + count : -1;
 	to = to < count ? to : count - 1;

@@ -527,13 +527,18 @@ static int meet_way(struct sql_source *source, uint32_t ix, struct way *way, uin
 		    struct hdb_error *err)
 {
 	struct places *p = &way->places;
-	uint32_t at, up;
+	uint32_t left = hdb_object_count(source->db), at, up;
 	int r;
 
 	*met = HDB_NONE;
-	for (at = ix; at != HDB_NONE && !has_place(p, at); at = up)
+	for (at = ix; at != HDB_NONE && !has_place(p, at); at = up, left--) {
+		/* What the way of the first passes has a place: only others may go round. */
+		if (!left)
+			return sql_fail(err, HDB_ECORRUPT,
+					"the database is damaged: dominators form a circle");
 		if ((r = hdb_dominator_at(source->db, at, &up, err)) != HDB_OK)
 			return r;
+	}
 	if (at == HDB_NONE)
 		return HDB_OK;
 	*met = p->places[place_of(p, at) - p->keys];

@@ -171,10 +171,13 @@ const struct sql_part sql_parts[SQL_PART_COUNT] = {
 	{ RETAINED_FROM, "retained>" },
 };
 
+/* Whether rows are wanted in the order of a column, which is that in which they can be given. */
 static bool orders_by(const struct shape *shape, const sqlite3_index_info *info, int code,
 		      bool *descending)
 {
 	if (info->nOrderBy != 1 || column_code(shape, info->aOrderBy[0].iColumn) != code)
+		return false;
+	if (code == C_ID && sql_has_negative_ids(shape->source->db))
 		return false;
 	*descending = info->aOrderBy[0].desc;
 	return true;

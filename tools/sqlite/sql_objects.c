@@ -293,6 +293,16 @@ static int first_from(struct objects_cursor *c, uint64_t id, uint32_t *ix, struc
 	return HDB_OK;
 }
 
+bool sql_has_negative_ids(struct hdb *db)
+{
+	const uint32_t count = hdb_object_count(db);
+	struct hdb_object_facts last = { 0 };
+	struct hdb_error err;
+
+	return count &&
+	       (hdb_object_at(db, count - 1, &last, &err) != HDB_OK || last.id > INT64_MAX);
+}
+
 static bool need_marks(struct objects_cursor *c)
 {
 	if (!c->marks)
@@ -469,6 +479,9 @@ static int read_id_to(struct objects_cursor *c, sqlite3_value *value, struct hdb
 
 	/* SQLite looks at it once more. */
 	if (sqlite3_value_type(value) != SQLITE_INTEGER || id <= 0 || id == INT64_MAX)
+		return HDB_OK;
+	/* Negative ones are below it, too, and come last. */
+	if (sql_has_negative_ids(c->db))
 		return HDB_OK;
 	if ((r = first_from(c, (uint64_t)id + 1, &c->end_ix, err)) != HDB_OK)
 		return r;

@@ -156,6 +156,12 @@ int sql_object_take(struct objects_cursor *c, uint32_t ix, struct hdb_error *err
 bool sql_object_is_member(const struct objects_cursor *c);
 
 /*
+ * Whether some identifiers are negative in SQL, whose numbers have a sign: then their order is
+ * another than that of a scan. True also after a failure.
+ */
+bool sql_has_negative_ids(struct hdb *db);
+
+/*
  * Makes the members that retain `bound` bytes (1 at least) or more the cursor's list, in order of
  * index. *is_few is false, and nothing is done, if the dominator tree has more than LARGEST_MAX
  * such objects: a scan finds them sooner. Its table is built if it is not there.
