@@ -157,12 +157,12 @@ int import_map_frame(struct import *im, struct store_frame *frame, uint32_t no,
 	if (count && frames[0].class_name.size) {
 		r = put_text(im, frames[0].class_name.text, frames[0].class_name.size,
 			     &frame->class_text, err);
-		class = import_mapping_original(m, &frames[0].class_name);
 		if (r < 0)
 			return r;
+		class = import_mapping_original(m, &frames[0].class_name);
 	}
 	frame->source_text = class ? frame->source_text : STORE_NONE;
-	return class && class->source.size ? put_text(im, class->source.text, class->source.size,
-						      &frame->source_text, err) :
-					     HDB_OK;
+	if (!class || !class->source.size)
+		return HDB_OK;
+	return put_text(im, class->source.text, class->source.size, &frame->source_text, err);
 }

@@ -144,7 +144,9 @@ static int add_class(struct import_mapping *m, const struct import_mapping_text 
 		return r;
 	r = base_idmap_put(&m->by_original, hash_name(class.name.text, class.name.size),
 			   (uint32_t)m->classes.count, err);
-	return r < 0 ? r : base_vec_push(&m->classes, &class, sizeof(class), err);
+	if (r < 0)
+		return r;
+	return base_vec_push(&m->classes, &class, sizeof(class), err);
 }
 
 static int read_line(struct import_mapping *m, const struct import_mapping_text *raw,
@@ -155,7 +157,6 @@ static int read_line(struct import_mapping *m, const struct import_mapping_text 
 		m->classes.count ? base_vec_at(&m->classes, struct import_mapping_class,
 					       m->classes.count - 1) :
 				   NULL;
-	int r = HDB_OK;
 
 	if (!line.size)
 		return HDB_OK;
@@ -164,10 +165,10 @@ static int read_line(struct import_mapping *m, const struct import_mapping_text 
 	else if (!isspace((unsigned char)raw->text[0]))
 		return add_class(m, &line, err);
 	else if (!class)
-		r = HDB_END;
+		return HDB_END;
 	if (class)
 		class->body.size = (size_t)(raw->text + raw->size - class->body.text);
-	return r;
+	return HDB_OK;
 }
 
 int import_mapping_read(struct import_mapping *m, const char *path, struct hdb_error *err)

@@ -94,18 +94,21 @@ int places_add(struct places *places, const struct hprof_sub *sub, struct hdb_er
 	struct places_piece *last = last_piece(places);
 	int r = add_extent(places, (struct places_extent){ sub->offset, sub->end }, err);
 
-	places->object_count++;
-	if (r < 0 || places->is_disordered)
+	if (r != HDB_OK)
 		return r;
+	places->object_count++;
+	if (places->is_disordered)
+		return HDB_OK;
 	if (last && last->end == sub->offset && places_continues(last, sub->id)) {
 		last->last_id = sub->id;
 		last->end = sub->end;
 		last->count++;
 		return HDB_OK;
 	}
-	r = base_vec_push(&places->pieces, &fresh, sizeof(fresh), err);
+	if ((r = base_vec_push(&places->pieces, &fresh, sizeof(fresh), err)) != HDB_OK)
+		return r;
 	check_order(places);
-	return r;
+	return HDB_OK;
 }
 
 int places_add_run(struct places *places, struct places_extent extent,
@@ -113,12 +116,13 @@ int places_add_run(struct places *places, struct places_extent extent,
 {
 	int r = add_extent(places, extent, err);
 
+	if (r != HDB_OK)
+		return r;
 	for (size_t i = 0; i < count; i++)
 		places->object_count += pieces[i].count;
-	if (r < 0 || places->is_disordered)
-		return r;
-	r = base_vec_reserve(&places->pieces, count, sizeof(*pieces), err);
-	if (r < 0)
+	if (places->is_disordered)
+		return HDB_OK;
+	if ((r = base_vec_reserve(&places->pieces, count, sizeof(*pieces), err)) != HDB_OK)
 		return r;
 	memcpy((struct places_piece *)places->pieces.data + places->pieces.count, pieces,
 	       count * sizeof(*pieces));

@@ -273,5 +273,7 @@ int import_scan(struct import *im, struct hdb_error *err)
 	r = scan_chunks(&s, err);
 	hprof_walk_release(&s.walk);
 	base_view_release(&s.view);
-	return r < 0 ? r : im->source->check(im->source, err);
+	if (r != HDB_OK)
+		return r;
+	return im->source->check(im->source, err);
 }
