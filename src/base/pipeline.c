@@ -6,6 +6,7 @@
  */
 #include "base/pipeline.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -143,5 +144,58 @@ int base_pipeline_run(const struct base_pipeline *pipeline, struct hdb_error *er
 	(void)pthread_cond_destroy(&run.changed);
 	free(run.slots);
 	free(threads);
+	return r;
+}
+
+/* ---- parts at the same time ---- */
+
+struct part_call {
+	void *ctx;
+	int (*part)(void *ctx, unsigned no, struct hdb_error *err);
+	unsigned no;
+	int result;
+	bool is_started;
+	pthread_t thread;
+	struct hdb_error error;
+};
+
+static void *call_part(void *arg)
+{
+	struct part_call *call = arg;
+
+	call->result = call->part(call->ctx, call->no, &call->error);
+	return NULL;
+}
+
+int base_pipeline_parts(unsigned count, void *ctx,
+			int (*part)(void *ctx, unsigned no, struct hdb_error *err),
+			struct hdb_error *err)
+{
+	struct part_call *calls;
+	int r = HDB_OK;
+
+	assert(count > 0);
+	if (count == 1)
+		return part(ctx, 0, err);
+	calls = calloc(count, sizeof(*calls));
+	if (!calls)
+		return hdb_fail_memory(err, "worker threads", count * sizeof(*calls));
+	for (unsigned i = 0; i < count; i++)
+		calls[i] = (struct part_call){ .ctx = ctx, .part = part, .no = i };
+	for (unsigned i = 1; i < count; i++)
+		calls[i].is_started =
+			pthread_create(&calls[i].thread, NULL, call_part, &calls[i]) == 0;
+	for (unsigned i = 0; i < count; i++) {
+		if (calls[i].is_started)
+			(void)pthread_join(calls[i].thread, NULL);
+		else
+			(void)call_part(&calls[i]);
+	}
+	for (unsigned i = 0; i < count && r == HDB_OK; i++) {
+		r = calls[i].result < 0 ? calls[i].result : HDB_OK;
+		if (r < 0 && err)
+			*err = calls[i].error;
+	}
+	free(calls);
 	return r;
 }

@@ -30,4 +30,13 @@ struct base_pipeline {
  */
 int base_pipeline_run(const struct base_pipeline *pipeline, struct hdb_error *err);
 
+/*
+ * Calls part() for 0 to count - 1 at the same time, for 0 on the calling thread, and for each other
+ * one on a thread of its own; where that cannot start, on the calling thread, after 0. Returns when
+ * all have ended, the first failure in order of parts, or HDB_OK.
+ */
+int base_pipeline_parts(unsigned count, void *ctx,
+			int (*part)(void *ctx, unsigned no, struct hdb_error *err),
+			struct hdb_error *err);
+
 #endif

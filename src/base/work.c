@@ -198,7 +198,7 @@ void base_stage(struct base_work *work, const char *stage, uint64_t total, const
 
 int base_step(struct base_work *work, uint64_t done, struct hdb_error *err)
 {
-	if (work->progress.cancel && *work->progress.cancel)
+	if (base_is_cancelled(work))
 		return hdb_fail(err, HDB_EINTR, "interrupted");
 	if (work->progress.report && work->stage) {
 		const uint64_t now = now_ns();
@@ -523,11 +523,21 @@ static uint8_t *map_anonymous(uint64_t size)
 	return data == MAP_FAILED ? NULL : data;
 }
 
-uint64_t base_work_room(const struct base_work *work)
+static uint64_t room_left(const struct base_work *work)
 {
 	const uint64_t used = work->memory_used + work->memory_kept;
 
 	return used < work->memory_bytes ? work->memory_bytes - used : 0;
+}
+
+uint64_t base_work_room(struct base_work *work)
+{
+	uint64_t room;
+
+	(void)pthread_mutex_lock(&work->lock);
+	room = room_left(work);
+	(void)pthread_mutex_unlock(&work->lock);
+	return room;
 }
 
 static void note_peak(struct base_work *work)
@@ -538,14 +548,16 @@ static void note_peak(struct base_work *work)
 
 void base_work_count(struct base_work *work, uint64_t *counted, uint64_t bytes)
 {
+	(void)pthread_mutex_lock(&work->lock);
 	assert(work->memory_used >= *counted && work->anonymous_bytes >= *counted);
 	work->memory_used += bytes - *counted;
 	work->anonymous_bytes += bytes - *counted;
 	*counted = bytes;
 	/* What is kept gives way. */
-	pool_trim(work, base_work_room(work));
+	pool_trim(work, room_left(work));
 	pool_calm(work, 0);
 	note_peak(work);
+	(void)pthread_mutex_unlock(&work->lock);
 }
 
 void base_work_calm(struct base_work *work, uint64_t size_bytes)
@@ -591,15 +603,12 @@ static void take_fresh(struct base_work *work, struct base_big *big)
 		*(big->is_cached ? &work->cached_bytes : &work->anonymous_bytes) += size;
 }
 
-int base_big_alloc_raw(struct base_work *work, struct base_big *big, uint64_t size_bytes,
-		       const char *what, struct hdb_error *err)
+/* Takes an array; the lock is held. */
+static int take_array(struct base_work *work, struct base_big *big, uint64_t size, const char *what,
+		      struct hdb_error *err)
 {
-	uint64_t size = size_bytes ? size_bytes : 1;
-
-	if (size >= BIG_MIN)
-		size = round_up(size, BIG_UNIT);
 	*big = (struct base_big){ .size_bytes = size, .is_clear = true };
-	if (size >= BIG_MIN && work->scratch_dir && size > base_work_room(work)) {
+	if (size >= BIG_MIN && work->scratch_dir && size > room_left(work)) {
 		int r;
 
 		/* Files share what memory there is with what is kept. */
@@ -624,6 +633,20 @@ int base_big_alloc_raw(struct base_work *work, struct base_big *big, uint64_t si
 	work->memory_used += size;
 	note_peak(work);
 	return HDB_OK;
+}
+
+int base_big_alloc_raw(struct base_work *work, struct base_big *big, uint64_t size_bytes,
+		       const char *what, struct hdb_error *err)
+{
+	uint64_t size = size_bytes ? size_bytes : 1;
+	int r;
+
+	if (size >= BIG_MIN)
+		size = round_up(size, BIG_UNIT);
+	(void)pthread_mutex_lock(&work->lock);
+	r = take_array(work, big, size, what, err);
+	(void)pthread_mutex_unlock(&work->lock);
+	return r;
 }
 
 void base_pool_reserve(struct base_work *work, uint64_t size_bytes)
@@ -690,10 +713,11 @@ void base_heap_trim(void)
 
 void base_big_free(struct base_work *work, struct base_big *big)
 {
-	assert(!big->data || big->size_bytes > 0);
-	assert(big->is_file || big->size_bytes <= work->memory_used);
 	if (!big->data)
 		return;
+	assert(big->size_bytes > 0);
+	(void)pthread_mutex_lock(&work->lock);
+	assert(big->is_file || big->size_bytes <= work->memory_used);
 	if (big->size_bytes < BIG_MIN) {
 		free(big->data);
 		work->anonymous_bytes -= big->size_bytes;
@@ -706,5 +730,6 @@ void base_big_free(struct base_work *work, struct base_big *big)
 	}
 	if (!big->is_file)
 		work->memory_used -= big->size_bytes;
+	(void)pthread_mutex_unlock(&work->lock);
 	*big = (struct base_big){ 0 };
 }

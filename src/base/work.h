@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 
 /*
@@ -29,6 +30,8 @@ struct base_pool_entry {
 #define MEMORY_DEFAULT_MAX ((uint64_t)1 << 30)
 
 struct base_work {
+	pthread_mutex_t
+		lock; /* held while arrays come and go: some work takes them on all threads */
 	uint64_t memory_bytes; /* budget of memory, but for mapped files */
 	uint64_t memory_used;  /* by base_big_alloc, what the budget had room for */
 	uint64_t memory_calm;  /* of those arrays, that much may be anonymous: base_work_calm */
@@ -76,6 +79,12 @@ void base_stage(struct base_work *work, const char *stage, uint64_t total, const
  */
 int base_step(struct base_work *work, uint64_t done, struct hdb_error *err);
 
+/* Whether somebody cancelled the work. On any thread. */
+static inline bool base_is_cancelled(const struct base_work *work)
+{
+	return work->progress.cancel && *work->progress.cancel;
+}
+
 /* Tells the user one thing, by progress.notice. */
 void base_notice(struct base_work *work, const char *text);
 
@@ -91,6 +100,8 @@ uint64_t base_now_us(void);
  * scratch_dir is on a disk of this machine that has room. They cost no more time. They reach the
  * disk where they live for half a minute, or where memory is short; then the system takes them back
  * where it would have to swap or kill. They count as used all the same.
+ *
+ * Arrays may be taken, freed and counted on any thread.
  */
 struct base_big {
 	void *data;
@@ -127,7 +138,7 @@ void base_map_soon(const void *data, uint64_t size_bytes);
 int base_scratch_file(const struct base_work *work, int *fd, struct hdb_error *err);
 
 /* What is left of the budget, in bytes. */
-uint64_t base_work_room(const struct base_work *work);
+uint64_t base_work_room(struct base_work *work);
 /*
  * Keeps that much of the budget from arrays until it is called with 0: for those that come later
  * and matter more.

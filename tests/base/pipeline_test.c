@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>
@@ -193,13 +194,49 @@ static void test_big_arrays(void **state)
 	assert_int_equal(work.memory_used, 0);
 }
 
+struct parts {
+	pthread_t caller;
+	int result[4];
+	_Atomic unsigned called, on_caller;
+};
+
+static int part(void *ctx, unsigned no, struct hdb_error *err)
+{
+	struct parts *parts = ctx;
+
+	parts->called |= 1u << no;
+	if (pthread_equal(pthread_self(), parts->caller))
+		parts->on_caller |= 1u << no;
+	return parts->result[no] < 0 ? hdb_fail(err, parts->result[no], "part %u", no) :
+				       parts->result[no];
+}
+
+/* All run, the first on the calling thread. The first failure counts; HDB_END is none. */
+static void test_parts(void **state)
+{
+	struct parts parts = { .caller = pthread_self(), .result = { HDB_OK, HDB_END } };
+	struct hdb_error err;
+
+	(void)state;
+	assert_int_equal(base_pipeline_parts(4, &parts, part, &err), HDB_OK);
+	assert_int_equal(parts.called, 0xf);
+	assert_int_equal(parts.on_caller, 1);
+	parts.result[2] = HDB_ELIMIT;
+	parts.result[3] = HDB_EINTR;
+	assert_int_equal(base_pipeline_parts(4, &parts, part, &err), HDB_ELIMIT);
+	assert_string_equal(err.message, "part 2");
+	parts.called = 0;
+	assert_int_equal(base_pipeline_parts(1, &parts, part, &err), HDB_OK);
+	assert_int_equal(parts.called, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),          cmocka_unit_test(test_failure),
 		cmocka_unit_test(test_idmap),          cmocka_unit_test(test_vec_overflow),
 		cmocka_unit_test(test_shrinking_file), cmocka_unit_test(test_open_errors),
-		cmocka_unit_test(test_big_arrays),
+		cmocka_unit_test(test_big_arrays),     cmocka_unit_test(test_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

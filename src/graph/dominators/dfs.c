@@ -25,12 +25,15 @@
 #define SWEEP_PART 256
 
 struct search {
+	struct dom_parts *parts;
 	struct dom_build *b;
+	bool is_alone; /* nobody else takes nodes */
 	struct dom_stack stack;
 	uint64_t steps;
 	struct base_big recent; /* uint32_t: what was met in the search from this root */
 	uint32_t recent_limit;  /* a sweep from here on */
 	uint32_t first;         /* number of this search */
+	uint32_t reported;      /* numbers of which dom_step knows */
 };
 
 int dom_stack_grow(struct dom_stack *stack, struct base_work *work, struct hdb_error *err)
@@ -57,15 +60,35 @@ int dom_put_parents(struct dom_build *b, struct hdb_error *err)
 			     (b->count & (BASE_RUN - 1)) + 1, err);
 }
 
-/* The edge to a node that was met before and is in `state`. */
-static inline int add_edge(struct search *s, uint32_t source, uint32_t target, unsigned state,
+/* Sets bits of a node's state; what it was. */
+static inline unsigned add_state(struct search *s, uint32_t node, enum dom_state state)
+{
+	_Atomic uint64_t *word = &s->b->states[node / DOM_STATES];
+	const unsigned shift = 2 * (node % DOM_STATES);
+	uint64_t before;
+
+	if (s->is_alone) {
+		before = atomic_load_explicit(word, memory_order_relaxed);
+		atomic_store_explicit(word, before | (uint64_t)state << shift,
+				      memory_order_relaxed);
+	} else {
+		before = atomic_fetch_or_explicit(word, (uint64_t)state << shift,
+						  memory_order_relaxed);
+	}
+	return before >> shift & 3;
+}
+
+/* The edge to a node that was met before. */
+static inline int add_edge(struct search *s, uint32_t source, uint32_t target,
 			   struct hdb_error *err)
 {
 	struct dom_build *b = s->b;
 
-	if (state == DOM_MET)
+	if (dom_state(b->states, target) & DOM_TOP)
+		return HDB_OK;
+	if (b->mine[target / 64] >> (target % 64) & 1)
 		return graph_buckets_add(&b->crosses, source, target, err);
-	b->states[target / DOM_STATES] |= (uint64_t)DOM_TOP << (2 * (target % DOM_STATES));
+	(void)add_state(s, target, DOM_TOP);
 	return HDB_OK;
 }
 
@@ -77,13 +100,11 @@ static int scan_row(struct search *s, uint32_t node, uint32_t source, struct hdb
 	struct graph_long_row row;
 	const unsigned count = graph_rows_get(b->rows, node, target, &row);
 	unsigned met_count = 0;
-	int rc = HDB_OK;
+	int rc;
 
 	b->step_count += 1 + count;
-
-	if (s->stack.limit - s->stack.depth < DOM_STACK_ROOM)
-		rc = dom_stack_grow(&s->stack, b->work, err);
-	if (rc < 0)
+	if (s->stack.limit - s->stack.depth < DOM_STACK_ROOM &&
+	    (rc = dom_stack_grow(&s->stack, b->work, err)) < 0)
 		return rc;
 	if (row.at < row.end) {
 		dom_stack_long(&s->stack, &row, source);
@@ -102,18 +123,14 @@ static int scan_row(struct search *s, uint32_t node, uint32_t source, struct hdb
 	}
 	for (uint64_t i = s->stack.depth - (count - met_count); i < s->stack.depth; i++)
 		graph_rows_prefetch(b->rows, s->stack.entry[i].target);
-	if (rc != HDB_OK)
-		return rc;
 	for (unsigned i = count - met_count; i < count; i++)
-		if ((rc = add_edge(s, source, target[i], dom_state(b->states, target[i]), err)) !=
-		    HDB_OK)
+		if ((rc = add_edge(s, source, target[i], err)) < 0)
 			return rc;
-	return rc;
+	return HDB_OK;
 }
 
-/* Numbers a node, and looks at its row. */
-static int visit(struct search *s, uint32_t node, uint32_t parent, enum dom_state state,
-		 struct hdb_error *err)
+/* Numbers a node that nobody else has, and looks at its row. */
+static int visit(struct search *s, uint32_t node, uint32_t parent, struct hdb_error *err)
 {
 	struct dom_build *b = s->b;
 	int rc = dom_give_number(b, parent, err);
@@ -127,84 +144,90 @@ static int visit(struct search *s, uint32_t node, uint32_t parent, enum dom_stat
 		return rc;
 	if (b->count - s->first < s->recent_limit)
 		((uint32_t *)s->recent.data)[b->count - s->first] = node;
-	b->states[node / DOM_STATES] |= (uint64_t)state << (2 * (node % DOM_STATES));
+	b->mine[node / 64] |= (uint64_t)1 << (node % 64);
 	return scan_row(s, node, b->count, err);
 }
 
-/* What was met in the search that ends is old for the next one. */
-static void make_old(struct search *s)
+/* What was met in the search that ends is no longer the next one's. */
+static void forget(struct search *s)
 {
 	struct dom_build *b = s->b;
-	const uint64_t words = ((uint64_t)b->node_count + DOM_STATES - 1) / DOM_STATES;
 	const uint32_t *recent = s->recent.data;
 
-	/* Adding DOM_MET to itself makes it DOM_OLD. */
-	if (b->count - s->first < s->recent_limit) {
-		for (uint32_t k = 0; k <= b->count - s->first; k++) {
-			const uint32_t v = recent[k];
-			b->states[v / DOM_STATES] += (uint64_t)(dom_state(b->states, v) == DOM_MET)
-						     << (2 * (v % DOM_STATES));
-		}
+	if (b->count - s->first >= s->recent_limit) {
+		memset(b->mine, 0, ((uint64_t)b->node_count / 64 + 1) * sizeof *b->mine);
 		return;
 	}
-	for (uint64_t w = 0; w < words; w++)
-		b->states[w] += b->states[w] & ~(b->states[w] >> 1) & DOM_LOW_BITS;
+	for (uint32_t k = 0; k <= b->count - s->first; k++)
+		b->mine[recent[k] / 64] = 0;
 }
 
-/* Numbers all that is reached from `root` and has no number yet. */
+/* Numbers all that is reached from `root` and has no number yet. HDB_END: another part failed. */
 static int search_from(struct search *s, uint32_t root, struct hdb_error *err)
 {
 	struct dom_build *b = s->b;
 	int rc;
 
 	s->first = b->count + 1;
-	if ((rc = visit(s, root, 0, DOM_TOP, err)) != HDB_OK)
+	(void)add_state(s, root, DOM_MET);
+	if ((rc = visit(s, root, 0, err)) < 0)
 		return rc;
 	while (s->stack.depth > 0) {
 		uint32_t source, to;
 
-		if ((++s->steps & DOM_STEP_MASK) == 0 &&
-		    (rc = base_step(b->work, b->count, err)) != HDB_OK)
-			return rc;
+		if ((++s->steps & DOM_STEP_MASK) == 0) {
+			rc = dom_step(s->parts, b, b->count - s->reported, err);
+			s->reported = b->count;
+			if (rc != HDB_OK)
+				return rc;
+		}
 		dom_stack_pop(&s->stack, b->rows, &source, &to);
 		const uint32_t soon = dom_stack_soon(&s->stack, b->rows, ROW_AHEAD);
 		if (soon != GRAPH_NONE) {
-			prefetch_write(&b->states[soon / DOM_STATES]);
+			prefetch_write((const void *)&b->states[soon / DOM_STATES]);
 			graph_rows_prefetch(b->rows, soon);
 		}
-		const unsigned state = dom_state(b->states, to);
-		rc = state == DOM_NEW ? visit(s, to, source, DOM_MET, err) :
-					add_edge(s, source, to, state, err);
-		if (rc != HDB_OK)
+		if (dom_state(b->states, to) == DOM_NEW && add_state(s, to, DOM_MET) == DOM_NEW)
+			rc = visit(s, to, source, err);
+		else
+			rc = add_edge(s, source, to, err);
+		if (rc < 0)
 			return rc;
 	}
-	make_old(s);
+	forget(s);
 	return HDB_OK;
 }
 
-/* A root's state is settled before anything is searched. */
-static void mark_roots(struct dom_build *b, const uint64_t *root_bits)
+int dom_step(struct dom_parts *parts, const struct dom_build *b, uint32_t done,
+	     struct hdb_error *err)
 {
-	for (uint32_t v = 0; v < b->node_count; v++)
-		if (root_bits[v / 64] >> (v % 64) & 1)
-			b->states[v / DOM_STATES] |= (uint64_t)DOM_TOP << (2 * (v % DOM_STATES));
+	const uint64_t all =
+		atomic_fetch_add_explicit(&parts->done, done, memory_order_relaxed) + done;
+
+	if (atomic_load_explicit(&parts->is_failed, memory_order_relaxed))
+		return HDB_END;
+	if (b == parts->part)
+		return base_step(parts->work, all, err);
+	return base_is_cancelled(parts->work) ? hdb_fail(err, HDB_EINTR, "interrupted") : HDB_OK;
 }
 
-int dom_search(struct dom_build *b, const uint64_t *root_bits, struct hdb_error *err)
+int dom_search(struct dom_parts *parts, struct dom_build *b, struct hdb_error *err)
 {
 	const uint32_t n = b->node_count;
 	const uint64_t words = ((uint64_t)n + 63) / 64;
-	struct search s = { .b = b, .recent_limit = n / SWEEP_PART };
+	struct search s = { .parts = parts,
+			    .b = b,
+			    .is_alone = parts->count == 1,
+			    .recent_limit = n / SWEEP_PART };
+	uint64_t w;
 	int rc = base_big_alloc_raw(b->work, &s.recent,
 				    ((uint64_t)s.recent_limit + 1) * sizeof(uint32_t), "preorder",
 				    err);
 
-	if (rc != HDB_OK)
+	if (rc < 0)
 		goto out;
-	base_stage(b->work, "dominators: search", n, "objects");
-	mark_roots(b, root_bits);
-	for (uint64_t w = 0; w < words; w++) {
-		for (uint64_t bits = root_bits[w]; bits; bits &= bits - 1) {
+	while ((w = atomic_fetch_add(&parts->next_word, 1)) < words) {
+		for (uint64_t bits = parts->root_bits[w]; bits; bits &= bits - 1) {
 			const uint64_t root = 64 * w + (unsigned)__builtin_ctzll(bits);
 			if (root < n && (rc = search_from(&s, (uint32_t)root, err)) != HDB_OK)
 				goto out;
@@ -213,6 +236,8 @@ int dom_search(struct dom_build *b, const uint64_t *root_bits, struct hdb_error 
 	b->step_count += s.steps;
 	rc = dom_put_parents(b, err);
 out:
+	if (rc < 0)
+		atomic_store(&parts->is_failed, true);
 	base_big_free(b->work, &s.stack.big);
 	base_big_free(b->work, &s.recent);
 	return rc;

@@ -32,33 +32,54 @@ int dom_order_init(struct dom_build *b, struct hdb_error *err)
 		b->work, err);
 }
 
+/* The part that has a number among those of all. */
+static struct dom_build *part_of(const struct dom_parts *parts, uint32_t number)
+{
+	unsigned no = parts->count - 1;
+
+	while (number <= parts->part[no].before)
+		no--;
+	return &parts->part[no];
+}
+
+/* Marks the numbers of what needs no edges. */
+static void mark_tops(const struct dom_parts *parts, const uint32_t *number, uint32_t base,
+		      uint32_t count)
+{
+	for (uint32_t v = base; v - base < count; v += DOM_STATES) {
+		const uint64_t word = atomic_load_explicit(&parts->part->states[v / DOM_STATES],
+							   memory_order_relaxed);
+
+		for (uint64_t top = word & word >> 1 & DOM_LOW_BITS; top; top &= top - 1) {
+			const uint32_t w = number[v - base + (unsigned)__builtin_ctzll(top) / 2];
+			struct dom_build *b = part_of(parts, w);
+			const uint32_t own = w - b->before;
+
+			b->top[own / 64] |= (uint64_t)1 << (own % 64);
+		}
+	}
+}
+
 /*
- * The edges to one bucket of nodes, which have these numbers: not from themselves, nor to what
+ * A part's edges to one bucket of nodes, which have these numbers: not from themselves, nor to what
  * needs none, which is marked.
  */
 static int number_edges(struct dom_build *b, const uint32_t *number, uint32_t bucket,
 			struct hdb_error *err)
 {
 	const uint32_t base = bucket << GRAPH_BUCKET_BITS;
-	const uint32_t count =
-		b->node_count - base < GRAPH_BUCKET_SIZE ? b->node_count - base : GRAPH_BUCKET_SIZE;
 	struct graph_edge_reader reader;
 	uint32_t source, to;
 	int rc;
 
-	for (uint32_t v = base; v - base < count; v += DOM_STATES) {
-		const uint64_t word = b->states[v / DOM_STATES];
-
-		for (uint64_t top = word & word >> 1 & DOM_LOW_BITS; top; top &= top - 1) {
-			const uint32_t w = number[v - base + (unsigned)__builtin_ctzll(top) / 2];
-			b->top[w / 64] |= (uint64_t)1 << (w % 64);
-		}
-	}
 	graph_buckets_begin(&b->crosses, bucket, &reader);
-	while (graph_buckets_next(&reader, &source, &to))
-		if (dom_state(b->states, base + to) != DOM_TOP && source != number[to] &&
-		    (rc = graph_buckets_add(&b->edges, source, number[to], err)) != HDB_OK)
+	while (graph_buckets_next(&reader, &source, &to)) {
+		const uint32_t own = number[to] - b->before;
+
+		if (!(dom_state(b->states, base + to) & DOM_TOP) && source != own &&
+		    (rc = graph_buckets_add(&b->edges, source, own, err)) < 0)
 			return rc;
+	}
 	return HDB_OK;
 }
 
@@ -88,16 +109,34 @@ struct bucket_slot {
 };
 
 struct numbering {
-	struct dom_build *b;
+	struct dom_parts *parts;
+	uint32_t node_count;
 	struct base_runs *numbers;
 	struct bucket_slot *slots;
 };
 
-static uint32_t bucket_nodes(const struct dom_build *b, uint64_t bucket)
+static uint32_t bucket_nodes(const struct numbering *n, uint64_t bucket)
 {
-	const uint64_t left = b->node_count - (bucket << GRAPH_BUCKET_BITS);
+	const uint64_t left = n->node_count - (bucket << GRAPH_BUCKET_BITS);
 
 	return left < GRAPH_BUCKET_SIZE ? (uint32_t)left : GRAPH_BUCKET_SIZE;
+}
+
+/* The numbers that a part gave to nodes of a bucket. */
+static int read_part(const struct dom_build *b, uint64_t bucket, uint32_t *number,
+		     struct hdb_error *err)
+{
+	struct base_bucket_reader reader;
+	uint64_t v[BASE_BUCKET_FIELDS];
+	int rc = base_bucket_begin(&b->order, dom_spill_of(b, (uint32_t)bucket), &reader, err);
+
+	if (rc < 0)
+		return rc;
+	while ((rc = base_bucket_next(&reader, BASE_RECORD(2, 0), v, err)) == HDB_OK)
+		if (v[0] >> GRAPH_BUCKET_BITS == bucket)
+			number[v[0] % GRAPH_BUCKET_SIZE] = b->before + (uint32_t)v[1];
+	base_bucket_end(&reader);
+	return rc < 0 ? rc : HDB_OK;
 }
 
 /* Numbers of a bucket's nodes, and packed; on any thread. */
@@ -105,35 +144,29 @@ static int read_bucket(void *ctx, unsigned slot, uint64_t bucket, struct hdb_err
 {
 	const struct numbering *n = ctx;
 	struct bucket_slot *s = &n->slots[slot];
-	struct base_bucket_reader reader;
-	uint64_t v[BASE_BUCKET_FIELDS];
-	int rc =
-		base_bucket_begin(&n->b->order, dom_spill_of(n->b, (uint32_t)bucket), &reader, err);
+	int rc;
 
-	if (rc != HDB_OK)
-		return rc;
 	memset(s->number, 0, GRAPH_BUCKET_SIZE * sizeof *s->number);
-	while ((rc = base_bucket_next(&reader, BASE_RECORD(2, 0), v, err)) == HDB_OK)
-		if (v[0] >> GRAPH_BUCKET_BITS == bucket)
-			s->number[v[0] % GRAPH_BUCKET_SIZE] = (uint32_t)v[1];
-	base_bucket_end(&reader);
-	if (rc < 0)
-		return rc;
-	return pack_numbers(s->number, bucket_nodes(n->b, bucket), s->values, &s->packed, err);
+	for (unsigned i = 0; i < n->parts->count; i++)
+		if ((rc = read_part(&n->parts->part[i], bucket, s->number, err)) < 0)
+			return rc;
+	return pack_numbers(s->number, bucket_nodes(n, bucket), s->values, &s->packed, err);
 }
 
 static int take_bucket(void *ctx, unsigned slot, uint64_t bucket, struct hdb_error *err)
 {
 	const struct numbering *n = ctx;
 	const struct bucket_slot *s = &n->slots[slot];
-	int rc = number_edges(n->b, s->number, (uint32_t)bucket, err);
+	const uint32_t count = bucket_nodes(n, bucket);
+	int rc;
 
-	if (rc != HDB_OK)
+	mark_tops(n->parts, s->number, (uint32_t)bucket << GRAPH_BUCKET_BITS, count);
+	for (unsigned i = 0; i < n->parts->count; i++)
+		if ((rc = number_edges(&n->parts->part[i], s->number, (uint32_t)bucket, err)) < 0)
+			return rc;
+	if ((rc = base_runs_put_packed(n->numbers, bucket, &s->packed, count, err)) < 0)
 		return rc;
-	rc = base_runs_put_packed(n->numbers, bucket, &s->packed, bucket_nodes(n->b, bucket), err);
-	if (rc != HDB_OK)
-		return rc;
-	return base_step(n->b->work, bucket << GRAPH_BUCKET_BITS, err);
+	return base_step(n->parts->work, bucket << GRAPH_BUCKET_BITS, err);
 }
 
 static int make_slots(struct numbering *n, unsigned count, struct hdb_error *err)
@@ -161,30 +194,33 @@ static void free_slots(struct numbering *n, unsigned count)
 	free(n->slots);
 }
 
-int dom_number(struct dom_build *b, struct base_runs *numbers, struct hdb_error *err)
+int dom_number(struct dom_parts *parts, struct base_runs *numbers, struct hdb_error *err)
 {
-	struct numbering n = { .b = b, .numbers = numbers };
+	struct base_work *work = parts->work;
+	const uint32_t node_count = parts->part->node_count;
+	struct numbering n = { .parts = parts, .node_count = node_count, .numbers = numbers };
 	const struct base_pipeline pipeline = {
-		.item_count =
-			((uint64_t)b->node_count + GRAPH_BUCKET_SIZE - 1) >> GRAPH_BUCKET_BITS,
-		.threads = b->work->threads,
-		.slot_count = PACK_SLOTS * b->work->threads,
+		.item_count = ((uint64_t)node_count + GRAPH_BUCKET_SIZE - 1) >> GRAPH_BUCKET_BITS,
+		.threads = work->threads,
+		.slot_count = PACK_SLOTS * work->threads,
 		.ctx = &n,
 		.produce = read_bucket,
 		.consume = take_bucket,
 	};
-	int rc = base_runs_init(numbers, b->node_count, b->work, "preorder", err);
+	int rc = base_runs_init(numbers, node_count, work, "preorder", err);
 
-	base_stage(b->work, "dominators: numbers", b->node_count, "objects");
-	if (rc != HDB_OK)
+	base_stage(work, "dominators: numbers", node_count, "objects");
+	if (rc < 0)
 		goto out;
-	if ((rc = make_slots(&n, pipeline.slot_count, err)) != HDB_OK)
+	if ((rc = make_slots(&n, pipeline.slot_count, err)) < 0)
 		goto out;
 	rc = base_pipeline_run(&pipeline, err);
 out:
 	free_slots(&n, pipeline.slot_count);
-	base_buckets_release(&b->order);
-	graph_buckets_release(&b->crosses);
-	base_big_free(b->work, &b->states_big);
+	for (unsigned i = 0; i < parts->count; i++) {
+		base_buckets_release(&parts->part[i].order);
+		graph_buckets_release(&parts->part[i].crosses);
+	}
+	base_big_free(work, &parts->states_big);
 	return rc;
 }

@@ -8,6 +8,8 @@
  */
 #include "graph/dominators/semi_nca_private.h"
 
+#include "base/pipeline.h"
+
 #include <stdlib.h>
 
 /* Edges ahead of which links are asked for, and what is above these. */
@@ -83,19 +85,17 @@ static uint64_t links_bytes(const struct dom_build *b)
 	return ((uint64_t)b->count + 1) * sizeof(struct dom_link);
 }
 
-static int find_semidominators(struct dom_build *b, struct hdb_error *err)
+static int find_semidominators(struct dom_parts *parts, struct dom_build *b, struct hdb_error *err)
 {
 	struct base_big big = { 0 };
 	int rc = base_big_alloc_raw(b->work, &big, links_bytes(b), "dominator links", err);
 
-	if (rc != HDB_OK)
-		goto out;
-	base_stage(b->work, "dominators: semidominators", b->count, "objects");
+	if (rc < 0)
+		return rc;
 	for (uint32_t block = (b->count >> BASE_RUN_BITS) + 1; block-- > 0;) {
-		if ((rc = semi_of_block(b, big.data, block, err)) != HDB_OK)
+		if ((rc = semi_of_block(b, big.data, block, err)) < 0)
 			goto out;
-		rc = base_step(b->work, b->count - (block << BASE_RUN_BITS), err);
-		if (rc != HDB_OK)
+		if ((rc = dom_step(parts, b, BASE_RUN, err)) != HDB_OK)
 			goto out;
 	}
 out:
@@ -168,7 +168,8 @@ static int start_jumping(const struct dom_build *b, const uint32_t *dominator, u
 }
 
 /* Parents and semidominators of a block. */
-static int read_blocks(struct dom_build *b, uint32_t block, struct hdb_error *err)
+static int read_blocks(struct dom_parts *parts, struct dom_build *b, uint32_t block,
+		       struct hdb_error *err)
 {
 	int rc = base_runs_get(&b->parents, block, b->block, err);
 
@@ -176,7 +177,7 @@ static int read_blocks(struct dom_build *b, uint32_t block, struct hdb_error *er
 		return rc;
 	if ((rc = base_runs_get(&b->semis, block, b->block2, err)) < 0)
 		return rc;
-	return base_step(b->work, (uint64_t)block << BASE_RUN_BITS, err);
+	return dom_step(parts, b, BASE_RUN, err);
 }
 
 /* A compiler's heap has walks of 3 steps. */
@@ -187,8 +188,11 @@ static int read_blocks(struct dom_build *b, uint32_t block, struct hdb_error *er
  * its semidominator. Walking step by step is best on heaps, and quadratic on a long chain with
  * a wide tail; so when steps add up, jump pointers take over: at WALK_STEPS for each of the numbers
  * so far, and some for the first ones.
+ *
+ * dominator[0] belongs to another part: it is not used.
  */
-static int find_dominators(struct dom_build *b, uint32_t *dominator, struct hdb_error *err)
+static int find_dominators(struct dom_parts *parts, struct dom_build *b, uint32_t *dominator,
+			   struct hdb_error *err)
 {
 	const uint64_t first_steps = 1024 + b->count / WALK_STEPS;
 	struct base_big big = { 0 };
@@ -196,14 +200,13 @@ static int find_dominators(struct dom_build *b, uint32_t *dominator, struct hdb_
 	uint64_t steps = 0;
 	int rc = HDB_OK;
 
-	base_stage(b->work, "dominators: tree", b->count, "objects");
-	dominator[0] = 0;
 	for (uint32_t w = 1; w <= b->count; w++) {
 		const uint32_t k = w & (BASE_RUN - 1);
-		if ((w == 1 || k == 0) && (rc = read_blocks(b, w >> BASE_RUN_BITS, err)) != HDB_OK)
+		if ((w == 1 || k == 0) &&
+		    (rc = read_blocks(parts, b, w >> BASE_RUN_BITS, err)) != HDB_OK)
 			goto out;
 		if (steps >= first_steps + WALK_STEPS * (uint64_t)w && !jumps) {
-			if ((rc = start_jumping(b, dominator, w, &big, err)) != HDB_OK)
+			if ((rc = start_jumping(b, dominator, w, &big, err)) < 0)
 				goto out;
 			jumps = big.data;
 		}
@@ -225,6 +228,227 @@ out:
 	return rc;
 }
 
+/* ---- parts ---- */
+
+static int start_part(struct dom_build *b, struct hdb_error *err)
+{
+	const uint64_t n = b->node_count;
+	int rc;
+
+	b->block = calloc(BASE_RUN, sizeof *b->block);
+	b->block2 = calloc(BASE_RUN, sizeof *b->block2);
+	if (!b->block || !b->block2)
+		return hdb_fail_memory(err, "dominators", BASE_RUN * sizeof *b->block);
+	if ((rc = base_runs_init(&b->parents, n + 1, b->work, "search tree", err)) < 0 ||
+	    (rc = base_runs_init(&b->semis, n + 1, b->work, "semidominators", err)) < 0 ||
+	    (rc = dom_order_init(b, err)) < 0 ||
+	    (rc = base_big_alloc(b->work, &b->mine_big, n / 8 + 8, "preorder", err)) < 0)
+		return rc;
+	b->mine = b->mine_big.data;
+	return graph_buckets_init(&b->crosses, n, b->work, err);
+}
+
+static void release_part(struct dom_build *b)
+{
+	graph_buckets_release(&b->crosses);
+	graph_buckets_release(&b->edges);
+	base_big_free(b->work, &b->mine_big);
+	base_big_free(b->work, &b->top_big);
+	if (b->order.work)
+		base_buckets_release(&b->order);
+	base_runs_release(&b->parents);
+	base_runs_release(&b->semis);
+	free(b->block);
+	free(b->block2);
+}
+
+static int search_part(void *ctx, unsigned no, struct hdb_error *err)
+{
+	struct dom_parts *parts = ctx;
+
+	return dom_search(parts, &parts->part[no], err);
+}
+
+/* A root's state is settled before anything is searched. */
+static void mark_roots(struct dom_parts *parts)
+{
+	_Atomic uint64_t *states = parts->part->states;
+
+	for (uint32_t v = 0; v < parts->part->node_count; v++)
+		if (parts->root_bits[v / 64] >> (v % 64) & 1)
+			states[v / DOM_STATES] |= (uint64_t)DOM_TOP << (2 * (v % DOM_STATES));
+}
+
+/* The numbers of parts, one after the other; and room for edges among them. */
+static int join_parts(struct dom_parts *parts, struct hdb_error *err)
+{
+	uint32_t count = 0;
+	int rc;
+
+	for (unsigned i = 0; i < parts->count; i++) {
+		struct dom_build *b = &parts->part[i];
+
+		b->before = count;
+		count += b->count;
+		base_big_free(b->work, &b->mine_big);
+		rc = base_big_alloc(b->work, &b->top_big, b->count / 8 + 16, "preorder", err);
+		if (rc < 0)
+			return rc;
+		b->top = b->top_big.data;
+		if ((rc = graph_buckets_init(&b->edges, (uint64_t)b->count + 1, b->work, err)) < 0)
+			return rc;
+	}
+	return HDB_OK;
+}
+
+/*
+ * The search. What it sets aside is not to lie between what the links will take the place of: the
+ * pool is closed to it.
+ */
+static int search(struct dom_parts *parts, struct graph_rows *rows, struct base_runs *numbers,
+		  struct hdb_error *err)
+{
+	struct base_work *work = parts->work;
+	const uint32_t n = rows->node_count;
+	int rc;
+
+	/* What the search looks at all the time has a claim to memory. */
+	base_work_keep(work, 0);
+	base_pool_close(work, true);
+	rc = base_big_alloc(work, &parts->states_big, (uint64_t)n / 4 + 8, "preorder", err);
+	if (rc < 0)
+		goto out;
+	for (unsigned i = 0; i < parts->count; i++) {
+		parts->part[i] = (struct dom_build){ .work = work,
+						     .rows = rows,
+						     .node_count = n,
+						     .states = parts->states_big.data };
+		if ((rc = start_part(&parts->part[i], err)) < 0)
+			goto out;
+	}
+	base_stage(work, "dominators: search", n, "objects");
+	mark_roots(parts);
+	if ((rc = base_pipeline_parts(parts->count, parts, search_part, err)) < 0)
+		goto out;
+	graph_rows_release(rows);
+	if ((rc = join_parts(parts, err)) < 0)
+		goto out;
+	rc = dom_number(parts, numbers, err);
+out:
+	base_pool_close(work, false);
+	return rc;
+}
+
+static int semis_of_part(void *ctx, unsigned no, struct hdb_error *err)
+{
+	struct dom_parts *parts = ctx;
+	const int rc = find_semidominators(parts, &parts->part[no], err);
+
+	if (rc < 0)
+		atomic_store(&parts->is_failed, true);
+	return rc;
+}
+
+static int dominators_of_part(void *ctx, unsigned no, struct hdb_error *err)
+{
+	struct dom_parts *parts = ctx;
+	struct dom_build *b = &parts->part[no];
+	uint32_t *dominator = parts->dominator + b->before;
+	const int rc = find_dominators(parts, b, dominator, err);
+
+	if (rc < 0)
+		atomic_store(&parts->is_failed, true);
+	if (rc != HDB_OK)
+		return rc;
+	for (uint32_t w = 1; b->before && w <= b->count; w++)
+		dominator[w] += dominator[w] ? b->before : 0;
+	return HDB_OK;
+}
+
+/* How many there should be: one where memory may not do for links. */
+static unsigned part_count(const struct graph_rows *rows, enum graph_search how)
+{
+	const uint64_t n = rows->node_count;
+	const unsigned threads = rows->work->threads;
+
+	if (how == GRAPH_SEARCH_FOLDED)
+		return 1;
+	if (how != GRAPH_SEARCH_PARTS &&
+	    (n < DOM_PART_NODES || n * sizeof(struct dom_link) > base_work_room(rows->work)))
+		return 1;
+	return threads < DOM_PARTS_MAX ? threads : DOM_PARTS_MAX;
+}
+
+static int run(struct dom_parts *parts, struct graph_rows *rows, enum graph_search how,
+	       struct graph_dominators *out, struct hdb_error *err)
+{
+	struct base_work *work = parts->work;
+	struct dom_build *one = parts->part;
+	int rc = search(parts, rows, &out->numbers, err);
+
+	for (unsigned i = 0; i < parts->count; i++)
+		out->count += parts->part[i].count;
+	if (rc < 0)
+		return rc;
+	if (parts->count == 1 &&
+	    (how == GRAPH_SEARCH_FOLDED ||
+	     (how == GRAPH_SEARCH_ANY && links_bytes(one) > base_work_room(work)))) {
+		rc = dom_semis_folded(one, err);
+	} else {
+		base_stage(work, "dominators: semidominators", out->count, "objects");
+		parts->done = 0;
+		rc = base_pipeline_parts(parts->count, parts, semis_of_part, err);
+	}
+	for (unsigned i = 0; i < parts->count; i++) {
+		graph_buckets_release(&parts->part[i].edges);
+		base_big_free(work, &parts->part[i].top_big);
+	}
+	if (rc < 0)
+		return rc;
+	rc = base_big_alloc_raw(work, &out->dominator_big, ((uint64_t)out->count + 1) * 4,
+				"dominators", err);
+	if (rc < 0)
+		return rc;
+	base_stage(work, "dominators: tree", out->count, "objects");
+	parts->dominator = out->dominator_big.data;
+	parts->dominator[0] = 0;
+	parts->done = 0;
+	out->dominator = parts->dominator;
+	return base_pipeline_parts(parts->count, parts, dominators_of_part, err);
+}
+
+int graph_dominators(struct graph_rows *rows, const uint64_t *root_bits, enum graph_search how,
+		     struct graph_dominators *out, struct hdb_error *err)
+{
+	struct base_work *work = rows->work;
+	struct dom_parts parts = { .work = work,
+				   .count = part_count(rows, how),
+				   .root_bits = root_bits };
+	int rc;
+
+	*out = (struct graph_dominators){ .work = work, .node_count = rows->node_count };
+	if (rows->node_count == UINT32_MAX) {
+		rc = hdb_fail(err, HDB_ELIMIT, "%" PRIu32 " nodes: one too many", UINT32_MAX);
+		goto out;
+	}
+	parts.part = calloc(parts.count, sizeof *parts.part);
+	if (!parts.part) {
+		rc = hdb_fail_memory(err, "dominators", parts.count * sizeof *parts.part);
+		goto out;
+	}
+	rc = run(&parts, rows, how, out, err);
+	for (unsigned i = 0; i < parts.count; i++) {
+		out->step_count += parts.part[i].step_count;
+		if (parts.part[i].work)
+			release_part(&parts.part[i]);
+	}
+out:
+	graph_rows_release(rows);
+	base_big_free(work, &parts.states_big);
+	free(parts.part);
+	return rc;
+}
+
 int graph_dominators_numbers(const struct graph_dominators *dominators, uint32_t first,
 			     uint64_t *numbers, uint32_t count, struct hdb_error *err)
 {
@@ -238,107 +462,6 @@ int graph_dominators_numbers(const struct graph_dominators *dominators, uint32_t
 	return HDB_OK;
 }
 
-static int start(struct dom_build *b, struct hdb_error *err)
-{
-	const uint64_t n = b->node_count;
-	int rc;
-
-	b->block = calloc(BASE_RUN, sizeof *b->block);
-	b->block2 = calloc(BASE_RUN, sizeof *b->block2);
-	if (!b->block || !b->block2)
-		return hdb_fail_memory(err, "dominators", BASE_RUN * sizeof *b->block);
-	if ((rc = base_big_alloc(b->work, &b->top_big, n / 8 + 16, "preorder", err)) < 0 ||
-	    (rc = base_runs_init(&b->parents, n + 1, b->work, "search tree", err)) < 0 ||
-	    (rc = base_runs_init(&b->semis, n + 1, b->work, "semidominators", err)) < 0)
-		return rc;
-	b->top = b->top_big.data;
-	return graph_buckets_init(&b->edges, n + 1, b->work, err);
-}
-
-/*
- * The search. What it sets aside is not to lie between what the links will take the place of: the
- * pool is closed to it.
- */
-static int search(struct dom_build *b, const uint64_t *root_bits, struct base_runs *numbers,
-		  struct hdb_error *err)
-{
-	const uint64_t n = b->node_count;
-	int rc;
-
-	/* What the search looks at all the time has a claim to memory. */
-	base_work_keep(b->work, 0);
-	base_pool_close(b->work, true);
-	if ((rc = start(b, err)) != HDB_OK)
-		goto out;
-	if ((rc = dom_order_init(b, err)) != HDB_OK)
-		goto out;
-	rc = base_big_alloc(b->work, &b->states_big, n / 4 + 8, "preorder", err);
-	if (rc != HDB_OK)
-		goto out;
-	b->states = b->states_big.data;
-	if ((rc = graph_buckets_init(&b->crosses, n, b->work, err)) != HDB_OK)
-		goto out;
-	if ((rc = dom_search(b, root_bits, err)) != HDB_OK)
-		goto out;
-	graph_rows_release(b->rows);
-	rc = dom_number(b, numbers, err);
-out:
-	base_pool_close(b->work, false);
-	return rc;
-}
-
-static int run(struct dom_build *b, const uint64_t *root_bits, enum graph_search how,
-	       struct graph_dominators *out, struct hdb_error *err)
-{
-	bool is_folded;
-	int rc = search(b, root_bits, &out->numbers, err);
-
-	if (rc != HDB_OK)
-		return rc;
-	is_folded = how == GRAPH_SEARCH_FOLDED ||
-		    (how == GRAPH_SEARCH_ANY && links_bytes(b) > base_work_room(b->work));
-	rc = is_folded ? dom_semis_folded(b, err) : find_semidominators(b, err);
-	if (rc != HDB_OK)
-		return rc;
-	graph_buckets_release(&b->edges);
-	base_big_free(b->work, &b->top_big);
-	rc = base_big_alloc_raw(b->work, &out->dominator_big, ((uint64_t)b->count + 1) * 4,
-				"dominators", err);
-	if (rc != HDB_OK)
-		return rc;
-	if ((rc = find_dominators(b, out->dominator_big.data, err)) != HDB_OK)
-		return rc;
-	out->dominator = out->dominator_big.data;
-	out->count = b->count;
-	out->step_count = b->step_count;
-	return HDB_OK;
-}
-
-int graph_dominators(struct graph_rows *rows, const uint64_t *root_bits, enum graph_search how,
-		     struct graph_dominators *out, struct hdb_error *err)
-{
-	struct base_work *work = rows->work;
-	struct dom_build b = { .work = work, .rows = rows, .node_count = rows->node_count };
-	int rc;
-
-	*out = (struct graph_dominators){ .work = work, .node_count = rows->node_count };
-	rc = rows->node_count == UINT32_MAX ?
-		     hdb_fail(err, HDB_ELIMIT, "%" PRIu32 " nodes: one too many", UINT32_MAX) :
-		     run(&b, root_bits, how, out, err);
-	graph_rows_release(rows);
-	graph_buckets_release(&b.crosses);
-	graph_buckets_release(&b.edges);
-	base_big_free(work, &b.states_big);
-	if (b.order.work)
-		base_buckets_release(&b.order);
-	base_big_free(work, &b.top_big);
-	base_runs_release(&b.parents);
-	base_runs_release(&b.semis);
-	free(b.block);
-	free(b.block2);
-	return rc;
-}
-
 void graph_dominators_release(struct graph_dominators *dominators)
 {
 	if (!dominators->work)
@@ -348,37 +471,63 @@ void graph_dominators_release(struct graph_dominators *dominators)
 	*dominators = (struct graph_dominators){ 0 };
 }
 
-int graph_dominators_nodes(const struct graph_dominators *dominators, struct base_big *big,
-			   struct hdb_error *err)
+/* Nodes that a thread takes at once. */
+#define NODES_SHARE (4u * BASE_RUN)
+
+struct listing {
+	const struct graph_dominators *dominators;
+	uint32_t *node; /* by number */
+};
+
+static int list_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
 {
-	const uint32_t n = dominators->node_count;
+	const struct listing *l = ctx;
+	const uint64_t n = l->dominators->node_count, last = (share + 1) * NODES_SHARE;
+	const uint64_t end = last < n ? last : n;
 	uint64_t *number = malloc(BASE_RUN * sizeof *number);
-	uint32_t *node;
-	int rc = number ? base_big_alloc_raw(dominators->work, big,
-					     ((uint64_t)dominators->count + 1) * 4,
-					     "objects by number", err) :
-			  hdb_fail_memory(err, "objects by number", BASE_RUN * sizeof *number);
+	int rc = HDB_OK;
 
-	if (rc != HDB_OK)
-		goto out;
-	node = big->data;
-	for (uint64_t first = 0; first < n; first += BASE_RUN) {
-		const uint32_t count = n - first < BASE_RUN ? (uint32_t)(n - first) : BASE_RUN;
+	(void)slot;
+	if (!number)
+		return hdb_fail_memory(err, "objects by number", BASE_RUN * sizeof *number);
+	for (uint64_t first = share * NODES_SHARE; first < end; first += BASE_RUN) {
+		const uint32_t count = end - first < BASE_RUN ? (uint32_t)(end - first) : BASE_RUN;
 
-		rc = graph_dominators_numbers(dominators, (uint32_t)first, number, count, err);
-		if (rc != HDB_OK)
+		rc = graph_dominators_numbers(l->dominators, (uint32_t)first, number, count, err);
+		if (rc < 0)
 			goto out;
 		for (uint32_t i = 0; i < count; i++) {
 			if (count - i > 2 * DOM_AHEAD)
-				prefetch_write(&node[number[i + 2 * DOM_AHEAD]]);
-			node[number[i]] = (uint32_t)first + i;
+				prefetch_write(&l->node[number[i + 2 * DOM_AHEAD]]);
+			if (number[i])
+				l->node[number[i]] = (uint32_t)first + i;
 		}
 	}
-	/* What is not reached has number 0, too. */
-	node[0] = GRAPH_NONE;
 out:
 	free(number);
 	return rc;
+}
+
+int graph_dominators_nodes(const struct graph_dominators *dominators, struct base_big *big,
+			   struct hdb_error *err)
+{
+	struct base_work *work = dominators->work;
+	struct listing listing = { .dominators = dominators };
+	const struct base_pipeline pipeline = {
+		.item_count = ((uint64_t)dominators->node_count + NODES_SHARE - 1) / NODES_SHARE,
+		.threads = work->threads,
+		.slot_count = 4 * work->threads,
+		.ctx = &listing,
+		.produce = list_share,
+	};
+	const int rc = base_big_alloc_raw(work, big, ((uint64_t)dominators->count + 1) * 4,
+					  "objects by number", err);
+
+	if (rc < 0)
+		return rc;
+	listing.node = big->data;
+	listing.node[0] = GRAPH_NONE;
+	return base_pipeline_run(&pipeline, err);
 }
 
 int graph_retained(const struct graph_dominators *dominators, struct base_sizes *sizes,

@@ -9,9 +9,16 @@
  * Which heaps take it: what contract.h keeps, where settle.h does not find it all; and all of a
  * heap for which the budget has no room for that.
  *
- * The result is in the numbers of a depth-first preorder: the virtual root has number 0, reached
- * nodes 1..count, and a dominator's number is always lower than the node's. So whatever is
- * summed up the tree is summed by one loop from the highest number down.
+ * Threads search at the same time. Each takes the nodes that it meets first, by its own
+ * depth-first search from its own roots. An edge from one thread's nodes to another's is a way from
+ * the virtual root that has no node in common with the way by which the other one came: the virtual
+ * root dominates that node. So ways that leave a thread's part and come back do so at such nodes,
+ * no part needs to know of another, and the rest is done for all parts at the same time, too. Who
+ * takes what is a matter of chance, but dominators are what they are.
+ *
+ * The result is in the numbers of those preorders, one after the other: the virtual root has number
+ * 0, reached nodes 1..count, and a dominator's number is always lower than the node's. So whatever
+ * is summed up the tree is summed by one loop from the highest number down.
  */
 #ifndef GRAPH_DOMINATORS_SEMI_NCA_H
 #define GRAPH_DOMINATORS_SEMI_NCA_H
@@ -33,9 +40,16 @@ struct graph_dominators {
 
 /*
  * How to find semidominators: as the budget says; with links for all nodes; with links for some
- * only (semi_lowmem.c). The result is the same.
+ * only (semi_lowmem.c); with links, and one search a thread however few the nodes, for tests. The
+ * result is the same.
  */
-enum graph_search { GRAPH_SEARCH_ANY, GRAPH_SEARCH_LINKS, GRAPH_SEARCH_FOLDED, GRAPH_SEARCHES };
+enum graph_search {
+	GRAPH_SEARCH_ANY,
+	GRAPH_SEARCH_LINKS,
+	GRAPH_SEARCH_FOLDED,
+	GRAPH_SEARCH_PARTS,
+	GRAPH_SEARCHES
+};
 
 /* Nodes at which graph_dominators_numbers can start: multiples of this. */
 #define GRAPH_NUMBERS_STEP 128u

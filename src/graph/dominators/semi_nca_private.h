@@ -15,6 +15,8 @@
 #include "base/spill_buckets.h"
 #include "base/packed_runs.h"
 
+#include <stdatomic.h>
+
 #if BASE_RUN_BITS != GRAPH_BUCKET_BITS
 #error "edges, parents and numbers are worked on in the same blocks"
 #endif
@@ -26,14 +28,14 @@
 #define DOM_AHEAD 8
 
 /*
- * What the search knows of a node, in two bits. "Old" is what an earlier root reaches, too: an
- * edge to such a node from what only a later root reaches makes its dominator the virtual root.
+ * What all searches know of a node, in two bits. An edge to a node that another root's search has
+ * met makes its dominator the virtual root: the two searches have no node in common.
  */
 enum dom_state {
 	DOM_NEW, /* not met */
-	DOM_MET, /* met in the search from this root */
-	DOM_OLD, /* met in the search from an earlier root */
-	DOM_TOP, /* the virtual root is its dominator: a root, or as above */
+	DOM_MET, /* met */
+	DOM_TOP =
+		2, /* with either: the virtual root is its dominator; of a root, before it is met */
 };
 
 /* Nodes in a word of states. */
@@ -42,12 +44,21 @@ enum dom_state {
 /* The lower bit of each state in a word. */
 #define DOM_LOW_BITS 0x5555555555555555u
 
+/* Searches at once, at most: more would fight for the same nodes. */
+#define DOM_PARTS_MAX 16u
+
+/* Below this many nodes there is one. */
+#define DOM_PART_NODES (1u << 16)
+
+/* One thread's part of the graph, in numbers of its own. */
 struct dom_build {
 	struct base_work *work;
 	struct graph_rows *rows;
 	uint32_t node_count;
 	uint32_t count;            /* highest number given */
-	uint64_t *states;          /* DOM_STATES a word, by node */
+	uint32_t before;           /* what this part's numbers begin after among those of all */
+	_Atomic uint64_t *states;  /* DOM_STATES a word, by node; of all parts */
+	uint64_t *mine;            /* bits by node: met in the search from this root */
 	struct base_buckets order; /* by bucket of nodes, see dom_spill_of: node and number */
 	unsigned order_shift;
 	struct base_runs parents; /* by number: how far below it the parent's number is */
@@ -55,11 +66,30 @@ struct dom_build {
 	struct graph_edge_buckets crosses; /* all but the search tree's: from numbers to nodes */
 	struct graph_edge_buckets edges;   /* the same, by numbers */
 	uint64_t *top;                     /* bits by number: DOM_TOP */
-	struct base_big states_big, top_big;
+	struct base_big mine_big, top_big;
 	uint64_t *block; /* BASE_RUN values of parents or semis, while they are worked on */
 	uint64_t *block2;
 	uint64_t step_count; /* nodes and edges looked at, links followed */
 };
+
+struct dom_parts {
+	struct base_work *work;
+	struct dom_build *part;
+	unsigned count;
+	const uint64_t *root_bits;
+	uint32_t *dominator;        /* by number among those of all parts; at last */
+	_Atomic uint64_t next_word; /* of root_bits, that nobody has taken */
+	_Atomic uint64_t done;      /* numbers given, about */
+	_Atomic bool is_failed;     /* a part is: the others end */
+	struct base_big states_big;
+};
+
+/*
+ * Now and then, in each part, with what it has done since: HDB_END if another one failed. The first
+ * part reports; all of them look at the cancel flag.
+ */
+int dom_step(struct dom_parts *parts, const struct dom_build *b, uint32_t done,
+	     struct hdb_error *err);
 
 /* Spill buckets of the order: more would have no chunk of a useful size each. */
 #define DOM_SPILLS_MAX 4096u
@@ -70,9 +100,11 @@ static inline uint32_t dom_spill_of(const struct dom_build *b, uint32_t bucket)
 	return bucket >> b->order_shift;
 }
 
-static inline unsigned dom_state(const uint64_t *states, uint32_t v)
+static inline unsigned dom_state(const _Atomic uint64_t *states, uint32_t v)
 {
-	return states[v / DOM_STATES] >> (2 * (v % DOM_STATES)) & 3;
+	return atomic_load_explicit(&states[v / DOM_STATES], memory_order_relaxed) >>
+		       (2 * (v % DOM_STATES)) &
+	       3;
 }
 
 /*
@@ -160,17 +192,17 @@ static inline int dom_give_number(struct dom_build *b, uint32_t parent, struct h
 	return HDB_OK;
 }
 
-/* Numbers everything the roots reach; fills states, count, order, parents and crosses. */
-int dom_search(struct dom_build *build, const uint64_t *root_bits, struct hdb_error *err);
+/* Numbers what this part takes; fills count, order, parents and crosses. At once with others. */
+int dom_search(struct dom_parts *parts, struct dom_build *build, struct hdb_error *err);
 
 /* Takes the order for all nodes. */
 int dom_order_init(struct dom_build *build, struct hdb_error *err);
 
 /*
- * Turns the order round into *numbers (packed; release it in any case), and the crosses into
- * edges and top. Frees states, order and crosses.
+ * Turns the orders round into *numbers (packed; release it in any case), and the crosses into
+ * edges and top. Frees states, orders and crosses.
  */
-int dom_number(struct dom_build *build, struct base_runs *numbers, struct hdb_error *err);
+int dom_number(struct dom_parts *parts, struct base_runs *numbers, struct hdb_error *err);
 
 /* Numbers of a block that were given. */
 static inline uint32_t dom_block_count(const struct dom_build *b, uint32_t block)

@@ -1,0 +1,155 @@
+/*
+ * tests/graph/parts_test.c - searches at the same time, on threads, against one search without
+ * links (semi_lowmem.c): the same dominators, whoever takes which nodes.
+ */
+#include "support/graph_oracle.h"
+
+#include "graph/dominators/semi_nca.h"
+
+/* Of a graph, and how many: what starts a thread takes as long as some thousand nodes. */
+#define NODES 30000u
+#define GRAPHS 60u
+
+static struct base_work work;
+
+static int start(void **state)
+{
+	(void)state;
+	base_work_init(&work, (uint64_t)4 << 30, 1, NULL);
+	oracle_start();
+	return 0;
+}
+
+/* Dominators by node; GRAPH_NONE: the virtual root, the node itself: not reached. Owned. */
+static uint32_t *dominators(struct oracle_graph *g, enum graph_search how, unsigned threads)
+{
+	const uint32_t n = g->node_count;
+	uint64_t *number = oracle_alloc((uint64_t)n + GRAPH_NUMBERS_STEP, sizeof *number);
+	uint32_t *found = oracle_alloc(n, sizeof *found);
+	struct base_big nodes = { 0 };
+	struct graph_dominators d;
+	struct hdb_error err;
+	const uint32_t *node;
+
+	work.threads = threads;
+	assert_int_equal(graph_dominators(oracle_rows(g, &work), g->roots, how, &d, &err), HDB_OK);
+	assert_int_equal(graph_dominators_numbers(&d, 0, number, n, &err), HDB_OK);
+	assert_int_equal(graph_dominators_nodes(&d, &nodes, &err), HDB_OK);
+	node = nodes.data;
+	for (uint32_t v = 0; v < n; v++) {
+		assert_true(number[v] <= d.count);
+		assert_true(!number[v] ||
+			    (node[number[v]] == v && d.dominator[number[v]] < number[v]));
+		found[v] = number[v] ? node[d.dominator[number[v]]] : v;
+	}
+	base_big_free(&work, &nodes);
+	graph_dominators_release(&d);
+	free(number);
+	assert_int_equal(work.memory_used, 0);
+	return found;
+}
+
+/*
+ * Near or far edges, back and forth, with one root in `root_part` nodes: some dominators are deep,
+ * and many nodes are reached from several parts.
+ */
+static void draw(struct oracle_graph *g, uint32_t degree, uint32_t reach, uint32_t root_part)
+{
+	oracle_init(g, NODES, (uint64_t)NODES * (degree + 1));
+	for (uint32_t v = 0; v < NODES; v++) {
+		const uint32_t count = oracle_below(degree + 1);
+
+		if (v % 16)
+			oracle_edge(g, v - 1, v);
+		for (uint32_t i = 0; i < count; i++)
+			oracle_edge(g, v, (v + NODES - reach / 2 + oracle_below(reach)) % NODES);
+		if (oracle_below(root_part) == 0)
+			oracle_set(g->roots, v);
+	}
+	oracle_set(g->roots, 0);
+	oracle_build(g, false);
+}
+
+static void compare(struct oracle_graph *g)
+{
+	static const unsigned threads[] = { 1, 2, 2, 3, 7 };
+	uint32_t *one = dominators(g, GRAPH_SEARCH_FOLDED, 1);
+
+	for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
+		uint32_t *found = dominators(g, GRAPH_SEARCH_PARTS, threads[i]);
+
+		for (uint32_t v = 0; v < g->node_count; v++)
+			assert_int_equal(found[v], one[v]);
+		free(found);
+	}
+	free(one);
+}
+
+static void random_graphs(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < GRAPHS; i++) {
+		struct oracle_graph g;
+
+		draw(&g, 1 + i % 4, i % 3 ? 64 : NODES, 1u << (2 + oracle_below(12)));
+		compare(&g);
+		oracle_free(&g);
+	}
+}
+
+/* Two roots, and from each of them a list that meets the other one's here and there. */
+static void two_lists(void **state)
+{
+	struct oracle_graph g;
+
+	(void)state;
+	oracle_init(&g, NODES, (uint64_t)NODES * 2);
+	for (uint32_t v = 0; v + 2 < NODES; v++) {
+		oracle_edge(&g, v, v + 2);
+		if (oracle_below(1000) == 0)
+			oracle_edge(&g, v, (v + 1 + 2 * oracle_below(500)) % NODES);
+	}
+	oracle_set(g.roots, 0);
+	oracle_set(g.roots, 1);
+	oracle_build(&g, false);
+	compare(&g);
+	oracle_free(&g);
+}
+
+/* Whichever part sees it first, all end. */
+static void cancelled(void **state)
+{
+	volatile int cancel = 1;
+	struct graph_dominators d;
+	struct oracle_graph g;
+	struct hdb_error err;
+
+	(void)state;
+	oracle_init(&g, 400000, 400000);
+	for (uint32_t v = 0; v + 2 < 400000; v++)
+		oracle_edge(&g, v, v + 2);
+	oracle_set(g.roots, 0);
+	oracle_set(g.roots, 399999);
+	oracle_set(g.roots, 1);
+	oracle_build(&g, false);
+	work.threads = 2;
+	work.progress.cancel = &cancel;
+	assert_int_equal(
+		graph_dominators(oracle_rows(&g, &work), g.roots, GRAPH_SEARCH_PARTS, &d, &err),
+		HDB_EINTR);
+	work.progress.cancel = NULL;
+	graph_dominators_release(&d);
+	assert_int_equal(work.memory_used, 0);
+	oracle_free(&g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(random_graphs),
+		cmocka_unit_test(two_lists),
+		cmocka_unit_test(cancelled),
+	};
+
+	return cmocka_run_group_tests(tests, start, NULL);
+}
