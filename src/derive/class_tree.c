@@ -10,6 +10,7 @@
 
 #include "base/bits.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,32 +99,36 @@ static int walk_all(struct class_tree *tree, const struct heap *heap, struct hdb
 {
 	const size_t size = ((size_t)tree->count + 1) * sizeof(uint32_t);
 	struct walk w = { malloc(size), malloc(size), malloc(size), calloc(tree->count + 1ull, 1) };
-	const bool failed = !w.first || !w.next || !w.stack || !w.placed;
 	uint32_t at = 0;
+	int r = HDB_OK;
 
-	if (!failed) {
-		memset(w.first, 0xff, size);
-		for (uint32_t no = tree->count; no-- > 0;) {
-			const uint32_t super = heap_class(heap, no)->super_no;
-
-			if (super == STORE_NONE)
-				continue;
-			w.next[no] = w.first[super];
-			w.first[super] = no;
-		}
-		for (uint32_t no = 0; no < tree->count; no++)
-			if (heap_class(heap, no)->super_no == STORE_NONE)
-				walk_from(tree, &w, no, &at);
-		/* What is left is in circles, which only a damaged database has: they are cut. */
-		for (uint32_t no = 0; no < tree->count; no++)
-			if (!w.placed[no])
-				walk_from(tree, &w, no, &at);
+	if (!w.first || !w.next || !w.stack || !w.placed) {
+		r = hdb_fail_memory(err, "the tree of classes", 4 * size);
+		goto out;
 	}
+	memset(w.first, 0xff, size);
+	for (uint32_t no = tree->count; no-- > 0;) {
+		const uint32_t super = heap_class(heap, no)->super_no;
+
+		if (super == STORE_NONE)
+			continue;
+		w.next[no] = w.first[super];
+		w.first[super] = no;
+	}
+	for (uint32_t no = 0; no < tree->count; no++)
+		if (heap_class(heap, no)->super_no == STORE_NONE)
+			walk_from(tree, &w, no, &at);
+	/* What is left is in circles, which only a damaged database has: they are cut. */
+	for (uint32_t no = 0; no < tree->count; no++)
+		if (!w.placed[no])
+			walk_from(tree, &w, no, &at);
+	assert(at == tree->count);
+out:
 	free(w.first);
 	free(w.next);
 	free(w.stack);
 	free(w.placed);
-	return failed ? hdb_fail_memory(err, "the tree of classes", 4 * size) : HDB_OK;
+	return r;
 }
 
 int class_tree_init(struct class_tree *tree, const struct heap *heap, struct hdb_error *err)
@@ -140,7 +145,7 @@ int class_tree_init(struct class_tree *tree, const struct heap *heap, struct hdb
 		if (parent != STORE_NONE && tree->last[no] > tree->last[parent])
 			tree->last[parent] = tree->last[no];
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* ---- the open classes ---- */

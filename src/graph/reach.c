@@ -178,7 +178,7 @@ static bool has_bit(const uint64_t *bits, uint64_t v)
 /* Begins searches at what is not reached, ascending; notes where. */
 static int cover_upwards(struct search *s, uint64_t *orphans, struct hdb_error *err)
 {
-	int rc = HDB_OK;
+	int rc;
 
 	for (uint32_t v = 0; v < s->rows->node_count; v++) {
 		if (has_bit(s->reached, v))
@@ -188,7 +188,7 @@ static int cover_upwards(struct search *s, uint64_t *orphans, struct hdb_error *
 		if ((rc = search(s, err)) != HDB_OK)
 			return rc;
 	}
-	return rc;
+	return HDB_OK;
 }
 
 /*
@@ -198,7 +198,7 @@ static int cover_upwards(struct search *s, uint64_t *orphans, struct hdb_error *
  */
 static int thin_downwards(struct search *s, uint64_t *orphans, struct hdb_error *err)
 {
-	int rc = HDB_OK;
+	int rc;
 
 	for (uint32_t v = s->rows->node_count; v-- > 0;) {
 		if (!has_bit(orphans, v))
@@ -211,7 +211,7 @@ static int thin_downwards(struct search *s, uint64_t *orphans, struct hdb_error 
 		if ((rc = search(s, err)) != HDB_OK)
 			return rc;
 	}
-	return rc;
+	return HDB_OK;
 }
 
 int graph_reach_orphans(const struct graph_rows *rows, const uint64_t *root_bits,

@@ -297,8 +297,10 @@ static int find_low(struct graph_nca *m, struct hdb_error *err)
 	m->level_max = UINT32_MAX >> m->level_shift;
 	rc = base_big_alloc(m->work, &m->cell_big, ((uint64_t)m->low.count + 1) * sizeof *m->cell,
 			    "dominators", err);
+	if (rc != HDB_OK)
+		return rc;
 	m->cell = m->cell_big.data;
-	return rc;
+	return HDB_OK;
 }
 
 /* ---- rounds ---- */

@@ -312,9 +312,10 @@ static int find_stages(struct settling *s, struct hdb_error *err)
 	if ((rc = find_heavy_nodes(s, s->gate_of, err)) != HDB_OK)
 		return rc;
 	s->is_second = true;
-	if ((rc = search(s, s->label, err)) == HDB_OK)
-		fill_stages(s);
-	return rc;
+	if ((rc = search(s, s->label, err)) != HDB_OK)
+		return rc;
+	fill_stages(s);
+	return HDB_OK;
 }
 
 /* ---- rounds ---- */
