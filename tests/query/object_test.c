@@ -14,6 +14,7 @@ enum {
 	HOLDER = 0x2600,
 	ARRAYS = 0x2700,
 	INTEGER = 0x2800,
+	ROW = 0x2900,
 	/* objects */
 	HELLO_CHARS = 0x8000,
 	HELLO,
@@ -25,6 +26,7 @@ enum {
 	LIST = 0x8500,
 	SOFTLY = 0x8600,
 	GARBAGE = 0x8700,
+	FIRST_ROW = 0x8800,
 	GONE = 0xdead00,
 };
 /* Texts. */
@@ -40,6 +42,9 @@ enum {
 	N_METHOD,
 	N_SIGNATURE,
 	N_SOURCE,
+	N_LABEL,
+	N_FIELD1,
+	N_ID,
 	N_CLASS = 40
 };
 
@@ -65,9 +70,15 @@ static void put_classes(struct hw *w)
 	const struct hprof_field base = { N_COUNT, HPROF_INT };
 	const struct hprof_field holder[] = { { N_FIRST, HPROF_OBJECT },
 					      { N_SECOND, HPROF_OBJECT } };
+	const struct hprof_field row[] = { { N_LABEL, HPROF_INT },
+					   { N_FIELD1, HPROF_INT },
+					   { N_ID, HPROF_INT } };
 	const struct hw_static shared[] = {
 		{ N_SHARED, HPROF_OBJECT, HELLO },
 		{ N_COUNT, HPROF_SHORT, 0xfffe },
+	};
+	const struct hw_class rows = {
+		.id = ROW, .super_id = WORLD_OBJECT, .fields = row, .field_count = 3
 	};
 	const struct hw_class with_statics = {
 		.id = HOLDER,
@@ -90,6 +101,7 @@ static void put_classes(struct hw *w)
 	hw_root(w, HPROF_ROOT_STICKY_CLASS, HOLDER, 0, 0);
 	put_class(w, ARRAYS, WORLD_OBJECT, NULL, 0);
 	put_class(w, INTEGER, WORLD_OBJECT, &number, 1);
+	hw_class(w, &rows);
 }
 
 /* An instance of 4-byte values. */
@@ -107,7 +119,7 @@ static void put_objects(struct hw *w)
 {
 	const uint32_t hello = HELLO_CHARS, name = NAME_CHARS, main_thread[] = { NAME, 0x4 | 0x1 };
 	const uint32_t one[] = { HELLO, HELLO, 7 }, number = (uint32_t)-42, softly = ONE;
-	const uint32_t garbage[] = { ONE, GONE, 1 };
+	const uint32_t garbage[] = { ONE, GONE, 1 }, row[] = { 10, 11, 12 };
 	const uint64_t list[] = { 0, HELLO, ONE, HELLO, GONE };
 
 	hw_primitive_array(w, HELLO_CHARS, HPROF_CHAR, "\0h\0\xe9\0l\0l\0o", 5);
@@ -120,6 +132,7 @@ static void put_objects(struct hw *w)
 	hw_object_array(w, LIST, ARRAYS, list, 5);
 	put(w, SOFTLY, WEAK, &softly, 1);
 	put(w, GARBAGE, HOLDER, garbage, 3);
+	put(w, FIRST_ROW, ROW, row, 3);
 	hw_root(w, HPROF_ROOT_THREAD_OBJECT, MAIN, 1, 5);
 	hw_root(w, HPROF_ROOT_JAVA_FRAME, NUMBER, 1, 1);
 	hw_root(w, HPROF_ROOT_JNI_GLOBAL, LIST, 99, 0);
@@ -129,9 +142,10 @@ static void put_objects(struct hw *w)
 
 static int start(void **state)
 {
-	static const char *const texts[] = { "value", "name",   "threadStatus", "referent",
-					     "first", "second", "count",        "shared",
-					     "run",   "()V",    "Main.java" };
+	static const char *const texts[] = { "value",  "name",   "threadStatus", "referent",
+					     "first",  "second", "count",        "shared",
+					     "run",    "()V",    "Main.java",    "Label",
+					     "field1", "id" };
 	static const struct {
 		uint64_t id;
 		const char *name;
@@ -147,6 +161,7 @@ static int start(void **state)
 		{ HOLDER, "test/Holder" },
 		{ ARRAYS, "[Ljava/lang/Object;" },
 		{ INTEGER, "java/lang/Integer" },
+		{ ROW, "app/Row" },
 	};
 	const struct hprof_frame frames[] = {
 		{ .frame_id = 1,
@@ -205,6 +220,9 @@ static void put_value(char *buf, size_t size, const struct hdb_value *v)
 		break;
 	case HDB_TYPE_ID:
 		(void)snprintf(buf + used, size - used, "0x%" PRIx64, v->u);
+		break;
+	case HDB_TYPE_INT:
+		(void)snprintf(buf + used, size - used, "%" PRId64, v->i);
 		break;
 	default:
 		(void)snprintf(buf + used, size - used, "%" PRIu64, v->u);
@@ -321,6 +339,17 @@ static void classes(void **state)
 	expect(ASK("class", "test.*", NULL), "class,instances", "test.Base|0\ntest.Holder|2\n");
 }
 
+/* Fields that are called as other columns are. */
+static void instances(void **state)
+{
+	(void)state;
+	expect(ASK("instances", "app.Row", "unreachable"), "id,Row.Label,field1,Row.id",
+	       "0x8800|10|11|12\n");
+	expect(ASK("instances", "*", "unreachable", "fields=field1,id"), "id,field1,field.id",
+	       "0x2900|-|-\n0x8700|-|-\n0x8800|11|12\n");
+	expect(ASK("instances", "test.Holder", NULL), "id,second,count", "0x8300|h\xc3\xa9llo|7\n");
+}
+
 static void roots(void **state)
 {
 	(void)state;
@@ -365,8 +394,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(objects),   cmocka_unit_test(references),
 		cmocka_unit_test(referrers), cmocka_unit_test(classes),
-		cmocka_unit_test(roots),     cmocka_unit_test(threads),
-		cmocka_unit_test(absent),
+		cmocka_unit_test(instances), cmocka_unit_test(roots),
+		cmocka_unit_test(threads),   cmocka_unit_test(absent),
 	};
 
 	return cmocka_run_group_tests(tests, start, stop);

@@ -175,6 +175,65 @@ out:
 	return r < 0 ? r : HDB_OK;
 }
 
+/* Whether a column that is no field has this name, in upper or lower case. */
+static bool is_taken(const char *name)
+{
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+		if ((i < FIRST_FIELD || i >= FIRST_FIELD + FIELDS_MAX) &&
+		    strcasecmp(columns[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* The class that declares a field of the class that was asked for; HEAP_NONE: not known. */
+static int declaring_class(struct query *q, const struct instances *s, const char *name,
+			   uint32_t *out, struct hdb_error *err)
+{
+	uint32_t class_no = s->members.class_no;
+	int r;
+
+	*out = HEAP_NONE;
+	for (uint32_t steps = 0; class_no != HEAP_NONE && steps <= q->heap->class_count; steps++) {
+		const struct store_class *class = heap_class(q->heap, class_no);
+
+		for (uint32_t f = 0; f < class->field_count; f++) {
+			struct store_field field;
+			char text[PATH_SIZE] = "";
+
+			if ((r = heap_field(q->heap, class->first_field + f, &field, err)) < 0 ||
+			    (r = heap_text(q->heap, field.name_text, text, sizeof(text), err)) < 0)
+				return r;
+			if (strcmp(text, name) == 0) {
+				*out = class_no;
+				return HDB_OK;
+			}
+		}
+		class_no = class->super_no;
+	}
+	return HDB_OK;
+}
+
+/* A field's column has its name, Class.name where another column is called so. */
+static int rename_column(struct query *q, const struct instances *s, unsigned f, enum hdb_type type,
+			 struct hdb_error *err)
+{
+	const char *name = s->path[f], *class_name = "field", *dot;
+	char longer[2 * PATH_SIZE];
+	uint32_t class_no;
+	int r;
+
+	if (!is_taken(name))
+		return query_rename(q, FIRST_FIELD + f, name, type, err);
+	if ((r = declaring_class(q, s, name, &class_no, err)) < 0)
+		return r;
+	if (class_no != HEAP_NONE)
+		class_name = heap_class_name(q->heap, class_no);
+	dot = strrchr(class_name, '.');
+	(void)snprintf(longer, sizeof(longer), "%.*s.%s", PATH_SIZE - 1, dot ? dot + 1 : class_name,
+		       name);
+	return query_rename(q, FIRST_FIELD + f, longer, type, err);
+}
+
 /* The type of a column is that of the first object that has the field. */
 static int name_columns(struct query *q, struct instances *s, struct hdb_error *err)
 {
@@ -186,13 +245,15 @@ static int name_columns(struct query *q, struct instances *s, struct hdb_error *
 
 	if (r != HDB_OK)
 		return r;
-	for (unsigned f = 0; f < FIELDS_MAX; f++) {
+	for (unsigned f = 0; f < s->field_count; f++)
+		used += (size_t)snprintf(names + used, sizeof(names) - used, ",field%u", f + 1);
+	/* Before they have names of their own, which may be those of others. */
+	if ((r = query_choose(q, names, err)) != HDB_OK)
+		return r;
+	for (unsigned f = 0; f < s->field_count; f++) {
 		enum hdb_type type = HDB_TYPE_TEXT;
 		bool has = false;
 
-		if (f >= s->field_count)
-			break;
-		used += (size_t)snprintf(names + used, sizeof(names) - used, ",field%u", f + 1);
 		for (uint64_t i = 0; i < count && !has; i++) {
 			struct heap_value value;
 
@@ -202,10 +263,10 @@ static int name_columns(struct query *q, struct instances *s, struct hdb_error *
 			if (has)
 				type = column_type(value.type);
 		}
-		if ((r = query_rename(q, FIRST_FIELD + f, s->path[f], type, err)) != HDB_OK)
+		if ((r = rename_column(q, s, f, type, err)) != HDB_OK)
 			return r;
 	}
-	return query_choose(q, names, err);
+	return HDB_OK;
 }
 
 static int open_instances(struct query *q, struct hdb_error *err)
