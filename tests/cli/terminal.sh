@@ -9,10 +9,10 @@ import fcntl, os, pty, struct, subprocess, termios
 
 COMMAND = ["heapdb", "query", "histogram", "java.util.concurrent.*", "--columns", "name,count"]
 
-def on_terminal(columns):
+def on_terminal(columns, command=COMMAND):
     main, side = pty.openpty()
     fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    child = subprocess.Popen(COMMAND, stdout=side, stderr=side,
+    child = subprocess.Popen(command, stdout=side, stderr=side,
                              env=dict(os.environ, NO_COLOR="1"))
     os.close(side)
     text = b""
@@ -35,4 +35,12 @@ assert "\u2026" in table and "\033" not in table
 piped = subprocess.run(COMMAND, stdout=subprocess.PIPE, check=True).stdout.decode()
 assert "\u2026" not in piped
 assert on_terminal(200) == piped
+
+# Texts of the heap are no names of classes: no package goes, and what is wasted stays in sight.
+print(on_terminal(62, ["heapdb", "query", "strings", "--match", "^java.util.co.*Map", "--limit", "3"]).split("\n\n")[1], end="")
+print(on_terminal(72, ["heapdb", "query", "collections", "--limit", "3"]).split("\n\n")[1], end="")
+# A size is not broken at the end of a line.
+threads = on_terminal(60, ["heapdb", "query", "threads", "main"])
+assert "retained\n" in threads and "\n          B" not in threads and "KiB\n" in threads
+assert not [line for line in threads.split("\n") if line.strip() in ("B", "KiB")]
 END

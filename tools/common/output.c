@@ -134,16 +134,33 @@ static void put_lead(struct bytes *to, const char *lead, size_t size)
 	bytes_add(to, "  ", 2);
 }
 
+/* Whether the blank at `at` stands between a number and its unit, as in "24 B". */
+static bool is_in_size(const char *text, size_t at, size_t size)
+{
+	static const char *const units[] = { " B", " KiB", " MiB", " GiB", " TiB", " %" };
+
+	if (at == 0 || text[at - 1] < '0' || text[at - 1] > '9')
+		return false;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		const size_t end = at + strlen(units[i]);
+
+		if (end <= size && memcmp(text + at, units[i], end - at) == 0 &&
+		    (end == size || strchr(" ,;.:)", text[end])))
+			return true;
+	}
+	return false;
+}
+
 /*
- * Bytes of the text up to the last blank within `width` columns; a word that would not fit into the
- * next line stays in this one.
+ * Bytes of the text up to the last blank within `width` columns, which is not inside a size; a word
+ * that would not fit into the next line stays in this one.
  */
 static size_t break_at(const char *text, size_t size, size_t width)
 {
 	size_t best = 0;
 
 	for (size_t i = 1; i <= size; i++) {
-		if (i < size && text[i] != ' ')
+		if (i < size && (text[i] != ' ' || is_in_size(text, i, size)))
 			continue;
 		if (line_columns(text, i) <= width)
 			best = i;

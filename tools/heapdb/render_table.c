@@ -40,6 +40,7 @@ struct column {
 	size_t width; /* for padding */
 	size_t cut;   /* most columns of the terminal printed, 0: all */
 	bool is_text;
+	bool is_value;  /* a text of the heap */
 	bool is_short;  /* class names lose their packages */
 	bool is_hidden; /* there is no room for it */
 	bool is_twin;   /* it says a value again, for programs */
@@ -260,7 +261,7 @@ static struct column *widest_text(struct table *t, size_t from, size_t least, bo
 		struct column *c = &t->column[i];
 
 		if (c->is_text && !c->is_hidden && c->width > (widest ? widest->width : least) &&
-		    !(is_long && c->is_short))
+		    !(is_long && (c->is_short || c->is_value)))
 			widest = c;
 	}
 	return widest;
@@ -547,6 +548,23 @@ static int put_footer(struct table *t)
 	return HDB_OK;
 }
 
+/* Whether a column has texts of the heap: what looks like a class's name in them is part of them. */
+static bool is_value(const struct answer *answer, const char *column)
+{
+	static const struct {
+		const char *query, *column;
+	} values[] = {
+		{ "strings", "text" },         { "duplicates", "text" }, { "substrings", "text" },
+		{ "group-by-value", "value" }, { "properties", "name" }, { "properties", "value" },
+	};
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		if (strcmp(answer->name, values[i].query) == 0 &&
+		    strcmp(column, values[i].column) == 0)
+			return true;
+	return false;
+}
+
 /* The first column and the first text say what a row is; what was asked for by name is shown. */
 static void init_columns(struct table *t)
 {
@@ -559,9 +577,11 @@ static void init_columns(struct table *t)
 		const size_t size = strlen(column->name);
 
 		c->is_text = column->type == HDB_TYPE_TEXT;
+		c->is_value = is_value(t->answer, column->name);
 		c->stays = i == 0 || t->answer->is_picked || (c->is_text && !has_text) ||
 			   (t->answer->sort && strcmp(t->answer->sort, column->name) == 0);
 		c->matters = strcmp(column->name, "retained") == 0 ||
+			     strcmp(column->name, "wasted") == 0 ||
 			     strcmp(column->name, "retained_delta") == 0;
 		c->is_twin = t->style->width > 0 && !t->answer->is_picked &&
 			     !*column_title(column) && strcmp(column->name, "number") == 0;

@@ -108,7 +108,7 @@ static int explain(struct query *q, uint32_t ix, char *buf, size_t size, struct 
 	r = query_leak_culprit(q, &path, HEAP_NONE, BASE_TEXT(culprit), err);
 	if (r != HDB_OK)
 		return r;
-	(void)snprintf(buf, size, "0x%" PRIx64 " is kept by %s (%s), from a root: %s", id,
+	(void)snprintf(buf, size, "0x%" PRIx64 " is kept by %s (%s), GC root: %s", id,
 		       text ? text : "a reference", culprit, roots);
 	return r;
 }

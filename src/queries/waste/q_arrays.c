@@ -73,17 +73,18 @@ static const struct hdb_column columns[] = {
 	{ "empty", HDB_TYPE_COUNT, "empty",
 	  "arrays of length zero; like the following only without "
 	  "a kind" },
-	{ "empty_shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
+	{ "empty_shallow", HDB_TYPE_BYTES, "empty shallow", "their bytes" },
 	{ "zero", HDB_TYPE_COUNT, "zero", "arrays of zeros or nulls only" },
-	{ "zero_shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
+	{ "zero_shallow", HDB_TYPE_BYTES, "zero shallow", "their bytes" },
 	{ "constant", HDB_TYPE_COUNT, "constant",
 	  "arrays of two or more elements of a primitive type, "
 	  "all the same, zeros included" },
-	{ "constant_shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
+	{ "constant_shallow", HDB_TYPE_BYTES, "constant shallow", "their bytes" },
 	{ "trailing_zeros", HDB_TYPE_COUNT, "trailing zeros",
 	  "arrays that end in a long run of zeros or nulls, but have "
 	  "something before" },
-	{ "trailing_wasted", HDB_TYPE_BYTES, "wasted", "what they would be smaller without it" },
+	{ "trailing_wasted", HDB_TYPE_BYTES, "trailing wasted",
+	  "what they would be smaller without it" },
 	{ "id", HDB_TYPE_ID, "id", "an array of the group, the first by ID" },
 };
 static_assert(sizeof(columns) / sizeof(columns[0]) == ID + 1,
