@@ -1,6 +1,6 @@
 /*
  * serve/serve_cache.h - answers that took long to make, kept for whoever asks the same again.
- * Databases do not change while they are open. Any thread may call.
+ * Databases do not change while they are open, once their tables are built. Any thread may call.
  */
 #ifndef HEAPDB_SERVE_CACHE_H
 #define HEAPDB_SERVE_CACHE_H

@@ -161,6 +161,21 @@ static int make_answer(struct worker *w, struct serve_job *job)
 	return answer_query(w, job);
 }
 
+/* Whether the tables are there that the page needs and that take much memory to build. */
+static bool is_built(struct hdb *db)
+{
+	const unsigned needs = HDB_NEED_DOMINATORS | HDB_NEED_CHILDREN;
+
+	return (hdb_has(db) & needs) == needs;
+}
+
+/* Whether the answer stays the same: not what is told of the database, which grows meanwhile. */
+static bool is_lasting(struct worker *w, const struct serve_job *job)
+{
+	return is_built(w->databases[job->database]) &&
+	       !(job->kind == SERVE_QUERY && strcmp(job->spec->group, "database") == 0);
+}
+
 /* Keeps an answer that took its time, and gives back the memory that it took. */
 static void keep_answer(struct worker *w, const struct serve_job *job, const char *key)
 {
@@ -195,15 +210,17 @@ static int hold_answer(struct serve_job *job)
 static int answer(struct worker *w, struct serve_job *job)
 {
 	const char *key = job->key;
+	bool is_kept;
 	int r = HDB_OK;
 
 	job->fd = memfd_create("heapdb-answer", MFD_CLOEXEC);
 	if (job->fd < 0) {
 		r = fail(&job->err, HDB_EIO, strerror(errno));
 	} else if (!key || job->object || !serve_cache_get(w->jobs->cache, key, job->fd)) {
+		is_kept = is_lasting(w, job);
 		r = make_answer(w, job);
 		if (r == HDB_OK)
-			keep_answer(w, job, key);
+			keep_answer(w, job, is_kept ? key : NULL);
 	}
 	if (r == HDB_OK)
 		r = hold_answer(job);
@@ -314,14 +331,6 @@ static void *work(void *ctx)
 			serve_job_free(job);
 	}
 	return NULL;
-}
-
-/* Whether the tables are there that the page needs and that take much memory to build. */
-static bool is_built(struct hdb *db)
-{
-	const unsigned needs = HDB_NEED_DOMINATORS | HDB_NEED_CHILDREN;
-
-	return (hdb_has(db) & needs) == needs;
 }
 
 /* Opens the databases of a worker, whose address the library keeps. */
