@@ -289,7 +289,7 @@ nightly: ## all that takes too long for every change
 	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=import_
 	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=query
 	$(MAKE) valgrind
-	PAGE_OBJECTS=20M $(MAKE) test LIMIT=3000 T=page_test
+	$(MAKE) test T=page_big HEAPDB_PAGE=full LIMIT=3000
 	$(MAKE) hostile
 	$(MAKE) fuzz SECS=600
 	$(MAKE) test T=fleet HEAPDB_FLEET=full LIMIT=3000

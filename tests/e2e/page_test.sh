@@ -1,8 +1,8 @@
 #!/bin/sh
 # page_test.sh - the page in a real browser (Debian's chromium): each view, clicks, keys, a narrow
 # screen, a heap full of markup, and the report as one file. Skipped where there is no chromium.
-# page_client.py beside it has the clicks. SHOTS=FOLDER keeps pictures of the views; PAGE_OBJECTS=20M:
-# only each view, on a generated heap of that size.
+# page_client.py beside it has the clicks; page_big_test.sh has a big heap. SHOTS=FOLDER keeps
+# pictures of the views.
 # shellcheck disable=SC2016
 set -eu
 
@@ -14,14 +14,9 @@ work=$(mktemp -d)
 server=
 trap 'rm -rf "$work"; [ -z "$server" ] || kill "$server" 2>/dev/null || true' EXIT
 cd "$work"
-sample=$DUMP
-if [ -n "${PAGE_OBJECTS:-}" ]; then
-	hprofgen service --objects "$PAGE_OBJECTS" -o big.hprof
-	DUMP=$work/big.hprof
-fi
 bidi=$(printf '\342\200\256')
 LC_ALL=C sed "s/Sample\$Node/<script>\&\"b/; s/Sample\$Order/Samp${bidi}Order/g; s/hello, heap/<img onerror>/" \
-	"$sample" >evil.hprof
+	"$DUMP" >evil.hprof
 heapdb import "$DUMP" -o s.heapdb --quiet >out 2>&1
 heapdb import evil.hprof --quiet >out 2>&1 || true
 heapdb query leaks --db s.heapdb >out
@@ -30,7 +25,7 @@ heapdb report evil.heapdb --html evil.html --no-values --quiet 2>out
 # Texts of the heap are in one report and not in the other: keys, names of threads and loaders, arguments.
 heapdb report s.heapdb --html plain.html --no-values --quiet
 for text in 'worker with locals' plugins-a 'Sample sample.hprof'; do
-	grep -qF "$text" report.html || [ -n "${PAGE_OBJECTS:-}" ] || { echo "no \"$text\" in the report"; exit 1; }
+	grep -qF "$text" report.html || { echo "no \"$text\" in the report"; exit 1; }
 	! grep -F "$text" plain.html >out || { echo "\"$text\" is in a report without values"; exit 1; }
 done
 # Each rule of triage has its "why" in the page.
@@ -61,10 +56,6 @@ until [ -s url ]; do
 	sleep 0.1
 done
 code=0
-if [ -n "${PAGE_OBJECTS:-}" ]; then
-	timeout 2000 python3 "$HDB_ROOT/tests/e2e/page_client.py" "$(cat url)" "$work" views || code=$?
-	exit "$code"
-fi
 timeout 280 python3 "$HDB_ROOT/tests/e2e/page_client.py" "$(cat url)" "$work" || code=$?
 [ "$code" -ne 77 ] || echo "chromium does not start here"
 exit "$code"

@@ -67,6 +67,9 @@ let jobs = 0;
 const session = Math.random().toString(36).slice(2, 10);
 const kept = new Map<string, Answer>();
 
+// What is known of a dump grows while tables are built: the heap is counted last.
+export const isCounted = (info: Answer): boolean => info.rows.some((r) => r.key === "reachable bytes");
+
 export interface Question { answer: Promise<Answer>; cancel(): void; progress(): Promise<Progress> }
 
 export function ask(query: string, params: Params): Question {
@@ -90,7 +93,7 @@ export function ask(query: string, params: Params): Question {
   const control = new AbortController();
   const answer = get<Answer>(`/api/${query === "sql" ? "sql" : `query/${query}`}?${text}`, control.signal).then((a) => {
     if (kept.size > 200) kept.delete(kept.keys().next().value as string);
-    kept.set(key, a);
+    if (query !== "info" || isCounted(a)) kept.set(key, a);
     return a;
   });
   return {

@@ -325,7 +325,7 @@ export function MapView({ route, compare, fixed, small }: { route: Route; compar
     {!fixed && <nav class="crumbs" aria-label="Path of dominators">{crumbs.map((c, i) => <>{i > 0 && " › "}<button onClick={() => change(c.go)}>{visible(by === "package" ? c.text : splitName(c.text)[1] || c.text)}</button>
       {c.by ? <small>.{visible(c.by.replace(/^static /, ""))}</small> : null}</>)}
       {here && crumbs.length > 1 && !report && <button class="act" onClick={() => select(here)}>inspect</button>}</nav>}
-    {!zoom && <Wait asked={asked} what="the dominator tree" />}
+    {!zoom && <div class={compare && shape === "treemap" && !asked.error ? "picture-to-come" : undefined}><Wait asked={asked} what="the dominator tree" /></div>}
     {zoom && asked.error && <Wait asked={asked} what="the dominator tree" />}
     {zoom && (shape === "table"
       ? <Table columns={columnsOfTree} rows={rows} total={rows.length} what="cells of the picture" tree />

@@ -1,7 +1,8 @@
 // What the dump says first: figures, leak suspects, findings, the biggest objects.
-import { Params, report, Row } from "./api";
+import { useEffect, useRef } from "preact/hooks";
+import { isCounted, Params, report, Row } from "./api";
 import { MapView } from "./map";
-import { Marks, Name, Obj, Panel, useAnswer, Wait } from "./parts";
+import { Marks, Name, Obj, Panel, useAnswer, useKept, Wait } from "./parts";
 import { linkTo, Route } from "./route";
 import { bytes, number, percent, visible } from "./text";
 import { whyFinding, whyLeak } from "./why";
@@ -12,8 +13,17 @@ const text = (v: unknown) => (v === null || v === undefined ? "" : visible(Strin
 
 export type Info = (section: string, key: string) => Row | undefined;
 
+const SOON = 1000, SELDOM = 8000; // milliseconds until it is asked again
+
+// Before the heap was counted it is asked now and then: other questions build the tables meanwhile.
 export function useInfo(db?: string): { info?: Info; rows: Row[]; wait: preact.JSX.Element | null; facts?: Row } {
-  const asked = useAnswer("info", { db, limit: "500" }), rows = asked.answer?.rows ?? [];
+  const asked = useKept("info", { db, limit: "500" }, db ?? ""), rows = asked.answer?.rows ?? [], pause = useRef(SOON);
+  useEffect(() => {
+    if (report || !asked.answer || asked.late || isCounted(asked.answer)) return;
+    const timer = setTimeout(asked.again, pause.current);
+    pause.current = Math.min(SELDOM, 2 * pause.current);
+    return () => clearTimeout(timer);
+  }, [asked.answer, asked.late]);
   return { rows, facts: asked.answer?.facts, wait: asked.answer ? null : <Wait asked={asked} what="what is known of the dump" />,
     info: asked.answer ? (section, key) => rows.find((r) => r.section === section && r.key === key) : undefined };
 }

@@ -55,7 +55,7 @@ export function Search({ views, db }: { views: { name: string; title: string }[]
   };
   return <div class="search">
     <input ref={box} id="search" type="search" placeholder="Class, object 0x…, text, view  ( / )" aria-label="Search" value={text} role="combobox" aria-expanded={open} aria-controls="found" autocomplete="off"
-      onFocus={() => { setOpen(true); box.current?.select(); }} onBlur={() => setTimeout(() => setOpen(false), 150)} onInput={(e) => { setText((e.target as HTMLInputElement).value); setOpen(true); }} onKeyDown={onKey} />
+      onFocus={() => { setOpen(true); box.current?.select(); }} onBlur={() => setTimeout(() => setOpen(document.activeElement === box.current), 150)} onInput={(e) => { setText((e.target as HTMLInputElement).value); setOpen(true); }} onKeyDown={onKey} />
     <ul id="found" class="offer" role="listbox" hidden={!open}>{list.map((o, i) => <li role="option" aria-selected={i === at} class={i === at ? "on" : ""} onMouseDown={(e) => { e.preventDefault(); take(o); }}>
       <small class="kind">{o.kind}</small>{o.kind === "class" ? <Name text={o.text} /> : visible(o.text)}{o.more ? <small class="right">{o.more}</small> : null}</li>)}</ul>
   </div>;

@@ -181,7 +181,7 @@ export function Sql({ route }: { route: Route }) {
     </div>
     <div class="editor">
       <textarea ref={area} class="sql" rows={Math.max(4, Math.min(14, draft.split("\n").length + 1))} spellcheck={false} autocomplete="off" value={draft} aria-label="Statement"
-        aria-autocomplete="list" aria-controls="offer" onInput={typed} onKeyDown={onKey} onBlur={() => setTimeout(none, 200)} />
+        aria-autocomplete="list" aria-controls="offer" onInput={typed} onKeyDown={onKey} onBlur={() => setTimeout(() => { if (document.activeElement !== area.current) none(); }, 200)} />
       <ul id="offer" class="offer" role="listbox" hidden={!offer.list.length}>{offer.list.map((word, i) =>
         <li role="option" aria-selected={i === offer.at} class={i === offer.at ? "on" : ""} onMouseDown={(e) => { e.preventDefault(); take(word); }}>{visible(word)}</li>)}</ul>
     </div>

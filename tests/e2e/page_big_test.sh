@@ -1,0 +1,45 @@
+#!/bin/sh
+# page_big_test.sh - every view of the page in Chromium on a heap of Java, beside a smaller one: it is
+# there, nothing fails, nothing moves while it loads, and it does not take too long, the first time
+# and again; long questions are cancelled; pictures of as many cells as there may be. 300,000 objects
+# here, 19 million with HEAPDB_PAGE=full (make nightly). Needs a JDK; page_big.py beside it has the
+# views and the limits. SHOTS=FOLDER keeps pictures of the views.
+set -eu
+
+if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; then
+	echo "chromium is not installed"
+	exit 77
+fi
+for tool in java javac python3; do
+	command -v $tool >/dev/null || [ -x "${JAVA_HOME:-}/bin/$tool" ] || { echo "no $tool here"; exit 77; }
+done
+work=$(mktemp -d)
+server=
+trap 'rm -rf "$work"; [ -z "$server" ] || kill "$server" 2>/dev/null || true' EXIT
+cd "$work"
+form=${HEAPDB_PAGE:-small} persons=60000 limit=280
+if [ "$form" = full ]; then
+	persons=3750000 limit=2800
+fi
+for dump in "heap $persons" "before $((persons / 10))"; do
+	sh "$HDB_ROOT/bench/java/make.sh" social "${dump% *}.hprof" "${dump#* }" >out 2>&1 || { cat out; exit 1; }
+	heapdb import "${dump% *}.hprof" --quiet >out
+done
+cat out
+heapdb serve heap.heapdb before.heapdb --quiet >url 2>err &
+server=$!
+tries=0
+until [ -s url ]; do
+	tries=$((tries + 1))
+	if ! kill -0 "$server" 2>/dev/null || [ "$tries" -gt 100 ]; then
+		server=
+		cat err
+		grep -q 'without libmicrohttpd' err && exit 77
+		exit 1
+	fi
+	sleep 0.1
+done
+code=0
+timeout $limit python3 "$HDB_ROOT/tests/e2e/page_big.py" "$(cat url)" "$server" "$form" || code=$?
+[ "$code" -ne 77 ] || echo "chromium does not start here"
+exit "$code"

@@ -1,0 +1,49 @@
+"""What is wrong with how the page looks, as expressions for the browser: a text, empty if nothing is."""
+
+# Boxes that are shown and cut off or that lie on each other, where nothing may: names of the first three.
+LAYOUT = """(() => {
+  const out = [], see = (e) => { const r = e.getBoundingClientRect(); return r.width > 0 && r.height > 0 ? r : null; };
+  const name = (e) => e.tagName + '.' + e.className + ' ' + (e.innerText || '').slice(0, 30);
+  if (document.documentElement.scrollWidth > innerWidth) out.push('the page is wider than the window: ' + document.documentElement.scrollWidth);
+  for (const e of document.querySelectorAll('header *, .views a, .tabs a, .tabs button, h2, .tools > *, .panel p, dl div')) {
+    const r = see(e);
+    if (!r || e.closest('.views, .dbs') && innerWidth < 760 || e.closest('.scroll, .columns, .offer')) continue;
+    if (r.right > innerWidth + 1 || r.left < -1) out.push('outside: ' + name(e));
+    if (e.children.length === 0 && e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 && getComputedStyle(e).display !== 'inline'
+      && !/INPUT|SELECT|TEXTAREA/.test(e.tagName) && getComputedStyle(e).textOverflow !== 'ellipsis') out.push('cut: ' + name(e));
+  }
+  for (const group of document.querySelectorAll('.tools, .tabs, main, header, .inspector, .panel')) {
+    const boxes = [...group.children].filter((e) => see(e) && !/absolute|fixed|sticky/.test(getComputedStyle(e).position) && getComputedStyle(e).float === 'none');
+    for (let i = 0; i < boxes.length && i < 60; i++) for (let j = i + 1; j < boxes.length && j < 60; j++) {
+      const a = boxes[i].getBoundingClientRect(), b = boxes[j].getBoundingClientRect();
+      if (Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 2)
+        out.push('on each other: ' + name(boxes[i]) + ' / ' + name(boxes[j]));
+    }
+  }
+  return out.slice(0, 3).join('; ');
+})()"""
+
+
+# Texts whose colour is too near to what is behind them (WCAG: 4.5 to 1), in the colours that are computed;
+# and on canvas the ink of labels on each colour that is there.
+CONTRAST = """(() => {
+  const out = [], parse = (c) => { const m = /rgba?\\(([\\d.]+), ([\\d.]+), ([\\d.]+)(?:, ([\\d.]+))?\\)/.exec(c); return m ? [+m[1], +m[2], +m[3], m[4] === undefined ? 1 : +m[4]] : null; };
+  const light = (c) => { const f = c.slice(0, 3).map((v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * f[0] + 0.7152 * f[1] + 0.0722 * f[2]; };
+  const ratio = (a, b) => { const x = light(a), y = light(b); return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05); };
+  const behind = (e) => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c && c[3] === 1) return c; } return [255, 255, 255]; };
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let n = 0; walk.nextNode() && n < 3000; n++) {
+    const e = walk.currentNode.parentElement, text = walk.currentNode.data.trim(), r = text && e.getBoundingClientRect();
+    if (!text || !r.width || !e.checkVisibility() || e.closest('script, style, noscript, option, :disabled')) continue;
+    const ink = parse(getComputedStyle(e).color);
+    if (ink && ratio(ink, behind(e)) < 4.5) out.push(`${ratio(ink, behind(e)).toFixed(2)} ${e.tagName}.${e.className} ${text.slice(0, 20)}`);
+  }
+  for (const c of document.querySelectorAll('canvas')) {
+    if (!c.width || !c.height) continue;
+    const pixels = c.getContext('2d').getImageData(0, 0, c.width, c.height).data, counts = new Map();
+    for (let i = 0; i < pixels.length; i += 4 * 7) { if (!pixels[i + 3]) continue; const key = `${pixels[i]},${pixels[i + 1]},${pixels[i + 2]}`; counts.set(key, (counts.get(key) ?? 0) + 1); }
+    const dark = light(behind(c)) < 0.2, ink = dark ? [244, 247, 250] : [20, 25, 31];
+    for (const [key, n] of counts) if (n > pixels.length / 28 / 100 && ratio(ink, key.split(',').map(Number)) < 4.5) out.push(`canvas ${key}`);
+  }
+  return out.slice(0, 3).join('; ');
+})()"""
