@@ -37,8 +37,10 @@ assert "\u2026" not in piped
 assert on_terminal(200) == piped
 
 # Texts of the heap are no names of classes: no package goes, and what is wasted stays in sight.
-print(on_terminal(62, ["heapdb", "query", "strings", "--match", "^java.util.co.*Map", "--limit", "3"]).split("\n\n")[1], end="")
-print(on_terminal(72, ["heapdb", "query", "collections", "--limit", "3"]).split("\n\n")[1], end="")
+STRINGS = ["heapdb", "query", "strings", "--match", "^java.util.co.*Map", "--limit", "3"]
+COLLECTIONS = ["heapdb", "query", "collections", "--limit", "3"]
+for columns, command in (62, STRINGS), (72, COLLECTIONS):
+    print(on_terminal(columns, command).split("\n\n")[1], end="")
 # A size is not broken at the end of a line.
 threads = on_terminal(60, ["heapdb", "query", "threads", "main"])
 assert "retained\n" in threads and "\n          B" not in threads and "KiB\n" in threads

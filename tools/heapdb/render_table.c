@@ -548,7 +548,7 @@ static int put_footer(struct table *t)
 	return HDB_OK;
 }
 
-/* Whether a column has texts of the heap: what looks like a class's name in them is part of them. */
+/* Whether a column has texts of the heap: what looks like a class in them is part of them. */
 static bool is_value(const struct answer *answer, const char *column)
 {
 	static const struct {
