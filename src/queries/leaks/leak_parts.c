@@ -5,6 +5,7 @@
 
 #include "analysis/describe.h"
 #include "base/base_text.h"
+#include "heap/heap_database.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -438,6 +439,9 @@ static int follow_list(struct query *q, struct elements *e, struct query_story *
 	if (r != HDB_OK)
 		return r;
 	for (; ix != HEAP_NONE && nodes < NODES_FOLLOWED; nodes++) {
+		if (nodes == q->heap->object_count)
+			return heap_damaged(q->heap, STORE_CHILDREN, ix, "children form a circle",
+					    err);
 		if ((r = take_node(q, e, ix, &ix, err)) != HDB_OK)
 			return r;
 		if (nodes % STEP_OBJECTS == 0 && (r = base_step(q->work, nodes, err)) != HDB_OK)
