@@ -174,14 +174,16 @@ static void append(char *buf, size_t size, size_t *used, const char *text)
 
 static void append_rate(char *buf, size_t size, size_t *used, double rate, const char *unit)
 {
-	char text[96];
+	char text[96], number[OUTPUT_NUMBER_SIZE];
 
 	if (strcmp(unit, "bytes") == 0) {
 		snprintf(text, sizeof(text), "  %.1f MB/s", rate / 1e6);
 	} else if (rate >= 1e6) {
 		snprintf(text, sizeof(text), "  %.1f M %s/s", rate / 1e6, unit);
 	} else {
-		snprintf(text, sizeof(text), "  %.0f %s/s", rate, unit);
+		const int digits = (int)format_thousands(number, (uint64_t)(rate + 0.5), false);
+
+		snprintf(text, sizeof(text), "  %.*s %s/s", digits, number, unit);
 	}
 	append(buf, size, used, text);
 }
