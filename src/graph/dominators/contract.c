@@ -406,6 +406,23 @@ static int list_nodes(struct graph_contract *c, struct hdb_error *err)
 	return each_share(c, c->node_count, list_share, err);
 }
 
+/* Which of those are roots, and which single. */
+static int sort_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
+{
+	struct graph_contract *c = ctx;
+	const uint32_t end = share_end(share, c->kept.count);
+
+	(void)slot;
+	(void)err;
+	for (uint32_t place = (uint32_t)share * SHARE_NODES; place < end; place++) {
+		const uint32_t v = c->node[place];
+
+		c->roots[place / 64] |= (uint64_t)is_root(c, v) << (place % 64);
+		c->single[place / 64] |= (uint64_t)(up_of(c, v) < GRAPH_SEVERAL) << (place % 64);
+	}
+	return HDB_OK;
+}
+
 /* What is directly above inner nodes. */
 static int begin_above(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
 {
@@ -500,12 +517,8 @@ int graph_contract_marked(struct graph_contract *c, struct hdb_error *err)
 	c->pushed = c->pushed_big.data;
 	if ((rc = each_share(c, c->node_count, inner_share, err)) != HDB_OK)
 		return rc;
-	for (uint32_t place = 0; place < c->kept.count; place++) {
-		const uint32_t v = c->node[place];
-
-		c->roots[place / 64] |= (uint64_t)is_root(c, v) << (place % 64);
-		c->single[place / 64] |= (uint64_t)(up_of(c, v) < GRAPH_SEVERAL) << (place % 64);
-	}
+	if ((rc = each_share(c, c->kept.count, sort_share, err)) != HDB_OK)
+		return rc;
 	base_ranks_rank(&c->inner);
 	rc = base_big_alloc_raw(c->work, &c->above_big,
 				((uint64_t)c->inner.count + 1) * sizeof *c->above,
