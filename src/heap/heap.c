@@ -572,6 +572,27 @@ int heap_read_block_of(struct heap *heap, uint32_t block_no, const uint8_t *is_w
 	return HDB_OK;
 }
 
+int heap_each_block(struct heap *heap, struct base_work *work, heap_look look, void *ctx,
+		    struct hdb_error *err)
+{
+	struct heap_block *block = malloc(sizeof(*block));
+	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
+
+	if (r < 0)
+		goto out;
+	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
+		if ((r = heap_read_block(heap, b, block, err)) < 0)
+			goto out;
+		if ((r = look(ctx, block, err)) != HDB_OK)
+			goto out;
+		if (work && (r = base_step(work, block->first_ix, err)) < 0)
+			goto out;
+	}
+out:
+	free(block);
+	return r;
+}
+
 int heap_passes_over(struct heap *heap, uint32_t ix, bool *out, struct hdb_error *err)
 {
 	struct heap_object object;

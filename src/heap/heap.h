@@ -220,6 +220,25 @@ int heap_read_block(struct heap *heap, uint32_t block_no, struct heap_block *out
 int heap_read_block_of(struct heap *heap, uint32_t block_no, const uint8_t *is_wanted,
 		       struct heap_block *out, struct hdb_error *err);
 
+/* The number of a block that was read. */
+static inline uint32_t heap_block_no(const struct heap_block *block)
+{
+	return block->first_ix / STORE_BLOCK_OBJECTS;
+}
+
+/*
+ * Looks at one block of a pass over all of them; it is lent for the call. Above 0: enough was seen.
+ */
+typedef int (*heap_look)(void *ctx, const struct heap_block *block, struct hdb_error *err);
+
+/*
+ * Reads all blocks as heap_read_block does, in order, on the calling thread, and calls look with
+ * each; then base_step with the index of its first object, unless work is NULL. The first result of
+ * look that is not HDB_OK ends the pass and is its result, above 0, too.
+ */
+int heap_each_block(struct heap *heap, struct base_work *work, heap_look look, void *ctx,
+		    struct hdb_error *err);
+
 /*
  * The class numbers of a block alone, of all objects whatever the filter: the rest of *out, but for
  * first_ix and count, is undefined. A third of the time. HDB_ECORRUPT: a number is none of a class.

@@ -184,24 +184,23 @@ static int count_object(struct state *s, const struct heap_block *block, uint32_
 	return s->is_bitmap[no] ? count_bitmap(s, ix, err) : HDB_OK;
 }
 
+static int count_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
+{
+	int r;
+
+	for (uint32_t i = 0; i < block->count; i++)
+		if (block->first_ix + i != HEAP_BOOT_LOADER &&
+		    (r = count_object(ctx, block, i, err)) != HDB_OK)
+			return r;
+	return HDB_OK;
+}
+
 static int count_all(struct state *s, struct hdb_error *err)
 {
-	struct heap *heap = s->q->heap;
-	struct heap_block *block = malloc(sizeof(*block));
-	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	const int r = heap_each_block(s->q->heap, s->q->work, count_block, s, err);
 
 	if (r != HDB_OK)
-		goto out;
-	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
-		if ((r = heap_read_block(heap, b, block, err)) != HDB_OK)
-			goto out;
-		for (uint32_t i = 0; i < block->count; i++)
-			if (block->first_ix + i != HEAP_BOOT_LOADER &&
-			    (r = count_object(s, block, i, err)) != HDB_OK)
-				goto out;
-		if ((r = base_step(s->q->work, block->first_ix, err)) != HDB_OK)
-			goto out;
-	}
+		return r;
 	/* More pixels than the largest display has, and a tenth. */
 	for (size_t i = 0; i + 1 < s->pixels.count; i += 2) {
 		const uint64_t *pair = base_vec_at(&s->pixels, uint64_t, i);
@@ -211,9 +210,7 @@ static int count_all(struct state *s, struct hdb_error *err)
 			s->large_bytes += pair[1];
 		}
 	}
-out:
-	free(block);
-	return r;
+	return HDB_OK;
 }
 
 /* ---- what is told ---- */

@@ -309,35 +309,21 @@ static int walk_all(struct walk *w, struct hdb_error *err)
 	return r;
 }
 
-static int load_classes(struct walk *w, struct hdb_error *err)
+static int load_classes(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
-	struct heap *heap = w->session->heap;
-	struct heap_block *block = malloc(sizeof(*block));
-	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	const struct walk *w = ctx;
+	const struct heap *heap = w->session->heap;
 
-	if (r != HDB_OK)
-		goto out;
-	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
-		if ((r = heap_read_block(heap, b, block, err)) != HDB_OK)
-			goto out;
-		for (uint32_t i = 0; i < block->count; i++)
-			w->classes[block->first_ix + i] =
-				block->kind[i] == STORE_CLASS ?
-					CLASS_OBJECT | (uint32_t)block->length[i] :
-					block->class_no[i];
-		for (uint32_t i = 0; i < block->count; i++)
-			if ((w->classes[block->first_ix + i] & ~CLASS_OBJECT) >=
-			    heap->class_count) {
-				r = hdb_fail(err, HDB_ECORRUPT,
-					     "%s: damaged: an object of no class; import the dump "
-					     "again",
-					     heap_path(heap));
-				goto out;
-			}
-	}
-out:
-	free(block);
-	return r;
+	for (uint32_t i = 0; i < block->count; i++)
+		w->classes[block->first_ix + i] =
+			block->kind[i] == STORE_CLASS ? CLASS_OBJECT | (uint32_t)block->length[i] :
+							block->class_no[i];
+	for (uint32_t i = 0; i < block->count; i++)
+		if ((w->classes[block->first_ix + i] & ~CLASS_OBJECT) >= heap->class_count)
+			return hdb_fail(err, HDB_ECORRUPT,
+					"%s: damaged: an object of no class; import the dump again",
+					heap_path(heap));
+	return HDB_OK;
 }
 
 /* ---- what counts with another object ---- */
@@ -434,7 +420,7 @@ static int prepare(struct walk *w, enum library_use use, struct hdb_error *err)
 	w->place = w->place_big.data;
 	w->classes = w->classes_big.data;
 	memset(w->place, 0xff, (n + 1) * sizeof(uint32_t));
-	return load_classes(w, err);
+	return heap_each_block(w->session->heap, NULL, load_classes, w, err);
 }
 
 int growth_tree_add(const struct session *session, struct analysis_merged *m, unsigned dump,

@@ -99,44 +99,53 @@ out:
 
 /* ---- objects and classes ---- */
 
+/* A pass over the objects. */
+struct looking {
+	const struct heap *heap;
+	struct query_check_found *found;
+	uint64_t class_objects;
+};
+
+static int look_at_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
+{
+	struct looking *l = ctx;
+
+	(void)err;
+	for (uint32_t i = 0; i < block->count; i++) {
+		const uint32_t ix = block->first_ix + i;
+		const struct store_class *class;
+
+		if (block->kind[i] != STORE_CLASS)
+			continue;
+		l->class_objects++;
+		class = heap_class(l->heap, (uint32_t)block->length[i]);
+		if (class->ix == ix)
+			continue;
+		FAIL(l->found,
+		     "object %" PRIu32 " stands for class %" PRIu64 ", whose object is %" PRIu32,
+		     ix, block->length[i], class->ix);
+		return HDB_END;
+	}
+	return HDB_OK;
+}
+
 /* That each class object stands for a class whose object it is; reading checks all numbers. */
 static int check_objects(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {
-	struct heap_block *block = malloc(sizeof(*block));
-	uint64_t class_objects = 0;
-	int r = block ? heap_load_classes(q->heap, err) :
-			hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	struct looking l = { .heap = q->heap, .found = found };
+	int r = heap_load_classes(q->heap, err);
 
 	if (r != HDB_OK)
-		goto out;
-	for (uint32_t b = 0; b < heap_block_count(q->heap) && found->ok; b++) {
-		if ((r = heap_read_block(q->heap, b, block, err)) != HDB_OK)
-			goto out;
-		for (uint32_t i = 0; i < block->count && found->ok; i++) {
-			const uint32_t ix = block->first_ix + i;
-
-			if (block->kind[i] != STORE_CLASS)
-				continue;
-			class_objects++;
-			if (heap_class(q->heap, (uint32_t)block->length[i])->ix != ix)
-				FAIL(found,
-				     "object %" PRIu32 " stands for class %" PRIu64
-				     ", whose object is %" PRIu32,
-				     ix, block->length[i],
-				     heap_class(q->heap, (uint32_t)block->length[i])->ix);
-		}
-		if ((r = base_step(q->work, block->first_ix, err)) != HDB_OK)
-			goto out;
-	}
-	if (found->ok && class_objects != q->heap->class_count)
-		FAIL(found, "%" PRIu64 " class objects, %" PRIu32 " classes", class_objects,
+		return r;
+	if ((r = heap_each_block(q->heap, q->work, look_at_block, &l, err)) != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if (l.class_objects != q->heap->class_count)
+		FAIL(found, "%" PRIu64 " class objects, %" PRIu32 " classes", l.class_objects,
 		     q->heap->class_count);
-	if (found->ok)
+	else
 		SAY(found, "%" PRIu32 " objects of %" PRIu32 " classes", q->heap->object_count,
 		    q->heap->class_count);
-out:
-	free(block);
-	return r;
+	return HDB_OK;
 }
 
 static const struct query_check_step steps[] = {

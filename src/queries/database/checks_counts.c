@@ -20,29 +20,19 @@ static int add_counted(void *ctx, const struct heap_count *count, struct hdb_err
 	return HDB_OK;
 }
 
-/* Takes all objects away again. */
-static int take_objects(struct query *q, struct sum *sums, struct hdb_error *err)
+/* Takes the objects of a block away again. */
+static int take_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
-	struct heap_block *block = malloc(sizeof(*block));
-	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	struct sum *sums = ctx;
 
-	if (r != HDB_OK)
-		goto out;
-	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
-		if ((r = heap_read_block(q->heap, b, block, err)) != HDB_OK)
-			goto out;
-		for (uint32_t i = 0; i < block->count; i++) {
-			if (block->first_ix + i == HEAP_BOOT_LOADER)
-				continue;
-			sums[block->class_no[i]].count--;
-			sums[block->class_no[i]].bytes -= block->shallow[i];
-		}
-		if ((r = base_step(q->work, block->first_ix, err)) != HDB_OK)
-			goto out;
+	(void)err;
+	for (uint32_t i = 0; i < block->count; i++) {
+		if (block->first_ix + i == HEAP_BOOT_LOADER)
+			continue;
+		sums[block->class_no[i]].count--;
+		sums[block->class_no[i]].bytes -= block->shallow[i];
 	}
-out:
-	free(block);
-	return r;
+	return HDB_OK;
 }
 
 int query_check_class_counts(struct query *q, struct query_check_found *found,
@@ -55,7 +45,7 @@ int query_check_class_counts(struct query *q, struct query_check_found *found,
 
 	if (r != HDB_OK)
 		goto out;
-	if ((r = take_objects(q, sums, err)) != HDB_OK)
+	if ((r = heap_each_block(q->heap, q->work, take_block, sums, err)) != HDB_OK)
 		goto out;
 	for (uint32_t no = 0; no < q->heap->class_count && found->ok; no++) {
 		if (!sums[no].count && !sums[no].bytes)

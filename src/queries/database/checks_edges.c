@@ -130,36 +130,34 @@ static int confirm(void *ctx, uint32_t ix, const uint32_t *entries, size_t count
 	return HDB_OK;
 }
 
-/* The parents, and the edges from objects to their classes, which are in no list. */
+/* The edges from objects to their classes, which are in no list. */
+static int confirm_classes(void *ctx, const struct heap_block *block, struct hdb_error *err)
+{
+	const struct reach *reach = ctx;
+	int r;
+
+	for (uint32_t i = 0; i < block->count; i++) {
+		const uint32_t class_ix = heap_class(reach->q->heap, block->class_no[i])->ix;
+
+		if ((r = confirm(ctx, block->first_ix + i, &class_ix, 1, err)) != HDB_OK)
+			return r;
+	}
+	return HDB_OK;
+}
+
+/* The parents, and what classes confirm of them. */
 static int load_reach(struct reach *reach, struct hdb_error *err)
 {
 	struct query *q = reach->q;
-	struct heap_block *block = malloc(sizeof(*block));
-	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	int r;
 
-	if (r != HDB_OK)
-		goto out;
 	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
 		r = derive_reach_block(q->derive, false, b,
 				       reach->parent + (uint64_t)b * STORE_BLOCK_OBJECTS, err);
 		if (r != HDB_OK)
-			goto out;
+			return r;
 	}
-	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
-		if ((r = base_step(q->work, (uint64_t)b * STORE_BLOCK_OBJECTS, err)) != HDB_OK)
-			goto out;
-		if ((r = heap_read_block(q->heap, b, block, err)) != HDB_OK)
-			goto out;
-		for (uint32_t i = 0; i < block->count; i++) {
-			const uint32_t class_ix = heap_class(q->heap, block->class_no[i])->ix;
-
-			if ((r = confirm(reach, block->first_ix + i, &class_ix, 1, err)) != HDB_OK)
-				goto out;
-		}
-	}
-out:
-	free(block);
-	return r;
+	return heap_each_block(q->heap, q->work, confirm_classes, reach, err);
 }
 
 static void judge_reach(const struct reach *reach, struct query_check_found *found)

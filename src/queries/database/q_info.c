@@ -165,24 +165,14 @@ static int add_kind(void *ctx, const struct heap_count *count, struct hdb_error 
 }
 
 /* For databases in which the import has not counted. */
-static int count_objects(struct query *q, uint64_t kinds[4], struct hdb_error *err)
+static int add_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
-	struct heap_block *block = malloc(sizeof(*block));
-	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	uint64_t *kinds = ctx;
 
-	if (r != HDB_OK)
-		goto out;
-	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
-		if ((r = heap_read_block(q->heap, b, block, err)) != HDB_OK)
-			goto out;
-		for (uint32_t i = 0; i < block->count; i++)
-			kinds[block->kind[i]] += block->first_ix + i != HEAP_BOOT_LOADER;
-		if ((r = base_step(q->work, block->first_ix, err)) != HDB_OK)
-			goto out;
-	}
-out:
-	free(block);
-	return r;
+	(void)err;
+	for (uint32_t i = 0; i < block->count; i++)
+		kinds[block->kind[i]] += block->first_ix + i != HEAP_BOOT_LOADER;
+	return HDB_OK;
 }
 
 /* Objects that no program made. */
@@ -249,7 +239,7 @@ static int count_kinds(struct query *q, uint64_t kinds[4], uint64_t *invented,
 		return r;
 	r = heap_each_count(q->heap, add_kind, kinds, err);
 	if (r == HDB_NOTFOUND)
-		r = count_objects(q, kinds, err);
+		r = heap_each_block(q->heap, q->work, add_block, kinds, err);
 	if (r < 0 || !q->heap->object_count)
 		return r;
 	*invented = 1;

@@ -367,41 +367,29 @@ static int add_counted(void *ctx, const struct heap_count *count, struct hdb_err
 }
 
 /* For databases in which the import has not counted. */
-static int count_objects(struct query *q, struct tally *t, struct hdb_error *err)
+static int add_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
-	struct heap_block *block = malloc(sizeof(*block));
-	struct counting c = { .q = q, .t = t };
-	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	const struct counting *c = ctx;
+	int r;
 
-	if (r != HDB_OK)
-		goto out;
-	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
-		if ((r = heap_read_block(q->heap, b, block, err)) != HDB_OK)
-			goto out;
-		for (uint32_t i = 0; i < block->count; i++) {
-			const struct heap_count one = {
-				.class_no = block->class_no[i],
-				.kind = block->kind[i],
-				.length = block->length[i],
-				.count = 1,
-				.elements = block->length[i],
-				.shallow_bytes = block->shallow[i],
-				.is_invented =
-					block->kind[i] == STORE_CLASS &&
-					heap_class(q->heap, (uint32_t)block->length[i])->flags &
-						STORE_CLASS_INVENTED,
-			};
+	for (uint32_t i = 0; i < block->count; i++) {
+		const struct heap_count one = {
+			.class_no = block->class_no[i],
+			.kind = block->kind[i],
+			.length = block->length[i],
+			.count = 1,
+			.elements = block->length[i],
+			.shallow_bytes = block->shallow[i],
+			.is_invented = block->kind[i] == STORE_CLASS &&
+				       heap_class(c->q->heap, (uint32_t)block->length[i])->flags &
+					       STORE_CLASS_INVENTED,
+		};
 
-			if (block->first_ix + i != HEAP_BOOT_LOADER &&
-			    (r = add_counted(&c, &one, err)) != HDB_OK)
-				goto out;
-		}
-		if ((r = base_step(q->work, block->first_ix, err)) != HDB_OK)
-			goto out;
+		if (block->first_ix + i != HEAP_BOOT_LOADER &&
+		    (r = add_counted(ctx, &one, err)) != HDB_OK)
+			return r;
 	}
-out:
-	free(block);
-	return r;
+	return HDB_OK;
 }
 
 static int count_all(struct query *q, struct tally *t, struct hdb_error *err)
@@ -410,7 +398,7 @@ static int count_all(struct query *q, struct tally *t, struct hdb_error *err)
 	int r = heap_each_count(q->heap, add_counted, &c, err);
 
 	if (r == HDB_NOTFOUND)
-		r = count_objects(q, t, err);
+		r = heap_each_block(q->heap, q->work, add_block, &c, err);
 	/*
 	 * Class objects are of one class, and of one arithmetic: one that is exact speaks for those
 	 * in doubt.

@@ -223,34 +223,43 @@ out:
 			     HDB_OK;
 }
 
+struct watching {
+	struct inspector *inspector;
+	uint32_t class_no[2]; /* of the watchers; HEAP_NONE: not in the heap */
+};
+
+static int look_for_watchers(void *ctx, const struct heap_block *block, struct hdb_error *err)
+{
+	const struct watching *w = ctx;
+	int r;
+
+	for (uint32_t i = 0; i < block->count; i++)
+		if (block->kind[i] == STORE_INSTANCE &&
+		    (block->class_no[i] == w->class_no[0] ||
+		     block->class_no[i] == w->class_no[1]) &&
+		    (r = add_watched(w->inspector, block->first_ix + i, err)) != HDB_OK)
+			return r;
+	return HDB_OK;
+}
+
 static int load_watched(struct inspector *inspector, struct hdb_error *err)
 {
 	struct heap *heap = inspector->session->heap;
-	const uint32_t a = heap_class_by_name(heap, watchers[0], 0);
-	const uint32_t b = heap_class_by_name(heap, watchers[1], 0);
-	struct heap_block *block;
-	int r = HDB_OK;
+	struct watching w = {
+		.inspector = inspector,
+		.class_no = { heap_class_by_name(heap, watchers[0], 0),
+			      heap_class_by_name(heap, watchers[1], 0) },
+	};
+	int r;
 
-	if (a == HEAP_NONE && b == HEAP_NONE)
+	if (w.class_no[0] == HEAP_NONE && w.class_no[1] == HEAP_NONE)
 		return HDB_OK;
-	block = malloc(sizeof(*block));
-	if (!block)
-		return hdb_fail_memory(err, "a block of objects", sizeof(*block));
-	for (uint32_t no = 0; no < heap_block_count(heap); no++) {
-		if ((r = heap_read_block(heap, no, block, err)) != HDB_OK)
-			goto out;
-		for (uint32_t i = 0; i < block->count; i++)
-			if (block->kind[i] == STORE_INSTANCE &&
-			    (block->class_no[i] == a || block->class_no[i] == b) &&
-			    (r = add_watched(inspector, block->first_ix + i, err)) != HDB_OK)
-				goto out;
-	}
+	if ((r = heap_each_block(heap, NULL, look_for_watchers, &w, err)) != HDB_OK)
+		return r;
 	if (inspector->watched.count)
 		qsort(inspector->watched.data, inspector->watched.count,
 		      sizeof(struct inspect_watched), compare_watched);
-out:
-	free(block);
-	return r;
+	return HDB_OK;
 }
 
 static int load_uptime(struct inspector *inspector, struct hdb_error *err)

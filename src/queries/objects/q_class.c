@@ -127,29 +127,20 @@ static int add_counted(void *ctx, const struct heap_count *count, struct hdb_err
 }
 
 /* For databases in which the import has not counted. */
-static int count_objects(struct query *q, struct class_query *s, struct hdb_error *err)
+static int add_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
-	struct heap_block *block = malloc(sizeof(*block));
-	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	struct class_query *s = ctx;
 
-	if (r != HDB_OK)
-		goto out;
-	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
-		if ((r = heap_read_block(q->heap, b, block, err)) != HDB_OK)
-			goto out;
-		for (uint32_t i = 0; i < block->count; i++) {
-			if (block->first_ix + i == HEAP_BOOT_LOADER ||
-			    block->kind[i] == HEAP_LEFT_OUT)
-				continue;
-			s->instances[block->class_no[i]]++;
-			s->bytes[block->class_no[i]] += block->shallow[i];
-			s->flat[block->class_no[i]] +=
-				block->embedded[i] && block->kind[i] == STORE_INSTANCE;
-		}
+	(void)err;
+	for (uint32_t i = 0; i < block->count; i++) {
+		if (block->first_ix + i == HEAP_BOOT_LOADER || block->kind[i] == HEAP_LEFT_OUT)
+			continue;
+		s->instances[block->class_no[i]]++;
+		s->bytes[block->class_no[i]] += block->shallow[i];
+		s->flat[block->class_no[i]] +=
+			block->embedded[i] && block->kind[i] == STORE_INSTANCE;
 	}
-out:
-	free(block);
-	return r;
+	return HDB_OK;
 }
 
 static int count_all(struct query *q, struct class_query *s, struct hdb_error *err)
@@ -163,7 +154,7 @@ static int count_all(struct query *q, struct class_query *s, struct hdb_error *e
 	if (!s->instances || !s->bytes || !s->flat)
 		return hdb_fail_memory(err, "counts by class", n * 3 * sizeof(*s->bytes));
 	r = heap_each_count(q->heap, add_counted, s, err);
-	return r == HDB_NOTFOUND ? count_objects(q, s, err) : r;
+	return r == HDB_NOTFOUND ? heap_each_block(q->heap, NULL, add_block, s, err) : r;
 }
 
 /* With --heap the list is of classes that have objects there. */

@@ -349,35 +349,31 @@ out:
 
 /* ---- facts ---- */
 
-static int add_levels(struct query *q, const struct stats *s, uint64_t *count, uint64_t *bytes,
-		      struct hdb_error *err)
+/* Objects and bytes by how they are reached. */
+struct levels {
+	const struct heap *heap;
+	const struct analysis_reference_list *list;
+	uint64_t count[ANALYSIS_LEVELS], bytes[ANALYSIS_LEVELS];
+};
+
+static int add_levels(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
-	struct heap_block *block = malloc(sizeof(*block));
-	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	struct levels *l = ctx;
 
-	if (r != HDB_OK)
-		goto out;
-	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
-		if ((r = heap_read_block(q->heap, b, block, err)) != HDB_OK)
-			goto out;
-		for (uint32_t i = 0; i < block->count; i++) {
-			const enum analysis_reached level =
-				analysis_reached_of(&s->list, block->first_ix + i);
+	(void)err;
+	for (uint32_t i = 0; i < block->count; i++) {
+		const enum analysis_reached level =
+			analysis_reached_of(l->list, block->first_ix + i);
 
-			/* What the dump lacks counts nowhere. */
-			if (block->first_ix + i == HEAP_BOOT_LOADER ||
-			    block->kind[i] == HEAP_LEFT_OUT ||
-			    (block->kind[i] == STORE_CLASS &&
-			     heap_class(q->heap, (uint32_t)block->length[i])->flags &
-				     STORE_CLASS_INVENTED))
-				continue;
-			count[level]++;
-			bytes[level] += block->shallow[i];
-		}
+		/* What the dump lacks counts nowhere. */
+		if (block->first_ix + i == HEAP_BOOT_LOADER || block->kind[i] == HEAP_LEFT_OUT ||
+		    (block->kind[i] == STORE_CLASS &&
+		     heap_class(l->heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED))
+			continue;
+		l->count[level]++;
+		l->bytes[level] += block->shallow[i];
 	}
-out:
-	free(block);
-	return r;
+	return HDB_OK;
 }
 
 static int set_facts(struct query *q, const struct stats *s, struct hdb_error *err)
@@ -391,25 +387,24 @@ static int set_facts(struct query *q, const struct stats *s, struct hdb_error *e
 		[ANALYSIS_FINALLY] = { "finalizer_objects", "finalizer_shallow" },
 		[ANALYSIS_PHANTOMLY] = { "phantom_objects", "phantom_shallow" },
 	};
-	uint64_t count[ANALYSIS_LEVELS] = { 0 }, bytes[ANALYSIS_LEVELS] = { 0 };
-	int r = add_levels(q, s, count, bytes, err);
+	struct levels levels = { .heap = q->heap, .list = &s->list };
+	int r = heap_each_block(q->heap, NULL, add_levels, &levels, err);
 
 	if (r != HDB_OK)
 		return r;
-	r = query_tell_unreachable(q, count[ANALYSIS_UNREACHABLE], bytes[ANALYSIS_UNREACHABLE],
-				   err);
+	r = query_tell_unreachable(q, levels.count[ANALYSIS_UNREACHABLE],
+				   levels.bytes[ANALYSIS_UNREACHABLE], err);
 	if (r != HDB_OK)
 		return r;
-
 	if ((r = query_fact(q, "references", s->key_count, err)) != HDB_OK)
 		return r;
 	r = query_fact(q, "unreachable_references", s->unreachable, err);
 	if (r != HDB_OK)
 		return r;
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if ((r = query_fact(q, names[i].objects, count[i], err)) != HDB_OK)
+		if ((r = query_fact(q, names[i].objects, levels.count[i], err)) != HDB_OK)
 			return r;
-		if ((r = query_fact(q, names[i].shallow, bytes[i], err)) != HDB_OK)
+		if ((r = query_fact(q, names[i].shallow, levels.bytes[i], err)) != HDB_OK)
 			return r;
 	}
 	return r;
