@@ -157,7 +157,9 @@ static void meet(struct settling *s, uint32_t v, uint32_t parent_place)
 	s->seen[v / 64] |= (uint64_t)1 << (v % 64);
 	if (s->is_second) {
 		s->gate_of[v] = s->gate;
-		heavy = bsearch(&key, s->heavy.data, s->heavy.count, sizeof(key), compare_heavy);
+		if (s->heavy.count)
+			heavy = bsearch(&key, s->heavy.data, s->heavy.count, sizeof(key),
+					compare_heavy);
 	}
 	if (!heavy) {
 		enqueue(s, v, parent_place);
