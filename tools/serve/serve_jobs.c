@@ -169,11 +169,12 @@ static bool is_built(struct hdb *db)
 	return (hdb_has(db) & needs) == needs;
 }
 
-/* Whether the answer stays the same: not what is told of the database, which grows meanwhile. */
+/* Whether the answer stays the same: not what tells which tables the database has. */
 static bool is_lasting(struct worker *w, const struct serve_job *job)
 {
 	return is_built(w->databases[job->database]) &&
-	       !(job->kind == SERVE_QUERY && strcmp(job->spec->group, "database") == 0);
+	       !(job->kind == SERVE_QUERY &&
+		 (strcmp(job->spec->name, "info") == 0 || strcmp(job->spec->name, "tables") == 0));
 }
 
 /* Keeps an answer that took its time, and gives back the memory that it took. */
