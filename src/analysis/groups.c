@@ -10,9 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Blocks of objects between two looks at the cancel flag. */
-#define STEP_BLOCKS 16
-
 void analysis_groups_release(struct analysis_groups *groups)
 {
 	free(groups->totals);
@@ -63,16 +60,25 @@ static bool is_invented(const struct heap *heap, const struct heap_block *block,
 		heap_class(heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED);
 }
 
-static void count_block(const struct heap *heap, const struct heap_block *block,
-			const uint8_t *reachable, struct derive_total *by_class)
+/* What a pass over all objects fills: one a class. */
+struct class_sums {
+	const struct heap *heap;
+	struct derive_total *by_class;
+};
+
+static int count_reached(void *ctx, const struct heap_block *block, const uint8_t *reachable,
+			 struct hdb_error *err)
 {
+	const struct class_sums *sums = ctx;
+
+	(void)err;
 	assert(block->count <= STORE_BLOCK_OBJECTS);
 	for (uint32_t i = 0; i < block->count; i++) {
-		struct derive_total *total = &by_class[block->class_no[i]];
+		struct derive_total *total = &sums->by_class[block->class_no[i]];
 
-		if (is_invented(heap, block, i))
+		if (is_invented(sums->heap, block, i))
 			continue;
-		if (reachable[i]) {
+		if (!reachable || reachable[i]) {
 			total->count++;
 			total->shallow_bytes += block->shallow[i];
 		} else {
@@ -80,6 +86,13 @@ static void count_block(const struct heap *heap, const struct heap_block *block,
 			total->unreachable_bytes += block->shallow[i];
 		}
 	}
+	return HDB_OK;
+}
+
+/* All count as reachable. */
+static int count_alike(void *ctx, const struct heap_block *block, struct hdb_error *err)
+{
+	return count_reached(ctx, block, NULL, err);
 }
 
 /* Adds objects that the import has counted to the totals of their class. */
@@ -99,38 +112,17 @@ static int add_counted(void *ctx, const struct heap_count *count, struct hdb_err
 static int count_objects(const struct session *session, enum analysis_counting counting,
 			 struct derive_total *by_class, struct hdb_error *err)
 {
-	struct heap *heap = session->heap;
-	struct heap_block *block = malloc(sizeof(*block));
-	uint8_t *reachable = malloc(STORE_BLOCK_OBJECTS);
-	int r = block && reachable ? HDB_OK :
-				     hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	struct class_sums sums = { session->heap, by_class };
+	int r;
 
-	if (r != HDB_OK)
-		goto out;
-	memset(reachable, 1, STORE_BLOCK_OBJECTS);
-	/* Builds what tells them apart, before the stage begins. */
-	if (counting == ANALYSIS_COUNT_REACHED && heap_block_count(heap)) {
-		if ((r = derive_reachable_block(session->derive, 0, reachable, err)) != HDB_OK)
-			goto out;
-	}
-	base_stage(session->work, "counting objects", heap->object_count, "objects");
-	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
-		if ((r = heap_read_block(heap, b, block, err)) != HDB_OK)
-			goto out;
-		if (counting == ANALYSIS_COUNT_REACHED) {
-			if ((r = derive_reachable_block(session->derive, b, reachable, err)) !=
-			    HDB_OK)
-				goto out;
-		}
-		count_block(heap, block, reachable, by_class);
-		if (b % STEP_BLOCKS == 0 &&
-		    (r = base_step(session->work, block->first_ix, err)) != HDB_OK)
-			goto out;
-	}
-out:
-	free(block);
-	free(reachable);
-	return r;
+	if (counting == ANALYSIS_COUNT_REACHED &&
+	    (r = derive_need_reachable(session->derive, err)) != HDB_OK)
+		return r;
+	base_stage(session->work, "counting objects", session->heap->object_count, "objects");
+	return counting == ANALYSIS_COUNT_REACHED ?
+		       derive_each_reachable(session->derive, session->work, count_reached, &sums,
+					     err) :
+		       heap_each_block(session->heap, session->work, count_alike, &sums, err);
 }
 
 /* Fills by_class, one a class. */

@@ -101,6 +101,13 @@ static inline bool derive_is_counted(const struct heap *heap, const struct heap_
 }
 
 /*
+ * Adds the shallow sizes and the number of the objects whose bits are set to those of *out, but for
+ * what counts nowhere; of all objects, whatever filter there is. retained_set.c
+ */
+int derive_sum_marked(struct derive *derive, const uint64_t *bits,
+		      struct derive_retained_result *out, struct hdb_error *err);
+
+/*
  * A size in units of the alignment; most often that is 8, and a shift is much faster than a
  * division.
  */

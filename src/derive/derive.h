@@ -116,6 +116,15 @@ int derive_reach_block(struct derive *derive, bool is_strong, uint32_t block_no,
  */
 int derive_reachable_block(struct derive *derive, uint32_t block_no, uint8_t *out,
 			   struct hdb_error *err);
+/* Builds what that works from, unless it is there: before a stage of progress begins. */
+int derive_need_reachable(struct derive *derive, struct hdb_error *err);
+
+/* As heap_look; reachable[i]: whether object i of the block is. */
+typedef int (*derive_look)(void *ctx, const struct heap_block *block, const uint8_t *reachable,
+			   struct hdb_error *err);
+/* heap_each_block with derive_reachable_block of each block. */
+int derive_each_reachable(struct derive *derive, struct base_work *work, derive_look look,
+			  void *ctx, struct hdb_error *err);
 
 /* Whether any object is known to own native memory; finds them all once (derive/native.c). */
 int derive_has_native(struct derive *derive, bool *has, struct hdb_error *err);

@@ -7,8 +7,6 @@
 
 #include "graph/reach.h"
 
-#include <stdlib.h>
-
 int derive_reach_without(struct derive *derive, const struct derive_filter *filter,
 			 uint32_t *parent, struct hdb_error *err)
 {
@@ -21,11 +19,6 @@ int derive_reach_without(struct derive *derive, const struct derive_filter *filt
 out:
 	graph_rows_release(&rows);
 	return r;
-}
-
-static bool has_bit(const uint64_t *bits, uint32_t ix)
-{
-	return base_bit_has(bits, ix);
 }
 
 /* Members that a root reaches, as bits. */
@@ -42,33 +35,6 @@ static int mark_members(struct derive *derive, struct graph_members members, uin
 			base_bit_put(bits, members.node[i]);
 	}
 	return HDB_OK;
-}
-
-static int sum_marked(struct derive *derive, const uint64_t *bits,
-		      struct derive_retained_result *out, struct hdb_error *err)
-{
-	const bool was_filtered = heap_show_all(derive->heap);
-	struct heap_block *block = malloc(sizeof(*block));
-	int r = block ? heap_load_classes(derive->heap, err) :
-			hdb_fail_memory(err, "a block of objects", sizeof(*block));
-
-	if (r != HDB_OK)
-		goto out;
-	for (uint32_t b = 0; b < heap_block_count(derive->heap); b++) {
-		if ((r = heap_read_block(derive->heap, b, block, err)) != HDB_OK)
-			goto out;
-		for (uint32_t i = 0; i < block->count; i++) {
-			if (!has_bit(bits, block->first_ix + i) ||
-			    !derive_is_counted(derive->heap, block, i))
-				continue;
-			out->retained_bytes += block->shallow[i];
-			out->retained_count++;
-		}
-	}
-out:
-	derive->heap->is_filtered = was_filtered;
-	free(block);
-	return r;
 }
 
 /* What roots reach around a set, in the heap without some of its references. */
@@ -126,7 +92,7 @@ int derive_retained_without(struct derive *derive, const struct derive_filter *f
 	/* Whatever the roots do not reach so, the set does or nothing that counts. */
 	if ((r = reach_from(derive, set.data, around.data, found.data, err)) != HDB_OK)
 		goto out;
-	r = sum_marked(derive, found.data, out, err);
+	r = derive_sum_marked(derive, found.data, out, err);
 out:
 	base_big_free(derive->work, &set);
 	base_big_free(derive->work, &around);

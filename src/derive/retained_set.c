@@ -77,37 +77,35 @@ out:
 	return r;
 }
 
-/* Shallow sizes and count of the objects that are reachable but not in `reached`. */
-static int sum_lost(struct derive *derive, const uint64_t *reached,
-		    struct derive_retained_result *out, struct hdb_error *err)
+struct marked_sum {
+	const struct heap *heap;
+	const uint64_t *bits;
+	struct derive_retained_result *out;
+};
+
+static int sum_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
+{
+	const struct marked_sum *sum = ctx;
+
+	(void)err;
+	for (uint32_t i = 0; i < block->count; i++) {
+		if (!base_bit_has(sum->bits, block->first_ix + i) ||
+		    !derive_is_counted(sum->heap, block, i))
+			continue;
+		sum->out->retained_bytes += block->shallow[i];
+		sum->out->retained_count++;
+	}
+	return HDB_OK;
+}
+
+int derive_sum_marked(struct derive *derive, const uint64_t *bits,
+		      struct derive_retained_result *out, struct hdb_error *err)
 {
 	const bool was_filtered = heap_show_all(derive->heap);
-	struct heap_block *block = malloc(sizeof(*block));
-	uint8_t *reachable = malloc(STORE_BLOCK_OBJECTS);
-	int r = block && reachable ? heap_load_classes(derive->heap, err) :
-				     hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	struct marked_sum sum = { .heap = derive->heap, .bits = bits, .out = out };
+	const int r = heap_each_block(derive->heap, NULL, sum_block, &sum, err);
 
-	if (r != HDB_OK)
-		goto out;
-	for (uint32_t b = 0; b < heap_block_count(derive->heap); b++) {
-		if ((r = heap_read_block(derive->heap, b, block, err)) != HDB_OK)
-			goto out;
-		if ((r = derive_reachable_block(derive, b, reachable, err)) != HDB_OK)
-			goto out;
-		for (uint32_t i = 0; i < block->count; i++) {
-			const uint32_t ix = block->first_ix + i;
-
-			if (!reachable[i] || base_bit_has(reached, ix) ||
-			    !derive_is_counted(derive->heap, block, i))
-				continue;
-			out->retained_bytes += block->shallow[i];
-			out->retained_count++;
-		}
-	}
-out:
 	derive->heap->is_filtered = was_filtered;
-	free(block);
-	free(reachable);
 	return r;
 }
 
@@ -132,23 +130,6 @@ static int walk_around(struct derive *derive, struct graph_members members, uint
 out:
 	graph_rows_release(&rows);
 	base_big_free(derive->work, &blocked);
-	return r;
-}
-
-static int blocked_walk(struct derive *derive, struct graph_members members,
-			struct derive_retained_result *out, struct hdb_error *err)
-{
-	const uint64_t words = (uint64_t)derive->heap->object_count / 64 + 1;
-	struct base_big reached = { 0 };
-	int r = base_big_alloc(derive->work, &reached, words * 8, "a set of objects", err);
-
-	if (r != HDB_OK)
-		goto out;
-	if ((r = walk_around(derive, members, reached.data, err)) != HDB_OK)
-		goto out;
-	r = sum_lost(derive, reached.data, out, err);
-out:
-	base_big_free(derive->work, &reached);
 	return r;
 }
 
@@ -180,6 +161,24 @@ int derive_retained_marks(struct derive *derive, const uint32_t *members, size_t
 	}
 out:
 	free(reachable);
+	return r;
+}
+
+static int blocked_walk(struct derive *derive, struct graph_members members,
+			struct derive_retained_result *out, struct hdb_error *err)
+{
+	const uint64_t words = (uint64_t)derive->heap->object_count / 64 + 1;
+	struct base_big lost = { 0 };
+	int r = base_big_alloc(derive->work, &lost, words * 8, "a set of objects", err);
+
+	if (r != HDB_OK)
+		goto out;
+	r = derive_retained_marks(derive, members.node, members.count, lost.data, err);
+	if (r != HDB_OK)
+		goto out;
+	r = derive_sum_marked(derive, lost.data, out, err);
+out:
+	base_big_free(derive->work, &lost);
 	return r;
 }
 

@@ -62,42 +62,47 @@ static int collect(struct sets_walk *w, struct derive_set *const *sets, unsigned
 	return HDB_OK;
 }
 
+/* What one walk has found, and the sets that it was for. */
+struct lost_sums {
+	const struct heap *heap;
+	struct derive_set *const *sets;
+	const uint32_t *reached; /* by object: sets around which roots reach it, a bit each */
+	uint32_t all;            /* the bits of all sets */
+};
+
+static int add_lost(void *ctx, const struct heap_block *block, const uint8_t *reachable,
+		    struct hdb_error *err)
+{
+	const struct lost_sums *s = ctx;
+
+	(void)err;
+	for (uint32_t i = 0; i < block->count; i++) {
+		uint32_t lost = s->all & ~s->reached[block->first_ix + i];
+
+		if (!lost || !reachable[i] || !derive_is_counted(s->heap, block, i))
+			continue;
+		for (; lost; lost &= lost - 1) {
+			struct derive_set *set = s->sets[__builtin_ctz(lost)];
+
+			set->retained_bytes += block->shallow[i];
+			set->retained_count++;
+		}
+	}
+	return HDB_OK;
+}
+
 /* Adds each object that some set cuts off to those sets. */
 static int sum_lost(struct sets_walk *w, struct derive_set *const *sets, unsigned count,
 		    struct hdb_error *err)
 {
-	const uint32_t all = count >= GRAPH_MASK_SETS ? ~0u : (1u << count) - 1;
-	struct derive *derive = w->derive;
-	const uint32_t *reached = w->reached.data;
-	struct heap_block *block = malloc(sizeof(*block));
-	uint8_t *reachable = malloc(STORE_BLOCK_OBJECTS);
-	int r = block && reachable ? heap_load_classes(derive->heap, err) :
-				     hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	struct lost_sums s = {
+		.heap = w->derive->heap,
+		.sets = sets,
+		.reached = w->reached.data,
+		.all = count >= GRAPH_MASK_SETS ? ~0u : (1u << count) - 1,
+	};
 
-	if (r != HDB_OK)
-		goto out;
-	for (uint32_t b = 0; b < heap_block_count(derive->heap); b++) {
-		if ((r = heap_read_block(derive->heap, b, block, err)) != HDB_OK)
-			goto out;
-		if ((r = derive_reachable_block(derive, b, reachable, err)) != HDB_OK)
-			goto out;
-		for (uint32_t i = 0; i < block->count; i++) {
-			uint32_t lost = all & ~reached[block->first_ix + i];
-
-			if (!lost || !reachable[i] || !derive_is_counted(derive->heap, block, i))
-				continue;
-			for (; lost; lost &= lost - 1) {
-				struct derive_set *set = sets[__builtin_ctz(lost)];
-
-				set->retained_bytes += block->shallow[i];
-				set->retained_count++;
-			}
-		}
-	}
-out:
-	free(block);
-	free(reachable);
-	return r;
+	return derive_each_reachable(w->derive, NULL, add_lost, &s, err);
 }
 
 static int prepare(struct sets_walk *w, struct hdb_error *err)

@@ -138,11 +138,15 @@ int derive_reach_block(struct derive *derive, bool is_strong, uint32_t block_no,
 			  parent, err);
 }
 
+static struct store_column *reachable_column(struct derive *derive)
+{
+	return derive_has(derive, STORE_DOMINATORS) ? &derive->dominators : &derive->reach;
+}
+
 int derive_reachable_block(struct derive *derive, uint32_t block_no, uint8_t *out,
 			   struct hdb_error *err)
 {
-	const bool has_dominators = derive_has(derive, STORE_DOMINATORS);
-	struct store_column *column = has_dominators ? &derive->dominators : &derive->reach;
+	struct store_column *column = reachable_column(derive);
 	uint64_t *values = malloc(STORE_BLOCK_OBJECTS * sizeof(*values));
 	uint32_t count = 0;
 	int r = values ? need_column(derive, column, err) :
@@ -157,6 +161,44 @@ int derive_reachable_block(struct derive *derive, uint32_t block_no, uint8_t *ou
 		out[i] = values[i] != 0;
 out:
 	free(values);
+	return r;
+}
+
+int derive_need_reachable(struct derive *derive, struct hdb_error *err)
+{
+	if (!heap_block_count(derive->heap))
+		return HDB_OK;
+	return need_column(derive, reachable_column(derive), err);
+}
+
+struct looking {
+	struct derive *derive;
+	derive_look look;
+	void *ctx; /* look's */
+	uint8_t reachable[STORE_BLOCK_OBJECTS];
+};
+
+static int look_with_reachable(void *ctx, const struct heap_block *block, struct hdb_error *err)
+{
+	struct looking *l = ctx;
+	const int r = derive_reachable_block(l->derive, heap_block_no(block), l->reachable, err);
+
+	return r == HDB_OK ? l->look(l->ctx, block, l->reachable, err) : r;
+}
+
+int derive_each_reachable(struct derive *derive, struct base_work *work, derive_look look,
+			  void *ctx, struct hdb_error *err)
+{
+	struct looking *l = malloc(sizeof(*l));
+	int r;
+
+	if (!l)
+		return hdb_fail_memory(err, "a block of objects", sizeof(*l));
+	l->derive = derive;
+	l->look = look;
+	l->ctx = ctx;
+	r = heap_each_block(derive->heap, work, look_with_reachable, l, err);
+	free(l);
 	return r;
 }
 

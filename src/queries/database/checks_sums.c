@@ -113,12 +113,8 @@ static int check_sums(struct sums *s, struct query_check_found *found, struct hd
 		goto out;
 	s->idom = idom.data;
 	s->below = below.data;
-	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
-		r = derive_dominator_block(q->derive, b,
-					   s->idom + (uint64_t)b * STORE_BLOCK_OBJECTS, err);
-		if (r != HDB_OK)
-			goto out;
-	}
+	if ((r = query_check_load_dominators(q, s->idom, err)) != HDB_OK)
+		goto out;
 	r = pass_sums(s, found, err);
 out:
 	base_big_free(q->work, &idom);
@@ -287,43 +283,41 @@ out:
 
 /* ---- totals ---- */
 
-/* Objects and bytes by class number, reachable and not; the last one is the sum of all. */
+struct class_sums {
+	const struct heap *heap;
+	struct derive_total *by_class; /* by number, reachable and not; the last: the sum of all */
+};
+
+static int count_block(void *ctx, const struct heap_block *block, const uint8_t *reachable,
+		       struct hdb_error *err)
+{
+	const struct class_sums *sums = ctx;
+	struct derive_total *all = &sums->by_class[sums->heap->class_count];
+
+	(void)err;
+	for (uint32_t i = 0; i < block->count; i++) {
+		struct derive_total *one = &sums->by_class[block->class_no[i]];
+
+		if (!derive_is_counted(sums->heap, block, i))
+			continue;
+		one->count += reachable[i];
+		all->count += reachable[i];
+		one->shallow_bytes += reachable[i] ? block->shallow[i] : 0;
+		all->shallow_bytes += reachable[i] ? block->shallow[i] : 0;
+		one->unreachable_count += !reachable[i];
+		all->unreachable_count += !reachable[i];
+		one->unreachable_bytes += reachable[i] ? 0 : block->shallow[i];
+		all->unreachable_bytes += reachable[i] ? 0 : block->shallow[i];
+	}
+	return HDB_OK;
+}
+
+/* Objects and bytes by class number. */
 static int count_classes(struct query *q, struct derive_total *by_class, struct hdb_error *err)
 {
-	struct derive_total *all = &by_class[q->heap->class_count];
-	struct heap_block *block = malloc(sizeof(*block));
-	uint8_t *reachable = malloc(STORE_BLOCK_OBJECTS);
-	int r = block && reachable ? HDB_OK :
-				     hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	struct class_sums sums = { q->heap, by_class };
 
-	if (r != HDB_OK)
-		goto out;
-	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
-		if ((r = heap_read_block(q->heap, b, block, err)) != HDB_OK)
-			goto out;
-		if ((r = derive_reachable_block(q->derive, b, reachable, err)) != HDB_OK)
-			goto out;
-		for (uint32_t i = 0; i < block->count; i++) {
-			struct derive_total *one = &by_class[block->class_no[i]];
-
-			if (!derive_is_counted(q->heap, block, i))
-				continue;
-			one->count += reachable[i];
-			all->count += reachable[i];
-			one->shallow_bytes += reachable[i] ? block->shallow[i] : 0;
-			all->shallow_bytes += reachable[i] ? block->shallow[i] : 0;
-			one->unreachable_count += !reachable[i];
-			all->unreachable_count += !reachable[i];
-			one->unreachable_bytes += reachable[i] ? 0 : block->shallow[i];
-			all->unreachable_bytes += reachable[i] ? 0 : block->shallow[i];
-		}
-		if ((r = base_step(q->work, block->first_ix, err)) != HDB_OK)
-			goto out;
-	}
-out:
-	free(reachable);
-	free(block);
-	return r;
+	return derive_each_reachable(q->derive, q->work, count_block, &sums, err);
 }
 
 static bool is_same(const struct derive_total *a, const struct derive_total *b)

@@ -94,6 +94,19 @@ out:
 	return r;
 }
 
+int query_check_load_dominators(struct query *q, uint32_t *idom, struct hdb_error *err)
+{
+	int r;
+
+	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
+		r = derive_dominator_block(q->derive, b, idom + (uint64_t)b * STORE_BLOCK_OBJECTS,
+					   err);
+		if (r != HDB_OK)
+			return r;
+	}
+	return HDB_OK;
+}
+
 int query_check_retained(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {
 	const uint64_t n = q->heap->object_count;
@@ -109,11 +122,8 @@ int query_check_retained(struct query *q, struct query_check_found *found, struc
 		goto out;
 	t.idom = idom.data;
 	t.below = below.data;
-	for (uint32_t b = 0; b < heap_block_count(q->heap); b++)
-		if ((r = derive_dominator_block(q->derive, b,
-						t.idom + (uint64_t)b * STORE_BLOCK_OBJECTS, err)) !=
-		    HDB_OK)
-			goto out;
+	if ((r = query_check_load_dominators(q, t.idom, err)) != HDB_OK)
+		goto out;
 	r = pass_tree(&t, found, err);
 	if (r != HDB_OK)
 		goto out;
@@ -205,31 +215,19 @@ static int look_at_children(void *ctx, uint32_t ix, const uint32_t *entries, siz
 	return HDB_OK;
 }
 
+static int load_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
+{
+	const struct children *c = ctx;
+
+	return derive_retained_block(c->q->derive, block, c->retained + block->first_ix, err);
+}
+
 /* The tables that lists of children are compared with. */
 static int load_children(struct children *c, struct hdb_error *err)
 {
-	struct heap *heap = c->q->heap;
-	struct heap_block *block = malloc(sizeof(*block));
-	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	const int r = query_check_load_dominators(c->q, c->idom, err);
 
-	if (r != HDB_OK)
-		goto out;
-	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
-		const uint64_t first = (uint64_t)b * STORE_BLOCK_OBJECTS;
-
-		if ((r = heap_read_block(heap, b, block, err)) != HDB_OK)
-			goto out;
-		if ((r = derive_dominator_block(c->q->derive, b, c->idom + first, err)) != HDB_OK)
-			goto out;
-		if ((r = derive_retained_block(c->q->derive, block, c->retained + first, err)) !=
-		    HDB_OK)
-			goto out;
-		if ((r = base_step(c->q->work, first, err)) != HDB_OK)
-			goto out;
-	}
-out:
-	free(block);
-	return r;
+	return r == HDB_OK ? heap_each_block(c->q->heap, c->q->work, load_block, c, err) : r;
 }
 
 /*

@@ -231,36 +231,31 @@ static int look_at_block(struct query *q, struct collections *s, const struct he
 	return HDB_OK;
 }
 
+struct looking {
+	struct query *q;
+	struct collections *collections;
+};
+
+static int look(void *ctx, const struct heap_block *block, const uint8_t *reachable,
+		struct hdb_error *err)
+{
+	const struct looking *l = ctx;
+
+	heap_want_ahead(l->q->heap, heap_block_no(block));
+	return look_at_block(l->q, l->collections, block, reachable, err);
+}
+
 static int look_at_all(struct query *q, struct collections *s, struct hdb_error *err)
 {
-	struct heap *heap = q->heap;
-	struct heap_block *block = malloc(sizeof(*block));
-	uint8_t *reachable = malloc(STORE_BLOCK_OBJECTS);
-	int r = block && reachable ? heap_open_dump(heap, err) :
-				     hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	struct looking looking = { q, s };
+	int r = heap_open_dump(q->heap, err);
 
 	if (r != HDB_OK)
-		goto out;
-	/* Builds what tells them apart, before the stage begins. */
-	if (heap_block_count(heap) &&
-	    (r = derive_reachable_block(q->derive, 0, reachable, err)) != HDB_OK)
-		goto out;
-	base_stage(q->work, "looking at collections", heap->object_count, "objects");
-	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
-		if ((r = heap_read_block(heap, b, block, err)) != HDB_OK)
-			goto out;
-		if ((r = derive_reachable_block(q->derive, b, reachable, err)) != HDB_OK)
-			goto out;
-		heap_want_ahead(heap, b);
-		if ((r = look_at_block(q, s, block, reachable, err)) != HDB_OK)
-			goto out;
-		if ((r = base_step(q->work, block->first_ix, err)) != HDB_OK)
-			goto out;
-	}
-out:
-	free(block);
-	free(reachable);
-	return r;
+		return r;
+	if ((r = derive_need_reachable(q->derive, err)) != HDB_OK)
+		return r;
+	base_stage(q->work, "looking at collections", q->heap->object_count, "objects");
+	return derive_each_reachable(q->derive, q->work, look, &looking, err);
 }
 
 /* ---- order ---- */
