@@ -233,6 +233,23 @@ int analysis_make_class_totals(const struct session *session, struct derive_tota
 	return HDB_OK;
 }
 
+int analysis_load_class_totals(const struct session *session, struct derive_total **out,
+			       struct hdb_error *err)
+{
+	struct analysis_groups groups = { 0 };
+	int r = analysis_make_class_totals(session, out, err);
+
+	if (r < 0)
+		goto out;
+	if ((r = analysis_load_groups(session, DERIVE_CLASS, &groups, err)) != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < groups.count; i++)
+		(*out)[groups.totals[i].no] = groups.totals[i];
+out:
+	analysis_groups_release(&groups);
+	return r;
+}
+
 int analysis_fold_groups(const struct session *session, enum derive_group by,
 			 const struct derive_total *by_class, struct analysis_groups *out,
 			 struct hdb_error *err)

@@ -37,6 +37,10 @@ int analysis_count_groups(const struct session *session, enum derive_group by,
 int analysis_make_class_totals(const struct session *session, struct derive_total **out,
 			       struct hdb_error *err);
 
+/* The same with the objects of each class, from the table totals. *out after a failure, too. */
+int analysis_load_class_totals(const struct session *session, struct derive_total **out,
+			       struct hdb_error *err);
+
 /* Adds up totals of classes (retained sizes too) as --by says. Release *out in any case. */
 int analysis_fold_groups(const struct session *session, enum derive_group by,
 			 const struct derive_total *by_class, struct analysis_groups *out,

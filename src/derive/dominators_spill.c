@@ -51,10 +51,9 @@ struct spilled {
 static int init(struct spilled *p, struct hdb_error *err)
 {
 	struct base_work *work = p->derive->work;
-	const uint64_t chunks = work->memory_bytes / CHUNK_SHARE,
-		       kept = work->memory_bytes / KEPT_SHARE;
 	const uint32_t ranges = (p->dominators->count >> RANGE_BITS) + 1;
 	const uint32_t blocks = heap_block_count(p->derive->heap);
+	struct base_buckets_plan plan;
 	int r;
 
 	p->blocks_per_bucket = blocks / ROW_BUCKETS_MAX + 1;
@@ -63,29 +62,16 @@ static int init(struct spilled *p, struct hdb_error *err)
 	p->below = malloc(RANGE_NUMBERS * sizeof(*p->below));
 	if (!p->ix || !p->units || !p->below)
 		return hdb_fail_memory(err, "retained sizes", RANGE_NUMBERS * sizeof(*p->units));
-	r = base_buckets_init(&p->objects,
-			      &(struct base_buckets_plan){ .bucket_count = ranges,
-							   .chunks_bytes = chunks,
-							   .kept_bytes = kept,
-							   .what = "retained sizes" },
-			      work, err);
-	if (r < 0)
+	plan = (struct base_buckets_plan){ .bucket_count = ranges,
+					   .chunks_bytes = work->memory_bytes / CHUNK_SHARE,
+					   .kept_bytes = work->memory_bytes / KEPT_SHARE,
+					   .what = "retained sizes" };
+	if ((r = base_buckets_init(&p->objects, &plan, work, err)) < 0)
 		return r;
-	r = base_buckets_init(&p->sums,
-			      &(struct base_buckets_plan){ .bucket_count = ranges,
-							   .chunks_bytes = chunks,
-							   .kept_bytes = kept,
-							   .what = "retained sizes" },
-			      work, err);
-	if (r < 0)
+	if ((r = base_buckets_init(&p->sums, &plan, work, err)) < 0)
 		return r;
-	return base_buckets_init(
-		&p->rows,
-		&(struct base_buckets_plan){ .bucket_count = blocks / p->blocks_per_bucket + 1,
-					     .chunks_bytes = chunks,
-					     .kept_bytes = kept,
-					     .what = "retained sizes" },
-		work, err);
+	plan.bucket_count = blocks / p->blocks_per_bucket + 1;
+	return base_buckets_init(&p->rows, &plan, work, err);
 }
 
 static void release(struct spilled *p)

@@ -115,6 +115,28 @@ static inline void frame_learn(struct frame_shape *shape, uint64_t id, uint64_t 
 		shape->gap = (int64_t)gap;
 }
 
+/*
+ * Lists tokens by shape: the numbers of a shape's `count` tokens are in `order` from its `first`
+ * on, ascending.
+ */
+static inline void frame_order_tokens(struct frame_shape *shapes, uint32_t shape_count,
+				      const struct frame_token *tokens, uint32_t token_count,
+				      uint32_t *order)
+{
+	uint32_t first = 0;
+
+	for (uint32_t i = 0; i < shape_count; i++) {
+		shapes[i].first = first;
+		first += shapes[i].count;
+		shapes[i].count = 0;
+	}
+	for (uint32_t i = 0; i < token_count; i++) {
+		struct frame_shape *shape = &shapes[tokens[i].shape];
+
+		order[shape->first + shape->count++] = i;
+	}
+}
+
 struct hprof_packer;
 struct hprof_unpacker;
 

@@ -502,18 +502,7 @@ static void put_primitive_arrays(struct hprof_packer *p, const struct frame_shap
 
 static void put_bodies(struct hprof_packer *p)
 {
-	uint32_t first = 0;
-
-	for (uint32_t i = 0; i < p->shape_count; i++) {
-		p->shapes[i].first = first;
-		first += p->shapes[i].count;
-		p->shapes[i].count = 0;
-	}
-	for (uint32_t i = 0; i < p->token_count; i++) {
-		struct frame_shape *shape = &p->shapes[p->tokens[i].shape];
-
-		p->order[shape->first + shape->count++] = i;
-	}
+	frame_order_tokens(p->shapes, p->shape_count, p->tokens, p->token_count, p->order);
 	for (uint32_t i = 0; i < p->shape_count; i++) {
 		const struct frame_shape *shape = &p->shapes[i];
 

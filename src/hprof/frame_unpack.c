@@ -208,23 +208,6 @@ static bool take_tokens(struct hprof_unpacker *u)
 	return true;
 }
 
-static void sort_tokens(struct hprof_unpacker *u)
-{
-	uint32_t first = 0;
-
-	assert(u->token_count <= FRAME_TOKENS_MAX);
-	for (uint32_t i = 0; i < u->shape_count; i++) {
-		u->shapes[i].first = first;
-		first += u->shapes[i].count;
-		u->shapes[i].count = 0;
-	}
-	for (uint32_t i = 0; i < u->token_count; i++) {
-		struct frame_shape *shape = &u->shapes[u->tokens[i].shape];
-
-		u->order[shape->first + shape->count++] = i;
-	}
-}
-
 /* ---- identifiers and heads ---- */
 
 static void put_id(uint8_t *out, uint64_t id, const unsigned id_size)
@@ -582,7 +565,8 @@ static bool put_together(struct hprof_unpacker *u, unsigned how, struct stream i
 	    (u->element_bytes != 4 && u->element_bytes != 8) || !open_streams(u, in) ||
 	    !take_tokens(u))
 		return false;
-	sort_tokens(u);
+	assert(u->token_count <= FRAME_TOKENS_MAX);
+	frame_order_tokens(u->shapes, u->shape_count, u->tokens, u->token_count, u->order);
 	if (u->id_size == 8)
 		return take_ids(u, 8) && take_bodies(u, 8) && take_runs(u);
 	return take_ids(u, 4) && take_bodies(u, 4) && take_runs(u);

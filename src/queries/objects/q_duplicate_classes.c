@@ -116,20 +116,6 @@ int query_count_duplicates(struct query *q, uint64_t *names, struct hdb_error *e
 	return r;
 }
 
-static int load_class_totals(struct query *q, struct duplicates *s, struct hdb_error *err)
-{
-	struct analysis_groups groups;
-	int r = analysis_load_groups(&q->session, DERIVE_CLASS, &groups, err);
-
-	if (r != HDB_OK)
-		goto out;
-	for (size_t i = 0; i < groups.count; i++)
-		s->by_class[groups.totals[i].no] = groups.totals[i];
-out:
-	analysis_groups_release(&groups);
-	return r;
-}
-
 static int open_duplicates(struct query *q, struct hdb_error *err)
 {
 	struct duplicates *s = calloc(1, sizeof(*s));
@@ -141,9 +127,7 @@ static int open_duplicates(struct query *q, struct hdb_error *err)
 		return hdb_fail_memory(err, "duplicate classes", sizeof(*s));
 	if ((r = find_copies(q, q->target_count ? q->targets[0] : NULL, &s->copies, err)) != HDB_OK)
 		return r;
-	if ((r = analysis_make_class_totals(&q->session, &s->by_class, err)) != HDB_OK)
-		return r;
-	if ((r = load_class_totals(q, s, err)) != HDB_OK)
+	if ((r = analysis_load_class_totals(&q->session, &s->by_class, err)) != HDB_OK)
 		return r;
 	if (s->copies.count)
 		qsort(s->copies.list, s->copies.count, sizeof(*s->copies.list), compare_copies);

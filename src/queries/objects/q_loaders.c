@@ -170,33 +170,16 @@ out:
 	return r;
 }
 
-static int add_class_totals(struct query *q, struct loaders *s, struct hdb_error *err)
-{
-	struct analysis_groups groups;
-	int r = analysis_load_groups(&q->session, DERIVE_CLASS, &groups, err);
-
-	if (r != HDB_OK)
-		goto out;
-	for (size_t i = 0; i < groups.count; i++)
-		s->by_class[groups.totals[i].no] = groups.totals[i];
-out:
-	analysis_groups_release(&groups);
-	return r;
-}
-
 /* Totals of classes by number, and of loaders. */
 static int add_totals(struct query *q, struct loaders *s, struct hdb_error *err)
 {
-
-	int r = analysis_make_class_totals(&q->session, &s->by_class, err);
+	int r = analysis_load_class_totals(&q->session, &s->by_class, err);
 
 	s->shown = calloc(s->tree.all.count + 1, sizeof(*s->shown));
 	if (r != HDB_OK)
 		return r;
 	if (!s->shown)
 		return hdb_fail_memory(err, "class loaders", s->tree.all.count * sizeof(*s->shown));
-	if ((r = add_class_totals(q, s, err)) != HDB_OK)
-		return r;
 	if ((r = add_loader_totals(q, s, false, err)) != HDB_OK)
 		return r;
 	return add_loader_totals(q, s, true, err);
