@@ -78,71 +78,79 @@ static int take_edges(void *ctx, uint32_t ix, const uint32_t *entries, size_t co
 	return HDB_OK;
 }
 
+static int put_classes(void *ctx, const struct heap_block *block, struct hdb_error *err)
+{
+	struct garbage *g = ctx;
+
+	(void)err;
+	for (uint32_t i = 0; i < block->count; i++)
+		put_edge(g, block->first_ix + i,
+			 heap_class(g->session->heap, block->class_no[i])->ix);
+	return HDB_OK;
+}
+
 /* All edges once, those to classes included: counts them, or writes them. */
 static int each_edge(struct garbage *g, struct hdb_error *err)
 {
 	struct heap *heap = g->session->heap;
-	struct heap_block *block = malloc(sizeof(*block));
 	struct store_lists lists;
-	int r;
+	const int r = heap_each_block(heap, NULL, put_classes, g, err);
 
-	if (!block)
-		return hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	if (r != HDB_OK)
+		return r;
 	heap_references(heap, &lists);
-	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
-		if ((r = heap_read_block(heap, b, block, err)) < 0)
-			goto out;
-		for (uint32_t i = 0; i < block->count; i++)
-			put_edge(g, block->first_ix + i, heap_class(heap, block->class_no[i])->ix);
-	}
-	r = analysis_each_edge(g->session, &lists, heap->object_count,
-			       &(struct analysis_edge_taker){ take_edges, g }, err);
-out:
-	free(block);
-	return r;
+	return analysis_each_edge(g->session, &lists, heap->object_count,
+				  &(struct analysis_edge_taker){ take_edges, g }, err);
 }
 
+struct numbering {
+	struct garbage *g;
+	bool was_filtered;
+	uint32_t heap_no[STORE_BLOCK_OBJECTS]; /* if it was */
+};
+
+static int number_block(void *ctx, const struct heap_block *block, const uint8_t *reachable,
+			struct hdb_error *err)
+{
+	struct numbering *n = ctx;
+	struct garbage *g = n->g;
+	struct heap *heap = g->session->heap;
+	uint32_t *numbers = g->numbers.data, *ixs = g->ixs.data;
+	uint64_t *bytes = g->bytes.data;
+	int r;
+
+	if (n->was_filtered &&
+	    (r = heap_read_heaps(heap, heap_block_no(block), n->heap_no, err)) < 0)
+		return r;
+	for (uint32_t i = 0; i < block->count; i++) {
+		if (reachable[i] || is_invented(heap, block, i))
+			continue;
+		if (ixs) {
+			ixs[g->count] = block->first_ix + i;
+			bytes[g->count] = n->was_filtered && n->heap_no[i] != heap->only_heap ?
+						  ELSEWHERE :
+						  block->shallow[i];
+		}
+		numbers[block->first_ix + i] = (uint32_t)++g->count;
+	}
+	return HDB_OK;
+}
+
+/* Numbers the unreachable, of all heaps; lists them once there is room. */
 static int pass(struct garbage *g, struct hdb_error *err)
 {
 	struct heap *heap = g->session->heap;
-	struct heap_block *block = malloc(sizeof(*block));
-	uint8_t *reachable = malloc(STORE_BLOCK_OBJECTS);
-	uint32_t *heap_no = calloc(STORE_BLOCK_OBJECTS, sizeof(*heap_no));
-	const bool was_filtered = heap_show_all(heap);
-	uint32_t *numbers = g->numbers.data, *ixs = g->ixs.data;
-	uint64_t *bytes = g->bytes.data;
-	uint64_t count = 0;
-	int r = block && reachable && heap_no ?
-			HDB_OK :
-			hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	struct numbering *n = malloc(sizeof(*n));
+	int r;
 
-	if (r < 0)
-		goto out;
-	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
-		if ((r = heap_read_block(heap, b, block, err)) < 0)
-			goto out;
-		if (was_filtered && (r = heap_read_heaps(heap, b, heap_no, err)) < 0)
-			goto out;
-		if ((r = derive_reachable_block(g->session->derive, b, reachable, err)) != HDB_OK)
-			goto out;
-		for (uint32_t i = 0; i < block->count; i++) {
-			if (reachable[i] || is_invented(heap, block, i))
-				continue;
-			if (ixs) {
-				ixs[count] = block->first_ix + i;
-				bytes[count] = was_filtered && heap_no[i] != heap->only_heap ?
-						       ELSEWHERE :
-						       block->shallow[i];
-			}
-			numbers[block->first_ix + i] = (uint32_t)++count;
-		}
-	}
-out:
-	g->count = count;
-	heap->is_filtered = was_filtered;
-	free(heap_no);
-	free(block);
-	free(reachable);
+	if (!n)
+		return hdb_fail_memory(err, "a block of objects", sizeof(*n));
+	g->count = 0;
+	n->g = g;
+	n->was_filtered = heap_show_all(heap);
+	r = derive_each_reachable(g->session->derive, NULL, number_block, n, err);
+	heap->is_filtered = n->was_filtered;
+	free(n);
 	return r;
 }
 

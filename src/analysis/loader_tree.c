@@ -32,20 +32,45 @@ uint32_t analysis_loader_number(const struct analysis_loader_tree *tree, uint32_
 
 /* ---- finding them ---- */
 
+struct finding {
+	struct analysis_loader_tree *tree;
+	const uint8_t *is_loader; /* by class */
+	const uint64_t *is_named; /* a bit an object */
+};
+
+static int look_for_loaders(void *ctx, const struct heap_block *block, struct hdb_error *err)
+{
+	const struct finding *f = ctx;
+	int r;
+
+	for (uint32_t i = 0; i < block->count; i++) {
+		const uint32_t ix = block->first_ix + i;
+		const struct analysis_loader loader = { .ix = ix, .parent = ANALYSIS_NO_LOADER };
+
+		if (!base_bit_has(f->is_named, ix) &&
+		    (block->kind[i] != STORE_INSTANCE || !f->is_loader[block->class_no[i]]))
+			continue;
+		if (f->tree->all.count == LOADERS_MAX)
+			return hdb_fail(err, HDB_ELIMIT, "more than %u class loaders", LOADERS_MAX);
+		if ((r = base_vec_push(&f->tree->all, &loader, sizeof(loader), err)) < 0)
+			return r;
+	}
+	return HDB_OK;
+}
+
 /* Instances of java.lang.ClassLoader, whatever classes name as their loader, the boot loader. */
 static int find_loaders(const struct session *session, struct analysis_loader_tree *tree,
 			struct hdb_error *err)
 {
 	struct heap *heap = session->heap;
-	struct heap_block *block = malloc(sizeof(*block));
 	uint8_t *is_loader = calloc((size_t)heap->class_count + 1, 1);
 	uint64_t *is_named = calloc(base_bit_words(heap->object_count) + 1, sizeof(*is_named));
-	int r = block && is_loader && is_named ?
-			HDB_OK :
-			hdb_fail_memory(err, "class loaders", sizeof(*block));
+	int r = HDB_OK;
 
-	if (r < 0)
+	if (!is_loader || !is_named) {
+		r = hdb_fail_memory(err, "class loaders", heap->object_count / 8);
 		goto out;
+	}
 	for (uint32_t no = 0; no < heap->class_count; no++) {
 		const uint32_t ix = heap_class(heap, no)->loader_ix;
 
@@ -54,32 +79,11 @@ static int find_loaders(const struct session *session, struct analysis_loader_tr
 	}
 	base_bit_put(is_named, HEAP_BOOT_LOADER);
 	base_stage(session->work, "finding class loaders", heap->object_count, "objects");
-	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
-		if ((r = heap_read_block(heap, b, block, err)) < 0)
-			goto out;
-		for (uint32_t i = 0; i < block->count; i++) {
-			const uint32_t ix = block->first_ix + i;
-			const struct analysis_loader loader = { .ix = ix,
-								.parent = ANALYSIS_NO_LOADER };
-
-			if (!base_bit_has(is_named, ix) &&
-			    (block->kind[i] != STORE_INSTANCE || !is_loader[block->class_no[i]]))
-				continue;
-			if (tree->all.count == LOADERS_MAX) {
-				r = hdb_fail(err, HDB_ELIMIT, "more than %u class loaders",
-					     LOADERS_MAX);
-				goto out;
-			}
-			if ((r = base_vec_push(&tree->all, &loader, sizeof(loader), err)) < 0)
-				goto out;
-		}
-		if ((r = base_step(session->work, block->first_ix, err)) < 0)
-			goto out;
-	}
+	r = heap_each_block(heap, session->work, look_for_loaders,
+			    &(struct finding){ tree, is_loader, is_named }, err);
 out:
 	free(is_named);
 	free(is_loader);
-	free(block);
 	return r;
 }
 

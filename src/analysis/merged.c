@@ -407,43 +407,54 @@ static int add_native(struct placing *p, unsigned dump, struct hdb_error *err)
 	return HDB_OK;
 }
 
+struct counting {
+	const struct session *session;
+	struct analysis_merged *m;
+	unsigned dump;
+	const struct analysis_merged_places *places;
+	uint64_t weight[STORE_BLOCK_OBJECTS];
+};
+
+static int count_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
+{
+	struct counting *c = ctx;
+	const struct analysis_merged_places *places = c->places;
+	const int r = weights(c->session, block, c->weight, err);
+
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t i = 0; i < block->count; i++) {
+		const uint32_t ix = block->first_ix + i;
+		struct analysis_merged_sum *sum;
+
+		if (places->node[ix] == ANALYSIS_MERGED_TOP ||
+		    (places->members && !base_bit_has(places->members, ix)) ||
+		    is_invented(c->session->heap, block, i))
+			continue;
+		sum = analysis_merged_sum(c->m, places->node[ix], c->dump);
+		if (places->added && base_bit_has(places->added, ix))
+			sum->shallow_bytes += block->shallow[i];
+		else
+			analysis_merged_count_one(sum, ix, block->shallow[i], c->weight[i]);
+	}
+	return HDB_OK;
+}
+
 int analysis_merged_count(const struct session *session, struct analysis_merged *m, unsigned dump,
 			  const struct analysis_merged_places *places, struct hdb_error *err)
 {
-	struct heap_block *block = malloc(sizeof(*block));
-	uint64_t *weight = malloc(STORE_BLOCK_OBJECTS * sizeof(*weight));
-	int r = block && weight ? HDB_OK : hdb_fail_memory(err, "a merged tree", sizeof(*block));
+	struct counting *c = malloc(sizeof(*c));
+	int r;
 
 	assert(dump < m->dump_count);
-	if (r < 0)
-		goto out;
-	for (uint32_t b = 0; b < heap_block_count(session->heap); b++) {
-		if ((r = heap_read_block(session->heap, b, block, err)) < 0)
-			goto out;
-		if ((r = weights(session, block, weight, err)) != HDB_OK)
-			goto out;
-		for (uint32_t i = 0; i < block->count; i++) {
-			const uint32_t ix = block->first_ix + i;
-
-			if (places->node[ix] == ANALYSIS_MERGED_TOP ||
-			    (places->members && !base_bit_has(places->members, ix)) ||
-			    is_invented(session->heap, block, i))
-				continue;
-			if (places->added && base_bit_has(places->added, ix))
-				analysis_merged_sum(m, places->node[ix], dump)->shallow_bytes +=
-					block->shallow[i];
-			else
-				analysis_merged_count_one(
-					analysis_merged_sum(m, places->node[ix], dump), ix,
-					block->shallow[i], weight[i]);
-		}
-		if (b % STEP_BLOCKS == 0 &&
-		    (r = base_step(session->work, block->first_ix, err)) < 0)
-			goto out;
-	}
-out:
-	free(weight);
-	free(block);
+	if (!c)
+		return hdb_fail_memory(err, "a merged tree", sizeof(*c));
+	c->session = session;
+	c->m = m;
+	c->dump = dump;
+	c->places = places;
+	r = heap_each_block(session->heap, session->work, count_block, c, err);
+	free(c);
 	return r;
 }
 

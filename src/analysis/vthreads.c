@@ -81,11 +81,32 @@ int analysis_vthread(const struct session *session, uint32_t ix, struct analysis
 	return HDB_OK;
 }
 
+struct unlisted {
+	const uint8_t *is_thread;  /* by class */
+	const uint64_t *is_listed; /* a bit an object */
+	struct base_vec *ixs;
+};
+
+static int find_unlisted(void *ctx, const struct heap_block *block, struct hdb_error *err)
+{
+	const struct unlisted *u = ctx;
+	int r;
+
+	for (uint32_t i = 0; i < block->count; i++) {
+		const uint32_t ix = block->first_ix + i;
+
+		if (block->kind[i] == STORE_INSTANCE && u->is_thread[block->class_no[i]] &&
+		    !base_bit_has(u->is_listed, ix) &&
+		    (r = base_vec_push(u->ixs, &ix, sizeof(ix), err)) < 0)
+			return r;
+	}
+	return HDB_OK;
+}
+
 int analysis_unlisted_threads(const struct session *session, struct base_vec *ixs,
 			      struct hdb_error *err)
 {
 	struct heap *heap = session->heap;
-	struct heap_block *block = malloc(sizeof(*block));
 	uint8_t *is_thread = NULL;
 	uint64_t *is_listed = NULL;
 	int r = heap_load_classes(heap, err);
@@ -94,7 +115,7 @@ int analysis_unlisted_threads(const struct session *session, struct base_vec *ix
 		goto out;
 	is_thread = calloc((size_t)heap->class_count + 1, 1);
 	is_listed = calloc(base_bit_words(heap->object_count) + 1, sizeof(*is_listed));
-	if (!block || !is_thread || !is_listed) {
+	if (!is_thread || !is_listed) {
 		r = hdb_fail_memory(err, "threads", heap->object_count / 8);
 		goto out;
 	}
@@ -109,23 +130,10 @@ int analysis_unlisted_threads(const struct session *session, struct base_vec *ix
 			base_bit_put(is_listed, thread.ix);
 	}
 	base_stage(session->work, "finding threads", heap->object_count, "objects");
-	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
-		if ((r = heap_read_block(heap, b, block, err)) < 0)
-			goto out;
-		for (uint32_t i = 0; i < block->count; i++) {
-			const uint32_t ix = block->first_ix + i;
-
-			if (block->kind[i] == STORE_INSTANCE && is_thread[block->class_no[i]] &&
-			    !base_bit_has(is_listed, ix) &&
-			    (r = base_vec_push(ixs, &ix, sizeof(ix), err)) < 0)
-				goto out;
-		}
-		if ((r = base_step(session->work, block->first_ix, err)) < 0)
-			goto out;
-	}
+	r = heap_each_block(heap, session->work, find_unlisted,
+			    &(struct unlisted){ is_thread, is_listed, ixs }, err);
 out:
 	free(is_listed);
 	free(is_thread);
-	free(block);
 	return r;
 }

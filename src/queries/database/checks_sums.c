@@ -21,7 +21,10 @@ struct sums {
 		   struct hdb_error *err);
 	/* What an object is said to retain. */
 	int (*held)(struct sums *s, uint32_t ix, uint64_t *out, struct hdb_error *err);
-	uint32_t *heaps; /* of a block's objects */
+	struct query_check_found *found;
+	uint64_t *values;  /* of a block's objects: their own */
+	uint32_t *heaps;   /* of them */
+	bool is_comparing; /* else values are added up */
 	uint32_t *idom;
 	uint64_t *below; /* by object: what it should retain */
 	uint64_t all;
@@ -67,37 +70,40 @@ static int compare_sums(struct sums *s, const struct heap_block *block,
 	return HDB_OK;
 }
 
+static int look_at_sums(void *ctx, const struct heap_block *block, struct hdb_error *err)
+{
+	struct sums *s = ctx;
+	int r;
+
+	if (s->is_comparing)
+		r = compare_sums(s, block, s->found, err);
+	else if ((r = s->own(s, block, s->values, err)) == HDB_OK)
+		r = add_sums(s, block, s->values, err);
+	if (r != HDB_OK)
+		return r;
+	return s->found->ok ? HDB_OK : HDB_END;
+}
+
 /* Two passes over the blocks: adding up, then comparing. */
-static int pass_sums(struct sums *s, struct query_check_found *found, struct hdb_error *err)
+static int pass_sums(struct sums *s, struct hdb_error *err)
 {
 	struct query *q = s->q;
-	const uint32_t blocks = heap_block_count(q->heap);
-	struct heap_block *block = malloc(sizeof(*block));
-	uint64_t *own = malloc(STORE_BLOCK_OBJECTS * sizeof(*own));
-	int r = HDB_OK;
+	int r;
 
+	s->values = malloc(STORE_BLOCK_OBJECTS * sizeof(*s->values));
 	s->heaps = malloc(STORE_BLOCK_OBJECTS * sizeof(*s->heaps));
-	if (!block || !own || !s->heaps)
-		r = hdb_fail_memory(err, "a block of objects", sizeof(*block));
-	if (r != HDB_OK)
+	if (!s->values || !s->heaps) {
+		r = hdb_fail_memory(err, "a block of objects", STORE_BLOCK_OBJECTS);
 		goto out;
-	for (uint64_t b = 0; b < 2 * (uint64_t)blocks && found->ok; b++) {
-		if ((r = heap_read_block(q->heap, (uint32_t)(b < blocks ? b : b - blocks), block,
-					 err)) != HDB_OK)
-			goto out;
-		if (b < blocks && (r = s->own(s, block, own, err)) != HDB_OK)
-			goto out;
-		if ((r = b < blocks ? add_sums(s, block, own, err) :
-				      compare_sums(s, block, found, err)) != HDB_OK)
-			goto out;
-		if ((r = base_step(q->work, block->first_ix, err)) != HDB_OK)
-			goto out;
 	}
+	if ((r = heap_each_block(q->heap, q->work, look_at_sums, s, err)) != HDB_OK)
+		goto out;
+	s->is_comparing = true;
+	r = heap_each_block(q->heap, q->work, look_at_sums, s, err);
 out:
 	free(s->heaps);
-	free(block);
-	free(own);
-	return r;
+	free(s->values);
+	return r < 0 ? r : HDB_OK;
 }
 
 static int check_sums(struct sums *s, struct query_check_found *found, struct hdb_error *err)
@@ -113,9 +119,10 @@ static int check_sums(struct sums *s, struct query_check_found *found, struct hd
 		goto out;
 	s->idom = idom.data;
 	s->below = below.data;
+	s->found = found;
 	if ((r = query_check_load_dominators(q, s->idom, err)) != HDB_OK)
 		goto out;
-	r = pass_sums(s, found, err);
+	r = pass_sums(s, err);
 out:
 	base_big_free(q->work, &idom);
 	base_big_free(q->work, &below);

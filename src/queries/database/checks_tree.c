@@ -17,11 +17,14 @@ struct tree {
 	uint64_t top_bytes; /* retained by the top level */
 	uint64_t all_bytes; /* shallow, of all reachable objects */
 	uint64_t count;
+	struct query_check_found *found;
+	uint64_t *retained; /* of a block's objects */
+	bool is_comparing;  /* else they are added up */
 };
 
 /* Adds each object's retained size to its dominator's. */
-static int add_block(struct tree *t, const struct heap_block *block, const uint64_t *retained,
-		     struct query_check_found *found)
+static void add_block(struct tree *t, const struct heap_block *block, const uint64_t *retained,
+		      struct query_check_found *found)
 {
 	const struct heap *heap = t->q->heap;
 
@@ -44,7 +47,6 @@ static int add_block(struct tree *t, const struct heap_block *block, const uint6
 			FAIL(found, "dominator %" PRIu32 " of object %" PRIu32 " is unreachable",
 			     idom, ix);
 	}
-	return HDB_OK;
 }
 
 static void compare_block(const struct tree *t, const struct heap_block *block,
@@ -61,37 +63,37 @@ static void compare_block(const struct tree *t, const struct heap_block *block,
 	}
 }
 
-/* Two passes over the blocks: adding up, then comparing. */
-static int pass_tree(struct tree *t, struct query_check_found *found, struct hdb_error *err)
+/* Reads what a block's objects retain, and looks at them with that. */
+static int look_at_tree(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
-	struct query *q = t->q;
-	const uint32_t blocks = heap_block_count(q->heap);
-	struct heap_block *block = malloc(sizeof(*block));
-	uint64_t *retained = malloc(STORE_BLOCK_OBJECTS * sizeof(*retained));
-	int r = block && retained ? HDB_OK :
-				    hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	struct tree *t = ctx;
+	const int r = derive_retained_block(t->q->derive, block, t->retained, err);
 
 	if (r != HDB_OK)
+		return r;
+	if (t->is_comparing)
+		compare_block(t, block, t->retained, t->found);
+	else
+		add_block(t, block, t->retained, t->found);
+	return t->found->ok ? HDB_OK : HDB_END;
+}
+
+/* Two passes over the blocks: adding up, then comparing. */
+static int pass_tree(struct tree *t, struct hdb_error *err)
+{
+	int r;
+
+	t->retained = malloc(STORE_BLOCK_OBJECTS * sizeof(*t->retained));
+	if (!t->retained)
+		return hdb_fail_memory(err, "a block of objects", sizeof(*t->retained));
+	r = heap_each_block(t->q->heap, t->q->work, look_at_tree, t, err);
+	if (r != HDB_OK)
 		goto out;
-	for (uint64_t b = 0; b < 2 * (uint64_t)blocks && found->ok; b++) {
-		if ((r = heap_read_block(q->heap, (uint32_t)(b < blocks ? b : b - blocks), block,
-					 err)) != HDB_OK)
-			goto out;
-		if ((r = derive_retained_block(q->derive, block, retained, err)) != HDB_OK)
-			goto out;
-		if (b < blocks)
-			r = add_block(t, block, retained, found);
-		else
-			compare_block(t, block, retained, found);
-		if (r != HDB_OK)
-			goto out;
-		if ((r = base_step(q->work, block->first_ix, err)) != HDB_OK)
-			goto out;
-	}
+	t->is_comparing = true;
+	r = heap_each_block(t->q->heap, t->q->work, look_at_tree, t, err);
 out:
-	free(block);
-	free(retained);
-	return r;
+	free(t->retained);
+	return r < 0 ? r : HDB_OK;
 }
 
 int query_check_load_dominators(struct query *q, uint32_t *idom, struct hdb_error *err)
@@ -110,7 +112,7 @@ int query_check_load_dominators(struct query *q, uint32_t *idom, struct hdb_erro
 int query_check_retained(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {
 	const uint64_t n = q->heap->object_count;
-	struct tree t = { .q = q };
+	struct tree t = { .q = q, .found = found };
 	struct base_big idom = { 0 }, below = { 0 };
 	int r = heap_load_roots(q->heap, err);
 
@@ -124,7 +126,7 @@ int query_check_retained(struct query *q, struct query_check_found *found, struc
 	t.below = below.data;
 	if ((r = query_check_load_dominators(q, t.idom, err)) != HDB_OK)
 		goto out;
-	r = pass_tree(&t, found, err);
+	r = pass_tree(&t, err);
 	if (r != HDB_OK)
 		goto out;
 	if (found->ok && t.top_bytes != t.all_bytes)

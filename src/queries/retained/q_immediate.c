@@ -75,32 +75,23 @@ struct finder {
 	uint64_t *seen;       /* dominators counted, a bit each */
 	uint8_t *is_skipped;  /* by key */
 	struct group *groups; /* by key */
-	struct heap_block *block;
+	const uint8_t *is_member_class;
 	struct base_vec native; /* struct derive_native, ascending */
 };
 
 /* Reads dominators, and under which key each object counts. */
-static int load(const struct finder *f, struct hdb_error *err)
+static int load_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
-	struct heap *heap = f->q->heap;
-	const uint32_t n = heap->class_count;
-	struct heap_block *block = f->block;
-	int r = HDB_OK;
+	const struct finder *f = ctx;
+	const uint32_t n = f->q->heap->class_count;
 
-	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
-		r = derive_dominator_block(f->q->derive, b,
-					   f->idom + (uint64_t)b * STORE_BLOCK_OBJECTS, err);
-		if (r != HDB_OK)
-			return r;
-		if ((r = heap_read_block(heap, b, block, err)) != HDB_OK)
-			return r;
-		for (uint32_t i = 0; i < block->count; i++)
-			f->key[block->first_ix + i] =
-				block->first_ix + i == HEAP_BOOT_LOADER ? 2 * n :
-				block->kind[i] == STORE_CLASS ? n + (uint32_t)block->length[i] :
-								block->class_no[i];
-	}
-	return r;
+	for (uint32_t i = 0; i < block->count; i++)
+		f->key[block->first_ix + i] =
+			block->first_ix + i == HEAP_BOOT_LOADER ? 2 * n :
+			block->kind[i] == STORE_CLASS           ? n + (uint32_t)block->length[i] :
+								  block->class_no[i];
+	return derive_dominator_block(f->q->derive, heap_block_no(block), f->idom + block->first_ix,
+				      err);
 }
 
 /* Finds who dominates a member that is reachable. */
@@ -136,29 +127,34 @@ static bool is_invented(const struct heap *heap, const struct heap_block *block,
 		heap_class(heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED);
 }
 
-/* Looks at all objects: adds the members, or the bytes of dominators. */
-static int pass(const struct finder *f, const uint8_t *is_member_class, struct hdb_error *err)
+/* Adds the members. */
+static int add_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
-	struct heap *heap = f->q->heap;
-	struct heap_block *block = f->block;
-	int r = HDB_OK;
+	const struct finder *f = ctx;
+	int r;
 
-	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
-		if ((r = heap_read_block(heap, b, block, err)) != HDB_OK)
-			return r;
-		for (uint32_t i = 0; i < block->count; i++) {
-			const uint32_t ix = block->first_ix + i;
+	for (uint32_t i = 0; i < block->count; i++) {
+		const uint32_t ix = block->first_ix + i;
 
-			if (!is_member_class && base_bit_has(f->seen, ix))
-				f->groups[f->key[ix]].shallow_bytes += block->shallow[i];
-			if (is_member_class && is_member_class[block->class_no[i]] &&
-			    block->kind[i] != HEAP_LEFT_OUT && f->idom[ix] != ix &&
-			    !is_invented(heap, block, i) &&
-			    (r = add_member(f, ix, block->shallow[i], err)) != HDB_OK)
-				return r;
-		}
-		if ((r = base_step(f->q->work, block->first_ix, err)) != HDB_OK)
+		if (f->is_member_class[block->class_no[i]] && block->kind[i] != HEAP_LEFT_OUT &&
+		    f->idom[ix] != ix && !is_invented(f->q->heap, block, i) &&
+		    (r = add_member(f, ix, block->shallow[i], err)) != HDB_OK)
 			return r;
+	}
+	return HDB_OK;
+}
+
+/* Adds the bytes of dominators. */
+static int size_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
+{
+	const struct finder *f = ctx;
+
+	(void)err;
+	for (uint32_t i = 0; i < block->count; i++) {
+		const uint32_t ix = block->first_ix + i;
+
+		if (base_bit_has(f->seen, ix))
+			f->groups[f->key[ix]].shallow_bytes += block->shallow[i];
 	}
 	return HDB_OK;
 }
@@ -192,14 +188,15 @@ static int find_all(struct query *q, struct immediate *s, struct finder *f,
 
 	mark_skipped(f);
 	base_stage(q->work, "finding dominators", q->heap->object_count, "objects");
-	if ((r = load(f, err)) != HDB_OK)
+	if ((r = heap_each_block(q->heap, NULL, load_block, f, err)) != HDB_OK)
 		goto out;
 	/* Only what is dominated must be of the heap that was asked for. */
 	q->heap->is_filtered = was_filtered;
-	if ((r = pass(f, members->is_member_class, err)) != HDB_OK)
+	f->is_member_class = members->is_member_class;
+	if ((r = heap_each_block(q->heap, q->work, add_block, f, err)) != HDB_OK)
 		goto out;
 	(void)heap_show_all(q->heap);
-	r = pass(f, NULL, err);
+	r = heap_each_block(q->heap, q->work, size_block, f, err);
 out:
 	q->heap->is_filtered = was_filtered;
 	for (size_t k = 0; k < keys; k++) {
@@ -229,8 +226,7 @@ static int find_dominators(struct query *q, struct immediate *s,
 		goto out;
 	s->groups = f.groups = calloc(keys, sizeof(*f.groups));
 	f.is_skipped = calloc(keys, 1);
-	f.block = malloc(sizeof(*f.block));
-	if ((!f.groups || !f.is_skipped || !f.block)) {
+	if (!f.groups || !f.is_skipped) {
 		r = hdb_fail_memory(err, "classes of dominators", keys * sizeof(*f.groups));
 		goto out;
 	}
@@ -247,7 +243,6 @@ static int find_dominators(struct query *q, struct immediate *s,
 out:
 	base_vec_release(&f.native);
 	free(f.is_skipped);
-	free(f.block);
 	base_big_free(q->work, &idom);
 	base_big_free(q->work, &key);
 	base_big_free(q->work, &seen);
