@@ -92,9 +92,7 @@ static int count_blocks(struct query *q, struct object_sites *s, struct columns 
 	int r;
 
 	memset(block->reachable, 1, sizeof(block->reachable));
-	/* Builds what tells them apart, before the stage begins. */
-	if (!s->counts_all && heap_block_count(q->heap) &&
-	    (r = derive_reachable_block(q->derive, 0, block->reachable, err)) < 0)
+	if (!s->counts_all && (r = derive_need_reachable(q->derive, err)) < 0)
 		return r;
 	base_stage(q->work, "reading stacks of objects", q->heap->object_count, "objects");
 	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {

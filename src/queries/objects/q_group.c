@@ -162,11 +162,8 @@ static int count_values(struct query *q, struct grouping *s, struct hdb_error *e
 
 	if (r != HDB_OK)
 		return r;
-	/* Builds what tells reachable objects apart, before the stage begins. */
-	if (q->heap->object_count) {
-		if ((r = derive_reachable_block(q->derive, 0, s->reachable, err)) != HDB_OK)
-			return r;
-	}
+	if ((r = derive_need_reachable(q->derive, err)) != HDB_OK)
+		return r;
 	return analysis_keys_each(&s->keys, "grouping objects", add_block, s, err);
 }
 

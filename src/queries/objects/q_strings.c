@@ -427,9 +427,7 @@ static int open_strings(struct query *q, struct hdb_error *err)
 		return r;
 	if (pattern && (r = compile(s, pattern, err)) < 0)
 		return r;
-	/* Builds what tells reachable objects apart, before the stage begins. */
-	if (q->heap->object_count &&
-	    (r = derive_reachable_block(q->derive, 0, s->reachable, err)) < 0)
+	if ((r = derive_need_reachable(q->derive, err)) < 0)
 		return r;
 	if ((r = heap_string_scan_begin(&s->scan, q->heap, err)) < 0)
 		return r;

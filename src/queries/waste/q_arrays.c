@@ -325,8 +325,7 @@ static int read_arrays(struct query *q, struct arrays *a, struct hdb_error *err)
 		a->reachable = malloc(STORE_BLOCK_OBJECTS);
 		if (!a->reachable)
 			return hdb_fail_memory(err, "a block of objects", STORE_BLOCK_OBJECTS);
-		/* Builds what tells them apart, before the stage begins. */
-		if ((r = derive_reachable_block(q->derive, 0, a->reachable, err)) != HDB_OK)
+		if ((r = derive_need_reachable(q->derive, err)) != HDB_OK)
 			return r;
 	}
 	a->q = q;
