@@ -283,9 +283,8 @@ static int choose_classes(struct query *q, struct duplicates *d, struct hdb_erro
 	if (!q->target_count)
 		return HDB_OK;
 	if (!d->of_arrays)
-		return hdb_fail(
-			err, HDB_EUSAGE,
-			"strings are compared without a pattern of classes; --arrays takes one");
+		return hdb_fail(err, HDB_EUSAGE,
+				"all strings are compared: a pattern of classes is for --arrays");
 	return analysis_class_marks(&q->session, q->targets[0], false, &d->is_class, err);
 }
 
