@@ -300,7 +300,7 @@ nightly: ## all that takes too long for every change
 # Programs that make thousands of databases, kill others or wait for faults are not run here:
 # sanitizers see them.
 valgrind_skip := store/flips import/damage import/faults e2e/cli_faults store/crash base/truncated e2e/cli_truncated derive/company \
-	import/growth query/growth
+	import/growth query/growth graph/parts_faults
 valgrind_programs = $(filter-out $(valgrind_skip:%=$(BUILD)/tests/%_test),$(test_bin))
 valgrind: all $(test_bin) $(replay_bin) $(sample) ## the test programs and the replays of fuzz targets under valgrind
 	@for t in $(valgrind_programs) $(replay_bin); do \

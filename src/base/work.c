@@ -156,6 +156,7 @@ void base_work_init(struct base_work *work, uint64_t memory_bytes, unsigned thre
 		    const struct hdb_progress *progress)
 {
 	memset(work, 0, sizeof(*work));
+	(void)pthread_mutex_init(&work->lock, NULL);
 	work->memory_bytes = memory_bytes;
 	work->memory_calm = UINT64_MAX;
 	if (!memory_bytes) {

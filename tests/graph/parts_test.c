@@ -12,10 +12,20 @@
 
 static struct base_work work;
 
+static void report(void *ctx, const char *stage, uint64_t done, uint64_t total, const char *unit)
+{
+	(void)ctx;
+	(void)stage;
+	(void)unit;
+	assert_true(done <= total);
+}
+
 static int start(void **state)
 {
+	const struct hdb_progress progress = { .report = report };
+
 	(void)state;
-	base_work_init(&work, (uint64_t)4 << 30, 1, NULL);
+	base_work_init(&work, (uint64_t)4 << 30, 1, &progress);
 	oracle_start();
 	return 0;
 }
@@ -116,6 +126,33 @@ static void two_lists(void **state)
 	oracle_free(&g);
 }
 
+/* Nodes that lead to thousands wait in many searches at once, and others take what waits. */
+static void long_rows(void **state)
+{
+	struct oracle_graph g;
+
+	(void)state;
+	for (uint32_t hubs = 1; hubs < 20; hubs += 3) {
+		oracle_init(&g, NODES, (uint64_t)NODES * 3);
+		for (uint32_t i = 0; i < NODES; i++) {
+			const uint32_t hub = oracle_below(hubs) * (NODES / hubs);
+			const uint32_t v = oracle_below(NODES);
+
+			oracle_edge(&g, hub, v);
+			oracle_edge(&g, v, oracle_below(100) ? oracle_below(NODES) : hub);
+			if (i % 64 == 0)
+				oracle_edge(&g, hub, hub);
+			if (oracle_below(1000) == 0)
+				oracle_set(g.roots, v);
+		}
+		for (uint32_t hub = 0; hub < hubs; hub += 2)
+			oracle_set(g.roots, hub * (NODES / hubs));
+		oracle_build(&g, false);
+		compare(&g);
+		oracle_free(&g);
+	}
+}
+
 /* Whichever part sees it first, all end. */
 static void cancelled(void **state)
 {
@@ -148,6 +185,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_graphs),
 		cmocka_unit_test(two_lists),
+		cmocka_unit_test(long_rows),
 		cmocka_unit_test(cancelled),
 	};
 

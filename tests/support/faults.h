@@ -27,22 +27,24 @@
 
 static struct {
 	bool is_armed;
-	bool is_sticky;      /* all calls from the n-th on */
-	unsigned long at;    /* which call fails, from 1; 0: none, calls are counted */
-	unsigned long count; /* calls so far */
-	long live;           /* blocks of memory that are not freed */
-	const char *failed;  /* what failed last */
-	int write_error;     /* errno of a failed write; 0: ENOSPC */
-	bool is_short_write; /* a write takes a few bytes at a time */
+	bool is_sticky;              /* all calls from the n-th on */
+	unsigned long at;            /* which call fails, from 1; 0: none, calls are counted */
+	_Atomic unsigned long count; /* calls so far; on any thread, as the next one */
+	_Atomic long live;           /* blocks of memory that are not freed */
+	const char *failed;          /* what failed last */
+	int write_error;             /* errno of a failed write; 0: ENOSPC */
+	bool is_short_write;         /* a write takes a few bytes at a time */
 } fault;
 
 /* Whether this call is to fail, with that errno. */
 static bool fails(const char *name, int code)
 {
+	unsigned long count;
+
 	if (!fault.is_armed)
 		return false;
-	fault.count++;
-	if (!fault.at || fault.count < fault.at || (fault.count > fault.at && !fault.is_sticky))
+	count = ++fault.count;
+	if (!fault.at || count < fault.at || (count > fault.at && !fault.is_sticky))
 		return false;
 	fault.failed = name;
 	errno = code;

@@ -203,11 +203,12 @@ int dom_step(struct dom_parts *parts, const struct dom_build *b, uint32_t done,
 {
 	const uint64_t all =
 		atomic_fetch_add_explicit(&parts->done, done, memory_order_relaxed) + done;
+	const uint64_t total = parts->work->stage_total;
 
 	if (atomic_load_explicit(&parts->is_failed, memory_order_relaxed))
 		return HDB_END;
 	if (b == parts->part)
-		return base_step(parts->work, all, err);
+		return base_step(parts->work, all < total ? all : total, err);
 	return base_is_cancelled(parts->work) ? hdb_fail(err, HDB_EINTR, "interrupted") : HDB_OK;
 }
 

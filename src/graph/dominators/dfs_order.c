@@ -13,20 +13,21 @@
 /* Blocks of numbers in work at once, a thread. */
 #define PACK_SLOTS 3u
 
-/* Part of the budget that chunks of the order take, and what they leave to others. */
+/* Part of the budget that chunks of all orders take, and what they leave to others. */
 #define CHUNK_SHARE 16u
 #define KEPT_SHARE 2u
 
-int dom_order_init(struct dom_build *b, struct hdb_error *err)
+int dom_order_init(struct dom_build *b, unsigned part_count, struct hdb_error *err)
 {
 	const uint32_t buckets = (b->node_count >> GRAPH_BUCKET_BITS) + 1;
+	const uint64_t share = b->work->memory_bytes / CHUNK_SHARE / part_count;
 
 	while (buckets >> b->order_shift > DOM_SPILLS_MAX)
 		b->order_shift++;
 	return base_buckets_init(
 		&b->order,
 		&(struct base_buckets_plan){ .bucket_count = dom_spill_of(b, buckets) + 1,
-					     .chunks_bytes = b->work->memory_bytes / CHUNK_SHARE,
+					     .chunks_bytes = share,
 					     .kept_bytes = b->work->memory_bytes / KEPT_SHARE,
 					     .what = "preorder" },
 		b->work, err);

@@ -230,7 +230,7 @@ out:
 
 /* ---- parts ---- */
 
-static int start_part(struct dom_build *b, struct hdb_error *err)
+static int start_part(struct dom_build *b, unsigned part_count, struct hdb_error *err)
 {
 	const uint64_t n = b->node_count;
 	int rc;
@@ -241,7 +241,7 @@ static int start_part(struct dom_build *b, struct hdb_error *err)
 		return hdb_fail_memory(err, "dominators", BASE_RUN * sizeof *b->block);
 	if ((rc = base_runs_init(&b->parents, n + 1, b->work, "search tree", err)) < 0 ||
 	    (rc = base_runs_init(&b->semis, n + 1, b->work, "semidominators", err)) < 0 ||
-	    (rc = dom_order_init(b, err)) < 0 ||
+	    (rc = dom_order_init(b, part_count, err)) < 0 ||
 	    (rc = base_big_alloc(b->work, &b->mine_big, n / 8 + 8, "preorder", err)) < 0)
 		return rc;
 	b->mine = b->mine_big.data;
@@ -323,7 +323,7 @@ static int search(struct dom_parts *parts, struct graph_rows *rows, struct base_
 						     .rows = rows,
 						     .node_count = n,
 						     .states = parts->states_big.data };
-		if ((rc = start_part(&parts->part[i], err)) < 0)
+		if ((rc = start_part(&parts->part[i], parts->count, err)) < 0)
 			goto out;
 	}
 	base_stage(work, "dominators: search", n, "objects");

@@ -85,8 +85,8 @@ struct dom_parts {
 };
 
 /*
- * Now and then, in each part, with what it has done since: HDB_END if another one failed. The first
- * part reports; all of them look at the cancel flag.
+ * Now and then, in each part, with what it has done since, or a block, however much of it is used:
+ * HDB_END if another one failed. The first part reports; all of them look at the cancel flag.
  */
 int dom_step(struct dom_parts *parts, const struct dom_build *b, uint32_t done,
 	     struct hdb_error *err);
@@ -195,8 +195,8 @@ static inline int dom_give_number(struct dom_build *b, uint32_t parent, struct h
 /* Numbers what this part takes; fills count, order, parents and crosses. At once with others. */
 int dom_search(struct dom_parts *parts, struct dom_build *build, struct hdb_error *err);
 
-/* Takes the order for all nodes. */
-int dom_order_init(struct dom_build *build, struct hdb_error *err);
+/* Takes the order for all nodes, as one of so many parts. */
+int dom_order_init(struct dom_build *build, unsigned part_count, struct hdb_error *err);
 
 /*
  * Turns the orders round into *numbers (packed; release it in any case), and the crosses into
