@@ -237,8 +237,6 @@ int dom_search(struct dom_parts *parts, struct dom_build *b, struct hdb_error *e
 	b->step_count += s.steps;
 	rc = dom_put_parents(b, err);
 out:
-	if (rc < 0)
-		atomic_store(&parts->is_failed, true);
 	base_big_free(b->work, &s.stack.big);
 	base_big_free(b->work, &s.recent);
 	return rc;

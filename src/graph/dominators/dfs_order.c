@@ -111,14 +111,13 @@ struct bucket_slot {
 
 struct numbering {
 	struct dom_parts *parts;
-	uint32_t node_count;
 	struct base_runs *numbers;
 	struct bucket_slot *slots;
 };
 
 static uint32_t bucket_nodes(const struct numbering *n, uint64_t bucket)
 {
-	const uint64_t left = n->node_count - (bucket << GRAPH_BUCKET_BITS);
+	const uint64_t left = n->parts->part->node_count - (bucket << GRAPH_BUCKET_BITS);
 
 	return left < GRAPH_BUCKET_SIZE ? (uint32_t)left : GRAPH_BUCKET_SIZE;
 }
@@ -199,7 +198,7 @@ int dom_number(struct dom_parts *parts, struct base_runs *numbers, struct hdb_er
 {
 	struct base_work *work = parts->work;
 	const uint32_t node_count = parts->part->node_count;
-	struct numbering n = { .parts = parts, .node_count = node_count, .numbers = numbers };
+	struct numbering n = { .parts = parts, .numbers = numbers };
 	const struct base_pipeline pipeline = {
 		.item_count = ((uint64_t)node_count + GRAPH_BUCKET_SIZE - 1) >> GRAPH_BUCKET_BITS,
 		.threads = work->threads,

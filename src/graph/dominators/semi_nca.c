@@ -262,11 +262,32 @@ static void release_part(struct dom_build *b)
 	free(b->block2);
 }
 
-static int search_part(void *ctx, unsigned no, struct hdb_error *err)
-{
-	struct dom_parts *parts = ctx;
+/* What is done in all parts at the same time. */
+struct phase {
+	struct dom_parts *parts;
+	int (*run)(struct dom_parts *parts, struct dom_build *b, struct hdb_error *err);
+};
 
-	return dom_search(parts, &parts->part[no], err);
+static int run_part(void *ctx, unsigned no, struct hdb_error *err)
+{
+	const struct phase *phase = ctx;
+	struct dom_parts *parts = phase->parts;
+	const int rc = phase->run(parts, &parts->part[no], err);
+
+	if (rc < 0)
+		atomic_store(&parts->is_failed, true);
+	return rc;
+}
+
+static int each_part(struct dom_parts *parts,
+		     int (*run)(struct dom_parts *parts, struct dom_build *b,
+				struct hdb_error *err),
+		     struct hdb_error *err)
+{
+	struct phase phase = { parts, run };
+
+	parts->done = 0;
+	return base_pipeline_parts(parts->count, &phase, run_part, err);
 }
 
 /* A root's state is settled before anything is searched. */
@@ -328,7 +349,7 @@ static int search(struct dom_parts *parts, struct graph_rows *rows, struct base_
 	}
 	base_stage(work, "dominators: search", n, "objects");
 	mark_roots(parts);
-	if ((rc = base_pipeline_parts(parts->count, parts, search_part, err)) < 0)
+	if ((rc = each_part(parts, dom_search, err)) < 0)
 		goto out;
 	graph_rows_release(rows);
 	if ((rc = join_parts(parts, err)) < 0)
@@ -339,25 +360,12 @@ out:
 	return rc;
 }
 
-static int semis_of_part(void *ctx, unsigned no, struct hdb_error *err)
+/* A part's dominators, in their place and numbers among those of all. */
+static int place_dominators(struct dom_parts *parts, struct dom_build *b, struct hdb_error *err)
 {
-	struct dom_parts *parts = ctx;
-	const int rc = find_semidominators(parts, &parts->part[no], err);
-
-	if (rc < 0)
-		atomic_store(&parts->is_failed, true);
-	return rc;
-}
-
-static int dominators_of_part(void *ctx, unsigned no, struct hdb_error *err)
-{
-	struct dom_parts *parts = ctx;
-	struct dom_build *b = &parts->part[no];
 	uint32_t *dominator = parts->dominator + b->before;
 	const int rc = find_dominators(parts, b, dominator, err);
 
-	if (rc < 0)
-		atomic_store(&parts->is_failed, true);
 	if (rc != HDB_OK)
 		return rc;
 	for (uint32_t w = 1; b->before && w <= b->count; w++)
@@ -396,8 +404,7 @@ static int run(struct dom_parts *parts, struct graph_rows *rows, enum graph_sear
 		rc = dom_semis_folded(one, err);
 	} else {
 		base_stage(work, "dominators: semidominators", out->count, "objects");
-		parts->done = 0;
-		rc = base_pipeline_parts(parts->count, parts, semis_of_part, err);
+		rc = each_part(parts, find_semidominators, err);
 	}
 	for (unsigned i = 0; i < parts->count; i++) {
 		graph_buckets_release(&parts->part[i].edges);
@@ -412,9 +419,8 @@ static int run(struct dom_parts *parts, struct graph_rows *rows, enum graph_sear
 	base_stage(work, "dominators: tree", out->count, "objects");
 	parts->dominator = out->dominator_big.data;
 	parts->dominator[0] = 0;
-	parts->done = 0;
 	out->dominator = parts->dominator;
-	return base_pipeline_parts(parts->count, parts, dominators_of_part, err);
+	return each_part(parts, place_dominators, err);
 }
 
 int graph_dominators(struct graph_rows *rows, const uint64_t *root_bits, enum graph_search how,
