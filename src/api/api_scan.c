@@ -303,7 +303,7 @@ int hdb_scan_next(struct hdb_scan *scan, struct hdb_batch *out, struct hdb_error
 			heap_want_ahead(db->heap, block_no);
 		if ((r = scan_block(scan, block_no, &n, err)) != HDB_OK)
 			goto out;
-		if (db->work.progress.cancel && *db->work.progress.cancel) {
+		if (base_is_cancelled(&db->work)) {
 			r = hdb_fail(err, HDB_EINTR, "interrupted");
 			goto out;
 		}
