@@ -14,7 +14,8 @@ for tool in java javac python3; do
 	command -v $tool >/dev/null || [ -x "${JAVA_HOME:-}/bin/$tool" ] || { echo "no $tool here"; exit 77; }
 done
 work=$(mktemp -d)
-server=
+# shellcheck source=tests/support/serve.sh
+. "$HDB_ROOT/tests/support/serve.sh"
 trap 'rm -rf "$work"; [ -z "$server" ] || kill "$server" 2>/dev/null || true' EXIT
 cd "$work"
 form=${HEAPDB_PAGE:-small} persons=60000 limit=280
@@ -26,19 +27,7 @@ for dump in "heap $persons" "before $((persons / 10))"; do
 	heapdb import "${dump% *}.hprof" --quiet >out
 done
 cat out
-heapdb serve heap.heapdb before.heapdb --quiet >url 2>err &
-server=$!
-tries=0
-until [ -s url ]; do
-	tries=$((tries + 1))
-	if ! kill -0 "$server" 2>/dev/null || [ "$tries" -gt 100 ]; then
-		server=
-		cat err
-		grep -q 'without libmicrohttpd' err && exit 77
-		exit 1
-	fi
-	sleep 0.1
-done
+start_serve heap.heapdb before.heapdb
 code=0
 timeout $limit python3 "$HDB_ROOT/tests/e2e/page_big.py" "$(cat url)" "$server" "$form" || code=$?
 [ "$code" -ne 77 ] || echo "chromium does not start here"

@@ -11,7 +11,8 @@ if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; th
 	exit 77
 fi
 work=$(mktemp -d)
-server=
+# shellcheck source=tests/support/serve.sh
+. "$HDB_ROOT/tests/support/serve.sh"
 trap 'rm -rf "$work"; [ -z "$server" ] || kill "$server" 2>/dev/null || true' EXIT
 cd "$work"
 bidi=$(printf '\342\200\256')
@@ -42,19 +43,7 @@ if [ -r "$HDB_ROOT/../shared/dumps/android_service_leak.hprof.zst" ]; then
 	zstd -dqf "$HDB_ROOT/../shared/dumps/android_service_leak.hprof.zst" -o android.hprof
 	heapdb import android.hprof --quiet >out 2>&1 && set -- "$@" android.heapdb
 fi
-heapdb serve "$@" --quiet >url 2>err &
-server=$!
-tries=0
-until [ -s url ]; do
-	tries=$((tries + 1))
-	if ! kill -0 "$server" 2>/dev/null || [ "$tries" -gt 100 ]; then
-		server=
-		cat err
-		grep -q 'without libmicrohttpd' err && exit 77
-		exit 1
-	fi
-	sleep 0.1
-done
+start_serve "$@"
 code=0
 timeout 280 python3 "$HDB_ROOT/tests/e2e/page_client.py" "$(cat url)" "$work" || code=$?
 [ "$code" -ne 77 ] || echo "chromium does not start here"

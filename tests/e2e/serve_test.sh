@@ -5,7 +5,8 @@
 set -eu
 
 work=$(mktemp -d)
-server=
+# shellcheck source=tests/support/serve.sh
+. "$HDB_ROOT/tests/support/serve.sh"
 trap 'rm -rf "$work"; [ -z "$server" ] || kill "$server" 2>/dev/null || true' EXIT
 cd "$work"
 mkdir dump
@@ -13,23 +14,7 @@ mkdir dump
 LC_ALL=C sed 's/Sample$Node/<script>\&"b/; s/hello, heap/<script>\x1b\xe2\x80\xae/' "$DUMP" >dump/evil.hprof
 heapdb import "$DUMP" -o dump/s.heapdb --quiet >out 2>&1
 heapdb import dump/evil.hprof --quiet >out 2>&1 || true
-heapdb serve dump/s.heapdb dump/evil.heapdb --quiet >url 2>err &
-server=$!
-tries=0
-until [ -s url ]; do
-	tries=$((tries + 1))
-	if ! kill -0 "$server" 2>/dev/null; then
-		server=
-		if grep -q 'without libmicrohttpd' err; then
-			echo "this heapdb was built without libmicrohttpd"
-			exit 77
-		fi
-		cat err
-		exit 1
-	fi
-	[ "$tries" -lt 100 ] || exit 1
-	sleep 0.1
-done
+start_serve dump/s.heapdb dump/evil.heapdb
 
 python3 "$HDB_ROOT/tests/e2e/serve_client.py" "$(cat url)" dump/s.heapdb
 
