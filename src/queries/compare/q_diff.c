@@ -153,7 +153,7 @@ static const struct hdb_column facts[] = {
 	{ "folded", HDB_TYPE_COUNT, "folded",
 	  "by path and dominator: objects that count with one above "
 	  "them because the tree has too many branches or is too deep" },
-	{ "growing", HDB_TYPE_COUNT, "growing nodes", "by growth: how many are told" },
+	{ "growing", HDB_TYPE_COUNT, "growing nodes", "by growth: how many are listed" },
 	{ "threshold", HDB_TYPE_BYTES, "threshold", "by suspect: growth of a suspect is above it" },
 	QUERY_FAIL_IF_FACTS,
 	QUERY_COVERAGE_FACTS,

@@ -1,5 +1,5 @@
 /*
- * queries/leaks/inspect.h - what single objects tell by themselves: that they should be gone, that
+ * queries/leaks/inspect.h - what single objects tell by themselves: that they are leaking, that
  * they are rightly there, and what else helps to understand a leak.
  *
  * The knowledge is LeakCanary's (ObjectInspectors, AndroidObjectInspectors) and a bit more, as a
@@ -19,7 +19,7 @@ enum inspect_says { INSPECT_GONE, INSPECT_THERE, INSPECT_LABEL, INSPECT_SAYS };
 /* What was found out on one object. Zero-initialise; inspection_release in any case. */
 struct inspection {
 	bool wants_text;        /* set before: texts and labels, else only the two below */
-	bool is_gone, is_there; /* it should be gone; it is rightly there; may be both */
+	bool is_gone, is_there; /* it is leaking; it is rightly there; may be both */
 	struct base_vec
 		texts; /* bytes: a byte enum inspect_says, and a terminated text, by turns */
 };
@@ -55,7 +55,7 @@ bool inspector_has_any(const struct inspector *inspector);
 bool inspector_wants(const struct inspector *inspector, uint32_t class_no);
 
 /*
- * Whether the object should be gone, as far as anyone looks for it by itself: views inside others
+ * Whether the object is leaking, as far as anyone looks for it by itself: views inside others
  * are not, for example. `only_watched`: only if a watcher waits for it in vain.
  */
 int inspect_is_leaking(struct inspector *inspector, uint32_t ix, bool only_watched, bool *out,

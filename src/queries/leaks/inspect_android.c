@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 512
-/* Elements of lists and maps that are told. */
+/* Elements of lists and maps that are shown. */
 #define ELEMENTS_MAX 64u
 /* Ids of resources of an application. */
 #define RESOURCES_MAX 1048576u

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Leaks that are told with their paths, and unreachable objects; all are counted. */
+/* Leaks that are listed with their paths, and unreachable objects; all are counted. */
 #define LEAKS_SHOWN 20u
 #define NAME_MAX_BYTES 1024
 

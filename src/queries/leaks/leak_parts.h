@@ -11,7 +11,7 @@
 #include "base/base_text.h"
 #include "query/report_rows.h"
 
-/* Steps of a path that are told, half at each end; lists make paths of millions. */
+/* Steps of a path that are shown, half at each end; lists make paths of millions. */
 #define LEAK_PATH_ENDS 24u
 
 /* A shortest path, root first; the middle of a long one is left out. */

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #define FRAME_MAX_BYTES 3200
-/* Innermost frames that are told; deeper ones only if they have a local that matters. */
+/* Innermost frames that are shown; deeper ones only if they have a local that matters. */
 #define FRAMES_SHOWN 12u
-/* Locals that are told. */
+/* Locals that are shown. */
 #define LOCALS_MAX 16u
 /* A local matters if it retains more than this part of the suspect (MAT: 0.10). */
 #define LOCAL_PART 10u

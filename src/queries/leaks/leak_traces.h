@@ -17,7 +17,7 @@
 
 /* Not computed. */
 #define LEAK_NO_SIZE UINT64_MAX
-/* Steps of a path that are told from either end: those between are only counted. */
+/* Steps of a path that are shown from either end: those between are only counted. */
 #define LEAK_STEPS_ENDS 200u
 
 enum leak_status { LEAK_UNKNOWN, LEAK_THERE, LEAK_GONE };

@@ -40,7 +40,7 @@ enum {
 
 #define NAME_MAX_BYTES 1024
 #define TEXT_MAX_BYTES 4096
-/* Members of a group that are told, the largest first. */
+/* Members of a group that are listed, the largest first. */
 #define MEMBERS_SHOWN 5u
 
 static const struct hdb_option_spec options[] = {
