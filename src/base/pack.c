@@ -483,6 +483,17 @@ uint64_t pack_get(const struct pack_column *column, uint32_t i)
 	return v + group_base(h);
 }
 
+bool pack_is_zero(const struct pack_column *column)
+{
+	for (uint32_t g = 0; g * PACK_GROUP < column->count; g++) {
+		const uint8_t *h = column->data + load32(column->data + 4 + (uint64_t)g * 4);
+
+		if (h[0] || h[1] || h[3])
+			return false;
+	}
+	return true;
+}
+
 unsigned pack_group(const struct pack_column *column, uint32_t g, uint64_t *out)
 {
 	const uint8_t *h = column->data + load32(column->data + 4 + (uint64_t)g * 4);

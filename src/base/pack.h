@@ -55,6 +55,9 @@ int pack_open(struct pack_column *column, const uint8_t *data, uint64_t size, ui
 /* Value i (i < count). */
 uint64_t pack_get(const struct pack_column *column, uint32_t i);
 
+/* Whether all its values are 0, as pack_encode writes them; false if they are but otherwise. */
+bool pack_is_zero(const struct pack_column *column);
+
 /* Decodes group g into out[128]; returns how many values it has. */
 unsigned pack_group(const struct pack_column *column, uint32_t g, uint64_t *out);
 

@@ -108,14 +108,35 @@ struct column {
 	enum store_table table;
 	uint32_t base; /* of its keys */
 	const struct derive_fill *fill;
+	struct base_vec zeros; /* a whole block of them, packed; of a fill with `has` */
 };
+
+/* Packs a whole block of zeros. */
+static int pack_zeros(struct base_vec *out, struct hdb_error *err)
+{
+	uint64_t *values = calloc(STORE_BLOCK_OBJECTS, sizeof(*values));
+	const int r = values ? pack_encode(out, values, STORE_BLOCK_OBJECTS, err) :
+			       hdb_fail_memory(err, "a block of zeros", STORE_BLOCK_OBJECTS * 8);
+
+	free(values);
+	return r;
+}
+
+/* Whether a block is one that `zeros` stands for. */
+static bool is_zeros(const struct column *column, const struct derive_block *block)
+{
+	return column->fill->has && block->objects->count == STORE_BLOCK_OBJECTS &&
+	       !column->fill->has(column->fill->ctx, block->objects);
+}
 
 static int pack(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct column *column = ctx;
-	const int r = column->fill->fill(column->fill->ctx, block, err);
+	int r;
 
-	if (r != HDB_OK)
+	if (is_zeros(column, block))
+		return HDB_OK;
+	if ((r = column->fill->fill(column->fill->ctx, block, err)) != HDB_OK)
 		return r;
 	return pack_encode(&block->bytes[0], block->values, block->objects->count, err);
 }
@@ -123,12 +144,13 @@ static int pack(void *ctx, struct derive_block *block, struct hdb_error *err)
 static int put(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct column *column = ctx;
+	const struct base_vec *bytes = block->bytes[0].count ? &block->bytes[0] : &column->zeros;
 
 	return store_put(column->writer, column->table,
 			 &(struct store_block){ .key = block->objects->first_ix,
 						.item_count = block->objects->count,
-						.data = block->bytes[0].data,
-						.size = block->bytes[0].count },
+						.data = bytes->data,
+						.size = bytes->count },
 			 err);
 }
 
@@ -169,8 +191,12 @@ int derive_put_column(struct derive *derive, struct store_writer *writer, enum s
 		.take = put,
 		.ctx = &column,
 	};
+	int r = fill->has ? pack_zeros(&column.zeros, err) : HDB_OK;
 
-	return derive_each_block(derive, &pass, err);
+	if (r == HDB_OK)
+		r = derive_each_block(derive, &pass, err);
+	base_vec_release(&column.zeros);
+	return r;
 }
 
 int derive_put_column_at(struct derive *derive, struct store_writer *writer,

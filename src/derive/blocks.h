@@ -44,6 +44,8 @@ struct derive_fill {
 	const char *stage;    /* for base_stage */
 	bool reads_objects;   /* they are there for `fill` */
 	derive_block_fn fill; /* sets the values of a block; on any thread */
+	/* whether a block has values other than 0, else it is not filled; NULL: all may */
+	bool (*has)(void *ctx, const struct heap_block *objects);
 	void *ctx;
 };
 

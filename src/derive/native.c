@@ -243,26 +243,57 @@ uint64_t derive_native_in(const struct base_vec *sizes, uint32_t ix)
 
 /* ---- the table ---- */
 
+/* The first of a list that is not before a block. */
+static size_t first_in(const struct base_vec *sizes, uint32_t first_ix)
+{
+	const struct derive_native *list = sizes->data;
+	size_t low = 0, high = sizes->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (list[middle].ix < first_ix)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool has_native(void *ctx, const struct heap_block *objects)
+{
+	const struct base_vec *sizes = ctx;
+	const size_t at = first_in(sizes, objects->first_ix);
+
+	return at < sizes->count &&
+	       base_vec_at(sizes, struct derive_native, at)->ix - objects->first_ix <
+		       objects->count;
+}
+
 static int fill_native(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct base_vec *sizes = ctx;
 	const struct derive_native *list = sizes->data;
 	const uint32_t first = block->objects->first_ix, count = block->objects->count;
-	size_t low = 0, high = sizes->count;
 
 	(void)err;
 	memset(block->values, 0, count * sizeof(*block->values));
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (list[middle].ix < first)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < sizes->count && list[low].ix - first < count; low++)
-		block->values[list[low].ix - first] = list[low].bytes;
+	for (size_t i = first_in(sizes, first); i < sizes->count && list[i].ix - first < count; i++)
+		block->values[list[i].ix - first] = list[i].bytes;
 	return HDB_OK;
+}
+
+int derive_put_native(struct derive *derive, struct store_writer *writer,
+		      const struct derive_native_column *column, struct hdb_error *err)
+{
+	struct base_vec sizes = *column->sizes;
+
+	return derive_put_column(derive, writer, column->table,
+				 &(struct derive_fill){ .stage = column->stage,
+							.fill = fill_native,
+							.has = has_native,
+							.ctx = &sizes },
+				 err);
 }
 
 static int build_native(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
@@ -277,10 +308,9 @@ static int build_native(struct derive *derive, struct store_writer *writer, stru
 	if (r != HDB_OK)
 		goto out;
 	if (sizes.count) {
-		r = derive_put_column(derive, writer, STORE_NATIVE,
-				      &(struct derive_fill){ .stage = "writing native sizes",
-							     .fill = fill_native,
-							     .ctx = &sizes },
+		r = derive_put_native(derive, writer,
+				      &(struct derive_native_column){
+					      STORE_NATIVE, "writing native sizes", &sizes },
 				      err);
 		if (r != HDB_OK)
 			goto out;

@@ -28,4 +28,15 @@ int derive_native_sizes(struct derive *derive, enum derive_native_kind kind, str
 /* What one object owns, from such a list. */
 uint64_t derive_native_in(const struct base_vec *sizes, uint32_t ix);
 
+/* A column of such a list: 0 for all objects that are not in it. */
+struct derive_native_column {
+	enum store_table table;
+	const char *stage;            /* for base_stage */
+	const struct base_vec *sizes; /* struct derive_native, ascending; lent */
+};
+
+/* Writes it, without store_put_table. */
+int derive_put_native(struct derive *derive, struct store_writer *writer,
+		      const struct derive_native_column *column, struct hdb_error *err);
+
 #endif

@@ -6,6 +6,7 @@
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
+#include "derive/native_climb.h"
 #include "graph/dominators/subtree_sums.h"
 
 #include <stdlib.h>
@@ -164,19 +165,14 @@ static void release(struct tree_sums *t)
 
 /* ---- native memory ---- */
 
-static int build_retained_native(struct derive *derive, struct store_writer *writer,
-				 struct hdb_error *err)
+/* By passes over all objects: many own some, or are above such. */
+static int put_native_sums(struct derive *derive, struct store_writer *writer,
+			   enum store_table table, struct hdb_error *err)
 {
 	struct tree_sums t = { .derive = derive, .writer = writer, .is_native = true };
-	const enum store_table table = derive_table(derive, STORE_RETAINED_NATIVE);
-	bool has;
-	int r = derive_has_native(derive, &has, err);
+	int r = make_slots(&t, err);
 
 	if (r != HDB_OK)
-		return r;
-	if (!has)
-		return store_put_table(writer, table, 0, err);
-	if ((r = make_slots(&t, err)) != HDB_OK)
 		goto out;
 	if ((r = derive_tree_prepare(derive, err)) != HDB_OK)
 		goto out;
@@ -189,12 +185,41 @@ static int build_retained_native(struct derive *derive, struct store_writer *wri
 						     .fill = fill_below,
 						     .ctx = &t },
 			      err);
-	if (r != HDB_OK)
-		goto out;
-	r = store_put_table(writer, table, derive->heap->object_count, err);
 out:
 	release(&t);
 	return r;
+}
+
+static int put_native_below(struct derive *derive, struct store_writer *writer,
+			    enum store_table table, struct hdb_error *err)
+{
+	struct base_vec below = { 0 };
+	int r = derive_native_below(derive, derive_climb_limit(derive->heap->object_count), &below,
+				    err);
+
+	if (r == HDB_OK)
+		r = derive_put_native(
+			derive, writer,
+			&(struct derive_native_column){ table, "writing native memory", &below },
+			err);
+	else if (r == HDB_NOTFOUND)
+		r = put_native_sums(derive, writer, table, err);
+	base_vec_release(&below);
+	return r;
+}
+
+static int build_retained_native(struct derive *derive, struct store_writer *writer,
+				 struct hdb_error *err)
+{
+	const enum store_table table = derive_table(derive, STORE_RETAINED_NATIVE);
+	bool has;
+	int r = derive_has_native(derive, &has, err);
+
+	if (r != HDB_OK)
+		return r;
+	if (has && (r = put_native_below(derive, writer, table, err)) != HDB_OK)
+		return r;
+	return store_put_table(writer, table, has ? derive->heap->object_count : 0, err);
 }
 
 const struct derive_builder derive_build_retained_native = {

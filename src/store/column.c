@@ -79,6 +79,16 @@ int store_column_block(struct store_column *column, uint32_t first_ix, uint64_t 
 	return HDB_OK;
 }
 
+int store_column_has(struct store_column *column, uint32_t first_ix, bool *has,
+		     struct hdb_error *err)
+{
+	struct pack_column *block;
+	const int r = open_block(column, first_ix / STORE_BLOCK_OBJECTS, &block, err);
+
+	*has = r == HDB_OK && !pack_is_zero(block);
+	return r;
+}
+
 int store_column_prepare(struct store_column *column, struct hdb_error *err)
 {
 	struct pack_column *block;

@@ -25,6 +25,13 @@ int store_column_block(struct store_column *column, uint32_t first_ix, uint64_t 
 		       uint32_t *count, struct hdb_error *err);
 
 /*
+ * Whether the block that begins at first_ix may have a value other than 0: for blocks of zeros
+ * alone, which most of some tables are, *has is false, and they need not be read.
+ */
+int store_column_has(struct store_column *column, uint32_t first_ix, bool *has,
+		     struct hdb_error *err);
+
+/*
  * Opens every block, so that store_column_get and store_column_block may then be called on any
  * thread, until the store's snapshot is another.
  */

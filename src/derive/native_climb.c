@@ -1,0 +1,206 @@
+/*
+ * derive/native_climb.c - native memory summed up the dominator tree where few objects own any.
+ *
+ * From each owner up, until somebody was there before: each object above an owner is met once,
+ * however many owners are below it and however deep they are. Then children are added to their
+ * dominators, leaves first.
+ */
+#include "derive/native_climb.h"
+
+#include "base/sort.h"
+#include "graph/node_map.h"
+
+#include <stdlib.h>
+
+/*
+ * One in so many objects may be looked at: at some 0.1 us each, that costs a fraction of the passes
+ * over all objects, even where they have to be made after all.
+ */
+#define LIMIT_PART 64u
+/* Any heap may have so many; and no more, which are 12 MB. */
+#define LIMIT_MIN 4096u
+#define LIMIT_MAX (1u << 18)
+/* Blocks between two looks at the cancel flag. */
+#define STEP_BLOCKS 16u
+
+/* An object that owns native memory, or is above one that does. */
+struct place {
+	uint64_t own;     /* bytes */
+	uint64_t below;   /* bytes, of those below it that were added */
+	uint32_t up;      /* its dominator's number, GRAPH_NONE: nothing above it counts */
+	uint32_t waiting; /* places right below it that were not added; GRAPH_NONE: it was itself */
+};
+
+struct climb {
+	struct derive *derive;
+	struct graph_node_map map; /* numbers of places */
+	struct base_vec places;    /* struct place, by number */
+	uint32_t limit;
+};
+
+uint32_t derive_climb_limit(uint32_t object_count)
+{
+	const uint32_t part = object_count / LIMIT_PART;
+
+	return part < LIMIT_MIN ? LIMIT_MIN : part > LIMIT_MAX ? LIMIT_MAX : part;
+}
+
+static struct place *place_at(const struct climb *c, uint32_t number)
+{
+	return base_vec_at(&c->places, struct place, number);
+}
+
+/* HDB_OK if the object has a new place, HDB_END if it has one, HDB_NOTFOUND if all are taken. */
+static int add_place(struct climb *c, uint32_t ix, uint32_t *number, struct hdb_error *err)
+{
+	const struct place place = { .up = GRAPH_NONE };
+	int r;
+
+	if (c->map.count == c->limit) {
+		*number = graph_node_map_find(&c->map, ix);
+		return *number == GRAPH_NONE ? HDB_NOTFOUND : HDB_END;
+	}
+	if ((r = graph_node_map_add(&c->map, ix, number, err)) != HDB_OK)
+		return r;
+	return base_vec_push(&c->places, &place, sizeof(place), err);
+}
+
+/* Gives all that is above a new place a place, too. */
+static int climb_from(struct climb *c, uint32_t ix, uint32_t number, struct hdb_error *err)
+{
+	uint32_t dominator, up;
+	int r = HDB_OK;
+
+	while (r == HDB_OK) {
+		if ((r = derive_dominator(c->derive, ix, &dominator, err)) != HDB_OK)
+			return r;
+		if (dominator == GRAPH_NONE || dominator == ix)
+			return HDB_OK;
+		r = add_place(c, dominator, &up, err);
+		if (r < 0 || r == HDB_NOTFOUND)
+			return r;
+		place_at(c, number)->up = up;
+		place_at(c, up)->waiting++;
+		ix = dominator;
+		number = up;
+	}
+	return HDB_OK;
+}
+
+static int add_owner(struct climb *c, uint32_t ix, uint64_t bytes, struct hdb_error *err)
+{
+	uint32_t number;
+	const int r = add_place(c, ix, &number, err);
+
+	if (r < 0 || r == HDB_NOTFOUND)
+		return r;
+	place_at(c, number)->own = bytes;
+	return r == HDB_END ? HDB_OK : climb_from(c, ix, number, err);
+}
+
+static int add_block(struct climb *c, uint32_t first, uint64_t *values, struct hdb_error *err)
+{
+	uint32_t count;
+	bool has;
+	int r = store_column_has(&c->derive->native, first, &has, err);
+
+	if (r != HDB_OK || !has)
+		return r;
+	if ((r = store_column_block(&c->derive->native, first, values, &count, err)) != HDB_OK)
+		return r;
+	for (uint32_t i = 0; i < count; i++)
+		if (values[i] && (r = add_owner(c, first + i, values[i], err)) != HDB_OK)
+			return r;
+	return HDB_OK;
+}
+
+static int add_owners(struct climb *c, struct hdb_error *err)
+{
+	const uint32_t blocks = heap_block_count(c->derive->heap);
+	uint64_t *values = malloc(STORE_BLOCK_OBJECTS * sizeof(*values));
+	int r = values ? HDB_OK : hdb_fail_memory(err, "a table's block", STORE_BLOCK_OBJECTS * 8);
+
+	for (uint32_t b = 0; r == HDB_OK && b < blocks; b++) {
+		if (b % STEP_BLOCKS == 0)
+			r = base_step(c->derive->work, (uint64_t)b * STORE_BLOCK_OBJECTS, err);
+		if (r == HDB_OK)
+			r = add_block(c, b * STORE_BLOCK_OBJECTS, values, err);
+	}
+	free(values);
+	return r;
+}
+
+/* A place that waits for nothing is added to the one above it, which may not wait then, either. */
+static uint32_t add_up(const struct climb *c, uint32_t number)
+{
+	uint32_t done = 0;
+
+	while (number != GRAPH_NONE && place_at(c, number)->waiting == 0) {
+		struct place *place = place_at(c, number);
+
+		place->waiting = GRAPH_NONE;
+		done++;
+		if (place->up != GRAPH_NONE) {
+			place_at(c, place->up)->below += place->own + place->below;
+			place_at(c, place->up)->waiting--;
+		}
+		number = place->up;
+	}
+	return done;
+}
+
+static int add_all_up(const struct climb *c, struct hdb_error *err)
+{
+	uint32_t done = 0;
+
+	for (uint32_t number = 0; number < c->map.count; number++)
+		done += add_up(c, number);
+	return done == c->map.count ?
+		       HDB_OK :
+		       store_damaged(c->derive->heap->store,
+				     derive_table(c->derive, STORE_DOMINATORS), 0, "no tree", err);
+}
+
+static int list_places(const struct climb *c, struct base_vec *out, struct hdb_error *err)
+{
+	const uint32_t count = c->map.count;
+	struct base_sort_key *keys = calloc((size_t)count + 1, 2 * sizeof(*keys));
+	struct derive_native *list;
+	size_t n = 0;
+	int r = keys ? base_vec_reserve(out, count, sizeof(*list), err) :
+		       hdb_fail_memory(err, "native memory", count);
+
+	if (r != HDB_OK)
+		goto out;
+	for (uint32_t number = 0; number < count; number++)
+		if (place_at(c, number)->below)
+			keys[n++] = (struct base_sort_key){ c->map.node[number], number };
+	base_sort_keys(keys, keys + count, n);
+	list = out->data;
+	for (size_t i = 0; i < n; i++)
+		list[i] = (struct derive_native){ (uint32_t)keys[i].key,
+						  place_at(c, keys[i].node)->below };
+	out->count = n;
+out:
+	free(keys);
+	return r;
+}
+
+int derive_native_below(struct derive *derive, uint32_t limit, struct base_vec *out,
+			struct hdb_error *err)
+{
+	struct climb c = { .derive = derive, .limit = limit };
+	int r;
+
+	base_stage(derive->work, "native memory below objects", derive->heap->object_count,
+		   "objects");
+	if ((r = add_owners(&c, err)) != HDB_OK)
+		goto out;
+	if ((r = add_all_up(&c, err)) != HDB_OK)
+		goto out;
+	r = list_places(&c, out, err);
+out:
+	graph_node_map_release(&c.map);
+	base_vec_release(&c.places);
+	return r;
+}
