@@ -9,6 +9,7 @@
 
 #include "derive/blocks.h"
 #include "derive/dominator_rows.h"
+#include "derive/dominators_thinned.h"
 #include "derive/references.h"
 #include "graph/dominators/contract.h"
 
@@ -52,6 +53,7 @@ struct contracted {
 	uint32_t *suspected;       /* by class: the dominator of a suspect, or GRAPH_NONE */
 	atomic_bool *is_confirmed; /* by class: it stays one */
 	bool is_hardened;          /* some are not, which were */
+	struct graph_thinning thinning;
 	struct graph_contract c;
 	struct graph_rows rows;
 };
@@ -205,6 +207,22 @@ static int take_seen(void *ctx, struct derive_block *block, struct hdb_error *er
 
 /* ---- the second pass ---- */
 
+/* The edges of object i of a block, some of which may be left out. */
+static struct graph_source source_of(const struct contracted *x, const struct derive_block *block,
+				     uint32_t i)
+{
+	const uint32_t ix = block->objects->first_ix + i;
+
+	return (struct graph_source){ ix,
+				      x->c.thinning ? block->objects->class_no[i] : GRAPH_NONE };
+}
+
+/* Edges that stay. */
+static struct graph_source all_of(uint32_t ix)
+{
+	return (struct graph_source){ ix, GRAPH_NONE };
+}
+
 static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct contracted *x = ctx;
@@ -223,12 +241,12 @@ static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *e
 		ask_ahead(x, &s->entries, (uint64_t)(entry - (uint32_t *)s->entries.data) + n,
 			  &asked);
 		if (!graph_contract_is_kept(&x->c, ix)) {
-			graph_contract_mark(&x->c, ix, entry, n);
+			graph_contract_mark(&x->c, source_of(x, block, i), entry, n);
 			if (x->is_hardened && !x->is_soft[block->objects->class_no[i]]) {
 				const uint32_t class_ix = class_of(x, block, i);
 
 				if (class_ix != GRAPH_NONE)
-					graph_contract_mark(&x->c, ix, &class_ix, 1);
+					graph_contract_mark(&x->c, all_of(ix), &class_ix, 1);
 			}
 			if (block->values[i] & STORE_LIST_IS_BIG &&
 			    (r = note_big(s, ix, 0, err)) != HDB_OK)
@@ -244,7 +262,7 @@ static int mark_batch(struct contracted *x, struct contract_slot *s, const struc
 {
 	(void)s;
 	(void)err;
-	graph_contract_mark(&x->c, big->ix, batch.target, batch.count);
+	graph_contract_mark(&x->c, all_of(big->ix), batch.target, batch.count);
 	return HDB_OK;
 }
 
@@ -294,7 +312,7 @@ static int pack_row(struct contracted *x, struct derive_block *block, uint32_t i
 {
 	struct contract_slot *s = &x->slots[block->slot];
 	const struct graph_contract_row row = {
-		.v = block->objects->first_ix + i,
+		.from = source_of(x, block, i),
 		.class = class_of(x, block, i),
 		.targets = references,
 		.is_open = block->values[i] & STORE_LIST_IS_BIG,
@@ -304,7 +322,7 @@ static int pack_row(struct contracted *x, struct derive_block *block, uint32_t i
 
 	if (r != HDB_OK || !row.is_open)
 		return r;
-	return note_big(s, row.v, at, err);
+	return note_big(s, row.from.v, at, err);
 }
 
 static int pack_block(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -523,13 +541,14 @@ static int confirm_suspects(struct contracted *x, struct hdb_error *err)
 static int search(struct contracted *x, struct hdb_error *err)
 {
 	struct derive *derive = x->derive;
-	int r = derive_each_block(derive,
-				  &(struct derive_pass){ .stage = "dominators: what is kept",
-							 .reads_classes = x->is_hardened,
-							 .make = mark_block,
-							 .take = take_marked,
-							 .ctx = x },
-				  err);
+	int r = derive_each_block(
+		derive,
+		&(struct derive_pass){ .stage = "dominators: what is kept",
+				       .reads_classes = x->is_hardened || x->c.thinning,
+				       .make = mark_block,
+				       .take = take_marked,
+				       .ctx = x },
+		err);
 
 	if (r != HDB_OK)
 		goto out;
@@ -537,7 +556,7 @@ static int search(struct contracted *x, struct hdb_error *err)
 		const uint32_t *pair = (const uint32_t *)x->few.data + 2 * i;
 
 		if (!graph_contract_is_kept(&x->c, pair[0]))
-			graph_contract_mark(&x->c, pair[0], &pair[1], 1);
+			graph_contract_mark(&x->c, all_of(pair[0]), &pair[1], 1);
 	}
 	if ((r = graph_contract_marked(&x->c, err)) != HDB_OK)
 		goto out;
@@ -595,26 +614,43 @@ static int see_all(struct contracted *x, struct hdb_error *err)
 	return graph_contract_seen(&x->c, err);
 }
 
-/* Searches again as long as there are classes to which edges have to be hard after all. */
+/* Searches; *is_done unless there are edges that matter after all. */
+static int search_once(struct contracted *x, bool *is_done, struct hdb_error *err)
+{
+	const struct derive_thinned thinned = { x->derive, x->blocks, &x->c };
+	int r = search(x, err);
+
+	*is_done = false;
+	if (r != HDB_OK)
+		return r;
+	if ((r = graph_contract_suspect(&x->c, err)) != HDB_OK)
+		return r;
+	if ((r = clear_suspects(x, err)) != HDB_OK)
+		return r;
+	if (x->c.suspects.count && (r = confirm_suspects(x, err)) != HDB_OK)
+		return r;
+	graph_contract_harden(&x->c);
+	note_classes(x);
+	x->is_hardened = true;
+	if (x->c.suspects.count)
+		return HDB_OK;
+	return derive_check_thinned(&thinned, &x->thinning, is_done, err);
+}
+
+/* Searches again as long as there are edges to classes that have to be hard after all. */
 static int find_dominators(struct contracted *x, struct hdb_error *err)
 {
+	const struct derive_thinned thinned = { x->derive, x->blocks, &x->c };
+	bool is_done = false;
 	int r = see_all(x, err);
 
 	if (r != HDB_OK)
 		return r;
-	do {
-		if ((r = search(x, err)) != HDB_OK)
+	if ((r = derive_thin(&thinned, &x->thinning, err)) != HDB_OK)
+		return r;
+	while (!is_done)
+		if ((r = search_once(x, &is_done, err)) != HDB_OK)
 			return r;
-		if ((r = graph_contract_suspect(&x->c, err)) != HDB_OK)
-			return r;
-		if ((r = clear_suspects(x, err)) != HDB_OK)
-			return r;
-		if (x->c.suspects.count && (r = confirm_suspects(x, err)) != HDB_OK)
-			return r;
-		graph_contract_harden(&x->c);
-		note_classes(x);
-		x->is_hardened = true;
-	} while (x->c.suspects.count);
 	return HDB_OK;
 }
 
@@ -639,6 +675,7 @@ static void release_parents(void *ctx)
 	struct contracted *x = ctx;
 
 	graph_contract_release(&x->c);
+	graph_thinning_release(&x->thinning);
 }
 
 static int make_slots(struct contracted *x, struct hdb_error *err)
@@ -713,6 +750,6 @@ int derive_build_contracted(struct derive *derive, struct store_writer *writer,
 		goto out;
 	r = derive_put_parents(derive, writer, &parents, err);
 out:
-	graph_contract_release(&x.c);
+	release_parents(&x);
 	return r;
 }

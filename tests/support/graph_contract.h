@@ -29,7 +29,18 @@ struct contracting {
 	} * slot;
 	enum graph_settling settling; /* GRAPH_SETTLINGS: any */
 	unsigned round_count;
+	bool is_thinned; /* edges to some nodes are left out */
+	struct graph_thinning thinning;
+	unsigned raised_count, spared_count; /* of what was left out too much */
 };
+
+/* Nodes are of so many classes. */
+#define CONTRACT_CLASSES 3u
+
+static struct graph_source source_of(uint32_t v)
+{
+	return (struct graph_source){ v, v % CONTRACT_CLASSES };
+}
 
 static int visit(struct contracting *x, struct slot *s, uint32_t v, struct hdb_error *err)
 {
@@ -47,7 +58,7 @@ static int visit(struct contracting *x, struct slot *s, uint32_t v, struct hdb_e
 		const bool is_soft = x->is_soft[e] && graph_contract_is_soft(&x->c, target[e]);
 
 		if (x->pass == 1 && !is_kept && !is_soft)
-			graph_contract_mark(&x->c, v, &target[e], 1);
+			graph_contract_mark(&x->c, source_of(v), &target[e], 1);
 		if (x->pass == 2 && !is_kept && is_soft)
 			rc = graph_contract_push(&x->c, &s->pushes, v, target[e], err);
 	}
@@ -58,7 +69,7 @@ static int visit(struct contracting *x, struct slot *s, uint32_t v, struct hdb_e
 		rc = graph_contract_pack(
 			&x->c, &s->rows,
 			&(struct graph_contract_row){
-				.v = v,
+				.from = source_of(v),
 				.class = GRAPH_NONE,
 				.targets = { target + first,
 					     is_open ? (end - first) / 2 : end - first },
@@ -152,6 +163,94 @@ static void clear_suspects(struct contracting *x)
 	x->c.suspects.count = kept;
 }
 
+/* Nothing is left out yet. */
+static void begin_thinning(struct contracting *x, struct base_work *work)
+{
+	const uint32_t n = x->g->node_count;
+	struct graph_thinning *t = &x->thinning;
+	struct hdb_error err;
+
+	*t = (struct graph_thinning){ .work = work, .pair_mask = 16383 };
+	t->pairs = oracle_alloc(t->pair_mask + 1, sizeof *t->pairs);
+	assert_int_equal(base_big_alloc(work, &t->special_big, n / 8 + 8, "test", &err), HDB_OK);
+	t->special = t->special_big.data;
+	memcpy(t->special, x->g->roots, (n + 63) / 64 * sizeof *t->special);
+}
+
+/* Edges to v may be left out. */
+static void add_popular(struct graph_thinning *t, uint32_t v)
+{
+	struct hdb_error err;
+
+	graph_thinning_spare(t, v);
+	assert_int_equal(base_vec_push(&t->popular, &v, sizeof v, &err), HDB_OK);
+}
+
+static void add_thin_pair(struct graph_thinning *t, uint32_t kind, uint32_t target,
+			  uint32_t keep_below)
+{
+	t->pairs[graph_thin_place(t, kind, target)] =
+		(struct graph_thin_pair){ kind, target, keep_below };
+}
+
+/* Leaves out edges to some nodes, many or few of them. */
+static void thin(struct contracting *x, struct base_work *work)
+{
+	const uint32_t n = x->g->node_count, part = 1 + oracle_below(4);
+	struct graph_thinning *t = &x->thinning;
+
+	begin_thinning(x, work);
+	for (uint32_t v = 0; v < n && t->popular.count < 500; v++) {
+		if (!graph_contract_is_kept(&x->c, v) || graph_contract_is_soft(&x->c, v) ||
+		    x->g->roots[v / 64] >> (v % 64) & 1 || oracle_below(part))
+			continue;
+		add_popular(t, v);
+		for (uint32_t k = 0; k < 2 * CONTRACT_CLASSES; k++)
+			if (oracle_below(4))
+				add_thin_pair(t, graph_thin_kind(k / 2, k % 2), v,
+					      1 + oracle_below(oracle_below(2) ? UINT32_MAX : 9));
+	}
+}
+
+/* Whether what was left out was not needed; if not, less is from now on. */
+static bool check_thinned(struct contracting *x)
+{
+	const uint32_t n = x->g->node_count;
+	uint64_t *place = oracle_alloc((uint64_t)n + GRAPH_NUMBERS_STEP, sizeof *place);
+	bool is_right = true;
+	struct hdb_error err;
+
+	assert_int_equal(graph_contract_doubts(&x->c, &err), HDB_OK);
+	assert_int_equal(graph_contract_places(&x->c, 0, n, place, &err), HDB_OK);
+	for (uint32_t v = 0; v < n && !x->c.is_refuted; v++) {
+		for (uint64_t e = x->g->first[GRAPH_REFERENCES][v];
+		     e < x->g->first[GRAPH_REFERENCES][v + 1]; e++) {
+			const struct graph_left_out edge = {
+				.v = v,
+				.place = (uint32_t)place[v],
+				.target = x->g->target[GRAPH_REFERENCES][e],
+			};
+
+			if (graph_contract_agrees(&x->c, edge.place, edge.target))
+				continue;
+			if (graph_contract_raise(&x->c, &edge)) {
+				x->raised_count++;
+				continue;
+			}
+			graph_thinning_spare(&x->thinning, v);
+			x->spared_count++;
+			is_right = false;
+		}
+	}
+	is_right = is_right && !x->c.is_refuted;
+	if (!is_right)
+		assert_int_equal(
+			graph_contract_thin(&x->c, x->c.is_refuted ? NULL : &x->thinning, &err),
+			HDB_OK);
+	free(place);
+	return is_right;
+}
+
 /* Dominators of `count` nodes from `first` on; to be freed. */
 static uint32_t *contracted_range(const struct contracting *x, uint32_t first, uint32_t count)
 {
@@ -202,6 +301,10 @@ static UNUSED void contract(struct contracting *x, unsigned threads, struct base
 					 HDB_OK);
 	pass(x, 0, threads);
 	assert_int_equal(graph_contract_seen(&x->c, &err), HDB_OK);
+	if (x->is_thinned && !x->thinning.work)
+		thin(x, work);
+	if (x->is_thinned)
+		assert_int_equal(graph_contract_thin(&x->c, &x->thinning, &err), HDB_OK);
 	do {
 		pass(x, 1, threads);
 		assert_int_equal(graph_contract_marked(&x->c, &err), HDB_OK);
@@ -222,7 +325,8 @@ static UNUSED void contract(struct contracting *x, unsigned threads, struct base
 		clear_suspects(x);
 		graph_contract_harden(&x->c);
 		x->round_count++;
-	} while (x->c.suspects.count);
+	} while (x->c.suspects.count || (x->is_thinned && !check_thinned(x)));
+	graph_thinning_release(&x->thinning);
 }
 
 #endif

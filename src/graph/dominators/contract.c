@@ -75,9 +75,9 @@ int graph_contract_init(struct graph_contract *c, uint32_t node_count, const uin
 	int rc;
 
 	assert(n <= GRAPH_CONTRACT_NODES_MAX);
-	*c = (struct graph_contract){ .work = work,
-				      .root_bits = root_bits,
-				      .node_count = node_count };
+	*c = (struct graph_contract){
+		.work = work, .root_bits = root_bits, .special = root_bits, .node_count = node_count
+	};
 	rc = base_big_alloc_raw(work, &c->up_big, (n + 1) * sizeof *c->up, "referrers", err);
 	if (rc != HDB_OK)
 		return rc;
@@ -108,6 +108,7 @@ static void release_small(struct graph_contract *c)
 	base_big_free(c->work, &c->single_big);
 	base_big_free(c->work, &c->lost_big);
 	base_big_free(c->work, &c->dominator_big);
+	base_big_free(c->work, &c->doubts_big);
 	base_vec_release(&c->group_bytes);
 	base_vec_release(&c->targets);
 	c->row_count = 0;
@@ -121,6 +122,8 @@ void graph_contract_release(struct graph_contract *c)
 	base_ranks_release(&c->kept);
 	base_vec_release(&c->soft_nodes);
 	base_vec_release(&c->suspects);
+	base_vec_release(&c->doubts);
+	base_vec_release(&c->leaves);
 	base_runs_release(&c->ups);
 	base_big_free(c->work, &c->touched_big);
 	base_big_free(c->work, &c->chosen_big);
@@ -318,11 +321,19 @@ int graph_contract_soften(struct graph_contract *c, uint32_t v, struct hdb_error
 
 /* ---- the second pass: what is kept ---- */
 
+int graph_contract_thin(struct graph_contract *c, const struct graph_thinning *thinning,
+			struct hdb_error *err)
+{
+	c->thinning = thinning;
+	c->special = thinning ? thinning->special : c->root_bits;
+	return c->up ? HDB_OK : unpack_ups(c, err);
+}
+
 void graph_contract_soon(const struct graph_contract *c, const uint32_t *targets, uint64_t count)
 {
 	for (uint64_t i = 0; i < count; i++) {
 		base_ranks_prefetch(&c->kept, targets[i]);
-		prefetch_read(&c->root_bits[targets[i] / 64]);
+		prefetch_read(&c->special[targets[i] / 64]);
 	}
 }
 
@@ -337,16 +348,16 @@ static bool set_bit(_Atomic uint64_t *bits, uint32_t v)
 }
 
 /* What is chosen is kept from the end of the pass on: until then the set of what is kept stays. */
-void graph_contract_mark(struct graph_contract *c, uint32_t v, const uint32_t *targets,
-			 uint64_t count)
+void graph_contract_mark(struct graph_contract *c, struct graph_source from,
+			 const uint32_t *targets, uint64_t count)
 {
+	/* What has several referrers is kept from the first pass on. */
+	const uint32_t kind = graph_thin_kind(from.class_no, false);
+	uint32_t v = from.v;
 	bool is_source = false;
 
-	for (uint64_t i = 0; i < count && !is_source; i++) {
-		const uint32_t t = targets[i];
-
-		is_source = graph_contract_is_kept(c, t) && t != v && !is_root(c, t);
-	}
+	for (uint64_t i = 0; i < count && !is_source; i++)
+		is_source = graph_contract_needs(c, v, kind, targets[i]);
 	if (is_source)
 		(void)set_bit(c->chosen, v);
 	/* Where it comes to what was touched from below, or is chosen itself, ways part. */
@@ -685,8 +696,10 @@ int graph_contract_solve(struct graph_contract *c, enum graph_settling settling,
 	struct graph_dominators d = { 0 };
 	struct solving s = { .c = c, .settled = &settled, .d = &d };
 	uint64_t hub_steps = 0;
-	int rc;
+	int rc = graph_contract_leaves(c, err);
 
+	if (rc != HDB_OK)
+		return rc;
 	/* They are listed again when they are needed. */
 	base_big_free(c->work, &c->node_big);
 	if (settling == GRAPH_SETTLE_ALWAYS ||
@@ -760,6 +773,24 @@ static bool is_lost(const struct graph_contract *c, uint32_t up)
 		return true;
 	place = base_ranks_before(&c->kept, above);
 	return c->lost[place / 64] >> (place % 64) & 1;
+}
+
+int graph_contract_places(const struct graph_contract *c, uint32_t first, uint32_t count,
+			  uint64_t *places, struct hdb_error *err)
+{
+	const int rc = base_runs_range(&c->ups, first, places, count, err);
+
+	if (rc != HDB_OK)
+		return rc;
+	for (uint32_t i = 0; i < count; i++) {
+		const uint32_t v = first + i;
+		const uint32_t at = graph_contract_is_kept(c, v) ?
+					    v :
+					    graph_contract_above_of(c, unpack_up(v, places[i]));
+
+		places[i] = at < GRAPH_SEVERAL ? base_ranks_before(&c->kept, at) : at;
+	}
+	return HDB_OK;
 }
 
 int graph_contract_dominators(const struct graph_contract *c,

@@ -22,6 +22,9 @@
  * source, so that no kept node is between q and the target; and with an edge from q there were a
  * way round z.)
  *
+ * Edges to popular nodes may be left out (thinning.h); contract_doubts.c tells whether that was
+ * right.
+ *
  * Which heaps take it: all that the budget has room for, but those nearly all of whose references
  * lead far (nca_grow.h). On heaps of services 5 to 20 of 100 objects are kept, on a compiler's
  * most, on random graphs nearly all.
@@ -39,6 +42,7 @@
 #include "graph/dominators/semi_nca.h"
 #include "graph/dominators/settle.h"
 #include "graph/dominators/edge_buckets.h"
+#include "graph/dominators/thinning.h"
 #include "base/packed_runs.h"
 #include "base/rank_bitset.h"
 
@@ -74,9 +78,25 @@ struct graph_suspect {
 	uint32_t target;    /* node */
 };
 
+/* Popular nodes of which it can be said who is below their dominators. */
+#define GRAPH_DOUBTS_MAX 64u
+
+/* Searches with more and more edges, at most, before all are there. */
+#define GRAPH_THIN_ROUNDS 3u
+
+/* A popular node that the virtual root does not dominate where edges to it are left out. */
+struct graph_doubt {
+	uint32_t target; /* node */
+	/* place; GRAPH_NONE: the virtual root after all, GRAPH_SEVERAL: no root reaches it */
+	_Atomic uint32_t dominator;
+	bool is_leaf; /* nothing that is kept depends on it */
+};
+
 struct graph_contract {
 	struct base_work *work;
 	const uint64_t *root_bits;
+	const struct graph_thinning *thinning; /* NULL: no edge is left out */
+	const uint64_t *special;               /* bits by node: roots, or the thinning's */
 	uint32_t node_count;
 	/* By node: the only referrer, GRAPH_NONE, GRAPH_SEVERAL; NULL while no pass needs it. */
 	_Atomic uint32_t *up;
@@ -99,7 +119,13 @@ struct graph_contract {
 	struct base_vec soft_nodes;       /* uint32_t */
 	/* links followed, and what the search in the small graph counts */
 	_Atomic uint64_t step_count;
-	struct base_vec suspects; /* struct graph_suspect, by dominator and target */
+	struct base_vec suspects;     /* struct graph_suspect, by dominator and target */
+	struct base_vec doubts;       /* struct graph_doubt, by target */
+	bool is_refuted;              /* there are too many */
+	struct base_vec leaves;       /* bool by popular node: it has no edges in the small graph */
+	_Atomic uint64_t *doubt_sets; /* bits by place, several times */
+	uint64_t raise_steps;
+	unsigned thin_rounds; /* in which edges were left out, or spared */
 	/* Rows, while they are put. */
 	struct graph_rows *rows;
 	uint32_t row_count;
@@ -108,7 +134,7 @@ struct graph_contract {
 	uint8_t group_length[GRAPH_GROUP];
 	struct base_vec group_bytes, targets;
 	struct base_big up_big, above_big, node_big, soft_big, pushed_big, roots_big, single_big,
-		lost_big, dominator_big, touched_big, chosen_big;
+		lost_big, dominator_big, touched_big, chosen_big, doubts_big;
 };
 
 /*
@@ -151,9 +177,37 @@ static inline bool graph_contract_is_soft(const struct graph_contract *c, uint32
 	return c->soft[v / 64] >> (v % 64) & 1;
 }
 
+/*
+ * Before the second pass: which edges are left out, lent; NULL: none. Their targets are kept, and
+ * not soft. May be called again when dominators are known: then all comes from the second pass on.
+ */
+int graph_contract_thin(struct graph_contract *c, const struct graph_thinning *thinning,
+			struct hdb_error *err);
+
+/* Where edges start. */
+struct graph_source {
+	uint32_t v;
+	uint32_t class_no; /* nodes of one are alike; GRAPH_NONE: all edges stay */
+};
+
+/*
+ * Whether an edge of v, a node of this kind, matters: its target is kept, no root, and not v; and
+ * it is not left out.
+ */
+static inline bool graph_contract_needs(const struct graph_contract *c, uint32_t v, uint32_t kind,
+					uint32_t t)
+{
+	if (!graph_contract_is_kept(c, t) || t == v)
+		return false;
+	if (!(c->special[t / 64] >> (t % 64) & 1))
+		return true;
+	return !(c->root_bits[t / 64] >> (t % 64) & 1) &&
+	       !(c->thinning && graph_thinning_drops(c->thinning, kind, v, t));
+}
+
 /* Second pass: hard edges of each v that is not kept, on any thread. */
-void graph_contract_mark(struct graph_contract *c, uint32_t v, const uint32_t *targets,
-			 uint64_t count);
+void graph_contract_mark(struct graph_contract *c, struct graph_source from,
+			 const uint32_t *targets, uint64_t count);
 
 /* Asks for what the second and the fourth pass look up for targets that come soon. */
 void graph_contract_soon(const struct graph_contract *c, const uint32_t *targets, uint64_t count);
@@ -215,7 +269,8 @@ struct graph_targets {
 	uint64_t count;
 };
 struct graph_contract_row {
-	uint32_t v, class;
+	struct graph_source from;
+	uint32_t class;
 	struct graph_targets targets;
 	bool is_open;
 };
@@ -233,6 +288,9 @@ int graph_contract_put(struct graph_contract *c, const struct graph_contract_row
 /* Ends it: all rows are put. The small graph's roots are c->roots. */
 int graph_contract_end_rows(struct graph_contract *c, struct hdb_error *err);
 
+/* Before the search: which popular nodes have no edges. For graph_contract_solve. */
+int graph_contract_leaves(struct graph_contract *c, struct hdb_error *err);
+
 /* Whether most dominators are to be settled first: where the small graph is far; for tests. */
 enum graph_settling { GRAPH_SETTLE_FAR, GRAPH_SETTLE_ALWAYS, GRAPH_SETTLE_NEVER, GRAPH_SETTLINGS };
 
@@ -246,6 +304,35 @@ int graph_contract_solve(struct graph_contract *c, enum graph_settling settling,
  * no edge was pushed to the dominator.
  */
 int graph_contract_suspect(struct graph_contract *c, struct hdb_error *err);
+
+/*
+ * With no suspects: the popular nodes whose dominators are in doubt, in c->doubts. If c->is_refuted
+ * then, all edges are needed: c->doubts lacks some.
+ */
+int graph_contract_doubts(struct graph_contract *c, struct hdb_error *err);
+
+/*
+ * The places of the nearest kept nodes above nodes [first, first + count), which they may be
+ * themselves; from GRAPH_SEVERAL on: there is none. `first` as for graph_contract_dominators. On
+ * any thread.
+ */
+int graph_contract_places(const struct graph_contract *c, uint32_t first, uint32_t count,
+			  uint64_t *places, struct hdb_error *err);
+
+/*
+ * Whether an edge to `target` from a node whose place that is changes no dominator. On any thread.
+ */
+bool graph_contract_agrees(const struct graph_contract *c, uint32_t place, uint32_t target);
+
+/*
+ * Where it does: whether the target's dominator alone changes; it does so at once. On one thread
+ * only, while others may ask graph_contract_agrees.
+ */
+struct graph_left_out {
+	uint32_t v, place; /* a node and its place */
+	uint32_t target;   /* node */
+};
+bool graph_contract_raise(struct graph_contract *c, const struct graph_left_out *edge);
 
 /* Makes edges to all suspects hard. Then all comes again from the second pass on. */
 void graph_contract_harden(struct graph_contract *c);

@@ -16,42 +16,50 @@ void graph_contract_rows_release(struct graph_contract_rows *rows)
 	base_vec_release(&rows->longs);
 }
 
-/*
- * Appends the places of what is kept among the targets, but for roots and v itself, to vec, which
- * has room.
- */
-static uint32_t add_places(const struct graph_contract *c, uint32_t v, const uint32_t *targets,
-			   uint64_t count, uint32_t *out)
+/* A node, and its kind as in thinning.h. */
+struct source {
+	uint32_t v, kind;
+};
+
+static struct source all_edges(uint32_t v)
+{
+	return (struct source){ v, graph_thin_kind(GRAPH_NONE, true) };
+}
+
+static struct source thinned_edges(struct graph_source from, bool has_several)
+{
+	return (struct source){ from.v, graph_thin_kind(from.class_no, has_several) };
+}
+
+/* Writes the places of those targets to which edges matter; there is room. How many they are. */
+static uint32_t add_places(const struct graph_contract *c, struct source from,
+			   struct graph_targets targets, uint32_t *out)
 {
 	uint32_t n = 0;
 
-	for (uint64_t i = 0; i < count; i++) {
-		const uint32_t t = targets[i];
-
-		if (graph_contract_is_kept(c, t) && t != v &&
-		    !(c->root_bits[t / 64] >> (t % 64) & 1))
-			out[n++] = base_ranks_before(&c->kept, t);
-	}
+	for (uint64_t i = 0; i < targets.count; i++)
+		if (graph_contract_needs(c, from.v, from.kind, targets.target[i]))
+			out[n++] = base_ranks_before(&c->kept, targets.target[i]);
 	return n;
 }
 
 int graph_contract_pack(const struct graph_contract *c, struct graph_contract_rows *out,
 			const struct graph_contract_row *row, size_t *at, struct hdb_error *err)
 {
-	const uint32_t v = row->v;
-	const uint64_t count = row->targets.count;
-	const uint32_t place = base_ranks_before(&c->kept, v);
+	const uint32_t v = row->from.v, place = base_ranks_before(&c->kept, v);
+	const bool has_several = !(c->single[place / 64] >> (place % 64) & 1);
 	uint8_t length = GRAPH_ROW_LONG;
-	uint32_t *room, n;
-	int rc = base_vec_reserve(&out->longs, count + 2, sizeof *room, err);
+	uint32_t *room, n = 0;
+	int rc = base_vec_reserve(&out->longs, row->targets.count + 2, sizeof *room, err);
 
 	if (rc < 0)
 		return rc;
 	if ((rc = base_vec_reserve(&out->bytes, GRAPH_ROW_MAX + 8, 1, err)) < 0)
 		return rc;
 	room = base_vec_at(&out->longs, uint32_t, out->longs.count);
-	n = row->class == GRAPH_NONE ? 0 : add_places(c, v, &row->class, 1, room + 1);
-	n += add_places(c, v, row->targets.target, count, room + 1 + n);
+	if (row->class != GRAPH_NONE)
+		n = add_places(c, all_edges(v), (struct graph_targets){ &row->class, 1 }, room + 1);
+	n += add_places(c, thinned_edges(row->from, has_several), row->targets, room + 1 + n);
 	if (!row->is_open) {
 		length = (uint8_t)graph_rows_pack(
 			c->rows, place, room + 1, n,
@@ -82,7 +90,7 @@ int graph_contract_widen(const struct graph_contract *c, struct graph_contract_r
 	memmove(end + count, end, after * sizeof *end);
 	{
 		/* The row's own node is among the targets at most as a loop, which does no harm. */
-		const uint32_t n = add_places(c, GRAPH_NONE, more.target, count, end);
+		const uint32_t n = add_places(c, all_edges(GRAPH_NONE), more, end);
 
 		memmove(end + n, end + count, after * sizeof *end);
 		row[0] += n;

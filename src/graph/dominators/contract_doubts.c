@@ -1,0 +1,230 @@
+/*
+ * graph/dominators/contract_doubts.c - whether edges that were left out (thinning.h) would change a
+ * dominator.
+ *
+ * Who is below a dominator is asked by climbing, and what was learnt on the way is noted at all of
+ * it, so that no node is climbed over twice for one popular node. One that dominates nothing that
+ * is kept takes the nearest common ancestor for its dominator when an edge comes from elsewhere: no
+ * other node's dominator depends on it.
+ */
+#include "graph/dominators/contract.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* Sets of places of all doubts, before those of each. */
+enum {
+	SET_LEAVES, /* doubted, and without edges */
+	SET_WAY,    /* what is above a dominator, while another one is looked for */
+	SET_COUNT,
+};
+
+/* Sets of one doubt. */
+enum {
+	SET_SETTLED, /* it is known whether those are below the dominator */
+	SET_BELOW,   /* and these are */
+	DOUBT_SETS,
+};
+
+/* Steps of raising dominators, a place that is kept: beyond them all edges are needed. */
+#define RAISE_STEPS 8u
+
+static inline bool has(const _Atomic uint64_t *bits, uint32_t place)
+{
+	return atomic_load_explicit(&bits[place / 64], memory_order_acquire) >> (place % 64) & 1;
+}
+
+static inline void put(_Atomic uint64_t *bits, uint32_t place)
+{
+	atomic_fetch_or_explicit(&bits[place / 64], (uint64_t)1 << (place % 64),
+				 memory_order_release);
+}
+
+static void clear(const struct graph_contract *c, _Atomic uint64_t *bits)
+{
+	for (uint64_t w = 0; w <= c->kept.count / 64; w++)
+		atomic_store_explicit(&bits[w], 0, memory_order_relaxed);
+}
+
+static inline _Atomic uint64_t *set_of(const struct graph_contract *c, uint64_t no)
+{
+	return c->doubt_sets + no * ((uint64_t)c->kept.count / 64 + 1);
+}
+
+/* The dominator's place; GRAPH_NONE: the virtual root, GRAPH_SEVERAL: no root reaches it. */
+static inline uint32_t dominator_of(const struct graph_contract *c, uint32_t place)
+{
+	const uint32_t node = c->dominator[place];
+
+	return node < GRAPH_SEVERAL ? base_ranks_before(&c->kept, node) : node;
+}
+
+static struct graph_doubt *doubt_at(const struct graph_contract *c, size_t i)
+{
+	return base_vec_at(&c->doubts, struct graph_doubt, i);
+}
+
+/* Room for the sets; without it all edges are needed. */
+static int make_sets(struct graph_contract *c, struct hdb_error *err)
+{
+	const uint64_t bytes = (SET_COUNT + DOUBT_SETS * c->doubts.count) *
+			       ((uint64_t)c->kept.count / 64 + 1) * sizeof *c->doubt_sets;
+	int rc;
+
+	c->is_refuted = c->doubts.count > 0 &&
+			(c->doubts.count > GRAPH_DOUBTS_MAX || bytes > base_work_room(c->work) ||
+			 c->thin_rounds > GRAPH_THIN_ROUNDS);
+	if (!c->doubts.count || c->is_refuted)
+		return HDB_OK;
+	base_big_free(c->work, &c->doubts_big);
+	rc = base_big_alloc(c->work, &c->doubts_big, bytes, "popular objects", err);
+	c->doubt_sets = c->doubts_big.data;
+	return rc;
+}
+
+int graph_contract_doubts(struct graph_contract *c, struct hdb_error *err)
+{
+	int rc;
+
+	c->doubts.count = 0;
+	c->raise_steps = 0;
+	c->thin_rounds++;
+	for (size_t i = 0; c->thinning && i < c->thinning->popular.count; i++) {
+		const uint32_t t = *base_vec_at(&c->thinning->popular, uint32_t, i);
+		const uint32_t place = base_ranks_before(&c->kept, t);
+		const struct graph_doubt doubt = {
+			.target = t,
+			.dominator = dominator_of(c, place),
+			.is_leaf = *base_vec_at(&c->leaves, bool, i),
+		};
+
+		assert(graph_contract_is_kept(c, t));
+		if (doubt.dominator != GRAPH_NONE &&
+		    (rc = base_vec_push(&c->doubts, &doubt, sizeof doubt, err)) != HDB_OK)
+			return rc;
+	}
+	if ((rc = make_sets(c, err)) != HDB_OK)
+		return rc;
+	for (size_t i = 0; i < c->doubts.count && !c->is_refuted; i++)
+		if (doubt_at(c, i)->is_leaf)
+			put(set_of(c, SET_LEAVES),
+			    base_ranks_before(&c->kept, doubt_at(c, i)->target));
+	return HDB_OK;
+}
+
+int graph_contract_leaves(struct graph_contract *c, struct hdb_error *err)
+{
+	int rc;
+
+	c->leaves.count = 0;
+	for (size_t i = 0; c->thinning && i < c->thinning->popular.count; i++) {
+		const uint32_t t = *base_vec_at(&c->thinning->popular, uint32_t, i);
+		uint32_t target[GRAPH_ROW_MAX];
+		struct graph_long_row row;
+		const bool is_leaf =
+			!graph_rows_get(c->rows, base_ranks_before(&c->kept, t), target, &row) &&
+			row.at == row.end;
+
+		if ((rc = base_vec_push(&c->leaves, &is_leaf, sizeof is_leaf, err)) != HDB_OK)
+			return rc;
+	}
+	return HDB_OK;
+}
+
+static int compare_doubts(const void *a, const void *b)
+{
+	const struct graph_doubt *x = a, *y = b;
+
+	return x->target < y->target ? -1 : x->target > y->target;
+}
+
+static struct graph_doubt *find_doubt(const struct graph_contract *c, uint32_t target)
+{
+	const struct graph_doubt key = { .target = target };
+
+	return c->doubts.count ?
+		       bsearch(&key, c->doubts.data, c->doubts.count, sizeof key, compare_doubts) :
+		       NULL;
+}
+
+/* Whether a place is the dominator that is doubted, or below it. */
+static bool is_below(const struct graph_contract *c, const struct graph_doubt *doubt,
+		     uint32_t place)
+{
+	const uint64_t no =
+		SET_COUNT + DOUBT_SETS * (uint64_t)(doubt - (struct graph_doubt *)c->doubts.data);
+	_Atomic uint64_t *settled = set_of(c, no + SET_SETTLED), *below = set_of(c, no + SET_BELOW);
+	const uint32_t dominator = atomic_load_explicit(&doubt->dominator, memory_order_relaxed);
+	uint32_t at = place;
+	bool is_so = dominator == GRAPH_NONE;
+
+	if (dominator >= GRAPH_SEVERAL)
+		return is_so;
+	while (at < GRAPH_SEVERAL && at != dominator && !has(settled, at))
+		at = dominator_of(c, at);
+	if (at < GRAPH_SEVERAL)
+		is_so = at == dominator || has(below, at);
+	for (; place != at; place = dominator_of(c, place)) {
+		if (is_so)
+			put(below, place);
+		put(settled, place);
+	}
+	return is_so;
+}
+
+/* No root reaches it, so that its edges are on no way. */
+static bool is_lost(const struct graph_contract *c, uint32_t place)
+{
+	return place >= GRAPH_SEVERAL || (c->lost[place / 64] >> (place % 64) & 1);
+}
+
+bool graph_contract_agrees(const struct graph_contract *c, uint32_t place, uint32_t target)
+{
+	const struct graph_doubt *doubt = find_doubt(c, target);
+
+	/* What is below the target is on no way to it. */
+	if (!doubt || is_lost(c, place) || place == base_ranks_before(&c->kept, target))
+		return true;
+	/* Its own dominator may rise. */
+	return !has(set_of(c, SET_LEAVES), place) && is_below(c, doubt, place);
+}
+
+/* The lowest place above both, or the virtual root. Steps are counted. */
+static uint32_t common_ancestor(struct graph_contract *c, uint32_t a, uint32_t b)
+{
+	_Atomic uint64_t *way = set_of(c, SET_WAY);
+
+	clear(c, way);
+	c->raise_steps += c->kept.count / 64 + 1;
+	for (; a < GRAPH_SEVERAL; a = dominator_of(c, a), c->raise_steps++)
+		put(way, a);
+	for (; b < GRAPH_SEVERAL && !has(way, b); c->raise_steps++)
+		b = dominator_of(c, b);
+	return b;
+}
+
+bool graph_contract_raise(struct graph_contract *c, const struct graph_left_out *edge)
+{
+	struct graph_doubt *doubt = find_doubt(c, edge->target);
+	const uint32_t dominator = doubt->dominator;
+	const uint64_t no =
+		SET_COUNT + DOUBT_SETS * (uint64_t)(doubt - (struct graph_doubt *)c->doubts.data);
+	uint32_t above;
+
+	if (graph_contract_agrees(c, edge->place, edge->target))
+		return true;
+	if (!doubt->is_leaf || dominator >= GRAPH_SEVERAL ||
+	    has(set_of(c, SET_LEAVES), edge->place) ||
+	    c->raise_steps > (uint64_t)RAISE_STEPS * c->kept.count)
+		return false;
+	above = common_ancestor(c, dominator, edge->place);
+	/* Their ways may have met below, at what is not kept. */
+	if (above == edge->place && !graph_contract_is_kept(c, edge->v))
+		return false;
+	atomic_store_explicit(&doubt->dominator, above, memory_order_relaxed);
+	/* Who was below still is. */
+	clear(c, set_of(c, no + SET_SETTLED));
+	c->dominator[base_ranks_before(&c->kept, edge->target)] =
+		doubt->dominator == GRAPH_NONE ? GRAPH_NONE : c->node[doubt->dominator];
+	return true;
+}

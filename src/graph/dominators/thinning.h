@@ -1,0 +1,116 @@
+/*
+ * graph/dominators/thinning.h - edges to popular nodes, most of which need not be looked at.
+ *
+ * Half of the edges of many heaps lead to some dozen nodes: states, empty lists, descriptions of
+ * columns, primitive types. Nearly all of them say the same: there is one more way to a node that
+ * has two without a common node anyway. So of the edges that nodes of one kind have to such a
+ * target, some dozen are kept, spread over all of the kind, and the others are left out. What is
+ * rare is not: all edges of kinds that seldom refer to the target stay.
+ *
+ * That changes no dominator where the target's is the virtual root without them: a way more to
+ * it is a way around nobody. Where it is not, it is to be checked that each source that was left
+ * out is below the target's dominator, too: then the tree that was found has an ancestor of the
+ * source above the target of each edge of the whole graph, while nodes of one parent do not
+ * dominate each other, and there is but one such tree (Georgiadis and Tarjan, "Dominator tree
+ * certification and divergent spanning trees", 2015). Sources that are not are spared, and the
+ * search is done again.
+ *
+ * Which edges are left out depends on the sample, the kind and the node, not on threads.
+ */
+#ifndef GRAPH_DOMINATORS_THINNING_H
+#define GRAPH_DOMINATORS_THINNING_H
+
+#include "base/sort.h"
+#include "base/vec.h"
+#include "base/work.h"
+
+#include <stdbool.h>
+
+/* A node is popular if this part of the sampled nodes refer to it, or more. */
+#define GRAPH_POPULAR_PART 128u
+
+/* Edges of a kind to a target are thinned if the sample has so many of them, or more. */
+#define GRAPH_THIN_SAMPLED_MIN 32u
+
+/* And so many are to be kept. */
+#define GRAPH_THIN_KEPT 64u
+
+/* Edges of nodes of one kind to one target. */
+struct graph_thin_pair {
+	uint32_t kind, target;
+	uint32_t keep_below; /* those are kept whose source's hash is below; 0: no pair */
+};
+
+struct graph_thinning {
+	struct base_work *work;
+	uint64_t *special; /* bits by node: roots, popular nodes, and those whose edges all stay */
+	struct graph_thin_pair *pairs;
+	uint32_t pair_mask;      /* of places in that */
+	struct base_vec popular; /* uint32_t: nodes, ascending */
+	struct base_big special_big;
+};
+
+/* Edges of nodes that are taken at random. */
+struct graph_thinning_sample {
+	struct base_vec
+		edges;       /* struct base_sort_key, by graph_thin_key; sorted by the first call */
+	uint32_t node_count; /* nodes that were looked at */
+};
+
+static inline uint64_t graph_thin_key(uint32_t kind, uint32_t target)
+{
+	return (uint64_t)target << 32 | kind;
+}
+
+/* Nodes of a class that have several referrers are of another kind than those that have one. */
+static inline uint32_t graph_thin_kind(uint32_t class_no, bool has_several)
+{
+	return class_no << 1 | has_several;
+}
+
+/*
+ * Which edges are left out in a graph of node_count nodes, with these roots. Without popular nodes
+ * popular.count is 0. `work` is lent. Release it in any case.
+ */
+int graph_thinning_init(struct graph_thinning *t, struct graph_thinning_sample *sample,
+			const uint64_t *root_bits, uint32_t node_count, struct base_work *work,
+			struct hdb_error *err);
+void graph_thinning_release(struct graph_thinning *t);
+
+/* As if at random, so that what is kept is spread over all nodes. */
+static inline uint32_t graph_thin_hash(uint32_t x)
+{
+	x = (x ^ x >> 16) * 0x7feb352du;
+	x = (x ^ x >> 15) * 0x846ca68bu;
+	return x ^ x >> 16;
+}
+
+/* The place of a pair, or of an empty one. */
+static inline uint32_t graph_thin_place(const struct graph_thinning *t, uint32_t kind,
+					uint32_t target)
+{
+	uint32_t place = (kind * 0x9e3779b1u ^ target * 0x85ebca6bu) >> 8 & t->pair_mask;
+
+	while (t->pairs[place].keep_below &&
+	       (t->pairs[place].kind != kind || t->pairs[place].target != target))
+		place = (place + 1) & t->pair_mask;
+	return place;
+}
+
+/* Whether the edge of v, which is of this kind, to a popular node is left out. */
+static inline bool graph_thinning_drops(const struct graph_thinning *t, uint32_t kind, uint32_t v,
+					uint32_t target)
+{
+	const struct graph_thin_pair *pair = &t->pairs[graph_thin_place(t, kind, target)];
+
+	return pair->keep_below && graph_thin_hash(v) >= pair->keep_below &&
+	       !(t->special[v / 64] >> (v % 64) & 1);
+}
+
+/* From now on no edge of v is left out. One at a time. */
+static inline void graph_thinning_spare(struct graph_thinning *t, uint32_t v)
+{
+	t->special[v / 64] |= (uint64_t)1 << (v % 64);
+}
+
+#endif
