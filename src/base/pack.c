@@ -11,6 +11,9 @@
 #include "base/bytes.h"
 
 #include <assert.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 #define GROUP_HEADER 4
 /* Of what is to be compiled once more for processors with longer vectors. */
@@ -494,6 +497,83 @@ bool pack_is_zero(const struct pack_column *column)
 	return true;
 }
 
+/* Where the low bits of a group's values are, which are fields of one width; up to 57 bits. */
+struct fields {
+	const uint8_t *at;
+	const uint8_t *end; /* what can be read ends there */
+	uint64_t base;      /* is added to all */
+	unsigned width, count;
+};
+
+#ifdef __x86_64__
+/* How four fields in a row come to the four lanes of a vector. */
+struct lanes {
+	__m256i bytes; /* of 16 that are read at `at`, for each half those of its two fields */
+	__m256i shift;
+	unsigned at[2];
+};
+
+__attribute__((target("avx2"))) static struct lanes lanes_of(unsigned first, unsigned width)
+{
+	const __m256i repeat = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 8, 8, 8, 8, 8, 8, 8, 8, 0,
+						0, 0, 0, 0, 0, 0, 0, 8, 8, 8, 8, 8, 8, 8, 8);
+	const __m256i next = _mm256_set1_epi64x(0x0706050403020100);
+	const __m256i field = _mm256_setr_epi64x(first, first + 1, first + 2, first + 3);
+	const __m256i bit = _mm256_mul_epu32(field, _mm256_set1_epi64x(width));
+	const __m256i byte = _mm256_srli_epi64(bit, 3);
+	const __m256i from = _mm256_sub_epi64(byte, _mm256_unpacklo_epi64(byte, byte));
+
+	return (struct lanes){
+		.bytes = _mm256_add_epi8(_mm256_shuffle_epi8(from, repeat), next),
+		.shift = _mm256_and_si256(bit, _mm256_set1_epi64x(7)),
+		.at = { first * width / 8, (first + 2) * width / 8 },
+	};
+}
+
+__attribute__((target("avx2"))) static inline void unpack_four(const uint8_t *p,
+							       const struct lanes *lanes,
+							       __m256i mask, __m256i base,
+							       uint64_t *out)
+{
+	const __m128i low = _mm_loadu_si128((const __m128i *)(p + lanes->at[0]));
+	const __m128i high = _mm_loadu_si128((const __m128i *)(p + lanes->at[1]));
+	const __m256i words = _mm256_shuffle_epi8(_mm256_set_m128i(high, low), lanes->bytes);
+	const __m256i value = _mm256_and_si256(_mm256_srlv_epi64(words, lanes->shift), mask);
+
+	_mm256_storeu_si256((__m256i *)out, _mm256_add_epi64(value, base));
+}
+
+/* Unpacks eight at a time, which begin at whole bytes; how many it did. */
+__attribute__((target("avx2"))) static unsigned unpack_avx2(const struct fields *in, uint64_t *out)
+{
+	const struct lanes first = lanes_of(0, in->width), second = lanes_of(4, in->width);
+	const __m256i mask = _mm256_set1_epi64x((long long)mask_of(in->width));
+	const __m256i base = _mm256_set1_epi64x((long long)in->base);
+	const unsigned reach = second.at[1] + (unsigned)sizeof(__m128i);
+	const uint8_t *p = in->at;
+	unsigned done = 0;
+
+	for (; in->count - done >= 8 && (size_t)(in->end - p) >= reach; done += 8, p += in->width) {
+		unpack_four(p, &first, mask, base, out + done);
+		unpack_four(p, &second, mask, base, out + done + 4);
+	}
+	return done;
+}
+#endif
+
+static void unpack(const struct fields *in, uint64_t *out)
+{
+	const uint64_t mask = mask_of(in->width);
+	unsigned done = 0;
+
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("avx2"))
+		done = unpack_avx2(in, out);
+#endif
+	for (uint64_t bit = (uint64_t)done * in->width; done < in->count; done++, bit += in->width)
+		out[done] = in->base + ((load64(in->at + bit / 8) >> bit % 8) & mask);
+}
+
 unsigned pack_group(const struct pack_column *column, uint32_t g, uint64_t *out)
 {
 	const uint8_t *h = column->data + load32(column->data + 4 + (uint64_t)g * 4);
@@ -507,11 +587,7 @@ unsigned pack_group(const struct pack_column *column, uint32_t g, uint64_t *out)
 		for (unsigned i = 0; i < n; i++)
 			out[i] = base;
 	} else if (width <= 57) {
-		const uint64_t mask = mask_of(width);
-		uint64_t bit = 0;
-
-		for (unsigned i = 0; i < n; i++, bit += width)
-			out[i] = base + ((load64(low + (bit >> 3)) >> (bit & 7)) & mask);
+		unpack(&(struct fields){ low, column->data + column->size, base, width, n }, out);
 	} else {
 		for (unsigned i = 0; i < n; i++)
 			out[i] = base + get_bits(low, (uint64_t)i * width, width);
