@@ -36,6 +36,12 @@ enum derive_view {
 	DERIVE_VIEWS
 };
 
+/* What no root reaches. */
+struct derive_unreached {
+	bool is_known;
+	uint64_t count, shallow_bytes;
+};
+
 struct derive {
 	struct heap *heap;      /* lent */
 	struct base_work *work; /* lent */
@@ -46,6 +52,7 @@ struct derive {
 	struct store_column reach, reach_strong, dominators, retained;
 	struct store_column native, retained_native, retained_heaps, depth;
 	struct derive_access_state *access;   /* graph_view.c */
+	struct derive_unreached unreached;    /* if the dominators were built here; heap_totals.c */
 	bool is_ready[STORE_TABLE_END];       /* tables known to be there */
 	bool has_orphans, is_finding_orphans; /* derive_need_roots: done, at work */
 };

@@ -15,6 +15,7 @@
 struct tables_slot {
 	uint32_t *parent;      /* STORE_BLOCK_OBJECTS */
 	struct base_vec sizes; /* struct graph_tree_size */
+	struct derive_unreached unreached;
 };
 
 /* A block of dominators as in their table, once it was written: where it is in `packed`. */
@@ -118,6 +119,18 @@ static int read_parents(const struct tables *t, struct derive_block *block, uint
 	return HDB_OK;
 }
 
+static void count_unreached(const struct tables *t, const struct heap_block *objects,
+			    struct tables_slot *s)
+{
+	for (uint32_t i = 0; i < objects->count; i++) {
+		if (s->parent[i] != objects->first_ix + i ||
+		    !derive_is_counted(t->derive->heap, objects, i))
+			continue;
+		s->unreached.count++;
+		s->unreached.shallow_bytes += objects->shallow[i];
+	}
+}
+
 static int add_sizes(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct tables *t = ctx;
@@ -126,6 +139,7 @@ static int add_sizes(void *ctx, struct derive_block *block, struct hdb_error *er
 
 	if (r != HDB_OK)
 		return r;
+	count_unreached(t, block->objects, s);
 	for (uint32_t i = 0; i < block->objects->count; i++)
 		block->values[i] = derive_units(t->derive, block->objects->shallow[i]);
 	return graph_subtree_sums_add(&t->sums, &s->sizes,
@@ -153,6 +167,18 @@ static int fill_retained(void *ctx, struct derive_block *block, struct hdb_error
 	return HDB_OK;
 }
 
+/* For the table whole, for which objects need not be looked at again then. */
+static void keep_unreached(const struct tables *t)
+{
+	struct derive_unreached *sum = &t->derive->unreached;
+
+	*sum = (struct derive_unreached){ .is_known = true };
+	for (unsigned i = 0; i < t->slot_count; i++) {
+		sum->count += t->slots[i].unreached.count;
+		sum->shallow_bytes += t->slots[i].unreached.shallow_bytes;
+	}
+}
+
 static int write_tables(struct tables *t, struct hdb_error *err)
 {
 	struct derive *derive = t->derive;
@@ -170,6 +196,7 @@ static int write_tables(struct tables *t, struct hdb_error *err)
 			      err);
 	if (r != HDB_OK)
 		return r;
+	keep_unreached(t);
 	base_chunks_release(&t->packed);
 	if ((r = graph_subtree_sums_up(&t->sums, err)) != HDB_OK)
 		return r;

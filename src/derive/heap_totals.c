@@ -2,7 +2,7 @@
  * derive/heap_totals.c - the table whole: what all objects of the heap come to, reachable and not.
  *
  * The import counted all objects by class (table class.counts), so that only unreachable ones have
- * to be looked at, and most blocks have none.
+ * to be looked at. Who has just built the dominators has done that.
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
@@ -92,6 +92,11 @@ static int count_all(struct whole *w, struct hdb_error *err)
 	if ((r = heap_each_count(heap, add_counted, &w->all, err)) < 0)
 		return r;
 	w->has_counts = r == HDB_OK;
+	if (w->has_counts && derive->unreached.is_known) {
+		w->slots[0].unreachable_count = derive->unreached.count;
+		w->slots[0].unreachable_bytes = derive->unreached.shallow_bytes;
+		return HDB_OK;
+	}
 	if ((r = store_column_prepare(&derive->dominators, err)) != HDB_OK)
 		return r;
 	r = derive_each_block(derive,
