@@ -627,6 +627,8 @@ static int search_once(struct contracted *x, bool *is_done, struct hdb_error *er
 		return r;
 	if ((r = clear_suspects(x, err)) != HDB_OK)
 		return r;
+	if (x->c.suspects.count && (r = graph_contract_recall(&x->c, err)) != HDB_OK)
+		return r;
 	if (x->c.suspects.count && (r = confirm_suspects(x, err)) != HDB_OK)
 		return r;
 	graph_contract_harden(&x->c);

@@ -324,6 +324,8 @@ static UNUSED void contract(struct contracting *x, unsigned threads, struct base
 		assert_int_equal(graph_contract_suspect(&x->c, &err), HDB_OK);
 		clear_suspects(x);
 		graph_contract_harden(&x->c);
+		if (x->c.suspects.count)
+			assert_int_equal(graph_contract_recall(&x->c, &err), HDB_OK);
 		x->round_count++;
 	} while (x->c.suspects.count || (x->is_thinned && !check_thinned(x)));
 	graph_thinning_release(&x->thinning);

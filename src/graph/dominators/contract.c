@@ -244,8 +244,7 @@ out:
 	return rc;
 }
 
-/* Makes the array anew. */
-static int unpack_ups(struct graph_contract *c, struct hdb_error *err)
+int graph_contract_recall(struct graph_contract *c, struct hdb_error *err)
 {
 	const struct base_pipeline pipeline = {
 		.item_count = ((uint64_t)c->node_count + BASE_RUN - 1) / BASE_RUN,
@@ -254,10 +253,12 @@ static int unpack_ups(struct graph_contract *c, struct hdb_error *err)
 		.ctx = c,
 		.produce = unpack_run,
 	};
-	const int rc =
-		base_big_alloc_raw(c->work, &c->up_big,
-				   ((uint64_t)c->node_count + 1) * sizeof *c->up, "referrers", err);
+	int rc;
 
+	if (c->up)
+		return HDB_OK;
+	rc = base_big_alloc_raw(c->work, &c->up_big, ((uint64_t)c->node_count + 1) * sizeof *c->up,
+				"referrers", err);
 	if (rc < 0)
 		return rc;
 	c->up = c->up_big.data;
@@ -326,7 +327,7 @@ int graph_contract_thin(struct graph_contract *c, const struct graph_thinning *t
 {
 	c->thinning = thinning;
 	c->special = thinning ? thinning->special : c->root_bits;
-	return c->up ? HDB_OK : unpack_ups(c, err);
+	return graph_contract_recall(c, err);
 }
 
 void graph_contract_soon(const struct graph_contract *c, const uint32_t *targets, uint64_t count)
@@ -748,10 +749,10 @@ int graph_contract_suspect(struct graph_contract *c, struct hdb_error *err)
 		if (rc != HDB_OK)
 			return rc;
 	}
-	if (!c->suspects.count)
-		return HDB_OK;
-	qsort(c->suspects.data, c->suspects.count, sizeof(struct graph_suspect), compare_suspects);
-	return unpack_ups(c, err);
+	if (c->suspects.count)
+		qsort(c->suspects.data, c->suspects.count, sizeof(struct graph_suspect),
+		      compare_suspects);
+	return HDB_OK;
 }
 
 void graph_contract_harden(struct graph_contract *c)

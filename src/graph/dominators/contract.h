@@ -253,6 +253,9 @@ int graph_contract_join(struct graph_contract *c, const struct graph_pushes *pus
 /* Ends the third pass: packs c->up. */
 int graph_contract_pushed(struct graph_contract *c, struct hdb_error *err);
 
+/* Unpacks it, unless it is there: for graph_contract_above, or to begin anew at the second pass. */
+int graph_contract_recall(struct graph_contract *c, struct hdb_error *err);
+
 /* Starts the small graph. Release *rows in any case. */
 int graph_contract_start_rows(struct graph_contract *c, struct graph_rows *rows,
 			      struct hdb_error *err);
@@ -299,9 +302,8 @@ int graph_contract_solve(struct graph_contract *c, enum graph_settling settling,
 			 enum graph_search how, struct hdb_error *err);
 
 /*
- * Then: the suspects, in c->suspects; where there are any, c->up is there again. The caller takes
- * out those whose dominator has an edge of its own to the target, and may take out those of which
- * no edge was pushed to the dominator.
+ * Then: the suspects, in c->suspects. The caller takes out those whose dominator has an edge of its
+ * own to the target, and may take out those of which no edge was pushed to the dominator.
  */
 int graph_contract_suspect(struct graph_contract *c, struct hdb_error *err);
 
@@ -334,7 +336,7 @@ struct graph_left_out {
 };
 bool graph_contract_raise(struct graph_contract *c, const struct graph_left_out *edge);
 
-/* Makes edges to all suspects hard. Then all comes again from the second pass on. */
+/* Makes edges to all suspects hard. If there are any, all comes again from the second pass on. */
 void graph_contract_harden(struct graph_contract *c);
 
 /*
