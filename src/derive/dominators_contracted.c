@@ -275,6 +275,12 @@ static int take_marked(void *ctx, struct derive_block *block, struct hdb_error *
 
 /* ---- the third pass ---- */
 
+/* Whether an object's edge to its class, which is soft, is left out. */
+static bool drops_class(const struct contracted *x, uint32_t class_no, uint32_t ix)
+{
+	return x->c.thinning && graph_thinning_drops_class(x->c.thinning, class_no, ix);
+}
+
 static int push_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct contracted *x = ctx;
@@ -288,7 +294,7 @@ static int push_block(void *ctx, struct derive_block *block, struct hdb_error *e
 
 		if (graph_contract_is_kept(&x->c, ix))
 			r = graph_contract_push_kept(&x->c, &s->pushes, ix, err);
-		else if (x->is_soft[class_no])
+		else if (x->is_soft[class_no] && !drops_class(x, class_no, ix))
 			r = graph_contract_push(&x->c, &s->pushes, ix,
 						heap_class(x->derive->heap, class_no)->ix, err);
 		if (r != HDB_OK)
@@ -311,9 +317,12 @@ static int pack_row(struct contracted *x, struct derive_block *block, uint32_t i
 		    struct graph_targets references, struct hdb_error *err)
 {
 	struct contract_slot *s = &x->slots[block->slot];
+	const uint32_t class_no = block->objects->class_no[i];
+	const bool is_left_out =
+		x->is_soft[class_no] && drops_class(x, class_no, block->objects->first_ix + i);
 	const struct graph_contract_row row = {
 		.from = source_of(x, block, i),
-		.class = class_of(x, block, i),
+		.class = is_left_out ? GRAPH_NONE : class_of(x, block, i),
 		.targets = references,
 		.is_open = block->values[i] & STORE_LIST_IS_BIG,
 	};
@@ -617,7 +626,7 @@ static int see_all(struct contracted *x, struct hdb_error *err)
 /* Searches; *is_done unless there are edges that matter after all. */
 static int search_once(struct contracted *x, bool *is_done, struct hdb_error *err)
 {
-	const struct derive_thinned thinned = { x->derive, x->blocks, &x->c };
+	const struct derive_thinned thinned = { x->derive, x->blocks, &x->c, x->objects };
 	int r = search(x, err);
 
 	*is_done = false;
@@ -642,7 +651,7 @@ static int search_once(struct contracted *x, bool *is_done, struct hdb_error *er
 /* Searches again as long as there are edges to classes that have to be hard after all. */
 static int find_dominators(struct contracted *x, struct hdb_error *err)
 {
-	const struct derive_thinned thinned = { x->derive, x->blocks, &x->c };
+	const struct derive_thinned thinned = { x->derive, x->blocks, &x->c, x->objects };
 	bool is_done = false;
 	int r = see_all(x, err);
 

@@ -13,6 +13,9 @@
 #define SAMPLE_BLOCKS 64u
 #define SAMPLE_GROUPS 16u
 
+/* Edges to classes with fewer objects all stay. */
+#define THIN_OBJECTS_MIN 16384u
+
 /* ---- the sample ---- */
 
 struct sampler {
@@ -86,6 +89,26 @@ static int sample_block(struct sampler *s, uint32_t block_no, struct hdb_error *
 	return HDB_OK;
 }
 
+/* Classes with many objects, edges to which are pushed. */
+static int add_classes(struct sampler *s, struct hdb_error *err)
+{
+	const struct heap *heap = s->x->derive->heap;
+	int r;
+
+	s->sample.class_count = heap->class_count;
+	for (uint32_t no = 0; no < heap->class_count; no++) {
+		const struct graph_thin_class class = { no, heap_class(heap, no)->ix,
+							s->x->objects[no] };
+
+		if (class.count < THIN_OBJECTS_MIN || class.node >= heap->object_count ||
+		    !graph_contract_is_soft(s->x->c, class.node))
+			continue;
+		if ((r = base_vec_push(&s->sample.classes, &class, sizeof(class), err)) != HDB_OK)
+			return r;
+	}
+	return HDB_OK;
+}
+
 int derive_thin(const struct derive_thinned *x, struct graph_thinning *thinning,
 		struct hdb_error *err)
 {
@@ -98,14 +121,17 @@ int derive_thin(const struct derive_thinned *x, struct graph_thinning *thinning,
 		r = sample_block(&s, b, err);
 	if (r != HDB_OK)
 		goto out;
+	if ((r = add_classes(&s, err)) != HDB_OK)
+		goto out;
 	r = graph_thinning_init(thinning, &s.sample, x->c->root_bits, x->c->node_count,
 				x->derive->work, err);
 	if (r != HDB_OK)
 		goto out;
-	if (thinning->popular.count)
+	if (thinning->popular.count || thinning->classes.count)
 		r = graph_contract_thin(x->c, thinning, err);
 out:
 	base_vec_release(&s.sample.edges);
+	base_vec_release(&s.sample.classes);
 	base_vec_release(&s.entries);
 	free(s.objects);
 	return r;
@@ -126,9 +152,19 @@ struct checker {
 	struct graph_thinning *thinning;
 	struct check_slot *slots;
 	unsigned slot_count;
-	uint64_t *doubted; /* bits by object */
+	uint64_t *doubted;     /* bits by object: not by its class alone */
+	uint32_t *doubted_ix;  /* by class: its object, if that is doubted; GRAPH_NONE */
+	bool are_some_popular; /* of those that are doubted */
 	uint64_t spared_count;
 };
+
+static int check_edge(const struct checker *ch, struct check_slot *s,
+		      const struct graph_left_out *edge, struct hdb_error *err)
+{
+	return graph_contract_agrees(ch->x->c, edge->place, edge->target) ?
+		       HDB_OK :
+		       base_vec_push(&s->doubtful, edge, sizeof(*edge), err);
+}
 
 /* Looks at an object's edges to what is doubted. */
 static int check_edges(const struct checker *ch, struct check_slot *s,
@@ -136,21 +172,19 @@ static int check_edges(const struct checker *ch, struct check_slot *s,
 		       struct hdb_error *err)
 {
 	struct graph_left_out edge = *from;
-	int r;
+	int r = HDB_OK;
 
-	for (uint64_t i = 0; i < targets.count; i++) {
+	for (uint64_t i = 0; i < targets.count && r == HDB_OK; i++) {
 		edge.target = targets.target[i];
-		if (ch->doubted[edge.target / 64] >> (edge.target % 64) & 1 &&
-		    !graph_contract_agrees(ch->x->c, edge.place, edge.target) &&
-		    (r = base_vec_push(&s->doubtful, &edge, sizeof(edge), err)) != HDB_OK)
-			return r;
+		if (ch->doubted[edge.target / 64] >> (edge.target % 64) & 1)
+			r = check_edge(ch, s, &edge, err);
 	}
-	return HDB_OK;
+	return r;
 }
 
-static int check_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+/* At their references. The block's values are places. */
+static int check_lists(const struct checker *ch, struct derive_block *block, struct hdb_error *err)
 {
-	const struct checker *ch = ctx;
 	struct check_slot *s = &ch->slots[block->slot];
 	const struct store_lists_of of = heap_references_of(ch->x->derive->heap);
 	const uint32_t first_ix = block->objects->first_ix, count = block->objects->count;
@@ -160,13 +194,9 @@ static int check_block(void *ctx, struct derive_block *block, struct hdb_error *
 
 	if (r != HDB_OK)
 		return r;
-	/* The block's values are places. */
 	lists.lengths = block->bytes[0].data;
-	s->entries.count = s->doubtful.count = 0;
+	s->entries.count = 0;
 	r = store_lists_decode(&of, &ch->x->blocks[block->block_no], &lists, err);
-	if (r != HDB_OK)
-		return r;
-	r = graph_contract_places(ch->x->c, first_ix, count, block->values, err);
 	if (r != HDB_OK)
 		return r;
 	entry = s->entries.data;
@@ -181,6 +211,46 @@ static int check_block(void *ctx, struct derive_block *block, struct hdb_error *
 		entry += n;
 	}
 	return HDB_OK;
+}
+
+/* At their edges to their classes. */
+static int check_classes(const struct checker *ch, const struct derive_block *block,
+			 struct hdb_error *err)
+{
+	const struct heap_block *objects = block->objects;
+	int r = HDB_OK;
+
+	for (uint32_t i = 0; i < objects->count && r == HDB_OK; i++) {
+		const struct graph_left_out edge = {
+			.v = objects->first_ix + i,
+			.place = (uint32_t)block->values[i],
+			.target = ch->doubted_ix[objects->class_no[i]],
+		};
+
+		if (edge.target != GRAPH_NONE)
+			r = check_edge(ch, &ch->slots[block->slot], &edge, err);
+	}
+	return r;
+}
+
+static int check_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	const struct checker *ch = ctx;
+	const struct heap_block *objects = block->objects;
+	bool is_any = ch->are_some_popular;
+	int r;
+
+	ch->slots[block->slot].doubtful.count = 0;
+	for (uint32_t i = 0; i < objects->count && !is_any; i++)
+		is_any = ch->doubted_ix[objects->class_no[i]] != GRAPH_NONE;
+	if (!is_any)
+		return HDB_OK;
+	r = graph_contract_places(ch->x->c, objects->first_ix, objects->count, block->values, err);
+	if (r != HDB_OK)
+		return r;
+	if (ch->are_some_popular && (r = check_lists(ch, block, err)) != HDB_OK)
+		return r;
+	return check_classes(ch, block, err);
 }
 
 /* Dominators rise, or objects are spared. */
@@ -201,27 +271,58 @@ static int take_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	return HDB_OK;
 }
 
+/* Which objects and classes are doubted. */
+static int list_doubted(struct checker *ch, struct hdb_error *err)
+{
+	const struct heap *heap = ch->x->derive->heap;
+	const struct base_vec *doubts = &ch->x->c->doubts, *classes = &ch->thinning->classes;
+	const size_t words = heap->object_count / 64 + 1;
+	uint64_t *is_doubted = calloc(words, sizeof(*is_doubted));
+	int r = HDB_OK;
+
+	ch->doubted = calloc(words, sizeof(*ch->doubted));
+	ch->doubted_ix = malloc(((size_t)heap->class_count + 1) * sizeof(*ch->doubted_ix));
+	if (!is_doubted || !ch->doubted || !ch->doubted_ix) {
+		r = hdb_fail_memory(err, "popular objects", words);
+		goto out;
+	}
+	for (size_t i = 0; i < doubts->count; i++) {
+		const struct graph_doubt *doubt = base_vec_at(doubts, struct graph_doubt, i);
+		uint64_t *bits = doubt->is_class ? is_doubted : ch->doubted;
+
+		bits[doubt->target / 64] |= (uint64_t)1 << (doubt->target % 64);
+		ch->are_some_popular = ch->are_some_popular || !doubt->is_class;
+	}
+	memset(ch->doubted_ix, 0xff, heap->class_count * sizeof(*ch->doubted_ix));
+	for (size_t i = 0; i < classes->count; i++) {
+		const struct graph_thin_class *class =
+			base_vec_at(classes, struct graph_thin_class, i);
+
+		if (is_doubted[class->node / 64] >> (class->node % 64) & 1)
+			ch->doubted_ix[class->class_no] = class->node;
+	}
+out:
+	free(is_doubted);
+	return r;
+}
+
 /* With doubts: looks at all edges to such objects. */
 static int check_doubts(struct checker *ch, struct hdb_error *err)
 {
 	struct derive *derive = ch->x->derive;
-	const struct base_vec *doubts = &ch->x->c->doubts;
-	int r = HDB_OK;
+	int r = list_doubted(ch, err);
 
+	if (r != HDB_OK)
+		goto out;
 	ch->slot_count = DERIVE_SLOTS_PER_THREAD * derive->work->threads;
 	ch->slots = calloc(ch->slot_count, sizeof(*ch->slots));
-	ch->doubted = calloc(derive->heap->object_count / 64 + 1, sizeof(*ch->doubted));
-	if (!ch->slots || !ch->doubted) {
+	if (!ch->slots) {
 		r = hdb_fail_memory(err, "popular objects", ch->slot_count * sizeof(*ch->slots));
 		goto out;
 	}
-	for (size_t i = 0; i < doubts->count; i++) {
-		const uint32_t t = base_vec_at(doubts, struct graph_doubt, i)->target;
-
-		ch->doubted[t / 64] |= (uint64_t)1 << (t % 64);
-	}
 	r = derive_each_block(derive,
 			      &(struct derive_pass){ .stage = "dominators: popular objects",
+						     .reads_classes = true,
 						     .make = check_block,
 						     .take = take_block,
 						     .ctx = ch },
@@ -233,6 +334,7 @@ out:
 	}
 	free(ch->slots);
 	free(ch->doubted);
+	free(ch->doubted_ix);
 	return r;
 }
 

@@ -2,8 +2,8 @@
  * derive/dominators_thinned.h - which of the heap's edges graph/dominators/thinning.h leaves out,
  * and whether that was right. Private to dominators_contracted.c.
  *
- * The kind of an edge is its object's class. Edges of big lists are not left out, nor those to
- * classes.
+ * The kind of an edge is its object's class. Edges of big lists are not left out. Of the edges that
+ * objects have to their classes, those of classes with many objects are, as long as they are soft.
  */
 #ifndef DERIVE_DOMINATORS_THINNED_H
 #define DERIVE_DOMINATORS_THINNED_H
@@ -16,6 +16,7 @@ struct derive_thinned {
 	struct derive *derive;
 	const struct store_block *blocks; /* of the table references */
 	struct graph_contract *c;
+	const uint64_t *objects; /* by class, 0: not known */
 };
 
 /*

@@ -140,13 +140,13 @@ static void thinned_graphs(void **state)
 /* A graph with edges that are left out: nodes, the roots, and edges; the ends of lists are NONE. */
 struct thin_graph {
 	uint32_t node_count, roots[3];
-	uint32_t edges[8][2];
+	uint32_t edges[16][2];
 	uint32_t thinned[3][2]; /* edges */
 };
 
 static struct contracting thin_by_hand(const struct thin_graph *in)
 {
-	const bool is_soft[8] = { false };
+	const bool is_soft[16] = { false };
 	struct contracting x = { .is_soft = is_soft, .share = CONTRACT_SHARE, .is_thinned = true };
 	struct oracle_graph g;
 	size_t count = 0;
@@ -200,6 +200,44 @@ static void below_what_rises(void **state)
 	/* Then 2 has an edge, and cannot just rise. */
 	assert_int_equal(x.spared_count, 2);
 	assert_int_equal(x.round_count, 3);
+}
+
+/*
+ * 2 and 3 seem to be below 1. One of them can rise: what is below its dominator then is not below
+ * that of the other.
+ */
+static void beside_what_rises(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		const uint32_t rising = 2 + i, other = 3 - i;
+		const struct contracting x = thin_by_hand(&(struct thin_graph){
+			.node_count = 12,
+			.roots = { 0, GRAPH_NONE },
+			.edges = { { 0, 1 },
+				   { 1, 2 },
+				   { 1, 3 },
+				   { 0, 5 },
+				   { 5, rising },
+				   { 5, 6 },
+				   { 1, 6 },
+				   { 5, 8 },
+				   { 8, 6 },
+				   { 8, rising },
+				   { 5, 11 },
+				   { 11, 6 },
+				   { 11, other },
+				   { other, 9 },
+				   { 1, 9 },
+				   { GRAPH_NONE } },
+			.thinned = { { 5, 2 }, { 5, 3 }, { GRAPH_NONE } },
+		});
+
+		/* In each round. */
+		assert_int_equal(x.raised_count, 2);
+		assert_int_equal(x.spared_count, 1);
+		assert_int_equal(x.round_count, 2);
+	}
 }
 
 /* The ways from 0 to 4 part at 1, which is not kept as long as the one by 3 is left out. */
@@ -368,9 +406,13 @@ static void stepped_over(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_graphs),    cmocka_unit_test(thinned_graphs),
-		cmocka_unit_test(below_what_rises), cmocka_unit_test(meeting_at_what_is_not_kept),
-		cmocka_unit_test(threads),          cmocka_unit_test(long_paths),
+		cmocka_unit_test(random_graphs),
+		cmocka_unit_test(thinned_graphs),
+		cmocka_unit_test(below_what_rises),
+		cmocka_unit_test(beside_what_rises),
+		cmocka_unit_test(meeting_at_what_is_not_kept),
+		cmocka_unit_test(threads),
+		cmocka_unit_test(long_paths),
 		cmocka_unit_test(stepped_over),
 	};
 

@@ -42,6 +42,27 @@ static struct graph_source source_of(uint32_t v)
 	return (struct graph_source){ v, v % CONTRACT_CLASSES };
 }
 
+/* Whether a soft edge of v is left out. */
+static bool drops_soft(const struct contracting *x, uint32_t v)
+{
+	return x->c.thinning && graph_thinning_drops_class(x->c.thinning, source_of(v).class_no, v);
+}
+
+/* Edges [first, end) of v without soft ones that are left out; to be freed. */
+static uint32_t *targets_of(const struct contracting *x, uint32_t v, uint64_t first, uint64_t *end)
+{
+	const uint32_t *target = x->g->target[GRAPH_REFERENCES];
+	uint32_t *out = oracle_alloc(*end - first + 1, sizeof *out);
+	uint64_t count = 0;
+
+	for (uint64_t e = first; e < *end; e++)
+		if (!x->is_soft[e] || !graph_contract_is_soft(&x->c, target[e]) ||
+		    !drops_soft(x, v))
+			out[count++] = target[e];
+	*end = first + count;
+	return out;
+}
+
 static int visit(struct contracting *x, struct slot *s, uint32_t v, struct hdb_error *err)
 {
 	const uint64_t first = x->g->first[GRAPH_REFERENCES][v],
@@ -59,22 +80,23 @@ static int visit(struct contracting *x, struct slot *s, uint32_t v, struct hdb_e
 
 		if (x->pass == 1 && !is_kept && !is_soft)
 			graph_contract_mark(&x->c, source_of(v), &target[e], 1);
-		if (x->pass == 2 && !is_kept && is_soft)
+		if (x->pass == 2 && !is_kept && is_soft && !drops_soft(x, v))
 			rc = graph_contract_push(&x->c, &s->pushes, v, target[e], err);
 	}
 	if (x->pass == 3 && is_kept) {
 		size_t at = 0;
 		const bool is_open = v % 7 == 0 && s->wide_count < CONTRACT_SHARE;
+		uint64_t part_end = is_open ? first + (end - first) / 2 : end;
+		uint32_t *part = targets_of(x, v, first, &part_end);
 
 		rc = graph_contract_pack(
 			&x->c, &s->rows,
-			&(struct graph_contract_row){
-				.from = source_of(v),
-				.class = GRAPH_NONE,
-				.targets = { target + first,
-					     is_open ? (end - first) / 2 : end - first },
-				.is_open = is_open },
+			&(struct graph_contract_row){ .from = source_of(v),
+						      .class = GRAPH_NONE,
+						      .targets = { part, part_end - first },
+						      .is_open = is_open },
 			&at, err);
+		free(part);
 		if (is_open) {
 			s->at[s->wide_count] = at;
 			s->wide[s->wide_count++] = v;
@@ -193,6 +215,25 @@ static void add_thin_pair(struct graph_thinning *t, uint32_t kind, uint32_t targ
 		(struct graph_thin_pair){ kind, target, keep_below };
 }
 
+/* Leaves out soft edges of some nodes. */
+static void thin_soft(struct contracting *x)
+{
+	struct graph_thinning *t = &x->thinning;
+	struct hdb_error err;
+
+	t->class_keep = oracle_alloc(CONTRACT_CLASSES, sizeof *t->class_keep);
+	for (uint32_t no = 0; no < CONTRACT_CLASSES; no++)
+		t->class_keep[no] = oracle_below(4) ?
+					    oracle_below(oracle_below(2) ? UINT32_MAX : 9) :
+					    UINT32_MAX;
+	for (size_t i = 0; i < x->c.soft_nodes.count; i++) {
+		const struct graph_thin_class class = { .node = *base_vec_at(&x->c.soft_nodes,
+									     uint32_t, i) };
+
+		assert_int_equal(base_vec_push(&t->classes, &class, sizeof class, &err), HDB_OK);
+	}
+}
+
 /* Leaves out edges to some nodes, many or few of them. */
 static void thin(struct contracting *x, struct base_work *work)
 {
@@ -210,6 +251,7 @@ static void thin(struct contracting *x, struct base_work *work)
 				add_thin_pair(t, graph_thin_kind(k / 2, k % 2), v,
 					      1 + oracle_below(oracle_below(2) ? UINT32_MAX : 9));
 	}
+	thin_soft(x);
 }
 
 /* Whether what was left out was not needed; if not, less is from now on. */

@@ -78,18 +78,21 @@ struct graph_suspect {
 	uint32_t target;    /* node */
 };
 
-/* Popular nodes of which it can be said who is below their dominators. */
-#define GRAPH_DOUBTS_MAX 64u
+/* Doubts, and sets of those that are below their dominators, at most. */
+#define GRAPH_DOUBTS_MAX 1024u
+#define GRAPH_DOUBT_SETS_MAX 64u
 
 /* Searches with more and more edges, at most, before all are there. */
 #define GRAPH_THIN_ROUNDS 3u
 
-/* A popular node that the virtual root does not dominate where edges to it are left out. */
+/* A node that the virtual root does not dominate where edges to it are left out. */
 struct graph_doubt {
 	uint32_t target; /* node */
 	/* place; GRAPH_NONE: the virtual root after all, GRAPH_SEVERAL: no root reaches it */
 	_Atomic uint32_t dominator;
-	bool is_leaf; /* nothing that is kept depends on it */
+	bool is_leaf;    /* nothing that is kept depends on it */
+	bool is_class;   /* edges of a class's nodes are left out, those alone */
+	uint32_t set_no; /* of what is below its dominator */
 };
 
 struct graph_contract {
@@ -124,6 +127,7 @@ struct graph_contract {
 	bool is_refuted;              /* there are too many */
 	struct base_vec leaves;       /* bool by popular node: it has no edges in the small graph */
 	_Atomic uint64_t *doubt_sets; /* bits by place, several times */
+	uint32_t set_count;           /* of doubts */
 	uint64_t raise_steps;
 	unsigned thin_rounds; /* in which edges were left out, or spared */
 	/* Rows, while they are put. */
@@ -178,8 +182,9 @@ static inline bool graph_contract_is_soft(const struct graph_contract *c, uint32
 }
 
 /*
- * Before the second pass: which edges are left out, lent; NULL: none. Their targets are kept, and
- * not soft. May be called again when dominators are known: then all comes from the second pass on.
+ * Before the second pass: which edges are left out, lent; NULL: none. Popular nodes are kept, and
+ * not soft; classes are soft, and the caller leaves out the soft edges to them. May be called again
+ * when dominators are known: then all comes from the second pass on.
  */
 int graph_contract_thin(struct graph_contract *c, const struct graph_thinning *thinning,
 			struct hdb_error *err);
@@ -308,7 +313,7 @@ int graph_contract_solve(struct graph_contract *c, enum graph_settling settling,
 int graph_contract_suspect(struct graph_contract *c, struct hdb_error *err);
 
 /*
- * With no suspects: the popular nodes whose dominators are in doubt, in c->doubts. If c->is_refuted
+ * With no suspects: the nodes whose dominators are in doubt, in c->doubts. If c->is_refuted
  * then, all edges are needed: c->doubts lacks some.
  */
 int graph_contract_doubts(struct graph_contract *c, struct hdb_error *err);

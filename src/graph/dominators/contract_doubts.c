@@ -64,17 +64,44 @@ static struct graph_doubt *doubt_at(const struct graph_contract *c, size_t i)
 	return base_vec_at(&c->doubts, struct graph_doubt, i);
 }
 
+static int compare_doubts(const void *a, const void *b)
+{
+	const struct graph_doubt *x = a, *y = b;
+
+	return x->target < y->target ? -1 : x->target > y->target;
+}
+
+/* Those that do not rise have one set for each dominator. */
+static void number_sets(struct graph_contract *c)
+{
+	c->set_count = 0;
+	for (size_t i = 0; i < c->doubts.count; i++) {
+		struct graph_doubt *doubt = doubt_at(c, i);
+		size_t same = i;
+
+		while (!doubt->is_leaf && same-- > 0)
+			if (!doubt_at(c, same)->is_leaf &&
+			    doubt_at(c, same)->dominator == doubt->dominator)
+				break;
+		doubt->set_no = same < i ? doubt_at(c, same)->set_no : c->set_count++;
+	}
+}
+
 /* Room for the sets; without it all edges are needed. */
 static int make_sets(struct graph_contract *c, struct hdb_error *err)
 {
-	const uint64_t bytes = (SET_COUNT + DOUBT_SETS * c->doubts.count) *
-			       ((uint64_t)c->kept.count / 64 + 1) * sizeof *c->doubt_sets;
+	uint64_t bytes;
 	int rc;
 
-	c->is_refuted = c->doubts.count > 0 &&
-			(c->doubts.count > GRAPH_DOUBTS_MAX || bytes > base_work_room(c->work) ||
-			 c->thin_rounds > GRAPH_THIN_ROUNDS);
+	c->is_refuted = c->doubts.count > GRAPH_DOUBTS_MAX ||
+			(c->doubts.count && c->thin_rounds > GRAPH_THIN_ROUNDS);
 	if (!c->doubts.count || c->is_refuted)
+		return HDB_OK;
+	number_sets(c);
+	bytes = (SET_COUNT + DOUBT_SETS * (uint64_t)c->set_count) *
+		((uint64_t)c->kept.count / 64 + 1) * sizeof *c->doubt_sets;
+	c->is_refuted = c->set_count > GRAPH_DOUBT_SETS_MAX || bytes > base_work_room(c->work);
+	if (c->is_refuted)
 		return HDB_OK;
 	base_big_free(c->work, &c->doubts_big);
 	rc = base_big_alloc(c->work, &c->doubts_big, bytes, "popular objects", err);
@@ -82,27 +109,47 @@ static int make_sets(struct graph_contract *c, struct hdb_error *err)
 	return rc;
 }
 
+/* Adds a node to the doubts, unless it is dominated by the virtual root. */
+static int add_doubt(struct graph_contract *c, struct graph_doubt doubt, struct hdb_error *err)
+{
+	assert(graph_contract_is_kept(c, doubt.target));
+	doubt.dominator = dominator_of(c, base_ranks_before(&c->kept, doubt.target));
+	return doubt.dominator == GRAPH_NONE ? HDB_OK :
+					       base_vec_push(&c->doubts, &doubt, sizeof doubt, err);
+}
+
+static int list_doubts(struct graph_contract *c, struct hdb_error *err)
+{
+	const struct base_vec *popular = &c->thinning->popular, *classes = &c->thinning->classes;
+	int rc = HDB_OK;
+
+	for (size_t i = 0; i < popular->count && rc == HDB_OK; i++)
+		rc = add_doubt(c,
+			       (struct graph_doubt){ .target = *base_vec_at(popular, uint32_t, i),
+						     .is_leaf = *base_vec_at(&c->leaves, bool, i) },
+			       err);
+	for (size_t i = 0; i < classes->count && rc == HDB_OK; i++) {
+		const uint32_t node = base_vec_at(classes, struct graph_thin_class, i)->node;
+
+		/* Edges that are hard all stay. */
+		if (graph_contract_is_soft(c, node))
+			rc = add_doubt(c, (struct graph_doubt){ .target = node, .is_class = true },
+				       err);
+	}
+	if (c->doubts.count)
+		qsort(c->doubts.data, c->doubts.count, sizeof(struct graph_doubt), compare_doubts);
+	return rc;
+}
+
 int graph_contract_doubts(struct graph_contract *c, struct hdb_error *err)
 {
-	int rc;
+	int rc = HDB_OK;
 
 	c->doubts.count = 0;
 	c->raise_steps = 0;
 	c->thin_rounds++;
-	for (size_t i = 0; c->thinning && i < c->thinning->popular.count; i++) {
-		const uint32_t t = *base_vec_at(&c->thinning->popular, uint32_t, i);
-		const uint32_t place = base_ranks_before(&c->kept, t);
-		const struct graph_doubt doubt = {
-			.target = t,
-			.dominator = dominator_of(c, place),
-			.is_leaf = *base_vec_at(&c->leaves, bool, i),
-		};
-
-		assert(graph_contract_is_kept(c, t));
-		if (doubt.dominator != GRAPH_NONE &&
-		    (rc = base_vec_push(&c->doubts, &doubt, sizeof doubt, err)) != HDB_OK)
-			return rc;
-	}
+	if (c->thinning && (rc = list_doubts(c, err)) != HDB_OK)
+		return rc;
 	if ((rc = make_sets(c, err)) != HDB_OK)
 		return rc;
 	for (size_t i = 0; i < c->doubts.count && !c->is_refuted; i++)
@@ -131,13 +178,6 @@ int graph_contract_leaves(struct graph_contract *c, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int compare_doubts(const void *a, const void *b)
-{
-	const struct graph_doubt *x = a, *y = b;
-
-	return x->target < y->target ? -1 : x->target > y->target;
-}
-
 static struct graph_doubt *find_doubt(const struct graph_contract *c, uint32_t target)
 {
 	const struct graph_doubt key = { .target = target };
@@ -151,8 +191,7 @@ static struct graph_doubt *find_doubt(const struct graph_contract *c, uint32_t t
 static bool is_below(const struct graph_contract *c, const struct graph_doubt *doubt,
 		     uint32_t place)
 {
-	const uint64_t no =
-		SET_COUNT + DOUBT_SETS * (uint64_t)(doubt - (struct graph_doubt *)c->doubts.data);
+	const uint64_t no = SET_COUNT + DOUBT_SETS * (uint64_t)doubt->set_no;
 	_Atomic uint64_t *settled = set_of(c, no + SET_SETTLED), *below = set_of(c, no + SET_BELOW);
 	const uint32_t dominator = atomic_load_explicit(&doubt->dominator, memory_order_relaxed);
 	uint32_t at = place;
@@ -206,13 +245,11 @@ static uint32_t common_ancestor(struct graph_contract *c, uint32_t a, uint32_t b
 bool graph_contract_raise(struct graph_contract *c, const struct graph_left_out *edge)
 {
 	struct graph_doubt *doubt = find_doubt(c, edge->target);
-	const uint32_t dominator = doubt->dominator;
-	const uint64_t no =
-		SET_COUNT + DOUBT_SETS * (uint64_t)(doubt - (struct graph_doubt *)c->doubts.data);
-	uint32_t above;
+	uint32_t dominator, above;
 
-	if (graph_contract_agrees(c, edge->place, edge->target))
+	if (!doubt || graph_contract_agrees(c, edge->place, edge->target))
 		return true;
+	dominator = doubt->dominator;
 	if (!doubt->is_leaf || dominator >= GRAPH_SEVERAL ||
 	    has(set_of(c, SET_LEAVES), edge->place) ||
 	    c->raise_steps > (uint64_t)RAISE_STEPS * c->kept.count)
@@ -223,7 +260,7 @@ bool graph_contract_raise(struct graph_contract *c, const struct graph_left_out 
 		return false;
 	atomic_store_explicit(&doubt->dominator, above, memory_order_relaxed);
 	/* Who was below still is. */
-	clear(c, set_of(c, no + SET_SETTLED));
+	clear(c, set_of(c, SET_COUNT + DOUBT_SETS * (uint64_t)doubt->set_no + SET_SETTLED));
 	c->dominator[base_ranks_before(&c->kept, edge->target)] =
 		doubt->dominator == GRAPH_NONE ? GRAPH_NONE : c->node[doubt->dominator];
 	return true;

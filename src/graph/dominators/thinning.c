@@ -22,6 +22,14 @@ static size_t run_of(const struct base_vec *edges, size_t i, unsigned shift)
 	return end - i;
 }
 
+/* So that so many of the edges are kept. */
+static uint32_t keep_below(uint32_t kept, double edge_count)
+{
+	const double part = kept / edge_count;
+
+	return part < 1 ? 1 + (uint32_t)(part * (UINT32_MAX - 1)) : UINT32_MAX;
+}
+
 /* Adds the pairs of a popular node, whose edges are [i, end); whether there are any. */
 static bool add_pairs(struct graph_thinning *t, const struct graph_thinning_sample *sample,
 		      size_t i, size_t end, uint32_t node_count)
@@ -32,18 +40,17 @@ static bool add_pairs(struct graph_thinning *t, const struct graph_thinning_samp
 		const uint64_t key = key_at(&sample->edges, i);
 		const uint32_t kind = (uint32_t)key, target = (uint32_t)(key >> 32);
 		struct graph_thin_pair *pair = &t->pairs[graph_thin_place(t, kind, target)];
-		double part;
 
 		count = run_of(&sample->edges, i, 0);
 		if (count < GRAPH_THIN_SAMPLED_MIN)
 			continue;
-		part = (double)GRAPH_THIN_KEPT * sample->node_count /
-		       ((double)count * (double)node_count);
 		assert(!pair->keep_below);
 		*pair = (struct graph_thin_pair){
 			.kind = kind,
 			.target = target,
-			.keep_below = part < 1 ? 1 + (uint32_t)(part * UINT32_MAX) : UINT32_MAX,
+			.keep_below =
+				keep_below(GRAPH_THIN_KEPT,
+					   (double)count * (double)node_count / sample->node_count),
 		};
 		is_any = true;
 	}
@@ -73,6 +80,27 @@ static int sort_sample(struct graph_thinning_sample *sample, struct hdb_error *e
 	return HDB_OK;
 }
 
+static int add_classes(struct graph_thinning *t, const struct graph_thinning_sample *sample,
+		       struct hdb_error *err)
+{
+	const struct graph_thin_class *class = sample->classes.data;
+	int rc;
+
+	t->class_keep = calloc((size_t)sample->class_count + 1, sizeof *t->class_keep);
+	if (!t->class_keep)
+		return hdb_fail_memory(err, "classes", sample->class_count);
+	memset(t->class_keep, 0xff, ((size_t)sample->class_count + 1) * sizeof *t->class_keep);
+	for (size_t i = 0; i < sample->classes.count; i++) {
+		assert(class[i].class_no < sample->class_count);
+		t->class_keep[class[i].class_no] =
+			keep_below(GRAPH_THIN_CLASS_KEPT, (double)class[i].count);
+		rc = base_vec_push(&t->classes, &class[i], sizeof class[i], err);
+		if (rc != HDB_OK)
+			return rc;
+	}
+	return HDB_OK;
+}
+
 int graph_thinning_init(struct graph_thinning *t, struct graph_thinning_sample *sample,
 			const uint64_t *root_bits, uint32_t node_count, struct base_work *work,
 			struct hdb_error *err)
@@ -82,9 +110,11 @@ int graph_thinning_init(struct graph_thinning *t, struct graph_thinning_sample *
 	int rc;
 
 	*t = (struct graph_thinning){ .work = work };
-	if (!edge_count)
+	if (!edge_count && !sample->classes.count)
 		return HDB_OK;
 	if ((rc = sort_sample(sample, err)) != HDB_OK)
+		return rc;
+	if ((rc = add_classes(t, sample, err)) != HDB_OK)
 		return rc;
 	if ((rc = make_pairs(t, edge_count, err)) != HDB_OK)
 		return rc;
@@ -113,6 +143,8 @@ void graph_thinning_release(struct graph_thinning *t)
 		return;
 	base_big_free(t->work, &t->special_big);
 	base_vec_release(&t->popular);
+	base_vec_release(&t->classes);
+	free(t->class_keep);
 	free(t->pairs);
 	*t = (struct graph_thinning){ 0 };
 }

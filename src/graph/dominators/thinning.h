@@ -15,6 +15,9 @@
  * certification and divergent spanning trees", 2015). Sources that are not are spared, and the
  * search is done again.
  *
+ * The same holds for the edges of objects to their classes, which need no sample. Those that are
+ * soft (contract.h) are left out, too: a suspect is one by the edges that stay.
+ *
  * Which edges are left out depends on the sample, the kind and the node, not on threads.
  */
 #ifndef GRAPH_DOMINATORS_THINNING_H
@@ -32,13 +35,21 @@
 /* Edges of a kind to a target are thinned if the sample has so many of them, or more. */
 #define GRAPH_THIN_SAMPLED_MIN 32u
 
-/* And so many are to be kept. */
+/* And so many are to be kept; of those to a class more, since they are known without a sample. */
 #define GRAPH_THIN_KEPT 64u
+#define GRAPH_THIN_CLASS_KEPT 1024u
 
 /* Edges of nodes of one kind to one target. */
 struct graph_thin_pair {
 	uint32_t kind, target;
 	uint32_t keep_below; /* those are kept whose source's hash is below; 0: no pair */
+};
+
+/* The edges of all nodes of a class to one node. */
+struct graph_thin_class {
+	uint32_t class_no;
+	uint32_t node;
+	uint64_t count;
 };
 
 struct graph_thinning {
@@ -47,6 +58,9 @@ struct graph_thinning {
 	struct graph_thin_pair *pairs;
 	uint32_t pair_mask;      /* of places in that */
 	struct base_vec popular; /* uint32_t: nodes, ascending */
+	struct base_vec classes; /* struct graph_thin_class: most of those edges are left out */
+	/* by class: edges are kept whose source's hash is below, UINT32_MAX: all; or NULL */
+	uint32_t *class_keep;
 	struct base_big special_big;
 };
 
@@ -55,6 +69,8 @@ struct graph_thinning_sample {
 	struct base_vec
 		edges;       /* struct base_sort_key, by graph_thin_key; sorted by the first call */
 	uint32_t node_count; /* nodes that were looked at */
+	struct base_vec classes; /* struct graph_thin_class: whose edges may be left out */
+	uint32_t class_count;    /* class numbers are below */
 };
 
 static inline uint64_t graph_thin_key(uint32_t kind, uint32_t target)
@@ -69,8 +85,8 @@ static inline uint32_t graph_thin_kind(uint32_t class_no, bool has_several)
 }
 
 /*
- * Which edges are left out in a graph of node_count nodes, with these roots. Without popular nodes
- * popular.count is 0. `work` is lent. Release it in any case.
+ * Which edges are left out in a graph of node_count nodes, with these roots; none if popular.count
+ * and classes.count are 0. `work` is lent. Release it in any case.
  */
 int graph_thinning_init(struct graph_thinning *t, struct graph_thinning_sample *sample,
 			const uint64_t *root_bits, uint32_t node_count, struct base_work *work,
@@ -104,6 +120,15 @@ static inline bool graph_thinning_drops(const struct graph_thinning *t, uint32_t
 	const struct graph_thin_pair *pair = &t->pairs[graph_thin_place(t, kind, target)];
 
 	return pair->keep_below && graph_thin_hash(v) >= pair->keep_below &&
+	       !(t->special[v / 64] >> (v % 64) & 1);
+}
+
+/* Whether the edge of v to its class is left out. */
+static inline bool graph_thinning_drops_class(const struct graph_thinning *t, uint32_t class_no,
+					      uint32_t v)
+{
+	return t->class_keep && t->class_keep[class_no] != UINT32_MAX &&
+	       graph_thin_hash(v) >= t->class_keep[class_no] &&
 	       !(t->special[v / 64] >> (v % 64) & 1);
 }
 
