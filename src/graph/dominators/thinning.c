@@ -101,28 +101,27 @@ static int add_classes(struct graph_thinning *t, const struct graph_thinning_sam
 	return HDB_OK;
 }
 
-int graph_thinning_init(struct graph_thinning *t, struct graph_thinning_sample *sample,
-			const uint64_t *root_bits, uint32_t node_count, struct base_work *work,
-			struct hdb_error *err)
+/* Roots, until something else is special, too. */
+static int copy_roots(struct graph_thinning *t, const uint64_t *root_bits, uint64_t node_count,
+		      struct hdb_error *err)
 {
-	const uint64_t n = node_count;
+	const int rc = base_big_alloc(t->work, &t->special_big, node_count / 8 + 8,
+				      "popular objects", err);
+
+	if (rc != HDB_OK)
+		return rc;
+	t->special = t->special_big.data;
+	memcpy(t->special, root_bits, (node_count + 63) / 64 * sizeof *t->special);
+	return HDB_OK;
+}
+
+/* Which nodes are popular, by the sorted sample. */
+static int add_popular(struct graph_thinning *t, const struct graph_thinning_sample *sample,
+		       uint32_t node_count, struct hdb_error *err)
+{
 	const size_t edge_count = sample->edges.count;
 	int rc;
 
-	*t = (struct graph_thinning){ .work = work };
-	if (!edge_count && !sample->classes.count)
-		return HDB_OK;
-	if ((rc = sort_sample(sample, err)) != HDB_OK)
-		return rc;
-	if ((rc = add_classes(t, sample, err)) != HDB_OK)
-		return rc;
-	if ((rc = make_pairs(t, edge_count, err)) != HDB_OK)
-		return rc;
-	if ((rc = base_big_alloc(work, &t->special_big, n / 8 + 8, "popular objects", err)) !=
-	    HDB_OK)
-		return rc;
-	t->special = t->special_big.data;
-	memcpy(t->special, root_bits, (n + 63) / 64 * sizeof *t->special);
 	for (size_t i = 0, count; i < edge_count; i += count) {
 		const uint32_t target = (uint32_t)(key_at(&sample->edges, i) >> 32);
 
@@ -135,6 +134,26 @@ int graph_thinning_init(struct graph_thinning *t, struct graph_thinning_sample *
 			return rc;
 	}
 	return HDB_OK;
+}
+
+int graph_thinning_init(struct graph_thinning *t, struct graph_thinning_sample *sample,
+			const uint64_t *root_bits, uint32_t node_count, struct base_work *work,
+			struct hdb_error *err)
+{
+	int rc;
+
+	*t = (struct graph_thinning){ .work = work };
+	if (!sample->edges.count && !sample->classes.count)
+		return HDB_OK;
+	if ((rc = sort_sample(sample, err)) != HDB_OK)
+		return rc;
+	if ((rc = add_classes(t, sample, err)) != HDB_OK)
+		return rc;
+	if ((rc = make_pairs(t, sample->edges.count, err)) != HDB_OK)
+		return rc;
+	if ((rc = copy_roots(t, root_bits, node_count, err)) != HDB_OK)
+		return rc;
+	return add_popular(t, sample, node_count, err);
 }
 
 void graph_thinning_release(struct graph_thinning *t)
