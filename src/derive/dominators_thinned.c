@@ -123,7 +123,8 @@ int derive_thin(const struct derive_thinned *x, struct graph_thinning *thinning,
 		goto out;
 	if ((r = add_classes(&s, err)) != HDB_OK)
 		goto out;
-	r = graph_thinning_init(thinning, &s.sample, x->c->root_bits, x->c->node_count,
+	r = graph_thinning_init(thinning, &s.sample,
+				(struct graph_thin_nodes){ x->c->node_count, x->c->root_bits },
 				x->derive->work, err);
 	if (r != HDB_OK)
 		goto out;

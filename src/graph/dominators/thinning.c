@@ -102,16 +102,16 @@ static int add_classes(struct graph_thinning *t, const struct graph_thinning_sam
 }
 
 /* Roots, until something else is special, too. */
-static int copy_roots(struct graph_thinning *t, const uint64_t *root_bits, uint64_t node_count,
+static int copy_roots(struct graph_thinning *t, struct graph_thin_nodes nodes,
 		      struct hdb_error *err)
 {
-	const int rc = base_big_alloc(t->work, &t->special_big, node_count / 8 + 8,
-				      "popular objects", err);
+	const uint64_t n = nodes.count;
+	const int rc = base_big_alloc(t->work, &t->special_big, n / 8 + 8, "popular objects", err);
 
 	if (rc != HDB_OK)
 		return rc;
 	t->special = t->special_big.data;
-	memcpy(t->special, root_bits, (node_count + 63) / 64 * sizeof *t->special);
+	memcpy(t->special, nodes.root_bits, (n + 63) / 64 * sizeof *t->special);
 	return HDB_OK;
 }
 
@@ -137,7 +137,7 @@ static int add_popular(struct graph_thinning *t, const struct graph_thinning_sam
 }
 
 int graph_thinning_init(struct graph_thinning *t, struct graph_thinning_sample *sample,
-			const uint64_t *root_bits, uint32_t node_count, struct base_work *work,
+			struct graph_thin_nodes nodes, struct base_work *work,
 			struct hdb_error *err)
 {
 	int rc;
@@ -151,9 +151,9 @@ int graph_thinning_init(struct graph_thinning *t, struct graph_thinning_sample *
 		return rc;
 	if ((rc = make_pairs(t, sample->edges.count, err)) != HDB_OK)
 		return rc;
-	if ((rc = copy_roots(t, root_bits, node_count, err)) != HDB_OK)
+	if ((rc = copy_roots(t, nodes, err)) != HDB_OK)
 		return rc;
-	return add_popular(t, sample, node_count, err);
+	return add_popular(t, sample, nodes.count, err);
 }
 
 void graph_thinning_release(struct graph_thinning *t)

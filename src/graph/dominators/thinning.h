@@ -84,12 +84,18 @@ static inline uint32_t graph_thin_kind(uint32_t class_no, bool has_several)
 	return class_no << 1 | has_several;
 }
 
+/* The nodes of a graph, and bits of which are roots; lent. */
+struct graph_thin_nodes {
+	uint32_t count;
+	const uint64_t *root_bits;
+};
+
 /*
- * Which edges are left out in a graph of node_count nodes, with these roots; none if popular.count
- * and classes.count are 0. `work` is lent. Release it in any case.
+ * Which edges are left out; none if popular.count and classes.count are 0. `work` is lent. Release
+ * it in any case.
  */
 int graph_thinning_init(struct graph_thinning *t, struct graph_thinning_sample *sample,
-			const uint64_t *root_bits, uint32_t node_count, struct base_work *work,
+			struct graph_thin_nodes nodes, struct base_work *work,
 			struct hdb_error *err);
 void graph_thinning_release(struct graph_thinning *t);
 
