@@ -6,7 +6,6 @@
 
 #include "base/pack.h"
 #include "base/pipeline.h"
-#include "graph/dominators/hubs.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -696,7 +695,6 @@ int graph_contract_solve(struct graph_contract *c, enum graph_settling settling,
 	struct graph_settled settled = { 0 };
 	struct graph_dominators d = { 0 };
 	struct solving s = { .c = c, .settled = &settled, .d = &d };
-	uint64_t hub_steps = 0;
 	int rc = graph_contract_leaves(c, err);
 
 	if (rc != HDB_OK)
@@ -707,9 +705,9 @@ int graph_contract_solve(struct graph_contract *c, enum graph_settling settling,
 	    (settling == GRAPH_SETTLE_FAR && graph_is_far(c->rows)))
 		rc = graph_settle(&(struct graph_settle_in){ c->rows, c->roots, c->single }, how,
 				  &settled, err);
-	else if ((rc = graph_find_hubs(c->rows, c->roots, &hub_steps, err)) == HDB_OK)
+	else
 		rc = graph_dominators(c->rows, c->roots, how, &d, err);
-	c->step_count += settled.step_count + hub_steps + d.step_count;
+	c->step_count += settled.step_count + d.step_count;
 	graph_rows_release(c->rows);
 	if (rc != HDB_OK)
 		goto out;
