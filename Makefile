@@ -286,6 +286,7 @@ nightly: ## all that takes too long for every change
 	$(MAKE) test SAN=address,undefined BUILD=build/clang-san CC=clang LIMIT=3000
 	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=pipeline
 	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=parts_test
+	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=settle_test
 	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=import_
 	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=query
 	$(MAKE) valgrind

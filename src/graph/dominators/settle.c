@@ -1,30 +1,18 @@
 /*
- * graph/dominators/settle.c - breadth-first searches, gates, and rounds of settling.
+ * graph/dominators/settle.c - rounds of settling, and a search of what is left.
  */
-#include "graph/dominators/settle.h"
+#include "graph/dominators/settle_private.h"
 
-#include "base/pipeline.h"
 #include "base/prefetch.h"
-#include "base/rank_bitset.h"
-#include "base/vec.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-/* Nodes ahead whose groups, rows' lengths and rows are asked for. */
-#define START_AHEAD 24u
-#define GROUP_AHEAD 16u
-#define ROW_AHEAD 8u
-
 /* Nodes ahead whose labels are asked for. */
 #define LABEL_AHEAD 16u
 
-/* Nodes of a share of a round, and edges that wait. */
-#define SHARE_NODES (1u << 15)
+/* Edges that wait. */
 #define EDGES 64u
-
-/* Deeper graphs have no gates that are looked for: they are lists, on which little is far. */
-#define HEAVY_MAX 4096u
 
 /*
  * Rounds go on while they settle this part of what is left, and more is left than this part of
@@ -38,49 +26,6 @@
 
 /* Rows of a sample. */
 #define SAMPLE_ROWS 8192u
-
-/* Rows between two calls of base_step. */
-#define STEP_ROWS 0x10000u
-
-/* A node that has more than half of all below it in the first tree, in order of nodes. */
-struct heavy {
-	uint32_t node;
-	uint32_t depth;  /* among heavy nodes */
-	bool is_waiting; /* it was met */
-};
-
-struct settling {
-	const struct graph_rows *rows;
-	const uint64_t *root_bits;
-	const uint64_t *single;
-	struct base_work *work;
-	struct graph_settled *out;
-	uint32_t *gate_of;       /* by node: whose stage it is of; at last its dominator */
-	struct base_ranks known; /* nodes whose dominator that is */
-	uint64_t *met;           /* bits by node: in the first search */
-	uint64_t *seen;          /* the same, of the search in work */
-	/* Bits: the dominator is neither known, as of the last round, nor the only referrer. */
-	uint64_t *open;
-	uint32_t *order;      /* of the first search: nodes, by place */
-	uint32_t *parent;     /* by place: the parent's, GRAPH_NONE: a root */
-	uint32_t count;       /* of those */
-	uint64_t first_steps; /* of that search */
-	/* By node: the known one above it; the second search's queue before that. */
-	uint32_t *label;
-	/* Of the search in work: */
-	uint32_t *queue;
-	uint32_t queue_count, next;
-	bool is_second;
-	uint32_t gate;         /* the stage is this one's */
-	struct base_vec heavy; /* struct heavy */
-	uint32_t waiting_count;
-	uint32_t heavy_left; /* of those, not searched from */
-	/* What is left, and what is above it. */
-	struct base_ranks rest;
-	struct graph_rows rest_rows;
-	uint64_t *rest_roots;
-	struct base_big met_big, open_big, order_big, parent_big, label_big, rest_roots_big;
-};
 
 bool graph_is_far(const struct graph_rows *rows)
 {
@@ -111,213 +56,7 @@ static int each_share(struct settling *s, uint32_t count,
 		      int (*look)(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err),
 		      struct hdb_error *err)
 {
-	const struct base_pipeline pipeline = {
-		.item_count = ((uint64_t)count + SHARE_NODES - 1) / SHARE_NODES,
-		.threads = s->work->threads,
-		.slot_count = 4 * s->work->threads,
-		.ctx = s,
-		.produce = look,
-	};
-
-	return base_pipeline_run(&pipeline, err);
-}
-
-/* ---- searches ---- */
-
-static inline bool has(const uint64_t *bits, uint32_t v)
-{
-	return bits[v / 64] >> (v % 64) & 1;
-}
-
-static inline bool is_known(const struct settling *s, uint32_t v)
-{
-	return base_ranks_has(&s->known, v);
-}
-
-static int compare_heavy(const void *a, const void *b)
-{
-	const struct heavy *x = a, *y = b;
-
-	return x->node < y->node ? -1 : x->node > y->node;
-}
-
-static void enqueue(struct settling *s, uint32_t v, uint32_t parent_place)
-{
-	if (!s->is_second)
-		s->parent[s->queue_count] = parent_place;
-	s->queue[s->queue_count++] = v;
-}
-
-/* A node that was not met before. */
-static void meet(struct settling *s, uint32_t v, uint32_t parent_place)
-{
-	const struct heavy key = { .node = v };
-	struct heavy *heavy = NULL;
-
-	s->seen[v / 64] |= (uint64_t)1 << (v % 64);
-	if (s->is_second) {
-		s->gate_of[v] = s->gate;
-		if (s->heavy.count)
-			heavy = bsearch(&key, s->heavy.data, s->heavy.count, sizeof(key),
-					compare_heavy);
-	}
-	if (!heavy) {
-		enqueue(s, v, parent_place);
-		return;
-	}
-	heavy->is_waiting = true;
-	s->waiting_count++;
-}
-
-static void scan_row(struct settling *s, uint32_t place)
-{
-	const uint32_t v = s->queue[place];
-	uint32_t target[GRAPH_ROW_MAX];
-	struct graph_long_row row;
-	unsigned count;
-
-	if (place + START_AHEAD < s->queue_count)
-		graph_rows_prefetch_start(s->rows, s->queue[place + START_AHEAD]);
-	if (place + GROUP_AHEAD < s->queue_count)
-		graph_rows_prefetch(s->rows, s->queue[place + GROUP_AHEAD]);
-	if (place + ROW_AHEAD < s->queue_count)
-		graph_rows_prefetch_row(s->rows, s->queue[place + ROW_AHEAD]);
-	count = graph_rows_get(s->rows, v, target, &row);
-	s->out->step_count += count + (row.end - row.at) + 1;
-	for (unsigned i = 0; i < count; i++)
-		if (!has(s->seen, target[i]))
-			meet(s, target[i], place);
-	for (; row.at < row.end; row.at++)
-		if (!has(s->seen, graph_rows_long(s->rows, row.at)))
-			meet(s, graph_rows_long(s->rows, row.at), place);
-}
-
-/*
- * Whether the second search is of no more use: what it has not met is of the stage in work,
- * because no node is left that could be a gate, or because more than half was met.
- */
-static bool is_decided(const struct settling *s)
-{
-	return s->is_second && (!s->heavy_left || s->queue_count >= s->count - s->count / 2);
-}
-
-/* All that can be reached without what waits. */
-static int search_on(struct settling *s, struct hdb_error *err)
-{
-	int rc;
-
-	for (; s->next < s->queue_count && !is_decided(s); s->next++) {
-		scan_row(s, s->next);
-		if (s->next % STEP_ROWS == 0 && (rc = base_step(s->work, s->next, err)) != HDB_OK)
-			return rc;
-	}
-	return HDB_OK;
-}
-
-/* The heavy node nearest to the roots goes on; a gate if it dominates more than half of all. */
-static void release(struct settling *s)
-{
-	struct heavy *heavy = s->heavy.data, *first = NULL;
-
-	for (size_t i = 0; i < s->heavy.count; i++)
-		if (heavy[i].is_waiting && (!first || heavy[i].depth < first->depth))
-			first = &heavy[i];
-	if (s->waiting_count == 1 && s->count - s->queue_count > s->count / 2) {
-		base_ranks_put_alone(&s->known, first->node);
-		s->gate = first->node;
-	}
-	first->is_waiting = false;
-	s->waiting_count--;
-	s->heavy_left--;
-	enqueue(s, first->node, GRAPH_NONE);
-}
-
-static int search(struct settling *s, uint32_t *queue, struct hdb_error *err)
-{
-	const uint32_t n = s->rows->node_count;
-	int rc;
-
-	s->seen = s->is_second ? s->open : s->met;
-	memset(s->seen, 0, ((uint64_t)n / 64 + 1) * sizeof(*s->seen));
-	s->heavy_left = (uint32_t)s->heavy.count;
-	s->queue = queue;
-	s->queue_count = s->next = 0;
-	s->gate = GRAPH_NONE;
-	for (uint32_t w = 0; w <= n / 64; w++) {
-		uint64_t bits = s->root_bits[w];
-
-		if (w == n / 64)
-			bits &= ((uint64_t)1 << (n % 64)) - 1;
-		for (; bits; bits &= bits - 1)
-			meet(s, w * 64 + (unsigned)__builtin_ctzll(bits), GRAPH_NONE);
-	}
-	if ((rc = search_on(s, err)) != HDB_OK)
-		return rc;
-	while (s->waiting_count && !is_decided(s)) {
-		release(s);
-		if ((rc = search_on(s, err)) != HDB_OK)
-			return rc;
-	}
-	return HDB_OK;
-}
-
-/*
- * Lists the nodes with more than half of all below them; none if they are too many. `size` has room
- * for each node.
- */
-static int find_heavy_nodes(struct settling *s, uint32_t *size, struct hdb_error *err)
-{
-	int rc;
-
-	for (uint32_t p = 0; p < s->count; p++)
-		size[p] = 1;
-	for (uint32_t p = s->count; p-- > 0;)
-		if (s->parent[p] != GRAPH_NONE)
-			size[s->parent[p]] += size[p];
-	for (uint32_t p = 0; p < s->count; p++) {
-		const struct heavy heavy = {
-			.node = s->order[p],
-			.depth = (uint32_t)s->heavy.count,
-		};
-
-		if (size[p] > s->count / 2 && s->heavy.count <= HEAVY_MAX &&
-		    (rc = base_vec_push(&s->heavy, &heavy, sizeof(heavy), err)) != HDB_OK)
-			return rc;
-	}
-	if (s->heavy.count > HEAVY_MAX)
-		s->heavy.count = 0;
-	if (s->heavy.count)
-		qsort(s->heavy.data, s->heavy.count, sizeof(struct heavy), compare_heavy);
-	return HDB_OK;
-}
-
-/* What the second search has not met is of the last stage. */
-static void fill_stages(struct settling *s)
-{
-	for (uint32_t v = 0; v < s->rows->node_count; v++) {
-		if (!has(s->met, v))
-			s->gate_of[v] = v;
-		else if (!has(s->seen, v))
-			s->gate_of[v] = s->gate;
-	}
-}
-
-/* The first tree; gates, and whose stage each node is of. */
-static int find_stages(struct settling *s, struct hdb_error *err)
-{
-	int rc = search(s, s->order, err);
-
-	if (rc != HDB_OK)
-		return rc;
-	s->count = s->queue_count;
-	s->first_steps = s->out->step_count;
-	if ((rc = find_heavy_nodes(s, s->gate_of, err)) != HDB_OK)
-		return rc;
-	s->is_second = true;
-	if ((rc = search(s, s->label, err)) != HDB_OK)
-		return rc;
-	fill_stages(s);
-	return HDB_OK;
+	return settle_each_share(s->work, count, SHARE_NODES, s, look, err);
 }
 
 /* ---- rounds ---- */
@@ -342,16 +81,48 @@ static int begin_share(void *ctx, unsigned slot, uint64_t share, struct hdb_erro
 	return HDB_OK;
 }
 
-/* What is known stands for itself, and for what is below it. */
-static void relabel(struct settling *s)
+/* What is known stands for itself, and for what is below it: places [first, end). */
+static void label_places(struct settling *s, uint32_t first, uint32_t end)
 {
-	for (uint32_t p = 0; p < s->count; p++) {
+	for (uint32_t p = first; p < end; p++) {
 		const uint32_t v = s->order[p];
 
 		if (p + LABEL_AHEAD < s->count)
 			prefetch_write(&s->label[s->order[p + LABEL_AHEAD]]);
 		s->label[v] = is_known(s, v) ? v : s->label[s->order[s->parent[p]]];
 	}
+}
+
+static int label_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
+{
+	const struct wide_pass *pass = ctx;
+	const uint64_t first = pass->level.first + share * SHARE_NODES, end = first + SHARE_NODES;
+
+	(void)slot;
+	(void)err;
+	label_places(pass->s, (uint32_t)first,
+		     (uint32_t)(end < pass->level.end ? end : pass->level.end));
+	return HDB_OK;
+}
+
+/* Of wide levels on all threads, since what is above their nodes is labelled before. */
+static int relabel(struct settling *s, struct hdb_error *err)
+{
+	uint32_t done = 0;
+
+	for (size_t i = 0; i < s->wide.count; i++) {
+		struct wide_pass pass = { s, *base_vec_at(&s->wide, struct level, i) };
+		int rc;
+
+		label_places(s, done, pass.level.first);
+		rc = settle_each_share(s->work, pass.level.end - pass.level.first, SHARE_NODES,
+				       &pass, label_share, err);
+		if (rc != HDB_OK)
+			return rc;
+		done = pass.level.end;
+	}
+	label_places(s, done, s->count);
+	return HDB_OK;
 }
 
 /* Edges to nodes that are not known wait until these nodes' labels are in the caches. */
@@ -422,8 +193,11 @@ static uint32_t list_open(struct settling *s)
 	uint32_t count = 0;
 
 	for (uint64_t w = 0; w <= s->rows->node_count / 64; w++) {
-		s->open[w] = s->met[w] & ~s->single[w] & ~base_ranks_word(&s->known, w);
-		count += count_bits(s->open[w]);
+		const uint64_t open =
+			word_of(s->met, w) & ~s->single[w] & ~base_ranks_word(&s->known, w);
+
+		atomic_store_explicit(&s->open[w], open, memory_order_relaxed);
+		count += count_bits(open);
 	}
 	return count;
 }
@@ -436,7 +210,8 @@ static int first_round(struct settling *s, struct hdb_error *err)
 	if (rc != HDB_OK)
 		return rc;
 	(void)list_open(s);
-	relabel(s);
+	if ((rc = relabel(s, err)) != HDB_OK)
+		return rc;
 	rc = each_share(s, s->rows->node_count / FIRST_SHARES, first_share, err);
 	if (rc != HDB_OK)
 		return rc;
@@ -458,8 +233,8 @@ static int rounds(struct settling *s, struct hdb_error *err)
 		const uint32_t before = *left;
 
 		/* Labels of the first round do for the next. */
-		if (i > 0)
-			relabel(s);
+		if (i > 0 && (rc = relabel(s, err)) != HDB_OK)
+			return rc;
 		if ((rc = each_share(s, s->rows->node_count, round_share, err)) != HDB_OK)
 			return rc;
 		s->out->step_count += s->first_steps;
@@ -685,7 +460,7 @@ static int single_share(void *ctx, unsigned slot, uint64_t share, struct hdb_err
 	for (uint64_t p = share * SHARE_NODES; p < end; p++) {
 		if (p + LABEL_AHEAD < s->count)
 			prefetch_write(&s->gate_of[s->order[p + LABEL_AHEAD]]);
-		if (has(s->single, s->order[p]))
+		if (s->single[s->order[p] / 64] >> (s->order[p] % 64) & 1)
 			s->gate_of[s->order[p]] = s->order[s->parent[p]];
 	}
 	return HDB_OK;
@@ -730,7 +505,7 @@ int graph_settle(const struct graph_settle_in *in, enum graph_search how, struct
 	base_stage(work, "dominators: settling", rows->node_count, "objects");
 	if ((rc = make_room(&s, err)) != HDB_OK)
 		goto out;
-	if ((rc = find_stages(&s, err)) != HDB_OK)
+	if ((rc = settle_find_stages(&s, err)) != HDB_OK)
 		goto out;
 	if ((rc = rounds(&s, err)) != HDB_OK)
 		goto out;
@@ -745,6 +520,7 @@ out:
 	base_big_free(work, &s.parent_big);
 	base_big_free(work, &s.label_big);
 	base_vec_release(&s.heavy);
+	base_vec_release(&s.wide);
 	return rc;
 }
 
