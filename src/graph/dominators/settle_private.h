@@ -84,15 +84,20 @@ static inline bool is_known(const struct settling *s, uint32_t v)
 	return base_ranks_has(&s->known, v);
 }
 
-/* Runs a pass over `count` nodes or places, in shares, on all threads. */
-static inline int settle_each_share(const struct base_work *work, uint32_t count, uint32_t size,
-				    void *ctx,
+/* The shares of `size` in which `count` nodes or places are looked at. */
+static inline uint64_t share_count(uint32_t count, uint32_t size)
+{
+	return ((uint64_t)count + size - 1) / size;
+}
+
+/* Runs a pass over `count` shares on all threads. */
+static inline int settle_each_share(const struct base_work *work, uint64_t count, void *ctx,
 				    int (*look)(void *ctx, unsigned slot, uint64_t share,
 						struct hdb_error *err),
 				    struct hdb_error *err)
 {
 	const struct base_pipeline pipeline = {
-		.item_count = ((uint64_t)count + size - 1) / size,
+		.item_count = count,
 		.threads = work->threads,
 		.slot_count = 4 * work->threads,
 		.ctx = ctx,
