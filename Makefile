@@ -284,6 +284,7 @@ hostile: all $(test_bin) $(replay_bin) $(sample) ## the long forms of the campai
 nightly: ## all that takes too long for every change
 	$(MAKE) test SAN=address,undefined LIMIT=3000
 	$(MAKE) test SAN=address,undefined BUILD=build/clang-san CC=clang LIMIT=3000
+	$(MAKE) test CPPFLAGS=-DPROCESSOR_PLAIN BUILD=build/plain LIMIT=3000
 	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=pipeline
 	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=parts_test
 	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=settle_test

@@ -9,6 +9,7 @@
 #include "base/pack.h"
 
 #include "base/bytes.h"
+#include "base/processor.h"
 
 #include <assert.h>
 #ifdef __x86_64__
@@ -327,9 +328,8 @@ static ALWAYS_INLINE uint8_t *encode_group_by(uint8_t *h, const uint64_t *values
 }
 
 #ifdef __x86_64__
-__attribute__((target("avx2,bmi"))) static uint8_t *encode_group_avx2(uint8_t *h,
-								      const uint64_t *values,
-								      unsigned n)
+__attribute__((target("avx2,popcnt,bmi,bmi2"), flatten)) static uint8_t *encode_group_avx2(
+	uint8_t *h, const uint64_t *values, unsigned n)
 {
 	return encode_group_by(h, values, n);
 }
@@ -338,7 +338,7 @@ __attribute__((target("avx2,bmi"))) static uint8_t *encode_group_avx2(uint8_t *h
 static uint8_t *encode_group(uint8_t *h, const uint64_t *values, unsigned n)
 {
 #ifdef __x86_64__
-	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi"))
+	if (processor_has_vectors())
 		return encode_group_avx2(h, values, n);
 #endif
 	return encode_group_by(h, values, n);
@@ -567,7 +567,7 @@ static void unpack(const struct fields *in, uint64_t *out)
 	unsigned done = 0;
 
 #ifdef __x86_64__
-	if (__builtin_cpu_supports("avx2"))
+	if (processor_has_vectors())
 		done = unpack_avx2(in, out);
 #endif
 	for (uint64_t bit = (uint64_t)done * in->width; done < in->count; done++, bit += in->width)

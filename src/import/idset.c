@@ -4,6 +4,7 @@
 #include "import/idset_bits.h"
 
 #include "base/prefetch.h"
+#include "base/processor.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -474,7 +475,7 @@ size_t idset_answer(const struct idset *set, const uint64_t *ids, const struct i
 	if (set->is_sparse)
 		return find_sparse(set, ids, asked->count, out);
 #ifdef __x86_64__
-	if (__builtin_cpu_supports("popcnt") && __builtin_cpu_supports("bmi2"))
+	if (processor_has_bits())
 		return answer_bmi2(set, ids, asked, out);
 #endif
 	return answer(set, ids, asked, out, false);

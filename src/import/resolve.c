@@ -6,6 +6,7 @@
 
 #include "base/search.h"
 #include "base/pipeline.h"
+#include "base/processor.h"
 #include "import/sort_list.h"
 
 #include <assert.h>
@@ -93,7 +94,7 @@ static void sort_some(uint32_t *v, size_t n)
 		return;
 	}
 #ifdef __x86_64__
-	if (__builtin_cpu_supports("avx2")) {
+	if (processor_has_vectors()) {
 		import_sort_avx2(v, (unsigned)n);
 		return;
 	}

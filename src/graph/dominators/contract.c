@@ -6,6 +6,7 @@
 
 #include "base/pack.h"
 #include "base/pipeline.h"
+#include "base/processor.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -792,19 +793,15 @@ int graph_contract_places(const struct graph_contract *c, uint32_t first, uint32
 	return HDB_OK;
 }
 
-int graph_contract_dominators(const struct graph_contract *c,
-			      const struct graph_dominator_range *range, struct hdb_error *err)
+/* What graph_contract_dominators does once referrers are unpacked. */
+static inline void fill_dominators(const struct graph_contract *c,
+				   const struct graph_dominator_range *range)
 {
-	const uint32_t first = range->first, count = range->count;
-	uint64_t *values = range->values;
+	uint32_t place = base_ranks_before(&c->kept, range->first);
 	uint32_t *dominator = range->dominator;
-	uint32_t place = base_ranks_before(&c->kept, first);
-	const int rc = base_runs_range(&c->ups, first, values, count, err);
 
-	if (rc != HDB_OK)
-		return rc;
-	for (uint32_t i = 0; i < count; i++) {
-		const uint32_t v = first + i, up = unpack_up(v, values[i]);
+	for (uint32_t i = 0; i < range->count; i++) {
+		const uint32_t v = range->first + i, up = unpack_up(v, range->values[i]);
 
 		if (!graph_contract_is_kept(c, v))
 			dominator[i] = is_lost(c, up) ? GRAPH_SEVERAL : up;
@@ -814,5 +811,24 @@ int graph_contract_dominators(const struct graph_contract *c,
 		if (dominator[i] == GRAPH_SEVERAL)
 			dominator[i] = v;
 	}
+}
+
+PROCESSOR_BITS static void fill_dominators_bits(const struct graph_contract *c,
+						const struct graph_dominator_range *range)
+{
+	fill_dominators(c, range);
+}
+
+int graph_contract_dominators(const struct graph_contract *c,
+			      const struct graph_dominator_range *range, struct hdb_error *err)
+{
+	const int rc = base_runs_range(&c->ups, range->first, range->values, range->count, err);
+
+	if (rc != HDB_OK)
+		return rc;
+	if (processor_has_bits())
+		fill_dominators_bits(c, range);
+	else
+		fill_dominators(c, range);
 	return HDB_OK;
 }

@@ -4,6 +4,8 @@
  */
 #include "graph/dominators/contract.h"
 
+#include "base/processor.h"
+
 void graph_contract_rows_empty(struct graph_contract_rows *rows)
 {
 	rows->length.count = rows->bytes.count = rows->longs.count = 0;
@@ -43,8 +45,8 @@ static uint32_t add_places(const struct graph_contract *c, struct source from,
 	return n;
 }
 
-int graph_contract_pack(const struct graph_contract *c, struct graph_contract_rows *out,
-			const struct graph_contract_row *row, size_t *at, struct hdb_error *err)
+static inline int pack_row(const struct graph_contract *c, struct graph_contract_rows *out,
+			   const struct graph_contract_row *row, size_t *at, struct hdb_error *err)
 {
 	const uint32_t v = row->from.v, place = base_ranks_before(&c->kept, v);
 	const bool has_several = !(c->single[place / 64] >> (place % 64) & 1);
@@ -73,6 +75,21 @@ int graph_contract_pack(const struct graph_contract *c, struct graph_contract_ro
 		out->bytes.count += length;
 	}
 	return base_vec_push(&out->length, &length, sizeof length, err);
+}
+
+PROCESSOR_BITS static int pack_row_bits(const struct graph_contract *c,
+					struct graph_contract_rows *out,
+					const struct graph_contract_row *row, size_t *at,
+					struct hdb_error *err)
+{
+	return pack_row(c, out, row, at, err);
+}
+
+int graph_contract_pack(const struct graph_contract *c, struct graph_contract_rows *out,
+			const struct graph_contract_row *row, size_t *at, struct hdb_error *err)
+{
+	return processor_has_bits() ? pack_row_bits(c, out, row, at, err) :
+				      pack_row(c, out, row, at, err);
 }
 
 int graph_contract_widen(const struct graph_contract *c, struct graph_contract_rows *rows,

@@ -15,6 +15,8 @@
  */
 #include "graph/dominators/semi_nca_private.h"
 
+#include "base/processor.h"
+
 /* How many targets ahead a row is asked for. */
 #define ROW_AHEAD 4
 
@@ -212,7 +214,7 @@ int dom_step(struct dom_parts *parts, const struct dom_build *b, uint32_t done,
 	return base_is_cancelled(parts->work) ? hdb_fail(err, HDB_EINTR, "interrupted") : HDB_OK;
 }
 
-int dom_search(struct dom_parts *parts, struct dom_build *b, struct hdb_error *err)
+static inline int search(struct dom_parts *parts, struct dom_build *b, struct hdb_error *err)
 {
 	const uint32_t n = b->node_count;
 	const uint64_t words = ((uint64_t)n + 63) / 64;
@@ -240,4 +242,15 @@ out:
 	base_big_free(b->work, &s.stack.big);
 	base_big_free(b->work, &s.recent);
 	return rc;
+}
+
+PROCESSOR_BITS static int search_bits(struct dom_parts *parts, struct dom_build *b,
+				      struct hdb_error *err)
+{
+	return search(parts, b, err);
+}
+
+int dom_search(struct dom_parts *parts, struct dom_build *b, struct hdb_error *err)
+{
+	return processor_has_bits() ? search_bits(parts, b, err) : search(parts, b, err);
 }

@@ -9,6 +9,7 @@
 #include "graph/dominators/subtree_sums.h"
 
 #include "base/pipeline.h"
+#include "base/processor.h"
 
 /* Nodes whose parents are looked up together. */
 #define BATCH_NODES 64u
@@ -134,17 +135,13 @@ static void add_now(struct graph_subtree_sums *s, struct base_vec *sizes)
 	sizes->count = 0;
 }
 
-int graph_subtree_sums_add(struct graph_subtree_sums *sums, struct base_vec *sizes,
-			   const struct graph_tree_range *nodes, struct hdb_error *err)
+/* What graph_subtree_sums_add does. There is room. */
+static inline void add_range_sizes(struct graph_subtree_sums *sums, struct base_vec *sizes,
+				   const struct graph_tree_range *nodes)
 {
 	const uint32_t count = nodes->count;
-	/* One more: what is written there does not always count. */
-	const int rc =
-		base_vec_reserve(sizes, (size_t)count + 1, sizeof(struct graph_tree_size), err);
 	uint32_t rank[BATCH_NODES];
 
-	if (rc != HDB_OK)
-		return rc;
 	for (uint32_t start = 0; start < count; start += BATCH_NODES) {
 		const uint32_t n = count - start < BATCH_NODES ? count - start : BATCH_NODES;
 
@@ -166,7 +163,29 @@ int graph_subtree_sums_add(struct graph_subtree_sums *sums, struct base_vec *siz
 		if (!sums->sum_big.is_file)
 			add_now(sums, sizes);
 	}
-	return rc;
+}
+
+PROCESSOR_BITS static void add_range_sizes_bits(struct graph_subtree_sums *sums,
+						struct base_vec *sizes,
+						const struct graph_tree_range *nodes)
+{
+	add_range_sizes(sums, sizes, nodes);
+}
+
+int graph_subtree_sums_add(struct graph_subtree_sums *sums, struct base_vec *sizes,
+			   const struct graph_tree_range *nodes, struct hdb_error *err)
+{
+	/* One more: what is written there does not always count. */
+	const int rc = base_vec_reserve(sizes, (size_t)nodes->count + 1,
+					sizeof(struct graph_tree_size), err);
+
+	if (rc != HDB_OK)
+		return rc;
+	if (processor_has_bits())
+		add_range_sizes_bits(sums, sizes, nodes);
+	else
+		add_range_sizes(sums, sizes, nodes);
+	return HDB_OK;
 }
 
 int graph_subtree_sums_join(struct graph_subtree_sums *sums, struct base_vec *sizes,
