@@ -121,7 +121,7 @@ struct hdb_import_options {
 	 * what is beyond 5 bytes an object is pages of unlinked files where possible
 	 */
 	uint64_t memory_bytes;
-	unsigned threads;          /* worker threads; 0: one a core */
+	unsigned threads;          /* worker threads; 0: one a core; fewer in a small budget */
 	enum hdb_size_model sizes; /* the shallow size model */
 	const char *layout;        /* "header=12,ref=4,align=8", any part; NULL: infer; lent */
 	unsigned snapshot;         /* which dump of a file that holds several, from 1; 0: first */
@@ -314,7 +314,7 @@ struct hdb_open_options {
 	size_t struct_size;    /* as of struct hdb_import_options */
 	const char *dump_path; /* where the dump is now; NULL: where it was at import; lent */
 	uint64_t memory_bytes; /* budget for building derived tables; 0: as for import */
-	unsigned threads;      /* worker threads; 0: one a core */
+	unsigned threads;      /* worker threads; 0: one a core; fewer in a small budget */
 	struct hdb_progress progress;
 	/*
 	 * folder for private files (0600, without a name) if the database cannot be written; NULL:

@@ -106,6 +106,8 @@ int hdb_import(const char *dump_path, const char *db_path, const struct hdb_impo
 	if (!options.no_sigbus_handler)
 		base_sigbus_install();
 	base_work_init(&work, options.memory_bytes, options.threads, &options.progress);
+	if (options.memory_bytes)
+		base_work_allow(&work);
 	work.is_unsynced = options.no_sync != 0;
 	r = import_dump((struct import_paths){ dump_path, db_path }, &options, &work, out, err);
 	base_work_release(&work);
@@ -130,6 +132,8 @@ int hdb_open(const char *db_path, const struct hdb_open_options *opt, struct hdb
 	if (!options.no_sigbus_handler)
 		base_sigbus_install();
 	base_work_init(&db->work, options.memory_bytes, options.threads, &options.progress);
+	if (options.memory_bytes)
+		base_work_allow(&db->work);
 	if (options.tmp_dir)
 		db->work.tmp_dir = options.tmp_dir;
 	db->work.is_unsynced = options.no_sync != 0;

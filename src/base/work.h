@@ -63,6 +63,13 @@ void base_work_init(struct base_work *work, uint64_t memory_bytes, unsigned thre
 		    const struct hdb_progress *progress);
 
 /*
+ * The budget is for all that the process takes, not for arrays alone: takes out of it what threads
+ * and the program have without counting it. There are as many threads then as an eighth of the
+ * budget has room for.
+ */
+void base_work_allow(struct base_work *work);
+
+/*
  * Gives kept memory back to the system. Arrays must have been freed; the work can go on to be used.
  */
 void base_work_release(struct base_work *work);

@@ -145,9 +145,11 @@ static int build(struct derive *derive, const struct derive_builder *builder, st
 	const char *before = derive->work->scratch_dir;
 	const bool was_filtered = heap_show_all(derive->heap);
 	enum store_table tables[3];
+	uint64_t counted = 0;
 	size_t count = 0;
 	int r;
 
+	base_work_count(derive->work, &counted, heap_memory_bytes(derive->heap));
 	if (!folder) {
 		r = hdb_fail_memory(err, "a file name", 0);
 		goto out;
@@ -167,6 +169,7 @@ static int build(struct derive *derive, const struct derive_builder *builder, st
 	}
 	r = store_publish(writer, NULL, err);
 out:
+	base_work_count(derive->work, &counted, 0);
 	derive->heap->is_filtered = was_filtered;
 	free(folder);
 	return r < 0 ? r : HDB_OK;

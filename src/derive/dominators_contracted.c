@@ -23,6 +23,12 @@
  */
 #define SOFT_OBJECTS_MIN 1000u
 
+/*
+ * What a slot has once blocks were worked on, in heaps with many references an object. A budget
+ * that somebody asked for has room for that before arrays take it.
+ */
+#define SLOT_BYTES (3u << 19)
+
 /* A list that the calling thread reads: it is big. */
 struct big_list {
 	uint32_t ix;
@@ -134,13 +140,14 @@ static void ask_ahead(const struct contracted *x, const struct base_vec *entries
  */
 static void count_slot(struct contracted *x, struct contract_slot *s)
 {
-	base_work_count(x->derive->work, &s->counted,
-			s->entries.capacity * sizeof(uint32_t) +
-				s->big.capacity * sizeof(struct big_list) +
-				s->few.capacity * 2 * sizeof(uint32_t) +
-				s->pushes.edges.capacity * sizeof(struct graph_pushed) +
-				s->rows.length.capacity + s->rows.bytes.capacity +
-				s->rows.longs.capacity * sizeof(uint32_t));
+	const uint64_t has =
+		s->entries.capacity * sizeof(uint32_t) + s->big.capacity * sizeof(struct big_list) +
+		s->few.capacity * 2 * sizeof(uint32_t) +
+		s->pushes.edges.capacity * sizeof(struct graph_pushed) + s->rows.length.capacity +
+		s->rows.bytes.capacity + s->rows.longs.capacity * sizeof(uint32_t);
+	const uint64_t least = x->derive->work->cached_max ? 0 : SLOT_BYTES;
+
+	base_work_count(x->derive->work, &s->counted, has > least ? has : least);
 }
 
 /* ---- the first pass ---- */
@@ -702,6 +709,8 @@ static int make_slots(struct contracted *x, struct hdb_error *err)
 	if (!x->slots || !x->objects || !x->class_ix || !x->is_soft || !x->suspected ||
 	    !x->is_confirmed)
 		return hdb_fail_memory(err, "dominators", sizeof(*x->slots));
+	for (unsigned i = 0; i < x->slot_count; i++)
+		count_slot(x, &x->slots[i]);
 	return HDB_OK;
 }
 

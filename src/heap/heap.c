@@ -100,6 +100,15 @@ uint32_t heap_block_count(const struct heap *heap)
 			  STORE_BLOCK_OBJECTS);
 }
 
+uint64_t heap_memory_bytes(const struct heap *heap)
+{
+	const uint64_t block_bytes = sizeof(struct store_objects) + sizeof(struct store_ids) +
+				     sizeof(*heap->objects) + sizeof(*heap->ids);
+
+	return heap->object_count / 8 + heap_block_count(heap) * block_bytes +
+	       heap->root_count * sizeof(*heap->roots);
+}
+
 static void forget_blocks(struct heap *heap)
 {
 	for (uint32_t b = 0; heap->objects && b < heap_block_count(heap); b++)

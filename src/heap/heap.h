@@ -171,6 +171,9 @@ struct heap_block {
 /* Blocks of objects in the heap. */
 uint32_t heap_block_count(const struct heap *heap);
 
+/* What a heap keeps in memory once all its blocks were looked at and its roots are loaded. */
+uint64_t heap_memory_bytes(const struct heap *heap);
+
 /*
  * The kind of an object that a filter leaves out; its length and size are 0. No object that is
  * read one by one has it.

@@ -422,6 +422,31 @@ static void test_caller(void **state)
 	assert_string_equal(work.tmp_dir, "/tmp");
 }
 
+/* A budget is for all that a process takes, so arrays and threads have less than that. */
+static void test_allow(void **state)
+{
+	struct base_work work;
+
+	(void)state;
+	base_work_init(&work, 1024 * MIB, 2, NULL);
+	base_work_allow(&work);
+	assert_int_equal(work.threads, 2);
+	assert_in_range(work.memory_bytes, 984 * MIB, 1016 * MIB);
+
+	base_work_init(&work, 64 * MIB, 16, NULL);
+	base_work_allow(&work);
+	assert_in_range(work.threads, 1, 4);
+	assert_in_range(work.memory_bytes, 32 * MIB, 56 * MIB);
+
+	base_work_init(&work, 1, 16, NULL); /* as little as it takes */
+	base_work_allow(&work);
+	assert_int_equal(work.threads, 1);
+	assert_in_range(work.memory_bytes, 1, 16 * MIB);
+	base_work_init(&work, 20 * MIB, 1, NULL);
+	base_work_allow(&work);
+	assert_in_range(work.memory_bytes, 1, 16 * MIB);
+}
+
 static int setup(void **state)
 {
 	const char *dir = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : getenv("TMPDIR");
@@ -444,6 +469,7 @@ int main(void)
 		cmocka_unit_test(test_no_scratch), cmocka_unit_test(test_disk_full),
 		cmocka_unit_test(test_spill),      cmocka_unit_test(test_pool),
 		cmocka_unit_test(test_calm),       cmocka_unit_test(test_caller),
+		cmocka_unit_test(test_allow),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
