@@ -20,6 +20,10 @@ struct derive_parents {
 	void *ctx;
 };
 
+/* Writes both tables, from the numbers of a search. dominator_tables.c */
+int derive_put_numbered(struct derive *derive, struct store_writer *writer,
+			const struct graph_dominators *dominators, struct hdb_error *err);
+
 /* Writes both tables. */
 int derive_put_parents(struct derive *derive, struct store_writer *writer,
 		       const struct derive_parents *from, struct hdb_error *err);

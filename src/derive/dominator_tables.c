@@ -6,6 +6,7 @@
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
+#include "derive/dominator_rows.h"
 #include "derive/dominators_contracted.h"
 #include "derive/dominators_nca.h"
 #include "derive/dominators_spill.h"
@@ -19,15 +20,16 @@
 struct build {
 	struct derive *derive;
 	struct store_writer *writer;
-	struct graph_dominators dominators;
+	const struct graph_dominators *dominators; /* lent */
 	struct base_sizes sizes; /* by number, in units of the alignment: shallow, then retained */
 	const uint32_t *node;    /* by number */
 	atomic_bool is_too_big;  /* a size that narrow sizes do not hold */
+	_Atomic uint64_t unreached_count, unreached_bytes;
 };
 
 static int read_numbers(const struct build *b, struct derive_block *block, struct hdb_error *err)
 {
-	return graph_dominators_numbers(&b->dominators, block->objects->first_ix, block->values,
+	return graph_dominators_numbers(b->dominators, block->objects->first_ix, block->values,
 					block->objects->count, err);
 }
 
@@ -50,7 +52,7 @@ static int load_shallow(void *ctx, struct derive_block *block, struct hdb_error 
 
 static int sum_sizes(struct build *b, bool is_wide, struct hdb_error *err)
 {
-	int r = base_sizes_init(&b->sizes, (uint64_t)b->dominators.count + 1, is_wide,
+	int r = base_sizes_init(&b->sizes, (uint64_t)b->dominators->count + 1, is_wide,
 				b->derive->work, err);
 
 	if (r != HDB_OK)
@@ -66,16 +68,32 @@ static int sum_sizes(struct build *b, bool is_wide, struct hdb_error *err)
 		return r;
 	if (atomic_load(&b->is_too_big))
 		return HDB_ELIMIT;
-	return graph_retained(&b->dominators, &b->sizes, err);
+	return graph_retained(b->dominators, &b->sizes, err);
+}
+
+/* What no root reaches: for the table whole, for which objects need not be looked at again then. */
+static void count_unreached(struct build *b, const struct derive_block *block)
+{
+	struct derive_unreached sum = { 0 };
+
+	for (uint32_t i = 0; i < block->objects->count; i++) {
+		if (block->values[i] || !derive_is_counted(b->derive->heap, block->objects, i))
+			continue;
+		sum.count++;
+		sum.shallow_bytes += block->objects->shallow[i];
+	}
+	atomic_fetch_add_explicit(&b->unreached_count, sum.count, memory_order_relaxed);
+	atomic_fetch_add_explicit(&b->unreached_bytes, sum.shallow_bytes, memory_order_relaxed);
 }
 
 static int fill_retained(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
-	const struct build *b = ctx;
+	struct build *b = ctx;
 	const int r = read_numbers(b, block, err);
 
 	if (r < 0)
 		return r;
+	count_unreached(b, block);
 	for (uint32_t i = 0; i < block->objects->count; i++) {
 		const uint32_t number = (uint32_t)block->values[i];
 
@@ -98,7 +116,7 @@ static int fill_dominators(void *ctx, struct derive_block *block, struct hdb_err
 	/* Two steps, so that the second one's memory can be asked for all at once. */
 	for (uint32_t i = 0; i < count; i++)
 		block->values[i] =
-			block->values[i] ? b->dominators.dominator[block->values[i]] : UNREACHED;
+			block->values[i] ? b->dominators->dominator[block->values[i]] : UNREACHED;
 	for (uint32_t i = 0; i < count; i++)
 		block->values[i] = derive_tree_value(
 			first_ix + i,
@@ -122,6 +140,11 @@ static int put_retained(struct build *b, struct hdb_error *err)
 						     .fill = fill_retained,
 						     .ctx = b },
 			      err);
+	b->derive->unreached = (struct derive_unreached){
+		.is_known = r == HDB_OK,
+		.count = b->unreached_count,
+		.shallow_bytes = b->unreached_bytes,
+	};
 out:
 	base_sizes_release(&b->sizes);
 	return r;
@@ -130,7 +153,7 @@ out:
 static int put_dominators(struct build *b, struct hdb_error *err)
 {
 	struct base_big nodes = { 0 };
-	int r = graph_dominators_nodes(&b->dominators, &nodes, err);
+	int r = graph_dominators_nodes(b->dominators, &nodes, err);
 
 	if (r != HDB_OK)
 		goto out;
@@ -150,20 +173,20 @@ out:
 /* In memory, one table after the other: sizes and nodes are not needed at the same time. */
 static int put_both(struct build *b, struct hdb_error *err)
 {
-	const int r = put_retained(b, err);
+	const int r = put_dominators(b, err);
 
 	if (r != HDB_OK)
 		return r;
-	return put_dominators(b, err);
+	return put_retained(b, err);
 }
 
 static int write_both(struct build *b, struct hdb_error *err)
 {
 	const uint32_t n = b->derive->heap->object_count;
 	const bool is_short =
-		b->dominators.dominator_big.is_file ||
+		b->dominators->dominator_big.is_file ||
 		base_work_room(b->derive->work) < ((uint64_t)n + 1) * sizeof(uint32_t);
-	int r = is_short ? derive_put_spilled(b->derive, b->writer, &b->dominators, err) :
+	int r = is_short ? derive_put_spilled(b->derive, b->writer, b->dominators, err) :
 			   put_both(b, err);
 
 	if (r != HDB_OK)
@@ -174,10 +197,18 @@ static int write_both(struct build *b, struct hdb_error *err)
 	return store_put_table(b->writer, derive_table(b->derive, STORE_RETAINED), n, err);
 }
 
-/* Loads the graph, and numbers what roots reach. */
-static int find_dominators(struct build *b, struct hdb_error *err)
+int derive_put_numbered(struct derive *derive, struct store_writer *writer,
+			const struct graph_dominators *dominators, struct hdb_error *err)
 {
-	struct derive *derive = b->derive;
+	struct build b = { .derive = derive, .writer = writer, .dominators = dominators };
+
+	return write_both(&b, err);
+}
+
+/* Loads the graph, and numbers what roots reach. */
+static int find_dominators(struct derive *derive, struct graph_dominators *dominators,
+			   struct hdb_error *err)
+{
 	struct graph_rows rows;
 	int r;
 
@@ -188,7 +219,7 @@ static int find_dominators(struct build *b, struct hdb_error *err)
 		       graph_dominators_kept(derive->work, derive->heap->object_count));
 	if ((r = derive_graph_load(derive, false, &rows, err)) != HDB_OK)
 		goto out;
-	r = graph_dominators(&rows, derive->heap->root_bits, GRAPH_SEARCH_ANY, &b->dominators, err);
+	r = graph_dominators(&rows, derive->heap->root_bits, GRAPH_SEARCH_ANY, dominators, err);
 out:
 	base_work_keep(derive->work, 0);
 	return r;
@@ -197,7 +228,7 @@ out:
 static int build_dominators(struct derive *derive, struct store_writer *writer,
 			    struct hdb_error *err)
 {
-	struct build b = { .derive = derive, .writer = writer };
+	struct graph_dominators dominators = { 0 };
 	int r = HDB_NOTFOUND;
 
 	/* These ways read the stored references themselves, all of them. */
@@ -207,11 +238,11 @@ static int build_dominators(struct derive *derive, struct store_writer *writer,
 		r = derive_build_contracted(derive, writer, err);
 	if (r != HDB_NOTFOUND)
 		return r;
-	if ((r = find_dominators(&b, err)) != HDB_OK)
+	if ((r = find_dominators(derive, &dominators, err)) != HDB_OK)
 		goto out;
-	r = write_both(&b, err);
+	r = derive_put_numbered(derive, writer, &dominators, err);
 out:
-	graph_dominators_release(&b.dominators);
+	graph_dominators_release(&dominators);
 	return r;
 }
 

@@ -59,6 +59,7 @@ struct contracted {
 	uint32_t *suspected;       /* by class: the dominator of a suspect, or GRAPH_NONE */
 	atomic_bool *is_confirmed; /* by class: it stays one */
 	bool is_hardened;          /* some are not, which were */
+	bool is_whole;             /* all objects are kept */
 	struct graph_thinning thinning;
 	struct graph_contract c;
 	struct graph_rows rows;
@@ -341,6 +342,37 @@ static int pack_row(struct contracted *x, struct derive_block *block, uint32_t i
 	return note_big(s, row.from.v, at, err);
 }
 
+/* The rows of a block all of whose objects are kept. */
+static int pack_all(struct contracted *x, struct derive_block *block, struct hdb_error *err)
+{
+	struct contract_slot *s = &x->slots[block->slot];
+	const uint32_t count = block->objects->count, *entry = s->entries.data;
+	int r;
+
+	for (uint32_t i = 0, end; i < count; i = end) {
+		struct graph_contract_run run = {
+			.first = block->objects->first_ix + i,
+			.class_no = block->objects->class_no + i,
+			.class_node = x->class_ix,
+			.lengths = block->values + i,
+			.target = entry,
+			.end = (const uint32_t *)s->entries.data + s->entries.count,
+		};
+
+		for (end = i; end < count && !(block->values[end] & STORE_LIST_IS_BIG); end++)
+			entry += block->values[end];
+		run.count = end - i;
+		if ((r = graph_contract_pack_run(&x->c, &s->rows, &run, err)) != HDB_OK)
+			return r;
+		if (end == count)
+			break;
+		r = pack_row(x, block, end++, (struct graph_targets){ entry, 0 }, err);
+		if (r != HDB_OK)
+			return r;
+	}
+	return HDB_OK;
+}
+
 static int pack_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct contracted *x = ctx;
@@ -352,6 +384,8 @@ static int pack_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	graph_contract_rows_empty(&s->rows);
 	if ((r = decode(x, block, err)) != HDB_OK)
 		return r;
+	if (x->is_whole)
+		return pack_all(x, block, err);
 	entry = s->entries.data;
 	for (uint32_t i = 0; i < block->objects->count; i++) {
 		const uint64_t n = block->values[i] & STORE_LIST_IS_BIG ? 0 : block->values[i];
@@ -553,8 +587,8 @@ static int confirm_suspects(struct contracted *x, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Makes the small graph and takes its dominators. */
-static int search(struct contracted *x, struct hdb_error *err)
+/* The second and third pass: which objects are kept, and what is pushed to them. */
+static int choose_kept(struct contracted *x, struct hdb_error *err)
 {
 	struct derive *derive = x->derive;
 	int r = derive_each_block(
@@ -567,7 +601,7 @@ static int search(struct contracted *x, struct hdb_error *err)
 		err);
 
 	if (r != HDB_OK)
-		goto out;
+		return r;
 	for (size_t i = 0; i < x->few.count; i++) {
 		const uint32_t *pair = (const uint32_t *)x->few.data + 2 * i;
 
@@ -575,7 +609,7 @@ static int search(struct contracted *x, struct hdb_error *err)
 			graph_contract_mark(&x->c, all_of(pair[0]), &pair[1], 1);
 	}
 	if ((r = graph_contract_marked(&x->c, err)) != HDB_OK)
-		goto out;
+		return r;
 	r = derive_each_block(derive,
 			      &(struct derive_pass){ .stage = "dominators: classes",
 						     .reads_classes = true,
@@ -584,13 +618,23 @@ static int search(struct contracted *x, struct hdb_error *err)
 						     .ctx = x },
 			      err);
 	if (r != HDB_OK)
-		goto out;
-	if ((r = graph_contract_pushed(&x->c, err)) != HDB_OK)
+		return r;
+	return graph_contract_pushed(&x->c, err);
+}
+
+/* Makes the small graph and takes its dominators. */
+static int search(struct contracted *x, struct hdb_error *err)
+{
+	int r = x->is_whole ? graph_contract_keep_all(&x->c, err) : choose_kept(x, err);
+
+	if (r != HDB_OK)
 		goto out;
 	if ((r = graph_contract_start_rows(&x->c, &x->rows, err)) != HDB_OK)
 		goto out;
-	r = derive_each_block(derive,
-			      &(struct derive_pass){ .stage = "dominators: small graph",
+	r = derive_each_block(x->derive,
+			      &(struct derive_pass){ .stage = x->is_whole ?
+								      "dominators: graph" :
+								      "dominators: small graph",
 						     .reads_classes = true,
 						     .make = pack_block,
 						     .take = take_packed,
@@ -606,18 +650,29 @@ out:
 	return r;
 }
 
-/* The first pass, over all objects. */
-static int see_all(struct contracted *x, struct hdb_error *err)
+/* All edges to classes with many objects are soft. */
+static int prepare(struct contracted *x, struct hdb_error *err)
 {
-	struct derive *derive = x->derive;
-	int r = graph_contract_init(&x->c, derive->heap->object_count, derive->heap->root_bits,
-				    derive->work, err);
+	const struct heap *heap = x->derive->heap;
+	int r = graph_contract_init(&x->c, heap->object_count, heap->root_bits, x->derive->work,
+				    err);
 
 	if (r != HDB_OK)
 		return r;
 	if ((r = soften_classes(x, err)) != HDB_OK)
 		return r;
 	note_classes(x);
+	return HDB_OK;
+}
+
+/* The first pass, over all objects. */
+static int see_all(struct contracted *x, struct hdb_error *err)
+{
+	struct derive *derive = x->derive;
+	int r = graph_contract_begin(&x->c, err);
+
+	if (r != HDB_OK)
+		return r;
 	r = derive_each_block(derive,
 			      &(struct derive_pass){ .stage = "dominators: referrers",
 						     .reads_classes = true,
@@ -660,12 +715,19 @@ static int find_dominators(struct contracted *x, struct hdb_error *err)
 {
 	const struct derive_thinned thinned = { x->derive, x->blocks, &x->c, x->objects };
 	bool is_done = false;
-	int r = see_all(x, err);
+	int r = prepare(x, err);
 
 	if (r != HDB_OK)
 		return r;
-	if ((r = derive_thin(&thinned, &x->thinning, err)) != HDB_OK)
+	if ((r = derive_thin_whole(&thinned, &x->thinning, &x->is_whole, err)) != HDB_OK)
 		return r;
+	if (!x->is_whole) {
+		graph_thinning_release(&x->thinning);
+		if ((r = see_all(x, err)) != HDB_OK)
+			return r;
+		if ((r = derive_thin(&thinned, &x->thinning, err)) != HDB_OK)
+			return r;
+	}
 	while (!is_done)
 		if ((r = search_once(x, &is_done, err)) != HDB_OK)
 			return r;
@@ -768,7 +830,8 @@ int derive_build_contracted(struct derive *derive, struct store_writer *writer,
 	free(x.blocks);
 	if (r != HDB_OK)
 		goto out;
-	r = derive_put_parents(derive, writer, &parents, err);
+	r = x.c.whole.work ? derive_put_numbered(derive, writer, &x.c.whole, err) :
+			     derive_put_parents(derive, writer, &parents, err);
 out:
 	release_parents(&x);
 	return r;

@@ -18,10 +18,11 @@ static_assert(STORE_LIST_GROUP == GRAPH_NCA_GROUP && STORE_BLOCK_OBJECTS % STORE
 	      "lists are read in the groups that the passes ask for");
 
 /*
- * Blocks that are looked at to learn how far references lead, and the objects that it takes to
- * matter.
+ * Blocks that are looked at to learn how far references lead, of how many of their groups one is,
+ * and the objects that it takes to matter.
  */
 #define SAMPLE_BLOCKS 64u
+#define SAMPLE_GROUPS 16u
 #define SAMPLE_OBJECTS_MIN 1000000u
 
 /*
@@ -63,37 +64,47 @@ struct far {
 
 /* ---- whether this is the way ---- */
 
-/* What is sampled, block by block. */
+/* What is sampled, group by group. */
 struct sample {
-	uint64_t *lengths; /* STORE_BLOCK_OBJECTS */
 	struct base_vec entries;
 	uint64_t far_count, edge_count;
 };
 
-static int sample_block(const struct far *far, uint32_t block_no, struct sample *sample,
-			struct hdb_error *err)
+static int sample_group(const struct far *far, uint32_t block_no, uint32_t group,
+			struct sample *sample, struct hdb_error *err)
 {
-	struct base_vec *entries = &sample->entries;
-	uint64_t *lengths = sample->lengths;
 	const struct store_lists_of of = heap_references_of(far->derive->heap);
-	struct store_lists_out lists = { .lengths = lengths, .target = entries };
+	uint64_t lengths[STORE_LIST_GROUP];
+	struct store_lists_out lists = { .lengths = lengths, .target = &sample->entries };
 	const uint32_t *entry;
 	int r;
 
-	entries->count = 0;
-	r = store_lists_decode(&of, &far->blocks[block_no], &lists, err);
+	sample->entries.count = 0;
+	r = store_lists_decode_group(&of, &far->blocks[block_no],
+				     (struct store_lists_group){ group, UINT32_MAX }, &lists, err);
 	if (r != HDB_OK)
 		return r;
-	entry = entries->data;
-	for (uint32_t i = 0; i < far->blocks[block_no].item_count; i++) {
-		const uint32_t ix = block_no * STORE_BLOCK_OBJECTS + i;
+	entry = sample->entries.data;
+	for (uint32_t i = 0; i < lists.count; i++) {
+		const uint32_t ix = block_no * STORE_BLOCK_OBJECTS + group * STORE_LIST_GROUP + i;
 		const uint64_t n = lengths[i] & STORE_LIST_IS_BIG ? 0 : lengths[i];
 
 		for (uint64_t e = 0; e < n; e++)
 			sample->far_count += entry[e] - ix + GRAPH_FAR > 2 * GRAPH_FAR;
 		entry += n;
 	}
-	sample->edge_count += entries->count;
+	sample->edge_count += sample->entries.count;
+	return r;
+}
+
+static int sample_block(const struct far *far, uint32_t block_no, struct sample *sample,
+			struct hdb_error *err)
+{
+	const uint32_t count = far->blocks[block_no].item_count;
+	int r = HDB_OK;
+
+	for (uint32_t g = 0; g * STORE_LIST_GROUP < count && r == HDB_OK; g += SAMPLE_GROUPS)
+		r = sample_group(far, block_no, g, sample, err);
 	return r;
 }
 
@@ -113,10 +124,6 @@ static int is_far(struct far *far, struct hdb_error *err)
 
 	if (n < SAMPLE_OBJECTS_MIN || n > GRAPH_NCA_NODES_MAX)
 		return HDB_NOTFOUND;
-	sample.lengths = malloc(STORE_BLOCK_OBJECTS * sizeof(*sample.lengths));
-	if (!sample.lengths)
-		return hdb_fail_memory(err, "references",
-				       STORE_BLOCK_OBJECTS * sizeof(*sample.lengths));
 	for (uint32_t b = 0; b < blocks; b += step)
 		if ((r = sample_block(far, b, &sample, err)) != HDB_OK)
 			goto out;
@@ -125,7 +132,6 @@ static int is_far(struct far *far, struct hdb_error *err)
 		r = HDB_NOTFOUND;
 out:
 	base_vec_release(&sample.entries);
-	free(sample.lengths);
 	return r;
 }
 

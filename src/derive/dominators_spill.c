@@ -260,7 +260,7 @@ out:
 int derive_put_spilled(struct derive *derive, struct store_writer *writer,
 		       const struct graph_dominators *dominators, struct hdb_error *err)
 {
-	struct spilled p = { .derive = derive, .dominators = dominators, .is_retained = true };
+	struct spilled p = { .derive = derive, .dominators = dominators };
 	int r = init(&p, err);
 
 	if (r != HDB_OK)
@@ -276,16 +276,16 @@ int derive_put_spilled(struct derive *derive, struct store_writer *writer,
 		goto out;
 	if ((r = sum_up(&p, err)) != HDB_OK)
 		goto out;
-	r = derive_put_column(derive, writer, derive_table(derive, STORE_RETAINED),
-			      &(struct derive_fill){ .stage = "writing retained sizes",
+	r = derive_put_column(derive, writer, derive_table(derive, STORE_DOMINATORS),
+			      &(struct derive_fill){ .stage = "writing dominators",
 						     .fill = fill_block,
 						     .ctx = &p },
 			      err);
 	if (r != HDB_OK)
 		goto out;
-	p.is_retained = false;
-	r = derive_put_column(derive, writer, derive_table(derive, STORE_DOMINATORS),
-			      &(struct derive_fill){ .stage = "writing dominators",
+	p.is_retained = true;
+	r = derive_put_column(derive, writer, derive_table(derive, STORE_RETAINED),
+			      &(struct derive_fill){ .stage = "writing retained sizes",
 						     .fill = fill_block,
 						     .ctx = &p },
 			      err);

@@ -51,27 +51,6 @@ void graph_rows_release(struct graph_rows *rows)
 	*rows = (struct graph_rows){ 0 };
 }
 
-unsigned graph_rows_pack(const struct graph_rows *rows, uint32_t source, const uint32_t *targets,
-			 uint64_t count, uint8_t *out)
-{
-	unsigned length = 0;
-
-	if (count > GRAPH_ROW_MAX)
-		return GRAPH_ROW_LONG;
-	for (uint64_t i = 0; i < count; i++) {
-		const uint64_t value = zigzag((int64_t)targets[i] - (int64_t)source) << 2;
-		unsigned code = 0;
-
-		while (value > rows->mask[code])
-			code++;
-		store64(out + length, value | code);
-		length += rows->width[code];
-		if (length > GRAPH_ROW_MAX)
-			return GRAPH_ROW_LONG;
-	}
-	return length;
-}
-
 int graph_rows_add_long(struct graph_rows *rows, struct graph_long_row *row,
 			const uint32_t *targets, uint64_t count, struct hdb_error *err)
 {

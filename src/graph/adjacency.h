@@ -68,8 +68,26 @@ void graph_rows_release(struct graph_rows *rows);
  * Packs a row into `out`, which has room for GRAPH_ROW_MAX + 8 bytes, and returns its length;
  * GRAPH_ROW_LONG if it is too long. May be called on any thread.
  */
-unsigned graph_rows_pack(const struct graph_rows *rows, uint32_t source, const uint32_t *targets,
-			 uint64_t count, uint8_t *out);
+static inline unsigned graph_rows_pack(const struct graph_rows *rows, uint32_t source,
+				       const uint32_t *targets, uint64_t count, uint8_t *out)
+{
+	const unsigned shortest = rows->width[0];
+	unsigned length = 0;
+
+	if (count > GRAPH_ROW_MAX)
+		return GRAPH_ROW_LONG;
+	for (uint64_t i = 0; i < count; i++) {
+		const uint64_t value = zigzag((int64_t)targets[i] - (int64_t)source) << 2;
+		const unsigned size = (71 - (unsigned)__builtin_clzll(value | 1)) / 8;
+		const unsigned code = size < shortest ? 0 : size - shortest;
+
+		store64(out + length, value | code);
+		length += shortest + code;
+		if (length > GRAPH_ROW_MAX)
+			return GRAPH_ROW_LONG;
+	}
+	return length;
+}
 
 /*
  * Appends targets to a long row, which starts as zeros; nothing else is appended to any other

@@ -107,16 +107,17 @@ static void random_graphs(void **state)
 	assert_true(twice > 0 && twice < count / 2);
 }
 
-/* The same where edges to some nodes are left out; both ways to put that right are needed. */
-static void thinned_graphs(void **state)
+/* Where edges to some nodes are left out; both ways to put that right are needed. */
+static void thin_graphs(bool is_whole)
 {
 	const uint32_t count =
 		oracle_size(getenv("HEAPDB_HOSTILE") ? GRAPH_COUNT_LONG : GRAPH_COUNT);
 	unsigned raised = 0, spared = 0, at_once = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < count; i++) {
-		struct contracting x = { .share = CONTRACT_SHARE, .is_thinned = true };
+		struct contracting x = { .share = CONTRACT_SHARE,
+					 .is_thinned = !is_whole || i % 4,
+					 .is_whole = is_whole };
 		struct oracle_graph g;
 		bool *is_soft;
 
@@ -138,6 +139,18 @@ static void thinned_graphs(void **state)
 	assert_true(raised > count / 100);
 	assert_true(spared > count / 100);
 	assert_true(at_once > count / 100);
+}
+
+static void thinned_graphs(void **state)
+{
+	(void)state;
+	thin_graphs(false);
+}
+
+static void whole_graphs(void **state)
+{
+	(void)state;
+	thin_graphs(true);
 }
 
 /* A graph with edges that are left out: nodes, the roots, and edges; the ends of lists are NONE. */
@@ -376,6 +389,7 @@ static void stepped_over(void **state)
 
 	(void)state;
 	assert_int_equal(graph_contract_init(&c, FEW_NODES, roots, &work, &err), HDB_OK);
+	assert_int_equal(graph_contract_begin(&c, &err), HDB_OK);
 	for (size_t e = 0; e < FEW_EDGES; e++)
 		graph_contract_see(&c, few_edges[e][0], &few_edges[e][1], 1, 1);
 	assert_int_equal(graph_contract_seen(&c, &err), HDB_OK);
@@ -409,13 +423,10 @@ static void stepped_over(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_graphs),
-		cmocka_unit_test(thinned_graphs),
-		cmocka_unit_test(below_what_rises),
-		cmocka_unit_test(beside_what_rises),
-		cmocka_unit_test(meeting_at_what_is_not_kept),
-		cmocka_unit_test(threads),
-		cmocka_unit_test(long_paths),
+		cmocka_unit_test(random_graphs),     cmocka_unit_test(thinned_graphs),
+		cmocka_unit_test(whole_graphs),      cmocka_unit_test(below_what_rises),
+		cmocka_unit_test(beside_what_rises), cmocka_unit_test(meeting_at_what_is_not_kept),
+		cmocka_unit_test(threads),           cmocka_unit_test(long_paths),
 		cmocka_unit_test(stepped_over),
 	};
 

@@ -29,6 +29,7 @@ struct contracting {
 	} * slot;
 	enum graph_settling settling; /* GRAPH_SETTLINGS: any */
 	unsigned round_count;
+	bool is_whole;   /* all nodes are kept */
 	bool is_thinned; /* edges to some nodes are left out */
 	struct graph_thinning thinning;
 	unsigned raised_count, spared_count; /* of what was left out too much */
@@ -105,6 +106,41 @@ static int visit(struct contracting *x, struct slot *s, uint32_t v, struct hdb_e
 	return rc;
 }
 
+/* Packs the rows of a share at once; soft edges that are left out are not among them. */
+static int pack_run(struct contracting *x, struct slot *s, uint32_t first, uint32_t count,
+		    struct hdb_error *err)
+{
+	const uint32_t class_node[CONTRACT_CLASSES] = { GRAPH_NONE, GRAPH_NONE, GRAPH_NONE };
+	const uint64_t *row = x->g->first[GRAPH_REFERENCES];
+	uint32_t *target = oracle_alloc(row[first + count] - row[first] + 1, sizeof *target);
+	uint32_t class_no[CONTRACT_SHARE];
+	uint64_t lengths[CONTRACT_SHARE], all = 0;
+	struct graph_contract_run run = {
+		.first = first,
+		.count = count,
+		.class_no = class_no,
+		.class_node = class_node,
+		.lengths = lengths,
+		.target = target,
+	};
+	int rc;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t end = row[first + i + 1];
+		uint32_t *some = targets_of(x, first + i, row[first + i], &end);
+
+		class_no[i] = source_of(first + i).class_no;
+		lengths[i] = end - row[first + i];
+		memcpy(target + all, some, lengths[i] * sizeof *some);
+		all += lengths[i];
+		free(some);
+	}
+	run.end = target + all;
+	rc = graph_contract_pack_run(&x->c, &s->rows, &run, err);
+	free(target);
+	return rc;
+}
+
 static int visit_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
 {
 	struct contracting *x = ctx;
@@ -115,6 +151,9 @@ static int visit_share(void *ctx, unsigned slot, uint64_t share, struct hdb_erro
 	graph_pushes_start(&s->pushes);
 	graph_contract_rows_empty(&s->rows);
 	s->wide_count = 0;
+	if (x->pass == 3 && x->is_whole && x->share <= CONTRACT_SHARE && share % 2 &&
+	    end <= x->g->node_count)
+		return pack_run(x, s, (uint32_t)(share * x->share), x->share, err);
 	for (uint64_t v = share * x->share; v < end && v < x->g->node_count && rc == HDB_OK; v++)
 		rc = visit(x, s, (uint32_t)v, err);
 	return rc;
@@ -242,8 +281,9 @@ static void thin(struct contracting *x, struct base_work *work)
 
 	begin_thinning(x, work);
 	for (uint32_t v = 0; v < n && t->popular.count < 500; v++) {
-		if (!graph_contract_is_kept(&x->c, v) || graph_contract_is_soft(&x->c, v) ||
-		    x->g->roots[v / 64] >> (v % 64) & 1 || oracle_below(part))
+		if ((!x->is_whole && !graph_contract_is_kept(&x->c, v)) ||
+		    graph_contract_is_soft(&x->c, v) || x->g->roots[v / 64] >> (v % 64) & 1 ||
+		    oracle_below(part))
 			continue;
 		add_popular(t, v);
 		for (uint32_t k = 0; k < 2 * CONTRACT_CLASSES; k++)
@@ -263,6 +303,7 @@ static bool check_thinned(struct contracting *x)
 	struct hdb_error err;
 
 	assert_int_equal(graph_contract_doubts(&x->c, &err), HDB_OK);
+	assert_true(!x->c.whole.work || !x->c.doubts.count);
 	assert_int_equal(graph_contract_places(&x->c, 0, n, place, &err), HDB_OK);
 	for (uint32_t v = 0; v < n && !x->c.is_refuted; v++) {
 		for (uint64_t e = x->g->first[GRAPH_REFERENCES][v];
@@ -293,6 +334,25 @@ static bool check_thinned(struct contracting *x)
 	return is_right;
 }
 
+/* The same from the numbers of a search of all nodes. */
+static uint32_t *numbered_range(const struct contracting *x, uint32_t first, uint32_t count)
+{
+	const struct graph_dominators *d = &x->c.whole;
+	uint64_t *number = oracle_alloc((uint64_t)count + GRAPH_NUMBERS_STEP, sizeof *number);
+	uint32_t *dominator = oracle_alloc((uint64_t)count + 1, sizeof *dominator);
+	struct base_big nodes = { 0 };
+	struct hdb_error err;
+
+	assert_int_equal(graph_dominators_nodes(d, &nodes, &err), HDB_OK);
+	assert_int_equal(graph_dominators_numbers(d, first, number, count, &err), HDB_OK);
+	for (uint32_t i = 0; i < count; i++)
+		dominator[i] =
+			number[i] ? ((uint32_t *)nodes.data)[d->dominator[number[i]]] : first + i;
+	base_big_free(d->work, &nodes);
+	free(number);
+	return dominator;
+}
+
 /* Dominators of `count` nodes from `first` on; to be freed. */
 static uint32_t *contracted_range(const struct contracting *x, uint32_t first, uint32_t count)
 {
@@ -300,6 +360,11 @@ static uint32_t *contracted_range(const struct contracting *x, uint32_t first, u
 	uint32_t *dominator = oracle_alloc((uint64_t)count + 1, sizeof *dominator);
 	struct hdb_error err;
 
+	if (x->c.whole.work) {
+		free(values);
+		free(dominator);
+		return numbered_range(x, first, count);
+	}
 	assert_int_equal(
 		graph_contract_dominators(&x->c,
 					  &(struct graph_dominator_range){ .first = first,
@@ -341,21 +406,28 @@ static UNUSED void contract(struct contracting *x, unsigned threads, struct base
 			assert_int_equal(graph_contract_soften(
 						 &x->c, x->g->target[GRAPH_REFERENCES][e], &err),
 					 HDB_OK);
-	pass(x, 0, threads);
-	assert_int_equal(graph_contract_seen(&x->c, &err), HDB_OK);
+	if (!x->is_whole) {
+		assert_int_equal(graph_contract_begin(&x->c, &err), HDB_OK);
+		pass(x, 0, threads);
+		assert_int_equal(graph_contract_seen(&x->c, &err), HDB_OK);
+	}
 	if (x->is_thinned && !x->thinning.work)
 		thin(x, work);
 	if (x->is_thinned)
 		assert_int_equal(graph_contract_thin(&x->c, &x->thinning, &err), HDB_OK);
 	do {
-		pass(x, 1, threads);
-		assert_int_equal(graph_contract_marked(&x->c, &err), HDB_OK);
-		pass(x, 2, threads);
-		assert_int_equal(graph_contract_pushed(&x->c, &err), HDB_OK);
+		if (x->is_whole) {
+			assert_int_equal(graph_contract_keep_all(&x->c, &err), HDB_OK);
+		} else {
+			pass(x, 1, threads);
+			assert_int_equal(graph_contract_marked(&x->c, &err), HDB_OK);
+			pass(x, 2, threads);
+			assert_int_equal(graph_contract_pushed(&x->c, &err), HDB_OK);
+		}
 		assert_int_equal(graph_contract_start_rows(&x->c, &x->rows, &err), HDB_OK);
 		pass(x, 3, threads);
 		assert_int_equal(graph_contract_end_rows(&x->c, &err), HDB_OK);
-		assert_int_equal(x->rows.node_count, x->c.kept.count);
+		assert_int_equal(x->rows.node_count, graph_contract_count(&x->c));
 		assert_int_equal(
 			graph_contract_solve(&x->c,
 					     x->settling < GRAPH_SETTLINGS ?

@@ -2,7 +2,7 @@
  * graph/dominators/contract.c - which nodes are kept, what is above the others, and dominators of
  * all from those of the kept.
  */
-#include "graph/dominators/contract.h"
+#include "graph/dominators/contract_private.h"
 
 #include "base/pack.h"
 #include "base/pipeline.h"
@@ -63,8 +63,11 @@ static int begin_share(void *ctx, unsigned slot, uint64_t share, struct hdb_erro
 	(void)slot;
 	(void)err;
 	for (uint32_t v = (uint32_t)share * SHARE_NODES; v < end; v++)
-		atomic_store_explicit(&c->up[v], is_root(c, v) ? GRAPH_SEVERAL : GRAPH_NONE,
-				      memory_order_relaxed);
+		/* Whoever is said to have several referrers is kept, which is always right. */
+		atomic_store_explicit(
+			&c->up[v],
+			is_root(c, v) || graph_contract_is_soft(c, v) ? GRAPH_SEVERAL : GRAPH_NONE,
+			memory_order_relaxed);
 	return HDB_OK;
 }
 
@@ -78,22 +81,30 @@ int graph_contract_init(struct graph_contract *c, uint32_t node_count, const uin
 	*c = (struct graph_contract){
 		.work = work, .root_bits = root_bits, .special = root_bits, .node_count = node_count
 	};
-	rc = base_big_alloc_raw(work, &c->up_big, (n + 1) * sizeof *c->up, "referrers", err);
+	rc = base_big_alloc(work, &c->soft_big, n / 8 + 8, "classes", err);
+	c->soft = c->soft_big.data;
+	return rc;
+}
+
+int graph_contract_begin(struct graph_contract *c, struct hdb_error *err)
+{
+	const uint64_t n = c->node_count;
+	int rc = base_big_alloc_raw(c->work, &c->up_big, (n + 1) * sizeof *c->up, "referrers", err);
+
 	if (rc != HDB_OK)
 		return rc;
-	if ((rc = base_ranks_init(&c->kept, node_count, work, "kept objects", err)) != HDB_OK)
+	if ((rc = base_ranks_init(&c->kept, c->node_count, c->work, "kept objects", err)) != HDB_OK)
 		return rc;
-	if ((rc = base_big_alloc(work, &c->soft_big, n / 8 + 8, "classes", err)) != HDB_OK)
+	rc = base_big_alloc(c->work, &c->touched_big, n / 8 + 8, "referrers", err);
+	if (rc != HDB_OK)
 		return rc;
-	if ((rc = base_big_alloc(work, &c->touched_big, n / 8 + 8, "referrers", err)) != HDB_OK)
-		return rc;
-	if ((rc = base_big_alloc(work, &c->chosen_big, n / 8 + 8, "kept objects", err)) != HDB_OK)
+	rc = base_big_alloc(c->work, &c->chosen_big, n / 8 + 8, "kept objects", err);
+	if (rc != HDB_OK)
 		return rc;
 	c->up = c->up_big.data;
-	c->soft = c->soft_big.data;
 	c->touched = c->touched_big.data;
 	c->chosen = c->chosen_big.data;
-	return each_share(c, node_count, begin_share, err);
+	return each_share(c, c->node_count, begin_share, err);
 }
 
 /* What belongs to one small graph. */
@@ -109,6 +120,7 @@ static void release_small(struct graph_contract *c)
 	base_big_free(c->work, &c->lost_big);
 	base_big_free(c->work, &c->dominator_big);
 	base_big_free(c->work, &c->doubts_big);
+	graph_dominators_release(&c->whole);
 	base_vec_release(&c->group_bytes);
 	base_vec_release(&c->targets);
 	c->row_count = 0;
@@ -255,7 +267,7 @@ int graph_contract_recall(struct graph_contract *c, struct hdb_error *err)
 	};
 	int rc;
 
-	if (c->up)
+	if (c->up || !c->ups.position)
 		return HDB_OK;
 	rc = base_big_alloc_raw(c->work, &c->up_big, ((uint64_t)c->node_count + 1) * sizeof *c->up,
 				"referrers", err);
@@ -314,8 +326,6 @@ int graph_contract_soften(struct graph_contract *c, uint32_t v, struct hdb_error
 {
 	if (is_root(c, v) || graph_contract_is_soft(c, v))
 		return HDB_OK;
-	/* Whoever is said to have several referrers is kept, which is always right. */
-	atomic_store_explicit(&c->up[v], GRAPH_SEVERAL, memory_order_relaxed);
 	c->soft[v / 64] |= (uint64_t)1 << (v % 64);
 	return base_vec_push(&c->soft_nodes, &v, sizeof v, err);
 }
@@ -333,7 +343,8 @@ int graph_contract_thin(struct graph_contract *c, const struct graph_thinning *t
 void graph_contract_soon(const struct graph_contract *c, const uint32_t *targets, uint64_t count)
 {
 	for (uint64_t i = 0; i < count; i++) {
-		base_ranks_prefetch(&c->kept, targets[i]);
+		if (!c->is_whole)
+			base_ranks_prefetch(&c->kept, targets[i]);
 		prefetch_read(&c->special[targets[i] / 64]);
 	}
 }
@@ -408,10 +419,13 @@ static int list_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error
 
 static int list_nodes(struct graph_contract *c, struct hdb_error *err)
 {
-	const int rc = base_big_alloc_raw(c->work, &c->node_big,
-					  ((uint64_t)c->kept.count + 1) * sizeof *c->node,
-					  "kept objects", err);
+	int rc;
 
+	if (c->is_whole)
+		return HDB_OK;
+	rc = base_big_alloc_raw(c->work, &c->node_big,
+				((uint64_t)c->kept.count + 1) * sizeof *c->node, "kept objects",
+				err);
 	if (rc != HDB_OK)
 		return rc;
 	c->node = c->node_big.data;
@@ -543,6 +557,29 @@ int graph_contract_marked(struct graph_contract *c, struct hdb_error *err)
 	return each_share(c, c->inner.count, find_share, err);
 }
 
+int graph_contract_keep_all(struct graph_contract *c, struct hdb_error *err)
+{
+	const uint64_t n = c->node_count;
+	int rc;
+
+	release_small(c);
+	c->is_whole = true;
+	rc = base_big_alloc(c->work, &c->roots_big, n / 8 + 8, "roots", err);
+	if (rc != HDB_OK)
+		return rc;
+	rc = base_big_alloc(c->work, &c->single_big, n / 8 + 8, "kept objects", err);
+	if (rc != HDB_OK)
+		return rc;
+	rc = base_big_alloc(c->work, &c->pushed_big, n / 8 + 8, "kept objects", err);
+	if (rc != HDB_OK)
+		return rc;
+	c->roots = c->roots_big.data;
+	c->single = c->single_big.data;
+	c->pushed = c->pushed_big.data;
+	memcpy(c->roots, c->root_bits, (n + 63) / 64 * sizeof *c->roots);
+	return HDB_OK;
+}
+
 /* ---- the third pass: soft edges ---- */
 
 int graph_contract_push(const struct graph_contract *c, struct graph_pushes *pushes, uint32_t v,
@@ -637,7 +674,7 @@ static int solve_share(void *ctx, unsigned slot, uint64_t share, struct hdb_erro
 {
 	const struct solving *s = ctx;
 	struct graph_contract *c = s->c;
-	const uint32_t end = share_end(share, c->kept.count);
+	const uint32_t end = share_end(share, graph_contract_count(c));
 	int rc;
 
 	(void)slot;
@@ -650,7 +687,7 @@ static int solve_share(void *ctx, unsigned slot, uint64_t share, struct hdb_erro
 		for (uint32_t i = v; i < v + count; i++) {
 			c->lost[i / 64] |= (uint64_t)(c->dominator[i] == GRAPH_SEVERAL) << (i % 64);
 			if (c->dominator[i] < GRAPH_SEVERAL)
-				c->dominator[i] = c->node[c->dominator[i]];
+				c->dominator[i] = graph_contract_node(c, c->dominator[i]);
 		}
 	}
 	return HDB_OK;
@@ -661,7 +698,7 @@ static int take_dominators(struct graph_contract *c, struct solving *s, struct h
 {
 	struct base_big places = { 0 };
 	const struct base_pipeline pipeline = {
-		.item_count = ((uint64_t)c->kept.count + SHARE_NODES - 1) / SHARE_NODES,
+		.item_count = ((uint64_t)graph_contract_count(c) + SHARE_NODES - 1) / SHARE_NODES,
 		.threads = c->work->threads,
 		.slot_count = 4 * c->work->threads,
 		.ctx = s,
@@ -674,11 +711,12 @@ static int take_dominators(struct graph_contract *c, struct solving *s, struct h
 	if (s->d->work && (rc = graph_dominators_nodes(s->d, &places, err)) != HDB_OK)
 		goto out;
 	rc = base_big_alloc_raw(c->work, &c->dominator_big,
-				((uint64_t)c->kept.count + 1) * sizeof *c->dominator, "dominators",
-				err);
+				((uint64_t)graph_contract_count(c) + 1) * sizeof *c->dominator,
+				"dominators", err);
 	if (rc != HDB_OK)
 		goto out;
-	rc = base_big_alloc(c->work, &c->lost_big, c->kept.count / 8 + 8, "dominators", err);
+	rc = base_big_alloc(c->work, &c->lost_big, graph_contract_count(c) / 8 + 8, "dominators",
+			    err);
 	if (rc != HDB_OK)
 		goto out;
 	s->place_of = places.data;
@@ -703,7 +741,7 @@ int graph_contract_solve(struct graph_contract *c, enum graph_settling settling,
 	/* They are listed again when they are needed. */
 	base_big_free(c->work, &c->node_big);
 	if (settling == GRAPH_SETTLE_ALWAYS ||
-	    (settling == GRAPH_SETTLE_FAR && graph_is_far(c->rows)))
+	    (settling == GRAPH_SETTLE_FAR && !c->is_whole && graph_is_far(c->rows)))
 		rc = graph_settle(&(struct graph_settle_in){ c->rows, c->roots, c->single }, how,
 				  &settled, err);
 	else
@@ -712,10 +750,23 @@ int graph_contract_solve(struct graph_contract *c, enum graph_settling settling,
 	graph_rows_release(c->rows);
 	if (rc != HDB_OK)
 		goto out;
+	if (c->is_whole && d.work) {
+		c->whole = d;
+		return HDB_OK;
+	}
 	rc = take_dominators(c, &s, err);
 out:
 	graph_dominators_release(&d);
 	graph_settled_release(&settled);
+	return rc;
+}
+
+int graph_contract_spread(struct graph_contract *c, struct hdb_error *err)
+{
+	struct solving s = { .c = c, .d = &c->whole };
+	const int rc = take_dominators(c, &s, err);
+
+	graph_dominators_release(&c->whole);
 	return rc;
 }
 
@@ -733,15 +784,15 @@ int graph_contract_suspect(struct graph_contract *c, struct hdb_error *err)
 	int rc;
 
 	c->suspects.count = 0;
-	for (size_t i = 0; i < c->soft_nodes.count; i++) {
+	for (size_t i = 0; i < c->soft_nodes.count && !c->is_whole; i++) {
 		const uint32_t t = *base_vec_at(&c->soft_nodes, uint32_t, i);
-		const uint32_t q = c->dominator[base_ranks_before(&c->kept, t)];
+		const uint32_t q = c->dominator[graph_contract_place(c, t)];
 		const struct graph_suspect suspect = { .dominator = q, .target = t };
 		uint32_t place;
 
 		if (!graph_contract_is_soft(c, t) || q >= GRAPH_SEVERAL)
 			continue;
-		place = base_ranks_before(&c->kept, q);
+		place = graph_contract_place(c, q);
 		if (!(c->pushed[place / 64] >> (place % 64) & 1))
 			continue;
 		rc = base_vec_push(&c->suspects, &suspect, sizeof suspect, err);
@@ -771,16 +822,20 @@ static bool is_lost(const struct graph_contract *c, uint32_t up)
 
 	if (above == GRAPH_NONE)
 		return true;
-	place = base_ranks_before(&c->kept, above);
+	place = graph_contract_place(c, above);
 	return c->lost[place / 64] >> (place % 64) & 1;
 }
 
 int graph_contract_places(const struct graph_contract *c, uint32_t first, uint32_t count,
 			  uint64_t *places, struct hdb_error *err)
 {
-	const int rc = base_runs_range(&c->ups, first, places, count, err);
+	int rc;
 
-	if (rc != HDB_OK)
+	for (uint32_t i = 0; i < count && c->is_whole; i++)
+		places[i] = first + i;
+	if (c->is_whole)
+		return HDB_OK;
+	if ((rc = base_runs_range(&c->ups, first, places, count, err)) != HDB_OK)
 		return rc;
 	for (uint32_t i = 0; i < count; i++) {
 		const uint32_t v = first + i;
@@ -788,7 +843,7 @@ int graph_contract_places(const struct graph_contract *c, uint32_t first, uint32
 					    v :
 					    graph_contract_above_of(c, unpack_up(v, places[i]));
 
-		places[i] = at < GRAPH_SEVERAL ? base_ranks_before(&c->kept, at) : at;
+		places[i] = at < GRAPH_SEVERAL ? graph_contract_place(c, at) : at;
 	}
 	return HDB_OK;
 }
@@ -819,11 +874,27 @@ PROCESSOR_BITS static void fill_dominators_bits(const struct graph_contract *c,
 	fill_dominators(c, range);
 }
 
+/* The same where all are kept. */
+static void copy_dominators(const struct graph_contract *c,
+			    const struct graph_dominator_range *range)
+{
+	for (uint32_t i = 0; i < range->count; i++) {
+		const uint32_t dominator = c->dominator[range->first + i];
+
+		range->dominator[i] = dominator == GRAPH_SEVERAL ? range->first + i : dominator;
+	}
+}
+
 int graph_contract_dominators(const struct graph_contract *c,
 			      const struct graph_dominator_range *range, struct hdb_error *err)
 {
-	const int rc = base_runs_range(&c->ups, range->first, range->values, range->count, err);
+	int rc;
 
+	if (c->is_whole) {
+		copy_dominators(c, range);
+		return HDB_OK;
+	}
+	rc = base_runs_range(&c->ups, range->first, range->values, range->count, err);
 	if (rc != HDB_OK)
 		return rc;
 	if (processor_has_bits())

@@ -101,6 +101,7 @@ struct graph_contract {
 	const struct graph_thinning *thinning; /* NULL: no edge is left out */
 	const uint64_t *special;               /* bits by node: roots, or the thinning's */
 	uint32_t node_count;
+	bool is_whole; /* all nodes are kept: what is by place is by node */
 	/* By node: the only referrer, GRAPH_NONE, GRAPH_SEVERAL; NULL while no pass needs it. */
 	_Atomic uint32_t *up;
 	struct base_runs ups; /* the same, packed; from the first small graph on */
@@ -109,8 +110,9 @@ struct graph_contract {
 	struct base_ranks kept;
 	struct base_ranks inner; /* left out, with nodes below */
 	_Atomic uint32_t
-		*above;   /* by place among those: the nearest kept node above, GRAPH_NONE: none */
-	uint32_t *node;   /* by place among kept nodes; not while dominators are searched */
+		*above; /* by place among those: the nearest kept node above, GRAPH_NONE: none */
+	/* By place among kept nodes; not while dominators are searched, nor if all are kept. */
+	uint32_t *node;
 	uint64_t *soft;   /* bits by node: targets of soft edges that are pushed */
 	uint64_t *pushed; /* bits by place: edges were pushed to it */
 	uint64_t *roots;  /* bits by place */
@@ -118,6 +120,8 @@ struct graph_contract {
 	uint64_t *lost;   /* bits by place: no root reaches it */
 	/* by place: node, GRAPH_NONE: the virtual root, GRAPH_SEVERAL: not reached */
 	uint32_t *dominator;
+	/* The same where all nodes are kept, and dominators are not in doubt: work is not NULL. */
+	struct graph_dominators whole;
 	struct graph_edge_buckets pushes; /* targets and sources change places: by source */
 	struct base_vec soft_nodes;       /* uint32_t */
 	/* links followed, and what the search in the small graph counts */
@@ -155,10 +159,18 @@ int graph_contract_init(struct graph_contract *c, uint32_t node_count, const uin
 void graph_contract_release(struct graph_contract *c);
 
 /*
- * Before the first pass: v is the target of soft edges, to be pushed. It is kept whatever refers to
- * it.
+ * Then: v is the target of soft edges, to be pushed. It is kept whatever refers to it.
  */
 int graph_contract_soften(struct graph_contract *c, uint32_t v, struct hdb_error *err);
+
+/* Before the first pass. */
+int graph_contract_begin(struct graph_contract *c, struct hdb_error *err);
+
+/*
+ * Instead of that and of the first three passes: all nodes are kept, for where most would be. No
+ * edge is pushed; edges may be left out. Called again before dominators are searched again.
+ */
+int graph_contract_keep_all(struct graph_contract *c, struct hdb_error *err);
 
 /*
  * First pass: edges of v, on any thread; soft ones may be left out. `readable` targets can be read,
@@ -172,7 +184,25 @@ int graph_contract_seen(struct graph_contract *c, struct hdb_error *err);
 
 static inline bool graph_contract_is_kept(const struct graph_contract *c, uint32_t v)
 {
-	return base_ranks_has(&c->kept, v);
+	return c->is_whole || base_ranks_has(&c->kept, v);
+}
+
+/* Nodes of the small graph, once they are known. */
+static inline uint32_t graph_contract_count(const struct graph_contract *c)
+{
+	return c->is_whole ? c->node_count : c->kept.count;
+}
+
+/* The place of a node that is kept, once all of them are known. */
+static inline uint32_t graph_contract_place(const struct graph_contract *c, uint32_t v)
+{
+	return c->is_whole ? v : base_ranks_before(&c->kept, v);
+}
+
+/* The node of a place, while c->node is there. */
+static inline uint32_t graph_contract_node(const struct graph_contract *c, uint32_t place)
+{
+	return c->is_whole ? place : c->node[place];
 }
 
 /* Whether soft edges to v are pushed. */
@@ -217,7 +247,7 @@ void graph_contract_mark(struct graph_contract *c, struct graph_source from,
 /* Asks for what the second and the fourth pass look up for targets that come soon. */
 void graph_contract_soon(const struct graph_contract *c, const uint32_t *targets, uint64_t count);
 
-/* Ends it: the nodes of the small graph, c->kept.count, are known. */
+/* Ends it: the nodes of the small graph are known. */
 int graph_contract_marked(struct graph_contract *c, struct hdb_error *err);
 
 /* Third pass: the soft edge of each v that is not kept to a target that is soft; on any thread. */
@@ -285,6 +315,18 @@ struct graph_contract_row {
 int graph_contract_pack(const struct graph_contract *c, struct graph_contract_rows *out,
 			const struct graph_contract_row *row, size_t *at, struct hdb_error *err);
 
+/* The same for the rows of nodes that follow one another, all of them kept and none open. */
+struct graph_contract_run {
+	uint32_t first, count;      /* nodes */
+	const uint32_t *class_no;   /* by node */
+	const uint32_t *class_node; /* by class: one more target, or GRAPH_NONE */
+	const uint64_t *lengths;    /* targets of each node */
+	const uint32_t *target;     /* of all, one after the other */
+	const uint32_t *end;        /* what can be read ends there */
+};
+int graph_contract_pack_run(const struct graph_contract *c, struct graph_contract_rows *out,
+			    const struct graph_contract_run *run, struct hdb_error *err);
+
 /* More targets of an open row; of the last open row first. */
 int graph_contract_widen(const struct graph_contract *c, struct graph_contract_rows *rows,
 			 size_t at, struct graph_targets more, struct hdb_error *err);
@@ -302,7 +344,10 @@ int graph_contract_leaves(struct graph_contract *c, struct hdb_error *err);
 /* Whether most dominators are to be settled first: where the small graph is far; for tests. */
 enum graph_settling { GRAPH_SETTLE_FAR, GRAPH_SETTLE_ALWAYS, GRAPH_SETTLE_NEVER, GRAPH_SETTLINGS };
 
-/* Finds the small graph's dominators, by node; the rows are given up as by graph_dominators. */
+/*
+ * Finds the small graph's dominators; the rows are given up as by graph_dominators. Of a graph that
+ * is kept whole they are in c->whole, until there are doubts.
+ */
 int graph_contract_solve(struct graph_contract *c, enum graph_settling settling,
 			 enum graph_search how, struct hdb_error *err);
 
@@ -345,9 +390,10 @@ bool graph_contract_raise(struct graph_contract *c, const struct graph_left_out 
 void graph_contract_harden(struct graph_contract *c);
 
 /*
- * With no suspects: the dominators of nodes [first, first + count), GRAPH_NONE for the virtual
- * root, the node itself if no root reaches it. `first` is a multiple of GRAPH_NUMBERS_STEP, and
- * `values` has room for `count` numbers, rounded up to such a multiple. On any thread.
+ * With no suspects, unless they are in c->whole: the dominators of nodes [first, first + count),
+ * GRAPH_NONE for the virtual root, the node itself if no root reaches it. `first` is a multiple of
+ * GRAPH_NUMBERS_STEP, and `values` has room for `count` numbers, rounded up to such a multiple. On
+ * any thread.
  */
 struct graph_dominator_range {
 	uint32_t first, count;

@@ -7,7 +7,7 @@
  * is kept takes the nearest common ancestor for its dominator when an edge comes from elsewhere: no
  * other node's dominator depends on it.
  */
-#include "graph/dominators/contract.h"
+#include "graph/dominators/contract_private.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -42,13 +42,13 @@ static inline void put(_Atomic uint64_t *bits, uint32_t place)
 
 static void clear(const struct graph_contract *c, _Atomic uint64_t *bits)
 {
-	for (uint64_t w = 0; w <= c->kept.count / 64; w++)
+	for (uint64_t w = 0; w <= graph_contract_count(c) / 64; w++)
 		atomic_store_explicit(&bits[w], 0, memory_order_relaxed);
 }
 
 static inline _Atomic uint64_t *set_of(const struct graph_contract *c, uint64_t no)
 {
-	return c->doubt_sets + no * ((uint64_t)c->kept.count / 64 + 1);
+	return c->doubt_sets + no * ((uint64_t)graph_contract_count(c) / 64 + 1);
 }
 
 /* The dominator's place; GRAPH_NONE: the virtual root, GRAPH_SEVERAL: no root reaches it. */
@@ -56,7 +56,7 @@ static inline uint32_t dominator_of(const struct graph_contract *c, uint32_t pla
 {
 	const uint32_t node = c->dominator[place];
 
-	return node < GRAPH_SEVERAL ? base_ranks_before(&c->kept, node) : node;
+	return node < GRAPH_SEVERAL ? graph_contract_place(c, node) : node;
 }
 
 static struct graph_doubt *doubt_at(const struct graph_contract *c, size_t i)
@@ -99,7 +99,7 @@ static int make_sets(struct graph_contract *c, struct hdb_error *err)
 		return HDB_OK;
 	number_sets(c);
 	bytes = (SET_COUNT + DOUBT_SETS * (uint64_t)c->set_count) *
-		((uint64_t)c->kept.count / 64 + 1) * sizeof *c->doubt_sets;
+		((uint64_t)graph_contract_count(c) / 64 + 1) * sizeof *c->doubt_sets;
 	c->is_refuted = c->set_count > GRAPH_DOUBT_SETS_MAX || bytes > base_work_room(c->work);
 	if (c->is_refuted)
 		return HDB_OK;
@@ -113,7 +113,7 @@ static int make_sets(struct graph_contract *c, struct hdb_error *err)
 static int add_doubt(struct graph_contract *c, struct graph_doubt doubt, struct hdb_error *err)
 {
 	assert(graph_contract_is_kept(c, doubt.target));
-	doubt.dominator = dominator_of(c, base_ranks_before(&c->kept, doubt.target));
+	doubt.dominator = dominator_of(c, graph_contract_place(c, doubt.target));
 	return doubt.dominator == GRAPH_NONE ? HDB_OK :
 					       base_vec_push(&c->doubts, &doubt, sizeof doubt, err);
 }
@@ -141,6 +141,38 @@ static int list_doubts(struct graph_contract *c, struct hdb_error *err)
 	return rc;
 }
 
+/* Whether the virtual root does not dominate a node of a graph that is kept whole. */
+static int is_doubted(const struct graph_contract *c, uint32_t target, bool *out,
+		      struct hdb_error *err)
+{
+	const uint32_t first = target - target % GRAPH_NUMBERS_STEP;
+	uint64_t numbers[GRAPH_NUMBERS_STEP];
+	const uint32_t left = c->node_count - first;
+	const int rc = graph_dominators_numbers(
+		&c->whole, first, numbers, left < GRAPH_NUMBERS_STEP ? left : GRAPH_NUMBERS_STEP,
+		err);
+
+	if (rc == HDB_OK)
+		*out = *out || !numbers[target - first] ||
+		       c->whole.dominator[numbers[target - first]];
+	return rc;
+}
+
+/* Makes such dominators ready for what follows, if any of those is doubted. */
+static int spread_doubted(struct graph_contract *c, struct hdb_error *err)
+{
+	const struct base_vec *popular = &c->thinning->popular, *classes = &c->thinning->classes;
+	bool is_any = false;
+	int rc = HDB_OK;
+
+	for (size_t i = 0; i < popular->count && rc == HDB_OK; i++)
+		rc = is_doubted(c, *base_vec_at(popular, uint32_t, i), &is_any, err);
+	for (size_t i = 0; i < classes->count && rc == HDB_OK; i++)
+		rc = is_doubted(c, base_vec_at(classes, struct graph_thin_class, i)->node, &is_any,
+				err);
+	return rc == HDB_OK && is_any ? graph_contract_spread(c, err) : rc;
+}
+
 int graph_contract_doubts(struct graph_contract *c, struct hdb_error *err)
 {
 	int rc = HDB_OK;
@@ -148,14 +180,18 @@ int graph_contract_doubts(struct graph_contract *c, struct hdb_error *err)
 	c->doubts.count = 0;
 	c->raise_steps = 0;
 	c->thin_rounds++;
-	if (c->thinning && (rc = list_doubts(c, err)) != HDB_OK)
+	c->is_refuted = false;
+	if (!c->thinning)
+		return HDB_OK;
+	if (c->whole.work && ((rc = spread_doubted(c, err)) != HDB_OK || c->whole.work))
+		return rc;
+	if ((rc = list_doubts(c, err)) != HDB_OK)
 		return rc;
 	if ((rc = make_sets(c, err)) != HDB_OK)
 		return rc;
 	for (size_t i = 0; i < c->doubts.count && !c->is_refuted; i++)
 		if (doubt_at(c, i)->is_leaf)
-			put(set_of(c, SET_LEAVES),
-			    base_ranks_before(&c->kept, doubt_at(c, i)->target));
+			put(set_of(c, SET_LEAVES), graph_contract_place(c, doubt_at(c, i)->target));
 	return HDB_OK;
 }
 
@@ -169,7 +205,7 @@ int graph_contract_leaves(struct graph_contract *c, struct hdb_error *err)
 		uint32_t target[GRAPH_ROW_MAX];
 		struct graph_long_row row;
 		const bool is_leaf =
-			!graph_rows_get(c->rows, base_ranks_before(&c->kept, t), target, &row) &&
+			!graph_rows_get(c->rows, graph_contract_place(c, t), target, &row) &&
 			row.at == row.end;
 
 		if ((rc = base_vec_push(&c->leaves, &is_leaf, sizeof is_leaf, err)) != HDB_OK)
@@ -222,7 +258,7 @@ bool graph_contract_agrees(const struct graph_contract *c, uint32_t place, uint3
 	const struct graph_doubt *doubt = find_doubt(c, target);
 
 	/* What is below the target is on no way to it. */
-	if (!doubt || is_lost(c, place) || place == base_ranks_before(&c->kept, target))
+	if (!doubt || is_lost(c, place) || place == graph_contract_place(c, target))
 		return true;
 	/* Its own dominator may rise. */
 	return !has(set_of(c, SET_LEAVES), place) && is_below(c, doubt, place);
@@ -234,7 +270,7 @@ static uint32_t common_ancestor(struct graph_contract *c, uint32_t a, uint32_t b
 	_Atomic uint64_t *way = set_of(c, SET_WAY);
 
 	clear(c, way);
-	c->raise_steps += c->kept.count / 64 + 1;
+	c->raise_steps += graph_contract_count(c) / 64 + 1;
 	for (; a < GRAPH_SEVERAL; a = dominator_of(c, a), c->raise_steps++)
 		put(way, a);
 	for (; b < GRAPH_SEVERAL && !has(way, b); c->raise_steps++)
@@ -252,7 +288,7 @@ bool graph_contract_raise(struct graph_contract *c, const struct graph_left_out 
 	dominator = doubt->dominator;
 	if (!doubt->is_leaf || dominator >= GRAPH_SEVERAL ||
 	    has(set_of(c, SET_LEAVES), edge->place) ||
-	    c->raise_steps > (uint64_t)RAISE_STEPS * c->kept.count)
+	    c->raise_steps > (uint64_t)RAISE_STEPS * graph_contract_count(c))
 		return false;
 	above = common_ancestor(c, dominator, edge->place);
 	/* Their ways may have met below, at what is not kept. */
@@ -261,7 +297,8 @@ bool graph_contract_raise(struct graph_contract *c, const struct graph_left_out 
 	atomic_store_explicit(&doubt->dominator, above, memory_order_relaxed);
 	/* Who was below still is. */
 	clear(c, set_of(c, SET_COUNT + DOUBT_SETS * (uint64_t)doubt->set_no + SET_SETTLED));
-	c->dominator[base_ranks_before(&c->kept, edge->target)] =
-		doubt->dominator == GRAPH_NONE ? GRAPH_NONE : c->node[doubt->dominator];
+	c->dominator[graph_contract_place(c, edge->target)] =
+		doubt->dominator == GRAPH_NONE ? GRAPH_NONE :
+						 graph_contract_node(c, doubt->dominator);
 	return true;
 }

@@ -6,6 +6,8 @@
 
 #include "base/processor.h"
 
+#include <assert.h>
+
 void graph_contract_rows_empty(struct graph_contract_rows *rows)
 {
 	rows->length.count = rows->bytes.count = rows->longs.count = 0;
@@ -41,14 +43,14 @@ static uint32_t add_places(const struct graph_contract *c, struct source from,
 
 	for (uint64_t i = 0; i < targets.count; i++)
 		if (graph_contract_needs(c, from.v, from.kind, targets.target[i]))
-			out[n++] = base_ranks_before(&c->kept, targets.target[i]);
+			out[n++] = graph_contract_place(c, targets.target[i]);
 	return n;
 }
 
 static inline int pack_row(const struct graph_contract *c, struct graph_contract_rows *out,
 			   const struct graph_contract_row *row, size_t *at, struct hdb_error *err)
 {
-	const uint32_t v = row->from.v, place = base_ranks_before(&c->kept, v);
+	const uint32_t v = row->from.v, place = graph_contract_place(c, v);
 	const bool has_several = !(c->single[place / 64] >> (place % 64) & 1);
 	uint8_t length = GRAPH_ROW_LONG;
 	uint32_t *room, n = 0;
@@ -92,6 +94,106 @@ int graph_contract_pack(const struct graph_contract *c, struct graph_contract_ro
 				      pack_row(c, out, row, at, err);
 }
 
+/* Targets ahead that are asked for. */
+#define RUN_AHEAD 32u
+
+/* The class of row i's node, or GRAPH_NONE where that edge is left out. */
+static inline uint32_t class_of(const struct graph_contract *c,
+				const struct graph_contract_run *run, uint32_t i)
+{
+	const uint32_t class_no = run->class_no[i];
+
+	return c->thinning && graph_thinning_drops_class(c->thinning, class_no, run->first + i) ?
+		       GRAPH_NONE :
+		       run->class_node[class_no];
+}
+
+/* Writes those targets of row i that stay; there is room. How many they are. */
+static inline uint32_t add_whole(const struct graph_contract *c,
+				 const struct graph_contract_run *run, uint32_t i,
+				 const uint32_t *target, uint32_t *out)
+{
+	const uint32_t v = run->first + i, class_no = run->class_no[i];
+	const uint32_t *end = target + run->lengths[i];
+	uint32_t n = 0;
+
+	out[0] = class_of(c, run, i);
+	n += out[0] != GRAPH_NONE && out[0] != v;
+	/* Most are nothing special, and all are written before that is known. */
+	for (; target < end; target++) {
+		const uint32_t t = *target;
+
+		if (run->end - target > RUN_AHEAD)
+			prefetch_read(&c->special[target[RUN_AHEAD] / 64]);
+		out[n] = t;
+		if (c->special[t / 64] >> (t % 64) & 1)
+			n += graph_contract_needs(c, v, graph_thin_kind(class_no, true), t);
+		else
+			n += t != v;
+	}
+	return n;
+}
+
+/* A row that does not fit, or that may not. */
+static int pack_long(const struct graph_contract *c, struct graph_contract_rows *out,
+		     const struct graph_contract_run *run, uint32_t i, const uint32_t *target,
+		     struct hdb_error *err)
+{
+	const struct graph_contract_row row = {
+		.from = { run->first + i, run->class_no[i] },
+		.class = class_of(c, run, i),
+		.targets = { target, run->lengths[i] },
+	};
+	size_t at;
+
+	return graph_contract_pack(c, out, &row, &at, err);
+}
+
+static inline int pack_run(const struct graph_contract *c, struct graph_contract_rows *out,
+			   const struct graph_contract_run *run, struct hdb_error *err)
+{
+	const uint32_t *target = run->target;
+	int rc = base_vec_reserve(&out->length, run->count, 1, err);
+
+	if (rc < 0)
+		return rc;
+	for (uint32_t i = 0; i < run->count; target += run->lengths[i++]) {
+		const uint32_t v = run->first + i;
+		uint32_t places[GRAPH_ROW_MAX + 1];
+		unsigned length = GRAPH_ROW_LONG;
+
+		if ((rc = base_vec_reserve(&out->bytes, GRAPH_ROW_MAX + 8, 1, err)) < 0)
+			return rc;
+		if (run->lengths[i] < GRAPH_ROW_MAX)
+			length = graph_rows_pack(
+				c->rows, v, places, add_whole(c, run, i, target, places),
+				base_vec_at(&out->bytes, uint8_t, out->bytes.count));
+		if (length == GRAPH_ROW_LONG) {
+			rc = pack_long(c, out, run, i, target, err);
+			if (rc < 0)
+				return rc;
+		} else {
+			*base_vec_at(&out->length, uint8_t, out->length.count++) = (uint8_t)length;
+			out->bytes.count += length;
+		}
+	}
+	return HDB_OK;
+}
+
+PROCESSOR_BITS static int pack_run_bits(const struct graph_contract *c,
+					struct graph_contract_rows *out,
+					const struct graph_contract_run *run, struct hdb_error *err)
+{
+	return pack_run(c, out, run, err);
+}
+
+int graph_contract_pack_run(const struct graph_contract *c, struct graph_contract_rows *out,
+			    const struct graph_contract_run *run, struct hdb_error *err)
+{
+	assert(c->is_whole);
+	return processor_has_bits() ? pack_run_bits(c, out, run, err) : pack_run(c, out, run, err);
+}
+
 int graph_contract_widen(const struct graph_contract *c, struct graph_contract_rows *rows,
 			 size_t at, struct graph_targets more, struct hdb_error *err)
 {
@@ -123,7 +225,7 @@ int graph_contract_start_rows(struct graph_contract *c, struct graph_rows *rows,
 	c->row_count = 0;
 	c->group_bytes.count = 0;
 	memset(c->group_length, 0, sizeof c->group_length);
-	return graph_rows_init(rows, c->kept.count, c->work, err);
+	return graph_rows_init(rows, graph_contract_count(c), c->work, err);
 }
 
 static int put_group(struct graph_contract *c, uint32_t group, struct hdb_error *err)
@@ -190,6 +292,10 @@ static int pushes_of_row(struct graph_contract *c, const uint32_t **targets, uin
 {
 	const uint32_t k = c->row_count % GRAPH_BUCKET_SIZE;
 
+	*targets = NULL;
+	*count = 0;
+	if (c->is_whole)
+		return HDB_OK;
 	if (k == 0) {
 		const int rc = graph_buckets_sort(&c->pushes, c->row_count / GRAPH_BUCKET_SIZE,
 						  &c->push_first, &c->push_target, err);
@@ -201,14 +307,41 @@ static int pushes_of_row(struct graph_contract *c, const uint32_t **targets, uin
 	return HDB_OK;
 }
 
+/* The bytes of a group's rows, unless one of them is long. */
+static bool is_plain_group(const uint8_t *length, uint32_t *size)
+{
+	bool is_plain = true;
+
+	*size = 0;
+	for (unsigned i = 0; i < GRAPH_GROUP; i++) {
+		is_plain = is_plain && !(length[i] & GRAPH_ROW_LONG);
+		*size += length[i];
+	}
+	return is_plain;
+}
+
 int graph_contract_put(struct graph_contract *c, const struct graph_contract_rows *rows,
 		       struct hdb_error *err)
 {
 	const uint8_t *length = rows->length.data, *bytes = rows->bytes.data;
 	const uint32_t *next_long = rows->longs.data;
+	uint32_t size;
 	int rc;
 
 	for (size_t i = 0; i < rows->length.count; i++) {
+		/* Where nothing is pushed most groups are put as they are. */
+		while (c->is_whole && c->row_count % GRAPH_GROUP == 0 &&
+		       rows->length.count - i >= GRAPH_GROUP && is_plain_group(&length[i], &size)) {
+			rc = graph_rows_put(c->rows, c->row_count / GRAPH_GROUP, &length[i], bytes,
+					    err);
+			if (rc != HDB_OK)
+				return rc;
+			bytes += size;
+			c->row_count += GRAPH_GROUP;
+			i += GRAPH_GROUP;
+		}
+		if (i == rows->length.count)
+			break;
 		const uint32_t *pushed, *own = NULL;
 		uint32_t targets[GRAPH_ROW_MAX], own_count = 0;
 		uint64_t push_count;

@@ -294,10 +294,17 @@ static int each_part(struct dom_parts *parts,
 static void mark_roots(struct dom_parts *parts)
 {
 	_Atomic uint64_t *states = parts->part->states;
+	const uint64_t n = parts->part->node_count;
 
-	for (uint32_t v = 0; v < parts->part->node_count; v++)
-		if (parts->root_bits[v / 64] >> (v % 64) & 1)
-			states[v / DOM_STATES] |= (uint64_t)DOM_TOP << (2 * (v % DOM_STATES));
+	for (uint64_t w = 0; w * 64 < n; w++) {
+		for (uint64_t bits = parts->root_bits[w]; bits; bits &= bits - 1) {
+			const uint64_t v = 64 * w + (unsigned)__builtin_ctzll(bits);
+
+			if (v < n)
+				states[v / DOM_STATES] |= (uint64_t)DOM_TOP
+							  << (2 * (v % DOM_STATES));
+		}
+	}
 }
 
 /* The numbers of parts, one after the other; and room for edges among them. */

@@ -52,6 +52,7 @@ static bool add_pairs(struct graph_thinning *t, const struct graph_thinning_samp
 				keep_below(GRAPH_THIN_KEPT,
 					   (double)count * (double)node_count / sample->node_count),
 		};
+		t->popular_edges += count;
 		is_any = true;
 	}
 	return is_any;

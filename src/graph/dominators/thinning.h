@@ -57,6 +57,7 @@ struct graph_thinning {
 	uint64_t *special; /* bits by node: roots, popular nodes, and those whose edges all stay */
 	struct graph_thin_pair *pairs;
 	uint32_t pair_mask;      /* of places in that */
+	uint64_t popular_edges;  /* of the sample: those of pairs */
 	struct base_vec popular; /* uint32_t: nodes, ascending */
 	struct base_vec classes; /* struct graph_thin_class: most of those edges are left out */
 	/* by class: edges are kept whose source's hash is below, UINT32_MAX: all; or NULL */
