@@ -3,6 +3,8 @@
  */
 #include "base/idmap.h"
 
+#include "base/prefetch.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,16 +38,22 @@ static uint64_t slot_of(const struct base_idmap *map, uint64_t id)
 	uint64_t slot = base_hash(id, map->seed) & (map->capacity - 1);
 
 	assert(map->capacity > map->count);
-	while (map->values[slot] != BASE_IDMAP_NONE && map->keys[slot] != id)
+	while (map->slots[slot].value != BASE_IDMAP_NONE && map->slots[slot].key != id)
 		slot = (slot + 1) & (map->capacity - 1);
 	return slot;
+}
+
+void base_idmap_soon(const struct base_idmap *map, uint64_t id)
+{
+	if (map->capacity)
+		prefetch_write(&map->slots[base_hash(id, map->seed) & (map->capacity - 1)]);
 }
 
 uint32_t base_idmap_get(const struct base_idmap *map, uint64_t id)
 {
 	if (!map->capacity)
 		return BASE_IDMAP_NONE;
-	return map->values[slot_of(map, id)];
+	return map->slots[slot_of(map, id)].value;
 }
 
 static int grow(struct base_idmap *map, struct hdb_error *err)
@@ -55,22 +63,15 @@ static int grow(struct base_idmap *map, struct hdb_error *err)
 		.seed = map->capacity ? map->seed : base_hash_seed(),
 	};
 
-	bigger.keys = malloc(bigger.capacity * sizeof(*bigger.keys));
-	bigger.values = malloc(bigger.capacity * sizeof(*bigger.values));
-	if (!bigger.keys || !bigger.values) {
-		base_idmap_release(&bigger);
-		return hdb_fail_memory(err, "an identifier map", map->capacity * 24);
-	}
-	memset(bigger.values, 0xff, bigger.capacity * sizeof(*bigger.values));
-	for (uint64_t i = 0; i < map->capacity; i++) {
-		uint64_t slot;
-
-		if (map->values[i] == BASE_IDMAP_NONE)
-			continue;
-		slot = slot_of(&bigger, map->keys[i]);
-		bigger.keys[slot] = map->keys[i];
-		bigger.values[slot] = map->values[i];
-	}
+	bigger.slots = malloc(bigger.capacity * sizeof(*bigger.slots));
+	if (!bigger.slots)
+		return hdb_fail_memory(err, "an identifier map",
+				       bigger.capacity * sizeof(*bigger.slots));
+	/* All bits of BASE_IDMAP_NONE are set. */
+	memset(bigger.slots, 0xff, bigger.capacity * sizeof(*bigger.slots));
+	for (uint64_t i = 0; i < map->capacity; i++)
+		if (map->slots[i].value != BASE_IDMAP_NONE)
+			bigger.slots[slot_of(&bigger, map->slots[i].key)] = map->slots[i];
 	bigger.count = map->count;
 	base_idmap_release(map);
 	*map = bigger;
@@ -89,18 +90,14 @@ int base_idmap_put(struct base_idmap *map, uint64_t id, uint32_t value, struct h
 			return r;
 	}
 	slot = slot_of(map, id);
-	if (map->values[slot] == BASE_IDMAP_NONE) {
-		map->keys[slot] = id;
-		map->count++;
-	}
-	map->values[slot] = value;
+	map->count += map->slots[slot].value == BASE_IDMAP_NONE;
+	map->slots[slot] = (struct base_idmap_slot){ .key = id, .value = value };
 	return HDB_OK;
 }
 
 void base_idmap_release(struct base_idmap *map)
 {
-	free(map->keys);
-	free(map->values);
+	free(map->slots);
 	*map = (struct base_idmap){ 0 };
 }
 
@@ -110,12 +107,12 @@ void base_idmap_check(const struct base_idmap *map)
 
 	assert((map->capacity & (map->capacity - 1)) == 0);
 	assert(map->count * 2 <= map->capacity);
-	assert(!map->capacity || (map->keys && map->values));
+	assert(!map->capacity || map->slots);
 	for (uint64_t i = 0; i < map->capacity; i++) {
-		if (map->values[i] == BASE_IDMAP_NONE)
+		if (map->slots[i].value == BASE_IDMAP_NONE)
 			continue;
 		used++;
-		assert(slot_of(map, map->keys[i]) == i);
+		assert(slot_of(map, map->slots[i].key) == i);
 	}
 	assert(used == map->count);
 }

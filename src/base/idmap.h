@@ -9,9 +9,15 @@
 
 #include <stdbool.h>
 
+/* Both in one cache line: a look-up in a big map waits for memory once. */
+struct base_idmap_slot {
+	uint64_t key;
+	uint32_t value; /* BASE_IDMAP_NONE: slot free */
+	uint32_t unused;
+};
+
 struct base_idmap {
-	uint64_t *keys;
-	uint32_t *values;  /* BASE_IDMAP_NONE: slot free */
+	struct base_idmap_slot *slots;
 	uint64_t capacity; /* slots, a power of two, or 0 */
 	uint64_t count;
 	uint64_t seed; /* base_hash_seed, once there are slots */
@@ -27,6 +33,9 @@ uint64_t base_hash_seed(void);
 
 /* Spreads identifiers that differ in few bits; one to one for each seed. */
 uint64_t base_hash(uint64_t id, uint64_t seed);
+
+/* Asks for the memory that looking for `id` needs. */
+void base_idmap_soon(const struct base_idmap *map, uint64_t id);
 
 /* The number of `id`, or BASE_IDMAP_NONE. */
 uint32_t base_idmap_get(const struct base_idmap *map, uint64_t id);

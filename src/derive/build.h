@@ -87,6 +87,9 @@ int derive_tree_prepare(struct derive *derive, struct hdb_error *err);
 /* Fills in a block whose objects were read; uses the block's values. */
 int derive_tree_read(struct derive *derive, struct derive_block *block,
 		     struct derive_tree_block *out, struct hdb_error *err);
+/* The same where the dominators are there already. */
+int derive_tree_units(struct derive *derive, struct derive_block *block,
+		      struct derive_tree_block *out, struct hdb_error *err);
 /* Only its dominators, for which objects are not looked at. */
 int derive_tree_dominators(struct derive *derive, struct derive_block *block, uint32_t *dominator,
 			   struct hdb_error *err);

@@ -72,7 +72,7 @@ static int read_top_block(void *ctx, struct derive_block *block, struct hdb_erro
 	r = heap_read_block(c->derive->heap, block->block_no, block->objects, err);
 	if (r != HDB_OK)
 		return r;
-	return derive_tree_read(c->derive, block, tree, err);
+	return derive_tree_units(c->derive, block, tree, err);
 }
 
 static int add_block(void *ctx, struct derive_block *block, struct hdb_error *err)

@@ -278,14 +278,18 @@ int derive_tree_dominators(struct derive *derive, struct derive_block *block, ui
 int derive_tree_read(struct derive *derive, struct derive_block *block,
 		     struct derive_tree_block *out, struct hdb_error *err)
 {
+	const int r = derive_tree_dominators(derive, block, out->dominator, err);
+
+	return r == HDB_OK ? derive_tree_units(derive, block, out, err) : r;
+}
+
+int derive_tree_units(struct derive *derive, struct derive_block *block,
+		      struct derive_tree_block *out, struct hdb_error *err)
+{
 	const uint32_t first_ix = block->objects->first_ix;
 	uint32_t count;
-	int r = read_block(derive, &derive->dominators, block->block_no,
-			   (struct tree_room){ block->values, out->dominator }, err);
+	int r = store_column_block(&derive->retained, first_ix, out->units, &count, err);
 
-	if (r != HDB_OK)
-		return r;
-	r = store_column_block(&derive->retained, first_ix, out->units, &count, err);
 	if (r != HDB_OK)
 		return r;
 	for (uint32_t i = 0; i < count; i++) {

@@ -466,6 +466,12 @@ static unsigned element_size(const struct heap *heap, const struct store_class *
 	return hprof_type_size(class->element_type, heap->id_size);
 }
 
+/* Alignments are powers of two but in a damaged database, and divisions are slow. */
+static uint64_t round_size(uint64_t v, unsigned align)
+{
+	return align & (align - 1) ? (v + align - 1) / align * align : layout_round(v, align);
+}
+
 uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, unsigned kind, uint64_t length)
 {
 	const struct heap_layout *l = &heap->layout;
@@ -504,7 +510,7 @@ uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, unsigned kind,
 	/* Its class has its header. */
 	if (l->model == HDB_SIZES_AHAT)
 		return class->instance_bytes + length * width;
-	return (header + length * width + l->align_bytes - 1) / l->align_bytes * l->align_bytes;
+	return round_size(header + length * width, l->align_bytes);
 }
 
 int heap_prepare_block(struct heap *heap, uint32_t block_no, struct hdb_error *err)
@@ -574,7 +580,10 @@ int heap_read_block_of(struct heap *heap, uint32_t block_no, const uint8_t *is_w
 			continue;
 		if (!has_class(heap, out->class_no[i], out->kind[i], out->length[i]))
 			return fail_class(heap, out->first_ix + i, err);
-		out->shallow[i] = heap_shallow(heap, out->class_no[i], kind, out->length[i]);
+		out->shallow[i] =
+			kind == STORE_INSTANCE && !out->length[i] ?
+				heap->classes[out->class_no[i]].instance_bytes :
+				heap_shallow(heap, out->class_no[i], kind, out->length[i]);
 	}
 	if (heap->is_filtered)
 		leave_out(heap, block, out);

@@ -52,11 +52,11 @@ static int find_renamed(struct import *im, struct base_vec *renamed, struct hdb_
 	int r;
 
 	for (uint64_t slot = 0; slot < im->class_map.capacity; slot++) {
-		const uint32_t no = im->class_map.values[slot];
+		const uint32_t no = im->class_map.slots[slot].value;
 
 		if (no == BASE_IDMAP_NONE)
 			continue;
-		const uint64_t pair[2] = { im->class_map.keys[slot],
+		const uint64_t pair[2] = { im->class_map.slots[slot].key,
 					   import_class_at(im, no)->out.class_id };
 		if (pair[0] == pair[1])
 			continue;

@@ -13,6 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/*
+ * Chunks that may be read ahead, a thread: while one walks over texts and classes, which may be tens
+ * of MB, the others have work.
+ */
+#define CHUNKS_AHEAD 32u
+
 /* Records between two reports of progress. */
 #define STEP_RECORDS 65536
 
@@ -237,7 +243,7 @@ static int scan_chunks(struct scan *s, struct hdb_error *err)
 	const struct base_pipeline pipeline = {
 		.item_count = (im->source->size + AHEAD_CHUNK_BYTES - 1) / AHEAD_CHUNK_BYTES,
 		.threads = im->work->threads,
-		.slot_count = 3 * im->work->threads,
+		.slot_count = CHUNKS_AHEAD * im->work->threads,
 		.ctx = s,
 		.produce = read_chunk,
 		.consume = walk_chunk,
@@ -271,6 +277,8 @@ int import_scan(struct import *im, struct hdb_error *err)
 	base_stage(im->work, "scanning", im->source->size, "bytes");
 	hprof_walk_init(&s.walk, &im->file);
 	r = scan_chunks(&s, err);
+	if (r == HDB_OK)
+		r = import_scan_texts(&s, err);
 	hprof_walk_release(&s.walk);
 	base_view_release(&s.view);
 	if (r != HDB_OK)

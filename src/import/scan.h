@@ -12,6 +12,14 @@
  */
 #define CLASS_CACHE 1024u
 
+/* Texts whose identifiers wait for their place in the map: it is asked for this long before. */
+#define TEXTS_WAITING 16u
+
+struct scan_text {
+	uint64_t id;
+	uint32_t no;
+};
+
 struct scan {
 	struct import *im;
 	struct hprof_walk walk;
@@ -20,7 +28,9 @@ struct scan {
 	uint32_t cache_no[CLASS_CACHE];
 	uint32_t heap_no;
 	uint32_t alloc_records, cpu_records;
-	struct ahead *chunks; /* one a slot of the pipeline */
+	struct scan_text waiting[TEXTS_WAITING];
+	uint64_t waiting_count, taken_count; /* put there, and taken out, in all */
+	struct ahead *chunks;                /* one a slot of the pipeline */
 	uint64_t events;
 	bool is_done; /* the walk has ended */
 };
@@ -33,6 +43,9 @@ int import_scan_record(struct scan *s, const struct hprof_record *rec, struct hd
 /* The thread with this serial number, made if it is new. The pointer dies when threads grow. */
 int import_thread_of(struct import *im, uint32_t serial, struct store_thread **out,
 		     struct hdb_error *err);
+
+/* Texts are found by their identifiers from now on: after the last record at the latest. */
+int import_scan_texts(struct scan *s, struct hdb_error *err);
 
 /* ---- scan_heap.c: heap sub-records ---- */
 

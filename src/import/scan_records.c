@@ -6,6 +6,34 @@
 
 #include "base/bytes.h"
 
+/* Puts the text that waits for the longest time into the map. */
+static int put_text(struct scan *s, struct hdb_error *err)
+{
+	const struct scan_text *text = &s->waiting[s->taken_count++ % TEXTS_WAITING];
+
+	return base_idmap_put(&s->im->texts.numbers, text->id, text->no, err);
+}
+
+int import_scan_texts(struct scan *s, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	while (s->taken_count < s->waiting_count && r == HDB_OK)
+		r = put_text(s, err);
+	return r;
+}
+
+/* Has it wait. */
+static int add_text(struct scan *s, uint64_t id, struct hdb_error *err)
+{
+	struct import_texts *texts = &s->im->texts;
+
+	s->waiting[s->waiting_count++ % TEXTS_WAITING] =
+		(struct scan_text){ .id = id, .no = (uint32_t)texts->writer.count };
+	base_idmap_soon(&texts->numbers, id);
+	return s->waiting_count - s->taken_count < TEXTS_WAITING ? HDB_OK : put_text(s, err);
+}
+
 static int scan_utf8(struct scan *s, const struct hprof_record *rec, struct hdb_error *err)
 {
 	struct import *im = s->im;
@@ -36,9 +64,7 @@ static int scan_utf8(struct scan *s, const struct hprof_record *rec, struct hdb_
 	place.size = text.text_size > STORE_TEXT_MAX ? STORE_TEXT_MAX : (uint32_t)text.text_size;
 	if ((r = base_vec_push(&im->texts.places, &place, sizeof(place), err)) != HDB_OK)
 		return r;
-	r = base_idmap_put(&im->texts.numbers, text.string_id, (uint32_t)im->texts.writer.count,
-			   err);
-	if (r != HDB_OK)
+	if ((r = add_text(s, text.string_id, err)) != HDB_OK)
 		return r;
 	return store_texts_put(&im->texts.writer, text.text, (size_t)text.text_size, err);
 }
@@ -280,9 +306,14 @@ static int scan_control_settings(struct scan *s, const struct hprof_record *rec,
 
 int import_scan_record(struct scan *s, const struct hprof_record *rec, struct hdb_error *err)
 {
-	switch (rec->tag) {
-	case HPROF_UTF8:
+	int r;
+
+	if (rec->tag == HPROF_UTF8)
 		return scan_utf8(s, rec, err);
+	/* Others may speak of texts. */
+	if ((r = import_scan_texts(s, err)) != HDB_OK)
+		return r;
+	switch (rec->tag) {
 	case HPROF_LOAD_CLASS:
 		return scan_load_class(s, rec, err);
 	case HPROF_FRAME:

@@ -78,8 +78,8 @@ void rewrite_id_bits_check(const struct rewrite_id_bits *set)
 	base_vec_check(&set->bits);
 	assert(set->parts.count == set->bits.count);
 	for (uint64_t i = 0; i < set->parts.capacity; i++)
-		assert(set->parts.values[i] == BASE_IDMAP_NONE ||
-		       set->parts.values[i] < set->bits.count);
+		assert(set->parts.slots[i].value == BASE_IDMAP_NONE ||
+		       set->parts.slots[i].value < set->bits.count);
 	for (size_t i = 0; i < set->bits.count; i++)
 		assert(base_vec_at(&set->bits, struct base_big, i)->size_bytes >= PART_BYTES);
 }
