@@ -13,12 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/*
- * Chunks that may be read ahead, a thread: while one walks over texts and classes, which may be tens
- * of MB, the others have work.
- */
-#define CHUNKS_AHEAD 32u
-
 /* Records between two reports of progress. */
 #define STEP_RECORDS 65536
 
@@ -243,7 +237,7 @@ static int scan_chunks(struct scan *s, struct hdb_error *err)
 	const struct base_pipeline pipeline = {
 		.item_count = (im->source->size + AHEAD_CHUNK_BYTES - 1) / AHEAD_CHUNK_BYTES,
 		.threads = im->work->threads,
-		.slot_count = CHUNKS_AHEAD * im->work->threads,
+		.slot_count = 3 * im->work->threads,
 		.ctx = s,
 		.produce = read_chunk,
 		.consume = walk_chunk,
