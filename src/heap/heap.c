@@ -109,12 +109,19 @@ uint64_t heap_memory_bytes(const struct heap *heap)
 	       heap->root_count * sizeof(*heap->roots);
 }
 
+static void forget_ids(struct heap *heap)
+{
+	for (uint32_t b = 0; heap->ids && b < heap_block_count(heap); b++) {
+		free(heap->ids[b]);
+		heap->ids[b] = NULL;
+	}
+}
+
 static void forget_blocks(struct heap *heap)
 {
 	for (uint32_t b = 0; heap->objects && b < heap_block_count(heap); b++)
 		free(heap->objects[b]);
-	for (uint32_t b = 0; heap->ids && b < heap_block_count(heap); b++)
-		free(heap->ids[b]);
+	forget_ids(heap);
 	free(heap->objects);
 	free(heap->ids);
 	heap->objects = NULL;
@@ -147,22 +154,25 @@ void heap_close(struct heap *heap)
 	free(heap);
 }
 
-/* Tables of opened blocks, for the current snapshot. */
+/* Tables of opened blocks. Those of objects may be an earlier snapshot's. */
 static int ready_blocks(struct heap *heap, struct hdb_error *err)
 {
 	const size_t n = (size_t)heap_block_count(heap) + 1;
 
 	assert((heap->objects == NULL) == (heap->ids == NULL));
-	if (heap->objects && heap->objects_generation == store_generation(heap->store))
+	if (heap->objects && heap->ids_generation != store_generation(heap->store)) {
+		forget_ids(heap);
+		heap->ids_generation = store_generation(heap->store);
+	}
+	if (heap->objects)
 		return HDB_OK;
-	forget_blocks(heap);
 	heap->objects = calloc(n, sizeof(struct store_objects *));
 	heap->ids = calloc(n, sizeof(struct store_ids *));
 	if (!heap->objects || !heap->ids) {
 		forget_blocks(heap);
 		return hdb_fail_memory(err, "blocks of objects", n * 16);
 	}
-	heap->objects_generation = store_generation(heap->store);
+	heap->ids_generation = store_generation(heap->store);
 	return HDB_OK;
 }
 
@@ -178,8 +188,10 @@ static int objects_block(struct heap *heap, uint32_t block_no, struct store_obje
 	if (block_no >= heap_block_count(heap))
 		return store_damaged(heap->store, STORE_OBJECTS, block_no, "block missing", err);
 	*out = heap->objects[block_no];
-	if (*out)
+	if (*out && store_objects_stay(heap->store, *out))
 		return HDB_OK;
+	free(*out);
+	*out = heap->objects[block_no] = NULL;
 	block = malloc(sizeof(*block));
 	if (!block)
 		return hdb_fail_memory(err, "a block of objects", sizeof(*block));

@@ -88,7 +88,7 @@ struct heap {
 	struct hdb_error damage;        /* the first failure of a look-up that has no way to tell */
 	struct store_objects **objects; /* opened blocks */
 	struct store_ids **ids;
-	uint64_t objects_generation;
+	uint64_t ids_generation;
 	uint64_t *first_ids;          /* of the blocks; read when first asked for */
 	uint32_t found_block;         /* of identifiers: where the last look-up ended */
 	struct heap_offsets *offsets; /* by group number modulo HEAP_OFFSET_GROUPS; owned */

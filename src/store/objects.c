@@ -276,11 +276,14 @@ int store_objects_open(struct store *store, uint32_t first_ix, struct store_obje
 	int r = store_block(store, STORE_OBJECTS, first_ix, &block, err);
 
 	assert(first_ix % STORE_BLOCK_OBJECTS == 0);
-	*out = (struct store_objects){ .first_ix = first_ix };
+	*out = (struct store_objects){ .first_ix = first_ix,
+				       .generation = store_generation(store) };
 	if (r == HDB_NOTFOUND)
 		return store_damaged(store, STORE_OBJECTS, first_ix, "block missing", err);
 	if (r < 0)
 		return r;
+	out->data = block.data;
+	out->checksum = block.checksum;
 	out->count = block.item_count;
 	out->id_size = (unsigned)store_meta_number(store, "dump.id_size", 8);
 	if (out->count > STORE_BLOCK_OBJECTS || block.size < 4)
@@ -297,6 +300,19 @@ int store_objects_open(struct store *store, uint32_t first_ix, struct store_obje
 	if (r < 0)
 		return store_damaged(store, STORE_OBJECTS, first_ix, why.message, err);
 	return HDB_OK;
+}
+
+bool store_objects_stay(struct store *store, struct store_objects *block)
+{
+	struct store_block found;
+
+	if (block->generation == store_generation(store))
+		return true;
+	if (store_block(store, STORE_OBJECTS, block->first_ix, &found, NULL) != HDB_OK ||
+	    found.data != block->data || found.checksum != block->checksum)
+		return false;
+	block->generation = store_generation(store);
+	return true;
 }
 
 static void get_class(const struct store_objects *block, uint64_t index, struct store_object *out)

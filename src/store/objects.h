@@ -69,10 +69,20 @@ struct store_objects {
 	struct pack_column length_column;
 	struct pack_column offset_column;
 	struct pack_column heap_column; /* count 0 when there are no heaps */
+	/* private: of which snapshot it is known to be, and the block's data and checksum */
+	uint64_t generation;
+	const uint8_t *data;
+	uint64_t checksum;
 };
 
 int store_objects_open(struct store *store, uint32_t first_ix, struct store_objects *out,
 		       struct hdb_error *err);
+
+/*
+ * Whether a block that was opened is the newest snapshot's, too, most often so: then it may be used
+ * on.
+ */
+bool store_objects_stay(struct store *store, struct store_objects *block);
 
 /* Number of the class of entry i of the block's dictionary, which has class_count entries. */
 uint32_t store_objects_class(const struct store_objects *block, uint32_t i);

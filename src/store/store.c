@@ -59,7 +59,6 @@ static void end_snapshot(struct store *store)
 	store_view_end(&store->view);
 	if (store->side)
 		store_view_end(&store->side->view);
-	base_idmap_release(&store->verified);
 	store->generation++;
 }
 
@@ -227,6 +226,7 @@ void store_close(struct store *store)
 	if (!store)
 		return;
 	end_snapshot(store);
+	base_idmap_release(&store->verified);
 	store_view_close(&store->view);
 	free_side(store->side);
 	store_env_release(store->env);
@@ -287,18 +287,21 @@ static int take_value(struct store *store, unsigned table, const struct pages_pl
 		      struct store_block *out, struct hdb_error *err)
 {
 	const uint64_t address = (uint64_t)(uintptr_t)place->value;
+	uint32_t seal;
 
 	out->key = be64(place->key + 2);
 	if (place->value_size < BLOCK_HEADER_SIZE)
 		return store_damaged(store, table, out->key, "block too short", err);
-	if (base_idmap_get(&store->verified, address) == BASE_IDMAP_NONE) {
+	out->checksum = load64(place->value);
+	seal = (uint32_t)out->checksum & INT32_MAX;
+	if (base_idmap_get(&store->verified, address) != seal) {
 		int r;
 
 		base_map_soon(place->value, place->value_size);
-		if (load64(place->value) !=
+		if (out->checksum !=
 		    block_checksum(place->key, place->key_size, place->value, place->value_size))
 			return store_damaged(store, table, out->key, "checksum mismatch", err);
-		r = base_idmap_put(&store->verified, address, 1, err);
+		r = base_idmap_put(&store->verified, address, seal, err);
 		if (r < 0)
 			return r;
 	}

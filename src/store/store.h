@@ -59,6 +59,7 @@ struct store_block {
 	const uint8_t *data; /* payload */
 	uint64_t size;       /* bytes of payload */
 	uint32_t item_count; /* entries in it */
+	uint64_t checksum;   /* of what is stored, with its key */
 };
 
 /* A block of contents as the frame that it is; *out is borrowed as the block is. */
@@ -72,7 +73,8 @@ static inline void store_block_frame(const struct store_block *block, struct bas
 
 /*
  * Finds the block with this key: HDB_OK or HDB_NOTFOUND. Its checksum is verified the first time
- * that this handle meets it; HDB_ECORRUPT names table and block.
+ * that this handle meets it; HDB_ECORRUPT names table and block. Where key, data and checksum are
+ * those of an earlier snapshot, it is the same block still.
  */
 int store_block(struct store *store, enum store_table table, uint64_t key, struct store_block *out,
 		struct hdb_error *err);

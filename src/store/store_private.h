@@ -31,9 +31,13 @@ struct store_side {
 
 struct store {
 	struct store_env *env;
-	struct store_view view;     /* read snapshot */
-	struct store_side *side;    /* NULL: none; owned */
-	struct base_idmap verified; /* addresses of blocks whose checksum held */
+	struct store_view view;  /* read snapshot */
+	struct store_side *side; /* NULL: none; owned */
+	/*
+	 * Addresses of blocks whose checksum held, in any snapshot, with its lower bits: a place that
+	 * was used again has another one.
+	 */
+	struct base_idmap verified;
 	uint64_t generation;
 };
 

@@ -20,6 +20,12 @@
 
 /* Writers that commit while a snapshot begins; each try reads a few bytes. */
 #define BEGIN_TRIES_MAX 1000
+/*
+ * A map is made this much longer than the file, and once more as long: what tables that are built
+ * later add to it is seen where it is then, and blocks that were read stay where they are. Address
+ * space costs nothing.
+ */
+#define MAP_SPARE_BYTES ((uint64_t)256 << 20)
 /* Pause after a try that was overtaken. */
 #define BEGIN_PAUSE_NS 100000
 
@@ -59,7 +65,7 @@ int store_view_check_size(const struct store_view *view, struct hdb_error *err)
 /* Puts the map away with the old ones. */
 static int retire_map(struct store_view *view, struct hdb_error *err)
 {
-	const struct store_view_map old = { .map = view->map, .bytes = view->map_bytes };
+	const struct store_view_map old = { .map = view->map, .bytes = view->map_length };
 	int r = HDB_OK;
 
 	if (view->map)
@@ -67,7 +73,7 @@ static int retire_map(struct store_view *view, struct hdb_error *err)
 	if (r != HDB_OK)
 		return r;
 	view->map = NULL;
-	view->map_bytes = 0;
+	view->map_bytes = view->map_length = 0;
 	return r;
 }
 
@@ -83,6 +89,7 @@ static int map_file(struct store_view *view, struct hdb_error *err)
 {
 	const char *path = view->env->path;
 	struct stat st;
+	uint64_t length;
 	void *map;
 	mdb_filehandle_t fd;
 	int r = mdb_env_get_fd(view->env->env, &fd);
@@ -95,27 +102,35 @@ static int map_file(struct store_view *view, struct hdb_error *err)
 	if (st.st_size < 8192)
 		return hdb_fail(err, HDB_ECORRUPT, "%s: truncated database: %" PRIu64 " bytes",
 				path, (uint64_t)st.st_size);
-	if (view->map && view->map_bytes == (uint64_t)st.st_size)
+	if (view->map && (uint64_t)st.st_size <= view->map_length) {
+		view->map_bytes = (uint64_t)st.st_size;
 		return HDB_OK;
+	}
 	r = retire_map(view, err);
 	if (r < 0)
 		return r;
-	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	length = 2 * (uint64_t)st.st_size + MAP_SPARE_BYTES;
+	map = mmap(NULL, (size_t)length, PROT_READ, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED) {
+		length = (uint64_t)st.st_size;
+		map = mmap(NULL, (size_t)length, PROT_READ, MAP_SHARED, fd, 0);
+	}
 	if (map == MAP_FAILED)
 		return hdb_fail_errno(err, errno, "%s: cannot map %" PRIu64 " bytes", path,
 				      (uint64_t)st.st_size);
-	r = base_sigbus_add(map, (uint64_t)st.st_size, &view->fault, err);
+	r = base_sigbus_add(map, length, &view->fault, err);
 	if (r < 0) {
-		(void)munmap(map, (size_t)st.st_size);
+		(void)munmap(map, (size_t)length);
 		return r;
 	}
 	/*
 	 * Blocks of other tables lie around each block: only what is asked for is read
 	 * (base_map_soon).
 	 */
-	(void)madvise(map, (size_t)st.st_size, MADV_RANDOM);
+	(void)madvise(map, (size_t)length, MADV_RANDOM);
 	view->map = map;
 	view->map_bytes = (uint64_t)st.st_size;
+	view->map_length = length;
 	return HDB_OK;
 }
 
@@ -293,7 +308,7 @@ void store_view_close(struct store_view *view)
 		unmap(old->map, old->bytes);
 	}
 	base_vec_release(&view->old);
-	unmap(view->map, view->map_bytes);
+	unmap(view->map, view->map_length);
 	view->map = NULL;
 	view->map_bytes = 0;
 }

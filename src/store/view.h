@@ -23,8 +23,9 @@ struct store_view_meta {
 struct store_view {
 	struct store_env *env; /* lent */
 	MDB_txn *txn;          /* NULL: no snapshot */
-	const uint8_t *map;    /* of the file as long as it was; NULL: none */
-	uint64_t map_bytes;
+	const uint8_t *map;    /* of the file; NULL: none */
+	uint64_t map_bytes;    /* of the file as long as it was when the snapshot began */
+	uint64_t map_length;   /* of the map, which a file that grows grows into */
 	/* struct store_view_map: of earlier snapshots, kept for who still reads there */
 	struct base_vec old;
 	volatile uint64_t fault; /* 1 + offset at which reading the map failed */
