@@ -209,9 +209,9 @@ struct checker {
 	struct graph_thinning *thinning;
 	struct check_slot *slots;
 	unsigned slot_count;
-	uint64_t *doubted;     /* bits by object: not by its class alone */
-	uint32_t *doubted_ix;  /* by class: its object, if that is doubted; GRAPH_NONE */
-	bool are_some_popular; /* of those that are doubted */
+	uint64_t *doubted;    /* bits by object: not by its class alone */
+	uint32_t *doubted_ix; /* by class: its object, if that is doubted; GRAPH_NONE */
+	bool are_some_popular, are_some_classes; /* of those that are doubted */
 	uint64_t spared_count;
 };
 
@@ -223,28 +223,41 @@ static int check_edge(const struct checker *ch, struct check_slot *s,
 		       base_vec_push(&s->doubtful, edge, sizeof(*edge), err);
 }
 
-/* Looks at an object's edges to what is doubted. */
-static int check_edges(const struct checker *ch, struct check_slot *s,
-		       const struct graph_left_out *from, struct graph_targets targets,
-		       struct hdb_error *err)
+/* Looks at an edge of object i of a block, whose place is only asked for now. */
+static int check_object(const struct checker *ch, const struct derive_block *block, uint32_t i,
+			uint32_t target, struct hdb_error *err)
 {
-	struct graph_left_out edge = *from;
+	const uint32_t v = block->objects->first_ix + i;
+	const struct graph_left_out edge = {
+		.v = v,
+		.place = graph_contract_place_above(ch->x->c, v, block->values[i]),
+		.target = target,
+	};
+
+	return check_edge(ch, &ch->slots[block->slot], &edge, err);
+}
+
+/* At its references to what is doubted, of which there are few. */
+static int check_edges(const struct checker *ch, const struct derive_block *block, uint32_t i,
+		       struct graph_targets targets, struct hdb_error *err)
+{
 	int r = HDB_OK;
 
-	for (uint64_t i = 0; i < targets.count && r == HDB_OK; i++) {
-		edge.target = targets.target[i];
-		if (ch->doubted[edge.target / 64] >> (edge.target % 64) & 1)
-			r = check_edge(ch, s, &edge, err);
+	for (uint64_t e = 0; e < targets.count && r == HDB_OK; e++) {
+		const uint32_t t = targets.target[e];
+
+		if (ch->doubted[t / 64] >> (t % 64) & 1)
+			r = check_object(ch, block, i, t, err);
 	}
 	return r;
 }
 
-/* At their references. The block's values are places. */
+/* At all references. The block's values are those of graph_contract_values. */
 static int check_lists(const struct checker *ch, struct derive_block *block, struct hdb_error *err)
 {
 	struct check_slot *s = &ch->slots[block->slot];
 	const struct store_lists_of of = heap_references_of(ch->x->derive->heap);
-	const uint32_t first_ix = block->objects->first_ix, count = block->objects->count;
+	const uint32_t count = block->objects->count;
 	struct store_lists_out lists = { .target = &s->entries };
 	const uint32_t *entry;
 	int r = base_vec_reserve(&block->bytes[0], count * sizeof(*lists.lengths), 1, err);
@@ -259,10 +272,8 @@ static int check_lists(const struct checker *ch, struct derive_block *block, str
 	entry = s->entries.data;
 	for (uint32_t i = 0; i < count; i++) {
 		const uint64_t n = lists.lengths[i] & STORE_LIST_IS_BIG ? 0 : lists.lengths[i];
-		const struct graph_left_out from = { .v = first_ix + i,
-						     .place = (uint32_t)block->values[i] };
 
-		r = check_edges(ch, s, &from, (struct graph_targets){ entry, n }, err);
+		r = check_edges(ch, block, i, (struct graph_targets){ entry, n }, err);
 		if (r != HDB_OK)
 			return r;
 		entry += n;
@@ -278,14 +289,10 @@ static int check_classes(const struct checker *ch, const struct derive_block *bl
 	int r = HDB_OK;
 
 	for (uint32_t i = 0; i < objects->count && r == HDB_OK; i++) {
-		const struct graph_left_out edge = {
-			.v = objects->first_ix + i,
-			.place = (uint32_t)block->values[i],
-			.target = ch->doubted_ix[objects->class_no[i]],
-		};
+		const uint32_t target = ch->doubted_ix[objects->class_no[i]];
 
-		if (edge.target != GRAPH_NONE)
-			r = check_edge(ch, &ch->slots[block->slot], &edge, err);
+		if (target != GRAPH_NONE)
+			r = check_object(ch, block, i, target, err);
 	}
 	return r;
 }
@@ -298,16 +305,16 @@ static int check_block(void *ctx, struct derive_block *block, struct hdb_error *
 	int r;
 
 	ch->slots[block->slot].doubtful.count = 0;
-	for (uint32_t i = 0; i < objects->count && !is_any; i++)
+	for (uint32_t i = 0; ch->are_some_classes && i < objects->count && !is_any; i++)
 		is_any = ch->doubted_ix[objects->class_no[i]] != GRAPH_NONE;
 	if (!is_any)
 		return HDB_OK;
-	r = graph_contract_places(ch->x->c, objects->first_ix, objects->count, block->values, err);
+	r = graph_contract_values(ch->x->c, objects->first_ix, objects->count, block->values, err);
 	if (r != HDB_OK)
 		return r;
 	if (ch->are_some_popular && (r = check_lists(ch, block, err)) != HDB_OK)
 		return r;
-	return check_classes(ch, block, err);
+	return ch->are_some_classes ? check_classes(ch, block, err) : HDB_OK;
 }
 
 /* Dominators rise, or objects are spared. */
@@ -349,6 +356,7 @@ static int list_doubted(struct checker *ch, struct hdb_error *err)
 
 		bits[doubt->target / 64] |= (uint64_t)1 << (doubt->target % 64);
 		ch->are_some_popular = ch->are_some_popular || !doubt->is_class;
+		ch->are_some_classes = ch->are_some_classes || doubt->is_class;
 	}
 	memset(ch->doubted_ix, 0xff, heap->class_count * sizeof(*ch->doubted_ix));
 	for (size_t i = 0; i < classes->count; i++) {
@@ -379,7 +387,7 @@ static int check_doubts(struct checker *ch, struct hdb_error *err)
 	}
 	r = derive_each_block(derive,
 			      &(struct derive_pass){ .stage = "dominators: popular objects",
-						     .reads_classes = true,
+						     .reads_classes = ch->are_some_classes,
 						     .make = check_block,
 						     .take = take_block,
 						     .ctx = ch },

@@ -298,19 +298,19 @@ static void thin(struct contracting *x, struct base_work *work)
 static bool check_thinned(struct contracting *x)
 {
 	const uint32_t n = x->g->node_count;
-	uint64_t *place = oracle_alloc((uint64_t)n + GRAPH_NUMBERS_STEP, sizeof *place);
+	uint64_t *value = oracle_alloc((uint64_t)n + GRAPH_NUMBERS_STEP, sizeof *value);
 	bool is_right = true;
 	struct hdb_error err;
 
 	assert_int_equal(graph_contract_doubts(&x->c, &err), HDB_OK);
 	assert_true(!x->c.whole.work || !x->c.doubts.count);
-	assert_int_equal(graph_contract_places(&x->c, 0, n, place, &err), HDB_OK);
+	assert_int_equal(graph_contract_values(&x->c, 0, n, value, &err), HDB_OK);
 	for (uint32_t v = 0; v < n && !x->c.is_refuted; v++) {
 		for (uint64_t e = x->g->first[GRAPH_REFERENCES][v];
 		     e < x->g->first[GRAPH_REFERENCES][v + 1]; e++) {
 			const struct graph_left_out edge = {
 				.v = v,
-				.place = (uint32_t)place[v],
+				.place = graph_contract_place_above(&x->c, v, value[v]),
 				.target = x->g->target[GRAPH_REFERENCES][e],
 			};
 
@@ -330,7 +330,7 @@ static bool check_thinned(struct contracting *x)
 		assert_int_equal(
 			graph_contract_thin(&x->c, x->c.is_refuted ? NULL : &x->thinning, &err),
 			HDB_OK);
-	free(place);
+	free(value);
 	return is_right;
 }
 

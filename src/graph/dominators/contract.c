@@ -826,26 +826,19 @@ static bool is_lost(const struct graph_contract *c, uint32_t up)
 	return c->lost[place / 64] >> (place % 64) & 1;
 }
 
-int graph_contract_places(const struct graph_contract *c, uint32_t first, uint32_t count,
-			  uint64_t *places, struct hdb_error *err)
+int graph_contract_values(const struct graph_contract *c, uint32_t first, uint32_t count,
+			  uint64_t *values, struct hdb_error *err)
 {
-	int rc;
+	return c->is_whole ? HDB_OK : base_runs_range(&c->ups, first, values, count, err);
+}
 
-	for (uint32_t i = 0; i < count && c->is_whole; i++)
-		places[i] = first + i;
-	if (c->is_whole)
-		return HDB_OK;
-	if ((rc = base_runs_range(&c->ups, first, places, count, err)) != HDB_OK)
-		return rc;
-	for (uint32_t i = 0; i < count; i++) {
-		const uint32_t v = first + i;
-		const uint32_t at = graph_contract_is_kept(c, v) ?
-					    v :
-					    graph_contract_above_of(c, unpack_up(v, places[i]));
+uint32_t graph_contract_place_above(const struct graph_contract *c, uint32_t v, uint64_t value)
+{
+	const uint32_t at = graph_contract_is_kept(c, v) ?
+				    v :
+				    graph_contract_above_of(c, unpack_up(v, value));
 
-		places[i] = at < GRAPH_SEVERAL ? graph_contract_place(c, at) : at;
-	}
-	return HDB_OK;
+	return at < GRAPH_SEVERAL ? graph_contract_place(c, at) : at;
 }
 
 /* What graph_contract_dominators does once referrers are unpacked. */

@@ -26,8 +26,11 @@
  * right.
  *
  * Which heaps take it: all that the budget has room for, but those nearly all of whose references
- * lead far (nca_grow.h). On heaps of services 5 to 20 of 100 objects are kept, on a compiler's
- * most, on random graphs nearly all.
+ * lead far (nca_grow.h). On heaps of services 5 to 20 of 100 objects are kept, on random graphs
+ * nearly all, to be settled (settle.h). On a compiler's most would be, to be searched: there all
+ * nodes are kept without a look at who refers to whom (graph_contract_keep_all), and what is left
+ * of contraction is that edges to popular nodes and to classes are left out. Passes that would take
+ * a fifth of the nodes out cost more than the search saves.
  *
  * All passes over references run on any threads, and in any order: what is kept does not depend on
  * it. Each step is counted against nodes and edges: paths of nodes left out are halved on the way,
@@ -364,12 +367,17 @@ int graph_contract_suspect(struct graph_contract *c, struct hdb_error *err);
 int graph_contract_doubts(struct graph_contract *c, struct hdb_error *err);
 
 /*
- * The places of the nearest kept nodes above nodes [first, first + count), which they may be
- * themselves; from GRAPH_SEVERAL on: there is none. `first` as for graph_contract_dominators. On
- * any thread.
+ * What the next function needs to know of nodes [first, first + count). `first` as for
+ * graph_contract_dominators. On any thread.
  */
-int graph_contract_places(const struct graph_contract *c, uint32_t first, uint32_t count,
-			  uint64_t *places, struct hdb_error *err);
+int graph_contract_values(const struct graph_contract *c, uint32_t first, uint32_t count,
+			  uint64_t *values, struct hdb_error *err);
+
+/*
+ * The place of the nearest kept node above v, which it may be itself; from GRAPH_SEVERAL on: there
+ * is none. On any thread.
+ */
+uint32_t graph_contract_place_above(const struct graph_contract *c, uint32_t v, uint64_t value);
 
 /*
  * Whether an edge to `target` from a node whose place that is changes no dominator. On any thread.
