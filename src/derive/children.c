@@ -350,10 +350,26 @@ static int put_merged(struct children *c, uint32_t no, struct hdb_error *err)
 	return put_block(c, base + count - c->base, err);
 }
 
-static int take_top(void *ctx, uint32_t row, uint32_t node, uint64_t size, struct hdb_error *err)
+/* Whole parts are written from where they are. */
+static int take_top(void *ctx, const uint32_t *nodes, uint64_t count, struct hdb_error *err)
 {
-	(void)size;
-	return push_part(ctx, row, node, err);
+	struct children *c = ctx;
+	int r = HDB_OK;
+
+	for (; !c->part.count && count >= STORE_LIST_PART; count -= STORE_LIST_PART) {
+		r = store_lists_put_part(c->writer,
+					 &(struct store_big_list){ .table = c->big_table,
+								   .ix = c->row_count,
+								   .target = nodes,
+								   .count = STORE_LIST_PART },
+					 c->part_no++, err);
+		if (r != HDB_OK)
+			return r;
+		nodes += STORE_LIST_PART;
+	}
+	for (uint64_t i = 0; i < count && r == HDB_OK; i++)
+		r = push_part(c, c->row_count, nodes[i], err);
+	return r;
 }
 
 static int put_top(struct children *c, struct hdb_error *err)
@@ -361,7 +377,7 @@ static int put_top(struct children *c, struct hdb_error *err)
 	int r;
 
 	c->part_no = 0;
-	r = graph_child_rows_merge(&c->rows, c->rows.range_count, take_top, c, err);
+	r = graph_child_rows_top(&c->rows, take_top, c, err);
 	if (r != HDB_OK)
 		return r;
 	return put_part(c, c->row_count, err);

@@ -24,6 +24,9 @@
 #define CHUNK_SHARE 8u
 #define KEPT_SHARE 4u
 
+/* Nodes of the top level with large sizes that are kept apart: of heaps there are some thousand. */
+#define LARGE_MAX ((uint64_t)1 << 16)
+
 /* Records between two calls of base_step. */
 #define STEP_MASK 0xffffu
 
@@ -45,6 +48,10 @@ int graph_child_rows_init(struct graph_child_rows *rows, uint32_t node_count,
 				node_count);
 	while (node_count >> rows->bits > RANGES_MAX)
 		rows->bits++;
+	rows->size_count = calloc(GRAPH_CHILD_SIZES, sizeof *rows->size_count);
+	if (!rows->size_count)
+		return hdb_fail_memory(err, "dominated objects",
+				       GRAPH_CHILD_SIZES * sizeof *rows->size_count);
 	rows->range_count = (node_count >> rows->bits) + 1;
 	rows->range_limit = clamp(budget / RANGE_SHARE, SORT_MIN, SORT_MAX);
 	rows->run_limit = clamp(budget / RUN_SHARE, SORT_MIN, RUN_MAX);
@@ -60,7 +67,21 @@ void graph_child_rows_release(struct graph_child_rows *rows)
 {
 	if (rows->buckets.work)
 		base_buckets_release(&rows->buckets);
+	base_vec_release(&rows->large);
+	free(rows->size_count);
 	*rows = (struct graph_child_rows){ 0 };
+}
+
+int graph_child_rows_large(struct graph_child_rows *rows, uint32_t node, uint64_t size,
+			   struct hdb_error *err)
+{
+	const struct base_sort_key key = { .key = ~size, .node = node };
+
+	if (++rows->large_count > LARGE_MAX) {
+		base_vec_release(&rows->large);
+		return HDB_OK;
+	}
+	return base_vec_push(&rows->large, &key, sizeof key, err);
 }
 
 int graph_child_rows_end(struct graph_child_rows *rows, uint32_t top_limit, uint64_t *top_count,
@@ -380,128 +401,6 @@ static int give_all(struct merge *m, uint32_t no,
 	return HDB_OK;
 }
 
-/* ---- the top level, where it fits: by counting ---- */
-
-/* Sizes that are counted: few nodes are larger, and those are sorted. */
-#define COUNTED_SIZES 65536u
-
-struct top_level {
-	const struct graph_child_rows *rows;
-	uint64_t *at;         /* by size: where its next node goes */
-	uint32_t *node;       /* in order of size */
-	struct base_vec keys; /* struct base_sort_key: of those that are larger */
-	struct base_big big;
-};
-
-/* Room for a node of the top level: its number, and keys if all were large. */
-#define TOP_BYTES 36u
-
-/* Whom children are given to. */
-struct take_child {
-	int (*take)(void *ctx, uint32_t row, uint32_t node, uint64_t size, struct hdb_error *err);
-	void *ctx;
-};
-
-/* Where the nodes of each size go. */
-static int count_top(struct top_level *t, struct hdb_error *err)
-{
-	struct base_bucket_reader reader;
-	uint64_t v[BASE_BUCKET_FIELDS], sum;
-	int rc = base_bucket_begin(&t->rows->buckets, t->rows->range_count, &reader, err);
-
-	if (rc != HDB_OK)
-		return rc;
-	while ((rc = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK) {
-		const struct base_sort_key key = { .key = ~v[2], .node = (uint32_t)v[1] };
-
-		if (v[2] < COUNTED_SIZES)
-			t->at[v[2]]++;
-		else if ((rc = base_vec_push(&t->keys, &key, sizeof key, err)) != HDB_OK)
-			break;
-	}
-	base_bucket_end(&reader);
-	if (rc < 0)
-		return rc;
-	sum = 0;
-	for (uint32_t size = COUNTED_SIZES; size-- > 0;) {
-		const uint64_t count = t->at[size];
-
-		t->at[size] = sum;
-		sum += count;
-	}
-	return HDB_OK;
-}
-
-/* Puts them there, in the order in which they came: that of nodes. */
-static int place_top(struct top_level *t, struct hdb_error *err)
-{
-	struct base_bucket_reader reader;
-	uint64_t v[BASE_BUCKET_FIELDS];
-	int rc = base_bucket_begin(&t->rows->buckets, t->rows->range_count, &reader, err);
-
-	if (rc != HDB_OK)
-		return rc;
-	while ((rc = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK)
-		if (v[2] < COUNTED_SIZES)
-			t->node[t->at[v[2]]++] = (uint32_t)v[1];
-	base_bucket_end(&reader);
-	return rc < 0 ? rc : HDB_OK;
-}
-
-/* Those of the sizes that were sorted, and then of the others, each of which ends where it is. */
-static int give_top(const struct top_level *t, const struct take_child *to, struct hdb_error *err)
-{
-	const struct base_sort_key *key = t->keys.data;
-	const uint32_t row = t->rows->node_count;
-	uint64_t i = 0;
-	int rc;
-
-	for (size_t k = 0; k < t->keys.count; k++)
-		if ((rc = to->take(to->ctx, row, key[k].node, ~key[k].key, err)) != HDB_OK)
-			return rc;
-	for (uint32_t size = COUNTED_SIZES; size-- > 0;)
-		for (; i < t->at[size]; i++)
-			if ((rc = to->take(to->ctx, row, t->node[i], size, err)) != HDB_OK)
-				return rc;
-	return HDB_OK;
-}
-
-static int count_and_give(struct graph_child_rows *rows, const struct take_child *to,
-			  struct hdb_error *err)
-{
-	const uint64_t count = rows->buckets.bucket[rows->range_count].count;
-	struct base_work *work = rows->buckets.work;
-	struct top_level t = { .rows = rows };
-	struct base_sort_key *keys;
-	int rc = base_big_alloc_raw(work, &t.big, (count + 1) * sizeof *t.node, "dominated objects",
-				    err);
-
-	if (rc < 0)
-		goto out;
-	t.node = t.big.data;
-	t.at = calloc(COUNTED_SIZES, sizeof *t.at);
-	if (!t.at) {
-		rc = hdb_fail_memory(err, "dominated objects", COUNTED_SIZES * sizeof *t.at);
-		goto out;
-	}
-	if ((rc = count_top(&t, err)) < 0)
-		goto out;
-	if ((rc = base_vec_reserve(&t.keys, t.keys.count, sizeof *keys, err)) < 0)
-		goto out;
-	keys = t.keys.data;
-	if (t.keys.count)
-		base_sort_keys(keys, keys + t.keys.count, t.keys.count);
-	if ((rc = place_top(&t, err)) < 0)
-		goto out;
-	base_bucket_drop(&rows->buckets, rows->range_count);
-	rc = give_top(&t, to, err);
-out:
-	base_big_free(work, &t.big);
-	base_vec_release(&t.keys);
-	free(t.at);
-	return rc;
-}
-
 /* The runs of a range, from whose bucket they are taken. */
 static int cut_runs(struct merge *m, uint32_t no, struct hdb_error *err)
 {
@@ -540,14 +439,11 @@ int graph_child_rows_merge(struct graph_child_rows *rows, uint32_t no,
 				       struct hdb_error *err),
 			   void *ctx, struct hdb_error *err)
 {
-	struct base_work *work = rows->buckets.work;
 	const uint64_t count = rows->buckets.bucket[no].count;
 	struct merge m = { .rows = rows, .count = count };
 	int rc;
 
 	assert(no <= rows->range_count);
-	if (no == rows->range_count && count * TOP_BYTES <= base_work_room(work))
-		return count_and_give(rows, &(struct take_child){ take, ctx }, err);
 	if ((rc = cut_runs(&m, no, err)) != HDB_OK)
 		goto out;
 	if ((rc = start_merge(&m, err)) != HDB_OK)
@@ -561,4 +457,97 @@ out:
 	free(m.readers);
 	free(m.heap);
 	return rc;
+}
+
+/* ---- the top level, where it fits: by counting ---- */
+
+/* Whom nodes of the top level are given to. */
+struct take_top {
+	int (*take)(void *ctx, const uint32_t *nodes, uint64_t count, struct hdb_error *err);
+	void *ctx;
+};
+
+/* Where the nodes of each size go: behind the larger ones, which are at the start, sorted. */
+static int start_places(struct graph_child_rows *rows, uint32_t *node, struct hdb_error *err)
+{
+	const uint64_t count = rows->large.count;
+	struct base_sort_key *keys;
+	const int rc = base_vec_reserve(&rows->large, count, sizeof *keys, err);
+	uint64_t sum = count;
+
+	if (rc < 0)
+		return rc;
+	keys = rows->large.data;
+	if (count)
+		base_sort_keys(keys, keys + count, count);
+	for (uint64_t i = 0; i < count; i++)
+		node[i] = keys[i].node;
+	for (uint32_t size = GRAPH_CHILD_SIZES; size-- > 0;) {
+		const uint64_t of_size = rows->size_count[size];
+
+		rows->size_count[size] = sum;
+		sum += of_size;
+	}
+	return HDB_OK;
+}
+
+/* Puts them there, in the order in which they came: that of nodes. */
+static int place_top(struct graph_child_rows *rows, uint32_t *node, struct hdb_error *err)
+{
+	struct base_bucket_reader reader;
+	uint64_t v[BASE_BUCKET_FIELDS];
+	int rc = base_bucket_begin(&rows->buckets, rows->range_count, &reader, err);
+
+	if (rc != HDB_OK)
+		return rc;
+	while ((rc = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK)
+		if (v[2] < GRAPH_CHILD_SIZES)
+			node[rows->size_count[v[2]]++] = (uint32_t)v[1];
+	base_bucket_end(&reader);
+	return rc < 0 ? rc : HDB_OK;
+}
+
+static int place_and_give(struct graph_child_rows *rows, const struct take_top *to,
+			  struct hdb_error *err)
+{
+	const uint64_t count = rows->buckets.bucket[rows->range_count].count;
+	struct base_work *work = rows->buckets.work;
+	struct base_big big = { 0 };
+	int rc = base_big_alloc_raw(work, &big, (count + 1) * sizeof(uint32_t), "dominated objects",
+				    err);
+
+	if (rc < 0)
+		goto out;
+	if ((rc = start_places(rows, big.data, err)) < 0)
+		goto out;
+	if ((rc = place_top(rows, big.data, err)) < 0)
+		goto out;
+	base_bucket_drop(&rows->buckets, rows->range_count);
+	rc = to->take(to->ctx, big.data, count, err);
+out:
+	base_big_free(work, &big);
+	return rc;
+}
+
+static int take_one(void *ctx, uint32_t row, uint32_t node, uint64_t size, struct hdb_error *err)
+{
+	const struct take_top *to = ctx;
+
+	(void)row;
+	(void)size;
+	return to->take(to->ctx, &node, 1, err);
+}
+
+int graph_child_rows_top(struct graph_child_rows *rows,
+			 int (*take)(void *ctx, const uint32_t *nodes, uint64_t count,
+				     struct hdb_error *err),
+			 void *ctx, struct hdb_error *err)
+{
+	const uint64_t count = rows->buckets.bucket[rows->range_count].count;
+	struct take_top to = { take, ctx };
+
+	if (rows->large_count <= LARGE_MAX &&
+	    count * sizeof(uint32_t) <= base_work_room(rows->buckets.work))
+		return place_and_give(rows, &to, err);
+	return graph_child_rows_merge(rows, rows->range_count, take_one, &to, err);
 }

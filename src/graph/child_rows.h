@@ -26,12 +26,23 @@ struct graph_child_rows {
 	uint32_t range_count;
 	uint64_t range_limit; /* children that are sorted at once in a range */
 	uint64_t run_limit;   /* and of a run */
+	/* Of the top level: by size, how many nodes have it; and those with larger sizes. */
+	uint64_t *size_count;
+	struct base_vec large; /* struct base_sort_key */
+	uint64_t large_count;  /* whether they are there or too many */
 };
+
+/* Sizes of the top level that are counted: few nodes are larger, and those are sorted. */
+#define GRAPH_CHILD_SIZES 65536u
 
 /* `work` is lent. Release it in any case. */
 int graph_child_rows_init(struct graph_child_rows *rows, uint32_t node_count,
 			  struct base_work *work, struct hdb_error *err);
 void graph_child_rows_release(struct graph_child_rows *rows);
+
+/* Notes a node of the top level that has a large size; private. */
+int graph_child_rows_large(struct graph_child_rows *rows, uint32_t node, uint64_t size,
+			   struct hdb_error *err);
 
 /*
  * Adds a child, in order of `node`; `parent` is below node_count, or GRAPH_NONE for the top level.
@@ -42,6 +53,14 @@ static inline int graph_child_rows_add(struct graph_child_rows *rows, uint32_t p
 	const bool is_top = parent == GRAPH_NONE;
 	const uint64_t v[] = { is_top ? 0 : parent, node, size };
 
+	if (is_top && size < GRAPH_CHILD_SIZES) {
+		rows->size_count[size]++;
+	} else if (is_top) {
+		const int rc = graph_child_rows_large(rows, node, size, err);
+
+		if (rc != HDB_OK)
+			return rc;
+	}
 	return base_buckets_add(&rows->buckets, is_top ? rows->range_count : parent >> rows->bits,
 				BASE_RECORD(2, 1), v, err);
 }
@@ -49,7 +68,7 @@ static inline int graph_child_rows_add(struct graph_child_rows *rows, uint32_t p
 /*
  * Call it when all are added. Rows are 0 .. node_count, the last one that of the top level, which
  * is in the last range if it has at most `top_limit` children; *top_count is how many it has
- * otherwise, for graph_child_rows_merge, else 0.
+ * otherwise, for graph_child_rows_top, else 0.
  */
 int graph_child_rows_end(struct graph_child_rows *rows, uint32_t top_limit, uint64_t *top_count,
 			 struct hdb_error *err);
@@ -83,12 +102,18 @@ void graph_child_range_rows(const struct graph_child_rows *rows, uint32_t no, ui
 			    uint32_t *count);
 
 /*
- * Sorts a range of any size (or the top level: range_count) on the calling thread; calls `take` for
- * every child in order of row, size descending, and node.
+ * Sorts a range of any size on the calling thread; calls `take` for every child in order of row,
+ * size descending, and node.
  */
 int graph_child_rows_merge(struct graph_child_rows *rows, uint32_t no,
 			   int (*take)(void *ctx, uint32_t row, uint32_t node, uint64_t size,
 				       struct hdb_error *err),
 			   void *ctx, struct hdb_error *err);
+
+/* The same of the top level; calls `take` for some of its nodes at a time, in that order. */
+int graph_child_rows_top(struct graph_child_rows *rows,
+			 int (*take)(void *ctx, const uint32_t *nodes, uint64_t count,
+				     struct hdb_error *err),
+			 void *ctx, struct hdb_error *err);
 
 #endif

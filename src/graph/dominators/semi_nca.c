@@ -181,7 +181,7 @@ static int read_blocks(struct dom_parts *parts, struct dom_build *b, uint32_t bl
 }
 
 /* A compiler's heap has walks of 3 steps. */
-#define WALK_STEPS 4u
+#define WALK_STEPS 8u
 
 /*
  * The dominator of w: the nearest one above its parent in the dominator tree that is not above
