@@ -34,8 +34,8 @@ struct store {
 	struct store_view view;  /* read snapshot */
 	struct store_side *side; /* NULL: none; owned */
 	/*
-	 * Addresses of blocks whose checksum held, in any snapshot, with its lower bits: a place that
-	 * was used again has another one.
+	 * Addresses of blocks whose checksum held, in any snapshot, with its lower bits: a place
+	 * that was used again has another one.
 	 */
 	struct base_idmap verified;
 	uint64_t generation;

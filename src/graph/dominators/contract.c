@@ -834,9 +834,8 @@ int graph_contract_values(const struct graph_contract *c, uint32_t first, uint32
 
 uint32_t graph_contract_place_above(const struct graph_contract *c, uint32_t v, uint64_t value)
 {
-	const uint32_t at = graph_contract_is_kept(c, v) ?
-				    v :
-				    graph_contract_above_of(c, unpack_up(v, value));
+	const uint32_t at =
+		graph_contract_is_kept(c, v) ? v : graph_contract_above_of(c, unpack_up(v, value));
 
 	return at < GRAPH_SEVERAL ? graph_contract_place(c, at) : at;
 }
