@@ -97,85 +97,89 @@ int graph_contract_pack(const struct graph_contract *c, struct graph_contract_ro
 /* Targets ahead that are asked for. */
 #define RUN_AHEAD 32u
 
-/* The class of row i's node, or GRAPH_NONE where that edge is left out. */
-static inline uint32_t class_of(const struct graph_contract *c,
-				const struct graph_contract_run *run, uint32_t i)
-{
-	const uint32_t class_no = run->class_no[i];
+/* A row of a run. */
+struct run_row {
+	const struct graph_contract_run *run;
+	uint32_t v, class_no;
+	const uint32_t *target, *end;
+};
 
-	return c->thinning && graph_thinning_drops_class(c->thinning, class_no, run->first + i) ?
+/* The class of the row's node, or GRAPH_NONE where that edge is left out. */
+static inline uint32_t class_of(const struct graph_contract *c, const struct run_row *row)
+{
+	return c->thinning && graph_thinning_drops_class(c->thinning, row->class_no, row->v) ?
 		       GRAPH_NONE :
-		       run->class_node[class_no];
+		       row->run->class_node[row->class_no];
 }
 
-/* Writes those targets of row i that stay; there is room. How many they are. */
-static inline uint32_t add_whole(const struct graph_contract *c,
-				 const struct graph_contract_run *run, uint32_t i,
-				 const uint32_t *target, uint32_t *out)
+/* Writes those targets of the row that stay; there is room. How many they are. */
+static inline uint32_t add_whole(const struct graph_contract *c, const struct run_row *row,
+				 uint32_t *out)
 {
-	const uint32_t v = run->first + i, class_no = run->class_no[i];
-	const uint32_t *end = target + run->lengths[i];
+	const uint32_t *end = row->run->end;
 	uint32_t n = 0;
 
-	out[0] = class_of(c, run, i);
-	n += out[0] != GRAPH_NONE && out[0] != v;
+	out[0] = class_of(c, row);
+	n += out[0] != GRAPH_NONE && out[0] != row->v;
 	/* Most are nothing special, and all are written before that is known. */
-	for (; target < end; target++) {
+	for (const uint32_t *target = row->target; target < row->end; target++) {
 		const uint32_t t = *target;
 
-		if (run->end - target > RUN_AHEAD)
+		if (end - target > RUN_AHEAD)
 			prefetch_read(&c->special[target[RUN_AHEAD] / 64]);
 		out[n] = t;
 		if (c->special[t / 64] >> (t % 64) & 1)
-			n += graph_contract_needs(c, v, graph_thin_kind(class_no, true), t);
+			n += graph_contract_needs(c, row->v, graph_thin_kind(row->class_no, true),
+						  t);
 		else
-			n += t != v;
+			n += t != row->v;
 	}
 	return n;
 }
 
 /* A row that does not fit, or that may not. */
 static int pack_long(const struct graph_contract *c, struct graph_contract_rows *out,
-		     const struct graph_contract_run *run, uint32_t i, const uint32_t *target,
-		     struct hdb_error *err)
+		     const struct run_row *row, struct hdb_error *err)
 {
-	const struct graph_contract_row row = {
-		.from = { run->first + i, run->class_no[i] },
-		.class = class_of(c, run, i),
-		.targets = { target, run->lengths[i] },
+	const struct graph_contract_row plain = {
+		.from = { row->v, row->class_no },
+		.class = class_of(c, row),
+		.targets = { row->target, (uint64_t)(row->end - row->target) },
 	};
 	size_t at;
 
-	return graph_contract_pack(c, out, &row, &at, err);
+	return graph_contract_pack(c, out, &plain, &at, err);
 }
 
 static inline int pack_run(const struct graph_contract *c, struct graph_contract_rows *out,
 			   const struct graph_contract_run *run, struct hdb_error *err)
 {
-	const uint32_t *target = run->target;
+	struct run_row row = { .run = run, .end = run->target };
 	int rc = base_vec_reserve(&out->length, run->count, 1, err);
 
 	if (rc < 0)
 		return rc;
-	for (uint32_t i = 0; i < run->count; target += run->lengths[i++]) {
-		const uint32_t v = run->first + i;
+	for (uint32_t i = 0; i < run->count; i++) {
 		uint32_t places[GRAPH_ROW_MAX + 1];
 		unsigned length = GRAPH_ROW_LONG;
 
+		row.v = run->first + i;
+		row.class_no = run->class_no[i];
+		row.target = row.end;
+		row.end += run->lengths[i];
 		if ((rc = base_vec_reserve(&out->bytes, GRAPH_ROW_MAX + 8, 1, err)) < 0)
 			return rc;
 		if (run->lengths[i] < GRAPH_ROW_MAX)
 			length = graph_rows_pack(
-				c->rows, v, places, add_whole(c, run, i, target, places),
+				c->rows, row.v, places, add_whole(c, &row, places),
 				base_vec_at(&out->bytes, uint8_t, out->bytes.count));
 		if (length == GRAPH_ROW_LONG) {
-			rc = pack_long(c, out, run, i, target, err);
-			if (rc < 0)
+			if ((rc = pack_long(c, out, &row, err)) < 0)
 				return rc;
-		} else {
-			*base_vec_at(&out->length, uint8_t, out->length.count++) = (uint8_t)length;
-			out->bytes.count += length;
+			continue;
 		}
+		*base_vec_at(&out->length, uint8_t, out->length.count++) = (uint8_t)length;
+		out->bytes.count += length;
 	}
 	return HDB_OK;
 }
