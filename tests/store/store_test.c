@@ -4,6 +4,7 @@
  *
  * Link with: -Wl,--wrap=mkdtemp
  */
+#include "store/block.h"
 #include "store/column.h"
 #include "store/lists.h"
 #include "store/lists_put.h"
@@ -484,6 +485,56 @@ static void test_build(void **state)
 }
 
 /*
+ * A block that has pages of its own stays where it is, whatever is built later; where another one
+ * was, it is verified anew.
+ */
+static void test_growth(void **state)
+{
+	const char *path = temp_path("growth.heapdb");
+	struct store_writer *w = create(path);
+	struct store_block before, after;
+	struct store_table_info info;
+	struct store *a;
+	uint64_t file_bytes;
+	char big[30000] = { 2 };
+
+	(void)state;
+	assert_int_equal(store_put(w, STORE_TEXTS,
+				   &(struct store_block){ .key = 1,
+							  .item_count = 1,
+							  .data = (const uint8_t *)big,
+							  .size = sizeof(big) },
+				   NULL),
+			 HDB_OK);
+	assert_int_equal(store_put_table(w, STORE_TEXTS, 1, NULL), HDB_OK);
+	a = publish_and_open(w, path);
+	assert_int_equal(store_block(a, STORE_TEXTS, 1, &before, NULL), HDB_OK);
+	file_bytes = a->view.map_bytes;
+	assert_int_equal(store_build(a, (struct store_tables){ built, 1 }, &work, &w, NULL),
+			 HDB_OK);
+	put_reach(w, 2000);
+	assert_int_equal(store_put_table(w, STORE_REACH, 2000, NULL), HDB_OK);
+	assert_int_equal(store_publish(w, NULL, NULL), HDB_OK);
+	assert_int_equal(store_table_info(a, STORE_REACH, &info, NULL), HDB_OK);
+	assert_true(a->view.map_bytes > file_bytes);
+	assert_int_equal(store_block(a, STORE_TEXTS, 1, &after, NULL), HDB_OK);
+	assert_ptr_equal(after.data, before.data);
+	assert_int_equal(after.checksum, before.checksum);
+	/* What was read there before had another checksum: this one is verified. */
+	assert_int_equal(store_block(a, STORE_REACH, 7, &after, NULL), HDB_OK);
+	assert_int_equal(base_idmap_put(&a->verified,
+					(uint64_t)(uintptr_t)(after.data - BLOCK_HEADER_SIZE),
+					(uint32_t)(after.checksum + 1) & INT32_MAX, NULL),
+			 HDB_OK);
+	assert_int_equal(store_block(a, STORE_REACH, 7, &after, NULL), HDB_OK);
+	assert_int_equal(
+		base_idmap_get(&a->verified, (uint64_t)(uintptr_t)(after.data - BLOCK_HEADER_SIZE)),
+		(uint32_t)after.checksum & INT32_MAX);
+	store_close(a);
+	temp_remove_db(path);
+}
+
+/*
  * A database that cannot be written, and no folder either: a table is kept in memory, and is read
  * whole while the next one, of many blocks, is written beside it.
  */
@@ -611,6 +662,7 @@ int main(void)
 		cmocka_unit_test(test_truncated_database),
 		cmocka_unit_test(test_exists_and_force),
 		cmocka_unit_test(test_build),
+		cmocka_unit_test(test_growth),
 		cmocka_unit_test(test_waiting),
 		cmocka_unit_test(test_in_memory),
 	};
