@@ -14,6 +14,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
+/* Objects ahead whose sizes are asked for. */
+#define SIZES_AHEAD 24u
+
 /* Instead of a dominator's number. */
 #define UNREACHED UINT64_MAX
 
@@ -96,6 +99,9 @@ static int fill_retained(void *ctx, struct derive_block *block, struct hdb_error
 	count_unreached(b, block);
 	for (uint32_t i = 0; i < block->objects->count; i++) {
 		const uint32_t number = (uint32_t)block->values[i];
+
+		if (i + SIZES_AHEAD < block->objects->count)
+			base_sizes_prefetch(&b->sizes, (uint32_t)block->values[i + SIZES_AHEAD]);
 
 		block->values[i] =
 			number ? base_sizes_get(&b->sizes, number) -
