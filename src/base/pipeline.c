@@ -6,8 +6,9 @@
  */
 #include "base/pipeline.h"
 
+#include "base/thread.h"
+
 #include <assert.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,7 +118,7 @@ int base_pipeline_run(const struct base_pipeline *pipeline, struct hdb_error *er
 {
 	struct run run = { .p = pipeline };
 	const unsigned extra = pipeline->threads > 1 ? pipeline->threads - 1 : 0;
-	pthread_t *threads = NULL;
+	struct base_thread *threads = NULL;
 	unsigned started = 0;
 	int r;
 
@@ -131,7 +132,7 @@ int base_pipeline_run(const struct base_pipeline *pipeline, struct hdb_error *er
 	(void)pthread_mutex_init(&run.lock, NULL);
 	(void)pthread_cond_init(&run.changed, NULL);
 	/* A thread that cannot start is one helper less, not a failure. */
-	while (started < extra && pthread_create(&threads[started], NULL, worker, &run) == 0)
+	while (started < extra && base_thread_start(&threads[started], worker, &run))
 		started++;
 	pthread_mutex_lock(&run.lock);
 	r = take_all(&run, err);
@@ -139,7 +140,7 @@ int base_pipeline_run(const struct base_pipeline *pipeline, struct hdb_error *er
 	pthread_cond_broadcast(&run.changed);
 	pthread_mutex_unlock(&run.lock);
 	for (unsigned i = 0; i < started; i++)
-		(void)pthread_join(threads[i], NULL);
+		base_thread_join(&threads[i]);
 	(void)pthread_mutex_destroy(&run.lock);
 	(void)pthread_cond_destroy(&run.changed);
 	free(run.slots);
@@ -155,7 +156,7 @@ struct part_call {
 	unsigned no;
 	int result;
 	bool is_started;
-	pthread_t thread;
+	struct base_thread thread;
 	struct hdb_error error;
 };
 
@@ -183,11 +184,10 @@ int base_pipeline_parts(unsigned count, void *ctx,
 	for (unsigned i = 0; i < count; i++)
 		calls[i] = (struct part_call){ .ctx = ctx, .part = part, .no = i };
 	for (unsigned i = 1; i < count; i++)
-		calls[i].is_started =
-			pthread_create(&calls[i].thread, NULL, call_part, &calls[i]) == 0;
+		calls[i].is_started = base_thread_start(&calls[i].thread, call_part, &calls[i]);
 	for (unsigned i = 0; i < count; i++) {
 		if (calls[i].is_started)
-			(void)pthread_join(calls[i].thread, NULL);
+			base_thread_join(&calls[i].thread);
 		else
 			(void)call_part(&calls[i]);
 	}

@@ -19,6 +19,8 @@
 /* The table of regions may have this many entries, or this many a chunk. */
 #define TABLE_MAX (1u << 20)
 #define TABLE_PER_CHUNK 8
+/* Words between two that lie in a page of 4 KiB each, or in one. */
+#define PAGE_WORDS (4096 / sizeof(struct idset_word))
 
 void idset_init(struct idset *set)
 {
@@ -51,6 +53,17 @@ static struct idset_chunk *take_chunk(struct idset *set)
 		set->slab_used = 0;
 	}
 	return (struct idset_chunk *)set->slabs[set->slab_count - 1] + set->slab_used++;
+}
+
+/*
+ * Writes to each page of a chunk of zeros. A page that is read first is the system's page of zeros,
+ * which has to be taken back from the other processors once it is written.
+ */
+static void make_pages(struct idset_chunk *chunk)
+{
+	for (size_t w = 0; w < IDSET_CHUNK_WORDS; w += PAGE_WORDS)
+		chunk->words[w].first_ix = 0;
+	chunk->words[IDSET_CHUNK_WORDS - 1].first_ix = 0;
 }
 
 static void release_chunks(struct idset *set)
@@ -152,6 +165,7 @@ static int new_chunk(struct idset *set, uint64_t region, struct hdb_error *err)
 	if (!chunk)
 		return hdb_fail_memory(err, "the identifier set", sizeof(*chunk));
 	chunk->region = region;
+	make_pages(chunk);
 	r = base_idmap_put(&set->regions, region, (uint32_t)set->chunk_count, err);
 	if (r < 0)
 		return r;

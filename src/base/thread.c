@@ -1,0 +1,62 @@
+/*
+ * base/thread.c - a thread that begins on another processor than the one that starts it.
+ */
+#include "base/thread.h"
+
+static void *run_thread(void *arg)
+{
+	struct base_thread *t = arg;
+
+#ifdef __GLIBC__
+	/* It stays where it is until the system has a reason to move it. */
+	if (t->is_away)
+		(void)pthread_setaffinity_np(pthread_self(), sizeof(t->processors), &t->processors);
+#endif
+	return t->run(t->arg);
+}
+
+#ifdef __GLIBC__
+/* Keeps the thread off the caller's processor, where it has more; false: it begins anywhere. */
+static bool keep_away(struct base_thread *t, pthread_attr_t *attr)
+{
+	const int here = sched_getcpu();
+	cpu_set_t others;
+
+	if (here < 0 || here >= CPU_SETSIZE ||
+	    pthread_getaffinity_np(pthread_self(), sizeof(t->processors), &t->processors) != 0)
+		return false;
+	others = t->processors;
+	CPU_CLR((unsigned)here, &others);
+	return CPU_COUNT(&others) > 0 &&
+	       pthread_attr_setaffinity_np(attr, sizeof(others), &others) == 0;
+}
+
+static bool start_away(struct base_thread *t)
+{
+	pthread_attr_t attr;
+	bool is_started;
+
+	if (pthread_attr_init(&attr) != 0)
+		return false;
+	t->is_away = keep_away(t, &attr);
+	is_started = t->is_away && pthread_create(&t->id, &attr, run_thread, t) == 0;
+	(void)pthread_attr_destroy(&attr);
+	return is_started;
+}
+#endif
+
+bool base_thread_start(struct base_thread *thread, void *(*run)(void *arg), void *arg)
+{
+	*thread = (struct base_thread){ .run = run, .arg = arg };
+#ifdef __GLIBC__
+	if (start_away(thread))
+		return true;
+	thread->is_away = false;
+#endif
+	return pthread_create(&thread->id, NULL, run_thread, thread) == 0;
+}
+
+void base_thread_join(struct base_thread *thread)
+{
+	(void)pthread_join(thread->id, NULL);
+}
