@@ -352,6 +352,7 @@ static double steps_of(struct oracle_graph *g, enum way way)
 	struct contracting x = {
 		.g = g,
 		.share = 4096,
+		.is_measured = true,
 		.settling = way == WAY_SETTLE ? GRAPH_SETTLE_ALWAYS : GRAPH_SETTLE_NEVER,
 	};
 	struct graph_dominators d;

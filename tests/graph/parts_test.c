@@ -83,10 +83,11 @@ static void draw(struct oracle_graph *g, uint32_t degree, uint32_t reach, uint32
 static void compare(struct oracle_graph *g)
 {
 	static const unsigned threads[] = { 1, 2, 2, 3, 7 };
+	static const enum graph_search how[] = { GRAPH_SEARCH_PARTS, GRAPH_SEARCH_LEVELS };
 	uint32_t *one = dominators(g, GRAPH_SEARCH_FOLDED, 1);
 
-	for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
-		uint32_t *found = dominators(g, GRAPH_SEARCH_PARTS, threads[i]);
+	for (size_t i = 0; i < 2 * (sizeof threads / sizeof *threads); i++) {
+		uint32_t *found = dominators(g, how[i % 2], threads[i / 2]);
 
 		for (uint32_t v = 0; v < g->node_count; v++)
 			assert_int_equal(found[v], one[v]);
@@ -124,6 +125,41 @@ static void two_lists(void **state)
 	oracle_build(&g, false);
 	compare(&g);
 	oracle_free(&g);
+}
+
+/*
+ * Nearly all nodes below one: a list of some nodes leads to it, a root that has little else meets
+ * some of what is below, and some of it is a list that another one leads to, too.
+ */
+static void one_giant(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < 24; i++) {
+		const uint32_t depth = i % 6, met = i / 6 % 4;
+		struct oracle_graph g;
+
+		oracle_init(&g, NODES, (uint64_t)NODES * 5);
+		for (uint32_t v = 0; v < depth; v++)
+			oracle_edge(&g, v, v + 1);
+		for (uint32_t v = depth + 1; v + 100 < NODES; v++) {
+			if (oracle_below(i % 2 ? 4 : 4000) == 0 || v < depth + 8)
+				oracle_edge(&g, depth, v);
+			if (v + 101 < NODES)
+				oracle_edge(&g, v, v + 1);
+			oracle_edge(&g, v, depth + 1 + oracle_below(NODES - 101 - depth));
+			if (i % 3 == 0)
+				oracle_edge(&g, depth + 1 + oracle_below(NODES - 101 - depth), v);
+		}
+		for (uint32_t v = NODES - 100; v + 1 < NODES; v++)
+			oracle_edge(&g, v, v + 1);
+		for (uint32_t k = 0; k < met; k++)
+			oracle_edge(&g, NODES - 50 + k, depth + 1 + oracle_below(NODES / 2));
+		oracle_set(g.roots, 0);
+		oracle_set(g.roots, NODES - 100);
+		oracle_build(&g, false);
+		compare(&g);
+		oracle_free(&g);
+	}
 }
 
 /* Nodes that lead to thousands wait in many searches at once, and others take what waits. */
@@ -185,6 +221,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_graphs),
 		cmocka_unit_test(two_lists),
+		cmocka_unit_test(one_giant),
 		cmocka_unit_test(long_rows),
 		cmocka_unit_test(cancelled),
 	};

@@ -286,25 +286,7 @@ static int each_part(struct dom_parts *parts,
 {
 	struct phase phase = { parts, run };
 
-	parts->done = 0;
 	return base_pipeline_parts(parts->count, &phase, run_part, err);
-}
-
-/* A root's state is settled before anything is searched. */
-static void mark_roots(struct dom_parts *parts)
-{
-	_Atomic uint64_t *states = parts->part->states;
-	const uint64_t n = parts->part->node_count;
-
-	for (uint64_t w = 0; w * 64 < n; w++) {
-		for (uint64_t bits = parts->root_bits[w]; bits; bits &= bits - 1) {
-			const uint64_t v = 64 * w + (unsigned)__builtin_ctzll(bits);
-
-			if (v < n)
-				states[v / DOM_STATES] |= (uint64_t)DOM_TOP
-							  << (2 * (v % DOM_STATES));
-		}
-	}
 }
 
 /* The numbers of parts, one after the other; and room for edges among them. */
@@ -329,6 +311,41 @@ static int join_parts(struct dom_parts *parts, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/* One search of all, in the levels that are known. */
+static int search_levels(struct dom_parts *parts, struct graph_rows *rows, struct hdb_error *err)
+{
+	struct base_work *work = parts->work;
+	const uint32_t n = rows->node_count;
+	int rc = base_big_alloc(work, &parts->states_big, (uint64_t)n / 4 + 8, "preorder", err);
+
+	for (unsigned i = 0; i < parts->count && rc == HDB_OK; i++) {
+		parts->part[i] = (struct dom_build){ .work = work,
+						     .rows = rows,
+						     .node_count = n,
+						     .states = parts->states_big.data };
+		rc = start_part(&parts->part[i], parts->count, err);
+	}
+	for (unsigned no = 0; no < parts->level_count && rc == HDB_OK; no++) {
+		if ((rc = dom_level_begin(parts, no, err)) == HDB_OK)
+			rc = each_part(parts, dom_search, err);
+		if (atomic_load(&parts->is_again))
+			break;
+	}
+	return rc;
+}
+
+/* What a search leaves that is given up, but for its steps. */
+static void give_up(struct dom_parts *parts)
+{
+	for (unsigned i = 0; i < parts->count; i++) {
+		parts->step_count += parts->part[i].step_count;
+		if (parts->part[i].work)
+			release_part(&parts->part[i]);
+		parts->part[i] = (struct dom_build){ 0 };
+	}
+	base_big_free(parts->work, &parts->states_big);
+}
+
 /*
  * The search. What it sets aside is not to lie between what the links will take the place of: the
  * pool is closed to it.
@@ -343,20 +360,15 @@ static int search(struct dom_parts *parts, struct graph_rows *rows, struct base_
 	/* What the search looks at all the time has a claim to memory. */
 	base_work_keep(work, 0);
 	base_pool_close(work, true);
-	rc = base_big_alloc(work, &parts->states_big, (uint64_t)n / 4 + 8, "preorder", err);
-	if (rc < 0)
-		goto out;
-	for (unsigned i = 0; i < parts->count; i++) {
-		parts->part[i] = (struct dom_build){ .work = work,
-						     .rows = rows,
-						     .node_count = n,
-						     .states = parts->states_big.data };
-		if ((rc = start_part(&parts->part[i], parts->count, err)) < 0)
+	base_stage(work, "dominators: search", n, "objects");
+	while ((rc = search_levels(parts, rows, err)) == HDB_OK && atomic_load(&parts->is_again)) {
+		give_up(parts);
+		if ((rc = dom_split_take(parts, err)) != HDB_OK)
 			goto out;
 	}
-	base_stage(work, "dominators: search", n, "objects");
-	mark_roots(parts);
-	if ((rc = each_part(parts, dom_search, err)) < 0)
+	for (unsigned i = 0; i < parts->count && rc == HDB_OK; i++)
+		rc = dom_put_parents(&parts->part[i], err);
+	if (rc != HDB_OK)
 		goto out;
 	graph_rows_release(rows);
 	if ((rc = join_parts(parts, err)) < 0)
@@ -375,8 +387,7 @@ static int place_dominators(struct dom_parts *parts, struct dom_build *b, struct
 
 	if (rc != HDB_OK)
 		return rc;
-	for (uint32_t w = 1; b->before && w <= b->count; w++)
-		dominator[w] += dominator[w] ? b->before : 0;
+	dom_levels_place(parts, b, dominator);
 	return HDB_OK;
 }
 
@@ -388,7 +399,7 @@ static unsigned part_count(const struct graph_rows *rows, enum graph_search how)
 
 	if (how == GRAPH_SEARCH_FOLDED)
 		return 1;
-	if (how != GRAPH_SEARCH_PARTS &&
+	if (how != GRAPH_SEARCH_PARTS && how != GRAPH_SEARCH_LEVELS &&
 	    (n < DOM_PART_NODES || n * sizeof(struct dom_link) > base_work_room(rows->work)))
 		return 1;
 	return threads < DOM_PARTS_MAX ? threads : DOM_PARTS_MAX;
@@ -411,6 +422,7 @@ static int run(struct dom_parts *parts, struct graph_rows *rows, enum graph_sear
 		rc = dom_semis_folded(one, err);
 	} else {
 		base_stage(work, "dominators: semidominators", out->count, "objects");
+		parts->done = 0;
 		rc = each_part(parts, find_semidominators, err);
 	}
 	for (unsigned i = 0; i < parts->count; i++) {
@@ -424,6 +436,7 @@ static int run(struct dom_parts *parts, struct graph_rows *rows, enum graph_sear
 	if (rc < 0)
 		return rc;
 	base_stage(work, "dominators: tree", out->count, "objects");
+	parts->done = 0;
 	parts->dominator = out->dominator_big.data;
 	parts->dominator[0] = 0;
 	out->dominator = parts->dominator;
@@ -436,7 +449,9 @@ int graph_dominators(struct graph_rows *rows, const uint64_t *root_bits, enum gr
 	struct base_work *work = rows->work;
 	struct dom_parts parts = { .work = work,
 				   .count = part_count(rows, how),
-				   .root_bits = root_bits };
+				   .root_bits = root_bits,
+				   .found.owner = GRAPH_NONE,
+				   .is_eager = how == GRAPH_SEARCH_LEVELS };
 	int rc;
 
 	*out = (struct graph_dominators){ .work = work, .node_count = rows->node_count };
@@ -449,7 +464,9 @@ int graph_dominators(struct graph_rows *rows, const uint64_t *root_bits, enum gr
 		rc = hdb_fail_memory(err, "dominators", parts.count * sizeof *parts.part);
 		goto out;
 	}
+	dom_levels_init(&parts);
 	rc = run(&parts, rows, how, out, err);
+	out->step_count = parts.step_count;
 	for (unsigned i = 0; i < parts.count; i++) {
 		out->step_count += parts.part[i].step_count;
 		if (parts.part[i].work)
@@ -458,6 +475,7 @@ int graph_dominators(struct graph_rows *rows, const uint64_t *root_bits, enum gr
 out:
 	graph_rows_release(rows);
 	base_big_free(work, &parts.states_big);
+	dom_levels_release(&parts);
 	free(parts.part);
 	return rc;
 }

@@ -40,14 +40,15 @@ struct graph_dominators {
 
 /*
  * How to find semidominators: as the budget says; with links for all nodes; with links for some
- * only (semi_lowmem.c); with links, and one search a thread however few the nodes, for tests. The
- * result is the same.
+ * only (semi_lowmem.c); with links, and one search a thread however few the nodes, for tests; the
+ * same, with more roots as often as there are some. The result is the same.
  */
 enum graph_search {
 	GRAPH_SEARCH_ANY,
 	GRAPH_SEARCH_LINKS,
 	GRAPH_SEARCH_FOLDED,
 	GRAPH_SEARCH_PARTS,
+	GRAPH_SEARCH_LEVELS,
 	GRAPH_SEARCHES
 };
 
