@@ -21,7 +21,7 @@ static_assert(STORE_LIST_GROUP == GRAPH_NCA_GROUP && STORE_BLOCK_OBJECTS % STORE
  * Blocks that are looked at to learn how far references lead, of how many of their groups one is,
  * and the objects that it takes to matter.
  */
-#define SAMPLE_BLOCKS 64u
+#define SAMPLE_BLOCKS 32u
 #define SAMPLE_GROUPS 16u
 #define SAMPLE_OBJECTS_MIN 1000000u
 

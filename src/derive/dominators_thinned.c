@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 /* Blocks that are looked at, spread over the heap, and of how many of their groups one is. */
-#define SAMPLE_BLOCKS 64u
+#define SAMPLE_BLOCKS 32u
 #define SAMPLE_GROUPS 16u
 
 /* Edges to classes with fewer objects all stay. */

@@ -33,7 +33,7 @@
 #define GRAPH_POPULAR_PART 128u
 
 /* Edges of a kind to a target are thinned if the sample has so many of them, or more. */
-#define GRAPH_THIN_SAMPLED_MIN 32u
+#define GRAPH_THIN_SAMPLED_MIN 16u
 
 /* And so many are to be kept; of those to a class more, since they are known without a sample. */
 #define GRAPH_THIN_KEPT 64u
