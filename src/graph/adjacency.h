@@ -64,25 +64,35 @@ int graph_rows_init(struct graph_rows *rows, uint32_t node_count, struct base_wo
 		    struct hdb_error *err);
 void graph_rows_release(struct graph_rows *rows);
 
+/* Bytes that are written for each packed target, of which at most 5 count. */
+#define GRAPH_TARGET_ROOM 8u
+
+/* Packs one target into `out`, which has GRAPH_TARGET_ROOM bytes, and returns its length. */
+static inline unsigned graph_rows_pack_one(const struct graph_rows *rows, uint32_t source,
+					   uint32_t target, uint8_t *out)
+{
+	const unsigned shortest = rows->width[0];
+	const uint64_t value = zigzag((int64_t)target - (int64_t)source) << 2;
+	const unsigned size = (71 - (unsigned)__builtin_clzll(value | 1)) / 8;
+	const unsigned code = size < shortest ? 0 : size - shortest;
+
+	store64(out, value | code);
+	return shortest + code;
+}
+
 /*
- * Packs a row into `out`, which has room for GRAPH_ROW_MAX + 8 bytes, and returns its length;
- * GRAPH_ROW_LONG if it is too long. May be called on any thread.
+ * Packs a row into `out`, which has room for GRAPH_ROW_MAX + GRAPH_TARGET_ROOM bytes, and returns
+ * its length; GRAPH_ROW_LONG if it is too long. May be called on any thread.
  */
 static inline unsigned graph_rows_pack(const struct graph_rows *rows, uint32_t source,
 				       const uint32_t *targets, uint64_t count, uint8_t *out)
 {
-	const unsigned shortest = rows->width[0];
 	unsigned length = 0;
 
 	if (count > GRAPH_ROW_MAX)
 		return GRAPH_ROW_LONG;
 	for (uint64_t i = 0; i < count; i++) {
-		const uint64_t value = zigzag((int64_t)targets[i] - (int64_t)source) << 2;
-		const unsigned size = (71 - (unsigned)__builtin_clzll(value | 1)) / 8;
-		const unsigned code = size < shortest ? 0 : size - shortest;
-
-		store64(out + length, value | code);
-		length += shortest + code;
+		length += graph_rows_pack_one(rows, source, targets[i], out + length);
 		if (length > GRAPH_ROW_MAX)
 			return GRAPH_ROW_LONG;
 	}

@@ -58,7 +58,7 @@ static inline int pack_row(const struct graph_contract *c, struct graph_contract
 
 	if (rc < 0)
 		return rc;
-	if ((rc = base_vec_reserve(&out->bytes, GRAPH_ROW_MAX + 8, 1, err)) < 0)
+	if ((rc = base_vec_reserve(&out->bytes, GRAPH_ROW_MAX + GRAPH_TARGET_ROOM, 1, err)) < 0)
 		return rc;
 	room = base_vec_at(&out->longs, uint32_t, out->longs.count);
 	if (row->class != GRAPH_NONE)
@@ -112,32 +112,36 @@ static inline uint32_t class_of(const struct graph_contract *c, const struct run
 		       row->run->class_node[row->class_no];
 }
 
-/* Writes those targets of the row that stay; there is room. How many they are. */
-static inline uint32_t add_whole(const struct graph_contract *c, const struct run_row *row,
-				 uint32_t *out)
+/*
+ * Packs those targets of the row that stay: its length, or GRAPH_ROW_LONG. One loop does it all:
+ * where a loop over two or three ends is what the processor foretells badly.
+ */
+static inline unsigned pack_whole(const struct graph_contract *c, const struct run_row *row,
+				  uint8_t *out)
 {
 	const uint32_t *end = row->run->end;
-	uint32_t n = 0;
+	const uint32_t v = row->v, class = class_of(c, row);
+	unsigned length = graph_rows_pack_one(c->rows, v, class, out);
 
-	out[0] = class_of(c, row);
-	n += out[0] != GRAPH_NONE && out[0] != row->v;
+	length = class != GRAPH_NONE && class != v ? length : 0;
 	/* Most are nothing special, and all are written before that is known. */
 	for (const uint32_t *target = row->target; target < row->end; target++) {
 		const uint32_t t = *target;
+		const unsigned size = graph_rows_pack_one(c->rows, v, t, out + length);
+		bool stays = t != v;
 
 		if (end - target > RUN_AHEAD)
 			prefetch_read(&c->special[target[RUN_AHEAD] / 64]);
-		out[n] = t;
 		if (c->special[t / 64] >> (t % 64) & 1)
-			n += graph_contract_needs(c, row->v, graph_thin_kind(row->class_no, true),
-						  t);
-		else
-			n += t != row->v;
+			stays = graph_contract_needs(c, v, graph_thin_kind(row->class_no, true), t);
+		length += stays ? size : 0;
+		if (length > GRAPH_ROW_MAX)
+			return GRAPH_ROW_LONG;
 	}
-	return n;
+	return length;
 }
 
-/* A row that does not fit, or that may not. */
+/* A row that may not fit. */
 static int pack_long(const struct graph_contract *c, struct graph_contract_rows *out,
 		     const struct run_row *row, struct hdb_error *err)
 {
@@ -160,19 +164,18 @@ static inline int pack_run(const struct graph_contract *c, struct graph_contract
 	if (rc < 0)
 		return rc;
 	for (uint32_t i = 0; i < run->count; i++) {
-		uint32_t places[GRAPH_ROW_MAX + 1];
 		unsigned length = GRAPH_ROW_LONG;
 
 		row.v = run->first + i;
 		row.class_no = run->class_no[i];
 		row.target = row.end;
 		row.end += run->lengths[i];
-		if ((rc = base_vec_reserve(&out->bytes, GRAPH_ROW_MAX + 8, 1, err)) < 0)
+		if ((rc = base_vec_reserve(&out->bytes, GRAPH_ROW_MAX + GRAPH_TARGET_ROOM, 1,
+					   err)) < 0)
 			return rc;
 		if (run->lengths[i] < GRAPH_ROW_MAX)
-			length = graph_rows_pack(
-				c->rows, row.v, places, add_whole(c, &row, places),
-				base_vec_at(&out->bytes, uint8_t, out->bytes.count));
+			length = pack_whole(c, &row,
+					    base_vec_at(&out->bytes, uint8_t, out->bytes.count));
 		if (length == GRAPH_ROW_LONG) {
 			if ((rc = pack_long(c, out, &row, err)) < 0)
 				return rc;
@@ -260,7 +263,7 @@ static int add_bytes(struct graph_contract *c, const uint8_t *bytes, unsigned le
 /* A row whose targets are in c->targets. */
 static int put_targets(struct graph_contract *c, struct hdb_error *err)
 {
-	uint8_t bytes[GRAPH_ROW_MAX + 8];
+	uint8_t bytes[GRAPH_ROW_MAX + GRAPH_TARGET_ROOM];
 	struct graph_long_row row = { 0, 0 };
 	const uint32_t *targets = c->targets.data;
 	const unsigned length =

@@ -14,7 +14,8 @@
  * the virtual root that has no node in common with the way by which the other one came: the virtual
  * root dominates that node. So ways that leave a thread's part and come back do so at such nodes,
  * no part needs to know of another, and the rest is done for all parts at the same time, too. Who
- * takes what is a matter of chance, but dominators are what they are.
+ * takes what is a matter of chance, but dominators are what they are. Where one root reaches nearly
+ * all nodes there would be one search; dfs_levels.c says how more roots are found then.
  *
  * The result is in the numbers of those preorders, one after the other: the virtual root has number
  * 0, reached nodes 1..count, and a dominator's number is always lower than the node's. So whatever
