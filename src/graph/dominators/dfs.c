@@ -130,7 +130,7 @@ static int scan_row(struct search *s, uint32_t node, uint32_t source, struct hdb
 		target[count - 1 - met_count] = to;
 		met_count += !is_new;
 	}
-	for (uint64_t i = s->stack.depth - (count - met_count); i < s->stack.depth; i++)
+	for (uint64_t i = s->stack.depth, end = i - (count - met_count); i-- > end;)
 		graph_rows_prefetch(b->rows, s->stack.entry[i].target);
 	for (unsigned i = count - met_count; i < count; i++)
 		if ((rc = add_edge(s, source, target[i], err)) < 0)
