@@ -219,10 +219,8 @@ static void cancelled(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_graphs),
-		cmocka_unit_test(two_lists),
-		cmocka_unit_test(one_giant),
-		cmocka_unit_test(long_rows),
+		cmocka_unit_test(random_graphs), cmocka_unit_test(two_lists),
+		cmocka_unit_test(one_giant),     cmocka_unit_test(long_rows),
 		cmocka_unit_test(cancelled),
 	};
 

@@ -33,7 +33,7 @@ struct contracting {
 	bool is_thinned; /* edges to some nodes are left out */
 	struct graph_thinning thinning;
 	unsigned raised_count, spared_count; /* of what was left out too much */
-	bool is_measured; /* searched as the budget says; otherwise in any way */
+	bool is_measured;                    /* searched as the budget says; otherwise in any way */
 };
 
 /* Nodes are of so many classes. */
@@ -430,14 +430,13 @@ static UNUSED void contract(struct contracting *x, unsigned threads, struct base
 		assert_int_equal(graph_contract_end_rows(&x->c, &err), HDB_OK);
 		assert_int_equal(x->rows.node_count, graph_contract_count(&x->c));
 		assert_int_equal(
-			graph_contract_solve(&x->c,
-					     x->settling < GRAPH_SETTLINGS ?
-						     x->settling :
-						     oracle_below(GRAPH_SETTLINGS),
-					     x->is_measured ? GRAPH_SEARCH_ANY :
-							      (enum graph_search)oracle_below(
-								      GRAPH_SEARCHES),
-					     &err),
+			graph_contract_solve(
+				&x->c,
+				x->settling < GRAPH_SETTLINGS ? x->settling :
+								oracle_below(GRAPH_SETTLINGS),
+				x->is_measured ? GRAPH_SEARCH_ANY :
+						 (enum graph_search)oracle_below(GRAPH_SEARCHES),
+				&err),
 			HDB_OK);
 		assert_int_equal(graph_contract_suspect(&x->c, &err), HDB_OK);
 		clear_suspects(x);

@@ -1,11 +1,9 @@
 /*
- * graph/dominators/contract.c - which nodes are kept, what is above the others, and dominators of
- * all from those of the kept.
+ * graph/dominators/contract.c - which nodes are kept, and what is above the others.
  */
 #include "graph/dominators/contract_private.h"
 
 #include "base/pack.h"
-#include "base/pipeline.h"
 #include "base/processor.h"
 
 #include <assert.h>
@@ -14,44 +12,9 @@
 /* Targets ahead that are asked for. */
 #define SEE_AHEAD 16u
 
-/* Nodes that a thread takes at once. */
-#define SHARE_NODES (1u << 16)
-
-static_assert(SHARE_NODES % GRAPH_NUMBERS_STEP == 0 && SHARE_NODES % 64 == 0,
-	      "shares start at words and steps");
-
-static inline uint32_t up_of(const struct graph_contract *c, uint32_t v)
-{
-	return atomic_load_explicit(&c->up[v], memory_order_relaxed);
-}
-
 static inline bool is_root(const struct graph_contract *c, uint32_t v)
 {
 	return c->root_bits[v / 64] >> (v % 64) & 1;
-}
-
-/* Calls `work_on` for shares of `count` items, on all threads; any slot may get any share. */
-static int each_share(struct graph_contract *c, uint32_t count,
-		      int (*work_on)(void *ctx, unsigned slot, uint64_t share,
-				     struct hdb_error *err),
-		      struct hdb_error *err)
-{
-	const struct base_pipeline pipeline = {
-		.item_count = ((uint64_t)count + SHARE_NODES - 1) / SHARE_NODES,
-		.threads = c->work->threads,
-		.slot_count = 4 * c->work->threads,
-		.ctx = c,
-		.produce = work_on,
-	};
-
-	return base_pipeline_run(&pipeline, err);
-}
-
-static uint32_t share_end(uint64_t share, uint32_t count)
-{
-	const uint64_t end = (share + 1) * SHARE_NODES;
-
-	return end < count ? (uint32_t)end : count;
 }
 
 /* Nobody refers to anything yet. */
@@ -104,7 +67,7 @@ int graph_contract_begin(struct graph_contract *c, struct hdb_error *err)
 	c->up = c->up_big.data;
 	c->touched = c->touched_big.data;
 	c->chosen = c->chosen_big.data;
-	return each_share(c, c->node_count, begin_share, err);
+	return each_share(c, c->node_count, c, begin_share, err);
 }
 
 /* What belongs to one small graph. */
@@ -149,12 +112,6 @@ void graph_contract_release(struct graph_contract *c)
 static inline uint64_t pack_up(uint32_t v, uint32_t up)
 {
 	return up >= GRAPH_SEVERAL ? GRAPH_NONE - up : 2 + zigzag((int64_t)v - (int64_t)up);
-}
-
-static inline uint32_t unpack_up(uint32_t v, uint64_t value)
-{
-	return value < 2 ? GRAPH_NONE - (uint32_t)value :
-			   (uint32_t)((int64_t)v - unzigzag(value - 2));
 }
 
 struct pack_slot {
@@ -319,7 +276,7 @@ static int keep_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error
 
 int graph_contract_seen(struct graph_contract *c, struct hdb_error *err)
 {
-	return each_share(c, c->node_count, keep_share, err);
+	return each_share(c, c->node_count, c, keep_share, err);
 }
 
 int graph_contract_soften(struct graph_contract *c, uint32_t v, struct hdb_error *err)
@@ -417,7 +374,7 @@ static int list_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error
 	return HDB_OK;
 }
 
-static int list_nodes(struct graph_contract *c, struct hdb_error *err)
+int graph_contract_list(struct graph_contract *c, struct hdb_error *err)
 {
 	int rc;
 
@@ -429,7 +386,7 @@ static int list_nodes(struct graph_contract *c, struct hdb_error *err)
 	if (rc != HDB_OK)
 		return rc;
 	c->node = c->node_big.data;
-	return each_share(c, c->node_count, list_share, err);
+	return each_share(c, c->node_count, c, list_share, err);
 }
 
 /* Which of those are roots, and which single. */
@@ -530,7 +487,7 @@ int graph_contract_marked(struct graph_contract *c, struct hdb_error *err)
 	places = (uint64_t)c->kept.count + 1;
 	if ((rc = base_ranks_init(&c->inner, c->node_count, c->work, "objects left out", err)) <
 		    0 ||
-	    (rc = list_nodes(c, err)) < 0 ||
+	    (rc = graph_contract_list(c, err)) < 0 ||
 	    (rc = base_big_alloc(c->work, &c->roots_big, places / 8 + 8, "roots", err)) < 0 ||
 	    (rc = base_big_alloc(c->work, &c->single_big, places / 8 + 8, "kept objects", err)) <
 		    0 ||
@@ -541,9 +498,9 @@ int graph_contract_marked(struct graph_contract *c, struct hdb_error *err)
 	c->roots = c->roots_big.data;
 	c->single = c->single_big.data;
 	c->pushed = c->pushed_big.data;
-	if ((rc = each_share(c, c->node_count, inner_share, err)) != HDB_OK)
+	if ((rc = each_share(c, c->node_count, c, inner_share, err)) != HDB_OK)
 		return rc;
-	if ((rc = each_share(c, c->kept.count, sort_share, err)) != HDB_OK)
+	if ((rc = each_share(c, c->kept.count, c, sort_share, err)) != HDB_OK)
 		return rc;
 	base_ranks_rank(&c->inner);
 	rc = base_big_alloc_raw(c->work, &c->above_big,
@@ -552,9 +509,9 @@ int graph_contract_marked(struct graph_contract *c, struct hdb_error *err)
 	if (rc != HDB_OK)
 		return rc;
 	c->above = c->above_big.data;
-	if ((rc = each_share(c, c->node_count, begin_above, err)) != HDB_OK)
+	if ((rc = each_share(c, c->node_count, c, begin_above, err)) != HDB_OK)
 		return rc;
-	return each_share(c, c->inner.count, find_share, err);
+	return each_share(c, c->inner.count, c, find_share, err);
 }
 
 int graph_contract_keep_all(struct graph_contract *c, struct hdb_error *err)
@@ -630,268 +587,5 @@ int graph_contract_join(struct graph_contract *c, const struct graph_pushes *pus
 		    HDB_OK)
 			return rc;
 	}
-	return HDB_OK;
-}
-
-/* ---- dominators ---- */
-
-/* Of what found dominators, one is there. */
-struct solving {
-	struct graph_contract *c;
-	const struct graph_settled *settled;
-	const struct graph_dominators *d;
-	const uint32_t *place_of; /* by number of d */
-};
-
-/* Dominators as places; GRAPH_SEVERAL: not reached. */
-static int places_of_range(const struct solving *s, uint32_t *dominator, uint32_t first,
-			   uint32_t count, struct hdb_error *err)
-{
-	uint64_t *number;
-	int rc;
-
-	if (!s->place_of) {
-		for (uint32_t i = 0; i < count; i++)
-			dominator[i] = s->settled->dominator[first + i] == first + i ?
-					       GRAPH_SEVERAL :
-					       s->settled->dominator[first + i];
-		return HDB_OK;
-	}
-	/* Slots are too many to have room each. */
-	number = malloc((BASE_RUN + GRAPH_NUMBERS_STEP) * sizeof *number);
-	rc = number ? graph_dominators_numbers(s->d, first, number, count, err) :
-		      hdb_fail_memory(err, "preorder", BASE_RUN * sizeof *number);
-	if (rc != HDB_OK)
-		goto out;
-	for (uint32_t i = 0; i < count; i++)
-		dominator[i] = number[i] ? s->place_of[s->d->dominator[number[i]]] : GRAPH_SEVERAL;
-out:
-	free(number);
-	return rc;
-}
-
-static int solve_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
-{
-	const struct solving *s = ctx;
-	struct graph_contract *c = s->c;
-	const uint32_t end = share_end(share, graph_contract_count(c));
-	int rc;
-
-	(void)slot;
-	for (uint32_t v = (uint32_t)share * SHARE_NODES; v < end; v += BASE_RUN) {
-		const uint32_t count = end - v < BASE_RUN ? end - v : BASE_RUN;
-
-		/* In steps, so that each one's memory can be asked for all at once. */
-		if ((rc = places_of_range(s, c->dominator + v, v, count, err)) < 0)
-			return rc;
-		for (uint32_t i = v; i < v + count; i++) {
-			c->lost[i / 64] |= (uint64_t)(c->dominator[i] == GRAPH_SEVERAL) << (i % 64);
-			if (c->dominator[i] < GRAPH_SEVERAL)
-				c->dominator[i] = graph_contract_node(c, c->dominator[i]);
-		}
-	}
-	return HDB_OK;
-}
-
-/* Dominators of all places, as nodes. */
-static int take_dominators(struct graph_contract *c, struct solving *s, struct hdb_error *err)
-{
-	struct base_big places = { 0 };
-	const struct base_pipeline pipeline = {
-		.item_count = ((uint64_t)graph_contract_count(c) + SHARE_NODES - 1) / SHARE_NODES,
-		.threads = c->work->threads,
-		.slot_count = 4 * c->work->threads,
-		.ctx = s,
-		.produce = solve_share,
-	};
-	int rc = list_nodes(c, err);
-
-	if (rc != HDB_OK)
-		goto out;
-	if (s->d->work && (rc = graph_dominators_nodes(s->d, &places, err)) != HDB_OK)
-		goto out;
-	rc = base_big_alloc_raw(c->work, &c->dominator_big,
-				((uint64_t)graph_contract_count(c) + 1) * sizeof *c->dominator,
-				"dominators", err);
-	if (rc != HDB_OK)
-		goto out;
-	rc = base_big_alloc(c->work, &c->lost_big, graph_contract_count(c) / 8 + 8, "dominators",
-			    err);
-	if (rc != HDB_OK)
-		goto out;
-	s->place_of = places.data;
-	c->dominator = c->dominator_big.data;
-	c->lost = c->lost_big.data;
-	rc = base_pipeline_run(&pipeline, err);
-out:
-	base_big_free(c->work, &places);
-	return rc;
-}
-
-int graph_contract_solve(struct graph_contract *c, enum graph_settling settling,
-			 enum graph_search how, struct hdb_error *err)
-{
-	struct graph_settled settled = { 0 };
-	struct graph_dominators d = { 0 };
-	struct solving s = { .c = c, .settled = &settled, .d = &d };
-	int rc = graph_contract_leaves(c, err);
-
-	if (rc != HDB_OK)
-		return rc;
-	/* They are listed again when they are needed. */
-	base_big_free(c->work, &c->node_big);
-	if (settling == GRAPH_SETTLE_ALWAYS ||
-	    (settling == GRAPH_SETTLE_FAR && !c->is_whole && graph_is_far(c->rows)))
-		rc = graph_settle(&(struct graph_settle_in){ c->rows, c->roots, c->single }, how,
-				  &settled, err);
-	else
-		rc = graph_dominators(c->rows, c->roots, how, &d, err);
-	c->step_count += settled.step_count + d.step_count;
-	graph_rows_release(c->rows);
-	if (rc != HDB_OK)
-		goto out;
-	if (c->is_whole && d.work) {
-		c->whole = d;
-		return HDB_OK;
-	}
-	rc = take_dominators(c, &s, err);
-out:
-	graph_dominators_release(&d);
-	graph_settled_release(&settled);
-	return rc;
-}
-
-int graph_contract_spread(struct graph_contract *c, struct hdb_error *err)
-{
-	struct solving s = { .c = c, .d = &c->whole };
-	const int rc = take_dominators(c, &s, err);
-
-	graph_dominators_release(&c->whole);
-	return rc;
-}
-
-static int compare_suspects(const void *a, const void *b)
-{
-	const struct graph_suspect *x = a, *y = b;
-
-	if (x->dominator != y->dominator)
-		return x->dominator < y->dominator ? -1 : 1;
-	return x->target < y->target ? -1 : x->target > y->target;
-}
-
-int graph_contract_suspect(struct graph_contract *c, struct hdb_error *err)
-{
-	int rc;
-
-	c->suspects.count = 0;
-	for (size_t i = 0; i < c->soft_nodes.count && !c->is_whole; i++) {
-		const uint32_t t = *base_vec_at(&c->soft_nodes, uint32_t, i);
-		const uint32_t q = c->dominator[graph_contract_place(c, t)];
-		const struct graph_suspect suspect = { .dominator = q, .target = t };
-		uint32_t place;
-
-		if (!graph_contract_is_soft(c, t) || q >= GRAPH_SEVERAL)
-			continue;
-		place = graph_contract_place(c, q);
-		if (!(c->pushed[place / 64] >> (place % 64) & 1))
-			continue;
-		rc = base_vec_push(&c->suspects, &suspect, sizeof suspect, err);
-		if (rc != HDB_OK)
-			return rc;
-	}
-	if (c->suspects.count)
-		qsort(c->suspects.data, c->suspects.count, sizeof(struct graph_suspect),
-		      compare_suspects);
-	return HDB_OK;
-}
-
-void graph_contract_harden(struct graph_contract *c)
-{
-	for (size_t i = 0; i < c->suspects.count; i++) {
-		const uint32_t t = base_vec_at(&c->suspects, struct graph_suspect, i)->target;
-
-		c->soft[t / 64] &= ~((uint64_t)1 << (t % 64));
-	}
-}
-
-/* Whether no root reaches what is left out and has `up` for its only referrer. */
-static bool is_lost(const struct graph_contract *c, uint32_t up)
-{
-	const uint32_t above = graph_contract_above_of(c, up);
-	uint32_t place;
-
-	if (above == GRAPH_NONE)
-		return true;
-	place = graph_contract_place(c, above);
-	return c->lost[place / 64] >> (place % 64) & 1;
-}
-
-int graph_contract_values(const struct graph_contract *c, uint32_t first, uint32_t count,
-			  uint64_t *values, struct hdb_error *err)
-{
-	return c->is_whole ? HDB_OK : base_runs_range(&c->ups, first, values, count, err);
-}
-
-uint32_t graph_contract_place_above(const struct graph_contract *c, uint32_t v, uint64_t value)
-{
-	const uint32_t at =
-		graph_contract_is_kept(c, v) ? v : graph_contract_above_of(c, unpack_up(v, value));
-
-	return at < GRAPH_SEVERAL ? graph_contract_place(c, at) : at;
-}
-
-/* What graph_contract_dominators does once referrers are unpacked. */
-static inline void fill_dominators(const struct graph_contract *c,
-				   const struct graph_dominator_range *range)
-{
-	uint32_t place = base_ranks_before(&c->kept, range->first);
-	uint32_t *dominator = range->dominator;
-
-	for (uint32_t i = 0; i < range->count; i++) {
-		const uint32_t v = range->first + i, up = unpack_up(v, range->values[i]);
-
-		if (!graph_contract_is_kept(c, v))
-			dominator[i] = is_lost(c, up) ? GRAPH_SEVERAL : up;
-		else if ((dominator[i] = c->dominator[place++]) != GRAPH_SEVERAL &&
-			 up < GRAPH_SEVERAL)
-			dominator[i] = up;
-		if (dominator[i] == GRAPH_SEVERAL)
-			dominator[i] = v;
-	}
-}
-
-PROCESSOR_BITS static void fill_dominators_bits(const struct graph_contract *c,
-						const struct graph_dominator_range *range)
-{
-	fill_dominators(c, range);
-}
-
-/* The same where all are kept. */
-static void copy_dominators(const struct graph_contract *c,
-			    const struct graph_dominator_range *range)
-{
-	for (uint32_t i = 0; i < range->count; i++) {
-		const uint32_t dominator = c->dominator[range->first + i];
-
-		range->dominator[i] = dominator == GRAPH_SEVERAL ? range->first + i : dominator;
-	}
-}
-
-int graph_contract_dominators(const struct graph_contract *c,
-			      const struct graph_dominator_range *range, struct hdb_error *err)
-{
-	int rc;
-
-	if (c->is_whole) {
-		copy_dominators(c, range);
-		return HDB_OK;
-	}
-	rc = base_runs_range(&c->ups, range->first, range->values, range->count, err);
-	if (rc != HDB_OK)
-		return rc;
-	if (processor_has_bits())
-		fill_dominators_bits(c, range);
-	else
-		fill_dominators(c, range);
 	return HDB_OK;
 }

@@ -65,12 +65,12 @@ struct dom_build {
 	struct base_work *work;
 	struct graph_rows *rows;
 	uint32_t node_count;
-	uint32_t count;            /* highest number given */
-	uint32_t before;           /* what this part's numbers begin after among those of all */
+	uint32_t count;                /* highest number given */
+	uint32_t before;               /* what this part's numbers begin after among those of all */
 	uint32_t from[DOM_LEVELS_MAX]; /* by level: its first number */
-	_Atomic uint64_t *states;  /* DOM_STATES a word, by node; of all parts */
-	uint64_t *mine;            /* bits by node: met in the search from this root */
-	struct base_buckets order; /* by bucket of nodes, see dom_spill_of: node and number */
+	_Atomic uint64_t *states;      /* DOM_STATES a word, by node; of all parts */
+	uint64_t *mine;                /* bits by node: met in the search from this root */
+	struct base_buckets order;     /* by bucket of nodes, see dom_spill_of: node and number */
 	unsigned order_shift;
 	struct base_runs parents; /* by number: how far below it the parent's number is */
 	struct base_runs semis;   /* by number: how far below the parent the semidominator is */
@@ -101,10 +101,10 @@ struct dom_parts {
 	struct dom_level found;     /* more roots of this level, or the next one's owner */
 	unsigned again_count;
 	uint64_t step_count; /* of searches that were given up */
-	bool is_eager; /* for tests: splits whatever others do */
+	bool is_eager;       /* for tests: splits whatever others do */
 	struct base_big roots_big;
-	_Atomic uint64_t done;      /* numbers given, about */
-	_Atomic bool is_failed;     /* a part is: the others end */
+	_Atomic uint64_t done;  /* numbers given, about */
+	_Atomic bool is_failed; /* a part is: the others end */
 	struct base_big states_big;
 };
 
