@@ -229,7 +229,10 @@ static inline int dom_order_add(struct dom_build *b, uint32_t node, uint32_t par
 				BASE_RECORD(2, 0), v, err);
 }
 
-/* Numbers what this part takes of a level; fills count, order, parents and crosses. At once with others. */
+/*
+ * Numbers what this part takes of a level; fills count, order, parents and crosses. At once with
+ * others.
+ */
 int dom_search(struct dom_parts *parts, struct dom_build *build, struct hdb_error *err);
 
 /* One level, the virtual root's. */
