@@ -32,9 +32,12 @@ SOVER   := $(if $(filter 0.%,$(VERSION)),$(basename $(VERSION)),$(firstword $(su
 SONAME  := libheapdb.so.$(SOVER)
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla
+# Rooms that work on every object and reference: 3 to 5 % of an import and of the first query.
+HOT_ROOMS    = base store graph import derive
+HOT_OPT      = $(if $(filter -O2,$(OPT)),$(if $(filter $(HOT_ROOMS:%=src/%/%),$<),-O3))
 ALL_CPPFLAGS = -D_GNU_SOURCE $(DOOR_FLAGS) -Iinclude -Isrc $(ROOM) $(CPPFLAGS)
 ALL_CFLAGS   = -std=c11 $(WARN) -fvisibility=hidden -fPIC -pthread $(OPT) \
-	$(if $(DEV),-Werror) $(SANFLAGS) $(CFLAGS)
+	$(HOT_OPT) $(if $(DEV),-Werror) $(SANFLAGS) $(CFLAGS)
 ALL_LDFLAGS  = -pthread $(SANFLAGS) $(LDFLAGS)
 SANFLAGS     = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 LIB_LIBS     = -llmdb -lxxhash -lpcre2-8 -lzstd -ldeflate -lz -lpthread $(LDLIBS)

@@ -307,7 +307,8 @@ static int locate_extent(void *ctx, unsigned slot, uint64_t item, struct hdb_err
 			count = 0;
 		}
 	}
-	locate_batch(l, ids, offsets, count);
+	if (count)
+		locate_batch(l, ids, offsets, count);
 	return HDB_OK;
 }
 
