@@ -148,6 +148,19 @@ int base_pipeline_run(const struct base_pipeline *pipeline, struct hdb_error *er
 	return r;
 }
 
+int base_pipeline_each(uint64_t item_count, unsigned threads, void *ctx,
+		       int (*produce)(void *ctx, unsigned slot, uint64_t item,
+				      struct hdb_error *err),
+		       struct hdb_error *err)
+{
+	return base_pipeline_run(&(struct base_pipeline){ .item_count = item_count,
+							  .threads = threads,
+							  .slot_count = 4 * threads,
+							  .ctx = ctx,
+							  .produce = produce },
+				 err);
+}
+
 /* ---- parts at the same time ---- */
 
 struct part_call {

@@ -30,6 +30,12 @@ struct base_pipeline {
  */
 int base_pipeline_run(const struct base_pipeline *pipeline, struct hdb_error *err);
 
+/* The same where nothing is taken in order: makes items 0 to item_count - 1 on so many threads. */
+int base_pipeline_each(uint64_t item_count, unsigned threads, void *ctx,
+		       int (*produce)(void *ctx, unsigned slot, uint64_t item,
+				      struct hdb_error *err),
+		       struct hdb_error *err);
+
 /*
  * Calls part() for 0 to count - 1 at the same time, for 0 on the calling thread, and for each other
  * one on a thread of its own; where that cannot start, on the calling thread, after 0. Returns when

@@ -8,30 +8,16 @@
 #include "derive/blocks.h"
 #include "graph/dominators/contract.h"
 
-/* A list that the calling thread reads: it is big. */
-struct big_list {
-	uint32_t ix;
-	size_t at; /* its row */
-};
-
-/* What a block's work has for itself. Lengths of lists are the block's values. */
-struct contract_slot {
-	struct base_vec entries; /* uint32_t: references as stored */
-	struct base_vec big;     /* struct big_list */
-	/* uint32_t: objects of classes that have few, each with its class object */
-	struct base_vec few;
-	struct graph_pushes pushes;
-	struct graph_contract_rows rows;
-	uint64_t counted; /* bytes of those, as the budget knows them */
-};
+struct contract_slot;
 
 struct contracted {
 	struct derive *derive;
-	struct store_block *blocks; /* of the table references */
-	struct store_lists lists;   /* for big ones */
-	struct contract_slot *slots;
+	struct store_block *blocks;  /* of the table references */
+	struct store_lists lists;    /* for big ones */
+	struct contract_slot *slots; /* what blocks' work has for itself */
 	unsigned slot_count;
-	struct base_vec few;       /* the same, of all blocks */
+	/* uint32_t: objects of classes that have few, each with its class object */
+	struct base_vec few;
 	uint64_t *objects;         /* by class: how many there are */
 	uint32_t *class_ix;        /* by class: its object, or GRAPH_NONE: it is a root, or none */
 	bool *is_soft;             /* by class: edges to it are pushed */

@@ -17,6 +17,22 @@
  */
 #define SLOT_BYTES (3u << 19)
 
+/* A list that the calling thread reads: it is big. */
+struct big_list {
+	uint32_t ix;
+	size_t at; /* its row */
+};
+
+/* What a block's work has for itself. Lengths of lists are the block's values. */
+struct contract_slot {
+	struct base_vec entries; /* uint32_t: references as stored */
+	struct base_vec big;     /* struct big_list */
+	struct base_vec few;     /* those of its blocks, until they are taken */
+	struct graph_pushes pushes;
+	struct graph_contract_rows rows;
+	uint64_t counted; /* bytes of those, as the budget knows them */
+};
+
 /* The class object of object i, or GRAPH_NONE where it is a root: nothing depends on that edge. */
 static uint32_t class_of(const struct contracted *x, const struct derive_block *block, uint32_t i)
 {

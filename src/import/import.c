@@ -45,16 +45,9 @@ static int drop_piece(void *ctx, unsigned slot, uint64_t item, struct hdb_error 
 /* Gives the pages of the dump back on all threads; the system takes its time to do that. */
 static void drop_dump(struct import *im)
 {
-	const struct base_pipeline pipeline = {
-		.item_count = im->source->size / DROP_BYTES,
-		.threads = im->work->threads,
-		.slot_count = 4 * im->work->threads,
-		.ctx = im->source,
-		.produce = drop_piece,
-	};
-
 	if (im->source->drop)
-		(void)base_pipeline_run(&pipeline, NULL);
+		(void)base_pipeline_each(im->source->size / DROP_BYTES, im->work->threads,
+					 im->source, drop_piece, NULL);
 }
 
 static void release(struct import *im)

@@ -215,13 +215,6 @@ out:
 
 int graph_contract_recall(struct graph_contract *c, struct hdb_error *err)
 {
-	const struct base_pipeline pipeline = {
-		.item_count = ((uint64_t)c->node_count + BASE_RUN - 1) / BASE_RUN,
-		.threads = c->work->threads,
-		.slot_count = 4 * c->work->threads,
-		.ctx = c,
-		.produce = unpack_run,
-	};
 	int rc;
 
 	if (c->up || !c->ups.position)
@@ -231,7 +224,8 @@ int graph_contract_recall(struct graph_contract *c, struct hdb_error *err)
 	if (rc < 0)
 		return rc;
 	c->up = c->up_big.data;
-	return base_pipeline_run(&pipeline, err);
+	return base_pipeline_each(((uint64_t)c->node_count + BASE_RUN - 1) / BASE_RUN,
+				  c->work->threads, c, unpack_run, err);
 }
 
 /* ---- the first pass: referrers ---- */

@@ -29,15 +29,8 @@ static inline int each_share(const struct graph_contract *c, uint32_t count, voi
 					    struct hdb_error *err),
 			     struct hdb_error *err)
 {
-	const struct base_pipeline pipeline = {
-		.item_count = ((uint64_t)count + SHARE_NODES - 1) / SHARE_NODES,
-		.threads = c->work->threads,
-		.slot_count = 4 * c->work->threads,
-		.ctx = ctx,
-		.produce = work_on,
-	};
-
-	return base_pipeline_run(&pipeline, err);
+	return base_pipeline_each(((uint64_t)count + SHARE_NODES - 1) / SHARE_NODES,
+				  c->work->threads, ctx, work_on, err);
 }
 
 static inline uint32_t up_of(const struct graph_contract *c, uint32_t v)

@@ -39,21 +39,24 @@ void dom_levels_release(struct dom_parts *parts)
 
 /* ---- a level begins ---- */
 
+static void set_state(struct dom_parts *parts, uint32_t v, enum dom_state state)
+{
+	parts->part->states[v / DOM_STATES] |= (uint64_t)state << (2 * (v % DOM_STATES));
+}
+
 static void add_root(struct dom_parts *parts, uint64_t *roots, uint32_t v)
 {
 	roots[v / 64] |= (uint64_t)1 << (v % 64);
-	parts->part->states[v / DOM_STATES] |= (uint64_t)DOM_TOP << (2 * (v % DOM_STATES));
+	set_state(parts, v, DOM_TOP);
 }
 
 /* What the owner refers to: a root, or, if it was met, dominated by what is above the owner. */
 static void add_target(struct dom_parts *parts, uint64_t *roots, uint32_t v)
 {
-	_Atomic uint64_t *states = parts->part->states;
-
-	if (dom_state(states, v) == DOM_NEW)
+	if (dom_state(parts->part->states, v) == DOM_NEW)
 		add_root(parts, roots, v);
 	else
-		states[v / DOM_STATES] |= (uint64_t)DOM_TOP << (2 * (v % DOM_STATES));
+		set_state(parts, v, DOM_TOP);
 }
 
 /* Numbers the owner, in the first part; its targets are the level's roots. */
@@ -69,8 +72,7 @@ static int take_owner(struct dom_parts *parts, struct dom_level *level, uint64_t
 	if (rc != HDB_OK)
 		return rc;
 	level->number = b->count;
-	b->states[level->owner / DOM_STATES] |= (uint64_t)DOM_MET
-						<< (2 * (level->owner % DOM_STATES));
+	set_state(parts, level->owner, DOM_MET);
 	count = graph_rows_get(b->rows, level->owner, target, &row);
 	b->step_count += 1 + count + (row.end - row.at);
 	for (unsigned i = 0; i < count; i++)
@@ -83,7 +85,6 @@ static int take_owner(struct dom_parts *parts, struct dom_level *level, uint64_t
 /* Roots that are given: a root's state is settled before anything is searched. */
 static void mark_given(struct dom_parts *parts)
 {
-	_Atomic uint64_t *states = parts->part->states;
 	const uint64_t n = parts->part->node_count;
 
 	for (uint64_t w = 0; w * 64 < n; w++) {
@@ -91,8 +92,7 @@ static void mark_given(struct dom_parts *parts)
 			const uint64_t v = 64 * w + (unsigned)__builtin_ctzll(bits);
 
 			if (v < n)
-				states[v / DOM_STATES] |= (uint64_t)DOM_TOP
-							  << (2 * (v % DOM_STATES));
+				set_state(parts, (uint32_t)v, DOM_TOP);
 		}
 	}
 }

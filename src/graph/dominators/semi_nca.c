@@ -544,13 +544,6 @@ int graph_dominators_nodes(const struct graph_dominators *dominators, struct bas
 {
 	struct base_work *work = dominators->work;
 	struct listing listing = { .dominators = dominators };
-	const struct base_pipeline pipeline = {
-		.item_count = ((uint64_t)dominators->node_count + NODES_SHARE - 1) / NODES_SHARE,
-		.threads = work->threads,
-		.slot_count = 4 * work->threads,
-		.ctx = &listing,
-		.produce = list_share,
-	};
 	const int rc = base_big_alloc_raw(work, big, ((uint64_t)dominators->count + 1) * 4,
 					  "objects by number", err);
 
@@ -558,7 +551,9 @@ int graph_dominators_nodes(const struct graph_dominators *dominators, struct bas
 		return rc;
 	listing.node = big->data;
 	listing.node[0] = GRAPH_NONE;
-	return base_pipeline_run(&pipeline, err);
+	return base_pipeline_each(((uint64_t)dominators->node_count + NODES_SHARE - 1) /
+					  NODES_SHARE,
+				  work->threads, &listing, list_share, err);
 }
 
 int graph_retained(const struct graph_dominators *dominators, struct base_sizes *sizes,

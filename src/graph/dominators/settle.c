@@ -56,7 +56,7 @@ static int each_share(struct settling *s, uint32_t count,
 		      int (*look)(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err),
 		      struct hdb_error *err)
 {
-	return settle_each_share(s->work, share_count(count, SHARE_NODES), s, look, err);
+	return base_pipeline_each(share_count(count, SHARE_NODES), s->work->threads, s, look, err);
 }
 
 /* ---- rounds ---- */
@@ -115,9 +115,8 @@ static int relabel(struct settling *s, struct hdb_error *err)
 		int rc;
 
 		label_places(s, done, pass.level.first);
-		rc = settle_each_share(s->work,
-				       share_count(pass.level.end - pass.level.first, SHARE_NODES),
-				       &pass, label_share, err);
+		rc = base_pipeline_each(share_count(pass.level.end - pass.level.first, SHARE_NODES),
+					s->work->threads, &pass, label_share, err);
 		if (rc != HDB_OK)
 			return rc;
 		done = pass.level.end;

@@ -90,23 +90,6 @@ static inline uint64_t share_count(uint32_t count, uint32_t size)
 	return ((uint64_t)count + size - 1) / size;
 }
 
-/* Runs a pass over `count` shares on all threads. */
-static inline int settle_each_share(const struct base_work *work, uint64_t count, void *ctx,
-				    int (*look)(void *ctx, unsigned slot, uint64_t share,
-						struct hdb_error *err),
-				    struct hdb_error *err)
-{
-	const struct base_pipeline pipeline = {
-		.item_count = count,
-		.threads = work->threads,
-		.slot_count = 4 * work->threads,
-		.ctx = ctx,
-		.produce = look,
-	};
-
-	return base_pipeline_run(&pipeline, err);
-}
-
 /*
  * The first tree: s->order, parent, count and wide; gates, which are known; and whose stage each
  * node is of, in s->gate_of.

@@ -163,8 +163,8 @@ static int scan_wide(struct settling *s, struct level level, struct hdb_error *e
 {
 	struct wide_pass pass = { s, level };
 	struct level below = { .first = level.end };
-	int rc = settle_each_share(s->work, share_count(level.end - level.first, SCAN_ROWS), &pass,
-				   scan_share, err);
+	int rc = base_pipeline_each(share_count(level.end - level.first, SCAN_ROWS),
+				    s->work->threads, &pass, scan_share, err);
 
 	if (rc != HDB_OK)
 		return rc;
@@ -322,6 +322,6 @@ int settle_find_stages(struct settling *s, struct hdb_error *err)
 	if ((rc = search(s, s->label, err)) != HDB_OK)
 		return rc;
 	s->out->step_count += s->step_count;
-	return settle_each_share(s->work, share_count(s->rows->node_count, SHARE_NODES), s,
-				 fill_share, err);
+	return base_pipeline_each(share_count(s->rows->node_count, SHARE_NODES), s->work->threads,
+				  s, fill_share, err);
 }

@@ -234,14 +234,8 @@ static int add_range(void *ctx, unsigned slot, uint64_t range, struct hdb_error 
 
 static int add_up(struct graph_subtree_sums *s, struct hdb_error *err)
 {
-	const struct base_pipeline pipeline = {
-		.item_count = s->sizes.bucket_count,
-		.threads = s->work->threads,
-		.slot_count = 4 * s->work->threads,
-		.ctx = s,
-		.produce = add_range,
-	};
-	const int rc = base_pipeline_run(&pipeline, err);
+	const int rc =
+		base_pipeline_each(s->sizes.bucket_count, s->work->threads, s, add_range, err);
 
 	base_buckets_release(&s->sizes);
 	return rc;
