@@ -17,12 +17,7 @@
 static_assert(STORE_LIST_GROUP == GRAPH_NCA_GROUP && STORE_BLOCK_OBJECTS % STORE_LIST_GROUP == 0,
 	      "lists are read in the groups that the passes ask for");
 
-/*
- * Blocks that are looked at to learn how far references lead, of how many of their groups one is,
- * and the objects that it takes to matter.
- */
-#define SAMPLE_BLOCKS 32u
-#define SAMPLE_GROUPS 16u
+/* Of heaps with fewer objects it is not asked how far references lead. */
 #define SAMPLE_OBJECTS_MIN 1000000u
 
 /*
@@ -64,48 +59,25 @@ struct far {
 
 /* ---- whether this is the way ---- */
 
-/* What is sampled, group by group. */
+/* References of a sample. */
 struct sample {
-	struct base_vec entries;
 	uint64_t far_count, edge_count;
 };
 
-static int sample_group(const struct far *far, uint32_t block_no, uint32_t group,
-			struct sample *sample, struct hdb_error *err)
+static int take_sampled(void *ctx, const struct derive_sampled *sampled, struct hdb_error *err)
 {
-	const struct store_lists_of of = heap_references_of(far->derive->heap);
-	uint64_t lengths[STORE_LIST_GROUP];
-	struct store_lists_out lists = { .lengths = lengths, .target = &sample->entries };
-	const uint32_t *entry;
-	int r;
+	struct sample *sample = ctx;
+	const uint32_t first = sampled->block_no * STORE_BLOCK_OBJECTS + sampled->first;
+	const uint32_t *entry = sampled->entries;
 
-	sample->entries.count = 0;
-	r = store_lists_decode_group(&of, &far->blocks[block_no],
-				     (struct store_lists_group){ group, UINT32_MAX }, &lists, err);
-	if (r != HDB_OK)
-		return r;
-	entry = sample->entries.data;
-	for (uint32_t i = 0; i < lists.count; i++) {
-		const uint32_t ix = block_no * STORE_BLOCK_OBJECTS + group * STORE_LIST_GROUP + i;
-		const uint64_t n = lengths[i] & STORE_LIST_IS_BIG ? 0 : lengths[i];
-
-		for (uint64_t e = 0; e < n; e++)
-			sample->far_count += entry[e] - ix + GRAPH_FAR > 2 * GRAPH_FAR;
-		entry += n;
+	(void)err;
+	for (uint32_t i = 0; i < sampled->count; i++) {
+		for (uint64_t e = 0; e < sampled->length[i]; e++)
+			sample->far_count += entry[e] - (first + i) + GRAPH_FAR > 2 * GRAPH_FAR;
+		entry += sampled->length[i];
+		sample->edge_count += sampled->length[i];
 	}
-	sample->edge_count += sample->entries.count;
-	return r;
-}
-
-static int sample_block(const struct far *far, uint32_t block_no, struct sample *sample,
-			struct hdb_error *err)
-{
-	const uint32_t count = far->blocks[block_no].item_count;
-	int r = HDB_OK;
-
-	for (uint32_t g = 0; g * STORE_LIST_GROUP < count && r == HDB_OK; g += SAMPLE_GROUPS)
-		r = sample_group(far, block_no, g, sample, err);
-	return r;
+	return HDB_OK;
 }
 
 /*
@@ -114,25 +86,20 @@ static int sample_block(const struct far *far, uint32_t block_no, struct sample 
  */
 static int is_far(struct far *far, struct hdb_error *err)
 {
-	const uint32_t n = far->derive->heap->object_count,
-		       blocks = heap_block_count(far->derive->heap);
-	const uint32_t step = blocks / SAMPLE_BLOCKS + 1;
+	const uint32_t n = far->derive->heap->object_count;
 	const bool is_short = graph_contract_bytes(n) > base_work_room(far->derive->work);
 	const uint64_t part = is_short ? 2 : FAR_PART;
 	struct sample sample = { 0 };
-	int r = HDB_OK;
+	int r;
 
 	if (n < SAMPLE_OBJECTS_MIN || n > GRAPH_NCA_NODES_MAX)
 		return HDB_NOTFOUND;
-	for (uint32_t b = 0; b < blocks; b += step)
-		if ((r = sample_block(far, b, &sample, err)) != HDB_OK)
-			goto out;
+	r = derive_sample_references(far->derive, far->blocks, take_sampled, &sample, err);
+	if (r != HDB_OK)
+		return r;
 	assert(sample.far_count <= sample.edge_count);
-	if (sample.far_count <= sample.edge_count - sample.edge_count / part)
-		r = HDB_NOTFOUND;
-out:
-	base_vec_release(&sample.entries);
-	return r;
+	return sample.far_count > sample.edge_count - sample.edge_count / part ? HDB_OK :
+										 HDB_NOTFOUND;
 }
 
 /* ---- the passes ---- */

@@ -9,10 +9,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Blocks that are looked at, spread over the heap, and of how many of their groups one is. */
-#define SAMPLE_BLOCKS 32u
-#define SAMPLE_GROUPS 16u
-
 /* Edges to classes with fewer objects all stay. */
 #define THIN_OBJECTS_MIN 16384u
 
@@ -31,9 +27,8 @@ struct sampler {
 	const struct derive_thinned *x;
 	bool is_whole; /* all objects count as kept */
 	struct graph_thinning_sample sample;
-	struct heap_block *objects;
-	struct base_vec entries; /* uint32_t */
-	uint64_t far_count;      /* of the sample's edges */
+	struct heap_block *objects; /* classes of those of the block whose groups come */
+	uint64_t far_count;         /* of the sample's edges */
 };
 
 static bool is_kept(const struct sampler *s, uint32_t ix)
@@ -62,47 +57,29 @@ static int add_edges(struct sampler *s, struct graph_source from, const uint32_t
 	return HDB_OK;
 }
 
-static int sample_group(struct sampler *s, uint32_t block_no, uint32_t group, struct hdb_error *err)
+static int take_sampled(void *ctx, const struct derive_sampled *sampled, struct hdb_error *err)
 {
-	const struct store_lists_of of = heap_references_of(s->x->derive->heap);
-	uint64_t lengths[STORE_LIST_GROUP];
-	struct store_lists_out lists = { .lengths = lengths, .target = &s->entries };
-	const uint32_t *entry;
+	struct sampler *s = ctx;
+	struct heap *heap = s->x->derive->heap;
+	const uint32_t block_no = sampled->block_no;
+	const uint32_t *entry = sampled->entries;
 	int r;
 
-	s->entries.count = 0;
-	r = store_lists_decode_group(&of, &s->x->blocks[block_no],
-				     (struct store_lists_group){ group, UINT32_MAX }, &lists, err);
-	if (r != HDB_OK)
+	/* A block's first group. */
+	if (!sampled->first && ((r = heap_prepare_block(heap, block_no, err)) != HDB_OK ||
+				(r = heap_read_classes(heap, block_no, s->objects, err)) != HDB_OK))
 		return r;
-	entry = s->entries.data;
-	for (uint32_t i = 0; i < lists.count; i++) {
-		const uint64_t n = lengths[i] & STORE_LIST_IS_BIG ? 0 : lengths[i];
-		const uint32_t at = group * STORE_LIST_GROUP + i;
+	for (uint32_t i = 0; i < sampled->count; i++) {
+		const uint32_t at = sampled->first + i;
 		const struct graph_source from = { block_no * STORE_BLOCK_OBJECTS + at,
 						   s->objects->class_no[at] };
 
-		r = add_edges(s, from, entry, n, err);
+		r = add_edges(s, from, entry, sampled->length[i], err);
 		if (r != HDB_OK)
 			return r;
-		entry += n;
+		entry += sampled->length[i];
 	}
-	s->sample.node_count += lists.count;
-	return HDB_OK;
-}
-
-static int sample_block(struct sampler *s, uint32_t block_no, struct hdb_error *err)
-{
-	const uint32_t count = s->x->blocks[block_no].item_count;
-	int r = heap_prepare_block(s->x->derive->heap, block_no, err);
-
-	if (r != HDB_OK)
-		return r;
-	if ((r = heap_read_classes(s->x->derive->heap, block_no, s->objects, err)) != HDB_OK)
-		return r;
-	for (uint32_t g = 0; g * STORE_LIST_GROUP < count; g += SAMPLE_GROUPS)
-		if ((r = sample_group(s, block_no, g, err)) != HDB_OK)
-			return r;
+	s->sample.node_count += sampled->count;
 	return HDB_OK;
 }
 
@@ -130,16 +107,14 @@ static int add_classes(struct sampler *s, struct hdb_error *err)
 static int thin(struct sampler *s, struct graph_thinning *thinning, struct hdb_error *err)
 {
 	const struct derive_thinned *x = s->x;
-	const uint32_t blocks = heap_block_count(x->derive->heap);
-	const uint32_t step = blocks / SAMPLE_BLOCKS + 1;
 	int r;
 
 	s->objects = malloc(sizeof(*s->objects));
 	if (!s->objects)
 		return hdb_fail_memory(err, "a block of objects", sizeof(*s->objects));
-	for (uint32_t b = 0; b < blocks; b += step)
-		if ((r = sample_block(s, b, err)) != HDB_OK)
-			return r;
+	r = derive_sample_references(x->derive, x->blocks, take_sampled, s, err);
+	if (r != HDB_OK)
+		return r;
 	if ((r = add_classes(s, err)) != HDB_OK)
 		return r;
 	return graph_thinning_init(thinning, &s->sample,
@@ -151,7 +126,6 @@ static void release_sampler(struct sampler *s)
 {
 	base_vec_release(&s->sample.edges);
 	base_vec_release(&s->sample.classes);
-	base_vec_release(&s->entries);
 	free(s->objects);
 }
 
