@@ -52,6 +52,10 @@ TEST_LIBS    = $(CMD_LIBS) -lcmocka -lm
 
 links        = $(shell printf '\043include <$(1)>\nint main(void){return (long)$(2) == 1;}' | \
 	$(CC) -w $(CPPFLAGS) $(LDFLAGS) -x c - -o /dev/null $(3) 2>/dev/null && echo yes)
+# The file that a program which is linked with $(1) loads for it.
+needs        = $(shell mkdir -p $(BUILD) && printf 'int main(void){return 0;}' | \
+	$(CC) $(LDFLAGS) -x c - -o $(BUILD)/needs -Wl,--no-as-needed $(1) 2>/dev/null && \
+	readelf -d $(BUILD)/needs 2>/dev/null | sed -n 's/.*NEEDED.*\[\($(2)[^]]*\)\]/\1/p')
 HAVE_SQLITE := $(call links,sqlite3.h,sqlite3_vtab_in,-lsqlite3 -lm)
 EDIT_LIBS   := -ledit $(if $(findstring -static,$(LDFLAGS)),-ltinfo -lbsd -lmd)
 HAVE_EDIT   := $(call links,histedit.h,el_init,$(EDIT_LIBS))
@@ -61,15 +65,17 @@ HAVE_SERVE  := $(call links,microhttpd.h,MHD_start_daemon,-lmicrohttpd)
 $(if $(HAVE_SERVE),,$(info no libmicrohttpd: built without `heapdb serve`))
 HAVE_PNG    := $(call links,png.h,png_image_write_to_stdio,-lpng)
 $(if $(HAVE_PNG),,$(info no libpng: `heapdb export bitmaps DIR` writes no pictures from pixels))
-DOOR_FLAGS  := $(if $(HAVE_SERVE),-DHAVE_SERVE) $(if $(HAVE_PNG),-DHAVE_PNG) $(if $(HAVE_SQLITE),-DHAVE_SQLITE) $(if $(HAVE_EDIT),-DHAVE_EDIT)
-DOOR_LIBS   := $(if $(HAVE_SERVE),-lmicrohttpd) $(if $(HAVE_PNG),-lpng -lz -lm) $(if $(HAVE_SQLITE),-lsqlite3 -lm) $(if $(HAVE_EDIT),$(EDIT_LIBS))
+# Loaded by `heapdb serve` alone; empty, in a static program, it is linked like the others.
+HTTP_LIBRARY := $(if $(HAVE_SERVE),$(call needs,-lmicrohttpd,libmicrohttpd))
+DOOR_FLAGS  := $(if $(HAVE_SERVE),-DHAVE_SERVE) $(HTTP_LIBRARY:%=-DHTTP_LIBRARY=%) $(if $(HAVE_PNG),-DHAVE_PNG) $(if $(HAVE_SQLITE),-DHAVE_SQLITE) $(if $(HAVE_EDIT),-DHAVE_EDIT)
+DOOR_LIBS   := $(if $(HAVE_SERVE),$(if $(HTTP_LIBRARY),-ldl,-lmicrohttpd)) $(if $(HAVE_PNG),-lpng -lz -lm) $(if $(HAVE_SQLITE),-lsqlite3 -lm) $(if $(HAVE_EDIT),$(EDIT_LIBS))
 
 lib_src     := $(sort $(wildcard src/*/*.c src/*/*/*.c))
 serve_src   := $(sort $(wildcard tools/serve/*.c))
 sql_src     := $(sort $(wildcard tools/sqlite/*.c))
 cmd_src     := $(sort $(wildcard tools/heapdb/*.c tools/oql/*.c tools/common/*.c tools/capture/*.c tools/androidfiles/*.c tools/export/*.c tools/pictures/*.c) $(if $(mcp_door),$(wildcard tools/mcp/*.c)) \
 	$(if $(HAVE_SQLITE),$(sql_src)) \
-	$(filter-out $(if $(HAVE_SERVE),,%/serve_http.c),$(serve_src)))
+	$(filter-out $(if $(HAVE_SERVE),,%/serve_http.c %/serve_library.c),$(serve_src)))
 gen_src     := $(sort $(wildcard tools/hprofgen/*.c))
 support_src := $(sort $(wildcard tests/support/*.c))
 # tests/base/pack_test.c is called base_pack_test.

@@ -6,6 +6,7 @@
 #include "serve/serve_bundle.h"
 #include "serve/serve_gate.h"
 #include "serve/serve_jobs.h"
+#include "serve/serve_library.h"
 #include "serve/serve_request.h"
 #include "serve/serve_slow.h"
 #include "serve/serve_specs.h"
@@ -13,7 +14,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <microhttpd.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -544,6 +544,8 @@ int serve_run(const struct serve_options *options, struct hdb_error *err)
 
 	if (options->database_count == 0 || options->database_count > SERVE_DATABASES_MAX)
 		return fail(err, HDB_ELIMIT, "too many databases", "16 at most");
+	if ((r = serve_library_load(err)) != HDB_OK)
+		return r;
 	r = listen_on(options, &port, &fd, err);
 	if (r == HDB_OK &&
 	    !serve_gate_init(&server.gate, options->listen ? options->listen : "127.0.0.1", port))
