@@ -442,17 +442,27 @@ static void give_back(struct base_work *work, void *data, uint64_t size, bool is
 	*(is_cached ? &work->cached_bytes : &work->anonymous_bytes) -= size;
 }
 
-static void pool_drop(struct base_work *work, unsigned i)
+/* Gives at least `size` bytes of a kept piece back, from its end, or all of it. */
+static void pool_drop(struct base_work *work, unsigned i, uint64_t size)
 {
-	give_back(work, work->pool[i].data, work->pool[i].size_bytes, work->pool[i].is_cached);
-	pool_remove(work, i);
+	struct base_pool_entry *piece = &work->pool[i];
+	const uint64_t back = round_up(size, BIG_UNIT);
+
+	if (back >= piece->size_bytes) {
+		give_back(work, piece->data, piece->size_bytes, piece->is_cached);
+		pool_remove(work, i);
+		return;
+	}
+	piece->size_bytes -= back;
+	work->pool_bytes -= back;
+	give_back(work, piece->data + piece->size_bytes, back, piece->is_cached);
 }
 
 /* Gives kept memory back until at most `keep` bytes are kept. */
 static void pool_trim(struct base_work *work, uint64_t keep)
 {
 	while (work->pool_count && work->pool_bytes > keep)
-		pool_drop(work, work->pool_count - 1);
+		pool_drop(work, work->pool_count - 1, work->pool_bytes - keep);
 }
 
 /* The same for anonymous memory, until `size` bytes more are within what is calm. */
@@ -460,7 +470,7 @@ static void pool_calm(struct base_work *work, uint64_t size)
 {
 	for (unsigned i = work->pool_count; i-- > 0;)
 		if (work->anonymous_bytes + size > work->memory_calm && !work->pool[i].is_cached)
-			pool_drop(work, i);
+			pool_drop(work, i, work->anonymous_bytes + size - work->memory_calm);
 }
 
 void base_work_release(struct base_work *work)
@@ -513,7 +523,7 @@ static bool pool_take(struct base_work *work, struct base_big *big)
 	unsigned best = BASE_POOL_MAX;
 
 	assert(size > 0);
-	for (unsigned i = 0; i < work->pool_count && !work->is_pool_closed; i++)
+	for (unsigned i = 0; i < work->pool_count; i++)
 		if (work->pool[i].size_bytes >= size &&
 		    (best == BASE_POOL_MAX ||
 		     work->pool[i].size_bytes < work->pool[best].size_bytes))
@@ -600,33 +610,42 @@ void base_work_keep(struct base_work *work, uint64_t size_bytes)
  */
 static void pool_make_way(struct base_work *work, uint64_t size)
 {
-	const uint64_t limit = work->is_pool_closed || work->memory_peak > work->memory_bytes ?
-				       work->memory_bytes :
-				       work->memory_peak;
+	const uint64_t limit =
+		work->memory_peak < work->memory_bytes ? work->memory_peak : work->memory_bytes;
 
 	pool_trim(work, limit > work->memory_used + size ? limit - work->memory_used - size : 0);
 }
 
-/* Fresh memory for a large array, within the budget. */
+/*
+ * Fresh memory for a large array, within the budget. The lock is released while pages of files are
+ * made, which takes long: other threads make theirs.
+ */
 static void take_fresh(struct base_work *work, struct base_big *big)
 {
 	const uint64_t size = big->size_bytes;
+	bool is_cached;
 
-	pool_make_way(work, size);
+	pool_make_way(work, 0);
 	if (work->anonymous_bytes + size > work->memory_calm)
 		pool_calm(work, size);
-	big->is_clear = true;
-	if (work->anonymous_bytes + size > work->memory_calm && work->scratch_dir &&
-	    work->cached_bytes + size <= work->cached_max)
+	is_cached = work->anonymous_bytes + size > work->memory_calm && work->scratch_dir &&
+		    work->cached_bytes + size <= work->cached_max;
+	if (is_cached) {
+		work->cached_bytes += size;
+		(void)pthread_mutex_unlock(&work->lock);
 		big->data = map_cached(work, size);
+		(void)pthread_mutex_lock(&work->lock);
+		work->cached_bytes -= big->data ? 0 : size;
+	}
+	big->is_clear = true;
 	big->is_cached = big->data != NULL;
-	if (!big->data)
-		big->data = map_anonymous(size);
 	if (big->data)
-		*(big->is_cached ? &work->cached_bytes : &work->anonymous_bytes) += size;
+		return;
+	big->data = map_anonymous(size);
+	work->anonymous_bytes += big->data ? size : 0;
 }
 
-/* Takes an array; the lock is held. */
+/* Takes an array; the lock is held, and may be released meanwhile. */
 static int take_array(struct base_work *work, struct base_big *big, uint64_t size, const char *what,
 		      struct hdb_error *err)
 {
@@ -646,14 +665,19 @@ static int take_array(struct base_work *work, struct base_big *big, uint64_t siz
 			pool_make_way(work, size);
 		big->data = calloc(1, size);
 		work->anonymous_bytes += big->data ? size : 0;
-	} else if (!pool_take(work, big)) {
-		take_fresh(work, big);
+		work->memory_used += size;
+	} else {
+		const bool is_kept = pool_take(work, big);
+
+		work->memory_used += size;
+		if (!is_kept)
+			take_fresh(work, big);
 	}
 	if (!big->data) {
+		work->memory_used -= size;
 		*big = (struct base_big){ 0 };
 		return hdb_fail_memory(err, what, size);
 	}
-	work->memory_used += size;
 	note_peak(work);
 	return HDB_OK;
 }
@@ -686,16 +710,6 @@ void base_pool_reserve(struct base_work *work, uint64_t size_bytes)
 	work->anonymous_bytes += size;
 	pool_put(work,
 		 &(struct base_pool_entry){ .data = data, .size_bytes = size, .is_clear = true });
-}
-
-void base_pool_close(struct base_work *work, bool is_closed)
-{
-	work->is_pool_closed = is_closed;
-	/* What nobody may take would only add to the peak; untouched pieces cost nothing. */
-	for (unsigned i = work->pool_count; is_closed && i-- > 0;) {
-		if (!work->pool[i].is_clear)
-			pool_drop(work, i);
-	}
 }
 
 int base_big_alloc(struct base_work *work, struct base_big *big, uint64_t size_bytes,

@@ -43,7 +43,6 @@ struct base_work {
 	uint64_t pool_bytes;  /* kept for reuse; together with memory_used within the budget */
 	struct base_pool_entry pool[BASE_POOL_MAX]; /* in order of address */
 	unsigned pool_count;
-	bool is_pool_closed;     /* nothing is taken from what is kept, see base_pool_close */
 	unsigned threads;        /* at least 1 */
 	const char *scratch_dir; /* where spill files go; lent; NULL: no spilling */
 	const char *tmp_dir;     /* for private files where scratch_dir cannot be written; lent */
@@ -168,12 +167,6 @@ void base_work_calm(struct base_work *work, uint64_t size_bytes);
  * has no room for it.
  */
 void base_pool_reserve(struct base_work *work, uint64_t size_bytes);
-/*
- * From now on (or no more) arrays are taken elsewhere; freed ones are kept all the same. What is
- * kept when it is closed goes back to the system, but for pieces that were never touched.
- */
-void base_pool_close(struct base_work *work, bool is_closed);
-
 /*
  * Asserts what holds of arrays and what is kept, between two calls, for tests and debugging; not
  * after base_pool_reserve.

@@ -252,7 +252,6 @@ static void test_pool(void **state)
 			assert_true(is_clear(&big[i]));
 			memset(big[i].data, (int)i + 1, big[i].size_bytes);
 		}
-		base_pool_close(&work, round % 5 == 4);
 		for (unsigned i = 0; i < COUNT; i++) {
 			const uint8_t *p = big[i].data;
 
@@ -272,6 +271,34 @@ static void test_pool(void **state)
 	base_work_release(&work);
 	assert_int_equal(work.pool_bytes, 0);
 	assert_int_equal(work.pool_count, 0);
+}
+
+/* What is kept gives way by what is needed, and the rest of the piece is still good. */
+static void test_give_way(void **state)
+{
+	struct base_work work;
+	struct base_big kept = { 0 }, freed = { 0 }, again = { 0 };
+	uint64_t counted = 0;
+
+	(void)state;
+	base_work_init(&work, 16 * MIB, 1, NULL);
+	assert_int_equal(base_big_alloc(&work, &freed, 10 * MIB, "test", NULL), HDB_OK);
+	assert_int_equal(base_big_alloc(&work, &kept, 4 * MIB, "test", NULL), HDB_OK);
+	memset(freed.data, 1, freed.size_bytes);
+	base_big_free(&work, &freed);
+	assert_int_equal(work.pool_bytes, 10 * MIB);
+	base_work_count(&work, &counted, 7 * MIB);
+	assert_int_equal(work.pool_bytes, 5 * MIB);
+	base_work_check(&work);
+	assert_int_equal(base_big_alloc(&work, &again, 5 * MIB, "test", NULL), HDB_OK);
+	assert_true(is_clear(&again));
+	assert_int_equal(work.pool_bytes, 0);
+	memset(again.data, 2, again.size_bytes);
+	base_work_check(&work);
+	base_big_free(&work, &again);
+	base_big_free(&work, &kept);
+	base_work_count(&work, &counted, 0);
+	base_work_release(&work);
 }
 
 /* Takes arrays of 2 MiB, fills them and frees them; how many were pages of files. */
@@ -469,7 +496,7 @@ int main(void)
 		cmocka_unit_test(test_no_scratch), cmocka_unit_test(test_disk_full),
 		cmocka_unit_test(test_spill),      cmocka_unit_test(test_pool),
 		cmocka_unit_test(test_calm),       cmocka_unit_test(test_caller),
-		cmocka_unit_test(test_allow),
+		cmocka_unit_test(test_allow),      cmocka_unit_test(test_give_way),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

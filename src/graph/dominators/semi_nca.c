@@ -346,10 +346,6 @@ static void give_up(struct dom_parts *parts)
 	base_big_free(parts->work, &parts->states_big);
 }
 
-/*
- * The search. What it sets aside is not to lie between what the links will take the place of: the
- * pool is closed to it.
- */
 static int search(struct dom_parts *parts, struct graph_rows *rows, struct base_runs *numbers,
 		  struct hdb_error *err)
 {
@@ -359,24 +355,20 @@ static int search(struct dom_parts *parts, struct graph_rows *rows, struct base_
 
 	/* What the search looks at all the time has a claim to memory. */
 	base_work_keep(work, 0);
-	base_pool_close(work, true);
 	base_stage(work, "dominators: search", n, "objects");
 	while ((rc = search_levels(parts, rows, err)) == HDB_OK && atomic_load(&parts->is_again)) {
 		give_up(parts);
 		if ((rc = dom_split_take(parts, err)) != HDB_OK)
-			goto out;
+			return rc;
 	}
 	for (unsigned i = 0; i < parts->count && rc == HDB_OK; i++)
 		rc = dom_put_parents(&parts->part[i], err);
 	if (rc != HDB_OK)
-		goto out;
+		return rc;
 	graph_rows_release(rows);
 	if ((rc = join_parts(parts, err)) < 0)
-		goto out;
-	rc = dom_number(parts, numbers, err);
-out:
-	base_pool_close(work, false);
-	return rc;
+		return rc;
+	return dom_number(parts, numbers, err);
 }
 
 /* A part's dominators, in their place and numbers among those of all. */

@@ -11,14 +11,33 @@
 #include "base/pipeline.h"
 #include "base/processor.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* Nodes whose parents are looked up together. */
 #define BATCH_NODES 64u
 
 /* Places of a range: what is in memory at once fits the second-level cache. */
 #define RANGE_BITS 16u
+#define RANGE_PLACES (1u << RANGE_BITS)
 
 /* Bytes of buckets that are being filled, at most; and of them in the budget. */
 #define CHUNKS_BYTES ((uint64_t)16 << 20)
+
+static uint32_t range_count(const struct graph_subtree_sums *s)
+{
+	return (s->inner.count >> RANGE_BITS) + 1;
+}
+
+static bool is_in_file(const struct graph_subtree_sums *s)
+{
+	return s->file.is_file;
+}
+
+static inline struct graph_subtree_sum *sum_of(const struct graph_subtree_sums *s, uint32_t rank)
+{
+	return &s->part[rank >> RANGE_BITS][rank % RANGE_PLACES];
+}
 
 int graph_subtree_sums_init(struct graph_subtree_sums *sums, uint32_t node_count,
 			    struct base_work *work, struct hdb_error *err)
@@ -32,7 +51,11 @@ void graph_subtree_sums_release(struct graph_subtree_sums *sums)
 	if (!sums->work)
 		return;
 	base_buckets_release(&sums->sizes);
-	base_big_free(sums->work, &sums->sum_big);
+	for (uint32_t i = 0; sums->part_big && i < range_count(sums); i++)
+		base_big_free(sums->work, &sums->part_big[i]);
+	base_big_free(sums->work, &sums->file);
+	free(sums->part_big);
+	free(sums->part);
 	base_ranks_release(&sums->inner);
 	*sums = (struct graph_subtree_sums){ 0 };
 }
@@ -57,22 +80,57 @@ void graph_subtree_sums_rank(struct graph_subtree_sums *sums)
 	base_ranks_rank(&sums->inner);
 }
 
+/* Zeros for the sums of a range. */
+static int start_range(void *ctx, unsigned slot, uint64_t range, struct hdb_error *err)
+{
+	struct graph_subtree_sums *s = ctx;
+	const uint64_t left = (uint64_t)s->inner.count + 1 - (range << RANGE_BITS);
+	const int rc =
+		base_big_alloc(s->work, &s->part_big[range],
+			       (left < RANGE_PLACES ? left : RANGE_PLACES) * sizeof(**s->part),
+			       "sums of sizes", err);
+
+	(void)slot;
+	s->part[range] = s->part_big[range].data;
+	return rc;
+}
+
+/* All of them in a file. */
+static int start_file(struct graph_subtree_sums *s, struct hdb_error *err)
+{
+	struct graph_subtree_sum *sum;
+	const int rc =
+		base_big_alloc(s->work, &s->file, ((uint64_t)s->inner.count + 1) * sizeof(*sum),
+			       "sums of sizes", err);
+
+	if (rc != HDB_OK)
+		return rc;
+	sum = s->file.data;
+	for (uint32_t i = 0; i < range_count(s); i++)
+		s->part[i] = sum + ((size_t)i << RANGE_BITS);
+	/* Where nothing can be written it is in memory all the same. */
+	if (!is_in_file(s))
+		return HDB_OK;
+	return base_buckets_init(&s->sizes,
+				 &(struct base_buckets_plan){ .bucket_count = range_count(s),
+							      .chunks_bytes = CHUNKS_BYTES,
+							      .kept_bytes = 0,
+							      .what = "sums of sizes" },
+				 s->work, err);
+}
+
 int graph_subtree_sums_begin(struct graph_subtree_sums *sums, struct hdb_error *err)
 {
-	int rc = base_big_alloc(sums->work, &sums->sum_big,
-				((uint64_t)sums->inner.count + 1) * sizeof(*sums->sum),
-				"sums of sizes", err);
+	const uint64_t size = ((uint64_t)sums->inner.count + 1) * sizeof(**sums->part);
 
-	sums->sum = sums->sum_big.data;
-	if (rc != HDB_OK || !sums->sum_big.is_file)
-		return rc;
-	return base_buckets_init(
-		&sums->sizes,
-		&(struct base_buckets_plan){ .bucket_count = (sums->inner.count >> RANGE_BITS) + 1,
-					     .chunks_bytes = CHUNKS_BYTES,
-					     .kept_bytes = 0,
-					     .what = "sums of sizes" },
-		sums->work, err);
+	sums->part = calloc(range_count(sums), sizeof(*sums->part));
+	sums->part_big = calloc(range_count(sums), sizeof(*sums->part_big));
+	if (!sums->part || !sums->part_big)
+		return hdb_fail_memory(err, "sums of sizes",
+				       range_count(sums) * sizeof(*sums->part_big));
+	if (size > base_work_room(sums->work))
+		return start_file(sums, err);
+	return base_pipeline_each(range_count(sums), sums->work->threads, sums, start_range, err);
 }
 
 static inline uint64_t below_of(const struct graph_subtree_sum *sum)
@@ -106,12 +164,12 @@ static void add_batch(struct graph_subtree_sums *s, struct base_vec *sizes,
 		const bool is_inner = base_ranks_has(&s->inner, first + i);
 
 		if (is_inner)
-			s->sum[own++].up = rank[i];
+			sum_of(s, own++)->up = rank[i];
 		if (rank[i] == GRAPH_NONE)
 			continue;
 		if (next == start || next[-1].rank != rank[i]) {
 			*next++ = (struct graph_tree_size){ .rank = rank[i] };
-			prefetch_write((const void *)&s->sum[rank[i]]);
+			prefetch_write((const void *)sum_of(s, rank[i]));
 		}
 		next[-1].inner_count += is_inner;
 		next[-1].size += size[i];
@@ -125,7 +183,7 @@ static void add_now(struct graph_subtree_sums *s, struct base_vec *sizes)
 	const struct graph_tree_size *size = sizes->data;
 
 	for (size_t i = 0; i < sizes->count; i++) {
-		struct graph_subtree_sum *sum = &s->sum[size[i].rank];
+		struct graph_subtree_sum *sum = sum_of(s, size[i].rank);
 
 		atomic_fetch_add_explicit(&sum->below, size[i].size, memory_order_relaxed);
 		if (size[i].inner_count)
@@ -160,7 +218,7 @@ static inline void add_range_sizes(struct graph_subtree_sums *sums, struct base_
 						      .count = n,
 						      .size = nodes->size + start },
 			  rank);
-		if (!sums->sum_big.is_file)
+		if (!is_in_file(sums))
 			add_now(sums, sizes);
 	}
 }
@@ -209,9 +267,9 @@ int graph_subtree_sums_join(struct graph_subtree_sums *sums, struct base_vec *si
 /* Has the sums of a range read, if there is one. */
 static void ask_for(const struct graph_subtree_sums *s, uint32_t range)
 {
-	const uint64_t size = sizeof(*s->sum) << RANGE_BITS;
+	const uint64_t size = sizeof(**s->part) << RANGE_BITS;
 
-	base_big_soon(&s->sum_big, range * size, size);
+	base_big_soon(&s->file, range * size, size);
 }
 
 /* Adds up the sizes of one range of places. */
@@ -227,7 +285,7 @@ static int add_range(void *ctx, unsigned slot, uint64_t range, struct hdb_error 
 		return rc;
 	ask_for(s, (uint32_t)range + s->work->threads);
 	while ((rc = base_bucket_next(&reader, BASE_RECORD(1, 2), v, err)) == HDB_OK)
-		add_alone(&s->sum[v[0]], v[1], (uint32_t)v[2]);
+		add_alone(sum_of(s, (uint32_t)v[0]), v[1], (uint32_t)v[2]);
 	base_bucket_end(&reader);
 	return rc == HDB_END ? HDB_OK : rc;
 }
@@ -256,25 +314,27 @@ struct sending {
 static int finish(struct graph_subtree_sums *s, struct sending *out, uint32_t x,
 		  struct hdb_error *err)
 {
-	struct graph_subtree_sum *sum = s->sum;
+	struct graph_subtree_sum *sum = sum_of(s, x);
 
-	for (uint32_t up = sum[x].up;; x = up, up = sum[x].up) {
-		const uint32_t range = up >> RANGE_BITS;
+	for (;;) {
+		const uint32_t up = sum->up, range = up >> RANGE_BITS;
 		const bool is_next = range < x >> RANGE_BITS;
 
-		atomic_store_explicit(&sum[x].waiting, GRAPH_NONE, memory_order_relaxed);
+		atomic_store_explicit(&sum->waiting, GRAPH_NONE, memory_order_relaxed);
 		out->done_count++;
 		if (up == GRAPH_NONE)
 			return HDB_OK;
 		if (range != x >> RANGE_BITS) {
-			const uint64_t record[] = { up, below_of(&sum[x]) };
+			const uint64_t record[] = { up, below_of(sum) };
 
 			out->next_count += is_next;
 			return base_buckets_add(&out->buckets[out->turn ^ is_next], range,
 						BASE_RECORD(1, 1), record, err);
 		}
-		add_alone(&sum[up], below_of(&sum[x]), GRAPH_NONE);
-		if (waiting_of(&sum[up]))
+		add_alone(sum_of(s, up), below_of(sum), GRAPH_NONE);
+		sum = sum_of(s, up);
+		x = up;
+		if (waiting_of(sum))
 			return HDB_OK;
 	}
 }
@@ -295,8 +355,8 @@ static int receive(struct graph_subtree_sums *s, struct sending *out, uint32_t r
 	while ((rc = base_bucket_next(&reader, BASE_RECORD(1, 1), v, err)) == HDB_OK) {
 		const uint32_t x = (uint32_t)v[0];
 
-		add_alone(&s->sum[x], v[1], GRAPH_NONE);
-		if (waiting_of(&s->sum[x]) == 0 && (rc = finish(s, out, x, err)) != HDB_OK)
+		add_alone(sum_of(s, x), v[1], GRAPH_NONE);
+		if (waiting_of(sum_of(s, x)) == 0 && (rc = finish(s, out, x, err)) != HDB_OK)
 			break;
 	}
 	base_bucket_end(&reader);
@@ -309,11 +369,11 @@ static int finish_range(struct graph_subtree_sums *s, struct sending *out, uint3
 			struct hdb_error *err)
 {
 	const uint32_t first = range << RANGE_BITS, left = s->inner.count - first;
-	const uint32_t count = left < 1u << RANGE_BITS ? left : 1u << RANGE_BITS;
+	const uint32_t count = left < RANGE_PLACES ? left : RANGE_PLACES;
 	int rc;
 
 	for (uint32_t x = first; x < first + count; x++)
-		if (waiting_of(&s->sum[x]) == 0 && (rc = finish(s, out, x, err)) != HDB_OK)
+		if (waiting_of(sum_of(s, x)) == 0 && (rc = finish(s, out, x, err)) != HDB_OK)
 			return rc;
 	return HDB_OK;
 }
@@ -322,7 +382,7 @@ static int finish_range(struct graph_subtree_sums *s, struct sending *out, uint3
 static int send_round(struct graph_subtree_sums *s, struct sending *out, bool is_first,
 		      struct hdb_error *err)
 {
-	const uint32_t ranges = (s->inner.count >> RANGE_BITS) + 1;
+	const uint32_t ranges = range_count(s);
 	int rc;
 
 	out->next_count = 0;
@@ -342,7 +402,7 @@ static int send_round(struct graph_subtree_sums *s, struct sending *out, bool is
 /* Rounds over the ranges, until nothing is sent. */
 static int send_up(struct graph_subtree_sums *s, struct sending *out, struct hdb_error *err)
 {
-	const uint32_t ranges = (s->inner.count >> RANGE_BITS) + 1;
+	const uint32_t ranges = range_count(s);
 	int rc;
 
 	for (unsigned i = 0; i < 2; i++) {
@@ -376,7 +436,7 @@ int graph_subtree_sums_up(struct graph_subtree_sums *sums, struct hdb_error *err
 	int rc;
 
 	base_stage(sums->work, "retained sizes", sums->inner.count, "objects");
-	if (sums->sum_big.is_file && (rc = add_up(sums, err)) != HDB_OK)
+	if (is_in_file(sums) && (rc = add_up(sums, err)) != HDB_OK)
 		return rc;
 	if ((rc = send_up(sums, &out, err)) != HDB_OK)
 		return rc;
@@ -392,6 +452,7 @@ void graph_subtree_sums_below(const struct graph_subtree_sums *sums, uint32_t fi
 
 	ask_for(sums, (rank >> RANGE_BITS) + 1);
 	for (uint32_t i = 0; i < count; i++)
-		below[i] =
-			base_ranks_has(&sums->inner, first + i) ? below_of(&sums->sum[rank++]) : 0;
+		below[i] = base_ranks_has(&sums->inner, first + i) ?
+				   below_of(sum_of(sums, rank++)) :
+				   0;
 }

@@ -6,8 +6,9 @@
  * found by a bit vector with ranks. Parents are shown twice, range by range and on any thread:
  * first to mark who has children, then with sizes. Sizes are added where they belong at once; where
  * the budget has no room for the places, which are in a file then, sizes go into spill buckets by
- * place, and each bucket is added up in memory. Memory: a bit a node, 16 bytes a node with
- * children; in a file, some 4 a node that has a parent, too.
+ * place, and each bucket is added up in memory. Places are in parts of 1 MiB each, which what freed
+ * arrays left behind has room for. Memory: a bit a node, 16 bytes a node with children; in a file,
+ * some 4 a node that has a parent, too.
  */
 #ifndef GRAPH_DOMINATORS_SUBTREE_SUMS_H
 #define GRAPH_DOMINATORS_SUBTREE_SUMS_H
@@ -28,9 +29,10 @@ struct graph_subtree_sum {
 
 struct graph_subtree_sums {
 	struct base_work *work;
-	struct base_ranks inner;       /* nodes with children */
-	struct graph_subtree_sum *sum; /* by rank */
-	struct base_big sum_big;
+	struct base_ranks inner;         /* nodes with children */
+	struct graph_subtree_sum **part; /* by range of ranks */
+	struct base_big *part_big;       /* theirs */
+	struct base_big file;            /* or all of them, one after the other */
 	/* if those are in a file, by range of ranks: parent's rank; size, how many inner nodes */
 	struct base_buckets sizes;
 };
