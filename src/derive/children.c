@@ -4,6 +4,7 @@
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
+#include "derive/top_notes.h"
 
 #include "base/pipeline.h"
 #include "graph/child_rows.h"
@@ -36,6 +37,7 @@ struct children {
 	unsigned slot_count;
 	uint64_t top_count; /* children of the top level, if that is a big list */
 	uint64_t total;
+	struct base_big noted; /* uint32_t: the top level, if there are notes of it; sorted */
 	/* Lists that come child by child: the block that is being filled. */
 	struct base_vec target;   /* uint32_t: of lists that are not big */
 	struct base_vec part;     /* uint32_t: of the big list */
@@ -120,11 +122,34 @@ static int throw_all(struct children *c, struct hdb_error *err)
 				 err);
 }
 
+/*
+ * The top level alone, if it is a big list and there are notes of it: nothing is to be thrown.
+ * HDB_NOTFOUND: there are none.
+ */
+static int take_notes(struct children *c, struct hdb_error *err)
+{
+	const struct derive_top_notes *notes = c->derive->top_notes;
+	int r;
+
+	if (c->row_count || !notes || notes->count <= STORE_LIST_BIG)
+		return HDB_NOTFOUND;
+	base_stage(c->derive->work, "dominated objects", c->derive->heap->object_count, "objects");
+	r = derive_top_sort(notes, &c->noted, err);
+	if (r == HDB_NOTFOUND)
+		base_big_free(c->derive->work, &c->noted);
+	if (r != HDB_OK)
+		return r;
+	c->total = c->top_count = notes->count;
+	return graph_child_rows_init(&c->rows, c->row_count, c->derive->work, err);
+}
+
 static int add_all(struct children *c, struct hdb_error *err)
 {
 	const unsigned slots = DERIVE_SLOTS_PER_THREAD * c->derive->work->threads;
-	int r;
+	int r = take_notes(c, err);
 
+	if (r != HDB_NOTFOUND)
+		return r;
 	c->blocks = calloc(slots, sizeof(*c->blocks));
 	if (!c->blocks)
 		return hdb_fail_memory(err, "dominated objects", slots * sizeof(*c->blocks));
@@ -377,7 +402,8 @@ static int put_top(struct children *c, struct hdb_error *err)
 	int r;
 
 	c->part_no = 0;
-	r = graph_child_rows_top(&c->rows, take_top, c, err);
+	r = c->noted.data ? take_top(c, c->noted.data, c->top_count, err) :
+			    graph_child_rows_top(&c->rows, take_top, c, err);
 	if (r != HDB_OK)
 		return r;
 	return put_part(c, c->row_count, err);
@@ -436,6 +462,7 @@ static void release(struct children *c)
 	base_vec_release(&c->target);
 	base_vec_release(&c->part);
 	graph_child_rows_release(&c->rows);
+	base_big_free(c->derive->work, &c->noted);
 	free(c->slots);
 	free(c->first);
 	free(c->length);

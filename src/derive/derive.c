@@ -4,6 +4,7 @@
 #include "derive/derive.h"
 
 #include "derive/build.h"
+#include "derive/top_notes.h"
 
 #include <assert.h>
 #include <libgen.h>
@@ -169,6 +170,8 @@ static int build(struct derive *derive, const struct derive_builder *builder, st
 	}
 	r = store_publish(writer, NULL, err);
 out:
+	if (r < 0 || builder != &derive_build_dominators)
+		derive_top_drop(derive);
 	base_work_count(derive->work, &counted, 0);
 	derive->heap->is_filtered = was_filtered;
 	free(folder);

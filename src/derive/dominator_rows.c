@@ -6,6 +6,7 @@
 
 #include "base/chunked_buffer.h"
 #include "base/pack.h"
+#include "derive/top_notes.h"
 #include "graph/dominators/subtree_sums.h"
 
 #include <assert.h>
@@ -32,6 +33,7 @@ struct tables {
 	struct packed_block *blocks;
 	struct base_chunks packed;
 	struct graph_subtree_sums sums;
+	struct derive_top_notes top;
 };
 
 static int pack_parents(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -46,6 +48,7 @@ static int pack_parents(void *ctx, struct derive_block *block, struct hdb_error 
 	graph_subtree_sums_mark(&t->sums, first, parent, count);
 	for (uint32_t i = 0; i < count; i++)
 		block->values[i] = derive_tree_value(first + i, parent[i]);
+	derive_top_mark(&t->top, block);
 	return pack_encode(&block->bytes[0], block->values, count, err);
 }
 
@@ -79,6 +82,8 @@ static int write_parents(struct tables *t, struct hdb_error *err)
 	r = graph_subtree_sums_init(&t->sums, derive->heap->object_count, derive->work, err);
 	if (r != HDB_OK)
 		return r;
+	if ((r = derive_top_begin(&t->top, derive, err)) != HDB_OK)
+		return r;
 	return derive_each_block(derive,
 				 &(struct derive_pass){ .stage = "writing dominators",
 							.make = pack_parents,
@@ -90,13 +95,15 @@ static int write_parents(struct tables *t, struct hdb_error *err)
 /* Writes the dominators, and gives free where they come from. */
 static int write_dominators(struct tables *t, struct hdb_error *err)
 {
-	const int r = write_parents(t, err);
+	int r = write_parents(t, err);
 
 	t->from->release(t->from->ctx);
 	if (r != HDB_OK)
 		return r;
 	graph_subtree_sums_rank(&t->sums);
-	return graph_subtree_sums_begin(&t->sums, err);
+	if ((r = graph_subtree_sums_begin(&t->sums, err)) != HDB_OK)
+		return r;
+	return derive_top_marked(&t->top, err);
 }
 
 /* The dominators of a block that was written; uses its values. */
@@ -142,6 +149,7 @@ static int add_sizes(void *ctx, struct derive_block *block, struct hdb_error *er
 	count_unreached(t, block->objects, s);
 	for (uint32_t i = 0; i < block->objects->count; i++)
 		block->values[i] = derive_units(t->derive, block->objects->shallow[i]);
+	derive_top_set(&t->top, block->objects, block->values);
 	return graph_subtree_sums_add(&t->sums, &s->sizes,
 				      &(struct graph_tree_range){ .first = block->objects->first_ix,
 								  .count = block->objects->count,
@@ -159,11 +167,12 @@ static int join_sizes(void *ctx, struct derive_block *block, struct hdb_error *e
 
 static int fill_retained(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
-	const struct tables *t = ctx;
+	struct tables *t = ctx;
 
 	(void)err;
 	graph_subtree_sums_below(&t->sums, block->objects->first_ix, block->values,
 				 block->objects->count);
+	derive_top_add(&t->top, block->objects, block->values);
 	return HDB_OK;
 }
 
@@ -211,7 +220,10 @@ static int write_tables(struct tables *t, struct hdb_error *err)
 	r = store_put_table(t->writer, derive_table(derive, STORE_DOMINATORS), n, err);
 	if (r != HDB_OK)
 		return r;
-	return store_put_table(t->writer, derive_table(derive, STORE_RETAINED), n, err);
+	r = store_put_table(t->writer, derive_table(derive, STORE_RETAINED), n, err);
+	if (r != HDB_OK)
+		return r;
+	return derive_top_keep(&t->top, derive, err);
 }
 
 static int make_slots(struct tables *t, struct hdb_error *err)
@@ -243,6 +255,7 @@ int derive_put_parents(struct derive *derive, struct store_writer *writer,
 out:
 	graph_subtree_sums_release(&t.sums);
 	base_chunks_release(&t.packed);
+	derive_top_release(&t.top);
 	free(t.blocks);
 	for (unsigned i = 0; t.slots && i < t.slot_count; i++) {
 		free(t.slots[i].parent);

@@ -10,6 +10,7 @@
 #include "derive/dominators_contracted.h"
 #include "derive/dominators_nca.h"
 #include "derive/dominators_spill.h"
+#include "derive/top_notes.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@ struct build {
 	const uint32_t *node;    /* by number */
 	atomic_bool is_too_big;  /* a size that narrow sizes do not hold */
 	_Atomic uint64_t unreached_count, unreached_bytes;
+	struct derive_top_notes top;
 };
 
 static int read_numbers(const struct build *b, struct derive_block *block, struct hdb_error *err)
@@ -103,17 +105,18 @@ static int fill_retained(void *ctx, struct derive_block *block, struct hdb_error
 		if (i + SIZES_AHEAD < block->objects->count)
 			base_sizes_prefetch(&b->sizes, (uint32_t)block->values[i + SIZES_AHEAD]);
 
-		block->values[i] =
-			number ? base_sizes_get(&b->sizes, number) -
-					 derive_units(b->derive, block->objects->shallow[i]) :
-				 0;
+		block->values[i] = number ? base_sizes_get(&b->sizes, number) : 0;
 	}
+	derive_top_set(&b->top, block->objects, block->values);
+	for (uint32_t i = 0; i < block->objects->count; i++)
+		block->values[i] -=
+			block->values[i] ? derive_units(b->derive, block->objects->shallow[i]) : 0;
 	return r;
 }
 
 static int fill_dominators(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
-	const struct build *b = ctx;
+	struct build *b = ctx;
 	const uint32_t first_ix = block->objects->first_ix, count = block->objects->count;
 	const int r = read_numbers(b, block, err);
 
@@ -127,6 +130,7 @@ static int fill_dominators(void *ctx, struct derive_block *block, struct hdb_err
 		block->values[i] = derive_tree_value(
 			first_ix + i,
 			block->values[i] == UNREACHED ? first_ix + i : b->node[block->values[i]]);
+	derive_top_mark(&b->top, block);
 	return r;
 }
 
@@ -163,6 +167,8 @@ static int put_dominators(struct build *b, struct hdb_error *err)
 
 	if (r != HDB_OK)
 		goto out;
+	if ((r = derive_top_begin(&b->top, b->derive, err)) != HDB_OK)
+		goto out;
 	b->node = nodes.data;
 	assert(b->node);
 	r = derive_put_column(b->derive, b->writer, derive_table(b->derive, STORE_DOMINATORS),
@@ -179,11 +185,15 @@ out:
 /* In memory, one table after the other: sizes and nodes are not needed at the same time. */
 static int put_both(struct build *b, struct hdb_error *err)
 {
-	const int r = put_dominators(b, err);
+	int r = put_dominators(b, err);
 
 	if (r != HDB_OK)
 		return r;
-	return put_retained(b, err);
+	if ((r = derive_top_marked(&b->top, err)) != HDB_OK)
+		return r;
+	if ((r = put_retained(b, err)) != HDB_OK)
+		return r;
+	return derive_top_keep(&b->top, b->derive, err);
 }
 
 static int write_both(struct build *b, struct hdb_error *err)
@@ -207,8 +217,10 @@ int derive_put_numbered(struct derive *derive, struct store_writer *writer,
 			const struct graph_dominators *dominators, struct hdb_error *err)
 {
 	struct build b = { .derive = derive, .writer = writer, .dominators = dominators };
+	const int r = write_both(&b, err);
 
-	return write_both(&b, err);
+	derive_top_release(&b.top);
+	return r;
 }
 
 /* Loads the graph, and numbers what roots reach. */

@@ -2,6 +2,7 @@
  * derive/graph_view.c - the graph node by node, for the algorithms that look at a small part of it.
  */
 #include "derive/build.h"
+#include "derive/top_notes.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -42,6 +43,7 @@ void derive_release(struct derive *derive)
 		free(derive->views[v]);
 		derive->views[v] = NULL;
 	}
+	derive_top_drop(derive);
 	store_column_release(&derive->native);
 	store_column_release(&derive->retained_native);
 	store_column_release(&derive->retained_heaps);

@@ -1,9 +1,11 @@
 /*
  * derive_tables_test.c - every derived table has the same bytes with any memory budget and number
  * of threads, on every shape that hprofgen makes and on lists of leaves that are too long to be
- * sorted at once; and the totals are what a plain walk of the dominator tree says.
+ * sorted at once, and whether the top level is built from notes or not; and the totals are what a
+ * plain walk of the dominator tree says.
  */
 #include "derive/build.h"
+#include "derive/top_notes.h"
 #include "import/import.h"
 #include "support/domtree.h"
 #include "support/hprof_writer.h"
@@ -30,6 +32,9 @@ struct opened {
 };
 
 static char dump_path[512], base_path[512];
+
+/* Dumps of which the top level was a big list. */
+static unsigned notes_count;
 
 static void copy_file(const char *from, const char *to)
 {
@@ -59,6 +64,18 @@ static void import_it(void)
 	base_work_release(&work);
 }
 
+/* What is noted while dominators are written is there for the next table, and gone after it. */
+static void build_from_notes(struct opened *o)
+{
+	struct hdb_error err = { 0 };
+
+	assert_int_equal(derive_need(&o->derive, STORE_DOMINATORS, &err), HDB_OK);
+	assert_non_null(o->derive.top_notes);
+	notes_count += o->derive.top_notes->count > STORE_LIST_BIG;
+	assert_int_equal(derive_need(&o->derive, STORE_TOP_LEVEL, &err), HDB_OK);
+	assert_null(o->derive.top_notes);
+}
+
 static void build_all(struct opened *o, const char *name, uint64_t memory_bytes, unsigned threads)
 {
 	struct hdb_error err = { 0 };
@@ -71,6 +88,8 @@ static void build_all(struct opened *o, const char *name, uint64_t memory_bytes,
 		o->work.memory_bytes = memory_bytes;
 	derive_init(&o->derive, o->heap, &o->work);
 	assert_int_equal(heap_load_classes(o->heap, &err), HDB_OK);
+	if (!memory_bytes && threads > 1)
+		build_from_notes(o);
 	for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
 		if (derive_need(&o->derive, tables[t], &err) < 0)
 			fail_msg("%s: %s", store_table_name(tables[t]), err.message);
@@ -391,6 +410,33 @@ static void test_many_leaves(void **state)
 	check_dump();
 }
 
+/* Many roots, some of equal sizes, and some that retain more than is counted. */
+static void test_many_roots(void **state)
+{
+	enum { ROOTS = 5000, EACH_LARGE = 900, LARGE = 70000, MOST = 12 };
+	uint64_t elements[LARGE + 1], leaves = 0x10000000;
+	const unsigned before = notes_count;
+	struct hw w;
+
+	(void)state;
+	(void)snprintf(dump_path, sizeof(dump_path), "%s", temp_path("roots.hprof"));
+	begin_dump(&w);
+	for (unsigned i = 0; i < ROOTS; i++) {
+		const uint64_t id = 0x100000 + i * 0x1000ull;
+		const uint32_t count = i % EACH_LARGE ? i * i % MOST : LARGE - i / EACH_LARGE % 2;
+
+		hw_root(&w, HPROF_ROOT_JNI_GLOBAL, id, 0, 0);
+		put_array(&w, id, (struct leaves){ leaves, count }, 0, elements);
+		leaves += count * 16ull;
+	}
+	hw_end(&w);
+	hw_heap_dump_end(&w);
+	assert_int_equal(hw_save(&w, dump_path), 0);
+	hw_release(&w);
+	check_dump();
+	assert_true(notes_count > before);
+}
+
 /* Values of trees that no table has are some parent; whether there is such is asked elsewhere. */
 static void test_any_parent(void **state)
 {
@@ -410,6 +456,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_any_parent),
 		cmocka_unit_test(test_many_leaves),
+		cmocka_unit_test(test_many_roots),
 		cmocka_unit_test(test_shapes),
 	};
 
