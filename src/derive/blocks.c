@@ -92,11 +92,10 @@ int derive_each_block(struct derive *derive, const struct derive_pass *pass, str
 			goto out;
 		}
 	}
-	for (uint32_t b = 0;
-	     (pass->reads_objects || pass->reads_classes) && b < heap_block_count(derive->heap);
-	     b++)
-		if ((r = heap_prepare_block(derive->heap, b, err)) != HDB_OK)
-			goto out;
+	if (pass->reads_objects || pass->reads_classes)
+		r = heap_prepare_blocks(derive->heap, derive->work->threads, err);
+	if (r != HDB_OK)
+		goto out;
 	r = base_pipeline_run(&pipeline, err);
 out:
 	free_slots(&each, pipeline.slot_count);

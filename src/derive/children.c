@@ -108,9 +108,9 @@ static int throw_all(struct children *c, struct hdb_error *err)
 	r = graph_child_rows_init(&c->rows, c->row_count, c->derive->work, err);
 	if (r != HDB_OK)
 		return r;
-	for (uint32_t b = 0; b < heap_block_count(c->derive->heap); b++)
-		if ((r = heap_prepare_block(c->derive->heap, b, err)) != HDB_OK)
-			return r;
+	r = heap_prepare_blocks(c->derive->heap, c->derive->work->threads, err);
+	if (r != HDB_OK)
+		return r;
 	return derive_each_block(c->derive,
 				 &(struct derive_pass){
 					 .stage = "dominated objects",

@@ -264,9 +264,10 @@ static int find_dominators(struct far *far, struct hdb_error *err)
 	if (r != HDB_OK)
 		goto out;
 	far->wants_classes = has_low_classes(far);
-	for (uint32_t b = 0; far->wants_classes && b < heap_block_count(heap); b++)
-		if ((r = heap_prepare_block(heap, b, err)) != HDB_OK)
-			goto out;
+	if (far->wants_classes)
+		r = heap_prepare_blocks(heap, far->derive->work->threads, err);
+	if (r != HDB_OK)
+		goto out;
 	do {
 		r = derive_each_block(
 			far->derive,

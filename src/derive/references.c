@@ -3,36 +3,46 @@
  */
 #include "derive/references.h"
 
+#include "base/pipeline.h"
 #include "derive/blocks.h"
 
 #include <stdlib.h>
 
+struct finding {
+	const struct heap *heap;
+	struct store_block *blocks;
+};
+
+static int find_block(void *ctx, unsigned slot, uint64_t block_no, struct hdb_error *err)
+{
+	const struct finding *finding = ctx;
+	const struct heap *heap = finding->heap;
+	struct store_block *block = &finding->blocks[block_no];
+	const uint32_t first_ix = (uint32_t)block_no * STORE_BLOCK_OBJECTS;
+	const uint32_t left = heap->object_count - first_ix;
+	const int r = store_block(heap->store, STORE_REFERENCES, first_ix, block, err);
+
+	(void)slot;
+	if (r < 0)
+		return r;
+	if (r == HDB_NOTFOUND)
+		return store_damaged(heap->store, STORE_REFERENCES, first_ix, "block missing", err);
+	if (block->item_count != (left < STORE_BLOCK_OBJECTS ? left : STORE_BLOCK_OBJECTS))
+		return store_damaged(heap->store, STORE_REFERENCES, first_ix, "impossible size",
+				     err);
+	return HDB_OK;
+}
+
 int derive_reference_blocks(struct derive *derive, struct store_block **blocks,
 			    struct hdb_error *err)
 {
-	struct heap *heap = derive->heap;
-	const uint32_t n = heap_block_count(heap);
+	const uint32_t n = heap_block_count(derive->heap);
+	struct finding finding = { .heap = derive->heap };
 
-	*blocks = calloc((size_t)n + 1, sizeof(**blocks));
-	if (!*blocks)
+	*blocks = finding.blocks = calloc((size_t)n + 1, sizeof(**blocks));
+	if (!finding.blocks)
 		return hdb_fail_memory(err, "blocks of references", n * sizeof(**blocks));
-	for (uint32_t b = 0; b < n; b++) {
-		const uint32_t first_ix = b * STORE_BLOCK_OBJECTS;
-		const uint32_t left = heap->object_count - first_ix;
-		const int r =
-			store_block(heap->store, STORE_REFERENCES, first_ix, &(*blocks)[b], err);
-
-		if (r < 0)
-			return r;
-		if (r == HDB_NOTFOUND)
-			return store_damaged(heap->store, STORE_REFERENCES, first_ix,
-					     "block missing", err);
-		if ((*blocks)[b].item_count !=
-		    (left < STORE_BLOCK_OBJECTS ? left : STORE_BLOCK_OBJECTS))
-			return store_damaged(heap->store, STORE_REFERENCES, first_ix,
-					     "impossible size", err);
-	}
-	return HDB_OK;
+	return base_pipeline_each(n, derive->work->threads, &finding, find_block, err);
 }
 
 /* Blocks of a sample, and of how many of their groups one is. */

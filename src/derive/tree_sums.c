@@ -302,9 +302,8 @@ static int build_retained_heaps(struct derive *derive, struct store_writer *writ
 	}
 	if ((r = derive_tree_prepare(derive, err)) != HDB_OK)
 		goto out;
-	for (uint32_t b = 0; b < heap_block_count(derive->heap); b++)
-		if ((r = heap_prepare_block(derive->heap, b, err)) != HDB_OK)
-			goto out;
+	if ((r = heap_prepare_blocks(derive->heap, derive->work->threads, err)) != HDB_OK)
+		goto out;
 	for (uint32_t no = 0; no < heaps; no++)
 		if ((r = put_heap(&t, no, err)) != HDB_OK)
 			goto out;

@@ -3,6 +3,7 @@
  */
 #include "heap/heap.h"
 
+#include "base/pipeline.h"
 #include "base/bytes.h"
 #include "base/debug.h"
 #include "heap/known.h"
@@ -533,6 +534,33 @@ int heap_prepare_block(struct heap *heap, uint32_t block_no, struct hdb_error *e
 	if (r < 0)
 		return r;
 	return objects_block(heap, block_no, &block, err);
+}
+
+static int prepare_block(void *ctx, unsigned slot, uint64_t block_no, struct hdb_error *err)
+{
+	struct store_objects *block;
+
+	(void)slot;
+	return objects_block(ctx, (uint32_t)block_no, &block, err);
+}
+
+int heap_prepare_blocks(struct heap *heap, unsigned threads, struct hdb_error *err)
+{
+	const uint32_t count = heap_block_count(heap);
+	uint32_t ready = 0;
+	int r = heap_load_classes(heap, err);
+
+	if (r < 0)
+		return r;
+	if ((r = ready_blocks(heap, err)) < 0)
+		return r;
+	/* Most passes find all of them open. */
+	while (ready < count && heap->objects[ready] &&
+	       store_objects_stay(heap->store, heap->objects[ready]))
+		ready++;
+	if (ready == count)
+		return HDB_OK;
+	return base_pipeline_each(count, threads, heap, prepare_block, err);
 }
 
 static uint32_t heap_of(const struct store_objects *block, uint32_t i)

@@ -268,6 +268,9 @@ int heap_read_offsets(struct heap *heap, uint32_t block_no, uint64_t *out, struc
  */
 int heap_prepare_block(struct heap *heap, uint32_t block_no, struct hdb_error *err);
 
+/* The same of all blocks, on so many threads. */
+int heap_prepare_blocks(struct heap *heap, unsigned threads, struct hdb_error *err);
+
 /*
  * Asks the system to read the part of the dump that a block's objects lie in, where that is one
  * stretch; only advice. For passes over all objects: single pages of a dump that is not in memory

@@ -172,6 +172,7 @@ static int open_store(const char *path, bool is_unsynced, struct store **out, st
 
 	if (!store)
 		return hdb_fail_memory(err, "a database handle", sizeof(*store));
+	(void)pthread_mutex_init(&store->lock, NULL);
 	if ((r = store_env_open(path, is_unsynced, &store->env, err)) != HDB_OK)
 		goto out;
 	store->view.env = store->env;
@@ -210,6 +211,7 @@ int store_open_again(struct store *store, struct store **out, struct hdb_error *
 
 	if (!again)
 		return hdb_fail_memory(err, "a database handle", sizeof(*again));
+	(void)pthread_mutex_init(&again->lock, NULL);
 	again->env = store_env_share(store->env);
 	again->view.env = again->env;
 	r = begin_snapshot(again, err);
@@ -227,6 +229,7 @@ void store_close(struct store *store)
 		return;
 	end_snapshot(store);
 	base_idmap_release(&store->verified);
+	(void)pthread_mutex_destroy(&store->lock);
 	store_view_close(&store->view);
 	free_side(store->side);
 	store_env_release(store->env);
@@ -280,31 +283,55 @@ static int unpack_block(struct store *store, unsigned table, const struct pages_
 	return HDB_OK;
 }
 
-/*
- * Checks a value's header and, once a handle, its checksum; unpacks what is packed; fills in *out.
- */
-static int take_value(struct store *store, unsigned table, const struct pages_place *place,
+/* A block, and whether its checksum held before. */
+struct found {
+	struct pages_place place;
+	bool is_verified;
+};
+
+/* What `verified` has of a value. */
+static uint32_t seal_of(const struct pages_place *place)
+{
+	return (uint32_t)load64(place->value) & INT32_MAX;
+}
+
+static bool is_verified(const struct store *store, const struct pages_place *place)
+{
+	return place->value_size >= BLOCK_HEADER_SIZE &&
+	       base_idmap_get(&store->verified, (uint64_t)(uintptr_t)place->value) ==
+		       seal_of(place);
+}
+
+/* Checks a value's checksum, and notes that it holds. */
+static int verify(struct store *store, unsigned table, const struct pages_place *place,
+		  struct hdb_error *err)
+{
+	int r;
+
+	base_map_soon(place->value, place->value_size);
+	if (load64(place->value) !=
+	    block_checksum(place->key, place->key_size, place->value, place->value_size))
+		return store_damaged(store, table, be64(place->key + 2), "checksum mismatch", err);
+	(void)pthread_mutex_lock(&store->lock);
+	r = base_idmap_put(&store->verified, (uint64_t)(uintptr_t)place->value, seal_of(place),
+			   err);
+	(void)pthread_mutex_unlock(&store->lock);
+	return r < 0 ? r : HDB_OK;
+}
+
+/* Checks a value's header and, once a handle, its checksum; unpacks what is packed. */
+static int take_value(struct store *store, unsigned table, const struct found *found,
 		      struct store_block *out, struct hdb_error *err)
 {
-	const uint64_t address = (uint64_t)(uintptr_t)place->value;
-	uint32_t seal;
+	const struct pages_place *place = &found->place;
+	int r;
 
 	out->key = be64(place->key + 2);
 	if (place->value_size < BLOCK_HEADER_SIZE)
 		return store_damaged(store, table, out->key, "block too short", err);
+	if (!found->is_verified && (r = verify(store, table, place, err)) != HDB_OK)
+		return r;
 	out->checksum = load64(place->value);
-	seal = (uint32_t)out->checksum & INT32_MAX;
-	if (base_idmap_get(&store->verified, address) != seal) {
-		int r;
-
-		base_map_soon(place->value, place->value_size);
-		if (out->checksum !=
-		    block_checksum(place->key, place->key_size, place->value, place->value_size))
-			return store_damaged(store, table, out->key, "checksum mismatch", err);
-		r = base_idmap_put(&store->verified, address, seal, err);
-		if (r < 0)
-			return r;
-	}
 	out->data = place->value + BLOCK_HEADER_SIZE;
 	out->size = place->value_size - BLOCK_HEADER_SIZE;
 	out->item_count = load32(place->value + 8);
@@ -332,28 +359,43 @@ struct wanted {
 	uint64_t key;
 };
 
-static int seek_block(struct store *store, struct wanted wanted, enum seek seek,
-		      struct store_block *out, struct hdb_error *err)
+/* Walks to the block; the lock is held. */
+static int find_block(struct store *store, struct wanted wanted, enum seek seek,
+		      struct found *found, struct hdb_error *err)
 {
 	struct store_view *view = view_of(store, wanted.table);
 	uint8_t bytes[BLOCK_KEY_SIZE];
 	const struct pages_key key = { bytes, sizeof(bytes) };
-	struct pages_place place = { .tree = &view->pages.main };
+	struct pages_place *place = &found->place;
 	bool is_exact;
 	int r;
 
-	assert(wanted.table < STORE_TABLE_END);
 	block_key(bytes, wanted.table, wanted.key);
-	r = pages_seek(&view->pages, key, &place, err);
-	is_exact = r == HDB_OK && pages_key_is(&place, key);
+	*found = (struct found){ .place.tree = &view->pages.main };
+	r = pages_seek(&view->pages, key, place, err);
+	is_exact = r == HDB_OK && pages_key_is(place, key);
 	if (seek == SEEK_BEFORE && r >= 0 && !is_exact)
-		r = pages_previous(&view->pages, &place, err);
+		r = pages_previous(&view->pages, place, err);
 	if (r < 0)
 		return walk_failed(store, r, err);
-	if (r == HDB_NOTFOUND || !is_of_table(&place, wanted.table) ||
+	if (r == HDB_NOTFOUND || !is_of_table(place, wanted.table) ||
 	    (seek == SEEK_EXACT && !is_exact))
 		return HDB_NOTFOUND;
-	return take_value(store, wanted.table, &place, out, err);
+	found->is_verified = is_verified(store, place);
+	return HDB_OK;
+}
+
+static int seek_block(struct store *store, struct wanted wanted, enum seek seek,
+		      struct store_block *out, struct hdb_error *err)
+{
+	struct found found;
+	int r;
+
+	assert(wanted.table < STORE_TABLE_END);
+	(void)pthread_mutex_lock(&store->lock);
+	r = find_block(store, wanted, seek, &found, err);
+	(void)pthread_mutex_unlock(&store->lock);
+	return r == HDB_OK ? take_value(store, wanted.table, &found, out, err) : r;
 }
 
 int store_block(struct store *store, enum store_table table, uint64_t key, struct store_block *out,

@@ -74,7 +74,8 @@ static inline void store_block_frame(const struct store_block *block, struct bas
 /*
  * Finds the block with this key: HDB_OK or HDB_NOTFOUND. Its checksum is verified the first time
  * that this handle meets it; HDB_ECORRUPT names table and block. Where key, data and checksum are
- * those of an earlier snapshot, it is the same block still.
+ * those of an earlier snapshot, it is the same block still. It and the two below may be called on
+ * several threads at once, as long as none refreshes the handle.
  */
 int store_block(struct store *store, enum store_table table, uint64_t key, struct store_block *out,
 		struct hdb_error *err);

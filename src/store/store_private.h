@@ -10,6 +10,8 @@
 #include "store/store.h"
 #include "store/view.h"
 
+#include <pthread.h>
+
 /* Longest name of a meta value. */
 #define META_NAME_MAX 63
 #define META_KEY_SIZE (2 + META_NAME_MAX)
@@ -38,6 +40,8 @@ struct store {
 	 * that was used again has another one.
 	 */
 	struct base_idmap verified;
+	/* Held while a block is looked up: pages and `verified` note what was checked. */
+	pthread_mutex_t lock;
 	uint64_t generation;
 };
 
