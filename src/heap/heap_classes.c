@@ -2,6 +2,7 @@
  * heap/heap_classes.c - classes, their names and fields; texts.
  */
 #include "heap/heap.h"
+#include "base/bytes.h"
 
 #include "heap/values/text.h"
 
@@ -144,13 +145,47 @@ int heap_class_of_object(struct heap *heap, uint32_t ix, uint32_t *class_no, str
 	return r;
 }
 
+/* Whether all of eight bytes are ASCII, and none is zero. */
+static bool are_plain(uint64_t bytes)
+{
+	const uint64_t ones = 0x0101010101010101u;
+
+	return (((bytes - ones) | bytes) & ones << 7) == 0;
+}
+
+/* Whether the text is such, of which cleaning changes nothing. */
+static bool is_plain(const char *text, size_t size)
+{
+	uint8_t rest[8] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+
+	for (; size >= 8; text += 8, size -= 8)
+		if (!are_plain(load64((const uint8_t *)text)))
+			return false;
+	memcpy(rest, text, size);
+	return are_plain(load64(rest));
+}
+
 uint32_t heap_class_by_name(struct heap *heap, const char *name, uint32_t from)
 {
+	const size_t name_size = strlen(name);
+	struct store_block near = { 0 };
+
 	if (heap_load_classes(heap, note(heap)) < 0)
 		return HEAP_NONE;
-	for (uint32_t no = from; no < heap->class_count; no++)
-		if (strcmp(heap_class_name(heap, no), name) == 0)
+	/* A heap has ten thousand classes: names are not made for those that are not it. */
+	for (uint32_t no = from; no < heap->class_count; no++) {
+		const char *text;
+		size_t size;
+
+		if (store_text_near(heap->store, heap->classes[no].name_text, &near, &text, &size,
+				    NULL) == HDB_OK &&
+		    is_plain(text, size)) {
+			if (size == name_size && memcmp(text, name, size) == 0)
+				return no;
+		} else if (strcmp(heap_class_name(heap, no), name) == 0) {
 			return no;
+		}
+	}
 	return HEAP_NONE;
 }
 

@@ -205,30 +205,45 @@ void store_texts_release(struct store_texts_writer *w)
 	base_vec_release(&w->bytes);
 }
 
+/* Text i of a block. */
+static int text_in(struct store *store, const struct store_block *block, uint64_t i,
+		   const char **text, size_t *size, struct hdb_error *err)
+{
+	const uint64_t ends = (uint64_t)block->item_count * 4;
+	uint64_t from, to;
+
+	assert(i < block->item_count);
+	if (ends > block->size)
+		return store_damaged(store, STORE_TEXTS, block->key, "impossible size", err);
+	from = i ? load32(block->data + (i - 1) * 4) : 0;
+	to = load32(block->data + i * 4);
+	if (from > to || to > block->size - ends)
+		return store_damaged(store, STORE_TEXTS, block->key, "text out of bounds", err);
+	*text = (const char *)block->data + ends + from;
+	*size = (size_t)(to - from);
+	return HDB_OK;
+}
+
+int store_text_near(struct store *store, uint64_t no, struct store_block *near, const char **text,
+		    size_t *size, struct hdb_error *err)
+{
+	if (no < near->key || no - near->key >= near->item_count) {
+		const int r = store_block_before(store, STORE_TEXTS, no, near, err);
+
+		if (r != HDB_OK || no - near->key >= near->item_count) {
+			*near = (struct store_block){ 0 };
+			return r < 0 ? r : past_end(store, STORE_TEXTS, no, err);
+		}
+	}
+	return text_in(store, near, no - near->key, text, size, err);
+}
+
 int store_text(struct store *store, uint64_t no, const char **text, size_t *size,
 	       struct hdb_error *err)
 {
-	struct store_block block;
-	uint64_t i, from, to, ends;
-	int r = store_block_before(store, STORE_TEXTS, no, &block, err);
+	struct store_block block = { 0 };
 
-	if (r < 0)
-		return r;
-	if (r == HDB_NOTFOUND)
-		return past_end(store, STORE_TEXTS, no, err);
-	i = no - block.key;
-	if (i >= block.item_count)
-		return past_end(store, STORE_TEXTS, no, err);
-	ends = (uint64_t)block.item_count * 4;
-	if (ends > block.size)
-		return store_damaged(store, STORE_TEXTS, block.key, "impossible size", err);
-	from = i ? load32(block.data + (i - 1) * 4) : 0;
-	to = load32(block.data + i * 4);
-	if (from > to || to > block.size - ends)
-		return store_damaged(store, STORE_TEXTS, block.key, "text out of bounds", err);
-	*text = (const char *)block.data + ends + from;
-	*size = (size_t)(to - from);
-	return HDB_OK;
+	return store_text_near(store, no, &block, text, size, err);
 }
 
 void store_records_check(const struct store_records_writer *w)
