@@ -63,7 +63,7 @@ void base_buckets_release(struct base_buckets *buckets)
 	for (size_t i = 0; i < buckets->slabs.count; i++)
 		base_big_free(buckets->work, &slab_at(buckets, i)->big);
 	if (buckets->has_small_slabs)
-		base_heap_trim();
+		base_heap_trim(buckets->work);
 	base_vec_release(&buckets->slabs);
 	base_vec_release(&buckets->slots);
 	base_spill_close(&buckets->spill);

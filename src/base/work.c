@@ -741,10 +741,13 @@ void base_work_check(const struct base_work *work)
 	assert(kept == work->pool_bytes);
 }
 
-void base_heap_trim(void)
+void base_heap_trim(const struct base_work *work)
 {
 #ifdef __GLIBC__
-	(void)malloc_trim(0);
+	if (!work->cached_max)
+		(void)malloc_trim(0);
+#else
+	(void)work;
 #endif
 }
 

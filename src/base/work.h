@@ -123,8 +123,12 @@ int base_big_alloc_raw(struct base_work *work, struct base_big *big, uint64_t si
 		       const char *what, struct hdb_error *err);
 void base_big_free(struct base_work *work, struct base_big *big);
 
-/* Gives the system back what many small arrays have left behind, where malloc would keep it. */
-void base_heap_trim(void);
+/*
+ * Gives the system back what many small arrays have left behind, where malloc would keep it, if
+ * somebody asked for a budget: the next pass takes it again, and pages that are taken again have to
+ * be cleared.
+ */
+void base_heap_trim(const struct base_work *work);
 
 /*
  * An array that is in a file: these bytes will be used soon, in order. Costs a system call. On any

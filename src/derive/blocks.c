@@ -61,7 +61,7 @@ static void free_slots(struct each *each, unsigned count)
 		base_vec_release(&each->slots[i].bytes[1]);
 	}
 	free(each->slots);
-	base_heap_trim();
+	base_heap_trim(each->derive->work);
 }
 
 int derive_each_block(struct derive *derive, const struct derive_pass *pass, struct hdb_error *err)
