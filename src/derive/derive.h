@@ -21,7 +21,7 @@
  * order comes after it. Small heaps need no files.
  */
 #define DERIVE_CALM_OBJECT 5u
-#define DERIVE_CALM_MIN (48u << 20)
+#define DERIVE_CALM_MIN (32u << 20)
 
 /*
  * How strong references must be to count for reachability, dominators and retained sizes: these and
