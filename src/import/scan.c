@@ -16,6 +16,14 @@
 /* Records between two reports of progress. */
 #define STEP_RECORDS 65536
 
+/*
+ * Chunks that are read ahead: some a thread, and more while the walk is at the texts and classes
+ * that a dump begins with, if the budget has room for what each of them notes, half a MB.
+ */
+#define AHEAD_SLOTS 3u
+#define AHEAD_SLOTS_MORE 16u
+#define AHEAD_SLOTS_MEMORY ((uint64_t)256 << 20)
+
 static int scan_record(struct scan *s, struct hdb_error *err)
 {
 	const struct hprof_record *rec = &s->walk.record;
@@ -237,7 +245,8 @@ static int scan_chunks(struct scan *s, struct hdb_error *err)
 	const struct base_pipeline pipeline = {
 		.item_count = (im->source->size + AHEAD_CHUNK_BYTES - 1) / AHEAD_CHUNK_BYTES,
 		.threads = im->work->threads,
-		.slot_count = 3 * im->work->threads,
+		.slot_count = AHEAD_SLOTS * im->work->threads +
+			      (im->work->memory_bytes < AHEAD_SLOTS_MEMORY ? 0 : AHEAD_SLOTS_MORE),
 		.ctx = s,
 		.produce = read_chunk,
 		.consume = walk_chunk,
