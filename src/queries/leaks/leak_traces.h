@@ -1,12 +1,12 @@
 /*
  * queries/leaks/leak_traces.h - leaking objects of applications with the paths that keep them, as
- * LeakCanary tells them.
+ * LeakCanary shows them.
  *
- * Up to the last step of a path that is rightly there none is to blame; from the first one after it
- * that should be gone on, all only hang on it; the references between the two are suspect. Objects
+ * Up to the last step of a path that is rightly there none is to blame; from the first leaking
+ * object after it on, all only hang on it; the references between the two are suspect. Objects
  * with the same suspect references are one leak, whose signature is the SHA-1 of the classes and
  * names of these: the same that LeakCanary's Shark gives it. An object whose path passes another
- * leaking object is not told by itself.
+ * leaking object is not shown by itself.
  */
 #ifndef QUERIES_LEAKS_LEAK_TRACES_H
 #define QUERIES_LEAKS_LEAK_TRACES_H

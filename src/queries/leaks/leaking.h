@@ -7,7 +7,7 @@
 #include "query/report_rows.h"
 
 struct query_leaking_counts {
-	uint64_t objects;        /* that should be gone and something keeps */
+	uint64_t objects;        /* leaking ones, which something keeps */
 	uint64_t hanging;        /* of those, kept by another one of them */
 	uint64_t leaks;          /* the others, by what keeps them */
 	uint64_t library_leaks;  /* of those, known to be the fault of a library */
@@ -17,7 +17,7 @@ struct query_leaking_counts {
 	uint64_t retained_bytes; /* of all leaks, the sum */
 };
 
-/* Objects that should be gone and are kept, by what keeps them. */
+/* Leaking objects, by what keeps them. */
 struct query_leaking;
 
 /* Finds them; *out is owned: query_leaking_release, also after a failure. */

@@ -1,6 +1,6 @@
 /*
  * queries/leaks/library_leaks.h - references by which Android, its makers' versions of it, and
- * tools are known to keep objects that should be gone.
+ * tools are known to leak objects.
  *
  * What is known is a table of classes, fields, and the versions and makers that they are a fault
  * of; it was found out by LeakCanary (shark-android, AndroidReferenceMatchers), whose names for

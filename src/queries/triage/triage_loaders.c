@@ -1,5 +1,5 @@
 /*
- * queries/triage/triage_loaders.c - class loaders that should be gone: closed ones, and several
+ * queries/triage/triage_loaders.c - leaking class loaders: closed ones, and several
  * with the same classes.
  */
 #include "analysis/describe.h"
