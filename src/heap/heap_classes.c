@@ -168,19 +168,16 @@ static bool is_plain(const char *text, size_t size)
 uint32_t heap_class_by_name(struct heap *heap, const char *name, uint32_t from)
 {
 	const size_t name_size = strlen(name);
-	struct store_block near = { 0 };
+	struct store_text_place place = { 0 };
 
 	if (heap_load_classes(heap, note(heap)) < 0)
 		return HEAP_NONE;
 	/* A heap has ten thousand classes: names are not made for those that are not it. */
 	for (uint32_t no = from; no < heap->class_count; no++) {
-		const char *text;
-		size_t size;
-
-		if (store_text_near(heap->store, heap->classes[no].name_text, &near, &text, &size,
-				    NULL) == HDB_OK &&
-		    is_plain(text, size)) {
-			if (size == name_size && memcmp(text, name, size) == 0)
+		if (store_text_near(heap->store, heap->classes[no].name_text, &place, NULL) ==
+			    HDB_OK &&
+		    is_plain(place.text, place.size)) {
+			if (place.size == name_size && memcmp(place.text, name, name_size) == 0)
 				return no;
 		} else if (strcmp(heap_class_name(heap, no), name) == 0) {
 			return no;
