@@ -26,7 +26,7 @@ int serve_library_load(struct hdb_error *err)
 		const char *name;
 		void *place;
 	} functions[] = {
-#define X(name) { #name, &name },
+#define X(name) { #name, &(name) },
 		SERVE_LIBRARY_FUNCTIONS(X)
 #undef X
 	};

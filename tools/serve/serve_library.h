@@ -35,7 +35,7 @@ int serve_library_load(struct hdb_error *err);
 	X(MHD_suspend_connection)
 
 struct serve_library {
-#define X(name) __typeof__(name) *name;
+#define X(name) __typeof__(name) *(name);
 	SERVE_LIBRARY_FUNCTIONS(X)
 #undef X
 };
