@@ -134,10 +134,7 @@ static int take_notes(struct children *c, struct hdb_error *err)
 	if (c->row_count || !notes || notes->count <= STORE_LIST_BIG)
 		return HDB_NOTFOUND;
 	base_stage(c->derive->work, "dominated objects", c->derive->heap->object_count, "objects");
-	r = derive_top_sort(notes, &c->noted, err);
-	if (r == HDB_NOTFOUND)
-		base_big_free(c->derive->work, &c->noted);
-	if (r != HDB_OK)
+	if ((r = derive_top_sort(notes, &c->noted, err)) != HDB_OK)
 		return r;
 	c->total = c->top_count = notes->count;
 	return graph_child_rows_init(&c->rows, c->row_count, c->derive->work, err);

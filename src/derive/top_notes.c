@@ -2,20 +2,13 @@
 #include "derive/top_notes.h"
 
 #include "base/pipeline.h"
-#include "base/sort.h"
+#include "graph/size_order.h"
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* Sizes that are counted; few objects are larger, and those are sorted. */
-#define SMALL_SIZES 65536u
 
 /* Notes take this part of the room in memory at most. */
 #define ROOM_PART 4u
-
-/* Larger ones that are sorted: of heaps there are some thousand. */
-#define LARGE_MAX ((size_t)1 << 16)
 
 /* Threads that sort at once: each counts all small sizes. */
 #define PARTS_MAX 16u
@@ -155,123 +148,54 @@ void derive_top_drop(struct derive *derive)
 	derive->top_notes = NULL;
 }
 
-/* ---- sorting: by counting sizes ---- */
-
-/* Some of the blocks, one after the other. */
-struct part {
-	uint32_t first, end;   /* blocks */
-	uint32_t *size_count;  /* by size: how many have it, then where the next one goes */
-	struct base_vec large; /* struct base_sort_key: objects with larger sizes */
-};
+/* ---- sorting ---- */
 
 struct sorting {
 	const struct derive_top_notes *notes;
-	uint32_t *node;
-	unsigned part_count;
-	struct part part[PARTS_MAX];
+	unsigned part_count;                      /* of the blocks, one after the other */
+	struct graph_size_order order[PARTS_MAX]; /* by part */
+	uint32_t *node;                           /* NULL: they are counted first */
 };
 
-static int count_sizes(void *ctx, unsigned no, struct hdb_error *err)
+/* Counts those of the 64 objects from first_ix on, or places them; `units` are their sizes. */
+static int take_word(struct sorting *s, unsigned no, uint32_t first_ix, const uint32_t *units,
+		     struct hdb_error *err)
+{
+	struct graph_size_order *order = &s->order[no];
+	int r = HDB_OK;
+
+	for (uint64_t bits = s->notes->bits[first_ix / 64]; bits && r == HDB_OK;
+	     bits &= bits - 1, units++) {
+		const uint32_t ix = first_ix + (unsigned)__builtin_ctzll(bits);
+
+		if (s->node)
+			graph_size_order_place(order, s->node, ix, *units);
+		else
+			r = graph_size_order_count(order, ix, *units, err);
+	}
+	return r;
+}
+
+static int take_part(void *ctx, unsigned no, struct hdb_error *err)
 {
 	struct sorting *s = ctx;
 	const struct derive_top_notes *notes = s->notes;
-	struct part *part = &s->part[no];
+	const uint64_t blocks = block_count(notes), end = blocks * (no + 1) / s->part_count;
+	int r = s->node ? HDB_OK : graph_size_order_init(&s->order[no], err);
 
-	part->size_count = calloc(SMALL_SIZES, sizeof(*part->size_count));
-	if (!part->size_count)
-		return hdb_fail_memory(err, "the top level", SMALL_SIZES * 4ull);
-	for (uint32_t b = part->first; b < part->end; b++) {
+	for (uint64_t b = blocks * no / s->part_count; b < end; b++) {
 		const uint32_t *units = notes->units + notes->first[b];
-		const uint64_t count = notes->first[b + 1] - 1 - notes->first[b];
+		const uint64_t first = b * STORE_BLOCK_OBJECTS;
+		const uint64_t left = notes->object_count - first;
+		const uint64_t last =
+			first + (left < STORE_BLOCK_OBJECTS ? left : STORE_BLOCK_OBJECTS);
 
-		for (uint64_t i = 0; i < count; i++)
-			if (units[i] < SMALL_SIZES)
-				part->size_count[units[i]]++;
-	}
-	return HDB_OK;
-}
-
-/* Where each part's objects of each size go: behind those with larger ones, which come later. */
-static void start_places(struct sorting *s)
-{
-	uint32_t sum = (uint32_t)s->notes->count;
-
-	for (uint32_t size = 0; size < SMALL_SIZES; size++) {
-		for (unsigned no = s->part_count; no-- > 0;) {
-			sum -= s->part[no].size_count[size];
-			s->part[no].size_count[size] = sum;
+		for (uint64_t ix = first; ix < last && r == HDB_OK; ix += 64) {
+			r = take_word(s, no, (uint32_t)ix, units, err);
+			units += count_bits(notes->bits[ix / 64]);
 		}
 	}
-}
-
-static int add_large(struct part *part, const struct base_sort_key *key, struct hdb_error *err)
-{
-	if (part->large.count == LARGE_MAX)
-		return HDB_NOTFOUND;
-	return base_vec_push(&part->large, key, sizeof(*key), err);
-}
-
-/* Puts objects there, in order of index. */
-static int place(void *ctx, unsigned no, struct hdb_error *err)
-{
-	struct sorting *s = ctx;
-	const struct derive_top_notes *notes = s->notes;
-	struct part *part = &s->part[no];
-	int r;
-
-	for (uint32_t b = part->first; b < part->end; b++) {
-		const uint64_t *word = notes->bits + (size_t)b * (STORE_BLOCK_OBJECTS / 64);
-		const uint32_t *units = notes->units + notes->first[b];
-		const uint32_t first_ix = b * STORE_BLOCK_OBJECTS;
-		const uint32_t left = notes->object_count - first_ix;
-		const uint32_t count = left < STORE_BLOCK_OBJECTS ? left : STORE_BLOCK_OBJECTS;
-
-		for (uint32_t start = 0; start < count; start += 64, word++) {
-			for (uint64_t bits = *word; bits; bits &= bits - 1, units++) {
-				const struct base_sort_key key = {
-					.key = ~(uint64_t)*units,
-					.node = first_ix + start + (unsigned)__builtin_ctzll(bits),
-				};
-
-				if (*units < SMALL_SIZES)
-					s->node[part->size_count[*units]++] = key.node;
-				else if ((r = add_large(part, &key, err)) != HDB_OK)
-					return r;
-			}
-		}
-	}
-	return HDB_OK;
-}
-
-/* Those with larger sizes, of all parts, go first. */
-static int place_large(struct sorting *s, struct hdb_error *err)
-{
-	struct base_vec *all = &s->part[0].large;
-	struct base_sort_key *keys;
-	size_t count;
-	int r;
-
-	for (unsigned no = 1; no < s->part_count; no++) {
-		const struct base_vec *more = &s->part[no].large;
-
-		r = base_vec_reserve(all, more->count, sizeof(*keys), err);
-		if (r != HDB_OK)
-			return r;
-		if (more->count)
-			memcpy(base_vec_at(all, struct base_sort_key, all->count), more->data,
-			       more->count * sizeof(*keys));
-		all->count += more->count;
-	}
-	count = all->count;
-	if (count == 0)
-		return HDB_OK;
-	if ((r = base_vec_reserve(all, count, sizeof(*keys), err)) != HDB_OK)
-		return r;
-	keys = all->data;
-	base_sort_keys(keys, keys + count, count);
-	for (size_t i = 0; i < count; i++)
-		s->node[i] = keys[i].node;
-	return HDB_OK;
+	return r;
 }
 
 int derive_top_sort(const struct derive_top_notes *notes, struct base_big *nodes,
@@ -280,29 +204,27 @@ int derive_top_sort(const struct derive_top_notes *notes, struct base_big *nodes
 	const unsigned threads = notes->work->threads;
 	struct sorting s = { .notes = notes,
 			     .part_count = threads < PARTS_MAX ? threads : PARTS_MAX };
-	const uint64_t blocks = block_count(notes);
 	int r;
 
 	assert(notes->units);
-	for (unsigned no = 0; no < s.part_count; no++) {
-		s.part[no].first = (uint32_t)(blocks * no / s.part_count);
-		s.part[no].end = (uint32_t)(blocks * (no + 1) / s.part_count);
-	}
+	r = base_pipeline_parts(s.part_count, &s, take_part, err);
+	for (unsigned no = 0; no < s.part_count && r == HDB_OK; no++)
+		if (graph_size_order_is_full(&s.order[no]))
+			r = HDB_NOTFOUND;
+	if (r != HDB_OK)
+		goto out;
 	r = base_big_alloc_raw(notes->work, nodes, (notes->count + 1) * sizeof(*s.node),
 			       "the top level", err);
 	if (r != HDB_OK)
 		goto out;
+	r = graph_size_orders_start(s.order, s.part_count, nodes->data, (uint32_t)notes->count,
+				    err);
+	if (r != HDB_OK)
+		goto out;
 	s.node = nodes->data;
-	if ((r = base_pipeline_parts(s.part_count, &s, count_sizes, err)) != HDB_OK)
-		goto out;
-	start_places(&s);
-	if ((r = base_pipeline_parts(s.part_count, &s, place, err)) != HDB_OK)
-		goto out;
-	r = place_large(&s, err);
+	r = base_pipeline_parts(s.part_count, &s, take_part, err);
 out:
-	for (unsigned no = 0; no < s.part_count; no++) {
-		free(s.part[no].size_count);
-		base_vec_release(&s.part[no].large);
-	}
+	for (unsigned no = 0; no < s.part_count; no++)
+		graph_size_order_release(&s.order[no]);
 	return r;
 }

@@ -24,9 +24,6 @@
 #define CHUNK_SHARE 8u
 #define KEPT_SHARE 4u
 
-/* Nodes of the top level with large sizes that are kept apart: of heaps there are some thousand. */
-#define LARGE_MAX ((uint64_t)1 << 16)
-
 /* Records between two calls of base_step. */
 #define STEP_MASK 0xffffu
 
@@ -41,6 +38,7 @@ int graph_child_rows_init(struct graph_child_rows *rows, uint32_t node_count,
 	const uint64_t budget = work->memory_bytes;
 	const uint64_t chunks =
 		node_count / 2u < budget / CHUNK_SHARE ? node_count / 2u : budget / CHUNK_SHARE;
+	int rc;
 
 	*rows = (struct graph_child_rows){ .node_count = node_count, .bits = GRAPH_CHILD_BITS };
 	if (node_count >= UINT32_MAX - 1)
@@ -48,10 +46,8 @@ int graph_child_rows_init(struct graph_child_rows *rows, uint32_t node_count,
 				node_count);
 	while (node_count >> rows->bits > RANGES_MAX)
 		rows->bits++;
-	rows->size_count = calloc(GRAPH_CHILD_SIZES, sizeof *rows->size_count);
-	if (!rows->size_count)
-		return hdb_fail_memory(err, "dominated objects",
-				       GRAPH_CHILD_SIZES * sizeof *rows->size_count);
+	if ((rc = graph_size_order_init(&rows->top, err)) != HDB_OK)
+		return rc;
 	rows->range_count = (node_count >> rows->bits) + 1;
 	rows->range_limit = clamp(budget / RANGE_SHARE, SORT_MIN, SORT_MAX);
 	rows->run_limit = clamp(budget / RUN_SHARE, SORT_MIN, RUN_MAX);
@@ -67,21 +63,8 @@ void graph_child_rows_release(struct graph_child_rows *rows)
 {
 	if (rows->buckets.work)
 		base_buckets_release(&rows->buckets);
-	base_vec_release(&rows->large);
-	free(rows->size_count);
+	graph_size_order_release(&rows->top);
 	*rows = (struct graph_child_rows){ 0 };
-}
-
-int graph_child_rows_large(struct graph_child_rows *rows, uint32_t node, uint64_t size,
-			   struct hdb_error *err)
-{
-	const struct base_sort_key key = { .key = ~size, .node = node };
-
-	if (++rows->large_count > LARGE_MAX) {
-		base_vec_release(&rows->large);
-		return HDB_OK;
-	}
-	return base_vec_push(&rows->large, &key, sizeof key, err);
 }
 
 int graph_child_rows_end(struct graph_child_rows *rows, uint32_t top_limit, uint64_t *top_count,
@@ -467,31 +450,7 @@ struct take_top {
 	void *ctx;
 };
 
-/* Where the nodes of each size go: behind the larger ones, which are at the start, sorted. */
-static int start_places(struct graph_child_rows *rows, uint32_t *node, struct hdb_error *err)
-{
-	const uint64_t count = rows->large.count;
-	struct base_sort_key *keys;
-	const int rc = base_vec_reserve(&rows->large, count, sizeof *keys, err);
-	uint64_t sum = count;
-
-	if (rc < 0)
-		return rc;
-	keys = rows->large.data;
-	if (count)
-		base_sort_keys(keys, keys + count, count);
-	for (uint64_t i = 0; i < count; i++)
-		node[i] = keys[i].node;
-	for (uint32_t size = GRAPH_CHILD_SIZES; size-- > 0;) {
-		const uint64_t of_size = rows->size_count[size];
-
-		rows->size_count[size] = sum;
-		sum += of_size;
-	}
-	return HDB_OK;
-}
-
-/* Puts them there, in the order in which they came: that of nodes. */
+/* Puts the nodes into their places, in the order in which they came: their own. */
 static int place_top(struct graph_child_rows *rows, uint32_t *node, struct hdb_error *err)
 {
 	struct base_bucket_reader reader;
@@ -501,8 +460,7 @@ static int place_top(struct graph_child_rows *rows, uint32_t *node, struct hdb_e
 	if (rc != HDB_OK)
 		return rc;
 	while ((rc = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK)
-		if (v[2] < GRAPH_CHILD_SIZES)
-			node[rows->size_count[v[2]]++] = (uint32_t)v[1];
+		graph_size_order_place(&rows->top, node, (uint32_t)v[1], v[2]);
 	base_bucket_end(&reader);
 	return rc < 0 ? rc : HDB_OK;
 }
@@ -518,7 +476,8 @@ static int place_and_give(struct graph_child_rows *rows, const struct take_top *
 
 	if (rc < 0)
 		goto out;
-	if ((rc = start_places(rows, big.data, err)) < 0)
+	rc = graph_size_orders_start(&rows->top, 1, big.data, (uint32_t)count, err);
+	if (rc < 0)
 		goto out;
 	if ((rc = place_top(rows, big.data, err)) < 0)
 		goto out;
@@ -546,7 +505,7 @@ int graph_child_rows_top(struct graph_child_rows *rows,
 	const uint64_t count = rows->buckets.bucket[rows->range_count].count;
 	struct take_top to = { take, ctx };
 
-	if (rows->large_count <= LARGE_MAX &&
+	if (!graph_size_order_is_full(&rows->top) &&
 	    count * sizeof(uint32_t) <= base_work_room(rows->buckets.work))
 		return place_and_give(rows, &to, err);
 	return graph_child_rows_merge(rows, rows->range_count, take_one, &to, err);

@@ -15,6 +15,7 @@
 #include "graph/access.h"
 #include "base/spill_buckets.h"
 #include "base/sort.h"
+#include "graph/size_order.h"
 
 /* The parents of a range are a multiple of this, which is a block of stored lists. */
 #define GRAPH_CHILD_BITS 14
@@ -24,25 +25,15 @@ struct graph_child_rows {
 	uint32_t node_count;
 	unsigned bits; /* a range has 1 << bits parents */
 	uint32_t range_count;
-	uint64_t range_limit; /* children that are sorted at once in a range */
-	uint64_t run_limit;   /* and of a run */
-	/* Of the top level: by size, how many nodes have it; and those with larger sizes. */
-	uint64_t *size_count;
-	struct base_vec large; /* struct base_sort_key */
-	uint64_t large_count;  /* whether they are there or too many */
+	uint64_t range_limit;        /* children that are sorted at once in a range */
+	uint64_t run_limit;          /* and of a run */
+	struct graph_size_order top; /* of the top level's nodes */
 };
-
-/* Sizes of the top level that are counted: few nodes are larger, and those are sorted. */
-#define GRAPH_CHILD_SIZES 65536u
 
 /* `work` is lent. Release it in any case. */
 int graph_child_rows_init(struct graph_child_rows *rows, uint32_t node_count,
 			  struct base_work *work, struct hdb_error *err);
 void graph_child_rows_release(struct graph_child_rows *rows);
-
-/* Notes a node of the top level that has a large size; private. */
-int graph_child_rows_large(struct graph_child_rows *rows, uint32_t node, uint64_t size,
-			   struct hdb_error *err);
 
 /*
  * Adds a child, in order of `node`; `parent` is below node_count, or GRAPH_NONE for the top level.
@@ -53,14 +44,10 @@ static inline int graph_child_rows_add(struct graph_child_rows *rows, uint32_t p
 	const bool is_top = parent == GRAPH_NONE;
 	const uint64_t v[] = { is_top ? 0 : parent, node, size };
 
-	if (is_top && size < GRAPH_CHILD_SIZES) {
-		rows->size_count[size]++;
-	} else if (is_top) {
-		const int rc = graph_child_rows_large(rows, node, size, err);
+	const int rc = is_top ? graph_size_order_count(&rows->top, node, size, err) : HDB_OK;
 
-		if (rc != HDB_OK)
-			return rc;
-	}
+	if (rc != HDB_OK)
+		return rc;
 	return base_buckets_add(&rows->buckets, is_top ? rows->range_count : parent >> rows->bits,
 				BASE_RECORD(2, 1), v, err);
 }

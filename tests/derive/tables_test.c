@@ -422,7 +422,9 @@ static void test_many_roots(void **state)
 	(void)snprintf(dump_path, sizeof(dump_path), "%s", temp_path("roots.hprof"));
 	begin_dump(&w);
 	for (unsigned i = 0; i < ROOTS; i++) {
-		const uint64_t id = 0x100000 + i * 0x1000ull;
+		/* Some of the large ones are before all others, and some behind them. */
+		const uint64_t id = 0x100000 + i * 0x1000ull +
+				    (i % (2 * EACH_LARGE) == EACH_LARGE ? 0x40000000 : 0);
 		const uint32_t count = i % EACH_LARGE ? i * i % MOST : LARGE - i / EACH_LARGE % 2;
 
 		hw_root(&w, HPROF_ROOT_JNI_GLOBAL, id, 0, 0);

@@ -42,7 +42,7 @@ static void make_forest(uint32_t *idom, struct base_sizes *sizes, unsigned top, 
 		assert_true(base_sizes_set(
 			sizes, v,
 			test_random(seed) % 50 +
-				(test_random(seed) % 100 < large ? GRAPH_CHILD_SIZES - 10 : 0)));
+				(test_random(seed) % 100 < large ? GRAPH_SMALL_SIZES - 10 : 0)));
 	}
 }
 
