@@ -605,27 +605,27 @@ void base_work_keep(struct base_work *work, uint64_t size_bytes)
 }
 
 /*
- * What is kept gives way to `size` bytes that are needed: for its sake the peak does not grow, nor
- * does it go beyond the budget while it waits for somebody else.
+ * What is kept gives way to what was taken: for its sake the peak does not grow, nor does it go
+ * beyond the budget while it waits for somebody else.
  */
-static void pool_make_way(struct base_work *work, uint64_t size)
+static void pool_make_way(struct base_work *work)
 {
 	const uint64_t limit =
 		work->memory_peak < work->memory_bytes ? work->memory_peak : work->memory_bytes;
 
-	pool_trim(work, limit > work->memory_used + size ? limit - work->memory_used - size : 0);
+	pool_trim(work, limit > work->memory_used ? limit - work->memory_used : 0);
 }
 
 /*
- * Fresh memory for a large array, within the budget. The lock is released while pages of files are
- * made, which takes long: other threads make theirs.
+ * Fresh memory for a large array, which is counted as used. The lock is released while pages of
+ * files are made, which takes long: other threads make theirs.
  */
 static void take_fresh(struct base_work *work, struct base_big *big)
 {
 	const uint64_t size = big->size_bytes;
 	bool is_cached;
 
-	pool_make_way(work, 0);
+	pool_make_way(work);
 	if (work->anonymous_bytes + size > work->memory_calm)
 		pool_calm(work, size);
 	is_cached = work->anonymous_bytes + size > work->memory_calm && work->scratch_dir &&
@@ -660,18 +660,14 @@ static int take_array(struct base_work *work, struct base_big *big, uint64_t siz
 			*big = (struct base_big){ 0 };
 		return r;
 	}
+	work->memory_used += size;
 	if (size < BIG_MIN) {
-		if (work->memory_used + work->pool_bytes + size > work->memory_bytes)
-			pool_make_way(work, size);
+		if (work->memory_used + work->pool_bytes > work->memory_bytes)
+			pool_make_way(work);
 		big->data = calloc(1, size);
 		work->anonymous_bytes += big->data ? size : 0;
-		work->memory_used += size;
-	} else {
-		const bool is_kept = pool_take(work, big);
-
-		work->memory_used += size;
-		if (!is_kept)
-			take_fresh(work, big);
+	} else if (!pool_take(work, big)) {
+		take_fresh(work, big);
 	}
 	if (!big->data) {
 		work->memory_used -= size;

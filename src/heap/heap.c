@@ -3,9 +3,9 @@
  */
 #include "heap/heap.h"
 
-#include "base/pipeline.h"
 #include "base/bytes.h"
 #include "base/debug.h"
+#include "base/pipeline.h"
 #include "heap/known.h"
 #include "layout/layout.h"
 

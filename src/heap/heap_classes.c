@@ -2,8 +2,8 @@
  * heap/heap_classes.c - classes, their names and fields; texts.
  */
 #include "heap/heap.h"
-#include "base/bytes.h"
 
+#include "base/bytes.h"
 #include "heap/values/text.h"
 
 #include <assert.h>
