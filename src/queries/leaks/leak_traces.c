@@ -409,7 +409,7 @@ out:
 /* ---- what may leak, and what it retains ---- */
 
 /*
- * Sizes are told of the objects below the last one of a path that is rightly there, and of leaking
+ * Sizes are given of the objects below the last one of a path that is rightly there, and of leaking
  * ones.
  */
 static int find_sizes(struct leak_traces *t, struct hdb_error *err)

@@ -1,6 +1,6 @@
 /*
- * queries/triage/triage_loaders.c - leaking class loaders: closed ones, and several
- * with the same classes.
+ * queries/triage/triage_loaders.c - leaking class loaders: closed ones, and several with the same
+ * classes.
  */
 #include "analysis/describe.h"
 #include "analysis/platform_classes.h"
