@@ -281,7 +281,7 @@ fuzz-afl: ## fuzz with AFL++ (package afl++); FUZZ=name one target, SECS=60 seco
 
 hostile: all $(test_bin) $(replay_bin) $(sample) ## the long forms of the campaigns against bad input (hours)
 	@for t in store/flips import/damage import/faults e2e/cli_faults store/crash base/truncated e2e/cli_truncated import/growth \
-		query/growth derive/company graph/contract; do \
+		query/growth derive/company graph/contract graph/parts_faults; do \
 		echo "hostile $$t"; HEAPDB_HOSTILE=long DUMP=$(sample) $(BUILD)/tests/$${t}_test || exit 1; done
 	@echo "hostile giant"; PATH="$(abspath $(BUILD)):$$PATH" BUILD=$(abspath $(BUILD)) HEAPDB_HOSTILE=long \
 		sh tests/e2e/giant_test.sh
