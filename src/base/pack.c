@@ -49,24 +49,7 @@ static inline uint64_t get_bits(const uint8_t *p, uint64_t bit, unsigned width)
 	return v & mask_of(width);
 }
 
-/* Appends bit fields to a zeroed buffer. */
-static void put_bits(uint8_t *p, uint64_t bit, unsigned width, uint64_t v)
-{
-	unsigned shift = (unsigned)(bit & 7);
-
-	p += bit >> 3;
-	while (width) {
-		const unsigned n = 8 - shift < width ? 8 - shift : width;
-
-		*p = (uint8_t)(*p | ((v & mask_of(n)) << shift));
-		v >>= n;
-		width -= n;
-		shift = 0;
-		p++;
-	}
-}
-
-/* Packs fields of one width back to back; the fast way, for the low bits. */
+/* Packs fields of one width back to back. */
 static uint8_t *put_run(uint8_t *p, const uint64_t *values, unsigned n, uint64_t base,
 			unsigned width)
 {
@@ -125,8 +108,8 @@ static unsigned best_width(const uint64_t *values, unsigned n, uint64_t base, un
 			best_cost = cost;
 			best = w;
 		}
-		/* Exceptions alone cost more from here on. */
-		if ((uint64_t)over * 8 >= best_cost)
+		/* There are no fewer exceptions below, and their high bits grow as the others shrink. */
+		if ((uint64_t)over * (8 + max) >= best_cost)
 			break;
 	}
 	return best;
@@ -165,113 +148,138 @@ static unsigned put_positions(uint8_t *positions, const uint64_t *values, unsign
 static uint8_t *put_high_bits(uint8_t *positions, unsigned count, const uint64_t *values,
 			      const struct widths *w)
 {
-	const unsigned high_width = w->max - w->width;
-	uint8_t *p = positions + count;
+	uint64_t high[PACK_GROUP];
 
-	memset(p, 0, bits_to_bytes((uint64_t)count * high_width));
 	for (unsigned i = 0; i < count; i++)
-		put_bits(p, (uint64_t)i * high_width, high_width,
-			 (values[positions[i]] - w->base) >> w->width);
-	return p + bits_to_bytes((uint64_t)count * high_width);
+		high[i] = (values[positions[i]] - w->base) >> w->width;
+	return put_run(positions + count, high, count, 0, w->max - w->width);
 }
 
-/* ---- whole groups of bytes ---- */
+/* ---- values of 32 bits ---- */
 
 /*
- * Most groups are whole and have only values below 256. Those are made bytes, since compilers turn
- * loops over so many bytes into vectors. What comes out is what the general way would give.
+ * Most groups have only values that 32 bits hold. What is done for all of them then are loops that
+ * compilers turn into vectors, over whole groups: places behind the last value are 0. What comes
+ * out is what the general way would give.
  */
 
-static ALWAYS_INLINE unsigned best_byte_width(const uint8_t *v, unsigned max)
+/* Groups of fewer values take the general way: here they cost as much as whole ones. */
+#define SMALL_MIN 16
+
+/* Whether all values have 32 bits; then v is all of a group, with the first value at its end. */
+static ALWAYS_INLINE bool take_small(const uint64_t *values, unsigned n, uint32_t *v)
 {
-	unsigned best = max, best_cost = PACK_GROUP * max;
+	uint64_t any = 0;
+
+	if (n == PACK_GROUP) {
+		for (unsigned i = 0; i < PACK_GROUP; i++) {
+			any |= values[i];
+			v[i] = (uint32_t)values[i];
+		}
+		return any <= UINT32_MAX;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		any |= values[i];
+		v[i] = (uint32_t)values[i];
+	}
+	for (unsigned i = n; i < PACK_GROUP; i++)
+		v[i] = v[0];
+	return any <= UINT32_MAX;
+}
+
+/* Takes the least off all values, which is returned; *any is the bits that any of them has then. */
+static ALWAYS_INLINE uint32_t take_base(uint32_t *v, unsigned n, uint32_t *any)
+{
+	uint32_t base = UINT32_MAX, bits = 0;
+
+	for (unsigned i = 0; i < PACK_GROUP; i++)
+		base = v[i] < base ? v[i] : base;
+	for (unsigned i = 0; i < PACK_GROUP; i++) {
+		v[i] -= base;
+		bits |= v[i];
+	}
+	for (unsigned i = n; i < PACK_GROUP; i++)
+		v[i] = 0;
+	*any = bits;
+	return base;
+}
+
+/*
+ * The bit lengths of all values: what the exponents of floating-point numbers say. A number whose
+ * second bit is 0 is not rounded up to the next power of two; one of 32 bits is negative.
+ */
+static ALWAYS_INLINE void take_lengths(const uint32_t *v, uint8_t *length)
+{
+	for (unsigned i = 0; i < PACK_GROUP; i++) {
+		const float number = (float)(int32_t)(v[i] & ~(v[i] >> 1));
+		uint32_t bits, exponent;
+
+		memcpy(&bits, &number, sizeof bits);
+		exponent = bits >> 23;
+		exponent = exponent < 126 ? 126 : exponent;
+		length[i] = (uint8_t)(exponent > 158 ? 32 : exponent - 126);
+	}
+}
+
+/* As best_width, of the lengths. */
+static ALWAYS_INLINE unsigned best_small_width(const uint8_t *length, unsigned n, unsigned max)
+{
+	unsigned best = max, best_cost = n * max;
 
 	for (unsigned w = max; w-- > 0;) {
-		const uint8_t limit = (uint8_t)(1u << w);
+		const uint8_t limit = (uint8_t)(w + 1);
 		uint8_t over = 0;
 		unsigned cost;
 
 		static_assert(PACK_GROUP <= UINT8_MAX, "values are counted in a byte");
 		for (unsigned i = 0; i < PACK_GROUP; i++)
-			over = (uint8_t)(over + (v[i] >= limit));
-		cost = PACK_GROUP * w + over * (8 + max - w);
+			over = (uint8_t)(over + (length[i] >= limit));
+		cost = n * w + over * (8 + max - w);
 		if (cost < best_cost) {
 			best_cost = cost;
 			best = w;
 		}
-		if (over * 8u >= best_cost)
+		if (over * (8 + max) >= best_cost)
 			break;
 	}
 	return best;
 }
 
 /*
- * The low `width` bits of all bytes back to back: of eight at a time neighbours, pairs and fours
- * are moved together.
+ * The low `width` bits of n values back to back: neighbours become one field, and pairs of those
+ * where they have room in 64 bits.
  */
-static ALWAYS_INLINE uint8_t *put_byte_run(uint8_t *p, const uint8_t *v, unsigned width)
+static ALWAYS_INLINE uint8_t *put_small_run(uint8_t *p, const uint32_t *v, unsigned n,
+					    unsigned width)
 {
-	const uint64_t low_bits = 0x0101010101010101 * mask_of(width);
+	const uint64_t mask = mask_of(width);
+	uint64_t pair[PACK_GROUP / 2], four[PACK_GROUP / 4];
 
-	for (unsigned i = 0; i < PACK_GROUP; i += 8) {
-		uint64_t x = load64(v + i) & low_bits;
-
-		x = (x & 0x00ff00ff00ff00ff) | (x & 0xff00ff00ff00ff00) >> (8 - width);
-		x = (x & 0x0000ffff0000ffff) | (x & 0xffff0000ffff0000) >> (16 - 2 * width);
-		x = (x & 0x00000000ffffffff) | x >> 32 << (4 * width);
-		store64(p, x);
-		p += width;
+	for (unsigned i = 0; i < PACK_GROUP / 2; i++)
+		pair[i] = (v[2 * i] & mask) | (v[2 * i + 1] & mask) << width;
+	if (width > 16) {
+		(void)put_run(p, pair, (n + 1) / 2, 0, 2 * width);
+	} else {
+		for (unsigned i = 0; i < PACK_GROUP / 4; i++)
+			four[i] = pair[2 * i] | pair[2 * i + 1] << (2 * width);
+		(void)put_run(p, four, (n + 3) / 4, 0, 4 * width);
 	}
-	return p;
+	return p + bits_to_bytes((uint64_t)n * width);
 }
 
-/* The positions of bytes with more bits; returns how many. */
-static unsigned put_byte_positions(uint8_t *positions, const uint8_t *v, unsigned width)
+/* The positions of values with more bits; returns how many. */
+static unsigned put_small_positions(uint8_t *positions, const uint8_t *length, unsigned width)
 {
-	const uint64_t high_bits = ~(0x0101010101010101 * mask_of(width));
+	const uint64_t top = 0x8080808080808080;
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < PACK_GROUP; i += 8) {
-		uint64_t x = load64(v + i) & high_bits;
+		uint64_t x = (load64(length + i) + (top / 128) * (127 - width)) & top;
 
-		while (x) {
-			const unsigned bit = (unsigned)__builtin_ctzll(x) & 56;
-
-			positions[count++] = (uint8_t)(i + bit / 8);
-			x &= ~((uint64_t)0xff << bit);
-		}
+		for (; x; x &= x - 1)
+			positions[count++] = (uint8_t)(i + (unsigned)__builtin_ctzll(x) / 8);
 	}
 	return count;
-}
-
-/* Whether all values of a whole group are equal; *any is the bits that any of them has. */
-static ALWAYS_INLINE bool look_through(const uint64_t *values, uint64_t *any)
-{
-	uint64_t in_any = 0, in_all = UINT64_MAX;
-
-	for (unsigned i = 0; i < PACK_GROUP; i += 4) {
-		in_any |= values[i] | values[i + 1] | values[i + 2] | values[i + 3];
-		in_all &= values[i] & values[i + 1] & values[i + 2] & values[i + 3];
-	}
-	*any = in_any;
-	return in_any == in_all;
-}
-
-/* The bytes less the least of them, which is returned, and the most that is left. */
-static ALWAYS_INLINE uint8_t take_base(const uint64_t *values, uint8_t *v, uint8_t *most)
-{
-	uint8_t base = UINT8_MAX, max = 0;
-
-	for (unsigned i = 0; i < PACK_GROUP; i++)
-		v[i] = (uint8_t)values[i];
-	for (unsigned i = 0; i < PACK_GROUP; i++)
-		base = v[i] < base ? v[i] : base;
-	for (unsigned i = 0; i < PACK_GROUP; i++) {
-		v[i] = (uint8_t)(v[i] - base);
-		max = v[i] > max ? v[i] : max;
-	}
-	*most = max;
-	return base;
 }
 
 /* ---- a group ---- */
@@ -293,31 +301,34 @@ static struct widths widths_of(const uint64_t *values, unsigned n)
 /* Writes a group to h, which has room for GROUP_MAX bytes; returns its end. */
 static ALWAYS_INLINE uint8_t *encode_group_by(uint8_t *h, const uint64_t *values, unsigned n)
 {
-	uint8_t bytes[PACK_GROUP], most;
+	uint32_t v[PACK_GROUP];
+	uint8_t length[PACK_GROUP];
 	uint8_t *p = h + GROUP_HEADER;
-	struct widths w = { .base = values[0] };
+	const bool is_small = n >= SMALL_MIN && take_small(values, n, v);
+	struct widths w;
 	unsigned base_bytes, exceptions = 0;
-	uint64_t any = UINT64_MAX;
-	bool are_equal = false;
 
-	if (n == PACK_GROUP)
-		are_equal = look_through(values, &any);
-	if (!are_equal && any <= UINT8_MAX) {
-		w.base = take_base(values, bytes, &most);
-		w.max = bit_length(most);
-		w.width = best_byte_width(bytes, w.max);
-	} else if (!are_equal) {
+	if (is_small) {
+		uint32_t any;
+
+		w.base = take_base(v, n, &any);
+		w.max = w.width = bit_length(any);
+		if (any) {
+			take_lengths(v, length);
+			w.width = best_small_width(length, n, w.max);
+		}
+	} else {
 		w = widths_of(values, n);
 	}
 	base_bytes = (bit_length(w.base) + 7) / 8;
 	for (unsigned i = 0; i < base_bytes; i++)
 		*p++ = (uint8_t)(w.base >> (8 * i));
 	if (w.width)
-		p = any <= UINT8_MAX ? put_byte_run(p, bytes, w.width) :
-				       put_run(p, values, n, w.base, w.width);
+		p = is_small ? put_small_run(p, v, n, w.width) :
+			       put_run(p, values, n, w.base, w.width);
 	if (w.max > w.width) {
-		exceptions = any <= UINT8_MAX ? put_byte_positions(p, bytes, w.width) :
-						put_positions(p, values, n, w.base, w.width);
+		exceptions = is_small ? put_small_positions(p, length, w.width) :
+					put_positions(p, values, n, w.base, w.width);
 		p = put_high_bits(p, exceptions, values, &w);
 	}
 	h[0] = (uint8_t)w.width;

@@ -69,6 +69,34 @@ static void test_counts(void **state)
 	}
 }
 
+/* What the bytes must be in every version: databases are compared byte by byte. */
+static void test_bytes(void **state)
+{
+	uint64_t values[PACK_GROUP * 2], hash = 14695981039346656037u, seed = 2026;
+	struct base_vec out = { 0 };
+
+	(void)state;
+	for (unsigned i = 0; i < 40000; i++) {
+		const unsigned width = (unsigned)(test_random(&seed) % 65);
+		const unsigned rare_width = (unsigned)(test_random(&seed) % 65);
+		const unsigned rare = 1 + (unsigned)(test_random(&seed) % 60);
+		const uint64_t base = test_random(&seed) >> i % 64;
+		const uint32_t n = 1 + (uint32_t)(test_random(&seed) % (2 * PACK_GROUP));
+
+		for (uint32_t k = 0; k < n; k++) {
+			const unsigned w = test_random(&seed) % rare ? width : rare_width;
+
+			values[k] = (w ? test_random(&seed) >> (64 - w) : 0) + (i % 3 ? 0 : base);
+		}
+		out.count = 0;
+		assert_int_equal(pack_encode(&out, values, n, NULL), HDB_OK);
+		for (size_t k = 0; k < out.count; k++)
+			hash = (hash ^ *base_vec_at(&out, uint8_t, k)) * 1099511628211u;
+	}
+	assert_int_equal(hash, 0x9f95177b1ccad9ab);
+	base_vec_release(&out);
+}
+
 static void test_small_when_regular(void **state)
 {
 	uint64_t values[16384];
@@ -145,6 +173,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_widths),
 		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_small_when_regular),
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_varint),
