@@ -171,12 +171,9 @@ static void test_varint(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_widths),
-		cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_small_when_regular),
-		cmocka_unit_test(test_damage),
-		cmocka_unit_test(test_varint),
+		cmocka_unit_test(test_widths), cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_bytes),  cmocka_unit_test(test_small_when_regular),
+		cmocka_unit_test(test_damage), cmocka_unit_test(test_varint),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -299,11 +299,80 @@ static int add_up(struct graph_subtree_sums *s, struct hdb_error *err)
 	return rc;
 }
 
+/* ---- in memory: up from where nothing is waited for, on all threads ---- */
+
+/* Takes a node whose sum is complete; false if another thread did. */
+static inline bool claim(struct graph_subtree_sum *sum)
+{
+	uint32_t none = 0;
+
+	return atomic_compare_exchange_strong_explicit(&sum->waiting, &none, GRAPH_NONE,
+						       memory_order_acquire, memory_order_relaxed);
+}
+
+/*
+ * A node whose sum is complete adds it to its parent's, and the last of a node's children goes on
+ * with that. How many nodes were completed.
+ */
+static uint32_t climb(struct graph_subtree_sums *s, struct graph_subtree_sum *sum)
+{
+	uint32_t count = 0;
+
+	while (!base_is_cancelled(s->work) && claim(sum)) {
+		const uint64_t below = below_of(sum);
+
+		count++;
+		if (sum->up == GRAPH_NONE)
+			break;
+		sum = sum_of(s, sum->up);
+		atomic_fetch_add_explicit(&sum->below, below, memory_order_relaxed);
+		/* What others have added is seen by who is last. */
+		if (atomic_fetch_sub_explicit(&sum->waiting, 1, memory_order_acq_rel) != 1)
+			break;
+	}
+	return count;
+}
+
+struct climbing {
+	struct graph_subtree_sums *sums;
+	_Atomic uint32_t done_count; /* nodes */
+};
+
+static int climb_from(void *ctx, unsigned slot, uint64_t range, struct hdb_error *err)
+{
+	struct climbing *c = ctx;
+	struct graph_subtree_sums *s = c->sums;
+	const uint32_t first = (uint32_t)range << RANGE_BITS, left = s->inner.count - first;
+	const uint32_t count = left < RANGE_PLACES ? left : RANGE_PLACES;
+	struct graph_subtree_sum *sum = s->part[range];
+	uint32_t done_count = 0;
+
+	(void)slot;
+	for (uint32_t i = 0; i < count; i++)
+		if (waiting_of(&sum[i]) == 0)
+			done_count += climb(s, &sum[i]);
+	atomic_fetch_add(&c->done_count, done_count);
+	return base_is_cancelled(s->work) ? hdb_fail(err, HDB_EINTR, "interrupted") : HDB_OK;
+}
+
+static int climb_up(struct graph_subtree_sums *s, uint32_t *done_count, struct hdb_error *err)
+{
+	struct climbing climbing = { .sums = s };
+	const int rc =
+		base_pipeline_each(range_count(s), s->work->threads, &climbing, climb_from, err);
+
+	*done_count = climbing.done_count;
+	return rc;
+}
+
+/* ---- in a file: range by range ---- */
+
 /* Sums on their way to nodes of another range. */
 struct sending {
 	struct base_buckets buckets[2]; /* by range: of this round and of the next */
 	unsigned turn;
 	uint64_t next_count; /* in spill buckets of the next round */
+	bool is_last;        /* few are left */
 	uint32_t done_count; /* nodes */
 };
 
@@ -354,9 +423,14 @@ static int receive(struct graph_subtree_sums *s, struct sending *out, uint32_t r
 		return rc;
 	while ((rc = base_bucket_next(&reader, BASE_RECORD(1, 1), v, err)) == HDB_OK) {
 		const uint32_t x = (uint32_t)v[0];
+		struct graph_subtree_sum *sum = sum_of(s, x);
 
-		add_alone(sum_of(s, x), v[1], GRAPH_NONE);
-		if (waiting_of(sum_of(s, x)) == 0 && (rc = finish(s, out, x, err)) != HDB_OK)
+		add_alone(sum, v[1], GRAPH_NONE);
+		if (waiting_of(sum))
+			continue;
+		if (out->is_last)
+			out->done_count += climb(s, sum);
+		else if ((rc = finish(s, out, x, err)) != HDB_OK)
 			break;
 	}
 	base_bucket_end(&reader);
@@ -399,15 +473,19 @@ static int send_round(struct graph_subtree_sums *s, struct sending *out, bool is
 	return HDB_OK;
 }
 
-/* Rounds over the ranges, until nothing is sent. */
-static int send_up(struct graph_subtree_sums *s, struct sending *out, struct hdb_error *err)
+/*
+ * Rounds over the ranges, until nothing is sent. When it is fewer sums than there are ranges, these
+ * climb wherever it leads: on a long path that goes to and fro each round would take one a step.
+ */
+static int send_up(struct graph_subtree_sums *s, uint32_t *done_count, struct hdb_error *err)
 {
 	const uint32_t ranges = range_count(s);
+	struct sending out = { .turn = 0 };
 	int rc;
 
 	for (unsigned i = 0; i < 2; i++) {
 		rc = base_buckets_init(
-			&out->buckets[i],
+			&out.buckets[i],
 			&(struct base_buckets_plan){ .bucket_count = ranges,
 						     .chunks_bytes = CHUNKS_BYTES / 2,
 						     .kept_bytes = 0,
@@ -416,31 +494,36 @@ static int send_up(struct graph_subtree_sums *s, struct sending *out, struct hdb
 		if (rc != HDB_OK)
 			goto out;
 	}
-	if ((rc = send_round(s, out, true, err)) != HDB_OK)
+	if ((rc = send_round(s, &out, true, err)) != HDB_OK)
 		goto out;
-	while (out->next_count) {
-		out->turn ^= 1;
-		if ((rc = send_round(s, out, false, err)) != HDB_OK)
+	while (out.next_count) {
+		out.turn ^= 1;
+		out.is_last = out.next_count < ranges;
+		if ((rc = send_round(s, &out, false, err)) != HDB_OK)
 			goto out;
 	}
 out:
 	for (unsigned i = 0; i < 2; i++)
-		if (out->buckets[i].work)
-			base_buckets_release(&out->buckets[i]);
+		if (out.buckets[i].work)
+			base_buckets_release(&out.buckets[i]);
+	*done_count = out.done_count;
 	return rc;
 }
 
 int graph_subtree_sums_up(struct graph_subtree_sums *sums, struct hdb_error *err)
 {
-	struct sending out = { .turn = 0 };
+	uint32_t done_count = 0;
 	int rc;
 
 	base_stage(sums->work, "retained sizes", sums->inner.count, "objects");
-	if (is_in_file(sums) && (rc = add_up(sums, err)) != HDB_OK)
-		return rc;
-	if ((rc = send_up(sums, &out, err)) != HDB_OK)
-		return rc;
-	if (out.done_count != sums->inner.count)
+	if (!is_in_file(sums)) {
+		rc = climb_up(sums, &done_count, err);
+	} else {
+		if ((rc = add_up(sums, err)) != HDB_OK)
+			return rc;
+		rc = send_up(sums, &done_count, err);
+	}
+	if (rc == HDB_OK && done_count != sums->inner.count)
 		return hdb_fail(err, HDB_ECORRUPT, "dominators are no tree");
 	return rc;
 }
