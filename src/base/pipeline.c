@@ -19,6 +19,7 @@ struct slot {
 	enum slot_state state;
 	int result;
 	struct hdb_error error;
+	BASE_APART;
 };
 
 struct run {
@@ -171,6 +172,7 @@ struct part_call {
 	bool is_started;
 	struct base_thread thread;
 	struct hdb_error error;
+	BASE_APART;
 };
 
 static void *call_part(void *arg)

@@ -5,6 +5,7 @@
 #include "base/unpack.h"
 
 #include "base/pipeline.h"
+#include "base/thread.h"
 #include "base/vec.h"
 
 #include <errno.h>
@@ -31,6 +32,7 @@ struct slot {
 	struct base_vec frames; /* struct packed */
 	struct base_vec bytes;  /* of the frames, one behind the other */
 	bool is_damaged;        /* the piece could not be inflated */
+	BASE_APART;
 };
 
 struct unpack {

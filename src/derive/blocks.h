@@ -6,6 +6,8 @@
 
 #include "derive/derive.h"
 
+#include "base/thread.h"
+
 /* Blocks in work at once: what a thread works on, and what waits to be taken. */
 #define DERIVE_SLOTS_PER_THREAD 3u
 
@@ -17,6 +19,7 @@ struct derive_block {
 	struct base_vec bytes[2]; /* emptied before `make` is called */
 	uint32_t block_no;
 	unsigned slot; /* below DERIVE_SLOTS_PER_THREAD x threads; in use by one block at a time */
+	BASE_APART;
 };
 
 /* Work on one block; ctx is whoever asked's. */

@@ -7,6 +7,7 @@
 #include "derive/top_notes.h"
 
 #include "base/pipeline.h"
+#include "base/thread.h"
 #include "graph/child_rows.h"
 
 #include <assert.h>
@@ -24,6 +25,7 @@ struct range_slot {
 	struct base_vec ends;                 /* uint64_t: where each block ends */
 	uint64_t length[STORE_BLOCK_OBJECTS]; /* of a block's lists */
 	bool is_sorted;
+	BASE_APART;
 };
 
 struct children {

@@ -6,6 +6,7 @@
 
 #include "base/chunked_buffer.h"
 #include "base/pack.h"
+#include "base/thread.h"
 #include "derive/top_notes.h"
 #include "graph/dominators/subtree_sums.h"
 
@@ -17,6 +18,7 @@ struct tables_slot {
 	uint32_t *parent;      /* STORE_BLOCK_OBJECTS */
 	struct base_vec sizes; /* struct graph_tree_size */
 	struct derive_unreached unreached;
+	BASE_APART;
 };
 
 /* A block of dominators as in their table, once it was written: where it is in `packed`. */

@@ -5,6 +5,8 @@
  */
 #include "derive/dominators_nca.h"
 
+#include "base/thread.h"
+
 #include "derive/blocks.h"
 #include "derive/dominator_rows.h"
 #include "derive/references.h"
@@ -43,6 +45,7 @@ struct far_slot {
 	struct graph_nca_batch *batch;
 	struct base_vec entries; /* uint32_t */
 	struct base_vec big;     /* uint32_t: objects with big lists that have to be shown */
+	BASE_APART;
 };
 
 struct far {

@@ -6,6 +6,8 @@
  */
 #include "derive/dominators_contracted_private.h"
 
+#include "base/thread.h"
+
 #include "derive/references.h"
 
 #include <assert.h>
@@ -31,6 +33,7 @@ struct contract_slot {
 	struct graph_pushes pushes;
 	struct graph_contract_rows rows;
 	uint64_t counted; /* bytes of those, as the budget knows them */
+	BASE_APART;
 };
 
 /* The class object of object i, or GRAPH_NONE where it is a root: nothing depends on that edge. */

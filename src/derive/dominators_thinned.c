@@ -3,6 +3,8 @@
  */
 #include "derive/dominators_thinned.h"
 
+#include "base/thread.h"
+
 #include "derive/blocks.h"
 #include "derive/references.h"
 
@@ -176,6 +178,7 @@ out:
 struct check_slot {
 	struct base_vec entries;  /* uint32_t */
 	struct base_vec doubtful; /* struct graph_left_out */
+	BASE_APART;
 };
 
 struct checker {

@@ -6,6 +6,8 @@
  * store or are long.
  */
 #include "derive/blocks.h"
+
+#include "base/thread.h"
 #include "derive/build.h"
 #include "derive/references.h"
 #include "heap/values/values.h"
@@ -35,6 +37,7 @@ struct load_slot {
 	uint8_t *length;               /* of rows, by object */
 	struct base_vec specials;      /* struct special */
 	struct base_vec special_edges; /* uint32_t */
+	BASE_APART;
 };
 
 struct load {

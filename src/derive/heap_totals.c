@@ -20,6 +20,14 @@ struct whole {
 	bool has_counts;
 };
 
+static void add_whole(struct derive_whole *to, const struct derive_whole *more)
+{
+	to->count += more->count;
+	to->shallow_bytes += more->shallow_bytes;
+	to->unreachable_count += more->unreachable_count;
+	to->unreachable_bytes += more->unreachable_bytes;
+}
+
 /* Blocks with unreachable objects. */
 static int look_at_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
@@ -41,7 +49,7 @@ static int count_block(void *ctx, struct derive_block *block, struct hdb_error *
 	struct whole *w = ctx;
 	struct heap *heap = w->derive->heap;
 	struct heap_block *objects = block->objects;
-	struct derive_whole *sum = &w->slots[block->slot];
+	struct derive_whole sum = { 0 };
 	uint32_t count;
 	int r;
 
@@ -57,13 +65,14 @@ static int count_block(void *ctx, struct derive_block *block, struct hdb_error *
 		if (!derive_is_counted(heap, objects, i))
 			continue;
 		if (block->values[i]) {
-			sum->count++;
-			sum->shallow_bytes += objects->shallow[i];
+			sum.count++;
+			sum.shallow_bytes += objects->shallow[i];
 		} else {
-			sum->unreachable_count++;
-			sum->unreachable_bytes += objects->shallow[i];
+			sum.unreachable_count++;
+			sum.unreachable_bytes += objects->shallow[i];
 		}
 	}
+	add_whole(&w->slots[block->slot], &sum);
 	return HDB_OK;
 }
 
@@ -130,12 +139,8 @@ static int build_whole(struct derive *derive, struct store_writer *writer, struc
 					hdb_fail_memory(err, "the sum of all objects", blocks);
 	if (r != HDB_OK)
 		goto out;
-	for (size_t i = 0; i < slots; i++) {
-		sum.count += w.slots[i].count;
-		sum.shallow_bytes += w.slots[i].shallow_bytes;
-		sum.unreachable_count += w.slots[i].unreachable_count;
-		sum.unreachable_bytes += w.slots[i].unreachable_bytes;
-	}
+	for (size_t i = 0; i < slots; i++)
+		add_whole(&sum, &w.slots[i]);
 	if (w.has_counts) {
 		sum.count = w.all.count - sum.unreachable_count;
 		sum.shallow_bytes = w.all.shallow_bytes - sum.unreachable_bytes;

@@ -6,6 +6,7 @@
  * ascending order, so equal ones are neighbours and each referrer is listed once.
  */
 #include "base/pipeline.h"
+#include "base/thread.h"
 #include "derive/blocks.h"
 #include "derive/build.h"
 #include "derive/references.h"
@@ -34,6 +35,7 @@ struct turn {
 struct part_slot {
 	uint64_t *first, *length;
 	struct base_vec bytes;
+	BASE_APART;
 };
 
 static int count_into(struct turn *t, uint32_t from, const uint32_t *to, uint64_t count,

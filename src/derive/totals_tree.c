@@ -12,6 +12,7 @@
 #include "derive/totals.h"
 
 #include "base/pipeline.h"
+#include "base/thread.h"
 #include "graph/child_rows.h"
 #include "graph/preorder.h"
 
@@ -42,6 +43,7 @@ struct range_slot {
 	struct graph_child_range leaves;
 	struct inner_row *inner;
 	bool is_filled; /* leaves are there */
+	BASE_APART;
 };
 
 /* A class that was opened until a number. */

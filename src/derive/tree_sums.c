@@ -5,6 +5,8 @@
  * Kept is what is below an object, without itself, which is 0 for most.
  */
 #include "derive/blocks.h"
+
+#include "base/thread.h"
 #include "derive/build.h"
 #include "derive/native_climb.h"
 #include "graph/dominators/subtree_sums.h"
@@ -16,6 +18,7 @@ struct sums_slot {
 	uint32_t *parent;      /* STORE_BLOCK_OBJECTS */
 	uint32_t *heap_no;     /* STORE_BLOCK_OBJECTS */
 	struct base_vec sizes; /* struct graph_tree_size */
+	BASE_APART;
 };
 
 struct tree_sums {

@@ -18,6 +18,7 @@
 #include "base/bytes.h"
 #include "base/prefetch.h"
 #include "base/chunked_buffer.h"
+#include "base/thread.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -48,14 +49,15 @@ struct graph_long_row {
 struct graph_rows {
 	struct base_work *work;
 	uint32_t node_count;
+	uint64_t *base;   /* by 2^GRAPH_GROUPS_BITS groups: where the first one starts */
+	uint32_t *start;  /* by group: how far from there it starts */
+	uint64_t mask[4]; /* of a number by the code of its length */
+	uint8_t width[4]; /* bytes by code */
+	BASE_APART;       /* what follows is written at each row that is put, what is above read */
 	uint64_t edge_count;
-	uint64_t *base;           /* by 2^GRAPH_GROUPS_BITS groups: where the first one starts */
-	uint32_t *start;          /* by group: how far from there it starts */
 	struct base_chunks bytes; /* groups: lengths, rows */
 	struct base_chunks longs; /* targets of long rows */
 	uint64_t long_count;
-	uint64_t mask[4]; /* of a number by the code of its length */
-	uint8_t width[4]; /* bytes by code */
 	struct base_big base_big, start_big;
 };
 

@@ -9,6 +9,7 @@
 #ifndef IMPORT_PRESCAN_H
 #define IMPORT_PRESCAN_H
 
+#include "base/thread.h"
 #include "import/object_locator.h"
 
 /* Bytes of the dump that are read at a time. */
@@ -49,6 +50,7 @@ struct ahead {
 	struct base_vec classes;      /* struct ahead_class */
 	struct base_vec pieces;       /* struct places_piece */
 	size_t class_no[AHEAD_CACHE]; /* by a hash of the class ID: where in classes to look */
+	BASE_APART;
 };
 
 /* The end of an object array at `id` with 8-byte references: Eclipse MAT's evidence. */

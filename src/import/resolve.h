@@ -6,6 +6,8 @@
 #define IMPORT_RESOLVE_H
 
 #include "import/context.h"
+
+#include "base/thread.h"
 #include "store/lists_put.h"
 
 /* Problems that one block may report; more are counted only. */
@@ -53,6 +55,7 @@ struct slot {
 	uint64_t first_id;
 	uint32_t count;
 	uint64_t missing_count, short_count, reference_count, flat_count, odd_count;
+	BASE_APART;
 };
 
 /* A class whose instances a thread has met. */
@@ -92,6 +95,7 @@ struct maker {
 	struct import_distances distances;
 	struct import_counting counting;
 	struct maker_class classes[MAKER_CLASSES];
+	BASE_APART;
 };
 
 /*

@@ -5,6 +5,7 @@
 
 #include "base/pack.h"
 #include "base/processor.h"
+#include "base/thread.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -117,6 +118,7 @@ static inline uint64_t pack_up(uint32_t v, uint32_t up)
 struct pack_slot {
 	struct base_vec values; /* uint64_t */
 	struct base_vec packed;
+	BASE_APART;
 };
 
 struct packing {

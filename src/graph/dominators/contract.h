@@ -136,9 +136,9 @@ struct graph_contract {
 	_Atomic uint64_t *doubt_sets; /* bits by place, several times */
 	uint32_t set_count;           /* of doubts */
 	uint64_t raise_steps;
-	unsigned thin_rounds; /* in which edges were left out, or spared */
-	/* Rows, while they are put. */
-	struct graph_rows *rows;
+	unsigned thin_rounds;    /* in which edges were left out, or spared */
+	struct graph_rows *rows; /* while they are put */
+	BASE_APART;              /* what follows is written at each row, what is above read */
 	uint32_t row_count;
 	const uint64_t *push_first; /* of the bucket in work */
 	const uint32_t *push_target;

@@ -6,6 +6,7 @@
 
 #include "base/pack.h"
 #include "base/pipeline.h"
+#include "base/thread.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -107,6 +108,7 @@ struct bucket_slot {
 	uint32_t *number; /* GRAPH_BUCKET_SIZE; 0 for what was not reached */
 	uint64_t *values; /* so many */
 	struct base_vec packed;
+	BASE_APART;
 };
 
 struct numbering {

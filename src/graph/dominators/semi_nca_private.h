@@ -14,6 +14,7 @@
 #include "graph/dominators/edge_buckets.h"
 #include "base/spill_buckets.h"
 #include "base/packed_runs.h"
+#include "base/thread.h"
 
 #include <stdatomic.h>
 
@@ -81,6 +82,7 @@ struct dom_build {
 	uint64_t *block; /* BASE_RUN values of parents or semis, while they are worked on */
 	uint64_t *block2;
 	uint64_t step_count; /* nodes and edges looked at, links followed */
+	BASE_APART;
 };
 
 struct dom_parts {

@@ -5,6 +5,7 @@
 
 #include "base/bits.h"
 #include "base/bytes.h"
+#include "base/thread.h"
 #include "derive/blocks.h"
 #include "heap/values/strings.h"
 #include "hprof/quick.h"
@@ -40,6 +41,7 @@ struct slot {
 	struct base_vec specials; /* struct special */
 	struct base_vec found;    /* uint32_t: their targets */
 	struct base_vec targets;  /* uint32_t: of one object */
+	BASE_APART;
 };
 
 struct maker {
