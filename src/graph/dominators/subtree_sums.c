@@ -306,31 +306,45 @@ static inline bool claim(struct graph_subtree_sum *sum)
 {
 	uint32_t none = 0;
 
-	return atomic_compare_exchange_strong_explicit(&sum->waiting, &none, GRAPH_NONE,
+	return waiting_of(sum) == 0 &&
+	       atomic_compare_exchange_strong_explicit(&sum->waiting, &none, GRAPH_NONE,
 						       memory_order_acquire, memory_order_relaxed);
 }
 
+/* What some children of a node come to, whose sums are complete. */
+struct gift {
+	uint32_t up; /* the node, GRAPH_NONE: there is none */
+	uint32_t child_count;
+	uint64_t size;
+};
+
 /*
- * A node whose sum is complete adds it to its parent's, and the last of a node's children goes on
- * with that. How many nodes were completed.
+ * Gives it to their parent, and who gives the last that it waits for goes on with what it comes to.
+ * How many nodes were completed.
  */
-static uint32_t climb(struct graph_subtree_sums *s, struct graph_subtree_sum *sum)
+static uint32_t climb(struct graph_subtree_sums *s, struct gift gift)
 {
 	uint32_t count = 0;
 
-	while (!base_is_cancelled(s->work) && claim(sum)) {
-		const uint64_t below = below_of(sum);
+	while (gift.up != GRAPH_NONE && !base_is_cancelled(s->work)) {
+		struct graph_subtree_sum *sum = sum_of(s, gift.up);
 
+		atomic_fetch_add_explicit(&sum->below, gift.size, memory_order_relaxed);
+		/* What others have given is seen by who is last. */
+		if (atomic_fetch_sub_explicit(&sum->waiting, gift.child_count,
+					      memory_order_acq_rel) != gift.child_count ||
+		    !claim(sum))
+			break;
 		count++;
-		if (sum->up == GRAPH_NONE)
-			break;
-		sum = sum_of(s, sum->up);
-		atomic_fetch_add_explicit(&sum->below, below, memory_order_relaxed);
-		/* What others have added is seen by who is last. */
-		if (atomic_fetch_sub_explicit(&sum->waiting, 1, memory_order_acq_rel) != 1)
-			break;
+		gift = (struct gift){ sum->up, 1, below_of(sum) };
 	}
 	return count;
+}
+
+/* The same from a node whose sum is complete, itself counted. */
+static uint32_t climb_on(struct graph_subtree_sums *s, struct graph_subtree_sum *sum)
+{
+	return claim(sum) ? 1 + climb(s, (struct gift){ sum->up, 1, below_of(sum) }) : 0;
 }
 
 struct climbing {
@@ -338,6 +352,10 @@ struct climbing {
 	_Atomic uint32_t done_count; /* nodes */
 };
 
+/* Nodes ahead whose parents are asked for. */
+#define CLIMB_AHEAD 16u
+
+/* Climbs from the nodes of a range. Neighbours with the same parent give together. */
 static int climb_from(void *ctx, unsigned slot, uint64_t range, struct hdb_error *err)
 {
 	struct climbing *c = ctx;
@@ -345,12 +363,24 @@ static int climb_from(void *ctx, unsigned slot, uint64_t range, struct hdb_error
 	const uint32_t first = (uint32_t)range << RANGE_BITS, left = s->inner.count - first;
 	const uint32_t count = left < RANGE_PLACES ? left : RANGE_PLACES;
 	struct graph_subtree_sum *sum = s->part[range];
+	struct gift gift = { .up = GRAPH_NONE };
 	uint32_t done_count = 0;
 
 	(void)slot;
-	for (uint32_t i = 0; i < count; i++)
-		if (waiting_of(&sum[i]) == 0)
-			done_count += climb(s, &sum[i]);
+	for (uint32_t i = 0; i < count; i++) {
+		if (count - i > CLIMB_AHEAD && sum[i + CLIMB_AHEAD].up != GRAPH_NONE)
+			prefetch_write((const void *)sum_of(s, sum[i + CLIMB_AHEAD].up));
+		if (!claim(&sum[i]))
+			continue;
+		done_count++;
+		if (sum[i].up != gift.up) {
+			done_count += climb(s, gift);
+			gift = (struct gift){ .up = sum[i].up };
+		}
+		gift.child_count++;
+		gift.size += below_of(&sum[i]);
+	}
+	done_count += climb(s, gift);
 	atomic_fetch_add(&c->done_count, done_count);
 	return base_is_cancelled(s->work) ? hdb_fail(err, HDB_EINTR, "interrupted") : HDB_OK;
 }
@@ -428,9 +458,11 @@ static int receive(struct graph_subtree_sums *s, struct sending *out, uint32_t r
 		add_alone(sum, v[1], GRAPH_NONE);
 		if (waiting_of(sum))
 			continue;
-		if (out->is_last)
-			out->done_count += climb(s, sum);
-		else if ((rc = finish(s, out, x, err)) != HDB_OK)
+		if (out->is_last) {
+			out->done_count += climb_on(s, sum);
+			continue;
+		}
+		if ((rc = finish(s, out, x, err)) != HDB_OK)
 			break;
 	}
 	base_bucket_end(&reader);
