@@ -186,11 +186,15 @@ static int confirm_suspects(struct contracted *x, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The second and third pass: which objects are kept, and what is pushed to them. */
+/*
+ * The second and third pass: which objects are kept, and what is pushed to them. Right after the
+ * first pass the second one is not needed.
+ */
 static int choose_kept(struct contracted *x, struct hdb_error *err)
 {
-	int r = derive_contracted_mark(x, err);
+	int r = x->is_seen ? HDB_OK : derive_contracted_mark(x, err);
 
+	x->is_seen = false;
 	if (r != HDB_OK)
 		return r;
 	if ((r = graph_contract_marked(&x->c, err)) != HDB_OK)
@@ -243,6 +247,7 @@ static int see_all(struct contracted *x, struct hdb_error *err)
 		return r;
 	if ((r = derive_contracted_see(x, err)) != HDB_OK)
 		return r;
+	x->is_seen = true;
 	return graph_contract_seen(&x->c, err);
 }
 
@@ -280,15 +285,10 @@ static int find_dominators(struct contracted *x, struct hdb_error *err)
 
 	if (r != HDB_OK)
 		return r;
-	if ((r = derive_thin_whole(&thinned, &x->thinning, &x->is_whole, err)) != HDB_OK)
+	if ((r = derive_thin(&thinned, &x->thinning, &x->is_whole, err)) != HDB_OK)
 		return r;
-	if (!x->is_whole) {
-		graph_thinning_release(&x->thinning);
-		if ((r = see_all(x, err)) != HDB_OK)
-			return r;
-		if ((r = derive_thin(&thinned, &x->thinning, err)) != HDB_OK)
-			return r;
-	}
+	if (!x->is_whole && (r = see_all(x, err)) != HDB_OK)
+		return r;
 	while (!is_done)
 		if ((r = search_once(x, &is_done, err)) != HDB_OK)
 			return r;

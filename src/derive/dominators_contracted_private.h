@@ -25,6 +25,7 @@ struct contracted {
 	atomic_bool *is_confirmed; /* by class: it stays one */
 	bool is_hardened;          /* some are not, which were */
 	bool is_whole;             /* all objects are kept */
+	bool is_seen;              /* the first pass was the last one */
 	struct graph_thinning thinning;
 	struct graph_contract c;
 	struct graph_rows rows;
@@ -35,8 +36,8 @@ int derive_contracted_slots(struct contracted *x, struct hdb_error *err);
 void derive_contracted_free_slots(struct contracted *x);
 
 /*
- * The four passes over all objects: referrers; what is kept; what is pushed, edges to classes; the
- * rows of what is kept.
+ * The four passes over all objects: referrers, and what is kept; what is kept, where more edges
+ * matter than before; what is pushed, edges to classes; the rows of what is kept.
  */
 int derive_contracted_see(struct contracted *x, struct hdb_error *err);
 int derive_contracted_mark(struct contracted *x, struct hdb_error *err);

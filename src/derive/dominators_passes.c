@@ -124,12 +124,29 @@ static void count_slot(struct contracted *x, struct contract_slot *s)
 
 /* ---- the first pass ---- */
 
+/* The edges of object i of a block, some of which may be left out. */
+static struct graph_source source_of(const struct contracted *x, const struct derive_block *block,
+				     uint32_t i)
+{
+	const uint32_t ix = block->objects->first_ix + i;
+
+	return (struct graph_source){ ix,
+				      x->c.thinning ? block->objects->class_no[i] : GRAPH_NONE };
+}
+
+/* Edges that stay. */
+static struct graph_source all_of(uint32_t ix)
+{
+	return (struct graph_source){ ix, GRAPH_NONE };
+}
+
 static int see_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct contracted *x = ctx;
 	struct contract_slot *s = &x->slots[block->slot];
+	const uint32_t count = block->objects->count;
 	const uint32_t *entry;
-	uint64_t left;
+	uint64_t left, bits = 0;
 	int r;
 
 	s->few.count = 0;
@@ -137,19 +154,24 @@ static int see_block(void *ctx, struct derive_block *block, struct hdb_error *er
 		return r;
 	entry = s->entries.data;
 	left = s->entries.count;
-	for (uint32_t i = 0; i < block->objects->count; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		const uint32_t ix = block->objects->first_ix + i, class_ix = class_of(x, block, i);
 		const uint64_t n = block->values[i] & STORE_LIST_IS_BIG ? 0 : block->values[i];
+		bool matters = graph_contract_see(&x->c, source_of(x, block, i), entry, n, left);
 
-		graph_contract_see(&x->c, ix, entry, n, left);
 		entry += n;
 		left -= n;
 		if (class_ix != GRAPH_NONE && !x->is_soft[block->objects->class_no[i]]) {
 			const uint32_t pair[] = { ix, class_ix };
 
-			graph_contract_see(&x->c, ix, &class_ix, 1, 1);
+			matters |= graph_contract_see(&x->c, all_of(ix), &class_ix, 1, 1);
 			if ((r = base_vec_push(&s->few, pair, sizeof(pair), err)) != HDB_OK)
 				return r;
+		}
+		bits |= (uint64_t)matters << (ix % 64);
+		if (ix % 64 == 63 || i + 1 == count) {
+			graph_contract_note(&x->c, ix / 64, bits);
+			bits = 0;
 		}
 		if (block->values[i] & STORE_LIST_IS_BIG && (r = note_big(s, ix, 0, err)) != HDB_OK)
 			return r;
@@ -160,9 +182,12 @@ static int see_block(void *ctx, struct derive_block *block, struct hdb_error *er
 static int see_batch(struct contracted *x, struct contract_slot *s, const struct big_list *big,
 		     struct graph_targets batch, struct hdb_error *err)
 {
+	const bool matters =
+		graph_contract_see(&x->c, all_of(big->ix), batch.target, batch.count, batch.count);
+
 	(void)s;
 	(void)err;
-	graph_contract_see(&x->c, big->ix, batch.target, batch.count, batch.count);
+	graph_contract_note(&x->c, big->ix / 64, (uint64_t)matters << (big->ix % 64));
 	return HDB_OK;
 }
 
@@ -185,22 +210,6 @@ static int take_seen(void *ctx, struct derive_block *block, struct hdb_error *er
 }
 
 /* ---- the second pass ---- */
-
-/* The edges of object i of a block, some of which may be left out. */
-static struct graph_source source_of(const struct contracted *x, const struct derive_block *block,
-				     uint32_t i)
-{
-	const uint32_t ix = block->objects->first_ix + i;
-
-	return (struct graph_source){ ix,
-				      x->c.thinning ? block->objects->class_no[i] : GRAPH_NONE };
-}
-
-/* Edges that stay. */
-static struct graph_source all_of(uint32_t ix)
-{
-	return (struct graph_source){ ix, GRAPH_NONE };
-}
 
 static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {

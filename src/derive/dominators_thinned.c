@@ -27,29 +27,23 @@
 
 struct sampler {
 	const struct derive_thinned *x;
-	bool is_whole; /* all objects count as kept */
 	struct graph_thinning_sample sample;
 	struct heap_block *objects; /* classes of those of the block whose groups come */
 	uint64_t far_count;         /* of the sample's edges */
 };
-
-static bool is_kept(const struct sampler *s, uint32_t ix)
-{
-	return s->is_whole || graph_contract_is_kept(s->x->c, ix);
-}
 
 /* Adds the edges of an object to what may be popular. */
 static int add_edges(struct sampler *s, struct graph_source from, const uint32_t *target,
 		     uint64_t count, struct hdb_error *err)
 {
 	const struct graph_contract *c = s->x->c;
-	const uint32_t kind = graph_thin_kind(from.class_no, is_kept(s, from.v));
 	int r;
 
 	for (uint64_t i = 0; i < count; i++) {
-		const struct base_sort_key edge = { .key = graph_thin_key(kind, target[i]) };
+		const struct base_sort_key edge = { .key = graph_thin_key(from.class_no,
+									  target[i]) };
 
-		if (!is_kept(s, target[i]) || graph_contract_is_soft(c, target[i]) ||
+		if (graph_contract_is_soft(c, target[i]) ||
 		    c->root_bits[target[i] / 64] >> (target[i] % 64) & 1)
 			continue;
 		if ((r = base_vec_push(&s->sample.edges, &edge, sizeof(edge), err)) != HDB_OK)
@@ -131,39 +125,30 @@ static void release_sampler(struct sampler *s)
 	free(s->objects);
 }
 
-int derive_thin(const struct derive_thinned *x, struct graph_thinning *thinning,
+/* Whether most objects would be kept, by the sample. */
+static bool is_dense_sample(const struct sampler *s, const struct graph_thinning *thinning)
+{
+	/* Nearly all that lead to popular nodes are far. */
+	const uint64_t popular = thinning->popular_edges;
+	const uint64_t edge_count = s->sample.edges.count - popular;
+	const uint64_t far_count = s->far_count - (s->far_count < popular ? s->far_count : popular);
+
+	assert(popular <= s->sample.edges.count);
+	return edge_count * DENSE_PART >= (uint64_t)s->sample.node_count * DENSE_EDGES &&
+	       far_count * FAR_PART < edge_count;
+}
+
+int derive_thin(const struct derive_thinned *x, struct graph_thinning *thinning, bool *is_dense,
 		struct hdb_error *err)
 {
 	struct sampler s = { .x = x };
 	int r = thin(&s, thinning, err);
 
-	if (r != HDB_OK)
-		goto out;
-	if (thinning->popular.count || thinning->classes.count)
-		r = graph_contract_thin(x->c, thinning, err);
-out:
-	release_sampler(&s);
-	return r;
-}
-
-int derive_thin_whole(const struct derive_thinned *x, struct graph_thinning *thinning,
-		      bool *is_dense, struct hdb_error *err)
-{
-	struct sampler s = { .x = x, .is_whole = true };
-	uint64_t edge_count, far_count;
-	int r = thin(&s, thinning, err);
-
 	*is_dense = false;
 	if (r != HDB_OK)
 		goto out;
-	/* Nearly all that lead to popular nodes are far. */
-	assert(thinning->popular_edges <= s.sample.edges.count);
-	edge_count = s.sample.edges.count - thinning->popular_edges;
-	far_count = s.far_count -
-		    (s.far_count < thinning->popular_edges ? s.far_count : thinning->popular_edges);
-	*is_dense = edge_count * DENSE_PART >= (uint64_t)s.sample.node_count * DENSE_EDGES &&
-		    far_count * FAR_PART < edge_count;
-	if (*is_dense && (thinning->popular.count || thinning->classes.count))
+	*is_dense = is_dense_sample(&s, thinning);
+	if (thinning->popular.count || thinning->classes.count)
 		r = graph_contract_thin(x->c, thinning, err);
 out:
 	release_sampler(&s);

@@ -20,19 +20,12 @@ struct derive_thinned {
 };
 
 /*
- * Before the first pass, with soft classes: *is_dense if contraction (contract.h) would keep most
- * objects, while references lead near: most refer to some that others refer to. So it is where
- * objects have many references to what is not popular, since one for each object is the only one
- * that leads there. Then *thinning is what derive_thin would make of a graph that is kept whole.
+ * Before the first pass, with soft classes: looks at some objects, and fills *thinning. Release it
+ * in any case, after x->c. *is_dense if contraction (contract.h) would keep most objects, while
+ * references lead near: most refer to some that others refer to. So it is where objects have many
+ * references to what is not popular, since one for each object is the only one that leads there.
  */
-int derive_thin_whole(const struct derive_thinned *x, struct graph_thinning *thinning,
-		      bool *is_dense, struct hdb_error *err);
-
-/*
- * After the first pass: looks at some objects, and fills *thinning. Release it in any case, after
- * x->c.
- */
-int derive_thin(const struct derive_thinned *x, struct graph_thinning *thinning,
+int derive_thin(const struct derive_thinned *x, struct graph_thinning *thinning, bool *is_dense,
 		struct hdb_error *err);
 
 /*

@@ -18,6 +18,12 @@ static inline bool is_root(const struct graph_contract *c, uint32_t v)
 	return c->root_bits[v / 64] >> (v % 64) & 1;
 }
 
+/* A root, or popular. */
+static inline bool is_special(const struct graph_contract *c, uint32_t v)
+{
+	return c->special[v / 64] >> (v % 64) & 1;
+}
+
 /* Nobody refers to anything yet. */
 static int begin_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
 {
@@ -28,10 +34,11 @@ static int begin_share(void *ctx, unsigned slot, uint64_t share, struct hdb_erro
 	(void)err;
 	for (uint32_t v = (uint32_t)share * SHARE_NODES; v < end; v++)
 		/* Whoever is said to have several referrers is kept, which is always right. */
-		atomic_store_explicit(
-			&c->up[v],
-			is_root(c, v) || graph_contract_is_soft(c, v) ? GRAPH_SEVERAL : GRAPH_NONE,
-			memory_order_relaxed);
+		atomic_store_explicit(&c->up[v],
+				      is_special(c, v) || graph_contract_is_soft(c, v) ?
+					      GRAPH_SEVERAL :
+					      GRAPH_NONE,
+				      memory_order_relaxed);
 	return HDB_OK;
 }
 
@@ -232,9 +239,22 @@ int graph_contract_recall(struct graph_contract *c, struct hdb_error *err)
 
 /* ---- the first pass: referrers ---- */
 
-void graph_contract_see(struct graph_contract *c, uint32_t v, const uint32_t *targets,
+/* Sets a bit; whether it was not set. */
+static bool set_bit(_Atomic uint64_t *bits, uint32_t v)
+{
+	const uint64_t bit = (uint64_t)1 << (v % 64);
+
+	if (atomic_load_explicit(&bits[v / 64], memory_order_relaxed) & bit)
+		return false;
+	return !(atomic_fetch_or_explicit(&bits[v / 64], bit, memory_order_relaxed) & bit);
+}
+
+bool graph_contract_see(struct graph_contract *c, struct graph_source from, const uint32_t *targets,
 			uint64_t count, uint64_t readable)
 {
+	const uint32_t v = from.v;
+	bool is_source = false;
+
 	for (uint64_t i = 0; i < count; i++) {
 		const uint32_t t = targets[i];
 		uint32_t up;
@@ -242,15 +262,21 @@ void graph_contract_see(struct graph_contract *c, uint32_t v, const uint32_t *ta
 		if (i + SEE_AHEAD < readable)
 			prefetch_write((const void *)&c->up[targets[i + SEE_AHEAD]]);
 		up = up_of(c, t);
-		if (up == GRAPH_SEVERAL || up == v || t == v)
+		if (up == v || t == v)
 			continue;
 		if (up == GRAPH_NONE &&
-		    atomic_compare_exchange_strong_explicit(&c->up[t], &up, v, memory_order_relaxed,
-							    memory_order_relaxed))
+		    (atomic_compare_exchange_strong_explicit(
+			     &c->up[t], &up, v, memory_order_relaxed, memory_order_relaxed) ||
+		     up == v))
 			continue;
-		if (up != v)
+		if (up != GRAPH_SEVERAL) {
+			/* Its first referrer has an edge that matters, too: it is nothing special. */
 			atomic_store_explicit(&c->up[t], GRAPH_SEVERAL, memory_order_relaxed);
+			(void)set_bit(c->chosen, up);
+		}
+		is_source = is_source || graph_contract_matters(c, from, t);
 	}
+	return is_source;
 }
 
 static int keep_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
@@ -270,9 +296,43 @@ static int keep_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error
 	return HDB_OK;
 }
 
+/*
+ * Touches a node at which an edge starts that matters, and those above it that are not kept. Where
+ * it comes to what was touched from below, or is chosen itself, ways part.
+ */
+static void touch_above(struct graph_contract *c, uint32_t v)
+{
+	for (; v != GRAPH_NONE && !graph_contract_is_kept(c, v); v = up_of(c, v)) {
+		if (!set_bit(c->touched, v)) {
+			(void)set_bit(c->chosen, v);
+			return;
+		}
+	}
+}
+
+/* From all such nodes; what is chosen meanwhile was touched. */
+static int touch_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
+{
+	struct graph_contract *c = ctx;
+	const uint32_t end = share_end(share, c->node_count);
+
+	(void)slot;
+	(void)err;
+	for (uint32_t v = (uint32_t)share * SHARE_NODES; v < end; v += 64) {
+		uint64_t bits = atomic_load_explicit(&c->chosen[v / 64], memory_order_relaxed) &
+				~base_ranks_word(&c->kept, v / 64);
+
+		for (; bits; bits &= bits - 1)
+			touch_above(c, v + (unsigned)__builtin_ctzll(bits));
+	}
+	return HDB_OK;
+}
+
 int graph_contract_seen(struct graph_contract *c, struct hdb_error *err)
 {
-	return each_share(c, c->node_count, c, keep_share, err);
+	const int rc = each_share(c, c->node_count, c, keep_share, err);
+
+	return rc == HDB_OK ? each_share(c, c->node_count, c, touch_share, err) : rc;
 }
 
 int graph_contract_soften(struct graph_contract *c, uint32_t v, struct hdb_error *err)
@@ -302,36 +362,18 @@ void graph_contract_soon(const struct graph_contract *c, const uint32_t *targets
 	}
 }
 
-/* Sets a bit; whether it was not set. */
-static bool set_bit(_Atomic uint64_t *bits, uint32_t v)
-{
-	const uint64_t bit = (uint64_t)1 << (v % 64);
-
-	if (atomic_load_explicit(&bits[v / 64], memory_order_relaxed) & bit)
-		return false;
-	return !(atomic_fetch_or_explicit(&bits[v / 64], bit, memory_order_relaxed) & bit);
-}
-
 /* What is chosen is kept from the end of the pass on: until then the set of what is kept stays. */
 void graph_contract_mark(struct graph_contract *c, struct graph_source from,
 			 const uint32_t *targets, uint64_t count)
 {
-	/* What has several referrers is kept from the first pass on. */
-	const uint32_t kind = graph_thin_kind(from.class_no, false);
-	uint32_t v = from.v;
 	bool is_source = false;
 
 	for (uint64_t i = 0; i < count && !is_source; i++)
-		is_source = graph_contract_needs(c, v, kind, targets[i]);
-	if (is_source)
-		(void)set_bit(c->chosen, v);
-	/* Where it comes to what was touched from below, or is chosen itself, ways part. */
-	for (; is_source && v != GRAPH_NONE && !graph_contract_is_kept(c, v); v = up_of(c, v)) {
-		if (!set_bit(c->touched, v)) {
-			(void)set_bit(c->chosen, v);
-			return;
-		}
-	}
+		is_source = graph_contract_needs(c, from, targets[i]);
+	if (!is_source)
+		return;
+	(void)set_bit(c->chosen, from.v);
+	touch_above(c, from.v);
 }
 
 /* What is left out but has nodes below. */

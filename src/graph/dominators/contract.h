@@ -175,14 +175,28 @@ int graph_contract_begin(struct graph_contract *c, struct hdb_error *err);
  */
 int graph_contract_keep_all(struct graph_contract *c, struct hdb_error *err);
 
+/* Where edges start. */
+struct graph_source {
+	uint32_t v;
+	uint32_t class_no; /* nodes of one are alike; GRAPH_NONE: all edges stay */
+};
+
 /*
  * First pass: edges of v, on any thread; soft ones may be left out. `readable` targets can be read,
- * of which the first `count` are v's.
+ * of which the first `count` are v's. Whether one of them matters, to a node with several
+ * referrers: the caller tells that by graph_contract_note.
  */
-void graph_contract_see(struct graph_contract *c, uint32_t v, const uint32_t *targets,
+bool graph_contract_see(struct graph_contract *c, struct graph_source from, const uint32_t *targets,
 			uint64_t count, uint64_t readable);
 
-/* Ends it. */
+/* Notes the nodes of a word, 64 each, of which an edge matters. On any thread. */
+static inline void graph_contract_note(struct graph_contract *c, uint32_t word, uint64_t bits)
+{
+	if (bits)
+		atomic_fetch_or_explicit(&c->chosen[word], bits, memory_order_relaxed);
+}
+
+/* Ends it: also what the second pass would do is done. */
 int graph_contract_seen(struct graph_contract *c, struct hdb_error *err);
 
 static inline bool graph_contract_is_kept(const struct graph_contract *c, uint32_t v)
@@ -215,42 +229,41 @@ static inline bool graph_contract_is_soft(const struct graph_contract *c, uint32
 }
 
 /*
- * Before the second pass: which edges are left out, lent; NULL: none. Popular nodes are kept, and
- * not soft; classes are soft, and the caller leaves out the soft edges to them. May be called again
+ * Before all passes: which edges are left out, lent; NULL: none. Popular nodes are kept, and not
+ * soft; classes are soft, and the caller leaves out the soft edges to them. May be called again
  * when dominators are known: then all comes from the second pass on.
  */
 int graph_contract_thin(struct graph_contract *c, const struct graph_thinning *thinning,
 			struct hdb_error *err);
 
-/* Where edges start. */
-struct graph_source {
-	uint32_t v;
-	uint32_t class_no; /* nodes of one are alike; GRAPH_NONE: all edges stay */
-};
-
-/*
- * Whether an edge of v, a node of this kind, matters: its target is kept, no root, and not v; and
- * it is not left out.
- */
-static inline bool graph_contract_needs(const struct graph_contract *c, uint32_t v, uint32_t kind,
-					uint32_t t)
+/* Whether an edge to t, another node that is kept, matters: t is no root, and it is not left out. */
+static inline bool graph_contract_matters(const struct graph_contract *c, struct graph_source from,
+					  uint32_t t)
 {
-	if (!graph_contract_is_kept(c, t) || t == v)
-		return false;
 	if (!(c->special[t / 64] >> (t % 64) & 1))
 		return true;
 	return !(c->root_bits[t / 64] >> (t % 64) & 1) &&
-	       !(c->thinning && graph_thinning_drops(c->thinning, kind, v, t));
+	       !(c->thinning && graph_thinning_drops(c->thinning, from.class_no, from.v, t));
 }
 
-/* Second pass: hard edges of each v that is not kept, on any thread. */
+/* Whether an edge is one of the small graph. */
+static inline bool graph_contract_needs(const struct graph_contract *c, struct graph_source from,
+					uint32_t t)
+{
+	return graph_contract_is_kept(c, t) && t != from.v && graph_contract_matters(c, from, t);
+}
+
+/*
+ * Second pass, where more edges are hard, or stay, than in the first one: hard edges of each v that
+ * is not kept, on any thread.
+ */
 void graph_contract_mark(struct graph_contract *c, struct graph_source from,
 			 const uint32_t *targets, uint64_t count);
 
 /* Asks for what the second and the fourth pass look up for targets that come soon. */
 void graph_contract_soon(const struct graph_contract *c, const uint32_t *targets, uint64_t count);
 
-/* Ends it: the nodes of the small graph are known. */
+/* Ends it, or follows the first pass: the nodes of the small graph are known. */
 int graph_contract_marked(struct graph_contract *c, struct hdb_error *err);
 
 /* Third pass: the soft edge of each v that is not kept to a target that is soft; on any thread. */

@@ -20,29 +20,19 @@ void graph_contract_rows_release(struct graph_contract_rows *rows)
 	base_vec_release(&rows->longs);
 }
 
-/* A node, and its kind as in thinning.h. */
-struct source {
-	uint32_t v, kind;
-};
-
-static struct source all_edges(uint32_t v)
+static struct graph_source all_edges(uint32_t v)
 {
-	return (struct source){ v, graph_thin_kind(GRAPH_NONE, true) };
-}
-
-static struct source thinned_edges(struct graph_source from, bool has_several)
-{
-	return (struct source){ from.v, graph_thin_kind(from.class_no, has_several) };
+	return (struct graph_source){ v, GRAPH_NONE };
 }
 
 /* Writes the places of those targets to which edges matter; there is room. How many they are. */
-static uint32_t add_places(const struct graph_contract *c, struct source from,
+static uint32_t add_places(const struct graph_contract *c, struct graph_source from,
 			   struct graph_targets targets, uint32_t *out)
 {
 	uint32_t n = 0;
 
 	for (uint64_t i = 0; i < targets.count; i++)
-		if (graph_contract_needs(c, from.v, from.kind, targets.target[i]))
+		if (graph_contract_needs(c, from, targets.target[i]))
 			out[n++] = graph_contract_place(c, targets.target[i]);
 	return n;
 }
@@ -51,7 +41,6 @@ static inline int pack_row(const struct graph_contract *c, struct graph_contract
 			   const struct graph_contract_row *row, size_t *at, struct hdb_error *err)
 {
 	const uint32_t v = row->from.v, place = graph_contract_place(c, v);
-	const bool has_several = !(c->single[place / 64] >> (place % 64) & 1);
 	uint8_t length = GRAPH_ROW_LONG;
 	uint32_t *room, n = 0;
 	int rc = base_vec_reserve(&out->longs, row->targets.count + 2, sizeof *room, err);
@@ -63,7 +52,7 @@ static inline int pack_row(const struct graph_contract *c, struct graph_contract
 	room = base_vec_at(&out->longs, uint32_t, out->longs.count);
 	if (row->class != GRAPH_NONE)
 		n = add_places(c, all_edges(v), (struct graph_targets){ &row->class, 1 }, room + 1);
-	n += add_places(c, thinned_edges(row->from, has_several), row->targets, room + 1 + n);
+	n += add_places(c, row->from, row->targets, room + 1 + n);
 	if (!row->is_open) {
 		length = (uint8_t)graph_rows_pack(
 			c->rows, place, room + 1, n,
@@ -133,7 +122,8 @@ static inline unsigned pack_whole(const struct graph_contract *c, const struct r
 		if (end - target > RUN_AHEAD)
 			prefetch_read(&c->special[target[RUN_AHEAD] / 64]);
 		if (c->special[t / 64] >> (t % 64) & 1)
-			stays = graph_contract_needs(c, v, graph_thin_kind(row->class_no, true), t);
+			stays = graph_contract_needs(c, (struct graph_source){ v, row->class_no },
+						     t);
 		length += stays ? size : 0;
 		if (length > GRAPH_ROW_MAX)
 			return GRAPH_ROW_LONG;

@@ -79,12 +79,6 @@ static inline uint64_t graph_thin_key(uint32_t kind, uint32_t target)
 	return (uint64_t)target << 32 | kind;
 }
 
-/* Nodes of a class that have several referrers are of another kind than those that have one. */
-static inline uint32_t graph_thin_kind(uint32_t class_no, bool has_several)
-{
-	return class_no << 1 | has_several;
-}
-
 /* The nodes of a graph, and bits of which are roots; lent. */
 struct graph_thin_nodes {
 	uint32_t count;
