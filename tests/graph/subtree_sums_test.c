@@ -8,8 +8,9 @@
 #include "base/pipeline.h"
 #include "graph/dominators/subtree_sums.h"
 
-/* Nodes of a tree: with children they are several ranges. */
+/* Nodes of a tree: with children they are several ranges; and so many that zones fill their mail. */
 #define NODES 400000u
+#define NODES_MANY 3000000u
 /* Nodes that are shown at once. */
 #define SHOWN 4096u
 
@@ -23,6 +24,7 @@ enum shape {
 };
 
 struct tree {
+	uint32_t n;
 	uint32_t *list;   /* nodes, parents first */
 	uint32_t *parent; /* by node */
 	uint64_t *size, *below;
@@ -38,9 +40,11 @@ static int start(void **state)
 /* Nodes in the order in which they get parents. */
 static void order_nodes(struct tree *t, enum shape shape)
 {
-	for (uint32_t i = 0; i < NODES; i++)
-		t->list[i] = shape != SHAPE_TO_FRO ? i : i % 2 ? NODES - 1 - i / 2 : i / 2;
-	for (uint32_t i = NODES - 1; shape == SHAPE_RANDOM && i > 0; i--) {
+	const uint32_t n = t->n;
+
+	for (uint32_t i = 0; i < n; i++)
+		t->list[i] = shape != SHAPE_TO_FRO ? i : i % 2 ? n - 1 - i / 2 : i / 2;
+	for (uint32_t i = n - 1; shape == SHAPE_RANDOM && i > 0; i--) {
 		const uint32_t k = oracle_below(i + 1), v = t->list[i];
 
 		t->list[i] = t->list[k];
@@ -48,15 +52,16 @@ static void order_nodes(struct tree *t, enum shape shape)
 	}
 }
 
-static struct tree make_tree(enum shape shape)
+static struct tree make_tree(uint32_t n, enum shape shape)
 {
-	struct tree t = { .list = oracle_alloc(NODES, sizeof *t.list),
-			  .parent = oracle_alloc(NODES, sizeof *t.parent),
-			  .size = oracle_alloc(NODES, sizeof *t.size),
-			  .below = oracle_alloc(NODES, sizeof *t.below) };
+	struct tree t = { .n = n,
+			  .list = oracle_alloc(n, sizeof *t.list),
+			  .parent = oracle_alloc(n, sizeof *t.parent),
+			  .size = oracle_alloc(n, sizeof *t.size),
+			  .below = oracle_alloc(n, sizeof *t.below) };
 
 	order_nodes(&t, shape);
-	for (uint32_t i = 0; i < NODES; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		const uint32_t v = t.list[i], near = i < 100 ? i : 100;
 		const uint32_t back = shape == SHAPE_RANDOM ? 1 + oracle_below(i ? i : 1) :
 				      shape == SHAPE_NEAR   ? 1 + oracle_below(near ? near : 1) :
@@ -69,7 +74,7 @@ static struct tree make_tree(enum shape shape)
 			      shape < SHAPE_PATH && v % 5000 == 1 ? GRAPH_NONE :
 								    t.list[i - back];
 	}
-	for (uint32_t i = NODES; i-- > 0;) {
+	for (uint32_t i = n; i-- > 0;) {
 		const uint32_t v = t.list[i];
 
 		if (t.parent[v] != GRAPH_NONE)
@@ -100,7 +105,7 @@ static int mark(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
 	(void)slot;
 	(void)err;
 	graph_subtree_sums_mark(x->sums, first, x->tree->parent + first,
-				NODES - first < SHOWN ? NODES - first : SHOWN);
+				x->tree->n - first < SHOWN ? x->tree->n - first : SHOWN);
 	return HDB_OK;
 }
 
@@ -110,7 +115,7 @@ static int add(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
 	const uint32_t first = (uint32_t)item * SHOWN;
 	const struct graph_tree_range range = {
 		.first = first,
-		.count = NODES - first < SHOWN ? NODES - first : SHOWN,
+		.count = x->tree->n - first < SHOWN ? x->tree->n - first : SHOWN,
 		.parent = x->tree->parent + first,
 		.size = x->tree->size + first,
 	};
@@ -131,13 +136,13 @@ static int sum(struct graph_subtree_sums *sums, const struct tree *t, struct bas
 	       struct hdb_error *err)
 {
 	struct showing x = { .sums = sums, .tree = t };
-	struct base_pipeline passes = { .item_count = (NODES + SHOWN - 1) / SHOWN,
+	struct base_pipeline passes = { .item_count = (t->n + SHOWN - 1) / SHOWN,
 					.threads = work->threads,
 					.slot_count = 8,
 					.ctx = &x,
 					.produce = mark };
 
-	assert_int_equal(graph_subtree_sums_init(sums, NODES, work, err), HDB_OK);
+	assert_int_equal(graph_subtree_sums_init(sums, t->n, work, err), HDB_OK);
 	assert_int_equal(base_pipeline_run(&passes, err), HDB_OK);
 	graph_subtree_sums_rank(sums);
 	assert_int_equal(graph_subtree_sums_begin(sums, err), HDB_OK);
@@ -151,7 +156,7 @@ static int sum(struct graph_subtree_sums *sums, const struct tree *t, struct bas
 
 static void check(const struct tree *t, unsigned threads, bool is_in_file)
 {
-	uint64_t *below = oracle_alloc(NODES, sizeof *below), counted = 0;
+	uint64_t *below = oracle_alloc(t->n, sizeof *below), counted = 0;
 	struct graph_subtree_sums sums;
 	struct base_work work;
 	struct hdb_error err;
@@ -164,8 +169,8 @@ static void check(const struct tree *t, unsigned threads, bool is_in_file)
 	/* The few of a broad tree have room. */
 	assert_int_equal(sums.file.is_file,
 			 is_in_file && (sums.inner.count + 1) * sizeof(**sums.part) > 1u << 20);
-	graph_subtree_sums_below(&sums, 0, below, NODES);
-	for (uint32_t v = 0; v < NODES; v++)
+	graph_subtree_sums_below(&sums, 0, below, t->n);
+	for (uint32_t v = 0; v < t->n; v++)
 		assert_int_equal(below[v], t->below[v]);
 	graph_subtree_sums_release(&sums);
 	base_work_count(&work, &counted, 0);
@@ -178,7 +183,7 @@ static void trees(void **state)
 {
 	(void)state;
 	for (enum shape shape = 0; shape < SHAPES; shape++) {
-		struct tree t = make_tree(shape);
+		struct tree t = make_tree(NODES, shape);
 
 		check(&t, 1, false);
 		check(&t, 2, false);
@@ -188,10 +193,19 @@ static void trees(void **state)
 	}
 }
 
+static void many(void **state)
+{
+	struct tree t = make_tree(oracle_size(NODES_MANY), SHAPE_RANDOM);
+
+	(void)state;
+	check(&t, 2, false);
+	free_tree(&t);
+}
+
 /* Two nodes that are each other's parents, above all others. */
 static void rings(void **state)
 {
-	struct tree t = make_tree(SHAPE_PATH);
+	struct tree t = make_tree(NODES, SHAPE_PATH);
 
 	(void)state;
 	t.parent[0] = 1;
@@ -212,7 +226,7 @@ static void cancelled(void **state)
 {
 	volatile int cancel = 1;
 	const struct hdb_progress progress = { .cancel = &cancel };
-	struct tree t = make_tree(SHAPE_PATH);
+	struct tree t = make_tree(NODES, SHAPE_PATH);
 	struct graph_subtree_sums sums;
 	struct base_work work;
 	struct hdb_error err;
@@ -229,6 +243,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(trees),
+		cmocka_unit_test(many),
 		cmocka_unit_test(rings),
 		cmocka_unit_test(cancelled),
 	};

@@ -2,14 +2,18 @@
  * graph/dominators/subtree_sums.c - sums up a tree: a node's sum goes to its parent when its
  * children's have come.
  *
- * Parents lie anywhere, so what goes to another range of places goes into that range's bucket, and
- * ranges are worked off one after the other: an array that does not fit in memory is gone through
- * in order, some times.
+ * Parents lie anywhere. In memory, each zone of places is one thread's in a round, which keeps what
+ * goes to another zone for that one's next round: no thread waits for what another one writes. (Sums
+ * that are added wherever they belong, by atomic operations, take longer on two threads than rounds
+ * on one.) In a file, what goes to another range goes into that range's bucket, and ranges are
+ * worked off one after the other: an array that does not fit in memory is gone through in order,
+ * some times.
  */
 #include "graph/dominators/subtree_sums.h"
 
 #include "base/pipeline.h"
 #include "base/processor.h"
+#include "base/thread.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -299,99 +303,214 @@ static int add_up(struct graph_subtree_sums *s, struct hdb_error *err)
 	return rc;
 }
 
-/* ---- in memory: up from where nothing is waited for, on all threads ---- */
-
-/* Takes a node whose sum is complete; false if another thread did. */
-static inline bool claim(struct graph_subtree_sum *sum)
-{
-	uint32_t none = 0;
-
-	return waiting_of(sum) == 0 &&
-	       atomic_compare_exchange_strong_explicit(&sum->waiting, &none, GRAPH_NONE,
-						       memory_order_acquire, memory_order_relaxed);
-}
-
-/* What some children of a node come to, whose sums are complete. */
-struct gift {
-	uint32_t up; /* the node, GRAPH_NONE: there is none */
-	uint32_t child_count;
-	uint64_t size;
-};
-
 /*
- * Gives it to their parent, and who gives the last that it waits for goes on with what it comes to.
- * How many nodes were completed.
+ * Adds a sum to a node, and, when it is the last that the node waits for, the node's to its parent,
+ * and so on. No other thread looks at any. How many nodes were completed.
  */
-static uint32_t climb(struct graph_subtree_sums *s, struct gift gift)
+static uint32_t climb(struct graph_subtree_sums *s, uint32_t x, uint64_t below)
 {
 	uint32_t count = 0;
 
-	while (gift.up != GRAPH_NONE && !base_is_cancelled(s->work)) {
-		struct graph_subtree_sum *sum = sum_of(s, gift.up);
+	while (x != GRAPH_NONE && !base_is_cancelled(s->work)) {
+		struct graph_subtree_sum *sum = sum_of(s, x);
 
-		atomic_fetch_add_explicit(&sum->below, gift.size, memory_order_relaxed);
-		/* What others have given is seen by who is last. */
-		if (atomic_fetch_sub_explicit(&sum->waiting, gift.child_count,
-					      memory_order_acq_rel) != gift.child_count ||
-		    !claim(sum))
+		add_alone(sum, below, GRAPH_NONE);
+		if (waiting_of(sum))
 			break;
+		atomic_store_explicit(&sum->waiting, GRAPH_NONE, memory_order_relaxed);
 		count++;
-		gift = (struct gift){ sum->up, 1, below_of(sum) };
+		x = sum->up;
+		below = below_of(sum);
 	}
 	return count;
 }
 
-/* The same from a node whose sum is complete, itself counted. */
-static uint32_t climb_on(struct graph_subtree_sums *s, struct graph_subtree_sum *sum)
-{
-	return claim(sum) ? 1 + climb(s, (struct gift){ sum->up, 1, below_of(sum) }) : 0;
-}
+/* ---- in memory: zone by zone, on all threads ---- */
 
-struct climbing {
-	struct graph_subtree_sums *sums;
-	_Atomic uint32_t done_count; /* nodes */
+/*
+ * Zones of ranges, at most, of which each is one thread's in a round; and the bytes of what they
+ * send each other, about.
+ */
+#define ZONES_MAX 64u
+#define MAIL_BYTES (8u << 20)
+
+/* Fewer sums than this climb wherever it leads: on a long path each round would take one a step. */
+#define MAIL_FEW 4096u
+
+/* A sum on its way to a node of another zone. */
+struct letter {
+	uint64_t below;
+	uint32_t to;
 };
 
-/* Nodes ahead whose parents are asked for. */
-#define CLIMB_AHEAD 16u
+struct zone {
+	uint32_t next, end;  /* places that were not looked at */
+	uint32_t done_count; /* nodes */
+	uint32_t sent_count; /* letters of this round */
+	BASE_APART;
+};
 
-/* Climbs from the nodes of a range. Neighbours with the same parent give together. */
-static int climb_from(void *ctx, unsigned slot, uint64_t range, struct hdb_error *err)
+struct post {
+	struct graph_subtree_sums *sums;
+	unsigned zone_bits;
+	uint32_t zone_count;
+	struct zone zone[ZONES_MAX];
+	struct base_vec *mail[2]; /* struct letter, [from][to]: of this round and of the next */
+	unsigned turn;
+	uint64_t counted; /* bytes of it, as the budget knows them */
+};
+
+static struct base_vec *mail_of(const struct post *p, unsigned turn, uint32_t from, uint32_t to)
 {
-	struct climbing *c = ctx;
-	struct graph_subtree_sums *s = c->sums;
-	const uint32_t first = (uint32_t)range << RANGE_BITS, left = s->inner.count - first;
-	const uint32_t count = left < RANGE_PLACES ? left : RANGE_PLACES;
-	struct graph_subtree_sum *sum = s->part[range];
-	struct gift gift = { .up = GRAPH_NONE };
-	uint32_t done_count = 0;
+	return &p->mail[turn][from * p->zone_count + to];
+}
+
+/* A node of a zone whose sum is complete adds it to its parent, which may be complete then. */
+static int finish_in_zone(struct post *p, uint32_t zone, uint32_t x, struct hdb_error *err)
+{
+	struct graph_subtree_sums *s = p->sums;
+
+	for (;;) {
+		struct graph_subtree_sum *sum = sum_of(s, x);
+		const uint64_t below = below_of(sum);
+		const uint32_t to = sum->up >> p->zone_bits;
+
+		atomic_store_explicit(&sum->waiting, GRAPH_NONE, memory_order_relaxed);
+		p->zone[zone].done_count++;
+		x = sum->up;
+		if (x == GRAPH_NONE)
+			return HDB_OK;
+		if (to != zone) {
+			const struct letter letter = { .below = below, .to = x };
+
+			p->zone[zone].sent_count++;
+			return base_vec_push(mail_of(p, p->turn ^ 1, zone, to), &letter,
+					     sizeof letter, err);
+		}
+		sum = sum_of(s, x);
+		add_alone(sum, below, GRAPH_NONE);
+		if (waiting_of(sum))
+			return HDB_OK;
+	}
+}
+
+/* What was sent to a zone. */
+static int receive_in_zone(struct post *p, uint32_t zone, struct hdb_error *err)
+{
+	struct graph_subtree_sums *s = p->sums;
+	int rc;
+
+	for (uint32_t from = 0; from < p->zone_count; from++) {
+		struct base_vec *mail = mail_of(p, p->turn, from, zone);
+		const struct letter *letter = mail->data;
+
+		for (size_t i = 0; i < mail->count; i++) {
+			struct graph_subtree_sum *sum = sum_of(s, letter[i].to);
+
+			add_alone(sum, letter[i].below, GRAPH_NONE);
+			if (waiting_of(sum) == 0 &&
+			    (rc = finish_in_zone(p, zone, letter[i].to, err)) != HDB_OK)
+				return rc;
+		}
+		mail->count = 0;
+	}
+	return HDB_OK;
+}
+
+/* Then the zone's own, as long as there is room for what they send. */
+static int work_in_zone(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
+{
+	struct post *p = ctx;
+	const uint32_t no = (uint32_t)item;
+	struct zone *zone = &p->zone[no];
+	const uint32_t most = MAIL_BYTES / sizeof(struct letter) / p->zone_count;
+	int rc;
 
 	(void)slot;
-	for (uint32_t i = 0; i < count; i++) {
-		if (count - i > CLIMB_AHEAD && sum[i + CLIMB_AHEAD].up != GRAPH_NONE)
-			prefetch_write((const void *)sum_of(s, sum[i + CLIMB_AHEAD].up));
-		if (!claim(&sum[i]))
-			continue;
-		done_count++;
-		if (sum[i].up != gift.up) {
-			done_count += climb(s, gift);
-			gift = (struct gift){ .up = sum[i].up };
-		}
-		gift.child_count++;
-		gift.size += below_of(&sum[i]);
+	zone->sent_count = 0;
+	if ((rc = receive_in_zone(p, no, err)) != HDB_OK)
+		return rc;
+	for (; zone->next < zone->end && zone->sent_count < most; zone->next++)
+		if (waiting_of(sum_of(p->sums, zone->next)) == 0 &&
+		    (rc = finish_in_zone(p, no, zone->next, err)) != HDB_OK)
+			return rc;
+	return base_is_cancelled(p->sums->work) ? hdb_fail(err, HDB_EINTR, "interrupted") : HDB_OK;
+}
+
+/* Zones of as many ranges that there are not too many. */
+static int start_post(struct post *p, struct hdb_error *err)
+{
+	const uint32_t count = p->sums->inner.count;
+
+	p->zone_bits = RANGE_BITS;
+	while (count >> p->zone_bits >= ZONES_MAX)
+		p->zone_bits++;
+	p->zone_count = (count >> p->zone_bits) + 1;
+	for (uint32_t z = 0; z < p->zone_count; z++) {
+		const uint64_t end = (uint64_t)(z + 1) << p->zone_bits;
+
+		p->zone[z] = (struct zone){ .next = z << p->zone_bits,
+					    .end = end < count ? (uint32_t)end : count };
 	}
-	done_count += climb(s, gift);
-	atomic_fetch_add(&c->done_count, done_count);
-	return base_is_cancelled(s->work) ? hdb_fail(err, HDB_EINTR, "interrupted") : HDB_OK;
+	for (unsigned i = 0; i < 2; i++) {
+		p->mail[i] = calloc((size_t)p->zone_count * p->zone_count, sizeof **p->mail);
+		if (!p->mail[i])
+			return hdb_fail_memory(err, "sums of sizes", sizeof **p->mail);
+	}
+	return HDB_OK;
+}
+
+static void end_post(struct post *p)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		for (uint32_t k = 0; p->mail[i] && k < p->zone_count * p->zone_count; k++)
+			base_vec_release(&p->mail[i][k]);
+		free(p->mail[i]);
+	}
+	base_work_count(p->sums->work, &p->counted, 0);
+}
+
+/* A round over all zones; *left: places that were not looked at, *sent: letters. */
+static int post_round(struct post *p, uint64_t *left, uint64_t *sent, struct hdb_error *err)
+{
+	const uint32_t pairs = p->zone_count * p->zone_count;
+	uint64_t letters = 0;
+	const int rc =
+		base_pipeline_each(p->zone_count, p->sums->work->threads, p, work_in_zone, err);
+
+	*left = *sent = 0;
+	for (uint32_t z = 0; z < p->zone_count; z++) {
+		*left += p->zone[z].end - p->zone[z].next;
+		*sent += p->zone[z].sent_count;
+	}
+	for (unsigned i = 0; i < 2; i++)
+		for (uint32_t k = 0; k < pairs; k++)
+			letters += p->mail[i][k].capacity;
+	base_work_count(p->sums->work, &p->counted, letters * sizeof(struct letter));
+	p->turn ^= 1;
+	return rc;
 }
 
 static int climb_up(struct graph_subtree_sums *s, uint32_t *done_count, struct hdb_error *err)
 {
-	struct climbing climbing = { .sums = s };
-	const int rc =
-		base_pipeline_each(range_count(s), s->work->threads, &climbing, climb_from, err);
+	struct post post = { .sums = s };
+	uint64_t left = 1, sent = 0;
+	int rc = start_post(&post, err);
 
-	*done_count = climbing.done_count;
+	while (rc == HDB_OK && (left || sent >= MAIL_FEW))
+		rc = post_round(&post, &left, &sent, err);
+	for (uint32_t z = 0; z < post.zone_count; z++)
+		*done_count += post.zone[z].done_count;
+	for (uint32_t k = 0; rc == HDB_OK && k < post.zone_count * post.zone_count; k++) {
+		const struct base_vec *mail = &post.mail[post.turn][k];
+		const struct letter *letter = mail->data;
+
+		for (size_t i = 0; i < mail->count; i++)
+			*done_count += climb(s, letter[i].to, letter[i].below);
+	}
+	end_post(&post);
+	if (rc == HDB_OK && base_is_cancelled(s->work))
+		return hdb_fail(err, HDB_EINTR, "interrupted");
 	return rc;
 }
 
@@ -453,16 +572,13 @@ static int receive(struct graph_subtree_sums *s, struct sending *out, uint32_t r
 		return rc;
 	while ((rc = base_bucket_next(&reader, BASE_RECORD(1, 1), v, err)) == HDB_OK) {
 		const uint32_t x = (uint32_t)v[0];
-		struct graph_subtree_sum *sum = sum_of(s, x);
 
-		add_alone(sum, v[1], GRAPH_NONE);
-		if (waiting_of(sum))
-			continue;
 		if (out->is_last) {
-			out->done_count += climb_on(s, sum);
+			out->done_count += climb(s, x, v[1]);
 			continue;
 		}
-		if ((rc = finish(s, out, x, err)) != HDB_OK)
+		add_alone(sum_of(s, x), v[1], GRAPH_NONE);
+		if (waiting_of(sum_of(s, x)) == 0 && (rc = finish(s, out, x, err)) != HDB_OK)
 			break;
 	}
 	base_bucket_end(&reader);
