@@ -8,7 +8,7 @@
 #include "base/pipeline.h"
 #include "graph/dominators/subtree_sums.h"
 
-/* Nodes of a tree: with children they are several ranges; and so many that zones fill their mail. */
+/* Nodes of a tree: with children they are several ranges; so many that zones fill their mail. */
 #define NODES 400000u
 #define NODES_MANY 3000000u
 /* Nodes that are shown at once. */

@@ -30,8 +30,8 @@
 static uint64_t oracle_seed;
 
 /*
- * Takes the seed from $SEED or the clock, and prints it. Thousands of small graphs come and go: what
- * is freed stays, or two thirds of their time would go into pages taken again and again.
+ * Takes the seed from $SEED or the clock, and prints it. Thousands of small graphs come and go:
+ * what is freed stays, or two thirds of their time would go into pages taken again and again.
  */
 static UNUSED void oracle_start(void)
 {
