@@ -4,10 +4,10 @@
  *
  * Parents lie anywhere. In memory, each zone of places is one thread's in a round, which keeps what
  * goes to another zone for that one's next round: no thread waits for what another one writes.
- * (Sums that are added wherever they belong, by atomic operations, take longer on two threads than
- * rounds on one.) In a file, what goes to another range goes into that range's bucket, and ranges are
- * worked off one after the other: an array that does not fit in memory is gone through in order,
- * some times.
+ * (Added wherever they belong, by atomic operations, sums take two threads longer than rounds take
+ * one.) In a file, what goes to another range goes into that range's bucket, and ranges are worked
+ * off one after the other: an array that does not fit in memory is gone through in order, some
+ * times.
  */
 #include "graph/dominators/subtree_sums.h"
 
