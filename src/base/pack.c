@@ -108,7 +108,7 @@ static unsigned best_width(const uint64_t *values, unsigned n, uint64_t base, un
 			best_cost = cost;
 			best = w;
 		}
-		/* There are no fewer exceptions below, and their high bits grow as the others shrink. */
+		/* No fewer exceptions are left below, and what the others save they take. */
 		if ((uint64_t)over * (8 + max) >= best_cost)
 			break;
 	}

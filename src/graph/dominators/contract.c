@@ -270,7 +270,7 @@ bool graph_contract_see(struct graph_contract *c, struct graph_source from, cons
 		     up == v))
 			continue;
 		if (up != GRAPH_SEVERAL) {
-			/* Its first referrer has an edge that matters, too: it is nothing special. */
+			/* The first referrer's edge matters, too: the target is not special. */
 			atomic_store_explicit(&c->up[t], GRAPH_SEVERAL, memory_order_relaxed);
 			(void)set_bit(c->chosen, up);
 		}

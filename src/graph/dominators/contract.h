@@ -236,7 +236,7 @@ static inline bool graph_contract_is_soft(const struct graph_contract *c, uint32
 int graph_contract_thin(struct graph_contract *c, const struct graph_thinning *thinning,
 			struct hdb_error *err);
 
-/* Whether an edge to t, another node that is kept, matters: t is no root, and it is not left out. */
+/* Whether an edge to t, another kept node, matters: t is no root, and the edge is not left out. */
 static inline bool graph_contract_matters(const struct graph_contract *c, struct graph_source from,
 					  uint32_t t)
 {
