@@ -54,7 +54,6 @@ struct graph_rows {
 	uint64_t mask[4]; /* of a number by the code of its length */
 	uint8_t width[4]; /* bytes by code */
 	BASE_APART;       /* what follows is written at each row that is put, what is above read */
-	uint64_t edge_count;
 	struct base_chunks bytes; /* groups: lengths, rows */
 	struct base_chunks longs; /* targets of long rows */
 	uint64_t long_count;

@@ -55,6 +55,11 @@ struct settling {
 	struct base_vec heavy; /* struct heavy */
 	_Atomic uint32_t waiting_count;
 	uint32_t heavy_left; /* of those, not searched from */
+	/* On wide levels: struct offer, by share of rows and part of the nodes. */
+	struct base_vec *offers;
+	unsigned part_bits;    /* of a node: which part it is of */
+	uint32_t offer_shares; /* of the next rows */
+	uint64_t offers_bytes; /* as the budget knows them */
 	_Atomic uint64_t step_count;
 	/* What is left, and what is above it. */
 	struct base_ranks rest;

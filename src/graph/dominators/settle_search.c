@@ -1,9 +1,11 @@
 /*
  * graph/dominators/settle_search.c - breadth-first searches, and gates.
  *
- * Wide levels are searched on all threads: each takes a share of the level's rows, and appends what
- * it meets first to the queue. Which parent a node gets depends on who is first; what is settled,
- * and every dominator, does not.
+ * Wide levels are searched on all threads, some shares of rows at a time. Each thread takes a share,
+ * and lists what its rows lead to, by part of the nodes; then each takes a part, and appends what it
+ * meets first to the queue. So a part's bits are written by one thread, in whose caches they are:
+ * threads that mark nodes as they come wait for each other at every second one. Which parent a node
+ * gets depends on who is first; what is settled, and every dominator, does not.
  */
 #include "graph/dominators/settle_private.h"
 
@@ -27,8 +29,25 @@
 #define SCAN_ROWS 2048u
 #define WIDE_ROWS (4 * SCAN_ROWS)
 
+/*
+ * Shares whose targets are listed before they are met, at most, and at first: more while there are
+ * fewer targets than OFFERS_MOST, fewer while there are more. And the parts of the nodes.
+ */
+#define OFFER_SHARES 64u
+#define OFFER_SHARES_FIRST 8u
+#define OFFERS_MOST (1u << 20)
+#define OFFER_PARTS 16u
+
+/* Offers ahead whose gates are asked for. */
+#define GATE_AHEAD 16u
+
 /* Nodes that wait to be appended to the queue. */
 #define MET_NODES 256u
+
+/* A node that an edge leads to. */
+struct offer {
+	uint32_t node, parent_place;
+};
 
 /* What a thread has met. */
 struct met_queue {
@@ -112,20 +131,26 @@ static inline void meet(struct settling *s, struct met_queue *met, uint32_t v,
 		flush(s, met);
 }
 
-/* Looks at the row at a place; places before `end` are known. */
-static void scan_row(struct settling *s, struct met_queue *met, uint32_t place, uint32_t end)
+/* As graph_rows_get, the row at a place; places before `end` are known. */
+static unsigned get_row(const struct settling *s, uint32_t place, uint32_t end, uint32_t *target,
+			struct graph_long_row *row)
 {
-	uint32_t target[GRAPH_ROW_MAX];
-	struct graph_long_row row;
-	unsigned count;
-
 	if (place + START_AHEAD < end)
 		graph_rows_prefetch_start(s->rows, s->queue[place + START_AHEAD]);
 	if (place + GROUP_AHEAD < end)
 		graph_rows_prefetch(s->rows, s->queue[place + GROUP_AHEAD]);
 	if (place + ROW_AHEAD < end)
 		graph_rows_prefetch_row(s->rows, s->queue[place + ROW_AHEAD]);
-	count = graph_rows_get(s->rows, s->queue[place], target, &row);
+	return graph_rows_get(s->rows, s->queue[place], target, row);
+}
+
+/* Looks at the row at a place. */
+static void scan_row(struct settling *s, struct met_queue *met, uint32_t place, uint32_t end)
+{
+	uint32_t target[GRAPH_ROW_MAX];
+	struct graph_long_row row;
+	const unsigned count = get_row(s, place, end, target, &row);
+
 	met->step_count += count + (row.end - row.at) + 1;
 	for (unsigned i = 0; i < count; i++)
 		meet(s, met, target[i], place);
@@ -142,33 +167,141 @@ static bool is_decided(const struct settling *s)
 	return s->is_second && (!s->heavy_left || queue_count(s) >= s->count - s->count / 2);
 }
 
-static int scan_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
-{
-	const struct wide_pass *pass = ctx;
-	const uint64_t first = pass->level.first + share * SCAN_ROWS,
-		       end = first + SCAN_ROWS < pass->level.end ? first + SCAN_ROWS :
-								   pass->level.end;
-	struct met_queue met = { .count = 0 };
+/* ---- wide levels ---- */
 
-	(void)slot;
-	(void)err;
-	for (uint64_t place = first; place < end && !is_decided(pass->s); place++)
-		scan_row(pass->s, &met, (uint32_t)place, pass->level.end);
-	flush(pass->s, &met);
+/* Rows of a level, [first, end), of which the level's end may be further. */
+struct chunk {
+	struct settling *s;
+	struct level rows;
+	uint32_t level_end;
+};
+
+/* Lists what a row leads to that nobody has met. What a long one leads to is met at once. */
+static int offer_row(struct settling *s, struct base_vec *offers, struct met_queue *met,
+		     const struct chunk *chunk, uint32_t place, struct hdb_error *err)
+{
+	uint32_t target[GRAPH_ROW_MAX];
+	struct graph_long_row row;
+	const unsigned count = get_row(s, place, chunk->level_end, target, &row);
+	int rc;
+
+	met->step_count += count + (row.end - row.at) + 1;
+	for (unsigned i = 0; i < count; i++) {
+		const struct offer offer = { target[i], place };
+
+		if (!has(s->seen, target[i]) &&
+		    (rc = base_vec_push(&offers[target[i] >> s->part_bits], &offer, sizeof(offer),
+					err)) != HDB_OK)
+			return rc;
+	}
+	for (; row.at < row.end; row.at++)
+		meet(s, met, graph_rows_long(s->rows, row.at), place);
 	return HDB_OK;
 }
 
-/* A level on all threads: s->next is its end then. */
+static int offer_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
+{
+	const struct chunk *chunk = ctx;
+	const uint64_t first = chunk->rows.first + share * SCAN_ROWS,
+		       end = first + SCAN_ROWS < chunk->rows.end ? first + SCAN_ROWS :
+								   chunk->rows.end;
+	struct met_queue met = { .count = 0 };
+	int rc = HDB_OK;
+
+	(void)slot;
+	for (uint64_t place = first; place < end && rc == HDB_OK; place++)
+		rc = offer_row(chunk->s, &chunk->s->offers[share * OFFER_PARTS], &met, chunk,
+			       (uint32_t)place, err);
+	flush(chunk->s, &met);
+	return rc;
+}
+
+/* Meets what was listed of a part of the nodes. */
+static int meet_part(void *ctx, unsigned slot, uint64_t part, struct hdb_error *err)
+{
+	const struct chunk *chunk = ctx;
+	struct settling *s = chunk->s;
+	struct met_queue met = { .is_alone = true };
+
+	(void)slot;
+	(void)err;
+	for (unsigned share = 0; share < OFFER_SHARES; share++) {
+		struct base_vec *offers = &s->offers[share * OFFER_PARTS + part];
+		const struct offer *offer = offers->data;
+
+		for (size_t i = 0; i < offers->count; i++) {
+			if (s->is_second && i + GATE_AHEAD < offers->count)
+				prefetch_write(&s->gate_of[offer[i + GATE_AHEAD].node]);
+			meet(s, &met, offer[i].node, offer[i].parent_place);
+		}
+		offers->count = 0;
+	}
+	flush(s, &met);
+	return HDB_OK;
+}
+
+/* Lists of offers, once for all levels. */
+static int make_offers(struct settling *s, struct hdb_error *err)
+{
+	if (s->offers)
+		return HDB_OK;
+	while (s->rows->node_count >> s->part_bits >= OFFER_PARTS)
+		s->part_bits++;
+	assert(s->part_bits >= 6);
+	s->offer_shares = OFFER_SHARES_FIRST;
+	s->offers = calloc((size_t)OFFER_SHARES * OFFER_PARTS, sizeof(*s->offers));
+	return s->offers ? HDB_OK : hdb_fail_memory(err, "search order", sizeof(*s->offers));
+}
+
+static void free_offers(struct settling *s)
+{
+	for (unsigned i = 0; s->offers && i < OFFER_SHARES * OFFER_PARTS; i++)
+		base_vec_release(&s->offers[i]);
+	free(s->offers);
+	s->offers = NULL;
+	base_work_count(s->work, &s->offers_bytes, 0);
+}
+
+/* Tells the budget what offers take, and chooses how many rows come next. */
+static void count_offers(struct settling *s)
+{
+	uint64_t count = 0, room = 0;
+
+	for (unsigned i = 0; i < OFFER_SHARES * OFFER_PARTS; i++) {
+		count += s->offers[i].count;
+		room += s->offers[i].capacity;
+	}
+	base_work_count(s->work, &s->offers_bytes, room * sizeof(struct offer));
+	if (count > OFFERS_MOST && s->offer_shares > 1)
+		s->offer_shares /= 2;
+	else if (count < OFFERS_MOST / 2 && s->offer_shares < OFFER_SHARES)
+		s->offer_shares *= 2;
+}
+
+/* A level on all threads: s->next is its end then, unless the search is decided. */
 static int scan_wide(struct settling *s, struct level level, struct hdb_error *err)
 {
-	struct wide_pass pass = { s, level };
 	struct level below = { .first = level.end };
-	int rc = base_pipeline_each(share_count(level.end - level.first, SCAN_ROWS),
-				    s->work->threads, &pass, scan_share, err);
+	int rc = make_offers(s, err);
 
+	while (rc == HDB_OK && s->next < level.end && !is_decided(s)) {
+		const uint32_t left = level.end - s->next, most = s->offer_shares * SCAN_ROWS;
+		struct chunk chunk = { s, { s->next, level.end }, level.end };
+
+		if (left > most)
+			chunk.rows.end = s->next + most;
+		rc = base_pipeline_each(share_count(chunk.rows.end - chunk.rows.first, SCAN_ROWS),
+					s->work->threads, &chunk, offer_share, err);
+		if (rc != HDB_OK)
+			break;
+		s->next = chunk.rows.end;
+		count_offers(s);
+		rc = base_pipeline_each(OFFER_PARTS, s->work->threads, &chunk, meet_part, err);
+		if (rc == HDB_OK)
+			rc = base_step(s->work, s->next, err);
+	}
 	if (rc != HDB_OK)
 		return rc;
-	s->next = level.end;
 	below.end = queue_count(s);
 	if (s->is_second || below.end - below.first < SHARE_NODES)
 		return HDB_OK;
@@ -308,7 +441,7 @@ static int fill_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error
 	return HDB_OK;
 }
 
-int settle_find_stages(struct settling *s, struct hdb_error *err)
+static int search_twice(struct settling *s, struct hdb_error *err)
 {
 	int rc = search(s, s->order, err);
 
@@ -319,7 +452,15 @@ int settle_find_stages(struct settling *s, struct hdb_error *err)
 	if ((rc = find_heavy_nodes(s, s->gate_of, err)) != HDB_OK)
 		return rc;
 	s->is_second = true;
-	if ((rc = search(s, s->label, err)) != HDB_OK)
+	return search(s, s->label, err);
+}
+
+int settle_find_stages(struct settling *s, struct hdb_error *err)
+{
+	const int rc = search_twice(s, err);
+
+	free_offers(s);
+	if (rc != HDB_OK)
 		return rc;
 	s->out->step_count += s->step_count;
 	return base_pipeline_each(share_count(s->rows->node_count, SHARE_NODES), s->work->threads,
