@@ -62,8 +62,7 @@ static int take_sampled(void *ctx, const struct derive_sampled *sampled, struct 
 	int r;
 
 	/* A block's first group. */
-	if (!sampled->first && ((r = heap_prepare_block(heap, block_no, err)) != HDB_OK ||
-				(r = heap_read_classes(heap, block_no, s->objects, err)) != HDB_OK))
+	if (!sampled->first && (r = heap_read_classes(heap, block_no, s->objects, err)) != HDB_OK)
 		return r;
 	for (uint32_t i = 0; i < sampled->count; i++) {
 		const uint32_t at = sampled->first + i;
@@ -108,6 +107,9 @@ static int thin(struct sampler *s, struct graph_thinning *thinning, struct hdb_e
 	s->objects = malloc(sizeof(*s->objects));
 	if (!s->objects)
 		return hdb_fail_memory(err, "a block of objects", sizeof(*s->objects));
+	/* The passes that follow need all blocks: here they are opened on all threads. */
+	if ((r = heap_prepare_blocks(x->derive->heap, x->derive->work->threads, err)) != HDB_OK)
+		return r;
 	r = derive_sample_references(x->derive, x->blocks, take_sampled, s, err);
 	if (r != HDB_OK)
 		return r;
