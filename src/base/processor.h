@@ -42,7 +42,7 @@ static inline bool processor_moves_bits(void)
 /* Whether it computes with four numbers at once. */
 static inline bool processor_has_vectors(void)
 {
-	return PROCESSOR_HAS("avx2") && PROCESSOR_HAS("bmi");
+	return PROCESSOR_HAS("avx2") && processor_has_bits();
 }
 
 #endif
