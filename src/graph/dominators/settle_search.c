@@ -3,9 +3,9 @@
  *
  * Wide levels are searched on all threads, some shares of rows at a time. Each thread takes a
  * share, and lists what its rows lead to, by part of the nodes; then each takes a part, and appends
- * what it meets first to the queue. So a part's bits are written by one thread, in whose caches they
- * are: threads that mark nodes as they come wait for each other at every second one. Which parent a
- * node gets depends on who is first; what is settled, and every dominator, does not.
+ * what it meets first to the queue. So a part's bits are written by one thread, in whose caches
+ * they are: threads that mark nodes as they come wait for each other at every second one. Which
+ * parent a node gets depends on who is first; what is settled, and every dominator, does not.
  */
 #include "graph/dominators/settle_private.h"
 
