@@ -177,9 +177,10 @@ struct chunk {
 };
 
 /* Lists what a row leads to that nobody has met. What a long one leads to is met at once. */
-static int offer_row(struct settling *s, struct base_vec *offers, struct met_queue *met,
-		     const struct chunk *chunk, uint32_t place, struct hdb_error *err)
+static int offer_row(const struct chunk *chunk, struct base_vec *offers, struct met_queue *met,
+		     uint32_t place, struct hdb_error *err)
 {
+	struct settling *s = chunk->s;
 	uint32_t target[GRAPH_ROW_MAX];
 	struct graph_long_row row;
 	const unsigned count = get_row(s, place, chunk->level_end, target, &row);
@@ -210,8 +211,8 @@ static int offer_share(void *ctx, unsigned slot, uint64_t share, struct hdb_erro
 
 	(void)slot;
 	for (uint64_t place = first; place < end && rc == HDB_OK; place++)
-		rc = offer_row(chunk->s, &chunk->s->offers[share * OFFER_PARTS], &met, chunk,
-			       (uint32_t)place, err);
+		rc = offer_row(chunk, &chunk->s->offers[share * OFFER_PARTS], &met, (uint32_t)place,
+			       err);
 	flush(chunk->s, &met);
 	return rc;
 }
