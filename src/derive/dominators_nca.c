@@ -6,7 +6,6 @@
 #include "derive/dominators_nca.h"
 
 #include "base/thread.h"
-
 #include "derive/blocks.h"
 #include "derive/dominator_rows.h"
 #include "derive/references.h"

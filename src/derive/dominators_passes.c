@@ -7,7 +7,6 @@
 #include "derive/dominators_contracted_private.h"
 
 #include "base/thread.h"
-
 #include "derive/references.h"
 
 #include <assert.h>

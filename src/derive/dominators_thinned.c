@@ -4,7 +4,6 @@
 #include "derive/dominators_thinned.h"
 
 #include "base/thread.h"
-
 #include "derive/blocks.h"
 #include "derive/references.h"
 

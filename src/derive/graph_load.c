@@ -5,9 +5,8 @@
  * joined in order by the calling thread, which also looks after the rows that need more of the
  * store or are long.
  */
-#include "derive/blocks.h"
-
 #include "base/thread.h"
+#include "derive/blocks.h"
 #include "derive/build.h"
 #include "derive/references.h"
 #include "heap/values/values.h"

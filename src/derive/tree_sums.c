@@ -4,9 +4,8 @@
  *
  * Kept is what is below an object, without itself, which is 0 for most.
  */
-#include "derive/blocks.h"
-
 #include "base/thread.h"
+#include "derive/blocks.h"
 #include "derive/build.h"
 #include "derive/native_climb.h"
 #include "graph/dominators/subtree_sums.h"

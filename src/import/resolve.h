@@ -5,9 +5,8 @@
 #ifndef IMPORT_RESOLVE_H
 #define IMPORT_RESOLVE_H
 
-#include "import/context.h"
-
 #include "base/thread.h"
+#include "import/context.h"
 #include "store/lists_put.h"
 
 /* Problems that one block may report; more are counted only. */

@@ -18,12 +18,6 @@ static inline bool is_root(const struct graph_contract *c, uint32_t v)
 	return c->root_bits[v / 64] >> (v % 64) & 1;
 }
 
-/* A root, or popular. */
-static inline bool is_special(const struct graph_contract *c, uint32_t v)
-{
-	return c->special[v / 64] >> (v % 64) & 1;
-}
-
 /* Nobody refers to anything yet. */
 static int begin_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
 {
@@ -35,7 +29,8 @@ static int begin_share(void *ctx, unsigned slot, uint64_t share, struct hdb_erro
 	for (uint32_t v = (uint32_t)share * SHARE_NODES; v < end; v++)
 		/* Whoever is said to have several referrers is kept, which is always right. */
 		atomic_store_explicit(&c->up[v],
-				      is_special(c, v) || graph_contract_is_soft(c, v) ?
+				      graph_contract_is_special(c, v) ||
+						      graph_contract_is_soft(c, v) ?
 					      GRAPH_SEVERAL :
 					      GRAPH_NONE,
 				      memory_order_relaxed);

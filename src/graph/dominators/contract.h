@@ -236,11 +236,17 @@ static inline bool graph_contract_is_soft(const struct graph_contract *c, uint32
 int graph_contract_thin(struct graph_contract *c, const struct graph_thinning *thinning,
 			struct hdb_error *err);
 
+/* Whether edges to v may be left out: a root, or popular. */
+static inline bool graph_contract_is_special(const struct graph_contract *c, uint32_t v)
+{
+	return c->special[v / 64] >> (v % 64) & 1;
+}
+
 /* Whether an edge to t, another kept node, matters: t is no root, and the edge is not left out. */
 static inline bool graph_contract_matters(const struct graph_contract *c, struct graph_source from,
 					  uint32_t t)
 {
-	if (!(c->special[t / 64] >> (t % 64) & 1))
+	if (!graph_contract_is_special(c, t))
 		return true;
 	return !(c->root_bits[t / 64] >> (t % 64) & 1) &&
 	       !(c->thinning && graph_thinning_drops(c->thinning, from.class_no, from.v, t));

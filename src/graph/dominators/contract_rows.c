@@ -121,7 +121,7 @@ static inline unsigned pack_whole(const struct graph_contract *c, const struct r
 
 		if (end - target > RUN_AHEAD)
 			prefetch_read(&c->special[target[RUN_AHEAD] / 64]);
-		if (c->special[t / 64] >> (t % 64) & 1)
+		if (graph_contract_is_special(c, t))
 			stays = graph_contract_needs(c, (struct graph_source){ v, row->class_no },
 						     t);
 		length += stays ? size : 0;

@@ -325,6 +325,36 @@ static uint32_t climb(struct graph_subtree_sums *s, uint32_t x, uint64_t below)
 	return count;
 }
 
+/* A sum on its way to a node; GRAPH_NONE: to none. */
+struct letter {
+	uint64_t below;
+	uint32_t to;
+};
+
+/*
+ * A node whose sum is complete adds it to its parent, which may be complete then; and so on, among
+ * places that differ in the lower `bits` alone. Counts nodes; the sum that goes elsewhere at last.
+ */
+static inline struct letter complete(struct graph_subtree_sums *s, uint32_t x, unsigned bits,
+				     uint32_t *done_count)
+{
+	struct graph_subtree_sum *sum = sum_of(s, x);
+
+	for (;;) {
+		const struct letter letter = { .below = below_of(sum), .to = sum->up };
+
+		atomic_store_explicit(&sum->waiting, GRAPH_NONE, memory_order_relaxed);
+		++*done_count;
+		if (letter.to == GRAPH_NONE || letter.to >> bits != x >> bits)
+			return letter;
+		x = letter.to;
+		sum = sum_of(s, x);
+		add_alone(sum, letter.below, GRAPH_NONE);
+		if (waiting_of(sum))
+			return (struct letter){ .to = GRAPH_NONE };
+	}
+}
+
 /* ---- in memory: zone by zone, on all threads ---- */
 
 /*
@@ -336,12 +366,6 @@ static uint32_t climb(struct graph_subtree_sums *s, uint32_t x, uint64_t below)
 
 /* Fewer sums than this climb wherever it leads: on a long path each round would take one a step. */
 #define MAIL_FEW 4096u
-
-/* A sum on its way to a node of another zone. */
-struct letter {
-	uint64_t below;
-	uint32_t to;
-};
 
 struct zone {
 	uint32_t next, end;  /* places that were not looked at */
@@ -365,33 +389,16 @@ static struct base_vec *mail_of(const struct post *p, unsigned turn, uint32_t fr
 	return &p->mail[turn][from * p->zone_count + to];
 }
 
-/* A node of a zone whose sum is complete adds it to its parent, which may be complete then. */
+/* Completes a node of a zone, and sends what goes to another one. */
 static int finish_in_zone(struct post *p, uint32_t zone, uint32_t x, struct hdb_error *err)
 {
-	struct graph_subtree_sums *s = p->sums;
+	const struct letter letter = complete(p->sums, x, p->zone_bits, &p->zone[zone].done_count);
 
-	for (;;) {
-		struct graph_subtree_sum *sum = sum_of(s, x);
-		const uint64_t below = below_of(sum);
-		const uint32_t to = sum->up >> p->zone_bits;
-
-		atomic_store_explicit(&sum->waiting, GRAPH_NONE, memory_order_relaxed);
-		p->zone[zone].done_count++;
-		x = sum->up;
-		if (x == GRAPH_NONE)
-			return HDB_OK;
-		if (to != zone) {
-			const struct letter letter = { .below = below, .to = x };
-
-			p->zone[zone].sent_count++;
-			return base_vec_push(mail_of(p, p->turn ^ 1, zone, to), &letter,
-					     sizeof letter, err);
-		}
-		sum = sum_of(s, x);
-		add_alone(sum, below, GRAPH_NONE);
-		if (waiting_of(sum))
-			return HDB_OK;
-	}
+	if (letter.to == GRAPH_NONE)
+		return HDB_OK;
+	p->zone[zone].sent_count++;
+	return base_vec_push(mail_of(p, p->turn ^ 1, zone, letter.to >> p->zone_bits), &letter,
+			     sizeof letter, err);
 }
 
 /* What was sent to a zone. */
@@ -526,35 +533,22 @@ struct sending {
 };
 
 /*
- * A node whose sum is complete adds it to its parent, which may be complete then; and so on. What
- * goes to a range that this round has passed waits for the next one.
+ * Completes a node of a range, and sends what goes to another one; what this round has passed gets
+ * it in the next.
  */
 static int finish(struct graph_subtree_sums *s, struct sending *out, uint32_t x,
 		  struct hdb_error *err)
 {
-	struct graph_subtree_sum *sum = sum_of(s, x);
+	const struct letter letter = complete(s, x, RANGE_BITS, &out->done_count);
+	const uint64_t record[] = { letter.to, letter.below };
+	const uint32_t range = letter.to >> RANGE_BITS;
+	const bool is_next = range < x >> RANGE_BITS;
 
-	for (;;) {
-		const uint32_t up = sum->up, range = up >> RANGE_BITS;
-		const bool is_next = range < x >> RANGE_BITS;
-
-		atomic_store_explicit(&sum->waiting, GRAPH_NONE, memory_order_relaxed);
-		out->done_count++;
-		if (up == GRAPH_NONE)
-			return HDB_OK;
-		if (range != x >> RANGE_BITS) {
-			const uint64_t record[] = { up, below_of(sum) };
-
-			out->next_count += is_next;
-			return base_buckets_add(&out->buckets[out->turn ^ is_next], range,
-						BASE_RECORD(1, 1), record, err);
-		}
-		add_alone(sum_of(s, up), below_of(sum), GRAPH_NONE);
-		sum = sum_of(s, up);
-		x = up;
-		if (waiting_of(sum))
-			return HDB_OK;
-	}
+	if (letter.to == GRAPH_NONE)
+		return HDB_OK;
+	out->next_count += is_next;
+	return base_buckets_add(&out->buckets[out->turn ^ is_next], range, BASE_RECORD(1, 1),
+				record, err);
 }
 
 /* What was sent to a range. */
