@@ -9,6 +9,7 @@
 #include "base/vec.h"
 #include "hprof/walk.h"
 #include "import/counts.h"
+#include "import/distances.h"
 #include "import/idset.h"
 #include "import/import.h"
 #include "import/mapping.h"
@@ -22,20 +23,6 @@
 #define IMPORT_PROBLEMS_MAX 10000
 /* Distinct missing identifiers that are kept; references to others are counted. */
 #define IMPORT_DANGLING_MAX 100000
-
-/*
- * Distances from objects of a class to the next object in order of address: what bounds their size.
- */
-struct import_distance {
-	int64_t least; /* smallest one, less the elements of an array (references of 4 bytes) */
-	int64_t next_least; /* smallest of those that are larger than `least`; INT64_MAX: none */
-	int64_t least_wide; /* the same as `least` with references of 8 bytes */
-	uint32_t count;     /* objects seen; 0: none, and the others mean nothing */
-	uint32_t at_least;  /* of those, objects at the smallest distance */
-};
-
-/* Low zero bits of a distance that count: objects are aligned to 256 bytes at most. */
-#define IMPORT_LOW_BITS 8
 
 /* A class while it is being imported. */
 struct import_class {
@@ -237,90 +224,6 @@ struct import_flat_field {
 	uint32_t value_no;           /* class of the value */
 	uint32_t bytes, align;       /* under the model that classes were laid out with last */
 };
-
-/* Classes whose distances one thread remembers at a time. */
-#define IMPORT_DISTANCE_CACHE 512u
-
-/* The distances of one class, by one thread. */
-struct import_distance_entry {
-	struct import_distance distance;
-	uint64_t apart; /* instances that tell none */
-	/*
-	 * Class number << 3, enum store_kind << 1, 1; 0: free. A class object: of the class that it
-	 * stands for.
-	 */
-	uint64_t key;
-};
-
-/* Distances that were seen in a block. */
-struct import_seen {
-	struct base_vec entries; /* struct import_distance_entry */
-	uint64_t low_bits[IMPORT_LOW_BITS + 1];
-	uint64_t wide_overlaps;
-};
-
-/* What one thread needs to note the distances of a block. */
-struct import_distances {
-	struct import_distance_entry cache[IMPORT_DISTANCE_CACHE];
-	/* where they go: those that are pushed out of the cache at once */
-	struct import_seen *seen;
-	uint64_t low_bits[IMPORT_LOW_BITS + 1];
-	uint64_t wide_overlaps;
-};
-
-/* distances.c: what object addresses tell about sizes. */
-void import_distances_init(struct import_distances *d);
-/* The way of import_distances_add that objects other than ordinary instances take. */
-int import_distances_add_any(struct import_distances *d, const struct store_object *o,
-			     uint64_t distance, struct hdb_error *err);
-
-/*
- * Counts an instance whose distance tells nothing: a flat value, the neighbour of an odd ID, the
- * last object.
- */
-int import_distances_pass(struct import_distances *d, const struct store_object *o,
-			  struct hdb_error *err);
-
-static inline unsigned import_low_bits(uint64_t distance)
-{
-	return (unsigned)__builtin_ctzll(distance | 1u << IMPORT_LOW_BITS);
-}
-
-/* One object more: its distance, less its elements with references of 4 and of 8 bytes. */
-static inline void import_distance_note(struct import_distance *to, int64_t least,
-					int64_t least_wide)
-{
-	to->count++;
-	if (least <= to->least) {
-		if (least < to->least)
-			to->next_least = to->least;
-		to->at_least = least < to->least ? 1 : to->at_least + 1;
-		to->least = least;
-	} else if (least < to->next_least) {
-		to->next_least = least;
-	}
-	if (least_wide < to->least_wide)
-		to->least_wide = least_wide;
-}
-
-/* Notes that the next object begins `distance` bytes behind this one. Called for every object. */
-static inline int import_distances_add(struct import_distances *d, const struct store_object *o,
-				       uint64_t distance, struct hdb_error *err)
-{
-	struct import_distance_entry *e = &d->cache[o->class_no % IMPORT_DISTANCE_CACHE];
-
-	if (o->kind != STORE_INSTANCE || o->length || distance > INT64_MAX ||
-	    e->key != ((uint64_t)o->class_no << 3 | STORE_INSTANCE << 1 | 1))
-		return import_distances_add_any(d, o, distance, err);
-	d->low_bits[import_low_bits(distance)]++;
-	import_distance_note(&e->distance, (int64_t)distance, (int64_t)distance);
-	return HDB_OK;
-}
-
-/* Moves all that was noted of a block to d->seen. */
-int import_distances_flush(struct import_distances *d, struct hdb_error *err);
-/* Takes what was seen in a block, and empties it; one thread at a time. */
-void import_distances_merge(struct import *im, struct import_seen *seen);
 
 /* flat.c: which identifiers are flat values, or no addresses at all. Of finished IDs. */
 void import_find_flat(struct import *im);

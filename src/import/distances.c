@@ -1,12 +1,5 @@
 /*
- * import/distances.c - what object addresses tell about sizes: per class, the smallest distance to
- * the next object.
- *
- * IDs are addresses, so an object is no larger than the distance to the next one. Each thread notes
- * the distances of the objects of a block in a small cache by class; what is in it, or is pushed
- * out, is merged by the thread that writes. Minima and counts of minima do not depend on the order
- * of merging. Flat values, and objects whose ID or whose neighbour's is no address (flat.c), tell
- * nothing and are only counted.
+ * import/distances.c - distances between objects by class.
  */
 #include "import/context.h"
 
@@ -58,38 +51,6 @@ static int64_t without(uint64_t distance, uint64_t elements, uint64_t width)
 	return (int64_t)distance - (int64_t)bytes;
 }
 
-/*
- * Notes an object of any kind; of arrays and stack chunks what is left without their elements or
- * stack.
- */
-static void note(struct import_distances *d, struct import_distance *to,
-		 const struct store_object *o, uint64_t distance)
-{
-	int64_t least, wide;
-
-	switch (o->kind) {
-	case STORE_INSTANCE:
-		least = without(distance, o->length ? layout_stack_chunk(4, o->length) : 0, 1);
-		wide = without(distance, o->length ? layout_stack_chunk(8, o->length) : 0, 1);
-		break;
-	case STORE_CLASS:
-		least = wide = without(distance, 0, 1);
-		break;
-	case STORE_OBJECT_ARRAY:
-		least = without(distance, o->length, 4);
-		wide = without(distance, o->length, 8);
-		/*
-		 * The shortest header before references of 8 bytes: 8 bytes, the length, padding.
-		 */
-		d->wide_overlaps += o->length && wide < 16;
-		break;
-	default:
-		least = wide = without(distance, o->length, o->body_size);
-		break;
-	}
-	import_distance_note(to, least, wide);
-}
-
 static int push_out(struct import_distances *d, struct import_distance_entry *e,
 		    struct hdb_error *err)
 {
@@ -107,7 +68,7 @@ static int entry_of(struct import_distances *d, const struct store_object *o,
 		    struct import_distance_entry **out, struct hdb_error *err)
 {
 	const uint64_t no = o->kind == STORE_CLASS ? o->length : o->class_no;
-	const uint64_t key = no << 3 | (uint64_t)o->kind << 1 | 1;
+	const uint64_t key = import_distances_key(no, o->kind);
 	struct import_distance_entry *e = &d->cache[no % IMPORT_DISTANCE_CACHE];
 	int r;
 
@@ -125,16 +86,34 @@ static int entry_of(struct import_distances *d, const struct store_object *o,
 	return HDB_OK;
 }
 
-int import_distances_add_any(struct import_distances *d, const struct store_object *o,
-			     uint64_t distance, struct hdb_error *err)
+/* Of arrays and stack chunks what is left without their elements or stack. */
+int import_distances_add(struct import_distances *d, const struct store_object *o,
+			 uint64_t distance, struct hdb_error *err)
 {
 	struct import_distance_entry *e;
+	int64_t least, wide;
 	const int r = entry_of(d, o, &e, err);
 
 	if (r != HDB_OK)
 		return r;
-	d->low_bits[import_low_bits(distance)]++;
-	note(d, &e->distance, o, distance);
+	switch (o->kind) {
+	case STORE_INSTANCE:
+		least = without(distance, o->length ? layout_stack_chunk(4, o->length) : 0, 1);
+		wide = without(distance, o->length ? layout_stack_chunk(8, o->length) : 0, 1);
+		break;
+	case STORE_CLASS:
+		least = wide = without(distance, 0, 1);
+		break;
+	case STORE_OBJECT_ARRAY:
+		least = without(distance, o->length, 4);
+		wide = without(distance, o->length, 8);
+		d->wide_overlaps += import_distances_overlap(o->length, wide);
+		break;
+	default:
+		least = wide = without(distance, o->length, o->body_size);
+		break;
+	}
+	import_distances_note(d, &e->distance, distance, least, wide);
 	return HDB_OK;
 }
 

@@ -217,6 +217,15 @@ int idset_add(struct idset *set, uint64_t id, struct hdb_error *err)
 }
 
 /*
+ * Units of an ID. One that is no multiple of the unit has the bits that are too low on top: no chunk
+ * has its region.
+ */
+static inline uint64_t unit_and_rest(uint64_t id, const unsigned shift)
+{
+	return shift ? id >> shift | id << (64 - shift) : id;
+}
+
+/*
  * Adds as many of the IDs as lie in the chunk that was used last and were not there; returns how
  * many.
  */
@@ -228,10 +237,9 @@ static size_t add_near(struct idset *set, const uint64_t *ids, size_t count)
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		const uint64_t unit = ids[i] >> shift;
+		const uint64_t unit = unit_and_rest(ids[i], shift);
 
-		if (unit >> IDSET_CHUNK_BITS != region || unit << shift != ids[i] ||
-		    set_bit(word_of(chunk, unit), unit))
+		if (unit >> IDSET_CHUNK_BITS != region || set_bit(word_of(chunk, unit), unit))
 			break;
 	}
 	set->count += i;
@@ -423,21 +431,20 @@ static const struct idset_word *far_word(const struct idset *set, uint64_t id)
 		       &none;
 }
 
-void idset_ask(const struct idset *set, const uint64_t *ids, size_t count,
-	       struct idset_asked *asked)
+static inline __attribute__((always_inline)) void ask(const struct idset *set, const uint64_t *ids,
+						      struct idset_asked *asked,
+						      const unsigned shift)
 {
 	const uint64_t table_count = set->table_count, first = set->first_region;
 	struct idset_chunk *const *table = set->table;
-	const unsigned shift = set->shift;
+	const size_t count = asked->count;
 
-	asked->count = count;
-	if (set->is_sparse)
-		return;
 	for (size_t i = 0; i < count; i++) {
-		const uint64_t unit = ids[i] >> shift, place = (unit >> IDSET_CHUNK_BITS) - first;
+		const uint64_t unit = unit_and_rest(ids[i], shift);
+		const uint64_t place = (unit >> IDSET_CHUNK_BITS) - first;
 		const struct idset_word *word;
 
-		if (place < table_count && unit << shift == ids[i] && table[place])
+		if (place < table_count && table[place])
 			word = &table[place]->words[(unit >> 6) & (IDSET_CHUNK_WORDS - 1)];
 		else
 			word = far_word(set, ids[i]);
@@ -446,6 +453,19 @@ void idset_ask(const struct idset *set, const uint64_t *ids, size_t count,
 		prefetch_read(word);
 		prefetch_read((const char *)word + sizeof(*word) - 1);
 	}
+}
+
+void idset_ask(const struct idset *set, const uint64_t *ids, size_t count,
+	       struct idset_asked *asked)
+{
+	asked->count = count;
+	if (set->is_sparse)
+		return;
+	/* Nearly all heaps align objects to 8 bytes. */
+	if (set->shift == 3)
+		ask(set, ids, asked, 3);
+	else
+		ask(set, ids, asked, set->shift);
 }
 
 /* has_instruction: the processor counts bits by itself. */

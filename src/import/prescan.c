@@ -70,36 +70,22 @@ static bool find_start(const struct ahead *a, unsigned id_size, uint64_t *at, ui
 
 /* ---- one run ---- */
 
-static inline size_t *class_slot(struct ahead *a, uint64_t class_id)
+/* The class of an object, which is a new one of the run's unless it has met it. */
+static inline int class_of(struct ahead *a, struct ahead_run *run, uint64_t class_id,
+			   struct ahead_class **out, struct hdb_error *err)
 {
-	return &a->class_no[(uint32_t)((class_id * 0x9e3779b97f4a7c15ull) >> 32) &
-			    (AHEAD_CACHE - 1)];
-}
-
-/* The class if the run has met it, and no other since whose hash is the same; else NULL. */
-static inline struct ahead_class *seen_class(struct ahead *a, const struct ahead_run *run,
-					     uint64_t class_id)
-{
-	const size_t no = *class_slot(a, class_id);
-	struct ahead_class *class;
-
-	if (no - run->first_class >= run->class_count)
-		return NULL;
-	class = base_vec_at(&a->classes, struct ahead_class, no);
-	return class->class_id == class_id ? class : NULL;
-}
-
-static int add_class(struct ahead *a, struct ahead_run *run, uint64_t class_id,
-		     struct ahead_class **out, struct hdb_error *err)
-{
+	struct ahead_cached *cached =
+		&a->cached[(uint32_t)((class_id * 0x9e3779b97f4a7c15ull) >> 32) & (AHEAD_CACHE - 1)];
 	const struct ahead_class fresh = { .class_id = class_id };
-	const int r = base_vec_push(&a->classes, &fresh, sizeof(fresh), err);
+	int r;
 
-	if (r < 0)
-		return r;
-	*class_slot(a, class_id) = a->classes.count - 1;
-	run->class_count++;
-	*out = base_vec_at(&a->classes, struct ahead_class, a->classes.count - 1);
+	if (cached->class_id != class_id || cached->no - run->first_class >= run->class_count) {
+		if ((r = base_vec_push(&a->classes, &fresh, sizeof(fresh), err)) != HDB_OK)
+			return r;
+		*cached = (struct ahead_cached){ class_id, a->classes.count - 1 };
+		run->class_count++;
+	}
+	*out = base_vec_at(&a->classes, struct ahead_class, cached->no);
 	return HDB_OK;
 }
 
@@ -119,6 +105,7 @@ static inline int note_object(struct ahead *a, struct ahead_run *run, const stru
 {
 	const unsigned kind = sub->tag - HPROF_INSTANCE_DUMP;
 	struct ahead_class *class;
+	int r;
 
 	run->count[kind]++;
 	run->bytes[kind] += sub->end - sub->offset;
@@ -126,13 +113,8 @@ static inline int note_object(struct ahead *a, struct ahead_run *run, const stru
 		run->primitive_used |= 1u << (sub->element_type & 15);
 		return HDB_OK;
 	}
-	class = seen_class(a, run, sub->class_id);
-	if (!class) {
-		const int r = add_class(a, run, sub->class_id, &class, err);
-
-		if (r < 0)
-			return r;
-	}
+	if ((r = class_of(a, run, sub->class_id, &class, err)) != HDB_OK)
+		return r;
 	if (kind == 1) {
 		note_array(run, sub->id, sub->length);
 		class->is_array = true;

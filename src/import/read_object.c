@@ -6,7 +6,6 @@
 #include "import/resolve.h"
 
 #include "base/bytes.h"
-#include "import/object_locator_read.h"
 #include "import/sort_list.h"
 
 /* Elements of a big array that are resolved at a time. */
@@ -24,7 +23,7 @@ static const struct maker_class *find_class(struct import *im, struct maker_clas
 	const uint32_t no = base_idmap_get(&im->class_map, class_id);
 	const struct import_class *class;
 
-	*entry = (struct maker_class){ .id = class_id };
+	*entry = (struct maker_class){ .id = class_id, .plain_bytes = UINT64_MAX };
 	if (no == BASE_IDMAP_NONE)
 		return entry;
 	class = import_class_at(im, no);
@@ -38,14 +37,16 @@ static const struct maker_class *find_class(struct import *im, struct maker_clas
 					       class->plan_first + class->plan_count - 1) +
 			im->file.id_size;
 	entry->stack_size_at = class->stack_size_at;
+	if (!entry->stack_size_at)
+		entry->plain_bytes = entry->plan_bytes > entry->body_size ? entry->plan_bytes :
+									    entry->body_size;
 	return entry;
 }
 
 static inline const struct maker_class *class_of(struct import *im, struct maker *m,
 						 uint64_t class_id)
 {
-	struct maker_class *entry =
-		&m->classes[(uint32_t)((class_id * 0x9e3779b97f4a7c15ull) >> 32) % MAKER_CLASSES];
+	struct maker_class *entry = import_class_entry(m, class_id);
 
 	return entry->id == class_id && entry->no ? entry : find_class(im, entry, class_id);
 }
@@ -59,17 +60,6 @@ static uint64_t stack_words(const uint8_t *value)
 	const uint32_t words = be32(value);
 
 	return words <= INT32_MAX ? words : 0;
-}
-
-/* Appends the references at `count` offsets of a body, all of which are there. */
-static inline uint64_t *read_references(uint64_t *raw, const uint8_t *body, const uint32_t *at,
-					uint32_t count, const unsigned id_size)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		*raw = be_id(body + at[i], id_size);
-		raw += *raw != 0;
-	}
-	return raw;
 }
 
 /* How many of the offsets, ascending, have a reference in a body of `size` bytes. */
@@ -155,8 +145,7 @@ static inline int take_instance(struct import *im, struct maker *m, const struct
 		count = count_whole(at, count, sub->body_size, im->file.id_size);
 	if (im->flat.last)
 		note_flat_fields(im, class, body, at, count);
-	raw = im->file.id_size == 8 ? read_references(raw, body, at, count, 8) :
-				      read_references(raw, body, at, count, 4);
+	raw = import_read_fields(raw, body, at, count, im->file.id_size);
 	m->raw.count = (size_t)(raw - (uint64_t *)m->raw.data);
 	return HDB_OK;
 }
@@ -174,17 +163,12 @@ static int read_elements(struct base_view *view, unsigned id_size, struct elemen
 {
 	const uint64_t n = elements->n;
 	const uint8_t *p = base_view_at(view, elements->offset, n * id_size, err);
-	uint64_t *ids = elements->ids;
-	size_t k = 0;
 
 	elements->count = 0;
 	if (!p)
 		return HDB_ETRUNC;
-	for (uint64_t i = 0; i < n; i++) {
-		ids[k] = be_id(p + i * id_size, id_size);
-		k += ids[k] != 0;
-	}
-	elements->count = k;
+	elements->count =
+		(size_t)(import_read_elements(elements->ids, p, n, id_size) - elements->ids);
 	return HDB_OK;
 }
 
@@ -358,13 +342,8 @@ static uint32_t heap_of(const struct import *im, uint64_t offset)
 			    0;
 }
 
-/*
- * Notes what object i of the block, of this kind, tells of its class: its distance to the next one,
- * its length. A call for each kind keeps apart what the processor foretells of them.
- */
-static inline __attribute__((always_inline)) int note_object(struct import *im, struct maker *m,
-							     uint32_t i, const unsigned kind,
-							     struct hdb_error *err)
+/* Notes what object i of the block tells of its class: its distance to the next one, its length. */
+static int note_object(struct import *im, struct maker *m, uint32_t i, struct hdb_error *err)
 {
 	const struct store_object *o = &m->objects[i];
 	const uint64_t id = m->ids[i];
@@ -374,14 +353,12 @@ static inline __attribute__((always_inline)) int note_object(struct import *im, 
 		return HDB_OK;
 	m->out->odd_count += im->flat.has_odd_ids && id & 7 && !o->is_embedded;
 	if (i + 1 < m->id_count && !import_is_apart(im, id) && !import_is_apart(im, m->ids[i + 1]))
-		r = kind == STORE_INSTANCE ?
-			    import_distances_add(&m->distances, o, m->ids[i + 1] - id, err) :
-			    import_distances_add_any(&m->distances, o, m->ids[i + 1] - id, err);
-	else if (kind == STORE_INSTANCE)
+		r = import_distances_add(&m->distances, o, m->ids[i + 1] - id, err);
+	else if (o->kind == STORE_INSTANCE)
 		r = import_distances_pass(&m->distances, o, err);
 	if (r != HDB_OK)
 		return r;
-	if (kind != STORE_CLASS && (kind != STORE_INSTANCE || o->length || o->is_embedded))
+	if (o->kind != STORE_CLASS && (o->kind != STORE_INSTANCE || o->length || o->is_embedded))
 		return import_counts_add(&m->counting, o, err);
 	return HDB_OK;
 }
@@ -398,30 +375,17 @@ static inline int take_primitives(struct import *im, struct maker *m, const stru
 	return import_zeroed_add(im, m, sub, err);
 }
 
-/* Takes object i of the block, and notes it. */
-static inline int take_sub(struct import *im, struct maker *m, uint32_t i,
-			   const struct hprof_sub *sub, struct hdb_error *err)
+static inline int take_sub(struct import *im, struct maker *m, const struct hprof_sub *sub,
+			   struct store_object *o, struct hdb_error *err)
 {
-	struct store_object *o = &m->objects[i];
-	int r;
-
 	switch (sub->tag) {
 	case HPROF_INSTANCE_DUMP:
-		r = take_instance(im, m, sub, o, err);
-		if (r != HDB_OK || !m->is_noted)
-			return r;
-		return note_object(im, m, i, STORE_INSTANCE, err);
+		return take_instance(im, m, sub, o, err);
 	case HPROF_OBJECT_ARRAY_DUMP:
-		r = take_object_array(im, m, sub, o, err);
-		if (r != HDB_OK || !m->is_noted)
-			return r;
-		return note_object(im, m, i, STORE_OBJECT_ARRAY, err);
+		return take_object_array(im, m, sub, o, err);
 	case HPROF_PRIMITIVE_ARRAY_DUMP:
 	case HPROF_PRIMITIVE_ARRAY_NODATA:
-		r = take_primitives(im, m, sub, o, err);
-		if (r != HDB_OK || !m->is_noted)
-			return r;
-		return note_object(im, m, i, STORE_PRIMITIVE_ARRAY, err);
+		return take_primitives(im, m, sub, o, err);
 	default:
 		return hdb_fail(err, HDB_EBUG, "no object at offset %" PRIu64, sub->offset);
 	}
@@ -456,13 +420,14 @@ static inline int take_object(struct import *im, struct maker *m, uint32_t i,
 	if (im->records.heap_switches.count)
 		o->heap_no = heap_of(im, sub->offset);
 	m->taken++;
-	if ((r = take_sub(im, m, i, sub, err)) != HDB_OK)
+	if ((r = take_sub(im, m, sub, o, err)) != HDB_OK)
+		return r;
+	if (m->is_noted && (r = note_object(im, m, i, err)) != HDB_OK)
 		return r;
 	return end_raw(m, i, first, err);
 }
 
-/* Takes the answers to what was asked first, and asks for the next that m->raw has. */
-static int look_up(struct import *im, struct maker *m, struct hdb_error *err)
+int import_look_up(struct import *im, struct maker *m, struct hdb_error *err)
 {
 	struct idset_asked *asked = &m->asked[m->asked_turn++ % MAKER_ASKED];
 	const uint64_t *ids = m->raw.data;
@@ -489,7 +454,7 @@ int import_find_rest(struct import *im, struct maker *m, struct hdb_error *err)
 	if (r != HDB_OK)
 		return r;
 	while (m->answered < m->raw.count)
-		if ((r = look_up(im, m, err)) != HDB_OK)
+		if ((r = import_look_up(im, m, err)) != HDB_OK)
 			return r;
 	return HDB_OK;
 }
@@ -509,13 +474,15 @@ int import_take_objects(struct import *im, struct maker *m, struct hdb_error *er
 
 	places_begin(&reader, &im->places, m->first_ix, &wanted);
 	for (;;) {
+		if ((r = import_take_plain(im, m, &reader, err)) != HDB_OK)
+			return r;
 		if ((r = places_next(&reader, &i, &sub, err)) != HDB_OK)
 			return r < 0 ? r : HDB_OK;
 		if ((r = take_object(im, m, i, &sub, err)) != HDB_OK)
 			return r;
 		/* Memory has time to bring what is looked up while further objects are read. */
 		while (m->raw.count - m->asked_end >= MAKER_ASK)
-			if ((r = look_up(im, m, err)) != HDB_OK)
+			if ((r = import_look_up(im, m, err)) != HDB_OK)
 				return r;
 	}
 }
@@ -567,7 +534,7 @@ int import_take_rest(struct import *im, struct maker *m, struct hdb_error *err)
 			import_mark_embedded(im, m, i);
 		if (im->flat.last)
 			mark_flat(im, m, i);
-		if ((r = note_object(im, m, i, m->objects[i].kind, err)) != HDB_OK)
+		if ((r = note_object(im, m, i, err)) != HDB_OK)
 			return r;
 	}
 	return HDB_OK;

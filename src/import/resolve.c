@@ -449,6 +449,15 @@ static int by_index(const void *a, const void *b)
 	return (x->ix > y->ix) - (x->ix < y->ix);
 }
 
+/* Nothing is plain in dumps that have more to ask of each object; an object tells by the next one. */
+static uint32_t plain_end(const struct import *im, const struct maker *m)
+{
+	if (!m->is_noted || im->flat.has_odd_ids || im->records.heap_switches.count ||
+	    im->file.is_emptied)
+		return 0;
+	return m->id_count - 1 < m->out->count ? m->id_count - 1 : m->out->count;
+}
+
 /* Reads the objects of the block, in the order of the dump, then those that it lacks. */
 static int read_objects(struct import *im, struct maker *m, struct hdb_error *err)
 {
@@ -462,6 +471,7 @@ static int read_objects(struct import *im, struct maker *m, struct hdb_error *er
 	for (unsigned i = 0; i < MAKER_ASKED; i++)
 		m->asked[i].count = 0;
 	m->is_noted = !im->origin.is_android && !im->flat.last;
+	m->plain_end = plain_end(im, m);
 	if ((r = import_take_objects(im, m, err)) != HDB_OK)
 		return r;
 	if ((!m->is_noted || m->taken < s->count) && (r = import_take_rest(im, m, err)) != HDB_OK)

@@ -5,8 +5,10 @@
 #ifndef IMPORT_RESOLVE_H
 #define IMPORT_RESOLVE_H
 
+#include "base/bytes.h"
 #include "base/thread.h"
 #include "import/context.h"
+#include "import/object_locator_read.h"
 #include "store/lists_put.h"
 
 /* Problems that one block may report; more are counted only. */
@@ -17,8 +19,8 @@
  * IDs that memory is asked for at a time, and how often before the first answer is looked at: a
  * core waits where it has asked for more lines than some 20.
  */
-#define MAKER_ASK 8u
-#define MAKER_ASKED 4u
+#define MAKER_ASK 16u
+#define MAKER_ASKED 2u
 
 struct missing {
 	uint64_t id;
@@ -64,6 +66,8 @@ struct maker_class {
 	uint32_t body_size;
 	uint32_t plan_first, plan_count;
 	uint64_t plan_bytes; /* of an instance, as far as its last reference */
+	/* An instance of so many bytes is plain; UINT64_MAX: none is. */
+	uint64_t plain_bytes;
 	uint32_t stack_size_at;
 };
 
@@ -82,6 +86,7 @@ struct maker {
 	uint32_t id_count;       /* in ids: with the next block's, if there is one */
 	uint32_t taken;          /* objects of the block that import_take_objects has taken */
 	bool is_noted;           /* what is taken is noted at once: nothing marks it later */
+	uint32_t plain_end;      /* objects of the block that may be plain */
 	uint64_t *offsets;       /* in the dump; 0: not in it */
 	uint32_t *raw_first;     /* by object: its first in raw; NOT_TAKEN before it is taken */
 	uint32_t *raw_end;       /* by object: past its last in raw */
@@ -111,6 +116,48 @@ int import_write_block(struct import *im, struct base_view *view, struct slot *s
  * that they refer to, appended to m->raw. With m->is_noted notes what they tell of their classes.
  */
 int import_take_objects(struct import *im, struct maker *m, struct hdb_error *err);
+
+/*
+ * read_plain.c: the same for plain objects, which nearly all are, up to the first that is none. What
+ * is plain is an instance or array that is the next one wanted, has all its bytes, is of a class
+ * that the thread has met, and has nothing odd about it.
+ */
+int import_take_plain(struct import *im, struct maker *m, struct places_reader *reader,
+		      struct hdb_error *err);
+
+/* The place of a class in m->classes. */
+static inline struct maker_class *import_class_entry(struct maker *m, uint64_t class_id)
+{
+	return &m->classes[(uint32_t)((class_id * 0x9e3779b97f4a7c15ull) >> 32) % MAKER_CLASSES];
+}
+
+/*
+ * Appends to `raw` the references, but for null, at `count` offsets of a body, all of which are
+ * there; returns its end.
+ */
+static inline uint64_t *import_read_fields(uint64_t *raw, const uint8_t *body, const uint32_t *at,
+					   uint32_t count, const unsigned id_size)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		*raw = be_id(body + at[i], id_size);
+		raw += *raw != 0;
+	}
+	return raw;
+}
+
+/* The same of `count` elements of an array. */
+static inline uint64_t *import_read_elements(uint64_t *raw, const uint8_t *body, uint64_t count,
+					     const unsigned id_size)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		*raw = be_id(body + i * id_size, id_size);
+		raw += *raw != 0;
+	}
+	return raw;
+}
+
+/* Takes the answers to what was asked first, and asks for the next that m->raw has. */
+int import_look_up(struct import *im, struct maker *m, struct hdb_error *err);
 
 /* Finds what m->raw has and m->found has not yet. */
 int import_find_rest(struct import *im, struct maker *m, struct hdb_error *err);
