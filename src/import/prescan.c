@@ -3,6 +3,8 @@
  */
 #include "import/prescan.h"
 
+#include <string.h>
+
 /* How far into a chunk a first sub-record is looked for: behind it lies a long array. */
 #define SYNC_BYTES (128u << 10)
 /* Headers in a row that make it believable: by chance, three tags of 256 each time. */
@@ -223,6 +225,8 @@ int ahead_read(struct ahead *a, const struct hprof_file *file, uint64_t from, ui
 
 	a->view.src = a->beside.src = file->source;
 	a->runs.count = a->ids.count = a->classes.count = a->pieces.count = 0;
+	/* What it knows of an earlier chunk has other numbers now. */
+	memset(a->cached, 0xff, sizeof(a->cached));
 	if (file->is_emptied)
 		return HDB_OK; /* quick reading is for arrays with elements */
 	if (!base_view_at(&a->view, from, until - from, err))

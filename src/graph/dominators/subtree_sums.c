@@ -21,6 +21,20 @@
 /* Nodes whose parents are looked up together. */
 #define BATCH_NODES 64u
 
+/*
+ * Marks near a node, which most are, are made on the side and come to the others a word at a time:
+ * of how many nodes together, and how far from the first of them, before and in all.
+ */
+#define NEAR_NODES 16384u
+#define NEAR_BEFORE 8192u
+#define NEAR_BITS 32768u
+/* Others that wait for memory together. */
+#define FAR_NODES 256u
+
+/* Places that have a lock, and locks, at most: so few that a range can be sorted by them. */
+#define LOCK_BITS 12u
+#define LOCKS_MAX 1024u
+
 /* Places of a range: what is in memory at once fits the second-level cache. */
 #define RANGE_BITS 16u
 #define RANGE_PLACES (1u << RANGE_BITS)
@@ -50,11 +64,21 @@ int graph_subtree_sums_init(struct graph_subtree_sums *sums, uint32_t node_count
 	return base_ranks_init(&sums->inner, node_count, work, "sums of sizes", err);
 }
 
+static void release_locks(struct graph_subtree_sums *s)
+{
+	for (uint32_t i = 0; i < s->lock_count; i++)
+		(void)pthread_mutex_destroy(&s->lock[i]);
+	free(s->lock);
+	s->lock = NULL;
+	s->lock_count = 0;
+}
+
 void graph_subtree_sums_release(struct graph_subtree_sums *sums)
 {
 	if (!sums->work)
 		return;
 	base_buckets_release(&sums->sizes);
+	release_locks(sums);
 	for (uint32_t i = 0; sums->part_big && i < range_count(sums); i++)
 		base_big_free(sums->work, &sums->part_big[i]);
 	base_big_free(sums->work, &sums->file);
@@ -64,19 +88,48 @@ void graph_subtree_sums_release(struct graph_subtree_sums *sums)
 	*sums = (struct graph_subtree_sums){ 0 };
 }
 
+static void mark_far(struct graph_subtree_sums *s, const uint32_t *parent, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		prefetch_write((const void *)&s->inner.bits[parent[i] / 64]);
+	for (unsigned i = 0; i < count; i++)
+		base_ranks_put(&s->inner, parent[i]);
+}
+
+/* What graph_subtree_sums_mark does, of NEAR_NODES at most. */
+static void mark_some(struct graph_subtree_sums *s, uint32_t first, const uint32_t *parent,
+		      uint32_t count)
+{
+	const uint32_t from = (first > NEAR_BEFORE ? first - NEAR_BEFORE : 0) & ~63u;
+	uint64_t near[NEAR_BITS / 64 + 1] = { 0 };
+	uint32_t far[FAR_NODES];
+	unsigned far_count = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const uint32_t p = parent[i], at = p - from;
+		const bool is_parent = p != GRAPH_NONE && p != first + i, is_near = at < NEAR_BITS;
+
+		/* Neither is foretold: a word behind the last takes what counts for nothing. */
+		near[is_near && is_parent ? at / 64 : NEAR_BITS / 64] |= (uint64_t)1 << at % 64;
+		far[far_count] = p;
+		far_count += is_parent && !is_near;
+		if (far_count == FAR_NODES) {
+			mark_far(s, far, far_count);
+			far_count = 0;
+		}
+	}
+	mark_far(s, far, far_count);
+	for (uint32_t w = 0; w < NEAR_BITS / 64; w++)
+		if (near[w])
+			base_ranks_put_word(&s->inner, from / 64 + w, near[w]);
+}
+
 void graph_subtree_sums_mark(struct graph_subtree_sums *sums, uint32_t first,
 			     const uint32_t *parent, uint32_t count)
 {
-	for (uint32_t start = 0; start < count; start += BATCH_NODES) {
-		const uint32_t end = count - start < BATCH_NODES ? count : start + BATCH_NODES;
-
-		for (uint32_t i = start; i < end; i++)
-			if (parent[i] != GRAPH_NONE)
-				prefetch_write((const void *)&sums->inner.bits[parent[i] / 64]);
-		for (uint32_t i = start; i < end; i++)
-			if (parent[i] != GRAPH_NONE && parent[i] != first + i)
-				base_ranks_put(&sums->inner, parent[i]);
-	}
+	for (uint32_t i = 0; i < count; i += NEAR_NODES)
+		mark_some(sums, first + i, parent + i,
+			  count - i < NEAR_NODES ? count - i : NEAR_NODES);
 }
 
 void graph_subtree_sums_rank(struct graph_subtree_sums *sums)
@@ -123,8 +176,26 @@ static int start_file(struct graph_subtree_sums *s, struct hdb_error *err)
 				 s->work, err);
 }
 
+static int make_locks(struct graph_subtree_sums *s, struct hdb_error *err)
+{
+	uint32_t count;
+
+	s->lock_bits = LOCK_BITS;
+	while (s->inner.count >> s->lock_bits >= LOCKS_MAX)
+		s->lock_bits++;
+	count = (s->inner.count >> s->lock_bits) + 1;
+	s->lock = malloc(count * sizeof(*s->lock));
+	if (!s->lock)
+		return hdb_fail_memory(err, "sums of sizes", count * sizeof(*s->lock));
+	for (; s->lock_count < count; s->lock_count++)
+		(void)pthread_mutex_init(&s->lock[s->lock_count], NULL);
+	return HDB_OK;
+}
+
 int graph_subtree_sums_begin(struct graph_subtree_sums *sums, struct hdb_error *err)
 {
+	int rc;
+
 	const uint64_t size = ((uint64_t)sums->inner.count + 1) * sizeof(**sums->part);
 
 	sums->part = calloc(range_count(sums), sizeof(*sums->part));
@@ -134,24 +205,16 @@ int graph_subtree_sums_begin(struct graph_subtree_sums *sums, struct hdb_error *
 				       range_count(sums) * sizeof(*sums->part_big));
 	if (size > base_work_room(sums->work))
 		return start_file(sums, err);
+	if ((rc = make_locks(sums, err)) != HDB_OK)
+		return rc;
 	return base_pipeline_each(range_count(sums), sums->work->threads, sums, start_range, err);
-}
-
-static inline uint64_t below_of(const struct graph_subtree_sum *sum)
-{
-	return atomic_load_explicit(&sum->below, memory_order_relaxed);
-}
-
-static inline uint32_t waiting_of(const struct graph_subtree_sum *sum)
-{
-	return atomic_load_explicit(&sum->waiting, memory_order_relaxed);
 }
 
 /* Adds a size to a place that no other thread looks at; GRAPH_NONE: one waits less. */
 static inline void add_alone(struct graph_subtree_sum *sum, uint64_t size, uint32_t inner_count)
 {
-	atomic_store_explicit(&sum->below, below_of(sum) + size, memory_order_relaxed);
-	atomic_store_explicit(&sum->waiting, waiting_of(sum) + inner_count, memory_order_relaxed);
+	sum->below += size;
+	sum->waiting += inner_count;
 }
 
 /* What add does once the bits are in the caches; ranks of the parents. There is room. */
@@ -171,28 +234,63 @@ static void add_batch(struct graph_subtree_sums *s, struct base_vec *sizes,
 			sum_of(s, own++)->up = rank[i];
 		if (rank[i] == GRAPH_NONE)
 			continue;
-		if (next == start || next[-1].rank != rank[i]) {
+		if (next == start || next[-1].rank != rank[i])
 			*next++ = (struct graph_tree_size){ .rank = rank[i] };
-			prefetch_write((const void *)sum_of(s, rank[i]));
-		}
 		next[-1].inner_count += is_inner;
 		next[-1].size += size[i];
 	}
 	sizes->count += (size_t)(next - start);
 }
 
-/* Adds what add_batch found to where it belongs. */
-static void add_now(struct graph_subtree_sums *s, struct base_vec *sizes)
+/* Adds sizes of one stretch of places, which are those of a lock. */
+static void add_stretch(struct graph_subtree_sums *s, const struct graph_tree_size *size,
+			uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		add_alone(sum_of(s, size[i].rank), size[i].size, size[i].inner_count);
+}
+
+/*
+ * Adds what add_batch found to where it belongs, stretch by stretch; those that another thread is
+ * at come last. The vec has room for as many again.
+ */
+static void add_sorted(struct graph_subtree_sums *s, struct base_vec *sizes)
 {
 	const struct graph_tree_size *size = sizes->data;
+	struct graph_tree_size *sorted = base_vec_at(sizes, struct graph_tree_size, sizes->count);
+	uint32_t end[LOCKS_MAX] = { 0 }, at = 0;
+	bool is_left[LOCKS_MAX], any_left = false;
 
+	for (size_t i = 0; i < sizes->count; i++)
+		end[size[i].rank >> s->lock_bits]++;
+	for (uint32_t k = 0; k < s->lock_count; k++) {
+		const uint32_t count = end[k];
+
+		is_left[k] = count != 0;
+		end[k] = at;
+		at += count;
+	}
 	for (size_t i = 0; i < sizes->count; i++) {
-		struct graph_subtree_sum *sum = sum_of(s, size[i].rank);
+		sorted[end[size[i].rank >> s->lock_bits]++] = size[i];
+		prefetch_write(sum_of(s, size[i].rank));
+	}
+	for (unsigned round = 0; round == 0 || any_left; round++) {
+		any_left = false;
+		for (uint32_t k = 0; k < s->lock_count; k++) {
+			const uint32_t first = k ? end[k - 1] : 0;
 
-		atomic_fetch_add_explicit(&sum->below, size[i].size, memory_order_relaxed);
-		if (size[i].inner_count)
-			atomic_fetch_add_explicit(&sum->waiting, size[i].inner_count,
-						  memory_order_relaxed);
+			if (!is_left[k])
+				continue;
+			if (round == 0 && pthread_mutex_trylock(&s->lock[k])) {
+				any_left = true;
+				continue;
+			}
+			if (round)
+				(void)pthread_mutex_lock(&s->lock[k]);
+			add_stretch(s, sorted + first, end[k] - first);
+			(void)pthread_mutex_unlock(&s->lock[k]);
+			is_left[k] = false;
+		}
 	}
 	sizes->count = 0;
 }
@@ -222,9 +320,9 @@ static inline void add_range_sizes(struct graph_subtree_sums *sums, struct base_
 						      .count = n,
 						      .size = nodes->size + start },
 			  rank);
-		if (!is_in_file(sums))
-			add_now(sums, sizes);
 	}
+	if (!is_in_file(sums))
+		add_sorted(sums, sizes);
 }
 
 PROCESSOR_BITS static void add_range_sizes_bits(struct graph_subtree_sums *sums,
@@ -237,8 +335,7 @@ PROCESSOR_BITS static void add_range_sizes_bits(struct graph_subtree_sums *sums,
 int graph_subtree_sums_add(struct graph_subtree_sums *sums, struct base_vec *sizes,
 			   const struct graph_tree_range *nodes, struct hdb_error *err)
 {
-	/* One more: what is written there does not always count. */
-	const int rc = base_vec_reserve(sizes, (size_t)nodes->count + 1,
+	const int rc = base_vec_reserve(sizes, 2 * (size_t)nodes->count,
 					sizeof(struct graph_tree_size), err);
 
 	if (rc != HDB_OK)
@@ -315,12 +412,12 @@ static uint32_t climb(struct graph_subtree_sums *s, uint32_t x, uint64_t below)
 		struct graph_subtree_sum *sum = sum_of(s, x);
 
 		add_alone(sum, below, GRAPH_NONE);
-		if (waiting_of(sum))
+		if (sum->waiting)
 			break;
-		atomic_store_explicit(&sum->waiting, GRAPH_NONE, memory_order_relaxed);
+		sum->waiting = GRAPH_NONE;
 		count++;
 		x = sum->up;
-		below = below_of(sum);
+		below = sum->below;
 	}
 	return count;
 }
@@ -341,16 +438,16 @@ static inline struct letter complete(struct graph_subtree_sums *s, uint32_t x, u
 	struct graph_subtree_sum *sum = sum_of(s, x);
 
 	for (;;) {
-		const struct letter letter = { .below = below_of(sum), .to = sum->up };
+		const struct letter letter = { .below = sum->below, .to = sum->up };
 
-		atomic_store_explicit(&sum->waiting, GRAPH_NONE, memory_order_relaxed);
+		sum->waiting = GRAPH_NONE;
 		++*done_count;
 		if (letter.to == GRAPH_NONE || letter.to >> bits != x >> bits)
 			return letter;
 		x = letter.to;
 		sum = sum_of(s, x);
 		add_alone(sum, letter.below, GRAPH_NONE);
-		if (waiting_of(sum))
+		if (sum->waiting)
 			return (struct letter){ .to = GRAPH_NONE };
 	}
 }
@@ -415,7 +512,7 @@ static int receive_in_zone(struct post *p, uint32_t zone, struct hdb_error *err)
 			struct graph_subtree_sum *sum = sum_of(s, letter[i].to);
 
 			add_alone(sum, letter[i].below, GRAPH_NONE);
-			if (waiting_of(sum) == 0 &&
+			if (sum->waiting == 0 &&
 			    (rc = finish_in_zone(p, zone, letter[i].to, err)) != HDB_OK)
 				return rc;
 		}
@@ -438,7 +535,7 @@ static int work_in_zone(void *ctx, unsigned slot, uint64_t item, struct hdb_erro
 	if ((rc = receive_in_zone(p, no, err)) != HDB_OK)
 		return rc;
 	for (; zone->next < zone->end && zone->sent_count < most; zone->next++)
-		if (waiting_of(sum_of(p->sums, zone->next)) == 0 &&
+		if (sum_of(p->sums, zone->next)->waiting == 0 &&
 		    (rc = finish_in_zone(p, no, zone->next, err)) != HDB_OK)
 			return rc;
 	return base_is_cancelled(p->sums->work) ? hdb_fail(err, HDB_EINTR, "interrupted") : HDB_OK;
@@ -572,7 +669,7 @@ static int receive(struct graph_subtree_sums *s, struct sending *out, uint32_t r
 			continue;
 		}
 		add_alone(sum_of(s, x), v[1], GRAPH_NONE);
-		if (waiting_of(sum_of(s, x)) == 0 && (rc = finish(s, out, x, err)) != HDB_OK)
+		if (sum_of(s, x)->waiting == 0 && (rc = finish(s, out, x, err)) != HDB_OK)
 			break;
 	}
 	base_bucket_end(&reader);
@@ -589,7 +686,7 @@ static int finish_range(struct graph_subtree_sums *s, struct sending *out, uint3
 	int rc;
 
 	for (uint32_t x = first; x < first + count; x++)
-		if (waiting_of(sum_of(s, x)) == 0 && (rc = finish(s, out, x, err)) != HDB_OK)
+		if (sum_of(s, x)->waiting == 0 && (rc = finish(s, out, x, err)) != HDB_OK)
 			return rc;
 	return HDB_OK;
 }
@@ -657,6 +754,7 @@ int graph_subtree_sums_up(struct graph_subtree_sums *sums, struct hdb_error *err
 	uint32_t done_count = 0;
 	int rc;
 
+	release_locks(sums);
 	base_stage(sums->work, "retained sizes", sums->inner.count, "objects");
 	if (!is_in_file(sums)) {
 		rc = climb_up(sums, &done_count, err);
@@ -678,6 +776,6 @@ void graph_subtree_sums_below(const struct graph_subtree_sums *sums, uint32_t fi
 	ask_for(sums, (rank >> RANGE_BITS) + 1);
 	for (uint32_t i = 0; i < count; i++)
 		below[i] = base_ranks_has(&sums->inner, first + i) ?
-				   below_of(sum_of(sums, rank++)) :
+				   sum_of(sums, rank++)->below :
 				   0;
 }

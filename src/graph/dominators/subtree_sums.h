@@ -4,11 +4,12 @@
  *
  * Most nodes of a dominator tree have no children: only those that have get a place to sum in,
  * found by a bit vector with ranks. Parents are shown twice, range by range and on any thread:
- * first to mark who has children, then with sizes. Sizes are added where they belong at once; where
- * the budget has no room for the places, which are in a file then, sizes go into spill buckets by
- * place, and each bucket is added up in memory. Places are in parts of 1 MiB each, which what freed
- * arrays left behind has room for. Memory: a bit a node, 16 bytes a node with children; in a file,
- * some 4 a node that has a parent, too.
+ * first to mark who has children, then with sizes. Sizes of a range are sorted by the stretch of
+ * places that they belong to, and added up one stretch after the other, which has a lock; where the
+ * budget has no room for the places, which are in a file then, sizes go into spill buckets by place,
+ * and each bucket is added up in memory. Places are in parts of 1 MiB each, which what freed arrays
+ * left behind has room for. Memory: a bit a node, 16 bytes a node with children; in a file, some 4 a
+ * node that has a parent, too.
  */
 #ifndef GRAPH_DOMINATORS_SUBTREE_SUMS_H
 #define GRAPH_DOMINATORS_SUBTREE_SUMS_H
@@ -18,13 +19,14 @@
 #include "base/spill_buckets.h"
 #include "base/rank_bitset.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 
 /* A node with children. */
 struct graph_subtree_sum {
-	_Atomic uint64_t below;   /* of what is below it */
-	uint32_t up;              /* its parent's rank, GRAPH_NONE below the virtual root */
-	_Atomic uint32_t waiting; /* children with children whose sums are missing */
+	uint64_t below;   /* of what is below it */
+	uint32_t up;      /* its parent's rank, GRAPH_NONE below the virtual root */
+	uint32_t waiting; /* children with children whose sums are missing */
 };
 
 struct graph_subtree_sums {
@@ -33,6 +35,10 @@ struct graph_subtree_sums {
 	struct graph_subtree_sum **part; /* by range of ranks */
 	struct base_big *part_big;       /* theirs */
 	struct base_big file;            /* or all of them, one after the other */
+	/* while sizes are added in memory: by stretch of 2^lock_bits ranks */
+	pthread_mutex_t *lock;
+	uint32_t lock_count;
+	unsigned lock_bits;
 	/* if those are in a file, by range of ranks: parent's rank; size, how many inner nodes */
 	struct base_buckets sizes;
 };
