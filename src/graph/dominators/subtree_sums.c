@@ -178,12 +178,8 @@ static int start_file(struct graph_subtree_sums *s, struct hdb_error *err)
 
 static int make_locks(struct graph_subtree_sums *s, struct hdb_error *err)
 {
-	uint32_t count;
+	const uint32_t count = (s->inner.count >> s->lock_bits) + 1;
 
-	s->lock_bits = LOCK_BITS;
-	while (s->inner.count >> s->lock_bits >= LOCKS_MAX)
-		s->lock_bits++;
-	count = (s->inner.count >> s->lock_bits) + 1;
 	s->lock = malloc(count * sizeof(*s->lock));
 	if (!s->lock)
 		return hdb_fail_memory(err, "sums of sizes", count * sizeof(*s->lock));
@@ -198,6 +194,9 @@ int graph_subtree_sums_begin(struct graph_subtree_sums *sums, struct hdb_error *
 
 	const uint64_t size = ((uint64_t)sums->inner.count + 1) * sizeof(**sums->part);
 
+	sums->lock_bits = LOCK_BITS;
+	while (sums->inner.count >> sums->lock_bits >= LOCKS_MAX)
+		sums->lock_bits++;
 	sums->part = calloc(range_count(sums), sizeof(*sums->part));
 	sums->part_big = calloc(range_count(sums), sizeof(*sums->part_big));
 	if (!sums->part || !sums->part_big)
@@ -217,29 +216,36 @@ static inline void add_alone(struct graph_subtree_sum *sum, uint64_t size, uint3
 	sum->waiting += inner_count;
 }
 
-/* What add does once the bits are in the caches; ranks of the parents. There is room. */
+/*
+ * What add does once the bits are in the caches; ranks of the parents. There is room. Counts the
+ * sizes by stretch. What is inner, and where one parent ends, is hard to foretell: no branch asks.
+ */
 static void add_batch(struct graph_subtree_sums *s, struct base_vec *sizes,
-		      const struct graph_tree_range *nodes, const uint32_t *rank)
+		      const struct graph_tree_range *nodes, const uint32_t *rank, uint32_t *stretch)
 {
-	const uint32_t first = nodes->first;
-	const uint64_t *size = nodes->size;
-	struct graph_tree_size *start = base_vec_at(sizes, struct graph_tree_size, sizes->count);
-	struct graph_tree_size *next = start;
-	uint32_t own = base_ranks_before(&s->inner, first);
+	struct graph_tree_size *out = base_vec_at(sizes, struct graph_tree_size, sizes->count);
+	struct graph_tree_size one = { .rank = GRAPH_NONE };
+	const uint32_t own = base_ranks_before(&s->inner, nodes->first);
+	uint32_t up[BATCH_NODES], up_count = 0;
 
 	for (uint32_t i = 0; i < nodes->count; i++) {
-		const bool is_inner = base_ranks_has(&s->inner, first + i);
+		const bool is_inner = base_ranks_has(&s->inner, nodes->first + i);
+		const bool is_new = rank[i] != one.rank;
 
-		if (is_inner)
-			sum_of(s, own++)->up = rank[i];
+		up[up_count] = rank[i];
+		up_count += is_inner;
 		if (rank[i] == GRAPH_NONE)
 			continue;
-		if (next == start || next[-1].rank != rank[i])
-			*next++ = (struct graph_tree_size){ .rank = rank[i] };
-		next[-1].inner_count += is_inner;
-		next[-1].size += size[i];
+		one.rank = rank[i];
+		one.inner_count = (is_new ? 0 : one.inner_count) + is_inner;
+		one.size = (is_new ? 0 : one.size) + nodes->size[i];
+		stretch[rank[i] >> s->lock_bits] += is_new;
+		out += is_new;
+		out[-1] = one;
 	}
-	sizes->count += (size_t)(next - start);
+	for (uint32_t i = 0; i < up_count; i++)
+		sum_of(s, own + i)->up = up[i];
+	sizes->count = (size_t)(out - base_vec_at(sizes, struct graph_tree_size, 0));
 }
 
 /* Adds sizes of one stretch of places, which are those of a lock. */
@@ -251,18 +257,16 @@ static void add_stretch(struct graph_subtree_sums *s, const struct graph_tree_si
 }
 
 /*
- * Adds what add_batch found to where it belongs, stretch by stretch; those that another thread is
- * at come last. The vec has room for as many again.
+ * Adds what add_batch found to where it belongs, stretch by stretch, of which it has counted them;
+ * those that another thread is at come last. The vec has room for as many again.
  */
-static void add_sorted(struct graph_subtree_sums *s, struct base_vec *sizes)
+static void add_sorted(struct graph_subtree_sums *s, struct base_vec *sizes, uint32_t *end)
 {
 	const struct graph_tree_size *size = sizes->data;
 	struct graph_tree_size *sorted = base_vec_at(sizes, struct graph_tree_size, sizes->count);
-	uint32_t end[LOCKS_MAX] = { 0 }, at = 0;
 	bool is_left[LOCKS_MAX], any_left = false;
+	uint32_t at = 0;
 
-	for (size_t i = 0; i < sizes->count; i++)
-		end[size[i].rank >> s->lock_bits]++;
 	for (uint32_t k = 0; k < s->lock_count; k++) {
 		const uint32_t count = end[k];
 
@@ -300,7 +304,7 @@ static inline void add_range_sizes(struct graph_subtree_sums *sums, struct base_
 				   const struct graph_tree_range *nodes)
 {
 	const uint32_t count = nodes->count;
-	uint32_t rank[BATCH_NODES];
+	uint32_t rank[BATCH_NODES], stretch[LOCKS_MAX] = { 0 };
 
 	for (uint32_t start = 0; start < count; start += BATCH_NODES) {
 		const uint32_t n = count - start < BATCH_NODES ? count - start : BATCH_NODES;
@@ -319,10 +323,10 @@ static inline void add_range_sizes(struct graph_subtree_sums *sums, struct base_
 			  &(struct graph_tree_range){ .first = nodes->first + start,
 						      .count = n,
 						      .size = nodes->size + start },
-			  rank);
+			  rank, stretch);
 	}
 	if (!is_in_file(sums))
-		add_sorted(sums, sizes);
+		add_sorted(sums, sizes, stretch);
 }
 
 PROCESSOR_BITS static void add_range_sizes_bits(struct graph_subtree_sums *sums,

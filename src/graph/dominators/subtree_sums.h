@@ -35,10 +35,9 @@ struct graph_subtree_sums {
 	struct graph_subtree_sum **part; /* by range of ranks */
 	struct base_big *part_big;       /* theirs */
 	struct base_big file;            /* or all of them, one after the other */
-	/* while sizes are added in memory: by stretch of 2^lock_bits ranks */
-	pthread_mutex_t *lock;
+	unsigned lock_bits;    /* a stretch is 2^lock_bits ranks */
+	pthread_mutex_t *lock; /* by stretch, while sizes are added in memory */
 	uint32_t lock_count;
-	unsigned lock_bits;
 	/* if those are in a file, by range of ranks: parent's rank; size, how many inner nodes */
 	struct base_buckets sizes;
 };
