@@ -267,19 +267,51 @@ static ALWAYS_INLINE uint8_t *put_small_run(uint8_t *p, const uint32_t *v, unsig
 	return p + bits_to_bytes((uint64_t)n * width);
 }
 
-/* The positions of values with more bits; returns how many. */
-static unsigned put_small_positions(uint8_t *positions, const uint8_t *length, unsigned width)
+/* Bits of which of 64 lengths are over `width`. */
+static ALWAYS_INLINE uint64_t longer(const uint8_t *length, unsigned width)
 {
-	const uint64_t top = 0x8080808080808080;
-	unsigned count = 0;
+	const uint64_t top = 0x8080808080808080, add = (top / 128) * (127 - width);
+	uint64_t bits = 0;
 
-	for (unsigned i = 0; i < PACK_GROUP; i += 8) {
-		uint64_t x = (load64(length + i) + (top / 128) * (127 - width)) & top;
+	for (unsigned i = 0; i < 64; i += 8) {
+		const uint64_t high = ((load64(length + i) + add) & top) >> 7;
 
-		for (; x; x &= x - 1)
-			positions[count++] = (uint8_t)(i + (unsigned)__builtin_ctzll(x) / 8);
+		/* The lowest bits of eight bytes come together in the highest byte. */
+		bits |= high * 0x0102040810204080 >> 56 << i;
 	}
-	return count;
+	return bits;
+}
+
+/*
+ * The positions of values with more than w->width bits, and their high bits; returns the end. *count
+ * is how many. Writes up to 8 bytes behind.
+ */
+static ALWAYS_INLINE uint8_t *put_small_exceptions(uint8_t *p, const uint32_t *v,
+						   const uint8_t *length, const struct widths *w,
+						   unsigned *count)
+{
+	const uint64_t is_over[] = { longer(length, w->width), longer(length + 64, w->width) };
+	const unsigned high_width = w->max - w->width;
+	uint8_t *high = p + count_bits(is_over[0]) + count_bits(is_over[1]);
+	uint64_t word = 0;
+	unsigned used = 0;
+
+	static_assert(PACK_GROUP == 128, "a bit a value in two words");
+	*count = (unsigned)(high - p);
+	for (unsigned half = 0; half < 2; half++) {
+		for (uint64_t x = is_over[half]; x; x &= x - 1) {
+			const unsigned i = 64 * half + (unsigned)__builtin_ctzll(x);
+
+			*p++ = (uint8_t)i;
+			word |= (uint64_t)(v[i] >> w->width) << used;
+			store64(high, word);
+			used += high_width;
+			high += used / 8;
+			word >>= used & ~7u;
+			used %= 8;
+		}
+	}
+	return high + (used != 0);
 }
 
 /* ---- a group ---- */
@@ -327,9 +359,12 @@ static ALWAYS_INLINE uint8_t *encode_group_by(uint8_t *h, const uint64_t *values
 		p = is_small ? put_small_run(p, v, n, w.width) :
 			       put_run(p, values, n, w.base, w.width);
 	if (w.max > w.width) {
-		exceptions = is_small ? put_small_positions(p, length, w.width) :
-					put_positions(p, values, n, w.base, w.width);
-		p = put_high_bits(p, exceptions, values, &w);
+		if (is_small) {
+			p = put_small_exceptions(p, v, length, &w, &exceptions);
+		} else {
+			exceptions = put_positions(p, values, n, w.base, w.width);
+			p = put_high_bits(p, exceptions, values, &w);
+		}
 	}
 	h[0] = (uint8_t)w.width;
 	h[1] = (uint8_t)exceptions;
