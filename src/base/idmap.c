@@ -56,10 +56,10 @@ uint32_t base_idmap_get(const struct base_idmap *map, uint64_t id)
 	return map->slots[slot_of(map, id)].value;
 }
 
-static int grow(struct base_idmap *map, struct hdb_error *err)
+static int grow(struct base_idmap *map, uint64_t capacity, struct hdb_error *err)
 {
 	struct base_idmap bigger = {
-		.capacity = map->capacity ? map->capacity * 2 : 64,
+		.capacity = capacity,
 		.seed = map->capacity ? map->seed : base_hash_seed(),
 	};
 
@@ -79,13 +79,24 @@ static int grow(struct base_idmap *map, struct hdb_error *err)
 	return HDB_OK;
 }
 
+int base_idmap_reserve(struct base_idmap *map, uint64_t count, struct hdb_error *err)
+{
+	uint64_t capacity = map->capacity ? map->capacity : 64;
+
+	if (count > UINT32_MAX)
+		return hdb_fail_memory(err, "an identifier map", count * sizeof(*map->slots));
+	while (count * 2 >= capacity)
+		capacity *= 2;
+	return capacity > map->capacity ? grow(map, capacity, err) : HDB_OK;
+}
+
 int base_idmap_put(struct base_idmap *map, uint64_t id, uint32_t value, struct hdb_error *err)
 {
 	uint64_t slot;
 
 	assert(value != BASE_IDMAP_NONE);
 	if (map->count * 2 >= map->capacity) {
-		const int r = grow(map, err);
+		const int r = grow(map, map->capacity ? map->capacity * 2 : 64, err);
 		if (r < 0)
 			return r;
 	}

@@ -40,6 +40,9 @@ void base_idmap_soon(const struct base_idmap *map, uint64_t id);
 /* The number of `id`, or BASE_IDMAP_NONE. */
 uint32_t base_idmap_get(const struct base_idmap *map, uint64_t id);
 
+/* Makes room for `count` identifiers in all, so that the map does not grow step by step. */
+int base_idmap_reserve(struct base_idmap *map, uint64_t count, struct hdb_error *err);
+
 /* Sets the number of `id`; value is not BASE_IDMAP_NONE. */
 int base_idmap_put(struct base_idmap *map, uint64_t id, uint32_t value, struct hdb_error *err);
 

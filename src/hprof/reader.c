@@ -484,15 +484,16 @@ enum hprof_redaction hprof_redaction_of(const uint8_t *text, uint64_t size)
 {
 	static const struct {
 		const char *text;
+		size_t size;
 		enum hprof_redaction is;
 	} markers[] = {
-		{ HPROF_REDACTED, HPROF_IS_REDACTED },
-		{ HPROF_HASHED, HPROF_IS_HASHED },
-		{ HPROF_STRIPPED, HPROF_IS_STRIPPED },
+		{ HPROF_REDACTED, sizeof(HPROF_REDACTED) - 1, HPROF_IS_REDACTED },
+		{ HPROF_HASHED, sizeof(HPROF_HASHED) - 1, HPROF_IS_HASHED },
+		{ HPROF_STRIPPED, sizeof(HPROF_STRIPPED) - 1, HPROF_IS_STRIPPED },
 	};
 
 	for (size_t i = 0; i < sizeof(markers) / sizeof(markers[0]); i++)
-		if (strlen(markers[i].text) == size && memcmp(markers[i].text, text, size) == 0)
+		if (markers[i].size == size && memcmp(markers[i].text, text, size) == 0)
 			return markers[i].is;
 	return HPROF_IS_WHOLE;
 }

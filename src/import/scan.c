@@ -284,6 +284,7 @@ int import_scan(struct import *im, struct hdb_error *err)
 		r = import_scan_texts(&s, err);
 	hprof_walk_release(&s.walk);
 	base_view_release(&s.view);
+	base_vec_release(&s.waiting);
 	if (r != HDB_OK)
 		return r;
 	return im->source->check(im->source, err);

@@ -12,13 +12,11 @@
  */
 #define CLASS_CACHE 1024u
 
-/* Texts whose identifiers wait for their place in the map: it is asked for this long before. */
-#define TEXTS_WAITING 16u
-
-struct scan_text {
-	uint64_t id;
-	uint32_t no;
-};
+/*
+ * Texts whose identifiers wait until something may speak of them, or there are so many: then the map
+ * is made large enough for them at once.
+ */
+#define TEXTS_WAITING (1u << 20)
 
 struct scan {
 	struct import *im;
@@ -28,9 +26,8 @@ struct scan {
 	uint32_t cache_no[CLASS_CACHE];
 	uint32_t heap_no;
 	uint32_t alloc_records, cpu_records;
-	struct scan_text waiting[TEXTS_WAITING];
-	uint64_t waiting_count, taken_count; /* put there, and taken out, in all */
-	struct ahead *chunks;                /* one a slot of the pipeline */
+	struct base_vec waiting; /* uint64_t: identifiers of the last texts */
+	struct ahead *chunks;    /* one a slot of the pipeline */
 	uint64_t events;
 	bool is_done; /* the walk has ended */
 };

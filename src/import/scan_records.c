@@ -6,32 +6,30 @@
 
 #include "base/bytes.h"
 
-/* Puts the text that waits for the longest time into the map. */
-static int put_text(struct scan *s, struct hdb_error *err)
-{
-	const struct scan_text *text = &s->waiting[s->taken_count++ % TEXTS_WAITING];
-
-	return base_idmap_put(&s->im->texts.numbers, text->id, text->no, err);
-}
+/* Identifiers ahead for whose place in the map memory is asked. */
+#define TEXTS_AHEAD 16u
 
 int import_scan_texts(struct scan *s, struct hdb_error *err)
 {
-	int r = HDB_OK;
-
-	while (s->taken_count < s->waiting_count && r == HDB_OK)
-		r = put_text(s, err);
-	return r;
-}
-
-/* Has it wait. */
-static int add_text(struct scan *s, uint64_t id, struct hdb_error *err)
-{
 	struct import_texts *texts = &s->im->texts;
+	const uint64_t *ids = s->waiting.data;
+	const size_t n = s->waiting.count;
+	const uint32_t first = (uint32_t)(texts->writer.count - n);
+	int r;
 
-	s->waiting[s->waiting_count++ % TEXTS_WAITING] =
-		(struct scan_text){ .id = id, .no = (uint32_t)texts->writer.count };
-	base_idmap_soon(&texts->numbers, id);
-	return s->waiting_count - s->taken_count < TEXTS_WAITING ? HDB_OK : put_text(s, err);
+	if (!n)
+		return HDB_OK;
+	if ((r = base_idmap_reserve(&texts->numbers, texts->numbers.count + n, err)) != HDB_OK)
+		return r;
+	for (size_t i = 0; i < n; i++) {
+		if (n - i > TEXTS_AHEAD)
+			base_idmap_soon(&texts->numbers, ids[i + TEXTS_AHEAD]);
+		r = base_idmap_put(&texts->numbers, ids[i], first + (uint32_t)i, err);
+		if (r != HDB_OK)
+			return r;
+	}
+	s->waiting.count = 0;
+	return HDB_OK;
 }
 
 static int scan_utf8(struct scan *s, const struct hprof_record *rec, struct hdb_error *err)
@@ -64,9 +62,13 @@ static int scan_utf8(struct scan *s, const struct hprof_record *rec, struct hdb_
 	place.size = text.text_size > STORE_TEXT_MAX ? STORE_TEXT_MAX : (uint32_t)text.text_size;
 	if ((r = base_vec_push(&im->texts.places, &place, sizeof(place), err)) != HDB_OK)
 		return r;
-	if ((r = add_text(s, text.string_id, err)) != HDB_OK)
+	r = base_vec_push(&s->waiting, &text.string_id, sizeof(text.string_id), err);
+	if (r != HDB_OK)
 		return r;
-	return store_texts_put(&im->texts.writer, text.text, (size_t)text.text_size, err);
+	r = store_texts_put(&im->texts.writer, text.text, (size_t)text.text_size, err);
+	if (r != HDB_OK || s->waiting.count < TEXTS_WAITING)
+		return r;
+	return import_scan_texts(s, err);
 }
 
 static int scan_load_class(struct scan *s, const struct hprof_record *rec, struct hdb_error *err)

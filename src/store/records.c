@@ -139,24 +139,23 @@ int store_record(struct store *store, enum store_table table, uint64_t no, void 
 
 static int flush_texts(struct store_texts_writer *w, struct hdb_error *err)
 {
-	struct base_vec block = { 0 };
 	int r;
 
 	assert(w->first + w->ends.count == w->count);
 	if (!w->ends.count)
 		return HDB_OK;
-	if ((r = base_bytes_append(&block, w->ends.data, w->ends.count * 4, err)) != HDB_OK)
+	w->block.count = 0;
+	if ((r = base_bytes_append(&w->block, w->ends.data, w->ends.count * 4, err)) != HDB_OK)
 		goto out;
-	if ((r = base_bytes_append(&block, w->bytes.data, w->bytes.count, err)) != HDB_OK)
+	if ((r = base_bytes_append(&w->block, w->bytes.data, w->bytes.count, err)) != HDB_OK)
 		goto out;
 	r = store_put(w->writer, STORE_TEXTS,
 		      &(struct store_block){ .key = w->first,
 					     .item_count = (uint32_t)w->ends.count,
-					     .data = block.data,
-					     .size = block.count },
+					     .data = w->block.data,
+					     .size = w->block.count },
 		      err);
 out:
-	base_vec_release(&block);
 	w->first = w->count;
 	w->ends.count = 0;
 	w->bytes.count = 0;
@@ -203,6 +202,7 @@ void store_texts_release(struct store_texts_writer *w)
 {
 	base_vec_release(&w->ends);
 	base_vec_release(&w->bytes);
+	base_vec_release(&w->block);
 }
 
 /* Text i of the place's block. */

@@ -52,6 +52,7 @@ struct store_texts_writer {
 	uint64_t first;       /* number of the first in the buffer */
 	struct base_vec ends; /* uint32_t */
 	struct base_vec bytes;
+	struct base_vec block; /* both, when they are written */
 };
 
 /* Longest text that is kept, bytes; longer ones are cut by the caller, who says so. */

@@ -190,9 +190,8 @@ static int make_locks(struct graph_subtree_sums *s, struct hdb_error *err)
 
 int graph_subtree_sums_begin(struct graph_subtree_sums *sums, struct hdb_error *err)
 {
-	int rc;
-
 	const uint64_t size = ((uint64_t)sums->inner.count + 1) * sizeof(**sums->part);
+	int rc;
 
 	sums->lock_bits = LOCK_BITS;
 	while (sums->inner.count >> sums->lock_bits >= LOCKS_MAX)
@@ -203,10 +202,11 @@ int graph_subtree_sums_begin(struct graph_subtree_sums *sums, struct hdb_error *
 		return hdb_fail_memory(err, "sums of sizes",
 				       range_count(sums) * sizeof(*sums->part_big));
 	if (size > base_work_room(sums->work))
-		return start_file(sums, err);
-	if ((rc = make_locks(sums, err)) != HDB_OK)
-		return rc;
-	return base_pipeline_each(range_count(sums), sums->work->threads, sums, start_range, err);
+		rc = start_file(sums, err);
+	else
+		rc = base_pipeline_each(range_count(sums), sums->work->threads, sums, start_range,
+					err);
+	return rc == HDB_OK && !is_in_file(sums) ? make_locks(sums, err) : rc;
 }
 
 /* Adds a size to a place that no other thread looks at; GRAPH_NONE: one waits less. */
