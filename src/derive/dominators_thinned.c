@@ -163,7 +163,8 @@ out:
 
 struct check_slot {
 	struct base_vec entries;  /* uint32_t */
-	struct base_vec doubtful; /* struct graph_left_out */
+	struct base_vec edges;    /* struct graph_left_out: to what is doubted */
+	struct base_vec doubtful; /* the same: that do not agree */
 	BASE_APART;
 };
 
@@ -173,50 +174,45 @@ struct checker {
 	struct check_slot *slots;
 	unsigned slot_count;
 	uint64_t *doubted;    /* bits by object: not by its class alone */
+	uint64_t filter[64];  /* bits by filter_of */
 	uint32_t *doubted_ix; /* by class: its object, if that is doubted; GRAPH_NONE */
 	bool are_some_popular, are_some_classes; /* of those that are doubted */
 	uint64_t spared_count;
 };
 
-static int check_edge(const struct checker *ch, struct check_slot *s,
-		      const struct graph_left_out *edge, struct hdb_error *err)
+/* An edge of object i of a block is to be looked at. */
+static int add_edge(const struct checker *ch, const struct derive_block *block, uint32_t i,
+		    uint32_t target, struct hdb_error *err)
 {
-	return graph_contract_agrees(ch->x->c, edge->place, edge->target) ?
-		       HDB_OK :
-		       base_vec_push(&s->doubtful, edge, sizeof(*edge), err);
+	const struct graph_left_out edge = { .v = block->objects->first_ix + i, .target = target };
+
+	return base_vec_push(&ch->slots[block->slot].edges, &edge, sizeof(edge), err);
 }
 
-/* Looks at an edge of object i of a block, whose place is only asked for now. */
-static int check_object(const struct checker *ch, const struct derive_block *block, uint32_t i,
-			uint32_t target, struct hdb_error *err)
+/* Which of 4,096 parts of all objects one is in, mixed well: what is doubted is in few. */
+static uint32_t filter_of(uint32_t ix)
 {
-	const uint32_t v = block->objects->first_ix + i;
-	const struct graph_left_out edge = {
-		.v = v,
-		.place = graph_contract_place_above(ch->x->c, v, block->values[i]),
-		.target = target,
-	};
-
-	return check_edge(ch, &ch->slots[block->slot], &edge, err);
+	return ix * 0x9e3779b1u >> 20;
 }
 
-/* At its references to what is doubted, of which there are few. */
-static int check_edges(const struct checker *ch, const struct derive_block *block, uint32_t i,
-		       struct graph_targets targets, struct hdb_error *err)
+/* Its references to what is doubted, of which there are few. */
+static inline int add_references(const struct checker *ch, const struct derive_block *block,
+				 uint32_t i, struct graph_targets targets, struct hdb_error *err)
 {
 	int r = HDB_OK;
 
 	for (uint64_t e = 0; e < targets.count && r == HDB_OK; e++) {
-		const uint32_t t = targets.target[e];
+		const uint32_t t = targets.target[e], part = filter_of(t);
 
-		if (ch->doubted[t / 64] >> (t % 64) & 1)
-			r = check_object(ch, block, i, t, err);
+		if (ch->filter[part / 64] >> (part % 64) & 1 &&
+		    ch->doubted[t / 64] >> (t % 64) & 1)
+			r = add_edge(ch, block, i, t, err);
 	}
 	return r;
 }
 
-/* At all references. The block's values are those of graph_contract_values. */
-static int check_lists(const struct checker *ch, struct derive_block *block, struct hdb_error *err)
+/* All such references. */
+static int add_lists(const struct checker *ch, struct derive_block *block, struct hdb_error *err)
 {
 	struct check_slot *s = &ch->slots[block->slot];
 	const struct store_lists_of of = heap_references_of(ch->x->derive->heap);
@@ -236,7 +232,7 @@ static int check_lists(const struct checker *ch, struct derive_block *block, str
 	for (uint32_t i = 0; i < count; i++) {
 		const uint64_t n = lists.lengths[i] & STORE_LIST_IS_BIG ? 0 : lists.lengths[i];
 
-		r = check_edges(ch, block, i, (struct graph_targets){ entry, n }, err);
+		r = add_references(ch, block, i, (struct graph_targets){ entry, n }, err);
 		if (r != HDB_OK)
 			return r;
 		entry += n;
@@ -244,8 +240,8 @@ static int check_lists(const struct checker *ch, struct derive_block *block, str
 	return HDB_OK;
 }
 
-/* At their edges to their classes. */
-static int check_classes(const struct checker *ch, const struct derive_block *block,
+/* Edges to their classes. */
+static int add_class_edges(const struct checker *ch, const struct derive_block *block,
 			 struct hdb_error *err)
 {
 	const struct heap_block *objects = block->objects;
@@ -255,7 +251,7 @@ static int check_classes(const struct checker *ch, const struct derive_block *bl
 		const uint32_t target = ch->doubted_ix[objects->class_no[i]];
 
 		if (target != GRAPH_NONE)
-			r = check_object(ch, block, i, target, err);
+			r = add_edge(ch, block, i, target, err);
 	}
 	return r;
 }
@@ -264,20 +260,30 @@ static int check_block(void *ctx, struct derive_block *block, struct hdb_error *
 {
 	const struct checker *ch = ctx;
 	const struct heap_block *objects = block->objects;
+	struct check_slot *s = &ch->slots[block->slot];
 	bool is_any = ch->are_some_popular;
 	int r;
 
-	ch->slots[block->slot].doubtful.count = 0;
+	s->edges.count = s->doubtful.count = 0;
 	for (uint32_t i = 0; ch->are_some_classes && i < objects->count && !is_any; i++)
 		is_any = ch->doubted_ix[objects->class_no[i]] != GRAPH_NONE;
 	if (!is_any)
 		return HDB_OK;
+	if (ch->are_some_popular && (r = add_lists(ch, block, err)) != HDB_OK)
+		return r;
+	if (ch->are_some_classes && (r = add_class_edges(ch, block, err)) != HDB_OK)
+		return r;
+	if (!s->edges.count)
+		return HDB_OK;
 	r = graph_contract_values(ch->x->c, objects->first_ix, objects->count, block->values, err);
 	if (r != HDB_OK)
 		return r;
-	if (ch->are_some_popular && (r = check_lists(ch, block, err)) != HDB_OK)
-		return r;
-	return ch->are_some_classes ? check_classes(ch, block, err) : HDB_OK;
+	return graph_contract_doubtful(ch->x->c,
+				       &(struct graph_left_out_range){ .first = objects->first_ix,
+								       .values = block->values,
+								       .edge = s->edges.data,
+								       .count = s->edges.count },
+				       &s->doubtful, err);
 }
 
 /* Dominators rise, or objects are spared. */
@@ -318,6 +324,8 @@ static int list_doubted(struct checker *ch, struct hdb_error *err)
 		uint64_t *bits = doubt->is_class ? is_doubted : ch->doubted;
 
 		bits[doubt->target / 64] |= (uint64_t)1 << (doubt->target % 64);
+		ch->filter[filter_of(doubt->target) / 64] |= (uint64_t)1
+							     << (filter_of(doubt->target) % 64);
 		ch->are_some_popular = ch->are_some_popular || !doubt->is_class;
 		ch->are_some_classes = ch->are_some_classes || doubt->is_class;
 	}
@@ -358,6 +366,7 @@ static int check_doubts(struct checker *ch, struct hdb_error *err)
 out:
 	for (unsigned i = 0; ch->slots && i < ch->slot_count; i++) {
 		base_vec_release(&ch->slots[i].entries);
+		base_vec_release(&ch->slots[i].edges);
 		base_vec_release(&ch->slots[i].doubtful);
 	}
 	free(ch->slots);

@@ -317,6 +317,7 @@ static bool check_thinned(struct contracting *x)
 {
 	const uint32_t n = x->g->node_count;
 	uint64_t *value = oracle_alloc((uint64_t)n + GRAPH_NUMBERS_STEP, sizeof *value);
+	struct base_vec doubtful = { 0 };
 	bool is_right = true;
 	struct hdb_error err;
 
@@ -326,13 +327,20 @@ static bool check_thinned(struct contracting *x)
 	for (uint32_t v = 0; v < n && !x->c.is_refuted; v++) {
 		for (uint64_t e = x->g->first[GRAPH_REFERENCES][v];
 		     e < x->g->first[GRAPH_REFERENCES][v + 1]; e++) {
-			const struct graph_left_out edge = {
+			struct graph_left_out edge = {
 				.v = v,
-				.place = graph_contract_place_above(&x->c, v, value[v]),
 				.target = x->g->target[GRAPH_REFERENCES][e],
 			};
 
-			if (graph_contract_agrees(&x->c, edge.place, edge.target))
+			doubtful.count = 0;
+			assert_int_equal(graph_contract_doubtful(
+						 &x->c,
+						 &(struct graph_left_out_range){ .values = value,
+										 .edge = &edge,
+										 .count = 1 },
+						 &doubtful, &err),
+					 HDB_OK);
+			if (!doubtful.count)
 				continue;
 			if (graph_contract_raise(&x->c, &edge)) {
 				x->raised_count++;
@@ -343,6 +351,7 @@ static bool check_thinned(struct contracting *x)
 			is_right = false;
 		}
 	}
+	base_vec_release(&doubtful);
 	is_right = is_right && !x->c.is_refuted;
 	if (!is_right)
 		assert_int_equal(

@@ -392,25 +392,33 @@ int graph_contract_doubts(struct graph_contract *c, struct hdb_error *err);
 int graph_contract_values(const struct graph_contract *c, uint32_t first, uint32_t count,
 			  uint64_t *values, struct hdb_error *err);
 
-/*
- * The place of the nearest kept node above v, which it may be itself; from GRAPH_SEVERAL on: there
- * is none. On any thread.
- */
-uint32_t graph_contract_place_above(const struct graph_contract *c, uint32_t v, uint64_t value);
-
-/*
- * Whether an edge to `target` from a node whose place that is changes no dominator. On any thread.
- */
-bool graph_contract_agrees(const struct graph_contract *c, uint32_t place, uint32_t target);
-
-/*
- * Where it does: whether the target's dominator alone changes; it does so at once. On one thread
- * only, while others may ask graph_contract_agrees.
- */
+/* An edge that was left out. */
 struct graph_left_out {
-	uint32_t v, place; /* a node and its place */
-	uint32_t target;   /* node */
+	uint32_t v;      /* node where it starts */
+	uint32_t target; /* node */
+	/* of the nearest kept node above v, which it may be itself; from GRAPH_SEVERAL on: none */
+	uint32_t place;
 };
+
+struct graph_left_out_range {
+	uint32_t first;
+	const uint64_t *values; /* of graph_contract_values, from `first` on */
+	struct graph_left_out *edge;
+	size_t count;
+};
+
+/*
+ * Which of those edges would change a dominator: appended to `doubtful` (struct graph_left_out).
+ * Fills in places. On any thread.
+ */
+int graph_contract_doubtful(const struct graph_contract *c,
+			    const struct graph_left_out_range *range, struct base_vec *doubtful,
+			    struct hdb_error *err);
+
+/*
+ * Whether one of them would change the dominator of its target alone, or none: it does so at once.
+ * On one thread only, while others may ask graph_contract_doubtful.
+ */
 bool graph_contract_raise(struct graph_contract *c, const struct graph_left_out *edge);
 
 /* Makes edges to all suspects hard. If there are any, all comes again from the second pass on. */

@@ -9,6 +9,9 @@
  */
 #include "graph/dominators/contract_private.h"
 
+#include "base/prefetch.h"
+#include "base/processor.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
@@ -253,7 +256,8 @@ static bool is_lost(const struct graph_contract *c, uint32_t place)
 	return place >= GRAPH_SEVERAL || (c->lost[place / 64] >> (place % 64) & 1);
 }
 
-bool graph_contract_agrees(const struct graph_contract *c, uint32_t place, uint32_t target)
+/* Whether an edge to `target` from a node whose place that is changes no dominator. */
+static inline bool agrees(const struct graph_contract *c, uint32_t place, uint32_t target)
 {
 	const struct graph_doubt *doubt = find_doubt(c, target);
 
@@ -262,6 +266,54 @@ bool graph_contract_agrees(const struct graph_contract *c, uint32_t place, uint3
 		return true;
 	/* Its own dominator may rise. */
 	return !has(set_of(c, SET_LEAVES), place) && is_below(c, doubt, place);
+}
+
+/* See struct graph_left_out. */
+static inline uint32_t place_above(const struct graph_contract *c, uint32_t v, uint64_t value)
+{
+	const uint32_t at =
+		graph_contract_is_kept(c, v) ? v : graph_contract_above_of(c, unpack_up(v, value));
+
+	return at < GRAPH_SEVERAL ? graph_contract_place(c, at) : at;
+}
+
+/* Edges ahead for whose places memory is asked. */
+#define EDGES_AHEAD 8u
+
+static inline int find_doubtful(const struct graph_contract *c,
+				const struct graph_left_out_range *range,
+				struct base_vec *doubtful, struct hdb_error *err)
+{
+	struct graph_left_out *edge = range->edge;
+	int rc;
+
+	for (size_t i = 0; i < range->count; i++)
+		edge[i].place = place_above(
+			c, edge[i].v, c->is_whole ? 0 : range->values[edge[i].v - range->first]);
+	for (size_t i = 0; i < range->count; i++) {
+		if (i + EDGES_AHEAD < range->count && edge[i + EDGES_AHEAD].place < GRAPH_SEVERAL)
+			prefetch_read(&c->dominator[edge[i + EDGES_AHEAD].place]);
+		if (agrees(c, edge[i].place, edge[i].target))
+			continue;
+		if ((rc = base_vec_push(doubtful, &edge[i], sizeof edge[i], err)) != HDB_OK)
+			return rc;
+	}
+	return HDB_OK;
+}
+
+PROCESSOR_BITS static int find_doubtful_bits(const struct graph_contract *c,
+					     const struct graph_left_out_range *range,
+					     struct base_vec *doubtful, struct hdb_error *err)
+{
+	return find_doubtful(c, range, doubtful, err);
+}
+
+int graph_contract_doubtful(const struct graph_contract *c,
+			    const struct graph_left_out_range *range, struct base_vec *doubtful,
+			    struct hdb_error *err)
+{
+	return processor_has_bits() ? find_doubtful_bits(c, range, doubtful, err) :
+				      find_doubtful(c, range, doubtful, err);
 }
 
 /* The lowest place above both, or the virtual root. Steps are counted. */
@@ -283,7 +335,7 @@ bool graph_contract_raise(struct graph_contract *c, const struct graph_left_out 
 	struct graph_doubt *doubt = find_doubt(c, edge->target);
 	uint32_t dominator, above;
 
-	if (!doubt || graph_contract_agrees(c, edge->place, edge->target))
+	if (!doubt || agrees(c, edge->place, edge->target))
 		return true;
 	dominator = doubt->dominator;
 	if (!doubt->is_leaf || dominator >= GRAPH_SEVERAL ||

@@ -199,14 +199,6 @@ int graph_contract_values(const struct graph_contract *c, uint32_t first, uint32
 	return c->is_whole ? HDB_OK : base_runs_range(&c->ups, first, values, count, err);
 }
 
-uint32_t graph_contract_place_above(const struct graph_contract *c, uint32_t v, uint64_t value)
-{
-	const uint32_t at =
-		graph_contract_is_kept(c, v) ? v : graph_contract_above_of(c, unpack_up(v, value));
-
-	return at < GRAPH_SEVERAL ? graph_contract_place(c, at) : at;
-}
-
 /* What graph_contract_dominators does once referrers are unpacked. */
 static inline void fill_dominators(const struct graph_contract *c,
 				   const struct graph_dominator_range *range)
