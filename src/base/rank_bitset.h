@@ -52,13 +52,6 @@ static inline void base_ranks_put(struct base_ranks *set, uint32_t v)
 					 memory_order_relaxed);
 }
 
-/* Those of word `w` whose bits are set in `nodes`. On any thread. */
-static inline void base_ranks_put_word(struct base_ranks *set, uint64_t w, uint64_t nodes)
-{
-	if (nodes & ~base_ranks_word(set, w))
-		atomic_fetch_or_explicit(&set->bits[w], nodes, memory_order_relaxed);
-}
-
 /* As base_ranks_put while no other thread puts any in: several times as fast. */
 static inline void base_ranks_put_alone(struct base_ranks *set, uint32_t v)
 {
@@ -69,6 +62,52 @@ static inline void base_ranks_put_alone(struct base_ranks *set, uint32_t v)
 
 /* Once all are in: sets `count`. */
 void base_ranks_rank(struct base_ranks *set);
+
+/*
+ * Puts nodes that lie near one another, mostly: on the side, from where they come to the set a word
+ * at a time. Of BASE_NEAR_NODES neighbours at most, each of which puts one.
+ */
+#define BASE_NEAR_NODES 16384u
+/* How far before the first neighbour a node is near, and in all. */
+#define BASE_NEAR_BEFORE 8192u
+#define BASE_NEAR_BITS 32768u
+/* Others that wait for memory together. */
+#define BASE_FAR_NODES 256u
+struct base_ranks_near {
+	struct base_ranks *set;
+	uint32_t from;
+	unsigned far_count;
+	uint64_t near[BASE_NEAR_BITS / 64 + 1]; /* one more, of what counts for nothing */
+	uint32_t far[BASE_FAR_NODES];
+};
+
+static inline void base_near_begin(struct base_ranks_near *near, struct base_ranks *set,
+				   uint32_t first)
+{
+	near->set = set;
+	near->from = (first > BASE_NEAR_BEFORE ? first - BASE_NEAR_BEFORE : 0) & ~63u;
+	near->far_count = 0;
+	memset(near->near, 0, sizeof(near->near));
+}
+
+/* Puts those that wait. */
+void base_near_put_far(struct base_ranks_near *near);
+
+/* Puts v if is_one. Neither that nor how far it is can be foretold: no branch asks. */
+static inline void base_near_put(struct base_ranks_near *near, uint32_t v, bool is_one)
+{
+	const uint32_t at = v - near->from;
+	const bool is_near = at < BASE_NEAR_BITS;
+
+	near->near[is_near && is_one ? at / 64 : BASE_NEAR_BITS / 64] |= (uint64_t)1 << at % 64;
+	near->far[near->far_count] = v;
+	near->far_count += is_one && !is_near;
+	if (near->far_count == BASE_FAR_NODES)
+		base_near_put_far(near);
+}
+
+/* All that was put is in the set. */
+void base_near_end(struct base_ranks_near *near);
 
 /* How many nodes of the set come before v. */
 static inline uint32_t base_ranks_before(const struct base_ranks *set, uint32_t v)

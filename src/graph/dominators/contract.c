@@ -371,21 +371,34 @@ void graph_contract_mark(struct graph_contract *c, struct graph_source from,
 	touch_above(c, from.v);
 }
 
-/* What is left out but has nodes below. */
+/* What has nodes below. */
 static int inner_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
 {
 	struct graph_contract *c = ctx;
 	const uint32_t end = share_end(share, c->node_count);
+	struct base_ranks_near near;
 
 	(void)slot;
 	(void)err;
-	for (uint32_t v = (uint32_t)share * SHARE_NODES; v < end; v++) {
-		const uint32_t up = up_of(c, v);
+	for (uint32_t v = (uint32_t)share * SHARE_NODES; v < end;) {
+		const uint32_t next = end - v < BASE_NEAR_NODES ? end : v + BASE_NEAR_NODES;
 
-		if (up < GRAPH_SEVERAL && !graph_contract_is_kept(c, up))
-			base_ranks_put(&c->inner, up);
+		base_near_begin(&near, &c->inner, v);
+		for (; v < next; v++)
+			base_near_put(&near, up_of(c, v), up_of(c, v) < GRAPH_SEVERAL);
+		base_near_end(&near);
 	}
 	return HDB_OK;
+}
+
+/* What is left out but has such. */
+static void drop_kept(struct graph_contract *c)
+{
+	for (uint64_t w = 0; w <= c->node_count / 64; w++)
+		atomic_store_explicit(&c->inner.bits[w],
+				      base_ranks_word(&c->inner, w) &
+					      ~base_ranks_word(&c->kept, w),
+				      memory_order_relaxed);
 }
 
 /* Nodes of the small graph. */
@@ -535,6 +548,7 @@ int graph_contract_marked(struct graph_contract *c, struct hdb_error *err)
 		return rc;
 	if ((rc = each_share(c, c->kept.count, c, sort_share, err)) != HDB_OK)
 		return rc;
+	drop_kept(c);
 	base_ranks_rank(&c->inner);
 	rc = base_big_alloc_raw(c->work, &c->above_big,
 				((uint64_t)c->inner.count + 1) * sizeof *c->above,

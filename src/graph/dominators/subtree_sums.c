@@ -21,16 +21,6 @@
 /* Nodes whose parents are looked up together. */
 #define BATCH_NODES 64u
 
-/*
- * Marks near a node, which most are, are made on the side and come to the others a word at a time:
- * of how many nodes together, and how far from the first of them, before and in all.
- */
-#define NEAR_NODES 16384u
-#define NEAR_BEFORE 8192u
-#define NEAR_BITS 32768u
-/* Others that wait for memory together. */
-#define FAR_NODES 256u
-
 /* Places that have a lock, and locks, at most: so few that a range can be sorted by them. */
 #define LOCK_BITS 12u
 #define LOCKS_MAX 1024u
@@ -88,48 +78,21 @@ void graph_subtree_sums_release(struct graph_subtree_sums *sums)
 	*sums = (struct graph_subtree_sums){ 0 };
 }
 
-static void mark_far(struct graph_subtree_sums *s, const uint32_t *parent, unsigned count)
-{
-	for (unsigned i = 0; i < count; i++)
-		prefetch_write((const void *)&s->inner.bits[parent[i] / 64]);
-	for (unsigned i = 0; i < count; i++)
-		base_ranks_put(&s->inner, parent[i]);
-}
-
-/* What graph_subtree_sums_mark does, of NEAR_NODES at most. */
-static void mark_some(struct graph_subtree_sums *s, uint32_t first, const uint32_t *parent,
-		      uint32_t count)
-{
-	const uint32_t from = (first > NEAR_BEFORE ? first - NEAR_BEFORE : 0) & ~63u;
-	uint64_t near[NEAR_BITS / 64 + 1] = { 0 };
-	uint32_t far[FAR_NODES];
-	unsigned far_count = 0;
-
-	for (uint32_t i = 0; i < count; i++) {
-		const uint32_t p = parent[i], at = p - from;
-		const bool is_parent = p != GRAPH_NONE && p != first + i, is_near = at < NEAR_BITS;
-
-		/* Neither is foretold: a word behind the last takes what counts for nothing. */
-		near[is_near && is_parent ? at / 64 : NEAR_BITS / 64] |= (uint64_t)1 << at % 64;
-		far[far_count] = p;
-		far_count += is_parent && !is_near;
-		if (far_count == FAR_NODES) {
-			mark_far(s, far, far_count);
-			far_count = 0;
-		}
-	}
-	mark_far(s, far, far_count);
-	for (uint32_t w = 0; w < NEAR_BITS / 64; w++)
-		if (near[w])
-			base_ranks_put_word(&s->inner, from / 64 + w, near[w]);
-}
-
 void graph_subtree_sums_mark(struct graph_subtree_sums *sums, uint32_t first,
 			     const uint32_t *parent, uint32_t count)
 {
-	for (uint32_t i = 0; i < count; i += NEAR_NODES)
-		mark_some(sums, first + i, parent + i,
-			  count - i < NEAR_NODES ? count - i : NEAR_NODES);
+	struct base_ranks_near near;
+
+	for (uint32_t start = 0; start < count; start += BASE_NEAR_NODES) {
+		const uint32_t left = count - start;
+		const uint32_t end = left < BASE_NEAR_NODES ? count : start + BASE_NEAR_NODES;
+
+		base_near_begin(&near, &sums->inner, first + start);
+		for (uint32_t i = start; i < end; i++)
+			base_near_put(&near, parent[i],
+				      parent[i] != GRAPH_NONE && parent[i] != first + i);
+		base_near_end(&near);
+	}
 }
 
 void graph_subtree_sums_rank(struct graph_subtree_sums *sums)
