@@ -420,23 +420,49 @@ void store_objects_offsets(const struct store_objects *block, uint64_t *offset)
 	}
 }
 
+/* Classes of a block that are looked up in a table made for it; most blocks have fewer. */
+#define SCANNED_MAX 1024u
+
+/* What an entry of a block's dictionary says. */
+struct scanned_class {
+	uint32_t class_no;
+	uint8_t kind; /* with STORE_KIND_EMBEDDED */
+};
+
+static struct scanned_class scanned_class_of(const struct store_objects *block, uint64_t i)
+{
+	const uint8_t *entry = block->classes + i * CLASS_ENTRY;
+
+	return (struct scanned_class){
+		.class_no = load32(entry),
+		.kind = (uint8_t)(entry[4] | (entry[5] ? STORE_KIND_EMBEDDED : 0)),
+	};
+}
+
 void store_objects_scan(const struct store_objects *block, uint32_t *class_no, uint8_t *kind,
 			uint64_t *length)
 {
+	struct scanned_class table[SCANNED_MAX];
+	const bool is_short = block->class_count <= SCANNED_MAX;
 	uint64_t group[PACK_GROUP];
 
 	assert(block->count <= STORE_BLOCK_OBJECTS);
 	/* It may have been driven out of memory since it was opened. */
 	base_map_soon(block->classes, block->size);
+	for (uint32_t i = 0; is_short && i < block->class_count; i++)
+		table[i] = scanned_class_of(block, i);
 	for (uint32_t g = 0; g * PACK_GROUP < block->count; g++) {
 		const unsigned n = pack_group(&block->class_column, g, group);
+		uint32_t *class_out = class_no + g * PACK_GROUP;
+		uint8_t *kind_out = kind + g * PACK_GROUP;
 
 		for (unsigned i = 0; i < n; i++) {
-			const uint8_t *entry = block->classes + group[i] * CLASS_ENTRY;
+			const struct scanned_class class = is_short ?
+								   table[group[i]] :
+								   scanned_class_of(block, group[i]);
 
-			class_no[g * PACK_GROUP + i] = load32(entry);
-			kind[g * PACK_GROUP + i] =
-				(uint8_t)(entry[4] | (entry[5] ? STORE_KIND_EMBEDDED : 0));
+			class_out[i] = class.class_no;
+			kind_out[i] = class.kind;
 		}
 		if (length)
 			(void)pack_group(&block->length_column, g, length + g * PACK_GROUP);
