@@ -84,6 +84,7 @@ static void release_small(struct graph_contract *c)
 	base_big_free(c->work, &c->roots_big);
 	base_big_free(c->work, &c->single_big);
 	base_big_free(c->work, &c->lost_big);
+	base_big_free(c->work, &c->gone_big);
 	base_big_free(c->work, &c->dominator_big);
 	base_big_free(c->work, &c->doubts_big);
 	graph_dominators_release(&c->whole);

@@ -121,6 +121,8 @@ struct graph_contract {
 	uint64_t *roots;  /* bits by place */
 	uint64_t *single; /* bits by place: it has one referrer */
 	uint64_t *lost;   /* bits by place: no root reaches it */
+	/* the same by node, of what is kept, or inner; not if all are kept */
+	_Atomic uint64_t *gone;
 	/* by place: node, GRAPH_NONE: the virtual root, GRAPH_SEVERAL: not reached */
 	uint32_t *dominator;
 	/* The same where all nodes are kept, and dominators are not in doubt: work is not NULL. */
@@ -145,7 +147,7 @@ struct graph_contract {
 	uint8_t group_length[GRAPH_GROUP];
 	struct base_vec group_bytes, targets;
 	struct base_big up_big, above_big, node_big, soft_big, pushed_big, roots_big, single_big,
-		lost_big, dominator_big, touched_big, chosen_big, doubts_big;
+		lost_big, gone_big, dominator_big, touched_big, chosen_big, doubts_big;
 };
 
 /*

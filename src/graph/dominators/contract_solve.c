@@ -67,6 +67,59 @@ static int solve_share(void *ctx, unsigned slot, uint64_t share, struct hdb_erro
 	return HDB_OK;
 }
 
+/* Whether a node that is kept, or inner, is gone. */
+static inline bool is_gone(const struct graph_contract *c, uint32_t v)
+{
+	return atomic_load_explicit(&c->gone[v / 64], memory_order_relaxed) >> (v % 64) & 1;
+}
+
+/* Of a share of nodes the inner ones: gone where nothing kept is above, or what is gone. */
+static int gone_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
+{
+	struct graph_contract *c = ctx;
+	const uint32_t end = share_end(share, c->node_count);
+	uint32_t v = (uint32_t)share * SHARE_NODES;
+	uint32_t place = base_ranks_before(&c->inner, v);
+
+	(void)slot;
+	(void)err;
+	for (; v < end; v += 64) {
+		uint64_t gone = atomic_load_explicit(&c->gone[v / 64], memory_order_relaxed);
+
+		for (uint64_t bits = base_ranks_word(&c->inner, v / 64); bits; bits &= bits - 1) {
+			const uint32_t above =
+				atomic_load_explicit(&c->above[place++], memory_order_relaxed);
+
+			if (above == GRAPH_NONE || is_gone(c, above))
+				gone |= bits & (0 - bits);
+		}
+		atomic_store_explicit(&c->gone[v / 64], gone, memory_order_relaxed);
+	}
+	return HDB_OK;
+}
+
+/* What no root reaches, by node: what is left out asks for that of its referrer. */
+static int find_gone(struct graph_contract *c, struct hdb_error *err)
+{
+	int rc;
+
+	base_big_free(c->work, &c->gone_big);
+	rc = base_big_alloc(c->work, &c->gone_big, (uint64_t)c->node_count / 8 + 8, "dominators",
+			    err);
+	if (rc != HDB_OK)
+		return rc;
+	c->gone = c->gone_big.data;
+	for (uint32_t w = 0; w <= graph_contract_count(c) / 64; w++) {
+		for (uint64_t bits = c->lost[w]; bits; bits &= bits - 1) {
+			const uint32_t v = c->node[64 * w + (unsigned)__builtin_ctzll(bits)];
+
+			atomic_fetch_or_explicit(&c->gone[v / 64], (uint64_t)1 << (v % 64),
+						 memory_order_relaxed);
+		}
+	}
+	return each_share(c, c->node_count, c, gone_share, err);
+}
+
 /* Dominators of all places, as nodes. */
 static int take_dominators(struct graph_contract *c, struct solving *s, struct hdb_error *err)
 {
@@ -90,6 +143,8 @@ static int take_dominators(struct graph_contract *c, struct solving *s, struct h
 	c->dominator = c->dominator_big.data;
 	c->lost = c->lost_big.data;
 	rc = each_share(c, graph_contract_count(c), s, solve_share, err);
+	if (rc == HDB_OK && !c->is_whole)
+		rc = find_gone(c, err);
 out:
 	base_big_free(c->work, &places);
 	return rc;
@@ -181,18 +236,6 @@ void graph_contract_harden(struct graph_contract *c)
 	}
 }
 
-/* Whether no root reaches what is left out and has `up` for its only referrer. */
-static bool is_lost(const struct graph_contract *c, uint32_t up)
-{
-	const uint32_t above = graph_contract_above_of(c, up);
-	uint32_t place;
-
-	if (above == GRAPH_NONE)
-		return true;
-	place = graph_contract_place(c, above);
-	return c->lost[place / 64] >> (place % 64) & 1;
-}
-
 int graph_contract_values(const struct graph_contract *c, uint32_t first, uint32_t count,
 			  uint64_t *values, struct hdb_error *err)
 {
@@ -210,7 +253,7 @@ static inline void fill_dominators(const struct graph_contract *c,
 		const uint32_t v = range->first + i, up = unpack_up(v, range->values[i]);
 
 		if (!graph_contract_is_kept(c, v))
-			dominator[i] = is_lost(c, up) ? GRAPH_SEVERAL : up;
+			dominator[i] = up == GRAPH_NONE || is_gone(c, up) ? GRAPH_SEVERAL : up;
 		else if ((dominator[i] = c->dominator[place++]) != GRAPH_SEVERAL &&
 			 up < GRAPH_SEVERAL)
 			dominator[i] = up;
