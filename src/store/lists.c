@@ -479,6 +479,19 @@ __attribute__((target("bmi,bmi2"))) static inline bool decode_bmi2(struct entrie
 		out[e++] = last;
 		p += __builtin_ctzll(second_ends) / 8 + 1;
 	}
+	/* One is left, or there was one: of how many bytes is hard to foretell, too. */
+	if (n - e == 1 && entries->end - p >= 8) {
+		const uint64_t bytes = load64(p), ends = varint_ends(bytes);
+
+		if (ends) {
+			if (!follow(entries, last,
+				    __builtin_ia32_pext_di(bytes, (ends ^ (ends - 1)) & groups),
+				    &last))
+				return false;
+			out[e++] = last;
+			p += __builtin_ctzll(ends) / 8 + 1;
+		}
+	}
 	entries->at = p;
 	entries->previous = last;
 	return decode(entries, n - e, out + e);
