@@ -14,7 +14,7 @@
 /* Problems that one block may report; more are counted only. */
 #define BLOCK_PROBLEMS_MAX 16
 /* Classes remembered by a hash of their ID: nearly every object is of one of few. */
-#define MAKER_CLASSES 512u
+#define MAKER_CLASSES 2048u
 /*
  * IDs that memory is asked for at a time, and how often before the first answer is looked at: a
  * core waits where it has asked for more lines than some 20.
