@@ -283,8 +283,8 @@ static ALWAYS_INLINE uint64_t longer(const uint8_t *length, unsigned width)
 }
 
 /*
- * The positions of values with more than w->width bits, and their high bits; returns the end. *count
- * is how many. Writes up to 8 bytes behind.
+ * The positions of values with more than w->width bits, and their high bits; returns the end.
+ * *count is how many. Writes up to 8 bytes behind.
  */
 static ALWAYS_INLINE uint8_t *put_small_exceptions(uint8_t *p, const uint32_t *v,
 						   const uint8_t *length, const struct widths *w,

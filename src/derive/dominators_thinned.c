@@ -204,8 +204,7 @@ static inline int add_references(const struct checker *ch, const struct derive_b
 	for (uint64_t e = 0; e < targets.count && r == HDB_OK; e++) {
 		const uint32_t t = targets.target[e], part = filter_of(t);
 
-		if (ch->filter[part / 64] >> (part % 64) & 1 &&
-		    ch->doubted[t / 64] >> (t % 64) & 1)
+		if (ch->filter[part / 64] >> (part % 64) & 1 && ch->doubted[t / 64] >> (t % 64) & 1)
 			r = add_edge(ch, block, i, t, err);
 	}
 	return r;
@@ -242,7 +241,7 @@ static int add_lists(const struct checker *ch, struct derive_block *block, struc
 
 /* Edges to their classes. */
 static int add_class_edges(const struct checker *ch, const struct derive_block *block,
-			 struct hdb_error *err)
+			   struct hdb_error *err)
 {
 	const struct heap_block *objects = block->objects;
 	int r = HDB_OK;

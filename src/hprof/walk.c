@@ -470,8 +470,8 @@ static inline bool lacks_zero(const uint8_t *p, uint64_t size)
 }
 
 /*
- * A short text that another text follows, as in the hundred thousands that a dump begins with; false
- * leaves all to step_top, which would find the same.
+ * A short text that another text follows, as in the hundred thousands that a dump begins with;
+ * false leaves all to step_top, which would find the same.
  */
 static inline bool quick_text(struct hprof_walk *walk)
 {

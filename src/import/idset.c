@@ -217,8 +217,8 @@ int idset_add(struct idset *set, uint64_t id, struct hdb_error *err)
 }
 
 /*
- * Units of an ID. One that is no multiple of the unit has the bits that are too low on top: no chunk
- * has its region.
+ * Units of an ID. One that is no multiple of the unit has the bits that are too low on top: no
+ * chunk has its region.
  */
 static inline uint64_t unit_and_rest(uint64_t id, const unsigned shift)
 {

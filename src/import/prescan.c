@@ -77,7 +77,8 @@ static inline int class_of(struct ahead *a, struct ahead_run *run, uint64_t clas
 			   struct ahead_class **out, struct hdb_error *err)
 {
 	struct ahead_cached *cached =
-		&a->cached[(uint32_t)((class_id * 0x9e3779b97f4a7c15ull) >> 32) & (AHEAD_CACHE - 1)];
+		&a->cached[(uint32_t)((class_id * 0x9e3779b97f4a7c15ull) >> 32) &
+			   (AHEAD_CACHE - 1)];
 	const struct ahead_class fresh = { .class_id = class_id };
 	int r;
 

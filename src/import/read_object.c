@@ -38,8 +38,8 @@ static const struct maker_class *find_class(struct import *im, struct maker_clas
 			im->file.id_size;
 	entry->stack_size_at = class->stack_size_at;
 	if (!entry->stack_size_at)
-		entry->plain_bytes = entry->plan_bytes > entry->body_size ? entry->plan_bytes :
-									    entry->body_size;
+		entry->plain_bytes =
+			entry->plan_bytes > entry->body_size ? entry->plan_bytes : entry->body_size;
 	return entry;
 }
 

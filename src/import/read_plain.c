@@ -33,9 +33,9 @@ static inline __attribute__((always_inline)) bool take_instance(const struct imp
 	p->o->body_size = class->body_size;
 	import_distances_note(&m->distances, &e->distance, p->distance, (int64_t)p->distance,
 			      (int64_t)p->distance);
-	p->raw = import_read_fields(
-		p->raw, p->body, base_vec_at(&im->links.plans, uint32_t, class->plan_first), count,
-		id_size);
+	p->raw = import_read_fields(p->raw, p->body,
+				    base_vec_at(&im->links.plans, uint32_t, class->plan_first),
+				    count, id_size);
 	return true;
 }
 
@@ -47,7 +47,8 @@ static inline bool note_array(struct maker *m, const struct plain *p, unsigned w
 	/* Neither product overflows: a record has the length in 32 bits. */
 	const int64_t least = (int64_t)p->distance - (int64_t)(o->length * width);
 	const int64_t wide = (int64_t)p->distance - (int64_t)(o->length * wide_width);
-	struct import_distance_entry *e = import_distances_held(&m->distances, o->class_no, o->kind);
+	struct import_distance_entry *e =
+		import_distances_held(&m->distances, o->class_no, o->kind);
 	struct import_count *counted = import_counts_held(&m->counting, o);
 
 	if (!e || !counted)
@@ -80,8 +81,9 @@ static inline __attribute__((always_inline)) bool take_object_array(struct maker
 }
 
 /* zeroed_end: what zeroed.c knows already of arrays of bytes and chars. */
-static inline __attribute__((always_inline)) bool
-take_primitives(const struct import *im, struct maker *m, struct plain *p, uint64_t zeroed_end)
+static inline __attribute__((always_inline)) bool take_primitives(const struct import *im,
+								  struct maker *m, struct plain *p,
+								  uint64_t zeroed_end)
 {
 	const unsigned type = p->sub.element_type & 15;
 	const unsigned width = 1u << hprof_primitive_shift[type] >> 1;

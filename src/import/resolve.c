@@ -449,7 +449,7 @@ static int by_index(const void *a, const void *b)
 	return (x->ix > y->ix) - (x->ix < y->ix);
 }
 
-/* Nothing is plain in dumps that have more to ask of each object; an object tells by the next one. */
+/* Nothing is plain in dumps that have more to ask of each object; the last one has no next one. */
 static uint32_t plain_end(const struct import *im, const struct maker *m)
 {
 	if (!m->is_noted || im->flat.has_odd_ids || im->records.heap_switches.count ||

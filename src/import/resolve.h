@@ -118,9 +118,9 @@ int import_write_block(struct import *im, struct base_view *view, struct slot *s
 int import_take_objects(struct import *im, struct maker *m, struct hdb_error *err);
 
 /*
- * read_plain.c: the same for plain objects, which nearly all are, up to the first that is none. What
- * is plain is an instance or array that is the next one wanted, has all its bytes, is of a class
- * that the thread has met, and has nothing odd about it.
+ * read_plain.c: the same for plain objects, which nearly all are, up to the first that is none.
+ * What is plain is an instance or array that is the next one wanted, has all its bytes, is of a
+ * class that the thread has met, and has nothing odd about it.
  */
 int import_take_plain(struct import *im, struct maker *m, struct places_reader *reader,
 		      struct hdb_error *err);

@@ -13,8 +13,8 @@
 #define CLASS_CACHE 1024u
 
 /*
- * Texts whose identifiers wait until something may speak of them, or there are so many: then the map
- * is made large enough for them at once.
+ * Texts whose identifiers wait until something may speak of them, or there are so many: then the
+ * map is made large enough for them at once.
  */
 #define TEXTS_WAITING (1u << 20)
 

@@ -457,9 +457,8 @@ void store_objects_scan(const struct store_objects *block, uint32_t *class_no, u
 		uint8_t *kind_out = kind + g * PACK_GROUP;
 
 		for (unsigned i = 0; i < n; i++) {
-			const struct scanned_class class = is_short ?
-								   table[group[i]] :
-								   scanned_class_of(block, group[i]);
+			const struct scanned_class class =
+				is_short ? table[group[i]] : scanned_class_of(block, group[i]);
 
 			class_out[i] = class.class_no;
 			kind_out[i] = class.kind;

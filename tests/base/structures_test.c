@@ -204,7 +204,7 @@ static void bit_sets(void **state)
 	assert_int_equal(work.memory_used, 0);
 }
 
-/* Nodes that each of many neighbours puts: near it, some far away, some none; against plain bits. */
+/* Nodes that each of many neighbours puts: near it, some far away, some none. */
 static void near_nodes(void **state)
 {
 	const uint32_t n = 5 * BASE_NEAR_NODES + 77;

@@ -397,8 +397,7 @@ static void drop_kept(struct graph_contract *c)
 {
 	for (uint64_t w = 0; w <= c->node_count / 64; w++)
 		atomic_store_explicit(&c->inner.bits[w],
-				      base_ranks_word(&c->inner, w) &
-					      ~base_ranks_word(&c->kept, w),
+				      base_ranks_word(&c->inner, w) & ~base_ranks_word(&c->kept, w),
 				      memory_order_relaxed);
 }
 

@@ -281,8 +281,8 @@ static inline uint32_t place_above(const struct graph_contract *c, uint32_t v, u
 #define EDGES_AHEAD 8u
 
 static inline int find_doubtful(const struct graph_contract *c,
-				const struct graph_left_out_range *range,
-				struct base_vec *doubtful, struct hdb_error *err)
+				const struct graph_left_out_range *range, struct base_vec *doubtful,
+				struct hdb_error *err)
 {
 	struct graph_left_out *edge = range->edge;
 	int rc;

@@ -9,25 +9,13 @@
  * off one after the other: an array that does not fit in memory is gone through in order, some
  * times.
  */
-#include "graph/dominators/subtree_sums.h"
+#include "graph/dominators/subtree_sums_private.h"
 
 #include "base/pipeline.h"
-#include "base/processor.h"
 #include "base/thread.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Nodes whose parents are looked up together. */
-#define BATCH_NODES 64u
-
-/* Places that have a lock, and locks, at most: so few that a range can be sorted by them. */
-#define LOCK_BITS 12u
-#define LOCKS_MAX 1024u
-
-/* Places of a range: what is in memory at once fits the second-level cache. */
-#define RANGE_BITS 16u
-#define RANGE_PLACES (1u << RANGE_BITS)
 
 /* Bytes of buckets that are being filled, at most; and of them in the budget. */
 #define CHUNKS_BYTES ((uint64_t)16 << 20)
@@ -37,16 +25,6 @@ static uint32_t range_count(const struct graph_subtree_sums *s)
 	return (s->inner.count >> RANGE_BITS) + 1;
 }
 
-static bool is_in_file(const struct graph_subtree_sums *s)
-{
-	return s->file.is_file;
-}
-
-static inline struct graph_subtree_sum *sum_of(const struct graph_subtree_sums *s, uint32_t rank)
-{
-	return &s->part[rank >> RANGE_BITS][rank % RANGE_PLACES];
-}
-
 int graph_subtree_sums_init(struct graph_subtree_sums *sums, uint32_t node_count,
 			    struct base_work *work, struct hdb_error *err)
 {
@@ -54,21 +32,12 @@ int graph_subtree_sums_init(struct graph_subtree_sums *sums, uint32_t node_count
 	return base_ranks_init(&sums->inner, node_count, work, "sums of sizes", err);
 }
 
-static void release_locks(struct graph_subtree_sums *s)
-{
-	for (uint32_t i = 0; i < s->lock_count; i++)
-		(void)pthread_mutex_destroy(&s->lock[i]);
-	free(s->lock);
-	s->lock = NULL;
-	s->lock_count = 0;
-}
-
 void graph_subtree_sums_release(struct graph_subtree_sums *sums)
 {
 	if (!sums->work)
 		return;
 	base_buckets_release(&sums->sizes);
-	release_locks(sums);
+	subtree_sums_end_adding(sums);
 	for (uint32_t i = 0; sums->part_big && i < range_count(sums); i++)
 		base_big_free(sums->work, &sums->part_big[i]);
 	base_big_free(sums->work, &sums->file);
@@ -139,26 +108,11 @@ static int start_file(struct graph_subtree_sums *s, struct hdb_error *err)
 				 s->work, err);
 }
 
-static int make_locks(struct graph_subtree_sums *s, struct hdb_error *err)
-{
-	const uint32_t count = (s->inner.count >> s->lock_bits) + 1;
-
-	s->lock = malloc(count * sizeof(*s->lock));
-	if (!s->lock)
-		return hdb_fail_memory(err, "sums of sizes", count * sizeof(*s->lock));
-	for (; s->lock_count < count; s->lock_count++)
-		(void)pthread_mutex_init(&s->lock[s->lock_count], NULL);
-	return HDB_OK;
-}
-
 int graph_subtree_sums_begin(struct graph_subtree_sums *sums, struct hdb_error *err)
 {
 	const uint64_t size = ((uint64_t)sums->inner.count + 1) * sizeof(**sums->part);
 	int rc;
 
-	sums->lock_bits = LOCK_BITS;
-	while (sums->inner.count >> sums->lock_bits >= LOCKS_MAX)
-		sums->lock_bits++;
 	sums->part = calloc(range_count(sums), sizeof(*sums->part));
 	sums->part_big = calloc(range_count(sums), sizeof(*sums->part_big));
 	if (!sums->part || !sums->part_big)
@@ -169,167 +123,7 @@ int graph_subtree_sums_begin(struct graph_subtree_sums *sums, struct hdb_error *
 	else
 		rc = base_pipeline_each(range_count(sums), sums->work->threads, sums, start_range,
 					err);
-	return rc == HDB_OK && !is_in_file(sums) ? make_locks(sums, err) : rc;
-}
-
-/* Adds a size to a place that no other thread looks at; GRAPH_NONE: one waits less. */
-static inline void add_alone(struct graph_subtree_sum *sum, uint64_t size, uint32_t inner_count)
-{
-	sum->below += size;
-	sum->waiting += inner_count;
-}
-
-/*
- * What add does once the bits are in the caches; ranks of the parents. There is room. Counts the
- * sizes by stretch. What is inner, and where one parent ends, is hard to foretell: no branch asks.
- */
-static void add_batch(struct graph_subtree_sums *s, struct base_vec *sizes,
-		      const struct graph_tree_range *nodes, const uint32_t *rank, uint32_t *stretch)
-{
-	struct graph_tree_size *out = base_vec_at(sizes, struct graph_tree_size, sizes->count);
-	struct graph_tree_size one = { .rank = GRAPH_NONE };
-	const uint32_t own = base_ranks_before(&s->inner, nodes->first);
-	uint32_t up[BATCH_NODES], up_count = 0;
-
-	for (uint32_t i = 0; i < nodes->count; i++) {
-		const bool is_inner = base_ranks_has(&s->inner, nodes->first + i);
-		const bool is_new = rank[i] != one.rank;
-
-		up[up_count] = rank[i];
-		up_count += is_inner;
-		if (rank[i] == GRAPH_NONE)
-			continue;
-		one.rank = rank[i];
-		one.inner_count = (is_new ? 0 : one.inner_count) + is_inner;
-		one.size = (is_new ? 0 : one.size) + nodes->size[i];
-		stretch[rank[i] >> s->lock_bits] += is_new;
-		out += is_new;
-		out[-1] = one;
-	}
-	for (uint32_t i = 0; i < up_count; i++)
-		sum_of(s, own + i)->up = up[i];
-	sizes->count = (size_t)(out - base_vec_at(sizes, struct graph_tree_size, 0));
-}
-
-/* Adds sizes of one stretch of places, which are those of a lock. */
-static void add_stretch(struct graph_subtree_sums *s, const struct graph_tree_size *size,
-			uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++)
-		add_alone(sum_of(s, size[i].rank), size[i].size, size[i].inner_count);
-}
-
-/*
- * Adds what add_batch found to where it belongs, stretch by stretch, of which it has counted them;
- * those that another thread is at come last. The vec has room for as many again.
- */
-static void add_sorted(struct graph_subtree_sums *s, struct base_vec *sizes, uint32_t *end)
-{
-	const struct graph_tree_size *size = sizes->data;
-	struct graph_tree_size *sorted = base_vec_at(sizes, struct graph_tree_size, sizes->count);
-	bool is_left[LOCKS_MAX], any_left = false;
-	uint32_t at = 0;
-
-	for (uint32_t k = 0; k < s->lock_count; k++) {
-		const uint32_t count = end[k];
-
-		is_left[k] = count != 0;
-		end[k] = at;
-		at += count;
-	}
-	for (size_t i = 0; i < sizes->count; i++) {
-		sorted[end[size[i].rank >> s->lock_bits]++] = size[i];
-		prefetch_write(sum_of(s, size[i].rank));
-	}
-	for (unsigned round = 0; round == 0 || any_left; round++) {
-		any_left = false;
-		for (uint32_t k = 0; k < s->lock_count; k++) {
-			const uint32_t first = k ? end[k - 1] : 0;
-
-			if (!is_left[k])
-				continue;
-			if (round == 0 && pthread_mutex_trylock(&s->lock[k])) {
-				any_left = true;
-				continue;
-			}
-			if (round)
-				(void)pthread_mutex_lock(&s->lock[k]);
-			add_stretch(s, sorted + first, end[k] - first);
-			(void)pthread_mutex_unlock(&s->lock[k]);
-			is_left[k] = false;
-		}
-	}
-	sizes->count = 0;
-}
-
-/* What graph_subtree_sums_add does. There is room. */
-static inline void add_range_sizes(struct graph_subtree_sums *sums, struct base_vec *sizes,
-				   const struct graph_tree_range *nodes)
-{
-	const uint32_t count = nodes->count;
-	uint32_t rank[BATCH_NODES], stretch[LOCKS_MAX] = { 0 };
-
-	for (uint32_t start = 0; start < count; start += BATCH_NODES) {
-		const uint32_t n = count - start < BATCH_NODES ? count - start : BATCH_NODES;
-
-		for (uint32_t i = 0; i < n; i++) {
-			const uint32_t p = nodes->parent[start + i];
-
-			rank[i] = p == nodes->first + start + i ? GRAPH_NONE : p;
-			if (rank[i] != GRAPH_NONE)
-				base_ranks_prefetch(&sums->inner, p);
-		}
-		for (uint32_t i = 0; i < n; i++)
-			if (rank[i] != GRAPH_NONE)
-				rank[i] = base_ranks_before(&sums->inner, rank[i]);
-		add_batch(sums, sizes,
-			  &(struct graph_tree_range){ .first = nodes->first + start,
-						      .count = n,
-						      .size = nodes->size + start },
-			  rank, stretch);
-	}
-	if (!is_in_file(sums))
-		add_sorted(sums, sizes, stretch);
-}
-
-PROCESSOR_BITS static void add_range_sizes_bits(struct graph_subtree_sums *sums,
-						struct base_vec *sizes,
-						const struct graph_tree_range *nodes)
-{
-	add_range_sizes(sums, sizes, nodes);
-}
-
-int graph_subtree_sums_add(struct graph_subtree_sums *sums, struct base_vec *sizes,
-			   const struct graph_tree_range *nodes, struct hdb_error *err)
-{
-	const int rc = base_vec_reserve(sizes, 2 * (size_t)nodes->count,
-					sizeof(struct graph_tree_size), err);
-
-	if (rc != HDB_OK)
-		return rc;
-	if (processor_has_bits())
-		add_range_sizes_bits(sums, sizes, nodes);
-	else
-		add_range_sizes(sums, sizes, nodes);
-	return HDB_OK;
-}
-
-int graph_subtree_sums_join(struct graph_subtree_sums *sums, struct base_vec *sizes,
-			    struct hdb_error *err)
-{
-	const struct graph_tree_size *size = sizes->data;
-	int rc;
-
-	for (size_t i = 0; i < sizes->count; i++) {
-		const uint64_t record[] = { size[i].rank, size[i].size, size[i].inner_count };
-
-		rc = base_buckets_add(&sums->sizes, size[i].rank >> RANGE_BITS, BASE_RECORD(1, 2),
-				      record, err);
-		if (rc != HDB_OK)
-			return rc;
-	}
-	sizes->count = 0;
-	return HDB_OK;
+	return rc == HDB_OK ? subtree_sums_begin_adding(sums, err) : rc;
 }
 
 /* Has the sums of a range read, if there is one. */
@@ -721,7 +515,7 @@ int graph_subtree_sums_up(struct graph_subtree_sums *sums, struct hdb_error *err
 	uint32_t done_count = 0;
 	int rc;
 
-	release_locks(sums);
+	subtree_sums_end_adding(sums);
 	base_stage(sums->work, "retained sizes", sums->inner.count, "objects");
 	if (!is_in_file(sums)) {
 		rc = climb_up(sums, &done_count, err);
@@ -742,7 +536,6 @@ void graph_subtree_sums_below(const struct graph_subtree_sums *sums, uint32_t fi
 
 	ask_for(sums, (rank >> RANGE_BITS) + 1);
 	for (uint32_t i = 0; i < count; i++)
-		below[i] = base_ranks_has(&sums->inner, first + i) ?
-				   sum_of(sums, rank++)->below :
-				   0;
+		below[i] =
+			base_ranks_has(&sums->inner, first + i) ? sum_of(sums, rank++)->below : 0;
 }

@@ -6,10 +6,10 @@
  * found by a bit vector with ranks. Parents are shown twice, range by range and on any thread:
  * first to mark who has children, then with sizes. Sizes of a range are sorted by the stretch of
  * places that they belong to, and added up one stretch after the other, which has a lock; where the
- * budget has no room for the places, which are in a file then, sizes go into spill buckets by place,
- * and each bucket is added up in memory. Places are in parts of 1 MiB each, which what freed arrays
- * left behind has room for. Memory: a bit a node, 16 bytes a node with children; in a file, some 4 a
- * node that has a parent, too.
+ * budget has no room for the places, which are in a file then, sizes go into spill buckets by
+ * place, and each bucket is added up in memory. Places are in parts of 1 MiB each, which what freed
+ * arrays left behind has room for. Memory: a bit a node, 16 bytes a node with children; in a file,
+ * some 4 a node that has a parent, too.
  */
 #ifndef GRAPH_DOMINATORS_SUBTREE_SUMS_H
 #define GRAPH_DOMINATORS_SUBTREE_SUMS_H
@@ -35,8 +35,8 @@ struct graph_subtree_sums {
 	struct graph_subtree_sum **part; /* by range of ranks */
 	struct base_big *part_big;       /* theirs */
 	struct base_big file;            /* or all of them, one after the other */
-	unsigned lock_bits;    /* a stretch is 2^lock_bits ranks */
-	pthread_mutex_t *lock; /* by stretch, while sizes are added in memory */
+	unsigned lock_bits;              /* a stretch is 2^lock_bits ranks */
+	pthread_mutex_t *lock;           /* by stretch, while sizes are added in memory */
 	uint32_t lock_count;
 	/* if those are in a file, by range of ranks: parent's rank; size, how many inner nodes */
 	struct base_buckets sizes;
