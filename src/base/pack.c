@@ -620,6 +620,22 @@ static void unpack(const struct fields *in, uint64_t *out)
 		out[done] = in->base + ((load64(in->at + bit / 8) >> bit % 8) & mask);
 }
 
+/* Adds the high bits of a group's exceptions. Behind a column is room for eight bytes. */
+static void add_exceptions(const uint8_t *h, const uint8_t *positions, uint64_t *out)
+{
+	const unsigned width = h[0], count = h[1], high = h[2];
+	const uint8_t *p = positions + count;
+	const uint64_t mask = mask_of(high);
+
+	if (high > 57) {
+		for (unsigned e = 0; e < count; e++)
+			out[positions[e]] += get_bits(p, (uint64_t)e * high, high) << width;
+		return;
+	}
+	for (unsigned e = 0, bit = 0; e < count; e++, bit += high)
+		out[positions[e]] += ((load64(p + bit / 8) >> bit % 8) & mask) << width;
+}
+
 unsigned pack_group(const struct pack_column *column, uint32_t g, uint64_t *out)
 {
 	const uint8_t *h = column->data + load32(column->data + 4 + (uint64_t)g * 4);
@@ -638,7 +654,6 @@ unsigned pack_group(const struct pack_column *column, uint32_t g, uint64_t *out)
 		for (unsigned i = 0; i < n; i++)
 			out[i] = base + get_bits(low, (uint64_t)i * width, width);
 	}
-	for (unsigned e = 0; e < h[1]; e++)
-		out[positions[e]] += get_bits(positions + h[1], (uint64_t)e * h[2], h[2]) << width;
+	add_exceptions(h, positions, out);
 	return n;
 }

@@ -601,29 +601,50 @@ int heap_read_block(struct heap *heap, uint32_t block_no, struct heap_block *out
 	return heap_read_block_of(heap, block_no, NULL, out, err);
 }
 
+/* Whether all classes that the block's objects may have are there. */
+static bool has_classes(const struct heap *heap, const struct store_objects *block)
+{
+	for (uint32_t i = 0; i < block->class_count; i++)
+		if (store_objects_class(block, i) >= heap->class_count)
+			return false;
+	return true;
+}
+
+/* Any object but a plain instance: false if the class that it stands for is not there. */
+static bool read_other(const struct heap *heap, struct heap_block *out, uint32_t i)
+{
+	const uint8_t kind = out->kind[i];
+
+	out->embedded[i] = kind & STORE_KIND_EMBEDDED;
+	out->kind[i] = (uint8_t)(kind & ~STORE_KIND_EMBEDDED);
+	if (!has_class(heap, out->class_no[i], out->kind[i], out->length[i]))
+		return false;
+	out->shallow[i] = heap_shallow(heap, out->class_no[i], kind, out->length[i]);
+	return true;
+}
+
 int heap_read_block_of(struct heap *heap, uint32_t block_no, const uint8_t *is_wanted,
 		       struct heap_block *out, struct hdb_error *err)
 {
 	struct store_objects *block;
 	const int r = begin_block(heap, block_no, &block, out, err);
+	const struct store_class *classes = heap->classes;
 
 	if (r < 0)
 		return r;
+	if (!has_classes(heap, block))
+		return fail_class(heap, out->first_ix, err);
 	store_objects_scan(block, out->class_no, out->kind, out->length);
+	memset(out->embedded, 0, out->count * sizeof(*out->embedded));
 	for (uint32_t i = 0; i < out->count; i++) {
-		const uint8_t kind = out->kind[i];
-
-		out->embedded[i] = kind & STORE_KIND_EMBEDDED;
-		out->kind[i] = (uint8_t)(kind & ~STORE_KIND_EMBEDDED);
-		if (is_wanted && out->class_no[i] < heap->class_count &&
-		    !is_wanted[out->class_no[i]])
-			continue;
-		if (!has_class(heap, out->class_no[i], out->kind[i], out->length[i]))
+		if (is_wanted && !is_wanted[out->class_no[i]]) {
+			out->embedded[i] = out->kind[i] & STORE_KIND_EMBEDDED;
+			out->kind[i] &= (uint8_t)~STORE_KIND_EMBEDDED;
+		} else if (out->kind[i] == STORE_INSTANCE && !out->length[i]) {
+			out->shallow[i] = classes[out->class_no[i]].instance_bytes;
+		} else if (!read_other(heap, out, i)) {
 			return fail_class(heap, out->first_ix + i, err);
-		out->shallow[i] =
-			kind == STORE_INSTANCE && !out->length[i] ?
-				heap->classes[out->class_no[i]].instance_bytes :
-				heap_shallow(heap, out->class_no[i], kind, out->length[i]);
+		}
 	}
 	if (heap->is_filtered)
 		leave_out(heap, block, out);
@@ -673,9 +694,8 @@ int heap_read_classes(struct heap *heap, uint32_t block_no, struct heap_block *o
 
 	if (r < 0)
 		return r;
-	for (uint32_t i = 0; i < block->class_count; i++)
-		if (store_objects_class(block, i) >= heap->class_count)
-			return fail_class(heap, block->first_ix, err);
+	if (!has_classes(heap, block))
+		return fail_class(heap, block->first_ix, err);
 	store_objects_scan(block, out->class_no, out->kind, NULL);
 	return HDB_OK;
 }
