@@ -439,18 +439,28 @@ static struct scanned_class scanned_class_of(const struct store_objects *block, 
 	};
 }
 
+/* The table of a block's classes, in `room`; NULL if they are too many. */
+static const struct scanned_class *list_classes(const struct store_objects *block,
+						struct scanned_class *room)
+{
+	if (block->class_count > SCANNED_MAX)
+		return NULL;
+	for (uint32_t i = 0; i < block->class_count; i++)
+		room[i] = scanned_class_of(block, i);
+	return room;
+}
+
 void store_objects_scan(const struct store_objects *block, uint32_t *class_no, uint8_t *kind,
 			uint64_t *length)
 {
-	struct scanned_class table[SCANNED_MAX];
-	const bool is_short = block->class_count <= SCANNED_MAX;
+	struct scanned_class room[SCANNED_MAX];
+	const struct scanned_class *table;
 	uint64_t group[PACK_GROUP];
 
 	assert(block->count <= STORE_BLOCK_OBJECTS);
 	/* It may have been driven out of memory since it was opened. */
 	base_map_soon(block->classes, block->size);
-	for (uint32_t i = 0; is_short && i < block->class_count; i++)
-		table[i] = scanned_class_of(block, i);
+	table = list_classes(block, room);
 	for (uint32_t g = 0; g * PACK_GROUP < block->count; g++) {
 		const unsigned n = pack_group(&block->class_column, g, group);
 		uint32_t *class_out = class_no + g * PACK_GROUP;
@@ -458,7 +468,7 @@ void store_objects_scan(const struct store_objects *block, uint32_t *class_no, u
 
 		for (unsigned i = 0; i < n; i++) {
 			const struct scanned_class class =
-				is_short ? table[group[i]] : scanned_class_of(block, group[i]);
+				table ? table[group[i]] : scanned_class_of(block, group[i]);
 
 			class_out[i] = class.class_no;
 			kind_out[i] = class.kind;
