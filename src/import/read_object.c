@@ -472,6 +472,10 @@ int import_take_objects(struct import *im, struct maker *m, struct hdb_error *er
 	uint32_t i;
 	int r;
 
+	/* What is plain is read to where there is room. */
+	r = base_vec_reserve(&m->raw, STORE_BLOCK_OBJECTS, sizeof(uint64_t), err);
+	if (r != HDB_OK)
+		return r;
 	places_begin(&reader, &im->places, m->first_ix, &wanted);
 	for (;;) {
 		if ((r = import_take_plain(im, m, &reader, err)) != HDB_OK)

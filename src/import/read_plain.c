@@ -33,9 +33,10 @@ static inline __attribute__((always_inline)) bool take_instance(const struct imp
 	p->o->body_size = class->body_size;
 	import_distances_note(&m->distances, &e->distance, p->distance, (int64_t)p->distance,
 			      (int64_t)p->distance);
-	p->raw = import_read_fields(p->raw, p->body,
-				    base_vec_at(&im->links.plans, uint32_t, class->plan_first),
-				    count, id_size);
+	if (count)
+		p->raw = import_read_fields(
+			p->raw, p->body, base_vec_at(&im->links.plans, uint32_t, class->plan_first),
+			count, id_size);
 	return true;
 }
 
