@@ -118,6 +118,41 @@ static inline uint32_t base_ranks_before(const struct base_ranks *set, uint32_t 
 	       count_bits(base_ranks_word(set, v / BASE_RANK_BITS) & below);
 }
 
+/* Nodes of a set that was ranked, in order, each with how many come before it. */
+struct base_ranks_walk {
+	const struct base_ranks *set;
+	uint64_t bits;      /* of the word: nodes to come */
+	uint32_t word, end; /* the word, and the one behind the last */
+	uint32_t before;    /* of the next node */
+};
+
+/* Those from `first`, a multiple of 64, to the end of the word that the node before `end` is in. */
+static inline struct base_ranks_walk base_ranks_walk(const struct base_ranks *set, uint32_t first,
+						     uint32_t end)
+{
+	return (struct base_ranks_walk){
+		.set = set,
+		.bits = first < end ? base_ranks_word(set, first / 64) : 0,
+		.word = first / 64,
+		.end = (uint32_t)(((uint64_t)end + 63) / 64),
+		.before = base_ranks_before(set, first),
+	};
+}
+
+/* The next node; false: there is none. */
+static inline bool base_ranks_next(struct base_ranks_walk *walk, uint32_t *node, uint32_t *before)
+{
+	while (!walk->bits) {
+		if (walk->word + 1 >= walk->end)
+			return false;
+		walk->bits = base_ranks_word(walk->set, ++walk->word);
+	}
+	*node = 64 * walk->word + (uint32_t)__builtin_ctzll(walk->bits);
+	*before = walk->before++;
+	walk->bits &= walk->bits - 1;
+	return true;
+}
+
 /* Asks for the memory that base_ranks_before needs. */
 static inline void base_ranks_prefetch(const struct base_ranks *set, uint32_t v)
 {

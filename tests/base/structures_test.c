@@ -237,6 +237,21 @@ static void near_nodes(void **state)
 	}
 	for (uint32_t v = 0; v < n; v++)
 		assert_int_equal(base_ranks_has(&ranks, v), plain[v]);
+	base_ranks_rank(&ranks);
+	/* In order, in shares as passes take them; the last one ends within a word. */
+	for (uint32_t first = 0, v, before; first < n; first += BASE_NEAR_NODES) {
+		const uint32_t end = n - first < BASE_NEAR_NODES ? n : first + BASE_NEAR_NODES;
+		struct base_ranks_walk walk = base_ranks_walk(&ranks, first, end);
+
+		for (uint32_t expected = first; expected < end; expected++) {
+			if (!plain[expected])
+				continue;
+			assert_true(base_ranks_next(&walk, &v, &before));
+			assert_int_equal(v, expected);
+			assert_int_equal(before, base_ranks_before(&ranks, v));
+		}
+		assert_false(base_ranks_next(&walk, &v, &before));
+	}
 	base_ranks_release(&ranks);
 	free(plain);
 	assert_int_equal(work.memory_used, 0);

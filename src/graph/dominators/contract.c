@@ -405,18 +405,13 @@ static void drop_kept(struct graph_contract *c)
 static int list_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
 {
 	struct graph_contract *c = ctx;
-	const uint32_t end = share_end(share, c->node_count);
-	uint32_t v = (uint32_t)share * SHARE_NODES;
-	uint32_t place = base_ranks_before(&c->kept, v);
+	struct base_ranks_walk walk = walk_share(c, &c->kept, share);
+	uint32_t v, place;
 
 	(void)slot;
 	(void)err;
-	for (; v < end; v += 64) {
-		uint64_t bits = base_ranks_word(&c->kept, v / 64);
-
-		for (; bits; bits &= bits - 1)
-			c->node[place++] = v + (unsigned)__builtin_ctzll(bits);
-	}
+	while (base_ranks_next(&walk, &v, &place))
+		c->node[place] = v;
 	return HDB_OK;
 }
 
@@ -456,20 +451,13 @@ static int sort_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error
 static int begin_above(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
 {
 	struct graph_contract *c = ctx;
-	const uint32_t end = share_end(share, c->node_count);
-	uint32_t v = (uint32_t)share * SHARE_NODES;
-	uint32_t place = base_ranks_before(&c->inner, v);
+	struct base_ranks_walk walk = walk_share(c, &c->inner, share);
+	uint32_t v, place;
 
 	(void)slot;
 	(void)err;
-	for (; v < end; v += 64) {
-		uint64_t bits = base_ranks_word(&c->inner, v / 64);
-
-		for (; bits; bits &= bits - 1)
-			atomic_store_explicit(&c->above[place++],
-					      up_of(c, v + (unsigned)__builtin_ctzll(bits)),
-					      memory_order_relaxed);
-	}
+	while (base_ranks_next(&walk, &v, &place))
+		atomic_store_explicit(&c->above[place], up_of(c, v), memory_order_relaxed);
 	return HDB_OK;
 }
 

@@ -33,6 +33,13 @@ static inline int each_share(const struct graph_contract *c, uint32_t count, voi
 				  c->work->threads, ctx, work_on, err);
 }
 
+/* A share of the nodes of a set, with their places. */
+static inline struct base_ranks_walk walk_share(const struct graph_contract *c,
+						const struct base_ranks *set, uint64_t share)
+{
+	return base_ranks_walk(set, (uint32_t)share * SHARE_NODES, share_end(share, c->node_count));
+}
+
 static inline uint32_t up_of(const struct graph_contract *c, uint32_t v)
 {
 	return atomic_load_explicit(&c->up[v], memory_order_relaxed);

@@ -73,27 +73,25 @@ static inline bool is_gone(const struct graph_contract *c, uint32_t v)
 	return atomic_load_explicit(&c->gone[v / 64], memory_order_relaxed) >> (v % 64) & 1;
 }
 
+static inline void put_gone(struct graph_contract *c, uint32_t v)
+{
+	atomic_fetch_or_explicit(&c->gone[v / 64], (uint64_t)1 << (v % 64), memory_order_relaxed);
+}
+
 /* Of a share of nodes the inner ones: gone where nothing kept is above, or what is gone. */
 static int gone_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
 {
 	struct graph_contract *c = ctx;
-	const uint32_t end = share_end(share, c->node_count);
-	uint32_t v = (uint32_t)share * SHARE_NODES;
-	uint32_t place = base_ranks_before(&c->inner, v);
+	struct base_ranks_walk walk = walk_share(c, &c->inner, share);
+	uint32_t v, place;
 
 	(void)slot;
 	(void)err;
-	for (; v < end; v += 64) {
-		uint64_t gone = atomic_load_explicit(&c->gone[v / 64], memory_order_relaxed);
+	while (base_ranks_next(&walk, &v, &place)) {
+		const uint32_t above = atomic_load_explicit(&c->above[place], memory_order_relaxed);
 
-		for (uint64_t bits = base_ranks_word(&c->inner, v / 64); bits; bits &= bits - 1) {
-			const uint32_t above =
-				atomic_load_explicit(&c->above[place++], memory_order_relaxed);
-
-			if (above == GRAPH_NONE || is_gone(c, above))
-				gone |= bits & (0 - bits);
-		}
-		atomic_store_explicit(&c->gone[v / 64], gone, memory_order_relaxed);
+		if (above == GRAPH_NONE || is_gone(c, above))
+			put_gone(c, v);
 	}
 	return HDB_OK;
 }
@@ -110,12 +108,8 @@ static int find_gone(struct graph_contract *c, struct hdb_error *err)
 		return rc;
 	c->gone = c->gone_big.data;
 	for (uint32_t w = 0; w <= graph_contract_count(c) / 64; w++) {
-		for (uint64_t bits = c->lost[w]; bits; bits &= bits - 1) {
-			const uint32_t v = c->node[64 * w + (unsigned)__builtin_ctzll(bits)];
-
-			atomic_fetch_or_explicit(&c->gone[v / 64], (uint64_t)1 << (v % 64),
-						 memory_order_relaxed);
-		}
+		for (uint64_t bits = c->lost[w]; bits; bits &= bits - 1)
+			put_gone(c, c->node[64 * w + (unsigned)__builtin_ctzll(bits)]);
 	}
 	return each_share(c, c->node_count, c, gone_share, err);
 }

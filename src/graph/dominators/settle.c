@@ -277,12 +277,12 @@ static int rest_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error
 /* The nodes of the rest by place, where the labels were. */
 static void list_rest(struct settling *s)
 {
-	uint32_t place = 0;
+	struct base_ranks_walk walk = base_ranks_walk(&s->rest, 0, s->rows->node_count);
+	uint32_t v, place;
 
-	for (uint64_t w = 0; w <= s->rows->node_count / 64; w++)
-		for (uint64_t bits = base_ranks_word(&s->rest, w); bits; bits &= bits - 1)
-			s->label[place++] = (uint32_t)w * 64 + (unsigned)__builtin_ctzll(bits);
-	assert(place == s->rest.count);
+	while (base_ranks_next(&walk, &v, &place))
+		s->label[place] = v;
+	assert(walk.before == s->rest.count);
 }
 
 /* And single nodes between those and what is above them. */
