@@ -61,6 +61,12 @@ struct idset {
 	struct idset_sorted sorted;
 };
 
+/* Spreads IDs over a small cache, of which a hostile dump can only make misses. */
+static inline uint32_t import_id_hash(uint64_t id)
+{
+	return (uint32_t)(id * 0x9e3779b97f4a7c15ull >> 32);
+}
+
 /* IDs that are looked up at a time: enough to hide memory latency. */
 #define IDSET_BATCH 32u
 

@@ -3,8 +3,6 @@
  */
 #include "import/prescan.h"
 
-#include <string.h>
-
 /* How far into a chunk a first sub-record is looked for: behind it lies a long array. */
 #define SYNC_BYTES (128u << 10)
 /* Headers in a row that make it believable: by chance, three tags of 256 each time. */
@@ -76,19 +74,19 @@ static bool find_start(const struct ahead *a, unsigned id_size, uint64_t *at, ui
 static inline int class_of(struct ahead *a, struct ahead_run *run, uint64_t class_id,
 			   struct ahead_class **out, struct hdb_error *err)
 {
-	struct ahead_cached *cached =
-		&a->cached[(uint32_t)((class_id * 0x9e3779b97f4a7c15ull) >> 32) &
-			   (AHEAD_CACHE - 1)];
+	size_t *no = &a->class_no[import_id_hash(class_id) % AHEAD_CACHE];
 	const struct ahead_class fresh = { .class_id = class_id };
 	int r;
 
-	if (cached->class_id != class_id || cached->no - run->first_class >= run->class_count) {
+	/* What the run does not have is another one's, or an earlier chunk's. */
+	if (*no - run->first_class >= run->class_count ||
+	    base_vec_at(&a->classes, struct ahead_class, *no)->class_id != class_id) {
 		if ((r = base_vec_push(&a->classes, &fresh, sizeof(fresh), err)) != HDB_OK)
 			return r;
-		*cached = (struct ahead_cached){ class_id, a->classes.count - 1 };
+		*no = a->classes.count - 1;
 		run->class_count++;
 	}
-	*out = base_vec_at(&a->classes, struct ahead_class, cached->no);
+	*out = base_vec_at(&a->classes, struct ahead_class, *no);
 	return HDB_OK;
 }
 
@@ -226,8 +224,6 @@ int ahead_read(struct ahead *a, const struct hprof_file *file, uint64_t from, ui
 
 	a->view.src = a->beside.src = file->source;
 	a->runs.count = a->ids.count = a->classes.count = a->pieces.count = 0;
-	/* What it knows of an earlier chunk has other numbers now. */
-	memset(a->cached, 0xff, sizeof(a->cached));
 	if (file->is_emptied)
 		return HDB_OK; /* quick reading is for arrays with elements */
 	if (!base_view_at(&a->view, from, until - from, err))

@@ -42,19 +42,14 @@ struct ahead_run {
 /* Classes that are found again without a search. */
 #define AHEAD_CACHE 1024u
 
-struct ahead_cached {
-	uint64_t class_id;
-	size_t no; /* in classes, if it is one of this run */
-};
-
 struct ahead {
-	struct base_view view;   /* of the chunk */
-	struct base_view beside; /* for what is no instance and no array, and may lead out */
-	struct base_vec runs;    /* struct ahead_run */
-	struct base_vec ids;     /* uint64_t */
-	struct base_vec classes; /* struct ahead_class */
-	struct base_vec pieces;  /* struct places_piece */
-	struct ahead_cached cached[AHEAD_CACHE]; /* by a hash of the class ID */
+	struct base_view view;        /* of the chunk */
+	struct base_view beside;      /* for what is no instance and no array, and may lead out */
+	struct base_vec runs;         /* struct ahead_run */
+	struct base_vec ids;          /* uint64_t */
+	struct base_vec classes;      /* struct ahead_class */
+	struct base_vec pieces;       /* struct places_piece */
+	size_t class_no[AHEAD_CACHE]; /* by a hash of the class ID: where in classes to look */
 	BASE_APART;
 };
 

@@ -128,7 +128,7 @@ int import_take_plain(struct import *im, struct maker *m, struct places_reader *
 /* The place of a class in m->classes. */
 static inline struct maker_class *import_class_entry(struct maker *m, uint64_t class_id)
 {
-	return &m->classes[(uint32_t)((class_id * 0x9e3779b97f4a7c15ull) >> 32) % MAKER_CLASSES];
+	return &m->classes[import_id_hash(class_id) % MAKER_CLASSES];
 }
 
 /*

@@ -5,8 +5,7 @@
 
 int import_scan_class_no(struct scan *s, uint64_t class_id, uint32_t *no, struct hdb_error *err)
 {
-	const uint32_t slot =
-		(uint32_t)((class_id * 0x9e3779b97f4a7c15ull) >> 32) & (CLASS_CACHE - 1);
+	const uint32_t slot = import_id_hash(class_id) % CLASS_CACHE;
 	int r;
 
 	if (s->cache_id[slot] == class_id && s->cache_no[slot] != STORE_NONE) {
