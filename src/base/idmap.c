@@ -96,7 +96,7 @@ int base_idmap_put(struct base_idmap *map, uint64_t id, uint32_t value, struct h
 
 	assert(value != BASE_IDMAP_NONE);
 	if (map->count * 2 >= map->capacity) {
-		const int r = grow(map, map->capacity ? map->capacity * 2 : 64, err);
+		const int r = base_idmap_reserve(map, map->count + 1, err);
 		if (r < 0)
 			return r;
 	}
