@@ -160,10 +160,10 @@ static bool spend(struct hprof_salvage *s, uint64_t steps)
 static int text_plausible(struct hprof_salvage *s, uint64_t offset, uint64_t size,
 			  struct hdb_error *err)
 {
-	const uint64_t look = size < 24 ? size : 24;
+	const uint64_t look = size < HPROF_TEXT_LOOK ? size : HPROF_TEXT_LOOK;
 	const uint8_t *p;
 
-	if (size > (1u << 24))
+	if (size > HPROF_TEXT_MAX)
 		return 0;
 	if (look == 0)
 		return 1;

@@ -43,6 +43,10 @@ static inline bool hprof_tag_is_heap(uint8_t tag)
 	return tag == HPROF_HEAP_DUMP || tag == HPROF_HEAP_DUMP_SEGMENT;
 }
 
+/* A text is believed up to this size, and if so many bytes that it begins with have no zero. */
+#define HPROF_TEXT_MAX (1u << 24)
+#define HPROF_TEXT_LOOK 24u
+
 /* Whether a record of this tag, heap dumps aside, may have a body of this size. */
 bool hprof_size_fits(uint8_t tag, uint64_t body_size, unsigned id_size);
 

@@ -450,15 +450,10 @@ static inline bool quick_sub(struct hprof_walk *walk, const unsigned id_size)
 	return true;
 }
 
-/* What follows is no text with more bytes than step_top believes. */
-#define QUICK_TEXT_MAX (1u << 24)
-/* Of text that a record behind this one begins with, bytes; see text_plausible in salvage.c. */
-#define QUICK_TEXT 24u
-
-/* Whether the first `size` of QUICK_TEXT bytes, or all of them, have no zero. */
+/* Whether the first `size` of HPROF_TEXT_LOOK bytes, or all of them, have no zero. */
 static inline bool lacks_zero(const uint8_t *p, uint64_t size)
 {
-	for (unsigned i = 0; i < QUICK_TEXT; i += 8) {
+	for (unsigned i = 0; i < HPROF_TEXT_LOOK; i += 8) {
 		const uint64_t v = load64(p + i);
 		/* The lowest bit is that of the first zero byte. */
 		const uint64_t zeros = (v - 0x0101010101010101) & ~v & 0x8080808080808080;
@@ -479,9 +474,9 @@ static inline bool quick_text(struct hprof_walk *walk)
 	const unsigned id = walk->file->id_size;
 	const uint64_t at = walk->next_record;
 	const uint8_t *p, *next;
-	uint64_t size, left;
+	uint64_t size, next_size, left;
 
-	if (at < view->start || at > view->end || view->end - at < SUSPICIOUS_TEXT + 64)
+	if (at < view->start || at > view->end || view->end - at < 9 + SUSPICIOUS_TEXT)
 		return false;
 	p = view->data + (at - view->start);
 	size = be32(p + 5);
@@ -489,11 +484,12 @@ static inline bool quick_text(struct hprof_walk *walk)
 		return false;
 	next = p + 9 + size;
 	left = view->end - (at + 9 + size);
-	if (left < 9 + id + QUICK_TEXT || next[0] != HPROF_UTF8)
+	if (left < 9 + id + HPROF_TEXT_LOOK || next[0] != HPROF_UTF8)
 		return false;
-	/* Where a text in the window ends, the file has not ended before. */
-	if (be32(next + 5) < id || be32(next + 5) > left - 9 || be32(next + 5) > QUICK_TEXT_MAX ||
-	    !lacks_zero(next + 9 + id, be32(next + 5) - id))
+	next_size = be32(next + 5);
+	/* What lies in the window does not run past the file's end. */
+	if (next_size < id || next_size > left - 9 || next_size > HPROF_TEXT_MAX ||
+	    !lacks_zero(next + 9 + id, next_size - id))
 		return false;
 	walk->record = (struct hprof_record){
 		.offset = at,

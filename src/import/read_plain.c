@@ -12,7 +12,7 @@ struct plain {
 	struct hprof_sub sub;
 	const uint8_t *body;
 	uint64_t distance;      /* to the next object, bytes */
-	struct store_object *o; /* result; zeros but for its place */
+	struct store_object *o; /* result; what take() sets is there */
 	uint64_t *raw;          /* where references go; result: behind them */
 	size_t room;            /* for so many */
 };
