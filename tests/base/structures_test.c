@@ -239,7 +239,7 @@ static void near_nodes(void **state)
 		assert_int_equal(base_ranks_has(&ranks, v), plain[v]);
 	base_ranks_rank(&ranks);
 	/* In order, in shares as passes take them; the last one ends within a word. */
-	for (uint32_t first = 0, v, before; first < n; first += BASE_NEAR_NODES) {
+	for (uint32_t first = 0, v = 0, before = 0; first < n; first += BASE_NEAR_NODES) {
 		const uint32_t end = n - first < BASE_NEAR_NODES ? n : first + BASE_NEAR_NODES;
 		struct base_ranks_walk walk = base_ranks_walk(&ranks, first, end);
 
