@@ -9,6 +9,7 @@
 #include "store/lists.h"
 
 #include "base/processor.h"
+#include "store/list_numbers.h"
 #include "store/lists_put.h"
 
 #include <assert.h>
@@ -64,12 +65,10 @@ int store_lists_encode(struct base_vec *out, const struct store_lists_rows *rows
 
 /* ---- a run of lists ---- */
 
-/*
- * Numbers of a run that are made before they are written, and the most of one list: beyond it is
- * written by itself.
- */
-#define RUN_NUMBERS 256u
-#define RUN_LIST_MAX 64u
+/* Numbers that are made before they are written: those of one list at least. */
+#define RUN_NUMBERS (2 * STORE_LIST_BIG)
+/* What may be made behind the last in vain. */
+#define RUN_PAD 4u
 
 typedef uint32_t four __attribute__((vector_size(16)));
 typedef int32_t four_signed __attribute__((vector_size(16)));
@@ -102,7 +101,6 @@ static inline uint32_t *list_numbers(uint32_t *out, uint32_t ix, const uint32_t 
 {
 	four here, before;
 
-	assert(n <= RUN_LIST_MAX);
 	*out++ = n << 1;
 	memcpy(&here, target, sizeof(here));
 	here = zigzags(here, shift_in(ix, here));
@@ -116,94 +114,49 @@ static inline uint32_t *list_numbers(uint32_t *out, uint32_t ix, const uint32_t 
 	return out + n;
 }
 
-/* A long list of a run, entry by entry. */
-static int add_long(struct store_lists_writer *w, uint8_t **at, const uint32_t *target, uint32_t n,
-		    struct hdb_error *err)
+/* Writes lists that together have `sum` entries, as many as are made at once. */
+static int put_lists(struct store_lists_writer *w, const struct store_lists_run *lists,
+		     uint32_t sum, struct hdb_error *err)
 {
-	uint8_t *p = *at;
-	int r;
-
-	assert(n > RUN_LIST_MAX);
-	w->out->count = (size_t)(p - (uint8_t *)w->out->data);
-	r = base_vec_reserve(w->out, (size_t)(n + 2) * STORE_ENTRY_MAX + STORE_ENTRY_PAD, 1, err);
-	if (r < 0)
-		return r;
-	p = put_varint((uint8_t *)w->out->data + w->out->count, (uint64_t)n << 1);
-	*at = store_put_entries(p, w->first_ix + w->count, target, n);
-	return HDB_OK;
-}
-
-/* Writes numbers one after the other; there is room. */
-static uint8_t *put_numbers_plain(uint8_t *p, const uint32_t *numbers, const uint32_t *end)
-{
-	for (; numbers < end; numbers++)
-		p = store_put_entry(p, *numbers);
-	return p;
-}
-
-#ifdef __x86_64__
-/* The same with the instruction that moves bits apart. */
-__attribute__((target("bmi,bmi2"))) static uint8_t *put_numbers_bmi2(uint8_t *p,
-								     const uint32_t *numbers,
-								     const uint32_t *end)
-{
-	for (; numbers < end; numbers++) {
-		const uint64_t v = __builtin_ia32_pdep_di(*numbers, 0x0f7f7f7f7f);
-		const unsigned more_bits = (63 - (unsigned)__builtin_clzll(v | 1)) & ~7u;
-
-		store64(p, v | __builtin_ia32_bzhi_di(0x80808080u, more_bits));
-		p += more_bits / 8 + 1;
-	}
-	return p;
-}
-#endif
-
-static uint8_t *put_numbers(uint8_t *p, const uint32_t *numbers, const uint32_t *end)
-{
-	assert(numbers <= end);
-#ifdef __x86_64__
-	if (processor_moves_bits())
-		return put_numbers_bmi2(p, numbers, end);
-#endif
-	return put_numbers_plain(p, numbers, end);
-}
-
-/* Adds `count` lists of a run from `from` on, which are of one group. */
-static int add_group(struct store_lists_writer *w, const struct store_lists_run *run, uint32_t from,
-		     uint32_t count, struct hdb_error *err)
-{
-	const uint32_t *target = run->target, *first = run->first + from, *end = run->end + from;
-	uint32_t numbers[RUN_NUMBERS + RUN_LIST_MAX + 8], *last = numbers;
-	int r = base_vec_reserve(w->out, sizeof(numbers) / 4 * STORE_ENTRY_MAX + STORE_ENTRY_PAD, 1,
-				 err);
+	uint32_t numbers[RUN_NUMBERS + RUN_PAD], *last = numbers;
+	struct base_vec *out = w->out;
+	const int r = base_vec_reserve(
+		out, (size_t)(sum + lists->count) * STORE_NUMBER_MAX + STORE_NUMBERS_PAD, 1, err);
 	uint8_t *p;
 
-	assert(count <= STORE_LIST_GROUP - w->count % STORE_LIST_GROUP);
+	assert(sum + lists->count <= RUN_NUMBERS);
 	if (r < 0)
 		return r;
+	for (uint32_t i = 0; i < lists->count; i++)
+		last = list_numbers(last, w->first_ix + w->count + i,
+				    lists->target + lists->first[i],
+				    lists->end[i] - lists->first[i]);
+	p = store_numbers_put((uint8_t *)out->data + out->count, numbers, last);
+	out->count = (size_t)(p - (uint8_t *)out->data);
+	w->count += lists->count;
+	return r;
+}
+
+/* Adds lists of one group: all at once, or each by itself. */
+static int add_group(struct store_lists_writer *w, const struct store_lists_run *lists,
+		     struct hdb_error *err)
+{
+	const uint32_t *first = lists->first, *end = lists->end;
+	uint32_t sum = 0;
+	int r = HDB_OK;
+
+	assert(lists->count <= STORE_LIST_GROUP - w->count % STORE_LIST_GROUP);
 	if (w->count % STORE_LIST_GROUP == 0 && (r = store_lists_begin_group(w, err)) < 0)
 		return r;
-	p = (uint8_t *)w->out->data + w->out->count;
-	for (uint32_t i = 0; i < count; i++, w->count++) {
-		const uint32_t n = end[i] - first[i];
+	for (uint32_t i = 0; i < lists->count; i++)
+		sum += end[i] - first[i];
+	if (sum + lists->count <= RUN_NUMBERS)
+		return put_lists(w, lists, sum, err);
+	for (uint32_t i = 0; i < lists->count && r == HDB_OK; i++) {
+		const struct store_lists_run one = { lists->target, first + i, end + i, 1 };
 
-		if (n <= RUN_LIST_MAX)
-			last = list_numbers(last, w->first_ix + w->count, target + first[i], n);
-		if (n <= RUN_LIST_MAX && last < numbers + RUN_NUMBERS)
-			continue;
-		p = put_numbers(p, numbers, last);
-		last = numbers;
-		if (n > RUN_LIST_MAX && (r = add_long(w, &p, target + first[i], n, err)) < 0)
-			return r;
-		w->out->count = (size_t)(p - (uint8_t *)w->out->data);
-		if ((r = base_vec_reserve(w->out,
-					  sizeof(numbers) / 4 * STORE_ENTRY_MAX + STORE_ENTRY_PAD,
-					  1, err)) < 0)
-			return r;
-		p = (uint8_t *)w->out->data + w->out->count;
+		r = put_lists(w, &one, end[i] - first[i], err);
 	}
-	p = put_numbers(p, numbers, last);
-	w->out->count = (size_t)(p - (uint8_t *)w->out->data);
 	return r;
 }
 
@@ -214,7 +167,9 @@ int store_lists_add_run(struct store_lists_writer *w, const struct store_lists_r
 	for (uint32_t i = 0; i < run->count;) {
 		const uint32_t left = STORE_LIST_GROUP - w->count % STORE_LIST_GROUP;
 		const uint32_t n = left < run->count - i ? left : run->count - i;
-		const int r = add_group(w, run, i, n, err);
+		const struct store_lists_run group = { run->target, run->first + i, run->end + i,
+						       n };
+		const int r = add_group(w, &group, err);
 
 		if (r < 0)
 			return r;
@@ -650,9 +605,77 @@ PROCESSOR_BITS static int decode_lists_bmi2(const struct lists_range *range,
 }
 #endif
 
+/* ---- all lists of a range, many numbers at once ---- */
+
+/* Numbers that are read before it is looked at what they are. */
+#define READ_NUMBERS (16 * STORE_NUMBERS_AT_ONCE)
+
+/* One number: the length of a list, or an entry. False if that does not hold. */
+static bool take_number(struct store_numbers_lists *s, uint64_t number)
+{
+	if (!s->left) {
+		*s->lengths++ = number >> 1 | (number & 1 ? STORE_LIST_IS_BIG : 0);
+		s->left = number & 1 ? 0 : number >> 1;
+		s->last = s->next_ix++;
+		return true;
+	}
+	const uint64_t entry = (uint64_t)s->last + (uint64_t)unzigzag(number);
+
+	s->left--;
+	*s->out++ = s->last = (uint32_t)entry;
+	return entry < s->ix_count;
+}
+
+/* HDB_END if they do not decode. */
+static int decode_many(const struct lists_range *range, struct store_lists_out *out,
+		       struct hdb_error *err)
+{
+	const struct store_block *block = range->block;
+	const uint8_t *at = range->at, *const end = block->data + block->size;
+	struct base_vec *target = out->target;
+	struct store_numbers_lists s = {
+		.lengths = out->lengths,
+		.next_ix = (uint32_t)block->key + range->first,
+		.end_ix = (uint32_t)block->key + range->end,
+		.ix_count = range->of->ix_count,
+	};
+	bool is_sound = true;
+
+	while (is_sound && (s.next_ix < s.end_ix || s.left)) {
+		_Alignas(64) uint32_t numbers[READ_NUMBERS]; /* in whole lines */
+		const unsigned n = store_numbers_get(&at, end, numbers, READ_NUMBERS);
+		const int r =
+			base_vec_reserve(target, n + STORE_NUMBERS_AT_ONCE, sizeof(uint32_t), err);
+
+		if (r < 0)
+			return r;
+		s.out = (uint32_t *)target->data + target->count;
+		if (n) {
+			is_sound = store_numbers_take(&s, numbers, n);
+		} else {
+			uint64_t number = 0;
+
+			at = get_varint(at, end, &number);
+			is_sound = at && take_number(&s, number);
+		}
+		target->count = (size_t)(s.out - (uint32_t *)target->data);
+	}
+	out->count = range->end - range->first;
+	return is_sound ? HDB_OK : HDB_END;
+}
+
 static int decode_lists(const struct lists_range *range, struct store_lists_out *out,
 			struct hdb_error *err)
 {
+	if (range->at && range->mask == UINT32_MAX && range->of->ix_count <= STORE_RUN_IX_END &&
+	    store_numbers_are_fast()) {
+		const int r = decode_many(range, out, err);
+
+		return r == HDB_END ?
+			       store_damaged(range->of->store, range->of->table, range->block->key,
+					     "list does not decode", err) :
+			       r;
+	}
 #ifdef __x86_64__
 	if (processor_moves_bits())
 		return decode_lists_bmi2(range, out, err);
