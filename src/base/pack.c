@@ -379,11 +379,20 @@ __attribute__((target("avx2,popcnt,bmi,bmi2"), flatten)) static uint8_t *encode_
 {
 	return encode_group_by(h, values, n);
 }
+
+PROCESSOR_BYTES __attribute__((flatten)) static uint8_t *encode_group_avx512(uint8_t *h,
+									     const uint64_t *values,
+									     unsigned n)
+{
+	return encode_group_by(h, values, n);
+}
 #endif
 
 static uint8_t *encode_group(uint8_t *h, const uint64_t *values, unsigned n)
 {
 #ifdef __x86_64__
+	if (processor_moves_bytes())
+		return encode_group_avx512(h, values, n);
 	if (processor_has_vectors())
 		return encode_group_avx2(h, values, n);
 #endif
