@@ -36,16 +36,16 @@ static uint64_t record_head_size(uint8_t kind, unsigned id_size)
 	}
 }
 
-/*
- * Bytes of the sub-record that an object should have, with its head's. Wraps harmlessly on absurd
- * lengths.
- */
-static inline uint64_t record_size(const struct store_object *o, uint64_t head_size)
-{
-	return head_size + (o->kind == STORE_INSTANCE ? 1 : o->length) * o->body_size;
-}
-
 /* ---- encoding ---- */
+
+/* An entry of the dictionary whose class came last. */
+struct recent {
+	uint64_t key;
+	uint32_t number; /* of the entry */
+	/* bytes of a record: these, and `unit` for each element */
+	uint32_t unit;
+	uint64_t fixed;
+};
 
 /* The distinct (class, kind, embedded) of a block in order of appearance. */
 struct dictionary {
@@ -53,100 +53,90 @@ struct dictionary {
 	struct base_idmap map;
 	uint32_t count;
 	unsigned id_size; /* of the dump */
-	/* The entries of the classes that came last; nearly every object is of one of few. */
-	uint64_t recent_key[RECENT_CLASSES];
-	uint32_t recent[RECENT_CLASSES];
+	/* By class: nearly every object is of one of few. */
+	struct recent recent[RECENT_CLASSES];
 };
 
-/* What the dictionary's number of an object is where its class is not among the recent ones. */
+/* Finds an object in the dictionary where its class is not among the recent ones. */
 static int look_up(struct dictionary *d, const struct store_object *o, uint64_t key,
 		   struct hdb_error *err)
 {
-	const unsigned at = o->class_no % RECENT_CLASSES;
+	struct recent *recent = &d->recent[o->class_no % RECENT_CLASSES];
 	uint8_t entry[CLASS_ENTRY] = { 0 };
 	int r = HDB_OK;
 
 	assert(o->kind <= STORE_CLASS);
-	d->recent_key[at] = key;
-	d->recent[at] = base_idmap_get(&d->map, key);
-	if (d->recent[at] != BASE_IDMAP_NONE)
+	*recent = (struct recent){
+		.key = key,
+		.number = base_idmap_get(&d->map, key),
+		.unit = o->kind == STORE_INSTANCE ? 0 : o->body_size,
+		.fixed = record_head_size(o->kind, d->id_size) +
+			 (o->kind == STORE_INSTANCE ? o->body_size : 0),
+	};
+	if (recent->number != BASE_IDMAP_NONE)
 		return HDB_OK;
-	d->recent[at] = d->count++;
+	recent->number = d->count++;
 	store32(entry, o->class_no);
 	entry[4] = o->kind;
 	entry[5] = o->is_embedded != 0;
 	store32(entry + 8, o->body_size);
-	if ((r = base_idmap_put(&d->map, key, d->recent[at], err)) < 0)
+	if ((r = base_idmap_put(&d->map, key, recent->number, err)) < 0)
 		return r;
 	return base_bytes_append(d->out, entry, sizeof(entry), err);
 }
 
-/* Numbers of a group of objects in the dictionary. */
-static int number_group(struct dictionary *d, const struct store_object *objects, unsigned n,
-			uint64_t *out, struct hdb_error *err)
+/* The parts of a block that follow its dictionary. */
+enum { BASES, NUMBERS, LENGTHS, OFFSETS, HEAPS, PARTS };
+
+/*
+ * Splits a group of objects into columns; the only base is where its first record is. Offsets are
+ * differences from where a record would be that follows the one before it.
+ */
+static int split_group(struct dictionary *d, const struct store_object *objects, unsigned n,
+		       uint64_t values[PARTS][PACK_GROUP], struct hdb_error *err)
 {
-	assert(n <= PACK_GROUP);
+	uint64_t expected = 0;
+	bool has_base = false;
+
+	assert(n > 0 && n <= PACK_GROUP);
+	values[BASES][0] = 0;
 	for (unsigned i = 0; i < n; i++) {
 		const struct store_object *o = &objects[i];
+		const struct recent *recent = &d->recent[o->class_no % RECENT_CLASSES];
 		/* A class has one body size and nearly always one kind, so these make the key. */
 		const uint64_t key =
 			(uint64_t)o->class_no << 3 | (uint64_t)(o->is_embedded != 0) << 2 | o->kind;
+		int r;
 
-		if (key != d->recent_key[o->class_no % RECENT_CLASSES]) {
-			const int r = look_up(d, o, key, err);
-
-			if (r < 0)
-				return r;
-		}
-		out[i] = d->recent[o->class_no % RECENT_CLASSES];
+		if (key != recent->key && (r = look_up(d, o, key, err)) < 0)
+			return r;
+		values[NUMBERS][i] = recent->number;
+		values[LENGTHS][i] = o->length;
+		values[OFFSETS][i] = 0;
+		if (o->kind == STORE_CLASS)
+			continue;
+		if (!has_base)
+			values[BASES][0] = expected = o->file_offset;
+		has_base = true;
+		values[OFFSETS][i] = zigzag((int64_t)(o->file_offset - expected));
+		/* Wraps harmlessly on absurd lengths. */
+		expected = o->file_offset + recent->fixed + o->length * recent->unit;
 	}
 	return HDB_OK;
 }
-
-/* Offsets of a group as differences from where they would be; returns the first. */
-static uint64_t offset_group(const struct store_object *objects, unsigned n, unsigned id_size,
-			     uint64_t *deltas)
-{
-	uint64_t heads[STORE_CLASS + 1], base, expected;
-	unsigned i = 0;
-
-	assert(n > 0);
-	assert(n <= PACK_GROUP);
-	for (unsigned kind = 0; kind <= STORE_CLASS; kind++)
-		heads[kind] = record_head_size((uint8_t)kind, id_size);
-	for (; i < n && objects[i].kind == STORE_CLASS; i++)
-		deltas[i] = 0;
-	base = expected = i < n ? objects[i].file_offset : 0;
-	for (; i < n; i++) {
-		const struct store_object *o = &objects[i];
-
-		deltas[i] = 0;
-		if (o->kind == STORE_CLASS)
-			continue;
-		deltas[i] = zigzag((int64_t)(o->file_offset - expected));
-		expected = o->file_offset + record_size(o, heads[o->kind]);
-	}
-	return base;
-}
-
-/* The parts of a block that follow its dictionary. */
-enum { BASES, NUMBERS, LENGTHS, OFFSETS, HEAPS, PARTS };
 
 static int encode_group(struct dictionary *d, struct pack_writer columns[PARTS],
 			const struct store_object *objects, unsigned n, struct hdb_error *err)
 {
 	uint64_t values[PARTS][PACK_GROUP];
 	uint8_t base[8];
-	int r = number_group(d, objects, n, values[NUMBERS], err);
+	int r = split_group(d, objects, n, values, err);
 
-	assert(n > 0);
-	store64(base, offset_group(objects, n, d->id_size, values[OFFSETS]));
 	if (r < 0)
 		return r;
+	store64(base, values[BASES][0]);
 	if ((r = base_bytes_append(columns[BASES].out, base, sizeof(base), err)) < 0)
 		return r;
-	for (unsigned i = 0; i < n; i++)
-		values[LENGTHS][i] = objects[i].length;
 	for (unsigned i = 0; columns[HEAPS].out && i < n; i++)
 		values[HEAPS][i] = objects[i].heap_no;
 	for (unsigned c = NUMBERS; c < PARTS; c++)
@@ -171,7 +161,7 @@ int store_objects_encode(struct base_vec *out, const struct store_object *object
 	if (d) {
 		d->id_size = form.id_size;
 		d->out = out;
-		memset(d->recent_key, 0xff, sizeof(d->recent_key));
+		memset(d->recent, 0xff, sizeof(d->recent)); /* the key of no class */
 	}
 	if (r < 0)
 		goto out;
