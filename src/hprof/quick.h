@@ -9,8 +9,12 @@
 #include "base/bytes.h"
 #include "hprof/reader.h"
 
-/* Bytes ahead, some sub-records' worth, that are asked of memory early. */
-#define HPROF_PREFETCH_AHEAD 384
+/*
+ * Bytes ahead that are asked of memory early: three pages. Within a page the processor asks for
+ * what follows by itself; where the next page is has to be looked up, which takes as long as
+ * reading some tens of sub-records.
+ */
+#define HPROF_PREFETCH_AHEAD 12288
 
 /* Log2 of the size of a primitive type + 1; 0 for what is none. */
 static const uint8_t hprof_primitive_shift[16] = {
@@ -19,13 +23,15 @@ static const uint8_t hprof_primitive_shift[16] = {
 };
 
 /*
- * Reads the sub-record at range.offset, which lies in the view's window or at its end, if it is an
- * instance or an array that ends at or before the limit. False: none of these, or its head is not
- * all there; *sub is then unspecified. Of a primitive array class_id means nothing. Call it with a
- * constant id_size.
+ * hprof_quick_sub of a sub-record that is known to have the tag: an instance or an array. Call it
+ * with a constant tag, too: what is done with each kind of object becomes a loop without further
+ * questions.
  */
-static inline bool hprof_quick_sub(const struct base_view *view, struct hprof_range range,
-				   const unsigned id_size, struct hprof_sub *sub)
+static inline __attribute__((always_inline)) bool hprof_quick_of(const struct base_view *view,
+								 struct hprof_range range,
+								 const unsigned id_size,
+								 const uint8_t tag,
+								 struct hprof_sub *sub)
 {
 	const uint64_t at = range.offset, limit = range.limit;
 	const uint8_t *p = view->data + (at - view->start);
@@ -34,18 +40,15 @@ static inline bool hprof_quick_sub(const struct base_view *view, struct hprof_ra
 
 	if (view->end - at < 9 + 2 * (uint64_t)id_size)
 		return false;
-	switch (p[0]) {
-	case HPROF_INSTANCE_DUMP:
+	if (tag == HPROF_INSTANCE_DUMP) {
 		length = be32(p + 5 + 2 * id_size);
 		body = at + 9 + 2 * id_size;
 		size = length;
-		break;
-	case HPROF_OBJECT_ARRAY_DUMP:
+	} else if (tag == HPROF_OBJECT_ARRAY_DUMP) {
 		length = be32(p + 5 + id_size);
 		body = at + 9 + 2 * id_size;
 		size = (uint64_t)length * id_size;
-		break;
-	case HPROF_PRIMITIVE_ARRAY_DUMP: {
+	} else {
 		const uint8_t type = p[9 + id_size];
 
 		if (type > 15 || hprof_primitive_shift[type] == 0)
@@ -54,19 +57,15 @@ static inline bool hprof_quick_sub(const struct base_view *view, struct hprof_ra
 		body = at + 10 + id_size;
 		size = ((uint64_t)length << hprof_primitive_shift[type]) >> 1;
 		sub->element_type = type;
-		break;
-	}
-	default:
-		return false;
 	}
 	/* No sum overflows: sizes are below 2^35, and no file ends beyond 2^63. */
 	if (body + size > limit)
 		return false;
 	sub->offset = at;
-	sub->tag = p[0];
+	sub->tag = tag;
 	sub->id = be_id(p + 1, id_size);
 	sub->trace_serial = be32(p + 1 + id_size);
-	sub->class_id = be_id(p + (p[0] == HPROF_INSTANCE_DUMP ? 5 : 9) + id_size, id_size);
+	sub->class_id = be_id(p + (tag == HPROF_INSTANCE_DUMP ? 5 : 9) + id_size, id_size);
 	sub->length = length;
 	sub->body_offset = body;
 	sub->body_size = size;
@@ -77,6 +76,29 @@ static inline bool hprof_quick_sub(const struct base_view *view, struct hprof_ra
 	 */
 	prefetch_read((const void *)((uintptr_t)p + (body + size - at) + HPROF_PREFETCH_AHEAD));
 	return true;
+}
+
+/*
+ * Reads the sub-record at range.offset, which lies in the view's window or at its end, if it is an
+ * instance or an array that ends at or before the limit. False: none of these, or its head is not
+ * all there; *sub is then unspecified. Of a primitive array class_id means nothing. Call it with a
+ * constant id_size.
+ */
+static inline bool hprof_quick_sub(const struct base_view *view, struct hprof_range range,
+				   const unsigned id_size, struct hprof_sub *sub)
+{
+	if (view->end == range.offset)
+		return false;
+	switch (view->data[range.offset - view->start]) {
+	case HPROF_INSTANCE_DUMP:
+		return hprof_quick_of(view, range, id_size, HPROF_INSTANCE_DUMP, sub);
+	case HPROF_OBJECT_ARRAY_DUMP:
+		return hprof_quick_of(view, range, id_size, HPROF_OBJECT_ARRAY_DUMP, sub);
+	case HPROF_PRIMITIVE_ARRAY_DUMP:
+		return hprof_quick_of(view, range, id_size, HPROF_PRIMITIVE_ARRAY_DUMP, sub);
+	default:
+		return false;
+	}
 }
 
 #endif

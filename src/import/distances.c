@@ -69,7 +69,7 @@ static int entry_of(struct import_distances *d, const struct store_object *o,
 {
 	const uint64_t no = o->kind == STORE_CLASS ? o->length : o->class_no;
 	const uint64_t key = import_distances_key(no, o->kind);
-	struct import_distance_entry *e = &d->cache[no % IMPORT_DISTANCE_CACHE];
+	struct import_distance_entry *e = import_distances_place(d, no);
 	int r;
 
 	if (e->key != key) {

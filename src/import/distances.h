@@ -86,13 +86,11 @@ static inline uint64_t import_distances_key(uint64_t class_no, unsigned kind)
 	return class_no << 3 | kind << 1 | 1;
 }
 
-/* The entry of a class and kind, or NULL if it is not there. */
-static inline struct import_distance_entry *import_distances_held(struct import_distances *d,
-								  uint32_t class_no, unsigned kind)
+/* Where the entry of a class would be. */
+static inline struct import_distance_entry *import_distances_place(struct import_distances *d,
+								   uint64_t class_no)
 {
-	struct import_distance_entry *e = &d->cache[class_no % IMPORT_DISTANCE_CACHE];
-
-	return e->key == import_distances_key(class_no, kind) ? e : NULL;
+	return &d->cache[class_no % IMPORT_DISTANCE_CACHE];
 }
 
 /* One object more: its distance, less its elements with references of 4 and of 8 bytes. */

@@ -17,9 +17,9 @@ static int push_reference(struct maker *m, uint64_t id, struct hdb_error *err)
 }
 
 /* Looks a class up; its entry in the cache, lent until the next call. */
-static const struct maker_class *find_class(struct import *im, struct maker_class *entry,
-					    uint64_t class_id)
+static const struct maker_class *find_class(struct import *im, struct maker *m, uint64_t class_id)
 {
+	struct maker_class *entry = import_class_entry(m, class_id);
 	const uint32_t no = base_idmap_get(&im->class_map, class_id);
 	const struct import_class *class;
 
@@ -28,16 +28,16 @@ static const struct maker_class *find_class(struct import *im, struct maker_clas
 		return entry;
 	class = import_class_at(im, no);
 	entry->no = no + 1;
+	entry->distance = import_distances_place(&m->distances, no);
 	entry->body_size = class->out.body_size;
 	entry->plan_first = class->plan_first;
 	entry->plan_count = class->plan_count;
-	if (class->plan_count)
-		entry->plan_bytes =
-			(uint64_t)*base_vec_at(&im->links.plans, uint32_t,
-					       class->plan_first + class->plan_count - 1) +
-			im->file.id_size;
+	if (class->plan_count) {
+		entry->plan = base_vec_at(&im->links.plans, uint32_t, class->plan_first);
+		entry->plan_bytes = (uint64_t)entry->plan[class->plan_count - 1] + im->file.id_size;
+	}
 	entry->stack_size_at = class->stack_size_at;
-	if (!entry->stack_size_at)
+	if (!entry->stack_size_at && entry->plan_count <= STORE_LIST_BIG)
 		entry->plain_bytes =
 			entry->plan_bytes > entry->body_size ? entry->plan_bytes : entry->body_size;
 	return entry;
@@ -46,9 +46,9 @@ static const struct maker_class *find_class(struct import *im, struct maker_clas
 static inline const struct maker_class *class_of(struct import *im, struct maker *m,
 						 uint64_t class_id)
 {
-	struct maker_class *entry = import_class_entry(m, class_id);
+	const struct maker_class *entry = import_class_entry(m, class_id);
 
-	return entry->id == class_id && entry->no ? entry : find_class(im, entry, class_id);
+	return entry->id == class_id && entry->no ? entry : find_class(im, m, class_id);
 }
 
 /*
@@ -140,7 +140,7 @@ static inline int take_instance(struct import *im, struct maker *m, const struct
 	raw = (uint64_t *)m->raw.data + m->raw.count;
 	if (class->stack_size_at && class->stack_size_at <= sub->body_size)
 		o->length = stack_words(body + class->stack_size_at - 4);
-	at = base_vec_at(&im->links.plans, uint32_t, class->plan_first);
+	at = class->plan;
 	if (class->plan_bytes > sub->body_size)
 		count = count_whole(at, count, sub->body_size, im->file.id_size);
 	if (im->flat.last)

@@ -583,6 +583,8 @@ static int make_makers(struct resolve *v, unsigned count, struct hdb_error *err)
 
 		m->view.src = v->im->source;
 		import_distances_init(&m->distances);
+		for (unsigned k = 0; k < MAKER_CLASSES; k++)
+			m->classes[k].plain_bytes = UINT64_MAX;
 		m->counting.counts = &v->im->evidence.counts_by_class;
 		m->ids = malloc(n * sizeof(*m->ids));
 		m->offsets = malloc(n * sizeof(*m->offsets));

@@ -62,13 +62,17 @@ struct slot {
 /* A class whose instances a thread has met. */
 struct maker_class {
 	uint64_t id;
-	uint32_t no; /* number + 1; 0: free */
-	uint32_t body_size;
-	uint32_t plan_first, plan_count;
-	uint64_t plan_bytes; /* of an instance, as far as its last reference */
 	/* An instance of so many bytes is plain; UINT64_MAX: none is. */
 	uint64_t plain_bytes;
+	const uint32_t *plan; /* where its references are, offsets in a body; lent */
+	uint32_t plan_count;
+	uint32_t no; /* number + 1; 0: free */
+	uint32_t body_size;
 	uint32_t stack_size_at;
+	/* where its distances are, if what is there has its key; lent */
+	struct import_distance_entry *distance;
+	uint64_t plan_bytes; /* of an instance, as far as its last reference */
+	uint32_t plan_first; /* number of plan in all plans */
 };
 
 /* What a thread needs to make a block; most of it must stay in the caches of its core. */
