@@ -283,6 +283,9 @@ int ahead_read(struct ahead *a, const struct hprof_file *file, uint64_t from, ui
 	a->runs.count = a->ids.count = a->classes.count = a->pieces.count = 0;
 	if (file->is_emptied)
 		return HDB_OK; /* quick reading is for arrays with elements */
+	/* What is mapped can be asked for early (hprof_quick_of). */
+	if (file->source->touch)
+		file->source->touch(file->source, from, until - from);
 	if (!base_view_at(&a->view, from, until - from, err))
 		return HDB_ETRUNC;
 	if (!find_start(a, file->id_size, &at, until))
