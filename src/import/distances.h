@@ -94,8 +94,11 @@ static inline struct import_distance_entry *import_distances_place(struct import
 }
 
 /* One object more: its distance, less its elements with references of 4 and of 8 bytes. */
-static inline void import_distances_note(struct import_distances *d, struct import_distance *to,
-					 uint64_t distance, int64_t least, int64_t least_wide)
+static inline __attribute__((always_inline)) void import_distances_note(struct import_distances *d,
+									struct import_distance *to,
+									uint64_t distance,
+									int64_t least,
+									int64_t least_wide)
 {
 	d->low_bits[(unsigned)__builtin_ctzll(distance | 1u << IMPORT_LOW_BITS)]++;
 	to->count++;

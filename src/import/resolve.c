@@ -84,27 +84,28 @@ static inline void sort_four(uint32_t *v)
 	v[0] = a, v[1] = b, v[2] = c, v[3] = d;
 }
 
-/* Sorts n, 4 to SORT_MAX; what is behind them, up to SORT_MAX, can be read. */
-static void sort_some(uint32_t *v, size_t n)
+/*
+ * Sorts n, 4 to SORT_MAX; what is behind them, up to SORT_MAX, can be read. Returns whether two may
+ * be the same.
+ */
+static bool sort_some(uint32_t *v, size_t n)
 {
 	uint32_t eight[8];
 
 	if (n == 4) {
 		sort_four(v);
-		return;
+		return (v[0] == v[1]) | (v[1] == v[2]) | (v[2] == v[3]);
 	}
 #ifdef __x86_64__
-	if (processor_has_vectors()) {
-		import_sort_avx2(v, (unsigned)n);
-		return;
-	}
+	if (processor_has_vectors())
+		return import_sort_avx2(v, (unsigned)n);
 #endif
 	if (n <= 8) {
 		memset(eight, 0xff, sizeof(eight));
 		memcpy(eight, v, n * sizeof(*v));
 		sort_eight(eight);
 		memcpy(v, eight, n * sizeof(*v));
-		return;
+		return true;
 	}
 	for (size_t i = 1; i < n; i++) {
 		const uint32_t x = v[i];
@@ -114,6 +115,7 @@ static void sort_some(uint32_t *v, size_t n)
 			v[k] = v[k - 1];
 		v[k] = x;
 	}
+	return true;
 }
 
 /* Makes a list of two distinct. Returns its length. */
@@ -144,8 +146,8 @@ static size_t tidy_list(uint32_t *v, size_t n)
 		return n;
 	if (n <= 3)
 		return n == 2 ? tidy_two(v) : tidy_three(v);
-	if (n <= SORT_MAX)
-		sort_some(v, n);
+	if (n <= SORT_MAX && !sort_some(v, n))
+		return n;
 	last = v[0];
 	for (size_t i = 1; i < n; i++) {
 		const uint32_t x = v[i];

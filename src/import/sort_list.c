@@ -79,7 +79,28 @@ AVX2 __m256i load(const uint32_t *v, unsigned at, unsigned n)
 	return _mm256_or_si256(x, _mm256_cmpgt_epi32(places, last));
 }
 
-__attribute__((target("avx2"))) void import_sort_avx2(uint32_t *v, unsigned n)
+/* Whether two neighbours among the first n of what is sorted are the same. */
+AVX2 bool has_same(const __m256i *x, unsigned n)
+{
+	const __m256i up = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 7);
+	unsigned is_same = 0;
+
+	for (unsigned k = 0; 8 * k + 1 < n; k++) {
+		const unsigned pairs = n - 1 - 8 * k;
+		__m256i next = _mm256_permutevar8x32_epi32(x[k], up);
+
+		if (pairs > 7)
+			next = _mm256_blend_epi32(
+				next, _mm256_broadcastd_epi32(_mm256_castsi256_si128(x[k + 1])),
+				0x80);
+		is_same |= (unsigned)_mm256_movemask_ps(
+				   _mm256_castsi256_ps(_mm256_cmpeq_epi32(x[k], next))) &
+			   (pairs > 7 ? 0xff : (1u << pairs) - 1);
+	}
+	return is_same != 0;
+}
+
+__attribute__((target("avx2"))) bool import_sort_avx2(uint32_t *v, unsigned n)
 {
 	__m256i x[4] = { load(v, 0, n) };
 
@@ -104,6 +125,7 @@ __attribute__((target("avx2"))) void import_sort_avx2(uint32_t *v, unsigned n)
 		merge_long(&x[2], &x[3]);
 	}
 	memcpy(v, x, n * sizeof(*v));
+	return has_same(x, n);
 }
 
 #endif
