@@ -61,8 +61,8 @@ int import_counts_push(struct import_counting *c, struct import_count *entry, ui
 		       uint64_t length, struct hdb_error *err);
 
 /* Where in the cache an array, or an instance with a length, is counted, and under what key. */
-static inline struct import_count *import_counts_place(struct import_counting *c,
-						       const struct store_object *o, uint64_t *key)
+static inline __attribute__((always_inline)) struct import_count *import_counts_place(
+	struct import_counting *c, const struct store_object *o, uint64_t *key)
 {
 	const unsigned width = o->kind == STORE_INSTANCE     ? 0 :
 			       o->kind == STORE_OBJECT_ARRAY ? c->counts->reference_bytes :
@@ -76,8 +76,8 @@ static inline struct import_count *import_counts_place(struct import_counting *c
 }
 
 /* What it is counted by, or NULL if that is not in the cache. */
-static inline struct import_count *import_counts_held(struct import_counting *c,
-						      const struct store_object *o)
+static inline __attribute__((always_inline)) struct import_count *import_counts_held(
+	struct import_counting *c, const struct store_object *o)
 {
 	uint64_t key;
 	struct import_count *entry = import_counts_place(c, o, &key);
