@@ -9,8 +9,6 @@
 #define SYNC_CHAIN 8u
 /* Runs of a chunk; a file that has more of them is better walked. */
 #define RUNS_MAX 2048u
-/* Of what is compiled for each kind of object and width of identifiers. */
-#define ALWAYS_INLINE inline __attribute__((always_inline))
 /* Bytes of a top-level record's head. */
 #define RECORD_HEAD 9u
 
@@ -102,6 +100,31 @@ static void note_array(struct ahead_run *run, uint64_t id, uint32_t length)
 	run->last_array_end = ahead_array_end(id, length);
 }
 
+/* Counts an object, and notes what its class needs to know. */
+static inline int note_object(struct ahead *a, struct ahead_run *run, const struct hprof_sub *sub,
+			      struct hdb_error *err)
+{
+	const unsigned kind = sub->tag - HPROF_INSTANCE_DUMP;
+	struct ahead_class *class;
+	int r;
+
+	run->count[kind]++;
+	run->bytes[kind] += sub->end - sub->offset;
+	if (kind == 2) {
+		run->primitive_used |= 1u << (sub->element_type & 15);
+		return HDB_OK;
+	}
+	if ((r = class_of(a, run, sub->class_id, &class, err)) != HDB_OK)
+		return r;
+	if (kind == 1) {
+		note_array(run, sub->id, sub->length);
+		class->is_array = true;
+	} else if (sub->length > class->max_body) {
+		class->max_body = sub->length;
+	}
+	return HDB_OK;
+}
+
 /* Keeps a piece of the run that ends at `end`. */
 static int keep_piece(struct ahead *a, struct ahead_run *run, struct places_piece *piece,
 		      uint64_t end, struct hdb_error *err)
@@ -123,101 +146,6 @@ static int keep_run(struct ahead *a, unsigned id_size, struct ahead_run *run, ui
 	return base_vec_push(&a->runs, run, sizeof(*run), err);
 }
 
-/* Where a run is being read. */
-struct reading {
-	struct ahead_run run;
-	struct places_piece piece; /* its last one, which is not kept yet */
-	uint64_t *ids;             /* of the run */
-	uint64_t at, last;         /* offsets: of the next object, and of the last one */
-};
-
-/* Notes what the class of an object needs to know, and what is known of all arrays. */
-static ALWAYS_INLINE int note_object(struct ahead *a, struct ahead_run *run, const uint8_t tag,
-				     const struct hprof_sub *sub, struct hdb_error *err)
-{
-	struct ahead_class *class;
-	int r;
-
-	if (tag != HPROF_INSTANCE_DUMP) {
-		/* Instances are what is left of the run. */
-		run->count[tag - HPROF_INSTANCE_DUMP]++;
-		run->bytes[tag - HPROF_INSTANCE_DUMP] += sub->end - sub->offset;
-	}
-	if (tag == HPROF_PRIMITIVE_ARRAY_DUMP) {
-		run->primitive_used |= 1u << (sub->element_type & 15);
-		return HDB_OK;
-	}
-	if ((r = class_of(a, run, sub->class_id, &class, err)) != HDB_OK)
-		return r;
-	if (tag == HPROF_OBJECT_ARRAY_DUMP) {
-		note_array(run, sub->id, sub->length);
-		class->is_array = true;
-	} else if (sub->length > class->max_body) {
-		class->max_body = sub->length;
-	}
-	return HDB_OK;
-}
-
-/* Begins a new piece with an object. */
-static int next_piece(struct ahead *a, struct reading *x, uint64_t id, struct hdb_error *err)
-{
-	const int r = keep_piece(a, &x->run, &x->piece, x->at, err);
-
-	x->piece = (struct places_piece){ .first_id = id, .offset = x->at };
-	return r;
-}
-
-/* Reads an object that has the tag; HDB_END: it is not one for a run. */
-static ALWAYS_INLINE int read_one(struct ahead *a, struct reading *x, const unsigned id_size,
-				  const uint8_t tag, struct hdb_error *err)
-{
-	/* Where the heap record ends is the walk's to know. */
-	const struct hprof_range range = { x->at, a->view.src->size };
-	struct hprof_sub sub;
-	int r;
-
-	if (!hprof_quick_of(&a->view, range, id_size, tag, &sub) || sub.id == 0)
-		return HDB_END;
-	x->ids[x->run.id_count++] = sub.id;
-	if ((r = note_object(a, &x->run, tag, &sub, err)) < 0)
-		return r;
-	if ((!x->piece.count || !places_continues(&x->piece, sub.id)) &&
-	    (r = next_piece(a, x, sub.id, err)) < 0)
-		return r;
-	x->piece.last_id = sub.id;
-	x->piece.count++;
-	x->last = x->at;
-	x->at = sub.end;
-	return HDB_OK;
-}
-
-/* Reads objects up to `stop`, HDB_OK, or up to what is none, HDB_END. */
-static ALWAYS_INLINE int read_many(struct ahead *a, struct reading *x, const unsigned id_size,
-				   uint64_t stop, struct hdb_error *err)
-{
-	const uint64_t start = a->view.start, end = a->view.end;
-	const uint8_t *const data = a->view.data;
-	int r = HDB_OK;
-
-	while (r == HDB_OK && x->at < stop && x->run.id_count < AHEAD_RUN_OBJECTS) {
-		switch (x->at >= start && x->at < end ? data[x->at - start] : 0) {
-		case HPROF_INSTANCE_DUMP:
-			r = read_one(a, x, id_size, HPROF_INSTANCE_DUMP, err);
-			break;
-		case HPROF_OBJECT_ARRAY_DUMP:
-			r = read_one(a, x, id_size, HPROF_OBJECT_ARRAY_DUMP, err);
-			break;
-		case HPROF_PRIMITIVE_ARRAY_DUMP:
-			r = read_one(a, x, id_size, HPROF_PRIMITIVE_ARRAY_DUMP, err);
-			break;
-		default:
-			r = HDB_END;
-			break;
-		}
-	}
-	return r;
-}
-
 /*
  * Reads on from *at until the run is full or `until` is reached, HDB_OK, or something else comes,
  * HDB_END; keeps the run unless it is empty.
@@ -225,32 +153,47 @@ static ALWAYS_INLINE int read_many(struct ahead *a, struct reading *x, const uns
 static int read_run(struct ahead *a, unsigned id_size, uint64_t *at, uint64_t until,
 		    struct hdb_error *err)
 {
-	struct reading x = {
-		.run = { .start = *at,
-			 .first_id = a->ids.count,
-			 .first_class = a->classes.count,
-			 .first_piece = a->pieces.count },
-		.at = *at,
-		.last = *at,
+	struct ahead_run run = {
+		.start = *at,
+		.first_id = a->ids.count,
+		.first_class = a->classes.count,
+		.first_piece = a->pieces.count,
 	};
 	const uint64_t stop = until - *at < AHEAD_RUN_BYTES ? until : *at + AHEAD_RUN_BYTES;
-	struct ahead_run *run = &x.run;
-	int r = base_vec_reserve(&a->ids, AHEAD_RUN_OBJECTS, sizeof(uint64_t), err), kept;
+	struct places_piece piece = { 0 };
+	uint64_t next = *at, last = *at;
+	bool is_other = false;
+	uint64_t *ids;
+	int r = base_vec_reserve(&a->ids, AHEAD_RUN_OBJECTS, sizeof(uint64_t), err);
 
 	if (r < 0)
 		return r;
-	x.ids = base_vec_at(&a->ids, uint64_t, run->first_id);
-	r = id_size == 8 ? read_many(a, &x, 8, stop, err) : read_many(a, &x, 4, stop, err);
-	if (r < 0)
+	ids = base_vec_at(&a->ids, uint64_t, run.first_id);
+	while (next < stop && run.id_count < AHEAD_RUN_OBJECTS) {
+		struct hprof_sub sub = { .element_type = 0 };
+
+		is_other = !quick(a, id_size, next, &sub) || sub.id == 0;
+		if (is_other)
+			break;
+		ids[run.id_count++] = sub.id;
+		if ((r = note_object(a, &run, &sub, err)) < 0)
+			return r;
+		if (!piece.count || !places_continues(&piece, sub.id)) {
+			if ((r = keep_piece(a, &run, &piece, next, err)) < 0)
+				return r;
+			piece = (struct places_piece){ .first_id = sub.id, .offset = next };
+		}
+		piece.last_id = sub.id;
+		piece.count++;
+		last = next;
+		next = sub.end;
+	}
+	*at = next;
+	if ((r = keep_piece(a, &run, &piece, next, err)) < 0)
 		return r;
-	run->count[0] = run->id_count - run->count[1] - run->count[2];
-	run->bytes[0] = x.at - *at - run->bytes[1] - run->bytes[2];
-	*at = x.at;
-	if ((kept = keep_piece(a, run, &x.piece, x.at, err)) < 0)
-		return kept;
-	if ((kept = keep_run(a, id_size, run, x.last, err)) < 0)
-		return kept;
-	return r;
+	if ((r = keep_run(a, id_size, &run, last, err)) < 0)
+		return r;
+	return is_other ? HDB_END : HDB_OK;
 }
 
 /* ---- a chunk ---- */
