@@ -94,7 +94,7 @@ struct maker {
 	uint64_t *offsets;       /* in the dump; 0: not in it */
 	uint32_t *raw_first;     /* by object: its first in raw; NOT_TAKEN before it is taken */
 	uint32_t *raw_end;       /* by object: past its last in raw */
-	uint32_t longest;        /* most that an object has in raw */
+	uint32_t longest;        /* most that one that is not plain has in raw */
 	struct store_object *objects;
 	struct base_view view;
 	uint32_t first_ix;

@@ -12,8 +12,6 @@
 
 /* Bytes behind the last varint that store_numbers_put may write. */
 #define STORE_NUMBERS_PAD 64u
-/* Bytes of the varint of a number of 32 bits, at most. */
-#define STORE_NUMBER_MAX 5u
 
 /*
  * Writes the numbers from `numbers` up to, not with, `end` one after the other; returns the end of

@@ -121,7 +121,7 @@ static int put_lists(struct store_lists_writer *w, const struct store_lists_run 
 	uint32_t numbers[RUN_NUMBERS + RUN_PAD], *last = numbers;
 	struct base_vec *out = w->out;
 	const int r = base_vec_reserve(
-		out, (size_t)(sum + lists->count) * STORE_NUMBER_MAX + STORE_NUMBERS_PAD, 1, err);
+		out, (size_t)(sum + lists->count) * STORE_ENTRY_MAX + STORE_NUMBERS_PAD, 1, err);
 	uint8_t *p;
 
 	assert(sum + lists->count <= RUN_NUMBERS);
@@ -380,11 +380,11 @@ struct entries {
 typedef bool entries_decoder(struct entries *entries, uint64_t n, uint32_t *out);
 
 /* The entry that follows `last` by the number v; whether it holds. */
-static inline bool follow(const struct entries *entries, uint32_t last, uint64_t v, uint32_t *out)
+static inline bool follow(uint32_t ix_count, uint32_t last, uint64_t v, uint32_t *out)
 {
 	v = (uint64_t)last + (uint64_t)unzigzag(v);
 	*out = (uint32_t)v;
-	return v < entries->ix_count;
+	return v < ix_count;
 }
 
 static inline bool decode(struct entries *entries, uint64_t n, uint32_t *out)
@@ -396,7 +396,7 @@ static inline bool decode(struct entries *entries, uint64_t n, uint32_t *out)
 		uint64_t v;
 
 		p = get_number(p, entries->end, &v);
-		if (!p || !follow(entries, last, v, &last))
+		if (!p || !follow(entries->ix_count, last, v, &last))
 			return false;
 		out[e] = last;
 	}
@@ -425,11 +425,12 @@ __attribute__((target("bmi,bmi2"))) static inline bool decode_bmi2(struct entrie
 
 		if (!second_ends)
 			break;
-		if (!follow(entries, last, __builtin_ia32_pext_di(bytes, first & groups), &last))
+		if (!follow(entries->ix_count, last, __builtin_ia32_pext_di(bytes, first & groups),
+			    &last))
 			return false;
 		out[e++] = last;
-		if (!follow(entries, last, __builtin_ia32_pext_di(bytes, both & ~first & groups),
-			    &last))
+		if (!follow(entries->ix_count, last,
+			    __builtin_ia32_pext_di(bytes, both & ~first & groups), &last))
 			return false;
 		out[e++] = last;
 		p += __builtin_ctzll(second_ends) / 8 + 1;
@@ -439,7 +440,7 @@ __attribute__((target("bmi,bmi2"))) static inline bool decode_bmi2(struct entrie
 		const uint64_t bytes = load64(p), ends = varint_ends(bytes);
 
 		if (ends) {
-			if (!follow(entries, last,
+			if (!follow(entries->ix_count, last,
 				    __builtin_ia32_pext_di(bytes, (ends ^ (ends - 1)) & groups),
 				    &last))
 				return false;
@@ -581,8 +582,7 @@ static inline int decode_lists_by(const struct lists_range *range, struct store_
 			continue;
 		}
 		if (*lengths > (uint64_t)(entries.end - entries.at))
-			return store_damaged(of->store, of->table, block->key,
-					     "list runs past its block", err);
+			goto damaged;
 		r = base_vec_reserve(target, (size_t)*lengths, sizeof(uint32_t), err);
 		if (r < 0)
 			return r;
@@ -619,14 +619,13 @@ static bool take_number(struct store_numbers_lists *s, uint64_t number)
 		s->last = s->next_ix++;
 		return true;
 	}
-	const uint64_t entry = (uint64_t)s->last + (uint64_t)unzigzag(number);
-
 	s->left--;
-	*s->out++ = s->last = (uint32_t)entry;
-	return entry < s->ix_count;
+	const bool holds = follow(s->ix_count, s->last, number, &s->last);
+
+	*s->out++ = s->last;
+	return holds;
 }
 
-/* HDB_END if they do not decode. */
 static int decode_many(const struct lists_range *range, struct store_lists_out *out,
 		       struct hdb_error *err)
 {
@@ -640,15 +639,15 @@ static int decode_many(const struct lists_range *range, struct store_lists_out *
 		.ix_count = range->of->ix_count,
 	};
 	bool is_sound = true;
+	int r = base_vec_reserve(target, 0, sizeof(uint32_t), err);
 
-	while (is_sound && (s.next_ix < s.end_ix || s.left)) {
+	while (r == HDB_OK && is_sound && (s.next_ix < s.end_ix || s.left)) {
 		_Alignas(64) uint32_t numbers[READ_NUMBERS]; /* in whole lines */
 		const unsigned n = store_numbers_get(&at, end, numbers, READ_NUMBERS);
-		const int r =
-			base_vec_reserve(target, n + STORE_NUMBERS_AT_ONCE, sizeof(uint32_t), err);
 
+		r = base_vec_reserve(target, n + STORE_NUMBERS_AT_ONCE, sizeof(uint32_t), err);
 		if (r < 0)
-			return r;
+			break;
 		s.out = (uint32_t *)target->data + target->count;
 		if (n) {
 			is_sound = store_numbers_take(&s, numbers, n);
@@ -661,21 +660,18 @@ static int decode_many(const struct lists_range *range, struct store_lists_out *
 		target->count = (size_t)(s.out - (uint32_t *)target->data);
 	}
 	out->count = range->end - range->first;
-	return is_sound ? HDB_OK : HDB_END;
+	if (!is_sound)
+		r = store_damaged(range->of->store, range->of->table, block->key,
+				  "list does not decode", err);
+	return r;
 }
 
 static int decode_lists(const struct lists_range *range, struct store_lists_out *out,
 			struct hdb_error *err)
 {
 	if (range->at && range->mask == UINT32_MAX && range->of->ix_count <= STORE_RUN_IX_END &&
-	    store_numbers_are_fast()) {
-		const int r = decode_many(range, out, err);
-
-		return r == HDB_END ?
-			       store_damaged(range->of->store, range->of->table, range->block->key,
-					     "list does not decode", err) :
-			       r;
-	}
+	    store_numbers_are_fast())
+		return decode_many(range, out, err);
 #ifdef __x86_64__
 	if (processor_moves_bits())
 		return decode_lists_bmi2(range, out, err);

@@ -36,15 +36,36 @@ static uint64_t record_head_size(uint8_t kind, unsigned id_size)
 	}
 }
 
+/* The size of a record: `fixed`, and `unit` for each element. */
+struct record_rule {
+	uint64_t fixed;
+	uint32_t unit;
+	bool is_class;
+};
+
+static struct record_rule record_rule_of(const struct store_object *o, unsigned id_size)
+{
+	return (struct record_rule){
+		.fixed = record_head_size(o->kind, id_size) +
+			 (o->kind == STORE_INSTANCE ? o->body_size : 0),
+		.unit = o->kind == STORE_INSTANCE ? 0 : o->body_size,
+		.is_class = o->kind == STORE_CLASS,
+	};
+}
+
+/* Where a record ends that begins at `offset`. Wraps harmlessly on absurd lengths. */
+static inline uint64_t record_end(const struct record_rule *rule, uint64_t offset, uint64_t length)
+{
+	return offset + rule->fixed + length * rule->unit;
+}
+
 /* ---- encoding ---- */
 
 /* An entry of the dictionary whose class came last. */
 struct recent {
 	uint64_t key;
+	struct record_rule rule;
 	uint32_t number; /* of the entry */
-	/* bytes of a record: these, and `unit` for each element */
-	uint32_t unit;
-	uint64_t fixed;
 };
 
 /* The distinct (class, kind, embedded) of a block in order of appearance. */
@@ -68,10 +89,8 @@ static int look_up(struct dictionary *d, const struct store_object *o, uint64_t 
 	assert(o->kind <= STORE_CLASS);
 	*recent = (struct recent){
 		.key = key,
+		.rule = record_rule_of(o, d->id_size),
 		.number = base_idmap_get(&d->map, key),
-		.unit = o->kind == STORE_INSTANCE ? 0 : o->body_size,
-		.fixed = record_head_size(o->kind, d->id_size) +
-			 (o->kind == STORE_INSTANCE ? o->body_size : 0),
 	};
 	if (recent->number != BASE_IDMAP_NONE)
 		return HDB_OK;
@@ -113,14 +132,13 @@ static int split_group(struct dictionary *d, const struct store_object *objects,
 		values[NUMBERS][i] = recent->number;
 		values[LENGTHS][i] = o->length;
 		values[OFFSETS][i] = 0;
-		if (o->kind == STORE_CLASS)
+		if (recent->rule.is_class)
 			continue;
 		if (!has_base)
 			values[BASES][0] = expected = o->file_offset;
 		has_base = true;
 		values[OFFSETS][i] = zigzag((int64_t)(o->file_offset - expected));
-		/* Wraps harmlessly on absurd lengths. */
-		expected = o->file_offset + recent->fixed + o->length * recent->unit;
+		expected = record_end(&recent->rule, o->file_offset, o->length);
 	}
 	return HDB_OK;
 }
@@ -333,23 +351,12 @@ void store_objects_get(const struct store_objects *block, uint32_t i, struct sto
 /* Classes of a block for which sizes of records are looked up, not computed for each object. */
 #define RULES_MAX 256
 
-/* The size of a record: `fixed`, and `unit` for each element. */
-struct record_rule {
-	uint64_t fixed, unit;
-	bool is_class;
-};
-
 static struct record_rule rule_of(const struct store_objects *block, uint64_t index)
 {
 	struct store_object o;
 
 	get_class(block, index, &o);
-	return (struct record_rule){
-		.fixed = record_head_size(o.kind, block->id_size) +
-			 (o.kind == STORE_INSTANCE ? o.body_size : 0),
-		.unit = o.kind == STORE_INSTANCE ? 0 : o.body_size,
-		.is_class = o.kind == STORE_CLASS,
-	};
+	return record_rule_of(&o, block->id_size);
 }
 
 /* `rules` by entry of the dictionary, or NULL. */
@@ -372,7 +379,7 @@ static void group_offsets(const struct store_objects *block, const struct record
 			continue;
 		}
 		offset[k] = expected + (uint64_t)unzigzag(offset[k]);
-		expected = offset[k] + rule.fixed + lengths[k] * rule.unit;
+		expected = record_end(&rule, offset[k], lengths[k]);
 	}
 }
 

@@ -30,7 +30,7 @@ static void numbers(void **state)
 {
 	static uint32_t number[NUMBERS], back[NUMBERS + STORE_NUMBERS_AT_ONCE];
 	static uint8_t one[NUMBERS * STORE_ENTRY_PAD];
-	static uint8_t many[NUMBERS * STORE_NUMBER_MAX + STORE_NUMBERS_PAD];
+	static uint8_t many[NUMBERS * STORE_ENTRY_MAX + STORE_NUMBERS_PAD];
 
 	(void)state;
 	for (unsigned round = 0; round < 200; round++) {
