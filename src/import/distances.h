@@ -102,15 +102,18 @@ static inline __attribute__((always_inline)) void import_distances_note(struct i
 {
 	d->low_bits[(unsigned)__builtin_ctzll(distance | 1u << IMPORT_LOW_BITS)]++;
 	to->count++;
-	if (least <= to->least) {
-		if (least < to->least)
-			to->next_least = to->least;
-		to->at_least = least < to->least ? 1 : to->at_least + 1;
+	if (least == to->least) {
+		to->at_least++;
+	} else if (least < to->least) {
+		to->next_least = to->least;
 		to->least = least;
+		to->at_least = 1;
+		to->least_wide = least_wide < to->least_wide ? least_wide : to->least_wide;
 	} else if (least < to->next_least) {
 		to->next_least = least;
 	}
-	if (least_wide < to->least_wide)
+	/* It is never above `least`, of one object and of all. */
+	if (least_wide < least && least_wide < to->least_wide)
 		to->least_wide = least_wide;
 }
 

@@ -8,6 +8,8 @@
 #include "base/bytes.h"
 #include "import/sort_list.h"
 
+#include <assert.h>
+
 /* Elements of a big array that are resolved at a time. */
 #define ELEMENTS 4096
 
@@ -16,16 +18,75 @@ static int push_reference(struct maker *m, uint64_t id, struct hdb_error *err)
 	return id ? base_vec_push(&m->raw, &id, sizeof(id), err) : HDB_OK;
 }
 
-/* Looks a class up; its entry in the cache, lent until the next call. */
-static const struct maker_class *find_class(struct import *im, struct maker *m, uint64_t class_id)
+/* ---- entries of the dictionary ---- */
+
+void import_forget_classes(struct maker *m)
+{
+	store_objects_dictionary_release(&m->dictionary);
+	for (unsigned i = 0; i < MAKER_CLASSES; i++)
+		m->classes[i] = (struct maker_class){ .plain_bytes = UINT64_MAX };
+	for (unsigned t = 0; t < 16; t++)
+		m->primitive_entry[t] = STORE_NONE;
+}
+
+struct store_object import_get_object(const struct maker *m, uint32_t i)
+{
+	const struct store_object_put *put = &m->objects[i];
+	const struct store_objects_entry *e =
+		base_vec_at(&m->dictionary.entries, struct store_objects_entry, put->entry);
+
+	return (struct store_object){
+		.file_offset = m->offsets[i],
+		.length = put->length,
+		.class_no = e->class_no,
+		.body_size = e->body_size,
+		.heap_no = m->heap_nos ? m->heap_nos[i] : 0,
+		.kind = e->kind,
+		.is_embedded = e->is_embedded,
+	};
+}
+
+int import_put_object(struct maker *m, uint32_t i, const struct store_object *o,
+		      struct hdb_error *err)
+{
+	assert(o->length <= UINT32_MAX);
+	m->objects[i].length = (uint32_t)o->length;
+	if (m->heap_nos)
+		m->heap_nos[i] = o->heap_no;
+	return store_objects_entry(&m->dictionary, o, &m->objects[i].entry, err);
+}
+
+/* ---- classes ---- */
+
+/* Enters what its instances and arrays are in the dictionary. */
+static int add_entries(struct import *im, struct maker *m, struct maker_class *class,
+		       struct hdb_error *err)
+{
+	struct store_object o = {
+		.class_no = class->no - 1,
+		.kind = STORE_INSTANCE,
+		.body_size = class->body_size,
+	};
+	int r = store_objects_entry(&m->dictionary, &o, &class->instance_entry, err);
+
+	if (r < 0)
+		return r;
+	o.kind = STORE_OBJECT_ARRAY;
+	o.body_size = im->file.id_size;
+	return store_objects_entry(&m->dictionary, &o, &class->array_entry, err);
+}
+
+/* Looks a class up and puts it into the cache, where it has no number if it is unknown. */
+static int find_class(struct import *im, struct maker *m, uint64_t class_id, struct hdb_error *err)
 {
 	struct maker_class *entry = import_class_entry(m, class_id);
 	const uint32_t no = base_idmap_get(&im->class_map, class_id);
 	const struct import_class *class;
+	uint64_t plan_bytes = 0;
 
 	*entry = (struct maker_class){ .id = class_id, .plain_bytes = UINT64_MAX };
 	if (no == BASE_IDMAP_NONE)
-		return entry;
+		return HDB_OK;
 	class = import_class_at(im, no);
 	entry->no = no + 1;
 	entry->distance = import_distances_place(&m->distances, no);
@@ -34,21 +95,20 @@ static const struct maker_class *find_class(struct import *im, struct maker *m, 
 	entry->plan_count = class->plan_count;
 	if (class->plan_count) {
 		entry->plan = base_vec_at(&im->links.plans, uint32_t, class->plan_first);
-		entry->plan_bytes = (uint64_t)entry->plan[class->plan_count - 1] + im->file.id_size;
+		plan_bytes = (uint64_t)entry->plan[class->plan_count - 1] + im->file.id_size;
 	}
 	entry->stack_size_at = class->stack_size_at;
 	if (!entry->stack_size_at && entry->plan_count <= STORE_LIST_BIG)
-		entry->plain_bytes =
-			entry->plan_bytes > entry->body_size ? entry->plan_bytes : entry->body_size;
-	return entry;
+		entry->plain_bytes = plan_bytes > entry->body_size ? plan_bytes : entry->body_size;
+	return add_entries(im, m, entry, err);
 }
 
-static inline const struct maker_class *class_of(struct import *im, struct maker *m,
-						 uint64_t class_id)
+/* Lent until the next call. */
+static inline int class_of(struct import *im, struct maker *m, uint64_t class_id,
+			   const struct maker_class **class, struct hdb_error *err)
 {
-	const struct maker_class *entry = import_class_entry(m, class_id);
-
-	return entry->id == class_id && entry->no ? entry : find_class(im, m, class_id);
+	*class = import_class_entry(m, class_id);
+	return (*class)->id == class_id && (*class)->no ? HDB_OK : find_class(im, m, class_id, err);
 }
 
 /*
@@ -114,13 +174,16 @@ static void note_flat_elements(struct import *im, uint32_t class_no, const uint6
 static inline int take_instance(struct import *im, struct maker *m, const struct hprof_sub *sub,
 				struct store_object *o, struct hdb_error *err)
 {
-	const struct maker_class *class = class_of(im, m, sub->class_id);
-	uint32_t count = class->plan_count;
+	const struct maker_class *class;
 	const uint32_t *at;
 	const uint8_t *body;
+	uint32_t count;
 	uint64_t *raw;
-	int r;
+	int r = class_of(im, m, sub->class_id, &class, err);
 
+	if (r < 0)
+		return r;
+	count = class->plan_count;
 	o->kind = STORE_INSTANCE;
 	o->class_no = class->no - 1;
 	if (!class->no)
@@ -141,12 +204,10 @@ static inline int take_instance(struct import *im, struct maker *m, const struct
 	if (class->stack_size_at && class->stack_size_at <= sub->body_size)
 		o->length = stack_words(body + class->stack_size_at - 4);
 	at = class->plan;
-	if (class->plan_bytes > sub->body_size)
-		count = count_whole(at, count, sub->body_size, im->file.id_size);
+	count = count_whole(at, count, sub->body_size, im->file.id_size);
 	if (im->flat.last)
 		note_flat_fields(im, class, body, at, count);
-	raw = import_read_fields(raw, body, at, count, im->file.id_size);
-	m->raw.count = (size_t)(raw - (uint64_t *)m->raw.data);
+	m->raw.count += import_read_fields(raw, body, at, count, im->file.id_size);
 	return HDB_OK;
 }
 
@@ -167,8 +228,7 @@ static int read_elements(struct base_view *view, unsigned id_size, struct elemen
 	elements->count = 0;
 	if (!p)
 		return HDB_ETRUNC;
-	elements->count =
-		(size_t)(import_read_elements(elements->ids, p, n, id_size) - elements->ids);
+	elements->count = import_read_elements(elements->ids, p, n, id_size);
 	return HDB_OK;
 }
 
@@ -253,12 +313,12 @@ static int keep_found(void *ctx, const uint64_t *ids, const uint32_t *found, siz
 }
 
 static int take_long_array(struct import *im, struct maker *m, const struct hprof_sub *sub,
-			   const struct store_object *o, struct hdb_error *err)
+			   uint32_t class_no, struct hdb_error *err)
 {
-	const uint32_t ix = m->first_ix + (uint32_t)(o - m->objects);
+	const uint32_t ix = m->first_ix + m->reading;
 	const struct import_array elements = { im, &m->view, sub };
 	struct big_list big = { .ix = ix, .start = NOT_HELD, .offset = sub->offset };
-	struct long_array array = { .im = im, .class_no = o->class_no };
+	struct long_array array = { .im = im, .class_no = class_no };
 	struct few few = { .m = m, .ix = ix };
 	int r = import_each_element(&elements, count_found, &array, err);
 
@@ -273,10 +333,12 @@ static int take_long_array(struct import *im, struct maker *m, const struct hpro
 static inline int take_object_array(struct import *im, struct maker *m, const struct hprof_sub *sub,
 				    struct store_object *o, struct hdb_error *err)
 {
-	const struct maker_class *class = class_of(im, m, sub->class_id);
 	struct elements elements = { .offset = sub->body_offset, .n = sub->length };
-	int r;
+	const struct maker_class *class;
+	int r = class_of(im, m, sub->class_id, &class, err);
 
+	if (r < 0)
+		return r;
 	o->kind = STORE_OBJECT_ARRAY;
 	o->class_no = class->no - 1;
 	o->length = sub->length;
@@ -286,7 +348,7 @@ static inline int take_object_array(struct import *im, struct maker *m, const st
 	if (sub->length > STORE_LIST_BIG) {
 		const struct hprof_sub copy = *sub;
 
-		return take_long_array(im, m, &copy, o, err);
+		return take_long_array(im, m, &copy, o->class_no, err);
 	}
 	r = base_vec_reserve(&m->raw, sub->length, sizeof(uint64_t), err);
 	if (r < 0)
@@ -343,9 +405,9 @@ static uint32_t heap_of(const struct import *im, uint64_t offset)
 }
 
 /* Notes what object i of the block tells of its class: its distance to the next one, its length. */
-static int note_object(struct import *im, struct maker *m, uint32_t i, struct hdb_error *err)
+static int note_object(struct import *im, struct maker *m, uint32_t i, const struct store_object *o,
+		       struct hdb_error *err)
 {
-	const struct store_object *o = &m->objects[i];
 	const uint64_t id = m->ids[i];
 	int r = HDB_OK;
 
@@ -409,21 +471,25 @@ static inline int end_raw(struct maker *m, uint32_t i, size_t first, struct hdb_
 static inline int take_object(struct import *im, struct maker *m, uint32_t i,
 			      const struct hprof_sub *sub, struct hdb_error *err)
 {
-	struct store_object *o = &m->objects[i];
+	struct store_object o = { .file_offset = sub->offset };
 	const size_t first = m->raw.count;
 	int r;
 
 	/* One with ID 0 is dropped: the boot loader's stand-in is there. */
 	if (!sub->id)
 		return HDB_OK;
-	*o = (struct store_object){ .file_offset = sub->offset };
 	if (im->records.heap_switches.count)
-		o->heap_no = heap_of(im, sub->offset);
+		o.heap_no = heap_of(im, sub->offset);
 	m->taken++;
-	if ((r = take_sub(im, m, sub, o, err)) != HDB_OK)
+	m->reading = i;
+	if ((r = take_sub(im, m, sub, &o, err)) != HDB_OK)
 		return r;
-	if (m->is_noted && (r = note_object(im, m, i, err)) != HDB_OK)
+	if (m->is_noted && (r = note_object(im, m, i, &o, err)) != HDB_OK)
 		return r;
+	if ((r = import_put_object(m, i, &o, err)) < 0)
+		return r;
+	if (o.kind == STORE_PRIMITIVE_ARRAY)
+		m->primitive_entry[sub->element_type & 15] = m->objects[i].entry;
 	return end_raw(m, i, first, err);
 }
 
@@ -494,29 +560,28 @@ int import_take_objects(struct import *im, struct maker *m, struct hdb_error *er
 /* Object i of the block, which is no instance and no array of the dump: a class, or made up. */
 static int take_other(struct import *im, struct maker *m, uint32_t i, struct hdb_error *err)
 {
-	struct store_object *o = &m->objects[i];
+	struct store_object o = { 0 };
 	const size_t first = m->raw.count;
-	int r;
+	int r = HDB_OK;
 
-	*o = (struct store_object){ 0 };
 	if (!m->ids[i]) {
 		/* The boot loader's stand-in. */
-		o->kind = STORE_INSTANCE;
-		o->class_no = im->known.loader_no;
-		o->body_size = import_class_at(im, o->class_no)->out.body_size;
-		return end_raw(m, i, first, err);
+		m->offsets[i] = 0;
+		o.kind = STORE_INSTANCE;
+		o.class_no = im->known.loader_no;
+		o.body_size = import_class_at(im, o.class_no)->out.body_size;
+	} else {
+		if (m->offsets[i] && im->records.heap_switches.count)
+			o.heap_no = heap_of(im, m->offsets[i]);
+		r = take_class(im, m, &o, m->ids[i], err);
 	}
-	if (m->offsets[i] && im->records.heap_switches.count)
-		o->heap_no = heap_of(im, m->offsets[i]);
-	if ((r = take_class(im, m, o, m->ids[i], err)) != HDB_OK)
+	if (r != HDB_OK || (r = import_put_object(m, i, &o, err)) != HDB_OK)
 		return r;
 	return end_raw(m, i, first, err);
 }
 
-static void mark_flat(const struct import *im, struct maker *m, uint32_t i)
+static void mark_flat(const struct import *im, struct maker *m, uint32_t i, struct store_object *o)
 {
-	struct store_object *o = &m->objects[i];
-
 	if (m->ids[i] > im->flat.last || !m->ids[i] || o->kind != STORE_INSTANCE)
 		return;
 	o->is_embedded = 1;
@@ -529,16 +594,20 @@ int import_take_rest(struct import *im, struct maker *m, struct hdb_error *err)
 
 	for (uint32_t i = 0; i < m->out->count; i++) {
 		const bool is_other = m->raw_first[i] == NOT_TAKEN;
+		struct store_object o;
 
 		if (!is_other && m->is_noted)
 			continue;
 		if (is_other && (r = take_other(im, m, i, err)) != HDB_OK)
 			return r;
+		o = import_get_object(m, i);
 		if (im->origin.is_android)
-			import_mark_embedded(im, m, i);
+			import_mark_embedded(im, m, i, &o);
 		if (im->flat.last)
-			mark_flat(im, m, i);
-		if ((r = note_object(im, m, i, err)) != HDB_OK)
+			mark_flat(im, m, i, &o);
+		if ((r = note_object(im, m, i, &o, err)) != HDB_OK)
+			return r;
+		if (o.is_embedded && (r = import_put_object(m, i, &o, err)) < 0)
 			return r;
 	}
 	return HDB_OK;

@@ -12,6 +12,9 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 /* Reference lists up to this length are sorted and made distinct. */
 #define SORT_MAX IMPORT_SORT_MAX
@@ -159,6 +162,53 @@ static size_t tidy_list(uint32_t *v, size_t n)
 	return kept;
 }
 
+/* Of some lists: how many entries they have, and which have more than one. */
+struct tidying {
+	uint32_t lists;
+	uint32_t sum;   /* all are in raw, whose indices have 32 bits */
+	unsigned count; /* picked */
+	uint32_t picked[TIDY_MAX + 16];
+};
+
+/* From number i on. */
+static void pick_rest(struct tidying *t, const uint32_t *first, const uint32_t *end, uint32_t i)
+{
+	for (; i < t->lists; i++) {
+		const uint32_t n = end[i] - first[i];
+
+		t->sum += n;
+		t->picked[t->count] = i;
+		t->count += n > 1;
+	}
+}
+
+#ifdef __x86_64__
+/* The same of 16 at a time; returns how many lists it has done. */
+PROCESSOR_BYTES static uint32_t pick_avx512(struct tidying *t, const uint32_t *first,
+					    const uint32_t *end)
+{
+	const __m512i count_up =
+		_mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+	__m512i sum = _mm512_setzero_si512();
+	uint32_t i;
+
+	for (i = 0; i + 16 <= t->lists; i += 16) {
+		const __m512i n = _mm512_sub_epi32(_mm512_loadu_si512(end + i),
+						   _mm512_loadu_si512(first + i));
+		const __mmask16 is_picked = _mm512_cmpgt_epu32_mask(n, _mm512_set1_epi32(1));
+
+		sum = _mm512_add_epi32(sum, n);
+		_mm512_storeu_si512(
+			t->picked + t->count,
+			_mm512_maskz_compress_epi32(
+				is_picked, _mm512_add_epi32(count_up, _mm512_set1_epi32((int)i))));
+		t->count += (unsigned)__builtin_popcount(is_picked);
+	}
+	t->sum += (uint32_t)_mm512_reduce_add_epi32(sum);
+	return i;
+}
+#endif
+
 /*
  * Makes the lists of the objects from number `from` up to, not with, `to` distinct: those that have
  * more than one entry are picked first, for where the next one comes nobody can foretell. Returns
@@ -166,26 +216,26 @@ static size_t tidy_list(uint32_t *v, size_t n)
  */
 static uint64_t tidy_lists(struct maker *m, uint32_t from, uint32_t to)
 {
-	uint32_t *const found = m->found.data, *const first = m->raw_first, *const end = m->raw_end;
-	uint32_t picked[TIDY_MAX];
-	unsigned count = 0;
-	uint64_t sum = 0;
+	const uint32_t *first = m->raw_first + from;
+	uint32_t *const found = m->found.data, *end = m->raw_end + from;
+	struct tidying t;
+	uint32_t done = 0;
 
-	for (uint32_t i = from; i < to; i++) {
-		const uint32_t n = end[i] - first[i];
-
-		sum += n;
-		picked[count] = i;
-		count += n > 1;
-	}
-	for (unsigned k = 0; k < count; k++) {
-		const uint32_t i = picked[k], n = end[i] - first[i];
+	t.lists = to - from;
+	t.sum = t.count = 0;
+#ifdef __x86_64__
+	if (processor_moves_bytes())
+		done = pick_avx512(&t, first, end);
+#endif
+	pick_rest(&t, first, end, done);
+	for (unsigned k = 0; k < t.count; k++) {
+		const uint32_t i = t.picked[k], n = end[i] - first[i];
 		const uint32_t kept = (uint32_t)tidy_list(found + first[i], n);
 
 		end[i] = first[i] + kept;
-		sum -= n - kept;
+		t.sum -= n - kept;
 	}
-	return sum;
+	return t.sum;
 }
 
 /* Edges of a class object that are no static fields: index known already. */
@@ -232,8 +282,9 @@ static int add_extras(struct import *im, struct maker *m, uint32_t i, struct hdb
 	const uint32_t ix = m->first_ix + i;
 	int r;
 
-	if (m->objects[i].kind == STORE_CLASS) {
-		r = class_targets(im, &m->targets, (uint32_t)m->objects[i].length, err);
+	if (base_vec_at(&m->dictionary.entries, struct store_objects_entry, m->objects[i].entry)
+		    ->kind == STORE_CLASS) {
+		r = class_targets(im, &m->targets, m->objects[i].length, err);
 		if (r != HDB_OK)
 			return r;
 	}
@@ -454,8 +505,8 @@ static int by_index(const void *a, const void *b)
 /* Nothing is plain in dumps that have more to ask of each object; the last one has no next one. */
 static uint32_t plain_end(const struct import *im, const struct maker *m)
 {
-	if (!m->is_noted || im->flat.has_odd_ids || im->records.heap_switches.count ||
-	    im->file.is_emptied)
+	if (!m->is_noted || im->flat.has_odd_ids || m->heap_nos ||
+	    im->records.heap_switches.count || im->file.is_emptied)
 		return 0;
 	return m->id_count - 1 < m->out->count ? m->id_count - 1 : m->out->count;
 }
@@ -466,6 +517,8 @@ static int read_objects(struct import *im, struct maker *m, struct hdb_error *er
 	struct slot *s = m->out;
 	int r;
 
+	if (m->dictionary.entries.count > MAKER_ENTRIES_MAX)
+		import_forget_classes(m);
 	find_classes(im, m);
 	memset(m->raw_first, 0xff, s->count * sizeof(*m->raw_first));
 	m->longest = m->taken = 0;
@@ -502,10 +555,12 @@ static int make_block(struct import *im, struct maker *m, uint64_t item, struct 
 		return r;
 	if ((r = store_ids_encode(&s->ids_bytes, m->ids, s->count, first_ix, err)) != HDB_OK)
 		return r;
-	r = store_objects_encode(&s->objects_bytes, m->objects, s->count,
-				 (struct store_objects_form){
-					 .id_size = im->file.id_size,
-					 .has_heaps = im->records.heaps.count != 0,
+	r = store_objects_encode(&s->objects_bytes, &m->dictionary,
+				 &(struct store_objects_put){
+					 .objects = m->objects,
+					 .file_offsets = m->offsets,
+					 .heap_nos = m->heap_nos,
+					 .count = s->count,
 				 },
 				 err);
 	if (r != HDB_OK)
@@ -565,11 +620,8 @@ static void release(struct resolve *v, unsigned slot_count, unsigned maker_count
 		base_vec_release(&m->raw);
 		base_vec_release(&m->found);
 		base_vec_release(&m->targets);
-		free(m->ids);
-		free(m->offsets);
-		free(m->raw_first);
-		free(m->raw_end);
-		free(m->objects);
+		free(m->heap_nos);
+		store_objects_dictionary_release(&m->dictionary);
 	}
 	free(v->slots);
 	free(v->makers);
@@ -578,23 +630,20 @@ static void release(struct resolve *v, unsigned slot_count, unsigned maker_count
 
 static int make_makers(struct resolve *v, unsigned count, struct hdb_error *err)
 {
-	const size_t n = STORE_BLOCK_OBJECTS + 1;
+	const size_t size = STORE_BLOCK_OBJECTS * sizeof(uint32_t);
 
 	for (unsigned i = 0; i < count; i++) {
 		struct maker *m = &v->makers[i];
 
 		m->view.src = v->im->source;
 		import_distances_init(&m->distances);
-		for (unsigned k = 0; k < MAKER_CLASSES; k++)
-			m->classes[k].plain_bytes = UINT64_MAX;
+		store_objects_dictionary_init(&m->dictionary, v->im->file.id_size);
+		import_forget_classes(m);
 		m->counting.counts = &v->im->evidence.counts_by_class;
-		m->ids = malloc(n * sizeof(*m->ids));
-		m->offsets = malloc(n * sizeof(*m->offsets));
-		m->raw_first = malloc(n * sizeof(*m->raw_first));
-		m->raw_end = malloc(n * sizeof(*m->raw_end));
-		m->objects = malloc(n * sizeof(*m->objects));
-		if (!m->ids || !m->offsets || !m->raw_first || !m->raw_end || !m->objects)
-			return hdb_fail_memory(err, "a block of objects", n * 56);
+		if (v->im->records.heaps.count)
+			m->heap_nos = malloc(size);
+		if (v->im->records.heaps.count && !m->heap_nos)
+			return hdb_fail_memory(err, "heaps of objects", size);
 		v->free_makers[v->free_count++] = m;
 	}
 	return HDB_OK;

@@ -13,6 +13,11 @@
 
 /* Problems that one block may report; more are counted only. */
 #define BLOCK_PROBLEMS_MAX 16
+/*
+ * Entries of the dictionary that a thread keeps for the next block, 32 bytes each and some 20 to
+ * find them: more than nearly all dumps have.
+ */
+#define MAKER_ENTRIES_MAX 65536u
 /* Classes remembered by a hash of their ID: nearly every object is of one of few. */
 #define MAKER_CLASSES 2048u
 /*
@@ -59,19 +64,20 @@ struct slot {
 	BASE_APART;
 };
 
-/* A class whose instances a thread has met. */
+/* A class whose objects a thread has met. 64 bytes. */
 struct maker_class {
 	uint64_t id;
 	/* An instance of so many bytes is plain; UINT64_MAX: none is. */
 	uint64_t plain_bytes;
+	/* where its distances are, if what is there has its key; lent */
+	struct import_distance_entry *distance;
 	const uint32_t *plan; /* where its references are, offsets in a body; lent */
 	uint32_t plan_count;
 	uint32_t no; /* number + 1; 0: free */
+	/* of the dictionary: of an instance of the class, of an array, unless it is free */
+	uint32_t instance_entry, array_entry;
 	uint32_t body_size;
 	uint32_t stack_size_at;
-	/* where its distances are, if what is there has its key; lent */
-	struct import_distance_entry *distance;
-	uint64_t plan_bytes; /* of an instance, as far as its last reference */
 	uint32_t plan_first; /* number of plan in all plans */
 };
 
@@ -86,23 +92,32 @@ struct maker {
 	size_t answered, asked_end;
 	size_t found_count;      /* of those answered that are in the dump */
 	struct base_vec targets; /* uint32_t: of one object */
-	uint64_t *ids;           /* one more than a block: the next block's first */
 	uint32_t id_count;       /* in ids: with the next block's, if there is one */
+	uint32_t reading;        /* the object that is being read */
 	uint32_t taken;          /* objects of the block that import_take_objects has taken */
 	bool is_noted;           /* what is taken is noted at once: nothing marks it later */
 	uint32_t plain_end;      /* objects of the block that may be plain */
-	uint64_t *offsets;       /* in the dump; 0: not in it */
-	uint32_t *raw_first;     /* by object: its first in raw; NOT_TAKEN before it is taken */
-	uint32_t *raw_end;       /* by object: past its last in raw */
 	uint32_t longest;        /* most that one that is not plain has in raw */
-	struct store_object *objects;
 	struct base_view view;
 	uint32_t first_ix;
 	size_t extra;        /* number of the next extra edge */
 	uint32_t next_extra; /* the object that has it; UINT32_MAX: there is none */
 	struct import_distances distances;
 	struct import_counting counting;
+	struct store_objects_dictionary dictionary;
+	/* of the dictionary: of arrays by type of element; STORE_NONE: the thread met none */
+	uint32_t primitive_entry[16];
 	struct maker_class classes[MAKER_CLASSES];
+
+	/* ---- the objects of the block ---- */
+
+	uint64_t ids[STORE_BLOCK_OBJECTS + 1]; /* the last: the next block's first */
+	/* in the dump, of class objects, too; 0: not in it */
+	uint64_t offsets[STORE_BLOCK_OBJECTS];
+	struct store_object_put objects[STORE_BLOCK_OBJECTS];
+	uint32_t raw_first[STORE_BLOCK_OBJECTS]; /* in raw; NOT_TAKEN before it is taken */
+	uint32_t raw_end[STORE_BLOCK_OBJECTS];   /* past its last in raw */
+	uint32_t *heap_nos;                      /* NULL if the dump has no heaps */
 	BASE_APART;
 };
 
@@ -129,6 +144,16 @@ int import_take_objects(struct import *im, struct maker *m, struct hdb_error *er
 int import_take_plain(struct import *im, struct maker *m, struct places_reader *reader,
 		      struct hdb_error *err);
 
+/* Empties what the thread remembers of classes: its dictionary, and what speaks of its entries. */
+void import_forget_classes(struct maker *m);
+
+/* Object i of the block, as far as it is known. */
+struct store_object import_get_object(const struct maker *m, uint32_t i);
+
+/* Says what object i of the block is, but for where. */
+int import_put_object(struct maker *m, uint32_t i, const struct store_object *o,
+		      struct hdb_error *err);
+
 /* The place of a class in m->classes. */
 static inline struct maker_class *import_class_entry(struct maker *m, uint64_t class_id)
 {
@@ -136,28 +161,36 @@ static inline struct maker_class *import_class_entry(struct maker *m, uint64_t c
 }
 
 /*
- * Appends to `raw` the references, but for null, at `count` offsets of a body, all of which are
- * there; returns its end.
+ * Writes to `raw` the references, but for null, at `count` offsets of a body, all of which are
+ * there; returns how many.
  */
-static inline uint64_t *import_read_fields(uint64_t *raw, const uint8_t *body, const uint32_t *at,
-					   uint32_t count, const unsigned id_size)
+static inline size_t import_read_fields(uint64_t *raw, const uint8_t *body, const uint32_t *at,
+					uint32_t count, const unsigned id_size)
 {
+	size_t n = 0;
+
 	for (uint32_t i = 0; i < count; i++) {
-		*raw = be_id(body + at[i], id_size);
-		raw += *raw != 0;
+		const uint64_t id = be_id(body + at[i], id_size);
+
+		raw[n] = id;
+		n += id != 0;
 	}
-	return raw;
+	return n;
 }
 
 /* The same of `count` elements of an array. */
-static inline uint64_t *import_read_elements(uint64_t *raw, const uint8_t *body, uint64_t count,
-					     const unsigned id_size)
+static inline size_t import_read_elements(uint64_t *raw, const uint8_t *body, uint64_t count,
+					  const unsigned id_size)
 {
+	size_t n = 0;
+
 	for (uint64_t i = 0; i < count; i++) {
-		*raw = be_id(body + i * id_size, id_size);
-		raw += *raw != 0;
+		const uint64_t id = be_id(body + i * id_size, id_size);
+
+		raw[n] = id;
+		n += id != 0;
 	}
-	return raw;
+	return n;
 }
 
 /* Takes the answers to what was asked first, and asks for the next that m->raw has. */
@@ -176,8 +209,8 @@ int import_take_rest(struct import *im, struct maker *m, struct hdb_error *err);
 int import_zeroed_add(struct import *im, struct maker *m, const struct hprof_sub *sub,
 		      struct hdb_error *err);
 
-/* sizes_art.c: marks object i of the block if ART made it up for a part of another object. */
-void import_mark_embedded(struct import *im, struct maker *m, uint32_t i);
+/* sizes_art.c: marks object i of the block, *o, if ART made it up for a part of another object. */
+void import_mark_embedded(struct import *im, struct maker *m, uint32_t i, struct store_object *o);
 
 /* Notes a reference to an ID that is no object's. */
 int import_note_missing(struct slot *s, uint64_t id, uint32_t ix, struct hdb_error *err);

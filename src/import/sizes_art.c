@@ -36,10 +36,10 @@ static bool is_string(struct import *im, struct base_view *view, uint64_t id,
 	return no != BASE_IDMAP_NONE && layout_known_is_string(import_class_at(im, no)->known);
 }
 
-void import_mark_embedded(struct import *im, struct maker *m, uint32_t i)
+void import_mark_embedded(struct import *im, struct maker *m, uint32_t i, struct store_object *o)
 {
-	struct store_object *o = &m->objects[i];
 	const uint64_t id = m->ids[i];
+	struct store_object before;
 
 	if (o->kind != STORE_PRIMITIVE_ARRAY || o->body_size > 2 || id < STRING_VALUE_AT ||
 	    !(m->first_ix + i))
@@ -55,8 +55,9 @@ void import_mark_embedded(struct import *im, struct maker *m, uint32_t i)
 	} else if (i && m->ids[i - 1] != id - STRING_VALUE_AT) {
 		return;
 	} else {
-		o->is_embedded = is_string(im, &m->view, id - STRING_VALUE_AT,
-					   i ? &m->objects[i - 1] : NULL);
+		if (i)
+			before = import_get_object(m, i - 1);
+		o->is_embedded = is_string(im, &m->view, id - STRING_VALUE_AT, i ? &before : NULL);
 	}
 }
 

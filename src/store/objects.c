@@ -10,14 +10,12 @@
 #include "store/objects.h"
 
 #include "base/bytes.h"
-#include "base/idmap.h"
+#include "store/schema.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define CLASS_ENTRY 12
-#define RECENT_CLASSES 256u
 
 /*
  * Bytes of a sub-record before its body; 0 for class objects, and for kinds that only a damaged
@@ -59,151 +57,213 @@ static inline uint64_t record_end(const struct record_rule *rule, uint64_t offse
 	return offset + rule->fixed + length * rule->unit;
 }
 
-/* ---- encoding ---- */
+/* ---- the dictionary of whoever encodes ---- */
 
-/* An entry of the dictionary whose class came last. */
-struct recent {
-	uint64_t key;
-	struct record_rule rule;
-	uint32_t number; /* of the entry */
-};
-
-/* The distinct (class, kind, embedded) of a block in order of appearance. */
-struct dictionary {
-	struct base_vec *out; /* where its entries go, behind their number */
-	struct base_idmap map;
-	uint32_t count;
-	unsigned id_size; /* of the dump */
-	/* By class: nearly every object is of one of few. */
-	struct recent recent[RECENT_CLASSES];
-};
-
-/* Finds an object in the dictionary where its class is not among the recent ones. */
-static int look_up(struct dictionary *d, const struct store_object *o, uint64_t key,
-		   struct hdb_error *err)
+static void forget_recent(struct store_objects_dictionary *d)
 {
-	struct recent *recent = &d->recent[o->class_no % RECENT_CLASSES];
-	uint8_t entry[CLASS_ENTRY] = { 0 };
-	int r = HDB_OK;
+	memset(d->recent, 0xff, sizeof(d->recent)); /* the key of no class */
+}
+
+void store_objects_dictionary_init(struct store_objects_dictionary *d, unsigned id_size)
+{
+	assert(id_size == 4 || id_size == 8);
+	*d = (struct store_objects_dictionary){ .id_size = id_size };
+	forget_recent(d);
+}
+
+void store_objects_dictionary_release(struct store_objects_dictionary *d)
+{
+	base_vec_release(&d->entries);
+	base_vec_release(&d->used);
+	base_idmap_release(&d->map);
+	forget_recent(d);
+}
+
+static int add_entry(struct store_objects_dictionary *d, const struct store_object *o, uint64_t key,
+		     struct hdb_error *err)
+{
+	const struct record_rule rule = record_rule_of(o, d->id_size);
+	const struct store_objects_entry entry = {
+		.class_no = o->class_no,
+		.body_size = o->body_size,
+		.kind = o->kind,
+		.is_embedded = o->is_embedded != 0,
+		.unit = rule.unit,
+		.fixed = rule.fixed,
+		.number = STORE_NONE,
+	};
+	int r = base_idmap_put(&d->map, key, (uint32_t)d->entries.count, err);
+
+	if (r < 0)
+		return r;
+	return base_vec_push(&d->entries, &entry, sizeof(entry), err);
+}
+
+int store_objects_entry(struct store_objects_dictionary *d, const struct store_object *o,
+			uint32_t *entry, struct hdb_error *err)
+{
+	/* A class has one body size and nearly always one kind, so these make the key. */
+	const uint64_t key =
+		(uint64_t)o->class_no << 3 | (uint64_t)(o->is_embedded != 0) << 2 | o->kind;
+	const unsigned place = o->class_no % STORE_RECENT_CLASSES;
+	int r;
 
 	assert(o->kind <= STORE_CLASS);
-	*recent = (struct recent){
-		.key = key,
-		.rule = record_rule_of(o, d->id_size),
-		.number = base_idmap_get(&d->map, key),
-	};
-	if (recent->number != BASE_IDMAP_NONE)
-		return HDB_OK;
-	recent->number = d->count++;
-	store32(entry, o->class_no);
-	entry[4] = o->kind;
-	entry[5] = o->is_embedded != 0;
-	store32(entry + 8, o->body_size);
-	if ((r = base_idmap_put(&d->map, key, recent->number, err)) < 0)
-		return r;
-	return base_bytes_append(d->out, entry, sizeof(entry), err);
+	if (d->recent[place].key != key) {
+		uint32_t no = base_idmap_get(&d->map, key);
+
+		if (no == BASE_IDMAP_NONE) {
+			no = (uint32_t)d->entries.count;
+			if ((r = add_entry(d, o, key, err)) < 0)
+				return r;
+		}
+		d->recent[place].key = key;
+		d->recent[place].entry = no;
+	}
+	*entry = d->recent[place].entry;
+	return HDB_OK;
 }
+
+/* ---- encoding ---- */
 
 /* The parts of a block that follow its dictionary. */
 enum { BASES, NUMBERS, LENGTHS, OFFSETS, HEAPS, PARTS };
+
+/* Gives an entry the next number in the block. */
+static int use_entry(struct store_objects_dictionary *d, uint32_t entry, struct hdb_error *err)
+{
+	struct store_objects_entry *e = base_vec_at(&d->entries, struct store_objects_entry, entry);
+	const uint32_t number = (uint32_t)d->used.count;
+	const int r = base_vec_push(&d->used, &entry, sizeof(entry), err);
+
+	if (r < 0)
+		return r;
+	e->number = number;
+	return HDB_OK;
+}
+
+/* No entry is in a block any more. */
+static void drop_used(struct store_objects_dictionary *d)
+{
+	for (size_t i = 0; i < d->used.count; i++)
+		base_vec_at(&d->entries, struct store_objects_entry,
+			    *base_vec_at(&d->used, uint32_t, i))
+			->number = STORE_NONE;
+	d->used.count = 0;
+}
 
 /*
  * Splits a group of objects into columns; the only base is where its first record is. Offsets are
  * differences from where a record would be that follows the one before it.
  */
-static int split_group(struct dictionary *d, const struct store_object *objects, unsigned n,
-		       uint64_t values[PARTS][PACK_GROUP], struct hdb_error *err)
+static int split_group(struct store_objects_dictionary *d, const struct store_objects_put *block,
+		       uint32_t from, unsigned n, uint64_t values[PARTS][PACK_GROUP],
+		       struct hdb_error *err)
 {
+	const struct store_objects_entry *entries = d->entries.data;
+	const struct store_object_put *objects = block->objects + from;
+	const uint64_t *offsets = block->file_offsets + from;
 	uint64_t expected = 0;
-	bool has_base = false;
+	unsigned first = 0;
 
 	assert(n > 0 && n <= PACK_GROUP);
-	values[BASES][0] = 0;
+	while (first < n && entries[objects[first].entry].kind == STORE_CLASS)
+		first++;
+	values[BASES][0] = expected = first < n ? offsets[first] : 0;
 	for (unsigned i = 0; i < n; i++) {
-		const struct store_object *o = &objects[i];
-		const struct recent *recent = &d->recent[o->class_no % RECENT_CLASSES];
-		/* A class has one body size and nearly always one kind, so these make the key. */
-		const uint64_t key =
-			(uint64_t)o->class_no << 3 | (uint64_t)(o->is_embedded != 0) << 2 | o->kind;
+		const struct store_objects_entry *e = &entries[objects[i].entry];
+		const uint64_t length = objects[i].length, offset = offsets[i];
 		int r;
 
-		if (key != recent->key && (r = look_up(d, o, key, err)) < 0)
+		if (e->number == STORE_NONE && (r = use_entry(d, objects[i].entry, err)) < 0)
 			return r;
-		values[NUMBERS][i] = recent->number;
-		values[LENGTHS][i] = o->length;
-		values[OFFSETS][i] = 0;
-		if (recent->rule.is_class)
+		values[NUMBERS][i] = e->number;
+		values[LENGTHS][i] = length;
+		if (e->kind == STORE_CLASS) {
+			values[OFFSETS][i] = 0;
 			continue;
-		if (!has_base)
-			values[BASES][0] = expected = o->file_offset;
-		has_base = true;
-		values[OFFSETS][i] = zigzag((int64_t)(o->file_offset - expected));
-		expected = record_end(&recent->rule, o->file_offset, o->length);
+		}
+		values[OFFSETS][i] = zigzag((int64_t)(offset - expected));
+		expected = offset + e->fixed + length * e->unit;
 	}
 	return HDB_OK;
 }
 
-static int encode_group(struct dictionary *d, struct pack_writer columns[PARTS],
-			const struct store_object *objects, unsigned n, struct hdb_error *err)
+static int encode_group(struct store_objects_dictionary *d, struct pack_writer columns[PARTS],
+			const struct store_objects_put *block, uint32_t from, struct hdb_error *err)
 {
+	const uint32_t left = block->count - from;
+	const unsigned n = left < PACK_GROUP ? left : PACK_GROUP;
 	uint64_t values[PARTS][PACK_GROUP];
 	uint8_t base[8];
-	int r = split_group(d, objects, n, values, err);
+	int r = split_group(d, block, from, n, values, err);
 
 	if (r < 0)
 		return r;
 	store64(base, values[BASES][0]);
 	if ((r = base_bytes_append(columns[BASES].out, base, sizeof(base), err)) < 0)
 		return r;
-	for (unsigned i = 0; columns[HEAPS].out && i < n; i++)
-		values[HEAPS][i] = objects[i].heap_no;
+	for (unsigned i = 0; block->heap_nos && i < n; i++)
+		values[HEAPS][i] = block->heap_nos[from + i];
 	for (unsigned c = NUMBERS; c < PARTS; c++)
 		if (columns[c].out && (r = pack_put_group(&columns[c], values[c], n, err)) < 0)
 			return r;
 	return r;
 }
 
-int store_objects_encode(struct base_vec *out, const struct store_object *objects, uint32_t count,
-			 struct store_objects_form form, struct hdb_error *err)
+/* Appends the entries that the block has. */
+static int put_dictionary(struct base_vec *out, const struct store_objects_dictionary *d,
+			  struct hdb_error *err)
 {
-	const unsigned parts = form.has_heaps ? PARTS : HEAPS;
-	struct dictionary *d = calloc(1, sizeof(*d));
+	uint8_t *p;
+	const int r = base_vec_reserve(out, 4 + d->used.count * CLASS_ENTRY, 1, err);
+
+	if (r < 0)
+		return r;
+	p = (uint8_t *)out->data + out->count;
+	store32(p, (uint32_t)d->used.count);
+	p += 4;
+	for (size_t i = 0; i < d->used.count; i++, p += CLASS_ENTRY) {
+		const struct store_objects_entry *e =
+			base_vec_at(&d->entries, struct store_objects_entry,
+				    *base_vec_at(&d->used, uint32_t, i));
+
+		store32(p, e->class_no);
+		store32(p + 4, e->kind | (uint32_t)e->is_embedded << 8);
+		store32(p + 8, e->body_size);
+	}
+	out->count += 4 + d->used.count * CLASS_ENTRY;
+	return HDB_OK;
+}
+
+int store_objects_encode(struct base_vec *out, struct store_objects_dictionary *d,
+			 const struct store_objects_put *block, struct hdb_error *err)
+{
+	const unsigned parts = block->heap_nos ? PARTS : HEAPS;
 	struct base_vec bytes[PARTS] = { { 0 } };
 	struct pack_writer columns[PARTS] = { { .out = &bytes[BASES] } };
-	const size_t start = out->count;
-	int r = d ? base_bytes_append(out, "\0\0\0\0", 4, err) :
-		    hdb_fail_memory(err, "a block of objects", sizeof(*d));
+	int r = HDB_OK;
 
-	assert(count <= STORE_BLOCK_OBJECTS);
-	assert(form.id_size == 4 || form.id_size == 8);
-	if (d) {
-		d->id_size = form.id_size;
-		d->out = out;
-		memset(d->recent, 0xff, sizeof(d->recent)); /* the key of no class */
-	}
-	if (r < 0)
-		goto out;
+	assert(block->count <= STORE_BLOCK_OBJECTS);
+	assert(!d->used.count);
 	for (unsigned c = NUMBERS; c < parts; c++)
-		if ((r = pack_begin(&columns[c], &bytes[c], count, err)) < 0)
+		if ((r = pack_begin(&columns[c], &bytes[c], block->count, err)) < 0)
 			goto out;
-	for (uint32_t i = 0; i < count; i += PACK_GROUP)
-		if ((r = encode_group(d, columns, objects + i,
-				      count - i < PACK_GROUP ? count - i : PACK_GROUP, err)) !=
-		    HDB_OK)
+	for (uint32_t i = 0; i < block->count; i += PACK_GROUP)
+		if ((r = encode_group(d, columns, block, i, err)) < 0)
 			goto out;
+	if ((r = put_dictionary(out, d, err)) < 0)
+		goto out;
 	for (unsigned c = 0; c < parts; c++) {
 		if (c != BASES && (r = pack_end(&columns[c], err)) < 0)
 			goto out;
 		if ((r = base_bytes_append(out, bytes[c].data, bytes[c].count, err)) < 0)
 			goto out;
 	}
-	store32((uint8_t *)out->data + start, d->count);
 out:
+	drop_used(d);
 	for (unsigned c = 0; c < PARTS; c++)
 		base_vec_release(&bytes[c]);
-	if (d)
-		base_idmap_release(&d->map);
-	free(d);
 	return r;
 }
 

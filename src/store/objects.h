@@ -9,6 +9,7 @@
 #ifndef STORE_OBJECTS_H
 #define STORE_OBJECTS_H
 
+#include "base/idmap.h"
 #include "base/pack.h"
 #include "store/store.h"
 
@@ -25,7 +26,7 @@ enum store_kind {
 	STORE_CLASS = 3
 };
 
-/* One object, as encoded. */
+/* One object. */
 struct store_object {
 	uint64_t file_offset; /* of its sub-record; 0 for an object that the dump lacks */
 	/* arrays: elements; class objects: the number of the class it stands for */
@@ -42,19 +43,69 @@ struct store_object {
 /* Set in the kind that store_objects_scan gives for objects that are embedded. */
 #define STORE_KIND_EMBEDDED 0x80u
 
-/* What a dump's objects are like. */
-struct store_objects_form {
-	unsigned id_size; /* 4 or 8 bytes: records are as long as it makes them */
-	bool has_heaps;   /* heap numbers are kept */
+/* ---- encoding ---- */
+
+/* What all objects of a class, a kind, embedded or not have in common: an entry of a dictionary. */
+struct store_objects_entry {
+	uint32_t class_no;
+	uint32_t body_size;
+	uint8_t kind;
+	uint8_t is_embedded;
+	/* private: the size of a record is `fixed` and `unit` for each element */
+	uint32_t unit;
+	uint64_t fixed;
+	uint32_t number; /* in the block that is being encoded; STORE_NONE: not in it */
 };
 
-/* Appends the block of `count` objects to `out`. */
-int store_objects_encode(struct base_vec *out, const struct store_object *objects, uint32_t count,
-			 struct store_objects_form form, struct hdb_error *err);
+/* Classes whose entries are found without looking into the map. */
+#define STORE_RECENT_CLASSES 256u
+
+/* The entries of whoever encodes blocks, one after the other. Some 5 KB; private but `entries`. */
+struct store_objects_dictionary {
+	struct base_vec entries; /* struct store_objects_entry */
+	struct base_idmap map;
+	struct base_vec used; /* uint32_t: those in the block that is being encoded, by number */
+	unsigned id_size;     /* of the dump, bytes: 4 or 8 */
+	struct {
+		uint64_t key;
+		uint32_t entry;
+	} recent[STORE_RECENT_CLASSES]; /* by class */
+};
+
+void store_objects_dictionary_init(struct store_objects_dictionary *d, unsigned id_size);
+/* Frees and empties it. */
+void store_objects_dictionary_release(struct store_objects_dictionary *d);
+
+/*
+ * The number of the entry for an object, which is added if it is new. An object's body size must be
+ * that of its entry.
+ */
+int store_objects_entry(struct store_objects_dictionary *d, const struct store_object *o,
+			uint32_t *entry, struct hdb_error *err);
+
+/* An object that is to be encoded. */
+struct store_object_put {
+	uint32_t entry;  /* of the dictionary */
+	uint32_t length; /* as in struct store_object */
+};
+
+/* A block of them. */
+struct store_objects_put {
+	const struct store_object_put *objects;
+	const uint64_t *file_offsets; /* of sub-records; those of class objects do not count */
+	const uint32_t *heap_nos;     /* or NULL: no heap numbers are kept */
+	uint32_t count;
+};
+
+/* Appends a block to `out`. */
+int store_objects_encode(struct base_vec *out, struct store_objects_dictionary *d,
+			 const struct store_objects_put *block, struct hdb_error *err);
 
 /* Appends the block of `count` ascending IDs, the first of which has index first_ix. */
 int store_ids_encode(struct base_vec *out, const uint64_t *ids, uint32_t count, uint32_t first_ix,
 		     struct hdb_error *err);
+
+/* ---- decoding ---- */
 
 /* An open block of the table objects. */
 struct store_objects {
