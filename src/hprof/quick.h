@@ -74,7 +74,8 @@ static inline __attribute__((always_inline)) bool hprof_quick_of(const struct ba
 	 * Where the next ones will be read; this halves the time on dumps beyond the caches. It may
 	 * be an address where nothing is, which a prefetch does not mind.
 	 */
-	prefetch_read((const void *)((uintptr_t)p + (body + size - at) + HPROF_PREFETCH_AHEAD));
+	prefetch_read((const void *)((uintptr_t)view->data - view->start + (body + size) +
+				     HPROF_PREFETCH_AHEAD));
 	return true;
 }
 

@@ -50,11 +50,16 @@ struct places {
 	uint32_t block_objects;        /* indices of a block */
 };
 
+/* Whether an object with this ID may follow one with last_id in a piece: above, but not far. */
+static inline bool places_follows(uint64_t last_id, uint64_t id)
+{
+	return id - last_id - 1 < PLACES_GAP_BYTES - 1;
+}
+
 /* Whether an object with this ID goes on the piece. */
 static inline bool places_continues(const struct places_piece *piece, uint64_t id)
 {
-	return id > piece->last_id && id - piece->last_id < PLACES_GAP_BYTES &&
-	       piece->count < PLACES_PIECE_OBJECTS;
+	return places_follows(piece->last_id, id) && piece->count < PLACES_PIECE_OBJECTS;
 }
 
 /* Adds one instance or array; in order of the file. */

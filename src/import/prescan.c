@@ -3,12 +3,16 @@
  */
 #include "import/prescan.h"
 
+#include <assert.h>
+
 /* How far into a chunk a first sub-record is looked for: behind it lies a long array. */
 #define SYNC_BYTES (128u << 10)
 /* Headers in a row that make it believable: by chance, three tags of 256 each time. */
 #define SYNC_CHAIN 8u
 /* Runs of a chunk; a file that has more of them is better walked. */
 #define RUNS_MAX 2048u
+/* Of what is compiled for each kind of object and width of identifiers. */
+#define ALWAYS_INLINE inline __attribute__((always_inline))
 /* Bytes of a top-level record's head. */
 #define RECORD_HEAD 9u
 
@@ -68,81 +72,204 @@ static bool find_start(const struct ahead *a, unsigned id_size, uint64_t *at, ui
 	return false;
 }
 
+/* ---- classes of a run ---- */
+
+static inline struct ahead_slot *slot_of(struct ahead *a, uint64_t class_id)
+{
+	return &a->slots[import_id_hash(class_id) % AHEAD_CACHE];
+}
+
+/* No class that belongs here has the ID that is there then. */
+static void free_slot(struct ahead *a, struct ahead_slot *slot)
+{
+	const uint64_t other = slot == slot_of(a, 0);
+
+	*slot = (struct ahead_slot){ .class = { .class_id = other }, .no = SIZE_MAX };
+}
+
+static void free_slots(struct ahead *a)
+{
+	assert(slot_of(a, 0) != slot_of(a, 1));
+	for (unsigned i = 0; i < AHEAD_CACHE; i++)
+		free_slot(a, &a->slots[i]);
+}
+
+static void keep_class(struct ahead *a, const struct ahead_slot *slot)
+{
+	if (slot->no != SIZE_MAX)
+		*base_vec_at(&a->classes, struct ahead_class, slot->no) = slot->class;
+}
+
+/* Makes room for a class that is not in the slot. */
+static int enter_class(struct ahead *a, struct ahead_slot *slot, uint64_t class_id,
+		       struct hdb_error *err)
+{
+	const struct ahead_class fresh = { .class_id = class_id };
+	const int r = base_vec_push(&a->classes, &fresh, sizeof(fresh), err);
+
+	if (r < 0)
+		return r;
+	keep_class(a, slot);
+	*slot = (struct ahead_slot){ .class = fresh, .no = a->classes.count - 1 };
+	return HDB_OK;
+}
+
+/* Writes what is known of the classes from number `first` on, and frees their slots. */
+static void keep_classes(struct ahead *a, size_t first)
+{
+	for (size_t i = first; i < a->classes.count; i++) {
+		struct ahead_slot *slot =
+			slot_of(a, base_vec_at(&a->classes, struct ahead_class, i)->class_id);
+
+		if (slot->no == i) {
+			keep_class(a, slot);
+			free_slot(a, slot);
+		}
+	}
+}
+
 /* ---- one run ---- */
 
-/* The class of an object, which is a new one of the run's unless it has met it. */
-static inline int class_of(struct ahead *a, struct ahead_run *run, uint64_t class_id,
-			   struct ahead_class **out, struct hdb_error *err)
-{
-	size_t *no = &a->class_no[import_id_hash(class_id) % AHEAD_CACHE];
-	const struct ahead_class fresh = { .class_id = class_id };
-	int r;
+/* A run that is being read. */
+struct reading {
+	struct ahead_run run;
+	struct base_view view; /* as if its window began at 0 */
+	uint64_t limit;        /* where a sub-record ends at most */
+	uint64_t last, next;   /* where the last object is, and the next one */
+	uint64_t *ids;
+	uint32_t count;                    /* of ids */
+	uint32_t piece_first, piece_limit; /* numbers of its first object, and past its last one */
+	uint64_t piece_offset;             /* in the file */
+	uint64_t last_id;
+};
 
-	/* What the run does not have is another one's, or an earlier chunk's. */
-	if (*no - run->first_class >= run->class_count ||
-	    base_vec_at(&a->classes, struct ahead_class, *no)->class_id != class_id) {
-		if ((r = base_vec_push(&a->classes, &fresh, sizeof(fresh), err)) != HDB_OK)
-			return r;
-		*no = a->classes.count - 1;
-		run->class_count++;
-	}
-	*out = base_vec_at(&a->classes, struct ahead_class, *no);
-	return HDB_OK;
+/* Ends a piece before w->next, if there is one. */
+static int keep_piece(struct ahead *a, struct reading *w, struct hdb_error *err)
+{
+	struct places_piece piece;
+
+	if (w->count == w->piece_first)
+		return HDB_OK;
+	piece = (struct places_piece){
+		.first_id = w->ids[w->piece_first],
+		.last_id = w->last_id,
+		.offset = w->piece_offset,
+		.end = w->next,
+		.count = w->count - w->piece_first,
+	};
+	w->run.piece_count++;
+	return base_vec_push(&a->pieces, &piece, sizeof(piece), err);
 }
 
-static void note_array(struct ahead_run *run, uint64_t id, uint32_t length)
+/* Begins a piece at w->next. */
+static int next_piece(struct ahead *a, struct reading *w, struct hdb_error *err)
 {
+	const int r = keep_piece(a, w, err);
+
+	w->piece_first = w->count;
+	w->piece_limit = w->count + PLACES_PIECE_OBJECTS;
+	w->piece_offset = w->next;
+	return r;
+}
+
+static inline void note_array(struct ahead_run *run, const struct hprof_sub *sub)
+{
+	run->count[1]++;
+	run->bytes[1] += sub->end - sub->offset;
 	if (run->count[1] == 1)
-		run->first_array = id;
-	else if (id > run->last_array && id < run->last_array_end)
+		run->first_array = sub->id;
+	else if (sub->id > run->last_array && sub->id < run->last_array_end)
 		run->array_overlap++;
-	run->last_array = id;
-	run->last_array_end = ahead_array_end(id, length);
+	run->last_array = sub->id;
+	run->last_array_end = ahead_array_end(sub->id, sub->length);
 }
 
-/* Counts an object, and notes what its class needs to know. */
-static inline int note_object(struct ahead *a, struct ahead_run *run, const struct hprof_sub *sub,
-			      struct hdb_error *err)
+static inline void note_primitives(struct ahead_run *run, const struct hprof_sub *sub)
 {
-	const unsigned kind = sub->tag - HPROF_INSTANCE_DUMP;
-	struct ahead_class *class;
+	run->count[2]++;
+	run->bytes[2] += sub->end - sub->offset;
+	run->primitive_used |= 1u << (sub->element_type & 15);
+}
+
+/* Reads an object that has the tag; HDB_END: there is none that is whole. */
+static ALWAYS_INLINE int read_one(struct ahead *a, struct reading *w, const unsigned id_size,
+				  const uint8_t tag, struct hdb_error *err)
+{
+	struct ahead_slot *slot;
+	struct hprof_sub sub;
 	int r;
 
-	run->count[kind]++;
-	run->bytes[kind] += sub->end - sub->offset;
-	if (kind == 2) {
-		run->primitive_used |= 1u << (sub->element_type & 15);
-		return HDB_OK;
-	}
-	if ((r = class_of(a, run, sub->class_id, &class, err)) != HDB_OK)
+	if (!hprof_quick_of(&w->view, (struct hprof_range){ w->next, w->limit }, id_size, tag,
+			    &sub) ||
+	    !sub.id)
+		return HDB_END;
+	if ((!places_follows(w->last_id, sub.id) || w->count == w->piece_limit) &&
+	    (r = next_piece(a, w, err)) < 0)
 		return r;
-	if (kind == 1) {
-		note_array(run, sub->id, sub->length);
-		class->is_array = true;
-	} else if (sub->length > class->max_body) {
-		class->max_body = sub->length;
+	if (tag == HPROF_PRIMITIVE_ARRAY_DUMP) {
+		note_primitives(&w->run, &sub);
+	} else {
+		slot = slot_of(a, sub.class_id);
+		if (slot->class.class_id != sub.class_id &&
+		    (r = enter_class(a, slot, sub.class_id, err)) < 0)
+			return r;
+		if (tag == HPROF_OBJECT_ARRAY_DUMP) {
+			note_array(&w->run, &sub);
+			slot->class.is_array = true;
+		} else if (sub.length > slot->class.max_body) {
+			slot->class.max_body = (uint32_t)sub.length;
+		}
 	}
+	w->ids[w->count++] = sub.id;
+	w->last_id = sub.id;
+	w->last = w->next;
+	w->next = sub.end;
 	return HDB_OK;
 }
 
-/* Keeps a piece of the run that ends at `end`. */
-static int keep_piece(struct ahead *a, struct ahead_run *run, struct places_piece *piece,
-		      uint64_t end, struct hdb_error *err)
+/* Reads objects that begin before `stop`, as many as a run has; HDB_END: something else comes. */
+static ALWAYS_INLINE int read_objects(struct ahead *a, struct reading *reading, uint64_t stop,
+				      const unsigned id_size, struct hdb_error *err)
 {
-	if (!piece->count)
-		return HDB_OK;
-	piece->end = end;
-	run->piece_count++;
-	return base_vec_push(&a->pieces, piece, sizeof(*piece), err);
+	struct reading w = *reading;
+	int r = HDB_OK;
+
+	w.view.data = (const uint8_t *)((uintptr_t)w.view.data - w.view.start);
+	w.view.start = 0;
+	while (w.next < stop && w.count < AHEAD_RUN_OBJECTS) {
+		const uint8_t tag = w.view.data[w.next];
+
+		if (tag == HPROF_INSTANCE_DUMP)
+			r = read_one(a, &w, id_size, HPROF_INSTANCE_DUMP, err);
+		else if (tag == HPROF_OBJECT_ARRAY_DUMP)
+			r = read_one(a, &w, id_size, HPROF_OBJECT_ARRAY_DUMP, err);
+		else if (tag == HPROF_PRIMITIVE_ARRAY_DUMP)
+			r = read_one(a, &w, id_size, HPROF_PRIMITIVE_ARRAY_DUMP, err);
+		else
+			r = HDB_END;
+		if (r != HDB_OK)
+			break;
+	}
+	*reading = w;
+	return r;
 }
 
-/* Ends a run at `end`, whose last object is at `last`; drops it if it is empty. */
-static int keep_run(struct ahead *a, unsigned id_size, struct ahead_run *run, uint64_t last,
-		    struct hdb_error *err)
+/* Ends a run; drops it if it is empty. */
+static int keep_run(struct ahead *a, unsigned id_size, struct reading *w, struct hdb_error *err)
 {
-	if (!run->id_count || !quick(a, id_size, last, &run->last))
+	struct ahead_run *run = &w->run;
+	int r;
+
+	keep_classes(a, run->first_class);
+	if ((r = keep_piece(a, w, err)) < 0)
+		return r;
+	if (!w->count || !quick(a, id_size, w->last, &run->last))
 		return HDB_OK;
-	a->ids.count += run->id_count;
+	run->id_count = w->count;
+	run->class_count = a->classes.count - run->first_class;
+	run->count[0] = w->count - run->count[1] - run->count[2];
+	run->bytes[0] = w->next - run->start - run->bytes[1] - run->bytes[2];
+	a->ids.count += w->count;
 	return base_vec_push(&a->runs, run, sizeof(*run), err);
 }
 
@@ -153,47 +280,26 @@ static int keep_run(struct ahead *a, unsigned id_size, struct ahead_run *run, ui
 static int read_run(struct ahead *a, unsigned id_size, uint64_t *at, uint64_t until,
 		    struct hdb_error *err)
 {
-	struct ahead_run run = {
-		.start = *at,
-		.first_id = a->ids.count,
-		.first_class = a->classes.count,
-		.first_piece = a->pieces.count,
+	struct reading w = {
+		.run = { .start = *at,
+			 .first_id = a->ids.count,
+			 .first_class = a->classes.count,
+			 .first_piece = a->pieces.count },
+		.view = a->view,
+		.limit = a->view.src->size, /* where the heap record ends is the walk's to know */
+		.next = *at,
 	};
 	const uint64_t stop = until - *at < AHEAD_RUN_BYTES ? until : *at + AHEAD_RUN_BYTES;
-	struct places_piece piece = { 0 };
-	uint64_t next = *at, last = *at;
-	bool is_other = false;
-	uint64_t *ids;
-	int r = base_vec_reserve(&a->ids, AHEAD_RUN_OBJECTS, sizeof(uint64_t), err);
+	int r = base_vec_reserve(&a->ids, AHEAD_RUN_OBJECTS, sizeof(uint64_t), err), kept;
 
+	assert(*at >= a->view.start && until <= a->view.end);
 	if (r < 0)
 		return r;
-	ids = base_vec_at(&a->ids, uint64_t, run.first_id);
-	while (next < stop && run.id_count < AHEAD_RUN_OBJECTS) {
-		struct hprof_sub sub = { .element_type = 0 };
-
-		is_other = !quick(a, id_size, next, &sub) || sub.id == 0;
-		if (is_other)
-			break;
-		ids[run.id_count++] = sub.id;
-		if ((r = note_object(a, &run, &sub, err)) < 0)
-			return r;
-		if (!piece.count || !places_continues(&piece, sub.id)) {
-			if ((r = keep_piece(a, &run, &piece, next, err)) < 0)
-				return r;
-			piece = (struct places_piece){ .first_id = sub.id, .offset = next };
-		}
-		piece.last_id = sub.id;
-		piece.count++;
-		last = next;
-		next = sub.end;
-	}
-	*at = next;
-	if ((r = keep_piece(a, &run, &piece, next, err)) < 0)
-		return r;
-	if ((r = keep_run(a, id_size, &run, last, err)) < 0)
-		return r;
-	return is_other ? HDB_END : HDB_OK;
+	w.ids = base_vec_at(&a->ids, uint64_t, w.run.first_id);
+	r = id_size == 8 ? read_objects(a, &w, stop, 8, err) : read_objects(a, &w, stop, 4, err);
+	*at = w.next;
+	kept = keep_run(a, id_size, &w, err);
+	return r < 0 || kept == HDB_OK ? r : kept;
 }
 
 /* ---- a chunk ---- */
@@ -224,6 +330,7 @@ int ahead_read(struct ahead *a, const struct hprof_file *file, uint64_t from, ui
 
 	a->view.src = a->beside.src = file->source;
 	a->runs.count = a->ids.count = a->classes.count = a->pieces.count = 0;
+	free_slots(a);
 	if (file->is_emptied)
 		return HDB_OK; /* quick reading is for arrays with elements */
 	/* What is mapped can be asked for early (hprof_quick_of). */

@@ -39,17 +39,23 @@ struct ahead_run {
 	uint64_t first_array, last_array, last_array_end, array_overlap;
 };
 
-/* Classes that are found again without a search. */
+/* Classes of a run that are found again without a search. */
 #define AHEAD_CACHE 1024u
 
+/* One of them: as far as the run has read, and where it goes when it is pushed out. */
+struct ahead_slot {
+	struct ahead_class class; /* free: its ID belongs to another slot */
+	size_t no;                /* in classes; SIZE_MAX: free */
+};
+
 struct ahead {
-	struct base_view view;        /* of the chunk */
-	struct base_view beside;      /* for what is no instance and no array, and may lead out */
-	struct base_vec runs;         /* struct ahead_run */
-	struct base_vec ids;          /* uint64_t */
-	struct base_vec classes;      /* struct ahead_class */
-	struct base_vec pieces;       /* struct places_piece */
-	size_t class_no[AHEAD_CACHE]; /* by a hash of the class ID: where in classes to look */
+	struct base_view view;   /* of the chunk */
+	struct base_view beside; /* for what is no instance and no array, and may lead out */
+	struct base_vec runs;    /* struct ahead_run */
+	struct base_vec ids;     /* uint64_t */
+	struct base_vec classes; /* struct ahead_class */
+	struct base_vec pieces;  /* struct places_piece */
+	struct ahead_slot slots[AHEAD_CACHE]; /* by a hash of the class ID; free between two runs */
 	BASE_APART;
 };
 
