@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 /*
  * Dense chunks may take this much, and this much an ID, before the set turns sparse: twice what a
@@ -547,26 +550,71 @@ static size_t chunk_at(const struct idset *set, uint32_t ix)
 	return low;
 }
 
+/* Writes the IDs of bits that are set, of units from `unit` on; returns the end. */
+static uint64_t *put_ids(uint64_t *out, uint64_t bits, uint64_t unit, unsigned shift)
+{
+	for (; bits; bits &= bits - 1)
+		*out++ = (unit | (unsigned)__builtin_ctzll(bits)) << shift;
+	return out;
+}
+
+#ifdef __x86_64__
+/* Writes up to seven more behind the end. */
+PROCESSOR_BYTES static uint64_t *put_ids_avx512(uint64_t *out, uint64_t bits, uint64_t unit,
+						unsigned shift)
+{
+	const __m512i count_up = _mm512_set_epi64(
+		0x3f3e3d3c3b3a3938, 0x3736353433323130, 0x2f2e2d2c2b2a2928, 0x2726252423222120,
+		0x1f1e1d1c1b1a1918, 0x1716151413121110, 0x0f0e0d0c0b0a0908, 0x0706050403020100);
+	const unsigned count = (unsigned)__builtin_popcountll(bits);
+	const __m512i base = _mm512_set1_epi64((long long)unit);
+	const __m128i shift_by = _mm_cvtsi32_si128((int)shift);
+	uint8_t at[64];
+
+	_mm512_storeu_si512(at, _mm512_maskz_compress_epi8(bits, count_up));
+	for (unsigned i = 0; i < count; i += 8) {
+		const __m512i ids = _mm512_or_si512(
+			base, _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)(at + i))));
+
+		_mm512_storeu_si512(out + i, _mm512_sll_epi64(ids, shift_by));
+	}
+	return out + count;
+}
+#endif
+
+/* Of the IDs in one chunk: *count is how many more are wanted behind the end that is returned. */
+static uint64_t *scan_chunk(const struct idset *set, const struct idset_chunk *chunk,
+			    uint32_t first_ix, uint32_t *count, uint64_t *out)
+{
+	for (unsigned w = 0; w < IDSET_CHUNK_WORDS && *count; w++) {
+		const uint64_t unit = chunk->region << IDSET_CHUNK_BITS | w * 64;
+		uint64_t bits = bits_of(&chunk->words[w]);
+		uint32_t ix = chunk->words[w].first_ix, n = count_bits(bits);
+
+		if (ix < first_ix && ix + n <= first_ix)
+			continue;
+		for (; ix < first_ix; ix++, n--)
+			bits &= bits - 1;
+		for (; n > *count; n--)
+			bits &= ~((uint64_t)1 << 63 >> __builtin_clzll(bits));
+		*count -= n;
+#ifdef __x86_64__
+		if (*count >= 8 && processor_moves_bytes()) {
+			out = put_ids_avx512(out, bits, unit, set->shift);
+			continue;
+		}
+#endif
+		out = put_ids(out, bits, unit, set->shift);
+	}
+	return out;
+}
+
 void idset_scan(const struct idset *set, uint32_t first_ix, uint32_t count, uint64_t *out)
 {
 	if (set->is_sparse) {
 		memcpy(out, base_vec_at(&set->sorted.ids, uint64_t, first_ix), (size_t)count * 8);
 		return;
 	}
-	for (size_t c = chunk_at(set, first_ix); count && c < set->chunk_count; c++) {
-		const struct idset_chunk *chunk = set->chunks[c];
-
-		for (unsigned w = 0; w < IDSET_CHUNK_WORDS && count; w++) {
-			const uint64_t unit = chunk->region << IDSET_CHUNK_BITS | w * 64;
-			uint64_t bits = bits_of(&chunk->words[w]);
-			uint32_t ix = chunk->words[w].first_ix;
-
-			if (ix < first_ix && ix + count_bits(bits) <= first_ix)
-				continue;
-			for (; ix < first_ix; ix++)
-				bits &= bits - 1;
-			for (; bits && count; bits &= bits - 1, count--)
-				*out++ = (unit | (unsigned)__builtin_ctzll(bits)) << set->shift;
-		}
-	}
+	for (size_t c = chunk_at(set, first_ix); count && c < set->chunk_count; c++)
+		out = scan_chunk(set, set->chunks[c], first_ix, &count, out);
 }

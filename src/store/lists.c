@@ -13,6 +13,9 @@
 #include "store/lists_put.h"
 
 #include <assert.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 int store_lists_open(struct store_lists_writer *w, struct base_vec *out, uint32_t first_ix,
 		     uint32_t count, struct hdb_error *err)
@@ -73,12 +76,26 @@ int store_lists_encode(struct base_vec *out, const struct store_lists_rows *rows
 typedef uint32_t four __attribute__((vector_size(16)));
 typedef int32_t four_signed __attribute__((vector_size(16)));
 
+static inline four load_four(const uint32_t *p)
+{
+#ifdef __SSE2__
+	return (four)_mm_loadu_si128((const __m128i *)p);
+#else
+	four v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+#endif
+}
+
 /* x, and the first three of v. */
 static inline four shift_in(uint32_t x, four v)
 {
 	const four front = { x };
 
-#ifdef __clang__
+#ifdef __SSE2__
+	return (four)_mm_slli_si128((__m128i)v, 4) | front;
+#elif defined(__clang__)
 	return __builtin_shufflevector(v, front, 4, 0, 1, 2);
 #else
 	return __builtin_shuffle(v, front, (four){ 4, 0, 1, 2 });
@@ -99,16 +116,13 @@ static inline four zigzags(four here, four before)
  */
 static inline uint32_t *list_numbers(uint32_t *out, uint32_t ix, const uint32_t *target, uint32_t n)
 {
-	four here, before;
+	four here = load_four(target);
 
 	*out++ = n << 1;
-	memcpy(&here, target, sizeof(here));
 	here = zigzags(here, shift_in(ix, here));
 	memcpy(out, &here, sizeof(here));
 	for (uint32_t e = 4; e < n; e += 4) {
-		memcpy(&here, target + e, sizeof(here));
-		memcpy(&before, target + e - 1, sizeof(before));
-		here = zigzags(here, before);
+		here = zigzags(load_four(target + e), load_four(target + e - 1));
 		memcpy(out + e, &here, sizeof(here));
 	}
 	return out + n;

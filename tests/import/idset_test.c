@@ -79,8 +79,10 @@ static void check_set(uint64_t *ids, uint32_t count, bool want_sparse)
 	for (uint32_t first = 0; first < n; first += 1 + n / 37) {
 		const uint32_t want = n - first < 5000 ? n - first : 5000;
 
+		scan[want] = UINT64_MAX;
 		idset_scan(&set, first, want, scan);
 		assert_memory_equal(scan, ids + first, want * sizeof(*scan));
+		assert_int_equal(scan[want], UINT64_MAX);
 	}
 	assert_int_equal(idset_find(&set, UINT64_MAX), IDSET_NONE);
 	idset_release(&set);
