@@ -22,10 +22,13 @@ static const uint8_t hprof_primitive_shift[16] = {
 	[HPROF_FLOAT] = 3,   [HPROF_INT] = 3,  [HPROF_DOUBLE] = 4, [HPROF_LONG] = 4,
 };
 
+/* Bytes of the longest head. */
+#define HPROF_QUICK_HEAD(id_size) (9 + 2 * (uint64_t)(id_size))
+
 /*
- * hprof_quick_sub of a sub-record that is known to have the tag: an instance or an array. Call it
- * with a constant tag, too: what is done with each kind of object becomes a loop without further
- * questions.
+ * hprof_quick_sub of a sub-record that is known to have the tag, an instance or an array, where the
+ * view's window has HPROF_QUICK_HEAD bytes at least from range.offset on. Call it with a constant
+ * tag, too: what is done with each kind of object becomes a loop without further questions.
  */
 static inline __attribute__((always_inline)) bool hprof_quick_of(const struct base_view *view,
 								 struct hprof_range range,
@@ -38,8 +41,6 @@ static inline __attribute__((always_inline)) bool hprof_quick_of(const struct ba
 	uint64_t body, size;
 	uint32_t length;
 
-	if (view->end - at < 9 + 2 * (uint64_t)id_size)
-		return false;
 	if (tag == HPROF_INSTANCE_DUMP) {
 		length = be32(p + 5 + 2 * id_size);
 		body = at + 9 + 2 * id_size;
@@ -88,7 +89,7 @@ static inline __attribute__((always_inline)) bool hprof_quick_of(const struct ba
 static inline bool hprof_quick_sub(const struct base_view *view, struct hprof_range range,
 				   const unsigned id_size, struct hprof_sub *sub)
 {
-	if (view->end == range.offset)
+	if (view->end - range.offset < HPROF_QUICK_HEAD(id_size))
 		return false;
 	switch (view->data[range.offset - view->start]) {
 	case HPROF_INSTANCE_DUMP:

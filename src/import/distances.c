@@ -88,7 +88,7 @@ static int entry_of(struct import_distances *d, const struct store_object *o,
 
 /* Of arrays and stack chunks what is left without their elements or stack. */
 int import_distances_add(struct import_distances *d, const struct store_object *o,
-			 uint64_t distance, struct hdb_error *err)
+			 uint64_t distance, uint32_t times, struct hdb_error *err)
 {
 	struct import_distance_entry *e;
 	int64_t least, wide;
@@ -107,13 +107,14 @@ int import_distances_add(struct import_distances *d, const struct store_object *
 	case STORE_OBJECT_ARRAY:
 		least = without(distance, o->length, 4);
 		wide = without(distance, o->length, 8);
-		d->wide_overlaps += import_distances_overlap(o->length, wide);
+		d->wide_overlaps += import_distances_overlap(o->length, wide) ? times : 0;
 		break;
 	default:
 		least = wide = without(distance, o->length, o->body_size);
 		break;
 	}
-	import_distances_note(d, &e->distance, distance, least, wide);
+	import_distances_note(d, &e->distance,
+			      (struct import_noted){ distance, least, wide, times });
 	return HDB_OK;
 }
 

@@ -62,9 +62,9 @@ struct import_distances {
 
 void import_distances_init(struct import_distances *d);
 
-/* Notes that the next object begins `distance` bytes behind this one. */
+/* Notes that behind so many objects like this the next one begins `distance` bytes later. */
 int import_distances_add(struct import_distances *d, const struct store_object *o,
-			 uint64_t distance, struct hdb_error *err);
+			 uint64_t distance, uint32_t times, struct hdb_error *err);
 
 /*
  * Counts an instance whose distance tells nothing: a flat value, the neighbour of an odd ID, the
@@ -93,21 +93,27 @@ static inline struct import_distance_entry *import_distances_place(struct import
 	return &d->cache[class_no % IMPORT_DISTANCE_CACHE];
 }
 
-/* One object more: its distance, less its elements with references of 4 and of 8 bytes. */
-static inline __attribute__((always_inline)) void import_distances_note(struct import_distances *d,
-									struct import_distance *to,
-									uint64_t distance,
-									int64_t least,
-									int64_t least_wide)
+/* Objects at one distance. */
+struct import_noted {
+	uint64_t distance;
+	int64_t least, least_wide; /* less their elements with references of 4 and of 8 bytes */
+	uint32_t times;            /* how many */
+};
+
+static inline __attribute__((always_inline)) void import_distances_note(
+	struct import_distances *d, struct import_distance *to, const struct import_noted noted)
 {
-	d->low_bits[(unsigned)__builtin_ctzll(distance | 1u << IMPORT_LOW_BITS)]++;
-	to->count++;
+	const int64_t least = noted.least, least_wide = noted.least_wide;
+
+	d->low_bits[(unsigned)__builtin_ctzll(noted.distance | 1u << IMPORT_LOW_BITS)] +=
+		noted.times;
+	to->count += noted.times;
 	if (least == to->least) {
-		to->at_least++;
+		to->at_least += noted.times;
 	} else if (least < to->least) {
 		to->next_least = to->least;
 		to->least = least;
-		to->at_least = 1;
+		to->at_least = noted.times;
 		to->least_wide = least_wide < to->least_wide ? least_wide : to->least_wide;
 	} else if (least < to->next_least) {
 		to->next_least = least;

@@ -227,16 +227,24 @@ static ALWAYS_INLINE int read_one(struct ahead *a, struct reading *w, const unsi
 	return HDB_OK;
 }
 
-/* Reads objects that begin before `stop`, as many as a run has; HDB_END: something else comes. */
+/*
+ * Reads objects that begin before `stop`, as many as a run has; HDB_END: something else comes, or
+ * the head of an object may lead out of the window.
+ */
 static ALWAYS_INLINE int read_objects(struct ahead *a, struct reading *reading, uint64_t stop,
 				      const unsigned id_size, struct hdb_error *err)
 {
 	struct reading w = *reading;
+	const uint64_t window = w.view.end - w.view.start;
+	const uint64_t heads_end = w.view.end - (window < HPROF_QUICK_HEAD(id_size) ?
+							 window :
+							 HPROF_QUICK_HEAD(id_size) - 1);
+	const uint64_t end = stop < heads_end ? stop : heads_end;
 	int r = HDB_OK;
 
 	w.view.data = (const uint8_t *)((uintptr_t)w.view.data - w.view.start);
 	w.view.start = 0;
-	while (w.next < stop && w.count < AHEAD_RUN_OBJECTS) {
+	while (w.next < end && w.count < AHEAD_RUN_OBJECTS) {
 		const uint8_t tag = w.view.data[w.next];
 
 		if (tag == HPROF_INSTANCE_DUMP)
@@ -251,7 +259,7 @@ static ALWAYS_INLINE int read_objects(struct ahead *a, struct reading *reading, 
 			break;
 	}
 	*reading = w;
-	return r;
+	return r == HDB_OK && w.next < stop && w.count < AHEAD_RUN_OBJECTS ? HDB_END : r;
 }
 
 /* Ends a run; drops it if it is empty. */

@@ -76,6 +76,50 @@ static int add_entries(struct import *im, struct maker *m, struct maker_class *c
 	return store_objects_entry(&m->dictionary, &o, &class->array_entry, err);
 }
 
+static int note_kept(struct maker *m, struct maker_class *class, struct hdb_error *err)
+{
+	const struct store_object o = { .class_no = class->no - 1, .kind = STORE_INSTANCE };
+	int r;
+
+	if (!class->usual_count)
+		return HDB_OK;
+	r = import_distances_add(&m->distances, &o, class->usual, class->usual_count, err);
+	if (r == HDB_OK)
+		class->usual = class->usual_count = 0;
+	return r;
+}
+
+int import_note_instance(struct maker *m, struct maker_class *class, uint64_t distance,
+			 struct hdb_error *err)
+{
+	const struct store_object o = { .class_no = class->no - 1, .kind = STORE_INSTANCE };
+	const size_t slot = (size_t)(class - m->classes);
+	const int r = note_kept(m, class, err);
+
+	if (r != HDB_OK)
+		return r;
+	if (distance > UINT32_MAX)
+		return import_distances_add(&m->distances, &o, distance, 1, err);
+	m->unnoted[slot / 64] |= (uint64_t)1 << slot % 64;
+	class->usual = (uint32_t)distance;
+	class->usual_count = 1;
+	return HDB_OK;
+}
+
+int import_note_instances(struct maker *m, struct hdb_error *err)
+{
+	for (unsigned i = 0; i < MAKER_CLASSES / 64; i++) {
+		for (; m->unnoted[i]; m->unnoted[i] &= m->unnoted[i] - 1) {
+			const unsigned at = i * 64 + (unsigned)__builtin_ctzll(m->unnoted[i]);
+			const int r = note_kept(m, &m->classes[at], err);
+
+			if (r != HDB_OK)
+				return r;
+		}
+	}
+	return HDB_OK;
+}
+
 /* Looks a class up and puts it into the cache, where it has no number if it is unknown. */
 static int find_class(struct import *im, struct maker *m, uint64_t class_id, struct hdb_error *err)
 {
@@ -83,13 +127,15 @@ static int find_class(struct import *im, struct maker *m, uint64_t class_id, str
 	const uint32_t no = base_idmap_get(&im->class_map, class_id);
 	const struct import_class *class;
 	uint64_t plan_bytes = 0;
+	int r = note_kept(m, entry, err);
 
+	if (r != HDB_OK)
+		return r;
 	*entry = (struct maker_class){ .id = class_id, .plain_bytes = UINT64_MAX };
 	if (no == BASE_IDMAP_NONE)
 		return HDB_OK;
 	class = import_class_at(im, no);
 	entry->no = no + 1;
-	entry->distance = import_distances_place(&m->distances, no);
 	entry->body_size = class->out.body_size;
 	entry->plan_first = class->plan_first;
 	entry->plan_count = class->plan_count;
@@ -415,7 +461,7 @@ static int note_object(struct import *im, struct maker *m, uint32_t i, const str
 		return HDB_OK;
 	m->out->odd_count += im->flat.has_odd_ids && id & 7 && !o->is_embedded;
 	if (i + 1 < m->id_count && !import_is_apart(im, id) && !import_is_apart(im, m->ids[i + 1]))
-		r = import_distances_add(&m->distances, o, m->ids[i + 1] - id, err);
+		r = import_distances_add(&m->distances, o, m->ids[i + 1] - id, 1, err);
 	else if (o->kind == STORE_INSTANCE)
 		r = import_distances_pass(&m->distances, o, err);
 	if (r != HDB_OK)

@@ -34,17 +34,16 @@ struct plain {
 
 static ALWAYS_INLINE bool take_instance(struct maker *m, struct plain *p, const unsigned id_size)
 {
-	const struct maker_class *class = import_class_entry(m, p->sub.class_id);
-	const int64_t distance = (int64_t)p->distance;
+	struct maker_class *class = import_class_entry(m, p->sub.class_id);
 
 	if (class->id != p->sub.class_id || p->sub.body_size < class->plain_bytes)
 		return false;
-	struct import_distance_entry *e = class->distance;
-
-	if (e->key != import_distances_key(class->no - 1, STORE_INSTANCE))
+	/* What fails is tried again by whoever takes what is not plain. */
+	if (p->distance == class->usual)
+		class->usual_count++;
+	else if (import_note_instance(m, class, p->distance, NULL) != HDB_OK)
 		return false;
 	p->made = (struct store_object_put){ .entry = class->instance_entry };
-	import_distances_note(&m->distances, &e->distance, p->distance, distance, distance);
 	p->count = import_read_fields(p->raw, p->body, class->plan, class->plan_count, id_size);
 	return true;
 }
@@ -63,7 +62,8 @@ static ALWAYS_INLINE bool note_array(struct maker *m, const struct store_object 
 		return false;
 	if (o->kind == STORE_OBJECT_ARRAY)
 		m->distances.wide_overlaps += import_distances_overlap(o->length, wide);
-	import_distances_note(&m->distances, &e->distance, distance, least, wide);
+	import_distances_note(&m->distances, &e->distance,
+			      (struct import_noted){ distance, least, wide, 1 });
 	counted->count++;
 	counted->elements += o->length;
 	return true;
@@ -177,7 +177,11 @@ static ALWAYS_INLINE int take_all(struct import *im, struct maker *m, struct pla
 	int r = HDB_OK;
 
 	t.limit = reader->limit < t.view.end ? reader->limit : t.view.end;
-	end = reader->end < t.limit ? reader->end : t.limit;
+	/* As far as the window has the head of an object. */
+	if (t.view.end - t.view.start < HPROF_QUICK_HEAD(id_size))
+		return HDB_OK;
+	end = t.view.end - HPROF_QUICK_HEAD(id_size) + 1;
+	end = reader->end < end ? reader->end : end;
 	/* One with ID 0 is dropped, and no distance is beyond INT64_MAX. */
 	if (t.at < t.view.start || t.i >= plain_end || !m->ids[t.i] ||
 	    m->ids[plain_end] - m->ids[t.i] > INT64_MAX)

@@ -535,6 +535,8 @@ static int read_objects(struct import *im, struct maker *m, struct hdb_error *er
 		qsort(s->big.data, s->big.count, sizeof(struct big_list), by_index);
 	if ((r = import_counts_flush(&m->counting, err)) != HDB_OK)
 		return r;
+	if ((r = import_note_instances(m, err)) != HDB_OK)
+		return r;
 	return import_distances_flush(&m->distances, err);
 }
 

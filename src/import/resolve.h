@@ -69,8 +69,11 @@ struct maker_class {
 	uint64_t id;
 	/* An instance of so many bytes is plain; UINT64_MAX: none is. */
 	uint64_t plain_bytes;
-	/* where its distances are, if what is there has its key; lent */
-	struct import_distance_entry *distance;
+	/*
+	 * Bytes from its last plain instance to the next object, and how many in a row that are not
+	 * noted had the same.
+	 */
+	uint32_t usual, usual_count;
 	const uint32_t *plan; /* where its references are, offsets in a body; lent */
 	uint32_t plan_count;
 	uint32_t no; /* number + 1; 0: free */
@@ -108,6 +111,7 @@ struct maker {
 	/* of the dictionary: of arrays by type of element; STORE_NONE: the thread met none */
 	uint32_t primitive_entry[16];
 	struct maker_class classes[MAKER_CLASSES];
+	uint64_t unnoted[MAKER_CLASSES / 64]; /* bits of those that may have usual_count */
 
 	/* ---- the objects of the block ---- */
 
@@ -153,6 +157,12 @@ struct store_object import_get_object(const struct maker *m, uint32_t i);
 /* Says what object i of the block is, but for where. */
 int import_put_object(struct maker *m, uint32_t i, const struct store_object *o,
 		      struct hdb_error *err);
+
+/* Notes what is kept of a class's instances, and that another one has this distance. */
+int import_note_instance(struct maker *m, struct maker_class *class, uint64_t distance,
+			 struct hdb_error *err);
+/* Notes what is kept of all classes. */
+int import_note_instances(struct maker *m, struct hdb_error *err);
 
 /* The place of a class in m->classes. */
 static inline struct maker_class *import_class_entry(struct maker *m, uint64_t class_id)
