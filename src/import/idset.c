@@ -228,14 +228,10 @@ static inline uint64_t unit_and_rest(uint64_t id, const unsigned shift)
 	return shift ? id >> shift | id << (64 - shift) : id;
 }
 
-/*
- * Adds as many of the IDs as lie in the chunk that was used last and were not there; returns how
- * many.
- */
-static size_t add_near(struct idset *set, const uint64_t *ids, size_t count)
+static inline __attribute__((always_inline)) size_t add_to(struct idset_chunk *chunk,
+							   const uint64_t *ids, size_t count,
+							   const unsigned shift)
 {
-	struct idset_chunk *const chunk = set->last;
-	const unsigned shift = set->shift;
 	const uint64_t region = chunk->region;
 	size_t i;
 
@@ -245,8 +241,21 @@ static size_t add_near(struct idset *set, const uint64_t *ids, size_t count)
 		if (unit >> IDSET_CHUNK_BITS != region || set_bit(word_of(chunk, unit), unit))
 			break;
 	}
-	set->count += i;
 	return i;
+}
+
+/*
+ * Adds as many of the IDs as lie in the chunk that was used last and were not there; returns how
+ * many.
+ */
+static size_t add_near(struct idset *set, const uint64_t *ids, size_t count)
+{
+	/* Nearly all heaps align objects to 8 bytes. */
+	const size_t added = set->shift == 3 ? add_to(set->last, ids, count, 3) :
+					       add_to(set->last, ids, count, set->shift);
+
+	set->count += added;
+	return added;
 }
 
 int idset_add_many(struct idset *set, const uint64_t *ids, size_t count, size_t *added,
