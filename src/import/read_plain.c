@@ -36,6 +36,8 @@ static ALWAYS_INLINE bool take_instance(struct maker *m, struct plain *p, const 
 {
 	struct maker_class *class = import_class_entry(m, p->sub.class_id);
 
+	/* Some compilers would rather compute it anew for each member than keep it. */
+	__asm__("" : "+r"(class));
 	if (class->id != p->sub.class_id || p->sub.body_size < class->plain_bytes)
 		return false;
 	/* What fails is tried again by whoever takes what is not plain. */
