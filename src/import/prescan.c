@@ -94,6 +94,7 @@ static void free_slots(struct ahead *a)
 		free_slot(a, &a->slots[i]);
 }
 
+/* Writes what the slot has where the run has its class. */
 static void keep_class(struct ahead *a, const struct ahead_slot *slot)
 {
 	if (slot->no != SIZE_MAX)
@@ -133,9 +134,9 @@ static void keep_classes(struct ahead *a, size_t first)
 /* A run that is being read. */
 struct reading {
 	struct ahead_run run;
-	struct base_view view; /* as if its window began at 0 */
-	uint64_t limit;        /* where a sub-record ends at most */
-	uint64_t last, next;   /* where the last object is, and the next one */
+	struct base_view view;
+	uint64_t limit;      /* where a sub-record ends at most */
+	uint64_t last, next; /* where the last object is, and the next one */
 	uint64_t *ids;
 	uint32_t count;                    /* of ids */
 	uint32_t piece_first, piece_limit; /* numbers of its first object, and past its last one */
@@ -236,12 +237,13 @@ static ALWAYS_INLINE int read_objects(struct ahead *a, struct reading *reading, 
 {
 	struct reading w = *reading;
 	const uint64_t window = w.view.end - w.view.start;
-	const uint64_t heads_end = w.view.end - (window < HPROF_QUICK_HEAD(id_size) ?
-							 window :
-							 HPROF_QUICK_HEAD(id_size) - 1);
+	const uint64_t heads_end =
+		w.view.end -
+		(window < HPROF_QUICK_HEAD(id_size) ? window : HPROF_QUICK_HEAD(id_size) - 1);
 	const uint64_t end = stop < heads_end ? stop : heads_end;
 	int r = HDB_OK;
 
+	/* As if the window began at 0: places in it are offsets in the file. */
 	w.view.data = (const uint8_t *)((uintptr_t)w.view.data - w.view.start);
 	w.view.start = 0;
 	while (w.next < end && w.count < AHEAD_RUN_OBJECTS) {

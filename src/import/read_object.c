@@ -76,6 +76,7 @@ static int add_entries(struct import *im, struct maker *m, struct maker_class *c
 	return store_objects_entry(&m->dictionary, &o, &class->array_entry, err);
 }
 
+/* Notes the instances that are not noted yet. */
 static int note_kept(struct maker *m, struct maker_class *class, struct hdb_error *err)
 {
 	const struct store_object o = { .class_no = class->no - 1, .kind = STORE_INSTANCE };

@@ -70,8 +70,8 @@ struct maker_class {
 	/* An instance of so many bytes is plain; UINT64_MAX: none is. */
 	uint64_t plain_bytes;
 	/*
-	 * Bytes from its last plain instance to the next object, and how many in a row that are not
-	 * noted had the same.
+	 * Of its last plain instances: bytes to the next object, 0 if there is none, and how many
+	 * in a row, which are not noted yet.
 	 */
 	uint32_t usual, usual_count;
 	const uint32_t *plan; /* where its references are, offsets in a body; lent */
