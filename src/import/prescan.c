@@ -134,7 +134,6 @@ static void keep_classes(struct ahead *a, size_t first)
 /* A run that is being read. */
 struct reading {
 	struct ahead_run run;
-	struct base_view view;
 	uint64_t limit;      /* where a sub-record ends at most */
 	uint64_t last, next; /* where the last object is, and the next one */
 	uint64_t *ids;
@@ -192,16 +191,24 @@ static inline void note_primitives(struct ahead_run *run, const struct hprof_sub
 	run->primitive_used |= 1u << (sub->element_type & 15);
 }
 
+/* What is read, and what a loop is compiled for. */
+struct form {
+	struct base_view view; /* as if its window began at 0: places in it are offsets */
+	unsigned id_size;
+	uint8_t tag; /* of the object */
+};
+
 /* Reads an object that has the tag; HDB_END: there is none that is whole. */
-static ALWAYS_INLINE int read_one(struct ahead *a, struct reading *w, const unsigned id_size,
-				  const uint8_t tag, struct hdb_error *err)
+static ALWAYS_INLINE int read_one(struct ahead *a, struct reading *w, const struct form form,
+				  struct hdb_error *err)
 {
+	const uint8_t tag = form.tag;
 	struct ahead_slot *slot;
 	struct hprof_sub sub;
 	int r;
 
-	if (!hprof_quick_of(&w->view, (struct hprof_range){ w->next, w->limit }, id_size, tag,
-			    &sub) ||
+	if (!hprof_quick_of(&form.view, (struct hprof_range){ w->next, w->limit }, form.id_size,
+			    tag, &sub) ||
 	    !sub.id)
 		return HDB_END;
 	if ((!places_follows(w->last_id, sub.id) || w->count == w->piece_limit) &&
@@ -232,36 +239,39 @@ static ALWAYS_INLINE int read_one(struct ahead *a, struct reading *w, const unsi
  * Reads objects that begin before `stop`, as many as a run has; HDB_END: something else comes, or
  * the head of an object may lead out of the window.
  */
-static ALWAYS_INLINE int read_objects(struct ahead *a, struct reading *reading, uint64_t stop,
+static ALWAYS_INLINE int read_objects(struct ahead *a, struct reading *w, uint64_t stop,
 				      const unsigned id_size, struct hdb_error *err)
 {
-	struct reading w = *reading;
-	const uint64_t window = w.view.end - w.view.start;
+	const uint64_t window = a->view.end - a->view.start;
 	const uint64_t heads_end =
-		w.view.end -
+		a->view.end -
 		(window < HPROF_QUICK_HEAD(id_size) ? window : HPROF_QUICK_HEAD(id_size) - 1);
 	const uint64_t end = stop < heads_end ? stop : heads_end;
+	const struct base_view view = {
+		.data = (const uint8_t *)((uintptr_t)a->view.data - a->view.start),
+		.end = a->view.end,
+	};
 	int r = HDB_OK;
 
-	/* As if the window began at 0: places in it are offsets in the file. */
-	w.view.data = (const uint8_t *)((uintptr_t)w.view.data - w.view.start);
-	w.view.start = 0;
-	while (w.next < end && w.count < AHEAD_RUN_OBJECTS) {
-		const uint8_t tag = w.view.data[w.next];
+	while (w->next < end && w->count < AHEAD_RUN_OBJECTS) {
+		const uint8_t tag = view.data[w->next];
 
 		if (tag == HPROF_INSTANCE_DUMP)
-			r = read_one(a, &w, id_size, HPROF_INSTANCE_DUMP, err);
+			r = read_one(a, w, (struct form){ view, id_size, HPROF_INSTANCE_DUMP },
+				     err);
 		else if (tag == HPROF_OBJECT_ARRAY_DUMP)
-			r = read_one(a, &w, id_size, HPROF_OBJECT_ARRAY_DUMP, err);
+			r = read_one(a, w, (struct form){ view, id_size, HPROF_OBJECT_ARRAY_DUMP },
+				     err);
 		else if (tag == HPROF_PRIMITIVE_ARRAY_DUMP)
-			r = read_one(a, &w, id_size, HPROF_PRIMITIVE_ARRAY_DUMP, err);
+			r = read_one(a, w,
+				     (struct form){ view, id_size, HPROF_PRIMITIVE_ARRAY_DUMP },
+				     err);
 		else
 			r = HDB_END;
 		if (r != HDB_OK)
 			break;
 	}
-	*reading = w;
-	return r == HDB_OK && w.next < stop && w.count < AHEAD_RUN_OBJECTS ? HDB_END : r;
+	return r == HDB_OK && w->next < stop && w->count < AHEAD_RUN_OBJECTS ? HDB_END : r;
 }
 
 /* Ends a run; drops it if it is empty. */
@@ -295,7 +305,6 @@ static int read_run(struct ahead *a, unsigned id_size, uint64_t *at, uint64_t un
 			 .first_id = a->ids.count,
 			 .first_class = a->classes.count,
 			 .first_piece = a->pieces.count },
-		.view = a->view,
 		.limit = a->view.src->size, /* where the heap record ends is the walk's to know */
 		.next = *at,
 	};
