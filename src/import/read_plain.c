@@ -114,7 +114,7 @@ static ALWAYS_INLINE bool take_one(const struct import *im, struct maker *m, str
 				   const unsigned id_size, const uint8_t tag)
 {
 	const size_t i = t->i, first = t->raw_count;
-	struct plain p;
+	struct plain p = { .raw = t->raw + first };
 	bool is_plain;
 
 	if (!hprof_quick_of(&t->view, (struct hprof_range){ t->at, t->limit }, id_size, tag,
@@ -123,7 +123,6 @@ static ALWAYS_INLINE bool take_one(const struct import *im, struct maker *m, str
 		return false;
 	p.distance = m->ids[i + 1] - p.sub.id;
 	p.body = t->view.data + p.sub.body_offset;
-	p.raw = t->raw + first;
 	if (tag == HPROF_INSTANCE_DUMP)
 		is_plain = take_instance(m, &p, id_size);
 	else if (tag == HPROF_OBJECT_ARRAY_DUMP)

@@ -156,13 +156,13 @@ static void drop_used(struct store_objects_dictionary *d)
  * Splits a group of objects into columns; the only base is where its first record is. Offsets are
  * differences from where a record would be that follows the one before it.
  */
-static int split_group(struct store_objects_dictionary *d, const struct store_objects_put *block,
-		       uint32_t from, unsigned n, uint64_t values[PARTS][PACK_GROUP],
-		       struct hdb_error *err)
+static int split_group(struct store_objects_dictionary *d, const struct store_objects_put *group,
+		       uint64_t values[PARTS][PACK_GROUP], struct hdb_error *err)
 {
 	const struct store_objects_entry *entries = d->entries.data;
-	const struct store_object_put *objects = block->objects + from;
-	const uint64_t *offsets = block->file_offsets + from;
+	const struct store_object_put *objects = group->objects;
+	const uint64_t *offsets = group->file_offsets;
+	const unsigned n = group->count;
 	uint64_t expected = 0;
 	unsigned first = 0;
 
@@ -193,20 +193,25 @@ static int encode_group(struct store_objects_dictionary *d, struct pack_writer c
 			const struct store_objects_put *block, uint32_t from, struct hdb_error *err)
 {
 	const uint32_t left = block->count - from;
-	const unsigned n = left < PACK_GROUP ? left : PACK_GROUP;
+	const struct store_objects_put group = {
+		.objects = block->objects + from,
+		.file_offsets = block->file_offsets + from,
+		.count = left < PACK_GROUP ? left : PACK_GROUP,
+	};
 	uint64_t values[PARTS][PACK_GROUP];
 	uint8_t base[8];
-	int r = split_group(d, block, from, n, values, err);
+	int r = split_group(d, &group, values, err);
 
 	if (r < 0)
 		return r;
 	store64(base, values[BASES][0]);
 	if ((r = base_bytes_append(columns[BASES].out, base, sizeof(base), err)) < 0)
 		return r;
-	for (unsigned i = 0; block->heap_nos && i < n; i++)
+	for (unsigned i = 0; block->heap_nos && i < group.count; i++)
 		values[HEAPS][i] = block->heap_nos[from + i];
 	for (unsigned c = NUMBERS; c < PARTS; c++)
-		if (columns[c].out && (r = pack_put_group(&columns[c], values[c], n, err)) < 0)
+		if (columns[c].out &&
+		    (r = pack_put_group(&columns[c], values[c], group.count, err)) < 0)
 			return r;
 	return r;
 }
