@@ -221,20 +221,45 @@ static ALWAYS_INLINE void take_lengths(const uint32_t *v, uint8_t *length)
 	}
 }
 
+#ifdef __x86_64__
+PROCESSOR_BYTES static inline unsigned count_longer_avx512(const uint8_t *length, unsigned width)
+{
+	const __m512i limit = _mm512_set1_epi8((char)width);
+	const __m512i low = _mm512_loadu_si512(length), high = _mm512_loadu_si512(length + 64);
+
+	return (unsigned)(_mm_popcnt_u64(_mm512_cmpgt_epu8_mask(low, limit)) +
+			  _mm_popcnt_u64(_mm512_cmpgt_epu8_mask(high, limit)));
+}
+#endif
+
+/* How many lengths are over `width`. moves_bytes: the processor does. */
+static ALWAYS_INLINE unsigned count_longer(const uint8_t *length, unsigned width,
+					   const bool moves_bytes)
+{
+	const uint8_t limit = (uint8_t)(width + 1);
+	uint8_t over = 0;
+
+#ifdef __x86_64__
+	if (moves_bytes)
+		return count_longer_avx512(length, width);
+#endif
+	(void)moves_bytes;
+	static_assert(PACK_GROUP <= UINT8_MAX, "values are counted in a byte");
+	for (unsigned i = 0; i < PACK_GROUP; i++)
+		over = (uint8_t)(over + (length[i] >= limit));
+	return over;
+}
+
 /* As best_width, of the lengths. */
-static ALWAYS_INLINE unsigned best_small_width(const uint8_t *length, unsigned n, unsigned max)
+static ALWAYS_INLINE unsigned best_small_width(const uint8_t *length, unsigned n, unsigned max,
+					       const bool moves_bytes)
 {
 	unsigned best = max, best_cost = n * max;
 
 	for (unsigned w = max; w-- > 0;) {
-		const uint8_t limit = (uint8_t)(w + 1);
-		uint8_t over = 0;
-		unsigned cost;
+		const unsigned over = count_longer(length, w, moves_bytes);
+		const unsigned cost = n * w + over * (8 + max - w);
 
-		static_assert(PACK_GROUP <= UINT8_MAX, "values are counted in a byte");
-		for (unsigned i = 0; i < PACK_GROUP; i++)
-			over = (uint8_t)(over + (length[i] >= limit));
-		cost = n * w + over * (8 + max - w);
 		if (cost < best_cost) {
 			best_cost = cost;
 			best = w;
@@ -315,30 +340,6 @@ static ALWAYS_INLINE uint8_t *put_small_exceptions(uint8_t *p, const uint32_t *v
 }
 
 #ifdef __x86_64__
-/* As best_small_width: what is longer is counted as the bits of a mask. */
-PROCESSOR_BYTES static inline unsigned best_width_avx512(const uint8_t *length, unsigned n,
-							 unsigned max)
-{
-	const __m512i low = _mm512_loadu_si512(length), high = _mm512_loadu_si512(length + 64);
-	unsigned best = max, best_cost = n * max;
-
-	for (unsigned w = max; w-- > 0;) {
-		const __m512i limit = _mm512_set1_epi8((char)w);
-		const unsigned over =
-			(unsigned)(_mm_popcnt_u64(_mm512_cmpgt_epu8_mask(low, limit)) +
-				   _mm_popcnt_u64(_mm512_cmpgt_epu8_mask(high, limit)));
-		const unsigned cost = n * w + over * (8 + max - w);
-
-		if (cost < best_cost) {
-			best_cost = cost;
-			best = w;
-		}
-		if (over * (8 + max) >= best_cost)
-			break;
-	}
-	return best;
-}
-
 /* Widths of which eight values have room in 16 bytes. */
 #define NARROW_MAX 16u
 
@@ -375,17 +376,6 @@ PROCESSOR_BYTES static inline uint8_t *put_narrow_avx512(uint8_t *p, const uint3
 	return p + bits_to_bytes((uint64_t)n * width);
 }
 #endif
-
-static ALWAYS_INLINE unsigned best_of(const uint8_t *length, unsigned n, unsigned max,
-				      const bool moves_bytes)
-{
-#ifdef __x86_64__
-	if (moves_bytes)
-		return best_width_avx512(length, n, max);
-#endif
-	(void)moves_bytes;
-	return best_small_width(length, n, max);
-}
 
 static ALWAYS_INLINE uint8_t *put_small(uint8_t *p, const uint32_t *v, unsigned n, unsigned width,
 					const bool moves_bytes)
@@ -435,7 +425,7 @@ static ALWAYS_INLINE uint8_t *encode_group_by(uint8_t *h, const uint64_t *values
 		w.max = w.width = bit_length(any);
 		if (any) {
 			take_lengths(v, length);
-			w.width = best_of(length, n, w.max, moves_bytes);
+			w.width = best_small_width(length, n, w.max, moves_bytes);
 		}
 	} else {
 		w = widths_of(values, n);
