@@ -34,16 +34,9 @@ static uint64_t record_head_size(uint8_t kind, unsigned id_size)
 	}
 }
 
-/* The size of a record: `fixed`, and `unit` for each element. */
-struct record_rule {
-	uint64_t fixed;
-	uint32_t unit;
-	bool is_class;
-};
-
-static struct record_rule record_rule_of(const struct store_object *o, unsigned id_size)
+static struct store_record_rule record_rule_of(const struct store_object *o, unsigned id_size)
 {
-	return (struct record_rule){
+	return (struct store_record_rule){
 		.fixed = record_head_size(o->kind, id_size) +
 			 (o->kind == STORE_INSTANCE ? o->body_size : 0),
 		.unit = o->kind == STORE_INSTANCE ? 0 : o->body_size,
@@ -52,7 +45,8 @@ static struct record_rule record_rule_of(const struct store_object *o, unsigned 
 }
 
 /* Where a record ends that begins at `offset`. Wraps harmlessly on absurd lengths. */
-static inline uint64_t record_end(const struct record_rule *rule, uint64_t offset, uint64_t length)
+static inline uint64_t record_end(const struct store_record_rule *rule, uint64_t offset,
+				  uint64_t length)
 {
 	return offset + rule->fixed + length * rule->unit;
 }
@@ -82,15 +76,13 @@ void store_objects_dictionary_release(struct store_objects_dictionary *d)
 static int add_entry(struct store_objects_dictionary *d, const struct store_object *o, uint64_t key,
 		     struct hdb_error *err)
 {
-	const struct record_rule rule = record_rule_of(o, d->id_size);
 	const struct store_objects_entry entry = {
 		.class_no = o->class_no,
 		.body_size = o->body_size,
 		.kind = o->kind,
 		.is_embedded = o->is_embedded != 0,
-		.unit = rule.unit,
-		.fixed = rule.fixed,
 		.number = STORE_NONE,
+		.rule = record_rule_of(o, d->id_size),
 	};
 	int r = base_idmap_put(&d->map, key, (uint32_t)d->entries.count, err);
 
@@ -167,7 +159,7 @@ static int split_group(struct store_objects_dictionary *d, const struct store_ob
 	unsigned first = 0;
 
 	assert(n > 0 && n <= PACK_GROUP);
-	while (first < n && entries[objects[first].entry].kind == STORE_CLASS)
+	while (first < n && entries[objects[first].entry].rule.is_class)
 		first++;
 	values[BASES][0] = expected = first < n ? offsets[first] : 0;
 	for (unsigned i = 0; i < n; i++) {
@@ -179,12 +171,12 @@ static int split_group(struct store_objects_dictionary *d, const struct store_ob
 			return r;
 		values[NUMBERS][i] = e->number;
 		values[LENGTHS][i] = length;
-		if (e->kind == STORE_CLASS) {
+		if (e->rule.is_class) {
 			values[OFFSETS][i] = 0;
 			continue;
 		}
 		values[OFFSETS][i] = zigzag((int64_t)(offset - expected));
-		expected = offset + e->fixed + length * e->unit;
+		expected = record_end(&e->rule, offset, length);
 	}
 	return HDB_OK;
 }
@@ -416,7 +408,7 @@ void store_objects_get(const struct store_objects *block, uint32_t i, struct sto
 /* Classes of a block for which sizes of records are looked up, not computed for each object. */
 #define RULES_MAX 256
 
-static struct record_rule rule_of(const struct store_objects *block, uint64_t index)
+static struct store_record_rule rule_of(const struct store_objects *block, uint64_t index)
 {
 	struct store_object o;
 
@@ -425,7 +417,7 @@ static struct record_rule rule_of(const struct store_objects *block, uint64_t in
 }
 
 /* `rules` by entry of the dictionary, or NULL. */
-static void group_offsets(const struct store_objects *block, const struct record_rule *rules,
+static void group_offsets(const struct store_objects *block, const struct store_record_rule *rules,
 			  uint32_t g, uint64_t offset[PACK_GROUP])
 {
 	uint64_t indices[PACK_GROUP], lengths[PACK_GROUP];
@@ -436,7 +428,7 @@ static void group_offsets(const struct store_objects *block, const struct record
 	(void)pack_group(&block->length_column, g, lengths);
 	(void)pack_group(&block->offset_column, g, offset);
 	for (unsigned k = 0; k < n; k++) {
-		const struct record_rule rule =
+		const struct store_record_rule rule =
 			rules ? rules[indices[k]] : rule_of(block, indices[k]);
 
 		if (rule.is_class) {
@@ -466,7 +458,7 @@ uint64_t store_objects_offset(const struct store_objects *block, uint32_t i)
 
 void store_objects_offsets(const struct store_objects *block, uint64_t *offset)
 {
-	struct record_rule rules[RULES_MAX];
+	struct store_record_rule rules[RULES_MAX];
 	const bool is_short = block->class_count <= RULES_MAX;
 	uint64_t group[PACK_GROUP];
 

@@ -45,16 +45,22 @@ struct store_object {
 
 /* ---- encoding ---- */
 
+/* The size of a record: `fixed`, and `unit` for each element. */
+struct store_record_rule {
+	uint64_t fixed;
+	uint32_t unit;
+	bool is_class; /* a class object's: it has none */
+};
+
 /* What all objects of a class, a kind, embedded or not have in common: an entry of a dictionary. */
 struct store_objects_entry {
 	uint32_t class_no;
 	uint32_t body_size;
 	uint8_t kind;
 	uint8_t is_embedded;
-	/* private: the size of a record is `fixed` and `unit` for each element */
-	uint32_t unit;
-	uint64_t fixed;
+	/* private */
 	uint32_t number; /* in the block that is being encoded; STORE_NONE: not in it */
+	struct store_record_rule rule;
 };
 
 /* Classes whose entries are found without looking into the map. */
@@ -72,6 +78,7 @@ struct store_objects_dictionary {
 	} recent[STORE_RECENT_CLASSES]; /* by class */
 };
 
+/* Empty. id_size: of the dump, 4 or 8 bytes. */
 void store_objects_dictionary_init(struct store_objects_dictionary *d, unsigned id_size);
 /* Frees and empties it. */
 void store_objects_dictionary_release(struct store_objects_dictionary *d);
