@@ -25,6 +25,24 @@ static const uint8_t hprof_primitive_shift[16] = {
 /* Bytes of the longest head. */
 #define HPROF_QUICK_HEAD(id_size) (9 + 2 * (uint64_t)(id_size))
 
+/* The view as if its window began at 0: where something is in it is its offset in the file. */
+static inline struct base_view hprof_quick_view(const struct base_view *view)
+{
+	struct base_view out = *view;
+
+	out.data = (const uint8_t *)((uintptr_t)view->data - view->start);
+	out.start = 0;
+	return out;
+}
+
+/* Where heads begin that may not be all in the window of a view. */
+static inline uint64_t hprof_quick_end(const struct base_view *view, const unsigned id_size)
+{
+	const uint64_t window = view->end - view->start, less = HPROF_QUICK_HEAD(id_size) - 1;
+
+	return view->end - (window < less ? window : less);
+}
+
 /*
  * hprof_quick_sub of a sub-record that is known to have the tag, an instance or an array, where the
  * view's window has HPROF_QUICK_HEAD bytes at least from range.offset on. Call it with a constant

@@ -100,6 +100,7 @@ struct import_noted {
 	uint32_t times;            /* how many */
 };
 
+/* Adds them to what is known of their class. */
 static inline __attribute__((always_inline)) void import_distances_note(
 	struct import_distances *d, struct import_distance *to, const struct import_noted noted)
 {

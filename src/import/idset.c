@@ -591,7 +591,10 @@ PROCESSOR_BYTES static uint64_t *put_ids_avx512(uint64_t *out, uint64_t bits, ui
 }
 #endif
 
-/* Of the IDs in one chunk: *count is how many more are wanted behind the end that is returned. */
+/*
+ * Writes those of `count` IDs from index first_ix on that lie in the chunk; returns their end.
+ * Takes them off *count.
+ */
 static uint64_t *scan_chunk(const struct idset *set, const struct idset_chunk *chunk,
 			    uint32_t first_ix, uint32_t *count, uint64_t *out)
 {

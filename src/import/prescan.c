@@ -174,8 +174,6 @@ static int next_piece(struct ahead *a, struct reading *w, struct hdb_error *err)
 
 static inline void note_array(struct ahead_run *run, const struct hprof_sub *sub)
 {
-	run->count[1]++;
-	run->bytes[1] += sub->end - sub->offset;
 	if (run->count[1] == 1)
 		run->first_array = sub->id;
 	else if (sub->id > run->last_array && sub->id < run->last_array_end)
@@ -184,16 +182,9 @@ static inline void note_array(struct ahead_run *run, const struct hprof_sub *sub
 	run->last_array_end = ahead_array_end(sub->id, sub->length);
 }
 
-static inline void note_primitives(struct ahead_run *run, const struct hprof_sub *sub)
-{
-	run->count[2]++;
-	run->bytes[2] += sub->end - sub->offset;
-	run->primitive_used |= 1u << (sub->element_type & 15);
-}
-
 /* What is read, and what a loop is compiled for. */
 struct form {
-	struct base_view view; /* as if its window began at 0: places in it are offsets */
+	struct base_view view; /* by hprof_quick_view */
 	unsigned id_size;
 	uint8_t tag; /* of the object */
 };
@@ -214,8 +205,13 @@ static ALWAYS_INLINE int read_one(struct ahead *a, struct reading *w, const stru
 	if ((!places_follows(w->last_id, sub.id) || w->count == w->piece_limit) &&
 	    (r = next_piece(a, w, err)) < 0)
 		return r;
+	if (tag != HPROF_INSTANCE_DUMP) {
+		/* Instances are what is left of the run. */
+		w->run.count[tag - HPROF_INSTANCE_DUMP]++;
+		w->run.bytes[tag - HPROF_INSTANCE_DUMP] += sub.end - sub.offset;
+	}
 	if (tag == HPROF_PRIMITIVE_ARRAY_DUMP) {
-		note_primitives(&w->run, &sub);
+		w->run.primitive_used |= 1u << (sub.element_type & 15);
 	} else {
 		slot = slot_of(a, sub.class_id);
 		if (slot->class.class_id != sub.class_id &&
@@ -242,15 +238,9 @@ static ALWAYS_INLINE int read_one(struct ahead *a, struct reading *w, const stru
 static ALWAYS_INLINE int read_objects(struct ahead *a, struct reading *w, uint64_t stop,
 				      const unsigned id_size, struct hdb_error *err)
 {
-	const uint64_t window = a->view.end - a->view.start;
-	const uint64_t heads_end =
-		a->view.end -
-		(window < HPROF_QUICK_HEAD(id_size) ? window : HPROF_QUICK_HEAD(id_size) - 1);
+	const uint64_t heads_end = hprof_quick_end(&a->view, id_size);
 	const uint64_t end = stop < heads_end ? stop : heads_end;
-	const struct base_view view = {
-		.data = (const uint8_t *)((uintptr_t)a->view.data - a->view.start),
-		.end = a->view.end,
-	};
+	const struct base_view view = hprof_quick_view(&a->view);
 	int r = HDB_OK;
 
 	while (w->next < end && w->count < AHEAD_RUN_OBJECTS) {

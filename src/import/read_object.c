@@ -76,15 +76,23 @@ static int add_entries(struct import *im, struct maker *m, struct maker_class *c
 	return store_objects_entry(&m->dictionary, &o, &class->array_entry, err);
 }
 
+/* Notes that so many instances of a class have this distance. */
+static int note_distance(struct maker *m, const struct maker_class *class, uint64_t distance,
+			 uint32_t times, struct hdb_error *err)
+{
+	const struct store_object o = { .class_no = class->no - 1, .kind = STORE_INSTANCE };
+
+	return import_distances_add(&m->distances, &o, distance, times, err);
+}
+
 /* Notes the instances that are not noted yet. */
 static int note_kept(struct maker *m, struct maker_class *class, struct hdb_error *err)
 {
-	const struct store_object o = { .class_no = class->no - 1, .kind = STORE_INSTANCE };
 	int r;
 
 	if (!class->usual_count)
 		return HDB_OK;
-	r = import_distances_add(&m->distances, &o, class->usual, class->usual_count, err);
+	r = note_distance(m, class, class->usual, class->usual_count, err);
 	if (r == HDB_OK)
 		class->usual = class->usual_count = 0;
 	return r;
@@ -93,14 +101,13 @@ static int note_kept(struct maker *m, struct maker_class *class, struct hdb_erro
 int import_note_instance(struct maker *m, struct maker_class *class, uint64_t distance,
 			 struct hdb_error *err)
 {
-	const struct store_object o = { .class_no = class->no - 1, .kind = STORE_INSTANCE };
 	const size_t slot = (size_t)(class - m->classes);
 	const int r = note_kept(m, class, err);
 
 	if (r != HDB_OK)
 		return r;
 	if (distance > UINT32_MAX)
-		return import_distances_add(&m->distances, &o, distance, 1, err);
+		return note_distance(m, class, distance, 1, err);
 	m->unnoted[slot / 64] |= (uint64_t)1 << slot % 64;
 	class->usual = (uint32_t)distance;
 	class->usual_count = 1;

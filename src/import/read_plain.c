@@ -12,7 +12,7 @@
 
 /* What is taken, and what is asked once of all. */
 struct taking {
-	struct base_view view; /* nobody moves it meanwhile; as if its window began at 0 */
+	struct base_view view; /* by hprof_quick_view: nobody moves it meanwhile */
 	uint64_t limit;        /* of what is read */
 	uint64_t zeroed_end;   /* what zeroed.c knows already of arrays of bytes and chars */
 	uint64_t *raw;         /* m->raw */
@@ -166,7 +166,7 @@ static ALWAYS_INLINE int take_all(struct import *im, struct maker *m, struct pla
 				  const unsigned id_size, struct hdb_error *err)
 {
 	struct taking t = {
-		.view = m->view,
+		.view = hprof_quick_view(&m->view),
 		.zeroed_end = __atomic_load_n(&im->evidence.zeroed_end, __ATOMIC_RELAXED),
 		.raw = m->raw.data,
 		.raw_count = m->raw.count,
@@ -178,17 +178,12 @@ static ALWAYS_INLINE int take_all(struct import *im, struct maker *m, struct pla
 	int r = HDB_OK;
 
 	t.limit = reader->limit < t.view.end ? reader->limit : t.view.end;
-	/* As far as the window has the head of an object. */
-	if (t.view.end - t.view.start < HPROF_QUICK_HEAD(id_size))
-		return HDB_OK;
-	end = t.view.end - HPROF_QUICK_HEAD(id_size) + 1;
+	end = hprof_quick_end(&m->view, id_size);
 	end = reader->end < end ? reader->end : end;
 	/* One with ID 0 is dropped, and no distance is beyond INT64_MAX. */
-	if (t.at < t.view.start || t.i >= plain_end || !m->ids[t.i] ||
+	if (t.at < m->view.start || t.i >= plain_end || !m->ids[t.i] ||
 	    m->ids[plain_end] - m->ids[t.i] > INT64_MAX)
 		return HDB_OK;
-	t.view.data = (const uint8_t *)((uintptr_t)t.view.data - t.view.start);
-	t.view.start = 0;
 	while (t.at < end && t.i < plain_end) {
 		const uint8_t tag = t.view.data[t.at];
 

@@ -304,12 +304,12 @@ static uint32_t extra_ix(const struct import *im, size_t extra)
 /* Adds the edges of object i that no field of the dump holds. */
 static int add_extras(struct import *im, struct maker *m, uint32_t i, struct hdb_error *err)
 {
+	const struct store_object o = import_get_object(m, i);
 	const uint32_t ix = m->first_ix + i;
 	int r;
 
-	if (base_vec_at(&m->dictionary.entries, struct store_objects_entry, m->objects[i].entry)
-		    ->kind == STORE_CLASS) {
-		r = class_targets(im, &m->targets, m->objects[i].length, err);
+	if (o.kind == STORE_CLASS) {
+		r = class_targets(im, &m->targets, (uint32_t)o.length, err);
 		if (r != HDB_OK)
 			return r;
 	}
@@ -530,8 +530,8 @@ static int by_index(const void *a, const void *b)
 /* Nothing is plain in dumps that have more to ask of each object; the last one has no next one. */
 static uint32_t plain_end(const struct import *im, const struct maker *m)
 {
-	if (!m->is_noted || im->flat.has_odd_ids || m->heap_nos ||
-	    im->records.heap_switches.count || im->file.is_emptied)
+	if (!m->is_noted || im->flat.has_odd_ids || im->records.heap_switches.count ||
+	    im->file.is_emptied)
 		return 0;
 	return m->id_count - 1 < m->out->count ? m->id_count - 1 : m->out->count;
 }
@@ -667,9 +667,7 @@ static int make_makers(struct resolve *v, unsigned count, struct hdb_error *err)
 		store_objects_dictionary_init(&m->dictionary, v->im->file.id_size);
 		import_forget_classes(m);
 		m->counting.counts = &v->im->evidence.counts_by_class;
-		if (v->im->records.heaps.count)
-			m->heap_nos = malloc(size);
-		if (v->im->records.heaps.count && !m->heap_nos)
+		if (v->im->records.heaps.count && !(m->heap_nos = malloc(size)))
 			return hdb_fail_memory(err, "heaps of objects", size);
 		v->free_makers[v->free_count++] = m;
 	}
