@@ -307,6 +307,8 @@ nightly: ## all that takes too long for every change
 	[ -z "$$SHARK" ] || SCREENS_ROWS=1330000 $(MAKE) test T=leak_screens LIMIT=3000
 	! command -v afl-fuzz >/dev/null || $(MAKE) fuzz-afl SECS=600
 	! command -v aarch64-linux-gnu-gcc >/dev/null || $(MAKE) test-arm64
+	set -e; for leg in bookworm "--user bookworm" trixie "--user trixie" "--no-mounts bookworm"; do \
+		rc=0; sh .ci/bare $$leg || rc=$$?; [ $$rc -eq 0 ] || [ $$rc -eq 77 ]; done
 
 # Programs that make thousands of databases, kill others or wait for faults are not run here:
 # sanitizers see them.

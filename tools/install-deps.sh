@@ -39,10 +39,16 @@ case ${1:-} in
 	;;
 esac
 
+# A package may be there for several architectures: a plain name means this machine's.
+native=$(dpkg --print-architecture)
 missing=
 for package in $packages; do
-	status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
-	[ "$status" = installed ] || missing="$missing $package"
+	case $package in
+	*:*) architecture=${package#*:} ;;
+	*) architecture=$native ;;
+	esac
+	dpkg-query -W -f '${Architecture} ${db:Status-Status}\n' "${package%:*}" 2>/dev/null |
+		grep -qxE "($architecture|all) installed" || missing="$missing $package"
 done
 if [ -z "$missing" ]; then
 	[ -z "$venv" ] || sh "$(dirname "$0")/python/make_venv.sh" "$(dirname "$0")/../$venv"
@@ -53,7 +59,13 @@ fi
 root=
 if [ "$(id -u)" -ne 0 ]; then
 	if ! command -v sudo >/dev/null; then
-		echo "install-deps: needs root, or sudo, to install:$missing" >&2
+		{
+			echo "install-deps: needs root, or sudo. An administrator can install what is missing:"
+			case $missing in
+			*:arm64*) echo "  dpkg --add-architecture arm64" ;;
+			esac
+			echo "  apt-get update && apt-get install --no-install-recommends$missing"
+		} >&2
 		exit 4
 	fi
 	root=sudo

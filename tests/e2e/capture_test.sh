@@ -366,6 +366,7 @@ SHELL
 tried=0
 seen=
 for home in /usr/lib/jvm/*; do
+	[ -d "$home" ] || continue
 	home=$(readlink -f "$home")
 	case " $seen " in *" $home "*) continue ;; esac
 	seen="$seen $home"
