@@ -49,9 +49,14 @@ def check(what, good):
         failed += 1
 
 
+# Some broken requests libmicrohttpd 1.0 refuses itself, where 0.9 left them to us: both are refusals.
+def either(status):
+    return status if isinstance(status, tuple) else (status,)
+
+
 def refused(what, status, *args, **kwargs):
     answer, text = ask(*args, **kwargs)
-    check(f"{what}: {answer.status}, expected {status}", answer.status == status)
+    check(f"{what}: {answer.status}, expected {status}", answer.status in either(status))
     check(f"{what}: says nothing of the heap", b'"rows":' not in text and b"root:" not in text)
 
 
@@ -224,8 +229,9 @@ refused("a longer token", 403, "/?token=" + TOKEN + "0", cookie=None)
 refused("a wrong cookie", 403, "/api/health", cookie=COOKIE[:-1] + "x")
 refused("another port's cookie", 403, "/api/health", cookie=f"heapdb_1={TOKEN}")
 refused("the token in the address of an answer", 403, "/api/health?token=" + TOKEN, cookie=None)
-for host in "evil.example", f"evil.example:{PORT}", "127.0.0.1", f"127.0.0.1.evil.example:{PORT}", "":
+for host in "evil.example", f"evil.example:{PORT}", "127.0.0.1", f"127.0.0.1.evil.example:{PORT}":
     refused(f"the host '{host}'", 421, "/api/health", host=host)
+refused("no host", (421, 400), "/api/health", host="")
 check("localhost is we", ask("/api/health", host=f"localhost:{PORT}")[0].status == 200)
 refused("another origin", 403, "/api/health", headers={"Origin": "http://evil.example"})
 refused("the origin null", 403, "/api/health", headers={"Origin": "null"})
@@ -275,7 +281,7 @@ own = f"http://{HOST}:{PORT}".encode()
 for what, status, data in [
         ("two hosts", 400, get + head + b"Host: evil.example\r\n\r\n"),
         ("two hosts, ours last", 400, get + b"Host: evil.example\r\n" + head + b"\r\n"),
-        ("a host in two lines", 400, get + f"Host: evil\r\n {HOST}:{PORT}\r\nCookie: {COOKIE}\r\n\r\n".encode()),
+        ("a host in two lines", (400, 421), get + f"Host: evil\r\n {HOST}:{PORT}\r\nCookie: {COOKIE}\r\n\r\n".encode()),
         ("two origins", 400, get + head + b"Origin: " + own + b"\r\nOrigin: http://evil.example\r\n\r\n"),
         ("two sites", 400, get + head + b"Sec-Fetch-Site: same-origin\r\nSec-Fetch-Site: cross-site\r\n\r\n"),
         ("two cookies", 400, get + b"Cookie: a=b\r\n" + head + b"\r\n"),
@@ -283,7 +289,7 @@ for what, status, data in [
         ("lengths more and 0", 400, post + head + b"Content-Length: " + length + b"\r\nContent-Length: 0\r\n\r\n" + follows),
         ("a length and chunks", 413, post + head + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + follows),
         ("a blank before the colon", 400, post + head + b"Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n" + follows),
-        ("an encoding that is none", 413, post + head + b"Transfer-Encoding: identity\r\n\r\n" + follows),
+        ("an encoding that is none", (413, 400), post + head + b"Transfer-Encoding: identity\r\n\r\n" + follows),
         ("chunks of too much", 413, post + head + b"Transfer-Encoding: chunked\r\n\r\n" + b"f" * 30 + b"\r\nx"),
         ("a length with a sign", 400, post + head + b"Content-Length: +0\r\n\r\n" + follows),
         ("a body that is another request", 413, get + head + b"Content-Length: " + length + b"\r\n\r\n" + follows),
@@ -301,7 +307,7 @@ for what, status, data in [
         ("a name encoded twice", 404, b"GET /%252e%252e/etc/passwd HTTP/1.1\r\n" + head + b"Connection: close\r\n\r\n")]:
     back = whole(data)
     answers = [part[:3] for part in back.split(b"HTTP/1.1 ")[1:]]  # the library may begin its own twice
-    check(f"{what}: {answers}, {back[:40]!r}", set(answers) == {b"%d" % status} and b"Set-Cookie" not in back and b'"databases"' not in back and b"Access-Control" not in back)
+    check(f"{what}: {answers}, {back[:40]!r}", len(set(answers)) == 1 and int(answers[0]) in either(status) and b"Set-Cookie" not in back and b'"databases"' not in back and b"Access-Control" not in back)
 back = whole(get + head + b"\r\n" + get + head + b"Connection: close\r\n\r\n")
 check("two requests at once have two answers", back.count(b"HTTP/1.1 200") == 2 and back.count(b'"databases"') == 2)
 
