@@ -483,6 +483,9 @@ static int in_value(struct oql_eval *ev, const struct oql_expr *e, const struct 
 			return r;
 		if ((r = elements_of(ev, e, UINT64_MAX, frame->arena, &list)) < 0)
 			return r;
+		/* null is false; a sub-select without rows holds nothing */
+		if (list.type == OQL_V_NULL && e->b->kind != OQL_SELECT)
+			return HDB_OK;
 		if (list.type == OQL_V_LIST)
 			r = is_in_list(ev, list.list, &a, &is);
 	}
@@ -675,7 +678,7 @@ int oql_condition(struct oql_eval *ev, const struct oql_expr *e, const struct oq
 	const int r = oql_evaluate(ev, e, frame, &v);
 
 	*out = false;
-	if (r < 0)
+	if (r < 0 || v.type == OQL_V_NULL)
 		return r;
 	if (v.type != OQL_V_BOOL)
 		return oql_refuse(ev, e, "the condition after WHERE is %s, not true or false",

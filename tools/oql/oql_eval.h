@@ -125,7 +125,7 @@ void oql_eval_check(const struct oql_eval *ev);
 
 int oql_evaluate(struct oql_eval *ev, const struct oql_expr *e, const struct oql_frame *frame,
 		 struct oql_value *out);
-/* As a condition: HDB_EUSAGE if it is no boolean. */
+/* As a condition: null is false; HDB_EUSAGE if it is no boolean. */
 int oql_condition(struct oql_eval *ev, const struct oql_expr *e, const struct oql_frame *frame,
 		  bool *out);
 /* The value of a field or a column, by "." */
@@ -287,7 +287,7 @@ const struct oql_str *oql_rows_names(const struct oql_rows *rows);
 bool oql_rows_are_values(const struct oql_rows *rows);
 void oql_rows_close(struct oql_rows *rows);
 
-/* A sub-select as a value: its objects, its values, or rows; kept if nothing around it counts. */
+/* A sub-select as a value: its objects, values or rows, null without; kept if it is_free. */
 int oql_subselect(struct oql_eval *ev, struct oql_expr *e, const struct oql_frame *frame,
 		  struct oql_arena *arena, struct oql_value *out);
 /* Whether v is among what a sub-select that is_free yields; its columns' names do not matter. */

@@ -1,6 +1,6 @@
 /*
  * oql/oql_subselect.c - a SELECT within an expression: as a value, or as a set that IN looks in.
- * One that names nothing around it is evaluated once.
+ * One that names nothing around it is evaluated once; one without rows is null.
  */
 #include "oql/oql_eval.h"
 
@@ -95,12 +95,14 @@ static int finish(struct oql_eval *ev, const struct collected *c, struct oql_are
 	uint32_t *ixs;
 	int r;
 
+	*out = (struct oql_value){ 0 };
+	if (c->count == 0) /* as in MAT, so that "!= null" asks whether there are rows */
+		return HDB_OK;
 	if (!c->are_objects) {
 		values = oql_make_list(ev, arena, c->count, out);
 		if (!values)
 			return HDB_ELIMIT;
-		if (c->count)
-			memcpy(values, c->values, c->count * sizeof(values[0]));
+		memcpy(values, c->values, c->count * sizeof(values[0]));
 		return HDB_OK;
 	}
 	ixs = malloc((c->count + 1) * sizeof(ixs[0]));
