@@ -314,7 +314,7 @@ int analysis_garbage_tops(const struct session *session, struct base_vec *tops,
 
 	if (r != HDB_OK)
 		goto out;
-	r = derive_native_sizes(session->derive, DERIVE_NATIVE_ALL, &g.native, err);
+	r = derive_native_sizes(session->derive, DERIVE_NATIVE_COUNTED, &g.native, err);
 	if (r != HDB_OK)
 		goto out;
 	if ((r = load(&g, err)) != HDB_OK)

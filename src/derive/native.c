@@ -52,8 +52,8 @@ static const struct native_rule rules[] = {
 
 struct finder {
 	struct heap *heap;
-	enum derive_native_kind kind;
-	uint8_t *rule_of; /* by class: rule + 1; owned */
+	bool is_registered; /* only what a registry knows */
+	uint8_t *rule_of;   /* by class: rule + 1; owned */
 	struct base_vec *out;
 };
 
@@ -160,7 +160,7 @@ static int choose_classes(struct finder *f, bool *any, struct hdb_error *err)
 	for (uint32_t i = 0; i < RULES; i++) {
 		uint32_t no = heap_class_by_name(f->heap, rules[i].class_name, 0);
 
-		if (f->kind == DERIVE_NATIVE_REGISTERED && !rules[i].is_registered)
+		if (f->is_registered && !rules[i].is_registered)
 			continue;
 		while (no != HEAP_NONE) {
 			*any = true;
@@ -193,12 +193,15 @@ static int look_at_block(struct finder *f, const struct heap_block *block, struc
 int derive_native_sizes(struct derive *derive, enum derive_native_kind kind, struct base_vec *out,
 			struct hdb_error *err)
 {
-	struct finder f = { .heap = derive->heap, .kind = kind, .out = out };
+	const bool is_ahat = derive->heap->layout.model == HDB_SIZES_AHAT;
+	struct finder f = { .heap = derive->heap, .out = out };
 	const bool was_filtered = heap_show_all(derive->heap);
 	struct heap_block *block = NULL;
 	bool any = false, has;
 	int r = heap_load_classes(derive->heap, err);
 
+	f.is_registered =
+		kind == DERIVE_NATIVE_REGISTERED || (kind == DERIVE_NATIVE_COUNTED && is_ahat);
 	if (r != HDB_OK)
 		goto out;
 	r = choose_classes(&f, &any, err);
@@ -299,11 +302,7 @@ int derive_put_native(struct derive *derive, struct store_writer *writer,
 static int build_native(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
 {
 	struct base_vec sizes = { 0 };
-	int r = derive_native_sizes(derive,
-				    derive->heap->layout.model == HDB_SIZES_AHAT ?
-					    DERIVE_NATIVE_REGISTERED :
-					    DERIVE_NATIVE_ALL,
-				    &sizes, err);
+	int r = derive_native_sizes(derive, DERIVE_NATIVE_COUNTED, &sizes, err);
 
 	if (r != HDB_OK)
 		goto out;

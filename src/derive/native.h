@@ -15,8 +15,11 @@ struct derive_native {
 	uint64_t bytes;
 };
 
-/* Which of them: what a registry knows only, or all that is known. */
-enum derive_native_kind { DERIVE_NATIVE_REGISTERED, DERIVE_NATIVE_ALL };
+/*
+ * Which of them: what a registry knows only, all that is known, or what the size model counts,
+ * which the table native and every column "native" have: of sizes like ahat's what is registered.
+ */
+enum derive_native_kind { DERIVE_NATIVE_REGISTERED, DERIVE_NATIVE_ALL, DERIVE_NATIVE_COUNTED };
 
 /*
  * Finds all owners, ascending, as struct derive_native; looks at the objects if the heap has a

@@ -320,6 +320,12 @@ int heap_each_count(struct heap *heap,
 /* Reads the classes if they are not yet read; most functions do it themselves. */
 int heap_load_classes(struct heap *heap, struct hdb_error *err);
 
+/*
+ * How many of the objects the dump lacks: the boot loader's stand-in and invented classes. Classes
+ * must be loaded.
+ */
+uint32_t heap_invented_count(const struct heap *heap);
+
 /* A class record; classes must be loaded, no below class_count. */
 static inline const struct store_class *heap_class(const struct heap *heap, uint32_t no)
 {

@@ -57,6 +57,15 @@ int heap_load_classes(struct heap *heap, struct hdb_error *err)
 	return HDB_OK;
 }
 
+uint32_t heap_invented_count(const struct heap *heap)
+{
+	uint32_t count = heap->object_count > 0;
+
+	for (uint32_t no = 0; no < heap->class_count; no++)
+		count += (heap->classes[no].flags & STORE_CLASS_INVENTED) != 0;
+	return count;
+}
+
 int heap_text(struct heap *heap, uint32_t text_no, char *buf, size_t size, struct hdb_error *err)
 {
 	const char *text;

@@ -34,7 +34,8 @@ static const struct hdb_column columns[] = {
 
 static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects", "how many objects own native memory" },
-	{ "native", HDB_TYPE_BYTES, "native bytes", "all that is known" },
+	{ "native", HDB_TYPE_BYTES, "native bytes",
+	  "all that is known; of sizes like ahat's, all that is registered" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -92,7 +93,7 @@ static int load_owners(struct query *q, struct state *s, struct hdb_error *err)
 {
 	struct base_vec sizes = { 0 };
 	uint64_t sum = 0, count = 0;
-	int r = derive_native_sizes(q->derive, DERIVE_NATIVE_ALL, &sizes, err);
+	int r = derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &sizes, err);
 
 	if (r != HDB_OK)
 		goto out;

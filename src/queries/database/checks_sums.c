@@ -27,7 +27,7 @@ struct sums {
 	bool is_comparing; /* else values are added up */
 	uint32_t *idom;
 	uint64_t *below; /* by object: what it should retain */
-	uint64_t all;
+	uint64_t all;    /* of reachable objects of the dump */
 };
 
 static int add_sums(struct sums *s, const struct heap_block *block, const uint64_t *own,
@@ -43,7 +43,7 @@ static int add_sums(struct sums *s, const struct heap_block *block, const uint64
 		if ((r = s->held(s, ix, &held, err)) != HDB_OK)
 			return r;
 		s->below[ix] += own[i];
-		s->all += own[i];
+		s->all += derive_is_counted(s->q->heap, block, i) ? own[i] : 0;
 		if (idom != HEAP_NONE)
 			s->below[idom] += held;
 	}
@@ -205,7 +205,7 @@ int query_check_native(struct query *q, struct query_check_found *found, struct 
 	uint64_t *bytes = malloc(STORE_BLOCK_OBJECTS * sizeof(*bytes));
 	struct base_vec sizes = { 0 };
 	uint64_t owners = 0;
-	int r = bytes ? derive_native_sizes(q->derive, DERIVE_NATIVE_ALL, &sizes, err) :
+	int r = bytes ? derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &sizes, err) :
 			hdb_fail_memory(err, "a block of objects", STORE_BLOCK_OBJECTS * 8);
 
 	if (r != HDB_OK)

@@ -242,13 +242,9 @@ static int count_kinds(struct query *q, uint64_t kinds[4], uint64_t *invented,
 		r = heap_each_block(q->heap, q->work, add_block, kinds, err);
 	if (r < 0 || !q->heap->object_count)
 		return r;
-	*invented = 1;
-	for (uint32_t no = 0; no < q->heap->class_count; no++) {
-		if (!(heap_class(q->heap, no)->flags & STORE_CLASS_INVENTED))
-			continue;
-		kinds[STORE_CLASS] -= kinds[STORE_CLASS] != 0;
-		(*invented)++;
-	}
+	*invented = heap_invented_count(q->heap);
+	kinds[STORE_CLASS] -=
+		kinds[STORE_CLASS] < *invented - 1 ? kinds[STORE_CLASS] : *invented - 1;
 	return r;
 }
 

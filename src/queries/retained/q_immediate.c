@@ -222,7 +222,7 @@ static int find_dominators(struct query *q, struct immediate *s,
 
 	if (r != HDB_OK)
 		goto out;
-	if ((r = derive_native_sizes(q->derive, DERIVE_NATIVE_ALL, &f.native, err)) != HDB_OK)
+	if ((r = derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &f.native, err)) != HDB_OK)
 		goto out;
 	s->groups = f.groups = calloc(keys, sizeof(*f.groups));
 	f.is_skipped = calloc(keys, 1);

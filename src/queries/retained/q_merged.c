@@ -298,7 +298,7 @@ static int open_state(struct query *q, bool is_paths, struct merged_query **out,
 		return hdb_fail_memory(err, "a merged tree", sizeof(*s));
 	s->is_paths = is_paths;
 	analysis_merged_init(&s->merged, query_by(q), 1);
-	return derive_native_sizes(q->derive, DERIVE_NATIVE_ALL, &s->native, err);
+	return derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &s->native, err);
 }
 
 /* Those of others and of native memory only where there are any. */

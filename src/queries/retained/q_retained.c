@@ -406,7 +406,7 @@ static int open_retained(struct query *q, struct hdb_error *err)
 	/* That table is of single objects, and of all references. */
 	if (s->is_excluding || !has_object(q))
 		q->extra.retained_native = SIZE_MAX;
-	if ((r = derive_native_sizes(q->derive, DERIVE_NATIVE_ALL, &s->native, err)) != HDB_OK)
+	if ((r = derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &s->native, err)) != HDB_OK)
 		return r;
 	if (r != HDB_OK)
 		return r;

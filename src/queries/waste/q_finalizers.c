@@ -408,7 +408,7 @@ static int open_finalizers(struct query *q, struct hdb_error *err)
 	/* Of a group the sum is shown, and not what one of it retains. */
 	if (!f->is_list) {
 		q->extra.retained_native = SIZE_MAX;
-		r = derive_native_sizes(q->derive, DERIVE_NATIVE_ALL, &f->native, err);
+		r = derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &f->native, err);
 		if (r != HDB_OK)
 			goto out;
 	}
