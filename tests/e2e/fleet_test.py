@@ -1,4 +1,4 @@
-"""Tests of heapdb.fleet and heapdb.spark, see fleet_test.sh: fleet_test.py FOLDER small|full."""
+"""Tests of heapdb_jvm.fleet and heapdb_jvm.spark, see fleet_test.sh: fleet_test.py FOLDER small|full."""
 import fcntl
 import glob
 import json
@@ -18,9 +18,9 @@ os.environ["PYSPARK_PYTHON"] = sys.executable
 os.environ.pop("SPARK_HOME", None)
 
 import pyarrow.parquet  # noqa: E402
-import heapdb  # noqa: E402
-from heapdb import fleet  # noqa: E402
-from heapdb.fleet import _mapping, _store  # noqa: E402
+import heapdb_jvm  # noqa: E402
+from heapdb_jvm import fleet  # noqa: E402
+from heapdb_jvm.fleet import _mapping, _store  # noqa: E402
 
 LISTING = os.path.join(FOLDER, "dumps/*/*/*/*.hprof")
 MAPPING = os.path.join(FOLDER, "dumps/mapping/{app}/{build}.txt")
@@ -122,8 +122,8 @@ def test_listing():
 
 def test_renamed():
     """Which signatures of one shape are one leak: by application what each build has."""
-    from heapdb.fleet._dump import Work, dump_schema
-    from heapdb.fleet._report import empty_schema
+    from heapdb_jvm.fleet._dump import Work, dump_schema
+    from heapdb_jvm.fleet._report import empty_schema
     cases = {"renamed": ["A", "A", "B"], "twice": ["A", "B", "C"], "back": ["A", "B", "A"],
              "both": ["A", "AB", "B"], "gone": ["A", "", "B"]}
     leaks = empty_schema("leaks")
@@ -213,7 +213,7 @@ def test_restart():
 
 def test_server():
     """A dump that takes too long, and processes that die, are rows of failures; the next are done."""
-    from heapdb.fleet import _client, _run
+    from heapdb_jvm.fleet import _client, _run
     entries = fleet.read_listing(sorted(glob.glob("dumps/mobile/2.[23]/*/heap.hprof")))
     jobs = _run.jobs_of(entries, os.path.join(FOLDER, "served"), fleet.Settings(), _run.stat, {})
     server = _client.Server()
@@ -232,7 +232,7 @@ def test_server():
 
 def test_folders():
     """Where a job is done; what a process that was killed left is removed, what others work in is not."""
-    from heapdb.fleet import _folder
+    from heapdb_jvm.fleet import _folder
     with open("plain.hprof", "wb") as f:
         f.write(b"JAVA PROFILE 1.0.2\0")
     with open("packed.hprof", "wb") as f:
@@ -259,7 +259,7 @@ def test_folders():
 
 
 def test_batches():
-    from heapdb.spark._job import batches_of
+    from heapdb_jvm.spark._job import batches_of
     for sizes, cores in (([4 << 20] * 200, 2), ([1 << 30, 1 << 20, None, None], 3), ([None], 1),
                          ([1000] * 5000, 64), ([80 << 20] * 7, 2)):
         jobs = [{"bytes": size, "n": n} for n, size in enumerate(sizes)]
@@ -362,7 +362,7 @@ def test_spark_interrupt():
     for name, value in SETTINGS.items():
         conf += ["--conf", f"{name}={value}"]
     interrupt("spark-interrupted",
-              [sys.executable, "-m", "heapdb.spark", "--master", "local-cluster[2,1,1024]", *conf, "run",
+              [sys.executable, "-m", "heapdb_jvm.spark", "--master", "local-cluster[2,1,1024]", *conf, "run",
                LISTING, os.path.join(FOLDER, "spark-interrupted"), "--quiet"] + ARGUMENTS, signal.SIGINT)
 
 
@@ -440,7 +440,7 @@ def executors():
 
 def test_worker_killed(spark):
     """An executor dies while it works: the same tables."""
-    from heapdb import spark as heapdb_spark
+    from heapdb_jvm import spark as heapdb_spark
     killed = []
 
     def kill():
@@ -467,7 +467,7 @@ def test_throughput(spark, alone):
     """The same work, a thread a dump, by one process after the other and by two workers with one core
     each; the limit is for a machine of two cores that has nothing else to do.
     """
-    from heapdb import spark as heapdb_spark
+    from heapdb_jvm import spark as heapdb_spark
     before, started = processor_seconds(), time.time()
     heapdb_spark.run(LISTING, "two", spark=spark, mapping=MAPPING,
                      settings=fleet.Settings(queries={"copies": "duplicates --limit 5"}))
@@ -480,7 +480,7 @@ def test_throughput(spark, alone):
 
 
 def test_spark_report(spark):
-    from heapdb import spark as heapdb_spark
+    from heapdb_jvm import spark as heapdb_spark
     names = ["leaks", "names"] if KIND == "small" else None
     mine = heapdb_spark.report("killed", spark=spark, reports=names, form="json")
     mine = json.loads(mine)["reports"]
@@ -491,23 +491,23 @@ def test_spark_report(spark):
 
 
 def test_source(spark):
-    from heapdb import spark as heapdb_spark
+    from heapdb_jvm import spark as heapdb_spark
     heapdb_spark.register(spark)
     dumps = sorted(glob.glob("dumps/orders/2.[67]/*/heap.hprof"))
     for i, dump in enumerate(dumps):
-        heapdb.import_dump(dump, f"source{i}.heapdb")
+        heapdb_jvm.import_dump(dump, f"source{i}.heapdb")
     data = spark.read.format("heapdb").option("query", "histogram").load(f"{FOLDER}/source*.heapdb")
     check("a partition a file", data.rdd.getNumPartitions() == 2)
     rows = {(os.path.basename(r.file), r.id): r.shallow for r in data.collect()}
     expected = {}
     for i in range(2):
-        with heapdb.open(f"source{i}.heapdb") as db:
+        with heapdb_jvm.open(f"source{i}.heapdb") as db:
             expected.update({(f"source{i}.heapdb", r.id): r.shallow for r in db.histogram()})
     check("the rows of a query", rows == expected and len(rows) > 600)
     data = spark.read.format("heapdb").schema("class string, shallow long") \
         .load(f"{FOLDER}/source0.heapdb")
     check("columns that the schema names", data.columns == ["class", "shallow"])
-    with heapdb.open("source0.heapdb") as db:
+    with heapdb_jvm.open("source0.heapdb") as db:
         objects = db.histogram().facts["objects"]
     check("all objects", data.count() == objects, data.count(), objects)
     for options in ({"query": "nothing"}, {"query": "histogram", "columns": "nothing"},
@@ -542,7 +542,7 @@ def test_parquet(spark):
 
 def test_remote(spark):
     """Dumps and tables of a file system that only Hadoop knows."""
-    from heapdb import spark as heapdb_spark
+    from heapdb_jvm import spark as heapdb_spark
     place = "viewfs://fleet/data"
     with open("remote.txt", "w", encoding="utf-8") as f:
         f.write(f"{place}/{glob.glob('dumps/mobile/2.2/*/heap.hprof')[0]}\n")

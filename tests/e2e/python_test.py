@@ -1,8 +1,9 @@
-"""Tests of the package heapdb, see python_test.sh: DUMP=sample.hprof python_test.py, or with pytest.
+"""Tests of the package heapdb_jvm, see python_test.sh: DUMP=sample.hprof python_test.py, or with pytest.
 
 Standard library only; what needs others is left out where they are not.
 """
 import gc
+import importlib.metadata
 import importlib.util
 import os
 import shutil
@@ -10,8 +11,10 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
+from unittest import mock
 
-import heapdb
+import heapdb_jvm
 
 DUMP = os.environ["DUMP"]
 HOLDER = 0xfeb10758  # the object in which Sample keeps what it makes
@@ -29,7 +32,7 @@ class Case(unittest.TestCase):
         os.link(DUMP, self.dump)
 
     def open(self, **options):
-        db = heapdb.open(self.dump, **options)
+        db = heapdb_jvm.open(self.dump, **options)
         self.addCleanup(db.close)
         return db
 
@@ -38,27 +41,27 @@ class Opening(Case):
     def test_imports_once(self):
         stages = []
         self.open(progress=lambda *a: stages.append(a)).close()
-        self.assertTrue(os.path.exists(heapdb.default_path(self.dump)))
+        self.assertTrue(os.path.exists(heapdb_jvm.default_path(self.dump)))
         self.assertTrue(all(len(s) == 4 for s in stages))
-        before = os.stat(heapdb.default_path(self.dump)).st_ino
+        before = os.stat(heapdb_jvm.default_path(self.dump)).st_ino
         self.assertIsNone(self.open().stale)
-        self.assertEqual(before, os.stat(heapdb.default_path(self.dump)).st_ino)
+        self.assertEqual(before, os.stat(heapdb_jvm.default_path(self.dump)).st_ino)
 
     def test_errors(self):
-        with self.assertRaises(heapdb.Missing):
-            heapdb.open(os.path.join(self.folder, "nix.heapdb"))
+        with self.assertRaises(heapdb_jvm.Missing):
+            heapdb_jvm.open(os.path.join(self.folder, "nix.heapdb"))
         with self.assertRaises(FileNotFoundError):
-            heapdb.open(os.path.join(self.folder, "nix.hprof"))
+            heapdb_jvm.open(os.path.join(self.folder, "nix.hprof"))
         bad = os.path.join(self.folder, "bad.hprof")
         with open(bad, "w") as f:
             f.write("nothing that a VM wrote" * 100)
-        with self.assertRaises(heapdb.FormatError) as caught:
-            heapdb.open(bad)
+        with self.assertRaises(heapdb_jvm.FormatError) as caught:
+            heapdb_jvm.open(bad)
         self.assertTrue(caught.exception.name.startswith("HDB_E"))
-        heapdb.import_dump(self.dump)
-        with self.assertRaises(heapdb.UsageError):
-            heapdb.import_dump(self.dump)
-        heapdb.import_dump(self.dump, force=True)
+        heapdb_jvm.import_dump(self.dump)
+        with self.assertRaises(heapdb_jvm.UsageError):
+            heapdb_jvm.import_dump(self.dump)
+        heapdb_jvm.import_dump(self.dump, force=True)
 
     def test_progress_that_raises_cancels(self):
         class Enough(Exception):
@@ -82,7 +85,7 @@ class Opening(Case):
         db.close()
         db.close()
         for ask in (db.leaks, lambda: list(rows), lambda: db.object(HOLDER), lambda: db.stale):
-            with self.assertRaises(heapdb.UsageError):
+            with self.assertRaises(heapdb_jvm.UsageError):
                 ask()
         self.assertIn("closed", repr(db))
         list(iterator)  # what is being read is read to its end
@@ -94,7 +97,7 @@ class Asking(Case):
     def test_every_query_is_a_method(self):
         db = self.open()
         asked = 0
-        for query in heapdb.queries():
+        for query in heapdb_jvm.queries():
             method = getattr(db, query.method)
             self.assertIn(query.columns[0].name, method.__doc__ or "object retained",
                           query.name) if query.method not in ("object", "retained") else None
@@ -131,14 +134,14 @@ class Asking(Case):
         self.assertEqual([c.name for c in answer.columns][0], "name")
         once = db.histogram()
         list(once)
-        with self.assertRaises(heapdb.UsageError):
+        with self.assertRaises(heapdb_jvm.UsageError):
             list(once)
 
     def test_values_are_those_of_the_command(self):
         """Identifiers, texts, nulls and numbers, all rows of several queries."""
         import json
         db = self.open()
-        path = heapdb.default_path(self.dump)
+        path = heapdb_jvm.default_path(self.dump)
         if not shutil.which("heapdb"):
             self.skipTest("no command")
         for name, options in (("histogram", {}), ("threads", {}), ("strings", {}),
@@ -195,14 +198,14 @@ class Asking(Case):
                     lambda: db.histogram(shallow="yes"), lambda: db.path()):
             with self.assertRaises(ValueError):
                 ask()
-        with self.assertRaises(heapdb.NotFound):
+        with self.assertRaises(heapdb_jvm.NotFound):
             db.class_("nix.Nix")
 
     def test_compare(self):
         db = self.open()
         other = os.path.join(self.folder, "other.heapdb")
-        heapdb.import_dump(self.dump, other)
-        with heapdb.open(other) as later:
+        heapdb_jvm.import_dump(self.dump, other)
+        with heapdb_jvm.open(other) as later:
             self.assertTrue(later.diff(before=[db]).columns)
 
     @unittest.skipUnless(os.path.exists("/proc/self/statm"), "no /proc here")
@@ -226,7 +229,7 @@ class Asking(Case):
         self.assertLess(rss() - before, 8 << 20)
 
 
-@unittest.skipUnless(heapdb._library.HAS_SQL, "a library without SQL")
+@unittest.skipUnless(heapdb_jvm._library.HAS_SQL, "a library without SQL")
 class Sql(Case):
     def test_rows(self):
         db = self.open()
@@ -257,7 +260,7 @@ class Sql(Case):
         db = self.open()
         for wrong in ("", "SELEC 1", "SELECT 1; SELECT 2", "SELECT nix FROM objects",
                       "DELETE FROM objects"):
-            with self.assertRaises(heapdb.HeapdbError, msg=wrong):
+            with self.assertRaises(heapdb_jvm.HeapdbError, msg=wrong):
                 db.sql(wrong)
         answer = db.sql("SELECT 1 AS a")
         list(answer)
@@ -278,7 +281,7 @@ class Sql(Case):
         db.objects().write(path)
         with open(path, "rb") as file:
             self.assertEqual(file.read(4), b"PAR1")
-        with self.assertRaises(heapdb.HeapdbError):
+        with self.assertRaises(heapdb_jvm.HeapdbError):
             db.objects().write(path)
         db.sql("SELECT id, class FROM objects").write(path, "arrow", force=True)
         with open(path, "rb") as file:
@@ -334,6 +337,50 @@ class Frames(Case):
         db = self.open()
         frame = db.histogram().to_polars()
         self.assertEqual(frame["retained"].to_list(), [r.retained for r in db.histogram()])
+
+    def test_what_is_missing_is_named(self):
+        rows = self.open().histogram(limit=1)
+        for call, module, extra in ((rows.to_pandas, "pandas", "pandas"), (rows.to_arrow, "pyarrow", "arrow"),
+                                    (rows.to_polars, "polars", "polars")):
+            with mock.patch.dict(sys.modules, {module: None}), self.assertRaises(ModuleNotFoundError) as caught:
+                call()
+            self.assertEqual(str(caught.exception),
+                             f"{module} is not installed: pip install 'heapdb-jvm[{extra}]'")
+        self.assertEqual(len(rows.rows()), 1)  # nothing was taken
+        code = "import sys; sys.modules['pyspark'] = None; from heapdb_jvm import spark"
+        out = subprocess.run([sys.executable, "-c", code], stderr=subprocess.PIPE, check=False, text=True)
+        self.assertIn("pip install 'heapdb-jvm[spark]'", out.stderr)
+
+
+@unittest.skipUnless("HDB_ROOT" in os.environ, "no sources")
+class Wheel(Case):
+    def test_says_what_it_is(self):
+        root = os.environ["HDB_ROOT"]
+        sys.path.insert(0, os.path.join(root, "tools", "packaging"))
+        import make_wheel
+        library, stubs = (os.path.join(self.folder, name) for name in ("library", "stubs"))
+        for path in (library, stubs):
+            with open(path, "w", encoding="utf-8") as f:
+                f.write("# a file\n")
+        tag = "py3-none-any"
+        path = make_wheel.write(self.folder, tag, make_wheel.contents(library, stubs, tag))
+        with zipfile.ZipFile(path) as wheel:
+            wheel.extractall(self.folder)
+        found = list(importlib.metadata.distributions(path=[self.folder]))
+        self.assertEqual([one.name for one in found], ["heapdb-jvm"])
+        said = found[0].metadata
+        for field in ("Summary", "License-Expression", "Keywords", "Requires-Python", "Classifier"):
+            self.assertTrue(said[field], field)
+        self.assertIn("Programming Language :: Python :: 3.13", said.get_all("Classifier"))
+        self.assertEqual(said.get_all("Provides-Extra"), ["arrow", "pandas", "polars", "fleet", "spark"])
+        self.assertIn("pandas; extra == 'pandas'", found[0].requires)
+        text = said.get_payload()
+        self.assertTrue(text.startswith("# heapdb"))
+        self.assertNotIn("](src/", text)  # where the description is shown, the repository is not
+        for name in said.get_all("License-File"):
+            with open(os.path.join(root, name), encoding="utf-8") as f:
+                self.assertEqual(found[0].read_text(f"licenses/{name}"), f.read())
+        self.assertTrue(all(file.locate().exists() for file in found[0].files))
 
 
 if __name__ == "__main__":

@@ -18,10 +18,10 @@ static const char program[] =
 	"import sys\n"
 	"sys.path[:] = [path for path in sys.path if path]\n"
 	"try:\n"
-	"    from heapdb.fleet._command import main\n"
+	"    from heapdb_jvm.fleet._command import main\n"
 	"except ImportError as error:\n"
-	"    print('heapdb: fleet: needs the Python packages heapdb, duckdb and pyarrow "
-	"(pip install): %s' % error, file=sys.stderr)\n"
+	"    print(\"heapdb: fleet: needs the Python package heapdb-jvm: pip install 'WHEEL[fleet]', \"\n"
+	"          'WHEEL being the file that `make wheel` builds: %s' % error, file=sys.stderr)\n"
 	"    sys.exit(4)\n"
 	"sys.exit(main(sys.argv[1:]))\n";
 
@@ -52,6 +52,6 @@ int cmd_fleet(struct cli *cli)
 	execvp(python, values);
 	free(values);
 	return cli_fail(&cli->err, HDB_EIO,
-			"needs Python 3.9 with the packages heapdb, duckdb and pyarrow: %s: %s",
+			"needs Python 3.9 or later: %s: %s",
 			python, strerror(errno));
 }

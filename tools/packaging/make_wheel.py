@@ -6,6 +6,7 @@ sources give the same bytes.
 """
 import base64
 import hashlib
+import importlib.util
 import os
 import platform
 import re
@@ -14,7 +15,26 @@ import sys
 import zipfile
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-PACKAGE = os.path.join(ROOT, "tools", "python", "heapdb")
+MODULE = "heapdb_jvm"
+PACKAGE = os.path.join(ROOT, "tools", "python", MODULE)
+PYTHONS = range(9, 14)
+# Fields of METADATA that no other file of the repository says.
+FIELDS = """\
+Summary: Indexed database for Java and Android heap dumps (HPROF): leaks, retained sizes, SQL, data frames
+License-Expression: MIT
+License-File: LICENSE
+Keywords: java,android,jvm,heap,heap-dump,hprof,memory-leak,profiling
+Classifier: Development Status :: 4 - Beta
+Classifier: Intended Audience :: Developers
+Classifier: Operating System :: POSIX :: Linux
+Classifier: Programming Language :: C
+Classifier: Programming Language :: Java
+Classifier: Programming Language :: Python :: 3
+Classifier: Programming Language :: Python :: 3 :: Only
+Classifier: Topic :: Software Development :: Debuggers
+Classifier: Topic :: Software Development :: Quality Assurance
+Classifier: Typing :: Typed
+"""
 
 
 def version():
@@ -37,50 +57,81 @@ def needed(library):
     return re.findall(r"NEEDED\s+(\S+)", out)
 
 
-def main(library, stubs, folder):
-    others = [n for n in needed(library)
-              if not re.match(r"lib(c|m|pthread|dl|rt)\.so|ld-linux", n)]
-    if others:
-        sys.exit(f"make_wheel: {library} needs {', '.join(others)}, which a wheel cannot expect")
-    name, tag = f"heapdb-{version()}", f"py3-none-{platform_tag(library)}"
-    info = f"{name}.dist-info"
+def read(*path):
+    with open(os.path.join(ROOT, *path), "rb") as f:
+        return f.read()
+
+
+def extras():
+    """What the package itself says of the packages that some of its calls need."""
+    spec = importlib.util.spec_from_file_location("_extras", os.path.join(PACKAGE, "_extras.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def metadata():
+    """The distribution's name, fields and description: README.md, whose links into the repository
+    are text here.
+    """
+    module = extras()
+    lines = [f"Metadata-Version: 2.4\nName: {module.DISTRIBUTION}\nVersion: {version()}\n", FIELDS,
+             f"Requires-Python: >=3.{PYTHONS[0]}\n"]
+    lines += [f"Classifier: Programming Language :: Python :: 3.{minor}\n" for minor in PYTHONS]
+    for extra, packages in module.EXTRAS.items():
+        lines.append(f"Provides-Extra: {extra}\n")
+        lines += [f"Requires-Dist: {package}; extra == '{extra}'\n" for package in packages]
+    text = re.sub(r"!?\[([^]]*)\]\((?!https?:)[^)]*\)", r"\1", read("README.md").decode())
+    return "".join(lines) + "Description-Content-Type: text/markdown\n\n" + text
+
+
+def contents(library, stubs, tag):
+    """All files of the wheel but its RECORD: name, bytes."""
+    info = f"{MODULE}-{version()}.dist-info"
     files = {}
     for place, folders, names in os.walk(PACKAGE):
         folders.sort()
         for file in sorted(names):
             if file.endswith((".py", ".sql")):
                 path = os.path.join(place, file)
-                with open(path, "rb") as f:
-                    files[f"heapdb/{os.path.relpath(path, PACKAGE)}"] = f.read()
-    for path, place in ((library, "heapdb/libheapdb.so"), (stubs, "heapdb/__init__.pyi"),
-                        (os.path.join(ROOT, "LICENSE"), f"{info}/LICENSE")):
-        with open(path, "rb") as f:
-            files[place] = f.read()
-    files["heapdb/py.typed"] = b""
-    files[f"{info}/METADATA"] = (
-        f"Metadata-Version: 2.1\nName: heapdb\nVersion: {version()}\n"
-        "Summary: indexed database for Java and Android heap dumps\n"
-        "Requires-Python: >=3.9\nProvides-Extra: pandas\nRequires-Dist: pandas; extra == 'pandas'\n"
-        "Requires-Dist: pyarrow; extra == 'pandas'\nProvides-Extra: polars\n"
-        "Requires-Dist: polars; extra == 'polars'\nProvides-Extra: fleet\n"
-        "Requires-Dist: duckdb; extra == 'fleet'\nRequires-Dist: pyarrow; extra == 'fleet'\n"
-        "Provides-Extra: spark\nRequires-Dist: pyspark>=4; extra == 'spark'\n"
-        "Requires-Dist: pyarrow; extra == 'spark'\n").encode()
+                files[f"{MODULE}/{os.path.relpath(path, PACKAGE)}"] = read(path)
+    files[f"{MODULE}/libheapdb.so"] = read(os.path.abspath(library))
+    files[f"{MODULE}/__init__.pyi"] = read(os.path.abspath(stubs))
+    files[f"{MODULE}/py.typed"] = b""
+    for name in re.findall("License-File: (.*)", FIELDS):
+        files[f"{info}/licenses/{name}"] = read(name)
+    files[f"{info}/METADATA"] = metadata().encode()
     files[f"{info}/WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: make_wheel\n"
                               f"Root-Is-Purelib: false\nTag: {tag}\n").encode()
+    return files
+
+
+def write(folder, tag, files):
+    """Packs files into a wheel, with the list of their checksums: its path."""
+    info = f"{MODULE}-{version()}.dist-info"
     record = ""
     for place, data in files.items():
         digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
         record += f"{place},sha256={digest},{len(data)}\n"
-    files[f"{info}/RECORD"] = (record + f"{info}/RECORD,,\n").encode()
-    path = os.path.join(folder, f"{name}-{tag}.whl")
+    record = (record + f"{info}/RECORD,,\n").encode()
+    path = os.path.join(folder, f"{MODULE}-{version()}-{tag}.whl")
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
-        for place, data in files.items():
+        for place, data in {**files, f"{info}/RECORD": record}.items():
             entry = zipfile.ZipInfo(place, (2020, 1, 1, 0, 0, 0))
             entry.external_attr = (0o755 if place.endswith(".so") else 0o644) << 16
             entry.compress_type = zipfile.ZIP_DEFLATED
             wheel.writestr(entry, data)
-    print(path)
+    return path
 
 
-main(*sys.argv[1:])
+def main(library, stubs, folder):
+    others = [n for n in needed(library)
+              if not re.match(r"lib(c|m|pthread|dl|rt)\.so|ld-linux", n)]
+    if others:
+        sys.exit(f"make_wheel: {library} needs {', '.join(others)}, which a wheel cannot expect")
+    tag = f"py3-none-{platform_tag(library)}"
+    print(write(folder, tag, contents(library, stubs, tag)))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

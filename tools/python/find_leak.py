@@ -1,9 +1,9 @@
 """Finds the biggest leak suspect of a dump, and what holds it: find_leak.py DUMP."""
 import sys
 
-import heapdb
+import heapdb_jvm
 
-with heapdb.open(sys.argv[1]) as db:
+with heapdb_jvm.open(sys.argv[1]) as db:
     suspect = db.leaks(brief=True).first()
     print(suspect.text)
     for step in db.object(suspect.id).path_to_root():

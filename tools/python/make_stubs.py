@@ -1,5 +1,5 @@
-"""Writes the type stubs of the package, out of the registry: make_stubs.py > heapdb/__init__.pyi"""
-import heapdb
+"""Writes the type stubs of the package, out of the registry: make_stubs.py > heapdb_jvm/__init__.pyi"""
+import heapdb_jvm
 
 HEAD = '''"""Made by make_stubs.py out of the library's registry."""
 from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
@@ -118,7 +118,7 @@ def method(query):
 
 def main():
     print(HEAD, end="")
-    for query in heapdb.queries():
+    for query in heapdb_jvm.queries():
         if query.method not in ("object", "retained"):
             print(method(query))
 

@@ -9,6 +9,7 @@ import tempfile
 import threading
 from collections import namedtuple
 
+from .._extras import need
 from ._client import Server, one
 from ._dump import dump_schema, QUERIES, Work
 from ._listing import ListingError, PATTERN, local_path, read_listing
@@ -189,14 +190,15 @@ def run(listing, out, *, jobs=1, pattern=PATTERN, mapping=None, settings=None, r
     process of its own, and returns a Summary. See read_listing for the listing, pattern and
     mapping. retry: also those that failed before. progress(done, all, result) is called for each.
     """
+    need("fleet", "pyarrow")
     settings = settings or Settings()
     if local_path(out) is None:
-        raise ListingError(f"{out}: only heapdb.spark writes to places that are not local")
+        raise ListingError(f"{out}: only heapdb_jvm.spark writes to places that are not local")
     out = os.path.abspath(local_path(out))
     entries = read_listing(listing, pattern, mapping)
     remote = [entry.uri for entry in entries if local_path(entry.uri) is None]
     if remote:
-        raise ListingError(f"{remote[0]}: only heapdb.spark reads dumps that are not local")
+        raise ListingError(f"{remote[0]}: only heapdb_jvm.spark reads dumps that are not local")
     store = LocalStore(out)
     store.prepare()
     known = known_here(store, settings)

@@ -1,4 +1,4 @@
-"""python -m heapdb.fleet._server: does jobs, each in a fork of itself that has everything loaded.
+"""python -m heapdb_jvm.fleet._server: does jobs, each in a fork of itself that has everything loaded.
 
 A job is a line of JSON on standard input, its answer a line on standard output: {"ok": the row of the
 table dumps}, {"failure": what the table failures says of it}. Ends with its standard input, when it is
@@ -37,7 +37,7 @@ def die_with_parent(how):
 
 def load():
     """Loads what jobs need, and has pyarrow do once what takes it long the first time."""
-    import heapdb  # noqa: F401
+    import heapdb_jvm  # noqa: F401
     import pyarrow.parquet
     schema = pyarrow.schema([("text", pyarrow.string()), ("number", pyarrow.int64())])
     names = pyarrow.array(["a"]).dictionary_encode()

@@ -89,22 +89,22 @@ class Work:
         self.mapping = None
 
     def import_dump(self):
-        import heapdb
+        import heapdb_jvm
         uri, job = self.job["uri"], self.job
         database = os.path.join(self.folder, "dump.heapdb")
         options = {"memory": job["memory"], "threads": job["threads"], "strict": job["strict"],
                    "sizes": job["sizes"], "no_sync": True}
         path = local_path(uri)
         if path is not None:
-            heapdb.import_dump(path, database, **options)
-            return heapdb.open(database, dump=path, **self.opening())
+            heapdb_jvm.import_dump(path, database, **options)
+            return heapdb_jvm.open(database, dump=path, **self.opening())
         pipe = os.path.join(self.folder, "dump")
         os.mkfifo(pipe)
         feed = _Feed(self.shell.command("-cat", uri), pipe)
         feed.start()
         try:
-            heapdb.import_dump(pipe, database, **options)
-        except heapdb.HeapdbError:
+            heapdb_jvm.import_dump(pipe, database, **options)
+        except heapdb_jvm.HeapdbError:
             feed.join(30)
             if feed.error:
                 raise OSError(f"{uri}: {feed.error}") from None
@@ -112,7 +112,7 @@ class Work:
         feed.join()
         if feed.error:
             raise OSError(f"{uri}: {feed.error}")
-        return heapdb.open(database, **self.opening())
+        return heapdb_jvm.open(database, **self.opening())
 
     def opening(self):
         # The database is thrown away: nothing need wait for the disk.

@@ -1,4 +1,4 @@
-"""The reports of a fleet in Spark: the SQL of heapdb.fleet on views of a session."""
+"""The reports of a fleet in Spark: the SQL of heapdb_jvm.fleet on views of a session."""
 import os
 
 from ..fleet import _report as fleet_report
@@ -47,7 +47,7 @@ def tables(out, spark, reports=None):
 
 
 def report(out, *, spark=None, reports=None, form="text"):
-    """The report over a fleet's tables; see heapdb.fleet.report."""
+    """The report over a fleet's tables; see heapdb_jvm.fleet.report."""
     from pyspark.sql import SparkSession
     spark = spark or SparkSession.builder.appName("heapdb fleet").getOrCreate()
     made = tables(out, spark, reports)

@@ -110,11 +110,11 @@ class HeapdbReader(DataSourceReader):
 
     def read(self, partition):
         import pyarrow
-        import heapdb
+        import heapdb_jvm
         from ..fleet._dump import arrow_type
         wanted = [name for name in self.fields if name != FILE]
         memory, threads = int(self.options.get("memory", 0)), int(self.options.get("threads", 1))
-        with heapdb.open(partition.file, memory=memory, threads=threads) as db:
+        with heapdb_jvm.open(partition.file, memory=memory, threads=threads) as db:
             answer = db.query(self.query, *self.options.get("targets", "").split(), **self.values)
             kinds = {column.name: arrow_type(column.type) for column in answer.columns}
             stream = pyarrow.RecordBatchReader.from_stream(answer)

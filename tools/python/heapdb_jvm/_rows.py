@@ -8,6 +8,7 @@ from collections import namedtuple
 from ctypes import byref
 
 from . import _library as c
+from ._extras import need
 
 # Streams that other libraries read: each keeps its database open until it is released.
 _lent = {}
@@ -236,6 +237,7 @@ class Rows:
 
     def to_arrow(self):
         """A pyarrow.Table. Its columns are the library's own memory: nothing is copied."""
+        need("arrow", "pyarrow")
         import pyarrow
         capsule = self._lend(_ALL)
         address = _pointer(id(capsule), _CAPSULE)
@@ -247,6 +249,7 @@ class Rows:
         Columns of numbers are the library's own memory, names of classes and the like are
         categories. A column that has gaps becomes floating point, as pandas has it.
         """
+        need("pandas", "pandas")
         import pandas
         try:
             import pyarrow  # noqa: F401
@@ -259,6 +262,7 @@ class Rows:
 
     def to_polars(self):
         """A polars.DataFrame."""
+        need("polars", "polars")
         import polars
         return polars.DataFrame(self)
 

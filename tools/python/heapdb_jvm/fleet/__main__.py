@@ -1,4 +1,4 @@
-"""python -m heapdb.fleet: see --help. `heapdb fleet DIR` calls it."""
+"""python -m heapdb_jvm.fleet: see --help. `heapdb fleet DIR` calls it."""
 import sys
 
 from ._command import main

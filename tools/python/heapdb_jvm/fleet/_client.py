@@ -30,7 +30,7 @@ class Server:
     def _start(self):
         self.errors = tempfile.TemporaryFile()
         # A group of its own: an interrupt of the terminal is for who started the run.
-        self.process = subprocess.Popen([sys.executable, "-m", "heapdb.fleet._server"],
+        self.process = subprocess.Popen([sys.executable, "-m", "heapdb_jvm.fleet._server"],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=self.errors, start_new_session=True)
 

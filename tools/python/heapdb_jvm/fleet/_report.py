@@ -5,6 +5,7 @@ import json
 import os
 import re
 
+from .._extras import need
 from ._store import DATA, TABLES, KEYS
 
 _SQL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sql")
@@ -80,11 +81,8 @@ def empty_schema(table):
 
 def connect(folder):
     """A connection of DuckDB with the tables and views of a fleet."""
-    try:
-        import duckdb
-        import pyarrow  # noqa: F401
-    except ImportError as error:
-        raise ReportError(f"needs the Python packages duckdb and pyarrow: {error}") from None
+    need("fleet", "duckdb", "pyarrow")
+    import duckdb
     folder = os.path.abspath(folder)
     if not any(os.path.isdir(os.path.join(folder, table)) for table in ("dumps", "failures")):
         raise ReportError(f"{folder}: no tables of a fleet: no folder dumps")

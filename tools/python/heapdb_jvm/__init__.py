@@ -1,7 +1,7 @@
-"""heapdb: an indexed database for Java and Android heap dumps.
+"""heapdb_jvm: an indexed database for Java and Android heap dumps.
 
-    import heapdb
-    db = heapdb.open("dump.hprof")              # imported first if it has no database
+    import heapdb_jvm
+    db = heapdb_jvm.open("dump.hprof")              # imported first if it has no database
     for row in db.leaks(brief=True):
         print(row.label, row.retained)
     db.histogram(by="package").to_pandas()

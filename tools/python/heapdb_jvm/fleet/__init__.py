@@ -1,7 +1,7 @@
-"""heapdb.fleet: the dumps of many programs, builds and days as one set of Parquet tables.
+"""heapdb_jvm.fleet: the dumps of many programs, builds and days as one set of Parquet tables.
 
-    from heapdb import fleet
-    fleet.run("listing.csv", "tables", jobs=2)        # on this machine; heapdb.spark.run on a cluster
+    from heapdb_jvm import fleet
+    fleet.run("listing.csv", "tables", jobs=2)        # on this machine; heapdb_jvm.spark.run on a cluster
     print(fleet.report("tables"))
 
 `run` imports each dump of a listing in a process of its own, asks it a few questions and writes the

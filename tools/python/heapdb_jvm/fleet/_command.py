@@ -1,9 +1,10 @@
-"""The command lines of heapdb.fleet and heapdb.spark."""
+"""The command lines of heapdb_jvm.fleet and heapdb_jvm.spark."""
 import argparse
 import re
 import signal
 import sys
 
+from .._extras import need
 from ._listing import PATTERN, ListingError
 from ._report import ORDER, ReportError, report
 
@@ -84,9 +85,7 @@ def _guarded(name, work):
         message, code = error, USAGE
     except (ReportError, FileNotFoundError) as error:
         message, code = error, INPUT
-    except ImportError as error:
-        message, code = f"a Python package is missing: {error}", SYSTEM
-    except OSError as error:
+    except (ImportError, OSError) as error:
         message, code = error, SYSTEM
     except KeyboardInterrupt:
         message, code = "interrupted; what is done is kept", SYSTEM
@@ -124,8 +123,8 @@ def main(arguments=None):
 
 
 def spark_main(arguments=None):
-    """python -m heapdb.spark run LISTING OUT; python -m heapdb.spark report OUT."""
-    parser = argparse.ArgumentParser(prog="heapdb.spark", description="A fleet's dumps on Spark.")
+    """python -m heapdb_jvm.spark run LISTING OUT; python -m heapdb_jvm.spark report OUT."""
+    parser = argparse.ArgumentParser(prog="heapdb_jvm.spark", description="A fleet's dumps on Spark.")
     parser.add_argument("--master", help="the cluster, where spark-submit does not say it")
     parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE")
     commands = parser.add_subparsers(dest="command", required=True)
@@ -136,8 +135,8 @@ def spark_main(arguments=None):
     given = parser.parse_args(arguments)
 
     def work():
-        from pyspark.sql import SparkSession
         from .. import spark as heapdb_spark
+        from pyspark.sql import SparkSession
         builder = SparkSession.builder.appName("heapdb fleet")
         if given.master:
             builder = builder.master(given.master)
@@ -156,4 +155,4 @@ def spark_main(arguments=None):
         finally:
             session.stop()
 
-    return _guarded("heapdb.spark", work)
+    return _guarded("heapdb_jvm.spark", work)
