@@ -952,8 +952,9 @@ HDB_API size_t hdb_rows_column_count(const struct hdb_rows *rows);
 HDB_API const struct hdb_column *hdb_rows_column(const struct hdb_rows *rows, size_t column);
 
 /*
- * The place of the column that is named so, for hdb_rows_value and the functions below; SIZE_MAX if
- * the answer has no such column.
+ * The place of the column that is named so, for hdb_rows_column, hdb_rows_value and the functions
+ * below. A column that the query has, but that does not apply to this answer or dump, has a place
+ * past the others; all its values are null. SIZE_MAX if the query has no such column.
  */
 HDB_API size_t hdb_rows_find_column(const struct hdb_rows *rows, const char *name);
 

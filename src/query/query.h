@@ -340,7 +340,10 @@ int query_total(struct query *q, uint64_t *total, struct hdb_error *err);
 void query_close(struct query *q);
 const struct hdb_column *query_column(const struct query *q, size_t column);
 size_t query_column_count(const struct query *q);
-/* The place of a column among those chosen, by its name now or in version 0.1; or SIZE_MAX. */
+/*
+ * The place of a column among those chosen, by its name now or in version 0.1. One of the spec that
+ * is not chosen has a place after them, and is null. SIZE_MAX: the spec has no such column.
+ */
 size_t query_find_shown(const struct query *q, const char *name);
 /* The cell of the current row in chosen column `column`. */
 const struct hdb_value *query_value(const struct query *q, size_t column);

@@ -78,7 +78,7 @@ size_t query_find_shown(const struct query *q, const char *name)
 	for (size_t i = 0; i < q->column_count; i++)
 		if (q->columns[i] == column)
 			return i;
-	return SIZE_MAX;
+	return column == SIZE_MAX ? SIZE_MAX : q->column_count + column;
 }
 
 /* Of a list of columns in a message. */
@@ -180,7 +180,8 @@ bool query_is_shown(const struct query *q, size_t column)
 
 const struct hdb_column *query_column(const struct query *q, size_t column)
 {
-	return query_spec_column(q, q->columns[column]);
+	return query_spec_column(q, column < q->column_count ? q->columns[column] :
+							       column - q->column_count);
 }
 
 size_t query_column_count(const struct query *q)
@@ -190,7 +191,9 @@ size_t query_column_count(const struct query *q)
 
 const struct hdb_value *query_value(const struct query *q, size_t column)
 {
-	return &q->cells[q->columns[column]];
+	static const struct hdb_value absent = { .type = HDB_TYPE_NULL };
+
+	return column < q->column_count ? &q->cells[q->columns[column]] : &absent;
 }
 
 /* ---- cells ---- */

@@ -7,6 +7,10 @@ heapdb export objects --columns class,id --limit 2 --format csv
 heapdb export objects --columns id,shallow --limit 2 --format jsonl
 heapdb export objects --columns id,frob 2>&1
 echo "exit $?"
+# Columns that the query has, and this dump nothing for.
+heapdb query top --columns name,heap,depth --limit 2 --csv 2>&1
+heapdb query top --columns name,frob 2>&1 || echo "exit $?"
+heapdb query top --columns name,name 2>&1 || echo "exit $?"
 # A file that finds no room says so, and is not left behind.
 (
 	ulimit -f 8

@@ -145,6 +145,7 @@ def check_tools(s, tools):
                sort="retained", columns=["thread", "retained"])
     assert set(t["rows"][0]) == {"thread", "retained"} and t["row_count"] == 2
     assert t["total_rows"] == 7 and t["next_cursor"]
+    assert s.call("query", db=db, name="top", columns=["name", "heap"], limit=1)["rows"]
     assert s.call("histogram", db=db, target="java.util.*", by="class")["rows"]
     assert s.call("query", db=db, name="top", options={"by": "class"}, limit=1)["rows"]
     if "sql" in tools:
@@ -153,6 +154,8 @@ def check_tools(s, tools):
         a = s.call("sql", db=db, statement="SELECT * FROM objects", max_tokens=500)
         assert a["cut"] and 0 < a["row_count"] < 100, a
         assert s.call("sql", db=db, statement="SELECT * FROM classes", limit=2)["row_count"] == 2
+        a = s.call("sql", db=db, statement="SELECT 1 AS a, 2 AS a, 3 AS a_2")
+        assert a["rows"] == [{"a": 1, "a_3": 2, "a_2": 3}], a
         for statement in ("DELETE FROM objects", "ATTACH 'x' AS y", "SELECT", "",
                           "SELECT 1; SELECT 2", "SELECT * FROM nix"):
             s.refuse("sql", "HDB_", db=db, statement=statement)

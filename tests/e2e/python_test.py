@@ -237,6 +237,8 @@ class Sql(Case):
                         "1.5 AS half FROM objects GROUP BY class ORDER BY n DESC, class")
         self.assertEqual([c.name for c in answer.columns],
                          ["class", "n", "bytes", "missing", "half"])
+        twice = db.sql("SELECT 1 AS class, 2 AS class, 3 AS class_2")
+        self.assertEqual([c.name for c in twice.columns], ["class", "class_3", "class_2"])
         rows = answer.rows()
         self.assertEqual(rows[0].class_, "byte[]")
         self.assertEqual((rows[0].missing, rows[0].half), (None, 1.5))

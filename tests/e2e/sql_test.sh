@@ -47,6 +47,15 @@ refused()
 	fi
 }
 
+# ---- columns of one name ----
+twice="SELECT s.class, 1 AS class_2, t.class, s.class FROM refs r JOIN objects s ON s.id = r.source \
+	JOIN objects t ON t.id = r.target WHERE t.class = 'Sample' LIMIT 1"
+same "columns of one name, jsonl" "$(heapdb sql "$twice" --format jsonl | sed 's/:"[^"]*"//g')" \
+	'{"class","class_2":1,"class_3","class_4"}'
+same "columns of one name, csv" "$(heapdb sql "$twice" --csv | sed 1q)" class,class_2,class_3,class_4
+heapdb export "$twice" --format arrow -o twice.arrow 2>/dev/null
+same "columns of one name, arrow" "$(grep -a -o 'class_[2-4]' twice.arrow | sort -u | tr -d '\n')" class_2class_3class_4
+
 # ---- tables ----
 is "SELECT count(*) FROM objects" 31512
 is "SELECT count(*) FROM objects WHERE id > 0" 31512

@@ -207,6 +207,7 @@ static int pick_stream(struct cli *cli, struct hdb_rows *rows, struct ArrowArray
 	r = answer_pick(&answer, cli->opt.columns);
 	p->columns = answer.picked;
 	source.column_count = answer.picked_count;
+	answer_tell_absent(cli, &answer);
 	if (r >= 0)
 		r = hdb_source_arrow(&source, BATCH_ROWS, out, &cli->err);
 	if (r < 0)

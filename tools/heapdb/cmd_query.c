@@ -126,6 +126,7 @@ static int print(struct cli *cli, struct hdb_rows *rows, const struct hdb_query_
 		rc = answer_thin(&answer, cli->opt.format == FORMAT_TABLE);
 	if (rc != HDB_OK)
 		goto out;
+	answer_tell_absent(cli, &answer);
 	if (style->format != FORMAT_TABLE && style->format != FORMAT_JSON)
 		tell_cut(cli, &answer);
 	if ((rc = render(&answer, style, cli->out)) != HDB_OK)

@@ -200,6 +200,10 @@ int answer_pick(struct answer *answer, const char *columns)
 		rc = find_column(answer, name, size, &answer->picked[answer->picked_count]);
 		if (rc != HDB_OK)
 			return rc;
+		for (size_t i = 0; i < answer->picked_count; i++)
+			if (answer->picked[i] == answer->picked[answer->picked_count])
+				return cli_fail(answer->err, HDB_EUSAGE,
+						"column \"%.*s\" is named twice", (int)size, name);
 		answer->picked_count++;
 		if (!name[size])
 			break;
@@ -207,6 +211,14 @@ int answer_pick(struct answer *answer, const char *columns)
 	}
 	answer->is_picked = true;
 	return HDB_OK;
+}
+
+void answer_tell_absent(const struct cli *cli, const struct answer *answer)
+{
+	for (size_t i = 0; i < answer->picked_count; i++)
+		if (answer->picked[i] >= column_count(answer))
+			cli_notice(cli, "this answer has nothing in the column \"%s\"",
+				   any_column(answer, answer->picked[i])->name);
 }
 
 /* Whether a column beside this one has the same with its class: "key" and "key_label". */

@@ -14,6 +14,8 @@
 
 #include <stdbool.h>
 
+struct cli;
+
 /* Rows that are no query's. */
 struct row_source {
 	void *ctx;
@@ -78,9 +80,12 @@ void render_json_error(struct output *out, bool is_open, const struct hdb_error 
 		       int exit_code);
 
 /*
- * Prints only the columns named in "a,b,c", in that order. HDB_EUSAGE if there is no such column.
+ * Prints only the columns named in "a,b,c", in that order; what the query has and this answer has
+ * not is null. HDB_EUSAGE if there is no such column.
  */
 int answer_pick(struct answer *answer, const char *columns);
+/* Says on standard error which of them are null for that reason. */
+void answer_tell_absent(const struct cli *cli, const struct answer *answer);
 
 /*
  * Leaves out the parts of labels, which are for programs that read JSON; and for people an object's

@@ -119,12 +119,8 @@ static int check_columns(const struct hdb_rows *rows, const json_t *columns, str
 {
 	for (size_t i = 0; i < json_array_size(columns); i++) {
 		const char *name = json_string_value(json_array_get(columns, i));
-		size_t c = 0;
 
-		while (c < hdb_rows_column_count(rows) && name &&
-		       strcmp(hdb_rows_column(rows, c)->name, name) != 0)
-			c++;
-		if (!name || c == hdb_rows_column_count(rows))
+		if (!name || hdb_rows_find_column(rows, name) == SIZE_MAX)
 			return mcp_fail(
 				err, HDB_EUSAGE,
 				"there is no column \"%s\"; the tool \"explain\" lists them",

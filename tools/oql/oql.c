@@ -4,6 +4,8 @@
 #include "oql/oql.h"
 #include "oql/oql_eval.h"
 
+#include "common/unique_names.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -90,14 +92,6 @@ int oql_check(struct oql_str text, struct hdb_error *err)
 
 /* ---- columns ---- */
 
-static bool has_name(const struct oql *oql, size_t before, const char *name)
-{
-	for (size_t i = 0; i < before; i++)
-		if (strcmp(oql->names[i], name) == 0)
-			return true;
-	return false;
-}
-
 /* The name without what a terminal would obey. */
 static int title_column(struct oql *oql, size_t no)
 {
@@ -116,25 +110,27 @@ static int title_column(struct oql *oql, size_t no)
 	return title ? HDB_OK : HDB_ELIMIT;
 }
 
-/* "p.x", then "p.x_2": JSON objects and --columns need names that differ. */
-static int name_column(struct oql *oql, size_t no, struct oql_str name)
+/* As the statement names them, and numbered where it gives several the same name. */
+static int name_columns(struct oql *oql)
 {
-	struct oql_text text = { 0 };
-	size_t size;
+	const struct oql_str *names = oql_rows_names(oql->rows);
 	int r;
 
-	oql_put(&text, name.data, name.size);
-	oql_put(&text, "", 1);
-	size = name.size;
-	for (unsigned i = 2; !text.has_failed && has_name(oql, no, text.data); i++) {
-		text.size = size;
-		oql_put_format(&text, "_%u", i);
-		oql_put(&text, "", 1);
+	for (size_t i = 0; i < oql->column_count; i++) {
+		oql->names[i] = strndup(names[i].data, names[i].size);
+		if (!oql->names[i])
+			goto no_memory;
 	}
-	r = oql_text_check(&text, oql->eval.err);
-	oql->names[no] = text.data;
-	oql->columns[no].name = text.data;
-	return r < 0 ? r : title_column(oql, no);
+	if (!unique_names(oql->names, oql->column_count))
+		goto no_memory;
+	for (size_t i = 0; i < oql->column_count; i++) {
+		oql->columns[i].name = oql->names[i];
+		if ((r = title_column(oql, i)) < 0)
+			return r;
+	}
+	return HDB_OK;
+no_memory:
+	return oql_fail(oql->eval.err, HDB_ENOMEM, "no memory for the names of columns");
 }
 
 static enum hdb_type type_of(const struct oql *oql, const struct oql_value *v)
@@ -170,7 +166,6 @@ static int make_columns(struct oql *oql)
 {
 	const size_t width = oql_rows_width(oql->rows);
 	const size_t count = oql->is_star ? STAR_COUNT : width;
-	int r = HDB_OK;
 
 	assert(width > 0);
 	assert(!oql->columns);
@@ -191,10 +186,8 @@ static int make_columns(struct oql *oql)
 		oql->columns[i].type =
 			oql->first == HDB_OK ? type_of(oql, &oql->row[i]) : HDB_TYPE_TEXT;
 		oql->columns[i].help = "";
-		if ((r = name_column(oql, i, oql_rows_names(oql->rows)[i])) < 0)
-			return r;
 	}
-	return r;
+	return name_columns(oql);
 }
 
 /* ---- opening ---- */

@@ -3,6 +3,8 @@
  */
 #include "sqlite/sql_private.h"
 
+#include "common/unique_names.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -345,13 +347,16 @@ static int describe(struct heapsql_rows *rows, struct hdb_error *err)
 		for (char *at = rows->names[i]; *at; at++)
 			if ((unsigned char)*at < 0x20 || *at == 0x7f)
 				*at = '?';
+	}
+	if (!unique_names(rows->names, rows->count))
+		return sql_fail(err, HDB_ENOMEM, "no memory for columns");
+	for (size_t i = 0; i < rows->count; i++)
 		rows->columns[i] = (struct hdb_column){
 			.name = rows->names[i],
 			.type = type_of(sqlite3_column_decltype(rows->statement, (int)i)),
 			.title = rows->names[i],
 			.help = "",
 		};
-	}
 	return HDB_OK;
 }
 

@@ -47,8 +47,8 @@ int heapsql_prepare(struct heapsql *sql, const char *text, const char **rest,
 		    struct heapsql_rows **out, struct hdb_error *err);
 size_t heapsql_column_count(const struct heapsql_rows *rows);
 /*
- * Borrowed until heapsql_rows_close. Names are the statement's: any text. Types of expressions are
- * known after the first heapsql_next.
+ * Borrowed until heapsql_rows_close. Names are the statement's, any text, and differ: of two "class"
+ * the second is "class_2". Types of expressions are known after the first heapsql_next.
  */
 const struct hdb_column *heapsql_column(const struct heapsql_rows *rows, size_t column);
 /* Whether it is a table's column, with a type that its values have; else they can be of any. */
