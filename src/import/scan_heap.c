@@ -211,6 +211,7 @@ int import_scan_sub(struct scan *s, struct hdb_error *err)
 	default:
 		if (sub->tag >= HPROF_ROOT_INTERNED_STRING && sub->tag <= HPROF_ROOT_UNREACHABLE)
 			s->im->origin.is_android = true;
-		return scan_root(s, sub, err);
+		/* Named like a root, it says the contrary: nothing holds the object. */
+		return sub->tag == HPROF_ROOT_UNREACHABLE ? HDB_OK : scan_root(s, sub, err);
 	}
 }

@@ -56,7 +56,8 @@ int rewrite_android_sub(struct rewriter *w, const struct hprof_sub *sub, struct 
 	int r;
 
 	assert(rewrite_android_is(sub->tag));
-	if (sub->tag == HPROF_HEAP_DUMP_INFO)
+	/* That nothing holds an object goes without saying; any root would hold it. */
+	if (sub->tag == HPROF_HEAP_DUMP_INFO || sub->tag == HPROF_ROOT_UNREACHABLE)
 		return HDB_OK;
 	if (sub->tag == HPROF_PRIMITIVE_ARRAY_NODATA)
 		return put_empty_array(w, sub, err);

@@ -60,3 +60,26 @@ heapdb query alloc-sites --csv
 heapdb query cpu-samples
 heapdb query heap-summaries
 heapdb query top --heap cache
+# ROOT UNREACHABLE is no root: the record is counted, and only what something else holds is reachable.
+# Of an array without content the dump has the length.
+PYTHONPATH="$HDB_ROOT/tests/oracle" PYTHONDONTWRITEBYTECODE=1 python3 - <<'END' >id
+from android_dump import Dump
+
+dump = Dump(sdk=28)
+dump.define('app.Node', 'java.lang.Object', 'L next')
+empty = dump.without_content('B', 1000)
+kept = dump.new('app.Node', next=empty)
+for node in kept, dump.new('app.Node', next=dump.new('app.Node')):
+    dump.root('unreachable', node)
+dump.static('app.Node', 'kept', kept)
+dump.write('dalvik.hprof')
+print(hex(empty))
+END
+heapdb import dalvik.hprof --quiet | grep roots
+heapdb query unreachable --db dalvik.heapdb --csv
+heapdb query roots --db dalvik.heapdb --csv
+heapdb query records --db dalvik.heapdb --csv | grep UNREACHABLE
+heapdb query object "$(cat id)" --db dalvik.heapdb --json | grep -o '"\(cut":"[^"]*\|row_count.*\)'
+heapdb convert dalvik.hprof plain.hprof --quiet >convert.out
+heapdb import plain.hprof --quiet | grep roots
+heapdb query unreachable --db plain.heapdb --csv

@@ -23,9 +23,11 @@ ask 'SELECT m.size AS n FROM java.util.HashMap m' --columns m --csv
 ask 'SELECT count(*) FROM INSTANCEOF java.lang.Object o WHERE o.nosuch.toString().startsWith("x")' --csv
 ask 'SELECT count(*) FROM Sample s WHERE ((SELECT * FROM no.such.Klass) != null)' --csv
 ask 'SELECT count(*) FROM Sample s WHERE ((SELECT x FROM OBJECTS ( s.nosuch ) x) = null)' --csv
-ask 'SELECT count(*) FROM Sample s WHERE s NOT IN (SELECT * FROM no.such.Klass) AND ((SELECT * FROM Sample) != null)' --csv
+ask 'SELECT count(*) FROM Sample s WHERE s NOT IN (SELECT * FROM no.such.Klass)
+	AND ((SELECT * FROM Sample) != null)' --csv
 ask 'SELECT count(*) FROM Sample s WHERE s NOT IN s.nosuch' --csv
-ask 'SELECT (SELECT * FROM no.such.Klass) AS none, eval((SELECT * FROM no.such.Klass)).size() AS size FROM OBJECTS 0' --json
+ask 'SELECT (SELECT * FROM no.such.Klass) AS none, eval((SELECT * FROM no.such.Klass)).size() AS size
+	FROM OBJECTS 0' --json
 ask 'SELECT m.@nosuch FROM java.util.HashMap m'
 ask 'SELECT m.size n FROM java.util.HashMap m'
 ask 'SELECT * FROM "java(lang"'

@@ -16,7 +16,7 @@ TYPES = {'L': 2, 'Z': 4, 'C': 5, 'F': 6, 'D': 7, 'B': 8, 'S': 9, 'I': 10, 'J': 1
 PACKS = {'Z': '>?', 'C': '>H', 'F': '>f', 'D': '>d', 'B': '>b', 'S': '>h', 'I': '>i', 'J': '>q'}
 PRIMITIVES = {'boolean': 'Z', 'char': 'C', 'float': 'F', 'double': 'D', 'byte': 'B', 'short': 'S',
               'int': 'I', 'long': 'J'}
-ROOTS = {'sticky class': 0x05, 'JNI global': 0x01, 'Java frame': 0x03, 'thread object': 0x08}
+ROOTS = {'sticky class': 0x05, 'JNI global': 0x01, 'Java frame': 0x03, 'thread object': 0x08, 'unreachable': 0x90}
 
 
 class Class:
@@ -116,6 +116,12 @@ class Dump:
                             bytes([TYPES[kind]]) + data)
         return ident
 
+    def without_content(self, kind, count):
+        """An array of numbers that the dump leaves out."""
+        ident = self.numbers(kind, [])
+        self.records[-1] = (b'\xc3' + self.ident(ident) + struct.pack('>II', 0, count) + bytes([TYPES[kind]]))
+        return ident
+
     def string(self, text):
         if text not in self.strings:
             chars = self.numbers('C', [ord(c) for c in text])
@@ -181,7 +187,7 @@ class Dump:
             heap += b'\x05' + self.ident(cls.id)
         for tag, ident, serial, frame in self.roots:
             heap += bytes([tag]) + self.ident(ident)
-            heap += {0x01: self.ident(0), 0x05: b'', 0x03: struct.pack('>II', serial, frame),
+            heap += {0x01: self.ident(0), 0x05: b'', 0x90: b'', 0x03: struct.pack('>II', serial, frame),
                      0x08: struct.pack('>II', serial, 0)}[tag]
         heap += b''.join(self.class_record(cls) for cls in self.classes.values())
         heap += b''.join(self.records)

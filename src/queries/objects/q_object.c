@@ -82,6 +82,7 @@ struct object {
 	uint64_t bits[CHUNK];
 	uint64_t at, in_chunk, chunk_from; /* elements */
 	uint8_t type;
+	bool has_no_contents; /* of an array, in the dump */
 };
 
 static int add_roots(struct query *q, uint32_t ix, struct hdb_error *err)
@@ -146,6 +147,13 @@ static int add_value(struct query *q, const struct heap_object *o, struct hdb_er
 		r = heap_elements(q->heap, o->ix, 0, &slice, err);
 		if (r < 0)
 			return r;
+		if (!slice.done && o->length) {
+			((struct object *)q->state)->has_no_contents = true;
+			return query_cut(q, NULL, err,
+					 "%" PRIu64 " elements: the dump has no contents of this "
+					 "array",
+					 o->length);
+		}
 		/* Bytes and characters also as text, as far as they are printable. */
 		if (slice.type != HPROF_BYTE && slice.type != HPROF_CHAR)
 			return HDB_OK;
@@ -359,9 +367,10 @@ static int open_object(struct query *q, struct hdb_error *err)
 	if (s->object.kind == STORE_CLASS)
 		heap_statics_begin(q->heap, (uint32_t)s->object.length, &s->fields);
 	else
-		q->total = q->is_filtered          ? QUERY_TOTAL_UNKNOWN :
-			   s->object.length > from ? s->object.length - from :
-						     0;
+		q->total = q->is_filtered ? QUERY_TOTAL_UNKNOWN :
+			   s->object.length > from && !s->has_no_contents ?
+					    s->object.length - from :
+					    0;
 	return HDB_OK;
 }
 
