@@ -140,7 +140,8 @@ bool hprof_sub_is_root(uint8_t tag)
 	       tag == HPROF_ROOT_UNREACHABLE || tag == HPROF_ROOT_UNKNOWN;
 }
 
-/* File kinds that people hand in by mistake, told by their first bytes. */
+/* File kinds that people hand in by mistake, told by their first bytes: FOREIGN_SIZE suffice. */
+#define FOREIGN_SIZE 512
 static const char *foreign_name(const uint8_t *p, uint64_t size)
 {
 	static const struct {
@@ -170,11 +171,13 @@ static const char *foreign_name(const uint8_t *p, uint64_t size)
 				  "ELF",
 				  4))
 		return p[16] == 4 || p[17] == 4 ? "an ELF core dump" : "an ELF file";
+	if (size >= 262 && !memcmp(p + 257, "ustar", 5))
+		return "a tar archive (unpack it first)";
 	/* A trace is a run of packets: field 1, length-delimited, whose own fields come next. */
 	if (size >= 4 && p[0] == 0x0a && p[1] != 0 && p[2] >= 0x08 && (p[2] & 7) <= 2 &&
 	    p[2] < 0x7f && (p[1] < 0x20 || p[1] > 0x7e))
 		return "perhaps a Perfetto trace";
-	for (uint64_t i = 0; i < size; i++) {
+	for (uint64_t i = 0; i < size && i < 64; i++) {
 		if ((p[i] < 0x20 && p[i] != '\n' && p[i] != '\r' && p[i] != '\t') || p[i] == 0x7f)
 			return NULL;
 	}
@@ -188,7 +191,7 @@ static const char *foreign_name(const uint8_t *p, uint64_t size)
 int hprof_open(struct base_source *source, struct hprof_file *out, struct hdb_error *err)
 {
 	BASE_VIEW(view, source);
-	const uint64_t size = source->size < 64 ? source->size : 64;
+	const uint64_t size = source->size < FOREIGN_SIZE ? source->size : FOREIGN_SIZE;
 	const uint64_t magic_size = size < MAGIC_SIZE ? size : MAGIC_SIZE;
 	const uint8_t *p;
 

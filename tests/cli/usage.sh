@@ -10,6 +10,7 @@ try
 try hlep
 try retained
 try frobnicate
+try --db s.heapdb info
 try query retaned 0x1
 try query frobnicate
 try query info

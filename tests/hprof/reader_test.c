@@ -83,6 +83,7 @@ static void test_header(void **state)
 
 static void test_not_hprof(void **state)
 {
+	static char tar[512] = "./heap.hprof";
 	static const struct {
 		const char *name;
 		const char *bytes;
@@ -105,6 +106,7 @@ static void test_not_hprof(void **state)
 		{ "jfr", "FLR\0\0\x02\0\x01", 8, HDB_EFORMAT, "Flight Recorder" },
 		{ "phd", "\0\x12portable heap dump\0\0", 22, HDB_EFORMAT, "portable heap dump" },
 		{ "perfetto", "\x0a\x9b\x08\x08\x01\x52\x20", 7, HDB_EFORMAT, "Perfetto" },
+		{ "tar", tar, sizeof(tar), HDB_EFORMAT, "tar archive" },
 		{ "binary", "\x00\x01\x02\x03", 4, HDB_EFORMAT, "0x00 0x01" },
 		{ "one byte", "\x00", 1, HDB_EFORMAT, "JAVA PROFILE" },
 		{ "old version", "JAVA PROFILE 1.0\0\0\0\0\x04\0\0\0\0\0\0\0\0\0\0", 31,
@@ -120,6 +122,7 @@ static void test_not_hprof(void **state)
 	};
 
 	(void)state;
+	memcpy(tar + 257, "ustar", 5);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct base_source *source;
 		struct hprof_file file;

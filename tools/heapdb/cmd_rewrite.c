@@ -33,7 +33,7 @@ static const struct hdb_column facts[FACT_COUNT] = {
 			   "that were read; 0 if the dump was copied as it is" },
 	[FACT_DROPPED] = { "dropped", HDB_TYPE_COUNT, "left out", "of them" },
 	[FACT_CHANGED] = { "changed", HDB_TYPE_COUNT, "changed", "of them, wholly or in part" },
-	[FACT_CHANGED_BYTES] = { "changed_bytes", HDB_TYPE_BYTES, "bytes removed",
+	[FACT_CHANGED_BYTES] = { "changed_bytes", HDB_TYPE_BYTES, "bytes changed",
 				 "bytes of contents that are zero, or a hash, now" },
 	[FACT_PROBLEMS] = { "problems", HDB_TYPE_COUNT, "problems",
 			    "damage that was met; what could not be read is left out" },

@@ -425,6 +425,13 @@ static const struct command *choose_command(struct cli *cli, const char *name)
 
 	if (command)
 		return command;
+	if (name[0] == '-' && name[1]) {
+		cli_fail(&cli->err, HDB_EUSAGE,
+			 "expected a command before %s: options come after it, as in "
+			 "`heapdb info --db FILE`",
+			 name);
+		return NULL;
+	}
 	near = cli_nearest_command(name);
 	query = hdb_query_named(name);
 	if (query)
