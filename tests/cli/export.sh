@@ -11,6 +11,13 @@ echo "exit $?"
 heapdb query top --columns name,heap,depth --limit 2 --csv 2>&1
 heapdb query top --columns name,frob 2>&1 || echo "exit $?"
 heapdb query top --columns name,name 2>&1 || echo "exit $?"
+# A query and a table of one name.
+heapdb export roots --limit 1 2>&1
+heapdb export --table roots --limit 1 --format csv 2>&1
+heapdb export --table java.util.HashMap --limit 1 --columns size 2>&1 || echo "exit $?"
+heapdb export --table java.util.HashMap --limit 1 --format jsonl | cut -c 1-40
+heapdb export roots --table roots 2>&1 || echo "exit $?"
+heapdb export --table 'no"such' 2>&1 || echo "exit $?"
 # A file that finds no room says so, and is not left behind.
 (
 	ulimit -f 8

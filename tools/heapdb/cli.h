@@ -119,6 +119,10 @@ int cmd_version(struct cli *cli);
 
 /* The statement that an operand of export is, or that reads the table it names; NULL: neither. */
 char *export_statement(const char *operand);
+/* Makes cli->statement read a table, or a class. */
+int export_table(struct cli *cli, const char *name);
+/* Says that the query of this name is exported, if a table has it, too. */
+void export_tell_query(const struct cli *cli, const char *name);
 
 /* Help on one command, or on one query (NULL: on the command alone). */
 void help_command(struct output *out, const struct command *command,

@@ -55,6 +55,43 @@ char *export_statement(const char *operand)
 #endif
 }
 
+int export_table(struct cli *cli, const char *name)
+{
+#ifdef HAVE_SQLITE
+	const size_t size = 2 * strlen(name) + sizeof("SELECT * FROM \"\"");
+	char *text = malloc(size), *at;
+
+	if (!text)
+		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for a statement");
+	at = text + snprintf(text, size, "SELECT * FROM \"");
+	for (; *name; name++) {
+		if (*name == '"')
+			*at++ = '"';
+		*at++ = *name;
+	}
+	memcpy(at, "\"", 2);
+	cli->statement = text;
+	return HDB_OK;
+#else
+	return cli_fail(&cli->err, HDB_EUSAGE, "--table %s: built without SQLite", name);
+#endif
+}
+
+void export_tell_query(const struct cli *cli, const char *name)
+{
+#ifdef HAVE_SQLITE
+	char query[64];
+
+	/* What the query is called in SQL where a table has its name; all objects are the same. */
+	snprintf(query, sizeof(query), "query_%s", name);
+	if (cli->query->is_query && heapsql_has_table(query))
+		cli_notice(cli, "this is the query %s; --table %s exports the table", name, name);
+#else
+	(void)cli;
+	(void)name;
+#endif
+}
+
 /* ---- what a file says of its rows ---- */
 
 /* Keys and values, ended by NULL; all owned. */

@@ -18,7 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define QUERY_OPTIONS (OPTIONS_DATABASE | OPTIONS_WORK | OPTIONS_JSON | OPTIONS_ROWS)
+#define ROWS_OPTIONS  (OPTIONS_DATABASE | OPTIONS_WORK | OPTIONS_JSON | OPTIONS_ROWS)
+#define QUERY_OPTIONS (ROWS_OPTIONS | OPTIONS_PEOPLE)
 
 const struct command commands[] = {
 	{ "import", cmd_import, WRITES, OPTIONS_WORK | OPTIONS_IMPORT | OPTIONS_JSON, NULL,
@@ -31,7 +32,7 @@ const struct command commands[] = {
 	  "what was imported, how sizes are computed, what problems were met", NULL },
 	{ "check", cmd_check, NEEDS_DB | WRITES, QUERY_OPTIONS, "check", "[options]",
 	  "verify every block, and that the tables agree", NULL },
-	{ "diff", cmd_diff, WRITES, OPTIONS_WORK | OPTIONS_JSON | OPTIONS_ROWS, "diff",
+	{ "diff", cmd_diff, WRITES, OPTIONS_WORK | OPTIONS_JSON | OPTIONS_ROWS | OPTIONS_PEOPLE, "diff",
 	  "BEFORE [BETWEEN...] AFTER [options]",
 	  "what changed between two dumps or more; each a database or a dump", "compare" },
 	{ "query", cmd_query, NEEDS_DB | WRITES | NAMES_QUERY, QUERY_OPTIONS, NULL,
@@ -46,8 +47,8 @@ const struct command commands[] = {
 	  "[DB...] [options]",
 	  "a page in the browser for one or several databases, on this machine", NULL },
 	{ "export", cmd_export, NEEDS_DB | WRITES | NAMES_QUERY | EXPORTS,
-	  QUERY_OPTIONS | OPTIONS_EXPORT, NULL,
-	  "objects|dump|bitmaps DIR|QUERY|TABLE|\"SELECT ...\" [-o FILE] "
+	  ROWS_OPTIONS | OPTIONS_EXPORT, NULL,
+	  "objects|dump|bitmaps DIR|QUERY|[--table] TABLE|\"SELECT ...\" [-o FILE] "
 	  "[--format tsv|csv|jsonl|parquet|arrow]",
 	  "write all rows of a query; `dump`: the HPROF dump itself; `bitmaps DIR`: pictures",
 	  NULL },
@@ -257,14 +258,16 @@ static int no_query(struct cli *cli, const char *name)
 static int choose_query(struct cli *cli, struct arguments args, int *place)
 {
 	const struct command *command = cli->command;
-	const char *name = command->query;
+	const char *name = command->query, *table;
 
 	*place = 0;
 	if (command->flags & NAMES_QUERY) {
-		const int rc = options_query_name(command, args, place, &cli->err);
+		const int rc = options_query_name(command, args, place, &table, &cli->err);
 
-		if (rc != HDB_OK || *place == 0)
+		if (rc != HDB_OK || (*place == 0 && !table))
 			return rc;
+		if (table)
+			return export_table(cli, table);
 		name = args.values[*place];
 		cli->is_dump = command->flags & EXPORTS && strcmp(name, "dump") == 0;
 		if (cli->is_dump)
@@ -398,7 +401,14 @@ static int run(struct cli *cli, struct arguments args)
 		help_command(cli->out, command, cli->query);
 		return HDB_OK;
 	}
+	if (cli->opt.table && args.skip) {
+		rc = cli_fail(&cli->err, HDB_EUSAGE, "--table %s and \"%s\": one at a time",
+			      cli->opt.table, args.values[args.skip]);
+		goto out;
+	}
 	tell_old_names(cli);
+	if (cli->query && command->flags & EXPORTS)
+		export_tell_query(cli, args.values[args.skip]);
 	if (command->flags & WRITES)
 		progress_start(!cli->opt.quiet && !cli->opt.no_progress, cli->opt.timings);
 	if (command->flags & NAMES_DB)

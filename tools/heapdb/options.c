@@ -29,6 +29,7 @@ enum option_key {
 	KEY_PLACE,
 	KEY_OUTPUT,
 	KEY_FILE,
+	KEY_SQL_TABLE,
 	KEY_PLAIN,
 	KEY_FORCE,
 	KEY_SIZES,
@@ -105,6 +106,8 @@ const struct option_info option_table[] = {
 			 "name of the database (default: x.heapdb for x.hprof, java_pidN.heapdb of a JVM)" },
 	[KEY_FILE] = { "output", "FILE", OPTIONS_EXPORT, 'o',
 		       "file that is written (default: standard output)" },
+	[KEY_SQL_TABLE] = { "table", "NAME", OPTIONS_EXPORT, 0,
+			    "a table of SQL, also where a query has its name" },
 	[KEY_PLAIN] = { "compress", "zstd|none", OPTIONS_EXPORT, 0,
 			"of parquet and arrow (default: zstd)" },
 	[KEY_FORCE] = { "force", NULL, OPTIONS_IMPORT | OPTIONS_OUTPUT | OPTIONS_EXPORT, 0,
@@ -154,7 +157,7 @@ const struct option_info option_table[] = {
 	[KEY_CSV] = { "csv", NULL, OPTIONS_ROWS | OPTIONS_TABLES | OPTIONS_SQL | OPTIONS_CAPTURE, 0,
 		      "comma-separated values with a heading" },
 	[KEY_TABLE] = { "table", NULL,
-			OPTIONS_ROWS | OPTIONS_TABLES | OPTIONS_SQL | OPTIONS_CAPTURE, 0,
+			OPTIONS_PEOPLE | OPTIONS_TABLES | OPTIONS_SQL | OPTIONS_CAPTURE, 0,
 			"a table, also of what a terminal shows as text" },
 	[KEY_FORMAT] = { "format",
 			 "table|json|jsonl|csv|tsv|folded|speedscope|treemap|icicle|parquet|"
@@ -336,12 +339,13 @@ static int bad_option(const struct parser *p, int value, struct hdb_error *err)
 }
 
 int options_query_name(const struct command *command, struct arguments args, int *place,
-		       struct hdb_error *err)
+		       const char **table, struct hdb_error *err)
 {
 	struct parser p;
 	int value;
 
 	*place = 0;
+	*table = NULL;
 	parser_init(&p, command, NULL, args);
 	while ((value = parser_next(&p)) != -1) {
 		if (value == 1) {
@@ -350,6 +354,8 @@ int options_query_name(const struct command *command, struct arguments args, int
 		}
 		if (value == '?' || value == ':')
 			return bad_option(&p, value, err);
+		if (value == VALUE_COMMON + KEY_SQL_TABLE)
+			*table = optarg;
 	}
 	if (optind < args.count)
 		*place = optind;
@@ -510,6 +516,9 @@ static int set_common(enum option_key key, const char *value, struct options *op
 	case KEY_OUTPUT:
 	case KEY_FILE:
 		opt->output = value;
+		break;
+	case KEY_SQL_TABLE:
+		opt->table = value;
 		break;
 	case KEY_MAPPING:
 		opt->mapping = value;

@@ -35,7 +35,8 @@ enum option_group {
 	OPTIONS_CAPTURE = 16384,
 	OPTIONS_TABLES = 32768,      /* those whose rows are no query's */
 	OPTIONS_ALLOCATIONS = 65536, /* allocations */
-	OPTIONS_EXPORT = 131072
+	OPTIONS_EXPORT = 131072,
+	OPTIONS_PEOPLE = 262144 /* those that answer with rows, for people, too */
 };
 
 /* In the order of the words of --format. */
@@ -56,6 +57,7 @@ enum format {
 
 struct options {
 	const char *db, *dump, *tmp, *output, *layout, *mapping, *sort, *columns, *where;
+	const char *table;     /* of export: a table of SQL; NULL: a query, or a statement */
 	uint64_t memory_bytes; /* 0: not given */
 	unsigned threads;      /* 0: not given */
 	unsigned snapshot;     /* 0: not given */
@@ -110,10 +112,11 @@ struct arguments {
 
 /*
  * The first operand of a command that NAMES_QUERY, which the other options depend on: its place in
- * args, 0 if there is none. HDB_EUSAGE if a query's own options come before it.
+ * args, 0 if there is none. *table: what --table NAME of export said before it, or NULL.
+ * HDB_EUSAGE if a query's own options come before it.
  */
 int options_query_name(const struct command *command, struct arguments args, int *place,
-		       struct hdb_error *err);
+		       const char **table, struct hdb_error *err);
 
 /*
  * Reads options and operands in any order. `spec` (may be NULL) adds its own options. `opt` is
