@@ -25,14 +25,15 @@ static void add(struct derive_total *to, const struct derive_total *from)
 	to->retained_bytes += from->retained_bytes;
 }
 
-/* Drops groups without objects. */
+/* Drops groups without objects; a class loader without instances may retain something. */
 static void drop_empty(struct analysis_groups *groups)
 {
 	size_t kept = 0;
 
 	assert(groups->totals || !groups->count);
 	for (size_t i = 0; i < groups->count; i++)
-		if (groups->totals[i].count || groups->totals[i].unreachable_count)
+		if (groups->totals[i].count || groups->totals[i].unreachable_count ||
+		    groups->totals[i].retained_bytes)
 			groups->totals[kept++] = groups->totals[i];
 	groups->count = kept;
 }
@@ -369,7 +370,7 @@ out:
 	return r;
 }
 
-static const struct derive_total *find_group(const struct analysis_groups *groups, uint32_t no)
+const struct derive_total *analysis_groups_find(const struct analysis_groups *groups, uint32_t no)
 {
 	const struct derive_total wanted = { .no = no };
 
@@ -380,14 +381,14 @@ static const struct derive_total *find_group(const struct analysis_groups *group
 
 uint64_t analysis_group_native(const struct analysis_groups *groups, uint32_t no)
 {
-	const struct derive_total *found = find_group(groups, no);
+	const struct derive_total *found = analysis_groups_find(groups, no);
 
 	return found ? found->shallow_bytes : 0;
 }
 
 uint64_t analysis_group_lost_native(const struct analysis_groups *groups, uint32_t no)
 {
-	const struct derive_total *found = find_group(groups, no);
+	const struct derive_total *found = analysis_groups_find(groups, no);
 
 	return found ? found->unreachable_bytes : 0;
 }

@@ -59,6 +59,9 @@ uint64_t analysis_group_native(const struct analysis_groups *groups, uint32_t no
 /* The same of its unreachable objects. */
 uint64_t analysis_group_lost_native(const struct analysis_groups *groups, uint32_t no);
 
+/* The group of that number, or NULL; of groups that are still in order of their numbers. */
+const struct derive_total *analysis_groups_find(const struct analysis_groups *groups, uint32_t no);
+
 void analysis_groups_release(struct analysis_groups *groups);
 
 /* Adds one object to a total. */

@@ -21,8 +21,10 @@ static const char loader_prefix[] = "loader:"; /* "loader app" of a sentence wil
 void analysis_members_release(const struct session *session, struct analysis_members *members)
 {
 	base_big_free(session->work, &members->ixs);
+	base_vec_release(&members->loaders);
 	free(members->is_member_class);
-	members->is_member_class = NULL;
+	free(members->is_read_class);
+	members->is_member_class = members->is_read_class = NULL;
 }
 
 /* ---- classes ---- */
@@ -57,7 +59,10 @@ static int mark_loader_object(const struct session *session, const char *target,
 		m->is_member_class[no] = heap_class(heap, no)->loader_ix == loader_ix;
 		any = any || m->is_member_class[no];
 	}
-	return any ? HDB_OK : hdb_fail(err, HDB_NOTFOUND, "no class has a loader %s", target);
+	return any ? HDB_OK :
+		     hdb_fail(err, HDB_NOTFOUND,
+			      "no class has the loader %s; without \"loader:\" it is the object",
+			      target);
 }
 
 /* Marks the classes of all loaders of a class, or of a name. */
@@ -90,7 +95,76 @@ static int mark_loader(const struct session *session, const char *name, struct a
 	return any ? HDB_OK : hdb_fail(err, HDB_NOTFOUND, "no class has a loader %s", name);
 }
 
+static int compare_loaders(const void *a, const void *b)
+{
+	const struct analysis_member_loader *x = a, *y = b;
+
+	return x->ix < y->ix ? -1 : x->ix > y->ix;
+}
+
+/* Makes the classes of loaders the whole of what their loaders stand for. */
+static int add_loaders(const struct session *session, struct analysis_members *m,
+		       struct hdb_error *err)
+{
+	struct heap *heap = session->heap;
+	size_t kept = 0;
+	int r = HDB_OK;
+
+	m->is_read_class = malloc((size_t)heap->class_count + 1);
+	if (!m->is_read_class)
+		return hdb_fail_memory(err, "classes", heap->class_count);
+	memcpy(m->is_read_class, m->is_member_class, (size_t)heap->class_count + 1);
+	if (heap->class_class_no < heap->class_count)
+		m->is_read_class[heap->class_class_no] = 1;
+	for (uint32_t no = 0; no < heap->class_count; no++) {
+		const struct analysis_member_loader one = { heap_class(heap, no)->loader_ix,
+							    m->is_member_class[no] };
+
+		/* Neighbours mostly have the same loader. */
+		if (m->loaders.count && base_vec_at(&m->loaders, struct analysis_member_loader,
+						    m->loaders.count - 1)->ix == one.ix)
+			continue;
+		if ((r = base_vec_push(&m->loaders, &one, sizeof(one), err)) != HDB_OK)
+			return r;
+	}
+	if (m->loaders.count)
+		qsort(m->loaders.data, m->loaders.count, sizeof(struct analysis_member_loader),
+		      compare_loaders);
+	for (size_t i = 0; i < m->loaders.count; i++) {
+		struct analysis_member_loader *all = m->loaders.data;
+		struct heap_object loader;
+
+		if (i && all[i].ix == all[kept - 1].ix)
+			continue;
+		all[kept++] = all[i];
+		if ((r = heap_object(heap, all[kept - 1].ix, &loader, err)) != HDB_OK)
+			return r;
+		m->is_read_class[loader.class_no] = 1;
+	}
+	m->loaders.count = kept;
+	return HDB_OK;
+}
+
 /* ---- objects ---- */
+
+/* Classes whose objects have to be looked at. */
+static const uint8_t *read_classes(const struct analysis_members *m)
+{
+	return m->is_read_class ? m->is_read_class : m->is_member_class;
+}
+
+static bool is_in(const struct analysis_members *m, const struct heap_block *block, uint32_t i)
+{
+	const struct analysis_member_loader key = { .ix = block->first_ix + i };
+	const struct analysis_member_loader *loader = NULL;
+
+	if (m->is_read_class && block->kind[i] == STORE_CLASS)
+		return m->is_member_class[(uint32_t)block->length[i]];
+	if (m->loaders.count)
+		loader = bsearch(&key, m->loaders.data, m->loaders.count, sizeof(key),
+				 compare_loaders);
+	return loader ? loader->is_member : m->is_member_class[block->class_no[i]];
+}
 
 /* What the dump lacks is nobody's instance. */
 static bool is_invented(const struct heap *heap, const struct heap_block *block, uint32_t i)
@@ -105,7 +179,7 @@ static int is_foreign(const struct session *session, const struct analysis_membe
 		      uint32_t block_no, bool *is_foreign, struct hdb_error *err)
 {
 	bool has = false;
-	const int r = heap_block_has(session->heap, block_no, m->is_member_class, &has, err);
+	const int r = heap_block_has(session->heap, block_no, read_classes(m), &has, err);
 
 	*is_foreign = !has;
 	return r;
@@ -140,12 +214,12 @@ static int pass(const struct session *session, struct analysis_members *m, uint3
 			goto out;
 		if (skips)
 			continue;
-		if ((r = heap_read_block_of(session->heap, b, m->is_member_class, block, err)) < 0)
+		if ((r = heap_read_block_of(session->heap, b, read_classes(m), block, err)) < 0)
 			goto out;
 		if ((r = derive_reachable_block(session->derive, b, reachable, err)) != HDB_OK)
 			goto out;
 		for (uint32_t i = 0; i < block->count; i++) {
-			if (!m->is_member_class[block->class_no[i]] ||
+			if (!read_classes(m)[block->class_no[i]] || !is_in(m, block, i) ||
 			    is_invented(session->heap, block, i))
 				continue;
 			if (ixs && m->count == room) {
@@ -195,13 +269,22 @@ static int count_room(const struct session *session, const struct analysis_membe
 		sum.count = counted.count;
 	}
 	*room = sum.count;
+	if (m->is_read_class)
+		*room += session->heap->class_count + m->loaders.count;
 	return r;
+}
+
+static bool names_loader(const char *target)
+{
+	const size_t prefix = sizeof(loader_prefix) - 1;
+
+	return strncmp(target, loader_prefix, prefix - 1) == 0 &&
+	       strchr(": ", target[prefix - 1]) && target[prefix - 1];
 }
 
 static int find_classes(const struct session *session, const char *target, bool with_sub,
 			struct analysis_members *out, struct hdb_error *err)
 {
-	const size_t prefix = sizeof(loader_prefix) - 1;
 	int r = heap_load_classes(session->heap, err);
 
 	*out = (struct analysis_members){ .class_no = HEAP_NONE };
@@ -210,20 +293,18 @@ static int find_classes(const struct session *session, const char *target, bool 
 	out->is_member_class = calloc((size_t)session->heap->class_count + 1, 1);
 	if (!out->is_member_class)
 		return hdb_fail_memory(err, "classes", session->heap->class_count);
-	return strncmp(target, loader_prefix, prefix - 1) == 0 &&
-			       strchr(": ", target[prefix - 1]) && target[prefix - 1] ?
-		       mark_loader(session, target + prefix, out, err) :
+	return names_loader(target) ?
+		       mark_loader(session, target + sizeof(loader_prefix) - 1, out, err) :
 		       mark_classes(session, target, with_sub, out, err);
 }
 
-int analysis_members_find(const struct session *session, const char *target, bool with_sub,
-			  struct analysis_members *out, struct hdb_error *err)
+/* Lists the members, whose classes are found. */
+static int list_members(const struct session *session, struct analysis_members *out,
+			struct hdb_error *err)
 {
 	uint64_t room = 0;
-	int r = find_classes(session, target, with_sub, out, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
 	if ((r = count_room(session, out, &room, err)) != HDB_OK)
 		return r;
 	r = base_big_alloc(session->work, &out->ixs, (room + 1) * sizeof(uint32_t),
@@ -231,6 +312,24 @@ int analysis_members_find(const struct session *session, const char *target, boo
 	if (r != HDB_OK)
 		return r;
 	return pass(session, out, out->ixs.data, room, err);
+}
+
+int analysis_members_find(const struct session *session, const char *target, bool with_sub,
+			  struct analysis_members *out, struct hdb_error *err)
+{
+	const int r = find_classes(session, target, with_sub, out, err);
+
+	return r == HDB_OK ? list_members(session, out, err) : r;
+}
+
+int analysis_members_find_whole(const struct session *session, const char *target, bool with_sub,
+				struct analysis_members *out, struct hdb_error *err)
+{
+	int r = find_classes(session, target, with_sub, out, err);
+
+	if (r == HDB_OK && names_loader(target))
+		r = add_loaders(session, out, err);
+	return r == HDB_OK ? list_members(session, out, err) : r;
 }
 
 /* ---- one by one ---- */

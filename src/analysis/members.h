@@ -15,6 +15,15 @@ struct analysis_members {
 	uint64_t unreachable_count, unreachable_bytes;
 	uint32_t class_no;        /* if it is one class, else HEAP_NONE */
 	uint8_t *is_member_class; /* by class number; owned */
+	/* of analysis_members_find_whole and a class loader, else empty: */
+	struct base_vec loaders; /* struct analysis_member_loader, ascending: all of the heap */
+	uint8_t *is_read_class;  /* by class number: members may be of it; owned */
+};
+
+/* An object that is the loader of some class, and whether it is a member. */
+struct analysis_member_loader {
+	uint32_t ix;
+	bool is_member;
 };
 
 /*
@@ -25,6 +34,14 @@ struct analysis_members {
  */
 int analysis_members_find(const struct session *session, const char *target, bool with_sub,
 			  struct analysis_members *out, struct hdb_error *err);
+/*
+ * The set whose retained size is meant: the same, but a class loader stands for itself, its class
+ * objects and their instances. So class objects are members with the loader of the class that they
+ * stand for, not with that of java.lang.Class, and a loader is none of another one's: the rule of
+ * the totals by loader (derive/totals.c).
+ */
+int analysis_members_find_whole(const struct session *session, const char *target, bool with_sub,
+				struct analysis_members *out, struct hdb_error *err);
 void analysis_members_release(const struct session *session, struct analysis_members *members);
 
 /*

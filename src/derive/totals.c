@@ -4,6 +4,11 @@
  * The retained size of a group is its lower bound: the sum over its topmost members in the
  * dominator tree (totals_tree.c). A group whose members share what they hold retains more; the
  * exact figure is derive_retained_set's.
+ *
+ * A class loader retains as the set of the loader object, its class objects and their instances.
+ * So in that one sum a class object counts with the loader of the class that it stands for, not
+ * with the loader of java.lang.Class, and a loader object with itself. Objects and shallow bytes by
+ * loader are those of the instances, as in Eclipse MAT.
  */
 #include "derive/totals.h"
 
@@ -118,6 +123,28 @@ out:
 	return r;
 }
 
+/* The loader objects themselves: each is a member of its own group. */
+static int find_loader_objects(struct totals *t, struct hdb_error *err)
+{
+	struct heap *heap = t->derive->heap;
+	const struct totals_groups *g = &t->kinds[DERIVE_LOADER];
+
+	t->loader_class = malloc(((size_t)g->count + 1) * sizeof(*t->loader_class));
+	t->has_loaders = calloc((size_t)heap->class_count + 1, 1);
+	if (!t->loader_class || !t->has_loaders)
+		return hdb_fail_memory(err, "class loaders", heap->class_count + 4ull * g->count);
+	for (uint32_t i = 0; i < g->count; i++) {
+		struct heap_object loader;
+		const int r = heap_object(heap, g->totals[i].no, &loader, err);
+
+		if (r != HDB_OK)
+			return r;
+		t->loader_class[i] = loader.class_no;
+		t->has_loaders[loader.class_no] = 1;
+	}
+	return HDB_OK;
+}
+
 /* Each class has a group of its own. */
 static int group_classes(struct heap *heap, struct totals_groups *g, enum derive_group kind,
 			 struct hdb_error *err)
@@ -158,7 +185,7 @@ static int make_groups(struct totals *t, struct hdb_error *err)
 		if ((r = group_by(heap, g, (enum derive_group)k, err)) != HDB_OK)
 			return r;
 	}
-	return HDB_OK;
+	return find_loader_objects(t, err);
 }
 
 /* ---- the table ---- */
@@ -220,6 +247,8 @@ static int find_totals(struct totals *t, struct hdb_error *err)
 static void release_totals(struct totals *t)
 {
 	class_tree_release(&t->supers);
+	free(t->loader_class);
+	free(t->has_loaders);
 	for (unsigned k = 0; k < TOTALS_KINDS; k++) {
 		free(t->kinds[k].of_class);
 		free(t->kinds[k].totals);

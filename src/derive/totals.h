@@ -21,6 +21,12 @@ struct totals {
 	struct derive *derive; /* lent */
 	struct totals_groups kinds[TOTALS_KINDS];
 	struct class_tree supers; /* for the totals by superclass */
+	/*
+	 * Of the loader objects, by group of DERIVE_LOADER: each one's class; and by class: whether
+	 * some loader is an instance of it.
+	 */
+	uint32_t *loader_class;
+	uint8_t *has_loaders;
 };
 
 /*

@@ -7,6 +7,9 @@
  * tree in preorder. There, the members of a group that no other dominates are those that come after
  * the end of the subtree of the one before. Objects without number, leaves of the top level, are
  * topmost in any case.
+ *
+ * In the buckets an object is a member number: its class, or, if it is a class object or a class
+ * loader and so counts otherwise by loader, a number beyond the classes (member_of).
  */
 #include "derive/blocks.h"
 #include "derive/totals.h"
@@ -16,6 +19,7 @@
 #include "graph/child_rows.h"
 #include "graph/preorder.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,9 +37,9 @@ struct class_sum {
 
 /* An inner node, by number. */
 struct inner_row {
-	uint64_t units;    /* retained, in units of the alignment */
-	uint32_t class_no; /* HEAP_NONE: a member of no group */
-	uint32_t count;    /* inner nodes of its subtree */
+	uint64_t units;  /* retained, in units of the alignment */
+	uint32_t member; /* member number; HEAP_NONE: a member of no group */
+	uint32_t count;  /* inner nodes of its subtree */
 };
 
 /* A range of numbers, made ready on any thread. */
@@ -55,11 +59,12 @@ struct totals_tree {
 	struct totals *t;
 	struct derive_tree_block *blocks; /* by slot */
 	struct class_sum *sums;           /* by slot and class */
+	uint64_t *loader_topmost;         /* by slot and group by loader: as topmost_bytes */
 	struct graph_preorder order;
-	struct graph_child_rows leaves; /* by dominator's number; their nodes are classes */
-	struct base_buckets inner;      /* by range of numbers: number, class, units, count */
-	/* leaves of one dominator and class that follow one another */
-	uint32_t leaf_row, leaf_class;
+	struct graph_child_rows leaves; /* by dominator's number; their nodes are member numbers */
+	struct base_buckets inner;      /* by range of numbers: number, member, units, count */
+	/* leaves of one dominator and member number that follow one another */
+	uint32_t leaf_row, leaf_member;
 	uint64_t leaf_units;
 	/* the walk */
 	struct range_slot *slots;
@@ -147,6 +152,59 @@ out:
 		       r;
 }
 
+/* ---- member numbers ---- */
+
+/* What a member number stands for. */
+struct member {
+	uint32_t class_no, loader_group;
+};
+
+static struct member member_at(const struct totals_tree *w, uint32_t member)
+{
+	const struct totals *t = w->t;
+	const uint32_t n = t->derive->heap->class_count;
+	const uint32_t *group = t->kinds[DERIVE_LOADER].of_class;
+
+	if (member < n)
+		return (struct member){ member, group[member] };
+	if (member < 2 * n)
+		return (struct member){ t->derive->heap->class_class_no, group[member - n] };
+	assert(member - 2 * n < t->kinds[DERIVE_LOADER].count);
+	return (struct member){ t->loader_class[member - 2 * n], member - 2 * n };
+}
+
+/* Groups by loader are in order of the loaders' numbers. */
+static uint32_t find_loader(const struct totals_groups *g, uint32_t ix)
+{
+	uint32_t low = 0, high = g->count;
+
+	while (low < high) {
+		const uint32_t middle = low + (high - low) / 2;
+
+		if (g->totals[middle].no < ix)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < g->count && g->totals[low].no == ix ? low : HEAP_NONE;
+}
+
+static uint32_t member_of(const struct totals_tree *w, const struct heap_block *objects, uint32_t i)
+{
+	const struct totals *t = w->t;
+	const uint32_t n = t->derive->heap->class_count, class_no = objects->class_no[i];
+	uint32_t group;
+
+	if (objects->kind[i] == HEAP_LEFT_OUT)
+		return HEAP_NONE;
+	if (objects->kind[i] == STORE_CLASS)
+		return n + (uint32_t)objects->length[i];
+	if (!t->has_loaders[class_no])
+		return class_no;
+	group = find_loader(&t->kinds[DERIVE_LOADER], objects->first_ix + i);
+	return group == HEAP_NONE ? class_no : 2 * n + group;
+}
+
 /* ---- all objects: counted, and put into spill buckets ---- */
 
 static void count_block(struct totals_tree *w, const struct derive_block *block)
@@ -182,6 +240,8 @@ static void find_places(struct totals_tree *w, struct derive_block *block)
 	const uint64_t unit = w->t->derive->heap->layout.align_bytes;
 	struct derive_tree_block *tree = &w->blocks[block->slot];
 	struct class_sum *sums = w->sums + (size_t)block->slot * w->t->derive->heap->class_count;
+	uint64_t *loaders = w->loader_topmost +
+			    (size_t)block->slot * w->t->kinds[DERIVE_LOADER].count;
 	uint32_t next = graph_preorder_place(&w->order, first_ix);
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -195,9 +255,12 @@ static void find_places(struct totals_tree *w, struct derive_block *block)
 			tree->dominator[i] = next++;
 		else if (objects->kind[i] == HEAP_LEFT_OUT)
 			continue;
-		else if (d == GRAPH_NONE && ix != HEAP_BOOT_LOADER)
-			sums[objects->class_no[i]].topmost_bytes += tree->units[i] * unit;
-		else if (d != GRAPH_NONE && d != ix && tree->units[i])
+		else if (d == GRAPH_NONE && ix != HEAP_BOOT_LOADER) {
+			const struct member member = member_at(w, member_of(w, objects, i));
+
+			sums[member.class_no].topmost_bytes += tree->units[i] * unit;
+			loaders[member.loader_group] += tree->units[i] * unit;
+		} else if (d != GRAPH_NONE && d != ix && tree->units[i])
 			tree->dominator[i] = graph_preorder_place(&w->order, d);
 		if (ix == HEAP_BOOT_LOADER)
 			tree->dominator[i] = GRAPH_NONE;
@@ -233,7 +296,7 @@ static int make_block(void *ctx, struct derive_block *block, struct hdb_error *e
 
 static int put_leaf(struct totals_tree *w, struct hdb_error *err)
 {
-	return w->leaf_units ? graph_child_rows_add(&w->leaves, w->leaf_row, w->leaf_class,
+	return w->leaf_units ? graph_child_rows_add(&w->leaves, w->leaf_row, w->leaf_member,
 						    w->leaf_units, err) :
 			       HDB_OK;
 }
@@ -246,9 +309,7 @@ static int put_block(void *ctx, struct derive_block *block, struct hdb_error *er
 	int r;
 
 	for (uint32_t i = 0; i < objects->count; i++) {
-		const uint32_t class_no =
-			objects->kind[i] == HEAP_LEFT_OUT ? HEAP_NONE : objects->class_no[i];
-		const uint64_t v[] = { tree->dominator[i], class_no, tree->units[i],
+		const uint64_t v[] = { tree->dominator[i], member_of(w, objects, i), tree->units[i],
 				       block->values[i] };
 
 		if (v[0] == GRAPH_NONE)
@@ -258,13 +319,13 @@ static int put_block(void *ctx, struct derive_block *block, struct hdb_error *er
 					     BASE_RECORD(2, 2), v, err);
 			if (r != HDB_OK)
 				return r;
-		} else if (w->leaf_units && v[0] == w->leaf_row && v[1] == w->leaf_class) {
+		} else if (w->leaf_units && v[0] == w->leaf_row && v[1] == w->leaf_member) {
 			w->leaf_units += v[2];
 		} else {
 			if ((r = put_leaf(w, err)) != HDB_OK)
 				return r;
 			w->leaf_row = (uint32_t)v[0];
-			w->leaf_class = (uint32_t)v[1];
+			w->leaf_member = (uint32_t)v[1];
 			w->leaf_units = v[2];
 		}
 	}
@@ -277,19 +338,41 @@ static void add_sum(struct derive_total *total, const struct class_sum *sum)
 	total->shallow_bytes += sum->bytes;
 	total->unreachable_count += sum->unreachable_count;
 	total->unreachable_bytes += sum->unreachable_bytes;
-	total->retained_bytes += sum->topmost_bytes;
+}
+
+/* What all slots have counted goes to the groups. */
+static void add_sums(struct totals_tree *w)
+{
+	const size_t class_count = w->t->derive->heap->class_count;
+	const size_t slots = DERIVE_SLOTS_PER_THREAD * w->t->derive->work->threads;
+	const struct totals_groups *loaders = &w->t->kinds[DERIVE_LOADER];
+
+	for (size_t i = 0; i < slots * class_count; i++) {
+		for (unsigned k = 0; k < TOTALS_KINDS; k++) {
+			const struct totals_groups *g = &w->t->kinds[k];
+			struct derive_total *total = &g->totals[g->of_class[i % class_count]];
+
+			add_sum(total, &w->sums[i]);
+			if (k != DERIVE_LOADER)
+				total->retained_bytes += w->sums[i].topmost_bytes;
+		}
+	}
+	for (size_t i = 0; i < slots * loaders->count; i++)
+		loaders->totals[i % loaders->count].retained_bytes += w->loader_topmost[i];
 }
 
 /* Each class's objects are in a group of each kind. */
 static int put_objects(struct totals_tree *w, struct hdb_error *err)
 {
 	struct derive *derive = w->t->derive;
-	const size_t class_count = derive->heap->class_count;
-	const size_t sum_count = DERIVE_SLOTS_PER_THREAD * derive->work->threads * class_count;
+	const size_t slots = DERIVE_SLOTS_PER_THREAD * derive->work->threads;
+	const size_t sum_count = slots * derive->heap->class_count;
+	const size_t loader_count = slots * w->t->kinds[DERIVE_LOADER].count;
 	int r;
 
 	w->sums = calloc(sum_count + 1, sizeof(*w->sums));
-	if (!w->sums)
+	w->loader_topmost = calloc(loader_count + 1, sizeof(*w->loader_topmost));
+	if (!w->sums || !w->loader_topmost)
 		return hdb_fail_memory(err, "sums by class", sum_count * sizeof(*w->sums));
 	r = graph_child_rows_init(&w->leaves, w->order.inner.count, derive->work, err);
 	if (r != HDB_OK)
@@ -315,13 +398,7 @@ static int put_objects(struct totals_tree *w, struct hdb_error *err)
 		return r;
 	if ((r = put_leaf(w, err)) != HDB_OK)
 		return r;
-	for (size_t i = 0; i < sum_count; i++) {
-		for (unsigned k = 0; k < TOTALS_KINDS; k++) {
-			const struct totals_groups *g = &w->t->kinds[k];
-
-			add_sum(&g->totals[g->of_class[i % class_count]], &w->sums[i]);
-		}
-	}
+	add_sums(w);
 	return HDB_OK;
 }
 
@@ -347,25 +424,24 @@ static void add_supers(struct totals_tree *w, uint32_t class_no, uint64_t bytes,
 }
 
 /* An object in the tree that the walk has come to; `end` of its subtree, 0 for a leaf. */
-static void add_object(struct totals_tree *w, uint32_t row, uint32_t class_no, uint64_t units,
+static void add_object(struct totals_tree *w, uint32_t row, uint32_t member_no, uint64_t units,
 		       uint32_t end)
 {
 	const uint64_t bytes = units * w->t->derive->heap->layout.align_bytes;
+	const struct member member = member_at(w, member_no);
 
 	for (unsigned k = 0; k < TOTALS_KINDS; k++) {
 		const struct totals_groups *g = &w->t->kinds[k];
-		uint32_t *until;
+		const uint32_t group = k == DERIVE_LOADER ? member.loader_group :
+							    g->of_class[member.class_no];
 
-		if (k == DERIVE_SUPERCLASS)
+		if (k == DERIVE_SUPERCLASS || row < w->until[k][group])
 			continue;
-		until = &w->until[k][g->of_class[class_no]];
-		if (row < *until)
-			continue;
-		g->totals[g->of_class[class_no]].retained_bytes += bytes;
+		g->totals[group].retained_bytes += bytes;
 		if (end)
-			*until = end;
+			w->until[k][group] = end;
 	}
-	add_supers(w, class_no, bytes, end);
+	add_supers(w, member.class_no, bytes, end);
 }
 
 /* Enters the inner nodes up to this one. */
@@ -376,12 +452,12 @@ static void go_to(struct totals_tree *w, uint32_t row)
 
 		while (w->opened_count && w->opened[w->opened_count - 1].end <= w->row)
 			class_tree_close(&w->t->supers, w->opened[--w->opened_count].class_no);
-		if (inner->class_no != HEAP_NONE)
-			add_object(w, w->row, inner->class_no, inner->units, w->row + inner->count);
+		if (inner->member != HEAP_NONE)
+			add_object(w, w->row, inner->member, inner->units, w->row + inner->count);
 	}
 }
 
-static int take_leaf(void *ctx, uint32_t row, uint32_t class_no, uint64_t units,
+static int take_leaf(void *ctx, uint32_t row, uint32_t member, uint64_t units,
 		     struct hdb_error *err)
 {
 	struct totals_tree *w = ctx;
@@ -389,7 +465,7 @@ static int take_leaf(void *ctx, uint32_t row, uint32_t class_no, uint64_t units,
 	(void)err;
 	if (w->row <= row)
 		go_to(w, row);
-	add_object(w, row, class_no, units, 0);
+	add_object(w, row, member, units, 0);
 	return HDB_OK;
 }
 
@@ -411,7 +487,7 @@ static int read_inner(struct totals_tree *w, struct range_slot *slot, uint32_t n
 		goto out;
 	while ((r = base_bucket_next(&reader, BASE_RECORD(2, 2), v, err)) == HDB_OK)
 		slot->inner[v[0] - base] = (struct inner_row){
-			.class_no = (uint32_t)v[1],
+			.member = (uint32_t)v[1],
 			.units = v[2],
 			.count = (uint32_t)v[3],
 		};
@@ -508,6 +584,7 @@ static void release(struct totals_tree *w)
 	free(w->opened);
 	free(w->blocks);
 	free(w->sums);
+	free(w->loader_topmost);
 }
 
 int totals_add_objects(struct totals *t, struct hdb_error *err)
@@ -518,6 +595,12 @@ int totals_add_objects(struct totals *t, struct hdb_error *err)
 
 	if (r != HDB_OK)
 		goto out;
+	/* Member numbers are those of classes, of class objects and of loaders. */
+	if (t->derive->heap->class_count > HEAP_NONE / 3) {
+		r = hdb_fail(err, HDB_ELIMIT, "%" PRIu32 " classes: totals can be made of %" PRIu32,
+			     t->derive->heap->class_count, HEAP_NONE / 3);
+		goto out;
+	}
 	w.blocks = calloc(slots, sizeof(*w.blocks));
 	if (!w.blocks) {
 		r = hdb_fail_memory(err, "dominating objects", slots * sizeof(*w.blocks));

@@ -285,7 +285,10 @@ static int measure(const struct session *side, const struct condition *c, uint64
 	*out = 0;
 	if (analysis_is_object(c->target))
 		return measure_object(side, c, out, err);
-	if ((r = analysis_members_find(side, c->target, false, &members, err)) != HDB_OK)
+	r = c->measure == RETAINED ?
+		    analysis_members_find_whole(side, c->target, false, &members, err) :
+		    analysis_members_find(side, c->target, false, &members, err);
+	if (r != HDB_OK)
 		goto out;
 	if (c->measure != RETAINED) {
 		*out = c->measure == COUNT ? members.reachable_count : members.reachable_bytes;

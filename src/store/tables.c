@@ -71,7 +71,7 @@ static const struct {
 	[STORE_RETAINED] = { "retained", 1, 0 },
 	[STORE_CHILDREN] = { "children", 1, 0 },
 	[STORE_CHILDREN_BIG] = { "children.big", 1, 0 },
-	[STORE_TOTALS] = { "totals", 1, STORE_TOTAL_BYTES },
+	[STORE_TOTALS] = { "totals", 2, STORE_TOTAL_BYTES },
 	[STORE_WHOLE] = { "whole", 1, STORE_WHOLE_BYTES },
 	[STORE_ORPHANS] = { "orphans", 1, 0 },
 	[STORE_NATIVE] = { "native", 1, 0 },

@@ -172,6 +172,19 @@ static void step(struct plain *p, uint32_t group, uint64_t bytes, bool enter)
 	p->open[group] += enter ? 1u : UINT32_MAX;
 }
 
+/* Class objects count with the loader of the class that they stand for, loaders with themselves. */
+static uint32_t member_group(const struct plain *p, uint32_t ix, const struct heap_object *object)
+{
+	if (p->kind != DERIVE_LOADER)
+		return p->group[object->class_no];
+	if (object->kind == STORE_CLASS)
+		return p->group[(uint32_t)object->length];
+	for (uint32_t c = 0; c < p->o->heap->class_count; c++)
+		if (heap_class(p->o->heap, c)->loader_ix == ix)
+			return p->group[c];
+	return p->group[object->class_no];
+}
+
 static void walk(struct plain *p)
 {
 	struct heap *heap = p->o->heap;
@@ -193,7 +206,7 @@ static void walk(struct plain *p)
 			assert_int_equal(derive_retained(&p->o->derive, ix, &bytes, &err), HDB_OK);
 		class_no = object.class_no;
 		if (p->kind != DERIVE_SUPERCLASS)
-			step(p, p->group[class_no], bytes, enter);
+			step(p, member_group(p, ix, &object), bytes, enter);
 		for (; p->kind == DERIVE_SUPERCLASS && class_no != STORE_NONE;
 		     class_no = heap_class(heap, class_no)->super_no)
 			step(p, class_no, bytes, enter);

@@ -31,6 +31,7 @@ class World:
             self.rows[at] = Row(name, int(shallow), int(retained), dominator)
             self.children[dominator].append(at)
         self.whole = sum(r.shallow for r in self.rows.values())
+        self.sets = None
 
     def stands_for(self, at):
         """The class that an object is counted with: a class object stands for its class."""
@@ -41,6 +42,30 @@ class World:
 
     def loader_of(self, at):
         return self.dump.classes[self.stands_for(at)].loader
+
+    def no_other_above(self, key):
+        """Of all objects those that no object of the same group dominates."""
+        groups_above, kept, stack = {}, [], [(at, frozenset()) for at in self.children[0]]
+        while stack:
+            at, above = stack.pop()
+            group = key(at)
+            if group not in above:
+                kept.append(at)
+                if self.children[at]:
+                    above = groups_above.setdefault((above, group), above | {group})
+            stack.extend((c, above) for c in self.children[at])
+        return kept
+
+    def loader_sets(self):
+        """What each class loader retains at least with its class objects and their instances."""
+        if self.sets is None:
+            loaders = {c.loader for c in self.dump.classes.values()}
+
+            def key(at):
+                return at if at in loaders and at not in self.dump.classes else self.loader_of(at)
+
+            self.sets = self.add_up(self.no_other_above(key), key)
+        return self.sets
 
     def add_up(self, objects, key):
         sums = collections.defaultdict(lambda: [0, 0, 0])
@@ -88,7 +113,12 @@ def consumers(world, answers, percent):
     have = collections.Counter((r['name'], Sum(r['objects'], r['shallow'], r['retained'])) for r in rows
                                if r['kind'] == 'class')
     answers.compare('biggest classes', have, want)
-    want = {k: s for k, s in world.add_up(top, world.loader_of).items() if s.retained > least}
+    # A loader retains the same in all answers: with its classes and their instances.
+    of_items, want = world.add_up(top, world.loader_of), {}
+    for k, s in world.loader_sets().items():
+        if s.retained > least:
+            own = of_items.get(k, Sum(0, 0, 0))
+            want[k] = Sum(own.count, own.shallow, s.retained)
     have = {int(r['id'], 16): Sum(r['objects'], r['shallow'], r['retained']) for r in rows if r['kind'] == 'loader'}
     answers.compare('biggest loaders', have, want)
     packages = collections.defaultdict(lambda: [0, 0, 0])
@@ -104,27 +134,10 @@ def consumers(world, answers, percent):
     answers.compare('biggest packages', have, want)
 
 
-def no_other_above(world, key):
-    """Of all objects those that no object of the same group dominates."""
-    groups_above, kept, stack = {}, [], [(at, frozenset()) for at in world.children[0]]
-    while stack:
-        at, above = stack.pop()
-        group = key(at)
-        if group not in above:
-            kept.append(at)
-            if world.children[at]:
-                above = groups_above.setdefault((above, group), above | {group})
-        stack.extend((c, above) for c in world.children[at])
-    return kept
-
-
 def loaders(world, answers):
     """The histogram by class loader, with the retained sizes that the dominator tree gives (MAT: minimum retained)."""
-    def key(at):
-        return world.dump.classes[world.dump.class_of(at)].loader
-
-    all_of = world.add_up(world.rows, key)
-    top_of = world.add_up(no_other_above(world, key), key)
+    all_of = world.add_up(world.rows, lambda at: world.dump.classes[world.dump.class_of(at)].loader)
+    top_of = world.loader_sets()
     want = {k: Sum(s.count, s.shallow, top_of[k].retained) for k, s in all_of.items()}
     have = {int(r['id'], 16): Sum(r['objects'], r['shallow'], r['retained'])
             for r in answers.ask('histogram', '--by', 'loader') if r['objects']}

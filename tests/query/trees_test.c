@@ -250,9 +250,15 @@ static void consumers(const char *target)
 		assert_true(value_of(rows, "retained")->u <= before);
 		before = value_of(rows, "retained")->u;
 	}
-	/* Each item is in one class, loader and package. */
+	/*
+	 * Each item is in one class, loader and package. Without a target loaders retain what they
+	 * do with all their classes, not only the items.
+	 */
 	for (unsigned k = 1; k < 4; k++)
-		assert_int_equal(by_kind[k], by_kind[0]);
+		if (k == 2 && !target)
+			assert_true(by_kind[k] >= by_kind[0]);
+		else
+			assert_int_equal(by_kind[k], by_kind[0]);
 	assert_int_equal(by_kind[0], fact_of(rows, "retained")->u);
 	assert_true(objects <= fact_of(rows, "objects")->u);
 	if (target)

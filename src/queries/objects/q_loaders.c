@@ -23,6 +23,7 @@ enum {
 	INSTANCES,
 	SHALLOW,
 	RETAINED,
+	OWN,
 	UNREACHABLE,
 	USE
 };
@@ -48,10 +49,11 @@ static const struct hdb_column columns[] = {
 	{ "classes", HDB_TYPE_COUNT, "classes", "classes that it defines" },
 	{ "objects", HDB_TYPE_COUNT, "objects", "reachable instances of these classes" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
-	{ "retained", HDB_TYPE_BYTES, "retained",
-	  "retained size of the loader object: what would be "
-	  "freed without it; of a class and of the boot loader what the instances of its classes "
-	  "retain at least" },
+	{ "retained", HDB_TYPE_BYTES, "retained >=",
+	  "lower bound of what the loader, its class objects and their instances retain together; "
+	  "`retained loader:ID` has the exact size; of a class what its instances retain at least" },
+	{ "loader_retained", HDB_TYPE_BYTES, "loader object",
+	  "retained size of the loader object alone" },
 	{ "unreachable_objects", HDB_TYPE_COUNT, "unreachable",
 	  "unreachable instances of these "
 	  "classes" },
@@ -193,15 +195,17 @@ static int judge(struct query *q, struct loaders *s, struct hdb_error *err)
 		struct analysis_loader *loader = analysis_loader_at(&s->tree, no);
 		bool reachable = true;
 
-		loader->retained_bytes = loader->total.retained_bytes;
 		if (no) {
 			if ((r = derive_is_reachable(q->derive, loader->ix, &reachable, err)) !=
 			    HDB_OK)
 				return r;
-			if ((r = derive_retained(q->derive, loader->ix, &loader->retained_bytes,
-						 err)) != HDB_OK)
+			if ((r = derive_retained(q->derive, loader->ix, &loader->own_bytes, err)) !=
+			    HDB_OK)
 				return r;
 		}
+		/* One without classes is no group: there it is alone. */
+		loader->retained_bytes =
+			loader->classes ? loader->total.retained_bytes : loader->own_bytes;
 		if (!reachable)
 			loader->use = USE_GARBAGE;
 		else if (loader->total.count)
@@ -291,7 +295,7 @@ static int open_loaders(struct query *q, struct hdb_error *err)
 	return !s->with_classes ?
 		       query_choose(q,
 				    "level,id,name,label,parent,classes,objects,shallow,retained,"
-				    "unreachable_objects,use",
+				    "loader_retained,unreachable_objects,use",
 				    err) :
 		       HDB_OK;
 }
@@ -323,6 +327,7 @@ static int loader_row(struct query *q, const struct loaders *s,
 	query_set(q, INSTANCES, total->count);
 	query_set(q, SHALLOW, total->shallow_bytes);
 	query_set(q, RETAINED, loader->retained_bytes);
+	query_set(q, OWN, loader->own_bytes);
 	query_set(q, UNREACHABLE, total->unreachable_count);
 	query_lend_text(q, USE, use_names[loader->use], strlen(use_names[loader->use]));
 	if (r != HDB_OK)

@@ -44,7 +44,9 @@ static const struct hdb_column columns[] = {
 	  "for" },
 	{ "objects", HDB_TYPE_COUNT, "objects", "items in it" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the items themselves" },
-	{ "retained", HDB_TYPE_BYTES, "retained", "the sum of what the items retain" },
+	{ "retained", HDB_TYPE_BYTES, "retained",
+	  "the sum of what the items retain; of a class loader, unless a target is named, what it "
+	  "retains at least with all its classes and their instances, as query loaders says" },
 	{ "percent", HDB_TYPE_PERCENT, "%", "retained as a share of what all items retain" },
 	{ "others", HDB_TYPE_COUNT, "others",
 	  "of a row that stands for what retains too little to be listed: "
@@ -451,6 +453,24 @@ static int drop_small(struct query *q, struct consumers *s, struct hdb_error *er
 		s->threshold);
 }
 
+/* A class loader retains the same in all answers: more than its items where others hold some. */
+static int size_loaders(struct query *q, struct consumers *s, struct hdb_error *err)
+{
+	struct analysis_groups items = s->loaders;
+	const int r = analysis_load_groups(&q->session, DERIVE_LOADER, &s->loaders, err);
+
+	for (size_t i = 0; r == HDB_OK && i < s->loaders.count; i++) {
+		struct derive_total *loader = &s->loaders.totals[i];
+		const struct derive_total *own = analysis_groups_find(&items, loader->no);
+		const uint64_t retained_bytes = loader->retained_bytes;
+
+		*loader = own ? *own : (struct derive_total){ DERIVE_LOADER, .no = loader->no };
+		loader->retained_bytes = retained_bytes;
+	}
+	analysis_groups_release(&items);
+	return r;
+}
+
 static int open_consumers(struct query *q, struct hdb_error *err)
 {
 	struct consumers *s = calloc(1, sizeof(*s));
@@ -472,6 +492,8 @@ static int open_consumers(struct query *q, struct hdb_error *err)
 		return r;
 	r = analysis_fold_groups(&q->session, DERIVE_LOADER, s->by_class, &s->loaders, err);
 	if (r != HDB_OK)
+		return r;
+	if (!q->target_count && (r = size_loaders(q, s, err)) != HDB_OK)
 		return r;
 	if ((r = add_packages(q, s, err)) != HDB_OK)
 		return r;

@@ -37,8 +37,8 @@ static const struct hdb_column columns[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects", "reachable objects; with --shallow all objects" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of these objects themselves" },
 	{ "retained", HDB_TYPE_BYTES, "retained >=",
-	  "bytes they retain at least: the sum over those "
-	  "that no other of them dominates; not with --shallow" },
+	  "bytes they retain at least: the sum over those that no other of them dominates; by loader "
+	  "with the loader and its class objects, as query loaders says; not with --shallow" },
 	{ "unreachable_objects", HDB_TYPE_COUNT, "unreachable",
 	  "unreachable objects; not with "
 	  "--shallow" },
@@ -217,6 +217,17 @@ out:
 
 /* ---- opening ---- */
 
+/* Class loaders without instances retain something, but have nothing to count. */
+static void drop_uncounted(struct analysis_groups *groups)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < groups->count; i++)
+		if (groups->totals[i].count || groups->totals[i].unreachable_count)
+			groups->totals[kept++] = groups->totals[i];
+	groups->count = kept;
+}
+
 static int open_groups(struct query *q, struct histogram *h, bool is_shallow, struct hdb_error *err)
 {
 	const enum derive_group by = query_by(q);
@@ -237,6 +248,7 @@ static int open_groups(struct query *q, struct histogram *h, bool is_shallow, st
 			 analysis_load_groups(&q->session, by, groups, err);
 	if (r != HDB_OK)
 		return r;
+	drop_uncounted(groups);
 	if ((r = query_fact(q, "groups", groups->count, err)) != HDB_OK)
 		return r;
 	if ((r = set_facts(q, groups, is_shallow, err)) != HDB_OK)

@@ -274,8 +274,8 @@ static int answer_set(struct query *q, struct retained *s, const char *target, s
 		      struct hdb_error *err)
 {
 	struct analysis_members members;
-	int r = analysis_members_find(&q->session, target, query_option(q, "subclasses") != NULL,
-				      &members, err);
+	int r = analysis_members_find_whole(&q->session, target,
+					    query_option(q, "subclasses") != NULL, &members, err);
 
 	if (r != HDB_OK)
 		goto out;
@@ -497,7 +497,8 @@ const struct query_def query_retained = {
 		.targets = "OBJECT|CLASS|PATTERN|loader:OBJECT|loader:CLASS...",
 		.target_types = QUERY_TARGET_SET | HDB_TARGET_OBJECT,
 		.target_min = 1, .target_max = UINT_MAX,
-		.summary = "retained size of an object, of all objects of a class, or of a class loader",
+		.summary = "retained size of an object, of all objects of a class, or of a class loader "
+			   "with its classes and their instances",
 		.options = options, .old_options = old_options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

@@ -105,7 +105,7 @@ static int open_groups(struct query *q, struct top *t, struct hdb_error *err)
 	if ((r = analysis_load_groups(&q->session, by, &t->groups, err)) != HDB_OK)
 		return r;
 	for (size_t i = 0; i < t->groups.count; i++)
-		if (t->groups.totals[i].count)
+		if (t->groups.totals[i].count || t->groups.totals[i].retained_bytes)
 			t->groups.totals[kept++] = t->groups.totals[i];
 	t->groups.count = kept;
 	analysis_sort_groups(&t->groups, ANALYSIS_BY_RETAINED);

@@ -3,6 +3,7 @@
  * classes.
  */
 #include "analysis/describe.h"
+#include "analysis/groups.h"
 #include "analysis/platform_classes.h"
 #include "base/glob.h"
 #include "heap/values/values.h"
@@ -15,10 +16,6 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 512
-/* Steps up the dominator tree. */
-#define CHAIN_MAX 64u
-/* Class loaders whose bytes are added up: each is a pass over all classes. */
-#define LOADERS_ADDED_MAX 256u
 
 /* How a loader says that it was closed: a field, or a field of what a field refers to. */
 static const struct {
@@ -113,54 +110,14 @@ static int explain(struct query *q, uint32_t ix, char *buf, size_t size, struct 
 	return r;
 }
 
-/* ---- what goes with a loader ---- */
+/* ---- what a loader retains ---- */
 
-static bool is_of_loader(struct query *q, uint32_t ix, uint32_t loader_ix)
+/* With its classes and their instances: the lower bound that all answers give of a loader. */
+static uint64_t loader_bytes(const struct analysis_groups *loaders, uint32_t loader_ix)
 {
-	uint32_t class_no;
+	const struct derive_total *total = analysis_groups_find(loaders, loader_ix);
 
-	if (ix == loader_ix)
-		return true;
-	return heap_class_of_object(q->heap, ix, &class_no, NULL) == HDB_OK &&
-	       class_no != HEAP_NONE && heap_class(q->heap, class_no)->loader_ix == loader_ix;
-}
-
-/* Adds what ix retains unless the loader or another of its classes dominates it. */
-static int add_top(struct query *q, uint32_t ix, uint32_t loader_ix, uint64_t *bytes,
-		   struct hdb_error *err)
-{
-	uint32_t at = ix, up;
-	uint64_t retained;
-	int r = HDB_OK;
-
-	for (unsigned steps = 0; steps < CHAIN_MAX; steps++, at = up) {
-		r = derive_dominator(q->derive, at, &up, err);
-		if (r < 0 || up == at)
-			return r; /* unreachable */
-		if (up == HEAP_NONE)
-			break;
-		if (is_of_loader(q, up, loader_ix))
-			return HDB_OK;
-	}
-	if ((r = derive_retained(q->derive, ix, &retained, err)) != HDB_OK)
-		return r;
-	*bytes += retained;
-	return r;
-}
-
-/* What the loader and its classes retain, the same bytes once. */
-static int add_loader_bytes(struct query *q, uint32_t loader_ix, uint64_t *bytes,
-			    struct hdb_error *err)
-{
-	int r = add_top(q, loader_ix, loader_ix, bytes, err);
-
-	if (r != HDB_OK)
-		return r;
-	for (uint32_t no = 0; no < q->heap->class_count; no++)
-		if (heap_class(q->heap, no)->loader_ix == loader_ix &&
-		    (r = add_top(q, heap_class(q->heap, no)->ix, loader_ix, bytes, err)) != HDB_OK)
-			return r;
-	return HDB_OK;
+	return total ? total->retained_bytes : 0;
 }
 
 /* ---- closed loaders ---- */
@@ -210,7 +167,8 @@ static int compare_u32(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static int take_closed(struct triage *t, struct hdb_error *err)
+static int take_closed(struct triage *t, const struct analysis_groups *groups,
+		       struct hdb_error *err)
 {
 	struct triage_figure *f = &t->figures[TRIAGE_CLOSED_LOADER];
 	struct heap *heap = t->q->heap;
@@ -238,9 +196,7 @@ static int take_closed(struct triage *t, struct hdb_error *err)
 			goto out;
 		if ((r = is_closed(t->q, loaders[i], object.class_no, &closed, err)) != HDB_OK)
 			goto out;
-		if (closed && f->count < LOADERS_ADDED_MAX &&
-		    (r = add_loader_bytes(t->q, loaders[i], &retained, err)) != HDB_OK)
-			goto out;
+		retained = closed ? loader_bytes(groups, loaders[i]) : 0;
 		if (!retained)
 			continue;
 		f->count++;
@@ -313,7 +269,7 @@ static int collect_twins(struct query *q, struct twin *twins, uint32_t *count,
 	return HDB_OK;
 }
 
-static int take_twins(struct triage *t, struct hdb_error *err)
+static int take_twins(struct triage *t, const struct analysis_groups *groups, struct hdb_error *err)
 {
 	struct triage_figure *f = &t->figures[TRIAGE_TWIN_LOADERS];
 	struct twin *twins = malloc(((size_t)t->q->heap->class_count + 1) * sizeof(*twins));
@@ -335,10 +291,8 @@ static int take_twins(struct triage *t, struct hdb_error *err)
 		}
 		first = i;
 	}
-	for (uint64_t i = 0; i < f->count && i < LOADERS_ADDED_MAX; i++)
-		if ((r = add_loader_bytes(t->q, twins[best + i].loader_ix, &f->bytes, err)) !=
-		    HDB_OK)
-			goto out;
+	for (uint64_t i = 0; i < f->count; i++)
+		f->bytes += loader_bytes(groups, twins[best + i].loader_ix);
 	if (f->count) {
 		f->ix = twins[best].loader_ix;
 		if ((r = explain(t->q, f->ix, why, sizeof(why), err)) != HDB_OK)
@@ -353,7 +307,13 @@ out:
 
 int triage_take_loaders(struct triage *t, struct hdb_error *err)
 {
-	const int r = take_closed(t, err);
+	struct analysis_groups groups;
+	int r = analysis_load_groups(&t->q->session, DERIVE_LOADER, &groups, err);
 
-	return r == HDB_OK ? take_twins(t, err) : r;
+	if (r == HDB_OK)
+		r = take_closed(t, &groups, err);
+	if (r == HDB_OK)
+		r = take_twins(t, &groups, err);
+	analysis_groups_release(&groups);
+	return r;
 }
