@@ -63,11 +63,12 @@ $(if $(HAVE_SQLITE),,$(info no libsqlite3 3.38 or newer: built without `heapdb s
 $(if $(HAVE_EDIT),,$(info no libedit: the shell of `heapdb sql` has no line editing))
 HAVE_SERVE  := $(call links,microhttpd.h,MHD_start_daemon,-lmicrohttpd)
 $(if $(HAVE_SERVE),,$(info no libmicrohttpd: built without `heapdb serve`))
-HAVE_PNG    := $(call links,png.h,png_image_write_to_stdio,-lpng)
+HAVE_PNG    := $(call links,png.h,png_image_write_to_stdio,-lpng -lz -lm)
 $(if $(HAVE_PNG),,$(info no libpng: `heapdb export bitmaps DIR` writes no pictures from pixels))
 # Loaded by `heapdb serve` alone; empty, in a static program, it is linked like the others.
 HTTP_LIBRARY := $(if $(HAVE_SERVE),$(call needs,-lmicrohttpd,libmicrohttpd))
 DOOR_FLAGS  := $(if $(HAVE_SERVE),-DHAVE_SERVE) $(HTTP_LIBRARY:%=-DHTTP_LIBRARY=%) $(if $(HAVE_PNG),-DHAVE_PNG) $(if $(HAVE_SQLITE),-DHAVE_SQLITE) $(if $(HAVE_EDIT),-DHAVE_EDIT)
+DOORS_HERE  := $(if $(HAVE_SQLITE),sql) $(if $(HAVE_EDIT),editing) $(if $(HAVE_SERVE),serve) $(if $(HAVE_PNG),png) $(if $(mcp_door),mcp)
 DOOR_LIBS   := $(if $(HAVE_SERVE),$(if $(HTTP_LIBRARY),-ldl,-lmicrohttpd)) $(if $(HAVE_PNG),-lpng -lz -lm) $(if $(HAVE_SQLITE),-lsqlite3 -lm) $(if $(HAVE_EDIT),$(EDIT_LIBS))
 
 lib_src     := $(sort $(wildcard src/*/*.c src/*/*/*.c))
@@ -118,7 +119,7 @@ sample      := build/sample.hprof
 .SECONDARY:
 .PHONY: all lib command test test-programs golden lint lint-layers lint-text lint-format lint-headers lint-man \
 	lint-sh lint-cppcheck lint-tidy lint-compile lint-analyzer bench fuzz fuzz-afl hostile nightly valgrind demo \
-	install uninstall cov dist deb static wheel arm64 test-arm64 release page check format clean help FORCE
+	install uninstall cov dist deb static doors wheel arm64 test-arm64 release page check format clean help FORCE
 
 all: lib command $(extension) $(python_lib) $(generator) ## build the library, the command and the dump generator (default)
 lib: $(static_lib) $(shared_lib)
@@ -488,15 +489,28 @@ uninstall: ## remove what install put there
 # --- releasing ---------------------------------------------------------------------------------
 
 # A command without shared libraries, to copy into a container that has nothing.
-static: ## build build/static/heapdb, one file that needs no library
-	+$(MAKE) BUILD=build/static LDFLAGS='-static $(LDFLAGS)' build/static/heapdb
+# It has every door of DOORS, or the build fails. $(1): where it is built; $(2): its tools.
+DOORS = sql editing serve png mcp
+define build_static
+	$(2) sh tools/packaging/libmicrohttpd.sh $(1)/libmicrohttpd || \
+		$(if $(filter serve,$(DOORS)),exit 4,echo "static: without serve")
+	+$(MAKE) BUILD=$(1) $(2) CPPFLAGS='-I$(1)/libmicrohttpd/include $(CPPFLAGS)' \
+		LDFLAGS='-static -L$(1)/libmicrohttpd/lib $(LDFLAGS)' doors
+endef
+static: ## build build/static/heapdb, one file that needs no library (tools/install-deps.sh --package)
+	$(call build_static,build/static,CC='$(CC)' AR='$(AR)')
+
+doors: $(BUILD)/heapdb
+	@echo "$<: has $(DOORS_HERE)"
+	@lacks="$(filter-out $(DOORS_HERE),$(DOORS))"; [ -z "$$lacks" ] || { echo "$<: lacks $$lacks:" \
+		"install the library, or name what is wanted: make static DOORS='sql mcp'" >&2; exit 1; }
 
 # The library's and the tests' libraries come from Debian's other architecture
 # (tools/install-deps.sh --arm64). cmocka has no static library, so that the tests' programs are
 # linked with shared ones.
 arm64_tools = CC=aarch64-linux-gnu-gcc AR=aarch64-linux-gnu-ar
-arm64: ## build build/arm64/heapdb for aarch64, one file that needs no library
-	+$(MAKE) BUILD=build/arm64 $(arm64_tools) LDFLAGS=-static build/arm64/heapdb
+arm64: ## build build/arm64/heapdb for aarch64, one file that needs no library (tools/install-deps.sh --arm64)
+	$(call build_static,build/arm64,$(arm64_tools))
 
 test-arm64: $(sample) ## run the tests for aarch64 under qemu
 	+$(MAKE) BUILD=build/arm64-tests $(arm64_tools) all test-programs

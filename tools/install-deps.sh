@@ -7,8 +7,9 @@
 #                                     chromium, python3-venv and a JDK, without which tests are skipped;
 #                                     PySpark, DuckDB and pyarrow into build/fleet-venv
 #   sh tools/install-deps.sh --fuzz   also AFL++, for `make fuzz-afl`, and clang
-#   sh tools/install-deps.sh --package  also what `make release` builds Debian packages with
-#   sh tools/install-deps.sh --arm64  also the compiler, libraries and emulator of `make test-arm64`
+#   sh tools/install-deps.sh --package  also what `make release` needs: `make static`, `make deb`, `make wheel`
+#   sh tools/install-deps.sh --arm64  also the compiler, libraries and emulator of `make arm64` and
+#                                     `make test-arm64`
 #
 # Needs root or sudo. Does nothing if everything is there already.
 set -eu
@@ -21,7 +22,8 @@ lint="g++ clang clang-tidy clang-format libclang-rt-14-dev cppcheck mandoc shell
 package="debhelper dpkg-dev lintian fakeroot"
 arm64="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user liblmdb-dev:arm64 libxxhash-dev:arm64
 	libpcre2-dev:arm64 libzstd-dev:arm64 libdeflate-dev:arm64 zlib1g-dev:arm64
-	libjansson-dev:arm64 libcmocka-dev:arm64"
+	libjansson-dev:arm64 libsqlite3-dev:arm64 libedit-dev:arm64 libpng-dev:arm64
+	libcmocka-dev:arm64 dpkg-dev"
 
 venv=
 case ${1:-} in
