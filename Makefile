@@ -67,7 +67,7 @@ HAVE_PNG    := $(call links,png.h,png_image_write_to_stdio,-lpng -lz -lm)
 $(if $(HAVE_PNG),,$(info no libpng: `heapdb export bitmaps DIR` writes no pictures from pixels))
 # Loaded by `heapdb serve` alone; empty, in a static program, it is linked like the others.
 HTTP_LIBRARY := $(if $(HAVE_SERVE),$(call needs,-lmicrohttpd,libmicrohttpd))
-DOOR_FLAGS  := $(if $(HAVE_SERVE),-DHAVE_SERVE) $(HTTP_LIBRARY:%=-DHTTP_LIBRARY=%) $(if $(HAVE_PNG),-DHAVE_PNG) $(if $(HAVE_SQLITE),-DHAVE_SQLITE) $(if $(HAVE_EDIT),-DHAVE_EDIT)
+DOOR_FLAGS  := $(if $(mcp_door),-DHAVE_MCP) $(if $(HAVE_SERVE),-DHAVE_SERVE) $(HTTP_LIBRARY:%=-DHTTP_LIBRARY=%) $(if $(HAVE_PNG),-DHAVE_PNG) $(if $(HAVE_SQLITE),-DHAVE_SQLITE) $(if $(HAVE_EDIT),-DHAVE_EDIT)
 DOORS_HERE  := $(if $(HAVE_SQLITE),sql) $(if $(HAVE_EDIT),editing) $(if $(HAVE_SERVE),serve) $(if $(HAVE_PNG),png) $(if $(mcp_door),mcp)
 DOOR_LIBS   := $(if $(HAVE_SERVE),$(if $(HTTP_LIBRARY),-ldl,-lmicrohttpd)) $(if $(HAVE_PNG),-lpng -lz -lm) $(if $(HAVE_SQLITE),-lsqlite3 -lm) $(if $(HAVE_EDIT),$(EDIT_LIBS))
 
@@ -134,7 +134,7 @@ $(BUILD)/flags: FORCE
 	@echo '$(flags_now)' | cmp -s - $@ || echo '$(flags_now)' > $@
 FORCE:
 
-$(BUILD)/obj/tools/%.o: private ROOM = -Itools $(if $(mcp_door),-DHEAPDB_MCP)
+$(BUILD)/obj/tools/%.o: private ROOM = -Itools
 $(BUILD)/obj/tests/%.o: private ROOM = -Itests -Itools
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -302,6 +302,7 @@ nightly: ## all that takes too long for every change
 	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=query
 	$(MAKE) valgrind
 	$(MAKE) test T=page_big HEAPDB_PAGE=full LIMIT=3000
+	$(MAKE) static && $(MAKE) test T=static_test
 	$(MAKE) hostile
 	$(MAKE) fuzz SECS=600
 	$(MAKE) test T=fleet HEAPDB_FLEET=full LIMIT=3000

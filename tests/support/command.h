@@ -87,8 +87,8 @@ static void command_release(struct command_run *ran)
  * Copies `words` with each that is `names[i]` replaced by `values[i]`; `to` has room for
  * COMMAND_WORDS_MAX and NULL.
  */
-static void command_words(const char *const *words, const char *const *names,
-			  const char *const *values, size_t count, const char **to)
+static inline void command_words(const char *const *words, const char *const *names,
+				 const char *const *values, size_t count, const char **to)
 {
 	size_t at = 0;
 

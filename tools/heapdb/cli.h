@@ -42,7 +42,7 @@ struct cli;
 
 struct command {
 	const char *name;
-	/* HDB_OK, HDB_NOTFOUND, or a failure with its message in cli->err. */
+	/* HDB_OK, HDB_NOTFOUND, or a failure with its message in cli->err. NULL: not built in. */
 	int (*run)(struct cli *cli);
 	unsigned flags;
 	unsigned options;     /* enum option_group, those that it takes */
@@ -73,6 +73,15 @@ struct cli {
 
 /* The command table, ended by a NULL name. */
 extern const struct command commands[];
+
+/* What this program was built without, and the library that it needs; ended by a NULL name. */
+struct missing {
+	const char *name, *library;
+};
+extern const struct missing missing_doors[];
+
+/* Fails: the command was not built in. */
+int cli_fail_missing(struct hdb_error *err, const struct command *command);
 
 /* By name or alias. */
 const struct command *cli_find_command(const char *name);

@@ -264,12 +264,23 @@ void help_command(struct output *out, const struct command *command,
 	put_common_options(out, command, query);
 }
 
+/* "Not in this build: serve (libmicrohttpd), ..." */
+static void put_missing(struct output *out)
+{
+	for (const struct missing *m = missing_doors; m->name; m++)
+		output_format(out, "%s%s (%s)%s", m == missing_doors ? "Not in this build: " : ", ",
+			      m->name, m->library, m[1].name ? "" : "\n");
+}
+
 static void put_overview(struct output *out)
 {
 	output_string(out, "usage: heapdb COMMAND [arguments]\n\n"
 			   "An indexed database for Java and Android heap dumps.\n\nCommands:\n");
-	for (const struct command *c = commands; c->name; c++)
-		put_line(out, c->name, c->summary);
+	for (const struct command *c = commands; c->name; c++) {
+		if (c->run)
+			put_line(out, c->name, c->summary);
+	}
+	put_missing(out);
 	put_queries(out);
 	output_string(
 		out,
@@ -371,6 +382,8 @@ static void put_names(struct output *out)
 	char option[80];
 
 	for (const struct command *c = commands; c->name; c++) {
+		if (!c->run)
+			continue;
 		put_name(out, (struct listed){ "command", "-", c->name, c->synopsis, c->summary });
 		for (const struct option_info *o = option_table; o->name; o++) {
 			snprintf(option, sizeof(option), "--%s", o->name);
@@ -416,6 +429,8 @@ int cmd_help(struct cli *cli)
 		query = hdb_query_named(words[0]);
 		command = cli_find_command(query->is_query ? "query" : "export");
 	}
+	if (command && !command->run)
+		return cli_fail_missing(&cli->err, command);
 	if (!command && cli_nearest_command(words[0]))
 		return no_topic(cli, "command", words[0], cli_nearest_command(words[0]));
 	if (!command) {

@@ -5,7 +5,7 @@
 #include "heapdb/cli.h"
 #include "heapdb/report.h"
 
-#ifdef HEAPDB_MCP
+#ifdef HAVE_MCP
 
 #include "mcp/mcp.h"
 
@@ -94,14 +94,6 @@ int cmd_mcp(struct cli *cli)
 		return cli_fail(&cli->err, HDB_EUSAGE,
 				"expected the folders whose databases may be read");
 	return mcp_serve(&options, STDIN_FILENO, STDOUT_FILENO, &cli->err);
-}
-
-#else
-
-int cmd_mcp(struct cli *cli)
-{
-	return cli_fail(&cli->err, HDB_EUSAGE,
-			"this heapdb was built without libjansson, which mcp needs");
 }
 
 #endif

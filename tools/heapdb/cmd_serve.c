@@ -1,18 +1,9 @@
 /*
- * heapdb/cmd_serve.c - the page: finds the databases, and lends the server the JSON writer. Where
- * the command was built without libmicrohttpd it says so.
+ * heapdb/cmd_serve.c - the page: finds the databases, and lends the server the JSON writer.
  */
 #include "heapdb/cli.h"
 
-#ifndef HAVE_SERVE
-
-int cmd_serve(struct cli *cli)
-{
-	return cli_fail(&cli->err, HDB_EUSAGE,
-			"this heapdb was built without libmicrohttpd, and cannot serve");
-}
-
-#else
+#ifdef HAVE_SERVE
 
 #include "pictures/pictures.h"
 #include "heapdb/progress.h"

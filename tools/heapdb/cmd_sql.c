@@ -238,11 +238,4 @@ out:
 	free(input);
 	return rc;
 }
-#else
-int cmd_sql(struct cli *cli)
-{
-	return cli_fail(
-		&cli->err, HDB_EUSAGE,
-		"this heapdb was built without SQLite: install libsqlite3-dev and build it again");
-}
 #endif

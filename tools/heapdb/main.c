@@ -21,6 +21,27 @@
 #define ROWS_OPTIONS  (OPTIONS_DATABASE | OPTIONS_WORK | OPTIONS_JSON | OPTIONS_ROWS)
 #define QUERY_OPTIONS (ROWS_OPTIONS | OPTIONS_PEOPLE)
 
+const struct missing missing_doors[] = {
+#ifndef HAVE_SERVE
+#define cmd_serve NULL
+	{ "serve", "libmicrohttpd" },
+#endif
+#ifndef HAVE_SQLITE
+#define cmd_sql NULL
+	{ "sql", "SQLite" },
+#elif !defined(HAVE_EDIT)
+	{ "line editing in sql", "libedit" },
+#endif
+#ifndef HAVE_MCP
+#define cmd_mcp NULL
+	{ "mcp", "libjansson" },
+#endif
+#ifndef HAVE_PNG
+	{ "PNG pictures", "libpng" },
+#endif
+	{ NULL, NULL },
+};
+
 const struct command commands[] = {
 	{ "import", cmd_import, WRITES, OPTIONS_WORK | OPTIONS_IMPORT | OPTIONS_JSON, NULL,
 	  "DUMP [-o FILE] [options]", "make a heap database from an HPROF dump", NULL },
@@ -145,6 +166,17 @@ int cli_fail(struct hdb_error *err, int code, const char *format, ...)
 	va_end(args);
 	err->code = code;
 	return code;
+}
+
+int cli_fail_missing(struct hdb_error *err, const struct command *command)
+{
+	for (const struct missing *m = missing_doors; m->name; m++) {
+		if (strcmp(m->name, command->name) == 0)
+			return cli_fail(err, HDB_EUSAGE,
+					"this heapdb was built without %s, which %s needs",
+					m->library, m->name);
+	}
+	return HDB_EBUG;
 }
 
 /* Each byte of a message becomes at most four when it is escaped, by \\xff. */
@@ -433,13 +465,17 @@ static const struct command *choose_command(struct cli *cli, const char *name)
 	const char *near;
 	const struct hdb_query_spec *query;
 
-	if (command)
+	if (command && command->run)
 		return command;
 	if (name[0] == '-' && name[1]) {
 		cli_fail(&cli->err, HDB_EUSAGE,
 			 "expected a command before %s: options come after it, as in "
 			 "`heapdb info --db FILE`",
 			 name);
+		return NULL;
+	}
+	if (command) {
+		(void)cli_fail_missing(&cli->err, command);
 		return NULL;
 	}
 	near = cli_nearest_command(name);

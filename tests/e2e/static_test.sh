@@ -1,0 +1,18 @@
+#!/bin/sh
+# static_test.sh - the command as one file (make static), if it is that of these sources: it loads no
+# library, and every door is built in and answers.
+set -eu
+command=$HDB_ROOT/build/static/heapdb
+if [ ! -x "$command" ] ||
+	[ -n "$(find "$HDB_ROOT/src" "$HDB_ROOT/tools" "$HDB_ROOT/include" -name '*.[ch]' -newer "$command")" ]; then
+	echo "no build/static/heapdb of these sources: make static"
+	exit 77
+fi
+if readelf -ld "$command" | grep -E 'NEEDED|INTERP'; then exit 1; fi
+PATH=$HDB_ROOT/build/static:$PATH
+cd "$TMPDIR"
+if heapdb help | grep 'Not in this build'; then exit 1; fi
+heapdb import "$DUMP" -o s.heapdb --quiet > out
+[ "$(heapdb sql s.heapdb 'SELECT count(*) FROM objects' --csv | tail -n 1)" -gt 30000 ]
+echo '{"jsonrpc":"2.0","id":1,"method":"ping"}' | heapdb mcp . | grep -q '"result"'
+sh "$HDB_ROOT/tests/e2e/serve_test.sh"
