@@ -8,6 +8,11 @@
  *
  * Results: every function that can fail returns an int: HDB_OK (0), an expected outcome above 0
  * (HDB_END, HDB_NOTFOUND), or a failure below 0 with its message in `err`. `err` may be NULL.
+ * NULL: a pointer may be NULL where its function says so, and so may `err` and what a function
+ * named _close or _free takes. Elsewhere NULL is HDB_EUSAGE, and nothing was done; functions that
+ * return no result give 0, NULL, HDB_NONE, SIZE_MAX or "" then, whichever says that there is
+ * nothing. Lists in structures may be NULL if they say that they are empty. No handle may be used
+ * after it was closed, nor closed twice, as with free().
  * Threads: a handle is used by one thread at a time; several handles may be open on one database,
  * in one process or many.
  * Process-wide are only what handles on one file share, behind a lock, and a handler of SIGBUS: it

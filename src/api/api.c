@@ -62,12 +62,12 @@ static int read_struct(void *to, size_t to_size, size_t first, const void *from,
 
 int hdb_default_path(const char *dump_path, char *buf, size_t size, struct hdb_error *err)
 {
+	API_NEEDS(dump_path && buf, err);
+
 	static const char extension[] = ".heapdb";
 	const char *slash, *name, *dot;
 	size_t keep;
 
-	if (!dump_path)
-		return hdb_fail(err, HDB_EUSAGE, "no dump was named");
 	if (strcmp(dump_path, BASE_INPUT_STDIN) == 0)
 		return hdb_fail(err, HDB_EUSAGE,
 				"what comes from the standard input has no name: -o FILE names "
@@ -87,13 +87,13 @@ int hdb_default_path(const char *dump_path, char *buf, size_t size, struct hdb_e
 int hdb_import(const char *dump_path, const char *db_path, const struct hdb_import_options *opt,
 	       struct hdb_import_result *out, struct hdb_error *err)
 {
+	API_NEEDS(dump_path, err);
+
 	struct hdb_import_options options = { 0 };
 	struct base_work work;
 	char path[4096];
 	int r;
 
-	if (!dump_path)
-		return hdb_fail(err, HDB_EUSAGE, "no dump was named");
 	r = opt ? read_struct(&options, sizeof(options), IMPORT_OPTIONS_FIRST, opt, err) : HDB_OK;
 	if (r < 0)
 		return r;
@@ -117,12 +117,12 @@ int hdb_import(const char *dump_path, const char *db_path, const struct hdb_impo
 int hdb_open(const char *db_path, const struct hdb_open_options *opt, struct hdb **out,
 	     struct hdb_error *err)
 {
+	API_NEEDS(db_path && out, err);
+
 	struct hdb_open_options options = { 0 };
 	struct hdb *db;
 	int r;
 
-	if (!db_path)
-		return hdb_fail(err, HDB_EUSAGE, "no database was named");
 	r = opt ? read_struct(&options, sizeof(options), OPEN_OPTIONS_FIRST, opt, err) : HDB_OK;
 	if (r < 0)
 		return r;
@@ -156,8 +156,14 @@ int hdb_open(const char *db_path, const struct hdb_open_options *opt, struct hdb
 
 void hdb_health(const struct hdb *db, struct hdb_health *out)
 {
-	const struct heap_state *state = &db->heap->state;
+	const struct heap_state *state;
 
+	if (!out)
+		return;
+	*out = (struct hdb_health){ 0 };
+	if (!db)
+		return;
+	state = &db->heap->state;
 	*out = (struct hdb_health){
 		.stale = state->stale,
 		.incomplete = state->incomplete,
@@ -189,6 +195,8 @@ void hdb_close(struct hdb *db)
 int hdb_dump_read(struct hdb *db, uint64_t offset, void *buf, size_t size, size_t *done,
 		  struct hdb_error *err)
 {
+	API_NEEDS(db && buf && done, err);
+
 	struct heap *heap = db->heap;
 	const uint8_t *p;
 	uint64_t left;
@@ -219,6 +227,8 @@ static int find(struct hdb *db, uint64_t id, uint32_t *ix, struct hdb_error *err
 
 int hdb_object(struct hdb *db, uint64_t id, struct hdb_object_info *out, struct hdb_error *err)
 {
+	API_NEEDS(db && out, err);
+
 	struct heap_object object;
 	uint32_t ix;
 	int r = find(db, id, &ix, err);
@@ -242,6 +252,8 @@ int hdb_object(struct hdb *db, uint64_t id, struct hdb_object_info *out, struct 
 
 int hdb_retained(struct hdb *db, uint64_t id, uint64_t *bytes, struct hdb_error *err)
 {
+	API_NEEDS(db && bytes, err);
+
 	uint32_t ix;
 	int r = find(db, id, &ix, err);
 
@@ -254,24 +266,48 @@ int hdb_retained(struct hdb *db, uint64_t id, uint64_t *bytes, struct hdb_error 
 
 const struct hdb_query_spec *hdb_queries(size_t *count)
 {
-	return query_specs(count);
+	size_t n;
+
+	return query_specs(count ? count : &n);
 }
 
 const struct hdb_query_spec *hdb_query_named(const char *name)
 {
-	return query_spec_named(name);
+	return name ? query_spec_named(name) : NULL;
 }
 
 const struct hdb_column *hdb_common_facts(size_t *count)
 {
-	return query_common_facts(count);
+	size_t n;
+
+	return query_common_facts(count ? count : &n);
+}
+
+/* Lists have as many elements as they say, none of them NULL, and filters all functions. */
+static int check_args(const struct hdb_query_args *args, struct hdb_error *err)
+{
+	const struct hdb_row_filter *filter = args->filter;
+	bool lacks = (args->target_count && !args->targets) || (args->id_count && !args->ids) ||
+		     (args->option_count && !args->options) ||
+		     (args->before_count && !args->before) ||
+		     (filter && (!filter->begin || !filter->uses || !filter->test));
+
+	for (size_t i = 0; !lacks && i < args->target_count; i++)
+		lacks = !args->targets[i];
+	for (size_t i = 0; !lacks && i < args->option_count; i++)
+		lacks = !args->options[i].name;
+	for (size_t i = 0; !lacks && i < args->before_count; i++)
+		lacks = !args->before[i];
+	return lacks ? hdb_fail(err, HDB_EUSAGE, "hdb_query: what `args` needs is NULL") : HDB_OK;
 }
 
 int hdb_query(struct hdb *db, const char *name, const struct hdb_query_args *args,
 	      struct hdb_rows **out, struct hdb_error *err)
 {
+	API_NEEDS(db && name && out, err);
+
 	const struct session session = { db->heap, &db->derive, &db->work };
-	const struct query_def *def = name ? query_find(name) : NULL;
+	const struct query_def *def = query_find(name);
 	struct hdb_query_args asked = { 0 };
 	struct hdb_rows *rows;
 	int r = args ? read_struct(&asked, sizeof(asked), QUERY_ARGS_FIRST, args, err) : HDB_OK;
@@ -279,7 +315,9 @@ int hdb_query(struct hdb *db, const char *name, const struct hdb_query_args *arg
 	if (r < 0)
 		return r;
 	if (!def)
-		return query_fail_unknown(name ? name : "", err);
+		return query_fail_unknown(name, err);
+	if ((r = check_args(&asked, err)) < 0)
+		return r;
 	rows = calloc(1, sizeof(*rows));
 	if (rows)
 		rows->before = calloc(asked.before_count + 1, sizeof(*rows->before));
@@ -305,27 +343,29 @@ int hdb_query(struct hdb *db, const char *name, const struct hdb_query_args *arg
 
 size_t hdb_rows_column_count(const struct hdb_rows *rows)
 {
-	return query_column_count(rows->query);
+	return rows ? query_column_count(rows->query) : 0;
 }
 
 const struct hdb_column *hdb_rows_column(const struct hdb_rows *rows, size_t column)
 {
-	return query_column(rows->query, column);
+	return rows ? query_column(rows->query, column) : NULL;
 }
 
 size_t hdb_rows_find_column(const struct hdb_rows *rows, const char *name)
 {
-	return name ? query_find_shown(rows->query, name) : SIZE_MAX;
+	return rows && name ? query_find_shown(rows->query, name) : SIZE_MAX;
 }
 
 int hdb_rows_next(struct hdb_rows *rows, struct hdb_error *err)
 {
+	API_NEEDS(rows, err);
+
 	return query_next(rows->query, err);
 }
 
 const struct hdb_value *hdb_rows_value(const struct hdb_rows *rows, size_t column)
 {
-	return query_value(rows->query, column);
+	return rows ? query_value(rows->query, column) : NULL;
 }
 
 /* ---- values by their type ---- */
@@ -335,7 +375,7 @@ static const struct hdb_value *value_of(const struct hdb_rows *rows, size_t colu
 {
 	const struct hdb_value *value;
 
-	if (column >= query_column_count(rows->query))
+	if (!rows || column >= query_column_count(rows->query))
 		return NULL;
 	value = query_value(rows->query, column);
 	return value->type != HDB_TYPE_NULL ? value : NULL;
@@ -400,27 +440,29 @@ const char *hdb_rows_text(struct hdb_rows *rows, size_t column)
 
 int hdb_rows_total(struct hdb_rows *rows, uint64_t *total, struct hdb_error *err)
 {
+	API_NEEDS(rows && total, err);
+
 	return query_total(rows->query, total, err);
 }
 
 size_t hdb_rows_fact_count(const struct hdb_rows *rows)
 {
-	return query_fact_count(rows->query);
+	return rows ? query_fact_count(rows->query) : 0;
 }
 
 const struct hdb_column *hdb_rows_fact_column(const struct hdb_rows *rows, size_t fact)
 {
-	return query_fact_column(rows->query, fact);
+	return fact < hdb_rows_fact_count(rows) ? query_fact_column(rows->query, fact) : NULL;
 }
 
 const struct hdb_value *hdb_rows_fact_value(const struct hdb_rows *rows, size_t fact)
 {
-	return query_fact_value(rows->query, fact);
+	return fact < hdb_rows_fact_count(rows) ? query_fact_value(rows->query, fact) : NULL;
 }
 
 const struct hdb_value *hdb_rows_find_fact(const struct hdb_rows *rows, const char *name)
 {
-	const size_t count = query_fact_count(rows->query);
+	const size_t count = hdb_rows_fact_count(rows);
 
 	for (size_t i = 0; name && i < count; i++)
 		if (strcmp(query_fact_column(rows->query, i)->name, name) == 0)

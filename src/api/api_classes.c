@@ -18,11 +18,13 @@
 
 uint32_t hdb_class_count(const struct hdb *db)
 {
-	return db->heap->class_count;
+	return db ? db->heap->class_count : 0;
 }
 
 int hdb_class_at(struct hdb *db, uint32_t class_no, struct hdb_class *out, struct hdb_error *err)
 {
+	API_NEEDS(db && out, err);
+
 	struct heap *heap = db->heap;
 	const struct store_class *class;
 	int r = api_check_class(db, class_no, err);
@@ -51,17 +53,19 @@ int hdb_class_at(struct hdb *db, uint32_t class_no, struct hdb_class *out, struc
 
 const char *hdb_class_name(struct hdb *db, uint32_t class_no)
 {
-	return heap_class_name(db->heap, class_no);
+	return db ? heap_class_name(db->heap, class_no) : "";
 }
 
 uint32_t hdb_class_named(struct hdb *db, const char *name, uint32_t from)
 {
-	return heap_class_by_name(db->heap, name, from);
+	return db && name ? heap_class_by_name(db->heap, name, from) : HDB_NONE;
 }
 
 int hdb_classes_like(struct hdb *db, const char *pattern, int subclasses, uint8_t *marks,
 		     struct hdb_error *err)
 {
+	API_NEEDS(db && pattern && marks, err);
+
 	const struct session session = api_session(db);
 	struct analysis_class_list classes;
 	int r;
@@ -87,14 +91,16 @@ out:
 
 int hdb_is_subclass(struct hdb *db, uint32_t class_no, uint32_t super_no)
 {
-	return heap_load_classes(db->heap, NULL) == HDB_OK && class_no < db->heap->class_count &&
-	       heap_is_subclass(db->heap, class_no, super_no);
+	return db && heap_load_classes(db->heap, NULL) == HDB_OK &&
+	       class_no < db->heap->class_count && heap_is_subclass(db->heap, class_no, super_no);
 }
 
 /* ---- fields ---- */
 
 void hdb_basic_of(enum hdb_basic_type type, uint64_t bits, struct hdb_basic *out)
 {
+	if (!out)
+		return;
 	*out = (struct hdb_basic){ .type = type };
 	switch (type) {
 	case HDB_BASIC_OBJECT:
@@ -202,6 +208,8 @@ static void release(struct field_list *list)
 int hdb_class_fields(struct hdb *db, uint32_t class_no, struct hdb_field **out, size_t *count,
 		     struct hdb_error *err)
 {
+	API_NEEDS(db && out && count, err);
+
 	struct field_list list = { 0 };
 	int r = api_check_class(db, class_no, err);
 	uint32_t no = class_no;
@@ -227,6 +235,8 @@ out:
 int hdb_class_statics(struct hdb *db, uint32_t class_no, struct hdb_field **out, size_t *count,
 		      struct hdb_error *err)
 {
+	API_NEEDS(db && out && count, err);
+
 	struct field_list list = { 0 };
 	int r = api_check_class(db, class_no, err);
 

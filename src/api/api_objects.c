@@ -5,16 +5,20 @@
 
 uint32_t hdb_object_count(const struct hdb *db)
 {
-	return db->heap->object_count;
+	return db ? db->heap->object_count : 0;
 }
 
 int hdb_find(struct hdb *db, uint64_t id, uint32_t *ix, struct hdb_error *err)
 {
+	API_NEEDS(db && ix, err);
+
 	return heap_find(db->heap, id, ix, err);
 }
 
 int hdb_object_at(struct hdb *db, uint32_t ix, struct hdb_object_facts *out, struct hdb_error *err)
 {
+	API_NEEDS(db && out, err);
+
 	struct heap_object object;
 	int r = api_check_ix(db, ix, err);
 
@@ -55,6 +59,8 @@ static const struct {
 
 int hdb_need(struct hdb *db, unsigned needs, struct hdb_error *err)
 {
+	API_NEEDS(db, err);
+
 	int r = HDB_OK;
 
 	for (size_t i = 0; i < NEED_COUNT; i++)
@@ -68,7 +74,7 @@ unsigned hdb_has(struct hdb *db)
 {
 	unsigned has = 0;
 
-	for (size_t i = 0; i < NEED_COUNT; i++)
+	for (size_t i = 0; db && i < NEED_COUNT; i++)
 		if (derive_has(&db->derive, need_tables[i].table))
 			has |= need_tables[i].need;
 	return has;
@@ -76,6 +82,8 @@ unsigned hdb_has(struct hdb *db)
 
 int hdb_reachable_at(struct hdb *db, uint32_t ix, int *reachable, struct hdb_error *err)
 {
+	API_NEEDS(db && reachable, err);
+
 	bool is_reachable = false;
 	int r = api_check_ix(db, ix, err);
 
@@ -89,6 +97,8 @@ int hdb_reachable_at(struct hdb *db, uint32_t ix, int *reachable, struct hdb_err
 
 int hdb_retained_at(struct hdb *db, uint32_t ix, uint64_t *bytes, struct hdb_error *err)
 {
+	API_NEEDS(db && bytes, err);
+
 	struct derive_retained_result result = { 0 };
 	int r = api_check_ix(db, ix, err);
 
@@ -107,6 +117,8 @@ int hdb_retained_at(struct hdb *db, uint32_t ix, uint64_t *bytes, struct hdb_err
 
 int hdb_dominator_at(struct hdb *db, uint32_t ix, uint32_t *dominator, struct hdb_error *err)
 {
+	API_NEEDS(db && dominator, err);
+
 	int r = api_check_ix(db, ix, err);
 
 	*dominator = HDB_NONE;
@@ -119,6 +131,8 @@ int hdb_dominator_at(struct hdb *db, uint32_t ix, uint32_t *dominator, struct hd
 
 int hdb_parent_at(struct hdb *db, uint32_t ix, int strong, uint32_t *parent, struct hdb_error *err)
 {
+	API_NEEDS(db && parent, err);
+
 	int r = api_check_ix(db, ix, err);
 
 	*parent = HDB_NONE;

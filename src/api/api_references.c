@@ -22,6 +22,8 @@ struct hdb_list {
 int hdb_list_open(struct hdb *db, enum hdb_list_kind kind, struct hdb_list **out,
 		  struct hdb_error *err)
 {
+	API_NEEDS(db && out, err);
+
 	struct hdb_list *list = calloc(1, sizeof(*list));
 	int r = HDB_OK;
 
@@ -52,6 +54,8 @@ int hdb_list_open(struct hdb *db, enum hdb_list_kind kind, struct hdb_list **out
 
 int hdb_list_begin(struct hdb_list *list, uint32_t ix, uint64_t *length, struct hdb_error *err)
 {
+	API_NEEDS(list, err);
+
 	int r;
 
 	if (ix == HDB_NONE && list->kind == HDB_DOMINATED)
@@ -63,6 +67,8 @@ int hdb_list_begin(struct hdb_list *list, uint32_t ix, uint64_t *length, struct 
 
 int hdb_list_next(struct hdb_list *list, const uint32_t **ixs, size_t *count, struct hdb_error *err)
 {
+	API_NEEDS(list && ixs && count, err);
+
 	*count = 0;
 	return store_lists_next(&list->lists, ixs, count, err);
 }
@@ -76,6 +82,8 @@ void hdb_list_close(struct hdb_list *list)
 int hdb_holder(struct hdb *db, uint32_t from, uint32_t to, char *buf, size_t size,
 	       struct hdb_error *err)
 {
+	API_NEEDS(db && buf, err);
+
 	const struct session session = api_session(db);
 	int r = api_check_ix(db, from, err);
 
@@ -95,6 +103,8 @@ out:
 int hdb_strength(struct hdb *db, uint32_t from, uint32_t to, unsigned *strength,
 		 struct hdb_error *err)
 {
+	API_NEEDS(db && strength, err);
+
 	uint8_t found = 0;
 	int r = api_check_ix(db, from, err);
 
@@ -126,11 +136,13 @@ static int by_number(const void *a, const void *b)
 static int sort_members(struct hdb *db, const struct hdb_set *set, uint32_t **out, size_t *count,
 			struct hdb_error *err)
 {
-	uint32_t *members = malloc((set->count + 1) * sizeof(*members));
+	uint32_t *members;
 	size_t n = 0;
 
 	assert(!*out);
-	*out = members;
+	if (set->count && !set->ixs)
+		return hdb_fail(err, HDB_EUSAGE, "a set of %zu objects that are NULL", set->count);
+	*out = members = malloc((set->count + 1) * sizeof(*members));
 	if (!members)
 		return hdb_fail_memory(err, "a set of objects", set->count * sizeof(*members));
 	if (set->count)
@@ -145,6 +157,8 @@ static int sort_members(struct hdb *db, const struct hdb_set *set, uint32_t **ou
 
 int hdb_retained_sets(struct hdb *db, struct hdb_set *sets, size_t set_count, struct hdb_error *err)
 {
+	API_NEEDS(db && (sets || !set_count), err);
+
 	struct derive_set *sorted = calloc(set_count + 1, sizeof(*sorted));
 	uint32_t **members = calloc(set_count + 1, sizeof(*members));
 	int r = sorted && members ?
@@ -175,6 +189,8 @@ out:
 int hdb_retained_marks(struct hdb *db, const struct hdb_set *set, uint64_t *bits,
 		       struct hdb_error *err)
 {
+	API_NEEDS(db && set && bits, err);
+
 	uint32_t *members = NULL;
 	size_t n = 0;
 	int r = sort_members(db, set, &members, &n, err);
@@ -191,6 +207,8 @@ out:
 
 int hdb_root_count(struct hdb *db, uint64_t *count, struct hdb_error *err)
 {
+	API_NEEDS(db && count, err);
+
 	const int r = heap_load_roots(db->heap, err);
 
 	*count = db->heap->root_count;
@@ -199,6 +217,8 @@ int hdb_root_count(struct hdb *db, uint64_t *count, struct hdb_error *err)
 
 int hdb_root_at(struct hdb *db, uint64_t no, struct hdb_root *out, struct hdb_error *err)
 {
+	API_NEEDS(db && out, err);
+
 	const struct store_root *root;
 	const int r = heap_load_roots(db->heap, err);
 
@@ -220,6 +240,8 @@ int hdb_root_at(struct hdb *db, uint64_t no, struct hdb_root *out, struct hdb_er
 int hdb_roots_of(struct hdb *db, uint32_t ix, uint64_t *first, uint64_t *count,
 		 struct hdb_error *err)
 {
+	API_NEEDS(db && first && count, err);
+
 	const struct store_root *roots;
 	size_t n;
 	int r = api_check_ix(db, ix, err);
@@ -241,11 +263,13 @@ int hdb_roots_of(struct hdb *db, uint32_t ix, uint64_t *first, uint64_t *count,
 
 uint64_t hdb_thread_count(struct hdb *db)
 {
-	return heap_thread_count(db->heap);
+	return db ? heap_thread_count(db->heap) : 0;
 }
 
 int hdb_thread_at(struct hdb *db, uint64_t no, struct hdb_thread *out, struct hdb_error *err)
 {
+	API_NEEDS(db && out, err);
+
 	struct store_thread thread;
 	struct store_trace trace;
 	int r = heap_thread(db->heap, no, &thread, err);
@@ -273,6 +297,8 @@ int hdb_thread_at(struct hdb *db, uint64_t no, struct hdb_thread *out, struct hd
 int hdb_frame_at(struct hdb *db, uint32_t trace_serial, uint32_t depth, struct hdb_frame *out,
 		 struct hdb_error *err)
 {
+	API_NEEDS(db && out, err);
+
 	struct store_trace trace;
 	struct store_frame frame;
 	int r = heap_trace(db->heap, trace_serial, &trace, err);
@@ -304,13 +330,15 @@ int hdb_frame_at(struct hdb *db, uint32_t trace_serial, uint32_t depth, struct h
 
 uint32_t hdb_heap_count(struct hdb *db)
 {
-	const uint64_t n = heap_record_count(db->heap, STORE_HEAPS);
+	const uint64_t n = db ? heap_record_count(db->heap, STORE_HEAPS) : 0;
 
 	return n < HDB_NONE ? (uint32_t)n : HDB_NONE;
 }
 
 int hdb_heap_name(struct hdb *db, uint32_t heap_no, char *buf, size_t size, struct hdb_error *err)
 {
+	API_NEEDS(db && buf, err);
+
 	struct store_heap heap;
 	int r;
 

@@ -1,7 +1,7 @@
 /*
  * api/api_rewrite.c - dumps to dumps: convert, strip, redact.
  */
-#include "heapdb.h"
+#include "api/handle.h"
 
 #include "base/source.h"
 #include "base/work.h"
@@ -24,8 +24,6 @@ struct rewriting {
 static int begin(struct rewriting *w, struct rewrite_paths paths,
 		 const struct hdb_output_options *opt, struct hdb_error *err)
 {
-	if (!paths.in || !paths.out)
-		return hdb_fail(err, HDB_EUSAGE, "a dump to read and one to write must be named");
 	w->paths = paths;
 	w->folder = strdup(paths.out);
 	if (!w->folder)
@@ -48,6 +46,8 @@ static int end(struct rewriting *w, int result)
 int hdb_convert(const char *in_path, const char *out_path, const struct hdb_convert_options *opt,
 		struct hdb_output_result *out, struct hdb_error *err)
 {
+	API_NEEDS(in_path && out_path, err);
+
 	static const struct hdb_convert_options defaults;
 	const struct hdb_convert_options *o = opt ? opt : &defaults;
 	struct rewriting w;
@@ -63,6 +63,8 @@ int hdb_convert(const char *in_path, const char *out_path, const struct hdb_conv
 int hdb_strip(const char *in_path, const char *out_path, const struct hdb_strip_options *opt,
 	      struct hdb_output_result *out, struct hdb_error *err)
 {
+	API_NEEDS(in_path && out_path, err);
+
 	static const struct hdb_strip_options defaults;
 	const struct hdb_strip_options *o = opt ? opt : &defaults;
 	struct rewriting w;
@@ -74,6 +76,8 @@ int hdb_strip(const char *in_path, const char *out_path, const struct hdb_strip_
 int hdb_redact(const char *in_path, const char *out_path, const struct hdb_redact_options *opt,
 	       struct hdb_output_result *out, struct hdb_error *err)
 {
+	API_NEEDS(in_path && out_path, err);
+
 	static const struct hdb_redact_options defaults;
 	const struct hdb_redact_options *o = opt ? opt : &defaults;
 	struct rewriting w;

@@ -69,6 +69,8 @@ static int scan_prepare(struct hdb_scan *scan, struct hdb_error *err)
 int hdb_scan_open(struct hdb *db, const struct hdb_scan_options *opt, struct hdb_scan **out,
 		  struct hdb_error *err)
 {
+	API_NEEDS(db && out, err);
+
 	struct hdb_scan *scan = malloc(sizeof(*scan));
 	int r;
 
@@ -287,6 +289,8 @@ static int scan_block(struct hdb_scan *scan, uint32_t block_no, uint32_t *n, str
 
 int hdb_scan_next(struct hdb_scan *scan, struct hdb_batch *out, struct hdb_error *err)
 {
+	API_NEEDS(scan && out, err);
+
 	const unsigned columns = scan->opt.columns;
 	struct hdb *db = scan->db;
 	uint32_t n = 0;
@@ -364,6 +368,8 @@ static int open_instance(struct hdb_scan *scan, size_t at, struct hdb_error *err
 int hdb_scan_field(struct hdb_scan *scan, size_t at, const struct hdb_field *field,
 		   struct hdb_basic *out, struct hdb_error *err)
 {
+	API_NEEDS(scan && field && out, err);
+
 	struct heap *heap = scan->db->heap;
 	const uint8_t *p;
 	uint64_t place;

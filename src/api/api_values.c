@@ -19,6 +19,8 @@
 int hdb_field_value(struct hdb *db, uint32_t ix, const struct hdb_field *field,
 		    struct hdb_basic *out, struct hdb_error *err)
 {
+	API_NEEDS(db && field && out, err);
+
 	const unsigned size = hprof_type_size((uint8_t)field->type, db->heap->id_size);
 	struct heap_instance instance;
 	uint64_t body_size, at;
@@ -46,6 +48,8 @@ int hdb_field_value(struct hdb *db, uint32_t ix, const struct hdb_field *field,
 int hdb_path_value(struct hdb *db, uint32_t ix, const char *path, struct hdb_basic *out,
 		   struct hdb_error *err)
 {
+	API_NEEDS(db && path && out, err);
+
 	struct heap_value value;
 	int r = api_check_ix(db, ix, err);
 
@@ -59,6 +63,8 @@ int hdb_path_value(struct hdb *db, uint32_t ix, const char *path, struct hdb_bas
 
 int hdb_elements(struct hdb *db, uint32_t ix, struct hdb_slice *slice, struct hdb_error *err)
 {
+	API_NEEDS(db && slice && (slice->bits || !slice->room), err);
+
 	struct heap_slice found = { .bits = slice->bits, .room = slice->room };
 	int r = api_check_ix(db, ix, err);
 
@@ -73,7 +79,7 @@ int hdb_elements(struct hdb *db, uint32_t ix, struct hdb_slice *slice, struct hd
 
 int hdb_is_string(struct hdb *db, uint32_t ix)
 {
-	return ix < db->heap->object_count && heap_is_string(db->heap, ix);
+	return db && ix < db->heap->object_count && heap_is_string(db->heap, ix);
 }
 
 /* Adds a unit; *half keeps the first half of a pair. False: it does not fit.
@@ -141,6 +147,8 @@ static int array_text(struct hdb *db, uint32_t ix, char *buf, size_t size, struc
 int hdb_text(struct hdb *db, uint32_t ix, char *buf, size_t size, uint64_t *units,
 	     struct hdb_error *err)
 {
+	API_NEEDS(db && buf, err);
+
 	const struct session session = api_session(db);
 	struct heap_object object;
 	struct heap_utf8 text = { .buf = buf, .size = size };
@@ -184,6 +192,8 @@ struct hdb_entries {
 int hdb_collection_at(struct hdb *db, uint32_t ix, struct hdb_collection *out,
 		      struct hdb_error *err)
 {
+	API_NEEDS(db && out, err);
+
 	struct heap_collection c;
 	int r = api_check_ix(db, ix, err);
 
@@ -204,6 +214,8 @@ int hdb_collection_at(struct hdb *db, uint32_t ix, struct hdb_collection *out,
 
 int hdb_entries_open(struct hdb *db, uint32_t ix, struct hdb_entries **out, struct hdb_error *err)
 {
+	API_NEEDS(db && out, err);
+
 	struct hdb_entries *e;
 	int r = api_check_ix(db, ix, err);
 
@@ -226,6 +238,8 @@ out:
 
 int hdb_entries_next(struct hdb_entries *e, struct hdb_entry *out, struct hdb_error *err)
 {
+	API_NEEDS(e && out, err);
+
 	const int r = heap_entries_next(&e->entries, err);
 
 	if (r != HDB_OK)

@@ -680,6 +680,8 @@ static int open_stream(const struct hdb_row_source *source, struct query *query,
 int hdb_source_arrow(const struct hdb_row_source *source, size_t batch_rows,
 		     struct ArrowArrayStream *out, struct hdb_error *err)
 {
+	API_NEEDS(source && out, err);
+
 	if (!source->next || !source->column || !source->value)
 		return hdb_fail(err, HDB_EUSAGE, "a source of rows lacks a function");
 	return open_stream(source, NULL, batch_rows, out, err);
@@ -710,6 +712,8 @@ static void rows_close(void *ctx)
 int hdb_rows_arrow(struct hdb_rows *rows, size_t batch_rows, struct ArrowArrayStream *out,
 		   struct hdb_error *err)
 {
+	API_NEEDS(rows && out, err);
+
 	const struct hdb_row_source source = {
 		.ctx = rows,
 		.column_count = hdb_rows_column_count(rows),

@@ -26,6 +26,14 @@ struct hdb_rows {
 	char **texts;           /* by column: what hdb_rows_text gave last, or NULL; owned */
 };
 
+/* Where pointers that a function needs are NULL; see heapdb.h. First in every body that needs any. */
+#define API_NEEDS(pointers, err) \
+	do { \
+		if (!(pointers)) \
+			return hdb_fail(err, HDB_EUSAGE, "%s: a pointer that it needs is NULL", \
+					__func__); \
+	} while (0)
+
 /* What analyses take. */
 static inline struct session api_session(struct hdb *db)
 {

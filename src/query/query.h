@@ -338,6 +338,7 @@ const struct query_names *query_names_of(const struct query *q, size_t column);
 size_t query_spec_no(const struct query *q, size_t column);
 int query_total(struct query *q, uint64_t *total, struct hdb_error *err);
 void query_close(struct query *q);
+/* NULL: it has none of this number, also counting those that are not chosen. */
 const struct hdb_column *query_column(const struct query *q, size_t column);
 size_t query_column_count(const struct query *q);
 /*

@@ -180,8 +180,10 @@ bool query_is_shown(const struct query *q, size_t column)
 
 const struct hdb_column *query_column(const struct query *q, size_t column)
 {
-	return query_spec_column(q, column < q->column_count ? q->columns[column] :
-							       column - q->column_count);
+	if (column < q->column_count)
+		return query_spec_column(q, q->columns[column]);
+	column -= q->column_count;
+	return column < q->def->spec.column_count ? query_spec_column(q, column) : NULL;
 }
 
 size_t query_column_count(const struct query *q)

@@ -496,6 +496,231 @@ static void test_senseless(void **state)
 	assert_int_equal(hdb_source_arrow(&no_source, 0, &stream, &err), HDB_EUSAGE);
 }
 
+/* ---- NULL ---- */
+
+/* With a message that names the function, and without one. */
+#define refuses(call) \
+	do { \
+		err.message[0] = '\0'; \
+		assert_int_equal((call), HDB_EUSAGE); \
+		assert_int_equal(strncmp(err.message, #call, strcspn(#call, "(")), 0); \
+	} while (0)
+
+/* Of dumps, databases and objects: everything that needs a pointer, without each of them. */
+static void test_nulls(void **state)
+{
+	const struct hdb_scan_options fields = { .columns = HDB_SCAN_FIELDS, .end_ix = 1 };
+	struct hdb_slice slice = { .room = 1 };
+	struct hdb_set set = { .ixs = NULL, .count = 1 };
+	struct hdb_health health = { .stale = "x" };
+	struct hdb_field field = { 0 };
+	struct hdb_collection collection;
+	struct hdb_object_facts facts;
+	struct hdb_object_info info;
+	struct hdb_entries *entries;
+	struct hdb_thread thread;
+	struct hdb_frame frame;
+	struct hdb_class class;
+	struct hdb_basic basic;
+	struct hdb_batch batch;
+	struct hdb_field *list;
+	struct hdb_root root;
+	struct hdb_scan *scan;
+	struct hdb_list *refs;
+	const uint32_t *ixs;
+	uint64_t n, bits[1];
+	uint8_t marks[1];
+	unsigned strength;
+	char buf[8];
+	uint32_t ix;
+	size_t size;
+	int is;
+
+	(void)state;
+	refuses(hdb_import(NULL, db_path, NULL, NULL, &err));
+	refuses(hdb_default_path(NULL, buf, sizeof(buf), &err));
+	refuses(hdb_default_path("x", NULL, sizeof(buf), &err));
+	refuses(hdb_convert(NULL, "x", NULL, NULL, &err));
+	refuses(hdb_convert("x", NULL, NULL, NULL, &err));
+	refuses(hdb_strip(NULL, "x", NULL, NULL, &err));
+	refuses(hdb_strip("x", NULL, NULL, NULL, &err));
+	refuses(hdb_redact(NULL, "x", NULL, NULL, &err));
+	refuses(hdb_redact("x", NULL, NULL, NULL, &err));
+	refuses(hdb_open(NULL, NULL, &db, &err));
+	refuses(hdb_open(db_path, NULL, NULL, &err));
+	assert_int_equal(hdb_open(db_path, NULL, NULL, NULL), HDB_EUSAGE);
+	hdb_health(db, NULL);
+	hdb_health(NULL, &health);
+	assert_null(health.stale);
+	refuses(hdb_dump_read(NULL, 0, buf, 1, &size, &err));
+	refuses(hdb_dump_read(db, 0, NULL, 1, &size, &err));
+	refuses(hdb_dump_read(db, 0, buf, 1, NULL, &err));
+	refuses(hdb_object(NULL, 1, &info, &err));
+	refuses(hdb_object(db, 1, NULL, &err));
+	refuses(hdb_retained(NULL, 1, &n, &err));
+	refuses(hdb_retained(db, 1, NULL, &err));
+	assert_int_equal(hdb_object_count(NULL) + hdb_class_count(NULL), 0);
+	refuses(hdb_find(NULL, 1, &ix, &err));
+	refuses(hdb_find(db, 1, NULL, &err));
+	refuses(hdb_object_at(NULL, 1, &facts, &err));
+	refuses(hdb_object_at(db, 1, NULL, &err));
+	refuses(hdb_need(NULL, HDB_NEED_REACHABLE, &err));
+	assert_int_equal(hdb_has(NULL), 0);
+	refuses(hdb_reachable_at(NULL, 1, &is, &err));
+	refuses(hdb_reachable_at(db, 1, NULL, &err));
+	refuses(hdb_retained_at(NULL, 1, &n, &err));
+	refuses(hdb_retained_at(db, 1, NULL, &err));
+	refuses(hdb_dominator_at(NULL, 1, &ix, &err));
+	refuses(hdb_dominator_at(db, 1, NULL, &err));
+	refuses(hdb_parent_at(NULL, 1, 0, &ix, &err));
+	refuses(hdb_parent_at(db, 1, 0, NULL, &err));
+	refuses(hdb_scan_open(NULL, NULL, &scan, &err));
+	refuses(hdb_scan_open(db, NULL, NULL, &err));
+	ok(hdb_scan_open(db, &fields, &scan, &err));
+	refuses(hdb_scan_next(NULL, &batch, &err));
+	refuses(hdb_scan_next(scan, NULL, &err));
+	refuses(hdb_scan_field(NULL, 0, &field, &basic, &err));
+	refuses(hdb_scan_field(scan, 0, NULL, &basic, &err));
+	refuses(hdb_scan_field(scan, 0, &field, NULL, &err));
+	hdb_scan_close(scan);
+	hdb_scan_close(NULL);
+
+	refuses(hdb_class_at(NULL, 0, &class, &err));
+	refuses(hdb_class_at(db, 0, NULL, &err));
+	assert_string_equal(hdb_class_name(NULL, 0), "");
+	assert_int_equal(hdb_class_named(NULL, "x", 0), HDB_NONE);
+	assert_int_equal(hdb_class_named(db, NULL, 0), HDB_NONE);
+	refuses(hdb_classes_like(NULL, "x", 0, marks, &err));
+	refuses(hdb_classes_like(db, NULL, 0, marks, &err));
+	refuses(hdb_classes_like(db, "x", 0, NULL, &err));
+	assert_int_equal(hdb_is_subclass(NULL, 0, 0), 0);
+	refuses(hdb_class_fields(NULL, 0, &list, &size, &err));
+	refuses(hdb_class_fields(db, 0, NULL, &size, &err));
+	refuses(hdb_class_fields(db, 0, &list, NULL, &err));
+	refuses(hdb_class_statics(NULL, 0, &list, &size, &err));
+	refuses(hdb_class_statics(db, 0, NULL, &size, &err));
+	refuses(hdb_class_statics(db, 0, &list, NULL, &err));
+	hdb_fields_free(NULL);
+	refuses(hdb_field_value(NULL, 1, &field, &basic, &err));
+	refuses(hdb_field_value(db, 1, NULL, &basic, &err));
+	refuses(hdb_field_value(db, 1, &field, NULL, &err));
+	refuses(hdb_path_value(NULL, 1, "x", &basic, &err));
+	refuses(hdb_path_value(db, 1, NULL, &basic, &err));
+	refuses(hdb_path_value(db, 1, "x", NULL, &err));
+	refuses(hdb_elements(NULL, 1, &slice, &err));
+	refuses(hdb_elements(db, 1, NULL, &err));
+	refuses(hdb_elements(db, 1, &slice, &err));
+	hdb_basic_of(HDB_BASIC_INT, 1, NULL);
+	refuses(hdb_text(NULL, 1, buf, sizeof(buf), NULL, &err));
+	refuses(hdb_text(db, 1, NULL, sizeof(buf), NULL, &err));
+	assert_int_equal(hdb_is_string(NULL, 1), 0);
+
+	refuses(hdb_list_open(NULL, HDB_REFERENCES, &refs, &err));
+	refuses(hdb_list_open(db, HDB_REFERENCES, NULL, &err));
+	ok(hdb_list_open(db, HDB_REFERENCES, &refs, &err));
+	refuses(hdb_list_begin(NULL, 1, NULL, &err));
+	refuses(hdb_list_next(NULL, &ixs, &size, &err));
+	refuses(hdb_list_next(refs, NULL, &size, &err));
+	refuses(hdb_list_next(refs, &ixs, NULL, &err));
+	hdb_list_close(refs);
+	hdb_list_close(NULL);
+	refuses(hdb_holder(NULL, 1, 2, buf, sizeof(buf), &err));
+	refuses(hdb_holder(db, 1, 2, NULL, sizeof(buf), &err));
+	refuses(hdb_strength(NULL, 1, 2, &strength, &err));
+	refuses(hdb_strength(db, 1, 2, NULL, &err));
+	assert_string_equal(hdb_strength_name(99), "strong");
+	refuses(hdb_retained_sets(NULL, &set, 1, &err));
+	refuses(hdb_retained_sets(db, NULL, 1, &err));
+	assert_int_equal(hdb_retained_sets(db, &set, 1, NULL), HDB_EUSAGE);
+	refuses(hdb_retained_marks(NULL, &set, bits, &err));
+	refuses(hdb_retained_marks(db, NULL, bits, &err));
+	refuses(hdb_retained_marks(db, &set, NULL, &err));
+	assert_int_equal(hdb_retained_marks(db, &set, bits, NULL), HDB_EUSAGE);
+	refuses(hdb_collection_at(NULL, 1, &collection, &err));
+	refuses(hdb_collection_at(db, 1, NULL, &err));
+	refuses(hdb_entries_open(NULL, 1, &entries, &err));
+	refuses(hdb_entries_open(db, 1, NULL, &err));
+	refuses(hdb_entries_next(NULL, &(struct hdb_entry){ 0 }, &err));
+	hdb_entries_close(NULL);
+	refuses(hdb_root_count(NULL, &n, &err));
+	refuses(hdb_root_count(db, NULL, &err));
+	refuses(hdb_root_at(NULL, 0, &root, &err));
+	refuses(hdb_root_at(db, 0, NULL, &err));
+	refuses(hdb_roots_of(NULL, 1, &n, &n, &err));
+	refuses(hdb_roots_of(db, 1, NULL, &n, &err));
+	refuses(hdb_roots_of(db, 1, &n, NULL, &err));
+	assert_int_equal(hdb_thread_count(NULL) + hdb_heap_count(NULL), 0);
+	refuses(hdb_thread_at(NULL, 0, &thread, &err));
+	refuses(hdb_thread_at(db, 0, NULL, &err));
+	refuses(hdb_frame_at(NULL, 1, 0, &frame, &err));
+	refuses(hdb_frame_at(db, 1, 0, NULL, &err));
+	refuses(hdb_heap_name(NULL, 0, buf, sizeof(buf), &err));
+	refuses(hdb_heap_name(db, 0, NULL, sizeof(buf), &err));
+	hdb_close(NULL);
+}
+
+/* Of queries and rows. */
+static void test_null_rows(void **state)
+{
+	static const char *const no_target[] = { NULL };
+	static const struct hdb_option no_name[] = { { NULL, NULL } };
+	static struct hdb *const no_db[] = { NULL };
+	static const struct hdb_row_filter no_test = { .text = "x" };
+	static const struct hdb_query_args lacking[] = {
+		{ .struct_size = sizeof(lacking[0]), .target_count = 1 },
+		{ .struct_size = sizeof(lacking[0]), .targets = no_target, .target_count = 1 },
+		{ .struct_size = sizeof(lacking[0]), .id_count = 1 },
+		{ .struct_size = sizeof(lacking[0]), .option_count = 1 },
+		{ .struct_size = sizeof(lacking[0]), .options = no_name, .option_count = 1 },
+		{ .struct_size = sizeof(lacking[0]), .before_count = 1 },
+		{ .struct_size = sizeof(lacking[0]), .before = no_db, .before_count = 1 },
+		{ .struct_size = sizeof(lacking[0]), .filter = &no_test },
+	};
+	const struct hdb_row_source source = { .column_count = 1 };
+	struct ArrowArrayStream stream;
+	struct hdb_rows *rows;
+	uint64_t n;
+
+	(void)state;
+	assert_non_null(hdb_queries(NULL));
+	assert_non_null(hdb_common_facts(NULL));
+	assert_null(hdb_query_named(NULL));
+	refuses(hdb_query(NULL, "top", NULL, &rows, &err));
+	refuses(hdb_query(db, NULL, NULL, &rows, &err));
+	refuses(hdb_query(db, "top", NULL, NULL, &err));
+	for (size_t i = 0; i < sizeof(lacking) / sizeof(lacking[0]); i++)
+		refuses(hdb_query(db, "top", &lacking[i], &rows, &err));
+	ok(hdb_query(db, "top", NULL, &rows, &err));
+	assert_int_equal(hdb_rows_column_count(NULL) + hdb_rows_fact_count(NULL), 0);
+	assert_null(hdb_rows_column(NULL, 0));
+	assert_null(hdb_rows_column(rows, SIZE_MAX));
+	assert_true(hdb_rows_find_column(NULL, "id") == SIZE_MAX);
+	assert_true(hdb_rows_find_column(rows, NULL) == SIZE_MAX);
+	refuses(hdb_rows_next(NULL, &err));
+	ok(hdb_rows_next(rows, &err));
+	assert_null(hdb_rows_value(NULL, 0));
+	assert_int_equal(hdb_rows_value(rows, SIZE_MAX)->type, HDB_TYPE_NULL);
+	assert_int_equal(hdb_rows_u64(NULL, 0), 0);
+	assert_int_equal(hdb_rows_i64(NULL, 0), 0);
+	assert_true(hdb_rows_double(NULL, 0) == 0);
+	assert_null(hdb_rows_text(NULL, 0));
+	assert_int_equal(hdb_rows_is_null(NULL, 0), 1);
+	refuses(hdb_rows_total(NULL, &n, &err));
+	refuses(hdb_rows_total(rows, NULL, &err));
+	assert_null(hdb_rows_fact_column(NULL, 0));
+	assert_null(hdb_rows_fact_column(rows, SIZE_MAX));
+	assert_null(hdb_rows_fact_value(NULL, 0));
+	assert_null(hdb_rows_find_fact(NULL, "x"));
+	assert_null(hdb_rows_find_fact(rows, NULL));
+	refuses(hdb_rows_arrow(NULL, 0, &stream, &err));
+	refuses(hdb_rows_arrow(rows, 0, NULL, &err));
+	refuses(hdb_source_arrow(NULL, 0, &stream, &err));
+	refuses(hdb_source_arrow(&source, 0, NULL, &err));
+	assert_int_equal(hdb_source_arrow(&source, 0, &stream, NULL), HDB_EUSAGE);
+	hdb_rows_close(rows);
+	hdb_rows_close(NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -504,7 +729,8 @@ int main(void)
 		cmocka_unit_test(test_lists),     cmocka_unit_test(test_sets),
 		cmocka_unit_test(test_marks),     cmocka_unit_test(test_marks),
 		cmocka_unit_test(test_threads),   cmocka_unit_test(test_scanned_fields),
-		cmocka_unit_test(test_senseless),
+		cmocka_unit_test(test_senseless), cmocka_unit_test(test_nulls),
+		cmocka_unit_test(test_null_rows),
 	};
 
 	return cmocka_run_group_tests(tests, start, clean);

@@ -117,7 +117,7 @@ static void names(void **state)
 
 	(void)state;
 	assert_int_equal(hdb_open(NULL, NULL, &db, &err), HDB_EUSAGE);
-	assert_string_equal(err.message, "no database was named");
+	assert_string_equal(err.message, "hdb_open: a pointer that it needs is NULL");
 	assert_int_equal(hdb_import(NULL, db_path, NULL, NULL, &err), HDB_EUSAGE);
 	assert_int_equal(hdb_default_path(NULL, buf, sizeof(buf), &err), HDB_EUSAGE);
 	assert_int_equal(hdb_open(temp_path("none.heapdb"), NULL, &db, &err), HDB_EABSENT);
