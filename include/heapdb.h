@@ -379,6 +379,14 @@ struct hdb_health {
 /* Fills in *out. Reads nothing that hdb_open has not read. */
 HDB_API void hdb_health(const struct hdb *db, struct hdb_health *out);
 
+/*
+ * Functions without an error, or with NULL for it, take a default for what cannot be read, as "?"
+ * for the name of a class. The handle keeps the first such failure: HDB_OK, or its code and
+ * message. Ask before what they returned is shown; hdb_rows_next and functions with an error that
+ * read names do it themselves.
+ */
+HDB_API int hdb_failed(const struct hdb *db, struct hdb_error *err);
+
 /* Closes the handle; NULL is fine. Every hdb_rows of it must be closed before. */
 HDB_API void hdb_close(struct hdb *db);
 
@@ -574,7 +582,7 @@ struct hdb_class {
 };
 HDB_API int hdb_class_at(struct hdb *db, uint32_t class_no, struct hdb_class *out,
 			 struct hdb_error *err);
-/* Its name alone; never NULL. Borrowed until hdb_close. */
+/* Its name alone; never NULL, "?" if it cannot be read (hdb_failed). Borrowed until hdb_close. */
 HDB_API const char *hdb_class_name(struct hdb *db, uint32_t class_no);
 /* The first class of this name from number `from` on, or HDB_NONE. Looks at all names. */
 HDB_API uint32_t hdb_class_named(struct hdb *db, const char *name, uint32_t from);

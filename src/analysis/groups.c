@@ -435,7 +435,6 @@ void analysis_sort_groups(struct analysis_groups *groups, enum analysis_group_ke
 const char *analysis_group_name(const struct session *session, enum derive_group by, uint32_t no,
 				size_t *size)
 {
-	struct heap_object loader;
 	const char *name;
 
 	if (by != DERIVE_LOADER)
@@ -443,9 +442,7 @@ const char *analysis_group_name(const struct session *session, enum derive_group
 	else if (no == HEAP_BOOT_LOADER)
 		name = "<boot>";
 	else
-		name = heap_object(session->heap, no, &loader, NULL) == HDB_OK ?
-			       heap_class_name(session->heap, loader.class_no) :
-			       "?";
+		name = heap_class_name_of(session->heap, no);
 	*size = strlen(name);
 	if (by == DERIVE_PACKAGE) {
 		*size = heap_package_size(name);

@@ -134,7 +134,7 @@ static int text_of_object(const struct session *session, uint32_t of, char *text
 	if (!text[0] && object.kind == STORE_PRIMITIVE_ARRAY)
 		(void)snprintf(text, ANALYSIS_KEY_TEXT, "%s of %" PRIu64 " elements",
 			       heap_class_name(session->heap, object.class_no), object.length);
-	else if (!text[0] && heap_id(session->heap, of, &id, err) == HDB_OK)
+	else if (!text[0] && heap_id(session->heap, of, &id, NULL) == HDB_OK)
 		(void)snprintf(text, ANALYSIS_KEY_TEXT, "0x%" PRIx64, id);
 	return HDB_OK;
 }

@@ -154,6 +154,11 @@ int hdb_open(const char *db_path, const struct hdb_open_options *opt, struct hdb
 	return HDB_OK;
 }
 
+int hdb_failed(const struct hdb *db, struct hdb_error *err)
+{
+	return heap_check(db->heap, err);
+}
+
 void hdb_health(const struct hdb *db, struct hdb_health *out)
 {
 	const struct heap_state *state;

@@ -59,12 +59,14 @@ static inline int api_check_class(struct hdb *db, uint32_t class_no, struct hdb_
 }
 
 /*
- * The end of a function that read names or the mapped dump: its result, unless what it read was
- * found to be damaged.
+ * The end of a function that read names or the mapped dump: its result, unless something could not
+ * be read.
  */
 static inline int api_end(const struct hdb *db, int r, struct hdb_error *err)
 {
-	return r != HDB_OK ? r : heap_check(db->heap, err);
+	const int failed = r < 0 ? r : heap_check(db->heap, err);
+
+	return failed < 0 ? failed : r;
 }
 
 #endif

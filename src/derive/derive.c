@@ -163,6 +163,9 @@ static int build(struct derive *derive, const struct derive_builder *builder, st
 		goto out;
 	derive->work->scratch_dir = dirname(folder);
 	r = builder->build(derive, writer, err);
+	/* What was built on a name that could not be read must not outlive the failure. */
+	if (r == HDB_OK)
+		r = store_failed(derive->heap->store, err);
 	derive->work->scratch_dir = before;
 	if (r != HDB_OK) {
 		store_abort(writer);

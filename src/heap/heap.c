@@ -171,7 +171,7 @@ static int ready_blocks(struct heap *heap, struct hdb_error *err)
 	heap->ids = calloc(n, sizeof(struct store_ids *));
 	if (!heap->objects || !heap->ids) {
 		forget_blocks(heap);
-		return hdb_fail_memory(err, "blocks of objects", n * 16);
+		return heap_fail_memory(heap, "blocks of objects", n * 16, err);
 	}
 	heap->ids_generation = store_generation(heap->store);
 	return HDB_OK;
@@ -195,7 +195,7 @@ static int objects_block(struct heap *heap, uint32_t block_no, struct store_obje
 	*out = heap->objects[block_no] = NULL;
 	block = malloc(sizeof(*block));
 	if (!block)
-		return hdb_fail_memory(err, "a block of objects", sizeof(*block));
+		return heap_fail_memory(heap, "a block of objects", sizeof(*block), err);
 	if ((r = store_objects_open(heap->store, block_no * STORE_BLOCK_OBJECTS, block, err)) < 0)
 		goto out;
 	if (block->count != (block_no + 1 < heap_block_count(heap) ?
@@ -237,7 +237,7 @@ static int ids_block(struct heap *heap, uint32_t block_no, struct store_ids **ou
 		return r;
 	block = malloc(sizeof(*block));
 	if (!block)
-		return hdb_fail_memory(err, "a block of identifiers", sizeof(*block));
+		return heap_fail_memory(heap, "a block of identifiers", sizeof(*block), err);
 	if ((r = store_ids_parse(heap->store, &found, block, err)) < 0)
 		goto out;
 	if (block->first_ix != block_no * STORE_BLOCK_OBJECTS ||
@@ -264,7 +264,7 @@ static int load_directory(struct heap *heap, struct hdb_error *err)
 		return HDB_OK;
 	first_ids = calloc((size_t)n + 1, sizeof(*first_ids));
 	if (!first_ids)
-		return hdb_fail_memory(err, "blocks of identifiers", n * sizeof(*first_ids));
+		return heap_fail_memory(heap, "blocks of identifiers", n * sizeof(*first_ids), err);
 	for (uint32_t b = 0; b < n; b++) {
 		r = store_record(heap->store, STORE_ID_DIRECTORY, b, &first_ids[b], err);
 		if (r == HDB_NOTFOUND || (r == HDB_OK && b && first_ids[b] <= first_ids[b - 1]))
@@ -655,7 +655,7 @@ int heap_each_block(struct heap *heap, struct base_work *work, heap_look look, v
 		    struct hdb_error *err)
 {
 	struct heap_block *block = malloc(sizeof(*block));
-	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	int r = block ? HDB_OK : heap_fail_memory(heap, "a block of objects", sizeof(*block), err);
 
 	if (r < 0)
 		goto out;

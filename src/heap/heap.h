@@ -85,7 +85,6 @@ struct heap {
 	char **class_names;
 	/* heap_classes.c: tables for deep chains of super classes; owned */
 	struct heap_below *below;
-	struct hdb_error damage;        /* the first failure of a look-up that has no way to tell */
 	struct store_objects **objects; /* opened blocks */
 	struct store_ids **ids;
 	uint64_t ids_generation;
@@ -333,18 +332,28 @@ static inline const struct store_class *heap_class(const struct heap *heap, uint
 }
 
 /*
- * Whether all that was read so far could be read: names of classes, which have no way to tell, and
- * the mapped dump. Whoever shows results asks at the end of each step.
+ * Whether all that was read so far could be read: the database, where the reader had no error to
+ * fill in (store_failed), and the mapped dump. Whoever shows results asks at the end of each step.
  */
 int heap_check(struct heap *heap, struct hdb_error *err);
 /* The same, and that the files of database and dump are as long as they were: system calls. */
 int heap_check_size(struct heap *heap, struct hdb_error *err);
+
+/* HDB_ENOMEM, which heap_check tells if err is NULL. On any thread. */
+static inline int heap_fail_memory(struct heap *heap, const char *what, uint64_t bytes,
+				   struct hdb_error *err)
+{
+	return store_fail_memory(heap->store, what, bytes, err);
+}
 
 /*
  * Name of a class, valid UTF-8, terminated; never NULL ("?" if it cannot be read: heap_check
  * tells).
  */
 const char *heap_class_name(struct heap *heap, uint32_t no);
+
+/* The same of an object's class. */
+const char *heap_class_name_of(struct heap *heap, uint32_t ix);
 
 /* Name of a loader: "<boot>", else the name of its class. */
 const char *heap_loader_name(struct heap *heap, const struct store_class *class);

@@ -27,7 +27,7 @@ int heap_load_classes(struct heap *heap, struct hdb_error *err)
 				     err);
 	classes = calloc(n + 1, sizeof(*classes));
 	if (!classes)
-		return hdb_fail_memory(err, "classes", n * sizeof(*classes));
+		return heap_fail_memory(heap, "classes", n * sizeof(*classes), err);
 	while (done < n) {
 		struct store_block block;
 		int r = store_block(heap->store, STORE_CLASSES, done, &block, err);
@@ -84,14 +84,6 @@ int heap_text(struct heap *heap, uint32_t text_no, char *buf, size_t size, struc
 	return HDB_OK;
 }
 
-/*
- * Where a look-up that has no way to tell leaves its failure, the first one: heap_check tells it.
- */
-static struct hdb_error *note(struct heap *heap)
-{
-	return heap->damage.code ? NULL : &heap->damage;
-}
-
 const char *heap_class_name(struct heap *heap, uint32_t no)
 {
 	const char *text;
@@ -99,27 +91,27 @@ const char *heap_class_name(struct heap *heap, uint32_t no)
 	char *name;
 	int r;
 
-	if (no >= heap->class_count || heap_load_classes(heap, note(heap)) < 0)
+	if (no >= heap->class_count || heap_load_classes(heap, NULL) < 0)
 		return "?";
 	if (!heap->class_names)
 		heap->class_names = calloc((size_t)heap->class_count + 1, sizeof(char *));
 	if (!heap->class_names) {
-		(void)hdb_fail_memory(note(heap), "names of classes", heap->class_count * 8ull);
+		(void)heap_fail_memory(heap, "names of classes", heap->class_count * 8ull, NULL);
 		return "?";
 	}
 	if (heap->class_names[no])
 		return heap->class_names[no];
-	r = store_text(heap->store, heap->classes[no].name_text, &text, &size, note(heap));
+	r = store_text(heap->store, heap->classes[no].name_text, &text, &size, NULL);
 	if (r == HDB_NOTFOUND)
 		(void)store_damaged(heap->store, STORE_TEXTS, heap->classes[no].name_text,
-				    "text missing", note(heap));
+				    "text missing", NULL);
 	if (r != HDB_OK)
 		return "?";
 	/* A byte that is not UTF-8 becomes three. */
 	room = size * 3 + 1;
 	name = malloc(room);
 	if (!name) {
-		(void)hdb_fail_memory(note(heap), "a class name", room);
+		(void)heap_fail_memory(heap, "a class name", room, NULL);
 		return "?";
 	}
 	(void)heap_clean_text(text, size, name, room);
@@ -127,15 +119,17 @@ const char *heap_class_name(struct heap *heap, uint32_t no)
 	return name;
 }
 
-const char *heap_loader_name(struct heap *heap, const struct store_class *class)
+const char *heap_class_name_of(struct heap *heap, uint32_t ix)
 {
 	struct heap_object o;
 
-	if (class->loader_ix == HEAP_BOOT_LOADER)
-		return "<boot>";
-	if (heap_object(heap, class->loader_ix, &o, note(heap)) < 0)
-		return "?";
-	return heap_class_name(heap, o.class_no);
+	return heap_object(heap, ix, &o, NULL) < 0 ? "?" : heap_class_name(heap, o.class_no);
+}
+
+const char *heap_loader_name(struct heap *heap, const struct store_class *class)
+{
+	return class->loader_ix == HEAP_BOOT_LOADER ? "<boot>" :
+						      heap_class_name_of(heap, class->loader_ix);
 }
 
 size_t heap_package_size(const char *class_name)
@@ -179,7 +173,7 @@ uint32_t heap_class_by_name(struct heap *heap, const char *name, uint32_t from)
 	const size_t name_size = strlen(name);
 	struct store_text_place place = { 0 };
 
-	if (heap_load_classes(heap, note(heap)) < 0)
+	if (heap_load_classes(heap, NULL) < 0)
 		return HEAP_NONE;
 	/* A heap has ten thousand classes: names are not made for those that are not it. */
 	for (uint32_t no = from; no < heap->class_count; no++) {

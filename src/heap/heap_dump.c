@@ -30,14 +30,8 @@
 
 int heap_check(struct heap *heap, struct hdb_error *err)
 {
-	int r;
+	const int r = store_failed(heap->store, err);
 
-	if (heap->damage.code) {
-		if (err)
-			*err = heap->damage;
-		return heap->damage.code;
-	}
-	r = store_fault(heap->store, err);
 	if (r < 0)
 		return r;
 	return heap->source ? base_source_failed(heap->source, err) : HDB_OK;
@@ -178,14 +172,20 @@ static int open_file(struct heap *heap, struct hdb_error *err)
 
 int heap_open_dump(struct heap *heap, struct hdb_error *err)
 {
+	struct hdb_error why;
 	int r;
 
 	if (heap->source)
 		return base_source_failed(heap->source, err);
-	r = heap_keeps_dump(heap) ? open_kept(heap, err) : open_file(heap, err);
+	r = heap_keeps_dump(heap) ? open_kept(heap, &why) : open_file(heap, &why);
 	if (r < 0) {
 		base_source_close(heap->source);
 		heap->source = NULL;
+		/* Labels do without a dump that is not there; the system's failures are told. */
+		if (r == HDB_ENOMEM || r == HDB_EIO || r == HDB_ECORRUPT)
+			return store_fail(heap->store, &why, err);
+		if (err)
+			*err = why;
 		return r;
 	}
 	heap->view = (struct base_view){ .src = heap->source };

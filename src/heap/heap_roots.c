@@ -83,7 +83,7 @@ int heap_load_roots(struct heap *heap, struct hdb_error *err)
 	free(heap->roots);
 	heap->roots = calloc((size_t)n + 1, sizeof(*heap->roots));
 	if (!heap->roots)
-		return hdb_fail_memory(err, "roots", n * sizeof(*heap->roots));
+		return heap_fail_memory(heap, "roots", n * sizeof(*heap->roots), err);
 	while (done < n) {
 		struct store_block block;
 
@@ -101,7 +101,7 @@ int heap_load_roots(struct heap *heap, struct hdb_error *err)
 	heap->root_count = n;
 	heap->root_bits = calloc(words, sizeof(uint64_t));
 	if (!heap->root_bits)
-		return hdb_fail_memory(err, "roots", words * 8);
+		return heap_fail_memory(heap, "roots", words * 8, err);
 	for (uint64_t i = 0; i < n; i++) {
 		const uint32_t ix = heap->roots[i].ix;
 

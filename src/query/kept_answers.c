@@ -211,14 +211,13 @@ int query_kept_begin(struct query *q, struct hdb_error *err)
 	const enum store_table table = q->def->keeps;
 	struct store_table_info info;
 	struct store_block block;
-	struct hdb_error why;
 	int r;
 
 	if (!table || q->heap->object_count < QUERY_KEPT_OBJECTS || !store_table_version(table) ||
 	    !is_plain(q))
 		return HDB_NOTFOUND;
 	/* Without the dump, or with another one, less is known. */
-	if (heap_open_dump(q->heap, &why) != HDB_OK)
+	if (heap_open_dump(q->heap, NULL) != HDB_OK)
 		return HDB_NOTFOUND;
 	r = heap_table_info(q->heap, table, &info, err);
 	if (r < 0)

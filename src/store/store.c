@@ -86,6 +86,37 @@ int store_fault_size(const struct store *store, struct hdb_error *err)
 	return store_view_check_size(&store->view, err);
 }
 
+int store_failed(const struct store *store, struct hdb_error *err)
+{
+	if (!store->failure.code)
+		return store_fault(store, err);
+	if (err)
+		*err = store->failure;
+	return store->failure.code;
+}
+
+int store_fail(struct store *store, const struct hdb_error *why, struct hdb_error *err)
+{
+	assert(why->code < 0);
+	if (err) {
+		*err = *why;
+		return why->code;
+	}
+	(void)pthread_mutex_lock(&store->lock);
+	if (!store->failure.code)
+		store->failure = *why;
+	(void)pthread_mutex_unlock(&store->lock);
+	return why->code;
+}
+
+int store_fail_memory(struct store *store, const char *what, uint64_t bytes, struct hdb_error *err)
+{
+	struct hdb_error why;
+
+	hdb_note_memory(&why, what, bytes);
+	return store_fail(store, &why, err);
+}
+
 static void free_side(struct store_side *side)
 {
 	if (!side)
@@ -239,13 +270,19 @@ void store_close(struct store *store)
 int store_damaged(struct store *store, enum store_table table, uint64_t key, const char *what,
 		  struct hdb_error *err)
 {
+	struct hdb_error why;
+
 	/* Zeros after a failed read are no damage of the file's. */
-	if (store && store_fault_size(store, err) < 0)
-		return HDB_EIO;
-	return hdb_fail(err, HDB_ECORRUPT,
-			"%s: damaged: table %s, block 0x%" PRIx64 ": %s; import "
-			"the dump again",
+	if (!store || store_fault_size(store, &why) >= 0)
+		(void)hdb_fail(
+			&why, HDB_ECORRUPT,
+			"%s: damaged: table %s, block 0x%" PRIx64 ": %s; import the dump again",
 			store ? store->env->path : "database", store_table_name(table), key, what);
+	if (store)
+		return store_fail(store, &why, err);
+	if (err)
+		*err = why;
+	return why.code;
 }
 
 /* Where a table is read from. */
@@ -265,20 +302,16 @@ static int unpack_block(struct store *store, unsigned table, const struct pages_
 		.size = out->size,
 		.raw_size = load32(place->value + 12),
 	};
-	struct hdb_error why = { 0 };
 	int r;
 
 	/* Others are written anew, and where they lie in memory are other blocks then. */
 	if (table >= STORE_REFERRERS)
 		return store_damaged(store, table, out->key, "packed", err);
-	r = store_unpack(&store->env->unpacked, store->env->path, &packed, &out->data, &why);
+	r = store_unpack(&store->env->unpacked, store->env->path, &packed, &out->data, err);
 	if (r == HDB_ECORRUPT)
 		return store_damaged(store, table, out->key, "does not unpack", err);
-	if (r < 0) {
-		if (err)
-			*err = why;
+	if (r < 0)
 		return r;
-	}
 	out->size = packed.raw_size;
 	return HDB_OK;
 }
@@ -388,14 +421,17 @@ static int find_block(struct store *store, struct wanted wanted, enum seek seek,
 static int seek_block(struct store *store, struct wanted wanted, enum seek seek,
 		      struct store_block *out, struct hdb_error *err)
 {
+	struct hdb_error why;
 	struct found found;
 	int r;
 
 	assert(wanted.table < STORE_TABLE_END);
 	(void)pthread_mutex_lock(&store->lock);
-	r = find_block(store, wanted, seek, &found, err);
+	r = find_block(store, wanted, seek, &found, &why);
 	(void)pthread_mutex_unlock(&store->lock);
-	return r == HDB_OK ? take_value(store, wanted.table, &found, out, err) : r;
+	if (r == HDB_OK)
+		r = take_value(store, wanted.table, &found, out, &why);
+	return r < 0 ? store_fail(store, &why, err) : r;
 }
 
 int store_block(struct store *store, enum store_table table, uint64_t key, struct store_block *out,
@@ -476,10 +512,7 @@ int store_table_info(struct store *store, enum store_table table, struct store_t
 	is_packed = table < STORE_REFERRERS && size >= 4 && load32(data) & TABLE_IS_PACKED;
 	expected = is_packed ? TABLE_INFO_PACKED_SIZE : TABLE_INFO_SIZE;
 	if (size != expected)
-		return hdb_fail(err, HDB_ECORRUPT,
-				"%s: damaged: meta value %s has %" PRIu64 " bytes, %" PRIu64
-				" expected",
-				store->env->path, name, size, expected);
+		return store_damaged(store, table, 0, "impossible size of its meta value", err);
 	*out = (struct store_table_info){
 		.version = load32(data) & ~(is_packed ? TABLE_IS_PACKED : 0),
 		.block_count = load64(data + 8),

@@ -88,7 +88,22 @@ int store_block_before(struct store *store, enum store_table table, uint64_t key
 int store_block_after(struct store *store, enum store_table table, uint64_t key,
 		      struct store_block *out, struct hdb_error *err);
 
-/* The failure that a decoder reports for a block whose content does not hold; store may be NULL. */
+/*
+ * Whoever passes NULL for err takes a default instead of what could not be read, as for names and
+ * labels. The handle keeps the first such failure, since what was made of a default may be kept,
+ * too. This returns it, or a fault of the map: whoever shows results asks at the end of each step,
+ * while no other thread is at work on the handle.
+ */
+int store_failed(const struct store *store, struct hdb_error *err);
+
+/* The end of a reader that fails: err gets it, or the handle keeps it. Its code. On any thread. */
+int store_fail(struct store *store, const struct hdb_error *why, struct hdb_error *err);
+/* Such a failure: HDB_ENOMEM. */
+int store_fail_memory(struct store *store, const char *what, uint64_t bytes, struct hdb_error *err);
+
+/*
+ * Such a failure of a decoder: a block whose content does not hold. store may be NULL.
+ */
 int store_damaged(struct store *store, enum store_table table, uint64_t key, const char *what,
 		  struct hdb_error *err);
 

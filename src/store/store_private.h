@@ -43,6 +43,7 @@ struct store {
 	/* Held while a block is looked up: pages and `verified` note what was checked. */
 	pthread_mutex_t lock;
 	uint64_t generation;
+	struct hdb_error failure; /* the first of a reader without an error; under the lock */
 };
 
 /* Makes the side and says so, once, by work->progress. */

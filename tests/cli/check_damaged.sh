@@ -15,3 +15,11 @@ heapdb check --json | python3 -c '
 import json, sys
 error = json.load(sys.stdin)["error"]
 print(error["code"], error["exit"])'
+# Names that cannot be read are no classes that are not there.
+for from in "\"java.util.concurrent.ConcurrentHashMap\$Node[]\"" \
+	"classes WHERE name = 'java.util.concurrent.ConcurrentHashMap\$Node[]'"; do
+	heapdb sql "SELECT count(*) FROM $from" 2>err
+	echo "sql: exit $?, $(grep -c 'table texts.*checksum' err)"
+done
+heapdb oql 'SELECT * FROM java.util.concurrent.ConcurrentHashMap$Node[]' 2>err
+echo "oql: exit $?, $(grep -c 'table texts.*checksum' err)"

@@ -23,7 +23,9 @@ of() {
 }
 
 same() { # WHAT NUMBER NUMBER
-	[ -n "$2" ] && [ "$2" = "$3" ] || wrong "$name, --sizes $model: $1: check says '$2', not '$3'"
+	if [ -z "$2" ] || [ "$2" != "$3" ]; then
+		wrong "$name, --sizes $model: $1: check says '$2', not '$3'"
+	fi
 }
 
 try_dump() {

@@ -46,34 +46,36 @@ static void read_image(void)
 }
 
 /* Number of the newest transaction: the greater one of both meta pages'. */
-static uint64_t newest(void)
+static uint64_t newest(const uint8_t *image)
 {
 	const size_t at = 16 + 24 + 2 * 48 + 8;
-	const uint64_t a = load64(world.image + at), b = load64(world.image + 4096 + at);
+	const uint64_t a = load64(image + at), b = load64(image + 4096 + at);
 
 	return a > b ? a : b;
 }
 
-static void find_values(void)
+size_t fuzz_find_values(const uint8_t *image, size_t size, struct fuzz_value *out, size_t room)
 {
 	struct pages pages;
 	struct pages_place place = { .tree = &pages.main };
+	size_t count = 0;
 	int r;
 
-	if (pages_open(&pages, &(struct pages_file){ world.image, world.image_size, "image" },
-		       newest(), NULL) != HDB_OK)
+	if (pages_open(&pages, &(struct pages_file){ image, size, "image" }, newest(image), NULL) !=
+	    HDB_OK)
 		stop("cannot read the pages");
 	r = pages_seek(&pages, (struct pages_key){ "", 0 }, &place, NULL);
-	while (r == HDB_OK && value_count < VALUES_MAX) {
-		values[value_count++] = (struct fuzz_value){
-			.key_at = (size_t)(place.key - world.image),
+	while (r == HDB_OK && count < room) {
+		out[count++] = (struct fuzz_value){
+			.key_at = (size_t)(place.key - image),
 			.key_size = place.key_size,
-			.at = (size_t)(place.value - world.image),
+			.at = (size_t)(place.value - image),
 			.size = place.value_size,
 		};
 		r = pages_next(&pages, &place, NULL);
 	}
 	pages_close(&pages);
+	return count;
 }
 
 struct fuzz_world *fuzz_world(void)
@@ -95,7 +97,7 @@ struct fuzz_world *fuzz_world(void)
 	    hostile_answers(world.db_path, world.dump_path, &hash, &err) != HDB_OK)
 		stop(err.message);
 	read_image();
-	find_values();
+	value_count = fuzz_find_values(world.image, world.image_size, values, VALUES_MAX);
 	(void)atexit(remove_world);
 	return &world;
 }

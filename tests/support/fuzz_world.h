@@ -19,11 +19,14 @@ struct fuzz_world *fuzz_world(void);
 /* Writes an image as the database file. */
 void fuzz_world_write(const uint8_t *image, size_t size);
 
-/* A value of the database: where it is in the image. */
+/* A value of a database: where it is in the image of its file. */
 struct fuzz_value {
 	size_t key_at, key_size;
 	size_t at, size;
 };
+
+/* The values of an image in order of key, `room` at most; how many. */
+size_t fuzz_find_values(const uint8_t *image, size_t size, struct fuzz_value *out, size_t room);
 
 /* All values in order of key; *count of them. */
 const struct fuzz_value *fuzz_world_values(size_t *count);

@@ -153,25 +153,28 @@ static void add_kind(const struct hdb_value *value, char *list, size_t size, uns
 /*
  * A notice of how many problems there were, and of which kinds. The database is good all the same.
  */
-static void tell_problems(struct cli *cli, struct hdb *db, const char *db_path,
-			  uint64_t problem_count)
+static int tell_problems(struct cli *cli, struct hdb *db, const char *db_path,
+			 uint64_t problem_count)
 {
 	const struct hdb_query_args args = { .struct_size = sizeof(args), .limit = PROBLEMS_READ };
 	char kinds[KINDS_MAX * (KIND_SIZE + 4)] = "";
 	struct hdb_rows *rows = NULL;
 	unsigned count = 0;
+	size_t column;
+	int rc = hdb_query(db, "problems", &args, &rows, &cli->err);
 
-	if (hdb_query(db, "problems", &args, &rows, NULL) == HDB_OK) {
-		const size_t column = kind_column(rows);
-
-		while (column < hdb_rows_column_count(rows) && hdb_rows_next(rows, NULL) == HDB_OK)
-			add_kind(hdb_rows_value(rows, column), kinds, sizeof(kinds), &count);
-	}
+	if (rc != HDB_OK)
+		return rc;
+	column = kind_column(rows);
+	while (column < hdb_rows_column_count(rows) &&
+	       (rc = hdb_rows_next(rows, &cli->err)) == HDB_OK)
+		add_kind(hdb_rows_value(rows, column), kinds, sizeof(kinds), &count);
 	hdb_rows_close(rows);
 	cli_notice(cli, "the dump has %llu problem%s%s%s%s; see `heapdb info --problems --db %s`",
 		   (unsigned long long)problem_count, problem_count == 1 ? "" : "s",
 		   count ? ": " : "", count ? kinds + 2 : "", count > KINDS_MAX ? ", ..." : "",
 		   db_path);
+	return rc < 0 ? rc : HDB_OK;
 }
 
 int cli_tell_import(struct cli *cli, const char *db_path, const struct hdb_import_result *result,
@@ -194,9 +197,10 @@ int cli_tell_import(struct cli *cli, const char *db_path, const struct hdb_impor
 		cli_tell_health(cli, db, NULL);
 		hdb_health(db, &health);
 	}
-	if (result->problem_count > 0)
-		tell_problems(cli, db, db_path, result->problem_count);
-	rc = print_summary(cli, db_path, result, health.incomplete, seconds);
+	rc = result->problem_count > 0 ? tell_problems(cli, db, db_path, result->problem_count) :
+					 HDB_OK;
+	if (rc == HDB_OK)
+		rc = print_summary(cli, db_path, result, health.incomplete, seconds);
 	hdb_close(db);
 	return rc;
 }

@@ -465,10 +465,13 @@ int oql_next(struct oql *oql, struct hdb_error *err)
 	if (oql->limit && oql->taken == oql->limit)
 		return HDB_END;
 	if ((r = step(oql)) != HDB_OK)
-		return r;
+		return r < 0 || hdb_failed(oql->eval.db, oql->eval.err) == HDB_OK ?
+			       r :
+			       oql->eval.err->code;
 	oql->taken++;
 	assert(oql->taken <= oql->total);
-	return make_all(oql);
+	r = make_all(oql);
+	return r < 0 ? r : hdb_failed(oql->eval.db, oql->eval.err);
 }
 
 const struct hdb_value *oql_value(const struct oql *oql, size_t column)

@@ -280,7 +280,9 @@ int sql_fail_of(struct heapsql *sql, int rc, struct hdb_error *err)
 	const char *message = sqlite3_errmsg(sql->sqlite);
 
 	for (size_t i = 0; i < sql->source_count; i++) {
-		if (!sql->sources[i]->err.code)
+		/* A class whose name cannot be read is no such table. */
+		if (!sql->sources[i]->err.code &&
+		    sql_end(sql->sources[i], HDB_OK, &sql->sources[i]->err) == HDB_OK)
 			continue;
 		if (err)
 			*err = sql->sources[i]->err;

@@ -51,6 +51,7 @@ static bool object_of(struct sqlite3_context *ctx, struct sql_source *source, sq
 static void end(struct sqlite3_context *ctx, struct sql_source *source, int r,
 		struct hdb_error *err)
 {
+	r = sql_end(source, r, err);
 	if (r < 0)
 		sql_function_fail(ctx, source, r, err);
 }

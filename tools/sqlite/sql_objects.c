@@ -267,6 +267,7 @@ static int step(struct objects_cursor *c)
 	} else {
 		r = HDB_END;
 	}
+	r = sql_end(c->source, r, &err);
 	c->at_end = r != HDB_OK;
 	sql_objects_check(c);
 	return r < 0 ? sql_vtab_fail(c->base.pVtab, c->source, r, &err) : SQLITE_OK;
@@ -623,6 +624,7 @@ static int filter_objects(sqlite3_vtab_cursor *cursor, int index, const char *te
 		r = begin_largest(c, argv[0], &err);
 	else
 		r = begin_constrained(c, index, argc, argv, &err);
+	r = sql_end(c->source, r, &err);
 	c->at_end = r != HDB_OK;
 	sql_objects_check(c);
 	return r < 0 ? sql_vtab_fail(cursor->pVtab, c->source, r, &err) : SQLITE_OK;

@@ -132,6 +132,12 @@ static inline void sql_no_error(struct hdb_error *err)
 	err->message[0] = '\0';
 }
 
+/*
+ * The end of what reads objects: its result, unless a name was "?" because it cannot be read
+ * (hdb_failed).
+ */
+int sql_end(struct sql_source *source, int r, struct hdb_error *err);
+
 /* The object that a value names, an integer or "0x12c4": HDB_OK, or HDB_NOTFOUND. */
 int sql_value_object(struct sql_source *source, struct sqlite3_value *value, uint32_t *ix,
 		     struct hdb_error *err);

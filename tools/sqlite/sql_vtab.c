@@ -42,6 +42,13 @@ static void keep_failure(struct sql_source *source, int code, const struct hdb_e
 			 hdb_result_name(code));
 }
 
+int sql_end(struct sql_source *source, int r, struct hdb_error *err)
+{
+	const int failed = r < 0 ? r : hdb_failed(source->db, err);
+
+	return failed < 0 ? failed : r;
+}
+
 int sql_vtab_fail(struct sqlite3_vtab *vtab, struct sql_source *source, int code,
 		  struct hdb_error *err)
 {
@@ -295,7 +302,7 @@ static int step(struct sql_cursor *c)
 	if (c->source->cancel && *c->source->cancel)
 		r = sql_fail(&err, HDB_EINTR, "interrupted");
 	else
-		r = c->def->next(c, &err);
+		r = sql_end(c->source, c->def->next(c, &err), &err);
 	c->row_no++;
 	c->at_end = r != HDB_OK;
 	return r < 0 ? sql_vtab_fail(c->base.pVtab, c->source, r, &err) : SQLITE_OK;
@@ -315,7 +322,7 @@ static int filter(sqlite3_vtab_cursor *cursor, int index, const char *text, int 
 	c->used = used ? strtoull(used + 1, NULL, 16) : ~(sqlite3_uint64)0;
 	c->row_no = 0;
 	c->is_started = true;
-	r = c->def->begin ? c->def->begin(c, &err) : HDB_OK;
+	r = sql_end(c->source, c->def->begin ? c->def->begin(c, &err) : HDB_OK, &err);
 	for (int k = 0; k < SQL_KEYS_MAX; k++)
 		c->key[k] = NULL;
 	assert(at <= argc);
@@ -344,7 +351,7 @@ static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int number)
 	sql_no_error(&err);
 	if (c->def->first_arg && number >= c->def->first_arg)
 		return SQLITE_OK;
-	r = c->def->column(c, ctx, number, &err);
+	r = sql_end(c->source, c->def->column(c, ctx, number, &err), &err);
 	return r < 0 ? sql_vtab_fail(cursor->pVtab, c->source, r, &err) : SQLITE_OK;
 }
 
@@ -432,9 +439,16 @@ void sql_result_class(struct sqlite3_context *ctx, struct sql_source *source, ui
 {
 	const char *name = hdb_class_name(source->db, class_no);
 	size_t *size = &source->name_sizes[class_no];
+	struct hdb_error err;
+	int r;
 
-	if (!*size)
+	if (!*size) {
+		if ((r = hdb_failed(source->db, &err)) < 0) {
+			sql_function_fail(ctx, source, r, &err);
+			return;
+		}
 		*size = strlen(name) + 1;
+	}
 	sqlite3_result_text(ctx, name, (int)(*size - 1), SQLITE_STATIC);
 }
 

@@ -65,9 +65,9 @@ static int add_block(struct heap *heap, uint32_t block_no, const uint8_t *is_pro
 		    heap_path_object(heap, block->first_ix + i, "mRemote", &proxy.remote_ix,
 				     NULL) != HDB_OK)
 			continue;
-		if ((r = base_vec_push(&heap->binder_proxies, &proxy, sizeof(proxy), NULL)) !=
-		    HDB_OK)
-			return r;
+		r = base_vec_push(&heap->binder_proxies, &proxy, sizeof(proxy), NULL);
+		if (r != HDB_OK)
+			return heap_fail_memory(heap, "binders", sizeof(proxy), NULL);
 	}
 	return r;
 }
@@ -77,7 +77,9 @@ static void load_proxies(struct heap *heap)
 	uint8_t *is_proxy = calloc((size_t)heap->class_count + 1, 1);
 	struct heap_block *block = malloc(sizeof(*block));
 	bool any = false;
-	const int r = is_proxy && block ? heap_load_classes(heap, NULL) : HDB_ENOMEM;
+	const int r = is_proxy && block ?
+			      heap_load_classes(heap, NULL) :
+			      heap_fail_memory(heap, "binders", heap->class_count, NULL);
 
 	heap->has_binder_proxies = true;
 	if (r != HDB_OK)

@@ -28,7 +28,7 @@ int heap_string_scan_begin(struct heap_string_scan *s, struct heap *heap, struct
 	s->objects = malloc(sizeof(*s->objects));
 	s->lengths = malloc(STORE_BLOCK_OBJECTS * sizeof(*s->lengths));
 	if (!s->objects || !s->lengths)
-		return hdb_fail_memory(err, "strings", sizeof(*s->objects));
+		return heap_fail_memory(heap, "strings", sizeof(*s->objects), err);
 	s->objects->count = 0;
 	return HDB_OK;
 }
@@ -177,7 +177,7 @@ int heap_string_blocks(struct heap *heap, struct store_block **out, unsigned *th
 			*threads_max = 1;
 	*out = calloc((size_t)n + 1, sizeof(**out));
 	if (!*out)
-		return hdb_fail_memory(err, "strings", n * sizeof(**out));
+		return heap_fail_memory(heap, "strings", n * sizeof(**out), err);
 	for (uint32_t b = 0; b < n; b++) {
 		const uint32_t first_ix = b * STORE_BLOCK_OBJECTS;
 
