@@ -191,54 +191,87 @@ static void put_answer(struct output *out, const struct hdb_query_spec *spec)
 			   "\"error\":{\"$ref\":\"#/$defs/failure\"}}}\n");
 }
 
+/* Answers that are no query's, and where they are described. */
+static const struct {
+	const char *query, *part;
+} others[] = {
+	{ "import", "import" },     { "capture", "capture" },      { "meminfo", "table" },
+	{ "allocations", "table" }, { "export bitmaps", "table" }, { "sql", "table" },
+	{ "oql", "table" },
+};
+#define OTHER_COUNT (sizeof(others) / sizeof(others[0]))
+
+static void put_case(struct output *out, const char *query, const char *part, bool is_first)
+{
+	output_format(out,
+		      "%s{\"if\":{\"properties\":{\"query\":{\"const\":\"%s\"}}},"
+		      "\"then\":{\"$ref\":\"#/$defs/%s\"}}\n",
+		      is_first ? "" : ",", query, part);
+}
+
+/* An answer is as its query says, which is looked at first: no other is tried. */
+static void put_any_answer(struct output *out, const struct hdb_query_spec *specs, size_t count)
+{
+	output_string(out,
+		      "\"answer\":{\"required\":[\"query\"],\"properties\":{\"query\":{\"enum\":[");
+	for (size_t i = 0; i < OTHER_COUNT; i++)
+		output_format(out, "%s\"%s\"", i ? "," : "", others[i].query);
+	for (size_t i = 0; i < count; i++)
+		output_format(out, ",\"%s\"", specs[i].name);
+	output_string(out, "]}},\"allOf\":[\n");
+	for (size_t i = 0; i < OTHER_COUNT; i++)
+		put_case(out, others[i].query, others[i].part, i == 0);
+	for (size_t i = 0; i < count; i++)
+		put_case(out, specs[i].name, specs[i].name, false);
+	output_string(out, "]}\n");
+}
+
+#define TEXT_OF(number) #number
+#define NUMBER_TEXT(number) TEXT_OF(number)
+#define SCHEMA "\"schema\":{\"const\":" NUMBER_TEXT(HDB_SCHEMA) "}"
+
+/* What is no query's; columns of "table" are those of the statement, or of what was read. */
+static const char parts[] =
+	"{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\","
+	"\"title\":\"Answers of heapdb, schema " NUMBER_TEXT(
+		HDB_SCHEMA) "\",\"type\":\"object\","
+			    "\"if\":{\"required\":[\"query\"]},\"then\":{\"$ref\":\"#/$defs/answer\"},"
+			    "\"else\":{\"if\":{\"required\":[\"report\"]},\"then\":{\"$ref\":\"#/$defs/report\"},"
+			    "\"else\":{\"$ref\":\"#/$defs/error\"}},\"$defs\":{\n"
+			    "\"failure\":{\"type\":\"object\",\"required\":[\"code\",\"exit\",\"message\"],"
+			    "\"additionalProperties\":false,\"properties\":{\"code\":{\"type\":\"string\","
+			    "\"pattern\":\"^HDB_[A-Z]+$\"},\"exit\":{\"enum\":[1,2,3,4]},"
+			    "\"message\":{\"type\":\"string\"}}},\n"
+			    "\"error\":{\"type\":\"object\",\"required\":[\"schema\",\"error\"],"
+			    "\"additionalProperties\":false,\"properties\":{" SCHEMA ","
+			    "\"error\":{\"$ref\":\"#/$defs/failure\"}}},\n"
+			    "\"import\":{\"type\":\"object\",\"required\":[\"schema\",\"query\",\"facts\"],"
+			    "\"properties\":{" SCHEMA ",\"facts\":{\"type\":\"object\"},"
+			    "\"rows\":{\"maxItems\":0}}},\n"
+			    "\"capture\":{\"type\":\"object\",\"required\":[\"schema\",\"query\",\"facts\"],"
+			    "\"properties\":{" SCHEMA ",\"facts\":{\"type\":\"object\"},"
+			    "\"rows\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}}}},\n"
+			    "\"report\":{\"type\":\"object\",\"required\":[\"schema\",\"report\"],"
+			    "\"additionalProperties\":false,\"properties\":{" SCHEMA ","
+			    "\"error\":{\"$ref\":\"#/$defs/failure\"},\"report\":{\"type\":\"array\","
+			    "\"items\":{\"type\":\"object\",\"required\":[\"section\"],"
+			    "\"$ref\":\"#/$defs/answer\"}}}},\n"
+			    "\"table\":{\"type\":\"object\",\"required\":[\"schema\",\"query\",\"columns\","
+			    "\"rows\"],\"properties\":{" SCHEMA ",\"facts\":{\"type\":\"object\"},"
+			    "\"columns\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},"
+			    "\"uniqueItems\":true},\"rows\":{\"type\":\"array\",\"items\":"
+			    "{\"type\":\"object\",\"additionalProperties\":"
+			    "{\"type\":[\"string\",\"number\",\"boolean\",\"null\"]}}},"
+			    "\"row_count\":{\"type\":\"integer\",\"minimum\":0},"
+			    "\"total_rows\":{\"type\":[\"integer\",\"null\"],\"minimum\":0}}},\n";
+
 void schema_print(struct output *out)
 {
 	size_t count;
 	const struct hdb_query_spec *specs = hdb_queries(&count);
 
-	output_format(out,
-		      "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\","
-		      "\"title\":\"Answers of heapdb, schema %d\",\"anyOf\":["
-		      "{\"$ref\":\"#/$defs/error\"},{\"$ref\":\"#/$defs/import\"},"
-		      "{\"$ref\":\"#/$defs/capture\"},"
-		      "{\"$ref\":\"#/$defs/report\"},{\"$ref\":\"#/$defs/table\"}",
-		      HDB_SCHEMA);
-	for (size_t i = 0; i < count; i++)
-		output_format(out, ",{\"$ref\":\"#/$defs/%s\"}", specs[i].name);
-	output_format(
-		out,
-		"],\"$defs\":{\n"
-		"\"failure\":{\"type\":\"object\",\"required\":[\"code\",\"exit\",\"message\"],"
-		"\"additionalProperties\":false,\"properties\":{\"code\":{\"type\":\"string\","
-		"\"pattern\":\"^HDB_[A-Z]+$\"},\"exit\":{\"enum\":[1,2,3,4]},"
-		"\"message\":{\"type\":\"string\"}}},\n"
-		"\"error\":{\"type\":\"object\",\"required\":[\"schema\",\"error\"],"
-		"\"additionalProperties\":false,\"properties\":{\"schema\":{\"const\":%d},"
-		"\"error\":{\"$ref\":\"#/$defs/failure\"}}},\n"
-		"\"import\":{\"type\":\"object\",\"required\":[\"schema\",\"query\",\"facts\"],"
-		"\"properties\":{\"schema\":{\"const\":%d},\"query\":{\"const\":\"import\"},"
-		"\"facts\":{\"type\":\"object\"},\"rows\":{\"maxItems\":0}}},\n"
-		"\"capture\":{\"type\":\"object\",\"required\":[\"schema\",\"query\",\"facts\"],"
-		"\"properties\":{\"schema\":{\"const\":%d},\"query\":{\"const\":\"capture\"},"
-		"\"facts\":{\"type\":\"object\"},\"rows\":{\"type\":\"array\",\"items\":"
-		"{\"type\":\"object\"}}}},\n"
-		"\"report\":{\"type\":\"object\",\"required\":[\"schema\",\"report\"],"
-		"\"additionalProperties\":false,\"properties\":{\"schema\":{\"const\":%d},"
-		"\"error\":{\"$ref\":\"#/$defs/failure\"},\"report\":{\"type\":\"array\","
-		"\"items\":{\"type\":\"object\",\"required\":[\"section\"],\"anyOf\":[",
-		HDB_SCHEMA, HDB_SCHEMA, HDB_SCHEMA, HDB_SCHEMA);
-	for (size_t i = 0; i < count; i++)
-		output_format(out, "%s{\"$ref\":\"#/$defs/%s\"}", i ? "," : "", specs[i].name);
-	output_string(out, "]}}}}\n");
-	output_format(
-		out,
-		",\"table\":{\"type\":\"object\",\"required\":[\"schema\",\"query\",\"columns\","
-		"\"rows\"],\"properties\":{\"schema\":{\"const\":%d},"
-		"\"query\":{\"enum\":[\"meminfo\",\"allocations\",\"export bitmaps\"]},"
-		"\"facts\":{\"type\":\"object\"},"
-		"\"columns\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
-		"\"rows\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}}}}\n",
-		HDB_SCHEMA);
+	output_string(out, parts);
+	put_any_answer(out, specs, count);
 	for (size_t i = 0; i < count; i++)
 		put_answer(out, &specs[i]);
 	output_string(out, "}}\n");
