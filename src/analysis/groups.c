@@ -194,8 +194,9 @@ static int fold_sorted(struct heap *heap, enum derive_group by, const struct der
 
 		m->no = no;
 		m->loader_ix = by == DERIVE_LOADER ? heap_class(heap, no)->loader_ix : 0;
-		m->name = by == DERIVE_PACKAGE ? heap_class_name(heap, no) : "";
-		m->name_size = heap_package_size(m->name);
+		m->name = "";
+		if (by == DERIVE_PACKAGE)
+			m->name = heap_package(heap_class_name(heap, no), &m->name_size);
 	}
 	qsort(members, heap->class_count, sizeof(*members), compare_members);
 	for (uint32_t i = 0; i < heap->class_count; i++) {
@@ -443,14 +444,9 @@ const char *analysis_group_name(const struct session *session, enum derive_group
 		name = "<boot>";
 	else
 		name = heap_class_name_of(session->heap, no);
+	if (by == DERIVE_PACKAGE)
+		return heap_package(name, size);
 	*size = strlen(name);
-	if (by == DERIVE_PACKAGE) {
-		*size = heap_package_size(name);
-		if (!*size) {
-			name = "<unnamed>";
-			*size = strlen(name);
-		}
-	}
 	return name;
 }
 

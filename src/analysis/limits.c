@@ -5,15 +5,15 @@
 #include "analysis/limits.h"
 
 #include "analysis/groups.h"
+#include "analysis/platform_classes.h"
 #include "analysis/properties.h"
 #include "heap/known.h"
 #include "heap/threads.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define FRAME_MAX_BYTES 512
 
 /* Static fields that have the limit, where no property says otherwise. */
 static const char *const limit_fields[] = {
@@ -70,35 +70,61 @@ static int find_bytes(const struct session *session, uint64_t *bytes, struct hdb
 	return r;
 }
 
-/* The text of the thread's first frame: HDB_NOTFOUND if it has none. */
-static int first_frame(struct heap *heap, uint64_t no, char *buf, size_t size,
-		       struct hdb_error *err)
+/* Whether a frame's text, "com.acme.App.main(App.java:31)", names a class of the platform. */
+static bool is_platform_frame(const char *text)
+{
+	char class_name[ANALYSIS_FRAME_MAX_BYTES];
+	const size_t size = strcspn(text, "(");
+	char *dot;
+
+	(void)snprintf(class_name, sizeof(class_name), "%.*s", (int)size, text);
+	dot = strrchr(class_name, '.');
+	if (dot)
+		*dot = 0;
+	return analysis_is_platform_class(class_name);
+}
+
+/* Whether a thread ran out of memory, and where. */
+static int look_at_thread(struct heap *heap, uint64_t no, struct analysis_limit *out,
+			  struct hdb_error *err)
 {
 	struct store_thread thread;
 	struct store_trace trace;
-	struct store_frame frame;
-	int r;
+	int r = heap_thread(heap, no, &thread, err);
 
-	if ((r = heap_thread(heap, no, &thread, err)) != HDB_OK)
+	if (r != HDB_OK)
 		return r;
 	if ((r = heap_trace(heap, thread.trace_serial, &trace, err)) != HDB_OK)
 		return r;
-	if ((r = heap_trace_frame(heap, &trace, 0, &frame, err)) != HDB_OK)
-		return r;
-	return heap_frame_text(heap, &frame, buf, size, err);
+	for (uint32_t depth = 0; depth < trace.frame_count; depth++) {
+		char text[ANALYSIS_FRAME_MAX_BYTES];
+		struct store_frame frame;
+
+		if ((r = heap_trace_frame(heap, &trace, depth, &frame, err)) != HDB_OK)
+			return r;
+		if ((r = heap_frame_text(heap, &frame, text, sizeof(text), err)) != HDB_OK)
+			return r;
+		if (!depth && strncmp(text, out_of_memory, sizeof(out_of_memory) - 1) != 0)
+			return HDB_OK;
+		out->is_out_of_memory = true;
+		out->thread_ix = thread.ix;
+		if (depth == 1 || (depth && !is_platform_frame(text)))
+			memcpy(out->frame, text, sizeof(text));
+		if (depth && !is_platform_frame(text))
+			return HDB_OK;
+	}
+	return HDB_OK;
 }
 
-static int find_error(const struct session *session, bool *found, struct hdb_error *err)
+static int find_error(const struct session *session, struct analysis_limit *out,
+		      struct hdb_error *err)
 {
-	*found = false;
-	for (uint64_t no = 0; !*found && no < heap_thread_count(session->heap); no++) {
-		char text[FRAME_MAX_BYTES];
-		const int r = first_frame(session->heap, no, text, sizeof(text), err);
+	for (uint64_t no = 0; !out->is_out_of_memory && no < heap_thread_count(session->heap);
+	     no++) {
+		const int r = look_at_thread(session->heap, no, out, err);
 
 		if (r < 0)
 			return r;
-		*found =
-			r == HDB_OK && strncmp(text, out_of_memory, sizeof(out_of_memory) - 1) == 0;
 	}
 	return HDB_OK;
 }
@@ -108,13 +134,13 @@ int analysis_limit_find(const struct session *session, struct analysis_limit *ou
 {
 	int r;
 
-	*out = (struct analysis_limit){ .bytes = 0 };
+	*out = (struct analysis_limit){ .thread_ix = HEAP_NONE };
 	if ((r = heap_open_dump(session->heap, err)) == HDB_OK)
 		r = find_bytes(session, &out->bytes, err);
 	/* The database answers without the dump, too. */
 	if (r != HDB_OK && r != HDB_ECHANGED)
 		return r;
-	return find_error(session, &out->is_out_of_memory, err);
+	return find_error(session, out, err);
 }
 
 double analysis_limit_percent(const struct analysis_limit *limit, uint64_t bytes)

@@ -7,9 +7,14 @@
 
 #include "analysis/session.h"
 
+#define ANALYSIS_FRAME_MAX_BYTES 512
+
 struct analysis_limit {
-	uint64_t bytes;        /* what the VM lets the heap grow to; 0: the heap does not tell */
+	uint64_t bytes;        /* what the VM lets the heap grow to; 0: not known */
 	bool is_out_of_memory; /* a thread had just been given an OutOfMemoryError */
+	uint32_t thread_ix;    /* that thread, or HEAP_NONE */
+	/* where: its first frame of a class that is not the platform's, else the first; or "" */
+	char frame[ANALYSIS_FRAME_MAX_BYTES];
 };
 
 /*

@@ -72,8 +72,7 @@ static int group_packages(struct heap *heap, struct totals_groups *g, struct hdb
 	if (!names)
 		return hdb_fail_memory(err, "packages", n * sizeof(*names));
 	for (uint32_t no = 0; no < n; no++) {
-		names[no].name = heap_class_name(heap, no);
-		names[no].size = heap_package_size(names[no].name);
+		names[no].name = heap_package(heap_class_name(heap, no), &names[no].size);
 		names[no].no = no;
 	}
 	qsort(names, n, sizeof(*names), compare_named);

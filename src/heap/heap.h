@@ -358,8 +358,12 @@ const char *heap_class_name_of(struct heap *heap, uint32_t ix);
 /* Name of a loader: "<boot>", else the name of its class. */
 const char *heap_loader_name(struct heap *heap, const struct store_class *class);
 
-/* "java.util" of "java.util.HashMap$Node[]": bytes of the name; 0 for the unnamed package. */
-size_t heap_package_size(const char *class_name);
+/*
+ * The package of a class: "java.util" of "java.util.HashMap$Node[]", "<unnamed>" of "App", and
+ * "<primitive arrays>" of "byte[][]", which is in none. *size bytes at the result, which is within
+ * class_name or static.
+ */
+const char *heap_package(const char *class_name, size_t *size);
 
 /* The class that a class object stands for, or HEAP_NONE. */
 int heap_class_of_object(struct heap *heap, uint32_t ix, uint32_t *class_no, struct hdb_error *err);

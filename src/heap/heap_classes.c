@@ -132,11 +132,25 @@ const char *heap_loader_name(struct heap *heap, const struct store_class *class)
 						      heap_class_name_of(heap, class->loader_ix);
 }
 
-size_t heap_package_size(const char *class_name)
+const char *heap_package(const char *class_name, size_t *size)
 {
-	const char *dot = strrchr(class_name, '.');
+	static const char *const primitive[] = { "boolean", "byte", "char", "short",
+						 "int",     "long", "float", "double" };
+	const char *dot = strrchr(class_name, '.'), *bracket = strchr(class_name, '[');
+	const char *package = dot ? class_name : "<unnamed>";
 
-	return dot ? (size_t)(dot - class_name) : 0;
+	*size = dot ? (size_t)(dot - class_name) : strlen(package);
+	if (dot || !bracket)
+		return package;
+	for (size_t i = 0; i < sizeof(primitive) / sizeof(primitive[0]); i++) {
+		const size_t n = strlen(primitive[i]);
+
+		if (n != (size_t)(bracket - class_name) || memcmp(class_name, primitive[i], n) != 0)
+			continue;
+		package = "<primitive arrays>";
+		*size = strlen(package);
+	}
+	return package;
 }
 
 int heap_class_of_object(struct heap *heap, uint32_t ix, uint32_t *class_no, struct hdb_error *err)

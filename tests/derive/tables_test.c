@@ -137,9 +137,13 @@ struct plain {
 	enum derive_group kind;
 };
 
-static size_t package_size(struct heap *heap, uint32_t no)
+static bool is_same_package(const char *a, const char *b)
 {
-	return heap_package_size(heap_class_name(heap, no));
+	size_t a_size, b_size;
+
+	a = heap_package(a, &a_size);
+	b = heap_package(b, &b_size);
+	return a_size == b_size && memcmp(a, b, a_size) == 0;
 }
 
 static bool is_same_group(struct plain *p, uint32_t a, uint32_t b)
@@ -149,9 +153,7 @@ static bool is_same_group(struct plain *p, uint32_t a, uint32_t b)
 	if (p->kind == DERIVE_LOADER)
 		return heap_class(heap, a)->loader_ix == heap_class(heap, b)->loader_ix;
 	if (p->kind == DERIVE_PACKAGE)
-		return package_size(heap, a) == package_size(heap, b) &&
-		       memcmp(heap_class_name(heap, a), heap_class_name(heap, b),
-			      package_size(heap, a)) == 0;
+		return is_same_package(heap_class_name(heap, a), heap_class_name(heap, b));
 	return a == b;
 }
 
@@ -466,9 +468,33 @@ static void test_any_parent(void **state)
 	}
 }
 
+static void test_packages(void **state)
+{
+	static const char *const packages[][2] = {
+		{ "java.util.HashMap$Node[]", "java.util" },
+		{ "App", "<unnamed>" },
+		{ "App[][]", "<unnamed>" },
+		{ "byte[]", "<primitive arrays>" },
+		{ "double[][]", "<primitive arrays>" },
+		{ "bytes[]", "<unnamed>" },
+		{ "int", "<unnamed>" },
+		{ "", "<unnamed>" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++) {
+		size_t size;
+		const char *package = heap_package(packages[i][0], &size);
+
+		assert_int_equal(size, strlen(packages[i][1]));
+		assert_memory_equal(package, packages[i][1], size);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_packages),
 		cmocka_unit_test(test_any_parent),
 		cmocka_unit_test(test_many_leaves),
 		cmocka_unit_test(test_many_roots),

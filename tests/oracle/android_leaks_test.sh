@@ -29,6 +29,12 @@ grep -E ',(leaking|trace),' rows |
 	diff -u want -
 # What nothing keeps is told, too: a toast's views that are gone.
 grep -q '^,unreachable,,android.view.ViewRootImpl,,"ViewRootImpl#mView is null; ' rows
+# On a terminal it stands under a heading of its own, not among the local variables of another leak.
+if python3 -c 'import pty; pty.openpty()' 2> /dev/null; then
+	python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' heapdb query leaks --db dump.heapdb < /dev/null > text
+	grep -q 'Leaking objects that nothing keeps: ' text
+	grep -q 'local: .*ViewRootImpl' text && { echo "FAILED: an unreachable object as a local variable"; exit 1; }
+fi
 # There is a third one, which the activity thread knows.
 heapdb export histogram com.example.leakcanary.LeakyService --db dump.heapdb --columns objects --format csv | grep -qx 3
 heapdb report dump.heapdb > report.md

@@ -293,6 +293,12 @@ static void expect_rule(const char *rule, const char *severity, uint64_t count,
 		fail_msg("%s: %.*s, %" PRIu64 ", %" PRIu64 " bytes", rule,
 			 (int)value_of(rows, "severity")->text_size,
 			 value_of(rows, "severity")->text, found, bytes);
+	/* A rule that does not fire says nothing of the heap. */
+	assert_int_equal(value_is(rows, "severity", "ok"),
+			 memcmp(value_of(rows, "text")->text, "not found: ", 11) == 0);
+	/* What no rule knows may be a suspect of `leaks`, which the answer names. */
+	if (fact_of(rows, "suspects")->u)
+		assert_true(fact_of(rows, "suspect")->text_size > strlen(", 10.00 % of the heap"));
 	if (detail && !value_is(rows, "detail", detail))
 		fail_msg("%s: %.*s", rule, (int)value_of(rows, "detail")->text_size,
 			 value_of(rows, "detail")->text);

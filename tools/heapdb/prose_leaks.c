@@ -20,6 +20,7 @@ static const struct list {
 	{ "content", "All that is retained, by class" },
 	{ "thread", "Held by the thread" },
 	{ "common", "What paths to several suspects have in common" },
+	{ "unreachable", "Leaking objects that nothing keeps: the next collection frees them" },
 };
 
 static const struct list *list_of(const struct hdb_rows *rows)
@@ -341,7 +342,8 @@ int prose_leaks(struct answer *answer, const struct render_style *style, struct 
 			output_string(out, in_path ? "" : "\n  Path from a GC root:\n");
 			put_step(out, rows, boxes);
 		} else if (list) {
-			if (list != open && rows_is(rows, "kind", "common")) {
+			if (list != open && (rows_is(rows, "kind", "common") ||
+					     rows_is(rows, "kind", "unreachable"))) {
 				put_next(out, id);
 				id = 0;
 			}

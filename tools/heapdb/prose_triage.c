@@ -58,15 +58,35 @@ static void put_finding(struct output *out, const struct render_style *style,
 		output_string(out, "  object:  ");
 		prose_object_name(out, rows_value(rows, "label"), id);
 		output_char(out, '\n');
+	} else {
+		put_line(out, style, "class:   ", rows_value(rows, "class"));
 	}
 	put_line(out, style, "detail:  ", rows_value(rows, "detail"));
 	put_line(out, style, "advice:  ", rows_value(rows, "advice"));
 	put_line(out, style, "rule:    ", rule);
 }
 
+/* What the rules do not know: most leaks are no known problem. */
+static void put_suspects(struct answer *answer, const struct render_style *style,
+			 struct output *out)
+{
+	const struct hdb_value *count = answer_fact(answer, "suspects");
+	const struct hdb_value *suspect = answer_fact(answer, "suspect");
+
+	if (!has_value(suspect)) {
+		output_string(out, "`query leaks` has no suspects.\n");
+		return;
+	}
+	output_string(out, "`query leaks` has ");
+	prose_value(out, count);
+	output_string(out, count->u == 1 ? " suspect:\n  " : " suspects, the largest:\n  ");
+	prose_wrap(out, style, (struct prose_place){ 2, 2 }, suspect->text, suspect->text_size);
+}
+
 int prose_triage(struct answer *answer, const struct render_style *style, struct output *out)
 {
 	const struct hdb_value *rules = answer_fact(answer, "rules");
+	const struct hdb_value *findings = answer_fact(answer, "findings");
 	int rc;
 
 	while ((rc = answer_next(answer, out)) == HDB_OK) {
@@ -75,13 +95,17 @@ int prose_triage(struct answer *answer, const struct render_style *style, struct
 	}
 	if (rc != HDB_END)
 		return rc;
-	output_string(out, answer->row_count ? "\n" : "No findings: ");
-	prose_value(out, rules);
-	output_string(out, answer->row_count ? " rules were checked, findings: " :
-					       " rules were checked.\n");
-	if (answer->row_count) {
-		prose_value(out, answer_fact(answer, "findings"));
-		output_string(out, ".\n");
+	output_string(out, answer->row_count ? "\n" : "");
+	if (findings->u) {
+		prose_value(out, findings);
+		output_string(out, " of ");
+		prose_value(out, rules);
+		output_string(out, " known problems found. ");
+	} else {
+		output_string(out, "No known problem among ");
+		prose_value(out, rules);
+		output_string(out, ". ");
 	}
+	put_suspects(answer, style, out);
 	return prose_footer(answer, style, out);
 }

@@ -349,6 +349,35 @@ static size_t shared_steps(const struct query_leak_path *a, const struct query_l
 }
 
 /*
+ * Whether two suspects may be one leak: an object that both paths pass holds at least as much as
+ * the larger one. A thread or a class loader is no such object, for it holds what has nothing
+ * to do with one another; nor is what only lies on both shortest paths and keeps neither.
+ */
+static int may_be_one(struct query *q, const struct leaks *l, size_t a, size_t b, size_t *shared,
+		      struct hdb_error *err)
+{
+	const uint64_t a_bytes = l->suspects.list[a].retained_bytes;
+	const uint64_t b_bytes = l->suspects.list[b].retained_bytes;
+	struct heap_object object;
+	uint64_t retained;
+	uint32_t last;
+	int r;
+
+	*shared = shared_steps(&l->paths[a], &l->paths[b]);
+	if (!*shared)
+		return HDB_OK;
+	last = l->paths[a].nodes[*shared - 1];
+	if ((r = heap_object(q->heap, last, &object, err)) != HDB_OK)
+		return r;
+	if ((r = derive_retained(q->derive, last, &retained, err)) != HDB_OK)
+		return r;
+	if (retained < (a_bytes > b_bytes ? a_bytes : b_bytes) || heap_is_thread(q->heap, last) ||
+	    heap_has_superclass(q->heap, object.class_no, "java.lang.ClassLoader"))
+		*shared = 0;
+	return HDB_OK;
+}
+
+/*
  * The suspects from `first` on whose paths begin as its own does, once each: a sentence and the
  * shared steps.
  */
@@ -361,8 +390,10 @@ static int tell_common(struct query *q, struct leaks *l, size_t first, bool *is_
 	int r = HDB_OK;
 
 	for (size_t i = first + 1; i < l->suspects.count; i++) {
-		const size_t n = shared_steps(&l->paths[first], &l->paths[i]);
+		size_t n;
 
+		if ((r = may_be_one(q, l, first, i, &n, err)) != HDB_OK)
+			return r;
 		if (!n || is_told[i])
 			continue;
 		is_told[i] = true;
@@ -376,8 +407,8 @@ static int tell_common(struct query *q, struct leaks *l, size_t first, bool *is_
 		return HDB_OK;
 	row.part = STORY_NONE;
 	r = query_story_text(&l->story, &row.text, err,
-			     "Suspects %" PRIu64 "%s may be one leak: the "
-			     "paths to them begin alike.",
+			     "Suspects %" PRIu64 "%s may be one leak: the paths to them begin "
+			     "alike, and what they share holds them.",
 			     l->first_part + first, numbers);
 	if (r != HDB_OK)
 		return r;

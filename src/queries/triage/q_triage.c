@@ -10,6 +10,7 @@
 #include "query/object_cells.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,8 @@ static const struct hdb_option_spec options[] = {
 };
 
 static const struct hdb_column columns[] = {
-	{ "severity", HDB_TYPE_TEXT, "severity", "critical, warning or info; with --all also ok" },
+	{ "severity", HDB_TYPE_TEXT, "severity",
+	  "critical, warning or info; with --all also ok: not found" },
 	{ "rule", HDB_TYPE_TEXT, "rule", "name of the rule" },
 	{ "count", HDB_TYPE_COUNT, "count", "how many things were found; `unit` says of what" },
 	{ "bytes", HDB_TYPE_BYTES, "bytes",
@@ -47,7 +49,11 @@ static const struct hdb_column facts[] = {
 	{ "findings", HDB_TYPE_COUNT, "findings", "how many fired" },
 	{ "critical", HDB_TYPE_COUNT, "critical", "critical ones of them" },
 	{ "warnings", HDB_TYPE_COUNT, "warnings", "warnings of them" },
+	{ "suspects", HDB_TYPE_COUNT, "leak suspects", "that `query leaks` has, known or not" },
+	{ "suspect", HDB_TYPE_TEXT, "largest suspect", "what it is and its share of the heap" },
 };
+
+#define NAME_MAX_BYTES 1024
 
 struct triage_query {
 	struct triage triage;
@@ -109,6 +115,24 @@ static void choose_rules(struct triage_query *s)
 			s->rows[s->count++] = i;
 }
 
+/* The largest suspect in a few words: who holds it, or what it is. */
+static int set_suspect_fact(struct query *q, const struct triage *t, struct hdb_error *err)
+{
+	const struct triage_figure *f = &t->figures[TRIAGE_SUSPECT];
+	char what[NAME_MAX_BYTES], text[NAME_MAX_BYTES + 64];
+
+	if (f->detail[0])
+		(void)snprintf(what, sizeof(what), "%s", f->detail);
+	else if (f->ix != HEAP_NONE)
+		analysis_describe(&q->session, f->ix, what, sizeof(what));
+	else
+		(void)snprintf(what, sizeof(what), "%s %s", base_number(f->count).text,
+			       heap_class_name(q->heap, f->class_no));
+	(void)snprintf(text, sizeof(text), "%s, %.2f %% of the heap", what,
+		       analysis_percent(f->bytes, t->whole_bytes));
+	return query_fact_text(q, "suspect", text, err);
+}
+
 static int set_facts(struct query *q, const struct triage_query *s, struct hdb_error *err)
 {
 	uint64_t counts[TRIAGE_INFO + 1] = { 0 }, all = 0;
@@ -126,7 +150,11 @@ static int set_facts(struct query *q, const struct triage_query *s, struct hdb_e
 		return r;
 	if ((r = query_fact(q, "critical", counts[TRIAGE_CRITICAL], err)) < 0)
 		return r;
-	return query_fact(q, "warnings", counts[TRIAGE_WARNING], err);
+	if ((r = query_fact(q, "warnings", counts[TRIAGE_WARNING], err)) < 0)
+		return r;
+	if ((r = query_fact(q, "suspects", s->triage.suspect_count, err)) < 0)
+		return r;
+	return s->triage.suspect_count ? set_suspect_fact(q, &s->triage, err) : HDB_OK;
 }
 
 /* Passes that count objects: only those that rows are of. */
@@ -169,6 +197,8 @@ static int open_triage(struct query *q, struct hdb_error *err)
 		return r;
 	if ((r = triage_take_loaders(&s->triage, err)) != HDB_OK)
 		return r;
+	if ((r = triage_explain_pin(&s->triage, err)) != HDB_OK)
+		return r;
 	choose_rules(s);
 	q->total = s->count;
 	return set_facts(q, s, err);
@@ -196,6 +226,7 @@ static int next_triage(struct query *q, struct hdb_error *err)
 	const struct triage_rule *rule;
 	const struct triage_figure *f;
 	const char *severity, *unit;
+	bool has_fired;
 	int r;
 
 	assert(s->at <= s->count);
@@ -203,16 +234,20 @@ static int next_triage(struct query *q, struct hdb_error *err)
 		return HDB_END;
 	rule = &triage_rules[s->rows[s->at]];
 	f = &s->triage.figures[rule->measure];
-	severity = s->has_fired[s->at++] ? severities[rule->severity] : "ok";
+	has_fired = s->has_fired[s->at++];
+	severity = has_fired ? severities[rule->severity] : "ok";
 	query_lend_text(q, SEVERITY, severity, strlen(severity));
 	query_lend_text(q, RULE, rule->id, strlen(rule->id));
-	query_lend_text(q, TEXT, rule->text, strlen(rule->text));
+	if ((r = query_format(q, TEXT, err, "%s%s", has_fired ? "" : "not found: ", rule->text)) !=
+	    HDB_OK)
+		return r;
 	query_lend_text(q, ADVICE, rule->advice, strlen(rule->advice));
 	unit = triage_unit(rule->measure, f->count);
 	query_lend_text(q, UNIT, unit, strlen(unit));
 	query_set(q, COUNT, f->count);
-	query_set(q, BYTES, f->bytes);
-	if (!f->is_outside)
+	if (!f->has_no_bytes)
+		query_set(q, BYTES, f->bytes);
+	if (!f->is_outside && !f->has_no_bytes)
 		query_set_double(q, PERCENT, analysis_percent(f->bytes, s->triage.whole_bytes));
 	if ((r = set_example(q, f, err)) != HDB_OK)
 		return r;

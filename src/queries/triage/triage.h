@@ -44,7 +44,7 @@ enum triage_measure_no {
 	/* the longest array of references or list, its elements, what it retains */
 	TRIAGE_BIG_ARRAY,
 	TRIAGE_BIG_PRIMITIVE,     /* the largest primitive array */
-	TRIAGE_THREAD_PIN,        /* the thread that retains most; count: its local variables */
+	TRIAGE_THREAD_PIN,        /* the thread that retains most */
 	TRIAGE_THREAD_LOCALS,     /* the map of thread-local values that retains most */
 	TRIAGE_STALE_LOCALS,      /* thread-local values whose key is gone */
 	TRIAGE_COLLISIONS,        /* hash maps whose keys share slots; bytes: what these retain */
@@ -149,12 +149,14 @@ struct triage_figure {
 	uint64_t class_count; /* its objects */
 	uint64_t sampled;     /* 0: counted; else estimated from so many objects */
 	bool is_outside;      /* bytes are not of the heap */
+	bool has_no_bytes;    /* only a number of things */
 	char detail[1024];    /* what is special here */
 };
 
 struct triage {
 	struct query *q;
-	uint64_t whole_bytes; /* reachable bytes */
+	uint64_t whole_bytes;   /* reachable bytes */
+	uint64_t suspect_count; /* that the query leaks has */
 	struct analysis_limit limit;
 	struct triage_figure figures[TRIAGE_MEASURES];
 };
@@ -164,6 +166,8 @@ int triage_take_totals(struct triage *t, struct hdb_error *err);
 int triage_take_scan(struct triage *t, struct hdb_error *err);
 int triage_take_strings(struct triage *t, struct hdb_error *err);
 int triage_take_loaders(struct triage *t, struct hdb_error *err);
+/* By what the thread that retains most holds it; after triage_take_scan, which finds the thread. */
+int triage_explain_pin(struct triage *t, struct hdb_error *err);
 
 /* Takes the thread-local values whose entries are given, uint32_t. */
 int triage_take_locals(struct triage *t, const struct base_vec *ixs, struct hdb_error *err);

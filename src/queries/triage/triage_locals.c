@@ -1,15 +1,84 @@
 /*
  * queries/triage/triage_locals.c - which ThreadLocal's values retain most over all threads, and the
- * values of which class.
+ * values of which class; by what the thread that retains most holds it.
  */
+#include "analysis/dominator_children.h"
 #include "base/base_text.h"
+#include "heap/threads.h"
+#include "queries/leaks/leak_parts.h"
 #include "queries/leaks/thread_locals.h"
 #include "queries/triage/triage.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define STEP_OBJECTS 4096u
 #define NAME_MAX_BYTES 512
+
+/* The frame whose local variable an object is, "com.acme.App.main(App.java:31)"; or "". */
+static int find_frame(struct triage *t, uint32_t thread_ix, uint32_t ix, char *buf, size_t size,
+		      struct hdb_error *err)
+{
+	struct heap *heap = t->q->heap;
+	int r = HDB_OK;
+
+	*buf = 0;
+	for (uint64_t i = 0; i < heap->root_count && !*buf; i++) {
+		const struct store_root *root = &heap->roots[i];
+		struct store_thread thread;
+		struct store_trace trace;
+		struct store_frame frame;
+
+		if (root->ix != ix || !root->is_local || root->frame_number == STORE_NONE)
+			continue;
+		r = heap_thread_by_serial(heap, root->thread_serial, &thread, err);
+		if (r < 0)
+			return r;
+		if (r != HDB_OK || thread.ix != thread_ix)
+			continue;
+		r = heap_trace(heap, thread.trace_serial, &trace, err);
+		if (r == HDB_OK)
+			r = heap_trace_frame(heap, &trace, root->frame_number, &frame, err);
+		if (r == HDB_OK)
+			r = heap_frame_text(heap, &frame, buf, size, err);
+		if (r < 0)
+			return r;
+	}
+	return HDB_OK;
+}
+
+int triage_explain_pin(struct triage *t, struct hdb_error *err)
+{
+	struct triage_figure *f = &t->figures[TRIAGE_THREAD_PIN];
+	struct query_leak_path path = { .nodes = { f->ix }, .count = 2 };
+	char via[NAME_MAX_BYTES], frame[ANALYSIS_FRAME_MAX_BYTES] = "";
+	struct analysis_level level = { 0 };
+	uint64_t retained;
+	int r;
+
+	if (f->ix == HEAP_NONE)
+		return HDB_OK;
+	/* What it dominates comes in order of retained sizes. */
+	if ((r = analysis_level_begin(&t->q->session, f->ix, true, &level, err)) != HDB_OK)
+		return r;
+	if ((r = analysis_level_next(&t->q->session, &level, &path.nodes[1], err)) != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if ((r = derive_retained(t->q->derive, path.nodes[1], &retained, err)) != HDB_OK)
+		return r;
+	if ((r = query_leak_path_holds(t->q, &path, 0, BASE_TEXT(via), err)) != HDB_OK || !via[0])
+		return r;
+	if (strcmp(via, "<local variable>") != 0) {
+		(void)snprintf(f->detail, sizeof(f->detail),
+			       "mostly by its field %s, which holds %s bytes", via,
+			       base_number(retained).text);
+		return HDB_OK;
+	}
+	r = find_frame(t, f->ix, path.nodes[1], frame, sizeof(frame), err);
+	(void)snprintf(f->detail, sizeof(f->detail),
+		       "mostly by a local variable%s%s, which holds %s bytes",
+		       frame[0] ? " of " : "", frame, base_number(retained).text);
+	return r;
+}
 
 static int tell_run(struct triage *t, const struct query_local_run *run, bool is_by_key,
 		    struct hdb_error *err)

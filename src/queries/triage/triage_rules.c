@@ -26,7 +26,7 @@ const struct triage_rule triage_rules[] = {
 	  "query leaks: which references keep them" },
 	{ "thread-pin", TRIAGE_WARNING, TRIAGE_THREAD_PIN, 0, 16 * MIB, 20, 0,
 	  "one thread holds a large part of the heap by its local variables and fields",
-	  "query threads: which frame holds it, and does it come to an end?" },
+	  "query threads shows its stack: does it come to an end?" },
 	{ "thread-local", TRIAGE_WARNING, TRIAGE_LOCALS_OF_ONE, 1, 4 * MIB, 5, 0,
 	  "the values of one ThreadLocal retain much, over all threads; threads of a pool keep them "
 	  "for ever",
@@ -306,7 +306,7 @@ static const char *const units[TRIAGE_MEASURES][2] = {
 	[TRIAGE_WEAK_ONLY] = { "object", "objects" },
 	[TRIAGE_BIG_ARRAY] = { "place or element", "places or elements" },
 	[TRIAGE_BIG_PRIMITIVE] = { "array", "arrays" },
-	[TRIAGE_THREAD_PIN] = { "local variable", "local variables" },
+	[TRIAGE_THREAD_PIN] = { "thread", "threads" },
 	[TRIAGE_THREAD_LOCALS] = { "thread", "threads" },
 	[TRIAGE_STALE_LOCALS] = { "value", "values" },
 	[TRIAGE_COLLISIONS] = { "hash map", "hash maps" },

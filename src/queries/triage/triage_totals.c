@@ -167,7 +167,7 @@ static int add_suspect(struct triage *t, struct hdb_error *err)
 	if (r != HDB_OK || !suspects.count)
 		goto out;
 	s = &suspects.list[0];
-
+	t->suspect_count = suspects.count;
 	f->count = s->count;
 	f->bytes = s->retained_bytes;
 	f->ix = s->ix;
@@ -225,7 +225,14 @@ static int add_limit(struct triage *t, struct hdb_error *err)
 			       analysis_limit_percent(&t->limit, t->whole_bytes),
 			       base_number(t->limit.bytes).text);
 	}
-	t->figures[TRIAGE_OUT_OF_MEMORY].count = t->limit.is_out_of_memory;
+	if (!t->limit.is_out_of_memory)
+		return r;
+	f = &t->figures[TRIAGE_OUT_OF_MEMORY];
+	f->count = 1;
+	f->has_no_bytes = true;
+	f->ix = t->limit.thread_ix;
+	if (t->limit.frame[0])
+		(void)snprintf(f->detail, sizeof(f->detail), "at %s", t->limit.frame);
 	return r;
 }
 
