@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Bytes of the version text that are looked at; "1.8.0_05-internal" is a long one. */
 #define VERSION_MAX 32
@@ -29,8 +30,9 @@ bool sizes_read_object(struct import *im, struct base_view *view, uint64_t id,
 	       offset && hprof_sub_read(&im->file, view, offset, out, NULL) == HDB_OK;
 }
 
-/* ID in the field "value" of a string. */
-static uint64_t value_of(struct import *im, struct base_view *view, const struct hprof_sub *string)
+/* The bytes of a string's own field of this name and type; NULL if it has none. */
+static const uint8_t *field_of(struct import *im, struct base_view *view,
+			       const struct hprof_sub *string, const char *name, uint8_t type)
 {
 	const uint32_t no = base_idmap_get(&im->class_map, string->class_id);
 	BASE_VIEW(fields, im->source);
@@ -38,55 +40,74 @@ static uint64_t value_of(struct import *im, struct base_view *view, const struct
 	uint64_t offset, at = 0;
 
 	if (string->tag != HPROF_INSTANCE_DUMP || no == BASE_IDMAP_NONE)
-		return 0;
+		return NULL;
 	class = import_class_at(im, no);
 	offset = class->fields_offset;
 	for (uint32_t f = 0; f < class->out.field_count; f++) {
 		struct hprof_field field;
-		const uint8_t *body;
+		unsigned bytes;
 
 		if (hprof_field_next(&im->file, &fields, &offset, &field, NULL) < 0)
-			return 0;
-		if (field.type != HPROF_OBJECT ||
-		    !import_text_is(im, field.name_string_id, "value")) {
-			at += hprof_type_size(field.type, im->file.id_size);
-			continue;
-		}
-		if (at + im->file.id_size > string->body_size)
-			return 0;
-		body = base_view_at(view, string->body_offset + at, im->file.id_size, NULL);
-		return body ? be_id(body, im->file.id_size) : 0;
+			return NULL;
+		bytes = hprof_type_size(field.type, im->file.id_size);
+		if (field.type == type && import_text_is(im, field.name_string_id, name))
+			return at + bytes <= string->body_size ?
+				       base_view_at(view, string->body_offset + at, bytes, NULL) :
+				       NULL;
+		at += bytes;
 	}
-	return 0;
+	return NULL;
 }
 
-/* Copies the text of a string object; characters that are not ASCII end it. */
+/*
+ * Code unit `i` of a text. Chars are big-endian in a dump; bytes of UTF-16 are in the VM's order,
+ * which the zero byte of an ASCII character shows.
+ */
+static unsigned unit_at(const uint8_t *p, unsigned i, unsigned width)
+{
+	const unsigned c = width == 2 ? be16(p + 2 * (size_t)i) : p[i];
+
+	return c & 0xff ? c : c >> 8;
+}
+
+/*
+ * Copies the text of a string object: char[], or byte[] of Latin-1 or, if the coder is 1, of UTF-16
+ * (-XX:-CompactStrings). A text with a character that is not printable ASCII is left empty.
+ */
 static void read_string(struct import *im, uint64_t id, char out[VERSION_MAX])
 {
 	BASE_VIEW(view, im->source);
 	struct hprof_sub sub;
-	unsigned width, n;
+	unsigned width = 1, n;
 	const uint8_t *p;
 
 	out[0] = '\0';
-	if (!sizes_read_object(im, &view, id, &sub) ||
-	    !sizes_read_object(im, &view, value_of(im, &view, &sub), &sub) ||
+	if (!sizes_read_object(im, &view, id, &sub))
+		return;
+	p = field_of(im, &view, &sub, "coder", HPROF_BYTE);
+	width += p && *p == 1;
+	p = field_of(im, &view, &sub, "value", HPROF_OBJECT);
+	if (!p || !sizes_read_object(im, &view, be_id(p, im->file.id_size), &sub) ||
 	    sub.tag != HPROF_PRIMITIVE_ARRAY_DUMP)
 		return;
-	width = sub.element_type == HPROF_CHAR ? 2 : 1;
-	n = sub.length < VERSION_MAX - 1 ? sub.length : VERSION_MAX - 1;
+	if (sub.element_type == HPROF_CHAR)
+		width = 2;
+	n = (unsigned)(sub.body_size / width < VERSION_MAX - 1 ? sub.body_size / width :
+								 VERSION_MAX - 1);
 	p = base_view_at(&view, sub.body_offset, (uint64_t)n * width, NULL);
-	if (!p)
-		return;
-	for (unsigned i = 0; i < n; i++) {
-		const unsigned c = width == 2 ? be16(p + 2 * (size_t)i) : p[i];
+	for (unsigned i = 0; p && i < n; i++) {
+		const unsigned c = unit_at(p, i, width);
 
-		out[i] = c >= ' ' && c < 127 ? (char)c : '\0';
+		if (c < ' ' || c > '~') {
+			out[0] = '\0';
+			return;
+		}
+		out[i] = (char)c;
 		out[i + 1] = '\0';
 	}
 }
 
-/* "17.0.9" is 17, "1.8.0_05" is 8; 0 if it is no version. */
+/* "17.0.9" is 17, "1.8.0_05" is 8, "25-ea" is 25; 0 if it is no version. */
 static unsigned feature_of(const char *text)
 {
 	char *end;
@@ -94,7 +115,7 @@ static unsigned feature_of(const char *text)
 
 	if (v == 1 && *end == '.')
 		v = strtoul(end + 1, &end, 10);
-	return end != text && v >= 2 && v < 200 ? (unsigned)v : 0;
+	return end != text && strchr(".-+_", *end) && v >= 2 && v < 200 ? (unsigned)v : 0;
 }
 
 static uint64_t version_field(struct import *im, const struct import_class *class)

@@ -145,6 +145,7 @@ static void test_sizes(void **state)
 		{ ODD_ID, 1 },
 		{ ODD_INSIDE, 1 },
 		{ ODD_ID | ODD_INSIDE, 2 },
+		{ ODD_UTF16, 0 },
 		{ ODD_FLAT | ODD_FILLERS | ODD_ZEROED | ODD_TRACES | ODD_MIRRORS | ODD_ID |
 			  ODD_INSIDE,
 		  2 },

@@ -14,6 +14,8 @@ import java.util.List;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
+import jdk.internal.vm.annotation.Contended;
+
 /**
  * What the VM itself says of object sizes: an instance of nearly every class of some modules, of
  * the classes that are loaded anyhow, and of classes made to be hard to lay out; then a dump.
@@ -69,12 +71,19 @@ public class Layouts {
 		static boolean f;
 	}
 
+	/* Padded with -XX:-RestrictContended alone; a dump does not have annotations. */
+	@Contended static class Padded { int a; Object b; }
+	static class PaddedSub extends Padded { byte a; }
+	static class PaddedField { int a; @Contended long b; }
+	static class PaddedGroup { @Contended("g") int a; @Contended("g") int b; Object c; }
+
 	static final Class<?>[] own = {
 		Empty.class, EmptySub.class, EmptySubSub.class, Bytes1.class, Bytes2.class, Bytes3.class,
 		Bytes4.class, Bytes5.class, Long1.class, Long2.class, Long3.class, Long4.class, Long5.class,
 		Mixed1.class, Mixed2.class, Mixed3.class, Mixed4.class, Mixed5.class, Mixed6.class,
 		Mixed7.class, Mixed8.class, Odd1.class, Odd2.class, Odd3.class, Odd4.class, Odd5.class,
-		Odd6.class, Statics1.class, Statics2.class, Statics3.class,
+		Odd6.class, Statics1.class, Statics2.class, Statics3.class, Padded.class, PaddedSub.class,
+		PaddedField.class, PaddedGroup.class,
 	};
 
 	/*

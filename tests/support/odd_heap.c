@@ -187,15 +187,22 @@ static uint64_t put_bytes(struct writer *o, const char *text, uint32_t length)
 	return at;
 }
 
+/* In UTF-16 with a zero byte behind each character, as a little-endian VM has them. */
 static uint64_t put_string(struct writer *o, const char *text)
 {
-	const uint64_t bytes = put_bytes(o, text, (uint32_t)strlen(text));
+	const uint32_t length = (uint32_t)strlen(text), width = o->heap->odd & ODD_UTF16 ? 2 : 1;
+	char units[16] = { 0 };
+	uint64_t bytes, at;
+
+	for (uint32_t i = 0; i < length && i < sizeof(units) / 2; i++)
+		units[i * width] = text[i];
+	bytes = put_bytes(o, units, length * width);
 	/* hash, coder and hashIsZero, then the reference. */
-	const uint64_t at = take(o, (uint64_t)o->heap->header + 8 + o->heap->reference);
+	at = take(o, (uint64_t)o->heap->header + 8 + o->heap->reference);
 
 	id(o, bytes);
 	value(o, 4, 0);
-	value(o, 1, 0);
+	value(o, 1, width - 1);
 	value(o, 1, 0);
 	instance(o, at, ODD_STRING_CLASS);
 	return at;
@@ -368,7 +375,7 @@ void odd_heap_write(struct hw *w, struct odd_heap *heap)
 	hw_init(w, HPROF_1_0_2, 8, 1);
 	put_names(&o);
 	(void)hw_begin(w, HPROF_HEAP_DUMP_SEGMENT, 0);
-	version = put_string(&o, "28");
+	version = put_string(&o, "28.0.1");
 	put_classes(&o, version);
 	for (unsigned i = 0; i < NODES; i++) {
 		put_node(&o);

@@ -24,7 +24,8 @@ enum {
 	ODD_TRACES = 8,   /* FRAME and TRACE records between the segments */
 	ODD_MIRRORS = 16, /* references to class objects that the dump leaves out (CDS) */
 	ODD_ID = 32,      /* an object whose ID is no address */
-	ODD_INSIDE = 64   /* an object whose ID is an address inside another object */
+	ODD_INSIDE = 64,  /* an object whose ID is an address inside another object */
+	ODD_UTF16 = 128   /* texts in UTF-16 (-XX:-CompactStrings) */
 };
 
 /* IDs of classes. */
