@@ -22,6 +22,7 @@ COMPDIR  = $(PREFIX)/share/bash-completion/completions
 ZSHDIR   = $(PREFIX)/share/zsh/site-functions
 FISHDIR  = $(PREFIX)/share/fish/vendor_completions.d
 DATADIR  = $(PREFIX)/share/heapdb
+DOCDIR   = $(PREFIX)/share/doc/heapdb
 T        =
 LIMIT    = 300
 SECS     = 60
@@ -460,7 +461,8 @@ export pc_text
 install: all ## install to $(DESTDIR)$(PREFIX)
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(INCDIR) $(DESTDIR)$(LIBDIR)/pkgconfig \
 		$(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man3 $(DESTDIR)$(COMPDIR) \
-		$(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR) $(DESTDIR)$(DATADIR)
+		$(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR) $(DESTDIR)$(DATADIR) $(DESTDIR)$(DOCDIR)
+	install -m 644 LICENSE NOTICES $(DESTDIR)$(DOCDIR)
 	install -m 644 include/heapdb.h $(DESTDIR)$(INCDIR)/heapdb.h
 	install -m 644 $(static_lib) $(DESTDIR)$(LIBDIR)/libheapdb.a
 	install -m 644 $(shared_lib) $(DESTDIR)$(LIBDIR)/libheapdb.so.$(VERSION)
@@ -485,7 +487,7 @@ uninstall: ## remove what install put there
 		$(DESTDIR)$(LIBDIR)/libheapdb.so.$(VERSION) $(DESTDIR)$(LIBDIR)/pkgconfig/heapdb.pc \
 		$(DESTDIR)$(MANDIR)/man1/heapdb.1 $(DESTDIR)$(MANDIR)/man1/heapdb-sql.1 $(DESTDIR)$(MANDIR)/man3/heapdb.3 $(DESTDIR)$(COMPDIR)/heapdb \
 		$(DESTDIR)$(ZSHDIR)/_heapdb $(DESTDIR)$(FISHDIR)/heapdb.fish \
-		$(DESTDIR)$(DATADIR)/schema.json
+		$(DESTDIR)$(DATADIR)/schema.json $(DESTDIR)$(DOCDIR)/LICENSE $(DESTDIR)$(DOCDIR)/NOTICES
 
 # --- releasing ---------------------------------------------------------------------------------
 
@@ -551,11 +553,18 @@ wheel: $(lib_obj) $(door_obj) src/api/heapdb.map tools/python/python.map ## buil
 		python3 tools/python/make_stubs.py > build/wheel/__init__.pyi
 	python3 tools/packaging/make_wheel.py build/wheel/libheapdb.so build/wheel/__init__.pyi build/wheel
 
-release: dist deb static ## all that a release has, with checksums, in build/release
-	@rm -rf build/release && mkdir -p build/release
-	cp build/heapdb-$(VERSION).tar.gz build/deb/*.deb src/api/heapdb.map build/release/
-	cp build/static/heapdb build/release/heapdb-$(VERSION)-linux-$$(uname -m)
-	strip build/release/heapdb-$(VERSION)-linux-$$(uname -m)
+# A folder with the static command and the licences of all that is in it.
+release_name = heapdb-$(VERSION)-linux-$(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+release: dist deb static wheel ## all that a release has, with checksums, in build/release
+	@rm -rf build/release && mkdir -p build/release/$(release_name)
+	cp build/heapdb-$(VERSION).tar.gz build/deb/*.deb build/wheel/*.whl src/api/heapdb.map build/release/
+	install build/static/heapdb build/release/$(release_name)/heapdb
+	strip build/release/$(release_name)/heapdb
+	install -m 644 LICENSE NOTICES README.md tools/heapdb/heapdb.1 tools/heapdb/heapdb-sql.1 \
+		build/release/$(release_name)
+	tar c --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$$(git log -1 --format=%ct)" \
+		-C build/release $(release_name) | gzip -9n > build/release/$(release_name).tar.gz
+	rm -r build/release/$(release_name)
 	cd build/release && sha256sum * > SHA256SUMS
 	@cat build/release/SHA256SUMS
 

@@ -379,6 +379,7 @@ class Wheel(Case):
         text = said.get_payload()
         self.assertTrue(text.startswith("# heapdb"))
         self.assertNotIn("](src/", text)  # where the description is shown, the repository is not
+        self.assertEqual(said.get_all("License-File"), ["LICENSE", "NOTICES"])
         for name in said.get_all("License-File"):
             with open(os.path.join(root, name), encoding="utf-8") as f:
                 self.assertEqual(found[0].read_text(f"licenses/{name}"), f.read())

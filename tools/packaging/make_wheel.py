@@ -21,8 +21,9 @@ PYTHONS = range(9, 14)
 # Fields of METADATA that no other file of the repository says.
 FIELDS = """\
 Summary: Indexed database for Java and Android heap dumps (HPROF): leaks, retained sizes, SQL, data frames
-License-Expression: MIT
+License-Expression: MIT AND OLDAP-2.8 AND BSD-2-Clause AND BSD-3-Clause AND Zlib AND blessing
 License-File: LICENSE
+License-File: NOTICES
 Keywords: java,android,jvm,heap,heap-dump,hprof,memory-leak,profiling
 Classifier: Development Status :: 4 - Beta
 Classifier: Intended Audience :: Developers
