@@ -1,5 +1,5 @@
 /*
- * queries/queries.h - all query definitions, one a file q_NAME.c; registry.c has their order.
+ * queries/queries.h - the list of all queries, and how one is found.
  */
 #ifndef QUERIES_QUERIES_H
 #define QUERIES_QUERIES_H
@@ -13,72 +13,83 @@ const struct query_def *query_find(const char *name);
 /* What users see of it, for any thread; static. */
 const struct hdb_query_spec *query_specs(size_t *count);
 const struct hdb_query_spec *query_spec_named(const char *name);
+/*
+ * The field of a spec that every query has and this one has not ("options"), or NULL. Builds with
+ * asserts end with its name before the first look at the table.
+ */
+const char *query_missing_field(const struct hdb_query_spec *spec);
 /* HDB_EUSAGE for a name that no query has, with those that there are. */
 int query_fail_unknown(const char *name, struct hdb_error *err);
 
-/* sizes and the dominator tree */
-extern const struct query_def query_retained;
-extern const struct query_def query_histogram;
-extern const struct query_def query_dominators;
-extern const struct query_def query_top;
-extern const struct query_def query_unreachable;
-extern const struct query_def query_dominator_tree;
-extern const struct query_def query_immediate_dominators;
-extern const struct query_def query_drops;
-extern const struct query_def query_paths;
-extern const struct query_def query_consumers;
+/*
+ * All queries in the order of the manual; those of a group follow each other. X(name) is query_name,
+ * which is defined in a file q_*.c.
+ */
+#define QUERIES(X) \
+	/* leaks */ \
+	X(leaks) \
+	X(leak_traces) \
+	X(triage) \
+	X(path) \
+	X(paths) \
+	X(immediate_dominators) \
+	X(reference_leaks) \
+	/* sizes */ \
+	X(retained) \
+	X(histogram) \
+	X(top) \
+	X(consumers) \
+	X(dominators) \
+	X(dominator_tree) \
+	X(drops) \
+	/* objects */ \
+	X(object) \
+	X(instances) \
+	X(references) \
+	X(referrers) \
+	X(roots) \
+	X(entries) \
+	X(direct_buffers) \
+	X(strings) \
+	X(group) \
+	/* waste */ \
+	X(duplicates) \
+	X(substrings) \
+	X(arrays) \
+	X(collections) \
+	X(reference_stats) \
+	X(finalizers) \
+	X(native) \
+	X(bitmaps) \
+	X(unreachable) \
+	/* threads */ \
+	X(threads) \
+	/* classes */ \
+	X(class) \
+	X(layout) \
+	X(loaders) \
+	X(duplicate_classes) \
+	/* compare */ \
+	X(diff) \
+	/* database */ \
+	X(info) \
+	X(app) \
+	X(check) \
+	X(objects) \
+	X(sizes) \
+	X(properties) \
+	X(problems) \
+	X(dangling) \
+	X(records) \
+	X(tables) \
+	X(alloc_sites) \
+	X(object_sites) \
+	X(call_tree) \
+	X(cpu_samples) \
+	X(heap_summaries)
 
-/* several dumps */
-extern const struct query_def query_diff;
-
-/* objects and what connects them */
-extern const struct query_def query_path;
-extern const struct query_def query_object_def; /* "object": analysis_object is a function */
-extern const struct query_def query_instances;
-extern const struct query_def query_direct_buffers;
-extern const struct query_def query_references;
-extern const struct query_def query_referrers;
-extern const struct query_def query_class;
-extern const struct query_def query_layout;
-extern const struct query_def query_loaders;
-extern const struct query_def query_duplicate_classes;
-extern const struct query_def query_roots;
-extern const struct query_def query_threads;
-extern const struct query_def query_strings;
-extern const struct query_def query_duplicates;
-extern const struct query_def query_arrays;
-extern const struct query_def query_substrings;
-
-/* references */
-extern const struct query_def query_reference_stats;
-extern const struct query_def query_finalizers;
-extern const struct query_def query_reference_leaks;
-extern const struct query_def query_entries;
-extern const struct query_def query_collections;
-extern const struct query_def query_group;
-extern const struct query_def query_properties;
-
-/* what is wrong */
-extern const struct query_def query_leaks;
-extern const struct query_def query_leak_traces;
-extern const struct query_def query_native;
-extern const struct query_def query_bitmaps;
-extern const struct query_def query_object_sites;
-extern const struct query_def query_call_tree;
-extern const struct query_def query_app;
-extern const struct query_def query_triage;
-
-/* the database and the dump */
-extern const struct query_def query_info;
-extern const struct query_def query_sizes;
-extern const struct query_def query_tables;
-extern const struct query_def query_check;
-extern const struct query_def query_objects;
-extern const struct query_def query_problems;
-extern const struct query_def query_dangling;
-extern const struct query_def query_records;
-extern const struct query_def query_alloc_sites;
-extern const struct query_def query_cpu_samples;
-extern const struct query_def query_heap_summaries;
+#define X(name) extern const struct query_def query_##name;
+QUERIES(X)
+#undef X
 
 #endif

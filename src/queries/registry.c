@@ -1,5 +1,5 @@
 /*
- * queries/registry.c - the table of queries, in the order of the manual.
+ * queries/registry.c - the table of queries (queries.h), by name, and as users see it.
  */
 #include "base/glob.h"
 #include "queries/queries.h"
@@ -8,72 +8,12 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* Those of a group follow each other. */
-static const struct query_def *const registry[] = {
-	/* leaks */
-	&query_leaks,
-	&query_leak_traces,
-	&query_triage,
-	&query_path,
-	&query_paths,
-	&query_immediate_dominators,
-	&query_reference_leaks,
-	/* sizes */
-	&query_retained,
-	&query_histogram,
-	&query_top,
-	&query_consumers,
-	&query_dominators,
-	&query_dominator_tree,
-	&query_drops,
-	/* objects */
-	&query_object_def,
-	&query_instances,
-	&query_references,
-	&query_referrers,
-	&query_roots,
-	&query_entries,
-	&query_direct_buffers,
-	&query_strings,
-	&query_group,
-	/* waste */
-	&query_duplicates,
-	&query_substrings,
-	&query_arrays,
-	&query_collections,
-	&query_reference_stats,
-	&query_finalizers,
-	&query_native,
-	&query_bitmaps,
-	&query_unreachable,
-	/* threads */
-	&query_threads,
-	/* classes */
-	&query_class,
-	&query_layout,
-	&query_loaders,
-	&query_duplicate_classes,
-	/* compare */
-	&query_diff,
-	/* database */
-	&query_info,
-	&query_app,
-	&query_check,
-	&query_objects,
-	&query_sizes,
-	&query_properties,
-	&query_problems,
-	&query_dangling,
-	&query_records,
-	&query_tables,
-	&query_alloc_sites,
-	&query_object_sites,
-	&query_call_tree,
-	&query_cpu_samples,
-	&query_heap_summaries,
-};
+#define X(name) &query_##name,
+static const struct query_def *const registry[] = { QUERIES(X) };
+#undef X
 
 #define REGISTRY_COUNT (sizeof(registry) / sizeof(registry[0]))
 
@@ -112,9 +52,31 @@ static void fill_options(size_t no)
 	specs[no].options = options[no];
 }
 
+const char *query_missing_field(const struct hdb_query_spec *spec)
+{
+	return !spec->name    ? "name" :
+	       !spec->group   ? "group" :
+	       !spec->example ? "example" :
+	       !spec->targets ? "targets" :
+	       !spec->summary ? "summary" :
+	       !spec->options ? "options" :
+	       !spec->columns ? "columns" :
+				NULL;
+}
+
 static void fill_specs(void)
 {
 	for (size_t i = 0; i < REGISTRY_COUNT; i++) {
+#ifndef NDEBUG
+		const char *missing = query_missing_field(&registry[i]->spec);
+
+		if (missing) {
+			fprintf(stderr, "the definition of query %s has no .spec.%s\n",
+				registry[i]->spec.name ? registry[i]->spec.name : "without a name",
+				missing);
+			abort();
+		}
+#endif
 		specs[i] = registry[i]->spec;
 		fill_options(i);
 	}

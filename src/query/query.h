@@ -4,8 +4,8 @@
  *
  * A query is opened once (parse arguments, build what it needs, set facts), then gives rows one by
  * one into the cells of `struct query`. Sorting by a column, limits and counting are done here for
- * all of them (rows.c). To add a query: one file with its struct query_def, one line in the table
- * of registry.c, its test, its place in the manual.
+ * all of them (rows.c). To add a query: one file with its struct query_def, one line in the list of
+ * queries/queries.h, its test, and `sh tools/heapdb/man_queries.sh --write` for the manual.
  */
 #ifndef QUERY_QUERY_H
 #define QUERY_QUERY_H

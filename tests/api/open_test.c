@@ -153,11 +153,20 @@ static void *list_queries(void *ctx)
 /* All of them, the same for all threads that ask first at once: the thread sanitizer looks on. */
 static void queries(void **state)
 {
+	const struct query_def *const *registry;
+	struct hdb_query_spec broken;
 	pthread_t threads[THREADS];
 	size_t have, count;
 
 	(void)state;
-	(void)query_registry(&have);
+	registry = query_registry(&have);
+	for (size_t i = 0; i < have; i++)
+		assert_null(query_missing_field(&registry[i]->spec));
+	broken = registry[0]->spec;
+	broken.options = NULL;
+	assert_string_equal(query_missing_field(&broken), "options");
+	broken.example = NULL;
+	assert_string_equal(query_missing_field(&broken), "example");
 	assert_int_equal(pthread_barrier_init(&barrier, NULL, THREADS), 0);
 	for (unsigned i = 0; i < THREADS; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, list_queries, NULL), 0);

@@ -40,6 +40,19 @@ sed -n 's/^\.It .*Fl Fl \([a-z-]*\).*/--\1/p' "$page" | sort -u | while read -r 
 done >"$TMPDIR/extra"
 [ ! -s "$TMPDIR/extra" ] || complain "options that do not exist: $(tr '\n' ' ' <"$TMPDIR/extra")"
 
+# A command that fails half way leaves the page as it is.
+mkdir "$TMPDIR/copy"
+cp "$page" "$HDB_ROOT/tools/heapdb/man_queries.sh" "$TMPDIR/copy"
+printf '#!/bin/sh\nhead -n 300 "%s"\nkill -SEGV $$\n' "$TMPDIR/names" >"$TMPDIR/fails"
+printf '#!/bin/sh\n' >"$TMPDIR/silent"
+chmod +x "$TMPDIR/fails" "$TMPDIR/silent"
+for command in fails silent; do
+	if sh "$TMPDIR/copy/man_queries.sh" --write "$TMPDIR/$command" 2>/dev/null ||
+		! cmp -s "$page" "$TMPDIR/copy/heapdb.1"; then
+		complain "man_queries.sh --write writes what a command lists that is $command"
+	fi
+done
+
 if command -v mandoc >/dev/null; then
 	mandoc -Tlint -W warning "$page" || complain "mandoc complains"
 fi

@@ -17,9 +17,14 @@ if [ "${1:-}" = --write ]; then
 fi
 heapdb=${1:-$here/../../build/heapdb}
 
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+# Nothing is printed or written of a command that failed half way.
 section()
 {
-	"$heapdb" help --names | awk -F '\t' '
+	"$heapdb" help --names >"$tmp/names" || return
+	awk -F '\t' '
 	function text(s) {
 		gsub(/\\/, "\\e", s)
 		gsub(/ - /, " \\(en ", s)
@@ -78,23 +83,21 @@ section()
 	}
 	$1 == "column" { item("column", "Columns", "Va " $3, $5) }
 	$1 == "fact" { item("fact", "Facts", "Va " $3, $5) }
-	END { end_list() }'
+	END { end_list() }' "$tmp/names"
 }
 
 if [ -z "$write" ]; then
 	section
 	exit 0
 fi
-tmp=$(mktemp)
-trap 'rm -f "$tmp"' EXIT
-section >"$tmp"
-awk -v part="$tmp" '
+section >"$tmp/part"
+[ -s "$tmp/part" ] || { echo "man_queries.sh: $heapdb lists no queries" >&2; exit 1; }
+awk -v part="$tmp/part" '
 	/^\.\\" queries: end/ { skip = 0 }
 	!skip { print }
 	/^\.\\" queries: begin/ {
 		while ((getline line <part) > 0)
 			print line
 		skip = 1
-	}' "$here/heapdb.1" >"$tmp.1"
-cat "$tmp.1" >"$here/heapdb.1"
-rm -f "$tmp.1"
+	}' "$here/heapdb.1" >"$tmp/page"
+cat "$tmp/page" >"$here/heapdb.1"

@@ -479,7 +479,7 @@ static void close_object(struct query *q)
 	free(q->state);
 }
 
-const struct query_def query_object_def = {
+const struct query_def query_object = {
 	.spec = {
 		.name = "object",
 		.group = "objects", .example = "0xfeb10838",
