@@ -12,6 +12,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "heapdb runs on little-endian processors alone: loads below, and blocks of databases, expect one"
+#endif
+
 static inline uint16_t be16(const void *p)
 {
 	uint16_t v;
