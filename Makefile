@@ -307,6 +307,7 @@ nightly: ## all that takes too long for every change
 	$(MAKE) hostile
 	$(MAKE) fuzz SECS=600
 	$(MAKE) test T=fleet HEAPDB_FLEET=full LIMIT=3000
+	$(MAKE) test T=known_libraries HEAPDB_KNOWN=full LIMIT=3000
 	[ -z "$$SHARK" ] || SCREENS_ROWS=1330000 $(MAKE) test T=leak_screens LIMIT=3000
 	! command -v afl-fuzz >/dev/null || $(MAKE) fuzz-afl SECS=600
 	! command -v aarch64-linux-gnu-gcc >/dev/null || $(MAKE) test-arm64

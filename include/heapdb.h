@@ -737,11 +737,17 @@ struct hdb_entry {
 	int has_key;       /* maps */
 	struct hdb_basic key, value;
 };
-/* The entries of a collection; HDB_NOTFOUND as above. *out is owned: hdb_entries_close. */
+/*
+ * The entries of a collection; HDB_NOTFOUND as above, HDB_EUSAGE if they are not known (of some
+ * classes only the size is). *out is owned: hdb_entries_close.
+ */
 struct hdb_entries;
 HDB_API int hdb_entries_open(struct hdb *db, uint32_t ix, struct hdb_entries **out,
 			     struct hdb_error *err);
-/* HDB_END after the last; of damaged links also where they run into themselves. */
+/*
+ * HDB_END after the last; of damaged links also where they run into themselves. HDB_EUSAGE after
+ * the last if there are others that are not known.
+ */
 HDB_API int hdb_entries_next(struct hdb_entries *entries, struct hdb_entry *out,
 			     struct hdb_error *err);
 HDB_API void hdb_entries_close(struct hdb_entries *entries);

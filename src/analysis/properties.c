@@ -101,6 +101,9 @@ static int open_source(const struct session *session, struct analysis_properties
 		goto out;
 	if ((r = heap_collection_open(session->heap, ix, &p->collection, err)) != HDB_OK)
 		goto out;
+	/* The JDK's own maps have no nodes with rows of their own, so the walk owns nothing. */
+	if (p->collection.inner && p->collection.inner->shape == HEAP_NODES)
+		return HDB_NOTFOUND;
 	r = heap_entries_begin(session->heap, &p->collection, &p->entries, err);
 out:
 	p->is_open = r == HDB_OK;

@@ -10,6 +10,8 @@
 #include "analysis/describe.h"
 
 #include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -212,6 +214,22 @@ int hdb_collection_at(struct hdb *db, uint32_t ix, struct hdb_collection *out,
 	return api_end(db, HDB_OK, err);
 }
 
+/* No entries, or some, would look as if there were no others. */
+static int fail_unknown(struct hdb_entries *e, struct hdb_error *err)
+{
+	const struct heap_collection *c = &e->collection;
+	char size[48] = "";
+	uint64_t id;
+	const int r = heap_id(e->db->heap, c->ix, &id, err);
+
+	if (r < 0)
+		return r;
+	if (c->has_size)
+		(void)snprintf(size, sizeof(size), "; its size is %" PRIu64, c->size);
+	return hdb_fail(err, HDB_EUSAGE, "the entries of 0x%" PRIx64 " (%s) are not known: %s%s",
+			id, c->rule->class_name, e->entries.unknown, size);
+}
+
 int hdb_entries_open(struct hdb *db, uint32_t ix, struct hdb_entries **out, struct hdb_error *err)
 {
 	API_NEEDS(db && out, err);
@@ -227,8 +245,13 @@ int hdb_entries_open(struct hdb *db, uint32_t ix, struct hdb_entries **out, stru
 	e->db = db;
 	if ((r = heap_collection_open(db->heap, ix, &e->collection, err)) != HDB_OK)
 		goto out;
-	if ((r = heap_entries_begin(db->heap, &e->collection, &e->entries, err)) < 0)
+	r = heap_entries_begin(db->heap, &e->collection, &e->entries, err);
+	if (r >= 0 && e->entries.unknown)
+		r = fail_unknown(e, err);
+	if (r < 0) {
+		heap_entries_end(&e->entries);
 		goto out;
+	}
 	*out = e;
 	e = NULL;
 out:
@@ -242,6 +265,8 @@ int hdb_entries_next(struct hdb_entries *e, struct hdb_entry *out, struct hdb_er
 
 	const int r = heap_entries_next(&e->entries, err);
 
+	if (r == HDB_END && e->entries.unknown)
+		return fail_unknown(e, err);
 	if (r != HDB_OK)
 		return r;
 	*out = (struct hdb_entry){
@@ -259,5 +284,7 @@ int hdb_entries_next(struct hdb_entries *e, struct hdb_entry *out, struct hdb_er
 
 void hdb_entries_close(struct hdb_entries *e)
 {
+	if (e)
+		heap_entries_end(&e->entries);
 	free(e);
 }

@@ -77,11 +77,25 @@ static bool is_name_of(const struct sought *sought, const char *name)
 	return strncmp(name, sought->name, sought->name_size) == 0 && !name[sought->name_size];
 }
 
+/*
+ * Scala calls a private field that other classes read by its class, too: "scala$Map$Map2$$key1" is
+ * key1 of scala.Map$Map2.
+ */
+static bool is_expanded_name_of(const struct sought *sought, const char *class_name,
+				const char *name)
+{
+	const char *c = class_name;
+
+	for (; *c && (*name == *c || (*name == '$' && *c == '.')); c++)
+		name++;
+	return !*c && name[0] == '$' && name[1] == '$' && is_name_of(sought, name + 2);
+}
+
 /* Finds a field in the class records. */
 static int find_place(struct heap *heap, const struct sought *sought, struct place *out,
 		      struct hdb_error *err)
 {
-	bool is_started = false;
+	bool is_started = false, is_foreign;
 	uint64_t at = 0;
 	uint32_t no = sought->class_no;
 
@@ -90,8 +104,13 @@ static int find_place(struct heap *heap, const struct sought *sought, struct pla
 	/* The import cut cycles; a damaged database may have one, hence the count. */
 	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
 		const struct store_class *class = heap_class(heap, no);
+		const char *class_name = heap_class_name(heap, no);
 
 		is_started = is_started || no == sought->start_no;
+		/* The VM's own links of references ("next") are none of a class below it. */
+		is_foreign = no != sought->start_no &&
+			     strcmp(class_name, "java.lang.ref.Reference") == 0 &&
+			     !is_name_of(sought, "referent");
 		for (uint32_t f = 0; f < class->field_count; f++) {
 			char text[FIELD_NAME_MAX] = "";
 			struct store_field field;
@@ -102,7 +121,9 @@ static int find_place(struct heap *heap, const struct sought *sought, struct pla
 			if (is_started &&
 			    (r = heap_text(heap, field.name_text, text, sizeof(text), err)) < 0)
 				return r;
-			if (is_started && is_name_of(sought, text) && at < UINT32_MAX) {
+			if (is_started && !is_foreign && at < UINT32_MAX &&
+			    (is_name_of(sought, text) ||
+			     is_expanded_name_of(sought, class_name, text))) {
 				out->at = (uint32_t)at;
 				out->type = field.type;
 				return HDB_OK;

@@ -4,7 +4,8 @@
 //     java tests/java/Known.java OUT.hprof TRUTH.tsv
 //
 // Lines of the truth: C name size element element ... (maps: key=value), V name text; in the order
-// of the map ALL, from names to objects. Elements are sorted if the collection has no order.
+// of the map ALL, from names to objects. Elements are sorted if the collection has no order; O is C
+// for sets and maps that have one, U a collection whose entries heapdb cannot know.
 
 import com.sun.management.HotSpotDiagnosticMXBean;
 import java.io.File;
@@ -58,7 +59,7 @@ public class Known {
         if (!ordered)
             Collections.sort(texts);
         ALL.put(name, o);
-        TRUTH.add("C\t" + name + "\t" + texts.size() +
+        TRUTH.add((ordered ? "O\t" : "C\t") + name + "\t" + texts.size() +
             texts.stream().map(t -> "\t" + t).collect(Collectors.joining()));
     }
 
@@ -213,6 +214,59 @@ public class Known {
             lru.put("" + i, i);
         lru.get("0");
         put("access order", lru, lru.entrySet(), true);
+        list("nCopies", Collections.nCopies(1000, "same"));
+        list("nCopies 0", Collections.nCopies(0, "same"));
+        list("nCopies of null", Collections.nCopies(3, null));
+        views();
+    }
+
+    static void ordered(String name, Map<?, ?> m) { put(name, m, m.entrySet(), true); }
+
+    // Views of sorted maps: bounds of keys that can be compared, and of others.
+    static void views() {
+        TreeMap<Object, Object> texts = new TreeMap<>(), numbers = new TreeMap<>();
+        TreeMap<Object, Object> backwards = new TreeMap<>(Collections.reverseOrder());
+        TreeMap<String, Object> own = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+        TreeMap<Object, Object> colors = new TreeMap<>();
+        ConcurrentSkipListMap<Object, Object> skip = new ConcurrentSkipListMap<>();
+        for (int i = 0; i < 50; i++) {
+            texts.put("t" + i, i);
+            numbers.put(i * 10L - 200, i);
+            backwards.put((short) i, i);
+            own.put("o" + i, i);
+            skip.put(i, i);
+        }
+        for (String s : List.of("t2\uffee", "t2\ud83d\ude00", "t2\u00e4"))
+            texts.put(s, s);
+        for (Color c : Color.values())
+            colors.put(c, c.ordinal());
+        ordered("subMap of texts", texts.subMap("t10", "t3"));
+        ordered("headMap of texts", texts.headMap("t2\ud83d\ude00", true));
+        ordered("tailMap of texts", texts.tailMap("t2\ud83d\ude00", false));
+        ordered("subMap of numbers", numbers.subMap(-155L, true, 100L, true));
+        ordered("subMap without its ends", numbers.subMap(-150L, false, 100L, false));
+        ordered("empty subMap", numbers.subMap(1L, 2L));
+        ordered("descendingMap", numbers.descendingMap());
+        ordered("descending subMap", numbers.descendingMap().subMap(100L, -150L));
+        ordered("subMap of a reversed map", backwards.subMap((short) 20, (short) 3));
+        ordered("subMap of enums", colors.tailMap(Color.GREEN));
+        ordered("whole subMap with a comparator of its own", own.descendingMap());
+        ordered("subMap of a skip list", skip.subMap(10, 20));
+        ordered("tailMap of a skip list", skip.tailMap(45, false));
+        list("subSet", new TreeSet<>(numbers.keySet()).subSet(0L, 50L));
+        list("descendingSet", new TreeSet<>(numbers.keySet()).descendingSet());
+        list("keySet of a subMap", numbers.subMap(0L, 50L).keySet());
+        unknown("subMap with a comparator of its own", own.subMap("O1", "o3"));
+        unknown("descending skip list", skip.descendingMap());
+        unknown("unmodifiable list of a list of its own", Collections.unmodifiableList(new AbstractList<String>() {
+            public int size() { return 2; }
+            public String get(int i) { return "computed"; }
+        }));
+    }
+
+    static void unknown(String name, Object o) {
+        ALL.put(name, o);
+        TRUTH.add("U\t" + name);
     }
 
     static void values() throws Exception {

@@ -97,6 +97,7 @@ class Dump:
         k, n = Class(), self.idsize
         me = self.id(at)
         k.super_id, k.loader = self.id(at + n + 4), self.id(at + 2 * n + 4)
+        k.instance_size = struct.unpack_from('>I', self.data, at + 7 * n + 4)[0]
         at += 7 * n + 8
         u2 = struct.Struct('>H').unpack_from
         count = u2(self.data, at)[0]

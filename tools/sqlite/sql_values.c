@@ -3,6 +3,7 @@
  */
 #include "sqlite/sql_private.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,9 @@ struct entries {
 	struct hdb_batch batch;
 	size_t at;      /* the next in the batch */
 	uint8_t *marks; /* the classes; owned */
+	/* collections whose entries are not all known; the first's message */
+	uint64_t opened, unknown;
+	struct hdb_error first;
 };
 
 enum {
@@ -103,6 +107,14 @@ static int begin_entries(struct sql_cursor *c, struct hdb_error *err)
 	return r == HDB_OK ? hdb_entries_open(c->db, s->owner, &s->entries, err) : r;
 }
 
+/* Goes on with the others: the failure comes after the last of them. */
+static int note_unknown(struct entries *s, struct hdb_error *err)
+{
+	if (!s->unknown++ && err)
+		s->first = *err;
+	return HDB_NOTFOUND;
+}
+
 /* Opens the next object that is a collection: HDB_OK or HDB_END. */
 static int next_owner(struct sql_cursor *c, struct hdb_error *err)
 {
@@ -115,24 +127,45 @@ static int next_owner(struct sql_cursor *c, struct hdb_error *err)
 		if (s->at == s->batch.count) {
 			s->at = 0;
 			s->batch.count = 0;
-			if ((r = hdb_scan_next(s->scan, &s->batch, err)) != HDB_OK)
+			r = hdb_scan_next(s->scan, &s->batch, err);
+			if (r == HDB_END && s->unknown)
+				r = sql_fail(err, HDB_EUSAGE,
+					     "of %" PRIu64 " of %" PRIu64
+					     " collections not all entries are known, so these are "
+					     "not all: %s",
+					     s->unknown, s->opened, s->first.message);
+			if (r != HDB_OK)
 				return r;
 		}
 		s->owner = s->batch.ix[s->at++];
 		r = hdb_entries_open(c->db, s->owner, &s->entries, err);
+		s->opened += r != HDB_NOTFOUND;
+		if (r == HDB_EUSAGE)
+			r = note_unknown(s, err);
 	}
 	return r;
+}
+
+static int next_entry(struct sql_cursor *c, struct hdb_error *err)
+{
+	struct entries *s = c->state;
+	const int r = s->entries ? hdb_entries_next(s->entries, &s->entry, err) : HDB_END;
+
+	if (r != HDB_EUSAGE || !s->scan)
+		return r;
+	(void)note_unknown(s, err);
+	return HDB_END;
 }
 
 static int next_entries(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct entries *s = c->state;
-	int r = s->entries ? hdb_entries_next(s->entries, &s->entry, err) : HDB_END;
+	int r = next_entry(c, err);
 
 	while (r == HDB_END && s->scan) {
 		if ((r = next_owner(c, err)) != HDB_OK)
 			return r;
-		r = hdb_entries_next(s->entries, &s->entry, err);
+		r = next_entry(c, err);
 	}
 	return r;
 }

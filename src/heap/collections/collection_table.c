@@ -5,7 +5,9 @@
  * Rows of one class are its versions; the first whose fields (`size`, `store`, `key` of parallel
  * arrays) the class of the dump has counts. Subclasses are as their superclass unless they have a
  * row. Names of fields are facts of the classes' sources: OpenJDK 5 to 25, Android's libcore and
- * androidx, Guava 10 to 33, fastutil 6 to 8, Kotlin 1.3 to 2, Scala 2.10 to 3.
+ * androidx, Guava 10 to 33, fastutil 6 to 8, Kotlin 1.3 to 2, kotlinx.collections.immutable 0.3,
+ * Scala 2.10 to 3, Clojure 1.8 to 1.12, vavr 0.9 and 0.10, Eclipse Collections 8 to 11,
+ * PCollections 3 and 4, Agrona 1, HPPC 0.7 to 0.10, RoaringBitmap 0.6 to 1.
  */
 #include "heap/collections/collections.h"
 
@@ -92,7 +94,103 @@
 		.store = "value", .key = "key", .extra = "containsNullKey", .flags = HEAP_HASHED \
 	}
 
+/* Parts are rows of struct heap_part, in parentheses. */
+#define NODES(name, what, length, how, ...) \
+	{ \
+		.class_name = name, .kind = what, .shape = HEAP_NODES, .size = length, \
+		.flags = how, .parts = (const struct heap_part[]) \
+		{ \
+			__VA_ARGS__, \
+			{ \
+				0 \
+			} \
+		} \
+	}
+/* Nodes that hold keys and values in objects with the fields k and v. */
+#define ENTRY_NODES(name, length, k, v, ...) \
+	{ \
+		.class_name = name, .kind = HEAP_MAP, .shape = HEAP_NODES, .size = length, \
+		.key = k, .value = v, .parts = (const struct heap_part[]) \
+		{ \
+			__VA_ARGS__, \
+			{ \
+				0 \
+			} \
+		} \
+	}
+/* A set that is a map's nodes. */
+#define KEY_NODES(name, length, ...) \
+	{ \
+		.class_name = name, .kind = HEAP_SET, .shape = HEAP_NODES, .size = length, \
+		.takes = HEAP_TAKES_KEYS, .parts = (const struct heap_part[]) \
+		{ \
+			__VA_ARGS__, \
+			{ \
+				0 \
+			} \
+		} \
+	}
+#define IF(field) \
+	{ \
+		HEAP_PART_IF, field, NULL, NULL \
+	}
+#define ITEM(value) \
+	{ \
+		HEAP_PART_ITEM, value, NULL, NULL \
+	}
+#define ENTRY(key, value) \
+	{ \
+		HEAP_PART_ITEM, value, key, NULL \
+	}
+#define NODE(field) \
+	{ \
+		HEAP_PART_NODE, field, NULL, NULL \
+	}
+#define EITHER(field) \
+	{ \
+		HEAP_PART_EITHER, field, NULL, NULL \
+	}
+#define REVERSED(field) \
+	{ \
+		HEAP_PART_REVERSED, field, NULL, NULL \
+	}
+#define ITEMS(array) \
+	{ \
+		HEAP_PART_ITEMS, array, NULL, NULL \
+	}
+#define ARRAY_PART(what, array) \
+	{ \
+		HEAP_PART_##what, array, NULL, NULL \
+	}
+#define ROPE(array, levels) \
+	{ \
+		HEAP_PART_ROPE, array, levels, NULL \
+	}
+/* A list of an element and a list; each is one, so they are pieces of one another. */
+#define CONS(name, length, item, link) \
+	{ \
+		.class_name = name, .kind = HEAP_LIST, .shape = HEAP_LINKED, .size = length, \
+		.store = "", .value = item, .next = link, .flags = HEAP_PART \
+	}
+#define TREE(name, length, top, k, v, less, more) \
+	{ \
+		.class_name = name, .kind = (k) ? HEAP_MAP : HEAP_SET, .shape = HEAP_TREE, \
+		.size = length, .store = top, .key = k, .value = v, .left = less, .next = more \
+	}
+
 #define IMMUTABLE "java.util.ImmutableCollections$"
+#define SCALA "scala.collection.immutable."
+#define SCALA_TRIE "scala.collection.concurrent."
+#define KOTLINX "*collections.immutable.implementations."
+#define VAVR "io.vavr.collection."
+#define ECLIPSE "org.eclipse.collections.impl."
+#define FIELDS_1(name) name "1"
+#define FIELDS_2(name) name "1," name "2"
+#define FIELDS_3(name) FIELDS_2(name) "," name "3"
+#define FIELDS_4(name) FIELDS_3(name) "," name "4"
+#define PCOLLECTIONS "org.pcollections."
+#define AGRONA "org.agrona.collections."
+#define ROARING "org.roaringbitmap."
 #define NOTHING "java.util.ImmutableCollections.EMPTY"
 /* NOLINTEND(bugprone-macro-parentheses) */
 
@@ -136,7 +234,8 @@ static const struct heap_collection_rule table[] = {
 	  .flags = HEAP_CIRCULAR }, /* Harmony, Android to API 23 */
 	EMPTY("java.util.Collections$EmptyList", HEAP_LIST),
 	FIELDS("java.util.Collections$SingletonList", HEAP_LIST, NULL, "element"),
-	HIDDEN("java.util.Collections$CopiesList", HEAP_LIST, "n"),
+	NODES("java.util.Collections$CopiesList", HEAP_LIST, "n", 0,
+	      { HEAP_PART_REPEAT, "element", "n", NULL }),
 
 	/* ---- java.util: immutable ---- */
 	EMPTY(IMMUTABLE "List0", HEAP_LIST),
@@ -206,15 +305,25 @@ static const struct heap_collection_rule table[] = {
 	CHAINS("java.util.WeakHashMap", "size|elementCount", "table|elementData", "referent",
 	       "value", "next"),
 	PAIRS("java.util.IdentityHashMap", "size", "table|elementData", HEAP_HASHED),
-	{ .class_name = "java.util.TreeMap",
+	TREE("java.util.TreeMap", "size", "root", "key", "value", "left", "right"),
+	{ .class_name = "java.util.TreeMap$AscendingSubMap",
 	  .kind = HEAP_MAP,
 	  .shape = HEAP_TREE,
-	  .size = "size",
-	  .store = "root",
+	  .store = "m.root",
 	  .key = "key",
 	  .value = "value",
 	  .left = "left",
-	  .next = "right" },
+	  .next = "right",
+	  .flags = HEAP_BOUNDED },
+	{ .class_name = "java.util.TreeMap$DescendingSubMap",
+	  .kind = HEAP_MAP,
+	  .shape = HEAP_TREE,
+	  .store = "m.root",
+	  .key = "key",
+	  .value = "value",
+	  .left = "right",
+	  .next = "left",
+	  .flags = HEAP_BOUNDED },
 	PARALLEL("java.util.EnumMap", "size", "keyUniverse", "vals", HEAP_BY_VALUE),
 	KEYS("java.util.HashSet", "map|backingMap"),
 	KEYS("java.util.TreeSet", "m|backingMap"),
@@ -239,7 +348,7 @@ static const struct heap_collection_rule table[] = {
 	FIELDS("java.util.Collections$SingletonMap", HEAP_MAP, "k", "v"),
 	KEYS("java.util.Collections$SetFromMap", "m"),
 	CHAINS("java.lang.ThreadLocal$ThreadLocalMap", "size", "table", "referent", "value", NULL),
-	HIDDEN("sun.util.PreHashedMap", HEAP_MAP, "size"),
+	NODES("sun.util.PreHashedMap", HEAP_MAP, "size", 0, ARRAY_PART(BUCKETS, "ht")),
 
 	/* ---- java.util: queues ---- */
 	RING("java.util.ArrayDeque", HEAP_QUEUE, "head", "tail", "elements"),
@@ -291,6 +400,14 @@ static const struct heap_collection_rule table[] = {
 	  .value = "val|value",
 	  .next = "next",
 	  .flags = HEAP_SKIPS_NULL },
+	{ .class_name = "java.util.concurrent.ConcurrentSkipListMap$SubMap",
+	  .kind = HEAP_MAP,
+	  .shape = HEAP_LINKED,
+	  .store = "m.head.node",
+	  .key = "key",
+	  .value = "val|value",
+	  .next = "next",
+	  .flags = HEAP_SKIPS_NULL | HEAP_BOUNDED },
 	KEYS("java.util.concurrent.ConcurrentSkipListSet", "m"),
 	ARRAY("java.util.concurrent.CopyOnWriteArrayList", HEAP_LIST, NULL, "array|elements"),
 	WRAP("java.util.concurrent.CopyOnWriteArraySet", HEAP_SET, "al"),
@@ -384,7 +501,32 @@ static const struct heap_collection_rule table[] = {
 	ARRAY("com.google.common.collect.RegularImmutableList", HEAP_LIST, "size",
 	      "array|elements"),
 	ARRAY("com.google.common.collect.RegularImmutableList", HEAP_LIST, NULL, "array|elements"),
+	{ .class_name = "com.google.common.collect.ImmutableList$SubList",
+	  .kind = HEAP_LIST,
+	  .shape = HEAP_ARRAY,
+	  .size = "length",
+	  .store = "this$0.array",
+	  .first = "offset",
+	  .flags = HEAP_LENT },
 	FIELDS("com.google.common.collect.SingletonImmutableList", HEAP_LIST, NULL, "element"),
+	WRAP("com.google.common.collect.ImmutableEnumSet", HEAP_SET, "delegate"),
+	WRAP("com.google.common.collect.JdkBackedImmutableSet", HEAP_SET, "delegate"),
+	WRAP("com.google.common.collect.JdkBackedImmutableMap", HEAP_MAP, "delegateMap"),
+	WRAP("com.google.common.collect.JdkBackedImmutableBiMap", HEAP_MAP, "forwardDelegate"),
+	{ .class_name = "com.google.common.collect.RegularImmutableBiMap",
+	  .kind = HEAP_MAP,
+	  .shape = HEAP_CHAINS,
+	  .store = "entries",
+	  .key = "key",
+	  .value = "value" },
+	PAIRS("com.google.common.collect.RegularImmutableBiMap", "size", "alternatingKeysAndValues",
+	      HEAP_DENSE),
+	{ .class_name = "com.google.common.collect.RegularImmutableMultiset",
+	  .kind = HEAP_MAP,
+	  .shape = HEAP_CHAINS,
+	  .store = "entries",
+	  .key = "element",
+	  .value = "count" },
 	FIELDS("com.google.common.collect.SingletonImmutableSet", HEAP_SET, NULL, "element"),
 	ARRAY("com.google.common.collect.RegularImmutableSet", HEAP_SET, NULL, "elements"),
 	WRAP("com.google.common.collect.RegularImmutableSortedSet", HEAP_SET, "elements"),
@@ -401,16 +543,26 @@ static const struct heap_collection_rule table[] = {
 	       "singleValue"),
 	{ .class_name = "com.google.common.collect.ImmutableSortedMap",
 	  .kind = HEAP_MAP,
-	  .shape = HEAP_WRAP,
-	  .store = "keySet",
-	  .takes = HEAP_TAKES_ALL },
+	  .shape = HEAP_SLOTS,
+	  .store = "valueList",
+	  .key = "keySet.elements",
+	  .flags = HEAP_DENSE | HEAP_LENT | HEAP_OF_LISTS },
 	WRAP("com.google.common.collect.ImmutableEnumMap", HEAP_MAP, "delegate"),
 	CHAINS("com.google.common.collect.HashBiMap", "size", "hashTableKToV", "key", "value",
 	       "nextInKToVBucket"),
+	PARALLEL("com.google.common.collect.HashBiMap", "size", "keys", "values", HEAP_DENSE),
 	PARALLEL("com.google.common.collect.CompactHashMap", "size", "keys", "values", HEAP_DENSE),
 	ARRAY("com.google.common.collect.CompactHashSet", HEAP_SET, "size", "elements"),
 	WRAP("com.google.common.collect.AbstractMapBasedMultimap", HEAP_MAP, "map"),
+	WRAP("com.google.common.collect.ImmutableMultimap", HEAP_MAP, "map"),
+	LINKED("com.google.common.collect.LinkedListMultimap", HEAP_MAP, "size", "head", "value",
+	       "next"),
 	WRAP("com.google.common.collect.AbstractMapBasedMultiset", HEAP_MAP, "backingMap"),
+	PARALLEL("com.google.common.collect.ObjectCountHashMap", "size", "keys", "values",
+		 HEAP_DENSE),
+	WRAP("com.google.common.collect.ConcurrentHashMultiset", HEAP_MAP, "countMap"),
+	KEYS("com.google.common.collect.Interners$InternerImpl", "map"),
+	ARRAY("com.google.common.collect.MinMaxPriorityQueue", HEAP_QUEUE, "size", "queue"),
 	WRAP("com.google.common.collect.EvictingQueue", HEAP_QUEUE, "delegate"),
 	WRAP("com.google.common.collect.StandardTable", HEAP_MAP, "backingMap"),
 	WRAP("com.google.common.cache.LocalCache$LocalManualCache", HEAP_MAP, "localCache"),
@@ -487,16 +639,24 @@ static const struct heap_collection_rule table[] = {
 	PARALLEL("kotlin.collections.builders.MapBuilder", "size|length", "keysArray",
 		 "valuesArray", 0),
 	KEYS("kotlin.collections.builders.SetBuilder", "backing"),
+	/* kotlinx.collections.immutable, their builders, and the copy in Jetpack Compose */
+	NODES(KOTLINX "immutableMap.PersistentHashMap*", HEAP_MAP, "size", 0, NODE("node")),
+	NODES(KOTLINX "immutableMap.TrieNode", HEAP_MAP, NULL, HEAP_PART,
+	      { HEAP_PART_CHAMP, "buffer", "dataMap", "nodeMap" }),
+	NODES(KOTLINX "immutableSet.PersistentHashSet*", HEAP_SET, "size", 0, NODE("node")),
+	NODES(KOTLINX "immutableSet.TrieNode", HEAP_SET, NULL, HEAP_PART | HEAP_INNER,
+	      { HEAP_PART_MIXED, "buffer", "nulls", NULL }),
+	NODES(KOTLINX "immutableList.PersistentVector*", HEAP_LIST, "size", HEAP_DENSE,
+	      ROPE("root", "rootShift"), ITEMS("tail")),
+	ARRAY(KOTLINX "immutableList.SmallPersistentVector", HEAP_LIST, NULL, "buffer"),
+	ENTRY_NODES(KOTLINX "persistentOrderedMap.PersistentOrderedMap", "hashMap.size", NULL,
+		    "value", NODE("hashMap")),
+	KEY_NODES(KOTLINX "persistentOrderedSet.PersistentOrderedSet", "hashMap.size",
+		  NODE("hashMap")),
 
 	/* ---- Scala ---- */
 	EMPTY("scala.collection.immutable.Nil$", HEAP_LIST),
-	{ .class_name = "scala.collection.immutable.$colon$colon",
-	  .kind = HEAP_LIST,
-	  .shape = HEAP_LINKED,
-	  .store = "",
-	  .value = "head|scala$collection$immutable$$colon$colon$$hd",
-	  .next = "next|tl",
-	  .flags = HEAP_PART },
+	CONS("scala.collection.immutable.$colon$colon", NULL, "head|hd", "next|tl"),
 	FIELDS("scala.collection.immutable.Map$Map1", HEAP_MAP, "key1", "value1"),
 	FIELDS("scala.collection.immutable.Map$Map2", HEAP_MAP, "key1,key2", "value1,value2"),
 	FIELDS("scala.collection.immutable.Map$Map3", HEAP_MAP, "key1,key2,key3",
@@ -509,31 +669,70 @@ static const struct heap_collection_rule table[] = {
 	FIELDS("scala.collection.immutable.Set$Set2", HEAP_SET, NULL, "elem1,elem2"),
 	FIELDS("scala.collection.immutable.Set$Set3", HEAP_SET, NULL, "elem1,elem2,elem3"),
 	FIELDS("scala.collection.immutable.Set$Set4", HEAP_SET, NULL, "elem1,elem2,elem3,elem4"),
-	HIDDEN("scala.collection.immutable.HashMap", HEAP_MAP, "rootNode.size"),
-	HIDDEN("scala.collection.immutable.HashMap$HashTrieMap", HEAP_MAP, "size0"),
-	HIDDEN("scala.collection.immutable.HashSet", HEAP_SET, "rootNode.size"),
-	HIDDEN("scala.collection.immutable.HashSet$HashTrieSet", HEAP_SET, "size0"),
-	HIDDEN("scala.collection.immutable.BigVector", HEAP_LIST, "length0"),
+	ENTRY_NODES(SCALA "HashMap", "rootNode.size", "_1", "_2", NODE("rootNode")),
+	NODES(SCALA "BitmapIndexedMapNode", HEAP_MAP, "size", HEAP_PART,
+	      { HEAP_PART_CHAMP, "content", "dataMap", "nodeMap" }),
+	NODES(SCALA "HashCollisionMapNode", HEAP_MAP, NULL, HEAP_PART, NODE("content")),
+	NODES(SCALA "HashSet", HEAP_SET, "rootNode.size", 0, NODE("rootNode")),
+	NODES(SCALA "BitmapIndexedSetNode", HEAP_SET, "size", HEAP_PART,
+	      { HEAP_PART_CHAMP, "content", "dataMap", "nodeMap" }),
+	NODES(SCALA "HashCollisionSetNode", HEAP_SET, NULL, HEAP_PART, NODE("content")),
+	/* 2.12 */
+	NODES(SCALA "HashMap$HashTrieMap", HEAP_MAP, "size0", 0, ARRAY_PART(NODES, "elems|elems0")),
+	NODES(SCALA "HashMap$HashMap1", HEAP_MAP, NULL, HEAP_PART, ENTRY("key", "value")),
+	NODES(SCALA "HashMap$HashMapCollision1", HEAP_MAP, NULL, HEAP_PART, NODE("kvs")),
+	EMPTY(SCALA "HashMap$EmptyHashMap$", HEAP_MAP),
+	NODES(SCALA "HashSet$HashTrieSet", HEAP_SET, "size0", 0, ARRAY_PART(NODES, "elems|elems0")),
+	NODES(SCALA "HashSet$HashSet1", HEAP_SET, NULL, HEAP_PART, ITEM("key")),
+	NODES(SCALA "HashSet$HashSetCollision1", HEAP_SET, NULL, HEAP_PART, NODE("ks")),
+	EMPTY(SCALA "HashSet$EmptyHashSet$", HEAP_SET),
+	/* In the order of insertion, the last first. */
+	NODES(SCALA "ListMap$Node", HEAP_MAP, NULL, HEAP_PART, NODE("_init"),
+	      ENTRY("key", "_value")),
+	NODES(SCALA "ListMap$Node", HEAP_MAP, NULL, HEAP_PART, NODE("$outer"),
+	      ENTRY("key", "value")),
+	EMPTY(SCALA "ListMap$EmptyListMap$", HEAP_MAP),
+	NODES(SCALA "ListSet$Node", HEAP_SET, NULL, HEAP_PART, NODE("$outer"), ITEM("elem")),
+	EMPTY(SCALA "ListSet$EmptyListSet$", HEAP_SET),
+	TREE(SCALA "TreeMap", NULL, "tree", "_key|key", "_value|value", "_left|left",
+	     "_right|right"),
+	TREE(SCALA "TreeSet", NULL, "tree", NULL, "_key|key", "_left|left", "_right|right"),
+	NODES(SCALA "Queue", HEAP_QUEUE, NULL, 0, NODE("out"), REVERSED("in")),
+	EMPTY(SCALA "Vector0$", HEAP_LIST),
+	NODES(SCALA "Vector2", HEAP_LIST, "length0", HEAP_DENSE, ITEMS("prefix1"),
+	      ROPE("data2", "1"), ITEMS("suffix1")),
+	NODES(SCALA "Vector3", HEAP_LIST, "length0", HEAP_DENSE, ITEMS("prefix1"),
+	      ROPE("prefix2", "1"), ROPE("data3", "2"), ROPE("suffix2", "1"), ITEMS("suffix1")),
+	NODES(SCALA "Vector4", HEAP_LIST, "length0", HEAP_DENSE, ITEMS("prefix1"),
+	      ROPE("prefix2", "1"), ROPE("prefix3", "2"), ROPE("data4", "3"), ROPE("suffix3", "2"),
+	      ROPE("suffix2", "1"), ITEMS("suffix1")),
+	NODES(SCALA "Vector5", HEAP_LIST, "length0", HEAP_DENSE, ITEMS("prefix1"),
+	      ROPE("prefix2", "1"), ROPE("prefix3", "2"), ROPE("prefix4", "3"), ROPE("data5", "4"),
+	      ROPE("suffix4", "3"), ROPE("suffix3", "2"), ROPE("suffix2", "1"), ITEMS("suffix1")),
+	NODES(SCALA "Vector6", HEAP_LIST, "length0", HEAP_DENSE, ITEMS("prefix1"),
+	      ROPE("prefix2", "1"), ROPE("prefix3", "2"), ROPE("prefix4", "3"),
+	      ROPE("prefix5", "4"), ROPE("data6", "5"), ROPE("suffix5", "4"), ROPE("suffix4", "3"),
+	      ROPE("suffix3", "2"), ROPE("suffix2", "1"), ITEMS("suffix1")),
 	ARRAY("scala.collection.immutable.Vector1", HEAP_LIST, NULL, "prefix1"),
-	HIDDEN("scala.collection.immutable.Vector", HEAP_LIST, "endIndex"),
+	{ .class_name = SCALA "Vector",
+	  .kind = HEAP_LIST,
+	  .shape = HEAP_HIDDEN,
+	  .size = "endIndex",
+	  .first = "startIndex" }, /* 2.12 */
 	ARRAY("scala.collection.immutable.ArraySeq$of*", HEAP_LIST, NULL, "unsafeArray"),
 	ARRAY("scala.collection.mutable.ArrayBuffer", HEAP_LIST, "size0", "array"),
 	ARRAY("scala.collection.mutable.ArraySeq$of*", HEAP_LIST, NULL, "array"),
-	RING("scala.collection.mutable.ArrayDeque", HEAP_QUEUE,
-	     "start|scala$collection$mutable$ArrayDeque$$start",
-	     "end|scala$collection$mutable$ArrayDeque$$end",
-	     "array|scala$collection$mutable$ArrayDeque$$array"),
-	LINKED("scala.collection.mutable.ListBuffer", HEAP_LIST, "len",
-	       "first|scala$collection$mutable$ListBuffer$$start|start",
-	       "head|scala$collection$immutable$$colon$colon$$hd", "next|tl"),
-	CHAINS("scala.collection.mutable.HashMap", "contentSize",
-	       "table|scala$collection$mutable$HashMap$$table", "_key", "_value", "_next"),
+	RING("scala.collection.mutable.ArrayDeque", HEAP_QUEUE, "start", "end", "array"),
+	LINKED("scala.collection.mutable.ListBuffer", HEAP_LIST, "len", "first|start", "head|hd",
+	       "next|tl"),
+	CHAINS("scala.collection.mutable.HashMap", "contentSize", "table", "_key", "_value",
+	       "_next"),
 	CHAINS("scala.collection.mutable.HashMap", "tableSize", "table", "key", "value", "next"),
 	{ .class_name = "scala.collection.mutable.HashSet",
 	  .kind = HEAP_SET,
 	  .shape = HEAP_CHAINS,
 	  .size = "contentSize",
-	  .store = "scala$collection$mutable$HashSet$$table|table",
+	  .store = "table",
 	  .value = "_key",
 	  .next = "_next",
 	  .flags = HEAP_HASHED },
@@ -546,9 +745,241 @@ static const struct heap_collection_rule table[] = {
 	  .value = "value|_value",
 	  .next = "later|_later",
 	  .array = "table" },
-	{ .class_name = "scala.collection.concurrent.TrieMap",
+	LINKED("scala.collection.mutable.LinkedHashSet", HEAP_SET, "contentSize|tableSize",
+	       "firstEntry", "key|_key", "later|_later"),
+	TREE("scala.collection.mutable.TreeMap", "tree.size", "tree.root", "key", "value", "left",
+	     "right"),
+	ENTRY_NODES(SCALA_TRIE "TrieMap", NULL, "_1", "_2", NODE("root")),
+	NODES(SCALA_TRIE "INodeBase", HEAP_MAP, NULL, HEAP_PART, NODE("mainnode")),
+	NODES(SCALA_TRIE "CNode", HEAP_MAP, NULL, HEAP_PART, ARRAY_PART(NODES, "array")),
+	NODES(SCALA_TRIE "SNode", HEAP_MAP, NULL, HEAP_PART, ENTRY("k", "v")),
+	NODES(SCALA_TRIE "TNode", HEAP_MAP, NULL, HEAP_PART, ENTRY("k", "v")),
+	NODES(SCALA_TRIE "LNode", HEAP_MAP, NULL, HEAP_PART, NODE("entries|listmap")),
+
+	/* ---- Clojure ---- */
+	{ .class_name = "clojure.lang.PersistentVector",
+	  .kind = HEAP_LIST,
+	  .shape = HEAP_NODES,
+	  .size = "cnt",
+	  .via = "array",
+	  .flags = HEAP_DENSE,
+	  .parts =
+		  (const struct heap_part[]){ ROPE("root.array", "shift"), ITEMS("tail"), { 0 } } },
+	NODES("clojure.lang.PersistentHashMap", HEAP_MAP, "count", 0, NODE("root"), IF("hasNull"),
+	      ENTRY("no key", "nullValue")),
+	NODES("clojure.lang.PersistentHashMap$BitmapIndexedNode", HEAP_MAP, NULL, HEAP_PART,
+	      ARRAY_PART(PAIRS, "array")),
+	NODES("clojure.lang.PersistentHashMap$HashCollisionNode", HEAP_MAP, "count", HEAP_PART,
+	      ARRAY_PART(PAIRS, "array")),
+	NODES("clojure.lang.PersistentHashMap$ArrayNode", HEAP_MAP, NULL, HEAP_PART,
+	      ARRAY_PART(NODES, "array")),
+	PAIRS("clojure.lang.PersistentArrayMap", NULL, "array", HEAP_DENSE),
+	TREE("clojure.lang.PersistentTreeMap", "_count", "tree", "key", "val", "left", "right"),
+	KEYS("clojure.lang.APersistentSet", "impl"),
+	CONS("clojure.lang.PersistentList", "_count", "_first", "_rest"),
+	EMPTY("clojure.lang.PersistentList$EmptyList", HEAP_LIST),
+	NODES("clojure.lang.PersistentQueue", HEAP_QUEUE, "cnt", 0, NODE("f"), NODE("r")),
+	/* Sequences, as far as they are realised. */
+	NODES("clojure.lang.Cons", HEAP_LIST, NULL, HEAP_PART, ITEM("_first"), NODE("_more")),
+	NODES("clojure.lang.LazySeq", HEAP_LIST, NULL, HEAP_PART, NODE("sv"), NODE("s")),
+	NODES("clojure.lang.ChunkedCons", HEAP_LIST, NULL, HEAP_PART, NODE("chunk"), NODE("_more")),
+	NODES("clojure.lang.ArrayChunk", HEAP_LIST, NULL, HEAP_PART,
+	      { HEAP_PART_ITEMS, "array", "end", "off" }),
+	NODES("clojure.lang.ArraySeq", HEAP_LIST, NULL, HEAP_LENT,
+	      { HEAP_PART_ITEMS, "array", NULL, "i" }),
+	NODES("clojure.lang.PersistentVector$ChunkedSeq", HEAP_LIST, NULL, HEAP_LENT,
+	      { HEAP_PART_SKIP, "i", NULL, NULL }, { HEAP_PART_SKIP, "offset", NULL, NULL },
+	      NODE("vec")),
+	HIDDEN("clojure.lang.LongRange", HEAP_LIST, "count"),
+
+	/* ---- vavr ---- */
+	CONS(VAVR "List$Cons", "length", "head", "tail"),
+	EMPTY(VAVR "List$Nil", HEAP_LIST),
+	NODES(VAVR "Queue", HEAP_QUEUE, NULL, 0, NODE("front"), REVERSED("rear")),
+	ARRAY(VAVR "Array", HEAP_LIST, NULL, "delegate"),
+	NODES(VAVR "Vector", HEAP_LIST, "trie.length", HEAP_DENSE,
+	      { HEAP_PART_ROPE, "trie.array", "trie.depthShift", "trie.offset" }),
+	NODES(VAVR "HashMap", HEAP_MAP, NULL, 0, NODE("trie")),
+	KEY_NODES(VAVR "HashSet", NULL, NODE("tree")),
+	EMPTY(VAVR "HashArrayMappedTrieModule$EmptyNode", HEAP_MAP),
+	NODES(VAVR "HashArrayMappedTrieModule$LeafSingleton", HEAP_MAP, NULL, HEAP_PART,
+	      ENTRY("key", "value")),
+	NODES(VAVR "HashArrayMappedTrieModule$LeafList", HEAP_MAP, "size", HEAP_PART,
+	      ENTRY("key", "value"), NODE("tail")),
+	NODES(VAVR "HashArrayMappedTrieModule$IndexedNode", HEAP_MAP, "size", HEAP_PART,
+	      ARRAY_PART(NODES, "subNodes")),
+	NODES(VAVR "HashArrayMappedTrieModule$ArrayNode", HEAP_MAP, "size", HEAP_PART,
+	      ARRAY_PART(NODES, "subNodes")),
+	ENTRY_NODES(VAVR "LinkedHashMap", NULL, "_1", "_2", NODE("list")),
+	KEYS(VAVR "LinkedHashSet", "map"),
+	ENTRY_NODES(VAVR "TreeMap", NULL, "_1", "_2", NODE("entries")),
+	NODES(VAVR "TreeSet", HEAP_SET, NULL, 0, NODE("tree")),
+	NODES(VAVR "RedBlackTreeModule$Node", HEAP_SET, "size", HEAP_PART, NODE("left"),
+	      ITEM("value"), NODE("right")),
+	EMPTY(VAVR "RedBlackTreeModule$Empty", HEAP_SET),
+	WRAP(VAVR "AbstractMultimap", HEAP_MAP, "back"),
+
+	/* ---- Eclipse Collections ---- */
+	ARRAY(ECLIPSE "list.mutable.FastList", HEAP_LIST, "size", "items"),
+	ARRAY(ECLIPSE "list.mutable.primitive.*ArrayList", HEAP_LIST, "size", "items"),
+	ARRAY(ECLIPSE "list.immutable.ImmutableArrayList", HEAP_LIST, NULL, "items"),
+	EMPTY(ECLIPSE "list.immutable.ImmutableEmptyList", HEAP_LIST),
+	FIELDS(ECLIPSE "list.immutable.ImmutableSingletonList", HEAP_LIST, NULL,
+	       FIELDS_1("element")),
+	FIELDS(ECLIPSE "list.immutable.ImmutableDoubletonList", HEAP_LIST, NULL,
+	       FIELDS_2("element")),
+	FIELDS(ECLIPSE "list.immutable.ImmutableTripletonList", HEAP_LIST, NULL,
+	       FIELDS_3("element")),
+	FIELDS(ECLIPSE "list.immutable.ImmutableQuadrupletonList", HEAP_LIST, NULL,
+	       FIELDS_4("element")),
+	FIELDS(ECLIPSE "list.immutable.ImmutableQuintupletonList", HEAP_LIST, NULL,
+	       FIELDS_4("element") ",element5"),
+	FIELDS(ECLIPSE "list.immutable.ImmutableSextupletonList", HEAP_LIST, NULL,
+	       FIELDS_4("element") ",element5,element6"),
+	FIELDS(ECLIPSE "list.immutable.ImmutableSeptupletonList", HEAP_LIST, NULL,
+	       FIELDS_4("element") ",element5,element6,element7"),
+	FIELDS(ECLIPSE "list.immutable.ImmutableOctupletonList", HEAP_LIST, NULL,
+	       FIELDS_4("element") ",element5,element6,element7,element8"),
+	FIELDS(ECLIPSE "list.immutable.ImmutableNonupletonList", HEAP_LIST, NULL,
+	       FIELDS_4("element") ",element5,element6,element7,element8,element9"),
+	FIELDS(ECLIPSE "list.immutable.ImmutableDecapletonList", HEAP_LIST, NULL,
+	       FIELDS_4("element") ",element5,element6,element7,element8,element9,element10"),
+	EMPTY(ECLIPSE "set.immutable.ImmutableEmptySet", HEAP_SET),
+	FIELDS(ECLIPSE "set.immutable.ImmutableSingletonSet", HEAP_SET, NULL, FIELDS_1("element")),
+	FIELDS(ECLIPSE "set.immutable.ImmutableDoubletonSet", HEAP_SET, NULL, FIELDS_2("element")),
+	FIELDS(ECLIPSE "set.immutable.ImmutableTripletonSet", HEAP_SET, NULL, FIELDS_3("element")),
+	FIELDS(ECLIPSE "set.immutable.ImmutableQuadrupletonSet", HEAP_SET, NULL,
+	       FIELDS_4("element")),
+	WRAP(ECLIPSE "set.immutable.ImmutableUnifiedSet", HEAP_SET, "delegate"),
+	NODES(ECLIPSE "set.mutable.UnifiedSet", HEAP_SET, "occupied", 0,
+	      ARRAY_PART(MIXED, "table")),
+	NODES(ECLIPSE "set.mutable.UnifiedSet$ChainedBucket", HEAP_SET, NULL,
+	      HEAP_PART | HEAP_INNER, EITHER("zero"), EITHER("one"), EITHER("two"),
+	      EITHER("three")),
+	EMPTY(ECLIPSE "map.immutable.ImmutableEmptyMap", HEAP_MAP),
+	FIELDS(ECLIPSE "map.immutable.ImmutableSingletonMap", HEAP_MAP, FIELDS_1("key"),
+	       FIELDS_1("value")),
+	FIELDS(ECLIPSE "map.immutable.ImmutableDoubletonMap", HEAP_MAP, FIELDS_2("key"),
+	       FIELDS_2("value")),
+	FIELDS(ECLIPSE "map.immutable.ImmutableTripletonMap", HEAP_MAP, FIELDS_3("key"),
+	       FIELDS_3("value")),
+	FIELDS(ECLIPSE "map.immutable.ImmutableQuadrupletonMap", HEAP_MAP, FIELDS_4("key"),
+	       FIELDS_4("value")),
+	WRAP(ECLIPSE "map.immutable.ImmutableUnifiedMap", HEAP_MAP, "delegate"),
+	{ .class_name = ECLIPSE "map.mutable.UnifiedMap",
 	  .kind = HEAP_MAP,
-	  .shape = HEAP_HIDDEN },
+	  .shape = HEAP_NODES,
+	  .size = "occupied",
+	  .absent = ECLIPSE "map.mutable.UnifiedMap.CHAINED_KEY",
+	  .parts = (const struct heap_part[]){ ARRAY_PART(PAIRS, "table"), { 0 } } },
+	WRAP(ECLIPSE "map.sorted.mutable.TreeSortedMap", HEAP_MAP, "treeMap"),
+	WRAP(ECLIPSE "set.sorted.mutable.TreeSortedSet", HEAP_SET, "treeSet"),
+	WRAP(ECLIPSE "map.ordered.mutable.OrderedMapAdapter", HEAP_MAP, "delegate"),
+	WRAP(ECLIPSE "bimap.mutable.AbstractMutableBiMap", HEAP_MAP, "delegate"),
+	WRAP(ECLIPSE "multimap.AbstractMutableMultimap", HEAP_MAP, "map"),
+	WRAP(ECLIPSE "list.mutable.ListAdapter", HEAP_LIST, "delegate"),
+	WRAP(ECLIPSE "set.mutable.SetAdapter", HEAP_SET, "delegate"),
+	WRAP(ECLIPSE "stack.mutable.ArrayStack", HEAP_LIST, "delegate"),
+
+	/* ---- PCollections ---- */
+	{ .class_name = PCOLLECTIONS "HashPMap",
+	  .kind = HEAP_MAP,
+	  .shape = HEAP_NODES,
+	  .size = "size",
+	  .key = "key",
+	  .value = "value",
+	  .flags = HEAP_NESTED,
+	  .parts = (const struct heap_part[]){ NODE("intMap"), { 0 } } },
+	NODES(PCOLLECTIONS "IntTreePMap", HEAP_MAP, "root.size", 0, NODE("root")),
+	NODES(PCOLLECTIONS "IntTree", HEAP_MAP, "size", HEAP_PART, IF("left"),
+	      { HEAP_PART_SUM, "key", NULL, NULL }, NODE("left"),
+	      { HEAP_PART_NUMBERED, "value", NULL, NULL }, NODE("right")),
+	{ .class_name = PCOLLECTIONS "TreePVector",
+	  .kind = HEAP_LIST,
+	  .shape = HEAP_NODES,
+	  .takes = HEAP_TAKES_VALUES,
+	  .parts = (const struct heap_part[]){ NODE("map"), { 0 } } },
+	NODES(PCOLLECTIONS "ConsPStack", HEAP_LIST, "size", HEAP_PART, IF("rest"), ITEM("first"),
+	      NODE("rest")),
+	NODES(PCOLLECTIONS "AmortizedPQueue", HEAP_QUEUE, NULL, 0, NODE("front"), REVERSED("back")),
+	NODES(PCOLLECTIONS "TreePMap", HEAP_MAP, "tree.size", 0, NODE("tree")),
+	KEY_NODES(PCOLLECTIONS "TreePSet", "tree.size", NODE("tree")),
+	NODES(PCOLLECTIONS "KVTree", HEAP_MAP, "size", HEAP_PART, IF("left"), NODE("left"),
+	      ENTRY("key", "value"), NODE("right")),
+	KEYS(PCOLLECTIONS "MapPSet", "map"),
+	{ .class_name = PCOLLECTIONS "OrderedPSet",
+	  .kind = HEAP_SET,
+	  .shape = HEAP_WRAP,
+	  .store = "elements",
+	  .takes = HEAP_TAKES_VALUES },
+
+	/* ---- Agrona ---- */
+	PAIRS(AGRONA "Object2*ObjectHashMap", "size", "entries", HEAP_HASHED),
+	PARALLEL(AGRONA "*2*ObjectHashMap", "size", "keys", "values", HEAP_HASHED | HEAP_BY_VALUE),
+	PARALLEL(AGRONA "BiInt2ObjectMap", "size", "keys", "values", HEAP_HASHED | HEAP_BY_VALUE),
+	PARALLEL(AGRONA "Object2*Map", "size", "keys", "values", HEAP_HASHED),
+	{ .class_name = AGRONA "*2*HashMap",
+	  .kind = HEAP_MAP,
+	  .shape = HEAP_PAIRS,
+	  .size = "size",
+	  .store = "entries",
+	  .free = "missingValue",
+	  .flags = HEAP_HASHED },
+	{ .class_name = AGRONA "*2*CounterMap",
+	  .kind = HEAP_MAP,
+	  .shape = HEAP_PAIRS,
+	  .size = "size",
+	  .store = "entries",
+	  .free = "initialValue",
+	  .flags = HEAP_HASHED },
+	{ .class_name = AGRONA "*HashSet",
+	  .kind = HEAP_SET,
+	  .shape = HEAP_SLOTS,
+	  .size = "sizeOfArrayValues",
+	  .store = "values",
+	  .free = "-1",
+	  .extra = "containsMissingValue",
+	  .flags = HEAP_HASHED | HEAP_APART },
+	{ .class_name = AGRONA "ObjectHashSet",
+	  .kind = HEAP_SET,
+	  .shape = HEAP_SLOTS,
+	  .size = "size",
+	  .store = "values",
+	  .flags = HEAP_HASHED },
+	ARRAY(AGRONA "*ArrayList", HEAP_LIST, "size", "elements"),
+	RING(AGRONA "*ArrayQueue", HEAP_QUEUE, "head", "tail", "elements"),
+
+	/* ---- HPPC, Netty: also the copies in others' packages ---- */
+	{ .class_name = "*hppc.*HashMap",
+	  .kind = HEAP_MAP,
+	  .shape = HEAP_SLOTS,
+	  .size = "assigned",
+	  .store = "values",
+	  .key = "keys",
+	  .extra = "hasEmptyKey",
+	  .flags = HEAP_HASHED | HEAP_APART },
+	{ .class_name = "*hppc.*HashSet",
+	  .kind = HEAP_SET,
+	  .shape = HEAP_SLOTS,
+	  .size = "assigned",
+	  .store = "keys",
+	  .extra = "hasEmptyKey",
+	  .flags = HEAP_HASHED | HEAP_APART },
+	ARRAY("*hppc.*ArrayList", HEAP_LIST, "elementsCount", "buffer"),
+	RING("*hppc.*ArrayDeque", HEAP_QUEUE, "head", "tail", "buffer"),
+	PARALLEL("*netty.util.collection.*ObjectHashMap", "size", "keys", "values",
+		 HEAP_HASHED | HEAP_BY_VALUE),
+
+	/* ---- RoaringBitmap ---- */
+	NODES(ROARING "RoaringBitmap", HEAP_BITS, NULL, 0, NODE("highLowContainer")),
+	NODES(ROARING "RoaringArray", HEAP_BITS, NULL, HEAP_PART,
+	      { HEAP_PART_CONTAINERS, "values", "keys", "size" }),
+	NODES(ROARING "ArrayContainer", HEAP_BITS, "cardinality", HEAP_PART,
+	      { HEAP_PART_SHORTS, "content", "cardinality", NULL }),
+	NODES(ROARING "BitmapContainer", HEAP_BITS, "cardinality", HEAP_PART,
+	      ARRAY_PART(BITS, "bitmap")),
+	NODES(ROARING "RunContainer", HEAP_BITS, NULL, HEAP_PART,
+	      { HEAP_PART_RUNS, "valueslength", "nbrruns", NULL }),
 };
 
 const struct heap_collection_rule *heap_collection_rules(size_t *count)

@@ -38,8 +38,13 @@ static bool fits(struct heap *heap, uint32_t row, uint32_t class_no)
 	const struct heap_collection_rule *rule = &heap_collection_rules(&count)[row];
 	const bool own_values = rule->shape == HEAP_FIELDS;
 	const char *paths[] = {
-		rule->size, rule->store, rule->first,
-		rule->last, rule->extra, rule->shape == HEAP_SLOTS ? rule->key : NULL,
+		rule->size,
+		rule->store,
+		rule->first,
+		rule->last,
+		rule->extra,
+		rule->shape == HEAP_SLOTS ? rule->key : NULL,
+		rule->parts ? rule->parts->field : NULL,
 	};
 
 	assert(class_no < heap->class_count);
@@ -61,23 +66,23 @@ static bool fits(struct heap *heap, uint32_t row, uint32_t class_no)
 
 static const struct heap_known_rows collection_rows = { HEAP_KNOWN_COLLECTIONS, row_name, fits };
 
-static const struct heap_collection_rule *find_rule(struct heap *heap, uint32_t class_no,
-						    uint32_t *start_no)
+const struct heap_collection_rule *heap_collection_row(struct heap *heap, uint32_t class_no,
+						       uint32_t *row_class)
 {
 	struct heap_known_row row;
 	size_t count;
 
 	if (!heap_known_row(heap, &collection_rows, class_no, &row))
 		return NULL;
-	*start_no = row.class_no;
+	*row_class = row.class_no;
 	return &heap_collection_rules(&count)[row.row];
 }
 
 const struct heap_collection_rule *heap_collection_rule(struct heap *heap, uint32_t class_no)
 {
-	uint32_t start_no;
+	uint32_t row_class;
 
-	return find_rule(heap, class_no, &start_no);
+	return heap_collection_row(heap, class_no, &row_class);
 }
 
 /* ---- sizes ---- */
@@ -224,6 +229,11 @@ static int find_array(struct heap *heap, struct heap_collection *c, struct hdb_e
 	if ((r = heap_path_object_as(heap, (struct heap_as){ c->inner_ix, c->inner_class }, path,
 				     &ix, err)) != HDB_OK)
 		return heap_soft(r);
+	if (rule->flags & HEAP_OF_LISTS) {
+		struct heap_chunk chunk;
+
+		return heap_soft(heap_chunk_open_list(heap, &chunk, ix, &c->array_length, err));
+	}
 	if ((r = heap_object(heap, ix, &object, err)) < 0)
 		return r;
 	if (object.kind == STORE_OBJECT_ARRAY || object.kind == STORE_PRIMITIVE_ARRAY) {
@@ -263,8 +273,9 @@ static int find_size(struct heap *heap, struct heap_collection *c, struct hdb_er
 	int r = HDB_OK;
 
 	assert(rule->shape != HEAP_WRAP);
-	if (rule->shape == HEAP_HIDDEN)
-		most = INT32_MAX; /* what is counted need not be an object of its own */
+	/* What is counted need not be an object of its own. */
+	if (rule->shape == HEAP_HIDDEN || rule->shape == HEAP_NODES)
+		most = INT32_MAX;
 	if (rule->shape == HEAP_WORDS && !rule->size)
 		return c->array_ix == HEAP_NONE ? size_of_word(heap, c, err) : HDB_OK;
 	if (rule->size) {
@@ -274,11 +285,34 @@ static int find_size(struct heap *heap, struct heap_collection *c, struct hdb_er
 			return heap_soft(r);
 		if (rule->cells && (r = add_cells(heap, c, &size, err)) < 0)
 			return r;
+		if (rule->flags & HEAP_APART) {
+			int64_t extra = 0;
+
+			r = heap_path_number_as(heap,
+						(struct heap_as){ c->inner_ix, c->inner_class },
+						rule->extra, &extra, err);
+			if (r < 0)
+				return r;
+			size += extra != 0 && size < INT64_MAX;
+			most++;
+		}
+		if (rule->shape == HEAP_HIDDEN && rule->first) {
+			int64_t first = 0;
+
+			r = heap_path_number_as(heap,
+						(struct heap_as){ c->inner_ix, c->inner_class },
+						rule->first, &first, err);
+			if (r < 0)
+				return r;
+			size -= first > 0 && first <= size ? first : 0;
+		}
 		set_size(c, size, most);
 	} else if (rule->shape == HEAP_ARRAY && rule->last) {
 		r = size_of_ring(heap, c, err);
-	} else if (rule->shape == HEAP_ARRAY) {
+	} else if (rule->shape == HEAP_ARRAY || rule->flags & HEAP_OF_LISTS) {
 		set_size(c, (int64_t)c->array_length, most);
+	} else if (rule->shape == HEAP_PAIRS && rule->flags & HEAP_DENSE) {
+		set_size(c, (int64_t)(c->array_length / 2), most);
 	} else if (rule->shape == HEAP_EMPTY) {
 		set_size(c, 0, 0);
 	} else if (rule->shape == HEAP_FIELDS && !rule->absent) {
@@ -303,16 +337,56 @@ static int unwrap(struct heap *heap, struct heap_collection *c, struct hdb_error
 			return HDB_OK;
 		r = heap_path_object_as(heap, (struct heap_as){ c->inner_ix, c->inner_class },
 					wrapper->store, &ix, err);
-		if (r != HDB_OK)
+		if (r != HDB_OK) {
+			c->wraps_null = r == HDB_NOTFOUND;
 			return heap_soft(r);
+		}
 		if ((r = heap_object(heap, ix, &object, err)) < 0)
 			return r;
 		if (object.kind != STORE_INSTANCE)
 			return HDB_OK;
 		c->inner_ix = ix;
-		c->inner = find_rule(heap, object.class_no, &c->inner_class);
+		c->inner = heap_collection_row(heap, object.class_no, &c->inner_class);
 	}
+	if (c->inner && c->takes == HEAP_TAKES_ALL)
+		c->takes = c->inner->takes;
 	return HDB_OK;
+}
+
+int heap_chunk_open_list(struct heap *heap, struct heap_chunk *chunk, uint32_t ix, uint64_t *length,
+			 struct hdb_error *err)
+{
+	struct heap_collection c = { .ix = ix, .inner_ix = ix, .array_ix = HEAP_NONE };
+	struct heap_object object;
+	struct heap_value value;
+	int r = heap_object(heap, ix, &object, err);
+
+	heap_chunk_open(chunk, HEAP_NONE);
+	*length = 0;
+	if (r < 0 || object.kind != STORE_INSTANCE)
+		return r < 0 ? r : HDB_NOTFOUND;
+	c.inner = heap_collection_row(heap, object.class_no, &c.inner_class);
+	if ((r = unwrap(heap, &c, err)) < 0)
+		return r;
+	if (c.inner && c.inner->shape == HEAP_EMPTY)
+		return HDB_OK;
+	if (c.inner && c.inner->shape == HEAP_FIELDS && !strchr(c.inner->value, ',')) {
+		r = heap_path_value_as(heap, (struct heap_as){ c.inner_ix, c.inner_class },
+				       c.inner->value, &value, err);
+		chunk->array_ix = c.inner_ix;
+		chunk->is_whole = true;
+		*length = chunk->count = r == HDB_OK;
+		chunk->type = value.type;
+		chunk->bits[0] = value.bits;
+		return r;
+	}
+	if (!c.inner || c.inner->shape != HEAP_ARRAY || c.inner->last)
+		return HDB_NOTFOUND;
+	if ((r = find_array(heap, &c, err)) < 0 || (r = find_size(heap, &c, err)) < 0)
+		return r;
+	heap_chunk_open(chunk, c.array_ix);
+	*length = c.size;
+	return c.inner->first ? ring_index(heap, &c, c.inner->first, &chunk->first, err) : HDB_OK;
 }
 
 /* All but the sums over parts. */
@@ -327,7 +401,7 @@ static int open_plain(struct heap *heap, uint32_t ix, struct heap_collection *c,
 		return r;
 	if (object.kind != STORE_INSTANCE || ix == HEAP_BOOT_LOADER)
 		return HDB_NOTFOUND;
-	c->rule = find_rule(heap, object.class_no, &c->inner_class);
+	c->rule = heap_collection_row(heap, object.class_no, &c->inner_class);
 	if (!c->rule)
 		return HDB_NOTFOUND;
 	c->inner = c->rule;
@@ -466,7 +540,7 @@ int heap_collection_count(struct heap *heap, struct heap_collection *c, uint64_t
 	if (c->inner->shape == HEAP_WORDS)
 		return count_bits(heap, c, budget, err);
 	if ((r = heap_entries_begin(heap, c, &entries, err)) < 0)
-		return r;
+		goto out;
 	if (entries.steps > *budget)
 		entries.steps = *budget;
 	most = entries.steps;
@@ -475,8 +549,11 @@ int heap_collection_count(struct heap *heap, struct heap_collection *c, uint64_t
 	assert(entries.steps <= most);
 	*budget -= most - entries.steps;
 	if (r < 0)
-		return r;
+		goto out;
 	c->size = entries.no;
-	c->has_size = !entries.is_cut;
-	return c->has_size ? HDB_OK : HDB_NOTFOUND;
+	c->has_size = !entries.is_cut && !entries.unknown;
+	r = c->has_size ? HDB_OK : HDB_NOTFOUND;
+out:
+	heap_entries_end(&entries);
+	return r;
 }

@@ -10,9 +10,14 @@
 #include "base/debug.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 /* Slots and entries between two looks at the cancel flag. */
 #define STEP_SLOTS 65536u
+
+static const char WRAPS_UNKNOWN[] = "what it wraps is no known collection";
+static const char UNKNOWN_LIST[] = "its keys or values are in a list whose structure is not known";
+static const char ONLY_SIZE[] = "only its size is known, not its structure";
 
 /* ---- starting ---- */
 
@@ -41,6 +46,14 @@ static int find_array(struct heap_entries *e, const char *path, struct heap_chun
 
 	if (r < 0)
 		return r;
+	if (ix != HEAP_NONE && e->rule->flags & HEAP_OF_LISTS) {
+		uint64_t length;
+
+		r = heap_chunk_open_list(e->heap, chunk, ix, &length, err);
+		if (r == HDB_NOTFOUND)
+			e->unknown = UNKNOWN_LIST;
+		return heap_soft(r);
+	}
 	if (ix != HEAP_NONE) {
 		if ((r = heap_object(e->heap, ix, &object, err)) < 0)
 			return r;
@@ -51,12 +64,27 @@ static int find_array(struct heap_entries *e, const char *path, struct heap_chun
 	return HDB_OK;
 }
 
-static void begin_chain(struct heap_entries *e, uint32_t node)
+void heap_begin_chain(struct heap_entries *e)
 {
-	e->node = node;
 	e->tortoise = HEAP_NONE;
 	e->chain_steps = 0;
 	e->chain_power = 1;
+}
+
+bool heap_is_circle(struct heap_entries *e, uint32_t last, uint32_t node)
+{
+	if (e->chain_steps++ == e->chain_power) {
+		e->tortoise = last;
+		e->chain_power *= 2;
+		e->chain_steps = 0;
+	}
+	return node == e->tortoise || node == last;
+}
+
+static void begin_chain(struct heap_entries *e, uint32_t node)
+{
+	e->node = node;
+	heap_begin_chain(e);
 }
 
 /* The first element of a ring, and whether zero's slot of an open table is taken. */
@@ -76,6 +104,21 @@ static int read_marks(struct heap_entries *e, struct hdb_error *err)
 			return r;
 		if (r == HDB_OK && number > 0 && e->slots)
 			e->slot_start = (uint64_t)number % e->slots;
+	}
+	if (rule->free) {
+		const bool is_number =
+			rule->free[0] == '-' || (rule->free[0] >= '0' && rule->free[0] <= '9');
+
+		r = HDB_OK;
+		if (is_number)
+			number = strtoll(rule->free, NULL, 10);
+		else
+			r = heap_path_number_as(
+				e->heap, (struct heap_as){ e->from.inner_ix, e->from.inner_class },
+				rule->free, &number, err);
+		if (r < 0)
+			return r;
+		e->free_number = r == HDB_OK ? number : 0;
 	}
 	if (rule->extra && rule->shape == HEAP_SLOTS) {
 		r = heap_path_number_as(e->heap,
@@ -121,8 +164,16 @@ static int begin(struct heap_entries *e, struct hdb_error *err)
 	heap_chunk_open(&e->store, HEAP_NONE);
 	heap_chunk_open(&e->keys, HEAP_NONE);
 	e->slots = e->from.array_length;
-	if (!rule)
+	if (!rule) {
+		e->unknown = e->from.wraps_null ? NULL : WRAPS_UNKNOWN;
 		return HDB_OK;
+	}
+	if (rule->shape == HEAP_HIDDEN)
+		e->unknown = ONLY_SIZE;
+	if (rule->shape == HEAP_NODES && (r = heap_begin_nodes(e, err)) < 0)
+		return r;
+	if (rule->flags & HEAP_BOUNDED && (r = heap_begin_bounds(e, err)) < 0)
+		return r;
 	if ((rule->shape == HEAP_ARRAY || rule->shape == HEAP_SLOTS || rule->shape == HEAP_PAIRS ||
 	     rule->shape == HEAP_CHAINS || rule->shape == HEAP_WORDS) &&
 	    (r = find_array(e, rule->store, &e->store, err)) < 0)
@@ -137,6 +188,8 @@ static int begin(struct heap_entries *e, struct hdb_error *err)
 	e->left = rule->shape == HEAP_ARRAY || rule->flags & HEAP_DENSE ? e->from.size : e->slots;
 	if (rule->shape == HEAP_PAIRS && !(rule->flags & HEAP_DENSE))
 		e->left = e->slots / 2;
+	if (rule->shape == HEAP_NODES)
+		e->left = rule->flags & HEAP_DENSE && e->from.has_size ? e->from.size : UINT64_MAX;
 	if (rule->shape == HEAP_FIELDS)
 		e->left = HEAP_ENTRY_FIELDS_MAX;
 	if (rule->shape == HEAP_WORDS)
@@ -159,6 +212,9 @@ int heap_entries_begin(struct heap *heap, const struct heap_collection *collecti
 	e->absent_ix = HEAP_NONE;
 	e->parts_ix = HEAP_NONE;
 	e->part_at = e->part_count = e->looked = 0;
+	e->unknown = NULL;
+	e->frames = NULL;
+	e->frame_count = e->frame_room = 0;
 	e->rule = NULL;
 	/* Of parts the first may never be begun. */
 	e->depth = 0;
@@ -176,7 +232,10 @@ int heap_entries_begin(struct heap *heap, const struct heap_collection *collecti
 		e->part_count = collection->array_ix == HEAP_NONE ? 0 : collection->array_length;
 		return HDB_OK;
 	}
-	return begin(e, err);
+	r = begin(e, err);
+	if (e->unknown)
+		e->rule = NULL;
+	return r;
 }
 
 /* Goes on with the next part: HDB_END after the last. */
@@ -259,12 +318,7 @@ static int step_chain(struct heap_entries *e, struct hdb_error *err)
 		e->node = HEAP_NONE;
 		return heap_soft(r);
 	}
-	if (e->chain_steps++ == e->chain_power) {
-		e->tortoise = node;
-		e->chain_power *= 2;
-		e->chain_steps = 0;
-	}
-	if (next == e->tortoise || next == node || !e->steps) {
+	if (heap_is_circle(e, node, next) || !e->steps) {
 		e->is_cut = e->is_cut || next != node || !(e->rule->flags & HEAP_SKIPS_NULL);
 		next = HEAP_NONE;
 	}
@@ -292,6 +346,17 @@ static int slot_entry(struct heap_entries *e, uint64_t id, uint32_t *node, struc
 	return HDB_OK;
 }
 
+/* What has neither key nor value ends a list: Scala's Nil. */
+static int is_entry(struct heap_entries *e, uint32_t node, bool *out, struct hdb_error *err)
+{
+	const char *path = e->rule->key ? e->rule->key : e->rule->value;
+	struct heap_instance instance;
+	const int r = heap_instance_open(e->heap, node, &instance, err);
+
+	*out = r == HDB_OK && heap_has_path(e->heap, instance.class_no, HEAP_NONE, path);
+	return heap_soft(r);
+}
+
 /* HDB_OK with an entry, HDB_NOTFOUND: look again, HDB_END. */
 static int next_in_chains(struct heap_entries *e, struct hdb_error *err)
 {
@@ -306,6 +371,12 @@ static int next_in_chains(struct heap_entries *e, struct hdb_error *err)
 			e->steps = 0;
 			e->is_cut = true;
 			return HDB_END;
+		}
+		if ((r = is_entry(e, e->node, &is_element, err)) < 0)
+			return r;
+		if (!is_element) {
+			e->node = HEAP_NONE;
+			return HDB_NOTFOUND;
 		}
 		if ((r = read_node(e, e->node, &is_element, err)) < 0)
 			return r;
@@ -380,6 +451,8 @@ static int next_of_shape(struct heap_entries *e, struct hdb_error *err)
 		return heap_next_field(e, err);
 	case HEAP_WORDS:
 		return heap_next_bit(e, err);
+	case HEAP_NODES:
+		return heap_next_in_nodes(e, err);
 	default:
 		return HDB_END;
 	}
@@ -394,6 +467,12 @@ int heap_entries_next(struct heap_entries *e, struct hdb_error *err)
 		    (r = base_step(e->heap->work, e->looked, err)) < 0)
 			return r;
 		r = next_of_shape(e, err);
+		if (r == HDB_OK && e->rule->flags & HEAP_BOUNDED) {
+			bool is_inside = true;
+
+			if ((r = heap_is_inside(e, &is_inside, err)) == HDB_OK && !is_inside)
+				r = HDB_NOTFOUND;
+		}
 		if (r == HDB_END && e->part_at < e->part_count && !e->is_cut) {
 			r = begin_part(e, err);
 			if (r == HDB_OK)
@@ -404,12 +483,21 @@ int heap_entries_next(struct heap_entries *e, struct hdb_error *err)
 		return r;
 	BASE_CHECK(heap_entries_check(e));
 	e->no++;
-	if (r == HDB_END)
+	if (r == HDB_END) {
+		heap_entries_end(e);
 		return r;
+	}
 	if (e->takes == HEAP_TAKES_KEYS && e->has_key)
 		e->value = e->key;
 	e->has_key = e->has_key && e->takes == HEAP_TAKES_ALL;
 	return HDB_OK;
+}
+
+void heap_entries_end(struct heap_entries *e)
+{
+	free(e->frames);
+	e->frames = NULL;
+	e->frame_count = e->frame_room = 0;
 }
 
 void heap_entries_check(const struct heap_entries *e)
@@ -423,4 +511,5 @@ void heap_entries_check(const struct heap_entries *e)
 	assert(e->node == HEAP_NONE || e->node < e->heap->object_count);
 	for (unsigned i = 0; i < e->depth; i++)
 		assert(e->stack[i] < e->heap->object_count);
+	assert(e->frame_count <= e->frame_room);
 }

@@ -1,10 +1,14 @@
 /*
- * heap/collections/entries_private.h - what entries.c and entries_slots.c share.
+ * heap/collections/entries_private.h - what the files of entries share.
  */
 #ifndef HEAP_COLLECTIONS_ENTRIES_PRIVATE_H
 #define HEAP_COLLECTIONS_ENTRIES_PRIVATE_H
 
 #include "heap/collections/collections.h"
+
+/* The row for a class, and the class that it names; NULL if it is no known collection. */
+const struct heap_collection_rule *heap_collection_row(struct heap *heap, uint32_t class_no,
+						       uint32_t *row_class);
 
 /* HDB_NOTFOUND is no failure where a field is merely null. */
 static inline int heap_soft(int r)
@@ -20,6 +24,10 @@ static inline struct heap_value heap_null_value(void)
 /* Starts to read an array; HEAP_NONE: there is none. */
 void heap_chunk_open(struct heap_chunk *chunk, uint32_t array_ix);
 
+/* Starts to read a list that has its elements in an array, or in one field; *length elements. */
+int heap_chunk_open_list(struct heap *heap, struct heap_chunk *chunk, uint32_t ix, uint64_t *length,
+			 struct hdb_error *err);
+
 /* Element `at`: HDB_NOTFOUND past the end of what the dump has. */
 int heap_chunk_get(struct heap *heap, struct heap_chunk *chunk, uint64_t at, struct heap_value *out,
 		   struct hdb_error *err);
@@ -33,5 +41,21 @@ int heap_next_in_slots(struct heap_entries *e, struct hdb_error *err);
 int heap_next_pair(struct heap_entries *e, struct hdb_error *err);
 int heap_next_field(struct heap_entries *e, struct hdb_error *err);
 int heap_next_bit(struct heap_entries *e, struct hdb_error *err);
+int heap_next_in_nodes(struct heap_entries *e, struct hdb_error *err);
+
+/* Starts with the node that the collection itself is. */
+int heap_begin_nodes(struct heap_entries *e, struct hdb_error *err);
+
+/*
+ * Follows a chain in which `node` comes next, from `last`: whether that runs into itself (Brent).
+ * begin starts anew.
+ */
+void heap_begin_chain(struct heap_entries *e);
+bool heap_is_circle(struct heap_entries *e, uint32_t last, uint32_t node);
+
+/* Reads the bounds of a view of a sorted map: e->unknown says if they cannot be compared. */
+int heap_begin_bounds(struct heap_entries *e, struct hdb_error *err);
+/* Whether the key of the current entry is between them. */
+int heap_is_inside(struct heap_entries *e, bool *out, struct hdb_error *err);
 
 #endif

@@ -15,7 +15,8 @@
 void heap_chunk_open(struct heap_chunk *chunk, uint32_t array_ix)
 {
 	chunk->array_ix = array_ix;
-	chunk->from = chunk->count = 0;
+	chunk->first = chunk->from = chunk->count = 0;
+	chunk->is_whole = false;
 }
 
 /* Element `at`: HDB_NOTFOUND past the end of what the dump has. */
@@ -27,8 +28,11 @@ int heap_chunk_get(struct heap *heap, struct heap_chunk *chunk, uint64_t at, str
 		return HDB_NOTFOUND;
 	if (at < chunk->from || at - chunk->from >= chunk->count) {
 		struct heap_slice slice = { .bits = chunk->bits, .room = HEAP_ENTRIES_CHUNK };
-		const int r = heap_elements(heap, chunk->array_ix, at, &slice, err);
+		int r;
 
+		if (chunk->is_whole || at > UINT64_MAX - chunk->first)
+			return HDB_NOTFOUND;
+		r = heap_elements(heap, chunk->array_ix, chunk->first + at, &slice, err);
 		chunk->type = slice.type;
 		chunk->count = slice.done;
 		chunk->from = at;
@@ -61,9 +65,17 @@ int heap_next_in_slots(struct heap_entries *e, struct hdb_error *err)
 {
 	const bool is_last = e->at + 1 == e->slots;
 	const struct heap_value *tells;
+	int64_t number;
 	int r;
 
 	assert(e->rule->shape == HEAP_SLOTS);
+	/* What means "free" is an element, too, if a flag says so. */
+	if (e->at == e->slots && e->rule->free && e->has_extra) {
+		e->has_extra = e->has_key = false;
+		e->value = (struct heap_value){ .type = e->store.type,
+						.bits = (uint64_t)e->free_number };
+		return HDB_OK;
+	}
 	if (!e->left || e->at >= e->slots)
 		return HDB_END;
 	e->left--;
@@ -77,6 +89,10 @@ out:
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_END;
 	tells = e->has_key && !(e->rule->flags & HEAP_BY_VALUE) ? &e->key : &e->value;
+	if (e->rule->free)
+		return heap_value_number(tells, &number) && number == e->free_number ?
+			       HDB_NOTFOUND :
+			       HDB_OK;
 	if (e->rule->extra && is_last)
 		return e->has_extra ? HDB_OK : HDB_NOTFOUND;
 	return tells->bits || e->rule->flags & HEAP_DENSE ? HDB_OK : HDB_NOTFOUND;
@@ -85,6 +101,7 @@ out:
 int heap_next_pair(struct heap_entries *e, struct hdb_error *err)
 {
 	const uint64_t at = e->at * 2;
+	int64_t number;
 	int r;
 
 	assert(e->rule->shape == HEAP_PAIRS);
@@ -97,6 +114,10 @@ int heap_next_pair(struct heap_entries *e, struct hdb_error *err)
 		return r < 0 ? r : HDB_END;
 	if ((r = heap_chunk_get(e->heap, &e->store, at + 1, &e->value, err)) != HDB_OK)
 		return r < 0 ? r : HDB_END;
+	if (e->rule->free)
+		return heap_value_number(&e->value, &number) && number == e->free_number ?
+			       HDB_NOTFOUND :
+			       HDB_OK;
 	return e->key.bits || e->rule->flags & HEAP_DENSE ? HDB_OK : HDB_NOTFOUND;
 }
 

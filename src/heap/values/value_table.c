@@ -44,6 +44,7 @@ static const struct heap_value_rule table[] = {
 	{ "java.util.concurrent.atomic.AtomicLong", "{value}" },
 	{ "java.util.concurrent.atomic.AtomicBoolean", "{value@bool}" },
 	{ "java.util.concurrent.atomic.AtomicReference", "{value}" },
+	{ "com.google.common.collect.Count", "{value}" },
 	{ "java.util.concurrent.atomic.AtomicStampedReference", "{pair.reference} [{pair.stamp}]" },
 	{ "java.util.concurrent.atomic.AtomicMarkableReference", "{pair.reference} [{pair.mark}]" },
 	{ "java.util.concurrent.atomic.LongAdder", "{@adder}" },

@@ -10,6 +10,7 @@
 #include "query/object_cells.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,8 +42,8 @@ static const struct hdb_column columns[] = {
 	{ "key_id", HDB_TYPE_ID, "key id", "the key, if it is an object that the dump has" },
 	{ "value", HDB_TYPE_TEXT, "plain value", "the same of the value, or the element" },
 	{ "value_label", HDB_TYPE_TEXT, "value",
-	  "the value, or the element; bits by their numbers; a "
-	  "last one <cut: ...> where the links are damaged" },
+	  "the value, or the element; bits by their numbers; a last one <cut: ...> where the links "
+	  "are damaged, or <unknown: ...> where others are not known" },
 	{ "value_id", HDB_TYPE_ID, "value id", "the value, if it is an object that the dump has" },
 	{ "retained", HDB_TYPE_BYTES, "retained",
 	  "bytes that the value retains; null while the "
@@ -78,19 +79,13 @@ struct contents {
 	bool is_told; /* that it was cut */
 };
 
-static const char *note_of(const struct heap_collection *c)
-{
-	if (!c->inner)
-		return "what it wraps is null or no known collection";
-	if (c->inner->shape == HEAP_HIDDEN)
-		return "only its size is known, not its structure";
-	return c->has_lied ? "its size is impossible" : NULL;
-}
-
 static int set_facts(struct query *q, const struct contents *s, struct hdb_error *err)
 {
 	const struct heap_collection *c = &s->collection;
-	const char *note = note_of(c);
+	const char *note = s->entries.unknown ? s->entries.unknown :
+			   !c->inner          ? "what it wraps is null" :
+			   c->has_lied        ? "its size is impossible" :
+						NULL;
 	struct heap_object object;
 	uint64_t id;
 	int r = heap_object(q->heap, c->ix, &object, err);
@@ -146,11 +141,11 @@ static int open_one(struct query *q, struct contents *s, struct hdb_error *err)
 	r = heap_collection_open(q->heap, ix, &s->collection, err);
 	if (r == HDB_NOTFOUND)
 		return fail_unknown(q, ix, err);
-	if (r < 0 || (r = set_facts(q, s, err)) < 0 ||
-	    (r = query_choose(q, COLUMNS_OF_ONE, err)) < 0)
+	if (r < 0 || (r = heap_entries_begin(q->heap, &s->collection, &s->entries, err)) < 0 ||
+	    (r = set_facts(q, s, err)) < 0)
 		return r;
 	s->is_open = true;
-	return heap_entries_begin(q->heap, &s->collection, &s->entries, err);
+	return query_choose(q, COLUMNS_OF_ONE, err);
 }
 
 static int open_class(struct query *q, struct contents *s, struct hdb_error *err)
@@ -278,15 +273,25 @@ static int is_shown(struct query *q, const struct heap_value *value, bool *out,
 	return r;
 }
 
-/* Steps to an entry that is shown; *is_cut: to the place where a collection's links are damaged. */
-static int step(struct query *q, bool *is_cut, struct hdb_error *err)
+static const char *cut_text(const struct heap_entries *e)
+{
+	return e->rule && e->rule->shape == HEAP_NODES ?
+		       "its nodes run into themselves, or are more than the dump has room for" :
+		       "its links run into themselves";
+}
+
+/*
+ * Steps to an entry that is shown; *end: to the place where a collection's links are damaged, or
+ * where entries are not known.
+ */
+static int step(struct query *q, const char **end, struct hdb_error *err)
 {
 	struct contents *s = q->state;
 	struct heap_entries *e = &s->entries;
 	bool shown;
 	int r;
 
-	*is_cut = false;
+	*end = NULL;
 	for (;;) {
 		if (!s->is_open && (r = open_next(q, err)) != HDB_OK)
 			return r;
@@ -300,10 +305,10 @@ static int step(struct query *q, bool *is_cut, struct hdb_error *err)
 		}
 		if (r != HDB_END)
 			return r;
-		if (e->is_cut && !s->is_told) {
-			s->is_told = *is_cut = true;
+		*end = s->is_told ? NULL : e->is_cut ? cut_text(e) : e->unknown;
+		s->is_told = true;
+		if (*end)
 			return HDB_OK;
-		}
 		if (!s->is_class)
 			return HDB_END;
 		s->is_open = false;
@@ -367,18 +372,22 @@ static int next_entries(struct query *q, struct hdb_error *err)
 {
 	struct contents *s = q->state;
 	const struct heap_entries *e = &s->entries;
-	bool wanted = false, is_cut;
+	const char *end;
+	bool wanted = false;
+	char text[200];
 	int r;
 
 	while (!wanted) {
-		if ((r = step(q, &is_cut, err)) != HDB_OK || q->is_counting)
+		if ((r = step(q, &end, err)) != HDB_OK || q->is_counting)
 			return r;
 		query_reset(q);
 		if (s->is_class && (r = query_set_id(q, OWNER, s->collection.ix, err)) < 0)
 			return r;
-		if (is_cut)
-			return query_set_text(q, VALUE_LABEL,
-					      "<cut: its links run into themselves>", err);
+		if (end) {
+			(void)snprintf(text, sizeof(text), "<%s: %s>",
+				       e->is_cut ? "cut" : "unknown", end);
+			return query_set_text(q, VALUE_LABEL, text, err);
+		}
 		query_set(q, NO, e->no);
 		if ((r = set_ids(q, err)) < 0 || (r = set_columns(q, true, err)) < 0 ||
 		    (r = query_test(q, &wanted, err)) < 0)
@@ -391,8 +400,10 @@ static void close_entries(struct query *q)
 {
 	struct contents *s = q->state;
 
-	if (s)
-		analysis_members_release(&q->session, &s->members);
+	if (!s)
+		return;
+	heap_entries_end(&s->entries);
+	analysis_members_release(&q->session, &s->members);
 	free(s);
 }
 

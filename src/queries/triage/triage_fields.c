@@ -238,22 +238,19 @@ out:
 static int count_map(struct heap *heap, struct triage_fields *f, const struct heap_collection *map,
 		     uint64_t *count, struct hdb_error *err)
 {
-	uint64_t all = 0, n;
+	uint64_t all = 0, n = 0;
 	int r = spend(f, map->size) ? heap_entries_begin(heap, map, &f->entries, err) :
 				      HDB_NOTFOUND;
 
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
-	while ((r = heap_entries_next(&f->entries, err)) == HDB_OK) {
-		if (!spend(f, 1))
-			return HDB_OK;
-		r = count_value(heap, f, &f->entries.value, &n, err);
-		if (r < 0)
-			return r;
+	if (r == HDB_NOTFOUND)
+		return HDB_OK;
+	while (r == HDB_OK && (r = heap_entries_next(&f->entries, err)) == HDB_OK) {
+		r = spend(f, 1) ? count_value(heap, f, &f->entries.value, &n, err) : HDB_NOTFOUND;
 		all += n;
 	}
 	if (r == HDB_END)
 		*count = all;
+	heap_entries_end(&f->entries);
 	return r < 0 ? r : HDB_OK;
 }
 

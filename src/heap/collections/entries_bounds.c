@@ -1,0 +1,179 @@
+/*
+ * heap/collections/entries_bounds.c - views of sorted maps between two keys (java.util.TreeMap's
+ * sub maps, those of ConcurrentSkipListMap): which keys are inside.
+ *
+ * That needs the map's order. Natural order of the JDK's plain values is known, and its reverse;
+ * what a program's own comparator does is not in a dump.
+ */
+#include "heap/collections/entries_private.h"
+
+#include "heap/values/values.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Bytes of strings that are compared; what is equal so far is not known to be less or more. */
+#define TEXT_SIZE 4096
+
+static const char NO_ORDER[] = "its bounds cannot be compared: the order of its keys is not known";
+static const char BACKWARDS[] = "it shows a list backwards whose links lead forwards";
+
+/* Fields of such views, by bound. A field that a class lacks is false. */
+static const char *const bound_fields[2] = { "lo", "hi" };
+static const char *const open_fields[2] = { "fromStart", "toEnd" };
+static const char *const included_fields[2] = { "loInclusive", "hiInclusive" };
+
+/* Fields that a class is ordered by. */
+static const struct {
+	const char *class_name, *field;
+} orders[] = {
+	{ "java.lang.Integer", "value" },   { "java.lang.Long", "value" },
+	{ "java.lang.Short", "value" },     { "java.lang.Byte", "value" },
+	{ "java.lang.Character", "value" }, { "java.lang.Enum", "ordinal" },
+	{ "java.util.Date", "fastTime" },
+};
+
+static int read_number(struct heap_entries *e, const char *path, int64_t *out,
+		       struct hdb_error *err)
+{
+	*out = 0;
+	return heap_soft(heap_path_number_as(
+		e->heap, (struct heap_as){ e->from.inner_ix, e->from.inner_class }, path, out,
+		err));
+}
+
+/* The number that orders an object: HDB_NOTFOUND if its class is none of the table. */
+static int order_number(struct heap *heap, uint32_t ix, int64_t *out, struct hdb_error *err)
+{
+	struct heap_object object;
+	uint32_t no;
+	int r = heap_object(heap, ix, &object, err);
+
+	if (r < 0 || object.kind != STORE_INSTANCE)
+		return r < 0 ? r : HDB_NOTFOUND;
+	no = object.class_no;
+	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
+		for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++)
+			if (strcmp(heap_class_name(heap, no), orders[i].class_name) == 0)
+				return heap_path_number_as(heap, (struct heap_as){ ix, no },
+							   orders[i].field, out, err);
+		no = heap_class(heap, no)->super_no;
+	}
+	return HDB_NOTFOUND;
+}
+
+/* Strings are ordered by UTF-16 units: what takes two of them is below U+E000 and above. */
+static int compare_texts(const char *a, const char *b)
+{
+	const uint8_t *x = (const uint8_t *)a, *y = (const uint8_t *)b;
+
+	while (*x && *x == *y) {
+		x++;
+		y++;
+	}
+	if (*x >= 0xee && *y >= 0xee && (*x >= 0xf0) != (*y >= 0xf0))
+		return *x >= 0xf0 ? -1 : 1;
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* -1, 0 or 1 in *out; HDB_NOTFOUND if the two cannot be compared. */
+static int compare(struct heap *heap, const struct heap_value *a, const struct heap_value *b,
+		   int *out, struct hdb_error *err)
+{
+	char texts[2][TEXT_SIZE];
+	const struct heap_value *values[2] = { a, b };
+	int64_t numbers[2] = { 0, 0 };
+	uint32_t ixs[2];
+	int r = HDB_OK;
+
+	if (a->type != HPROF_OBJECT || b->type != HPROF_OBJECT || !a->bits || !b->bits)
+		return HDB_NOTFOUND;
+	for (unsigned i = 0; i < 2 && r == HDB_OK; i++)
+		r = heap_find(heap, values[i]->bits, &ixs[i], err);
+	if (r != HDB_OK)
+		return r;
+	if (heap_is_string(heap, ixs[0]) && heap_is_string(heap, ixs[1])) {
+		for (unsigned i = 0; i < 2 && r == HDB_OK; i++)
+			r = heap_string(heap, ixs[i], texts[i], TEXT_SIZE, err);
+		if (r != HDB_OK)
+			return r;
+		*out = compare_texts(texts[0], texts[1]);
+		return !*out && ixs[0] != ixs[1] && strlen(texts[0]) >= TEXT_SIZE - 8 ?
+			       HDB_NOTFOUND :
+			       HDB_OK;
+	}
+	for (unsigned i = 0; i < 2 && r == HDB_OK; i++)
+		r = order_number(heap, ixs[i], &numbers[i], err);
+	*out = numbers[0] < numbers[1] ? -1 : numbers[0] > numbers[1];
+	return r;
+}
+
+/* Whether the map has the natural order, or that backwards: else e->unknown says so. */
+static int read_order(struct heap_entries *e, struct hdb_error *err)
+{
+	struct heap_object object;
+	uint32_t comparator;
+	int r = heap_path_object_as(e->heap,
+				    (struct heap_as){ e->from.inner_ix, e->from.inner_class },
+				    "m.comparator", &comparator, err);
+
+	e->bounds.is_backwards = false;
+	if (r != HDB_OK)
+		return heap_soft(r);
+	if ((r = heap_object(e->heap, comparator, &object, err)) < 0)
+		return r;
+	e->bounds.is_backwards = strcmp(heap_class_name(e->heap, object.class_no),
+					"java.util.Collections$ReverseComparator") == 0;
+	if (!e->bounds.is_backwards)
+		e->unknown = NO_ORDER;
+	return HDB_OK;
+}
+
+int heap_begin_bounds(struct heap_entries *e, struct hdb_error *err)
+{
+	const struct heap_as view = { e->from.inner_ix, e->from.inner_class };
+	int64_t is_open, is_included, descends;
+	int r = read_number(e, "isDescending", &descends, err);
+
+	if (r < 0)
+		return r;
+	for (unsigned i = 0; i < 2; i++) {
+		struct heap_value *key = &e->bounds.keys[i];
+
+		if ((r = read_number(e, open_fields[i], &is_open, err)) < 0 ||
+		    (r = read_number(e, included_fields[i], &is_included, err)) < 0)
+			return r;
+		r = heap_path_value_as(e->heap, view, bound_fields[i], key, err);
+		if (r < 0)
+			return r;
+		e->bounds.has[i] = r == HDB_OK && key->bits && !is_open;
+		e->bounds.is_included[i] = is_included;
+	}
+	if ((e->bounds.has[0] || e->bounds.has[1]) && (r = read_order(e, err)) < 0)
+		return r;
+	if (descends)
+		e->unknown = BACKWARDS;
+	return HDB_OK;
+}
+
+int heap_is_inside(struct heap_entries *e, bool *out, struct hdb_error *err)
+{
+	assert(e->rule->flags & HEAP_BOUNDED);
+	*out = true;
+	for (unsigned i = 0; i < 2 && *out; i++) {
+		int order = 0, r;
+
+		if (!e->bounds.has[i])
+			continue;
+		r = compare(e->heap, &e->key, &e->bounds.keys[i], &order, err);
+		if (r < 0)
+			return r;
+		if (r != HDB_OK)
+			e->unknown = NO_ORDER;
+		order = e->bounds.is_backwards ? -order : order;
+		*out = r == HDB_OK && (order == 0 ? e->bounds.is_included[i] :
+				       i == 0     ? order > 0 :
+						    order < 0);
+	}
+	return HDB_OK;
+}

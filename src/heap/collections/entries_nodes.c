@@ -1,0 +1,728 @@
+/*
+ * heap/collections/entries_nodes.c - contents of tries, trees and lists whose nodes are objects
+ * with rows of their own: the parts of a row say what a node holds, in order.
+ *
+ * The walk keeps a stack of places: nodes whose parts are not all done, and arrays whose slots are
+ * not. A node that is the last part of another takes its place, so lists need no stack. Each step
+ * costs one of e->steps, and there are as many as objects and bytes in the dump: a heap that says
+ * that a node is inside itself, or that many nodes have the same one below them, ends there.
+ */
+#include "heap/collections/entries_private.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Places of the stack that are compared with a node that comes upon it; tries have fewer. */
+#define ANCESTORS_SEEN 64u
+/* Arrays of ropes have 32 elements. */
+#define ROPE_BITS 5u
+/* More levels would have more elements than 64 bits can count. */
+#define ROPE_LEVELS 12
+/* A bit set's container: bits. */
+#define CONTAINER_BITS 65536u
+
+static const char UNKNOWN_NODE[] = "the rest is in an object whose structure is not known";
+
+/* ---- parts ---- */
+
+/* Part number `no` of a node. Lists, arrays and wrappers have the parts that their shape means. */
+static struct heap_part part_at(const struct heap_collection_rule *rule, unsigned no)
+{
+	const struct heap_part none = { 0 };
+
+	switch (rule->shape) {
+	case HEAP_NODES:
+		return rule->parts[no];
+	case HEAP_LINKED:
+		if (no > 1)
+			return none;
+		if (no == 0)
+			return (struct heap_part){ HEAP_PART_ITEM, rule->value, rule->key, NULL };
+		return (struct heap_part){ HEAP_PART_NODE, rule->next, NULL, NULL };
+	case HEAP_ARRAY:
+		return no ? none :
+			    (struct heap_part){ HEAP_PART_ITEMS, rule->store, rule->size, NULL };
+	case HEAP_WRAP:
+		return no ? none : (struct heap_part){ HEAP_PART_NODE, rule->store, NULL, NULL };
+	default:
+		return none;
+	}
+}
+
+/* The part that comes next in a node: the last two, element and list, in turn if it is reversed. */
+static struct heap_part part_of(const struct heap_frame *f)
+{
+	unsigned no = f->part;
+
+	if (f->is_reversed) {
+		if (no && part_at(f->rule, no).kind != HEAP_PART_END &&
+		    part_at(f->rule, no + 1).kind == HEAP_PART_END)
+			no--;
+		else if (part_at(f->rule, no).kind != HEAP_PART_END &&
+			 part_at(f->rule, no + 1).kind != HEAP_PART_END &&
+			 part_at(f->rule, no + 2).kind == HEAP_PART_END)
+			no++;
+	}
+	return part_at(f->rule, no);
+}
+
+static struct heap_frame *top_of(struct heap_entries *e)
+{
+	assert(e->frame_count);
+	return &e->frames[e->frame_count - 1];
+}
+
+static struct heap_as as_of(const struct heap_frame *f)
+{
+	return (struct heap_as){ f->ix, f->class_no };
+}
+
+/* The number at a path, 0 if it has none or less; without a path *out stays. */
+static int number_at(struct heap_entries *e, const struct heap_frame *f, const char *path,
+		     uint64_t *out, struct hdb_error *err)
+{
+	int64_t number = 0;
+	int r;
+
+	if (!path)
+		return HDB_OK;
+	r = heap_path_number_as(e->heap, as_of(f), path, &number, err);
+	*out = number > 0 ? (uint64_t)number : 0;
+	return heap_soft(r);
+}
+
+/* ---- the stack ---- */
+
+static int cut(struct heap_entries *e)
+{
+	e->is_cut = true;
+	e->frame_count = 0;
+	return HDB_END;
+}
+
+static int push(struct heap_entries *e, const struct heap_frame *frame, struct hdb_error *err)
+{
+	for (uint32_t i = 0; i < e->frame_count && i < ANCESTORS_SEEN; i++)
+		if (e->frames[i].ix == frame->ix && !e->frames[i].is_array)
+			return cut(e);
+	if (e->frame_count == e->frame_room) {
+		const uint32_t room = e->frame_room ? e->frame_room * 2 : 16;
+		struct heap_frame *grown =
+			room > HEAP_NODE_LEVELS ? NULL : realloc(e->frames, room * sizeof(*grown));
+
+		if (room > HEAP_NODE_LEVELS)
+			return cut(e);
+		if (!grown)
+			return hdb_fail_memory(err, "nodes", room * sizeof(*grown));
+		e->frames = grown;
+		e->frame_room = room;
+	}
+	e->frames[e->frame_count++] = *frame;
+	return HDB_OK;
+}
+
+/* Puts a node upon the stack: HDB_NOTFOUND if it is none (`is_mixed`: no node of this kind). */
+static int push_node(struct heap_entries *e, uint32_t ix, bool is_mixed, struct heap_frame *frame,
+		     struct hdb_error *err)
+{
+	struct heap_object object;
+	int r = heap_object(e->heap, ix, &object, err);
+
+	if (r != HDB_OK)
+		return r;
+	if (object.kind != STORE_INSTANCE)
+		return HDB_NOTFOUND;
+	frame->ix = ix;
+	frame->rule = heap_collection_row(e->heap, object.class_no, &frame->class_no);
+	if (!frame->rule || (is_mixed && !(frame->rule->flags & HEAP_INNER)))
+		return HDB_NOTFOUND;
+	switch (frame->rule->shape) {
+	case HEAP_EMPTY:
+		return HDB_OK;
+	case HEAP_LINKED:
+		if (*frame->rule->store)
+			return HDB_NOTFOUND;
+		break;
+	case HEAP_ARRAY:
+		if (frame->rule->first)
+			return HDB_NOTFOUND;
+		break;
+	case HEAP_NODES:
+	case HEAP_WRAP:
+		break;
+	default:
+		return HDB_NOTFOUND;
+	}
+	return push(e, frame, err);
+}
+
+/* The array at a part's field of `f`, or `ix` itself: *frame goes through all of it. */
+static int array_frame(struct heap_entries *e, const struct heap_frame *f, uint32_t ix,
+		       struct heap_frame *frame, struct hdb_error *err)
+{
+	struct heap_object object;
+	const int r = heap_object(e->heap, ix, &object, err);
+
+	if (r != HDB_OK)
+		return r;
+	if (object.kind != STORE_OBJECT_ARRAY && object.kind != STORE_PRIMITIVE_ARRAY)
+		return HDB_NOTFOUND;
+	*frame = (struct heap_frame){ .rule = f->rule,
+				      .end = object.length,
+				      .base = f->base,
+				      .ix = ix,
+				      .part = f->part,
+				      .is_array = true };
+	return HDB_OK;
+}
+
+/* ---- parts of nodes ---- */
+
+/* Where ropes begin: levels, and elements that are skipped. */
+static int start_rope(struct heap_entries *e, const struct heap_frame *f,
+		      const struct heap_part *part, struct heap_frame *array, struct hdb_error *err)
+{
+	uint64_t levels = 0;
+	int r;
+
+	if (*part->with >= '0' && *part->with <= '9') {
+		levels = (uint64_t)(*part->with - '0');
+	} else {
+		if ((r = number_at(e, f, part->with, &levels, err)) < 0)
+			return r;
+		levels /= ROPE_BITS;
+	}
+	if (levels > ROPE_LEVELS)
+		return cut(e);
+	/* Arrays that are being built have one more slot, which says who builds them. */
+	if (array->end > 1u << ROPE_BITS && *part->with > '9')
+		array->end = 1u << ROPE_BITS;
+	array->level = (uint8_t)levels;
+	array->base = 0;
+	return number_at(e, f, part->from, &array->base, err);
+}
+
+/* How many slots of an array count, for parts that do not take all of it. */
+static int limit_array(struct heap_entries *e, const struct heap_frame *f,
+		       const struct heap_part *part, struct heap_frame *array,
+		       struct hdb_error *err)
+{
+	const uint64_t length = array->end;
+	uint64_t from = 0, to = length, data, nodes;
+	int r = HDB_OK;
+
+	switch (part->kind) {
+	case HEAP_PART_ITEMS:
+		if ((r = number_at(e, f, part->with, &to, err)) == HDB_OK)
+			r = number_at(e, f, part->from, &from, err);
+		break;
+	case HEAP_PART_CONTAINERS:
+		r = number_at(e, f, part->from, &to, err);
+		break;
+	case HEAP_PART_SHORTS:
+	case HEAP_PART_RUNS:
+		r = number_at(e, f, part->with, &to, err);
+		break;
+	case HEAP_PART_PAIRS:
+		to = length / 2;
+		break;
+	case HEAP_PART_BITS:
+		to = length < CONTAINER_BITS / 64 ? length * 64 : CONTAINER_BITS;
+		array->end = to;
+		return HDB_OK;
+	case HEAP_PART_BUCKETS:
+		array->level = 1;
+		break;
+	case HEAP_PART_ROPE:
+		return start_rope(e, f, part, array, err);
+	case HEAP_PART_CHAMP: {
+		const unsigned width = f->rule->kind == HEAP_MAP ? 2 : 1;
+		int64_t data_map = 0, node_map = 0;
+
+		r = heap_soft(heap_path_number_as(e->heap, as_of(f), part->with, &data_map, err));
+		if (r == HDB_OK)
+			r = heap_soft(
+				heap_path_number_as(e->heap, as_of(f), part->from, &node_map, err));
+		data = (uint64_t)__builtin_popcount((uint32_t)data_map);
+		nodes = (uint64_t)__builtin_popcount((uint32_t)node_map);
+		if (!data && !nodes)
+			data = length / width;
+		if (data * width + nodes > length)
+			return r < 0 ? r : cut(e);
+		array->base = data;
+		to = data + nodes;
+		break;
+	}
+	default:
+		break;
+	}
+	array->at = from < length ? from : length;
+	array->end = to < length ? to : length;
+	return r;
+}
+
+/* A part with one reference: a node, or an element if it may be one. */
+static int next_reference(struct heap_entries *e, const struct heap_part *part, bool is_last,
+			  struct hdb_error *err)
+{
+	const struct heap_frame f = *top_of(e);
+	struct heap_frame node = { .base = f.base,
+				   .is_reversed =
+					   part->kind == HEAP_PART_REVERSED || f.is_reversed };
+	const bool is_tail = is_last && part->kind != HEAP_PART_EITHER;
+	struct heap_value value;
+	uint32_t ix;
+	int r = heap_path_value_as(e->heap, as_of(&f), part->field, &value, err);
+
+	if (r != HDB_OK)
+		return r;
+	if (value.type != HPROF_OBJECT || !value.bits)
+		return HDB_NOTFOUND;
+	if ((r = heap_find(e->heap, value.bits, &ix, err)) != HDB_OK)
+		return r;
+	if (is_tail) {
+		e->frame_count--;
+		if (heap_is_circle(e, f.ix, ix))
+			return cut(e);
+	} else {
+		heap_begin_chain(e);
+	}
+	r = push_node(e, ix, part->kind == HEAP_PART_EITHER, &node, err);
+	if (r != HDB_NOTFOUND)
+		return r == HDB_OK ? HDB_NOTFOUND : r;
+	if (part->kind == HEAP_PART_EITHER) {
+		e->value = value;
+		return HDB_OK;
+	}
+	e->unknown = UNKNOWN_NODE;
+	return HDB_NOTFOUND;
+}
+
+static int next_array(struct heap_entries *e, const struct heap_part *part, bool is_last,
+		      struct hdb_error *err)
+{
+	struct heap_frame f = *top_of(e), array;
+	uint32_t ix;
+	int r;
+
+	f.part--;
+	if ((r = heap_path_object_as(e->heap, as_of(&f), part->field, &ix, err)) != HDB_OK)
+		return r;
+	if ((r = array_frame(e, &f, ix, &array, err)) != HDB_OK)
+		return r;
+	if ((r = limit_array(e, &f, part, &array, err)) != HDB_OK)
+		return r;
+	/* Containers are looked up by the node, too. */
+	if (is_last && part->kind != HEAP_PART_CONTAINERS)
+		e->frame_count--;
+	r = push(e, &array, err);
+	return r == HDB_OK ? HDB_NOTFOUND : r;
+}
+
+static int read_item(struct heap_entries *e, const struct heap_frame *f,
+		     const struct heap_part *part, struct hdb_error *err)
+{
+	int r = heap_path_value_as(e->heap, as_of(f), part->field, &e->value, err);
+
+	if (r == HDB_NOTFOUND)
+		e->value = heap_null_value();
+	e->entry_ix = f->ix == e->from.inner_ix ? HEAP_NONE : f->ix;
+	if (r < 0 || !part->with)
+		return heap_soft(r);
+	e->has_key = true;
+	r = heap_path_value_as(e->heap, as_of(f), part->with, &e->key, err);
+	if (r == HDB_NOTFOUND)
+		e->key = heap_null_value();
+	return heap_soft(r);
+}
+
+/* The next part of the node on top: HDB_OK with an element, HDB_NOTFOUND without. */
+static int next_part(struct heap_entries *e, struct hdb_error *err)
+{
+	struct heap_frame *f = top_of(e);
+	const struct heap_part part = part_of(f);
+	bool is_last;
+	struct heap_value value = { 0 };
+	uint64_t skip = 0;
+	int64_t number;
+	int r;
+
+	if (part.kind == HEAP_PART_END) {
+		e->frame_count--;
+		return HDB_NOTFOUND;
+	}
+	f->part++;
+	is_last = part_of(f).kind == HEAP_PART_END;
+	switch (part.kind) {
+	case HEAP_PART_IF:
+		r = heap_path_value_as(e->heap, as_of(f), part.field, &value, err);
+		if (r >= 0 && !value.bits)
+			e->frame_count--;
+		return r < 0 ? r : HDB_NOTFOUND;
+	case HEAP_PART_SKIP:
+		if ((r = number_at(e, f, part.field, &skip, err)) < 0)
+			return r;
+		e->skip += skip;
+		return HDB_NOTFOUND;
+	case HEAP_PART_SUM:
+		r = heap_path_number_as(e->heap, as_of(f), part.field, &number, err);
+		f->base += r == HDB_OK ? (uint64_t)number : 0;
+		return r < 0 ? r : HDB_NOTFOUND;
+	case HEAP_PART_NUMBERED:
+		e->has_key = true;
+		e->key = (struct heap_value){ .type = HPROF_LONG, .bits = f->base };
+		return read_item(e, f, &part, err);
+	case HEAP_PART_ITEM:
+		return read_item(e, f, &part, err);
+	case HEAP_PART_NODE:
+	case HEAP_PART_EITHER:
+	case HEAP_PART_REVERSED:
+		return next_reference(e, &part, is_last, err);
+	case HEAP_PART_REPEAT:
+		if ((r = number_at(e, f, part.with, &f->end, err)) < 0)
+			return r;
+		f->part--;
+		f->is_array = f->at < f->end;
+		f->part += !f->is_array;
+		return HDB_NOTFOUND;
+	default:
+		return next_array(e, &part, is_last, err);
+	}
+}
+
+/* ---- slots of arrays ---- */
+
+/* Slot `at` of the array on top; arrays next to one another on the stack are both read ahead. */
+static int get_slot(struct heap_entries *e, uint32_t array_ix, uint64_t at, struct heap_value *out,
+		    struct hdb_error *err)
+{
+	struct heap_chunk *chunk = e->frame_count % 2 ? &e->store : &e->keys;
+
+	if (chunk->array_ix != array_ix)
+		heap_chunk_open(chunk, array_ix);
+	return heap_chunk_get(e->heap, chunk, at, out, err);
+}
+
+/* What a slot refers to: HDB_NOTFOUND for null and what is not in the dump. */
+static int slot_target(struct heap_entries *e, const struct heap_value *value, uint32_t *ix,
+		       struct hdb_error *err)
+{
+	if (value->type != HPROF_OBJECT || !value->bits)
+		return HDB_NOTFOUND;
+	return heap_find(e->heap, value->bits, ix, err);
+}
+
+/* A node in a slot; an element if it is none and may be one. */
+static int enter_slot(struct heap_entries *e, struct heap_value value, bool is_mixed,
+		      struct hdb_error *err)
+{
+	struct heap_frame node = { .base = top_of(e)->base };
+	uint32_t ix;
+	int r = slot_target(e, &value, &ix, err);
+
+	if (r == HDB_NOTFOUND && is_mixed && value.bits) {
+		e->value = value;
+		return HDB_OK;
+	}
+	if (r != HDB_OK)
+		return r;
+	heap_begin_chain(e);
+	r = push_node(e, ix, is_mixed, &node, err);
+	if (r != HDB_NOTFOUND)
+		return r == HDB_OK ? HDB_NOTFOUND : r;
+	if (is_mixed) {
+		e->value = value;
+		return HDB_OK;
+	}
+	e->unknown = UNKNOWN_NODE;
+	return HDB_NOTFOUND;
+}
+
+/* An array in a slot, for the same part: *frame is it, to be changed and pushed. */
+static int nested_array(struct heap_entries *e, const struct heap_value *value,
+			struct heap_frame *frame, struct hdb_error *err)
+{
+	const struct heap_frame f = *top_of(e);
+	uint32_t ix;
+	int r = slot_target(e, value, &ix, err);
+
+	if (r != HDB_OK)
+		return r;
+	if (f.rule->via && (r = heap_path_object(e->heap, ix, f.rule->via, &ix, err)) != HDB_OK)
+		return r;
+	return array_frame(e, &f, ix, frame, err);
+}
+
+static int next_pair(struct heap_entries *e, const struct heap_frame *f, uint64_t at,
+		     struct hdb_error *err)
+{
+	struct heap_frame more;
+	uint32_t key_ix;
+	int r = get_slot(e, f->ix, at * 2, &e->key, err);
+
+	if (r != HDB_OK)
+		return r;
+	if ((r = get_slot(e, f->ix, at * 2 + 1, &e->value, err)) != HDB_OK)
+		return r;
+	if (!e->key.bits)
+		return enter_slot(e, e->value, false, err);
+	e->has_key = true;
+	if (e->absent_ix == HEAP_NONE)
+		return HDB_OK;
+	r = heap_find(e->heap, e->key.bits, &key_ix, err);
+	if (r < 0 || r == HDB_NOTFOUND || key_ix != e->absent_ix)
+		return r < 0 ? r : HDB_OK;
+	e->has_key = false;
+	if ((r = nested_array(e, &e->value, &more, err)) != HDB_OK)
+		return r;
+	more.end /= 2;
+	r = push(e, &more, err);
+	return r == HDB_OK ? HDB_NOTFOUND : r;
+}
+
+static int next_of_champ(struct heap_entries *e, const struct heap_frame *f, uint64_t at,
+			 struct hdb_error *err)
+{
+	const unsigned width = f->rule->kind == HEAP_MAP ? 2 : 1;
+	struct heap_object array;
+	struct heap_value value;
+	int r;
+
+	if (at < f->base) {
+		e->has_key = width == 2;
+		if (e->has_key && (r = get_slot(e, f->ix, at * 2, &e->key, err)) != HDB_OK)
+			return r;
+		return get_slot(e, f->ix, at * width + width - 1, &e->value, err);
+	}
+	if ((r = heap_object(e->heap, f->ix, &array, err)) < 0)
+		return r;
+	assert(at - f->base < array.length);
+	r = get_slot(e, f->ix, array.length - 1 - (at - f->base), &value, err);
+	return r == HDB_OK ? enter_slot(e, value, false, err) : r;
+}
+
+static int next_of_rope(struct heap_entries *e, struct heap_frame *f, uint64_t at,
+			struct hdb_error *err)
+{
+	const unsigned shift = f->level * ROPE_BITS;
+	struct heap_frame below;
+	uint64_t skip;
+	int r;
+
+	/* The first elements are not there: nor is anything of arrays that had no others. */
+	skip = f->base;
+	if (skip >> shift) {
+		f->base = skip - (1ull << shift);
+		return HDB_NOTFOUND;
+	}
+	f->base = 0;
+	if ((r = get_slot(e, f->ix, at, &e->value, err)) != HDB_OK || !f->level)
+		return r;
+	if ((r = nested_array(e, &e->value, &below, err)) != HDB_OK)
+		return r;
+	if (below.end > 1u << ROPE_BITS)
+		below.end = 1u << ROPE_BITS;
+	below.level = (uint8_t)(f->level - 1);
+	below.base = skip;
+	r = push(e, &below, err);
+	return r == HDB_OK ? HDB_NOTFOUND : r;
+}
+
+/* Arrays of a key, a value and one more such array: level 1 are the slots that they begin in. */
+static int next_of_buckets(struct heap_entries *e, struct heap_frame *f, uint64_t at,
+			   struct hdb_error *err)
+{
+	struct heap_frame bucket;
+	int r;
+
+	if (!f->level && at == 0 && f->end >= 2) {
+		f->at = 2;
+		e->has_key = true;
+		r = get_slot(e, f->ix, 0, &e->key, err);
+		return r == HDB_OK ? get_slot(e, f->ix, 1, &e->value, err) : r;
+	}
+	if ((r = get_slot(e, f->ix, at, &e->value, err)) != HDB_OK)
+		return r;
+	if ((r = nested_array(e, &e->value, &bucket, err)) != HDB_OK)
+		return r;
+	if (!f->level)
+		e->frame_count--;
+	r = push(e, &bucket, err);
+	return r == HDB_OK ? HDB_NOTFOUND : r;
+}
+
+/* ---- numbers of bit sets ---- */
+
+static int set_number(struct heap_entries *e, uint64_t base, uint64_t low)
+{
+	e->value = (struct heap_value){ .type = HPROF_LONG, .bits = base + low };
+	return HDB_OK;
+}
+
+static int next_container(struct heap_entries *e, const struct heap_frame *f,
+			  const struct heap_part *part, uint64_t at, struct hdb_error *err)
+{
+	/* The node that has both arrays is below. */
+	const struct heap_frame node = e->frame_count > 1 ? e->frames[e->frame_count - 2] : *f;
+	struct heap_slice key = { .room = 1 };
+	struct heap_value value;
+	uint64_t bits = 0;
+	uint32_t keys;
+	int r = heap_path_object_as(e->heap, as_of(&node), part->with, &keys, err);
+
+	if (r != HDB_OK)
+		return r;
+	key.bits = &bits;
+	if ((r = heap_elements(e->heap, keys, at, &key, err)) < 0 || !key.done)
+		return r < 0 ? r : HDB_NOTFOUND;
+	if ((r = get_slot(e, f->ix, at, &value, err)) != HDB_OK)
+		return r;
+	top_of(e)->base = (bits & 0xffff) << 16;
+	return enter_slot(e, value, false, err);
+}
+
+static int next_of_bits(struct heap_entries *e, struct heap_frame *f, uint64_t bit,
+			struct hdb_error *err)
+{
+	struct heap_value word;
+	const int r = get_slot(e, f->ix, bit / 64, &word, err);
+
+	if (r != HDB_OK)
+		return r;
+	word.bits &= ~0ull << (bit % 64);
+	f->at = word.bits ? (bit & ~63ull) + (unsigned)__builtin_ctzll(word.bits) + 1 :
+			    (bit | 63) + 1;
+	return word.bits ? set_number(e, f->base, f->at - 1) : HDB_NOTFOUND;
+}
+
+static int next_of_runs(struct heap_entries *e, struct heap_frame *f, uint64_t at,
+			struct hdb_error *err)
+{
+	struct heap_value first, length;
+	const uint32_t done = f->run_done;
+	int r;
+
+	if ((r = get_slot(e, f->ix, at * 2, &first, err)) != HDB_OK)
+		return r;
+	if ((r = get_slot(e, f->ix, at * 2 + 1, &length, err)) != HDB_OK)
+		return r;
+	f->run_done = done < (length.bits & 0xffff) ? done + 1 : 0;
+	if (f->run_done)
+		f->at = at;
+	return set_number(e, f->base, (first.bits & 0xffff) + done);
+}
+
+/* The next slot of the array on top. */
+static int next_slot(struct heap_entries *e, struct hdb_error *err)
+{
+	struct heap_frame *f = top_of(e);
+	const struct heap_part part = part_at(f->rule, f->part);
+	const uint64_t at = f->at;
+	int r;
+
+	if (at >= f->end) {
+		e->frame_count--;
+		return HDB_NOTFOUND;
+	}
+	f->at++;
+	switch (part.kind) {
+	case HEAP_PART_ITEMS:
+		return get_slot(e, f->ix, at, &e->value, err);
+	case HEAP_PART_PAIRS:
+		return next_pair(e, f, at, err);
+	case HEAP_PART_NODES:
+	case HEAP_PART_MIXED:
+		r = get_slot(e, f->ix, at, &e->value, err);
+		if (r != HDB_OK || (part.kind == HEAP_PART_MIXED && part.with && !e->value.bits))
+			return r;
+		return enter_slot(e, e->value, part.kind == HEAP_PART_MIXED, err);
+	case HEAP_PART_CHAMP:
+		return next_of_champ(e, f, at, err);
+	case HEAP_PART_ROPE:
+		return next_of_rope(e, f, at, err);
+	case HEAP_PART_BUCKETS:
+		return next_of_buckets(e, f, at, err);
+	case HEAP_PART_CONTAINERS:
+		return next_container(e, f, &part, at, err);
+	case HEAP_PART_SHORTS:
+		r = get_slot(e, f->ix, at, &e->value, err);
+		return r == HDB_OK ? set_number(e, f->base, e->value.bits & 0xffff) : r;
+	case HEAP_PART_BITS:
+		return next_of_bits(e, f, at, err);
+	case HEAP_PART_RUNS:
+		return next_of_runs(e, f, at, err);
+	case HEAP_PART_REPEAT:
+		return heap_path_value_as(e->heap, as_of(f), part.field, &e->value, err);
+	default:
+		return HDB_NOTFOUND;
+	}
+}
+
+/* ---- all of them ---- */
+
+/* Elements of maps may be objects that hold key and value, or values that hold them. */
+static int read_entry(struct heap_entries *e, struct hdb_error *err)
+{
+	const char *key = e->rule->key, *value = e->rule->value;
+	uint32_t ix;
+	int r;
+
+	if (e->rule->flags & HEAP_NESTED && e->has_key) {
+		e->has_key = false;
+		return enter_slot(e, e->value, false, err);
+	}
+	if (e->rule->kind != HEAP_MAP || !value || e->has_key == (key != NULL))
+		return HDB_OK;
+	if ((r = slot_target(e, &e->value, &ix, err)) != HDB_OK)
+		return heap_soft(r);
+	if (key) {
+		e->entry_ix = ix;
+		e->has_key = true;
+		r = heap_path_value(e->heap, ix, key, &e->key, err);
+		if (r == HDB_NOTFOUND)
+			e->key = heap_null_value();
+		if (r < 0)
+			return r;
+	}
+	r = heap_path_value(e->heap, ix, value, &e->value, err);
+	if (r == HDB_NOTFOUND)
+		e->value = heap_null_value();
+	return heap_soft(r);
+}
+
+int heap_begin_nodes(struct heap_entries *e, struct hdb_error *err)
+{
+	const struct heap_frame frame = { .rule = e->rule,
+					  .ix = e->from.inner_ix,
+					  .class_no = e->from.inner_class };
+
+	/* No tree has more nodes than there are objects, nor more slots than the dump has bytes. */
+	e->steps += e->heap->source ? e->heap->source->size : 0;
+	e->frame_count = 0;
+	e->skip = 0;
+	return push(e, &frame, err);
+}
+
+int heap_next_in_nodes(struct heap_entries *e, struct hdb_error *err)
+{
+	int r;
+
+	assert(e->rule->shape == HEAP_NODES);
+	if (!e->frame_count || !e->left)
+		return HDB_END;
+	if (!e->steps)
+		return cut(e);
+	e->steps--;
+	e->has_key = false;
+	r = top_of(e)->is_array ? next_slot(e, err) : next_part(e, err);
+	if (r != HDB_OK)
+		return r;
+	if (e->skip) {
+		e->skip--;
+		return HDB_NOTFOUND;
+	}
+	if (e->rule->flags & HEAP_DENSE)
+		e->left--;
+	return read_entry(e, err);
+}
