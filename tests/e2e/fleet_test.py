@@ -490,6 +490,21 @@ def test_spark_report(spark):
               not differ and len(mine[name]) == len(theirs), differ[:2])
 
 
+def every_query():
+    """Each query that needs no target, as an executor reads it."""
+    from heapdb_jvm.spark._source import FilePartition, HeapdbDataSource, HeapdbReader
+    count = 0
+    for query in heapdb_jvm.queries():
+        if query.name == "diff" or query.targets and not query.targets.startswith("["):
+            continue
+        options = {"query": query.name, "limit": "5"}
+        schema = HeapdbDataSource(options).schema()
+        for batch in HeapdbReader(schema, options).read(FilePartition("source0.heapdb")):
+            check(f"the columns of {query.name}", batch.schema.names == schema.names, batch.schema.names)
+        count += 1
+    check("queries without a target", count > 35, count)
+
+
 def test_source(spark):
     from heapdb_jvm import spark as heapdb_spark
     heapdb_spark.register(spark)
@@ -510,6 +525,12 @@ def test_source(spark):
     with heapdb_jvm.open("source0.heapdb") as db:
         objects = db.histogram().facts["objects"]
     check("all objects", data.count() == objects, data.count(), objects)
+    data = spark.read.format("heapdb").load(f"{FOLDER}/source0.heapdb")
+    check("no query: all objects, all columns", data.count() == objects and
+          data.filter("depth IS NULL OR heap IS NOT NULL OR retained_heap1 IS NOT NULL").count() == 0)
+    data = spark.read.format("heapdb").option("query", "top").load(f"{FOLDER}/source0.heapdb")
+    check("a query whose columns depend on its options", data.filter("id > 0 AND name IS NULL").count() > 0)
+    every_query()
     for options in ({"query": "nothing"}, {"query": "histogram", "columns": "nothing"},
                     {"query": "histogram", "nothing": "1"}):
         try:

@@ -55,8 +55,9 @@ class HeapdbDataSource(DataSource):
     Options: query (objects if none is given; any query of the registry, "table" is another name),
     targets (with blanks between), columns ("class,retained": only these are read), memory (bytes),
     threads, and those of the query. A schema that is given with .schema("class string") says
-    which columns are read, too. Files are local to the executors: heap databases, or dumps, which are
-    imported beside themselves first. A partition is a file; the column "file" is its path.
+    which columns are read, too. Columns that do not apply to a dump or to the options are null. Files
+    are local to the executors: heap databases, or dumps, which are imported beside themselves first.
+    A partition is a file; the column "file" is its path.
     """
 
     @classmethod
@@ -112,11 +113,14 @@ class HeapdbReader(DataSourceReader):
         import pyarrow
         import heapdb_jvm
         from ..fleet._dump import arrow_type
-        wanted = [name for name in self.fields if name != FILE]
+        query, values = _query(self.options), dict(self.values)
+        kinds = {column.name: arrow_type(column.type) for column in query.columns}
+        wanted = ",".join(name for name in self.fields if name != FILE)
+        if wanted and "columns" in query.options:  # it makes some only when they are asked for
+            values["columns"] = wanted
         memory, threads = int(self.options.get("memory", 0)), int(self.options.get("threads", 1))
         with heapdb_jvm.open(partition.file, memory=memory, threads=threads) as db:
-            answer = db.query(self.query, *self.options.get("targets", "").split(), **self.values)
-            kinds = {column.name: arrow_type(column.type) for column in answer.columns}
+            answer = db.query(self.query, *self.options.get("targets", "").split(), **values)
             stream = pyarrow.RecordBatchReader.from_stream(answer)
             for batch in stream:
                 arrays = []
@@ -124,10 +128,12 @@ class HeapdbReader(DataSourceReader):
                     if name == FILE:
                         arrays.append(pyarrow.array([partition.file] * batch.num_rows,
                                                     pyarrow.string()))
-                    else:
+                    elif name in batch.schema.names:
                         arrays.append(batch.column(name).cast(kinds[name], safe=False))
+                    else:  # it does not apply to this dump or question
+                        arrays.append(pyarrow.nulls(batch.num_rows, kinds[name]))
                 yield pyarrow.RecordBatch.from_arrays(arrays, names=self.fields)
-            del stream, wanted
+            del stream
 
 
 def register(spark):
