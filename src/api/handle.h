@@ -26,7 +26,7 @@ struct hdb_rows {
 	char **texts;           /* by column: what hdb_rows_text gave last, or NULL; owned */
 };
 
-/* Where pointers that a function needs are NULL; see heapdb.h. First in every body that needs any. */
+/* First in every body that needs pointers: HDB_EUSAGE where one is NULL, as heapdb.h says. */
 #define API_NEEDS(pointers, err) \
 	do { \
 		if (!(pointers)) \

@@ -212,8 +212,8 @@ static void put_case(struct output *out, const char *query, const char *part, bo
 /* An answer is as its query says, which is looked at first: no other is tried. */
 static void put_any_answer(struct output *out, const struct hdb_query_spec *specs, size_t count)
 {
-	output_string(out,
-		      "\"answer\":{\"required\":[\"query\"],\"properties\":{\"query\":{\"enum\":[");
+	output_string(out, "\"answer\":{\"required\":[\"query\"],"
+			   "\"properties\":{\"query\":{\"enum\":[");
 	for (size_t i = 0; i < OTHER_COUNT; i++)
 		output_format(out, "%s\"%s\"", i ? "," : "", others[i].query);
 	for (size_t i = 0; i < count; i++)
@@ -228,42 +228,42 @@ static void put_any_answer(struct output *out, const struct hdb_query_spec *spec
 
 #define TEXT_OF(number) #number
 #define NUMBER_TEXT(number) TEXT_OF(number)
-#define SCHEMA "\"schema\":{\"const\":" NUMBER_TEXT(HDB_SCHEMA) "}"
+#define NUMBER NUMBER_TEXT(HDB_SCHEMA)
+#define SCHEMA "\"schema\":{\"const\":" NUMBER "}"
 
 /* What is no query's; columns of "table" are those of the statement, or of what was read. */
 static const char parts[] =
 	"{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\","
-	"\"title\":\"Answers of heapdb, schema " NUMBER_TEXT(
-		HDB_SCHEMA) "\",\"type\":\"object\","
-			    "\"if\":{\"required\":[\"query\"]},\"then\":{\"$ref\":\"#/$defs/answer\"},"
-			    "\"else\":{\"if\":{\"required\":[\"report\"]},\"then\":{\"$ref\":\"#/$defs/report\"},"
-			    "\"else\":{\"$ref\":\"#/$defs/error\"}},\"$defs\":{\n"
-			    "\"failure\":{\"type\":\"object\",\"required\":[\"code\",\"exit\",\"message\"],"
-			    "\"additionalProperties\":false,\"properties\":{\"code\":{\"type\":\"string\","
-			    "\"pattern\":\"^HDB_[A-Z]+$\"},\"exit\":{\"enum\":[1,2,3,4]},"
-			    "\"message\":{\"type\":\"string\"}}},\n"
-			    "\"error\":{\"type\":\"object\",\"required\":[\"schema\",\"error\"],"
-			    "\"additionalProperties\":false,\"properties\":{" SCHEMA ","
-			    "\"error\":{\"$ref\":\"#/$defs/failure\"}}},\n"
-			    "\"import\":{\"type\":\"object\",\"required\":[\"schema\",\"query\",\"facts\"],"
-			    "\"properties\":{" SCHEMA ",\"facts\":{\"type\":\"object\"},"
-			    "\"rows\":{\"maxItems\":0}}},\n"
-			    "\"capture\":{\"type\":\"object\",\"required\":[\"schema\",\"query\",\"facts\"],"
-			    "\"properties\":{" SCHEMA ",\"facts\":{\"type\":\"object\"},"
-			    "\"rows\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}}}},\n"
-			    "\"report\":{\"type\":\"object\",\"required\":[\"schema\",\"report\"],"
-			    "\"additionalProperties\":false,\"properties\":{" SCHEMA ","
-			    "\"error\":{\"$ref\":\"#/$defs/failure\"},\"report\":{\"type\":\"array\","
-			    "\"items\":{\"type\":\"object\",\"required\":[\"section\"],"
-			    "\"$ref\":\"#/$defs/answer\"}}}},\n"
-			    "\"table\":{\"type\":\"object\",\"required\":[\"schema\",\"query\",\"columns\","
-			    "\"rows\"],\"properties\":{" SCHEMA ",\"facts\":{\"type\":\"object\"},"
-			    "\"columns\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},"
-			    "\"uniqueItems\":true},\"rows\":{\"type\":\"array\",\"items\":"
-			    "{\"type\":\"object\",\"additionalProperties\":"
-			    "{\"type\":[\"string\",\"number\",\"boolean\",\"null\"]}}},"
-			    "\"row_count\":{\"type\":\"integer\",\"minimum\":0},"
-			    "\"total_rows\":{\"type\":[\"integer\",\"null\"],\"minimum\":0}}},\n";
+	"\"title\":\"Answers of heapdb, schema " NUMBER "\",\"type\":\"object\","
+	"\"if\":{\"required\":[\"query\"]},\"then\":{\"$ref\":\"#/$defs/answer\"},"
+	"\"else\":{\"if\":{\"required\":[\"report\"]},\"then\":{\"$ref\":\"#/$defs/report\"},"
+	"\"else\":{\"$ref\":\"#/$defs/error\"}},\"$defs\":{\n"
+	"\"failure\":{\"type\":\"object\",\"required\":[\"code\",\"exit\",\"message\"],"
+	"\"additionalProperties\":false,\"properties\":{\"code\":{\"type\":\"string\","
+	"\"pattern\":\"^HDB_[A-Z]+$\"},\"exit\":{\"enum\":[1,2,3,4]},"
+	"\"message\":{\"type\":\"string\"}}},\n"
+	"\"error\":{\"type\":\"object\",\"required\":[\"schema\",\"error\"],"
+	"\"additionalProperties\":false,\"properties\":{" SCHEMA ","
+	"\"error\":{\"$ref\":\"#/$defs/failure\"}}},\n"
+	"\"import\":{\"type\":\"object\",\"required\":[\"schema\",\"query\",\"facts\"],"
+	"\"properties\":{" SCHEMA ",\"facts\":{\"type\":\"object\"},"
+	"\"rows\":{\"maxItems\":0}}},\n"
+	"\"capture\":{\"type\":\"object\",\"required\":[\"schema\",\"query\",\"facts\"],"
+	"\"properties\":{" SCHEMA ",\"facts\":{\"type\":\"object\"},"
+	"\"rows\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}}}},\n"
+	"\"report\":{\"type\":\"object\",\"required\":[\"schema\",\"report\"],"
+	"\"additionalProperties\":false,\"properties\":{" SCHEMA ","
+	"\"error\":{\"$ref\":\"#/$defs/failure\"},\"report\":{\"type\":\"array\","
+	"\"items\":{\"type\":\"object\",\"required\":[\"section\"],"
+	"\"$ref\":\"#/$defs/answer\"}}}},\n"
+	"\"table\":{\"type\":\"object\",\"required\":[\"schema\",\"query\",\"columns\","
+	"\"rows\"],\"properties\":{" SCHEMA ",\"facts\":{\"type\":\"object\"},"
+	"\"columns\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},"
+	"\"uniqueItems\":true},\"rows\":{\"type\":\"array\",\"items\":"
+	"{\"type\":\"object\",\"additionalProperties\":"
+	"{\"type\":[\"string\",\"number\",\"boolean\",\"null\"]}}},"
+	"\"row_count\":{\"type\":\"integer\",\"minimum\":0},"
+	"\"total_rows\":{\"type\":[\"integer\",\"null\"],\"minimum\":0}}},\n";
 
 void schema_print(struct output *out)
 {
