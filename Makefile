@@ -42,7 +42,7 @@ ALL_CFLAGS   = -std=c11 $(WARN) -fvisibility=hidden -fPIC -pthread $(OPT) \
 ALL_LDFLAGS  = -pthread $(SANFLAGS) $(LDFLAGS)
 SANFLAGS     = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 LIB_LIBS     = -llmdb -lxxhash -lpcre2-8 -lzstd -ldeflate -lz -lpthread $(LDLIBS)
-CMD_LIBS     = $(LIB_LIBS) $(if $(mcp_door),-ljansson) $(DOOR_LIBS)
+CMD_LIBS     = $(LIB_LIBS) $(if $(mcp_door),-ljansson) $(DOOR_LIBS) -lm
 
 # A door whose library is missing is left out: what is not empty, its header was found and linked.
 links_with   = $(shell printf '\043include <$(1)>\nint main(void){return 0;}' | \

@@ -22,8 +22,8 @@ const char *query_missing_field(const struct hdb_query_spec *spec);
 int query_fail_unknown(const char *name, struct hdb_error *err);
 
 /*
- * All queries in the order of the manual; those of a group follow each other. X(name) is query_name,
- * which is defined in a file q_*.c.
+ * All queries in the order of the manual; those of a group follow each other. X(name) is query_name
+ * of a file q_*.c.
  */
 #define QUERIES(X) \
 	/* leaks */ \

@@ -169,6 +169,7 @@ static int note_facts(struct notes *notes, const struct cli *cli, const struct h
 	return r;
 }
 
+#ifdef HAVE_SQLITE
 /* Of a statement there are no facts but what is wrong with the database. */
 static int note_health(struct notes *notes, const struct hdb *db, struct hdb_error *err)
 {
@@ -185,6 +186,7 @@ static int note_health(struct notes *notes, const struct hdb *db, struct hdb_err
 		r = add_note(notes, "redacted", health.redacted, strlen(health.redacted), err);
 	return r;
 }
+#endif
 
 /* ---- columns ---- */
 
