@@ -582,6 +582,18 @@ struct hdb_class {
 };
 HDB_API int hdb_class_at(struct hdb *db, uint32_t class_no, struct hdb_class *out,
 			 struct hdb_error *err);
+/* How many objects a class has, its subclasses not among them, and their bytes. */
+struct hdb_class_count {
+	uint64_t objects, shallow_bytes;                     /* all, reachable or not */
+	uint64_t reachable_objects, reachable_shallow_bytes; /* 0 unless they were asked for */
+};
+/*
+ * Those of all classes, by class number: room for hdb_class_count. The reachable ones come from the
+ * table of totals where it is there, else from a pass over the objects, and need the table of
+ * reachable objects; the others are as the import counted them.
+ */
+HDB_API int hdb_class_counts(struct hdb *db, int with_reachable, struct hdb_class_count *out,
+			     struct hdb_error *err);
 /* Its name alone; never NULL, "?" if it cannot be read (hdb_failed). Borrowed until hdb_close. */
 HDB_API const char *hdb_class_name(struct hdb *db, uint32_t class_no);
 /* The first class of this name from number `from` on, or HDB_NONE. Looks at all names. */
@@ -894,6 +906,11 @@ struct hdb_query_spec {   /* NOLINT(clang-analyzer-optin.performance.Padding) */
 	size_t fact_count;
 	/* 0: about a database or a comparison as a whole, which a door may show in its own place */
 	int is_query;
+	/*
+	 * of a query that counts objects: which ones alone, and why it has no options "unreachable"
+	 * and "all"; NULL: it has them, or counts none
+	 */
+	const char *one_population;
 };
 
 /* All queries, in the order of the manual. The array is static. */

@@ -297,6 +297,21 @@ out:
 	return r;
 }
 
+int analysis_count_classes(const struct session *session, bool with_reachable,
+			   struct derive_total **out, struct hdb_error *err)
+{
+	int r;
+
+	if (with_reachable && !session->heap->is_filtered &&
+	    derive_has(session->derive, STORE_TOTALS))
+		return analysis_load_class_totals(session, out, err);
+	r = analysis_make_class_totals(session, out, err);
+	return r < 0 ? r :
+		       count_classes(session,
+				     with_reachable ? ANALYSIS_COUNT_REACHED : ANALYSIS_COUNT_ALL,
+				     *out, err);
+}
+
 /* ---- native memory ---- */
 
 /* One block's columns. */

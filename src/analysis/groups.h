@@ -7,6 +7,7 @@
 #ifndef ANALYSIS_GROUPS_H
 #define ANALYSIS_GROUPS_H
 
+#include "analysis/population.h"
 #include "analysis/session.h"
 
 struct analysis_groups {
@@ -40,6 +41,14 @@ int analysis_make_class_totals(const struct session *session, struct derive_tota
 /* The same with the objects of each class, from the table totals. *out after a failure, too. */
 int analysis_load_class_totals(const struct session *session, struct derive_total **out,
 			       struct hdb_error *err);
+
+/*
+ * Objects of each class, by number, without retained sizes: with_reachable from the table totals if
+ * it is there, else by a pass over the objects; without, all count as reachable, as the import
+ * counted them. *out as above.
+ */
+int analysis_count_classes(const struct session *session, bool with_reachable,
+			   struct derive_total **out, struct hdb_error *err);
 
 /* Adds up totals of classes (retained sizes too) as --by says. Release *out in any case. */
 int analysis_fold_groups(const struct session *session, enum derive_group by,
@@ -75,6 +84,21 @@ static inline void analysis_count_object(struct derive_total *total, uint64_t by
 		total->unreachable_count++;
 		total->unreachable_bytes += bytes;
 	}
+}
+
+/*
+ * Makes count and shallow_bytes of a total those of a population; what unreachable objects retain
+ * is nothing.
+ */
+static inline void analysis_choose_counts(struct derive_total *total,
+					  enum analysis_population population)
+{
+	if (population == ANALYSIS_OF_UNREACHABLE)
+		total->count = total->shallow_bytes = total->retained_bytes = 0;
+	if (population == ANALYSIS_OF_REACHABLE)
+		return;
+	total->count += total->unreachable_count;
+	total->shallow_bytes += total->unreachable_bytes;
 }
 
 /* Largest first; ties in order of the groups' numbers. */

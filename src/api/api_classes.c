@@ -3,9 +3,10 @@
  */
 #include "api/handle.h"
 
+#include "analysis/groups.h"
+#include "analysis/targets.h"
 #include "base/bytes.h"
 #include "heap/values/values.h"
-#include "analysis/targets.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -49,6 +50,27 @@ int hdb_class_at(struct hdb *db, uint32_t class_no, struct hdb_class *out, struc
 		.strength = class->strength,
 	};
 	return api_end(db, HDB_OK, err);
+}
+
+int hdb_class_counts(struct hdb *db, int with_reachable, struct hdb_class_count *out,
+		     struct hdb_error *err)
+{
+	const struct session session = api_session(db);
+	struct derive_total *totals;
+	const int r = analysis_count_classes(&session, with_reachable != 0, &totals, err);
+
+	for (uint32_t no = 0; no < db->heap->class_count && r == HDB_OK; no++) {
+		const struct derive_total *t = &totals[no];
+
+		out[no] = (struct hdb_class_count){
+			.objects = t->count + t->unreachable_count,
+			.shallow_bytes = t->shallow_bytes + t->unreachable_bytes,
+			.reachable_objects = with_reachable ? t->count : 0,
+			.reachable_shallow_bytes = with_reachable ? t->shallow_bytes : 0,
+		};
+	}
+	free(totals);
+	return api_end(db, r, err);
 }
 
 const char *hdb_class_name(struct hdb *db, uint32_t class_no)

@@ -45,6 +45,10 @@ static int unknown_option(const struct query_def *def, const char *name, struct 
 	struct option_list list = { .used = 0 };
 	const struct hdb_option_spec *o;
 
+	if (def->spec.one_population &&
+	    (strcmp(name, "unreachable") == 0 || strcmp(name, "all") == 0))
+		return hdb_fail(err, HDB_EUSAGE, "%s has no option --%s: %s", def->spec.name, name,
+				def->spec.one_population);
 	for (o = def->spec.options; o->name; o++)
 		add_to_list(&list, o);
 	for (unsigned i = 0; (o = query_shared_option(def, i)) != NULL; i++)
@@ -112,8 +116,7 @@ static int bad_number(const struct hdb_option_spec *o, const char *value, struct
 			o->unit && !is_percent ? o->unit : "", range, value);
 }
 
-/* One of its own, or one that it shares. */
-static const struct hdb_option_spec *find_option(const struct query_def *def, const char *name)
+const struct hdb_option_spec *query_find_option(const struct query_def *def, const char *name)
 {
 	const struct hdb_option_spec *o = def->spec.options;
 
@@ -129,7 +132,7 @@ static const struct hdb_option_spec *find_option(const struct query_def *def, co
 const char *query_default(const struct query *q, const char *name)
 {
 	const struct hdb_option_spec *o =
-		find_option(q->def, query_option_now(&q->def->spec, name));
+		query_find_option(q->def, query_option_now(&q->def->spec, name));
 
 	return o ? o->default_value : NULL;
 }
@@ -138,7 +141,7 @@ static int check_option(const struct query_def *def, const struct hdb_option *op
 			struct hdb_error *err)
 {
 	const struct hdb_option_spec *o =
-		find_option(def, query_option_now(&def->spec, option->name));
+		query_find_option(def, query_option_now(&def->spec, option->name));
 	const char *value = option->value ? option->value : "";
 	uint64_t number;
 
@@ -227,14 +230,14 @@ const char *query_option(const struct query *q, const char *name)
 const char *query_text(const struct query *q, const char *name)
 {
 	const char *value = query_option(q, name);
-	const struct hdb_option_spec *o = find_option(q->def, name);
+	const struct hdb_option_spec *o = query_find_option(q->def, name);
 
 	return value ? value : o ? o->default_value : NULL;
 }
 
 uint64_t query_number(const struct query *q, const char *name, uint64_t fallback)
 {
-	const struct hdb_option_spec *o = find_option(q->def, name);
+	const struct hdb_option_spec *o = query_find_option(q->def, name);
 	const char *text = query_text(q, name);
 	uint64_t value;
 
@@ -243,7 +246,7 @@ uint64_t query_number(const struct query *q, const char *name, uint64_t fallback
 
 unsigned query_choice(const struct query *q, const char *name)
 {
-	const struct hdb_option_spec *o = find_option(q->def, name);
+	const struct hdb_option_spec *o = query_find_option(q->def, name);
 	const char *text = query_text(q, name);
 	const size_t size = text ? strlen(text) : 0;
 	unsigned place = 0;

@@ -18,6 +18,9 @@ int query_read_population(struct query *q, struct hdb_error *err)
 	const bool others = query_option(q, "unreachable") != NULL,
 		   all = query_option(q, "all") != NULL;
 
+	/* Elsewhere --all is another choice. */
+	if (!query_find_option(q->def, "unreachable"))
+		return HDB_OK;
 	if (others && all)
 		return hdb_fail(err, HDB_EUSAGE, "either --unreachable or --all");
 	q->population = others ? ANALYSIS_OF_UNREACHABLE :

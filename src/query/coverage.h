@@ -3,7 +3,9 @@
  * out.
  *
  * Every query that counts objects has QUERY_COVERAGE_FACTS at the end of its facts, and sets its
- * population in its definition; the framework sets the fact `counted` by it. What a minimum, a
+ * population in its definition: the reachable objects, unless the user asks for others. It has
+ * QUERY_POPULATION_OPTIONS, or says in spec.one_population why it cannot count others; the
+ * framework reads the options and sets the fact `counted`. What a minimum, a
  * threshold, a depth or a limit of heapdb keeps out of the rows goes through query_cut, so that it
  * is said in the same facts everywhere; the command says them in every format.
  */
@@ -27,6 +29,11 @@
 		"all", HDB_OPTION_FLAG, \
 			.help = "both: " what " whether a root reaches them or not" \
 	}
+
+/* spec.one_population of those that have none. */
+#define QUERY_RETAINS_ONLY \
+	"it counts reachable objects alone: what is unreachable has no dominator and retains nothing"
+#define QUERY_REACHES_ONLY "it counts reachable objects alone: it follows references from GC roots"
 
 /* The facts, for the end of a spec. */
 #define QUERY_COVERAGE_FACTS \
@@ -55,7 +62,8 @@
 	}
 
 /*
- * Reads --unreachable and --all into q->population. HDB_EUSAGE for both.
+ * Before `open`: reads --unreachable and --all into q->population, where the query has them.
+ * HDB_EUSAGE for both. For the framework.
  */
 int query_read_population(struct query *q, struct hdb_error *err);
 

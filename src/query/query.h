@@ -168,6 +168,9 @@ const char *query_option_now(const struct hdb_query_spec *spec, const char *name
  */
 int query_read_args(struct query *q, struct hdb_error *err);
 
+/* An option of a definition, its own or one that it shares; NULL: it has none of the name. */
+const struct hdb_option_spec *query_find_option(const struct query_def *def, const char *name);
+
 /* What an option has if it is not given; NULL: nothing. */
 const char *query_default(const struct query *q, const char *name);
 

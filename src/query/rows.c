@@ -51,6 +51,8 @@ int query_become(struct query *q, const struct query_def *def, struct hdb_error 
 	q->population = def->population;
 	if ((r = make_cells(q, err)) != HDB_OK)
 		return r;
+	if ((r = query_read_population(q, err)) < 0)
+		return r;
 	/* What the first one shares was read; columns are others. */
 	if ((r = query_begin_columns(q, err)) != HDB_OK)
 		return r;
@@ -177,6 +179,8 @@ static int begin(struct query *q, bool *is_kept, struct hdb_error *err)
 	if (r < 0)
 		return r;
 	if ((r = make_cells(q, err)) < 0)
+		return r;
+	if ((r = query_read_population(q, err)) < 0)
 		return r;
 	if ((r = query_begin_shared(q, err)) != HDB_OK)
 		return r;

@@ -383,6 +383,46 @@ static void test_lists(void **state)
 	hdb_list_close(references);
 }
 
+/* Counts of classes are those of a scan: before the table of totals is there, and from it. */
+static void test_counts(void **state)
+{
+	const uint32_t n = hdb_class_count(db);
+	struct hdb_class_count *counts = calloc(n, sizeof(*counts)),
+			       *sums = calloc(n, sizeof(*sums));
+	const struct hdb_scan_options opt = { .columns = HDB_SCAN_REACHABLE };
+	const struct hdb_query_args args = { 0 };
+	struct hdb_rows *rows;
+	struct hdb_scan *scan;
+	struct hdb_batch b;
+
+	(void)state;
+	ok(hdb_scan_open(db, &opt, &scan, &err));
+	while (hdb_scan_next(scan, &b, &err) == HDB_OK)
+		for (size_t i = 0; i < b.count; i++) {
+			struct hdb_class_count *sum = &sums[b.class_no[i]];
+
+			sum->objects++;
+			sum->shallow_bytes += b.shallow_bytes[i];
+			sum->reachable_objects += b.reachable[i];
+			sum->reachable_shallow_bytes += b.reachable[i] ? b.shallow_bytes[i] : 0;
+		}
+	hdb_scan_close(scan);
+	ok(hdb_class_counts(db, 1, counts, &err));
+	assert_memory_equal(counts, sums, n * sizeof(*counts));
+	ok(hdb_query(db, "histogram", &args, &rows, &err)); /* builds the table */
+	hdb_rows_close(rows);
+	ok(hdb_class_counts(db, 1, counts, &err));
+	assert_memory_equal(counts, sums, n * sizeof(*counts));
+	ok(hdb_class_counts(db, 0, counts, &err));
+	for (uint32_t no = 0; no < n; no++) {
+		assert_int_equal(counts[no].objects, sums[no].objects);
+		assert_int_equal(counts[no].shallow_bytes, sums[no].shallow_bytes);
+		assert_int_equal(counts[no].reachable_objects, 0);
+	}
+	free(counts);
+	free(sums);
+}
+
 /* What a set retains is no less than its topmost members do, and for one object the same. */
 static void test_sets(void **state)
 {
@@ -726,8 +766,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_scan),      cmocka_unit_test(test_fields),
 		cmocka_unit_test(test_texts),     cmocka_unit_test(test_statics_and_basics),
-		cmocka_unit_test(test_lists),     cmocka_unit_test(test_sets),
-		cmocka_unit_test(test_marks),     cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_lists),     cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_sets),      cmocka_unit_test(test_marks),
 		cmocka_unit_test(test_threads),   cmocka_unit_test(test_scanned_fields),
 		cmocka_unit_test(test_senseless), cmocka_unit_test(test_nulls),
 		cmocka_unit_test(test_null_rows),

@@ -154,7 +154,11 @@ if has_sql:
     check("SQL is answered", status == 200 and rows["columns"] == ["class", "n"] and rows["row_count"] == 3)
     status, rows = sql("SELECT id FROM objects", "&limit=7")
     check("rows have a limit", status == 200 and rows["row_count"] == 7)
-    status, both = sql("SELECT (SELECT count(*) FROM s.objects) - (SELECT count(*) FROM evil.objects) AS n")
+    counts = [sql("SELECT count(*) AS n, sum(reachable) AS r FROM objects", more)[1]["rows"][0] for more in ("", "&all=1")]
+    check("tables show reachable objects, or all", counts[0]["n"] == counts[0]["r"] == counts[1]["r"] < counts[1]["n"])
+    check("all is 1 or not there", sql("SELECT 1", "&all=2")[0] == 400)
+    status, both = sql("SELECT (SELECT count(*) FROM s.objects) - (SELECT count(*) FROM evil.objects) AS n",
+                       "&all=1")
     check("other databases go by their names", status == 200 and both["rows"] == [{"n": 0}])
     for db, there in ("", False), ("&db=1", True):
         status, other = sql("SELECT count(*) AS n FROM objects WHERE class LIKE '%<script>%'", db)

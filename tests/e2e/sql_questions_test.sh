@@ -20,7 +20,7 @@ while IFS= read -r line; do
 	case $line in
 	SELECT*)
 		count=$((count + 1))
-		heapdb sql "$line" --format tsv 2>&1 </dev/null | sed '1d; s/^/> /' >>got
+		heapdb sql --quiet "$line" --format tsv 2>&1 </dev/null | sed '1d; s/^/> /' >>got
 		;;
 	esac
 done <<END

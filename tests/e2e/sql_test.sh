@@ -57,20 +57,49 @@ heapdb export "$twice" --format arrow -o twice.arrow 2>/dev/null
 same "columns of one name, arrow" "$(grep -a -o 'class_[2-4]' twice.arrow | sort -u | tr -d '\n')" class_2class_3class_4
 
 # ---- tables ----
-is "SELECT count(*) FROM objects" 31512
-is "SELECT count(*) FROM objects WHERE id > 0" 31512
+# They show reachable objects, with --all unreachable ones, too.
+all()
+{
+	heapdb sql --all "$1" --format tsv | sed 1d
+}
+for table in objects strings arrays refs '"java.util.HashMap"' "instances('java.util.*')" \
+	"entries('java.util.HashMap')"; do
+	case $table in
+	refs) of=source ;;
+	entries*) of=owner ;;
+	*) of=id ;;
+	esac
+	where="(SELECT reachable FROM objects o WHERE o.id = t.$of)"
+	is "SELECT count(*) FROM $table" "$(all "SELECT count(*) FROM $table t WHERE $where")"
+done
+same "all" "$(all "SELECT count(*), sum(reachable) FROM objects")" "31512	30954"
+same "classes" "$(all "SELECT name, reachable_objects FROM classes")" "$(rows "SELECT name, objects FROM classes")"
+same "all, from totals" "$(all "SELECT count(*) FROM objects; SELECT count(*) FROM objects WHERE reachable = 0")" "31512
+count(*)
+558"
+is "SELECT count(*) FROM objects WHERE NOT reachable" 0
+heapdb sql "SELECT reachable FROM objects LIMIT 0" 2>&1 | grep -qF "heapdb: sql: tables show reachable objects" ||
+	{ echo "FAILED: a statement with \"reachable\" is not told what tables show"; failed=1; }
+same "what an unreachable object has, by its ID" "$(all "SELECT id FROM objects WHERE NOT reachable AND id IN \
+	(SELECT target FROM refs) LIMIT 1" >lost; rows "SELECT count(*) FROM objects WHERE id = $(cat lost)"; \
+	rows "SELECT count(*) > 0 FROM referrers($(cat lost))"; rows "SELECT count(*) FROM refs WHERE target = \
+	$(cat lost)")" "0
+1
+0"
+heapdb export refs --all --format csv | wc -l >exported
+same "export --all" "$(cat exported)" "$(($(all "SELECT count(*) FROM refs") + 1))"
+is "SELECT count(*) FROM objects" 30954
+is "SELECT count(*) FROM objects WHERE id > 0" 30954
 # Bounds that are no place in the table's order: the largest integer, fractions, texts.
-is "SELECT count(*) FROM objects WHERE id <= 9223372036854775807" 31512
-is "SELECT count(*) FROM objects WHERE id < 9e18 AND id > 0.5" 31512
-is "SELECT count(*) FROM objects WHERE id <= 1e18 AND id >= 1" 31512
-is "SELECT count(*) FROM objects WHERE id < 'x'" 31512
+is "SELECT count(*) FROM objects WHERE id <= 9223372036854775807" 30954
+is "SELECT count(*) FROM objects WHERE id < 9e18 AND id > 0.5" 30954
+is "SELECT count(*) FROM objects WHERE id <= 1e18 AND id >= 1" 30954
+is "SELECT count(*) FROM objects WHERE id < 'x'" 30954
 is "SELECT count(*) FROM objects WHERE id <= 1" 0
-is "SELECT kind, count(*) FROM objects GROUP BY kind ORDER BY kind" "class	1034
+same "kinds" "$(all "SELECT kind, count(*) FROM objects GROUP BY kind ORDER BY kind")" "class	1034
 instance	21365
 object array	2271
 primitive array	6842"
-is "SELECT count(*) FROM (SELECT id FROM objects WHERE reachable UNION ALL SELECT id FROM objects \
-		WHERE NOT reachable)" 31512
 # Every column of every row as the table of all objects has it.
 heapdb export objects --columns id,class,kind,shallow,retained --format tsv | sed 1d | sort >want
 heapdb sql "SELECT id, class, kind, shallow, retained FROM objects WHERE reachable" --format tsv | sed 1d | sort >got
@@ -84,7 +113,7 @@ for where in "" "WHERE reachable" "WHERE reachable = 0" "WHERE class GLOB 'java.
 		"$(rows "SELECT class, count(*), sum(shallow + 0), sum(retained + 0) FROM objects $where \
 		GROUP BY class ORDER BY class")"
 done
-same "sum over classes" "$(rows "SELECT sum(objects) FROM classes")" 31512
+is "SELECT sum(objects) FROM classes" 30954
 is "SELECT count(*) FROM \"java.util.HashMap\"" "$(rows "SELECT count(*) FROM objects \
 		WHERE class = 'java.util.HashMap'")"
 is "SELECT count(*) FROM \"java.util.HashMap+\"" "$(rows "SELECT count(*) FROM objects \
@@ -114,6 +143,9 @@ is "SELECT retained_set(id) = retained(id) FROM objects WHERE id = 0xfeb10758" 1
 is "SELECT hex(common_dominator(id)) FROM objects WHERE dominator = 0xfeb10758" 0xfeb10758
 is "SELECT count(*) FROM roots WHERE is_local" "$(rows "SELECT count(*) FROM locals")"
 is "SELECT count(*) FROM frames" "$(rows "SELECT sum(frames) FROM threads")"
+same "threads" "$(heapdb sql --csv "SELECT name, id, state, daemon, priority, frames, locals, tid, virtual, \
+	carrier, shallow FROM threads" 2>&1 | sed 1d)" "$(heapdb query threads --no-stack --csv --quiet --columns \
+	thread,id,state,daemon,priority,depth,locals,tid,virtual,carrier,shallow | sed 1d)"
 # Of all objects of a class, and their owners.
 same "entries of a class" \
 	"$(rows "SELECT hex(owner), no, hex(key_id), hex(value_id) FROM entries('java.util.HashMap')")" \
@@ -216,7 +248,7 @@ END
 # ---- several databases ----
 cp s.heapdb t.heapdb
 same "join" "$(heapdb sql before=s.heapdb after=t.heapdb "SELECT count(*) FROM before.objects a \
-		JOIN after.objects b ON a.id = b.id" --format tsv | sed 1d)" 31512
+		JOIN after.objects b ON a.id = b.id" --format tsv | sed 1d)" 30954
 same "classes" "$(heapdb sql before=s.heapdb after=t.heapdb --format tsv \
 	'SELECT count(*) FROM before."java.util.HashMap" a JOIN after."java.util.HashMap" b USING (id)' | sed 1d)" \
 	"$(rows 'SELECT count(*) FROM "java.util.HashMap"')"
@@ -253,7 +285,7 @@ if [ -n "$so" ] && command -v sqlite3 >/dev/null; then
 		FROM objects" \
 		'SELECT count(*) FROM "java.util.HashMap+"' "SELECT count(*) \
 		FROM histogram('package')" | tr '\n' ' ')" \
-		"s.heapdb 31512 $(rows 'SELECT count(*) FROM "java.util.HashMap+"') $(rows "SELECT count(*) \
+		"s.heapdb 30954 $(rows 'SELECT count(*) FROM "java.util.HashMap+"') $(rows "SELECT count(*) \
 		FROM histogram('package')") "
 fi
 python=
@@ -268,11 +300,16 @@ c = sqlite3.connect(":memory:")
 c.enable_load_extension(True)
 c.load_extension(sys.argv[1])
 c.execute("SELECT heapdb_open('s.heapdb')")
+a = sqlite3.connect(":memory:")
+a.enable_load_extension(True)
+a.load_extension(sys.argv[1])
+a.execute("SELECT heapdb_open('s.heapdb', 'all')")
 print(c.execute("SELECT count(*) FROM objects").fetchone()[0],
+      a.execute("SELECT count(*) FROM objects").fetchone()[0],
       c.execute("SELECT text(field(id, 'name')) FROM \"java.lang.Thread\" LIMIT 1").fetchone()[0],
       c.execute("SELECT retained_set(id) = ? FROM \"java.lang.String\"", (1,)).fetchone()[0])
 c.close()
 END
-)" "31512 main 0"
+)" "30954 31512 main 0"
 fi
 exit $failed

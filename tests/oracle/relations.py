@@ -330,9 +330,11 @@ def check_histogram(base, heap):
             one = base.query('unreachable', '--holders')
             fails.same('unreachable', one.sum('objects'), a.facts['unreachable_objects'], 'unreachable --holders')
             fails.same('unreachable', one.total, a.facts['holders'], 'unreachable --holders')
-    listed = base.query('class', '*', '--list')
+    listed = base.query('class', '*', '--list', '--all')
     fails.same('class list', listed.sum('instances'), f['objects'] + f['unreachable_objects'], 'instances')
     rows = {r['id']: r for r in classes.rows}
+    for r in base.query('class', '*', '--list').rows:
+        fails.same('class list', r['instances'], rows.get(r['id'], {'objects': 0})['objects'], r['class'] + ': reachable')
     for r in listed.rows:
         h = rows.get(r['id'], {'objects': 0, 'unreachable_objects': 0})
         fails.same('class list', r['instances'], h['objects'] + h['unreachable_objects'], r['class'])
@@ -751,7 +753,7 @@ def check_object(base, heap, ident, deep):
         if row['ref'] and row['ref'] in heap.cls:
             fails.true('references', row['ref'] in named, '%s refers to %s by %s' % (ident, row['ref'], row['name']))
     for other in sorted(named)[:deep]:
-        back = base.query('referrers', other, '--instances')
+        back = base.query('referrers', other, '--instances', '--all')
         fails.true('referrers', ident in set(r['id'] for r in back.rows), '%s is no referrer of %s' % (ident, other))
     if heap.reachable[ident]:
         for other in named:
@@ -761,8 +763,11 @@ def check_object(base, heap, ident, deep):
             if other != '0x0' and above not in (None, '0x0', ident):
                 fails.true('dominators', above in heap.above(ident),
                            '%s dominates %s, but not %s, which refers to it' % (above, other, ident))
-    back = base.query('referrers', ident)
+    back = base.query('referrers', ident, '--all')
     fails.same('referrers', len(set(r['id'] for r in back.rows)), back.facts['referrers'], 'referrers ' + ident)
+    some = base.query('referrers', ident)
+    fails.same('referrers', [r['id'] for r in some.rows],
+               [r['id'] for r in back.rows if r['reachable'] or not heap.reachable[ident]], 'referrers ' + ident + ': reachable')
     for row in back.rows[:deep]:
         fails.same('referrers', row['reachable'], heap.reachable[row['id']], 'referrer ' + row['id'])
         forth = base.query('references', row['id'])
@@ -813,10 +818,12 @@ def check_sets(base, heap):
                    (r['name'], e['retained'], r['retained']))
         c = base.query('class', r['name']).facts
         if 'instances' in c:
-            fails.same('class', c['instances'], r['objects'] + r['unreachable_objects'], r['name'] + ': instances')
-            fails.same('class', c['shallow'], r['shallow'] + r['unreachable_shallow'], r['name'] + ': shallow')
-            if c.get('reachable_instances') is not None:
-                fails.same('class', (c['reachable_instances'], c['retained']), (r['objects'], r['retained']), r['name'])
+            a = base.query('class', '--all', r['name']).facts
+            fails.same('class', (c['instances'], c['shallow']), (r['objects'], r['shallow']), r['name'])
+            fails.same('class', (a['instances'], a['shallow']), (r['objects'] + r['unreachable_objects'],
+                       r['shallow'] + r['unreachable_shallow']), r['name'] + ': --all')
+            if c.get('retained') is not None:
+                fails.same('class', c['retained'], r['retained'], r['name'])
     e = base.query('retained', '*').rows
     if e:
         fails.same('sets', (e[0]['objects'], e[0]['shallow'], e[0]['retained']), (heap.count, heap.total, heap.total),
@@ -889,7 +896,7 @@ BY_SIZE = {'dominator-tree', 'big-drops', 'top-consumers', 'leaks', 'triage', 'l
 # Classes that have such fields.
 HAS_POINTERS = re.compile(r'Loader|java\.lang\.Class$|java\.lang\.invoke\.|java\.lang\.reflect\.|java\.lang\.Thread|java\.lang\.Module')
 # What an answer has only once all tables are built, and what proves a size by what lies between addresses.
-OF_TABLES = {'reachable_instances', 'retained', 'retained_from'}
+OF_TABLES = {'retained', 'retained_from'}
 OF_ADDRESSES = {'proof', 'left_out'}
 
 

@@ -317,11 +317,17 @@ static void referrers(void **state)
 	       "0x2600|static shared|strong|1\n0x8300|first, second|strong|1\n"
 	       "0x8500|[1]|strong|1\n");
 	expect(ASK("referrers", "0x8300", NULL), "id,name,strength,reachable",
+	       "0x8500|[2]|strong|1\n0x8600|referent|weak|1\n");
+	expect(ASK("referrers", "0x8300", "all"), "id,name,strength,reachable",
 	       "0x8500|[2]|strong|1\n0x8600|referent|weak|1\n0x8700|first|strong|0\n");
+	expect(ASK("referrers", "0x8300", "unreachable"), "id,name", "0x8700|first\n");
+	expect_fact("referrers", "0x8300", "unreachable_objects", "1");
+	expect_fact("referrers", "0x8300", "counted", "reachable");
 	expect(ASK("referrers", "0x8400", NULL), "id,name,label",
 	       "0x8200|<local variable>|java.lang.Thread \"main\"\n");
 	expect_fact("referrers", "0x2600", "instances", "2");
-	expect(ASK("referrers", "0x2600", "instances"), "id,name",
+	expect(ASK("referrers", "0x2600", "instances"), "id,name", "0x8300|<class>\n");
+	expect(ASK("referrers", "0x2600", "instances", "all"), "id,name",
 	       "0x8300|<class>\n0x8700|<class>\n");
 	expect(ASK("referrers", "0x2500", NULL), "id,name", "0x2600|<super>\n");
 }
@@ -333,10 +339,12 @@ static void classes(void **state)
 	       "test.Holder|shared|object|1|-|0x8001\ntest.Holder|count|short|1|-|-2\n"
 	       "test.Holder|first|object|0|0|-\ntest.Holder|second|object|0|4|-\n"
 	       "test.Base|count|int|0|8|-\n");
-	expect_fact("class", "test.Holder", "instances", "2");
+	expect_fact("class", "test.Holder", "instances", "1");
+	expect_fact("class", "test.Holder", "unreachable_objects", "1");
 	expect_fact("class", "test.Holder", "superclasses", "test.Base, java.lang.Object");
 	expect_fact("class", "0x2500", "subclasses", "1");
-	expect(ASK("class", "test.*", NULL), "class,instances", "test.Base|0\ntest.Holder|2\n");
+	expect(ASK("class", "test.*", NULL), "class,instances", "test.Base|0\ntest.Holder|1\n");
+	expect(ASK("class", "test.*", "all"), "class,instances", "test.Base|0\ntest.Holder|2\n");
 }
 
 /* Fields that are called as other columns are. */

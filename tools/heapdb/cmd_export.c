@@ -293,6 +293,7 @@ static int statement_stream(struct cli *cli, struct notes *notes, struct ArrowAr
 			 .tmp_dir = cli->opt.tmp,
 			 .cancel = progress_callbacks().cancel },
 		.batch_rows = BATCH_ROWS,
+		.all = cli->opt.all,
 	};
 	int r;
 
@@ -357,7 +358,7 @@ out:
 static int print_rows(struct cli *cli)
 {
 #ifdef HAVE_SQLITE
-	struct heapsql_database database = { .db = cli->db };
+	struct heapsql_database database = { .db = cli->db, .all = cli->opt.all };
 	const struct heapsql_options options = {
 		.memory_bytes = cli->opt.memory_bytes,
 		.tmp_dir = cli->opt.tmp,
@@ -420,6 +421,10 @@ int cmd_export(struct cli *cli)
 		return cli_fail(
 			&cli->err, HDB_EUSAGE,
 			"a statement or table takes no target, --columns, --sort or --where");
+	if (!cli->statement && opt->all)
+		return cli_fail(&cli->err, HDB_EUSAGE, "%s has no option --all%s%s",
+				cli->query->name, cli->query->one_population ? ": " : "",
+				cli->query->one_population ? cli->query->one_population : "");
 	if (cli->statement && opt->limit && is_columns(opt))
 		return cli_fail(&cli->err, HDB_EUSAGE, "a statement has a LIMIT of its own");
 	if (opt->is_plain && !is_columns(opt))

@@ -235,6 +235,10 @@ static void put_query(struct output *out, const struct hdb_query_spec *query)
 		output_string(out, "\nOptions:\n");
 	for (const struct hdb_option_spec *o = query->options; o->name; o++)
 		put_query_option(out, o);
+	if (query->one_population) {
+		output_string(out, "\nNo --unreachable, no --all: ");
+		put_words(out, query->one_population, strlen("No --unreachable, no --all: "));
+	}
 	put_old_options(out, query);
 	put_columns(out, "Columns", query->columns, query->column_count);
 	put_columns(out, "Facts", query->facts, query->fact_count);
@@ -361,6 +365,9 @@ static void put_query_names(struct output *out, const struct hdb_query_spec *que
 	}
 	snprintf(option, sizeof(option), "%s%s", verb_of(query), query->name);
 	put_name(out, (struct listed){ "example", owner, option, query->example, "" });
+	if (query->one_population)
+		put_name(out,
+			 (struct listed){ "population", owner, "", "", query->one_population });
 	for (const struct hdb_option_spec *o = query->options; o->name; o++)
 		put_option_name(out, owner, o);
 	for (size_t i = 0; i < query->column_count; i++)

@@ -44,11 +44,11 @@ static int pass_rows(struct heapsql_rows *rows, const struct mcp_sink *sink, str
 }
 
 /* One statement; only blanks may follow it. */
-static int run_sql(struct hdb *db, const char *statement, const volatile int *cancel,
-		   const struct mcp_sink *sink, struct hdb_error *err)
+static int run_sql(const struct mcp_statement *statement, const struct mcp_sink *sink,
+		   struct hdb_error *err)
 {
-	const struct heapsql_options options = { .cancel = cancel };
-	const struct heapsql_database database = { .db = db };
+	const struct heapsql_options options = { .cancel = statement->cancel };
+	const struct heapsql_database database = { .db = statement->db, .all = statement->all };
 	struct heapsql *sql = NULL;
 	struct heapsql_rows *rows = NULL;
 	const char *rest;
@@ -58,7 +58,7 @@ static int run_sql(struct hdb *db, const char *statement, const volatile int *ca
 		goto out;
 	if ((r = heapsql_add(sql, &database, err)) < 0)
 		goto out;
-	if ((r = heapsql_prepare(sql, statement, &rest, &rows, err)) < 0)
+	if ((r = heapsql_prepare(sql, statement->text, &rest, &rows, err)) < 0)
 		goto out;
 	if (!rows) {
 		r = cli_fail(err, HDB_EUSAGE, "there is no statement");

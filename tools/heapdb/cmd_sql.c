@@ -7,6 +7,7 @@
 #include "heapdb/sql_shell.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,6 +166,7 @@ static int open_databases(struct run *run, size_t count)
 		const struct heapsql_database database = {
 			.db = run->members[i].db,
 			.name = run->members[i].name,
+			.all = cli->opt.all,
 			.reopen = reopen,
 			.ctx = &run->members[i],
 		};
@@ -206,6 +208,19 @@ static int read_input(struct cli *cli, char **text)
 	return HDB_OK;
 }
 
+/* Whether a statement names the column, which is 1 in all rows unless --all is given. */
+static bool asks_reachable(const char *text)
+{
+	static const char name[] = "reachable";
+	const char *at = text;
+
+	for (; (at = strcasestr(at, name)) != NULL; at++)
+		if ((at == text || !isalnum((unsigned char)at[-1])) &&
+		    !isalnum((unsigned char)at[sizeof(name) - 1]) && at[sizeof(name) - 1] != '_')
+			return true;
+	return false;
+}
+
 int cmd_sql(struct cli *cli)
 {
 	struct run run = { .cli = cli };
@@ -229,6 +244,8 @@ int cmd_sql(struct cli *cli)
 			goto out;
 		statement = input;
 	}
+	if (statement && !cli->opt.all && asks_reachable(statement))
+		cli_notice(cli, "tables show reachable objects; with --all the others, too");
 	rc = statement ? sql_run(cli, run.sql, statement) : sql_shell(cli, run.sql);
 out:
 	heapsql_close(run.sql);

@@ -77,6 +77,14 @@ section()
 		print ".Pp"
 		print ".Dl heapdb " text($3 ($4 == "" ? "" : " " $4))
 	}
+	$1 == "population" {
+		print ".Pp"
+		print "No"
+		print ".Fl Fl unreachable ,"
+		print "no"
+		print ".Fl Fl all :"
+		print text($5) "."
+	}
 	$1 == "option" && $2 ~ /^query / {
 		item("option", "Options", "Fl Fl " substr($3, 3) ($4 == "" ? "" : " Ar " $4), \
 			$5 range($8, $7))

@@ -21,6 +21,7 @@ enum option_key {
 	KEY_TMP,
 	KEY_LIVE,
 	KEY_ALL,
+	KEY_TABLES_ALL,
 	KEY_PARALLEL,
 	KEY_GZ,
 	KEY_ADB,
@@ -89,6 +90,8 @@ const struct option_info option_table[] = {
 	[KEY_LIVE] = { "live", NULL, OPTIONS_CAPTURE, 0,
 		       "reachable objects alone: the VM collects garbage first (default)" },
 	[KEY_ALL] = { "all", NULL, OPTIONS_CAPTURE, 0, "unreachable objects, too" },
+	[KEY_TABLES_ALL] = { "all", NULL, OPTIONS_SQL | OPTIONS_EXPORT, 0,
+			     "tables show unreachable objects, too" },
 	[KEY_PARALLEL] = { "parallel", "N", OPTIONS_CAPTURE, 0,
 			   "threads of the VM that dump; more than one write parts to its disk first" },
 	[KEY_GZ] = { "gz", "N", OPTIONS_CAPTURE, 0,
@@ -321,6 +324,10 @@ static int bad_option(const struct parser *p, int value, struct hdb_error *err)
 	if (optopt != 0)
 		return cli_fail(err, HDB_EUSAGE, "option %.*s takes no value", (int)name_size,
 				given);
+	if (p->spec && p->spec->one_population &&
+	    (strcmp(given, "--unreachable") == 0 || strcmp(given, "--all") == 0))
+		return cli_fail(err, HDB_EUSAGE, "%s has no option %s: %s", p->spec->name, given,
+				p->spec->one_population);
 	suggest_init(&near, given + 2, name_size - 2);
 	for (const struct option *o = p->longs; o->name; o++) {
 		if (name_size > 2 && strncmp(o->name, given + 2, name_size - 2) == 0)
@@ -565,6 +572,7 @@ static int set_common(enum option_key key, const char *value, struct options *op
 		opt->live = true;
 		break;
 	case KEY_ALL:
+	case KEY_TABLES_ALL:
 		opt->all = true;
 		break;
 	case KEY_ADB:

@@ -64,6 +64,7 @@ static int add_databases(struct heapsql *sql, const struct serve_statement *ask,
 		const size_t no = (ask->database + i) % o->database_count;
 		char name[64];
 		struct heapsql_database database = { .db = ask->handles[no],
+						     .all = ask->all,
 						     .reopen = reopen,
 						     .ctx = &reopened[no] };
 

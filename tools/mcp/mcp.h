@@ -10,11 +10,21 @@
 
 #include "heapdb.h"
 
+#include <stdbool.h>
+
 /* Takes the rows of a statement; columns and values are borrowed until it returns. */
 struct mcp_sink {
 	int (*row)(void *ctx, size_t count, const struct hdb_column *const *columns,
 		   const struct hdb_value *const *values);
 	void *ctx;
+};
+
+/* A statement in SQL; all is lent. */
+struct mcp_statement {
+	struct hdb *db;
+	const char *text;
+	bool all; /* tables show unreachable objects, too */
+	const volatile int *cancel;
 };
 
 struct mcp_options {
@@ -32,8 +42,8 @@ struct mcp_options {
 	 * Runs an SQL statement that reads, and calls `row` for each row, until it returns other
 	 * than HDB_OK, which is the result then. NULL: there is no SQL.
 	 */
-	int (*sql)(struct hdb *db, const char *statement, const volatile int *cancel,
-		   const struct mcp_sink *sink, struct hdb_error *err);
+	int (*sql)(const struct mcp_statement *statement, const struct mcp_sink *sink,
+		   struct hdb_error *err);
 };
 
 /*

@@ -317,7 +317,7 @@ int mcp_answer_sql(const struct mcp_options *options, const struct mcp_statement
 		.err = err,
 	};
 	const struct mcp_sink sink = { .row = on_sql_row, .ctx = &f };
-	const int r = options->sql(statement->db, statement->text, statement->cancel, &sink, err);
+	const int r = options->sql(statement, &sink, err);
 
 	if (r < 0)
 		goto out;

@@ -98,13 +98,6 @@ struct mcp_question {
 int mcp_answer(struct hdb *db, const struct mcp_question *question, struct mcp_page *page,
 	       json_t **out, struct hdb_error *err);
 
-/* A statement in SQL; all is lent. */
-struct mcp_statement {
-	struct hdb *db;
-	const char *text;
-	const volatile int *cancel;
-};
-
 /*
  * The rows of an SQL statement: {"rows", "row_count"}, and "cut" where more follow. HDB_ELIMIT as
  * above.

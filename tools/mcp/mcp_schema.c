@@ -132,6 +132,8 @@ json_t *mcp_schema_of(const struct hdb_query_spec *spec, unsigned takes)
 			       "one only"));
 	if (takes & MCP_TAKES_SQL) {
 		property(properties, "statement", typed("string", "one SELECT statement"));
+		property(properties, "all",
+			 typed("boolean", "tables show unreachable objects, too"));
 		property(properties, "limit",
 			 json_pack("{s:s, s:i, s:s}", "type", "integer", "minimum", 1,
 				   "description", "most rows of this answer"));

@@ -56,7 +56,8 @@ static const struct tool tools[] = {
 	{ "sql", NULL, MCP_TAKES_DB | MCP_TAKES_BUDGET | MCP_TAKES_SQL, run_sql, "SQL",
 	  "Runs a SELECT of SQLite's SQL. Tables: objects, refs, classes, class_fields, roots, threads, "
 	  "frames, locals, strings, arrays, loaders; every class under its name, quoted, with columns "
-	  "id, shallow, retained, dominator and its fields. Identifiers are integers here." },
+	  "id, shallow, retained, dominator and its fields. They show reachable objects. Identifiers are "
+	  "integers here." },
 	{ "explain", NULL, MCP_TAKES_NAME, run_explain, "Explain the queries",
 	  "Lists all queries; with name: its targets, options, columns and facts." },
 	{ "query", NULL, TAKES_QUESTION | TAKES_ANY, run_query, "Any query",
@@ -311,6 +312,7 @@ static bool is_common(unsigned takes, const char *name)
 		{ "db", MCP_TAKES_DB },
 		{ "sort", MCP_TAKES_ROWS },
 		{ "statement", MCP_TAKES_SQL },
+		{ "all", MCP_TAKES_SQL },
 		{ "limit", MCP_TAKES_ROWS | MCP_TAKES_SQL },
 		{ "columns", MCP_TAKES_ROWS },
 		{ "cursor", MCP_TAKES_ROWS },
@@ -661,13 +663,16 @@ static int run_sql(const struct mcp_call *call, const struct tool *tool, json_t 
 		   struct hdb_error *err)
 {
 	struct asking a = { .call = call, .tool = tool };
-	const char *statement;
+	struct mcp_statement statement = { .cancel = call->cancel };
+	const json_t *all = json_object_get(call->args, "all");
 	int r;
 
-	if ((r = begin(call, tool, "statement", &statement, err)) < 0)
+	if ((r = begin(call, tool, "statement", &statement.text, err)) < 0)
 		goto out;
-	if (!statement) {
-		r = mcp_fail(err, HDB_EUSAGE, "a \"statement\" expected");
+	if (!statement.text || (all && !json_is_boolean(all))) {
+		r = mcp_fail(err, HDB_EUSAGE,
+			     !statement.text ? "a \"statement\" expected" :
+					       "\"all\" has to be true or false");
 		goto out;
 	}
 	if ((r = take_number(call->args, "limit", &a.page.limit, err)) < 0)
@@ -676,9 +681,9 @@ static int run_sql(const struct mcp_call *call, const struct tool *tool, json_t 
 		goto out;
 	if ((r = take_database(&a, err)) < 0)
 		goto out;
-	r = mcp_answer_sql(call->files->options,
-			   &(struct mcp_statement){ a.db, statement, call->cancel }, &a.page, out,
-			   err);
+	statement.db = a.db;
+	statement.all = json_is_true(all);
+	r = mcp_answer_sql(call->files->options, &statement, &a.page, out, err);
 out:
 	free(a.shown);
 	return r;

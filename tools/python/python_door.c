@@ -16,6 +16,7 @@ int hdbpy_sql(struct hdb *db, const char *statement, const struct hdbpy_sql_opti
 	const struct heapsql_arrow_options options = {
 		.sql = { .cancel = opt->cancel },
 		.batch_rows = opt->batch_rows,
+		.all = opt->all != 0,
 	};
 
 	return heapsql_arrow(db, statement, &options, out, err);

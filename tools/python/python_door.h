@@ -9,6 +9,7 @@
 struct hdbpy_sql_options {
 	size_t batch_rows;          /* as of hdb_rows_arrow */
 	const volatile int *cancel; /* lent until the stream's release; NULL: none */
+	int all;                    /* tables show unreachable objects, too */
 };
 
 /*

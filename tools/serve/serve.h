@@ -10,6 +10,8 @@
 
 #include "heapdb.h"
 
+#include <stdbool.h>
+
 /* Databases that are open at once, and workers (threads with a handle on each of them). */
 #define SERVE_DATABASES_MAX 16
 #define SERVE_WORKERS_MAX 8
@@ -32,6 +34,7 @@ struct serve_statement {
 	struct hdb *const *handles; /* the worker's, one a database */
 	size_t database;            /* whose tables need no name before them */
 	const char *text;
+	bool all;                   /* tables show unreachable objects, too */
 	uint64_t limit;             /* rows */
 	const volatile int *cancel; /* when it becomes nonzero: HDB_EINTR */
 };

@@ -83,7 +83,7 @@ char *serve_cache_key(const struct serve_job *job)
 	}
 	fputs(" by ", text.out);
 	serve_put_json(text.out, job->sort);
-	putc(' ', text.out);
+	fputs(job->all ? " all " : " ", text.out);
 	serve_put_json(text.out, job->statement);
 	if (serve_text_end(&text))
 		return text.data;

@@ -139,6 +139,7 @@ static int answer_sql(struct worker *w, struct serve_job *job)
 		.handles = w->databases,
 		.database = job->database,
 		.text = job->statement,
+		.all = job->all,
 		.limit = job->limit,
 		.cancel = &w->cancel,
 	};

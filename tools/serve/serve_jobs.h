@@ -51,6 +51,7 @@ struct serve_job {
 	char id[SERVE_ID_SIZE]; /* chosen by whoever asks, to cancel it; "": none */
 	const struct hdb_query_spec *spec;
 	const char *statement;
+	bool all;                            /* its tables show unreachable objects, too */
 	uint64_t object;                     /* its ID */
 	uint64_t from, count;                /* of its value; count 0: all */
 	uint64_t width, height, pixel_bytes; /* of its pixels; all 0: it is a file of a picture */

@@ -187,8 +187,15 @@ int serve_request_argument(struct serve_job *job, size_t database_count, const c
 		return HDB_OK;
 	}
 	if (job->kind == SERVE_SQL) {
+		if (strcmp(key, "all") == 0 && strcmp(value, "1") == 0) {
+			job->all = true;
+			return HDB_OK;
+		}
 		if (strcmp(key, "q") != 0 || job->statement)
-			return refuse(err, "a statement has one \"q\", and no \"%.60s\"", key);
+			return refuse(err,
+				      "a statement has one \"q\", perhaps \"all\" of 1, and no "
+				      "\"%.60s\"",
+				      key);
 		job->statement = keep(job, value, err);
 		return job->statement ? HDB_OK : err->code;
 	}

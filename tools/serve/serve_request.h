@@ -8,8 +8,8 @@
 
 /*
  * One argument of the URL for the job. Every kind knows "db" and "job"; a query "before", "target",
- * "sort", "limit" and its options; a statement "q" and "limit"; a value "id", "from" and "count"; a bitmap
- * "id", "width", "height" and "pixel".
+ * "sort", "limit" and its options; a statement "q", "limit" and "all"; a value "id", "from" and "count"; a
+ * bitmap "id", "width", "height" and "pixel".
  * `value` may be NULL. HDB_EUSAGE with a message in `err`.
  */
 int serve_request_argument(struct serve_job *job, size_t database_count, const char *key,

@@ -292,13 +292,13 @@ static const struct hdb_value *value_at(void *ctx, size_t column)
 	return &((struct stream_rows *)ctx)->values[column];
 }
 
-static int open_rows(struct stream_rows *s, struct hdb *db, const struct heapsql_options *opt,
+static int open_rows(struct stream_rows *s, struct hdb *db, const struct heapsql_arrow_options *opt,
 		     struct hdb_error *err)
 {
-	const struct heapsql_database database = { .db = db };
+	const struct heapsql_database database = { .db = db, .all = opt->all };
 	int r;
 
-	if ((r = heapsql_open(opt, &s->sql, err)) < 0)
+	if ((r = heapsql_open(&opt->sql, &s->sql, err)) < 0)
 		return r;
 	if ((r = heapsql_add(s->sql, &database, err)) < 0)
 		return r;
@@ -323,7 +323,7 @@ int heapsql_arrow(struct hdb *db, const char *statement, const struct heapsql_ar
 	if (!s)
 		return sql_fail(err, HDB_ENOMEM, "no memory for a statement");
 	s->statement = statement;
-	r = open_rows(s, db, &opt->sql, err);
+	r = open_rows(s, db, opt, err);
 	source.column_count = s->count;
 	if (r >= 0 && !s->count)
 		r = sql_fail(err, HDB_EUSAGE, "the statement has no columns");

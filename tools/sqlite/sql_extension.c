@@ -3,7 +3,8 @@
  * load_extension, Datasette.
  *
  * heapdb_open('x.heapdb') opens a database for the connection: its tables are then there under
- * their names, every class too. Nothing is written to the connection's own database.
+ * their names, every class too; they show reachable objects, after heapdb_open('x.heapdb', 'all')
+ * unreachable ones, too. Nothing is written to the connection's own database.
  */
 #ifdef HEAPSQL_EXTENSION
 #include "sqlite/sql_private.h"
@@ -95,10 +96,10 @@ static int keep_source(struct sqlite3 *sqlite, struct sql_source *source)
 	return sqlite3_create_module_v2(sqlite, "heapdb_database", &module, source, close_source);
 }
 
-static int open_database(struct sqlite3 *sqlite, const char *path, struct sql_source **out,
-			 struct hdb_error *err)
+static int open_database(struct sqlite3 *sqlite, const char *path, bool all,
+			 struct sql_source **out, struct hdb_error *err)
 {
-	struct heapsql_database database = { 0 };
+	struct heapsql_database database = { .all = all };
 	int r = hdb_open(path, NULL, &database.db, err);
 
 	if (r < 0)
@@ -132,10 +133,14 @@ static void do_open(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
 {
 	struct opened *opened = sqlite3_user_data(ctx);
 	const char *path = (const char *)sqlite3_value_text(argv[0]);
+	const char *what = argc > 1 ? (const char *)sqlite3_value_text(argv[1]) : NULL;
 	struct hdb_error err = { 0 };
 	int r;
 
-	(void)argc;
+	if (argc > 1 && (!what || strcmp(what, "all") != 0)) {
+		sqlite3_result_error(ctx, "heapdb_open: after the name only 'all' may follow", -1);
+		return;
+	}
 	if (!path) {
 		sqlite3_result_error(ctx, "heapdb_open takes the name of a heap database", -1);
 		return;
@@ -144,7 +149,8 @@ static void do_open(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
 		sqlite3_result_error(ctx, "a connection opens one heap database", -1);
 		return;
 	}
-	r = open_database(sqlite3_context_db_handle(ctx), path, &opened->source, &err);
+	r = open_database(sqlite3_context_db_handle(ctx), path, what != NULL, &opened->source,
+			  &err);
 	if (r < 0)
 		sqlite3_result_error(ctx, err.message, -1);
 	else
@@ -155,6 +161,7 @@ int sqlite3_heapdb_init(sqlite3 *db, char **message, const sqlite3_api_routines 
 __attribute__((visibility("default"))) int sqlite3_heapdb_init(sqlite3 *db, char **message,
 							       const sqlite3_api_routines *api)
 {
+	const int flags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
 	struct opened *opened;
 	int rc;
 
@@ -173,7 +180,10 @@ __attribute__((visibility("default"))) int sqlite3_heapdb_init(sqlite3 *db, char
 		free(opened);
 		return rc;
 	}
-	return sqlite3_create_function_v2(db, "heapdb_open", 1, SQLITE_UTF8 | SQLITE_DIRECTONLY,
-					  opened, do_open, NULL, NULL, free);
+	rc = sqlite3_create_function_v2(db, "heapdb_open", 1, flags, opened, do_open, NULL, NULL,
+					free);
+	return rc != SQLITE_OK ? rc :
+				 sqlite3_create_function_v2(db, "heapdb_open", 2, flags, opened,
+							    do_open, NULL, NULL, NULL);
 }
 #endif

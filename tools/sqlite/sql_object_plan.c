@@ -98,12 +98,12 @@ static double guess_rows(const struct shape *shape)
 
 	if (!shape->classes)
 		return all + 1;
-	if (shape->source->totals) {
+	if (shape->source->counts) {
 		double rows = 1;
 
 		for (uint32_t no = 0; no < hdb_class_count(shape->source->db); no++)
 			if (shape->classes[no])
-				rows += (double)shape->source->totals[no + 1].count;
+				rows += (double)shape->source->counts[no].objects;
 		return rows;
 	}
 	return all / 10 + 1;

@@ -197,7 +197,7 @@ static int begin_unreachable(struct objects_cursor *c, struct hdb_error *err)
 			   HDB_SCAN_REACHABLE | HDB_SCAN_OFFSET,
 		.population = -1,
 	};
-	const int r = hdb_scan_open(c->db, &opt, &c->scan, err);
+	const int r = c->population == 1 ? HDB_END : hdb_scan_open(c->db, &opt, &c->scan, err);
 
 	c->at = 0;
 	return r == HDB_OK ? hdb_scan_next(c->scan, &c->batch, err) : r;
@@ -415,6 +415,7 @@ static unsigned kind_named(const char *name)
 static int begin_one(struct objects_cursor *c, int index, sqlite3_value *value,
 		     struct hdb_error *err)
 {
+	bool is_shown;
 	int r;
 
 	c->is_single = true;
@@ -433,9 +434,10 @@ static int begin_one(struct objects_cursor *c, int index, sqlite3_value *value,
 	}
 	if (r != HDB_OK)
 		return r;
-	if ((r = sql_object_take(c, c->ix, err)) != HDB_OK)
-		return r;
-	return !sql_object_is_member(c) ? HDB_END : HDB_OK;
+	if ((r = sql_object_take(c, c->ix, err)) != HDB_OK || !sql_object_is_member(c))
+		return r < 0 ? r : HDB_END;
+	r = sql_is_shown(c->source, c->ix, &is_shown, err);
+	return r == HDB_OK && !is_shown ? HDB_END : r;
 }
 
 static int begin_scan(struct objects_cursor *c, int index, struct hdb_error *err)
@@ -507,6 +509,8 @@ static int read_part(struct objects_cursor *c, const struct class_part *p, struc
 	case BY_REACHABLE:
 		if (sqlite3_value_numeric_type(value) != SQLITE_INTEGER ||
 		    sqlite3_value_int64(value) >> 1)
+			return HDB_END;
+		if (!sqlite3_value_int64(value) && c->population == 1)
 			return HDB_END;
 		c->population = sqlite3_value_int64(value) ? 1 : -1;
 		return HDB_OK;
@@ -613,7 +617,7 @@ static int filter_objects(sqlite3_vtab_cursor *cursor, int index, const char *te
 	(void)text;
 	end_objects(c);
 	c->kinds = c->shape->kinds ? c->shape->kinds : 15;
-	c->population = 0;
+	c->population = sql_population(c->source);
 	c->from_ix = c->end_ix = 0;
 	c->retained_from = 0;
 	if (index & (BY_ID | BY_ROWID))

@@ -24,14 +24,17 @@ struct sql_source {
 	struct sqlite3 *sqlite;
 	struct heapsql *owner; /* NULL: the extension's own connection */
 	struct heapsql_database database;
-	char *name;                /* owned; "main" if it is the only one */
-	struct hdb *db;            /* database.db */
-	bool owns_db;              /* the extension opened it itself */
-	bool is_only;              /* tables need no schema */
-	size_t *name_sizes;        /* by class number: bytes of its name + 1; 0: not known */
-	struct sql_totals *totals; /* by class; made when first asked for */
-	struct sql_names *names;   /* of classes; made when first asked for */
-	struct hdb_error err;      /* the last failure */
+	char *name;         /* owned; "main" if it is the only one */
+	struct hdb *db;     /* database.db */
+	bool owns_db;       /* the extension opened it itself */
+	bool is_only;       /* tables need no schema */
+	size_t *name_sizes; /* by class number: bytes of its name + 1; 0: not known */
+	/* by class number; made when first asked for: sql_need_counts */
+	struct hdb_class_count *counts;
+	bool counts_reachable;   /* they have the reachable objects */
+	uint64_t *retained;      /* sums of retained sizes; by class number: sql_need_retained */
+	struct sql_names *names; /* of classes; made when first asked for */
+	struct hdb_error err;    /* the last failure */
 	const volatile int *cancel;
 };
 
@@ -171,12 +174,18 @@ const char *sql_type_name(enum hdb_basic_type type);
  */
 uint32_t sql_mark_classes(struct sql_source *source, const char *name, int is_glob, uint8_t *marks);
 
-/* Totals of a class, all objects of the dump. */
-struct sql_totals {
-	uint64_t count, shallow_bytes, reachable_count, reachable_bytes, retained_bytes;
-};
-/* source->totals; with `retained` the sum of retained sizes too. */
-int sql_need_totals(struct sql_source *source, bool retained, struct hdb_error *err);
+/* source->counts; `reachable`: of the reachable objects, too. */
+int sql_need_counts(struct sql_source *source, bool reachable, struct hdb_error *err);
+/* source->retained, by one pass over the objects. */
+int sql_need_retained(struct sql_source *source, struct hdb_error *err);
+
+/* What tables show (database.all): as the population of a scan. */
+static inline int sql_population(const struct sql_source *source)
+{
+	return source->database.all ? 0 : 1;
+}
+/* Whether tables show an object: *shown. */
+int sql_is_shown(struct sql_source *source, uint32_t ix, bool *shown, struct hdb_error *err);
 
 /*
  * The same question of totals by class, if that is all that a statement needs; NULL: it is not.

@@ -16,8 +16,9 @@ struct refs {
 	uint32_t from, to; /* of the current row */
 	bool is_backwards; /* the list is of referrers */
 	bool is_scan;      /* of all objects */
+	bool shows_all;    /* the list's objects, not the reachable ones alone */
 	uint32_t only;     /* the other end that is asked for, HDB_NONE: any */
-	uint32_t next_ix;
+	uint32_t next_ix;  /* of a scan: whose list this is; HDB_NONE: no list was begun */
 	struct hdb_object_facts facts; /* of the object that a function's row is about */
 };
 
@@ -27,20 +28,24 @@ static int begin_list(struct sql_cursor *c, enum hdb_list_kind kind, uint32_t ix
 		      struct hdb_error *err)
 {
 	struct refs *s = c->state;
-	int r = hdb_list_open(c->db, kind, &s->list, err);
+	const int r = hdb_list_open(c->db, kind, &s->list, err);
 
 	if (r != HDB_OK)
 		return r;
 	s->is_backwards = kind == HDB_REFERRERS;
+	/* Only referrers can be unreachable where the object is not. */
+	s->shows_all = !s->is_backwards || c->source->database.all;
 	s->only = HDB_NONE;
 	s->from = s->to = ix;
-	return hdb_list_begin(s->list, ix, NULL, err);
+	s->next_ix = s->is_scan ? HDB_NONE : ix;
+	return s->is_scan ? HDB_OK : hdb_list_begin(s->list, ix, NULL, err);
 }
 
 static int begin_refs(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct refs *s = c->state;
 	uint32_t source = 0, target = HDB_NONE;
+	bool is_shown;
 	int r;
 
 	if (c->key[0] && (r = sql_value_object(c->source, c->key[0], &source, err)) != HDB_OK)
@@ -49,6 +54,8 @@ static int begin_refs(struct sql_cursor *c, struct hdb_error *err)
 		return r;
 	if (!c->key[0] && c->key[1])
 		return begin_list(c, HDB_REFERRERS, target, err);
+	if (c->key[0] && ((r = sql_is_shown(c->source, source, &is_shown, err)) < 0 || !is_shown))
+		return r < 0 ? r : HDB_END;
 	s->is_scan = !c->key[0];
 	if ((r = begin_list(c, HDB_REFERENCES, source, err)) != HDB_OK)
 		return r;
@@ -56,33 +63,46 @@ static int begin_refs(struct sql_cursor *c, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The next entries of the list; of the lists of all objects, those of the next that has any. */
-static int read_entries(struct sql_cursor *c, struct hdb_error *err)
+/* Begins the list of the next object that the table shows: HDB_OK or HDB_END. */
+static int next_list(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct refs *s = c->state;
-	int r = hdb_list_next(s->list, &s->ixs, &s->count, err);
+	bool is_shown = false;
+	int r;
 
-	s->at = 0;
-	if (r != HDB_OK)
-		return r;
-	while (!s->count && s->is_scan) {
+	while (!is_shown) {
+		/* HDB_NONE + 1 is the first. */
 		if (++s->next_ix >= hdb_object_count(c->db))
 			return HDB_END;
 		if (!(s->next_ix & 4095) && c->source->cancel && *c->source->cancel)
 			return sql_fail(err, HDB_EINTR, "interrupted");
-		s->from = s->next_ix;
-		if ((r = hdb_list_begin(s->list, s->next_ix, NULL, err)) != HDB_OK)
-			return r;
-		if ((r = hdb_list_next(s->list, &s->ixs, &s->count, err)) != HDB_OK)
+		if ((r = sql_is_shown(c->source, s->next_ix, &is_shown, err)) < 0)
 			return r;
 	}
-	return s->count ? HDB_OK : HDB_END;
+	s->from = s->next_ix;
+	return hdb_list_begin(s->list, s->next_ix, NULL, err);
+}
+
+/* The next entries of the list; of the lists of all objects, those of the next that has any. */
+static int read_entries(struct sql_cursor *c, struct hdb_error *err)
+{
+	struct refs *s = c->state;
+	int r = s->next_ix == HDB_NONE ? HDB_OK : hdb_list_next(s->list, &s->ixs, &s->count, err);
+
+	s->at = 0;
+	while (r == HDB_OK && !s->count && s->is_scan) {
+		r = next_list(c, err);
+		if (r == HDB_OK)
+			r = hdb_list_next(s->list, &s->ixs, &s->count, err);
+	}
+	return r == HDB_OK && !s->count ? HDB_END : r;
 }
 
 /* The next entry of the list, or of the lists. */
 static int next_refs(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct refs *s = c->state;
+	bool is_shown = true;
 	int r;
 
 	for (;;) {
@@ -91,6 +111,11 @@ static int next_refs(struct sql_cursor *c, struct hdb_error *err)
 			const uint32_t ix = s->ixs[s->at++];
 
 			if (s->only != HDB_NONE && ix != s->only)
+				continue;
+			r = s->shows_all ? HDB_OK : sql_is_shown(c->source, ix, &is_shown, err);
+			if (r < 0)
+				return r;
+			if (!is_shown)
 				continue;
 			*(s->is_backwards ? &s->from : &s->to) = ix;
 			return HDB_OK;
@@ -183,9 +208,17 @@ static int begin_references(struct sql_cursor *c, struct hdb_error *err)
 	return begin_of(c, HDB_REFERENCES, err);
 }
 
+/* Those of an unreachable object are unreachable: whoever names it asks for them. */
 static int begin_referrers(struct sql_cursor *c, struct hdb_error *err)
 {
-	return begin_of(c, HDB_REFERRERS, err);
+	struct refs *s = c->state;
+	bool is_shown = true;
+	int r = begin_of(c, HDB_REFERRERS, err);
+
+	if (r == HDB_OK)
+		r = sql_is_shown(c->source, s->to, &is_shown, err);
+	s->shows_all |= !is_shown;
+	return r;
 }
 
 static int next_of(struct sql_cursor *c, struct hdb_error *err)

@@ -57,7 +57,8 @@ void sql_source_close(struct sql_source *source)
 	}
 	if (source->owns_db)
 		hdb_close(source->db);
-	free(source->totals);
+	free(source->counts);
+	free(source->retained);
 	free(source->name_sizes);
 	free(source->name);
 	free(source);

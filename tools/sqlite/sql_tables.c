@@ -94,6 +94,8 @@ static int column_classes(struct sql_cursor *c, struct sqlite3_context *ctx, int
 	const struct classes *s = c->state;
 	const struct hdb_class *class = &s->class;
 	const char *dot;
+	const bool is_all = c->source->database.all;
+	const struct hdb_class_count *count;
 	struct hdb_class super;
 	int r;
 
@@ -137,15 +139,17 @@ static int column_classes(struct sql_cursor *c, struct sqlite3_context *ctx, int
 	case CLASSES_OBJECTS:
 	case CLASSES_SHALLOW:
 	case CLASSES_REACHABLE:
-		r = sql_need_totals(c->source, false, err);
+		r = sql_need_counts(c->source, !is_all || column == CLASSES_REACHABLE, err);
 		if (r < 0)
 			return r;
+		count = &c->source->counts[s->no];
 		sqlite3_result_int64(
-			ctx, (sqlite3_int64)(column == CLASSES_OBJECTS ?
-						     c->source->totals[s->no + 1].count :
-					     column == CLASSES_SHALLOW ?
-						     c->source->totals[s->no + 1].shallow_bytes :
-						     c->source->totals[s->no + 1].reachable_count));
+			ctx, (sqlite3_int64)(column == CLASSES_SHALLOW ?
+						     (is_all ? count->shallow_bytes :
+							       count->reachable_shallow_bytes) :
+					     column == CLASSES_OBJECTS && is_all ?
+						     count->objects :
+						     count->reachable_objects));
 		break;
 	case CLASSES_PACKAGE:
 		dot = strrchr(class->name, '.');
@@ -183,17 +187,24 @@ enum { TOTALS_CLASS, TOTALS_OBJECTS, TOTALS_SHALLOW, TOTALS_RETAINED, TOTALS_ARG
 static int begin_totals(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct totals *s = c->state;
+	int r;
 
 	s->no = UINT32_MAX;
 	s->population = c->key[0] ? sqlite3_value_int(c->key[0]) != 0 : -1;
-	return sql_need_totals(c->source, (c->used >> TOTALS_RETAINED & 1) != 0, err);
+	if (!c->source->database.all && s->population == 0)
+		return HDB_END;
+	if (!c->source->database.all)
+		s->population = 1;
+	if (c->used >> TOTALS_RETAINED & 1 && (r = sql_need_retained(c->source, err)) < 0)
+		return r;
+	return sql_need_counts(c->source, s->population >= 0, err);
 }
 
-static uint64_t count_of(const struct totals *s, const struct sql_totals *t)
+static uint64_t count_of(const struct totals *s, const struct hdb_class_count *t)
 {
-	return s->population < 0 ? t->count :
-	       s->population     ? t->reachable_count :
-				   t->count - t->reachable_count;
+	return s->population < 0 ? t->objects :
+	       s->population     ? t->reachable_objects :
+				   t->objects - t->reachable_objects;
 }
 
 static int next_totals(struct sql_cursor *c, struct hdb_error *err)
@@ -204,7 +215,7 @@ static int next_totals(struct sql_cursor *c, struct hdb_error *err)
 	do
 		if (++s->no >= hdb_class_count(c->db))
 			return HDB_END;
-	while (!count_of(s, &c->source->totals[s->no + 1]));
+	while (!count_of(s, &c->source->counts[s->no]));
 	return HDB_OK;
 }
 
@@ -212,7 +223,7 @@ static int column_totals(struct sql_cursor *c, struct sqlite3_context *ctx, int 
 			 struct hdb_error *err)
 {
 	const struct totals *s = c->state;
-	const struct sql_totals *t = &c->source->totals[s->no + 1];
+	const struct hdb_class_count *t = &c->source->counts[s->no];
 
 	(void)err;
 	switch (column) {
@@ -224,14 +235,15 @@ static int column_totals(struct sql_cursor *c, struct sqlite3_context *ctx, int 
 		break;
 	case TOTALS_SHALLOW:
 		sqlite3_result_int64(
-			ctx,
-			(sqlite3_int64)(s->population < 0 ? t->shallow_bytes :
-					s->population     ? t->reachable_bytes :
-							    t->shallow_bytes - t->reachable_bytes));
+			ctx, (sqlite3_int64)(s->population < 0 ? t->shallow_bytes :
+					     s->population     ? t->reachable_shallow_bytes :
+								 t->shallow_bytes -
+								     t->reachable_shallow_bytes));
 		break;
 	case TOTALS_RETAINED:
 		/* What is unreachable retains nothing. */
-		sqlite3_result_int64(ctx, s->population ? (sqlite3_int64)t->retained_bytes : 0);
+		sqlite3_result_int64(ctx,
+				     s->population ? (sqlite3_int64)c->source->retained[s->no] : 0);
 		break;
 	default:
 		break;
@@ -485,6 +497,75 @@ const struct sql_table_def sql_locals = {
 
 /* ---- threads and frames ---- */
 
+/* The rows of the query of that name, without stacks. */
+struct thread_rows {
+	struct hdb_rows *rows;
+};
+
+/* The query's columns, in the order of the table's. */
+static const char *const thread_columns[] = {
+	"id",       "serial", "thread", "class", "depth",   "shallow", "retained", "state",
+	"priority", "daemon", "locals", "tid",   "virtual", "carrier", "carries",  "stack_bytes",
+};
+
+enum { THREADS_ID, THREADS_NAME = 2, THREADS_RETAINED = 6 };
+
+static int begin_thread_rows(struct sql_cursor *c, struct hdb_error *err)
+{
+	const struct hdb_option option = { .name = "no-stack" };
+	const struct hdb_query_args args = {
+		.struct_size = sizeof(args),
+		.options = &option,
+		.option_count = 1,
+	};
+
+	return hdb_query(c->db, "threads", &args, &((struct thread_rows *)c->state)->rows, err);
+}
+
+static int next_thread_row(struct sql_cursor *c, struct hdb_error *err)
+{
+	return hdb_rows_next(((const struct thread_rows *)c->state)->rows, err);
+}
+
+static int column_thread_row(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
+			     struct hdb_error *err)
+{
+	const struct hdb_rows *rows = ((const struct thread_rows *)c->state)->rows;
+	/* The query does not search for retained sizes. */
+	const char *name = thread_columns[column == THREADS_RETAINED ? THREADS_ID : column];
+	const struct hdb_value *value = hdb_rows_value(rows, hdb_rows_find_column(rows, name));
+	uint32_t ix;
+	int r;
+
+	if (value->type == HDB_TYPE_NULL || (column == THREADS_NAME && !value->text_size))
+		return HDB_OK;
+	if (column != THREADS_RETAINED) {
+		sql_result_value(ctx, value);
+		return HDB_OK;
+	}
+	r = hdb_find(c->db, value->u, &ix, err);
+	return r == HDB_OK ? sql_result_retained(ctx, c->source, ix, err) : r;
+}
+
+static void end_thread_rows(struct sql_cursor *c)
+{
+	hdb_rows_close(((const struct thread_rows *)c->state)->rows);
+}
+
+const struct sql_table_def sql_threads = {
+	.name = "threads",
+	.columns = "id ID, serial COUNT, name TEXT, class TEXT, frames COUNT, shallow BYTES, "
+		   "retained BYTES, state TEXT, priority COUNT, daemon BOOL, locals COUNT, "
+		   "tid COUNT, virtual BOOL, carrier ID, carries ID, stack_bytes BYTES",
+	.keys = { -1 },
+	.rows = 50,
+	.state_size = sizeof(struct thread_rows),
+	.begin = begin_thread_rows,
+	.next = next_thread_row,
+	.column = column_thread_row,
+	.end = end_thread_rows,
+};
+
 struct threads {
 	uint64_t at, end;
 	struct hdb_thread thread;
@@ -510,72 +591,6 @@ static int next_threads(struct sql_cursor *c, struct hdb_error *err)
 		return HDB_END;
 	return hdb_thread_at(c->db, s->at, &s->thread, err);
 }
-
-enum {
-	THREADS_ID,
-	THREADS_SERIAL,
-	THREADS_NAME,
-	THREADS_CLASS,
-	THREADS_FRAMES,
-	THREADS_SHALLOW,
-	THREADS_RETAINED
-};
-
-static int column_threads(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
-			  struct hdb_error *err)
-{
-	const struct threads *s = c->state;
-	struct hdb_object_facts facts = { 0 };
-	int r;
-
-	switch (column) {
-	case THREADS_SERIAL:
-		sqlite3_result_int64(ctx, s->thread.serial);
-		return HDB_OK;
-	case THREADS_NAME:
-		if (s->thread.name[0])
-			sql_result_copy(ctx, s->thread.name);
-		return HDB_OK;
-	case THREADS_FRAMES:
-		sqlite3_result_int64(ctx, s->thread.frame_count);
-		return HDB_OK;
-	default:
-		break;
-	}
-	if (s->thread.ix == HDB_NONE)
-		return HDB_OK;
-	r = hdb_object_at(c->db, s->thread.ix, &facts, err);
-	if (r < 0)
-		return r;
-	switch (column) {
-	case THREADS_ID:
-		sqlite3_result_int64(ctx, (sqlite3_int64)facts.id);
-		break;
-	case THREADS_CLASS:
-		sql_result_class(ctx, c->source, facts.class_no);
-		break;
-	case THREADS_SHALLOW:
-		sqlite3_result_int64(ctx, (sqlite3_int64)facts.shallow_bytes);
-		break;
-	case THREADS_RETAINED:
-		return sql_result_retained(ctx, c->source, s->thread.ix, err);
-	default:
-		break;
-	}
-	return HDB_OK;
-}
-
-const struct sql_table_def sql_threads = {
-	.name = "threads",
-	.columns = "id ID, serial COUNT, name TEXT, class TEXT, frames COUNT, shallow BYTES, "
-		   "retained BYTES",
-	.keys = { -1 },
-	.rows = 50,
-	.state_size = sizeof(struct threads),
-	.begin = begin_threads,
-	.next = next_threads,
-	.column = column_threads,
-};
 
 static int begin_frames(struct sql_cursor *c, struct hdb_error *err)
 {

@@ -74,7 +74,8 @@ static int begin_class_entries(struct sql_cursor *c, const char *name, struct hd
 	struct entries *s = c->state;
 	const size_t size = strlen(name);
 	const bool with_sub = name[size - 1] == '+';
-	struct hdb_scan_options opt = { .kinds = 1u << HDB_KIND_INSTANCE };
+	struct hdb_scan_options opt = { .kinds = 1u << HDB_KIND_INSTANCE,
+					.population = sql_population(c->source) };
 	char *plain = strndup(name, size - with_sub);
 	int r = HDB_OK;
 

@@ -621,49 +621,56 @@ uint32_t sql_mark_classes(struct sql_source *source, const char *name, int is_gl
 	return count;
 }
 
-/* ---- totals ---- */
+/* ---- what is counted ---- */
 
-int sql_need_totals(struct sql_source *source, bool retained, struct hdb_error *err)
+int sql_is_shown(struct sql_source *source, uint32_t ix, bool *shown, struct hdb_error *err)
 {
-	/* totals[0] is a head: whether retained sizes are in. */
-	const struct hdb_scan_options opt = {
-		.columns = HDB_SCAN_REACHABLE | (retained ? HDB_SCAN_RETAINED : 0),
-	};
-	struct sql_totals *totals;
+	int reachable = 1;
+	const int r =
+		source->database.all ? HDB_OK : hdb_reachable_at(source->db, ix, &reachable, err);
+
+	*shown = reachable != 0;
+	return r;
+}
+
+int sql_need_counts(struct sql_source *source, bool reachable, struct hdb_error *err)
+{
+	if (source->counts && (source->counts_reachable || !reachable))
+		return HDB_OK;
+	if (!source->counts)
+		source->counts =
+			calloc((size_t)hdb_class_count(source->db) + 1, sizeof(*source->counts));
+	if (!source->counts)
+		return sql_fail(err, HDB_ENOMEM, "no memory for totals of classes");
+	source->counts_reachable = reachable;
+	return hdb_class_counts(source->db, reachable, source->counts, err);
+}
+
+int sql_need_retained(struct sql_source *source, struct hdb_error *err)
+{
+	/* What is unreachable retains nothing. */
+	const struct hdb_scan_options opt = { .columns = HDB_SCAN_RETAINED, .population = 1 };
+	uint64_t *sums;
 	struct hdb_scan *scan;
 	struct hdb_batch batch;
 	int r;
 
-	if (source->totals && (!retained || source->totals[0].retained_bytes))
+	if (source->retained)
 		return HDB_OK;
-	totals = calloc((size_t)hdb_class_count(source->db) + 1, sizeof(*totals));
-	if (!totals)
+	sums = calloc((size_t)hdb_class_count(source->db) + 1, sizeof(*sums));
+	if (!sums)
 		return sql_fail(err, HDB_ENOMEM, "no memory for totals of classes");
-	totals[0].retained_bytes = retained;
-	r = hdb_scan_open(source->db, &opt, &scan, err);
-	if (r < 0) {
-		free(totals);
-		return r;
-	}
-	while ((r = hdb_scan_next(scan, &batch, err)) == HDB_OK) {
-		for (size_t i = 0; i < batch.count; i++) {
-			struct sql_totals *t = &totals[batch.class_no[i] + 1];
-			const uint64_t is_reachable = batch.reachable[i];
-
-			t->count++;
-			t->shallow_bytes += batch.shallow_bytes[i];
-			t->reachable_count += is_reachable;
-			t->reachable_bytes += is_reachable ? batch.shallow_bytes[i] : 0;
-			if (retained)
-				t->retained_bytes += batch.retained_bytes[i];
-		}
-	}
+	if ((r = hdb_scan_open(source->db, &opt, &scan, err)) < 0)
+		goto out;
+	while ((r = hdb_scan_next(scan, &batch, err)) == HDB_OK)
+		for (size_t i = 0; i < batch.count; i++)
+			sums[batch.class_no[i]] += batch.retained_bytes[i];
 	hdb_scan_close(scan);
-	if (r < 0) {
-		free(totals);
-		return r;
-	}
-	free(source->totals);
-	source->totals = totals;
+	if (r < 0)
+		goto out;
+	source->retained = sums;
 	return HDB_OK;
+out:
+	free(sums);
+	return r;
 }

@@ -29,6 +29,7 @@ void heapsql_close(struct heapsql *sql);
 struct heapsql_database {
 	struct hdb *db;
 	const char *name; /* its schema; NULL: the only one */
+	bool all;         /* tables show unreachable objects, too, not reachable ones alone */
 	/* Opens one more handle of the same database, for queries that compare two. */
 	int (*reopen)(void *ctx, struct hdb **out, struct hdb_error *err);
 	void *ctx;
@@ -86,6 +87,7 @@ void heapsql_filter_close(struct heapsql_filter *filter);
 struct heapsql_arrow_options {
 	struct heapsql_options sql;
 	size_t batch_rows; /* as hdb_rows_arrow has them */
+	bool all;          /* as heapsql_database has it */
 };
 /*
  * The rows of the only statement of `text` as a stream of Arrow columns (*out, lent), which owns

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "heap/threads.h"
+#include "query/coverage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -73,8 +74,8 @@ static int count_block(struct query *q, struct object_sites *s, const struct col
 	for (uint32_t i = 0; i < objects->count; i++) {
 		struct object_site new = { .class_no = objects->class_no[i] }, *site;
 
-		if (objects->first_ix + i == HEAP_BOOT_LOADER || !block->reachable[i] ||
-		    objects->kind[i] == HEAP_LEFT_OUT)
+		if (objects->first_ix + i == HEAP_BOOT_LOADER ||
+		    !query_counts(q, block->reachable[i]) || objects->kind[i] == HEAP_LEFT_OUT)
 			continue;
 		if ((r = read_serial(q->heap, block, i, &new.trace, err)) < 0)
 			return r;
@@ -89,10 +90,11 @@ static int count_block(struct query *q, struct object_sites *s, const struct col
 static int count_blocks(struct query *q, struct object_sites *s, struct columns *block,
 			struct hdb_error *err)
 {
+	const bool is_all = q->population == ANALYSIS_OF_ALL;
 	int r;
 
 	memset(block->reachable, 1, sizeof(block->reachable));
-	if (!s->counts_all && (r = derive_need_reachable(q->derive, err)) < 0)
+	if (!is_all && (r = derive_need_reachable(q->derive, err)) < 0)
 		return r;
 	base_stage(q->work, "reading stacks of objects", q->heap->object_count, "objects");
 	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
@@ -100,7 +102,7 @@ static int count_blocks(struct query *q, struct object_sites *s, struct columns 
 			return r;
 		if ((r = heap_read_offsets(q->heap, b, block->offsets, err)) < 0)
 			return r;
-		if (!s->counts_all &&
+		if (!is_all &&
 		    (r = derive_reachable_block(q->derive, b, block->reachable, err)) < 0)
 			return r;
 		if ((r = count_block(q, s, block, err)) < 0)

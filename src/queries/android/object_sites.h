@@ -17,11 +17,11 @@ struct object_sites {
 	struct base_vec sites; /* struct object_site */
 	struct base_idmap map; /* trace and class: number of a site */
 	bool is_by_class;
-	bool counts_all; /* objects that no root reaches, too */
 };
 
 /*
- * Counts all objects; opens the dump. Set is_by_class and counts_all before. Release in any case.
+ * Counts the objects of the population; opens the dump. Set is_by_class before. Release in any
+ * case.
  */
 int object_sites_count(struct query *q, struct object_sites *out, struct hdb_error *err);
 void object_sites_release(struct object_sites *sites);

@@ -8,6 +8,7 @@
  * is told by the bytes a pixel. Android 16's Bitmap.mId has the kind of its storage in its seventh
  * decimal digit.
  */
+#include "analysis/groups.h"
 #include "derive/native.h"
 #include "base/idmap.h"
 #include "heap/known.h"
@@ -49,6 +50,7 @@ static const struct hdb_option_spec options[] = {
 	{ "duplicates", HDB_OPTION_FLAG,
 	  .help = "only the first bitmap of each picture that is there several times, with what the "
 		  "others waste" },
+	QUERY_POPULATION_OPTIONS("bitmaps"),
 	{ .name = NULL },
 };
 
@@ -384,7 +386,8 @@ static int find_bitmaps(struct state *s, struct hdb_error *err)
 	int r = block && hash && is_bitmap ? HDB_OK :
 					     hdb_fail_memory(err, "bitmaps", sizeof(*block));
 	uint64_t done = 0; /* objects, before the block */
-	bool any = false;
+	struct derive_total sum = { 0 };
+	bool any = false, reachable;
 
 	if (r != HDB_OK)
 		goto out;
@@ -397,14 +400,23 @@ static int find_bitmaps(struct state *s, struct hdb_error *err)
 			goto out;
 		if (has && (r = heap_read_block_of(heap, b, is_bitmap, block, err)) != HDB_OK)
 			goto out;
-		for (uint32_t i = 0; has && i < block->count; i++)
-			if (block->kind[i] == STORE_INSTANCE && is_bitmap[block->class_no[i]] &&
-			    (r = add_bitmap(s, block->first_ix + i, hash, err)) != HDB_OK)
+		for (uint32_t i = 0; has && i < block->count; i++) {
+			const uint32_t ix = block->first_ix + i;
+
+			if (block->kind[i] != STORE_INSTANCE || !is_bitmap[block->class_no[i]])
+				continue;
+			if ((r = derive_is_reachable(s->q->derive, ix, &reachable, err)) != HDB_OK)
 				goto out;
+			analysis_count_object(&sum, block->shallow[i], reachable);
+			if (query_counts(s->q, reachable) &&
+			    (r = add_bitmap(s, ix, hash, err)) != HDB_OK)
+				goto out;
+		}
 		done = has ? block->first_ix : done;
 		if ((r = base_step(s->q->work, done, err)) != HDB_OK)
 			goto out;
 	}
+	r = query_tell_unreachable(s->q, sum.unreachable_count, sum.unreachable_bytes, err);
 out:
 	free(is_bitmap);
 	(void)XXH3_freeState(hash);
@@ -609,6 +621,6 @@ const struct query_def query_bitmaps = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.population = ANALYSIS_OF_ALL, .uses = QUERY_USES_HEAP,
+	.population = ANALYSIS_OF_REACHABLE, .uses = QUERY_USES_HEAP,
 	.open = open_bitmaps, .next = next_bitmap, .close = close_bitmaps,
 };

@@ -30,6 +30,7 @@ enum { LEVEL, KIND, NAME, COUNT, SHALLOW, BELOW_COUNT, BELOW_SHALLOW, PERCENT };
 static const struct hdb_option_spec options[] = {
 	{ "depth", HDB_OPTION_NUMBER, "N", "the deepest level shown, 0 the outermost calls",
 	  .low = 0, .high = FRAMES_MAX, .unit = "levels", .example = "5" },
+	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
 };
 

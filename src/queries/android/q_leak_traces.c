@@ -295,6 +295,7 @@ const struct query_def query_leak_traces = {
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		.one_population = QUERY_REACHES_ONLY,
 	},
 	.uses = QUERY_HAS_NATIVE | QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
 	.heap_help = "only leaking objects of this heap"

@@ -14,6 +14,7 @@ enum { ID, CLASS, LABEL, COUNT, NATIVE, SHALLOW, RETAINED };
 
 static const struct hdb_option_spec options[] = {
 	{ "objects", HDB_OPTION_FLAG, .help = "the owners one by one, instead of by class" },
+	QUERY_POPULATION_OPTIONS("owners"),
 	{ .name = NULL },
 };
 
@@ -92,7 +93,8 @@ static void join_classes(struct base_vec *owners)
 static int load_owners(struct query *q, struct state *s, struct hdb_error *err)
 {
 	struct base_vec sizes = { 0 };
-	uint64_t sum = 0, count = 0;
+	uint64_t sum = 0, count = 0, lost = 0, lost_bytes = 0;
+	bool is_reachable;
 	int r = derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &sizes, err);
 
 	if (r != HDB_OK)
@@ -106,6 +108,12 @@ static int load_owners(struct query *q, struct state *s, struct hdb_error *err)
 			goto out;
 		if (heap_leaves_out(q->heap, object.heap_no))
 			continue;
+		if ((r = derive_is_reachable(q->derive, native->ix, &is_reachable, err)) != HDB_OK)
+			goto out;
+		lost += !is_reachable;
+		lost_bytes += is_reachable ? 0 : object.shallow_bytes;
+		if (!query_counts(q, is_reachable))
+			continue;
 		count++;
 		owner.class_no = object.class_no;
 		owner.shallow = object.shallow_bytes;
@@ -115,7 +123,9 @@ static int load_owners(struct query *q, struct state *s, struct hdb_error *err)
 	}
 	if ((r = query_fact(q, "objects", count, err)) != HDB_OK)
 		goto out;
-	r = query_fact(q, "native", sum, err);
+	if ((r = query_fact(q, "native", sum, err)) != HDB_OK)
+		goto out;
+	r = query_tell_unreachable(q, lost, lost_bytes, err);
 out:
 	base_vec_release(&sizes);
 	return r;
@@ -194,7 +204,7 @@ const struct query_def query_native = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.population = ANALYSIS_OF_ALL,
+	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_ALL | QUERY_OWN_NATIVE,
 	.open = open_native, .next = next_native, .close = close_native,
 };

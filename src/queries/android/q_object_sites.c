@@ -17,6 +17,7 @@ enum { TRACE, CLASS, COUNT, SHALLOW, FRAMES, SITE, STACK };
 static const struct hdb_option_spec options[] = {
 	{ "by", HDB_OPTION_CHOICE, "stack|class", "a row a stack, or a row a stack and class",
 	  .default_value = "stack" },
+	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
 };
 
@@ -93,7 +94,6 @@ static int open_sites(struct query *q, struct hdb_error *err)
 	if (!s)
 		return hdb_fail_memory(err, "allocation sites", sizeof(*s));
 	s->counted.is_by_class = query_choice(q, "by") == 1;
-	s->counted.counts_all = true;
 	if ((r = object_sites_count(q, &s->counted, err)) != HDB_OK)
 		return r;
 	if ((r = keep_sites(q, s, err)) != HDB_OK)
@@ -143,7 +143,7 @@ const struct query_def query_object_sites = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.population = ANALYSIS_OF_ALL,
+	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
 	.open = open_sites, .next = next_site, .close = close_sites,
 };

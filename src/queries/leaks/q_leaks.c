@@ -14,6 +14,7 @@
 #include "queries/leaks/leaking.h"
 #include "queries/leaks/thread_locals.h"
 #include "queries/queries.h"
+#include "query/coverage.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -608,6 +609,7 @@ const struct query_def query_leaks = {
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		.one_population = QUERY_RETAINS_ONLY,
 	},
 	.uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
 	.heap_help = "only suspects and leaking objects of this heap"

@@ -510,6 +510,7 @@ const struct query_def query_reference_leaks = {
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		.one_population = QUERY_REACHES_ONLY,
 	},
 	.population = ANALYSIS_OF_REACHABLE, .uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
 	.heap_help = "only references of this heap" QUERY_HEAP_NAMES "; paths go through all",

@@ -3,6 +3,7 @@
  * classes.
  */
 #include "analysis/describe.h"
+#include "analysis/groups.h"
 #include "queries/database/size_proof.h"
 #include "queries/queries.h"
 #include "query/coverage.h"
@@ -37,6 +38,7 @@ static const struct hdb_option_spec options[] = {
 	{ "subclasses", HDB_OPTION_FLAG, .help = "subclasses, too" },
 	{ "layout", HDB_OPTION_FLAG,
 	  .help = "where its fields lie in an instance: the query layout" },
+	QUERY_POPULATION_OPTIONS("instances"),
 	{ .name = NULL },
 };
 
@@ -51,8 +53,8 @@ static const struct hdb_column columns[] = {
 	{ "class_bytes", HDB_TYPE_BYTES, "class object",
 	  "shallow size of the class object (lists)" },
 	{ "instances", HDB_TYPE_COUNT, "instances",
-	  "objects of exactly this class, unreachable ones "
-	  "included (lists)" },
+	  "objects of exactly this class: the reachable ones; with --unreachable the others, with "
+	  "--all all (lists)" },
 	{ "declared_in", HDB_TYPE_TEXT, "declared in", "class that declares the field" },
 	{ "field", HDB_TYPE_TEXT, "field", "its name" },
 	{ "type", HDB_TYPE_TEXT, "type", "its basic type" },
@@ -76,10 +78,10 @@ static const struct hdb_column facts[] = {
 	  "array for array classes" },
 	{ "class_bytes", HDB_TYPE_BYTES, "class size", "shallow size of the class object" },
 	{ "instances", HDB_TYPE_COUNT, "instances",
-	  "objects of exactly this class, unreachable ones "
-	  "included" },
+	  "objects of exactly this class: the reachable ones; with --unreachable the others, with "
+	  "--all all" },
 	{ "flat_values", HDB_TYPE_COUNT, "flat values",
-	  "of those, values inside other objects, which "
+	  "of all, reachable or not, values inside other objects, which "
 	  "have their bytes; only if there are any" },
 	{ "element_bytes", HDB_TYPE_BYTES, "flat elements",
 	  "bytes of an element, if the elements of "
@@ -87,11 +89,7 @@ static const struct hdb_column facts[] = {
 	{ "filler", HDB_TYPE_BOOL, "filler",
 	  "its objects fill dead areas of the heap: none of the "
 	  "program's; only if so" },
-	{ "reachable_instances", HDB_TYPE_COUNT, "reachable",
-	  "of those, reachable ones; while totals "
-	  "are built" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow",
-	  "bytes of all instances, unreachable ones included" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
 	{ "retained", HDB_TYPE_BYTES, "retained >=",
 	  "lower bound of what its instances retain; while "
 	  "totals are built" },
@@ -104,9 +102,8 @@ struct class_query {
 	struct analysis_class_list classes;
 	size_t at;
 	bool is_list, in_statics;
-	uint64_t *instances; /* by class */
-	uint64_t *bytes;
-	uint64_t *flat; /* instances that are flat values */
+	struct derive_total *instances; /* those that count, by class; owned */
+	uint64_t *flat;                 /* all that are flat values; owned */
 	/* one class */
 	struct heap_fields fields; /* statics */
 	uint32_t no;               /* class whose instance fields are listed */
@@ -119,8 +116,6 @@ static int add_counted(void *ctx, const struct heap_count *count, struct hdb_err
 	struct class_query *s = ctx;
 
 	(void)err;
-	s->instances[count->class_no] += count->count;
-	s->bytes[count->class_no] += count->shallow_bytes;
 	if (count->embedded && count->kind == STORE_INSTANCE)
 		s->flat[count->class_no] += count->count;
 	return HDB_OK;
@@ -135,8 +130,6 @@ static int add_block(void *ctx, const struct heap_block *block, struct hdb_error
 	for (uint32_t i = 0; i < block->count; i++) {
 		if (block->first_ix + i == HEAP_BOOT_LOADER || block->kind[i] == HEAP_LEFT_OUT)
 			continue;
-		s->instances[block->class_no[i]]++;
-		s->bytes[block->class_no[i]] += block->shallow[i];
 		s->flat[block->class_no[i]] +=
 			block->embedded[i] && block->kind[i] == STORE_INSTANCE;
 	}
@@ -148,11 +141,15 @@ static int count_all(struct query *q, struct class_query *s, struct hdb_error *e
 	const size_t n = (size_t)q->heap->class_count + 1;
 	int r;
 
-	s->instances = calloc(n, sizeof(*s->instances));
-	s->bytes = calloc(n, sizeof(*s->bytes));
 	s->flat = calloc(n, sizeof(*s->flat));
-	if (!s->instances || !s->bytes || !s->flat)
-		return hdb_fail_memory(err, "counts by class", n * 3 * sizeof(*s->bytes));
+	if (!s->flat)
+		return hdb_fail_memory(err, "counts by class", n * sizeof(*s->flat));
+	r = analysis_count_classes(&q->session, q->population != ANALYSIS_OF_ALL, &s->instances,
+				   err);
+	if (r < 0)
+		return r;
+	for (uint32_t no = 0; no < q->heap->class_count; no++)
+		analysis_choose_counts(&s->instances[no], q->population);
 	r = heap_each_count(q->heap, add_counted, s, err);
 	return r == HDB_NOTFOUND ? heap_each_block(q->heap, NULL, add_block, s, err) : r;
 }
@@ -163,7 +160,7 @@ static void drop_empty(const struct query *q, struct class_query *s)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < s->classes.count; i++)
-		if (!q->is_filtered || s->instances[s->classes.numbers[i]])
+		if (!q->is_filtered || s->instances[s->classes.numbers[i]].count)
 			s->classes.numbers[kept++] = s->classes.numbers[i];
 	s->classes.count = kept;
 }
@@ -181,8 +178,6 @@ static int add_totals(struct query *q, uint32_t no, struct hdb_error *err)
 	for (size_t i = 0; i < count; i++) {
 		if (totals[i].no != no)
 			continue;
-		if ((r = query_fact(q, "reachable_instances", totals[i].count, err)) != HDB_OK)
-			goto out;
 		if ((r = query_fact(q, "retained", totals[i].retained_bytes, err)) != HDB_OK)
 			goto out;
 	}
@@ -235,7 +230,11 @@ static int add_facts(struct query *q, struct class_query *s, uint32_t no, struct
 		return r;
 	if ((r = query_fact(q, "class_bytes", class->class_bytes, err)) != HDB_OK)
 		return r;
-	if ((r = query_fact(q, "instances", s->instances[no], err)) != HDB_OK)
+	if ((r = query_fact(q, "instances", s->instances[no].count, err)) != HDB_OK)
+		return r;
+	if (q->population != ANALYSIS_OF_ALL &&
+	    (r = query_tell_unreachable(q, s->instances[no].unreachable_count,
+					s->instances[no].unreachable_bytes, err)) != HDB_OK)
 		return r;
 	if (s->flat[no] && (r = query_fact(q, "flat_values", s->flat[no], err)) != HDB_OK)
 		return r;
@@ -245,7 +244,7 @@ static int add_facts(struct query *q, struct class_query *s, uint32_t no, struct
 		r = query_fact(q, "element_bytes", class->element_bytes, err);
 	if (r != HDB_OK)
 		return r;
-	if ((r = query_fact(q, "shallow", s->bytes[no], err)) != HDB_OK)
+	if ((r = query_fact(q, "shallow", s->instances[no].shallow_bytes, err)) != HDB_OK)
 		return r;
 	query_size_proof(q, class, proof);
 	if ((r = query_fact_text(q, "proof", proof, err)) != HDB_OK)
@@ -305,7 +304,7 @@ static int next_listed(struct query *q, struct class_query *s, struct hdb_error 
 	query_set(q, ID, class->class_id);
 	query_set(q, INSTANCE_BYTES, class->instance_bytes);
 	query_set(q, CLASS_BYTES, class->class_bytes);
-	query_set(q, INSTANCES, s->instances[no]);
+	query_set(q, INSTANCES, s->instances[no].count);
 	if ((r = query_set_text(q, CLASS, heap_class_name(q->heap, no), err)) != HDB_OK)
 		return r;
 	if ((r = query_set_text(q, LOADER, heap_loader_name(q->heap, class), err)) != HDB_OK)
@@ -402,7 +401,6 @@ static void close_class(struct query *q)
 		return;
 	free(s->classes.numbers);
 	free(s->instances);
-	free(s->bytes);
 	free(s->flat);
 	free(s);
 }
@@ -419,7 +417,7 @@ const struct query_def query_class = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.population = ANALYSIS_OF_ALL, .uses = QUERY_USES_HEAP,
+	.population = ANALYSIS_OF_REACHABLE, .uses = QUERY_USES_HEAP,
 	.heap_help = "only instances in this heap are counted"
 		     QUERY_HEAP_NAMES "; of a list the classes that have any",
 	.open = open_class, .next = next_class, .close = close_class,

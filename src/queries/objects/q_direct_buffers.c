@@ -197,9 +197,6 @@ static int open_buffers(struct query *q, struct hdb_error *err)
 	if (!s)
 		return hdb_fail_memory(err, "buffers", sizeof(*s));
 	s->with_views = query_option(q, "views") != NULL;
-	r = query_read_population(q, err);
-	if (r != HDB_OK)
-		return r;
 	if ((r = find_buffers(q, s, err)) != HDB_OK)
 		return r;
 	if ((r = sum(q, s, err)) != HDB_OK)

@@ -14,6 +14,7 @@
 enum { NAME, COPIES, LOADER, LOADER_ID, ID, INSTANCES, SHALLOW, RETAINED, UNREACHABLE };
 
 static const struct hdb_option_spec options[] = {
+	QUERY_POPULATION_OPTIONS("instances"),
 	{ .name = NULL },
 };
 
@@ -23,7 +24,8 @@ static const struct hdb_column columns[] = {
 	{ "loader", HDB_TYPE_TEXT, "loader", "class of the loader of this one" },
 	{ "loader_id", HDB_TYPE_ID, "loader id", "its loader; 0x0 is the boot loader" },
 	{ "id", HDB_TYPE_ID, "id", "its class object" },
-	{ "objects", HDB_TYPE_COUNT, "objects", "its reachable instances" },
+	{ "objects", HDB_TYPE_COUNT, "objects",
+	  "its reachable instances; with --unreachable the others, with --all all" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
 	{ "retained", HDB_TYPE_BYTES, "retained >=", "bytes that they retain at least" },
 	{ "unreachable_objects", HDB_TYPE_COUNT, "unreachable", "its unreachable instances" },
@@ -144,7 +146,7 @@ static int next_duplicate(struct query *q, struct hdb_error *err)
 	struct duplicates *s = q->state;
 	const struct copy *copy = &s->copies.list[s->at];
 	const struct store_class *class;
-	const struct derive_total *total;
+	struct derive_total total;
 	int r;
 
 	assert(s->at <= s->copies.count);
@@ -152,14 +154,15 @@ static int next_duplicate(struct query *q, struct hdb_error *err)
 		return HDB_END;
 	s->at++;
 	class = heap_class(q->heap, copy->no);
-	total = &s->by_class[copy->no];
+	total = s->by_class[copy->no];
+	analysis_choose_counts(&total, q->population);
 	query_lend_text(q, NAME, copy->name, strlen(copy->name));
 	query_set(q, COPIES, copy->copies);
 	query_set(q, ID, class->class_id);
-	query_set(q, INSTANCES, total->count);
-	query_set(q, SHALLOW, total->shallow_bytes);
-	query_set(q, RETAINED, total->retained_bytes);
-	query_set(q, UNREACHABLE, total->unreachable_count);
+	query_set(q, INSTANCES, total.count);
+	query_set(q, SHALLOW, total.shallow_bytes);
+	query_set(q, RETAINED, total.retained_bytes);
+	query_set(q, UNREACHABLE, total.unreachable_count);
 	r = query_set_id(q, LOADER_ID, class->loader_ix, err);
 	return r == HDB_OK ? query_set_text(q, LOADER, heap_loader_name(q->heap, class), err) : r;
 }

@@ -154,10 +154,9 @@ static int open_class(struct query *q, struct contents *s, struct hdb_error *err
 	int r;
 
 	s->is_class = true;
-	if ((r = query_read_population(q, err)) < 0 ||
-	    (r = analysis_members_find(&q->session, q->targets[0],
+	if ((r = analysis_members_find(&q->session, q->targets[0],
 				       query_option(q, "subclasses") != NULL, &s->members, err)) !=
-		    HDB_OK)
+	    HDB_OK)
 		return r;
 	for (uint32_t no = 0; no < q->heap->class_count && !is_known; no++)
 		is_known = s->members.is_member_class[no] && heap_collection_rule(q->heap, no);

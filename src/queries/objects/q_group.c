@@ -200,8 +200,6 @@ static int open_group(struct query *q, struct hdb_error *err)
 		.what = "values",
 	};
 	min_count = query_number(q, "min-count", 0);
-	if ((r = query_read_population(q, err)) != HDB_OK)
-		return r;
 	if (q->population != ANALYSIS_OF_ALL) {
 		if ((r = query_choose(q, "value,objects,shallow,retained,id", err)) != HDB_OK)
 			return r;

@@ -278,8 +278,6 @@ static int open_instances(struct query *q, struct hdb_error *err)
 	q->state = s;
 	if (!s)
 		return hdb_fail_memory(err, "instances", sizeof(*s));
-	if ((r = query_read_population(q, err)) != HDB_OK)
-		return r;
 	r = analysis_members_count(&q->session, q->targets[0],
 				   query_option(q, "subclasses") != NULL, &s->members, err);
 	if (r != HDB_OK)

@@ -35,6 +35,7 @@ static const struct hdb_option_spec options[] = {
 	  .help = "with the classes that each loader defines, those that retain most first" },
 	{ "idle", HDB_OPTION_FLAG,
 	  .help = "only loaders without reachable instances of their classes" },
+	QUERY_POPULATION_OPTIONS("instances"),
 	{ .name = NULL },
 };
 
@@ -47,7 +48,8 @@ static const struct hdb_column columns[] = {
 	  "the loader's own name, where it has one (JDK 9 and later)" },
 	{ "parent", HDB_TYPE_ID, "parent", "its parent, null for the boot loader" },
 	{ "classes", HDB_TYPE_COUNT, "classes", "classes that it defines" },
-	{ "objects", HDB_TYPE_COUNT, "objects", "reachable instances of these classes" },
+	{ "objects", HDB_TYPE_COUNT, "objects",
+	  "reachable instances of these classes; with --unreachable the others, with --all all" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
 	{ "retained", HDB_TYPE_BYTES, "retained >=",
 	  "lower bound of what the loader, its class objects and their instances retain together; "
@@ -315,20 +317,21 @@ static int set_name(struct query *q, uint32_t ix, struct hdb_error *err)
 static int loader_row(struct query *q, const struct loaders *s,
 		      const struct analysis_loader *loader, struct hdb_error *err)
 {
-	const struct derive_total *total = &s->shown[s->tree.order[s->at]];
+	struct derive_total total = s->shown[s->tree.order[s->at]];
 	size_t size;
 	const char *name = analysis_group_name(&q->session, DERIVE_LOADER, loader->ix, &size);
 	int r = query_set_id(q, ID, loader->ix, err);
 
+	analysis_choose_counts(&total, q->population);
 	query_lend_text(q, KIND, "loader", strlen("loader"));
 	query_lend_text(q, NAME, name, size);
 	query_set(q, LEVEL, loader->level);
 	query_set(q, CLASSES, loader->classes);
-	query_set(q, INSTANCES, total->count);
-	query_set(q, SHALLOW, total->shallow_bytes);
+	query_set(q, INSTANCES, total.count);
+	query_set(q, SHALLOW, total.shallow_bytes);
 	query_set(q, RETAINED, loader->retained_bytes);
 	query_set(q, OWN, loader->own_bytes);
-	query_set(q, UNREACHABLE, total->unreachable_count);
+	query_set(q, UNREACHABLE, total.unreachable_count);
 	query_lend_text(q, USE, use_names[loader->use], strlen(use_names[loader->use]));
 	if (r != HDB_OK)
 		return r;
@@ -344,18 +347,19 @@ static int class_row(struct query *q, const struct loaders *s, const struct anal
 		     struct hdb_error *err)
 {
 	const uint32_t no = s->sorted_classes[loader->first_class + s->class_at];
-	const struct derive_total *total = &s->by_class[no];
+	struct derive_total total = s->by_class[no];
 	const char *name = heap_class_name(q->heap, no);
 
 	(void)err;
+	analysis_choose_counts(&total, q->population);
 	query_set(q, LEVEL, loader->level + 1);
 	query_lend_text(q, KIND, "class", strlen("class"));
 	query_set(q, ID, heap_class(q->heap, no)->class_id);
 	query_lend_text(q, NAME, name, strlen(name));
-	query_set(q, INSTANCES, total->count);
-	query_set(q, SHALLOW, total->shallow_bytes);
-	query_set(q, RETAINED, total->retained_bytes);
-	query_set(q, UNREACHABLE, total->unreachable_count);
+	query_set(q, INSTANCES, total.count);
+	query_set(q, SHALLOW, total.shallow_bytes);
+	query_set(q, RETAINED, total.retained_bytes);
+	query_set(q, UNREACHABLE, total.unreachable_count);
 	return HDB_OK;
 }
 

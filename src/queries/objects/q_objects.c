@@ -239,11 +239,8 @@ static int open_objects(struct query *q, struct hdb_error *err)
 	/* By its ID the columns of all queries find the object. */
 	o->shows[ID] = true;
 	o->with_invented = query_option(q, "invented") != NULL;
-	r = query_read_population(q, err);
 	o->tells_reachable =
 		q->population != ANALYSIS_OF_ALL || o->shows[REACHABLE] || o->shows[DOMINATOR];
-	if (r != HDB_OK)
-		goto out;
 	if ((r = heap_load_classes(q->heap, err)) != HDB_OK)
 		goto out;
 	if ((r = make_buffers(q, o, err)) != HDB_OK)

@@ -15,6 +15,7 @@ enum { ID, CLASS, LABEL, NAME, STRENGTH, SHALLOW, RETAINED, REACHABLE };
 
 static const struct hdb_option_spec options[] = {
 	{ "instances", HDB_OPTION_FLAG, .help = "of a class object: its instances, too" },
+	QUERY_POPULATION_OPTIONS("referrers"),
 	{ .name = NULL },
 };
 
@@ -38,9 +39,9 @@ static const struct hdb_column facts[] = {
 	{ "id", HDB_TYPE_ID, "object", "whose referrers these are" },
 	{ "class", HDB_TYPE_TEXT, "class", "its class" },
 	{ "referrers", HDB_TYPE_COUNT, "referrers",
-	  "distinct objects in all heaps, without instances of a class" },
+	  "distinct objects in all heaps that are asked for, without instances of a class" },
 	{ "instances", HDB_TYPE_COUNT, "instances",
-	  "of a class object: its instances, which refer to "
+	  "of a class object: its instances, reachable or not, which refer to "
 	  "it, too" },
 	QUERY_COVERAGE_FACTS,
 };
@@ -114,6 +115,42 @@ static int count_instances(struct query *q, struct referrers *s, uint32_t class_
 	return r < 0 ? r : HDB_OK;
 }
 
+/*
+ * Counts the objects of the list that are asked for: *count. Of an unreachable object all are,
+ * for they are as unreachable.
+ */
+static int count_referrers(struct query *q, struct referrers *s, uint64_t *count,
+			   struct hdb_error *err)
+{
+	uint64_t others = 0, bytes = 0;
+	bool reachable;
+	int r = derive_is_reachable(q->derive, s->ix, &reachable, err);
+
+	*count = 0;
+	if (r < 0)
+		return r;
+	if (!reachable && !query_option(q, "unreachable"))
+		q->population = ANALYSIS_OF_ALL;
+	while ((r = store_lists_next(&s->lists, &s->batch, &s->count, err)) == HDB_OK && s->count)
+		for (size_t i = 0; i < s->count; i++) {
+			struct heap_object object;
+
+			if ((r = derive_is_reachable(q->derive, s->batch[i], &reachable, err)) < 0)
+				return r;
+			*count += query_counts(q, reachable);
+			if (reachable)
+				continue;
+			if ((r = heap_object(q->heap, s->batch[i], &object, err)) < 0)
+				return r;
+			others++;
+			bytes += object.shallow_bytes;
+		}
+	s->count = 0;
+	if (r < 0 || (r = query_tell_unreachable(q, others, bytes, err)) < 0)
+		return r;
+	return store_lists_begin(&s->lists, s->ix, NULL, err);
+}
+
 static int open_referrers(struct query *q, struct hdb_error *err)
 {
 	struct referrers *s = calloc(1, sizeof(*s));
@@ -143,6 +180,8 @@ static int open_referrers(struct query *q, struct hdb_error *err)
 	if ((r = query_fact_text(q, "class", heap_class_name(q->heap, object.class_no), err)) !=
 	    HDB_OK)
 		return r;
+	if ((r = count_referrers(q, s, &length, err)) != HDB_OK)
+		return r;
 	if ((r = query_fact(q, "referrers", length, err)) != HDB_OK)
 		return r;
 	q->total = length;
@@ -156,7 +195,8 @@ static int open_referrers(struct query *q, struct hdb_error *err)
 		return r;
 	if (query_option(q, "instances")) {
 		s->class_no = (uint32_t)object.length;
-		q->total += instances;
+		q->total =
+			q->population == ANALYSIS_OF_ALL ? length + instances : QUERY_TOTAL_UNKNOWN;
 	}
 	return HDB_OK;
 }
@@ -203,10 +243,14 @@ static int next_referrers(struct query *q, struct hdb_error *err)
 	uint8_t strength;
 	uint32_t ix;
 	bool reachable;
-	int r = next_ix(q, s, &ix, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
+	do {
+		if ((r = next_ix(q, s, &ix, err)) != HDB_OK)
+			return r;
+		if ((r = derive_is_reachable(q->derive, ix, &reachable, err)) != HDB_OK)
+			return r;
+	} while (!query_counts(q, reachable));
 	if ((r = query_set_object(q, &cells, ix, err)) != HDB_OK)
 		return r;
 	if ((r = analysis_holder(&q->session, ix, s->ix, BASE_TEXT(name), err)) != HDB_OK)
@@ -216,10 +260,6 @@ static int next_referrers(struct query *q, struct hdb_error *err)
 	if ((r = heap_strength(q->heap, ix, s->ix, &strength, err)) != HDB_OK)
 		return r;
 	r = query_set_text(q, STRENGTH, analysis_strength_name(strength), err);
-	if (r < 0)
-		return r;
-	if ((r = derive_is_reachable(q->derive, ix, &reachable, err)) != HDB_OK)
-		return r;
 	query_set(q, REACHABLE, reachable);
 	return r;
 }
@@ -246,7 +286,7 @@ const struct query_def query_referrers = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.population = ANALYSIS_OF_ALL,
+	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_ALL | QUERY_IF_KNOWN,
 	.open = open_referrers, .next = next_referrers, .close = close_referrers,
 };

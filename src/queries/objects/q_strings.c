@@ -417,8 +417,6 @@ static int open_strings(struct query *q, struct hdb_error *err)
 	s->block_no = HEAP_NONE;
 	s->is_list = query_option(q, "objects") != NULL;
 	s->equals = query_option(q, "equals");
-	if ((r = query_read_population(q, err)) < 0)
-		return r;
 	min_count = query_number(q, "min-count", 0);
 	if (s->equals && strlen(s->equals) > TEXT_MAX)
 		return hdb_fail(err, HDB_EUSAGE, "--equals must be a text of at most %u bytes",

@@ -52,13 +52,16 @@ static const struct hdb_option_spec options[] = {
 };
 
 static const struct hdb_column columns[] = {
-	{ "level", HDB_TYPE_COUNT, "level", "0 thread, 1 frame or stack chunk, 2 local" },
+	{ "level", HDB_TYPE_COUNT, "level",
+	  "0 thread, 1 frame or stack chunk, 2 local; not with --no-stack" },
 	{ "kind", HDB_TYPE_TEXT, "kind",
 	  "thread, frame, local or chunk: an object that holds frames of "
-	  "a virtual thread that is not mounted" },
+	  "a virtual thread that is not mounted; not with --no-stack" },
 	{ "thread", HDB_TYPE_TEXT, "thread", "the thread's name" },
-	{ "text", HDB_TYPE_TEXT, "what", "the frame, the local; of a thread its class" },
-	{ "signature", HDB_TYPE_TEXT, "signature", "the frame's method signature" },
+	{ "text", HDB_TYPE_TEXT, "what",
+	  "the frame, the local; of a thread its class; not with --no-stack" },
+	{ "signature", HDB_TYPE_TEXT, "signature",
+	  "the frame's method signature; not with --no-stack" },
 	{ "id", HDB_TYPE_ID, "id", "the thread object or the local" },
 	{ "class", HDB_TYPE_TEXT, "class", "its class" },
 	{ "serial", HDB_TYPE_COUNT, "serial", "the thread's serial number in the dump" },
@@ -74,10 +77,10 @@ static const struct hdb_column columns[] = {
 	  "retained size: what would be freed without this "
 	  "object; null if it would take the dominator tree and that is not built" },
 	{ "tid", HDB_TYPE_COUNT, "tid", "Thread.threadId(), if the dump has it" },
-	{ "virtual", HDB_TYPE_BOOL, "virtual", "whether it is a virtual thread" },
+	{ "virtual", HDB_TYPE_BOOL, "virtual", "of a thread whether it is a virtual one" },
 	{ "carrier", HDB_TYPE_ID, "carrier",
 	  "of a mounted virtual thread the platform thread that runs "
-	  "it" },
+	  "it; only if a thread is virtual, as the columns below" },
 	{ "carries", HDB_TYPE_ID, "carries",
 	  "of a platform thread the virtual thread that it runs" },
 	{ "stack_bytes", HDB_TYPE_BYTES, "stack in heap",
@@ -275,32 +278,11 @@ static int set_facts(struct query *q, const struct thread_counts *n, struct hdb_
 	return query_fact(q, "stack_bytes", n->stack_bytes, err);
 }
 
-static int choose(struct query *q, const struct threads_query *s, uint64_t virtual_threads,
-		  struct hdb_error *err)
-{
-	if (s->no_stack)
-		return query_choose(
-			q,
-			virtual_threads ?
-				"thread,id,class,serial,state,daemon,priority,depth,locals,shallow,"
-				"retained,tid,virtual,carrier,carries,stack_bytes" :
-				"thread,id,class,serial,state,daemon,priority,depth,locals,shallow,"
-				"retained,tid",
-			err);
-	return query_choose(
-		q,
-		virtual_threads ?
-			"level,kind,thread,text,signature,id,class,serial,state,daemon,priority,"
-			"depth,locals,shallow,retained,carrier,carries,stack_bytes" :
-			"level,kind,thread,text,signature,id,class,serial,state,daemon,priority,"
-			"depth,locals,shallow,retained",
-		err);
-}
-
 static int open_threads(struct query *q, struct hdb_error *err)
 {
 	struct threads_query *s = calloc(1, sizeof(*s));
 	struct thread_counts n;
+	char names[256];
 	int r = HDB_OK;
 
 	q->state = s;
@@ -328,8 +310,14 @@ static int open_threads(struct query *q, struct hdb_error *err)
 	if (!n.threads && q->target_count)
 		return hdb_fail(err, HDB_NOTFOUND, "there is no thread %s", q->targets[0]);
 	q->total = s->no_stack ? n.threads : QUERY_TOTAL_UNKNOWN;
-	r = set_facts(q, &n, err);
-	return r == HDB_OK ? choose(q, s, n.virtual_threads, err) : r;
+	if ((r = set_facts(q, &n, err)) != HDB_OK)
+		return r;
+	(void)snprintf(names, sizeof(names),
+		       "%sid,class,serial,state,daemon,priority,depth,locals,shallow,retained,tid,"
+		       "virtual%s",
+		       s->no_stack ? "thread," : "level,kind,thread,text,signature,",
+		       n.virtual_threads ? ",carrier,carries,stack_bytes" : "");
+	return query_choose(q, names, err);
 }
 
 /* ---- a thread's own row ---- */
@@ -405,6 +393,7 @@ static int thread_row(struct query *q, struct threads_query *s, struct hdb_error
 	s->chunk_no = 0;
 	find_locals(s);
 	query_set(q, LEVEL, 0);
+	query_set(q, VIRTUAL, false);
 	if (s->thread.thread_serial != STORE_NONE)
 		query_set(q, SERIAL, s->thread.thread_serial);
 	query_set(q, DEPTH, s->depth);

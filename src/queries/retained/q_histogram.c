@@ -27,6 +27,7 @@ static const struct hdb_option_spec options[] = {
 	  .help = "count and shallow size of all objects, reachable or not, as the import "
 		  "counted them; builds no table; no retained sizes" },
 	QUERY_FAIL_IF,
+	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
 };
 
@@ -34,30 +35,30 @@ static const struct hdb_column columns[] = {
 	{ "name", HDB_TYPE_TEXT, "name",
 	  "class, superclass, package, class of the class loader, or heap" },
 	{ "loader", HDB_TYPE_TEXT, "loader", "the class's loader; only by class and superclass" },
-	{ "objects", HDB_TYPE_COUNT, "objects", "reachable objects; with --shallow all objects" },
+	{ "objects", HDB_TYPE_COUNT, "objects",
+	  "reachable objects; with --unreachable the others, with --all and --shallow all" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of these objects themselves" },
 	{ "retained", HDB_TYPE_BYTES, "retained >=",
 	  "bytes they retain at least: the sum over those that no other of them dominates; by loader "
-	  "with the loader and its class objects, as query loaders says; not with --shallow" },
+	  "with the loader and its class objects, as query loaders says; not with --shallow and "
+	  "--unreachable" },
 	{ "unreachable_objects", HDB_TYPE_COUNT, "unreachable",
 	  "unreachable objects; not with "
-	  "--shallow" },
+	  "--shallow and --unreachable" },
 	{ "unreachable_shallow", HDB_TYPE_BYTES, "unreachable bytes",
 	  "bytes of the unreachable "
-	  "objects; not with --shallow" },
+	  "objects; not with --shallow and --unreachable" },
 	{ "id", HDB_TYPE_ID, "id", "class object, or the loader by loader; none by package" },
 	{ "native", HDB_TYPE_BYTES, "native",
-	  "native memory that the reachable ones own, not in the other sizes; only of dumps that tell "
-	  "any; not with --shallow" },
+	  "native memory that the objects own, not in the other sizes; only of dumps that tell any; "
+	  "not with --shallow" },
 };
 static_assert(sizeof(columns) / sizeof(columns[0]) == NATIVE + 1,
 	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
 	{ "groups", HDB_TYPE_COUNT, "groups", "groups that have objects, before the pattern" },
-	{ "objects", HDB_TYPE_COUNT, "objects",
-	  "reachable objects of the whole heap; with --shallow "
-	  "all objects" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "of the whole heap, as in the rows" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
 	QUERY_FAIL_IF_FACTS,
 	QUERY_COVERAGE_FACTS,
@@ -88,6 +89,8 @@ static int set_facts(struct query *q, const struct analysis_groups *groups, bool
 		groups = &classes;
 	}
 	analysis_add_groups(groups, &sum);
+	if (!is_shallow)
+		analysis_choose_counts(&sum, q->population);
 	if ((r = query_fact(q, "objects", sum.count, err)) != HDB_OK)
 		goto out;
 	if ((r = query_fact(q, "shallow", sum.shallow_bytes, err)) != HDB_OK)
@@ -99,16 +102,36 @@ out:
 	return r;
 }
 
+/*
+ * Counts those who are asked for. Groups that have none are left out; but unreachable objects stay
+ * beside reachable ones.
+ */
+static void choose_counts(const struct query *q, struct analysis_groups *groups)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < groups->count; i++) {
+		struct derive_total total = groups->totals[i];
+
+		analysis_choose_counts(&total, q->population);
+		if (total.count ||
+		    (total.unreachable_count && q->population == ANALYSIS_OF_REACHABLE))
+			groups->totals[kept++] = total;
+	}
+	groups->count = kept;
+}
+
 static int choose_columns(struct query *q, enum derive_group by, bool is_shallow, bool has_native,
 			  struct hdb_error *err)
 {
+	const bool is_lost = q->population == ANALYSIS_OF_UNREACHABLE;
 	const bool is_class = by == DERIVE_CLASS || by == DERIVE_SUPERCLASS;
 	char names[128];
 
-	(void)snprintf(names, sizeof(names), "name%s,objects,shallow%s%s%s",
-		       is_class ? ",loader" : "",
-		       is_shallow ? "" : ",retained,unreachable_objects,unreachable_shallow",
-		       is_class || by == DERIVE_LOADER ? ",id" : "", has_native ? ",native" : "");
+	(void)snprintf(
+		names, sizeof(names), "name%s,objects,shallow%s%s%s", is_class ? ",loader" : "",
+		is_shallow || is_lost ? "" : ",retained,unreachable_objects,unreachable_shallow",
+		is_class || by == DERIVE_LOADER ? ",id" : "", has_native ? ",native" : "");
 	return query_choose(q, names, err);
 }
 
@@ -146,8 +169,8 @@ static int count_heaps(struct query *q, struct histogram *h, struct heap_columns
 				continue;
 			analysis_count_object(&h->groups.totals[no], block->objects.shallow[i],
 					      block->reachable[i]);
-			h->native.totals[no].shallow_bytes +=
-				block->reachable[i] ? block->native[i] : 0;
+			if (query_counts(q, block->reachable[i]))
+				h->native.totals[no].shallow_bytes += block->native[i];
 		}
 		if ((r = base_step(q->work, block->objects.first_ix, err)) != HDB_OK)
 			return r;
@@ -177,6 +200,7 @@ static int open_heaps(struct query *q, struct histogram *h, struct hdb_error *er
 	const size_t count = (size_t)heap_record_count(q->heap, STORE_HEAPS) + 1;
 	struct heap_columns *block = malloc(sizeof(*block));
 	bool has_native = false;
+	char names[128];
 	size_t kept = 0;
 	int r;
 
@@ -198,35 +222,26 @@ static int open_heaps(struct query *q, struct histogram *h, struct hdb_error *er
 		goto out;
 	if ((r = set_facts(q, &h->groups, false, err)) < 0)
 		goto out;
-	for (size_t no = 0; no < count; no++)
+	choose_counts(q, &h->groups);
+	for (size_t no = 0; no < h->groups.count; no++)
 		if (h->groups.totals[no].count || h->groups.totals[no].unreachable_count)
 			h->groups.totals[kept++] = h->groups.totals[no];
 	h->groups.count = q->total = kept;
 	analysis_sort_groups(&h->groups, ANALYSIS_BY_SHALLOW);
 	if ((r = query_fact(q, "groups", kept, err)) < 0)
 		goto out;
-	r = query_choose(
-		q,
-		has_native ? "name,objects,shallow,unreachable_objects,unreachable_shallow,native" :
-			     "name,objects,shallow,unreachable_objects,unreachable_shallow",
-		err);
+	(void)snprintf(names, sizeof(names), "name,objects,shallow%s%s",
+		       q->population == ANALYSIS_OF_UNREACHABLE ?
+			       "" :
+			       ",unreachable_objects,unreachable_shallow",
+		       has_native ? ",native" : "");
+	r = query_choose(q, names, err);
 out:
 	free(block);
 	return r;
 }
 
 /* ---- opening ---- */
-
-/* Class loaders without instances retain something, but have nothing to count. */
-static void drop_uncounted(struct analysis_groups *groups)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < groups->count; i++)
-		if (groups->totals[i].count || groups->totals[i].unreachable_count)
-			groups->totals[kept++] = groups->totals[i];
-	groups->count = kept;
-}
 
 static int open_groups(struct query *q, struct histogram *h, bool is_shallow, struct hdb_error *err)
 {
@@ -248,10 +263,11 @@ static int open_groups(struct query *q, struct histogram *h, bool is_shallow, st
 			 analysis_load_groups(&q->session, by, groups, err);
 	if (r != HDB_OK)
 		return r;
-	drop_uncounted(groups);
-	if ((r = query_fact(q, "groups", groups->count, err)) != HDB_OK)
-		return r;
 	if ((r = set_facts(q, groups, is_shallow, err)) != HDB_OK)
+		return r;
+	choose_counts(q, groups);
+	choose_counts(q, &h->native);
+	if ((r = query_fact(q, "groups", groups->count, err)) != HDB_OK)
 		return r;
 	if ((r = query_judge(q, &q->session, 1, NULL, err)) != HDB_OK)
 		return r;
@@ -275,13 +291,16 @@ static int open_histogram(struct query *q, struct hdb_error *err)
 		return hdb_fail(
 			err, HDB_EUSAGE,
 			"--by %s cannot be combined with a pattern, --shallow and --fail-if", by);
+	if (is_shallow && q->population == ANALYSIS_OF_UNREACHABLE)
+		return hdb_fail(err, HDB_EUSAGE, "--shallow counts all objects: no --unreachable");
 	if (strcmp(by, "call-stack") == 0)
 		return query_become(q, &query_call_tree, err);
 	h = calloc(1, sizeof(*h));
 	q->state = h;
 	if (!h)
 		return hdb_fail_memory(err, "a histogram", sizeof(*h));
-	q->population = is_shallow ? ANALYSIS_OF_ALL : ANALYSIS_OF_REACHABLE;
+	if (is_shallow)
+		q->population = ANALYSIS_OF_ALL;
 	return is_special ? open_heaps(q, h, err) : open_groups(q, h, is_shallow, err);
 }
 

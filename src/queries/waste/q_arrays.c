@@ -459,8 +459,6 @@ static int open_arrays(struct query *q, struct hdb_error *err)
 		return hdb_fail_memory(err, "arrays", sizeof(*a));
 	if ((r = read_kind(q, a, err)) != HDB_OK)
 		return r;
-	if ((r = query_read_population(q, err)) != HDB_OK)
-		return r;
 	a->short_tails.rows = ANALYSIS_NOT_COUNTED;
 	a->min_tail = query_number(q, "min-tail", 0);
 	if ((r = choose_columns(q, a, err)) != HDB_OK)

@@ -369,8 +369,6 @@ static int open_collections(struct query *q, struct hdb_error *err)
 	q->state = s;
 	if (!s)
 		return hdb_fail_memory(err, "collections", sizeof(*s));
-	if ((r = query_read_population(q, err)) != HDB_OK)
-		return r;
 	if ((r = read_by(q, s, err)) != HDB_OK)
 		return r;
 	s->segments = query_number(q, "segments", 0);

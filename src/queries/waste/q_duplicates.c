@@ -290,20 +290,16 @@ static int choose_classes(struct query *q, struct duplicates *d, struct hdb_erro
 
 static int read_options(struct query *q, struct duplicates *d, struct hdb_error *err)
 {
-	int r = query_read_population(q, err);
+	int r = HDB_OK;
 
 	d->of_arrays = query_option(q, "arrays") != NULL;
 	d->has_holders = !query_option(q, "no-holders");
-	if (r != HDB_OK)
-		goto out;
 	if (d->of_arrays && query_option(q, "strings")) {
 		r = hdb_fail(err, HDB_EUSAGE, "either --strings or --arrays");
 		goto out;
 	}
 	d->min_count = query_number(q, "min-count", 0);
 	d->min_wasted = query_number(q, "min-wasted", 0);
-	if (r != HDB_OK)
-		goto out;
 	if ((r = choose_classes(q, d, err)) != HDB_OK)
 		goto out;
 	if (d->of_arrays)

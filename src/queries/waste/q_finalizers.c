@@ -39,6 +39,7 @@ static const struct hdb_option_spec options[] = {
 	  .help = "the objects one by one, in order of their finalizers' IDs" },
 	{ "state", HDB_OPTION_CHOICE, "registered|queued|running|finalized",
 	  "only those in this state", .default_value = NULL },
+	QUERY_POPULATION_OPTIONS("finalizers"),
 	{ .name = NULL },
 };
 
@@ -99,6 +100,7 @@ struct item {
 	uint32_t object; /* HEAP_NONE: none any more */
 	uint32_t finalizer;
 	uint8_t state;
+	bool is_reachable; /* the finalizer, and so the object */
 };
 
 struct group {
@@ -170,7 +172,12 @@ static int field_id(struct query *q, uint32_t ix, struct field_name field, uint6
 static int add_item(struct query *q, struct finalizers *f, const struct analysis_reference *ref,
 		    struct hdb_error *err)
 {
-	struct item item = { .object = ref->referent, .finalizer = ref->ix, .state = REGISTERED };
+	struct item item = {
+		.object = ref->referent,
+		.finalizer = ref->ix,
+		.state = REGISTERED,
+		.is_reachable = analysis_reached_of(&f->list, ref->ix) != ANALYSIS_UNREACHABLE,
+	};
 	uint64_t own_id, queue_id = 0, next_id = 0, zombie_id = 0;
 	int r = heap_id(q->heap, ref->ix, &own_id, err);
 
@@ -280,26 +287,39 @@ static int set_kept(struct query *q, const struct finalizers *f, struct hdb_erro
 	return query_fact(q, "kept_shallow", bytes, err);
 }
 
-static int set_facts(struct query *q, const struct finalizers *f, struct hdb_error *err)
+/* Keeps the items that are asked for; says how many the unreachable ones are. */
+static int keep_counted(struct query *q, struct finalizers *f, struct hdb_error *err)
 {
-	const struct item *items = f->items.data;
-	uint64_t count[STATES] = { 0 }, others = 0, bytes = 0;
+	struct item *items = f->items.data;
+	uint64_t others = 0, bytes = 0;
+	size_t kept = 0;
 	int r;
 
 	for (size_t i = 0; i < f->items.count; i++) {
 		struct heap_object object;
 
-		count[items[i].state]++;
-		if (items[i].object == HEAP_NONE ||
-		    analysis_reached_of(&f->list, items[i].object) != ANALYSIS_UNREACHABLE)
-			continue;
-		if ((r = heap_object(q->heap, items[i].object, &object, err)) != HDB_OK)
-			return r;
-		others++;
-		bytes += object.shallow_bytes;
+		if (!items[i].is_reachable && items[i].object != HEAP_NONE) {
+			if ((r = heap_object(q->heap, items[i].object, &object, err)) != HDB_OK)
+				return r;
+			others++;
+			bytes += object.shallow_bytes;
+		}
+		if (query_counts(q, items[i].is_reachable))
+			items[kept++] = items[i];
 	}
-	if ((r = query_tell_unreachable(q, others, bytes, err)) != HDB_OK)
+	f->items.count = kept;
+	return query_tell_unreachable(q, others, bytes, err);
+}
+
+static int set_facts(struct query *q, struct finalizers *f, struct hdb_error *err)
+{
+	uint64_t count[STATES] = { 0 };
+	int r = keep_counted(q, f, err);
+
+	if (r != HDB_OK)
 		return r;
+	for (size_t i = 0; i < f->items.count; i++)
+		count[base_vec_at(&f->items, struct item, i)->state]++;
 	for (unsigned state = 0; state < STATES; state++)
 		if ((r = query_fact(q, state_names[state], count[state], err)) != HDB_OK)
 			return r;
@@ -495,7 +515,7 @@ const struct query_def query_finalizers = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.population = ANALYSIS_OF_ALL,
+	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP | QUERY_HAS_NATIVE | QUERY_IF_KNOWN,
 	.keeps = STORE_ANSWER_FINALIZERS,
 	.open = open_finalizers, .next = next_finalizer, .close = close_finalizers,

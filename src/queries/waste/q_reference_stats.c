@@ -36,6 +36,7 @@ static const struct hdb_option_spec options[] = {
 	  "what to group by: class of the reference, class of the referent, or strength alone",
 	  .default_value = "class" },
 	{ "no-retained", HDB_OPTION_FLAG, .help = "no retained sizes: builds no dominator tree" },
+	QUERY_POPULATION_OPTIONS("reference objects"),
 	{ .name = NULL },
 };
 
@@ -43,7 +44,8 @@ static const struct hdb_column columns[] = {
 	{ "name", HDB_TYPE_TEXT, "name",
 	  "class of the references, or of the referents; not by strength" },
 	{ "strength", HDB_TYPE_TEXT, "strength", "soft, weak, phantom or finalizer" },
-	{ "objects", HDB_TYPE_COUNT, "objects", "reference objects that a root reaches" },
+	{ "objects", HDB_TYPE_COUNT, "objects",
+	  "reference objects that a root reaches; with --unreachable the others, with --all all" },
 	{ "cleared", HDB_TYPE_COUNT, "cleared",
 	  "of them, those whose referent is null or not in the dump" },
 	{ "referents", HDB_TYPE_COUNT, "referents", "distinct objects that they refer to" },
@@ -64,10 +66,10 @@ static_assert(sizeof(columns) / sizeof(columns[0]) == RETAINED_NATIVE + 1,
 	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
-	{ "references", HDB_TYPE_COUNT, "references", "reference objects that a root reaches" },
+	{ "references", HDB_TYPE_COUNT, "references", "reference objects in the rows" },
 	{ "unreachable_references", HDB_TYPE_COUNT, "unreachable references",
 	  "reference objects that "
-	  "no root reaches; they are in no row" },
+	  "no root reaches" },
 	{ "strong_objects", HDB_TYPE_COUNT, "strongly reachable",
 	  "objects on a path of strong "
 	  "references from a root" },
@@ -230,7 +232,7 @@ static int row_key(struct query *q, const struct stats *s, const struct analysis
 	return HDB_OK;
 }
 
-/* Sorts the reachable references by row and referent. */
+/* Sorts the references that count by row and referent. */
 static int sort_refs(struct query *q, struct stats *s, struct hdb_error *err)
 {
 	const struct analysis_reference *refs = s->list.refs.data;
@@ -245,6 +247,7 @@ static int sort_refs(struct query *q, struct stats *s, struct hdb_error *err)
 	keys = s->keys.data;
 	for (uint64_t i = 0; i < s->list.count; i++) {
 		struct heap_object object;
+		bool is_reachable;
 
 		if (q->heap->is_filtered) {
 			if ((r = heap_object(q->heap, refs[i].ix, &object, err)) != HDB_OK)
@@ -252,9 +255,9 @@ static int sort_refs(struct query *q, struct stats *s, struct hdb_error *err)
 			if (heap_leaves_out(q->heap, object.heap_no))
 				continue;
 		}
-		if (analysis_reached_of(&s->list, refs[i].ix) == ANALYSIS_UNREACHABLE)
-			s->unreachable++;
-		else
+		is_reachable = analysis_reached_of(&s->list, refs[i].ix) != ANALYSIS_UNREACHABLE;
+		s->unreachable += !is_reachable;
+		if (query_counts(q, is_reachable))
 			keys[s->key_count++] =
 				(struct base_sort_key){ refs[i].referent, (uint32_t)i };
 	}
@@ -291,7 +294,9 @@ static int make_row(struct query *q, struct stats *s, uint64_t from, uint64_t to
 			continue;
 		last = ix;
 		row.referents++;
-		if (analysis_reached_of(&s->list, ix) < analysis_reached_by(row.strength))
+		/* What is unreachable nobody keeps. */
+		if (analysis_reached_of(&s->list, ix) < analysis_reached_by(row.strength) ||
+		    analysis_reached_of(&s->list, ix) == ANALYSIS_UNREACHABLE)
 			continue;
 		if ((r = heap_object(q->heap, ix, &object, err)) != HDB_OK)
 			return r;

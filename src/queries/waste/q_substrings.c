@@ -237,10 +237,7 @@ static int open_substrings(struct query *q, struct hdb_error *err)
 	if (!s || !s->text)
 		return hdb_fail_memory(err, "substrings", TEXT_MAX);
 	min_wasted = query_number(q, "min-wasted", 0);
-	r = query_read_population(q, err);
 	wanted.population = q->population;
-	if (r != HDB_OK)
-		goto out;
 	if ((r = analysis_contents_read(&q->session, &wanted, &s->contents, err)) != HDB_OK)
 		goto out;
 	if ((r = find_arrays(q, s, min_wasted, NULL, err)) != HDB_OK)

@@ -207,18 +207,19 @@ class Database:
         self._answers.add(answer)
         return answer
 
-    def sql(self, statement):
+    def sql(self, statement, all=False):
         """Asks in SQL, as `heapdb sql` does: rows that iterate, .to_pandas(), .to_arrow().
 
             db.sql("SELECT class, count(*) AS n FROM objects GROUP BY class ORDER BY n DESC")
 
         Tables are objects, refs, classes and more, queries are functions, each class is a table
-        under its name: see heapdb-sql(1).
+        under its name: see heapdb-sql(1). Tables show reachable objects; with all=True
+        unreachable ones, too.
         """
         self._check_open()
         if not c.HAS_SQL:
             raise c.UsageError("this library was built without SQL: use the wheel", -1)
-        answer = SqlRows(self, statement)
+        answer = SqlRows(self, statement, all)
         self._answers.add(answer)
         return answer
 

@@ -33,7 +33,7 @@ class Error(Structure):
 
 
 class SqlOptions(Structure):
-    _fields_ = [("batch_rows", c_size_t), ("cancel", POINTER(c_int))]
+    _fields_ = [("batch_rows", c_size_t), ("cancel", POINTER(c_int)), ("all", c_int)]
 
 
 REPORT = CFUNCTYPE(None, c_void_p, c_char_p, c_uint64, c_uint64, c_char_p)
@@ -93,7 +93,8 @@ class QuerySpec(Structure):
          if TYPED else []) + [
         ("summary", c_char_p), ("options", POINTER(OptionSpec)), ("old_options", c_void_p),
         ("columns", POINTER(Column)), ("column_count", c_size_t), ("facts", POINTER(Column)),
-        ("fact_count", c_size_t), ("is_query", c_int)]
+        ("fact_count", c_size_t), ("is_query", c_int)] + (
+            [("one_population", c_char_p)] if hasattr(lib, "hdb_class_counts") else [])
 
 
 class Option(Structure):

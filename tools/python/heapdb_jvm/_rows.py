@@ -314,7 +314,7 @@ class SqlRows(Rows):
     before they were read.
     """
 
-    def __init__(self, database, statement):
+    def __init__(self, database, statement, all=False):
         self.query = "sql"
         self.statement = statement
         self.facts = {}
@@ -322,7 +322,7 @@ class SqlRows(Rows):
         self._handle = self._kept = self._total = None
         self._stream = stream = c.ArrowArrayStream()
         error, schema = c.Error(), c.ArrowSchema()
-        options = c.SqlOptions(_BATCH, ctypes.pointer(database._watch.cancel))
+        options = c.SqlOptions(_BATCH, ctypes.pointer(database._watch.cancel), bool(all))
         code = c.lib.hdbpy_sql(database._handle, statement.encode(), byref(options),
                                byref(stream), byref(error))
         if code:
