@@ -283,7 +283,7 @@ fuzz-afl: ## fuzz with AFL++ (package afl++); FUZZ=name one target, SECS=60 seco
 
 hostile: all $(test_bin) $(replay_bin) $(sample) ## the long forms of the campaigns against bad input (hours)
 	@for t in store/flips query/flips import/damage import/faults e2e/cli_faults store/crash base/truncated e2e/cli_truncated import/growth \
-		query/growth derive/company graph/contract graph/parts_faults; do \
+		import/memory query/growth derive/company graph/contract graph/parts_faults; do \
 		echo "hostile $$t"; HEAPDB_HOSTILE=long DUMP=$(sample) $(BUILD)/tests/$${t}_test || exit 1; done
 	@echo "hostile giant"; PATH="$(abspath $(BUILD)):$$PATH" BUILD=$(abspath $(BUILD)) HEAPDB_HOSTILE=long \
 		sh tests/e2e/giant_test.sh
@@ -317,7 +317,7 @@ nightly: ## all that takes too long for every change
 # Programs that make thousands of databases, kill others or wait for faults are not run here:
 # sanitizers see them.
 valgrind_skip := store/flips query/flips import/damage import/faults e2e/cli_faults store/crash base/truncated e2e/cli_truncated derive/company \
-	import/growth query/growth graph/parts_faults
+	import/growth import/memory query/growth graph/parts_faults
 valgrind_programs = $(filter-out $(valgrind_skip:%=$(BUILD)/tests/%_test),$(test_bin))
 valgrind: all $(test_bin) $(replay_bin) $(sample) ## the test programs and the replays of fuzz targets under valgrind
 	@for t in $(valgrind_programs) $(replay_bin); do \

@@ -61,14 +61,23 @@ static int grow(struct base_idmap *map, uint64_t capacity, struct hdb_error *err
 	struct base_idmap bigger = {
 		.capacity = capacity,
 		.seed = map->capacity ? map->seed : base_hash_seed(),
+		.work = map->work,
 	};
+	const size_t size = capacity * sizeof(*bigger.slots);
+	int r;
 
-	bigger.slots = malloc(bigger.capacity * sizeof(*bigger.slots));
+	if (map->work && size >= BASE_LARGE_BYTES) {
+		r = base_big_alloc_raw(map->work, &bigger.big, size, "an identifier map", err);
+		if (r < 0)
+			return r;
+		bigger.slots = bigger.big.data;
+	} else {
+		bigger.slots = malloc(size);
+	}
 	if (!bigger.slots)
-		return hdb_fail_memory(err, "an identifier map",
-				       bigger.capacity * sizeof(*bigger.slots));
+		return hdb_fail_memory(err, "an identifier map", size);
 	/* All bits of BASE_IDMAP_NONE are set. */
-	memset(bigger.slots, 0xff, bigger.capacity * sizeof(*bigger.slots));
+	memset(bigger.slots, 0xff, size);
 	for (uint64_t i = 0; i < map->capacity; i++)
 		if (map->slots[i].value != BASE_IDMAP_NONE)
 			bigger.slots[slot_of(&bigger, map->slots[i].key)] = map->slots[i];
@@ -108,8 +117,8 @@ int base_idmap_put(struct base_idmap *map, uint64_t id, uint32_t value, struct h
 
 void base_idmap_release(struct base_idmap *map)
 {
-	free(map->slots);
-	*map = (struct base_idmap){ 0 };
+	base_free_large(map->work, &map->big, map->slots);
+	*map = (struct base_idmap){ .work = map->work };
 }
 
 void base_idmap_check(const struct base_idmap *map)

@@ -5,7 +5,7 @@
 #ifndef BASE_IDMAP_H
 #define BASE_IDMAP_H
 
-#include "base/error.h"
+#include "base/work.h"
 
 #include <stdbool.h>
 
@@ -21,6 +21,9 @@ struct base_idmap {
 	uint64_t capacity; /* slots, a power of two, or 0 */
 	uint64_t count;
 	uint64_t seed; /* base_hash_seed, once there are slots */
+	/* lent; as of struct base_vec */
+	struct base_work *work;
+	struct base_big big;
 };
 
 #define BASE_IDMAP_NONE UINT32_MAX

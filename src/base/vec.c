@@ -7,6 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Moves a large array to a larger one of the budget's. */
+static int move(struct base_vec *vec, size_t capacity, size_t element_size, struct hdb_error *err)
+{
+	struct base_big big = { 0 };
+	const int r = base_big_alloc_raw(vec->work, &big, capacity * element_size, "an array", err);
+
+	if (r < 0)
+		return r;
+	if (vec->count)
+		memcpy(big.data, vec->data, vec->count * element_size);
+	base_free_large(vec->work, &vec->big, vec->data);
+	vec->big = big;
+	vec->data = big.data;
+	vec->capacity = capacity;
+	return HDB_OK;
+}
+
 int base_vec_grow(struct base_vec *vec, size_t more, size_t element_size, struct hdb_error *err)
 {
 	size_t want, size;
@@ -21,6 +38,8 @@ int base_vec_grow(struct base_vec *vec, size_t more, size_t element_size, struct
 		want = 16;
 	if (__builtin_mul_overflow(want, element_size, &size))
 		return hdb_fail_memory(err, "an array", UINT64_MAX);
+	if (vec->work && size >= BASE_LARGE_BYTES)
+		return move(vec, want, element_size, err);
 	data = realloc(vec->data, size);
 	if (!data)
 		return hdb_fail_memory(err, "an array", size);
@@ -31,8 +50,8 @@ int base_vec_grow(struct base_vec *vec, size_t more, size_t element_size, struct
 
 void base_vec_release(struct base_vec *vec)
 {
-	free(vec->data);
-	*vec = (struct base_vec){ 0 };
+	base_free_large(vec->work, &vec->big, vec->data);
+	*vec = (struct base_vec){ .work = vec->work };
 }
 
 int base_bytes_append(struct base_vec *vec, const void *data, size_t size, struct hdb_error *err)

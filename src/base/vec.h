@@ -7,7 +7,7 @@
 #ifndef BASE_VEC_H
 #define BASE_VEC_H
 
-#include "base/error.h"
+#include "base/work.h"
 
 #include <string.h>
 
@@ -15,6 +15,9 @@ struct base_vec {
 	void *data;
 	size_t count;    /* elements in use */
 	size_t capacity; /* elements allocated */
+	/* lent; a large array is its budget's then, and beyond that in a file. NULL: malloc's */
+	struct base_work *work;
+	struct base_big big; /* what data is in, if it is large */
 };
 
 /* What base_vec_reserve does where there is no room. */

@@ -579,6 +579,14 @@ static void note_peak(struct base_work *work)
 		work->memory_peak = work->memory_used + work->pool_bytes;
 }
 
+void base_free_large(struct base_work *work, struct base_big *big, void *data)
+{
+	if (big->data)
+		base_big_free(work, big);
+	else
+		free(data);
+}
+
 void base_work_count(struct base_work *work, uint64_t *counted, uint64_t bytes)
 {
 	(void)pthread_mutex_lock(&work->lock);

@@ -124,6 +124,13 @@ int base_big_alloc_raw(struct base_work *work, struct base_big *big, uint64_t si
 void base_big_free(struct base_work *work, struct base_big *big);
 
 /*
+ * Growing arrays (vec.h, idmap.h) that are malloc's while they are small, and of this size and more
+ * the budget's. Frees either: big is empty for malloc's.
+ */
+#define BASE_LARGE_BYTES ((size_t)1 << 20)
+void base_free_large(struct base_work *work, struct base_big *big, void *data);
+
+/*
  * Gives the system back what many small arrays have left behind, where malloc would keep it, if
  * somebody asked for a budget: the next pass takes it again, and pages that are taken again have to
  * be cleared.

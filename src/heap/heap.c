@@ -106,8 +106,7 @@ uint64_t heap_memory_bytes(const struct heap *heap)
 	const uint64_t block_bytes = sizeof(struct store_objects) + sizeof(struct store_ids) +
 				     sizeof(*heap->objects) + sizeof(*heap->ids);
 
-	return heap->object_count / 8 + heap_block_count(heap) * block_bytes +
-	       heap->root_count * sizeof(*heap->roots);
+	return heap->object_count / 8 + heap_block_count(heap) * block_bytes;
 }
 
 static void forget_ids(struct heap *heap)
@@ -144,7 +143,8 @@ void heap_close(struct heap *heap)
 	base_vec_release(&heap->string_layouts);
 	base_vec_release(&heap->binder_proxies);
 	free(heap->root_bits);
-	free(heap->roots);
+	base_big_free(heap->work, &heap->roots_big);
+	base_work_count(heap->work, &heap->classes_bytes, 0);
 	free(heap->first_ids);
 	free(heap->offsets);
 	heap_known_free(heap->known);

@@ -33,6 +33,12 @@ struct heap_layout {
 };
 
 /*
+ * What a class takes at most, in bytes, in the query that keeps most of them (tests/import/
+ * memory_test.c): its record and name, and what is added up by class. Objects do not count.
+ */
+#define HEAP_CLASS_BYTES 600u
+
+/*
  * Decoded groups of file offsets that are kept: a power of two; 260 KB, what a core's own cache
  * holds.
  */
@@ -82,6 +88,7 @@ struct heap {
 	uint32_t only_heap; /* of both; as heap_no in struct heap_object */
 	/* private */
 	struct store_class *classes; /* read when first asked for */
+	uint64_t classes_bytes;      /* what of the budget classes have taken */
 	char **class_names;
 	/* heap_classes.c: tables for deep chains of super classes; owned */
 	struct heap_below *below;
@@ -93,6 +100,7 @@ struct heap {
 	struct heap_offsets *offsets; /* by group number modulo HEAP_OFFSET_GROUPS; owned */
 	uint64_t *root_bits;          /* read when first asked for */
 	struct store_root *roots;
+	struct base_big roots_big; /* what they are in */
 	uint64_t root_count;
 	struct base_vec string_layouts; /* strings.h; found when first asked for */
 	bool has_strings, is_big_endian;
@@ -170,7 +178,7 @@ struct heap_block {
 /* Blocks of objects in the heap. */
 uint32_t heap_block_count(const struct heap *heap);
 
-/* What a heap keeps in memory once all its blocks were looked at and its roots are loaded. */
+/* What a heap keeps of malloc's once all its blocks were looked at and its roots are loaded. */
 uint64_t heap_memory_bytes(const struct heap *heap);
 
 /*

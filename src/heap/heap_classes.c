@@ -10,6 +10,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * Takes the memory of all classes out of the budget, or fails before any is taken: arrays by class
+ * are in memory everywhere, so a dump could have more classes than there is memory for.
+ */
+static int count_classes(struct heap *heap, struct hdb_error *err)
+{
+	const uint64_t bytes = (uint64_t)heap->class_count * HEAP_CLASS_BYTES;
+	struct hdb_error why;
+
+	if (bytes <= heap->work->memory_bytes) {
+		base_work_count(heap->work, &heap->classes_bytes, bytes);
+		return HDB_OK;
+	}
+	(void)hdb_fail(&why, HDB_ELIMIT,
+		       "%s: %" PRIu32 " classes take up to %" PRIu64
+		       " MB of memory, and the budget has %" PRIu64 " MB for them",
+		       store_path(heap->store), heap->class_count, bytes >> 20,
+		       heap->work->memory_bytes >> 20);
+	return store_fail(heap->store, &why, err);
+}
+
 int heap_load_classes(struct heap *heap, struct hdb_error *err)
 {
 	const size_t n = heap->class_count;
@@ -25,6 +46,8 @@ int heap_load_classes(struct heap *heap, struct hdb_error *err)
 	if (there != n)
 		return store_damaged(heap->store, STORE_CLASSES, 0, "impossible number of records",
 				     err);
+	if ((found = count_classes(heap, err)) < 0)
+		return found;
 	classes = calloc(n + 1, sizeof(*classes));
 	if (!classes)
 		return heap_fail_memory(heap, "classes", n * sizeof(*classes), err);

@@ -80,10 +80,12 @@ int heap_load_roots(struct heap *heap, struct hdb_error *err)
 	found = store_record_room(heap->store, STORE_ROOTS, sizeof(*heap->roots), &n, err);
 	if (found < 0)
 		return found;
-	free(heap->roots);
-	heap->roots = calloc((size_t)n + 1, sizeof(*heap->roots));
-	if (!heap->roots)
-		return heap_fail_memory(heap, "roots", n * sizeof(*heap->roots), err);
+	base_big_free(heap->work, &heap->roots_big);
+	r = base_big_alloc(heap->work, &heap->roots_big, (n + 1) * sizeof(*heap->roots), "roots",
+			   err);
+	if (r < 0)
+		return r;
+	heap->roots = heap->roots_big.data;
 	while (done < n) {
 		struct store_block block;
 

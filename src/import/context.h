@@ -206,6 +206,7 @@ struct import {
 	uint32_t object_count;
 	struct base_idmap class_map; /* class ID -> number in classes */
 	struct base_vec classes;     /* struct import_class; sorted by ID after numbering */
+	uint64_t classes_bytes;      /* what of the budget they have taken beside */
 
 	struct import_texts texts;
 	struct import_names names;

@@ -50,7 +50,8 @@ static void drop_dump(struct import *im)
 					 im->source, drop_piece, NULL);
 }
 
-static void release(struct import *im)
+/* What grows with the dump beside objects is in the budget; `work` NULL: releases it. */
+static void hold_tables(struct import *im, struct base_work *work)
 {
 	struct base_vec *vecs[] = {
 		&im->classes,
@@ -79,14 +80,25 @@ static void release(struct import *im)
 	struct base_idmap *maps[] = {
 		&im->class_map,           &im->records.serial_map, &im->records.load_map,
 		&im->texts.numbers,       &im->records.thread_map, &im->records.thread_roots,
-		&im->damage.dangling_map,
+		&im->damage.dangling_map, &im->names.texts,
 	};
 
-	for (size_t i = 0; i < sizeof(vecs) / sizeof(vecs[0]); i++)
-		base_vec_release(vecs[i]);
-	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
-		base_idmap_release(maps[i]);
-	base_idmap_release(&im->names.texts);
+	for (size_t i = 0; i < sizeof(vecs) / sizeof(vecs[0]); i++) {
+		if (!work)
+			base_vec_release(vecs[i]);
+		vecs[i]->work = work;
+	}
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
+		if (!work)
+			base_idmap_release(maps[i]);
+		maps[i]->work = work;
+	}
+}
+
+static void release(struct import *im)
+{
+	hold_tables(im, NULL);
+	base_work_count(im->work, &im->classes_bytes, 0);
 	import_mapping_release(&im->names.mapping);
 	store_texts_release(&im->texts.writer);
 	import_counts_release(&im->evidence.counts_by_class);
@@ -472,6 +484,7 @@ int import_dump(struct import_paths paths, const struct hdb_import_options *opt,
 	}
 	im->opt = opt;
 	im->work = work;
+	hold_tables(im, work);
 	im->origin.snapshot = opt->snapshot ? opt->snapshot : 1;
 	work->scratch_dir = dirname(folder);
 	idset_init(&im->ids);

@@ -13,6 +13,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * What a class takes of memory, beside tables that go to a file where the budget is used up: sizes,
+ * plans, counts, and its name while it is written (tests/import/memory_test.c).
+ */
+#define CLASS_BYTES 128u
+
+/* Whether the budget has room for one more. */
+static int check_room(const struct import *im, struct hdb_error *err)
+{
+	const uint64_t bytes = ((uint64_t)im->classes.count + 1) * CLASS_BYTES;
+
+	if (bytes <= im->work->memory_bytes)
+		return HDB_OK;
+	return hdb_fail(err, HDB_ELIMIT,
+			"more than %zu classes, which take more memory than the budget has for "
+			"them, %" PRIu64 " MB",
+			im->classes.count, im->work->memory_bytes >> 20);
+}
+
 int import_class_of(struct import *im, uint64_t class_id, uint32_t *no, struct hdb_error *err)
 {
 	struct import_class fresh;
@@ -21,6 +40,8 @@ int import_class_of(struct import *im, uint64_t class_id, uint32_t *no, struct h
 	*no = base_idmap_get(&im->class_map, class_id);
 	if (*no != BASE_IDMAP_NONE)
 		return HDB_OK;
+	if ((r = check_room(im, err)) < 0)
+		return r;
 	memset(&fresh, 0, sizeof(fresh));
 	fresh.mapping_no = BASE_IDMAP_NONE;
 	fresh.out.class_id = class_id;
@@ -306,9 +327,10 @@ static int finish_ids(struct import *im, struct hdb_error *err)
 
 int import_classes(struct import *im, struct hdb_error *err)
 {
-	int r = import_name_classes(im, err);
+	int r;
 
-	if (r != HDB_OK)
+	base_work_count(im->work, &im->classes_bytes, (uint64_t)im->classes.count * CLASS_BYTES);
+	if ((r = import_name_classes(im, err)) != HDB_OK)
 		return r;
 	if ((r = finish_ids(im, err)) != HDB_OK)
 		return r;

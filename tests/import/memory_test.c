@@ -1,0 +1,246 @@
+/*
+ * import_memory_test.c - the memory budget holds as classes, names, roots, threads and class
+ * loaders grow: import and every query without a target take no more anonymous memory than it.
+ * Where a budget is too small for so many classes, they say so instead.
+ *
+ * HEAPDB_HOSTILE=long: four times as many things with four times the budget, every query.
+ */
+#include "support/hostile.h"
+#include "support/temp.h"
+#include "support/traps.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <cmocka.h>
+
+#define MIB ((uint64_t)1024 * 1024)
+
+static char dump_path[512], db_path[512];
+
+/* ---- what a process takes ---- */
+
+static struct {
+	pthread_t thread;
+	volatile int is_over;
+	uint64_t peak;
+} sampler;
+
+static uint64_t anonymous_bytes(void)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	char line[256];
+	uint64_t kb = 0;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "RssAnon: %" SCNu64, &kb) == 1)
+			break;
+	if (f)
+		(void)fclose(f);
+	return kb * 1024;
+}
+
+static void *sample(void *ctx)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+
+	(void)ctx;
+	while (!sampler.is_over) {
+		const uint64_t now = anonymous_bytes();
+
+		if (now > sampler.peak)
+			sampler.peak = now;
+		(void)nanosleep(&pause, NULL);
+	}
+	return NULL;
+}
+
+struct outcome {
+	uint64_t peak;
+	int code;
+	char message[HDB_ERROR_SIZE];
+};
+
+/* Imports, or asks one query, in a process of its own. */
+static struct outcome run(const char *query, uint64_t budget)
+{
+	struct outcome out = { 0 };
+	int ends[2], status;
+	pid_t child;
+
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		const struct hdb_import_options import = { .force = 1,
+							   .threads = 1,
+							   .memory_bytes = budget };
+		const struct hdb_open_options open = { .threads = 1,
+						       .memory_bytes = budget,
+						       .no_sync = 1 };
+		struct hdb_error err = { 0 };
+		struct hdb_rows *rows = NULL;
+		struct hdb *db = NULL;
+
+		(void)pthread_create(&sampler.thread, NULL, sample, NULL);
+		if (!query) {
+			out.code = hdb_import(dump_path, db_path, &import, NULL, &err);
+		} else {
+			out.code = hdb_open(db_path, &open, &db, &err);
+			if (out.code == HDB_OK)
+				out.code = hdb_query(db, query, NULL, &rows, &err);
+			while (out.code == HDB_OK)
+				out.code = hdb_rows_next(rows, &err);
+		}
+		sampler.is_over = 1;
+		(void)pthread_join(sampler.thread, NULL);
+		out.peak = sampler.peak;
+		(void)snprintf(out.message, sizeof(out.message), "%s", err.message);
+		if (write(ends[1], &out, sizeof(out)) != (ssize_t)sizeof(out))
+			_exit(1);
+		_exit(0);
+	}
+	(void)close(ends[1]);
+	assert_int_equal(read(ends[0], &out, sizeof(out)), sizeof(out));
+	(void)close(ends[0]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	return out;
+}
+
+/* ---- dumps ---- */
+
+/* Classes with names of their own, in chains of 50. */
+static void many_classes(struct hw *w, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++) {
+		char name[64];
+
+		(void)snprintf(name, sizeof(name), "com/p%" PRIu64 "/C%" PRIu64, i % 1000, i);
+		hw_utf8(w, 1000 + i, name);
+		hw_load_class(w, (uint32_t)(100 + i), 0x20000000 + i * 8, 0, 1000 + i);
+	}
+	(void)hw_begin(w, HPROF_HEAP_DUMP_SEGMENT, 0);
+	for (uint64_t i = 0; i < n; i++) {
+		const struct hw_class class = { .id = 0x20000000 + i * 8,
+						.super_id = i % 50 ? 0x20000000 + i * 8 - 8 : 0 };
+
+		hw_class(w, &class);
+	}
+}
+
+static const struct trap classes = { "classes", many_classes, 0, 0 };
+
+static const struct trap *trap_named(const char *name)
+{
+	for (size_t t = 0; t < trap_count; t++)
+		if (strcmp(traps[t].name, name) == 0)
+			return &traps[t];
+	return &classes;
+}
+
+/* ---- the campaign ---- */
+
+/*
+ * Things whose import and answers must come within a budget, and so many (0: none) that they may be
+ * refused: either way nothing takes more.
+ */
+static const struct growing {
+	const char *name; /* of a trap, or "classes" */
+	uint64_t least, most;
+} growing[] = {
+	{ "classes", 60000, 150000 }, { "one name, many loaders", 60000, 150000 },
+	{ "names", 1200000, 0 },      { "roots on one object", 1500000, 0 },
+	{ "threads", 250000, 0 },
+};
+/* Queries of the short form: those that take most. */
+static const char *const heaviest[] = { "dominator-tree", "top-consumers", "triage", "roots",
+					"threads",        "loaders",       "check" };
+#define BUDGET ((uint64_t)64 * 1024 * 1024)
+
+/* Whether it stayed within the budget, and answered, or refused in words if it may. */
+static bool is_held(const struct trap *trap, const char *what, uint64_t budget, bool may_refuse)
+{
+	const struct outcome o = run(what, budget);
+	const bool is_refused = o.code == HDB_ELIMIT && strstr(o.message, "budget");
+
+	if (HOSTILE_HAS_SANITIZER ||
+	    (o.peak <= budget && (o.code >= 0 || (may_refuse && is_refused))))
+		return true;
+	print_message("%s: %s: %" PRIu64 " MB of %" PRIu64 " MB, result %d %s\n", trap->name,
+		      what ? what : "import", o.peak / MIB, budget / MIB, o.code, o.message);
+	return false;
+}
+
+static bool is_asked(const char *query)
+{
+	for (size_t i = 0; i < sizeof(heaviest) / sizeof(heaviest[0]); i++)
+		if (strcmp(query, heaviest[i]) == 0)
+			return true;
+	return hostile_is_long() && strcmp(query, "diff") != 0;
+}
+
+static unsigned try_trap(const struct trap *trap, uint64_t n, uint64_t budget, bool may_refuse)
+{
+	const struct hdb_query_spec *specs;
+	unsigned failed = 0;
+	size_t count;
+
+	trap_write(trap, n, dump_path);
+	temp_remove_db(db_path);
+	failed += !is_held(trap, NULL, budget, may_refuse);
+	specs = hdb_queries(&count);
+	/* What could not be imported within the budget is asked within it all the same. */
+	if (access(db_path, F_OK) != 0 && run(NULL, 0).code != HDB_OK)
+		fail_msg("%s: no import without a budget", trap->name);
+	for (size_t i = 0; i < count; i++)
+		if (!specs[i].target_min && is_asked(specs[i].name))
+			failed += !is_held(trap, specs[i].name, budget, may_refuse);
+	return failed;
+}
+
+static void test_memory(void **state)
+{
+	const uint64_t times = hostile_is_long() ? 4 : 1;
+	unsigned failed = 0;
+
+	(void)state;
+	if (access("/proc/self/status", R_OK) != 0) {
+		skip();
+		return;
+	}
+	for (size_t g = 0; g < sizeof(growing) / sizeof(growing[0]); g++) {
+		const struct trap *trap = trap_named(growing[g].name);
+
+		failed += try_trap(trap, growing[g].least * times, BUDGET * times, false);
+		if (growing[g].most)
+			failed += try_trap(trap, growing[g].most * times, BUDGET, true);
+	}
+	assert_int_equal(failed, 0);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	hostile_path(dump_path, sizeof(dump_path), "memory.hprof");
+	hostile_path(db_path, sizeof(db_path), "memory.heapdb");
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	temp_remove_db(db_path);
+	(void)unlink(dump_path);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_memory) };
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
