@@ -15,7 +15,7 @@ static int move(struct base_vec *vec, size_t capacity, size_t element_size, stru
 
 	if (r < 0)
 		return r;
-	if (vec->count)
+	if (vec->data)
 		memcpy(big.data, vec->data, vec->count * element_size);
 	base_free_large(vec->work, &vec->big, vec->data);
 	vec->big = big;
