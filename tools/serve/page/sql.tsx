@@ -10,14 +10,14 @@ interface Saved { name: string; text: string }
 
 const shipped: Saved[] = [
   { name: "Biggest objects", text: "SELECT id, class, shallow, retained FROM objects ORDER BY retained DESC LIMIT 20" },
-  { name: "Objects and bytes by class", text: "SELECT class, count(*) AS objects, sum(shallow) AS bytes FROM objects WHERE reachable GROUP BY class ORDER BY bytes DESC LIMIT 30" },
+  { name: "Objects and bytes by class", text: "SELECT class, count(*) AS objects, sum(shallow) AS bytes FROM objects GROUP BY class ORDER BY bytes DESC LIMIT 30" },
   { name: "Bytes by package", text: "SELECT package, sum(objects) AS objects, sum(shallow) AS bytes FROM classes GROUP BY package ORDER BY bytes DESC LIMIT 30" },
   { name: "Classes that several loaders define", text: "SELECT name, count(*) AS loaders, sum(objects) AS objects FROM classes WHERE NOT is_array GROUP BY name HAVING loaders > 1 ORDER BY loaders DESC" },
   { name: "Largest arrays", text: "SELECT id, class, length, shallow, retained FROM arrays ORDER BY shallow DESC LIMIT 20" },
   { name: "Collections by what they waste", text: "SELECT class, kind, objects, elements, capacity, wasted FROM collections ORDER BY wasted DESC LIMIT 20" },
   { name: "Texts that are there several times", text: "SELECT text, objects, wasted FROM duplicates WHERE text IS NOT NULL ORDER BY wasted DESC LIMIT 20" },
   { name: "Threads and what they retain", text: "SELECT id, name, class, frames, retained FROM threads ORDER BY retained DESC LIMIT 20" },
-  { name: "Bytes by heap (Android)", text: "SELECT heap, count(*) AS objects, sum(shallow) AS bytes FROM objects WHERE reachable GROUP BY heap ORDER BY bytes DESC" },
+  { name: "Bytes by heap (Android)", text: "SELECT heap, count(*) AS objects, sum(shallow) AS bytes FROM objects GROUP BY heap ORDER BY bytes DESC" },
 ];
 
 function load(): Saved[] {
@@ -99,7 +99,7 @@ function Bars({ columns, rows, route }: { columns: Column[]; rows: Row[]; route:
 
 function Result({ statement, route }: { statement: string; route: Route }) {
   const limit = Number(route.params.limit ?? 1000);
-  const asked = useAnswer("sql", { q: statement, db: route.params.db, limit: String(limit) });
+  const asked = useAnswer("sql", { q: statement, db: route.params.db, limit: String(limit), all: route.params.objects === "all" ? "1" : undefined });
   const answer = asked.answer;
   const columns = useMemo(() => (answer ? columnsOf(answer) : []), [answer]);
   if (!answer) return <Wait asked={asked} what="rows" />;
@@ -177,6 +177,8 @@ export function Sql({ route }: { route: Route }) {
         <optgroup label="Of heapdb">{shipped.map((s, i) => <option value={String(saved.length + i)}>{s.name}</option>)}</optgroup></select></label>
       <button onClick={keep}>Save …</button>
       {own && <button onClick={() => { const list = saved.filter((s) => s !== own); setSaved(list); store(list); }}>Forget “{own.name}”</button>}
+      <Choice label="Tables show" value={route.params.objects ?? "reachable"} choices={[["reachable", "reachable objects"], ["all", "all objects"]]}
+        onChange={(objects) => change({ objects: objects === "all" ? objects : undefined })} />
       <Choice label="Show as" value={route.params.as ?? "table"} choices={[["table"], ["bars", "bar chart"]]} onChange={(as) => change({ as: as === "table" ? undefined : as }, true)} />
     </div>
     <div class="editor">
