@@ -336,7 +336,8 @@ const struct query_def query_unreachable = {
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
-		.one_population = "it counts unreachable objects alone; `histogram` counts the others, or all",
+		.one_population = "it counts unreachable objects alone; `histogram` counts the "
+				  "others, or all",
 	},
 	.population = ANALYSIS_OF_UNREACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
