@@ -35,6 +35,10 @@ enum {
 	CONTAINERS = 0x4b00,
 	RUNS = 0x4c00,
 	HASHED = 0x4d00,
+	SEGMENT = 0x4e00,
+	ATOMIC_ARRAY = 0x4f00,
+	WEAK = 0x5000,
+	WEAK_ENTRY = 0x5100,
 	FIRST = 0x100000
 };
 enum {
@@ -75,6 +79,7 @@ enum {
 	RUNS_FIELD,
 	HT,
 	LENGTH,
+	REFERENT,
 	NAMES
 };
 
@@ -117,6 +122,7 @@ static const char *const field_names[] = {
 	"nbrruns",
 	"ht",
 	"length",
+	"referent",
 };
 
 static const struct {
@@ -216,6 +222,22 @@ static const struct {
 	  2,
 	  { { VALUES_LENGTH, HPROF_OBJECT }, { RUNS_FIELD, HPROF_INT } } },
 	{ HASHED, "sun/util/PreHashedMap", 2, { { SIZE, HPROF_INT }, { HT, HPROF_OBJECT } } },
+	{ SEGMENT,
+	  "com/google/common/collect/MapMakerInternalMap$Segment",
+	  2,
+	  { { COUNT, HPROF_INT }, { TABLE, HPROF_OBJECT } } },
+	{ ATOMIC_ARRAY,
+	  "java/util/concurrent/atomic/AtomicReferenceArray",
+	  1,
+	  { { ARRAY_FIELD, HPROF_OBJECT } } },
+	{ WEAK,
+	  "java/lang/ref/Reference",
+	  2,
+	  { { REFERENT, HPROF_OBJECT }, { NEXT, HPROF_OBJECT } } },
+	{ WEAK_ENTRY,
+	  "com/google/common/collect/MapMakerInternalMap$WeakKeyDummyValueEntry",
+	  0,
+	  { { 0 } } },
 };
 #define CLASSES (sizeof(classes) / sizeof(classes[0]))
 
@@ -238,7 +260,9 @@ static void begin(void)
 		struct hprof_field fields[5];
 		const struct hw_class class = {
 			.id = classes[c].id,
-			.super_id = c ? (uint64_t)WORLD_OBJECT : 0,
+			.super_id = classes[c].id == WEAK_ENTRY ? (uint64_t)WEAK :
+				    c                           ? (uint64_t)WORLD_OBJECT :
+								  0,
 			.fields = fields,
 			.field_count = classes[c].field_count,
 		};
@@ -258,7 +282,10 @@ static uint64_t put(uint64_t id, uint64_t class_id, const uint64_t *values)
 	size_t size = 0;
 
 	for (uint32_t c = 0; c < CLASSES; c++) {
-		for (unsigned f = 0; classes[c].id == class_id && f < classes[c].field_count; f++) {
+		/* Of an entry that is a reference all fields are inherited. */
+		const bool is_it = classes[c].id == (class_id == WEAK_ENTRY ? WEAK : class_id);
+
+		for (unsigned f = 0; is_it && f < classes[c].field_count; f++) {
 			const unsigned bytes = classes[c].fields[f].type == HPROF_INT ? 4 : 8;
 
 			for (unsigned b = 0; b < bytes; b++)
@@ -399,6 +426,8 @@ static void nodes_that_lie(void **state)
 		{ "more copies than the dump has bytes", FIRST + 0xc0, 1, 19999, true },
 		{ "copies", FIRST + 0xd0, 5, 5, false },
 		{ "bucket in a circle", FIRST + 0xe0, 1, 19999, true },
+		/* Links of the reference queue are none of the map's. */
+		{ "weak entries that are enqueued", FIRST + 0xf0, 3, 3, false },
 	};
 	const uint8_t runs[8] = { 0, 5, 0, 1, 0xff, 0xff, 0xff, 0xff };
 
@@ -454,6 +483,14 @@ static void nodes_that_lie(void **state)
 			(const uint64_t[]){ values, values, arrays + 0x50 }, 3);
 	hw_object_array(&out, arrays + 0x60, ARRAY, (const uint64_t[]){ arrays + 0x50 }, 1);
 	PUT(FIRST + 0xe0, HASHED, 1, arrays + 0x60);
+	/* Guava's weak keys */
+	PUT(nodes + 0xa0, WEAK_ENTRY, values, nodes + 0xa0);
+	PUT(nodes + 0xb0, WEAK_ENTRY, values, nodes + 0xa0);
+	PUT(nodes + 0xc0, WEAK_ENTRY, 0, nodes + 0xb0);
+	hw_object_array(&out, arrays + 0x70, ARRAY,
+			(const uint64_t[]){ nodes + 0xa0, 0, nodes + 0xb0, nodes + 0xc0 }, 4);
+	PUT(nodes + 0xd0, ATOMIC_ARRAY, arrays + 0x70);
+	PUT(FIRST + 0xf0, SEGMENT, 3, nodes + 0xd0);
 	written_open(&heap, &out, "nodes", NULL);
 	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
 		bool is_cut;

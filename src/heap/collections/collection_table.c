@@ -172,10 +172,10 @@
 		.class_name = name, .kind = HEAP_LIST, .shape = HEAP_LINKED, .size = length, \
 		.store = "", .value = item, .next = link, .flags = HEAP_PART \
 	}
-#define TREE(name, length, top, k, v, less, more) \
+#define TREE(name, what, length, top, k, v, less, more) \
 	{ \
-		.class_name = name, .kind = (k) ? HEAP_MAP : HEAP_SET, .shape = HEAP_TREE, \
-		.size = length, .store = top, .key = k, .value = v, .left = less, .next = more \
+		.class_name = name, .kind = what, .shape = HEAP_TREE, .size = length, \
+		.store = top, .key = k, .value = v, .left = less, .next = more \
 	}
 
 #define IMMUTABLE "java.util.ImmutableCollections$"
@@ -305,7 +305,7 @@ static const struct heap_collection_rule table[] = {
 	CHAINS("java.util.WeakHashMap", "size|elementCount", "table|elementData", "referent",
 	       "value", "next"),
 	PAIRS("java.util.IdentityHashMap", "size", "table|elementData", HEAP_HASHED),
-	TREE("java.util.TreeMap", "size", "root", "key", "value", "left", "right"),
+	TREE("java.util.TreeMap", HEAP_MAP, "size", "root", "key", "value", "left", "right"),
 	{ .class_name = "java.util.TreeMap$AscendingSubMap",
 	  .kind = HEAP_MAP,
 	  .shape = HEAP_TREE,
@@ -694,9 +694,10 @@ static const struct heap_collection_rule table[] = {
 	EMPTY(SCALA "ListMap$EmptyListMap$", HEAP_MAP),
 	NODES(SCALA "ListSet$Node", HEAP_SET, NULL, HEAP_PART, NODE("$outer"), ITEM("elem")),
 	EMPTY(SCALA "ListSet$EmptyListSet$", HEAP_SET),
-	TREE(SCALA "TreeMap", NULL, "tree", "_key|key", "_value|value", "_left|left",
+	TREE(SCALA "TreeMap", HEAP_MAP, NULL, "tree", "_key|key", "_value|value", "_left|left",
 	     "_right|right"),
-	TREE(SCALA "TreeSet", NULL, "tree", NULL, "_key|key", "_left|left", "_right|right"),
+	TREE(SCALA "TreeSet", HEAP_SET, NULL, "tree", NULL, "_key|key", "_left|left",
+	     "_right|right"),
 	NODES(SCALA "Queue", HEAP_QUEUE, NULL, 0, NODE("out"), REVERSED("in")),
 	EMPTY(SCALA "Vector0$", HEAP_LIST),
 	NODES(SCALA "Vector2", HEAP_LIST, "length0", HEAP_DENSE, ITEMS("prefix1"),
@@ -747,8 +748,8 @@ static const struct heap_collection_rule table[] = {
 	  .array = "table" },
 	LINKED("scala.collection.mutable.LinkedHashSet", HEAP_SET, "contentSize|tableSize",
 	       "firstEntry", "key|_key", "later|_later"),
-	TREE("scala.collection.mutable.TreeMap", "tree.size", "tree.root", "key", "value", "left",
-	     "right"),
+	TREE("scala.collection.mutable.TreeMap", HEAP_MAP, "tree.size", "tree.root", "key", "value",
+	     "left", "right"),
 	ENTRY_NODES(SCALA_TRIE "TrieMap", NULL, "_1", "_2", NODE("root")),
 	NODES(SCALA_TRIE "INodeBase", HEAP_MAP, NULL, HEAP_PART, NODE("mainnode")),
 	NODES(SCALA_TRIE "CNode", HEAP_MAP, NULL, HEAP_PART, ARRAY_PART(NODES, "array")),
@@ -774,7 +775,8 @@ static const struct heap_collection_rule table[] = {
 	NODES("clojure.lang.PersistentHashMap$ArrayNode", HEAP_MAP, NULL, HEAP_PART,
 	      ARRAY_PART(NODES, "array")),
 	PAIRS("clojure.lang.PersistentArrayMap", NULL, "array", HEAP_DENSE),
-	TREE("clojure.lang.PersistentTreeMap", "_count", "tree", "key", "val", "left", "right"),
+	TREE("clojure.lang.PersistentTreeMap", HEAP_MAP, "_count", "tree", "key", "val", "left",
+	     "right"),
 	KEYS("clojure.lang.APersistentSet", "impl"),
 	CONS("clojure.lang.PersistentList", "_count", "_first", "_rest"),
 	EMPTY("clojure.lang.PersistentList$EmptyList", HEAP_LIST),
