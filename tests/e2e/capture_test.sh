@@ -216,7 +216,7 @@ halfway()
 	# (A shell has what it starts behind itself ignore SIGINT.)
 	begin
 	kill -TERM "$capturing"
-	ended 4 interrupted
+	ended 143 interrupted
 	clean half
 	lives whole.heapdb
 	begin

@@ -132,7 +132,7 @@ for statement in endless:
     p.send_signal(signal.SIGINT)
     code = p.wait(30)
     times.append(time.time() - start)
-    if code != 4 or "interrupted" not in p.stderr.read():
+    if code != -signal.SIGINT or "interrupted" not in p.stderr.read():
         complain(statement, "ends with", code)
 print("Ctrl-C: ms until the prompt, until the end:", *(round(t * 1000) for t in times))
 if max(times) > SOON:

@@ -243,7 +243,7 @@ p.send_signal(signal.SIGINT)
 code = p.wait(30)
 print(code, p.stderr.read().strip(), "soon" if time.time() - start < 1 else time.time() - start)
 END
-)" "4 heapdb: sql: interrupted soon"
+)" "-2 heapdb: sql: interrupted soon"
 
 # ---- several databases ----
 cp s.heapdb t.heapdb

@@ -253,8 +253,13 @@ static const char *hint_of(int result)
 
 /* Under --json an error goes to standard output, in JSON, unless that is what failed. */
 static void print_error(struct cli *cli, int result, bool as_json)
+/* What a shell makes of a signal that ended a command: 130 for Ctrl-C. */
+#define SIGNAL_EXIT 128
+
 {
 	cli->err.code = result;
+	if (result < 0 && progress_signal())
+		return SIGNAL_EXIT + progress_signal();
 	if (cli->err.message[0] == 0 && cli->out->error == 0 && result < 0)
 		snprintf(cli->err.message, sizeof(cli->err.message), "%s",
 			 result == HDB_ENOMEM ? "no memory" : hdb_result_name(result));
@@ -541,11 +546,16 @@ int main(int argc, char **argv)
 	options_release(&cli.opt);
 	code = exit_code_of(rc);
 	if (output_close(&out) != 0) {
-		code = CLI_SYSTEM;
+		code = exit_code_of(HDB_EIO);
 		cli_fail(&cli.err, HDB_EIO, "standard output: %s", strerror(out.error));
 		/* whoever reads us has enough: the exit code says that not all was written */
-		if (out.error != EPIPE)
+		if (out.error != EPIPE && !progress_signal())
 			say(cli.message_prefix, cli.err.message);
 	}
 	return code;
 }
+	if (code > SIGNAL_EXIT) {
+		/* only then does a shell end the loop around us, too */
+		(void)signal(code - SIGNAL_EXIT, SIG_DFL);
+		(void)raise(code - SIGNAL_EXIT);
+	}

@@ -90,6 +90,11 @@ bool progress_is_out_of_time(void)
 	return cancel == SIGALRM;
 }
 
+int progress_signal(void)
+{
+	return cancel == SIGALRM ? 0 : cancel;
+}
+
 void progress_again(void)
 {
 	cancel = 0;

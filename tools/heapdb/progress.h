@@ -42,6 +42,9 @@ bool progress_is_out_of_time(void);
 /* How what is written meets the line and the signals. */
 extern const struct output_hooks progress_hooks;
 
+/* The signal that asked us to stop, or 0. */
+int progress_signal(void);
+
 /* Forgets that we were asked to stop, and catches signals again: a shell goes on. */
 void progress_again(void);
 

@@ -240,7 +240,7 @@ static const char parts[] =
 	"\"else\":{\"$ref\":\"#/$defs/error\"}},\"$defs\":{\n"
 	"\"failure\":{\"type\":\"object\",\"required\":[\"code\",\"exit\",\"message\"],"
 	"\"additionalProperties\":false,\"properties\":{\"code\":{\"type\":\"string\","
-	"\"pattern\":\"^HDB_[A-Z]+$\"},\"exit\":{\"enum\":[1,2,3,4]},"
+	"\"pattern\":\"^HDB_[A-Z]+$\"},\"exit\":{\"enum\":[1,2,3,4,129,130,143]},"
 	"\"message\":{\"type\":\"string\"}}},\n"
 	"\"error\":{\"type\":\"object\",\"required\":[\"schema\",\"error\"],"
 	"\"additionalProperties\":false,\"properties\":{" SCHEMA ","
