@@ -71,7 +71,7 @@ class Shell:
         return answer
 
     def end(self):
-        self.type(".quit\n")
+        self.type("exit\n")
         _, status = os.waitpid(self.pid, 0)
         if status:
             complain("the shell ends with", status)
@@ -84,8 +84,9 @@ s.ask("SELECT nope;", "no such column: nope")
 s.type("SELECT count(*)\n")
 s.until("...> ")
 s.ask("AS two_lines FROM classes;", "two_lines")
-s.ask(".help", ".tables", ".schema", ".mode", ".timeout")
-tables = s.ask(".tables").split()
+for word in (".help", "help", "help;"):
+    s.ask(word, ".tables", ".schema", ".mode", ".timeout")
+tables = s.ask(".tables", "Tables (", "Tables of one object", "Queries, as in", ".tables TEXT").split()
 for name in ("objects", "refs", "histogram", "query_references", "leak_traces", "problems", "records"):
     if tables.count(name) != 1:
         complain(".tables has", tables.count(name), name)
@@ -93,6 +94,17 @@ s.ask(".tables HashMap", '"java.util.HashMap"', '"java.util.HashMap$Node[]"')
 s.ask(".schema java.util.HashMap", "loadFactor")
 s.ask(".schema nothing", "there is no table nothing")
 s.ask(".mode nothing", ".mode takes")
+s.ask(".nothing", "there is no command .nothing")
+# Ctrl-C drops what was typed, of one line or several, and the shell goes on.
+s.type("SELECT nonsense")
+time.sleep(0.2)
+s.type("\x03")
+s.until("heapdb> ")
+s.type("SELECT 1,\n")
+s.until("...> ")
+s.type("more nonsense\x03")
+s.until("heapdb> ")
+s.ask("SELECT 40 + 2 AS after;", "42")
 s.ask(".limit 2")
 if s.ask("SELECT id FROM objects;").count("0x") != 2:
     complain(".limit")
@@ -134,6 +146,24 @@ for statement in endless:
     times.append(time.time() - start)
     if code != -signal.SIGINT or "interrupted" not in p.stderr.read():
         complain(statement, "ends with", code)
+# Commands of the shell on the command line and in a pipe.
+def asked(arguments, text=None):
+    p = subprocess.run(["heapdb", "sql"] + arguments, input=text, stdout=subprocess.PIPE,
+                       stderr=subprocess.STDOUT, text=True, stdin=None if text else subprocess.DEVNULL)
+    return p.returncode, p.stdout
+
+
+for what, wanted, code in (
+        (asked(["s.heapdb", ".tables"]), "class_totals", 0),
+        (asked(["s.heapdb", ".tables HashMap"]), '"java.util.HashMap$Node[]"', 0),
+        (asked(["s.heapdb", ".schema objects"]), "dominator", 0),
+        (asked(["s.heapdb", ".nothing"]), "there is no command .nothing", 2),
+        (asked(["s.heapdb"], ".tables\n"), "class_totals", 0),
+        (asked(["s.heapdb"], "help\n"), ".schema", 0),
+        (asked(["s.heapdb"], "-- a comment\n.mode csv\nSELECT 1\n AS n;\n.quit\nSELECT nope;\n"), "n\n1\n", 0),
+        (asked(["s.heapdb"], "SELECT 1;\n.schema nothing\n"), "there is no table nothing", 2)):
+    if wanted not in what[1] or what[0] != code:
+        complain("expected", code, repr(wanted), "in", what)
 print("Ctrl-C: ms until the prompt, until the end:", *(round(t * 1000) for t in times))
 if max(times) > SOON:
     complain("Ctrl-C takes", max(times), "s")

@@ -48,6 +48,9 @@ static bool is_statement(const char *operand)
 
 	if (access(operand, F_OK) == 0)
 		return false;
+	/* ".tables", a command of the shell; no "./a.heapdb", no ".a.heapdb" */
+	if (operand[0] == '.' && !operand[strspn(operand, ".abcdefghijklmnopqrstuvwxyz")])
+		return !strchr(operand + 1, '.');
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		const size_t size = strlen(words[i]);
 
@@ -109,6 +112,8 @@ static int open_named(struct run *run, size_t count)
 	struct cli *cli = run->cli;
 	int rc;
 
+	if (cli->opt.dump)
+		return cli_fail(&cli->err, HDB_EUSAGE, "--dump is of one database");
 	cli->before = calloc(count, sizeof(cli->before[0]));
 	if (!cli->before)
 		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for %zu databases", count);
@@ -247,6 +252,8 @@ int cmd_sql(struct cli *cli)
 	if (statement && !cli->opt.all && asks_reachable(statement))
 		cli_notice(cli, "tables show reachable objects; with --all the others, too");
 	rc = statement ? sql_run(cli, run.sql, statement) : sql_shell(cli, run.sql);
+	if (rc == HDB_END) /* .quit */
+		rc = HDB_OK;
 out:
 	heapsql_close(run.sql);
 	for (size_t i = 0; i < run.count; i++)

@@ -62,20 +62,6 @@ out:
 	return rc;
 }
 
-int sql_run(struct cli *cli, struct heapsql *sql, const char *text)
-{
-	int rc = HDB_OK;
-
-	while (*text)
-		if ((rc = run_one(cli, sql, &text)) != HDB_OK)
-			goto out;
-out:
-	if (rc == HDB_EINTR && progress_is_out_of_time())
-		return cli_fail(&cli->err, HDB_EINTR, "stopped after %u seconds (--timeout)",
-				cli->opt.timeout);
-	return rc;
-}
-
 /* ---- the shell's own commands ---- */
 
 static const char help[] =
@@ -85,24 +71,52 @@ static const char help[] =
 	".mode FORMAT       table, json, jsonl, csv or tsv\n"
 	".limit N|all       most rows to print\n"
 	".timeout SECONDS   end statements that take longer; 0: none\n"
-	".help              this list\n"
-	".quit              end (also Ctrl-D)\n"
+	".help, help        this list\n"
+	".quit, quit, exit  end (also Ctrl-D); Ctrl-C ends a statement, or drops the line\n"
 	"Manual: man heapdb-sql\n";
 
+/* What stands above the names of a kind. */
+static const char *const kind_titles[] = {
+	[HEAPSQL_TABLE] = "Tables (.schema NAME lists the columns)",
+	[HEAPSQL_FUNCTION] = "Tables of one object, as in SELECT * FROM fields(0x12c4)",
+	[HEAPSQL_QUERY] = "Queries, as in SELECT * FROM retained('java.util.HashMap')",
+	[HEAPSQL_CLASS] = "Classes, as in SELECT * FROM \"java.util.HashMap\"",
+};
+
+/* Columns that lines of names take at most. */
+#define NAMES_WIDTH 78
+
+/* By kind; of classes, of which there are thousands, only those with `part` in their names. */
 static void list_tables(struct cli *cli, struct heapsql *sql, const char *part)
 {
+	enum heapsql_kind kind, last = HEAPSQL_CLASS;
 	const char *name;
+	size_t at = 0;
 
-	for (size_t no = 0; (name = heapsql_table(sql, no)) != NULL; no++) {
-		const bool is_class = strpbrk(name, ".[$") != NULL;
+	for (size_t no = 0; (name = heapsql_table(sql, no, &kind)) != NULL; no++) {
+		const bool is_class = kind == HEAPSQL_CLASS;
+		const size_t size = strlen(name) + 2;
 
 		if (*part ? strcasestr(name, part) == NULL : is_class)
 			continue;
-		output_format(cli->out, is_class ? "\"%s\"\n" : "%s\n", name);
+		if (kind != last || at == 0)
+			output_format(cli->out, "%s%s:", at ? "\n" : "", kind_titles[kind]);
+		if (kind != last || at == 0 || at + size > NAMES_WIDTH || is_class) {
+			output_string(cli->out, "\n");
+			at = 0;
+		}
+		output_format(cli->out, is_class ? "  \"%s\"" : "  %s", name);
+		at += size;
+		last = kind;
 	}
+	if (at)
+		output_string(cli->out, "\n");
+	if (!*part)
+		output_format(cli->out, "%s: .tables TEXT lists those with TEXT in their names\n",
+			      kind_titles[HEAPSQL_CLASS]);
 }
 
-static void show_schema(struct cli *cli, struct heapsql *sql, char *name)
+static int show_schema(struct cli *cli, struct heapsql *sql, char *name)
 {
 	const size_t size = strlen(name);
 	char *text = NULL;
@@ -114,13 +128,14 @@ static void show_schema(struct cli *cli, struct heapsql *sql, char *name)
 	}
 	rc = heapsql_schema(sql, name, &text, &cli->err);
 	if (rc != HDB_OK)
-		output_format(cli->out, "there is no table %s\n", name);
+		rc = cli_fail(&cli->err, HDB_EUSAGE, "there is no table %s", name);
 	else
 		output_format(cli->out, "%s\n", text);
 	free(text);
+	return rc;
 }
 
-static void set_mode(struct cli *cli, const char *name)
+static int set_mode(struct cli *cli, const char *name)
 {
 	static const char *const names[] = { "table", "json", "jsonl", "csv", "tsv" };
 
@@ -128,50 +143,112 @@ static void set_mode(struct cli *cli, const char *name)
 		if (strcmp(names[i], name) == 0) {
 			cli->opt.format = (enum format)i;
 			cli->opt.has_format = true;
-			return;
+			return HDB_OK;
 		}
 	}
-	output_string(cli->out, ".mode takes table, json, jsonl, csv or tsv\n");
+	return cli_fail(&cli->err, HDB_EUSAGE, ".mode takes table, json, jsonl, csv or tsv");
 }
 
-/* Runs a command of the shell; true: it was the last one. */
-static bool run_command(struct cli *cli, struct heapsql *sql, char *text)
+/* Whether a statement begins with a command: ".tables", or a word that people type in shells. */
+static bool is_command(const char *text)
 {
-	char *argument = text + strcspn(text, " \t\n");
+	static const char *const words[] = { "help", "quit", "exit" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		const size_t size = strlen(words[i]);
+		const char *rest = text + size;
+
+		if (strncasecmp(text, words[i], size) == 0 &&
+		    strchr("\n", rest[strspn(rest, " \t\r;")]))
+			return true;
+	}
+	return *text == '.';
+}
+
+/* Runs the command on a line of its own: HDB_END if it was the last one. */
+static int run_command(struct cli *cli, struct heapsql *sql, char *line)
+{
+	char *name = line + (*line == '.'), *argument = name + strcspn(name, " \t;");
 
 	if (*argument)
 		*argument++ = '\0';
-	argument += strspn(argument, " \t\n");
-	argument[strcspn(argument, "\n")] = '\0';
-	if (strcmp(text, ".quit") == 0 || strcmp(text, ".exit") == 0)
-		return true;
-	if (strcmp(text, ".tables") == 0)
+	argument += strspn(argument, " \t;");
+	for (size_t n = strlen(argument); n > 0 && strchr(" \t;\r", argument[n - 1]); n--)
+		argument[n - 1] = '\0';
+	if (strcasecmp(name, "quit") == 0 || strcasecmp(name, "exit") == 0)
+		return HDB_END;
+	if (strcmp(name, "schema") == 0)
+		return show_schema(cli, sql, argument);
+	if (strcmp(name, "mode") == 0)
+		return set_mode(cli, argument);
+	if (strcmp(name, "tables") == 0)
 		list_tables(cli, sql, argument);
-	else if (strcmp(text, ".schema") == 0)
-		show_schema(cli, sql, argument);
-	else if (strcmp(text, ".mode") == 0)
-		set_mode(cli, argument);
-	else if (strcmp(text, ".limit") == 0)
+	else if (strcmp(name, "limit") == 0)
 		cli->opt.limit = strcmp(argument, "all") == 0 ? 0 : strtoull(argument, NULL, 10);
-	else if (strcmp(text, ".timeout") == 0)
+	else if (strcmp(name, "timeout") == 0)
 		cli->opt.timeout = (unsigned)strtoul(argument, NULL, 10);
-	else
+	else if (strcasecmp(name, "help") == 0)
 		output_string(cli->out, help);
-	return false;
+	else
+		return cli_fail(&cli->err, HDB_EUSAGE, "there is no command .%s; .help lists them",
+				name);
+	return HDB_OK;
 }
 
-/* Runs what was typed; what fails is told. */
-static void run_typed(struct cli *cli, struct heapsql *sql, const char *text)
+/* The next command or statement; *text is what follows it. */
+static int run_next(struct cli *cli, struct heapsql *sql, const char **text)
+{
+	const size_t size = strcspn(*text, "\n");
+	char *line;
+	int rc;
+
+	if (!is_command(*text))
+		return run_one(cli, sql, text);
+	line = strndup(*text, size);
+	if (!line)
+		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for a command");
+	*text += size;
+	rc = run_command(cli, sql, line);
+	free(line);
+	return rc;
+}
+
+/* Blanks and comments of a line, which end before a command. */
+static const char *skip_comments(const char *text)
+{
+	text += strspn(text, " \t\r\n");
+	while (strncmp(text, "--", 2) == 0) {
+		text += strcspn(text, "\n");
+		text += strspn(text, " \t\r\n");
+	}
+	return text;
+}
+
+int sql_run(struct cli *cli, struct heapsql *sql, const char *text)
+{
+	int rc = HDB_OK;
+
+	while (rc == HDB_OK && *(text = skip_comments(text)))
+		rc = run_next(cli, sql, &text);
+	if (rc == HDB_EINTR && progress_is_out_of_time())
+		return cli_fail(&cli->err, HDB_EINTR, "stopped after %u seconds (--timeout)",
+				cli->opt.timeout);
+	return rc;
+}
+
+/* Runs what was typed, and reports what fails; HDB_END if it was the last. */
+static int run_typed(struct cli *cli, struct heapsql *sql, const char *text)
 {
 	const int rc = sql_run(cli, sql, text);
 
 	progress_hide();
 	output_flush(cli->out);
-	if (rc != HDB_OK && cli->err.message[0])
+	if (rc < 0 && cli->err.message[0])
 		fprintf(stderr, "heapdb: %s\n", cli->err.message);
 	cli->err.message[0] = '\0';
 	cli->is_open = false;
 	progress_again();
+	return rc;
 }
 
 #ifdef HAVE_EDIT
@@ -256,6 +333,7 @@ static unsigned char complete(EditLine *el, int key)
 	struct heapsql *sql = NULL;
 	struct completion c = { 0 };
 	char start[512], line[2048];
+	enum heapsql_kind kind;
 	const char *name;
 	size_t size = 0;
 
@@ -270,13 +348,24 @@ static unsigned char complete(EditLine *el, int key)
 	snprintf(line, sizeof(line), "%.*s", (int)(info->lastchar - info->buffer), info->buffer);
 	c.start = start;
 	c.size = size;
-	for (size_t no = 0; (name = heapsql_table(sql, no)) != NULL; no++)
+	for (size_t no = 0; (name = heapsql_table(sql, no, &kind)) != NULL; no++)
 		offer(&c, name);
 	offer_columns(&c, sql, line);
 	if (strlen(c.common) <= size)
 		return CC_REFRESH_BEEP;
 	el_insertstr(el, c.common + size);
 	return CC_REFRESH;
+}
+
+/* Ctrl-C, which is no signal while a line is edited. */
+static bool is_dropped;
+
+static unsigned char drop(EditLine *el, int key)
+{
+	(void)el;
+	(void)key;
+	is_dropped = true;
+	return CC_NEWLINE;
 }
 
 /* Where the history is kept: $HEAPDB_HISTORY, else ~/.heapdb_history. */
@@ -319,17 +408,23 @@ static int editor_open(struct editor *e, struct cli *cli, struct heapsql *sql)
 	el_set(e->el, EL_CLIENTDATA, sql);
 	el_set(e->el, EL_ADDFN, "heapdb-complete", "Complete a name", complete);
 	el_set(e->el, EL_BIND, "^I", "heapdb-complete", NULL);
+	el_set(e->el, EL_ADDFN, "heapdb-drop", "Drop the line", drop);
+	el_set(e->el, EL_BIND, "^C", "heapdb-drop", NULL);
+	el_set(e->el, EL_SETTY, "-d", "intr=", NULL);
 	el_set(e->el, EL_BIND, "^R", "em-inc-search-prev", NULL);
 	el_source(e->el, NULL);
 	return HDB_OK;
 }
 
-static const char *editor_line(struct editor *e, int *size)
+/* NULL at the end of the input; *is_cancelled: the statement is to be dropped, by Ctrl-C. */
+static const char *editor_line(struct editor *e, int *size, bool *is_cancelled)
 {
 	const char *line = el_gets(e->el, size);
 	HistEvent event;
 
-	if (line && *size > 1)
+	*is_cancelled = is_dropped || progress_is_cancelled();
+	is_dropped = false;
+	if (line && *size > 1 && !*is_cancelled)
 		history(e->history, &event, H_ENTER, line);
 	return line;
 }
@@ -361,11 +456,14 @@ static int editor_open(struct editor *e, struct cli *cli, struct heapsql *sql)
 	return HDB_OK;
 }
 
-static const char *editor_line(struct editor *e, int *size)
+static const char *editor_line(struct editor *e, int *size, bool *is_cancelled)
 {
 	fputs(is_going_on ? "   ...> " : "heapdb> ", stdout);
 	fflush(stdout);
 	*size = (int)getline(&e->line, &e->room, stdin);
+	*is_cancelled = progress_is_cancelled();
+	if (*is_cancelled)
+		clearerr(stdin);
 	return *size > 0 ? e->line : NULL;
 }
 
@@ -379,6 +477,7 @@ int sql_shell(struct cli *cli, struct heapsql *sql)
 {
 	struct editor editor = { 0 };
 	struct bytes text = { 0 };
+	bool is_cancelled;
 	const char *line;
 	int size, rc = editor_open(&editor, cli, sql);
 
@@ -389,12 +488,16 @@ int sql_shell(struct cli *cli, struct heapsql *sql)
 	output_format(cli->out, "heapdb %s: SQL over %s. .help lists commands, .quit ends.\n",
 		      hdb_version(), cli->db_path ? cli->db_path : "several databases");
 	output_flush(cli->out);
-	while (!text.failed && (is_going_on = text.size > 0, line = editor_line(&editor, &size))) {
-		if (progress_is_cancelled()) {
+	while (!text.failed) {
+		is_going_on = text.size > 0;
+		line = editor_line(&editor, &size, &is_cancelled);
+		if (is_cancelled) {
 			progress_again();
 			text.size = 0;
 			continue;
 		}
+		if (!line)
+			break;
 		if (!text.size && line[strspn(line, " \t\n")] == '\0')
 			continue;
 		bytes_add(&text, line, (size_t)size);
@@ -402,15 +505,12 @@ int sql_shell(struct cli *cli, struct heapsql *sql)
 		if (text.failed)
 			break;
 		text.size--;
-		if (text.data[0] == '.') {
-			if (run_command(cli, sql, text.data))
-				break;
-			output_flush(cli->out);
-			text.size = 0;
-		} else if (heapsql_is_complete(text.data)) {
-			run_typed(cli, sql, text.data);
-			text.size = 0;
-		}
+		if (!is_command(text.data + strspn(text.data, " \t")) &&
+		    !heapsql_is_complete(text.data))
+			continue;
+		if (run_typed(cli, sql, text.data) == HDB_END)
+			break;
+		text.size = 0;
 	}
 	free(text.data);
 	editor_close(&editor);

@@ -715,12 +715,13 @@ bool heapsql_is_complete(const char *text)
 	return sqlite3_complete(text) != 0;
 }
 
-const char *heapsql_table(struct heapsql *sql, size_t no)
+const char *heapsql_table(struct heapsql *sql, size_t no, enum heapsql_kind *kind)
 {
-	const char *name = sql_table_name(no, sql->name, &no);
+	const char *name = sql_table_name(no, sql->name, &no, kind);
 
 	if (name)
 		return name;
+	*kind = HEAPSQL_CLASS;
 	for (size_t s = 0; s < sql->source_count; s++) {
 		const uint32_t classes = hdb_class_count(sql->sources[s]->db);
 

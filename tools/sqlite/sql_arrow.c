@@ -338,9 +338,10 @@ bool heapsql_has_table(const char *name)
 {
 	char buf[SQL_NAME_SIZE];
 	const char *table;
+	enum heapsql_kind kind;
 	size_t left;
 
-	for (size_t no = 0; (table = sql_table_name(no, buf, &left)) != NULL; no++) {
+	for (size_t no = 0; (table = sql_table_name(no, buf, &left, &kind)) != NULL; no++) {
 		if (strcmp(table, name) == 0)
 			return true;
 	}

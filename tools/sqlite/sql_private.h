@@ -218,10 +218,11 @@ int sql_make_table(struct sql_source *source, const char *name, const struct sql
 bool sql_has_table(const char *name);
 /*
  * Name of table `no`, that is no class, as a statement has it without quotes; in buf (80 bytes) or
- * static. NULL past the last, and *left is what is left of no.
+ * static. NULL past the last, and *left is what is left of no. Functions follow tables.
  */
 #define SQL_NAME_SIZE 80
-const char *sql_table_name(size_t no, char buf[SQL_NAME_SIZE], size_t *left);
+const char *sql_table_name(size_t no, char buf[SQL_NAME_SIZE], size_t *left,
+			   enum heapsql_kind *kind);
 /* Name of the class that somebody meant who wrote `name`; NULL: there is none. */
 const char *sql_similar_class(struct sql_source *source, const char *name);
 

@@ -443,19 +443,24 @@ bool sql_has_table(const char *name)
 	return false;
 }
 
-const char *sql_table_name(size_t no, char buf[SQL_NAME_SIZE], size_t *left)
+const char *sql_table_name(size_t no, char buf[SQL_NAME_SIZE], size_t *left,
+			   enum heapsql_kind *kind)
 {
 	size_t count, tables = 0;
 	const struct hdb_query_spec *specs = hdb_queries(&count);
 
 	while (sql_tables[tables])
 		tables++;
+	*kind = HEAPSQL_TABLE;
 	if (no < OBJECT_TABLES)
 		return object_tables[no];
 	no -= OBJECT_TABLES;
-	if (no < tables)
+	if (no < tables) {
+		*kind = sql_tables[no]->required_args ? HEAPSQL_FUNCTION : HEAPSQL_TABLE;
 		return sql_tables[no]->name;
+	}
 	no -= tables;
+	*kind = HEAPSQL_QUERY;
 	if (no < count) {
 		char plain[SQL_NAME_SIZE - 8];
 

@@ -423,7 +423,7 @@ int sql_value_object(struct sql_source *source, struct sqlite3_value *value, uin
 			id = strtoull(text + 2, &end, 16);
 		if (!end || *end)
 			return sql_fail(err, HDB_EUSAGE,
-					"\"%.80s\" is no object: expected an ID like 0x12c4",
+					"\"%.80s\" is not an object ID: expected an ID like 0x12c4",
 					text ? text : "");
 		break;
 	}

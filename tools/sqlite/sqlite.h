@@ -104,11 +104,18 @@ bool heapsql_has_table(const char *name);
 /* Whether `text` ends with a whole statement, as a shell asks before it runs it. */
 bool heapsql_is_complete(const char *text);
 
+/* What a name can be, in this order. */
+enum heapsql_kind {
+	HEAPSQL_TABLE,
+	HEAPSQL_FUNCTION, /* a table with arguments that it needs */
+	HEAPSQL_QUERY,
+	HEAPSQL_CLASS
+};
+
 /*
- * For a shell: the name of table `no`, classes too; NULL past the last. Borrowed until the next
- * call.
+ * For a shell: the name of table `no`, by kinds; NULL past the last. Borrowed until the next call.
  */
-const char *heapsql_table(struct heapsql *sql, size_t no);
+const char *heapsql_table(struct heapsql *sql, size_t no, enum heapsql_kind *kind);
 /* How a table is declared: "id, class, ..."; owned: free(). HDB_NOTFOUND if there is none. */
 int heapsql_schema(struct heapsql *sql, const char *table, char **out, struct hdb_error *err);
 
