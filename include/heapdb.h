@@ -911,6 +911,8 @@ struct hdb_query_spec {   /* NOLINT(clang-analyzer-optin.performance.Padding) */
 	 * and "all"; NULL: it has them, or counts none
 	 */
 	const char *one_population;
+	/* its rows belong to one another: none can be left out (struct hdb_row_filter) */
+	int is_tree;
 };
 
 /* All queries, in the order of the manual. The array is static. */

@@ -91,7 +91,7 @@ static int parse_id(const char *target, uint64_t *id, struct hdb_error *err)
 		*id = strtoull(digits, &end, 16);
 	if (!end || *end || errno)
 		return hdb_fail(err, HDB_EUSAGE,
-				"\"%s\" is no object: expected an identifier like "
+				"\"%s\" is not an object ID: expected an identifier like "
 				"0x12c4, or a label like Main@0x12c4 or \"class com.acme.Main\"",
 				target);
 	return HDB_OK;

@@ -78,6 +78,7 @@ static void fill_specs(void)
 		}
 #endif
 		specs[i] = registry[i]->spec;
+		specs[i].is_tree = registry[i]->order != QUERY_ORDER_FLAT;
 		fill_options(i);
 	}
 }

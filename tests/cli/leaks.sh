@@ -7,5 +7,5 @@ heapdb query leaks --brief --csv --columns suspect,signature,signature_shape,sig
 heapdb query triage
 heapdb report | head -n 6
 heapdb report s.heapdb --json | cut -c 1-40 | grep -c '"query"'
-heapdb report --human s.heapdb other.heapdb
+heapdb report s.heapdb other.heapdb
 echo "exit $?"

@@ -48,7 +48,7 @@ static const char *const commands_tried[][COMMAND_WORDS_MAX] = {
 	{ "diff", "OLD", "DB", "--format", "csv" },
 	{ "query", "top", "--db", "DB" },
 	{ "query", "object", "0x20020", "--db", "DB", "--dump", "DUMP" },
-	{ "info", "--human", "--db", "DB" },
+	{ "info", "--table", "--db", "DB" },
 	{ "help", "query" },
 	{ "version" },
 	{ "import", "DUMP", "-o", "COPY", "--force" },

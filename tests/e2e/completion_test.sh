@@ -81,7 +81,11 @@ for shell in bash zsh fish; do
 	{
 		names option query
 		names option 'query histogram'
-	} | sort -u >"$TMPDIR/options"
+	} | sort -u >"$TMPDIR/all"
+	names untaken 'query histogram' >"$TMPDIR/untaken"
+	grep -qxe --svg "$TMPDIR/untaken" || fail "a histogram is drawn"
+	grep -vxFf "$TMPDIR/untaken" "$TMPDIR/all" >"$TMPDIR/options"
+	same "$shell" option 'export dump' heapdb export dump --
 	"in_$shell" heapdb query histogram -- 2>&1 | sort -u | diff -u "$TMPDIR/options" - ||
 		fail "$shell: options of a query"
 	"$BUILD/heapdb" help --names | awk -F '\t' '

@@ -39,7 +39,7 @@ refuse 2 "exists already" heapdb export roots --format parquet -o a.parquet
 refuse 2 "exists already" heapdb export roots -o file.tsv
 heapdb export roots --format parquet -o a.parquet --force --quiet
 refuse 4 "nowhere" heapdb export roots --format parquet -o nowhere/x.parquet
-refuse 2 "written by .heapdb export" heapdb query roots --format parquet
+refuse 2 "which .heapdb export. takes" heapdb query roots --format parquet
 refuse 2 "LIMIT" heapdb export refs --format parquet --limit 3 -o x.parquet
 refuse 2 "for parquet and arrow" heapdb export roots --compress none
 if [ -e /dev/full ]; then

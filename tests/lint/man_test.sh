@@ -20,9 +20,10 @@ fi
 
 "$BUILD/heapdb" help --names >"$TMPDIR/names"
 cut -f 1-3 "$TMPDIR/names" >"$TMPDIR/short"
-while read -r kind owner name; do
+while IFS="$(printf '\t')" read -r kind owner name; do
 	case $kind in
 	command)
+		[ "$owner" = - ] || name="$owner $name"
 		grep -q "^\.It Cm $name\$" "$page" || complain "command $name is not in COMMANDS"
 		grep -q "^\.Cm $name\$" "$page" || complain "command $name is not in the synopsis"
 		;;

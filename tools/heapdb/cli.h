@@ -41,7 +41,7 @@ enum {
 struct cli;
 
 struct command {
-	const char *name;
+	const char *name; /* "import"; "export dump" of a way of use with options of its own */
 	/* HDB_OK, HDB_NOTFOUND, or a failure with its message in cli->err. NULL: not built in. */
 	int (*run)(struct cli *cli);
 	unsigned flags;
@@ -51,6 +51,9 @@ struct command {
 	const char *summary;  /* one line */
 	const char *alias;    /* another name that it takes, or NULL */
 };
+
+/* What only `capture` without a process takes, which lists the JVMs. */
+#define CAPTURE_LIST_OPTIONS (OPTIONS_ROWS | OPTIONS_TABLE | OPTIONS_COLUMNS)
 
 /* The running command. */
 struct cli {
@@ -65,7 +68,6 @@ struct cli {
 	size_t before_count;
 	struct output *out;
 	struct hdb_error err;
-	bool is_dump;            /* `export dump` */
 	char *statement;         /* `export TABLE` or a statement in SQL; owned; NULL: neither */
 	bool is_open;            /* a JSON object is half written; see struct answer */
 	char message_prefix[64]; /* "import", "query retained" */
@@ -133,6 +135,9 @@ int export_table(struct cli *cli, const char *name);
 /* Says that the query of this name is exported, if a table has it, too. */
 void export_tell_query(const struct cli *cli, const char *name);
 
+/* Runs `print` with its output in the file that -o names, which appears when it is whole. */
+int export_to_file(struct cli *cli, int (*print)(struct cli *cli));
+
 /* Help on one command, or on one query (NULL: on the command alone). */
 void help_command(struct output *out, const struct command *command,
 		  const struct hdb_query_spec *query);
@@ -143,6 +148,9 @@ void help_command(struct output *out, const struct command *command,
  */
 int cli_import(struct cli *cli, const char *dump_path, const char *db_path,
 	       struct hdb_import_result *out, bool wait);
+
+/* The folder that a file is in, or would be in. */
+void cli_folder_of(const char *path, char *folder, size_t size);
 
 /*
  * What `options` of an import have from the command line; for those that import in other ways than

@@ -151,6 +151,12 @@ static int check_use(struct cli *cli)
 		return cli_fail(&cli->err, HDB_EUSAGE,
 				"one process at a time; usage: heapdb capture %s",
 				cli->command->synopsis);
+	if (!opt->operand_count && !opt->adb)
+		return options_only(opt, CAPTURE_LIST_OPTIONS | OPTIONS_JSON | OPTIONS_QUIET,
+				    "the list of JVMs", &cli->err);
+	if (options_only(opt, cli->command->options & ~(unsigned)CAPTURE_LIST_OPTIONS, "a capture",
+			 &cli->err))
+		return HDB_EUSAGE;
 	if (opt->live && opt->all)
 		return cli_fail(&cli->err, HDB_EUSAGE, "--live and --all cannot be combined");
 	if (opt->contents == HDB_CONTENTS_REFER)
@@ -201,13 +207,11 @@ static void name_database(const struct cli *cli, int pid, char *out, size_t size
 /* What would fail at the end is said before anybody is disturbed. */
 static int check_database(struct cli *cli, const char *db_path)
 {
-	const char *slash = strrchr(db_path, '/');
 	char folder[DATABASE_PATH_SIZE];
 
 	if (strlen(db_path) >= sizeof(folder))
 		return cli_fail(&cli->err, HDB_ELIMIT, "%s: the name is too long", db_path);
-	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - db_path) + 1 : 1,
-		 slash ? db_path : ".");
+	cli_folder_of(db_path, folder, sizeof(folder));
 	if (access(folder, W_OK) < 0)
 		return cli_fail(&cli->err, HDB_EIO, "%s: %s", folder, strerror(errno));
 	if (!cli->opt.force && access(db_path, F_OK) == 0)

@@ -312,7 +312,7 @@ static int export_columns(struct cli *cli)
 		.format = opt->format == FORMAT_PARQUET ? EXPORT_PARQUET :
 			  opt->format == FORMAT_ARROW   ? EXPORT_ARROW :
 							  EXPORT_ARROW_STREAM,
-		.is_plain = opt->is_plain,
+		.is_plain = opt->is_plain != 0,
 	};
 	struct ArrowArrayStream stream = { 0 };
 	struct export_result result = { 0 };
@@ -383,8 +383,8 @@ static int print_rows(struct cli *cli)
 #endif
 }
 
-/* Into a file, by way of the same buffer. */
-static int print_to_file(struct cli *cli)
+/* By way of the same buffer. */
+int export_to_file(struct cli *cli, int (*print)(struct cli *cli))
 {
 	struct output *console = cli->out, *out = calloc(1, sizeof(*out));
 	struct export_file *file = NULL;
@@ -400,7 +400,7 @@ static int print_to_file(struct cli *cli)
 	}
 	output_init(out, export_file_descriptor(file), &progress_hooks);
 	cli->out = out;
-	r = print_rows(cli);
+	r = print(cli);
 	output_flush(out);
 	cli->out = console;
 	if ((r >= 0 || r == HDB_EIO) && out->error)
@@ -421,15 +421,12 @@ int cmd_export(struct cli *cli)
 		return cli_fail(
 			&cli->err, HDB_EUSAGE,
 			"a statement or table takes no target, --columns, --sort or --where");
-	if (!cli->statement && opt->all)
-		return cli_fail(&cli->err, HDB_EUSAGE, "%s has no option --all%s%s",
-				cli->query->name, cli->query->one_population ? ": " : "",
-				cli->query->one_population ? cli->query->one_population : "");
 	if (cli->statement && opt->limit && is_columns(opt))
 		return cli_fail(&cli->err, HDB_EUSAGE, "a statement has a LIMIT of its own");
 	if (opt->is_plain && !is_columns(opt))
 		return cli_fail(&cli->err, HDB_EUSAGE, "--compress is for parquet and arrow");
 	if (is_columns(opt))
 		return export_columns(cli);
-	return opt->output && strcmp(opt->output, "-") != 0 ? print_to_file(cli) : print_rows(cli);
+	return opt->output && strcmp(opt->output, "-") != 0 ? export_to_file(cli, print_rows) :
+							      print_rows(cli);
 }

@@ -2,26 +2,22 @@
  * heapdb/cmd_export_dump.c - writes the HPROF dump that a database was made from, byte for byte.
  */
 #include "heapdb/cli.h"
+#include "heapdb/progress.h"
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Bytes read and written at a time. */
 #define COPY_BYTES (1u << 20)
 
-int cmd_export_dump(struct cli *cli)
+static int copy(struct cli *cli)
 {
 	uint64_t offset = 0;
 	size_t size = 0;
-	char *buf;
+	char *buf = malloc(COPY_BYTES);
 	int rc;
 
-	if (cli->opt.operand_count)
-		return cli_fail(&cli->err, HDB_EUSAGE, "the dump takes no target");
-	if (cli->out->is_terminal)
-		return cli_fail(&cli->err, HDB_EUSAGE,
-				"a dump is no text for a terminal: `heapdb export dump > FILE`");
-	buf = malloc(COPY_BYTES);
 	if (!buf)
 		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for a copy of %u bytes",
 				COPY_BYTES);
@@ -32,8 +28,23 @@ int cmd_export_dump(struct cli *cli)
 		assert(size <= COPY_BYTES);
 		output_bytes(cli->out, buf, size);
 		offset += size;
+		if (progress_is_cancelled()) {
+			rc = cli_fail(&cli->err, HDB_EINTR, "interrupted");
+			goto out;
+		}
 	} while (!cli->out->error);
 out:
 	free(buf);
 	return rc == HDB_END ? HDB_OK : rc;
+}
+
+int cmd_export_dump(struct cli *cli)
+{
+	if (cli->opt.operand_count)
+		return cli_fail(&cli->err, HDB_EUSAGE, "the dump takes no target");
+	if (cli->opt.output && strcmp(cli->opt.output, "-") != 0)
+		return export_to_file(cli, copy);
+	if (cli->out->is_terminal)
+		return cli_fail(&cli->err, HDB_EUSAGE, "a dump is no text for a terminal: -o FILE");
+	return copy(cli);
 }

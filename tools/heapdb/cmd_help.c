@@ -175,11 +175,12 @@ static void put_queries(struct output *out)
 static void put_common_options(struct output *out, const struct command *command,
 			       const struct hdb_query_spec *query)
 {
-	output_string(out, query ? "\nOptions of all queries:\n" : "\nOptions:\n");
+	const unsigned groups = options_groups(command, query);
+
+	output_string(out, query ? "\nOptions shared with other queries:\n" : "\nOptions:\n");
 	for (const struct option_info *o = option_table; o->name; o++) {
-		if (o->groups & (command->options | OPTIONS_HELP) &&
-		    !options_spec_has(query, o->name))
-			put_option(out, o->letter, o->name, o->argument, o->help);
+		if (o->groups & groups && !options_spec_has(query, o->name))
+			put_option(out, (char)o->letter, o->name, o->argument, o->help);
 	}
 }
 
@@ -350,6 +351,24 @@ static void put_targets(struct output *out, const struct hdb_query_spec *query)
 		output_format(out, "\t%u..%u\n", query->target_min, query->target_max);
 }
 
+/* Options of the command that asks it which make no sense for this query. */
+static void put_untaken(struct output *out, const struct hdb_query_spec *query, const char *owner)
+{
+	const struct command *command = cli_find_command(query->is_query ? "query" : query->name);
+	const unsigned all = options_groups(command ? command : cli_find_command("export"), NULL);
+	const unsigned taken =
+		options_groups(command ? command : cli_find_command("export"), query);
+
+	for (const struct option_info *o = option_table; o->name; o++) {
+		char option[80];
+
+		snprintf(option, sizeof(option), "--%s", o->name);
+		if (o->groups & all && !options_spec_has(query, o->name) &&
+		    !options_find(o->name, strlen(o->name), taken))
+			put_name(out, (struct listed){ "untaken", owner, option, "", "" });
+	}
+}
+
 static void put_query_names(struct output *out, const struct hdb_query_spec *query)
 {
 	char owner[80], option[80];
@@ -373,6 +392,7 @@ static void put_query_names(struct output *out, const struct hdb_query_spec *que
 	for (size_t i = 0; i < query->column_count; i++)
 		put_name(out, (struct listed){ "column", owner, query->columns[i].name, "",
 					       query->columns[i].help });
+	put_untaken(out, query, owner);
 	for (size_t i = 0; i < query->fact_count; i++)
 		put_name(out, (struct listed){ "fact", owner, query->facts[i].name, "",
 					       query->facts[i].help });
@@ -389,12 +409,20 @@ static void put_names(struct output *out)
 	char option[80];
 
 	for (const struct command *c = commands; c->name; c++) {
+		/* "export", "dump" */
+		const char *blank = strchr(c->name, ' ');
+		const unsigned groups =
+			options_groups(c, c->query ? hdb_query_named(c->query) : NULL);
+
 		if (!c->run)
 			continue;
-		put_name(out, (struct listed){ "command", "-", c->name, c->synopsis, c->summary });
+		snprintf(option, sizeof(option), "%.*s", blank ? (int)(blank - c->name) : 1,
+			 blank ? c->name : "-");
+		put_name(out, (struct listed){ "command", option, blank ? blank + 1 : c->name,
+					       c->synopsis, c->summary });
 		for (const struct option_info *o = option_table; o->name; o++) {
 			snprintf(option, sizeof(option), "--%s", o->name);
-			if (o->groups & (c->options | OPTIONS_HELP))
+			if (o->groups & groups)
 				put_name(out, (struct listed){ "option", c->name, option,
 							       o->argument, o->help });
 		}
@@ -419,6 +447,7 @@ int cmd_help(struct cli *cli)
 	const size_t count = cli->opt.operand_count;
 	const struct command *command = count > 0 ? cli_find_command(words[0]) : NULL;
 	const struct hdb_query_spec *query = NULL;
+	char form[64];
 
 	if (cli->opt.schema) {
 		schema_print(cli->out);
@@ -443,6 +472,13 @@ int cmd_help(struct cli *cli)
 	if (!command) {
 		query = cli_nearest_query(words[0]);
 		return no_topic(cli, "command", words[0], query ? query->name : NULL);
+	}
+	if (count == 2) {
+		snprintf(form, sizeof(form), "%s %s", words[0], words[1]);
+		if (cli_find_command(form)) {
+			help_command(cli->out, cli_find_command(form), NULL);
+			return HDB_OK;
+		}
 	}
 	if (count > 2)
 		return cli_fail(&cli->err, HDB_EUSAGE,

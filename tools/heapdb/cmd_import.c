@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Kinds of problems named in the notice; `heapdb info` has all. */
 #define KINDS_MAX 4
@@ -62,24 +63,47 @@ struct hdb_import_options cli_import_options(const struct cli *cli)
 		.struct_size = sizeof(struct hdb_import_options),
 		.memory_bytes = cli->opt.memory_bytes,
 		.threads = cli->opt.threads,
-		.sizes = cli->opt.sizes,
+		.sizes = (enum hdb_size_model)cli->opt.sizes,
 		.layout = cli->opt.layout,
 		.snapshot = cli->opt.snapshot,
 		.strict = cli->opt.strict,
 		.force = cli->opt.force,
 		.progress = progress_callbacks(),
-		.contents = cli->opt.contents,
+		.contents = (enum hdb_contents)cli->opt.contents,
 		.mapping_path = cli->opt.mapping,
 	};
+}
+
+void cli_folder_of(const char *path, char *folder, size_t size)
+{
+	const char *slash = strrchr(path, '/');
+
+	snprintf(folder, size, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+}
+
+/* Adds to the message of a failed import what helps if its folder cannot be written. */
+static void hint_at_output(struct cli *cli, const char *dump_path, const char *db_path)
+{
+	const size_t used = strlen(cli->err.message);
+	char folder[DATABASE_PATH_SIZE];
+
+	cli_folder_of(db_path, folder, sizeof(folder));
+	if (access(folder, F_OK) == 0 && access(folder, W_OK) != 0)
+		snprintf(cli->err.message + used, sizeof(cli->err.message) - used,
+			 "; elsewhere: heapdb import %s -o FILE", dump_path);
 }
 
 int cli_import(struct cli *cli, const char *dump_path, const char *db_path,
 	       struct hdb_import_result *out, bool wait)
 {
 	struct hdb_import_options options = cli_import_options(cli);
+	int rc;
 
 	options.wait = wait;
-	return hdb_import(dump_path, db_path, &options, out, &cli->err);
+	rc = hdb_import(dump_path, db_path, &options, out, &cli->err);
+	if (rc == HDB_EIO)
+		hint_at_output(cli, dump_path, db_path);
+	return rc;
 }
 
 static struct hdb_value number(enum hdb_type type, uint64_t u)
@@ -215,9 +239,8 @@ int cmd_import(struct cli *cli)
 	int rc;
 
 	if (cli->opt.operand_count != 1)
-		return cli_fail(&cli->err, HDB_EUSAGE, "%s; usage: heapdb import %s",
-				cli->opt.operand_count ? "one dump at a time" : "which dump?",
-				cli->command->synopsis);
+		return cli_fail(&cli->err, HDB_EUSAGE, "%s: heapdb import DUMP",
+				cli->opt.operand_count ? "one dump at a time" : "name a dump");
 	if (!db_path) {
 		rc = hdb_default_path(cli->opt.operands[0], default_path, sizeof(default_path),
 				      &cli->err);

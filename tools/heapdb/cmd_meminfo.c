@@ -487,22 +487,6 @@ static int allocation_next(void *ctx, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int read_by(struct cli *cli, enum android_allocations_by *by)
-{
-	static const char *const words[] = { "class", "thread", "stack", "site" };
-
-	*by = ANDROID_BY_CLASS;
-	for (size_t i = 0; cli->opt.by && i < sizeof(words) / sizeof(words[0]); i++) {
-		*by = (enum android_allocations_by)i;
-		if (strcmp(words[i], cli->opt.by) == 0)
-			return HDB_OK;
-	}
-	return cli->opt.by ? cli_fail(&cli->err, HDB_EUSAGE,
-				      "--by must be one of class, thread, site, stack, not \"%s\"",
-				      cli->opt.by) :
-			     HDB_OK;
-}
-
 static int print_allocations(struct cli *cli, struct allocations *a, enum android_allocations_by by)
 {
 	static const struct hdb_column facts[] = {
@@ -546,13 +530,11 @@ int cmd_allocations(struct cli *cli)
 {
 	struct allocations a = { 0 };
 	struct options *opt = &cli->opt;
-	enum android_allocations_by by;
+	const enum android_allocations_by by = (enum android_allocations_by)opt->by;
 	char *data = NULL;
 	size_t size = 0;
-	int rc = read_by(cli, &by);
+	int rc;
 
-	if (rc != HDB_OK)
-		return rc;
 	if (opt->operand_count != 1)
 		return cli_fail(&cli->err, HDB_EUSAGE, "expected one file");
 	if (!opt->has_limit && opt->format == FORMAT_TABLE)

@@ -87,13 +87,18 @@ static int check_operands(struct cli *cli)
 				cli->command->name, cli->command->synopsis);
 	if (strcmp(cli->opt.operands[1], "-") == 0 && cli->out->is_terminal)
 		return cli_fail(&cli->err, HDB_EUSAGE, "a dump is no text for a terminal");
+	if (strcmp(cli->opt.operands[1], "-") == 0 && (cli->opt.has_format || cli->opt.human))
+		return cli_fail(
+			&cli->err, HDB_EUSAGE,
+			"--json and --human are of what is said of a file: the dump goes to "
+			"standard output");
 	return HDB_OK;
 }
 
 static struct hdb_output_options output_of(const struct cli *cli)
 {
 	return (struct hdb_output_options){
-		.packing = cli->opt.packing,
+		.packing = (enum hdb_packing)cli->opt.packing,
 		.force = cli->opt.force,
 		.memory_bytes = cli->opt.memory_bytes,
 		.threads = cli->opt.threads,
@@ -119,7 +124,7 @@ int cmd_convert(struct cli *cli)
 		.output = output_of(cli),
 		.app_only = cli->opt.app_only,
 		.segments = cli->opt.segments,
-		.id_size = cli->opt.id_size,
+		.id_size = 4 * cli->opt.id_size,
 	};
 	struct hdb_output_result result = { 0 };
 	int rc = check_operands(cli);
@@ -181,7 +186,7 @@ static int read_keep(struct cli *cli, unsigned *keep)
 			goto out;
 	if (!*keep)
 		rc = cli_fail(&cli->err, HDB_EUSAGE, "strip --keep takes strings, bitmaps or both");
-	else if (cli->opt.koom || cli->opt.has_zero)
+	else if (cli->opt.koom || options_given(&cli->opt, "zero"))
 		rc = cli_fail(&cli->err, HDB_EUSAGE, "--keep cannot be combined with %s",
 			      cli->opt.koom ? "--koom" : "--zero");
 out:
@@ -194,8 +199,8 @@ int cmd_strip(struct cli *cli)
 {
 	struct hdb_strip_options options = {
 		.output = output_of(cli),
-		.what = cli->opt.strip,
-		.app_only = cli->opt.app_only,
+		.what = (enum hdb_strip)cli->opt.zero,
+		.app_only = cli->opt.app_only || cli->opt.koom,
 	};
 	struct hdb_output_result result = { 0 };
 	int rc = check_operands(cli);
@@ -213,8 +218,8 @@ int cmd_redact(struct cli *cli)
 {
 	struct hdb_redact_options options = {
 		.output = output_of(cli),
-		.arrays = cli->opt.arrays,
-		.hash = cli->opt.hash,
+		.arrays = (enum hdb_redact_arrays)cli->opt.arrays,
+		.hash = cli->opt.hash || cli->opt.hash_key,
 		.key_path = cli->opt.hash_key,
 		.names_path = cli->opt.names_file,
 		.report_path = cli->opt.report,

@@ -7,6 +7,15 @@ _heapdb_names()
 		'$1 == kind && $2 == owner { print $3 }'
 }
 
+# The options of the command $2, and of the query $3, but those that it does not take.
+_heapdb_options()
+{
+	"$1" help --names 2>/dev/null | awk -F '\t' -v command="$2" -v query="query $3" '
+		$1 == "untaken" && $2 == query { untaken[$3] = 1 }
+		$1 == "option" && ($2 == command || $2 == query) { names[++n] = $3 }
+		END { for (i = 1; i <= n; i++) if (!(names[i] in untaken)) print names[i] }'
+}
+
 # What the option $2 of the owner $3 takes: "a|b|c", "FILE", nothing.
 _heapdb_argument()
 {
@@ -29,6 +38,10 @@ _heapdb()
 	case $command in
 	query | export)
 		for ((i = 2; i < COMP_CWORD; i++)); do
+			if _heapdb_names "$program" command "$command" | grep -qxF -e "${COMP_WORDS[i]}"; then
+				command="$command ${COMP_WORDS[i]}"
+				break
+			fi
 			if _heapdb_names "$program" query query | grep -qxF -e "${COMP_WORDS[i]}" ||
 				[ "${COMP_WORDS[i]}" = objects ]; then
 				query=${COMP_WORDS[i]}
@@ -65,8 +78,7 @@ _heapdb()
 
 	case $current in
 	-*)
-		mapfile -t COMPREPLY < <(compgen -W "$(_heapdb_names "$program" option "$command"
-			_heapdb_names "$program" option "query $query")" -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W "$(_heapdb_options "$program" "$command" "$query")" -- "$current")
 		return
 		;;
 	esac
@@ -86,7 +98,8 @@ _heapdb()
 			mapfile -t COMPREPLY < <(compgen -W "$(_heapdb_names "$program" query query)" -- "$current")
 		;;
 	export)
-		[ -n "$query" ] || mapfile -t COMPREPLY < <(compgen -W "objects dump refs classes $(_heapdb_names "$program" query query)" -- "$current")
+		[ -n "$query" ] || mapfile -t COMPREPLY < <(compgen -W "objects refs classes
+			$(_heapdb_names "$program" command export) $(_heapdb_names "$program" query query)" -- "$current")
 		;;
 	help)
 		if [ "$COMP_CWORD" -eq 2 ]; then

@@ -11,6 +11,14 @@ function __heapdb_command
     test (count $words) -ge 2; and echo $words[2]
 end
 
+# The options of a command, and of a query, but those that it does not take.
+function __heapdb_options --argument-names owner query
+    heapdb help --names 2>/dev/null | awk -F '\t' -v owner="$owner" -v query="query $query" '
+        $1 == "untaken" && $2 == query { untaken[$3] = 1 }
+        $1 == "option" && ($2 == owner || $2 == query) { names[++n] = $3; helps[n] = $5 }
+        END { for (i = 1; i <= n; i++) if (!(names[i] in untaken)) print names[i] "\t" helps[i] }'
+end
+
 # The query that the line asks, if it names one.
 function __heapdb_query
     set -l words (commandline -opc)
@@ -36,6 +44,10 @@ function __heapdb_words
     end
     set -l owner $words[2]
     set -l query (__heapdb_query)
+    # A way of use with options of its own, as "export dump".
+    if contains -- "$words[3]" (__heapdb_names command $owner | string split -f 1 \t)
+        set owner "$owner $words[3]"
+    end
     set -l last $words[-1]
     # What the option before the cursor takes.
     if string match -q -- '--*' $last
@@ -54,8 +66,7 @@ function __heapdb_words
         end
     end
     if string match -q -- '-*' (commandline -ct)
-        __heapdb_names option $owner
-        test -n "$query"; and __heapdb_names option "query $query"
+        __heapdb_options "$owner" "$query"
         return
     end
     switch $owner
@@ -68,7 +79,7 @@ function __heapdb_words
         case query
             test -n "$query"; or __heapdb_names query query
         case export
-            test -n "$query"; or begin; echo objects; echo refs; echo classes; __heapdb_names query query; end
+            test -n "$query"; or begin; echo objects; echo refs; echo classes; __heapdb_names command export; __heapdb_names query query; end
         case help
             if test (count $words) -eq 2
                 __heapdb_names command -

@@ -18,8 +18,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ROWS_OPTIONS  (OPTIONS_DATABASE | OPTIONS_WORK | OPTIONS_JSON | OPTIONS_ROWS)
-#define QUERY_OPTIONS (ROWS_OPTIONS | OPTIONS_PEOPLE)
+/* Options of those that work long, and of those that print rows of an answer. */
+#define WORK_OPTIONS (OPTIONS_MEMORY | OPTIONS_QUIET | OPTIONS_TIMINGS)
+#define ROWS_OPTIONS \
+	(WORK_OPTIONS | OPTIONS_JSON | OPTIONS_HUMAN | OPTIONS_ROWS | OPTIONS_COLUMNS | \
+	 OPTIONS_LIMIT | OPTIONS_SORT | OPTIONS_WHERE | OPTIONS_TREES | OPTIONS_FORMAT)
+#define QUERY_OPTIONS (OPTIONS_DATABASE | ROWS_OPTIONS | OPTIONS_TABLE)
+#define FORMAT_OPTIONS \
+	(OPTIONS_JSON | OPTIONS_ROWS | OPTIONS_TABLE | OPTIONS_FORMAT | OPTIONS_LIMIT)
+#define DUMP_OPTIONS (WORK_OPTIONS | OPTIONS_OUTPUT | OPTIONS_JSON | OPTIONS_HUMAN)
 
 const struct missing missing_doors[] = {
 #ifndef HAVE_SERVE
@@ -43,61 +50,75 @@ const struct missing missing_doors[] = {
 };
 
 const struct command commands[] = {
-	{ "import", cmd_import, WRITES, OPTIONS_WORK | OPTIONS_IMPORT | OPTIONS_JSON, NULL,
+	{ "import", cmd_import, WRITES,
+	  WORK_OPTIONS | OPTIONS_IMPORT | OPTIONS_JSON | OPTIONS_HUMAN, NULL,
 	  "DUMP [-o FILE] [options]", "make a heap database from an HPROF dump", NULL },
 	{ "capture", cmd_capture, WRITES,
-	  OPTIONS_CAPTURE | OPTIONS_WORK | OPTIONS_IMPORT | OPTIONS_JSON, NULL,
-	  "[PID | --adb PROCESS] [-o FILE] [options]",
+	  OPTIONS_CAPTURE | WORK_OPTIONS | OPTIONS_IMPORT | OPTIONS_JSON | OPTIONS_HUMAN |
+		  CAPTURE_LIST_OPTIONS,
+	  NULL, "[PID | --adb PROCESS] [-o FILE] [options]",
 	  "dump a running JVM or Android app and import it; without PID: list the JVMs", NULL },
 	{ "info", cmd_query, NEEDS_DB | WRITES, QUERY_OPTIONS, "info", "[options]",
 	  "what was imported, how sizes are computed, what problems were met", NULL },
 	{ "check", cmd_check, NEEDS_DB | WRITES, QUERY_OPTIONS, "check", "[options]",
 	  "verify every block, and that the tables agree", NULL },
-	{ "diff", cmd_diff, WRITES, OPTIONS_WORK | OPTIONS_JSON | OPTIONS_ROWS | OPTIONS_PEOPLE, "diff",
+	{ "diff", cmd_diff, WRITES, ROWS_OPTIONS | OPTIONS_TABLE, "diff",
 	  "BEFORE [BETWEEN...] AFTER [options]",
 	  "what changed between two dumps or more; each a database or a dump", "compare" },
 	{ "query", cmd_query, NEEDS_DB | WRITES | NAMES_QUERY, QUERY_OPTIONS, NULL,
 	  "NAME [TARGET...] [options]", "run a query; without NAME: list the queries", NULL },
-	{ "sql", cmd_sql, WRITES, OPTIONS_DATABASE | OPTIONS_WORK | OPTIONS_JSON | OPTIONS_SQL,
-	  NULL, "[DB|NAME=DB]... [\"SELECT ...\"]",
+	{ "sql", cmd_sql, WRITES,
+	  OPTIONS_DATABASE | WORK_OPTIONS | FORMAT_OPTIONS | OPTIONS_TREES | OPTIONS_HUMAN |
+		  OPTIONS_SQL | OPTIONS_TABLES_ALL,
+	  NULL, "[DB|NAME=DB]... [\"SELECT ...\"|.COMMAND]",
 	  "ask in SQL, of one database or several; without a statement: a shell", NULL },
 	{ "report", cmd_report, NEEDS_DB | WRITES | NAMES_DB,
-	  OPTIONS_DATABASE | OPTIONS_WORK | OPTIONS_JSON | OPTIONS_REPORT, NULL, "[DB] [options]",
+	  OPTIONS_DATABASE | WORK_OPTIONS | OPTIONS_JSON | OPTIONS_REPORT, NULL, "[DB] [options]",
 	  "a report on one page: leak suspects, problems, biggest objects and classes", NULL },
-	{ "serve", cmd_serve, WRITES, OPTIONS_DATABASE | OPTIONS_WORK | OPTIONS_SERVE, NULL,
+	{ "serve", cmd_serve, WRITES, OPTIONS_DATABASE | WORK_OPTIONS | OPTIONS_SERVE, NULL,
 	  "[DB...] [options]",
 	  "a page in the browser for one or several databases, on this machine", NULL },
 	{ "export", cmd_export, NEEDS_DB | WRITES | NAMES_QUERY | EXPORTS,
-	  ROWS_OPTIONS | OPTIONS_EXPORT, NULL,
-	  "objects|dump|bitmaps DIR|QUERY|[--table] TABLE|\"SELECT ...\" [-o FILE] "
+	  OPTIONS_DATABASE | ROWS_OPTIONS | OPTIONS_FILE | OPTIONS_EXPORT | OPTIONS_TABLES_ALL,
+	  NULL,
+	  "objects|QUERY|[--table] TABLE|\"SELECT ...\" [-o FILE] "
 	  "[--format tsv|csv|jsonl|parquet|arrow]",
-	  "write all rows of a query; `dump`: the HPROF dump itself; `bitmaps DIR`: pictures",
-	  NULL },
-	{ "convert", cmd_convert, WRITES,
-	  OPTIONS_WORK | OPTIONS_OUTPUT | OPTIONS_CONVERT | OPTIONS_JSON, NULL, "IN OUT [options]",
+	  "write all rows of a query, table or statement, for other programs", NULL },
+	{ "export dump", cmd_export_dump, NEEDS_DB | WRITES,
+	  OPTIONS_DATABASE | WORK_OPTIONS | OPTIONS_FILE, NULL, "[-o FILE] [options]",
+	  "write the HPROF dump that the database was made from, byte for byte", NULL },
+	{ "export bitmaps", cmd_export_bitmaps, NEEDS_DB | WRITES,
+	  OPTIONS_DATABASE | WORK_OPTIONS | OPTIONS_JSON | OPTIONS_ROWS | OPTIONS_COLUMNS |
+		  OPTIONS_FORMAT,
+	  NULL, "DIR [options]",
+	  "Android: write bitmaps into a folder, as pictures; --heap as in `query bitmaps`", NULL },
+	{ "convert", cmd_convert, WRITES, DUMP_OPTIONS | OPTIONS_CONVERT, NULL, "IN OUT [options]",
 	  "write a dump for other tools: Android's as hprof-conv does, IDs of 4 or 8 bytes; compressed "
 	  "or not",
 	  NULL },
-	{ "strip", cmd_strip, WRITES, OPTIONS_WORK | OPTIONS_OUTPUT | OPTIONS_STRIP | OPTIONS_JSON,
-	  NULL, "IN OUT [options]",
-	  "write a dump without the contents of arrays: the same graph, and small", NULL },
-	{ "redact", cmd_redact, WRITES,
-	  OPTIONS_WORK | OPTIONS_OUTPUT | OPTIONS_REDACT | OPTIONS_JSON, NULL, "IN OUT [options]",
+	{ "strip", cmd_strip, WRITES, DUMP_OPTIONS | OPTIONS_STRIP, NULL, "IN OUT [options]",
+	  "write a dump with zeros for the contents of arrays: the same graph, and small once "
+	  "compressed",
+	  NULL },
+	{ "redact", cmd_redact, WRITES, DUMP_OPTIONS | OPTIONS_REDACT, NULL, "IN OUT [options]",
 	  "write a dump without texts and values, to give it away: the same graph", NULL },
-	{ "meminfo", cmd_meminfo, WRITES, OPTIONS_WORK | OPTIONS_JSON | OPTIONS_TABLES, NULL,
+	{ "meminfo", cmd_meminfo, WRITES,
+	  WORK_OPTIONS | FORMAT_OPTIONS | OPTIONS_COLUMNS | OPTIONS_HUMAN, NULL,
 	  "FILE|- [DB] [options]",
 	  "Android: what `dumpsys meminfo` or /proc/PID/smaps say, beside what a dump has", NULL },
 	{ "allocations", cmd_allocations, WRITES,
-	  OPTIONS_WORK | OPTIONS_JSON | OPTIONS_TABLES | OPTIONS_ALLOCATIONS, NULL,
-	  "FILE.alloc|- [--by class|thread|site|stack] [options]",
+	  OPTIONS_QUIET | FORMAT_OPTIONS | OPTIONS_COLUMNS | OPTIONS_HUMAN | OPTIONS_ALLOCATIONS,
+	  NULL, "FILE.alloc|- [--by class|thread|stack|site] [options]",
 	  "Android: what the allocation tracker recorded", NULL },
-	{ "mcp", cmd_mcp, 0, OPTIONS_WORK, NULL, "FOLDER... [options]",
+	{ "mcp", cmd_mcp, 0, OPTIONS_MEMORY, NULL, "FOLDER... [options]",
 	  "answer an assistant on standard input and output (Model Context Protocol)", NULL },
 	{ "fleet", cmd_fleet, PASSES_ON, 0, NULL, "DIR | run LISTING DIR [options]",
 	  "the report over the dumps of many programs and builds; `run` takes them in (Python)",
 	  NULL },
-	{ "oql", cmd_oql, NEEDS_DB | WRITES, QUERY_OPTIONS, NULL, "\"SELECT ...\" [options]",
-	  "answer a statement in the query language of Eclipse MAT", NULL },
+	{ "oql", cmd_oql, NEEDS_DB | WRITES,
+	  OPTIONS_DATABASE | WORK_OPTIONS | FORMAT_OPTIONS | OPTIONS_COLUMNS | OPTIONS_SORT, NULL,
+	  "\"SELECT ...\" [options]", "answer a statement in the query language of Eclipse MAT",
+	  NULL },
 	{ "help", cmd_help, 0, OPTIONS_NAMES, NULL, "[COMMAND [QUERY]]",
 	  "help on all, on a command, on a query", NULL },
 	{ "version", cmd_version, 0, 0, NULL, "", "print the version", NULL },
@@ -232,8 +253,13 @@ void cli_tell_health(const struct cli *cli, const struct hdb *db, const char *na
 	}
 }
 
+/* What a shell makes of a signal that ended a command: 130 for Ctrl-C. */
+#define SIGNAL_EXIT 128
+
 static int exit_code_of(int result)
 {
+	if (result < 0 && progress_signal())
+		return SIGNAL_EXIT + progress_signal();
 	if (result == HDB_OK)
 		return CLI_DONE;
 	if (result > 0)
@@ -253,13 +279,8 @@ static const char *hint_of(int result)
 
 /* Under --json an error goes to standard output, in JSON, unless that is what failed. */
 static void print_error(struct cli *cli, int result, bool as_json)
-/* What a shell makes of a signal that ended a command: 130 for Ctrl-C. */
-#define SIGNAL_EXIT 128
-
 {
 	cli->err.code = result;
-	if (result < 0 && progress_signal())
-		return SIGNAL_EXIT + progress_signal();
 	if (cli->err.message[0] == 0 && cli->out->error == 0 && result < 0)
 		snprintf(cli->err.message, sizeof(cli->err.message), "%s",
 			 result == HDB_ENOMEM ? "no memory" : hdb_result_name(result));
@@ -291,6 +312,13 @@ static int no_query(struct cli *cli, const char *name)
 			"there is no query \"%s\"; `heapdb help query` lists them", name);
 }
 
+/* A way of use of the command that has a row of its own in the table. */
+static void use_form(struct cli *cli, const char *name)
+{
+	cli->command = cli_find_command(name);
+	snprintf(cli->message_prefix, sizeof(cli->message_prefix), "%s", name);
+}
+
 /* Finds the query that the command asks: its own, or the one that an operand names. */
 static int choose_query(struct cli *cli, struct arguments args, int *place)
 {
@@ -306,9 +334,10 @@ static int choose_query(struct cli *cli, struct arguments args, int *place)
 		if (table)
 			return export_table(cli, table);
 		name = args.values[*place];
-		cli->is_dump = command->flags & EXPORTS && strcmp(name, "dump") == 0;
-		if (cli->is_dump)
+		if (command->flags & EXPORTS && strcmp(name, "dump") == 0) {
+			use_form(cli, "export dump");
 			return HDB_OK;
+		}
 	}
 	if (!name)
 		return HDB_OK;
@@ -430,11 +459,18 @@ static int run(struct cli *cli, struct arguments args)
 	rc = choose_query(cli, args, &args.skip);
 	if (rc != HDB_OK)
 		return rc;
+	command = cli->command;
 	rc = options_parse(command, cli->query, args, &cli->opt, &cli->err);
 	if (rc != HDB_OK)
 		return rc;
-	if (cli->opt.help ||
-	    (command->flags & NAMES_QUERY && !cli->query && !cli->is_dump && !cli->statement)) {
+	if (exports_bitmaps(cli)) {
+		use_form(cli, "export bitmaps");
+		command = cli->command;
+		rc = options_only(&cli->opt, command->options, command->name, &cli->err);
+		if (rc != HDB_OK)
+			return rc;
+	}
+	if (cli->opt.help || (command->flags & NAMES_QUERY && !cli->query && !cli->statement)) {
 		help_command(cli->out, command, cli->query);
 		return HDB_OK;
 	}
@@ -454,9 +490,7 @@ static int run(struct cli *cli, struct arguments args)
 		goto out;
 	if (command->flags & NEEDS_DB && (rc = open_database(cli)) != HDB_OK)
 		goto out;
-	rc = cli->is_dump         ? cmd_export_dump(cli) :
-	     exports_bitmaps(cli) ? cmd_export_bitmaps(cli) :
-				    command->run(cli);
+	rc = command->run(cli);
 out:
 	progress_hide();
 	progress_tell_timings();
@@ -552,10 +586,10 @@ int main(int argc, char **argv)
 		if (out.error != EPIPE && !progress_signal())
 			say(cli.message_prefix, cli.err.message);
 	}
-	return code;
-}
 	if (code > SIGNAL_EXIT) {
 		/* only then does a shell end the loop around us, too */
 		(void)signal(code - SIGNAL_EXIT, SIG_DFL);
 		(void)raise(code - SIGNAL_EXIT);
 	}
+	return code;
+}

@@ -6,207 +6,154 @@
 
 #include "heapdb/cli.h"
 #include "heapdb/suggest.h"
+#include "heapdb/where.h"
 
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* In the order of help and of the table. */
-enum option_key {
-	KEY_DB,
-	KEY_DUMP,
-	KEY_TMP,
-	KEY_LIVE,
-	KEY_ALL,
-	KEY_TABLES_ALL,
-	KEY_PARALLEL,
-	KEY_GZ,
-	KEY_ADB,
-	KEY_SERIAL,
-	KEY_WAIT,
-	KEY_PLACE,
-	KEY_OUTPUT,
-	KEY_FILE,
-	KEY_SQL_TABLE,
-	KEY_PLAIN,
-	KEY_FORCE,
-	KEY_SIZES,
-	KEY_LAYOUT,
-	KEY_MAPPING,
-	KEY_SNAPSHOT,
-	KEY_STRICT,
-	KEY_CONTENTS,
-	KEY_COMPRESS,
-	KEY_APP_ONLY,
-	KEY_SEGMENTS,
-	KEY_ZERO,
-	KEY_KEEP,
-	KEY_KOOM,
-	KEY_ID_SIZE,
-	KEY_ARRAYS,
-	KEY_HASH,
-	KEY_HASH_KEY,
-	KEY_RENAME,
-	KEY_SECRETS,
-	KEY_JSON,
-	KEY_CSV,
-	KEY_TABLE,
-	KEY_FORMAT,
-	KEY_SVG,
-	KEY_COLUMNS,
-	KEY_LIMIT,
-	KEY_SORT,
-	KEY_WHERE,
-	KEY_HUMAN,
-	KEY_WIDE,
-	KEY_BY,
-	KEY_HTML,
-	KEY_NO_VALUES,
-	KEY_PORT,
-	KEY_LISTEN,
-	KEY_OPEN,
-	KEY_MEMORY,
-	KEY_THREADS,
-	KEY_QUIET,
-	KEY_NO_PROGRESS,
-	KEY_TIMINGS,
-	KEY_TIMEOUT,
-	KEY_NAMES,
-	KEY_SCHEMA,
-	KEY_HELP,
-	KEY_COUNT
-};
+/* The three last members of a row. */
+#define PLACE(member) (unsigned)offsetof(struct options, member)
+#define FLAG(member) OPTION_FLAG, PLACE(member), 0
+#define TEXT(member) OPTION_TEXT, PLACE(member), 0
+#define NUMBER(member, most) OPTION_NUMBER, PLACE(member), most
+#define BYTES(member) OPTION_BYTES, PLACE(member), 0
+#define COUNT(member) OPTION_COUNT, PLACE(member), 0
+#define WORD(member, first) OPTION_WORD, PLACE(member), first
+#define FORMAT(first) OPTION_FORMAT, PLACE(format), first
 
+/* In the order of help. */
 const struct option_info option_table[] = {
-	[KEY_DB] = { "db", "FILE", OPTIONS_DATABASE, 0,
-		     "the database, or a dump (imported first if it has none)" },
-	[KEY_DUMP] = { "dump", "PATH", OPTIONS_DATABASE, 0, "where the dump is now, if it moved" },
-	[KEY_TMP] = { "tmp", "DIR", OPTIONS_DATABASE, 0,
-		      "folder for private files if the database cannot be written (default: "
-		      "$TMPDIR or /tmp)" },
-	[KEY_LIVE] = { "live", NULL, OPTIONS_CAPTURE, 0,
-		       "reachable objects alone: the VM collects garbage first (default)" },
-	[KEY_ALL] = { "all", NULL, OPTIONS_CAPTURE, 0, "unreachable objects, too" },
-	[KEY_TABLES_ALL] = { "all", NULL, OPTIONS_SQL | OPTIONS_EXPORT, 0,
-			     "tables show unreachable objects, too" },
-	[KEY_PARALLEL] = { "parallel", "N", OPTIONS_CAPTURE, 0,
-			   "threads of the VM that dump; more than one write parts to its disk first" },
-	[KEY_GZ] = { "gz", "N", OPTIONS_CAPTURE, 0,
-		     "have the VM compress what it sends, level 1 to 9 (default: it does not)" },
-	[KEY_ADB] = { "adb", "PROCESS", OPTIONS_CAPTURE, 0,
-		      "an app of an Android device, by process name or PID, with adb" },
-	[KEY_SERIAL] = { "serial", "S", OPTIONS_CAPTURE, 0,
-			 "which Android device, as `adb devices` lists them" },
-	[KEY_WAIT] = { "timeout", "SECONDS", OPTIONS_CAPTURE, 0,
-		       "how long the VM or the device may take to answer (default: 10)" },
-	[KEY_PLACE] = { "tmp", "DIR", OPTIONS_CAPTURE, 0,
-			"folder for the pipe that the dump comes through, as the VM sees it (default: "
-			"/tmp)" },
-	[KEY_OUTPUT] = { "output", "FILE", OPTIONS_IMPORT, 'o',
-			 "name of the database (default: x.heapdb for x.hprof, java_pidN.heapdb of a JVM)" },
-	[KEY_FILE] = { "output", "FILE", OPTIONS_EXPORT, 'o',
-		       "file that is written (default: standard output)" },
-	[KEY_SQL_TABLE] = { "table", "NAME", OPTIONS_EXPORT, 0,
-			    "a table of SQL, also where a query has its name" },
-	[KEY_PLAIN] = { "compress", "zstd|none", OPTIONS_EXPORT, 0,
-			"of parquet and arrow (default: zstd)" },
-	[KEY_FORCE] = { "force", NULL, OPTIONS_IMPORT | OPTIONS_OUTPUT | OPTIONS_EXPORT, 0,
-			"replace an existing file" },
-	[KEY_SIZES] = { "sizes", "vm|mat|dump|ahat", OPTIONS_IMPORT, 0,
-			"how shallow sizes are computed" },
-	[KEY_LAYOUT] = { "layout", "header=N,ref=N,align=N", OPTIONS_IMPORT, 0,
-			 "object layout for --sizes vm, any part of it (default: inferred)" },
-	[KEY_MAPPING] = { "mapping", "FILE", OPTIONS_IMPORT, 0,
-			  "mapping.txt of ProGuard or R8: names of the source for classes, fields, "
-			  "methods and lines" },
-	[KEY_SNAPSHOT] = { "snapshot", "N", OPTIONS_IMPORT, 0,
-			   "which of several heap dumps in the file, from 1" },
-	[KEY_STRICT] = { "strict", NULL, OPTIONS_IMPORT, 0, "refuse a damaged dump" },
-	[KEY_CONTENTS] = { "contents", "auto|keep|refer", OPTIONS_IMPORT, 0,
-			   "keep the dump in the database, or refer to the file (default: refer to "
-			   "a plain file, keep anything else)" },
-	[KEY_COMPRESS] = { "compress", "auto|none|gzip|zstd", OPTIONS_OUTPUT, 0,
-			   "how the new dump is compressed (default: by its name, .gz or .zst)" },
-	[KEY_APP_ONLY] = { "app-only", NULL, OPTIONS_CONVERT | OPTIONS_STRIP, 'z',
-			   "without the objects of Android's zygote and image heaps" },
-	[KEY_SEGMENTS] = { "segments", NULL, OPTIONS_CONVERT, 0,
-			   "write the heap dump in short segments, whatever it was in" },
-	[KEY_ZERO] = { "zero", "arrays|primitives", OPTIONS_STRIP, 0,
-		       "what becomes zeros: primitive arrays (default), or all primitive values" },
-	[KEY_KEEP] = { "keep", "WHAT,...", OPTIONS_STRIP | OPTIONS_REDACT, 0,
-		       "of strip: strings, bitmaps: the arrays that stay, all others are left out; of "
-		       "redact: CLASS[:FIELD], names or patterns of values that stay; byte[] and the "
-		       "like: arrays" },
-	[KEY_KOOM] = { "koom", NULL, OPTIONS_STRIP, 0, "as KOOM strips: -z and --zero arrays" },
-	[KEY_ID_SIZE] = { "id-size", "4|8", OPTIONS_CONVERT, 0,
-			  "bytes of an identifier in the new dump" },
-	[KEY_ARRAYS] = { "arrays", "all|bytes|text", OPTIONS_REDACT, 0,
-			 "which arrays lose their contents: all (default), those of bytes and chars, "
-			 "or those that hold text" },
-	[KEY_HASH] = { "hash", NULL, OPTIONS_REDACT, 0,
-		       "texts become keyed hashes: the same for the same text" },
-	[KEY_HASH_KEY] = { "hash-key", "FILE", OPTIONS_REDACT, 0,
-			   "the key, 16 bytes or more, so that several dumps can be compared (default: "
-			   "a new one that nobody knows)" },
-	[KEY_RENAME] = { "rename", "FILE", OPTIONS_REDACT, 0,
-			 "other names of classes and fields: lines \"OLD -> NEW\"" },
-	[KEY_SECRETS] = { "secrets", "FILE", OPTIONS_REDACT, 0,
-			  "write to FILE where something looked like a key, token, password or card "
-			  "number" },
-	[KEY_JSON] = { "json", NULL, OPTIONS_JSON, 0, "one JSON object" },
-	[KEY_CSV] = { "csv", NULL, OPTIONS_ROWS | OPTIONS_TABLES | OPTIONS_SQL | OPTIONS_CAPTURE, 0,
-		      "comma-separated values with a heading" },
-	[KEY_TABLE] = { "table", NULL,
-			OPTIONS_PEOPLE | OPTIONS_TABLES | OPTIONS_SQL | OPTIONS_CAPTURE, 0,
-			"a table, also of what a terminal shows as text" },
-	[KEY_FORMAT] = { "format",
-			 "table|json|jsonl|csv|tsv|folded|speedscope|treemap|icicle|parquet|"
-			 "arrow|arrow-stream",
-			 OPTIONS_ROWS | OPTIONS_TABLES | OPTIONS_SQL, 0,
-			 "how rows are written; folded to icicle draw trees, as dominator-tree; the "
-			 "last three are for export" },
-	[KEY_SVG] = { "svg", "treemap|icicle", OPTIONS_ROWS, 0,
-		      "a tree as a picture, like --format treemap" },
-	[KEY_COLUMNS] = { "columns", "A,B,...", OPTIONS_ROWS | OPTIONS_TABLES | OPTIONS_CAPTURE, 0,
-			  "these columns, in this order" },
-	[KEY_LIMIT] = { "limit", "N|all", OPTIONS_ROWS | OPTIONS_TABLES | OPTIONS_SQL, 0,
-			"most rows to print; 0 or all: all (default in tables: 25, of info and check "
-			"100; else all)" },
-	[KEY_SORT] = { "sort", "COLUMN", OPTIONS_ROWS, 0,
-		       "sort by it: numbers descending, texts ascending; -COLUMN: the other way round" },
-	[KEY_WHERE] = { "where", "EXPRESSION", OPTIONS_ROWS, 0,
-			"only rows for which an SQL expression over the columns holds" },
-	[KEY_HUMAN] = { "human", NULL, OPTIONS_JSON, 0, "sizes in tables as 1.2 GiB" },
-	[KEY_WIDE] = { "wide", NULL, OPTIONS_ROWS | OPTIONS_TABLES | OPTIONS_SQL | OPTIONS_CAPTURE,
-		       0, "tables with all columns and whole texts, however wide the terminal is" },
-	[KEY_BY] = { "by", "class|thread|site|stack", OPTIONS_ALLOCATIONS, 0,
-		     "what allocations are added up by; site: the frame that allocates; stack: "
-		     "the tree of call stacks, the outermost frame first" },
-	[KEY_HTML] = { "html", "FILE", OPTIONS_REPORT, 0,
-		       "write the report as one HTML file for a browser" },
-	[KEY_NO_VALUES] = { "no-values", NULL, OPTIONS_REPORT, 0,
-			    "in HTML: without texts of the heap" },
-	[KEY_PORT] = { "port", "N", OPTIONS_SERVE, 0, "port of the page (default: a free one)" },
-	[KEY_LISTEN] = { "listen", "ADDRESS", OPTIONS_SERVE, 0,
-			 "address that the page listens on (default: 127.0.0.1)" },
-	[KEY_OPEN] = { "open", NULL, OPTIONS_SERVE, 0, "open the page in a browser" },
-	[KEY_MEMORY] = { "memory", "SIZE", OPTIONS_WORK, 0,
-			 "memory budget: 512M, 2G, or bytes (default: a quarter of what there is, at most "
-			 "1G)" },
-	[KEY_THREADS] = { "threads", "N", OPTIONS_WORK, 0, "worker threads (default: one a core)" },
-	[KEY_QUIET] = { "quiet", NULL, OPTIONS_WORK, 0, "no progress and no notices" },
-	[KEY_NO_PROGRESS] = { "no-progress", NULL, OPTIONS_WORK, 0, "no progress" },
-	[KEY_TIMINGS] = { "timings", NULL, OPTIONS_WORK, 0,
-			  "the seconds that each stage took, on standard error" },
-	[KEY_TIMEOUT] = { "timeout", "SECONDS", OPTIONS_SQL, 0,
-			  "end a statement that takes longer, as Ctrl-C does" },
-	[KEY_NAMES] = { "names", NULL, OPTIONS_NAMES, 0, "all names, for completion" },
-	[KEY_SCHEMA] = { "schema", NULL, OPTIONS_NAMES, 0, "a JSON Schema of what --json prints" },
-	[KEY_HELP] = { "help", NULL, OPTIONS_HELP, 'h', "help on the command" },
-	[KEY_COUNT] = { NULL, NULL, 0, 0, NULL },
+	{ "db", "FILE", OPTIONS_DATABASE, 0, TEXT(db),
+	  "the database, or a dump (imported first if it has none)" },
+	{ "dump", "PATH", OPTIONS_DATABASE, 0, TEXT(dump), "where the dump is now, if it moved" },
+	{ "tmp", "DIR", OPTIONS_DATABASE, 0, TEXT(tmp),
+	  "folder for private files if the database cannot be written (default: $TMPDIR or /tmp)" },
+	{ "live", NULL, OPTIONS_CAPTURE, 0, FLAG(live),
+	  "reachable objects alone: the VM collects garbage first (default)" },
+	{ "all", NULL, OPTIONS_CAPTURE, 0, FLAG(all), "unreachable objects, too" },
+	{ "all", NULL, OPTIONS_TABLES_ALL, 0, FLAG(all), "tables show unreachable objects, too" },
+	{ "parallel", "N", OPTIONS_CAPTURE, 0, NUMBER(parallel, 1024),
+	  "threads of the VM that dump; more than one write parts to its disk first" },
+	{ "gz", "N", OPTIONS_CAPTURE, 0, NUMBER(gz, 9),
+	  "have the VM compress what it sends, level 1 to 9 (default: it does not)" },
+	{ "adb", "PROCESS", OPTIONS_CAPTURE, 0, TEXT(adb),
+	  "an app of an Android device, by process name or PID, with adb" },
+	{ "serial", "S", OPTIONS_CAPTURE, 0, TEXT(serial),
+	  "which Android device, as `adb devices` lists them" },
+	{ "timeout", "SECONDS", OPTIONS_CAPTURE, 0, NUMBER(timeout, 1000000),
+	  "how long the VM or the device may take to answer (default: 10)" },
+	{ "tmp", "DIR", OPTIONS_CAPTURE, 0, TEXT(tmp),
+	  "folder for the pipe that the dump comes through, as the VM sees it (default: /tmp)" },
+	{ "output", "FILE", OPTIONS_IMPORT, 'o', TEXT(output),
+	  "name of the database (default: x.heapdb for x.hprof, java_pidN.heapdb of a JVM)" },
+	{ "output", "FILE", OPTIONS_FILE, 'o', TEXT(output),
+	  "file that is written (default: standard output)" },
+	{ "table", "NAME", OPTIONS_EXPORT, 0, TEXT(table),
+	  "a table of SQL, also where a query has its name" },
+	{ "compress", "zstd|none", OPTIONS_EXPORT, 0, WORD(is_plain, 0),
+	  "of parquet and arrow (default: zstd)" },
+	{ "force", NULL, OPTIONS_IMPORT | OPTIONS_OUTPUT | OPTIONS_FILE, 0, FLAG(force),
+	  "replace an existing file" },
+	{ "sizes", "vm|mat|dump|ahat", OPTIONS_IMPORT, 0, WORD(sizes, 0),
+	  "how shallow sizes are computed" },
+	{ "layout", "header=N,ref=N,align=N", OPTIONS_IMPORT, 0, TEXT(layout),
+	  "object layout for --sizes vm, any part of it (default: inferred)" },
+	{ "mapping", "FILE", OPTIONS_IMPORT, 0, TEXT(mapping),
+	  "mapping.txt of ProGuard or R8: names of the source for classes, fields, methods and "
+	  "lines" },
+	{ "snapshot", "N", OPTIONS_IMPORT, 0, NUMBER(snapshot, UINT_MAX),
+	  "which of several heap dumps in the file, from 1" },
+	{ "strict", NULL, OPTIONS_IMPORT, 0, FLAG(strict), "refuse a damaged dump" },
+	{ "contents", "auto|keep|refer", OPTIONS_IMPORT, 0, WORD(contents, 0),
+	  "keep the dump in the database, or refer to the file (default: refer to a plain file, "
+	  "keep anything else)" },
+	{ "compress", "auto|none|gzip|zstd", OPTIONS_OUTPUT, 0, WORD(packing, 0),
+	  "how the new dump is compressed (default: by its name, .gz or .zst)" },
+	{ "app-only", NULL, OPTIONS_CONVERT | OPTIONS_STRIP, 'z', FLAG(app_only),
+	  "without the objects of Android's zygote and image heaps" },
+	{ "segments", NULL, OPTIONS_CONVERT, 0, FLAG(segments),
+	  "write the heap dump in short segments, whatever it was in" },
+	{ "zero", "arrays|primitives", OPTIONS_STRIP, 0, WORD(zero, 0),
+	  "what becomes zeros: primitive arrays (default), or all primitive values" },
+	{ "keep", "WHAT,...", OPTIONS_STRIP | OPTIONS_REDACT, 0, TEXT(keep),
+	  "of strip: strings, bitmaps: the arrays that stay, all others are left out; of redact: "
+	  "CLASS[:FIELD], names or patterns of values that stay; byte[] and the like: arrays" },
+	{ "koom", NULL, OPTIONS_STRIP, 0, FLAG(koom), "as KOOM strips: -z and --zero arrays" },
+	{ "id-size", "4|8", OPTIONS_CONVERT, 0, WORD(id_size, 1),
+	  "bytes of an identifier in the new dump" },
+	{ "arrays", "all|bytes|text", OPTIONS_REDACT, 0, WORD(arrays, 0),
+	  "which arrays lose their contents: all (default), those of bytes and chars, or those "
+	  "that hold text" },
+	{ "hash", NULL, OPTIONS_REDACT, 0, FLAG(hash),
+	  "texts become keyed hashes: the same for the same text" },
+	{ "hash-key", "FILE", OPTIONS_REDACT, 0, TEXT(hash_key),
+	  "the key, 16 bytes or more, so that several dumps can be compared (default: a new one "
+	  "that nobody knows)" },
+	{ "rename", "FILE", OPTIONS_REDACT, 0, TEXT(names_file),
+	  "other names of classes and fields: lines \"OLD -> NEW\"" },
+	{ "secrets", "FILE", OPTIONS_REDACT, 0, TEXT(report),
+	  "write to FILE where something looked like a key, token, password or card number" },
+	{ "json", NULL, OPTIONS_JSON, 0, FORMAT(FORMAT_JSON), "one JSON object" },
+	{ "csv", NULL, OPTIONS_ROWS, 0, FORMAT(FORMAT_CSV),
+	  "comma-separated values with a heading" },
+	{ "table", NULL, OPTIONS_TABLE, 0, FORMAT(FORMAT_TABLE),
+	  "a table, also of what a terminal shows as text" },
+	{ "format", "table|json|jsonl|csv|tsv", OPTIONS_FORMAT, 0, FORMAT(FORMAT_TABLE),
+	  "how rows are written" },
+	{ "format", "table|json|jsonl|csv|tsv|folded|speedscope|treemap|icicle",
+	  OPTIONS_TREE_FORMAT, 0, FORMAT(FORMAT_TABLE),
+	  "how rows are written; folded to icicle draw trees" },
+	{ "format",
+	  "table|json|jsonl|csv|tsv|folded|speedscope|treemap|icicle|parquet|arrow|arrow-stream",
+	  OPTIONS_EXPORT, 0, FORMAT(FORMAT_TABLE),
+	  "how rows are written (default: tsv); folded to icicle draw trees, as dominator-tree; "
+	  "the last three are for programs that read columns" },
+	{ "svg", "treemap|icicle", OPTIONS_TREES, 0, FORMAT(FORMAT_TREEMAP),
+	  "a tree as a picture, like --format treemap" },
+	{ "columns", "A,B,...", OPTIONS_COLUMNS, 0, TEXT(columns), "these columns, in this order" },
+	{ "limit", "N|all", OPTIONS_LIMIT, 0, COUNT(limit),
+	  "most rows to print; 0 or all: all (default in tables: 25, of info and check 100; else "
+	  "all)" },
+	{ "sort", "COLUMN", OPTIONS_SORT, 0, TEXT(sort),
+	  "sort by it: numbers descending, texts ascending; -COLUMN: the other way round" },
+	{ "where", "EXPRESSION", OPTIONS_WHERE, 0, TEXT(where),
+	  "only rows for which an SQL expression over the columns holds" },
+	{ "human", NULL, OPTIONS_HUMAN, 0, FLAG(human), "sizes in tables as 1.2 GiB" },
+	{ "wide", NULL, OPTIONS_ROWS, 0, FLAG(wide),
+	  "tables with all columns and whole texts, however wide the terminal is" },
+	{ "by", "class|thread|stack|site", OPTIONS_ALLOCATIONS, 0, WORD(by, 0),
+	  "what allocations are added up by; site: the frame that allocates; stack: the tree of "
+	  "call stacks, the outermost frame first" },
+	{ "html", "FILE", OPTIONS_REPORT, 0, TEXT(html),
+	  "write the report as one HTML file for a browser" },
+	{ "no-values", NULL, OPTIONS_REPORT, 0, FLAG(no_values),
+	  "in HTML: without texts of the heap" },
+	{ "port", "N", OPTIONS_SERVE, 0, NUMBER(port, UINT16_MAX),
+	  "port of the page (default: a free one)" },
+	{ "listen", "ADDRESS", OPTIONS_SERVE, 0, TEXT(listen),
+	  "address that the page listens on (default: 127.0.0.1)" },
+	{ "open", NULL, OPTIONS_SERVE, 0, FLAG(open), "open the page in a browser" },
+	{ "memory", "SIZE", OPTIONS_MEMORY, 0, BYTES(memory_bytes),
+	  "memory budget: 512M, 2G, or bytes (default: a quarter of what there is, at most 1G)" },
+	{ "threads", "N", OPTIONS_MEMORY, 0, NUMBER(threads, 1024),
+	  "worker threads (default: one a core)" },
+	{ "quiet", NULL, OPTIONS_QUIET, 0, FLAG(quiet), "no progress and no notices" },
+	{ "no-progress", NULL, OPTIONS_QUIET, 0, FLAG(no_progress), "no progress" },
+	{ "timings", NULL, OPTIONS_TIMINGS, 0, FLAG(timings),
+	  "the seconds that each stage took, on standard error" },
+	{ "timeout", "SECONDS", OPTIONS_SQL, 0, NUMBER(timeout, 1000000),
+	  "end a statement that takes longer, as Ctrl-C does" },
+	{ "names", NULL, OPTIONS_NAMES, 0, FLAG(names), "all names, for completion" },
+	{ "schema", NULL, OPTIONS_NAMES, 0, FLAG(schema), "a JSON Schema of what --json prints" },
+	{ "help", NULL, OPTIONS_HELP, 'h', FLAG(help), "help on the command" },
+	{ NULL, NULL, 0, 0, FLAG(help), NULL },
 };
 
 /* What getopt returns for option i of the table, and for option i of the query. */
@@ -221,15 +168,11 @@ const struct option_info option_table[] = {
 struct parser {
 	const struct command *command;
 	const struct hdb_query_spec *spec;
+	unsigned groups;
 	struct arguments args;
 	struct option longs[OPTIONS_MAX + 1];
 	char shorts[16];
 };
-
-static unsigned groups_of(const struct command *command)
-{
-	return command->options | OPTIONS_HELP;
-}
 
 bool options_spec_has(const struct hdb_query_spec *spec, const char *name)
 {
@@ -238,6 +181,57 @@ bool options_spec_has(const struct hdb_query_spec *spec, const char *name)
 			return true;
 	}
 	return false;
+}
+
+static bool has_column(const struct hdb_query_spec *spec, const char *name)
+{
+	for (size_t i = 0; i < spec->column_count; i++)
+		if (strcmp(spec->columns[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static bool has_bytes(const struct hdb_column *columns, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (columns[i].type == HDB_TYPE_BYTES)
+			return true;
+	return false;
+}
+
+/* Whether render_picture finds what it draws. */
+static bool can_be_drawn(const struct hdb_query_spec *spec)
+{
+	return has_column(spec, "level") && has_column(spec, "name") &&
+	       (has_column(spec, "retained") || has_column(spec, "below_shallow"));
+}
+
+unsigned options_groups(const struct command *command, const struct hdb_query_spec *query)
+{
+	unsigned groups = command->options | OPTIONS_HELP;
+
+	if (query) /* it has its own, or none */
+		groups &= ~(unsigned)OPTIONS_TABLES_ALL;
+	if (query && query->is_tree)
+		groups &= ~(unsigned)OPTIONS_WHERE;
+	if (query && !has_bytes(query->columns, query->column_count) &&
+	    !has_bytes(query->facts, query->fact_count))
+		groups &= ~(unsigned)OPTIONS_HUMAN;
+	if (query && !can_be_drawn(query))
+		groups &= ~(unsigned)OPTIONS_TREES;
+	if (groups & OPTIONS_EXPORT) /* it has all formats */
+		groups &= ~(unsigned)OPTIONS_FORMAT;
+	else if (groups & OPTIONS_TREES)
+		groups ^= OPTIONS_FORMAT | OPTIONS_TREE_FORMAT;
+	return groups;
+}
+
+const struct option_info *options_find(const char *name, size_t size, unsigned groups)
+{
+	for (const struct option_info *o = option_table; o->name; o++)
+		if (o->groups & groups && strncmp(o->name, name, size) == 0 && !o->name[size])
+			return o;
+	return NULL;
 }
 
 static void add_long(struct parser *p, size_t *count, const char *name, const char *argument,
@@ -274,21 +268,24 @@ static void parser_init(struct parser *p, const struct command *command,
 	size_t count = 0, letters = 0;
 	int i = 0;
 
-	*p = (struct parser){ .command = command, .spec = spec, .args = args };
+	*p = (struct parser){ .command = command,
+			      .spec = spec,
+			      .groups = options_groups(command, spec),
+			      .args = args };
 	for (const struct hdb_option_spec *o = spec ? spec->options : NULL; o && o->name; o++)
 		add_long(p, &count, o->name, o->argument, VALUE_QUERY + i++);
 	add_old_longs(p, &count);
 	p->shorts[letters++] = '-'; /* operands come as 1, in place */
 	p->shorts[letters++] = ':';
-	for (i = 0; i < KEY_COUNT; i++) {
+	for (i = 0; option_table[i].name; i++) {
 		const struct option_info *o = &option_table[i];
 
-		if (!(o->groups & groups_of(command)))
+		if (!(o->groups & p->groups))
 			continue;
 		if (!options_spec_has(spec, o->name))
 			add_long(p, &count, o->name, o->argument, VALUE_COMMON + i);
 		if (o->letter) {
-			p->shorts[letters++] = o->letter;
+			p->shorts[letters++] = (char)o->letter;
 			if (o->argument)
 				p->shorts[letters++] = ':';
 		}
@@ -301,11 +298,79 @@ static int parser_next(struct parser *p)
 {
 	int value = getopt_long(p->args.count, p->args.values, p->shorts, p->longs, NULL);
 
-	for (int i = 0; value > 1 && value < 256 && i < KEY_COUNT; i++) {
-		if (option_table[i].letter == value)
+	for (int i = 0; value > 1 && value < 256 && option_table[i].name; i++) {
+		if (option_table[i].letter == value && option_table[i].groups & p->groups)
 			return VALUE_COMMON + i;
 	}
 	return value;
+}
+
+/* Names for a message, as many as are read. */
+struct names {
+	char text[160];
+	size_t count;
+};
+
+#define NAMES_MAX 8
+
+static void add_name(struct names *names, const char *name)
+{
+	const size_t used = strlen(names->text);
+
+	if (names->count++ < NAMES_MAX)
+		snprintf(names->text + used, sizeof(names->text) - used, "%s%s", used ? ", " : "",
+			 name);
+	else if (names->count == NAMES_MAX + 1)
+		snprintf(names->text + used, sizeof(names->text) - used, ", ...");
+}
+
+/*
+ * Who takes an option that the command does not: other commands; the queries that do, where the
+ * command takes it with some; those that have it as their own.
+ */
+static void find_takers(struct names *takers, const struct command *command, const char *name,
+			size_t size)
+{
+	size_t count;
+	const struct hdb_query_spec *specs = hdb_queries(&count);
+	const struct option_info *o = options_find(name, size, command->options);
+
+	for (const struct command *c = commands; c->name && !o; c++)
+		if (options_find(name, size, c->options))
+			add_name(takers, c->name);
+	for (size_t i = 0; i < count && (o || takers->count == 0); i++) {
+		const struct hdb_query_spec *spec = &specs[i];
+		bool has = o && o->groups & options_groups(command, spec);
+
+		for (const struct hdb_option_spec *own = spec->options; own->name && !has; own++)
+			has = strncmp(own->name, name, size) == 0 && !own->name[size];
+		if (has)
+			add_name(takers, spec->name);
+	}
+}
+
+/* An option that the command does not take, or not with this query. HDB_OK: nobody takes it. */
+static int not_taken(const struct command *command, const struct hdb_query_spec *spec,
+		     const char *name, size_t size, struct hdb_error *err)
+{
+	struct names takers = { "", 0 };
+	char table[64];
+
+	if (spec && spec->is_tree && size == strlen("where") && memcmp(name, "where", size) == 0) {
+		where_table(spec, table, sizeof(table));
+		return cli_fail(err, HDB_EUSAGE,
+				"--where does not work on a tree; heapdb sql \"SELECT ... FROM %s "
+				"WHERE ...\"",
+				table);
+	}
+	find_takers(&takers, command, name, size);
+	/* of `query --by top` the caller says what is wrong */
+	if (takers.count == 0 ||
+	    (command->flags & NAMES_QUERY && !spec && !options_find(name, size, ~0U)))
+		return HDB_OK;
+	return cli_fail(err, HDB_EUSAGE, "--%.*s is not an option of %s%s%s, but of %s", (int)size,
+			name, command->name, spec && command->flags & NAMES_QUERY ? " " : "",
+			spec && command->flags & NAMES_QUERY ? spec->name : "", takers.text);
 }
 
 /* Says what is wrong with the option that getopt stopped at. */
@@ -319,8 +384,15 @@ static int bad_option(const struct parser *p, int value, struct hdb_error *err)
 	assert(optind <= p->args.count);
 	if (value == ':')
 		return cli_fail(err, HDB_EUSAGE, "option %s needs a value", given);
-	if (strncmp(given, "--", 2) != 0)
+	if (strncmp(given, "--", 2) != 0) {
+		const struct option_info *o = option_table;
+
+		while (o->name && o->letter != optopt)
+			o++;
+		if (o->name && not_taken(p->command, p->spec, o->name, strlen(o->name), err))
+			return HDB_EUSAGE;
 		return cli_fail(err, HDB_EUSAGE, "unknown option -%c", optopt);
+	}
 	if (optopt != 0)
 		return cli_fail(err, HDB_EUSAGE, "option %.*s takes no value", (int)name_size,
 				given);
@@ -328,6 +400,8 @@ static int bad_option(const struct parser *p, int value, struct hdb_error *err)
 	    (strcmp(given, "--unreachable") == 0 || strcmp(given, "--all") == 0))
 		return cli_fail(err, HDB_EUSAGE, "%s has no option %s: %s", p->spec->name, given,
 				p->spec->one_population);
+	if (not_taken(p->command, p->spec, given + 2, name_size - 2, err))
+		return HDB_EUSAGE;
 	suggest_init(&near, given + 2, name_size - 2);
 	for (const struct option *o = p->longs; o->name; o++) {
 		if (name_size > 2 && strncmp(o->name, given + 2, name_size - 2) == 0)
@@ -361,7 +435,8 @@ int options_query_name(const struct command *command, struct arguments args, int
 		}
 		if (value == '?' || value == ':')
 			return bad_option(&p, value, err);
-		if (value == VALUE_COMMON + KEY_SQL_TABLE)
+		if (value >= VALUE_COMMON && value < VALUE_QUERY &&
+		    option_table[value - VALUE_COMMON].place == offsetof(struct options, table))
 			*table = optarg;
 	}
 	if (optind < args.count)
@@ -425,236 +500,94 @@ static int set_format(struct options *opt, enum format format, struct hdb_error 
 	return HDB_OK;
 }
 
-/* The words stand in the order of their enums. */
-static int set_words(enum option_key key, const char *value, struct options *opt,
-		     struct hdb_error *err)
+/* Another command may take the word. */
+static int bad_word(const struct option_info *o, const char *value, struct hdb_error *err)
 {
-	const int word = word_index(value, option_table[key].argument);
+	const char *taker = NULL;
 
-	assert(key < KEY_COUNT);
-	if (word < 0)
-		return cli_fail(err, HDB_EUSAGE, "--%s is %s, not \"%s\"", option_table[key].name,
-				option_table[key].argument, value);
-	if (key == KEY_FORMAT)
-		return set_format(opt, (enum format)word, err);
-	if (key == KEY_SVG)
-		return set_format(opt, word ? FORMAT_ICICLE : FORMAT_TREEMAP, err);
-	opt->has_zero |= key == KEY_ZERO;
-	if (key == KEY_CONTENTS)
-		opt->contents = (enum hdb_contents)word;
-	else if (key == KEY_PLAIN)
-		opt->is_plain = word != 0;
-	else if (key == KEY_COMPRESS)
-		opt->packing = (enum hdb_packing)word;
-	else if (key == KEY_ZERO)
-		opt->strip = (enum hdb_strip)word;
-	else if (key == KEY_ARRAYS)
-		opt->arrays = (enum hdb_redact_arrays)word;
-	else if (key == KEY_ID_SIZE)
-		opt->id_size = word ? 8 : 4;
-	else
-		opt->sizes = (enum hdb_size_model)word;
-	return HDB_OK;
-}
-
-static int set_number(enum option_key key, const char *value, struct options *opt,
-		      struct hdb_error *err)
-{
-	const uint64_t high = key == KEY_THREADS  ? 1024 :
-			      key == KEY_TIMEOUT  ? 1000000 :
-			      key == KEY_WAIT     ? 1000000 :
-			      key == KEY_PARALLEL ? 1024 :
-			      key == KEY_GZ       ? 9 :
-			      key == KEY_PORT     ? UINT16_MAX :
-			      key == KEY_SNAPSHOT ? UINT32_MAX :
-						    INT64_MAX;
-	uint64_t number;
-
-	assert(key < KEY_COUNT);
-	if (key == KEY_LIMIT && strcmp(value, "all") == 0)
-		value = "0";
-	if (!parse_number(value, key == KEY_MEMORY, high, &number))
-		return cli_fail(err, HDB_EUSAGE, "--%s takes %s, not \"%s\"",
-				option_table[key].name,
-				key == KEY_MEMORY   ? "a size such as 512M or 2G" :
-				key == KEY_LIMIT    ? "a number of rows or \"all\"" :
-				key == KEY_THREADS  ? "a number up to 1024" :
-				key == KEY_PARALLEL ? "a number up to 1024" :
-				key == KEY_GZ       ? "a level from 1 to 9" :
-						      "a number",
-				value);
-	if (number == 0 && key != KEY_LIMIT)
-		return cli_fail(err, HDB_EUSAGE, "--%s is at least 1", option_table[key].name);
-	if (key == KEY_MEMORY)
-		opt->memory_bytes = number;
-	else if (key == KEY_TIMEOUT || key == KEY_WAIT)
-		opt->timeout = (unsigned)number;
-	else if (key == KEY_PARALLEL)
-		opt->parallel = (unsigned)number;
-	else if (key == KEY_GZ)
-		opt->gz = (unsigned)number;
-	else if (key == KEY_THREADS)
-		opt->threads = (unsigned)number;
-	else if (key == KEY_PORT)
-		opt->port = (unsigned)number;
-	else if (key == KEY_SNAPSHOT)
-		opt->snapshot = (unsigned)number;
-	else
-		opt->limit = number;
-	opt->has_limit |= key == KEY_LIMIT;
-	return HDB_OK;
-}
-
-/* Takes option `key` of the table; `value` is NULL for a switch. */
-static int set_common(enum option_key key, const char *value, struct options *opt,
-		      struct hdb_error *err)
-{
-	switch (key) {
-	case KEY_DB:
-		opt->db = value;
-		break;
-	case KEY_TMP:
-	case KEY_PLACE:
-		opt->tmp = value;
-		break;
-	case KEY_DUMP:
-		opt->dump = value;
-		break;
-	case KEY_OUTPUT:
-	case KEY_FILE:
-		opt->output = value;
-		break;
-	case KEY_SQL_TABLE:
-		opt->table = value;
-		break;
-	case KEY_MAPPING:
-		opt->mapping = value;
-		break;
-	case KEY_LAYOUT:
-		opt->layout = value;
-		break;
-	case KEY_COLUMNS:
-		opt->columns = value;
-		break;
-	case KEY_SORT:
-		opt->sort = value;
-		break;
-	case KEY_WHERE:
-		opt->where = value;
-		break;
-	case KEY_SIZES:
-	case KEY_CONTENTS:
-	case KEY_COMPRESS:
-	case KEY_PLAIN:
-	case KEY_ZERO:
-	case KEY_ARRAYS:
-	case KEY_ID_SIZE:
-	case KEY_FORMAT:
-	case KEY_SVG:
-		return set_words(key, value, opt, err);
-	case KEY_JSON:
-		return set_format(opt, FORMAT_JSON, err);
-	case KEY_TABLE:
-		return set_format(opt, FORMAT_TABLE, err);
-	case KEY_CSV:
-		return set_format(opt, FORMAT_CSV, err);
-	case KEY_SNAPSHOT:
-	case KEY_PORT:
-	case KEY_LIMIT:
-	case KEY_MEMORY:
-	case KEY_THREADS:
-	case KEY_TIMEOUT:
-	case KEY_WAIT:
-	case KEY_PARALLEL:
-	case KEY_GZ:
-		return set_number(key, value, opt, err);
-	case KEY_LIVE:
-		opt->live = true;
-		break;
-	case KEY_ALL:
-	case KEY_TABLES_ALL:
-		opt->all = true;
-		break;
-	case KEY_ADB:
-		opt->adb = value;
-		break;
-	case KEY_SERIAL:
-		opt->serial = value;
-		break;
-	case KEY_LISTEN:
-		opt->listen = value;
-		break;
-	case KEY_BY:
-		opt->by = value;
-		break;
-	case KEY_HTML:
-		opt->html = value;
-		break;
-	case KEY_NO_VALUES:
-		opt->no_values = true;
-		break;
-	case KEY_OPEN:
-		opt->open = true;
-		break;
-	case KEY_KEEP:
-		opt->keep = value;
-		break;
-	case KEY_HASH_KEY:
-		opt->hash_key = value;
-		opt->hash = true;
-		break;
-	case KEY_RENAME:
-		opt->names_file = value;
-		break;
-	case KEY_SECRETS:
-		opt->report = value;
-		break;
-	case KEY_HASH:
-		opt->hash = true;
-		break;
-	case KEY_KOOM:
-		opt->koom = opt->app_only = true;
-		break;
-	case KEY_APP_ONLY:
-		opt->app_only = true;
-		break;
-	case KEY_SEGMENTS:
-		opt->segments = true;
-		break;
-	case KEY_FORCE:
-		opt->force = true;
-		break;
-	case KEY_STRICT:
-		opt->strict = true;
-		break;
-	case KEY_HUMAN:
-		opt->human = true;
-		break;
-	case KEY_WIDE:
-		opt->wide = true;
-		break;
-	case KEY_QUIET:
-		opt->quiet = true;
-		break;
-	case KEY_NO_PROGRESS:
-		opt->no_progress = true;
-		break;
-	case KEY_TIMINGS:
-		opt->timings = true;
-		break;
-	case KEY_NAMES:
-		opt->names = true;
-		break;
-	case KEY_SCHEMA:
-		opt->schema = true;
-		break;
-	case KEY_HELP:
-		opt->help = true;
-		break;
-	case KEY_COUNT:
-		break;
+	for (const struct option_info *other = option_table; other->name; other++) {
+		if (strcmp(other->name, o->name) != 0 || !other->argument ||
+		    word_index(value, other->argument) < 0)
+			continue;
+		for (const struct command *c = commands; c->name && !taker; c++)
+			if (options_groups(c, NULL) & other->groups)
+				taker = c->name;
 	}
+	return cli_fail(err, HDB_EUSAGE, "--%s is %s, not \"%s\"%s%s%s", o->name, o->argument,
+			value, taker ? ", which `heapdb " : "", taker ? taker : "",
+			taker ? "` takes" : "");
+}
+
+static int set_word(const struct option_info *o, const char *value, struct options *opt,
+		    struct hdb_error *err)
+{
+	const int word = value ? word_index(value, o->argument) : 0;
+
+	if (word < 0)
+		return bad_word(o, value, err);
+	if (o->kind == OPTION_FORMAT)
+		return set_format(opt, (enum format)(o->limit + (unsigned)word), err);
+	*(unsigned *)((char *)opt + o->place) = o->limit + (unsigned)word;
 	return HDB_OK;
+}
+
+static int set_number(const struct option_info *o, const char *value, struct options *opt,
+		      struct hdb_error *err)
+{
+	void *const place = (char *)opt + o->place;
+	const bool is_count = o->kind == OPTION_COUNT, is_bytes = o->kind == OPTION_BYTES;
+	uint64_t number;
+	char range[48];
+
+	if (is_count && strcmp(value, "all") == 0)
+		value = "0";
+	snprintf(range, sizeof(range), o->limit < UINT_MAX ? "a number from 1 to %u" : "a number",
+		 o->limit);
+	if (!parse_number(value, is_bytes, is_count || is_bytes ? INT64_MAX : o->limit, &number) ||
+	    (number == 0 && !is_count))
+		return cli_fail(err, HDB_EUSAGE, "--%s takes %s, not \"%s\"", o->name,
+				is_bytes ? "a size such as 512M or 2G" :
+				is_count ? "a number of rows or \"all\"" :
+					   range,
+				value);
+	if (is_count || is_bytes)
+		*(uint64_t *)place = number;
+	else
+		*(unsigned *)place = (unsigned)number;
+	opt->has_limit |= is_count;
+	return HDB_OK;
+}
+
+bool options_given(const struct options *opt, const char *name)
+{
+	for (size_t i = 0; i < opt->given_count; i++)
+		if (strcmp(opt->given[i]->name, name) == 0)
+			return true;
+	return false;
+}
+
+/* `value` is NULL for a switch. */
+static int set_option(const struct option_info *o, const char *value, struct options *opt,
+		      struct hdb_error *err)
+{
+	if (!options_given(opt, o->name))
+		opt->given[opt->given_count++] = o;
+	switch (o->kind) {
+	case OPTION_FLAG:
+		*(bool *)((char *)opt + o->place) = true;
+		return HDB_OK;
+	case OPTION_TEXT:
+		*(const char **)((char *)opt + o->place) = value;
+		return HDB_OK;
+	case OPTION_WORD:
+	case OPTION_FORMAT:
+		return set_word(o, value, opt, err);
+	case OPTION_NUMBER:
+	case OPTION_BYTES:
+	case OPTION_COUNT:
+		return set_number(o, value, opt, err);
+	}
+	return HDB_EBUG;
 }
 
 int options_parse(const struct command *command, const struct hdb_query_spec *spec,
@@ -666,7 +599,8 @@ int options_parse(const struct command *command, const struct hdb_query_spec *sp
 	*opt = (struct options){ 0 };
 	opt->operands = calloc((size_t)args.count + 1, sizeof(opt->operands[0]));
 	opt->query_options = calloc((size_t)args.count + 1, sizeof(opt->query_options[0]));
-	if (!opt->operands || !opt->query_options)
+	opt->given = calloc(sizeof(option_table) / sizeof(option_table[0]), sizeof(opt->given[0]));
+	if (!opt->operands || !opt->query_options || !opt->given)
 		return cli_fail(err, HDB_ENOMEM, "no memory for %d arguments", args.count);
 	parser_init(&p, command, spec, args);
 	while ((value = parser_next(&p)) != -1) {
@@ -688,7 +622,7 @@ int options_parse(const struct command *command, const struct hdb_query_spec *sp
 				.value = optarg,
 			};
 		} else {
-			rc = set_common((enum option_key)(value - VALUE_COMMON), optarg, opt, err);
+			rc = set_option(&option_table[value - VALUE_COMMON], optarg, opt, err);
 			if (rc != HDB_OK)
 				return rc;
 		}
@@ -698,6 +632,18 @@ int options_parse(const struct command *command, const struct hdb_query_spec *sp
 			opt->operands[opt->operand_count++] = args.values[i];
 	}
 	assert(opt->operand_count <= (size_t)args.count);
+	return HDB_OK;
+}
+
+int options_only(const struct options *opt, unsigned groups, const char *what,
+		 struct hdb_error *err)
+{
+	for (size_t i = 0; i < opt->given_count; i++) {
+		const char *name = opt->given[i]->name;
+
+		if (!options_find(name, strlen(name), groups | OPTIONS_HELP))
+			return cli_fail(err, HDB_EUSAGE, "--%s is not an option of %s", name, what);
+	}
 	return HDB_OK;
 }
 
@@ -714,6 +660,7 @@ void options_release(struct options *opt)
 {
 	free(opt->operands);
 	free(opt->query_options);
+	free(opt->given);
 	*opt = (struct options){ 0 };
 }
 

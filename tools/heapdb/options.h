@@ -16,27 +16,41 @@ struct command;
 /* The same of commands that answer one question only: what there is to know fits. */
 #define OPTIONS_LIMIT_COMMAND 100
 
-/* Which commands take an option. */
+/*
+ * Which commands take an option: those whose row in the command table has one of its groups. All
+ * that is said of options (help, completion, what is refused) follows from these two tables.
+ */
 enum option_group {
-	OPTIONS_DATABASE = 1, /* those that open a database */
-	OPTIONS_WORK = 2,     /* those that work long */
-	OPTIONS_IMPORT = 4,
-	OPTIONS_JSON = 8,     /* those that answer in tables or JSON */
-	OPTIONS_ROWS = 16,    /* those that answer with rows */
-	OPTIONS_HELP = 32,    /* all */
-	OPTIONS_NAMES = 64,   /* help */
-	OPTIONS_SQL = 128,    /* those that run statements */
-	OPTIONS_SERVE = 256,  /* serve */
-	OPTIONS_OUTPUT = 512, /* those that write a dump */
-	OPTIONS_CONVERT = 1024,
-	OPTIONS_STRIP = 2048,
-	OPTIONS_REDACT = 4096,
-	OPTIONS_REPORT = 8192, /* report */
-	OPTIONS_CAPTURE = 16384,
-	OPTIONS_TABLES = 32768,      /* those whose rows are no query's */
-	OPTIONS_ALLOCATIONS = 65536, /* allocations */
-	OPTIONS_EXPORT = 131072,
-	OPTIONS_PEOPLE = 262144 /* those that answer with rows, for people, too */
+	OPTIONS_HELP = 1 << 0,     /* all */
+	OPTIONS_DATABASE = 1 << 1, /* those that open a database */
+	OPTIONS_MEMORY = 1 << 2,   /* those that compute */
+	OPTIONS_QUIET = 1 << 3,    /* those that tell of their work */
+	OPTIONS_TIMINGS = 1 << 4,  /* those that work in stages */
+	OPTIONS_JSON = 1 << 5,     /* those that answer in JSON, too */
+	OPTIONS_HUMAN = 1 << 6,    /* those with sizes in tables */
+	OPTIONS_ROWS = 1 << 7,     /* those that answer with rows */
+	OPTIONS_TABLE = 1 << 8,    /* those whose rows are for people unless they say otherwise */
+	OPTIONS_FORMAT = 1 << 9,   /* those with rows in several formats */
+	OPTIONS_TREES = 1 << 10,   /* those that draw trees, too */
+	OPTIONS_COLUMNS = 1 << 11,
+	OPTIONS_LIMIT = 1 << 12,
+	OPTIONS_SORT = 1 << 13,
+	OPTIONS_WHERE = 1 << 14,
+	OPTIONS_FILE = 1 << 15,   /* those that write what they print into a file, too */
+	OPTIONS_OUTPUT = 1 << 16, /* those that write a dump */
+	OPTIONS_IMPORT = 1 << 17, /* and so on: those of one command or two */
+	OPTIONS_CAPTURE = 1 << 18,
+	OPTIONS_EXPORT = 1 << 19,
+	OPTIONS_CONVERT = 1 << 20,
+	OPTIONS_STRIP = 1 << 21,
+	OPTIONS_REDACT = 1 << 22,
+	OPTIONS_REPORT = 1 << 23,
+	OPTIONS_SERVE = 1 << 24,
+	OPTIONS_SQL = 1 << 25,
+	OPTIONS_ALLOCATIONS = 1 << 26,
+	OPTIONS_NAMES = 1 << 27,
+	OPTIONS_TABLES_ALL = 1 << 28, /* those that read tables of SQL */
+	OPTIONS_TREE_FORMAT = 1 << 29 /* FORMAT of what can be drawn: options_groups */
 };
 
 /* In the order of the words of --format. */
@@ -55,6 +69,7 @@ enum format {
 	FORMAT_ARROW_STREAM
 };
 
+/* What the command line said; zeros where it said nothing. */
 struct options {
 	const char *db, *dump, *tmp, *output, *layout, *mapping, *sort, *columns, *where;
 	const char *table;     /* of export: a table of SQL; NULL: a query, or a statement */
@@ -65,21 +80,17 @@ struct options {
 	unsigned port;         /* 0: a free one */
 	const char *listen;    /* NULL: loopback */
 	bool open;             /* a browser */
-	const char *by;        /* of allocations; NULL: not given */
 	const char *html;      /* file of the report; NULL: none */
 	bool no_values;        /* texts of the heap are left out of it */
-	enum hdb_size_model sizes;
-	enum hdb_contents contents;
-	enum hdb_packing packing;
-	enum hdb_strip strip;
+	/* Words: the place of the word that was given; enums of the library and of readers. */
+	unsigned sizes, contents, packing, zero, arrays, by;
 	const char *adb, *serial; /* of capture: process and device */
 	unsigned parallel, gz;    /* 0: not given */
 	bool live, all;
-	enum hdb_redact_arrays arrays;
 	const char *keep, *hash_key, *names_file, *report;
-	bool app_only, segments, koom, has_zero, hash;
-	unsigned id_size; /* 0: not given */
-	bool is_plain;    /* what is exported is not compressed */
+	bool app_only, segments, koom, hash;
+	unsigned id_size;  /* in units of 4 bytes; 0: not given */
+	unsigned is_plain; /* what is exported is not compressed */
 	enum format format;
 	bool has_format; /* one of --json, --csv, --format was given */
 	bool human, wide, quiet, no_progress, timings, strict, force, help, names, schema;
@@ -89,6 +100,20 @@ struct options {
 	size_t operand_count;
 	struct hdb_option *query_options; /* owned array */
 	size_t query_option_count;
+	const struct option_info *
+		*given; /* owned array: those that are not a query's own, each once */
+	size_t given_count;
+};
+
+/* What an option's value is, and the type of its member of struct options. */
+enum option_kind {
+	OPTION_FLAG,   /* bool */
+	OPTION_TEXT,   /* const char *, lent */
+	OPTION_NUMBER, /* unsigned: 1 to `limit` */
+	OPTION_BYTES,  /* uint64_t, at least 1 */
+	OPTION_COUNT,  /* uint64_t: rows, 0 for all */
+	OPTION_WORD,   /* unsigned: the place of the word in `argument`, and `limit` */
+	OPTION_FORMAT  /* enum format, the same; of a switch `limit` */
 };
 
 /* An option that is not a query's own. */
@@ -96,12 +121,24 @@ struct option_info {
 	const char *name;
 	const char *argument; /* NULL: a switch */
 	unsigned groups;      /* enum option_group */
-	char letter;          /* 'o' for -o, 0: none */
+	int letter;           /* 'o' for -o, 0: none */
+	enum option_kind kind;
+	unsigned place; /* of the member of struct options */
+	unsigned limit; /* see option_kind */
 	const char *help;
 };
 
 /* All of them, ended by a NULL name. */
 extern const struct option_info option_table[];
+
+/*
+ * The groups of options that a command takes; with a query (may be NULL) those that make sense for
+ * its rows. Help, completion and options_parse go by it.
+ */
+unsigned options_groups(const struct command *command, const struct hdb_query_spec *query);
+
+/* The table's option of that name which the groups have, or NULL. */
+const struct option_info *options_find(const char *name, size_t size, unsigned groups);
 
 /* Which places of argv a command's line has: argv[0] is the command's name. */
 struct arguments {
@@ -124,6 +161,16 @@ int options_query_name(const struct command *command, struct arguments args, int
  */
 int options_parse(const struct command *command, const struct hdb_query_spec *spec,
 		  struct arguments args, struct options *opt, struct hdb_error *err);
+
+/* Whether an option that is not a query's own was given. */
+bool options_given(const struct options *opt, const char *name);
+
+/*
+ * HDB_EUSAGE if an option was given that is of none of the groups; `what` takes only those. For
+ * commands that take fewer options in one of their ways of use.
+ */
+int options_only(const struct options *opt, unsigned groups, const char *what,
+		 struct hdb_error *err);
 
 /* Whether an option of the query was given by this name of an earlier version. */
 bool options_has_old(const struct options *opt, const char *name);

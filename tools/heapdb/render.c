@@ -153,8 +153,8 @@ static int find_column(const struct answer *answer, const char *name, size_t siz
 {
 	const size_t count = column_count(answer);
 	struct suggest near;
-
-	char now[64];
+	char now[64], list[512] = "";
+	size_t used = 0;
 
 	/* The library knows names of earlier versions, too. */
 	snprintf(now, sizeof(now), "%.*s", (int)size, name);
@@ -168,10 +168,14 @@ static int find_column(const struct answer *answer, const char *name, size_t siz
 		if (answer->source && strlen(have) == size && memcmp(have, name, size) == 0)
 			return HDB_OK;
 		suggest_try(&near, have);
+		if (used < sizeof(list))
+			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
+						 used ? ", " : "", have);
 	}
-	return cli_fail(answer->err, HDB_EUSAGE, "there is no column \"%.*s\"%s%s%s", (int)size,
-			name, near.best ? "; is \"" : "", near.best ? near.best : "",
-			near.best ? "\" meant?" : "");
+	return cli_fail(answer->err, HDB_EUSAGE,
+			"there is no column \"%.*s\"%s%s%s; there are: %s%s", (int)size, name,
+			near.best ? ", but \"" : "", near.best ? near.best : "",
+			near.best ? "\"" : "", list, used < sizeof(list) ? "" : "...");
 }
 
 int render_columns(struct answer *answer, const char *columns, const struct render_style *style,

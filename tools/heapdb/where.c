@@ -10,6 +10,24 @@
 
 #ifdef HAVE_SQLITE
 #include "sqlite/sqlite.h"
+#endif
+
+void where_table(const struct hdb_query_spec *query, char *name, size_t size)
+{
+	const char *prefix = "query_";
+
+	snprintf(name, size, "%s%s", prefix, query->name);
+	for (char *c = name; *c; c++)
+		*c = *c == '-' ? '_' : *c;
+#ifdef HAVE_SQLITE
+	/* Only where a table has the query's name. */
+	if (heapsql_has_table(name))
+		return;
+#endif
+	memmove(name, name + strlen(prefix), strlen(name + strlen(prefix)) + 1);
+}
+
+#ifdef HAVE_SQLITE
 
 /* "--where: no such column: a" */
 static int fail(struct hdb_error *err, int r)

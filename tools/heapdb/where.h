@@ -21,4 +21,7 @@ struct where {
 int where_open(struct where *where, struct cli *cli, struct hdb_query_args *args);
 void where_close(struct where *where);
 
+/* What the query is called in SQL. */
+void where_table(const struct hdb_query_spec *query, char *name, size_t size);
+
 #endif
