@@ -211,28 +211,32 @@ void base_notice(struct base_work *work, const char *text)
 void base_stage(struct base_work *work, const char *stage, uint64_t total, const char *unit)
 {
 	assert(stage && unit);
-	work->stage = stage;
-	work->stage_total = total;
-	work->stage_unit = unit;
+	work->stage = (struct base_stage){ stage, total, unit };
 	work->next_report_ns = 0;
 	if (work->progress.report && stage)
 		work->progress.report(work->progress.ctx, stage, 0, total, unit);
 }
 
-int base_step(struct base_work *work, uint64_t done, struct hdb_error *err)
+int base_step_of(struct base_work *work, const struct base_stage *stage, uint64_t done,
+		 struct hdb_error *err)
 {
 	if (base_is_cancelled(work))
 		return hdb_fail(err, HDB_EINTR, "interrupted");
-	if (work->progress.report && work->stage) {
+	if (work->progress.report && stage->name) {
 		const uint64_t now = now_ns();
 
 		if (now >= work->next_report_ns) {
 			work->next_report_ns = now + REPORT_INTERVAL_NS;
-			work->progress.report(work->progress.ctx, work->stage, done,
-					      work->stage_total, work->stage_unit);
+			work->progress.report(work->progress.ctx, stage->name, done, stage->total,
+					      stage->unit);
 		}
 	}
 	return HDB_OK;
+}
+
+int base_step(struct base_work *work, uint64_t done, struct hdb_error *err)
+{
+	return base_step_of(work, &work->stage, done, err);
 }
 
 /* An unlinked, empty file in the folder; readable by the owner alone. 0 or errno. */

@@ -29,6 +29,13 @@ struct base_pool_entry {
  */
 #define MEMORY_DEFAULT_MAX ((uint64_t)1 << 30)
 
+/* A stage of the work, for progress. Its texts are static. */
+struct base_stage {
+	const char *name; /* NULL: none, and steps report nothing */
+	uint64_t total;   /* 0: unknown */
+	const char *unit;
+};
+
 struct base_work {
 	pthread_mutex_t
 		lock; /* held while arrays come and go: some work takes them on all threads */
@@ -48,9 +55,7 @@ struct base_work {
 	const char *tmp_dir;     /* for private files where scratch_dir cannot be written; lent */
 	bool is_unsynced;        /* databases that are written do not wait for the disk */
 	struct hdb_progress progress;
-	const char *stage; /* current stage, for progress */
-	uint64_t stage_total;
-	const char *stage_unit;
+	struct base_stage stage; /* the current one */
 	uint64_t next_report_ns; /* throttles reports */
 };
 
@@ -84,6 +89,18 @@ void base_stage(struct base_work *work, const char *stage, uint64_t total, const
  * HDB_OK or HDB_EINTR. Call it from the calling thread every few thousand steps.
  */
 int base_step(struct base_work *work, uint64_t done, struct hdb_error *err);
+
+/*
+ * A stage whose steps call code that takes steps of its own, in other units: it sets itself aside
+ * before each call, and reports by base_step_of. What the code counts is then not reported as if it
+ * were of this stage; a stage that the code begins is.
+ */
+static inline void base_stage_aside(struct base_work *work)
+{
+	work->stage.name = NULL;
+}
+int base_step_of(struct base_work *work, const struct base_stage *stage, uint64_t done,
+		 struct hdb_error *err);
 
 /* Whether somebody cancelled the work. On any thread. */
 static inline bool base_is_cancelled(const struct base_work *work)

@@ -44,6 +44,7 @@ struct query_sorted {
 	bool is_early;   /* a row is left as soon as its key is there and is not among the best */
 	uint64_t limit;  /* rows to keep, 0: all */
 	uint64_t left;   /* rows that were left early */
+	struct base_stage stage;
 	uint64_t used_bytes;
 };
 
@@ -213,6 +214,15 @@ static bool beats_root(const struct query *q, const struct query_sorted *s, uint
 	return compare_keys(s, &fresh, &root) < 0;
 }
 
+/* Whoever makes a row may have counted something else meanwhile, in a stage of its own or not. */
+static int step(struct query *q, const struct query_sorted *s, struct hdb_error *err)
+{
+	const int r = base_step_of(q->work, &s->stage, q->made + s->left, err);
+
+	base_stage_aside(q->work);
+	return r;
+}
+
 bool query_sort_looks_at(const struct query *q, size_t column)
 {
 	return q->sorted && q->sorted->is_early && q->sorted->key == column;
@@ -228,8 +238,7 @@ int query_sort_test(struct query *q, bool *wanted, struct hdb_error *err)
 	query_place_texts(q);
 	*wanted = beats_root(q, s, q->made);
 	query_unplace_texts(q);
-	return !*wanted && ++s->left % STEP_ROWS == 0 ? base_step(q->work, q->made + s->left, err) :
-							HDB_OK;
+	return !*wanted && ++s->left % STEP_ROWS == 0 ? step(q, s, err) : HDB_OK;
 }
 
 /*
@@ -423,11 +432,12 @@ int query_sort(struct query *q, size_t column, bool descending, uint64_t limit,
 	s->is_early = is_early(q, s);
 	q->sorted = s;
 	base_stage(q->work, "sorting", q->total == QUERY_TOTAL_UNKNOWN ? 0 : q->total, "rows");
+	s->stage = q->work->stage;
+	base_stage_aside(q->work);
 	while ((r = query_make(q, err)) == HDB_OK) {
 		if ((r = keep_row(q, s, q->made - 1, err)) < 0)
 			return r;
-		if (q->made % STEP_ROWS == 0 &&
-		    (r = base_step(q->work, q->made + s->left, err)) < 0)
+		if (q->made % STEP_ROWS == 0 && (r = step(q, s, err)) < 0)
 			return r;
 	}
 	if (r < 0)

@@ -5,6 +5,9 @@
 
 #include "queries/queries.h"
 
+#include <inttypes.h>
+#include <unistd.h>
+
 #define NODES 500
 
 static struct world world;
@@ -338,6 +341,44 @@ static void populations(void **state)
 	}
 }
 
+/* ---- progress ---- */
+
+static void on_progress(void *ctx, const char *stage, uint64_t done, uint64_t total,
+			const char *unit)
+{
+	(void)unit;
+	*(unsigned *)ctx += strcmp(stage, "sorting") == 0;
+	if (total && done > total)
+		fail_msg("%s: %" PRIu64 " of %" PRIu64, stage, done, total);
+}
+
+/* What makes rows counts objects; a sort that waits for the rows counts those. */
+static void progress_is_of_rows(void **state)
+{
+	static const struct ask asks[] = {
+		{ .query = "instances", .target = "java.lang.String", .sort = "retained" },
+		{ .query = "instances", .target = "java.lang.String", .sort = "label", .limit = 5 },
+		{ .query = "objects", .sort = "id", .limit = 5 },
+	};
+	const struct hdb_import_options opt = { .force = 1 };
+	const char *dump = getenv("DUMP"), *path = temp_path("progress.heapdb");
+	unsigned reports = 0;
+	const struct hdb_open_options open = { .progress = { .report = on_progress,
+							     .ctx = &reports } };
+	struct hdb_error err = { 0 };
+	struct hdb *db;
+
+	(void)state;
+	if (!dump || access(dump, R_OK) != 0)
+		skip();
+	if (hdb_import(dump, path, &opt, NULL, &err) < 0 || hdb_open(path, &open, &db, &err) < 0)
+		fail_msg("%s", err.message);
+	for (size_t i = 0; i < sizeof(asks) / sizeof(asks[0]); i++)
+		hdb_rows_close(ask_rows(db, &asks[i]));
+	assert_true(reports > 3);
+	hdb_close(db);
+}
+
 /* Every query's specification holds together. */
 static void specs(void **state)
 {
@@ -376,7 +417,7 @@ int main(void)
 		cmocka_unit_test(budget),      cmocka_unit_test(totals),
 		cmocka_unit_test(sorting),     cmocka_unit_test(limit_agrees),
 		cmocka_unit_test(columns),     cmocka_unit_test(facts),
-		cmocka_unit_test(populations),
+		cmocka_unit_test(populations), cmocka_unit_test(progress_is_of_rows),
 	};
 
 	return cmocka_run_group_tests(tests, make, unmake);

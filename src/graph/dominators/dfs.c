@@ -232,7 +232,7 @@ int dom_step(struct dom_parts *parts, const struct dom_build *b, uint32_t done,
 {
 	const uint64_t all =
 		atomic_fetch_add_explicit(&parts->done, done, memory_order_relaxed) + done;
-	const uint64_t total = parts->work->stage_total;
+	const uint64_t total = parts->work->stage.total;
 
 	if (atomic_load_explicit(&parts->is_failed, memory_order_relaxed) ||
 	    atomic_load_explicit(&parts->is_again, memory_order_relaxed))
