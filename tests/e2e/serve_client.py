@@ -3,8 +3,10 @@ be refused while it stays alive. Each check is a line of .github/SECURITY.md."""
 import glob
 import http.client
 import json
+import resource
 import select
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -165,7 +167,8 @@ if has_sql:
         check("tables without a name are those of the database that is asked", (other["rows"][0]["n"] > 0) == there)
     for statement in ("DELETE FROM objects", "ATTACH '/etc/passwd' AS x", "ATTACH 'x.db' AS x", "CREATE TABLE t (a)",
                       "DROP TABLE objects", "INSERT INTO objects VALUES (1)", "PRAGMA temp_store_directory = '/tmp'",
-                      "VACUUM INTO 'x.db'", "SELECT load_extension('x')", "SELECT readfile('/etc/passwd')",
+                      "VACUUM INTO 'x.db'", "SELECT load_extension('x')", "SELECT hex(fts3_tokenizer('simple'))",
+                      "SELECT fts3_tokenizer('a', x'0000000000000000')", "SELECT readfile('/etc/passwd')",
                       "SELECT writefile('x', 'y')", "SELECT edit('x')", "SELECT 1; SELECT 2", "", ";", "SELECT", "x" * 9000,
                       "SELECT randomblob(1 << 40)", "PRAGMA writable_schema = 1"):
         status, said = sql(statement)
@@ -183,6 +186,37 @@ if has_sql:
     check("and is cancelled", json.loads(ask("/api/cancel?job=endless", method="POST")[1])["cancelled"])
     waiting.join(20)
     check("at once", said and said[0][0] == 503)
+    # Whoever asks and is gone: the worker is free within a second or so, and the connection is closed.
+    def leave(how, method):
+        s = socket.create_connection((HOST, PORT), timeout=20)
+        s.sendall(f"GET /api/sql?q={urllib.parse.quote(endless)}&job=left-{how} HTTP/1.1\r\nHost: {HOST}:{PORT}\r\nCookie: {COOKIE}\r\n"
+                  f"Connection: {method}\r\n\r\n".encode())
+        while state(f"left-{how}") == "none":
+            time.sleep(0.02)
+        if how.startswith("reset"):
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        if how.startswith("shutdown"):
+            s.shutdown(socket.SHUT_WR)
+        else:
+            s.close()
+        return s
+
+    def state(job):
+        return json.loads(ask(f"/api/progress?job={job}")[1])["state"]
+
+    names = [how + kept for how in ("close", "reset", "shutdown") for kept in ("", "-kept")]  # more than there are workers
+    held = [leave(how, "keep-alive" if how.endswith("kept") else "close") for how in names[:4]]
+    began = time.monotonic()
+    while any(state(f"left-{how}") != "none" for how in names[:4]) and time.monotonic() - began < 20:
+        time.sleep(0.05)
+    check(f"questions end when nobody waits for them: {time.monotonic() - began:.1f} s", time.monotonic() - began < 2)
+    held += [leave(how, "keep-alive") for how in names[4:]]
+    began = time.monotonic()
+    while any(state(f"left-{how}") != "none" for how in names[4:]) and time.monotonic() - began < 20:
+        time.sleep(0.05)
+    check(f"also those whose connection is shut half: {time.monotonic() - began:.1f} s", time.monotonic() - began < 2)
+    for s in held:
+        s.close()
     refused("a statement of another site", 403, "/api/sql?q=SELECT+1", headers={"Sec-Fetch-Site": "cross-site"})
     refused("a statement without a token", 403, "/api/sql?q=SELECT+1", cookie=None)
     refused("an option of a statement", 400, "/api/sql?q=SELECT+1&sort=a")
@@ -312,6 +346,12 @@ for what, status, data in [
     back = whole(data)
     answers = [part[:3] for part in back.split(b"HTTP/1.1 ")[1:]]  # the library may begin its own twice
     check(f"{what}: {answers}, {back[:40]!r}", len(set(answers)) == 1 and int(answers[0]) in either(status) and b"Set-Cookie" not in back and b'"databases"' not in back and b"Access-Control" not in back)
+for what, data in [("bare line ends", get + head), ("a bare end of the request line", get[:-2] + b"\n" + head), ("a bare end of a header", get + b"X: a\n" + head),
+                   ("bare ends of headers", get + head.replace(b"\r", b""))]:
+    if what == "bare line ends":
+        data = data.replace(b"\r", b"")
+    back = whole(data + (b"\n" if what == "bare line ends" else b"\r\n"))
+    check(f"{what}: {back[:40]!r}", back.startswith(b"HTTP/1.1 400"))
 back = whole(get + head + b"\r\n" + get + head + b"Connection: close\r\n\r\n")
 check("two requests at once have two answers", back.count(b"HTTP/1.1 200") == 2 and back.count(b'"databases"') == 2)
 
@@ -347,6 +387,20 @@ for _ in range(100):
 began = time.monotonic()
 check("an answer beside 100 slow requests", ask("/api/health")[0].status == 200)
 check("it is not kept waiting", time.monotonic() - began < 5)
+for s in slow:
+    s.close()
+
+# More connections that never ask than there is room for: they give way, and others get in.
+resource.setrlimit(resource.RLIMIT_NOFILE, (min(4000, resource.getrlimit(resource.RLIMIT_NOFILE)[1]),) * 2)
+slow = []
+for _ in range(min(1000, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 100)):
+    s = socket.socket()
+    s.setblocking(False)
+    s.connect_ex((HOST, PORT))
+    slow.append(s)
+began = time.monotonic()
+check(f"an answer beside {len(slow)} connections that ask nothing", ask("/api/health")[0].status == 200)
+check(f"it is not kept waiting: {time.monotonic() - began:.1f} s", time.monotonic() - began < 8)
 for s in slow:
     s.close()
 

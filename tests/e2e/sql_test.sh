@@ -208,7 +208,8 @@ plan "SELECT * FROM refs WHERE target = 5" "by key"
 # ---- only reading ----
 for s in "DELETE FROM objects" "INSERT INTO objects VALUES (1)" "CREATE TABLE t(a)" "DROP TABLE objects" \
 	"ATTACH 'x.db' AS x" "PRAGMA writable_schema = 1" "VACUUM INTO 'x.db'" "BEGIN;" "CREATE VIEW v AS SELECT 1" \
-	"CREATE TEMP TABLE t(a)" "SELECT load_extension('x.so')" "REINDEX objects" "PRAGMA temp_store = 2" \
+	"CREATE TEMP TABLE t(a)" "SELECT load_extension('x.so')" "SELECT hex(fts3_tokenizer('simple'))" \
+	"SELECT fts5_source_id()" "REINDEX objects" "PRAGMA temp_store = 2" \
 	"CREATE VIRTUAL TABLE t USING objects"; do
 	refused "$s" 2 "sql:"
 done

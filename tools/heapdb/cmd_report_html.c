@@ -282,15 +282,18 @@ static int put_page(struct cli *cli, struct output *out)
 
 	output_string(out, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
 			   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
-			   "'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
-			   "img-src data:\">\n<meta name=\"viewport\" "
+			   "'none'; script-src '");
+	put_part(out, "/app.js.hash");
+	output_string(out, "'; style-src '");
+	put_part(out, "/app.css.hash");
+	output_string(out, "'; img-src data:\">\n<meta name=\"viewport\" "
 			   "content=\"width=device-width, initial-scale=1\">\n"
-			   "<title>heapdb report</title>\n<style>\n");
+			   "<title>heapdb report</title>\n<style>");
 	put_part(out, "/app.css");
 	output_string(out, "</style></head><body><div id=\"app\"></div>\n"
 			   "<script type=\"application/json\" id=\"answers\">");
 	rc = put_answers(cli, name, out);
-	output_string(out, "</script>\n<script>\n");
+	output_string(out, "</script>\n<script>");
 	put_part(out, "/app.js");
 	output_string(out, "</script></body></html>\n");
 	return rc;

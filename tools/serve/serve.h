@@ -72,7 +72,10 @@ struct serve_options {
 	void *ctx;
 };
 
-/* A file of the page: "/app.js", "/app.css". Static; `path` is one of them. */
+/*
+ * A file of the page: "/app.js", "/app.css", or its hash as a Content-Security-Policy has it:
+ * "/app.js.hash", "/app.css.hash". Static; `path` is one of them.
+ */
 const char *serve_page(const char *path, size_t *size);
 
 /* The registry as the page has it, a JSON array. *text is owned: free(). HDB_ENOMEM. */

@@ -21,6 +21,8 @@
 EMBED(serve_page_html, "index.html");
 EMBED(serve_page_js, "app.js");
 EMBED(serve_page_css, "app.css");
+EMBED(serve_page_js_hash, "app.js.hash");
+EMBED(serve_page_css_hash, "app.css.hash");
 
 static const struct serve_file files[] = {
 	{ "/", "text/html; charset=utf-8", serve_page_html, serve_page_html_end },
@@ -28,18 +30,31 @@ static const struct serve_file files[] = {
 	{ "/app.css", "text/css; charset=utf-8", serve_page_css, serve_page_css_end },
 };
 
+/* What the Content-Security-Policy of a report names them by. */
+static const struct serve_file hashes[] = {
+	{ "/app.js.hash", "", serve_page_js_hash, serve_page_js_hash_end },
+	{ "/app.css.hash", "", serve_page_css_hash, serve_page_css_hash_end },
+};
+
+static const struct serve_file *find(const struct serve_file *list, size_t count, const char *path)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(list[i].path, path) == 0)
+			return &list[i];
+	return NULL;
+}
+
 const struct serve_file *serve_bundle_file(const char *path)
 {
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		if (strcmp(files[i].path, path) == 0)
-			return &files[i];
-	return NULL;
+	return find(files, sizeof(files) / sizeof(files[0]), path);
 }
 
 const char *serve_page(const char *path, size_t *size)
 {
 	const struct serve_file *file = serve_bundle_file(path);
 
+	if (!file)
+		file = find(hashes, sizeof(hashes) / sizeof(hashes[0]), path);
 	*size = file ? (size_t)(file->end - file->data) : 0;
 	return file ? (const char *)file->data : "";
 }

@@ -25,7 +25,8 @@
 #include <unistd.h>
 
 /* Connections at once; further ones wait in the system's queue. */
-#define CONNECTIONS_MAX 200
+#define CONNECTIONS_MAX 400
+#define CONNECTIONS_WAITING_MAX 4096
 
 /* Seconds that a connection may be silent, and bytes of a request: its line and its headers. */
 #define SILENCE_SECONDS 20
@@ -237,9 +238,12 @@ static struct serve_job *job_of(const struct server *server, const char *path)
 static enum MHD_Result ask(struct server *server, struct MHD_Connection *connection,
 			   struct request *request, struct serve_job *job)
 {
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 	struct arguments a = { .server = server, .job = job };
 
 	job->connection = connection;
+	job->client = info ? info->connect_fd : -1;
 	job->held = &server->held;
 	MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, on_argument, &a);
 	if (a.err.code == HDB_OK)
@@ -298,12 +302,24 @@ static enum MHD_Result cancel(struct server *server, struct MHD_Connection *conn
 
 /* ---- requests ---- */
 
+/*
+ * Whether the line that ends after `size` bytes ended by a bare LF. libmicrohttpd has an option
+ * against those since 1.0 (start), and before that ends lines in place: CR LF becomes two zeros.
+ */
+static bool is_bare_line(const char *text, size_t size)
+{
+	return strncmp(MHD_get_version(), "0.", 2) == 0 && text[size + 1] != '\0';
+}
+
 /* NOLINTNEXTLINE(readability-function-size): libmicrohttpd says which parameters */
 static enum MHD_Result on_header(void *ctx, enum MHD_ValueKind kind, const char *name,
 				 size_t name_size, const char *value, size_t value_size)
 {
+	struct serve_headers *headers = ctx;
+
 	(void)kind;
-	serve_gate_header(ctx, name, name_size, value, value_size);
+	serve_gate_header(headers, name, name_size, value, value_size);
+	headers->is_broken |= value && is_bare_line(value, value_size);
 	return MHD_YES;
 }
 
@@ -418,7 +434,8 @@ static enum MHD_Result begin_request(struct server *server, struct MHD_Connectio
 		return MHD_NO;
 	serve_slow_asked(server->slow, slow_one_of(connection));
 	MHD_get_connection_values_n(connection, MHD_HEADER_KIND, on_header, &request->headers);
-	if (request->headers.is_broken || strncmp(version, "HTTP/1.", 7) != 0)
+	if (request->headers.is_broken || strncmp(version, "HTTP/1.", 7) != 0 ||
+	    is_bare_line(version, strlen(version)))
 		return send_last(connection, MHD_HTTP_BAD_REQUEST, "HEADERS",
 				 "the request's headers are broken");
 	return request->headers.has_body ? send_last(connection, MHD_HTTP_CONTENT_TOO_LARGE, "BODY",
@@ -502,7 +519,8 @@ static int listen_on(const struct serve_options *options, unsigned *port, int *f
 	if (*fd < 0)
 		return fail(err, HDB_EIO, address, strerror(errno));
 	setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (bind(*fd, to, size) != 0 || listen(*fd, 128) != 0 || getsockname(*fd, to, &size) != 0) {
+	if (bind(*fd, to, size) != 0 || listen(*fd, CONNECTIONS_WAITING_MAX) != 0 ||
+	    getsockname(*fd, to, &size) != 0) {
 		fail(err, HDB_EIO, address, strerror(errno));
 		close(*fd);
 		*fd = -1;
@@ -514,13 +532,17 @@ static int listen_on(const struct serve_options *options, unsigned *port, int *f
 
 static int start(struct server *server, int fd, struct hdb_error *err)
 {
+	/* Before 1.0 strictness has nothing to do with the ends of lines, but with Host. */
+	const int strict = strncmp(MHD_get_version(), "0.", 2) != 0;
+
 	server->daemon = MHD_start_daemon(
 		MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC, 0, NULL,
 		NULL, on_request, server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
 		(unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENCE_SECONDS,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, REQUEST_MAX, MHD_OPTION_NOTIFY_COMPLETED,
 		on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
-		MHD_OPTION_UNESCAPE_CALLBACK, without_zeros, NULL, MHD_OPTION_END);
+		MHD_OPTION_UNESCAPE_CALLBACK, without_zeros, NULL, MHD_OPTION_STRICT_FOR_CLIENT,
+		strict, MHD_OPTION_END);
 	return server->daemon ? HDB_OK : fail(err, HDB_EIO, "cannot serve", strerror(errno));
 }
 

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -64,7 +65,7 @@ struct serve_job *serve_job_new(void)
 	struct serve_job *job = calloc(1, sizeof(*job));
 
 	if (job)
-		job->fd = -1;
+		job->fd = job->client = -1;
 	return job;
 }
 
@@ -471,20 +472,59 @@ bool serve_jobs_add(struct serve_jobs *jobs, struct serve_job *job)
 	return has_room;
 }
 
+/* Whether the client has closed its connection, or its half of it: nobody reads the answer. */
+static bool is_left(const struct serve_job *job)
+{
+	struct pollfd client = { .fd = job->client, .events = POLLRDHUP };
+
+	return poll(&client, 1, 0) > 0;
+}
+
+/* Takes those that nobody waits for out of the queue: a list, in *left. */
+static void take_left(struct serve_jobs *jobs, struct serve_job **left)
+{
+	struct serve_job **at = &jobs->first;
+
+	jobs->last = NULL;
+	while (*at) {
+		struct serve_job *job = *at;
+
+		if (is_left(job)) {
+			*at = job->next;
+			job->next = *left;
+			*left = job;
+			jobs->waiting--;
+		} else {
+			jobs->last = job;
+			at = &job->next;
+		}
+	}
+}
+
 void serve_jobs_watch(struct serve_jobs *jobs)
 {
+	struct serve_job *left = NULL, *next;
+
 	pthread_mutex_lock(&jobs->lock);
 	for (size_t i = 0; i < jobs->worker_count; i++) {
 		struct worker *w = &jobs->workers[i];
 		const uint64_t most = w->job && w->job->kind == SERVE_SQL ? SERVE_SQL_SECONDS_MAX :
 									    SERVE_SECONDS_MAX;
 
-		if (w->job && now_ms() - w->began_ms > most * 1000) {
-			w->is_late = true;
+		if (!w->job)
+			continue;
+		w->is_late |= now_ms() - w->began_ms > most * 1000;
+		if (w->is_late || is_left(w->job))
 			w->cancel = 1;
-		}
 	}
+	take_left(jobs, &left);
 	pthread_mutex_unlock(&jobs->lock);
+	for (; left; left = next) {
+		next = left->next;
+		left->state = SERVE_DONE;
+		left->result = fail(&left->err, HDB_EINTR, "cancelled");
+		left->done(left);
+	}
 }
 
 bool serve_jobs_cancel(struct serve_jobs *jobs, const char *id)

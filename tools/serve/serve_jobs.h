@@ -76,6 +76,7 @@ struct serve_job {
 	/* Called by a worker when it is done; the job is the caller's then. NULL: nobody waits. */
 	void (*done)(struct serve_job *job);
 	void *connection;
+	int client;             /* its socket, which stays open until `done`; -1: none */
 	_Atomic uint64_t *held; /* lent: bytes of all answers that wait to be read; NULL: none */
 
 	/* For the workers. */
@@ -101,7 +102,7 @@ void serve_jobs_stop(struct serve_jobs *jobs);
  */
 bool serve_jobs_add(struct serve_jobs *jobs, struct serve_job *job);
 
-/* Cancels what works for too long. To be called now and then. */
+/* Cancels what works for too long, or for a client that is gone. To be called now and then. */
 void serve_jobs_watch(struct serve_jobs *jobs);
 
 /* Cancels the job of that id; false if there is none. */

@@ -25,6 +25,7 @@ int serve_library_load(struct hdb_error *err);
 	X(MHD_destroy_response) \
 	X(MHD_get_connection_info) \
 	X(MHD_get_connection_values_n) \
+	X(MHD_get_version) \
 	X(MHD_http_unescape) \
 	X(MHD_lookup_connection_value) \
 	X(MHD_queue_response) \
@@ -49,6 +50,7 @@ extern struct serve_library serve_library;
 #define MHD_destroy_response serve_library.MHD_destroy_response
 #define MHD_get_connection_info serve_library.MHD_get_connection_info
 #define MHD_get_connection_values_n serve_library.MHD_get_connection_values_n
+#define MHD_get_version serve_library.MHD_get_version
 #define MHD_http_unescape serve_library.MHD_http_unescape
 #define MHD_lookup_connection_value serve_library.MHD_lookup_connection_value
 #define MHD_queue_response serve_library.MHD_queue_response

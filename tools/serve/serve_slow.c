@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -13,7 +14,7 @@ struct serve_slow_one {
 	struct serve_slow_one *before, *next;
 	int fd;
 	bool is_asking; /* it waits for an answer, or reads it */
-	time_t since;
+	uint64_t since_ms;
 };
 
 struct serve_slow {
@@ -21,12 +22,12 @@ struct serve_slow {
 	struct serve_slow_one *first;
 };
 
-static time_t now(void)
+static uint64_t now_ms(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec;
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
 struct serve_slow *serve_slow_new(void)
@@ -53,7 +54,7 @@ struct serve_slow_one *serve_slow_enter(struct serve_slow *slow, int fd)
 	if (!one)
 		return NULL;
 	one->fd = fd;
-	one->since = now();
+	one->since_ms = now_ms();
 	pthread_mutex_lock(&slow->lock);
 	one->next = slow->first;
 	if (one->next)
@@ -84,7 +85,7 @@ static void set_asking(struct serve_slow *slow, struct serve_slow_one *one, bool
 		return;
 	pthread_mutex_lock(&slow->lock);
 	one->is_asking = is_asking;
-	one->since = now();
+	one->since_ms = now_ms();
 	pthread_mutex_unlock(&slow->lock);
 }
 
@@ -100,12 +101,18 @@ void serve_slow_answered(struct serve_slow *slow, struct serve_slow_one *one)
 
 void serve_slow_watch(struct serve_slow *slow)
 {
-	const time_t late = now() - SERVE_SLOW_SECONDS;
+	const uint64_t now = now_ms();
+	uint64_t most = SERVE_SLOW_MS;
+	unsigned count = 0;
 
 	pthread_mutex_lock(&slow->lock);
+	for (const struct serve_slow_one *one = slow->first; one; one = one->next)
+		count += !one->is_asking;
+	if (count >= SERVE_SLOW_MANY)
+		most = SERVE_SLOW_MANY_MS;
 	for (struct serve_slow_one *one = slow->first; one; one = one->next) {
 		/* Its owner notices, and closes it. */
-		if (!one->is_asking && one->since < late)
+		if (!one->is_asking && one->since_ms + most < now)
 			shutdown(one->fd, SHUT_RDWR);
 	}
 	pthread_mutex_unlock(&slow->lock);

@@ -5,8 +5,13 @@
 #ifndef HEAPDB_SERVE_SLOW_H
 #define HEAPDB_SERVE_SLOW_H
 
-/* Seconds until a request's headers are there, from the connection or the answer before. */
-#define SERVE_SLOW_SECONDS 15
+/*
+ * Milliseconds until a request's headers are there, from the connection or the answer before; and
+ * where that many connections ask nothing, for they keep out those who do.
+ */
+#define SERVE_SLOW_MS 15000
+#define SERVE_SLOW_MANY 100
+#define SERVE_SLOW_MANY_MS 200
 
 struct serve_slow;
 struct serve_slow_one;

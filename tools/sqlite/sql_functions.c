@@ -614,35 +614,48 @@ int sql_register_hex(struct sqlite3 *sqlite)
 					  NULL, do_hex, NULL, NULL, NULL);
 }
 
+/* Each with the name of a database as one more argument, too. */
+static const struct {
+	const char *name;
+	int args;
+	void (*call)(struct sqlite3_context *ctx, int argc, sqlite3_value **argv);
+} functions[] = {
+	{ "text", 1, do_text },
+	{ "class_of", 1, do_class },
+	{ "shallow", 1, do_shallow },
+	{ "retained", 1, do_retained },
+	{ "dominator", 1, do_dominator },
+	{ "field", 2, do_field },
+	{ "element", 2, do_element },
+	{ "path", 1, do_path },
+	{ "is_instance", 2, do_is_instance },
+};
+
+static const struct {
+	const char *name;
+	void (*end)(struct sqlite3_context *ctx);
+} aggregates[] = {
+	{ "retained_set", end_retained_set },
+	{ "common_dominator", end_common_dominator },
+};
+
+bool sql_is_function(const char *name)
+{
+	bool is_one = false;
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		is_one |= sqlite3_stricmp(functions[i].name, name) == 0;
+	for (size_t i = 0; i < sizeof(aggregates) / sizeof(aggregates[0]); i++)
+		is_one |= sqlite3_stricmp(aggregates[i].name, name) == 0;
+	return is_one;
+}
+
 int sql_register_functions(struct sql_source *source)
 {
-	static const struct {
-		const char *name;
-		int args;
-		void (*call)(struct sqlite3_context *ctx, int argc, sqlite3_value **argv);
-	} functions[] = {
-		{ "text", 1, do_text },
-		{ "class_of", 1, do_class },
-		{ "shallow", 1, do_shallow },
-		{ "retained", 1, do_retained },
-		{ "dominator", 1, do_dominator },
-		{ "field", 2, do_field },
-		{ "element", 2, do_element },
-		{ "path", 1, do_path },
-		{ "is_instance", 2, do_is_instance },
-	};
-	static const struct {
-		const char *name;
-		void (*end)(struct sqlite3_context *ctx);
-	} aggregates[] = {
-		{ "retained_set", end_retained_set },
-		{ "common_dominator", end_common_dominator },
-	};
 	const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
 	sqlite3 *db = source->sqlite;
 	int rc;
 
-	/* Each with the name of a database as one more argument, too. */
 	for (size_t i = 0; i < 2 * sizeof(functions) / sizeof(functions[0]); i++) {
 		rc = sqlite3_create_function_v2(db, functions[i / 2].name,
 						functions[i / 2].args + (int)(i % 2), flags, source,

@@ -201,6 +201,8 @@ int sql_register_tables(struct sql_source *source);
 int sql_register_objects(struct sql_source *source);
 int sql_register_queries(struct sql_source *source);
 int sql_register_functions(struct sql_source *source);
+/* Whether it is one of those, in upper or lower case. */
+bool sql_is_function(const char *name);
 /* hex(), which takes the place of SQLite's own: not while a statement runs. */
 int sql_register_hex(struct sqlite3 *sqlite);
 
