@@ -307,7 +307,7 @@ static int wait_for_lock(struct store_writer *writer, struct base_work *work, st
 		if (r != HDB_END || !work)
 			return r;
 		if (!has_waited)
-			base_stage(work, "waiting for another process that is building", 0, "");
+			base_stage(work, "waiting for tables that are being built", 0, "");
 		has_waited = true;
 		r = base_step(work, 0, err);
 		if (r < 0)

@@ -44,6 +44,16 @@ for name in "treemap", "icicle":
              for group in groups]
     assert all(box["width"] > 2.9 and box["height"] > 2.9 for box in boxes)
     assert all(box["x"] + box["width"] < 1200.2 for box in boxes)
+    # Several nodes in one: their objects are counted, and they have no package's colour.
+    counted = {(row["name"], f'{row["retained_objects"]:,}') for row in tree["rows"] if row["others"]}
+    rest = [group for group in groups if re.match(r"\(\d+ others?\)", group.find(svg + "title").text)]
+    for group in rest:
+        title = group.find(svg + "title").text
+        assert (title.split(":")[0], re.search(r"([\d,]+) objects?", title)[1]) in counted, title
+    assert rest
+    assert all(group.find(svg + "rect").attrib["fill"].startswith("hsl(220,8%") == (group in rest) for group in groups)
+    labels = [text.text for group in groups for text in group.findall(svg + "text")]
+    assert any(re.search(r"  \d[\d.]* [KM]iB$", label) for label in labels), labels[:5]
     print(name, len(groups) > 50, titles[0].split(",")[0], "|", titles[1])
 END
 # A heap full of markup: names of classes are text.

@@ -12,7 +12,7 @@
 
 /* Which columns of the answer have what is drawn; NO_COLUMN: none. */
 struct columns {
-	size_t level, name, bytes, count;
+	size_t level, name, bytes, count, others, count_below;
 };
 
 #define NO_COLUMN SIZE_MAX
@@ -32,6 +32,8 @@ static int find_columns(const struct answer *answer, struct columns *columns)
 	columns->level = column_named(answer, "level");
 	columns->name = column_named(answer, "name");
 	columns->count = column_named(answer, "objects");
+	columns->others = column_named(answer, "others");
+	columns->count_below = column_named(answer, "retained_objects");
 	columns->bytes = column_named(answer, "retained");
 	if (columns->bytes == NO_COLUMN)
 		columns->bytes = column_named(answer, "below_shallow");
@@ -43,16 +45,27 @@ static int find_columns(const struct answer *answer, struct columns *columns)
 	return HDB_OK;
 }
 
+/* 0: the row has none. */
+static uint64_t number_in(const struct answer *answer, size_t column)
+{
+	const struct hdb_value *value = column == NO_COLUMN ? NULL : answer_value(answer, column);
+
+	return value && value->type != HDB_TYPE_NULL ? value->u : 0;
+}
+
 static int read_row(struct answer *answer, const struct columns *columns, struct picture *picture)
 {
 	const struct hdb_value *name = answer_value(answer, columns->name);
 	const bool has_name = name->type == HDB_TYPE_TEXT;
+	const bool is_rest = number_in(answer, columns->others) > 0;
 	const struct picture_part part = {
-		.level = answer_value(answer, columns->level)->u,
+		.level = number_in(answer, columns->level),
 		.name = has_name ? name->text : "?",
 		.name_size = has_name ? name->text_size : 1,
-		.bytes = answer_value(answer, columns->bytes)->u,
-		.count = columns->count == NO_COLUMN ? 0 : answer_value(answer, columns->count)->u,
+		.bytes = number_in(answer, columns->bytes),
+		/* Of several nodes all that is in them: they have no objects of one name. */
+		.count = number_in(answer, is_rest ? columns->count_below : columns->count),
+		.is_rest = is_rest,
 	};
 
 	return picture_add(picture, &part, answer->err);

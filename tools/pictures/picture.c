@@ -89,6 +89,7 @@ int picture_add(struct picture *picture, const struct picture_part *part, struct
 	nodes[up].last = node;
 	nodes[node].bytes = part->bytes;
 	nodes[node].count = part->count;
+	nodes[node].is_rest = part->is_rest;
 	set_name(picture, node, part->name, part->name_size);
 	picture->last = node;
 	return HDB_OK;

@@ -19,6 +19,7 @@ struct picture_node {
 	uint64_t bytes;    /* with all below it: no more than what its parent has room for */
 	uint64_t self;     /* bytes less those of its children */
 	uint64_t count;    /* objects; 0: not known */
+	bool is_rest;      /* as in struct picture_part */
 };
 
 struct picture {

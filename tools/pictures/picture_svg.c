@@ -84,7 +84,9 @@ void svg_begin(struct output *out, const struct picture *picture, double height)
 	put_xml(out, picture->title, strlen(picture->title));
 	output_string(out, ": ");
 	put_thousands(out, picture->nodes[0].bytes);
-	output_string(out, " bytes; area: retained size; colour: package</text>\n");
+	output_string(
+		out,
+		" bytes; area: retained size; colour: package, grey: several small ones</text>\n");
 }
 
 /* Bytes of the name that `width` pixels have room for, whole characters. */
@@ -97,15 +99,32 @@ static size_t fit(const char *name, size_t size, double width)
 	return escape_fit(name, size, (size_t)letters, NULL);
 }
 
-static void put_label(struct output *out, const char *name, size_t size, struct svg_box box)
+/* The name, and the size of what has room for that beside the whole name. */
+static void put_label(struct output *out, const char *name, size_t size,
+		      const struct picture_node *node, struct svg_box box)
 {
 	const size_t room = fit(name, size, box.width - 4);
+	char bytes[OUTPUT_NUMBER_SIZE + 2] = "  ";
+	const size_t more = 2 + format_human(bytes + 2, node->bytes);
 
 	if (room == 0 || box.height < LINE_HEIGHT)
 		return;
 	output_format(out, "<text x=\"%.1f\" y=\"%.1f\">", box.x + 3, box.y + LINE_HEIGHT - 3);
 	put_xml(out, name, room < size && room > 1 ? fit(name, size, box.width - 10) : room);
-	output_string(out, room < size ? "\xe2\x80\xa6</text>" : "</text>");
+	if (room < size)
+		output_string(out, "\xe2\x80\xa6");
+	else if (fit(name, size, box.width - 4 - (double)more * LETTER_WIDTH) == size)
+		output_bytes(out, bytes, more);
+	output_string(out, "</text>");
+}
+
+/* What stands for several nodes has no package, and no colour. */
+static void put_colour(struct output *out, const struct picture_node *node, const char *name,
+		       size_t package)
+{
+	output_format(out, "hsl(%u,%u%%,%u%%)",
+		      node->is_rest ? 220 : hue_of(name, package ? package : node->size),
+		      node->is_rest ? 8u : 45u, node->level % 2 ? 76u : 84u);
 }
 
 void svg_put_cell(struct output *out, const struct picture *picture, const struct svg_cell *cell)
@@ -118,9 +137,10 @@ void svg_put_cell(struct output *out, const struct picture *picture, const struc
 
 	output_format(out,
 		      "<g><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
-		      "fill=\"hsl(%u,45%%,%u%%)\" stroke=\"#fff\" stroke-width=\"0.5\"/><title>",
-		      box->x, box->y, box->width, box->height,
-		      hue_of(name, package ? package : n->size), n->level % 2 ? 76u : 84u);
+		      "fill=\"",
+		      box->x, box->y, box->width, box->height);
+	put_colour(out, n, name, package);
+	output_string(out, "\" stroke=\"#fff\" stroke-width=\"0.5\"/><title>");
 	put_xml(out, name, n->size);
 	output_string(out, ": ");
 	put_human(out, n->bytes);
@@ -137,7 +157,7 @@ void svg_put_cell(struct output *out, const struct picture *picture, const struc
 	}
 	output_string(out, "</title>");
 	if (cell->has_label)
-		put_label(out, name + package, n->size - package, *box);
+		put_label(out, name + package, n->size - package, n, *box);
 	output_string(out, "</g>\n");
 }
 

@@ -108,10 +108,13 @@ void serve_jobs_watch(struct serve_jobs *jobs);
 /* Cancels the job of that id; false if there is none. */
 bool serve_jobs_cancel(struct serve_jobs *jobs, const char *id);
 
-/* How far a job is. `stage` and `unit` have room for SERVE_ID_SIZE bytes. False: there is none. */
+/* Room for the name of a stage: the longest has half of that. */
+#define SERVE_STAGE_SIZE 96
+
+/* How far a job is. False: there is none. */
 struct serve_progress {
 	enum serve_state state;
-	char stage[SERVE_ID_SIZE], unit[SERVE_ID_SIZE];
+	char stage[SERVE_STAGE_SIZE], unit[SERVE_STAGE_SIZE];
 	uint64_t done, total;
 };
 bool serve_jobs_progress(struct serve_jobs *jobs, const char *id, struct serve_progress *out);
