@@ -1,5 +1,6 @@
 """page_client.py URL FOLDER - opens the page of a running `heapdb serve` and the reports in FOLDER."""
 import base64
+import functools
 import os
 import sys
 import time
@@ -92,7 +93,7 @@ INCIDENTS = [
     ("which package uses the memory", [(".views a", "Histogram"), (".tabs a", "packages")], "java.util"),
     ("what does this thread hold", [(".views a", "Threads")], "main"),
     ("which texts are there many times", [(".views a", "Waste")], "the same text"),
-    ("what grew between two dumps", [(".views a", "Compare")], "same"),
+    ("what grew between two dumps", [(".views a", "Compare")], "The heap"),
 ]
 
 
@@ -177,7 +178,24 @@ try:
     go("#/histogram?target=Sampel*", ".nearest a", "the nearest name")
     check("is a class", browser.until("document.querySelector('.nearest').innerText.includes('Sample')"))
 
-    browser.errors = [e for e in browser.errors if "status of 404" not in e]  # names that nothing has
+    # The search minds no case; what is called so comes first; what nothing has is no class, and no error.
+    def offers(word):
+        write("#search", word)
+        time.sleep(0.2)
+        browser.until("document.querySelectorAll('#found li').length > 1 || document.querySelector('#found li')?.innerText.startsWith('object')")
+        time.sleep(0.4)
+        return browser.run("[...document.querySelectorAll('#found li')].map(e => e.innerText.replace(/\\s+/g, ' '))")
+
+    check("classes are found in lower case, the one that is called so first", (offers("hashmap") or [""])[0].startswith("class java.util.HashMap"))
+    some = browser.run("fetch('/api/query/top?limit=1').then(r => r.json()).then(a => a.rows[0].id)")
+    found = offers(some[2:])
+    check(f"an ID is one without 0x, too: {found}", found and some in found[0])
+    found = offers("nobody-has-this")
+    check(f"what would find nothing is not offered: {found}", found and not any("classes" in o for o in found))
+    write("#search", "plugins-a")
+    browser.key("Enter")
+    check("Enter on a text finds it", browser.until("location.hash.includes('strings') && document.querySelector('main table td')?.innerText"))
+    check(f"a miss is no error: {browser.errors[:1]}", not browser.errors)
 
     # Tables: sums lead on, sort and filter are in the address, columns and CSV.
     go("#/histogram", "main table td", "histogram")
@@ -202,6 +220,42 @@ try:
     check("and stay so", browser.until("![...document.querySelectorAll('main th')].some(t => t.innerText.startsWith('shallow'))"))
     browser.run("localStorage.clear(); 1")
 
+    # A copy has all rows, not those that were loaded.
+    go("#/all?q=instances&target=java.lang.String", "main table td", "instances")
+    whole = browser.run("fetch('/api/query/instances?target=java.lang.String&limit=100000').then(r => r.json()).then(a => a.row_count)")
+    check("there are more rows than are loaded", whole > 1000 and f"1,000 of {whole:,}" in text(".count"))
+    browser.run("window.copied = ''; [...document.querySelectorAll('main .table button')].find(b => b.innerText === 'Copy as CSV').click(); 1")
+    check(f"a copy has all {whole} rows and says so", browser.until(f"[...document.querySelectorAll('main .table button')].some(b => b.innerText === 'Copied {whole:,} rows')", 15)
+          and browser.run("window.copied.split('\\r\\n').length") > whole)
+
+    # Two dumps: the earlier one, else the first, is before; areas and numbers are growth; growth is in sight.
+    times = browser.run("fetch('/api/health').then(r => r.json()).then(h => Promise.all(h.databases.map(d => fetch(`/api/query/info?limit=500&db=${d.index}`).then(r => r.json())"
+                        ".then(a => Date.parse(a.rows.find(r => r.section === 'dump' && r.key === 'time').value) / 1000))))")
+    order = sorted(range(len(times)), key=functools.cmp_to_key(lambda a, b: times[a] - times[b] if abs(times[a] - times[b]) > 60 else a - b))
+    place = max(1, order.index(0))
+    go("#/compare", ".sum", "compare")
+    check(f"the earlier dump is before: {order}", browser.until(f"new URLSearchParams(location.hash.split('?')[1]).get('before') === '{order[place - 1]}' && (new URLSearchParams(location.hash.split('?')[1]).get('db') ?? '0') === '{order[place]}'"))
+    for width in 1280, 1440:
+        browser.size(width, 900)
+        go("#/compare?db=1&before=0", "main table td", "compare")
+        edges = browser.run("(s => [...s.querySelectorAll('th')].filter(t => ['+ retained', '%'].includes(t.innerText.trim())).map(t => t.getBoundingClientRect().right <= s.getBoundingClientRect().right))(document.querySelector('main .scroll'))")
+        check(f"growth is in sight at {width}", edges == [True, True])
+    browser.size(1280, 800)
+    browser.run("window.real = window.fetch; window.fetch = (url, more) => String(url).includes('by=dominator') ? Promise.resolve(new Response(JSON.stringify({ facts: { heap_shallow: 2000000 }, columns: ['level', 'name', 'retained', 'retained_delta'],"
+                "rows: [{ level: 0, name: 'byte[]', retained: 1000016, retained_delta: 600000 }, { level: 0, name: 'int[]', retained: 1000, retained_delta: -100000 }], row_count: 2, total_rows: 2 }))) : real(url, more);"
+                "window.drawn = []; const fill = CanvasRenderingContext2D.prototype.fillText; CanvasRenderingContext2D.prototype.fillText = function (t, x, y) { drawn.push(t); fill.call(this, t, x, y); }; 1")
+    go("#/compare?db=0&before=1", "main canvas", "growth as a picture")
+    check("the number of a cell is its growth", browser.until("drawn.includes('+585.9 KiB') && drawn.includes('-97.7 KiB')") and not browser.run("drawn.includes('976.6 KiB')"))
+    check("the legend says so", "Area and number: growth" in text(".legend"))
+
+    # A picture of what was set before is marked.
+    go("#/map?by=package", "canvas", "map of packages")
+    browser.until("document.querySelector('.status')?.innerText.includes('cells')")
+    browser.run("window.fetch = (url, more) => String(url).includes('by=loader') && !window.free ? new Promise(() => 0) : real(url, more); location.hash = '#/map?by=loader'; 1")
+    check("a picture that is late says so", browser.until("document.querySelector('main .late canvas') !== null && document.querySelector('main .late .status').innerText.includes('one before')"))
+    browser.run("window.fetch = window.real; location.hash = '#/map?by=class'; 1")
+    check("and the new one does not", browser.until("document.querySelector('main .late') === null && document.querySelector('.status')?.innerText.includes('cells')"))
+
     # Pictures: what is searched is summed, the table behind has the same numbers, the menu of a cell.
     go("#/map?find=session", "canvas", "map")
     check("a search sums", browser.until("/cells match .session.: .*iB/.test(document.querySelector('.status').innerText)"))
@@ -224,6 +278,13 @@ try:
     check("objects of one class that one holds are one cell", browser.until("Number(document.querySelector('main tbody tr')?.cells[1].innerText.replace(/,/g, '')) > 100"))
 
     # Threads, strings, dominators, the inspector.
+    browser.run("performance.clearResourceTimings(); 1")
+    go("#/threads?db=1", ".stack .frame-line", "a stack")
+    asks = browser.run("performance.getEntriesByType('resource').map(e => e.name).filter(n => n.includes('/query/threads'))")
+    check(f"stacks are asked for one by one: {asks}", asks and not any("no-stack" not in a and "target=" not in a for a in asks))
+    check("every thread is there", browser.run("document.querySelectorAll('main .thread').length") == browser.run("fetch('/api/query/threads?no-stack=1&limit=1&db=1').then(r => r.json()).then(a => a.facts.threads)"))
+    go("#/threads?filter=reference.waitforref", "main .thread", "threads of a frame")
+    check("threads are found by their frames", browser.until("/^[1-9][0-9]* of/.test(document.querySelector('.count').innerText) && document.querySelector('.stack')?.innerText.toLowerCase().includes('reference.waitforref')"))
     go("#/threads?filter=main", ".stack .local a.obj", "stack with locals")
     check("frames are lines", browser.run("document.querySelector('.frame-line').innerText.startsWith('at ')"))
     go("#/threads?filter=nobody-has-this", "main .empty", "no thread")
@@ -253,10 +314,16 @@ try:
     browser.key("ArrowRight")
     check("arrows walk tabs", browser.until("location.hash.includes('tab=paths') && document.activeElement.getAttribute('aria-selected') === 'true'"))
 
+    go(f"#/overview?obj={cache[-1]}&tab=contents", ".inspector table td", "contents of a map")
+    check("values that are no text are their classes", browser.until("document.querySelector('.inspector tbody tr')?.cells[2].innerText.includes('Sample$Session')"))
+    check("under the names that they have", browser.run("[...document.querySelectorAll('.inspector th')].map(t => t.innerText.trim()).slice(1, 3).join()") == "key,value")
+
     # What waits says for what and how far, and can be cancelled and asked again.
     browser.run("window.real = window.fetch; window.fetch = (url, more) => String(url).includes('/query/roots') && !window.free ? new Promise((_, no) => more.signal.addEventListener('abort', () => no(new DOMException('', 'AbortError'))))"
-                " : String(url).includes('/api/progress') ? Promise.resolve(new Response(JSON.stringify({ state: 'working', stage: 'dominators', done: 25, total: 100 }))) : real(url, more); location.hash = '#/all?q=roots'; 1")
+                " : String(url).includes('/api/progress') ? Promise.resolve(new Response(JSON.stringify({ state: 'working', stage: 'dominators', done: window.far ?? 25, total: 100 }))) : real(url, more); location.hash = '#/all?q=roots'; 1")
     check("a wait says for what and how far", browser.until("/Waiting for roots: dominators 25/.test(document.querySelector('.wait')?.innerText)"))
+    browser.run("window.far = 116; 1")
+    check("never above all of it", browser.until("/ 100.0/.test(document.querySelector('.wait')?.innerText)"))
     browser.run("[...document.querySelectorAll('.wait button')].find(b => b.innerText === 'Cancel').click(); 1")
     check("it is cancelled", browser.until("document.querySelector('main .error')?.innerText.includes('Cancelled')"))
     browser.run("window.free = true; [...document.querySelectorAll('main .error button')].find(b => b.innerText === 'Ask again').click(); 1")
@@ -308,6 +375,8 @@ try:
         write(".sql", "SELECT ret FROM objects")
         browser.run("document.querySelector('.sql').setSelectionRange(10, 10); document.querySelector('.sql').dispatchEvent(new Event('input', {bubbles: true})); 1")
         check("columns are completed", browser.until("[...document.querySelectorAll('.offer li')].some(e => e.innerText === 'retained')"))
+        go('#/sql?sql=SELECT+size,shallow,sum(shallow)+AS+bytes_of_it+FROM+"java.util.HashMap"', ".result td", "a column called size")
+        check("a size is in bytes where its table says so", browser.until("[...document.querySelectorAll('.result th')].map(t => t.innerText.trim().replace(/\\s+/g, ' ')).join() === 'size,shallow bytes,bytes_of_it'"))
         shipped = browser.run("[...[...document.querySelectorAll('.tools select optgroup')].pop().querySelectorAll('option')].map(o => o.value)")
         for value in shipped:
             browser.run(f"(s => {{ s.value = {value!r}; s.dispatchEvent(new Event('change', {{bubbles: true}})); }})(document.querySelector('.tools select')); 1")
@@ -332,6 +401,16 @@ try:
     if array:
         go(f"#/overview?obj={array}&tab=hex", ".hex", "bytes of an array")
         check("as bytes", browser.until("document.querySelector('.hex').innerText.startsWith('000000  ')"))
+
+    # A dump of 3,011 threads with 208,824 rows of frames and locals, where it is there.
+    many = browser.run("fetch('/api/health').then(r => r.json()).then(h => h.databases.findIndex(d => d.name === 'vthreads.heapdb'))")
+    if many > 0:
+        began = time.monotonic()
+        go(f"#/threads?db={many}", "main .thread", "3,011 threads")
+        print(f"3,011 threads: {time.monotonic() - began:.1f} s")
+        check("all of them", browser.until("document.querySelector('.count').innerText === '3,011 of 3,011 threads'"))
+        go(f"#/threads?db={many}&filter=v-deep-474", "main .thread", "the last thread")
+        check("each is found", browser.until("document.querySelector('.count').innerText === '1 of 3,011 threads' && document.querySelector('.stack .frame-line') !== null"))
 
     # Incidents, from the first page on; a click is a click that somebody does.
     for what, steps, answer in INCIDENTS:
@@ -368,6 +447,9 @@ try:
                            ("#/waste", "main table td"), ("#/loaders", "main table td")]:
         go(path, selector, "report " + path)
     check("it is at most 2 MB", os.path.getsize(f"{FOLDER}/report.html") <= 2_000_000)
+    check("no script but its own runs in it", "unsafe" not in browser.run("document.querySelector('meta[http-equiv=Content-Security-Policy]').content")
+          and not browser.run("(s => { s.textContent = 'window.injected = 1'; document.body.append(s); return window.injected ?? 0; })(document.createElement('script'))"))
+    browser.errors = [e for e in browser.errors if "Content Security Policy" not in e]
     check("it has both pictures", browser.run("document.querySelectorAll('canvas').length") == 2)
     for dark in False, True:
         browser.size(1280, 800, dark=dark)

@@ -43,6 +43,10 @@ if [ -r "$HDB_ROOT/../shared/dumps/android_service_leak.hprof.zst" ]; then
 	zstd -dqf "$HDB_ROOT/../shared/dumps/android_service_leak.hprof.zst" -o android.hprof
 	heapdb import android.hprof --quiet >out 2>&1 && set -- "$@" android.heapdb
 fi
+many=$HDB_ROOT/../shared/dumps/vthreads_j25_live.hprof.zst
+if [ -r "$many" ]; then
+	heapdb import "$many" -o vthreads.heapdb --quiet >out 2>&1 && set -- "$@" vthreads.heapdb
+fi
 start_serve "$@"
 code=0
 timeout 280 python3 "$HDB_ROOT/tests/e2e/page_client.py" "$(cat url)" "$work" || code=$?

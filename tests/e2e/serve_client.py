@@ -153,6 +153,8 @@ def sql(statement, more="", method="GET"):
 has_sql = json.loads(ask("/api/health")[1])["sql"]
 if has_sql:
     status, rows = sql("SELECT class, count(*) AS n FROM objects GROUP BY class ORDER BY n DESC, class LIMIT 3")
+    status, sizes = sql("SELECT shallow, id, retained AS size, length, sum(shallow) FROM arrays")
+    check("SQL says which columns are sizes", sizes["in_bytes"] == ["shallow", "size"])
     check("SQL is answered", status == 200 and rows["columns"] == ["class", "n"] and rows["row_count"] == 3)
     status, rows = sql("SELECT id FROM objects", "&limit=7")
     check("rows have a limit", status == 200 and rows["row_count"] == 7)
@@ -294,7 +296,8 @@ refused("a delete", 405, "/api/health", method="DELETE")
 refused("a post of a question", 405, "/api/query/top", method="POST")
 refused("a body", 413, "/api/cancel?job=a", method="POST", body=b"x" * 100)
 refused("a large body", 413, "/api/cancel?job=a", method="POST", body=b"x" * 10_000_000)
-refused("an object that is not there", 404, "/api/query/object?target=0x1")
+answer, text = ask("/api/query/object?target=0x1")
+check("that an object is not there is an answer", answer.status == 200 and json.loads(text)["error"]["code"] == "HDB_NOTFOUND")
 
 # ---- sizes and broken requests: refused or closed, never an answer ----
 head = f"Host: {HOST}:{PORT}\r\nCookie: {COOKIE}\r\n".encode()

@@ -27,6 +27,14 @@ server=
 if grep -E 'Sanitizer|runtime error' err; then exit 1; fi
 [ "$(find dump -name '*.heapdb' | wc -l)" -eq 2 ]
 
+# Names of stages are shown whole.
+most=$(sed -n 's/^#define SERVE_STAGE_SIZE //p' "$HDB_ROOT/tools/serve/serve_jobs.h")
+grep -rhoE 'base_stage\([^"]*"[^"]*"|\.stage = "[^"]*"' "$HDB_ROOT/src" | sed 's/^[^"]*"//; s/"$//' >stages
+[ "$(wc -l <stages)" -gt 20 ]
+longest=$(awk '{ print length }' stages | sort -n | tail -n 1)
+[ "$longest" -lt "$most" ] || { echo "FAILED: a stage has a name of $longest letters"; exit 1; }
+! grep 'process that is building' stages || exit 1
+
 # What cannot be served is said.
 heapdb serve nothing.heapdb >out 2>err && exit 1
 grep -q 'nothing.heapdb' err

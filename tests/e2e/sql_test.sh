@@ -266,7 +266,7 @@ same "diff" "$(heapdb sql before=s.heapdb after=t.heapdb "SELECT count(*) FROM a
 same "csv" "$(heapdb sql "SELECT id, text FROM strings WHERE text = 'a,b' OR id = 0xfeaa1738" --csv)" 'id,text
 0xfeaa1738,Cannot suppress a null exception.'
 same "json" "$(heapdb sql 'SELECT id, shallow AS "a ""b" FROM objects WHERE id = 0xfeb10758' --json | tr -d '\n')" \
-	'{"schema":2,"query":"sql","facts":{},"columns":["id","a \"b"],'\
+	'{"schema":2,"query":"sql","facts":{},"columns":["id","a \"b"],"in_bytes":["a \"b"],'\
 '"rows":[{"id":"0xfeb10758","a \"b":96}],"row_count":1,"total_rows":1}'
 same "standard input" "$(echo "SELECT 1; SELECT 2;" | heapdb sql --format tsv | tr '\n' ' ')" "1 1 2 2 "
 same "limit" "$(heapdb sql "SELECT id FROM objects" --limit 3 --format tsv | wc -l)" 4

@@ -32,6 +32,7 @@ static const struct question {
 	{ "dominator-tree?by=class", "dominator-tree", { "by", "class" }, ROWS_MAX, false },
 	{ "dominator-tree?by=package", "dominator-tree", { "by", "package" }, ROWS_MAX, false },
 	{ "histogram", "histogram", { NULL, NULL }, 500, false },
+	{ "threads?no-stack=1", "threads", { "no-stack", NULL }, ROWS_MAX, false },
 	{ "threads", "threads", { NULL, NULL }, ROWS_MAX, false },
 	{ "duplicates", "duplicates", { NULL, NULL }, 100, true },
 	{ "collections", "collections", { NULL, NULL }, 100, false },

@@ -149,6 +149,19 @@ static void put_arguments(const struct answer *answer, struct output *out)
 	output_char(out, '}');
 }
 
+/* Columns of a statement are in no registry: which of them are sizes. */
+static void put_byte_columns(const struct answer *answer, size_t columns, struct output *out)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < columns; i++) {
+		if (answer_column(answer, i)->type != HDB_TYPE_BYTES)
+			continue;
+		output_string(out, count++ ? "," : "],\"in_bytes\":[");
+		render_json_string(out, answer_column(answer, i)->name);
+	}
+}
+
 static void put_head(struct answer *answer, size_t columns, struct output *out)
 {
 	output_format(out, "{\"schema\":%d,\"query\":", HDB_SCHEMA);
@@ -172,6 +185,8 @@ static void put_head(struct answer *answer, size_t columns, struct output *out)
 			output_char(out, ',');
 		render_json_string(out, answer_column(answer, i)->name);
 	}
+	if (answer->source)
+		put_byte_columns(answer, columns, out);
 	output_string(out, "],\"rows\":[");
 }
 

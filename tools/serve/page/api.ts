@@ -6,6 +6,7 @@ export interface Answer {
   query: string;
   facts: Row;
   columns: string[];
+  in_bytes?: string[]; // of a statement: columns that are sizes
   rows: Row[];
   row_count: number;
   total_rows: number | null;

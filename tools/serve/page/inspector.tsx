@@ -77,6 +77,9 @@ function Bitmap({ db, id }: { db?: string; id: string }) {
 // In place: what an object is, not its identifier.
 const valueOf = (row: Row): Row => (row.ref ? { ...row, value: row.label, value_id: row.ref } : row);
 
+// What has a plain value is that, everything else its class and what it is.
+const entryOf = (row: Row): Row => ({ ...row, key: row.key ?? row.key_label, value: row.value ?? row.value_label });
+
 const PATHS = 10;
 const FACTS: [string, string][] = [["heap", "Heap"], ["loader", "Class loader"], ["allocated_at", "Allocated at"], ["flat_in", "Value inside of"]];
 
@@ -131,7 +134,7 @@ export function Inspector({ route }: { route: Route }) {
       {tab === "fields" && <><Pages from={from} step={PAGE} length={length} onGo={setFrom} />
         <QueryTable query="object" params={{ ...params, from: from ? String(from) : undefined }} limit={isArray ? PAGE : undefined} what="fields" columns={["name", "value", "type", "class"]} each={valueOf}
           empty={isArray ? "The array is empty." : "It has no fields."} /></>}
-      {tab === "contents" && <QueryTable query="entries" params={params} what="entries" columns={["no", "key", "value", "retained", "value_id", "key_id"]} empty="The collection is empty." />}
+      {tab === "contents" && <QueryTable query="entries" params={params} what="entries" columns={["no", "key", "value", "retained"]} titles={{ key: "key", value: "value" }} each={entryOf} empty="The collection is empty." />}
       {tab === "text" && <Text db={db} id={obj} klass={klass} length={length} />}
       {tab === "hex" && <Hex db={db} id={obj} length={length} />}
       {tab === "referrers" && <QueryTable query="referrers" params={params} what="referrers" columns={["label", "name", "strength", "retained"]} empty="Nothing refers to it." />}

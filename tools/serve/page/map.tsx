@@ -77,9 +77,12 @@ function fitted(context: CanvasRenderingContext2D, text: string, room: number): 
 }
 
 const short = (n: Node): string => (n.whole ? n.name : splitName(n.name)[1] || n.name);
-const title = (n: Node): string => (n.others ? `${number(n.count)} more, ${bytes(n.bytes)}` : `${n.owner !== undefined ? `${number(n.count)} ` : ""}${visible(short(n))}`);
+const signed = (n: number): string => `${n > 0 ? "+" : ""}${bytes(n)}`;
+// The number that the area of a cell stands for: its size or its growth.
+const amount = (n: Node, grown: boolean): string => (grown ? signed(n.delta ?? 0) : bytes(n.bytes));
+const title = (n: Node, grown: boolean): string => (n.others ? `${number(n.count)} more, ${amount(n, grown)}` : `${n.owner !== undefined ? `${number(n.count)} ` : ""}${visible(short(n))}`);
 
-function draw(canvas: HTMLCanvasElement, cells: Cell[], by: string, root: Node, search: string, over: Node | null, from: Cell | null, part: number): void {
+function draw(canvas: HTMLCanvasElement, cells: Cell[], by: string, root: Node, search: string, over: Node | null, from: Cell | null, part: number, grown: boolean): void {
   const context = canvas.getContext("2d");
   if (!context) return;
   const scale = devicePixelRatio || 1, isDark = dark(), box = canvas.getBoundingClientRect();
@@ -103,8 +106,8 @@ function draw(canvas: HTMLCanvasElement, cells: Cell[], by: string, root: Node, 
     context.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
     if (cell.label && w > 26 && h >= 13) {
       context.fillStyle = isDark ? "#f4f7fa" : "#14191f";
-      context.fillText(fitted(context, title(n), w - 6), x + 3, y + 2);
-      if (w > 60 && h > 30 && !n.children.length && !n.others) context.fillText(fitted(context, bytes(n.bytes), w - 6), x + 3, y + 15);
+      context.fillText(fitted(context, title(n, grown), w - 6), x + 3, y + 2);
+      if (w > 60 && h > 30 && !n.children.length && !n.others) context.fillText(fitted(context, amount(n, grown), w - 6), x + 3, y + 15);
     }
   }
   context.globalAlpha = 1;
@@ -112,14 +115,14 @@ function draw(canvas: HTMLCanvasElement, cells: Cell[], by: string, root: Node, 
 
 function sentence(n: Node, whole: number): string {
   const share = whole ? `, ${percent((100 * n.bytes) / whole)} of the heap` : "";
-  const grew = n.delta ? `, ${n.delta > 0 ? "+" : ""}${bytes(n.delta)}` : "";
+  const grew = n.delta ? `, ${signed(n.delta)}` : "";
   const where = n.parent?.parent || n.parent?.id ? ` in ${short(n.parent!)}` : "";
   const what = n.others ? `${number(n.count)} more, too small to be drawn one by one,` : `${n.count > 1 ? `${number(n.count)} × ` : ""}${visible(n.name)}`;
   return `${what}${visible(where)}: ${bytes(n.bytes)}${share}${grew}`;
 }
 
-function Legend({ root, cells, by, most }: { root: Node; cells: Cell[]; by: string; most: number }) {
-  if (by === "growth") return <p class="legend">Colour: blue shrinks, grey stays, orange grows.</p>;
+function Legend({ root, cells, by, most, grown }: { root: Node; cells: Cell[]; by: string; most: number; grown: boolean }) {
+  if (by === "growth") return <p class="legend">{grown ? "Area and number: growth, of what is in a cell where that is more. " : ""}Colour: orange grew, blue shrank, grey did neither, though what is in it may have.</p>;
   if (by === "size") return <p class="legend">Colour: retained size, the stronger the larger.</p>;
   const sums = new Map<string, number>();
   for (const c of cells.slice(1)) {
@@ -133,8 +136,8 @@ function Legend({ root, cells, by, most }: { root: Node; cells: Cell[]; by: stri
 
 const calm = () => report !== null || matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-function Picture({ root, whole, shape, by, search, low, onZoom, onUp }: {
-  root: Node; whole: number; shape: string; by: string; search: string; low?: boolean; onZoom(n: Node): void; onUp?(): void;
+function Picture({ root, whole, shape, by, search, low, late, grown, onZoom, onUp }: {
+  root: Node; whole: number; shape: string; by: string; search: string; low?: boolean; late: boolean; grown: boolean; onZoom(n: Node): void; onUp?(): void;
 }) {
   const canvas = useRef<HTMLCanvasElement>(null), from = useRef<Cell | null>(null), timer = useRef(0);
   const [width, setWidth] = useState(0);
@@ -158,13 +161,13 @@ function Picture({ root, whole, shape, by, search, low, onZoom, onUp }: {
     const start = performance.now(), box = from.current;
     const frame = () => {
       const part = box ? Math.min(1, (performance.now() - start) / 150) : 1;
-      if (canvas.current) draw(canvas.current, cells, by, root, search, over, box, part);
+      if (canvas.current) draw(canvas.current, cells, by, root, search, over, box, part, grown);
       if (part < 1) timer.current = requestAnimationFrame(frame);
       else from.current = null;
     };
     frame();
     return () => cancelAnimationFrame(timer.current);
-  }, [cells, by, search, over, tall, dark()]);
+  }, [cells, by, search, over, tall, grown, dark()]);
   const menu = (n: Node | null, x: number, y: number) => { if (n?.id && !report) menuAt(n.id, x, y); };
   const hit = (e: MouseEvent): Cell | undefined => {
     const box = (e.target as HTMLElement).getBoundingClientRect(), x = e.clientX - box.left, y = e.clientY - box.top;
@@ -197,8 +200,8 @@ function Picture({ root, whole, shape, by, search, low, onZoom, onUp }: {
     e.stopPropagation();
   };
   const found = search ? cells.filter((c) => c.node.name.toLowerCase().includes(search) && !(c.node.parent?.name.toLowerCase().includes(search))) : [];
-  return <div>
-    <p class="status" aria-live="polite">{over ? sentence(over, whole) : search
+  return <div class={late ? "late" : undefined} aria-busy={late}>
+    <p class="status" aria-live="polite">{late ? "Waiting for the new picture; this is still the one before." : over ? sentence(over, whole) : search
       ? `${number(found.length)} cells match “${search}”: ${bytes(found.reduce((s, c) => s + c.node.bytes, 0))}`
       : report ? `${number(cells.length)} cells.` : low ? "A click opens the map there." : `${number(cells.length)} cells. Click or arrows and Enter zoom in, Escape goes up; the right button or “.” has more.`}</p>
     <div><canvas ref={canvas} style={{ width: "100%", height: `${tall}px` }} tabIndex={0} role="img"
@@ -206,7 +209,7 @@ function Picture({ root, whole, shape, by, search, low, onZoom, onUp }: {
       onMouseMove={(e) => setOver(hit(e)?.node ?? null)} onMouseLeave={() => setOver(null)}
       onContextMenu={(e) => { const n = hit(e)?.node; if (n?.id && !report) { e.preventDefault(); e.stopPropagation(); menu(n, e.clientX, e.clientY); } }}
       onClick={(e) => { const n = hit(e)?.node; if (n) zoom(n); }} onKeyDown={onKey} /></div>
-    <Legend root={root} cells={cells} by={by} most={low ? 4 : 8} />
+    <Legend root={root} cells={cells} by={by} most={low ? 4 : 8} grown={grown} />
   </div>;
 }
 
@@ -328,9 +331,9 @@ export function MapView({ route, compare, fixed, small }: { route: Route; compar
     {!zoom && <div class={compare && shape === "treemap" && !asked.error ? "picture-to-come" : undefined}><Wait asked={asked} what="the dominator tree" /></div>}
     {zoom && asked.error && <Wait asked={asked} what="the dominator tree" />}
     {zoom && (shape === "table"
-      ? <Table columns={columnsOfTree} rows={rows} total={rows.length} what="cells of the picture" tree />
+      ? <Table columns={columnsOfTree} rows={rows} total={rows.length} what="cells of the picture" tree late={!tree} />
       : zoom.weight === 0 ? <p class="empty">Nothing grew or shrank by that much. Area “retained size now” shows the heap as it is.</p>
-        : <Picture root={zoom} whole={heap} shape={shape} by={colours} search={search} low={small} onZoom={small ? (n) => { location.hash = linkTo("map", { zoom: pathOf(n).map((q) => q.key).join("/") }); } : onZoom}
+        : <Picture root={zoom} late={!tree} grown={grown} whole={heap} shape={shape} by={colours} search={search} low={small} onZoom={small ? (n) => { location.hash = linkTo("map", { zoom: pathOf(n).map((q) => q.key).join("/") }); } : onZoom}
           onUp={crumbs.length > 1 && !fixed ? () => change(crumbs[crumbs.length - 2].go) : undefined} />)}
     {asked.answer && !small && <Marks facts={asked.answer.facts} />}
   </Panel>;

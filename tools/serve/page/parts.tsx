@@ -50,7 +50,7 @@ export function Wait({ asked, what }: { asked: Asked; what: string }) {
   if (asked.answer) return null;
   return <p class="wait" role="status">
     {p ? `Waiting for ${what}: ${p.state === "waiting" ? "other questions come first" : p.stage || "working"}` : ""}
-    {p?.total ? ` ${percent((100 * (p.done ?? 0)) / p.total)}` : ""}
+    {p?.total ? ` ${percent(Math.min(100, (100 * (p.done ?? 0)) / p.total))}` : ""}
     {p && <button onClick={() => asked.cancel()}>Cancel</button>}
   </p>;
 }
@@ -217,9 +217,18 @@ export function csvOf(columns: Column[], rows: Row[]): string {
   return [columns.map((c) => c.name).join(","), ...rows.map((r) => columns.map((c) => cell(r[c.name])).join(","))].join("\r\n");
 }
 
+// Where the clipboard is not to be had: after a long wait browsers want another click.
+function download(text: string, name: string): void {
+  const link = document.createElement("a"), address = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  link.href = address;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 60000);
+}
+
 const ROW = 25;
 const REPORTED = 50; // rows of a report's table that are shown at once
-const MOST = 100000; // rows that are asked for at most
+export const MOST = 100000; // rows that are asked for at most
 const SEARCHED = 20000; // rows that a filter looks at
 const LATE = ["loader", "signature", "serial", "priority", "unreachable_objects", "unreachable_shallow"]; // columns that stand last
 
@@ -243,9 +252,10 @@ function ordered(rows: Row[], sort: string): Row[] {
 interface TableProps {
   columns: Column[]; rows: Row[]; total: number | null; sort?: string; onSort?(c: string): void; tree?: boolean;
   what: string; onOpen?(row: Row): void; links?: Links; empty?: string; filterKey?: string; onAll?(): void; late?: boolean;
+  every?(): Promise<{ rows: Row[]; whole: boolean }>; // all rows, where `rows` may be the first ones; whole: there are no more
 }
 
-export function Table({ columns, rows, total, sort: asked, onSort, tree, what, onOpen, links, empty, filterKey, onAll, late }: TableProps) {
+export function Table({ columns, rows, total, sort: asked, onSort, tree, what, onOpen, links, empty, filterKey, onAll, late, every }: TableProps) {
   const [own, setOwn] = useState(""), [ownSort, setOwnSort] = useState<string | undefined>();
   const filter = filterKey && !report ? readRoute().params[filterKey] ?? "" : own;
   const setFilter = (text: string) => {
@@ -256,13 +266,13 @@ export function Table({ columns, rows, total, sort: asked, onSort, tree, what, o
   const [top, setTop] = useState(0);
   const [at, setAt] = useState(-1);
   const [hidden, setHidden] = useState(() => (report ? [] : remembered(what)));
-  const [all, setAll] = useState(false), [copied, setCopied] = useState(false);
+  const [all, setAll] = useState(false), [copied, setCopied] = useState("");
   const box = useRef<HTMLDivElement>(null);
   const sort = onSort ? asked : ownSort, pattern = patternOf(filter);
   useEffect(() => { if (pattern && onAll && total !== null && rows.length < Math.min(total, SEARCHED)) onAll(); }, [filter, rows]);
+  const matching = (list: Row[]) => (pattern ? list.filter((r) => columns.some((c) => typeof r[c.name] === "string" && pattern.test(r[c.name] as string))) : list);
   const shown = useMemo(() => {
-    let found = rows;
-    if (pattern) found = rows.filter((r) => columns.some((c) => typeof r[c.name] === "string" && pattern.test(r[c.name] as string)));
+    let found = matching(rows);
     if (tree && !pattern && closed.size) {
       let hidden = Infinity;
       found = rows.filter((r) => {
@@ -321,14 +331,28 @@ export function Table({ columns, rows, total, sort: asked, onSort, tree, what, o
     } else return;
     e.preventDefault();
   };
-  const copy = () => void navigator.clipboard.writeText(csvOf(used, shown)).then(() => { setCopied(true); setTimeout(() => setCopied(false), 1500); });
+  // All rows, not only those that were loaded to be looked at; how many is said.
+  const copy = async () => {
+    let list = shown, whole = true;
+    try {
+      if (every && (total === null || rows.length < total)) {
+        setCopied("Asking for all rows …");
+        const found = await every();
+        whole = found.whole;
+        list = matching(!tree && !onSort && ownSort ? ordered(found.rows, ownSort) : found.rows);
+      }
+      const csv = csvOf(used, list), said = `${whole ? "" : "the first "}${number(list.length)} rows${whole ? "" : ": `heapdb query` has no limit"}`;
+      await navigator.clipboard.writeText(csv).then(() => setCopied(`Copied ${said}`), () => { download(csv, `${what}.csv`); setCopied(`Saved ${said}`); });
+    } catch (e) { setCopied((e as Error).message); }
+    setTimeout(() => setCopied(""), 4000);
+  };
   const whole = total === null ? "many" : number(Math.max(total, rows.length));
   return <div class={late ? "table late" : "table"} aria-busy={late}>
     <div class="tools">
       {!report && rows.length > 0 && <input type="search" size={26} placeholder="Filter: regular expression" aria-label={`Filter ${what}`} aria-invalid={pattern === undefined} value={filter}
         onInput={(e) => setFilter((e.target as HTMLInputElement).value)} />}
       <span class="count" role="status">{pattern === undefined ? <span class="error">That is no regular expression yet. </span> : null}{number(shown.length)} of {whole} rows{pattern && total !== null && rows.length < total ? `, looked for in the first ${number(rows.length)}` : ""}</span>
-      {!report && rows.length > 0 && <button onClick={copy}>{copied ? "Copied" : "Copy as CSV"}</button>}
+      {!report && rows.length > 0 && <button onClick={() => void copy()} aria-live="polite">{copied || "Copy as CSV"}</button>}
       {report && to < shown.length && <button class="print" onClick={() => setAll(true)}>Show all {number(shown.length)}</button>}
       {!report && filled.length > 2 && <details class="columns"><summary>Columns{hidden.length ? ` (${number(kept.length)} of ${number(filled.length)})` : ""}</summary><div>{filled.slice(1).map((c) =>
         <label title={c.help}><input type="checkbox" checked={!hidden.includes(c.name)} onChange={() => hide(c.name)} /> {c.title}</label>)}</div></details>}
@@ -365,9 +389,9 @@ function Linked({ to, children }: { to?: string; children: ComponentChildren }) 
 }
 
 // A question of the registry, with its columns, sorted by the server, in pages.
-export function QueryTable({ query, params, what, sortKey, onOpen, hide, columns, limit: fixed, links, empty, each }: {
+export function QueryTable({ query, params, what, sortKey, onOpen, hide, columns, limit: fixed, links, empty, each, titles, first }: {
   query: string; params: Params; what: string; sortKey?: string; onOpen?(row: Row): void; hide?: string[]; columns?: string[]; limit?: number;
-  links?: Links; empty?: string; each?(row: Row): Row;
+  links?: Links; empty?: string; each?(row: Row): Row; titles?: Record<string, string>; first?: string[];
 }) {
   const [limit, setLimit] = useState(fixed ?? 1000);
   const sort = sortKey ? readRoute().params[sortKey] : undefined;
@@ -376,7 +400,8 @@ export function QueryTable({ query, params, what, sortKey, onOpen, hide, columns
   const cols = useMemo(() => {
     const known = new Map(spec?.columns.map((c) => [c.name, c]));
     const names = (columns ? columns.filter((c) => answer?.columns.includes(c)) : answer?.columns.filter((c) => !hide?.includes(c))) ?? [];
-    return names.map((name) => known.get(name) ?? { name, title: name, help: "", type: "text" });
+    const front = (first ?? []).filter((name) => names.includes(name)), ordered = front.length ? [names[0], ...front, ...names.slice(1).filter((name) => !front.includes(name))] : names;
+    return ordered.map((name) => ({ ...(known.get(name) ?? { name, title: name, help: "", type: "text" }), ...(titles?.[name] ? { title: titles[name] } : {}) }));
   }, [answer]);
   const rows = useMemo(() => (each && answer ? answer.rows.map(each) : answer?.rows ?? []), [answer]);
   if (!answer || asked.error) return <><Wait asked={asked} what={what} />
@@ -385,7 +410,8 @@ export function QueryTable({ query, params, what, sortKey, onOpen, hide, columns
   return <>
     <Marks facts={answer.facts} />
     <Table columns={cols} rows={rows} total={answer.total_rows} sort={sort} what={what} onOpen={onOpen} links={links} empty={empty} late={asked.late}
-      tree={answer.columns.includes("level")} filterKey={sortKey ? "filter" : undefined} onAll={more ? () => setLimit(Math.max(limit, SEARCHED)) : undefined}
+      tree={answer.columns.includes("level")} filterKey={sortKey ? "filter" : undefined}
+      every={report ? undefined : () => ask(query, { ...params, sort, limit: String(MOST) }).answer.then((a) => ({ rows: each ? a.rows.map(each) : a.rows, whole: a.row_count < MOST || a.row_count === a.total_rows }))} onAll={more ? () => setLimit(Math.max(limit, SEARCHED)) : undefined}
       onSort={sortKey ? (c) => change({ [sortKey]: sort === c ? `-${c}` : sort === `-${c}` ? undefined : c }) : undefined} />
     {asked.late && <Wait asked={{ ...asked, answer: undefined }} what={what} />}
     {more && <button class="more" onClick={() => setLimit(Math.min(MOST, limit * 5))}>Load more rows</button>}

@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Answer, ask, Cell, Column, Row } from "./api";
 import { Choice } from "./map";
-import { Obj, Panel, select, Table, useAnswer, Wait } from "./parts";
+import { MOST, Obj, Panel, select, Table, useAnswer, Wait } from "./parts";
 import { change, Route } from "./route";
 import { number, visible } from "./text";
 
@@ -69,7 +69,7 @@ async function complete(statement: string, caret: number, db?: string): Promise<
 function columnsOf(answer: Answer): Column[] {
   return answer.columns.map((name) => {
     const first = answer.rows.find((r) => r[name] !== null)?.[name];
-    const type = typeof first === "number" ? (/retained|shallow|bytes|size/i.test(name) ? "bytes" : Number.isInteger(first) ? "count" : "double")
+    const type = typeof first === "number" ? (answer.in_bytes?.includes(name) ? "bytes" : Number.isInteger(first) ? "count" : "double")
       : typeof first === "boolean" ? "bool" : typeof first === "string" && /^0x[0-9a-f]{1,16}$/.test(first) ? "id" : "text";
     return { name, title: name, help: "", type };
   });
@@ -104,10 +104,11 @@ function Result({ statement, route }: { statement: string; route: Route }) {
   const columns = useMemo(() => (answer ? columnsOf(answer) : []), [answer]);
   if (!answer) return <Wait asked={asked} what="rows" />;
   return <div class="result">
-    {answer.row_count === limit && <p class="mark"><b>Cut:</b> the first {number(limit)} rows. {limit < 100000 &&
-      <button onClick={() => change({ limit: String(Math.min(100000, limit * 10)) })}>More</button>}</p>}
+    {answer.row_count === limit && <p class="mark"><b>Cut:</b> the first {number(limit)} rows. {limit < MOST &&
+      <button onClick={() => change({ limit: String(Math.min(MOST, limit * 10)) })}>More</button>}</p>}
     {route.params.as === "bars" ? <Bars columns={columns} rows={answer.rows} route={route} />
-      : <Table columns={columns} rows={answer.rows} total={answer.row_count} what="rows" onOpen={(row) => {
+      : <Table columns={columns} rows={answer.rows} total={answer.row_count === limit ? null : answer.row_count} what="rows"
+        every={() => ask("sql", { q: statement, db: route.params.db, limit: String(MOST) }).answer.then((a) => ({ rows: a.rows, whole: a.row_count < MOST }))} onOpen={(row) => {
         const id = columns.find((c) => c.type === "id" && row[c.name]);
         if (id) select(String(row[id.name]));
       }} />}

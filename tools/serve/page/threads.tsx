@@ -1,13 +1,28 @@
-// Threads: what each holds, its stack, and the objects that its frames hold.
-import { report, Row } from "./api";
-import { Marks, Obj, Panel, Table, useAnswer, Wait, specs } from "./parts";
+// Threads: what each holds; its stack, and the objects that its frames hold, are asked for when it is opened: together
+// they may be millions of rows.
+import { useMemo, useState } from "preact/hooks";
+import { Answer, hasSql, report, Row } from "./api";
+import { Marks, MOST, Obj, Panel, QueryTable, useAnswer, Wait } from "./parts";
 import { change, Route } from "./route";
 import { bytes, number, percent, visible } from "./text";
 import { numberOf, useInfo } from "./overview";
 
 const text = (v: unknown) => (v === null || v === undefined ? "" : visible(String(v)));
+const TOGETHER = 100; // threads that are opened at once
+const LINE = 18.75, LOCAL = 20.3; // pixels of a frame and a local in app.css
+const SHOWN = 200; // threads that are drawn before somebody wants more
 
-interface Thread { head: Row; rest: Row[] }
+// Frames and locals by the thread that they are of.
+function stacksOf(answer?: Answer): Map<string, Row[]> {
+  const stacks = new Map<string, Row[]>();
+  let rows: Row[] = [];
+  for (const row of answer?.rows ?? []) {
+    if (Number(row.level) === 0) stacks.set(keyOf(row), (rows = []));
+    else rows.push(row);
+  }
+  return stacks;
+}
+const keyOf = (head: Row) => `${head.id} ${head.serial}`;
 
 function Stack({ rows }: { rows: Row[] }) {
   if (rows.length === 0) return <p class="empty">The dump has no frames of this thread.</p>;
@@ -16,46 +31,63 @@ function Stack({ rows }: { rows: Row[] }) {
     : <li class="local">{text(r.kind)} <Obj id={r.id} text={r.text} />{typeof r.retained === "number" && <span class="right">{bytes(r.retained)}</span>}</li>))}</ol>;
 }
 
-function One({ thread, open, whole, onToggle }: { thread: Thread; open: boolean; whole: number; onToggle(): void }) {
-  const { head, rest } = thread, share = whole && typeof head.retained === "number" ? (100 * head.retained) / whole : null;
+function AskedStack({ db, head, all }: { db?: string; head: Row; all?: string }) {
+  const asked = useAnswer("threads", { db, target: String(head.id ?? head.thread), all, limit: String(MOST) });
+  if (asked.answer) return <><Marks facts={asked.answer.facts} /><Stack rows={stacksOf(asked.answer).get(keyOf(head)) ?? []} /></>;
+  return <div style={{ minHeight: `${8 + LINE * Number(head.depth ?? 0) + LOCAL * Number(head.locals ?? 0)}px` }}><Wait asked={asked} what="the stack" /></div>; // nothing moves when it comes
+}
+
+function One({ head, open, whole, onToggle, children }: { head: Row; open: boolean; whole: number; onToggle(): void; children: preact.ComponentChildren }) {
+  const share = whole && typeof head.retained === "number" ? (100 * head.retained) / whole : null;
   const what = [head.state, head.daemon === true && "daemon", head.virtual === true && "virtual", typeof head.depth === "number" && `${number(head.depth)} frames`,
     typeof head.locals === "number" && head.locals > 0 && `${number(head.locals)} locals`].filter(Boolean).map((w) => text(w)).join(" · ");
   return <li class="thread">
     <div class="row"><button class="twist" aria-label={`stack of ${text(head.thread)}`} aria-expanded={open} onClick={onToggle}>{open ? "▾" : "▸"}</button>
-      <span class="grow"><Obj id={head.id} text={text(head.thread) || head.text} /> <small>{what}</small></span>
+      <span class="grow"><Obj id={head.id} text={text(head.thread) || head.class} /> <small>{what}</small></span>
       <span class="right">{share !== null && <i class="bar" style={{ width: `${Math.round(share * 0.6)}px` }} />}{typeof head.retained === "number" ? bytes(head.retained) : "–"}{share !== null && <small> {percent(share)}</small>}</span></div>
-    {open && <Stack rows={rest} />}
+    {open && children}
   </li>;
 }
 
+// Threads of which a frame or a local has a word: their serial numbers.
+function holding(word: string): string {
+  const like = `LIKE '%${word.replace(/[\\%_]/g, "\\$&").replace(/'/g, "''")}%' ESCAPE '\\'`;
+  return `SELECT thread AS serial FROM frames WHERE frame ${like} UNION SELECT thread FROM locals WHERE class ${like} OR text(id) ${like}`;
+}
+
 export function Threads({ route }: { route: Route }) {
-  const p = route.params, find = (p.filter ?? "").toLowerCase(), asked = useAnswer("threads", { db: p.db, limit: "100000", all: p.o_all === "1" ? "1" : undefined });
+  const p = route.params, find = (p.filter ?? "").toLowerCase(), all_ = p.o_all === "1" ? "1" : undefined, deep = hasSql() && find.length > 1;
+  const asked = useAnswer("threads", { db: p.db, "no-stack": "1", limit: String(MOST), all: all_ });
+  const inside = useAnswer(deep ? "sql" : "", { db: p.db, q: holding(find), limit: String(MOST) });
+  const inlined = useAnswer(report ? "threads" : "", {}), stacks = useMemo(() => stacksOf(inlined.answer), [inlined.answer]);
+  const [room, setRoom] = useState(SHOWN);
   const { info } = useInfo(p.db), whole = info ? numberOf(info("objects", "reachable bytes")) ?? 0 : 0;
+  const all = useMemo(() => (asked.answer?.rows ?? []).slice().sort((a, b) => Number(b.retained ?? 0) - Number(a.retained ?? 0)), [asked.answer]);
   if (!asked.answer) return <Panel title="Threads"><Wait asked={asked} what="threads" /></Panel>;
-  const all: Thread[] = [];
-  for (const row of asked.answer.rows) {
-    if (Number(row.level) === 0) all.push({ head: row, rest: [] });
-    else all[all.length - 1]?.rest.push(row);
-  }
-  all.sort((a, b) => Number(b.head.retained ?? 0) - Number(a.head.retained ?? 0));
-  const has = (t: Thread) => [t.head, ...t.rest].some((r) => String(r.level === 0 ? r.thread : r.text).toLowerCase().includes(find));
-  const shown = find ? all.filter(has) : all, open = new Set((p.open ?? (all[0] ? String(all[0].head.id) : "")).split(",").filter(Boolean));
+  const serials = new Set(deep && inside.answer ? inside.answer.rows.map((r) => r.serial) : []);
+  const shown = find ? all.filter((t) => String(t.thread).toLowerCase().includes(find) || (t.serial !== null && serials.has(t.serial))) : all;
+  const first = shown.slice(0, report ? shown.length : room), total = Math.max(Number(asked.answer.facts.threads ?? 0), all.length);
+  const open = new Set((p.open ?? (all[0] ? String(all[0].id) : "")).split(",").filter(Boolean));
   const toggle = (id: string) => {
     const next = new Set(open);
     if (!next.delete(id)) next.add(id);
     change({ open: [...next].join(",") || "none" }, true);
   };
-  const every = p.open === "all" || report !== null;
-  const spec = specs.get("threads");
+  const isOpen = (t: Row, i: number) => (report ? stacks.has(keyOf(t)) : (p.open === "all" && i < TOGETHER) || open.has(String(t.id)) || (find !== "" && shown.length < 10));
   return <Panel title="Threads"><Marks facts={asked.answer.facts} />
+    {all.length < total && <p class="mark"><b>Left out:</b> {number(total - all.length)} of {number(total)} threads.</p>}
+    {report && stacks.size < all.length && <p class="mark"><b>Left out:</b> the stacks of {number(all.length - stacks.size)} of {number(all.length)} threads.</p>}
     {!report && <div class="tools">
-      <input type="search" placeholder="Name, frame or local" aria-label="Filter threads" value={p.filter ?? ""} onInput={(e) => change({ filter: (e.target as HTMLInputElement).value || undefined }, true)} />
+      <input type="search" placeholder={hasSql() ? "Name, frame or local" : "Name"} aria-label="Filter threads" value={p.filter ?? ""} onInput={(e) => change({ filter: (e.target as HTMLInputElement).value || undefined }, true)} />
       <span class="count" role="status">{number(shown.length)} of {number(all.length)} threads</span>
-      <button onClick={() => change({ open: every ? "none" : "all" }, true)}>{every ? "Close all" : "Open all"}</button>
+      <button onClick={() => change({ open: p.open === "all" ? "none" : "all" }, true)}>{p.open === "all" ? "Close all" : shown.length > TOGETHER ? `Open the first ${number(TOGETHER)}` : "Open all"}</button>
       <button onClick={() => change({ as: p.as === "table" ? undefined : "table" })}>{p.as === "table" ? "Stacks" : "Table"}</button>
       <label title="threads that are not started, ended, or virtual ones that the VM left out"><input type="checkbox" checked={p.o_all === "1"} onChange={(e) => change({ o_all: (e.target as HTMLInputElement).checked ? "1" : undefined })} /> thread objects that are not running, too</label></div>}
-    {p.as === "table" && spec ? <Table columns={spec.columns.filter((c) => asked.answer!.columns.includes(c.name))} rows={asked.answer.rows} total={asked.answer.total_rows} what="threads" tree />
-      : shown.length ? <ul class="threads">{shown.map((t) => <One key={String(t.head.id)} thread={t} whole={whole} open={every || open.has(String(t.head.id)) || (find !== "" && shown.length < 10)} onToggle={() => toggle(String(t.head.id))} />)}</ul>
-        : <p class="empty">{all.length ? `No thread, frame or local has “${p.filter}” in its name.` : "The dump has no threads."}</p>}
+    {deep && !inside.answer && <Wait asked={inside} what="frames and locals" />}
+    {p.as === "table" ? <QueryTable query="threads" params={{ db: p.db, "no-stack": "1", all: all_ }} what="threads" />
+      : shown.length ? <><ul class="threads">{first.map((t, i) => <One key={keyOf(t)} head={t} whole={whole} open={isOpen(t, i)} onToggle={() => toggle(String(t.id))}>
+        {report ? <Stack rows={stacks.get(keyOf(t)) ?? []} /> : <AskedStack db={p.db} head={t} all={all_} />}</One>)}</ul>
+        {first.length < shown.length && <button class="more" onClick={() => setRoom(shown.length)}>Show all {number(shown.length)}</button>}</>
+        : deep && !inside.answer && !inside.error ? null : <p class="empty">{all.length === 0 ? "The dump has no threads." : `No thread, frame or local has “${p.filter}” in its name.`}</p>}
   </Panel>;
 }

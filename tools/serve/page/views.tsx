@@ -1,10 +1,10 @@
 // The views. Each is questions of the registry; what has no view of its own has the general one.
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { Android } from "./android";
 import { Database, hasSql, Params, report, Row, Spec } from "./api";
 import { Dominators } from "./dominators";
 import { Choice, MapView } from "./map";
-import { Leaks, Overview } from "./overview";
+import { Leaks, Overview, useInfo } from "./overview";
 import { Links, Panel, QueryTable, specs, Table, useAnswer, Wait } from "./parts";
 import { change, href, linkTo, readRoute, Route } from "./route";
 import { Sql } from "./sql";
@@ -76,7 +76,7 @@ const nothing: Record<string, string> = {
   dangling: "Every reference leads to an object that the dump has.", bitmaps: "There are no bitmaps: they are of Android.", native: "The dump tells of no native memory.",
 };
 
-export function General({ route, query, title, extra, first, without, hide }: { route: Route; query: string; title?: string; extra?: Params; first?: string[]; without?: string[]; hide?: string[] }) {
+export function General({ route, query, title, extra, first, without, hide, front }: { route: Route; query: string; title?: string; extra?: Params; first?: string[]; without?: string[]; hide?: string[]; front?: string[] }) {
   const spec = specs.get(query);
   if (!spec) return <p class="empty">There is no query “{query}”.</p>;
   const needs = spec.targets && !spec.targets.startsWith("[") && !route.params.target;
@@ -85,7 +85,7 @@ export function General({ route, query, title, extra, first, without, hide }: { 
     <p class="dim">{sentence}{sentence.endsWith(".") ? "" : "."}</p>
     <Form key={query} spec={spec} route={route} first={first} without={without} />
     {needs ? <p class="empty">Name an object (0x…), a class or a pattern above{spec.example ? `, as in: ${spec.example}` : ""}.</p>
-      : <QueryTable query={query} params={{ ...paramsOf(route, spec), ...extra }} what={spec.name} sortKey="sort" links={linksOf(query, route)} empty={nothing[query]} hide={hide}
+      : <QueryTable query={query} params={{ ...paramsOf(route, spec), ...extra }} what={spec.name} sortKey="sort" links={linksOf(query, route)} empty={nothing[query]} hide={hide} first={front}
         onOpen={query === "histogram" && (route.params.o_by ?? "class") === "class" ? (row) => (location.hash = linkTo("paths", { target: String(row.name) })) : undefined} />}
   </Panel>;
 }
@@ -155,9 +155,23 @@ function Grew({ db, before }: { db?: string; before: string }) {
     {" "}{more >= 0 ? "+" : ""}{number(more)} objects.</p>;
 }
 
+const APART = 60000; // milliseconds: dumps that are nearer are of one moment, as two processes that were dumped together
+
+// Which two dumps are compared if nobody says: the selected one with the one before it, the first with the second; in
+// order of the dumps' own time if all have one, else of the command's, which is BEFORE AFTER. Null: not known yet.
+function usePair(databases: Database[], now: number): { before: number; now: number } | null {
+  const known = databases.map((d) => useInfo(String(d.index)).info); // as many in every call
+  if (known.length < 2 || known.some((info) => !info)) return null;
+  const times = known.map((info) => Date.parse(String(info!("dump", "time")?.value ?? ""))), isTimed = !times.some(Number.isNaN);
+  const order = databases.map((_, i) => i).sort((a, b) => (isTimed && Math.abs(times[a] - times[b]) > APART ? times[a] - times[b] : a - b)), place = Math.max(1, order.indexOf(now));
+  return { before: order[place - 1], now: order[place] };
+}
+
 function Compare({ route, databases }: Props) {
-  const now = Number(route.params.db ?? 0), before = route.params.before ?? String(databases.findIndex((d) => d.index !== now));
+  const now = Number(route.params.db ?? 0), before = route.params.before, pair = usePair(databases, now);
+  useEffect(() => { if (before === undefined && pair) change({ before: String(pair.before), db: pair.now ? String(pair.now) : undefined }, true); }, [before, pair?.before, pair?.now]);
   if (databases.length < 2) return <p class="empty">Only one database is open: `heapdb serve BEFORE AFTER` compares two.</p>;
+  if (before === undefined) return null;
   const with_ = { ...route, params: { ...route.params, before } };
   return <>
     <Panel title="Compare"><div class="tools"><Choice label="Before" value={before} choices={databases.filter((d) => d.index !== now).map((d) => [String(d.index), d.name])}
@@ -167,7 +181,7 @@ function Compare({ route, databases }: Props) {
     <MapView route={with_} compare />
     <nav class="tabs" aria-label="Compare by">{growth.map(([name, title]) => <a class={(route.params.o_by ?? "class") === name ? "on" : ""} aria-current={(route.params.o_by ?? "class") === name ? "page" : undefined}
       href={linkTo("compare", { before: route.params.before, shape: route.params.shape, area: route.params.area, o_by: name === "class" ? undefined : name })}>{title}</a>)}</nav>
-    <General key={route.params.o_by ?? "class"} route={with_} query="diff" title="What changed" extra={{ before }} without={["by"]} />
+    <General key={route.params.o_by ?? "class"} route={with_} query="diff" title="What changed" extra={{ before }} without={["by"]} front={["name", "retained_delta", "percent", "shallow_delta", "objects_delta"]} />
   </>;
 }
 
@@ -186,7 +200,7 @@ export const views: { name: string; title: string; show(p: Props): preact.JSX.El
   { name: "dominators", title: "Dominators", needs: "-", show: (p) => <Dominators route={p.route} /> },
   { name: "histogram", title: "Histogram", needs: "histogram", show: (p) => <Histogram {...p} /> },
   { name: "paths", title: "Merged paths", needs: "-", show: (p) => <Paths {...p} /> },
-  { name: "threads", title: "Threads", needs: "threads", show: (p) => <Threads route={p.route} /> },
+  { name: "threads", title: "Threads", needs: "threads?no-stack=1", show: (p) => <Threads route={p.route} /> },
   { name: "waste", title: "Waste", needs: "collections", show: (p) => <Waste {...p} /> },
   { name: "loaders", title: "Class loaders", needs: "loaders", show: (p) => <General route={p.route} query="loaders" title="Class loaders" hide={["id", "parent"]} /> },
   { name: "strings", title: "Strings", needs: "-", show: (p) => <Strings {...p} /> },
