@@ -24,6 +24,6 @@ full)
 	;;
 esac
 for program in $programs; do
-	heapdb import $program.hprof -o $program.heapdb --quiet > /dev/null
-	python3 "$check" $program.heapdb $program.tsv $program
+	heapdb import "$program.hprof" -o "$program.heapdb" --quiet > /dev/null
+	python3 "$check" "$program.heapdb" "$program.tsv" "$program"
 done
