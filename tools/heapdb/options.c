@@ -373,6 +373,16 @@ static int not_taken(const struct command *command, const struct hdb_query_spec 
 			spec && command->flags & NAMES_QUERY ? spec->name : "", takers.text);
 }
 
+/* The option of the table that getopt returned; NULL: none. */
+static const struct option_info *table_option(int value)
+{
+	const int count = sizeof(option_table) / sizeof(option_table[0]) - 1;
+
+	return value >= VALUE_COMMON && value < VALUE_COMMON + count ?
+		       &option_table[value - VALUE_COMMON] :
+		       NULL;
+}
+
 /* Says what is wrong with the option that getopt stopped at. */
 static int bad_option(const struct parser *p, int value, struct hdb_error *err)
 {
@@ -435,8 +445,8 @@ int options_query_name(const struct command *command, struct arguments args, int
 		}
 		if (value == '?' || value == ':')
 			return bad_option(&p, value, err);
-		if (value >= VALUE_COMMON && value < VALUE_QUERY &&
-		    option_table[value - VALUE_COMMON].place == offsetof(struct options, table))
+		if (table_option(value) &&
+		    table_option(value)->place == offsetof(struct options, table))
 			*table = optarg;
 	}
 	if (optind < args.count)
@@ -622,7 +632,8 @@ int options_parse(const struct command *command, const struct hdb_query_spec *sp
 				.value = optarg,
 			};
 		} else {
-			rc = set_option(&option_table[value - VALUE_COMMON], optarg, opt, err);
+			assert(table_option(value));
+			rc = set_option(table_option(value), optarg, opt, err);
 			if (rc != HDB_OK)
 				return rc;
 		}
