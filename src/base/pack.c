@@ -221,29 +221,12 @@ static ALWAYS_INLINE void take_lengths(const uint32_t *v, uint8_t *length)
 	}
 }
 
-#ifdef __x86_64__
-PROCESSOR_BYTES static inline unsigned count_longer_avx512(const uint8_t *length, unsigned width)
-{
-	const __m512i limit = _mm512_set1_epi8((char)width);
-	const __m512i low = _mm512_loadu_si512(length), high = _mm512_loadu_si512(length + 64);
-
-	return (unsigned)(_mm_popcnt_u64(_mm512_cmpgt_epu8_mask(low, limit)) +
-			  _mm_popcnt_u64(_mm512_cmpgt_epu8_mask(high, limit)));
-}
-#endif
-
-/* How many lengths are over `width`. moves_bytes: the processor does. */
-static ALWAYS_INLINE unsigned count_longer(const uint8_t *length, unsigned width,
-					   const bool moves_bytes)
+/* How many lengths are over `width`. */
+static ALWAYS_INLINE unsigned count_longer(const uint8_t *length, unsigned width)
 {
 	const uint8_t limit = (uint8_t)(width + 1);
 	uint8_t over = 0;
 
-#ifdef __x86_64__
-	if (moves_bytes)
-		return count_longer_avx512(length, width);
-#endif
-	(void)moves_bytes;
 	static_assert(PACK_GROUP <= UINT8_MAX, "values are counted in a byte");
 	for (unsigned i = 0; i < PACK_GROUP; i++)
 		over = (uint8_t)(over + (length[i] >= limit));
@@ -251,13 +234,12 @@ static ALWAYS_INLINE unsigned count_longer(const uint8_t *length, unsigned width
 }
 
 /* As best_width, of the lengths. */
-static ALWAYS_INLINE unsigned best_small_width(const uint8_t *length, unsigned n, unsigned max,
-					       const bool moves_bytes)
+static ALWAYS_INLINE unsigned best_small_width(const uint8_t *length, unsigned n, unsigned max)
 {
 	unsigned best = max, best_cost = n * max;
 
 	for (unsigned w = max; w-- > 0;) {
-		const unsigned over = count_longer(length, w, moves_bytes);
+		const unsigned over = count_longer(length, w);
 		const unsigned cost = n * w + over * (8 + max - w);
 
 		if (cost < best_cost) {
@@ -339,55 +321,6 @@ static ALWAYS_INLINE uint8_t *put_small_exceptions(uint8_t *p, const uint32_t *v
 	return high + (used != 0);
 }
 
-#ifdef __x86_64__
-/* Widths of which eight values have room in 16 bytes. */
-#define NARROW_MAX 16u
-
-/*
- * As put_small_run, of up to NARROW_MAX bits: two values come together in 8 bytes, four in the
- * first half of 16, eight in the first half of 32, of which as many bytes are kept as have bits.
- * Writes up to 64 bytes behind.
- */
-PROCESSOR_BYTES static inline uint8_t *put_narrow_avx512(uint8_t *p, const uint32_t *v, unsigned n,
-							 unsigned width)
-{
-	const __m512i value_mask = _mm512_set1_epi32((int)mask_of(width));
-	const __m512i pair_mask = _mm512_set1_epi64((long long)mask_of(2 * width));
-	const __m128i to_pair = _mm_cvtsi32_si128((int)(32 - width));
-	const __m128i to_four = _mm_cvtsi32_si128((int)(2 * width));
-	const long long up = 4 * width, down = 64 - up;
-	const __m512i to_eight = _mm512_set_epi64(64, 64, 64, up, 64, 64, 64, up);
-	const __m512i rest = _mm512_set_epi64(64, 64, down, 64, 64, 64, down, 64);
-	const __mmask64 is_kept = mask_of(width) | mask_of(width) << 32;
-	uint8_t *to = p;
-
-	for (unsigned i = 0; i < PACK_GROUP; i += 16, to += 2 * width) {
-		__m512i x = _mm512_and_si512(_mm512_loadu_si512(v + i), value_mask), second;
-
-		x = _mm512_and_si512(_mm512_or_si512(x, _mm512_srl_epi64(x, to_pair)), pair_mask);
-		x = _mm512_or_si512(x, _mm512_sll_epi64(_mm512_bsrli_epi128(x, 8), to_four));
-		/* The second four of each half, in the first two places of 8 bytes. */
-		second = _mm512_permutex_epi64(x, 0xaa);
-		x = _mm512_maskz_mov_epi64(0x11, x);
-		x = _mm512_or_si512(x, _mm512_sllv_epi64(second, to_eight));
-		x = _mm512_or_si512(x, _mm512_srlv_epi64(second, rest));
-		_mm512_storeu_si512(to, _mm512_maskz_compress_epi8(is_kept, x));
-	}
-	return p + bits_to_bytes((uint64_t)n * width);
-}
-#endif
-
-static ALWAYS_INLINE uint8_t *put_small(uint8_t *p, const uint32_t *v, unsigned n, unsigned width,
-					const bool moves_bytes)
-{
-#ifdef __x86_64__
-	if (moves_bytes && width <= NARROW_MAX)
-		return put_narrow_avx512(p, v, n, width);
-#endif
-	(void)moves_bytes;
-	return put_small_run(p, v, n, width);
-}
-
 /* ---- a group ---- */
 
 static struct widths widths_of(const uint64_t *values, unsigned n)
@@ -404,12 +337,8 @@ static struct widths widths_of(const uint64_t *values, unsigned n)
 	return w;
 }
 
-/*
- * Writes a group to h, which has room for GROUP_MAX bytes; returns its end. moves_bytes: the
- * processor does.
- */
-static ALWAYS_INLINE uint8_t *encode_group_by(uint8_t *h, const uint64_t *values, unsigned n,
-					      const bool moves_bytes)
+/* Writes a group to h, which has room for GROUP_MAX bytes; returns its end. */
+static ALWAYS_INLINE uint8_t *encode_group_by(uint8_t *h, const uint64_t *values, unsigned n)
 {
 	uint32_t v[PACK_GROUP];
 	uint8_t length[PACK_GROUP];
@@ -425,7 +354,7 @@ static ALWAYS_INLINE uint8_t *encode_group_by(uint8_t *h, const uint64_t *values
 		w.max = w.width = bit_length(any);
 		if (any) {
 			take_lengths(v, length);
-			w.width = best_small_width(length, n, w.max, moves_bytes);
+			w.width = best_small_width(length, n, w.max);
 		}
 	} else {
 		w = widths_of(values, n);
@@ -434,7 +363,7 @@ static ALWAYS_INLINE uint8_t *encode_group_by(uint8_t *h, const uint64_t *values
 	for (unsigned i = 0; i < base_bytes; i++)
 		*p++ = (uint8_t)(w.base >> (8 * i));
 	if (w.width)
-		p = is_small ? put_small(p, v, n, w.width, moves_bytes) :
+		p = is_small ? put_small_run(p, v, n, w.width) :
 			       put_run(p, values, n, w.base, w.width);
 	if (w.max > w.width) {
 		if (is_small) {
@@ -455,26 +384,17 @@ static ALWAYS_INLINE uint8_t *encode_group_by(uint8_t *h, const uint64_t *values
 __attribute__((target("avx2,popcnt,bmi,bmi2"), flatten)) static uint8_t *encode_group_avx2(
 	uint8_t *h, const uint64_t *values, unsigned n)
 {
-	return encode_group_by(h, values, n, false);
-}
-
-PROCESSOR_BYTES __attribute__((flatten)) static uint8_t *encode_group_avx512(uint8_t *h,
-									     const uint64_t *values,
-									     unsigned n)
-{
-	return encode_group_by(h, values, n, true);
+	return encode_group_by(h, values, n);
 }
 #endif
 
 static uint8_t *encode_group(uint8_t *h, const uint64_t *values, unsigned n)
 {
 #ifdef __x86_64__
-	if (processor_moves_bytes())
-		return encode_group_avx512(h, values, n);
 	if (processor_has_vectors())
 		return encode_group_avx2(h, values, n);
 #endif
-	return encode_group_by(h, values, n, false);
+	return encode_group_by(h, values, n);
 }
 
 int pack_begin(struct pack_writer *w, struct base_vec *out, uint32_t count, struct hdb_error *err)

@@ -13,9 +13,6 @@
 
 #ifdef __x86_64__
 #define PROCESSOR_BITS __attribute__((target("popcnt,bmi,bmi2"), flatten))
-/* Of a function that keeps some bytes of vectors of 64. */
-#define PROCESSOR_BYTES \
-	__attribute__((target("popcnt,bmi,bmi2,avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")))
 #else
 #define PROCESSOR_BITS
 #endif
@@ -46,13 +43,6 @@ static inline bool processor_moves_bits(void)
 static inline bool processor_has_vectors(void)
 {
 	return PROCESSOR_HAS("avx2") && processor_has_bits();
-}
-
-/* Whether it keeps some bytes of vectors of 64 (since 2019, AMD's since 2022). */
-static inline bool processor_moves_bytes(void)
-{
-	return PROCESSOR_HAS("avx512vbmi2") && PROCESSOR_HAS("avx512vbmi") &&
-	       PROCESSOR_HAS("avx512bw") && PROCESSOR_HAS("avx512vl") && processor_has_bits();
 }
 
 #endif

@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#ifdef __x86_64__
-#include <immintrin.h>
-#endif
 
 /*
  * Dense chunks may take this much, and this much an ID, before the set turns sparse: twice what a
@@ -567,30 +564,6 @@ static uint64_t *put_ids(uint64_t *out, uint64_t bits, uint64_t unit, unsigned s
 	return out;
 }
 
-#ifdef __x86_64__
-/* Writes up to seven more behind the end. */
-PROCESSOR_BYTES static uint64_t *put_ids_avx512(uint64_t *out, uint64_t bits, uint64_t unit,
-						unsigned shift)
-{
-	const __m512i count_up = _mm512_set_epi64(
-		0x3f3e3d3c3b3a3938, 0x3736353433323130, 0x2f2e2d2c2b2a2928, 0x2726252423222120,
-		0x1f1e1d1c1b1a1918, 0x1716151413121110, 0x0f0e0d0c0b0a0908, 0x0706050403020100);
-	const unsigned count = (unsigned)__builtin_popcountll(bits);
-	const __m512i base = _mm512_set1_epi64((long long)unit);
-	const __m128i shift_by = _mm_cvtsi32_si128((int)shift);
-	uint8_t at[64];
-
-	_mm512_storeu_si512(at, _mm512_maskz_compress_epi8(bits, count_up));
-	for (unsigned i = 0; i < count; i += 8) {
-		const __m512i ids = _mm512_or_si512(
-			base, _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)(at + i))));
-
-		_mm512_storeu_si512(out + i, _mm512_sll_epi64(ids, shift_by));
-	}
-	return out + count;
-}
-#endif
-
 /*
  * Writes those of `count` IDs from index first_ix on that lie in the chunk; returns their end.
  * Takes them off *count.
@@ -610,12 +583,6 @@ static uint64_t *scan_chunk(const struct idset *set, const struct idset_chunk *c
 		for (; n > *count; n--)
 			bits &= ~((uint64_t)1 << 63 >> __builtin_clzll(bits));
 		*count -= n;
-#ifdef __x86_64__
-		if (*count >= 8 && processor_moves_bytes()) {
-			out = put_ids_avx512(out, bits, unit, set->shift);
-			continue;
-		}
-#endif
 		out = put_ids(out, bits, unit, set->shift);
 	}
 	return out;

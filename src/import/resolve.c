@@ -12,9 +12,6 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
-#ifdef __x86_64__
-#include <immintrin.h>
-#endif
 
 /* Reference lists up to this length are sorted and made distinct. */
 #define SORT_MAX IMPORT_SORT_MAX
@@ -171,13 +168,12 @@ struct tidying {
 	uint32_t lists;
 	uint32_t sum; /* all are in raw, whose indices have 32 bits */
 	unsigned count[TIDY_KINDS];
-	uint32_t picked[TIDY_KINDS][TIDY_MAX + 16];
+	uint32_t picked[TIDY_KINDS][TIDY_MAX + 1];
 };
 
-/* From number i on. */
-static void pick_rest(struct tidying *t, const uint32_t *first, const uint32_t *end, uint32_t i)
+static void pick(struct tidying *t, const uint32_t *first, const uint32_t *end)
 {
-	for (; i < t->lists; i++) {
+	for (uint32_t i = 0; i < t->lists; i++) {
 		const uint32_t n = end[i] - first[i];
 		const unsigned kind = n == 2 ? TWO : n == 3 ? THREE : LONGER;
 
@@ -186,40 +182,6 @@ static void pick_rest(struct tidying *t, const uint32_t *first, const uint32_t *
 		t->count[kind] += n > 1;
 	}
 }
-
-#ifdef __x86_64__
-PROCESSOR_BYTES static inline void pick_some(struct tidying *t, unsigned kind, __mmask16 is_picked,
-					     __m512i numbers)
-{
-	_mm512_storeu_si512(t->picked[kind] + t->count[kind],
-			    _mm512_maskz_compress_epi32(is_picked, numbers));
-	t->count[kind] += (unsigned)__builtin_popcount(is_picked);
-}
-
-/* The same of 16 at a time; returns how many lists it has done. */
-PROCESSOR_BYTES static uint32_t pick_avx512(struct tidying *t, const uint32_t *first,
-					    const uint32_t *end)
-{
-	const __m512i count_up =
-		_mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-	const __m512i two = _mm512_set1_epi32(2), three = _mm512_set1_epi32(3);
-	__m512i sum = _mm512_setzero_si512();
-	uint32_t i;
-
-	for (i = 0; i + 16 <= t->lists; i += 16) {
-		const __m512i number = _mm512_add_epi32(count_up, _mm512_set1_epi32((int)i));
-		const __m512i n = _mm512_sub_epi32(_mm512_loadu_si512(end + i),
-						   _mm512_loadu_si512(first + i));
-
-		sum = _mm512_add_epi32(sum, n);
-		pick_some(t, TWO, _mm512_cmpeq_epi32_mask(n, two), number);
-		pick_some(t, THREE, _mm512_cmpeq_epi32_mask(n, three), number);
-		pick_some(t, LONGER, _mm512_cmpgt_epu32_mask(n, three), number);
-	}
-	t->sum += (uint32_t)_mm512_reduce_add_epi32(sum);
-	return i;
-}
-#endif
 
 static inline void keep(struct tidying *t, uint32_t *end, uint32_t n, uint32_t kept)
 {
@@ -236,15 +198,10 @@ static uint64_t tidy_lists(struct maker *m, uint32_t from, uint32_t to)
 	const uint32_t *first = m->raw_first + from;
 	uint32_t *const found = m->found.data, *end = m->raw_end + from;
 	struct tidying t;
-	uint32_t done = 0;
 
 	t.lists = to - from;
 	t.sum = t.count[TWO] = t.count[THREE] = t.count[LONGER] = 0;
-#ifdef __x86_64__
-	if (processor_moves_bytes())
-		done = pick_avx512(&t, first, end);
-#endif
-	pick_rest(&t, first, end, done);
+	pick(&t, first, end);
 	for (unsigned k = 0; k < t.count[TWO]; k++) {
 		const uint32_t i = t.picked[TWO][k];
 

@@ -9,7 +9,6 @@
 #include "store/lists.h"
 
 #include "base/processor.h"
-#include "store/list_numbers.h"
 #include "store/lists_put.h"
 
 #include <assert.h>
@@ -128,6 +127,40 @@ static inline uint32_t *list_numbers(uint32_t *out, uint32_t ix, const uint32_t 
 	return out + n;
 }
 
+static uint8_t *put_plain(uint8_t *p, const uint32_t *numbers, const uint32_t *end)
+{
+	for (; numbers < end; numbers++)
+		p = store_put_entry(p, *numbers);
+	return p;
+}
+
+#ifdef __x86_64__
+/* With the instruction that moves bits apart. */
+__attribute__((target("bmi,bmi2"))) static uint8_t *put_bmi2(uint8_t *p, const uint32_t *numbers,
+							     const uint32_t *end)
+{
+	for (; numbers < end; numbers++) {
+		const uint64_t v = __builtin_ia32_pdep_di(*numbers, 0x0f7f7f7f7f);
+		const unsigned more_bits = (63 - (unsigned)__builtin_clzll(v | 1)) & ~7u;
+
+		store64(p, v | __builtin_ia32_bzhi_di(0x80808080u, more_bits));
+		p += more_bits / 8 + 1;
+	}
+	return p;
+}
+#endif
+
+/* Writes the numbers as varints; up to STORE_ENTRY_PAD bytes behind the end are written, too. */
+static uint8_t *put_numbers(uint8_t *p, const uint32_t *numbers, const uint32_t *end)
+{
+	assert(numbers <= end);
+#ifdef __x86_64__
+	if (processor_moves_bits())
+		return put_bmi2(p, numbers, end);
+#endif
+	return put_plain(p, numbers, end);
+}
+
 /* Writes lists that together have `sum` entries, as many as are made at once. */
 static int put_lists(struct store_lists_writer *w, const struct store_lists_run *lists,
 		     uint32_t sum, struct hdb_error *err)
@@ -135,7 +168,7 @@ static int put_lists(struct store_lists_writer *w, const struct store_lists_run 
 	uint32_t numbers[RUN_NUMBERS + RUN_PAD], *last = numbers;
 	struct base_vec *out = w->out;
 	const int r = base_vec_reserve(
-		out, (size_t)(sum + lists->count) * STORE_ENTRY_MAX + STORE_NUMBERS_PAD, 1, err);
+		out, (size_t)(sum + lists->count) * STORE_ENTRY_MAX + STORE_ENTRY_PAD, 1, err);
 	uint8_t *p;
 
 	assert(sum + lists->count <= RUN_NUMBERS);
@@ -145,7 +178,7 @@ static int put_lists(struct store_lists_writer *w, const struct store_lists_run 
 		last = list_numbers(last, w->first_ix + w->count + i,
 				    lists->target + lists->first[i],
 				    lists->end[i] - lists->first[i]);
-	p = store_numbers_put((uint8_t *)out->data + out->count, numbers, last);
+	p = put_numbers((uint8_t *)out->data + out->count, numbers, last);
 	out->count = (size_t)(p - (uint8_t *)out->data);
 	w->count += lists->count;
 	return r;
@@ -558,7 +591,6 @@ struct lists_range {
 	const struct store_block *block;
 	const uint8_t *at; /* where the first starts; NULL: nowhere in the block */
 	uint32_t first, end;
-	uint32_t mask; /* of every 32 lists those whose entries are wanted */
 };
 
 static inline int decode_lists_by(const struct lists_range *range, struct store_lists_out *out,
@@ -589,12 +621,6 @@ static inline int decode_lists_by(const struct lists_range *range, struct store_
 		}
 		if (!*lengths)
 			continue;
-		if (!(range->mask >> i % STORE_LIST_GROUP & 1)) {
-			entries.at = skip_entries(entries.at, entries.end, *lengths);
-			if (!entries.at)
-				goto damaged;
-			continue;
-		}
 		if (*lengths > (uint64_t)(entries.end - entries.at))
 			goto damaged;
 		r = base_vec_reserve(target, (size_t)*lengths, sizeof(uint32_t), err);
@@ -619,73 +645,9 @@ PROCESSOR_BITS static int decode_lists_bmi2(const struct lists_range *range,
 }
 #endif
 
-/* ---- all lists of a range, many numbers at once ---- */
-
-/* Numbers that are read before it is looked at what they are. */
-#define READ_NUMBERS (16 * STORE_NUMBERS_AT_ONCE)
-
-/* One number: the length of a list, or an entry. False if that does not hold. */
-static bool take_number(struct store_numbers_lists *s, uint64_t number)
-{
-	if (!s->left) {
-		*s->lengths++ = number >> 1 | (number & 1 ? STORE_LIST_IS_BIG : 0);
-		s->left = number & 1 ? 0 : number >> 1;
-		s->last = s->next_ix++;
-		return true;
-	}
-	s->left--;
-	const bool holds = follow(s->ix_count, s->last, number, &s->last);
-
-	*s->out++ = s->last;
-	return holds;
-}
-
-static int decode_many(const struct lists_range *range, struct store_lists_out *out,
-		       struct hdb_error *err)
-{
-	const struct store_block *block = range->block;
-	const uint8_t *at = range->at, *const end = block->data + block->size;
-	struct base_vec *target = out->target;
-	struct store_numbers_lists s = {
-		.lengths = out->lengths,
-		.next_ix = (uint32_t)block->key + range->first,
-		.end_ix = (uint32_t)block->key + range->end,
-		.ix_count = range->of->ix_count,
-	};
-	bool is_sound = true;
-	int r = base_vec_reserve(target, 0, sizeof(uint32_t), err);
-
-	while (r == HDB_OK && is_sound && (s.next_ix < s.end_ix || s.left)) {
-		_Alignas(64) uint32_t numbers[READ_NUMBERS]; /* in whole lines */
-		const unsigned n = store_numbers_get(&at, end, numbers, READ_NUMBERS);
-
-		r = base_vec_reserve(target, n + STORE_NUMBERS_AT_ONCE, sizeof(uint32_t), err);
-		if (r < 0)
-			break;
-		s.out = (uint32_t *)target->data + target->count;
-		if (n) {
-			is_sound = store_numbers_take(&s, numbers, n);
-		} else {
-			uint64_t number = 0;
-
-			at = get_varint(at, end, &number);
-			is_sound = at && take_number(&s, number);
-		}
-		target->count = (size_t)(s.out - (uint32_t *)target->data);
-	}
-	out->count = range->end - range->first;
-	if (!is_sound)
-		r = store_damaged(range->of->store, range->of->table, block->key,
-				  "list does not decode", err);
-	return r;
-}
-
 static int decode_lists(const struct lists_range *range, struct store_lists_out *out,
 			struct hdb_error *err)
 {
-	if (range->at && range->mask == UINT32_MAX && range->of->ix_count <= STORE_RUN_IX_END &&
-	    store_numbers_are_fast())
-		return decode_many(range, out, err);
 #ifdef __x86_64__
 	if (processor_moves_bits())
 		return decode_lists_bmi2(range, out, err);
@@ -696,31 +658,13 @@ static int decode_lists(const struct lists_range *range, struct store_lists_out 
 int store_lists_decode(const struct store_lists_of *of, const struct store_block *block,
 		       struct store_lists_out *out, struct hdb_error *err)
 {
-	struct lists_range range = {
-		.of = of, .block = block, .end = block->item_count, .mask = UINT32_MAX
-	};
+	struct lists_range range = { .of = of, .block = block, .end = block->item_count };
 
 	if (!block_is_sound(block))
 		return store_damaged(of->store, of->table, block->key, "impossible size", err);
 	/* It may have been driven out of memory since it was looked up. */
 	base_map_soon(block->data, block->size);
 	range.at = block->item_count ? group_start(block, 0) : block->data + block->size;
-	return decode_lists(&range, out, err);
-}
-
-int store_lists_decode_group(const struct store_lists_of *of, const struct store_block *block,
-			     struct store_lists_group group, struct store_lists_out *out,
-			     struct hdb_error *err)
-{
-	const uint32_t first = group.no * STORE_LIST_GROUP;
-	struct lists_range range = { .of = of, .block = block, .first = first, .mask = group.mask };
-
-	assert(group.no < STORE_BLOCK_OBJECTS / STORE_LIST_GROUP);
-	if (!block_is_sound(block) || first >= block->item_count)
-		return store_damaged(of->store, of->table, block->key, "impossible size", err);
-	range.at = group_start(block, group.no);
-	range.end = block->item_count - first < STORE_LIST_GROUP ? block->item_count :
-								   first + STORE_LIST_GROUP;
 	return decode_lists(&range, out, err);
 }
 

@@ -106,15 +106,4 @@ int store_lists_block(struct store_lists *lists, uint32_t first_ix, struct store
 int store_lists_decode(const struct store_lists_of *of, const struct store_block *block,
 		       struct store_lists_out *out, struct hdb_error *err);
 
-/* Some lists of a group of STORE_LIST_GROUP. */
-struct store_lists_group {
-	uint32_t no;   /* of the group in its block */
-	uint32_t mask; /* bit i: the entries of its list i are wanted, not only its length */
-};
-
-/* The same for one group. */
-int store_lists_decode_group(const struct store_lists_of *of, const struct store_block *block,
-			     struct store_lists_group group, struct store_lists_out *out,
-			     struct hdb_error *err);
-
 #endif
