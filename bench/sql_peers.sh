@@ -127,7 +127,8 @@ ask "path to a root" "SELECT * FROM path_to_root($object)" "" ""
 {
 	machine
 	echo
-	echo "$(basename "$dump"), $("$heapdb" sql "$db" "SELECT count(*) FROM objects" --csv | tail -n 1) reachable objects;" \
+	objects=$("$heapdb" sql "$db" "SELECT count(*) FROM objects" --csv | tail -n 1)
+	echo "$(basename "$dump"), $objects reachable objects;" \
 		"seconds of user + sys. The plain tables were written before:" \
 		"$([ ! -f "$plain" ] || echo $(($(file_size "$plain") / 1048576)) MB), the heap database" \
 		"$(($(file_size "$db") / 1048576)) MB. MAT's times are those of a process that reads its index files."

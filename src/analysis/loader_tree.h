@@ -19,7 +19,7 @@ struct analysis_loader {
 	uint32_t first_class;      /* the query's: where its classes are */
 	struct derive_total total; /* of its classes' instances */
 	uint64_t classes;          /* that it defines */
-	uint64_t retained_bytes;   /* of the loader with its classes and their instances, at least */
+	uint64_t retained_bytes;   /* at least, with its classes and their instances */
 	uint64_t own_bytes;        /* retained by the loader object alone */
 	enum analysis_loader_use use;
 };
