@@ -283,7 +283,7 @@ fuzz-afl: ## fuzz with AFL++ (package afl++); FUZZ=name one target, SECS=60 seco
 
 hostile: all $(test_bin) $(replay_bin) $(sample) ## the long forms of the campaigns against bad input (hours)
 	@for t in store/flips query/flips import/damage import/faults e2e/cli_faults store/crash base/truncated e2e/cli_truncated import/growth \
-		import/memory query/growth derive/company graph/contract graph/parts_faults; do \
+		import/memory query/growth derive/company graph/parts_faults; do \
 		echo "hostile $$t"; HEAPDB_HOSTILE=long DUMP=$(sample) $(BUILD)/tests/$${t}_test || exit 1; done
 	@echo "hostile giant"; PATH="$(abspath $(BUILD)):$$PATH" BUILD=$(abspath $(BUILD)) HEAPDB_HOSTILE=long \
 		sh tests/e2e/giant_test.sh
@@ -298,7 +298,6 @@ nightly: ## all that takes too long for every change
 	$(MAKE) test CPPFLAGS=-DPROCESSOR_PLAIN BUILD=build/plain LIMIT=3000
 	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=pipeline
 	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=parts_test
-	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=settle_test
 	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=import_
 	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=query
 	$(MAKE) valgrind

@@ -72,9 +72,3 @@ void base_spill_close(struct base_spill *spill)
 		(void)close(spill->fd);
 	*spill = (struct base_spill){ .work = spill->work };
 }
-
-void base_spill_check(const struct base_spill *spill)
-{
-	assert(spill->work);
-	assert(!spill->is_open || spill->fd >= 0);
-}

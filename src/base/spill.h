@@ -34,7 +34,4 @@ void base_spill_soon(const struct base_spill *spill, uint64_t offset, uint64_t s
 /* Drops what was written; the next write makes a file anew. */
 void base_spill_close(struct base_spill *spill);
 
-/* Asserts what holds of every scratch file between two calls. For tests and debugging. */
-void base_spill_check(const struct base_spill *spill);
-
 #endif

@@ -281,14 +281,6 @@ int base_bucket_more(struct base_bucket_reader *reader, struct hdb_error *err)
 	return HDB_OK;
 }
 
-void base_bucket_soon(const struct base_buckets *buckets, uint32_t bucket_no)
-{
-	uint32_t no = buckets->bucket[bucket_no].first;
-
-	for (unsigned i = 0; i < CHUNKS_AHEAD && no != GRAPH_NO_SLOT; i++)
-		no = ask(buckets, no);
-}
-
 static void free_slot(struct base_buckets *buckets, uint32_t no)
 {
 	struct base_bucket_slot *slot = slot_at(buckets, no);

@@ -179,9 +179,6 @@ static inline int base_bucket_next(struct base_bucket_reader *reader,
 	return HDB_OK;
 }
 
-/* Says that a bucket will be read soon. */
-void base_bucket_soon(const struct base_buckets *buckets, uint32_t bucket_no);
-
 /* Empties a bucket that was read; its memory is used again. */
 void base_bucket_drop(struct base_buckets *buckets, uint32_t bucket_no);
 

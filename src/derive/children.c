@@ -4,7 +4,7 @@
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
-#include "derive/top_notes.h"
+#include "derive/dominators/top_notes.h"
 
 #include "base/pipeline.h"
 #include "base/thread.h"

@@ -4,7 +4,7 @@
 #include "derive/derive.h"
 
 #include "derive/build.h"
-#include "derive/top_notes.h"
+#include "derive/dominators/top_notes.h"
 
 #include <assert.h>
 #include <libgen.h>

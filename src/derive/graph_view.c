@@ -2,7 +2,7 @@
  * derive/graph_view.c - the graph node by node, for the algorithms that look at a small part of it.
  */
 #include "derive/build.h"
-#include "derive/top_notes.h"
+#include "derive/dominators/top_notes.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -45,53 +45,6 @@ int derive_reference_blocks(struct derive *derive, struct store_block **blocks,
 	return base_pipeline_each(n, derive->work->threads, &finding, find_block, err);
 }
 
-/* Blocks of a sample, and of how many of their groups one is. */
-#define SAMPLE_BLOCKS 32u
-#define SAMPLE_GROUPS 16u
-
-static int sample_group(const struct store_lists_of *of, const struct store_block *block,
-			uint32_t group, struct store_lists_out *lists, struct hdb_error *err)
-{
-	const int r = store_lists_decode_group(
-		of, block, (struct store_lists_group){ group, UINT32_MAX }, lists, err);
-
-	for (uint32_t i = 0; r == HDB_OK && i < lists->count; i++)
-		if (lists->lengths[i] & STORE_LIST_IS_BIG)
-			lists->lengths[i] = 0;
-	return r;
-}
-
-int derive_sample_references(struct derive *derive, const struct store_block *blocks,
-			     int (*take)(void *ctx, const struct derive_sampled *sampled,
-					 struct hdb_error *err),
-			     void *ctx, struct hdb_error *err)
-{
-	const struct store_lists_of of = heap_references_of(derive->heap);
-	const uint32_t count = heap_block_count(derive->heap), step = count / SAMPLE_BLOCKS + 1;
-	struct base_vec entries = { 0 }; /* uint32_t */
-	uint64_t lengths[STORE_LIST_GROUP];
-	int r = HDB_OK;
-
-	for (uint32_t b = 0; b < count && r == HDB_OK; b += step) {
-		for (uint32_t g = 0; g * STORE_LIST_GROUP < blocks[b].item_count && r == HDB_OK;
-		     g += SAMPLE_GROUPS) {
-			struct store_lists_out lists = { .lengths = lengths, .target = &entries };
-
-			entries.count = 0;
-			if ((r = sample_group(&of, &blocks[b], g, &lists, err)) == HDB_OK)
-				r = take(ctx,
-					 &(struct derive_sampled){ .block_no = b,
-								   .first = g * STORE_LIST_GROUP,
-								   .count = lists.count,
-								   .length = lengths,
-								   .entries = entries.data },
-					 err);
-		}
-	}
-	base_vec_release(&entries);
-	return r;
-}
-
 struct each {
 	struct derive *derive;
 	struct store_block *blocks;

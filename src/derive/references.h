@@ -14,22 +14,6 @@
 int derive_reference_blocks(struct derive *derive, struct store_block **blocks,
 			    struct hdb_error *err);
 
-/* References of some neighbouring objects of a block. */
-struct derive_sampled {
-	uint32_t block_no, first, count; /* objects of the block, the first of them, how many */
-	const uint64_t *length;          /* by object; big lists count as empty */
-	const uint32_t *entries;         /* of all lists, one after the other */
-};
-
-/*
- * A sample, to choose a way by: calls `take` for one group of lists in 16, of some 32 blocks that
- * are spread over the heap, in order. `blocks` are those of derive_reference_blocks.
- */
-int derive_sample_references(struct derive *derive, const struct store_block *blocks,
-			     int (*take)(void *ctx, const struct derive_sampled *sampled,
-					 struct hdb_error *err),
-			     void *ctx, struct hdb_error *err);
-
 /* A block's references as store_lists_decode gives them. */
 struct derive_references {
 	uint32_t first_ix, count;

@@ -12,6 +12,7 @@
  * loader and so counts otherwise by loader, a number beyond the classes (member_of).
  */
 #include "derive/blocks.h"
+#include "derive/dominators/inner_order.h"
 #include "derive/totals.h"
 
 #include "base/pipeline.h"
@@ -76,81 +77,6 @@ struct totals_tree {
 	struct opened *opened; /* classes that are open in the tree of classes, innermost last */
 	uint32_t opened_count;
 };
-
-/* ---- the tree of inner nodes ---- */
-
-static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *err)
-{
-	struct totals_tree *w = ctx;
-	uint32_t *dominator = w->blocks[block->slot].dominator;
-	const uint32_t first_ix = block->objects->first_ix, count = block->objects->count;
-	const int r = derive_tree_dominators(w->t->derive, block, dominator, err);
-
-	if (r != HDB_OK)
-		return r;
-	for (uint32_t i = 0; i < count; i++) {
-		if (count - i > AHEAD && dominator[i + AHEAD] != GRAPH_NONE)
-			graph_preorder_prefetch(&w->order, dominator[i + AHEAD]);
-		if (dominator[i] != GRAPH_NONE && dominator[i] != first_ix + i)
-			graph_preorder_mark(&w->order, dominator[i]);
-	}
-	return HDB_OK;
-}
-
-static int link_block(void *ctx, struct derive_block *block, struct hdb_error *err)
-{
-	struct totals_tree *w = ctx;
-	uint32_t *dominator = w->blocks[block->slot].dominator;
-	const uint32_t first_ix = block->objects->first_ix, count = block->objects->count;
-	uint32_t place = graph_preorder_place(&w->order, first_ix);
-	const int r = derive_tree_dominators(w->t->derive, block, dominator, err);
-
-	if (r != HDB_OK)
-		return r;
-	for (uint32_t i = 0; i < count; i++) {
-		const uint32_t d = dominator[i];
-
-		if (count - i > AHEAD && dominator[i + AHEAD] != GRAPH_NONE)
-			graph_preorder_prefetch(&w->order, dominator[i + AHEAD]);
-		if (!graph_preorder_is_inner(&w->order, first_ix + i))
-			continue;
-		/* One that is unreachable stays without a number. */
-		if (d != first_ix + i)
-			graph_preorder_link(&w->order, place,
-					    d == GRAPH_NONE ? d :
-							      graph_preorder_place(&w->order, d));
-		place++;
-	}
-	return HDB_OK;
-}
-
-static int number_inner(struct totals_tree *w, struct hdb_error *err)
-{
-	struct derive *derive = w->t->derive;
-	int r = graph_preorder_init(&w->order, derive->heap->object_count, derive->work, err);
-
-	if (r != HDB_OK)
-		goto out;
-	r = derive_each_block(derive,
-			      &(struct derive_pass){
-				      .stage = "dominating objects", .make = mark_block, .ctx = w },
-			      err);
-	if (r != HDB_OK)
-		goto out;
-	if ((r = graph_preorder_count(&w->order, err)) != HDB_OK)
-		goto out;
-	r = derive_each_block(derive,
-			      &(struct derive_pass){
-				      .stage = "dominating objects", .make = link_block, .ctx = w },
-			      err);
-	if (r != HDB_OK)
-		goto out;
-	r = graph_preorder_number(&w->order, err);
-out:
-	return r == HDB_ECORRUPT ?
-		       store_damaged(derive->heap->store, STORE_DOMINATORS, 0, "no tree", err) :
-		       r;
-}
 
 /* ---- member numbers ---- */
 
@@ -240,8 +166,8 @@ static void find_places(struct totals_tree *w, struct derive_block *block)
 	const uint64_t unit = w->t->derive->heap->layout.align_bytes;
 	struct derive_tree_block *tree = &w->blocks[block->slot];
 	struct class_sum *sums = w->sums + (size_t)block->slot * w->t->derive->heap->class_count;
-	uint64_t *loaders = w->loader_topmost +
-			    (size_t)block->slot * w->t->kinds[DERIVE_LOADER].count;
+	uint64_t *loaders =
+		w->loader_topmost + (size_t)block->slot * w->t->kinds[DERIVE_LOADER].count;
 	uint32_t next = graph_preorder_place(&w->order, first_ix);
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -432,8 +358,8 @@ static void add_object(struct totals_tree *w, uint32_t row, uint32_t member_no, 
 
 	for (unsigned k = 0; k < TOTALS_KINDS; k++) {
 		const struct totals_groups *g = &w->t->kinds[k];
-		const uint32_t group = k == DERIVE_LOADER ? member.loader_group :
-							    g->of_class[member.class_no];
+		const uint32_t group =
+			k == DERIVE_LOADER ? member.loader_group : g->of_class[member.class_no];
 
 		if (k == DERIVE_SUPERCLASS || row < w->until[k][group])
 			continue;
@@ -606,7 +532,7 @@ int totals_add_objects(struct totals *t, struct hdb_error *err)
 		r = hdb_fail_memory(err, "dominating objects", slots * sizeof(*w.blocks));
 		goto out;
 	}
-	if ((r = number_inner(&w, err)) != HDB_OK)
+	if ((r = derive_number_inner(t->derive, &w.order, err)) != HDB_OK)
 		goto out;
 	if ((r = put_objects(&w, err)) != HDB_OK)
 		goto out;

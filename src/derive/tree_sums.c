@@ -4,64 +4,45 @@
  *
  * Kept is what is below an object, without itself, which is 0 for most.
  */
-#include "base/thread.h"
 #include "derive/blocks.h"
 #include "derive/build.h"
+#include "derive/dominators/inner_order.h"
 #include "derive/native_climb.h"
-#include "graph/dominators/subtree_sums.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/* What a block's work has for itself. */
-struct sums_slot {
-	uint32_t *parent;      /* STORE_BLOCK_OBJECTS */
-	uint32_t *heap_no;     /* STORE_BLOCK_OBJECTS */
-	struct base_vec sizes; /* struct graph_tree_size */
-	BASE_APART;
-};
-
+/*
+ * In preorder, what is below a node is one range of numbers. So sizes are added to the numbers of
+ * the dominators, the numbers are summed up once from the first to the last, and what is below a
+ * node is the difference of two such sums.
+ */
 struct tree_sums {
 	struct derive *derive;
 	struct store_writer *writer;
-	struct sums_slot *slots;
-	unsigned slot_count;
-	struct graph_subtree_sums sums;
+	struct graph_preorder order; /* of objects that dominate others */
+	uint32_t *heap_nos;          /* by slot: heaps of its block's objects */
+	uint32_t *parents;           /* by slot: their dominators */
+	struct base_big sum_big;
+	/* by number, one more than there are: what is right below it, then of all before it */
+	_Atomic uint64_t *sum;
 	/* which sizes: of objects of a heap, or native */
 	bool is_native;
 	uint32_t heap_no;
 };
 
-static int read_parents(const struct tree_sums *t, struct derive_block *block,
-			struct hdb_error *err)
-{
-	return derive_tree_dominators(t->derive, block, t->slots[block->slot].parent, err);
-}
-
-static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *err)
-{
-	struct tree_sums *t = ctx;
-	const int r = read_parents(t, block, err);
-
-	if (r != HDB_OK)
-		return r;
-	graph_subtree_sums_mark(&t->sums, block->objects->first_ix, t->slots[block->slot].parent,
-				block->objects->count);
-	return HDB_OK;
-}
-
 /* What each of a block's objects has of what is summed up. */
 static int read_sizes(const struct tree_sums *t, struct derive_block *block, struct hdb_error *err)
 {
 	const struct heap_block *objects = block->objects;
-	const uint32_t *heap_no = t->slots[block->slot].heap_no;
+	uint32_t *heap_no = t->heap_nos + (size_t)block->slot * STORE_BLOCK_OBJECTS;
 	uint32_t count;
 	int r;
 
 	if (t->is_native)
 		return store_column_block(&t->derive->native, objects->first_ix, block->values,
 					  &count, err);
-	r = heap_read_heaps(t->derive->heap, block->block_no, t->slots[block->slot].heap_no, err);
-	if (r != HDB_OK)
+	if ((r = heap_read_heaps(t->derive->heap, block->block_no, heap_no, err)) != HDB_OK)
 		return r;
 	for (uint32_t i = 0; i < objects->count; i++)
 		block->values[i] = heap_no[i] == t->heap_no ? objects->shallow[i] : 0;
@@ -70,99 +51,102 @@ static int read_sizes(const struct tree_sums *t, struct derive_block *block, str
 
 static int add_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
-	struct tree_sums *t = ctx;
-	struct sums_slot *s = &t->slots[block->slot];
-	const struct heap_block *objects = block->objects;
-	int r = read_parents(t, block, err);
+	const struct tree_sums *t = ctx;
+	const uint32_t first_ix = block->objects->first_ix;
+	uint32_t *parent = t->parents + (size_t)block->slot * STORE_BLOCK_OBJECTS;
+	int r = derive_tree_dominators(t->derive, block, parent, err);
 
 	if (r != HDB_OK)
 		return r;
 	if ((r = read_sizes(t, block, err)) != HDB_OK)
 		return r;
-	return graph_subtree_sums_add(&t->sums, &s->sizes,
-				      &(struct graph_tree_range){ .first = objects->first_ix,
-								  .count = objects->count,
-								  .parent = s->parent,
-								  .size = block->values },
-				      err);
-}
+	for (uint32_t i = 0; i < block->objects->count; i++) {
+		const uint32_t d = parent[i];
 
-static int join_block(void *ctx, struct derive_block *block, struct hdb_error *err)
-{
-	struct tree_sums *t = ctx;
-
-	return graph_subtree_sums_join(&t->sums, &t->slots[block->slot].sizes, err);
+		if (!block->values[i] || d == GRAPH_NONE || d == first_ix + i)
+			continue;
+		atomic_fetch_add_explicit(&t->sum[graph_preorder_first(
+						  &t->order, graph_preorder_place(&t->order, d))],
+					  block->values[i], memory_order_relaxed);
+	}
+	return HDB_OK;
 }
 
 static int fill_below(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct tree_sums *t = ctx;
+	const uint32_t first_ix = block->objects->first_ix;
+	uint32_t place = graph_preorder_place(&t->order, first_ix);
 
 	(void)err;
-	graph_subtree_sums_below(&t->sums, block->objects->first_ix, block->values,
-				 block->objects->count);
+	for (uint32_t i = 0; i < block->objects->count; i++) {
+		uint32_t first;
+
+		block->values[i] = 0;
+		if (!graph_preorder_is_inner(&t->order, first_ix + i))
+			continue;
+		first = graph_preorder_first(&t->order, place);
+		/* One that is unreachable has no number. */
+		if (first != GRAPH_NONE)
+			block->values[i] =
+				t->sum[graph_preorder_end(&t->order, place)] - t->sum[first];
+		place++;
+	}
 	return HDB_OK;
+}
+
+/* Numbers what dominates others, and makes room for the sums. */
+static int begin(struct tree_sums *t, struct hdb_error *err)
+{
+	struct derive *derive = t->derive;
+	const size_t room = (size_t)DERIVE_SLOTS_PER_THREAD * derive->work->threads *
+			    STORE_BLOCK_OBJECTS * sizeof(uint32_t);
+	int r = derive_tree_prepare(derive, err);
+
+	if (r != HDB_OK)
+		return r;
+	t->heap_nos = malloc(room);
+	t->parents = malloc(room);
+	if (!t->heap_nos || !t->parents)
+		return hdb_fail_memory(err, "dominated objects", 2 * room);
+	if ((r = derive_number_inner(derive, &t->order, err)) != HDB_OK)
+		return r;
+	r = base_big_alloc(derive->work, &t->sum_big,
+			   ((uint64_t)t->order.inner.count + 1) * sizeof(*t->sum), "sums", err);
+	t->sum = t->sum_big.data;
+	return r;
 }
 
 static int sum_up(struct tree_sums *t, struct hdb_error *err)
 {
-	struct derive *derive = t->derive;
-	int r = graph_subtree_sums_init(&t->sums, derive->heap->object_count, derive->work, err);
+	const uint32_t count = t->order.inner.count;
+	uint64_t all = 0;
+	int r;
 
-	if (r != HDB_OK)
-		goto out;
-	r = derive_each_block(derive,
-			      &(struct derive_pass){
-				      .stage = "dominating objects", .make = mark_block, .ctx = t },
-			      err);
-	if (r != HDB_OK)
-		goto out;
-	graph_subtree_sums_rank(&t->sums);
-	if ((r = graph_subtree_sums_begin(&t->sums, err)) != HDB_OK)
-		goto out;
-	r = derive_each_block(derive,
+	memset(t->sum_big.data, 0, ((size_t)count + 1) * sizeof(*t->sum));
+	r = derive_each_block(t->derive,
 			      &(struct derive_pass){ .stage = "summing up dominated objects",
 						     .reads_objects = !t->is_native,
 						     .make = add_block,
-						     .take = join_block,
 						     .ctx = t },
 			      err);
 	if (r != HDB_OK)
-		goto out;
-	r = graph_subtree_sums_up(&t->sums, err);
-out:
-	return r == HDB_ECORRUPT ?
-		       store_damaged(derive->heap->store, derive_table(derive, STORE_DOMINATORS), 0,
-				     "no tree", err) :
-		       r;
-}
+		return r;
+	for (uint32_t number = 0; number <= count; number++) {
+		const uint64_t own = t->sum[number];
 
-static int make_slots(struct tree_sums *t, struct hdb_error *err)
-{
-	const size_t n = STORE_BLOCK_OBJECTS;
-
-	t->slot_count = DERIVE_SLOTS_PER_THREAD * t->derive->work->threads;
-	t->slots = calloc(t->slot_count, sizeof(*t->slots));
-	if (!t->slots)
-		return hdb_fail_memory(err, "dominated objects", sizeof(*t->slots));
-	for (unsigned i = 0; i < t->slot_count; i++) {
-		t->slots[i].parent = malloc(n * sizeof(uint32_t));
-		t->slots[i].heap_no = malloc(n * sizeof(uint32_t));
-		if (!t->slots[i].parent || !t->slots[i].heap_no)
-			return hdb_fail_memory(err, "dominated objects", n * 8);
+		t->sum[number] = all;
+		all += own;
 	}
 	return HDB_OK;
 }
 
 static void release(struct tree_sums *t)
 {
-	graph_subtree_sums_release(&t->sums);
-	for (unsigned i = 0; t->slots && i < t->slot_count; i++) {
-		free(t->slots[i].parent);
-		free(t->slots[i].heap_no);
-		base_vec_release(&t->slots[i].sizes);
-	}
-	free(t->slots);
+	graph_preorder_release(&t->order);
+	base_big_free(t->derive->work, &t->sum_big);
+	free(t->heap_nos);
+	free(t->parents);
 }
 
 /* ---- native memory ---- */
@@ -172,11 +156,9 @@ static int put_native_sums(struct derive *derive, struct store_writer *writer,
 			   enum store_table table, struct hdb_error *err)
 {
 	struct tree_sums t = { .derive = derive, .writer = writer, .is_native = true };
-	int r = make_slots(&t, err);
+	int r = begin(&t, err);
 
 	if (r != HDB_OK)
-		goto out;
-	if ((r = derive_tree_prepare(derive, err)) != HDB_OK)
 		goto out;
 	if ((r = store_column_prepare(&derive->native, err)) != HDB_OK)
 		goto out;
@@ -276,16 +258,13 @@ static int put_heap(struct tree_sums *t, uint32_t heap_no, struct hdb_error *err
 
 	t->heap_no = heap_no;
 	if ((r = sum_up(t, err)) != HDB_OK)
-		goto out;
-	r = derive_put_column_at(
+		return r;
+	return derive_put_column_at(
 		t->derive, t->writer,
 		(struct derive_column_at){ derive_table(t->derive, STORE_RETAINED_HEAPS),
 					   heap_base(t->derive->heap, heap_no) },
 		&(struct derive_fill){ .stage = "writing columns", .fill = fill_below, .ctx = t },
 		err);
-out:
-	graph_subtree_sums_release(&t->sums);
-	return r;
 }
 
 static int build_retained_heaps(struct derive *derive, struct store_writer *writer,
@@ -294,15 +273,13 @@ static int build_retained_heaps(struct derive *derive, struct store_writer *writ
 	struct tree_sums t = { .derive = derive, .writer = writer };
 	const uint32_t heaps = derive_heap_count(derive);
 	const uint64_t room = (uint64_t)heap_block_count(derive->heap) * STORE_BLOCK_OBJECTS;
-	int r = make_slots(&t, err);
+	int r = HDB_OK;
 
-	if (r != HDB_OK)
-		goto out;
 	if (room * heaps > UINT32_MAX) {
 		r = hdb_fail(err, HDB_ELIMIT, "too many objects to be summed up by heap");
 		goto out;
 	}
-	if ((r = derive_tree_prepare(derive, err)) != HDB_OK)
+	if ((r = begin(&t, err)) != HDB_OK)
 		goto out;
 	if ((r = heap_prepare_blocks(derive->heap, derive->work->threads, err)) != HDB_OK)
 		goto out;

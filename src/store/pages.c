@@ -517,17 +517,3 @@ bool pages_key_is(const struct pages_place *place, struct pages_key key)
 {
 	return place->key_size == key.size && memcmp(place->key, key.data, key.size) == 0;
 }
-
-void pages_place_check(const struct pages *pages, const struct pages_place *place)
-{
-	assert(place->tree == &pages->main || place->tree == &pages->free);
-	assert(place->tree->depth <= PAGES_DEPTH_MAX);
-	for (unsigned level = 0; level < place->tree->depth; level++) {
-		const uint8_t *page = place->page[level];
-
-		assert(page >= pages->map);
-		assert(((uint64_t)(page - pages->map)) % pages->page_size == 0);
-		assert(((uint64_t)(page - pages->map)) / pages->page_size < pages->page_count);
-		assert(place->at[level] < node_count(page));
-	}
-}

@@ -100,10 +100,4 @@ bool pages_key_is(const struct pages_place *place, struct pages_key key);
  */
 int pages_check_all(struct pages *pages, struct hdb_error *err);
 
-/*
- * Asserts what holds of a place at which a seek or a step has ended with HDB_OK. For tests and
- * debugging.
- */
-void pages_place_check(const struct pages *pages, const struct pages_place *place);
-
 #endif

@@ -5,7 +5,7 @@
  * plain walk of the dominator tree says.
  */
 #include "derive/build.h"
-#include "derive/top_notes.h"
+#include "derive/dominators/top_notes.h"
 #include "import/import.h"
 #include "support/domtree.h"
 #include "support/hprof_writer.h"
@@ -497,10 +497,8 @@ static void test_packages(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_packages),
-		cmocka_unit_test(test_any_parent),
-		cmocka_unit_test(test_many_leaves),
-		cmocka_unit_test(test_many_roots),
+		cmocka_unit_test(test_packages),    cmocka_unit_test(test_any_parent),
+		cmocka_unit_test(test_many_leaves), cmocka_unit_test(test_many_roots),
 		cmocka_unit_test(test_shapes),
 	};
 

@@ -1,9 +1,9 @@
 /*
  * tests/graph/families_test.c - no graph is slow: graphs of many families, below the virtual root
- * and below one object, and the steps an edge that their dominators take, whatever the way. Small
+ * and below one object, and the steps an edge that their dominators take. Small
  * ones are compared with a simple algorithm.
  */
-#include "support/graph_contract.h"
+#include "support/graph_oracle.h"
 
 /*
  * Nodes: of graphs that are compared, and whose steps are counted; the latter in the long form,
@@ -316,66 +316,69 @@ static uint32_t *simple_dominators(const struct oracle_graph *g)
 	return dominator;
 }
 
+/* Dominators by node, as simple_dominators has them. */
+static uint32_t *found_dominators(struct oracle_graph *g, enum graph_search how)
+{
+	const uint32_t n = g->node_count;
+	uint32_t *found = oracle_alloc(n, sizeof *found);
+	uint64_t *number = oracle_alloc(n + GRAPH_NUMBERS_STEP, sizeof *number);
+	struct base_big nodes = { 0 };
+	struct graph_dominators d;
+	struct hdb_error err;
+
+	assert_int_equal(graph_dominators(oracle_rows(g, &work), g->roots, how, &d, &err), HDB_OK);
+	assert_int_equal(graph_dominators_numbers(&d, 0, number, n, &err), HDB_OK);
+	assert_int_equal(graph_dominators_nodes(&d, &nodes, &err), HDB_OK);
+	for (uint32_t v = 0; v < n; v++) {
+		const uint32_t above = d.dominator[number[v]];
+
+		found[v] = !number[v] ? v : above ? ((const uint32_t *)nodes.data)[above] : n;
+	}
+	base_big_free(&work, &nodes);
+	graph_dominators_release(&d);
+	free(number);
+	return found;
+}
+
 static void small_ones(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < 12 * FAMILIES; i++) {
 		struct oracle_graph g;
-		struct contracting x = { .g = &g, .share = 64, .settling = GRAPH_SETTLINGS };
-		uint32_t *dominator, *found;
+		uint32_t *dominator;
 
 		make(&g, &families[i % FAMILIES], SMALL_NODES + oracle_below(SMALL_NODES), i & 1,
 		     i & 2);
-		x.is_soft = oracle_alloc(g.edge_count, sizeof *x.is_soft);
-		contract(&x, 1, &work);
-		found = contracted(&x);
 		dominator = simple_dominators(&g);
-		for (uint32_t v = 0; v < g.node_count; v++)
-			assert_int_equal(found[v] == GRAPH_NONE ? g.node_count : found[v],
-					 dominator[v]);
-		free(found);
+		for (unsigned how = 0; how < GRAPH_SEARCHES; how++) {
+			uint32_t *found = found_dominators(&g, (enum graph_search)how);
+
+			for (uint32_t v = 0; v < g.node_count; v++)
+				assert_int_equal(found[v], dominator[v]);
+			free(found);
+		}
 		free(dominator);
-		free((void *)(uintptr_t)x.is_soft);
-		graph_contract_release(&x.c);
 		oracle_free(&g);
 	}
 }
 
 /* ---- steps ---- */
 
-/* The ways: contraction and a search, or settling; or a search of all, with few links or many. */
-enum way { WAY_SEARCH, WAY_SETTLE, WAY_ALL, WAY_FOLDED, WAYS };
+/* Searches whose steps are counted: with links for all nodes, and for joins alone. */
+static const enum graph_search counted[] = { GRAPH_SEARCH_LINKS, GRAPH_SEARCH_LOWMEM };
+#define COUNTED (sizeof counted / sizeof *counted)
 
-static double steps_of(struct oracle_graph *g, enum way way)
+static double steps_of(struct oracle_graph *g, enum graph_search how)
 {
 	const double size = (double)g->node_count + (double)g->edge_count;
-	struct contracting x = {
-		.g = g,
-		.share = 4096,
-		.is_measured = true,
-		.settling = way == WAY_SETTLE ? GRAPH_SETTLE_ALWAYS : GRAPH_SETTLE_NEVER,
-	};
 	struct graph_dominators d;
 	struct hdb_error err;
 	double steps;
 
-	if (way >= WAY_ALL) {
-		assert_int_equal(
-			graph_dominators(oracle_rows(g, &work), g->roots,
-					 way == WAY_ALL ? GRAPH_SEARCH_LINKS : GRAPH_SEARCH_FOLDED,
-					 &d, &err),
-			HDB_OK);
-		steps = (double)d.step_count / size;
-		graph_dominators_release(&d);
-		return 1 + steps;
-	}
-	x.is_soft = oracle_alloc(g->edge_count, sizeof *x.is_soft);
-	contract(&x, 2, &work);
-	/* Each of the passes over all edges is one step an edge. */
-	steps = 1 + (double)x.c.step_count / size;
-	free((void *)(uintptr_t)x.is_soft);
-	graph_contract_release(&x.c);
-	return steps;
+	assert_int_equal(graph_dominators(oracle_rows(g, &work), g->roots, how, &d, &err), HDB_OK);
+	steps = (double)d.step_count / size;
+	graph_dominators_release(&d);
+	return 1 + steps;
 }
 
 static int compare_doubles(const void *a, const void *b)
@@ -389,7 +392,7 @@ static void steps(void **state)
 {
 	const bool is_long = getenv("HEAPDB_HOSTILE") != NULL;
 	const size_t most = oracle_below(MOST_PART);
-	double all[WAYS][2 * FAMILIES], sorted[2 * FAMILIES];
+	double all[COUNTED][2 * FAMILIES], sorted[2 * FAMILIES];
 
 	(void)state;
 	for (size_t i = 0; i < 2 * FAMILIES; i++) {
@@ -399,11 +402,11 @@ static void steps(void **state)
 		struct oracle_graph g;
 
 		make(&g, &families[i / 2], oracle_size(n), i & 1, true);
-		for (unsigned way = 0; way < WAYS; way++)
-			all[way][i] = steps_of(&g, (enum way)way);
+		for (unsigned way = 0; way < COUNTED; way++)
+			all[way][i] = steps_of(&g, counted[way]);
 		oracle_free(&g);
 	}
-	for (unsigned way = 0; way < WAYS; way++) {
+	for (unsigned way = 0; way < COUNTED; way++) {
 		memcpy(sorted, all[way], sizeof sorted);
 		qsort(sorted, 2 * FAMILIES, sizeof *sorted, compare_doubles);
 		print_message("way %u: median %.2f steps an edge, most %.2f\n", way,

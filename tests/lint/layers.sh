@@ -33,8 +33,7 @@ base/*
 hprof/reader.h hprof/walk.h hprof/quick.h hprof/emptied.h hprof/frame_code.h
 store/schema.h store/store.h store/column.h store/lists.h store/lists_put.h store/objects.h store/records.h
 graph/access.h graph/adjacency.h graph/child_rows.h graph/node_map.h graph/paths.h graph/preorder.h graph/reach.h
-graph/reach_masks.h graph/retained_local.h graph/size_order.h graph/dominators/contract.h graph/dominators/nca_grow.h
-graph/dominators/semi_nca.h graph/dominators/subtree_sums.h
+graph/reach_masks.h graph/retained_local.h graph/size_order.h graph/dominators/semi_nca.h
 layout/layout.h layout/layout_known.h
 import/import.h
 rewrite/rewrite.h

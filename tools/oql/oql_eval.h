@@ -215,8 +215,6 @@ int oql_relatives(struct oql_eval *ev, enum hdb_list_kind kind, uint32_t ix,
 /* "java.util.HashMap @ 0x12c4" */
 int oql_put_technical(struct oql_eval *ev, uint32_t ix, struct oql_text *out);
 bool oql_is_a(struct oql_eval *ev, uint32_t class_no, const char *name);
-/* Whether object ix is of a class of that name or of one below it. */
-int oql_is_instance(struct oql_eval *ev, uint32_t ix, const char *name, bool *is);
 
 /* ---- texts of objects: oql_display.c ---- */
 

@@ -232,18 +232,6 @@ bool oql_is_a(struct oql_eval *ev, uint32_t class_no, const char *name)
 	return false;
 }
 
-int oql_is_instance(struct oql_eval *ev, uint32_t ix, const char *name, bool *is)
-{
-	struct hdb_object_facts facts;
-	const int r = hdb_object_at(ev->db, ix, &facts, ev->err);
-
-	*is = false;
-	if (r < 0)
-		return r;
-	*is = oql_is_a(ev, facts.class_no, name);
-	return HDB_OK;
-}
-
 /* ---- relatives ---- */
 
 struct numbers {

@@ -260,7 +260,7 @@ static int fold_all(struct fold *f, struct hdb_error *err)
 	return HDB_OK;
 }
 
-int dom_semis_folded(struct dom_build *b, struct hdb_error *err)
+int dom_semis_lowmem(struct dom_build *b, struct hdb_error *err)
 {
 	struct fold f = { .b = b };
 	uint32_t rank;

@@ -4,7 +4,7 @@
  *
  * Invariants: parent[w] < w; semi[w] <= parent[w]; idom[w] <= semi[w] is found by walking up from
  * parent[w]. Parents and semidominators are used in order of numbers only, so they are packed
- * (runs.h); what is used at random is links, then dominators.
+ * (base/packed_runs.h); what is used at random is links, then dominators.
  */
 #include "graph/dominators/semi_nca_private.h"
 
@@ -389,7 +389,7 @@ static unsigned part_count(const struct graph_rows *rows, enum graph_search how)
 	const uint64_t n = rows->node_count;
 	const unsigned threads = rows->work->threads;
 
-	if (how == GRAPH_SEARCH_FOLDED)
+	if (how == GRAPH_SEARCH_LOWMEM)
 		return 1;
 	if (how != GRAPH_SEARCH_PARTS && how != GRAPH_SEARCH_LEVELS &&
 	    (n < DOM_PART_NODES || n * sizeof(struct dom_link) > base_work_room(rows->work)))
@@ -409,9 +409,9 @@ static int run(struct dom_parts *parts, struct graph_rows *rows, enum graph_sear
 	if (rc < 0)
 		return rc;
 	if (parts->count == 1 &&
-	    (how == GRAPH_SEARCH_FOLDED ||
+	    (how == GRAPH_SEARCH_LOWMEM ||
 	     (how == GRAPH_SEARCH_ANY && links_bytes(one) > base_work_room(work)))) {
-		rc = dom_semis_folded(one, err);
+		rc = dom_semis_lowmem(one, err);
 	} else {
 		base_stage(work, "dominators: semidominators", out->count, "objects");
 		parts->done = 0;

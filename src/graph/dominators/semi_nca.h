@@ -6,9 +6,6 @@
  * the virtual root. Algorithm: SEMI-NCA (Georgiadis, "Linear-Time Algorithms for Dominators and
  * Related Problems", 2005), with an explicit stack everywhere. Reads no files.
  *
- * Which heaps take it: what contract.h keeps, where settle.h does not find it all; and all of a
- * heap for which the budget has no room for that.
- *
  * Threads search at the same time. Each takes the nodes that it meets first, by its own
  * depth-first search from its own roots. An edge from one thread's nodes to another's is a way from
  * the virtual root that has no node in common with the way by which the other one came: the virtual
@@ -47,7 +44,7 @@ struct graph_dominators {
 enum graph_search {
 	GRAPH_SEARCH_ANY,
 	GRAPH_SEARCH_LINKS,
-	GRAPH_SEARCH_FOLDED,
+	GRAPH_SEARCH_LOWMEM,
 	GRAPH_SEARCH_PARTS,
 	GRAPH_SEARCH_LEVELS,
 	GRAPH_SEARCHES

@@ -315,9 +315,9 @@ static inline uint32_t dom_eval(struct dom_link *links, uint32_t u, uint32_t las
 }
 
 /*
- * Fills semis as dominators.c does, with links for those nodes only that more than one edge leads
+ * Fills semis as semi_nca.c does, with links for those nodes only that more than one edge leads
  * to: for when there is no room for links of all. Takes the edges' place.
  */
-int dom_semis_folded(struct dom_build *build, struct hdb_error *err);
+int dom_semis_lowmem(struct dom_build *build, struct hdb_error *err);
 
 #endif

@@ -28,13 +28,6 @@ struct query_leak_path {
 int query_leak_path_find(struct query *q, uint32_t ix, struct query_leak_path *out,
 			 struct hdb_error *err);
 
-/*
- * The same along a tree of derive_reach_without: parents by object, HEAP_NONE of a root, itself if
- * unreachable.
- */
-int query_leak_path_along(struct query *q, const uint32_t *parents, uint32_t ix,
-			  struct query_leak_path *out, struct hdb_error *err);
-
 /* The field by which step `i` of a path holds the next one, or "" (last step, gap, no dump). */
 int query_leak_path_holds(struct query *q, const struct query_leak_path *path, size_t i,
 			  struct base_text to, struct hdb_error *err);

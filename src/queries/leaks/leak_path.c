@@ -91,13 +91,6 @@ int query_leak_path_find(struct query *q, uint32_t ix, struct query_leak_path *o
 	return walk_up(q, &(struct tree){ .is_strong = false }, ix, out, err);
 }
 
-int query_leak_path_along(struct query *q, const uint32_t *parents, uint32_t ix,
-			  struct query_leak_path *out, struct hdb_error *err)
-{
-	*out = (struct query_leak_path){ .is_strong = true };
-	return walk_up(q, &(struct tree){ .parents = parents }, ix, out, err);
-}
-
 int query_leak_path_holds(struct query *q, const struct query_leak_path *path, size_t i,
 			  struct base_text to, struct hdb_error *err)
 {

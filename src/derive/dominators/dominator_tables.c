@@ -1,16 +1,13 @@
 /*
- * derive/dominator_tables.c - the tables dominators and retained, built together.
+ * derive/dominators/dominator_tables.c - the tables dominators and retained, built together.
  *
  * A retained size is kept as what it exceeds the shallow size by, in units of the alignment: most
  * objects retain just themselves.
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
-#include "derive/dominator_rows.h"
-#include "derive/dominators_contracted.h"
-#include "derive/dominators_nca.h"
-#include "derive/dominators_spill.h"
-#include "derive/top_notes.h"
+#include "derive/dominators/dominators_spill.h"
+#include "derive/dominators/top_notes.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -213,16 +210,6 @@ static int write_both(struct build *b, struct hdb_error *err)
 	return store_put_table(b->writer, derive_table(b->derive, STORE_RETAINED), n, err);
 }
 
-int derive_put_numbered(struct derive *derive, struct store_writer *writer,
-			const struct graph_dominators *dominators, struct hdb_error *err)
-{
-	struct build b = { .derive = derive, .writer = writer, .dominators = dominators };
-	const int r = write_both(&b, err);
-
-	derive_top_release(&b.top);
-	return r;
-}
-
 /* Loads the graph, and numbers what roots reach. */
 static int find_dominators(struct derive *derive, struct graph_dominators *dominators,
 			   struct hdb_error *err)
@@ -247,19 +234,12 @@ static int build_dominators(struct derive *derive, struct store_writer *writer,
 			    struct hdb_error *err)
 {
 	struct graph_dominators dominators = { 0 };
-	int r = HDB_NOTFOUND;
+	struct build b = { .derive = derive, .writer = writer, .dominators = &dominators };
+	int r = find_dominators(derive, &dominators, err);
 
-	/* These ways read the stored references themselves, all of them. */
-	if (derive->view == DERIVE_PHANTOM)
-		r = derive_build_nca(derive, writer, err);
-	if (derive->view == DERIVE_PHANTOM && r == HDB_NOTFOUND)
-		r = derive_build_contracted(derive, writer, err);
-	if (r != HDB_NOTFOUND)
-		return r;
-	if ((r = find_dominators(derive, &dominators, err)) != HDB_OK)
-		goto out;
-	r = derive_put_numbered(derive, writer, &dominators, err);
-out:
+	if (r == HDB_OK)
+		r = write_both(&b, err);
+	derive_top_release(&b.top);
 	graph_dominators_release(&dominators);
 	return r;
 }

@@ -1,7 +1,7 @@
 /*
- * derive/top_notes.h - the objects of the top level and their sizes, noted while dominators and
- * retained sizes are written: the table of the top level, which most questions begin with, needs
- * not read those again. Private to derive.
+ * derive/dominators/top_notes.h - the objects of the top level and their sizes, noted while
+ * dominators and retained sizes are written: the table of the top level, which most questions begin
+ * with, needs not read those again. Private to derive.
  *
  * Notes are kept in struct derive until the next table is built, and only if there is plenty of
  * memory: a bit an object, and 4 bytes one of the top level. Without notes that table is built from
@@ -41,12 +41,10 @@ void derive_top_mark(struct derive_top_notes *notes, const struct derive_block *
 int derive_top_marked(struct derive_top_notes *notes, struct hdb_error *err);
 
 /*
- * Notes sizes of a block's objects, by object, or adds to those that are noted, in units of the
- * alignment; does nothing where there is no room. On any thread, once each for each block.
+ * Notes sizes of a block's objects, by object, in units of the alignment; does nothing where there
+ * is no room. On any thread, once for each block.
  */
 void derive_top_set(struct derive_top_notes *notes, const struct heap_block *objects,
-		    const uint64_t *units);
-void derive_top_add(struct derive_top_notes *notes, const struct heap_block *objects,
 		    const uint64_t *units);
 
 /* The notes are whole: they become the derive's own, if sizes were noted; else they are empty. */

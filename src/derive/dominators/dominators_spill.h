@@ -1,6 +1,6 @@
 /*
- * derive/dominators_spill.h - dominators and retained sizes by object, where memory is short.
- * Private to derive.
+ * derive/dominators/dominators_spill.h - dominators and retained sizes by object, where memory is
+ * short. Private to derive.
  */
 #ifndef DERIVE_DOMINATORS_SPILL_H
 #define DERIVE_DOMINATORS_SPILL_H

@@ -1,5 +1,6 @@
 /*
- * derive/dominators_spill.c - dominators and retained sizes by object, where memory is short.
+ * derive/dominators/dominators_spill.c - dominators and retained sizes by object, where memory is
+ * short.
  *
  * Sizes are known by object, dominators by number. Objects go into spill buckets by ranges of
  * numbers. The ranges are worked off from the highest down: an object's sum is complete when it is
@@ -8,7 +9,7 @@
  * the object's row goes into a bucket of blocks of objects. (Sending what is computed to where it
  * is needed later: Chiang et al., "External-Memory Graph Algorithms", SODA 1995.)
  */
-#include "derive/dominators_spill.h"
+#include "derive/dominators/dominators_spill.h"
 
 #include "derive/blocks.h"
 #include "base/spill_buckets.h"

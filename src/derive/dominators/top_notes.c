@@ -1,5 +1,5 @@
-/* derive/top_notes.c - see top_notes.h. */
-#include "derive/top_notes.h"
+/* derive/dominators/top_notes.c - see top_notes.h. */
+#include "derive/dominators/top_notes.h"
 
 #include "base/pipeline.h"
 #include "graph/size_order.h"
@@ -105,26 +105,6 @@ void derive_top_set(struct derive_top_notes *notes, const struct heap_block *obj
 	}
 	if (all > UINT32_MAX)
 		atomic_store(&notes->is_too_big, true);
-}
-
-void derive_top_add(struct derive_top_notes *notes, const struct heap_block *objects,
-		    const uint64_t *units)
-{
-	const uint64_t *word = notes->bits + objects->first_ix / 64;
-	uint32_t *next;
-
-	if (!notes->units)
-		return;
-	next = notes->units + notes->first[objects->first_ix / STORE_BLOCK_OBJECTS];
-	for (uint32_t start = 0; start < objects->count; start += 64, word++) {
-		for (uint64_t bits = *word; bits; bits &= bits - 1, next++) {
-			const uint64_t sum = *next + units[start + (unsigned)__builtin_ctzll(bits)];
-
-			*next = (uint32_t)sum;
-			if (sum > UINT32_MAX)
-				atomic_store(&notes->is_too_big, true);
-		}
-	}
 }
 
 int derive_top_keep(struct derive_top_notes *notes, struct derive *derive, struct hdb_error *err)

@@ -1,0 +1,18 @@
+/*
+ * derive/dominators/inner_order.h - the inner nodes of the dominator tree in preorder. Private to
+ * derive.
+ */
+#ifndef DERIVE_INNER_ORDER_H
+#define DERIVE_INNER_ORDER_H
+
+#include "derive/derive.h"
+#include "graph/preorder.h"
+
+/*
+ * Numbers the objects that dominate others, from the table dominators (derive_tree_prepare), in two
+ * passes over it. What is below a node has the numbers from its own to graph_preorder_end. Release
+ * *order in any case.
+ */
+int derive_number_inner(struct derive *derive, struct graph_preorder *order, struct hdb_error *err);
+
+#endif
