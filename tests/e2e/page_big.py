@@ -134,6 +134,8 @@ VIEWS = [
     ("Instances of a class", go(f"#/all?q=instances&target={PERSON}"), ROW, 50),
     ("Instances, sorted", go(f"#/all?q=instances&target={PERSON}&sort=retained"), ROW, 50),
     ("Compare", click(".views a", "Compare"), ROW, 20),
+    # The dump that was taken first is the large one.
+    ("Compare the other way round", click("main .tools a", "the other way round"), ROW, 20),
     ("Compare by package", click(".tabs a", "packages"), ROW, 4),
     ("Compare by class loader", click(".tabs a", "class loaders"), ROW, 4),
     # The IDs of two runs tell nothing: no rows, which is said.
