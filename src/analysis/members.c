@@ -121,8 +121,9 @@ static int add_loaders(const struct session *session, struct analysis_members *m
 							    m->is_member_class[no] };
 
 		/* Neighbours mostly have the same loader. */
-		if (m->loaders.count && base_vec_at(&m->loaders, struct analysis_member_loader,
-						    m->loaders.count - 1)->ix == one.ix)
+		if (m->loaders.count &&
+		    base_vec_at(&m->loaders, struct analysis_member_loader, m->loaders.count - 1)
+				    ->ix == one.ix)
 			continue;
 		if ((r = base_vec_push(&m->loaders, &one, sizeof(one), err)) != HDB_OK)
 			return r;

@@ -157,7 +157,7 @@ const char *heap_loader_name(struct heap *heap, const struct store_class *class)
 
 const char *heap_package(const char *class_name, size_t *size)
 {
-	static const char *const primitive[] = { "boolean", "byte", "char", "short",
+	static const char *const primitive[] = { "boolean", "byte", "char",  "short",
 						 "int",     "long", "float", "double" };
 	const char *dot = strrchr(class_name, '.'), *bracket = strchr(class_name, '[');
 	const char *package = dot ? class_name : "<unnamed>";

@@ -21,5 +21,6 @@ for from in "\"java.util.concurrent.ConcurrentHashMap\$Node[]\"" \
 	heapdb sql "SELECT count(*) FROM $from" 2>err
 	echo "sql: exit $?, $(grep -c 'table texts.*checksum' err)"
 done
+# shellcheck disable=SC2016
 heapdb oql 'SELECT * FROM java.util.concurrent.ConcurrentHashMap$Node[]' 2>err
 echo "oql: exit $?, $(grep -c 'table texts.*checksum' err)"

@@ -23,10 +23,11 @@ compare heapdb.h heapdb.map "$TMPDIR/declared" "$TMPDIR/listed"
 compare heapdb.h libheapdb.so "$TMPDIR/declared" "$TMPDIR/exported"
 compare heapdb.h heapdb.3 "$TMPDIR/declared" "$TMPDIR/manual"
 # Each function that takes a pointer is called with NULLs.
-for name in $(grep -v '^hdb_version\|^hdb_result_name' "$TMPDIR/declared"); do
+grep -v '^hdb_version\|^hdb_result_name' "$TMPDIR/declared" >"$TMPDIR/called"
+while read -r name; do
 	grep -q "[^a-z_]$name(" "$HDB_ROOT/tests/api/objects_test.c" ||
 		{ echo "symbols: tests/api/objects_test.c does not call $name"; bad=1; }
-done
+done <"$TMPDIR/called"
 if grep -v '@@HEAPDB_[0-9.]*$' "$TMPDIR/versioned"; then
 	echo "symbols: without a version"
 	bad=1

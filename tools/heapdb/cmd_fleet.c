@@ -51,7 +51,6 @@ int cmd_fleet(struct cli *cli)
 	(void)signal(SIGPIPE, SIG_DFL);
 	execvp(python, values);
 	free(values);
-	return cli_fail(&cli->err, HDB_EIO,
-			"needs Python 3.9 or later: %s: %s",
-			python, strerror(errno));
+	return cli_fail(&cli->err, HDB_EIO, "needs Python 3.9 or later: %s: %s", python,
+			strerror(errno));
 }

@@ -77,12 +77,13 @@ static void load_proxies(struct heap *heap)
 	uint8_t *is_proxy = calloc((size_t)heap->class_count + 1, 1);
 	struct heap_block *block = malloc(sizeof(*block));
 	bool any = false;
-	const int r = is_proxy && block ?
-			      heap_load_classes(heap, NULL) :
-			      heap_fail_memory(heap, "binders", heap->class_count, NULL);
 
 	heap->has_binder_proxies = true;
-	if (r != HDB_OK)
+	if (!is_proxy || !block) {
+		(void)heap_fail_memory(heap, "binders", heap->class_count, NULL);
+		goto out;
+	}
+	if (heap_load_classes(heap, NULL) != HDB_OK)
 		goto out;
 	for (uint32_t no = 0; no < heap->class_count; no++)
 		any |= is_proxy[no] = ends_with(heap_class_name(heap, no), proxy_suffix);

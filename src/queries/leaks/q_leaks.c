@@ -354,9 +354,10 @@ static size_t shared_steps(const struct query_leak_path *a, const struct query_l
  * the larger one. A thread or a class loader is no such object, for it holds what has nothing
  * to do with one another; nor is what only lies on both shortest paths and keeps neither.
  */
-static int may_be_one(struct query *q, const struct leaks *l, size_t a, size_t b, size_t *shared,
+static int may_be_one(struct query *q, const struct leaks *l, const size_t pair[2], size_t *shared,
 		      struct hdb_error *err)
 {
+	const size_t a = pair[0], b = pair[1];
 	const uint64_t a_bytes = l->suspects.list[a].retained_bytes;
 	const uint64_t b_bytes = l->suspects.list[b].retained_bytes;
 	struct heap_object object;
@@ -391,9 +392,10 @@ static int tell_common(struct query *q, struct leaks *l, size_t first, bool *is_
 	int r = HDB_OK;
 
 	for (size_t i = first + 1; i < l->suspects.count; i++) {
+		const size_t pair[] = { first, i };
 		size_t n;
 
-		if ((r = may_be_one(q, l, first, i, &n, err)) != HDB_OK)
+		if ((r = may_be_one(q, l, pair, &n, err)) != HDB_OK)
 			return r;
 		if (!n || is_told[i])
 			continue;

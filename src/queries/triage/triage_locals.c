@@ -16,14 +16,13 @@
 #define NAME_MAX_BYTES 512
 
 /* The frame whose local variable an object is, "com.acme.App.main(App.java:31)"; or "". */
-static int find_frame(struct triage *t, uint32_t thread_ix, uint32_t ix, char *buf, size_t size,
+static int find_frame(struct heap *heap, uint32_t thread_ix, uint32_t ix, struct base_text to,
 		      struct hdb_error *err)
 {
-	struct heap *heap = t->q->heap;
 	int r = HDB_OK;
 
-	*buf = 0;
-	for (uint64_t i = 0; i < heap->root_count && !*buf; i++) {
+	*to.buf = 0;
+	for (uint64_t i = 0; i < heap->root_count && !*to.buf; i++) {
 		const struct store_root *root = &heap->roots[i];
 		struct store_thread thread;
 		struct store_trace trace;
@@ -40,7 +39,7 @@ static int find_frame(struct triage *t, uint32_t thread_ix, uint32_t ix, char *b
 		if (r == HDB_OK)
 			r = heap_trace_frame(heap, &trace, root->frame_number, &frame, err);
 		if (r == HDB_OK)
-			r = heap_frame_text(heap, &frame, buf, size, err);
+			r = heap_frame_text(heap, &frame, to.buf, to.size, err);
 		if (r < 0)
 			return r;
 	}
@@ -73,7 +72,7 @@ int triage_explain_pin(struct triage *t, struct hdb_error *err)
 			       base_number(retained).text);
 		return HDB_OK;
 	}
-	r = find_frame(t, f->ix, path.nodes[1], frame, sizeof(frame), err);
+	r = find_frame(t->q->heap, f->ix, path.nodes[1], BASE_TEXT(frame), err);
 	(void)snprintf(f->detail, sizeof(f->detail),
 		       "mostly by a local variable%s%s, which holds %s bytes",
 		       frame[0] ? " of " : "", frame, base_number(retained).text);
