@@ -156,6 +156,7 @@ int hdb_open(const char *db_path, const struct hdb_open_options *opt, struct hdb
 
 int hdb_failed(const struct hdb *db, struct hdb_error *err)
 {
+	API_NEEDS(db, err);
 	return heap_check(db->heap, err);
 }
 

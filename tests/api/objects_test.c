@@ -589,6 +589,8 @@ static void test_nulls(void **state)
 	refuses(hdb_open(NULL, NULL, &db, &err));
 	refuses(hdb_open(db_path, NULL, NULL, &err));
 	assert_int_equal(hdb_open(db_path, NULL, NULL, NULL), HDB_EUSAGE);
+	refuses(hdb_failed(NULL, &err));
+	assert_int_equal(hdb_failed(db, NULL), HDB_OK);
 	hdb_health(db, NULL);
 	hdb_health(NULL, &health);
 	assert_null(health.stale);

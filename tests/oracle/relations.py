@@ -868,7 +868,7 @@ QUESTIONS = [
     (('dominators',), ()), (('dominators', '--by', 'package'), ()),
     (('dominator-tree',), ('id',)), (('dominator-tree', '--by', 'package'), ('id',)),
     (('big-drops',), ()), (('top-consumers',), ()), (('leaks',), None), (('leaks', '--brief'), ('suspect', 'via_field', 'text', 'signature', 'signature_shape', 'signature_text')),
-    (('triage', '--all'), ('id', 'class', 'label', 'detail')), (('roots',), ()), (('roots', '--kind', 'all'), ()),
+    (('triage', '--all'), ('id', 'class', 'label', 'detail', 'suspect')), (('roots',), ()), (('roots', '--kind', 'all'), ()),
     (('threads',), ()), (('threads', '--all', '--no-stack'), ()),
     (('strings',), ('id',)), (('strings', '--by', 'encoding'), ('id',)), (('strings', '--by', 'prefix'), ('id',)),
     (('duplicates',), ('id', 'arrays', 'holder', 'held')), (('duplicates', '--arrays'), ('id', 'holder', 'held', 'class')),
