@@ -191,7 +191,7 @@ static const char *foreign_name(const uint8_t *p, uint64_t size)
 int hprof_open(struct base_source *source, struct hprof_file *out, struct hdb_error *err)
 {
 	BASE_VIEW(view, source);
-	const uint64_t size = source->size < FOREIGN_SIZE ? source->size : FOREIGN_SIZE;
+	const uint64_t size = source->size < HEADER_SIZE ? source->size : HEADER_SIZE;
 	const uint64_t magic_size = size < MAGIC_SIZE ? size : MAGIC_SIZE;
 	const uint8_t *p;
 
@@ -201,8 +201,13 @@ int hprof_open(struct base_source *source, struct hprof_file *out, struct hdb_er
 	if (!p)
 		return hprof_view_failed(err);
 	if (memcmp(p, MAGIC, (size_t)magic_size)) {
-		const char *name = foreign_name(p, size);
+		const uint64_t more = source->size < FOREIGN_SIZE ? source->size : FOREIGN_SIZE;
+		const char *name;
 
+		p = base_view_at(&view, 0, more, err);
+		if (!p)
+			return hprof_view_failed(err);
+		name = foreign_name(p, more);
 		if (size >= 13 && !memcmp(p, MAGIC, 13))
 			return hdb_fail(err, HDB_EFORMAT,
 					"unknown HPROF version: "

@@ -20,9 +20,7 @@ for db in far short; do
 	memory=
 	[ $db = far ] || memory='--memory 16M'
 	# shellcheck disable=SC2086
-	heapdb query dominators --db "$TMPDIR/$db.heapdb" --quiet --timings $memory >/dev/null 2>"$TMPDIR/timings"
-	grep -q "common ancestors" "$TMPDIR/timings" ||
-		{ echo "dominators were not found by common ancestors"; exit 1; }
+	heapdb query dominators --db "$TMPDIR/$db.heapdb" --quiet $memory >/dev/null
 done
 heapdb export objects --quiet --columns retained --format tsv | awk 'NR > 1 && NR % 20000 == 2' >"$TMPDIR/all"
 [ "$(wc -l <"$TMPDIR/local")" -ge 50 ] || { echo "too few answers"; exit 1; }

@@ -134,5 +134,5 @@ refused instances java.util.HashMap "size >" "--where:"
 refused instances java.util.HashMap "1); SELECT (1" "--where:"
 refused instances java.util.HashMap "" "--where:"
 refused instances java.util.HashMap "load_extension('x')" "--where:"
-refused dominator-tree "" 1 "rows of dominator-tree belong to one another"
+refused dominator-tree "" 1 "--where does not work on a tree"
 exit $failed

@@ -25,7 +25,7 @@ heapdb query object-sites --by class --db dump.heapdb --csv --columns class,obje
 heapdb query alloc-sites --db dump.heapdb --csv --columns objects,shallow,frames,site,stack | cmp -s - sites ||
 	complain "alloc-sites says something else"
 # All objects are either at a site or counted as others.
-heapdb query object-sites --db dump.heapdb --limit 1 > facts
+heapdb query object-sites --all --db dump.heapdb --limit 1 > facts
 grep -qx 'objects: 20,868' facts && grep -qx 'others: 5,206' facts || complain "other counts: $(head -n 3 facts)"
 heapdb query native --db dump.heapdb --csv > native
 grep -qx 'java.lang.Object,2,100000,16' native || complain "no native memory of two objects"

@@ -94,7 +94,7 @@ class QuerySpec(Structure):
         ("summary", c_char_p), ("options", POINTER(OptionSpec)), ("old_options", c_void_p),
         ("columns", POINTER(Column)), ("column_count", c_size_t), ("facts", POINTER(Column)),
         ("fact_count", c_size_t), ("is_query", c_int)] + (
-            [("one_population", c_char_p)] if hasattr(lib, "hdb_class_counts") else [])
+            [("one_population", c_char_p), ("is_tree", c_int)] if hasattr(lib, "hdb_class_counts") else [])
 
 
 class Option(Structure):
