@@ -668,10 +668,20 @@ HDB_API void hdb_basic_of(enum hdb_basic_type type, uint64_t bits, struct hdb_ba
  * ASCII; a boxed number, a thread's name, a date, the name of the class that a class object stands
  * for. In buf (size bytes, terminated), cut at a character. *units (may be NULL): UTF-16 units of
  * a string or elements of an array, at most three bytes each; 0 for others. HDB_NOTFOUND if it has
- * no text.
+ * no text. To a reader of C strings a text ends at its first U+0000: hdb_read_text.
  */
 HDB_API int hdb_text(struct hdb *db, uint32_t ix, char *buf, size_t size, uint64_t *units,
 		     struct hdb_error *err);
+/* A text with its size, for there may be zeros (U+0000) in it. */
+struct hdb_text {
+	char *text;     /* owned: free(); size bytes of UTF-8 and a zero */
+	size_t size;    /* bytes */
+	uint64_t units; /* as above */
+	int is_whole;   /* 0: cut at a character, for it has more than `most` bytes */
+};
+/* The same in memory of its own, and at most so many bytes. HDB_NOTFOUND: *out is zeros. */
+HDB_API int hdb_read_text(struct hdb *db, uint32_t ix, uint64_t most, struct hdb_text *out,
+			  struct hdb_error *err);
 /* 1 if it is a java.lang.String, else 0. */
 HDB_API int hdb_is_string(struct hdb *db, uint32_t ix);
 
@@ -785,7 +795,8 @@ struct hdb_thread {
 	uint32_t ix;           /* the thread object; HDB_NONE: not in the dump */
 	uint32_t trace_serial; /* for hdb_frame_at */
 	uint32_t frame_count;
-	char name[512]; /* "" if the dump does not tell */
+	char name[512];   /* "" if the dump does not tell */
+	size_t name_size; /* bytes of it, among which there may be zeros */
 };
 /* Threads whose stack or start the dump has, in the order of serial numbers. */
 HDB_API uint64_t hdb_thread_count(struct hdb *db);

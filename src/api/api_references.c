@@ -5,6 +5,7 @@
 
 #include "heap/heap_database.h"
 #include "heap/threads.h"
+#include "heap/values/text.h"
 #include "analysis/describe.h"
 
 #include <assert.h>
@@ -291,6 +292,8 @@ int hdb_thread_at(struct hdb *db, uint64_t no, struct hdb_thread *out, struct hd
 	if (!out->name[0] && out->ix != HDB_NONE &&
 	    (r = heap_thread_name(db->heap, out->ix, out->name, sizeof(out->name), err)) < 0)
 		return r;
+	out->name_size = heap_drop_broken(out->name, strlen(out->name));
+	out->name[out->name_size] = '\0';
 	return api_end(db, HDB_OK, err);
 }
 

@@ -17,6 +17,8 @@
 
 /* Elements of an array that are read at a time. */
 #define CHUNK 512u
+/* Texts that fit in so many bytes are read once. */
+#define TEXT_BYTES 2048u
 
 int hdb_field_value(struct hdb *db, uint32_t ix, const struct hdb_field *field,
 		    struct hdb_basic *out, struct hdb_error *err)
@@ -114,35 +116,58 @@ static bool put_unit(char **p, const char *end, uint32_t unit, uint32_t *half)
 }
 
 /* The text of a char[] or byte[]; HDB_NOTFOUND for other arrays. */
-static int array_text(struct hdb *db, uint32_t ix, char *buf, size_t size, struct hdb_error *err)
+static int array_text(struct hdb *db, uint32_t ix, struct heap_utf8 *out, struct hdb_error *err)
 {
-	const char *end = buf + size - 1;
+	const char *end = out->buf + out->size - 1;
 	uint64_t bits[CHUNK];
 	struct heap_slice slice = { .bits = bits, .room = CHUNK, .done = CHUNK };
+	bool fits = true, is_text = true;
 	uint32_t half = 0;
-	bool fits = true;
-	char *p = buf;
+	char *p = out->buf;
 	int r = HDB_OK;
 
-	assert(size > 0);
-	*buf = '\0';
-	for (uint64_t from = 0; fits && slice.done == CHUNK; from += CHUNK) {
+	for (uint64_t from = 0; fits && is_text && slice.done == CHUNK; from += CHUNK) {
 		if ((r = heap_elements(db->heap, ix, from, &slice, err)) != HDB_OK)
 			return r;
 		if (slice.type != HPROF_CHAR && slice.type != HPROF_BYTE)
 			return HDB_NOTFOUND;
-		for (uint64_t i = 0; fits && i < slice.done; i++) {
-			if (slice.type == HPROF_BYTE && (bits[i] < 0x20 || bits[i] > 0x7e))
-				fits = false;
-			else
-				fits = put_unit(&p, end, (uint32_t)bits[i], &half);
+		for (uint64_t i = 0; fits && is_text && i < slice.done; i++) {
+			is_text = slice.type == HPROF_CHAR || (bits[i] >= 0x20 && bits[i] <= 0x7e);
+			fits = !is_text || put_unit(&p, end, (uint32_t)bits[i], &half);
 		}
 	}
 	if (half)
 		(void)put_unit(&p, end, ' ', &half);
-	assert(p < buf + size);
+	assert(p <= end);
 	*p = '\0';
+	out->used = (size_t)(p - out->buf);
+	out->is_whole = fits;
 	return HDB_OK;
+}
+
+/* The text of an object, as hdb_text and hdb_read_text have it. */
+static int text_of(struct hdb *db, uint32_t ix, struct heap_utf8 *out, struct hdb_error *err)
+{
+	const struct session session = api_session(db);
+	struct heap_object object;
+	int r = heap_object(db->heap, ix, &object, err);
+
+	assert(out->size > 0);
+	out->buf[0] = '\0';
+	if (r < 0)
+		return r;
+	if (heap_is_string(db->heap, ix))
+		return heap_string_text(db->heap, ix, out, err);
+	if (object.kind == STORE_PRIMITIVE_ARRAY) {
+		out->units = object.length;
+		return array_text(db, ix, out, err);
+	}
+	analysis_describe(&session, ix, out->buf, out->size);
+	out->used = heap_drop_broken(out->buf, strlen(out->buf));
+	out->buf[out->used] = '\0';
+	out->units = 0;
+	out->is_whole = true;
+	return out->used ? HDB_OK : HDB_NOTFOUND;
 }
 
 /* NOLINTNEXTLINE(readability-function-size): buffer and size are one thing, as in snprintf */
@@ -151,10 +176,7 @@ int hdb_text(struct hdb *db, uint32_t ix, char *buf, size_t size, uint64_t *unit
 {
 	API_NEEDS(db && buf, err);
 
-	const struct session session = api_session(db);
-	struct heap_object object;
 	struct heap_utf8 text = { .buf = buf, .size = size };
-	uint64_t length = 0;
 	int r = api_check_ix(db, ix, err);
 
 	if (units)
@@ -163,23 +185,45 @@ int hdb_text(struct hdb *db, uint32_t ix, char *buf, size_t size, uint64_t *unit
 		return r;
 	if (!size)
 		return hdb_fail(err, HDB_EUSAGE, "no room for a text");
-	if ((r = heap_object(db->heap, ix, &object, err)) < 0)
-		return r;
-	buf[0] = '\0';
-	if (heap_is_string(db->heap, ix)) {
-		r = heap_string_text(db->heap, ix, &text, err);
-		length = text.units;
-	} else if (object.kind == STORE_PRIMITIVE_ARRAY) {
-		length = object.length;
-		r = array_text(db, ix, buf, size, err);
-	} else {
-		analysis_describe(&session, ix, buf, size);
-		r = buf[0] ? HDB_OK : HDB_NOTFOUND;
-	}
-	if (r != HDB_OK)
+	if ((r = text_of(db, ix, &text, err)) != HDB_OK)
 		return r;
 	if (units)
-		*units = length;
+		*units = text.units;
+	return api_end(db, HDB_OK, err);
+}
+
+int hdb_read_text(struct hdb *db, uint32_t ix, uint64_t most, struct hdb_text *out,
+		  struct hdb_error *err)
+{
+	API_NEEDS(db && out, err);
+
+	char small[TEXT_BYTES];
+	struct heap_utf8 text = { .buf = small,
+				  .size = most < TEXT_BYTES ? (size_t)most + 1 : TEXT_BYTES };
+	int r = api_check_ix(db, ix, err);
+
+	*out = (struct hdb_text){ 0 };
+	if (r < 0)
+		return r;
+	if ((r = text_of(db, ix, &text, err)) != HDB_OK)
+		return r;
+	if (!text.is_whole && most >= text.size) {
+		/* Three bytes a unit at most. */
+		text.size = (size_t)(text.units < most / 3 ? 3 * text.units : most) + 1;
+		text.buf = malloc(text.size);
+		r = text.buf ? text_of(db, ix, &text, err) : HDB_OK;
+	} else {
+		text.buf = malloc(text.used + 1);
+		if (text.buf)
+			memcpy(text.buf, small, text.used + 1);
+	}
+	if (!text.buf)
+		return hdb_fail_memory(err, "a text", text.size);
+	if (r != HDB_OK) {
+		free(text.buf);
+		return r;
+	}
+	*out = (struct hdb_text){ text.buf, text.used, text.units, text.is_whole };
 	return api_end(db, HDB_OK, err);
 }
 

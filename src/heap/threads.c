@@ -108,7 +108,8 @@ static int char_array_text(struct heap *heap, uint32_t ix, char *buf, size_t siz
 	if (r < 0)
 		return r;
 	for (uint64_t i = 0; slice.type == HPROF_CHAR && i < slice.done; i++) {
-		char *next = heap_put_utf8(p, end, next_char(bits, slice.done, &i));
+		const uint32_t code = next_char(bits, slice.done, &i);
+		char *next = heap_put_utf8(p, end, code ? code : HEAP_C_ZERO);
 
 		if (!next)
 			break;

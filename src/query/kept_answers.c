@@ -122,8 +122,6 @@ static int read_fact(struct query *q, struct hdb_error *err)
 	const struct hdb_column *fact;
 	struct hdb_value value;
 	uint32_t no;
-	char *text;
-	int r;
 
 	assert(q->kept);
 	if (!take_u32(q->kept, &no) || no >= spec->fact_count)
@@ -135,11 +133,7 @@ static int read_fact(struct query *q, struct hdb_error *err)
 		return query_fact_int(q, fact->name, value.i, err);
 	if (fact->type != HDB_TYPE_TEXT)
 		return query_fact(q, fact->name, value.u, err);
-	text = strndup(value.text, value.text_size);
-	r = text ? query_fact_text(q, fact->name, text, err) :
-		   hdb_fail_memory(err, "a fact", value.text_size);
-	free(text);
-	return r;
+	return query_fact_text_n(q, fact->name, value.text, value.text_size, err);
 }
 
 /* The block's head: columns and facts. */

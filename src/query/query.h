@@ -230,7 +230,10 @@ void query_null(struct query *q, size_t column);
 void query_set(struct query *q, size_t column, uint64_t value);
 void query_set_int(struct query *q, size_t column, int64_t value);
 void query_set_double(struct query *q, size_t column, double value);
-/* Texts are copied; they are valid UTF-8 (heap/values/text.h makes them so). */
+/*
+ * Texts are copied; they are valid UTF-8 (heap/values/text.h makes them so), and the U+0000 of a C
+ * string becomes a zero.
+ */
 int query_set_text(struct query *q, size_t column, const char *text, struct hdb_error *err);
 int query_set_text_n(struct query *q, size_t column, const char *text, size_t size,
 		     struct hdb_error *err);
@@ -243,6 +246,8 @@ int query_format(struct query *q, size_t column, struct hdb_error *err, const ch
 int query_fact(struct query *q, const char *name, uint64_t value, struct hdb_error *err);
 int query_fact_int(struct query *q, const char *name, int64_t value, struct hdb_error *err);
 int query_fact_text(struct query *q, const char *name, const char *text, struct hdb_error *err);
+int query_fact_text_n(struct query *q, const char *name, const char *text, size_t size,
+		      struct hdb_error *err);
 /* Whether the spec has a fact of this name. */
 bool query_has_fact(const struct query *q, const char *name);
 

@@ -13,6 +13,7 @@
 #include "query/rows.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +73,9 @@ static int compare_values(const struct hdb_value *a, const struct hdb_value *b)
 		return (a->i > b->i) - (a->i < b->i);
 	case HDB_TYPE_DOUBLE:
 	case HDB_TYPE_PERCENT:
+		/* NaN is more than all others, as in Java. */
+		if (isnan(a->d) || isnan(b->d))
+			return (isnan(a->d) != 0) - (isnan(b->d) != 0);
 		return (a->d > b->d) - (a->d < b->d);
 	default:
 		return (a->u > b->u) - (a->u < b->u);

@@ -430,7 +430,8 @@ int query_fact_int(struct query *q, const char *name, int64_t value, struct hdb_
 	return r;
 }
 
-int query_fact_text(struct query *q, const char *name, const char *text, struct hdb_error *err)
+int query_fact_text_n(struct query *q, const char *name, const char *text, size_t size,
+		      struct hdb_error *err)
 {
 	struct query_fact *fact;
 	struct hdb_value *out;
@@ -439,15 +440,21 @@ int query_fact_text(struct query *q, const char *name, const char *text, struct 
 	if (r < 0)
 		return r;
 	fact = (struct query_fact *)((char *)out - offsetof(struct query_fact, value));
-	fact->text = strdup(text);
+	fact->text = malloc(size + 1);
 	if (!fact->text) {
 		out->type = HDB_TYPE_NULL;
-		return hdb_fail_memory(err, "a fact", strlen(text));
+		return hdb_fail_memory(err, "a fact", size);
 	}
+	memcpy(fact->text, text, size);
 	out->text = fact->text;
-	out->text_size = heap_drop_broken(fact->text, strlen(text));
+	out->text_size = heap_drop_broken(fact->text, size);
 	fact->text[out->text_size] = '\0';
 	return HDB_OK;
+}
+
+int query_fact_text(struct query *q, const char *name, const char *text, struct hdb_error *err)
+{
+	return query_fact_text_n(q, name, text, strlen(text), err);
 }
 
 int query_zeroed(struct query *q, struct hdb_error *err)

@@ -559,6 +559,7 @@ static void test_nulls(void **state)
 	struct hdb_object_info info;
 	struct hdb_entries *entries;
 	struct hdb_thread thread;
+	struct hdb_text text;
 	struct hdb_frame frame;
 	struct hdb_class class;
 	struct hdb_basic basic;
@@ -655,6 +656,8 @@ static void test_nulls(void **state)
 	hdb_basic_of(HDB_BASIC_INT, 1, NULL);
 	refuses(hdb_text(NULL, 1, buf, sizeof(buf), NULL, &err));
 	refuses(hdb_text(db, 1, NULL, sizeof(buf), NULL, &err));
+	refuses(hdb_read_text(NULL, 1, 100, &text, &err));
+	refuses(hdb_read_text(db, 1, 100, NULL, &err));
 	assert_int_equal(hdb_is_string(NULL, 1), 0);
 
 	refuses(hdb_list_open(NULL, HDB_REFERENCES, &refs, &err));

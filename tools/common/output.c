@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -500,11 +501,51 @@ size_t format_human(char *buf, uint64_t bytes)
 	return n < 0 ? 0 : (size_t)n;
 }
 
+/* "NaN" and the infinities as Java has them, 0 for other numbers. */
+static size_t format_special(char *buf, double value)
+{
+	int n;
+
+	if (isfinite(value))
+		return 0;
+	n = snprintf(buf, OUTPUT_NUMBER_SIZE, "%s",
+		     isnan(value) ? "NaN" :
+		     value > 0    ? "Infinity" :
+				    "-Infinity");
+	return n < 0 ? 0 : (size_t)n;
+}
+
 size_t format_double(char *buf, double value)
 {
-	int n = snprintf(buf, OUTPUT_NUMBER_SIZE, "%.15g", value);
+	const size_t special = format_special(buf, value);
+	int n = 0;
 
-	if (strtod(buf, NULL) < value || strtod(buf, NULL) > value)
-		n = snprintf(buf, OUTPUT_NUMBER_SIZE, "%.17g", value);
+	for (int digits = 15; !special && digits <= 17; digits++) {
+		n = snprintf(buf, OUTPUT_NUMBER_SIZE, "%.*g", digits, value);
+		if (!(strtod(buf, NULL) < value || strtod(buf, NULL) > value))
+			break;
+	}
+	return special ? special : n < 0 ? 0 : (size_t)n;
+}
+
+/* Digits that tables show of a real. */
+#define REAL_DIGITS 6
+
+size_t format_real(char *buf, double value)
+{
+	const double size = fabs(value);
+	int decimals = 2, n;
+
+	if (!isfinite(value))
+		return format_special(buf, value);
+	if (size != 0 && (size < 1e-5 || size >= 1e15)) {
+		n = snprintf(buf, OUTPUT_NUMBER_SIZE, "%.*g", REAL_DIGITS, value);
+		return n < 0 ? 0 : (size_t)n;
+	}
+	for (double top = 0.1; size < top && size != 0; top /= 10)
+		decimals++;
+	n = snprintf(buf, OUTPUT_NUMBER_SIZE, "%.*f", decimals, value);
+	for (; n > 0 && decimals > 2 && buf[n - 1] == '0'; decimals--)
+		n--;
 	return n < 0 ? 0 : (size_t)n;
 }

@@ -95,7 +95,9 @@ size_t format_id(char *buf, uint64_t id);
 size_t format_thousands(char *buf, uint64_t value, bool is_negative);
 /* "1.2 GiB". */
 size_t format_human(char *buf, uint64_t bytes);
-/* The shortest decimal that reads back as the same double; `value` is finite. */
+/* The shortest decimal that reads back as the same double; "NaN", "Infinity", "-Infinity". */
 size_t format_double(char *buf, double value);
+/* For people: six digits, at least two of them behind the point; "0.50", "0.001", "1e-09". */
+size_t format_real(char *buf, double value);
 
 #endif

@@ -111,6 +111,12 @@ static struct hdb_value number(enum hdb_type type, uint64_t u)
 	return (struct hdb_value){ .type = type, .u = u };
 }
 
+/* To whole parts, so many of one. */
+static double rounded(double value, double parts)
+{
+	return (double)(uint64_t)(value * parts + 0.5) / parts;
+}
+
 static int print_summary(struct cli *cli, const char *db_path, const struct hdb_import_result *r,
 			 const char *incomplete, double seconds)
 {
@@ -132,8 +138,8 @@ static int print_summary(struct cli *cli, const char *db_path, const struct hdb_
 		[FACT_SNAPSHOTS] = number(HDB_TYPE_COUNT, r->snapshot_count),
 		[FACT_DUMP_BYTES] = number(HDB_TYPE_BYTES, r->dump_bytes),
 		[FACT_DATABASE_BYTES] = number(HDB_TYPE_BYTES, r->database_bytes),
-		[FACT_SECONDS] = { .type = HDB_TYPE_DOUBLE, .d = seconds },
-		[FACT_RATE] = { .type = HDB_TYPE_DOUBLE, .d = rate },
+		[FACT_SECONDS] = { .type = HDB_TYPE_DOUBLE, .d = rounded(seconds, 1000) },
+		[FACT_RATE] = { .type = HDB_TYPE_DOUBLE, .d = rounded(rate, 100) },
 	};
 	struct answer answer = {
 		.name = cli->command->name,

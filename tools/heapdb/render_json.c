@@ -34,9 +34,10 @@ static void put_value(struct output *out, const struct hdb_value *value)
 		output_i64(out, value->i);
 		return;
 	case HDB_TYPE_DOUBLE:
-		if (!isfinite(value->d))
-			break;
+		/* JSON has no number for NaN and infinities: a text. */
+		output_string(out, isfinite(value->d) ? "" : "\"");
 		output_bytes(out, buf, format_double(buf, value->d));
+		output_string(out, isfinite(value->d) ? "" : "\"");
 		return;
 	case HDB_TYPE_PERCENT:
 		if (!isfinite(value->d))

@@ -101,6 +101,7 @@ size_t value_for_people(const struct hdb_value *value, const struct render_style
 					 value->i < 0 ? 0 - (uint64_t)value->i : (uint64_t)value->i,
 					 value->i < 0));
 	case HDB_TYPE_DOUBLE:
+		return put_number(out, buf, format_real(buf, value->d));
 	case HDB_TYPE_PERCENT:
 		if (!isfinite(value->d))
 			break;

@@ -102,8 +102,7 @@ static void put_value(struct output *out, const struct hdb_value *value, put_tex
 		output_i64(out, value->i);
 		break;
 	case HDB_TYPE_DOUBLE:
-		if (isfinite(value->d))
-			output_bytes(out, buf, format_double(buf, value->d));
+		output_bytes(out, buf, format_double(buf, value->d));
 		break;
 	case HDB_TYPE_PERCENT:
 		if (isfinite(value->d))

@@ -27,6 +27,8 @@ static const char *type_of(enum hdb_type type)
 	case HDB_TYPE_INT:
 		return "\"type\":[\"integer\",\"null\"]";
 	case HDB_TYPE_DOUBLE:
+		return "\"anyOf\":[{\"type\":[\"number\",\"null\"]},"
+		       "{\"enum\":[\"NaN\",\"Infinity\",\"-Infinity\"]}]";
 	case HDB_TYPE_PERCENT:
 		return "\"type\":[\"number\",\"null\"]";
 	case HDB_TYPE_BOOL:

@@ -54,7 +54,10 @@ static json_t *json_of(const struct hdb_value *value, size_t text_max)
 	case HDB_TYPE_INT:
 		return json_integer((json_int_t)value->i);
 	case HDB_TYPE_DOUBLE:
-		return isfinite(value->d) ? json_real(value->d) : json_null();
+		return isfinite(value->d) ? json_real(value->d) :
+					    json_string(isnan(value->d) ? "NaN" :
+							value->d > 0    ? "Infinity" :
+									  "-Infinity");
 	case HDB_TYPE_PERCENT:
 		return isfinite(value->d) ? json_real(round(100 * value->d) / 100) : json_null();
 	case HDB_TYPE_BOOL:

@@ -140,49 +140,24 @@ static int path_value(struct oql_eval *ev, uint32_t ix, const char *path, struct
 	return at.type == OQL_V_NULL ? HDB_NOTFOUND : HDB_OK;
 }
 
-/* Bytes of the first `units` UTF-16 units of a text, in which there may be zeros. */
-static size_t size_of(const char *text, size_t room, uint64_t units)
-{
-	size_t i = 0;
-
-	for (uint64_t at = 0; i < room && at < units; at++) {
-		const unsigned char c = (unsigned char)text[i];
-
-		at += c >= 0xf0;
-		i += c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
-	}
-	return i < room ? i : room;
-}
-
 /* A string's characters. */
 static int put_text(struct oql_eval *ev, uint32_t ix, struct oql_text *out, bool *has)
 {
-	char buf[2048], *more;
-	uint64_t units = 0;
+	struct hdb_text text;
 	int r;
 
 	*has = hdb_is_string(ev->db, ix);
 	if (!*has)
 		return HDB_OK;
-	r = hdb_text(ev->db, ix, buf, sizeof(buf), &units, ev->err);
+	r = hdb_read_text(ev->db, ix, ev->budget.most_bytes, &text, ev->err);
 	*has = r == HDB_OK;
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
-	if (units * 3 < sizeof(buf)) {
-		oql_put(out, buf, size_of(buf, sizeof(buf) - 1, units));
-		return HDB_OK;
-	}
-	if (units > UINT32_MAX || units * 3 + 1 > ev->budget.most_bytes)
-		return oql_fail(ev->err, HDB_ELIMIT, "a text of %" PRIu64 " characters", units);
-	more = malloc(units * 3 + 1);
-	if (!more)
-		return oql_fail(ev->err, HDB_ENOMEM,
-				"no memory for a text of %" PRIu64 " characters", units);
-	if ((r = hdb_text(ev->db, ix, more, units * 3 + 1, &units, ev->err)) != HDB_OK)
-		goto out;
-	oql_put(out, more, size_of(more, units * 3, units));
-out:
-	free(more);
+	if (text.is_whole)
+		oql_put(out, text.text, text.size);
+	else
+		r = oql_fail(ev->err, HDB_ELIMIT, "a text of %" PRIu64 " characters", text.units);
+	free(text.text);
 	return r;
 }
 

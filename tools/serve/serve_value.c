@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,30 +52,19 @@ static int too_long(struct serve_job *job)
 		    SERVE_VALUE_MAX >> 20);
 }
 
-/* All of a text, which is asked for twice: how long it is, and then what. */
+/* All of a text. */
 static int put_text(struct hdb *db, struct serve_job *job, uint32_t ix)
 {
-	char first[NUMBER_MAX * 64], *all = NULL;
-	uint64_t units = 0;
-	int r = hdb_text(db, ix, first, sizeof(first), &units, &job->err);
+	struct hdb_text text;
+	int r = hdb_read_text(db, ix, SERVE_VALUE_MAX, &text, &job->err);
 
 	if (r == HDB_NOTFOUND)
 		return fail(&job->err, r, "the object has no value of its own, only fields");
 	if (r != HDB_OK)
 		return r;
 	job->is_text = true;
-	if (units < sizeof(first) / 3)
-		return put(job, first, strlen(first));
-	if (units > SERVE_VALUE_MAX / 3)
-		return too_long(job);
-	all = malloc(3 * units + 1);
-	if (!all)
-		return fail(&job->err, HDB_ENOMEM, "no memory for a text");
-	if ((r = hdb_text(db, ix, all, 3 * units + 1, NULL, &job->err)) != HDB_OK)
-		goto out;
-	r = put(job, all, strlen(all));
-out:
-	free(all);
+	r = text.is_whole ? put(job, text.text, text.size) : too_long(job);
+	free(text.text);
 	return r;
 }
 
@@ -89,7 +79,11 @@ static size_t format(char *line, enum hdb_basic_type type, uint64_t bits)
 		return 1;
 	}
 	if (type == HDB_BASIC_FLOAT || type == HDB_BASIC_DOUBLE)
-		n = snprintf(line, NUMBER_MAX, "%.17g\n", value.d);
+		n = isnan(value.d) ?
+			    snprintf(line, NUMBER_MAX, "NaN\n") :
+		    isinf(value.d) ?
+			    snprintf(line, NUMBER_MAX, "%sInfinity\n", value.d < 0 ? "-" : "") :
+			    snprintf(line, NUMBER_MAX, "%.17g\n", value.d);
 	else if (type == HDB_BASIC_OBJECT)
 		n = snprintf(line, NUMBER_MAX, "0x%" PRIx64 "\n", value.id);
 	else

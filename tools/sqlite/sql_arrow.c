@@ -13,6 +13,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,10 +212,12 @@ out:
 
 static void as_text(struct hdb_value *value, char *room)
 {
-	const int size = is_real(value->type) ? snprintf(room, NUMBER_SIZE, "%.17g", value->d) :
-			 value->type == HDB_TYPE_INT ?
-						snprintf(room, NUMBER_SIZE, "%" PRId64, value->i) :
-						snprintf(room, NUMBER_SIZE, "%" PRIu64, value->u);
+	const int size =
+		is_real(value->type) && isinf(value->d) ?
+			snprintf(room, NUMBER_SIZE, value->d > 0 ? "Infinity" : "-Infinity") :
+		is_real(value->type)        ? snprintf(room, NUMBER_SIZE, "%.17g", value->d) :
+		value->type == HDB_TYPE_INT ? snprintf(room, NUMBER_SIZE, "%" PRId64, value->i) :
+					      snprintf(room, NUMBER_SIZE, "%" PRIu64, value->u);
 
 	value->text = room;
 	value->text_size = (size_t)size;

@@ -530,29 +530,12 @@ int sql_result_text_of(struct sqlite3_context *ctx, struct sql_source *source, u
 		       struct hdb_error *err)
 {
 	const int most = sqlite3_limit(source->sqlite, SQLITE_LIMIT_LENGTH, -1);
-	char buf[4096], *big = NULL;
-	size_t size = 0;
-	uint64_t units;
-	int r = hdb_text(source->db, ix, buf, sizeof(buf), &units, err);
+	struct hdb_text text;
+	const int r = hdb_read_text(source->db, ix, (uint64_t)most, &text, err);
 
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
-	/* Three bytes a unit at most; what did not fit is read again. */
-	if (units * 3 < sizeof(buf)) {
-		sqlite3_result_text(ctx, buf, -1, SQLITE_TRANSIENT);
-		return HDB_OK;
-	}
-	size = units < (uint64_t)most / 3 ? (size_t)units * 3 + 1 : (size_t)most;
-	big = sqlite3_malloc64(size);
-	if (!big)
-		return sql_fail(err, HDB_ENOMEM, "no memory for a text of %zu bytes", size);
-	r = hdb_text(source->db, ix, big, size, &units, err);
-	if (r != HDB_OK) {
-		sqlite3_free(big);
-		return r < 0 ? r : HDB_OK;
-	}
-	sqlite3_result_text(ctx, big, -1, sqlite3_free);
-	return HDB_OK;
+	if (r == HDB_OK)
+		sqlite3_result_text64(ctx, text.text, text.size, free, SQLITE_UTF8);
+	return r < 0 ? r : HDB_OK;
 }
 
 int sql_result_retained(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,

@@ -70,7 +70,10 @@ int heap_chars_utf8(struct base_view *view, const struct heap_chars *c, struct h
 		if (!units)
 			return HDB_ETRUNC;
 		for (uint64_t i = 0; i < n && next; i++) {
-			next = put_unit(p, end, unit_at(c, units, i), &high);
+			const uint32_t unit = unit_at(c, units, i);
+
+			next = put_unit(p, end, unit || !out->is_c_text ? unit : HEAP_C_ZERO,
+					&high);
 			p = next ? next : p;
 		}
 	}

@@ -24,6 +24,7 @@ struct heap_chars {
 struct heap_utf8 {
 	char *buf;      /* lent by the caller; terminated, cut at a character */
 	size_t size;    /* room in bytes, at least 1 */
+	bool is_c_text; /* by the caller: U+0000 becomes HEAP_C_ZERO, so that no zero is inside */
 	size_t used;    /* result: bytes written, without the zero */
 	uint64_t units; /* result: UTF-16 units, or bytes of Latin-1, of all the characters */
 	bool is_whole;  /* result: all of them had room */

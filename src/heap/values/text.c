@@ -16,10 +16,10 @@ char *heap_put_utf8(char *p, const char *end, uint32_t code)
 		if (end - p < 1)
 			return NULL;
 		*p++ = (char)code;
-	} else if (code < 0x800) {
+	} else if (code < 0x800 || code == HEAP_C_ZERO) {
 		if (end - p < 2)
 			return NULL;
-		*p++ = (char)(0xc0 | code >> 6);
+		*p++ = (char)(0xc0 | (code >> 6 & 0x1f));
 		*p++ = (char)(0x80 | (code & 0x3f));
 	} else if (code < 0x10000) {
 		if (end - p < 3)
@@ -104,14 +104,16 @@ size_t heap_drop_broken(char *text, size_t size)
 		uint32_t code = s[at];
 		size_t n = code < 0x80 ? 1 : decode(s + at, size - at, &code);
 
-		/* A zero in two bytes and halves of pairs are the dump's, not UTF-8's. */
-		if (!n || (n == 2 && code < 0x80) || (code >= 0xd800 && code < 0xe000)) {
+		/* Halves of pairs are the dump's, not UTF-8's. */
+		if (!n || (code >= 0xd800 && code < 0xe000)) {
 			at++;
 			continue;
 		}
-		if (to != at)
+		if (n == 2 && !code)
+			text[to++] = '\0';
+		else if (to != at)
 			memmove(text + to, text + at, n);
-		to += n;
+		to += n == 2 && !code ? 0 : n;
 		at += n;
 	}
 	return to;

@@ -1,5 +1,9 @@
 /*
  * heap/values/text.h - texts of a dump as valid UTF-8.
+ *
+ * A text may have U+0000 inside. Where it is made of parts as a C string, the two bytes C0 80 of
+ * Modified UTF-8, which no other UTF-8 has, stand for it; heap_drop_broken puts the zero back where
+ * a text with its size is handed out.
  */
 #ifndef HEAP_VALUES_TEXT_H
 #define HEAP_VALUES_TEXT_H
@@ -16,9 +20,12 @@ size_t heap_clean_text(const char *text, size_t text_size, char *buf, size_t siz
 
 /*
  * Takes out of a text what is no character, in place: the rest of one that was cut where a buffer
- * ended. Returns the bytes that are left; nothing is terminated.
+ * ended. C0 80 becomes a zero. Returns the bytes that are left; nothing is terminated.
  */
 size_t heap_drop_broken(char *text, size_t size);
+
+/* Code point U+0000 in a C string: C0 80. */
+#define HEAP_C_ZERO 0x110000u
 
 /* Appends one code point to [p, end); returns the new p, or NULL if it does not fit. */
 char *heap_put_utf8(char *p, const char *end, uint32_t code);

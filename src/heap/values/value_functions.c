@@ -34,12 +34,12 @@ static uint64_t count_units(const char *text)
 	return units;
 }
 
-/* A string in quotes, with an ellipsis if it was cut (at a character U+0000, too). */
+/* A string in quotes, with an ellipsis if it was cut. */
 static bool string(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
 		   size_t size)
 {
 	char text[HEAP_VALUE_STRING] = "";
-	struct heap_utf8 out = { .buf = text, .size = sizeof(text) };
+	struct heap_utf8 out = { .buf = text, .size = sizeof(text), .is_c_text = true };
 
 	(void)value;
 	if (heap_string_text(heap, ix, &out, NULL) != HDB_OK)
@@ -73,7 +73,7 @@ static void put_units(const uint64_t *bits, uint64_t count, bool is_wide, char *
 
 		if (unit >= 0xd800 && unit < 0xe000)
 			unit = 0xfffd;
-		next = heap_put_utf8(p, end, unit);
+		next = heap_put_utf8(p, end, unit ? unit : HEAP_C_ZERO);
 		p = next ? next : p;
 	}
 	*p = '\0';
@@ -337,13 +337,15 @@ static bool adder(struct heap *heap, uint32_t ix, const struct heap_value *value
 static bool doubleadder(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
 			size_t size)
 {
+	struct heap_value real_value = { .type = HPROF_DOUBLE };
 	uint64_t sum;
 	double real;
 
 	(void)value;
 	if (!add_up(heap, ix, true, &sum, &real))
 		return false;
-	(void)snprintf(buf, size, "%.17g", real);
+	memcpy(&real_value.bits, &real, sizeof(real));
+	heap_basic_text(&real_value, buf, size);
 	return true;
 }
 

@@ -11,6 +11,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,24 @@
 /* Longest path of a template, and values that one text may show: the rest is cut. */
 #define PATH_MAX_BYTES 128
 #define VALUES_MAX 64
+
+/* The shortest decimal that reads back as the same number, and what is none as Java has it. */
+static void put_real(double value, bool is_float, char *buf, size_t size)
+{
+	if (!isfinite(value)) {
+		(void)snprintf(buf, size, "%s",
+			       isnan(value) ? "NaN" :
+			       value > 0    ? "Infinity" :
+					      "-Infinity");
+		return;
+	}
+	for (int digits = is_float ? 6 : 15; digits <= (is_float ? 9 : 17); digits++) {
+		(void)snprintf(buf, size, "%.*g", digits, value);
+		if (is_float ? !islessgreater(strtof(buf, NULL), (float)value) :
+			       !islessgreater(strtod(buf, NULL), value))
+			return;
+	}
+}
 
 void heap_basic_text(const struct heap_value *value, char *buf, size_t size)
 {
@@ -59,10 +78,10 @@ void heap_basic_text(const struct heap_value *value, char *buf, size_t size)
 		}
 		break;
 	case HPROF_FLOAT:
-		(void)snprintf(buf, size, "%.9g", (double)narrow.f);
+		put_real(narrow.f, true, buf, size);
 		break;
 	case HPROF_DOUBLE:
-		(void)snprintf(buf, size, "%.17g", wide.d);
+		put_real(wide.d, false, buf, size);
 		break;
 	default:
 		if (!heap_value_number(value, &number))

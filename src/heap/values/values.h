@@ -70,11 +70,13 @@ int heap_elements(struct heap *heap, uint32_t ix, uint64_t from, struct heap_sli
  */
 int heap_string_text(struct heap *heap, uint32_t ix, struct heap_utf8 *out, struct hdb_error *err);
 
-/* The same to buf: size bytes, terminated. */
+/* The same to buf, as a C string (text.h): size bytes, terminated. */
 static inline int heap_string(struct heap *heap, uint32_t ix, char *buf, size_t size,
 			      struct hdb_error *err)
 {
-	return heap_string_text(heap, ix, &(struct heap_utf8){ .buf = buf, .size = size }, err);
+	struct heap_utf8 out = { .buf = buf, .size = size, .is_c_text = true };
+
+	return heap_string_text(heap, ix, &out, err);
 }
 
 /* Whether the class of ix is java.lang.String. */

@@ -129,7 +129,7 @@ static int add_value(struct query *q, const struct heap_object *o, struct hdb_er
 
 	text[0] = '\0';
 	if (heap_is_string(q->heap, o->ix)) {
-		struct heap_utf8 out = { .buf = text, .size = sizeof(text) };
+		struct heap_utf8 out = { .buf = text, .size = sizeof(text), .is_c_text = true };
 
 		r = heap_string_text(q->heap, o->ix, &out, err);
 		units = out.units;
