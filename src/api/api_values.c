@@ -200,6 +200,7 @@ int hdb_read_text(struct hdb *db, uint32_t ix, uint64_t most, struct hdb_text *o
 	char small[TEXT_BYTES];
 	struct heap_utf8 text = { .buf = small,
 				  .size = most < TEXT_BYTES ? (size_t)most + 1 : TEXT_BYTES };
+	char *buf;
 	int r = api_check_ix(db, ix, err);
 
 	*out = (struct hdb_text){ 0 };
@@ -210,21 +211,24 @@ int hdb_read_text(struct hdb *db, uint32_t ix, uint64_t most, struct hdb_text *o
 	if (!text.is_whole && most >= text.size) {
 		/* Three bytes a unit at most. */
 		text.size = (size_t)(text.units < most / 3 ? 3 * text.units : most) + 1;
-		text.buf = malloc(text.size);
-		r = text.buf ? text_of(db, ix, &text, err) : HDB_OK;
+		buf = text.buf = malloc(text.size);
+		r = buf ? text_of(db, ix, &text, err) : HDB_OK;
 	} else {
-		text.buf = malloc(text.used + 1);
-		if (text.buf)
-			memcpy(text.buf, small, text.used + 1);
+		buf = malloc(text.used + 1);
+		if (buf)
+			memcpy(buf, small, text.used + 1);
 	}
-	if (!text.buf)
+	if (!buf)
 		return hdb_fail_memory(err, "a text", text.size);
-	if (r != HDB_OK) {
-		free(text.buf);
+	if ((r = api_end(db, r, err)) != HDB_OK) {
+		free(buf);
 		return r;
 	}
-	*out = (struct hdb_text){ text.buf, text.used, text.units, text.is_whole };
-	return api_end(db, HDB_OK, err);
+	out->text = buf;
+	out->size = text.used;
+	out->units = text.units;
+	out->is_whole = text.is_whole;
+	return HDB_OK;
 }
 
 /* ---- collections ---- */
