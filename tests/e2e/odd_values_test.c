@@ -179,6 +179,11 @@ static void test_sql(void **state)
 		     "SELECT text(0x10000) = text(0x10040), text = 'tenant' || char(0) || 'id7' "
 		     "FROM strings WHERE id = 0x101c0"),
 	       WORDS("0,1"));
+	/* As the manual says. */
+	prints(WORDS("sql", "--db", "DB", "--csv",
+		     "SELECT instr(text, 'id7'), length(text), text LIKE '%id7' FROM strings "
+		     "WHERE id = 0x101c0"),
+	       WORDS("8,6,0"));
 	prints(WORDS("sql", "--db", "DB", "--json", "SELECT text FROM strings WHERE id = 0x101c0"),
 	       WORDS("\"tenant\\u0000id7\""));
 }
