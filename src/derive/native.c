@@ -4,11 +4,13 @@
  * Android registers it: a Cleaner whose referent is the owner holds a thunk of a
  * NativeAllocationRegistry, which has the size of each of its allocations. Older Androids and JVMs
  * keep sizes in fields of the owner: bitmaps, direct buffers. Sizes --sizes ahat count what is
- * registered alone, as that tool does.
+ * registered alone, as that tool does. Memory of foreign-memory segments belongs to the sessions of
+ * their arenas, which free it (segments.h).
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
 #include "derive/native.h"
+#include "derive/segments.h"
 
 #include "heap/known.h"
 
@@ -25,7 +27,7 @@ struct native_rule {
 	const char *owner; /* path to the owner; NULL: the object itself */
 	const char *via;   /* path to what must be an instance of via_class; NULL: none */
 	const char *via_class;
-	const char *bytes;       /* path of the size */
+	const char *bytes;       /* path of the size; NULL: a segment */
 	const char *unless_null; /* a reference that must not be null; NULL: none */
 	const char *if_null;     /* one that must be null; NULL: none */
 };
@@ -47,6 +49,8 @@ static const struct native_rule rules[] = {
 	 */
 	{ "android.graphics.Bitmap", false, NULL, NULL, NULL,
 	  "mFinalizer.mNativeAllocationByteCount", "mFinalizer", "mBuffer" },
+	/* Without a size: derive_read_segment. */
+	{ DERIVE_SEGMENT_CLASS, false, NULL, NULL, NULL, NULL, NULL, NULL },
 };
 #define RULES (sizeof(rules) / sizeof(rules[0]))
 
@@ -55,6 +59,7 @@ struct finder {
 	bool is_registered; /* only what a registry knows */
 	uint8_t *rule_of;   /* by class: rule + 1; owned */
 	struct base_vec *out;
+	struct base_vec segments; /* struct derive_segment; owned */
 };
 
 /* Whether a reference on a path is null, or not there. */
@@ -123,6 +128,36 @@ static int look(struct finder *f, uint32_t ix, const struct native_rule *rule,
 	return base_vec_push(f->out, &native, sizeof(native), err);
 }
 
+static int add_segment(struct finder *f, uint32_t ix, struct hdb_error *err)
+{
+	struct derive_segment segment;
+	const int r = derive_read_segment(f->heap, ix, &segment, err);
+
+	if (r != HDB_OK || segment.is_global)
+		return r < 0 ? r : HDB_OK;
+	return base_vec_push(&f->segments, &segment, sizeof(segment), err);
+}
+
+/* What sessions own: their segments without those that are parts of others. */
+static int add_sessions(struct finder *f, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	derive_join_segments(&f->segments);
+	for (size_t i = 0; i < f->segments.count && r == HDB_OK; i++) {
+		const struct derive_segment *s =
+			base_vec_at(&f->segments, struct derive_segment, i);
+		const struct derive_native native = {
+			.ix = s->session == HEAP_NONE ? s->ix : s->session,
+			.bytes = s->bytes,
+		};
+
+		if (!s->is_view)
+			r = base_vec_push(f->out, &native, sizeof(native), err);
+	}
+	return r;
+}
+
 static int compare(const void *a, const void *b)
 {
 	const struct derive_native *x = a, *y = b;
@@ -184,7 +219,9 @@ static int look_at_block(struct finder *f, const struct heap_block *block, struc
 
 		if (block->kind[i] != STORE_INSTANCE || !rule)
 			continue;
-		if ((r = look(f, block->first_ix + i, &rules[rule - 1], err)) != HDB_OK)
+		r = rules[rule - 1].bytes ? look(f, block->first_ix + i, &rules[rule - 1], err) :
+					    add_segment(f, block->first_ix + i, err);
+		if (r != HDB_OK)
 			return r;
 	}
 	return HDB_OK;
@@ -225,9 +262,12 @@ int derive_native_sizes(struct derive *derive, enum derive_native_kind kind, str
 		if (r != HDB_OK)
 			goto out;
 	}
+	if ((r = add_sessions(&f, err)) != HDB_OK)
+		goto out;
 	join(out);
 out:
 	derive->heap->is_filtered = was_filtered;
+	base_vec_release(&f.segments);
 	free(block);
 	free(f.rule_of);
 	return r;

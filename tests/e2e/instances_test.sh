@@ -57,9 +57,9 @@ got=0
 heapdb query instances java.util.HashMap --fields a,,b 2>err || got=$?
 same "no name" "$got" 2
 same "buffers" "$(heapdb query direct-buffers --columns kind,capacity --csv | sort | tr '\n' ' ')" \
-	"direct,4096 kind,capacity native,128651445 "
-same "of native code" "$(heapdb query direct-buffers --json | grep -o '"native":[0-9]*' | head -n 1)" \
-	'"native":128651445'
+	"direct,4096 kind,capacity "
+same "of the JDK" "$(heapdb query direct-buffers --json | grep -o '"native":0,"jdk_modules":[0-9]*' | head -n 1)" \
+	'"native":0,"jdk_modules":128651445'
 same "capacity" "$(heapdb query direct-buffers --json | grep -o '"capacity":[0-9]*' | head -n 1)" '"capacity":4096'
 
 # The rows of a question as CSV; those of instances of HashMap, and of entries of all HashMaps.

@@ -39,7 +39,7 @@ import/import.h
 rewrite/rewrite.h
 heap/heap.h heap/heap_database.h heap/heap_layout.h heap/known.h heap/threads.h heap/values/*
 heap/collections/collections.h
-derive/derive.h derive/blocks.h derive/build.h derive/class_tree.h derive/native.h
+derive/derive.h derive/blocks.h derive/build.h derive/class_tree.h derive/native.h derive/segments.h
 analysis/*
 query/*
 queries/queries.h

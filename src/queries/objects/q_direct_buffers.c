@@ -1,8 +1,9 @@
 /*
- * queries/objects/q_direct_buffers.c - buffers outside of the heap: their memory is not in the
- * dump, and no size of an object tells of it.
+ * queries/objects/q_direct_buffers.c - buffers and foreign-memory segments outside of the heap:
+ * their memory is not in the dump, and no size of an object tells of it.
  */
 #include "analysis/members.h"
+#include "derive/segments.h"
 #include "heap/known.h"
 #include "heap/threads.h"
 #include "queries/queries.h"
@@ -14,6 +15,10 @@
 
 /* Steps up the dominator tree to a thread. */
 #define THREAD_STEPS_MAX 1000
+/* Steps from a buffer to its views, of which the last one's holder is looked for. */
+#define VIEW_STEPS_MAX 8
+/* Referrers of a buffer that are looked at: a holder by chance is as good as any of so many. */
+#define REFERRERS_MAX 10000u
 #define NAME_SIZE 512
 
 enum {
@@ -43,14 +48,17 @@ static const struct hdb_column columns[] = {
 	{ "class", HDB_TYPE_TEXT, "class", "its class" },
 	{ "label", HDB_TYPE_TEXT, "object", "what it is" },
 	{ "kind", HDB_TYPE_TEXT, "kind",
-	  "direct, mapped (a file), native (of memory that is native code's), or view (of another "
-	  "buffer)" },
+	  "direct, mapped (a file), segment (allocated from an arena of java.lang.foreign), native (of "
+	  "memory that something else frees: native code's, or by Unsafe as Netty's), or view (a part "
+	  "of another one)" },
 	{ "capacity", HDB_TYPE_BYTES, "capacity",
 	  "bytes outside of the heap; of a view, none of its own" },
 	{ "position", HDB_TYPE_COUNT, "position", "where it is read or written next" },
 	{ "limit", HDB_TYPE_COUNT, "limit", "the first element that must not be read or written" },
 	{ "address", HDB_TYPE_ID, "address", "where the memory is" },
-	{ "holder_id", HDB_TYPE_ID, "holder id", "its immediate dominator; none: several hold it" },
+	{ "holder_id", HDB_TYPE_ID, "holder id",
+	  "its immediate dominator; if several hold it, of the objects that refer to it strongly and "
+	  "are no buffers the one that retains most" },
 	{ "holder", HDB_TYPE_TEXT, "holder", "what that is" },
 	{ "thread", HDB_TYPE_TEXT, "thread",
 	  "the thread without which it would be freed, as those of thread-local caches" },
@@ -63,55 +71,121 @@ static_assert(sizeof(columns) / sizeof(columns[0]) == RETAINED + 3,
 static const struct hdb_column facts[] = {
 	{ "capacity", HDB_TYPE_BYTES, "capacity",
 	  "of the direct buffers that are listed, together" },
-	{ "mapped", HDB_TYPE_BYTES, "mapped", "of the mapped ones" },
+	{ "mapped", HDB_TYPE_BYTES, "mapped", "of the mapped ones, segments among them" },
+	{ "segments", HDB_TYPE_BYTES, "segments",
+	  "of the segments that were allocated from arenas that are open; given if there are any" },
 	{ "native", HDB_TYPE_BYTES, "memory of native code",
-	  "of the native ones, as the JDK's file of modules: freeing the buffer does not free it" },
+	  "of the native ones: freeing the buffer does not free it" },
+	{ "jdk_modules", HDB_TYPE_BYTES, "JDK's modules, not listed",
+	  "the JDK's own file lib/modules, which the VM maps: no memory of the application; given if "
+	  "the dump has it" },
 	QUERY_COVERAGE_FACTS,
 };
 
 struct buffers {
-	struct base_vec list; /* struct buffer, largest first */
+	struct base_vec list;     /* struct buffer, largest first */
+	struct base_vec segments; /* struct derive_segment */
+	struct base_vec modules;  /* uint32_t, ascending: buffers of the JDK's lib/modules */
+	struct store_lists referrers;
+	bool has_referrers; /* they are open */
 	size_t at;
+	uint64_t modules_bytes;
 	uint64_t unreachable_count, unreachable_bytes;
 	bool with_views;
 };
 
+/* Kinds, in the order of the facts that add them up; the last is in none. */
+enum kind { DIRECT, MAPPED, SEGMENT, NATIVE, VIEW };
+
 struct buffer {
 	uint32_t ix;
-	const char *kind; /* "direct", "mapped", "native" or "view" */
-	uint64_t bytes;   /* its capacity */
+	enum kind kind;
+	uint64_t bytes; /* its capacity */
 };
 
-/* Fills in what buffer out->ix is; HDB_NOTFOUND if it is not to be listed. */
-static int look(struct query *q, const struct buffers *s, struct buffer *out, struct hdb_error *err)
+static int add_buffer(struct buffers *s, const struct buffer *buffer, struct hdb_error *err)
 {
-	const uint32_t ix = out->ix;
+	return buffer->kind == VIEW && !s->with_views ?
+		       HDB_OK :
+		       base_vec_push(&s->list, buffer, sizeof(*buffer), err);
+}
+
+/* Whether a reference of the path is there. */
+static int has(struct query *q, uint32_t ix, const char *path, bool *out, struct hdb_error *err)
+{
 	uint32_t other;
+	const int r = heap_path_object(q->heap, ix, path, &other, err);
+
+	*out = r == HDB_OK;
+	return r < 0 ? r : HDB_OK;
+}
+
+static int compare_ix(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* What takes an object of a class in the list. */
+typedef int (*take_object)(struct query *q, uint32_t ix, struct hdb_error *err);
+
+static int take_buffer(struct query *q, uint32_t ix, struct hdb_error *err)
+{
+	struct buffers *s = q->state;
+	struct buffer buffer = { .ix = ix, .kind = DIRECT };
+	bool is_view, is_mapped, is_owner;
 	int64_t capacity = 0;
 	int r = heap_path_number(q->heap, ix, "capacity", &capacity, err);
 
-	if (r < 0)
+	if (r < 0 || (r = has(q, ix, "att|viewedBuffer", &is_view, err)) < 0)
 		return r;
-	out->bytes = r == HDB_OK && capacity > 0 ? (uint64_t)capacity : 0;
-	out->kind = "direct";
-	if ((r = heap_path_object(q->heap, ix, "att|viewedBuffer", &other, err)) < 0)
+	/* A buffer over a segment has no memory of its own either. */
+	if (!is_view && (r = has(q, ix, "segment", &is_view, err)) < 0)
 		return r;
-	if (r == HDB_OK) {
-		out->kind = "view";
-		return s->with_views ? HDB_OK : HDB_NOTFOUND;
-	}
-	if ((r = heap_path_object(q->heap, ix, "fd", &other, err)) < 0)
+	if ((r = has(q, ix, "fd", &is_mapped, err)) < 0)
 		return r;
-	if (r == HDB_OK) {
-		out->kind = "mapped";
+	/* NewDirectByteBuffer of JNI makes a buffer without what would free its memory. */
+	if ((r = has(q, ix, "cleaner|memoryRef|block", &is_owner, err)) < 0)
+		return r;
+	buffer.bytes = capacity > 0 ? (uint64_t)capacity : 0;
+	buffer.kind = is_view ? VIEW : is_mapped ? MAPPED : is_owner ? DIRECT : NATIVE;
+	if (s->modules.count &&
+	    bsearch(&ix, s->modules.data, s->modules.count, sizeof(ix), compare_ix)) {
+		s->modules_bytes += buffer.bytes;
 		return HDB_OK;
 	}
-	/* NewDirectByteBuffer of JNI makes a buffer without what would free its memory. */
-	if ((r = heap_path_object(q->heap, ix, "cleaner|memoryRef|block", &other, err)) < 0)
-		return r;
-	if (r == HDB_NOTFOUND)
-		out->kind = "native";
-	return HDB_OK;
+	return add_buffer(s, &buffer, err);
+}
+
+static int take_segment(struct query *q, uint32_t ix, struct hdb_error *err)
+{
+	struct buffers *s = q->state;
+	struct derive_segment segment;
+	const int r = derive_read_segment(q->heap, ix, &segment, err);
+
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	return base_vec_push(&s->segments, &segment, sizeof(segment), err);
+}
+
+/* jdk.internal.jimage maps lib/modules as a whole, and reads classes and resources from there. */
+static int take_modules(struct query *q, uint32_t ix, struct hdb_error *err)
+{
+	struct buffers *s = q->state;
+	uint32_t map;
+	int r = heap_path_object(q->heap, ix, "memoryMap", &map, err);
+
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	/* It may be a view of what was mapped. */
+	for (unsigned steps = 0; steps < VIEW_STEPS_MAX && r == HDB_OK; steps++) {
+		uint32_t of;
+
+		r = heap_path_object(q->heap, map, "att|viewedBuffer", &of, err);
+		map = r == HDB_OK ? of : map;
+	}
+	return r < 0 ? r : base_vec_push(&s->modules, &map, sizeof(map), err);
 }
 
 /* By capacity, the largest first. */
@@ -124,68 +198,75 @@ static int compare_buffers(const void *a, const void *b)
 	return x->ix < y->ix ? -1 : x->ix > y->ix;
 }
 
-/* Lists the buffers that count, of those that are there. */
-static int list_buffers(struct query *q, struct buffers *s, const struct analysis_members *members,
-			struct hdb_error *err)
+/* Takes the objects of a class and its subclasses that count, if the heap has it. */
+static int take_class(struct query *q, const char *name, take_object take, struct hdb_error *err)
 {
-	const uint32_t *ixs = members->ixs.data;
+	struct buffers *s = q->state;
+	struct analysis_members members;
+	int r = analysis_members_find(&q->session, name, true, &members, err);
+	const uint32_t *ixs = members.ixs.data;
 
-	for (uint64_t i = 0; i < members->count; i++) {
-		struct buffer buffer = { .ix = ixs[i] };
-		bool reachable;
-		int r = derive_is_reachable(q->derive, buffer.ix, &reachable, err);
-
-		if (r != HDB_OK)
-			return r;
-		if (!query_counts(q, reachable))
-			continue;
-		if ((r = look(q, s, &buffer, err)) == HDB_NOTFOUND)
-			continue;
-		if (r != HDB_OK || (r = base_vec_push(&s->list, &buffer, sizeof(buffer), err)) < 0)
-			return r;
+	if (r != HDB_OK)
+		goto out;
+	if (take != take_modules) {
+		s->unreachable_count += members.unreachable_count;
+		s->unreachable_bytes += members.unreachable_bytes;
 	}
-	if (s->list.count)
-		qsort(s->list.data, s->list.count, sizeof(struct buffer), compare_buffers);
-	return HDB_OK;
+	if (members.count && (r = derive_need(q->derive, STORE_RETAINED, err)) != HDB_OK)
+		goto out;
+	for (uint64_t i = 0; i < members.count && r == HDB_OK; i++) {
+		bool reachable;
+
+		if ((r = derive_is_reachable(q->derive, ixs[i], &reachable, err)) != HDB_OK)
+			goto out;
+		if (take == take_modules || query_counts(q, reachable))
+			r = take(q, ixs[i], err);
+	}
+out:
+	analysis_members_release(&q->session, &members);
+	return r == HDB_NOTFOUND ? HDB_OK : r;
 }
 
-static int sum(struct query *q, struct buffers *s, struct hdb_error *err)
+static int list_segments(struct buffers *s, struct hdb_error *err)
 {
-	uint64_t direct = 0, mapped = 0, native = 0;
-	int r;
+	int r = HDB_OK;
+
+	derive_join_segments(&s->segments);
+	for (size_t i = 0; i < s->segments.count && r == HDB_OK; i++) {
+		const struct derive_segment *segment =
+			base_vec_at(&s->segments, struct derive_segment, i);
+		const struct buffer buffer = {
+			.ix = segment->ix,
+			.bytes = segment->bytes,
+			.kind = segment->is_view              ? VIEW :
+				segment->mapping != HEAP_NONE ? MAPPED :
+				segment->is_global            ? NATIVE :
+								SEGMENT,
+		};
+
+		r = add_buffer(s, &buffer, err);
+	}
+	return r;
+}
+
+static int sum(struct query *q, const struct buffers *s, struct hdb_error *err)
+{
+	static const char *const names[] = { "capacity", "mapped", "segments", "native" };
+	uint64_t bytes[VIEW + 1] = { 0 };
+	int r = HDB_OK;
 
 	for (size_t i = 0; i < s->list.count; i++) {
 		const struct buffer *buffer = base_vec_at(&s->list, struct buffer, i);
 
-		direct += buffer->kind[0] == 'd' ? buffer->bytes : 0;
-		mapped += buffer->kind[0] == 'm' ? buffer->bytes : 0;
-		native += buffer->kind[0] == 'n' ? buffer->bytes : 0;
+		bytes[buffer->kind] += buffer->bytes;
 	}
 	q->total = s->list.count;
-	if ((r = query_fact(q, "capacity", direct, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "mapped", mapped, err)) != HDB_OK)
-		return r;
-	return query_fact(q, "native", native, err);
-}
-
-static int find_buffers(struct query *q, struct buffers *s, struct hdb_error *err)
-{
-	struct analysis_members members;
-	int r = analysis_members_find(&q->session, "java.nio.DirectByteBuffer", true, &members,
-				      err);
-
-	if (r != HDB_OK)
-		goto out;
-	s->unreachable_count = members.unreachable_count;
-	s->unreachable_bytes = members.unreachable_bytes;
-	if (members.count && (r = derive_need(q->derive, STORE_RETAINED, err)) != HDB_OK)
-		goto out;
-	r = list_buffers(q, s, &members, err);
-out:
-	analysis_members_release(&q->session, &members);
-	/* A heap without the class has no such buffers. */
-	return r == HDB_NOTFOUND ? HDB_OK : r;
+	for (unsigned kind = DIRECT; kind < VIEW && r == HDB_OK; kind++)
+		if (kind != SEGMENT || bytes[kind])
+			r = query_fact(q, names[kind], bytes[kind], err);
+	return r == HDB_OK && s->modules_bytes ?
+		       query_fact(q, "jdk_modules", s->modules_bytes, err) :
+		       r;
 }
 
 static int open_buffers(struct query *q, struct hdb_error *err)
@@ -197,27 +278,130 @@ static int open_buffers(struct query *q, struct hdb_error *err)
 	if (!s)
 		return hdb_fail_memory(err, "buffers", sizeof(*s));
 	s->with_views = query_option(q, "views") != NULL;
-	if ((r = find_buffers(q, s, err)) != HDB_OK)
+	r = take_class(q, "jdk.internal.jimage.BasicImageReader", take_modules, err);
+	if (s->modules.count)
+		qsort(s->modules.data, s->modules.count, sizeof(uint32_t), compare_ix);
+	if (r < 0 || (r = take_class(q, "java.nio.DirectByteBuffer", take_buffer, err)) < 0 ||
+	    (r = take_class(q, DERIVE_SEGMENT_CLASS, take_segment, err)) < 0 ||
+	    (r = list_segments(s, err)) < 0)
 		return r;
+	if (s->list.count)
+		qsort(s->list.data, s->list.count, sizeof(struct buffer), compare_buffers);
 	if ((r = sum(q, s, err)) != HDB_OK)
 		return r;
 	return query_tell_unreachable(q, s->unreachable_count, s->unreachable_bytes, err);
+}
+
+/* What may hold a buffer, if no single object does. */
+struct candidates {
+	uint32_t holder, view; /* the best ones; HEAP_NONE: none */
+	uint64_t retained;     /* by the holder */
+};
+
+static int look_at_referrer(struct query *q, uint32_t ix, uint32_t from, struct candidates *c,
+			    struct hdb_error *err)
+{
+	struct heap_object object;
+	uint64_t retained = 0;
+	uint8_t strength;
+	bool reachable;
+	int r = derive_is_reachable(q->derive, from, &reachable, err);
+
+	if (r < 0 || !reachable)
+		return r;
+	if ((r = heap_strength(q->heap, from, ix, &strength, err)) < 0 || strength != STORE_STRONG)
+		return r < 0 ? r : HDB_OK;
+	if ((r = heap_object(q->heap, from, &object, err)) < 0)
+		return r;
+	if (heap_has_superclass(q->heap, object.class_no, "java.nio.Buffer")) {
+		c->view = from;
+		return HDB_OK;
+	}
+	if ((r = derive_retained(q->derive, from, &retained, err)) < 0)
+		return r;
+	if (c->holder == HEAP_NONE || retained > c->retained) {
+		c->holder = from;
+		c->retained = retained;
+	}
+	return HDB_OK;
+}
+
+/* Who refers to a buffer, but for what frees it, which does so by a phantom reference. */
+static int find_candidates(struct query *q, uint32_t ix, struct candidates *c,
+			   struct hdb_error *err)
+{
+	struct buffers *s = q->state;
+	size_t count = 0, seen = 0;
+	const uint32_t *batch;
+	int r = HDB_OK;
+
+	*c = (struct candidates){ .holder = HEAP_NONE, .view = HEAP_NONE };
+	if (!s->has_referrers && (r = derive_referrers(q->derive, &s->referrers, err)) != HDB_OK)
+		return r;
+	s->has_referrers = true;
+	if ((r = store_lists_begin(&s->referrers, ix, NULL, err)) < 0)
+		return r;
+	while (seen < REFERRERS_MAX &&
+	       (r = store_lists_next(&s->referrers, &batch, &count, err)) == HDB_OK && count)
+		for (size_t i = 0; i < count && seen < REFERRERS_MAX; i++, seen++)
+			if ((r = look_at_referrer(q, ix, batch[i], c, err)) < 0)
+				return r;
+	return r < 0 ? r : HDB_OK;
+}
+
+/*
+ * The holder of a buffer: its dominator, or a referrer, in *is_dominator; where only other buffers
+ * hold it, theirs. HEAP_NONE: none.
+ */
+static int find_holder(struct query *q, uint32_t ix, uint32_t *holder, bool *is_dominator,
+		       struct hdb_error *err)
+{
+	struct heap_object object;
+
+	*holder = HEAP_NONE;
+	*is_dominator = true;
+	for (unsigned steps = 0; steps < VIEW_STEPS_MAX; steps++) {
+		struct candidates c;
+		uint32_t up = HEAP_NONE;
+		int r = derive_dominator(q->derive, ix, &up, err);
+
+		if (r < 0)
+			return r;
+		if (up == HEAP_NONE || up == ix) {
+			if ((r = find_candidates(q, ix, &c, err)) < 0)
+				return r;
+			*is_dominator = false;
+			*holder = c.holder;
+			if (c.holder != HEAP_NONE || c.view == HEAP_NONE)
+				return HDB_OK;
+			up = c.view;
+		}
+		if ((r = heap_object(q->heap, up, &object, err)) < 0)
+			return r;
+		*holder = up;
+		if (!heap_has_superclass(q->heap, object.class_no, "java.nio.Buffer"))
+			return HDB_OK;
+		ix = up;
+	}
+	return HDB_OK;
 }
 
 /* Holder, and the thread above it. */
 static int set_holder(struct query *q, uint32_t ix, struct hdb_error *err)
 {
 	char name[NAME_SIZE];
-	uint32_t up = HEAP_NONE;
-	int r = derive_dominator(q->derive, ix, &up, err);
+	bool is_dominator;
+	uint32_t up;
+	int r = find_holder(q, ix, &up, &is_dominator, err);
 
-	if (r < 0 || up == HEAP_NONE || up == ix)
+	if (r < 0 || up == HEAP_NONE)
 		return r;
 	if ((r = query_set_id(q, HOLDER, up, err)) != HDB_OK)
 		return r;
 	if ((r = query_set_label(q, HOLDER_LABEL, up, err)) != HDB_OK)
 		return r;
-	for (unsigned steps = 0; up != HEAP_NONE && steps < THREAD_STEPS_MAX; steps++) {
+	for (unsigned steps = 0; is_dominator && up != HEAP_NONE && steps < THREAD_STEPS_MAX;
+	     steps++) {
 		if (heap_is_thread(q->heap, up)) {
 			r = heap_thread_name(q->heap, up, name, sizeof(name), err);
 			return r < 0 ? r : query_set_text(q, THREAD, name, err);
@@ -245,6 +429,7 @@ out:
 static int next_buffers(struct query *q, struct hdb_error *err)
 {
 	static const struct query_object_columns cells = { ID, CLASS, LABEL, SIZE_MAX, RETAINED };
+	static const char *const kinds[] = { "direct", "mapped", "segment", "native", "view" };
 	struct buffers *s = q->state;
 	const struct buffer *buffer;
 	uint32_t ix;
@@ -258,7 +443,7 @@ static int next_buffers(struct query *q, struct hdb_error *err)
 		return HDB_OK;
 	ix = buffer->ix;
 	query_set(q, CAPACITY, buffer->bytes);
-	if ((r = query_set_text(q, KIND, buffer->kind, err)) != HDB_OK)
+	if ((r = query_set_text(q, KIND, kinds[buffer->kind], err)) != HDB_OK)
 		return r;
 	if ((r = query_set_object(q, &cells, ix, err)) != HDB_OK)
 		return r;
@@ -266,7 +451,7 @@ static int next_buffers(struct query *q, struct hdb_error *err)
 		return r;
 	if ((r = set_number(q, LIMIT, ix, "limit", err)) != HDB_OK)
 		return r;
-	if ((r = set_number(q, ADDRESS, ix, "address|effectiveDirectAddress", err)) != HDB_OK)
+	if ((r = set_number(q, ADDRESS, ix, "address|effectiveDirectAddress|min", err)) != HDB_OK)
 		return r;
 	return set_holder(q, ix, err);
 }
@@ -275,8 +460,11 @@ static void close_buffers(struct query *q)
 {
 	struct buffers *s = q->state;
 
-	if (s)
+	if (s) {
 		base_vec_release(&s->list);
+		base_vec_release(&s->segments);
+		base_vec_release(&s->modules);
+	}
 	free(s);
 }
 
@@ -285,7 +473,8 @@ const struct query_def query_direct_buffers = {
 		.name = "direct-buffers", .aliases = "native-buffers",
 		.group = "objects", .example = "",
 		.targets = "",
-		.summary = "buffers outside of the heap, largest first: their capacity, holder and thread",
+		.summary = "buffers and foreign-memory segments outside of the heap, largest first: their "
+			   "capacity, holder and thread",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

@@ -1,0 +1,125 @@
+/*
+ * derive/segments.c - memory of foreign-memory segments.
+ *
+ * A slice is a segment of its own, with the session and the unmapper of what it is a part of, but
+ * no reference to it; addresses tell. The session (MemorySessionImpl) of an arena frees what was
+ * allocated; the global one never does, and is also that of addresses that native code gave.
+ */
+#include "derive/segments.h"
+
+#include "derive/native.h"
+#include "heap/known.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A number that is not negative; 0 if the field is missing. */
+static int read_size(struct heap *heap, uint32_t ix, const char *path, uint64_t *out,
+		     struct hdb_error *err)
+{
+	int64_t number = 0;
+	const int r = heap_path_number(heap, ix, path, &number, err);
+
+	*out = r == HDB_OK && number > 0 ? (uint64_t)number : 0;
+	return r < 0 ? r : HDB_OK;
+}
+
+static int read_reference(struct heap *heap, uint32_t ix, const char *path, uint32_t *out,
+			  struct hdb_error *err)
+{
+	const int r = heap_path_object(heap, ix, path, out, err);
+
+	if (r != HDB_OK)
+		*out = HEAP_NONE;
+	return r < 0 ? r : HDB_OK;
+}
+
+/* Whether the session is closed, or the global one. */
+static int read_session(struct heap *heap, struct derive_segment *s, bool *is_closed,
+			struct hdb_error *err)
+{
+	struct heap_object object;
+	int64_t state = 0;
+	int r;
+
+	*is_closed = false;
+	if (s->session == HEAP_NONE)
+		return HDB_OK;
+	if ((r = heap_object(heap, s->session, &object, err)) < 0)
+		return r;
+	s->is_global = strcmp(heap_class_name(heap, object.class_no),
+			      "jdk.internal.foreign.GlobalSession") == 0;
+	r = heap_path_number(heap, s->session, "state", &state, err);
+	*is_closed = r == HDB_OK && state < 0;
+	return r < 0 ? r : HDB_OK;
+}
+
+int derive_read_segment(struct heap *heap, uint32_t ix, struct derive_segment *out,
+			struct hdb_error *err)
+{
+	bool is_closed;
+	int r;
+
+	*out = (struct derive_segment){ .ix = ix };
+	if ((r = read_size(heap, ix, "length", &out->bytes, err)) < 0 ||
+	    (r = read_size(heap, ix, "min", &out->address, err)) < 0)
+		return r;
+	if (!out->bytes || !out->address || out->bytes > DERIVE_NATIVE_MAX)
+		return HDB_NOTFOUND;
+	if ((r = read_reference(heap, ix, "scope", &out->session, err)) < 0 ||
+	    (r = read_reference(heap, ix, "unmapper", &out->mapping, err)) < 0 ||
+	    (r = read_session(heap, out, &is_closed, err)) < 0)
+		return r;
+	if (is_closed)
+		return HDB_NOTFOUND;
+	if (out->mapping != HEAP_NONE &&
+	    (r = read_size(heap, out->mapping, "size", &out->mapping_bytes, err)) < 0)
+		return r;
+	return HDB_OK;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct derive_segment *x = a, *y = b;
+
+	if (x->session != y->session)
+		return x->session < y->session ? -1 : 1;
+	if (x->mapping != y->mapping)
+		return x->mapping < y->mapping ? -1 : 1;
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	return x->ix < y->ix ? -1 : x->ix > y->ix;
+}
+
+/* All segments of a mapping are parts of it; of what was allocated, those that overlap. */
+static bool is_part(const struct derive_segment *of, const struct derive_segment *s)
+{
+	return s->session == of->session && s->mapping == of->mapping &&
+	       (s->mapping != HEAP_NONE || s->address - of->address < of->bytes);
+}
+
+void derive_join_segments(struct base_vec *list)
+{
+	struct derive_segment *segments = list->data, *first = NULL;
+
+	if (list->count)
+		qsort(segments, list->count, sizeof(*segments), compare);
+	for (size_t i = 0; i < list->count; i++) {
+		struct derive_segment *s = &segments[i];
+		uint64_t end;
+
+		s->is_view = first && is_part(first, s);
+		if (!s->is_view) {
+			first = s;
+			if (s->mapping_bytes > s->bytes && s->mapping_bytes <= DERIVE_NATIVE_MAX)
+				s->bytes = s->mapping_bytes;
+			continue;
+		}
+		/* What a file says of a mapping's parts may be anything. */
+		end = s->address - first->address + s->bytes;
+		if (end > first->bytes)
+			first->bytes = end < DERIVE_NATIVE_MAX ? end : DERIVE_NATIVE_MAX;
+	}
+}
