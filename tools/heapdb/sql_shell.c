@@ -419,9 +419,13 @@ static int editor_open(struct editor *e, struct cli *cli, struct heapsql *sql)
 /* NULL at the end of the input; *is_cancelled: the statement is to be dropped, by Ctrl-C. */
 static const char *editor_line(struct editor *e, int *size, bool *is_cancelled)
 {
-	const char *line = el_gets(e->el, size);
+	const char *line = "";
 	HistEvent event;
 
+	/* before the prompt: el_gets shows it while Ctrl-C is still a signal, which no read ends at */
+	el_set(e->el, EL_PREP_TERM, 1);
+	if (!progress_is_cancelled())
+		line = el_gets(e->el, size);
 	*is_cancelled = is_dropped || progress_is_cancelled();
 	is_dropped = false;
 	if (line && *size > 1 && !*is_cancelled)
