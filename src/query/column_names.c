@@ -22,19 +22,18 @@ static int compare(const void *a, const void *b)
 	return strcmp(one->text, other->text);
 }
 
-int query_set_names(struct query *q, size_t column, const struct query_name_set *set,
-		    struct hdb_error *err)
+void query_set_names(struct query *q, size_t column, const struct query_name_set *set)
 {
 	const size_t columns = q->def->spec.column_count;
 	struct entry *entries = calloc((size_t)set->count + 1, sizeof(*entries));
 	struct query_names *names;
-	int r = HDB_OK;
+	struct hdb_error why;
 
 	assert(column < columns && q->def->spec.columns[column].type == HDB_TYPE_TEXT);
 	if (!q->names)
 		q->names = calloc(columns + 1, sizeof(*q->names));
 	if (!entries || !q->names) {
-		r = hdb_fail_memory(err, "names", set->count * sizeof(*entries));
+		query_fail(q, hdb_fail_memory(&why, "names", set->count * sizeof(*entries)), &why);
 		goto out;
 	}
 	names = &q->names[column];
@@ -42,7 +41,8 @@ int query_set_names(struct query *q, size_t column, const struct query_name_set 
 	names->texts = calloc((size_t)set->count + 1, sizeof(*names->texts));
 	names->sizes = calloc((size_t)set->count + 1, sizeof(*names->sizes));
 	if (!names->texts || !names->sizes) {
-		r = hdb_fail_memory(err, "names", set->count * sizeof(*names->texts));
+		query_fail(q, hdb_fail_memory(&why, "names", set->count * sizeof(*names->texts)),
+			   &why);
 		goto out;
 	}
 	for (uint32_t i = 0; i < set->count; i++)
@@ -66,5 +66,4 @@ int query_set_names(struct query *q, size_t column, const struct query_name_set 
 	}
 out:
 	free(entries);
-	return r;
 }

@@ -129,26 +129,29 @@ int query_add_common_facts(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int tell(struct query *q, unsigned no, const char *text, struct hdb_error *err)
+static void tell(struct query *q, unsigned no, const char *text)
 {
 	const size_t room = strlen(text) * 3 + 1;
 	char *clean = malloc(room);
 	struct hdb_value *value;
 
-	if (!clean)
-		return hdb_fail_memory(err, "a fact", room);
+	if (!clean) {
+		struct hdb_error why;
+
+		query_fail(q, hdb_fail_memory(&why, "a fact", room), &why);
+		return;
+	}
 	value = add(q, no);
 	value->text = q->common[q->common_count - 1].text = clean;
 	value->text_size = heap_clean_text(text, strlen(text), clean, room);
-	return HDB_OK;
 }
 
-int query_tell_strength(struct query *q, const char *name, struct hdb_error *err)
+void query_tell_strength(struct query *q, const char *name)
 {
-	return tell(q, STRENGTH, name, err);
+	tell(q, STRENGTH, name);
 }
 
-int query_tell_only_heap(struct query *q, const char *name, struct hdb_error *err)
+void query_tell_only_heap(struct query *q, const char *name)
 {
-	return tell(q, ONLY_HEAP, name, err);
+	tell(q, ONLY_HEAP, name);
 }

@@ -29,51 +29,54 @@ int query_read_population(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-int query_tell_unreachable(struct query *q, uint64_t count, uint64_t bytes, struct hdb_error *err)
+void query_tell_unreachable(struct query *q, uint64_t count, uint64_t bytes)
 {
-	int r = query_fact(q, "unreachable_objects", count, err);
-
-	if (r < 0)
-		return r;
-	return query_fact(q, "unreachable_shallow", bytes, err);
+	query_fact(q, "unreachable_objects", count);
+	query_fact(q, "unreachable_shallow", bytes);
 }
 
-int query_tell_no_android(struct query *q, const char *what, struct hdb_error *err)
+void query_tell_no_android(struct query *q, const char *what)
 {
 	char text[256];
 
 	if (q->heap->is_android || heap_class_by_name(q->heap, "android.os.Build", 0) != HEAP_NONE)
-		return HDB_OK;
+		return;
 	(void)snprintf(text, sizeof(text), "this is no dump of an Android program: %s", what);
-	return query_fact_text(q, "note", text, err);
+	query_fact_text(q, "note", text);
 }
 
-int query_tell_heap(struct query *q, struct hdb_error *err)
+void query_tell_heap(struct query *q)
 {
 	struct derive_total whole;
-	int r = analysis_heap_total(&q->session, &whole, err);
+	struct hdb_error why;
+	const int r = analysis_heap_total(&q->session, &whole, &why);
 
-	if (r != HDB_OK)
-		return r;
-	return query_tell_unreachable(q, whole.unreachable_count, whole.unreachable_bytes, err);
+	if (r < 0)
+		query_fail(q, r, &why);
+	else
+		query_tell_unreachable(q, whole.unreachable_count, whole.unreachable_bytes);
 }
 
-int query_tell_unreached(struct query *q, struct hdb_error *err)
+void query_tell_unreached(struct query *q)
 {
+	struct hdb_error why;
 	struct analysis_groups classes;
 	struct derive_total sum;
 	int r;
 
-	if (derive_has_whole(q->derive) || derive_has(q->derive, STORE_DOMINATORS))
-		return query_tell_heap(q, err);
-	r = analysis_count_groups(&q->session, DERIVE_CLASS, ANALYSIS_COUNT_REACHED, &classes, err);
-	if (r != HDB_OK)
-		goto out;
-	analysis_add_groups(&classes, &sum);
-	r = query_tell_unreachable(q, sum.unreachable_count, sum.unreachable_bytes, err);
-out:
+	if (derive_has_whole(q->derive) || derive_has(q->derive, STORE_DOMINATORS)) {
+		query_tell_heap(q);
+		return;
+	}
+	r = analysis_count_groups(&q->session, DERIVE_CLASS, ANALYSIS_COUNT_REACHED, &classes,
+				  &why);
+	if (r < 0) {
+		query_fail(q, r, &why);
+	} else {
+		analysis_add_groups(&classes, &sum);
+		query_tell_unreachable(q, sum.unreachable_count, sum.unreachable_bytes);
+	}
 	analysis_groups_release(&classes);
-	return r;
 }
 
 static void add(uint64_t *sum, uint64_t value)
@@ -117,27 +120,29 @@ static int add_sentence(struct base_vec *to, const char *text, struct hdb_error 
 	return r;
 }
 
-int query_cut(struct query *q, const struct analysis_cut *cut, struct hdb_error *err,
-	      const char *format, ...)
+void query_cut(struct query *q, const struct analysis_cut *cut, const char *format, ...)
 {
 	static const struct analysis_cut unknown = {
 		ANALYSIS_NOT_COUNTED,
 		ANALYSIS_NOT_COUNTED,
 		ANALYSIS_NOT_COUNTED,
 	};
+	struct hdb_error why;
 	va_list args;
 	char *text;
 	int size, r;
 
 	assert(format);
 	if (cut && is_nothing(cut->rows) && is_nothing(cut->objects) && is_nothing(cut->bytes))
-		return HDB_OK;
+		return;
 	va_start(args, format);
 	size = vsnprintf(NULL, 0, format, args);
 	va_end(args);
 	text = size < 0 ? NULL : malloc((size_t)size + 1);
-	if (!text)
-		return hdb_fail_memory(err, "a fact", strlen(format));
+	if (!text) {
+		query_fail(q, hdb_fail_memory(&why, "a fact", strlen(format)), &why);
+		return;
+	}
 	va_start(args, format);
 	(void)vsnprintf(text, (size_t)size + 1, format, args);
 	va_end(args);
@@ -148,42 +153,39 @@ int query_cut(struct query *q, const struct analysis_cut *cut, struct hdb_error 
 	add(&q->cut.rows, cut->rows);
 	add(&q->cut.objects, cut->objects);
 	add(&q->cut.bytes, cut->bytes);
-	if ((r = q->is_cut ? base_bytes_append(&q->cut_text, "; ", 2, err) : HDB_OK) < 0)
-		goto out;
+	r = q->is_cut ? base_bytes_append(&q->cut_text, "; ", 2, &why) : HDB_OK;
 	q->is_cut = true;
-	r = add_sentence(&q->cut_text, text, err);
-out:
+	if (r < 0 || (r = add_sentence(&q->cut_text, text, &why)) < 0)
+		query_fail(q, r, &why);
 	free(text);
-	return r;
 }
 
-static int tell_number(struct query *q, const char *name, uint64_t value, struct hdb_error *err)
+static void tell_number(struct query *q, const char *name, uint64_t value)
 {
-	return value == ANALYSIS_NOT_COUNTED || !query_has_fact(q, name) ?
-		       HDB_OK :
-		       query_fact(q, name, value, err);
+	if (value != ANALYSIS_NOT_COUNTED && query_has_fact(q, name))
+		query_fact(q, name, value);
 }
 
-int query_tell_coverage(struct query *q, struct hdb_error *err)
+void query_tell_coverage(struct query *q)
 {
 	static const char *const names[] = {
 		[ANALYSIS_OF_REACHABLE] = "reachable",
 		[ANALYSIS_OF_UNREACHABLE] = "unreachable",
 		[ANALYSIS_OF_ALL] = "all objects, reachable or not",
 	};
-	int r = HDB_OK;
+	struct hdb_error why;
+	int r;
 
 	if (q->population != ANALYSIS_OF_NOTHING && query_has_fact(q, "counted"))
-		r = query_fact_text(q, "counted", names[q->population], err);
-	if (r < 0 || !q->is_cut || !query_has_fact(q, "cut"))
-		return r;
-	if ((r = base_bytes_append(&q->cut_text, "", 1, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact_text(q, "cut", q->cut_text.data, err)) != HDB_OK)
-		return r;
-	if ((r = tell_number(q, "cut_rows", q->cut.rows, err)) != HDB_OK)
-		return r;
-	if ((r = tell_number(q, "cut_objects", q->cut.objects, err)) != HDB_OK)
-		return r;
-	return tell_number(q, "cut_bytes", q->cut.bytes, err);
+		query_fact_text(q, "counted", names[q->population]);
+	if (!q->is_cut || !query_has_fact(q, "cut"))
+		return;
+	if ((r = base_bytes_append(&q->cut_text, "", 1, &why)) < 0) {
+		query_fail(q, r, &why);
+		return;
+	}
+	query_fact_text(q, "cut", q->cut_text.data);
+	tell_number(q, "cut_rows", q->cut.rows);
+	tell_number(q, "cut_objects", q->cut.objects);
+	tell_number(q, "cut_bytes", q->cut.bytes);
 }

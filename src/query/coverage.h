@@ -76,13 +76,13 @@ static inline bool query_counts(const struct query *q, bool is_reachable)
  * Sets the facts of unreachable objects: of the whole heap (builds the table whole), or as they
  * were counted.
  */
-int query_tell_heap(struct query *q, struct hdb_error *err);
+void query_tell_heap(struct query *q);
 /*
  * The same of the whole heap where the reach tree does, so that no dominators are built: one pass
  * over the objects.
  */
-int query_tell_unreached(struct query *q, struct hdb_error *err);
-int query_tell_unreachable(struct query *q, uint64_t count, uint64_t bytes, struct hdb_error *err);
+void query_tell_unreached(struct query *q);
+void query_tell_unreachable(struct query *q, uint64_t count, uint64_t bytes);
 
 /*
  * Says what is left out of the rows, and why: "texts that are there less than 3 times". Several are
@@ -90,13 +90,13 @@ int query_tell_unreachable(struct query *q, uint64_t count, uint64_t bytes, stru
  * NULL: it is said, and not counted. A spec without the facts for objects and bytes has them in no
  * fact.
  */
-int query_cut(struct query *q, const struct analysis_cut *cut, struct hdb_error *err,
-	      const char *format, ...) HDB_PRINTF(4, 5);
+void query_cut(struct query *q, const struct analysis_cut *cut, const char *format, ...)
+	HDB_PRINTF(3, 4);
 
 /* Sets the fact QUERY_NO_ANDROID_FACT, if it holds; `what` says what the rows lack therefore. */
-int query_tell_no_android(struct query *q, const char *what, struct hdb_error *err);
+void query_tell_no_android(struct query *q, const char *what);
 
 /* Sets the facts of what was said, once the query is open. For the framework. */
-int query_tell_coverage(struct query *q, struct hdb_error *err);
+void query_tell_coverage(struct query *q);
 
 #endif

@@ -107,22 +107,20 @@ int info_next(struct query *q, struct hdb_error *err)
 {
 	struct info_rows *info = q->state;
 	const struct row *row;
-	int r;
 
+	(void)err;
 	assert(info->at <= info->rows.count);
 	if (info->at == info->rows.count)
 		return HDB_END;
 	row = base_vec_at(&info->rows, struct row, info->at++);
 	query_lend_text(q, SECTION, row->section, strlen(row->section));
 	/* These are the dump's and the system's words. */
-	if ((r = query_set_text(q, KEY, row->key, err)) != HDB_OK)
-		goto out;
-	r = query_set_text(q, VALUE, row->value, err);
-out:
+	query_set_text(q, KEY, row->key);
+	query_set_text(q, VALUE, row->value);
 	if (row->is_number)
 		query_set(q, NUMBER, row->number);
 	query_lend_text(q, HELP, row->help, strlen(row->help));
-	return r;
+	return HDB_OK;
 }
 
 void info_close(struct query *q)

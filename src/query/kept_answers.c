@@ -129,11 +129,16 @@ static int read_fact(struct query *q, struct hdb_error *err)
 	fact = &spec->facts[no];
 	if (!take_value(q->kept, fact->type, &value) || value.type == HDB_TYPE_NULL)
 		return damaged(q, "impossible fact", err);
-	if (fact->type == HDB_TYPE_INT)
-		return query_fact_int(q, fact->name, value.i, err);
-	if (fact->type != HDB_TYPE_TEXT)
-		return query_fact(q, fact->name, value.u, err);
-	return query_fact_text_n(q, fact->name, value.text, value.text_size, err);
+	if (fact->type == HDB_TYPE_INT) {
+		query_fact_int(q, fact->name, value.i);
+		return HDB_OK;
+	}
+	if (fact->type != HDB_TYPE_TEXT) {
+		query_fact(q, fact->name, value.u);
+		return HDB_OK;
+	}
+	query_fact_text_n(q, fact->name, value.text, value.text_size);
+	return HDB_OK;
 }
 
 /* The block's head: columns and facts. */

@@ -8,19 +8,18 @@
 #include "query/query.h"
 
 /* Sets a text column to the node's name: "class a.B" for a class object, else "a.B". */
-int query_merged_set_name(struct query *q, size_t column, const struct analysis_merged *m,
-			  uint32_t node, struct hdb_error *err);
+void query_merged_set_name(struct query *q, size_t column, const struct analysis_merged *m,
+			   uint32_t node);
 
 /*
  * Says what a walk left out and what is folded: `small` is what is too small, as "nodes below 100
  * bytes".
  */
-int query_merged_cut(struct query *q, const struct analysis_merged *m,
-		     const struct analysis_merged_walk *walk, const char *small,
-		     struct hdb_error *err);
+void query_merged_cut(struct query *q, const struct analysis_merged *m,
+		      const struct analysis_merged_walk *walk, const char *small);
 
 /* Sets a text column to what others are called, for people. */
-int query_merged_set_others(struct query *q, size_t column, const struct analysis_merged_rest *rest,
-			    struct hdb_error *err);
+void query_merged_set_others(struct query *q, size_t column,
+			     const struct analysis_merged_rest *rest);
 
 #endif

@@ -20,20 +20,18 @@ static const char *kind_name(const struct heap_object *object)
 }
 
 /* The parts of a label, where the query shows them: `value` "" or NULL for none. */
-static int set_parts(struct query *q, size_t column, const char *kind, const char *value,
-		     struct hdb_error *err)
+static void set_parts(struct query *q, size_t column, const char *kind, const char *value)
 {
-	int r;
-
 	if (column != q->label || q->label_kind == SIZE_MAX)
-		return HDB_OK;
-	if ((r = query_set_text(q, q->label_kind, kind, err)) < 0)
-		return r;
-	return value && *value ? query_set_text(q, q->label_value, value, err) : HDB_OK;
+		return;
+	query_set_text(q, q->label_kind, kind);
+	if (value && *value)
+		query_set_text(q, q->label_value, value);
 }
 
-int query_set_label(struct query *q, size_t column, uint32_t ix, struct hdb_error *err)
+void query_set_label(struct query *q, size_t column, uint32_t ix)
 {
+	struct hdb_error why;
 	struct heap_object object;
 	char text[LABEL_MAX];
 	const char *name;
@@ -42,89 +40,93 @@ int query_set_label(struct query *q, size_t column, uint32_t ix, struct hdb_erro
 
 	if (ix == HEAP_NONE) {
 		query_null(q, column);
-		return HDB_OK;
+		return;
 	}
-	if (ix == HEAP_BOOT_LOADER)
-		return query_set_text(q, column, "<boot class loader>", err);
-	r = heap_object(q->heap, ix, &object, err);
-	if (r < 0)
-		return r;
+	if (ix == HEAP_BOOT_LOADER) {
+		query_set_text(q, column, "<boot class loader>");
+		return;
+	}
+	if ((r = heap_object(q->heap, ix, &object, &why)) < 0) {
+		query_fail(q, r, &why);
+		return;
+	}
 	name = heap_class_name(q->heap, object.class_no);
 	size = strlen(name);
 	text[0] = '\0';
 	if (object.kind == STORE_INSTANCE ||
 	    (object.kind == STORE_PRIMITIVE_ARRAY && q->heap->is_android))
 		analysis_describe(&q->session, ix, text, sizeof(text));
-	r = set_parts(q, column, kind_name(&object),
-		      object.kind == STORE_CLASS ?
-			      heap_class_name(q->heap, (uint32_t)object.length) :
-			      text,
-		      err);
-	if (r < 0)
-		return r;
-	if (object.kind == STORE_CLASS)
-		return query_format(q, column, err, "class %s",
-				    heap_class_name(q->heap, (uint32_t)object.length));
-	if (object.kind != STORE_INSTANCE) {
+	set_parts(q, column, kind_name(&object),
+		  object.kind == STORE_CLASS ? heap_class_name(q->heap, (uint32_t)object.length) :
+					       text);
+	if (object.kind == STORE_CLASS) {
+		query_format(q, column, "class %s",
+			     heap_class_name(q->heap, (uint32_t)object.length));
+	} else if (object.kind != STORE_INSTANCE) {
 		/* "int[][]" of 3 is "int[3][]". */
 		while (size >= 4 && strncmp(name + size - 4, "[][]", 4) == 0)
 			size -= 2;
 		/* Strange dumps have arrays whose class is called otherwise. */
 		if (size < 2 || strncmp(name + size - 2, "[]", 2) != 0)
 			size += 2;
-		return query_format(q, column, err, "%.*s[%" PRIu64 "]%s%s%s", (int)(size - 2),
-				    name, object.length, size <= strlen(name) ? name + size : "",
-				    text[0] ? " " : "", text);
+		query_format(q, column, "%.*s[%" PRIu64 "]%s%s%s", (int)(size - 2), name,
+			     object.length, size <= strlen(name) ? name + size : "",
+			     text[0] ? " " : "", text);
+	} else {
+		query_format(q, column, "%s%s%s", name, text[0] ? " " : "", text);
 	}
-	return query_format(q, column, err, "%s%s%s", name, text[0] ? " " : "", text);
 }
 
-int query_set_value(struct query *q, size_t text_column, size_t id_column,
-		    const struct heap_value *value, struct hdb_error *err)
+void query_set_value(struct query *q, size_t text_column, size_t id_column,
+		     const struct heap_value *value)
 {
+	struct hdb_error why;
 	char text[64];
 	uint32_t ix;
 	int r;
 
 	if (value->type != HPROF_OBJECT || !value->bits) {
 		analysis_value_text(value, text, sizeof(text));
-		return query_set_text(q, text_column, text, err);
+		query_set_text(q, text_column, text);
+		return;
 	}
-	r = heap_find(q->heap, value->bits, &ix, err);
-	if (r == HDB_NOTFOUND)
-		return query_set_text(q, text_column, "not in the dump", err);
-	if (r < 0)
-		return r;
-	if (id_column != SIZE_MAX)
-		query_set(q, id_column, value->bits);
-	return query_set_label(q, text_column, ix, err);
+	r = heap_find(q->heap, value->bits, &ix, &why);
+	if (r == HDB_NOTFOUND) {
+		query_set_text(q, text_column, "not in the dump");
+	} else if (r < 0) {
+		query_fail(q, r, &why);
+	} else {
+		if (id_column != SIZE_MAX)
+			query_set(q, id_column, value->bits);
+		query_set_label(q, text_column, ix);
+	}
 }
 
-int query_set_object(struct query *q, const struct query_object_columns *columns, uint32_t ix,
-		     struct hdb_error *err)
+void query_set_object(struct query *q, const struct query_object_columns *columns, uint32_t ix)
 {
 	struct heap_object object;
+	struct hdb_error why;
 	uint64_t retained;
-	int r = heap_object(q->heap, ix, &object, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
-	if (columns->id != SIZE_MAX && (r = query_set_id(q, columns->id, ix, err)) != HDB_OK)
-		return r;
-	if (columns->class != SIZE_MAX &&
-	    (r = query_set_class_of(q, columns->class, ix, err)) != HDB_OK)
-		return r;
-	if (columns->label != SIZE_MAX &&
-	    (r = query_set_label(q, columns->label, ix, err)) != HDB_OK)
-		return r;
+	if ((r = heap_object(q->heap, ix, &object, &why)) < 0) {
+		query_fail(q, r, &why);
+		return;
+	}
+	if (columns->id != SIZE_MAX)
+		query_set_id(q, columns->id, ix);
+	if (columns->class != SIZE_MAX)
+		query_set_class_of(q, columns->class, ix);
+	if (columns->label != SIZE_MAX)
+		query_set_label(q, columns->label, ix);
 	if (columns->shallow != SIZE_MAX)
 		query_set(q, columns->shallow, object.shallow_bytes);
 	if (columns->retained != SIZE_MAX && derive_has(q->derive, STORE_RETAINED)) {
-		if ((r = derive_retained(q->derive, ix, &retained, err)) != HDB_OK)
-			return r;
-		query_set(q, columns->retained, retained);
+		if ((r = derive_retained(q->derive, ix, &retained, &why)) < 0)
+			query_fail(q, r, &why);
+		else
+			query_set(q, columns->retained, retained);
 	}
-	return HDB_OK;
 }
 
 void query_set_group(struct query *q, size_t column, const struct analysis_groups *groups,
@@ -136,18 +138,18 @@ void query_set_group(struct query *q, size_t column, const struct analysis_group
 	query_lend_text(q, column, name, size);
 }
 
-int query_set_loader(struct query *q, size_t column, uint32_t loader_ix, struct hdb_error *err)
+void query_set_loader(struct query *q, size_t column, uint32_t loader_ix)
 {
 	size_t size;
 	const char *name = analysis_group_name(&q->session, DERIVE_LOADER, loader_ix, &size);
+	struct hdb_error why;
 	uint64_t id;
 	int r;
 
-	if (loader_ix == HEAP_BOOT_LOADER) {
+	if (loader_ix == HEAP_BOOT_LOADER)
 		query_lend_text(q, column, name, size);
-		return HDB_OK;
-	}
-	if ((r = heap_id(q->heap, loader_ix, &id, err)) < 0)
-		return r;
-	return query_format(q, column, err, "%s 0x%" PRIx64, name, id);
+	else if ((r = heap_id(q->heap, loader_ix, &id, &why)) < 0)
+		query_fail(q, r, &why);
+	else
+		query_format(q, column, "%s 0x%" PRIx64, name, id);
 }

@@ -12,8 +12,8 @@
  * Sets a text column to a value for people: a number, "null", or the label of the object; and an ID
  * column (SIZE_MAX: none) to that object, if the dump has it.
  */
-int query_set_value(struct query *q, size_t text_column, size_t id_column,
-		    const struct heap_value *value, struct hdb_error *err);
+void query_set_value(struct query *q, size_t text_column, size_t id_column,
+		     const struct heap_value *value);
 
 /*
  * Sets the columns id, class, label, shallow and retained (the table's, null without it) of an
@@ -22,14 +22,13 @@ int query_set_value(struct query *q, size_t text_column, size_t id_column,
 struct query_object_columns {
 	size_t id, class, label, shallow, retained; /* SIZE_MAX: none */
 };
-int query_set_object(struct query *q, const struct query_object_columns *columns, uint32_t ix,
-		     struct hdb_error *err);
+void query_set_object(struct query *q, const struct query_object_columns *columns, uint32_t ix);
 
 /* Sets a text column to the group's name. */
 void query_set_group(struct query *q, size_t column, const struct analysis_groups *groups,
 		     const struct derive_total *total);
 
 /* Sets a text column to a loader's name, with its ID unless it is the boot loader. */
-int query_set_loader(struct query *q, size_t column, uint32_t loader_ix, struct hdb_error *err);
+void query_set_loader(struct query *q, size_t column, uint32_t loader_ix);
 
 #endif

@@ -121,7 +121,8 @@ static int name_heap_column(struct query *q, size_t column, uint32_t heap_no, st
 	/* Names that are there already stay what they are. */
 	if (query_find_column(q, name) != SIZE_MAX)
 		(void)snprintf(name, sizeof(name), "retained_heap_%u", (unsigned)heap_no);
-	return query_rename(q, column, name, HDB_TYPE_BYTES, err);
+	query_rename(q, column, name, HDB_TYPE_BYTES);
+	return HDB_OK;
 }
 
 static void find_columns(struct query *q)
@@ -176,13 +177,14 @@ int query_begin_shared(struct query *q, struct hdb_error *err)
 		    (r = derive_get_view(q->derive, views[choice], &q->derive, err)) != HDB_OK)
 			return r;
 		q->session.derive = q->derive;
-		if ((r = query_tell_strength(q, query_text(q, "retained"), err)) < 0)
-			return r;
+		query_tell_strength(q, query_text(q, "retained"));
 	}
 	name = q->def->uses & QUERY_USES_HEAP ? query_option(q, "heap") : NULL;
 	if (name && (r = find_heaps(q, name, err)) != HDB_OK)
 		return r;
-	return name ? query_tell_only_heap(q, name, err) : HDB_OK;
+	if (name)
+		query_tell_only_heap(q, name);
+	return HDB_OK;
 }
 
 /* ---- columns ---- */
@@ -322,7 +324,8 @@ int query_fill_object_columns(struct query *q, struct hdb_error *err)
 		return r;
 	if ((r = heap_name(q->heap, object.heap_no, name, sizeof(name), err)) != HDB_OK)
 		return r < 0 ? r : HDB_OK;
-	return query_set_text(q, at->heap, name, err);
+	query_set_text(q, at->heap, name);
+	return HDB_OK;
 }
 
 int query_is_elsewhere(struct query *q, bool *is_elsewhere, struct hdb_error *err)

@@ -119,6 +119,8 @@ struct query {
 	const struct session *before;        /* databases of earlier dumps, oldest first; lent */
 	size_t before_count;                 /* 0 unless the definition takes them */
 	void *state;                         /* the query's own */
+	int failure;                         /* of what sets cells and facts; 0: none */
+	struct hdb_error why;                /* if `failure` is not 0 */
 	uint64_t total;                      /* rows without limit, or QUERY_TOTAL_UNKNOWN */
 	enum analysis_population population; /* coverage.h */
 	bool is_cut;
@@ -194,17 +196,18 @@ unsigned query_choice(const struct query *q, const char *name);
 /*
  * Chooses the columns that are shown, by names with commas between, in that order. For open
  * functions whose options decide which columns make sense; the option "columns", where a spec has
- * it, is applied before open. HDB_EUSAGE for an unknown or repeated name.
+ * it, is applied before open.
  */
-int query_choose(struct query *q, const char *names, struct hdb_error *err);
+void query_choose(struct query *q, const char *names);
+/* The same, of a user's names: HDB_EUSAGE at once. */
+int query_choose_named(struct query *q, const char *names, struct hdb_error *err);
 
 /* A column whose name and type the options of a question decide; names are copied. */
 struct query_renamed {
 	struct hdb_column column; /* name NULL: as in the spec */
 	char *name;               /* owned */
 };
-int query_rename(struct query *q, size_t column, const char *name, enum hdb_type type,
-		 struct hdb_error *err);
+void query_rename(struct query *q, size_t column, const char *name, enum hdb_type type);
 
 /* A column of the spec, as it is called in this answer. */
 static inline const struct hdb_column *query_spec_column(const struct query *q, size_t column)
@@ -224,6 +227,15 @@ int query_become(struct query *q, const struct query_def *def, struct hdb_error 
 
 /* ---- cells and facts ---- */
 
+/*
+ * What sets cells and facts returns nothing. If it fails, for memory or for what it reads of the
+ * database, the query keeps the first error, and the engine reports it in place of the row, or of
+ * the query that is being opened: `open` and `next` need not look.
+ */
+void query_fail(struct query *q, int code, const struct hdb_error *why);
+/* HDB_OK, or the error that was kept. */
+int query_failed(const struct query *q, struct hdb_error *err);
+
 /* Makes a cell null, as all are before a row is made. */
 void query_null(struct query *q, size_t column);
 /* For COUNT, BYTES, ID and BOOL columns: the column says which. */
@@ -234,20 +246,17 @@ void query_set_double(struct query *q, size_t column, double value);
  * Texts are copied; they are valid UTF-8 (heap/values/text.h makes them so), and the U+0000 of a C
  * string becomes a zero.
  */
-int query_set_text(struct query *q, size_t column, const char *text, struct hdb_error *err);
-int query_set_text_n(struct query *q, size_t column, const char *text, size_t size,
-		     struct hdb_error *err);
+void query_set_text(struct query *q, size_t column, const char *text);
+void query_set_text_n(struct query *q, size_t column, const char *text, size_t size);
 /* A text that lives until the query is closed: not copied. */
 void query_lend_text(struct query *q, size_t column, const char *text, size_t size);
-int query_format(struct query *q, size_t column, struct hdb_error *err, const char *format, ...)
-	HDB_PRINTF(4, 5);
+void query_format(struct query *q, size_t column, const char *format, ...) HDB_PRINTF(3, 4);
 
 /* Facts, by name as in spec.facts (type taken from there). */
-int query_fact(struct query *q, const char *name, uint64_t value, struct hdb_error *err);
-int query_fact_int(struct query *q, const char *name, int64_t value, struct hdb_error *err);
-int query_fact_text(struct query *q, const char *name, const char *text, struct hdb_error *err);
-int query_fact_text_n(struct query *q, const char *name, const char *text, size_t size,
-		      struct hdb_error *err);
+void query_fact(struct query *q, const char *name, uint64_t value);
+void query_fact_int(struct query *q, const char *name, int64_t value);
+void query_fact_text(struct query *q, const char *name, const char *text);
+void query_fact_text_n(struct query *q, const char *name, const char *text, size_t size);
 /* Whether the spec has a fact of this name. */
 bool query_has_fact(const struct query *q, const char *name);
 
@@ -263,7 +272,7 @@ bool query_has_fact(const struct query *q, const char *name);
 			"different where " \
 			"they look the same; only if it is so" \
 	}
-int query_zeroed(struct query *q, struct hdb_error *err);
+void query_zeroed(struct query *q);
 
 /* ---- rows that are wanted ---- */
 
@@ -298,14 +307,14 @@ void query_reset(struct query *q);
 	}
 
 /* Sets an ID column to the ID of object ix (null for HEAP_NONE). */
-int query_set_id(struct query *q, size_t column, uint32_t ix, struct hdb_error *err);
+void query_set_id(struct query *q, size_t column, uint32_t ix);
 /* Sets a text column to the name of the class of object ix; for a class object: "class NAME". */
-int query_set_class_of(struct query *q, size_t column, uint32_t ix, struct hdb_error *err);
+void query_set_class_of(struct query *q, size_t column, uint32_t ix);
 /*
  * What a class object, string, thread, ... is called, for people: "java.lang.String \"abc\"". See
  * label.c.
  */
-int query_set_label(struct query *q, size_t column, uint32_t ix, struct hdb_error *err);
+void query_set_label(struct query *q, size_t column, uint32_t ix);
 
 /* The texts that a column can have, in any order, also repeated. */
 struct query_name_set {
@@ -318,8 +327,7 @@ struct query_name_set {
  * For open functions: says what texts a column can have; its names are in order. Where they are too
  * long for columns the column has no names, and the query no batches.
  */
-int query_set_names(struct query *q, size_t column, const struct query_name_set *set,
-		    struct hdb_error *err);
+void query_set_names(struct query *q, size_t column, const struct query_name_set *set);
 
 /* ---- running ---- */
 

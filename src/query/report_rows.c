@@ -65,19 +65,16 @@ const char *query_story_text_at(const struct query_story *story, size_t place)
 	return place ? (const char *)story->texts.data + place - 1 : "";
 }
 
-static int set_object(struct query *q, const struct query_story_row *row,
-		      const struct query_story_columns *c, struct hdb_error *err)
+static void set_object(struct query *q, const struct query_story_row *row,
+		       const struct query_story_columns *c)
 {
 	const char *name;
-	int r = HDB_OK;
 
 	if (row->ix != HEAP_NONE) {
-		if ((r = query_set_id(q, c->id, row->ix, err)) != HDB_OK)
-			return r;
-		if ((r = query_set_class_of(q, c->class, row->ix, err)) != HDB_OK)
-			return r;
-		if (!row->label && (r = query_set_label(q, c->label, row->ix, err)) != HDB_OK)
-			return r;
+		query_set_id(q, c->id, row->ix);
+		query_set_class_of(q, c->class, row->ix);
+		if (!row->label)
+			query_set_label(q, c->label, row->ix);
 	}
 	if (row->class_no != HEAP_NONE) {
 		name = heap_class_name(q->heap, row->class_no);
@@ -85,12 +82,10 @@ static int set_object(struct query *q, const struct query_story_row *row,
 		if (row->ix == HEAP_NONE && !row->label)
 			query_lend_text(q, c->label, name, strlen(name));
 	}
-	return r;
 }
 
-static int set_texts(struct query *q, const struct query_story *story,
-		     const struct query_story_row *row, const struct query_story_columns *c,
-		     struct hdb_error *err)
+static void set_texts(struct query *q, const struct query_story *story,
+		      const struct query_story_row *row, const struct query_story_columns *c)
 {
 	const struct {
 		size_t place, column;
@@ -102,32 +97,25 @@ static int set_texts(struct query *q, const struct query_story *story,
 		{ row->signature_shape, c->signature_shape },
 		{ row->signature_text, c->signature_text },
 	};
-	int r = HDB_OK;
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		if (texts[i].place &&
-		    (r = query_set_text(q, texts[i].column,
-					query_story_text_at(story, texts[i].place), err)) < 0)
-			return r;
-	return r;
+		if (texts[i].place)
+			query_set_text(q, texts[i].column,
+				       query_story_text_at(story, texts[i].place));
 }
 
 int query_story_next(struct query *q, struct query_story *story,
-		     const struct query_story_columns *c, uint64_t whole, struct hdb_error *err)
+		     const struct query_story_columns *c, uint64_t whole)
 {
 	const struct query_story_row *row;
-	int r;
 
 	BASE_CHECK(query_story_check(story));
 	if (story->at == story->rows.count)
 		return HDB_END;
 	row = base_vec_at(&story->rows, struct query_story_row, story->at++);
-	if ((r = query_set_text(q, c->kind, row->kind, err)) != HDB_OK)
-		goto out;
-	if ((r = set_object(q, row, c, err)) != HDB_OK)
-		goto out;
-	r = set_texts(q, story, row, c, err);
-out:
+	query_set_text(q, c->kind, row->kind);
+	set_object(q, row, c);
+	set_texts(q, story, row, c);
 	if (row->part != STORY_NONE)
 		query_set(q, c->part, row->part);
 	if (row->step != STORY_NONE)
@@ -142,7 +130,7 @@ out:
 	} else if (row->shallow_bytes != STORY_NONE) {
 		query_set_double(q, c->percent, analysis_percent(row->shallow_bytes, whole));
 	}
-	return r;
+	return HDB_OK;
 }
 
 void query_story_release(struct query_story *story)

@@ -56,8 +56,7 @@ struct query_story_columns {
  * shallow.
  */
 int query_story_next(struct query *q, struct query_story *story,
-		     const struct query_story_columns *columns, uint64_t whole,
-		     struct hdb_error *err);
+		     const struct query_story_columns *columns, uint64_t whole);
 
 void query_story_release(struct query_story *story);
 

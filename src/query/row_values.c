@@ -84,6 +84,29 @@ size_t query_find_shown(const struct query *q, const char *name)
 /* Of a list of columns in a message. */
 #define LIST_BYTES 150
 
+void query_fail(struct query *q, int code, const struct hdb_error *why)
+{
+	assert(code < 0);
+	if (q->failure)
+		return;
+	q->failure = code;
+	q->why = *why;
+}
+
+int query_failed(const struct query *q, struct hdb_error *err)
+{
+	if (q->failure && err)
+		*err = q->why;
+	return q->failure;
+}
+
+static void fail_memory(struct query *q, const char *what, uint64_t size)
+{
+	struct hdb_error why;
+
+	query_fail(q, hdb_fail_memory(&why, what, size), &why);
+}
+
 int query_fail_column(const struct query *q, const char *name, size_t name_size,
 		      struct hdb_error *err)
 {
@@ -119,7 +142,7 @@ static size_t named_column(const struct query *q, const char *name, size_t name_
 	return find_column(spec->columns, spec->column_count, name, name_size);
 }
 
-int query_choose(struct query *q, const char *names, struct hdb_error *err)
+int query_choose_named(struct query *q, const char *names, struct hdb_error *err)
 {
 	const struct hdb_query_spec *spec = &q->def->spec;
 	size_t count = 0;
@@ -148,8 +171,16 @@ int query_choose(struct query *q, const char *names, struct hdb_error *err)
 	return HDB_OK;
 }
 
-int query_rename(struct query *q, size_t column, const char *name, enum hdb_type type,
-		 struct hdb_error *err)
+void query_choose(struct query *q, const char *names)
+{
+	struct hdb_error why;
+	const int r = query_choose_named(q, names, &why);
+
+	if (r < 0)
+		query_fail(q, r, &why);
+}
+
+void query_rename(struct query *q, size_t column, const char *name, enum hdb_type type)
 {
 	const size_t count = q->def->spec.column_count;
 	struct query_renamed *renamed;
@@ -157,17 +188,20 @@ int query_rename(struct query *q, size_t column, const char *name, enum hdb_type
 	assert(column < q->def->spec.column_count);
 	if (!q->renamed)
 		q->renamed = calloc(count, sizeof(*q->renamed));
-	if (!q->renamed)
-		return hdb_fail_memory(err, "columns", count * sizeof(*q->renamed));
+	if (!q->renamed) {
+		fail_memory(q, "columns", count * sizeof(*q->renamed));
+		return;
+	}
 	renamed = &q->renamed[column];
 	free(renamed->name);
 	renamed->name = strdup(name);
-	if (!renamed->name)
-		return hdb_fail_memory(err, "a column", strlen(name));
+	if (!renamed->name) {
+		fail_memory(q, "a column", strlen(name));
+		return;
+	}
 	renamed->column = q->def->spec.columns[column];
 	renamed->column.name = renamed->column.title = renamed->name;
 	renamed->column.type = type;
-	return HDB_OK;
 }
 
 bool query_is_shown(const struct query *q, size_t column)
@@ -254,10 +288,10 @@ void query_lend_text(struct query *q, size_t column, const char *text, size_t si
 	value->text_size = size;
 }
 
-int query_set_text_n(struct query *q, size_t column, const char *text, size_t size,
-		     struct hdb_error *err)
+void query_set_text_n(struct query *q, size_t column, const char *text, size_t size)
 {
 	struct hdb_value *value = cell(q, column);
+	struct hdb_error why;
 	int r;
 
 	/*
@@ -269,44 +303,46 @@ int query_set_text_n(struct query *q, size_t column, const char *text, size_t si
 	value->text_size = size;
 	if (!size) {
 		value->text = "";
-		return HDB_OK;
+		return;
 	}
-	if ((r = base_bytes_append(&q->row_text, text, size, err)) < 0)
-		return r;
+	if ((r = base_bytes_append(&q->row_text, text, size, &why)) < 0) {
+		query_fail(q, r, &why);
+		query_null(q, column);
+		return;
+	}
 	/* Texts made of parts may have been cut inside a character. */
 	value->text_size = heap_drop_broken((char *)q->row_text.data + value->u, size);
 	q->row_text.count = value->u + value->text_size;
-	return r;
 }
 
-int query_set_text(struct query *q, size_t column, const char *text, struct hdb_error *err)
+void query_set_text(struct query *q, size_t column, const char *text)
 {
-	return query_set_text_n(q, column, text, strlen(text), err);
+	query_set_text_n(q, column, text, strlen(text));
 }
 
-int query_format(struct query *q, size_t column, struct hdb_error *err, const char *format, ...)
+void query_format(struct query *q, size_t column, const char *format, ...)
 {
 	char *large = NULL;
 	char small[256];
 	va_list args;
-	int size, r;
+	int size;
 
 	va_start(args, format);
 	size = vsnprintf(small, sizeof(small), format, args);
 	va_end(args);
-	if (size < 0)
-		return hdb_fail(err, HDB_EBUG, "a text cannot be formatted");
+	assert(size >= 0);
 	if ((size_t)size >= sizeof(small)) {
 		large = malloc((size_t)size + 1);
-		if (!large)
-			return hdb_fail_memory(err, "a text", (uint64_t)size);
+		if (!large) {
+			fail_memory(q, "a text", (uint64_t)size);
+			return;
+		}
 		va_start(args, format);
 		(void)vsnprintf(large, (size_t)size + 1, format, args);
 		va_end(args);
 	}
-	r = query_set_text_n(q, column, large ? large : small, (size_t)size, err);
+	query_set_text_n(q, column, large ? large : small, (size_t)size);
 	free(large);
-	return r;
 }
 
 void query_clear_cells(struct query *q)
@@ -340,47 +376,44 @@ void query_unplace_texts(struct query *q)
 
 /* ---- common cells ---- */
 
-int query_set_id(struct query *q, size_t column, uint32_t ix, struct hdb_error *err)
+void query_set_id(struct query *q, size_t column, uint32_t ix)
 {
+	struct hdb_error why;
 	uint64_t id;
 	int r;
 
-	if (ix == HEAP_NONE) {
+	if (ix == HEAP_NONE)
 		query_null(q, column);
-		return HDB_OK;
-	}
-	if ((r = heap_id(q->heap, ix, &id, err)) != HDB_OK)
-		return r;
-	query_set(q, column, id);
-	return r;
+	else if ((r = heap_id(q->heap, ix, &id, &why)) < 0)
+		query_fail(q, r, &why);
+	else
+		query_set(q, column, id);
 }
 
-int query_set_class_of(struct query *q, size_t column, uint32_t ix, struct hdb_error *err)
+void query_set_class_of(struct query *q, size_t column, uint32_t ix)
 {
 	struct heap_object object;
+	struct hdb_error why;
 	const char *name;
 	int r;
 
 	if (ix == HEAP_NONE) {
 		query_null(q, column);
-		return HDB_OK;
+	} else if ((r = heap_object(q->heap, ix, &object, &why)) < 0) {
+		query_fail(q, r, &why);
+	} else if (object.kind == STORE_CLASS) {
+		query_format(q, column, "class %s",
+			     heap_class_name(q->heap, (uint32_t)object.length));
+	} else {
+		name = heap_class_name(q->heap, object.class_no);
+		query_lend_text(q, column, name, strlen(name));
 	}
-	r = heap_object(q->heap, ix, &object, err);
-	if (r < 0)
-		return r;
-	if (object.kind == STORE_CLASS)
-		return query_format(q, column, err, "class %s",
-				    heap_class_name(q->heap, (uint32_t)object.length));
-	name = heap_class_name(q->heap, object.class_no);
-	query_lend_text(q, column, name, strlen(name));
-	return HDB_OK;
 }
 
 /* ---- facts ---- */
 
-/* A place for the fact of this name, in the order of the spec. */
-static int make_fact(struct query *q, const char *name, struct hdb_value **out,
-		     struct hdb_error *err)
+/* A place for the fact of this name, in the order of the spec; NULL: no memory. */
+static struct query_fact *make_fact(struct query *q, const char *name)
 {
 	const struct hdb_query_spec *spec = &q->def->spec;
 	const size_t no = find_column(spec->facts, spec->fact_count, name, strlen(name));
@@ -388,13 +421,20 @@ static int make_fact(struct query *q, const char *name, struct hdb_value **out,
 	size_t at = 0;
 
 	assert(name);
-	if (no == SIZE_MAX)
-		return hdb_fail(err, HDB_EBUG, "%s has no fact \"%s\"", spec->name, name);
+	if (no == SIZE_MAX) {
+		struct hdb_error why;
+
+		query_fail(q, hdb_fail(&why, HDB_EBUG, "%s has no fact \"%s\"", spec->name, name),
+			   &why);
+		return NULL;
+	}
 	column = &spec->facts[no];
 	if (!q->facts)
 		q->facts = calloc(spec->fact_count, sizeof(*q->facts));
-	if (!q->facts)
-		return hdb_fail_memory(err, "facts", spec->fact_count * sizeof(*q->facts));
+	if (!q->facts) {
+		fail_memory(q, "facts", spec->fact_count * sizeof(*q->facts));
+		return NULL;
+	}
 	while (at < q->fact_count && q->facts[at].column < column)
 		at++;
 	if (at < q->fact_count && q->facts[at].column == column) {
@@ -404,64 +444,54 @@ static int make_fact(struct query *q, const char *name, struct hdb_value **out,
 		q->fact_count++;
 	}
 	q->facts[at] = (struct query_fact){ .column = column, .value = { .type = column->type } };
-	*out = &q->facts[at].value;
-	return HDB_OK;
+	return &q->facts[at];
 }
 
-int query_fact(struct query *q, const char *name, uint64_t value, struct hdb_error *err)
+void query_fact(struct query *q, const char *name, uint64_t value)
 {
-	struct hdb_value *out;
-	const int r = make_fact(q, name, &out, err);
+	struct query_fact *fact = make_fact(q, name);
 
-	if (r < 0)
-		return r;
-	out->u = value;
-	return r;
+	if (fact)
+		fact->value.u = value;
 }
 
-int query_fact_int(struct query *q, const char *name, int64_t value, struct hdb_error *err)
+void query_fact_int(struct query *q, const char *name, int64_t value)
 {
-	struct hdb_value *out;
-	const int r = make_fact(q, name, &out, err);
+	struct query_fact *fact = make_fact(q, name);
 
-	if (r < 0)
-		return r;
-	out->i = value;
-	return r;
+	if (fact)
+		fact->value.i = value;
 }
 
-int query_fact_text_n(struct query *q, const char *name, const char *text, size_t size,
-		      struct hdb_error *err)
+void query_fact_text_n(struct query *q, const char *name, const char *text, size_t size)
 {
-	struct query_fact *fact;
-	struct hdb_value *out;
-	const int r = make_fact(q, name, &out, err);
+	struct query_fact *fact = make_fact(q, name);
 
-	if (r < 0)
-		return r;
-	fact = (struct query_fact *)((char *)out - offsetof(struct query_fact, value));
+	if (!fact)
+		return;
 	fact->text = malloc(size + 1);
 	if (!fact->text) {
-		out->type = HDB_TYPE_NULL;
-		return hdb_fail_memory(err, "a fact", size);
+		fact->value.type = HDB_TYPE_NULL;
+		fail_memory(q, "a fact", size);
+		return;
 	}
 	memcpy(fact->text, text, size);
-	out->text = fact->text;
-	out->text_size = heap_drop_broken(fact->text, size);
-	fact->text[out->text_size] = '\0';
-	return HDB_OK;
+	fact->value.text = fact->text;
+	fact->value.text_size = heap_drop_broken(fact->text, size);
+	fact->text[fact->value.text_size] = '\0';
 }
 
-int query_fact_text(struct query *q, const char *name, const char *text, struct hdb_error *err)
+void query_fact_text(struct query *q, const char *name, const char *text)
 {
-	return query_fact_text_n(q, name, text, strlen(text), err);
+	query_fact_text_n(q, name, text, strlen(text));
 }
 
-int query_zeroed(struct query *q, struct hdb_error *err)
+void query_zeroed(struct query *q)
 {
 	const uint64_t from = heap_meta_number(q->heap, "zeroed.texts", 0);
 
-	return from ? query_fact(q, "zeroed_from", from, err) : HDB_OK;
+	if (from)
+		query_fact(q, "zeroed_from", from);
 }
 
 bool query_has_fact(const struct query *q, const char *name)

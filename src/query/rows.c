@@ -131,6 +131,8 @@ static int check_read(const struct query *q, int r, struct hdb_error *err)
 		r == HDB_OK && q->made % ROWS_A_CHECK ? heap_check : heap_check_size;
 	struct hdb_error why;
 
+	if (r >= 0 && q->failure)
+		r = query_failed(q, err);
 	/* A message that is there already stays unless this is what is wrong. */
 	if (r == HDB_EINTR || check_heaps(q, check, &why) >= 0)
 		return r;
@@ -189,7 +191,7 @@ static int begin(struct query *q, bool *is_kept, struct hdb_error *err)
 	if (*is_kept)
 		return r;
 	if (query_option(q, "columns") &&
-	    (r = query_choose(q, query_option(q, "columns"), err)) < 0)
+	    (r = query_choose_named(q, query_option(q, "columns"), err)) < 0)
 		return r;
 	if ((r = in_heap(q, q->def->open, err)) != HDB_OK)
 		return r;
@@ -197,8 +199,7 @@ static int begin(struct query *q, bool *is_kept, struct hdb_error *err)
 		q->total = QUERY_TOTAL_UNKNOWN;
 	if ((r = query_show_object_columns(q, err)) != HDB_OK)
 		return r;
-	if ((r = query_tell_coverage(q, err)) < 0)
-		return r;
+	query_tell_coverage(q);
 	return query_begin_filter(q, err);
 }
 

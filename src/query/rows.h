@@ -17,8 +17,8 @@ struct query_fact {
 #define QUERY_COMMON_FACTS 8
 int query_add_common_facts(struct query *q, struct hdb_error *err);
 /* The same facts of one question: which references count, and which heap's objects. */
-int query_tell_strength(struct query *q, const char *name, struct hdb_error *err);
-int query_tell_only_heap(struct query *q, const char *name, struct hdb_error *err);
+void query_tell_strength(struct query *q, const char *name);
+void query_tell_only_heap(struct query *q, const char *name);
 
 /* Number of a column in the spec, or SIZE_MAX. */
 size_t query_find_column(const struct query *q, const char *name);

@@ -44,23 +44,23 @@ void query_records_close(struct query *q)
 	free(q->state);
 }
 
-int query_set_dump_text(struct query *q, size_t column, uint32_t text_no, struct hdb_error *err)
+void query_set_dump_text(struct query *q, size_t column, uint32_t text_no)
 {
+	struct hdb_error why;
 	char text[1024];
 	int r;
 
 	if (text_no == STORE_NONE)
-		return HDB_OK;
-	if ((r = heap_text(q->heap, text_no, text, sizeof(text), err)) < 0)
-		return r;
-	return query_set_text(q, column, text, err);
+		return;
+	if ((r = heap_text(q->heap, text_no, text, sizeof(text), &why)) < 0)
+		query_fail(q, r, &why);
+	else
+		query_set_text(q, column, text);
 }
 
-int query_set_clean_text(struct query *q, size_t column, const char *text, size_t size,
-			 struct hdb_error *err)
+void query_set_clean_text(struct query *q, size_t column, const char *text, size_t size)
 {
 	char clean[1024];
 
-	return query_set_text_n(q, column, clean, heap_clean_text(text, size, clean, sizeof(clean)),
-				err);
+	query_set_text_n(q, column, clean, heap_clean_text(text, size, clean, sizeof(clean)));
 }

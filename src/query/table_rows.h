@@ -21,10 +21,9 @@ int query_records_next(struct query *q, void *record, struct hdb_error *err);
 void query_records_close(struct query *q);
 
 /* Sets a text column to a text of the dump; null for STORE_NONE. */
-int query_set_dump_text(struct query *q, size_t column, uint32_t text_no, struct hdb_error *err);
+void query_set_dump_text(struct query *q, size_t column, uint32_t text_no);
 
 /* Sets a text column to bytes that may not be UTF-8, made so; cut to some hundred bytes. */
-int query_set_clean_text(struct query *q, size_t column, const char *text, size_t size,
-			 struct hdb_error *err);
+void query_set_clean_text(struct query *q, size_t column, const char *text, size_t size);
 
 #endif

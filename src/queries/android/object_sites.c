@@ -155,7 +155,7 @@ int object_sites_set_stack(struct query *q, const struct store_trace *stack, siz
 		    HDB_OK)
 			break;
 		if (depth == 0)
-			r = query_set_text(q, site_column, frame_text, err);
+			query_set_text(q, site_column, frame_text);
 		else
 			r = base_bytes_append(&text, text.count ? " < " : "", text.count ? 3 : 0,
 					      err);
@@ -168,7 +168,7 @@ int object_sites_set_stack(struct query *q, const struct store_trace *stack, siz
 	if (r < 0)
 		goto out;
 	if (text.count)
-		r = query_set_text_n(q, stack_column, text.data, text.count, err);
+		query_set_text_n(q, stack_column, text.data, text.count);
 out:
 	base_vec_release(&text);
 	return r < 0 ? r : HDB_OK;

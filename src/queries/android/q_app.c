@@ -331,9 +331,7 @@ static int open_app(struct query *q, struct hdb_error *err)
 	s->q = q;
 	if ((r = heap_load_classes(q->heap, err)) != HDB_OK)
 		return r;
-	r = query_tell_no_android(q, "it tells neither of a device nor of an application", err);
-	if (r != HDB_OK)
-		return r;
+	query_tell_no_android(q, "it tells neither of a device nor of an application");
 	if ((r = heap_load_roots(q->heap, err)) != HDB_OK)
 		return r;
 	if ((r = heap_open_dump(q->heap, err)) != HDB_OK)
@@ -365,22 +363,19 @@ static int next_app(struct query *q, struct hdb_error *err)
 {
 	struct state *s = q->state;
 	const struct entry *entry;
-	int r;
 
+	(void)err;
 	assert(s->at <= s->entries.count);
 	if (s->at == s->entries.count)
 		return HDB_END;
 	entry = base_vec_at(&s->entries, struct entry, s->at++);
-	if ((r = query_set_text(q, KEY, entry->key, err)) != HDB_OK)
-		goto out;
-	if ((r = query_set_text(q, HELP, entry->help, err)) != HDB_OK)
-		goto out;
+	query_set_text(q, KEY, entry->key);
+	query_set_text(q, HELP, entry->help);
 	if (entry->text)
-		r = query_set_text(q, VALUE, (const char *)s->texts.data + entry->text, err);
-out:
+		query_set_text(q, VALUE, (const char *)s->texts.data + entry->text);
 	if (entry->has_number)
 		query_set(q, NUMBER, entry->number);
-	return r;
+	return HDB_OK;
 }
 
 static void close_app(struct query *q)

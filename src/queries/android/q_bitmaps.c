@@ -416,7 +416,7 @@ static int find_bitmaps(struct state *s, struct hdb_error *err)
 		if ((r = base_step(s->q->work, done, err)) != HDB_OK)
 			goto out;
 	}
-	r = query_tell_unreachable(s->q, sum.unreachable_count, sum.unreachable_bytes, err);
+	query_tell_unreachable(s->q, sum.unreachable_count, sum.unreachable_bytes);
 out:
 	free(is_bitmap);
 	(void)XXH3_freeState(hash);
@@ -486,11 +486,10 @@ static void keep_copies(struct state *s)
 	s->list.count = kept;
 }
 
-static int set_facts(struct state *s, uint64_t wasted, struct hdb_error *err)
+static void set_facts(struct state *s, uint64_t wasted)
 {
 	uint64_t all = 0, java = 0, contents = 0;
-	int r = query_fact(s->q, "bitmaps", s->list.count, err);
-
+	query_fact(s->q, "bitmaps", s->list.count);
 	for (size_t i = 0; i < s->list.count; i++) {
 		const struct bitmap *b = base_vec_at(&s->list, struct bitmap, i);
 
@@ -498,17 +497,11 @@ static int set_facts(struct state *s, uint64_t wasted, struct hdb_error *err)
 		java += b->store && strcmp(b->store, "java") == 0 ? b->bytes : 0;
 		contents += b->encoding != NO_CONTENTS;
 	}
-	if (r != HDB_OK)
-		return r;
-	if ((r = query_fact(s->q, "bytes", all, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(s->q, "java", java, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(s->q, "native", all - java, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(s->q, "contents", contents, err)) != HDB_OK)
-		return r;
-	return query_fact(s->q, "wasted", wasted, err);
+	query_fact(s->q, "bytes", all);
+	query_fact(s->q, "java", java);
+	query_fact(s->q, "native", all - java);
+	query_fact(s->q, "contents", contents);
+	query_fact(s->q, "wasted", wasted);
 }
 
 static int open_bitmaps(struct query *q, struct hdb_error *err)
@@ -535,25 +528,19 @@ static int open_bitmaps(struct query *q, struct hdb_error *err)
 	if ((r = find_bitmaps(s, err)) != HDB_OK)
 		return r;
 	wasted = join_copies(s);
-	r = set_facts(s, wasted, err);
+	set_facts(s, wasted);
 	if (s->is_only_copies)
 		keep_copies(s);
 	if (s->list.count)
 		qsort(s->list.data, s->list.count, sizeof(struct bitmap), compare_bytes);
 	q->total = s->list.count;
-	if (r != HDB_OK)
-		goto out;
 	if (!s->list.count)
-		r = query_tell_no_android(q, "it has no bitmaps", err);
-out:
-	return r != HDB_OK ?
-		       r :
-	       s->is_only_copies ?
-		       query_choose(q, "id,width,height,config,bytes,store,copies,wasted", err) :
-		       query_choose(q,
-				    "id,width,height,config,bytes,store,density,recycled,encoding,"
-				    "buffer,copies,wasted,first",
-				    err);
+		query_tell_no_android(q, "it has no bitmaps");
+	query_choose(q, s->is_only_copies ?
+				"id,width,height,config,bytes,store,copies,wasted" :
+				"id,width,height,config,bytes,store,density,recycled,encoding,"
+				"buffer,copies,wasted,first");
+	return HDB_OK;
 }
 
 static int next_bitmap(struct query *q, struct hdb_error *err)
@@ -568,7 +555,7 @@ static int next_bitmap(struct query *q, struct hdb_error *err)
 	if (s->at == s->list.count)
 		return HDB_END;
 	b = base_vec_at(&s->list, struct bitmap, s->at++);
-	r = query_set_id(q, ID, b->ix, err);
+	query_set_id(q, ID, b->ix);
 	query_set_int(q, WIDTH, b->width);
 	query_set_int(q, HEIGHT, b->height);
 	query_set_int(q, DENSITY, b->density);
@@ -579,17 +566,14 @@ static int next_bitmap(struct query *q, struct hdb_error *err)
 		query_lend_text(q, CONFIG, b->config, strlen(b->config));
 	if (b->store)
 		query_lend_text(q, STORE, b->store, strlen(b->store));
-	if (r != HDB_OK)
-		return r;
 	if (encodings[b->encoding]) {
 		query_lend_text(q, ENCODING, encodings[b->encoding],
 				strlen(encodings[b->encoding]));
 		query_set(q, COPIES, b->copies);
 		query_set(q, WASTED, b->wasted);
-		if ((r = query_set_id(q, BUFFER, b->buffer, err)) != HDB_OK)
-			return r;
-		if (b->first != b->ix && (r = query_set_id(q, FIRST, b->first, err)) != HDB_OK)
-			return r;
+		query_set_id(q, BUFFER, b->buffer);
+		if (b->first != b->ix)
+			query_set_id(q, FIRST, b->first);
 	}
 	if (query_is_shown(q, RETAINED)) {
 		if ((r = derive_retained(q->derive, b->ix, &retained, err)) != HDB_OK)

@@ -141,11 +141,10 @@ static int add_sites(struct query *q, struct state *s, struct hdb_error *err)
 		bytes += node->id == NO_STACK ? 0 : site->bytes;
 		s->whole += site->bytes;
 	}
-	if ((r = query_fact(q, "objects", count, err)) < 0)
-		return r;
-	if ((r = query_fact(q, "shallow", bytes, err)) < 0)
-		return r;
-	return query_fact(q, "others", others, err);
+	query_fact(q, "objects", count);
+	query_fact(q, "shallow", bytes);
+	query_fact(q, "others", others);
+	return HDB_OK;
 }
 
 /* A class's objects are its frame's own. */
@@ -263,7 +262,7 @@ out:
 }
 
 /* What --depth keeps out of the rows. */
-static int tell_cut(struct query *q, const struct state *s, struct hdb_error *err)
+static void tell_cut(struct query *q, const struct state *s)
 {
 	const struct analysis_cut cut = {
 		.rows = s->nodes.count - q->total,
@@ -271,7 +270,8 @@ static int tell_cut(struct query *q, const struct state *s, struct hdb_error *er
 		.bytes = ANALYSIS_NOT_COUNTED,
 	};
 
-	return cut.rows ? query_cut(q, &cut, err, "levels below the deepest one shown") : HDB_OK;
+	if (cut.rows)
+		query_cut(q, &cut, "levels below the deepest one shown");
 }
 
 static int open_tree(struct query *q, struct hdb_error *err)
@@ -290,7 +290,8 @@ static int open_tree(struct query *q, struct hdb_error *err)
 	add_up(s);
 	if ((r = put_in_order(q, s, err)) < 0)
 		return r;
-	return tell_cut(q, s, err);
+	tell_cut(q, s);
+	return HDB_OK;
 }
 
 /* ---- rows ---- */
@@ -301,16 +302,20 @@ static int set_name(struct query *q, const struct node *node, struct hdb_error *
 	char text[TEXT_MAX_BYTES];
 	int r;
 
-	if (node->id & IS_CLASS)
-		return query_set_text(q, NAME, heap_class_name(q->heap, node->id & ~IS_CLASS), err);
-	if (node->id == NO_STACK)
-		return query_set_text(q, NAME, "<no stack>", err);
+	if (node->id & IS_CLASS) {
+		query_set_text(q, NAME, heap_class_name(q->heap, node->id & ~IS_CLASS));
+		return HDB_OK;
+	}
+	if (node->id == NO_STACK) {
+		query_set_text(q, NAME, "<no stack>");
+		return HDB_OK;
+	}
 	r = heap_record(q->heap, STORE_FRAMES, node->id, &frame, err);
 	if (r != HDB_OK)
 		goto out;
 	if ((r = heap_frame_text(q->heap, &frame, text, sizeof(text), err)) != HDB_OK)
 		goto out;
-	r = query_set_text(q, NAME, text, err);
+	query_set_text(q, NAME, text);
 out:
 	return r < 0 ? r : HDB_OK;
 }

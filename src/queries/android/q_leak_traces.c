@@ -113,32 +113,23 @@ static int open_traces(struct query *q, struct hdb_error *err)
 		return r;
 	q->total = QUERY_TOTAL_UNKNOWN;
 	/* What a line of a terminal has room for comes first. */
-	r = query_choose(
-		q,
-		"leak,trace,step,class,status,name,retained,retained_objects,id,kind,root,"
-		"type,reason,reference_type,owner,generic,suspect,labels,library,signature",
-		err);
-	if (r != HDB_OK)
-		return r;
+	query_choose(q,
+		     "leak,trace,step,class,status,name,retained,retained_objects,id,kind,root,"
+		     "type,reason,reference_type,owner,generic,suspect,labels,library,signature");
 	for (size_t i = 0; i < s->traces.groups.count; i++)
 		libraries += base_vec_at(&s->traces.groups, struct leak_group, i)->rule != NULL;
-	if ((r = query_fact(q, "leaking", s->traces.found, err)) < 0)
-		return r;
-	if ((r = query_fact(q, "hanging", s->traces.hanging, err)) < 0)
-		return r;
-	if ((r = query_fact(q, "unreachable", s->traces.unreachable.count, err)) < 0)
-		return r;
-	if ((r = query_fact(q, "leaks", s->traces.groups.count, err)) < 0)
-		return r;
-	if ((r = query_fact(q, "library_leaks", libraries, err)) < 0)
-		return r;
-	if (!s->traces.found &&
-	    (r = query_tell_no_android(q,
-				       "no watcher is in it, and no class whose objects are known "
-				       "to leak; `leaks` searches any heap",
-				       err)) < 0)
-		return r;
-	return s->traces.untraced ? query_fact(q, "untraced", s->traces.untraced, err) : HDB_OK;
+	query_fact(q, "leaking", s->traces.found);
+	query_fact(q, "hanging", s->traces.hanging);
+	query_fact(q, "unreachable", s->traces.unreachable.count);
+	query_fact(q, "leaks", s->traces.groups.count);
+	query_fact(q, "library_leaks", libraries);
+	if (!s->traces.found)
+		query_tell_no_android(q,
+				      "no watcher is in it, and no class whose objects are known "
+				      "to leak; `leaks` searches any heap");
+	if (s->traces.untraced)
+		query_fact(q, "untraced", s->traces.untraced);
+	return HDB_OK;
 }
 
 /* Gets the steps of the next path: HDB_END after the last. */
@@ -162,8 +153,8 @@ static int next_path(struct state *s, struct hdb_error *err)
 	return HDB_END;
 }
 
-static int set_reference(struct query *q, const struct leak_steps *steps,
-			 const struct leak_step *step, struct hdb_error *err)
+static void set_reference(struct query *q, const struct leak_steps *steps,
+			  const struct leak_step *step)
 {
 	static const char *const types[] = {
 		[TRACE_FIELD] = "field",
@@ -172,22 +163,16 @@ static int set_reference(struct query *q, const struct leak_steps *steps,
 		[TRACE_ENTRY] = "entry",
 	};
 	char text[TEXT_MAX_BYTES];
-	int r = query_set_text(q, REFERENCE, types[step->reference->kind], err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = query_set_text(q, OWNER, heap_class_name(q->heap, step->reference->owner_no),
-				err)) != HDB_OK)
-		return r;
-	if ((r = query_set_text(q, NAME, leak_steps_text(steps, step->name), err)) != HDB_OK)
-		return r;
-	if ((r = query_set_text(q, GENERIC, leak_steps_text(steps, step->generic), err)) != HDB_OK)
-		return r;
+	query_set_text(q, REFERENCE, types[step->reference->kind]);
+	query_set_text(q, OWNER, heap_class_name(q->heap, step->reference->owner_no));
+	query_set_text(q, NAME, leak_steps_text(steps, step->name));
+	query_set_text(q, GENERIC, leak_steps_text(steps, step->generic));
 	query_set(q, SUSPECT, step->is_suspect);
 	if (!step->reference->rule)
-		return r;
+		return;
 	library_leaks_text(step->reference->rule, text, sizeof(text));
-	return query_set_text(q, LIBRARY, text, err);
+	query_set_text(q, LIBRARY, text);
 }
 
 static int set_object(struct query *q, const struct leak_steps *steps, const struct leak_step *step,
@@ -203,26 +188,18 @@ static int set_object(struct query *q, const struct leak_steps *steps, const str
 
 	if (r != HDB_OK)
 		goto out;
-	r = query_set_text(q, TYPE,
-			   object.kind == STORE_CLASS    ? "class" :
-			   object.kind == STORE_INSTANCE ? "instance" :
-							   "array",
-			   err);
-	if (r != HDB_OK)
-		goto out;
-	if ((r = query_set_id(q, ID, step->ix, err)) != HDB_OK)
-		goto out;
-	if ((r = query_set_text(q, CLASS, leak_class_name(q->heap, step->ix), err)) != HDB_OK)
-		goto out;
-	if ((r = query_set_text(q, STATUS, statuses[step->status], err)) != HDB_OK)
-		goto out;
+	query_set_text(q, TYPE,
+		       object.kind == STORE_CLASS    ? "class" :
+		       object.kind == STORE_INSTANCE ? "instance" :
+						       "array");
+	query_set_id(q, ID, step->ix);
+	query_set_text(q, CLASS, leak_class_name(q->heap, step->ix));
+	query_set_text(q, STATUS, statuses[step->status]);
 	if (leak_steps_text(steps, step->reason)[0]) {
-		if ((r = query_set_text(q, REASON, leak_steps_text(steps, step->reason), err)) !=
-		    HDB_OK)
-			goto out;
+		query_set_text(q, REASON, leak_steps_text(steps, step->reason));
 	}
 	if (leak_steps_text(steps, step->labels)[0])
-		r = query_set_text(q, LABELS, leak_steps_text(steps, step->labels), err);
+		query_set_text(q, LABELS, leak_steps_text(steps, step->labels));
 out:
 	if (step->bytes != LEAK_NO_SIZE) {
 		query_set(q, RETAINED, step->bytes);
@@ -232,29 +209,25 @@ out:
 }
 
 /* What all steps of a path have in common. */
-static int set_leak(struct query *q, const struct state *s, const struct leak_step *step,
-		    struct hdb_error *err)
+static void set_leak(struct query *q, const struct state *s, const struct leak_step *step)
 {
 	const struct base_vec *groups = &s->traces.groups;
 	char signature[BASE_SHA1_TEXT];
-	int r;
 
 	query_set(q, STEP, step->place);
-	if (s->group == groups->count)
-		return query_set_text(q, KIND, "unreachable", err);
+	if (s->group == groups->count) {
+		query_set_text(q, KIND, "unreachable");
+		return;
+	}
 	const struct leak_group *group = base_vec_at(groups, struct leak_group, s->group);
 
 	query_set(q, LEAK, s->group + 1);
 	query_set(q, TRACE, s->trace);
 	base_sha1_text(group->signature, signature);
-	if ((r = query_set_text(q, SIGNATURE, signature, err)) != HDB_OK)
-		return r;
-	r = query_set_text(q, KIND, group->rule ? "library" : "application", err);
-	if (r != HDB_OK)
-		return r;
+	query_set_text(q, SIGNATURE, signature);
+	query_set_text(q, KIND, group->rule ? "library" : "application");
 	if (step->place == 0 && s->steps.root_kind)
-		r = query_set_text(q, ROOT, heap_root_name(s->steps.root_kind), err);
-	return r;
+		query_set_text(q, ROOT, heap_root_name(s->steps.root_kind));
 }
 
 static int next_traces(struct query *q, struct hdb_error *err)
@@ -267,11 +240,12 @@ static int next_traces(struct query *q, struct hdb_error *err)
 		if ((r = next_path(s, err)) != HDB_OK)
 			return r;
 	step = base_vec_at(&s->steps.list, struct leak_step, s->step++);
-	if ((r = set_leak(q, s, step, err)) != HDB_OK)
-		return r;
+	set_leak(q, s, step);
 	if ((r = set_object(q, &s->steps, step, err)) != HDB_OK)
 		return r;
-	return step->reference ? set_reference(q, &s->steps, step, err) : HDB_OK;
+	if (step->reference)
+		set_reference(q, &s->steps, step);
+	return HDB_OK;
 }
 
 static void close_traces(struct query *q)

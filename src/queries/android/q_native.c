@@ -121,11 +121,9 @@ static int load_owners(struct query *q, struct state *s, struct hdb_error *err)
 		if ((r = base_vec_push(&s->owners, &owner, sizeof(owner), err)) != HDB_OK)
 			goto out;
 	}
-	if ((r = query_fact(q, "objects", count, err)) != HDB_OK)
-		goto out;
-	if ((r = query_fact(q, "native", sum, err)) != HDB_OK)
-		goto out;
-	r = query_tell_unreachable(q, lost, lost_bytes, err);
+	query_fact(q, "objects", count);
+	query_fact(q, "native", sum);
+	query_tell_unreachable(q, lost, lost_bytes);
 out:
 	base_vec_release(&sizes);
 	return r;
@@ -148,10 +146,9 @@ static int open_native(struct query *q, struct hdb_error *err)
 	if (s->owners.count)
 		qsort(s->owners.data, s->owners.count, sizeof(struct owner), compare_native);
 	q->total = s->owners.count;
-	return query_choose(q,
-			    s->is_by_object ? "id,class,label,native,shallow,retained" :
-					      "class,objects,native,shallow",
-			    err);
+	query_choose(q, s->is_by_object ? "id,class,label,native,shallow,retained" :
+					  "class,objects,native,shallow");
+	return HDB_OK;
 }
 
 static int next_native(struct query *q, struct hdb_error *err)
@@ -165,16 +162,14 @@ static int next_native(struct query *q, struct hdb_error *err)
 	if (s->at == s->owners.count)
 		return HDB_END;
 	owner = base_vec_at(&s->owners, struct owner, s->at++);
-	r = query_set_text(q, CLASS, heap_class_name(q->heap, owner->class_no), err);
+	query_set_text(q, CLASS, heap_class_name(q->heap, owner->class_no));
 	query_set(q, COUNT, owner->count);
 	query_set(q, NATIVE, owner->native);
 	query_set(q, SHALLOW, owner->shallow);
-	if (r != HDB_OK || !s->is_by_object)
-		return r;
-	if ((r = query_set_id(q, ID, owner->ix, err)) != HDB_OK)
-		return r;
-	if ((r = query_set_label(q, LABEL, owner->ix, err)) != HDB_OK)
-		return r;
+	if (!s->is_by_object)
+		return HDB_OK;
+	query_set_id(q, ID, owner->ix);
+	query_set_label(q, LABEL, owner->ix);
 	if (query_is_shown(q, RETAINED)) {
 		if ((r = derive_retained(q->derive, owner->ix, &retained, err)) != HDB_OK)
 			return r;

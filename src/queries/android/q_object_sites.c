@@ -58,13 +58,11 @@ static int compare_sites(const void *a, const void *b)
 }
 
 /* Only those with frames are sites; the others are counted. */
-static int keep_sites(struct query *q, struct state *s, struct hdb_error *err)
+static void keep_sites(struct query *q, struct state *s)
 {
 	struct object_site *list = s->counted.sites.data;
 	uint64_t count = 0, bytes = 0, others = 0;
 	size_t n = 0;
-	int r;
-
 	for (size_t i = 0; i < s->counted.sites.count; i++) {
 		if (!list[i].stack.frame_count) {
 			others += list[i].count;
@@ -78,11 +76,9 @@ static int keep_sites(struct query *q, struct state *s, struct hdb_error *err)
 	if (n)
 		qsort(list, n, sizeof(*list), compare_sites);
 	q->total = n;
-	if ((r = query_fact(q, "objects", count, err)) < 0)
-		return r;
-	if ((r = query_fact(q, "shallow", bytes, err)) < 0)
-		return r;
-	return query_fact(q, "others", others, err);
+	query_fact(q, "objects", count);
+	query_fact(q, "shallow", bytes);
+	query_fact(q, "others", others);
 }
 
 static int open_sites(struct query *q, struct hdb_error *err)
@@ -96,11 +92,10 @@ static int open_sites(struct query *q, struct hdb_error *err)
 	s->counted.is_by_class = query_choice(q, "by") == 1;
 	if ((r = object_sites_count(q, &s->counted, err)) != HDB_OK)
 		return r;
-	if ((r = keep_sites(q, s, err)) != HDB_OK)
-		return r;
-	return !s->counted.is_by_class ?
-		       query_choose(q, "trace,objects,shallow,frames,site,stack", err) :
-		       HDB_OK;
+	keep_sites(q, s);
+	if (!s->counted.is_by_class)
+		query_choose(q, "trace,objects,shallow,frames,site,stack");
+	return HDB_OK;
 }
 
 static int next_site(struct query *q, struct hdb_error *err)
@@ -118,7 +113,7 @@ static int next_site(struct query *q, struct hdb_error *err)
 	query_set(q, SHALLOW, site->bytes);
 	query_set(q, FRAMES, site->stack.frame_count);
 	if (s->counted.is_by_class)
-		r = query_set_text(q, CLASS, heap_class_name(q->heap, site->class_no), err);
+		query_set_text(q, CLASS, heap_class_name(q->heap, site->class_no));
 	return r == HDB_OK ? object_sites_set_stack(q, &site->stack, SITE, STACK, err) : r;
 }
 

@@ -222,16 +222,15 @@ int diff_growth_open(struct query *q, struct diff *d, struct hdb_error *err)
 		return r;
 	sort_rows(d, g);
 	q->total = g->rows.count;
-	if ((r = query_fact(q, "growing", g->group_count, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "folded", g->merged.folded, err)) < 0)
-		return r;
+	query_fact(q, "growing", g->group_count);
+	query_fact(q, "folded", g->merged.folded);
 	for (size_t s = 0; s < d->side_count; s++)
-		if (g->shares[s].is_cut)
-			return query_cut(
-				q, NULL, err,
-				"what growing references reach is followed so far, then no "
-				"more: retained sizes are lower bounds");
+		if (g->shares[s].is_cut) {
+			query_cut(q, NULL,
+				  "what growing references reach is followed so far, then no "
+				  "more: retained sizes are lower bounds");
+			return HDB_OK;
+		}
 	return r;
 }
 
@@ -242,30 +241,30 @@ static int set_counts(struct query *q, const struct diff *d, const struct diff_f
 {
 	char *text = malloc(d->side_count * STEP_BYTES + 1);
 	size_t used = 0;
-	int r;
 
 	if (!text)
 		return hdb_fail_memory(err, "a row", d->side_count * STEP_BYTES);
 	for (size_t s = 0; s < d->side_count; s++)
 		used += (size_t)snprintf(text + used, STEP_BYTES + 1, "%s%" PRIu64, s ? " " : "",
 					 by_side[s].count);
-	r = query_set_text(q, DIFF_COUNTS, text, err);
+	query_set_text(q, DIFF_COUNTS, text);
 	free(text);
-	return r;
+	return HDB_OK;
 }
 
-static int set_name(struct query *q, const struct diff_growth *g, const struct row *row,
-		    struct hdb_error *err)
+static void set_name(struct query *q, const struct diff_growth *g, const struct row *row)
 {
 	char path[PATH_MAX_BYTES];
 	uint32_t above = ANALYSIS_MERGED_TOP;
 
-	if (row->node == ANALYSIS_MERGED_TOP)
-		return query_set_text(q, DIFF_NAME, "the GC roots", err);
+	if (row->node == ANALYSIS_MERGED_TOP) {
+		query_set_text(q, DIFF_NAME, "the GC roots");
+		return;
+	}
 	if (row->is_child)
 		above = analysis_merged_node(&g->merged, row->node)->parent;
 	analysis_merged_path(&g->merged, row->node, above, path, sizeof(path));
-	return query_set_text(q, DIFF_NAME, path, err);
+	query_set_text(q, DIFF_NAME, path);
 }
 
 int diff_growth_next(struct query *q, struct diff *d, struct hdb_error *err)
@@ -289,11 +288,12 @@ int diff_growth_next(struct query *q, struct diff *d, struct hdb_error *err)
 			figures->retained_bytes = growth_share(&g->shares[s], row->group)->bytes;
 	}
 	query_set(q, DIFF_LEVEL, row->is_child);
-	r = set_name(q, g, row, err);
-	if (r != HDB_OK || row->node == ANALYSIS_MERGED_TOP)
-		return r;
+	set_name(q, g, row);
+	if (row->node == ANALYSIS_MERGED_TOP)
+		return HDB_OK;
 	if (!row->is_child) {
-		r = diff_set_figures(q, d, g->by_side, err);
+		if ((r = diff_set_figures(q, d, g->by_side, err)) != HDB_OK)
+			return r;
 		query_set(q, DIFF_ALONE, growth_share(&g->shares[last], row->group)->alone_bytes);
 	} else {
 		query_set(q, DIFF_COUNT_BEFORE, g->by_side[0].count);
@@ -301,12 +301,10 @@ int diff_growth_next(struct query *q, struct diff *d, struct hdb_error *err)
 		query_set_int(q, DIFF_COUNT_DELTA,
 			      (int64_t)(g->by_side[last].count - g->by_side[0].count));
 	}
-	if (r != HDB_OK)
-		return r;
 	if ((r = set_counts(q, d, g->by_side, err)) != HDB_OK)
 		return r;
-	return query_set_id(q, DIFF_ID,
-			    analysis_merged_sum(&g->merged, row->node, last)->example_ix, err);
+	query_set_id(q, DIFF_ID, analysis_merged_sum(&g->merged, row->node, last)->example_ix);
+	return HDB_OK;
 }
 
 void diff_growth_close(struct diff *d)

@@ -259,25 +259,21 @@ int diff_objects_open(struct query *q, struct diff *d, struct hdb_error *err)
 	o->is_listed = stable || query_option(q, "trust-ids");
 	o->pending = -1;
 	q->total = !o->is_listed ? 0 : d->only ? QUERY_TOTAL_UNKNOWN : n.changed[0] + n.changed[1];
-	if ((r = query_fact(q, "ids_stable", stable, err)) < 0)
-		return r;
-	if ((r = query_fact(q, "ids_same", n.same, err)) < 0)
-		return r;
-	if ((r = query_fact(q, "ids_other", n.other, err)) < 0)
-		return r;
-	if (!o->is_listed)
-		return query_cut(
-			q, NULL, err,
-			"all objects: their IDs do not look stable, so that IDs do not tell "
-			"which are new or gone (--trust-ids lists them as if they did)");
+	query_fact(q, "ids_stable", stable);
+	query_fact(q, "ids_same", n.same);
+	query_fact(q, "ids_other", n.other);
+	if (!o->is_listed) {
+		query_cut(q, NULL,
+			  "all objects: their IDs do not look stable, so that IDs do not tell "
+			  "which are new or gone (--trust-ids lists them as if they did)");
+		return HDB_OK;
+	}
 
-	if ((r = query_fact(q, "new_objects", n.changed[1], err)) < 0)
-		return r;
-	if ((r = query_fact(q, "new_shallow", n.bytes[1], err)) < 0)
-		return r;
-	if ((r = query_fact(q, "gone_objects", n.changed[0], err)) < 0)
-		return r;
-	return query_fact(q, "gone_shallow", n.bytes[0], err);
+	query_fact(q, "new_objects", n.changed[1]);
+	query_fact(q, "new_shallow", n.bytes[1]);
+	query_fact(q, "gone_objects", n.changed[0]);
+	query_fact(q, "gone_shallow", n.bytes[0]);
+	return HDB_OK;
 }
 
 /* ---- rows ---- */
@@ -302,8 +298,10 @@ static int object_row(struct query *q, struct diff *d, unsigned s, struct hdb_er
 	if (r != HDB_OK)
 		return r;
 	query_set(q, DIFF_RETAINED, retained);
-	if (c->block->kind[c->at] == STORE_CLASS)
-		return query_format(q, DIFF_NAME, err, "class %s", name);
+	if (c->block->kind[c->at] == STORE_CLASS) {
+		query_format(q, DIFF_NAME, "class %s", name);
+		return HDB_OK;
+	}
 	query_lend_text(q, DIFF_NAME, name, strlen(name));
 	return HDB_OK;
 }

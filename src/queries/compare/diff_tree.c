@@ -189,14 +189,13 @@ static int leave_others(struct query *q, struct diff_tree *t, uint64_t threshold
 		if (!t->walk.order[i].others)
 			t->walk.order[kept++] = t->walk.order[i];
 	q->total = t->walk.count = kept;
-	r = query_cut(q, &cut, err, "what grew by no more than %" PRIu64 " bytes (--threshold)",
-		      threshold);
+	query_cut(q, &cut, "what grew by no more than %" PRIu64 " bytes (--threshold)", threshold);
 out:
 	analysis_merged_walk_release(&grown);
 	return r;
 }
 
-static int choose(struct query *q, const struct diff *d, bool has_others, struct hdb_error *err)
+static void choose(struct query *q, const struct diff *d, bool has_others)
 {
 	char text[512];
 
@@ -204,7 +203,7 @@ static int choose(struct query *q, const struct diff *d, bool has_others, struct
 		       "level,status,name,objects_before,objects,objects_delta,retained_before,"
 		       "retained,retained_delta,percent,id%s%s",
 		       d->side_count > 2 ? ",grows,steps" : "", has_others ? ",others" : "");
-	return query_choose(q, text, err);
+	query_choose(q, text);
 }
 
 static int open_walk(struct query *q, struct diff *d, struct hdb_error *err)
@@ -217,18 +216,15 @@ static int open_walk(struct query *q, struct diff *d, struct hdb_error *err)
 
 	if (d->by == DIFF_BY_SUSPECT) {
 		low = read_threshold(q, d);
-		if ((r = query_fact(q, "threshold", low, err)) != HDB_OK)
-			return r;
+		query_fact(q, "threshold", low);
 		if ((r = find_largest(t, err)) != HDB_OK)
 			return r;
 		low++;
 	} else {
 		low = query_number(q, "min", d->whole_bytes[0] / MIN_PART);
 		depth = query_number(q, "depth", ANALYSIS_MERGED_DEPTH);
-		if ((r = query_fact(q, "min", low, err)) != HDB_OK)
-			return r;
-		if ((r = query_fact(q, "folded", t->merged.folded, err)) != HDB_OK)
-			return r;
+		query_fact(q, "min", low);
+		query_fact(q, "folded", t->merged.folded);
 		/* What did not grow is no growth, whatever --min says. */
 		low = low ? low : 1;
 	}
@@ -240,8 +236,9 @@ static int open_walk(struct query *q, struct diff *d, struct hdb_error *err)
 		return leave_others(q, t, low - 1, err);
 	(void)snprintf(small, sizeof(small),
 		       "nodes that grew by fewer than %" PRIu64 " bytes or not at all", low);
-	r = query_merged_cut(q, &t->merged, &t->walk, small, err);
-	return r == HDB_OK ? choose(q, d, t->walk.rests.count != 0, err) : r;
+	query_merged_cut(q, &t->merged, &t->walk, small);
+	choose(q, d, t->walk.rests.count != 0);
+	return HDB_OK;
 }
 
 int diff_tree_open(struct query *q, struct diff *d, struct hdb_error *err)
@@ -254,42 +251,35 @@ int diff_tree_open(struct query *q, struct diff *d, struct hdb_error *err)
 /* ---- rows ---- */
 
 /* The newest dump's largest object of a node; null if it has none there. */
-static int set_example(struct query *q, const struct diff_tree *t, size_t column, uint32_t node,
-		       struct hdb_error *err)
+static void set_example(struct query *q, const struct diff_tree *t, size_t column, uint32_t node)
 {
 	const struct analysis_merged_sum *sum =
 		analysis_merged_sum(&t->merged, node, t->merged.dump_count - 1);
 
-	return query_set_id(q, column, sum->example_ix, err);
+	query_set_id(q, column, sum->example_ix);
 }
 
-static int set_point(struct query *q, const struct diff_tree *t, uint32_t node,
-		     struct hdb_error *err)
+static void set_point(struct query *q, const struct diff_tree *t, uint32_t node)
 {
 	const uint32_t point = find_point(t, node);
 	uint32_t last = point;
 	char path[PATH_MAX_BYTES];
-	int r = set_example(q, t, DIFF_POINT_ID, point, err);
-
+	set_example(q, t, DIFF_POINT_ID, point);
 	query_set_int(q, DIFF_POINT_DELTA, growth_of(&t->merged, point));
 	analysis_merged_path(&t->merged, point, ANALYSIS_MERGED_TOP, path, sizeof(path));
-	if (r != HDB_OK)
-		return r;
-	if ((r = query_set_text(q, DIFF_POINT, path, err)) != HDB_OK)
-		return r;
+	query_set_text(q, DIFF_POINT, path);
 	while (child_has_it(t, last))
 		last = t->largest[last].child;
 	if (last == point)
-		return HDB_OK;
+		return;
 	analysis_merged_path(&t->merged, last, point, path, sizeof(path));
-	return query_set_text(q, DIFF_POINT_OF, path, err);
+	query_set_text(q, DIFF_POINT_OF, path);
 }
 
 int diff_tree_next(struct query *q, struct diff *d, struct hdb_error *err)
 {
 	struct diff_tree *t = d->tree;
 	const struct analysis_merged_step *step;
-	int r;
 
 	if (t->walk.at == t->walk.count)
 		return HDB_END;
@@ -310,16 +300,14 @@ int diff_tree_next(struct query *q, struct diff *d, struct hdb_error *err)
 
 		query_set(q, DIFF_LEVEL, rest->depth);
 		query_set(q, DIFF_OTHERS, rest->nodes);
-		r = query_merged_set_others(q, DIFF_NAME, rest, err);
-		return r == HDB_OK ? diff_set_figures(q, d, t->by_side, err) : r;
+		query_merged_set_others(q, DIFF_NAME, rest);
+		return diff_set_figures(q, d, t->by_side, err);
 	}
 	query_set(q, DIFF_LEVEL, analysis_merged_node(&t->merged, step->node)->depth);
-	if ((r = query_merged_set_name(q, DIFF_NAME, &t->merged, step->node, err)) != HDB_OK)
-		return r;
-	if ((r = set_example(q, t, DIFF_ID, step->node, err)) != HDB_OK)
-		return r;
-	if (d->by == DIFF_BY_SUSPECT && (r = set_point(q, t, step->node, err)) != HDB_OK)
-		return r;
+	query_merged_set_name(q, DIFF_NAME, &t->merged, step->node);
+	set_example(q, t, DIFF_ID, step->node);
+	if (d->by == DIFF_BY_SUSPECT)
+		set_point(q, t, step->node);
 	return diff_set_figures(q, d, t->by_side, err);
 }
 

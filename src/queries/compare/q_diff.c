@@ -188,7 +188,6 @@ int diff_set_figures(struct query *q, const struct diff *d, const struct diff_fi
 	char *steps = NULL;
 	bool grows = true;
 	size_t used = 0;
-	int r;
 
 	query_set(q, DIFF_COUNT_BEFORE, first->count);
 	query_set(q, DIFF_COUNT, last->count);
@@ -213,9 +212,9 @@ int diff_set_figures(struct query *q, const struct diff *d, const struct diff_fi
 					 by_side[s].retained_bytes);
 	}
 	query_set(q, DIFF_GROWS, grows);
-	r = query_set_text(q, DIFF_STEPS, steps, err);
+	query_set_text(q, DIFF_STEPS, steps);
 	free(steps);
-	return r;
+	return HDB_OK;
 }
 
 /* ---- opening ---- */
@@ -248,7 +247,7 @@ static void read_by(const struct query *q, struct diff *d)
 }
 
 /* Says if sizes were computed in different ways. */
-static int compare_sizes(struct query *q, const struct diff *d, struct hdb_error *err)
+static void compare_sizes(struct query *q, const struct diff *d)
 {
 	const struct heap_layout *a = &d->sides[0].heap->layout;
 
@@ -256,13 +255,13 @@ static int compare_sizes(struct query *q, const struct diff *d, struct hdb_error
 		const struct heap_layout *b = &d->sides[s].heap->layout;
 
 		if (a->model != b->model || a->header_bytes != b->header_bytes ||
-		    a->reference_bytes != b->reference_bytes || a->align_bytes != b->align_bytes)
-			return query_fact_text(q, "sizes",
-					       "the dumps have different size models or "
-					       "layouts",
-					       err);
+		    a->reference_bytes != b->reference_bytes || a->align_bytes != b->align_bytes) {
+			query_fact_text(q, "sizes",
+					"the dumps have different size models or "
+					"layouts");
+			return;
+		}
 	}
-	return HDB_OK;
 }
 
 static int set_facts(struct query *q, struct diff *d, struct hdb_error *err)
@@ -281,27 +280,19 @@ static int set_facts(struct query *q, struct diff *d, struct hdb_error *err)
 		if (r != HDB_OK)
 			return r;
 	}
-	if ((r = query_fact(q, "dumps", d->side_count, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "heap_objects_before", first.count, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "heap_objects", last.count, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "heap_shallow_before", first.shallow_bytes, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "heap_shallow", last.shallow_bytes, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact_int(q, "heap_shallow_delta",
-				difference(last.shallow_bytes, first.shallow_bytes), err)) !=
-	    HDB_OK)
-		return r;
-	if ((r = query_tell_unreachable(q, last.unreachable_count, last.unreachable_bytes, err)) !=
-	    HDB_OK)
-		return r;
-	return compare_sizes(q, d, err);
+	query_fact(q, "dumps", d->side_count);
+	query_fact(q, "heap_objects_before", first.count);
+	query_fact(q, "heap_objects", last.count);
+	query_fact(q, "heap_shallow_before", first.shallow_bytes);
+	query_fact(q, "heap_shallow", last.shallow_bytes);
+	query_fact_int(q, "heap_shallow_delta",
+		       difference(last.shallow_bytes, first.shallow_bytes));
+	query_tell_unreachable(q, last.unreachable_count, last.unreachable_bytes);
+	compare_sizes(q, d);
+	return HDB_OK;
 }
 
-static int choose(struct query *q, const struct diff *d, struct hdb_error *err)
+static void choose(struct query *q, const struct diff *d)
 {
 	static const char *const names[] = {
 		[DIFF_BY_GROUP] =
@@ -328,7 +319,7 @@ static int choose(struct query *q, const struct diff *d, struct hdb_error *err)
 		       d->side_count <= 2 || d->by == DIFF_BY_OBJECT ? "" :
 		       d->by == DIFF_BY_GROWTH                       ? ",counts,steps" :
 								       ",grows,steps");
-	return query_choose(q, text, err);
+	query_choose(q, text);
 }
 
 static int open_part(struct query *q, struct diff *d, struct hdb_error *err)
@@ -360,8 +351,7 @@ static int open_diff(struct query *q, struct hdb_error *err)
 		return r;
 	if ((r = open_sides(q, d, err)) != HDB_OK)
 		return r;
-	if ((r = choose(q, d, err)) != HDB_OK)
-		return r;
+	choose(q, d);
 	d->only = query_option(q, "only");
 	if ((r = set_facts(q, d, err)) != HDB_OK)
 		return r;

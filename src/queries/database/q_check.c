@@ -141,10 +141,12 @@ static int open_check(struct query *q, struct hdb_error *err)
 			goto out;
 	for (size_t i = 0; i < c->count; i++)
 		failed += strcmp(c->rows[i].result, "failed") == 0;
-	r = query_fact(q, "blocks", blocks, err);
+	query_fact(q, "blocks", blocks);
 out:
 	q->total = c->count;
-	return r == HDB_OK ? query_fact(q, "failed", failed, err) : r;
+	if (r == HDB_OK)
+		query_fact(q, "failed", failed);
+	return r;
 }
 
 static int next_check(struct query *q, struct hdb_error *err)

@@ -109,18 +109,14 @@ static int open_problems(struct query *q, struct hdb_error *err)
 	}
 	count = heap_meta_number(q->heap, "problems", 0);
 	cut.rows = count > q->total ? count - q->total : 0;
-	r = query_cut(q, &cut, err,
-		      "problems beyond the first %" PRIu64 ", which the import "
-		      "did not keep",
-		      q->total);
-	if (r != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "problems", count, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "lost_bytes", lost, err)) != HDB_OK)
-		return r;
-	return query_fact(q, "dangling_references",
-			  heap_meta_number(q->heap, "references.dangling", 0), err);
+	query_cut(q, &cut,
+		  "problems beyond the first %" PRIu64 ", which the import "
+		  "did not keep",
+		  q->total);
+	query_fact(q, "problems", count);
+	query_fact(q, "lost_bytes", lost);
+	query_fact(q, "dangling_references", heap_meta_number(q->heap, "references.dangling", 0));
+	return HDB_OK;
 }
 
 static int next_problem(struct query *q, struct hdb_error *err)
@@ -139,7 +135,8 @@ static int next_problem(struct query *q, struct hdb_error *err)
 	query_set(q, LOST, problem.lost_bytes);
 	if (problem.object_id)
 		query_set(q, ID, problem.object_id);
-	return query_set_clean_text(q, MESSAGE, problem.message, strlen(problem.message), err);
+	query_set_clean_text(q, MESSAGE, problem.message, strlen(problem.message));
+	return HDB_OK;
 }
 
 const struct query_def query_problems = {

@@ -427,31 +427,25 @@ static int tell_common(struct query *q, struct leaks *l, size_t first, bool *is_
 	return r;
 }
 
-static int add_leaking_facts(struct query *q, const struct query_leaking_counts *counts,
-			     struct hdb_error *err)
+static void add_leaking_facts(struct query *q, const struct query_leaking_counts *counts)
 {
-	int r = query_fact(q, "leaking", counts->objects, err);
-
-	if (r < 0)
-		return r;
-	if (counts->objects && (r = query_fact(q, "hanging", counts->hanging, err)) < 0)
-		return r;
-	if (counts->objects && (r = query_fact(q, "leaks", counts->leaks, err)) < 0)
-		return r;
+	query_fact(q, "leaking", counts->objects);
+	if (counts->objects)
+		query_fact(q, "hanging", counts->hanging);
+	if (counts->objects)
+		query_fact(q, "leaks", counts->leaks);
 	if (counts->objects) {
-		if ((r = query_fact(q, "library_leaks", counts->library_leaks, err)) < 0)
-			return r;
+		query_fact(q, "library_leaks", counts->library_leaks);
 	}
 	if (counts->unreachable) {
-		if ((r = query_fact(q, "unreachable", counts->unreachable, err)) < 0)
-			return r;
+		query_fact(q, "unreachable", counts->unreachable);
 	}
-	return counts->traced < counts->objects ? query_fact(q, "traced", counts->traced, err) :
-						  HDB_OK;
+	if (counts->traced < counts->objects)
+		query_fact(q, "traced", counts->traced);
 }
 
 /* "java.lang.Class 31.9 %, java.lang.String 12.0 %" */
-static int add_values_fact(struct query *q, const struct leaks *l, struct hdb_error *err)
+static void add_values_fact(struct query *q, const struct leaks *l)
 {
 	char text[TEXT_MAX_BYTES] = "";
 	size_t used = 0;
@@ -465,30 +459,27 @@ static int add_values_fact(struct query *q, const struct leaks *l, struct hdb_er
 			heap_class_name(q->heap, s->class_no),
 			analysis_percent(s->retained_bytes, l->suspects.whole_bytes));
 	}
-	return text[0] ? query_fact_text(q, "values", text, err) : HDB_OK;
+	if (text[0])
+		query_fact_text(q, "values", text);
 }
 
 static int add_facts(struct query *q, const struct leaks *l,
 		     const struct query_leaking_counts *leaking, struct hdb_error *err)
 {
 	struct analysis_limit limit = { 0 };
-	int r = query_fact(q, "heap_shallow", l->suspects.whole_bytes, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "threshold", l->suspects.threshold_bytes, err)) != HDB_OK)
-		return r;
+	query_fact(q, "heap_shallow", l->suspects.whole_bytes);
+	query_fact(q, "threshold", l->suspects.threshold_bytes);
 	if ((r = analysis_limit_find(&q->session, &limit, err)) != HDB_OK)
 		return r;
-	if (limit.bytes && (r = query_fact(q, "max_heap", limit.bytes, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "out_of_memory", limit.is_out_of_memory, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "suspects", l->suspects.count, err)) != HDB_OK)
-		return r;
-	if ((r = add_values_fact(q, l, err)) != HDB_OK)
-		return r;
-	return add_leaking_facts(q, leaking, err);
+	if (limit.bytes)
+		query_fact(q, "max_heap", limit.bytes);
+	query_fact(q, "out_of_memory", limit.is_out_of_memory);
+	query_fact(q, "suspects", l->suspects.count);
+	add_values_fact(q, l);
+	add_leaking_facts(q, leaking);
+	return HDB_OK;
 }
 
 static int find_suspects(struct query *q, struct leaks *l, struct hdb_error *err)
@@ -568,13 +559,11 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 		return r;
 	q->total = l->story.rows.count;
 	r = add_facts(q, l, &leaking, err);
-	return r == HDB_OK && l->story.is_brief ?
-		       query_choose(
-			       q,
-			       "suspect,kind,id,class,label,via_field,objects,shallow,retained,percent,"
-			       "text,signature,signature_shape,signature_text",
-			       err) :
-		       r;
+	if (r == HDB_OK && l->story.is_brief)
+		query_choose(
+			q, "suspect,kind,id,class,label,via_field,objects,shallow,retained,percent,"
+			   "text,signature,signature_shape,signature_text");
+	return r;
 }
 
 static int next_leaks(struct query *q, struct hdb_error *err)
@@ -585,7 +574,8 @@ static int next_leaks(struct query *q, struct hdb_error *err)
 	};
 	struct leaks *l = q->state;
 
-	return query_story_next(q, &l->story, &cells, l->suspects.whole_bytes, err);
+	(void)err;
+	return query_story_next(q, &l->story, &cells, l->suspects.whole_bytes);
 }
 
 static void close_leaks(struct query *q)

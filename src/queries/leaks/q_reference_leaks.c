@@ -349,33 +349,24 @@ out:
 
 /* ---- the query ---- */
 
-static int set_facts(struct query *q, const struct leaks *s, struct hdb_error *err)
+static void set_facts(struct query *q, const struct leaks *s)
 {
-	int r = query_fact(q, "leaks", s->found.count, err);
-
-	if (r < 0)
-		return r;
-	if ((r = query_fact(q, "searched", s->searched, err)) < 0)
-		return r;
-	if ((r = query_fact(q, "given_up", s->given_up, err)) < 0)
-		return r;
+	query_fact(q, "leaks", s->found.count);
+	query_fact(q, "searched", s->searched);
+	query_fact(q, "given_up", s->given_up);
 	if (s->given_up) {
-		r = query_cut(q, NULL, err,
-			      "what %" PRIu64 " searches would have found behind the "
-			      "first %" PRIu64 " objects (--max-objects)",
-			      s->given_up, s->max_objects);
-		if (r < 0)
-			return r;
+		query_cut(q, NULL,
+			  "what %" PRIu64 " searches would have found behind the "
+			  "first %" PRIu64 " objects (--max-objects)",
+			  s->given_up, s->max_objects);
 	}
 	if (s->not_searched) {
-		r = query_cut(q, NULL, err,
-			      "%" PRIu64 " references that were not searched from, as "
-			      "all searches together had become too long",
-			      s->not_searched);
-		if (r < 0)
-			return r;
+		query_cut(q, NULL,
+			  "%" PRIu64 " references that were not searched from, as "
+			  "all searches together had become too long",
+			  s->not_searched);
 	}
-	return query_fact(q, "not_searched", s->not_searched, err);
+	query_fact(q, "not_searched", s->not_searched);
 }
 
 static int open_leaks(struct query *q, struct hdb_error *err)
@@ -388,14 +379,10 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 		return hdb_fail_memory(err, "leaks", sizeof(*s));
 	s->is_list = query_option(q, "objects") != NULL;
 	s->max_objects = query_number(q, "max-objects", 0);
-	r = query_choose(q,
-			 s->is_list ? "strength,class,referent_class,label,shallow,retained,"
-				      "steps,path,id,referent" :
-				      "strength,class,referent_class,objects,"
-				      "shallow,steps,path,id,referent",
-			 err);
-	if (r != HDB_OK)
-		goto out;
+	query_choose(q, s->is_list ? "strength,class,referent_class,label,shallow,retained,"
+				     "steps,path,id,referent" :
+				     "strength,class,referent_class,objects,"
+				     "shallow,steps,path,id,referent");
 	if ((r = prepare(q, s, err)) != HDB_OK)
 		goto out;
 	if ((r = search_all(q, s, err)) != HDB_OK)
@@ -404,7 +391,9 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 		r = group_leaks(q, s, err);
 out:
 	q->total = s->is_list ? s->found.count : s->groups.count;
-	return r == HDB_OK ? set_facts(q, s, err) : r;
+	if (r == HDB_OK)
+		set_facts(q, s);
+	return r;
 }
 
 /* Searches again: the way back is kept for one search only. */
@@ -443,7 +432,7 @@ static int set_path(struct query *q, struct leaks *s, const struct analysis_refe
 		used = sizeof(path) - 1;
 		memcpy(path + used - 3, "...", 3);
 	}
-	r = query_set_clean_text(q, PATH, path, used, err);
+	query_set_clean_text(q, PATH, path, used);
 out:
 	base_vec_release(&nodes);
 	return r;
@@ -457,7 +446,6 @@ static int next_leak(struct query *q, struct hdb_error *err)
 	struct leaks *s = q->state;
 	const struct analysis_reference *ref;
 	const struct leak *leak;
-	int r;
 
 	assert(s->at <= q->total);
 	if (s->at == q->total)
@@ -465,22 +453,16 @@ static int next_leak(struct query *q, struct hdb_error *err)
 	leak = s->is_list ? base_vec_at(&s->found, struct leak, s->at) :
 			    &base_vec_at(&s->groups, struct group, s->at)->first;
 	ref = (const struct analysis_reference *)s->list.refs.data + leak->ref;
-	r = query_set_object(q, &cells, ref->referent, err);
+	query_set_object(q, &cells, ref->referent);
 	if (!s->is_list) {
 		query_set(q, COUNT, base_vec_at(&s->groups, struct group, s->at)->count);
 		query_set(q, SHALLOW, base_vec_at(&s->groups, struct group, s->at)->bytes);
 	}
 	s->at++;
 	query_set(q, STEPS, leak->steps);
-	if (r != HDB_OK)
-		return r;
-	if ((r = query_set_class_of(q, CLASS, ref->ix, err)) != HDB_OK)
-		return r;
-	r = query_set_text(q, STRENGTH, analysis_strength_name((uint8_t)ref->strength), err);
-	if (r != HDB_OK)
-		return r;
-	if ((r = query_set_id(q, ID, ref->ix, err)) != HDB_OK)
-		return r;
+	query_set_class_of(q, CLASS, ref->ix);
+	query_set_text(q, STRENGTH, analysis_strength_name((uint8_t)ref->strength));
+	query_set_id(q, ID, ref->ix);
 	return set_path(q, s, ref, err);
 }
 

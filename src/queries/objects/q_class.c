@@ -178,15 +178,13 @@ static int add_totals(struct query *q, uint32_t no, struct hdb_error *err)
 	for (size_t i = 0; i < count; i++) {
 		if (totals[i].no != no)
 			continue;
-		if ((r = query_fact(q, "retained", totals[i].retained_bytes, err)) != HDB_OK)
-			goto out;
+		query_fact(q, "retained", totals[i].retained_bytes);
 	}
-out:
 	free(totals);
 	return r;
 }
 
-static int add_line(struct query *q, const struct store_class *class, struct hdb_error *err)
+static void add_line(struct query *q, const struct store_class *class)
 {
 	char text[LINE_MAX_BYTES] = "";
 	size_t used = 0;
@@ -200,7 +198,7 @@ static int add_line(struct query *q, const struct store_class *class, struct hdb
 	}
 	if (used >= sizeof(text))
 		memcpy(text + sizeof(text) - 4, "...", 4);
-	return query_fact_text(q, "superclasses", text, err);
+	query_fact_text(q, "superclasses", text);
 }
 
 static int add_facts(struct query *q, struct class_query *s, uint32_t no, struct hdb_error *err)
@@ -208,47 +206,35 @@ static int add_facts(struct query *q, struct class_query *s, uint32_t no, struct
 	const struct store_class *class = heap_class(q->heap, no);
 	uint64_t subclasses = 0, loader_id = 0;
 	char proof[QUERY_PROOF_MAX];
-	int r = query_fact(q, "id", class->class_id, err);
+	int r;
 
+	query_fact(q, "id", class->class_id);
 	for (uint32_t c = 0; c < q->heap->class_count; c++)
 		subclasses += heap_class(q->heap, c)->super_no == no;
-	if (r != HDB_OK)
-		return r;
-	if ((r = query_fact_text(q, "class", heap_class_name(q->heap, no), err)) != HDB_OK)
-		return r;
-	if ((r = query_fact_text(q, "loader", heap_loader_name(q->heap, class), err)) != HDB_OK)
-		return r;
+	query_fact_text(q, "class", heap_class_name(q->heap, no));
+	query_fact_text(q, "loader", heap_loader_name(q->heap, class));
 	if ((r = heap_id(q->heap, class->loader_ix, &loader_id, err)) != HDB_OK)
 		return r;
-	if ((r = query_fact(q, "loader_id", loader_id, err)) != HDB_OK)
-		return r;
-	if ((r = add_line(q, class, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "subclasses", subclasses, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "instance_bytes", class->instance_bytes, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "class_bytes", class->class_bytes, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "instances", s->instances[no].count, err)) != HDB_OK)
-		return r;
-	if (q->population != ANALYSIS_OF_ALL &&
-	    (r = query_tell_unreachable(q, s->instances[no].unreachable_count,
-					s->instances[no].unreachable_bytes, err)) != HDB_OK)
-		return r;
-	if (s->flat[no] && (r = query_fact(q, "flat_values", s->flat[no], err)) != HDB_OK)
-		return r;
+	query_fact(q, "loader_id", loader_id);
+	add_line(q, class);
+	query_fact(q, "subclasses", subclasses);
+	query_fact(q, "instance_bytes", class->instance_bytes);
+	query_fact(q, "class_bytes", class->class_bytes);
+	query_fact(q, "instances", s->instances[no].count);
+	if (q->population != ANALYSIS_OF_ALL)
+		query_tell_unreachable(q, s->instances[no].unreachable_count,
+				       s->instances[no].unreachable_bytes);
+	if (s->flat[no])
+		query_fact(q, "flat_values", s->flat[no]);
 	if (class->flags & STORE_CLASS_FILLER)
-		r = query_fact(q, "filler", true, err);
+		query_fact(q, "filler", true);
 	else if (class->element_bytes)
-		r = query_fact(q, "element_bytes", class->element_bytes, err);
+		query_fact(q, "element_bytes", class->element_bytes);
 	if (r != HDB_OK)
 		return r;
-	if ((r = query_fact(q, "shallow", s->instances[no].shallow_bytes, err)) != HDB_OK)
-		return r;
+	query_fact(q, "shallow", s->instances[no].shallow_bytes);
 	query_size_proof(q, class, proof);
-	if ((r = query_fact_text(q, "proof", proof, err)) != HDB_OK)
-		return r;
+	query_fact_text(q, "proof", proof);
 	return add_totals(q, no, err);
 }
 
@@ -274,27 +260,24 @@ static int open_class(struct query *q, struct hdb_error *err)
 	if (s->is_list) {
 		drop_empty(q, s);
 		q->total = s->classes.count;
-		r = query_fact(q, "classes", s->classes.count, err);
-		return r == HDB_OK ? query_choose(q,
-						  "id,class,loader,superclass,instance_bytes,"
-						  "class_bytes,instances",
-						  err) :
-				     r;
+		query_fact(q, "classes", s->classes.count);
+		query_choose(q, "id,class,loader,superclass,instance_bytes,"
+				"class_bytes,instances");
+		return HDB_OK;
 	}
 	s->no = s->classes.numbers[0];
 	s->in_statics = true;
 	heap_statics_begin(q->heap, s->no, &s->fields);
 	r = add_facts(q, s, s->no, err);
-	return r == HDB_OK ?
-		       query_choose(q, "declared_in,field,type,static,offset,value,ref", err) :
-		       r;
+	if (r == HDB_OK)
+		query_choose(q, "declared_in,field,type,static,offset,value,ref");
+	return r;
 }
 
-static int next_listed(struct query *q, struct class_query *s, struct hdb_error *err)
+static int next_listed(struct query *q, struct class_query *s)
 {
 	const struct store_class *class;
 	uint32_t no;
-	int r;
 
 	assert(s->at <= s->classes.count);
 	if (s->at == s->classes.count)
@@ -305,13 +288,11 @@ static int next_listed(struct query *q, struct class_query *s, struct hdb_error 
 	query_set(q, INSTANCE_BYTES, class->instance_bytes);
 	query_set(q, CLASS_BYTES, class->class_bytes);
 	query_set(q, INSTANCES, s->instances[no].count);
-	if ((r = query_set_text(q, CLASS, heap_class_name(q->heap, no), err)) != HDB_OK)
-		return r;
-	if ((r = query_set_text(q, LOADER, heap_loader_name(q->heap, class), err)) != HDB_OK)
-		return r;
+	query_set_text(q, CLASS, heap_class_name(q->heap, no));
+	query_set_text(q, LOADER, heap_loader_name(q->heap, class));
 	if (class->super_no != STORE_NONE)
-		r = query_set_text(q, SUPER, heap_class_name(q->heap, class->super_no), err);
-	return r;
+		query_set_text(q, SUPER, heap_class_name(q->heap, class->super_no));
+	return HDB_OK;
 }
 
 static int set_field(struct query *q, uint32_t declared_in, const struct store_field *field,
@@ -323,12 +304,9 @@ static int set_field(struct query *q, uint32_t declared_in, const struct store_f
 
 	if (r != HDB_OK)
 		goto out;
-	r = query_set_text(q, DECLARED_IN, heap_class_name(q->heap, declared_in), err);
-	if (r != HDB_OK)
-		goto out;
-	if ((r = query_set_text(q, FIELD, name, err)) != HDB_OK)
-		goto out;
-	r = query_set_text(q, TYPE, type ? type : "?", err);
+	query_set_text(q, DECLARED_IN, heap_class_name(q->heap, declared_in));
+	query_set_text(q, FIELD, name);
+	query_set_text(q, TYPE, type ? type : "?");
 out:
 	query_set(q, STATIC, field->is_static);
 	return r;
@@ -345,8 +323,7 @@ static int next_static(struct query *q, struct class_query *s, struct hdb_error 
 	if ((r = set_field(q, s->no, &s->fields.field, err)) != HDB_OK)
 		return r;
 	analysis_value_text(&s->fields.value, text, sizeof(text));
-	if ((r = query_set_text(q, VALUE, text, err)) != HDB_OK)
-		return r;
+	query_set_text(q, VALUE, text);
 	if (s->fields.value.type == HPROF_OBJECT && s->fields.value.bits &&
 	    heap_find(q->heap, s->fields.value.bits, &ix, err) == HDB_OK)
 		query_set(q, REF, s->fields.value.bits);
@@ -382,7 +359,7 @@ static int next_class(struct query *q, struct hdb_error *err)
 	struct class_query *s = q->state;
 
 	if (s->is_list)
-		return next_listed(q, s, err);
+		return next_listed(q, s);
 	if (s->in_statics) {
 		const int r = next_static(q, s, err);
 

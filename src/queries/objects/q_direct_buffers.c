@@ -249,11 +249,10 @@ static int list_segments(struct buffers *s, struct hdb_error *err)
 	return r;
 }
 
-static int sum(struct query *q, const struct buffers *s, struct hdb_error *err)
+static void sum(struct query *q, const struct buffers *s)
 {
 	static const char *const names[] = { "capacity", "mapped", "segments", "native" };
 	uint64_t bytes[VIEW + 1] = { 0 };
-	int r = HDB_OK;
 
 	for (size_t i = 0; i < s->list.count; i++) {
 		const struct buffer *buffer = base_vec_at(&s->list, struct buffer, i);
@@ -261,12 +260,11 @@ static int sum(struct query *q, const struct buffers *s, struct hdb_error *err)
 		bytes[buffer->kind] += buffer->bytes;
 	}
 	q->total = s->list.count;
-	for (unsigned kind = DIRECT; kind < VIEW && r == HDB_OK; kind++)
+	for (unsigned kind = DIRECT; kind < VIEW; kind++)
 		if (kind != SEGMENT || bytes[kind])
-			r = query_fact(q, names[kind], bytes[kind], err);
-	return r == HDB_OK && s->modules_bytes ?
-		       query_fact(q, "jdk_modules", s->modules_bytes, err) :
-		       r;
+			query_fact(q, names[kind], bytes[kind]);
+	if (s->modules_bytes)
+		query_fact(q, "jdk_modules", s->modules_bytes);
 }
 
 static int open_buffers(struct query *q, struct hdb_error *err)
@@ -287,9 +285,9 @@ static int open_buffers(struct query *q, struct hdb_error *err)
 		return r;
 	if (s->list.count)
 		qsort(s->list.data, s->list.count, sizeof(struct buffer), compare_buffers);
-	if ((r = sum(q, s, err)) != HDB_OK)
-		return r;
-	return query_tell_unreachable(q, s->unreachable_count, s->unreachable_bytes, err);
+	sum(q, s);
+	query_tell_unreachable(q, s->unreachable_count, s->unreachable_bytes);
+	return HDB_OK;
 }
 
 /* What may hold a buffer, if no single object does. */
@@ -396,15 +394,16 @@ static int set_holder(struct query *q, uint32_t ix, struct hdb_error *err)
 
 	if (r < 0 || up == HEAP_NONE)
 		return r;
-	if ((r = query_set_id(q, HOLDER, up, err)) != HDB_OK)
-		return r;
-	if ((r = query_set_label(q, HOLDER_LABEL, up, err)) != HDB_OK)
-		return r;
+	query_set_id(q, HOLDER, up);
+	query_set_label(q, HOLDER_LABEL, up);
 	for (unsigned steps = 0; is_dominator && up != HEAP_NONE && steps < THREAD_STEPS_MAX;
 	     steps++) {
 		if (heap_is_thread(q->heap, up)) {
 			r = heap_thread_name(q->heap, up, name, sizeof(name), err);
-			return r < 0 ? r : query_set_text(q, THREAD, name, err);
+			if (r < 0)
+				return r;
+			query_set_text(q, THREAD, name);
+			return HDB_OK;
 		}
 		if ((r = derive_dominator(q->derive, up, &up, err)) != HDB_OK)
 			return r;
@@ -443,10 +442,8 @@ static int next_buffers(struct query *q, struct hdb_error *err)
 		return HDB_OK;
 	ix = buffer->ix;
 	query_set(q, CAPACITY, buffer->bytes);
-	if ((r = query_set_text(q, KIND, kinds[buffer->kind], err)) != HDB_OK)
-		return r;
-	if ((r = query_set_object(q, &cells, ix, err)) != HDB_OK)
-		return r;
+	query_set_text(q, KIND, kinds[buffer->kind]);
+	query_set_object(q, &cells, ix);
 	if ((r = set_number(q, POSITION, ix, "position", err)) != HDB_OK)
 		return r;
 	if ((r = set_number(q, LIMIT, ix, "limit", err)) != HDB_OK)

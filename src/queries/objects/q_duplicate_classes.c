@@ -134,11 +134,10 @@ static int open_duplicates(struct query *q, struct hdb_error *err)
 	if (s->copies.count)
 		qsort(s->copies.list, s->copies.count, sizeof(*s->copies.list), compare_copies);
 	q->total = s->copies.count;
-	if ((r = query_fact(q, "names", s->copies.names, err)) != HDB_OK)
-		return r;
-	if ((r = query_tell_heap(q, err)) != HDB_OK)
-		return r;
-	return query_fact(q, "classes", s->copies.count, err);
+	query_fact(q, "names", s->copies.names);
+	query_tell_heap(q);
+	query_fact(q, "classes", s->copies.count);
+	return HDB_OK;
 }
 
 static int next_duplicate(struct query *q, struct hdb_error *err)
@@ -147,8 +146,8 @@ static int next_duplicate(struct query *q, struct hdb_error *err)
 	const struct copy *copy = &s->copies.list[s->at];
 	const struct store_class *class;
 	struct derive_total total;
-	int r;
 
+	(void)err;
 	assert(s->at <= s->copies.count);
 	if (s->at == s->copies.count)
 		return HDB_END;
@@ -163,8 +162,9 @@ static int next_duplicate(struct query *q, struct hdb_error *err)
 	query_set(q, SHALLOW, total.shallow_bytes);
 	query_set(q, RETAINED, total.retained_bytes);
 	query_set(q, UNREACHABLE, total.unreachable_count);
-	r = query_set_id(q, LOADER_ID, class->loader_ix, err);
-	return r == HDB_OK ? query_set_text(q, LOADER, heap_loader_name(q->heap, class), err) : r;
+	query_set_id(q, LOADER_ID, class->loader_ix);
+	query_set_text(q, LOADER, heap_loader_name(q->heap, class));
+	return HDB_OK;
 }
 
 static void close_duplicates(struct query *q)

@@ -94,27 +94,22 @@ static int set_facts(struct query *q, const struct contents *s, struct hdb_error
 		return r;
 	if ((r = heap_id(q->heap, c->ix, &id, err)) != HDB_OK)
 		return r;
-	if ((r = query_fact(q, "id", id, err)) != HDB_OK)
-		return r;
-	r = query_fact_text(q, "class", heap_class_name(q->heap, object.class_no), err);
-	if (r != HDB_OK)
-		return r;
-	if ((r = query_fact_text(q, "known_as", c->rule->class_name, err)) != HDB_OK)
-		return r;
-	r = query_fact_text(q, "kind", heap_collection_kind_name(c->rule->kind), err);
-	if (r != HDB_OK)
-		return r;
+	query_fact(q, "id", id);
+	query_fact_text(q, "class", heap_class_name(q->heap, object.class_no));
+	query_fact_text(q, "known_as", c->rule->class_name);
+	query_fact_text(q, "kind", heap_collection_kind_name(c->rule->kind));
 	if (c->inner_ix != c->ix) {
 		if ((r = heap_id(q->heap, c->inner_ix, &id, err)) != HDB_OK)
 			return r;
-		if ((r = query_fact(q, "in", id, err)) != HDB_OK)
-			return r;
+		query_fact(q, "in", id);
 	}
-	if (c->has_size && (r = query_fact(q, "size", c->size, err)) != HDB_OK)
-		return r;
-	if (c->has_capacity && (r = query_fact(q, "capacity", c->capacity, err)) != HDB_OK)
-		return r;
-	return note ? query_fact_text(q, "note", note, err) : HDB_OK;
+	if (c->has_size)
+		query_fact(q, "size", c->size);
+	if (c->has_capacity)
+		query_fact(q, "capacity", c->capacity);
+	if (note)
+		query_fact_text(q, "note", note);
+	return HDB_OK;
 }
 
 static int fail_unknown(struct query *q, uint32_t ix, struct hdb_error *err)
@@ -145,7 +140,8 @@ static int open_one(struct query *q, struct contents *s, struct hdb_error *err)
 	    (r = set_facts(q, s, err)) < 0)
 		return r;
 	s->is_open = true;
-	return query_choose(q, COLUMNS_OF_ONE, err);
+	query_choose(q, COLUMNS_OF_ONE);
+	return HDB_OK;
 }
 
 static int open_class(struct query *q, struct contents *s, struct hdb_error *err)
@@ -163,11 +159,10 @@ static int open_class(struct query *q, struct contents *s, struct hdb_error *err
 	if (!is_known)
 		return hdb_fail(err, HDB_NOTFOUND, "objects of %s are no known collections",
 				q->targets[0]);
-	if ((r = query_fact_text(q, "class", q->targets[0], err)) < 0 ||
-	    (r = query_fact(q, "objects", s->members.count, err)) < 0)
-		return r;
-	return query_tell_unreachable(q, s->members.unreachable_count, s->members.unreachable_bytes,
-				      err);
+	query_fact_text(q, "class", q->targets[0]);
+	query_fact(q, "objects", s->members.count);
+	query_tell_unreachable(q, s->members.unreachable_count, s->members.unreachable_bytes);
+	return HDB_OK;
 }
 
 static int open_entries(struct query *q, struct hdb_error *err)
@@ -194,7 +189,8 @@ static int set_plain(struct query *q, size_t column, const struct heap_value *va
 
 	if (value->type != HPROF_OBJECT) {
 		analysis_value_text(value, text, sizeof(text));
-		return query_set_text(q, column, text, err);
+		query_set_text(q, column, text);
+		return HDB_OK;
 	}
 	if (!value->bits)
 		return HDB_OK;
@@ -204,10 +200,14 @@ static int set_plain(struct query *q, size_t column, const struct heap_value *va
 	text[0] = '\0';
 	if (heap_is_string(q->heap, ix)) {
 		r = heap_string(q->heap, ix, text, sizeof(text), err);
-		return r == HDB_OK ? query_set_text(q, column, text, err) : r < 0 ? r : HDB_OK;
+		if (r == HDB_OK)
+			query_set_text(q, column, text);
+		return r < 0 ? r : HDB_OK;
 	}
 	analysis_describe(&q->session, ix, text, sizeof(text));
-	return text[0] ? query_set_text(q, column, text, err) : HDB_OK;
+	if (text[0])
+		query_set_text(q, column, text);
+	return HDB_OK;
 }
 
 static int set_retained(struct query *q, const struct heap_value *value, struct hdb_error *err)
@@ -329,11 +329,10 @@ static int set_columns(struct query *q, bool is_tested, struct hdb_error *err)
 			return r;
 	}
 	if (e->has_key && query_is_tested(q, KEY_LABEL) == is_tested) {
-		if ((r = query_set_value(q, KEY_LABEL, SIZE_MAX, &e->key, err)) != HDB_OK)
-			return r;
+		query_set_value(q, KEY_LABEL, SIZE_MAX, &e->key);
 	}
 	if (query_is_tested(q, VALUE_LABEL) == is_tested)
-		r = query_set_value(q, VALUE_LABEL, SIZE_MAX, &e->value, err);
+		query_set_value(q, VALUE_LABEL, SIZE_MAX, &e->value);
 	return r;
 }
 
@@ -364,7 +363,8 @@ static int set_ids(struct query *q, struct hdb_error *err)
 		return r;
 	if ((r = set_id(q, VALUE_ID, &e->value, err)) != HDB_OK)
 		return r;
-	return query_set_id(q, ENTRY, e->entry_ix, err);
+	query_set_id(q, ENTRY, e->entry_ix);
+	return HDB_OK;
 }
 
 static int next_entries(struct query *q, struct hdb_error *err)
@@ -380,12 +380,13 @@ static int next_entries(struct query *q, struct hdb_error *err)
 		if ((r = step(q, &end, err)) != HDB_OK || q->is_counting)
 			return r;
 		query_reset(q);
-		if (s->is_class && (r = query_set_id(q, OWNER, s->collection.ix, err)) < 0)
-			return r;
+		if (s->is_class)
+			query_set_id(q, OWNER, s->collection.ix);
 		if (end) {
 			(void)snprintf(text, sizeof(text), "<%s: %s>",
 				       e->is_cut ? "cut" : "unknown", end);
-			return query_set_text(q, VALUE_LABEL, text, err);
+			query_set_text(q, VALUE_LABEL, text);
+			return HDB_OK;
 		}
 		query_set(q, NO, e->no);
 		if ((r = set_ids(q, err)) < 0 || (r = set_columns(q, true, err)) < 0 ||

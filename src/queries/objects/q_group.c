@@ -147,7 +147,8 @@ static int read_by(struct query *q, struct grouping *s, struct hdb_error *err)
 	else if (strcmp(by, "value") != 0)
 		return hdb_fail(err, HDB_EUSAGE, "--by must be value or field:NAME, not \"%s\"",
 				by);
-	return query_fact_text(q, "by", by, err);
+	query_fact_text(q, "by", by);
+	return HDB_OK;
 }
 
 static int mark_classes(struct query *q, struct grouping *s, struct hdb_error *err)
@@ -168,8 +169,7 @@ static int count_values(struct query *q, struct grouping *s, struct hdb_error *e
 }
 
 /* Says what is not listed. */
-static int leave_rare(struct query *q, const struct grouping *s, uint64_t min_count,
-		      struct hdb_error *err)
+static void leave_rare(struct query *q, const struct grouping *s, uint64_t min_count)
 {
 	struct analysis_cut cut = { .rows = s->tally.used - q->total };
 
@@ -179,9 +179,8 @@ static int leave_rare(struct query *q, const struct grouping *s, uint64_t min_co
 		cut.objects += group->head.count;
 		cut.bytes += group->shallow_bytes;
 	}
-	return query_cut(q, &cut, err,
-			 "values that fewer than %" PRIu64 " objects have (--min-count)",
-			 min_count);
+	query_cut(q, &cut, "values that fewer than %" PRIu64 " objects have (--min-count)",
+		  min_count);
 }
 
 static int open_group(struct query *q, struct hdb_error *err)
@@ -201,8 +200,7 @@ static int open_group(struct query *q, struct hdb_error *err)
 	};
 	min_count = query_number(q, "min-count", 0);
 	if (q->population != ANALYSIS_OF_ALL) {
-		if ((r = query_choose(q, "value,objects,shallow,retained,id", err)) != HDB_OK)
-			return r;
+		query_choose(q, "value,objects,shallow,retained,id");
 	}
 	if ((r = read_by(q, s, err)) != HDB_OK)
 		return r;
@@ -215,18 +213,15 @@ static int open_group(struct query *q, struct hdb_error *err)
 	s->has_retained = derive_has(q->derive, STORE_RETAINED);
 	if ((r = count_values(q, s, err)) != HDB_OK)
 		return r;
-	if ((r = query_fact(q, "objects", s->members, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "values", s->tally.used, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "shallow", s->bytes, err)) != HDB_OK)
-		return r;
-	if ((r = query_tell_unreachable(q, s->others, s->other_bytes, err)) != HDB_OK)
-		return r;
+	query_fact(q, "objects", s->members);
+	query_fact(q, "values", s->tally.used);
+	query_fact(q, "shallow", s->bytes);
+	query_tell_unreachable(q, s->others, s->other_bytes);
 	r = analysis_counter_order(&s->tally, min_count, &q->total, err);
 	if (r != HDB_OK)
 		return r;
-	return leave_rare(q, s, min_count, err);
+	leave_rare(q, s, min_count);
+	return HDB_OK;
 }
 
 static int next_group(struct query *q, struct hdb_error *err)
@@ -241,14 +236,16 @@ static int next_group(struct query *q, struct hdb_error *err)
 	group = analysis_counter_at(&s->tally, s->at++);
 	if ((r = analysis_key_text(&s->keys, group->head.first_ix, text, err)) != HDB_OK)
 		goto out;
-	r = query_set_text(q, VALUE, text, err);
+	query_set_text(q, VALUE, text);
 out:
 	query_set(q, COUNT, group->head.count);
 	query_set(q, SHALLOW, group->shallow_bytes);
 	if (s->has_retained)
 		query_set(q, RETAINED, group->retained_bytes);
 	query_set(q, UNREACHABLE, group->unreachable);
-	return r == HDB_OK ? query_set_id(q, ID, group->head.first_ix, err) : r;
+	if (r == HDB_OK)
+		query_set_id(q, ID, group->head.first_ix);
+	return r;
 }
 
 static void close_group(struct query *q)

@@ -222,8 +222,10 @@ static int rename_column(struct query *q, const struct instances *s, unsigned f,
 	uint32_t class_no;
 	int r;
 
-	if (!is_taken(name))
-		return query_rename(q, FIRST_FIELD + f, name, type, err);
+	if (!is_taken(name)) {
+		query_rename(q, FIRST_FIELD + f, name, type);
+		return HDB_OK;
+	}
 	if ((r = declaring_class(q, s, name, &class_no, err)) < 0)
 		return r;
 	if (class_no != HEAP_NONE)
@@ -231,7 +233,8 @@ static int rename_column(struct query *q, const struct instances *s, unsigned f,
 	dot = strrchr(class_name, '.');
 	(void)snprintf(longer, sizeof(longer), "%.*s.%s", PATH_SIZE - 1, dot ? dot + 1 : class_name,
 		       name);
-	return query_rename(q, FIRST_FIELD + f, longer, type, err);
+	query_rename(q, FIRST_FIELD + f, longer, type);
+	return HDB_OK;
 }
 
 /* The type of a column is that of the first object that has the field. */
@@ -248,8 +251,7 @@ static int name_columns(struct query *q, struct instances *s, struct hdb_error *
 	for (unsigned f = 0; f < s->field_count; f++)
 		used += (size_t)snprintf(names + used, sizeof(names) - used, ",field%u", f + 1);
 	/* Before they have names of their own, which may be those of others. */
-	if ((r = query_choose(q, names, err)) != HDB_OK)
-		return r;
+	query_choose(q, names);
 	for (unsigned f = 0; f < s->field_count; f++) {
 		enum hdb_type type = HDB_TYPE_TEXT;
 		bool has = false;
@@ -293,12 +295,9 @@ static int open_instances(struct query *q, struct hdb_error *err)
 		goto out;
 	if ((r = derive_need(q->derive, STORE_RETAINED, err)) != HDB_OK)
 		goto out;
-	if ((r = query_fact_text(q, "class", q->targets[0], err)) != HDB_OK)
-		goto out;
-	if ((r = query_fact(q, "objects", s->members.count, err)) != HDB_OK)
-		goto out;
-	r = query_tell_unreachable(q, s->members.unreachable_count, s->members.unreachable_bytes,
-				   err);
+	query_fact_text(q, "class", q->targets[0]);
+	query_fact(q, "objects", s->members.count);
+	query_tell_unreachable(q, s->members.unreachable_count, s->members.unreachable_bytes);
 out:
 	q->total = q->population == ANALYSIS_OF_ALL       ? s->members.count :
 		   q->population == ANALYSIS_OF_REACHABLE ? s->members.reachable_count :
@@ -317,17 +316,23 @@ static int set_reference(struct query *q, size_t column, uint64_t id, struct hdb
 	if (!id)
 		return HDB_OK;
 	r = heap_find(q->heap, id, &ix, err);
-	if (r == HDB_NOTFOUND)
-		return query_set_text(q, column, "not in the dump", err);
+	if (r == HDB_NOTFOUND) {
+		query_set_text(q, column, "not in the dump");
+		return HDB_OK;
+	}
 	if (r != HDB_OK)
 		goto out;
 	if (heap_is_string(q->heap, ix)) {
 		if ((r = heap_string(q->heap, ix, text, sizeof(text), err)) != HDB_OK)
 			goto out;
-		return query_set_text(q, column, text, err);
+		query_set_text(q, column, text);
+		return HDB_OK;
 	}
 out:
-	return r < 0 ? r : query_set_label(q, column, ix, err);
+	if (r < 0)
+		return r;
+	query_set_label(q, column, ix);
+	return HDB_OK;
 }
 
 static int set_field(struct query *q, size_t column, const char *path, uint32_t ix,
@@ -369,7 +374,8 @@ static int set_field(struct query *q, size_t column, const char *path, uint32_t 
 	if (value.type == HPROF_OBJECT)
 		return set_reference(q, column, value.bits, err);
 	analysis_value_text(&value, text, sizeof(text));
-	return query_set_text(q, column, text, err);
+	query_set_text(q, column, text);
+	return HDB_OK;
 }
 
 /* Fills the columns that a filter looks at, or (is_tested false) the others. */
@@ -383,8 +389,7 @@ static int set_columns(struct query *q, uint32_t ix, bool is_tested, struct hdb_
 	cells.label = query_is_tested(q, LABEL) == is_tested ? LABEL : SIZE_MAX;
 	cells.shallow = query_is_tested(q, SHALLOW) == is_tested ? SHALLOW : SIZE_MAX;
 	cells.retained = query_is_tested(q, RETAINED) == is_tested ? RETAINED : SIZE_MAX;
-	if ((r = query_set_object(q, &cells, ix, err)) != HDB_OK)
-		return r;
+	query_set_object(q, &cells, ix);
 	for (unsigned f = 0; f < s->field_count; f++)
 		if (query_is_tested(q, FIRST_FIELD + f) == is_tested &&
 		    (r = set_field(q, FIRST_FIELD + f, s->path[f], ix, err)) != HDB_OK)

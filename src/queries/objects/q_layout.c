@@ -52,14 +52,12 @@ struct layout_query {
 	size_t at;
 };
 
-static int add_facts(struct query *q, const struct layout_query *s, uint32_t no,
-		     struct hdb_error *err)
+static void add_facts(struct query *q, const struct layout_query *s, uint32_t no)
 {
 	const struct store_class *class = heap_class(q->heap, no);
 	uint64_t fields = 0, waste = 0;
 	char proof[QUERY_PROOF_MAX];
-	int r = query_fact(q, "id", class->class_id, err);
-
+	query_fact(q, "id", class->class_id);
 	for (size_t i = 0; i < s->parts.count; i++) {
 		const struct heap_part *part = base_vec_at(&s->parts, struct heap_part, i);
 
@@ -69,19 +67,12 @@ static int add_facts(struct query *q, const struct layout_query *s, uint32_t no,
 			waste += part->bytes;
 	}
 	query_size_proof(q, class, proof);
-	if (r != HDB_OK)
-		return r;
-	if ((r = query_fact_text(q, "class", heap_class_name(q->heap, no), err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "instance_bytes", class->instance_bytes, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "field_bytes", fields, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "waste_bytes", waste, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "recorded_bytes", class->declared_size, err)) != HDB_OK)
-		return r;
-	return query_fact_text(q, "proof", proof, err);
+	query_fact_text(q, "class", heap_class_name(q->heap, no));
+	query_fact(q, "instance_bytes", class->instance_bytes);
+	query_fact(q, "field_bytes", fields);
+	query_fact(q, "waste_bytes", waste);
+	query_fact(q, "recorded_bytes", class->declared_size);
+	query_fact_text(q, "proof", proof);
 }
 
 static int open_layout(struct query *q, struct hdb_error *err)
@@ -104,8 +95,7 @@ static int open_layout(struct query *q, struct hdb_error *err)
 	}
 	if ((r = heap_lay_out(q->heap, classes.numbers[0], &s->parts, err)) != HDB_OK)
 		goto out;
-	if ((r = add_facts(q, s, classes.numbers[0], err)) != HDB_OK)
-		goto out;
+	add_facts(q, s, classes.numbers[0]);
 	q->total = s->parts.count;
 out:
 	free(classes.numbers);
@@ -127,23 +117,22 @@ static int next_part(struct query *q, struct hdb_error *err)
 	type = hprof_type_name(part->type);
 	query_set(q, OFFSET, part->offset);
 	query_set(q, BYTES, part->bytes);
-	if ((r = query_set_text(q, PART, heap_part_name(part->kind), err)) != HDB_OK)
-		return r;
+	query_set_text(q, PART, heap_part_name(part->kind));
 	if (part->flat_bytes && part->flat_class < q->heap->class_count)
-		r = query_format(q, TYPE, err, "flat %s",
-				 heap_class_name(q->heap, part->flat_class));
+		query_format(q, TYPE, "flat %s", heap_class_name(q->heap, part->flat_class));
 	else if (part->type)
-		r = query_set_text(q, TYPE, type ? type : "?", err);
-	if (r < 0 || part->class_no == HEAP_NONE)
-		return r;
-	r = query_set_text(q, DECLARED_IN, heap_class_name(q->heap, part->class_no), err);
-	if (r != HDB_OK)
-		return r;
-	if (part->name)
-		return query_set_text(q, FIELD, part->name, err);
+		query_set_text(q, TYPE, type ? type : "?");
+	if (part->class_no == HEAP_NONE)
+		return HDB_OK;
+	query_set_text(q, DECLARED_IN, heap_class_name(q->heap, part->class_no));
+	if (part->name) {
+		query_set_text(q, FIELD, part->name);
+		return HDB_OK;
+	}
 	if ((r = heap_text(q->heap, part->name_text, name, sizeof(name), err)) != HDB_OK)
 		return r;
-	return query_set_text(q, FIELD, name, err);
+	query_set_text(q, FIELD, name);
+	return HDB_OK;
 }
 
 static void close_layout(struct query *q)

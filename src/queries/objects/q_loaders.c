@@ -245,13 +245,11 @@ static int set_facts(struct query *q, const struct loaders *s, struct hdb_error 
 	}
 	if (r != HDB_OK)
 		return r;
-	if ((r = query_fact(q, "loaders", s->tree.all.count, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "defining", defining, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "idle", idle, err)) != HDB_OK)
-		return r;
-	return query_fact(q, "duplicates", duplicates, err);
+	query_fact(q, "loaders", s->tree.all.count);
+	query_fact(q, "defining", defining);
+	query_fact(q, "idle", idle);
+	query_fact(q, "duplicates", duplicates);
+	return HDB_OK;
 }
 
 static int open_loaders(struct query *q, struct hdb_error *err)
@@ -272,11 +270,9 @@ static int open_loaders(struct query *q, struct hdb_error *err)
 	if ((r = analysis_loaders_find(&q->session, &s->tree, err)) != HDB_OK)
 		return r;
 	if (s->tree.has_no_parents) {
-		r = query_cut(q, NULL, err,
-			      "parents and names of class loaders, which only the dump has: it is "
-			      "not there");
-		if (r != HDB_OK)
-			return r;
+		query_cut(q, NULL,
+			  "parents and names of class loaders, which only the dump has: it is "
+			  "not there");
 	}
 	if ((r = add_totals(q, s, err)) != HDB_OK)
 		return r;
@@ -292,14 +288,11 @@ static int open_loaders(struct query *q, struct hdb_error *err)
 	q->total = s->with_classes || s->only_idle ? QUERY_TOTAL_UNKNOWN : s->tree.count;
 	if ((r = set_facts(q, s, err)) != HDB_OK)
 		return r;
-	if ((r = query_tell_heap(q, err)) != HDB_OK)
-		return r;
-	return !s->with_classes ?
-		       query_choose(q,
-				    "level,id,name,label,parent,classes,objects,shallow,retained,"
-				    "loader_retained,unreachable_objects,use",
-				    err) :
-		       HDB_OK;
+	query_tell_heap(q);
+	if (!s->with_classes)
+		query_choose(q, "level,id,name,label,parent,classes,objects,shallow,retained,"
+				"loader_retained,unreachable_objects,use");
+	return HDB_OK;
 }
 
 /* ---- rows ---- */
@@ -311,7 +304,8 @@ static int set_name(struct query *q, uint32_t ix, struct hdb_error *err)
 
 	if (r != HDB_OK)
 		return r == HDB_NOTFOUND ? HDB_OK : r;
-	return query_set_text(q, LABEL, text, err);
+	query_set_text(q, LABEL, text);
+	return HDB_OK;
 }
 
 static int loader_row(struct query *q, const struct loaders *s,
@@ -320,8 +314,8 @@ static int loader_row(struct query *q, const struct loaders *s,
 	struct derive_total total = s->shown[s->tree.order[s->at]];
 	size_t size;
 	const char *name = analysis_group_name(&q->session, DERIVE_LOADER, loader->ix, &size);
-	int r = query_set_id(q, ID, loader->ix, err);
 
+	query_set_id(q, ID, loader->ix);
 	analysis_choose_counts(&total, q->population);
 	query_lend_text(q, KIND, "loader", strlen("loader"));
 	query_lend_text(q, NAME, name, size);
@@ -333,12 +327,8 @@ static int loader_row(struct query *q, const struct loaders *s,
 	query_set(q, OWN, loader->own_bytes);
 	query_set(q, UNREACHABLE, total.unreachable_count);
 	query_lend_text(q, USE, use_names[loader->use], strlen(use_names[loader->use]));
-	if (r != HDB_OK)
-		return r;
 	if (loader->parent != ANALYSIS_NO_LOADER) {
-		r = query_set_id(q, PARENT, analysis_loader_at(&s->tree, loader->parent)->ix, err);
-		if (r != HDB_OK)
-			return r;
+		query_set_id(q, PARENT, analysis_loader_at(&s->tree, loader->parent)->ix);
 	}
 	return loader->ix != HEAP_BOOT_LOADER ? set_name(q, loader->ix, err) : HDB_OK;
 }

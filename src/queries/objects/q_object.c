@@ -106,7 +106,9 @@ static int add_roots(struct query *q, uint32_t ix, struct hdb_error *err)
 	if (heap_is_orphan(q->heap, ix))
 		(void)snprintf(text + used, used < sizeof(text) ? sizeof(text) - used : 0, "%s%s",
 			       used ? ", " : "", HEAP_ORPHAN_NAME);
-	return text[0] ? query_fact_text(q, "roots", text, err) : HDB_OK;
+	if (text[0])
+		query_fact_text(q, "roots", text);
+	return HDB_OK;
 }
 
 /* UTF-16 units of a text. */
@@ -135,13 +137,12 @@ static int add_value(struct query *q, const struct heap_object *o, struct hdb_er
 		units = out.units;
 		if (r != HDB_OK)
 			return r < 0 ? r : HDB_OK;
-		r = query_fact_text(q, "value", text, err);
-		return r == HDB_OK && units > units_of(text) ?
-			       query_cut(q, NULL, err,
-					 "the last %" PRIu64 " of %" PRIu64
-					 " characters of the value",
-					 units - units_of(text), units) :
-			       r;
+		query_fact_text(q, "value", text);
+		if (units > units_of(text))
+			query_cut(q, NULL,
+				  "the last %" PRIu64 " of %" PRIu64 " characters of the value",
+				  units - units_of(text), units);
+		return HDB_OK;
 	}
 	if (o->kind == STORE_PRIMITIVE_ARRAY) {
 		r = heap_elements(q->heap, o->ix, 0, &slice, err);
@@ -149,10 +150,11 @@ static int add_value(struct query *q, const struct heap_object *o, struct hdb_er
 			return r;
 		if (!slice.done && o->length) {
 			((struct object *)q->state)->has_no_contents = true;
-			return query_cut(q, NULL, err,
-					 "%" PRIu64 " elements: the dump has no contents of this "
-					 "array",
-					 o->length);
+			query_cut(q, NULL,
+				  "%" PRIu64 " elements: the dump has no contents of this "
+				  "array",
+				  o->length);
+			return HDB_OK;
 		}
 		/* Bytes and characters also as text, as far as they are printable. */
 		if (slice.type != HPROF_BYTE && slice.type != HPROF_CHAR)
@@ -161,16 +163,18 @@ static int add_value(struct query *q, const struct heap_object *o, struct hdb_er
 			text[n] = (char)bits[n];
 		text[n] = '\0';
 		if (n == slice.done && o->length > n)
-			r = query_cut(q, NULL, err,
-				      "elements of the value beyond the first %zu; rows "
-				      "have them",
-				      n);
+			query_cut(q, NULL,
+				  "elements of the value beyond the first %zu; rows "
+				  "have them",
+				  n);
 		if (r < 0)
 			return r;
 	} else {
 		analysis_describe(&q->session, o->ix, text, sizeof(text));
 	}
-	return text[0] ? query_fact_text(q, "value", text, err) : HDB_OK;
+	if (text[0])
+		query_fact_text(q, "value", text);
+	return HDB_OK;
 }
 
 static int add_allocation(struct query *q, uint64_t offset, struct hdb_error *err)
@@ -192,7 +196,8 @@ static int add_allocation(struct query *q, uint64_t offset, struct hdb_error *er
 		return r < 0 ? r : HDB_OK;
 	if ((r = heap_frame_text(q->heap, &frame, text, sizeof(text), err)) != HDB_OK)
 		return r < 0 ? r : HDB_OK;
-	return query_fact_text(q, "allocated_at", text, err);
+	query_fact_text(q, "allocated_at", text);
+	return HDB_OK;
 }
 
 /* A flat value has one holder: the first that refers to it. */
@@ -202,10 +207,9 @@ static int add_flat(struct query *q, const struct heap_object *o, struct hdb_err
 	const uint32_t *holders;
 	uint64_t id;
 	size_t count = 0;
-	int r = query_fact(q, "flat", true, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
+	query_fact(q, "flat", true);
 	if ((r = derive_referrers(q->derive, &referrers, err)) != HDB_OK)
 		return r;
 	if ((r = store_lists_begin(&referrers, o->ix, NULL, err)) != HDB_OK)
@@ -214,7 +218,9 @@ static int add_flat(struct query *q, const struct heap_object *o, struct hdb_err
 	if (r < 0 || !count)
 		return r;
 	r = heap_id(q->heap, holders[0], &id, err);
-	return r == HDB_OK ? query_fact(q, "flat_in", id, err) : r;
+	if (r == HDB_OK)
+		query_fact(q, "flat_in", id);
+	return r;
 }
 
 /* With what it retains where that is a look-up. */
@@ -228,13 +234,13 @@ static int add_native(struct query *q, uint32_t ix, struct hdb_error *err)
 		return r;
 	if ((r = derive_native_of(q->derive, ix, &bytes, err)) < 0)
 		return r;
-	if ((r = query_fact(q, "native", bytes, err)) < 0)
-		return r;
+	query_fact(q, "native", bytes);
 	if (!derive_has(q->derive, STORE_DOMINATORS))
 		return HDB_OK;
 	if ((r = derive_retained_native(q->derive, ix, &bytes, err)) < 0)
 		return r;
-	return query_fact(q, "retained_native", bytes, err);
+	query_fact(q, "retained_native", bytes);
+	return HDB_OK;
 }
 
 /* By the reach tree, which is not built for it: the steps of one path. */
@@ -251,7 +257,10 @@ static int add_depth(struct query *q, uint32_t ix, struct hdb_error *err)
 			break;
 		depth++;
 	}
-	return r < 0 ? r : query_fact(q, "depth", depth, err);
+	if (r < 0)
+		return r;
+	query_fact(q, "depth", depth);
+	return HDB_OK;
 }
 
 static int add_sizes(struct query *q, uint32_t ix, struct hdb_error *err)
@@ -263,17 +272,15 @@ static int add_sizes(struct query *q, uint32_t ix, struct hdb_error *err)
 	if (r != HDB_OK)
 		return r;
 	if (retained.found)
-		r = query_fact(q, "retained", retained.bytes, err);
+		query_fact(q, "retained", retained.bytes);
 	if (r < 0)
 		return r;
-	if ((r = query_fact_text(q, "retained_from", retained.from, err)) < 0)
-		return r;
+	query_fact_text(q, "retained_from", retained.from);
 	if ((r = add_native(q, ix, err)) < 0)
 		return r;
 	if ((r = derive_is_reachable(q->derive, ix, &reachable, err)) < 0)
 		return r;
-	if ((r = query_fact(q, "reachable", reachable, err)) < 0)
-		return r;
+	query_fact(q, "reachable", reachable);
 	return reachable ? add_depth(q, ix, err) : HDB_OK;
 }
 
@@ -287,7 +294,8 @@ static int add_heap(struct query *q, uint32_t no, struct hdb_error *err)
 		return r;
 	if ((r = heap_text(q->heap, heap.name_text, name, sizeof(name), err)) != HDB_OK)
 		return r;
-	return query_fact_text(q, "heap", name, err);
+	query_fact_text(q, "heap", name);
+	return HDB_OK;
 }
 
 static int add_facts(struct query *q, const struct heap_object *o, uint64_t id,
@@ -297,33 +305,23 @@ static int add_facts(struct query *q, const struct heap_object *o, uint64_t id,
 					     "class" };
 	const struct store_class *class = heap_class(q->heap, o->class_no);
 	uint64_t offset = 0;
-	int r = query_fact(q, "id", id, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = query_fact_text(q, "class", heap_class_name(q->heap, o->class_no), err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "class_id", class->class_id, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact_text(
-		     q, "loader",
-		     heap_loader_name(q->heap, o->kind == STORE_CLASS ?
-						       heap_class(q->heap, (uint32_t)o->length) :
-						       class),
-		     err)) != HDB_OK)
-		return r;
-	if ((r = query_fact_text(q, "kind", kinds[o->kind & 3], err)) != HDB_OK)
-		return r;
+	query_fact(q, "id", id);
+	query_fact_text(q, "class", heap_class_name(q->heap, o->class_no));
+	query_fact(q, "class_id", class->class_id);
+	query_fact_text(q, "loader",
+			heap_loader_name(q->heap, o->kind == STORE_CLASS ?
+							  heap_class(q->heap, (uint32_t)o->length) :
+							  class));
+	query_fact_text(q, "kind", kinds[o->kind & 3]);
 	if (o->embedded && o->kind == STORE_INSTANCE && (r = add_flat(q, o, err)) != HDB_OK)
 		return r;
-	if (class->flags & STORE_CLASS_FILLER && o->kind != STORE_CLASS &&
-	    (r = query_fact(q, "filler", true, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "shallow", o->shallow_bytes, err)) != HDB_OK)
-		return r;
-	if ((o->kind == STORE_OBJECT_ARRAY || o->kind == STORE_PRIMITIVE_ARRAY) &&
-	    (r = query_fact(q, "length", o->length, err)) != HDB_OK)
-		return r;
+	if (class->flags & STORE_CLASS_FILLER && o->kind != STORE_CLASS)
+		query_fact(q, "filler", true);
+	query_fact(q, "shallow", o->shallow_bytes);
+	if ((o->kind == STORE_OBJECT_ARRAY || o->kind == STORE_PRIMITIVE_ARRAY))
+		query_fact(q, "length", o->length);
 	if ((r = add_sizes(q, o->ix, err)) != HDB_OK)
 		return r;
 	if ((r = add_roots(q, o->ix, err)) != HDB_OK)
@@ -334,8 +332,7 @@ static int add_facts(struct query *q, const struct heap_object *o, uint64_t id,
 		return r;
 	if (!offset)
 		return HDB_OK;
-	if ((r = query_fact(q, "file_offset", offset, err)) != HDB_OK)
-		return r;
+	query_fact(q, "file_offset", offset);
 	if ((r = add_value(q, o, err)) != HDB_OK)
 		return r;
 	return add_allocation(q, offset, err);
@@ -379,21 +376,23 @@ static int set_value(struct query *q, const struct heap_value *value, struct hdb
 	const char *type = hprof_type_name(value->type);
 	char text[64];
 	uint32_t ix;
-	int r = query_set_text(q, TYPE, type ? type : "?", err);
+	int r;
 
+	query_set_text(q, TYPE, type ? type : "?");
 	analysis_value_text(value, text, sizeof(text));
-	if (r != HDB_OK)
-		return r;
-	r = query_set_text(q, VALUE, text, err);
-	if (r < 0 || value->type != HPROF_OBJECT || !value->bits)
-		return r;
+	query_set_text(q, VALUE, text);
+	if (value->type != HPROF_OBJECT || !value->bits)
+		return HDB_OK;
 	r = heap_find(q->heap, value->bits, &ix, err);
-	if (r == HDB_NOTFOUND)
-		return query_set_text(q, LABEL, "not in the dump", err);
+	if (r == HDB_NOTFOUND) {
+		query_set_text(q, LABEL, "not in the dump");
+		return HDB_OK;
+	}
 	if (r != HDB_OK)
 		return r;
 	query_set(q, REF, value->bits);
-	return query_set_label(q, LABEL, ix, err);
+	query_set_label(q, LABEL, ix);
+	return HDB_OK;
 }
 
 static int next_field(struct query *q, struct object *s, struct hdb_error *err)
@@ -406,12 +405,8 @@ static int next_field(struct query *q, struct object *s, struct hdb_error *err)
 	r = heap_text(q->heap, s->fields.field.name_text, name, sizeof(name), err);
 	if (r != HDB_OK)
 		return r;
-	r = query_set_text(q, DECLARED_IN, heap_class_name(q->heap, s->fields.declaring_no), err);
-	if (r != HDB_OK)
-		return r;
-	r = query_format(q, NAME, err, "%s%s", s->fields.is_static ? "static " : "", name);
-	if (r != HDB_OK)
-		return r;
+	query_set_text(q, DECLARED_IN, heap_class_name(q->heap, s->fields.declaring_no));
+	query_format(q, NAME, "%s%s", s->fields.is_static ? "static " : "", name);
 	return set_value(q, &s->fields.value, err);
 }
 
@@ -433,9 +428,9 @@ static int next_element(struct query *q, struct object *s, struct hdb_error *err
 			return HDB_END;
 	}
 	value = (struct heap_value){ .type = s->type, .bits = s->bits[s->at - s->chunk_from] };
-	r = query_format(q, NAME, err, "[%" PRIu64 "]", s->at);
+	query_format(q, NAME, "[%" PRIu64 "]", s->at);
 	s->at++;
-	return r == HDB_OK ? set_value(q, &value, err) : r;
+	return set_value(q, &value, err);
 }
 
 /* With --heap only what refers to an object of that heap is shown. */

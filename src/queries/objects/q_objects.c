@@ -186,12 +186,12 @@ static int make_names(struct query *q, struct objects *o, struct hdb_error *err)
 	heaps.codes = o->heap_codes;
 	for (uint32_t no = 0; o->shows[CLASS] && no < classes; no++)
 		texts[no] = heap_class_name(q->heap, no);
-	if (o->shows[CLASS] && (r = query_set_names(q, CLASS, &class_names, err)) < 0)
-		goto out;
-	if (o->shows[KIND] && (r = query_set_names(q, KIND, &kinds, err)) < 0)
-		goto out;
+	if (o->shows[CLASS])
+		query_set_names(q, CLASS, &class_names);
+	if (o->shows[KIND])
+		query_set_names(q, KIND, &kinds);
 	if (o->shows[HEAP])
-		r = query_set_names(q, HEAP, &heaps, err);
+		query_set_names(q, HEAP, &heaps);
 out:
 	free(texts);
 	return r;
@@ -221,15 +221,11 @@ static int open_objects(struct query *q, struct hdb_error *err)
 	if (!o)
 		return hdb_fail_memory(err, "a list of objects", sizeof(*o));
 	if (!query_option(q, "columns")) {
-		r = query_choose(q,
-				 q->heap->is_android ?
-					 "id,class,kind,shallow,retained,dominator,length,offset,"
-					 "reachable,heap,native" :
-					 "id,class,kind,shallow,retained,dominator,length,offset,"
-					 "reachable,heap",
-				 err);
-		if (r != HDB_OK)
-			return r;
+		query_choose(q, q->heap->is_android ?
+					"id,class,kind,shallow,retained,dominator,length,offset,"
+					"reachable,heap,native" :
+					"id,class,kind,shallow,retained,dominator,length,offset,"
+					"reachable,heap");
 	}
 	/* A row that is sorted by a column needs it, shown or not. */
 	for (size_t c = 0; c < OWN_COLUMNS; c++)
@@ -253,11 +249,10 @@ static int open_objects(struct query *q, struct hdb_error *err)
 		if ((r = derive_need(q->derive, STORE_RETAINED, err)) != HDB_OK)
 			goto out;
 	}
-	if ((r = query_fact(q, "objects", q->heap->object_count, err)) != HDB_OK)
-		goto out;
+	query_fact(q, "objects", q->heap->object_count);
 	/* With all of them nothing else asks who is reachable, and no table is built for that. */
 	if (o->tells_reachable)
-		r = query_tell_unreached(q, err);
+		query_tell_unreached(q);
 out:
 	q->total = r == HDB_OK ? known_total(q, o) : 0;
 	base_stage(q->work, "reading objects", q->heap->object_count, "objects");

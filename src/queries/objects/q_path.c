@@ -211,22 +211,18 @@ static int open_path(struct query *q, struct hdb_error *err)
 		return r;
 	if ((r = query_read_excludes(q, &s->excludes, err)) != HDB_OK)
 		return r;
-	if ((r = query_fact_text(q, "exclude", s->excludes.text, err)) != HDB_OK)
-		return r;
+	query_fact_text(q, "exclude", s->excludes.text);
 	if ((r = heap_id(q->heap, s->target, &id, err)) != HDB_OK)
 		return r;
-	if ((r = query_fact(q, "id", id, err)) != HDB_OK)
-		return r;
+	query_fact(q, "id", id);
 	q->total = QUERY_TOTAL_UNKNOWN;
 	all = analysis_excludes_is_weak(&s->excludes);
 	if (s->limit == 1 && !q->is_filtered && (all || analysis_excludes_is_none(&s->excludes))) {
-		if ((r = query_fact_text(q, "way", "reach tree", err)) < 0)
-			return r;
+		query_fact_text(q, "way", "reach tree");
 		if ((r = read_tree(q, s, all, &found, err)) < 0)
 			return r;
 	} else {
-		if ((r = query_fact_text(q, "way", "search backwards", err)) < 0)
-			return r;
+		query_fact_text(q, "way", "search backwards");
 		if ((r = open_search(q, s, err)) < 0)
 			return r;
 		if ((r = search_next(s, err)) < 0)
@@ -242,7 +238,7 @@ static int open_path(struct query *q, struct hdb_error *err)
 
 /* ---- rows ---- */
 
-static int set_roots(struct query *q, uint32_t ix, struct hdb_error *err)
+static void set_roots(struct query *q, uint32_t ix)
 {
 	const struct store_root *roots;
 	char text[NAME_MAX_BYTES] = "", name[128];
@@ -258,9 +254,11 @@ static int set_roots(struct query *q, uint32_t ix, struct hdb_error *err)
 		    heap_thread_name(q->heap, ix, name, sizeof(name), NULL) == HDB_OK && name[0])
 			used += (size_t)snprintf(text + used, sizeof(text) - used, " \"%s\"", name);
 	}
-	if (!used && heap_is_orphan(q->heap, ix))
-		return query_set_text(q, ROOT, HEAP_ORPHAN_NAME, err);
-	return query_set_text(q, ROOT, text, err);
+	if (!used && heap_is_orphan(q->heap, ix)) {
+		query_set_text(q, ROOT, HEAP_ORPHAN_NAME);
+		return;
+	}
+	query_set_text(q, ROOT, text);
 }
 
 static int next_path(struct query *q, struct hdb_error *err)
@@ -290,23 +288,22 @@ static int next_path(struct query *q, struct hdb_error *err)
 	ix = s->nodes[s->step];
 	query_set(q, PATH, s->path_no);
 	query_set(q, STEP, s->step);
-	if ((r = query_set_object(q, &cells, ix, err)) != HDB_OK)
-		return r;
+	query_set_object(q, &cells, ix);
 	if (fold) {
 		analysis_fold_text(&q->session, fold, name, sizeof(name));
-		r = query_set_text(q, NAME, name, err);
+		query_set_text(q, NAME, name);
 	} else if (s->step) {
 		r = analysis_holder(&q->session, ix, s->nodes[s->step - 1], BASE_TEXT(name), err);
 		if (r == HDB_OK)
-			r = query_set_text(q, NAME, name, err);
+			query_set_text(q, NAME, name);
 		else if (r == HDB_ECHANGED)
 			/* the path stands without the dump, only the names of fields do not */
 			r = HDB_OK;
 	}
 	if (r != HDB_OK)
 		return r;
-	if (s->step + 1 == s->node_count && (r = set_roots(q, ix, err)) != HDB_OK)
-		return r;
+	if (s->step + 1 == s->node_count)
+		set_roots(q, ix);
 	s->step++;
 	return HDB_OK;
 }

@@ -50,11 +50,10 @@ static int next_properties(struct query *q, struct hdb_error *err)
 	if (r != HDB_OK)
 		return r;
 	query_lend_text(q, SECTION, p->section, strlen(p->section));
-	if ((r = query_set_text(q, NAME, p->name, err)) != HDB_OK)
-		return r;
-	if ((r = query_set_text(q, VALUE, p->value, err)) != HDB_OK)
-		return r;
-	return query_set_id(q, ID, p->value_ix, err);
+	query_set_text(q, NAME, p->name);
+	query_set_text(q, VALUE, p->value);
+	query_set_id(q, ID, p->value_ix);
+	return HDB_OK;
 }
 
 static void close_properties(struct query *q)

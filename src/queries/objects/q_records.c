@@ -68,17 +68,14 @@ static int open_dangling(struct query *q, struct hdb_error *err)
 			return r;
 		listed += dangling.reference_count;
 	}
-	if ((r = query_fact(q, "references", all, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "listed", listed, err)) != HDB_OK)
-		return r;
-	return all > listed ?
-		       query_cut(q, NULL, err,
-				 "%" PRIu64 " references to objects beyond the first %" PRIu64
-				 ", which "
-				 "the import did not keep",
-				 all - listed, q->total) :
-		       HDB_OK;
+	query_fact(q, "references", all);
+	query_fact(q, "listed", listed);
+	if (all > listed)
+		query_cut(q, NULL,
+			  "%" PRIu64 " references to objects beyond the first %" PRIu64 ", which "
+			  "the import did not keep",
+			  all - listed, q->total);
+	return HDB_OK;
 }
 
 /*
@@ -127,10 +124,9 @@ static int next_dangling(struct query *q, struct hdb_error *err)
 	}
 	if (dangling.example_ix >= q->heap->object_count)
 		return HDB_OK;
-	r = query_set_id(q, DANGLING_EXAMPLE, dangling.example_ix, err);
-	return r == HDB_OK ?
-		       query_set_class_of(q, DANGLING_EXAMPLE_CLASS, dangling.example_ix, err) :
-		       r;
+	query_set_id(q, DANGLING_EXAMPLE, dangling.example_ix);
+	query_set_class_of(q, DANGLING_EXAMPLE_CLASS, dangling.example_ix);
+	return HDB_OK;
 }
 
 const struct query_def query_dangling = {
@@ -178,7 +174,8 @@ static int next_record(struct query *q, struct hdb_error *err)
 	query_lend_text(q, RECORD_LEVEL, record.is_sub ? "heap" : "top", record.is_sub ? 4 : 3);
 	query_set(q, RECORD_COUNT, record.count);
 	query_set(q, RECORD_BYTES, record.bytes);
-	return query_set_text(q, RECORD_NAME, name ? name : "unknown", err);
+	query_set_text(q, RECORD_NAME, name ? name : "unknown");
+	return HDB_OK;
 }
 
 const struct query_def query_records = {
@@ -285,8 +282,7 @@ static int next_site(struct query *q, struct hdb_error *err)
 	query_set(q, SITE_OBJECTS, site.allocated_instances);
 	query_set(q, SITE_BYTES, site.allocated_bytes);
 	query_set(q, SITE_TRACE, site.trace_serial);
-	if ((r = query_set_dump_text(q, SITE_CLASS, site.class_text, err)) != HDB_OK)
-		return r;
+	query_set_dump_text(q, SITE_CLASS, site.class_text);
 	return set_stack(q, site.trace_serial, SITE_FRAMES, err);
 }
 

@@ -101,12 +101,10 @@ static int open_references(struct query *q, struct hdb_error *err)
 		return r;
 	if ((r = find_class(s, err)) != HDB_OK)
 		return r;
-	if ((r = query_fact(q, "id", id, err)) != HDB_OK)
-		return r;
-	r = query_fact_text(q, "class", heap_class_name(q->heap, s->object.class_no), err);
-	if (r != HDB_OK)
-		return r;
-	return query_fact(q, "references", length + !s->has_class, err);
+	query_fact(q, "id", id);
+	query_fact_text(q, "class", heap_class_name(q->heap, s->object.class_no));
+	query_fact(q, "references", length + !s->has_class);
+	return HDB_OK;
 }
 
 static int set_row(struct query *q, const struct references *s, uint32_t ix, const char *name,
@@ -114,15 +112,14 @@ static int set_row(struct query *q, const struct references *s, uint32_t ix, con
 {
 	static const struct query_object_columns cells = { ID, CLASS, LABEL, SHALLOW, RETAINED };
 	uint8_t strength;
-	int r = query_set_text(q, NAME, name, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = query_set_object(q, &cells, ix, err)) != HDB_OK)
-		return r;
+	query_set_text(q, NAME, name);
+	query_set_object(q, &cells, ix);
 	if ((r = heap_strength(q->heap, s->ix, ix, &strength, err)) != HDB_OK)
 		return r;
-	return query_set_text(q, STRENGTH, analysis_strength_name(strength), err);
+	query_set_text(q, STRENGTH, analysis_strength_name(strength));
+	return HDB_OK;
 }
 
 /* Elements of an array, one row each, nulls and strangers left out. */

@@ -146,8 +146,9 @@ static int count_referrers(struct query *q, struct referrers *s, uint64_t *count
 			bytes += object.shallow_bytes;
 		}
 	s->count = 0;
-	if (r < 0 || (r = query_tell_unreachable(q, others, bytes, err)) < 0)
+	if (r < 0)
 		return r;
+	query_tell_unreachable(q, others, bytes);
 	return store_lists_begin(&s->lists, s->ix, NULL, err);
 }
 
@@ -175,15 +176,11 @@ static int open_referrers(struct query *q, struct hdb_error *err)
 		return r;
 	if ((r = store_lists_begin(&s->lists, s->ix, &length, err)) != HDB_OK)
 		return r;
-	if ((r = query_fact(q, "id", id, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact_text(q, "class", heap_class_name(q->heap, object.class_no), err)) !=
-	    HDB_OK)
-		return r;
+	query_fact(q, "id", id);
+	query_fact_text(q, "class", heap_class_name(q->heap, object.class_no));
 	if ((r = count_referrers(q, s, &length, err)) != HDB_OK)
 		return r;
-	if ((r = query_fact(q, "referrers", length, err)) != HDB_OK)
-		return r;
+	query_fact(q, "referrers", length);
 	q->total = length;
 	if (object.kind != STORE_CLASS)
 		return HDB_OK;
@@ -191,8 +188,7 @@ static int open_referrers(struct query *q, struct hdb_error *err)
 		return r;
 	if ((r = count_instances(q, s, (uint32_t)object.length, &instances, err)) != HDB_OK)
 		return r;
-	if ((r = query_fact(q, "instances", instances, err)) != HDB_OK)
-		return r;
+	query_fact(q, "instances", instances);
 	if (query_option(q, "instances")) {
 		s->class_no = (uint32_t)object.length;
 		q->total =
@@ -251,17 +247,15 @@ static int next_referrers(struct query *q, struct hdb_error *err)
 		if ((r = derive_is_reachable(q->derive, ix, &reachable, err)) != HDB_OK)
 			return r;
 	} while (!query_counts(q, reachable));
-	if ((r = query_set_object(q, &cells, ix, err)) != HDB_OK)
-		return r;
+	query_set_object(q, &cells, ix);
 	if ((r = analysis_holder(&q->session, ix, s->ix, BASE_TEXT(name), err)) != HDB_OK)
 		return r;
-	if ((r = query_set_text(q, NAME, name, err)) != HDB_OK)
-		return r;
+	query_set_text(q, NAME, name);
 	if ((r = heap_strength(q->heap, ix, s->ix, &strength, err)) != HDB_OK)
 		return r;
-	r = query_set_text(q, STRENGTH, analysis_strength_name(strength), err);
+	query_set_text(q, STRENGTH, analysis_strength_name(strength));
 	query_set(q, REACHABLE, reachable);
-	return r;
+	return HDB_OK;
 }
 
 static void close_referrers(struct query *q)

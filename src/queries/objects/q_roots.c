@@ -62,12 +62,11 @@ struct roots_query {
 static int count_kinds(struct query *q, struct roots_query *s, struct hdb_error *err)
 {
 	uint64_t objects = 0;
-	int r = query_fact(q, "records", q->heap->root_count, err);
+	int r;
 
+	query_fact(q, "records", q->heap->root_count);
 	for (unsigned k = 0; k < 256; k++)
 		s->kinds[k].last_ix = HEAP_NONE;
-	if (r != HDB_OK)
-		return r;
 	for (uint64_t i = 0; i < q->heap->root_count; i++) {
 		const struct store_root *root = &q->heap->roots[i];
 		struct heap_object object;
@@ -85,7 +84,8 @@ static int count_kinds(struct query *q, struct roots_query *s, struct hdb_error 
 		s->kinds[root->kind].objects++;
 		s->kinds[root->kind].bytes += object.shallow_bytes;
 	}
-	return query_fact(q, "objects", objects, err);
+	query_fact(q, "objects", objects);
+	return HDB_OK;
 }
 
 /* The kind of this name, case and punctuation aside. */
@@ -121,17 +121,18 @@ static int open_roots(struct query *q, struct hdb_error *err)
 	if (!kind) {
 		for (unsigned k = 0; k < 256; k++)
 			q->total += s->kinds[k].records != 0;
-		return query_choose(q, "kind,records,objects,shallow", err);
+		query_choose(q, "kind,records,objects,shallow");
+		return HDB_OK;
 	}
 	s->is_list = true;
 	r = find_kind(s, kind, err);
 	q->total = s->all ? q->heap->root_count : s->kinds[s->kind].records;
-	return r == HDB_OK ?
-		       query_choose(q, "kind,id,class,label,shallow,retained,thread,local", err) :
-		       r;
+	if (r == HDB_OK)
+		query_choose(q, "kind,id,class,label,shallow,retained,thread,local");
+	return r;
 }
 
-static int next_kind(struct query *q, struct roots_query *s, struct hdb_error *err)
+static int next_kind(struct query *q, struct roots_query *s)
 {
 	while (s->at < 256 && !s->kinds[s->at].records)
 		s->at++;
@@ -141,7 +142,8 @@ static int next_kind(struct query *q, struct roots_query *s, struct hdb_error *e
 	query_set(q, RECORDS, s->kinds[s->at].records);
 	query_set(q, OBJECTS, s->kinds[s->at].objects);
 	query_set(q, SHALLOW, s->kinds[s->at].bytes);
-	return query_set_text(q, KIND, heap_root_name((uint8_t)s->at++), err);
+	query_set_text(q, KIND, heap_root_name((uint8_t)s->at++));
+	return HDB_OK;
 }
 
 static int set_thread(struct query *q, uint32_t serial, struct hdb_error *err)
@@ -156,7 +158,9 @@ static int set_thread(struct query *q, uint32_t serial, struct hdb_error *err)
 		r = heap_thread_name(q->heap, thread.ix, name, sizeof(name), err);
 	else
 		r = heap_text(q->heap, thread.name_text, name, sizeof(name), err);
-	return r == HDB_OK ? query_set_text(q, THREAD, name, err) : r;
+	if (r == HDB_OK)
+		query_set_text(q, THREAD, name);
+	return r;
 }
 
 static int next_roots(struct query *q, struct hdb_error *err)
@@ -164,24 +168,19 @@ static int next_roots(struct query *q, struct hdb_error *err)
 	static const struct query_object_columns cells = { ID, CLASS, LABEL, SHALLOW, RETAINED };
 	struct roots_query *s = q->state;
 	const struct store_root *root;
-	int r;
 
 	if (!s->is_list)
-		return next_kind(q, s, err);
+		return next_kind(q, s);
 	while (s->at < q->heap->root_count && !s->all && q->heap->roots[s->at].kind != s->kind)
 		s->at++;
 	assert(s->at <= q->heap->root_count);
 	if (s->at == q->heap->root_count)
 		return HDB_END;
 	root = &q->heap->roots[s->at++];
-	if ((r = query_set_text(q, KIND, heap_root_name(root->kind), err)) != HDB_OK)
-		return r;
-	if ((r = query_set_object(q, &cells, root->ix, err)) != HDB_OK)
-		return r;
+	query_set_text(q, KIND, heap_root_name(root->kind));
+	query_set_object(q, &cells, root->ix);
 	query_set(q, LOCAL, root->is_local);
-	if (root->thread_serial)
-		r = set_thread(q, root->thread_serial, err);
-	return r;
+	return root->thread_serial ? set_thread(q, root->thread_serial, err) : HDB_OK;
 }
 
 static void close_roots(struct query *q)

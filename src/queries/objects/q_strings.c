@@ -319,27 +319,21 @@ static int add_string(struct strings *s, struct hdb_error *err)
 }
 
 /* Says what is not shown, or not searched. */
-static int leave_rare(struct query *q, const struct strings *s, uint64_t min_count,
-		      struct hdb_error *err)
+static void leave_rare(struct query *q, const struct strings *s, uint64_t min_count)
 {
 	struct analysis_cut cut = { .rows = s->tally.used - q->total };
-	int r;
-
 	for (uint64_t i = q->total; i < s->tally.used; i++) {
 		const struct text *text = analysis_counter_at(&s->tally, i);
 
 		cut.objects += text->head.count;
 		cut.bytes += text->string_bytes + text->array_bytes;
 	}
-	r = query_cut(q, &cut, err, "what is there fewer than %" PRIu64 " times (--min-count)",
-		      min_count);
-	return r == HDB_OK && s->in_part ?
-		       query_cut(q, NULL, err,
-				 "%" PRIu64
-				 " texts are longer than the %u bytes that --match looks at, "
-				 "and have no match in these",
-				 s->in_part, TEXT_MAX) :
-		       r;
+	query_cut(q, &cut, "what is there fewer than %" PRIu64 " times (--min-count)", min_count);
+	if (s->in_part)
+		query_cut(q, NULL,
+			  "%" PRIu64 " texts are longer than the %u bytes that --match looks at, "
+			  "and have no match in these",
+			  s->in_part, TEXT_MAX);
 }
 
 static int group_texts(struct query *q, struct strings *s, uint64_t min_count,
@@ -359,21 +353,15 @@ static int group_texts(struct query *q, struct strings *s, uint64_t min_count,
 	r = analysis_counter_order(&s->tally, min_count, &q->total, err);
 	if (r != HDB_OK)
 		return r;
-	if ((r = query_zeroed(q, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "objects", s->looked, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "found", s->found, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "found_shallow", s->found_bytes, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "texts", q->total, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "without_text", s->without_text, err)) != HDB_OK)
-		return r;
-	if ((r = query_tell_unreachable(q, s->others, s->other_bytes, err)) != HDB_OK)
-		return r;
-	return leave_rare(q, s, min_count, err);
+	query_zeroed(q);
+	query_fact(q, "objects", s->looked);
+	query_fact(q, "found", s->found);
+	query_fact(q, "found_shallow", s->found_bytes);
+	query_fact(q, "texts", q->total);
+	query_fact(q, "without_text", s->without_text);
+	query_tell_unreachable(q, s->others, s->other_bytes);
+	leave_rare(q, s, min_count);
+	return HDB_OK;
 }
 
 /* ---- the query ---- */
@@ -392,9 +380,9 @@ static int read_by(struct query *q, struct strings *s, struct hdb_error *err)
 	if (s->is_list && query_option(q, "by"))
 		return hdb_fail(err, HDB_EUSAGE,
 				"--objects lists strings one by one, --by groups them");
-	return query_choose(
-		q, s->is_list ? "id,text,length,shallow,array_shallow,total_shallow" : shown[s->by],
-		err);
+	query_choose(q, s->is_list ? "id,text,length,shallow,array_shallow,total_shallow" :
+				     shown[s->by]);
+	return HDB_OK;
 }
 
 static int open_strings(struct query *q, struct hdb_error *err)
@@ -429,11 +417,10 @@ static int open_strings(struct query *q, struct hdb_error *err)
 		return r;
 	if ((r = heap_string_scan_begin(&s->scan, q->heap, err)) < 0)
 		return r;
-	if (s->is_list && s->regex &&
-	    (r = query_cut(q, NULL, err,
-			   "of texts longer than %u bytes --match looks at the first %u only",
-			   TEXT_MAX, TEXT_MAX)) < 0)
-		return r;
+	if (s->is_list && s->regex)
+		query_cut(q, NULL,
+			  "of texts longer than %u bytes --match looks at the first %u only",
+			  TEXT_MAX, TEXT_MAX);
 	if (s->is_list && min_count > 1)
 		return hdb_fail(err, HDB_EUSAGE,
 				"--min-count is for texts or groups, not for --objects");
@@ -465,17 +452,18 @@ static int set_row(struct query *q, struct strings *s, const struct text_row *ro
 
 	if (r != HDB_OK)
 		goto out;
-	if ((r = query_set_text_n(q, TEXT, s->text, text.used, err)) != HDB_OK)
-		goto out;
+	query_set_text_n(q, TEXT, s->text, text.used);
 	if (s->by == BY_ENCODING && (r = encoding_of(s, row->chars, &encoding, err)) != HDB_OK)
 		goto out;
-	r = query_set_text(q, ENCODING, encodings[encoding], err);
+	query_set_text(q, ENCODING, encodings[encoding]);
 out:
 	query_set(q, LENGTH, shown.count);
 	query_set(q, SHALLOW, row->string_bytes);
 	query_set(q, ARRAYS, row->array_bytes);
 	query_set(q, TOTAL, row->string_bytes + row->array_bytes);
-	return r == HDB_OK ? query_set_id(q, ID, row->ix, err) : r;
+	if (r == HDB_OK)
+		query_set_id(q, ID, row->ix);
+	return r;
 }
 
 static int next_strings(struct query *q, struct hdb_error *err)

@@ -257,25 +257,20 @@ static int count_threads(struct query *q, struct threads_query *s, struct thread
 	return r == HDB_END ? HDB_OK : r;
 }
 
-static int set_facts(struct query *q, const struct thread_counts *n, struct hdb_error *err)
+static void set_facts(struct query *q, const struct thread_counts *n)
 {
-	int r = query_fact(q, "threads", n->threads, err);
-
-	if (r < 0 || !n->virtual_threads)
-		return r;
-	if ((r = query_fact(q, "virtual_threads", n->virtual_threads, err)) < 0)
-		return r;
-	if ((r = query_fact(q, "mounted", n->mounted, err)) < 0)
-		return r;
+	query_fact(q, "threads", n->threads);
+	if (!n->virtual_threads)
+		return;
+	query_fact(q, "virtual_threads", n->virtual_threads);
+	query_fact(q, "mounted", n->mounted);
 	if (n->long_stacks) {
-		r = query_cut(q, NULL, err,
-			      "the chunks of %" PRIu64 " stacks beyond the first "
-			      "%u",
-			      n->long_stacks, ANALYSIS_CHUNKS_MAX);
-		if (r < 0)
-			return r;
+		query_cut(q, NULL,
+			  "the chunks of %" PRIu64 " stacks beyond the first "
+			  "%u",
+			  n->long_stacks, ANALYSIS_CHUNKS_MAX);
 	}
-	return query_fact(q, "stack_bytes", n->stack_bytes, err);
+	query_fact(q, "stack_bytes", n->stack_bytes);
 }
 
 static int open_threads(struct query *q, struct hdb_error *err)
@@ -310,14 +305,14 @@ static int open_threads(struct query *q, struct hdb_error *err)
 	if (!n.threads && q->target_count)
 		return hdb_fail(err, HDB_NOTFOUND, "there is no thread %s", q->targets[0]);
 	q->total = s->no_stack ? n.threads : QUERY_TOTAL_UNKNOWN;
-	if ((r = set_facts(q, &n, err)) != HDB_OK)
-		return r;
+	set_facts(q, &n);
 	(void)snprintf(names, sizeof(names),
 		       "%sid,class,serial,state,daemon,priority,depth,locals,shallow,retained,tid,"
 		       "virtual%s",
 		       s->no_stack ? "thread," : "level,kind,thread,text,signature,",
 		       n.virtual_threads ? ",carrier,carries,stack_bytes" : "");
-	return query_choose(q, names, err);
+	query_choose(q, names);
+	return HDB_OK;
 }
 
 /* ---- a thread's own row ---- */
@@ -368,13 +363,14 @@ static int set_virtual(struct query *q, struct threads_query *s, struct hdb_erro
 	if ((r = analysis_vthread(&q->session, s->thread.ix, &s->vthread, err)) < 0)
 		return r;
 	query_set(q, VIRTUAL, r == HDB_OK);
-	if (carried != BASE_IDMAP_NONE && query_set_id(q, CARRIES, carried, err) < 0)
-		return HDB_EIO;
+	if (carried != BASE_IDMAP_NONE)
+		query_set_id(q, CARRIES, carried);
 	if (r != HDB_OK)
 		return HDB_OK;
 	query_set(q, STACK_BYTES, s->vthread.stack_bytes);
 	s->chunk = s->no_stack ? HEAP_NONE : s->vthread.chunk_ix;
-	return query_set_id(q, CARRIER, s->vthread.carrier_ix, err);
+	query_set_id(q, CARRIER, s->vthread.carrier_ix);
+	return HDB_OK;
 }
 
 static int thread_row(struct query *q, struct threads_query *s, struct hdb_error *err)
@@ -398,15 +394,12 @@ static int thread_row(struct query *q, struct threads_query *s, struct hdb_error
 		query_set(q, SERIAL, s->thread.thread_serial);
 	query_set(q, DEPTH, s->depth);
 	query_set(q, LOCALS, s->local_end - s->local);
-	if ((r = query_set_text(q, KIND, "thread", err)) != HDB_OK)
-		return r;
-	r = query_set_text(q, THREAD, s->name, err);
-	if (r < 0 || s->thread.ix == STORE_NONE)
-		return r;
-	if ((r = query_set_object(q, &cells, s->thread.ix, err)) != HDB_OK)
-		return r;
-	if ((r = query_set_class_of(q, TEXT, s->thread.ix, err)) != HDB_OK)
-		return r;
+	query_set_text(q, KIND, "thread");
+	query_set_text(q, THREAD, s->name);
+	if (s->thread.ix == STORE_NONE)
+		return HDB_OK;
+	query_set_object(q, &cells, s->thread.ix);
+	query_set_class_of(q, TEXT, s->thread.ix);
 	if ((r = set_retained(q, s->thread.ix, err)) != HDB_OK)
 		return r;
 	if (heap_is_thread(q->heap, s->thread.ix)) {
@@ -424,15 +417,12 @@ static int chunk_row(struct query *q, struct threads_query *s, struct hdb_error 
 {
 	static const struct query_object_columns cells = { ID, CLASS, TEXT, SHALLOW, RETAINED };
 	uint64_t bytes;
-	int r = query_set_object(q, &cells, s->chunk, err);
+	int r;
 
+	query_set_object(q, &cells, s->chunk);
 	query_set(q, LEVEL, 1);
-	if (r != HDB_OK)
-		goto out;
-	if ((r = query_set_text(q, KIND, "chunk", err)) != HDB_OK)
-		goto out;
-	if ((r = query_set_text(q, THREAD, s->name, err)) != HDB_OK)
-		goto out;
+	query_set_text(q, KIND, "chunk");
+	query_set_text(q, THREAD, s->name);
 	if ((r = analysis_stack_chunk(&q->session, s->chunk, &bytes, &s->chunk, err)) != HDB_OK)
 		goto out;
 	query_set(q, STACK_BYTES, bytes);
@@ -462,31 +452,22 @@ static int frame_row(struct query *q, struct threads_query *s, struct hdb_error 
 	query_set(q, DEPTH, s->frame);
 	s->frame++;
 	s->in_locals = !s->no_locals;
-	if ((r = query_set_text(q, KIND, "frame", err)) != HDB_OK)
-		return r;
-	if ((r = query_set_text(q, THREAD, s->name, err)) != HDB_OK)
-		return r;
-	if ((r = query_set_text(q, TEXT, text, err)) != HDB_OK)
-		return r;
-	return query_set_text(q, SIGNATURE, signature, err);
+	query_set_text(q, KIND, "frame");
+	query_set_text(q, THREAD, s->name);
+	query_set_text(q, TEXT, text);
+	query_set_text(q, SIGNATURE, signature);
+	return HDB_OK;
 }
 
-static int local_row(struct query *q, struct threads_query *s, const struct local *local,
-		     struct hdb_error *err)
+static void local_row(struct query *q, struct threads_query *s, const struct local *local)
 {
 	static const struct query_object_columns cells = { ID, CLASS, TEXT, SHALLOW, RETAINED };
-	int r = query_set_object(q, &cells, local->ix, err);
-
+	query_set_object(q, &cells, local->ix);
 	query_set(q, LEVEL, 2);
 	if (local->frame != STORE_NONE)
 		query_set(q, DEPTH, local->frame);
-	if (r != HDB_OK)
-		return r;
-	r = query_set_text(q, KIND, local->kind == HPROF_ROOT_JNI_LOCAL ? "JNI local" : "local",
-			   err);
-	if (r != HDB_OK)
-		return r;
-	return query_set_text(q, THREAD, s->name, err);
+	query_set_text(q, KIND, local->kind == HPROF_ROOT_JNI_LOCAL ? "JNI local" : "local");
+	query_set_text(q, THREAD, s->name);
 }
 
 static int next_threads(struct query *q, struct hdb_error *err)
@@ -510,7 +491,8 @@ static int next_threads(struct query *q, struct hdb_error *err)
 		if (local && !s->no_locals &&
 		    ((s->in_locals && local->frame < s->frame) || s->frame == s->depth)) {
 			s->local++;
-			return local_row(q, s, local, err);
+			local_row(q, s, local);
+			return HDB_OK;
 		}
 		s->in_locals = false;
 		if (s->frame < s->depth)

@@ -87,7 +87,10 @@ static int set_virtual_state(struct query *q, uint32_t ix,
 	/* By Thread's documentation all virtual threads have these. */
 	query_set(q, columns->daemon, 1);
 	query_set_int(q, columns->priority, 5);
-	return r < 0 ? r : query_set_text(q, columns->state, state, err);
+	if (r < 0)
+		return r;
+	query_set_text(q, columns->state, state);
+	return HDB_OK;
 }
 
 int query_set_thread_state(struct query *q, uint32_t ix, const struct query_state_columns *columns,
@@ -106,7 +109,7 @@ int query_set_thread_state(struct query *q, uint32_t ix, const struct query_stat
 	r = heap_field_value(q->heap, holder, (struct heap_field_name){ .name = "threadStatus" },
 			     &value, err);
 	if (r == HDB_OK)
-		r = query_set_text(q, columns->state, state_name(value.bits), err);
+		query_set_text(q, columns->state, state_name(value.bits));
 	else if (r == HDB_NOTFOUND)
 		r = set_virtual_state(q, ix, columns, err);
 	if (r < 0)

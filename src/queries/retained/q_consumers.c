@@ -444,13 +444,13 @@ static int drop_small(struct query *q, struct consumers *s, struct hdb_error *er
 		s->rest[ITEMS].total.count,
 		s->rest[ITEMS].total.retained_bytes,
 	};
-	return query_cut(
-		q, &cut, err,
-		"items that retain no more than "
-		"%" PRIu64
-		" bytes, with the bytes that they retain (--threshold): a row \"(others)\" "
-		"in each section has their sum",
-		s->threshold);
+	query_cut(q, &cut,
+		  "items that retain no more than "
+		  "%" PRIu64
+		  " bytes, with the bytes that they retain (--threshold): a row \"(others)\" "
+		  "in each section has their sum",
+		  s->threshold);
+	return HDB_OK;
 }
 
 /* A class loader retains the same in all answers: more than its items where others hold some. */
@@ -508,13 +508,11 @@ static int open_consumers(struct query *q, struct hdb_error *err)
 		q->total += s->rest[i].groups != 0;
 	if (r != HDB_OK)
 		return r;
-	if ((r = query_fact(q, "objects", s->count, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "retained", s->retained_bytes, err)) != HDB_OK)
-		return r;
-	if ((r = query_tell_heap(q, err)) != HDB_OK)
-		return r;
-	return query_fact(q, "threshold", s->threshold, err);
+	query_fact(q, "objects", s->count);
+	query_fact(q, "retained", s->retained_bytes);
+	query_tell_heap(q);
+	query_fact(q, "threshold", s->threshold);
+	return HDB_OK;
 }
 
 /* ---- rows ---- */
@@ -531,8 +529,7 @@ static void set_total(struct query *q, const struct consumers *s, const char *ki
 	query_set(q, RETAINED_NATIVE, total->unreachable_bytes);
 }
 
-static int object_row(struct query *q, const struct consumers *s, const struct item *item,
-		      struct hdb_error *err)
+static void object_row(struct query *q, const struct consumers *s, const struct item *item)
 {
 	static const struct query_object_columns cells = { ID, SIZE_MAX, NAME, SHALLOW, SIZE_MAX };
 	const struct derive_total total = { .count = 1, .retained_bytes = item->retained_bytes };
@@ -541,11 +538,11 @@ static int object_row(struct query *q, const struct consumers *s, const struct i
 	/* Filled in by what the object is. */
 	query_null(q, NATIVE);
 	query_null(q, RETAINED_NATIVE);
-	return query_set_object(q, &cells, item->ix, err);
+	query_set_object(q, &cells, item->ix);
 }
 
-static int others_row(struct query *q, const struct consumers *s, const char *kind,
-		      const struct rest *rest, struct hdb_error *err)
+static void others_row(struct query *q, const struct consumers *s, const char *kind,
+		       const struct rest *rest)
 {
 	set_total(q, s, kind, &rest->total);
 	/* Of objects that are not listed it was not added up. */
@@ -554,8 +551,7 @@ static int others_row(struct query *q, const struct consumers *s, const char *ki
 		query_null(q, RETAINED_NATIVE);
 	}
 	query_set(q, OTHERS, rest->groups);
-	return query_format(q, NAME, err, "(%" PRIu64 " other%s)", rest->groups,
-			    rest->groups == 1 ? "" : "s");
+	query_format(q, NAME, "(%" PRIu64 " other%s)", rest->groups, rest->groups == 1 ? "" : "s");
 }
 
 static int next_consumer(struct query *q, struct hdb_error *err)
@@ -567,17 +563,21 @@ static int next_consumer(struct query *q, struct hdb_error *err)
 	const struct package *package;
 	size_t at;
 
+	(void)err;
 	while (s->section < SECTIONS &&
 	       s->at >= counts[s->section] + (s->rest[s->section].groups != 0)) {
 		s->section++;
 		s->at = 0;
 	}
 	at = s->at++;
-	if (s->section < SECTIONS && at == counts[s->section])
-		return others_row(q, s, kinds[s->section], &s->rest[s->section], err);
+	if (s->section < SECTIONS && at == counts[s->section]) {
+		others_row(q, s, kinds[s->section], &s->rest[s->section]);
+		return HDB_OK;
+	}
 	switch (s->section) {
 	case 0:
-		return object_row(q, s, base_vec_at(&s->items, struct item, at), err);
+		object_row(q, s, base_vec_at(&s->items, struct item, at));
+		return HDB_OK;
 	case 1:
 		set_total(q, s, "class", &s->classes.totals[at]);
 		query_set_group(q, NAME, &s->classes, &s->classes.totals[at]);
@@ -585,13 +585,16 @@ static int next_consumer(struct query *q, struct hdb_error *err)
 	case 2:
 		set_total(q, s, "loader", &s->loaders.totals[at]);
 		query_set_group(q, NAME, &s->loaders, &s->loaders.totals[at]);
-		return query_set_id(q, ID, s->loaders.totals[at].no, err);
+		query_set_id(q, ID, s->loaders.totals[at].no);
+		return HDB_OK;
 	case 3:
 		package = base_vec_at(&s->packages, struct package, at);
 		query_set(q, LEVEL, package->level);
-		if (package->others)
-			return others_row(q, s, "package",
-					  &(struct rest){ package->others, package->total }, err);
+		if (package->others) {
+			others_row(q, s, "package",
+				   &(struct rest){ package->others, package->total });
+			return HDB_OK;
+		}
 		set_total(q, s, "package", &package->total);
 		query_lend_text(q, NAME, package->name, package->name_size);
 		return HDB_OK;

@@ -90,21 +90,15 @@ static int set_facts(struct query *q, uint32_t ix, const struct dominators *d,
 			return r;
 		if ((r = derive_dominator(q->derive, ix, &dominator, err)) != HDB_OK)
 			return r;
-		if ((r = query_fact(q, "id", id, err)) != HDB_OK)
-			return r;
-		if ((r = query_fact_text(q, "class", heap_class_name(q->heap, object.class_no),
-					 err)) != HDB_OK)
-			return r;
-		if ((r = query_fact(q, "retained", retained, err)) != HDB_OK)
-			return r;
-		if ((r = query_fact(q, "reachable", dominator != ix, err)) != HDB_OK)
-			return r;
+		query_fact(q, "id", id);
+		query_fact_text(q, "class", heap_class_name(q->heap, object.class_no));
+		query_fact(q, "retained", retained);
+		query_fact(q, "reachable", dominator != ix);
 	}
-	if ((r = query_fact(q, "children", d->level.length, err)) != HDB_OK)
-		return r;
-	if ((r = query_tell_heap(q, err)) != HDB_OK)
-		return r;
-	return query_fact(q, "heap_shallow", d->whole, err);
+	query_fact(q, "children", d->level.length);
+	query_tell_heap(q);
+	query_fact(q, "heap_shallow", d->whole);
+	return HDB_OK;
 }
 
 /* Adds the level up. */
@@ -163,12 +157,12 @@ static int open_cut(struct query *q, struct dominators *d, uint32_t ix, struct h
 	for (uint32_t at = 0; at != ANALYSIS_CUT_NONE;
 	     at = analysis_dominator_cut_next(&d->cut, at))
 		q->total += d->cut.nodes[at].others > 0;
-	return query_choose(q, "level,id,class,label,shallow,retained,percent,children,others",
-			    err);
+	query_choose(q, "level,id,class,label,shallow,retained,percent,children,others");
+	return HDB_OK;
 }
 
 /* The row for what is not shown of a node's children; it comes after those that are. */
-static int set_others(struct query *q, struct dominators *d, struct hdb_error *err)
+static void set_others(struct query *q, struct dominators *d)
 {
 	const struct analysis_cut_node *n = &d->cut.nodes[d->rest];
 
@@ -176,8 +170,7 @@ static int set_others(struct query *q, struct dominators *d, struct hdb_error *e
 	query_set(q, RETAINED, n->others_bytes);
 	query_set_double(q, PERCENT, analysis_percent(n->others_bytes, d->whole));
 	query_set(q, OTHERS, n->others);
-	return query_format(q, LABEL, err, "(%" PRIu64 " other%s)", n->others,
-			    n->others == 1 ? "" : "s");
+	query_format(q, LABEL, "(%" PRIu64 " other%s)", n->others, n->others == 1 ? "" : "s");
 }
 
 /*
@@ -240,12 +233,13 @@ static int open_dominators(struct query *q, struct hdb_error *err)
 		return r;
 	if (query_option(q, "tree"))
 		return open_cut(q, d, ix, err);
-	if (!by_text)
-		return query_choose(q, "id,class,label,shallow,retained,percent,children", err);
+	if (!by_text) {
+		query_choose(q, "id,class,label,shallow,retained,percent,children");
+		return HDB_OK;
+	}
 	d->is_grouped = true;
 	q->extra.is_used = false;
-	if ((r = query_choose(q, "name,objects,shallow,retained,percent", err)) != HDB_OK)
-		return r;
+	query_choose(q, "name,objects,shallow,retained,percent");
 	if ((r = group_level(q, d, by, err)) != HDB_OK)
 		return r;
 	q->total = d->groups.count;
@@ -280,14 +274,15 @@ static int next_dominators(struct query *q, struct hdb_error *err)
 	r = d->is_tree ? step_cut(d) : analysis_level_next(&q->session, &d->level, &ix, err);
 	if (r != HDB_OK)
 		return r;
-	if (d->is_tree && d->rest != ANALYSIS_CUT_NONE)
-		return set_others(q, d, err);
+	if (d->is_tree && d->rest != ANALYSIS_CUT_NONE) {
+		set_others(q, d);
+		return HDB_OK;
+	}
 	if (d->is_tree) {
 		ix = d->cut.nodes[d->node].ix;
 		query_set(q, LEVEL, d->cut.nodes[d->node].level - 1);
 	}
-	if ((r = query_set_object(q, &cells, ix, err)) != HDB_OK)
-		return r;
+	query_set_object(q, &cells, ix);
 	r = analysis_level_count(&d->level, ix, &dominated, err);
 	if (r < 0)
 		return r;

@@ -164,11 +164,12 @@ static int leave_small(struct query *q, const struct drops *d, uint64_t count,
 			return r;
 		cut.bytes -= retained < cut.bytes ? retained : cut.bytes;
 	}
-	return query_cut(q, &cut, err,
-			 "objects of the top level that retain no more "
-			 "than %" PRIu64 " bytes, with the bytes that they retain "
-			 "(--threshold)",
-			 d->threshold);
+	query_cut(q, &cut,
+		  "objects of the top level that retain no more "
+		  "than %" PRIu64 " bytes, with the bytes that they retain "
+		  "(--threshold)",
+		  d->threshold);
+	return HDB_OK;
 }
 
 static int open_drops(struct query *q, struct hdb_error *err)
@@ -197,13 +198,9 @@ static int open_drops(struct query *q, struct hdb_error *err)
 	d->whole = whole.shallow_bytes;
 	d->threshold = d->whole / 100 * percent + d->whole % 100 * percent / 100;
 	q->total = QUERY_TOTAL_UNKNOWN;
-	if ((r = query_fact(q, "heap_shallow", d->whole, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "threshold", d->threshold, err)) != HDB_OK)
-		return r;
-	r = query_tell_unreachable(q, whole.unreachable_count, whole.unreachable_bytes, err);
-	if (r != HDB_OK)
-		return r;
+	query_fact(q, "heap_shallow", d->whole);
+	query_fact(q, "threshold", d->threshold);
+	query_tell_unreachable(q, whole.unreachable_count, whole.unreachable_bytes);
 	r = push_children(d, (struct todo){ q->heap->object_count, 0 }, SIZE_MAX, &top, err);
 	if (r != HDB_OK)
 		return r;
@@ -248,17 +245,18 @@ static int drop_row(struct query *q, struct drops *d, const struct todo *at,
 		HOLDER_ID, SIZE_MAX, HOLDER, SIZE_MAX, HOLDER_RETAINED,
 	};
 	uint32_t holder = HEAP_NONE;
-	int r = query_set_object(q, &cells, at->ix, err);
+	int r;
 
+	query_set_object(q, &cells, at->ix);
 	query_set(q, LEVEL, at->level);
 	query_set_double(q, PERCENT, analysis_percent(q->cells[RETAINED].u, d->whole));
 	query_set(q, DOMINATED, dominated->count);
 	query_set(q, LARGEST, dominated->largest);
-	if (r != HDB_OK)
-		return r;
 	if ((r = find_holder(q, d, at->ix, &holder, err)) != HDB_OK)
 		return r;
-	return holder != HEAP_NONE ? query_set_object(q, &holder_cells, holder, err) : HDB_OK;
+	if (holder != HEAP_NONE)
+		query_set_object(q, &holder_cells, holder);
+	return HDB_OK;
 }
 
 static int next_drop(struct query *q, struct hdb_error *err)

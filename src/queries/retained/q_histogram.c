@@ -91,12 +91,10 @@ static int set_facts(struct query *q, const struct analysis_groups *groups, bool
 	analysis_add_groups(groups, &sum);
 	if (!is_shallow)
 		analysis_choose_counts(&sum, q->population);
-	if ((r = query_fact(q, "objects", sum.count, err)) != HDB_OK)
-		goto out;
-	if ((r = query_fact(q, "shallow", sum.shallow_bytes, err)) != HDB_OK)
-		goto out;
+	query_fact(q, "objects", sum.count);
+	query_fact(q, "shallow", sum.shallow_bytes);
 	if (!is_shallow)
-		r = query_tell_unreachable(q, sum.unreachable_count, sum.unreachable_bytes, err);
+		query_tell_unreachable(q, sum.unreachable_count, sum.unreachable_bytes);
 out:
 	analysis_groups_release(&classes);
 	return r;
@@ -121,8 +119,7 @@ static void choose_counts(const struct query *q, struct analysis_groups *groups)
 	groups->count = kept;
 }
 
-static int choose_columns(struct query *q, enum derive_group by, bool is_shallow, bool has_native,
-			  struct hdb_error *err)
+static void choose_columns(struct query *q, enum derive_group by, bool is_shallow, bool has_native)
 {
 	const bool is_lost = q->population == ANALYSIS_OF_UNREACHABLE;
 	const bool is_class = by == DERIVE_CLASS || by == DERIVE_SUPERCLASS;
@@ -132,7 +129,7 @@ static int choose_columns(struct query *q, enum derive_group by, bool is_shallow
 		names, sizeof(names), "name%s,objects,shallow%s%s%s", is_class ? ",loader" : "",
 		is_shallow || is_lost ? "" : ",retained,unreachable_objects,unreachable_shallow",
 		is_class || by == DERIVE_LOADER ? ",id" : "", has_native ? ",native" : "");
-	return query_choose(q, names, err);
+	query_choose(q, names);
 }
 
 /* ---- by Android's heaps ---- */
@@ -228,14 +225,13 @@ static int open_heaps(struct query *q, struct histogram *h, struct hdb_error *er
 			h->groups.totals[kept++] = h->groups.totals[no];
 	h->groups.count = q->total = kept;
 	analysis_sort_groups(&h->groups, ANALYSIS_BY_SHALLOW);
-	if ((r = query_fact(q, "groups", kept, err)) < 0)
-		goto out;
+	query_fact(q, "groups", kept);
 	(void)snprintf(names, sizeof(names), "name,objects,shallow%s%s",
 		       q->population == ANALYSIS_OF_UNREACHABLE ?
 			       "" :
 			       ",unreachable_objects,unreachable_shallow",
 		       has_native ? ",native" : "");
-	r = query_choose(q, names, err);
+	query_choose(q, names);
 out:
 	free(block);
 	return r;
@@ -257,8 +253,7 @@ static int open_groups(struct query *q, struct histogram *h, bool is_shallow, st
 		if (r != HDB_OK)
 			return r;
 	}
-	if ((r = choose_columns(q, by, is_shallow, has_native, err)) != HDB_OK)
-		return r;
+	choose_columns(q, by, is_shallow, has_native);
 	r = is_shallow ? analysis_count_groups(&q->session, by, ANALYSIS_COUNT_ALL, groups, err) :
 			 analysis_load_groups(&q->session, by, groups, err);
 	if (r != HDB_OK)
@@ -267,8 +262,7 @@ static int open_groups(struct query *q, struct histogram *h, bool is_shallow, st
 		return r;
 	choose_counts(q, groups);
 	choose_counts(q, &h->native);
-	if ((r = query_fact(q, "groups", groups->count, err)) != HDB_OK)
-		return r;
+	query_fact(q, "groups", groups->count);
 	if ((r = query_judge(q, &q->session, 1, NULL, err)) != HDB_OK)
 		return r;
 	if (q->target_count) {
@@ -309,8 +303,8 @@ static int next_histogram(struct query *q, struct hdb_error *err)
 	struct histogram *h = q->state;
 	struct analysis_groups *groups = &h->groups;
 	const struct derive_total *total = &groups->totals[groups->at];
-	int r = HDB_OK;
 
+	(void)err;
 	assert(groups->at <= groups->count);
 	if (groups->at == groups->count)
 		return HDB_END;
@@ -320,17 +314,21 @@ static int next_histogram(struct query *q, struct hdb_error *err)
 	query_set(q, UNREACHABLE_COUNT, total->unreachable_count);
 	query_set(q, UNREACHABLE_SHALLOW, total->unreachable_bytes);
 	query_set(q, NATIVE, analysis_group_native(&h->native, total->no));
-	if (h->heap_names)
-		return query_set_text(q, NAME, h->heap_names[total->no], err);
+	if (h->heap_names) {
+		query_set_text(q, NAME, h->heap_names[total->no]);
+		return HDB_OK;
+	}
 	query_set_group(q, NAME, groups, total);
 	query_set(q, RETAINED, total->retained_bytes);
-	if (groups->by == DERIVE_LOADER)
-		return query_set_id(q, ID, total->no, err);
+	if (groups->by == DERIVE_LOADER) {
+		query_set_id(q, ID, total->no);
+		return HDB_OK;
+	}
 	if (groups->by == DERIVE_PACKAGE)
 		return HDB_OK;
 	query_set(q, ID, heap_class(q->heap, total->no)->class_id);
-	r = query_set_loader(q, LOADER, heap_class(q->heap, total->no)->loader_ix, err);
-	return r;
+	query_set_loader(q, LOADER, heap_class(q->heap, total->no)->loader_ix);
+	return HDB_OK;
 }
 
 static void close_histogram(struct query *q)

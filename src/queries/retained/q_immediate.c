@@ -268,18 +268,12 @@ static int open_immediate(struct query *q, struct hdb_error *err)
 		goto out;
 	if ((r = find_dominators(q, s, &members, err)) != HDB_OK)
 		goto out;
-	if ((r = query_fact(q, "objects", members.reachable_count, err)) != HDB_OK)
-		goto out;
-	if ((r = query_fact(q, "shallow", members.reachable_bytes, err)) != HDB_OK)
-		goto out;
-	if ((r = query_tell_unreachable(q, members.unreachable_count, members.unreachable_bytes,
-					err)) != HDB_OK)
-		goto out;
+	query_fact(q, "objects", members.reachable_count);
+	query_fact(q, "shallow", members.reachable_bytes);
+	query_tell_unreachable(q, members.unreachable_count, members.unreachable_bytes);
 	if (!s->has_native && !query_option(q, "columns"))
-		r = query_choose(q,
-				 "name,loader,objects,shallow,dominated_objects,dominated_shallow,"
-				 "id",
-				 err);
+		query_choose(q, "name,loader,objects,shallow,dominated_objects,dominated_shallow,"
+				"id");
 out:
 	analysis_members_release(&q->session, &members);
 	q->total = s->count;
@@ -294,8 +288,8 @@ static int next_immediate(struct query *q, struct hdb_error *err)
 	const bool is_class = s->at < s->count && group->key >= n;
 	const char *name;
 	uint32_t no;
-	int r;
 
+	(void)err;
 	assert(s->at <= s->count);
 	if (s->at == s->count)
 		return HDB_END;
@@ -311,13 +305,10 @@ static int next_immediate(struct query *q, struct hdb_error *err)
 	}
 	no = is_class ? group->key - n : group->key;
 	name = heap_class_name(q->heap, no);
-	r = query_format(q, NAME, err, "%s%s", is_class ? "class " : "", name);
-	if (r != HDB_OK)
-		return r;
-	r = query_set_text(q, LOADER, heap_loader_name(q->heap, heap_class(q->heap, no)), err);
-	if (r != HDB_OK)
-		return r;
-	return query_set_id(q, EXAMPLE, group->example_ix, err);
+	query_format(q, NAME, "%s%s", is_class ? "class " : "", name);
+	query_set_text(q, LOADER, heap_loader_name(q->heap, heap_class(q->heap, no)));
+	query_set_id(q, EXAMPLE, group->example_ix);
+	return HDB_OK;
 }
 
 static void close_immediate(struct query *q)

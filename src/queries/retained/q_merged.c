@@ -268,23 +268,16 @@ out:
 	return r;
 }
 
-static int set_path_facts(struct query *q, const struct merged_query *s, struct hdb_error *err)
+static void set_path_facts(struct query *q, const struct merged_query *s)
 {
 	uint64_t found = 0;
-	int r = query_fact(q, "objects", s->members.reachable_count, err);
-
+	query_fact(q, "objects", s->members.reachable_count);
 	for (uint32_t v = 0; v < s->merged.nodes.count; v++)
 		found += analysis_merged_sum(&s->merged, v, 0)->count;
-	if (r != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "shallow", s->members.reachable_bytes, err)) != HDB_OK)
-		return r;
-	r = query_fact(q, "without_path", s->members.reachable_count - found, err);
-	if (r != HDB_OK)
-		return r;
-	if ((r = query_fact_text(q, "exclude", s->excludes.text, err)) != HDB_OK)
-		return r;
-	return query_fact(q, "folded", s->merged.folded, err);
+	query_fact(q, "shallow", s->members.reachable_bytes);
+	query_fact(q, "without_path", s->members.reachable_count - found);
+	query_fact_text(q, "exclude", s->excludes.text);
+	query_fact(q, "folded", s->merged.folded);
 }
 
 static int open_state(struct query *q, bool is_paths, struct merged_query **out,
@@ -302,7 +295,7 @@ static int open_state(struct query *q, bool is_paths, struct merged_query **out,
 }
 
 /* Those of others and of native memory only where there are any. */
-static int choose_columns(struct query *q, const struct merged_query *s, struct hdb_error *err)
+static void choose_columns(struct query *q, const struct merged_query *s)
 {
 	bool has_native = false;
 	char names[256];
@@ -315,7 +308,7 @@ static int choose_columns(struct query *q, const struct merged_query *s, struct 
 		       !has_native ? "" :
 		       s->is_paths ? ",native,below_native" :
 				     ",native,retained_native");
-	return query_choose(q, names, err);
+	query_choose(q, names);
 }
 
 static int open_walk(struct query *q, struct merged_query *s, uint64_t low, struct hdb_error *err)
@@ -336,8 +329,9 @@ static int open_walk(struct query *q, struct merged_query *s, uint64_t low, stru
 		       low ? low : 1);
 	if (r != HDB_OK)
 		return r;
-	r = query_merged_cut(q, &s->merged, &s->walk, small, err);
-	return r == HDB_OK ? choose_columns(q, s, err) : r;
+	query_merged_cut(q, &s->merged, &s->walk, small);
+	choose_columns(q, s);
+	return HDB_OK;
 }
 
 static int open_paths(struct query *q, struct hdb_error *err)
@@ -358,14 +352,9 @@ static int open_paths(struct query *q, struct hdb_error *err)
 	if (r != HDB_OK)
 		return r;
 	s->whole = s->members.reachable_count;
-	if ((r = set_path_facts(q, s, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "min", low, err)) != HDB_OK)
-		return r;
-	r = query_tell_unreachable(q, s->members.unreachable_count, s->members.unreachable_bytes,
-				   err);
-	if (r != HDB_OK)
-		return r;
+	set_path_facts(q, s);
+	query_fact(q, "min", low);
+	query_tell_unreachable(q, s->members.unreachable_count, s->members.unreachable_bytes);
 	return open_walk(q, s, low, err);
 }
 
@@ -387,14 +376,10 @@ static int open_tree(struct query *q, struct hdb_error *err)
 		return r;
 	analysis_merged_finish(&s->merged);
 	s->whole = whole.shallow_bytes;
-	if ((r = query_fact(q, "heap_shallow", s->whole, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "min", low, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "folded", s->merged.folded, err)) != HDB_OK)
-		return r;
-	if ((r = query_tell_heap(q, err)) != HDB_OK)
-		return r;
+	query_fact(q, "heap_shallow", s->whole);
+	query_fact(q, "min", low);
+	query_fact(q, "folded", s->merged.folded);
+	query_tell_heap(q);
 	return open_walk(q, s, low, err);
 }
 
@@ -403,8 +388,8 @@ static int next_node(struct query *q, struct hdb_error *err)
 	struct merged_query *s = q->state;
 	const struct analysis_merged_step *step;
 	const struct analysis_merged_sum *sum;
-	int r;
 
+	(void)err;
 	if (s->walk.at == s->walk.count)
 		return HDB_END;
 	step = &s->walk.order[s->walk.at++];
@@ -414,14 +399,14 @@ static int next_node(struct query *q, struct hdb_error *err)
 		sum = analysis_merged_others(&s->merged, &s->walk, step, 0);
 		query_set(q, LEVEL, rest->depth);
 		query_set(q, OTHERS, rest->nodes);
-		r = query_merged_set_others(q, NAME, rest, err);
+		query_merged_set_others(q, NAME, rest);
 	} else {
 		sum = analysis_merged_sum(&s->merged, step->node, 0);
 		query_set(q, LEVEL, analysis_merged_node(&s->merged, step->node)->depth);
 		query_set(q, COUNT, sum->count);
 		query_set(q, SHALLOW, sum->shallow_bytes);
 		query_set(q, NATIVE, sum->native_bytes);
-		r = query_merged_set_name(q, NAME, &s->merged, step->node, err);
+		query_merged_set_name(q, NAME, &s->merged, step->node);
 	}
 	query_set(q, TOTAL_COUNT, sum->total_count);
 	query_set(q, TOTAL, sum->total_bytes);
@@ -429,7 +414,8 @@ static int next_node(struct query *q, struct hdb_error *err)
 	query_set_double(
 		q, PERCENT,
 		analysis_percent(s->is_paths ? sum->total_count : sum->total_bytes, s->whole));
-	return r == HDB_OK ? query_set_id(q, ID, sum->example_ix, err) : r;
+	query_set_id(q, ID, sum->example_ix);
+	return HDB_OK;
 }
 
 static void close_merged(struct query *q)

@@ -333,25 +333,21 @@ static int explain(struct query *q, const struct retained *s, uint64_t start_us,
 	};
 	const struct tables now = tables_there(q);
 	char ways[128] = "", tables[256] = "";
-	int r;
 
+	(void)err;
 	for (unsigned w = 0; w < WAY_COUNT; w++)
 		if (s->ways[w])
 			append(ways, sizeof(ways), way_names[w]);
 	for (unsigned t = STORE_REFERRERS; t < STORE_TABLE_END; t++)
 		if (now.has[t] && !before->has[t])
 			append(tables, sizeof(tables), store_table_name(t));
-	if ((r = query_fact_text(q, "way", ways, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "subtree_count", s->cost.subtree_count, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "removed_count", s->cost.removed_count, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "edges_looked_at", s->cost.edge_count, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "time_us", base_now_us() - start_us, err)) != HDB_OK)
-		return r;
-	return query_fact_text(q, "tables_built", *tables ? tables : "none", err);
+	query_fact_text(q, "way", ways);
+	query_fact(q, "subtree_count", s->cost.subtree_count);
+	query_fact(q, "removed_count", s->cost.removed_count);
+	query_fact(q, "edges_looked_at", s->cost.edge_count);
+	query_fact(q, "time_us", base_now_us() - start_us);
+	query_fact_text(q, "tables_built", *tables ? tables : "none");
+	return HDB_OK;
 }
 
 /* ---- the query ---- */
@@ -399,8 +395,7 @@ static int open_retained(struct query *q, struct hdb_error *err)
 	if (!s)
 		return hdb_fail_memory(err, "retained sizes", sizeof(*s));
 	read_limits(q, s);
-	if ((r = query_choose(q, COLUMNS, err)) != HDB_OK)
-		return r;
+	query_choose(q, COLUMNS);
 	if ((r = read_excludes(q, s, err)) != HDB_OK)
 		return r;
 	/* That table is of single objects, and of all references. */
@@ -437,9 +432,7 @@ static int open_retained(struct query *q, struct hdb_error *err)
 		s->unreachable_bytes += a->is_reachable ? 0 : a->shallow_bytes;
 	}
 	q->total = count;
-	r = query_tell_unreachable(q, s->unreachable_count, s->unreachable_bytes, err);
-	if (r != HDB_OK)
-		return r;
+	query_tell_unreachable(q, s->unreachable_count, s->unreachable_bytes);
 	return query_option(q, "explain") ? explain(q, s, start_us, &before, err) : HDB_OK;
 }
 
@@ -448,18 +441,16 @@ static int next_retained(struct query *q, struct hdb_error *err)
 	struct retained *s = q->state;
 	const struct answer *a = &s->answers[s->at];
 	const char *target, *name;
-	int r;
 
+	(void)err;
 	assert(s->at <= q->target_count);
 	if (s->at == q->target_count)
 		return HDB_END;
 	target = q->targets[s->at++];
 	query_lend_text(q, TARGET, target, strlen(target));
 	if (a->ix != HEAP_NONE) {
-		if ((r = query_set_id(q, ID, a->ix, err)) != HDB_OK)
-			return r;
-		if ((r = query_set_class_of(q, CLASS, a->ix, err)) != HDB_OK)
-			return r;
+		query_set_id(q, ID, a->ix);
+		query_set_class_of(q, CLASS, a->ix);
 	} else if (a->class_no != HEAP_NONE) {
 		name = heap_class_name(q->heap, a->class_no);
 		query_lend_text(q, CLASS, name, strlen(name));

@@ -63,22 +63,18 @@ static int set_facts(struct query *q, struct top *t, struct hdb_error *err)
 	if (r != HDB_OK)
 		return r;
 	t->whole = whole.shallow_bytes;
-	if ((r = query_fact(q, "heap_objects", whole.count, err)) < 0)
-		return r;
-	if ((r = query_fact(q, "heap_shallow", whole.shallow_bytes, err)) < 0)
-		return r;
-	r = query_tell_unreachable(q, whole.unreachable_count, whole.unreachable_bytes, err);
-	if (r < 0)
-		return r;
-	return query_fact_text(q, "bound", t->is_grouped ? "lower bound" : "exact", err);
+	query_fact(q, "heap_objects", whole.count);
+	query_fact(q, "heap_shallow", whole.shallow_bytes);
+	query_tell_unreachable(q, whole.unreachable_count, whole.unreachable_bytes);
+	query_fact_text(q, "bound", t->is_grouped ? "lower bound" : "exact");
+	return HDB_OK;
 }
 
 static int open_objects(struct query *q, struct top *t, struct hdb_error *err)
 {
-	int r = query_choose(q, "id,class,label,shallow,retained,percent", err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
+	query_choose(q, "id,class,label,shallow,retained,percent");
 	if ((r = analysis_level_begin(&q->session, HEAP_NONE, true, &t->level, err)) != HDB_OK)
 		return r;
 	q->total = t->level.length;
@@ -100,8 +96,7 @@ static int open_groups(struct query *q, struct top *t, struct hdb_error *err)
 		       by == DERIVE_PACKAGE ? "" : "id,",
 		       by == DERIVE_PACKAGE || by == DERIVE_LOADER ? "" : "loader,",
 		       has_native ? ",native" : "");
-	if ((r = query_choose(q, names, err)) != HDB_OK)
-		return r;
+	query_choose(q, names);
 	if ((r = analysis_load_groups(&q->session, by, &t->groups, err)) != HDB_OK)
 		return r;
 	for (size_t i = 0; i < t->groups.count; i++)
@@ -127,7 +122,7 @@ static int open_top(struct query *q, struct hdb_error *err)
 	return r == HDB_OK ? set_facts(q, t, err) : r;
 }
 
-static int next_group(struct query *q, struct top *t, struct hdb_error *err)
+static int next_group(struct query *q, struct top *t)
 {
 	const struct derive_total *total = &t->groups.totals[t->groups.at];
 
@@ -140,12 +135,15 @@ static int next_group(struct query *q, struct top *t, struct hdb_error *err)
 	query_set(q, RETAINED, total->retained_bytes);
 	query_set(q, q->extra.native, analysis_group_native(&t->native, total->no));
 	query_set_double(q, PERCENT, analysis_percent(total->retained_bytes, t->whole));
-	if (t->groups.by == DERIVE_LOADER)
-		return query_set_id(q, ID, total->no, err);
+	if (t->groups.by == DERIVE_LOADER) {
+		query_set_id(q, ID, total->no);
+		return HDB_OK;
+	}
 	if (t->groups.by == DERIVE_PACKAGE)
 		return HDB_OK;
 	query_set(q, ID, heap_class(q->heap, total->no)->class_id);
-	return query_set_loader(q, LOADER, heap_class(q->heap, total->no)->loader_ix, err);
+	query_set_loader(q, LOADER, heap_class(q->heap, total->no)->loader_ix);
+	return HDB_OK;
 }
 
 static int next_top(struct query *q, struct hdb_error *err)
@@ -156,13 +154,11 @@ static int next_top(struct query *q, struct hdb_error *err)
 	int r;
 
 	if (t->is_grouped)
-		return next_group(q, t, err);
+		return next_group(q, t);
 	r = analysis_level_next(&q->session, &t->level, &ix, err);
 	if (r != HDB_OK)
 		return r;
-	r = query_set_object(q, &cells, ix, err);
-	if (r < 0)
-		return r;
+	query_set_object(q, &cells, ix);
 	query_set_double(q, PERCENT, analysis_percent(q->cells[RETAINED].u, t->whole));
 	return HDB_OK;
 }

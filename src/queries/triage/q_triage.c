@@ -116,7 +116,7 @@ static void choose_rules(struct triage_query *s)
 }
 
 /* The largest suspect in a few words: who holds it, or what it is. */
-static int set_suspect_fact(struct query *q, const struct triage *t, struct hdb_error *err)
+static void set_suspect_fact(struct query *q, const struct triage *t)
 {
 	const struct triage_figure *f = &t->figures[TRIAGE_SUSPECT];
 	char what[NAME_MAX_BYTES], text[NAME_MAX_BYTES + 64];
@@ -130,31 +130,25 @@ static int set_suspect_fact(struct query *q, const struct triage *t, struct hdb_
 			       heap_class_name(q->heap, f->class_no));
 	(void)snprintf(text, sizeof(text), "%s, %.2f %% of the heap", what,
 		       analysis_percent(f->bytes, t->whole_bytes));
-	return query_fact_text(q, "suspect", text, err);
+	query_fact_text(q, "suspect", text);
 }
 
-static int set_facts(struct query *q, const struct triage_query *s, struct hdb_error *err)
+static void set_facts(struct query *q, const struct triage_query *s)
 {
 	uint64_t counts[TRIAGE_INFO + 1] = { 0 }, all = 0;
-	int r;
-
 	for (size_t i = 0; i < s->count; i++) {
 		if (!s->has_fired[i])
 			continue;
 		counts[triage_rules[s->rows[i]].severity]++;
 		all++;
 	}
-	if ((r = query_fact(q, "rules", count_rules(), err)) < 0)
-		return r;
-	if ((r = query_fact(q, "findings", all, err)) < 0)
-		return r;
-	if ((r = query_fact(q, "critical", counts[TRIAGE_CRITICAL], err)) < 0)
-		return r;
-	if ((r = query_fact(q, "warnings", counts[TRIAGE_WARNING], err)) < 0)
-		return r;
-	if ((r = query_fact(q, "suspects", s->triage.suspect_count, err)) < 0)
-		return r;
-	return s->triage.suspect_count ? set_suspect_fact(q, &s->triage, err) : HDB_OK;
+	query_fact(q, "rules", count_rules());
+	query_fact(q, "findings", all);
+	query_fact(q, "critical", counts[TRIAGE_CRITICAL]);
+	query_fact(q, "warnings", counts[TRIAGE_WARNING]);
+	query_fact(q, "suspects", s->triage.suspect_count);
+	if (s->triage.suspect_count)
+		set_suspect_fact(q, &s->triage);
 }
 
 /* Passes that count objects: only those that rows are of. */
@@ -201,22 +195,24 @@ static int open_triage(struct query *q, struct hdb_error *err)
 		return r;
 	choose_rules(s);
 	q->total = s->count;
-	return set_facts(q, s, err);
+	set_facts(q, s);
+	return HDB_OK;
 }
 
-static int set_example(struct query *q, const struct triage_figure *f, struct hdb_error *err)
+static void set_example(struct query *q, const struct triage_figure *f)
 {
 	static const struct query_object_columns cells = { ID, CLASS, LABEL, SIZE_MAX, SIZE_MAX };
 	const char *name;
 
-	if (f->ix != HEAP_NONE)
-		return query_set_object(q, &cells, f->ix, err);
+	if (f->ix != HEAP_NONE) {
+		query_set_object(q, &cells, f->ix);
+		return;
+	}
 	if (f->class_no == HEAP_NONE)
-		return HDB_OK;
+		return;
 	name = heap_class_name(q->heap, f->class_no);
 	query_lend_text(q, CLASS, name, strlen(name));
 	query_lend_text(q, LABEL, name, strlen(name));
-	return HDB_OK;
 }
 
 static int next_triage(struct query *q, struct hdb_error *err)
@@ -227,8 +223,8 @@ static int next_triage(struct query *q, struct hdb_error *err)
 	const struct triage_figure *f;
 	const char *severity, *unit;
 	bool has_fired;
-	int r;
 
+	(void)err;
 	assert(s->at <= s->count);
 	if (s->at == s->count)
 		return HDB_END;
@@ -238,9 +234,7 @@ static int next_triage(struct query *q, struct hdb_error *err)
 	severity = has_fired ? severities[rule->severity] : "ok";
 	query_lend_text(q, SEVERITY, severity, strlen(severity));
 	query_lend_text(q, RULE, rule->id, strlen(rule->id));
-	if ((r = query_format(q, TEXT, err, "%s%s", has_fired ? "" : "not found: ", rule->text)) !=
-	    HDB_OK)
-		return r;
+	query_format(q, TEXT, "%s%s", has_fired ? "" : "not found: ", rule->text);
 	query_lend_text(q, ADVICE, rule->advice, strlen(rule->advice));
 	unit = triage_unit(rule->measure, f->count);
 	query_lend_text(q, UNIT, unit, strlen(unit));
@@ -249,12 +243,15 @@ static int next_triage(struct query *q, struct hdb_error *err)
 		query_set(q, BYTES, f->bytes);
 	if (!f->is_outside && !f->has_no_bytes)
 		query_set_double(q, PERCENT, analysis_percent(f->bytes, s->triage.whole_bytes));
-	if ((r = set_example(q, f, err)) != HDB_OK)
-		return r;
-	if (f->sampled)
-		return query_format(q, DETAIL, err, "%s%sestimated from %s objects", f->detail,
-				    f->detail[0] ? "; " : "", base_number(f->sampled).text);
-	return f->detail[0] ? query_set_text(q, DETAIL, f->detail, err) : HDB_OK;
+	set_example(q, f);
+	if (f->sampled) {
+		query_format(q, DETAIL, "%s%sestimated from %s objects", f->detail,
+			     f->detail[0] ? "; " : "", base_number(f->sampled).text);
+		return HDB_OK;
+	}
+	if (f->detail[0])
+		query_set_text(q, DETAIL, f->detail);
+	return HDB_OK;
 }
 
 static void close_triage(struct query *q)

@@ -378,22 +378,21 @@ static int read_kind(struct query *q, struct arrays *a, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int choose_columns(struct query *q, const struct arrays *a, struct hdb_error *err)
+static void choose_columns(struct query *q, const struct arrays *a)
 {
-	if (a->kind == ANY)
-		return query_choose(
+	if (a->kind == ANY) {
+		query_choose(
 			q,
 			a->by == BY_CLASS ?
 				"class,objects,shallow,empty,empty_shallow,"
 				"zero,zero_shallow,constant,constant_shallow,trailing_zeros,trailing_wasted" :
 				"class,length,objects,shallow,empty,empty_shallow,zero,zero_shallow,"
-				"constant,constant_shallow,trailing_zeros,trailing_wasted",
-			err);
-	return query_choose(q,
-			    a->by == BY_CLASS  ? "class,objects,shallow,wasted,id" :
-			    a->by == BY_LENGTH ? "class,length,objects,shallow,wasted,id" :
-						 "class,length,value,objects,shallow,wasted,id",
-			    err);
+				"constant,constant_shallow,trailing_zeros,trailing_wasted");
+		return;
+	}
+	query_choose(q, a->by == BY_CLASS  ? "class,objects,shallow,wasted,id" :
+			a->by == BY_LENGTH ? "class,length,objects,shallow,wasted,id" :
+					     "class,length,value,objects,shallow,wasted,id");
 }
 
 static int choose_classes(struct query *q, struct arrays *a, struct hdb_error *err)
@@ -403,50 +402,38 @@ static int choose_classes(struct query *q, struct arrays *a, struct hdb_error *e
 	return analysis_class_marks(&q->session, q->targets[0], false, &a->is_class, err);
 }
 
-static int set_facts(struct query *q, const struct arrays *a, struct hdb_error *err)
+static void set_facts(struct query *q, const struct arrays *a)
 {
 	const struct group *groups = a->table.data;
 	uint64_t count = 0, bytes = 0, wasted = 0;
-	int r = query_zeroed(q, err);
-
-	if (r != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "objects", a->looked, err)) != HDB_OK)
-		return r;
+	query_zeroed(q);
+	query_fact(q, "objects", a->looked);
 
 	for (uint64_t i = 0; i < q->total; i++) {
 		count += groups[i].count[ANY];
 		bytes += groups[i].bytes[ANY];
 		wasted += groups[i].wasted;
 	}
-	if ((r = query_fact(q, "shallow", a->looked_bytes, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "found", count, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "found_shallow", bytes, err)) != HDB_OK)
-		return r;
-	if (a->kind != ANY && (r = query_fact(q, "wasted", wasted, err)) != HDB_OK)
-		return r;
-	if ((r = query_tell_unreachable(q, a->others, a->other_bytes, err)) != HDB_OK)
-		return r;
+	query_fact(q, "shallow", a->looked_bytes);
+	query_fact(q, "found", count);
+	query_fact(q, "found_shallow", bytes);
+	if (a->kind != ANY)
+		query_fact(q, "wasted", wasted);
+	query_tell_unreachable(q, a->others, a->other_bytes);
 	/* Without a kind the arrays are in the rows, but not in the columns of tails. */
 	if (a->kind == ANY && a->short_tails.objects) {
-		r = query_cut(q, NULL, err,
-			      "from the columns of tails %" PRIu64 " that are shorter "
-			      "than %" PRIu64 " bytes (--min-tail)",
-			      a->short_tails.objects, a->min_tail);
-		if (r != HDB_OK)
-			return r;
+		query_cut(q, NULL,
+			  "from the columns of tails %" PRIu64 " that are shorter "
+			  "than %" PRIu64 " bytes (--min-tail)",
+			  a->short_tails.objects, a->min_tail);
 	}
 	if (a->kind == KIND_TAILS) {
-		r = query_cut(q, &a->short_tails, err,
-			      "tails that are shorter than %" PRIu64 " bytes, "
-			      "with their bytes (--min-tail)",
-			      a->min_tail);
-		if (r != HDB_OK)
-			return r;
+		query_cut(q, &a->short_tails,
+			  "tails that are shorter than %" PRIu64 " bytes, "
+			  "with their bytes (--min-tail)",
+			  a->min_tail);
 	}
-	return query_fact(q, "without_content", a->without, err);
+	query_fact(q, "without_content", a->without);
 }
 
 static int open_arrays(struct query *q, struct hdb_error *err)
@@ -461,16 +448,16 @@ static int open_arrays(struct query *q, struct hdb_error *err)
 		return r;
 	a->short_tails.rows = ANALYSIS_NOT_COUNTED;
 	a->min_tail = query_number(q, "min-tail", 0);
-	if ((r = choose_columns(q, a, err)) != HDB_OK)
-		return r;
+	choose_columns(q, a);
 	if ((r = choose_classes(q, a, err)) != HDB_OK)
 		return r;
 	if ((r = read_arrays(q, a, err)) != HDB_OK)
 		return r;
-	return set_facts(q, a, err);
+	set_facts(q, a);
+	return HDB_OK;
 }
 
-static int set_value(struct query *q, const struct group *g, struct hdb_error *err)
+static void set_value(struct query *q, const struct group *g)
 {
 	const struct heap_value value = {
 		.type = heap_class(q->heap, g->class_no)->element_type,
@@ -479,7 +466,7 @@ static int set_value(struct query *q, const struct group *g, struct hdb_error *e
 	char text[64];
 
 	analysis_value_text(&value, text, sizeof(text));
-	return query_set_text(q, VALUE, text, err);
+	query_set_text(q, VALUE, text);
 }
 
 static int next_array(struct query *q, struct hdb_error *err)
@@ -487,8 +474,8 @@ static int next_array(struct query *q, struct hdb_error *err)
 	struct arrays *a = q->state;
 	const struct group *g;
 	const char *name;
-	int r;
 
+	(void)err;
 	assert(a->at <= q->total);
 	if (a->at == q->total)
 		return HDB_END;
@@ -504,8 +491,9 @@ static int next_array(struct query *q, struct hdb_error *err)
 		query_set(q, EMPTY + 2 * (k - KIND_EMPTY), g->count[k]);
 		query_set(q, EMPTY_BYTES + 2 * (k - KIND_EMPTY), g->bytes[k]);
 	}
-	r = query_set_id(q, ID, g->first_ix, err);
-	return r == HDB_OK ? set_value(q, g, err) : r;
+	query_set_id(q, ID, g->first_ix);
+	set_value(q, g);
+	return HDB_OK;
 }
 
 static void close_arrays(struct query *q)

@@ -293,7 +293,7 @@ static void order_rows(struct query *q, struct collections *s)
 
 /* ---- opening ---- */
 
-static int read_by(struct query *q, struct collections *s, struct hdb_error *err)
+static void read_by(struct query *q, struct collections *s)
 {
 	static const char *const shown[] = {
 		[BY_CLASS] =
@@ -309,7 +309,7 @@ static int read_by(struct query *q, struct collections *s, struct hdb_error *err
 	};
 
 	s->by = (enum by)query_choice(q, "by");
-	return query_choose(q, shown[s->by], err);
+	query_choose(q, shown[s->by]);
 }
 
 static int make_room(struct query *q, struct collections *s, struct hdb_error *err)
@@ -331,33 +331,25 @@ static int mark_classes(struct query *q, struct collections *s, struct hdb_error
 	return analysis_class_marks(&q->session, q->targets[0], true, &s->wanted, err);
 }
 
-static int set_facts(struct query *q, const struct collections *s, struct hdb_error *err)
+static void set_facts(struct query *q, const struct collections *s)
 {
-	int r = query_fact(q, "objects", s->all.count, err);
-
-	if (r < 0)
-		return r;
-	if ((r = query_fact(q, "empty", s->all.empty, err)) < 0)
-		return r;
-	if ((r = query_fact(q, "elements", s->all.elements, err)) < 0)
-		return r;
-	if ((r = query_fact(q, "wasted", s->all.wasted_bytes, err)) < 0)
-		return r;
+	query_fact(q, "objects", s->all.count);
+	query_fact(q, "empty", s->all.empty);
+	query_fact(q, "elements", s->all.elements);
+	query_fact(q, "wasted", s->all.wasted_bytes);
 	if (s->all.without_size) {
-		if ((r = query_fact(q, "without_size", s->all.without_size, err)) < 0)
-			return r;
+		query_fact(q, "without_size", s->all.without_size);
 	}
-	if (s->all.impossible && (r = query_fact(q, "impossible", s->all.impossible, err)) < 0)
-		return r;
-	if ((r = query_tell_unreachable(q, s->others.count, s->others.shallow_bytes, err)) < 0)
-		return r;
-	return query_cut(q, &s->unsorted, err, "%s",
-			 s->by == BY_SIZE ? "collections "
-					    "whose size is not known" :
-			 s->by == BY_FILL ? "collections without a capacity, or "
-					    "whose size is not known" :
-					    "collections that are no maps with chains, or are "
-					    "empty");
+	if (s->all.impossible)
+		query_fact(q, "impossible", s->all.impossible);
+	query_tell_unreachable(q, s->others.count, s->others.shallow_bytes);
+	query_cut(q, &s->unsorted, "%s",
+		  s->by == BY_SIZE ? "collections "
+				     "whose size is not known" :
+		  s->by == BY_FILL ? "collections without a capacity, or "
+				     "whose size is not known" :
+				     "collections that are no maps with chains, or are "
+				     "empty");
 }
 
 static int open_collections(struct query *q, struct hdb_error *err)
@@ -369,8 +361,7 @@ static int open_collections(struct query *q, struct hdb_error *err)
 	q->state = s;
 	if (!s)
 		return hdb_fail_memory(err, "collections", sizeof(*s));
-	if ((r = read_by(q, s, err)) != HDB_OK)
-		return r;
+	read_by(q, s);
 	s->segments = query_number(q, "segments", 0);
 	if (is_arrays && s->by == BY_COLLISIONS)
 		return hdb_fail(err, HDB_EUSAGE, "--by collisions: arrays have none");
@@ -383,8 +374,7 @@ static int open_collections(struct query *q, struct hdb_error *err)
 	analysis_measuring_init(&q->session, is_arrays, s->by == BY_COLLISIONS, &s->how);
 	if ((r = look_at_all(q, s, err)) != HDB_OK)
 		goto out;
-	if ((r = set_facts(q, s, err)) != HDB_OK)
-		goto out;
+	set_facts(q, s);
 	order_rows(q, s);
 out:
 	/* Rows that show one at a time look at its slots. */
@@ -394,13 +384,10 @@ out:
 
 /* ---- rows ---- */
 
-static int set_sum(struct query *q, const struct collections *s, const struct analysis_sum *sum,
-		   struct hdb_error *err)
+static void set_sum(struct query *q, const struct collections *s, const struct analysis_sum *sum)
 {
-	int r = HDB_OK;
-
 	if (s->by == BY_CLASS) {
-		r = query_set_text(q, CLASS, heap_class_name(q->heap, (uint32_t)sum->key), err);
+		query_set_text(q, CLASS, heap_class_name(q->heap, (uint32_t)sum->key));
 		query_lend_text(q, KIND, sum->kind, strlen(sum->kind));
 	} else if (s->by == BY_SIZE) {
 		query_set(q, SIZE, sum->key);
@@ -419,7 +406,7 @@ static int set_sum(struct query *q, const struct collections *s, const struct an
 	}
 	if (sum->hashed)
 		query_set_double(q, COLLISIONS, (double)sum->collided / (double)sum->hashed);
-	return r == HDB_OK ? query_set_id(q, LARGEST, sum->largest_ix, err) : r;
+	query_set_id(q, LARGEST, sum->largest_ix);
 }
 
 static int set_one(struct query *q, struct collections *s, uint32_t ix, struct hdb_error *err)
@@ -435,8 +422,8 @@ static int set_one(struct query *q, struct collections *s, uint32_t ix, struct h
 		return r;
 	if ((r = analysis_measure(&q->session, &s->how, &object, &m, err)) < 0)
 		return r;
-	if (r == HDB_OK && (r = query_set_object(q, &cells, ix, err)) < 0)
-		return r;
+	if (r == HDB_OK)
+		query_set_object(q, &cells, ix);
 	query_lend_text(q, KIND, m.kind, strlen(m.kind));
 	if (m.has_size)
 		query_set(q, SIZE, m.size);
@@ -458,8 +445,10 @@ static int next_collections(struct query *q, struct hdb_error *err)
 
 	if (at >= q->total)
 		return HDB_END;
-	return s->by == BY_OBJECT ? set_one(q, s, ((const struct one *)s->ones.data)[at].ix, err) :
-				    set_sum(q, s, &s->sums.sums[at], err);
+	if (s->by == BY_OBJECT)
+		return set_one(q, s, ((const struct one *)s->ones.data)[at].ix, err);
+	set_sum(q, s, &s->sums.sums[at]);
+	return HDB_OK;
 }
 
 static void close_collections(struct query *q)

@@ -230,49 +230,31 @@ out:
 	return r == HDB_OK ? order_groups(q, d, err) : r;
 }
 
-static int set_facts(struct query *q, const struct duplicates *d, struct hdb_error *err)
+static void set_facts(struct query *q, const struct duplicates *d)
 {
 	const struct group *groups = d->groups.data;
 	uint64_t copies = 0, wasted = 0, total = 0;
-	int r = query_zeroed(q, err);
-
-	if (r != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "objects", d->contents.count, err)) != HDB_OK)
-		return r;
+	query_zeroed(q);
+	query_fact(q, "objects", d->contents.count);
 
 	for (uint64_t i = 0; i < d->group_count; i++) {
 		copies += groups[i].count - 1;
 		wasted += groups[i].wasted;
 		total += groups[i].total;
 	}
-	if ((r = query_fact(q, "contents", d->distinct, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "duplicated", d->group_count, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "copies", copies, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "wasted", wasted, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "total_shallow", total, err)) != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "heap_shallow", d->contents.heap_bytes, err)) != HDB_OK)
-		return r;
-	r = query_tell_unreachable(q, d->contents.unreachable_count, d->contents.unreachable_bytes,
-				   err);
-	if (r != HDB_OK)
-		return r;
-	r = query_cut(q, &d->rare, err,
-		      "what is there more than once, but fewer than %" PRIu64
-		      " times (--min-count)",
-		      d->min_count);
-	if (r != HDB_OK)
-		return r;
-	r = query_cut(q, &d->thrifty, err,
-		      "what wastes fewer than %" PRIu64 " bytes (--min-wasted)", d->min_wasted);
-	if (r != HDB_OK)
-		return r;
-	return query_fact(q, "without_content", d->contents.without, err);
+	query_fact(q, "contents", d->distinct);
+	query_fact(q, "duplicated", d->group_count);
+	query_fact(q, "copies", copies);
+	query_fact(q, "wasted", wasted);
+	query_fact(q, "total_shallow", total);
+	query_fact(q, "heap_shallow", d->contents.heap_bytes);
+	query_tell_unreachable(q, d->contents.unreachable_count, d->contents.unreachable_bytes);
+	query_cut(q, &d->rare,
+		  "what is there more than once, but fewer than %" PRIu64 " times (--min-count)",
+		  d->min_count);
+	query_cut(q, &d->thrifty, "what wastes fewer than %" PRIu64 " bytes (--min-wasted)",
+		  d->min_wasted);
+	query_fact(q, "without_content", d->contents.without);
 }
 
 /* ---- the query ---- */
@@ -302,23 +284,21 @@ static int read_options(struct query *q, struct duplicates *d, struct hdb_error 
 	d->min_wasted = query_number(q, "min-wasted", 0);
 	if ((r = choose_classes(q, d, err)) != HDB_OK)
 		goto out;
-	if (d->of_arrays)
-		return query_choose(
-			q,
-			d->has_holders ?
-				"wasted,objects,class,length,text,holder,held,references,id" :
-				"wasted,objects,class,length,text,id",
-			err);
+	if (d->of_arrays) {
+		query_choose(q,
+			     d->has_holders ?
+				     "wasted,objects,class,length,text,holder,held,references,id" :
+				     "wasted,objects,class,length,text,id");
+		return HDB_OK;
+	}
 out:
-	return r != HDB_OK ?
-		       r :
-		       query_choose(
-			       q,
-			       d->has_holders ?
-				       "wasted,objects,arrays,length,total_shallow,text,holder,held,"
-				       "references,id" :
-				       "wasted,objects,arrays,length,total_shallow,text,id",
-			       err);
+	if (r == HDB_OK)
+		query_choose(q,
+			     d->has_holders ?
+				     "wasted,objects,arrays,length,total_shallow,text,holder,held,"
+				     "references,id" :
+				     "wasted,objects,arrays,length,total_shallow,text,id");
+	return r;
 }
 
 static int open_duplicates(struct query *q, struct hdb_error *err)
@@ -350,7 +330,9 @@ static int open_duplicates(struct query *q, struct hdb_error *err)
 	r = group_contents(q, d, err);
 out:
 	q->total = d->group_count;
-	return r == HDB_OK ? set_facts(q, d, err) : r;
+	if (r == HDB_OK)
+		set_facts(q, d);
+	return r;
 }
 
 static int set_string(struct query *q, struct duplicates *d, uint32_t ix, struct hdb_error *err)
@@ -363,7 +345,9 @@ static int set_string(struct query *q, struct duplicates *d, uint32_t ix, struct
 		return r;
 	r = heap_chars_utf8(&q->heap->view, &string.chars, &text, err);
 	query_set(q, LENGTH, string.chars.count);
-	return r == HDB_OK ? query_set_text_n(q, TEXT, d->text, text.used, err) : r;
+	if (r == HDB_OK)
+		query_set_text_n(q, TEXT, d->text, text.used);
+	return r;
 }
 
 static int set_array(struct query *q, struct duplicates *d, uint32_t ix, struct hdb_error *err)
@@ -390,8 +374,9 @@ static int set_array(struct query *q, struct duplicates *d, uint32_t ix, struct 
 					 text);
 	}
 	query_set(q, LENGTH, object.length);
-	return query_format(q, TEXT, err, "[%.*s%s]", (int)used, d->text,
-			    object.length > slice.done ? ", ..." : "");
+	query_format(q, TEXT, "[%.*s%s]", (int)used, d->text,
+		     object.length > slice.done ? ", ..." : "");
+	return HDB_OK;
 }
 
 static int set_holder(struct query *q, struct duplicates *d, const struct group *g,
@@ -416,7 +401,8 @@ static int set_holder(struct query *q, struct duplicates *d, const struct group 
 		return r;
 	query_set(q, HELD, held);
 	query_set(q, REFERENCES, d->holders.references);
-	return query_set_text(q, HOLDER, holder, err);
+	query_set_text(q, HOLDER, holder);
+	return HDB_OK;
 }
 
 static int next_duplicate(struct query *q, struct hdb_error *err)
@@ -440,10 +426,8 @@ static int next_duplicate(struct query *q, struct hdb_error *err)
 	r = d->of_arrays ? set_array(q, d, ix, err) : set_string(q, d, ix, err);
 	if (r != HDB_OK)
 		return r;
-	if ((r = query_set_class_of(q, CLASS, ix, err)) != HDB_OK)
-		return r;
-	if ((r = query_set_id(q, ID, ix, err)) != HDB_OK)
-		return r;
+	query_set_class_of(q, CLASS, ix);
+	query_set_id(q, ID, ix);
 	return d->has_holders ? set_holder(q, d, g, err) : HDB_OK;
 }
 

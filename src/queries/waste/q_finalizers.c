@@ -260,7 +260,8 @@ static int set_thread(struct query *q, struct hdb_error *err)
 			continue;
 		if ((r = heap_id(q->heap, thread.ix, &id, err)) != HDB_OK)
 			return r;
-		return query_fact(q, "thread", id, err);
+		query_fact(q, "thread", id);
+		return HDB_OK;
 	}
 	return HDB_OK;
 }
@@ -282,9 +283,9 @@ static int set_kept(struct query *q, const struct finalizers *f, struct hdb_erro
 		count++;
 		bytes += object.shallow_bytes;
 	}
-	if ((r = query_fact(q, "kept_objects", count, err)) != HDB_OK)
-		return r;
-	return query_fact(q, "kept_shallow", bytes, err);
+	query_fact(q, "kept_objects", count);
+	query_fact(q, "kept_shallow", bytes);
+	return HDB_OK;
 }
 
 /* Keeps the items that are asked for; says how many the unreachable ones are. */
@@ -308,7 +309,8 @@ static int keep_counted(struct query *q, struct finalizers *f, struct hdb_error 
 			items[kept++] = items[i];
 	}
 	f->items.count = kept;
-	return query_tell_unreachable(q, others, bytes, err);
+	query_tell_unreachable(q, others, bytes);
+	return HDB_OK;
 }
 
 static int set_facts(struct query *q, struct finalizers *f, struct hdb_error *err)
@@ -321,8 +323,7 @@ static int set_facts(struct query *q, struct finalizers *f, struct hdb_error *er
 	for (size_t i = 0; i < f->items.count; i++)
 		count[base_vec_at(&f->items, struct item, i)->state]++;
 	for (unsigned state = 0; state < STATES; state++)
-		if ((r = query_fact(q, state_names[state], count[state], err)) != HDB_OK)
-			return r;
+		query_fact(q, state_names[state], count[state]);
 	if ((r = set_kept(q, f, err)) != HDB_OK)
 		return r;
 	return set_thread(q, err);
@@ -419,12 +420,8 @@ static int open_finalizers(struct query *q, struct hdb_error *err)
 	if (!f)
 		return hdb_fail_memory(err, "finalizers", sizeof(*f));
 	f->is_list = query_option(q, "objects") != NULL;
-	r = query_choose(q,
-			 f->is_list ? "state,id,class,label,shallow,retained,reached,finalizer" :
-				      "state,class,objects,shallow,id",
-			 err);
-	if (r != HDB_OK)
-		goto out;
+	query_choose(q, f->is_list ? "state,id,class,label,shallow,retained,reached,finalizer" :
+				     "state,class,objects,shallow,id");
 	/* Of a group the sum is shown, and not what one of it retains. */
 	if (!f->is_list) {
 		q->extra.retained_native = SIZE_MAX;
@@ -448,20 +445,15 @@ out:
 	return r;
 }
 
-static int set_item(struct query *q, const struct finalizers *f, const struct item *item,
-		    struct hdb_error *err)
+static void set_item(struct query *q, const struct finalizers *f, const struct item *item)
 {
 	static const struct query_object_columns cells = { ID, CLASS, LABEL, SHALLOW, RETAINED };
-	int r = query_set_id(q, FINALIZER, item->finalizer, err);
-
-	if (r != HDB_OK || item->object == HEAP_NONE)
-		return r;
-	r = query_set_object(q, &cells, item->object, err);
-	return r == HDB_OK ? query_set_text(q, LEVEL,
-					    analysis_reached_name(
-						    analysis_reached_of(&f->list, item->object)),
-					    err) :
-			     r;
+	query_set_id(q, FINALIZER, item->finalizer);
+	if (item->object == HEAP_NONE)
+		return;
+	query_set_object(q, &cells, item->object);
+	query_set_text(q, LEVEL,
+		       analysis_reached_name(analysis_reached_of(&f->list, item->object)));
 }
 
 static int next_finalizer(struct query *q, struct hdb_error *err)
@@ -469,15 +461,16 @@ static int next_finalizer(struct query *q, struct hdb_error *err)
 	struct finalizers *f = q->state;
 	const struct group *group;
 	const struct item *item;
-	int r;
 
+	(void)err;
 	assert(f->at <= q->total);
 	if (f->at == q->total)
 		return HDB_END;
 	if (f->is_list) {
 		item = base_vec_at(&f->items, struct item, f->at++);
-		r = query_set_text(q, STATE, state_names[item->state], err);
-		return r == HDB_OK ? set_item(q, f, item, err) : r;
+		query_set_text(q, STATE, state_names[item->state]);
+		set_item(q, f, item);
+		return HDB_OK;
 	}
 	group = base_vec_at(&f->groups, struct group, f->at++);
 	if (group->class_no != HEAP_NONE) {
@@ -488,8 +481,9 @@ static int next_finalizer(struct query *q, struct hdb_error *err)
 	query_set(q, COUNT, group->count);
 	query_set(q, SHALLOW, group->bytes);
 	query_set(q, NATIVE, group->native);
-	r = query_set_text(q, STATE, state_names[group->state], err);
-	return r == HDB_OK ? query_set_id(q, ID, group->object, err) : r;
+	query_set_text(q, STATE, state_names[group->state]);
+	query_set_id(q, ID, group->object);
+	return HDB_OK;
 }
 
 static void close_finalizers(struct query *q)

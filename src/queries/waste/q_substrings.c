@@ -188,40 +188,24 @@ out:
 	return r;
 }
 
-static int set_facts(struct query *q, const struct substrings *s, uint64_t min_wasted,
-		     struct hdb_error *err)
+static void set_facts(struct query *q, const struct substrings *s, uint64_t min_wasted)
 {
-	int r = query_zeroed(q, err);
+	query_zeroed(q);
+	query_fact(q, "strings", s->contents.count);
 
-	if (r < 0)
-		return r;
-	if ((r = query_fact(q, "strings", s->contents.count, err)) < 0)
-		return r;
-
-	if ((r = query_fact(q, "arrays", s->arrays, err)) < 0)
-		return r;
-	if ((r = query_fact(q, "shared", s->shared, err)) < 0)
-		return r;
-	if ((r = query_fact(q, "sharing", s->sharing, err)) < 0)
-		return r;
-	if ((r = query_fact(q, "without_text", s->contents.without, err)) < 0)
-		return r;
-	r = query_tell_unreachable(q, s->contents.unreachable_count, s->contents.unreachable_bytes,
-				   err);
-	if (r < 0)
-		return r;
-	r = query_cut(q, &s->unshared, err,
-		      "arrays of one string alone, with the bytes that "
-		      "they waste (--shared)");
-	if (r < 0)
-		return r;
-	r = query_cut(q, &s->thrifty, err,
-		      "arrays that waste fewer than %" PRIu64 " bytes, with the "
-		      "bytes that they waste (--min-wasted)",
-		      min_wasted);
-	if (r < 0)
-		return r;
-	return query_fact(q, "wasted", s->wasted, err);
+	query_fact(q, "arrays", s->arrays);
+	query_fact(q, "shared", s->shared);
+	query_fact(q, "sharing", s->sharing);
+	query_fact(q, "without_text", s->contents.without);
+	query_tell_unreachable(q, s->contents.unreachable_count, s->contents.unreachable_bytes);
+	query_cut(q, &s->unshared,
+		  "arrays of one string alone, with the bytes that "
+		  "they waste (--shared)");
+	query_cut(q, &s->thrifty,
+		  "arrays that waste fewer than %" PRIu64 " bytes, with the "
+		  "bytes that they waste (--min-wasted)",
+		  min_wasted);
+	query_fact(q, "wasted", s->wasted);
 }
 
 static int open_substrings(struct query *q, struct hdb_error *err)
@@ -251,7 +235,9 @@ static int open_substrings(struct query *q, struct hdb_error *err)
 	r = order_rows(q, s, err);
 out:
 	q->total = s->row_count;
-	return r == HDB_OK ? set_facts(q, s, min_wasted, err) : r;
+	if (r == HDB_OK)
+		set_facts(q, s, min_wasted);
+	return r;
 }
 
 static int set_text(struct query *q, struct substrings *s, uint32_t ix, struct hdb_error *err)
@@ -265,7 +251,8 @@ static int set_text(struct query *q, struct substrings *s, uint32_t ix, struct h
 	r = heap_chars_utf8(&q->heap->view, &string.chars, &text, err);
 	if (r != HDB_OK)
 		return r;
-	return query_set_text_n(q, TEXT, s->text, text.used, err);
+	query_set_text_n(q, TEXT, s->text, text.used);
+	return HDB_OK;
 }
 
 static int next_substring(struct query *q, struct hdb_error *err)
@@ -290,13 +277,12 @@ static int next_substring(struct query *q, struct hdb_error *err)
 		return r;
 	query_set(q, LENGTH, array.length);
 	query_set(q, SHALLOW, array.shallow_bytes);
-	if ((r = query_set_class_of(q, CLASS, record->array_ix, err)) != HDB_OK)
-		return r;
+	query_set_class_of(q, CLASS, record->array_ix);
 	if ((r = set_text(q, s, record->ix, err)) != HDB_OK)
 		return r;
-	if ((r = query_set_id(q, STRING, record->ix, err)) != HDB_OK)
-		return r;
-	return query_set_id(q, ID, record->array_ix, err);
+	query_set_id(q, STRING, record->ix);
+	query_set_id(q, ID, record->array_ix);
+	return HDB_OK;
 }
 
 static void close_substrings(struct query *q)

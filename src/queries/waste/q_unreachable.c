@@ -148,8 +148,7 @@ static int open_holders(struct query *q, struct unreachable *u, struct hdb_error
 
 	if (r != HDB_OK)
 		goto out;
-	if ((r = query_fact(q, "holders", u->tops.count, err)) != HDB_OK)
-		goto out;
+	query_fact(q, "holders", u->tops.count);
 	/* Sorted, so that the first of a class is its biggest. */
 	if (u->tops.count)
 		qsort(u->tops.data, u->tops.count, sizeof(struct analysis_garbage_top),
@@ -160,17 +159,17 @@ out:
 	return r;
 }
 
-static int set_holder(struct query *q, const struct unreachable *u,
-		      const struct analysis_garbage_top *top, struct hdb_error *err)
+static void set_holder(struct query *q, const struct unreachable *u,
+		       const struct analysis_garbage_top *top)
 {
 	query_set(q, COUNT, top->count);
 	query_set(q, SHALLOW, top->bytes);
 	query_set(q, NATIVE, top->native_bytes);
 	query_set_double(q, PERCENT, analysis_percent(top->bytes, u->bytes));
-	return query_set_label(q, LABEL, top->ix, err);
+	query_set_label(q, LABEL, top->ix);
 }
 
-static int next_holder(struct query *q, struct unreachable *u, struct hdb_error *err)
+static int next_holder(struct query *q, struct unreachable *u)
 {
 	const struct analysis_garbage_top *tops = u->tops.data, *top;
 	int r;
@@ -180,7 +179,7 @@ static int next_holder(struct query *q, struct unreachable *u, struct hdb_error 
 		return HDB_END;
 	if (u->is_list) {
 		top = &tops[u->at++];
-		r = set_holder(q, u, top, err);
+		set_holder(q, u, top);
 	} else {
 		const struct holder_group *g =
 			base_vec_at(&u->by_class, struct holder_group, u->at++);
@@ -195,9 +194,9 @@ static int next_holder(struct query *q, struct unreachable *u, struct hdb_error 
 	}
 	if (r != HDB_OK)
 		return r;
-	if ((r = query_set_class_of(q, NAME, top->ix, err)) != HDB_OK)
-		return r;
-	return query_set_id(q, ID, top->ix, err);
+	query_set_class_of(q, NAME, top->ix);
+	query_set_id(q, ID, top->ix);
+	return HDB_OK;
 }
 
 /* ---- by class and so on ---- */
@@ -224,12 +223,10 @@ static int set_facts(struct query *q, struct unreachable *u, struct hdb_error *e
 	u->bytes = sum.unreachable_bytes;
 	if (r != HDB_OK)
 		return r;
-	r = query_tell_unreachable(q, sum.unreachable_count, sum.unreachable_bytes, err);
-	if (r != HDB_OK)
-		return r;
-	if ((r = query_fact(q, "objects", sum.count, err)) != HDB_OK)
-		return r;
-	return query_fact(q, "shallow", sum.shallow_bytes, err);
+	query_tell_unreachable(q, sum.unreachable_count, sum.unreachable_bytes);
+	query_fact(q, "objects", sum.count);
+	query_fact(q, "shallow", sum.shallow_bytes);
+	return HDB_OK;
 }
 
 static int read_options(struct query *q, struct unreachable *u, enum derive_group *by,
@@ -247,22 +244,20 @@ static int read_options(struct query *q, struct unreachable *u, enum derive_grou
 		r = analysis_native_groups(&q->session, *by, &u->native, &u->has_native, err);
 		if (r < 0)
 			return r;
-		return query_choose(q,
-				    u->has_native ? "name,objects,shallow,percent,native" :
-						    "name,objects,shallow,percent",
-				    err);
+		query_choose(q, u->has_native ? "name,objects,shallow,percent,native" :
+						"name,objects,shallow,percent");
+		return HDB_OK;
 	}
 	if (name && strcmp(name, "holder") != 0)
 		return hdb_fail(err, HDB_EUSAGE, "--holders lists holders one by one, --by groups");
-	if (u->is_list)
-		return query_choose(q,
-				    u->has_native ? "id,name,label,objects,shallow,percent,native" :
-						    "id,name,label,objects,shallow,percent",
-				    err);
-	return query_choose(q,
-			    u->has_native ? "name,holders,objects,shallow,percent,native,id" :
-					    "name,holders,objects,shallow,percent,id",
-			    err);
+	if (u->is_list) {
+		query_choose(q, u->has_native ? "id,name,label,objects,shallow,percent,native" :
+						"id,name,label,objects,shallow,percent");
+		return HDB_OK;
+	}
+	query_choose(q, u->has_native ? "name,holders,objects,shallow,percent,native,id" :
+					"name,holders,objects,shallow,percent,id");
+	return HDB_OK;
 }
 
 static int open_unreachable(struct query *q, struct hdb_error *err)
@@ -299,8 +294,9 @@ static int next_unreachable(struct query *q, struct hdb_error *err)
 	struct unreachable *u = q->state;
 	const struct derive_total *total = &u->groups.totals[u->groups.at];
 
+	(void)err;
 	if (u->by_holder)
-		return next_holder(q, u, err);
+		return next_holder(q, u);
 	if (u->groups.at == u->groups.count)
 		return HDB_END;
 	u->groups.at++;
