@@ -58,9 +58,10 @@ struct query_batch {
 
 struct query_def {
 	struct hdb_query_spec spec;
+	size_t state_size; /* of q->state, which is zeros before `open`; 0: `open` makes it, or none */
 	/*
-	 * Prepares: reads options and targets, builds tables, sets facts, q->total and q->state. On
-	 * failure close is called too.
+	 * Prepares: reads options and targets, builds tables, sets facts and q->total. On failure
+	 * close is called too.
 	 */
 	int (*open)(struct query *q, struct hdb_error *err);
 	/* Fills the cells of the next row (all are null before): HDB_OK or HDB_END. */
@@ -71,7 +72,7 @@ struct query_def {
 	 */
 	int (*batch)(struct query *q, struct query_batch *out, struct hdb_error *err);
 	size_t batch_columns; /* so many, the first of spec.columns, it fills in */
-	/* Frees q->state. May be NULL. */
+	/* Frees what q->state has, and q->state itself if state_size is 0. May be NULL. */
 	void (*close)(struct query *q);
 	bool takes_before; /* compares with databases of earlier dumps; else none may be given */
 	enum analysis_population population; /* unless `open` says another one */
@@ -220,7 +221,7 @@ static inline const struct hdb_column *query_spec_column(const struct query *q, 
 bool query_is_shown(const struct query *q, size_t column);
 
 /*
- * For open functions: becomes another query, whose open is called. No state and no facts may be set
+ * For open functions: becomes another query, whose open is called. State is lost, and no facts may be set
  * before.
  */
 int query_become(struct query *q, const struct query_def *def, struct hdb_error *err);

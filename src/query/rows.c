@@ -42,11 +42,24 @@ static int make_cells(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/* The state that `open` fills. */
+static int make_state(struct query *q, struct hdb_error *err)
+{
+	const size_t size = q->def->state_size;
+
+	assert(!q->state);
+	if (!size)
+		return HDB_OK;
+	q->state = calloc(1, size);
+	return q->state ? HDB_OK : hdb_fail_memory(err, q->def->spec.name, size);
+}
+
 int query_become(struct query *q, const struct query_def *def, struct hdb_error *err)
 {
 	int r;
 
-	assert(!q->state);
+	free(q->state);
+	q->state = NULL;
 	q->def = def;
 	q->population = def->population;
 	if ((r = make_cells(q, err)) != HDB_OK)
@@ -55,6 +68,8 @@ int query_become(struct query *q, const struct query_def *def, struct hdb_error 
 		return r;
 	/* What the first one shares was read; columns are others. */
 	if ((r = query_begin_columns(q, err)) != HDB_OK)
+		return r;
+	if ((r = make_state(q, err)) != HDB_OK)
 		return r;
 	return def->open(q, err);
 }
@@ -193,6 +208,8 @@ static int begin(struct query *q, bool *is_kept, struct hdb_error *err)
 	if (query_option(q, "columns") &&
 	    (r = query_choose_named(q, query_option(q, "columns"), err)) < 0)
 		return r;
+	if ((r = make_state(q, err)) != HDB_OK)
+		return r;
 	if ((r = in_heap(q, q->def->open, err)) != HDB_OK)
 		return r;
 	if (q->is_filtered && q->extra.is_used && q->def->uses & QUERY_ROWS_ARE_OBJECTS)
@@ -254,8 +271,10 @@ void query_close(struct query *q)
 {
 	if (!q)
 		return;
-	if (q->def->close)
+	if (q->def->close && (q->state || !q->def->state_size))
 		q->def->close(q);
+	if (q->def->state_size)
+		free(q->state);
 	for (size_t i = 0; q->renamed && i < q->def->spec.column_count; i++)
 		free(q->renamed[i].name);
 	free(q->renamed);

@@ -322,12 +322,9 @@ static int tell_databases(struct state *s, struct hdb_error *err)
 
 static int open_app(struct query *q, struct hdb_error *err)
 {
-	struct state *s = calloc(1, sizeof(*s));
+	struct state *s = q->state;
 	int r;
 
-	q->state = s;
-	if (!s)
-		return hdb_fail_memory(err, "the application", sizeof(*s));
 	s->q = q;
 	if ((r = heap_load_classes(q->heap, err)) != HDB_OK)
 		return r;
@@ -382,8 +379,6 @@ static void close_app(struct query *q)
 {
 	struct state *s = q->state;
 
-	if (!s)
-		return;
 	free(s->is_bitmap);
 	free(s->is_database);
 	free(s->is_display);
@@ -392,7 +387,6 @@ static void close_app(struct query *q)
 	base_vec_release(&s->texts);
 	base_vec_release(&s->pixels);
 	base_vec_release(&s->databases);
-	free(s);
 }
 
 const struct query_def query_app = {
@@ -406,5 +400,6 @@ const struct query_def query_app = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.state_size = sizeof(struct state),
 	.open = open_app, .next = next_app, .close = close_app,
 };

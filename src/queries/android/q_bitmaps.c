@@ -506,13 +506,10 @@ static void set_facts(struct state *s, uint64_t wasted)
 
 static int open_bitmaps(struct query *q, struct hdb_error *err)
 {
-	struct state *s = calloc(1, sizeof(*s));
+	struct state *s = q->state;
 	uint64_t wasted;
 	int r;
 
-	q->state = s;
-	if (!s)
-		return hdb_fail_memory(err, "bitmaps", sizeof(*s));
 	s->q = q;
 	s->is_only_copies = query_option(q, "duplicates") != NULL;
 	if ((r = heap_load_classes(q->heap, err)) != HDB_OK)
@@ -587,12 +584,9 @@ static void close_bitmaps(struct query *q)
 {
 	struct state *s = q->state;
 
-	if (!s)
-		return;
 	base_vec_release(&s->list);
 	base_vec_release(&s->pictures);
 	base_vec_release(&s->native);
-	free(s);
 }
 
 const struct query_def query_bitmaps = {
@@ -606,5 +600,6 @@ const struct query_def query_bitmaps = {
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE, .uses = QUERY_USES_HEAP,
+	.state_size = sizeof(struct state),
 	.open = open_bitmaps, .next = next_bitmap, .close = close_bitmaps,
 };

@@ -276,12 +276,9 @@ static void tell_cut(struct query *q, const struct state *s)
 
 static int open_tree(struct query *q, struct hdb_error *err)
 {
-	struct state *s = calloc(1, sizeof(*s));
+	struct state *s = q->state;
 	int r;
 
-	q->state = s;
-	if (!s)
-		return hdb_fail_memory(err, "call stacks", sizeof(*s));
 	s->counted.is_by_class = true;
 	if ((r = object_sites_count(q, &s->counted, err)) < 0)
 		return r;
@@ -343,13 +340,10 @@ static void close_tree(struct query *q)
 {
 	struct state *s = q->state;
 
-	if (!s)
-		return;
 	object_sites_release(&s->counted);
 	base_vec_release(&s->nodes);
 	base_idmap_release(&s->map);
 	free(s->order);
-	free(s);
 }
 
 const struct query_def query_call_tree = {
@@ -365,5 +359,6 @@ const struct query_def query_call_tree = {
 	.population = ANALYSIS_OF_REACHABLE,
 	.order = QUERY_ORDER_TREE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
+	.state_size = sizeof(struct state),
 	.open = open_tree, .next = next_node, .close = close_tree,
 };

@@ -101,13 +101,10 @@ struct state {
 
 static int open_traces(struct query *q, struct hdb_error *err)
 {
-	struct state *s = calloc(1, sizeof(*s));
+	struct state *s = q->state;
 	uint64_t libraries = 0;
 	int r;
 
-	q->state = s;
-	if (!s)
-		return hdb_fail_memory(err, "leak traces", sizeof(*s));
 	r = leak_traces_find(&s->traces, &q->session, query_option(q, "watched") != NULL, err);
 	if (r != HDB_OK)
 		return r;
@@ -252,11 +249,8 @@ static void close_traces(struct query *q)
 {
 	struct state *s = q->state;
 
-	if (!s)
-		return;
 	leak_steps_release(&s->steps);
 	leak_traces_release(&s->traces);
-	free(s);
 }
 
 const struct query_def query_leak_traces = {
@@ -274,5 +268,6 @@ const struct query_def query_leak_traces = {
 	.uses = QUERY_HAS_NATIVE | QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
 	.heap_help = "only leaking objects of this heap"
 		     QUERY_HEAP_NAMES "; their paths go through all",
+	.state_size = sizeof(struct state),
 	.open = open_traces, .next = next_traces, .close = close_traces,
 };

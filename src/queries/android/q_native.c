@@ -131,12 +131,9 @@ out:
 
 static int open_native(struct query *q, struct hdb_error *err)
 {
-	struct state *s = calloc(1, sizeof(*s));
+	struct state *s = q->state;
 	int r;
 
-	q->state = s;
-	if (!s)
-		return hdb_fail_memory(err, "native sizes", sizeof(*s));
 	s->is_by_object = query_option(q, "objects") != NULL;
 	r = load_owners(q, s, err);
 	if (r != HDB_OK)
@@ -182,10 +179,7 @@ static void close_native(struct query *q)
 {
 	struct state *s = q->state;
 
-	if (!s)
-		return;
 	base_vec_release(&s->owners);
-	free(s);
 }
 
 const struct query_def query_native = {
@@ -201,5 +195,6 @@ const struct query_def query_native = {
 	},
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_ALL | QUERY_OWN_NATIVE,
+	.state_size = sizeof(struct state),
 	.open = open_native, .next = next_native, .close = close_native,
 };

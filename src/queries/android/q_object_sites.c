@@ -83,12 +83,9 @@ static void keep_sites(struct query *q, struct state *s)
 
 static int open_sites(struct query *q, struct hdb_error *err)
 {
-	struct state *s = calloc(1, sizeof(*s));
+	struct state *s = q->state;
 	int r;
 
-	q->state = s;
-	if (!s)
-		return hdb_fail_memory(err, "allocation sites", sizeof(*s));
 	s->counted.is_by_class = query_choice(q, "by") == 1;
 	if ((r = object_sites_count(q, &s->counted, err)) != HDB_OK)
 		return r;
@@ -121,10 +118,7 @@ static void close_sites(struct query *q)
 {
 	struct state *s = q->state;
 
-	if (!s)
-		return;
 	object_sites_release(&s->counted);
-	free(s);
 }
 
 const struct query_def query_object_sites = {
@@ -140,5 +134,6 @@ const struct query_def query_object_sites = {
 	},
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
+	.state_size = sizeof(struct state),
 	.open = open_sites, .next = next_site, .close = close_sites,
 };

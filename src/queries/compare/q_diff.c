@@ -338,12 +338,9 @@ static int open_part(struct query *q, struct diff *d, struct hdb_error *err)
 
 static int open_diff(struct query *q, struct hdb_error *err)
 {
-	struct diff *d = calloc(1, sizeof(*d));
+	struct diff *d = q->state;
 	int r;
 
-	q->state = d;
-	if (!d)
-		return hdb_fail_memory(err, "a comparison", sizeof(*d));
 	if (!q->before_count)
 		return hdb_fail(err, HDB_EUSAGE, "diff needs the database of an earlier dump");
 	read_by(q, d);
@@ -380,15 +377,12 @@ static void close_diff(struct query *q)
 {
 	struct diff *d = q->state;
 
-	if (!d)
-		return;
 	diff_groups_close(d);
 	diff_objects_close(d);
 	diff_tree_close(d);
 	diff_growth_close(d);
 	free(d->sides);
 	free(d->whole_bytes);
-	free(d);
 }
 
 const struct query_def query_diff = {
@@ -404,5 +398,6 @@ const struct query_def query_diff = {
 	},
 	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE, .uses = QUERY_USES_HEAP,
 	.heap_help = "only objects of this heap are counted, in each dump" QUERY_HEAP_NAMES,
+	.state_size = sizeof(struct diff),
 	.open = open_diff, .next = next_diff, .close = close_diff, .takes_before = true,
 };

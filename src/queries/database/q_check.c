@@ -113,15 +113,12 @@ static int open_check(struct query *q, struct hdb_error *err)
 		{ DERIVE_FINALIZER, "finalizer" },
 		{ DERIVE_WEAK, "weak" },
 	};
-	struct check *c = calloc(1, sizeof(*c));
+	struct check *c = q->state;
 	const struct query_check_step *steps;
 	uint64_t blocks = 0, failed = 0;
 	size_t count;
 	int r;
 
-	q->state = c;
-	if (!c)
-		return hdb_fail_memory(err, "checks", sizeof(*c));
 	r = store_check(q->heap->store, q->work, &blocks, err);
 	if (r < 0)
 		return r;
@@ -165,11 +162,6 @@ static int next_check(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static void close_check(struct query *q)
-{
-	free(q->state);
-}
-
 const struct query_def query_check = {
 	.spec = {
 		.name = "check",
@@ -180,5 +172,6 @@ const struct query_def query_check = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 0,
 	},
-	.open = open_check, .next = next_check, .close = close_check,
+	.state_size = sizeof(struct check),
+	.open = open_check, .next = next_check,
 };

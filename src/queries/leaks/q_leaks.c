@@ -545,13 +545,10 @@ out:
 
 static int open_leaks(struct query *q, struct hdb_error *err)
 {
-	struct leaks *l = calloc(1, sizeof(*l));
+	struct leaks *l = q->state;
 	struct query_leaking_counts leaking = { .objects = 0 };
 	int r;
 
-	q->state = l;
-	if (!l)
-		return hdb_fail_memory(err, "leak suspects", sizeof(*l));
 	l->story.is_brief = query_option(q, "brief") != NULL;
 	if ((r = find_suspects(q, l, err)) != HDB_OK)
 		return r;
@@ -582,13 +579,10 @@ static void close_leaks(struct query *q)
 {
 	struct leaks *l = q->state;
 
-	if (!l)
-		return;
 	analysis_suspects_release(&l->suspects);
 	analysis_leak_sums_release(&l->sums);
 	query_story_release(&l->story);
 	free(l->paths);
-	free(l);
 }
 
 const struct query_def query_leaks = {
@@ -607,5 +601,6 @@ const struct query_def query_leaks = {
 	.heap_help = "only suspects and leaking objects of this heap"
 		     QUERY_HEAP_NAMES "; shares are of all heaps",
 	.keeps = STORE_ANSWER_LEAKS,
+	.state_size = sizeof(struct leaks),
 	.open = open_leaks, .next = next_leaks, .close = close_leaks,
 };

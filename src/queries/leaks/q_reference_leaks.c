@@ -371,12 +371,9 @@ static void set_facts(struct query *q, const struct leaks *s)
 
 static int open_leaks(struct query *q, struct hdb_error *err)
 {
-	struct leaks *s = calloc(1, sizeof(*s));
+	struct leaks *s = q->state;
 	int r;
 
-	q->state = s;
-	if (!s)
-		return hdb_fail_memory(err, "leaks", sizeof(*s));
 	s->is_list = query_option(q, "objects") != NULL;
 	s->max_objects = query_number(q, "max-objects", 0);
 	query_choose(q, s->is_list ? "strength,class,referent_class,label,shallow,retained,"
@@ -470,8 +467,6 @@ static void close_leaks(struct query *q)
 {
 	struct leaks *s = q->state;
 
-	if (!s)
-		return;
 	analysis_references_release(&q->session, &s->list);
 	graph_rows_release(&s->graph);
 	base_big_free(q->work, &s->bits);
@@ -480,7 +475,6 @@ static void close_leaks(struct query *q)
 	base_vec_release(&s->before);
 	base_vec_release(&s->found);
 	base_vec_release(&s->groups);
-	free(s);
 }
 
 const struct query_def query_reference_leaks = {
@@ -496,5 +490,6 @@ const struct query_def query_reference_leaks = {
 	},
 	.population = ANALYSIS_OF_REACHABLE, .uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
 	.heap_help = "only references of this heap" QUERY_HEAP_NAMES "; paths go through all",
+	.state_size = sizeof(struct leaks),
 	.open = open_leaks, .next = next_leak, .close = close_leaks,
 };

@@ -240,16 +240,13 @@ static int add_facts(struct query *q, struct class_query *s, uint32_t no, struct
 
 static int open_class(struct query *q, struct hdb_error *err)
 {
-	struct class_query *s;
+	struct class_query *s = q->state;
 	int r;
 
 	if (query_option(q, "layout") && q->is_filtered)
 		return hdb_fail(err, HDB_EUSAGE, "--layout cannot be combined with --heap");
 	if (query_option(q, "layout"))
 		return query_become(q, &query_layout, err);
-	s = q->state = calloc(1, sizeof(*s));
-	if (!s)
-		return hdb_fail_memory(err, "a class", sizeof(*s));
 	r = analysis_classes(&q->session, q->targets[0], query_option(q, "subclasses") != NULL,
 			     &s->classes, err);
 	if (r != HDB_OK)
@@ -374,12 +371,9 @@ static void close_class(struct query *q)
 {
 	struct class_query *s = q->state;
 
-	if (!s)
-		return;
 	free(s->classes.numbers);
 	free(s->instances);
 	free(s->flat);
-	free(s);
 }
 
 const struct query_def query_class = {
@@ -397,5 +391,6 @@ const struct query_def query_class = {
 	.population = ANALYSIS_OF_REACHABLE, .uses = QUERY_USES_HEAP,
 	.heap_help = "only instances in this heap are counted"
 		     QUERY_HEAP_NAMES "; of a list the classes that have any",
+	.state_size = sizeof(struct class_query),
 	.open = open_class, .next = next_class, .close = close_class,
 };

@@ -269,12 +269,9 @@ static void sum(struct query *q, const struct buffers *s)
 
 static int open_buffers(struct query *q, struct hdb_error *err)
 {
-	struct buffers *s = calloc(1, sizeof(*s));
+	struct buffers *s = q->state;
 	int r;
 
-	q->state = s;
-	if (!s)
-		return hdb_fail_memory(err, "buffers", sizeof(*s));
 	s->with_views = query_option(q, "views") != NULL;
 	r = take_class(q, "jdk.internal.jimage.BasicImageReader", take_modules, err);
 	if (s->modules.count)
@@ -457,12 +454,9 @@ static void close_buffers(struct query *q)
 {
 	struct buffers *s = q->state;
 
-	if (s) {
-		base_vec_release(&s->list);
-		base_vec_release(&s->segments);
-		base_vec_release(&s->modules);
-	}
-	free(s);
+	base_vec_release(&s->list);
+	base_vec_release(&s->segments);
+	base_vec_release(&s->modules);
 }
 
 const struct query_def query_direct_buffers = {
@@ -478,5 +472,6 @@ const struct query_def query_direct_buffers = {
 	},
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
+	.state_size = sizeof(struct buffers),
 	.open = open_buffers, .next = next_buffers, .close = close_buffers,
 };

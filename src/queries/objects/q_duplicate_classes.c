@@ -120,13 +120,10 @@ int query_count_duplicates(struct query *q, uint64_t *names, struct hdb_error *e
 
 static int open_duplicates(struct query *q, struct hdb_error *err)
 {
-	struct duplicates *s = calloc(1, sizeof(*s));
+	struct duplicates *s = q->state;
 
 	int r;
 
-	q->state = s;
-	if (!s)
-		return hdb_fail_memory(err, "duplicate classes", sizeof(*s));
 	if ((r = find_copies(q, q->target_count ? q->targets[0] : NULL, &s->copies, err)) != HDB_OK)
 		return r;
 	if ((r = analysis_load_class_totals(&q->session, &s->by_class, err)) != HDB_OK)
@@ -171,11 +168,8 @@ static void close_duplicates(struct query *q)
 {
 	struct duplicates *s = q->state;
 
-	if (!s)
-		return;
 	free(s->copies.list);
 	free(s->by_class);
-	free(s);
 }
 
 const struct query_def query_duplicate_classes = {
@@ -192,5 +186,6 @@ const struct query_def query_duplicate_classes = {
 	.population = ANALYSIS_OF_REACHABLE, .uses = QUERY_USES_HEAP,
 	.heap_help = "only objects of this heap are counted"
 		     QUERY_HEAP_NAMES "; all classes are shown",
+	.state_size = sizeof(struct duplicates),
 	.open = open_duplicates, .next = next_duplicate, .close = close_duplicates,
 };

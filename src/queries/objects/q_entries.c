@@ -167,11 +167,8 @@ static int open_class(struct query *q, struct contents *s, struct hdb_error *err
 
 static int open_entries(struct query *q, struct hdb_error *err)
 {
-	struct contents *s = calloc(1, sizeof(*s));
+	struct contents *s = q->state;
 
-	q->state = s;
-	if (!s)
-		return hdb_fail_memory(err, "entries", sizeof(*s));
 	s->from = query_number(q, "from", 0);
 	q->total = QUERY_TOTAL_UNKNOWN;
 	return analysis_is_object(q->targets[0]) ? open_one(q, s, err) : open_class(q, s, err);
@@ -400,11 +397,8 @@ static void close_entries(struct query *q)
 {
 	struct contents *s = q->state;
 
-	if (!s)
-		return;
 	heap_entries_end(&s->entries);
 	analysis_members_release(&q->session, &s->members);
-	free(s);
 }
 
 const struct query_def query_entries = {
@@ -423,5 +417,6 @@ const struct query_def query_entries = {
 	.uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
 	.heap_help = "only entries whose value or element is an object of this heap"
 		     QUERY_HEAP_NAMES,
+	.state_size = sizeof(struct contents),
 	.open = open_entries, .next = next_entries, .close = close_entries,
 };

@@ -185,13 +185,10 @@ static void leave_rare(struct query *q, const struct grouping *s, uint64_t min_c
 
 static int open_group(struct query *q, struct hdb_error *err)
 {
-	struct grouping *s = calloc(1, sizeof(*s));
+	struct grouping *s = q->state;
 	uint64_t min_count;
 	int r;
 
-	q->state = s;
-	if (!s)
-		return hdb_fail_memory(err, "values", sizeof(*s));
 	s->q = q;
 	s->tally = (struct analysis_counter){
 		.session = &q->session,
@@ -252,12 +249,9 @@ static void close_group(struct query *q)
 {
 	struct grouping *s = q->state;
 
-	if (!s)
-		return;
 	analysis_keys_release(&s->keys);
 	free(s->is_member);
 	analysis_counter_release(&s->tally);
-	free(s);
 }
 
 const struct query_def query_group = {
@@ -274,5 +268,6 @@ const struct query_def query_group = {
 	},
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
+	.state_size = sizeof(struct grouping),
 	.open = open_group, .next = next_group, .close = close_group,
 };

@@ -273,13 +273,10 @@ static int name_columns(struct query *q, struct instances *s, struct hdb_error *
 
 static int open_instances(struct query *q, struct hdb_error *err)
 {
-	struct instances *s = calloc(1, sizeof(*s));
+	struct instances *s = q->state;
 	const char *fields;
 	int r;
 
-	q->state = s;
-	if (!s)
-		return hdb_fail_memory(err, "instances", sizeof(*s));
 	r = analysis_members_count(&q->session, q->targets[0],
 				   query_option(q, "subclasses") != NULL, &s->members, err);
 	if (r != HDB_OK)
@@ -427,11 +424,8 @@ static void close_instances(struct query *q)
 {
 	struct instances *s = q->state;
 
-	if (!s)
-		return;
 	analysis_member_list_release(&s->list);
 	analysis_members_release(&q->session, &s->members);
-	free(s);
 }
 
 const struct query_def query_instances = {
@@ -448,5 +442,6 @@ const struct query_def query_instances = {
 	},
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_ALL,
+	.state_size = sizeof(struct instances),
 	.open = open_instances, .next = next_instances, .close = close_instances,
 };

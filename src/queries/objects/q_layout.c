@@ -77,12 +77,10 @@ static void add_facts(struct query *q, const struct layout_query *s, uint32_t no
 
 static int open_layout(struct query *q, struct hdb_error *err)
 {
-	struct layout_query *s = q->state = calloc(1, sizeof(*s));
+	struct layout_query *s = q->state;
 	struct analysis_class_list classes = { 0 };
 	int r;
 
-	if (!s)
-		return hdb_fail_memory(err, "a layout", sizeof(*s));
 	r = analysis_classes(&q->session, q->targets[0], false, &classes, err);
 	if (r != HDB_OK)
 		goto out;
@@ -139,9 +137,7 @@ static void close_layout(struct query *q)
 {
 	struct layout_query *s = q->state;
 
-	if (s)
-		base_vec_release(&s->parts);
-	free(s);
+	base_vec_release(&s->parts);
 }
 
 const struct query_def query_layout = {
@@ -155,5 +151,6 @@ const struct query_def query_layout = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.state_size = sizeof(struct layout_query),
 	.open = open_layout, .next = next_part, .close = close_layout,
 };

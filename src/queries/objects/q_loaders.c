@@ -254,12 +254,9 @@ static int set_facts(struct query *q, const struct loaders *s, struct hdb_error 
 
 static int open_loaders(struct query *q, struct hdb_error *err)
 {
-	struct loaders *s = calloc(1, sizeof(*s));
+	struct loaders *s = q->state;
 	int r;
 
-	q->state = s;
-	if (!s)
-		return hdb_fail_memory(err, "class loaders", sizeof(*s));
 	s->with_classes = query_option(q, "classes") != NULL;
 	s->only_idle = query_option(q, "idle") != NULL;
 	s->class_at = UINT64_MAX;
@@ -389,13 +386,10 @@ static void close_loaders(struct query *q)
 {
 	struct loaders *s = q->state;
 
-	if (!s)
-		return;
 	analysis_loaders_release(&s->tree);
 	free(s->by_class);
 	free(s->shown);
 	free(s->sorted_classes);
-	free(s);
 }
 
 const struct query_def query_loaders = {
@@ -414,5 +408,6 @@ const struct query_def query_loaders = {
 	.heap_help = "only objects of this heap are counted"
 		     QUERY_HEAP_NAMES "; all loaders are shown",
 	.keeps = STORE_ANSWER_LOADERS,
+	.state_size = sizeof(struct loaders),
 	.open = open_loaders, .next = next_loader, .close = close_loaders,
 };

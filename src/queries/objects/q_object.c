@@ -340,14 +340,11 @@ static int add_facts(struct query *q, const struct heap_object *o, uint64_t id,
 
 static int open_object(struct query *q, struct hdb_error *err)
 {
-	struct object *s = calloc(1, sizeof(*s));
+	struct object *s = q->state;
 	uint64_t id, from;
 	uint32_t ix;
 	int r;
 
-	q->state = s;
-	if (!s)
-		return hdb_fail_memory(err, "an object", sizeof(*s));
 	from = query_number(q, "from", 0);
 	if ((r = analysis_object(&q->session, q->targets[0], &ix, err)) != HDB_OK)
 		return r;
@@ -469,11 +466,6 @@ static int next_object(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static void close_object(struct query *q)
-{
-	free(q->state);
-}
-
 const struct query_def query_object = {
 	.spec = {
 		.name = "object",
@@ -488,5 +480,6 @@ const struct query_def query_object = {
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
 	.heap_help = "only fields and elements that refer to an object of this heap"
 		     QUERY_HEAP_NAMES,
-	.open = open_object, .next = next_object, .close = close_object,
+	.state_size = sizeof(struct object),
+	.open = open_object, .next = next_object,
 };

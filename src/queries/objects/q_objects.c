@@ -214,12 +214,9 @@ static uint64_t known_total(const struct query *q, const struct objects *o)
 
 static int open_objects(struct query *q, struct hdb_error *err)
 {
-	struct objects *o = calloc(1, sizeof(*o));
+	struct objects *o = q->state;
 	int r;
 
-	q->state = o;
-	if (!o)
-		return hdb_fail_memory(err, "a list of objects", sizeof(*o));
 	if (!query_option(q, "columns")) {
 		query_choose(q, q->heap->is_android ?
 					"id,class,kind,shallow,retained,dominator,length,offset,"
@@ -615,8 +612,6 @@ static void close_objects(struct query *q)
 {
 	struct objects *o = q->state;
 
-	if (!o)
-		return;
 	for (uint64_t i = 0; i < o->heap_count; i++)
 		free(o->heap_names[i]);
 	free(o->heap_names);
@@ -632,7 +627,6 @@ static void close_objects(struct query *q)
 	free(o->heap_codes);
 	free(o->batch);
 	free(o->ids_of.array);
-	free(o);
 }
 
 const struct query_def query_objects = {
@@ -648,5 +642,6 @@ const struct query_def query_objects = {
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_ALL | QUERY_CHOOSES_COLUMNS,
 	.batch_columns = OWN_COLUMNS,
+	.state_size = sizeof(struct objects),
 	.open = open_objects, .next = next_objects, .batch = batch_objects, .close = close_objects,
 };

@@ -189,15 +189,12 @@ static int fold_path(struct query *q, struct path_query *s, struct hdb_error *er
 
 static int open_path(struct query *q, struct hdb_error *err)
 {
-	struct path_query *s = calloc(1, sizeof(*s));
+	struct path_query *s = q->state;
 	uint64_t id;
 	bool all, found = false, is_elsewhere = false;
 	uint32_t parent = GRAPH_NONE;
 	int r;
 
-	q->state = s;
-	if (!s)
-		return hdb_fail_memory(err, "a path", sizeof(*s));
 	s->is_folded = !query_option(q, "internals");
 	s->limit = query_number(q, "all", 0);
 	if ((r = analysis_object(&q->session, q->targets[0], &s->target, err)) != HDB_OK)
@@ -312,14 +309,11 @@ static void close_path(struct query *q)
 {
 	struct path_query *s = q->state;
 
-	if (!s)
-		return;
 	if (s->has_paths)
 		graph_paths_release(&s->paths);
 	base_vec_release(&s->tree);
 	analysis_excludes_release(&s->excludes);
 	base_vec_release(&s->folds);
-	free(s);
 }
 
 const struct query_def query_path = {
@@ -335,5 +329,6 @@ const struct query_def query_path = {
 	},
 	.uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
 	.heap_help = "only paths that go through objects of this heap alone" QUERY_HEAP_NAMES,
+	.state_size = sizeof(struct path_query),
 	.open = open_path, .next = next_path, .close = close_path,
 };

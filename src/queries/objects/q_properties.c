@@ -31,10 +31,8 @@ static_assert(sizeof(columns) / sizeof(columns[0]) == ID + 1,
 
 static int open_properties(struct query *q, struct hdb_error *err)
 {
-	q->state = calloc(1, sizeof(struct analysis_properties));
+	(void)err;
 	q->total = QUERY_TOTAL_UNKNOWN;
-	if (!q->state)
-		return hdb_fail_memory(err, "properties", sizeof(struct analysis_properties));
 	return HDB_OK;
 }
 
@@ -56,11 +54,6 @@ static int next_properties(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static void close_properties(struct query *q)
-{
-	free(q->state);
-}
-
 const struct query_def query_properties = {
 	.spec = {
 		.name = "properties", .aliases = "system-properties",
@@ -71,5 +64,6 @@ const struct query_def query_properties = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.is_query = 1,
 	},
-	.open = open_properties, .next = next_properties, .close = close_properties,
+	.state_size = sizeof(struct analysis_properties),
+	.open = open_properties, .next = next_properties,
 };

@@ -77,13 +77,10 @@ static int find_class(struct references *s, struct hdb_error *err)
 
 static int open_references(struct query *q, struct hdb_error *err)
 {
-	struct references *s = calloc(1, sizeof(*s));
+	struct references *s = q->state;
 	uint64_t id, length = 0;
 	int r;
 
-	q->state = s;
-	if (!s)
-		return hdb_fail_memory(err, "references", sizeof(*s));
 	s->bits = malloc(CHUNK * sizeof(*s->bits));
 	if (!s->bits)
 		return hdb_fail_memory(err, "references", CHUNK * 8);
@@ -188,9 +185,7 @@ static void close_references(struct query *q)
 {
 	struct references *s = q->state;
 
-	if (s)
-		free(s->bits);
-	free(s);
+	free(s->bits);
 }
 
 const struct query_def query_references = {
@@ -205,5 +200,6 @@ const struct query_def query_references = {
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
 	.uses = QUERY_USES_ALL | QUERY_IF_KNOWN,
+	.state_size = sizeof(struct references),
 	.open = open_references, .next = next_references, .close = close_references,
 };

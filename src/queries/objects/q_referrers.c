@@ -154,15 +154,13 @@ static int count_referrers(struct query *q, struct referrers *s, uint64_t *count
 
 static int open_referrers(struct query *q, struct hdb_error *err)
 {
-	struct referrers *s = calloc(1, sizeof(*s));
+	struct referrers *s = q->state;
 	struct heap_object object;
 	uint64_t id, length = 0, instances = 0;
 	int r;
 
-	q->state = s;
-	if (s)
-		s->block = malloc(sizeof(*s->block));
-	if (!s || !s->block)
+	s->block = malloc(sizeof(*s->block));
+	if (!s->block)
 		return hdb_fail_memory(err, "referrers", sizeof(*s->block));
 	s->block->count = 0;
 	s->class_no = HEAP_NONE;
@@ -262,11 +260,8 @@ static void close_referrers(struct query *q)
 {
 	struct referrers *s = q->state;
 
-	if (!s)
-		return;
 	free(s->is_wanted);
 	free(s->block);
-	free(s);
 }
 
 const struct query_def query_referrers = {
@@ -282,5 +277,6 @@ const struct query_def query_referrers = {
 	},
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_ALL | QUERY_IF_KNOWN,
+	.state_size = sizeof(struct referrers),
 	.open = open_referrers, .next = next_referrers, .close = close_referrers,
 };

@@ -107,12 +107,9 @@ static int find_kind(struct roots_query *s, const char *name, struct hdb_error *
 static int open_roots(struct query *q, struct hdb_error *err)
 {
 	const char *kind = query_option(q, "kind");
-	struct roots_query *s = calloc(1, sizeof(*s));
+	struct roots_query *s = q->state;
 	int r;
 
-	q->state = s;
-	if (!s)
-		return hdb_fail_memory(err, "roots", sizeof(*s));
 	if ((r = heap_load_roots(q->heap, err)) != HDB_OK)
 		return r;
 	if ((r = count_kinds(q, s, err)) != HDB_OK)
@@ -183,11 +180,6 @@ static int next_roots(struct query *q, struct hdb_error *err)
 	return root->thread_serial ? set_thread(q, root->thread_serial, err) : HDB_OK;
 }
 
-static void close_roots(struct query *q)
-{
-	free(q->state);
-}
-
 const struct query_def query_roots = {
 	.spec = {
 		.name = "roots", .aliases = "gc-roots",
@@ -200,5 +192,6 @@ const struct query_def query_roots = {
 	},
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_ALL,
-	.open = open_roots, .next = next_roots, .close = close_roots,
+	.state_size = sizeof(struct roots_query),
+	.open = open_roots, .next = next_roots,
 };

@@ -387,15 +387,13 @@ static int read_by(struct query *q, struct strings *s, struct hdb_error *err)
 
 static int open_strings(struct query *q, struct hdb_error *err)
 {
-	struct strings *s = calloc(1, sizeof(*s));
+	struct strings *s = q->state;
 	const char *pattern = query_option(q, "match");
 	uint64_t min_count = 1;
 	int r;
 
-	q->state = s;
-	if (s)
-		s->text = malloc(TEXT_MAX + 1);
-	if (!s || !s->text)
+	s->text = malloc(TEXT_MAX + 1);
+	if (!s->text)
 		return hdb_fail_memory(err, "strings", TEXT_MAX);
 	s->tally = (struct analysis_counter){
 		.session = &q->session,
@@ -496,15 +494,12 @@ static void close_strings(struct query *q)
 {
 	struct strings *s = q->state;
 
-	if (!s)
-		return;
 	heap_string_scan_release(&s->scan);
 	pcre2_code_free(s->regex);
 	pcre2_match_data_free(s->match_data);
 	pcre2_match_context_free(s->match_context);
 	analysis_counter_release(&s->tally);
 	free(s->text);
-	free(s);
 }
 
 const struct query_def query_strings = {
@@ -520,5 +515,6 @@ const struct query_def query_strings = {
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
 	.keeps = STORE_ANSWER_STRINGS,
+	.state_size = sizeof(struct strings),
 	.open = open_strings, .next = next_strings, .close = close_strings,
 };

@@ -275,14 +275,11 @@ static void set_facts(struct query *q, const struct thread_counts *n)
 
 static int open_threads(struct query *q, struct hdb_error *err)
 {
-	struct threads_query *s = calloc(1, sizeof(*s));
+	struct threads_query *s = q->state;
 	struct thread_counts n;
 	char names[256];
 	int r = HDB_OK;
 
-	q->state = s;
-	if (!s)
-		return hdb_fail_memory(err, "threads", sizeof(*s));
 	s->wanted_ix = HEAP_NONE;
 	s->no_stack = query_option(q, "no-stack") != NULL;
 	s->no_locals = query_option(q, "no-locals") != NULL;
@@ -507,12 +504,9 @@ static void close_threads(struct query *q)
 {
 	struct threads_query *s = q->state;
 
-	if (s) {
-		base_vec_release(&s->by_thread);
-		base_vec_release(&s->unlisted);
-		base_idmap_release(&s->carried);
-	}
-	free(s);
+	base_vec_release(&s->by_thread);
+	base_vec_release(&s->unlisted);
+	base_idmap_release(&s->carried);
 }
 
 const struct query_def query_threads = {
@@ -529,5 +523,6 @@ const struct query_def query_threads = {
 	},
 	.order = QUERY_ORDER_HEADS, .uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
 	.heap_help = "only threads whose Thread is in this heap" QUERY_HEAP_NAMES,
+	.state_size = sizeof(struct threads_query),
 	.open = open_threads, .next = next_threads, .close = close_threads,
 };

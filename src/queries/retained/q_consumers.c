@@ -473,12 +473,9 @@ static int size_loaders(struct query *q, struct consumers *s, struct hdb_error *
 
 static int open_consumers(struct query *q, struct hdb_error *err)
 {
-	struct consumers *s = calloc(1, sizeof(*s));
+	struct consumers *s = q->state;
 	int r;
 
-	q->state = s;
-	if (!s)
-		return hdb_fail_memory(err, "top consumers", sizeof(*s));
 	s->percent = query_number(q, "threshold", 0);
 	if ((r = derive_has_native(q->derive, &s->has_native, err)) != HDB_OK)
 		return r;
@@ -607,14 +604,11 @@ static void close_consumers(struct query *q)
 {
 	struct consumers *s = q->state;
 
-	if (!s)
-		return;
 	free(s->by_class);
 	base_vec_release(&s->items);
 	base_vec_release(&s->packages);
 	analysis_groups_release(&s->classes);
 	analysis_groups_release(&s->loaders);
-	free(s);
 }
 
 const struct query_def query_consumers = {
@@ -632,5 +626,6 @@ const struct query_def query_consumers = {
 	},
 	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE,
 	.uses = QUERY_HAS_NATIVE | QUERY_USES_STRENGTH | QUERY_USES_HEAP,
+	.state_size = sizeof(struct consumers),
 	.open = open_consumers, .next = next_consumer, .close = close_consumers,
 };

@@ -208,15 +208,12 @@ static int step_cut(struct dominators *d)
 static int open_dominators(struct query *q, struct hdb_error *err)
 {
 	const char *by_text = query_option(q, "by");
-	struct dominators *d = calloc(1, sizeof(*d));
+	struct dominators *d = q->state;
 	struct derive_total whole;
 	enum derive_group by = DERIVE_CLASS;
 	uint32_t ix = HEAP_NONE;
 	int r;
 
-	q->state = d;
-	if (!d)
-		return hdb_fail_memory(err, "a level of the dominator tree", sizeof(*d));
 	by = query_by(q);
 	r = q->target_count ? analysis_object(&q->session, q->targets[0], &ix, err) : HDB_OK;
 	if (r != HDB_OK)
@@ -295,11 +292,8 @@ static void close_dominators(struct query *q)
 {
 	struct dominators *d = q->state;
 
-	if (d) {
-		analysis_groups_release(&d->groups);
-		analysis_dominator_cut_release(&d->cut);
-	}
-	free(d);
+	analysis_groups_release(&d->groups);
+	analysis_dominator_cut_release(&d->cut);
 }
 
 const struct query_def query_dominators = {
@@ -316,5 +310,6 @@ const struct query_def query_dominators = {
 	},
 	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE,
 	.uses = QUERY_USES_ALL,
+	.state_size = sizeof(struct dominators),
 	.open = open_dominators, .next = next_dominators, .close = close_dominators,
 };

@@ -174,15 +174,12 @@ static int leave_small(struct query *q, const struct drops *d, uint64_t count,
 
 static int open_drops(struct query *q, struct hdb_error *err)
 {
-	struct drops *d = calloc(1, sizeof(*d));
+	struct drops *d = q->state;
 	struct derive_total whole = { 0 };
 	struct dominated top;
 	uint64_t percent;
 	int r;
 
-	q->state = d;
-	if (!d)
-		return hdb_fail_memory(err, "drops", sizeof(*d));
 	d->q = q;
 	d->skip = query_text(q, "skip");
 	percent = query_number(q, "threshold", 0);
@@ -297,9 +294,7 @@ static void close_drops(struct query *q)
 {
 	struct drops *d = q->state;
 
-	if (d)
-		base_vec_release(&d->stack);
-	free(d);
+	base_vec_release(&d->stack);
 }
 
 const struct query_def query_drops = {
@@ -315,5 +310,6 @@ const struct query_def query_drops = {
 	},
 	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE,
 	.uses = QUERY_USES_ALL,
+	.state_size = sizeof(struct drops),
 	.open = open_drops, .next = next_drop, .close = close_drops,
 };

@@ -279,7 +279,7 @@ static int open_histogram(struct query *q, struct hdb_error *err)
 	const bool is_shallow = query_option(q, "shallow") != NULL;
 	const char *by = query_text(q, "by");
 	const bool is_special = strcmp(by, "heap") == 0 || strcmp(by, "call-stack") == 0;
-	struct histogram *h;
+	struct histogram *h = q->state;
 
 	if (is_special && (is_shallow || q->target_count || query_option(q, "fail-if")))
 		return hdb_fail(
@@ -289,10 +289,6 @@ static int open_histogram(struct query *q, struct hdb_error *err)
 		return hdb_fail(err, HDB_EUSAGE, "--shallow counts all objects: no --unreachable");
 	if (strcmp(by, "call-stack") == 0)
 		return query_become(q, &query_call_tree, err);
-	h = calloc(1, sizeof(*h));
-	q->state = h;
-	if (!h)
-		return hdb_fail_memory(err, "a histogram", sizeof(*h));
 	if (is_shallow)
 		q->population = ANALYSIS_OF_ALL;
 	return is_special ? open_heaps(q, h, err) : open_groups(q, h, is_shallow, err);
@@ -335,12 +331,9 @@ static void close_histogram(struct query *q)
 {
 	struct histogram *h = q->state;
 
-	if (!h)
-		return;
 	analysis_groups_release(&h->groups);
 	analysis_groups_release(&h->native);
 	free(h->heap_names);
-	free(h);
 }
 
 const struct query_def query_histogram = {
@@ -357,5 +350,6 @@ const struct query_def query_histogram = {
 	},
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
+	.state_size = sizeof(struct histogram),
 	.open = open_histogram, .next = next_histogram, .close = close_histogram,
 };

@@ -251,13 +251,10 @@ out:
 
 static int open_immediate(struct query *q, struct hdb_error *err)
 {
-	struct immediate *s = calloc(1, sizeof(*s));
+	struct immediate *s = q->state;
 	struct analysis_members members = { 0 };
 	int r;
 
-	q->state = s;
-	if (!s)
-		return hdb_fail_memory(err, "dominators", sizeof(*s));
 	if (analysis_is_object(q->targets[0]))
 		return hdb_fail(err, HDB_EUSAGE,
 				"expected a class, a pattern or a class loader; the "
@@ -315,9 +312,7 @@ static void close_immediate(struct query *q)
 {
 	struct immediate *s = q->state;
 
-	if (s)
-		free(s->groups);
-	free(s);
+	free(s->groups);
 }
 
 const struct query_def query_immediate_dominators = {
@@ -334,5 +329,6 @@ const struct query_def query_immediate_dominators = {
 	},
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
+	.state_size = sizeof(struct immediate),
 	.open = open_immediate, .next = next_immediate, .close = close_immediate,
 };

@@ -283,12 +283,9 @@ static void set_path_facts(struct query *q, const struct merged_query *s)
 static int open_state(struct query *q, bool is_paths, struct merged_query **out,
 		      struct hdb_error *err)
 {
-	struct merged_query *s = calloc(1, sizeof(*s));
+	struct merged_query *s = q->state;
 
-	q->state = s;
 	*out = s;
-	if (!s)
-		return hdb_fail_memory(err, "a merged tree", sizeof(*s));
 	s->is_paths = is_paths;
 	analysis_merged_init(&s->merged, query_by(q), 1);
 	return derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &s->native, err);
@@ -422,15 +419,12 @@ static void close_merged(struct query *q)
 {
 	struct merged_query *s = q->state;
 
-	if (!s)
-		return;
 	analysis_merged_release(&s->merged);
 	analysis_merged_walk_release(&s->walk);
 	analysis_excludes_release(&s->excludes);
 	analysis_members_release(&q->session, &s->members);
 	base_big_free(q->work, &s->bits);
 	base_vec_release(&s->native);
-	free(s);
 }
 
 const struct query_def query_paths = {
@@ -451,6 +445,7 @@ const struct query_def query_paths = {
 	},
 	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE,
 	.uses = QUERY_USES_HEAP,
+	.state_size = sizeof(struct merged_query),
 	.open = open_paths, .next = next_node, .close = close_merged,
 };
 
@@ -469,5 +464,6 @@ const struct query_def query_dominator_tree = {
 	},
 	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
+	.state_size = sizeof(struct merged_query),
 	.open = open_tree, .next = next_node, .close = close_merged,
 };

@@ -388,12 +388,9 @@ static int open_retained(struct query *q, struct hdb_error *err)
 	const uint64_t start_us = base_now_us();
 	const struct tables before = tables_there(q);
 	const size_t count = q->target_count;
-	struct retained *s = calloc(1, sizeof(*s));
+	struct retained *s = q->state;
 	int r;
 
-	q->state = s;
-	if (!s)
-		return hdb_fail_memory(err, "retained sizes", sizeof(*s));
 	read_limits(q, s);
 	query_choose(q, COLUMNS);
 	if ((r = read_excludes(q, s, err)) != HDB_OK)
@@ -473,12 +470,9 @@ static void close_retained(struct query *q)
 {
 	struct retained *s = q->state;
 
-	if (s) {
-		free(s->answers);
-		base_vec_release(&s->native);
-		analysis_excludes_release(&s->excludes);
-	}
-	free(s);
+	free(s->answers);
+	base_vec_release(&s->native);
+	analysis_excludes_release(&s->excludes);
 }
 
 const struct query_def query_retained = {
@@ -497,5 +491,6 @@ const struct query_def query_retained = {
 	},
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP | QUERY_HAS_NATIVE | QUERY_IF_KNOWN,
+	.state_size = sizeof(struct retained),
 	.open = open_retained, .next = next_retained, .close = close_retained,
 };

@@ -111,12 +111,9 @@ static int open_groups(struct query *q, struct top *t, struct hdb_error *err)
 static int open_top(struct query *q, struct hdb_error *err)
 {
 	const char *by = query_option(q, "by");
-	struct top *t = calloc(1, sizeof(*t));
+	struct top *t = q->state;
 	int r;
 
-	q->state = t;
-	if (!t)
-		return hdb_fail_memory(err, "a list of the biggest", sizeof(*t));
 	t->is_grouped = by && strcmp(by, "object") != 0;
 	r = t->is_grouped ? open_groups(q, t, err) : open_objects(q, t, err);
 	return r == HDB_OK ? set_facts(q, t, err) : r;
@@ -167,11 +164,8 @@ static void close_top(struct query *q)
 {
 	struct top *t = q->state;
 
-	if (!t)
-		return;
 	analysis_groups_release(&t->groups);
 	analysis_groups_release(&t->native);
-	free(t);
 }
 
 const struct query_def query_top = {
@@ -187,5 +181,6 @@ const struct query_def query_top = {
 	},
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_ALL,
+	.state_size = sizeof(struct top),
 	.open = open_top, .next = next_top, .close = close_top,
 };

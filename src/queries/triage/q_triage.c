@@ -167,12 +167,9 @@ out:
 
 static int open_triage(struct query *q, struct hdb_error *err)
 {
-	struct triage_query *s = calloc(1, sizeof(*s));
+	struct triage_query *s = q->state;
 	int r;
 
-	q->state = s;
-	if (!s)
-		return hdb_fail_memory(err, "rules", sizeof(*s));
 	s->triage.q = q;
 	s->is_all = query_option(q, "all") != NULL;
 	s->rows = calloc(triage_rule_count + 1, sizeof(*s->rows));
@@ -258,11 +255,8 @@ static void close_triage(struct query *q)
 {
 	struct triage_query *s = q->state;
 
-	if (!s)
-		return;
 	free(s->rows);
 	free(s->has_fired);
-	free(s);
 }
 
 const struct query_def query_triage = {
@@ -279,5 +273,6 @@ const struct query_def query_triage = {
 	.heap_help = "only objects of this heap are counted"
 		     QUERY_HEAP_NAMES "; shares are of all heaps",
 	.keeps = STORE_ANSWER_TRIAGE,
+	.state_size = sizeof(struct triage_query),
 	.open = open_triage, .next = next_triage, .close = close_triage,
 };

@@ -438,12 +438,9 @@ static void set_facts(struct query *q, const struct arrays *a)
 
 static int open_arrays(struct query *q, struct hdb_error *err)
 {
-	struct arrays *a = calloc(1, sizeof(*a));
+	struct arrays *a = q->state;
 	int r;
 
-	q->state = a;
-	if (!a)
-		return hdb_fail_memory(err, "arrays", sizeof(*a));
 	if ((r = read_kind(q, a, err)) != HDB_OK)
 		return r;
 	a->short_tails.rows = ANALYSIS_NOT_COUNTED;
@@ -500,12 +497,9 @@ static void close_arrays(struct query *q)
 {
 	struct arrays *a = q->state;
 
-	if (!a)
-		return;
 	base_big_free(q->work, &a->table);
 	free(a->is_class);
 	free(a->reachable);
-	free(a);
 }
 
 const struct query_def query_arrays = {
@@ -522,5 +516,6 @@ const struct query_def query_arrays = {
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
 	.keeps = STORE_ANSWER_ARRAYS,
+	.state_size = sizeof(struct arrays),
 	.open = open_arrays, .next = next_array, .close = close_arrays,
 };

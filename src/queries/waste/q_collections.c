@@ -354,13 +354,10 @@ static void set_facts(struct query *q, const struct collections *s)
 
 static int open_collections(struct query *q, struct hdb_error *err)
 {
-	struct collections *s = calloc(1, sizeof(*s));
+	struct collections *s = q->state;
 	const bool is_arrays = query_option(q, "arrays") != NULL;
 	int r;
 
-	q->state = s;
-	if (!s)
-		return hdb_fail_memory(err, "collections", sizeof(*s));
 	read_by(q, s);
 	s->segments = query_number(q, "segments", 0);
 	if (is_arrays && s->by == BY_COLLISIONS)
@@ -455,12 +452,9 @@ static void close_collections(struct query *q)
 {
 	struct collections *s = q->state;
 
-	if (!s)
-		return;
 	base_big_free(q->work, &s->ones);
 	free(s->sums.sums);
 	free(s->wanted);
-	free(s);
 }
 
 const struct query_def query_collections = {
@@ -477,5 +471,6 @@ const struct query_def query_collections = {
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP | QUERY_HAS_NATIVE | QUERY_IF_KNOWN,
 	.keeps = STORE_ANSWER_COLLECTIONS,
+	.state_size = sizeof(struct collections),
 	.open = open_collections, .next = next_collections, .close = close_collections,
 };

@@ -303,16 +303,13 @@ out:
 
 static int open_duplicates(struct query *q, struct hdb_error *err)
 {
-	struct duplicates *d = calloc(1, sizeof(*d));
+	struct duplicates *d = q->state;
 	struct analysis_contents_options wanted = { 0 };
 	int r;
 
-	q->state = d;
-	if (d) {
-		d->text = malloc(TEXT_MAX + 1);
-		d->rare.bytes = ANALYSIS_NOT_COUNTED;
-	}
-	if (!d || !d->text)
+	d->text = malloc(TEXT_MAX + 1);
+	d->rare.bytes = ANALYSIS_NOT_COUNTED;
+	if (!d->text)
 		return hdb_fail_memory(err, "duplicates", TEXT_MAX);
 	r = read_options(q, d, err);
 	if (r != HDB_OK)
@@ -435,15 +432,12 @@ static void close_duplicates(struct query *q)
 {
 	struct duplicates *d = q->state;
 
-	if (!d)
-		return;
 	analysis_contents_release(&q->session, &d->contents);
 	analysis_holders_release(&d->holders);
 	base_big_free(q->work, &d->groups);
 	base_big_free(q->work, &d->order);
 	free(d->is_class);
 	free(d->text);
-	free(d);
 }
 
 const struct query_def query_duplicates = {
@@ -460,5 +454,6 @@ const struct query_def query_duplicates = {
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
 	.keeps = STORE_ANSWER_DUPLICATES,
+	.state_size = sizeof(struct duplicates),
 	.open = open_duplicates, .next = next_duplicate, .close = close_duplicates,
 };

@@ -413,12 +413,9 @@ out:
 
 static int open_finalizers(struct query *q, struct hdb_error *err)
 {
-	struct finalizers *f = calloc(1, sizeof(*f));
+	struct finalizers *f = q->state;
 	int r;
 
-	q->state = f;
-	if (!f)
-		return hdb_fail_memory(err, "finalizers", sizeof(*f));
 	f->is_list = query_option(q, "objects") != NULL;
 	query_choose(q, f->is_list ? "state,id,class,label,shallow,retained,reached,finalizer" :
 				     "state,class,objects,shallow,id");
@@ -490,13 +487,10 @@ static void close_finalizers(struct query *q)
 {
 	struct finalizers *f = q->state;
 
-	if (!f)
-		return;
 	analysis_references_release(&q->session, &f->list);
 	base_vec_release(&f->items);
 	base_vec_release(&f->groups);
 	base_vec_release(&f->native);
-	free(f);
 }
 
 const struct query_def query_finalizers = {
@@ -512,5 +506,6 @@ const struct query_def query_finalizers = {
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP | QUERY_HAS_NATIVE | QUERY_IF_KNOWN,
 	.keeps = STORE_ANSWER_FINALIZERS,
+	.state_size = sizeof(struct finalizers),
 	.open = open_finalizers, .next = next_finalizer, .close = close_finalizers,
 };

@@ -430,12 +430,9 @@ static int read_options(struct query *q, struct stats *s, struct hdb_error *err)
 
 static int open_stats(struct query *q, struct hdb_error *err)
 {
-	struct stats *s = calloc(1, sizeof(*s));
+	struct stats *s = q->state;
 	int r;
 
-	q->state = s;
-	if (!s)
-		return hdb_fail_memory(err, "references", sizeof(*s));
 	if ((r = read_options(q, s, err)) != HDB_OK)
 		return r;
 	if ((r = analysis_references_read(&q->session, &s->list, err)) != HDB_OK)
@@ -481,8 +478,6 @@ static void close_stats(struct query *q)
 {
 	struct stats *s = q->state;
 
-	if (!s)
-		return;
 	analysis_references_release(&q->session, &s->list);
 	base_big_free(q->work, &s->keys);
 	base_big_free(q->work, &s->spare);
@@ -490,7 +485,6 @@ static void close_stats(struct query *q)
 	base_big_free(q->work, &s->state);
 	base_vec_release(&s->rows);
 	base_vec_release(&s->members);
-	free(s);
 }
 
 const struct query_def query_reference_stats = {
@@ -506,5 +500,6 @@ const struct query_def query_reference_stats = {
 	.population = ANALYSIS_OF_REACHABLE,
 	.keeps = STORE_ANSWER_REFERENCE_STATS,
 	.uses = QUERY_USES_HEAP,
+	.state_size = sizeof(struct stats),
 	.open = open_stats, .next = next_stat, .close = close_stats,
 };

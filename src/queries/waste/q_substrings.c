@@ -211,14 +211,12 @@ static void set_facts(struct query *q, const struct substrings *s, uint64_t min_
 static int open_substrings(struct query *q, struct hdb_error *err)
 {
 	struct analysis_contents_options wanted = { .kind = ANALYSIS_SPANS };
-	struct substrings *s = calloc(1, sizeof(*s));
+	struct substrings *s = q->state;
 	uint64_t min_wasted;
 	int r;
 
-	q->state = s;
-	if (s)
-		s->text = malloc(TEXT_MAX + 1);
-	if (!s || !s->text)
+	s->text = malloc(TEXT_MAX + 1);
+	if (!s->text)
 		return hdb_fail_memory(err, "substrings", TEXT_MAX);
 	min_wasted = query_number(q, "min-wasted", 0);
 	wanted.population = q->population;
@@ -289,13 +287,10 @@ static void close_substrings(struct query *q)
 {
 	struct substrings *s = q->state;
 
-	if (!s)
-		return;
 	analysis_contents_release(&q->session, &s->contents);
 	base_big_free(q->work, &s->rows);
 	base_big_free(q->work, &s->order);
 	free(s->text);
-	free(s);
 }
 
 const struct query_def query_substrings = {
@@ -311,5 +306,6 @@ const struct query_def query_substrings = {
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
 	.keeps = STORE_ANSWER_SUBSTRINGS,
+	.state_size = sizeof(struct substrings),
 	.open = open_substrings, .next = next_substring, .close = close_substrings,
 };

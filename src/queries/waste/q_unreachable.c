@@ -262,14 +262,11 @@ static int read_options(struct query *q, struct unreachable *u, enum derive_grou
 
 static int open_unreachable(struct query *q, struct hdb_error *err)
 {
-	struct unreachable *u = calloc(1, sizeof(*u));
+	struct unreachable *u = q->state;
 	enum derive_group by = DERIVE_CLASS;
 	size_t kept = 0;
 	int r;
 
-	q->state = u;
-	if (!u)
-		return hdb_fail_memory(err, "a histogram", sizeof(*u));
 	if ((r = read_options(q, u, &by, err)) != HDB_OK)
 		return r;
 	if ((r = load(q, by, &u->groups, err)) != HDB_OK)
@@ -312,13 +309,10 @@ static void close_unreachable(struct query *q)
 {
 	struct unreachable *u = q->state;
 
-	if (!u)
-		return;
 	analysis_groups_release(&u->groups);
 	analysis_groups_release(&u->native);
 	base_vec_release(&u->tops);
 	base_vec_release(&u->by_class);
-	free(u);
 }
 
 const struct query_def query_unreachable = {
@@ -337,5 +331,6 @@ const struct query_def query_unreachable = {
 	},
 	.population = ANALYSIS_OF_UNREACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
+	.state_size = sizeof(struct unreachable),
 	.open = open_unreachable, .next = next_unreachable, .close = close_unreachable,
 };
