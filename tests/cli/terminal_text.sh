@@ -1,6 +1,5 @@
-# On a terminal: tables fit its width, numbers are whole, what is left out is named; threads, paths and objects are
-# texts.
-# Elsewhere, and where columns or a format are asked for, they are rows.
+# On a terminal tables fit its width, numbers are whole, what is left out is named. Threads, paths, objects, leaks and
+# findings are texts, the same in a pipe; where columns or a format are asked for, they are rows.
 if ! python3 -c 'import pty; pty.openpty()' 2>/dev/null; then
 	echo "there are no terminals: /dev/pts is not mounted" >&2
 	exit 77
@@ -57,8 +56,14 @@ for command in "threads main", "threads --limit 1", "path " + latch, "object " +
     assert all(len(line) <= 80 for line in text.split("\n")), text
     print("---", command)
     print(text, end="")
-    for rows in command + " --table", command + " --wide":
-        assert on_terminal(80, rows, **plain) != text, rows
+    assert on_terminal(80, command + " --table", **plain) != text, command
+    # the same text in a pipe, of $COLUMNS columns, or of 100
+    ask = ["heapdb", "query"] + command.split() + ["--db", "s.heapdb"]
+    for columns in "80", "100":
+        env = {k: v for k, v in os.environ.items() if k != "COLUMNS"}
+        env.update({"COLUMNS": columns} if columns != "100" else {})
+        piped = subprocess.run(ask, env=env, stdout=subprocess.PIPE, check=True).stdout.decode()
+        assert piped == on_terminal(int(columns), command, **plain), (piped, columns)
     coloured = on_terminal(80, command, TERM="xterm", NO_COLOR="")
     for code in "0", "1", "2":
         coloured = coloured.replace("\033[" + code + "m", "")

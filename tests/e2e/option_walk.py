@@ -147,6 +147,7 @@ def leave_file(name):
 
 # Options that change no answer, and why. Those with a value still refuse a bad one.
 SILENT = {
+    "--human": "sizes are for people without it",
     "--memory": "answers are the same in any memory",
     "--threads": "answers are the same on any number of threads",
     "--tmp": "needed where a database cannot be written: read_only_test.sh",
@@ -183,7 +184,7 @@ COMPANY = {
     ("sql", "--all"): ["sql"] + DB + ["SELECT count(*) FROM objects"],
     ("export", "--all"): ["export", "--table", "arrays"] + DB,
     ("export", "--svg"): ["export", "dominator-tree"] + DB,
-    ("export", "--human"): ["export", "top", "--format", "table"] + DB,
+    ("export", "--bytes"): ["export", "top", "--format", "table"] + DB,
     ("export", "--wide"): ["export", "top", "--format", "table"] + DB,
     ("export", "--compress"): ["export", "top", "--format", "parquet", "-o", "out/p"] + DB,
     ("export", "--force"): ["export", "top", "-o", "out/old"] + DB,

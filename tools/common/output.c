@@ -24,6 +24,7 @@ void output_init(struct output *out, int fd, const struct output_hooks *hooks)
 	out->used = 0;
 	out->fit = 0;
 	out->was_shortened = false;
+	out->is_exact = false;
 	out->is_terminal = isatty(fd) == 1;
 }
 
@@ -37,6 +38,7 @@ void output_collect(struct output *out, struct bytes *into)
 	out->used = 0;
 	out->fit = 0;
 	out->was_shortened = false;
+	out->is_exact = false;
 	out->is_terminal = false;
 }
 

@@ -32,6 +32,7 @@ struct output {
 	int error;          /* errno of the first write that failed; 0: none */
 	bool is_terminal;
 	bool was_shortened; /* class names lost their packages: see output_fit */
+	bool is_exact;      /* texts have sizes in bytes, not as 1.2 GiB */
 	size_t fit;         /* columns that lines should not exceed; 0: any */
 	uint64_t written;   /* bytes that went to the descriptor */
 	size_t used;        /* bytes waiting in `buffer` */

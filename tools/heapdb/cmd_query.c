@@ -12,14 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* On a terminal some answers are a text, unless columns, an order or a format were asked for. */
+/* Some answers are a text, unless columns, an order or a format were asked for. */
 static bool is_text(const struct cli *cli)
 {
 	const struct options *opt = &cli->opt;
 
-	return cli->out->is_terminal && !opt->has_format && !opt->columns && !opt->sort &&
-	       !opt->where && !opt->wide && !(cli->command->flags & EXPORTS) &&
-	       prose_of(cli->query->name);
+	return !opt->has_format && !opt->columns && !opt->sort && !opt->where &&
+	       !(cli->command->flags & EXPORTS) && prose_of(cli->query->name);
 }
 
 /* What people and programs get if they do not say. */
@@ -149,7 +148,8 @@ static int ask_and_print(struct cli *cli, struct hdb *const *before)
 
 	set_defaults(cli);
 	style = render_style_of(&cli->opt, cli->out);
-	style.as_text = is_text(cli);
+	if ((style.as_text = is_text(cli)) && !cli->opt.wide)
+		style.width = render_text_width(cli->out);
 	args = args_of(&cli->opt);
 	if (has_parts(cli)) {
 		style.parts = cli->opt.limit;

@@ -87,11 +87,12 @@ static int check_operands(struct cli *cli)
 				cli->command->name, cli->command->synopsis);
 	if (strcmp(cli->opt.operands[1], "-") == 0 && cli->out->is_terminal)
 		return cli_fail(&cli->err, HDB_EUSAGE, "a dump is no text for a terminal");
-	if (strcmp(cli->opt.operands[1], "-") == 0 && (cli->opt.has_format || cli->opt.human))
+	if (strcmp(cli->opt.operands[1], "-") == 0 &&
+	    (cli->opt.has_format || cli->opt.human || cli->opt.bytes))
 		return cli_fail(
 			&cli->err, HDB_EUSAGE,
-			"--json and --human are of what is said of a file: the dump goes to "
-			"standard output");
+			"--json, --bytes and --human are of what is said of a file: the dump goes "
+			"to standard output");
 	return HDB_OK;
 }
 

@@ -104,7 +104,7 @@ const struct option_info option_table[] = {
 	{ "csv", NULL, OPTIONS_ROWS, 0, FORMAT(FORMAT_CSV),
 	  "comma-separated values with a heading" },
 	{ "table", NULL, OPTIONS_TABLE, 0, FORMAT(FORMAT_TABLE),
-	  "a table, also of what a terminal shows as text" },
+	  "a table, also of what is shown as text" },
 	{ "format", "table|json|jsonl|csv|tsv", OPTIONS_FORMAT, 0, FORMAT(FORMAT_TABLE),
 	  "how rows are written" },
 	{ "format", "table|json|jsonl|csv|tsv|folded|speedscope|treemap|icicle",
@@ -125,9 +125,10 @@ const struct option_info option_table[] = {
 	  "sort by it: numbers descending, texts ascending; -COLUMN: the other way round" },
 	{ "where", "EXPRESSION", OPTIONS_WHERE, 0, TEXT(where),
 	  "only rows for which an SQL expression over the columns holds" },
-	{ "human", NULL, OPTIONS_HUMAN, 0, FLAG(human), "sizes in tables as 1.2 GiB" },
+	{ "bytes", NULL, OPTIONS_HUMAN, 0, FLAG(bytes), "sizes in bytes instead of 1.2 GiB" },
+	{ "human", NULL, OPTIONS_HUMAN, 0, FLAG(human), "sizes as 1.2 GiB, as without it" },
 	{ "wide", NULL, OPTIONS_ROWS, 0, FLAG(wide),
-	  "tables with all columns and whole texts, however wide the terminal is" },
+	  "all columns and whole names, however wide the terminal is" },
 	{ "by", "class|thread|stack|site", OPTIONS_ALLOCATIONS, 0, WORD(by, 0),
 	  "what allocations are added up by; site: the frame that allocates; stack: the tree of "
 	  "call stacks, the outermost frame first" },
@@ -296,8 +297,19 @@ static void parser_init(struct parser *p, const struct command *command,
 
 static int parser_next(struct parser *p)
 {
-	int value = getopt_long(p->args.count, p->args.values, p->shorts, p->longs, NULL);
+	int name = -1;
+	int value = getopt_long(p->args.count, p->args.values, p->shorts, p->longs, &name);
 
+	/* What is an option elsewhere abbreviates no other one: --by is not --bytes. */
+	if (name >= 0 && !p->longs[name].has_arg) {
+		const char *given = p->args.values[optind - 1] + 2;
+
+		if (strcmp(given, p->longs[name].name) != 0 &&
+		    options_find(given, strlen(given), ~0U)) {
+			optopt = 0;
+			return '?';
+		}
+	}
 	for (int i = 0; value > 1 && value < 256 && option_table[i].name; i++) {
 		if (option_table[i].letter == value && option_table[i].groups & p->groups)
 			return VALUE_COMMON + i;

@@ -61,14 +61,22 @@ bool has_value(const struct hdb_value *value)
 	return value && value->type != HDB_TYPE_NULL;
 }
 
-void prose_value(struct output *out, const struct hdb_value *value)
+void prose_add(struct bytes *to, const struct output *out, const struct hdb_value *value)
 {
-	const struct render_style style = { .format = FORMAT_TABLE, .human = true };
-	struct bytes text = { 0 };
+	const struct render_style style = { .format = FORMAT_TABLE, .human = !out->is_exact };
 
 	if (!has_value(value))
 		return;
-	value_for_people(value, &style, &text);
+	value_for_people(value, &style, to);
+	if (value->type == HDB_TYPE_BYTES && out->is_exact)
+		bytes_add(to, " B", 2);
+}
+
+void prose_value(struct output *out, const struct hdb_value *value)
+{
+	struct bytes text = { 0 };
+
+	prose_add(&text, out, value);
 	output_bytes(out, text.data ? text.data : "", text.size);
 	output_release(out, &text);
 }

@@ -33,8 +33,10 @@ const struct hdb_value *answer_fact(const struct answer *answer, const char *nam
 /* Whether there is such a value. NULL is none. */
 bool has_value(const struct hdb_value *value);
 
-/* A value as people read it; sizes as 1.2 GiB. Nothing for null. */
+/* A value as people read it; sizes as 1.2 GiB, or 1,288,490,189 B. Nothing for null. */
 void prose_value(struct output *out, const struct hdb_value *value);
+/* The same at the end of a text, as `out` will have it. */
+void prose_add(struct bytes *to, const struct output *out, const struct hdb_value *value);
 
 /* "LABEL 0x12c4", of the columns or facts that hold them; either may be NULL or null. */
 void prose_object_name(struct output *out, const struct hdb_value *label,

@@ -166,10 +166,13 @@ static void put_step(struct output *out, const struct hdb_rows *rows, bool boxes
 /* "     20.1 MiB", or nothing where it is not known. */
 static void put_size(struct output *out, const struct hdb_value *bytes)
 {
-	char buf[OUTPUT_NUMBER_SIZE];
+	struct bytes text = { 0 };
 
-	if (has_value(bytes))
-		output_format(out, "  %10.*s", (int)format_human(buf, bytes->u), buf);
+	if (has_value(bytes)) {
+		prose_add(&text, out, bytes);
+		output_format(out, "  %10.*s", (int)text.size, text.data ? text.data : "");
+		output_release(out, &text);
+	}
 }
 
 /* What stands above the figures of put_class. */

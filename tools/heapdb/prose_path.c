@@ -28,14 +28,6 @@ struct path {
 	uint64_t count;           /* steps of the path */
 };
 
-static void add_value(struct bytes *to, const struct hdb_value *value)
-{
-	const struct render_style style = { .format = FORMAT_TABLE, .human = true };
-
-	if (has_value(value))
-		value_for_people(value, &style, to);
-}
-
 static void add(struct bytes *to, const char *text)
 {
 	bytes_add(to, text, strlen(text));
@@ -46,23 +38,23 @@ static struct step *place_of(struct path *path, uint64_t no)
 	return &path->step[no < PATH_HALF ? no : PATH_HALF + (no - PATH_HALF) % PATH_HALF];
 }
 
-static void keep(struct path *path, const struct hdb_rows *rows)
+static void keep(struct path *path, const struct output *out, const struct hdb_rows *rows)
 {
 	struct step *step = place_of(path, path->count++);
 	const struct hdb_value *retained = rows_value(rows, "retained");
 
 	step->name.size = step->sizes.size = step->field.size = step->root.size = 0;
-	add_value(&step->name, rows_value(rows, "label"));
+	prose_add(&step->name, out, rows_value(rows, "label"));
 	add(&step->name, " ");
-	add_value(&step->name, rows_value(rows, "id"));
+	prose_add(&step->name, out, rows_value(rows, "id"));
 	add(&step->sizes, "shallow ");
-	add_value(&step->sizes, rows_value(rows, "shallow"));
+	prose_add(&step->sizes, out, rows_value(rows, "shallow"));
 	if (has_value(retained)) {
 		add(&step->sizes, ", retained ");
-		add_value(&step->sizes, retained);
+		prose_add(&step->sizes, out, retained);
 	}
-	add_value(&step->field, rows_value(rows, "via_field"));
-	add_value(&step->root, rows_value(rows, "root"));
+	prose_add(&step->field, out, rows_value(rows, "via_field"));
+	prose_add(&step->root, out, rows_value(rows, "root"));
 }
 
 static void put(struct output *out, const struct bytes *text)
@@ -129,7 +121,7 @@ static int put_paths(struct answer *answer, struct path *path, const struct rend
 			output_char(out, '\n');
 		}
 		now = no;
-		keep(path, answer->rows);
+		keep(path, out, answer->rows);
 	}
 	if (path->count)
 		put_path(out, path, boxes);

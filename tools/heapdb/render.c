@@ -19,13 +19,13 @@
 /* Narrower terminals get lines of this width. */
 #define WIDTH_MIN 40
 
-static size_t terminal_width(int fd)
+size_t render_text_width(const struct output *out)
 {
 	const char *columns = getenv("COLUMNS");
 	struct winsize window;
-	unsigned long width = 80;
+	unsigned long width = out->is_terminal ? 80 : 100;
 
-	if (ioctl(fd, TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
+	if (ioctl(out->fd, TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
 		width = window.ws_col;
 	else if (columns && *columns >= '1' && *columns <= '9')
 		width = strtoul(columns, NULL, 10);
@@ -44,13 +44,27 @@ struct render_style render_style_of(const struct options *opt, const struct outp
 {
 	return (struct render_style){
 		.format = opt->format,
-		.human = opt->human,
+		.human = !opt->bytes,
 		.has_colour = wants_colour(out),
-		.width = out->is_terminal && !opt->wide ? terminal_width(out->fd) : 0,
+		.width = out->is_terminal && !opt->wide ? render_text_width(out) : 0,
 	};
 }
 
-/* Which objects and references an answer is of, if not of all; texts tell no other facts. */
+bool is_among(const char *name, const char *names)
+{
+	const size_t size = strlen(name);
+
+	for (const char *p = names; *p; p += strcspn(p, "|"), p += *p == '|') {
+		if (strcspn(p, "|") == size && memcmp(p, name, size) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What the dump is, if it is not whole, and which objects and references an answer is of, if not of
+ * all; texts tell no other facts.
+ */
 static void put_choices(struct answer *answer, struct output *out)
 {
 	bool is_any = false;
@@ -58,7 +72,7 @@ static void put_choices(struct answer *answer, struct output *out)
 	for (size_t i = 0; i < answer_fact_count(answer); i++) {
 		const struct hdb_column *fact = answer_fact_column(answer, i);
 
-		if ((strcmp(fact->name, "only_heap") != 0 && strcmp(fact->name, "strength") != 0) ||
+		if (!is_among(fact->name, "stale|incomplete|redacted|only_heap|strength") ||
 		    !has_value(answer_fact_value(answer, i)))
 			continue;
 		output_string(out, column_title(fact));
@@ -78,13 +92,14 @@ static int render_prose(struct answer *answer, const struct render_style *style,
 
 	assert(prose_of(answer->name));
 	output_fit(out, style->width);
+	out->is_exact = !style->human;
 	put_choices(answer, out);
 	rc = prose_of(answer->name)(answer, style, out);
 	output_fit(out, 0);
 	if (rc != HDB_OK)
 		return rc;
 	if (out->was_shortened)
-		output_string(out, "(--wide shows a table with whole names)\n");
+		output_string(out, "(--wide shows whole names)\n");
 	return HDB_OK;
 }
 

@@ -66,6 +66,9 @@ struct render_style {
 /* Prints for people in the style that standard output asks for. */
 struct render_style render_style_of(const struct options *opt, const struct output *out);
 
+/* Columns of a line of text: those of the terminal, or else $COLUMNS, or 100 in a pipe. */
+size_t render_text_width(const struct output *out);
+
 /* HDB_OK, or a failure, of the query or of writing, with its message in answer->err. */
 int render(struct answer *answer, const struct render_style *style, struct output *out);
 /* The same, of these columns only; NULL: of all. */
@@ -106,6 +109,9 @@ int answer_total(struct answer *answer, uint64_t *total);
 size_t answer_fact_count(const struct answer *answer);
 const struct hdb_column *answer_fact_column(const struct answer *answer, size_t fact);
 const struct hdb_value *answer_fact_value(const struct answer *answer, size_t fact);
+
+/* Whether `name` is one of "name|name|...". */
+bool is_among(const char *name, const char *names);
 
 /* The heading of a column, or what a fact is called. */
 const char *column_title(const struct hdb_column *column);
