@@ -201,13 +201,9 @@ static int gather_targets(struct query *q, struct hdb_error *err)
 
 int query_read_args(struct query *q, struct hdb_error *err)
 {
-	int r = HDB_OK;
-
 	for (size_t i = 0; i < q->args.option_count; i++)
-		if ((r = check_option(q->def, &q->args.options[i], err)) < 0)
-			return r;
-	if ((r = gather_targets(q, err)) < 0)
-		return r;
+		TRY_ERRORS(check_option(q->def, &q->args.options[i], err));
+	TRY_ERRORS(gather_targets(q, err));
 	return check_targets(q, err);
 }
 

@@ -108,12 +108,10 @@ static int add_text(struct query *q, unsigned no, const char *(*text_of)(const s
 int query_add_common_facts(struct query *q, struct hdb_error *err)
 {
 	const struct heap_state *state = &q->heap->state;
-	int r = add_text(q, STALE, stale_of, err);
+	int r;
 
-	if (r < 0)
-		return r;
-	if ((r = add_text(q, INCOMPLETE, incomplete_of, err)) < 0)
-		return r;
+	TRY_ERRORS(add_text(q, STALE, stale_of, err));
+	TRY_ERRORS(add_text(q, INCOMPLETE, incomplete_of, err));
 	if ((r = add_text(q, REDACTED, redacted_of, err)) < 0 || !state->incomplete)
 		return r;
 	if (state->is_cut) {

@@ -162,15 +162,12 @@ static int read_condition(const char *text, struct condition *c, struct hdb_erro
 {
 	struct reader in = { .text = text, .at = text };
 	bool has_op = false;
-	int r;
 
 	*c = (struct condition){ .text = text };
 	c->is_growth = take(&in, "growth");
 	if (c->is_growth && !take(&in, "("))
 		return wanted(&in, "\"(\"", err);
-	r = read_measure(&in, c, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(read_measure(&in, c, err));
 	if (c->is_growth && !take(&in, ")"))
 		return wanted(&in, "\")\"", err);
 	if (c->is_growth && c->measure == SUSPECTS)
@@ -186,8 +183,7 @@ static int read_condition(const char *text, struct condition *c, struct hdb_erro
 	}
 	if (!has_op)
 		return wanted(&in, "one of > >= < <= == !=", err);
-	if ((r = read_number(&in, c, err)) != HDB_OK)
-		return r;
+	TRY(read_number(&in, c, err));
 	skip_blanks(&in);
 	return *in.at ? wanted(&in, "the end", err) : HDB_OK;
 }
@@ -261,8 +257,7 @@ static int measure_object(const struct session *side, const struct condition *c,
 		return forget(err);
 	if (r < 0)
 		return r;
-	if ((r = derive_is_reachable(side->derive, ix, &reachable, err)) < 0)
-		return r;
+	TRY_ERRORS(derive_is_reachable(side->derive, ix, &reachable, err));
 	if ((r = heap_object(side->heap, ix, &object, err)) < 0 || !reachable)
 		return r;
 	*out = c->measure == COUNT ? 1 : object.shallow_bytes;
@@ -372,8 +367,7 @@ static int find_value(const struct judged *j, const struct condition *c, struct 
 	}
 	out->value = (double)now - (double)before;
 	if (c->is_percent && !c->is_growth) {
-		if ((r = whole(j->last, c, &all, err)) != HDB_OK)
-			return r;
+		TRY(whole(j->last, c, &all, err));
 		out->value = analysis_percent(now, all);
 	}
 	if (c->is_percent && c->is_growth)

@@ -64,7 +64,6 @@ int query_begin_filter(struct query *q, struct hdb_error *err)
 	const struct hdb_row_filter *filter = q->args.filter;
 	const size_t count = q->column_count;
 	struct query_filter *f;
-	int r;
 
 	assert(!q->filter);
 	if (!filter)
@@ -85,8 +84,7 @@ int query_begin_filter(struct query *q, struct hdb_error *err)
 		f->columns[i] = query_column(q, i);
 		f->values[i] = query_value(q, i);
 	}
-	if ((r = filter->begin(filter->ctx, f->columns, count, err)) < 0)
-		return r;
+	TRY_ERRORS(filter->begin(filter->ctx, f->columns, count, err));
 	for (size_t i = 0; i < count; i++)
 		f->uses[q->columns[i]] = filter->uses(filter->ctx, i) != 0;
 	f->uses_shared = q->extra.is_used && tests_shared(q);

@@ -51,13 +51,11 @@ static int heap_name(struct heap *of, uint32_t heap_no, char *name, size_t size,
 		     struct hdb_error *err)
 {
 	struct store_heap heap;
-	int r;
 
 	(void)snprintf(name, size, "default");
 	if (!heap_no)
 		return HDB_OK;
-	if ((r = heap_record(of, STORE_HEAPS, heap_no - 1, &heap, err)) != HDB_OK)
-		return r;
+	TRY(heap_record(of, STORE_HEAPS, heap_no - 1, &heap, err));
 	return heap_text(of, heap.name_text, name, size, err);
 }
 
@@ -144,7 +142,6 @@ static void find_columns(struct query *q)
 int query_begin_columns(struct query *q, struct hdb_error *err)
 {
 	const uint64_t heaps = heap_record_count(q->heap, STORE_HEAPS);
-	int r = HDB_OK;
 
 	static_assert(QUERY_HEAPS == sizeof(q->extra.heaps) / sizeof(q->extra.heaps[0]),
 		      "a place for each heap");
@@ -156,9 +153,8 @@ int query_begin_columns(struct query *q, struct hdb_error *err)
 	if (q->def->uses & QUERY_HAS_NATIVE)
 		q->extra.heap_count = 0;
 	for (unsigned i = 0; i < q->extra.heap_count; i++)
-		if ((r = name_heap_column(q, q->extra.heaps[i], i + 1, err)) != HDB_OK)
-			return r;
-	return r;
+		TRY(name_heap_column(q, q->extra.heaps[i], i + 1, err));
+	return HDB_OK;
 }
 
 int query_begin_shared(struct query *q, struct hdb_error *err)
@@ -265,13 +261,11 @@ static int fill_sizes(struct query *q, uint32_t ix, struct hdb_error *err)
 	int r = HDB_OK;
 
 	if (is_wanted(q, at->native)) {
-		if ((r = derive_native_of(q->derive, ix, &bytes, err)) != HDB_OK)
-			return r;
+		TRY(derive_native_of(q->derive, ix, &bytes, err));
 		query_set(q, at->native, bytes);
 	}
 	if (is_wanted(q, at->retained_native)) {
-		if ((r = derive_retained_native(q->derive, ix, &bytes, err)) != HDB_OK)
-			return r;
+		TRY(derive_retained_native(q->derive, ix, &bytes, err));
 		query_set(q, at->retained_native, bytes);
 	}
 	for (unsigned i = 0; i < at->heap_count; i++) {
@@ -310,11 +304,9 @@ int query_fill_object_columns(struct query *q, struct hdb_error *err)
 	r = heap_find(q->heap, q->cells[at->id].u, &ix, err);
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
-	if ((r = fill_sizes(q, ix, err)) != HDB_OK)
-		return r;
+	TRY(fill_sizes(q, ix, err));
 	if (is_wanted(q, at->depth)) {
-		if ((r = derive_depth(q->derive, ix, &reachable, &depth, err)) != HDB_OK)
-			return r;
+		TRY(derive_depth(q->derive, ix, &reachable, &depth, err));
 		if (reachable)
 			query_set(q, at->depth, depth);
 	}
@@ -341,8 +333,7 @@ int query_is_elsewhere(struct query *q, bool *is_elsewhere, struct hdb_error *er
 		return HDB_OK;
 	if ((r = heap_find(q->heap, q->cells[id].u, &ix, err)) != HDB_OK)
 		return r < 0 ? r : HDB_OK;
-	if ((r = heap_object(q->heap, ix, &object, err)) < 0)
-		return r;
+	TRY_ERRORS(heap_object(q->heap, ix, &object, err));
 	*is_elsewhere = object.heap_no != q->only_heap;
 	return HDB_OK;
 }

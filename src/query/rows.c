@@ -56,21 +56,15 @@ static int make_state(struct query *q, struct hdb_error *err)
 
 int query_become(struct query *q, const struct query_def *def, struct hdb_error *err)
 {
-	int r;
-
 	free(q->state);
 	q->state = NULL;
 	q->def = def;
 	q->population = def->population;
-	if ((r = make_cells(q, err)) != HDB_OK)
-		return r;
-	if ((r = query_read_population(q, err)) < 0)
-		return r;
+	TRY(make_cells(q, err));
+	TRY_ERRORS(query_read_population(q, err));
 	/* What the first one shares was read; columns are others. */
-	if ((r = query_begin_columns(q, err)) != HDB_OK)
-		return r;
-	if ((r = make_state(q, err)) != HDB_OK)
-		return r;
+	TRY(query_begin_columns(q, err));
+	TRY(make_state(q, err));
 	return def->open(q, err);
 }
 
@@ -191,16 +185,12 @@ static int in_heap(struct query *q, int (*call)(struct query *, struct hdb_error
 /* *is_kept: the answer was kept in the database, rows are read from there. */
 static int begin(struct query *q, bool *is_kept, struct hdb_error *err)
 {
-	int r = query_read_args(q, err);
+	int r;
 
-	if (r < 0)
-		return r;
-	if ((r = make_cells(q, err)) < 0)
-		return r;
-	if ((r = query_read_population(q, err)) < 0)
-		return r;
-	if ((r = query_begin_shared(q, err)) != HDB_OK)
-		return r;
+	TRY_ERRORS(query_read_args(q, err));
+	TRY_ERRORS(make_cells(q, err));
+	TRY_ERRORS(query_read_population(q, err));
+	TRY(query_begin_shared(q, err));
 	r = query_kept_begin(q, err);
 	*is_kept = r != HDB_NOTFOUND;
 	if (*is_kept)
@@ -208,14 +198,11 @@ static int begin(struct query *q, bool *is_kept, struct hdb_error *err)
 	if (query_option(q, "columns") &&
 	    (r = query_choose_named(q, query_option(q, "columns"), err)) < 0)
 		return r;
-	if ((r = make_state(q, err)) != HDB_OK)
-		return r;
-	if ((r = in_heap(q, q->def->open, err)) != HDB_OK)
-		return r;
+	TRY(make_state(q, err));
+	TRY(in_heap(q, q->def->open, err));
 	if (q->is_filtered && q->extra.is_used && q->def->uses & QUERY_ROWS_ARE_OBJECTS)
 		q->total = QUERY_TOTAL_UNKNOWN;
-	if ((r = query_show_object_columns(q, err)) != HDB_OK)
-		return r;
+	TRY(query_show_object_columns(q, err));
 	query_tell_coverage(q);
 	return query_begin_filter(q, err);
 }
@@ -323,8 +310,7 @@ static int make_one(struct query *q, bool *is_shown, struct hdb_error *err)
 		return r;
 	if (q->extra.is_used && !is_elsewhere && (r = query_fill_object_columns(q, err)) != HDB_OK)
 		return r;
-	if ((r = query_test_row(q, &is_wanted, err)) != HDB_OK)
-		return r;
+	TRY(query_test_row(q, &is_wanted, err));
 	*is_shown = is_wanted && !is_elsewhere;
 	return HDB_OK;
 }

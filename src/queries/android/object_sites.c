@@ -19,18 +19,14 @@ static int find_site(struct query *q, struct object_sites *s, struct object_site
 	const uint64_t key =
 		((uint64_t)site.trace << 32 | (s->is_by_class ? site.class_no : 0)) + 1;
 	uint32_t no = base_idmap_get(&s->map, key);
-	int r;
 
 	if (no == BASE_IDMAP_NONE) {
 		*out = NULL;
-		r = site.trace ? heap_trace(q->heap, site.trace, &site.stack, err) : HDB_NOTFOUND;
-		if (r < 0)
-			return r;
+		TRY_ERRORS(site.trace ? heap_trace(q->heap, site.trace, &site.stack, err) :
+					HDB_NOTFOUND);
 		no = (uint32_t)s->sites.count;
-		if ((r = base_idmap_put(&s->map, key, no, err)) < 0)
-			return r;
-		if ((r = base_vec_push(&s->sites, &site, sizeof(site), err)) < 0)
-			return r;
+		TRY_ERRORS(base_idmap_put(&s->map, key, no, err));
+		TRY_ERRORS(base_vec_push(&s->sites, &site, sizeof(site), err));
 	}
 	*out = base_vec_at(&s->sites, struct object_site, no);
 	return HDB_OK;
@@ -77,8 +73,7 @@ static int count_block(struct query *q, struct object_sites *s, const struct col
 		if (objects->first_ix + i == HEAP_BOOT_LOADER ||
 		    !query_counts(q, block->reachable[i]) || objects->kind[i] == HEAP_LEFT_OUT)
 			continue;
-		if ((r = read_serial(q->heap, block, i, &new.trace, err)) < 0)
-			return r;
+		TRY_ERRORS(read_serial(q->heap, block, i, &new.trace, err));
 		if ((r = find_site(q, s, new, &site, err)) < 0)
 			return r;
 		site->count++;
@@ -98,17 +93,14 @@ static int count_blocks(struct query *q, struct object_sites *s, struct columns 
 		return r;
 	base_stage(q->work, "reading stacks of objects", q->heap->object_count, "objects");
 	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
-		if ((r = heap_read_block(q->heap, b, &block->objects, err)) < 0)
-			return r;
+		TRY_ERRORS(heap_read_block(q->heap, b, &block->objects, err));
 		if ((r = heap_read_offsets(q->heap, b, block->offsets, err)) < 0)
 			return r;
 		if (!is_all &&
 		    (r = derive_reachable_block(q->derive, b, block->reachable, err)) < 0)
 			return r;
-		if ((r = count_block(q, s, block, err)) < 0)
-			return r;
-		if ((r = base_step(q->work, block->objects.first_ix, err)) < 0)
-			return r;
+		TRY_ERRORS(count_block(q, s, block, err));
+		TRY_ERRORS(base_step(q->work, block->objects.first_ix, err));
 	}
 	return HDB_OK;
 }

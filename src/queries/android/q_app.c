@@ -61,10 +61,8 @@ static int add(struct state *s, const char *key, const char *help, const char *t
 	       struct hdb_error *err)
 {
 	struct entry entry = { .key = key, .help = help, .text = s->texts.count };
-	int r = base_vec_push(&s->entries, &entry, sizeof(entry), err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_vec_push(&s->entries, &entry, sizeof(entry), err));
 	if (!text[0])
 		base_vec_at(&s->entries, struct entry, s->entries.count - 1)->text = 0;
 	return base_bytes_append(&s->texts, text, strlen(text) + 1, err);
@@ -115,13 +113,10 @@ static int count_bitmap(struct state *s, uint32_t ix, struct hdb_error *err)
 	struct heap *heap = s->q->heap;
 	int64_t width = 0, height = 0;
 	uint64_t pair[2] = { 0, derive_native_in(&s->native, ix) };
-	int r = heap_path_number(heap, ix, "mWidth", &width, err);
+	int r;
 
-	if (r < 0)
-		return r;
-	r = heap_path_number(heap, ix, "mHeight", &height, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_path_number(heap, ix, "mWidth", &width, err));
+	TRY_ERRORS(heap_path_number(heap, ix, "mHeight", &height, err));
 	if (width > 0 && height > 0)
 		pair[0] = (uint64_t)width * (uint64_t)height;
 	s->bitmaps++;
@@ -134,10 +129,9 @@ static int count_display(struct state *s, uint32_t ix, struct hdb_error *err)
 {
 	struct heap *heap = s->q->heap;
 	int64_t width = 0, height = 0;
-	int r = heap_path_number(heap, ix, "widthPixels", &width, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_path_number(heap, ix, "widthPixels", &width, err));
 	if ((r = heap_path_number(heap, ix, "heightPixels", &height, err)) < 0)
 		return r;
 	if (width > 0 && height > 0 && (uint64_t)width * (uint64_t)height > s->display_pixels)
@@ -197,10 +191,8 @@ static int count_block(void *ctx, const struct heap_block *block, struct hdb_err
 
 static int count_all(struct state *s, struct hdb_error *err)
 {
-	const int r = heap_each_block(s->q->heap, s->q->work, count_block, s, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_each_block(s->q->heap, s->q->work, count_block, s, err));
 	/* More pixels than the largest display has, and a tenth. */
 	for (size_t i = 0; i + 1 < s->pixels.count; i += 2) {
 		const uint64_t *pair = base_vec_at(&s->pixels, uint64_t, i);
@@ -249,16 +241,11 @@ static int tell_device(struct state *s, struct hdb_error *err)
 		return r;
 	if (text[0] && (r = add(s, "build", "Android's build", text, err)) != HDB_OK)
 		return r;
-	r = static_text(heap, "android.app.ActivityThread.sCurrentActivityThread",
-			"mBoundApplication.appInfo.processName", BASE_TEXT(text), err);
-	if (r != HDB_OK)
-		return r;
-	if ((r = add(s, "process", "name of the application's process", text, err)) != HDB_OK)
-		return r;
-	r = static_text(heap, "leakcanary.internal.InternalLeakCanary.version", "", BASE_TEXT(text),
-			err);
-	if (r != HDB_OK)
-		return r;
+	TRY(static_text(heap, "android.app.ActivityThread.sCurrentActivityThread",
+			"mBoundApplication.appInfo.processName", BASE_TEXT(text), err));
+	TRY(add(s, "process", "name of the application's process", text, err));
+	TRY(static_text(heap, "leakcanary.internal.InternalLeakCanary.version", "", BASE_TEXT(text),
+			err));
 	return add(s, "leakcanary", "version of LeakCanary in it", text, err);
 }
 
@@ -313,9 +300,8 @@ static int tell_databases(struct state *s, struct hdb_error *err)
 		if (r < 0)
 			return r;
 		(void)snprintf(text, sizeof(text), "%s %s", r == HDB_OK ? "open" : "closed", label);
-		r = add(s, "database", "an SQLite database, and whether it is open", text, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(add(s, "database", "an SQLite database, and whether it is open", text,
+			       err));
 	}
 	return HDB_OK;
 }
@@ -326,13 +312,10 @@ static int open_app(struct query *q, struct hdb_error *err)
 	int r;
 
 	s->q = q;
-	if ((r = heap_load_classes(q->heap, err)) != HDB_OK)
-		return r;
+	TRY(heap_load_classes(q->heap, err));
 	query_tell_no_android(q, "it tells neither of a device nor of an application");
-	if ((r = heap_load_roots(q->heap, err)) != HDB_OK)
-		return r;
-	if ((r = heap_open_dump(q->heap, err)) != HDB_OK)
-		return r;
+	TRY(heap_load_roots(q->heap, err));
+	TRY(heap_open_dump(q->heap, err));
 	s->is_bitmap = mark_classes(q->heap, "android.graphics.Bitmap");
 	s->is_database = mark_classes(q->heap, "android.database.sqlite.SQLiteDatabase");
 	s->is_display = mark_classes(q->heap, "android.util.DisplayMetrics");

@@ -156,8 +156,7 @@ static int load_pairs(struct state *s, uint32_t natives, uint32_t buffers, uint6
 
 	for (uint64_t from = 0; from < count && native.done && buffer.done; from += CHUNK) {
 		native.room = buffer.room = count - from < CHUNK ? count - from : CHUNK;
-		if ((r = heap_elements(heap, natives, from, &native, err)) != HDB_OK)
-			return r;
+		TRY(heap_elements(heap, natives, from, &native, err));
 		if ((r = heap_elements(heap, buffers, from, &buffer, err)) != HDB_OK)
 			return r;
 		if (native.type != HPROF_LONG || buffer.type != HPROF_OBJECT)
@@ -336,15 +335,13 @@ static int hash_contents(struct state *s, struct bitmap *b, XXH3_state_t *hash,
 	uint64_t bits[CHUNK];
 	struct heap_slice slice = { .bits = bits, .done = 1 };
 	uint8_t bytes[CHUNK];
-	int r = HDB_OK;
 
 	if (XXH3_128bits_reset_withSeed(hash, base_hash_seed()) != XXH_OK ||
 	    XXH3_128bits_update(hash, sides, sizeof(sides)) != XXH_OK)
 		return hdb_fail(err, HDB_EBUG, "hash of contents");
 	for (uint64_t from = 0; from < used && slice.done; from += slice.done) {
 		slice.room = used - from < CHUNK ? used - from : CHUNK;
-		if ((r = heap_elements(s->q->heap, b->buffer, from, &slice, err)) != HDB_OK)
-			return r;
+		TRY(heap_elements(s->q->heap, b->buffer, from, &slice, err));
 		for (uint64_t i = 0; i < slice.done; i++)
 			bytes[i] = (uint8_t)bits[i];
 		if (XXH3_128bits_update(hash, bytes, slice.done) != XXH_OK)
@@ -508,22 +505,16 @@ static int open_bitmaps(struct query *q, struct hdb_error *err)
 {
 	struct state *s = q->state;
 	uint64_t wasted;
-	int r;
 
 	s->q = q;
 	s->is_only_copies = query_option(q, "duplicates") != NULL;
-	if ((r = heap_load_classes(q->heap, err)) != HDB_OK)
-		return r;
+	TRY(heap_load_classes(q->heap, err));
 	if (heap_class_by_name(q->heap, "android.graphics.Bitmap", 0) != HEAP_NONE) {
-		if ((r = heap_open_dump(q->heap, err)) != HDB_OK)
-			return r;
+		TRY(heap_open_dump(q->heap, err));
 	}
-	if ((r = load_pictures(s, err)) != HDB_OK)
-		return r;
-	if ((r = derive_native_sizes(q->derive, DERIVE_NATIVE_ALL, &s->native, err)) != HDB_OK)
-		return r;
-	if ((r = find_bitmaps(s, err)) != HDB_OK)
-		return r;
+	TRY(load_pictures(s, err));
+	TRY(derive_native_sizes(q->derive, DERIVE_NATIVE_ALL, &s->native, err));
+	TRY(find_bitmaps(s, err));
 	wasted = join_copies(s);
 	set_facts(s, wasted);
 	if (s->is_only_copies)
@@ -546,7 +537,6 @@ static int next_bitmap(struct query *q, struct hdb_error *err)
 	struct state *s = q->state;
 	const struct bitmap *b;
 	uint64_t retained;
-	int r;
 
 	assert(s->at <= s->list.count);
 	if (s->at == s->list.count)
@@ -573,8 +563,7 @@ static int next_bitmap(struct query *q, struct hdb_error *err)
 			query_set_id(q, FIRST, b->first);
 	}
 	if (query_is_shown(q, RETAINED)) {
-		if ((r = derive_retained(q->derive, b->ix, &retained, err)) != HDB_OK)
-			return r;
+		TRY(derive_retained(q->derive, b->ix, &retained, err));
 		query_set(q, RETAINED, retained);
 	}
 	return HDB_OK;

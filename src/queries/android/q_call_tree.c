@@ -79,14 +79,12 @@ static int find_node(struct state *s, uint32_t parent, uint32_t id, uint32_t *ou
 		.level = parent == NO_NODE ? 0 :
 					     base_vec_at(&s->nodes, struct node, parent)->level + 1,
 	};
-	int r;
 
 	*out = base_idmap_get(&s->map, key);
 	if (*out != BASE_IDMAP_NONE)
 		return HDB_OK;
 	*out = (uint32_t)s->nodes.count;
-	if ((r = base_idmap_put(&s->map, key, *out, err)) < 0)
-		return r;
+	TRY_ERRORS(base_idmap_put(&s->map, key, *out, err));
 	return base_vec_push(&s->nodes, &node, sizeof(node), err);
 }
 
@@ -107,8 +105,7 @@ static int find_stack(struct query *q, struct state *s, const struct store_trace
 		/* A frame that the dump lacks is none. */
 		if (r != HDB_OK || no >= NO_STACK)
 			continue;
-		if ((r = find_node(s, *out, no, out, err)) < 0)
-			return r;
+		TRY_ERRORS(find_node(s, *out, no, out, err));
 	}
 	return *out == NO_NODE ? find_node(s, NO_NODE, NO_STACK, out, err) : HDB_OK;
 }
@@ -116,7 +113,6 @@ static int find_stack(struct query *q, struct state *s, const struct store_trace
 static int add_sites(struct query *q, struct state *s, struct hdb_error *err)
 {
 	uint64_t count = 0, bytes = 0, others = 0;
-	int r;
 
 	for (size_t i = 0; i < s->counted.sites.count; i++) {
 		const struct object_site *site =
@@ -124,10 +120,8 @@ static int add_sites(struct query *q, struct state *s, struct hdb_error *err)
 		struct node *node;
 		uint32_t no, leaf;
 
-		if ((r = find_stack(q, s, &site->stack, &no, err)) < 0)
-			return r;
-		if ((r = find_node(s, no, site->class_no | IS_CLASS, &leaf, err)) < 0)
-			return r;
+		TRY_ERRORS(find_stack(q, s, &site->stack, &no, err));
+		TRY_ERRORS(find_node(s, no, site->class_no | IS_CLASS, &leaf, err));
 		node = base_vec_at(&s->nodes, struct node, leaf);
 		node->count += site->count;
 		node->bytes += site->bytes;
@@ -277,16 +271,12 @@ static void tell_cut(struct query *q, const struct state *s)
 static int open_tree(struct query *q, struct hdb_error *err)
 {
 	struct state *s = q->state;
-	int r;
 
 	s->counted.is_by_class = true;
-	if ((r = object_sites_count(q, &s->counted, err)) < 0)
-		return r;
-	if ((r = add_sites(q, s, err)) < 0)
-		return r;
+	TRY_ERRORS(object_sites_count(q, &s->counted, err));
+	TRY_ERRORS(add_sites(q, s, err));
 	add_up(s);
-	if ((r = put_in_order(q, s, err)) < 0)
-		return r;
+	TRY_ERRORS(put_in_order(q, s, err));
 	tell_cut(q, s);
 	return HDB_OK;
 }

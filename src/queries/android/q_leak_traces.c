@@ -103,11 +103,8 @@ static int open_traces(struct query *q, struct hdb_error *err)
 {
 	struct state *s = q->state;
 	uint64_t libraries = 0;
-	int r;
 
-	r = leak_traces_find(&s->traces, &q->session, query_option(q, "watched") != NULL, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(leak_traces_find(&s->traces, &q->session, query_option(q, "watched") != NULL, err));
 	q->total = QUERY_TOTAL_UNKNOWN;
 	/* What a line of a terminal has room for comes first. */
 	query_choose(q,
@@ -231,15 +228,12 @@ static int next_traces(struct query *q, struct hdb_error *err)
 {
 	struct state *s = q->state;
 	const struct leak_step *step;
-	int r = HDB_OK;
 
 	while (s->step == s->steps.list.count)
-		if ((r = next_path(s, err)) != HDB_OK)
-			return r;
+		TRY(next_path(s, err));
 	step = base_vec_at(&s->steps.list, struct leak_step, s->step++);
 	set_leak(q, s, step);
-	if ((r = set_object(q, &s->steps, step, err)) != HDB_OK)
-		return r;
+	TRY(set_object(q, &s->steps, step, err));
 	if (step->reference)
 		set_reference(q, &s->steps, step);
 	return HDB_OK;

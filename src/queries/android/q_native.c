@@ -132,12 +132,9 @@ out:
 static int open_native(struct query *q, struct hdb_error *err)
 {
 	struct state *s = q->state;
-	int r;
 
 	s->is_by_object = query_option(q, "objects") != NULL;
-	r = load_owners(q, s, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(load_owners(q, s, err));
 	if (!s->is_by_object)
 		join_classes(&s->owners);
 	if (s->owners.count)
@@ -153,7 +150,6 @@ static int next_native(struct query *q, struct hdb_error *err)
 	struct state *s = q->state;
 	const struct owner *owner;
 	uint64_t retained;
-	int r;
 
 	assert(s->at <= s->owners.count);
 	if (s->at == s->owners.count)
@@ -168,8 +164,7 @@ static int next_native(struct query *q, struct hdb_error *err)
 	query_set_id(q, ID, owner->ix);
 	query_set_label(q, LABEL, owner->ix);
 	if (query_is_shown(q, RETAINED)) {
-		if ((r = derive_retained(q->derive, owner->ix, &retained, err)) != HDB_OK)
-			return r;
+		TRY(derive_retained(q->derive, owner->ix, &retained, err));
 		query_set(q, RETAINED, retained);
 	}
 	return HDB_OK;

@@ -84,11 +84,9 @@ static void keep_sites(struct query *q, struct state *s)
 static int open_sites(struct query *q, struct hdb_error *err)
 {
 	struct state *s = q->state;
-	int r;
 
 	s->counted.is_by_class = query_choice(q, "by") == 1;
-	if ((r = object_sites_count(q, &s->counted, err)) != HDB_OK)
-		return r;
+	TRY(object_sites_count(q, &s->counted, err));
 	keep_sites(q, s);
 	if (!s->counted.is_by_class)
 		query_choose(q, "trace,objects,shallow,frames,site,stack");

@@ -209,17 +209,12 @@ out:
 
 int diff_growth_open(struct query *q, struct diff *d, struct hdb_error *err)
 {
-
 	struct diff_growth *g = d->growth = calloc(1, sizeof(*g));
-
-	int r;
 
 	if (!g)
 		return hdb_fail_memory(err, "a comparison", sizeof(*g));
-	if ((r = add_sides(d, g, err)) != HDB_OK)
-		return r;
-	if ((r = find_growing(d, g, query_number(q, "loops", 1), err)) != HDB_OK)
-		return r;
+	TRY(add_sides(d, g, err));
+	TRY(find_growing(d, g, query_number(q, "loops", 1), err));
 	sort_rows(d, g);
 	q->total = g->rows.count;
 	query_fact(q, "growing", g->group_count);
@@ -231,7 +226,7 @@ int diff_growth_open(struct query *q, struct diff *d, struct hdb_error *err)
 				  "more: retained sizes are lower bounds");
 			return HDB_OK;
 		}
-	return r;
+	return HDB_OK;
 }
 
 /* ---- rows ---- */
@@ -272,7 +267,6 @@ int diff_growth_next(struct query *q, struct diff *d, struct hdb_error *err)
 	struct diff_growth *g = d->growth;
 	const unsigned last = (unsigned)d->side_count - 1;
 	const struct row *row;
-	int r;
 
 	assert(g->at <= g->rows.count);
 	if (g->at == g->rows.count)
@@ -292,8 +286,7 @@ int diff_growth_next(struct query *q, struct diff *d, struct hdb_error *err)
 	if (row->node == ANALYSIS_MERGED_TOP)
 		return HDB_OK;
 	if (!row->is_child) {
-		if ((r = diff_set_figures(q, d, g->by_side, err)) != HDB_OK)
-			return r;
+		TRY(diff_set_figures(q, d, g->by_side, err));
 		query_set(q, DIFF_ALONE, growth_share(&g->shares[last], row->group)->alone_bytes);
 	} else {
 		query_set(q, DIFF_COUNT_BEFORE, g->by_side[0].count);
@@ -301,8 +294,7 @@ int diff_growth_next(struct query *q, struct diff *d, struct hdb_error *err)
 		query_set_int(q, DIFF_COUNT_DELTA,
 			      (int64_t)(g->by_side[last].count - g->by_side[0].count));
 	}
-	if ((r = set_counts(q, d, g->by_side, err)) != HDB_OK)
-		return r;
+	TRY(set_counts(q, d, g->by_side, err));
 	query_set_id(q, DIFF_ID, analysis_merged_sum(&g->merged, row->node, last)->example_ix);
 	return HDB_OK;
 }

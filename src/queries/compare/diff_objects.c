@@ -242,19 +242,14 @@ int diff_objects_open(struct query *q, struct diff *d, struct hdb_error *err)
 	struct diff_objects *o = d->objects = calloc(1, sizeof(*o));
 	struct counts n = { 0 };
 	bool stable;
-	int r;
 
 	if (!o)
 		return hdb_fail_memory(err, "a comparison", sizeof(*o));
-	if ((r = open_cursor(&o->sides[0], &d->sides[0], err)) != HDB_OK)
-		return r;
-	if ((r = open_cursor(&o->sides[1], &d->sides[d->side_count - 1], err)) != HDB_OK)
-		return r;
-	if ((r = count_all(q, o, &n, err)) != HDB_OK)
-		return r;
+	TRY(open_cursor(&o->sides[0], &d->sides[0], err));
+	TRY(open_cursor(&o->sides[1], &d->sides[d->side_count - 1], err));
+	TRY(count_all(q, o, &n, err));
 	for (unsigned s = 0; s < 2; s++)
-		if ((r = rewind_cursor(&o->sides[s], err)) != HDB_OK)
-			return r;
+		TRY(rewind_cursor(&o->sides[s], err));
 	stable = are_stable(&n);
 	o->is_listed = stable || query_option(q, "trust-ids");
 	o->pending = -1;

@@ -212,13 +212,11 @@ static int open_walk(struct query *q, struct diff *d, struct hdb_error *err)
 	struct analysis_merged_worth worth;
 	uint64_t low, depth = 0;
 	char small[128];
-	int r;
 
 	if (d->by == DIFF_BY_SUSPECT) {
 		low = read_threshold(q, d);
 		query_fact(q, "threshold", low);
-		if ((r = find_largest(t, err)) != HDB_OK)
-			return r;
+		TRY(find_largest(t, err));
 		low++;
 	} else {
 		low = query_number(q, "min", d->whole_bytes[0] / MIN_PART);
@@ -229,8 +227,7 @@ static int open_walk(struct query *q, struct diff *d, struct hdb_error *err)
 		low = low ? low : 1;
 	}
 	worth = (struct analysis_merged_worth){ growth_of, (int64_t)low, (uint32_t)depth };
-	if ((r = analysis_merged_walk(&t->merged, &worth, &t->walk, err)) != HDB_OK)
-		return r;
+	TRY(analysis_merged_walk(&t->merged, &worth, &t->walk, err));
 	q->total = t->walk.count;
 	if (d->by == DIFF_BY_SUSPECT)
 		return leave_others(q, t, low - 1, err);

@@ -91,12 +91,9 @@ static int add_size(struct sharing *s, uint32_t ix, struct hdb_error *err)
 	const double part = s->count[ix] ? 1.0 / (double)s->count[ix] : 1;
 	struct heap_object object;
 	uint64_t bytes = 0;
-	int r = heap_object(s->session->heap, ix, &object, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = trace_recorded_size(s->session->heap, &object, &bytes, err)) != HDB_OK)
-		return r;
+	TRY(heap_object(s->session->heap, ix, &object, err));
+	TRY(trace_recorded_size(s->session->heap, &object, &bytes, err));
 	bytes += derive_native_in(&s->native, ix);
 	s->bytes += (double)bytes * part;
 	s->objects += part;
@@ -142,8 +139,7 @@ static int follow_group(struct sharing *s, const uint32_t *ix, uint64_t count,
 	while (s->stack.count) {
 		const uint32_t at = *base_vec_at(&s->stack, uint32_t, --s->stack.count);
 
-		if ((r = trace_graph_read(&s->graph, at, reach_reference, s, err)) != HDB_OK)
-			return r;
+		TRY(trace_graph_read(&s->graph, at, reach_reference, s, err));
 		if ((r = step(s, err)) != HDB_OK)
 			return r;
 	}

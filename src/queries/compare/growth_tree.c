@@ -84,10 +84,8 @@ static int make_name(struct walk *w, const struct trace_reference *reference, ui
 	const char *owner = simple_name(heap_class_name(heap, reference->owner_no));
 	const char *class_name = heap_class_name(heap, target & ~CLASS_OBJECT);
 	char edge[NAME_MAX_BYTES], text[3 * NAME_MAX_BYTES];
-	int r = trace_reference_generic(&w->graph, reference, edge, sizeof(edge), err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(trace_reference_generic(&w->graph, reference, edge, sizeof(edge), err));
 	(void)snprintf(text, sizeof(text), "%.*s%s%s -> %s%.*s",
 		       reference->kind == TRACE_LOCAL ? 0 : NAME_MAX_BYTES, owner,
 		       reference->kind == TRACE_ENTRY || reference->kind == TRACE_LOCAL ? "" : ".",
@@ -155,11 +153,9 @@ static int find_group(struct walk *w, uint32_t name, bool is_late, uint32_t *out
 	const uint32_t none = 0;
 	const struct group group = { .name = name, .is_late = is_late };
 	uint32_t *there;
-	int r = HDB_OK;
 
 	while (w->group_of.count <= place)
-		if ((r = base_vec_push(&w->group_of, &none, sizeof(none), err)) < 0)
-			return r;
+		TRY_ERRORS(base_vec_push(&w->group_of, &none, sizeof(none), err));
 	there = base_vec_at(&w->group_of, uint32_t, place);
 	if (*there && *there <= w->groups.count) {
 		const struct group *g = base_vec_at(&w->groups, struct group, *there - 1);
@@ -258,8 +254,7 @@ static int visit(struct walk *w, const struct run *run, struct hdb_error *err)
 		    (r = analysis_merged_child(w->m, run->parent, run->name, &node, err)) != HDB_OK)
 			return r;
 		w->place[ix] = node;
-		if ((r = trace_graph_read(&w->graph, ix, take_reference, w, err)) != HDB_OK)
-			return r;
+		TRY(trace_graph_read(&w->graph, ix, take_reference, w, err));
 	}
 	return enqueue_groups(w, node, err);
 }
@@ -348,13 +343,10 @@ static int add_boxes(struct adding *a, uint32_t ix, struct hdb_error *err)
 	struct heap_slice slice = { .bits = bits, .room = ELEMENTS_CHUNK, .done = 1 };
 	struct heap_object array;
 	uint32_t to;
-	int r = heap_object(heap, ix, &array, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_object(heap, ix, &array, err));
 	for (uint64_t from = 0; from < array.length && slice.done; from += slice.done) {
-		if ((r = heap_elements(heap, ix, from, &slice, err)) != HDB_OK)
-			return r;
+		TRY(heap_elements(heap, ix, from, &slice, err));
 		for (uint64_t i = 0; i < slice.done; i++)
 			if (bits[i] &&
 			    trace_ids_find(&a->walk->graph.ids, bits[i], &to, err) == HDB_OK)
@@ -407,16 +399,10 @@ static int prepare(struct walk *w, enum library_use use, struct hdb_error *err)
 	analysis_merged_limit(w->m, w->session);
 	if (r != HDB_OK)
 		return r;
-	if ((r = base_big_alloc_raw(work, &w->place_big, (n + 1) * sizeof(uint32_t), "paths",
-				    err)) != HDB_OK)
-		return r;
-	if ((r = base_big_alloc_raw(work, &w->classes_big, (n + 1) * sizeof(uint32_t), "paths",
-				    err)) != HDB_OK)
-		return r;
-	if ((r = init_queue(w, &w->first, err)) != HDB_OK)
-		return r;
-	if ((r = init_queue(w, &w->last, err)) != HDB_OK)
-		return r;
+	TRY(base_big_alloc_raw(work, &w->place_big, (n + 1) * sizeof(uint32_t), "paths", err));
+	TRY(base_big_alloc_raw(work, &w->classes_big, (n + 1) * sizeof(uint32_t), "paths", err));
+	TRY(init_queue(w, &w->first, err));
+	TRY(init_queue(w, &w->last, err));
 	w->place = w->place_big.data;
 	w->classes = w->classes_big.data;
 	memset(w->place, 0xff, (n + 1) * sizeof(uint32_t));

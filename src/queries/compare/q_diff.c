@@ -339,21 +339,16 @@ static int open_part(struct query *q, struct diff *d, struct hdb_error *err)
 static int open_diff(struct query *q, struct hdb_error *err)
 {
 	struct diff *d = q->state;
-	int r;
 
 	if (!q->before_count)
 		return hdb_fail(err, HDB_EUSAGE, "diff needs the database of an earlier dump");
 	read_by(q, d);
-	if ((r = query_check_conditions(q, q->before_count + 1, true, err)) != HDB_OK)
-		return r;
-	if ((r = open_sides(q, d, err)) != HDB_OK)
-		return r;
+	TRY(query_check_conditions(q, q->before_count + 1, true, err));
+	TRY(open_sides(q, d, err));
 	choose(q, d);
 	d->only = query_option(q, "only");
-	if ((r = set_facts(q, d, err)) != HDB_OK)
-		return r;
-	if ((r = open_part(q, d, err)) != HDB_OK)
-		return r;
+	TRY(set_facts(q, d, err));
+	TRY(open_part(q, d, err));
 	return query_judge(q, d->sides, d->side_count, diff_count_suspects, err);
 }
 

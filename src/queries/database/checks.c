@@ -136,10 +136,9 @@ static int look_at_block(void *ctx, const struct heap_block *block, struct hdb_e
 static int check_objects(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {
 	struct looking l = { .heap = q->heap, .found = found };
-	int r = heap_load_classes(q->heap, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_load_classes(q->heap, err));
 	if ((r = heap_each_block(q->heap, q->work, look_at_block, &l, err)) != HDB_OK)
 		return r < 0 ? r : HDB_OK;
 	if (l.class_objects != q->heap->class_count)

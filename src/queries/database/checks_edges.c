@@ -75,10 +75,9 @@ int query_check_referrers(struct query *q, struct query_check_found *found, stru
 	struct edge_sum there = { 0 }, back = { .is_turned = true };
 	struct base_big last = { 0 };
 	struct store_lists references, referrers;
-	int r = base_big_alloc(q->work, &last, n * 4 + 4, "checking referrers", err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_big_alloc(q->work, &last, n * 4 + 4, "checking referrers", err));
 	there.last = last.data;
 	heap_references(q->heap, &references);
 	if ((r = analysis_each_edge(&q->session, &references, n,
@@ -134,13 +133,11 @@ static int confirm(void *ctx, uint32_t ix, const uint32_t *entries, size_t count
 static int confirm_classes(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
 	const struct reach *reach = ctx;
-	int r;
 
 	for (uint32_t i = 0; i < block->count; i++) {
 		const uint32_t class_ix = heap_class(reach->q->heap, block->class_no[i])->ix;
 
-		if ((r = confirm(ctx, block->first_ix + i, &class_ix, 1, err)) != HDB_OK)
-			return r;
+		TRY(confirm(ctx, block->first_ix + i, &class_ix, 1, err));
 	}
 	return HDB_OK;
 }
@@ -149,13 +146,10 @@ static int confirm_classes(void *ctx, const struct heap_block *block, struct hdb
 static int load_reach(struct reach *reach, struct hdb_error *err)
 {
 	struct query *q = reach->q;
-	int r;
 
 	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
-		r = derive_reach_block(q->derive, false, b,
-				       reach->parent + (uint64_t)b * STORE_BLOCK_OBJECTS, err);
-		if (r != HDB_OK)
-			return r;
+		TRY(derive_reach_block(q->derive, false, b,
+				       reach->parent + (uint64_t)b * STORE_BLOCK_OBJECTS, err));
 	}
 	return heap_each_block(q->heap, q->work, confirm_classes, reach, err);
 }

@@ -36,12 +36,10 @@ static int add_sums(struct sums *s, const struct heap_block *block, const uint64
 	for (uint32_t i = 0; i < block->count; i++) {
 		const uint32_t ix = block->first_ix + i, idom = s->idom[ix];
 		uint64_t held;
-		int r;
 
 		if (idom == ix)
 			continue;
-		if ((r = s->held(s, ix, &held, err)) != HDB_OK)
-			return r;
+		TRY(s->held(s, ix, &held, err));
 		s->below[ix] += own[i];
 		s->all += derive_is_counted(s->q->heap, block, i) ? own[i] : 0;
 		if (idom != HEAP_NONE)
@@ -146,10 +144,8 @@ int query_check_retained_native(struct query *q, struct query_check_found *found
 	struct sums s = {
 		.q = q, .what = "bytes of native memory", .own = own_native, .held = held_native
 	};
-	const int r = check_sums(&s, found, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(check_sums(&s, found, err));
 	if (found->ok)
 		SAY(found, "%" PRIu64 " bytes of native memory of reachable objects", s.all);
 	return HDB_OK;
@@ -178,7 +174,6 @@ int query_check_retained_heaps(struct query *q, struct query_check_found *found,
 {
 	const uint32_t heaps = derive_heap_count(q->derive);
 	uint64_t all = 0;
-	int r = HDB_OK;
 
 	for (uint32_t no = 0; no < heaps && found->ok; no++) {
 		struct sums s = {
@@ -189,8 +184,7 @@ int query_check_retained_heaps(struct query *q, struct query_check_found *found,
 			.held = held_in_heap,
 		};
 
-		if ((r = check_sums(&s, found, err)) != HDB_OK)
-			return r;
+		TRY(check_sums(&s, found, err));
 		all += s.all;
 	}
 	if (found->ok)

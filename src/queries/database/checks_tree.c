@@ -72,10 +72,8 @@ static void compare_block(const struct tree *t, const struct heap_block *block,
 static int look_at_tree(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
 	struct tree *t = ctx;
-	const int r = derive_retained_block(t->q->derive, block, t->retained, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(derive_retained_block(t->q->derive, block, t->retained, err));
 	if (t->is_comparing)
 		compare_block(t, block, t->retained, t->found);
 	else
@@ -103,13 +101,9 @@ out:
 
 int query_check_load_dominators(struct query *q, uint32_t *idom, struct hdb_error *err)
 {
-	int r;
-
 	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
-		r = derive_dominator_block(q->derive, b, idom + (uint64_t)b * STORE_BLOCK_OBJECTS,
-					   err);
-		if (r != HDB_OK)
-			return r;
+		TRY(derive_dominator_block(q->derive, b, idom + (uint64_t)b * STORE_BLOCK_OBJECTS,
+					   err));
 	}
 	return HDB_OK;
 }
@@ -308,14 +302,11 @@ int query_check_children(struct query *q, struct query_check_found *found, struc
 	struct children c = { .q = q, .top_list = q->heap->object_count };
 	struct store_lists lists;
 	uint64_t expected = 0;
-	int r = derive_children(q->derive, &lists, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = look_at_lists(&c, &lists, &expected, err)) != HDB_OK)
-		return r;
+	TRY(derive_children(q->derive, &lists, err));
+	TRY(look_at_lists(&c, &lists, &expected, err));
 	say_children(&c, expected, found);
-	return r;
+	return HDB_OK;
 }
 
 int query_check_top_level(struct query *q, struct query_check_found *found, struct hdb_error *err)
@@ -328,10 +319,8 @@ int query_check_top_level(struct query *q, struct query_check_found *found, stru
 		.ix_count = q->heap->object_count,
 	};
 	uint64_t expected = 0;
-	const int r = look_at_lists(&c, &lists, &expected, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(look_at_lists(&c, &lists, &expected, err));
 	say_children(&c, expected, found);
 	return HDB_OK;
 }

@@ -73,15 +73,11 @@ static int add_dump(struct query *q, struct info_rows *info, struct hdb_error *e
 	heap_meta_text(q->heap, "dump.version", text, sizeof(text));
 	if (r != HDB_OK)
 		return r;
-	if ((r = info_text(info, "version", "of the HPROF format", text, err)) != HDB_OK)
-		return r;
-	if ((r = info_text(info, "runtime", "what wrote it",
-			   q->heap->is_android ? "Android" : "Java", err)) != HDB_OK)
-		return r;
-	if ((r = add_time(q, info, err)) != HDB_OK)
-		return r;
-	if ((r = info_meta(q, info, numbers, sizeof(numbers) / sizeof(numbers[0]), err)) != HDB_OK)
-		return r;
+	TRY(info_text(info, "version", "of the HPROF format", text, err));
+	TRY(info_text(info, "runtime", "what wrote it", q->heap->is_android ? "Android" : "Java",
+		      err));
+	TRY(add_time(q, info, err));
+	TRY(info_meta(q, info, numbers, sizeof(numbers) / sizeof(numbers[0]), err));
 	(void)snprintf(text, sizeof(text), "%016" PRIx64,
 		       heap_meta_number(q->heap, "dump.fingerprint", 0));
 	if ((r = info_text(info, "fingerprint",
@@ -91,14 +87,10 @@ static int add_dump(struct query *q, struct info_rows *info, struct hdb_error *e
 		return r;
 	heap_meta_text(q->heap, "import.mapping", text, sizeof(text));
 	if (text[0]) {
-		r = info_text(info, "mapping", "file that names are from", text, err);
-		if (r != HDB_OK)
-			return r;
+		TRY(info_text(info, "mapping", "file that names are from", text, err));
 	}
 	if (text[0]) {
-		if ((r = info_meta(q, info, mapped, sizeof(mapped) / sizeof(mapped[0]), err)) !=
-		    HDB_OK)
-			return r;
+		TRY(info_meta(q, info, mapped, sizeof(mapped) / sizeof(mapped[0]), err));
 	}
 	if (heap_meta_number(q->heap, "zeroed.texts", 0)) {
 		if ((r = info_meta(q, info, zeroed, 1, err)) != HDB_OK)
@@ -208,12 +200,10 @@ static int add_special(struct query *q, struct info_rows *info, struct hdb_error
 	if (r != HDB_OK)
 		return r;
 	if (a.flat) {
-		r = info_number(info, "flat values",
+		TRY(info_number(info, "flat values",
 				"values inside other objects, which "
 				"have their bytes",
-				a.flat, err);
-		if (r != HDB_OK)
-			return r;
+				a.flat, err));
 	}
 	if (a.fillers) {
 		r = info_number(info, "fillers",
@@ -251,23 +241,15 @@ static int count_kinds(struct query *q, uint64_t kinds[4], uint64_t *invented,
 static int add_reachable(struct query *q, struct info_rows *info, struct hdb_error *err)
 {
 	struct derive_total total;
-	int r;
 
 	/* Known only once something has needed it; info builds nothing. */
 	if (!derive_has_whole(q->derive))
 		return HDB_OK;
-	if ((r = analysis_heap_total(&q->session, &total, err)) != HDB_OK)
-		return r;
-	r = info_number(info, "reachable", "objects that a root reaches", total.count, err);
-	if (r != HDB_OK)
-		return r;
-	r = info_number(info, "reachable bytes", "their shallow sizes", total.shallow_bytes, err);
-	if (r != HDB_OK)
-		return r;
-	r = info_number(info, "unreachable", "objects that no root reaches",
-			total.unreachable_count, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(analysis_heap_total(&q->session, &total, err));
+	TRY(info_number(info, "reachable", "objects that a root reaches", total.count, err));
+	TRY(info_number(info, "reachable bytes", "their shallow sizes", total.shallow_bytes, err));
+	TRY(info_number(info, "unreachable", "objects that no root reaches",
+			total.unreachable_count, err));
 	return info_number(info, "unreachable bytes", "their shallow sizes",
 			   total.unreachable_bytes, err);
 }
@@ -289,35 +271,22 @@ static int add_objects(struct query *q, struct info_rows *info, struct hdb_error
 		"class objects",
 	};
 	uint64_t kinds[4] = { 0 }, invented;
-	int r = count_kinds(q, kinds, &invented, err);
 
-	if (r != HDB_OK)
-		return r;
-	r = info_number(info, "objects", "in the dump, of all kinds",
-			q->heap->object_count - invented, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(count_kinds(q, kinds, &invented, err));
+	TRY(info_number(info, "objects", "in the dump, of all kinds",
+			q->heap->object_count - invented, err));
 	for (unsigned k = 0; k < 4; k++)
-		if ((r = info_number(info, names[k], "of those", kinds[k], err)) != HDB_OK)
-			return r;
-	r = info_number(info, "invented",
+		TRY(info_number(info, names[k], "of those", kinds[k], err));
+	TRY(info_number(info, "invented",
 			"that the dump lacks but refers to: the "
 			"boot loader's stand-in, classes",
-			invented, err);
-	if (r != HDB_OK)
-		return r;
-	if ((r = add_special(q, info, err)) != HDB_OK)
-		return r;
-	r = info_meta(q, info, numbers, sizeof(numbers) / sizeof(numbers[0]), err);
-	if (r != HDB_OK)
-		return r;
-	if ((r = add_reachable(q, info, err)) != HDB_OK)
-		return r;
+			invented, err));
+	TRY(add_special(q, info, err));
+	TRY(info_meta(q, info, numbers, sizeof(numbers) / sizeof(numbers[0]), err));
+	TRY(add_reachable(q, info, err));
 	if (heap_record_count(q->heap, STORE_HEAPS)) {
-		r = info_number(info, "heaps", "Android's heaps",
-				heap_record_count(q->heap, STORE_HEAPS), err);
-		if (r != HDB_OK)
-			return r;
+		TRY(info_number(info, "heaps", "Android's heaps",
+				heap_record_count(q->heap, STORE_HEAPS), err));
 	}
 	return info_number(info, "threads", "threads that the dump names",
 			   heap_record_count(q->heap, STORE_THREADS), err);
@@ -326,10 +295,9 @@ static int add_objects(struct query *q, struct info_rows *info, struct hdb_error
 static int add_roots(struct query *q, struct info_rows *info, struct hdb_error *err)
 {
 	uint64_t kinds[256] = { 0 }, invented = 0;
-	int r = heap_load_roots(q->heap, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_load_roots(q->heap, err));
 	for (uint64_t i = 0; i < q->heap->root_count; i++) {
 		if (q->heap->roots[i].is_invented)
 			invented++;

@@ -98,13 +98,10 @@ static int open_problems(struct query *q, struct hdb_error *err)
 				    .bytes = ANALYSIS_NOT_COUNTED };
 	struct store_problem problem;
 	uint64_t lost = 0, count;
-	int r = query_records_open(q, STORE_PROBLEMS, sizeof(problem), err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(query_records_open(q, STORE_PROBLEMS, sizeof(problem), err));
 	for (uint64_t i = 0; i < q->total; i++) {
-		if ((r = heap_record(q->heap, STORE_PROBLEMS, i, &problem, err)) != HDB_OK)
-			return r;
+		TRY(heap_record(q->heap, STORE_PROBLEMS, i, &problem, err));
 		lost += problem.lost_bytes;
 	}
 	count = heap_meta_number(q->heap, "problems", 0);
@@ -123,10 +120,8 @@ static int next_problem(struct query *q, struct hdb_error *err)
 {
 	struct store_problem problem;
 	const char *name;
-	const int r = query_records_next(q, &problem, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(query_records_next(q, &problem, err));
 	problem.message[sizeof(problem.message) - 1] = '\0';
 	name = kind_name(problem.kind);
 	query_lend_text(q, KIND, name, strlen(name));

@@ -155,15 +155,12 @@ int info_sizes(struct query *q, struct info_rows *info, struct hdb_error *err)
 	};
 	const unsigned model = (unsigned)q->heap->layout.model;
 	char text[1024];
-	int r = info_text(info, "model",
-			  "how shallow sizes are computed: vm, mat, dump or "
-			  "ahat",
-			  model < 3 ? models[model] : "?", err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = info_meta(q, info, numbers, sizeof(numbers) / sizeof(numbers[0]), err)) != HDB_OK)
-		return r;
+	TRY(info_text(info, "model",
+		      "how shallow sizes are computed: vm, mat, dump or "
+		      "ahat",
+		      model < 3 ? models[model] : "?", err));
+	TRY(info_meta(q, info, numbers, sizeof(numbers) / sizeof(numbers[0]), err));
 	heap_meta_text(q->heap, "sizes.evidence", text, sizeof(text));
 	return info_text(info, "evidence", "what the dump says for it", text, err);
 }
@@ -171,23 +168,17 @@ int info_sizes(struct query *q, struct info_rows *info, struct hdb_error *err)
 static int add_rules(struct query *q, struct info_rows *info, struct hdb_error *err)
 {
 	const uint64_t java = heap_meta_number(q->heap, "sizes.java", 0);
-	int r;
 
 	if (q->heap->layout.model != HDB_SIZES_VM)
 		return HDB_OK;
-	r = info_text(info, "rules", "whose rules place fields", rules_text(q), err);
-	if (r != HDB_OK)
-		return r;
+	TRY(info_text(info, "rules", "whose rules place fields", rules_text(q), err));
 	if (java) {
-		r = info_number(info, "version",
+		TRY(info_number(info, "version",
 				"of the VM: injected fields and @Contended "
 				"classes are those of it",
-				java, err);
-		if (r != HDB_OK)
-			return r;
+				java, err));
 	}
-	if ((r = add_switches(q, info, err)) != HDB_OK)
-		return r;
+	TRY(add_switches(q, info, err));
 	return add_evidence(q, info, err);
 }
 
@@ -222,12 +213,9 @@ static int field_bytes(struct query *q, const struct tally *t, struct field_run 
 static int mat_class(struct query *q, struct tally *t, uint32_t no, struct base_vec *stack,
 		     struct hdb_error *err)
 {
-	int r = HDB_OK;
-
 	stack->count = 0;
 	while (no != STORE_NONE && !t->mat_bytes[no] && stack->count <= q->heap->class_count) {
-		if ((r = base_vec_push(stack, &no, sizeof(no), err)) != HDB_OK)
-			return r;
+		TRY(base_vec_push(stack, &no, sizeof(no), err));
 		no = heap_class(q->heap, no)->super_no;
 	}
 	while (stack->count) {
@@ -240,10 +228,8 @@ static int mat_class(struct query *q, struct tally *t, uint32_t no, struct base_
 			t->mat_bytes[no] = q->heap->id_size + t->mat_reference;
 			continue;
 		}
-		if ((r = field_bytes(q, t,
-				     (struct field_run){ class->first_field, class->field_count },
-				     &own, err)) != HDB_OK)
-			return r;
+		TRY(field_bytes(q, t, (struct field_run){ class->first_field, class->field_count },
+				&own, err));
 		t->mat_bytes[no] = round_up(own + t->mat_bytes[class->super_no], t->mat_reference);
 	}
 	return HDB_OK;
@@ -440,9 +426,7 @@ static int add_basis(struct info_rows *info, const struct tally *t, struct hdb_e
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const uint8_t basis = rows[i].basis;
 
-		r = info_number(info, rows[i].classes, rows[i].help, t->classes[basis], err);
-		if (r != HDB_OK)
-			return r;
+		TRY(info_number(info, rows[i].classes, rows[i].help, t->classes[basis], err));
 		r = info_number(info, rows[i].bytes,
 				"shallow sizes of their "
 				"objects; class objects count as one class",
@@ -466,7 +450,6 @@ static int add_corrected(struct query *q, struct info_rows *info, const struct t
 			 struct hdb_error *err)
 {
 	unsigned listed = 0;
-	int r = HDB_OK;
 
 	for (uint32_t no = 0; no < q->heap->class_count && listed < LISTED_MAX; no++) {
 		const struct store_class *class = heap_class(q->heap, no);
@@ -479,10 +462,9 @@ static int add_corrected(struct query *q, struct info_rows *info, const struct t
 			       base_number(class->instance_bytes).text,
 			       base_number(class->layout_bytes).text,
 			       base_number(class->distance_count).text);
-		if ((r = info_text(info, heap_class_name(q->heap, no),
-				   "a class whose distances correct the layout; the first 20", text,
-				   err)) != HDB_OK)
-			return r;
+		TRY(info_text(info, heap_class_name(q->heap, no),
+			      "a class whose distances correct the layout; the first 20", text,
+			      err));
 		listed++;
 	}
 	return HDB_OK;
@@ -494,28 +476,23 @@ static int add_totals(struct query *q, struct info_rows *info, const struct tall
 	const uint64_t more =
 		t->total > t->mat_total ? t->total - t->mat_total : t->mat_total - t->total;
 	char text[96];
-	int r = info_number(info, "bytes",
-			    "shallow sizes of all objects in the dump, "
-			    "unreachable ones included",
-			    t->total, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(info_number(info, "bytes",
+			"shallow sizes of all objects in the dump, "
+			"unreachable ones included",
+			t->total, err));
 	if (q->heap->layout.model == HDB_SIZES_VM && !q->heap->is_android) {
 		(void)snprintf(text, sizeof(text), "%.2f %%",
 			       analysis_percent(t->bytes[STORE_SIZE_EXACT], t->total));
-		if ((r = info_text(info, "exact",
-				   "share of bytes in classes whose size is "
-				   "proved",
-				   text, err)) != HDB_OK)
-			return r;
+		TRY(info_text(info, "exact",
+			      "share of bytes in classes whose size is "
+			      "proved",
+			      text, err));
 	}
-	r = info_number(info, "Eclipse MAT's bytes",
-			"the same by Eclipse MAT's "
-			"arithmetic",
-			t->mat_total, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(info_number(info, "Eclipse MAT's bytes",
+			       "the same by Eclipse MAT's "
+			       "arithmetic",
+			       t->mat_total, err));
 	(void)snprintf(text, sizeof(text), "%s%s bytes, %.2f %%",
 		       t->total == t->mat_total ? "" :
 		       t->total > t->mat_total  ? "+" :
@@ -530,14 +507,10 @@ static int add_sizes(struct query *q, struct info_rows *info, struct tally *t,
 	int r;
 
 	info->section = "sizes";
-	if ((r = info_sizes(q, info, err)) != HDB_OK)
-		return r;
-	if ((r = add_rules(q, info, err)) != HDB_OK)
-		return r;
-	if ((r = heap_load_classes(q->heap, err)) != HDB_OK)
-		return r;
-	if ((r = open_tally(q, t, err)) != HDB_OK)
-		return r;
+	TRY(info_sizes(q, info, err));
+	TRY(add_rules(q, info, err));
+	TRY(heap_load_classes(q->heap, err));
+	TRY(open_tally(q, t, err));
 	if ((r = count_all(q, t, err)) != HDB_OK)
 		return r;
 	info->section = "classes";
@@ -545,8 +518,7 @@ static int add_sizes(struct query *q, struct info_rows *info, struct tally *t,
 	    (r = add_basis(info, t, err)) != HDB_OK)
 		return r;
 	info->section = "corrected";
-	if ((r = add_corrected(q, info, t, err)) != HDB_OK)
-		return r;
+	TRY(add_corrected(q, info, t, err));
 	info->section = "totals";
 	return add_totals(q, info, t, err);
 }
@@ -555,10 +527,9 @@ static int open_sizes(struct query *q, struct hdb_error *err)
 {
 	struct info_rows *info;
 	struct tally t = { 0 };
-	int r = info_open(q, &info, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
+	TRY(info_open(q, &info, err));
 	r = add_sizes(q, info, &t, err);
 	release_tally(&t);
 	if (r != HDB_OK)

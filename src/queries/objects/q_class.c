@@ -144,10 +144,8 @@ static int count_all(struct query *q, struct class_query *s, struct hdb_error *e
 	s->flat = calloc(n, sizeof(*s->flat));
 	if (!s->flat)
 		return hdb_fail_memory(err, "counts by class", n * sizeof(*s->flat));
-	r = analysis_count_classes(&q->session, q->population != ANALYSIS_OF_ALL, &s->instances,
-				   err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(analysis_count_classes(&q->session, q->population != ANALYSIS_OF_ALL,
+					  &s->instances, err));
 	for (uint32_t no = 0; no < q->heap->class_count; no++)
 		analysis_choose_counts(&s->instances[no], q->population);
 	r = heap_each_count(q->heap, add_counted, s, err);
@@ -169,19 +167,17 @@ static int add_totals(struct query *q, uint32_t no, struct hdb_error *err)
 {
 	struct derive_total *totals;
 	size_t count;
-	int r;
 
 	if (!derive_has(q->derive, STORE_TOTALS))
 		return HDB_OK;
-	if ((r = derive_totals(q->derive, DERIVE_CLASS, &totals, &count, err)) != HDB_OK)
-		return r;
+	TRY(derive_totals(q->derive, DERIVE_CLASS, &totals, &count, err));
 	for (size_t i = 0; i < count; i++) {
 		if (totals[i].no != no)
 			continue;
 		query_fact(q, "retained", totals[i].retained_bytes);
 	}
 	free(totals);
-	return r;
+	return HDB_OK;
 }
 
 static void add_line(struct query *q, const struct store_class *class)
@@ -247,12 +243,9 @@ static int open_class(struct query *q, struct hdb_error *err)
 		return hdb_fail(err, HDB_EUSAGE, "--layout cannot be combined with --heap");
 	if (query_option(q, "layout"))
 		return query_become(q, &query_layout, err);
-	r = analysis_classes(&q->session, q->targets[0], query_option(q, "subclasses") != NULL,
-			     &s->classes, err);
-	if (r != HDB_OK)
-		return r;
-	if ((r = count_all(q, s, err)) != HDB_OK)
-		return r;
+	TRY(analysis_classes(&q->session, q->targets[0], query_option(q, "subclasses") != NULL,
+			     &s->classes, err));
+	TRY(count_all(q, s, err));
 	s->is_list = s->classes.count != 1 || query_option(q, "list");
 	if (s->is_list) {
 		drop_empty(q, s);
@@ -313,18 +306,15 @@ static int next_static(struct query *q, struct class_query *s, struct hdb_error 
 {
 	char text[64];
 	uint32_t ix;
-	int r = heap_fields_next(&s->fields, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = set_field(q, s->no, &s->fields.field, err)) != HDB_OK)
-		return r;
+	TRY(heap_fields_next(&s->fields, err));
+	TRY(set_field(q, s->no, &s->fields.field, err));
 	analysis_value_text(&s->fields.value, text, sizeof(text));
 	query_set_text(q, VALUE, text);
 	if (s->fields.value.type == HPROF_OBJECT && s->fields.value.bits &&
 	    heap_find(q->heap, s->fields.value.bits, &ix, err) == HDB_OK)
 		query_set(q, REF, s->fields.value.bits);
-	return r;
+	return HDB_OK;
 }
 
 /* Fields of an instance, the class's own first. */

@@ -143,11 +143,9 @@ static int take_buffer(struct query *q, uint32_t ix, struct hdb_error *err)
 	/* A buffer over a segment has no memory of its own either. */
 	if (!is_view && (r = has(q, ix, "segment", &is_view, err)) < 0)
 		return r;
-	if ((r = has(q, ix, "fd", &is_mapped, err)) < 0)
-		return r;
+	TRY_ERRORS(has(q, ix, "fd", &is_mapped, err));
 	/* NewDirectByteBuffer of JNI makes a buffer without what would free its memory. */
-	if ((r = has(q, ix, "cleaner|memoryRef|block", &is_owner, err)) < 0)
-		return r;
+	TRY_ERRORS(has(q, ix, "cleaner|memoryRef|block", &is_owner, err));
 	buffer.bytes = capacity > 0 ? (uint64_t)capacity : 0;
 	buffer.kind = is_view ? VIEW : is_mapped ? MAPPED : is_owner ? DIRECT : NATIVE;
 	if (s->modules.count &&
@@ -306,14 +304,12 @@ static int look_at_referrer(struct query *q, uint32_t ix, uint32_t from, struct 
 		return r;
 	if ((r = heap_strength(q->heap, from, ix, &strength, err)) < 0 || strength != STORE_STRONG)
 		return r < 0 ? r : HDB_OK;
-	if ((r = heap_object(q->heap, from, &object, err)) < 0)
-		return r;
+	TRY_ERRORS(heap_object(q->heap, from, &object, err));
 	if (heap_has_superclass(q->heap, object.class_no, "java.nio.Buffer")) {
 		c->view = from;
 		return HDB_OK;
 	}
-	if ((r = derive_retained(q->derive, from, &retained, err)) < 0)
-		return r;
+	TRY_ERRORS(derive_retained(q->derive, from, &retained, err));
 	if (c->holder == HEAP_NONE || retained > c->retained) {
 		c->holder = from;
 		c->retained = retained;
@@ -363,16 +359,14 @@ static int find_holder(struct query *q, uint32_t ix, uint32_t *holder, bool *is_
 		if (r < 0)
 			return r;
 		if (up == HEAP_NONE || up == ix) {
-			if ((r = find_candidates(q, ix, &c, err)) < 0)
-				return r;
+			TRY_ERRORS(find_candidates(q, ix, &c, err));
 			*is_dominator = false;
 			*holder = c.holder;
 			if (c.holder != HEAP_NONE || c.view == HEAP_NONE)
 				return HDB_OK;
 			up = c.view;
 		}
-		if ((r = heap_object(q->heap, up, &object, err)) < 0)
-			return r;
+		TRY_ERRORS(heap_object(q->heap, up, &object, err));
 		*holder = up;
 		if (!heap_has_superclass(q->heap, object.class_no, "java.nio.Buffer"))
 			return HDB_OK;
@@ -396,14 +390,11 @@ static int set_holder(struct query *q, uint32_t ix, struct hdb_error *err)
 	for (unsigned steps = 0; is_dominator && up != HEAP_NONE && steps < THREAD_STEPS_MAX;
 	     steps++) {
 		if (heap_is_thread(q->heap, up)) {
-			r = heap_thread_name(q->heap, up, name, sizeof(name), err);
-			if (r < 0)
-				return r;
+			TRY_ERRORS(heap_thread_name(q->heap, up, name, sizeof(name), err));
 			query_set_text(q, THREAD, name);
 			return HDB_OK;
 		}
-		if ((r = derive_dominator(q->derive, up, &up, err)) != HDB_OK)
-			return r;
+		TRY(derive_dominator(q->derive, up, &up, err));
 	}
 	return HDB_OK;
 }
@@ -429,7 +420,6 @@ static int next_buffers(struct query *q, struct hdb_error *err)
 	struct buffers *s = q->state;
 	const struct buffer *buffer;
 	uint32_t ix;
-	int r;
 
 	assert(s->at <= s->list.count);
 	if (s->at == s->list.count)
@@ -441,12 +431,9 @@ static int next_buffers(struct query *q, struct hdb_error *err)
 	query_set(q, CAPACITY, buffer->bytes);
 	query_set_text(q, KIND, kinds[buffer->kind]);
 	query_set_object(q, &cells, ix);
-	if ((r = set_number(q, POSITION, ix, "position", err)) != HDB_OK)
-		return r;
-	if ((r = set_number(q, LIMIT, ix, "limit", err)) != HDB_OK)
-		return r;
-	if ((r = set_number(q, ADDRESS, ix, "address|effectiveDirectAddress|min", err)) != HDB_OK)
-		return r;
+	TRY(set_number(q, POSITION, ix, "position", err));
+	TRY(set_number(q, LIMIT, ix, "limit", err));
+	TRY(set_number(q, ADDRESS, ix, "address|effectiveDirectAddress|min", err));
 	return set_holder(q, ix, err);
 }
 

@@ -122,12 +122,8 @@ static int open_duplicates(struct query *q, struct hdb_error *err)
 {
 	struct duplicates *s = q->state;
 
-	int r;
-
-	if ((r = find_copies(q, q->target_count ? q->targets[0] : NULL, &s->copies, err)) != HDB_OK)
-		return r;
-	if ((r = analysis_load_class_totals(&q->session, &s->by_class, err)) != HDB_OK)
-		return r;
+	TRY(find_copies(q, q->target_count ? q->targets[0] : NULL, &s->copies, err));
+	TRY(analysis_load_class_totals(&q->session, &s->by_class, err));
 	if (s->copies.count)
 		qsort(s->copies.list, s->copies.count, sizeof(*s->copies.list), compare_copies);
 	q->total = s->copies.count;

@@ -88,19 +88,15 @@ static int set_facts(struct query *q, const struct contents *s, struct hdb_error
 						NULL;
 	struct heap_object object;
 	uint64_t id;
-	int r = heap_object(q->heap, c->ix, &object, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = heap_id(q->heap, c->ix, &id, err)) != HDB_OK)
-		return r;
+	TRY(heap_object(q->heap, c->ix, &object, err));
+	TRY(heap_id(q->heap, c->ix, &id, err));
 	query_fact(q, "id", id);
 	query_fact_text(q, "class", heap_class_name(q->heap, object.class_no));
 	query_fact_text(q, "known_as", c->rule->class_name);
 	query_fact_text(q, "kind", heap_collection_kind_name(c->rule->kind));
 	if (c->inner_ix != c->ix) {
-		if ((r = heap_id(q->heap, c->inner_ix, &id, err)) != HDB_OK)
-			return r;
+		TRY(heap_id(q->heap, c->inner_ix, &id, err));
 		query_fact(q, "in", id);
 	}
 	if (c->has_size)
@@ -115,10 +111,8 @@ static int set_facts(struct query *q, const struct contents *s, struct hdb_error
 static int fail_unknown(struct query *q, uint32_t ix, struct hdb_error *err)
 {
 	struct heap_object object;
-	const int r = heap_object(q->heap, ix, &object, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_object(q->heap, ix, &object, err));
 	return hdb_fail(err, HDB_NOTFOUND,
 			"%s is no known collection: its class is %s; `query "
 			"object` shows its fields or elements",
@@ -131,8 +125,7 @@ static int open_one(struct query *q, struct contents *s, struct hdb_error *err)
 	int r;
 
 	q->population = ANALYSIS_OF_NOTHING;
-	if ((r = analysis_object(&q->session, q->targets[0], &ix, err)) != HDB_OK)
-		return r;
+	TRY(analysis_object(&q->session, q->targets[0], &ix, err));
 	r = heap_collection_open(q->heap, ix, &s->collection, err);
 	if (r == HDB_NOTFOUND)
 		return fail_unknown(q, ix, err);
@@ -147,13 +140,10 @@ static int open_one(struct query *q, struct contents *s, struct hdb_error *err)
 static int open_class(struct query *q, struct contents *s, struct hdb_error *err)
 {
 	bool is_known = false;
-	int r;
 
 	s->is_class = true;
-	if ((r = analysis_members_find(&q->session, q->targets[0],
-				       query_option(q, "subclasses") != NULL, &s->members, err)) !=
-	    HDB_OK)
-		return r;
+	TRY(analysis_members_find(&q->session, q->targets[0], query_option(q, "subclasses") != NULL,
+				  &s->members, err));
 	for (uint32_t no = 0; no < q->heap->class_count && !is_known; no++)
 		is_known = s->members.is_member_class[no] && heap_collection_rule(q->heap, no);
 	if (!is_known)
@@ -358,8 +348,7 @@ static int set_ids(struct query *q, struct hdb_error *err)
 		return r;
 	if (e->has_key && (r = set_id(q, KEY_ID, &e->key, err)) != HDB_OK)
 		return r;
-	if ((r = set_id(q, VALUE_ID, &e->value, err)) != HDB_OK)
-		return r;
+	TRY(set_id(q, VALUE_ID, &e->value, err));
 	query_set_id(q, ENTRY, e->entry_ix);
 	return HDB_OK;
 }

@@ -77,15 +77,12 @@ static int add_object(struct grouping *s, const struct heap_block *objects,
 	const uint32_t i = key->ix - objects->first_ix;
 	struct value_group *group;
 	void *entry;
-	int r;
 
 	s->others += !s->reachable[i];
 	s->other_bytes += s->reachable[i] ? 0 : objects->shallow[i];
 	if (!query_counts(s->q, s->reachable[i]))
 		return HDB_OK;
-	r = analysis_counter_add(&s->tally, key->hash, key->ix, &entry, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(analysis_counter_add(&s->tally, key->hash, key->ix, &entry, err));
 	group = entry;
 	s->members++;
 	s->bytes += objects->shallow[i];
@@ -159,12 +156,9 @@ static int mark_classes(struct query *q, struct grouping *s, struct hdb_error *e
 
 static int count_values(struct query *q, struct grouping *s, struct hdb_error *err)
 {
-	int r = analysis_keys_begin(&s->keys, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = derive_need_reachable(q->derive, err)) != HDB_OK)
-		return r;
+	TRY(analysis_keys_begin(&s->keys, err));
+	TRY(derive_need_reachable(q->derive, err));
 	return analysis_keys_each(&s->keys, "grouping objects", add_block, s, err);
 }
 
@@ -187,7 +181,6 @@ static int open_group(struct query *q, struct hdb_error *err)
 {
 	struct grouping *s = q->state;
 	uint64_t min_count;
-	int r;
 
 	s->q = q;
 	s->tally = (struct analysis_counter){
@@ -199,24 +192,18 @@ static int open_group(struct query *q, struct hdb_error *err)
 	if (q->population != ANALYSIS_OF_ALL) {
 		query_choose(q, "value,objects,shallow,retained,id");
 	}
-	if ((r = read_by(q, s, err)) != HDB_OK)
-		return r;
-	if ((r = mark_classes(q, s, err)) != HDB_OK)
-		return r;
-	if ((r = check_path(q, s, err)) != HDB_OK)
-		return r;
+	TRY(read_by(q, s, err));
+	TRY(mark_classes(q, s, err));
+	TRY(check_path(q, s, err));
 	s->keys.session = &q->session;
 	s->keys.is_member = s->is_member;
 	s->has_retained = derive_has(q->derive, STORE_RETAINED);
-	if ((r = count_values(q, s, err)) != HDB_OK)
-		return r;
+	TRY(count_values(q, s, err));
 	query_fact(q, "objects", s->members);
 	query_fact(q, "values", s->tally.used);
 	query_fact(q, "shallow", s->bytes);
 	query_tell_unreachable(q, s->others, s->other_bytes);
-	r = analysis_counter_order(&s->tally, min_count, &q->total, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(analysis_counter_order(&s->tally, min_count, &q->total, err));
 	leave_rare(q, s, min_count);
 	return HDB_OK;
 }

@@ -92,13 +92,10 @@ static int add_path(struct instances *s, const char *path, size_t size, struct h
 
 static int read_fields(struct instances *s, const char *list, struct hdb_error *err)
 {
-	int r;
-
 	for (const char *p = list;; p++) {
 		const size_t size = strcspn(p, ",");
 
-		if ((r = add_path(s, p, size, err)) != HDB_OK)
-			return r;
+		TRY(add_path(s, p, size, err));
 		p += size;
 		if (!*p)
 			return HDB_OK;
@@ -109,8 +106,6 @@ static int read_fields(struct instances *s, const char *list, struct hdb_error *
 static int add_class_fields(struct query *q, struct instances *s, uint32_t class_no,
 			    struct hdb_error *err)
 {
-	int r;
-
 	for (uint32_t steps = 0; class_no != STORE_NONE && steps <= q->heap->class_count; steps++) {
 		const struct store_class *class = heap_class(q->heap, class_no);
 
@@ -119,20 +114,15 @@ static int add_class_fields(struct query *q, struct instances *s, uint32_t class
 			char name[PATH_SIZE] = "";
 			bool is_new = true;
 
-			if ((r = heap_field(q->heap, class->first_field + f, &field, err)) !=
-			    HDB_OK)
-				return r;
-			if ((r = heap_text(q->heap, field.name_text, name, sizeof(name), err)) !=
-			    HDB_OK)
-				return r;
+			TRY(heap_field(q->heap, class->first_field + f, &field, err));
+			TRY(heap_text(q->heap, field.name_text, name, sizeof(name), err));
 			for (unsigned i = 0; i < s->field_count; i++)
 				is_new &= strcmp(s->path[i], name) != 0;
 			if (!is_new || !name[0] || strchr(name, '.'))
 				continue;
 			if (s->field_count == FIELDS_MAX)
 				return HDB_OK;
-			if ((r = add_path(s, name, strlen(name), err)) != HDB_OK)
-				return r;
+			TRY(add_path(s, name, strlen(name), err));
 		}
 		class_no = class->super_no;
 	}
@@ -220,14 +210,12 @@ static int rename_column(struct query *q, const struct instances *s, unsigned f,
 	const char *name = s->path[f], *class_name = "field", *dot;
 	char longer[2 * PATH_SIZE];
 	uint32_t class_no;
-	int r;
 
 	if (!is_taken(name)) {
 		query_rename(q, FIRST_FIELD + f, name, type);
 		return HDB_OK;
 	}
-	if ((r = declaring_class(q, s, name, &class_no, err)) < 0)
-		return r;
+	TRY_ERRORS(declaring_class(q, s, name, &class_no, err));
 	if (class_no != HEAP_NONE)
 		class_name = heap_class_name(q->heap, class_no);
 	dot = strrchr(class_name, '.');
@@ -265,8 +253,7 @@ static int name_columns(struct query *q, struct instances *s, struct hdb_error *
 			if (has)
 				type = column_type(value.type);
 		}
-		if ((r = rename_column(q, s, f, type, err)) != HDB_OK)
-			return r;
+		TRY(rename_column(q, s, f, type, err));
 	}
 	return HDB_OK;
 }
@@ -402,11 +389,8 @@ static int next_instances(struct query *q, struct hdb_error *err)
 	int r;
 
 	while (!wanted) {
-		r = analysis_member_list_next(&q->session, &s->members, &s->list, &ix, err);
-		if (r != HDB_OK)
-			return r;
-		if ((r = derive_is_reachable(q->derive, ix, &reachable, err)) < 0)
-			return r;
+		TRY(analysis_member_list_next(&q->session, &s->members, &s->list, &ix, err));
+		TRY_ERRORS(derive_is_reachable(q->derive, ix, &reachable, err));
 		if (!query_counts(q, reachable))
 			continue;
 		if (q->is_counting)

@@ -106,7 +106,6 @@ static int next_part(struct query *q, struct hdb_error *err)
 	const struct heap_part *part;
 	const char *type;
 	char name[NAME_MAX_BYTES];
-	int r;
 
 	assert(s->at <= s->parts.count);
 	if (s->at == s->parts.count)
@@ -127,8 +126,7 @@ static int next_part(struct query *q, struct hdb_error *err)
 		query_set_text(q, FIELD, part->name);
 		return HDB_OK;
 	}
-	if ((r = heap_text(q->heap, part->name_text, name, sizeof(name), err)) != HDB_OK)
-		return r;
+	TRY(heap_text(q->heap, part->name_text, name, sizeof(name), err));
 	query_set_text(q, FIELD, name);
 	return HDB_OK;
 }

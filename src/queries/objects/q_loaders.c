@@ -184,26 +184,19 @@ static int add_totals(struct query *q, struct loaders *s, struct hdb_error *err)
 		return r;
 	if (!s->shown)
 		return hdb_fail_memory(err, "class loaders", s->tree.all.count * sizeof(*s->shown));
-	if ((r = add_loader_totals(q, s, false, err)) != HDB_OK)
-		return r;
+	TRY(add_loader_totals(q, s, false, err));
 	return add_loader_totals(q, s, true, err);
 }
 
 static int judge(struct query *q, struct loaders *s, struct hdb_error *err)
 {
-	int r = HDB_OK;
-
 	for (uint32_t no = 0; no < s->tree.all.count; no++) {
 		struct analysis_loader *loader = analysis_loader_at(&s->tree, no);
 		bool reachable = true;
 
 		if (no) {
-			if ((r = derive_is_reachable(q->derive, loader->ix, &reachable, err)) !=
-			    HDB_OK)
-				return r;
-			if ((r = derive_retained(q->derive, loader->ix, &loader->own_bytes, err)) !=
-			    HDB_OK)
-				return r;
+			TRY(derive_is_reachable(q->derive, loader->ix, &reachable, err));
+			TRY(derive_retained(q->derive, loader->ix, &loader->own_bytes, err));
 		}
 		/* One without classes is no group: there it is alone. */
 		loader->retained_bytes =
@@ -255,36 +248,26 @@ static int set_facts(struct query *q, const struct loaders *s, struct hdb_error 
 static int open_loaders(struct query *q, struct hdb_error *err)
 {
 	struct loaders *s = q->state;
-	int r;
 
 	s->with_classes = query_option(q, "classes") != NULL;
 	s->only_idle = query_option(q, "idle") != NULL;
 	s->class_at = UINT64_MAX;
-	if ((r = heap_load_classes(q->heap, err)) != HDB_OK)
-		return r;
-	if ((r = heap_load_roots(q->heap, err)) != HDB_OK)
-		return r;
-	if ((r = analysis_loaders_find(&q->session, &s->tree, err)) != HDB_OK)
-		return r;
+	TRY(heap_load_classes(q->heap, err));
+	TRY(heap_load_roots(q->heap, err));
+	TRY(analysis_loaders_find(&q->session, &s->tree, err));
 	if (s->tree.has_no_parents) {
 		query_cut(q, NULL,
 			  "parents and names of class loaders, which only the dump has: it is "
 			  "not there");
 	}
-	if ((r = add_totals(q, s, err)) != HDB_OK)
-		return r;
-	if ((r = add_classes(q, s, err)) != HDB_OK)
-		return r;
+	TRY(add_totals(q, s, err));
+	TRY(add_classes(q, s, err));
 	/* Sizes are needed for the order, the order for judging: twice is cheap. */
-	if ((r = judge(q, s, err)) != HDB_OK)
-		return r;
-	if ((r = analysis_loaders_order(&s->tree, err)) != HDB_OK)
-		return r;
-	if ((r = judge(q, s, err)) != HDB_OK)
-		return r;
+	TRY(judge(q, s, err));
+	TRY(analysis_loaders_order(&s->tree, err));
+	TRY(judge(q, s, err));
 	q->total = s->with_classes || s->only_idle ? QUERY_TOTAL_UNKNOWN : s->tree.count;
-	if ((r = set_facts(q, s, err)) != HDB_OK)
-		return r;
+	TRY(set_facts(q, s, err));
 	query_tell_heap(q);
 	if (!s->with_classes)
 		query_choose(q, "level,id,name,label,parent,classes,objects,shallow,retained,"

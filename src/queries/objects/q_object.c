@@ -90,10 +90,8 @@ static int add_roots(struct query *q, uint32_t ix, struct hdb_error *err)
 	const struct store_root *roots;
 	char text[512] = "";
 	size_t count, used = 0;
-	int r = heap_load_roots(q->heap, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_load_roots(q->heap, err));
 	roots = heap_roots_of(q->heap, ix, &count);
 	for (size_t i = 0; i < count && used < sizeof(text); i++) {
 		if (i && roots[i].kind == roots[i - 1].kind &&
@@ -183,10 +181,9 @@ static int add_allocation(struct query *q, uint64_t offset, struct hdb_error *er
 	struct store_frame frame;
 	struct hprof_sub sub = { 0 };
 	char text[TEXT_MAX];
-	int r = heap_open_dump(q->heap, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_open_dump(q->heap, err));
 	r = hprof_sub_read(&q->heap->file, &q->heap->view, offset, &sub, err);
 	if (r < 0 || !sub.trace_serial)
 		return r;
@@ -210,10 +207,8 @@ static int add_flat(struct query *q, const struct heap_object *o, struct hdb_err
 	int r;
 
 	query_fact(q, "flat", true);
-	if ((r = derive_referrers(q->derive, &referrers, err)) != HDB_OK)
-		return r;
-	if ((r = store_lists_begin(&referrers, o->ix, NULL, err)) != HDB_OK)
-		return r;
+	TRY(derive_referrers(q->derive, &referrers, err));
+	TRY(store_lists_begin(&referrers, o->ix, NULL, err));
 	r = store_lists_next(&referrers, &holders, &count, err);
 	if (r < 0 || !count)
 		return r;
@@ -232,13 +227,11 @@ static int add_native(struct query *q, uint32_t ix, struct hdb_error *err)
 
 	if (r < 0 || !has)
 		return r;
-	if ((r = derive_native_of(q->derive, ix, &bytes, err)) < 0)
-		return r;
+	TRY_ERRORS(derive_native_of(q->derive, ix, &bytes, err));
 	query_fact(q, "native", bytes);
 	if (!derive_has(q->derive, STORE_DOMINATORS))
 		return HDB_OK;
-	if ((r = derive_retained_native(q->derive, ix, &bytes, err)) < 0)
-		return r;
+	TRY_ERRORS(derive_retained_native(q->derive, ix, &bytes, err));
 	query_fact(q, "retained_native", bytes);
 	return HDB_OK;
 }
@@ -276,10 +269,8 @@ static int add_sizes(struct query *q, uint32_t ix, struct hdb_error *err)
 	if (r < 0)
 		return r;
 	query_fact_text(q, "retained_from", retained.from);
-	if ((r = add_native(q, ix, err)) < 0)
-		return r;
-	if ((r = derive_is_reachable(q->derive, ix, &reachable, err)) < 0)
-		return r;
+	TRY_ERRORS(add_native(q, ix, err));
+	TRY_ERRORS(derive_is_reachable(q->derive, ix, &reachable, err));
 	query_fact(q, "reachable", reachable);
 	return reachable ? add_depth(q, ix, err) : HDB_OK;
 }
@@ -288,12 +279,9 @@ static int add_heap(struct query *q, uint32_t no, struct hdb_error *err)
 {
 	struct store_heap heap;
 	char name[NAME_MAX_BYTES];
-	int r = heap_record(q->heap, STORE_HEAPS, no - 1, &heap, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = heap_text(q->heap, heap.name_text, name, sizeof(name), err)) != HDB_OK)
-		return r;
+	TRY(heap_record(q->heap, STORE_HEAPS, no - 1, &heap, err));
+	TRY(heap_text(q->heap, heap.name_text, name, sizeof(name), err));
 	query_fact_text(q, "heap", name);
 	return HDB_OK;
 }
@@ -322,19 +310,16 @@ static int add_facts(struct query *q, const struct heap_object *o, uint64_t id,
 	query_fact(q, "shallow", o->shallow_bytes);
 	if ((o->kind == STORE_OBJECT_ARRAY || o->kind == STORE_PRIMITIVE_ARRAY))
 		query_fact(q, "length", o->length);
-	if ((r = add_sizes(q, o->ix, err)) != HDB_OK)
-		return r;
+	TRY(add_sizes(q, o->ix, err));
 	if ((r = add_roots(q, o->ix, err)) != HDB_OK)
 		return r;
 	if (o->heap_no && (r = add_heap(q, o->heap_no, err)) < 0)
 		return r;
-	if ((r = heap_offset(q->heap, o->ix, &offset, err)) < 0)
-		return r;
+	TRY_ERRORS(heap_offset(q->heap, o->ix, &offset, err));
 	if (!offset)
 		return HDB_OK;
 	query_fact(q, "file_offset", offset);
-	if ((r = add_value(q, o, err)) != HDB_OK)
-		return r;
+	TRY(add_value(q, o, err));
 	return add_allocation(q, offset, err);
 }
 
@@ -343,17 +328,12 @@ static int open_object(struct query *q, struct hdb_error *err)
 	struct object *s = q->state;
 	uint64_t id, from;
 	uint32_t ix;
-	int r;
 
 	from = query_number(q, "from", 0);
-	if ((r = analysis_object(&q->session, q->targets[0], &ix, err)) != HDB_OK)
-		return r;
-	if ((r = heap_id(q->heap, ix, &id, err)) != HDB_OK)
-		return r;
-	if ((r = heap_object(q->heap, ix, &s->object, err)) != HDB_OK)
-		return r;
-	if ((r = add_facts(q, &s->object, id, err)) != HDB_OK)
-		return r;
+	TRY(analysis_object(&q->session, q->targets[0], &ix, err));
+	TRY(heap_id(q->heap, ix, &id, err));
+	TRY(heap_object(q->heap, ix, &s->object, err));
+	TRY(add_facts(q, &s->object, id, err));
 	s->at = s->chunk_from = from;
 	q->total = QUERY_TOTAL_UNKNOWN;
 	if (s->object.kind == STORE_INSTANCE)
@@ -395,13 +375,9 @@ static int set_value(struct query *q, const struct heap_value *value, struct hdb
 static int next_field(struct query *q, struct object *s, struct hdb_error *err)
 {
 	char name[NAME_MAX_BYTES];
-	int r = heap_fields_next(&s->fields, err);
 
-	if (r != HDB_OK)
-		return r;
-	r = heap_text(q->heap, s->fields.field.name_text, name, sizeof(name), err);
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_fields_next(&s->fields, err));
+	TRY(heap_text(q->heap, s->fields.field.name_text, name, sizeof(name), err));
 	query_set_text(q, DECLARED_IN, heap_class_name(q->heap, s->fields.declaring_no));
 	query_format(q, NAME, "%s%s", s->fields.is_static ? "static " : "", name);
 	return set_value(q, &s->fields.value, err);
@@ -439,8 +415,7 @@ static int is_shown(struct query *q, bool *out, struct hdb_error *err)
 	*out = !q->is_filtered;
 	if (*out || q->cells[REF].type == HDB_TYPE_NULL)
 		return HDB_OK;
-	if ((r = heap_find(q->heap, q->cells[REF].u, &ix, err)) != HDB_OK)
-		return r;
+	TRY(heap_find(q->heap, q->cells[REF].u, &ix, err));
 	r = heap_passes_over(q->heap, ix, out, err);
 	*out = !*out;
 	return r;
@@ -460,8 +435,7 @@ static int next_object(struct query *q, struct hdb_error *err)
 			r = next_element(q, s, err);
 		if (r != HDB_OK)
 			return r;
-		if ((r = is_shown(q, &shown, err)) != HDB_OK)
-			return r;
+		TRY(is_shown(q, &shown, err));
 	}
 	return HDB_OK;
 }

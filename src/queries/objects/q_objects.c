@@ -126,7 +126,6 @@ struct objects {
 static int read_heaps(struct query *q, struct objects *o, struct hdb_error *err)
 {
 	const uint64_t n = heap_record_count(q->heap, STORE_HEAPS);
-	int r;
 
 	o->heap_names = calloc(n + 1, sizeof(*o->heap_names));
 	if (!o->heap_names)
@@ -135,10 +134,8 @@ static int read_heaps(struct query *q, struct objects *o, struct hdb_error *err)
 		struct store_heap heap;
 		char name[256];
 
-		if ((r = heap_record(q->heap, STORE_HEAPS, i, &heap, err)) != HDB_OK)
-			return r;
-		if ((r = heap_text(q->heap, heap.name_text, name, sizeof(name), err)) != HDB_OK)
-			return r;
+		TRY(heap_record(q->heap, STORE_HEAPS, i, &heap, err));
+		TRY(heap_text(q->heap, heap.name_text, name, sizeof(name), err));
 		o->heap_names[i] = strdup(name);
 		if (!o->heap_names[i])
 			return hdb_fail_memory(err, "heap names", sizeof(name));
@@ -281,9 +278,7 @@ static int read_block(struct query *q, struct objects *o, struct hdb_error *err)
 	if (o->shows[RETAINED] &&
 	    (r = derive_retained_block(q->derive, o->block, o->retained, err)) != HDB_OK)
 		return r;
-	r = base_step(q->work, o->block->first_ix, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_step(q->work, o->block->first_ix, err));
 	for (uint32_t i = 0; o->shows[DOMINATOR] && i < o->block->count; i++)
 		o->reachable[i] = o->dominator[i] != o->block->first_ix + i;
 	o->count = o->block->count;
@@ -436,11 +431,9 @@ static int measure_ids(struct query *q, struct objects *o, uint64_t *last, struc
 	const uint32_t blocks = heap_block_count(q->heap);
 	uint64_t *ids = o->batch->values[DOMINATOR], bits = 0;
 	uint32_t count;
-	int r = HDB_OK;
 
 	for (uint32_t b = 0; b < blocks; b++) {
-		if ((r = heap_read_ids(q->heap, b, ids, &count, err)) != HDB_OK)
-			return r;
+		TRY(heap_read_ids(q->heap, b, ids, &count, err));
 		for (uint32_t i = 0; i < count; i++) {
 			if (b == 0 && i == 0)
 				o->ids_of.first = ids[0];
@@ -459,12 +452,10 @@ static int read_all_ids(struct query *q, struct objects *o, struct hdb_error *er
 	struct all_ids *all = &o->ids_of;
 	uint64_t size;
 	uint32_t count;
-	int r;
 
 	if (q->heap->object_count < ALL_IDS_FROM || (q->args.limit && q->args.limit < ALL_IDS_FROM))
 		return HDB_OK;
-	if ((r = measure_ids(q, o, &last, err)) < 0)
-		return r;
+	TRY_ERRORS(measure_ids(q, o, &last, err));
 	all->is_wide = last >> all->shift > UINT32_MAX;
 	size = (uint64_t)blocks * STORE_BLOCK_OBJECTS * (all->is_wide ? 8 : 4);
 	if (size > q->work->memory_bytes / 2)
@@ -475,8 +466,7 @@ static int read_all_ids(struct query *q, struct objects *o, struct hdb_error *er
 	for (uint32_t b = 0; b < blocks; b++) {
 		const size_t at = (size_t)b * STORE_BLOCK_OBJECTS;
 
-		if ((r = heap_read_ids(q->heap, b, ids, &count, err)) < 0)
-			return r;
+		TRY_ERRORS(heap_read_ids(q->heap, b, ids, &count, err));
 		for (uint32_t i = 0; i < count; i++) {
 			const uint64_t low = (ids[i] - all->first) >> all->shift;
 
@@ -522,14 +512,11 @@ static int fill_dominators(struct query *q, struct objects *o, size_t n, struct 
 static int fill_heaps(struct query *q, struct objects *o, size_t n, struct hdb_error *err)
 {
 	struct columns *c = o->batch;
-	int r = HDB_OK;
 
 	for (size_t k = 0; k < n; k++) {
 		struct heap_object object;
 
-		if ((r = heap_object(q->heap, o->block->first_ix + c->keep[k], &object, err)) !=
-		    HDB_OK)
-			return r;
+		TRY(heap_object(q->heap, o->block->first_ix + c->keep[k], &object, err));
 		c->there[HEAP][k] = object.heap_no && object.heap_no <= o->heap_count;
 		c->codes[HEAP][k] = c->there[HEAP][k] ? o->heap_codes[object.heap_no - 1] : 0;
 	}

@@ -114,17 +114,14 @@ static int read_tree(struct query *q, struct path_query *s, bool is_strong, bool
 {
 	uint32_t ix = s->target, parent;
 	bool reachable = true;
-	int r;
 
 	*found = false;
 	while (ix != GRAPH_NONE) {
-		if ((r = derive_reach(q->derive, is_strong, ix, &parent, err)) != HDB_OK)
-			return r;
+		TRY(derive_reach(q->derive, is_strong, ix, &parent, err));
 		reachable = parent != ix;
 		if (!reachable)
 			break;
-		if ((r = base_vec_push(&s->tree, &ix, sizeof(ix), err)) != HDB_OK)
-			return r;
+		TRY(base_vec_push(&s->tree, &ix, sizeof(ix), err));
 		if (s->tree.count > q->heap->object_count)
 			return hdb_fail(err, HDB_ECORRUPT,
 					"%s: damaged: the reach tree has a cycle; "
@@ -151,8 +148,7 @@ static int open_search(struct query *q, struct path_query *s, struct hdb_error *
 	s->is_search = true;
 	if (r != HDB_OK)
 		return r;
-	if ((r = graph_paths_init(&s->paths, &s->access, s->target, &opt, err)) != HDB_OK)
-		return r;
+	TRY(graph_paths_init(&s->paths, &s->access, s->target, &opt, err));
 	s->has_paths = true;
 	return HDB_OK;
 }
@@ -197,17 +193,13 @@ static int open_path(struct query *q, struct hdb_error *err)
 
 	s->is_folded = !query_option(q, "internals");
 	s->limit = query_number(q, "all", 0);
-	if ((r = analysis_object(&q->session, q->targets[0], &s->target, err)) != HDB_OK)
-		return r;
-	if ((r = heap_passes_over(q->heap, s->target, &is_elsewhere, err)) != HDB_OK)
-		return r;
+	TRY(analysis_object(&q->session, q->targets[0], &s->target, err));
+	TRY(heap_passes_over(q->heap, s->target, &is_elsewhere, err));
 	if (is_elsewhere)
 		return hdb_fail(err, HDB_NOTFOUND, "%s is not in the heap %s", q->targets[0],
 				query_option(q, "heap"));
-	if ((r = heap_load_roots(q->heap, err)) != HDB_OK)
-		return r;
-	if ((r = query_read_excludes(q, &s->excludes, err)) != HDB_OK)
-		return r;
+	TRY(heap_load_roots(q->heap, err));
+	TRY(query_read_excludes(q, &s->excludes, err));
 	query_fact_text(q, "exclude", s->excludes.text);
 	if ((r = heap_id(q->heap, s->target, &id, err)) != HDB_OK)
 		return r;
@@ -216,20 +208,17 @@ static int open_path(struct query *q, struct hdb_error *err)
 	all = analysis_excludes_is_weak(&s->excludes);
 	if (s->limit == 1 && !q->is_filtered && (all || analysis_excludes_is_none(&s->excludes))) {
 		query_fact_text(q, "way", "reach tree");
-		if ((r = read_tree(q, s, all, &found, err)) < 0)
-			return r;
+		TRY_ERRORS(read_tree(q, s, all, &found, err));
 	} else {
 		query_fact_text(q, "way", "search backwards");
-		if ((r = open_search(q, s, err)) < 0)
-			return r;
+		TRY_ERRORS(open_search(q, s, err));
 		if ((r = search_next(s, err)) < 0)
 			return r;
 		found = r == HDB_OK;
 	}
 	if (found)
 		return fold_path(q, s, err);
-	if ((r = derive_reach(q->derive, false, s->target, &parent, err)) < 0)
-		return r;
+	TRY_ERRORS(derive_reach(q->derive, false, s->target, &parent, err));
 	return fail_none(q, parent != s->target, q->targets[0], err);
 }
 
@@ -268,11 +257,8 @@ static int next_path(struct query *q, struct hdb_error *err)
 	int r = HDB_OK;
 
 	if (s->step == s->node_count) {
-		r = s->is_search ? search_next(s, err) : HDB_END;
-		if (r != HDB_OK)
-			return r;
-		if ((r = fold_path(q, s, err)) != HDB_OK)
-			return r;
+		TRY(s->is_search ? search_next(s, err) : HDB_END);
+		TRY(fold_path(q, s, err));
 	}
 	if (s->folds.count)
 		fold = base_vec_at(&s->folds, struct analysis_fold, s->folds.count - 1);

@@ -59,13 +59,10 @@ static int open_dangling(struct query *q, struct hdb_error *err)
 	const uint64_t all = heap_meta_number(q->heap, "references.dangling", 0);
 	struct store_dangling dangling;
 	uint64_t listed = 0;
-	int r = query_records_open(q, STORE_DANGLING, sizeof(dangling), err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(query_records_open(q, STORE_DANGLING, sizeof(dangling), err));
 	for (uint64_t i = 0; i < q->total; i++) {
-		if ((r = heap_record(q->heap, STORE_DANGLING, i, &dangling, err)) != HDB_OK)
-			return r;
+		TRY(heap_record(q->heap, STORE_DANGLING, i, &dangling, err));
 		listed += dangling.reference_count;
 	}
 	query_fact(q, "references", all);
@@ -109,17 +106,13 @@ static int next_dangling(struct query *q, struct hdb_error *err)
 {
 	bool left_out;
 	struct store_dangling dangling;
-	int r = query_records_next(q, &dangling, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(query_records_next(q, &dangling, err));
 	query_set(q, DANGLING_ID, dangling.object_id);
 	query_set(q, DANGLING_REFERENCES, dangling.reference_count);
 	if (heap_meta_number(q->heap, "sizes.has_addresses", 0) &&
 	    query_is_shown(q, DANGLING_LEFT_OUT)) {
-		r = is_left_out(q, dangling.object_id, &left_out, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(is_left_out(q, dangling.object_id, &left_out, err));
 		query_set(q, DANGLING_LEFT_OUT, left_out);
 	}
 	if (dangling.example_ix >= q->heap->object_count)
@@ -164,10 +157,8 @@ static int next_record(struct query *q, struct hdb_error *err)
 {
 	struct store_record_count record;
 	const char *name;
-	const int r = query_records_next(q, &record, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(query_records_next(q, &record, err));
 	name = record.is_sub ? hprof_sub_name((uint8_t)record.tag) :
 			       hprof_tag_name((uint8_t)record.tag);
 	query_set(q, RECORD_TAG, record.tag);
@@ -272,10 +263,8 @@ static int open_sites(struct query *q, struct hdb_error *err)
 static int next_site(struct query *q, struct hdb_error *err)
 {
 	struct store_alloc_site site;
-	int r = query_records_next(q, &site, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(query_records_next(q, &site, err));
 	query_set(q, SITE_RECORD, (uint64_t)site.record_no + 1);
 	query_set(q, SITE_LIVE_OBJECTS, site.live_instances);
 	query_set(q, SITE_LIVE_BYTES, site.live_bytes);
@@ -327,10 +316,8 @@ static int open_samples(struct query *q, struct hdb_error *err)
 static int next_sample(struct query *q, struct hdb_error *err)
 {
 	struct store_cpu_sample sample;
-	const int r = query_records_next(q, &sample, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(query_records_next(q, &sample, err));
 	query_set(q, SAMPLE_RECORD, (uint64_t)sample.record_no + 1);
 	query_set(q, SAMPLE_COUNT, sample.sample_count);
 	if (sample.total_count)
@@ -371,10 +358,8 @@ static int open_summaries(struct query *q, struct hdb_error *err)
 static int next_summary(struct query *q, struct hdb_error *err)
 {
 	struct store_heap_summary summary;
-	const int r = query_records_next(q, &summary, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(query_records_next(q, &summary, err));
 	query_set(q, SUMMARY_OFFSET, summary.file_offset);
 	query_set(q, SUMMARY_LIVE_OBJECTS, summary.live_instances);
 	query_set(q, SUMMARY_LIVE_BYTES, summary.live_bytes);

@@ -61,13 +61,11 @@ struct references {
 static int find_class(struct references *s, struct hdb_error *err)
 {
 	uint64_t length;
-	int r;
 
 	if (s->object.kind == STORE_OBJECT_ARRAY)
 		return HDB_OK;
 	do {
-		if ((r = store_lists_next(&s->lists, &s->batch, &s->count, err)) != HDB_OK)
-			return r;
+		TRY(store_lists_next(&s->lists, &s->batch, &s->count, err));
 		for (size_t i = 0; i < s->count; i++)
 			s->has_class |= s->batch[i] == s->class_ix;
 	} while (s->count);
@@ -84,20 +82,16 @@ static int open_references(struct query *q, struct hdb_error *err)
 	s->bits = malloc(CHUNK * sizeof(*s->bits));
 	if (!s->bits)
 		return hdb_fail_memory(err, "references", CHUNK * 8);
-	if ((r = analysis_object(&q->session, q->targets[0], &s->ix, err)) != HDB_OK)
-		return r;
-	if ((r = heap_object(q->heap, s->ix, &s->object, err)) != HDB_OK)
-		return r;
-	if ((r = heap_id(q->heap, s->ix, &id, err)) != HDB_OK)
-		return r;
+	TRY(analysis_object(&q->session, q->targets[0], &s->ix, err));
+	TRY(heap_object(q->heap, s->ix, &s->object, err));
+	TRY(heap_id(q->heap, s->ix, &id, err));
 	heap_references(q->heap, &s->lists);
 	s->class_ix = heap_class(q->heap, s->object.class_no)->ix;
 	r = store_lists_begin(&s->lists, s->ix, &length, err);
 	q->total = QUERY_TOTAL_UNKNOWN;
 	if (r != HDB_OK)
 		return r;
-	if ((r = find_class(s, err)) != HDB_OK)
-		return r;
+	TRY(find_class(s, err));
 	query_fact(q, "id", id);
 	query_fact_text(q, "class", heap_class_name(q->heap, s->object.class_no));
 	query_fact(q, "references", length + !s->has_class);
@@ -109,12 +103,10 @@ static int set_row(struct query *q, const struct references *s, uint32_t ix, con
 {
 	static const struct query_object_columns cells = { ID, CLASS, LABEL, SHALLOW, RETAINED };
 	uint8_t strength;
-	int r;
 
 	query_set_text(q, NAME, name);
 	query_set_object(q, &cells, ix);
-	if ((r = heap_strength(q->heap, s->ix, ix, &strength, err)) != HDB_OK)
-		return r;
+	TRY(heap_strength(q->heap, s->ix, ix, &strength, err));
 	query_set_text(q, STRENGTH, analysis_strength_name(strength));
 	return HDB_OK;
 }
@@ -133,8 +125,7 @@ static int next_element(struct query *q, struct references *s, struct hdb_error 
 			struct heap_slice slice = { .bits = s->bits, .room = CHUNK };
 
 			s->bits_from = s->element;
-			if ((r = heap_elements(q->heap, s->ix, s->element, &slice, err)) < 0)
-				return r;
+			TRY_ERRORS(heap_elements(q->heap, s->ix, s->element, &slice, err));
 			s->bits_count = slice.done;
 			if (!s->bits_count)
 				return HDB_END;

@@ -86,11 +86,9 @@ static int mark_class(struct query *q, struct referrers *s, uint32_t class_no,
 static int read_next_block(struct query *q, struct referrers *s, struct hdb_error *err)
 {
 	bool has = false;
-	int r = HDB_OK;
 
 	while (!has && s->block_no < heap_block_count(q->heap))
-		if ((r = heap_block_has(q->heap, s->block_no++, s->is_wanted, &has, err)) != HDB_OK)
-			return r;
+		TRY(heap_block_has(q->heap, s->block_no++, s->is_wanted, &has, err));
 	return has ? heap_read_block_of(q->heap, s->block_no - 1, s->is_wanted, s->block, err) :
 		     HDB_END;
 }
@@ -135,8 +133,7 @@ static int count_referrers(struct query *q, struct referrers *s, uint64_t *count
 		for (size_t i = 0; i < s->count; i++) {
 			struct heap_object object;
 
-			if ((r = derive_is_reachable(q->derive, s->batch[i], &reachable, err)) < 0)
-				return r;
+			TRY_ERRORS(derive_is_reachable(q->derive, s->batch[i], &reachable, err));
 			*count += query_counts(q, reachable);
 			if (reachable)
 				continue;
@@ -157,35 +154,26 @@ static int open_referrers(struct query *q, struct hdb_error *err)
 	struct referrers *s = q->state;
 	struct heap_object object;
 	uint64_t id, length = 0, instances = 0;
-	int r;
 
 	s->block = malloc(sizeof(*s->block));
 	if (!s->block)
 		return hdb_fail_memory(err, "referrers", sizeof(*s->block));
 	s->block->count = 0;
 	s->class_no = HEAP_NONE;
-	if ((r = analysis_object(&q->session, q->targets[0], &s->ix, err)) != HDB_OK)
-		return r;
-	if ((r = heap_object(q->heap, s->ix, &object, err)) != HDB_OK)
-		return r;
-	if ((r = heap_id(q->heap, s->ix, &id, err)) != HDB_OK)
-		return r;
-	if ((r = derive_referrers(q->derive, &s->lists, err)) != HDB_OK)
-		return r;
-	if ((r = store_lists_begin(&s->lists, s->ix, &length, err)) != HDB_OK)
-		return r;
+	TRY(analysis_object(&q->session, q->targets[0], &s->ix, err));
+	TRY(heap_object(q->heap, s->ix, &object, err));
+	TRY(heap_id(q->heap, s->ix, &id, err));
+	TRY(derive_referrers(q->derive, &s->lists, err));
+	TRY(store_lists_begin(&s->lists, s->ix, &length, err));
 	query_fact(q, "id", id);
 	query_fact_text(q, "class", heap_class_name(q->heap, object.class_no));
-	if ((r = count_referrers(q, s, &length, err)) != HDB_OK)
-		return r;
+	TRY(count_referrers(q, s, &length, err));
 	query_fact(q, "referrers", length);
 	q->total = length;
 	if (object.kind != STORE_CLASS)
 		return HDB_OK;
-	if ((r = mark_class(q, s, (uint32_t)object.length, err)) != HDB_OK)
-		return r;
-	if ((r = count_instances(q, s, (uint32_t)object.length, &instances, err)) != HDB_OK)
-		return r;
+	TRY(mark_class(q, s, (uint32_t)object.length, err));
+	TRY(count_instances(q, s, (uint32_t)object.length, &instances, err));
 	query_fact(q, "instances", instances);
 	if (query_option(q, "instances")) {
 		s->class_no = (uint32_t)object.length;
@@ -237,20 +225,15 @@ static int next_referrers(struct query *q, struct hdb_error *err)
 	uint8_t strength;
 	uint32_t ix;
 	bool reachable;
-	int r;
 
 	do {
-		if ((r = next_ix(q, s, &ix, err)) != HDB_OK)
-			return r;
-		if ((r = derive_is_reachable(q->derive, ix, &reachable, err)) != HDB_OK)
-			return r;
+		TRY(next_ix(q, s, &ix, err));
+		TRY(derive_is_reachable(q->derive, ix, &reachable, err));
 	} while (!query_counts(q, reachable));
 	query_set_object(q, &cells, ix);
-	if ((r = analysis_holder(&q->session, ix, s->ix, BASE_TEXT(name), err)) != HDB_OK)
-		return r;
+	TRY(analysis_holder(&q->session, ix, s->ix, BASE_TEXT(name), err));
 	query_set_text(q, NAME, name);
-	if ((r = heap_strength(q->heap, ix, s->ix, &strength, err)) != HDB_OK)
-		return r;
+	TRY(heap_strength(q->heap, ix, s->ix, &strength, err));
 	query_set_text(q, STRENGTH, analysis_strength_name(strength));
 	query_set(q, REACHABLE, reachable);
 	return HDB_OK;

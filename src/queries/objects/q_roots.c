@@ -62,7 +62,6 @@ struct roots_query {
 static int count_kinds(struct query *q, struct roots_query *s, struct hdb_error *err)
 {
 	uint64_t objects = 0;
-	int r;
 
 	query_fact(q, "records", q->heap->root_count);
 	for (unsigned k = 0; k < 256; k++)
@@ -77,8 +76,7 @@ static int count_kinds(struct query *q, struct roots_query *s, struct hdb_error 
 		if (s->kinds[root->kind].last_ix == root->ix)
 			continue;
 		s->kinds[root->kind].last_ix = root->ix;
-		if ((r = heap_object(q->heap, root->ix, &object, err)) != HDB_OK)
-			return r;
+		TRY(heap_object(q->heap, root->ix, &object, err));
 		if (heap_leaves_out(q->heap, object.heap_no))
 			continue;
 		s->kinds[root->kind].objects++;
@@ -110,10 +108,8 @@ static int open_roots(struct query *q, struct hdb_error *err)
 	struct roots_query *s = q->state;
 	int r;
 
-	if ((r = heap_load_roots(q->heap, err)) != HDB_OK)
-		return r;
-	if ((r = count_kinds(q, s, err)) != HDB_OK)
-		return r;
+	TRY(heap_load_roots(q->heap, err));
+	TRY(count_kinds(q, s, err));
 	q->total = 0;
 	if (!kind) {
 		for (unsigned k = 0; k < 256; k++)

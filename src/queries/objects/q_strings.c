@@ -286,10 +286,8 @@ static int count_string(struct strings *s, struct hdb_error *err)
 	const struct waiting *w = &s->waiting[s->counted++ % ANALYSIS_COUNTER_AHEAD];
 	struct text *text;
 	void *entry;
-	const int r = analysis_counter_add(&s->tally, w->hash, w->ix, &entry, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(analysis_counter_add(&s->tally, w->hash, w->ix, &entry, err));
 	text = entry;
 	text->string_bytes += w->string_bytes;
 	text->array_bytes += w->array_bytes;
@@ -348,11 +346,8 @@ static int group_texts(struct query *q, struct strings *s, uint64_t min_count,
 	if (r < 0)
 		return r;
 	while (s->counted < s->came)
-		if ((r = count_string(s, err)) < 0)
-			return r;
-	r = analysis_counter_order(&s->tally, min_count, &q->total, err);
-	if (r != HDB_OK)
-		return r;
+		TRY_ERRORS(count_string(s, err));
+	TRY(analysis_counter_order(&s->tally, min_count, &q->total, err));
 	query_zeroed(q);
 	query_fact(q, "objects", s->looked);
 	query_fact(q, "found", s->found);
@@ -411,10 +406,8 @@ static int open_strings(struct query *q, struct hdb_error *err)
 		return r;
 	if (pattern && (r = compile(s, pattern, err)) < 0)
 		return r;
-	if ((r = derive_need_reachable(q->derive, err)) < 0)
-		return r;
-	if ((r = heap_string_scan_begin(&s->scan, q->heap, err)) < 0)
-		return r;
+	TRY_ERRORS(derive_need_reachable(q->derive, err));
+	TRY_ERRORS(heap_string_scan_begin(&s->scan, q->heap, err));
 	if (s->is_list && s->regex)
 		query_cut(q, NULL,
 			  "of texts longer than %u bytes --match looks at the first %u only",
@@ -483,8 +476,7 @@ static int next_strings(struct query *q, struct hdb_error *err)
 		return HDB_END;
 	text = analysis_counter_at(&s->tally, s->at++);
 	query_set(q, COUNT, text->head.count);
-	if ((r = heap_string_one(q->heap, text->head.first_ix, &string, err)) != HDB_OK)
-		return r;
+	TRY(heap_string_one(q->heap, text->head.first_ix, &string, err));
 	row = (struct text_row){ text->head.first_ix, &string.chars, text->string_bytes,
 				 text->array_bytes };
 	return set_row(q, s, &row, err);

@@ -291,14 +291,11 @@ static int open_threads(struct query *q, struct hdb_error *err)
 	}
 	if (r != HDB_OK)
 		return r;
-	if ((r = load_locals(q, s, err)) != HDB_OK)
-		return r;
+	TRY(load_locals(q, s, err));
 	if (query_option(q, "all")) {
-		if ((r = analysis_unlisted_threads(&q->session, &s->unlisted, err)) != HDB_OK)
-			return r;
+		TRY(analysis_unlisted_threads(&q->session, &s->unlisted, err));
 	}
-	if ((r = count_threads(q, s, &n, err)) != HDB_OK)
-		return r;
+	TRY(count_threads(q, s, &n, err));
 	if (!n.threads && q->target_count)
 		return hdb_fail(err, HDB_NOTFOUND, "there is no thread %s", q->targets[0]);
 	q->total = s->no_stack ? n.threads : QUERY_TOTAL_UNKNOWN;
@@ -331,10 +328,8 @@ static void find_locals(struct threads_query *s)
 static int set_retained(struct query *q, uint32_t ix, struct hdb_error *err)
 {
 	struct analysis_retained retained;
-	const int r = analysis_cheap_retained(&q->session, ix, &retained, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(analysis_cheap_retained(&q->session, ix, &retained, err));
 	if (retained.found)
 		query_set(q, RETAINED, retained.bytes);
 	return HDB_OK;
@@ -439,11 +434,9 @@ static int frame_row(struct query *q, struct threads_query *s, struct hdb_error 
 	if (r < 0)
 		return r;
 	if (r == HDB_OK) {
-		if ((r = heap_frame_text(q->heap, &frame, text, sizeof(text), err)) < 0)
-			return r;
-		if ((r = heap_text(q->heap, frame.signature_text, signature, sizeof(signature),
-				   err)) < 0)
-			return r;
+		TRY_ERRORS(heap_frame_text(q->heap, &frame, text, sizeof(text), err));
+		TRY_ERRORS(heap_text(q->heap, frame.signature_text, signature, sizeof(signature),
+				     err));
 	}
 	query_set(q, LEVEL, 1);
 	query_set(q, DEPTH, s->frame);

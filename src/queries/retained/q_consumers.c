@@ -116,13 +116,9 @@ static int add_native(struct query *q, uint32_t ix, struct derive_total *total,
 		      struct hdb_error *err)
 {
 	uint64_t own = 0, retained = 0;
-	int r = derive_native_of(q->derive, ix, &own, err);
 
-	if (r != HDB_OK)
-		return r;
-	r = derive_retained_native(q->derive, ix, &retained, err);
-	if (r < 0)
-		return r;
+	TRY(derive_native_of(q->derive, ix, &own, err));
+	TRY_ERRORS(derive_retained_native(q->derive, ix, &retained, err));
 	total->unreachable_count += own;
 	total->unreachable_bytes += retained;
 	return HDB_OK;
@@ -133,10 +129,9 @@ static int add_item(struct query *q, struct consumers *s, uint32_t ix, struct hd
 	struct heap_object object;
 	struct item item = { .ix = ix };
 	struct derive_total *total;
-	int r = heap_object(q->heap, ix, &object, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_object(q->heap, ix, &object, err));
 	r = derive_retained(q->derive, ix, &item.retained_bytes, err);
 	if (r < 0)
 		return r;
@@ -265,13 +260,10 @@ static int add_class(struct consumers *s, const struct named *class, struct base
 				.is_class = !class->name[size],
 			};
 			const size_t no = s->packages.count;
-			int r;
 
 			path->count = level;
-			if ((r = base_vec_push(&s->packages, &new, sizeof(new), err)) < 0)
-				return r;
-			if ((r = base_vec_push(path, &no, sizeof(no), err)) < 0)
-				return r;
+			TRY_ERRORS(base_vec_push(&s->packages, &new, sizeof(new), err));
+			TRY_ERRORS(base_vec_push(path, &no, sizeof(no), err));
 			package = base_vec_at(&s->packages, struct package, no);
 		}
 		package->total.count += total->count;
@@ -339,7 +331,6 @@ static int drop_small_items(struct query *q, struct consumers *s, struct hdb_err
 	struct item *items = s->items.data;
 	struct derive_total *rest = &s->rest[ITEMS].total;
 	size_t kept = 0;
-	int r;
 
 	for (uint32_t no = 0; no < q->heap->class_count; no++)
 		rest->shallow_bytes += s->by_class[no].shallow_bytes;
@@ -350,8 +341,7 @@ static int drop_small_items(struct query *q, struct consumers *s, struct hdb_err
 
 		if (items[i].retained_bytes <= s->threshold)
 			continue;
-		if ((r = heap_object(q->heap, items[i].ix, &object, err)) != HDB_OK)
-			return r;
+		TRY(heap_object(q->heap, items[i].ix, &object, err));
 		rest->shallow_bytes -= object.shallow_bytes;
 		rest->retained_bytes -= items[i].retained_bytes;
 		rest->count--;
@@ -437,8 +427,7 @@ static int drop_small(struct query *q, struct consumers *s, struct hdb_error *er
 	drop_small_groups(s, &s->loaders, &s->rest[LOADERS]);
 	if (r != HDB_OK)
 		return r;
-	if ((r = drop_small_packages(s, err)) != HDB_OK)
-		return r;
+	TRY(drop_small_packages(s, err));
 	cut = (struct analysis_cut){
 		s->rest[ITEMS].groups,
 		s->rest[ITEMS].total.count,
@@ -477,23 +466,16 @@ static int open_consumers(struct query *q, struct hdb_error *err)
 	int r;
 
 	s->percent = query_number(q, "threshold", 0);
-	if ((r = derive_has_native(q->derive, &s->has_native, err)) != HDB_OK)
-		return r;
-	if ((r = analysis_make_class_totals(&q->session, &s->by_class, err)) != HDB_OK)
-		return r;
-	r = q->target_count ? add_set(q, s, err) : add_top(q, s, err);
-	if (r != HDB_OK)
-		return r;
-	r = analysis_fold_groups(&q->session, DERIVE_CLASS, s->by_class, &s->classes, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(derive_has_native(q->derive, &s->has_native, err));
+	TRY(analysis_make_class_totals(&q->session, &s->by_class, err));
+	TRY(q->target_count ? add_set(q, s, err) : add_top(q, s, err));
+	TRY(analysis_fold_groups(&q->session, DERIVE_CLASS, s->by_class, &s->classes, err));
 	r = analysis_fold_groups(&q->session, DERIVE_LOADER, s->by_class, &s->loaders, err);
 	if (r != HDB_OK)
 		return r;
 	if (!q->target_count && (r = size_loaders(q, s, err)) != HDB_OK)
 		return r;
-	if ((r = add_packages(q, s, err)) != HDB_OK)
-		return r;
+	TRY(add_packages(q, s, err));
 	s->threshold = share(s, s->retained_bytes);
 	r = drop_small(q, s, err);
 	if (s->items.count)

@@ -79,17 +79,12 @@ static int set_facts(struct query *q, uint32_t ix, const struct dominators *d,
 	struct heap_object object;
 	uint32_t dominator;
 	uint64_t id = 0, retained = 0;
-	int r;
 
 	if (ix != HEAP_NONE) {
-		if ((r = heap_id(q->heap, ix, &id, err)) != HDB_OK)
-			return r;
-		if ((r = heap_object(q->heap, ix, &object, err)) != HDB_OK)
-			return r;
-		if ((r = derive_retained(q->derive, ix, &retained, err)) != HDB_OK)
-			return r;
-		if ((r = derive_dominator(q->derive, ix, &dominator, err)) != HDB_OK)
-			return r;
+		TRY(heap_id(q->heap, ix, &id, err));
+		TRY(heap_object(q->heap, ix, &object, err));
+		TRY(derive_retained(q->derive, ix, &retained, err));
+		TRY(derive_dominator(q->derive, ix, &dominator, err));
 		query_fact(q, "id", id);
 		query_fact_text(q, "class", heap_class_name(q->heap, object.class_no));
 		query_fact(q, "retained", retained);
@@ -150,9 +145,7 @@ static int open_cut(struct query *q, struct dominators *d, uint32_t ix, struct h
 		r = derive_retained(q->derive, ix, &top.retained_bytes, err);
 	if (r != HDB_OK)
 		return r;
-	r = analysis_dominator_cut(&q->session, &top, most, &d->cut, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(analysis_dominator_cut(&q->session, &top, most, &d->cut, err));
 	q->total = d->cut.shown;
 	for (uint32_t at = 0; at != ANALYSIS_CUT_NONE;
 	     at = analysis_dominator_cut_next(&d->cut, at))
@@ -212,22 +205,16 @@ static int open_dominators(struct query *q, struct hdb_error *err)
 	struct derive_total whole;
 	enum derive_group by = DERIVE_CLASS;
 	uint32_t ix = HEAP_NONE;
-	int r;
 
 	by = query_by(q);
-	r = q->target_count ? analysis_object(&q->session, q->targets[0], &ix, err) : HDB_OK;
-	if (r != HDB_OK)
-		return r;
-	if ((r = analysis_heap_total(&q->session, &whole, err)) != HDB_OK)
-		return r;
-	if ((r = analysis_level_begin(&q->session, ix, false, &d->level, err)) != HDB_OK)
-		return r;
+	TRY(q->target_count ? analysis_object(&q->session, q->targets[0], &ix, err) : HDB_OK);
+	TRY(analysis_heap_total(&q->session, &whole, err));
+	TRY(analysis_level_begin(&q->session, ix, false, &d->level, err));
 	d->whole = whole.shallow_bytes;
 	q->total = d->level.length;
 	if (by_text && query_option(q, "tree"))
 		return hdb_fail(err, HDB_EUSAGE, "dominators: --by and --tree exclude each other");
-	if ((r = set_facts(q, ix, d, err)) != HDB_OK)
-		return r;
+	TRY(set_facts(q, ix, d, err));
 	if (query_option(q, "tree"))
 		return open_cut(q, d, ix, err);
 	if (!by_text) {
@@ -237,8 +224,7 @@ static int open_dominators(struct query *q, struct hdb_error *err)
 	d->is_grouped = true;
 	q->extra.is_used = false;
 	query_choose(q, "name,objects,shallow,retained,percent");
-	if ((r = group_level(q, d, by, err)) != HDB_OK)
-		return r;
+	TRY(group_level(q, d, by, err));
 	q->total = d->groups.count;
 	return HDB_OK;
 }
@@ -264,13 +250,10 @@ static int next_dominators(struct query *q, struct hdb_error *err)
 	struct dominators *d = q->state;
 	uint64_t dominated;
 	uint32_t ix;
-	int r;
 
 	if (d->is_grouped)
 		return next_group(q, d);
-	r = d->is_tree ? step_cut(d) : analysis_level_next(&q->session, &d->level, &ix, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(d->is_tree ? step_cut(d) : analysis_level_next(&q->session, &d->level, &ix, err));
 	if (d->is_tree && d->rest != ANALYSIS_CUT_NONE) {
 		set_others(q, d);
 		return HDB_OK;
@@ -280,9 +263,7 @@ static int next_dominators(struct query *q, struct hdb_error *err)
 		query_set(q, LEVEL, d->cut.nodes[d->node].level - 1);
 	}
 	query_set_object(q, &cells, ix);
-	r = analysis_level_count(&d->level, ix, &dominated, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(analysis_level_count(&d->level, ix, &dominated, err));
 	query_set_double(q, PERCENT, analysis_percent(q->cells[RETAINED].u, d->whole));
 	query_set(q, DOMINATED, dominated);
 	return HDB_OK;

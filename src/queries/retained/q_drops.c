@@ -154,14 +154,12 @@ static int leave_small(struct query *q, const struct drops *d, uint64_t count,
 	struct analysis_cut cut = { .rows = ANALYSIS_NOT_COUNTED,
 				    .objects = count - d->stack.count,
 				    .bytes = d->whole };
-	int r = HDB_OK;
 
 	for (size_t i = 0; i < d->stack.count; i++) {
 		uint64_t retained = 0;
 
-		if ((r = derive_retained(q->derive, base_vec_at(&d->stack, struct todo, i)->ix,
-					 &retained, err)) != HDB_OK)
-			return r;
+		TRY(derive_retained(q->derive, base_vec_at(&d->stack, struct todo, i)->ix,
+				    &retained, err));
 		cut.bytes -= retained < cut.bytes ? retained : cut.bytes;
 	}
 	query_cut(q, &cut,
@@ -190,8 +188,7 @@ static int open_drops(struct query *q, struct hdb_error *err)
 	q->heap->is_filtered = was_filtered;
 	if (r != HDB_OK)
 		return r;
-	if ((r = derive_children(q->derive, &d->children, err)) != HDB_OK)
-		return r;
+	TRY(derive_children(q->derive, &d->children, err));
 	d->whole = whole.shallow_bytes;
 	d->threshold = d->whole / 100 * percent + d->whole % 100 * percent / 100;
 	q->total = QUERY_TOTAL_UNKNOWN;
@@ -220,8 +217,7 @@ static int find_holder(struct query *q, const struct drops *d, uint32_t ix, uint
 		if (steps > q->heap->object_count)
 			return heap_damaged(q->heap, STORE_DOMINATORS, ix,
 					    "dominators form a circle", err);
-		if ((r = heap_object(q->heap, *holder, &object, err)) != HDB_OK)
-			return r;
+		TRY(heap_object(q->heap, *holder, &object, err));
 		if (*holder != HEAP_BOOT_LOADER &&
 		    !base_glob_list(d->skip,
 				    heap_class_name(q->heap, object.kind == STORE_CLASS ?
@@ -242,15 +238,13 @@ static int drop_row(struct query *q, struct drops *d, const struct todo *at,
 		HOLDER_ID, SIZE_MAX, HOLDER, SIZE_MAX, HOLDER_RETAINED,
 	};
 	uint32_t holder = HEAP_NONE;
-	int r;
 
 	query_set_object(q, &cells, at->ix);
 	query_set(q, LEVEL, at->level);
 	query_set_double(q, PERCENT, analysis_percent(q->cells[RETAINED].u, d->whole));
 	query_set(q, DOMINATED, dominated->count);
 	query_set(q, LARGEST, dominated->largest);
-	if ((r = find_holder(q, d, at->ix, &holder, err)) != HDB_OK)
-		return r;
+	TRY(find_holder(q, d, at->ix, &holder, err));
 	if (holder != HEAP_NONE)
 		query_set_object(q, &holder_cells, holder);
 	return HDB_OK;
@@ -270,8 +264,7 @@ static int next_drop(struct query *q, struct hdb_error *err)
 		if (++d->looked_at > q->heap->object_count)
 			return heap_damaged(q->heap, STORE_CHILDREN, at.ix,
 					    "what is dominated forms a circle", err);
-		if ((r = derive_retained(q->derive, at.ix, &retained, err)) != HDB_OK)
-			return r;
+		TRY(derive_retained(q->derive, at.ix, &retained, err));
 		/* The largest child alone, until it is known that this is a drop. */
 		if ((r = push_children(d, at, 1, &found, err)) != HDB_OK)
 			return r;
@@ -282,9 +275,7 @@ static int next_drop(struct query *q, struct hdb_error *err)
 			continue;
 		if (found.largest > d->threshold)
 			d->stack.count--;
-		if ((r = push_children(d, (struct todo){ at.ix, at.level + 1 }, SIZE_MAX, &found,
-				       err)) != HDB_OK)
-			return r;
+		TRY(push_children(d, (struct todo){ at.ix, at.level + 1 }, SIZE_MAX, &found, err));
 		return drop_row(q, d, &at, &found, err);
 	}
 	return HDB_END;

@@ -145,19 +145,13 @@ struct heap_columns {
 static int count_heaps(struct query *q, struct histogram *h, struct heap_columns *block,
 		       struct hdb_error *err)
 {
-	int r = heap_load_classes(q->heap, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_load_classes(q->heap, err));
 	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
-		if ((r = heap_read_block(q->heap, b, &block->objects, err)) < 0)
-			return r;
-		if ((r = heap_read_heaps(q->heap, b, block->heap_no, err)) < 0)
-			return r;
-		if ((r = derive_reachable_block(q->derive, b, block->reachable, err)) < 0)
-			return r;
-		if ((r = derive_native_block(q->derive, b, block->native, err)) < 0)
-			return r;
+		TRY_ERRORS(heap_read_block(q->heap, b, &block->objects, err));
+		TRY_ERRORS(heap_read_heaps(q->heap, b, block->heap_no, err));
+		TRY_ERRORS(derive_reachable_block(q->derive, b, block->reachable, err));
+		TRY_ERRORS(derive_native_block(q->derive, b, block->native, err));
 		for (uint32_t i = 0; i < block->objects.count; i++) {
 			const uint32_t no = block->heap_no[i];
 
@@ -169,8 +163,7 @@ static int count_heaps(struct query *q, struct histogram *h, struct heap_columns
 			if (query_counts(q, block->reachable[i]))
 				h->native.totals[no].shallow_bytes += block->native[i];
 		}
-		if ((r = base_step(q->work, block->objects.first_ix, err)) != HDB_OK)
-			return r;
+		TRY(base_step(q->work, block->objects.first_ix, err));
 	}
 	return HDB_OK;
 }
@@ -178,15 +171,11 @@ static int count_heaps(struct query *q, struct histogram *h, struct heap_columns
 static int name_heaps(struct query *q, struct histogram *h, size_t count, struct hdb_error *err)
 {
 	struct store_heap heap;
-	int r;
 
 	(void)snprintf(h->heap_names[0], NAME_SIZE, "default");
 	for (size_t no = 1; no < count; no++) {
-		if ((r = heap_record(q->heap, STORE_HEAPS, no - 1, &heap, err)) != HDB_OK)
-			return r;
-		r = heap_text(q->heap, heap.name_text, h->heap_names[no], NAME_SIZE, err);
-		if (r < 0)
-			return r;
+		TRY(heap_record(q->heap, STORE_HEAPS, no - 1, &heap, err));
+		TRY_ERRORS(heap_text(q->heap, heap.name_text, h->heap_names[no], NAME_SIZE, err));
 	}
 	return HDB_OK;
 }
@@ -244,30 +233,21 @@ static int open_groups(struct query *q, struct histogram *h, bool is_shallow, st
 	const enum derive_group by = query_by(q);
 	struct analysis_groups *groups = &h->groups;
 	bool has_native = false;
-	int r = query_check_conditions(q, 1, false, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(query_check_conditions(q, 1, false, err));
 	if (!is_shallow) {
-		r = analysis_native_groups(&q->session, by, &h->native, &has_native, err);
-		if (r != HDB_OK)
-			return r;
+		TRY(analysis_native_groups(&q->session, by, &h->native, &has_native, err));
 	}
 	choose_columns(q, by, is_shallow, has_native);
-	r = is_shallow ? analysis_count_groups(&q->session, by, ANALYSIS_COUNT_ALL, groups, err) :
-			 analysis_load_groups(&q->session, by, groups, err);
-	if (r != HDB_OK)
-		return r;
-	if ((r = set_facts(q, groups, is_shallow, err)) != HDB_OK)
-		return r;
+	TRY(is_shallow ? analysis_count_groups(&q->session, by, ANALYSIS_COUNT_ALL, groups, err) :
+			 analysis_load_groups(&q->session, by, groups, err));
+	TRY(set_facts(q, groups, is_shallow, err));
 	choose_counts(q, groups);
 	choose_counts(q, &h->native);
 	query_fact(q, "groups", groups->count);
-	if ((r = query_judge(q, &q->session, 1, NULL, err)) != HDB_OK)
-		return r;
+	TRY(query_judge(q, &q->session, 1, NULL, err));
 	if (q->target_count) {
-		if ((r = analysis_filter_groups(&q->session, groups, q->targets[0], err)) != HDB_OK)
-			return r;
+		TRY(analysis_filter_groups(&q->session, groups, q->targets[0], err));
 	}
 	analysis_sort_groups(groups, ANALYSIS_BY_SHALLOW);
 	q->total = groups->count;

@@ -181,21 +181,17 @@ static int find_members(struct query *q, struct merged_query *s, struct hdb_erro
 	const uint32_t *ixs;
 	uint64_t *bits;
 	uint32_t ix;
-	int r = base_big_alloc(q->work, &s->bits, words * 8, "a set of objects", err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_big_alloc(q->work, &s->bits, words * 8, "a set of objects", err));
 	bits = s->bits.data;
 	if (analysis_is_object(target)) {
 		struct heap_object object = { 0 };
 		bool reachable = false;
 
-		if ((r = analysis_object(&q->session, target, &ix, err)) != HDB_OK)
-			return r;
-		if ((r = heap_object(q->heap, ix, &object, err)) != HDB_OK)
-			return r;
-		if ((r = derive_is_reachable(q->derive, ix, &reachable, err)) != HDB_OK)
-			return r;
+		TRY(analysis_object(&q->session, target, &ix, err));
+		TRY(heap_object(q->heap, ix, &object, err));
+		TRY(derive_is_reachable(q->derive, ix, &reachable, err));
 		/* It is the set, if it is in the heap that was asked for. */
 		if (heap_leaves_out(q->heap, object.heap_no))
 			return HDB_OK;
@@ -340,14 +336,10 @@ static int open_paths(struct query *q, struct hdb_error *err)
 	low = query_number(q, "min", 0);
 	if (r != HDB_OK)
 		return r;
-	if ((r = query_read_excludes(q, &s->excludes, err)) != HDB_OK)
-		return r;
-	if ((r = find_members(q, s, err)) != HDB_OK)
-		return r;
-	r = strcmp(query_text(q, "by"), "field") == 0 ? merge_by_field(q, s, err) :
-							merge_paths(q, s, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(query_read_excludes(q, &s->excludes, err));
+	TRY(find_members(q, s, err));
+	TRY(strcmp(query_text(q, "by"), "field") == 0 ? merge_by_field(q, s, err) :
+							merge_paths(q, s, err));
 	s->whole = s->members.reachable_count;
 	set_path_facts(q, s);
 	query_fact(q, "min", low);
@@ -361,16 +353,12 @@ static int open_tree(struct query *q, struct hdb_error *err)
 	struct merged_query *s;
 	struct derive_total whole = { 0 };
 	uint64_t low = 0;
-	int r = open_state(q, false, &s, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = analysis_heap_total(&q->session, &whole, err)) != HDB_OK)
-		return r;
+	TRY(open_state(q, false, &s, err));
+	TRY(analysis_heap_total(&q->session, &whole, err));
 	low = query_number(q, "min", whole.shallow_bytes / MIN_PART);
 	source.native = &s->native;
-	if ((r = analysis_merged_add(&q->session, &s->merged, 0, &source, err)) != HDB_OK)
-		return r;
+	TRY(analysis_merged_add(&q->session, &s->merged, 0, &source, err));
 	analysis_merged_finish(&s->merged);
 	s->whole = whole.shallow_bytes;
 	query_fact(q, "heap_shallow", s->whole);

@@ -143,12 +143,9 @@ static void add_cost(struct retained *s, const struct derive_retained_result *co
 static int from_table(struct query *q, struct answer *a, struct hdb_error *err)
 {
 	uint32_t dominator = a->ix;
-	int r = derive_retained(q->derive, a->ix, &a->retained_bytes, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = derive_dominator(q->derive, a->ix, &dominator, err)) != HDB_OK)
-		return r;
+	TRY(derive_retained(q->derive, a->ix, &a->retained_bytes, err));
+	TRY(derive_dominator(q->derive, a->ix, &dominator, err));
 	a->is_reachable = dominator != a->ix;
 	return HDB_OK;
 }
@@ -194,13 +191,11 @@ static int answer_object(struct query *q, struct retained *s, struct answer *a,
 	add_cost(s, &result);
 	if (r == GRAPH_BUDGET) {
 		s->ways[WAY_DOMINATORS] = true;
-		if ((r = derive_need(q->derive, STORE_RETAINED, err)) != HDB_OK)
-			return r;
+		TRY(derive_need(q->derive, STORE_RETAINED, err));
 		return from_table(q, a, err);
 	}
 	take_result(s, &result, WAY_LOCAL, a);
-	if ((r = derive_reach(q->derive, false, a->ix, &parent, err)) != HDB_OK)
-		return r;
+	TRY(derive_reach(q->derive, false, a->ix, &parent, err));
 	a->is_reachable = parent != a->ix;
 	return HDB_OK;
 }
@@ -258,13 +253,11 @@ static int add_native(struct query *q, const struct retained *s,
 	for (size_t i = 0; i < s->native.count && members->count; i++) {
 		const struct derive_native *one = base_vec_at(&s->native, struct derive_native, i);
 		bool reachable;
-		int r;
 
 		if (!bsearch(&one->ix, members->ixs.data, members->count, sizeof(uint32_t),
 			     compare_ix))
 			continue;
-		if ((r = derive_is_reachable(q->derive, one->ix, &reachable, err)) < 0)
-			return r;
+		TRY_ERRORS(derive_is_reachable(q->derive, one->ix, &reachable, err));
 		a->native_bytes += reachable ? one->bytes : 0;
 	}
 	return HDB_OK;
@@ -393,8 +386,7 @@ static int open_retained(struct query *q, struct hdb_error *err)
 
 	read_limits(q, s);
 	query_choose(q, COLUMNS);
-	if ((r = read_excludes(q, s, err)) != HDB_OK)
-		return r;
+	TRY(read_excludes(q, s, err));
 	/* That table is of single objects, and of all references. */
 	if (s->is_excluding || !has_object(q))
 		q->extra.retained_native = SIZE_MAX;
@@ -415,10 +407,9 @@ static int open_retained(struct query *q, struct hdb_error *err)
 			return r;
 	}
 	for (size_t i = 0; i < count; i++)
-		if ((r = s->answers[i].ix != HEAP_NONE ?
-				 answer_object(q, s, &s->answers[i], err) :
-				 answer_set(q, s, q->targets[i], &s->answers[i], err)) != HDB_OK)
-			return r;
+		TRY(s->answers[i].ix != HEAP_NONE ?
+			    answer_object(q, s, &s->answers[i], err) :
+			    answer_set(q, s, q->targets[i], &s->answers[i], err));
 	for (size_t i = 0; i < count; i++) {
 		struct answer *a = &s->answers[i];
 

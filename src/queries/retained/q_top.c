@@ -58,10 +58,8 @@ struct top {
 static int set_facts(struct query *q, struct top *t, struct hdb_error *err)
 {
 	struct derive_total whole;
-	int r = analysis_heap_total(&q->session, &whole, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(analysis_heap_total(&q->session, &whole, err));
 	t->whole = whole.shallow_bytes;
 	query_fact(q, "heap_objects", whole.count);
 	query_fact(q, "heap_shallow", whole.shallow_bytes);
@@ -72,11 +70,8 @@ static int set_facts(struct query *q, struct top *t, struct hdb_error *err)
 
 static int open_objects(struct query *q, struct top *t, struct hdb_error *err)
 {
-	int r;
-
 	query_choose(q, "id,class,label,shallow,retained,percent");
-	if ((r = analysis_level_begin(&q->session, HEAP_NONE, true, &t->level, err)) != HDB_OK)
-		return r;
+	TRY(analysis_level_begin(&q->session, HEAP_NONE, true, &t->level, err));
 	q->total = t->level.length;
 	return HDB_OK;
 }
@@ -87,18 +82,15 @@ static int open_groups(struct query *q, struct top *t, struct hdb_error *err)
 	bool has_native = false;
 	char names[128];
 	size_t kept = 0;
-	int r;
 
 	q->extra.is_used = false;
-	if ((r = analysis_native_groups(&q->session, by, &t->native, &has_native, err)) < 0)
-		return r;
+	TRY_ERRORS(analysis_native_groups(&q->session, by, &t->native, &has_native, err));
 	(void)snprintf(names, sizeof(names), "%sname,%sobjects,shallow,retained,percent%s",
 		       by == DERIVE_PACKAGE ? "" : "id,",
 		       by == DERIVE_PACKAGE || by == DERIVE_LOADER ? "" : "loader,",
 		       has_native ? ",native" : "");
 	query_choose(q, names);
-	if ((r = analysis_load_groups(&q->session, by, &t->groups, err)) != HDB_OK)
-		return r;
+	TRY(analysis_load_groups(&q->session, by, &t->groups, err));
 	for (size_t i = 0; i < t->groups.count; i++)
 		if (t->groups.totals[i].count || t->groups.totals[i].retained_bytes)
 			t->groups.totals[kept++] = t->groups.totals[i];
@@ -148,13 +140,10 @@ static int next_top(struct query *q, struct hdb_error *err)
 	static const struct query_object_columns cells = { ID, CLASS, LABEL, SHALLOW, RETAINED };
 	struct top *t = q->state;
 	uint32_t ix;
-	int r;
 
 	if (t->is_grouped)
 		return next_group(q, t);
-	r = analysis_level_next(&q->session, &t->level, &ix, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(analysis_level_next(&q->session, &t->level, &ix, err));
 	query_set_object(q, &cells, ix);
 	query_set_double(q, PERCENT, analysis_percent(q->cells[RETAINED].u, t->whole));
 	return HDB_OK;

@@ -168,7 +168,6 @@ out:
 static int open_triage(struct query *q, struct hdb_error *err)
 {
 	struct triage_query *s = q->state;
-	int r;
 
 	s->triage.q = q;
 	s->is_all = query_option(q, "all") != NULL;
@@ -178,18 +177,12 @@ static int open_triage(struct query *q, struct hdb_error *err)
 		return hdb_fail_memory(err, "rules", triage_rule_count * sizeof(*s->rows));
 	for (size_t i = 0; i < TRIAGE_MEASURES; i++)
 		s->triage.figures[i].ix = s->triage.figures[i].class_no = HEAP_NONE;
-	if ((r = heap_load_classes(q->heap, err)) != HDB_OK)
-		return r;
-	if ((r = heap_load_roots(q->heap, err)) != HDB_OK)
-		return r;
-	if ((r = triage_take_totals(&s->triage, err)) != HDB_OK)
-		return r;
-	if ((r = take_passes(q, &s->triage, err)) != HDB_OK)
-		return r;
-	if ((r = triage_take_loaders(&s->triage, err)) != HDB_OK)
-		return r;
-	if ((r = triage_explain_pin(&s->triage, err)) != HDB_OK)
-		return r;
+	TRY(heap_load_classes(q->heap, err));
+	TRY(heap_load_roots(q->heap, err));
+	TRY(triage_take_totals(&s->triage, err));
+	TRY(take_passes(q, &s->triage, err));
+	TRY(triage_take_loaders(&s->triage, err));
+	TRY(triage_explain_pin(&s->triage, err));
 	choose_rules(s);
 	q->total = s->count;
 	set_facts(q, s);

@@ -93,9 +93,7 @@ static int find_own_fields(struct triage *t, struct triage_fields *f, uint32_t n
 		if (named.measure == TRIAGE_MEASURES)
 			continue;
 		memcpy(named.name, name, strlen(name) + 1);
-		r = base_vec_push(&f->fields, &named, sizeof(named), err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(base_vec_push(&f->fields, &named, sizeof(named), err));
 	}
 	return HDB_OK;
 }
@@ -138,7 +136,6 @@ int triage_fields_open(struct triage *t, struct triage_fields **out, struct hdb_
 	const struct heap *heap = t->q->heap;
 	const size_t classes = heap->class_count;
 	struct triage_fields *f = calloc(1, sizeof(*f));
-	int r = HDB_OK;
 
 	*out = f;
 	if (!f)
@@ -149,8 +146,7 @@ int triage_fields_open(struct triage *t, struct triage_fields **out, struct hdb_
 	if (!f->first || !f->nearest)
 		return hdb_fail_memory(err, "fields", classes * sizeof(*f->first));
 	for (uint32_t no = 0; no < classes; no++)
-		if ((r = find_own_fields(t, f, no, err)) != HDB_OK)
-			return r;
+		TRY(find_own_fields(t, f, no, err));
 	f->first[classes] = (uint32_t)f->fields.count;
 	return find_nearest(heap, f, err);
 }
@@ -268,9 +264,7 @@ static int count_held(struct heap *heap, struct triage_fields *f, uint32_t ix, u
 		return count_array(heap, f, &object, count, err);
 	if (object.kind != STORE_INSTANCE || !heap_collection_rule(heap, object.class_no))
 		return r < 0 ? r : HDB_NOTFOUND;
-	r = open_sized(heap, f, ix, &c, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(open_sized(heap, f, ix, &c, err));
 	*count = c.size;
 	return c.rule->kind == HEAP_MAP && c.size ? count_map(heap, f, &c, count, err) : HDB_OK;
 }
@@ -288,8 +282,7 @@ static int add_held(struct triage *t, struct triage_fields *f, const struct name
 		return r;
 	if (r == HDB_NOTFOUND || (has_many ? count < TRIAGE_FIELD_MANY : count <= best->count))
 		return HDB_OK;
-	if ((r = derive_retained(t->q->derive, ix, &bytes, err)) != HDB_OK)
-		return r;
+	TRY(derive_retained(t->q->derive, ix, &bytes, err));
 	if (has_many && bytes <= best->bytes)
 		return HDB_OK;
 	best->count = count;
@@ -344,8 +337,7 @@ static int look_at_statics(struct triage *t, struct triage_fields *f, uint32_t n
 
 		if (statics.value.type != HPROF_OBJECT || !statics.value.bits)
 			continue;
-		if ((r = heap_text(heap, statics.field.name_text, name, sizeof(name), err)) < 0)
-			return r;
+		TRY_ERRORS(heap_text(heap, statics.field.name_text, name, sizeof(name), err));
 		if (strlen(name) >= FIELD_NAME_MAX)
 			continue;
 		memcpy(field.name, name, strlen(name) + 1);

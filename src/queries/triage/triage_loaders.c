@@ -61,8 +61,7 @@ static int matches(struct query *q, const struct query_leak_path *path, size_t i
 		return HDB_NOTFOUND;
 	if (!hint->field)
 		return HDB_OK;
-	if ((r = query_leak_path_holds(q, path, i, BASE_TEXT(field), err)) != HDB_OK)
-		return r;
+	TRY(query_leak_path_holds(q, path, i, BASE_TEXT(field), err));
 	return strcmp(field, hint->field) == 0 ? HDB_OK : HDB_NOTFOUND;
 }
 
@@ -96,18 +95,14 @@ static int explain(struct query *q, uint32_t ix, char *buf, size_t size, struct 
 
 	if (r != HDB_OK || !path.count)
 		return r;
-	if ((r = heap_id(q->heap, ix, &id, err)) != HDB_OK)
-		return r;
-	if ((r = find_hint(q, &path, &text, err)) != HDB_OK)
-		return r;
+	TRY(heap_id(q->heap, ix, &id, err));
+	TRY(find_hint(q, &path, &text, err));
 	query_leak_roots(q, path.nodes[0], roots, sizeof(roots));
 	path.is_end_kept = true;
-	r = query_leak_culprit(q, &path, HEAP_NONE, BASE_TEXT(culprit), err);
-	if (r != HDB_OK)
-		return r;
+	TRY(query_leak_culprit(q, &path, HEAP_NONE, BASE_TEXT(culprit), err));
 	(void)snprintf(buf, size, "0x%" PRIx64 " is kept by %s (%s), GC root: %s", id,
 		       text ? text : "a reference", culprit, roots);
-	return r;
+	return HDB_OK;
 }
 
 /* ---- what a loader retains ---- */
@@ -245,7 +240,6 @@ static int collect_twins(struct query *q, struct twin *twins, uint32_t *count,
 			 struct hdb_error *err)
 {
 	struct heap *heap = q->heap;
-	int r = HDB_OK;
 
 	*count = 0;
 	for (uint32_t no = 0; no < heap->class_count; no++) {
@@ -257,12 +251,10 @@ static int collect_twins(struct query *q, struct twin *twins, uint32_t *count,
 		if (class->loader_ix == HEAP_BOOT_LOADER || analysis_is_platform_class(name) ||
 		    is_generated(name))
 			continue;
-		if ((r = heap_passes_over(heap, class->loader_ix, &is_elsewhere, err)) != HDB_OK)
-			return r;
+		TRY(heap_passes_over(heap, class->loader_ix, &is_elsewhere, err));
 		if (is_elsewhere)
 			continue;
-		if ((r = heap_object(heap, class->loader_ix, &loader, err)) != HDB_OK)
-			return r;
+		TRY(heap_object(heap, class->loader_ix, &loader, err));
 		twins[(*count)++] = (struct twin){ name, loader.class_no, class->loader_ix };
 	}
 	qsort(twins, *count, sizeof(*twins), compare_twins);

@@ -58,12 +58,10 @@ int triage_explain_pin(struct triage *t, struct hdb_error *err)
 	if (f->ix == HEAP_NONE)
 		return HDB_OK;
 	/* What it dominates comes in order of retained sizes. */
-	if ((r = analysis_level_begin(&t->q->session, f->ix, true, &level, err)) != HDB_OK)
-		return r;
+	TRY(analysis_level_begin(&t->q->session, f->ix, true, &level, err));
 	if ((r = analysis_level_next(&t->q->session, &level, &path.nodes[1], err)) != HDB_OK)
 		return r < 0 ? r : HDB_OK;
-	if ((r = derive_retained(t->q->derive, path.nodes[1], &retained, err)) != HDB_OK)
-		return r;
+	TRY(derive_retained(t->q->derive, path.nodes[1], &retained, err));
 	if ((r = query_leak_path_holds(t->q, &path, 0, BASE_TEXT(via), err)) != HDB_OK || !via[0])
 		return r;
 	if (strcmp(via, "<local variable>") != 0) {

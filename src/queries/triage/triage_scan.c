@@ -244,8 +244,7 @@ static int look_self(struct triage *t, const struct triage_value *line, struct t
 			f->ix = ix;
 			return r;
 		}
-		if ((r = derive_reach(t->q->derive, true, at, &parent, err)) != HDB_OK)
-			return r;
+		TRY(derive_reach(t->q->derive, true, at, &parent, err));
 		if (parent == at)
 			return HDB_OK;
 		at = parent;
@@ -329,10 +328,9 @@ static int scan_block(struct scan *s, uint32_t block_no, struct hdb_error *err)
 {
 	struct triage_figure *weak = &s->t->figures[TRIAGE_WEAK_ONLY];
 	const struct heap_block *b = s->block;
-	int r = heap_read_block(s->t->q->heap, block_no, s->block, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_read_block(s->t->q->heap, block_no, s->block, err));
 	if ((r = derive_reachable_block(s->t->q->derive, block_no, s->reachable, err)) != HDB_OK)
 		return r;
 	for (uint32_t i = 0; i < b->count; i++) {

@@ -107,12 +107,9 @@ static int count_classes(struct triage *t, struct hdb_error *err)
 {
 	struct heap *heap = t->q->heap;
 	bool is_elsewhere = false;
-	int r = HDB_OK;
 
 	for (uint32_t no = 0; no < heap->class_count; no++) {
-		if ((r = heap_passes_over(heap, heap_class(heap, no)->ix, &is_elsewhere, err)) !=
-		    HDB_OK)
-			return r;
+		TRY(heap_passes_over(heap, heap_class(heap, no)->ix, &is_elsewhere, err));
 		t->figures[TRIAGE_CLASSES].count += !is_elsewhere;
 	}
 	return HDB_OK;
@@ -126,10 +123,8 @@ static int add_jni(struct triage *t, struct hdb_error *err)
 	struct triage_figure *f = &t->figures[TRIAGE_JNI_GLOBALS];
 	const struct heap *heap = t->q->heap;
 	uint64_t best = 0;
-	int r = heap_load_roots(t->q->heap, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_load_roots(t->q->heap, err));
 	for (uint64_t i = 0; i < heap->root_count; i++) {
 		const struct store_root *root = &heap->roots[i];
 		uint64_t retained;
@@ -138,12 +133,10 @@ static int add_jni(struct triage *t, struct hdb_error *err)
 		if (root->kind != HPROF_ROOT_JNI_GLOBAL ||
 		    (i && root[-1].ix == root->ix && root[-1].kind == root->kind))
 			continue;
-		if ((r = heap_passes_over(t->q->heap, root->ix, &is_elsewhere, err)) != HDB_OK)
-			return r;
+		TRY(heap_passes_over(t->q->heap, root->ix, &is_elsewhere, err));
 		if (is_elsewhere)
 			continue;
-		if ((r = derive_retained(t->q->derive, root->ix, &retained, err)) != HDB_OK)
-			return r;
+		TRY(derive_retained(t->q->derive, root->ix, &retained, err));
 		f->count++;
 		f->bytes += retained;
 		if (retained > best) {

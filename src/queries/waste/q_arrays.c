@@ -224,7 +224,6 @@ static int grow(struct query *q, struct arrays *a, struct hdb_error *err)
 	const uint64_t slots = a->slots ? a->slots * 2 : FIRST_SLOTS;
 	const struct group *old = a->table.data;
 	struct base_big table = { 0 };
-	int r;
 
 	/* Both tables are there while one is copied to the other. */
 	if (slots * sizeof(*old) / 2 * 3 > q->work->memory_bytes)
@@ -232,9 +231,7 @@ static int grow(struct query *q, struct arrays *a, struct hdb_error *err)
 				"%" PRIu64 " groups of arrays do not fit in the "
 				"memory budget of %" PRIu64 " bytes; --by class needs less",
 				a->used, q->work->memory_bytes);
-	r = base_big_alloc(q->work, &table, slots * sizeof(*old), "groups of arrays", err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_big_alloc(q->work, &table, slots * sizeof(*old), "groups of arrays", err));
 	for (uint64_t i = 0; i < a->slots; i++)
 		if (old[i].count[ANY])
 			*find_slot(table.data, slots, &old[i]) = old[i];
@@ -252,10 +249,8 @@ static int add(struct query *q, struct arrays *a, const struct found *f, struct 
 		.value = a->by == BY_VALUE ? f->value : 0,
 	};
 	struct group *g;
-	int r = a->used >= a->slots / 4 * 3 ? grow(q, a, err) : HDB_OK;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(a->used >= a->slots / 4 * 3 ? grow(q, a, err) : HDB_OK);
 	g = find_slot(a->table.data, a->slots, &key);
 	if (!g->count[ANY]) {
 		*g = key;
@@ -317,26 +312,22 @@ static int compare(const void *left, const void *right)
 static int read_arrays(struct query *q, struct arrays *a, struct hdb_error *err)
 {
 	struct group *table;
-	int r = heap_open_dump(q->heap, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_open_dump(q->heap, err));
 	if (q->heap->object_count) {
 		a->reachable = malloc(STORE_BLOCK_OBJECTS);
 		if (!a->reachable)
 			return hdb_fail_memory(err, "a block of objects", STORE_BLOCK_OBJECTS);
-		if ((r = derive_need_reachable(q->derive, err)) != HDB_OK)
-			return r;
+		TRY(derive_need_reachable(q->derive, err));
 	}
 	a->q = q;
-	if ((r = derive_each_block(q->derive,
-				   &(struct derive_pass){ .stage = "reading arrays",
-							  .reads_objects = true,
-							  .make = make,
-							  .take = take,
-							  .ctx = a },
-				   err)) != HDB_OK)
-		return r;
+	TRY(derive_each_block(q->derive,
+			      &(struct derive_pass){ .stage = "reading arrays",
+						     .reads_objects = true,
+						     .make = make,
+						     .take = take,
+						     .ctx = a },
+			      err));
 	q->total = 0;
 	table = a->table.data;
 	for (uint64_t i = 0; i < a->slots; i++)
@@ -439,17 +430,13 @@ static void set_facts(struct query *q, const struct arrays *a)
 static int open_arrays(struct query *q, struct hdb_error *err)
 {
 	struct arrays *a = q->state;
-	int r;
 
-	if ((r = read_kind(q, a, err)) != HDB_OK)
-		return r;
+	TRY(read_kind(q, a, err));
 	a->short_tails.rows = ANALYSIS_NOT_COUNTED;
 	a->min_tail = query_number(q, "min-tail", 0);
 	choose_columns(q, a);
-	if ((r = choose_classes(q, a, err)) != HDB_OK)
-		return r;
-	if ((r = read_arrays(q, a, err)) != HDB_OK)
-		return r;
+	TRY(choose_classes(q, a, err));
+	TRY(read_arrays(q, a, err));
 	set_facts(q, a);
 	return HDB_OK;
 }

@@ -225,8 +225,7 @@ static int look_at_block(struct query *q, struct collections *s, const struct he
 		if (query_counts(q, reachable[i]) && (r = count_one(q, s, &m, object.ix, err)) < 0)
 			return r;
 		/* Some are long: chains to walk, slots to count. */
-		if ((r = base_step(q->work, object.ix, err)) < 0)
-			return r;
+		TRY_ERRORS(base_step(q->work, object.ix, err));
 	}
 	return HDB_OK;
 }
@@ -248,12 +247,9 @@ static int look(void *ctx, const struct heap_block *block, const uint8_t *reacha
 static int look_at_all(struct query *q, struct collections *s, struct hdb_error *err)
 {
 	struct looking looking = { q, s };
-	int r = heap_open_dump(q->heap, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = derive_need_reachable(q->derive, err)) != HDB_OK)
-		return r;
+	TRY(heap_open_dump(q->heap, err));
+	TRY(derive_need_reachable(q->derive, err));
 	base_stage(q->work, "looking at collections", q->heap->object_count, "objects");
 	return derive_each_reachable(q->derive, q->work, look, &looking, err);
 }
@@ -362,12 +358,9 @@ static int open_collections(struct query *q, struct hdb_error *err)
 	s->segments = query_number(q, "segments", 0);
 	if (is_arrays && s->by == BY_COLLISIONS)
 		return hdb_fail(err, HDB_EUSAGE, "--by collisions: arrays have none");
-	if ((r = heap_load_classes(q->heap, err)) != HDB_OK)
-		return r;
-	if ((r = mark_classes(q, s, err)) != HDB_OK)
-		return r;
-	if ((r = make_room(q, s, err)) != HDB_OK)
-		return r;
+	TRY(heap_load_classes(q->heap, err));
+	TRY(mark_classes(q, s, err));
+	TRY(make_room(q, s, err));
 	analysis_measuring_init(&q->session, is_arrays, s->by == BY_COLLISIONS, &s->how);
 	if ((r = look_at_all(q, s, err)) != HDB_OK)
 		goto out;
@@ -413,10 +406,9 @@ static int set_one(struct query *q, struct collections *s, uint32_t ix, struct h
 	};
 	struct heap_object object;
 	struct analysis_measure m;
-	int r = heap_object(q->heap, ix, &object, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_object(q->heap, ix, &object, err));
 	if ((r = analysis_measure(&q->session, &s->how, &object, &m, err)) < 0)
 		return r;
 	if (r == HDB_OK)

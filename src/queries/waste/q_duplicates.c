@@ -141,7 +141,6 @@ static int make_groups(struct query *q, struct duplicates *d, uint32_t *nodes, u
 	struct group *groups = d->groups.data;
 	struct analysis_copies copies;
 	uint64_t looked = 0;
-	int r = HDB_OK;
 
 	base_stage(q->work, "comparing", d->contents.count, "objects");
 	for (uint64_t i = 0; i < d->contents.count;) {
@@ -150,15 +149,14 @@ static int make_groups(struct query *q, struct duplicates *d, uint32_t *nodes, u
 
 		if (to - i >= d->min_count) {
 			*g = (struct group){ .first = i, .count = (uint32_t)(to - i) };
-			if ((r = analysis_copies_measure(
-				     &q->session,
-				     &(struct analysis_run){ .first = records + i,
-							     .count = g->count,
-							     .of_arrays = d->of_arrays,
-							     .nodes = nodes,
-							     .spare = spare },
-				     &copies, err)) != HDB_OK)
-				return r;
+			TRY(analysis_copies_measure(
+				&q->session,
+				&(struct analysis_run){ .first = records + i,
+							.count = g->count,
+							.of_arrays = d->of_arrays,
+							.nodes = nodes,
+							.spare = spare },
+				&copies, err));
 			g->wasted = copies.wasted;
 			g->total = copies.total;
 			g->arrays = copies.arrays;
@@ -172,8 +170,7 @@ static int make_groups(struct query *q, struct duplicates *d, uint32_t *nodes, u
 		}
 		if (looked >= STEP_COPIES) {
 			looked = 0;
-			if ((r = base_step(q->work, i, err)) != HDB_OK)
-				return r;
+			TRY(base_step(q->work, i, err));
 		}
 		i = to;
 	}
@@ -336,10 +333,9 @@ static int set_string(struct query *q, struct duplicates *d, uint32_t ix, struct
 {
 	struct heap_utf8 text = { .buf = d->text, .size = TEXT_MAX + 1 };
 	struct heap_string string;
-	int r = heap_string_one(q->heap, ix, &string, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_string_one(q->heap, ix, &string, err));
 	r = heap_chars_utf8(&q->heap->view, &string.chars, &text, err);
 	query_set(q, LENGTH, string.chars.count);
 	if (r == HDB_OK)
@@ -354,13 +350,9 @@ static int set_array(struct query *q, struct duplicates *d, uint32_t ix, struct 
 	struct heap_value value = { 0 };
 	struct heap_object object;
 	size_t used = 0;
-	int r = heap_object(q->heap, ix, &object, err);
 
-	if (r != HDB_OK)
-		return r;
-	r = heap_elements(q->heap, ix, 0, &slice, err);
-	if (r < 0)
-		return r;
+	TRY(heap_object(q->heap, ix, &object, err));
+	TRY_ERRORS(heap_elements(q->heap, ix, 0, &slice, err));
 	value.type = slice.type;
 	for (uint64_t i = 0; i < slice.done; i++) {
 		char text[64];
@@ -393,9 +385,7 @@ static int set_holder(struct query *q, struct duplicates *d, const struct group 
 		    (r = base_step(q->work, d->at, err)) != HDB_OK)
 			return r;
 	}
-	r = analysis_holders_top(&q->session, &d->holders, BASE_TEXT(holder), &held, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(analysis_holders_top(&q->session, &d->holders, BASE_TEXT(holder), &held, err));
 	query_set(q, HELD, held);
 	query_set(q, REFERENCES, d->holders.references);
 	query_set_text(q, HOLDER, holder);
@@ -409,7 +399,6 @@ static int next_duplicate(struct query *q, struct hdb_error *err)
 	const struct analysis_content *records = d->contents.records.data;
 	const struct group *g;
 	uint32_t ix;
-	int r;
 
 	assert(d->at <= d->group_count);
 	if (d->at == d->group_count)
@@ -420,9 +409,7 @@ static int next_duplicate(struct query *q, struct hdb_error *err)
 	query_set(q, COUNT, g->count);
 	query_set(q, ARRAYS, g->arrays);
 	query_set(q, TOTAL, g->total);
-	r = d->of_arrays ? set_array(q, d, ix, err) : set_string(q, d, ix, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(d->of_arrays ? set_array(q, d, ix, err) : set_string(q, d, ix, err));
 	query_set_class_of(q, CLASS, ix);
 	query_set_id(q, ID, ix);
 	return d->has_holders ? set_holder(q, d, g, err) : HDB_OK;

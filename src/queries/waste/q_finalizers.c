@@ -179,16 +179,11 @@ static int add_item(struct query *q, struct finalizers *f, const struct analysis
 		.is_reachable = analysis_reached_of(&f->list, ref->ix) != ANALYSIS_UNREACHABLE,
 	};
 	uint64_t own_id, queue_id = 0, next_id = 0, zombie_id = 0;
-	int r = heap_id(q->heap, ref->ix, &own_id, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = field_id(q, ref->ix, (struct field_name){ reference_class, "queue" }, &queue_id,
-			  err)) != HDB_OK)
-		return r;
-	if ((r = field_id(q, ref->ix, (struct field_name){ jdk_finalizer, "next" }, &next_id,
-			  err)) != HDB_OK)
-		return r;
+	TRY(heap_id(q->heap, ref->ix, &own_id, err));
+	TRY(field_id(q, ref->ix, (struct field_name){ reference_class, "queue" }, &queue_id, err));
+	TRY(field_id(q, ref->ix, (struct field_name){ jdk_finalizer, "next" }, &next_id, err));
 	r = field_id(q, ref->ix, (struct field_name){ android_finalizer, "zombie" }, &zombie_id,
 		     err);
 	if (r < 0)
@@ -242,24 +237,20 @@ static int find_items(struct query *q, struct finalizers *f, struct hdb_error *e
 static int set_thread(struct query *q, struct hdb_error *err)
 {
 	struct heap_object object;
-	int r;
 	uint64_t id;
 
 	for (uint64_t i = 0; i < heap_record_count(q->heap, STORE_THREADS); i++) {
 		struct store_thread thread;
 		const char *name;
 
-		if ((r = heap_record(q->heap, STORE_THREADS, i, &thread, err)) != HDB_OK)
-			return r;
+		TRY(heap_record(q->heap, STORE_THREADS, i, &thread, err));
 		if (thread.ix >= q->heap->object_count)
 			continue;
-		if ((r = heap_object(q->heap, thread.ix, &object, err)) != HDB_OK)
-			return r;
+		TRY(heap_object(q->heap, thread.ix, &object, err));
 		name = heap_class_name(q->heap, object.class_no);
 		if (strcmp(name, thread_classes[0]) != 0 && strcmp(name, thread_classes[1]) != 0)
 			continue;
-		if ((r = heap_id(q->heap, thread.ix, &id, err)) != HDB_OK)
-			return r;
+		TRY(heap_id(q->heap, thread.ix, &id, err));
 		query_fact(q, "thread", id);
 		return HDB_OK;
 	}
@@ -269,15 +260,13 @@ static int set_thread(struct query *q, struct hdb_error *err)
 static int set_kept(struct query *q, const struct finalizers *f, struct hdb_error *err)
 {
 	uint64_t count = 0, bytes = 0;
-	int r;
 
 	for (uint32_t ix = 0; ix < q->heap->object_count; ix++) {
 		struct heap_object object;
 
 		if (analysis_reached_of(&f->list, ix) != ANALYSIS_FINALLY)
 			continue;
-		if ((r = heap_object(q->heap, ix, &object, err)) != HDB_OK)
-			return r;
+		TRY(heap_object(q->heap, ix, &object, err));
 		if (heap_leaves_out(q->heap, object.heap_no))
 			continue;
 		count++;
@@ -294,14 +283,12 @@ static int keep_counted(struct query *q, struct finalizers *f, struct hdb_error 
 	struct item *items = f->items.data;
 	uint64_t others = 0, bytes = 0;
 	size_t kept = 0;
-	int r;
 
 	for (size_t i = 0; i < f->items.count; i++) {
 		struct heap_object object;
 
 		if (!items[i].is_reachable && items[i].object != HEAP_NONE) {
-			if ((r = heap_object(q->heap, items[i].object, &object, err)) != HDB_OK)
-				return r;
+			TRY(heap_object(q->heap, items[i].object, &object, err));
 			others++;
 			bytes += object.shallow_bytes;
 		}
@@ -316,16 +303,13 @@ static int keep_counted(struct query *q, struct finalizers *f, struct hdb_error 
 static int set_facts(struct query *q, struct finalizers *f, struct hdb_error *err)
 {
 	uint64_t count[STATES] = { 0 };
-	int r = keep_counted(q, f, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(keep_counted(q, f, err));
 	for (size_t i = 0; i < f->items.count; i++)
 		count[base_vec_at(&f->items, struct item, i)->state]++;
 	for (unsigned state = 0; state < STATES; state++)
 		query_fact(q, state_names[state], count[state]);
-	if ((r = set_kept(q, f, err)) != HDB_OK)
-		return r;
+	TRY(set_kept(q, f, err));
 	return set_thread(q, err);
 }
 

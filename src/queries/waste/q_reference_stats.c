@@ -174,8 +174,7 @@ static int add_retained(struct query *q, struct stats *s, uint32_t no, struct ro
 
 		if (above == members[i])
 			continue;
-		if ((r = cover(q, s, no, members[i], err)) != HDB_OK)
-			return r;
+		TRY(cover(q, s, no, members[i], err));
 		if (above != HEAP_NONE && state[above] == state_of(no, COVERED))
 			continue;
 		if ((r = derive_retained(q->derive, members[i], &bytes, err)) != HDB_OK)
@@ -192,12 +191,10 @@ static int add_retained(struct query *q, struct stats *s, uint32_t no, struct ro
 static int load_dominators(struct query *q, struct stats *s, struct hdb_error *err)
 {
 	const uint64_t n = q->heap->object_count;
-	int r = derive_need(q->derive, STORE_RETAINED, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = base_big_alloc(q->work, &s->idom, n * 4 + 4, "dominators", err)) != HDB_OK)
-		return r;
+	TRY(derive_need(q->derive, STORE_RETAINED, err));
+	TRY(base_big_alloc(q->work, &s->idom, n * 4 + 4, "dominators", err));
 	r = base_big_alloc(q->work, &s->state, n * 4 + 4, "a set of objects", err);
 	if (r != HDB_OK)
 		return r;
@@ -219,13 +216,11 @@ static int row_key(struct query *q, const struct stats *s, const struct analysis
 {
 	uint32_t class_no = ref->class_no;
 	struct heap_object object;
-	int r;
 
 	if (s->by == BY_STRENGTH || (s->by == BY_REFERENT && ref->referent == HEAP_NONE)) {
 		class_no = HEAP_NONE;
 	} else if (s->by == BY_REFERENT) {
-		if ((r = heap_object(q->heap, ref->referent, &object, err)) != HDB_OK)
-			return r;
+		TRY(heap_object(q->heap, ref->referent, &object, err));
 		class_no = object.class_no;
 	}
 	*out = (uint64_t)class_no << 3 | ref->strength;
@@ -238,20 +233,16 @@ static int sort_refs(struct query *q, struct stats *s, struct hdb_error *err)
 	const struct analysis_reference *refs = s->list.refs.data;
 	const uint64_t bytes = (s->list.count + 1) * sizeof(struct base_sort_key);
 	struct base_sort_key *keys;
-	int r = base_big_alloc(q->work, &s->keys, bytes, "references", err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = base_big_alloc(q->work, &s->spare, bytes, "references", err)) != HDB_OK)
-		return r;
+	TRY(base_big_alloc(q->work, &s->keys, bytes, "references", err));
+	TRY(base_big_alloc(q->work, &s->spare, bytes, "references", err));
 	keys = s->keys.data;
 	for (uint64_t i = 0; i < s->list.count; i++) {
 		struct heap_object object;
 		bool is_reachable;
 
 		if (q->heap->is_filtered) {
-			if ((r = heap_object(q->heap, refs[i].ix, &object, err)) != HDB_OK)
-				return r;
+			TRY(heap_object(q->heap, refs[i].ix, &object, err));
 			if (heap_leaves_out(q->heap, object.heap_no))
 				continue;
 		}
@@ -263,10 +254,9 @@ static int sort_refs(struct query *q, struct stats *s, struct hdb_error *err)
 	}
 	base_sort_keys(keys, s->spare.data, s->key_count);
 	for (uint64_t i = 0; i < s->key_count; i++)
-		if ((r = row_key(q, s, &refs[keys[i].node], &keys[i].key, err)) != HDB_OK)
-			return r;
+		TRY(row_key(q, s, &refs[keys[i].node], &keys[i].key, err));
 	base_sort_keys(keys, s->spare.data, s->key_count);
-	return r;
+	return HDB_OK;
 }
 
 /* Makes the row of keys [from, to). */
@@ -393,10 +383,8 @@ static int set_facts(struct query *q, const struct stats *s, struct hdb_error *e
 		[ANALYSIS_PHANTOMLY] = { "phantom_objects", "phantom_shallow" },
 	};
 	struct levels levels = { .heap = q->heap, .list = &s->list };
-	int r = heap_each_block(q->heap, NULL, add_levels, &levels, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_each_block(q->heap, NULL, add_levels, &levels, err));
 	query_tell_unreachable(q, levels.count[ANALYSIS_UNREACHABLE],
 			       levels.bytes[ANALYSIS_UNREACHABLE]);
 	query_fact(q, "references", s->key_count);
@@ -405,7 +393,7 @@ static int set_facts(struct query *q, const struct stats *s, struct hdb_error *e
 		query_fact(q, names[i].objects, levels.count[i]);
 		query_fact(q, names[i].shallow, levels.bytes[i]);
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* ---- the query ---- */
@@ -413,12 +401,10 @@ static int set_facts(struct query *q, const struct stats *s, struct hdb_error *e
 static int read_options(struct query *q, struct stats *s, struct hdb_error *err)
 {
 	char text[COLUMNS_MAX_BYTES];
-	int r;
 
 	s->has_retained = !query_option(q, "no-retained");
 	s->by = (enum by)query_choice(q, "by");
-	if ((r = derive_has_native(q->derive, &s->has_native, err)) < 0)
-		return r;
+	TRY_ERRORS(derive_has_native(q->derive, &s->has_native, err));
 	(void)snprintf(text, sizeof(text),
 		       "%sstrength,objects,cleared,referents,only,only_shallow%s%s%s",
 		       s->by == BY_STRENGTH ? "" : "name,", s->has_retained ? ",only_retained" : "",
@@ -433,18 +419,14 @@ static int open_stats(struct query *q, struct hdb_error *err)
 	struct stats *s = q->state;
 	int r;
 
-	if ((r = read_options(q, s, err)) != HDB_OK)
-		return r;
-	if ((r = analysis_references_read(&q->session, &s->list, err)) != HDB_OK)
-		return r;
-	if ((r = analysis_references_levels(&q->session, &s->list, NULL, err)) != HDB_OK)
-		return r;
+	TRY(read_options(q, s, err));
+	TRY(analysis_references_read(&q->session, &s->list, err));
+	TRY(analysis_references_levels(&q->session, &s->list, NULL, err));
 	if ((r = sort_refs(q, s, err)) != HDB_OK)
 		return r;
 	if (s->has_retained && (r = load_dominators(q, s, err)) != HDB_OK)
 		return r;
-	if ((r = set_facts(q, s, err)) != HDB_OK)
-		return r;
+	TRY(set_facts(q, s, err));
 	return make_rows(q, s, err);
 }
 

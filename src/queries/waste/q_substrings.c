@@ -87,10 +87,8 @@ static int measure(struct query *q, const struct substrings *s, struct shown *ou
 		(const struct analysis_content *)s->contents.records.data + out->first;
 	uint64_t end = 0;
 	struct heap_object array;
-	const int r = heap_object(q->heap, records[0].array_ix, &array, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_object(q->heap, records[0].array_ix, &array, err));
 	/* They are in order of their first element. */
 	for (uint32_t i = 0; i < out->strings; i++) {
 		const uint64_t first = records[i].high >> 32;
@@ -125,7 +123,6 @@ static int find_arrays(struct query *q, struct substrings *s, uint64_t min_waste
 	const struct analysis_content *records = s->contents.records.data;
 	const uint64_t count = s->contents.count;
 	uint64_t looked = 0, found = 0;
-	int r = HDB_OK;
 
 	base_stage(q->work, "comparing", count, "strings");
 	for (uint64_t from = 0, to; from < count; from = to) {
@@ -135,8 +132,7 @@ static int find_arrays(struct query *q, struct substrings *s, uint64_t min_waste
 		for (to = from + 1; to < count && records[to].low == records[from].low; to++)
 			;
 		row.strings = (uint32_t)(to - from);
-		if ((r = measure(q, s, &row, err)) != HDB_OK)
-			return r;
+		TRY(measure(q, s, &row, err));
 		is_shared = row.strings > 1;
 		if (!rows) {
 			s->arrays++;
@@ -155,8 +151,7 @@ static int find_arrays(struct query *q, struct substrings *s, uint64_t min_waste
 		}
 		if (to - looked >= STEP_STRINGS) {
 			looked = to;
-			if ((r = base_step(q->work, to, err)) != HDB_OK)
-				return r;
+			TRY(base_step(q->work, to, err));
 		}
 	}
 	s->row_count = found;
@@ -242,13 +237,9 @@ static int set_text(struct query *q, struct substrings *s, uint32_t ix, struct h
 {
 	struct heap_utf8 text = { .buf = s->text, .size = TEXT_MAX + 1 };
 	struct heap_string string;
-	int r = heap_string_one(q->heap, ix, &string, err);
 
-	if (r != HDB_OK)
-		return r;
-	r = heap_chars_utf8(&q->heap->view, &string.chars, &text, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_string_one(q->heap, ix, &string, err));
+	TRY(heap_chars_utf8(&q->heap->view, &string.chars, &text, err));
 	query_set_text_n(q, TEXT, s->text, text.used);
 	return HDB_OK;
 }
@@ -260,7 +251,6 @@ static int next_substring(struct query *q, struct hdb_error *err)
 	const struct analysis_content *record;
 	const struct shown *row;
 	struct heap_object array;
-	int r;
 
 	assert(s->at <= s->row_count);
 	if (s->at == s->row_count)
@@ -270,14 +260,11 @@ static int next_substring(struct query *q, struct hdb_error *err)
 	query_set(q, WASTED, row->wasted);
 	query_set(q, STRINGS, row->strings);
 	query_set(q, USED, row->used);
-	r = heap_object(q->heap, record->array_ix, &array, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_object(q->heap, record->array_ix, &array, err));
 	query_set(q, LENGTH, array.length);
 	query_set(q, SHALLOW, array.shallow_bytes);
 	query_set_class_of(q, CLASS, record->array_ix);
-	if ((r = set_text(q, s, record->ix, err)) != HDB_OK)
-		return r;
+	TRY(set_text(q, s, record->ix, err));
 	query_set_id(q, STRING, record->ix);
 	query_set_id(q, ID, record->array_ix);
 	return HDB_OK;

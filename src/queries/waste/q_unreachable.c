@@ -233,17 +233,14 @@ static int read_options(struct query *q, struct unreachable *u, enum derive_grou
 			struct hdb_error *err)
 {
 	const char *name = query_option(q, "by");
-	int r = derive_has_native(q->derive, &u->has_native, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(derive_has_native(q->derive, &u->has_native, err));
 	u->is_list = query_option(q, "holders") != NULL;
 	u->by_holder = u->is_list || (name && strcmp(name, "holder") == 0);
 	if (!u->by_holder) {
 		*by = query_by(q);
-		r = analysis_native_groups(&q->session, *by, &u->native, &u->has_native, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(
+			analysis_native_groups(&q->session, *by, &u->native, &u->has_native, err));
 		query_choose(q, u->has_native ? "name,objects,shallow,percent,native" :
 						"name,objects,shallow,percent");
 		return HDB_OK;
@@ -267,10 +264,8 @@ static int open_unreachable(struct query *q, struct hdb_error *err)
 	size_t kept = 0;
 	int r;
 
-	if ((r = read_options(q, u, &by, err)) != HDB_OK)
-		return r;
-	if ((r = load(q, by, &u->groups, err)) != HDB_OK)
-		return r;
+	TRY(read_options(q, u, &by, err));
+	TRY(load(q, by, &u->groups, err));
 	if ((r = set_facts(q, u, err)) != HDB_OK)
 		return r;
 	if (u->by_holder)
