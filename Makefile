@@ -149,6 +149,14 @@ $(BUILD)/sources.h: $(lib_src) $(wildcard src/*/*.h src/*/*/*.h)
 $(BUILD)/obj/src/store/tables.o: private ROOM = -include $(BUILD)/sources.h
 $(BUILD)/obj/src/store/tables.o: $(BUILD)/sources.h
 
+# The rules of `explain` are inside the library.
+$(BUILD)/rules.h: $(wildcard src/queries/explain/rules/*.rules)
+	@mkdir -p $(@D)
+	@awk 'BEGIN { printf "#define RULE_LINES" } { gsub(/\\/, "\\\\"); gsub(/"/, "\\\""); printf " \\\n\t\"%s\",", $$0 } \
+		END { print "" }' $^ > $@
+$(BUILD)/obj/src/queries/explain/rules_text.o: private ROOM = -include $(BUILD)/rules.h
+$(BUILD)/obj/src/queries/explain/rules_text.o: $(BUILD)/rules.h
+
 # The page is inside the program.
 $(BUILD)/obj/tools/serve/serve_bundle.o: $(wildcard tools/serve/bundle/*)
 

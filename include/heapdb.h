@@ -332,6 +332,11 @@ struct hdb_open_options {
 	 * Of handles on one file in one process the first that is open decides for all
 	 */
 	int no_sync;
+	/*
+	 * a file with rules of your own, which explain objects before those built in do (the manual
+	 * has the format); NULL: $HEAPDB_RULES, if it is set; lent. Read when a question needs it
+	 */
+	const char *rules_path;
 };
 
 /*

@@ -148,6 +148,7 @@ int hdb_open(const char *db_path, const struct hdb_open_options *opt, struct hdb
 		free(db);
 		return r;
 	}
+	db->heap->rules_path = options.rules_path ? options.rules_path : getenv("HEAPDB_RULES");
 	db->work.scratch_dir = dirname(db->folder);
 	derive_init(&db->derive, db->heap, &db->work);
 	*out = db;

@@ -109,6 +109,7 @@ struct heap {
 	bool has_binder_proxies;
 	struct heap_known *known;   /* known.h; made when first asked for */
 	const char *dump_path;      /* where the dump is said to be; NULL: as at import */
+	const char *rules_path;     /* the user's rules (queries/explain); NULL: none; lent */
 	struct base_source *source; /* opened when first asked for */
 	struct hprof_file file;
 	struct base_view view;

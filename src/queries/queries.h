@@ -30,6 +30,7 @@ int query_fail_unknown(const char *name, struct hdb_error *err);
 	X(leaks) \
 	X(leak_traces) \
 	X(triage) \
+	X(explain) \
 	X(path) \
 	X(paths) \
 	X(immediate_dominators) \

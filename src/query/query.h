@@ -58,7 +58,8 @@ struct query_batch {
 
 struct query_def {
 	struct hdb_query_spec spec;
-	size_t state_size; /* of q->state, which is zeros before `open`; 0: `open` makes it, or none */
+	/* Bytes of q->state, which is zeros before `open`; 0: `open` makes it, or there is none. */
+	size_t state_size;
 	/*
 	 * Prepares: reads options and targets, builds tables, sets facts and q->total. On failure
 	 * close is called too.
@@ -221,8 +222,8 @@ static inline const struct hdb_column *query_spec_column(const struct query *q, 
 bool query_is_shown(const struct query *q, size_t column);
 
 /*
- * For open functions: becomes another query, whose open is called. State is lost, and no facts may be set
- * before.
+ * For open functions: becomes another query, whose open is called. State is lost, and no facts may
+ * be set before.
  */
 int query_become(struct query *q, const struct query_def *def, struct hdb_error *err);
 

@@ -484,6 +484,9 @@ static int run(struct cli *cli, struct arguments args)
 		export_tell_query(cli, args.values[args.skip]);
 	if (command->flags & WRITES)
 		progress_start(!cli->opt.quiet && !cli->opt.no_progress, cli->opt.timings);
+	/* Every handle that is opened in this process reads it. */
+	if (cli->opt.rules)
+		setenv("HEAPDB_RULES", cli->opt.rules, 1);
 	if (command->flags & NAMES_DB)
 		rc = take_operand(cli);
 	if (rc != HDB_OK)

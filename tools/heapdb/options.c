@@ -35,6 +35,8 @@ const struct option_info option_table[] = {
 	{ "dump", "PATH", OPTIONS_DATABASE, 0, TEXT(dump), "where the dump is now, if it moved" },
 	{ "tmp", "DIR", OPTIONS_DATABASE, 0, TEXT(tmp),
 	  "folder for private files if the database cannot be written (default: $TMPDIR or /tmp)" },
+	{ "rules", "FILE", OPTIONS_DATABASE, 0, TEXT(rules),
+	  "rules of your own that explain objects, before those built in (default: $HEAPDB_RULES)" },
 	{ "live", NULL, OPTIONS_CAPTURE, 0, FLAG(live),
 	  "reachable objects alone: the VM collects garbage first (default)" },
 	{ "all", NULL, OPTIONS_CAPTURE, 0, FLAG(all), "unreachable objects, too" },

@@ -422,7 +422,7 @@ static const char *editor_line(struct editor *e, int *size, bool *is_cancelled)
 	const char *line = "";
 	HistEvent event;
 
-	/* before the prompt: el_gets shows it while Ctrl-C is still a signal, which no read ends at */
+	/* el_gets shows the prompt while Ctrl-C is still a signal, which ends no read */
 	el_set(e->el, EL_PREP_TERM, 1);
 	if (!progress_is_cancelled())
 		line = el_gets(e->el, size);

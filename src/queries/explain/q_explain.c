@@ -1,0 +1,203 @@
+/*
+ * queries/explain/q_explain.c - what is known of the objects that hold much: why they are so large,
+ * whether that is as it should be, and what to do. See rules.h.
+ */
+#include "queries/explain/rules.h"
+#include "queries/queries.h"
+
+#include "analysis/groups.h"
+#include "analysis/targets.h"
+#include "query/coverage.h"
+#include "query/object_cells.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ID, CLASS, LABEL, RETAINED, PERCENT, VERDICT, TEXT, ADVICE, RULE, SINCE, SOURCE };
+
+/* Objects whose rules are tried: of rules' classes, those that retain most. */
+#define CANDIDATES_MAX 1000u
+/* Dominators of a target that are looked at. */
+#define OWNERS_MAX 200u
+
+static const struct hdb_option_spec options[] = {
+	{ "threshold", HDB_OPTION_NUMBER, "PERCENT",
+	  "without a target: explain objects that retain at least this much of the heap", .low = 0,
+	  .high = 100, .unit = "percent", .default_value = "1", .example = "5" },
+	{ .name = NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "id", HDB_TYPE_ID, "id", "the object that a rule fits" },
+	{ "class", HDB_TYPE_TEXT, "class", "its class" },
+	{ "label", HDB_TYPE_TEXT, "object", "what it is, for people" },
+	{ "retained", HDB_TYPE_BYTES, "retained", "what would be freed without it" },
+	{ "percent", HDB_TYPE_PERCENT, "%", "retained as a share of all reachable bytes" },
+	{ "verdict", HDB_TYPE_TEXT, "verdict",
+	  "\"by design\": as large as it was told to be; \"large\": expected, but there is much of it; "
+	  "\"unbounded\": nothing limits it; \"leak\": it should be gone; \"misconfigured\": a "
+	  "setting makes it so large" },
+	{ "text", HDB_TYPE_TEXT, "explanation", "what it is and holds" },
+	{ "advice", HDB_TYPE_TEXT, "advice", "the setting or the call to change" },
+	{ "rule", HDB_TYPE_TEXT, "rule", "the name of the rule that fits" },
+	{ "since", HDB_TYPE_TEXT, "since", "the version from which on the rule holds" },
+	{ "source", HDB_TYPE_TEXT, "source", "where the rule is from" },
+	QUERY_LABEL_COLUMNS,
+};
+
+static const struct hdb_column facts[] = {
+	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
+	{ "rules_tried", HDB_TYPE_COUNT, "rules",
+	  "rules that were tried: those built in, and the user's" },
+	QUERY_COVERAGE_FACTS,
+};
+
+/* An object of a class that rules are about. */
+struct candidate {
+	uint32_t ix;
+	uint64_t retained_bytes;
+};
+
+struct explaining {
+	struct explain_rules rules;
+	struct base_vec candidates; /* struct candidate, in the order of the rows */
+	struct explain_answer answer;
+	uint64_t whole_bytes, least_bytes;
+	size_t at;
+};
+
+static int add_candidate(struct query *q, struct explaining *s, uint32_t ix, struct hdb_error *err)
+{
+	struct candidate c = { .ix = ix };
+
+	TRY_ERRORS(derive_retained(q->derive, ix, &c.retained_bytes, err));
+	if (!c.retained_bytes || c.retained_bytes < s->least_bytes)
+		return HDB_OK;
+	return base_vec_push(&s->candidates, &c, sizeof(c), err);
+}
+
+struct search {
+	struct query *q;
+	struct explaining *s;
+};
+
+static int look_at_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
+{
+	const struct search *search = ctx;
+
+	for (uint32_t i = 0; i < block->count; i++)
+		if (block->kind[i] == STORE_INSTANCE &&
+		    explain_has_rules(&search->s->rules, block->class_no[i]))
+			TRY(add_candidate(search->q, search->s, block->first_ix + i, err));
+	return HDB_OK;
+}
+
+static int compare_candidates(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->retained_bytes != y->retained_bytes)
+		return x->retained_bytes > y->retained_bytes ? -1 : 1;
+	return x->ix < y->ix ? -1 : x->ix > y->ix;
+}
+
+/* All objects of the heap that rules may be about, largest first. */
+static int find_all(struct query *q, struct explaining *s, struct hdb_error *err)
+{
+	struct search search = { q, s };
+
+	s->least_bytes = s->whole_bytes / 100 * query_number(q, "threshold", 1);
+	TRY(heap_each_block(q->heap, q->work, look_at_block, &search, err));
+	if (s->candidates.count)
+		qsort(s->candidates.data, s->candidates.count, sizeof(struct candidate),
+		      compare_candidates);
+	if (s->candidates.count > CANDIDATES_MAX) {
+		query_cut(q, NULL, "objects beyond the %u that retain most", CANDIDATES_MAX);
+		s->candidates.count = CANDIDATES_MAX;
+	}
+	return HDB_OK;
+}
+
+/* The target and its owners: its dominators, nearest first. */
+static int find_owners(struct query *q, struct explaining *s, struct hdb_error *err)
+{
+	uint32_t ix, dominator;
+
+	TRY(analysis_object(&q->session, q->targets[0], &ix, err));
+	for (unsigned steps = 0; steps < OWNERS_MAX && ix != HEAP_NONE; steps++) {
+		TRY(add_candidate(q, s, ix, err));
+		TRY_ERRORS(derive_dominator(q->derive, ix, &dominator, err));
+		if (dominator == ix)
+			break;
+		ix = dominator;
+	}
+	return HDB_OK;
+}
+
+static int open_explain(struct query *q, struct hdb_error *err)
+{
+	struct explaining *s = q->state;
+	struct derive_total whole;
+
+	TRY(explain_rules_open(&q->session, q->heap->rules_path, &s->rules, err));
+	TRY(heap_open_dump(q->heap, err));
+	TRY(derive_need(q->derive, STORE_RETAINED, err));
+	TRY(analysis_heap_total(&q->session, &whole, err));
+	s->whole_bytes = whole.shallow_bytes;
+	query_fact(q, "heap_shallow", whole.shallow_bytes);
+	query_fact(q, "rules_tried", s->rules.rules.count);
+	return q->target_count ? find_owners(q, s, err) : find_all(q, s, err);
+}
+
+static int next_explain(struct query *q, struct hdb_error *err)
+{
+	static const struct query_object_columns cells = { ID, CLASS, LABEL, SIZE_MAX, RETAINED };
+	struct explaining *s = q->state;
+	const struct explain_answer *a = &s->answer;
+	int r = HDB_NOTFOUND;
+
+	while (r == HDB_NOTFOUND) {
+		if (s->at == s->candidates.count)
+			return HDB_END;
+		r = explain_object(&q->session, &s->rules,
+				   base_vec_at(&s->candidates, struct candidate, s->at++)->ix,
+				   s->whole_bytes, &s->answer, err);
+	}
+	TRY(r);
+	query_set_object(q, &cells, a->ix);
+	query_set_double(q, PERCENT, analysis_percent(a->retained_bytes, s->whole_bytes));
+	query_set_text(q, VERDICT, explain_verdict_name(a->rule->verdict));
+	query_set_text(q, TEXT, a->says);
+	query_set_text(q, ADVICE, a->advice);
+	query_set_text(q, RULE, a->rule->name);
+	if (a->rule->since)
+		query_set_text(q, SINCE, a->rule->since);
+	query_set_text(q, SOURCE, a->rule->source);
+	return HDB_OK;
+}
+
+static void close_explain(struct query *q)
+{
+	struct explaining *s = q->state;
+
+	explain_rules_release(&s->rules);
+	base_vec_release(&s->candidates);
+}
+
+const struct query_def query_explain = {
+	.spec = {
+		.name = "explain",
+		.group = "leaks", .example = "0xfeb10838",
+		.targets = "[OBJECT]",
+		.target_types = HDB_TARGET_OBJECT, .target_max = 1,
+		.summary = "why large objects are large, whether that is right, and what to do",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		.one_population = "it explains reachable objects: others hold nothing",
+	},
+	.population = ANALYSIS_OF_REACHABLE,
+	.state_size = sizeof(struct explaining),
+	.open = open_explain, .next = next_explain, .close = close_explain,
+};

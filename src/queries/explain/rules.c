@@ -1,0 +1,443 @@
+/*
+ * queries/explain/rules.c - rules: reading their text, finding their classes, making sentences.
+ */
+#include "queries/explain/rules.h"
+
+#include "base/error.h"
+#include "base/glob.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Steps over entries that one object may take: counting those of collections without a size. */
+#define STEPS_MAX 10000000u
+
+static const char *const verdict_names[] = {
+	[EXPLAIN_BY_DESIGN] = "by design",         [EXPLAIN_LARGE] = "large",
+	[EXPLAIN_UNBOUNDED] = "unbounded",         [EXPLAIN_LEAK] = "leak",
+	[EXPLAIN_MISCONFIGURED] = "misconfigured",
+};
+
+const char *explain_verdict_name(enum explain_verdict verdict)
+{
+	return verdict_names[verdict];
+}
+
+/* ---- reading ---- */
+
+/* Where a file of rules is read. */
+struct reader {
+	const char *file; /* NULL: compiled in */
+	unsigned line;
+	struct explain_rule rule; /* name NULL: none was begun */
+	struct base_vec *rules;
+	struct hdb_error *err;
+};
+
+static int fail(const struct reader *r, const char *what, const char *which)
+{
+	return hdb_fail(r->err, HDB_EUSAGE, "%s, line %u: %s%s%s",
+			r->file ? r->file : "compiled-in rules", r->line, what, *which ? " " : "",
+			which);
+}
+
+/* Ends the rule that is being read, and checks that it is whole. */
+static int end_rule(struct reader *r)
+{
+	const struct explain_rule *rule = &r->rule;
+	const char *missing = !rule->classes ? "class" :
+			      !rule->says    ? "says" :
+			      !rule->advice  ? "do" :
+			      !rule->source  ? "source" :
+					       NULL;
+
+	if (!rule->name)
+		return HDB_OK;
+	if (missing) {
+		r->line = rule->line;
+		return fail(r, "the rule has no line", missing);
+	}
+	TRY(base_vec_push(r->rules, rule, sizeof(*rule), r->err));
+	r->rule = (struct explain_rule){ .name = NULL };
+	return HDB_OK;
+}
+
+/* Checks the syntax of an expression. */
+static int check(const struct reader *r, const char *expression)
+{
+	struct explain_subject nothing = { .session = NULL };
+	struct explain_value value;
+	struct hdb_error why;
+
+	if (explain_evaluate(&nothing, expression, &value, &why) < 0)
+		return fail(r, why.message, "");
+	return HDB_OK;
+}
+
+static int add_condition(struct reader *r, char *text)
+{
+	if (r->rule.condition_count == EXPLAIN_PARTS_MAX)
+		return fail(r, "a rule has 12 conditions at most", "");
+	r->rule.conditions[r->rule.condition_count++] = text;
+	return check(r, text);
+}
+
+/* "name = expression" */
+static int add_read(struct reader *r, char *text)
+{
+	char *equals = strstr(text, " = ");
+	size_t size;
+
+	if (!equals)
+		return fail(r, "expected \"read NAME = EXPRESSION\" instead of", text);
+	if (r->rule.read_count == EXPLAIN_PARTS_MAX)
+		return fail(r, "a rule reads 12 values at most", "");
+	size = (size_t)(equals - text);
+	while (size && text[size - 1] == ' ')
+		size--;
+	text[size] = '\0';
+	r->rule.reads[r->rule.read_count++] = (struct explain_read){ text, equals + 3 };
+	return check(r, equals + 3);
+}
+
+static int set_verdict(struct reader *r, const char *text)
+{
+	for (unsigned v = 0; v < sizeof(verdict_names) / sizeof(verdict_names[0]); v++) {
+		if (strcmp(verdict_names[v], text) == 0) {
+			r->rule.verdict = (enum explain_verdict)v;
+			return HDB_OK;
+		}
+	}
+	return fail(r, "a verdict is by design, large, unbounded, leak or misconfigured, not",
+		    text);
+}
+
+static int read_line(struct reader *r, const char *key, char *text)
+{
+	const struct {
+		const char *key;
+		const char **to;
+	} texts[] = {
+		{ "class", &r->rule.classes }, { "says", &r->rule.says },
+		{ "do", &r->rule.advice },     { "since", &r->rule.since },
+		{ "source", &r->rule.source },
+	};
+
+	if (strcmp(key, "rule") == 0) {
+		TRY(end_rule(r));
+		r->rule.name = text;
+		r->rule.line = r->line;
+		return HDB_OK;
+	}
+	if (!r->rule.name)
+		return fail(r, "a rule begins with \"rule NAME\", not with", key);
+	if (strcmp(key, "where") == 0)
+		return add_condition(r, text);
+	if (strcmp(key, "read") == 0)
+		return add_read(r, text);
+	if (strcmp(key, "verdict") == 0)
+		return set_verdict(r, text);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		if (strcmp(texts[i].key, key) == 0) {
+			*texts[i].to = text;
+			return HDB_OK;
+		}
+	}
+	return fail(r, "a rule has no line", key);
+}
+
+/* Reads all rules of a text, which is cut into lines and words in place. */
+static int read_rules(struct reader *r, char *text)
+{
+	char *next = text;
+
+	while (next) {
+		char *line = next, *key, *end;
+
+		r->line++;
+		next = strchr(line, '\n');
+		/* a line that is indented goes on with the one before */
+		while (next && (next[1] == ' ' || next[1] == '\t')) {
+			char *p = next + 1 + strspn(next + 1, " \t");
+
+			*next = ' ';
+			memmove(next + 1, p, strlen(p) + 1);
+			next = strchr(line, '\n');
+		}
+		if (next)
+			*next++ = '\0';
+		end = line + strlen(line);
+		while (end > line && isspace((unsigned char)end[-1]))
+			*--end = '\0';
+		if (!*line || *line == '#')
+			continue;
+		key = line;
+		line += strcspn(line, " \t");
+		if (*line)
+			*line++ = '\0';
+		line += strspn(line, " \t");
+		if (!*line)
+			return fail(r, "nothing follows", key);
+		TRY(read_line(r, key, line));
+	}
+	return end_rule(r);
+}
+
+/* ---- the classes that rules are about ---- */
+
+/* A class of the heap, or a pattern, that a rule names. */
+struct named {
+	uint32_t rule, class_no; /* class_no HEAP_NONE: a pattern */
+	char pattern[EXPLAIN_VALUE_MAX];
+};
+
+/* Patterns are of the class's own name; names include subclasses. */
+static bool is_about(struct heap *heap, const struct named *named, uint32_t class_no)
+{
+	return named->class_no == HEAP_NONE ?
+		       base_glob(named->pattern, heap_class_name(heap, class_no)) :
+		       heap_is_subclass(heap, class_no, named->class_no);
+}
+
+/* What a rule names of the heap's classes; several classes can have one name. */
+static int find_named(struct heap *heap, const struct explain_rule *rule, uint32_t rule_no,
+		      struct base_vec *out, struct hdb_error *err)
+{
+	for (const char *p = rule->classes; *p;) {
+		const size_t size = strcspn(p, ", ");
+		struct named named = { .rule = rule_no, .class_no = HEAP_NONE };
+
+		(void)snprintf(named.pattern, sizeof(named.pattern), "%.*s", (int)size, p);
+		p += size + strspn(p + size, ", ");
+		if (strchr(named.pattern, '*')) {
+			TRY(base_vec_push(out, &named, sizeof(named), err));
+			continue;
+		}
+		for (uint32_t from = 0;
+		     (named.class_no = heap_class_by_name(heap, named.pattern, from)) != HEAP_NONE;
+		     from = named.class_no + 1)
+			TRY(base_vec_push(out, &named, sizeof(named), err));
+	}
+	return HDB_OK;
+}
+
+/* Which rules are about which class. */
+static int find_classes(const struct session *session, struct explain_rules *out,
+			struct hdb_error *err)
+{
+	struct heap *heap = session->heap;
+	const uint32_t classes = heap->class_count;
+	struct base_vec named = { 0 };
+	int r = HDB_OK;
+
+	out->first = calloc((size_t)classes + 2, sizeof(*out->first));
+	if (!out->first)
+		return hdb_fail_memory(err, "rules by class", classes * sizeof(*out->first));
+	for (uint32_t i = 0; i < out->rules.count && r == HDB_OK; i++)
+		r = find_named(heap, base_vec_at(&out->rules, struct explain_rule, i), i, &named,
+			       err);
+	for (uint32_t no = 0; no < classes && r == HDB_OK; no++) {
+		uint32_t last = HEAP_NONE;
+
+		out->first[no] = (uint32_t)out->list.count;
+		for (size_t i = 0; i < named.count && r == HDB_OK; i++) {
+			const struct named *n = base_vec_at(&named, struct named, i);
+
+			if (n->rule == last || !is_about(heap, n, no))
+				continue;
+			last = n->rule;
+			r = base_vec_push(&out->list, &last, sizeof(last), err);
+		}
+	}
+	out->first[classes] = (uint32_t)out->list.count;
+	base_vec_release(&named);
+	return r;
+}
+
+int explain_rules_open(const struct session *session, const char *file, struct explain_rules *out,
+		       struct hdb_error *err)
+{
+	struct reader users = { .file = file, .rules = &out->rules, .err = err };
+	struct reader own = { .rules = &out->rules, .err = err };
+
+	*out = (struct explain_rules){ 0 };
+	if (file) {
+		TRY(explain_read_text(file, &out->users, err));
+		TRY(read_rules(&users, out->users));
+	}
+	TRY(explain_read_text(NULL, &out->own, err));
+	TRY(read_rules(&own, out->own));
+	TRY(heap_load_classes(session->heap, err));
+	return find_classes(session, out, err);
+}
+
+void explain_rules_release(struct explain_rules *rules)
+{
+	base_vec_release(&rules->rules);
+	base_vec_release(&rules->list);
+	free(rules->first);
+	free(rules->own);
+	free(rules->users);
+	*rules = (struct explain_rules){ 0 };
+}
+
+/* ---- sentences ---- */
+
+/* A sentence that is being made. */
+struct sentence {
+	char *buf;
+	size_t size, used;
+	bool lacks; /* a value in the current part is nothing */
+};
+
+static void add(struct sentence *s, const char *text, size_t size)
+{
+	for (size_t i = 0; i < size && s->used + 1 < s->size; i++)
+		s->buf[s->used++] = text[i];
+	s->buf[s->used] = '\0';
+}
+
+static void add_bytes(struct sentence *s, double bytes)
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+	unsigned unit = 0;
+	char text[40];
+
+	while (bytes >= 1024 && unit < 4) {
+		bytes /= 1024;
+		unit++;
+	}
+	(void)snprintf(text, sizeof(text), unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+	add(s, text, strlen(text));
+}
+
+/* {name}, {name:bytes} or {name:percent} */
+static void add_value(struct sentence *s, const struct explain_value *value, const char *format)
+{
+	const double n = value->number;
+	char text[40];
+
+	if (value->kind == EXPLAIN_TEXT) {
+		add(s, value->text, strlen(value->text));
+	} else if (value->kind != EXPLAIN_NUMBER) {
+		s->lacks = true;
+		add(s, "?", 1);
+	} else if (strncmp(format, "bytes", 5) == 0) {
+		add_bytes(s, n);
+	} else {
+		if (strncmp(format, "percent", 7) == 0)
+			(void)snprintf(text, sizeof(text), "%.1f %%", n);
+		else if (n >= 0 && n < 1e15 && n == (double)(uint64_t)n)
+			(void)snprintf(text, sizeof(text), "%s", base_number((uint64_t)n).text);
+		else
+			(void)snprintf(text, sizeof(text), "%.2f", n);
+		add(s, text, strlen(text));
+	}
+}
+
+/* What a sentence can name: what the rule reads, and class, retained, share of the object. */
+static int find_value(struct explain_subject *subject, const struct explain_rule *rule,
+		      const char *name, size_t size, struct explain_value *out,
+		      struct hdb_error *err)
+{
+	static const struct explain_read usual[] = {
+		{ "class", "class(this)" },
+		{ "retained", "retained(this)" },
+		{ "share", "share(this)" },
+	};
+
+	out->kind = EXPLAIN_NOTHING;
+	for (unsigned i = 0; i < rule->read_count; i++)
+		if (strlen(rule->reads[i].name) == size &&
+		    memcmp(rule->reads[i].name, name, size) == 0)
+			return explain_evaluate(subject, rule->reads[i].expression, out, err);
+	for (unsigned i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+		if (strlen(usual[i].name) == size && memcmp(usual[i].name, name, size) == 0)
+			return explain_evaluate(subject, usual[i].expression, out, err);
+	return HDB_OK;
+}
+
+/*
+ * Writes a template: "{name}" is a value; what stands in brackets is left out if one of its values
+ * is not there.
+ */
+static int write_sentence(struct explain_subject *subject, const struct explain_rule *rule,
+			  const char *template, struct base_text to, struct hdb_error *err)
+{
+	struct sentence s = { .buf = to.buf, .size = to.size };
+	size_t part = 0;
+
+	s.buf[0] = '\0';
+	for (const char *p = template; *p; p++) {
+		const char *end = *p == '{' ? strchr(p, '}') : NULL;
+
+		if (*p == '[') {
+			part = s.used;
+			s.lacks = false;
+		} else if (*p == ']') {
+			if (s.lacks) {
+				s.used = part;
+				s.buf[part] = '\0';
+			}
+		} else if (end) {
+			const size_t size = strcspn(p + 1, ":}");
+			struct explain_value value;
+
+			TRY(find_value(subject, rule, p + 1, size, &value, err));
+			add_value(&s, &value, p[1 + size] == ':' ? p + 2 + size : "");
+			p = end;
+		} else {
+			add(&s, p, 1);
+		}
+	}
+	return HDB_OK;
+}
+
+/* ---- explaining ---- */
+
+/* HDB_OK if all conditions hold, else HDB_NOTFOUND. */
+static int fits(struct explain_subject *subject, const struct explain_rule *rule,
+		struct hdb_error *err)
+{
+	for (unsigned i = 0; i < rule->condition_count; i++) {
+		struct explain_value value;
+
+		TRY(explain_evaluate(subject, rule->conditions[i], &value, err));
+		if (value.kind != EXPLAIN_NUMBER || value.number == 0)
+			return HDB_NOTFOUND;
+	}
+	return HDB_OK;
+}
+
+int explain_object(const struct session *session, const struct explain_rules *rules, uint32_t ix,
+		   uint64_t whole_bytes, struct explain_answer *out, struct hdb_error *err)
+{
+	struct explain_subject subject = { session, ix, whole_bytes, STEPS_MAX };
+	const struct explain_rule *all = rules->rules.data;
+	const uint32_t *list = rules->list.data;
+	struct heap_object object;
+	int r;
+
+	TRY_ERRORS(heap_object(session->heap, ix, &object, err));
+	if (object.kind != STORE_INSTANCE)
+		return HDB_NOTFOUND;
+	for (uint32_t i = rules->first[object.class_no]; i < rules->first[object.class_no + 1];
+	     i++) {
+		const struct explain_rule *rule = &all[list[i]];
+
+		r = fits(&subject, rule, err);
+		if (r < 0)
+			return r;
+		if (r != HDB_OK)
+			continue;
+		out->rule = rule;
+		out->ix = ix;
+		TRY_ERRORS(derive_retained(session->derive, ix, &out->retained_bytes, err));
+		TRY(write_sentence(&subject, rule, rule->says, BASE_TEXT(out->says), err));
+		return write_sentence(&subject, rule, rule->advice, BASE_TEXT(out->advice), err);
+	}
+	return HDB_NOTFOUND;
+}

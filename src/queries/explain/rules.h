@@ -1,0 +1,119 @@
+/*
+ * queries/explain/rules.h - what is known of programs' classes, as rules: which objects a rule is
+ * about, what it reads of one, and what it then says and advises.
+ *
+ * Rules are text (rules/README.md has the format): those of rules/NAME.rules are compiled in, users
+ * add their own file (--rules, $HEAPDB_RULES), whose rules come first. A rule fits an object if the
+ * object's class is one that it names and all its conditions hold; of several the first counts.
+ */
+#ifndef QUERIES_EXPLAIN_RULES_H
+#define QUERIES_EXPLAIN_RULES_H
+
+#include "analysis/session.h"
+#include "base/base_text.h"
+
+/* Bytes of a text that a rule reads, and of a sentence that it makes. */
+#define EXPLAIN_VALUE_MAX 200
+#define EXPLAIN_SENTENCE_MAX 1000
+/* Conditions, and values that are read, of one rule. */
+#define EXPLAIN_PARTS_MAX 12
+/* Bytes of a file of rules: some thousand rules. */
+#define EXPLAIN_FILE_MAX (4u << 20)
+
+/* How bad what a rule finds is. */
+enum explain_verdict {
+	EXPLAIN_BY_DESIGN,    /* it is as large as it was told to be */
+	EXPLAIN_LARGE,        /* expected, but there is much of it */
+	EXPLAIN_UNBOUNDED,    /* nothing limits it */
+	EXPLAIN_LEAK,         /* it should be gone */
+	EXPLAIN_MISCONFIGURED /* a setting makes it so large */
+};
+/* "by design", "large", ...; static. */
+const char *explain_verdict_name(enum explain_verdict verdict);
+
+/* A value that a rule reads; expressions are as in rules/README.md. */
+struct explain_read {
+	const char *name, *expression;
+};
+
+/* All texts are lent by the rules' text. */
+struct explain_rule {
+	const char *name;
+	const char *classes; /* names or patterns, with commas between */
+	const char *conditions[EXPLAIN_PARTS_MAX];
+	struct explain_read reads[EXPLAIN_PARTS_MAX];
+	unsigned condition_count, read_count;
+	enum explain_verdict verdict;
+	const char *says, *advice, *since, *source; /* since: NULL if it is not said */
+	unsigned line;                              /* where it begins */
+};
+
+/* The rules, and which of them are about which class of a heap. */
+struct explain_rules {
+	struct base_vec rules; /* struct explain_rule */
+	char *own, *users;     /* their texts; owned */
+	uint32_t *first; /* by class number: first place in `list`; owned; one more at the end */
+	struct base_vec list; /* uint32_t: rules of each class in their order */
+};
+
+/*
+ * Reads the rules that are compiled in, after those of `file` (NULL: none), checks them, and finds
+ * their classes in the heap. HDB_EUSAGE with file, line and what is wrong. Release *out in any
+ * case.
+ */
+int explain_rules_open(const struct session *session, const char *file, struct explain_rules *out,
+		       struct hdb_error *err);
+void explain_rules_release(struct explain_rules *rules);
+
+/* Whether any rule is about objects of this class. */
+static inline bool explain_has_rules(const struct explain_rules *rules, uint32_t class_no)
+{
+	return rules->first[class_no] != rules->first[class_no + 1];
+}
+
+/* What a rule says of an object. */
+struct explain_answer {
+	const struct explain_rule *rule; /* lent by the rules */
+	uint32_t ix;
+	uint64_t retained_bytes;
+	char says[EXPLAIN_SENTENCE_MAX], advice[EXPLAIN_SENTENCE_MAX];
+};
+
+/*
+ * Explains an object by the first rule that fits it: HDB_OK, or HDB_NOTFOUND if none does. Needs
+ * the table retained; `whole_bytes` are those of all reachable objects. Reads fields of the dump.
+ */
+int explain_object(const struct session *session, const struct explain_rules *rules, uint32_t ix,
+		   uint64_t whole_bytes, struct explain_answer *out, struct hdb_error *err);
+
+/* ---- for the files of this folder: expressions ---- */
+
+enum explain_kind { EXPLAIN_NOTHING, EXPLAIN_NUMBER, EXPLAIN_TEXT, EXPLAIN_OBJECT };
+
+struct explain_value {
+	enum explain_kind kind;
+	double number;
+	uint32_t ix;
+	char text[EXPLAIN_VALUE_MAX];
+};
+
+/* What expressions are about. */
+struct explain_subject {
+	const struct session
+		*session; /* NULL: only the syntax is checked, all values are nothing */
+	uint32_t ix;
+	uint64_t whole_bytes; /* of the heap */
+	uint64_t steps;       /* entries that may still be walked over */
+};
+
+/*
+ * The value of an expression. HDB_EUSAGE if it is none, with what is wrong. What is not there gives
+ * EXPLAIN_NOTHING; a comparison with nothing does not hold. Conditions are 1 or 0.
+ */
+int explain_evaluate(struct explain_subject *subject, const char *expression,
+		     struct explain_value *out, struct hdb_error *err);
+
+/* The text of a file of rules, or of those that are compiled in (NULL): *out is owned. */
+int explain_read_text(const char *file, char **out, struct hdb_error *err);
+
+#endif

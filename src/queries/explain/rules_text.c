@@ -1,0 +1,58 @@
+/*
+ * queries/explain/rules_text.c - the text of rules: compiled in, or read from a file.
+ */
+#include "queries/explain/rules.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* made of rules/NAME.rules, in the order of their names, by the Makefile: RULE_LINES */
+static const char *const lines[] = { RULE_LINES };
+
+static int read_own(char **out, struct hdb_error *err)
+{
+	size_t size = 1, used = 0;
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		size += strlen(lines[i]) + 1;
+	*out = malloc(size);
+	if (!*out)
+		return hdb_fail_memory(err, "rules", size);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		used += (size_t)snprintf(*out + used, size - used, "%s\n", lines[i]);
+	return HDB_OK;
+}
+
+int explain_read_text(const char *file, char **out, struct hdb_error *err)
+{
+	size_t size;
+	FILE *in;
+	int r = HDB_OK;
+
+	if (!file)
+		return read_own(out, err);
+	in = fopen(file, "re");
+	if (!in)
+		return hdb_fail_open(err, errno, file);
+	*out = malloc(EXPLAIN_FILE_MAX + 1);
+	if (!*out) {
+		r = hdb_fail_memory(err, "rules", EXPLAIN_FILE_MAX);
+		goto out;
+	}
+	size = fread(*out, 1, EXPLAIN_FILE_MAX, in);
+	(*out)[size] = '\0';
+	if (ferror(in))
+		r = hdb_fail_errno(err, errno, "%s: cannot read", file);
+	else if (size == EXPLAIN_FILE_MAX)
+		r = hdb_fail(err, HDB_EUSAGE, "%s: rules of %u bytes at most are read", file,
+			     EXPLAIN_FILE_MAX);
+	else if (strlen(*out) != size)
+		r = hdb_fail(err, HDB_EUSAGE, "%s: it holds a zero byte: rules are text", file);
+out:
+	(void)fclose(in);
+	return r;
+}

@@ -1,0 +1,239 @@
+/*
+ * query/explain_test.c - rules that explain objects: each on a heap that it must explain and one
+ * that it must not (explain_heaps.txt), the language of rules, and what is wrong in it.
+ */
+#include "support/planted.h"
+#include "support/query_ask.h"
+
+#define LINE_BYTES 4096
+#define RULES_MAX 1000
+
+static struct written heap;
+
+static void plant(const char *text)
+{
+	struct hw w;
+
+	planted_write(&w, text);
+	written_open(&heap, &w, "explain", NULL);
+}
+
+/* Whether a rule explains an object of the heap, in a sentence that has these words. */
+static bool explains(const char *rule, const char *words)
+{
+	const struct ask ask = { .query = "explain", .options = { "threshold=0" } };
+	struct hdb_rows *rows = ask_rows(heap.db, &ask);
+	bool does = false;
+
+	while (next_row(rows)) {
+		const struct hdb_value *text = value_of(rows, "text");
+
+		if (!value_is(rows, "rule", rule))
+			continue;
+		does = true;
+		if (memchr(text->text, '?', text->text_size) ||
+		    !memmem(text->text, text->text_size, words, strlen(words)))
+			fail_msg("%s says \"%.*s\", without \"%s\"", rule, (int)text->text_size,
+				 text->text, words);
+	}
+	hdb_rows_close(rows);
+	return does;
+}
+
+/* Lines "RULE + WORDS | HEAP" and "RULE - | HEAP"; # begins a comment, an indented line continues. */
+static void test_rules(void **state)
+{
+	static char line[LINE_BYTES], seen[RULES_MAX][64];
+	bool has[RULES_MAX][2] = { { false } };
+	FILE *in = fopen("tests/query/explain_heaps.txt", "r");
+	unsigned rules = 0, heaps = 0;
+	char *next = NULL;
+	size_t room = 0;
+	bool is_last = false;
+
+	(void)state;
+	assert_non_null(in);
+	line[0] = '\0';
+	while (!is_last) {
+		char rule[64], words[256] = "", sign;
+		const char *bar;
+		unsigned no = 0;
+
+		is_last = getline(&next, &room, in) < 0;
+		if (!is_last && (*next == ' ' || *next == '\t')) {
+			line[strcspn(line, "\n")] = '\0';
+			assert_true(strlen(line) + strlen(next) < sizeof(line));
+			strcat(line, next + strspn(next, " \t"));
+			continue;
+		}
+		bar = strchr(line, '|');
+		if (line[0] && line[0] != '#' && line[0] != '\n') {
+			if (!bar || sscanf(line, "%63s %c %255[^|]", rule, &sign, words) < 2)
+				fail_msg("no heap of a rule: %s", line);
+			words[strcspn(words, "|")] = '\0';
+			while (*words && words[strlen(words) - 1] == ' ')
+				words[strlen(words) - 1] = '\0';
+			if (sign == '-')
+				words[0] = '\0';
+			line[strcspn(line, "\n")] = '\0';
+			while (no < rules && strcmp(seen[no], rule) != 0)
+				no++;
+			assert_true(no < RULES_MAX);
+			(void)snprintf(seen[no], sizeof(seen[no]), "%s", rule);
+			rules += no == rules;
+			has[no][sign == '+'] = true;
+			plant(bar + 1);
+			if (explains(rule, words) != (sign == '+'))
+				fail_msg("%s %s: %s", rule, sign == '+' ? "is silent" : "speaks",
+					 bar + 1);
+			written_close(&heap);
+			heaps++;
+		}
+		(void)snprintf(line, sizeof(line), "%s", is_last ? "" : next);
+	}
+	(void)fclose(in);
+	free(next);
+	for (unsigned i = 0; i < rules; i++)
+		if (!has[i][0] || !has[i][1])
+			fail_msg("%s needs a heap that it explains and one that it does not",
+				 seen[i]);
+	/* no rule without heaps */
+	plant("a.A{}");
+	const struct ask ask = { .query = "explain" };
+	struct hdb_rows *rows = ask_rows(heap.db, &ask);
+	assert_int_equal(fact_of(rows, "rules_tried")->u, rules);
+	hdb_rows_close(rows);
+	written_close(&heap);
+	print_message("%u rules, %u heaps\n", rules, heaps);
+}
+
+/* ---- the language ---- */
+
+static void write_rules(const char *text)
+{
+	FILE *out = fopen(temp_path("ours.rules"), "w");
+
+	assert_non_null(out);
+	assert_true(fputs(text, out) >= 0);
+	assert_int_equal(fclose(out), 0);
+	assert_int_equal(setenv("HEAPDB_RULES", temp_path("ours.rules"), 1), 0);
+}
+
+#define RULE(lines) "rule ours\nclass a.A\n" lines "do nothing\nsource test\n"
+
+static void test_language(void **state)
+{
+	static const struct {
+		const char *condition;
+		bool holds;
+	} cases[] = {
+		{ "n == 12", true },
+		{ "n > 12", false },
+		{ "n * 2 - 4 >= 20 / 1", true },
+		{ "(n + 1) * 2 == 26", true },
+		{ "big == 5000000000", true },
+		{ "ratio > 1.4", true },
+		{ "on", true },
+		{ "off", false },
+		{ "off or on", true },
+		{ "text(name) == 'pool-1'", true },
+		{ "text(name) ~ 'main,pool-*'", true },
+		{ "name ~ 'pool-*'", false },
+		{ "count(list) == 7", true },
+		{ "count(map) == 3", true },
+		{ "count(set) == 2", true },
+		{ "count(array) == 5", true },
+		{ "kind(list) == 'Item'", true },
+		{ "class(first(list)) == 'b.Item'", true },
+		{ "first(list).weight == 9", true },
+		{ "first(map).weight == 4", true },
+		{ "other.n|n == 12", true },
+		{ "next.next.n == 12", true },
+		{ "next.next == this", true },
+		{ "next != this", true },
+		{ "missing == 1", false },
+		{ "missing != 1", false },
+		{ "missing + 1 == 1", false },
+		{ "exists(missing)", false },
+		{ "exists(nothing)", false },
+		{ "exists(list)", true },
+		{ "n / 0 == 0", false },
+		{ "count(n) == 1", false },
+		{ "static('a.Limits.MOST') == 64K", true },
+		{ "static('a.Limits.ONE').weight == 2", true },
+		{ "retained(this) > shallow(this)", true },
+		{ "share(this) > 1", true },
+		{ "share(this) <= 100", true },
+	};
+	char text[512];
+
+	(void)state;
+	plant("a.B:a.A@a{n=12, big=5000000000L, ratio=1.5, on=true, off=false, name=\"pool-1\","
+	      "list=list(7*b.Item{weight=9}), map=map(3*b.Item{weight=4}), nothing=null,"
+	      "set=set(2*b.Item{weight=1}), array=array(5*b.Item{weight=1}),"
+	      "next=c.C{next=$a}}; static a.Limits.MOST = 65536; static a.Limits.ONE = b.Item{weight=2}");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		(void)snprintf(text, sizeof(text), RULE("where %s\nsays yes\n"),
+			       cases[i].condition);
+		write_rules(text);
+		hdb_close(heap.db);
+		assert_int_equal(hdb_open(heap.db_path, NULL, &heap.db, NULL), HDB_OK);
+		if (explains("ours", "yes") != cases[i].holds)
+			fail_msg("%s", cases[i].condition);
+	}
+	/* Sentences; conditions that are all to hold; the first rule that fits. */
+	write_rules(RULE("where n == 12\nwhere n == 13\nsays never\n") RULE(
+		"read n = n\nread lost = missing\nread bytes = 1536\nread half = 12.5\n"
+		"says {n} of\n  {half:percent}[ and {lost}][ in {bytes:bytes}]; {class}\n")
+			    RULE("says later\n"));
+	hdb_close(heap.db);
+	assert_int_equal(hdb_open(heap.db_path, NULL, &heap.db, NULL), HDB_OK);
+	assert_true(explains("ours", "12 of 12.5 % in 1.5 KiB; a.B"));
+	written_close(&heap);
+}
+
+static void test_refusals(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} cases[] = {
+		{ "class a.A\n", "line 1: a rule begins with" },
+		{ "rule x\nclass a.A\nsays y\ndo z\n", "line 1: the rule has no line source" },
+		{ "rule x\nclass a.A\nwhere n ==\n", "line 3: expected a field" },
+		{ "rule x\nwhere (n\n", "line 2: expected \")\"" },
+		{ "rule x\nwhere size(n) > 1\n", "there is no function \"size\"" },
+		{ "rule x\nwhere n > 1 2\n", "expected the end" },
+		{ "rule x\nwhere 'a\n", "expected a text" },
+		{ "rule x\nread n\n", "expected \"read NAME = EXPRESSION\"" },
+		{ "rule x\nverdict bad\n", "a verdict is" },
+		{ "rule x\nwhen 1\n", "a rule has no line when" },
+		{ "rule\n", "nothing follows rule" },
+		{ "rule x\nwhere ((((((((((((((((((1))))))))))))))))))\n", "fewer parentheses" },
+	};
+
+	(void)state;
+	plant("a.A{n=1}");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct refusal refusal = { { .query = "explain" },
+						 HDB_EUSAGE,
+						 cases[i].says };
+
+		write_rules(cases[i].text);
+		hdb_close(heap.db);
+		assert_int_equal(hdb_open(heap.db_path, NULL, &heap.db, NULL), HDB_OK);
+		expect_refusals(heap.db, &refusal, 1);
+	}
+	assert_int_equal(unsetenv("HEAPDB_RULES"), 0);
+	written_close(&heap);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rules),
+		cmocka_unit_test(test_language),
+		cmocka_unit_test(test_refusals),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

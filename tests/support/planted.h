@@ -1,0 +1,23 @@
+/*
+ * support/planted.h - small heaps written from one line of text, for tests of what is known of
+ * classes.
+ *
+ *	a.Cache:a.Base{limit=100, name="x", map=map(3*a.Entry{value=bytes(10)}), next=null}
+ *	static a.Cache.INSTANCE = $c; a.Cache@c{}; ...
+ *
+ * Items have ";" between; the first object is held by a root, as all classes are. An object is its
+ * class, superclasses after ":" (java.lang.Object is not written), "@NAME" if others refer to it by
+ * $NAME, and its fields. Values: 12 (int), 12L, 1.5 (double), true, "text", null, objects,
+ * bytes(N), and collections with items "N*VALUE" or "VALUE", commas between: array(...) of
+ * Object[], list(...) an ArrayList, set(...) a HashSet, map(...) a HashMap with texts as keys.
+ * Fields that an object of a class does not name are zero.
+ */
+#ifndef SUPPORT_PLANTED_H
+#define SUPPORT_PLANTED_H
+
+#include "support/hprof_writer.h"
+
+/* Writes the heap; written_open ends its segment. Fails the test on nonsense. */
+void planted_write(struct hw *w, const char *text);
+
+#endif
