@@ -249,7 +249,7 @@ static void test_reals(void **state)
 		     "tsv"),
 	       WORDS(tables));
 	prints(WORDS("query", "instances", "app.Reals", "--columns", "d", "--db", "DB", "--table"),
-	       WORDS("    0.001\n    1e-09\n      NaN\n Infinity\n-Infinity\n     0.10\n123456.79\n"));
+	       WORDS("    0.001\n    1e-09\n      NaN\n Infinity\n-Infinity\n      0.1\n 123456.8\n"));
 	prints(WORDS("query", "instances", "app.Reals", "--columns", "d", "--db", "DB", "--json"),
 	       WORDS("{\"d\":0.001}", "{\"d\":\"NaN\"}", "{\"d\":\"Infinity\"}",
 		     "{\"d\":\"-Infinity\"}"));
@@ -260,7 +260,7 @@ static void test_reals(void **state)
 	       WORDS("{\"d\":1e-09}", "{\"d\":null}", "{\"d\":\"Infinity\"}",
 		     "{\"d\":\"-Infinity\"}"));
 	prints(WORDS("sql", "--db", "DB", "--table", "SELECT 0.001 a, 1e-9 b, 0.5 c, 1e999 d"),
-	       WORDS("0.001  1e-09  0.50  Infinity"));
+	       WORDS("0.001  1e-09  0.5  Infinity"));
 	prints(WORDS("query", "object", "0x140", "--db", "DB", "--csv"), WORDS(",NaN,"));
 	prints(WORDS("query", "object", "0x1a0", "--db", "DB", "--csv"), WORDS(",0.1,"));
 	/* NaN is more than all others, as in Java. */

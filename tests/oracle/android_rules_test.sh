@@ -155,7 +155,7 @@ ask() {
 	java -Xint -XX:+UseSerialGC -Xmx64m -cp classes $program dump.hprof "$@" > java.log 2>&1 ||
 		{ cat java.log; exit 1; }
 	heapdb import dump.hprof -o dump.heapdb --force --quiet > import.log
-	heapdb query leaks --db dump.heapdb > facts
+	heapdb query leaks --table --db dump.heapdb | tr "\n" " " | sed "s/  */ /g" > facts
 	heapdb query leaks --db dump.heapdb --csv --columns suspect,kind,class,via_field,objects,text |
 		grep -E ',(leaking|library|trace),' > rows
 }
@@ -179,9 +179,9 @@ leak android.view.View 'android.view.inputmethod.InputMethodManager.mServedView'
 	'View.mContext is of a destroyed activity; known leak of a library: INPUT_METHOD_MANAGER .*' library
 [ "$(grep -cE ',(leaking|library),' rows)" = 8 ] || complain "not 8 leaks"
 grep -E ',(leaking|library),' rows | tail -n 1 | grep -q ',library,' || complain "libraries are not last"
-grep -qx 'leaks of libraries: 1' facts || complain "libraries are not counted"
-grep -qx 'held by others: 4' facts || complain "not 4 that others hold: three windows, the served view's activity"
-grep -qx 'leaking objects: 14' facts || complain "not 14 objects"
+grep -q 'leaks of libraries: 1;' facts || complain "libraries are not counted"
+grep -q 'held by others: 4;' facts || complain "not 4 that others hold: three windows, the served view's activity"
+grep -q 'leaking objects: 14;' facts || complain "not 14 objects"
 # Which references are suspect: from the class, which stays, to the listener's field.
 sed -n '/^[0-9]*,leaking,app.Screen,app.Bus/,/,leaking,androidx/p' rows | grep ',trace,' |
 	sed 's/^[0-9]*,trace,//' | tail -n 4 > trace
@@ -216,6 +216,6 @@ program=app.Main
 # Another version of Android: the fields are known for it no more, and what they keep is told as any
 # other leak.
 ask newer
-grep -qx 'leaks of libraries: 0' facts || complain "a library's leak in a version that has none"
+grep -q 'leaks of libraries' facts && complain "a library's leak in a version that has none"
 leak app.Screen 'android.view.inputmethod.InputMethodManager.mCurRootView' 1 'Activity#mDestroyed is true'
 exit $failed

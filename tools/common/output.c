@@ -137,8 +137,7 @@ static void put_lead(struct bytes *to, const char *lead, size_t size)
 	bytes_add(to, "  ", 2);
 }
 
-/* Whether the blank at `at` stands between a number and its unit, as in "24 B". */
-static bool is_in_size(const char *text, size_t at, size_t size)
+bool output_in_size(const char *text, size_t at, size_t size)
 {
 	static const char *const units[] = { " B", " KiB", " MiB", " GiB", " TiB", " %" };
 
@@ -163,7 +162,7 @@ static size_t break_at(const char *text, size_t size, size_t width)
 	size_t best = 0;
 
 	for (size_t i = 1; i <= size; i++) {
-		if (i < size && (text[i] != ' ' || is_in_size(text, i, size)))
+		if (i < size && (text[i] != ' ' || output_in_size(text, i, size)))
 			continue;
 		if (line_columns(text, i) <= width)
 			best = i;
@@ -530,24 +529,35 @@ size_t format_double(char *buf, double value)
 	return special ? special : n < 0 ? 0 : (size_t)n;
 }
 
-/* Digits that tables show of a real. */
-#define REAL_DIGITS 6
+/* Digits that tables show of a real that has no shorter decimal: so many, or so many at most. */
+#define REAL_DIGITS 4
+#define REAL_DIGITS_MAX 8
 
 size_t format_real(char *buf, double value)
 {
 	const double size = fabs(value);
-	int decimals = 2, n;
+	int digits = 1, decimals, n;
 
 	if (!isfinite(value))
 		return format_special(buf, value);
+	for (; digits < REAL_DIGITS_MAX; digits++) {
+		n = snprintf(buf, OUTPUT_NUMBER_SIZE, "%.*g", digits, value);
+		if (!(strtod(buf, NULL) < value || strtod(buf, NULL) > value))
+			break;
+	}
+	if (digits == REAL_DIGITS_MAX)
+		digits = REAL_DIGITS;
 	if (size != 0 && (size < 1e-5 || size >= 1e15)) {
-		n = snprintf(buf, OUTPUT_NUMBER_SIZE, "%.*g", REAL_DIGITS, value);
+		n = snprintf(buf, OUTPUT_NUMBER_SIZE, "%.*g", digits, value);
 		return n < 0 ? 0 : (size_t)n;
 	}
-	for (double top = 0.1; size < top && size != 0; top /= 10)
+	decimals = digits - 1;
+	for (double top = 1; size < top && size != 0; top /= 10)
 		decimals++;
-	n = snprintf(buf, OUTPUT_NUMBER_SIZE, "%.*f", decimals, value);
-	for (; n > 0 && decimals > 2 && buf[n - 1] == '0'; decimals--)
+	for (double top = 10; size >= top; top *= 10)
+		decimals--;
+	n = snprintf(buf, OUTPUT_NUMBER_SIZE, "%.*f", decimals < 1 ? 1 : decimals, value);
+	for (; n > 2 && buf[n - 1] == '0' && buf[n - 2] != '.';)
 		n--;
 	return n < 0 ? 0 : (size_t)n;
 }

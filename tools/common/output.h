@@ -60,6 +60,9 @@ void output_flush(struct output *out);
  */
 void output_fit(struct output *out, size_t width);
 
+/* Whether the blank at `at` stands between a number and its unit, as in "24 B". */
+bool output_in_size(const char *text, size_t at, size_t size);
+
 /* Flushes and closes the descriptor, so that errors told late are seen: 0 or an errno. */
 int output_close(struct output *out);
 
@@ -98,7 +101,7 @@ size_t format_thousands(char *buf, uint64_t value, bool is_negative);
 size_t format_human(char *buf, uint64_t bytes);
 /* The shortest decimal that reads back as the same double; "NaN", "Infinity", "-Infinity". */
 size_t format_double(char *buf, double value);
-/* For people: six digits, at least two of them behind the point; "0.50", "0.001", "1e-09". */
+/* For people: as it is if it is short, else four digits; "0.5", "0.3333", "123456.789", "1e-09". */
 size_t format_real(char *buf, double value);
 
 #endif

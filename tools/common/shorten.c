@@ -47,7 +47,8 @@ static size_t packages_size(const char *text, size_t size)
 	return n < size && is_capital(text[n]) ? n : 0;
 }
 
-size_t shorten_names(struct bytes *out, const char *text, size_t size)
+/* Appends the text with so many letters of packages: 1, or 0, which leaves out their dots, too. */
+static size_t shorten(struct bytes *out, const char *text, size_t size, size_t letters)
 {
 	size_t done = 0, left_out = 0, i = 0;
 
@@ -66,9 +67,9 @@ size_t shorten_names(struct bytes *out, const char *text, size_t size)
 		for (end = i + packages_size(text + i, size - i); i < end;) {
 			const size_t one = package_size(text + i, end - i);
 
-			bytes_add(out, text + done, i + 1 - done);
-			left_out += one - 1;
-			done = i + one;
+			bytes_add(out, text + done, i + letters - done);
+			done = i + one + !letters;
+			left_out += done - i - letters;
 			i += one + 1;
 		}
 		while (i < size && (is_part(text[i]) || text[i] == '.'))
@@ -76,4 +77,14 @@ size_t shorten_names(struct bytes *out, const char *text, size_t size)
 	}
 	bytes_add(out, text + done, size - done);
 	return left_out;
+}
+
+size_t shorten_names(struct bytes *out, const char *text, size_t size)
+{
+	return shorten(out, text, size, 1);
+}
+
+size_t shorten_packages(struct bytes *out, const char *text, size_t size)
+{
+	return shorten(out, text, size, 0);
 }

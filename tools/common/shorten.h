@@ -15,4 +15,7 @@
  */
 size_t shorten_names(struct bytes *out, const char *text, size_t size);
 
+/* The same without packages: "HashMap$Node". */
+size_t shorten_packages(struct bytes *out, const char *text, size_t size);
+
 #endif

@@ -81,28 +81,15 @@ static int judge(const struct cli *cli, const struct answer *answer)
  * Tables and JSON have the facts; those who read lines of values see on standard error what the
  * rows leave out.
  */
-static void tell_cut(const struct cli *cli, const struct answer *answer)
+static void tell_cut(const struct cli *cli, const struct answer *answer,
+		     const struct render_style *style)
 {
-	char numbers[3 * (OUTPUT_NUMBER_SIZE + 16)] = "";
-	const struct hdb_value *why = NULL;
-	char number[OUTPUT_NUMBER_SIZE];
-	size_t used = 0;
+	struct bytes text = { 0 };
 
-	for (size_t i = 0; i < answer_fact_count(answer); i++) {
-		const struct hdb_column *fact = answer_fact_column(answer, i);
-		const struct hdb_value *value = answer_fact_value(answer, i);
-
-		if (strcmp(fact->name, "cut") == 0)
-			why = value;
-		else if (strncmp(fact->name, "cut_", 4) == 0 && used < sizeof(numbers))
-			used += (size_t)snprintf(numbers + used, sizeof(numbers) - used,
-						 "%s%.*s %s", used ? ", " : "",
-						 (int)format_thousands(number, value->u, false),
-						 number, fact->name + 4);
-	}
-	if (why)
-		cli_notice(cli, "left out: %.*s%s%s%s", (int)why->text_size, why->text,
-			   used ? " (" : "", numbers, used ? ")" : "");
+	facts_cut(answer, style, &text);
+	if (text.size)
+		cli_notice(cli, "%.*s", (int)text.size, text.data);
+	bytes_release(&text);
 }
 
 /* Prints, and judges what --fail-if asks; `args` are what the rows were asked with. */
@@ -127,7 +114,7 @@ static int print(struct cli *cli, struct hdb_rows *rows, const struct hdb_query_
 		goto out;
 	answer_tell_absent(cli, &answer);
 	if (style->format != FORMAT_TABLE && style->format != FORMAT_JSON)
-		tell_cut(cli, &answer);
+		tell_cut(cli, &answer, style);
 	if ((rc = render(&answer, style, cli->out)) != HDB_OK)
 		goto out;
 	rc = judge(cli, &answer);

@@ -101,15 +101,14 @@ void prose_retained(struct output *out, const struct hdb_value *retained)
 int prose_footer(struct answer *answer, const struct render_style *style, struct output *out)
 {
 	char have[OUTPUT_NUMBER_SIZE], all[OUTPUT_NUMBER_SIZE];
-	const struct hdb_value *cut = answer_fact(answer, "cut");
+	struct bytes cut = { 0 };
 	uint64_t total;
 	int rc = answer_total(answer, &total);
 
-	if (has_value(cut)) {
-		output_string(out, "left out: ");
-		prose_value(out, cut);
-		output_char(out, '\n');
-	}
+	facts_cut(answer, style, &cut);
+	if (cut.size)
+		prose_wrap(out, style, (struct prose_place){ 2, 1 }, cut.data, cut.size);
+	output_release(out, &cut);
 	if (rc < 0 || answer->row_count >= total)
 		return rc < 0 ? rc : HDB_OK;
 	output_string(out, style->has_colour ? STYLE_DIM : "");
@@ -144,7 +143,9 @@ void prose_wrap(struct output *out, const struct render_style *style, struct pro
 	for (size_t i = 0; i < shown.size;) {
 		size_t word = 0, columns = 0;
 
-		while (i + word < shown.size && shown.data[i + word] != ' ')
+		while (i + word < shown.size &&
+		       (shown.data[i + word] != ' ' ||
+			output_in_size(shown.data, i + word, shown.size)))
 			word++;
 		for (size_t k = 0; k < word; k++)
 			columns += (shown.data[i + k] & 0xc0) != 0x80;

@@ -45,6 +45,7 @@ struct render_style render_style_of(const struct options *opt, const struct outp
 	return (struct render_style){
 		.format = opt->format,
 		.human = !opt->bytes,
+		.is_wide = opt->wide,
 		.has_colour = wants_colour(out),
 		.width = out->is_terminal && !opt->wide ? render_text_width(out) : 0,
 	};
@@ -266,21 +267,24 @@ static bool is_shown(const struct answer *answer, size_t column, bool for_people
 	return !for_people || (strncmp(name, "signature", 9) != 0 && !is_labelled(answer, column));
 }
 
-static bool has_labels(const struct answer *answer)
+/* Where a column stands for people: ID's of other objects than the row's own come last. */
+static bool is_last(const struct answer *answer, size_t column, bool for_people)
 {
-	for (size_t i = 0; i < hdb_rows_column_count(answer->rows); i++)
-		if (is_labelled(answer, i))
-			return true;
-	return false;
+	const struct hdb_column *c = hdb_rows_column(answer->rows, column);
+
+	return for_people && c->type == HDB_TYPE_ID && strcmp(c->name, "id") != 0;
 }
 
 int answer_thin(struct answer *answer, bool for_people)
 {
 	const size_t count = hdb_rows_column_count(answer->rows);
 	size_t class = count;
-	int has_label = 0;
+	bool has_label = false;
 
 	assert(!answer->picked);
+	answer->picked = calloc(count + 1, sizeof(answer->picked[0]));
+	if (!answer->picked)
+		return cli_fail(answer->err, HDB_ENOMEM, "no memory for a list of columns");
 	for (size_t i = 0; i < count; i++) {
 		const struct hdb_column *column = hdb_rows_column(answer->rows, i);
 
@@ -289,14 +293,12 @@ int answer_thin(struct answer *answer, bool for_people)
 			class = i;
 		has_label |= strcmp(column->name, "label") == 0;
 	}
-	if (!has_label && !(for_people && has_labels(answer)))
-		return HDB_OK;
-	answer->picked = calloc(count + 1, sizeof(answer->picked[0]));
-	if (!answer->picked)
-		return cli_fail(answer->err, HDB_ENOMEM, "no memory for a list of columns");
-	for (size_t i = 0; i < count; i++)
-		if (is_shown(answer, i, for_people) && (i != class || !for_people))
-			answer->picked[answer->picked_count++] = i;
+	for (int last = 0; last < 2; last++)
+		for (size_t i = 0; i < count; i++)
+			if (is_shown(answer, i, for_people) &&
+			    is_last(answer, i, for_people) == last &&
+			    !(i == class && has_label && for_people))
+				answer->picked[answer->picked_count++] = i;
 	return HDB_OK;
 }
 

@@ -51,7 +51,8 @@ struct answer {
 
 struct render_style {
 	enum format format;
-	bool human;
+	bool human;      /* sizes as 1.2 GiB */
+	bool is_wide;    /* all columns and whole texts */
 	bool as_text;    /* as people read it from top to bottom: see prose.h */
 	bool has_colour; /* bold, dim and colours may be printed */
 	size_t width;    /* columns of the terminal; 0: do not cut */
@@ -113,8 +114,14 @@ const struct hdb_value *answer_fact_value(const struct answer *answer, size_t fa
 /* Whether `name` is one of "name|name|...". */
 bool is_among(const char *name, const char *names);
 
-/* The heading of a column, or what a fact is called. */
+/* What a column or a fact is called in sentences. */
 const char *column_title(const struct hdb_column *column);
+
+/* Prints what is to say before the rows, and a blank line; or below them. */
+void facts_above(struct answer *answer, const struct render_style *style, struct output *out);
+void facts_below(struct answer *answer, const struct render_style *style, struct output *out);
+/* Appends "left out: WHY (25 rows, 1.2 MiB)", if the answer leaves out something. */
+void facts_cut(const struct answer *answer, const struct render_style *style, struct bytes *to);
 
 int render_table(struct answer *answer, const struct render_style *style, struct output *out);
 int render_json(struct answer *answer, struct output *out);
@@ -127,5 +134,8 @@ int render_picture(struct answer *answer, enum picture_kind kind, struct output 
 /* Appends the value as people read it; returns its columns on a terminal. */
 size_t value_for_people(const struct hdb_value *value, const struct render_style *style,
 			struct bytes *out);
+/* The same of a column or fact, which may be how much a number grew: "+1.2 MiB". */
+size_t column_for_people(const struct hdb_column *column, const struct hdb_value *value,
+			 const struct render_style *style, struct bytes *out);
 
 #endif

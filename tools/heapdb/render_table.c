@@ -1,15 +1,17 @@
 /*
- * heapdb/render_table.c - answers for people: facts, an aligned table, and how many rows there are.
+ * heapdb/render_table.c - answers for people: an aligned table, how many rows there are, and facts.
  *
  * Rows are laid out a batch at a time; a batch may widen the columns of those after it, so that
- * even a table of millions of rows is printed as it comes, in little memory.
+ * even a table of millions of rows is printed as it comes, in little memory. Of rows that are one
+ * batch, columns that say nothing (all zero, all the same) are named below the table instead. Rows
+ * of a tree have strokes before their names, and no column "level".
  *
- * A line that is wider than the terminal loses the packages of its class names, the widest column
- * first; then texts are cut to CUT_FIRST columns; then columns go, of a comparison those of the
- * older dump, then the last first down to the retained size, and are named below the table; then
- * texts are cut to CUT_MIN, the first one, which names the row, after all others; at last more
- * columns go, the retained size after all others. Numbers are never cut. Of paths and frames the
- * end is kept, too, which is what they differ by, and what is before it is cut.
+ * A line that is wider than the terminal has the packages of its class names as letters, the widest
+ * column first; then columns go, of a comparison those of the older dump, then the last first down
+ * to the retained size, and are named below the table; then packages go, then texts are cut to
+ * CUT_FIRST columns, more columns go, and texts are cut to CUT_MIN, the first one, which names the
+ * row, after all others; at last more columns go, the retained size after all others. Numbers are
+ * never cut. Of names, paths and frames the end is kept, which is what they differ by.
  */
 #include "heapdb/cli.h"
 #include "heapdb/prose.h"
@@ -30,10 +32,16 @@
 /* No column is padded further for the sake of one long text. */
 #define PAD_MAX 100
 
-/* Texts are cut to this before columns go, so that they can still be distinguished ... */
+/* Texts are cut to this before numbers go, so that they can still be distinguished ... */
 #define CUT_FIRST 28
 /* ... and never below this, even if the line gets longer than the terminal. */
 #define CUT_MIN 12
+
+/* Deeper rows of a tree are not indented further. */
+#define TREE_DEPTH 20
+
+/* How much a name is shortened. */
+enum { WHOLE, INITIALS, NO_PACKAGES };
 
 /* What a table keeps of a column. */
 struct column {
@@ -41,9 +49,11 @@ struct column {
 	size_t cut;   /* most columns of the terminal printed, 0: all */
 	bool is_text;
 	bool is_value;  /* a text of the heap */
-	bool is_short;  /* class names lose their packages */
+	bool is_minor;  /* a text that is cut before others */
+	unsigned names; /* WHOLE, or how class names are shortened */
 	bool is_hidden; /* there is no room for it */
-	bool is_twin;   /* it says a value again, for programs */
+	bool is_twin;   /* what it says is said elsewhere */
+	bool is_same;   /* so is its value, which is the same in all rows */
 	bool stays;     /* it is never hidden */
 	bool is_before; /* what it was in the older dump: the growth says it, too */
 	/* it, and what stands before it, is hidden only where texts cannot be cut further */
@@ -52,6 +62,7 @@ struct column {
 
 struct cell {
 	size_t at;    /* in the batch's bytes */
+	size_t lead;  /* columns of strokes before it */
 	size_t size;  /* bytes */
 	size_t width; /* columns on a terminal */
 };
@@ -61,13 +72,17 @@ struct table {
 	const struct render_style *style;
 	struct output *out;
 	size_t columns;
-	size_t last;            /* the last column that is shown */
-	struct column *column;  /* owned */
-	struct cell *cells;     /* of the batch; owned */
-	size_t rows;            /* in the batch */
-	struct bytes text;      /* of the batch */
-	struct bytes shortened; /* of the cell that is printed */
-	size_t blanks;          /* due before the next text of the line */
+	size_t last;           /* the last column that is shown */
+	struct column *column; /* owned */
+	struct cell *cells;    /* of the batch; owned */
+	size_t rows;           /* in the batch */
+	size_t tree, level;    /* columns: the names of a tree, their level; SIZE_MAX: no tree */
+	uint64_t depth[BATCH_ROWS];   /* of the batch's rows */
+	uint32_t follows[BATCH_ROWS]; /* a bit a level: another row of it follows below */
+	struct bytes text;            /* of the batch */
+	struct bytes shortened;       /* of the cell that is printed */
+	struct bytes same;            /* columns with one value, and what it is */
+	size_t blanks;                /* due before the next text of the line */
 	const char *line_end;
 	bool has_heading; /* it is printed */
 	bool is_cut;      /* a text was: it lacks packages, or its end */
@@ -117,31 +132,31 @@ size_t value_for_people(const struct hdb_value *value, const struct render_style
 	return put_number(out, "-", 1);
 }
 
-static void put_facts(struct answer *answer, const struct render_style *style, struct output *out)
+size_t column_for_people(const struct hdb_column *column, const struct hdb_value *value,
+			 const struct render_style *style, struct bytes *out)
 {
-	struct bytes text = { 0 };
+	const char *end = strstr(column->name, "_delta");
+	char buf[OUTPUT_NUMBER_SIZE + 1];
+	uint64_t size;
+	size_t n;
 
-	for (size_t i = 0; i < answer_fact_count(answer); i++) {
-		const struct hdb_column *fact = answer_fact_column(answer, i);
-		const struct hdb_value *value = answer_fact_value(answer, i);
-		size_t width;
+	if (!end || end[strlen("_delta")] || value->type != HDB_TYPE_INT)
+		return value_for_people(value, style, out);
+	size = value->i < 0 ? 0 - (uint64_t)value->i : (uint64_t)value->i;
+	buf[0] = value->i < 0 ? '-' : '+';
+	if (style->human && strncmp(column->name, "objects", 7) != 0)
+		n = format_human(buf + 1, size);
+	else
+		n = format_thousands(buf + 1, size, false);
+	return size ? put_number(out, buf, n + 1) : put_number(out, buf + 1, n);
+}
 
-		if (value->type == HDB_TYPE_NULL)
-			continue;
-		text.size = 0;
-		width = value_for_people(value, style, &text) + strlen(column_title(fact)) + 2;
-		output_string(out, column_title(fact));
-		output_string(out, ": ");
-		if (value->type == HDB_TYPE_TEXT && style->width > 0 && width > style->width) {
-			prose_wrap(out, style,
-				   (struct prose_place){ 2, strlen(column_title(fact)) + 2 },
-				   value->text, value->text_size);
-			continue;
-		}
-		output_bytes(out, text.data, text.size);
-		output_char(out, '\n');
-	}
-	output_release(out, &text);
+/* What stands above a column is its name, as --columns, --sort and --where take it. */
+static const char *heading(const struct table *t, size_t no)
+{
+	const struct hdb_column *column = answer_column(t->answer, no);
+
+	return column->title && !*column->title ? "" : column->name;
 }
 
 static const char *ellipsis(void)
@@ -159,58 +174,113 @@ static void put_aligned(struct table *t, const char *text, size_t size)
 	output_bytes(t->out, text, size);
 }
 
-/* Whether the end of a text says more than its middle: a path "a > b", a frame "a.b(C.java:12)". */
-static bool ends_well(const char *text, size_t size)
+/*
+ * Where the end of a text begins that says more than what is before it: the last step of a path "a >
+ * b" or "a -> b", the method of a frame "a.b(C.java:12)"; the text's own end, where there is none;
+ * its beginning for a name, which is one word.
+ */
+static size_t telling_end(const char *text, size_t size)
 {
-	for (size_t i = 0; i + 3 <= size; i++)
-		if (memcmp(text + i, " > ", 3) == 0)
-			return true;
-	return size > 0 && text[size - 1] == ')' && memchr(text, '(', size) &&
-	       memchr(text, ':', size);
+	const char *end = memchr(text, '(', size);
+	size_t at = size;
+
+	for (size_t i = 1; i + 2 < size; i++) {
+		if (memcmp(text + i, "> ", 2) == 0 && (text[i - 1] == ' ' || text[i - 1] == '-'))
+			at = i - 1 - (text[i - 1] == '-' && i > 1 && text[i - 2] == ' ');
+	}
+	if (at < size)
+		return at;
+	if (end && text[size - 1] == ')') {
+		at = (size_t)(end - text);
+		while (at > 0 && text[at] != '.')
+			at--;
+		return at;
+	}
+	return memchr(text, ' ', size) || memchr(text, '"', size) ? size : 0;
 }
 
 /*
  * Prints the beginning of a text and, where that says more, its end; `room` columns are left for
- * both. Returns how many are taken.
+ * both; `end` is where the telling end begins. Returns how many are taken.
  */
-static size_t put_cut(struct table *t, const char *text, size_t size, size_t width, size_t room)
+static size_t put_cut(struct table *t, const char *text, const struct cell *cell, size_t end,
+		      size_t room)
 {
-	const size_t head = ends_well(text, size) ? room / 3 : room;
-	size_t taken, skipped = 0, from = size;
-	const size_t first = escape_fit(text, size, head, &taken);
+	const size_t size = cell->size, width = cell->width - cell->lead;
+	size_t before, head, taken, skipped = 0, from = size;
 
 	assert(room < width);
-	assert(taken <= room);
-	assert(first <= size);
+	escape_fit(text, end, SIZE_MAX, &before);
+	head = width - before <= room ? room - (width - before) : 0;
+	before = escape_fit(text, size, head, &taken);
 	/* The least that must go for the rest to fit. */
-	for (size_t gone = width - (room - taken); head < room && gone < width; gone++) {
+	for (size_t gone = width - (room - taken); end < size && gone < width; gone++) {
 		from = escape_fit(text, size, gone, &skipped);
 		if (width - skipped <= room - taken)
 			break;
 		from = size;
 	}
-	put_aligned(t, text, first);
+	put_aligned(t, text, before);
 	put_aligned(t, ellipsis(), strlen(ellipsis()));
 	put_aligned(t, text + from, size - from);
 	return taken + (from < size ? width - skipped : 0);
 }
 
-/* The cell, cut to its column's limit, right-aligned for numbers; the last column ends the line. */
-static void put_cell(struct table *t, size_t no, const char *text, size_t size, size_t width)
+/* ---- trees ---- */
+
+/* Finds for each row of the batch on which levels others follow below it. */
+static void find_followers(struct table *t)
+{
+	uint32_t follows = 0;
+
+	for (size_t row = t->rows; t->tree != SIZE_MAX && row-- > 0;) {
+		const uint64_t depth = t->depth[row] < TREE_DEPTH ? t->depth[row] : TREE_DEPTH;
+
+		t->follows[row] = follows;
+		follows = (follows & ((1U << depth) - 1)) | (1U << depth);
+	}
+}
+
+/* The strokes before a row's name, those of its last levels if there is not room for all. */
+static void put_lead(struct table *t, size_t row, size_t columns)
+{
+	static const char *const boxes[] = { "  ", "\xe2\x94\x82 ", "\xe2\x94\x94 ",
+					     "\xe2\x94\x9c " };
+	static const char *const ascii[] = { "  ", "| ", "`-", "|-" };
+	const char *const *strokes = prose_has_boxes() ? boxes : ascii;
+	const uint64_t depth = t->depth[row] < TREE_DEPTH ? t->depth[row] : TREE_DEPTH;
+
+	for (uint64_t level = depth - columns / 2 + 1; level <= depth; level++) {
+		const char *stroke =
+			strokes[(t->follows[row] >> level & 1) + (level == depth ? 2 : 0)];
+
+		put_aligned(t, stroke, strlen(stroke));
+	}
+}
+
+/*
+ * The text of a cell, cut to its column's limit, right-aligned for numbers; the last column ends the
+ * line. `lead` of its columns are strokes of a tree, which are printed already.
+ */
+static void put_text(struct table *t, size_t no, struct cell cell, const char *text)
 {
 	const struct column *column = &t->column[no];
+	size_t width = cell.width - cell.lead;
 
 	assert(no < t->columns);
 	if (column->is_hidden)
 		return;
 	if (!column->is_text && width < column->width)
 		t->blanks += column->width - width;
-	if (column->cut > 0 && width > column->cut) {
-		width = put_cut(t, text, size, width, column->cut - 1) + 1;
+	if (column->cut > 0 && cell.width > column->cut) {
+		const size_t end = column->is_value ? cell.size : telling_end(text, cell.size);
+
+		width = put_cut(t, text, &cell, end, column->cut - cell.lead - 1) + 1;
 		t->is_cut = true;
 	} else {
-		put_aligned(t, text, size);
+		put_aligned(t, text, cell.size);
 	}
+	width += cell.lead;
 	if (column->is_text && width < column->width)
 		t->blanks += column->width - width;
 	t->blanks += 2;
@@ -222,6 +292,15 @@ static void put_cell(struct table *t, size_t no, const char *text, size_t size, 
 
 /* ---- making a line fit ---- */
 
+/* Appends the cell to t->shortened with names as short as its column has them: what they lose. */
+static size_t shorten_cell(struct table *t, size_t no, const struct cell *cell)
+{
+	const char *text = t->text.data + cell->at;
+
+	return t->column[no].names == INITIALS ? shorten_names(&t->shortened, text, cell->size) :
+						 shorten_packages(&t->shortened, text, cell->size);
+}
+
 /* Width of the column's widest cell in the batch, as it is printed. */
 static size_t widest_cell(struct table *t, size_t no)
 {
@@ -231,9 +310,9 @@ static size_t widest_cell(struct table *t, size_t no)
 		const struct cell *cell = &t->cells[row * t->columns + no];
 		size_t width = cell->width;
 
-		if (t->column[no].is_short) {
+		if (t->column[no].names) {
 			t->shortened.size = 0;
-			width -= shorten_names(&t->shortened, t->text.data + cell->at, cell->size);
+			width -= shorten_cell(t, no, cell);
 		}
 		if (width > widest)
 			widest = width;
@@ -252,9 +331,9 @@ static size_t line_width(const struct table *t)
 
 /*
  * The widest text from column `from` on that is shown and wider than `least`, of those whose names
- * can still be shortened if asked for.
+ * can still be shortened so if `names` is given.
  */
-static struct column *widest_text(struct table *t, size_t from, size_t least, bool is_long)
+static struct column *widest_text(struct table *t, size_t from, size_t least, unsigned names)
 {
 	struct column *widest = NULL;
 
@@ -262,7 +341,7 @@ static struct column *widest_text(struct table *t, size_t from, size_t least, bo
 		struct column *c = &t->column[i];
 
 		if (c->is_text && !c->is_hidden && c->width > (widest ? widest->width : least) &&
-		    !(is_long && (c->is_short || c->is_value)))
+		    !(names && (c->names >= names || c->is_value)))
 			widest = c;
 	}
 	return widest;
@@ -270,19 +349,19 @@ static struct column *widest_text(struct table *t, size_t from, size_t least, bo
 
 static size_t title_width(const struct table *t, size_t no)
 {
-	return strlen(column_title(answer_column(t->answer, no)));
+	return strlen(heading(t, no));
 }
 
-static void shorten_widest(struct table *t)
+static void shorten_widest(struct table *t, unsigned names)
 {
 	struct column *c;
 
-	while (line_width(t) > t->style->width && (c = widest_text(t, 0, 0, true)) != NULL) {
+	while (line_width(t) > t->style->width && (c = widest_text(t, 0, 0, names)) != NULL) {
 		const size_t no = (size_t)(c - t->column), title = title_width(t, no);
 		size_t width;
 
-		assert(!c->is_short); /* so there is one less of them each time */
-		c->is_short = true;
+		assert(c->names < names); /* so there is one less of them each time */
+		c->names = names;
 		width = widest_cell(t, no);
 		/* of a later batch: what was printed before keeps its width */
 		if (!t->has_heading && width < c->width)
@@ -300,6 +379,27 @@ static size_t after_name(const struct table *t)
 	return i + 1;
 }
 
+/* Shortens and cuts texts that matter less than others. */
+static void cut_minor(struct table *t)
+{
+	for (size_t i = 0; i < t->columns; i++) {
+		struct column *c = &t->column[i];
+		const size_t line = line_width(t);
+		size_t most, over;
+
+		if (!c->is_minor || c->is_hidden || t->has_heading || line <= t->style->width)
+			continue;
+		c->names = NO_PACKAGES;
+		most = widest_cell(t, i) > CUT_MIN ? widest_cell(t, i) : CUT_MIN;
+		c->width = most < c->width ? most : c->width;
+		over = line_width(t) > t->style->width ? line_width(t) - t->style->width : 0;
+		if (over == 0 || c->width <= CUT_MIN)
+			continue;
+		c->width -= over < c->width - CUT_MIN ? over : c->width - CUT_MIN;
+		c->cut = c->width;
+	}
+}
+
 /* Cuts the widest texts from column `from` on, down to `least` columns, until a line fits. */
 static void cut_widest(struct table *t, size_t from, size_t least)
 {
@@ -307,7 +407,7 @@ static void cut_widest(struct table *t, size_t from, size_t least)
 
 	while ((line = line_width(t)) > t->style->width) {
 		const size_t over = line - t->style->width;
-		struct column *widest = widest_text(t, from, least, false);
+		struct column *widest = widest_text(t, from, least, WHOLE);
 		size_t second = least, less;
 
 		if (!widest)
@@ -348,10 +448,6 @@ static void hide_last(struct table *t, enum hiding which)
 		if (!t->column[i].matters || which == ALL)
 			t->column[i].is_hidden |= !t->column[i].stays;
 	}
-	for (size_t i = 0; i < t->columns; i++) {
-		if (!t->column[i].is_hidden)
-			t->last = i;
-	}
 }
 
 /* Room that hidden columns left goes back to the texts that were cut for it. */
@@ -391,13 +487,16 @@ static void lay_out(struct table *t)
 	}
 	if (t->style->width == 0 || line_width(t) <= t->style->width)
 		return;
-	shorten_widest(t);
-	cut_widest(t, 0, CUT_FIRST);
+	shorten_widest(t, INITIALS);
 	hide_before(t);
+	cut_minor(t);
+	cut_widest(t, after_name(t), CUT_FIRST);
 	hide_last(t, BEHIND);
+	shorten_widest(t, NO_PACKAGES);
+	cut_widest(t, 0, CUT_FIRST);
+	hide_last(t, OTHERS);
 	cut_widest(t, after_name(t), CUT_MIN);
 	cut_widest(t, 0, CUT_MIN);
-	hide_last(t, OTHERS);
 	hide_last(t, ALL);
 	widen_cut(t);
 }
@@ -414,36 +513,126 @@ static void put_heading(struct table *t)
 		return;
 	output_string(t->out, t->style->has_colour ? STYLE_BOLD : "");
 	t->line_end = t->style->has_colour ? STYLE_END "\n" : "\n";
-	for (size_t i = 0; i < t->columns; i++)
-		put_cell(t, i, column_title(answer_column(t->answer, i)), title_width(t, i),
-			 title_width(t, i));
+	for (size_t i = 0; i < t->columns; i++) {
+		const size_t width = title_width(t, i);
+
+		put_text(t, i, (struct cell){ .size = width, .width = width }, heading(t, i));
+	}
 	t->line_end = "\n";
+}
+
+/* Names as short as their column has them, behind the strokes of a tree. */
+static void put_cell(struct table *t, size_t row, size_t no)
+{
+	struct cell cell = t->cells[row * t->columns + no];
+	const struct column *column = &t->column[no];
+	const char *text = t->text.data + cell.at;
+
+	if (column->names) {
+		size_t less;
+
+		t->shortened.size = 0;
+		less = shorten_cell(t, no, &cell);
+		t->is_cut |= less > 0;
+		cell.width -= less;
+		cell.size = t->shortened.size;
+		text = t->shortened.data;
+	}
+	if (cell.lead && column->cut && cell.width > column->cut && cell.lead > column->cut / 2) {
+		const size_t lead = column->cut / 4 * 2;
+
+		cell.width -= cell.lead - lead;
+		cell.lead = lead;
+	}
+	if (cell.lead && !column->is_hidden)
+		put_lead(t, row, cell.lead);
+	put_text(t, no, cell, text ? text : "");
 }
 
 static void put_batch(struct table *t)
 {
 	assert(t->rows > 0);
 	assert(t->rows <= BATCH_ROWS);
+	find_followers(t);
 	lay_out(t);
+	for (size_t i = 0; i < t->columns; i++)
+		t->last = t->column[i].is_hidden ? t->last : i;
 	if (!t->has_heading)
 		put_heading(t);
-	for (size_t i = 0; i < t->rows * t->columns; i++) {
-		const struct cell *cell = &t->cells[i];
-		const char *text = t->text.data + cell->at;
-		size_t less;
-
-		if (!t->column[i % t->columns].is_short) {
-			put_cell(t, i % t->columns, text, cell->size, cell->width);
-			continue;
-		}
-		t->shortened.size = 0;
-		less = shorten_names(&t->shortened, text, cell->size);
-		t->is_cut |= less > 0;
-		put_cell(t, i % t->columns, t->shortened.data, t->shortened.size,
-			 cell->width - less);
-	}
+	for (size_t row = 0; row < t->rows; row++)
+		for (size_t i = 0; i < t->columns; i++)
+			put_cell(t, row, i);
 	t->rows = 0;
 	t->text.size = 0;
+}
+
+static bool is_null(const struct table *t, const struct cell *cell)
+{
+	return cell->size == 1 && t->text.data[cell->at] == '-';
+}
+
+/* Whether the cell says that there is nothing. */
+static bool is_nothing(const struct table *t, const struct cell *cell)
+{
+	static const char *const nothing[] = { "-", "0", "0 B", "0.00", "no" };
+	const char *text = t->text.data + cell->at;
+
+	for (size_t i = 0; i < sizeof(nothing) / sizeof(nothing[0]); i++)
+		if (strlen(nothing[i]) == cell->size && memcmp(nothing[i], text, cell->size) == 0)
+			return true;
+	return false;
+}
+
+/* Whether the line below the table has such a column: not what there is none of in most dumps. */
+static bool says_so(const struct table *t, size_t no)
+{
+	const struct cell *cell = &t->cells[no];
+
+	return *heading(t, no) && !(is_nothing(t, cell) && strstr(heading(t, no), "native")) &&
+	       !is_null(t, cell);
+}
+
+/* Hides columns that say nothing: of several rows the same, and of two nothing. */
+static void hide_same(struct table *t)
+{
+	for (size_t i = 0; i < t->columns; i++) {
+		struct column *c = &t->column[i];
+		const struct cell *first = &t->cells[i];
+		bool is_same = !c->is_hidden && !c->stays && !t->style->is_wide &&
+			       t->rows > (is_null(t, first)    ? 0 :
+					  is_nothing(t, first) ? 1 :
+								 2) &&
+			       (is_nothing(t, first) || !c->matters);
+
+		for (size_t row = 1; row < t->rows && is_same; row++) {
+			const struct cell *cell = &t->cells[row * t->columns + i];
+
+			is_same = cell->size == first->size &&
+				  memcmp(t->text.data + cell->at, t->text.data + first->at,
+					 cell->size) == 0;
+		}
+		c->is_hidden |= c->is_same = is_same;
+		c->is_twin |= is_same;
+		if (is_same && says_so(t, i)) {
+			bytes_add(&t->same, ", ", t->same.size ? 2 : 0);
+			bytes_add(&t->same, heading(t, i), strlen(heading(t, i)));
+			bytes_add(&t->same, " ", 1);
+			shorten_packages(&t->same, t->text.data + first->at, first->size);
+		}
+	}
+}
+
+static void take_cell(struct table *t, size_t no, struct cell *cell)
+{
+	const struct hdb_value *value = answer_value(t->answer, no);
+
+	cell->at = t->text.size;
+	cell->width = column_for_people(answer_column(t->answer, no), value, t->style, &t->text);
+	cell->size = t->text.size - cell->at;
+	cell->lead = no == t->tree ?
+			     2 * (t->depth[t->rows] < TREE_DEPTH ? t->depth[t->rows] : TREE_DEPTH) :
+			     0;
+	cell->width += cell->lead;
 }
 
 static int put_rows(struct table *t)
@@ -452,20 +641,21 @@ static int put_rows(struct table *t)
 
 	while ((rc = answer_next(t->answer, t->out)) == HDB_OK) {
 		assert(t->rows < BATCH_ROWS);
-		for (size_t i = 0; i < t->columns; i++) {
-			struct cell *cell = &t->cells[t->rows * t->columns + i];
+		if (t->tree != SIZE_MAX) {
+			const struct hdb_value *level = answer_value(t->answer, t->level);
 
-			cell->at = t->text.size;
-			cell->width =
-				value_for_people(answer_value(t->answer, i), t->style, &t->text);
-			cell->size = t->text.size - cell->at;
+			t->depth[t->rows] = level->type == HDB_TYPE_NULL ? 0 : level->u;
 		}
+		for (size_t i = 0; i < t->columns; i++)
+			take_cell(t, i, &t->cells[t->rows * t->columns + i]);
 		if (t->text.failed || t->shortened.failed)
 			return cli_fail(t->answer->err, HDB_ENOMEM, "no memory for a table");
 		t->rows++;
 		if (t->rows == BATCH_ROWS || t->text.size >= BATCH_BYTES)
 			put_batch(t);
 	}
+	if (t->rows > 0 && !t->has_heading)
+		hide_same(t);
 	if (t->rows > 0)
 		put_batch(t);
 	return rc == HDB_END ? HDB_OK : rc;
@@ -485,15 +675,6 @@ static void put_note(struct table *t, const char *text, size_t *at)
 	*at += strlen(text);
 }
 
-static bool is_any_hidden(const struct table *t)
-{
-	for (size_t i = 0; i < t->columns; i++) {
-		if (t->column[i].is_hidden && !t->column[i].is_twin)
-			return true;
-	}
-	return false;
-}
-
 /* "not shown: loader, id (--wide shows all columns)". */
 static void put_hidden(struct table *t, size_t *at)
 {
@@ -509,7 +690,7 @@ static void put_hidden(struct table *t, size_t *at)
 			put_note(t, ",", at);
 		else
 			put_note(t, *at > 0 ? "; not shown:" : "not shown:", at);
-		title = column_title(answer_column(t->answer, i));
+		title = heading(t, i);
 		snprintf(name, sizeof(name), " %s", *title ? title : "explanations");
 		put_note(t, name, at);
 		is_any = true;
@@ -520,10 +701,22 @@ static void put_hidden(struct table *t, size_t *at)
 		put_note(t, " (--wide shows whole names)", at);
 }
 
-/* What the table does not show: rows beyond the limit, columns beyond the terminal. */
+/* Which columns are lower bounds: their titles say ">=". */
+static void put_bounds(const struct table *t)
+{
+	for (size_t i = 0; i < t->columns; i++) {
+		const char *title = column_title(answer_column(t->answer, i));
+
+		if (!t->column[i].is_hidden && strstr(title, ">="))
+			output_format(t->out, "%s is a lower bound\n", heading(t, i));
+	}
+}
+
+/* What the table does not show: rows beyond the limit, columns beyond the terminal; and facts. */
 static int put_footer(struct table *t)
 {
 	char have[OUTPUT_NUMBER_SIZE], all[OUTPUT_NUMBER_SIZE];
+	const struct hdb_value *note = answer_fact(t->answer, "note");
 	const uint64_t count = t->answer->row_count;
 	uint64_t total;
 	size_t at = 0;
@@ -531,10 +724,13 @@ static int put_footer(struct table *t)
 
 	if (rc < 0)
 		return rc;
-	if (count == 0 && total == 0)
-		output_string(t->out, "no rows\n");
-	if (count < total || is_any_hidden(t) || t->is_cut)
-		output_string(t->out, t->style->has_colour ? STYLE_DIM : "");
+	if (count == 0 && total == 0) {
+		output_string(t->out, has_value(note) ? "no rows: " : "no rows\n");
+		if (has_value(note))
+			prose_wrap(t->out, t->style, (struct prose_place){ 2, 9 }, note->text,
+				   note->text_size);
+	}
+	output_string(t->out, t->style->has_colour ? STYLE_DIM : "");
 	if (count < total) {
 		const int have_size = (int)format_thousands(have, count, false);
 		const int all_size = (int)format_thousands(all, total, false);
@@ -545,7 +741,15 @@ static int put_footer(struct table *t)
 	}
 	put_hidden(t, &at);
 	if (at > 0)
-		output_string(t->out, t->style->has_colour ? STYLE_END "\n" : "\n");
+		output_char(t->out, '\n');
+	if (t->same.size) {
+		output_string(t->out, "in all rows: ");
+		prose_wrap(t->out, t->style, (struct prose_place){ 2, 13 }, t->same.data,
+			   t->same.size);
+	}
+	put_bounds(t);
+	facts_below(t->answer, t->style, t->out);
+	output_string(t->out, t->style->has_colour ? STYLE_END : "");
 	return HDB_OK;
 }
 
@@ -566,11 +770,29 @@ static bool is_value(const struct answer *answer, const char *column)
 	return false;
 }
 
+/* The columns of a tree: the level of rows, and their names, which are indented. */
+static void find_tree(struct table *t)
+{
+	size_t level = t->columns, name = t->columns;
+
+	for (size_t i = 0; i < t->columns && !t->answer->is_picked && t->answer->rows; i++) {
+		const struct hdb_column *column = answer_column(t->answer, i);
+
+		if (strcmp(column->name, "level") == 0 && column->type == HDB_TYPE_COUNT)
+			level = i;
+		if (name == t->columns && is_among(column->name, "name|label|class|text"))
+			name = i;
+	}
+	t->tree = level < t->columns && name < t->columns ? name : SIZE_MAX;
+	t->level = level;
+}
+
 /* The first column and the first text say what a row is; what was asked for by name is shown. */
 static void init_columns(struct table *t)
 {
 	bool has_text = false;
 
+	find_tree(t);
 	t->last = t->columns - 1;
 	for (size_t i = 0; i < t->columns; i++) {
 		const struct hdb_column *column = answer_column(t->answer, i);
@@ -584,10 +806,12 @@ static void init_columns(struct table *t)
 		c->matters = strcmp(column->name, "retained") == 0 ||
 			     strcmp(column->name, "wasted") == 0 ||
 			     strcmp(column->name, "retained_delta") == 0;
-		c->is_twin = t->style->width > 0 && !t->answer->is_picked &&
-			     !*column_title(column) && strcmp(column->name, "number") == 0;
+		c->is_twin = !t->style->is_wide && !t->answer->is_picked &&
+			     ((!*column_title(column) && strcmp(column->name, "number") == 0) ||
+			      (t->tree != SIZE_MAX && i == t->level));
 		c->is_hidden = c->is_twin;
 		c->is_before = size > 7 && strcmp(column->name + size - 7, "_before") == 0;
+		c->is_minor = strcmp(column->name, "loader") == 0;
 		has_text |= c->is_text;
 	}
 }
@@ -603,11 +827,9 @@ int render_table(struct answer *answer, const struct render_style *style, struct
 	};
 	int rc;
 
-	put_facts(answer, style, out);
+	facts_above(answer, style, out);
 	if (t.columns == 0)
 		return HDB_OK;
-	if (answer_fact_count(answer) > 0)
-		output_char(out, '\n');
 	t.column = calloc(t.columns, sizeof(t.column[0]));
 	t.cells = calloc(t.columns * BATCH_ROWS, sizeof(t.cells[0]));
 	if (!t.column || !t.cells) {
@@ -622,6 +844,7 @@ out:
 	free(t.column);
 	free(t.cells);
 	output_release(out, &t.shortened);
+	output_release(out, &t.same);
 	output_release(out, &t.text);
 	return rc;
 }

@@ -73,21 +73,21 @@ static const struct hdb_column facts[] = {
 	{ "strong_objects", HDB_TYPE_COUNT, "strongly reachable",
 	  "objects on a path of strong "
 	  "references from a root" },
-	{ "strong_shallow", HDB_TYPE_BYTES, "their bytes", "shallow size of these" },
+	{ "strong_shallow", HDB_TYPE_BYTES, "strongly reachable bytes", "shallow size of these" },
 	{ "soft_objects", HDB_TYPE_COUNT, "softly",
 	  "objects that are reachable, but not without soft "
 	  "references: they go before memory runs out" },
-	{ "soft_shallow", HDB_TYPE_BYTES, "their bytes", "shallow size of these" },
+	{ "soft_shallow", HDB_TYPE_BYTES, "softly reachable bytes", "shallow size of these" },
 	{ "weak_objects", HDB_TYPE_COUNT, "weakly",
 	  "not without weak references: they go with the next "
 	  "collection" },
-	{ "weak_shallow", HDB_TYPE_BYTES, "their bytes", "shallow size of these" },
+	{ "weak_shallow", HDB_TYPE_BYTES, "weakly reachable bytes", "shallow size of these" },
 	{ "finalizer_objects", HDB_TYPE_COUNT, "by finalizers",
 	  "only because something is still to be "
 	  "finalized" },
-	{ "finalizer_shallow", HDB_TYPE_BYTES, "their bytes", "shallow size of these" },
+	{ "finalizer_shallow", HDB_TYPE_BYTES, "bytes by finalizers", "shallow size of these" },
 	{ "phantom_objects", HDB_TYPE_COUNT, "phantom", "not without phantom references" },
-	{ "phantom_shallow", HDB_TYPE_BYTES, "their bytes", "shallow size of these" },
+	{ "phantom_shallow", HDB_TYPE_BYTES, "phantom reachable bytes", "shallow size of these" },
 	QUERY_COVERAGE_FACTS,
 };
 

@@ -1,0 +1,200 @@
+/*
+ * heapdb/render_facts.c - what tables say of an answer beside its rows: whether the dump is whole
+ * and what was asked about first, figures of all rows and what is left out below.
+ */
+#include "heapdb/prose.h"
+#include "heapdb/render.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define HEALTH "stale|incomplete|redacted"
+/* Facts that have a sentence of their own. */
+#define IN_SENTENCES \
+	"counted|unreachable_objects|unreachable_shallow|cut|cut_rows|cut_objects|cut_bytes|note"
+
+static bool says_nothing(const struct hdb_value *value)
+{
+	switch (value->type) {
+	case HDB_TYPE_COUNT:
+	case HDB_TYPE_BYTES:
+		return value->u == 0;
+	case HDB_TYPE_INT:
+		return value->i == 0;
+	case HDB_TYPE_DOUBLE:
+	case HDB_TYPE_PERCENT:
+		return !(fabs(value->d) > 0);
+	case HDB_TYPE_TEXT:
+		return value->text_size == 0;
+	case HDB_TYPE_ID:
+	case HDB_TYPE_BOOL:
+		return false;
+	case HDB_TYPE_NULL:
+		break;
+	}
+	return true;
+}
+
+/* Whether the facts are of what was asked about: one object or class, or nothing else is there. */
+static bool has_headline(const struct answer *answer)
+{
+	const struct hdb_query_spec *spec = answer->rows ? hdb_query_named(answer->name) : NULL;
+
+	return !answer->rows || (spec && spec->target_min == 1 && spec->target_max == 1);
+}
+
+static bool is_above(const struct answer *answer, size_t fact)
+{
+	const char *name = answer_fact_column(answer, fact)->name;
+	const struct hdb_value *value = answer_fact_value(answer, fact);
+
+	if (value->type == HDB_TYPE_NULL)
+		return false;
+	return is_among(name, HEALTH) || !answer->rows ||
+	       (has_headline(answer) && !is_among(name, IN_SENTENCES) && !says_nothing(value));
+}
+
+/* Appends "title: value", not escaped. */
+static void add_fact(struct bytes *to, const struct answer *answer, size_t fact,
+		     const struct render_style *style)
+{
+	const char *title = column_title(answer_fact_column(answer, fact));
+	const struct hdb_value *value = answer_fact_value(answer, fact);
+
+	bytes_add(to, title, strlen(title));
+	bytes_add(to, ": ", 2);
+	if (value->type == HDB_TYPE_TEXT)
+		bytes_add(to, value->text, value->text_size);
+	else
+		column_for_people(answer_fact_column(answer, fact), value, style, to);
+}
+
+/* The text as lines of a paragraph; those after the first are indented. */
+static void put_lines(struct output *out, const struct render_style *style,
+		      const struct bytes *text)
+{
+	if (text->size > 0)
+		prose_wrap(out, style, (struct prose_place){ 2, 1 }, text->data, text->size);
+}
+
+void facts_above(struct answer *answer, const struct render_style *style, struct output *out)
+{
+	struct bytes text = { 0 }, line = { 0 };
+	bool is_any = false;
+
+	for (size_t i = 0; i < answer_fact_count(answer); i++) {
+		if (!is_above(answer, i))
+			continue;
+		text.size = 0;
+		add_fact(&text, answer, i, style);
+		if (style->width > 0) {
+			put_lines(out, style, &text);
+		} else {
+			escape_text(&line, text.data, text.size);
+			bytes_add(&line, "\n", 1);
+		}
+		is_any = true;
+	}
+	output_bytes(out, line.data ? line.data : "", line.size);
+	if (is_any && answer_column_count(answer) > 0)
+		output_char(out, '\n');
+	output_release(out, &line);
+	output_release(out, &text);
+}
+
+/* Appends ", 25 rows" of the fact. */
+static void add_number(struct bytes *to, const struct answer *answer, const char *fact,
+		       const struct render_style *style)
+{
+	const struct hdb_value *value = answer_fact(answer, fact);
+	const char *unit = strrchr(fact, '_') + 1;
+
+	if (!has_value(value) || says_nothing(value))
+		return;
+	bytes_add(to, to->size ? ", " : "", to->size ? 2 : 0);
+	value_for_people(value, style, to);
+	if (value->type == HDB_TYPE_COUNT) {
+		bytes_add(to, " ", 1);
+		bytes_add(to, unit, strlen(unit));
+	}
+}
+
+void facts_cut(const struct answer *answer, const struct render_style *style, struct bytes *to)
+{
+	const struct hdb_value *why = answer_fact(answer, "cut");
+	struct bytes numbers = { 0 };
+
+	if (!has_value(why))
+		return;
+	add_number(&numbers, answer, "cut_rows", style);
+	add_number(&numbers, answer, "cut_objects", style);
+	add_number(&numbers, answer, "cut_bytes", style);
+	bytes_add(to, "left out: ", 10);
+	bytes_add(to, why->text, why->text_size);
+	if (numbers.size) {
+		bytes_add(to, " (", 2);
+		bytes_add(to, numbers.data, numbers.size);
+		bytes_add(to, ")", 1);
+	}
+	to->failed |= numbers.failed;
+	bytes_release(&numbers);
+}
+
+/* Which objects were not counted, if only the reachable ones were. */
+static void add_population(struct bytes *to, const struct answer *answer,
+			   const struct render_style *style)
+{
+	const struct hdb_value *counted = answer_fact(answer, "counted");
+	const struct hdb_value *bytes = answer_fact(answer, "unreachable_shallow");
+	struct bytes numbers = { 0 };
+
+	add_number(&numbers, answer, "unreachable_objects", style);
+	if (has_value(counted) && (counted->text_size != strlen("reachable") ||
+				   memcmp(counted->text, "reachable", counted->text_size) != 0)) {
+		bytes_add(to, "counted: ", 9);
+		bytes_add(to, counted->text, counted->text_size);
+	} else if (numbers.size) {
+		numbers.size -= strlen("objects");
+		bytes_add(to, "not counted: ", 13);
+		bytes_add(to, numbers.data, numbers.size);
+		bytes_add(to, "unreachable objects, ", 21);
+		value_for_people(bytes, style, to);
+	}
+	to->failed |= numbers.failed;
+	bytes_release(&numbers);
+}
+
+/* Prints the paragraph, if there is one, and empties it. */
+static void put_paragraph(struct output *out, const struct render_style *style, struct bytes *text)
+{
+	put_lines(out, style, text);
+	text->size = 0;
+}
+
+void facts_below(struct answer *answer, const struct render_style *style, struct output *out)
+{
+	const struct hdb_value *note = answer_fact(answer, "note");
+	struct bytes text = { 0 };
+
+	for (size_t i = 0; i < answer_fact_count(answer); i++) {
+		const size_t before = text.size;
+
+		if (is_above(answer, i) || says_nothing(answer_fact_value(answer, i)) ||
+		    is_among(answer_fact_column(answer, i)->name, IN_SENTENCES))
+			continue;
+		bytes_add(&text, "; ", before ? 2 : 0);
+		add_fact(&text, answer, i, style);
+	}
+	put_paragraph(out, style, &text);
+	add_population(&text, answer, style);
+	put_paragraph(out, style, &text);
+	facts_cut(answer, style, &text);
+	put_paragraph(out, style, &text);
+	if (has_value(note) && answer->row_count > 0) {
+		bytes_add(&text, "note: ", 6);
+		bytes_add(&text, note->text, note->text_size);
+		put_paragraph(out, style, &text);
+	}
+	output_release(out, &text);
+}
