@@ -178,6 +178,7 @@ VALUES = {
 # Where an option needs company: the command's arguments instead of those above.
 COMPANY = {
     ("query", "--svg"): ["query", "dominator-tree"] + DB,
+    ("query", "--stacks"): ["query", "threads"] + DB,
     ("diff", "--svg"): ["diff", "a.heapdb", "b.heapdb", "--by", "path"],
     ("capture", "--columns"): ["capture", "--csv"],
     ("sql", "--svg"): ["sql"] + DB + ["SELECT level, name, retained FROM dominator_tree"],

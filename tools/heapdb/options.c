@@ -5,6 +5,7 @@
 #include "heapdb/options.h"
 
 #include "heapdb/cli.h"
+#include "heapdb/prose.h"
 #include "heapdb/suggest.h"
 #include "heapdb/where.h"
 
@@ -131,6 +132,8 @@ const struct option_info option_table[] = {
 	{ "human", NULL, OPTIONS_HUMAN, 0, FLAG(human), "sizes as 1.2 GiB, as without it" },
 	{ "wide", NULL, OPTIONS_ROWS, 0, FLAG(wide),
 	  "all columns and whole names, however wide the terminal is" },
+	{ "stacks", NULL, OPTIONS_STACKS, 0, FLAG(stacks),
+	  "all stacks with local variables, as a thread dump" },
 	{ "by", "class|thread|stack|site", OPTIONS_ALLOCATIONS, 0, WORD(by, 0),
 	  "what allocations are added up by; site: the frame that allocates; stack: the tree of "
 	  "call stacks, the outermost frame first" },
@@ -220,6 +223,8 @@ unsigned options_groups(const struct command *command, const struct hdb_query_sp
 	if (query && !has_bytes(query->columns, query->column_count) &&
 	    !has_bytes(query->facts, query->fact_count))
 		groups &= ~(unsigned)OPTIONS_HUMAN;
+	if (query && !prose_has_stacks(query->name))
+		groups &= ~(unsigned)OPTIONS_STACKS;
 	if (query && !can_be_drawn(query))
 		groups &= ~(unsigned)OPTIONS_TREES;
 	if (groups & OPTIONS_EXPORT) /* it has all formats */

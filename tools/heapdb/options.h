@@ -49,8 +49,9 @@ enum option_group {
 	OPTIONS_SQL = 1 << 25,
 	OPTIONS_ALLOCATIONS = 1 << 26,
 	OPTIONS_NAMES = 1 << 27,
-	OPTIONS_TABLES_ALL = 1 << 28, /* those that read tables of SQL */
-	OPTIONS_TREE_FORMAT = 1 << 29 /* FORMAT of what can be drawn: options_groups */
+	OPTIONS_TABLES_ALL = 1 << 28,  /* those that read tables of SQL */
+	OPTIONS_TREE_FORMAT = 1 << 29, /* FORMAT of what can be drawn: options_groups */
+	OPTIONS_STACKS = 1 << 30       /* those with stacks: options_groups */
 };
 
 /* In the order of the words of --format. */
@@ -93,7 +94,8 @@ struct options {
 	unsigned is_plain; /* what is exported is not compressed */
 	enum format format;
 	bool has_format; /* one of --json, --csv, --format was given */
-	bool human, bytes, wide, quiet, no_progress, timings, strict, force, help, names, schema;
+	bool human, bytes, wide, stacks, quiet, no_progress, timings, strict, force, help, names,
+		schema;
 	bool has_limit;
 	uint64_t limit;        /* rows; 0: all */
 	const char **operands; /* owned array of what is no option, the query's name left out */

@@ -9,42 +9,49 @@
 /* Columns of a line where the terminal does not tell its own. */
 #define PROSE_WIDTH 100
 
-static const struct {
+static const struct text {
 	const char *query;
 	prose_fn *text;
-	bool is_whole;  /* see prose_is_whole */
-	bool has_parts; /* see prose_has_parts */
+	bool is_whole;   /* see prose_is_whole */
+	bool has_parts;  /* see prose_has_parts */
+	bool has_stacks; /* see prose_has_stacks */
 } texts[] = {
-	{ "leaks", prose_leaks, true, true },    { "object", prose_object, false, false },
-	{ "path", prose_path, true, false },     { "threads", prose_threads, true, true },
-	{ "triage", prose_triage, true, false },
+	{ "leaks", prose_leaks, true, true, false },
+	{ "object", prose_object, false, false, false },
+	{ "path", prose_path, true, false, false },
+	{ "threads", prose_threads, false, true, true },
+	{ "triage", prose_triage, true, false, false },
+	{ NULL, NULL, false, false, false },
 };
+
+/* That of the query, or the last one, of none. */
+static const struct text *find(const char *query)
+{
+	const struct text *t = texts;
+
+	while (t->query && strcmp(t->query, query) != 0)
+		t++;
+	return t;
+}
 
 prose_fn *prose_of(const char *query)
 {
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		if (strcmp(texts[i].query, query) == 0)
-			return texts[i].text;
-	}
-	return NULL;
+	return find(query)->text;
 }
 
 bool prose_is_whole(const char *query)
 {
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		if (strcmp(texts[i].query, query) == 0)
-			return texts[i].is_whole;
-	}
-	return false;
+	return find(query)->is_whole;
 }
 
 bool prose_has_parts(const char *query)
 {
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		if (strcmp(texts[i].query, query) == 0)
-			return texts[i].has_parts;
-	}
-	return false;
+	return find(query)->has_parts;
+}
+
+bool prose_has_stacks(const char *query)
+{
+	return find(query)->has_stacks;
 }
 
 const struct hdb_value *answer_fact(const struct answer *answer, const char *name)
@@ -143,9 +150,8 @@ void prose_wrap(struct output *out, const struct render_style *style, struct pro
 	for (size_t i = 0; i < shown.size;) {
 		size_t word = 0, columns = 0;
 
-		while (i + word < shown.size &&
-		       (shown.data[i + word] != ' ' ||
-			output_in_size(shown.data, i + word, shown.size)))
+		while (i + word < shown.size && (shown.data[i + word] != ' ' ||
+						 output_in_size(shown.data, i + word, shown.size)))
 			word++;
 		for (size_t k = 0; k < word; k++)
 			columns += (shown.data[i + k] & 0xc0) != 0x80;

@@ -23,6 +23,9 @@ bool prose_is_whole(const char *query);
 /* Whether its --limit counts what the text tells of (threads, leaks), and not rows. */
 bool prose_has_parts(const char *query);
 
+/* Whether it is a table of threads, and with --stacks a thread dump. */
+bool prose_has_stacks(const char *query);
+
 prose_fn prose_leaks, prose_object, prose_path, prose_threads, prose_triage;
 
 /* ---- for the texts ---- */

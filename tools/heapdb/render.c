@@ -46,6 +46,7 @@ struct render_style render_style_of(const struct options *opt, const struct outp
 		.format = opt->format,
 		.human = !opt->bytes,
 		.is_wide = opt->wide,
+		.is_whole = opt->stacks,
 		.has_colour = wants_colour(out),
 		.width = out->is_terminal && !opt->wide ? render_text_width(out) : 0,
 	};

@@ -53,6 +53,7 @@ struct render_style {
 	enum format format;
 	bool human;      /* sizes as 1.2 GiB */
 	bool is_wide;    /* all columns and whole texts */
+	bool is_whole;   /* with as_text: all stacks, not a table of threads */
 	bool as_text;    /* as people read it from top to bottom: see prose.h */
 	bool has_colour; /* bold, dim and colours may be printed */
 	size_t width;    /* columns of the terminal; 0: do not cut */

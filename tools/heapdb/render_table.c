@@ -259,8 +259,8 @@ static void put_lead(struct table *t, size_t row, size_t columns)
 }
 
 /*
- * The text of a cell, cut to its column's limit, right-aligned for numbers; the last column ends the
- * line. `lead` of its columns are strokes of a tree, which are printed already.
+ * The text of a cell, cut to its column's limit, right-aligned for numbers; the last column ends
+ * the line. `lead` of its columns are strokes of a tree, which are printed already.
  */
 static void put_text(struct table *t, size_t no, struct cell cell, const char *text)
 {

@@ -102,7 +102,8 @@ static const struct hdb_column facts[] = {
 
 struct threads_query {
 	const char *pattern;
-	uint32_t wanted_ix; /* HEAP_NONE: by pattern, or all */
+	char part[NAME_MAX_BYTES]; /* the pattern, if names that hold it are meant */
+	uint32_t wanted_ix;        /* HEAP_NONE: by pattern, or all */
 	bool no_stack, no_locals;
 	uint64_t next_no;
 	struct store_thread thread; /* the current one */
@@ -296,6 +297,12 @@ static int open_threads(struct query *q, struct hdb_error *err)
 		TRY(analysis_unlisted_threads(&q->session, &s->unlisted, err));
 	}
 	TRY(count_threads(q, s, &n, err));
+	if (!n.threads && s->pattern && !strpbrk(s->pattern, "*?")) {
+		/* A part of the names will do. */
+		(void)snprintf(s->part, sizeof(s->part), "*%s*", s->pattern);
+		s->pattern = s->part;
+		TRY(count_threads(q, s, &n, err));
+	}
 	if (!n.threads && q->target_count)
 		return hdb_fail(err, HDB_NOTFOUND, "there is no thread %s", q->targets[0]);
 	q->total = s->no_stack ? n.threads : QUERY_TOTAL_UNKNOWN;
