@@ -11,7 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STALE, INCOMPLETE, REDACTED, MISSING_BYTES, SKIPPED_BYTES, ROOTS_SEEN, STRENGTH, ONLY_HEAP };
+enum {
+	STALE,
+	INCOMPLETE,
+	REDACTED,
+	MISSING_BYTES,
+	SKIPPED_BYTES,
+	ROOTS_SEEN,
+	STRENGTH,
+	ONLY_HEAP,
+	NO_ROWS
+};
 
 static const struct hdb_column facts[QUERY_COMMON_FACTS] = {
 	{ "stale", HDB_TYPE_TEXT, "stale",
@@ -32,6 +42,8 @@ static const struct hdb_column facts[QUERY_COMMON_FACTS] = {
 	  "with --retained: the weakest references that count" },
 	{ "only_heap", HDB_TYPE_TEXT, "objects of heap",
 	  "with --heap: the heap whose objects are listed and counted" },
+	{ "no_rows", HDB_TYPE_TEXT, "no rows",
+	  "of an answer without rows, after the last: why it has none" },
 };
 
 const struct hdb_column *query_common_facts(size_t *count)
@@ -152,4 +164,18 @@ void query_tell_strength(struct query *q, const char *name)
 void query_tell_only_heap(struct query *q, const char *name)
 {
 	tell(q, ONLY_HEAP, name);
+}
+
+void query_tell_no_rows(struct query *q)
+{
+	const char *why = q->filter       ? "none fulfils the condition" :
+			  q->def->no_rows ? q->def->no_rows :
+					    "the heap has nothing that was asked for";
+
+	for (size_t i = 0; i < q->common_count; i++)
+		if (q->common[i].column == &facts[NO_ROWS])
+			return;
+	/* Else that says why. */
+	if (!q->is_cut)
+		tell(q, NO_ROWS, why);
 }

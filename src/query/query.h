@@ -53,6 +53,12 @@ struct query_batch {
 	struct query_batch_column *columns;
 };
 
+/* no_rows of those that need stacks of allocations. */
+#define QUERY_NO_STACKS \
+	"the dump has no stacks of allocations: dumps of HotSpot have none. JDK 8 and older write " \
+	"them with -agentlib:hprof=heap=all,depth=8,format=b, Android while it records " \
+	"allocations; on newer JDKs a Flight Recorder recording has them"
+
 /* Ends heap_help. */
 #define QUERY_HEAP_NAMES ": app, image, zygote, ... of Android; default: all"
 
@@ -80,6 +86,8 @@ struct query_def {
 	enum query_order order;
 	unsigned uses;         /* enum query_use */
 	const char *heap_help; /* what --heap means here; NULL: rows are of its objects */
+	const char
+		*no_rows; /* why an answer has none, where it has none; NULL: see common_facts.c */
 	/* where an answer without arguments is kept (kept_answers.h); 0: nowhere */
 	enum store_table keeps;
 };

@@ -349,6 +349,8 @@ int query_next(struct query *q, struct hdb_error *err)
 		r = query_sorted_row(q, q->taken) ? HDB_OK : HDB_END;
 	else
 		r = query_make(q, err);
+	if (r == HDB_END && !q->taken)
+		query_tell_no_rows(q);
 	if (r != HDB_OK)
 		return r;
 	q->taken++;

@@ -14,11 +14,13 @@ struct query_fact {
 };
 
 /* common_facts.c: sets q->common, which has room for so many. */
-#define QUERY_COMMON_FACTS 8
+#define QUERY_COMMON_FACTS 9
 int query_add_common_facts(struct query *q, struct hdb_error *err);
 /* The same facts of one question: which references count, and which heap's objects. */
 void query_tell_strength(struct query *q, const char *name);
 void query_tell_only_heap(struct query *q, const char *name);
+/* After the last row, where there was none: why. */
+void query_tell_no_rows(struct query *q);
 
 /* Number of a column in the spec, or SIZE_MAX. */
 size_t query_find_column(const struct query *q, const char *name);

@@ -5,3 +5,8 @@ for query in app bitmaps leak-traces; do
 	heapdb query $query --limit 2
 done
 heapdb query direct-buffers --columns kind,capacity
+# An answer without rows says why.
+for q in alloc-sites cpu-samples heap-summaries duplicate-classes 'strings --match qqqq' 'histogram --where objects<0' \
+	'call-tree --limit 1'; do
+	heapdb query $q
+done

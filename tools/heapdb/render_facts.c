@@ -12,7 +12,7 @@
 #define HEALTH "stale|incomplete|redacted"
 /* Facts that have a sentence of their own. */
 #define IN_SENTENCES \
-	"counted|unreachable_objects|unreachable_shallow|cut|cut_rows|cut_objects|cut_bytes|note"
+	"counted|unreachable_objects|unreachable_shallow|cut|cut_rows|cut_objects|cut_bytes|note|no_rows"
 
 static bool says_nothing(const struct hdb_value *value)
 {

@@ -716,7 +716,7 @@ static void put_bounds(const struct table *t)
 static int put_footer(struct table *t)
 {
 	char have[OUTPUT_NUMBER_SIZE], all[OUTPUT_NUMBER_SIZE];
-	const struct hdb_value *note = answer_fact(t->answer, "note");
+	const struct hdb_value *why = answer_fact(t->answer, "note");
 	const uint64_t count = t->answer->row_count;
 	uint64_t total;
 	size_t at = 0;
@@ -725,10 +725,11 @@ static int put_footer(struct table *t)
 	if (rc < 0)
 		return rc;
 	if (count == 0 && total == 0) {
-		output_string(t->out, has_value(note) ? "no rows: " : "no rows\n");
-		if (has_value(note))
-			prose_wrap(t->out, t->style, (struct prose_place){ 2, 9 }, note->text,
-				   note->text_size);
+		why = has_value(why) ? why : answer_fact(t->answer, "no_rows");
+		output_string(t->out, has_value(why) ? "no rows: " : "no rows\n");
+		if (has_value(why))
+			prose_wrap(t->out, t->style, (struct prose_place){ 2, 9 }, why->text,
+				   why->text_size);
 	}
 	output_string(t->out, t->style->has_colour ? STYLE_DIM : "");
 	if (count < total) {
@@ -747,7 +748,8 @@ static int put_footer(struct table *t)
 		prose_wrap(t->out, t->style, (struct prose_place){ 2, 13 }, t->same.data,
 			   t->same.size);
 	}
-	put_bounds(t);
+	if (count > 0)
+		put_bounds(t);
 	facts_below(t->answer, t->style, t->out);
 	output_string(t->out, t->style->has_colour ? STYLE_END : "");
 	return HDB_OK;

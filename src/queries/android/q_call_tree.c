@@ -52,6 +52,7 @@ static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects", "with a stack that has frames" },
 	{ "shallow", HDB_TYPE_BYTES, "bytes", "of these" },
 	{ "others", HDB_TYPE_COUNT, "others", "objects of which the dump has no stack" },
+	{ "note", HDB_TYPE_TEXT, "note", "how to get stacks, where the dump has none" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -138,6 +139,8 @@ static int add_sites(struct query *q, struct state *s, struct hdb_error *err)
 	query_fact(q, "objects", count);
 	query_fact(q, "shallow", bytes);
 	query_fact(q, "others", others);
+	if (!count && !q->is_filtered)
+		query_fact_text(q, "note", QUERY_NO_STACKS);
 	return HDB_OK;
 }
 

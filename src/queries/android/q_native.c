@@ -188,6 +188,7 @@ const struct query_def query_native = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.no_rows = "the dump records no native memory of reachable objects",
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_ALL | QUERY_OWN_NATIVE,
 	.state_size = sizeof(struct state),

@@ -391,6 +391,7 @@ const struct query_def query_diff = {
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 0,
 		.one_population = "it compares the reachable objects alone",
 	},
+	.no_rows = "nothing differs",
 	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE, .uses = QUERY_USES_HEAP,
 	.heap_help = "only objects of this heap are counted, in each dump" QUERY_HEAP_NAMES,
 	.state_size = sizeof(struct diff),

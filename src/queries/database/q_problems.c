@@ -144,5 +144,6 @@ const struct query_def query_problems = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.no_rows = "no record of the dump is damaged, and none is missing",
 	.open = open_problems, .next = next_problem, .close = query_records_close,
 };

@@ -197,6 +197,7 @@ const struct query_def query_explain = {
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 		.one_population = "it explains reachable objects: others hold nothing",
 	},
+	.no_rows = "no rule knows what is large here; `leaks` and `top` show what retains most",
 	.population = ANALYSIS_OF_REACHABLE,
 	.state_size = sizeof(struct explaining),
 	.open = open_explain, .next = next_explain, .close = close_explain,

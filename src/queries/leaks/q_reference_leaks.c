@@ -488,6 +488,7 @@ const struct query_def query_reference_leaks = {
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 		.one_population = QUERY_REACHES_ONLY,
 	},
+	.no_rows = "no referent holds its own reference",
 	.population = ANALYSIS_OF_REACHABLE, .uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
 	.heap_help = "only references of this heap" QUERY_HEAP_NAMES "; paths go through all",
 	.state_size = sizeof(struct leaks),

@@ -179,6 +179,7 @@ const struct query_def query_duplicate_classes = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.no_rows = "no class is defined by more than one class loader",
 	.population = ANALYSIS_OF_REACHABLE, .uses = QUERY_USES_HEAP,
 	.heap_help = "only objects of this heap are counted"
 		     QUERY_HEAP_NAMES "; all classes are shown",

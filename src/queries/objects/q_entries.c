@@ -402,6 +402,7 @@ const struct query_def query_entries = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.no_rows = "the collections are empty",
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
 	.heap_help = "only entries whose value or element is an object of this heap"

@@ -131,6 +131,7 @@ const struct query_def query_dangling = {
 		.columns = dangling_columns, .column_count = COUNT_OF(dangling_columns),
 		.facts = dangling_facts, .fact_count = COUNT_OF(dangling_facts), .is_query = 1,
 	},
+	.no_rows = "every reference leads to an object of the dump",
 	.open = open_dangling, .next = next_dangling, .close = query_records_close,
 };
 
@@ -285,6 +286,7 @@ const struct query_def query_alloc_sites = {
 		.options = no_options,
 		.columns = site_columns, .column_count = COUNT_OF(site_columns), .is_query = 1,
 	},
+	.no_rows = QUERY_NO_STACKS,
 	.open = open_sites, .next = next_site, .close = query_records_close,
 };
 
@@ -335,6 +337,7 @@ const struct query_def query_cpu_samples = {
 		.summary = "CPU samples, if the dump has them", .options = no_options,
 		.columns = sample_columns, .column_count = COUNT_OF(sample_columns), .is_query = 1,
 	},
+	.no_rows = "the dump has no samples: JDK 8 and older write them with -agentlib:hprof=cpu=samples,format=b",
 	.open = open_samples, .next = next_sample, .close = query_records_close,
 };
 
@@ -377,5 +380,6 @@ const struct query_def query_heap_summaries = {
 		.columns = summary_columns, .column_count = COUNT_OF(summary_columns),
 		.is_query = 1,
 	},
+	.no_rows = "the dump has no such records: only HPROF agents of JDK 8 and older write them, with -agentlib:hprof=heap=all,format=b",
 	.open = open_summaries, .next = next_summary, .close = query_records_close,
 };

@@ -258,6 +258,7 @@ const struct query_def query_referrers = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.no_rows = "nothing refers to it; a GC root may hold it (`path`)",
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_ALL | QUERY_IF_KNOWN,
 	.state_size = sizeof(struct referrers),

@@ -324,6 +324,7 @@ const struct query_def query_unreachable = {
 		.one_population = "it counts unreachable objects alone; `histogram` counts the "
 				  "others, or all",
 	},
+	.no_rows = "no object of those asked for is unreachable",
 	.population = ANALYSIS_OF_UNREACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
 	.state_size = sizeof(struct unreachable),
