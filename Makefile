@@ -187,9 +187,9 @@ $(BUILD)/obj/extension/%.o: tools/sqlite/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) -Itools -DHEAPSQL_EXTENSION $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/heapdb.so: $(ext_obj) $(static_lib) tools/sqlite/extension.map
+$(BUILD)/heapdb.so: $(ext_obj) $(BUILD)/obj/tools/common/fail.o $(static_lib) tools/sqlite/extension.map
 	$(CC) $(ALL_LDFLAGS) -shared -Wl,--version-script=tools/sqlite/extension.map -o $@ \
-		$(ext_obj) $(static_lib) $(LIB_LIBS)
+		$(ext_obj) $(BUILD)/obj/tools/common/fail.o $(static_lib) $(LIB_LIBS)
 
 $(BUILD)/hprofgen: $(gen_obj) $(static_lib)
 	$(CC) $(ALL_LDFLAGS) -o $@ $(gen_obj) $(static_lib) $(LIB_LIBS)

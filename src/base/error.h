@@ -6,6 +6,7 @@
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 
+#include "base/try.h"
 #include "heapdb.h"
 
 #include <inttypes.h>
@@ -37,23 +38,5 @@ static inline int hdb_fail_memory(struct hdb_error *err, const char *what, uint6
 	hdb_note_memory(err, what, size_bytes);
 	return HDB_ENOMEM;
 }
-
-/*
- * Calls a function that returns a result code, and returns the code from the function around it
- * unless it is HDB_OK. TRY_ERRORS does so for errors alone: HDB_END and HDB_NOTFOUND are ignored.
- * Where something must be released first, `goto out` instead.
- */
-#define TRY(call) \
-	do { \
-		const int try_result_ = (call); \
-		if (try_result_ != HDB_OK) \
-			return try_result_; \
-	} while (0)
-#define TRY_ERRORS(call) \
-	do { \
-		const int try_result_ = (call); \
-		if (try_result_ < 0) \
-			return try_result_; \
-	} while (0)
 
 #endif

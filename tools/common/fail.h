@@ -5,6 +5,7 @@
 #ifndef COMMON_FAIL_H
 #define COMMON_FAIL_H
 
+#include "base/try.h"
 #include "heapdb.h"
 
 /* Writes a message into `err`, which may be NULL, and returns `code`. */

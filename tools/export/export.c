@@ -53,7 +53,6 @@ static int read_schema(const struct ArrowSchema *schema, struct export_writer *w
 		       struct export_column **columns, struct hdb_error *err)
 {
 	const size_t count = (size_t)schema->n_children;
-	int r = HDB_OK;
 
 	if (strcmp(schema->format, "+s") != 0 || !count)
 		return door_fail(err, HDB_EUSAGE, "rows without columns");
@@ -61,8 +60,7 @@ static int read_schema(const struct ArrowSchema *schema, struct export_writer *w
 	if (!*columns)
 		return export_no_memory(err);
 	for (size_t i = 0; i < count; i++)
-		if ((r = read_field(schema->children[i], &(*columns)[i], err)) != HDB_OK)
-			return r;
+		TRY(read_field(schema->children[i], &(*columns)[i], err));
 	w->columns = *columns;
 	w->column_count = count;
 	return HDB_OK;

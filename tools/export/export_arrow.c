@@ -252,9 +252,7 @@ static int put_column(struct arrow *a, const struct ArrowArray *column, enum exp
 	a->nodes[2 * a->node_count] = rows;
 	a->nodes[2 * a->node_count + 1] = (uint64_t)column->null_count;
 	a->node_count++;
-	if ((r = put_buffer(a, column->buffers[0], column->null_count ? (rows + 7) / 8 : 0, err)) !=
-	    HDB_OK)
-		return r;
+	TRY(put_buffer(a, column->buffers[0], column->null_count ? (rows + 7) / 8 : 0, err));
 	if ((r = put_buffer(a, column->buffers[1], size, err)) != HDB_OK)
 		return r;
 	if (is_text)
@@ -295,7 +293,6 @@ static int put_dictionaries(struct export_writer *w, const struct ArrowArray *ba
 {
 	struct arrow *a = w->state;
 	struct flat *f = &a->flat;
-	int r;
 
 	for (size_t i = 0; i < w->column_count; i++) {
 		const struct ArrowArray *names = batch->children[i]->dictionary;
@@ -304,15 +301,13 @@ static int put_dictionaries(struct export_writer *w, const struct ArrowArray *ba
 		if (!w->columns[i].has_dictionary)
 			continue;
 		begin_body(a);
-		if ((r = put_column(a, names, EXPORT_TEXT, false, err)) < 0)
-			return r;
+		TRY_ERRORS(put_column(a, names, EXPORT_TEXT, false, err));
 		data = batch_table(a, (uint64_t)names->length);
 		flat_table(f);
 		flat_number(f, 0, i, 8);
 		flat_field(f, 1, data);
-		if ((r = put_message(w, HEADER_DICTIONARY, flat_table_end(f), &a->dictionaries,
-				     err)) < 0)
-			return r;
+		TRY_ERRORS(put_message(w, HEADER_DICTIONARY, flat_table_end(f), &a->dictionaries,
+				       err));
 	}
 	return HDB_OK;
 }
@@ -327,9 +322,8 @@ static int put_batch(struct export_writer *w, const struct ArrowArray *batch, st
 	a->has_dictionaries = true;
 	begin_body(a);
 	for (size_t i = 0; i < w->column_count; i++)
-		if ((r = put_column(a, batch->children[i], w->columns[i].kind,
-				    w->columns[i].has_dictionary, err)) < 0)
-			return r;
+		TRY_ERRORS(put_column(a, batch->children[i], w->columns[i].kind,
+				      w->columns[i].has_dictionary, err));
 	return put_message(w, HEADER_BATCH, batch_table(a, (uint64_t)batch->length), &a->batches,
 			   err);
 }

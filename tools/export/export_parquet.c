@@ -116,14 +116,12 @@ static int put_page(struct export_writer *w, struct chunk *c, struct page page,
 	const size_t before = to->size;
 	struct thrift t;
 	size_t header;
-	int r;
 
 	if (p->raw.has_failed)
 		return export_no_memory(err);
 	if (!w->options->is_plain) {
 		p->packed.size = 0;
-		if ((r = export_zstd_put(p->zstd, p->raw.data, p->raw.size, &p->packed, err)) < 0)
-			return r;
+		TRY_ERRORS(export_zstd_put(p->zstd, p->raw.data, p->raw.size, &p->packed, err));
 		body = &p->packed;
 	}
 	if (p->raw.size > INT32_MAX || body->size > INT32_MAX)

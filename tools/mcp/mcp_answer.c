@@ -186,8 +186,7 @@ static int fill(struct filling *f, struct hdb_error *err)
 			return mcp_fail(err, HDB_EINTR, "cancelled");
 		if (no++ < page->offset)
 			continue;
-		if ((r = add_row(f, err)) < 0)
-			return r;
+		TRY_ERRORS(add_row(f, err));
 		if (page->limit && json_array_size(f->list) == page->limit)
 			f->is_full = true;
 	}
@@ -220,10 +219,8 @@ static int put_counts(struct filling *f, json_t *answer, struct hdb_error *err)
 {
 	const size_t count = json_array_size(f->list);
 	uint64_t total;
-	int r;
 
-	if ((r = hdb_rows_total(f->rows, &total, err)) < 0)
-		return r;
+	TRY_ERRORS(hdb_rows_total(f->rows, &total, err));
 	f->page->next = f->page->offset + count < total && count > 0 ? f->page->offset + count : 0;
 	json_object_set(answer, "rows", f->list);
 	json_object_set_new(answer, "row_count", json_integer((json_int_t)count));

@@ -150,10 +150,8 @@ static int take_number(const json_t *args, const char *name, uint64_t *number,
 static int take_budget(const json_t *args, size_t *bytes, struct hdb_error *err)
 {
 	uint64_t tokens = MCP_TOKENS_DEFAULT;
-	int r;
 
-	if ((r = take_number(args, "max_tokens", &tokens, err)) < 0)
-		return r;
+	TRY_ERRORS(take_number(args, "max_tokens", &tokens, err));
 	if (tokens < MCP_TOKENS_MIN || tokens > MCP_TOKENS_MAX)
 		return mcp_fail(err, HDB_EUSAGE, "\"max_tokens\" has to be from %d to %d",
 				MCP_TOKENS_MIN, MCP_TOKENS_MAX);
@@ -189,7 +187,6 @@ static int take_texts(struct asking *a, const char *name,
 {
 	const json_t *value = json_object_get(a->call->args, name);
 	const size_t count = json_is_array(value) ? json_array_size(value) : 1;
-	int r = HDB_OK;
 
 	if (!value || json_is_null(value))
 		return HDB_OK;
@@ -199,8 +196,7 @@ static int take_texts(struct asking *a, const char *name,
 		if (!json_is_string(text) ||
 		    strlen(json_string_value(text)) != json_string_length(text))
 			return mcp_fail(err, HDB_EUSAGE, "\"%s\" has to be a text, or some", name);
-		if ((r = add(a, json_string_value(text), err)) < 0)
-			return r;
+		TRY_ERRORS(add(a, json_string_value(text), err));
 	}
 	return HDB_OK;
 }
@@ -216,12 +212,10 @@ static int add_target(struct asking *a, const char *text, struct hdb_error *err)
 static int add_before(struct asking *a, const char *text, struct hdb_error *err)
 {
 	struct hdb *db = NULL;
-	int r;
 
 	if (a->before_count == MCP_BEFORE_MAX)
 		return mcp_fail(err, HDB_ELIMIT, "at most %d earlier databases", MCP_BEFORE_MAX);
-	if ((r = mcp_files_open(a->call->files, text, &db, NULL, err)) < 0)
-		return r;
+	TRY_ERRORS(mcp_files_open(a->call->files, text, &db, NULL, err));
 	for (size_t i = 0; i <= a->before_count; i++) {
 		if (db == (i == a->before_count ? a->db : a->before[i]))
 			return mcp_fail(err, HDB_EUSAGE, "\"%s\" is compared with itself", text);
@@ -287,7 +281,6 @@ static int take_option(struct asking *a, const char *name, const json_t *value,
 		       struct hdb_error *err)
 {
 	const struct hdb_option_spec *option = find_option(a->spec, name);
-	int r = HDB_OK;
 
 	if (!option)
 		return mcp_fail(err, HDB_EUSAGE,
@@ -297,8 +290,7 @@ static int take_option(struct asking *a, const char *name, const json_t *value,
 	if (!json_is_array(value))
 		return add_value(a, option, value, err);
 	for (size_t i = 0; i < json_array_size(value); i++)
-		if ((r = add_value(a, option, json_array_get(value, i), err)) < 0)
-			return r;
+		TRY_ERRORS(add_value(a, option, json_array_get(value, i), err));
 	return HDB_OK;
 }
 
@@ -355,8 +347,7 @@ static int take_options(struct asking *a, struct hdb_error *err)
 		return mcp_fail(err, HDB_EUSAGE, "\"options\" has to be an object");
 	json_object_foreach(options, name, value)
 	{
-		if ((r = take_option(a, name, value, err)) < 0)
-			return r;
+		TRY_ERRORS(take_option(a, name, value, err));
 	}
 	return HDB_OK;
 }
@@ -446,18 +437,15 @@ static int take_rows(struct asking *a, struct hdb_error *err)
 		if (a->page.columns && !json_is_array(a->page.columns))
 			return mcp_fail(err, HDB_EUSAGE, "\"columns\" has to be an array of names");
 	}
-	if ((r = take_budget(args, &a->page.budget_bytes, err)) < 0)
-		return r;
+	TRY_ERRORS(take_budget(args, &a->page.budget_bytes, err));
 	return take_cursor(a, err);
 }
 
 static int take_database(struct asking *a, struct hdb_error *err)
 {
 	const char *name;
-	int r;
 
-	if ((r = take_text(a->call->args, "db", &name, err)) < 0)
-		return r;
+	TRY_ERRORS(take_text(a->call->args, "db", &name, err));
 	return mcp_files_open(a->call->files, name, &a->db, &a->shown, err);
 }
 
@@ -546,10 +534,8 @@ static int run_open(const struct mcp_call *call, const struct tool *tool, json_t
 {
 	struct asking a = { .call = call, .tool = tool };
 	const char *name;
-	int r;
 
-	if ((r = begin(call, tool, "db", &name, err)) < 0)
-		return r;
+	TRY_ERRORS(begin(call, tool, "db", &name, err));
 	if (!name) {
 		json_t *list = mcp_files_list(call->files);
 
@@ -558,8 +544,7 @@ static int run_open(const struct mcp_call *call, const struct tool *tool, json_t
 			json_object_set_new(*out, "note", json_string("there may be more"));
 		return HDB_OK;
 	}
-	if ((r = take_database(&a, err)) < 0)
-		return r;
+	TRY_ERRORS(take_database(&a, err));
 	*out = json_pack("{s:s, s:b}", "db", a.shown, "opened", 1);
 	put_health(*out, a.db);
 	free(a.shown);
@@ -694,16 +679,13 @@ static int run_explain(const struct mcp_call *call, const struct tool *tool, jso
 {
 	struct asking a = { .call = call, .tool = tool };
 	const char *name;
-	int r;
 
-	if ((r = begin(call, tool, "name", &name, err)) < 0)
-		return r;
+	TRY_ERRORS(begin(call, tool, "name", &name, err));
 	if (!name) {
 		*out = mcp_schema_queries();
 		return HDB_OK;
 	}
-	if ((r = take_name(&a, err)) != HDB_OK)
-		return r;
+	TRY(take_name(&a, err));
 	*out = mcp_schema_explain(a.spec);
 	return HDB_OK;
 }

@@ -80,10 +80,9 @@ int oql_check(struct oql_str text, struct hdb_error *err)
 	struct oql_budget budget = { .most_bytes = OQL_MEMORY_DEFAULT };
 	struct oql_arena arena = { .budget = &budget };
 	struct oql_select *select;
-	int r = check_utf8(text, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(check_utf8(text, err));
 	r = oql_parse(text, &arena, &select, err);
 	oql_arena_release(&arena);
 	assert(budget.used_bytes == 0);
@@ -114,7 +113,6 @@ static int title_column(struct oql *oql, size_t no)
 static int name_columns(struct oql *oql)
 {
 	const struct oql_str *names = oql_rows_names(oql->rows);
-	int r;
 
 	for (size_t i = 0; i < oql->column_count; i++) {
 		oql->names[i] = strndup(names[i].data, names[i].size);
@@ -125,8 +123,7 @@ static int name_columns(struct oql *oql)
 		goto no_memory;
 	for (size_t i = 0; i < oql->column_count; i++) {
 		oql->columns[i].name = oql->names[i];
-		if ((r = title_column(oql, i)) < 0)
-			return r;
+		TRY_ERRORS(title_column(oql, i));
 	}
 	return HDB_OK;
 no_memory:
@@ -221,13 +218,11 @@ static int sort_rows(struct oql *oql, const char *sort)
 
 static int open_rows(struct oql *oql, const struct oql_options *opt)
 {
-	int r = oql_parse((struct oql_str){ oql->text, strlen(oql->text) }, &oql->eval.keep,
-			  &oql->select, oql->eval.err);
+	int r;
 
-	if (r < 0)
-		return r;
-	if ((r = build_tables(oql)) < 0)
-		return r;
+	TRY_ERRORS(oql_parse((struct oql_str){ oql->text, strlen(oql->text) }, &oql->eval.keep,
+			     &oql->select, oql->eval.err));
+	TRY_ERRORS(build_tables(oql));
 	if ((r = oql_rows_open(&oql->eval, oql->select, NULL, &oql->rows)) < 0)
 		return r;
 	if (opt->sort && (r = sort_rows(oql, opt->sort)) < 0)
@@ -247,10 +242,9 @@ int oql_open(struct hdb *db, struct oql_str text, const struct oql_options *opt,
 {
 	const struct oql_options none = { 0 };
 	struct oql *oql;
-	int r = check_utf8(text, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(check_utf8(text, err));
 	opt = opt ? opt : &none;
 	oql = calloc(1, sizeof(*oql));
 	if (!oql)
@@ -402,16 +396,13 @@ static int star_cells(struct oql *oql, const struct oql_value *v)
 	struct hdb_object_facts facts;
 	const char *name;
 	bool has = false;
-	int r;
 
 	assert(oql->column_count == STAR_COUNT);
 	memset(oql->cells, 0, STAR_COUNT * sizeof(oql->cells[0]));
 	oql->texts[STAR_TEXT].size = 0;
 	if (v->type != OQL_V_OBJECT) /* a value among objects */
 		return make_cell(oql, STAR_TEXT, v);
-	r = hdb_object_at(oql->eval.db, v->ix, &facts, oql->eval.err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(hdb_object_at(oql->eval.db, v->ix, &facts, oql->eval.err));
 	name = hdb_class_name(oql->eval.db, facts.class_no);
 	oql->cells[STAR_ID] = (struct hdb_value){ .type = HDB_TYPE_ID, .u = facts.id };
 	oql->cells[STAR_CLASS] = (struct hdb_value){ .type = HDB_TYPE_TEXT,
@@ -424,23 +415,18 @@ static int star_cells(struct oql *oql, const struct oql_value *v)
 			       hdb_class_name(oql->eval.db, facts.stands_for));
 		has = true;
 	} else {
-		r = oql_display(&oql->eval, v->ix, &oql->texts[STAR_TEXT], &has);
-		if (r != HDB_OK)
-			return r;
+		TRY(oql_display(&oql->eval, v->ix, &oql->texts[STAR_TEXT], &has));
 	}
 	return has ? text_cell(oql, STAR_TEXT) : HDB_OK;
 }
 
 static int make_all(struct oql *oql)
 {
-	int r = HDB_OK;
-
 	if (oql->is_star)
 		return star_cells(oql, &oql->row[0]);
 	for (size_t i = 0; i < oql->column_count; i++)
-		if ((r = make_cell(oql, i, &oql->row[i])) != HDB_OK)
-			return r;
-	return r;
+		TRY(make_cell(oql, i, &oql->row[i]));
+	return HDB_OK;
 }
 
 /* The next row, cells or not. */

@@ -135,7 +135,6 @@ static int read_threads(struct oql_eval *ev)
 	const uint64_t count = hdb_thread_count(ev->db);
 	struct hdb_thread thread;
 	struct oql_thread *threads;
-	int r;
 
 	if (ev->threads)
 		return HDB_OK;
@@ -143,8 +142,7 @@ static int read_threads(struct oql_eval *ev)
 	if (!threads)
 		return HDB_ELIMIT;
 	for (uint64_t no = 0; no < count; no++) {
-		if ((r = hdb_thread_at(ev->db, no, &thread, ev->err)) < 0)
-			return r;
+		TRY_ERRORS(hdb_thread_at(ev->db, no, &thread, ev->err));
 		threads[no] = (struct oql_thread){
 			.ix = thread.ix,
 			.serial = thread.serial,
@@ -166,11 +164,10 @@ static int get_root_info(const struct subject *s, struct oql_value *out)
 	struct hdb_root root;
 	uint64_t first, count;
 	size_t kept = 0;
-	int r = hdb_roots_of(ev->db, s->v->ix, &first, &count, ev->err);
+	int r;
 
 	*out = (struct oql_value){ 0 };
-	if (r < 0)
-		return r;
+	TRY_ERRORS(hdb_roots_of(ev->db, s->v->ix, &first, &count, ev->err));
 	if ((r = read_threads(ev)) < 0 || !count)
 		return r;
 	values = oql_make_list(ev, s->arena, (size_t)count, out);
@@ -280,8 +277,7 @@ static int get_fields(const struct subject *s, struct oql_value *out)
 		r = hdb_field_value(ev->db, s->v->ix, &fields[i], &basic, ev->err);
 		if (r != HDB_OK)
 			return r < 0 ? r : HDB_OK;
-		if ((r = oql_basic(ev, &basic, true, inner)) < 0)
-			return r;
+		TRY_ERRORS(oql_basic(ev, &basic, true, inner));
 	}
 	return HDB_OK;
 }
@@ -323,13 +319,11 @@ static int get_defined(const struct subject *s, struct oql_value *out)
 	const uint32_t loader = s->facts.is_real ? s->v->ix : HDB_NONE;
 	uint8_t *marks = oql_take(s->arena, (size_t)count + 1, 1, ev->err);
 	struct hdb_class class;
-	int r;
 
 	if (!marks)
 		return HDB_ELIMIT;
 	for (uint32_t no = 0; no < count; no++) {
-		if ((r = hdb_class_at(ev->db, no, &class, ev->err)) < 0)
-			return r;
+		TRY_ERRORS(hdb_class_at(ev->db, no, &class, ev->err));
 		marks[no] = class.loader_ix == loader ||
 			    (loader == HDB_NONE && class.loader_ix == s->v->ix);
 	}
@@ -496,10 +490,8 @@ static int get_loader_id(const struct subject *s, struct oql_value *out)
 static int get_is_array(const struct subject *s, struct oql_value *out)
 {
 	struct hdb_class class;
-	const int r = class_of(s, &class);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(class_of(s, &class));
 	*out = oql_bool(class.is_array);
 	return HDB_OK;
 }
@@ -510,13 +502,11 @@ static int subclasses(const struct subject *s, bool all, struct oql_value *out)
 	const uint32_t count = hdb_class_count(ev->db), me = s->facts.stands_for;
 	uint8_t *marks = oql_take(s->arena, (size_t)count + 1, 1, ev->err);
 	struct hdb_class class;
-	int r;
 
 	if (!marks)
 		return HDB_ELIMIT;
 	for (uint32_t no = 0; no < count; no++) {
-		if ((r = hdb_class_at(ev->db, no, &class, ev->err)) < 0)
-			return r;
+		TRY_ERRORS(hdb_class_at(ev->db, no, &class, ev->err));
 		marks[no] =
 			no != me && (all ? hdb_is_subclass(ev->db, no, me) : class.super_no == me);
 	}
@@ -573,8 +563,7 @@ static int get_object_ids(const struct subject *s, struct oql_value *out)
 
 	if (!marks)
 		return HDB_ELIMIT;
-	if ((r = oql_survey(ev)) < 0)
-		return r;
+	TRY_ERRORS(oql_survey(ev));
 	marks[s->facts.stands_for] = 1;
 	options.classes = marks;
 	room = ev->class_sizes[s->facts.stands_for];
@@ -612,11 +601,10 @@ static const struct attribute class_attributes[] = {
 
 int oql_object_attribute(struct subject *s, struct oql_str name, struct oql_value *out)
 {
-	int r = hdb_object_at(s->ev->db, s->v->ix, &s->facts, s->ev->err);
+	int r;
 
 	assert(s->v->type == OQL_V_OBJECT);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(hdb_object_at(s->ev->db, s->v->ix, &s->facts, s->ev->err));
 	r = find(object_attributes, s, name, out);
 	if (r != HDB_NOTFOUND)
 		return r;
@@ -642,11 +630,9 @@ int oql_stack_of(struct oql_eval *ev, uint32_t ix, struct oql_value *out)
 {
 	const struct oql_thread key = { .ix = ix };
 	const struct oql_thread *found;
-	int r = read_threads(ev);
 
 	*out = (struct oql_value){ 0 };
-	if (r < 0)
-		return r;
+	TRY_ERRORS(read_threads(ev));
 	found = ev->thread_count ? bsearch(&key, ev->threads, ev->thread_count,
 					   sizeof(ev->threads[0]), by_object) :
 				   NULL;

@@ -77,11 +77,9 @@ static int find_rule(struct oql_eval *ev, uint32_t class_no, size_t *rule)
 	const struct hdb_field *fields;
 	struct oql_class *class;
 	size_t count;
-	int r = oql_class_fields(ev, class_no, &fields, &count);
 
 	*rule = 0;
-	if (r < 0)
-		return r;
+	TRY_ERRORS(oql_class_fields(ev, class_no, &fields, &count));
 	class = &ev->classes[class_no];
 	for (size_t i = 1; !class->has_rule && i < RULE_COUNT && !class->rule; i++)
 		if (oql_is_a(ev, class_no, rules[i].class_name))
@@ -101,22 +99,18 @@ static int path_step(struct oql_eval *ev, uint32_t ix, const char *path, size_t 
 	struct hdb_object_facts facts;
 	struct hdb_basic basic;
 	size_t count;
-	int r = hdb_object_at(ev->db, ix, &facts, ev->err);
 
 	assert(size > 0);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(hdb_object_at(ev->db, ix, &facts, ev->err));
 	if (facts.kind != HDB_KIND_INSTANCE)
 		return HDB_NOTFOUND;
-	if ((r = oql_class_fields(ev, facts.class_no, &fields, &count)) < 0)
-		return r;
+	TRY_ERRORS(oql_class_fields(ev, facts.class_no, &fields, &count));
 	for (size_t i = 0; i < count; i++)
 		if (strlen(fields[i].name) == size && memcmp(fields[i].name, path, size) == 0)
 			found = &fields[i];
 	if (!found)
 		return HDB_NOTFOUND;
-	if ((r = hdb_field_value(ev->db, ix, found, &basic, ev->err)) != HDB_OK)
-		return r;
+	TRY(hdb_field_value(ev->db, ix, found, &basic, ev->err));
 	return oql_basic(ev, &basic, false, out);
 }
 
@@ -124,7 +118,6 @@ static int path_step(struct oql_eval *ev, uint32_t ix, const char *path, size_t 
 static int path_value(struct oql_eval *ev, uint32_t ix, const char *path, struct oql_value *out)
 {
 	struct oql_value at = oql_object(ix);
-	int r;
 
 	*out = (struct oql_value){ 0 };
 	while (*path) {
@@ -132,8 +125,7 @@ static int path_value(struct oql_eval *ev, uint32_t ix, const char *path, struct
 
 		if (at.type != OQL_V_OBJECT)
 			return HDB_NOTFOUND;
-		if ((r = path_step(ev, at.ix, path, size, &at)) != HDB_OK)
-			return r;
+		TRY(path_step(ev, at.ix, path, size, &at));
 		path += size + (path[size] == '.');
 	}
 	*out = at;
@@ -214,14 +206,12 @@ static int put_chars(struct oql_eval *ev, uint32_t ix, uint64_t count, struct oq
 	uint64_t units[1024];
 	struct hdb_slice slice = { .bits = units };
 	size_t done = 1, size, wide;
-	int r = HDB_OK;
 
 	for (uint64_t from = 0; from < count && done; from += done) {
 		size = count - from < 1024 ? (size_t)(count - from) : 1024;
 		slice.from = from;
 		slice.room = size;
-		if ((r = hdb_elements(ev->db, ix, &slice, ev->err)) < 0)
-			return r;
+		TRY_ERRORS(hdb_elements(ev->db, ix, &slice, ev->err));
 		done = slice.count;
 		assert(done <= size);
 		/* a pair is not cut */
@@ -241,12 +231,10 @@ static int put_bytes(struct oql_eval *ev, uint32_t ix, uint64_t count, bool is_l
 	uint64_t bytes[1024] = { 0 };
 	struct hdb_slice slice = { .bits = bytes, .count = 1 };
 	bool has_any = false;
-	int r = HDB_OK;
 
 	for (; slice.from < count && slice.count; slice.from += slice.count) {
 		slice.room = count - slice.from < 1024 ? (size_t)(count - slice.from) : 1024;
-		if ((r = hdb_elements(ev->db, ix, &slice, ev->err)) < 0)
-			return r;
+		TRY_ERRORS(hdb_elements(ev->db, ix, &slice, ev->err));
 		for (size_t i = 0; i < slice.count; i++) {
 			const unsigned char c = (unsigned char)bytes[i];
 
@@ -267,15 +255,13 @@ static int put_utf16_bytes(struct oql_eval *ev, uint32_t ix, uint64_t count, str
 	uint64_t bytes[2048], units[1024];
 	struct hdb_slice slice = { .bits = bytes };
 	size_t done = 2, wide;
-	int r = HDB_OK;
 
 	for (uint64_t from = 0; from < count && done > 1; from += done / 2) {
 		const uint64_t left = count - from;
 
 		slice.from = from * 2;
 		slice.room = left < 1024 ? (size_t)left * 2 : 2048;
-		if ((r = hdb_elements(ev->db, ix, &slice, ev->err)) < 0)
-			return r;
+		TRY_ERRORS(hdb_elements(ev->db, ix, &slice, ev->err));
 		done = slice.count;
 		for (size_t i = 0; i + 1 < done; i += 2)
 			units[i / 2] = (bytes[i] & 0xff) | (bytes[i + 1] & 0xff) << 8;
@@ -297,10 +283,8 @@ static int put_builder(struct oql_eval *ev, uint32_t ix, struct oql_text *out, b
 	r = path_value(ev, ix, "count", &count);
 	if (r != HDB_OK || value.type != OQL_V_OBJECT)
 		return r < 0 ? r : HDB_OK;
-	if ((r = path_value(ev, ix, "coder", &coder)) < 0)
-		return r;
-	if ((r = hdb_object_at(ev->db, value.ix, &facts, ev->err)) < 0)
-		return r;
+	TRY_ERRORS(path_value(ev, ix, "coder", &coder));
+	TRY_ERRORS(hdb_object_at(ev->db, value.ix, &facts, ev->err));
 	*has = true;
 	length = count.i > 0 ? (uint64_t)count.i : 0;
 	if (strcmp(hdb_class_name(ev->db, facts.class_no), "char[]") == 0)
@@ -426,10 +410,8 @@ static int put_class_name(struct oql_eval *ev, uint32_t ix, struct oql_text *out
 {
 	struct hdb_object_facts facts;
 	bool has;
-	int r = hdb_object_at(ev->db, ix, &facts, ev->err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(hdb_object_at(ev->db, ix, &facts, ev->err));
 	if (facts.kind != HDB_KIND_CLASS)
 		return put_field(ev, ix, "name", out, &has);
 	oql_put_string(out, hdb_class_name(ev->db, facts.stands_for));
@@ -515,9 +497,7 @@ static int put_reflected(struct oql_eval *ev, enum rule rule, uint32_t ix, struc
 	if (r != HDB_OK)
 		return r;
 	if (rule != RULE_CONSTRUCTOR) {
-		r = put_class_field(ev, ix, is_field ? "type" : "returnType", " ", out);
-		if (r != HDB_OK)
-			return r;
+		TRY(put_class_field(ev, ix, is_field ? "type" : "returnType", " ", out));
 	}
 	if ((r = put_class_field(ev, ix, "clazz", "", out)) != HDB_OK)
 		return r;
@@ -530,12 +510,10 @@ static int put_reflected(struct oql_eval *ev, enum rule rule, uint32_t ix, struc
 
 static int put_locale(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
 {
-	int r = put_part(ev, ix, "baseLocale.language", "", out);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = put_part(ev, ix, "baseLocale.region", "_", out)) != HDB_OK)
-		return r;
+	TRY(put_part(ev, ix, "baseLocale.language", "", out));
+	TRY(put_part(ev, ix, "baseLocale.region", "_", out));
 	if ((r = put_part(ev, ix, "baseLocale.variant", "_", out)) != HDB_OK)
 		return r;
 	if (out->size == 0)
@@ -570,10 +548,8 @@ static int put_url(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
 	oql_put_string(out, ":");
 	if (r != HDB_OK)
 		return r;
-	if ((r = put_part(ev, ix, "authority", "//", out)) != HDB_OK)
-		return r;
-	if ((r = put_part(ev, ix, "file", "", out)) != HDB_OK)
-		return r;
+	TRY(put_part(ev, ix, "authority", "//", out));
+	TRY(put_part(ev, ix, "file", "", out));
 	return put_part(ev, ix, "ref", "#", out);
 }
 

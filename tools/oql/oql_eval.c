@@ -63,7 +63,6 @@ static int find_field(struct oql_eval *ev, struct oql_expr *e, uint32_t class_no
 	struct field_memo *memo = e->cache;
 	const struct hdb_field *fields;
 	size_t count;
-	int r;
 
 	if (memo && memo->class_no == class_no) {
 		*field = memo->field;
@@ -74,9 +73,7 @@ static int find_field(struct oql_eval *ev, struct oql_expr *e, uint32_t class_no
 	if (!memo)
 		return HDB_ELIMIT;
 	memo->class_no = HDB_NONE;
-	r = oql_class_fields(ev, class_no, &fields, &count);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(oql_class_fields(ev, class_no, &fields, &count));
 	*memo = (struct field_memo){ class_no, last_named(fields, count, e->name) };
 	*field = memo->field;
 	return HDB_OK;
@@ -87,10 +84,9 @@ static int static_field(struct oql_eval *ev, const struct oql_expr *e, uint32_t 
 {
 	const struct hdb_field *fields, *field;
 	size_t count;
-	int r = oql_class_statics(ev, class_no, &fields, &count);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(oql_class_statics(ev, class_no, &fields, &count));
 	field = last_named(fields, count, e->name);
 	if (!field)
 		return HDB_OK;
@@ -105,10 +101,9 @@ static int field_of_object(struct oql_eval *ev, struct oql_expr *e, const struct
 	const struct hdb_field *field = NULL;
 	struct hdb_object_facts facts;
 	struct hdb_basic basic;
-	int r = hdb_object_at(ev->db, of->ix, &facts, ev->err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(hdb_object_at(ev->db, of->ix, &facts, ev->err));
 	if (facts.kind == HDB_KIND_CLASS)
 		return static_field(ev, e, facts.stands_for, out);
 	if (facts.kind != HDB_KIND_INSTANCE) {
@@ -191,8 +186,7 @@ static int call_value(struct oql_eval *ev, const struct oql_expr *e, const struc
 	if (!values)
 		return HDB_ELIMIT;
 	for (size_t i = 0; i < e->arg_count; i++)
-		if ((r = oql_evaluate(ev, e->args[i], frame, &values[i])) < 0)
-			return r;
+		TRY_ERRORS(oql_evaluate(ev, e->args[i], frame, &values[i]));
 	call.args = (struct oql_args){ values, e->arg_count };
 	return e->kind == OQL_CALL ? oql_function(ev, &call, out) : oql_method(ev, &call, out);
 }
@@ -254,10 +248,9 @@ static int entries_of(struct oql_eval *ev, uint32_t ix, uint64_t most, struct oq
 	struct hdb_entry entry;
 	struct growing g = { 0 };
 	struct oql_value *value;
-	int r = hdb_collection_at(ev->db, ix, &collection, ev->err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
+	TRY(hdb_collection_at(ev->db, ix, &collection, ev->err));
 	if ((r = hdb_entries_open(ev->db, ix, &entries, ev->err)) != HDB_OK)
 		return r;
 	while (g.count < most && (r = hdb_entries_next(entries, &entry, ev->err)) == HDB_OK) {
@@ -318,11 +311,9 @@ static int whole_value(struct oql_eval *ev, const struct oql_expr *e, const stru
 		       int64_t *out)
 {
 	struct oql_value v;
-	const int r = oql_evaluate(ev, e, frame, &v);
 
 	*out = 0;
-	if (r < 0)
-		return r;
+	TRY_ERRORS(oql_evaluate(ev, e, frame, &v));
 	if (!oql_is_whole(&v))
 		return oql_refuse(ev, e, "the number of an element is an int, not %s",
 				  oql_type_name(ev, &v));
@@ -335,12 +326,11 @@ static int index_value(struct oql_eval *ev, const struct oql_expr *e, const stru
 {
 	struct oql_value list;
 	int64_t i = 0;
-	int r = oql_evaluate(ev, e->a, frame, &list);
+	int r;
 
 	assert(e->b);
 	*out = (struct oql_value){ 0 };
-	if (r < 0)
-		return r;
+	TRY_ERRORS(oql_evaluate(ev, e->a, frame, &list));
 	if ((r = whole_value(ev, e->b, frame, &i)) < 0 || list.type == OQL_V_NULL)
 		return r;
 	r = elements_of(ev, e, i < 0 ? 0 : (uint64_t)i + 1, frame->arena, &list);
@@ -355,21 +345,17 @@ static int slice_value(struct oql_eval *ev, const struct oql_expr *e, const stru
 {
 	struct oql_value list;
 	int64_t from = 0, to = 0, count;
-	int r = oql_evaluate(ev, e->a, frame, &list);
+	int r;
 
 	assert(e->b);
 	assert(e->c);
 	*out = (struct oql_value){ 0 };
-	if (r < 0)
-		return r;
-	if ((r = whole_value(ev, e->b, frame, &from)) < 0)
-		return r;
+	TRY_ERRORS(oql_evaluate(ev, e->a, frame, &list));
+	TRY_ERRORS(whole_value(ev, e->b, frame, &from));
 	if ((r = whole_value(ev, e->c, frame, &to)) < 0 || list.type == OQL_V_NULL)
 		return r;
-	r = elements_of(ev, e, from >= 0 && to >= 0 ? (uint64_t)to + 1 : UINT64_MAX, frame->arena,
-			&list);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(elements_of(ev, e, from >= 0 && to >= 0 ? (uint64_t)to + 1 : UINT64_MAX,
+			       frame->arena, &list));
 	/* A damaged database may say that an array has any number of elements. */
 	count = list.list->count < INT64_MAX ? (int64_t)list.list->count : INT64_MAX;
 	from = from >= 0 ? from : from >= -count ? from + count : 0;
@@ -401,13 +387,11 @@ static int all_value(struct oql_eval *ev, const struct oql_expr *e, const struct
 	const bool is_and = e->kind == OQL_AND;
 	struct oql_value v;
 	bool is = is_and;
-	int r;
 
 	assert(e->arg_count > 1);
 	*out = oql_bool(false);
 	for (size_t i = 0; is == is_and && i < e->arg_count; i++) {
-		if ((r = oql_evaluate(ev, e->args[i], frame, &v)) < 0)
-			return r;
+		TRY_ERRORS(oql_evaluate(ev, e->args[i], frame, &v));
 		is = is_true(&v);
 	}
 	*out = oql_bool(is);
@@ -449,7 +433,6 @@ static int is_in_list(struct oql_eval *ev, const struct oql_list *list, const st
 		      bool *is)
 {
 	struct oql_value element;
-	int r;
 
 	*is = false;
 	for (size_t i = 0; !*is && i < list->count; i++) {
@@ -457,11 +440,9 @@ static int is_in_list(struct oql_eval *ev, const struct oql_list *list, const st
 			*is = list->ixs[i] == v->ix;
 			continue;
 		}
-		if ((r = oql_element(ev, list, i, &element)) < 0)
-			return r;
+		TRY_ERRORS(oql_element(ev, list, i, &element));
 		*is = oql_equal(&element, v);
-		if ((r = oql_tick(ev)) < 0)
-			return r;
+		TRY_ERRORS(oql_tick(ev));
 	}
 	return HDB_OK;
 }
@@ -479,8 +460,7 @@ static int in_value(struct oql_eval *ev, const struct oql_expr *e, const struct 
 	if (e->b->kind == OQL_SELECT && e->b->select->is_free) {
 		r = oql_in_select(ev, e->b, frame, &a, &is);
 	} else {
-		if ((r = oql_evaluate(ev, e->b, frame, &list)) < 0)
-			return r;
+		TRY_ERRORS(oql_evaluate(ev, e->b, frame, &list));
 		if ((r = elements_of(ev, e, UINT64_MAX, frame->arena, &list)) < 0)
 			return r;
 		/* null is false; a sub-select without rows holds nothing */
@@ -523,9 +503,7 @@ static int implements_value(struct oql_eval *ev, const struct oql_expr *e,
 	*out = oql_bool(false);
 	if (r < 0 || a.type != OQL_V_OBJECT)
 		return r;
-	r = hdb_object_at(ev->db, a.ix, &facts, ev->err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(hdb_object_at(ev->db, a.ix, &facts, ev->err));
 	for (size_t i = 0; is_mat && i < sizeof(interfaces) / sizeof(interfaces[0]); i++)
 		if (oql_is(name, interfaces[i].name))
 			out->i = interfaces[i].kinds >> facts.kind & 1;
@@ -546,10 +524,8 @@ static int relation_value(struct oql_eval *ev, const struct oql_expr *e,
 
 	assert(e->a);
 	assert(e->b);
-	if ((r = oql_evaluate(ev, e->a, frame, &of[0])) < 0)
-		return r;
-	if ((r = oql_evaluate(ev, e->b, frame, &of[1])) < 0)
-		return r;
+	TRY_ERRORS(oql_evaluate(ev, e->a, frame, &of[0]));
+	TRY_ERRORS(oql_evaluate(ev, e->b, frame, &of[1]));
 	switch (e->kind) {
 	case OQL_EQUAL:
 	case OQL_NOT_EQUAL:
@@ -579,10 +555,7 @@ static int relation_value(struct oql_eval *ev, const struct oql_expr *e,
 static int negative_value(struct oql_eval *ev, const struct oql_expr *e,
 			  const struct oql_frame *frame, struct oql_value *out)
 {
-	int r = oql_evaluate(ev, e->a, frame, out);
-
-	if (r < 0)
-		return r;
+	TRY_ERRORS(oql_evaluate(ev, e->a, frame, out));
 	if (!oql_is_number(out))
 		return oql_refuse(ev, e, "\"-\" takes a number, not %s", oql_type_name(ev, out));
 	if (out->type == OQL_V_LONG)

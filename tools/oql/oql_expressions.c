@@ -125,10 +125,8 @@ static int parse_args(struct parser *p, struct oql_expr *e)
 			return r;
 		if (list.count == OQL_ITEMS_MAX)
 			return oql_too_many(p, "arguments");
-		if ((r = oql_parse_condition(p, &arg)) < 0)
-			return r;
-		if ((r = oql_list_add(p, &list, arg)) < 0)
-			return r;
+		TRY_ERRORS(oql_parse_condition(p, &arg));
+		TRY_ERRORS(oql_list_add(p, &list, arg));
 	}
 	p->at++;
 	e->args = list.items;
@@ -355,21 +353,16 @@ static int parse_dot(struct parser *p, struct oql_expr *a, struct oql_expr **out
 static int parse_index(struct parser *p, struct oql_expr *a, struct oql_expr **out)
 {
 	struct oql_expr *e = make(p, OQL_INDEX, ahead(p, 0)->at);
-	int r;
 
 	if (!e)
 		return HDB_ELIMIT;
 	e->a = a;
-	if ((r = oql_parse_additive(p, &e->b)) < 0)
-		return r;
+	TRY_ERRORS(oql_parse_additive(p, &e->b));
 	if (take_sign(p, ':')) {
 		e->kind = OQL_SLICE;
-		if ((r = oql_parse_additive(p, &e->c)) < 0)
-			return r;
+		TRY_ERRORS(oql_parse_additive(p, &e->c));
 	}
-	r = oql_expect_sign(p, ']', e->kind == OQL_SLICE ? "\"]\"" : "\"]\" or \":\"");
-	if (r < 0)
-		return r;
+	TRY_ERRORS(oql_expect_sign(p, ']', e->kind == OQL_SLICE ? "\"]\"" : "\"]\" or \":\""));
 	*out = e;
 	return seal(p, e);
 }
@@ -439,20 +432,15 @@ typedef int parse_fn(struct parser *p, struct oql_expr **out);
 static int parse_signs(struct parser *p, parse_fn *parse, const char signs[2],
 		       const enum oql_kind kinds[2], struct oql_expr **out)
 {
-	int r = parse(p, out);
-
-	if (r < 0)
-		return r;
+	TRY_ERRORS(parse(p, out));
 	while (is_sign(p, 0, signs[0]) || is_sign(p, 0, signs[1])) {
 		const enum oql_kind kind = kinds[is_sign(p, 0, signs[1])];
 		const size_t at = ahead(p, 0)->at;
 		struct oql_expr *parts[2] = { *out, NULL };
 
 		p->at++;
-		if ((r = parse(p, &parts[1])) < 0)
-			return r;
-		if ((r = join(p, kind, at, parts, out)) < 0)
-			return r;
+		TRY_ERRORS(parse(p, &parts[1]));
+		TRY_ERRORS(join(p, kind, at, parts, out));
 	}
 	return HDB_OK;
 }
@@ -546,28 +534,22 @@ static int parse_relation(struct parser *p, struct oql_expr **out)
 			r = oql_parse_additive(p, &parts[1]);
 		if (r < 0)
 			return r;
-		if ((r = join(p, kind, at, parts, out)) < 0)
-			return r;
+		TRY_ERRORS(join(p, kind, at, parts, out));
 		(*out)->name = name;
 	}
 }
 
 static int parse_equality(struct parser *p, struct oql_expr **out)
 {
-	int r = parse_relation(p, out);
-
-	if (r < 0)
-		return r;
+	TRY_ERRORS(parse_relation(p, out));
 	while (is_sign(p, 0, '=') || ahead(p, 0)->kind == OQL_T_NE) {
 		const enum oql_kind kind = is_sign(p, 0, '=') ? OQL_EQUAL : OQL_NOT_EQUAL;
 		const size_t at = ahead(p, 0)->at;
 		struct oql_expr *parts[2] = { *out, NULL };
 
 		p->at++;
-		if ((r = parse_relation(p, &parts[1])) < 0)
-			return r;
-		if ((r = join(p, kind, at, parts, out)) < 0)
-			return r;
+		TRY_ERRORS(parse_relation(p, &parts[1]));
+		TRY_ERRORS(join(p, kind, at, parts, out));
 	}
 	return HDB_OK;
 }
@@ -579,14 +561,10 @@ static int parse_all(struct parser *p, const char *word, struct oql_expr **out)
 	const size_t at = ahead(p, 0)->at;
 	struct list list = { 0 };
 	struct oql_expr *e;
-	int r;
 
 	do {
-		r = is_and ? parse_equality(p, &e) : parse_all(p, "and", &e);
-		if (r < 0)
-			return r;
-		if ((r = oql_list_add(p, &list, e)) < 0)
-			return r;
+		TRY_ERRORS(is_and ? parse_equality(p, &e) : parse_all(p, "and", &e));
+		TRY_ERRORS(oql_list_add(p, &list, e));
 	} while (take_word(p, word));
 	*out = e;
 	if (list.count == 1)

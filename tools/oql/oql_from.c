@@ -110,14 +110,11 @@ static int mark_class(struct oql_source *s, const struct oql_value *v, uint8_t *
 	const struct oql_expr place = { .at = s->select->from.at };
 	struct oql_value object = { 0 };
 	uint32_t ix, class_no = HDB_NONE;
-	int r = oql_object_meant(ev, v, &ix);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(oql_object_meant(ev, v, &ix));
 	if (ix != HDB_NONE) {
 		object = oql_object(ix);
-		if ((r = oql_class_meant(ev, &object, &class_no)) < 0)
-			return r;
+		TRY_ERRORS(oql_class_meant(ev, &object, &class_no));
 	}
 	if (class_no == HDB_NONE)
 		return oql_refuse(ev, &place,
@@ -130,15 +127,12 @@ static int mark_class(struct oql_source *s, const struct oql_value *v, uint8_t *
 static int mark_list(struct oql_source *s, const struct oql_value *v, uint8_t *marks)
 {
 	struct oql_value element;
-	int r;
 
 	if (v->type != OQL_V_LIST)
 		return mark_class(s, v, marks);
 	for (size_t i = 0; i < v->list->count; i++) {
-		if ((r = oql_element(s->ev, v->list, i, &element)) < 0)
-			return r;
-		if ((r = mark_class(s, &element, marks)) < 0)
-			return r;
+		TRY_ERRORS(oql_element(s->ev, v->list, i, &element));
+		TRY_ERRORS(mark_class(s, &element, marks));
 	}
 	mark_subclasses(s, marks);
 	return HDB_OK;
@@ -168,8 +162,7 @@ static int number_object(struct oql_source *s, uint64_t number, uint32_t *ix)
 	int r;
 
 	if (from->kind == OQL_FROM_IDS) {
-		if ((r = oql_object_of(ev, (int64_t)number, ix)) < 0)
-			return r;
+		TRY_ERRORS(oql_object_of(ev, (int64_t)number, ix));
 		if (*ix == HDB_NONE)
 			return oql_refuse(ev, &place, "there is no object number %" PRIu64, number);
 		return HDB_OK;
@@ -186,13 +179,11 @@ static int list_numbers(struct oql_source *s)
 	const struct oql_from *from = &s->select->from;
 	struct oql_value *values = oql_make_list(s->ev, &s->arena, from->number_count, &s->list);
 	uint32_t ix;
-	int r;
 
 	if (!values)
 		return HDB_ELIMIT;
 	for (size_t i = 0; i < from->number_count; i++) {
-		if ((r = number_object(s, from->numbers[i], &ix)) < 0)
-			return r;
+		TRY_ERRORS(number_object(s, from->numbers[i], &ix));
 		values[i] = oql_object(ix);
 	}
 	return HDB_OK;
@@ -204,15 +195,12 @@ static int mark_numbers(struct oql_source *s)
 	const struct oql_from *from = &s->select->from;
 	struct oql_value class = oql_object(HDB_NONE);
 	uint8_t *marks;
-	int r;
 
 	for (size_t i = 0; i < from->number_count; i++) {
-		if ((r = number_object(s, from->numbers[i], &class.ix)) < 0)
-			return r;
+		TRY_ERRORS(number_object(s, from->numbers[i], &class.ix));
 		if (!(marks = add_marks(s)))
 			return HDB_ELIMIT;
-		if ((r = mark_class(s, &class, marks)) < 0)
-			return r;
+		TRY_ERRORS(mark_class(s, &class, marks));
 		mark_subclasses(s, marks);
 	}
 	return HDB_OK;
@@ -246,10 +234,8 @@ static int open_select(struct oql_source *s, const struct oql_frame *outer)
 {
 	const struct oql_from *from = &s->select->from;
 	uint8_t *marks;
-	int r = oql_rows_open(s->ev, from->select, outer, &s->rows);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(oql_rows_open(s->ev, from->select, outer, &s->rows));
 	s->places =
 		oql_take(&s->arena, oql_rows_width(s->rows) + 1, sizeof(s->places[0]), s->ev->err);
 	if (!s->places)
@@ -419,9 +405,7 @@ static int next_instance(struct oql_source *s, struct oql_value *out)
 			return HDB_OK;
 		}
 		s->batch.count = 0;
-		r = next_batch(s);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(next_batch(s));
 	}
 }
 
@@ -499,23 +483,18 @@ static int make_row(struct oql_source *s, struct oql_value *out)
 static int next_row(struct oql_source *s, struct oql_value *out)
 {
 	const struct oql_value *values;
-	int r;
 
 	if (s->row && step(s))
 		return make_row(s, out);
 	do {
 		s->row = NULL;
-		r = oql_rows_next(s->rows, &values);
-		if (r != HDB_OK)
-			return r;
+		TRY(oql_rows_next(s->rows, &values));
 		if (oql_rows_are_values(s->rows)) {
 			*out = values[0];
 			return HDB_OK;
 		}
 		s->row = values;
-		r = oql_tick(s->ev);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(oql_tick(s->ev));
 	} while (has_empty_list(s));
 	memset(s->places, 0, oql_rows_width(s->rows) * sizeof(s->places[0]));
 	return make_row(s, out);
@@ -523,10 +502,7 @@ static int next_row(struct oql_source *s, struct oql_value *out)
 
 int oql_source_next(struct oql_source *s, struct oql_value *out)
 {
-	const int r = oql_tick(s->ev);
-
-	if (r < 0)
-		return r;
+	TRY_ERRORS(oql_tick(s->ev));
 	if (s->mark_count)
 		return next_instance(s, out);
 	return s->rows ? next_row(s, out) : next_element(s, out);

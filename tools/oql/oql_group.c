@@ -24,13 +24,10 @@ struct oql_group {
 static int put_keys(struct oql_rows *rows, struct oql_part *p, struct oql_text *key)
 {
 	struct oql_value v;
-	int r;
 
 	for (size_t i = 0; i < p->select->group_count; i++) {
-		if ((r = oql_evaluate(rows->ev, p->select->groups[i], &p->frame, &v)) < 0)
-			return r;
-		if ((r = oql_put_key(rows->ev, &v, key)) < 0)
-			return r;
+		TRY_ERRORS(oql_evaluate(rows->ev, p->select->groups[i], &p->frame, &v));
+		TRY_ERRORS(oql_put_key(rows->ev, &v, key));
 	}
 	return oql_text_check(key, rows->ev->err);
 }
@@ -121,8 +118,7 @@ static int add_row(struct oql_rows *rows, struct oql_part *p, struct oql_text *k
 
 	key->size = 0;
 	if (p->select->group_count) {
-		if ((r = put_keys(rows, p, key)) < 0)
-			return r;
+		TRY_ERRORS(put_keys(rows, p, key));
 		r = oql_keys_put(&p->keys, (struct oql_str){ key->data, key->size }, &is_new, &no,
 				 rows->ev->err);
 		if (r < 0)
@@ -132,9 +128,7 @@ static int add_row(struct oql_rows *rows, struct oql_part *p, struct oql_text *k
 		return r;
 	assert(no < p->group_count);
 	for (size_t i = 0; i < p->select->aggregate_count; i++) {
-		r = add_to_sum(rows, p, p->select->aggregates[i], &p->groups[no]->sums[i]);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(add_to_sum(rows, p, p->select->aggregates[i], &p->groups[no]->sums[i]));
 	}
 	return HDB_OK;
 }
@@ -165,10 +159,9 @@ int oql_group_next(struct oql_rows *rows, struct oql_part *p)
 {
 	const struct oql_select *select = p->select;
 	const struct oql_group *group;
-	int r = p->is_grouped ? HDB_OK : make_groups(rows, p);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(p->is_grouped ? HDB_OK : make_groups(rows, p));
 	if (p->group_at == p->group_count)
 		return HDB_END;
 	oql_arena_reset(&p->arena);

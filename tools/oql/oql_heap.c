@@ -49,19 +49,15 @@ static int count_stand_in(struct oql_eval *ev, uint32_t ix)
 static int count_stand_ins(struct oql_eval *ev)
 {
 	struct hdb_class class;
-	int r = hdb_object_count(ev->db) ? count_stand_in(ev, 0) : HDB_OK;
 
-	if (r != HDB_OK)
-		return r;
+	TRY(hdb_object_count(ev->db) ? count_stand_in(ev, 0) : HDB_OK);
 	for (uint32_t no = 0; no < hdb_class_count(ev->db); no++) {
-		if ((r = hdb_class_at(ev->db, no, &class, ev->err)) != HDB_OK)
-			return r;
+		TRY(hdb_class_at(ev->db, no, &class, ev->err));
 		if (!class.is_real && class.object_ix != HDB_NONE && class.object_ix != 0) {
-			if ((r = count_stand_in(ev, class.object_ix)) != HDB_OK)
-				return r;
+			TRY(count_stand_in(ev, class.object_ix));
 		}
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int count_all(struct oql_eval *ev)
@@ -70,18 +66,16 @@ static int count_all(struct oql_eval *ev)
 	const uint32_t count = hdb_object_count(ev->db);
 	struct hdb_scan *scan = NULL;
 	struct hdb_batch batch;
-	int r = hdb_scan_open(ev->db, &options, &scan, ev->err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(hdb_scan_open(ev->db, &options, &scan, ev->err));
 	while ((r = hdb_scan_next(scan, &batch, ev->err)) == HDB_OK)
 		for (size_t i = 0; i < batch.count; i++)
 			count_object(ev, batch.ix[i], batch.class_no[i], batch.shallow_bytes[i]);
 	hdb_scan_close(scan);
 	if (r < 0)
 		return r;
-	if ((r = count_stand_ins(ev)) < 0)
-		return r;
+	TRY_ERRORS(count_stand_ins(ev));
 	for (uint32_t w = 0, sum = 0; w <= count / 64; w++) {
 		if (w % RANK_WORDS == 0)
 			ev->ranks[w / RANK_WORDS] = sum;
@@ -181,15 +175,12 @@ int oql_class_fields(struct oql_eval *ev, uint32_t class_no, const struct hdb_fi
 		     size_t *count)
 {
 	struct oql_class *class = class_of(ev, class_no);
-	int r;
 
 	if (!class)
 		return HDB_ENOMEM;
 	if (!class->has_fields) {
-		r = hdb_class_fields(ev->db, class_no, &class->fields, &class->field_count,
-				     ev->err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(hdb_class_fields(ev->db, class_no, &class->fields, &class->field_count,
+					    ev->err));
 	}
 	class->has_fields = true;
 	*fields = class->fields;
@@ -201,15 +192,12 @@ int oql_class_statics(struct oql_eval *ev, uint32_t class_no, const struct hdb_f
 		      size_t *count)
 {
 	struct oql_class *class = class_of(ev, class_no);
-	int r;
 
 	if (!class)
 		return HDB_ENOMEM;
 	if (!class->has_statics) {
-		r = hdb_class_statics(ev->db, class_no, &class->statics, &class->static_count,
-				      ev->err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(hdb_class_statics(ev->db, class_no, &class->statics,
+					     &class->static_count, ev->err));
 	}
 	class->has_statics = true;
 	*fields = class->statics;
@@ -273,8 +261,7 @@ static int read_list(struct oql_eval *ev, enum hdb_list_kind kind, uint32_t ix,
 		return r;
 	while (count && (r = hdb_list_next(*list, &ixs, &count, ev->err)) == HDB_OK) {
 		for (size_t i = 0; i < count; i++)
-			if ((r = add_number(ev, numbers, ixs[i])) < 0)
-				return r;
+			TRY_ERRORS(add_number(ev, numbers, ixs[i]));
 		if ((r = oql_tick(ev)) < 0)
 			return r;
 	}
@@ -345,8 +332,7 @@ static int add_referents(struct oql_eval *ev, uint32_t ix, uint32_t class_no,
 	if (class.object_ix != HDB_NONE && (r = add_number(ev, numbers, class.object_ix)) < 0)
 		return r;
 	first = numbers->count;
-	if ((r = read_list(ev, HDB_REFERENCES, ix, numbers)) < 0)
-		return r;
+	TRY_ERRORS(read_list(ev, HDB_REFERENCES, ix, numbers));
 	sort_numbers(numbers, first);
 	if (first)
 		keep_first_once(numbers);
@@ -397,10 +383,8 @@ int oql_put_technical(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
 	struct hdb_object_facts facts;
 	const char *name;
 	size_t size;
-	int r = hdb_object_at(ev->db, ix, &facts, ev->err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(hdb_object_at(ev->db, ix, &facts, ev->err));
 	name = hdb_class_name(ev->db, facts.class_no);
 	if (facts.kind == HDB_KIND_CLASS) {
 		oql_put_string(out, "class ");

@@ -279,7 +279,6 @@ int oql_lex(struct oql_str text, struct oql_arena *arena, struct oql_token **out
 {
 	struct lexer lex = { .text = text.data, .size = text.size, .err = err };
 	struct oql_token *tokens;
-	int r;
 
 	if (text.size > OQL_TEXT_MAX)
 		return oql_fail(err, HDB_ELIMIT, "the statement is longer than %u bytes",
@@ -291,13 +290,9 @@ int oql_lex(struct oql_str text, struct oql_arena *arena, struct oql_token **out
 	for (*count = 0;;) {
 		struct oql_token *t = &tokens[*count];
 
-		r = skip_blanks(&lex);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(skip_blanks(&lex));
 		t->at = lex.at;
-		r = lex_token(&lex, t);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(lex_token(&lex, t));
 		++*count;
 		if (t->kind == OQL_T_END)
 			break;

@@ -17,16 +17,14 @@
 int oql_class_meant(struct oql_eval *ev, const struct oql_value *v, uint32_t *class_no)
 {
 	struct hdb_object_facts facts;
-	int r;
 
 	*class_no = HDB_NONE;
 	if (v->type != OQL_V_OBJECT)
 		return HDB_OK;
-	if ((r = hdb_object_at(ev->db, v->ix, &facts, ev->err)) != HDB_OK)
-		return r;
+	TRY(hdb_object_at(ev->db, v->ix, &facts, ev->err));
 	if (facts.kind == HDB_KIND_CLASS)
 		*class_no = facts.stands_for;
-	return r;
+	return HDB_OK;
 }
 
 int oql_object_meant(struct oql_eval *ev, const struct oql_value *v, uint32_t *ix)
@@ -87,18 +85,15 @@ int oql_class_objects(struct oql_eval *ev, const uint8_t *marks, struct oql_aren
 	struct oql_value *values;
 	struct hdb_class class;
 	size_t kept = 0;
-	int r = oql_survey(ev);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(oql_survey(ev));
 	values = oql_make_list(ev, arena, count, out);
 	if (!values)
 		return HDB_ELIMIT;
 	for (uint32_t no = 0; no < count; no++) {
 		if (marks && !marks[no])
 			continue;
-		if ((r = hdb_class_at(ev->db, no, &class, ev->err)) < 0)
-			return r;
+		TRY_ERRORS(hdb_class_at(ev->db, no, &class, ev->err));
 		if (class.object_ix != HDB_NONE &&
 		    ev->reachable[class.object_ix / 64] >> (class.object_ix % 64) & 1)
 			values[kept++] = oql_object(class.object_ix);
@@ -151,7 +146,6 @@ static int numbers_of(struct oql_eval *ev, const struct oql_value *v, struct oql
 		      struct oql_value *out)
 {
 	struct oql_value *values;
-	int r;
 
 	*out = *v;
 	if (v->type != OQL_V_LIST || v->list->kind != OQL_L_IDS)
@@ -160,8 +154,7 @@ static int numbers_of(struct oql_eval *ev, const struct oql_value *v, struct oql
 	if (!values)
 		return HDB_ELIMIT;
 	for (size_t i = 0; i < v->list->count; i++)
-		if ((r = oql_element(ev, v->list, i, &values[i])) < 0)
-			return r;
+		TRY_ERRORS(oql_element(ev, v->list, i, &values[i]));
 	return HDB_OK;
 }
 
@@ -169,26 +162,22 @@ static int class_of_object(struct oql_eval *ev, uint32_t ix, struct oql_value *o
 {
 	struct hdb_object_facts facts;
 	struct hdb_class class;
-	int r = hdb_object_at(ev->db, ix, &facts, ev->err);
 
 	*out = (struct oql_value){ 0 };
-	if (r != HDB_OK)
-		return r;
-	if ((r = hdb_class_at(ev->db, facts.class_no, &class, ev->err)) != HDB_OK)
-		return r;
+	TRY(hdb_object_at(ev->db, ix, &facts, ev->err));
+	TRY(hdb_class_at(ev->db, facts.class_no, &class, ev->err));
 	if (class.object_ix != HDB_NONE)
 		*out = oql_object(class.object_ix);
-	return r;
+	return HDB_OK;
 }
 
 static int dominator_of(struct oql_eval *ev, uint32_t ix, struct oql_value *out)
 {
 	uint32_t dominator = HDB_NONE;
-	int r = hdb_need(ev->db, HDB_NEED_DOMINATORS, ev->err);
+	int r;
 
 	*out = (struct oql_value){ 0 };
-	if (r < 0)
-		return r;
+	TRY_ERRORS(hdb_need(ev->db, HDB_NEED_DOMINATORS, ev->err));
 	r = hdb_dominator_at(ev->db, ix, &dominator, ev->err);
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
@@ -231,7 +220,6 @@ int oql_function(struct oql_eval *ev, const struct oql_call *call, struct oql_va
 	const size_t no = function_no(e->name);
 	const struct oql_value *v = call->args.values;
 	uint32_t ix;
-	int r;
 
 	if (no == FUNCTION_COUNT)
 		return oql_method(ev, call, out);
@@ -246,9 +234,7 @@ int oql_function(struct oql_eval *ev, const struct oql_call *call, struct oql_va
 	*out = (struct oql_value){ 0 };
 	if (v->type == OQL_V_NULL)
 		return HDB_OK;
-	r = oql_object_meant(ev, v, &ix);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(oql_object_meant(ev, v, &ix));
 	if (ix == HDB_NONE)
 		return oql_refuse(ev, e, "%s() takes an object, not %s", functions[no],
 				  oql_type_name(ev, v));
@@ -355,7 +341,6 @@ static int text_with_text(struct oql_eval *ev, const struct oql_expr *e, struct 
 	const bool fits = t.size <= s.size;
 	struct oql_pattern *pattern;
 	bool is;
-	int r;
 
 	if (oql_is(e->name, "startsWith"))
 		*out = oql_bool(fits && (!t.size || memcmp(s.data, t.data, t.size) == 0));
@@ -371,10 +356,8 @@ static int text_with_text(struct oql_eval *ev, const struct oql_expr *e, struct 
 	else if (oql_is(e->name, "equalsIgnoreCase"))
 		*out = oql_bool(s.size == t.size && strncasecmp(s.data, t.data, s.size) == 0);
 	else if (oql_is(e->name, "matches")) {
-		if ((r = oql_pattern(ev, e, t, &pattern)) < 0)
-			return r;
-		if ((r = oql_matches(ev, e, pattern, s, &is)) < 0)
-			return r;
+		TRY_ERRORS(oql_pattern(ev, e, t, &pattern));
+		TRY_ERRORS(oql_matches(ev, e, pattern, s, &is));
 		*out = oql_bool(is);
 	} else {
 		return HDB_NOTFOUND;
@@ -533,8 +516,7 @@ static int of_snapshot(struct oql_eval *ev, const struct oql_expr *e, struct oql
 			return r < 0 ? r : HDB_OK;
 		return oql_number_of(ev, ix, &out->i);
 	}
-	if ((r = oql_object_of(ev, args.values[0].i, &ix)) < 0)
-		return r;
+	TRY_ERRORS(oql_object_of(ev, args.values[0].i, &ix));
 	if (ix == HDB_NONE)
 		return oql_refuse(ev, e, "there is no object number %" PRId64, args.values[0].i);
 	return of_number(ev, e, ix, frame, out);
@@ -609,11 +591,9 @@ static int of_array(struct oql_eval *ev, const struct oql_call *call, struct oql
 						    (struct oql_str){ "valueArray", 10 };
 	struct oql_value list;
 	size_t from, count;
-	int r = oql_attribute(ev, call->frame, call->of, name, &list);
 
 	assert(args.count == 1 || args.count == 2);
-	if (r != HDB_OK)
-		return r;
+	TRY(oql_attribute(ev, call->frame, call->of, name, &list));
 	from = args.values[0].i < 0 ? SIZE_MAX : (size_t)args.values[0].i;
 	count = args.count == 1 ? 1 : args.values[1].i < 0 ? SIZE_MAX : (size_t)args.values[1].i;
 	if (from > list.list->count || count > list.list->count - from)

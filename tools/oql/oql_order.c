@@ -53,7 +53,6 @@ static int resolve_order(struct oql_rows *rows, const struct oql_order *from,
 int oql_order_resolve(struct oql_rows *rows)
 {
 	const struct oql_select *first = rows->first;
-	int r;
 
 	assert(!rows->order_count);
 	rows->orders = oql_take(&rows->arena, first->order_count + 1, sizeof(rows->orders[0]),
@@ -63,8 +62,7 @@ int oql_order_resolve(struct oql_rows *rows)
 	if (!rows->orders || !rows->keys)
 		return HDB_ELIMIT;
 	for (size_t i = 0; i < first->order_count; i++)
-		if ((r = resolve_order(rows, &first->orders[i], &rows->orders[i])) < 0)
-			return r;
+		TRY_ERRORS(resolve_order(rows, &first->orders[i], &rows->orders[i]));
 	rows->order_count = first->order_count;
 	return HDB_OK;
 }
@@ -103,7 +101,6 @@ static int copy_sorted(struct oql_rows *rows, struct oql_arena *arena,
 		       const struct oql_sorted_row *from, struct oql_sorted_row *to)
 {
 	struct oql_eval *ev = rows->ev;
-	int r = HDB_OK;
 
 	to->no = from->no;
 	to->keys = oql_take(arena, rows->order_count, sizeof(to->keys[0]), ev->err);
@@ -111,12 +108,10 @@ static int copy_sorted(struct oql_rows *rows, struct oql_arena *arena,
 	if (!to->keys || !to->values)
 		return HDB_ELIMIT;
 	for (size_t i = 0; i < rows->order_count; i++)
-		if ((r = oql_copy(ev, arena, &from->keys[i], &to->keys[i])) != HDB_OK)
-			return r;
+		TRY(oql_copy(ev, arena, &from->keys[i], &to->keys[i]));
 	for (size_t i = 0; i < rows->width; i++)
-		if ((r = oql_copy(ev, arena, &from->values[i], &to->values[i])) != HDB_OK)
-			return r;
-	return r;
+		TRY(oql_copy(ev, arena, &from->values[i], &to->values[i]));
+	return HDB_OK;
 }
 
 /* Sorts, and drops rows that nobody will ask for, with their memory. */
@@ -145,8 +140,6 @@ out: /* after a failure no row is asked for */
 
 static int make_keys(struct oql_rows *rows)
 {
-	int r;
-
 	for (size_t i = 0; i < rows->order_count; i++) {
 		const struct oql_order_key *order = &rows->orders[i];
 
@@ -155,9 +148,7 @@ static int make_keys(struct oql_rows *rows)
 			rows->keys[i] = rows->values[order->column];
 			continue;
 		}
-		r = oql_evaluate(rows->ev, order->expr, &rows->part.frame, &rows->keys[i]);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(oql_evaluate(rows->ev, order->expr, &rows->part.frame, &rows->keys[i]));
 	}
 	return HDB_OK;
 }
@@ -196,8 +187,7 @@ static int sort_rows(struct oql_rows *rows)
 	assert(!rows->is_sorted);
 	rows->is_sorted = true;
 	for (uint64_t no = 0; (r = oql_parts_next(rows)) == HDB_OK; no++) {
-		if ((r = make_keys(rows)) < 0)
-			return r;
+		TRY_ERRORS(make_keys(rows));
 		if ((r = keep_row(rows, no)) < 0)
 			return r;
 		if (has_slack(rows) && (r = drop_rows(rows)) < 0)
@@ -208,10 +198,7 @@ static int sort_rows(struct oql_rows *rows)
 
 int oql_order_next(struct oql_rows *rows, const struct oql_value **values)
 {
-	const int r = rows->is_sorted ? HDB_OK : sort_rows(rows);
-
-	if (r < 0)
-		return r;
+	TRY_ERRORS(rows->is_sorted ? HDB_OK : sort_rows(rows));
 	assert(rows->sorted_at <= rows->sorted_count);
 	if (rows->sorted_at == rows->sorted_count)
 		return HDB_END;

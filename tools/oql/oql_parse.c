@@ -37,7 +37,6 @@ static int parse_item(struct parser *p, struct oql_item *item)
 static int parse_items(struct parser *p, struct oql_select *select)
 {
 	size_t room = 0;
-	int r;
 
 	assert(select->item_count == 0);
 	do {
@@ -54,8 +53,7 @@ static int parse_items(struct parser *p, struct oql_select *select)
 				memcpy(items, select->items, select->item_count * sizeof(items[0]));
 			select->items = items;
 		}
-		if ((r = parse_item(p, &select->items[select->item_count++])) < 0)
-			return r;
+		TRY_ERRORS(parse_item(p, &select->items[select->item_count++]));
 	} while (take_sign(p, ','));
 	return HDB_OK;
 }
@@ -168,17 +166,14 @@ static int parse_groups(struct parser *p, struct oql_select *select)
 {
 	struct list list = { 0 };
 	struct oql_expr *e;
-	int r;
 
 	assert(p->select == select);
 	p->select = NULL;
 	do {
 		if (list.count == OQL_ITEMS_MAX)
 			return oql_too_many(p, "keys of GROUP BY");
-		if ((r = oql_parse_additive(p, &e)) < 0)
-			return r;
-		if ((r = oql_list_add(p, &list, e)) < 0)
-			return r;
+		TRY_ERRORS(oql_parse_additive(p, &e));
+		TRY_ERRORS(oql_list_add(p, &list, e));
 	} while (take_sign(p, ','));
 	p->select = select;
 	select->groups = list.items;
@@ -190,7 +185,6 @@ static int parse_groups(struct parser *p, struct oql_select *select)
 static int parse_orders(struct parser *p, struct oql_select *select)
 {
 	size_t room = 0;
-	int r;
 
 	do {
 		struct oql_order *order;
@@ -210,8 +204,7 @@ static int parse_orders(struct parser *p, struct oql_select *select)
 			select->orders = orders;
 		}
 		order = &select->orders[select->order_count++];
-		if ((r = oql_parse_additive(p, &order->expr)) < 0)
-			return r;
+		TRY_ERRORS(oql_parse_additive(p, &order->expr));
 		order->is_descending = take_word(p, "desc");
 		if (!order->is_descending)
 			take_word(p, "asc");
@@ -255,12 +248,10 @@ static int parse_union(struct parser *p, struct oql_select *first, struct oql_se
 static int parse_unions(struct parser *p, struct oql_select *first)
 {
 	struct oql_select *last = first;
-	int r;
 
 	while (is_word(p, 0, "union")) {
 		assert(!last->next);
-		if ((r = parse_union(p, first, &last->next)) < 0)
-			return r;
+		TRY_ERRORS(parse_union(p, first, &last->next));
 		while (last->next)
 			last = last->next;
 	}
@@ -281,15 +272,13 @@ static int parse_clauses(struct parser *p, struct oql_select *select)
 		return r;
 	if (is_word(p, 0, "group") && is_word(p, 1, "by")) {
 		p->at += 2;
-		if ((r = parse_groups(p, select)) != HDB_OK)
-			return r;
+		TRY(parse_groups(p, select));
 	}
 	if ((r = parse_unions(p, select)) != HDB_OK)
 		return r;
 	if (is_word(p, 0, "order") && is_word(p, 1, "by")) {
 		p->at += 2;
-		if ((r = parse_orders(p, select)) != HDB_OK)
-			return r;
+		TRY(parse_orders(p, select));
 	}
 	if (take_word(p, "limit")) {
 		select->has_limit = true;
@@ -345,10 +334,9 @@ static int check_select(struct parser *p, struct oql_select *select)
 int oql_parse_select(struct parser *p, struct oql_select **out)
 {
 	struct oql_select *outer = p->select, *select;
-	int r = oql_enter(p);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(oql_enter(p));
 	select = oql_take(p->arena, 1, sizeof(*select), p->err);
 	if (!select)
 		return HDB_ELIMIT;
@@ -375,13 +363,10 @@ int oql_parse(struct oql_str text, struct oql_arena *arena, struct oql_select **
 	      struct hdb_error *err)
 {
 	struct parser p = { .text = text.data, .arena = arena, .err = err };
-	int r = oql_lex(text, arena, &p.tokens, &p.count, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(oql_lex(text, arena, &p.tokens, &p.count, err));
 	assert(p.tokens[p.count - 1].kind == OQL_T_END);
-	if ((r = oql_parse_select(&p, out)) < 0)
-		return r;
+	TRY_ERRORS(oql_parse_select(&p, out));
 	assert(p.depth == 0);
 	assert(!p.select);
 	if (ahead(&p, 0)->kind != OQL_T_END)

@@ -110,16 +110,12 @@ static int next_object(struct oql_rows *rows, struct oql_part *p, struct oql_val
 			return r;
 		p->pending.type = OQL_V_NULL;
 		if (!p->has_row || p->item == p->select->item_count) {
-			r = oql_part_current(rows, p);
-			if (r != HDB_OK)
-				return r;
+			TRY(oql_part_current(rows, p));
 			p->has_row = true;
 			p->item = 0;
 		}
-		r = oql_evaluate(rows->ev, p->select->items[p->item++].expr, &p->frame,
-				 &p->pending);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(oql_evaluate(rows->ev, p->select->items[p->item++].expr, &p->frame,
+					&p->pending));
 		p->pending_at = 0;
 		if (p->pending.type == OQL_V_LIST)
 			continue;
@@ -149,27 +145,20 @@ static int cell(struct oql_rows *rows, struct oql_part *p, const struct oql_expr
 
 int oql_part_cells(struct oql_rows *rows, struct oql_part *p)
 {
-	int r = HDB_OK;
-
 	for (size_t i = 0; i < rows->width; i++)
-		if ((r = cell(rows, p, p->select->items[i].expr, &rows->values[i])) != HDB_OK)
-			return r;
-	return r;
+		TRY(cell(rows, p, p->select->items[i].expr, &rows->values[i]));
+	return HDB_OK;
 }
 
 /* ---- one SELECT ---- */
 
 static int make_row(struct oql_rows *rows, struct oql_part *p)
 {
-	int r;
-
 	if (p->select->has_groups)
 		return oql_group_next(rows, p);
 	if (p->select->is_objects && !p->retained)
 		return next_object(rows, p, &rows->values[0]);
-	r = oql_part_current(rows, p);
-	if (r != HDB_OK)
-		return r;
+	TRY(oql_part_current(rows, p));
 	if (!rows->are_values && p->select->is_star) { /* of a sub-select's rows */
 		const struct oql_list *row = p->frame.current.list;
 
@@ -259,8 +248,7 @@ static int find_members(struct oql_rows *rows, struct oql_part *p, struct member
 		r = is_objects ? next_object(rows, p, &object) : oql_part_current(rows, p);
 		if (r != HDB_OK)
 			return r < 0 ? r : HDB_OK;
-		if ((r = add_member(rows, m, is_objects ? &object : &p->frame.current)) < 0)
-			return r;
+		TRY_ERRORS(add_member(rows, m, is_objects ? &object : &p->frame.current));
 	}
 }
 
@@ -297,7 +285,6 @@ int oql_part_open(struct oql_rows *rows, const struct oql_select *select)
 {
 	struct oql_eval *ev = rows->ev;
 	struct oql_part *p = &rows->part;
-	int r;
 
 	*p = (struct oql_part){
 		.select = select,
@@ -308,8 +295,7 @@ int oql_part_open(struct oql_rows *rows, const struct oql_select *select)
 	};
 	p->frame.arena = &p->arena;
 	rows->next = select->next;
-	if ((r = oql_source_open(ev, select, rows->outer, &p->source)) < 0)
-		return r;
+	TRY_ERRORS(oql_source_open(ev, select, rows->outer, &p->source));
 	return select->is_retained ? find_retained(rows, p) : HDB_OK;
 }
 
@@ -336,8 +322,6 @@ int oql_parts_next(struct oql_rows *rows)
 		if (r != HDB_END || !rows->next)
 			return r;
 		oql_part_close(&rows->part);
-		r = oql_part_open(rows, rows->next);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(oql_part_open(rows, rows->next));
 	}
 }

@@ -96,11 +96,9 @@ out:
 static int compile(struct oql_eval *ev, const struct oql_expr *e, struct oql_pattern *pattern)
 {
 	const struct oql_str source = { pattern->source.data, pattern->source.size };
-	int r;
 
 	assert(!pattern->code);
-	if ((r = compile_repaired(ev, e, source, &pattern->code)) < 0)
-		return r;
+	TRY_ERRORS(compile_repaired(ev, e, source, &pattern->code));
 	pcre2_jit_compile(pattern->code, PCRE2_JIT_COMPLETE);
 	pattern->data = pcre2_match_data_create(1, NULL);
 	pattern->context = pcre2_match_context_create(NULL);

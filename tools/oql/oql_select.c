@@ -10,15 +10,11 @@
 
 int oql_rows_next(struct oql_rows *rows, const struct oql_value **values)
 {
-	int r;
-
 	do {
 		if (rows->limit != UINT64_MAX && rows->taken >= rows->limit + rows->offset)
 			return HDB_END;
 		*values = rows->values;
-		r = rows->order_count ? oql_order_next(rows, values) : oql_parts_next(rows);
-		if (r != HDB_OK)
-			return r;
+		TRY(rows->order_count ? oql_order_next(rows, values) : oql_parts_next(rows));
 		rows->taken++;
 	} while (rows->taken <= rows->offset);
 	return HDB_OK;
@@ -101,7 +97,6 @@ int oql_rows_open(struct oql_eval *ev, const struct oql_select *select,
 		  const struct oql_frame *outer, struct oql_rows **out)
 {
 	struct oql_rows *rows = calloc(1, sizeof(*rows));
-	int r;
 
 	if (!rows)
 		return oql_fail(ev->err, HDB_ENOMEM, "no memory for rows");
@@ -112,12 +107,9 @@ int oql_rows_open(struct oql_eval *ev, const struct oql_select *select,
 	rows->arena.budget = rows->sorted_arena.budget = &ev->budget;
 	rows->limit = select->has_limit ? select->limit : UINT64_MAX;
 	rows->offset = select->offset;
-	if ((r = name_columns(rows, shown_select(select))) < 0)
-		return r;
-	if ((r = check_union(rows)) < 0)
-		return r;
-	if ((r = oql_order_resolve(rows)) < 0)
-		return r;
+	TRY_ERRORS(name_columns(rows, shown_select(select)));
+	TRY_ERRORS(check_union(rows));
+	TRY_ERRORS(oql_order_resolve(rows));
 	if (select->has_limit)
 		oql_rows_limit(rows, UINT64_MAX);
 	return oql_part_open(rows, select);

@@ -48,7 +48,6 @@ static int copy_row(struct oql_eval *ev, const struct oql_rows *rows,
 	const struct oql_str *names = oql_rows_names(rows);
 	struct oql_value *copies = oql_make_list(ev, arena, width, out);
 	struct oql_str *own = oql_take(arena, width + 1, sizeof(own[0]), ev->err);
-	int r = HDB_OK;
 
 	if (!copies || !own)
 		return HDB_ELIMIT;
@@ -57,11 +56,9 @@ static int copy_row(struct oql_eval *ev, const struct oql_rows *rows,
 	for (size_t i = 0; i < width; i++) {
 		own[i].size = names[i].size;
 		own[i].data = oql_take_text(arena, names[i].data, names[i].size, ev->err);
-		r = own[i].data ? oql_copy(ev, arena, &values[i], &copies[i]) : HDB_ELIMIT;
-		if (r != HDB_OK)
-			return r;
+		TRY(own[i].data ? oql_copy(ev, arena, &values[i], &copies[i]) : HDB_ELIMIT);
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int collect(struct oql_eval *ev, struct oql_rows *rows, struct oql_arena *arena,
@@ -216,10 +213,9 @@ int oql_in_select(struct oql_eval *ev, struct oql_expr *e, const struct oql_fram
 {
 	struct oql_text key = { .budget = &ev->budget };
 	const struct oql_in_set *set;
-	int r = e->cache ? HDB_OK : make_set(ev, e, frame);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(e->cache ? HDB_OK : make_set(ev, e, frame));
 	set = e->cache;
 	*is_in = false;
 	if ((r = oql_put_key(ev, v, &key)) < 0)

@@ -28,18 +28,15 @@ static int get_roots(const struct subject *s, struct oql_value *out)
 	uint64_t count;
 	uint32_t *ixs;
 	size_t kept = 0;
-	int r = hdb_root_count(ev->db, &count, ev->err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(hdb_root_count(ev->db, &count, ev->err));
 	ixs = oql_take(s->arena, (size_t)count + 1, sizeof(ixs[0]), ev->err);
 	if (!ixs)
 		return HDB_ELIMIT;
 	for (uint64_t no = 0; no < count; no++) {
 		struct hdb_root root;
 
-		if ((r = hdb_root_at(ev->db, no, &root, ev->err)) < 0)
-			return r;
+		TRY_ERRORS(hdb_root_at(ev->db, no, &root, ev->err));
 		if (!root.is_local && (!kept || ixs[kept - 1] != root.ix))
 			ixs[kept++] = root.ix;
 	}
@@ -98,15 +95,13 @@ static int get_identifier_size(const struct subject *s, struct oql_value *out)
 static int get_loader_count(const struct subject *s, struct oql_value *out)
 {
 	struct oql_eval *ev = s->ev;
-	int r = oql_survey(ev);
 
 	*out = oql_int(0);
-	if (r != HDB_OK)
-		return r;
+	TRY(oql_survey(ev));
 	for (uint32_t no = 0; no < hdb_class_count(ev->db); no++)
 		if (ev->class_sizes[no] && oql_is_a(ev, no, "java.lang.ClassLoader"))
 			out->i += ev->class_sizes[no];
-	return r;
+	return HDB_OK;
 }
 
 static int get_path(const struct subject *s, struct oql_value *out)

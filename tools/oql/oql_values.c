@@ -38,10 +38,7 @@ struct oql_value oql_static_string(const char *text)
 int oql_string(struct oql_eval *ev, struct oql_arena *arena, const struct oql_text *text,
 	       struct oql_value *out)
 {
-	int r = oql_text_check(text, ev->err);
-
-	if (r < 0)
-		return r;
+	TRY_ERRORS(oql_text_check(text, ev->err));
 	*out = (struct oql_value){ .type = OQL_V_STRING };
 	out->text.data = oql_take_text(arena, text->data, text->size, ev->err);
 	out->text.size = text->size;
@@ -210,13 +207,11 @@ static int copy_values(struct oql_eval *ev, struct oql_arena *arena, const struc
 		       struct oql_list *to)
 {
 	struct oql_value *values = oql_take(arena, from->count + 1, sizeof(values[0]), ev->err);
-	int r;
 
 	if (!values)
 		return HDB_ELIMIT;
 	for (size_t i = 0; i < from->count; i++)
-		if ((r = oql_copy(ev, arena, &from->values[i], &values[i])) < 0)
-			return r;
+		TRY_ERRORS(oql_copy(ev, arena, &from->values[i], &values[i]));
 	to->values = values;
 	return HDB_OK;
 }
@@ -270,12 +265,10 @@ int oql_copy(struct oql_eval *ev, struct oql_arena *arena, const struct oql_valu
 static int put_address(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
 {
 	struct hdb_object_facts facts;
-	const int r = hdb_object_at(ev->db, ix, &facts, ev->err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(hdb_object_at(ev->db, ix, &facts, ev->err));
 	oql_put_format(out, "0x%" PRIx64, facts.id);
-	return r;
+	return HDB_OK;
 }
 
 static int put_list_value(struct oql_eval *ev, const struct oql_list *list,
@@ -304,23 +297,18 @@ static int put_list(struct oql_eval *ev, const struct oql_list *list, struct oql
 {
 	struct oql_value values[ELEMENTS];
 	size_t done;
-	int r;
 
 	oql_put_string(out, "[");
 	for (size_t i = 0; i < list->count; i += done) {
-		if ((r = some_elements(ev, list, i, values, &done)) < 0)
-			return r;
+		TRY_ERRORS(some_elements(ev, list, i, values, &done));
 		if (done == 0)
 			break;
 		for (size_t k = 0; k < done; k++) {
 			oql_put_string(out, i + k ? ", " : "");
-			if ((r = put_list_value(ev, list, &values[k], out)) < 0)
-				return r;
+			TRY_ERRORS(put_list_value(ev, list, &values[k], out));
 		}
-		if ((r = oql_tick(ev)) < 0)
-			return r;
-		if ((r = oql_text_check(out, ev->err)) < 0)
-			return r;
+		TRY_ERRORS(oql_tick(ev));
+		TRY_ERRORS(oql_text_check(out, ev->err));
 	}
 	oql_put_string(out, "]");
 	return HDB_OK;
@@ -329,15 +317,12 @@ static int put_list(struct oql_eval *ev, const struct oql_list *list, struct oql
 /* "{a=1, b="x"}". */
 static int put_row(struct oql_eval *ev, const struct oql_list *row, struct oql_text *out)
 {
-	int r;
-
 	oql_put_string(out, "{");
 	for (size_t i = 0; i < row->count; i++) {
 		oql_put_string(out, i ? ", " : "");
 		oql_put(out, row->names[i].data, row->names[i].size);
 		oql_put_string(out, "=");
-		if ((r = oql_put_value(ev, &row->values[i], true, out)) < 0)
-			return r;
+		TRY_ERRORS(oql_put_value(ev, &row->values[i], true, out));
 	}
 	oql_put_string(out, "}");
 	return HDB_OK;
@@ -345,15 +330,11 @@ static int put_row(struct oql_eval *ev, const struct oql_list *row, struct oql_t
 
 static int put_root(struct oql_eval *ev, const struct oql_value *v, struct oql_text *out)
 {
-	int r;
-
 	oql_put_format(out, "root(%.*s, ", (int)v->text.size, v->text.data);
-	if ((r = put_address(ev, v->ix, out)) < 0)
-		return r;
+	TRY_ERRORS(put_address(ev, v->ix, out));
 	if (v->i >= 0) {
 		oql_put_string(out, ", ");
-		if ((r = put_address(ev, (uint32_t)v->i, out)) < 0)
-			return r;
+		TRY_ERRORS(put_address(ev, (uint32_t)v->i, out));
 	}
 	oql_put_string(out, ")");
 	return HDB_OK;
@@ -435,7 +416,6 @@ int oql_put_value(struct oql_eval *ev, const struct oql_value *v, bool is_inner,
 int oql_put_plain(struct oql_eval *ev, const struct oql_value *v, struct oql_text *out)
 {
 	struct hdb_object_facts facts;
-	int r;
 
 	switch (v->type) {
 	case OQL_V_NULL:
@@ -458,9 +438,7 @@ int oql_put_plain(struct oql_eval *ev, const struct oql_value *v, struct oql_tex
 		oql_put(out, v->text.data, v->text.size);
 		return HDB_OK;
 	case OQL_V_OBJECT:
-		r = hdb_object_at(ev->db, v->ix, &facts, ev->err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(hdb_object_at(ev->db, v->ix, &facts, ev->err));
 		oql_put_string(out, hdb_class_name(ev->db, facts.class_no));
 		oql_put_format(out, " [id=0x%" PRIx64 "]", facts.id);
 		return HDB_OK;

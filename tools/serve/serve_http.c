@@ -2,6 +2,7 @@
  * serve/serve_http.c - the server: libmicrohttpd's event loop hands requests to the workers and
  * sends what they made. All that a request may say is checked here and in serve_gate.c.
  */
+#include "common/fail.h"
 #include "serve/serve.h"
 #include "serve/serve_bundle.h"
 #include "serve/serve_gate.h"
@@ -498,12 +499,6 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **o
 
 /* ---- the server ---- */
 
-static int fail(struct hdb_error *err, int code, const char *what, const char *why)
-{
-	snprintf(err->message, sizeof(err->message), "%s: %s", what, why);
-	return err->code = code;
-}
-
 /* A socket that listens; its port goes to *port. */
 static int listen_on(const struct serve_options *options, unsigned *port, int *fd,
 		     struct hdb_error *err)
@@ -519,14 +514,14 @@ static int listen_on(const struct serve_options *options, unsigned *port, int *f
 	const int one = 1;
 
 	if (!is_four && inet_pton(AF_INET6, address, &six.sin6_addr) != 1)
-		return fail(err, HDB_EUSAGE, address, "is no IPv4 or IPv6 address");
+		return door_fail(err, HDB_EUSAGE, "%s: %s", address, "is no IPv4 or IPv6 address");
 	*fd = socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (*fd < 0)
-		return fail(err, HDB_EIO, address, strerror(errno));
+		return door_fail(err, HDB_EIO, "%s: %s", address, strerror(errno));
 	setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (bind(*fd, to, size) != 0 || listen(*fd, CONNECTIONS_WAITING_MAX) != 0 ||
 	    getsockname(*fd, to, &size) != 0) {
-		fail(err, HDB_EIO, address, strerror(errno));
+		door_fail(err, HDB_EIO, "%s: %s", address, strerror(errno));
 		close(*fd);
 		*fd = -1;
 		return HDB_EIO;
@@ -548,7 +543,8 @@ static int start(struct server *server, int fd, struct hdb_error *err)
 		on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
 		MHD_OPTION_UNESCAPE_CALLBACK, without_zeros, NULL, MHD_OPTION_STRICT_FOR_CLIENT,
 		strict, MHD_OPTION_END);
-	return server->daemon ? HDB_OK : fail(err, HDB_EIO, "cannot serve", strerror(errno));
+	return server->daemon ? HDB_OK :
+				door_fail(err, HDB_EIO, "cannot serve: %s", strerror(errno));
 }
 
 static void tell_ready(const struct server *server, unsigned port)
@@ -570,18 +566,17 @@ int serve_run(const struct serve_options *options, struct hdb_error *err)
 	int fd = -1, r;
 
 	if (options->database_count == 0 || options->database_count > SERVE_DATABASES_MAX)
-		return fail(err, HDB_ELIMIT, "too many databases", "16 at most");
-	if ((r = serve_library_load(err)) != HDB_OK)
-		return r;
+		return door_fail(err, HDB_ELIMIT, "too many databases: 16 at most");
+	TRY(serve_library_load(err));
 	r = listen_on(options, &port, &fd, err);
 	if (r == HDB_OK &&
 	    !serve_gate_init(&server.gate, options->listen ? options->listen : "127.0.0.1", port))
-		r = fail(err, HDB_EIO, "no random bytes", strerror(errno));
+		r = door_fail(err, HDB_EIO, "no random bytes: %s", strerror(errno));
 	if (r != HDB_OK)
 		goto out;
 	server.slow = serve_slow_new();
 	if (!server.slow)
-		r = fail(err, HDB_ENOMEM, "cannot serve", "no memory");
+		r = door_fail(err, HDB_ENOMEM, "cannot serve: no memory");
 	if (r != HDB_OK)
 		goto out;
 	if ((r = serve_jobs_start(options, &server.jobs, err)) != HDB_OK)

@@ -3,6 +3,7 @@
  */
 #include "serve/serve_jobs.h"
 
+#include "common/fail.h"
 #include "serve/serve_cache.h"
 #include "serve/serve_value.h"
 #include "serve/serve_warm.h"
@@ -45,12 +46,6 @@ struct serve_jobs {
 	size_t worker_count;
 	bool is_android[SERVE_DATABASES_MAX];
 };
-
-static int fail(struct hdb_error *err, int code, const char *what)
-{
-	snprintf(err->message, sizeof(err->message), "%s", what);
-	return err->code = code;
-}
 
 static uint64_t now_ms(void)
 {
@@ -205,8 +200,9 @@ static int hold_answer(struct serve_job *job)
 		return HDB_OK;
 	close(job->fd);
 	job->fd = -1;
-	return fail(&job->err, HDB_EINTR,
-		    "answers that nobody has read yet take all memory for them; ask again later");
+	return door_fail(
+		&job->err, HDB_EINTR,
+		"answers that nobody has read yet take all memory for them; ask again later");
 }
 
 /* The answer goes to a file without a name, so that a slow reader holds no worker. */
@@ -218,7 +214,7 @@ static int answer(struct worker *w, struct serve_job *job)
 
 	job->fd = memfd_create("heapdb-answer", MFD_CLOEXEC);
 	if (job->fd < 0) {
-		r = fail(&job->err, HDB_EIO, strerror(errno));
+		r = door_fail(&job->err, HDB_EIO, "%s", strerror(errno));
 	} else if (!key || job->object || !serve_cache_get(w->jobs->cache, key, job->fd)) {
 		is_kept = is_lasting(w, job);
 		r = make_answer(w, job);
@@ -228,9 +224,9 @@ static int answer(struct worker *w, struct serve_job *job)
 	if (r == HDB_OK)
 		r = hold_answer(job);
 	if (r == HDB_EINTR && w->is_late)
-		fail(&job->err, r,
-		     "stopped, for it took too long: ask for less, or ask the "
-		     "command, which has no limit");
+		door_fail(&job->err, r,
+			  "stopped, for it took too long: ask for less, or ask the "
+			  "command, which has no limit");
 	return r;
 }
 
@@ -315,7 +311,8 @@ static void *work(void *ctx)
 	struct serve_job *job;
 
 	while ((job = take(w)) != NULL) {
-		const int r = w->cancel ? fail(&job->err, HDB_EINTR, "cancelled") : answer(w, job);
+		const int r =
+			w->cancel ? door_fail(&job->err, HDB_EINTR, "cancelled") : answer(w, job);
 
 		pthread_mutex_lock(&w->jobs->lock);
 		w->job = NULL;
@@ -340,7 +337,6 @@ static void *work(void *ctx)
 static int open_databases(struct worker *w, struct hdb_error *err)
 {
 	const struct serve_options *options = w->jobs->options;
-	int r = HDB_OK;
 
 	for (size_t i = 0; i < options->database_count; i++) {
 		const bool is_free = options->memory_bytes == 0;
@@ -355,20 +351,16 @@ static int open_databases(struct worker *w, struct hdb_error *err)
 				      .notice = on_notice },
 		};
 
-		r = hdb_open(options->databases[i].db_path, &open, &w->databases[i], err);
-		if (r != HDB_OK)
-			return r;
+		TRY(hdb_open(options->databases[i].db_path, &open, &w->databases[i], err));
 		if (is_free && !is_built(w->databases[i])) {
 			hdb_close(w->databases[i]);
 			w->databases[i] = NULL;
 			open.memory_bytes = 0;
-			r = hdb_open(options->databases[i].db_path, &open, &w->databases[i], err);
-			if (r != HDB_OK)
-				return r;
+			TRY(hdb_open(options->databases[i].db_path, &open, &w->databases[i], err));
 		}
 		w->jobs->is_android[i] = hdb_heap_count(w->databases[i]) > 0;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static size_t count_workers(const struct serve_options *options)
@@ -385,21 +377,21 @@ int serve_jobs_start(const struct serve_options *options, struct serve_jobs **ou
 	int r = HDB_OK;
 
 	if (!jobs)
-		return fail(err, HDB_ENOMEM, "no memory for workers");
+		return door_fail(err, HDB_ENOMEM, "no memory for workers");
 	jobs->options = options;
 	pthread_mutex_init(&jobs->lock, NULL);
 	pthread_cond_init(&jobs->wake, NULL);
 	jobs->worker_count = count_workers(options);
 	jobs->cache = serve_cache_new();
 	if (!jobs->cache)
-		r = fail(err, HDB_ENOMEM, "no memory for answers");
+		r = door_fail(err, HDB_ENOMEM, "no memory for answers");
 	for (size_t i = 0; i < jobs->worker_count && r == HDB_OK; i++) {
 		struct worker *w = &jobs->workers[i];
 
 		w->jobs = jobs;
 		r = open_databases(w, err);
 		if (r == HDB_OK && pthread_create(&w->thread, NULL, work, w) != 0)
-			r = fail(err, HDB_EIO, "cannot start a thread");
+			r = door_fail(err, HDB_EIO, "cannot start a thread");
 		w->is_started = r == HDB_OK;
 	}
 	if (r != HDB_OK) {
@@ -522,7 +514,7 @@ void serve_jobs_watch(struct serve_jobs *jobs)
 	for (; left; left = next) {
 		next = left->next;
 		left->state = SERVE_DONE;
-		left->result = fail(&left->err, HDB_EINTR, "cancelled");
+		left->result = door_fail(&left->err, HDB_EINTR, "cancelled");
 		left->done(left);
 	}
 }

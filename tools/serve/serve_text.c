@@ -3,8 +3,10 @@
  */
 #include "serve/serve_text.h"
 
-#include <stdint.h>
+#include "common/escape.h"
+
 #include <stdlib.h>
+#include <string.h>
 
 bool serve_text_begin(struct serve_text *text)
 {
@@ -29,25 +31,6 @@ void serve_text_release(struct serve_text *text)
 	text->data = NULL;
 }
 
-/* Bytes of the character at `s`, 0 if it is no well-formed UTF-8; *c is the character. */
-static size_t decode(const unsigned char *s, uint32_t *c)
-{
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t n = s[0] < 0x80     ? 1 :
-		   s[0] >> 5 == 6  ? 2 :
-		   s[0] >> 4 == 14 ? 3 :
-		   s[0] >> 3 == 30 ? 4 :
-				     0;
-
-	*c = n == 1 ? s[0] : n == 0 ? 0 : s[0] & (0x7fu >> n);
-	for (size_t i = 1; i < n; i++) {
-		if (s[i] >> 6 != 2)
-			return 0;
-		*c = *c << 6 | (s[i] & 63u);
-	}
-	return n > 1 && (*c < least[n] || *c > 0x10ffff || *c >> 11 == 27) ? 0 : n;
-}
-
 void serve_put_json(FILE *out, const char *string)
 {
 	if (!string) {
@@ -55,9 +38,9 @@ void serve_put_json(FILE *out, const char *string)
 		return;
 	}
 	putc('"', out);
-	for (const unsigned char *s = (const unsigned char *)string; *s;) {
+	for (const char *s = string, *end = s + strlen(s); s < end;) {
 		uint32_t c;
-		size_t n = decode(s, &c);
+		const size_t n = utf8_decode(s, (size_t)(end - s), &c);
 
 		if (n == 0)
 			c = 0xfffd;

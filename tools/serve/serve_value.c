@@ -3,10 +3,11 @@
  */
 #include "serve/serve_value.h"
 
+#include "common/fail.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,17 +19,6 @@
 /* Bytes of the longest number with its line's end. */
 #define NUMBER_MAX 32
 
-static int fail(struct hdb_error *err, int code, const char *format, ...) HDB_PRINTF(3, 4);
-static int fail(struct hdb_error *err, int code, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(err->message, sizeof(err->message), format, args);
-	va_end(args);
-	return err->code = code;
-}
-
 static int put(struct serve_job *job, const char *data, size_t size)
 {
 	while (size > 0) {
@@ -37,8 +27,8 @@ static int put(struct serve_job *job, const char *data, size_t size)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return fail(&job->err, HDB_EIO, "the value cannot be kept: %s",
-				    strerror(errno));
+			return door_fail(&job->err, HDB_EIO, "the value cannot be kept: %s",
+					 strerror(errno));
 		data += n;
 		size -= (size_t)n;
 	}
@@ -47,9 +37,9 @@ static int put(struct serve_job *job, const char *data, size_t size)
 
 static int too_long(struct serve_job *job)
 {
-	return fail(&job->err, HDB_ELIMIT,
-		    "the value is longer than %" PRIu64 " MiB: ask the command",
-		    SERVE_VALUE_MAX >> 20);
+	return door_fail(&job->err, HDB_ELIMIT,
+			 "the value is longer than %" PRIu64 " MiB: ask the command",
+			 SERVE_VALUE_MAX >> 20);
 }
 
 /* All of a text. */
@@ -59,7 +49,7 @@ static int put_text(struct hdb *db, struct serve_job *job, uint32_t ix)
 	int r = hdb_read_text(db, ix, SERVE_VALUE_MAX, &text, &job->err);
 
 	if (r == HDB_NOTFOUND)
-		return fail(&job->err, r, "the object has no value of its own, only fields");
+		return door_fail(&job->err, r, "the object has no value of its own, only fields");
 	if (r != HDB_OK)
 		return r;
 	job->is_text = true;
@@ -97,7 +87,7 @@ static int put_array(struct hdb *db, struct serve_job *job, uint32_t ix)
 	struct hdb_slice slice = { .from = job->from, .bits = bits };
 	uint64_t sent = 0;
 	char *text = malloc((size_t)PIECE * NUMBER_MAX);
-	int r = bits && text ? HDB_OK : fail(&job->err, HDB_ENOMEM, "no memory for an array");
+	int r = bits && text ? HDB_OK : door_fail(&job->err, HDB_ENOMEM, "no memory for an array");
 
 	while (r == HDB_OK && left > 0) {
 		size_t size = 0;
@@ -125,11 +115,10 @@ int serve_value(struct hdb *db, struct serve_job *job)
 	int r = hdb_find(db, job->object, &ix, &job->err);
 
 	if (r == HDB_NOTFOUND)
-		return fail(&job->err, r, "there is no object 0x%" PRIx64, job->object);
+		return door_fail(&job->err, r, "there is no object 0x%" PRIx64, job->object);
 	if (r != HDB_OK)
 		return r;
-	if ((r = hdb_object_at(db, ix, &facts, &job->err)) != HDB_OK)
-		return r;
+	TRY(hdb_object_at(db, ix, &facts, &job->err));
 	return facts.kind == HDB_KIND_OBJECT_ARRAY || facts.kind == HDB_KIND_PRIMITIVE_ARRAY ?
 		       put_array(db, job, ix) :
 		       put_text(db, job, ix);
@@ -143,17 +132,15 @@ static int read_bytes(struct hdb *db, uint32_t ix, size_t size, unsigned char **
 {
 	uint64_t bits[1024];
 	struct hdb_slice slice = { .bits = bits };
-	int r;
 
 	*out = malloc(size ? size : 1);
 	if (!*out)
-		return fail(err, HDB_ENOMEM, "no memory for a picture");
+		return door_fail(err, HDB_ENOMEM, "no memory for a picture");
 	for (; slice.from < size; slice.from += slice.count) {
 		slice.room = size - slice.from < 1024 ? (size_t)(size - slice.from) : 1024;
-		if ((r = hdb_elements(db, ix, &slice, err)) != HDB_OK)
-			return r;
+		TRY(hdb_elements(db, ix, &slice, err));
 		if (!slice.count)
-			return fail(err, HDB_ECORRUPT, "an array ends too early");
+			return door_fail(err, HDB_ECORRUPT, "an array ends too early");
 		for (size_t i = 0; i < slice.count; i++)
 			(*out)[slice.from + i] = (unsigned char)bits[i];
 	}
@@ -181,11 +168,11 @@ static int size_picture(struct serve_job *job, uint64_t length, size_t *size)
 
 	*size = (size_t)length;
 	if (job->pixel_bytes > 4 || job->pixel_bytes == 3 || pixels > SERVE_PIXELS_MAX)
-		return fail(&job->err, HDB_NOTFOUND, "no picture of that size");
+		return door_fail(&job->err, HDB_NOTFOUND, "no picture of that size");
 	if (job->pixel_bytes > 0) {
 		*size = (size_t)(pixels * job->pixel_bytes);
 		if (pixels == 0 || *size > length)
-			return fail(&job->err, HDB_NOTFOUND, "no picture of that size");
+			return door_fail(&job->err, HDB_NOTFOUND, "no picture of that size");
 	}
 	return *size > SERVE_VALUE_MAX ? too_long(job) : HDB_OK;
 }
@@ -199,17 +186,17 @@ int serve_bitmap(struct hdb *db, const struct serve_options *options, struct ser
 	int r = hdb_find(db, job->object, &ix, &job->err);
 
 	if (r == HDB_NOTFOUND)
-		return fail(&job->err, r, "there is no object 0x%" PRIx64, job->object);
+		return door_fail(&job->err, r, "there is no object 0x%" PRIx64, job->object);
 	if (r != HDB_OK)
 		goto out;
 	if ((r = hdb_object_at(db, ix, &facts, &job->err)) != HDB_OK)
 		goto out;
 	if (facts.kind != HDB_KIND_PRIMITIVE_ARRAY) {
-		if ((r = fail(&job->err, HDB_NOTFOUND, "that is no array of bytes")) != HDB_OK)
+		if ((r = door_fail(&job->err, HDB_NOTFOUND, "that is no array of bytes")) != HDB_OK)
 			goto out;
 	}
 	if (job->pixel_bytes > 0 && !options->write_png) {
-		r = fail(&job->err, HDB_NOTFOUND, "this heapdb was built without libpng");
+		r = door_fail(&job->err, HDB_NOTFOUND, "this heapdb was built without libpng");
 		if (r != HDB_OK)
 			goto out;
 	}
@@ -226,7 +213,7 @@ out:
 	} else if (r == HDB_OK) {
 		job->type = type_of(bytes, size);
 		r = job->type ? put(job, (const char *)bytes, size) :
-				fail(&job->err, HDB_NOTFOUND, "that is no PNG, JPEG or WebP");
+				door_fail(&job->err, HDB_NOTFOUND, "that is no PNG, JPEG or WebP");
 	}
 	free(bytes);
 	return r;

@@ -279,8 +279,7 @@ int heapsql_add(struct heapsql *sql, const struct heapsql_database *database, st
 		return sql_fail(err, HDB_ELIMIT, "more than %d databases", DATABASES_MAX);
 	if (database->name && (r = attach(sql, database->name, err)) < 0)
 		return r;
-	if ((r = sql_source_open(sql->sqlite, database, &source, err)) < 0)
-		return r;
+	TRY_ERRORS(sql_source_open(sql->sqlite, database, &source, err));
 	source->owner = sql;
 	source->cancel = sql->opt.cancel;
 	sql->sources[sql->source_count++] = source;
@@ -440,8 +439,7 @@ int heapsql_prepare(struct heapsql *sql, const char *text, const char **rest,
 		return sql_fail(err, HDB_ELIMIT, "a statement of more than %d bytes",
 				STATEMENT_MAX);
 	clear_failures(sql);
-	if ((r = define_classes(sql, text, err)) < 0)
-		return r;
+	TRY_ERRORS(define_classes(sql, text, err));
 	assert(sql->is_guarded);
 	rc = sqlite3_prepare_v2(sql->sqlite, text, -1, &statement, rest);
 	if (rc != SQLITE_OK)
@@ -575,7 +573,6 @@ static int solve_source(struct heapsql *sql, const struct sql_source *source, st
 			struct hdb_error *err)
 {
 	size_t count = 0, at = 0;
-	int r;
 
 	for (size_t i = 0; i < sql->pending_count; i++)
 		if (sql->pending[i].source == source) {
@@ -586,8 +583,7 @@ static int solve_source(struct heapsql *sql, const struct sql_source *source, st
 	assert(count <= sql->pending_count);
 	if (!count)
 		return HDB_OK;
-	if ((r = hdb_retained_sets(source->db, sets, count, err)) < 0)
-		return r;
+	TRY_ERRORS(hdb_retained_sets(source->db, sets, count, err));
 	for (size_t i = 0; i < sql->pending_count; i++)
 		if (sql->pending[i].source == source)
 			sql->pending[i].bytes = sets[at++].retained_bytes;
@@ -731,8 +727,7 @@ int heapsql_next(struct heapsql_rows *rows, struct hdb_error *err)
 	if (rc != SQLITE_ROW)
 		return sql_fail_of(sql, rc, err);
 	for (size_t i = 0; i < rows->count; i++)
-		if ((r = set_value(rows, i, err)) < 0)
-			return r;
+		TRY_ERRORS(set_value(rows, i, err));
 	if (!rows->is_typed)
 		guess_types(rows);
 	return HDB_OK;

@@ -160,8 +160,7 @@ static int read_types(struct stream_rows *s, struct hdb_error *err)
 	drop_kept(s);
 	heapsql_rows_close(s->rows);
 	s->rows = NULL;
-	if ((r = prepare(s, err)) < 0)
-		return r;
+	TRY_ERRORS(prepare(s, err));
 	/* Names are the statement's. */
 	for (size_t i = 0; i < s->count; i++) {
 		const enum hdb_type type = s->columns[i].type;
@@ -254,8 +253,6 @@ static int fit(struct stream_rows *s, size_t i, struct hdb_error *err)
 /* A row that was kept, or the statement's next one. */
 static int take_row(struct stream_rows *s, struct hdb_error *err)
 {
-	int r;
-
 	assert(s->at <= s->kept_count);
 	if (s->at < s->kept_count) {
 		memcpy(s->values, s->kept + s->at * s->count, s->count * sizeof(*s->values));
@@ -264,8 +261,7 @@ static int take_row(struct stream_rows *s, struct hdb_error *err)
 	}
 	if (s->last != HDB_OK)
 		return s->last;
-	if ((r = heapsql_next(s->rows, err)) != HDB_OK)
-		return r;
+	TRY(heapsql_next(s->rows, err));
 	for (size_t i = 0; i < s->count; i++)
 		s->values[i] = *heapsql_value(s->rows, i);
 	return HDB_OK;
@@ -274,14 +270,11 @@ static int take_row(struct stream_rows *s, struct hdb_error *err)
 static int next_row(void *ctx, struct hdb_error *err)
 {
 	struct stream_rows *s = ctx;
-	int r = take_row(s, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(take_row(s, err));
 	s->row_no++;
 	for (size_t i = 0; i < s->count; i++)
-		if ((r = fit(s, i, err)) < 0)
-			return r;
+		TRY_ERRORS(fit(s, i, err));
 	return HDB_OK;
 }
 
@@ -299,14 +292,10 @@ static int open_rows(struct stream_rows *s, struct hdb *db, const struct heapsql
 		     struct hdb_error *err)
 {
 	const struct heapsql_database database = { .db = db, .all = opt->all };
-	int r;
 
-	if ((r = heapsql_open(&opt->sql, &s->sql, err)) < 0)
-		return r;
-	if ((r = heapsql_add(s->sql, &database, err)) < 0)
-		return r;
-	if ((r = prepare(s, err)) < 0)
-		return r;
+	TRY_ERRORS(heapsql_open(&opt->sql, &s->sql, err));
+	TRY_ERRORS(heapsql_add(s->sql, &database, err));
+	TRY_ERRORS(prepare(s, err));
 	return read_first(s, err);
 }
 

@@ -100,10 +100,9 @@ static int open_database(struct sqlite3 *sqlite, const char *path, bool all,
 			 struct sql_source **out, struct hdb_error *err)
 {
 	struct heapsql_database database = { .all = all };
-	int r = hdb_open(path, NULL, &database.db, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(hdb_open(path, NULL, &database.db, err));
 	r = sql_source_open(sqlite, &database, out, err);
 	if (r < 0) {
 		hdb_close(database.db);

@@ -135,12 +135,10 @@ static int answer_field(struct sqlite3_context *ctx, struct sql_source *source, 
 {
 	const char *path = (const char *)sqlite3_value_text(argv[0]);
 	struct hdb_basic value;
-	const int r = path ? hdb_path_value(source->db, ix, path, &value, err) : HDB_NOTFOUND;
 
-	if (r != HDB_OK)
-		return r;
+	TRY(path ? hdb_path_value(source->db, ix, path, &value, err) : HDB_NOTFOUND);
 	sql_result_basic(ctx, &value);
-	return r;
+	return HDB_OK;
 }
 
 static int answer_element(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
@@ -206,14 +204,12 @@ static int answer_is_instance(struct sqlite3_context *ctx, struct sql_source *so
 	const char *name = (const char *)sqlite3_value_text(argv[0]);
 	const struct marks *marks = name ? marks_of(ctx, source, name, err) : NULL;
 	struct hdb_object_facts facts;
-	int r;
 
 	if (!marks)
 		return HDB_OK;
-	if ((r = hdb_object_at(source->db, ix, &facts, err)) != HDB_OK)
-		return r;
+	TRY(hdb_object_at(source->db, ix, &facts, err));
 	sqlite3_result_int(ctx, marks->by_class[facts.class_no] != 0);
-	return r;
+	return HDB_OK;
 }
 
 /* The way from an object to the root, of which the last PATH_STEPS are kept, in a ring. */
@@ -225,11 +221,9 @@ struct way_up {
 static int climb(struct sql_source *source, uint32_t ix, struct way_up *way, struct hdb_error *err)
 {
 	uint32_t parent = HDB_NONE;
-	int r;
 
 	for (; ix != HDB_NONE && way->count <= hdb_object_count(source->db); ix = parent) {
-		if ((r = hdb_parent_at(source->db, ix, 1, &parent, err)) != HDB_OK)
-			return r;
+		TRY(hdb_parent_at(source->db, ix, 1, &parent, err));
 		way->steps[way->count++ % PATH_STEPS] = ix;
 	}
 	return HDB_OK;
@@ -241,13 +235,10 @@ static int write_root(struct sql_source *source, uint32_t ix, sqlite3_str *out,
 {
 	uint64_t first, count;
 	struct hdb_root root;
-	int r = hdb_roots_of(source->db, ix, &first, &count, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(hdb_roots_of(source->db, ix, &first, &count, err));
 	for (uint64_t i = 0; i < count; i++) {
-		if ((r = hdb_root_at(source->db, first + i, &root, err)) != HDB_OK)
-			return r;
+		TRY(hdb_root_at(source->db, first + i, &root, err));
 		if (root.is_local && i + 1 < count)
 			continue;
 		sqlite3_str_appendf(out, "%s: ", root.kind);
@@ -260,10 +251,8 @@ static int write_class(struct sql_source *source, uint32_t ix, sqlite3_str *out,
 		       struct hdb_error *err)
 {
 	struct hdb_object_facts facts;
-	const int r = hdb_object_at(source->db, ix, &facts, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(hdb_object_at(source->db, ix, &facts, err));
 	if (facts.kind == HDB_KIND_CLASS)
 		sqlite3_str_appendf(out, "class %s", hdb_class_name(source->db, facts.stands_for));
 	else
@@ -283,21 +272,16 @@ static int write_path(struct sql_source *source, uint32_t ix, sqlite3_str *out,
 	if (r != HDB_OK || !way.count)
 		return r;
 	left_out = way.count > PATH_STEPS ? way.count - PATH_STEPS : 0;
-	r = write_root(source, way.steps[(way.count - 1) % PATH_STEPS], out, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(write_root(source, way.steps[(way.count - 1) % PATH_STEPS], out, err));
 	for (size_t i = way.count - 1;; i--) {
 		const uint32_t from = way.steps[i % PATH_STEPS];
 
 		assert(i >= left_out);
-		if ((r = write_class(source, from, out, err)) != HDB_OK)
-			return r;
+		TRY(write_class(source, from, out, err));
 		if (i == left_out)
 			break;
-		r = hdb_holder(source->db, from, way.steps[(i - 1) % PATH_STEPS], name,
-			       sizeof(name), err);
-		if (r != HDB_OK)
-			return r;
+		TRY(hdb_holder(source->db, from, way.steps[(i - 1) % PATH_STEPS], name,
+			       sizeof(name), err));
 		sqlite3_str_appendf(out, "%s%s > ", name[0] == '[' ? "" : " . ", name);
 	}
 	if (left_out)
@@ -406,10 +390,8 @@ static int result_retained_set(struct sqlite3_context *ctx, const struct members
 			       struct hdb_error *err)
 {
 	uint64_t bytes = 0;
-	const int r = sql_retained_of(m->source, m->ixs, m->count, &bytes, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(sql_retained_of(m->source, m->ixs, m->count, &bytes, err));
 	sqlite3_result_int64(ctx, (sqlite3_int64)bytes);
 	return HDB_OK;
 }
@@ -509,13 +491,10 @@ static int number_way(struct sql_source *source, uint32_t ix, struct way *way,
 		      struct hdb_error *err)
 {
 	uint32_t up;
-	int r;
 
 	for (uint32_t at = ix; at != HDB_NONE && !has_place(&way->places, at); at = up) {
-		if ((r = hdb_dominator_at(source->db, at, &up, err)) != HDB_OK)
-			return r;
-		if ((r = add_to_way(way, at)) < 0)
-			return r;
+		TRY(hdb_dominator_at(source->db, at, &up, err));
+		TRY_ERRORS(add_to_way(way, at));
 	}
 	return HDB_OK;
 }
@@ -529,7 +508,6 @@ static int meet_way(struct sql_source *source, uint32_t ix, struct way *way, uin
 {
 	struct places *p = &way->places;
 	uint32_t left = hdb_object_count(source->db), at, up;
-	int r;
 
 	*met = HDB_NONE;
 	for (at = ix; at != HDB_NONE && !has_place(p, at); at = up, left--) {
@@ -537,18 +515,15 @@ static int meet_way(struct sql_source *source, uint32_t ix, struct way *way, uin
 		if (!left)
 			return sql_fail(err, HDB_ECORRUPT,
 					"the database is damaged: dominators form a circle");
-		if ((r = hdb_dominator_at(source->db, at, &up, err)) != HDB_OK)
-			return r;
+		TRY(hdb_dominator_at(source->db, at, &up, err));
 	}
 	if (at == HDB_NONE)
 		return HDB_OK;
 	*met = p->places[place_of(p, at) - p->keys];
 	assert(*met < way->length);
 	for (at = ix; !has_place(p, at); at = up) {
-		if ((r = hdb_dominator_at(source->db, at, &up, err)) != HDB_OK)
-			return r;
-		if ((r = put_place(p, at, *met)) < 0)
-			return r;
+		TRY(hdb_dominator_at(source->db, at, &up, err));
+		TRY_ERRORS(put_place(p, at, *met));
 	}
 	return HDB_OK;
 }
@@ -588,10 +563,8 @@ static int result_common_dominator(struct sqlite3_context *ctx, const struct mem
 				   struct hdb_error *err)
 {
 	uint32_t ix;
-	const int r = common_dominator(m, &ix, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(common_dominator(m, &ix, err));
 	return sql_result_ix(ctx, m->source, ix, err);
 }
 

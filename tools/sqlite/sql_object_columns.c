@@ -56,12 +56,9 @@ static int result_offset(struct objects_cursor *c, sqlite3_context *ctx, uint32_
 {
 	struct hdb_object_facts facts = { 0 };
 	struct hdb_object_info info;
-	int r = hdb_object_at(c->db, ix, &facts, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = hdb_object(c->db, facts.id, &info, err)) != HDB_OK)
-		return r;
+	TRY(hdb_object_at(c->db, ix, &facts, err));
+	TRY(hdb_object(c->db, facts.id, &info, err));
 	if (info.file_offset)
 		sqlite3_result_int64(ctx, (sqlite3_int64)info.file_offset);
 	return HDB_OK;

@@ -49,12 +49,10 @@ static int add_children(struct objects_cursor *c, uint32_t ix, struct found *f,
 		if (r != HDB_OK || !count)
 			return r;
 		for (size_t i = 0; i < count && !f->is_over; i++) {
-			if ((r = hdb_retained_at(c->db, ixs[i], &retained, err)) != HDB_OK)
-				return r;
+			TRY(hdb_retained_at(c->db, ixs[i], &retained, err));
 			if (retained < f->bound) /* the largest come first */
 				return HDB_OK;
-			if ((r = add(f, ixs[i], err)) < 0)
-				return r;
+			TRY_ERRORS(add(f, ixs[i], err));
 		}
 	}
 	return HDB_OK;
@@ -72,11 +70,9 @@ static int keep_members(struct objects_cursor *c, struct found *f, bool is_desce
 			struct hdb_error *err)
 {
 	size_t kept = 0;
-	int r;
 
 	for (size_t i = 0; i < f->count; i++) {
-		if ((r = sql_object_take(c, f->ixs[i], err)) != HDB_OK)
-			return r;
+		TRY(sql_object_take(c, f->ixs[i], err));
 		if (sql_object_is_member(c))
 			f->ixs[kept++] = f->ixs[i];
 	}

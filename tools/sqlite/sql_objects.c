@@ -149,23 +149,17 @@ static int push_children(struct objects_cursor *c, uint32_t ix, struct hdb_error
 	uint64_t pushed = 0;
 	const uint32_t *ixs;
 	size_t count = 0;
-	int r = hdb_list_begin(c->list, ix, NULL, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(hdb_list_begin(c->list, ix, NULL, err));
 	do {
-		if ((r = hdb_list_next(c->list, &ixs, &count, err)) != HDB_OK)
-			return r;
+		TRY(hdb_list_next(c->list, &ixs, &count, err));
 		for (size_t i = 0; i < count && pushed < c->wanted; i++) {
 			struct hdb_object_facts facts = { 0 };
 			struct top top = { .ix = ixs[i] };
 
-			if ((r = hdb_object_at(c->db, top.ix, &facts, err)) != HDB_OK)
-				return r;
-			if ((r = hdb_retained_at(c->db, top.ix, &top.retained, err)) != HDB_OK)
-				return r;
-			if ((r = push_top(c, top, err)) < 0)
-				return r;
+			TRY(hdb_object_at(c->db, top.ix, &facts, err));
+			TRY(hdb_retained_at(c->db, top.ix, &top.retained, err));
+			TRY_ERRORS(push_top(c, top, err));
 			pushed += facts.is_real != 0;
 		}
 	} while (count && pushed < c->wanted);
@@ -205,20 +199,16 @@ static int begin_unreachable(struct objects_cursor *c, struct hdb_error *err)
 
 static int next_largest(struct objects_cursor *c, struct hdb_error *err)
 {
-	int r;
-
 	do {
 		struct top top;
 
 		if (!c->top_count)
 			return begin_unreachable(c, err);
 		top = pop_top(c);
-		if ((r = sql_object_take(c, top.ix, err)) != HDB_OK)
-			return r;
+		TRY(sql_object_take(c, top.ix, err));
 		if (c->facts.is_real && c->wanted)
 			c->wanted--;
-		if ((r = push_children(c, top.ix, err)) != HDB_OK)
-			return r;
+		TRY(push_children(c, top.ix, err));
 	} while (!c->facts.is_real);
 	return HDB_OK;
 }
@@ -239,8 +229,7 @@ static int next_of_list(struct objects_cursor *c, struct hdb_error *err)
 			if (!c->list_count)
 				return HDB_END;
 		}
-		if ((r = sql_object_take(c, c->list_ixs[c->list_at++], err)) != HDB_OK)
-			return r;
+		TRY(sql_object_take(c, c->list_ixs[c->list_at++], err));
 	} while (!sql_object_is_member(c));
 	return HDB_OK;
 }
@@ -277,14 +266,12 @@ static int step(struct objects_cursor *c)
 static int first_from(struct objects_cursor *c, uint64_t id, uint32_t *ix, struct hdb_error *err)
 {
 	uint32_t low = 0, high = hdb_object_count(c->db);
-	int r;
 
 	while (low < high) {
 		const uint32_t mid = low + (high - low) / 2;
 		struct hdb_object_facts facts = { 0 };
 
-		if ((r = hdb_object_at(c->db, mid, &facts, err)) != HDB_OK)
-			return r;
+		TRY(hdb_object_at(c->db, mid, &facts, err));
 		if (facts.id < id)
 			low = mid + 1;
 		else
@@ -478,7 +465,6 @@ static int read_id_from(struct objects_cursor *c, sqlite3_value *value, struct h
 static int read_id_to(struct objects_cursor *c, sqlite3_value *value, struct hdb_error *err)
 {
 	const sqlite3_int64 id = sqlite3_value_int64(value);
-	int r;
 
 	/* SQLite looks at it once more. */
 	if (sqlite3_value_type(value) != SQLITE_INTEGER || id <= 0 || id == INT64_MAX)
@@ -486,8 +472,7 @@ static int read_id_to(struct objects_cursor *c, sqlite3_value *value, struct hdb
 	/* Negative ones are below it, too, and come last. */
 	if (sql_has_negative_ids(c->db))
 		return HDB_OK;
-	if ((r = first_from(c, (uint64_t)id + 1, &c->end_ix, err)) != HDB_OK)
-		return r;
+	TRY(first_from(c, (uint64_t)id + 1, &c->end_ix, err));
 	return c->end_ix <= c->from_ix ? HDB_END : HDB_OK;
 }
 
@@ -558,13 +543,10 @@ static int read_parts(struct objects_cursor *c, int index, int argc, sqlite3_val
 static int begin_retaining(struct objects_cursor *c, int index, struct hdb_error *err)
 {
 	bool is_few = false;
-	int r;
 
 	if (c->retained_from && hdb_has(c->db) & HDB_NEED_CHILDREN) {
-		r = sql_objects_retaining(c, c->retained_from, (index & DESCENDING) != 0, &is_few,
-					  err);
-		if (r != HDB_OK)
-			return r;
+		TRY(sql_objects_retaining(c, c->retained_from, (index & DESCENDING) != 0, &is_few,
+					  err));
 	}
 	if (!is_few)
 		return begin_scan(c, index, err);
@@ -575,27 +557,19 @@ static int begin_retaining(struct objects_cursor *c, int index, struct hdb_error
 static int begin_dominated(struct objects_cursor *c, sqlite3_value *value, struct hdb_error *err)
 {
 	uint32_t ix;
-	int r = sql_value_object(c->source, value, &ix, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = hdb_list_open(c->db, HDB_DOMINATED, &c->list, err)) != HDB_OK)
-		return r;
-	if ((r = hdb_list_begin(c->list, ix, NULL, err)) != HDB_OK)
-		return r;
+	TRY(sql_value_object(c->source, value, &ix, err));
+	TRY(hdb_list_open(c->db, HDB_DOMINATED, &c->list, err));
+	TRY(hdb_list_begin(c->list, ix, NULL, err));
 	return next_of_list(c, err);
 }
 
 /* The dominator tree from its top; one more than the limit, for SQLite asks once too often. */
 static int begin_largest(struct objects_cursor *c, sqlite3_value *limit, struct hdb_error *err)
 {
-	int r;
-
 	c->wanted = (uint64_t)sqlite3_value_int64(limit) + 1;
-	if ((r = hdb_list_open(c->db, HDB_DOMINATED, &c->list, err)) != HDB_OK)
-		return r;
-	if ((r = push_children(c, HDB_NONE, err)) != HDB_OK)
-		return r;
+	TRY(hdb_list_open(c->db, HDB_DOMINATED, &c->list, err));
+	TRY(push_children(c, HDB_NONE, err));
 	return next_largest(c, err);
 }
 

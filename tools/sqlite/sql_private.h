@@ -10,6 +10,8 @@
 
 #include "sqlite/sqlite.h"
 
+#include "common/fail.h"
+
 #ifdef HEAPSQL_EXTENSION
 #include <sqlite3ext.h>
 extern const struct sqlite3_api_routines *sqlite3_api;
@@ -126,7 +128,7 @@ int sql_open_cursor(size_t size, struct sqlite3_vtab_cursor **out);
 bool sql_set_guard(struct heapsql *sql, bool is_on);
 
 /* Writes a message and returns `code`. */
-int sql_fail(struct hdb_error *err, int code, const char *format, ...) HDB_PRINTF(3, 4);
+#define sql_fail door_fail
 
 /* Clears a message; not `= { 0 }`, which is a kilobyte for each cell. */
 static inline void sql_no_error(struct hdb_error *err)

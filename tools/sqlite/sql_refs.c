@@ -28,10 +28,8 @@ static int begin_list(struct sql_cursor *c, enum hdb_list_kind kind, uint32_t ix
 		      struct hdb_error *err)
 {
 	struct refs *s = c->state;
-	const int r = hdb_list_open(c->db, kind, &s->list, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(hdb_list_open(c->db, kind, &s->list, err));
 	s->is_backwards = kind == HDB_REFERRERS;
 	/* Only referrers can be unreachable where the object is not. */
 	s->shows_all = !s->is_backwards || c->source->database.all;
@@ -57,8 +55,7 @@ static int begin_refs(struct sql_cursor *c, struct hdb_error *err)
 	if (c->key[0] && ((r = sql_is_shown(c->source, source, &is_shown, err)) < 0 || !is_shown))
 		return r < 0 ? r : HDB_END;
 	s->is_scan = !c->key[0];
-	if ((r = begin_list(c, HDB_REFERENCES, source, err)) != HDB_OK)
-		return r;
+	TRY(begin_list(c, HDB_REFERENCES, source, err));
 	s->only = target;
 	return HDB_OK;
 }
@@ -68,7 +65,6 @@ static int next_list(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct refs *s = c->state;
 	bool is_shown = false;
-	int r;
 
 	while (!is_shown) {
 		/* HDB_NONE + 1 is the first. */
@@ -76,8 +72,7 @@ static int next_list(struct sql_cursor *c, struct hdb_error *err)
 			return HDB_END;
 		if (!(s->next_ix & 4095) && c->source->cancel && *c->source->cancel)
 			return sql_fail(err, HDB_EINTR, "interrupted");
-		if ((r = sql_is_shown(c->source, s->next_ix, &is_shown, err)) < 0)
-			return r;
+		TRY_ERRORS(sql_is_shown(c->source, s->next_ix, &is_shown, err));
 	}
 	s->from = s->next_ix;
 	return hdb_list_begin(s->list, s->next_ix, NULL, err);
@@ -103,7 +98,6 @@ static int next_refs(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct refs *s = c->state;
 	bool is_shown = true;
-	int r;
 
 	for (;;) {
 		assert(s->at <= s->count);
@@ -112,16 +106,14 @@ static int next_refs(struct sql_cursor *c, struct hdb_error *err)
 
 			if (s->only != HDB_NONE && ix != s->only)
 				continue;
-			r = s->shows_all ? HDB_OK : sql_is_shown(c->source, ix, &is_shown, err);
-			if (r < 0)
-				return r;
+			TRY_ERRORS(s->shows_all ? HDB_OK :
+						  sql_is_shown(c->source, ix, &is_shown, err));
 			if (!is_shown)
 				continue;
 			*(s->is_backwards ? &s->from : &s->to) = ix;
 			return HDB_OK;
 		}
-		if ((r = read_entries(c, err)) != HDB_OK)
-			return r;
+		TRY(read_entries(c, err));
 	}
 }
 
@@ -136,24 +128,20 @@ static int result_name(struct sql_cursor *c, struct sqlite3_context *ctx, uint32
 		       uint32_t to, struct hdb_error *err)
 {
 	char name[NAME_SIZE];
-	const int r = hdb_holder(c->db, from, to, name, sizeof(name), err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(hdb_holder(c->db, from, to, name, sizeof(name), err));
 	sql_result_copy(ctx, name);
-	return r;
+	return HDB_OK;
 }
 
 static int result_strength(struct sql_cursor *c, struct sqlite3_context *ctx, uint32_t from,
 			   uint32_t to, struct hdb_error *err)
 {
 	unsigned strength;
-	const int r = hdb_strength(c->db, from, to, &strength, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(hdb_strength(c->db, from, to, &strength, err));
 	sqlite3_result_text(ctx, hdb_strength_name(strength), -1, SQLITE_STATIC);
-	return r;
+	return HDB_OK;
 }
 
 enum { REFS_SOURCE, REFS_TARGET, REFS_NAME, REFS_STRENGTH };
@@ -224,14 +212,10 @@ static int begin_referrers(struct sql_cursor *c, struct hdb_error *err)
 static int next_of(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct refs *s = c->state;
-	int r;
 
 	do {
-		if ((r = next_refs(c, err)) != HDB_OK)
-			return r;
-		r = hdb_object_at(c->db, s->is_backwards ? s->from : s->to, &s->facts, err);
-		if (r != HDB_OK)
-			return r;
+		TRY(next_refs(c, err));
+		TRY(hdb_object_at(c->db, s->is_backwards ? s->from : s->to, &s->facts, err));
 	} while (!s->facts.is_real);
 	return HDB_OK;
 }
@@ -368,17 +352,13 @@ static int begin_reachable(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct reachable *s = c->state;
 	uint32_t ix;
-	int r = sql_value_object(c->source, c->key[0], &ix, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(sql_value_object(c->source, c->key[0], &ix, err));
 	s->seen = calloc(hdb_object_count(c->db) / 64 + 1, sizeof(*s->seen));
 	if (!s->seen)
 		return sql_fail(err, HDB_ENOMEM, "no memory for a set of objects");
-	if ((r = hdb_list_open(c->db, HDB_REFERENCES, &s->list, err)) != HDB_OK)
-		return r;
-	if ((r = reach(s, ix, err)) < 0)
-		return r;
+	TRY(hdb_list_open(c->db, HDB_REFERENCES, &s->list, err));
+	TRY_ERRORS(reach(s, ix, err));
 	s->level_end = 1;
 	return HDB_OK;
 }
@@ -395,14 +375,11 @@ static int expand(struct sql_cursor *c, struct reachable *s, struct hdb_error *e
 		return r;
 	if (class.is_real && (r = reach(s, class.object_ix, err)) < 0)
 		return r;
-	if ((r = hdb_list_begin(s->list, s->facts.ix, NULL, err)) != HDB_OK)
-		return r;
+	TRY(hdb_list_begin(s->list, s->facts.ix, NULL, err));
 	do {
-		if ((r = hdb_list_next(s->list, &ixs, &count, err)) != HDB_OK)
-			return r;
+		TRY(hdb_list_next(s->list, &ixs, &count, err));
 		for (size_t i = 0; i < count; i++)
-			if ((r = reach(s, ixs[i], err)) < 0)
-				return r;
+			TRY_ERRORS(reach(s, ixs[i], err));
 	} while (count);
 	return HDB_OK;
 }
@@ -410,7 +387,6 @@ static int expand(struct sql_cursor *c, struct reachable *s, struct hdb_error *e
 static int next_reachable(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct reachable *s = c->state;
-	int r;
 
 	do {
 		assert(s->at <= s->count);
@@ -421,11 +397,8 @@ static int next_reachable(struct sql_cursor *c, struct hdb_error *err)
 			s->level_end = s->count;
 			s->depth++;
 		}
-		r = hdb_object_at(c->db, s->queue[s->at++], &s->facts, err);
-		if (r != HDB_OK)
-			return r;
-		if ((r = expand(c, s, err)) != HDB_OK)
-			return r;
+		TRY(hdb_object_at(c->db, s->queue[s->at++], &s->facts, err));
+		TRY(expand(c, s, err));
 	} while (!s->facts.is_real);
 	return HDB_OK;
 }

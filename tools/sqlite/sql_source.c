@@ -148,7 +148,6 @@ static int make_class(struct sql_source *source, const char *name, struct hdb_er
 {
 	struct sql_names *names = names_of(source);
 	size_t same = MADE_MAX;
-	int r;
 
 	assert(names);
 	assert(names->made_count <= MADE_MAX);
@@ -161,9 +160,7 @@ static int make_class(struct sql_source *source, const char *name, struct hdb_er
 	}
 	if (same == MADE_MAX && names->made_count == MADE_MAX)
 		return sql_fail(err, HDB_ELIMIT, "tables of more than %d classes", MADE_MAX);
-	r = sql_define_class(source, name, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(sql_define_class(source, name, err));
 	if (same < MADE_MAX)
 		free(names->made[same]);
 	else

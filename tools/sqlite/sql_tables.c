@@ -35,13 +35,11 @@ static int begin_classes(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct classes *s = c->state;
 	uint32_t no;
-	int r;
 
 	s->no = UINT32_MAX; /* the one before the first */
 	s->end = hdb_class_count(c->db);
 	if (c->key[0]) { /* id */
-		if ((r = key_class(c, c->key[0], &no, err)) != HDB_OK)
-			return r;
+		TRY(key_class(c, c->key[0], &no, err));
 		s->no = no - 1;
 		s->end = no + 1;
 	} else if (c->key[1]) { /* name; others of the name come behind it */
@@ -60,13 +58,9 @@ static int next_classes(struct sql_cursor *c, struct hdb_error *err)
 	struct classes *s = c->state;
 
 	do {
-		int r;
-
 		if (++s->no >= s->end)
 			return HDB_END;
-		r = hdb_class_at(c->db, s->no, &s->class, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(hdb_class_at(c->db, s->no, &s->class, err));
 	} while (!s->class.is_real);
 	return HDB_OK;
 }
@@ -97,7 +91,6 @@ static int column_classes(struct sql_cursor *c, struct sqlite3_context *ctx, int
 	const bool is_all = c->source->database.all;
 	const struct hdb_class_count *count;
 	struct hdb_class super;
-	int r;
 
 	switch (column) {
 	case CLASSES_ID:
@@ -113,8 +106,7 @@ static int column_classes(struct sql_cursor *c, struct sqlite3_context *ctx, int
 	case CLASSES_SUPER_ID:
 		if (class->super_no == HDB_NONE)
 			break;
-		if ((r = hdb_class_at(c->db, class->super_no, &super, err)) != HDB_OK)
-			return r;
+		TRY(hdb_class_at(c->db, class->super_no, &super, err));
 		sqlite3_result_int64(ctx, (sqlite3_int64)super.id);
 		break;
 	case CLASSES_LOADER:
@@ -139,9 +131,7 @@ static int column_classes(struct sql_cursor *c, struct sqlite3_context *ctx, int
 	case CLASSES_OBJECTS:
 	case CLASSES_SHALLOW:
 	case CLASSES_REACHABLE:
-		r = sql_need_counts(c->source, !is_all || column == CLASSES_REACHABLE, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(sql_need_counts(c->source, !is_all || column == CLASSES_REACHABLE, err));
 		count = &c->source->counts[s->no];
 		sqlite3_result_int64(
 			ctx, (sqlite3_int64)(column == CLASSES_SHALLOW ?
@@ -278,7 +268,6 @@ static int begin_class_fields(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct class_fields *s = c->state;
 	uint32_t no;
-	int r;
 
 	s->no = UINT32_MAX;
 	s->end = hdb_class_count(c->db);
@@ -291,8 +280,7 @@ static int begin_class_fields(struct sql_cursor *c, struct hdb_error *err)
 			return HDB_END;
 		s->no = first - 1;
 	} else if (c->key[1]) {
-		if ((r = key_class(c, c->key[1], &no, err)) != HDB_OK)
-			return r;
+		TRY(key_class(c, c->key[1], &no, err));
 		s->no = no - 1;
 		s->end = no + 1;
 	}
@@ -312,8 +300,7 @@ static int next_class_fields(struct sql_cursor *c, struct hdb_error *err)
 		if (s->is_static) {
 			if (++s->no >= s->end)
 				return HDB_END;
-			if ((r = hdb_class_at(c->db, s->no, &s->class, err)) != HDB_OK)
-				return r;
+			TRY(hdb_class_at(c->db, s->no, &s->class, err));
 			r = hdb_class_fields(c->db, s->no, &s->fields, &s->count, err);
 		} else {
 			r = hdb_class_statics(c->db, s->no, &s->fields, &s->count, err);
@@ -409,8 +396,7 @@ static int begin_roots(struct sql_cursor *c, struct hdb_error *err)
 
 	s->only_locals = c->def == &sql_locals;
 	if (c->key[0]) {
-		if ((r = sql_value_object(c->source, c->key[0], &ix, err)) != HDB_OK)
-			return r;
+		TRY(sql_value_object(c->source, c->key[0], &ix, err));
 		r = hdb_roots_of(c->db, ix, &first, &count, err);
 	} else {
 		r = hdb_root_count(c->db, &count, err);
@@ -425,15 +411,12 @@ static int begin_roots(struct sql_cursor *c, struct hdb_error *err)
 static int next_roots(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct roots *s = c->state;
-	int r;
 
 	do {
 		if (++s->at >= s->end)
 			return HDB_END;
-		if ((r = hdb_root_at(c->db, s->at, &s->root, err)) < 0)
-			return r;
-		if ((r = hdb_object_at(c->db, s->root.ix, &s->facts, err)) < 0)
-			return r;
+		TRY_ERRORS(hdb_root_at(c->db, s->at, &s->root, err));
+		TRY_ERRORS(hdb_object_at(c->db, s->root.ix, &s->facts, err));
 	} while (!s->facts.is_real || (s->only_locals && !s->root.is_local));
 	return HDB_OK;
 }
@@ -621,9 +604,7 @@ static int next_frames(struct sql_cursor *c, struct hdb_error *err)
 			s->depth++; /* a frame that the dump lacks */
 			continue;
 		}
-		r = next_threads(c, err);
-		if (r != HDB_OK)
-			return r;
+		TRY(next_threads(c, err));
 		s->depth = 0;
 	}
 }
@@ -731,16 +712,14 @@ static int column_heaps(struct sql_cursor *c, struct sqlite3_context *ctx, int c
 {
 	const uint32_t no = *(uint32_t *)c->state;
 	char name[256];
-	int r = HDB_OK;
 
 	if (column == 0) {
 		sqlite3_result_int64(ctx, no);
 		return HDB_OK;
 	}
-	if ((r = hdb_heap_name(c->db, no, name, sizeof(name), err)) != HDB_OK)
-		return r;
+	TRY(hdb_heap_name(c->db, no, name, sizeof(name), err));
 	sql_result_copy(ctx, name);
-	return r;
+	return HDB_OK;
 }
 
 const struct sql_table_def sql_heaps = {

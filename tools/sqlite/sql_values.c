@@ -243,12 +243,9 @@ static int begin_elements(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct elements *s = c->state;
 	struct hdb_object_facts facts;
-	int r = sql_value_object(c->source, c->key[0], &s->ix, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = hdb_object_at(c->db, s->ix, &facts, err)) != HDB_OK)
-		return r;
+	TRY(sql_value_object(c->source, c->key[0], &s->ix, err));
+	TRY(hdb_object_at(c->db, s->ix, &facts, err));
 	if (facts.kind != HDB_KIND_OBJECT_ARRAY && facts.kind != HDB_KIND_PRIMITIVE_ARRAY)
 		return HDB_END;
 	s->at = UINT64_MAX; /* the one before the first */
@@ -261,11 +258,8 @@ static int next_elements(struct sql_cursor *c, struct hdb_error *err)
 
 	s->at++;
 	if (s->at - s->slice.from >= s->slice.count) {
-		int r;
-
 		s->slice = (struct hdb_slice){ .from = s->at, .room = CHUNK, .bits = s->bits };
-		if ((r = hdb_elements(c->db, s->ix, &s->slice, err)) < 0)
-			return r;
+		TRY_ERRORS(hdb_elements(c->db, s->ix, &s->slice, err));
 		if (!s->slice.count)
 			return HDB_END;
 	}
@@ -317,12 +311,9 @@ static int begin_fields(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct fields *s = c->state;
 	struct hdb_object_facts facts;
-	int r = sql_value_object(c->source, c->key[0], &s->ix, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = hdb_object_at(c->db, s->ix, &facts, err)) != HDB_OK)
-		return r;
+	TRY(sql_value_object(c->source, c->key[0], &s->ix, err));
+	TRY(hdb_object_at(c->db, s->ix, &facts, err));
 	s->is_static = facts.kind == HDB_KIND_CLASS;
 	s->at = SIZE_MAX;
 	if (s->is_static)

@@ -5,25 +5,11 @@
 #include "sqlite/sql_private.h"
 
 #include <assert.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- failures ---- */
-
-int sql_fail(struct hdb_error *err, int code, const char *format, ...)
-{
-	va_list args;
-
-	if (err) {
-		va_start(args, format);
-		vsnprintf(err->message, sizeof(err->message), format, args);
-		va_end(args);
-		err->code = code;
-	}
-	return code;
-}
 
 static int sqlite_code(int code)
 {
@@ -456,15 +442,13 @@ int sql_result_ix(struct sqlite3_context *ctx, struct sql_source *source, uint32
 		  struct hdb_error *err)
 {
 	struct hdb_object_facts facts;
-	int r;
 
 	if (ix == HDB_NONE)
 		return HDB_OK;
-	if ((r = hdb_object_at(source->db, ix, &facts, err)) != HDB_OK)
-		return r;
+	TRY(hdb_object_at(source->db, ix, &facts, err));
 	if (facts.id)
 		sqlite3_result_int64(ctx, (sqlite3_int64)facts.id);
-	return r;
+	return HDB_OK;
 }
 
 void sql_result_basic(struct sqlite3_context *ctx, const struct hdb_basic *value)
@@ -542,10 +526,8 @@ int sql_result_retained(struct sqlite3_context *ctx, struct sql_source *source, 
 			struct hdb_error *err)
 {
 	uint64_t bytes;
-	const int r = hdb_retained_at(source->db, ix, &bytes, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(hdb_retained_at(source->db, ix, &bytes, err));
 	sqlite3_result_int64(ctx, (sqlite3_int64)bytes);
 	return HDB_OK;
 }
