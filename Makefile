@@ -96,6 +96,7 @@ lib_obj     := $(call obj_of,$(lib_src))
 cmd_obj     := $(call obj_of,$(cmd_src))
 ext_obj     := $(patsubst tools/sqlite/%.c,$(BUILD)/obj/extension/%.o,\
 	$(filter-out %/heapsql.c %/sql_filter.c %/sql_arrow.c,$(if $(HAVE_SQLITE),$(sql_src))))
+ext_obj     += $(if $(ext_obj),$(addprefix $(BUILD)/obj/tools/common/,fail.o grow.o))
 gen_obj     := $(call obj_of,$(gen_src))
 support_obj := $(call obj_of,$(support_src))
 test_obj    := $(call obj_of,$(test_src))
@@ -187,9 +188,9 @@ $(BUILD)/obj/extension/%.o: tools/sqlite/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) -Itools -DHEAPSQL_EXTENSION $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/heapdb.so: $(ext_obj) $(BUILD)/obj/tools/common/fail.o $(static_lib) tools/sqlite/extension.map
+$(BUILD)/heapdb.so: $(ext_obj) $(static_lib) tools/sqlite/extension.map
 	$(CC) $(ALL_LDFLAGS) -shared -Wl,--version-script=tools/sqlite/extension.map -o $@ \
-		$(ext_obj) $(BUILD)/obj/tools/common/fail.o $(static_lib) $(LIB_LIBS)
+		$(ext_obj) $(static_lib) $(LIB_LIBS)
 
 $(BUILD)/hprofgen: $(gen_obj) $(static_lib)
 	$(CC) $(ALL_LDFLAGS) -o $@ $(gen_obj) $(static_lib) $(LIB_LIBS)

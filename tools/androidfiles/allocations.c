@@ -165,15 +165,13 @@ static int read_name(struct cursor *c, bool is_class, char **out)
 static int read_names(struct cursor *c, struct android_allocations *a)
 {
 	const size_t count = a->name_counts[0] + a->name_counts[1] + a->name_counts[2];
-	int rc = HDB_OK;
 
 	a->names = calloc(count + 1, sizeof(*a->names));
 	if (!a->names)
 		return door_fail(c->err, HDB_ENOMEM, "no memory for names");
 	for (size_t i = 0; i < count; i++)
-		if ((rc = read_name(c, i < a->name_counts[CLASSES], &a->names[i])) != HDB_OK)
-			return rc;
-	return rc;
+		TRY(read_name(c, i < a->name_counts[CLASSES], &a->names[i]));
+	return HDB_OK;
 }
 
 static const char *name_at(const struct android_allocations *a, int table, size_t no)
@@ -246,7 +244,6 @@ static int read_entry(struct cursor *c, const struct header *h, struct android_a
 {
 	const uint8_t *p = take(c, h->entry_bytes);
 	struct android_allocation entry;
-	int rc;
 
 	if (!p)
 		return too_short(c, "an entry");
@@ -260,8 +257,7 @@ static int read_entry(struct cursor *c, const struct header *h, struct android_a
 	if (entry.class_no >= a->name_counts[CLASSES])
 		return wrong_name(c, "class", entry.class_no, a->name_counts[CLASSES]);
 	for (unsigned i = 0; i < entry.depth; i++)
-		if ((rc = read_frame(c, h, a)) != HDB_OK)
-			return rc;
+		TRY(read_frame(c, h, a));
 	assert(a->frame_count - entry.first_frame == entry.depth);
 	a->list[a->count++] = entry;
 	a->bytes += entry.bytes;
@@ -299,19 +295,15 @@ int android_allocations_read(const uint8_t *data, size_t size, struct android_al
 	struct cursor c = { data, 0, size, err };
 	struct header h = { 0 };
 	size_t end;
-	int rc;
 
 	*out = (struct android_allocations){ 0 };
 	if (size > ANDROID_FILE_MAX)
 		return door_fail(err, HDB_ELIMIT, "larger than %u bytes", ANDROID_FILE_MAX);
-	rc = read_header(&c, &h, out);
-	if (rc != HDB_OK)
-		return rc;
+	TRY(read_header(&c, &h, out));
 	assert(h.entry_bytes >= ENTRY_BYTES);
 	assert(h.frame_bytes > 0);
 	c.at = h.names_at;
-	if ((rc = read_names(&c, out)) != HDB_OK)
-		return rc;
+	TRY(read_names(&c, out));
 	/* No more than fit. */
 	end = h.names_at - h.header_bytes;
 	out->list = calloc(end / h.entry_bytes + 1, sizeof(*out->list));
@@ -321,10 +313,8 @@ int android_allocations_read(const uint8_t *data, size_t size, struct android_al
 	c.at = h.header_bytes;
 	c.size = h.names_at;
 	while (h.entries ? out->count < h.entries : c.size - c.at >= h.entry_bytes)
-		if ((rc = read_entry(&c, &h, out)) != HDB_OK)
-			return rc;
-	if ((rc = count_different(out, true, &out->threads, err)) != HDB_OK)
-		return rc;
+		TRY(read_entry(&c, &h, out));
+	TRY(count_different(out, true, &out->threads, err));
 	return count_different(out, false, &out->classes, err);
 }
 

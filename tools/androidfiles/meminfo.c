@@ -9,6 +9,7 @@
 #include "androidfiles/androidfiles.h"
 
 #include "common/fail.h"
+#include "common/grow.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -72,22 +73,16 @@ static int add_text(struct android_memory *m, const char *text, size_t *place,
 int android_memory_add(struct android_memory *m, const struct android_memory_row *row,
 		       const char *process, const char *name, struct hdb_error *err)
 {
-	struct android_memory_row *rows = m->rows;
+	struct android_memory_row *rows;
 	struct android_memory_row copy = *row;
 	int rc;
 
 	assert(m->count <= m->capacity);
 	if (m->count >= ROWS_MAX)
 		return door_fail(err, HDB_ELIMIT, "more than %u rows", ROWS_MAX);
-	if (m->count == m->capacity) {
-		const size_t capacity = m->capacity * 2 + 64;
-
-		rows = realloc(rows, capacity * sizeof(*rows));
-		if (!rows)
-			return door_fail(err, HDB_ENOMEM, "no memory for rows");
-		m->rows = rows;
-		m->capacity = capacity;
-	}
+	if (m->count == m->capacity && !GROW(m->rows, m->capacity))
+		return door_fail(err, HDB_ENOMEM, "no memory for rows");
+	rows = m->rows;
 	if (!m->text_size && (rc = add_text(m, "", &copy.name, err)) != HDB_OK)
 		return rc;
 	/* Rows of one process come one after the other. */
@@ -95,8 +90,7 @@ int android_memory_add(struct android_memory *m, const struct android_memory_row
 		copy.process = rows[m->count - 1].process;
 	else if ((rc = add_text(m, process, &copy.process, err)) != HDB_OK)
 		return rc;
-	if ((rc = add_text(m, name[0] ? name : "?", &copy.name, err)) != HDB_OK)
-		return rc;
+	TRY(add_text(m, name[0] ? name : "?", &copy.name, err));
 	assert(copy.name < m->text_size);
 	assert(copy.process < m->text_size);
 	rows[m->count++] = copy;
@@ -429,7 +423,6 @@ static int read_checkin(struct reading *r, const struct line *line, struct hdb_e
 	struct android_memory_row rows[4];
 	struct word word;
 	char name[NAME_MAX_BYTES];
-	int rc = HDB_OK;
 
 	memset(rows, 0, sizeof(rows));
 	(void)next_field(&f, &word);
@@ -449,9 +442,7 @@ static int read_checkin(struct reading *r, const struct line *line, struct hdb_e
 		rows[i].pid = r->pid;
 		if (i == 2)
 			continue;
-		if ((rc = android_memory_add(r->out, &rows[i], r->process, names[i], err)) !=
-		    HDB_OK)
-			return rc;
+		TRY(android_memory_add(r->out, &rows[i], r->process, names[i], err));
 	}
 	while (next_field(&f, &word) && word.size) {
 		struct android_memory_row row = { .pid = r->pid };
@@ -465,8 +456,7 @@ static int read_checkin(struct reading *r, const struct line *line, struct hdb_e
 				row.figures[order[k]] < rows[2].figures[order[k]] ?
 					row.figures[order[k]] :
 					rows[2].figures[order[k]];
-		if ((rc = android_memory_add(r->out, &row, r->process, name, err)) != HDB_OK)
-			return rc;
+		TRY(android_memory_add(r->out, &row, r->process, name, err));
 	}
 	return android_memory_add(r->out, &rows[2], r->process, names[2], err);
 }
@@ -544,7 +534,6 @@ static int read_line(struct reading *r, const struct line *line, struct hdb_erro
 static int read_text(struct reading *r, struct hdb_error *err)
 {
 	struct line line, below;
-	int rc;
 
 	while (next_line(r, &line)) {
 		if (!line.count || begins_part(r, &line))
@@ -559,8 +548,7 @@ static int read_text(struct reading *r, struct hdb_error *err)
 			r->at = before.at;
 			r->line_no = before.line_no;
 		}
-		if ((rc = read_line(r, &line, err)) != HDB_OK)
-			return rc;
+		TRY(read_line(r, &line, err));
 	}
 	return HDB_OK;
 }

@@ -386,24 +386,14 @@ static int summarize(const struct sums *s, struct hdb_error *err)
 		s->total.figures[ANDROID_PRIVATE_DIRTY] + s->total.figures[ANDROID_PRIVATE_CLEAN];
 	const uint64_t named = java + native + code + stack + graphics;
 	const uint64_t pss = s->total.figures[ANDROID_PSS];
-	int rc = add_summary(s, "Java Heap", java, err);
 
-	if (rc != HDB_OK)
-		return rc;
-	if ((rc = add_summary(s, "Native Heap", native, err)) != HDB_OK)
-		return rc;
-	if ((rc = add_summary(s, "Code", code, err)) != HDB_OK)
-		return rc;
-	if ((rc = add_summary(s, "Stack", stack, err)) != HDB_OK)
-		return rc;
-	if ((rc = add_summary(s, "Graphics", graphics, err)) != HDB_OK)
-		return rc;
-	rc = add_summary(s, "Private Other", private > named ? private - named : 0, err);
-	if (rc != HDB_OK)
-		return rc;
-	rc = add_summary(s, "System", pss > private ? pss - private : 0, err);
-	if (rc != HDB_OK)
-		return rc;
+	TRY(add_summary(s, "Java Heap", java, err));
+	TRY(add_summary(s, "Native Heap", native, err));
+	TRY(add_summary(s, "Code", code, err));
+	TRY(add_summary(s, "Stack", stack, err));
+	TRY(add_summary(s, "Graphics", graphics, err));
+	TRY(add_summary(s, "Private Other", private > named ? private - named : 0, err));
+	TRY(add_summary(s, "System", pss > private ? pss - private : 0, err));
 	return add_summary(s, "TOTAL", pss, err);
 }
 
@@ -440,19 +430,15 @@ static int give_rows(struct sums *s, struct hdb_error *err)
 {
 	uint64_t *pss = &s->total.figures[ANDROID_PSS];
 	const uint64_t swap = s->total.figures[ANDROID_SWAP_PSS];
-	int rc = give_kinds(s, err);
 
-	if (rc != HDB_OK)
-		return rc;
+	TRY(give_kinds(s, err));
 	/* What is swapped out counts in the sum, as in dumpsys. */
 	if (s->total.has >> ANDROID_PSS & 1)
 		*pss = *pss > UINT64_MAX - swap ? UINT64_MAX : *pss + swap;
-	if ((rc = android_memory_add(s->out, &s->total, "", "TOTAL", err)) != HDB_OK)
-		return rc;
+	TRY(android_memory_add(s->out, &s->total, "", "TOTAL", err));
 	if (s->is_rollup)
 		return HDB_OK;
-	if ((rc = give_parts(s, err)) != HDB_OK)
-		return rc;
+	TRY(give_parts(s, err));
 	return summarize(s, err);
 }
 

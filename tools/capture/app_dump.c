@@ -142,15 +142,12 @@ static bool is_flag_unknown(const struct child_output *out)
 static int dump(struct app_capture *c, const char *process, struct hdb_error *err)
 {
 	struct child_output out;
-	int rc = dump_once(c, process, c->options.all ? NULL : "-g", &out, err);
 
-	if (rc != HDB_OK)
-		return rc;
+	TRY(dump_once(c, process, c->options.all ? NULL : "-g", &out, err));
 	if (!c->options.all && is_flag_unknown(&out)) {
 		capture_notice(&c->options, "this Android has no garbage collection before a dump: "
 					    "unreachable objects may be in it");
-		if ((rc = dump_once(c, process, NULL, &out, err)) != HDB_OK)
-			return rc;
+		TRY(dump_once(c, process, NULL, &out, err));
 	}
 	if (strstr(out.text, "Unknown process") || strstr(out.text, "nable to find process"))
 		return door_fail(err, HDB_EABSENT, "there is no process %s on the device", process);
@@ -224,20 +221,17 @@ static int start(struct app_capture *c, const char *process, struct hdb_error *e
 	const char *argv[WORDS_MAX];
 	char name[40];
 	struct child_output out;
-	int rc = check_name(process, err);
+	int rc;
 
-	if (rc != HDB_OK)
-		return rc;
+	TRY(check_name(process, err));
 	if ((rc = run(c, state, capture_timeout_ms(&c->options), &out, err)) != HDB_OK)
 		return rc;
 	if (out.code != 0 && (rc = failed("adb", &out, err)) != HDB_OK)
 		return rc;
 	capture_random_name("heapdb-", name, sizeof(name));
 	snprintf(c->file, sizeof(c->file), DEVICE_FOLDER "%s.hprof", name);
-	if ((rc = dump(c, process, err)) != HDB_OK)
-		return rc;
-	if ((rc = wait_for_file(c, err)) != HDB_OK)
-		return rc;
+	TRY(dump(c, process, err));
+	TRY(wait_for_file(c, err));
 	adb(c, argv, cat);
 	rc = child_start(argv, false, &c->cat, &c->dump_fd, err);
 	if (rc != HDB_OK) {

@@ -93,9 +93,7 @@ static int try_connect(const struct attach *a, int *out, struct hdb_error *err)
 	int fd, rc;
 
 	snprintf(name, sizeof(name), ".java_pid%ld", (long)a->process->inner_pid);
-	rc = check_socket(a, name, err);
-	if (rc != HDB_OK)
-		return rc;
+	TRY(check_socket(a, name, err));
 	/* A socket's name is short; that of a descriptor's folder always fits. */
 	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", a->tmp_fd,
 		 name);
@@ -243,7 +241,6 @@ static int write_all(struct attach *a, int fd, const char *data, size_t size, st
 
 	while (size > 0) {
 		const ssize_t n = send(fd, data, size, MSG_NOSIGNAL);
-		int rc;
 
 		if (n > 0) {
 			data += n;
@@ -255,9 +252,7 @@ static int write_all(struct attach *a, int fd, const char *data, size_t size, st
 				       has_ended(a, err) :
 				       door_fail(err, HDB_EIO, "process %ld hung up: %s",
 						 (long)a->process->pid, strerror(errno));
-		rc = wait_for(a, fd, POLLOUT, end, err);
-		if (rc != HDB_OK)
-			return rc;
+		TRY(wait_for(a, fd, POLLOUT, end, err));
 	}
 	return HDB_OK;
 }
@@ -333,10 +328,7 @@ static int read_all(struct attach *a, int fd, bool is_patient, struct reply *rep
 static int receive(struct attach *a, int fd, bool is_patient, struct reply *reply,
 		   struct hdb_error *err)
 {
-	const int rc = read_all(a, fd, is_patient, reply, err);
-
-	if (rc != HDB_OK)
-		return rc;
+	TRY(read_all(a, fd, is_patient, reply, err));
 	if (reply->size == 0)
 		return process_is_ending(a->process) ?
 			       has_ended(a, err) :
@@ -364,10 +356,9 @@ int attach_ask(struct attach *a, const char *command, const char *const *argumen
 	       struct reply *reply, struct hdb_error *err)
 {
 	int fd = -1;
-	int rc = attach_send(a, command, arguments, &fd, err);
+	int rc;
 
-	if (rc != HDB_OK)
-		return rc;
+	TRY(attach_send(a, command, arguments, &fd, err));
 	rc = attach_receive(a, fd, reply, err);
 	capture_close_fd(fd);
 	return rc;
@@ -377,11 +368,9 @@ int attach_begin(struct attach *a, struct hdb_error *err)
 {
 	static const char *const none[] = { NULL };
 	struct reply reply;
-	int rc;
 
 	a->version = 0;
-	if ((rc = attach_ask(a, "getversion", none, &reply, err)) != HDB_OK)
-		return rc;
+	TRY(attach_ask(a, "getversion", none, &reply, err));
 	a->version = attach_parse_version(&reply);
-	return rc;
+	return HDB_OK;
 }

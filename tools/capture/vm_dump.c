@@ -157,10 +157,8 @@ static int ask_options(struct vm_capture *c, struct hdb_error *err)
 {
 	const char *const words[] = { "help GC.heap_dump", NULL };
 	struct reply reply;
-	const int rc = attach_ask(&c->attach, "jcmd", words, &reply, err);
 
-	if (rc != HDB_OK)
-		return rc;
+	TRY(attach_ask(&c->attach, "jcmd", words, &reply, err));
 	if (reply.code == 0) {
 		c->has_overwrite = strstr(reply.text, "-overwrite ") != NULL;
 		c->has_gz = strstr(reply.text, "-gz ") != NULL;
@@ -252,7 +250,6 @@ static int dump_into_file(struct vm_capture *c, struct hdb_error *err)
 	const char *const words[] = { path, c->options.all ? "-all" : "-live", gz, NULL };
 	struct reply reply;
 	struct stat st;
-	int rc;
 
 	capture_notice(&c->options,
 		       "this VM cannot dump into a pipe: it writes %s/%s, which is "
@@ -261,12 +258,9 @@ static int dump_into_file(struct vm_capture *c, struct hdb_error *err)
 	if (c->options.gz && c->has_gz)
 		snprintf(gz, sizeof(gz), "%u", c->options.gz);
 	snprintf(path, sizeof(path), "%s/%s", c->path, CAPTURE_FILE);
-	if ((rc = attach_send(&c->attach, "dumpheap", words, &c->socket_fd, err)) != HDB_OK)
-		return rc;
-	if ((rc = attach_receive_patiently(&c->attach, c->socket_fd, &reply, err)) != HDB_OK)
-		return rc;
-	if ((rc = check_answer(c, &reply, err)) != HDB_OK)
-		return rc;
+	TRY(attach_send(&c->attach, "dumpheap", words, &c->socket_fd, err));
+	TRY(attach_receive_patiently(&c->attach, c->socket_fd, &reply, err));
+	TRY(check_answer(c, &reply, err));
 	capture_close_fd(c->dump_fd);
 	c->dump_fd =
 		openat(c->folder_fd, CAPTURE_FILE, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -283,27 +277,19 @@ static int dump_into_file(struct vm_capture *c, struct hdb_error *err)
 /* All that is done with the rights of the process's owner. */
 static int ask_for_dump(struct vm_capture *c, struct hdb_error *err)
 {
-	int rc = make_pipe(c, err);
-
-	if (rc != HDB_OK)
-		return rc;
-	if ((rc = attach_begin(&c->attach, err)) != HDB_OK)
-		return rc;
-	if ((rc = ask_options(c, err)) != HDB_OK)
-		return rc;
+	TRY(make_pipe(c, err));
+	TRY(attach_begin(&c->attach, err));
+	TRY(ask_options(c, err));
 	return c->has_overwrite ? dump_into_pipe(c, err) : dump_into_file(c, err);
 }
 
 static int start(struct vm_capture *c, int pid, struct hdb_error *err)
 {
-	int rc = find_vm(c, pid, err);
+	int rc;
 
-	if (rc < 0)
-		return rc;
-	if ((rc = open_folders(c, err)) < 0)
-		return rc;
-	if ((rc = identity_take(&c->process, &c->before, err)) < 0)
-		return rc;
+	TRY_ERRORS(find_vm(c, pid, err));
+	TRY_ERRORS(open_folders(c, err));
+	TRY_ERRORS(identity_take(&c->process, &c->before, err));
 	c->attach = (struct attach){
 		.process = &c->process,
 		.options = &c->options,

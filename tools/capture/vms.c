@@ -3,6 +3,7 @@
  * what their hsperfdata says.
  */
 #include "capture/perfdata.h"
+#include "common/grow.h"
 #include "capture/process.h"
 #include "capture/vms.h"
 
@@ -198,19 +199,13 @@ struct list {
 static bool add(struct list *list, const struct process *p)
 {
 	const int has = p->state == 'Z' ? 0 : process_has_hotspot(p);
-	struct capture_vm *more;
 
 	if (has <= 0) {
 		list->hidden += has < 0 && is_called_java(p);
 		return true;
 	}
-	if (list->count == list->room) {
-		list->room = list->room ? 2 * list->room : 16;
-		more = realloc(list->vms, list->room * sizeof(*more));
-		if (!more)
-			return false;
-		list->vms = more;
-	}
+	if (list->count == list->room && !GROW(list->vms, list->room))
+		return false;
 	describe(p, &list->vms[list->count++]);
 	return true;
 }

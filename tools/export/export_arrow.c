@@ -7,6 +7,8 @@
  */
 #include "export/export_flat.h"
 
+#include "common/grow.h"
+
 #include <stdlib.h>
 
 #define MAGIC "ARROW1"
@@ -161,16 +163,9 @@ static int put_message(struct export_writer *w, int type, flat_ref header, struc
 		r = export_no_memory(err);
 		goto out;
 	}
-	if (blocks && blocks->count == blocks->room) {
-		const size_t room = blocks->room ? 2 * blocks->room : 64;
-		struct block *all = realloc(blocks->all, room * sizeof(*all));
-
-		if (!all) {
-			r = export_no_memory(err);
-			goto out;
-		}
-		blocks->all = all;
-		blocks->room = room;
+	if (blocks && blocks->count == blocks->room && !GROW(blocks->all, blocks->room)) {
+		r = export_no_memory(err);
+		goto out;
 	}
 	if (blocks)
 		blocks->all[blocks->count++] =

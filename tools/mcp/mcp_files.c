@@ -253,7 +253,6 @@ static int open_kept(struct mcp_files *files, const char *path, struct hdb **db,
 {
 	struct mcp_database *d;
 	struct stat info;
-	int rc;
 
 	if (stat(path, &info) != 0)
 		return mcp_fail(err, HDB_EABSENT, "\"%s\" has gone", path);
@@ -263,8 +262,7 @@ static int open_kept(struct mcp_files *files, const char *path, struct hdb **db,
 		if (!d)
 			return mcp_fail(err, HDB_ELIMIT, "at most %d databases at once",
 					MCP_OPEN_MAX);
-		if ((rc = hdb_open(path, &files->open, &d->db, err)) < 0)
-			return rc;
+		TRY_ERRORS(hdb_open(path, &files->open, &d->db, err));
 		d->path = strdup(path);
 		d->dev = (uint64_t)info.st_dev;
 		d->no = (uint64_t)info.st_ino;

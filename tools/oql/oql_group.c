@@ -4,6 +4,8 @@
  */
 #include "oql/oql_rows.h"
 
+#include "common/grow.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
@@ -41,15 +43,9 @@ static int add_group(struct oql_rows *rows, struct oql_part *p)
 
 	if (!group)
 		return HDB_ELIMIT;
-	if (p->group_count == p->group_room) {
-		const size_t room = p->group_room ? p->group_room * 2 : 64;
-		struct oql_group **grown = realloc(p->groups, room * sizeof(grown[0]));
-
-		if (!grown)
-			return oql_fail(ev->err, HDB_ENOMEM, "no memory for %zu groups", room);
-		p->groups = grown;
-		p->group_room = room;
-	}
+	if (p->group_count == p->group_room && !GROW(p->groups, p->group_room))
+		return oql_fail(ev->err, HDB_ENOMEM, "no memory for more than %zu groups",
+				p->group_count);
 	p->groups[p->group_count++] = group;
 	return oql_copy(ev, &p->kept, &p->frame.current, &group->current);
 }

@@ -4,6 +4,8 @@
  */
 #include "oql/oql_eval.h"
 
+#include "common/grow.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -230,18 +232,10 @@ struct numbers {
 static int add_number(struct oql_eval *ev, struct numbers *numbers, uint32_t ix)
 {
 	assert(numbers->count <= numbers->room);
-	if (numbers->count == numbers->room) {
-		const size_t room = numbers->room ? numbers->room * 2 : 64;
-		uint32_t *grown = room * sizeof(*grown) > ev->budget.most_bytes ?
-					  NULL :
-					  realloc(numbers->ixs, room * sizeof(*grown));
-
-		if (!grown)
-			return oql_fail(ev->err, HDB_ELIMIT, "no memory for a list of %zu objects",
-					room);
-		numbers->ixs = grown;
-		numbers->room = room;
-	}
+	if (numbers->count == numbers->room &&
+	    !GROW_WITHIN(numbers->ixs, numbers->room, ev->budget.most_bytes))
+		return oql_fail(ev->err, HDB_ELIMIT,
+				"no memory for a list of more than %zu objects", numbers->count);
 	numbers->ixs[numbers->count++] = ix;
 	return HDB_OK;
 }

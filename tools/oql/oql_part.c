@@ -4,6 +4,8 @@
  */
 #include "oql/oql_rows.h"
 
+#include "common/grow.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,18 +224,9 @@ static int add_member(struct oql_rows *rows, struct members *m, const struct oql
 	if (v->type != OQL_V_OBJECT)
 		return HDB_OK;
 	assert(m->count <= m->room);
-	if (m->count == m->room) {
-		const size_t room = m->room ? m->room * 2 : 1024;
-		uint32_t *grown = room * sizeof(*grown) > ev->budget.most_bytes ?
-					  NULL :
-					  realloc(m->ixs, room * sizeof(*grown));
-
-		if (!grown)
-			return oql_fail(ev->err, HDB_ELIMIT, "no memory for a set of %zu objects",
-					room);
-		m->ixs = grown;
-		m->room = room;
-	}
+	if (m->count == m->room && !GROW_WITHIN(m->ixs, m->room, ev->budget.most_bytes))
+		return oql_fail(ev->err, HDB_ELIMIT, "no memory for a set of more than %zu objects",
+				m->count);
 	m->ixs[m->count++] = v->ix;
 	return HDB_OK;
 }

@@ -4,6 +4,8 @@
  */
 #include "oql/oql_eval.h"
 
+#include "common/grow.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,23 +24,13 @@ struct collected {
 
 static int make_room(struct oql_eval *ev, struct collected *c)
 {
-	const size_t room = c->room ? c->room * 2 : 64;
-	struct oql_value *grown;
-
 	assert(c->count <= c->room);
-	if (c->count < c->room)
+	if (c->count < c->room ||
+	    GROW_WITHIN(c->values, c->room, ev->budget.most_bytes - ev->budget.used_bytes))
 		return HDB_OK;
-	grown = room * sizeof(*grown) > ev->budget.most_bytes - ev->budget.used_bytes ?
-			NULL :
-			realloc(c->values, room * sizeof(*grown));
-	if (!grown)
-		return oql_fail(ev->err, HDB_ELIMIT,
-				"no memory for %zu rows of a sub-select; "
-				"--memory allows more",
-				room);
-	c->values = grown;
-	c->room = room;
-	return HDB_OK;
+	return oql_fail(ev->err, HDB_ELIMIT,
+			"no memory for more than %zu rows of a sub-select; --memory allows more",
+			c->count);
 }
 
 static int copy_row(struct oql_eval *ev, const struct oql_rows *rows,

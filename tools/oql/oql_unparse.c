@@ -69,46 +69,30 @@ static void put_str(struct oql_text *out, struct oql_str s)
 	oql_put(out, s.data, s.size);
 }
 
+/* NULL: the expression is no operation of two. */
 static const char *operator_of(enum oql_kind kind)
 {
-	switch (kind) {
-	case OQL_ADD:
-		return " + ";
-	case OQL_SUBTRACT:
-		return " - ";
-	case OQL_MULTIPLY:
-		return " * ";
-	case OQL_DIVIDE:
-		return " / ";
-	case OQL_EQUAL:
-		return " = ";
-	case OQL_NOT_EQUAL:
-		return " != ";
-	case OQL_LESS:
-		return " < ";
-	case OQL_LESS_EQUAL:
-		return " <= ";
-	case OQL_GREATER:
-		return " > ";
-	case OQL_GREATER_EQUAL:
-		return " >= ";
-	case OQL_LIKE:
-		return " like ";
-	case OQL_NOT_LIKE:
-		return " not like ";
-	case OQL_IN:
-		return " in ";
-	case OQL_NOT_IN:
-		return " not in ";
-	case OQL_IMPLEMENTS:
-		return " implements ";
-	case OQL_AND:
-		return " and ";
-	case OQL_OR:
-		return " or ";
-	default:
-		return NULL;
-	}
+	static const char *const operators[] = {
+		[OQL_ADD] = " + ",
+		[OQL_SUBTRACT] = " - ",
+		[OQL_MULTIPLY] = " * ",
+		[OQL_DIVIDE] = " / ",
+		[OQL_EQUAL] = " = ",
+		[OQL_NOT_EQUAL] = " != ",
+		[OQL_LESS] = " < ",
+		[OQL_LESS_EQUAL] = " <= ",
+		[OQL_GREATER] = " > ",
+		[OQL_GREATER_EQUAL] = " >= ",
+		[OQL_LIKE] = " like ",
+		[OQL_NOT_LIKE] = " not like ",
+		[OQL_IN] = " in ",
+		[OQL_NOT_IN] = " not in ",
+		[OQL_IMPLEMENTS] = " implements ",
+		[OQL_AND] = " and ",
+		[OQL_OR] = " or ",
+	};
+
+	return (size_t)kind < sizeof(operators) / sizeof(operators[0]) ? operators[kind] : NULL;
 }
 
 static void put_list(struct oql_text *out, const struct oql_expr *e, const char *between)

@@ -4,6 +4,7 @@
 #include "pictures/picture_private.h"
 
 #include "common/fail.h"
+#include "common/grow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,17 +17,9 @@ static size_t add_node(struct picture *picture, struct hdb_error *err)
 			  PICTURE_NODES_MAX);
 		return PICTURE_NONE;
 	}
-	if (picture->count == picture->capacity) {
-		const size_t capacity = picture->capacity ? 2 * picture->capacity : 256;
-		struct picture_node *nodes =
-			realloc(picture->nodes, capacity * sizeof(picture->nodes[0]));
-
-		if (!nodes) {
-			door_fail(err, HDB_ENOMEM, "no memory for %zu nodes", capacity);
-			return PICTURE_NONE;
-		}
-		picture->nodes = nodes;
-		picture->capacity = capacity;
+	if (picture->count == picture->capacity && !GROW(picture->nodes, picture->capacity)) {
+		door_fail(err, HDB_ENOMEM, "no memory for more than %zu nodes", picture->count);
+		return PICTURE_NONE;
 	}
 	picture->nodes[picture->count] = (struct picture_node){
 		.parent = PICTURE_NONE,

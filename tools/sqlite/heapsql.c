@@ -4,6 +4,7 @@
 #include "sqlite/sql_private.h"
 
 #include "common/unique_names.h"
+#include "common/grow.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -520,15 +521,9 @@ static int collect_set(struct heapsql *sql, struct sql_source *source, const uin
 
 	assert(count > 0);
 	assert(sql->pending_count <= sql->pending_room);
-	if (sql->pending_count == sql->pending_room) {
-		const size_t room = sql->pending_room ? sql->pending_room * 2 : 64;
-
-		p = realloc(sql->pending, room * sizeof(*p));
-		if (!p)
-			return sql_fail(err, HDB_ENOMEM, "no memory for %zu groups", room);
-		sql->pending = p;
-		sql->pending_room = room;
-	}
+	if (sql->pending_count == sql->pending_room && !GROW(sql->pending, sql->pending_room))
+		return sql_fail(err, HDB_ENOMEM, "no memory for more than %zu groups",
+				sql->pending_count);
 	p = &sql->pending[sql->pending_count];
 	*p = (struct pending){ .count = count, .source = source };
 	p->ixs = malloc(count * sizeof(*ixs));

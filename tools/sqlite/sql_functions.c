@@ -6,6 +6,8 @@
  */
 #include "sqlite/sql_private.h"
 
+#include "common/grow.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -466,22 +468,16 @@ static bool has_place(const struct places *p, uint32_t ix)
 /* The way up from the first member, and which place of it others come to. */
 struct way {
 	uint32_t *ixs; /* owned */
-	uint32_t length, room;
+	uint32_t length;
+	size_t room;
 	struct places places;
 };
 
 static int add_to_way(struct way *way, uint32_t ix)
 {
 	assert(way->length <= way->room);
-	if (way->length == way->room) {
-		const uint32_t room = way->room ? way->room * 2 : 64;
-		uint32_t *ixs = realloc(way->ixs, room * sizeof(*ixs));
-
-		if (!ixs)
-			return HDB_ENOMEM;
-		way->ixs = ixs;
-		way->room = room;
-	}
+	if (way->length == way->room && !GROW(way->ixs, way->room))
+		return HDB_ENOMEM;
 	way->ixs[way->length] = ix;
 	return put_place(&way->places, ix, way->length++);
 }

@@ -4,6 +4,8 @@
  */
 #include "sqlite/sql_objects.h"
 
+#include "common/grow.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
@@ -20,15 +22,8 @@ static int add(struct found *f, uint32_t ix, struct hdb_error *err)
 	if (f->is_over)
 		return HDB_OK;
 	assert(f->count <= f->room);
-	if (f->count == f->room) {
-		const size_t room = f->room ? f->room * 2 : 256;
-		uint32_t *ixs = realloc(f->ixs, room * sizeof(*ixs));
-
-		if (!ixs)
-			return sql_fail(err, HDB_ENOMEM, "no memory for %zu objects", room);
-		f->ixs = ixs;
-		f->room = room;
-	}
+	if (f->count == f->room && !GROW(f->ixs, f->room))
+		return sql_fail(err, HDB_ENOMEM, "no memory for more than %zu objects", f->count);
 	f->ixs[f->count++] = ix;
 	return HDB_OK;
 }

@@ -7,6 +7,8 @@
  */
 #include "sqlite/sql_objects.h"
 
+#include "common/grow.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,15 +103,8 @@ static int push_top(struct objects_cursor *c, struct top top, struct hdb_error *
 {
 	size_t at = c->top_count;
 
-	if (at == c->top_room) {
-		const size_t room = at ? at * 2 : 1024;
-		struct top *tops = realloc(c->tops, room * sizeof(*tops));
-
-		if (!tops)
-			return sql_fail(err, HDB_ENOMEM, "no memory for %zu objects", room);
-		c->tops = tops;
-		c->top_room = room;
-	}
+	if (at == c->top_room && !GROW(c->tops, c->top_room))
+		return sql_fail(err, HDB_ENOMEM, "no memory for more than %zu objects", at);
 	c->top_count++;
 	while (at > 0 && is_larger(&top, &c->tops[(at - 1) / 2])) {
 		c->tops[at] = c->tops[(at - 1) / 2];

@@ -45,7 +45,7 @@ struct shape {
 	uint32_t base_count;
 	struct hdb_field *fields[BASES_MAX]; /* of each; owned */
 	const struct hdb_field **field_of;   /* [column of the table][base]; owned */
-	char *declaration;                   /* owned */
+	char *declaration;                   /* sqlite3_free */
 };
 
 struct objects_table {

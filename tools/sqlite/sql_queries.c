@@ -56,14 +56,6 @@ static bool is_column(const struct hdb_query_spec *spec, const char *name)
 	return false;
 }
 
-static char *append(char *text, const char *format, const char *a, const char *b)
-{
-	char *more = text ? sqlite3_mprintf(format, text, a, b) : NULL;
-
-	sqlite3_free(text);
-	return more;
-}
-
 /* Names with - in them get _. */
 static void plain_name(const char *name, char *out, size_t size)
 {
@@ -73,34 +65,38 @@ static void plain_name(const char *name, char *out, size_t size)
 			*p = '_';
 }
 
-static char *declare_option(const struct query_aux *aux, char *text, size_t i)
+static void declare_hidden(sqlite3_str *text, const char *name)
+{
+	sqlite3_str_appendf(text, ", \"%w\" HIDDEN", name);
+}
+
+static void declare_option(const struct query_aux *aux, sqlite3_str *text, size_t i)
 {
 	char name[100];
 
 	plain_name(aux->spec->options[i].name, name, 80);
 	if (is_column(aux->spec, name) || strcmp(name, "target") == 0)
 		strcat(name, "_option");
-	return append(text, "%s, \"%w\" HIDDEN%s", name, "");
+	declare_hidden(text, name);
 }
 
 static char *declare(struct query_aux *aux)
 {
 	const struct hdb_query_spec *spec = aux->spec;
-	char *text = sqlite3_mprintf("");
+	sqlite3_str *text = sqlite3_str_new(aux->source->sqlite);
 
 	for (size_t i = 0; i < spec->column_count; i++)
-		text = append(text, i ? "%s, \"%w\" %s" : "%s\"%w\" %s", spec->columns[i].name,
-			      sql_column_type(spec->columns[i].type));
+		sqlite3_str_appendf(text, "%s\"%w\" %s", i ? ", " : "", spec->columns[i].name,
+				    sql_column_type(spec->columns[i].type));
 	if (aux->by_first)
-		text = declare_option(aux, text, 0);
+		declare_option(aux, text, 0);
 	if (aux->has_target)
-		text = append(text, "%s, \"%w\" HIDDEN%s",
-			      is_column(spec, "target") ? "target_arg" : "target", "");
+		declare_hidden(text, is_column(spec, "target") ? "target_arg" : "target");
 	for (size_t i = aux->by_first; i < aux->option_count; i++)
-		text = declare_option(aux, text, i);
+		declare_option(aux, text, i);
 	if (aux->has_before)
-		text = append(text, "%s, \"%w\" HIDDEN%s", "before", "");
-	return text;
+		declare_hidden(text, "before");
+	return sqlite3_str_finish(text);
 }
 
 static void free_aux(void *p)

@@ -3,6 +3,8 @@
  */
 #include "sqlite/sql_private.h"
 
+#include "common/grow.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -335,15 +337,8 @@ static int reach(struct reachable *s, uint32_t ix, struct hdb_error *err)
 		return HDB_OK;
 	s->seen[ix >> 6] |= (uint64_t)1 << (ix & 63);
 	assert(s->count <= s->room);
-	if (s->count == s->room) {
-		const size_t room = s->room ? s->room * 2 : 1024;
-		uint32_t *queue = realloc(s->queue, room * sizeof(*queue));
-
-		if (!queue)
-			return sql_fail(err, HDB_ENOMEM, "no memory for %zu objects", room);
-		s->queue = queue;
-		s->room = room;
-	}
+	if (s->count == s->room && !GROW(s->queue, s->room))
+		return sql_fail(err, HDB_ENOMEM, "no memory for more than %zu objects", s->count);
 	s->queue[s->count++] = ix;
 	return HDB_OK;
 }

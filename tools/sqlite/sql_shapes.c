@@ -41,7 +41,7 @@ void sql_shape_free(void *p)
 	free(s->classes);
 	free(s->columns);
 	free(s->name);
-	free(s->declaration);
+	sqlite3_free(s->declaration);
 	free(s);
 }
 
@@ -60,61 +60,23 @@ struct shape *sql_shape_new(struct sql_source *source, const char *name)
 	return s;
 }
 
-/* A text that grows. */
-struct growing {
-	char *data;
-	size_t size, room;
-	bool failed;
-};
-
-static void grow(struct growing *g, const char *text)
+/* What the next column is declared after. */
+static const char *comma(sqlite3_str *text)
 {
-	const size_t size = strlen(text);
-
-	if (g->failed)
-		return;
-	if (!g->data || g->size + size + 1 > g->room) {
-		const size_t room = (g->size + size + 1) * 2;
-		char *data = realloc(g->data, room);
-
-		if (!data) {
-			g->failed = true;
-			return;
-		}
-		g->data = data;
-		g->room = room;
-	}
-	memcpy(g->data + g->size, text, size + 1);
-	g->size += size;
+	return sqlite3_str_length(text) ? ", " : "";
 }
 
-/* An identifier in quotes, with a comma before it unless it is the first. */
-static void grow_column(struct growing *g, const char *name, const char *type)
+static void declare(sqlite3_str *text, struct shape *s, enum column column, bool is_hidden)
 {
-	char *text = sqlite3_mprintf("%s\"%w\" %s", g->size ? ", " : "", name, type);
-
-	if (text)
-		grow(g, text);
-	else
-		g->failed = true;
-	sqlite3_free(text);
-}
-
-static void declare(struct growing *g, struct shape *s, enum column column, bool is_hidden)
-{
-	if (!s->columns)
-		s->columns = calloc(COLUMNS_MAX + 32, sizeof(*s->columns));
-	if (!s->columns) {
-		g->failed = true;
-		return;
-	}
-	if (g->size)
-		grow(g, ", ");
-	grow(g, declared[column]);
-	if (is_hidden && column < C_PATTERN)
-		grow(g, " HIDDEN");
+	sqlite3_str_appendf(text, "%s%s%s", comma(text), declared[column],
+			    is_hidden && column < C_PATTERN ? " HIDDEN" : "");
 	assert(s->column_count < COLUMNS_MAX + 32);
 	s->columns[s->column_count++] = (int)column;
+}
+
+static int *new_columns(void)
+{
+	return calloc(COLUMNS_MAX + 32, sizeof(int));
 }
 
 static const char *simple_name(const char *class_name)
@@ -153,8 +115,8 @@ static bool take_name(struct taken *t, const char *name)
 	return t->names[at] != NULL;
 }
 
-/* The column of a field: its name, Super.field where that is taken, then more. */
-static void add_field(struct growing *g, struct shape *s, struct taken *taken,
+/* The column of a field: its name, Super.field where that is taken, then more. False: no memory. */
+static bool add_field(sqlite3_str *text, struct shape *s, struct taken *taken,
 		      const struct hdb_field *field, size_t no)
 {
 	const char *class_name = hdb_class_name(s->source->db, field->declaring_no);
@@ -174,18 +136,16 @@ static void add_field(struct growing *g, struct shape *s, struct taken *taken,
 		if (attempt > 1000)
 			break;
 	}
-	if (!name) {
-		g->failed = true;
-		return;
-	}
-	grow_column(g, name, type);
+	if (!name)
+		return false;
+	sqlite3_str_appendf(text, "%s\"%w\" %s", comma(text), name, type);
 	sqlite3_free(name);
 	assert(s->column_count < COLUMNS_MAX);
-	if (s->columns)
-		s->columns[s->column_count++] = C_FIELD + (int)no;
+	s->columns[s->column_count++] = C_FIELD + (int)no;
+	return true;
 }
 
-static int add_fields(struct growing *g, struct shape *s, struct hdb_error *err)
+static int add_fields(sqlite3_str *text, struct shape *s, struct hdb_error *err)
 {
 	struct hdb *db = s->source->db;
 	struct taken taken = { .room = 8192 };
@@ -222,7 +182,10 @@ static int add_fields(struct growing *g, struct shape *s, struct hdb_error *err)
 						&s->fields[b][o];
 					break;
 				}
-		add_field(g, s, &taken, &s->fields[0][f], f);
+		if (!add_field(text, s, &taken, &s->fields[0][f], f)) {
+			r = sql_fail(err, HDB_ENOMEM, "no memory for a table");
+			goto out;
+		}
 	}
 out:
 	for (size_t i = 0; taken.names && i < taken.room; i++)
@@ -232,17 +195,17 @@ out:
 }
 
 /* A hidden column, unless a field has its name. */
-static void declare_hidden(struct growing *g, struct shape *s, enum column column)
+static void declare_hidden(sqlite3_str *text, struct shape *s, enum column column)
 {
 	char name[40];
-	char *have;
+	const char *have;
 
 	snprintf(name, sizeof(name), "\"%.*s\"", (int)strcspn(declared[column], " "),
 		 declared[column]);
-	for (have = g->data; have && *have; have++)
+	for (have = sqlite3_str_value(text); have && *have; have++)
 		if (sqlite3_strnicmp(have, name, (int)strlen(name)) == 0)
 			return;
-	declare(g, s, column, true);
+	declare(text, s, column, true);
 }
 
 /* The table of a class, with its fields. */
@@ -251,12 +214,13 @@ static int class_shape(struct sql_source *source, const char *name, bool with_su
 {
 	const uint32_t n = hdb_class_count(source->db);
 	char *plain = strndup(name, strlen(name) - with_sub);
-	struct growing g = { 0 };
+	sqlite3_str *text = sqlite3_str_new(source->sqlite);
 	struct shape *s = sql_shape_new(source, name);
 	struct hdb_class class;
 	int r;
 
-	if (!s || !plain || !(s->classes = calloc((size_t)n + 1, 1))) {
+	if (!s || !plain || !(s->classes = calloc((size_t)n + 1, 1)) ||
+	    !(s->columns = new_columns())) {
 		r = sql_fail(err, HDB_ENOMEM, "no memory for a table");
 		goto out;
 	}
@@ -278,33 +242,33 @@ static int class_shape(struct sql_source *source, const char *name, bool with_su
 					   no == s->bases[b];
 	if ((r = hdb_class_at(source->db, s->bases[0], &class, err)) < 0)
 		goto out;
-	declare(&g, s, C_ID, false);
+	declare(text, s, C_ID, false);
 	if (with_sub)
-		declare(&g, s, C_CLASS, false);
-	declare(&g, s, C_SHALLOW, false);
-	declare(&g, s, C_RETAINED, false);
-	declare(&g, s, C_DOMINATOR, false);
+		declare(text, s, C_CLASS, false);
+	declare(text, s, C_SHALLOW, false);
+	declare(text, s, C_RETAINED, false);
+	declare(text, s, C_DOMINATOR, false);
 	if (class.is_array)
-		declare(&g, s, C_LENGTH, false);
-	if ((r = add_fields(&g, s, err)) < 0)
+		declare(text, s, C_LENGTH, false);
+	if ((r = add_fields(text, s, err)) < 0)
 		goto out;
 	if (!with_sub)
-		declare_hidden(&g, s, C_CLASS);
-	declare_hidden(&g, s, C_REACHABLE);
-	declare_hidden(&g, s, C_KIND);
-	declare_hidden(&g, s, C_TEXT);
-	declare_hidden(&g, s, C_CLASS_ID);
-	if (g.failed) {
+		declare_hidden(text, s, C_CLASS);
+	declare_hidden(text, s, C_REACHABLE);
+	declare_hidden(text, s, C_KIND);
+	declare_hidden(text, s, C_TEXT);
+	declare_hidden(text, s, C_CLASS_ID);
+	s->declaration = sqlite3_str_finish(text);
+	text = NULL;
+	if (!s->declaration) {
 		r = sql_fail(err, HDB_ENOMEM, "no memory for a table");
 		goto out;
 	}
-	s->declaration = g.data;
-	g.data = NULL;
 	*out = s;
 	s = NULL;
 	r = HDB_OK;
 out:
-	free(g.data);
+	sqlite3_free(sqlite3_str_finish(text));
 	sql_shape_free(s);
 	free(plain);
 	return r;
@@ -341,23 +305,24 @@ struct shape *sql_shape_plain(struct sql_source *source, const char *name, const
 			      unsigned kinds, const char *class_name)
 {
 	struct shape *s = sql_shape_new(source, name);
-	struct growing g = { 0 };
+	sqlite3_str *text;
 
-	if (!s)
+	if (!s || !(s->columns = new_columns())) {
+		sql_shape_free(s);
 		return NULL;
-	for (; *columns >= 0; columns++)
-		declare(&g, s, (enum column) * columns, false);
-	s->kinds = kinds;
-	s->declaration = g.data;
-	if (class_name) {
-		s->classes = calloc((size_t)hdb_class_count(source->db) + 1, 1);
-		if (!s->classes)
-			g.failed = true;
-		else
-			(void)sql_mark_classes(source, class_name, 0, s->classes);
 	}
-	if (!g.failed)
-		return s;
-	sql_shape_free(s);
-	return NULL;
+	text = sqlite3_str_new(source->sqlite);
+	for (; *columns >= 0; columns++)
+		declare(text, s, (enum column) * columns, false);
+	s->kinds = kinds;
+	s->declaration = sqlite3_str_finish(text);
+	if (class_name)
+		s->classes = calloc((size_t)hdb_class_count(source->db) + 1, 1);
+	if (!s->declaration || (class_name && !s->classes)) {
+		sql_shape_free(s);
+		return NULL;
+	}
+	if (class_name)
+		(void)sql_mark_classes(source, class_name, 0, s->classes);
+	return s;
 }

@@ -469,24 +469,15 @@ void sql_result_basic(struct sqlite3_context *ctx, const struct hdb_basic *value
 
 const char *sql_column_type(enum hdb_type type)
 {
-	switch (type) {
-	case HDB_TYPE_COUNT:
-		return "COUNT";
-	case HDB_TYPE_BYTES:
-		return "BYTES";
-	case HDB_TYPE_ID:
-		return "ID";
-	case HDB_TYPE_INT:
-		return "INT";
-	case HDB_TYPE_DOUBLE:
-		return "DOUBLE";
-	case HDB_TYPE_PERCENT:
-		return "PERCENT";
-	case HDB_TYPE_BOOL:
-		return "BOOL";
-	default:
-		return "TEXT";
-	}
+	static const char *const names[] = {
+		[HDB_TYPE_COUNT] = "COUNT",   [HDB_TYPE_BYTES] = "BYTES",
+		[HDB_TYPE_ID] = "ID",         [HDB_TYPE_INT] = "INT",
+		[HDB_TYPE_DOUBLE] = "DOUBLE", [HDB_TYPE_PERCENT] = "PERCENT",
+		[HDB_TYPE_BOOL] = "BOOL",
+	};
+	const char *name = (size_t)type < sizeof(names) / sizeof(names[0]) ? names[type] : NULL;
+
+	return name ? name : "TEXT";
 }
 
 void sql_result_value(struct sqlite3_context *ctx, const struct hdb_value *value)
@@ -547,27 +538,15 @@ const char *sql_kind_name(unsigned kind)
 
 const char *sql_type_name(enum hdb_basic_type type)
 {
-	switch (type) {
-	case HDB_BASIC_OBJECT:
-		return "object";
-	case HDB_BASIC_BOOLEAN:
-		return "boolean";
-	case HDB_BASIC_CHAR:
-		return "char";
-	case HDB_BASIC_FLOAT:
-		return "float";
-	case HDB_BASIC_DOUBLE:
-		return "double";
-	case HDB_BASIC_BYTE:
-		return "byte";
-	case HDB_BASIC_SHORT:
-		return "short";
-	case HDB_BASIC_INT:
-		return "int";
-	case HDB_BASIC_LONG:
-		return "long";
-	}
-	return "?";
+	static const char *const names[] = {
+		[HDB_BASIC_OBJECT] = "object", [HDB_BASIC_BOOLEAN] = "boolean",
+		[HDB_BASIC_CHAR] = "char",     [HDB_BASIC_FLOAT] = "float",
+		[HDB_BASIC_DOUBLE] = "double", [HDB_BASIC_BYTE] = "byte",
+		[HDB_BASIC_SHORT] = "short",   [HDB_BASIC_INT] = "int",
+		[HDB_BASIC_LONG] = "long",
+	};
+
+	return (size_t)type < sizeof(names) / sizeof(names[0]) && names[type] ? names[type] : "?";
 }
 
 uint32_t sql_mark_classes(struct sql_source *source, const char *name, int is_glob, uint8_t *marks)
