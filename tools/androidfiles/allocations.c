@@ -14,6 +14,7 @@
  */
 #include "androidfiles/androidfiles.h"
 
+#include "common/escape.h"
 #include "common/fail.h"
 
 #include <assert.h>
@@ -106,33 +107,6 @@ static void dotted(char *text)
 		memcpy(text + size, "[]", 3);
 }
 
-/* A character as UTF-8; what is no character becomes U+FFFD. */
-static size_t put_utf8(char *to, uint32_t c)
-{
-	if (c >= 0xd800 && c < 0xe000)
-		c = 0xfffd;
-	if (c < 0x80) {
-		to[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		to[0] = (char)(0xc0 | c >> 6);
-		to[1] = (char)(0x80 | (c & 63));
-		return 2;
-	}
-	if (c < 0x10000) {
-		to[0] = (char)(0xe0 | c >> 12);
-		to[1] = (char)(0x80 | (c >> 6 & 63));
-		to[2] = (char)(0x80 | (c & 63));
-		return 3;
-	}
-	to[0] = (char)(0xf0 | c >> 18);
-	to[1] = (char)(0x80 | (c >> 12 & 63));
-	to[2] = (char)(0x80 | (c >> 6 & 63));
-	to[3] = (char)(0x80 | (c & 63));
-	return 4;
-}
-
 static int read_name(struct cursor *c, bool is_class, char **out)
 {
 	const uint8_t *head = take(c, 4), *p;
@@ -153,7 +127,7 @@ static int read_name(struct cursor *c, bool is_class, char **out)
 			i++;
 		}
 		/* A zero would end the text. */
-		used += put_utf8(text + used, ch ? ch : 0xfffd);
+		used += utf8_encode(text + used, ch ? ch : 0xfffd);
 	}
 	text[used] = '\0';
 	if (is_class)

@@ -61,27 +61,20 @@ static int get_clazz(const struct subject *s, struct oql_value *out)
 static int get_technical(const struct subject *s, struct oql_value *out)
 {
 	struct oql_text text = { .budget = &s->ev->budget };
-	int r = oql_put_technical(s->ev, s->v->ix, &text);
+	const int r = oql_put_technical(s->ev, s->v->ix, &text);
 
-	if (r < 0)
-		goto out;
-	r = text_of(s, &text, out);
-out:
-	oql_text_release(&text);
-	return r;
+	return oql_end_string(s->ev, s->arena, r, &text, out);
 }
 
 static int get_specific(const struct subject *s, struct oql_value *out)
 {
 	struct oql_text text = { .budget = &s->ev->budget };
 	bool has;
-	int r = oql_display(s->ev, s->v->ix, &text, &has);
+	const int r = oql_display(s->ev, s->v->ix, &text, &has);
 
 	*out = (struct oql_value){ 0 };
-	if (r != HDB_OK || !has)
-		goto out;
-	r = text_of(s, &text, out);
-out:
+	if (r == HDB_OK && has)
+		return oql_end_string(s->ev, s->arena, r, &text, out);
 	oql_text_release(&text);
 	return r;
 }
@@ -90,20 +83,15 @@ static int get_display(const struct subject *s, struct oql_value *out)
 {
 	struct oql_text text = { .budget = &s->ev->budget };
 	struct oql_value specific;
-	int r = get_specific(s, &specific);
+	int r;
 
-	if (r != HDB_OK)
-		goto out;
-	if ((r = oql_put_technical(s->ev, s->v->ix, &text)) != HDB_OK)
-		goto out;
+	TRY(get_specific(s, &specific));
+	r = oql_put_technical(s->ev, s->v->ix, &text);
 	if (specific.type == OQL_V_STRING) {
 		oql_put_string(&text, "  ");
 		oql_put(&text, specific.text.data, specific.text.size);
 	}
-	r = text_of(s, &text, out);
-out:
-	oql_text_release(&text);
-	return r;
+	return oql_end_string(s->ev, s->arena, r, &text, out);
 }
 
 /* MAT's names of HPROF's roots. */
@@ -253,33 +241,41 @@ static const struct attribute object_attributes[] = {
 
 /* ---- instances ---- */
 
-static int get_fields(const struct subject *s, struct oql_value *out)
+/* A list of fields with their values, those of the object or static ones. */
+static int list_fields(const struct subject *s, const struct hdb_field *fields, size_t count,
+		       bool is_static, struct oql_value *out)
 {
-	struct oql_eval *ev = s->ev;
-	const struct hdb_field *fields;
-	struct oql_value *values, *inner;
-	size_t count;
-	int r = oql_class_fields(ev, s->facts.class_no, &fields, &count);
+	struct oql_value *values = oql_make_list(s->ev, s->arena, count, out);
 
-	if (r < 0)
-		return r;
-	values = oql_make_list(ev, s->arena, count, out);
 	if (!values)
 		return HDB_ELIMIT;
 	for (size_t i = 0; i < count; i++) {
-		struct hdb_basic basic;
+		struct oql_value *inner = oql_make_list(s->ev, s->arena, 1, &values[i]);
+		struct hdb_basic basic = fields[i].value;
 
-		inner = oql_make_list(ev, s->arena, 1, &values[i]);
 		if (!inner)
 			return HDB_ELIMIT;
 		values[i].type = OQL_V_FIELD;
 		values[i].text = (struct oql_str){ fields[i].name, strlen(fields[i].name) };
-		r = hdb_field_value(ev->db, s->v->ix, &fields[i], &basic, ev->err);
-		if (r != HDB_OK)
-			return r < 0 ? r : HDB_OK;
-		TRY_ERRORS(oql_basic(ev, &basic, true, inner));
+		if (!is_static) {
+			const int r = hdb_field_value(s->ev->db, s->v->ix, &fields[i], &basic,
+						      s->ev->err);
+
+			if (r != HDB_OK)
+				return r < 0 ? r : HDB_OK;
+		}
+		TRY_ERRORS(oql_basic(s->ev, &basic, true, inner));
 	}
 	return HDB_OK;
+}
+
+static int get_fields(const struct subject *s, struct oql_value *out)
+{
+	const struct hdb_field *fields;
+	size_t count;
+
+	TRY_ERRORS(oql_class_fields(s->ev, s->facts.class_no, &fields, &count));
+	return list_fields(s, fields, count, false, out);
 }
 
 static int path_of(const struct subject *s, const char *path, struct oql_value *out)
@@ -525,27 +521,11 @@ static int get_subclasses(const struct subject *s, struct oql_value *out)
 
 static int get_statics(const struct subject *s, struct oql_value *out)
 {
-	struct oql_eval *ev = s->ev;
 	const struct hdb_field *fields;
-	struct oql_value *values, *inner;
 	size_t count;
-	int r = oql_class_statics(ev, s->facts.stands_for, &fields, &count);
 
-	if (r < 0)
-		return r;
-	values = oql_make_list(ev, s->arena, count, out);
-	if (!values)
-		return HDB_ELIMIT;
-	for (size_t i = 0; i < count; i++) {
-		inner = oql_make_list(ev, s->arena, 1, &values[i]);
-		if (!inner)
-			return HDB_ELIMIT;
-		values[i].type = OQL_V_FIELD;
-		values[i].text = (struct oql_str){ fields[i].name, strlen(fields[i].name) };
-		if ((r = oql_basic(ev, &fields[i].value, true, inner)) != HDB_OK)
-			return r;
-	}
-	return r;
+	TRY_ERRORS(oql_class_statics(s->ev, s->facts.stands_for, &fields, &count));
+	return list_fields(s, fields, count, true, out);
 }
 
 /* Its instances. */

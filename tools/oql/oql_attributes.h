@@ -31,12 +31,6 @@ static inline int find(const struct attribute *table, const struct subject *s, s
 	return HDB_NOTFOUND;
 }
 
-static inline int text_of(const struct subject *s, const struct oql_text *text,
-			  struct oql_value *out)
-{
-	return oql_string(s->ev, s->arena, text, out);
-}
-
 static inline int name_of(const struct subject *s, const char *name, struct oql_value *out)
 {
 	(void)s;

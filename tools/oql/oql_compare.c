@@ -37,15 +37,9 @@ static int concatenate(struct oql_eval *ev, const struct oql_value *a, const str
 		       struct oql_arena *arena, struct oql_value *out)
 {
 	struct oql_text text = { .budget = &ev->budget };
-	int r;
 
 	oql_put(&text, a->text.data, a->text.size);
-	if ((r = oql_put_plain(ev, b, &text)) != HDB_OK)
-		goto out;
-	r = oql_string(ev, arena, &text, out);
-out:
-	oql_text_release(&text);
-	return r;
+	return oql_end_string(ev, arena, oql_put_plain(ev, b, &text), &text, out);
 }
 
 int oql_arithmetic(struct oql_eval *ev, const struct oql_expr *e, const struct oql_value of[2],

@@ -5,25 +5,11 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 /* Rows between two looks at whether work shall stop. */
 #define TICKS 256
-
-int oql_refuse(struct oql_eval *ev, const struct oql_expr *e, const char *format, ...)
-{
-	char message[HDB_ERROR_SIZE - 64];
-	size_t line, column;
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(message, sizeof(message), format, args);
-	va_end(args);
-	oql_place(ev->text, e->at, &line, &column);
-	return oql_fail(ev->err, HDB_EUSAGE, "line %zu, column %zu: %s", line, column, message);
-}
 
 int oql_tick(struct oql_eval *ev)
 {
@@ -215,7 +201,7 @@ static int entry_value(struct oql_eval *ev, const struct hdb_entry *entry, struc
 	return r < 0 ? r : oql_basic(ev, &entry->value, false, &values[1]);
 }
 
-/* Values that grow; the arena keeps what they leave behind. */
+/* Values that grow, in an arena. */
 struct growing {
 	struct oql_value *values;
 	size_t count, room;
@@ -225,17 +211,8 @@ struct growing {
 static struct oql_value *add_value(struct oql_eval *ev, struct oql_arena *arena, struct growing *g)
 {
 	assert(g->count <= g->room);
-	if (g->count == g->room) {
-		const size_t room = g->room ? g->room * 2 : 16;
-		struct oql_value *grown = oql_take(arena, room, sizeof(grown[0]), ev->err);
-
-		if (!grown)
-			return NULL;
-		if (g->count)
-			memcpy(grown, g->values, g->count * sizeof(grown[0]));
-		g->values = grown;
-		g->room = room;
-	}
+	if (g->count == g->room && !OQL_GROW(arena, g->values, g->room, ev->err))
+		return NULL;
 	return &g->values[g->count++];
 }
 

@@ -9,6 +9,7 @@
 #define OQL_OQL_EVAL_H
 
 #include "oql/oql_ast.h"
+#include "oql/oql_lex.h"
 
 enum oql_type {
 	OQL_V_NULL,
@@ -132,8 +133,7 @@ int oql_condition(struct oql_eval *ev, const struct oql_expr *e, const struct oq
 int oql_field(struct oql_eval *ev, struct oql_expr *e, const struct oql_frame *frame,
 	      const struct oql_value *of, struct oql_value *out);
 /* HDB_EUSAGE with the place of the expression. */
-int oql_refuse(struct oql_eval *ev, const struct oql_expr *e, const char *format, ...)
-	HDB_PRINTF(3, 4);
+#define oql_refuse(ev, e, ...) oql_fail_at((ev)->text, (e)->at, (ev)->err, __VA_ARGS__)
 /* HDB_EINTR once it was asked for. */
 int oql_tick(struct oql_eval *ev);
 
@@ -171,6 +171,9 @@ struct oql_value oql_bool(bool is);
 struct oql_value oql_static_string(const char *text);
 int oql_string(struct oql_eval *ev, struct oql_arena *arena, const struct oql_text *text,
 	       struct oql_value *out);
+/* The end of what made a text with the result `r`: the same unless it failed. Releases the text. */
+int oql_end_string(struct oql_eval *ev, struct oql_arena *arena, int r, struct oql_text *text,
+		   struct oql_value *out);
 /* A list of that many values, which the caller fills in; NULL with a message. */
 struct oql_value *oql_make_list(struct oql_eval *ev, struct oql_arena *arena, size_t count,
 				struct oql_value *out);

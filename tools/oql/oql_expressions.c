@@ -90,17 +90,8 @@ int oql_list_add(struct parser *p, struct list *list, struct oql_expr *e)
 {
 	assert(e);
 	assert(list->count <= list->room);
-	if (list->count == list->room) {
-		const size_t room = list->room ? list->room * 2 : 4;
-		struct oql_expr **items = oql_take(p->arena, room, sizeof(items[0]), p->err);
-
-		if (!items)
-			return HDB_ELIMIT;
-		if (list->count)
-			memcpy(items, list->items, list->count * sizeof(items[0]));
-		list->items = items;
-		list->room = room;
-	}
+	if (list->count == list->room && !OQL_GROW(p->arena, list->items, list->room, p->err))
+		return HDB_ELIMIT;
 	list->items[list->count++] = e;
 	return HDB_OK;
 }
@@ -207,16 +198,23 @@ static int parse_name(struct parser *p, struct oql_expr **out)
 	return is_call ? parse_args(p, e) : HDB_OK;
 }
 
-/* "@name" or "@name(args)", of `a`, or of the row's object (NULL); after its "@". */
-static int parse_attribute(struct parser *p, struct oql_expr *a, struct oql_expr **out)
+/*
+ * The name that follows "." or "@", of `a` or of the row's object (NULL): a field or an attribute
+ * (`kind`), or a method with its arguments.
+ */
+static int parse_member(struct parser *p, struct oql_expr *a, enum oql_kind kind,
+			struct oql_expr **out)
 {
 	const struct oql_token *t = ahead(p, 0);
 	const bool is_call = is_sign(p, 1, '(');
 	struct oql_expr *e;
 
 	if (t->kind != OQL_T_NAME)
-		return oql_expected(p, "the name of an attribute after \"@\"");
-	e = make(p, is_call ? OQL_METHOD : OQL_ATTRIBUTE, t->at);
+		return oql_expected(
+			p, kind == OQL_FIELD ?
+				   "the name of a field, or \"@\" and that of an attribute" :
+				   "the name of an attribute after \"@\"");
+	e = make(p, is_call ? OQL_METHOD : kind, t->at);
 	if (!e)
 		return HDB_ELIMIT;
 	e->a = a;
@@ -324,29 +322,8 @@ static int parse_primary(struct parser *p, struct oql_expr **out)
 	if (take_sign(p, '('))
 		return parse_parentheses(p, out);
 	if (take_sign(p, '@'))
-		return parse_attribute(p, NULL, out);
+		return parse_member(p, NULL, OQL_ATTRIBUTE, out);
 	return oql_expected(p, "an expression");
-}
-
-/* ".name", ".name(args)", ".@name" after `a`; after the ".". */
-static int parse_dot(struct parser *p, struct oql_expr *a, struct oql_expr **out)
-{
-	const struct oql_token *t = ahead(p, 0);
-	const bool is_call = is_sign(p, 1, '(');
-	struct oql_expr *e;
-
-	if (take_sign(p, '@'))
-		return parse_attribute(p, a, out);
-	if (t->kind != OQL_T_NAME)
-		return oql_expected(p, "the name of a field, or \"@\" and that of an attribute");
-	e = make(p, is_call ? OQL_METHOD : OQL_FIELD, t->at);
-	if (!e)
-		return HDB_ELIMIT;
-	e->a = a;
-	e->name = t->text;
-	p->at += is_call ? 2 : 1;
-	*out = e;
-	return is_call ? parse_args(p, e) : seal(p, e);
 }
 
 /* "[i]" or "[i:j]", after its "[". */
@@ -375,7 +352,8 @@ int oql_parse_steps(struct parser *p, struct oql_expr **out)
 		return r;
 	for (;;) {
 		if (take_sign(p, '.'))
-			r = parse_dot(p, *out, out);
+			r = parse_member(p, *out, take_sign(p, '@') ? OQL_ATTRIBUTE : OQL_FIELD,
+					 out);
 		else if (take_sign(p, '['))
 			r = parse_index(p, *out, out);
 		else

@@ -3,6 +3,8 @@
  */
 #include "oql/oql_memory.h"
 
+#include "common/escape.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -96,6 +98,22 @@ static void drop_chunk(struct oql_arena *arena)
 	free(chunk);
 }
 
+bool oql_grow(struct oql_arena *arena, void *items, size_t *room, size_t size,
+	      struct hdb_error *err)
+{
+	const size_t more = *room ? *room * 2 : 8;
+	void *old, *grown = oql_take(arena, more, size, err);
+
+	if (!grown)
+		return false;
+	memcpy(&old, items, sizeof(old));
+	if (*room)
+		memcpy(grown, old, *room * size);
+	memcpy(items, &grown, sizeof(grown));
+	*room = more;
+	return true;
+}
+
 void oql_arena_reset(struct oql_arena *arena)
 {
 	while (arena->chunks && (arena->chunks->older || arena->chunks->room > CHUNK_SIZE))
@@ -170,26 +188,8 @@ void oql_put_format(struct oql_text *text, const char *format, ...)
 void oql_put_char(struct oql_text *text, uint32_t c)
 {
 	char buf[4];
-	size_t n = 0;
 
-	if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-		c = 0xfffd;
-	if (c < 0x80) {
-		buf[n++] = (char)c;
-	} else if (c < 0x800) {
-		buf[n++] = (char)(0xc0 | c >> 6);
-		buf[n++] = (char)(0x80 | (c & 63));
-	} else if (c < 0x10000) {
-		buf[n++] = (char)(0xe0 | c >> 12);
-		buf[n++] = (char)(0x80 | (c >> 6 & 63));
-		buf[n++] = (char)(0x80 | (c & 63));
-	} else {
-		buf[n++] = (char)(0xf0 | c >> 18);
-		buf[n++] = (char)(0x80 | (c >> 12 & 63));
-		buf[n++] = (char)(0x80 | (c >> 6 & 63));
-		buf[n++] = (char)(0x80 | (c & 63));
-	}
-	oql_put(text, buf, n);
+	oql_put(text, buf, utf8_encode(buf, c));
 }
 
 int oql_text_check(const struct oql_text *text, struct hdb_error *err)

@@ -28,6 +28,14 @@ struct oql_arena {
 void *oql_take(struct oql_arena *arena, size_t count, size_t size, struct hdb_error *err);
 /* A terminated copy; NULL with a message. */
 char *oql_take_text(struct oql_arena *arena, const char *text, size_t size, struct hdb_error *err);
+/*
+ * Doubles the room of an array in the arena, which keeps what the array leaves behind. False, with
+ * a message: there is no room.
+ */
+#define OQL_GROW(arena, items, room, err) \
+	oql_grow(arena, (void *)&(items), &(room), sizeof(*(items)), err)
+bool oql_grow(struct oql_arena *arena, void *items, size_t *room, size_t size,
+	      struct hdb_error *err);
 /* Gives all back but one small chunk. */
 void oql_arena_reset(struct oql_arena *arena);
 void oql_arena_release(struct oql_arena *arena);

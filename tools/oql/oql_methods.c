@@ -108,18 +108,10 @@ int oql_to_string(struct oql_eval *ev, const struct oql_value *v, struct oql_are
 {
 	struct oql_text text = { .budget = &ev->budget };
 	bool has;
-	int r;
+	const int r = v->type == OQL_V_OBJECT ? oql_display(ev, v->ix, &text, &has) :
+						oql_put_plain(ev, v, &text);
 
-	if (v->type == OQL_V_OBJECT)
-		r = oql_display(ev, v->ix, &text, &has);
-	else
-		r = oql_put_plain(ev, v, &text);
-	if (r < 0)
-		goto out;
-	r = oql_string(ev, arena, &text, out);
-out:
-	oql_text_release(&text);
-	return r;
+	return oql_end_string(ev, arena, r, &text, out);
 }
 
 /* ---- functions ---- */
@@ -128,7 +120,6 @@ static int to_hex(struct oql_eval *ev, const struct oql_expr *e, const struct oq
 		  struct oql_arena *arena, struct oql_value *out)
 {
 	struct oql_text text = { .budget = &ev->budget };
-	int r;
 
 	if (!oql_is_number(v))
 		return oql_refuse(ev, e, "toHex() takes a number, not %s", oql_type_name(ev, v));
@@ -136,9 +127,7 @@ static int to_hex(struct oql_eval *ev, const struct oql_expr *e, const struct oq
 		       (uint64_t)(oql_is_whole(v)             ? v->i :
 				  v->d > -9e18 && v->d < 9e18 ? (int64_t)v->d :
 								0));
-	r = oql_string(ev, arena, &text, out);
-	oql_text_release(&text);
-	return r;
+	return oql_end_string(ev, arena, HDB_OK, &text, out);
 }
 
 /* Numbers instead of objects, as MAT's arrays of them. */
@@ -451,10 +440,7 @@ static int classes_by_name(struct oql_eval *ev, struct oql_args args, struct oql
 	if (!marks)
 		return HDB_ELIMIT;
 	for (uint32_t no = 0; no < count; no++) {
-		const char *name = hdb_class_name(ev->db, no);
-
-		if (strlen(name) != args.values[0].text.size ||
-		    memcmp(name, args.values[0].text.data, args.values[0].text.size) != 0)
+		if (!oql_is(args.values[0].text, hdb_class_name(ev->db, no)))
 			continue;
 		marks[no] = 1;
 		for (uint32_t sub = 0; with_subclasses && sub < count; sub++)
@@ -555,14 +541,9 @@ static int object_string(struct oql_eval *ev, uint32_t ix, struct oql_arena *are
 	bool has;
 	int r = oql_display(ev, ix, &text, &has);
 
-	if (r != HDB_OK)
-		goto out;
-	if (!has && (r = oql_put_technical(ev, ix, &text)) != HDB_OK)
-		goto out;
-	r = oql_string(ev, arena, &text, out);
-out:
-	oql_text_release(&text);
-	return r;
+	if (r == HDB_OK && !has)
+		r = oql_put_technical(ev, ix, &text);
+	return oql_end_string(ev, arena, r, &text, out);
 }
 
 static int does_extend(struct oql_eval *ev, const struct oql_value *v, struct oql_str name,
@@ -576,8 +557,7 @@ static int does_extend(struct oql_eval *ev, const struct oql_value *v, struct oq
 		return r < 0 ? r : HDB_NOTFOUND;
 	*out = oql_bool(false);
 	for (uint32_t no = 0; no < count && !out->i; no++)
-		if (strlen(hdb_class_name(ev->db, no)) == name.size &&
-		    memcmp(hdb_class_name(ev->db, no), name.data, name.size) == 0)
+		if (oql_is(name, hdb_class_name(ev->db, no)))
 			out->i = hdb_is_subclass(ev->db, class_no, no);
 	return HDB_OK;
 }

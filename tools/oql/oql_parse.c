@@ -42,17 +42,8 @@ static int parse_items(struct parser *p, struct oql_select *select)
 	do {
 		if (select->item_count == OQL_ITEMS_MAX)
 			return oql_too_many(p, "columns");
-		if (select->item_count == room) {
-			struct oql_item *items;
-
-			room = room ? room * 2 : 8;
-			items = oql_take(p->arena, room, sizeof(items[0]), p->err);
-			if (!items)
-				return HDB_ELIMIT;
-			if (select->item_count)
-				memcpy(items, select->items, select->item_count * sizeof(items[0]));
-			select->items = items;
-		}
+		if (select->item_count == room && !OQL_GROW(p->arena, select->items, room, p->err))
+			return HDB_ELIMIT;
 		TRY_ERRORS(parse_item(p, &select->items[select->item_count++]));
 	} while (take_sign(p, ','));
 	return HDB_OK;
@@ -68,18 +59,8 @@ static int parse_numbers(struct parser *p, struct oql_from *from)
 		if (ahead(p, 0)->kind != kind)
 			return oql_expected(p, kind == OQL_T_HEX ? "an address" :
 								   "an object's number");
-		if (from->number_count == room) {
-			uint64_t *numbers;
-
-			room = room ? room * 2 : 8;
-			numbers = oql_take(p->arena, room, sizeof(numbers[0]), p->err);
-			if (!numbers)
-				return HDB_ELIMIT;
-			if (from->number_count)
-				memcpy(numbers, from->numbers,
-				       from->number_count * sizeof(numbers[0]));
-			from->numbers = numbers;
-		}
+		if (from->number_count == room && !OQL_GROW(p->arena, from->numbers, room, p->err))
+			return HDB_ELIMIT;
 		from->numbers[from->number_count++] = ahead(p, 0)->i;
 		p->at++;
 	} while (take_sign(p, ','));
@@ -191,18 +172,9 @@ static int parse_orders(struct parser *p, struct oql_select *select)
 
 		if (select->order_count == OQL_ITEMS_MAX)
 			return oql_too_many(p, "keys of ORDER BY");
-		if (select->order_count == room) {
-			struct oql_order *orders;
-
-			room = room ? room * 2 : 4;
-			orders = oql_take(p->arena, room, sizeof(orders[0]), p->err);
-			if (!orders)
-				return HDB_ELIMIT;
-			if (select->order_count)
-				memcpy(orders, select->orders,
-				       select->order_count * sizeof(orders[0]));
-			select->orders = orders;
-		}
+		if (select->order_count == room &&
+		    !OQL_GROW(p->arena, select->orders, room, p->err))
+			return HDB_ELIMIT;
 		order = &select->orders[select->order_count++];
 		TRY_ERRORS(oql_parse_additive(p, &order->expr));
 		order->is_descending = take_word(p, "desc");

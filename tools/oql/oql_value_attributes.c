@@ -199,16 +199,10 @@ static int get_of_stack(const struct subject *s, struct oql_str name, struct oql
 static int get_of_frame(const struct subject *s, struct oql_str name, struct oql_value *out)
 {
 	struct oql_text text = { .budget = &s->ev->budget };
-	int r;
 
 	if (!oql_is(name, "text"))
 		return HDB_NOTFOUND;
-	if ((r = oql_put_plain(s->ev, s->v, &text)) != HDB_OK)
-		goto out;
-	r = text_of(s, &text, out);
-out:
-	oql_text_release(&text);
-	return r;
+	return oql_end_string(s->ev, s->arena, oql_put_plain(s->ev, s->v, &text), &text, out);
 }
 
 static int get_of_field(const struct subject *s, struct oql_str name, struct oql_value *out)

@@ -45,6 +45,15 @@ int oql_string(struct oql_eval *ev, struct oql_arena *arena, const struct oql_te
 	return out->text.data ? HDB_OK : HDB_ELIMIT;
 }
 
+int oql_end_string(struct oql_eval *ev, struct oql_arena *arena, int r, struct oql_text *text,
+		   struct oql_value *out)
+{
+	if (r == HDB_OK)
+		r = oql_string(ev, arena, text, out);
+	oql_text_release(text);
+	return r;
+}
+
 static struct oql_list *make(struct oql_eval *ev, struct oql_arena *arena, enum oql_list_kind kind,
 			     size_t count, struct oql_value *out)
 {
