@@ -101,8 +101,8 @@ try endless 4 'did not answer within 1 s' --timeout 1
 try deaf 4 'did not answer within 1 s' --timeout 1
 try open 4 'is not its own: another user made it, or others may use it'
 try stolen 4 "the socket of process $pid is another process's\|the socket of process .* is another process's"
-try file 4 'is no socket'
-try link 4 'is no socket'
+try file 4 'is not a socket'
+try link 4 'is not a socket'
 try nohandler 4 'has no handler of SIGQUIT' --timeout 1
 kill -0 "$pid" || fail "nohandler: it was ended"
 stop
@@ -240,7 +240,7 @@ app '' 4 'Process not debuggable' --adb com.example.release -o x.heapdb
 # The device's shell never sees what has a meaning there.
 # shellcheck disable=SC2016
 for name in 'a;reboot' 'a b' '$(x)' '-x' '' 'a`x`' 'a/../b'; do
-	app '' 2 'is no name of a process' --adb="$name" -o x.heapdb
+	app '' 2 'is not a process name' --adb="$name" -o x.heapdb
 	[ ! -s adb.log ] || fail "adb was called for \"$name\": $(cat adb.log)"
 done
 PATH=/nowhere:$(dirname "$(command -v heapdb)"):/usr/bin:/bin

@@ -178,7 +178,7 @@ def check_cursor(s):
     assert pages > 10 and len(rows) == len(whole) == a["total_rows"]
     assert [without_nulls(r) for r in rows] == [without_nulls(r) for r in whole]
     s.refuse("query", "another question", **dict(args, name="top"))
-    s.refuse("query", "no cursor", **dict(args, cursor="abc"))
+    s.refuse("query", "not a cursor", **dict(args, cursor="abc"))
     assert s.call("query", **dict(args, cursor=args["cursor"], limit=1))["row_count"] == 1
 
 
@@ -233,12 +233,12 @@ def check_errors(s):
     s.refuse("open", "no database", db="/etc/passwd")
     s.refuse("open", "no database", db="x" * 5000)
     s.refuse("open", "HDB_", db="empty.heapdb")
-    s.refuse("open", "has to be a text", db=3)
+    s.refuse("open", "must be a string", db=3)
     s.refuse("open", "takes no", dbs=db)
     s.refuse("object", "missing argument", db=db)
     s.refuse("object", "no object", db=db, target="0x1")
     s.refuse("object", "", db=db, target=["0x1"] * 100)
-    s.refuse("object", "has to be a text", db=db, target=[1])
+    s.refuse("object", "must be a string", db=db, target=[1])
     s.refuse("path", "HDB_EUSAGE", db=db, target="java.nix.Nix")
     s.refuse("histogram", "HDB_EUSAGE", db=db, by="nix")
     s.refuse("histogram", "takes no", db=db, nix=1)

@@ -39,4 +39,4 @@ longest=$(awk '{ print length }' stages | sort -n | tail -n 1)
 heapdb serve nothing.heapdb >out 2>err && exit 1
 grep -q 'nothing.heapdb' err
 heapdb serve dump/s.heapdb --listen here >out 2>err && exit 1
-grep -q 'no IPv4 or IPv6 address' err
+grep -q 'not an IPv4 or IPv6 address' err

@@ -18,7 +18,7 @@
 
 /* ---- memory of processes ---- */
 
-/* What is told of a kind of memory; bytes but COUNT. */
+/* The figures of a kind of memory, in bytes except COUNT. */
 enum android_figure {
 	ANDROID_PSS,
 	ANDROID_PSS_CLEAN,
@@ -48,9 +48,9 @@ enum android_section {
 
 struct android_memory_row {
 	enum android_section section;
-	unsigned has;   /* bits: which figures are told */
-	uint64_t pid;   /* 0: not told */
-	size_t process; /* in texts; 0: not told */
+	unsigned has;   /* bits: which figures are known */
+	uint64_t pid;   /* 0: unknown */
+	size_t process; /* in texts; 0: unknown */
 	size_t name;    /* in texts */
 	uint64_t figures[ANDROID_FIGURES];
 };

@@ -3,7 +3,7 @@
  * the names of mappings, as android_os_Debug.cpp and libmeminfo of Android 5 to 16 know them. And
  * smaps_rollup, which has one sum.
  *
- * What graphics drivers have beside their mappings (EGL and GL mtrack) is not in these files.
+ * What graphics drivers have besides their mappings (EGL and GL mtrack) is not in these files.
  */
 #include "androidfiles/androidfiles.h"
 
@@ -104,7 +104,7 @@ static const struct rule rules[] = {
 	{ ENDS, ".odex", DEX, NO_PART },
 	{ ENDS, ".vdex", DEX, NO_PART },
 	{ ENDS, ".oat", OAT, NO_PART },
-	/* Which of them are the boot image is told by the name, too. */
+	/* The name also shows which of them are the boot image. */
 	{ ENDS, ".art", ART, APP_ART },
 	{ ENDS, ".art]", ART, APP_ART },
 	{ BEGINS, "/dev/kgsl-3d0", GFX_DEV, NO_PART },

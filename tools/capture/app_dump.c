@@ -68,7 +68,7 @@ static void release(struct capture *base)
 	if (c->cat)
 		child_kill(c->cat);
 	capture_close_fd(c->dump_fd);
-	/* Also after an interruption: the file is large, and nobody else knows of it. */
+	/* After an interruption, too: the file is large, and nothing else would remove it. */
 	if (c->has_file) {
 		adb(c, argv, words);
 		(void)child_run(argv, NULL, capture_timeout_ms(&c->options), &out, NULL);
@@ -110,12 +110,11 @@ static int check_name(const char *process, struct hdb_error *err)
 
 	for (size_t i = 0; i < size; i++) {
 		if (!isalnum((unsigned char)process[i]) && !strchr("._:-", process[i]))
-			return door_fail(err, HDB_EUSAGE, "\"%s\" is no name of a process",
-					 process);
+			return door_fail(err, HDB_EUSAGE, "\"%s\" is not a process name", process);
 	}
 	return size > 0 && process[0] != '-' && size < 256 ?
 		       HDB_OK :
-		       door_fail(err, HDB_EUSAGE, "\"%s\" is no name of a process", process);
+		       door_fail(err, HDB_EUSAGE, "\"%s\" is not a process name", process);
 }
 
 static int dump_once(struct app_capture *c, const char *process, const char *flag,

@@ -16,7 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* What a socket gives that nobody listens on yet. */
+/* The result for a socket without a listener. */
 #define NOT_YET 1
 
 void attach_trigger_name(const struct process *process, char *out)
@@ -50,7 +50,7 @@ int attach_is_silent(struct attach *a, struct hdb_error *err)
 			 (unsigned long long)capture_timeout_ms(a->options) / 1000, why);
 }
 
-/* Whether the socket is the VM's own, and nobody else can have planted it. */
+/* Whether the socket is the VM's own, and not one that another user has put there. */
 static int check_socket(const struct attach *a, const char *name, struct hdb_error *err)
 {
 	struct stat st;
@@ -60,7 +60,7 @@ static int check_socket(const struct attach *a, const char *name, struct hdb_err
 			       NOT_YET :
 			       door_fail(err, HDB_EIO, "/tmp/%s: %s", name, strerror(errno));
 	if (!S_ISSOCK(st.st_mode))
-		return door_fail(err, HDB_EIO, "/tmp/%s of process %ld is no socket", name,
+		return door_fail(err, HDB_EIO, "/tmp/%s of process %ld is not a socket", name,
 				 (long)a->process->pid);
 	if (st.st_uid != a->process->uid || st.st_mode & (S_IWGRP | S_IWOTH | S_IRGRP | S_IROTH))
 		return door_fail(err, HDB_EIO,
@@ -85,7 +85,7 @@ static int check_peer(const struct attach *a, int fd, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* *out: a connected socket, owned. NOT_YET if nobody listens. */
+/* *out: a connected socket, owned. NOT_YET if the VM does not listen yet. */
 static int try_connect(const struct attach *a, int *out, struct hdb_error *err)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };

@@ -25,7 +25,7 @@ bool capture_is_cancelled(const struct capture_options *options);
 /* HDB_EINTR, with its message. */
 int capture_interrupted(struct hdb_error *err);
 
-/* Tells the user one line, if somebody listens. */
+/* Passes one line for the user to the notice callback, if there is one. */
 void capture_notice(const struct capture_options *options, const char *format, ...)
 	HDB_PRINTF(2, 3);
 
@@ -38,7 +38,7 @@ long capture_read_file(int dir_fd, const char *name, char *buf, size_t size);
 /* close() that takes -1, too. */
 void capture_close_fd(int fd);
 
-/* A name that nobody guesses: `prefix` and 16 hexadecimal digits. */
+/* An unpredictable name: `prefix` and 16 hexadecimal digits. */
 void capture_random_name(const char *prefix, char *out, size_t size);
 
 #endif

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* How often a folder is emptied that somebody may still be writing into. */
+/* Attempts to empty a folder that another process may still write to. */
 #define REMOVE_TRIES 3
 
 /* Removes all files of a folder. */

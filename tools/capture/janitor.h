@@ -18,7 +18,7 @@
 
 struct janitor {
 	pid_t pid;   /* 0: none */
-	int pipe_fd; /* whose end tells it that we are gone; -1: none */
+	int pipe_fd; /* closed when we exit, which the janitor notices; -1: none */
 };
 
 /* What it removes. Descriptors are lent. */

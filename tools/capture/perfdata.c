@@ -58,7 +58,7 @@ bool perfdata_begin(struct perfdata *p, const void *data, size_t size)
 	return p->next >= HEAD_SIZE;
 }
 
-/* The entry of `size` bytes at `at`; false if it is damaged or of a type that nobody wants. */
+/* The entry of `size` bytes at `at`; false if it is damaged or of a type that is not needed. */
 static bool read_entry(const struct perfdata *p, size_t at, size_t size, struct perfdata_entry *e)
 {
 	const size_t name = u32_at(p, at + ENTRY_NAME), value = u32_at(p, at + ENTRY_VALUE);

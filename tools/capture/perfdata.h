@@ -42,7 +42,7 @@ bool perfdata_next(struct perfdata *p, struct perfdata_entry *entry);
 struct perfdata_summary {
 	char command[1024]; /* sun.rt.javaCommand: main class and arguments */
 	char version[96];   /* java.property.java.version, or the VM's */
-	bool cannot_attach; /* the VM says that it lets nobody attach */
+	bool cannot_attach; /* the VM has attaching disabled */
 	bool has_heap;
 	uint64_t heap_used, heap_committed; /* sums over the spaces, bytes */
 };

@@ -26,7 +26,7 @@ struct process {
 int process_open(pid_t pid, struct process *process);
 void process_close(struct process *process);
 
-/* Reads state, owner and so on anew: 0, or an errno if it is gone. */
+/* Reads state, owner and so on again: 0, or an errno if the process has ended. */
 int process_look(struct process *process);
 
 /* Whether it has ended. */

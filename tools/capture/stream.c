@@ -13,7 +13,7 @@
 /* Bytes moved at once: what a pipe holds at most without asking root. */
 #define PIPE_BYTES ((size_t)1 << 20)
 
-/* What move_some has to tell but HDB_OK and failures. */
+/* Results of move_some besides HDB_OK and failures. */
 #define AT_END HDB_END
 #define NOTHING_YET 2
 #define READER_LEFT 3

@@ -51,7 +51,7 @@ static void release(struct capture *base)
 		identity_give_back(&c->before);
 	}
 	/*
-	 * The janitor lets go of the pipe last: a VM that still writes is told that nobody reads.
+	 * The janitor closes the pipe last: a VM that still writes then gets an error.
 	 */
 	capture_close_fd(c->dump_fd);
 	janitor_dismiss(&c->janitor);
@@ -81,7 +81,7 @@ static int find_vm(struct vm_capture *c, int pid, struct hdb_error *err)
 	if (has < 0 && geteuid() != 0 && c->process.uid != geteuid())
 		return identity_take(&c->process, &c->before, err);
 	if (has < 0)
-		return door_fail(err, HDB_EIO, "process %d may not be looked into: %s", pid,
+		return door_fail(err, HDB_EIO, "no permission to inspect process %d: %s", pid,
 				 strerror(EACCES));
 	if (has == 0)
 		return door_fail(err, HDB_EFORMAT,
@@ -123,7 +123,7 @@ static int open_folders(struct vm_capture *c, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Makes the folder and the pipe in it, and has somebody watch over them. */
+/* Makes the folder and the pipe in it, and starts the janitor that removes them. */
 static int make_pipe(struct vm_capture *c, struct hdb_error *err)
 {
 	struct stat st;

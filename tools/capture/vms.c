@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define FOLDER_PREFIX "hsperfdata_"
-/* Files of a /tmp that are looked at: somebody may have put millions there. */
+/* Most files of a /tmp that are examined: there may be millions. */
 #define TMP_ENTRIES_MAX 100000
 #define COMMAND_LINE_SIZE 65536
 #define USER_BUFFER_SIZE 16384
@@ -220,7 +220,7 @@ int capture_list(struct capture_vm **vms, size_t *count, size_t *hidden, struct 
 	if (!dir || faccessat(dirfd(dir), "self/status", R_OK, 0) < 0) {
 		if (dir)
 			closedir(dir);
-		return door_fail(err, HDB_EIO, "processes cannot be seen: /proc is not mounted");
+		return door_fail(err, HDB_EIO, "cannot list processes: /proc is not mounted");
 	}
 	while (is_good && (entry = readdir(dir))) {
 		struct process process;

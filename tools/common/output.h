@@ -63,7 +63,7 @@ void output_fit(struct output *out, size_t width);
 /* Whether the blank at `at` stands between a number and its unit, as in "24 B". */
 bool output_in_size(const char *text, size_t at, size_t size);
 
-/* Flushes and closes the descriptor, so that errors told late are seen: 0 or an errno. */
+/* Flushes and closes the descriptor, which may report an earlier error: 0 or an errno. */
 int output_close(struct output *out);
 
 void output_bytes(struct output *out, const char *data, size_t size);

@@ -54,7 +54,7 @@ struct export_file;
  */
 int export_file_create(const char *path, int force, struct export_file **out,
 		       struct export_sink *sink, struct hdb_error *err);
-/* The descriptor that it is written to, for whoever writes it without the sink. */
+/* The descriptor of the output, for callers that bypass the sink. */
 int export_file_descriptor(const struct export_file *file);
 /* Gives it its name, and frees it, also on failure. */
 int export_file_finish(struct export_file *file, struct hdb_error *err);

@@ -2,7 +2,7 @@
  * export/export_distinct.c - the distinct values of a column, numbered in the order of their first
  * time, so that files do not depend on the seed.
  *
- * Names and texts come from dumps: the hash has a seed, lest somebody chooses them to collide.
+ * Names and texts come from dumps: the hash is seeded, so that they cannot be chosen to collide.
  */
 #include "export/export_private.h"
 

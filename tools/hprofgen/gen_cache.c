@@ -2,7 +2,7 @@
  * gen_cache.c - a cache: one table of primitive arrays of 1 to 64 KB, most of them short (the
  * chance to be longer than x goes with 1 / x; 4.2 KB on average), filled with noise.
  *
- * Sizes are drawn anew from the seed whenever they are needed, so nothing is kept.
+ * Sizes are computed from the seed whenever they are needed, so nothing is stored.
  */
 #include "gen_shapes.h"
 

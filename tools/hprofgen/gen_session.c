@@ -231,7 +231,7 @@ static void fill(struct gen_run *run, struct session *session, uint64_t end)
 
 		if (draw(s) % 150)
 			keep(s, session, item);
-		/* else nobody refers to it: garbage */
+		/* else it is garbage: nothing refers to it */
 	}
 	assert(run->world.next <= end);
 }

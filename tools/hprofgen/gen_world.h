@@ -122,7 +122,7 @@ void gen_world_write(struct gen_world *w);
 /* Starts an instance's record and returns room for its `body_bytes`. */
 uint8_t *gen_instance(struct gen_world *w, uint32_t class_no, uint64_t id);
 
-/* So many elements, each told by `element`. */
+/* The elements of an array: how many, and a function that gives each. */
 struct gen_elements {
 	uint32_t length;
 	uint64_t (*element)(void *ctx, uint64_t i);

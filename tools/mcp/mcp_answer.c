@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bytes of an answer beside its rows and facts: names, counts, the cursor, a note. */
+/* Bytes of an answer besides its rows and facts: names, counts, the cursor, a note. */
 #define FRAME_BYTES 400
 /* No row is shorter. */
 #define ROW_MIN 4

@@ -111,7 +111,7 @@ static void walk_file(struct walk *walk, const char *path, const struct stat *in
 		return;
 	entry = json_pack("{s:s, s:I}", is_database ? "db" : "dump", shown_name(walk->files, path),
 			  "bytes", (json_int_t)info->st_size);
-	/* NULL: the name is not UTF-8, and no client could say it. */
+	/* NULL: the name is not UTF-8, so no client could send it. */
 	if (entry)
 		json_array_append_new(walk->list, entry);
 }
@@ -226,7 +226,7 @@ static struct mcp_database *find_kept(struct mcp_files *files, const char *path,
 	return NULL;
 }
 
-/* A free place, or that of the database which nobody asked for longest. */
+/* A free slot, or that of the least recently used database. */
 static struct mcp_database *free_place(struct mcp_files *files)
 {
 	struct mcp_database *oldest = NULL;
@@ -255,7 +255,7 @@ static int open_kept(struct mcp_files *files, const char *path, struct hdb **db,
 	struct stat info;
 
 	if (stat(path, &info) != 0)
-		return mcp_fail(err, HDB_EABSENT, "\"%s\" has gone", path);
+		return mcp_fail(err, HDB_EABSENT, "\"%s\" no longer exists", path);
 	d = find_kept(files, path, &info);
 	if (!d) {
 		d = free_place(files);

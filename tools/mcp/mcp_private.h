@@ -28,7 +28,7 @@
 
 /* Databases that are kept open; more than one comparison takes. */
 #define MCP_OPEN_MAX 8
-/* Databases that a comparison takes beside the last. */
+/* Most earlier databases of a comparison. */
 #define MCP_BEFORE_MAX 6
 /* Folders below a named one that are searched for databases, and databases that are listed. */
 #define MCP_DEPTH_MAX 6
@@ -125,7 +125,7 @@ int mcp_tool_call(const struct mcp_call *call, json_t **out, struct hdb_error *e
 
 /* ---- mcp_schema.c: the registry as schemas ---- */
 
-/* The arguments of a query, as a JSON schema. `tool` has what it takes beside: enum below. */
+/* The arguments of a query, as a JSON schema. `takes` has its other arguments: enum below. */
 enum mcp_takes {
 	MCP_TAKES_NAME = 1,   /* the name of a query */
 	MCP_TAKES_BEFORE = 2, /* earlier databases */
@@ -136,7 +136,7 @@ enum mcp_takes {
 	MCP_TAKES_OPTIONS = 32 /* options in an object, and targets of whatever query it is */
 };
 json_t *mcp_schema_of(const struct hdb_query_spec *spec, unsigned takes);
-/* Targets, options, columns and facts of a query, for whoever wants to ask it. */
+/* Targets, options, columns and facts of a query, as its documentation. */
 json_t *mcp_schema_explain(const struct hdb_query_spec *spec);
 /* Name, group and line of each. */
 json_t *mcp_schema_queries(void);

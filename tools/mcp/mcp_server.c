@@ -77,7 +77,7 @@ struct server {
 	bool ended;               /* no more requests will come */
 	pthread_mutex_t out_lock;
 	volatile int cancel;   /* the request in work ends soon */
-	volatile int is_gone;  /* nobody reads our answers */
+	volatile int is_gone;  /* the client no longer reads answers */
 	const json_t *token;   /* for progress of the request in work, borrowed; NULL: none */
 	int64_t progress_time; /* of the last message of progress, milliseconds */
 	json_int_t progress;   /* messages of progress so far */

@@ -129,7 +129,7 @@ static int take_text(const json_t *args, const char *name, const char **text, st
 	if (!value || json_is_null(value))
 		return HDB_OK;
 	if (!json_is_string(value) || strlen(json_string_value(value)) != json_string_length(value))
-		return mcp_fail(err, HDB_EUSAGE, "\"%s\" has to be a text", name);
+		return mcp_fail(err, HDB_EUSAGE, "\"%s\" must be a string", name);
 	*text = json_string_value(value);
 	return HDB_OK;
 }
@@ -142,7 +142,7 @@ static int take_number(const json_t *args, const char *name, uint64_t *number,
 	if (!value || json_is_null(value))
 		return HDB_OK;
 	if (!json_is_integer(value) || json_integer_value(value) < 1)
-		return mcp_fail(err, HDB_EUSAGE, "\"%s\" has to be a number from 1", name);
+		return mcp_fail(err, HDB_EUSAGE, "\"%s\" must be a number from 1", name);
 	*number = (uint64_t)json_integer_value(value);
 	return HDB_OK;
 }
@@ -153,7 +153,7 @@ static int take_budget(const json_t *args, size_t *bytes, struct hdb_error *err)
 
 	TRY_ERRORS(take_number(args, "max_tokens", &tokens, err));
 	if (tokens < MCP_TOKENS_MIN || tokens > MCP_TOKENS_MAX)
-		return mcp_fail(err, HDB_EUSAGE, "\"max_tokens\" has to be from %d to %d",
+		return mcp_fail(err, HDB_EUSAGE, "\"max_tokens\" must be from %d to %d",
 				MCP_TOKENS_MIN, MCP_TOKENS_MAX);
 	*bytes = tokens * MCP_BYTES_PER_TOKEN;
 	return HDB_OK;
@@ -195,7 +195,8 @@ static int take_texts(struct asking *a, const char *name,
 
 		if (!json_is_string(text) ||
 		    strlen(json_string_value(text)) != json_string_length(text))
-			return mcp_fail(err, HDB_EUSAGE, "\"%s\" has to be a text, or some", name);
+			return mcp_fail(err, HDB_EUSAGE,
+					"\"%s\" must be a string or an array of strings", name);
 		TRY_ERRORS(add(a, json_string_value(text), err));
 	}
 	return HDB_OK;
@@ -344,7 +345,7 @@ static int take_options(struct asking *a, struct hdb_error *err)
 	if (!is_apart || !options || json_is_null(options))
 		return HDB_OK;
 	if (!json_is_object(options))
-		return mcp_fail(err, HDB_EUSAGE, "\"options\" has to be an object");
+		return mcp_fail(err, HDB_EUSAGE, "\"options\" must be an object");
 	json_object_foreach(options, name, value)
 	{
 		TRY_ERRORS(take_option(a, name, value, err));
@@ -384,7 +385,7 @@ static int take_cursor(struct asking *a, struct hdb_error *err)
 	if ((r = take_text(a->call->args, "cursor", &text, err)) < 0 || !text)
 		return r;
 	if (sscanf(text, "%" SCNu64 "-%" SCNx32 "%n", &offset, &hash, &end) != 2 || text[end])
-		return mcp_fail(err, HDB_EUSAGE, "\"%.40s\" is no cursor", text);
+		return mcp_fail(err, HDB_EUSAGE, "\"%.40s\" is not a cursor", text);
 	if (hash != a->hash)
 		return mcp_fail(err, HDB_EUSAGE,
 				"the cursor belongs to another question: ask the same one again");
@@ -435,7 +436,7 @@ static int take_rows(struct asking *a, struct hdb_error *err)
 		if (json_is_null(a->page.columns))
 			a->page.columns = NULL;
 		if (a->page.columns && !json_is_array(a->page.columns))
-			return mcp_fail(err, HDB_EUSAGE, "\"columns\" has to be an array of names");
+			return mcp_fail(err, HDB_EUSAGE, "\"columns\" must be an array of names");
 	}
 	TRY_ERRORS(take_budget(args, &a->page.budget_bytes, err));
 	return take_cursor(a, err);

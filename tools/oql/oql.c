@@ -207,7 +207,7 @@ static int build_tables(struct oql *oql)
 	return needs ? hdb_need(oql->eval.db, needs, oql->eval.err) : HDB_OK;
 }
 
-/* As `--sort` has it: a column's name, with "-" before it the other way round. */
+/* As for `--sort`: a column's name; a leading "-" reverses the order. */
 static int sort_rows(struct oql *oql, const char *sort)
 {
 	const bool is_turned = *sort == '-';

@@ -18,13 +18,13 @@
 /* How deep expressions and sub-selects may nest: parser and evaluator recurse as deep. */
 #define OQL_DEPTH_MAX 200
 
-/* How long a chain as a + b + c may get: the evaluator recurses as deep. AND and OR may go on. */
+/* Longest chain such as a + b + c: the evaluator recurses that deep. AND and OR have no limit. */
 #define OQL_CHAIN_MAX 1000
 
 /* Columns of a SELECT; arguments of a call; keys of GROUP BY and ORDER BY. */
 #define OQL_ITEMS_MAX 1000
 
-/* What is kept at most if nobody says how much. */
+/* Default limit of the memory that a statement keeps. */
 #define OQL_MEMORY_DEFAULT (1ULL << 30)
 
 /* A statement, or a piece of one; need not be terminated. Lent, or borrowed as long as that is. */

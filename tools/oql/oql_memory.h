@@ -60,7 +60,7 @@ void oql_text_release(struct oql_text *text);
 
 /* A set of byte strings, numbered from 0 in the order in which they came. */
 struct oql_keys {
-	struct oql_arena arena; /* its budget is set by whoever makes the set */
+	struct oql_arena arena; /* the caller sets its budget */
 	struct oql_key **slots; /* owned by the arena */
 	size_t slot_count, count;
 };

@@ -116,7 +116,7 @@ static int copy_sorted(struct oql_rows *rows, struct oql_arena *arena,
 	return HDB_OK;
 }
 
-/* Sorts, and drops rows that nobody will ask for, with their memory. */
+/* Sorts, and frees the rows beyond the limit. */
 static int drop_rows(struct oql_rows *rows)
 {
 	struct oql_arena arena = { .budget = &rows->ev->budget };
@@ -167,7 +167,7 @@ static int keep_row(struct oql_rows *rows, uint64_t no)
 	return copy_sorted(rows, &rows->sorted_arena, &row, &rows->sorted[rows->sorted_count++]);
 }
 
-/* Whether it is time to drop rows that nobody will ask for. */
+/* Whether enough rows lie beyond the limit to be worth a sort that frees them. */
 static bool has_slack(const struct oql_rows *rows)
 {
 	return rows->wanted && rows->wanted < SIZE_MAX / 4 &&

@@ -29,7 +29,7 @@ struct parser {
 
 static inline const struct oql_token *ahead(const struct parser *p, size_t n)
 {
-	assert(p->at < p->count); /* the last token ends the statement, and nobody takes it */
+	assert(p->at < p->count); /* the last token ends the statement and is never consumed */
 	return &p->tokens[n < p->count - p->at ? p->at + n : p->count - 1];
 }
 

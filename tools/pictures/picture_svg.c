@@ -99,7 +99,7 @@ static size_t fit(const char *name, size_t size, double width)
 	return escape_fit(name, size, (size_t)letters, NULL);
 }
 
-/* The name, and the size of what has room for that beside the whole name. */
+/* The name, and the size if both fit. */
 static void put_label(struct output *out, const char *name, size_t size,
 		      const struct picture_node *node, struct svg_box box)
 {

@@ -1,7 +1,7 @@
 /*
  * pictures/pictures.h - trees as what other programs draw (folded stacks, speedscope) and as
  * pictures (SVG: treemap, icicle), and the pixels of an Android bitmap as a PNG file. Knows no
- * query: whoever has a tree adds its nodes, parents before what is below them.
+ * query: the caller adds the nodes of its tree, parents before children.
  */
 #ifndef PICTURES_PICTURES_H
 #define PICTURES_PICTURES_H

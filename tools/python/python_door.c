@@ -1,5 +1,5 @@
 /*
- * python/python_door.c - what the Python package has beside the library: SQL, and files of columns.
+ * python/python_door.c - what the Python package has besides the library: SQL, files of columns.
  * It is linked with the library into the one shared library of the wheel, which calls nothing of
  * SQLite's but what is inside of it.
  */

@@ -1,5 +1,5 @@
 /*
- * python/python_door.h - what the Python package calls beside heapdb.h, by way of ctypes.
+ * python/python_door.h - what the Python package calls by ctypes, besides heapdb.h.
  */
 #ifndef PYTHON_DOOR_H
 #define PYTHON_DOOR_H

@@ -63,7 +63,7 @@ struct serve_options {
 			  const struct hdb_query_args *args, int fd, struct hdb_error *err);
 	/* Runs a statement that reads, and writes its rows likewise; NULL: there is no SQL. */
 	int (*write_sql)(const struct serve_statement *statement, int fd, struct hdb_error *err);
-	/* Writes pixels as PNG; NULL: nobody can. */
+	/* Writes pixels as PNG; NULL: not supported. */
 	int (*write_png)(const struct serve_pixels *pixels, int fd, struct hdb_error *err);
 	/* Called once, when requests are answered; `url` has the token. */
 	void (*ready)(void *ctx, const char *url);

@@ -1,5 +1,5 @@
 /*
- * serve/serve_cache.h - answers that took long to make, kept for whoever asks the same again.
+ * serve/serve_cache.h - a cache of answers that took long to compute.
  * Databases do not change while they are open, once their tables are built. Any thread may call.
  */
 #ifndef HEAPDB_SERVE_CACHE_H

@@ -514,7 +514,7 @@ static int listen_on(const struct serve_options *options, unsigned *port, int *f
 	const int one = 1;
 
 	if (!is_four && inet_pton(AF_INET6, address, &six.sin6_addr) != 1)
-		return door_fail(err, HDB_EUSAGE, "%s: %s", address, "is no IPv4 or IPv6 address");
+		return door_fail(err, HDB_EUSAGE, "%s: %s", address, "not an IPv4 or IPv6 address");
 	*fd = socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (*fd < 0)
 		return door_fail(err, HDB_EIO, "%s: %s", address, strerror(errno));
@@ -571,7 +571,7 @@ int serve_run(const struct serve_options *options, struct hdb_error *err)
 	r = listen_on(options, &port, &fd, err);
 	if (r == HDB_OK &&
 	    !serve_gate_init(&server.gate, options->listen ? options->listen : "127.0.0.1", port))
-		r = door_fail(err, HDB_EIO, "no random bytes: %s", strerror(errno));
+		r = door_fail(err, HDB_EIO, "cannot get random bytes: %s", strerror(errno));
 	if (r != HDB_OK)
 		goto out;
 	server.slow = serve_slow_new();

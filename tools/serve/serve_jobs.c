@@ -166,7 +166,7 @@ static bool is_built(struct hdb *db)
 	return (hdb_has(db) & needs) == needs;
 }
 
-/* Whether the answer stays the same: not what tells which tables the database has. */
+/* Whether the answer can be cached: not if it shows which tables are built. */
 static bool is_lasting(struct worker *w, const struct serve_job *job)
 {
 	return is_built(w->databases[job->database]) &&
@@ -230,7 +230,7 @@ static int answer(struct worker *w, struct serve_job *job)
 	return r;
 }
 
-/* Nobody waits: a question of the page's first views, one at a time; NULL: none is left. */
+/* If no client waits, the next question of the page's first views; NULL: none is left. */
 static struct serve_job *take_warm(struct serve_jobs *jobs)
 {
 	struct serve_job *job = NULL;
@@ -245,7 +245,7 @@ static struct serve_job *take_warm(struct serve_jobs *jobs)
 	return job;
 }
 
-/* Whether somebody works on the same question. */
+/* Whether a worker is answering the same question. */
 static bool is_asked(const struct serve_jobs *jobs, const struct serve_job *job)
 {
 	for (size_t i = 0; i < jobs->worker_count; i++) {
@@ -424,7 +424,7 @@ void serve_jobs_stop(struct serve_jobs *jobs)
 	free(jobs);
 }
 
-/* All workers are busy, one of them for nobody: that one stops. */
+/* If all workers are busy and one only warms the cache, stops that one. */
 static void make_way(struct serve_jobs *jobs, const struct serve_job *job)
 {
 	struct worker *warming = NULL;
@@ -464,7 +464,7 @@ bool serve_jobs_add(struct serve_jobs *jobs, struct serve_job *job)
 	return has_room;
 }
 
-/* Whether the client has closed its connection, or its half of it: nobody reads the answer. */
+/* Whether the client has closed its connection, or its half of it. */
 static bool is_left(const struct serve_job *job)
 {
 	struct pollfd client = { .fd = job->client, .events = POLLRDHUP };
@@ -472,7 +472,7 @@ static bool is_left(const struct serve_job *job)
 	return poll(&client, 1, 0) > 0;
 }
 
-/* Takes those that nobody waits for out of the queue: a list, in *left. */
+/* Removes the jobs of clients that have gone from the queue: a list, in *left. */
 static void take_left(struct serve_jobs *jobs, struct serve_job **left)
 {
 	struct serve_job **at = &jobs->first;

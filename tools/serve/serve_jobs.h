@@ -48,7 +48,7 @@ enum serve_kind {
 /* One question. */
 struct serve_job {
 	enum serve_kind kind;
-	char id[SERVE_ID_SIZE]; /* chosen by whoever asks, to cancel it; "": none */
+	char id[SERVE_ID_SIZE]; /* chosen by the client, to cancel the job; "": none */
 	const struct hdb_query_spec *spec;
 	const char *statement;
 	bool all;                            /* its tables show unreachable objects, too */
@@ -73,7 +73,7 @@ struct serve_job {
 	const char *type; /* of a picture: Content-Type; static */
 	struct hdb_error err;
 
-	/* Called by a worker when it is done; the job is the caller's then. NULL: nobody waits. */
+	/* Called when it is done; the job is the caller's then. NULL: no client waits. */
 	void (*done)(struct serve_job *job);
 	void *connection;
 	int client;             /* its socket, which stays open until `done`; -1: none */

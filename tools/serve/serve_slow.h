@@ -21,7 +21,7 @@ struct serve_slow *serve_slow_new(void);
 /* All connections have left. NULL is fine. */
 void serve_slow_free(struct serve_slow *slow);
 
-/* A connection begins; NULL: no memory, and nobody watches it. */
+/* A connection begins; NULL: no memory, and it is not watched. */
 struct serve_slow_one *serve_slow_enter(struct serve_slow *slow, int fd);
 /* Before its socket is closed. NULL is fine here and below. */
 void serve_slow_leave(struct serve_slow *slow, struct serve_slow_one *one);

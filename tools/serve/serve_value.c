@@ -27,7 +27,7 @@ static int put(struct serve_job *job, const char *data, size_t size)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return door_fail(&job->err, HDB_EIO, "the value cannot be kept: %s",
+			return door_fail(&job->err, HDB_EIO, "cannot write the value: %s",
 					 strerror(errno));
 		data += n;
 		size -= (size_t)n;
@@ -192,7 +192,7 @@ int serve_bitmap(struct hdb *db, const struct serve_options *options, struct ser
 	if ((r = hdb_object_at(db, ix, &facts, &job->err)) != HDB_OK)
 		goto out;
 	if (facts.kind != HDB_KIND_PRIMITIVE_ARRAY) {
-		if ((r = door_fail(&job->err, HDB_NOTFOUND, "that is no array of bytes")) != HDB_OK)
+		if ((r = door_fail(&job->err, HDB_NOTFOUND, "not an array of bytes")) != HDB_OK)
 			goto out;
 	}
 	if (job->pixel_bytes > 0 && !options->write_png) {
@@ -213,7 +213,7 @@ out:
 	} else if (r == HDB_OK) {
 		job->type = type_of(bytes, size);
 		r = job->type ? put(job, (const char *)bytes, size) :
-				door_fail(&job->err, HDB_NOTFOUND, "that is no PNG, JPEG or WebP");
+				door_fail(&job->err, HDB_NOTFOUND, "not a PNG, JPEG or WebP image");
 	}
 	free(bytes);
 	return r;

@@ -18,7 +18,7 @@
 #define STATEMENT_MAX (1 << 20)
 /* Instructions of SQLite's machine between looks at the cancel flag: some 20 microseconds. */
 #define CHECK_STEPS 1000
-/* Heap of SQLite if nobody says: its sorter and its joins write to files what is more. */
+/* Default limit of SQLite's heap: beyond it, sorts and joins spill to files. */
 #define MEMORY_DEFAULT (256u << 20)
 #define MEMORY_MIN (16u << 20)
 
@@ -60,7 +60,7 @@ struct heapsql_rows {
 
 /* ---- what statements may do ---- */
 
-/* Pragmas that only tell. */
+/* Pragmas that only read. */
 static const char *const harmless[] = {
 	"table_info",    "table_xinfo",     "table_list",  "database_list",  "module_list",
 	"function_list", "compile_options", "pragma_list", "collation_list",
@@ -78,7 +78,7 @@ static bool is_harmless_pragma(const char *name)
 /*
  * SQLite's own functions that compute something of their arguments, in versions to come, too. Not
  * here: what is for full-text and spatial tables (fts3_tokenizer() gives and takes addresses),
- * load_extension(), and what tells of the connection or the program.
+ * load_extension(), and what reveals the connection or the program.
  */
 static const char functions[] =
 	" -> ->> abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling char coalesce concat "
@@ -688,7 +688,7 @@ static int set_value(struct heapsql_rows *rows, size_t i, struct hdb_error *err)
 	}
 }
 
-/* Of expressions the first row tells. */
+/* The first row decides the type of an expression. */
 static void guess_types(struct heapsql_rows *rows)
 {
 	rows->is_typed = true;

@@ -141,7 +141,7 @@ static int prepare(struct stream_rows *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Reads on to the end for the types alone, and begins anew, if a column can hold anything. */
+/* If a column can hold any type, reads all rows for the types alone, then starts again. */
 static int read_types(struct stream_rows *s, struct hdb_error *err)
 {
 	bool is_open = false;

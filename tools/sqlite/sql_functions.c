@@ -36,7 +36,7 @@ static struct sql_source *source_of(struct sqlite3_context *ctx, int argc, sqlit
 	return source;
 }
 
-/* The object of the first argument: true if there is one; failures are told. */
+/* The object of the first argument: true if there is one; failures are reported to SQLite. */
 static bool object_of(struct sqlite3_context *ctx, struct sql_source *source, sqlite3_value *value,
 		      uint32_t *ix)
 {
@@ -172,7 +172,7 @@ struct marks {
 	uint8_t by_class[];
 };
 
-/* Those of the second argument, which SQLite keeps from row to row. NULL: a failure is told. */
+/* Those of the second argument, which SQLite keeps between rows. NULL: a failure was reported. */
 static const struct marks *marks_of(struct sqlite3_context *ctx, struct sql_source *source,
 				    const char *name, struct hdb_error *err)
 {
@@ -214,19 +214,20 @@ static int answer_is_instance(struct sqlite3_context *ctx, struct sql_source *so
 	return HDB_OK;
 }
 
-/* The way from an object to the root, of which the last PATH_STEPS are kept, in a ring. */
-struct way_up {
+/* The path from an object to its root; a ring buffer keeps the last PATH_STEPS steps. */
+struct root_path {
 	uint32_t steps[PATH_STEPS];
 	size_t count; /* of all of them */
 };
 
-static int climb(struct sql_source *source, uint32_t ix, struct way_up *way, struct hdb_error *err)
+static int find_path(struct sql_source *source, uint32_t ix, struct root_path *path,
+		     struct hdb_error *err)
 {
 	uint32_t parent = HDB_NONE;
 
-	for (; ix != HDB_NONE && way->count <= hdb_object_count(source->db); ix = parent) {
+	for (; ix != HDB_NONE && path->count <= hdb_object_count(source->db); ix = parent) {
 		TRY(hdb_parent_at(source->db, ix, 1, &parent, err));
-		way->steps[way->count++ % PATH_STEPS] = ix;
+		path->steps[path->count++ % PATH_STEPS] = ix;
 	}
 	return HDB_OK;
 }
@@ -266,23 +267,23 @@ static int write_class(struct sql_source *source, uint32_t ix, sqlite3_str *out,
 static int write_path(struct sql_source *source, uint32_t ix, sqlite3_str *out,
 		      struct hdb_error *err)
 {
-	struct way_up way = { .count = 0 };
+	struct root_path path = { .count = 0 };
 	char name[512];
 	size_t left_out;
-	int r = climb(source, ix, &way, err);
+	int r = find_path(source, ix, &path, err);
 
-	if (r != HDB_OK || !way.count)
+	if (r != HDB_OK || !path.count)
 		return r;
-	left_out = way.count > PATH_STEPS ? way.count - PATH_STEPS : 0;
-	TRY(write_root(source, way.steps[(way.count - 1) % PATH_STEPS], out, err));
-	for (size_t i = way.count - 1;; i--) {
-		const uint32_t from = way.steps[i % PATH_STEPS];
+	left_out = path.count > PATH_STEPS ? path.count - PATH_STEPS : 0;
+	TRY(write_root(source, path.steps[(path.count - 1) % PATH_STEPS], out, err));
+	for (size_t i = path.count - 1;; i--) {
+		const uint32_t from = path.steps[i % PATH_STEPS];
 
 		assert(i >= left_out);
 		TRY(write_class(source, from, out, err));
 		if (i == left_out)
 			break;
-		TRY(hdb_holder(source->db, from, way.steps[(i - 1) % PATH_STEPS], name,
+		TRY(hdb_holder(source->db, from, path.steps[(i - 1) % PATH_STEPS], name,
 			       sizeof(name), err));
 		sqlite3_str_appendf(out, "%s%s > ", name[0] == '[' ? "" : " . ", name);
 	}
@@ -356,7 +357,7 @@ struct members {
 	struct sql_source *source;
 	uint32_t *ixs; /* owned */
 	size_t count, room;
-	/* common_dominator: the way up from the first one */
+	/* memory was short */
 	bool has_failed;
 };
 
@@ -411,13 +412,13 @@ static void end_retained_set(struct sqlite3_context *ctx)
 	m->ixs = NULL;
 }
 
-/* Places on the way up from the first member, by object: open addressing, ix + 1 as the key. */
-struct places {
-	uint32_t *keys, *places;
+/* Positions on the first member's path, by object: open addressing, ix + 1 as the key. */
+struct positions {
+	uint32_t *keys, *positions;
 	size_t room, count;
 };
 
-static uint32_t *place_of(const struct places *p, uint32_t ix)
+static uint32_t *slot_of(const struct positions *p, uint32_t ix)
 {
 	size_t at = (size_t)(ix * 2654435761u) & (p->room - 1);
 
@@ -427,87 +428,87 @@ static uint32_t *place_of(const struct places *p, uint32_t ix)
 	return &p->keys[at];
 }
 
-static int put_place(struct places *p, uint32_t ix, uint32_t place)
+static int put_position(struct positions *p, uint32_t ix, uint32_t position)
 {
 	uint32_t *key;
 
 	if (p->count * 2 >= p->room) {
-		struct places more = { .room = p->room ? p->room * 2 : 256 };
+		struct positions more = { .room = p->room ? p->room * 2 : 256 };
 
 		more.keys = calloc(more.room, sizeof(*more.keys));
-		more.places = calloc(more.room, sizeof(*more.places));
-		if (!more.keys || !more.places) {
+		more.positions = calloc(more.room, sizeof(*more.positions));
+		if (!more.keys || !more.positions) {
 			free(more.keys);
-			free(more.places);
+			free(more.positions);
 			return HDB_ENOMEM;
 		}
 		for (size_t i = 0; i < p->room; i++) {
 			if (!p->keys[i])
 				continue;
-			key = place_of(&more, p->keys[i] - 1);
+			key = slot_of(&more, p->keys[i] - 1);
 			*key = p->keys[i];
-			more.places[key - more.keys] = p->places[i];
+			more.positions[key - more.keys] = p->positions[i];
 		}
 		more.count = p->count;
 		free(p->keys);
-		free(p->places);
+		free(p->positions);
 		*p = more;
 	}
-	key = place_of(p, ix);
+	key = slot_of(p, ix);
 	p->count += !*key;
 	*key = ix + 1;
-	p->places[key - p->keys] = place;
+	p->positions[key - p->keys] = position;
 	return HDB_OK;
 }
 
-static bool has_place(const struct places *p, uint32_t ix)
+static bool has_position(const struct positions *p, uint32_t ix)
 {
-	return p->count && *place_of(p, ix);
+	return p->count && *slot_of(p, ix);
 }
 
-/* The way up from the first member, and which place of it others come to. */
-struct way {
+/* The chain of dominators of the first member, and where the chains of others join it. */
+struct chain {
 	uint32_t *ixs; /* owned */
 	uint32_t length;
 	size_t room;
-	struct places places;
+	struct positions positions;
 };
 
-static int add_to_way(struct way *way, uint32_t ix)
+static int add_to_chain(struct chain *chain, uint32_t ix)
 {
-	assert(way->length <= way->room);
-	if (way->length == way->room && !GROW(way->ixs, way->room))
+	assert(chain->length <= chain->room);
+	if (chain->length == chain->room && !GROW(chain->ixs, chain->room))
 		return HDB_ENOMEM;
-	way->ixs[way->length] = ix;
-	return put_place(&way->places, ix, way->length++);
+	chain->ixs[chain->length] = ix;
+	return put_position(&chain->positions, ix, chain->length++);
 }
 
-/* Numbers the way up from an object. HDB_NOTFOUND: it is unreachable. */
-static int number_way(struct sql_source *source, uint32_t ix, struct way *way,
-		      struct hdb_error *err)
+/* Numbers an object's chain of dominators. HDB_NOTFOUND: it is unreachable. */
+static int number_chain(struct sql_source *source, uint32_t ix, struct chain *chain,
+			struct hdb_error *err)
 {
 	uint32_t up;
 
-	for (uint32_t at = ix; at != HDB_NONE && !has_place(&way->places, at); at = up) {
+	for (uint32_t at = ix; at != HDB_NONE && !has_position(&chain->positions, at); at = up) {
 		TRY(hdb_dominator_at(source->db, at, &up, err));
-		TRY_ERRORS(add_to_way(way, at));
+		TRY_ERRORS(add_to_chain(chain, at));
 	}
 	return HDB_OK;
 }
 
 /*
- * The place at which the way up from an object meets the numbered one, HDB_NONE if it does not;
- * what it passes gets that place. HDB_NOTFOUND: the object is unreachable.
+ * Where an object's chain of dominators joins the numbered one, HDB_NONE if it does not. Objects on
+ * the way get that position. HDB_NOTFOUND: the object is unreachable.
  */
-static int meet_way(struct sql_source *source, uint32_t ix, struct way *way, uint32_t *met,
-		    struct hdb_error *err)
+static int join_chain(struct sql_source *source, uint32_t ix, struct chain *chain, uint32_t *met,
+		      struct hdb_error *err)
 {
-	struct places *p = &way->places;
+	struct positions *p = &chain->positions;
 	uint32_t left = hdb_object_count(source->db), at, up;
 
 	*met = HDB_NONE;
-	for (at = ix; at != HDB_NONE && !has_place(p, at); at = up, left--) {
-		/* What the way of the first passes has a place: only others may go round. */
+	for (at = ix; at != HDB_NONE && !has_position(p, at); at = up, left--) {
+		/* The first path is numbered, so only another one can contain a cycle. */
 		if (!left)
 			return sql_fail(err, HDB_ECORRUPT,
 					"the database is damaged: dominators form a circle");
@@ -515,43 +516,44 @@ static int meet_way(struct sql_source *source, uint32_t ix, struct way *way, uin
 	}
 	if (at == HDB_NONE)
 		return HDB_OK;
-	*met = p->places[place_of(p, at) - p->keys];
-	assert(*met < way->length);
-	for (at = ix; !has_place(p, at); at = up) {
+	*met = p->positions[slot_of(p, at) - p->keys];
+	assert(*met < chain->length);
+	for (at = ix; !has_position(p, at); at = up) {
 		TRY(hdb_dominator_at(source->db, at, &up, err));
-		TRY_ERRORS(put_place(p, at, *met));
+		TRY_ERRORS(put_position(p, at, *met));
 	}
 	return HDB_OK;
 }
 
 /*
- * The last object that all paths to all of them pass. The way up from the first is numbered; others
- * climb until they meet a numbered one, and what they passed gets its number. Of one object alone
- * it is the object itself. HDB_NOTFOUND if one is unreachable: nothing dominates it.
+ * The nearest object that dominates all members, or is one of them. The dominators of the first
+ * member are numbered; from each other member, we walk up to the first numbered object and note its
+ * number on the objects in between, so that no stretch is walked twice. HDB_NOTFOUND if a member is
+ * unreachable: it has no dominator.
  */
 static int common_dominator(const struct members *m, uint32_t *out, struct hdb_error *err)
 {
-	struct way way = { 0 };
-	uint32_t place = 0, met;
+	struct chain chain = { 0 };
+	uint32_t position = 0, met;
 	int r;
 
 	assert(m->count > 0);
 	*out = HDB_NONE;
-	if ((r = number_way(m->source, m->ixs[0], &way, err)) != HDB_OK)
+	if ((r = number_chain(m->source, m->ixs[0], &chain, err)) != HDB_OK)
 		goto out;
 	for (size_t i = 1; i < m->count; i++) {
-		if ((r = meet_way(m->source, m->ixs[i], &way, &met, err)) != HDB_OK)
+		if ((r = join_chain(m->source, m->ixs[i], &chain, &met, err)) != HDB_OK)
 			goto out;
 		if (met == HDB_NONE)
 			goto out;
-		place = met > place ? met : place;
+		position = met > position ? met : position;
 	}
-	assert(place < way.length);
-	*out = way.ixs[place];
+	assert(position < chain.length);
+	*out = chain.ixs[position];
 out:
-	free(way.ixs);
-	free(way.places.keys);
-	free(way.places.places);
+	free(chain.ixs);
+	free(chain.positions.keys);
+	free(chain.positions.positions);
 	return r;
 }
 

@@ -111,7 +111,7 @@ struct objects_cursor {
 	size_t top_count, top_room;
 	uint64_t wanted;
 	/* those that retain a number of bytes: what `list_ixs` points to; owned */
-	uint64_t retained_from; /* 0: nobody asked for that */
+	uint64_t retained_from; /* 0: no constraint */
 	uint32_t *found;
 };
 

@@ -53,7 +53,7 @@ struct sql_table_def {
 	const char *name;
 	const char *columns; /* "id ID, class TEXT, ..." as in CREATE TABLE */
 	/*
-	 * columns by which rows are found without a look at all, and arguments: numbers of columns,
+	 * columns by which rows are found without a scan, and arguments: numbers of columns,
 	 * ended by -1. Constraints on them are given to begin.
 	 */
 	int keys[SQL_KEYS_MAX];
@@ -124,7 +124,7 @@ int sql_disconnect(struct sqlite3_vtab *vtab);
 /* Makes a cursor of `size` bytes, zeros, which begins with struct sqlite3_vtab_cursor. */
 int sql_open_cursor(size_t size, struct sqlite3_vtab_cursor **out);
 
-/* Lets SQLite make tables (on), or what the user asks for only; heapsql.c. Returns what it was. */
+/* Restricts SQLite to what users may ask for (on), or not; heapsql.c. Returns the state before. */
 bool sql_set_guard(struct heapsql *sql, bool is_on);
 
 /* Writes a message and returns `code`. */
@@ -227,10 +227,13 @@ bool sql_has_table(const char *name);
 #define SQL_NAME_SIZE 80
 const char *sql_table_name(size_t no, char buf[SQL_NAME_SIZE], size_t *left,
 			   enum heapsql_kind *kind);
-/* Name of the class that somebody meant who wrote `name`; NULL: there is none. */
+/* The class whose name ends with `name`, for "did you mean"; NULL: there is none. */
 const char *sql_similar_class(struct sql_source *source, const char *name);
 
-/* A failure of SQLite, or of what it called: that knows more; heapsql.c. Returns its code. */
+/*
+ * Reports a failure: the library's own message if a table or function failed, else SQLite's.
+ * Returns its code; heapsql.c.
+ */
 int sql_fail_of(struct heapsql *sql, int rc, struct hdb_error *err);
 /* The first database of a connection, or NULL; heapsql.c. */
 struct sql_source *sql_first_source(struct heapsql *sql);

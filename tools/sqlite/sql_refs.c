@@ -198,7 +198,7 @@ static int begin_references(struct sql_cursor *c, struct hdb_error *err)
 	return begin_of(c, HDB_REFERENCES, err);
 }
 
-/* Those of an unreachable object are unreachable: whoever names it asks for them. */
+/* The referrers of an unreachable object are unreachable, too; show them if it was named. */
 static int begin_referrers(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct refs *s = c->state;
@@ -287,7 +287,7 @@ static int begin_dominated(struct sql_cursor *c, struct hdb_error *err)
 	uint32_t ix = HDB_NONE;
 	int r = HDB_OK;
 
-	/* The top level is what nobody dominates. */
+	/* NULL and 0 stand for the top level: objects without a dominator. */
 	if (sqlite3_value_type(c->key[0]) != SQLITE_NULL &&
 	    (sqlite3_value_type(c->key[0]) != SQLITE_INTEGER || sqlite3_value_int64(c->key[0])))
 		r = sql_value_object(c->source, c->key[0], &ix, err);

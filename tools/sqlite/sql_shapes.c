@@ -86,7 +86,7 @@ static const char *simple_name(const char *class_name)
 	return dot ? dot + 1 : class_name;
 }
 
-/* Names that are taken, by hash: classes may have thousands of fields. */
+/* Names in use, by hash: classes may have thousands of fields. */
 struct taken {
 	char **names;
 	size_t room;
@@ -102,7 +102,7 @@ static size_t hash_name(const char *name)
 	return hash;
 }
 
-/* Whether nobody had the name; it is taken now. The table has room for all. */
+/* Reserves a name; false if it was taken. The table has room for all. */
 static bool take_name(struct taken *t, const char *name)
 {
 	size_t at = hash_name(name) & (t->room - 1);

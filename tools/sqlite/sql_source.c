@@ -17,7 +17,7 @@ struct sql_names {
 	size_t made_count;
 };
 
-/* Tables of classes that are kept; a shell that names more begins anew. */
+/* Most class tables of one connection. */
 #define MADE_MAX 4096
 
 static struct sql_names *names_of(struct sql_source *source);
@@ -154,7 +154,7 @@ static int make_class(struct sql_source *source, const char *name, struct hdb_er
 	for (size_t i = 0; i < names->made_count; i++) {
 		if (strcmp(names->made[i], name) == 0)
 			return HDB_OK;
-		/* SQLite takes A and a for one table: the one that is named now counts. */
+		/* SQLite does not tell A from a: the table that is named now replaces the other. */
 		if (sqlite3_stricmp(names->made[i], name) == 0)
 			same = i;
 	}

@@ -416,7 +416,7 @@ int sql_value_object(struct sql_source *source, struct sqlite3_value *value, uin
 	case SQLITE_NULL:
 		return HDB_NOTFOUND;
 	default:
-		return sql_fail(err, HDB_EUSAGE, "a real or a blob is no object");
+		return sql_fail(err, HDB_EUSAGE, "a real or a blob cannot be an object ID");
 	}
 	return id ? hdb_find(source->db, id, ix, err) : HDB_NOTFOUND;
 }

@@ -2,7 +2,7 @@
  * sqlite/sqlite.h - SQL over heap databases, on SQLite: what the command uses of it.
  *
  * A connection has one database, or several under a name each. Statements only read. Result codes
- * and messages are the library's; whoever calls needs to know nothing of SQLite.
+ * and messages are the library's; callers need to know nothing of SQLite.
  */
 #ifndef SQLITE_SQLITE_H
 #define SQLITE_SQLITE_H
