@@ -1,7 +1,9 @@
 /*
- * tests/oql/memory_test.c - memory of statements: arenas and the budget that they share, sets of
- * keys; what holds of them is asked after every step.
+ * tests/oql/memory_test.c - memory of statements: arenas and the budget that they share, arrays and
+ * texts in them, sets of keys; what holds of them is asked after every step.
  */
+#include "common/escape.h"
+#include "common/grow.h"
 #include "oql/oql_memory.h"
 
 #include <setjmp.h>
@@ -63,11 +65,57 @@ static void test_arenas(void **state)
 	assert_int_equal(budget.used_bytes, 0);
 }
 
+/* Arrays keep what they have, and stop at their limit as they were. */
+static void test_arrays(void **state)
+{
+	struct oql_budget budget = { .most_bytes = 1 << 16 };
+	struct oql_arena arena = { .budget = &budget };
+	uint64_t *inside = NULL, *outside = NULL;
+	size_t inside_room = 0, outside_room = 0, inside_count = 0, outside_count = 0;
+	struct hdb_error err = { 0 };
+
+	(void)state;
+	while (inside_count < inside_room || OQL_GROW(&arena, inside, inside_room, &err)) {
+		inside[inside_count] = inside_count;
+		inside_count++;
+	}
+	assert_int_equal(err.code, HDB_ELIMIT);
+	while (outside_count < outside_room || GROW_WITHIN(outside, outside_room, 1 << 16)) {
+		outside[outside_count] = outside_count;
+		outside_count++;
+	}
+	assert_true(inside_count > 1000);
+	assert_int_equal(outside_count, (1 << 16) / sizeof(*outside));
+	for (size_t i = 0; i < inside_count; i++)
+		assert_int_equal(inside[i], i);
+	for (size_t i = 0; i < outside_count; i++)
+		assert_int_equal(outside[i], i);
+	free(outside);
+	oql_arena_release(&arena);
+}
+
+/* Every character is encoded as the decoder reads it; what is none becomes U+FFFD. */
+static void test_characters(void **state)
+{
+	(void)state;
+	for (uint32_t c = 0; c <= 0x110000; c++) {
+		const bool is_one = c <= 0x10ffff && (c < 0xd800 || c > 0xdfff);
+		uint32_t read = 0;
+		char buf[4];
+		const size_t size = utf8_encode(buf, c);
+
+		if (utf8_decode(buf, size, &read) != size || read != (is_one ? c : 0xfffd))
+			fail_msg("U+%04X is read as U+%04X", c, read);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_keys),
 		cmocka_unit_test(test_arenas),
+		cmocka_unit_test(test_arrays),
+		cmocka_unit_test(test_characters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
