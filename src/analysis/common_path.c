@@ -127,12 +127,11 @@ static void add_all_up(struct tree *t)
 	}
 }
 
-static int follow(struct tree *t, uint64_t least, struct base_vec *common, uint32_t *point,
-		  struct hdb_error *err)
+static int follow(struct tree *t, uint64_t least, struct base_vec *common, struct hdb_error *err)
 {
 	uint32_t number = t->top.best;
 
-	while (number != GRAPH_NONE && *point == HEAP_NONE && common->count < COMMON_MAX) {
+	while (number != GRAPH_NONE && common->count < COMMON_MAX) {
 		const struct node *node = node_at(t, number), *child;
 		int r;
 
@@ -144,7 +143,7 @@ static int follow(struct tree *t, uint64_t least, struct base_vec *common, uint3
 		child = node->best == GRAPH_NONE ? NULL : node_at(t, node->best);
 		if (!child || (double)child->retained_bytes * DROP_DENOMINATOR <
 				      (double)node->retained_bytes * DROP_NUMERATOR)
-			*point = t->map.node[number];
+			break;
 		number = node->best;
 	}
 	return HDB_OK;
@@ -158,7 +157,6 @@ int analysis_common_path(const struct session *session, struct analysis_suspect 
 	uint64_t least;
 	int r;
 
-	group->point_ix = HEAP_NONE;
 	base_stage(session->work, "laying paths on one another", 0, "objects");
 	if ((r = add_paths(session, &t, true, members, err)) != HDB_OK)
 		goto out;
@@ -168,8 +166,7 @@ int analysis_common_path(const struct session *session, struct analysis_suspect 
 	/* Of those whose paths fit; MAT counts the ones without a path, too. */
 	least = (t.map.count < NODES_MAX ? members->count : t.walks.count) *
 		(uint64_t)COMMON_NUMERATOR / COMMON_DENOMINATOR;
-	group->path_count = t.walks.count;
-	r = follow(&t, least, &group->common, &group->point_ix, err);
+	r = follow(&t, least, &group->common, err);
 out:
 	graph_node_map_release(&t.map);
 	base_vec_release(&t.nodes);

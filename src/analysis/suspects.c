@@ -302,10 +302,6 @@ static int find_points(const struct session *session, struct analysis_suspects *
 		}
 		if ((r = analysis_common_path(session, s, err)) != HDB_OK)
 			return r;
-		if (s->point_ix != HEAP_NONE &&
-		    (r = derive_retained(session->derive, s->point_ix, &s->point_bytes, err)) !=
-			    HDB_OK)
-			return r;
 	}
 	return r;
 }

@@ -7,7 +7,8 @@
  * share of all reachable bytes, one by one; what is left of the top level by class, if all of a
  * class together retain more than that. From a single object the tree is followed down while one
  * child keeps most of it: there is the accumulation point. For a group the shortest paths to its
- * members are laid on one another and followed down while most of them stay together.
+ * members are laid on one another and followed down while most of them stay together; nothing
+ * dominates its members, so it has no accumulation point.
  */
 #ifndef ANALYSIS_SUSPECTS_H
 #define ANALYSIS_SUSPECTS_H
@@ -26,7 +27,7 @@ struct analysis_suspect {
 	uint64_t count;    /* 1, or members */
 	uint64_t shallow_bytes;
 	uint64_t retained_bytes; /* of members the sum: nothing of theirs overlaps */
-	uint32_t point_ix;       /* accumulation point; HEAP_NONE: there is none */
+	uint32_t point_ix;       /* accumulation point; HEAP_NONE: a group, nothing holds it */
 	uint64_t point_bytes;    /* what it retains */
 	/* it is the first node of a long list, each of whose nodes dominates the next */
 	bool is_list;
@@ -34,7 +35,6 @@ struct analysis_suspect {
 	struct base_vec members;
 	/* uint32_t, of a group: what most paths have in common, root first */
 	struct base_vec common;
-	uint64_t path_count; /* of a group: members whose paths were laid on one another */
 };
 
 struct analysis_suspects {
@@ -57,8 +57,8 @@ void analysis_suspects_release(struct analysis_suspects *suspects);
 /*
  * Lays the shortest paths from roots to a group's members on one another (without those through
  * weak, soft, phantom and final references, unless there are no others) and follows them from the
- * root down: `common` gets the objects that more than 80 % of the paths pass; point_ix is the
- * accumulation point, HEAP_NONE if they part before.
+ * root down: `common` gets the objects that more than 80 % of the paths pass. None of them holds
+ * the members, which are on the top level of the dominator tree.
  */
 int analysis_common_path(const struct session *session, struct analysis_suspect *group,
 			 struct hdb_error *err);

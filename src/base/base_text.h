@@ -30,4 +30,7 @@ struct base_number {
  */
 struct base_number base_number(uint64_t value);
 
+/* A size as people read it, "1.6 KiB", "512 B"; to be used likewise. */
+struct base_number base_size(uint64_t bytes);
+
 #endif

@@ -1,6 +1,7 @@
 # Leak suspects, rules of first aid, and the first lines of the report.
 heapdb import "$DUMP" -o s.heapdb --quiet --sizes mat >/dev/null
 heapdb query leaks --brief --columns suspect,class,via_field,objects,retained,percent
+heapdb query leaks --brief --columns suspect,text
 heapdb query leaks --threshold 5 --csv --columns suspect,kind,step,label,via_field,objects |
 	grep -v ',content,' | head -n 12
 heapdb query leaks --brief --csv --columns suspect,signature,signature_shape,signature_text

@@ -41,7 +41,7 @@ planted() {
 	head -n 6 "$program.md" > head.md
 	grep -qF -- "$culprit" head.md || complain "$program: the culprit is not $culprit"
 	grep '^Path: ' head.md | grep -qF -- "$path" || complain "$program: the path has no $path"
-	share=$(sed -n 's/^\*\*\(Culprit\|Holds most\): .* - \([0-9]*\)\.[0-9]* % of the heap.*/\2/p' \
+	share=$(sed -n 's/^\*\*\(Culprit\|Holds most\): .* \([0-9]*\)\.[0-9] % of the heap.*/\2/p' \
 		head.md)
 	[ "${share:-0}" -ge "$least" ] || complain "$program: its share is ${share:-not told}, not $least or more"
 	for rule; do
@@ -56,17 +56,17 @@ planted PlantedMap 85 'PlantedMap.RESULTS (static)' \
 	'class PlantedMap . static RESULTS` -> `java.util.HashMap size=40000 . table` -> `java.util.HashMap$Node[' \
 	leak-suspect
 make_report PlantedThreadLocal
-planted PlantedThreadLocal 80 'thread-local PlantedThreadLocal.BUFFERS (static) of thread "pool-1-thread-1"' \
+planted PlantedThreadLocal 80 'Thread-local PlantedThreadLocal.BUFFERS (static) of thread "pool-1-thread-1"' \
 	'java.lang.ThreadLocal$ThreadLocalMap$Entry . value`' thread-local thread-local-stale
 make_report PlantedLoader "$TMPDIR/classes"
-planted PlantedLoader 80 'java.sql.DriverManager.registeredDrivers (static)' \
+planted PlantedLoader 80 'DriverManager.registeredDrivers (static) holds ' \
 	'class java.sql.DriverManager . static registeredDrivers`' loader-closed loader-twins
 heapdb query triage --db PlantedLoader.heapdb --csv --columns rule,count,detail > details
 grep -q '^loader-closed,4,.*kept by a JDBC driver' details || complain "PlantedLoader: no hint at the drivers"
 make_report PlantedListeners
 planted PlantedListeners 80 'PlantedListeners$Bus.listeners' 'PlantedListeners$Bus . listeners`' listeners
 make_report PlantedLocal
-planted PlantedLocal 80 'a local variable of thread "server-thread"' \
+planted PlantedLocal 80 'A local variable of thread "server-thread"' \
 	'java.lang.Thread "server-thread" . <local variable>` -> `java.util.HashMap size=30000 . table`'
 grep -q 'at PlantedLocal.serve(PlantedLocal.java:' PlantedLocal.md || complain "PlantedLocal: no frame of serve()"
 grep -A1 'at PlantedLocal.serve(' PlantedLocal.md | grep -q 'local: java.util.HashMap size=30000 - ' ||
@@ -75,8 +75,8 @@ make_report PlantedStrings
 planted PlantedStrings 80 'PlantedStrings.COUNTRIES (static)' 'class PlantedStrings . static COUNTRIES`' \
 	duplicate-strings
 make_report PlantedPool
-planted_head='**Holds most: `thread-local PlantedPool.SCRATCH (static) of 8 threads` - '
-grep -qF "$planted_head" PlantedPool.md || { complain "PlantedPool: not $planted_head"; head -n 6 PlantedPool.md; }
+planted_head='^\*\*Holds most: 8 Thread (.* each) hold .* by the thread-local PlantedPool.SCRATCH (static) of 8 threads.\*\*'
+grep -q "$planted_head" PlantedPool.md || { complain "PlantedPool: not $planted_head"; head -n 6 PlantedPool.md; }
 heapdb query triage --db PlantedPool.heapdb --csv --columns rule,count,detail > details
 for line in '^thread-local,8,"PlantedPool.SCRATCH (static), in 8 threads"' '^task-queue,15000,' \
 	'^listeners-field,1800,in PlantedPool$Registry.eventHandlers'; do
@@ -90,17 +90,17 @@ holders() {
 		{ complain "PlantedHolders $1: it does not hold $5"; cat head.md; }
 }
 local='a local variable of thread "main"'
-holders local 80 "\`PlantedHolders.ORDERS (static) and $local\`" 'class PlantedHolders . static ORDERS`' \
+holders local 80 "PlantedHolders.ORDERS (static) and $local hold 60,000 PlantedHolders\$Order (" 'class PlantedHolders . static ORDERS`' \
 	'60,000 `PlantedHolders$Order`'
-holders singleton 80 "\`PlantedHolders\$Registry.orders and $local\`" \
+holders singleton 80 "PlantedHolders\$Registry.orders and $local hold 60,000 PlantedHolders\$Order (" \
 	'class PlantedHolders$Registry . static INSTANCE`' '60,000 `PlantedHolders$Order`'
-holders statics 80 '`PlantedHolders$Statics.second (static), PlantedHolders$Statics.first (static)`' \
+holders statics 80 'PlantedHolders$Statics.second (static), PlantedHolders$Statics.first (static) hold ' \
 	'class PlantedHolders$Statics`' -
 holders graph 80 'PlantedHolders$Graph.' 'class PlantedHolders$Graph . static' '`PlantedHolders$Order`'
-holders strings 70 '`PlantedHolders.NAMES (static)`' 'class PlantedHolders . static NAMES`' '60,000 `java.lang.String`'
-holders queue 80 '`java.util.concurrent.ThreadPoolExecutor.workQueue, in java.lang.Thread.target' \
+holders strings 70 'PlantedHolders.NAMES (static) holds 60,000 String (' 'class PlantedHolders . static NAMES`' '60,000 `java.lang.String`'
+holders queue 80 'ThreadPoolExecutor.workQueue, in Thread.target' \
 	'java.util.concurrent.ThreadPoolExecutor . workQueue`' '[0-9,]*,[0-9]* `PlantedHolders$Task`'
-holders worker 80 '`PlantedHolders$Worker.mine`' 'PlantedHolders$Worker "Thread-0" . mine`' \
+holders worker 80 'PlantedHolders$Worker.mine holds 60,000 PlantedHolders$Order (' 'PlantedHolders$Worker "Thread-0" . mine`' \
 	'60,000 `PlantedHolders$Order`'
 make_report PlantedWaste
 # between RULE COLUMN LEAST MOST: a figure of a rule that fires; column 3 is the count, 4 the bytes.

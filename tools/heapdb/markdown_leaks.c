@@ -102,40 +102,14 @@ static const char *suspect_word(const struct fullness *full, const struct hdb_ro
 										      "Holds most";
 }
 
-/* Who it is: who holds it, or else what it is. That a root holds it says little: then both. */
-static void put_culprit(struct output *out, const struct hdb_rows *rows)
-{
-	static const char root[] = "a GC root";
-	const struct hdb_value *holds = rows_value(rows, "via_field");
-	const struct hdb_value *label = rows_value(rows, "label");
-	const bool is_held = holds->type == HDB_TYPE_TEXT;
-	const bool is_group = rows_value(rows, "id")->type == HDB_TYPE_NULL;
-	const bool is_root = is_held && holds->text_size >= strlen(root) &&
-			     memcmp(holds->text, root, strlen(root)) == 0;
-
-	if (!is_held || (is_root && is_group)) {
-		markdown_value(out, rows_value(rows, "objects"));
-		output_string(out, " objects of ");
-		markdown_code(out, label->text, label->text_size);
-		output_string(out, " together");
-	} else if (is_root) {
-		markdown_code(out, label->text, label->text_size);
-	}
-	output_string(out, is_root ? is_group ? ", in " : ", " : "");
-	if (is_root)
-		markdown_text(out, holds->text, holds->text_size);
-	else if (is_held)
-		markdown_code(out, holds->text, holds->text_size);
-}
-
-/* "**Culprit: `A.b` - 80 % of the heap**" */
+/* "**Culprit: A.b holds 12,000 C (1.6 KiB each), 80.1 % of the heap.**" */
 static void put_suspect_line(struct output *out, const struct fullness *full,
 			     const struct hdb_rows *rows)
 {
+	const struct hdb_value *text = rows_value(rows, "text");
+
 	output_format(out, "**%s: ", suspect_word(full, rows));
-	put_culprit(out, rows);
-	output_string(out, " - ");
-	put_share(out, rows);
+	markdown_text(out, text->text, text->text_size);
 	output_string(out, "**\n");
 }
 

@@ -16,7 +16,7 @@ static const struct list {
 	{ "point", "Accumulates in" },
 	{ "member", "The largest of them" },
 	{ "child", "Immediately dominated there, by class" },
-	{ "element", "What these hold, below entries of collections, by class" },
+	{ "element", "What it holds, below entries of collections, by class" },
 	{ "content", "All that is retained, by class" },
 	{ "thread", "Held by the thread" },
 	{ "common", "What paths to several suspects have in common" },
@@ -71,14 +71,17 @@ static void put_holder(struct output *out, const struct hdb_rows *rows)
 static void put_suspect(struct output *out, const struct render_style *style,
 			const struct hdb_rows *rows)
 {
+	const struct hdb_value *text = rows_value(rows, "text");
+	char number[OUTPUT_NUMBER_SIZE + 2];
+	const int size =
+		snprintf(number, sizeof(number), "%" PRIu64 ". ", rows_value(rows, "suspect")->u);
+
 	prose_bold(out, style, true);
-	prose_value(out, rows_value(rows, "suspect"));
-	output_string(out, ". Leak suspect: ");
-	put_share(out, rows);
+	output_bytes(out, number, (size_t)size);
+	if (has_value(text))
+		prose_wrap(out, style, (struct prose_place){ 2, (size_t)size }, text->text,
+			   text->text_size);
 	prose_bold(out, style, false);
-	output_char(out, '\n');
-	put_sentence(out, style, rows);
-	put_holder(out, rows);
 }
 
 static void put_leaking(struct output *out, const struct render_style *style,

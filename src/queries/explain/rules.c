@@ -300,20 +300,6 @@ static void add(struct sentence *s, const char *text, size_t size)
 	s->buf[s->used] = '\0';
 }
 
-static void add_bytes(struct sentence *s, double bytes)
-{
-	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
-	unsigned unit = 0;
-	char text[40];
-
-	while (bytes >= 1024 && unit < 4) {
-		bytes /= 1024;
-		unit++;
-	}
-	(void)snprintf(text, sizeof(text), unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
-	add(s, text, strlen(text));
-}
-
 /* {name}, {name:bytes} or {name:percent} */
 static void add_value(struct sentence *s, const struct explain_value *value, const char *format)
 {
@@ -326,7 +312,9 @@ static void add_value(struct sentence *s, const struct explain_value *value, con
 		s->lacks = true;
 		add(s, "?", 1);
 	} else if (strncmp(format, "bytes", 5) == 0) {
-		add_bytes(s, n);
+		const struct base_number size = base_size(n > 0 && n < 1e18 ? (uint64_t)n : 0);
+
+		add(s, size.text, strlen(size.text));
 	} else {
 		if (strncmp(format, "percent", 7) == 0)
 			(void)snprintf(text, sizeof(text), "%.1f %%", n);

@@ -10,6 +10,7 @@
 #include "heap/threads.h"
 #include "heap/values/values.h"
 #include "queries/leaks/leak_blame.h"
+#include "queries/leaks/thread_locals.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,10 @@
 #define HOLDERS_SHOWN 3u
 /* Steps up the dominator tree for all of them: tenths of a second, on lists. */
 #define STEPS_MAX 4000000u
+/* Members of a group whose owners are looked for, the largest first. */
+#define MEMBERS_LOOKED 1000u
+/* Members between two looks at the cancel flag. */
+#define STEP_MEMBERS 64u
 
 /*
  * The best first: a field of the application's, static or below a static, or below a local; others;
@@ -35,6 +40,12 @@ struct holder {
 	size_t steps; /* from its root */
 	uint32_t ix;
 	char name[NAME_MAX_BYTES];
+};
+
+/* An owner of members of a group. */
+struct member_owner {
+	char name[NAME_MAX_BYTES];
+	uint64_t count;
 };
 
 /* Who refers to the object at step `at` of a path, above which other paths lead elsewhere. */
@@ -323,23 +334,82 @@ static uint32_t path_end(const struct analysis_suspect *s)
 				 HEAP_NONE;
 }
 
-int query_leak_blame(struct query *q, const struct analysis_suspect *suspect,
-		     struct query_leak_path *path, struct base_text to, struct hdb_error *err)
+/* ---- the owner of a group ---- */
+
+/* The commonest name first, then the one that was met first. */
+static const struct member_owner *commonest(const struct member_owner *list, size_t count)
 {
-	const uint32_t end_ix = path_end(suspect);
+	const struct member_owner *best = NULL;
+
+	for (size_t i = 0; i < count; i++)
+		if (!best || list[i].count > best->count)
+			best = &list[i];
+	return best;
+}
+
+static void count_owner(struct member_owner *list, size_t *count, const char *name)
+{
+	size_t i = 0;
+
+	while (i < *count && strcmp(list[i].name, name) != 0)
+		i++;
+	if (i == HOLDERS_MAX)
+		return;
+	if (i == *count)
+		(void)snprintf(list[(*count)++].name, sizeof(list->name), "%s", name);
+	list[i].count++;
+}
+
+/* The commonest of the nearest owners of a group's members, if it is that of most of them. */
+static int find_group_owner(struct query *q, const struct analysis_suspect *s,
+			    struct query_leak_owner *owner, struct hdb_error *err)
+{
+	struct member_owner *list = calloc(HOLDERS_MAX, sizeof(*list));
+	const struct member_owner *best;
+	size_t count = 0, looked = 0;
+	uint64_t steps = 0;
+	int r = list ? HDB_OK : hdb_fail_memory(err, "owners", HOLDERS_MAX * sizeof(*list));
+
+	for (; r == HDB_OK && looked < s->members.count && looked < MEMBERS_LOOKED &&
+	       steps < STEPS_MAX;
+	     looked++) {
+		struct query_leak_path path;
+		char name[NAME_MAX_BYTES] = "";
+
+		r = query_leak_path_find(q, *base_vec_at(&s->members, uint32_t, looked), &path,
+					 err);
+		path.is_end_kept = true;
+		steps += path.count + path.gap;
+		if (r == HDB_OK && path.count > 1)
+			r = query_leak_culprit(q, &path, HEAP_NONE, BASE_TEXT(name), err);
+		if (r == HDB_OK && name[0])
+			count_owner(list, &count, name);
+		if (r == HDB_OK && looked % STEP_MEMBERS == 0)
+			r = base_step(q->work, looked, err);
+	}
+	best = commonest(list, count);
+	if (r == HDB_OK && best && best->count > looked / 2) {
+		(void)snprintf(owner->name, sizeof(owner->name), "%s", best->name);
+		owner->count = looked == s->count ? best->count : 0;
+	}
+	free(list);
+	return r;
+}
+
+/* Of a single suspect: who holds its topmost object, or who is to blame on the path. */
+static int find_owner(struct query *q, const struct analysis_suspect *suspect,
+		      struct query_leak_path *path, struct query_leak_owner *owner,
+		      struct hdb_error *err)
+{
+	const struct base_text to = BASE_TEXT(owner->name);
 	struct holders *h = NULL;
 	struct query_leak_path better = { .count = 0 };
 	size_t at = 0, used;
 	bool any = false;
-	int r;
+	int r = HDB_OK;
 
-	to.buf[0] = '\0';
-	if (end_ix == HEAP_NONE)
-		return HDB_OK;
-	if ((r = query_leak_path_find(q, end_ix, path, err)) != HDB_OK)
-		return r;
-	if (path->count && (r = find_parting(q, path, &at, &any, err)) != HDB_OK)
-		return r;
+	if (path->count)
+		TRY(find_parting(q, path, &at, &any, err));
 	if (!any)
 		return query_leak_culprit(q, path, suspect->ix, to, err);
 	h = calloc(1, sizeof(*h));
@@ -366,4 +436,43 @@ int query_leak_blame(struct query *q, const struct analysis_suspect *suspect,
 out:
 	free(h);
 	return r;
+}
+
+/* Whether the path is a local variable's of a thread that does not dominate its end. */
+static int is_passing(struct query *q, const struct analysis_suspect *suspect,
+		      const struct query_leak_path *path, bool *out, struct hdb_error *err)
+{
+	char holds[NAME_MAX_BYTES];
+	size_t top = 1;
+
+	*out = false;
+	if (path->count < 2 || !heap_is_thread(q->heap, path->nodes[0]))
+		return HDB_OK;
+	TRY(query_leak_path_holds(q, path, 0, BASE_TEXT(holds), err));
+	if (suspect->ix != HEAP_NONE)
+		TRY(find_topmost(q, path, &top, err));
+	*out = top != 0 && strcmp(holds, "<local variable>") == 0;
+	return HDB_OK;
+}
+
+int query_leak_blame(struct query *q, const struct analysis_suspect *suspect,
+		     struct query_leak_path *path, struct query_leak_owner *owner,
+		     struct hdb_error *err)
+{
+	const uint32_t end_ix = path_end(suspect);
+
+	*owner = (struct query_leak_owner){ .count = suspect->ix == HEAP_NONE ? 0 : 1 };
+	if (end_ix != HEAP_NONE)
+		TRY(query_leak_path_find(q, end_ix, path, err));
+	if (suspect->ix != HEAP_NONE)
+		TRY(find_owner(q, suspect, path, owner, err));
+	else
+		TRY(find_group_owner(q, suspect, owner, err));
+	if (!owner->name[0]) {
+		TRY(query_locals_explain(q, suspect, owner->name, sizeof(owner->name), err));
+		owner->is_of_members = owner->name[0] != '\0';
+	}
+	if (end_ix == HEAP_NONE)
+		return HDB_OK;
+	return is_passing(q, suspect, path, &path->is_passing, err);
 }

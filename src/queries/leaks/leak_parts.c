@@ -50,6 +50,7 @@ struct class_list {
 	struct query_story *story;
 	const char *kind;
 	bool with_retained; /* what they retain is known */
+	uint64_t least;     /* bytes: less than that is 0.00 % of the heap, and not listed alone */
 };
 
 static int add_row(const struct class_list *list, uint64_t step,
@@ -67,27 +68,33 @@ static int add_row(const struct class_list *list, uint64_t step,
 	return query_story_add(list->story, &row, err);
 }
 
+static uint64_t bytes_of(const struct class_list *list, const struct analysis_class_sum *sum)
+{
+	return list->with_retained ? sum->retained_bytes : sum->shallow_bytes;
+}
+
 static int add_sorted(const struct class_list *list, const struct analysis_class_sum *classes,
 		      size_t count, struct hdb_error *err)
 {
 	struct analysis_class_sum others = { .class_no = HEAP_NONE };
-	size_t label;
+	size_t label, other_classes = 0;
 	int r;
 
 	for (size_t i = 0; i < count; i++) {
-		if (i < CLASSES_SHOWN) {
+		if (i < CLASSES_SHOWN && bytes_of(list, &classes[i]) >= list->least) {
 			if ((r = add_row(list, i, &classes[i], 0, err)) != HDB_OK)
 				return r;
 			continue;
 		}
+		other_classes++;
 		others.count += classes[i].count;
 		others.shallow_bytes += classes[i].shallow_bytes;
 		others.retained_bytes += classes[i].retained_bytes;
 	}
-	if (count <= CLASSES_SHOWN)
+	if (bytes_of(list, &others) < list->least || !other_classes)
 		return HDB_OK;
-	r = query_story_text(list->story, &label, err, "others: %zu class%s", count - CLASSES_SHOWN,
-			     count - CLASSES_SHOWN == 1 ? "" : "es");
+	r = query_story_text(list->story, &label, err, "others: %zu class%s", other_classes,
+			     other_classes == 1 ? "" : "es");
 	return r == HDB_OK ? add_row(list, CLASSES_SHOWN, &others, label, err) : r;
 }
 
@@ -112,10 +119,16 @@ out:
 	return r;
 }
 
+/* What is 0.01 % of the heap when it is rounded. */
+static uint64_t least_of(const struct query_leak_suspect *about)
+{
+	return (about->whole_bytes + 19999) / 20000;
+}
+
 int query_leak_children(struct query_story *story, const struct query_leak_suspect *about,
 			struct hdb_error *err)
 {
-	const struct class_list list = { story, "child", true };
+	const struct class_list list = { story, "child", true, least_of(about) };
 
 	return tell_classes(&list, analysis_leak_sums_children(about->sums, about->no),
 			    about->sums->class_count, err);
@@ -124,7 +137,7 @@ int query_leak_children(struct query_story *story, const struct query_leak_suspe
 int query_leak_contents(struct query_story *story, const struct query_leak_suspect *about,
 			struct hdb_error *err)
 {
-	const struct class_list list = { story, "content", false };
+	const struct class_list list = { story, "content", false, least_of(about) };
 
 	return tell_classes(&list, analysis_leak_sums_contents(about->sums, about->no),
 			    about->sums->class_count, err);
@@ -427,10 +440,10 @@ static int take_node(struct query *q, struct elements *e, uint32_t ix, uint32_t 
 	return HDB_OK;
 }
 
-static int follow_list(struct query *q, struct elements *e, struct query_story *story, uint32_t ix,
-		       struct hdb_error *err)
+static int follow_list(struct query *q, struct elements *e, const struct class_list *list,
+		       uint32_t ix, struct hdb_error *err)
 {
-	const struct class_list list = { story, "element", true };
+	struct query_story *story = list->story;
 	const size_t first = story->rows.count;
 	uint64_t nodes = 0;
 	size_t text = 0;
@@ -447,7 +460,7 @@ static int follow_list(struct query *q, struct elements *e, struct query_story *
 		if (nodes % STEP_OBJECTS == 0 && (r = base_step(q->work, nodes, err)) != HDB_OK)
 			return r;
 	}
-	r = tell_classes(&list, e->classes, q->heap->class_count, err);
+	r = tell_classes(list, e->classes, q->heap->class_count, err);
 	if (r != HDB_OK)
 		return r;
 	if (ix != HEAP_NONE) {
@@ -534,10 +547,30 @@ static int make_elements(struct query *q, struct elements *e, struct hdb_error *
 	return HDB_OK;
 }
 
+/* Rows of children that say the same as the elements, which begin at a row, are left out. */
+static void drop_same(struct query_story *story, size_t from, size_t elements)
+{
+	struct query_story_row *rows = story->rows.data;
+	const size_t count = story->rows.count - elements;
+	size_t children = elements;
+
+	while (children > from && strcmp(rows[children - 1].kind, "child") == 0)
+		children--;
+	if (!count || elements - children != count)
+		return;
+	for (size_t i = 0; i < count; i++)
+		if (rows[children + i].class_no != rows[elements + i].class_no ||
+		    rows[children + i].count != rows[elements + i].count ||
+		    rows[children + i].retained_bytes != rows[elements + i].retained_bytes)
+			return;
+	memmove(rows + children, rows + elements, count * sizeof(*rows));
+	story->rows.count = elements;
+}
+
 int query_leak_elements(struct query *q, struct query_story *story,
 			const struct query_leak_suspect *about, struct hdb_error *err)
 {
-	const struct class_list list = { story, "element", true };
+	const struct class_list list = { story, "element", true, least_of(about) };
 	const struct analysis_suspect *suspect = about->suspect;
 	const uint32_t class_count = about->sums->class_count;
 	const size_t first = story->rows.count;
@@ -550,7 +583,7 @@ int query_leak_elements(struct query *q, struct query_story *story,
 	if ((r = make_elements(q, &e, err)) != HDB_OK)
 		goto out;
 	if (suspect->is_list) {
-		r = follow_list(q, &e, story, suspect->point_ix, err);
+		r = follow_list(q, &e, &list, suspect->point_ix, err);
 		goto out;
 	}
 	take_ends(&e, about->sums, about->no, &any);
@@ -560,6 +593,8 @@ int query_leak_elements(struct query *q, struct query_story *story,
 		goto out;
 	if (e.every > 1)
 		r = mark_estimates(story, first, &e, class_count, err);
+	else
+		drop_same(story, about->first_row, first);
 out:
 	free(e.classes);
 	free(e.count_squares);

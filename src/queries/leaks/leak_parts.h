@@ -22,6 +22,7 @@ struct query_leak_path {
 	uint64_t gap;     /* how many */
 	bool is_strong;   /* false: through referents of weak, soft, phantom or final references */
 	bool is_end_kept; /* the caller sets it: the end is what is kept, never who is to blame */
+	bool is_passing;  /* it begins at a local of a thread, which does not hold the end */
 };
 
 /* The path to ix, off the reach tree: count 0 if no root reaches it. */
@@ -51,14 +52,23 @@ void query_leak_roots(struct query *q, uint32_t ix, char *buf, size_t size);
 int query_leak_culprit(struct query *q, const struct query_leak_path *path, uint32_t suspect_ix,
 		       struct base_text to, struct hdb_error *err);
 
+/* Who owns a suspect. */
+struct query_leak_owner {
+	char name[4096];    /* "com.acme.Cache.entries (static)"; "": nobody is found */
+	uint64_t count;     /* of a group: members that it owns; 0: most of them */
+	bool is_of_members; /* by what the members hold: a thread-local of theirs */
+};
+
 /*
  * The path to a suspect and who is to blame for it. Where several hold it, all are named, static
  * fields before local variables ("com.acme.App.CACHE (static) and a local variable of thread
- * "main""), and the path is the first one's. It ends where memory accumulates, or at the suspect;
- * a group whose paths have nothing in common has none, and "".
+ * "main""), and the path is the first one's. It ends where memory accumulates, or at the suspect.
+ * Of a group the owner is the commonest among the nearest owners of its members, if it is that of
+ * most; the path is what their paths have in common.
  */
 int query_leak_blame(struct query *q, const struct analysis_suspect *suspect,
-		     struct query_leak_path *path, struct base_text to, struct hdb_error *err);
+		     struct query_leak_path *path, struct query_leak_owner *owner,
+		     struct hdb_error *err);
 
 /* A suspect, and what is known of it; all is lent. */
 struct query_leak_suspect {
@@ -66,7 +76,18 @@ struct query_leak_suspect {
 	const struct query_leak_path *path;    /* that leads to it */
 	const struct analysis_leak_sums *sums; /* of all suspects */
 	size_t no;                             /* its place in them */
+	uint64_t whole_bytes;                  /* 100 % */
+	size_t first_row;                      /* of the story: where its rows begin */
 };
+
+/*
+ * The first sentence on a suspect whose other rows are told: owner, field, number, what, size of
+ * each, share.
+ */
+int query_leak_sentence(struct query *q, const struct query_story *story,
+			const struct query_leak_suspect *about,
+			const struct query_leak_owner *owner, struct base_text to,
+			struct hdb_error *err);
 
 /*
  * Kind "child": what the accumulation point dominates immediately, by class. Kind "content": all

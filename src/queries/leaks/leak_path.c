@@ -148,7 +148,11 @@ static int add_step(struct query *q, struct query_story *story, const struct que
 	if (i == 0) {
 		query_leak_roots(q, row.ix, text, sizeof(text));
 		if (text[0])
-			r = query_story_text(story, &row.text, err, "GC root: %s", text);
+			r = query_story_text(story, &row.text, err, "GC root: %s%s", text,
+					     path->is_passing ?
+						     "; reached through a local variable of this "
+						     "thread, which does not hold it" :
+						     "");
 	}
 	return r == HDB_OK ? query_story_add(story, &row, err) : r;
 }

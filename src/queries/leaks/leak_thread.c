@@ -200,7 +200,8 @@ int query_leak_thread(struct query *q, struct query_story *story,
 	struct heap_object object;
 	int r;
 
-	if (!path->count || !heap_is_thread(q->heap, path->nodes[0]))
+	if (!path->count || path->is_passing || about->suspect->ix == HEAP_NONE ||
+	    !heap_is_thread(q->heap, path->nodes[0]))
 		return HDB_OK;
 	row.ix = locals.thread_ix = path->nodes[0];
 	r = heap_object(q->heap, row.ix, &object, err);

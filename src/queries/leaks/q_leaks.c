@@ -12,7 +12,6 @@
 #include "queries/leaks/leak_parts.h"
 #include "queries/leaks/leak_signature.h"
 #include "queries/leaks/leaking.h"
-#include "queries/leaks/thread_locals.h"
 #include "queries/queries.h"
 #include "query/coverage.h"
 
@@ -85,7 +84,8 @@ static const struct hdb_column columns[] = {
 	{ "percent", HDB_TYPE_PERCENT, "%",
 	  "share of all reachable bytes; of content by shallow bytes" },
 	{ "text", HDB_TYPE_TEXT, "summary",
-	  "a sentence on the suspect; a frame; why an object is "
+	  "a sentence on the suspect: owner, number, what, size of each, share; "
+	  "a frame; why an object is "
 	  "leaking; of the first step of a path the kinds of GC root; in a trace whether the step is "
 	  "leaking; of an element that is estimated, from how many entries and how well, or of how "
 	  "many nodes of a list it is" },
@@ -140,134 +140,35 @@ struct leaks {
 	uint64_t first_part; /* number of the first suspect */
 };
 
-/* "com.acme.Cache, loaded by com.acme.Loader 0x12c4": the boot loader goes without saying. */
-static int loaded_by(struct query *q, uint32_t class_no, char *buf, size_t size,
-		     struct hdb_error *err)
-{
-	const struct store_class *class = heap_class(q->heap, class_no);
-	uint64_t id;
-	int r;
-
-	buf[0] = '\0';
-	if (class->loader_ix == HEAP_BOOT_LOADER)
-		return HDB_OK;
-	if ((r = heap_id(q->heap, class->loader_ix, &id, err)) != HDB_OK)
-		return r;
-	(void)snprintf(buf, size, ", loaded by %s 0x%" PRIx64 ",", heap_loader_name(q->heap, class),
-		       id);
-	return r;
-}
-
-/* What the suspect is: the beginning of the sentence on it. */
-static int describe_subject(struct query *q, const struct analysis_suspect *s, char *buf,
-			    size_t size, struct hdb_error *err)
-{
-	char loader[NAME_MAX_BYTES], what[NAME_MAX_BYTES] = "";
-	struct heap_object object = { 0 };
-	uint32_t class_no = s->class_no;
-	const char *name = heap_class_name(q->heap, class_no);
-	int r = HDB_OK;
-
-	if (s->ix != HEAP_NONE)
-		r = heap_object(q->heap, s->ix, &object, err);
-	if (r != HDB_OK)
-		return r;
-	if (s->ix != HEAP_NONE && object.kind == STORE_CLASS)
-		class_no = (uint32_t)object.length;
-	if ((r = loaded_by(q, class_no, loader, sizeof(loader), err)) != HDB_OK)
-		return r;
-	if (s->ix != HEAP_NONE)
-		analysis_describe(&q->session, s->ix, what, sizeof(what));
-	if (s->ix == HEAP_NONE)
-		(void)snprintf(buf, size, "%s object%s of %s%s hold%s", base_number(s->count).text,
-			       s->count == 1 ? "" : "s", name, loader, s->count == 1 ? "s" : "");
-	else if (object.kind == STORE_CLASS)
-		(void)snprintf(buf, size, "The class %s%s holds", what, loader);
-	else if (heap_has_superclass(q->heap, class_no, "java.lang.Thread"))
-		(void)snprintf(buf, size, "The thread %s, a %s%s%s holds", what, name, loader,
-			       loader[0] ? "" : ",");
-	else if (heap_has_superclass(q->heap, class_no, "java.lang.ClassLoader"))
-		(void)snprintf(buf, size, "A class loader, %s%s%s holds", name, loader,
-			       loader[0] ? "" : ",");
-	else
-		(void)snprintf(buf, size, "One object of %s%s holds", name, loader);
-	return HDB_OK;
-}
-
-/* "; it accumulates in one com.acme.Cache": where, if that is not the suspect. */
-static int describe_point(struct query *q, const struct analysis_suspect *s, char *buf, size_t size,
-			  struct hdb_error *err)
-{
-	struct heap_object object;
-	char of[64] = "";
-	int r;
-
-	buf[0] = '\0';
-	if (s->point_ix == HEAP_NONE || s->point_ix == s->ix)
-		return HDB_OK;
-	if ((r = heap_object(q->heap, s->point_ix, &object, err)) != HDB_OK)
-		return r;
-	if (s->ix == HEAP_NONE && s->path_count < s->count)
-		(void)snprintf(of, sizeof(of), ", by the paths to %s of them",
-			       base_number(s->path_count).text);
-	(void)snprintf(buf, size, "; %s in %s %s%s",
-		       s->ix == HEAP_NONE && s->count > 1 ? "they accumulate" : "it accumulates",
-		       object.kind == STORE_CLASS ? "the class" : "one",
-		       heap_class_name(q->heap, object.kind == STORE_CLASS ?
-							(uint32_t)object.length :
-							object.class_no),
-		       of);
-	return HDB_OK;
-}
-
-/* Whether the suspect is a class, and `by` one of its own static fields. */
-static bool is_own_static(struct query *q, const struct analysis_suspect *s, const char *by)
-{
-	const char *name;
-	uint32_t class_no;
-
-	if (s->ix == HEAP_NONE || heap_class_of_object(q->heap, s->ix, &class_no, NULL) != HDB_OK ||
-	    class_no == HEAP_NONE)
-		return false;
-	name = heap_class_name(q->heap, class_no);
-	return strncmp(by, name, strlen(name)) == 0 && by[strlen(name)] == '.';
-}
-
-/* The headline: what holds how much, where it accumulates, who holds it. */
+/* The headline: what it is, who owns it. Its sentence follows when all else is told. */
 static int add_suspect(struct query *q, struct leaks *l, const struct query_leak_suspect *about,
-		       const char *culprit, struct hdb_error *err)
+		       const struct query_leak_owner *owner, struct hdb_error *err)
 {
 	const struct analysis_suspect *s = about->suspect;
 	struct query_story_row row = query_story_row(&l->story, "suspect");
-	char subject[TEXT_MAX_BYTES], point[NAME_MAX_BYTES];
-	/* A thread that holds it by itself is named already. */
-	const bool is_thread =
-		s->ix != HEAP_NONE && s->point_ix == s->ix && heap_is_thread(q->heap, s->ix);
-	const char *by = is_thread ? "" : culprit;
-	const bool is_own = is_own_static(q, s, by);
-	int r = describe_subject(q, s, subject, sizeof(subject), err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = describe_point(q, s, point, sizeof(point), err)) != HDB_OK)
-		return r;
-	r = query_story_text(&l->story, &row.text, err, "%s %.2f %% of the heap%s%s%s%s%s.",
-			     subject, analysis_percent(s->retained_bytes, l->suspects.whole_bytes),
-			     is_own ? " in " : "", is_own ? by : "", point,
-			     by[0] && !is_own ? ", held by " : "", is_own ? "" : by);
 	row.ix = s->ix;
 	row.class_no = s->ix == HEAP_NONE ? s->class_no : HEAP_NONE;
 	row.count = s->count;
 	row.shallow_bytes = s->shallow_bytes;
 	row.retained_bytes = s->retained_bytes;
-	if (r != HDB_OK)
-		return r;
-	if (culprit[0] &&
-	    (r = query_story_text(&l->story, &row.holds, err, "%s", culprit)) != HDB_OK)
-		return r;
-	if ((r = query_leak_sign(q, &l->story, about, &row, err)) != HDB_OK)
-		return r;
+	if (owner->name[0])
+		TRY(query_story_text(&l->story, &row.holds, err, "%s", owner->name));
+	TRY(query_leak_sign(q, &l->story, about, &row, err));
 	return query_story_add(&l->story, &row, err);
+}
+
+static int add_sentence(struct query *q, struct query_story *story,
+			const struct query_leak_suspect *about,
+			const struct query_leak_owner *owner, struct hdb_error *err)
+{
+	char text[TEXT_MAX_BYTES];
+	size_t place;
+
+	TRY(query_leak_sentence(q, story, about, owner, BASE_TEXT(text), err));
+	TRY(query_story_text(story, &place, err, "%s", text));
+	base_vec_at(&story->rows, struct query_story_row, about->first_row)->text = place;
+	return HDB_OK;
 }
 
 /* Fills in an object and its sizes, and appends the row. */
@@ -305,35 +206,30 @@ static int add_members(struct query *q, struct query_story *story, const struct 
 static int tell_suspect(struct query *q, struct leaks *l, size_t i, struct hdb_error *err)
 {
 	const struct analysis_suspect *s = &l->suspects.list[i];
-	const struct query_leak_suspect about = { s, &l->paths[i], &l->sums, i };
 	struct query_story *story = &l->story;
-	char culprit[TEXT_MAX_BYTES] = "";
-	int r;
+	const struct query_leak_suspect about = { .suspect = s,
+						  .path = &l->paths[i],
+						  .sums = &l->sums,
+						  .no = i,
+						  .whole_bytes = l->suspects.whole_bytes,
+						  .first_row = story->rows.count };
+	struct query_leak_owner owner;
 
 	story->part = l->first_part + i;
-	if ((r = query_leak_blame(q, s, &l->paths[i], BASE_TEXT(culprit), err)) != HDB_OK)
-		return r;
-	if (!culprit[0] &&
-	    (r = query_locals_explain(q, s, culprit, sizeof(culprit), err)) != HDB_OK)
-		return r;
-	if ((r = add_suspect(q, l, &about, culprit, err)) != HDB_OK || story->is_brief)
-		return r;
-	if (s->point_ix != HEAP_NONE) {
-		r = add_object(q, story, query_story_row(story, "point"), s->point_ix, err);
-		if (r != HDB_OK)
-			return r;
-	}
-	if ((r = query_leak_path_rows(q, story, about.path, err)) != HDB_OK)
-		return r;
-	if ((r = add_members(q, story, s, err)) != HDB_OK)
-		return r;
-	if ((r = query_leak_children(story, &about, err)) != HDB_OK)
-		return r;
-	if ((r = query_leak_elements(q, story, &about, err)) != HDB_OK)
-		return r;
-	if ((r = query_leak_contents(story, &about, err)) != HDB_OK)
-		return r;
-	return query_leak_thread(q, story, &about, err);
+	TRY(query_leak_blame(q, s, &l->paths[i], &owner, err));
+	TRY(add_suspect(q, l, &about, &owner, err));
+	if (s->point_ix != HEAP_NONE)
+		TRY(add_object(q, story, query_story_row(story, "point"), s->point_ix, err));
+	TRY(query_leak_path_rows(q, story, about.path, err));
+	TRY(add_members(q, story, s, err));
+	TRY(query_leak_children(story, &about, err));
+	TRY(query_leak_elements(q, story, &about, err));
+	TRY(query_leak_contents(story, &about, err));
+	TRY(query_leak_thread(q, story, &about, err));
+	TRY(add_sentence(q, story, &about, &owner, err));
+	if (story->is_brief)
+		story->rows.count = about.first_row + 1;
+	return HDB_OK;
 }
 
 /* ---- what suspects have in common ---- */
@@ -495,9 +391,7 @@ static int find_suspects(struct query *q, struct leaks *l, struct hdb_error *err
 	l->paths = calloc(l->suspects.count + 1, sizeof(*l->paths));
 	if (!l->paths)
 		return hdb_fail_memory(err, "paths", l->suspects.count * sizeof(*l->paths));
-	return l->story.is_brief ?
-		       HDB_OK :
-		       analysis_leak_sums_count(&q->session, &l->suspects, &l->sums, err);
+	return analysis_leak_sums_count(&q->session, &l->suspects, &l->sums, err);
 }
 
 static int tell_suspects(struct query *q, struct leaks *l, struct hdb_error *err)

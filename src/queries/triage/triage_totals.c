@@ -155,6 +155,7 @@ static int add_suspect(struct triage *t, struct hdb_error *err)
 	struct analysis_suspects suspects;
 	const struct analysis_suspect *s;
 	struct query_leak_path path;
+	struct query_leak_owner owner;
 	int r = analysis_suspects_find(&t->q->session, SUSPECTS_PERCENT_DEFAULT, &suspects, err);
 
 	if (r != HDB_OK || !suspects.count)
@@ -165,10 +166,9 @@ static int add_suspect(struct triage *t, struct hdb_error *err)
 	f->bytes = s->retained_bytes;
 	f->ix = s->ix;
 	f->class_no = s->class_no;
-	if ((r = query_leak_blame(t->q, s, &path, BASE_TEXT(f->detail), err)) != HDB_OK)
-		goto out;
-	if (!f->detail[0])
-		r = query_locals_explain(t->q, s, f->detail, sizeof(f->detail), err);
+	r = query_leak_blame(t->q, s, &path, &owner, err);
+	(void)snprintf(f->detail, sizeof(f->detail), "%.*s", (int)sizeof(f->detail) - 1,
+		       owner.name);
 out:
 	analysis_suspects_release(&suspects);
 	return r;

@@ -1,0 +1,298 @@
+/*
+ * queries/leaks/leak_sentence.c - the first sentence on a leak suspect: "Cache.entries holds 12,000
+ * Session (1.6 KiB each), 61.7 % of the heap."
+ *
+ * The same for all who show suspects. It has the owner as people name it, the number of objects,
+ * what they are, the size of each, and the share; whole names are in the rows below it.
+ */
+#include "analysis/describe.h"
+#include "analysis/groups.h"
+#include "heap/collections/collections.h"
+#include "heap/threads.h"
+#include "queries/leaks/leak_parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NAME_MAX_BYTES 1024
+/* The beginning of names of local variables; their threads own nothing that is reached so. */
+#define LOCAL "a local variable of thread "
+/* Objects of one class are what is held if they keep at least this part of the suspect. */
+#define MAIN_PART 2u
+
+/* What is held: so many objects of a class, which retain so much together. */
+struct held {
+	uint64_t count, bytes;
+	uint32_t class_no; /* HEAP_NONE: of many classes */
+	uint64_t length;   /* of an array that is all; 0: it is none */
+	bool is_entries;   /* of a collection, whatever their class is */
+};
+
+static bool is_name_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || c == '$' || c == '.' || (unsigned char)c >= 0x80;
+}
+
+/* Bytes of the package at the beginning of a name: up to the dot before the first capital. */
+static size_t package_size(const char *name, size_t size)
+{
+	size_t start = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		if (i == start && name[i] >= 'A' && name[i] <= 'Z')
+			return start;
+		if (name[i] == '.')
+			start = i + 1;
+	}
+	return 0;
+}
+
+/* Appends a text with the names of classes in it without their packages; not those in quotes. */
+static void add_short(struct base_text to, const char *text)
+{
+	size_t used = strlen(to.buf), size;
+	bool is_quoted = false;
+
+	while (*text && used + 1 < to.size) {
+		size = 0;
+		while (!is_quoted && is_name_char(text[size]))
+			size++;
+		if (size) {
+			const size_t package = package_size(text, size);
+
+			used += (size_t)snprintf(to.buf + used, to.size - used, "%.*s",
+						 (int)(size - package), text + package);
+			text += size;
+			continue;
+		}
+		is_quoted ^= *text == '"';
+		to.buf[used++] = *text++;
+		to.buf[used] = '\0';
+	}
+}
+
+/* Whether another class has the same name: only then its loader says which one is meant. */
+static bool has_twin(struct heap *heap, uint32_t class_no)
+{
+	const char *name = heap_class_name(heap, class_no);
+
+	for (uint32_t no = 0; no < heap->class_count; no++)
+		if (no != class_no && strcmp(heap_class_name(heap, no), name) == 0)
+			return true;
+	return false;
+}
+
+/* ", loaded by com.acme.Loader 0x12c4", where two classes have one name. */
+static int add_loader(struct query *q, uint32_t class_no, struct base_text to,
+		      struct hdb_error *err)
+{
+	const struct store_class *class = heap_class(q->heap, class_no);
+	const size_t used = strlen(to.buf);
+	uint64_t id;
+
+	if (class->loader_ix == HEAP_BOOT_LOADER || !has_twin(q->heap, class_no))
+		return HDB_OK;
+	TRY(heap_id(q->heap, class->loader_ix, &id, err));
+	(void)snprintf(to.buf + used, to.size - used, ", loaded by %s 0x%" PRIx64,
+		       heap_loader_name(q->heap, class), id);
+	return HDB_OK;
+}
+
+/* "12,000 Session (1.6 KiB each)", "one byte[134217728] (128.0 MiB)". */
+static void add_held(struct query *q, const struct held *held, struct base_text to)
+{
+	const char *class =
+		held->class_no == HEAP_NONE ? "" : heap_class_name(q->heap, held->class_no);
+	const size_t stem = strlen(class) > 2 ? strlen(class) - 2 : 0;
+	char name[NAME_MAX_BYTES] = "";
+	size_t used = strlen(to.buf);
+
+	if (held->class_no == HEAP_NONE && !held->is_entries) {
+		(void)snprintf(to.buf + used, to.size - used, "%s in %s object%s",
+			       base_size(held->bytes).text, base_number(held->count).text,
+			       held->count == 1 ? "" : "s");
+		return;
+	}
+	add_short(BASE_TEXT(name), held->is_entries ? "entries" : class);
+	if (held->length)
+		(void)snprintf(name, sizeof(name), "%.*s[%" PRIu64 "]", (int)stem, class,
+			       held->length);
+	(void)snprintf(to.buf + used, to.size - used, "%s %s (%s%s)",
+		       held->count == 1 ? "one" : base_number(held->count).text, name,
+		       base_size(held->count ? held->bytes / held->count : 0).text,
+		       held->count == 1 ? "" : " each");
+}
+
+/* The last collection on the path, if it keeps enough: its entries are what is held. */
+static int find_entries(struct query *q, const struct query_leak_suspect *about, struct held *out,
+			uint32_t *class_no, struct hdb_error *err)
+{
+	const struct query_leak_path *path = about->path;
+
+	*class_no = HEAP_NONE;
+	for (size_t i = path->count; i-- > 0 && *class_no == HEAP_NONE;) {
+		struct heap_collection collection = { 0 };
+		struct heap_object object;
+		uint64_t bytes;
+		int r;
+
+		TRY(heap_object(q->heap, path->nodes[i], &object, err));
+		TRY(derive_retained(q->derive, path->nodes[i], &bytes, err));
+		if (object.kind != STORE_INSTANCE || bytes > about->suspect->retained_bytes ||
+		    bytes < about->suspect->retained_bytes / MAIN_PART ||
+		    !heap_collection_rule(q->heap, object.class_no))
+			continue;
+		r = heap_collection_open(q->heap, path->nodes[i], &collection, err);
+		if (r < 0)
+			return r == HDB_ECHANGED ? HDB_OK : r;
+		if (r == HDB_OK && collection.has_size && collection.size > 1) {
+			*out = (struct held){ collection.size, bytes, HEAP_NONE, 0, true };
+			*class_no = object.class_no;
+		}
+	}
+	return HDB_OK;
+}
+
+/* What the suspect holds: of the rows told the largest class, if it keeps enough. */
+static void find_class(const struct query_story *story, const struct query_leak_suspect *about,
+		       struct held *out)
+{
+	const uint64_t least = about->suspect->retained_bytes / MAIN_PART;
+	uint64_t objects = 0;
+
+	*out = (struct held){ .class_no = HEAP_NONE };
+	for (size_t i = about->first_row; i < story->rows.count; i++) {
+		const struct query_story_row *row =
+			base_vec_at(&story->rows, struct query_story_row, i);
+
+		if (strcmp(row->kind, "content") == 0)
+			objects += row->count;
+		if (strcmp(row->kind, "element") == 0 && row->class_no != HEAP_NONE &&
+		    row->step == 0 && row->retained_bytes >= least)
+			*out = (struct held){ row->count, row->retained_bytes, row->class_no, 0,
+					      false };
+	}
+	if (out->class_no == HEAP_NONE)
+		*out = (struct held){ objects, about->suspect->retained_bytes, HEAP_NONE, 0,
+				      false };
+}
+
+/* Of a single suspect: objects of one class, entries of a collection, one array, or anything. */
+static int find_held(struct query *q, const struct query_story *story,
+		     const struct query_leak_suspect *about, struct held *out,
+		     struct hdb_error *err)
+{
+	const struct analysis_suspect *s = about->suspect;
+	const uint32_t end_ix = s->point_ix == HEAP_NONE ? s->ix : s->point_ix;
+	struct heap_object end;
+	struct held entries;
+	const char *class, *of;
+	uint32_t collection;
+
+	find_class(story, about, out);
+	TRY(heap_object(q->heap, end_ix, &end, err));
+	if (out->class_no == HEAP_NONE && end.shallow_bytes >= s->retained_bytes / MAIN_PART) {
+		*out = (struct held){ 1, end.shallow_bytes, end.class_no,
+				      end.kind == STORE_PRIMITIVE_ARRAY ||
+						      end.kind == STORE_OBJECT_ARRAY ?
+					      end.length :
+					      0,
+				      false };
+		return HDB_OK;
+	}
+	TRY(find_entries(q, about, &entries, &collection, err));
+	if (collection == HEAP_NONE)
+		return HDB_OK;
+	/* Its own entries, java.util.HashMap$Node, are inside of it. */
+	of = heap_class_name(q->heap, collection);
+	class = out->class_no == HEAP_NONE ? NULL : heap_class_name(q->heap, out->class_no);
+	if (!class || (strncmp(class, of, strlen(of)) == 0 && class[strlen(of)] == '$'))
+		*out = entries;
+	return HDB_OK;
+}
+
+/* Whether a name is several: "A.one and B.two", but not "A.one, in B.two". */
+static bool is_several(const char *name)
+{
+	if (strstr(name, " and "))
+		return true;
+	for (name = strstr(name, ", "); name; name = strstr(name + 2, ", "))
+		if (strncmp(name + 2, "in ", 3) != 0)
+			return true;
+	return false;
+}
+
+/* Whether the owner is named only because the path goes through a local variable. */
+static bool is_way(const struct query_leak_suspect *about, const struct query_leak_owner *owner)
+{
+	return about->path->is_passing && strncmp(owner->name, LOCAL, sizeof(LOCAL) - 1) == 0 &&
+	       !is_several(owner->name);
+}
+
+/* "Cache.entries holds ", "Thread "main" holds ": who holds it; "" for a group nobody owns. */
+static void add_owner(struct query *q, const struct query_leak_suspect *about,
+		      const struct query_leak_owner *owner, struct base_text to)
+{
+	const struct analysis_suspect *s = about->suspect;
+	char what[NAME_MAX_BYTES];
+	size_t used;
+
+	if (owner->name[0] && !owner->is_of_members && !is_way(about, owner)) {
+		add_short(to, owner->name);
+	} else if (s->ix != HEAP_NONE) {
+		analysis_describe(&q->session, s->ix, what, sizeof(what));
+		add_short(to, heap_is_thread(q->heap, s->ix) ? "thread " : "");
+		add_short(to, what[0] ? what : heap_class_name(q->heap, s->class_no));
+	}
+	/* "a local variable", "thread", "a GC root" begin the sentence; names stay as they are. */
+	if (strncmp(to.buf, "a ", 2) == 0 || strncmp(to.buf, "thread", 6) == 0)
+		to.buf[0] = (char)(to.buf[0] - 'a' + 'A');
+	used = strlen(to.buf);
+	if (used)
+		used += (size_t)snprintf(to.buf + used, to.size - used, "%s %s ",
+					 strstr(to.buf, ", in ") ? "," : "",
+					 is_several(to.buf) ? "hold" : "holds");
+	if (used && used < to.size && s->ix == HEAP_NONE && owner->count < s->count)
+		(void)snprintf(to.buf + used, to.size - used, "%s of ",
+			       owner->count ? base_number(owner->count).text : "most");
+}
+
+int query_leak_sentence(struct query *q, const struct query_story *story,
+			const struct query_leak_suspect *about,
+			const struct query_leak_owner *owner, struct base_text to,
+			struct hdb_error *err)
+{
+	const struct analysis_suspect *s = about->suspect;
+	const double percent = analysis_percent(s->retained_bytes, about->whole_bytes);
+	struct held held = { s->count, s->retained_bytes, s->class_no, 0, false };
+	bool is_owned;
+	size_t used;
+
+	to.buf[0] = '\0';
+	add_owner(q, about, owner, to);
+	is_owned = to.buf[0] != '\0';
+	if (s->ix != HEAP_NONE)
+		TRY(find_held(q, story, about, &held, err));
+	add_held(q, &held, to);
+	if (held.class_no != HEAP_NONE)
+		TRY(add_loader(q, held.class_no, to, err));
+	used = strlen(to.buf);
+	used += (size_t)snprintf(to.buf + used, to.size - used, "%s %.1f %% of the heap%s",
+				 is_owned        ? "," :
+				 held.count == 1 ? " holds" :
+						   " hold",
+				 percent,
+				 owner->is_of_members ? ", by the " :
+				 is_way(about, owner) ? ", reached through " :
+							"");
+	if ((owner->is_of_members || is_way(about, owner)) && used < to.size)
+		add_short(to, owner->name);
+	used = strlen(to.buf);
+	if (is_way(about, owner) && used < to.size)
+		used += (size_t)snprintf(to.buf + used, to.size - used, ", which does not hold %s",
+					 held.count == 1 ? "it" : "them");
+	if (used + 1 < to.size)
+		(void)snprintf(to.buf + used, to.size - used, ".");
+	return HDB_OK;
+}
