@@ -571,7 +571,7 @@ release: dist deb static wheel ## all that a release has, with checksums, in bui
 	cp build/heapdb-$(VERSION).tar.gz build/deb/*.deb build/wheel/*.whl src/api/heapdb.map build/release/
 	install build/static/heapdb build/release/$(release_name)/heapdb
 	strip build/release/$(release_name)/heapdb
-	install -m 644 LICENSE NOTICES README.md tools/heapdb/heapdb.1 tools/heapdb/heapdb-sql.1 \
+	install -m 644 LICENSE NOTICES CHANGELOG.md README.md tools/heapdb/heapdb.1 tools/heapdb/heapdb-sql.1 \
 		build/release/$(release_name)
 	tar c --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$$(git log -1 --format=%ct)" \
 		-C build/release $(release_name) | gzip -9n > build/release/$(release_name).tar.gz
