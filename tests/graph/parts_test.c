@@ -189,6 +189,51 @@ static void long_rows(void **state)
 	}
 }
 
+static uint64_t steps_of(struct oracle_graph *g, enum graph_search how, uint64_t memory_bytes)
+{
+	const uint64_t budget = work.memory_bytes;
+	struct graph_dominators d;
+	uint64_t steps;
+	struct hdb_error err;
+
+	work.threads = 1;
+	work.memory_bytes = memory_bytes;
+	assert_int_equal(graph_dominators(oracle_rows(g, &work), g->roots, how, &d, &err), HDB_OK);
+	work.memory_bytes = budget;
+	steps = d.step_count;
+	graph_dominators_release(&d);
+	return steps;
+}
+
+/*
+ * Where memory is short, links are for joins only if few nodes are joins: on a graph in which most
+ * are, folding takes longer than links in a file.
+ */
+static void short_memory(void **state)
+{
+	(void)state;
+	for (unsigned is_dense = 0; is_dense < 2; is_dense++) {
+		const uint32_t every = is_dense ? 1 : 16;
+		struct oracle_graph g;
+		uint64_t links, lowmem, found;
+
+		oracle_init(&g, NODES, (uint64_t)NODES * 2);
+		for (uint32_t v = 0; v + 1 < NODES; v++) {
+			oracle_edge(&g, v, v + 1);
+			if (v % every == 0)
+				oracle_edge(&g, v, oracle_below(NODES));
+		}
+		oracle_set(g.roots, 0);
+		oracle_build(&g, false);
+		links = steps_of(&g, GRAPH_SEARCH_LINKS, (uint64_t)4 << 30);
+		lowmem = steps_of(&g, GRAPH_SEARCH_LOWMEM, (uint64_t)4 << 30);
+		found = steps_of(&g, GRAPH_SEARCH_ANY, 1 << 16);
+		assert_int_not_equal(links, lowmem);
+		assert_int_equal(found, is_dense ? links : lowmem);
+		oracle_free(&g);
+	}
+}
+
 /* Whichever part sees it first, all end. */
 static void cancelled(void **state)
 {
@@ -221,7 +266,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_graphs), cmocka_unit_test(two_lists),
 		cmocka_unit_test(one_giant),     cmocka_unit_test(long_rows),
-		cmocka_unit_test(cancelled),
+		cmocka_unit_test(short_memory),  cmocka_unit_test(cancelled),
 	};
 
 	return cmocka_run_group_tests(tests, start, NULL);

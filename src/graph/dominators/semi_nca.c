@@ -397,26 +397,36 @@ static unsigned part_count(const struct graph_rows *rows, enum graph_search how)
 	return threads < DOM_PARTS_MAX ? threads : DOM_PARTS_MAX;
 }
 
+/* Semidominators of all parts, with links for joins only where memory is short and that pays. */
+static int each_semidominator(struct dom_parts *parts, enum graph_search how, uint32_t count,
+			      struct hdb_error *err)
+{
+	struct dom_build *one = parts->part;
+	const bool is_forced = how == GRAPH_SEARCH_LOWMEM;
+	bool is_done = false;
+	int rc = HDB_OK;
+
+	if (is_forced || (how == GRAPH_SEARCH_ANY && parts->count == 1 &&
+			  links_bytes(one) > base_work_room(parts->work)))
+		rc = dom_semis_lowmem(one, is_forced, &is_done, err);
+	if (rc != HDB_OK || is_done)
+		return rc;
+	base_stage(parts->work, "dominators: semidominators", count, "objects");
+	parts->done = 0;
+	return each_part(parts, find_semidominators, err);
+}
+
 static int run(struct dom_parts *parts, struct graph_rows *rows, enum graph_search how,
 	       struct graph_dominators *out, struct hdb_error *err)
 {
 	struct base_work *work = parts->work;
-	struct dom_build *one = parts->part;
 	int rc = search(parts, rows, &out->numbers, err);
 
 	for (unsigned i = 0; i < parts->count; i++)
 		out->count += parts->part[i].count;
 	if (rc < 0)
 		return rc;
-	if (parts->count == 1 &&
-	    (how == GRAPH_SEARCH_LOWMEM ||
-	     (how == GRAPH_SEARCH_ANY && links_bytes(one) > base_work_room(work)))) {
-		rc = dom_semis_lowmem(one, err);
-	} else {
-		base_stage(work, "dominators: semidominators", out->count, "objects");
-		parts->done = 0;
-		rc = each_part(parts, find_semidominators, err);
-	}
+	rc = each_semidominator(parts, how, out->count, err);
 	for (unsigned i = 0; i < parts->count; i++) {
 		graph_buckets_release(&parts->part[i].edges);
 		base_big_free(work, &parts->part[i].top_big);

@@ -315,9 +315,10 @@ static inline uint32_t dom_eval(struct dom_link *links, uint32_t u, uint32_t las
 }
 
 /*
- * Fills semis as semi_nca.c does, with links for those nodes only that more than one edge leads
- * to: for when there is no room for links of all. Takes the edges' place.
+ * Fills semis as semi_nca.c does, but needs links only for joins (nodes that several edges lead
+ * to), for use when links for all nodes exceed the budget. If the graph has too many joins for that
+ * to pay, and `is_forced` is not set, *is_done is false and nothing has changed. Replaces the edges.
  */
-int dom_semis_lowmem(struct dom_build *build, struct hdb_error *err);
+int dom_semis_lowmem(struct dom_build *build, bool is_forced, bool *is_done, struct hdb_error *err);
 
 #endif
