@@ -80,7 +80,6 @@ int graph_rows_put(struct graph_rows *rows, uint32_t group_no, const uint8_t *le
 	int rc;
 
 	assert(group_no <= rows->node_count / GRAPH_GROUP);
-	assert(group_no <= rows->node_count / GRAPH_GROUP);
 	for (unsigned i = 0; i < GRAPH_GROUP; i++)
 		total += length[i] & GRAPH_ROW_MAX;
 	rc = base_chunks_add(&rows->bytes, GRAPH_GROUP + total, &position, &room, err);

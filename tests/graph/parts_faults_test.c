@@ -89,7 +89,7 @@ static unsigned long run(uint64_t room, unsigned long at, bool is_sticky, uint64
 	fault.count = 0;
 	fault.failed = "nothing";
 	fault.is_armed = true;
-	r = graph_dominators(rows, graph.roots, GRAPH_SEARCH_LEVELS, &d, &err);
+	r = graph_dominators(rows, graph.roots, GRAPH_SEARCH_PARTS, &d, &err);
 	fault.is_armed = false;
 	if (r > 0 || (r < 0 && !err.message[0]) || (!at && r < 0))
 		fail_msg("call %lu (%s): result %d, \"%s\"", at, fault.failed, r, err.message);

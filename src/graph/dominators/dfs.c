@@ -26,10 +26,6 @@
  */
 #define SWEEP_PART 256
 
-/* Steps between two looks at the others, and those of a search for tests. */
-#define LOOK_MASK 0xffu
-#define LOOK_MASK_EAGER 0x3u
-
 struct search {
 	struct dom_parts *parts;
 	struct dom_build *b;
@@ -39,10 +35,7 @@ struct search {
 	struct base_big recent; /* uint32_t: what was met in the search from this root */
 	uint32_t recent_limit;  /* a sweep from here on */
 	uint32_t first;         /* number of this search */
-	uint32_t root;          /* its node */
-	uint32_t look_count;    /* nodes from which on it is looked at again */
 	uint32_t reported;      /* numbers of which dom_step knows */
-	uint64_t look_mask;
 };
 
 int dom_stack_grow(struct dom_stack *stack, struct base_work *work, struct hdb_error *err)
@@ -166,50 +159,25 @@ static void forget(struct search *s)
 		b->mine[recent[k] / 64] = 0;
 }
 
-/*
- * Now and then: HDB_END if another part failed, or if all begins anew. What is looked at for more
- * roots has twice as many nodes each time.
- */
-static int look(struct search *s, struct hdb_error *err)
-{
-	struct dom_parts *parts = s->parts;
-	struct dom_build *b = s->b;
-	const uint32_t count = b->count - s->first + 1;
-	const unsigned idle = atomic_load_explicit(&parts->idle, memory_order_acquire);
-	int rc;
-
-	if (!s->is_alone && (idle + 1 == parts->count || parts->is_eager) &&
-	    count >= s->look_count) {
-		s->look_count = 2 * count;
-		rc = dom_split(parts, b, s->root,
-			       atomic_load(&parts->done) + (b->count - s->reported), err);
-		if (rc != HDB_OK)
-			return rc;
-	}
-	if ((s->steps & DOM_STEP_MASK) != 0)
-		return HDB_OK;
-	rc = dom_step(parts, b, b->count - s->reported, err);
-	s->reported = b->count;
-	return rc;
-}
-
-/* Numbers all that is reached from `root` and has no number yet. HDB_END: see above. */
+/* Numbers all that is reached from `root` and has no number yet. HDB_END if another part failed. */
 static int search_from(struct search *s, uint32_t root, struct hdb_error *err)
 {
 	struct dom_build *b = s->b;
 	int rc;
 
 	s->first = b->count + 1;
-	s->root = root;
-	s->look_count = 0;
 	(void)add_state(s, root, DOM_MET);
 	if ((rc = visit(s, root, 0, err)) < 0)
 		return rc;
 	while (s->stack.depth > 0) {
 		uint32_t source, to;
 
-		if ((++s->steps & s->look_mask) == 0 && (rc = look(s, err)) != HDB_OK)
-			return rc;
+		if ((++s->steps & DOM_STEP_MASK) == 0) {
+			rc = dom_step(s->parts, b, b->count - s->reported, err);
+			if (rc != HDB_OK)
+				return rc;
+			s->reported = b->count;
+		}
 		dom_stack_pop(&s->stack, b->rows, &source, &to);
 		const uint32_t soon = dom_stack_soon(&s->stack, b->rows, ROW_AHEAD);
 		if (soon != GRAPH_NONE) {
@@ -234,8 +202,7 @@ int dom_step(struct dom_parts *parts, const struct dom_build *b, uint32_t done,
 		atomic_fetch_add_explicit(&parts->done, done, memory_order_relaxed) + done;
 	const uint64_t total = parts->work->stage.total;
 
-	if (atomic_load_explicit(&parts->is_failed, memory_order_relaxed) ||
-	    atomic_load_explicit(&parts->is_again, memory_order_relaxed))
+	if (atomic_load_explicit(&parts->is_failed, memory_order_relaxed))
 		return HDB_END;
 	if (b == parts->part)
 		return base_step(parts->work, all < total ? all : total, err);
@@ -250,7 +217,6 @@ static inline int search(struct dom_parts *parts, struct dom_build *b, struct hd
 			    .b = b,
 			    .is_alone = parts->count == 1,
 			    .reported = b->count,
-			    .look_mask = parts->is_eager ? LOOK_MASK_EAGER : LOOK_MASK,
 			    .recent_limit = n / SWEEP_PART };
 	uint64_t w;
 	int rc = base_big_alloc_raw(b->work, &s.recent,
@@ -260,18 +226,16 @@ static inline int search(struct dom_parts *parts, struct dom_build *b, struct hd
 	if (rc < 0)
 		goto out;
 	while ((w = atomic_fetch_add(&parts->next_word, 1)) < words) {
-		for (uint64_t bits = parts->roots[w]; bits; bits &= bits - 1) {
+		for (uint64_t bits = parts->root_bits[w]; bits; bits &= bits - 1) {
 			const uint64_t root = 64 * w + (unsigned)__builtin_ctzll(bits);
 
-			if (root < n && root != parts->later &&
-			    (rc = search_from(&s, (uint32_t)root, err)) != HDB_OK)
+			if (root < n && (rc = search_from(&s, (uint32_t)root, err)) != HDB_OK)
 				goto out;
 		}
 	}
 out:
 	b->step_count += s.steps;
 	atomic_fetch_add(&parts->done, b->count - s.reported);
-	atomic_fetch_add_explicit(&parts->idle, 1, memory_order_release);
 	base_big_free(b->work, &s.stack.big);
 	base_big_free(b->work, &s.recent);
 	return rc;

@@ -8,6 +8,7 @@
  */
 #include "graph/dominators/semi_nca_private.h"
 
+#include "base/bits.h"
 #include "base/pipeline.h"
 
 #include <stdlib.h>
@@ -311,39 +312,20 @@ static int join_parts(struct dom_parts *parts, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* One search of all, in the levels that are known. */
-static int search_levels(struct dom_parts *parts, struct graph_rows *rows, struct hdb_error *err)
+/* Marks the roots, whose dominator is known before anything is searched. */
+static void mark_roots(const struct dom_parts *parts, uint64_t node_count)
 {
-	struct base_work *work = parts->work;
-	const uint32_t n = rows->node_count;
-	int rc = base_big_alloc(work, &parts->states_big, (uint64_t)n / 4 + 8, "preorder", err);
+	_Atomic uint64_t *states = parts->part->states;
 
-	for (unsigned i = 0; i < parts->count && rc == HDB_OK; i++) {
-		parts->part[i] = (struct dom_build){ .work = work,
-						     .rows = rows,
-						     .node_count = n,
-						     .states = parts->states_big.data };
-		rc = start_part(&parts->part[i], parts->count, err);
-	}
-	for (unsigned no = 0; no < parts->level_count && rc == HDB_OK; no++) {
-		if ((rc = dom_level_begin(parts, no, err)) == HDB_OK)
-			rc = each_part(parts, dom_search, err);
-		if (atomic_load(&parts->is_again))
-			break;
-	}
-	return rc;
-}
+	for (uint64_t w = 0; w < base_bit_words(node_count); w++) {
+		for (uint64_t bits = parts->root_bits[w]; bits; bits &= bits - 1) {
+			const uint64_t v = 64 * w + (unsigned)__builtin_ctzll(bits);
 
-/* What a search leaves that is given up, but for its steps. */
-static void give_up(struct dom_parts *parts)
-{
-	for (unsigned i = 0; i < parts->count; i++) {
-		parts->step_count += parts->part[i].step_count;
-		if (parts->part[i].work)
-			release_part(&parts->part[i]);
-		parts->part[i] = (struct dom_build){ 0 };
+			if (v < node_count)
+				states[v / DOM_STATES] |= (uint64_t)DOM_TOP
+							  << (2 * (v % DOM_STATES));
+		}
 	}
-	base_big_free(parts->work, &parts->states_big);
 }
 
 static int search(struct dom_parts *parts, struct graph_rows *rows, struct base_runs *numbers,
@@ -353,14 +335,21 @@ static int search(struct dom_parts *parts, struct graph_rows *rows, struct base_
 	const uint32_t n = rows->node_count;
 	int rc;
 
-	/* What the search looks at all the time has a claim to memory. */
+	/* The states are used at random: the memory that was kept for the search is for them. */
 	base_work_keep(work, 0);
 	base_stage(work, "dominators: search", n, "objects");
-	while ((rc = search_levels(parts, rows, err)) == HDB_OK && atomic_load(&parts->is_again)) {
-		give_up(parts);
-		if ((rc = dom_split_take(parts, err)) != HDB_OK)
-			return rc;
+	rc = base_big_alloc(work, &parts->states_big, (uint64_t)n / 4 + 8, "preorder", err);
+	for (unsigned i = 0; i < parts->count && rc == HDB_OK; i++) {
+		parts->part[i] = (struct dom_build){ .work = work,
+						     .rows = rows,
+						     .node_count = n,
+						     .states = parts->states_big.data };
+		rc = start_part(&parts->part[i], parts->count, err);
 	}
+	if (rc != HDB_OK)
+		return rc;
+	mark_roots(parts, n);
+	rc = each_part(parts, dom_search, err);
 	for (unsigned i = 0; i < parts->count && rc == HDB_OK; i++)
 		rc = dom_put_parents(&parts->part[i], err);
 	if (rc != HDB_OK)
@@ -379,7 +368,8 @@ static int place_dominators(struct dom_parts *parts, struct dom_build *b, struct
 
 	if (rc != HDB_OK)
 		return rc;
-	dom_levels_place(parts, b, dominator);
+	for (uint32_t w = 1; b->before && w <= b->count; w++)
+		dominator[w] += dominator[w] ? b->before : 0;
 	return HDB_OK;
 }
 
@@ -391,7 +381,7 @@ static unsigned part_count(const struct graph_rows *rows, enum graph_search how)
 
 	if (how == GRAPH_SEARCH_LOWMEM)
 		return 1;
-	if (how != GRAPH_SEARCH_PARTS && how != GRAPH_SEARCH_LEVELS &&
+	if (how != GRAPH_SEARCH_PARTS &&
 	    (n < DOM_PART_NODES || n * sizeof(struct dom_link) > base_work_room(rows->work)))
 		return 1;
 	return threads < DOM_PARTS_MAX ? threads : DOM_PARTS_MAX;
@@ -451,9 +441,7 @@ int graph_dominators(struct graph_rows *rows, const uint64_t *root_bits, enum gr
 	struct base_work *work = rows->work;
 	struct dom_parts parts = { .work = work,
 				   .count = part_count(rows, how),
-				   .root_bits = root_bits,
-				   .found.owner = GRAPH_NONE,
-				   .is_eager = how == GRAPH_SEARCH_LEVELS };
+				   .root_bits = root_bits };
 	int rc;
 
 	*out = (struct graph_dominators){ .work = work, .node_count = rows->node_count };
@@ -466,9 +454,7 @@ int graph_dominators(struct graph_rows *rows, const uint64_t *root_bits, enum gr
 		rc = hdb_fail_memory(err, "dominators", parts.count * sizeof *parts.part);
 		goto out;
 	}
-	dom_levels_init(&parts);
 	rc = run(&parts, rows, how, out, err);
-	out->step_count = parts.step_count;
 	for (unsigned i = 0; i < parts.count; i++) {
 		out->step_count += parts.part[i].step_count;
 		if (parts.part[i].work)
@@ -477,7 +463,6 @@ int graph_dominators(struct graph_rows *rows, const uint64_t *root_bits, enum gr
 out:
 	graph_rows_release(rows);
 	base_big_free(work, &parts.states_big);
-	dom_levels_release(&parts);
 	free(parts.part);
 	return rc;
 }

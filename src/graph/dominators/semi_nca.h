@@ -9,10 +9,9 @@
  * Threads search at the same time. Each takes the nodes that it meets first, by its own
  * depth-first search from its own roots. An edge from one thread's nodes to another's is a way from
  * the virtual root that has no node in common with the way by which the other one came: the virtual
- * root dominates that node. So ways that leave a thread's part and come back do so at such nodes,
- * no part needs to know of another, and the rest is done for all parts at the same time, too. Who
- * takes what is a matter of chance, but dominators are what they are. Where one root reaches nearly
- * all nodes there would be one search; dfs_levels.c says how more roots are found then.
+ * root dominates that node. So a path that
+ * leaves a thread's part and comes back does so at such a node: parts can be solved independently,
+ * at the same time. Which thread takes a node is a race; its dominator is the same either way.
  *
  * The result is in the numbers of those preorders, one after the other: the virtual root has number
  * 0, reached nodes 1..count, and a dominator's number is always lower than the node's. So whatever
@@ -37,16 +36,15 @@ struct graph_dominators {
 };
 
 /*
- * How to find semidominators: as the budget says; with links for all nodes; with links for some
- * only (semi_lowmem.c); with links, and one search a thread however few the nodes, for tests; the
- * same, with more roots as often as there are some. The result is the same.
+ * How to find semidominators: as the budget allows; with links for all nodes; with links for joins
+ * only (semi_lowmem.c); or, for tests, with links and one search a thread even for few nodes. The
+ * result is the same.
  */
 enum graph_search {
 	GRAPH_SEARCH_ANY,
 	GRAPH_SEARCH_LINKS,
 	GRAPH_SEARCH_LOWMEM,
 	GRAPH_SEARCH_PARTS,
-	GRAPH_SEARCH_LEVELS,
 	GRAPH_SEARCHES
 };
 

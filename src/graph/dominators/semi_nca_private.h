@@ -51,27 +51,16 @@ enum dom_state {
 /* Below this many nodes there is one. */
 #define DOM_PART_NODES (1u << 16)
 
-/* Levels of roots (dfs_levels.c): a chain of more such nodes is searched by one thread. */
-#define DOM_LEVELS_MAX 8u
-
-/* Roots that one node dominates, or the virtual root. */
-struct dom_level {
-	uint32_t owner;           /* GRAPH_NONE: the virtual root */
-	uint32_t number;          /* of the owner; 0 */
-	struct base_vec promoted; /* uint32_t: nodes that the owner dominates alone */
-};
-
 /* One thread's part of the graph, in numbers of its own. */
 struct dom_build {
 	struct base_work *work;
 	struct graph_rows *rows;
 	uint32_t node_count;
-	uint32_t count;                /* highest number given */
-	uint32_t before;               /* what this part's numbers begin after among those of all */
-	uint32_t from[DOM_LEVELS_MAX]; /* by level: its first number */
-	_Atomic uint64_t *states;      /* DOM_STATES a word, by node; of all parts */
-	uint64_t *mine;                /* bits by node: met in the search from this root */
-	struct base_buckets order;     /* by bucket of nodes, see dom_spill_of: node and number */
+	uint32_t count;            /* highest number given */
+	uint32_t before;           /* what this part's numbers begin after among those of all */
+	_Atomic uint64_t *states;  /* DOM_STATES a word, by node; of all parts */
+	uint64_t *mine;            /* bits by node: met in the search from this root */
+	struct base_buckets order; /* by bucket of nodes, see dom_spill_of: node and number */
 	unsigned order_shift;
 	struct base_runs parents; /* by number: how far below it the parent's number is */
 	struct base_runs semis;   /* by number: how far below the parent the semidominator is */
@@ -90,23 +79,10 @@ struct dom_parts {
 	struct dom_build *part;
 	unsigned count;
 	const uint64_t *root_bits;
-	uint32_t *dominator; /* by number among those of all parts; at last */
-	struct dom_level level[DOM_LEVELS_MAX];
-	unsigned level_count;
-	unsigned level_no;          /* of the one that is searched */
-	const uint64_t *roots;      /* bits by node: its roots */
-	uint32_t later;             /* the one of them that owns the next level; GRAPH_NONE */
+	uint32_t *dominator;        /* by number among those of all parts; at last */
 	_Atomic uint64_t next_word; /* of roots, that nobody has taken */
-	_Atomic unsigned idle;      /* parts that find no more roots */
-	_Atomic bool is_looking;    /* a part looks for more roots, or has found some */
-	_Atomic bool is_again;      /* it has: all is to begin anew */
-	struct dom_level found;     /* more roots of this level, or the next one's owner */
-	unsigned again_count;
-	uint64_t step_count; /* of searches that were given up */
-	bool is_eager;       /* for tests: splits whatever others do */
-	struct base_big roots_big;
-	_Atomic uint64_t done;  /* numbers given, about */
-	_Atomic bool is_failed; /* a part is: the others end */
+	_Atomic uint64_t done;      /* numbers given, about */
+	_Atomic bool is_failed;     /* a part is: the others end */
 	struct base_big states_big;
 };
 
@@ -232,31 +208,10 @@ static inline int dom_order_add(struct dom_build *b, uint32_t node, uint32_t par
 }
 
 /*
- * Numbers what this part takes of a level; fills count, order, parents and crosses. At once with
- * others.
+ * Numbers the nodes that this part takes; fills count, order, parents and crosses. Parts run at the
+ * same time.
  */
 int dom_search(struct dom_parts *parts, struct dom_build *build, struct hdb_error *err);
-
-/* One level, the virtual root's. */
-void dom_levels_init(struct dom_parts *parts);
-void dom_levels_release(struct dom_parts *parts);
-
-/* Marks the roots of a level, when all that is above it has been searched. */
-int dom_level_begin(struct dom_parts *parts, unsigned no, struct hdb_error *err);
-
-/*
- * Others wait for the search from this root, when `met` nodes were: HDB_END if there are more roots
- * then, and all is to begin anew with dom_split_take; HDB_OK to go on.
- */
-int dom_split(struct dom_parts *parts, const struct dom_build *b, uint32_t root, uint64_t met,
-	      struct hdb_error *err);
-
-/* Takes what dom_split has found, when all parts have ended. */
-int dom_split_take(struct dom_parts *parts, struct hdb_error *err);
-
-/* A part's dominators, in its own numbers, become those among all. */
-void dom_levels_place(const struct dom_parts *parts, const struct dom_build *b,
-		      uint32_t *dominator);
 
 /* Takes the order for all nodes, as one of so many parts. */
 int dom_order_init(struct dom_build *build, unsigned part_count, struct hdb_error *err);
