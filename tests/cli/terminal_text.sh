@@ -51,6 +51,7 @@ assert "\033" not in on_terminal(80, "histogram --limit 1", TERM="xterm", NO_COL
 latch = subprocess.run(["heapdb", "query", "group", "java.util.concurrent.CountDownLatch", "--csv", "--columns", "id",
                         "--db", "s.heapdb"], stdout=subprocess.PIPE, check=True).stdout.decode().split()[1]
 for command in "threads main", "threads", "threads --stacks --limit 1", "path " + latch, "object " + latch, \
+        "object " + latch + " --depth 1", "references " + latch, "referrers " + latch, \
         "leaks --threshold 14", "leaks --threshold 14 --limit 1", "triage":
     text = on_terminal(80, command, **plain)
     assert all(len(line) <= 80 for line in text.split("\n")), text

@@ -149,8 +149,7 @@ static int ask_and_print(struct cli *cli, struct hdb *const *before)
 	}
 	if ((rc = where_open(&where, cli, &args)) != HDB_OK)
 		goto out;
-	/* A table of threads is in order of what they retain. */
-	if (style.as_text && prose_has_stacks(cli->query->name) &&
+	if (style.as_text && prose_needs_retained(cli->query->name) &&
 	    (rc = hdb_need(cli->db, HDB_NEED_DOMINATORS, &cli->err)) != HDB_OK)
 		goto out;
 	rc = hdb_query(cli->db, cli->query->name, &args, &rows, &cli->err);

@@ -209,6 +209,7 @@ static bool has_bytes(const struct hdb_column *columns, size_t count)
 static bool can_be_drawn(const struct hdb_query_spec *spec)
 {
 	return has_column(spec, "level") && has_column(spec, "name") &&
+	       has_column(spec, "objects") &&
 	       (has_column(spec, "retained") || has_column(spec, "below_shallow"));
 }
 

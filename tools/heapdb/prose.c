@@ -3,6 +3,7 @@
  */
 #include "heapdb/prose.h"
 
+#include <assert.h>
 #include <langinfo.h>
 #include <string.h>
 
@@ -12,16 +13,19 @@
 static const struct text {
 	const char *query;
 	prose_fn *text;
-	bool is_whole;   /* see prose_is_whole */
-	bool has_parts;  /* see prose_has_parts */
-	bool has_stacks; /* see prose_has_stacks */
+	bool is_whole;       /* see prose_is_whole */
+	bool has_parts;      /* see prose_has_parts */
+	bool has_stacks;     /* see prose_has_stacks */
+	bool needs_retained; /* see prose_needs_retained */
 } texts[] = {
-	{ "leaks", prose_leaks, true, true, false },
-	{ "object", prose_object, false, false, false },
-	{ "path", prose_path, true, false, false },
-	{ "threads", prose_threads, false, true, true },
-	{ "triage", prose_triage, true, false, false },
-	{ NULL, NULL, false, false, false },
+	{ "leaks", prose_leaks, true, true, false, false },
+	{ "object", prose_object, false, false, false, false },
+	{ "path", prose_path, true, false, false, false },
+	{ "references", prose_references, false, true, false, true },
+	{ "referrers", prose_references, false, true, false, true },
+	{ "threads", prose_threads, false, true, true, true },
+	{ "triage", prose_triage, true, false, false, false },
+	{ NULL, NULL, false, false, false, false },
 };
 
 /* That of the query, or the last one, of none. */
@@ -52,6 +56,11 @@ bool prose_has_parts(const char *query)
 bool prose_has_stacks(const char *query)
 {
 	return find(query)->has_stacks;
+}
+
+bool prose_needs_retained(const char *query)
+{
+	return find(query)->needs_retained;
 }
 
 const struct hdb_value *answer_fact(const struct answer *answer, const char *name)
@@ -184,4 +193,63 @@ void prose_bold(struct output *out, const struct render_style *style, bool is_on
 bool prose_has_boxes(void)
 {
 	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
+/* ---- tables that texts have made ---- */
+
+struct made {
+	const struct prose_rows *rows;
+	size_t next;
+	struct hdb_value row[PROSE_COLUMNS_MAX];
+};
+
+static const struct hdb_column *made_column(void *ctx, size_t column)
+{
+	return &((const struct made *)ctx)->rows->columns[column];
+}
+
+static int made_next(void *ctx, struct hdb_error *err)
+{
+	struct made *made = ctx;
+
+	(void)err;
+	if (made->next == made->rows->count)
+		return HDB_END;
+	made->rows->set(made->rows->ctx, made->next++, made->row);
+	return HDB_OK;
+}
+
+static const struct hdb_value *made_value(void *ctx, size_t column)
+{
+	return &((const struct made *)ctx)->row[column];
+}
+
+static int made_total(void *ctx, uint64_t *total, struct hdb_error *err)
+{
+	(void)err;
+	*total = ((const struct made *)ctx)->rows->count;
+	return HDB_OK;
+}
+
+int prose_table(struct answer *answer, const struct prose_rows *rows,
+		const struct render_style *style, struct output *out)
+{
+	struct made made = { .rows = rows };
+	const struct row_source source = { &made,     rows->column_count, made_column,
+					   made_next, made_value,         made_total };
+	struct answer table = *answer;
+
+	assert(rows->column_count <= PROSE_COLUMNS_MAX);
+	table.source = &source;
+	table.limit = style->parts;
+	table.row_count = 0;
+	table.picked = NULL;
+	return render_table(&table, style, out);
+}
+
+struct hdb_value prose_text(const struct bytes *text)
+{
+	return (struct hdb_value){ .type = text->size ? HDB_TYPE_TEXT : HDB_TYPE_NULL,
+				   .text = text->data,
+				   .text_size = text->size };
 }

@@ -26,7 +26,10 @@ bool prose_has_parts(const char *query);
 /* Whether it is a table of threads, and with --stacks a thread dump. */
 bool prose_has_stacks(const char *query);
 
-prose_fn prose_leaks, prose_object, prose_path, prose_threads, prose_triage;
+/* Whether it is in order of retained sizes, which are computed for it. */
+bool prose_needs_retained(const char *query);
+
+prose_fn prose_leaks, prose_object, prose_path, prose_references, prose_threads, prose_triage;
 
 /* ---- for the texts ---- */
 
@@ -54,6 +57,23 @@ int prose_footer(struct answer *answer, const struct render_style *style, struct
 /* The same of parts: "3 of 42 threads (--limit all shows all)". */
 void prose_parts_footer(const struct render_style *style, struct output *out, uint64_t all,
 			const char *parts);
+
+#define PROSE_COLUMNS_MAX 8
+
+/* Rows that a text has made of those of an answer; all is lent. */
+struct prose_rows {
+	const struct hdb_column *columns;
+	size_t column_count; /* PROSE_COLUMNS_MAX at most */
+	size_t count;
+	const void *ctx;
+	void (*set)(const void *ctx, size_t no, struct hdb_value *row);
+};
+
+/* Prints them as a table, style->parts at most, with the facts of the answer, which has ended. */
+int prose_table(struct answer *answer, const struct prose_rows *rows,
+		const struct render_style *style, struct output *out);
+/* The text as a value, which is null if it is empty. */
+struct hdb_value prose_text(const struct bytes *text);
 
 /* Where a text goes. */
 struct prose_place {

@@ -63,15 +63,23 @@ static void put_field(struct output *out, const struct hdb_rows *rows)
 {
 	const struct hdb_value *ref = rows_value(rows, "ref");
 
-	output_string(out, "    ");
+	const struct hdb_value *level = rows_value(rows, "level");
+
+	output_blanks(out, 4 + 2 * (has_value(level) ? level->u : 0));
 	prose_value(out, rows_value(rows, "name"));
+	if (rows_is(rows, "name", "...")) {
+		output_char(out, '\n');
+		return;
+	}
 	output_string(out, " = ");
-	if (has_value(ref))
+	if (has_value(ref)) {
 		prose_object_name(out, rows_value(rows, "label"), ref);
-	else if (has_value(rows_value(rows, "value")))
+		prose_retained(out, rows_value(rows, "retained"));
+	} else if (has_value(rows_value(rows, "value"))) {
 		prose_value(out, rows_value(rows, "value"));
-	else
+	} else {
 		output_string(out, "null");
+	}
 	output_char(out, '\n');
 }
 
@@ -82,6 +90,12 @@ int prose_object(struct answer *answer, const struct render_style *style, struct
 
 	put_head(answer, style, out);
 	while ((rc = answer_next(answer, out)) == HDB_OK) {
+		const struct hdb_value *level = rows_value(answer->rows, "level");
+
+		if (has_value(level) && level->u) {
+			put_field(out, answer->rows);
+			continue;
+		}
 		if (!is_same(answer->rows, "class", &class)) {
 			output_string(out, "\n  fields of ");
 			prose_value(out, rows_value(answer->rows, "class"));

@@ -170,8 +170,6 @@ struct group {
 struct groups {
 	struct group *items; /* owned */
 	size_t count, room;
-	size_t next; /* the row that comes next */
-	struct hdb_value row[COLUMNS];
 };
 
 /* What frames of the platform begin with: an application's are more telling. */
@@ -353,76 +351,50 @@ static int compare(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static const struct hdb_column *column_of(void *ctx, size_t column)
+static void set_row(const void *ctx, size_t no, struct hdb_value *row)
 {
-	(void)ctx;
-	return &columns[column];
+	const struct group *g = &((const struct groups *)ctx)->items[no];
+
+	row[NAME] = prose_text(&g->name);
+	row[STATE] = prose_text(&g->state);
+	row[RETAINED] =
+		(struct hdb_value){ .type = g->has_retained ? HDB_TYPE_BYTES : HDB_TYPE_NULL,
+				    .u = g->retained };
+	row[FRAME] = prose_text(&g->frame);
+	row[HOLDS] = prose_text(&g->holds);
+	row[ID] =
+		(struct hdb_value){ .type = g->id && g->threads == 1 ? HDB_TYPE_ID : HDB_TYPE_NULL,
+				    .u = g->id };
 }
 
-static struct hdb_value text_of(const struct bytes *text)
+/* "http-exec-* (10)": how many have such a name. */
+static void count_names(struct groups *all)
 {
-	return (struct hdb_value){ .type = text->size ? HDB_TYPE_TEXT : HDB_TYPE_NULL,
-				   .text = text->data,
-				   .text_size = text->size };
-}
-
-static int next_row(void *ctx, struct hdb_error *err)
-{
-	struct groups *all = ctx;
-	struct group *g = &all->items[all->next];
 	char number[OUTPUT_NUMBER_SIZE];
 
-	(void)err;
-	if (all->next == all->count)
-		return HDB_END;
-	all->next++;
-	if (g->threads > 1) {
+	for (size_t i = 0; i < all->count; i++) {
+		struct group *g = &all->items[i];
+
+		if (g->threads == 1)
+			continue;
 		bytes_add(&g->name, "* (", 3);
 		bytes_add(&g->name, number, format_thousands(number, g->threads, false));
 		bytes_add(&g->name, ")", 1);
 	}
-	all->row[NAME] = text_of(&g->name);
-	all->row[STATE] = text_of(&g->state);
-	all->row[RETAINED] =
-		(struct hdb_value){ .type = g->has_retained ? HDB_TYPE_BYTES : HDB_TYPE_NULL,
-				    .u = g->retained };
-	all->row[FRAME] = text_of(&g->frame);
-	all->row[HOLDS] = text_of(&g->holds);
-	all->row[ID] =
-		(struct hdb_value){ .type = g->id && g->threads == 1 ? HDB_TYPE_ID : HDB_TYPE_NULL,
-				    .u = g->id };
-	return HDB_OK;
-}
-
-static const struct hdb_value *value_of(void *ctx, size_t column)
-{
-	return &((const struct groups *)ctx)->row[column];
-}
-
-static int count_rows(void *ctx, uint64_t *total, struct hdb_error *err)
-{
-	(void)err;
-	*total = ((const struct groups *)ctx)->count;
-	return HDB_OK;
 }
 
 static int put_table(struct answer *answer, const struct render_style *style, struct output *out)
 {
 	struct groups all = { 0 };
-	const struct row_source source = {
-		&all, COLUMNS, column_of, next_row, value_of, count_rows
-	};
-	struct answer table = *answer;
 	int rc = collect(answer, &all, out);
 
 	if (rc == HDB_OK && all.count > 0)
 		qsort(all.items, all.count, sizeof(all.items[0]), compare);
-	table.source = &source;
-	table.limit = style->parts;
-	table.row_count = 0;
-	table.picked = NULL;
+	count_names(&all);
 	if (rc == HDB_OK)
-		rc = render_table(&table, style, out);
+		rc = prose_table(answer,
+				 &(struct prose_rows){ columns, COLUMNS, all.count, &all, set_row },
+				 style, out);
 	if (rc == HDB_OK && all.count > 0)
 		output_string(out, "threads NAME, or threads '*PATTERN*', shows stacks with local "
 				   "variables; --stacks: all\n");

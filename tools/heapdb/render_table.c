@@ -782,7 +782,7 @@ static void find_tree(struct table *t)
 
 		if (strcmp(column->name, "level") == 0 && column->type == HDB_TYPE_COUNT)
 			level = i;
-		if (name == t->columns && is_among(column->name, "name|label|class|text"))
+		if (name == t->columns && is_among(column->name, "name|label|text"))
 			name = i;
 	}
 	t->tree = level < t->columns && name < t->columns ? name : SIZE_MAX;

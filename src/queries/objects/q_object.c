@@ -13,16 +13,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DECLARED_IN, NAME, TYPE, VALUE, REF, LABEL };
+enum { DECLARED_IN, NAME, TYPE, VALUE, REF, LABEL, RETAINED, LEVEL };
 
 #define TEXT_MAX 4096
 #define NAME_MAX_BYTES 512
 /* Elements read at a time. */
 #define CHUNK 1024u
+/* Levels below the object that can be unfolded, and rows of an object there. */
+#define DEPTH_MAX 8
+#define ROWS_BELOW 25
 
 static const struct hdb_option_spec options[] = {
 	{ "from", HDB_OPTION_NUMBER, "N", "first element of an array that is shown", .low = 0,
 	  .high = UINT64_MAX, .unit = "elements", .default_value = "0", .example = "100" },
+	{ "depth", HDB_OPTION_NUMBER, "N",
+	  "unfolds so many levels of the objects that it refers to; of each its first 25 fields or "
+	  "elements",
+	  .low = 0, .high = DEPTH_MAX, .unit = "levels", .default_value = "0", .example = "2" },
 	{ .name = NULL },
 };
 
@@ -34,9 +41,13 @@ static const struct hdb_column columns[] = {
 	{ "value", HDB_TYPE_TEXT, "value", "its value; of a reference the ID or null" },
 	{ "ref", HDB_TYPE_ID, "refers to", "the object that it refers to, if the dump has it" },
 	{ "label", HDB_TYPE_TEXT, "object", "what that object is" },
+	{ "retained", HDB_TYPE_BYTES, "retained",
+	  "what that object retains; null while the table is not built" },
+	{ "level", HDB_TYPE_COUNT, "level",
+	  "0: of the object itself; what its fields refer to follows; only with --depth" },
 	QUERY_LABEL_COLUMNS,
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == LABEL + 3,
+static_assert(sizeof(columns) / sizeof(columns[0]) == LEVEL + 3,
 	      "a column each, in the order of their numbers");
 
 static const struct hdb_column facts[] = {
@@ -76,13 +87,21 @@ static const struct hdb_column facts[] = {
 	QUERY_CUT_FACTS,
 };
 
-struct object {
+/* An object whose fields or elements are rows. */
+struct part {
 	struct heap_object object;
 	struct heap_fields fields;
 	uint64_t bits[CHUNK];
 	uint64_t at, in_chunk, chunk_from; /* elements */
 	uint8_t type;
-	bool has_no_contents; /* of an array, in the dump */
+	uint32_t rows; /* so far */
+};
+
+struct object {
+	struct part parts[DEPTH_MAX + 1]; /* the object, and what is unfolded within it */
+	uint32_t level, depth;            /* the part whose rows come, the deepest there may be */
+	uint32_t below;                   /* what is unfolded next; HEAP_NONE: nothing */
+	bool has_no_contents;             /* of an array, in the dump */
 };
 
 static int add_roots(struct query *q, uint32_t ix, struct hdb_error *err)
@@ -323,27 +342,42 @@ static int add_facts(struct query *q, const struct heap_object *o, uint64_t id,
 	return add_allocation(q, offset, err);
 }
 
+static int begin_part(struct query *q, struct part *part, uint32_t ix, struct hdb_error *err)
+{
+	part->rows = 0;
+	part->at = part->chunk_from = part->in_chunk = 0;
+	TRY(heap_object(q->heap, ix, &part->object, err));
+	if (part->object.kind == STORE_INSTANCE)
+		return heap_fields_begin(q->heap, ix, &part->fields, err);
+	if (part->object.kind == STORE_CLASS)
+		heap_statics_begin(q->heap, (uint32_t)part->object.length, &part->fields);
+	return HDB_OK;
+}
+
 static int open_object(struct query *q, struct hdb_error *err)
 {
 	struct object *s = q->state;
+	struct part *part = &s->parts[0];
 	uint64_t id, from;
 	uint32_t ix;
 
 	from = query_number(q, "from", 0);
+	s->depth = (uint32_t)query_number(q, "depth", 0);
+	s->below = HEAP_NONE;
+	if (s->depth && q->args.sort)
+		return hdb_fail(err, HDB_EUSAGE, "either --sort or --depth");
+	query_choose(q, s->depth ? "level,class,name,type,value,ref,label,retained" :
+				   "class,name,type,value,ref,label,retained");
 	TRY(analysis_object(&q->session, q->targets[0], &ix, err));
 	TRY(heap_id(q->heap, ix, &id, err));
-	TRY(heap_object(q->heap, ix, &s->object, err));
-	TRY(add_facts(q, &s->object, id, err));
-	s->at = s->chunk_from = from;
+	TRY(begin_part(q, part, ix, err));
+	TRY(add_facts(q, &part->object, id, err));
+	part->at = part->chunk_from = from;
 	q->total = QUERY_TOTAL_UNKNOWN;
-	if (s->object.kind == STORE_INSTANCE)
-		return heap_fields_begin(q->heap, ix, &s->fields, err);
-	if (s->object.kind == STORE_CLASS)
-		heap_statics_begin(q->heap, (uint32_t)s->object.length, &s->fields);
-	else
+	if (part->object.kind != STORE_INSTANCE && part->object.kind != STORE_CLASS && !s->depth)
 		q->total = q->is_filtered ? QUERY_TOTAL_UNKNOWN :
-			   s->object.length > from && !s->has_no_contents ?
-					    s->object.length - from :
+			   part->object.length > from && !s->has_no_contents ?
+					    part->object.length - from :
 					    0;
 	return HDB_OK;
 }
@@ -369,10 +403,16 @@ static int set_value(struct query *q, const struct heap_value *value, struct hdb
 		return r;
 	query_set(q, REF, value->bits);
 	query_set_label(q, LABEL, ix);
+	if (derive_has(q->derive, STORE_RETAINED)) {
+		uint64_t retained;
+
+		TRY_ERRORS(derive_retained(q->derive, ix, &retained, err));
+		query_set(q, RETAINED, retained);
+	}
 	return HDB_OK;
 }
 
-static int next_field(struct query *q, struct object *s, struct hdb_error *err)
+static int next_field(struct query *q, struct part *s, struct hdb_error *err)
 {
 	char name[NAME_MAX_BYTES];
 
@@ -383,7 +423,7 @@ static int next_field(struct query *q, struct object *s, struct hdb_error *err)
 	return set_value(q, &s->fields.value, err);
 }
 
-static int next_element(struct query *q, struct object *s, struct hdb_error *err)
+static int next_element(struct query *q, struct part *s, struct hdb_error *err)
 {
 	struct heap_value value;
 	int r;
@@ -421,20 +461,65 @@ static int is_shown(struct query *q, bool *out, struct hdb_error *err)
 	return r;
 }
 
+/* Whether what the row refers to is unfolded: not a text or number, nor what is unfolded already. */
+static int find_below(struct query *q, struct object *s, struct hdb_error *err)
+{
+	uint32_t ix;
+
+	if (s->level == s->depth || q->cells[REF].type == HDB_TYPE_NULL ||
+	    q->cells[q->label_value].type != HDB_TYPE_NULL)
+		return HDB_OK;
+	TRY(heap_find(q->heap, q->cells[REF].u, &ix, err));
+	for (uint32_t i = 0; i <= s->level; i++)
+		if (s->parts[i].object.ix == ix)
+			return HDB_OK;
+	s->below = ix;
+	return HDB_OK;
+}
+
+/* A row of the part that is unfolded; of those below the object not more than some. */
+static int next_of_part(struct query *q, struct object *s, struct hdb_error *err)
+{
+	struct part *part = &s->parts[s->level];
+	const uint8_t kind = part->object.kind;
+	int r;
+
+	if (s->level && part->rows == ROWS_BELOW) {
+		part->rows++;
+		query_set_text(q, NAME, "...");
+		return HDB_OK;
+	}
+	if (s->level && part->rows > ROWS_BELOW)
+		return HDB_END;
+	part->rows++;
+	if (kind == STORE_INSTANCE || kind == STORE_CLASS)
+		r = next_field(q, part, err);
+	else
+		r = next_element(q, part, err);
+	return r == HDB_OK ? find_below(q, s, err) : r;
+}
+
 static int next_object(struct query *q, struct hdb_error *err)
 {
 	struct object *s = q->state;
 	bool shown = false;
-	int r = HDB_OK;
 
 	while (!shown) {
+		int r;
+
 		query_reset(q);
-		if (s->object.kind == STORE_INSTANCE || s->object.kind == STORE_CLASS)
-			r = next_field(q, s, err);
-		else
-			r = next_element(q, s, err);
+		if (s->below != HEAP_NONE) {
+			TRY(begin_part(q, &s->parts[++s->level], s->below, err));
+			s->below = HEAP_NONE;
+		}
+		r = next_of_part(q, s, err);
+		if (r == HDB_END && s->level) {
+			s->level--;
+			continue;
+		}
 		if (r != HDB_OK)
 			return r;
+		query_set(q, LEVEL, s->level);
 		TRY(is_shown(q, &shown, err));
 	}
 	return HDB_OK;

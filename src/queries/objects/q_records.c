@@ -337,7 +337,8 @@ const struct query_def query_cpu_samples = {
 		.summary = "CPU samples, if the dump has them", .options = no_options,
 		.columns = sample_columns, .column_count = COUNT_OF(sample_columns), .is_query = 1,
 	},
-	.no_rows = "the dump has no samples: JDK 8 and older write them with -agentlib:hprof=cpu=samples,format=b",
+	.no_rows = "the dump has no samples: JDK 8 and older write them with "
+		   "-agentlib:hprof=cpu=samples,format=b",
 	.open = open_samples, .next = next_sample, .close = query_records_close,
 };
 
@@ -380,6 +381,7 @@ const struct query_def query_heap_summaries = {
 		.columns = summary_columns, .column_count = COUNT_OF(summary_columns),
 		.is_query = 1,
 	},
-	.no_rows = "the dump has no such records: only HPROF agents of JDK 8 and older write them, with -agentlib:hprof=heap=all,format=b",
+	.no_rows = "the dump has no such records: only HPROF agents of JDK 8 and older write them, "
+		   "with -agentlib:hprof=heap=all,format=b",
 	.open = open_summaries, .next = next_summary, .close = query_records_close,
 };
