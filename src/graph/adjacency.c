@@ -59,6 +59,7 @@ int graph_rows_add_long(struct graph_rows *rows, struct graph_long_row *row,
 
 	if (row->at == row->end)
 		row->at = row->end = rows->long_count;
+	assert(row->end == rows->long_count);
 	for (uint64_t i = 0; i < count; i++) {
 		const int rc =
 			base_chunks_add(&rows->longs, sizeof *targets, &position, &room, err);

@@ -80,6 +80,7 @@ int graph_node_map_add(struct graph_node_map *map, uint32_t node, uint32_t *numb
 	}
 	if (map->count == map->limit && (rc = grow_nodes(map, err)) < 0)
 		return rc;
+	assert(map->count < map->limit);
 	map->node[map->count] = node;
 	map->slot[s] = *number = map->count++;
 	return HDB_OK;

@@ -3,6 +3,7 @@
  */
 #include "graph/paths.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* Nodes that the first room has a way for. */
@@ -16,7 +17,7 @@ static int visit(struct graph_paths *p, uint32_t node, uint32_t toward, struct h
 
 	if (p->opt.max_nodes && p->map.count >= p->opt.max_nodes)
 		return GRAPH_BUDGET;
-	/* Before the node is in the map: who is there has a way to the target. */
+	/* Grown first, so that every node in the map has an entry even if memory runs out. */
 	if (p->toward_limit <= p->map.count) {
 		const uint64_t limit = 2 * (uint64_t)p->map.count + TOWARD_MIN;
 		uint32_t *grown = realloc(p->toward, limit * sizeof *grown);
@@ -28,6 +29,8 @@ static int visit(struct graph_paths *p, uint32_t node, uint32_t toward, struct h
 	rc = graph_node_map_add(&p->map, node, &number, err);
 	if (rc != HDB_OK)
 		return rc < 0 ? rc : HDB_OK;
+	assert(number < p->toward_limit);
+	assert(toward == GRAPH_NONE || toward < number);
 	p->toward[number] = toward;
 	return HDB_OK;
 }

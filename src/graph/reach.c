@@ -1,19 +1,20 @@
 /*
  * graph/reach.c - breadth-first search with a queue that holds each node once.
  *
- * A queue knows what comes next, so memory is asked for ahead: the row, then what is known of its
- * targets.
+ * The queue tells which nodes come next, so their rows, and then the states of their targets, are
+ * prefetched.
  */
 #include "graph/reach.h"
 
 #include "base/bits.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Edges between two calls of base_step. */
 #define STEP_EDGES 0x10000
 
-/* Queue entries ahead at which a row, and its first targets, are asked for. */
+/* Queue entries ahead at which a row, and its targets, are prefetched. */
 #define START_AHEAD 48
 #define GROUP_AHEAD 36
 #define ROW_AHEAD 24
@@ -59,7 +60,7 @@ static inline void prefetch(const struct search *s)
 	}
 }
 
-/* Queues `to` if it is met for the first time. */
+/* Adds `to` to the queue if it is new. A node enters once, so the queue cannot overflow. */
 static inline void meet(struct search *s, uint32_t from, uint32_t to)
 {
 	if (s->parent) {
@@ -67,18 +68,18 @@ static inline void meet(struct search *s, uint32_t from, uint32_t to)
 			return;
 		s->parent[to] = from;
 	} else {
-		const uint64_t bit = (uint64_t)1 << (to % 64);
-		if (s->reached[to / 64] & bit)
+		if (base_bit_has(s->reached, to))
 			return;
-		s->reached[to / 64] |= bit;
+		base_bit_put(s->reached, to);
 	}
+	assert(s->tail < s->rows->node_count);
 	s->queue[s->tail++] = to;
 }
 
 static void meet_roots(struct search *s)
 {
 	const uint32_t n = s->rows->node_count;
-	const uint64_t words = ((uint64_t)n + 63) / 64;
+	const uint64_t words = base_bit_words(n);
 
 	for (uint64_t w = 0; w < words; w++) {
 		for (uint64_t bits = s->roots[w]; bits; bits &= bits - 1) {
@@ -151,7 +152,7 @@ int graph_reach_tree(const struct graph_rows *rows, const uint64_t *root_bits,
 int graph_reach_around(const struct graph_rows *rows, const uint64_t *root_bits,
 		       const uint64_t *blocked_bits, uint64_t *reached, struct hdb_error *err)
 {
-	const uint64_t words = ((uint64_t)rows->node_count + 63) / 64;
+	const uint64_t words = base_bit_words(rows->node_count);
 	struct search s = {
 		.rows = rows, .roots = root_bits, .work = rows->work, .reached = reached
 	};
@@ -170,18 +171,13 @@ int graph_reach_around(const struct graph_rows *rows, const uint64_t *root_bits,
 	return rc;
 }
 
-static bool has_bit(const uint64_t *bits, uint64_t v)
-{
-	return base_bit_has(bits, v);
-}
-
 /* Begins searches at what is not reached, ascending; notes where. */
 static int cover_upwards(struct search *s, uint64_t *orphans, struct hdb_error *err)
 {
 	int rc;
 
 	for (uint32_t v = 0; v < s->rows->node_count; v++) {
-		if (has_bit(s->reached, v))
+		if (base_bit_has(s->reached, v))
 			continue;
 		base_bit_put(orphans, v);
 		meet(s, GRAPH_NONE, v);
@@ -201,9 +197,9 @@ static int thin_downwards(struct search *s, uint64_t *orphans, struct hdb_error 
 	int rc;
 
 	for (uint32_t v = s->rows->node_count; v-- > 0;) {
-		if (!has_bit(orphans, v))
+		if (!base_bit_has(orphans, v))
 			continue;
-		if (has_bit(s->reached, v)) {
+		if (base_bit_has(s->reached, v)) {
 			base_bit_drop(orphans, v);
 			continue;
 		}
@@ -217,7 +213,7 @@ static int thin_downwards(struct search *s, uint64_t *orphans, struct hdb_error 
 int graph_reach_orphans(const struct graph_rows *rows, const uint64_t *root_bits,
 			struct base_work *work, uint64_t *orphans, struct hdb_error *err)
 {
-	const uint64_t bytes = ((uint64_t)rows->node_count + 63) / 64 * sizeof(uint64_t);
+	const uint64_t bytes = base_bit_words(rows->node_count) * sizeof(uint64_t);
 	struct search s = { .rows = rows, .roots = root_bits, .work = work };
 	struct base_big queue = { 0 }, reached = { 0 }, by_roots = { 0 };
 	int rc;

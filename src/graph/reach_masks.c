@@ -4,11 +4,14 @@
  */
 #include "graph/reach_masks.h"
 
+#include "base/bits.h"
+
+#include <assert.h>
 #include <string.h>
 
 /* Edges between two calls of base_step. */
 #define STEP_EDGES 0x10000
-/* Queue entries ahead at which a row, and its targets, are asked for; see reach.c. */
+/* Queue entries ahead at which a row, and its targets, are prefetched; see reach.c. */
 #define START_AHEAD 48
 #define GROUP_AHEAD 36
 #define ROW_AHEAD 24
@@ -26,16 +29,11 @@ struct walk {
 	uint64_t edges_seen, next_step;
 };
 
-static bool has_bit(const uint64_t *bits, uint32_t v)
-{
-	return bits[v / 64] >> (v % 64) & 1;
-}
-
 static uint32_t sets_of(const struct walk *w, uint32_t v)
 {
 	size_t low = 0, high = w->member_count;
 
-	if (!has_bit(w->is_member, v))
+	if (!base_bit_has(w->is_member, v))
 		return 0;
 	while (high - low > 1) {
 		const size_t mid = low + (high - low) / 2;
@@ -64,9 +62,10 @@ static inline void meet(struct walk *w, uint32_t to, uint32_t sets)
 	if (!more)
 		return;
 	w->reached[to] |= more;
-	if (has_bit(w->is_queued, to))
+	if (base_bit_has(w->is_queued, to))
 		return;
-	w->is_queued[to / 64] |= (uint64_t)1 << (to % 64);
+	base_bit_put(w->is_queued, to);
+	assert(w->tail - w->head < w->rows->node_count);
 	w->queue[w->tail++ % w->rows->node_count] = to;
 }
 
@@ -116,7 +115,7 @@ static int walk(struct walk *w, struct hdb_error *err)
 
 		prefetch(w);
 		w->head++;
-		w->is_queued[v / 64] &= ~((uint64_t)1 << (v % 64));
+		base_bit_drop(w->is_queued, v);
 		meet_targets(w, v);
 		if (w->edges_seen >= w->next_step) {
 			const int rc = base_step(w->rows->work, w->head, err);
@@ -155,7 +154,7 @@ int graph_reach_masks(const struct graph_rows *rows, const uint64_t *root_bits,
 		goto out;
 	w.queue = queue.data;
 	w.is_queued = bits.data;
-	for (uint64_t word = 0; word < ((uint64_t)n + 63) / 64; word++) {
+	for (uint64_t word = 0; word < base_bit_words(n); word++) {
 		for (uint64_t left = root_bits[word]; left; left &= left - 1) {
 			const uint64_t root = 64 * word + (unsigned)__builtin_ctzll(left);
 

@@ -6,6 +6,7 @@
 #include "graph/node_map.h"
 #include "base/sort.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct local {
@@ -94,6 +95,8 @@ static void take_away(struct local *l, uint32_t number)
 {
 	if (number < l->members || l->removed[number])
 		return;
+	assert(number < l->map.count);
+	assert(l->pending_count < l->map.count);
 	l->removed[number] = true;
 	l->pending[l->pending_count++] = number;
 	l->removed_count++;
@@ -175,6 +178,7 @@ static void give(struct local *l, struct graph_retained_set *out)
 {
 	uint32_t count = 0;
 
+	assert(l->pending_count == 0);
 	for (uint32_t i = 0; i < l->map.count; i++) {
 		if (!l->removed[i])
 			l->map.node[count++] = l->map.node[i];

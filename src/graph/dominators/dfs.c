@@ -1,38 +1,43 @@
 /*
  * graph/dominators/dfs.c - depth-first search: the order of nodes, parents, and all other edges.
  *
- * A search cannot know what comes next, so what it waits for is what it costs. Therefore it looks
- * at two bits a node, which caches hold, and at rows, of which each costs one miss; numbers are
- * only written, in order. An edge to a node met before goes to the node, not to its number; numbers
- * take the nodes' places later, bucket by bucket (dfs_order.c).
+ * The search jumps through memory in an order that is not known in advance, so cache misses
+ * dominate its cost. It therefore reads only two bits a node, which fit the caches, and the node's
+ * row, which costs one miss. Numbers are only written, in order. A non-tree edge is recorded with
+ * its target's node, because looking up the target's number would be another miss; dfs_order.c
+ * replaces nodes by numbers later, bucket by bucket.
  *
- * When a row is looked at, targets met before give an edge at once; the others wait on the stack,
- * and give one if they were met meanwhile when their turn comes. So an edge is decoded once, and
- * what it needs of its target was asked for before. Edges into roots are dropped: a root's
- * dominator is the virtual root whatever refers to it. An edge to what an earlier root had reached
- * already makes its target one for the virtual root, and neither it nor later edges to that target
- * need be kept.
+ * Each row is decoded once. Targets already visited give an edge at once. The others go on the
+ * stack and their rows are prefetched; if another path has visited one by the time it is popped, it
+ * gives an edge, too.
+ *
+ * Two kinds of edges are dropped because the target's dominator is the virtual root whatever else
+ * refers to it: edges into roots, and edges into nodes that are reached from two roots. Such a node
+ * is marked DOM_TOP at the first edge that shows it.
  */
 #include "graph/dominators/semi_nca_private.h"
 
+#include "base/bits.h"
 #include "base/processor.h"
 
-/* How many targets ahead a row is asked for. */
+#include <assert.h>
+
+/* How many targets ahead a row is prefetched. */
 #define ROW_AHEAD 4
 
 /*
- * What is met in a search from a root is made old one by one, or, beyond this part of all nodes, at
- * a sweep.
+ * The set of nodes visited from the current root is cleared node by node after a small search, and
+ * as a whole after one that visits more than one node in SWEEP_PART.
  */
 #define SWEEP_PART 256
 
 struct search {
 	struct dom_parts *parts;
 	struct dom_build *b;
-	bool is_alone; /* nobody else takes nodes */
+	bool is_alone; /* the only part: states need no atomic update */
 	struct dom_stack stack;
 	uint64_t steps;
-	struct base_big recent; /* uint32_t: what was met in the search from this root */
+	struct base_big recent; /* uint32_t: nodes visited from this root */
 	uint32_t recent_limit;  /* a sweep from here on */
 	uint32_t first;         /* number of this search */
 	uint32_t reported;      /* numbers of which dom_step knows */
@@ -47,6 +52,7 @@ int dom_stack_grow(struct dom_stack *stack, struct base_work *work, struct hdb_e
 
 	if (rc < 0)
 		return rc;
+	assert(stack->depth <= stack->limit);
 	if (stack->depth)
 		memcpy(big.data, stack->entry, stack->depth * sizeof *stack->entry);
 	base_big_free(work, &stack->big);
@@ -62,7 +68,7 @@ int dom_put_parents(struct dom_build *b, struct hdb_error *err)
 			     (b->count & (BASE_RUN - 1)) + 1, err);
 }
 
-/* Sets bits of a node's state; what it was. */
+/* Sets bits of a node's state and returns the former state. */
 static inline unsigned add_state(struct search *s, uint32_t node, enum dom_state state)
 {
 	_Atomic uint64_t *word = &s->b->states[node / DOM_STATES];
@@ -80,7 +86,7 @@ static inline unsigned add_state(struct search *s, uint32_t node, enum dom_state
 	return before >> shift & 3;
 }
 
-/* The edge to a node that was met before. */
+/* Records an edge to a visited node, unless the virtual root dominates that node. */
 static inline int add_edge(struct search *s, uint32_t source, uint32_t target,
 			   struct hdb_error *err)
 {
@@ -88,13 +94,13 @@ static inline int add_edge(struct search *s, uint32_t source, uint32_t target,
 
 	if (dom_state(b->states, target) & DOM_TOP)
 		return HDB_OK;
-	if (b->mine[target / 64] >> (target % 64) & 1)
+	if (base_bit_has(b->mine, target))
 		return graph_buckets_add(&b->crosses, source, target, err);
 	(void)add_state(s, target, DOM_TOP);
 	return HDB_OK;
 }
 
-/* Looks at the targets of a row: edges, or entries that wait in the row's order. */
+/* Decodes a row: a target gives an edge if it was visited, else an entry on the stack. */
 static int scan_row(struct search *s, uint32_t node, uint32_t source, struct hdb_error *err)
 {
 	struct dom_build *b = s->b;
@@ -108,11 +114,12 @@ static int scan_row(struct search *s, uint32_t node, uint32_t source, struct hdb
 	if (s->stack.limit - s->stack.depth < DOM_STACK_ROOM &&
 	    (rc = dom_stack_grow(&s->stack, b->work, err)) < 0)
 		return rc;
+	assert(s->stack.limit - s->stack.depth >= DOM_STACK_ROOM);
 	if (row.at < row.end) {
 		dom_stack_long(&s->stack, &row, source);
 		return HDB_OK;
 	}
-	/* Without branches, since nobody can foretell what was met; those met move to the end. */
+	/* Branchless, because whether a target was visited is unpredictable; those move to the end. */
 	for (unsigned i = count; i-- > 0;) {
 		const uint32_t to = target[i];
 		const bool is_new = dom_state(b->states, to) == DOM_NEW;
@@ -131,7 +138,7 @@ static int scan_row(struct search *s, uint32_t node, uint32_t source, struct hdb
 	return HDB_OK;
 }
 
-/* Numbers a node that nobody else has, and looks at its row. */
+/* Numbers a node that this part has just claimed, and scans its row. */
 static int visit(struct search *s, uint32_t node, uint32_t parent, struct hdb_error *err)
 {
 	struct dom_build *b = s->b;
@@ -141,16 +148,18 @@ static int visit(struct search *s, uint32_t node, uint32_t parent, struct hdb_er
 		return rc;
 	if (b->count - s->first < s->recent_limit)
 		((uint32_t *)s->recent.data)[b->count - s->first] = node;
-	b->mine[node / 64] |= (uint64_t)1 << (node % 64);
+	assert(b->count <= b->node_count);
+	base_bit_put(b->mine, node);
 	return scan_row(s, node, b->count, err);
 }
 
-/* What was met in the search that ends is no longer the next one's. */
-static void forget(struct search *s)
+/* Clears the set of nodes visited from this root. */
+static void clear_visited(struct search *s)
 {
 	struct dom_build *b = s->b;
 	const uint32_t *recent = s->recent.data;
 
+	assert(b->count >= s->first);
 	if (b->count - s->first >= s->recent_limit) {
 		memset(b->mine, 0, ((uint64_t)b->node_count / 64 + 1) * sizeof *b->mine);
 		return;
@@ -165,6 +174,7 @@ static int search_from(struct search *s, uint32_t root, struct hdb_error *err)
 	struct dom_build *b = s->b;
 	int rc;
 
+	assert(s->stack.depth == 0);
 	s->first = b->count + 1;
 	(void)add_state(s, root, DOM_MET);
 	if ((rc = visit(s, root, 0, err)) < 0)
@@ -191,7 +201,7 @@ static int search_from(struct search *s, uint32_t root, struct hdb_error *err)
 		if (rc < 0)
 			return rc;
 	}
-	forget(s);
+	clear_visited(s);
 	return HDB_OK;
 }
 

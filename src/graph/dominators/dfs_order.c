@@ -1,20 +1,25 @@
 /*
- * graph/dominators/dfs_order.c - from the search's order to numbers by node, and from nodes to
- * numbers in edges.
+ * graph/dominators/dfs_order.c - inverts the preorder, and renumbers edges.
+ *
+ * The search writes pairs of node and number, and edges from numbers to nodes. Both are grouped in
+ * buckets of neighbouring nodes. Bucket by bucket, so that lookups stay within the cache, this
+ * makes an array of numbers by node and edges from numbers to numbers.
  */
 #include "graph/dominators/semi_nca_private.h"
 
+#include "base/bits.h"
 #include "base/pack.h"
 #include "base/pipeline.h"
 #include "base/thread.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Blocks of numbers in work at once, a thread. */
 #define PACK_SLOTS 3u
 
-/* Part of the budget that chunks of all orders take, and what they leave to others. */
+/* The orders' chunks take 1/CHUNK_SHARE of the budget, and leave 1/KEPT_SHARE to others. */
 #define CHUNK_SHARE 16u
 #define KEPT_SHARE 2u
 
@@ -39,12 +44,14 @@ static struct dom_build *part_of(const struct dom_parts *parts, uint32_t number)
 {
 	unsigned no = parts->count - 1;
 
+	assert(number > 0);
 	while (number <= parts->part[no].before)
 		no--;
+	assert(number - parts->part[no].before <= parts->part[no].count);
 	return &parts->part[no];
 }
 
-/* Marks the numbers of what needs no edges. */
+/* Marks the numbers of nodes that the virtual root dominates. */
 static void mark_tops(const struct dom_parts *parts, const uint32_t *number, uint32_t base,
 		      uint32_t count)
 {
@@ -57,14 +64,14 @@ static void mark_tops(const struct dom_parts *parts, const uint32_t *number, uin
 			struct dom_build *b = part_of(parts, w);
 			const uint32_t own = w - b->before;
 
-			b->top[own / 64] |= (uint64_t)1 << (own % 64);
+			base_bit_put(b->top, own);
 		}
 	}
 }
 
 /*
- * A part's edges to one bucket of nodes, which have these numbers: not from themselves, nor to what
- * needs none, which is marked.
+ * Renumbers a part's edges into one bucket of nodes. Leaves out self-loops, and edges into nodes
+ * that turned out to be dominated by the virtual root after the edge was recorded.
  */
 static int number_edges(struct dom_build *b, const uint32_t *number, uint32_t bucket,
 			struct hdb_error *err)
@@ -86,7 +93,8 @@ static int number_edges(struct dom_build *b, const uint32_t *number, uint32_t bu
 }
 
 /*
- * Packs a block by way of `values`; on any thread. Neighbours were mostly met one after the other.
+ * Packs a block as differences, which are small: neighbours in memory mostly have neighbouring
+ * numbers. `values` is scratch space. Runs on any thread.
  */
 static int pack_numbers(const uint32_t *number, uint32_t count, uint64_t *values,
 			struct base_vec *packed, struct hdb_error *err)

@@ -84,7 +84,10 @@ static void fill_rows(const struct graph_edge_buckets *eb, uint32_t bucket, uint
 int graph_buckets_sort(struct graph_edge_buckets *eb, uint32_t bucket, const uint64_t **first,
 		       const uint32_t **source, struct hdb_error *err)
 {
-	const uint64_t count = count_rows(eb, bucket);
+	uint64_t count;
+
+	assert(bucket < eb->bucket_count);
+	count = count_rows(eb, bucket);
 
 	if (!eb->sorted.data || count * sizeof(uint32_t) > eb->sorted.size_bytes) {
 		const uint64_t bytes = (count + count / 4 + 1) * sizeof(uint32_t);

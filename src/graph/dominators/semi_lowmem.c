@@ -1,20 +1,21 @@
 /*
- * graph/dominators/semi_lowmem.c - semidominators with links only for joins: nodes that more than
- * the tree's edge leads to.
+ * graph/dominators/semi_lowmem.c - semidominators with links only for joins: nodes that other edges
+ * than the search tree's lead to.
  *
- * On heaps four nodes in five have one referrer. Such a node's semidominator is its parent, so on
- * the path that evaluates an edge from u into w (u > w) all that such nodes add is the parent of
- * the highest of them. Let p be the deepest node above u that is not above w in number. The
- * node below p on the path adds p, or, if it is a join, at most p; all others that are not joins
- * add more. So the least of the path is the least of p and what the joins on it say. Both p and
- * the nearest join at or above u are read off the path to u, which a pass over the nodes in order
- * of numbers has at hand: a stack. What is then evaluated are paths over joins.
+ * This is for heaps whose links do not fit the budget at 8 bytes a node: hundreds of millions of
+ * objects in 2 GB, or tens of millions in 100 MB. Without it, links lie in a file and random access
+ * to it thrashes.
  *
- * Which heaps take it: those for whose search the budget has no room for 8 bytes a node, hundreds
- * of millions of objects in 2 GB or tens of millions in 100 MB.
+ * A node that is no join has its parent as semidominator, so its link need not be stored. Consider
+ * the evaluation of an edge from u to w (u > w), and let p be the deepest ancestor of u whose number
+ * is not above w. On the path from p down to u, the first node contributes p, or at most p if it is
+ * a join; later nodes that are no joins contribute more. So the result is the minimum of p and what
+ * the joins on the path contribute.
  *
- * All edges go through that pass in order of sources, and back into buckets of targets; nothing
- * but the joins' links is used at random.
+ * A pass over all nodes in order of numbers keeps the path to the current node on a stack. There it
+ * finds both p and the nearest join, and replaces each edge by one from p, one from the join, or
+ * both ("folding"). What is left to evaluate are paths over joins alone. Edges are grouped by source
+ * for this pass and by target afterwards; only the joins' links are accessed at random.
  */
 #include "graph/dominators/semi_nca_private.h"
 
@@ -32,18 +33,18 @@
 #define JOINS_PART 4u
 
 /*
- * Values emitted last, by target, so that a class that a million objects refer to gets few of the
- * same.
+ * Results emitted last, by target: a cache that drops most duplicates of edges into a class that a
+ * million objects refer to.
  */
-#define LATELY (1u << 12)
+#define RECENT_EDGES (1u << 12)
 
-/* A node on the path to the one that the pass has come to. */
-struct above {
+/* A node on the path to the current node. */
+struct path_node {
 	uint32_t number;
 	uint32_t join; /* the nearest join at or above it; 0: none */
 };
 
-struct lately {
+struct recent_edge {
 	uint32_t target, below, join;
 };
 
@@ -52,10 +53,10 @@ struct fold {
 	struct graph_edge_buckets by_source;
 	struct base_ranks joins; /* numbers */
 	struct dom_link *links;  /* by rank; ranks start at 1 */
-	struct above *path;
+	struct path_node *path;
 	uint64_t depth, limit;
-	struct lately *lately;
-	struct base_big links_big, path_big, lately_big;
+	struct recent_edge *recent;
+	struct base_big links_big, path_big, recent_big;
 };
 
 static bool is_join(const struct fold *f, uint32_t w)
@@ -124,6 +125,7 @@ static int extend_path(struct fold *f, uint32_t number, uint32_t parent, struct 
 
 	while (f->path[f->depth - 1].number > parent)
 		f->depth--;
+	assert(f->path[f->depth - 1].number == parent);
 	join = f->path[f->depth - 1].join;
 	if (f->depth == f->limit) {
 		struct base_big big = { 0 };
@@ -141,11 +143,11 @@ static int extend_path(struct fold *f, uint32_t number, uint32_t parent, struct 
 		f->links[rank_of(f, number)].up = join ? rank_of(f, join) : 0;
 		join = number;
 	}
-	f->path[f->depth++] = (struct above){ .number = number, .join = join };
+	f->path[f->depth++] = (struct path_node){ .number = number, .join = join };
 	return HDB_OK;
 }
 
-/* The deepest on the path whose number is not above `w`. */
+/* The deepest node on the path whose number is not above `w`. */
 static uint32_t deepest_below(const struct fold *f, uint32_t w)
 {
 	uint64_t low = 0, high = f->depth;
@@ -162,19 +164,20 @@ static uint32_t deepest_below(const struct fold *f, uint32_t w)
 }
 
 /*
- * What the edge from the end of the path to w comes to: a number below w, a join above it, or both.
+ * Replaces the edge from the end of the path to w by one from a number below w, one from a join
+ * above w, or both.
  */
 static int fold_edge(struct fold *f, uint32_t w, struct hdb_error *err)
 {
-	const struct above *end = &f->path[f->depth - 1];
+	const struct path_node *end = &f->path[f->depth - 1];
 	const uint32_t below = end->number < w ? end->number : deepest_below(f, w);
 	const uint32_t join = end->number > w && end->join > w ? end->join : 0;
-	struct lately *lately = &f->lately[w % LATELY];
+	struct recent_edge *recent = &f->recent[w % RECENT_EDGES];
 	int rc;
 
-	if (lately->target == w && lately->below == below && lately->join == join)
+	if (recent->target == w && recent->below == below && recent->join == join)
 		return HDB_OK;
-	*lately = (struct lately){ .target = w, .below = below, .join = join };
+	*recent = (struct recent_edge){ .target = w, .below = below, .join = join };
 	if (below < w && (rc = graph_buckets_add(&f->b->edges, below, w, err)) != HDB_OK)
 		return rc;
 	return join ? graph_buckets_add(&f->b->edges, join, w, err) : HDB_OK;
@@ -226,7 +229,7 @@ static int semi_of_block(struct fold *f, uint32_t block, uint32_t *rank, struct 
 		b->block[k] = 0;
 		if (w == 0 || !is_join(f, w))
 			continue;
-		if (b->top[w / 64] >> (w % 64) & 1)
+		if (base_bit_has(b->top, w))
 			semi = 0;
 		for (uint64_t i = first[k]; i < first[k + 1]; i++) {
 			const uint32_t low = source[i] < w ?
@@ -236,6 +239,7 @@ static int semi_of_block(struct fold *f, uint32_t block, uint32_t *rank, struct 
 			if (low < semi)
 				semi = low;
 		}
+		assert(*rank > 0 && semi <= parent);
 		f->links[(*rank)--].low = semi;
 		b->block[k] = parent - semi;
 	}
@@ -249,15 +253,15 @@ static int start(struct fold *f, struct hdb_error *err)
 
 	f->limit = 4096;
 	if ((rc = base_ranks_init(&f->joins, b->count, b->work, "joins", err)) < 0 ||
-	    (rc = base_big_alloc(b->work, &f->lately_big, LATELY * sizeof *f->lately, "joins",
+	    (rc = base_big_alloc(b->work, &f->recent_big, RECENT_EDGES * sizeof *f->recent, "joins",
 				 err)) < 0 ||
 	    (rc = base_big_alloc_raw(b->work, &f->path_big, f->limit * sizeof *f->path,
 				     "search path", err)) < 0)
 		return rc;
-	f->lately = f->lately_big.data;
+	f->recent = f->recent_big.data;
 	f->path = f->path_big.data;
-	/* The virtual root is above all. */
-	f->path[f->depth++] = (struct above){ 0, 0 };
+	/* The virtual root starts every path, so the stack is never empty. */
+	f->path[f->depth++] = (struct path_node){ 0, 0 };
 	return HDB_OK;
 }
 
@@ -322,7 +326,7 @@ int dom_semis_lowmem(struct dom_build *b, bool is_forced, bool *is_done, struct 
 out:
 	graph_buckets_release(&f.by_source);
 	base_big_free(b->work, &f.path_big);
-	base_big_free(b->work, &f.lately_big);
+	base_big_free(b->work, &f.recent_big);
 	base_big_free(b->work, &f.links_big);
 	base_ranks_release(&f.joins);
 	return rc;

@@ -2,20 +2,24 @@
  * graph/dominators/semi_nca.c - SEMI-NCA in the numbers of a depth-first preorder, and sums up the
  * tree.
  *
- * Invariants: parent[w] < w; semi[w] <= parent[w]; idom[w] <= semi[w] is found by walking up from
- * parent[w]. Parents and semidominators are used in order of numbers only, so they are packed
- * (base/packed_runs.h); what is used at random is links, then dominators.
+ * Invariants: parent[w] < w; semi[w] <= parent[w]; idom[w] <= semi[w]. The dominator of w is found
+ * by walking up the dominator tree from parent[w] to the first number that is not above semi[w].
+ *
+ * Parents and semidominators are read in order of numbers only, so they are packed
+ * (base/packed_runs.h). Only links, and later dominators, are accessed at random and need a plain
+ * array.
  */
 #include "graph/dominators/semi_nca_private.h"
 
 #include "base/bits.h"
 #include "base/pipeline.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
-/* Edges ahead of which links are asked for, and what is above these. */
+/* How many edges ahead links are prefetched, and their ancestors. */
 #define LINK_AHEAD 32u
-#define ABOVE_AHEAD 12u
+#define ANCESTOR_AHEAD 12u
 
 /* The edges to one block's numbers. */
 struct block_edges {
@@ -24,20 +28,22 @@ struct block_edges {
 };
 
 /*
- * Asks for the links of sources that come soon, and then for what is above them: edges are
- * evaluated from the last to the first, so that what a search waits for everywhere else is known
- * beforehand here.
+ * Prefetches the links of upcoming sources, then of their ancestors. Edges are evaluated from the
+ * last to the first, so unlike in the search the upcoming ones are known.
  */
-static inline void ask_for(const struct dom_link *links, uint32_t w, const uint32_t *source,
-			   uint64_t i)
+static inline void prefetch_links(const struct dom_link *links, uint32_t w, const uint32_t *source,
+				  uint64_t i)
 {
 	if (i >= LINK_AHEAD && source[i - LINK_AHEAD] > w)
 		prefetch_write(&links[source[i - LINK_AHEAD]]);
-	if (i >= ABOVE_AHEAD && source[i - ABOVE_AHEAD] > w)
-		prefetch_write(&links[links[source[i - ABOVE_AHEAD]].up]);
+	if (i >= ANCESTOR_AHEAD && source[i - ANCESTOR_AHEAD] > w)
+		prefetch_write(&links[links[source[i - ANCESTOR_AHEAD]].up]);
 }
 
-/* The least of the parent and what the edges into w say: from below w a number, else evaluated. */
+/*
+ * The semidominator of w: the least of its parent, the sources of edges that are below w, and what
+ * evaluating the other sources yields.
+ */
 static inline uint32_t semi_of(struct dom_link *links, uint32_t w, uint32_t parent,
 			       const struct block_edges *edges, uint64_t *steps)
 {
@@ -47,7 +53,7 @@ static inline uint32_t semi_of(struct dom_link *links, uint32_t w, uint32_t pare
 	for (uint64_t i = edges->first[k + 1]; i-- > edges->first[k];) {
 		const uint32_t from = edges->source[i];
 
-		ask_for(links, w, edges->source, i);
+		prefetch_links(links, w, edges->source, i);
 		const uint32_t low = from < w ? from : dom_eval(links, from, w, steps);
 		if (low < semi)
 			semi = low;
@@ -70,10 +76,10 @@ static int semi_of_block(struct dom_build *b, struct dom_link *links, uint32_t b
 		return rc;
 	for (uint32_t k = count; k-- > (block == 0 ? 1 : 0);) {
 		const uint32_t w = base + k, parent = w - (uint32_t)b->block[k];
-		const uint32_t semi = b->top[w / 64] >> (w % 64) & 1 ?
-					      0 :
-					      semi_of(links, w, parent, &edges, &steps);
+		const uint32_t semi =
+			base_bit_has(b->top, w) ? 0 : semi_of(links, w, parent, &edges, &steps);
 
+		assert(semi <= parent && parent < w);
 		links[w] = (struct dom_link){ .up = parent, .low = semi };
 		b->block[k] = parent - semi;
 	}
@@ -123,6 +129,7 @@ static void add_jump(struct dom_link *jumps, uint32_t w, uint32_t dominator)
 	const uint32_t top = top_of(jumps, dominator);
 	struct dom_link a, b;
 
+	assert(dominator < w);
 	if (dominator == w - 1) {
 		jumps[w] = (struct dom_link){ .up = top, .low = NO_TOP };
 		return;
@@ -133,7 +140,7 @@ static void add_jump(struct dom_link *jumps, uint32_t w, uint32_t dominator)
 	jumps[w].up = a.low - b.low == b.low - jumps[b.up].low ? b.up : top;
 }
 
-/* The nearest one at or above x, which is above `most`, that is not. */
+/* The nearest ancestor-or-self of x whose number is not above `most`. x is above `most`. */
 static inline uint32_t jump_up(const struct dom_link *jumps, const uint32_t *dominator, uint32_t x,
 			       uint32_t most, uint64_t *steps)
 {
@@ -147,11 +154,11 @@ static inline uint32_t jump_up(const struct dom_link *jumps, const uint32_t *dom
 			return x;
 		x = top_of(jumps, x);
 	}
-	/* It is in the run. */
+	/* The run that x led into contains all numbers from its top to x, `most` among them. */
 	return most;
 }
 
-/* Jump pointers for what has its dominator: numbers below `end`. */
+/* Makes jump pointers for all numbers below `end`, whose dominators are known. */
 static int start_jumping(const struct dom_build *b, const uint32_t *dominator, uint32_t end,
 			 struct base_big *big, struct hdb_error *err)
 {
@@ -181,16 +188,15 @@ static int read_blocks(struct dom_parts *parts, struct dom_build *b, uint32_t bl
 	return dom_step(parts, b, BASE_RUN, err);
 }
 
-/* A compiler's heap has walks of 3 steps. */
+/* Average steps a walk may take before jump pointers replace it; a compiler's heap takes 3. */
 #define WALK_STEPS 8u
 
 /*
- * The dominator of w: the nearest one above its parent in the dominator tree that is not above
- * its semidominator. Walking step by step is best on heaps, and quadratic on a long chain with
- * a wide tail; so when steps add up, jump pointers take over: at WALK_STEPS for each of the numbers
- * so far, and some for the first ones.
+ * Finds all dominators of a part. Walking up step by step is fastest on heaps, but quadratic on a
+ * long chain with a wide tail. So when walks have taken more than WALK_STEPS steps a number, jump
+ * pointers take over and bound each walk by a logarithm.
  *
- * dominator[0] belongs to another part: it is not used.
+ * dominator[0] belongs to the part before this one and is not accessed.
  */
 static int find_dominators(struct dom_parts *parts, struct dom_build *b, uint32_t *dominator,
 			   struct hdb_error *err)
@@ -221,6 +227,7 @@ static int find_dominators(struct dom_parts *parts, struct dom_build *b, uint32_
 			for (; x > semi; steps++)
 				x = dominator[x];
 		}
+		assert(x <= semi && semi < w);
 		dominator[w] = x;
 	}
 	b->step_count += steps;
@@ -263,7 +270,7 @@ static void release_part(struct dom_build *b)
 	free(b->block2);
 }
 
-/* What is done in all parts at the same time. */
+/* A phase that runs on all parts at the same time. */
 struct phase {
 	struct dom_parts *parts;
 	int (*run)(struct dom_parts *parts, struct dom_build *b, struct hdb_error *err);
@@ -290,7 +297,7 @@ static int each_part(struct dom_parts *parts,
 	return base_pipeline_parts(parts->count, &phase, run_part, err);
 }
 
-/* The numbers of parts, one after the other; and room for edges among them. */
+/* Assigns each part its range of numbers, and prepares for its renumbered edges. */
 static int join_parts(struct dom_parts *parts, struct hdb_error *err)
 {
 	uint32_t count = 0;
@@ -301,6 +308,7 @@ static int join_parts(struct dom_parts *parts, struct hdb_error *err)
 
 		b->before = count;
 		count += b->count;
+		assert(count <= b->node_count);
 		base_big_free(b->work, &b->mine_big);
 		rc = base_big_alloc(b->work, &b->top_big, b->count / 8 + 16, "preorder", err);
 		if (rc < 0)
@@ -373,7 +381,7 @@ static int place_dominators(struct dom_parts *parts, struct dom_build *b, struct
 	return HDB_OK;
 }
 
-/* How many there should be: one where memory may not do for links. */
+/* How many parts to use: one if memory may not suffice for links, as semi_lowmem.c needs one. */
 static unsigned part_count(const struct graph_rows *rows, enum graph_search how)
 {
 	const uint64_t n = rows->node_count;
@@ -470,6 +478,7 @@ out:
 int graph_dominators_numbers(const struct graph_dominators *dominators, uint32_t first,
 			     uint64_t *numbers, uint32_t count, struct hdb_error *err)
 {
+	assert(first % GRAPH_NUMBERS_STEP == 0);
 	const int rc = base_runs_range(&dominators->numbers, first, numbers, count, err);
 
 	if (rc != HDB_OK)
@@ -551,6 +560,8 @@ int graph_retained(const struct graph_dominators *dominators, struct base_sizes 
 	base_stage(dominators->work, "retained sizes", dominators->count, "objects");
 	for (uint32_t w = dominators->count; w > 0; w--) {
 		const uint32_t to = dominator[w];
+
+		assert(to < w);
 		const uint64_t sum = base_sizes_get(sizes, to) + base_sizes_get(sizes, w);
 		if (!base_sizes_set(sizes, to, sum))
 			return hdb_fail(err, HDB_ELIMIT, "retained sizes do not fit 32 bits");

@@ -25,12 +25,13 @@
 /* Steps between two calls of base_step. */
 #define DOM_STEP_MASK 0xffffu
 
-/* How many targets, or numbers, ahead memory is asked for. */
+/* How many targets, or numbers, ahead memory is prefetched. */
 #define DOM_AHEAD 8
 
 /*
- * What all searches know of a node, in two bits. An edge to a node that another root's search has
- * met makes its dominator the virtual root: the two searches have no node in common.
+ * The state of a node, shared by all searches, in two bits. An edge to a node that the search from
+ * another root has visited proves that the virtual root is its dominator, because the two paths to
+ * it have no node in common.
  */
 enum dom_state {
 	DOM_NEW, /* not met */
@@ -45,7 +46,7 @@ enum dom_state {
 /* The lower bit of each state in a word. */
 #define DOM_LOW_BITS 0x5555555555555555u
 
-/* Searches at once, at most: more would fight for the same nodes. */
+/* Most searches at a time: more would contend for the same nodes. */
 #define DOM_PARTS_MAX 16u
 
 /* Below this many nodes there is one. */
@@ -87,8 +88,8 @@ struct dom_parts {
 };
 
 /*
- * Now and then, in each part, with what it has done since, or a block, however much of it is used:
- * HDB_END if another one failed. The first part reports; all of them look at the cancel flag.
+ * Each part calls this regularly with how many numbers it has handled since, or a whole block.
+ * HDB_END if another part failed. Only the first part reports progress; all check for cancellation.
  */
 int dom_step(struct dom_parts *parts, const struct dom_build *b, uint32_t done,
 	     struct hdb_error *err);
@@ -110,8 +111,9 @@ static inline unsigned dom_state(const _Atomic uint64_t *states, uint32_t v)
 }
 
 /*
- * What waits in a search: a target with its source's number. GRAPH_NONE as a target is a long row,
- * of which the two entries below say what is left.
+ * A pending entry of the search: a target, and the number of its source. If the target is
+ * GRAPH_NONE, the entry stands for a long row, and the two entries below it hold the range of
+ * targets that is left.
  */
 union dom_entry {
 	struct {
@@ -127,12 +129,12 @@ struct dom_stack {
 	struct base_big big;
 };
 
-/* Entries that there must be room for before a row is looked at. */
+/* Free entries that scanning a row needs. */
 #define DOM_STACK_ROOM (GRAPH_ROW_MAX + 3)
 
 int dom_stack_grow(struct dom_stack *stack, struct base_work *work, struct hdb_error *err);
 
-/* Puts a long row there. */
+/* Pushes a long row. */
 static inline void dom_stack_long(struct dom_stack *stack, const struct graph_long_row *row,
 				  uint32_t source)
 {
@@ -141,7 +143,7 @@ static inline void dom_stack_long(struct dom_stack *stack, const struct graph_lo
 	stack->entry[stack->depth++] = (union dom_entry){ .target = GRAPH_NONE, .source = source };
 }
 
-/* Takes the topmost target. A long row goes with its last one. */
+/* Pops the topmost target. A long row is removed with its last target. */
 static inline void dom_stack_pop(struct dom_stack *stack, const struct graph_rows *rows,
 				 uint32_t *source, uint32_t *target)
 {
@@ -159,8 +161,8 @@ static inline void dom_stack_pop(struct dom_stack *stack, const struct graph_row
 }
 
 /*
- * A target that comes soon, or GRAPH_NONE: `ahead` entries down the stack, or further in the long
- * row on top.
+ * An upcoming target to prefetch, or GRAPH_NONE: `ahead` entries down the stack, or as many further
+ * in the long row on top.
  */
 static inline uint32_t dom_stack_soon(const struct dom_stack *stack, const struct graph_rows *rows,
 				      uint32_t ahead)
@@ -178,7 +180,7 @@ static inline uint32_t dom_stack_soon(const struct dom_stack *stack, const struc
 		       GRAPH_NONE;
 }
 
-/* Writes down the block of parents that is complete, or the last one. */
+/* Stores the current block of parents: when it is full, or at the end. */
 int dom_put_parents(struct dom_build *build, struct hdb_error *err);
 
 /* Gives the next number, build->count. */
@@ -231,16 +233,16 @@ static inline uint32_t dom_block_count(const struct dom_build *b, uint32_t block
 }
 
 /*
- * The forest of linked nodes: `up` is above the node, and `low` is the least semidominator on
- * what is jumped over, the node itself included, `up` not. The nodes' names are not needed, unlike
- * in Lengauer-Tarjan.
+ * The forest of linked nodes, with compressed paths: `up` is an ancestor, and `low` is the least
+ * semidominator on the path from the node, included, to `up`, excluded. SEMI-NCA needs the value
+ * only, not the node that has it, unlike Lengauer-Tarjan.
  */
 struct dom_link {
 	uint32_t up;
 	uint32_t low;
 };
 
-/* Lets x jump over what is above it, y. */
+/* Compresses the path from x by skipping its ancestor y. */
 static inline void jump_over(struct dom_link *x, const struct dom_link *y)
 {
 	if (y->low < x->low)
