@@ -119,7 +119,7 @@ sample      := build/sample.hprof
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all lib command test test-programs golden lint lint-layers lint-text lint-format lint-headers lint-man \
+.PHONY: all lib command test test-all test-slow test-programs golden lint lint-layers lint-text lint-format lint-headers lint-man \
 	lint-sh lint-cppcheck lint-tidy lint-compile lint-analyzer bench fuzz fuzz-afl hostile nightly valgrind demo \
 	install uninstall cov dist deb static doors wheel arm64 test-arm64 release page check format clean help FORCE
 
@@ -231,8 +231,14 @@ $(sample): tests/data/sample.hprof.zst
 
 test-programs: $(test_bin) $(replay_bin) $(example_bin)
 
-test: all test-programs $(sample) ## run the tests; T=name runs those whose name contains it
-	@BUILD=$(BUILD) T='$(T)' LIMIT=$(LIMIT) DUMP=$(sample) CC='$(CC)' sh tests/run.sh
+test: private SET = quick
+test: all test-programs $(sample) ## run the quick tests; T=name runs all whose name contains it
+test-slow: private SET = slow
+test-slow: all test-programs $(sample) ## run the tests that `make test` leaves out
+test-all: private SET = all
+test-all: all test-programs $(sample) ## run all tests
+test test-slow test-all:
+	@BUILD=$(BUILD) T='$(T)' SET=$(SET) LIMIT=$(LIMIT) DUMP=$(sample) CC='$(CC)' sh tests/run.sh
 
 check: test ## the same as test
 
@@ -302,9 +308,9 @@ hostile: all $(test_bin) $(replay_bin) $(sample) ## the long forms of the campai
 # Every night: the tests under the sanitizers of gcc and of clang, what works on threads under
 # ThreadSanitizer, the tests under valgrind, the long forms, some minutes of each fuzz target.
 nightly: ## all that takes too long for every change
-	$(MAKE) test SAN=address,undefined LIMIT=3000
-	$(MAKE) test SAN=address,undefined BUILD=build/clang-san CC=clang LIMIT=3000
-	$(MAKE) test CPPFLAGS=-DPROCESSOR_PLAIN BUILD=build/plain LIMIT=3000
+	$(MAKE) test-all SAN=address,undefined LIMIT=3000
+	$(MAKE) test-all SAN=address,undefined BUILD=build/clang-san CC=clang LIMIT=3000
+	$(MAKE) test-all CPPFLAGS=-DPROCESSOR_PLAIN BUILD=build/plain LIMIT=3000
 	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=pipeline
 	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=parts_test
 	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=import_
@@ -337,7 +343,7 @@ valgrind: all $(test_bin) $(replay_bin) $(sample) ## the test programs and the r
 # Counts are files that a test run as another user must be able to write, too.
 cov: ## which lines the tests reach, by file (build/cov)
 	@find build/cov -name '*.gcda' -delete 2>/dev/null || true
-	@umask 0; $(MAKE) --no-print-directory BUILD=build/cov OPT='-O0 -g --coverage' LDFLAGS=--coverage LIMIT=3000 test || \
+	@umask 0; $(MAKE) --no-print-directory BUILD=build/cov OPT='-O0 -g --coverage' LDFLAGS=--coverage LIMIT=3000 test-all || \
 		echo "cov: tests failed, which says nothing of the lines; what a killed process ran is not counted"
 	@cd build/cov && find obj/src obj/tools -name '*.gcda' | sort | xargs -r gcov -n 2>/dev/null | \
 	awk '/^File/ { file = $$2; gsub("\047", "", file) } \

@@ -7,7 +7,9 @@
 # limit, log and temporary folder (TMPDIR), and finds BUILD (folder of what was built) and DUMP (the
 # sample dump) as absolute paths. Exit code 77 of a test means "cannot run here" and counts neither
 # way.
-# From the caller: BUILD, T (only names that contain it), LIMIT (seconds a test), DUMP, JOBS.
+# A test whose opening comment has a line "Slow: REASON" runs in `make test-all` only.
+# From the caller: BUILD, T (only names that contain it), LIMIT (seconds a test), DUMP, JOBS, and
+# SET: quick (without the slow tests), slow (those alone), all (default; always so with a T).
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -72,7 +74,16 @@ mkdir -p "$out"
 		[ -f "$case" ] && echo "cli_$(basename "$case" .sh) sh tests/run_cli.sh $case"
 	done
 	true
-} | sed 's/ *$//' | T="${T:-}" awk 'index($1, ENVIRON["T"])' >"$out/list"
+} | sed 's/ *$//' | T="${T:-}" awk 'index($1, ENVIRON["T"])' >"$out/every"
+
+# Programs are told by their sources.
+slow=$(grep -lE '^( \*|#) Slow: ' tests/*/*_test.c tests/*/*_test.sh 2>/dev/null |
+	sed "s|^tests/\(.*\)\.c\$|$BUILD/tests/\1|" | tr '\n' ' ')
+[ -z "${T:-}" ] || SET=all
+SET=${SET:-all} SLOW="$slow" awk '
+	BEGIN { n = split(ENVIRON["SLOW"], s, " "); for (i = 1; i <= n; i++) slow[s[i]] = 1 }
+	ENVIRON["SET"] == "all" || (ENVIRON["SET"] == "slow") == ($NF in slow)' "$out/every" >"$out/list"
+
 
 xargs -r -L 1 -P "${JOBS:-$(nproc)}" sh tests/run.sh --one <"$out/list"
 

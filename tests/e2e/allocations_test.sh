@@ -2,6 +2,7 @@
 # allocations_test.sh - records of Android's allocation tracker: by class, thread, place and call
 # stack, against sums made here; headers that are longer, 65,536 entries, and what is broken at every
 # byte.
+# Slow: a record broken at every byte.
 set -eu
 command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }
 cd "$TMPDIR"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # bench_java_test.sh - bench/java/make.sh: every program makes a dump of the size asked for, with
 # what its first comment says. Needs a JDK of 17 or newer; javac's heap wants src.zip, too.
+# Slow: large dumps are made and read.
 set -eu
 jdk=
 sources=

@@ -3,6 +3,7 @@
 # header, as a small zstd file and as gzip that never ends, is given up with a clear error, in
 # bounded time, memory and disk; sizes that members claim are not believed, and what is there is
 # read.
+# Slow: terabytes are unpacked until the limits end it.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
 work=$(mktemp -d)

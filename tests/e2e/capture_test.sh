@@ -3,6 +3,7 @@
 # `jcmd GC.class_histogram`; as root and as another user, across PID and mount namespaces from outside
 # and inside; a VM that is stopped, that dies meanwhile, that lets nobody attach; interrupted, killed,
 # no space left: what is said, what is left behind (nothing), and that the VM lives on.
+# Slow: starts many JVMs.
 # Functions are called by their names.
 # shellcheck disable=SC2317
 set -eu

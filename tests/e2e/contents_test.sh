@@ -3,6 +3,7 @@
 # database: every query's example gives the same answer as with the plain dump, which is gone by
 # then, and `export dump` gives the dump back, byte for byte. On the sample, and on two of
 # ../shared/dumps where they are.
+# Slow: every query's example on dumps compressed in many ways.
 set -eu
 command -v gzip > /dev/null || { echo "no gzip here"; exit 77; }
 work=$(mktemp -d)

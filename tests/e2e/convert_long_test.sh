@@ -3,6 +3,7 @@
 # does not fit in its four bytes (the dump is sparse, and takes no room), and 0, as VMs and KOOM leave
 # it when they are stopped. It writes segments whose lengths are theirs, whose ends come where the
 # next record begins, and which hold the same objects.
+# Slow: large dumps are made and read.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
 work=$(mktemp -d)

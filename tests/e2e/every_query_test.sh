@@ -2,6 +2,7 @@
 # every_query_test.sh - every query, as a table, JSON and CSV, on the sample dump and, where
 # ../shared/dumps is there, on Android's, old VMs' and others: an answer or a clear "no", and JSON
 # that parses.
+# Slow: every query in three formats on many dumps.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
 work=$(mktemp -d)

@@ -7,6 +7,7 @@
 #   FIRST_LINES=write first_lines_test.sh      prints what is in data/first_lines.txt, to review and put there
 #
 # hprofgen's shapes have 100,000 objects.
+# Slow: large dumps are made and read.
 set -eu
 export LC_ALL=C
 cd "$TMPDIR"

@@ -2,6 +2,7 @@
 # fleet_test.sh - the dumps of a fleet, as tables: one process after the other and on Spark with two
 # workers, one of which is killed; the reports by DuckDB and by Spark; the data source. 24 dumps here,
 # 200 with HEAPDB_FLEET=full (make nightly), which also measures how much faster two workers are.
+# Slow: 24 dumps by two ways, and Spark.
 set -eu
 [ -r /proc/self/stat ] || { echo "no /proc here"; exit 77; }
 for tool in java javac python3; do

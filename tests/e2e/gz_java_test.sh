@@ -2,6 +2,7 @@
 # gz_java_test.sh - dumps that a real JVM compresses itself, `jcmd GC.heap_dump -gz=1` and -gz=9,
 # also in parallel where it can: imported in parts on all threads they are what zcat gives, and hold
 # as many objects as the same heap's plain dump. Needs a JDK of 16 or newer.
+# Slow: large dumps are made and read.
 set -eu
 for tool in java javac jcmd gzip; do
 	command -v $tool >/dev/null || { echo "no $tool here"; exit 77; }

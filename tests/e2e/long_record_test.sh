@@ -2,6 +2,7 @@
 # long_record_test.sh - a HEAP_DUMP record of 4.8 GB, whose length does not fit in its four bytes, with an
 # array of 4.8 GB in it and an object behind that: import and strip find both, and what strip writes
 # is found whole again. The dump is compressed, and small.
+# Slow: 4.8 GB are read.
 set -eu
 for tool in zstd python3; do
 	command -v $tool > /dev/null || { echo "no $tool here"; exit 77; }

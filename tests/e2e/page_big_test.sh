@@ -4,6 +4,7 @@
 # and again; long questions are cancelled; pictures of as many cells as there may be. 300,000 objects
 # here, 19 million with HEAPDB_PAGE=full (make nightly). Needs a JDK; page_big.py beside it has the
 # views and the limits. SHOTS=FOLDER keeps pictures of the views.
+# Slow: every view twice, in a browser.
 set -eu
 
 if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; then

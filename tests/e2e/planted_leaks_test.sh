@@ -3,6 +3,7 @@
 # lines of the report name the culprit, its path and its share, and the rules of triage that should
 # fire do. Programs without one: nothing critical; the JDK alone: no rule at all. Needs a JDK.
 # Names of classes in single quotes are not for the shell to expand:
+# Slow: starts many JVMs.
 # shellcheck disable=SC2016
 set -eu
 for tool in java javac; do

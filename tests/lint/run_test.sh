@@ -7,6 +7,7 @@ cp "$HDB_ROOT/tests/run.sh" tests/
 echo 'exit 0' > tests/some/good_test.sh
 echo 'echo no moon tonight; exit 77' > tests/some/moon_test.sh
 echo 'exit 1' > tests/some/bad_test.sh
+printf '# Slow: it waits.\nexit 0\n' > tests/some/snail_test.sh
 
 failed=0
 # run T EXIT LINE...: the exit code of a run with T, and lines that it prints.
@@ -24,5 +25,11 @@ run good 0 "1 passed, 0 failed"
 run moon 0 "skipped moon_test: no moon tonight" "1 skipped" "0 passed, 0 failed"
 run bad 1 "0 passed, 1 failed"
 run nothing 1 "no test is called nothing"
-run _test 1 "1 skipped" "1 passed, 1 failed"
+run _test 1 "1 skipped" "2 passed, 1 failed"
+SET=quick
+export SET
+run '' 1 "1 skipped" "1 passed, 1 failed"
+run snail 0 "1 passed, 0 failed"
+SET=slow
+run '' 0 "1 passed, 0 failed"
 exit $failed

@@ -2,6 +2,7 @@
 # android_ahat_test.sh - import --sizes ahat: every object of every dump as large as ahat says, with as much native
 # memory, and with its dominators and retained sizes, in each heap, for each strength of references; ahat_answers.py has
 # the differences, a line each.
+# Slow: large dumps are made and read.
 # shellcheck disable=SC2094
 set -eu
 for tool in zstd python3; do

@@ -3,6 +3,7 @@
 # same answer states, whatever minimum, depth or threshold cuts; reachable and unreachable ones come
 # to all; rows that belong together stay together, whatever they are sorted by. On the sample dump
 # and, where ../shared/dumps is there, on others.
+# Slow: every query with many limits on many dumps.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
 work=$(mktemp -d)

@@ -3,6 +3,7 @@
 # computed from MAT's own tables (see mat_tables_test.sh) by other means: objects on the top level
 # of its dominator tree above the threshold, the rest of it by class, and the way down from a single
 # object while its largest child keeps 70 %.
+# Slow: reads whole dumps in Python.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
 command -v zstd > /dev/null || { echo "no zstd here"; exit 77; }

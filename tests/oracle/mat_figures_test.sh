@@ -3,6 +3,7 @@
 # immediate dominators, threads, and how full and how well spread collections are, on real dumps
 # against figures that mat_figures.py makes of Eclipse MAT's table of all objects and of its own
 # reading of the dump.
+# Slow: reads whole dumps in Python.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
 command -v zstd > /dev/null || { echo "no zstd here"; exit 77; }

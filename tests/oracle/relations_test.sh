@@ -3,6 +3,7 @@
 # add up, numbers that two answers show differently, answers that change when the same heap is
 # written in another way. relations.py asks, variants.py writes. On the sample and some small dumps;
 # HEAPDB_HOSTILE=long: on all dumps of ../shared/dumps (hours).
+# Slow: 2.2 million relations.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
 work=$(mktemp -d)

@@ -6,6 +6,7 @@
 # changes layouts, and writes what Instrumentation.getObjectSize and Unsafe.objectFieldOffset answer
 # (java/Layouts.java). All of it must come out of the dump alone. The sum of all sizes is compared
 # with the bytes that a serial collector counts (java/Used.java). Needs a JDK and python3.
+# Slow: starts many JVMs.
 set -eu
 
 modules=java.logging

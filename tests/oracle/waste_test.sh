@@ -3,6 +3,7 @@
 # garbage: against waste_oracle.py, which reads dumps by itself, on the sample and, where
 # ../shared/dumps is there, on dumps of old VMs, Android's and others; and against what
 # java/Waste.java plants, where there is a JDK. Names of nested classes have a dollar sign in them.
+# Slow: reads whole dumps in Python.
 # shellcheck disable=SC2016
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }

@@ -5,6 +5,7 @@
  * their formats.
  *
  * HEAPDB_HOSTILE=long: twelve times as big.
+ * Slow: every question on 14 dumps, each in two sizes.
  */
 #include "support/command.h"
 #include "support/hostile.h"
