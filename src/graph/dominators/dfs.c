@@ -119,7 +119,7 @@ static int scan_row(struct search *s, uint32_t node, uint32_t source, struct hdb
 		dom_stack_long(&s->stack, &row, source);
 		return HDB_OK;
 	}
-	/* Branchless, because whether a target was visited is unpredictable; those move to the end. */
+	/* Branchless, as visits are unpredictable; visited targets move to the end. */
 	for (unsigned i = count; i-- > 0;) {
 		const uint32_t to = target[i];
 		const bool is_new = dom_state(b->states, to) == DOM_NEW;

@@ -6,16 +6,16 @@
  * objects in 2 GB, or tens of millions in 100 MB. Without it, links lie in a file and random access
  * to it thrashes.
  *
- * A node that is no join has its parent as semidominator, so its link need not be stored. Consider
- * the evaluation of an edge from u to w (u > w), and let p be the deepest ancestor of u whose number
- * is not above w. On the path from p down to u, the first node contributes p, or at most p if it is
- * a join; later nodes that are no joins contribute more. So the result is the minimum of p and what
- * the joins on the path contribute.
+ * A node that is no join has its parent as semidominator, so its link need not be stored.
+ * Consider the evaluation of an edge from u to w (u > w), and let p be the deepest ancestor of u
+ * whose number is not above w. On the path from p down to u, the first node contributes p, or at
+ * most p if it is a join; later nodes that are no joins contribute more. So the result is the
+ * minimum of p and what the joins on the path contribute.
  *
  * A pass over all nodes in order of numbers keeps the path to the current node on a stack. There it
  * finds both p and the nearest join, and replaces each edge by one from p, one from the join, or
- * both ("folding"). What is left to evaluate are paths over joins alone. Edges are grouped by source
- * for this pass and by target afterwards; only the joins' links are accessed at random.
+ * both ("folding"). What is left to evaluate are paths over joins alone. Edges are grouped by
+ * source for this pass and by target afterwards; only the joins' links are accessed at random.
  */
 #include "graph/dominators/semi_nca_private.h"
 

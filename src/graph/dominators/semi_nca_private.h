@@ -274,7 +274,8 @@ static inline uint32_t dom_eval(struct dom_link *links, uint32_t u, uint32_t las
 /*
  * Fills semis as semi_nca.c does, but needs links only for joins (nodes that several edges lead
  * to), for use when links for all nodes exceed the budget. If the graph has too many joins for that
- * to pay, and `is_forced` is not set, *is_done is false and nothing has changed. Replaces the edges.
+ * to pay, and `is_forced` is not set, *is_done is false and nothing has changed. Otherwise it
+ * replaces the edges.
  */
 int dom_semis_lowmem(struct dom_build *build, bool is_forced, bool *is_done, struct hdb_error *err);
 
