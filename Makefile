@@ -119,7 +119,7 @@ sample      := build/sample.hprof
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all lib command test test-all test-slow test-programs golden lint lint-layers lint-text lint-format lint-headers lint-man \
+.PHONY: all lib command test test-all test-slow test-programs golden lint lint-commits lint-layers lint-text lint-format lint-headers lint-man \
 	lint-sh lint-cppcheck lint-tidy lint-compile lint-analyzer bench fuzz fuzz-afl hostile nightly valgrind demo \
 	install uninstall cov dist deb static doors wheel arm64 test-arm64 release page check format clean help FORCE
 
@@ -378,8 +378,11 @@ page: ## compile tools/serve/page (TypeScript) into tools/serve/bundle (needs np
 # --- checking ----------------------------------------------------------------------------------
 
 # Tools that are not installed are named and passed over; tools/install-deps.sh --lint brings them.
-lint: lint-layers lint-text lint-format lint-headers lint-man lint-sh lint-compile lint-analyzer lint-cppcheck lint-tidy ## all checks but the tests
+lint: lint-commits lint-layers lint-text lint-format lint-headers lint-man lint-sh lint-compile lint-analyzer lint-cppcheck lint-tidy ## all checks but the tests
 	@echo "lint: clean"
+
+lint-commits:
+	@sh tests/lint/commits.sh
 
 lint-layers:
 	@sh tests/lint/layers.sh
