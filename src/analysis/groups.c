@@ -465,10 +465,23 @@ const char *analysis_group_name(const struct session *session, enum derive_group
 	return name;
 }
 
+/* How much the pattern is like a name that it does not match: 2 its end, 1 a part, 0 nothing. */
+static unsigned likeness(const char *name, const char *pattern)
+{
+	const size_t size = strlen(name), part = strlen(pattern);
+
+	if (part < size && strchr(".$", name[size - part - 1]) &&
+	    strcasecmp(name + size - part, pattern) == 0)
+		return 2;
+	return strcasestr(name, pattern) != NULL;
+}
+
 int analysis_filter_groups(const struct session *session, struct analysis_groups *groups,
 			   const char *pattern, struct hdb_error *err)
 {
+	char *near = NULL;
 	size_t kept = 0;
+	int r;
 
 	for (size_t i = 0; i < groups->count; i++) {
 		size_t size;
@@ -476,14 +489,27 @@ int analysis_filter_groups(const struct session *session, struct analysis_groups
 			analysis_group_name(session, groups->by, groups->totals[i].no, &size);
 		char *copy = strndup(name, size);
 
-		if (!copy)
+		if (!copy) {
+			free(near);
 			return hdb_fail_memory(err, "a name", size);
-		if (base_glob(pattern, copy))
+		}
+		if (base_glob(pattern, copy)) {
 			groups->totals[kept++] = groups->totals[i];
+		} else if (likeness(copy, pattern) > (near ? likeness(near, pattern) : 0)) {
+			free(near);
+			near = copy;
+			continue;
+		}
 		free(copy);
 	}
 	groups->count = kept;
-	return kept ? HDB_OK : hdb_fail(err, HDB_NOTFOUND, "nothing is named %s", pattern);
+	r = kept ? HDB_OK :
+	    near ? hdb_fail(err, HDB_NOTFOUND,
+			    "nothing is named %s; *%s* matches names that hold it, as %s", pattern,
+			    pattern, near) :
+		   hdb_fail(err, HDB_NOTFOUND, "nothing is named %s", pattern);
+	free(near);
+	return r;
 }
 
 void analysis_add_groups(const struct analysis_groups *groups, struct derive_total *out)

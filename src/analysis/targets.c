@@ -58,6 +58,9 @@ static int no_class(struct heap *heap, const char *pattern, struct hdb_error *er
 
 /* ---- objects ---- */
 
+/* Digits of an identifier that needs no 0x. */
+#define BARE_MIN 8
+
 /* What comes before the name in the label of a class object. */
 static const char class_prefix[] = "class ";
 
@@ -74,16 +77,24 @@ static bool is_class_label(const char *target)
 	return strncmp(target, class_prefix, sizeof(class_prefix) - 1) == 0;
 }
 
+/* "8039bc78": an identifier without 0x, which is too long to be a name by chance. */
+static bool is_bare_id(const char *target)
+{
+	const size_t size = strspn(target, "0123456789abcdefABCDEF");
+
+	return size >= BARE_MIN && size <= 16 && !target[size] && strpbrk(target, "0123456789");
+}
+
 bool analysis_is_object(const char *target)
 {
 	return (target[0] == '0' && (target[1] == 'x' || target[1] == 'X')) ||
-	       is_class_label(target) || id_of_label(target);
+	       is_class_label(target) || id_of_label(target) || is_bare_id(target);
 }
 
 static int parse_id(const char *target, uint64_t *id, struct hdb_error *err)
 {
 	const char *label = id_of_label(target);
-	const char *digits = (label ? label : target) + 2;
+	const char *digits = is_bare_id(target) ? target : (label ? label : target) + 2;
 	char *end = NULL;
 
 	errno = 0;

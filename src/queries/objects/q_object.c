@@ -461,7 +461,7 @@ static int is_shown(struct query *q, bool *out, struct hdb_error *err)
 	return r;
 }
 
-/* Whether what the row refers to is unfolded: not a text or number, nor what is unfolded already. */
+/* Whether what the row refers to is unfolded: no text or number, nor what is unfolded already. */
 static int find_below(struct query *q, struct object *s, struct hdb_error *err)
 {
 	uint32_t ix;
