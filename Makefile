@@ -120,7 +120,7 @@ sample      := build/sample.hprof
 .SUFFIXES:
 .SECONDARY:
 .PHONY: all lib command test test-all test-slow test-programs golden lint lint-commits lint-layers lint-text lint-format lint-headers lint-man \
-	lint-sh lint-cppcheck lint-tidy lint-compile lint-analyzer bench fuzz fuzz-afl hostile nightly valgrind demo \
+	lint-sh lint-cppcheck lint-tidy lint-compile lint-analyzer bench bench-gate bench-baseline fuzz fuzz-afl hostile nightly valgrind demo \
 	install uninstall cov dist deb static doors wheel arm64 test-arm64 release page check format clean help FORCE
 
 all: lib command $(extension) $(python_lib) $(generator) ## build the library, the command and the dump generator (default)
@@ -248,6 +248,11 @@ golden: all $(example_bin) $(sample) ## rewrite the expected output of tests/cli
 bench: all ## run the benchmarks
 	@if [ -f bench/run.sh ]; then BUILD=$(BUILD) sh bench/run.sh; \
 	else echo "no benchmarks: bench/run.sh is not there"; fi
+
+bench-gate: all $(sample) ## instructions of import and queries against bench/gate.baseline (needs valgrind)
+	@BUILD=$(BUILD) DUMP=$(sample) sh bench/gate.sh
+bench-baseline: all $(sample) ## write bench/gate.baseline anew
+	@BUILD=$(BUILD) DUMP=$(sample) sh bench/gate.sh --write
 
 # Clang's fuzzer on each tests/fuzz/NAME.c, with tests/corpus/NAME as seeds. A short quarantine and
 # short stacks of allocations, and no weights of what is kept, make more than twice the runs a
