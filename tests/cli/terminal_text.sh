@@ -33,6 +33,13 @@ for columns in 80, 120, 200:
     print("--- histogram at", columns)
     print(text, end="")
     assert all(len(line) <= columns for line in text.split("\n")), columns
+for command in "top", "loaders", "dominator-tree", "reference-stats", "direct-buffers", "collections", \
+        "entries java.util.HashMap", "threads":
+    for columns in 80, 120:
+        text = on_terminal(columns, command + " --limit 4", **plain)
+        print("---", command, "at", columns)
+        print(text, end="")
+        assert all(len(line) <= columns for line in text.split("\n")), text
 wide = on_terminal(80, "histogram --limit 9 --wide", **plain)
 assert "not shown" not in wide and "unreachable_shallow" in wide
 # of frames and paths the end is kept

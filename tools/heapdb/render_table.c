@@ -37,6 +37,9 @@
 /* ... and never below this, even if the line gets longer than the terminal. */
 #define CUT_MIN 12
 
+/* Columns that are hidden before others. */
+#define ASIDE "position|limit|address|unreachable_objects|unreachable_shallow"
+
 /* Deeper rows of a tree are not indented further. */
 #define TREE_DEPTH 20
 
@@ -55,7 +58,7 @@ struct column {
 	bool is_twin;   /* what it says is said elsewhere */
 	bool is_same;   /* so is its value, which is the same in all rows */
 	bool stays;     /* it is never hidden */
-	bool is_before; /* what it was in the older dump: the growth says it, too */
+	bool is_aside;  /* it is hidden before others */
 	/* it, and what stands before it, is hidden only where texts cannot be cut further */
 	bool matters;
 };
@@ -428,11 +431,11 @@ static void cut_widest(struct table *t, size_t from, size_t least)
 	}
 }
 
-/* Hides columns of the older dump, the last first. */
-static void hide_before(struct table *t)
+/* Hides columns of the older dump, for growth says it, too, and such, the last first. */
+static void hide_aside(struct table *t)
 {
 	for (size_t i = t->columns; i-- > 0 && !t->has_heading && line_width(t) > t->style->width;)
-		t->column[i].is_hidden |= t->column[i].is_before && !t->column[i].stays;
+		t->column[i].is_hidden |= t->column[i].is_aside && !t->column[i].stays;
 }
 
 /* Which columns go: those behind the last that matters, or that do not matter, or all. */
@@ -488,7 +491,7 @@ static void lay_out(struct table *t)
 	if (t->style->width == 0 || line_width(t) <= t->style->width)
 		return;
 	shorten_widest(t, INITIALS);
-	hide_before(t);
+	hide_aside(t);
 	cut_minor(t);
 	cut_widest(t, after_name(t), CUT_FIRST);
 	hide_last(t, BEHIND);
@@ -805,14 +808,14 @@ static void init_columns(struct table *t)
 		c->is_value = is_value(t->answer, column->name);
 		c->stays = i == 0 || t->answer->is_picked || (c->is_text && !has_text) ||
 			   (t->answer->sort && strcmp(t->answer->sort, column->name) == 0);
-		c->matters = strcmp(column->name, "retained") == 0 ||
-			     strcmp(column->name, "wasted") == 0 ||
-			     strcmp(column->name, "retained_delta") == 0;
+		c->matters = is_among(column->name,
+				      "retained|only_retained|retained_delta|wasted|holder");
 		c->is_twin = !t->style->is_wide && !t->answer->is_picked &&
 			     ((!*column_title(column) && strcmp(column->name, "number") == 0) ||
 			      (t->tree != SIZE_MAX && i == t->level));
 		c->is_hidden = c->is_twin;
-		c->is_before = size > 7 && strcmp(column->name + size - 7, "_before") == 0;
+		c->is_aside = (size > 7 && strcmp(column->name + size - 7, "_before") == 0) ||
+			      is_among(column->name, ASIDE);
 		c->is_minor = strcmp(column->name, "loader") == 0;
 		has_text |= c->is_text;
 	}
