@@ -3,7 +3,6 @@
  */
 #include "heapdb/prose.h"
 
-#include <assert.h>
 #include <langinfo.h>
 #include <string.h>
 
@@ -193,63 +192,4 @@ void prose_bold(struct output *out, const struct render_style *style, bool is_on
 bool prose_has_boxes(void)
 {
 	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-}
-
-/* ---- tables that texts have made ---- */
-
-struct made {
-	const struct prose_rows *rows;
-	size_t next;
-	struct hdb_value row[PROSE_COLUMNS_MAX];
-};
-
-static const struct hdb_column *made_column(void *ctx, size_t column)
-{
-	return &((const struct made *)ctx)->rows->columns[column];
-}
-
-static int made_next(void *ctx, struct hdb_error *err)
-{
-	struct made *made = ctx;
-
-	(void)err;
-	if (made->next == made->rows->count)
-		return HDB_END;
-	made->rows->set(made->rows->ctx, made->next++, made->row);
-	return HDB_OK;
-}
-
-static const struct hdb_value *made_value(void *ctx, size_t column)
-{
-	return &((const struct made *)ctx)->row[column];
-}
-
-static int made_total(void *ctx, uint64_t *total, struct hdb_error *err)
-{
-	(void)err;
-	*total = ((const struct made *)ctx)->rows->count;
-	return HDB_OK;
-}
-
-int prose_table(struct answer *answer, const struct prose_rows *rows,
-		const struct render_style *style, struct output *out)
-{
-	struct made made = { .rows = rows };
-	const struct row_source source = { &made,     rows->column_count, made_column,
-					   made_next, made_value,         made_total };
-	struct answer table = *answer;
-
-	assert(rows->column_count <= PROSE_COLUMNS_MAX);
-	table.source = &source;
-	table.limit = style->parts;
-	table.row_count = 0;
-	table.picked = NULL;
-	return render_table(&table, style, out);
-}
-
-struct hdb_value prose_text(const struct bytes *text)
-{
-	return (struct hdb_value){ .type = text->size ? HDB_TYPE_TEXT : HDB_TYPE_NULL,
-				   .text = text->data,
-				   .text_size = text->size };
 }

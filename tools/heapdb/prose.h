@@ -58,23 +58,6 @@ int prose_footer(struct answer *answer, const struct render_style *style, struct
 void prose_parts_footer(const struct render_style *style, struct output *out, uint64_t all,
 			const char *parts);
 
-#define PROSE_COLUMNS_MAX 8
-
-/* Rows that a text has made of those of an answer; all is lent. */
-struct prose_rows {
-	const struct hdb_column *columns;
-	size_t column_count; /* PROSE_COLUMNS_MAX at most */
-	size_t count;
-	const void *ctx;
-	void (*set)(const void *ctx, size_t no, struct hdb_value *row);
-};
-
-/* Prints them as a table, style->parts at most, with the facts of the answer, which has ended. */
-int prose_table(struct answer *answer, const struct prose_rows *rows,
-		const struct render_style *style, struct output *out);
-/* The text as a value, which is null if it is empty. */
-struct hdb_value prose_text(const struct bytes *text);
-
 /* Where a text goes. */
 struct prose_place {
 	size_t indent; /* blanks before each line */

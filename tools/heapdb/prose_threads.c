@@ -5,8 +5,8 @@
  */
 #include "heapdb/cli.h"
 #include "heapdb/prose.h"
+#include "heapdb/prose_groups.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- stacks ---- */
@@ -143,33 +143,21 @@ static int put_stacks(struct answer *answer, const struct render_style *style, s
 
 /* ---- a table of threads ---- */
 
-enum { RETAINED, NAME, FRAME, HOLDS, STATE, ID, COLUMNS };
+enum { NAME, FRAME, HOLDS, STATE };
 
-static const struct hdb_column columns[COLUMNS] = {
-	[RETAINED] = { "retained", HDB_TYPE_BYTES, NULL, NULL },
-	[NAME] = { "thread", HDB_TYPE_TEXT, NULL, NULL },
-	[FRAME] = { "frame", HDB_TYPE_TEXT, NULL, NULL },
-	[HOLDS] = { "holds", HDB_TYPE_TEXT, NULL, NULL },
-	[STATE] = { "state", HDB_TYPE_TEXT, NULL, NULL },
-	[ID] = { "id", HDB_TYPE_ID, NULL, NULL },
+static const struct prose_column columns[] = {
+	{ { "retained", HDB_TYPE_BYTES, NULL, NULL }, PROSE_RETAINED },
+	{ { "thread", HDB_TYPE_TEXT, NULL, NULL }, NAME },
+	{ { "frame", HDB_TYPE_TEXT, NULL, NULL }, FRAME },
+	{ { "holds", HDB_TYPE_TEXT, NULL, NULL }, HOLDS },
+	{ { "state", HDB_TYPE_TEXT, NULL, NULL }, STATE },
+	{ { "id", HDB_TYPE_ID, NULL, NULL }, PROSE_ID },
 };
 
-/* Threads with the same stack in the same state. */
-struct group {
-	uint64_t key;
-	uint64_t threads, retained, id;
-	struct bytes name;  /* what names of several begin with */
-	struct bytes state; /* empty: the dump does not tell */
-	struct bytes frame; /* the innermost of the application, or else of all; empty: none */
-	struct bytes holds; /* the local variable that retains most, and how much; empty: none */
-	uint64_t held;      /* bytes that it retains */
-	bool is_own;        /* the frame is the application's */
-	bool has_retained;
-};
-
-struct groups {
-	struct group *items; /* owned */
-	size_t count, room;
+/* A thread whose rows come, to be put to those with its stack and state. */
+struct thread {
+	struct prose_group g; /* `shallow` is what the local variable in HOLDS retains */
+	bool is_own;          /* the frame is the application's */
 };
 
 /* What frames of the platform begin with: an application's are more telling. */
@@ -189,28 +177,13 @@ static bool is_of_platform(const struct hdb_value *frame)
 	return false;
 }
 
-/* FNV-1a: goes on with the text. */
-static uint64_t hash(uint64_t key, const struct hdb_value *text)
-{
-	for (size_t i = 0; has_value(text) && i < text->text_size; i++)
-		key = (key ^ (unsigned char)text->text[i]) * 0x100000001b3;
-	return (key ^ 0xff) * 0x100000001b3;
-}
-
-static void set_text(struct bytes *to, const struct hdb_value *value)
-{
-	to->size = 0;
-	if (has_value(value))
-		bytes_add(to, value->text, value->text_size);
-}
-
 /* "app.Cache.load:12" of "app.Cache.load(Cache.java:12)". */
 static void set_frame(struct bytes *to, const struct hdb_value *text)
 {
 	const char *file = memchr(text->text, '(', text->text_size);
 	const char *line = memrchr(text->text, ':', text->text_size);
 
-	set_text(to, text);
+	prose_set(to, text);
 	if (!file || file == text->text || text->text[text->text_size - 1] != ')')
 		return;
 	to->size = (size_t)(file - text->text);
@@ -218,41 +191,41 @@ static void set_frame(struct bytes *to, const struct hdb_value *text)
 		bytes_add(to, line, (size_t)(text->text + text->text_size - line) - 1);
 }
 
-static void start_thread(struct group *g, const struct hdb_rows *rows)
+static void start_thread(struct thread *t, const struct hdb_rows *rows)
 {
 	const struct hdb_value *retained = rows_value(rows, "retained");
 	const struct hdb_value *id = rows_value(rows, "id");
 
-	g->key = hash(0xcbf29ce484222325, rows_value(rows, "state"));
-	g->threads = 1;
-	g->has_retained = has_value(retained);
-	g->retained = g->has_retained ? retained->u : 0;
-	g->id = has_value(id) ? id->u : 0;
-	g->held = g->frame.size = g->holds.size = 0;
-	g->is_own = false;
-	set_text(&g->name, rows_value(rows, "thread"));
-	set_text(&g->state, rows_value(rows, "state"));
+	t->g.key = prose_hash(0, rows_value(rows, "state"));
+	t->g.count = 1;
+	t->g.has_retained = has_value(retained);
+	t->g.retained = t->g.has_retained ? retained->u : 0;
+	t->g.id = has_value(id) ? id->u : 0;
+	t->g.shallow = t->g.text[FRAME].size = t->g.text[HOLDS].size = 0;
+	t->is_own = false;
+	prose_set(&t->g.text[NAME], rows_value(rows, "thread"));
+	prose_set(&t->g.text[STATE], rows_value(rows, "state"));
 }
 
 /* A frame of the thread, or what one holds. */
-static void add_to_thread(struct group *g, const struct output *out, const struct hdb_rows *rows)
+static void add_to_thread(struct thread *t, const struct output *out, const struct hdb_rows *rows)
 {
 	const struct hdb_value *text = rows_value(rows, "text");
 	const struct hdb_value *retained = rows_value(rows, "retained");
 
 	if (rows_is(rows, "kind", "frame")) {
-		g->key = hash(g->key, text);
-		if (g->frame.size == 0 || (!g->is_own && !is_of_platform(text))) {
-			set_frame(&g->frame, text);
-			g->is_own = !is_of_platform(text);
+		t->g.key = prose_hash(t->g.key, text);
+		if (t->g.text[FRAME].size == 0 || (!t->is_own && !is_of_platform(text))) {
+			set_frame(&t->g.text[FRAME], text);
+			t->is_own = !is_of_platform(text);
 		}
-	} else if (has_value(retained) && retained->u > g->held &&
-		   rows_value(rows, "id")->u != g->id) {
-		g->holds.size = 0;
-		prose_add(&g->holds, out, retained);
-		bytes_add(&g->holds, " ", 1);
-		bytes_add(&g->holds, text->text, has_value(text) ? text->text_size : 0);
-		g->held = retained->u;
+	} else if (has_value(retained) && retained->u > t->g.shallow &&
+		   rows_value(rows, "id")->u != t->g.id) {
+		t->g.text[HOLDS].size = 0;
+		prose_add(&t->g.text[HOLDS], out, retained);
+		bytes_add(&t->g.text[HOLDS], " ", 1);
+		bytes_add(&t->g.text[HOLDS], text->text, has_value(text) ? text->text_size : 0);
+		t->g.shallow = retained->u;
 	}
 }
 
@@ -276,51 +249,36 @@ static void swap(struct bytes *a, struct bytes *b)
 	*b = kept;
 }
 
-static void release_group(struct group *g, struct output *out)
+/* Adds a thread to those with its stack: false where memory is short. */
+static bool add_thread(struct prose_groups *all, struct prose_group *thread)
 {
-	output_release(out, &g->name);
-	output_release(out, &g->state);
-	output_release(out, &g->frame);
-	output_release(out, &g->holds);
-}
+	struct prose_group *g;
 
-/* Adds a thread to those with its stack, or as a group of its own: false where memory is short. */
-static bool add_thread(struct groups *all, struct group *thread)
-{
 	/* A thread without frames is like no other. */
-	for (size_t i = 0; i < all->count && thread->frame.size > 0; i++) {
-		struct group *g = &all->items[i];
-
-		if (g->key != thread->key || g->frame.size == 0)
-			continue;
-		g->threads++;
-		g->retained += thread->retained;
-		join_names(&g->name, &thread->name);
-		if (thread->held > g->held) {
-			swap(&g->holds, &thread->holds);
-			g->held = thread->held;
-		}
+	if (thread->text[FRAME].size == 0)
+		thread->key = (uint64_t)all->count + 1;
+	if (!(g = prose_groups_find(all, thread->key)))
+		return false;
+	if (g->count == 0) {
+		*g = *thread;
+		*thread = (struct prose_group){ 0 };
 		return true;
 	}
-	if (all->count == all->room) {
-		const size_t room = all->room ? 2 * all->room : 64;
-		struct group *items = realloc(all->items, room * sizeof(*items));
-
-		if (!items)
-			return false;
-		all->items = items;
-		all->room = room;
+	g->count++;
+	g->retained += thread->retained;
+	join_names(&g->text[NAME], &thread->text[NAME]);
+	if (thread->shallow > g->shallow) {
+		swap(&g->text[HOLDS], &thread->text[HOLDS]);
+		g->shallow = thread->shallow;
 	}
-	all->items[all->count++] = *thread;
-	*thread = (struct group){ 0 };
 	return true;
 }
 
-static int collect(struct answer *answer, struct groups *all, struct output *out)
+static int collect(struct answer *answer, struct prose_groups *all, struct output *out)
 {
-	struct group thread = { 0 };
+	struct thread thread = { 0 };
 	bool is_good = true;
-	int rc;
+	int rc = HDB_OK;
 
 	while (is_good && (rc = answer_next(answer, out)) == HDB_OK) {
 		const struct hdb_value *kind = rows_value(answer->rows, "kind");
@@ -329,78 +287,49 @@ static int collect(struct answer *answer, struct groups *all, struct output *out
 			add_to_thread(&thread, out, answer->rows);
 			continue;
 		}
-		is_good = thread.threads == 0 || add_thread(all, &thread);
+		is_good = thread.g.count == 0 || add_thread(all, &thread.g);
 		start_thread(&thread, answer->rows);
 	}
-	if (is_good && thread.threads > 0)
-		is_good = add_thread(all, &thread);
-	release_group(&thread, out);
+	if (is_good && thread.g.count > 0)
+		is_good = add_thread(all, &thread.g);
+	for (size_t i = 0; i < PROSE_TEXTS; i++)
+		output_release(out, &thread.g.text[i]);
 	if (!is_good)
 		return cli_fail(answer->err, HDB_ENOMEM, "no memory for threads");
 	return rc == HDB_END ? HDB_OK : rc;
 }
 
-static int compare(const void *a, const void *b)
-{
-	const struct group *x = a, *y = b;
-
-	if (x->retained != y->retained)
-		return x->retained > y->retained ? -1 : 1;
-	if (x->threads != y->threads)
-		return x->threads > y->threads ? -1 : 1;
-	return x->id < y->id ? -1 : x->id > y->id;
-}
-
-static void set_row(const void *ctx, size_t no, struct hdb_value *row)
-{
-	const struct group *g = &((const struct groups *)ctx)->items[no];
-
-	row[NAME] = prose_text(&g->name);
-	row[STATE] = prose_text(&g->state);
-	row[RETAINED] =
-		(struct hdb_value){ .type = g->has_retained ? HDB_TYPE_BYTES : HDB_TYPE_NULL,
-				    .u = g->retained };
-	row[FRAME] = prose_text(&g->frame);
-	row[HOLDS] = prose_text(&g->holds);
-	row[ID] =
-		(struct hdb_value){ .type = g->id && g->threads == 1 ? HDB_TYPE_ID : HDB_TYPE_NULL,
-				    .u = g->id };
-}
-
 /* "http-exec-* (10)": how many have such a name. */
-static void count_names(struct groups *all)
+static void count_names(struct prose_groups *all)
 {
 	char number[OUTPUT_NUMBER_SIZE];
 
 	for (size_t i = 0; i < all->count; i++) {
-		struct group *g = &all->items[i];
+		struct prose_group *g = &all->items[i];
 
-		if (g->threads == 1)
+		if (g->count == 1)
 			continue;
-		bytes_add(&g->name, "* (", 3);
-		bytes_add(&g->name, number, format_thousands(number, g->threads, false));
-		bytes_add(&g->name, ")", 1);
+		bytes_add(&g->text[NAME], "* (", 3);
+		bytes_add(&g->text[NAME], number, format_thousands(number, g->count, false));
+		bytes_add(&g->text[NAME], ")", 1);
 	}
 }
 
 static int put_table(struct answer *answer, const struct render_style *style, struct output *out)
 {
-	struct groups all = { 0 };
+	struct prose_groups all = { 0 };
 	int rc = collect(answer, &all, out);
 
-	if (rc == HDB_OK && all.count > 0)
-		qsort(all.items, all.count, sizeof(all.items[0]), compare);
+	if (rc != HDB_OK) {
+		prose_groups_release(&all, out);
+		return rc;
+	}
 	count_names(&all);
-	if (rc == HDB_OK)
-		rc = prose_table(answer,
-				 &(struct prose_rows){ columns, COLUMNS, all.count, &all, set_row },
-				 style, out);
-	if (rc == HDB_OK && all.count > 0)
+	rc = prose_groups_table(answer, &all, columns, sizeof(columns) / sizeof(columns[0]), style,
+				out);
+	if (rc == HDB_OK && answer->row_count > 0)
 		output_string(out, "threads NAME, or threads '*PATTERN*', shows stacks with local "
 				   "variables; --stacks: all\n");
-	for (size_t i = 0; i < all.count; i++)
-		release_group(&all.items[i], out);
-	free(all.items);
 	return rc;
 }
 

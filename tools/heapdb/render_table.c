@@ -382,24 +382,17 @@ static size_t after_name(const struct table *t)
 	return i + 1;
 }
 
-/* Shortens and cuts texts that matter less than others. */
+/* Shortens and cuts texts that matter less than others; widen_cut gives them what is left. */
 static void cut_minor(struct table *t)
 {
 	for (size_t i = 0; i < t->columns; i++) {
 		struct column *c = &t->column[i];
-		const size_t line = line_width(t);
-		size_t most, over;
 
-		if (!c->is_minor || c->is_hidden || t->has_heading || line <= t->style->width)
+		if (!c->is_minor || c->width <= CUT_MIN || t->has_heading ||
+		    line_width(t) <= t->style->width)
 			continue;
 		c->names = NO_PACKAGES;
-		most = widest_cell(t, i) > CUT_MIN ? widest_cell(t, i) : CUT_MIN;
-		c->width = most < c->width ? most : c->width;
-		over = line_width(t) > t->style->width ? line_width(t) - t->style->width : 0;
-		if (over == 0 || c->width <= CUT_MIN)
-			continue;
-		c->width -= over < c->width - CUT_MIN ? over : c->width - CUT_MIN;
-		c->cut = c->width;
+		c->width = c->cut = CUT_MIN;
 	}
 }
 
@@ -718,7 +711,6 @@ static void put_bounds(const struct table *t)
 /* What the table does not show: rows beyond the limit, columns beyond the terminal; and facts. */
 static int put_footer(struct table *t)
 {
-	char have[OUTPUT_NUMBER_SIZE], all[OUTPUT_NUMBER_SIZE];
 	const struct hdb_value *why = answer_fact(t->answer, "note");
 	const uint64_t count = t->answer->row_count;
 	uint64_t total;
@@ -736,11 +728,12 @@ static int put_footer(struct table *t)
 	}
 	output_string(t->out, t->style->has_colour ? STYLE_DIM : "");
 	if (count < total) {
-		const int have_size = (int)format_thousands(have, count, false);
-		const int all_size = (int)format_thousands(all, total, false);
+		char have[OUTPUT_NUMBER_SIZE], all[OUTPUT_NUMBER_SIZE];
 		char rows[2 * OUTPUT_NUMBER_SIZE + 16];
 
-		snprintf(rows, sizeof(rows), "%.*s of %.*s rows", have_size, have, all_size, all);
+		snprintf(rows, sizeof(rows), "%.*s of %.*s rows",
+			 (int)format_thousands(have, count, false), have,
+			 (int)format_thousands(all, total, false), all);
 		put_note(t, rows, &at);
 	}
 	put_hidden(t, &at);
