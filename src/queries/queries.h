@@ -27,6 +27,7 @@ int query_fail_unknown(const char *name, struct hdb_error *err);
  */
 #define QUERIES(X) \
 	/* leaks */ \
+	X(overview) \
 	X(leaks) \
 	X(leak_traces) \
 	X(triage) \

@@ -127,7 +127,7 @@ const struct hdb_query_spec *query_spec_named(const char *name)
 int query_fail_unknown(const char *name, struct hdb_error *err)
 {
 	size_t used = 0;
-	char list[512] = "";
+	char list[1024] = "";
 
 	for (size_t i = 0; i < REGISTRY_COUNT && used < sizeof(list); i++)
 		if (registry[i]->spec.is_query)

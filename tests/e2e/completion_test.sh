@@ -76,7 +76,9 @@ for shell in bash zsh fish; do
 		continue
 	fi
 	tried=$((tried + 1))
-	same "$shell" command - heapdb ''
+	{ names command - && names query query; } | sort -u >"$TMPDIR/first"
+	"in_$shell" heapdb '' 2>&1 | sort -u | diff -u "$TMPDIR/first" - ||
+		fail "$shell: commands and queries"
 	same "$shell" query query heapdb query ''
 	{
 		names option query
@@ -94,6 +96,10 @@ for shell in bash zsh fish; do
 	[ -s "$TMPDIR/values" ] || fail "histogram has no --by"
 	"in_$shell" heapdb query histogram --by '' 2>&1 | sort -u | diff -u "$TMPDIR/values" - ||
 		fail "$shell: values of an option"
+	"in_$shell" heapdb histogram --by '' 2>&1 | sort -u | diff -u "$TMPDIR/values" - ||
+		fail "$shell: values of an option of a query that is the command"
+	"in_$shell" heapdb histogram -- 2>&1 | sort -u | diff -u "$TMPDIR/options" - ||
+		fail "$shell: options of a query that is the command"
 done
 if [ $tried -eq 0 ]; then
 	echo "none of bash, zsh and fish is installed"

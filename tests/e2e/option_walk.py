@@ -96,6 +96,8 @@ if len(taken) < 20 or len(every) < 50 or len(queries) < 50:
 
 with open(DUMP, "rb") as whole, open("cut.hprof", "wb") as cut:
     cut.write(whole.read()[:-100000])
+with open("ours.rules", "w", encoding="ascii") as f:
+    f.write("rule ours\nclass java.util.HashMap\nsays ours\ndo nothing\nsource a test\n")
 with open("key", "w", encoding="ascii") as f:
     f.write("0123456789abcdef")
 with open("names", "w", encoding="ascii") as f:
@@ -167,6 +169,7 @@ NO_ROWS = {("export bitmaps", "--db"), ("export bitmaps", "--wide"), ("capture",
 CAPTURE_LIST = {"--json", "--csv", "--table", "--columns", "--wide", "--quiet", "--no-progress", "--help"}
 
 VALUES = {
+    "--rules": [["ours.rules"]],
     "--columns": [], "--sort": [],
     "--db": [["b.heapdb"]], "--where": [["1 = 0"]], "--limit": [["1"]], "--format": [["jsonl"]],
     "--svg": [["treemap"]], "--by": [["thread"]], "--html": [["out/r.html"]], "--output": [["out/other"]],
@@ -177,6 +180,7 @@ VALUES = {
     }
 # Where an option needs company: the command's arguments instead of those above.
 COMPANY = {
+    ("query", "--rules"): ["query", "leaks"] + DB,
     ("query", "--svg"): ["query", "dominator-tree"] + DB,
     ("query", "--stacks"): ["query", "threads"] + DB,
     ("diff", "--svg"): ["diff", "a.heapdb", "b.heapdb", "--by", "path"],
@@ -230,7 +234,9 @@ def shows(command, option):
         before = lambda: shutil.copy(DUMP, "out/x.hprof")
     key = (tuple(given), option == "--force")
     if option == "--help":
-        return run(given + [option])[1].startswith(b"usage: heapdb " + command.encode())
+        # of `query NAME`, which is a command itself, the help is that of NAME
+        what = given[1] if command == "query" else command
+        return run(given + [option])[1].startswith(b"usage: heapdb " + what.encode())
     if option == "--timeout":
         return b"stopped after" in run(["sql", option, "1"] + DB + [
             "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"])[2]

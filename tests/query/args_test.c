@@ -167,6 +167,8 @@ static const struct {
 	{ "alloc-sites", "sums of an agent, who does not tell heaps; object-sites takes --heap" },
 	{ "cpu-samples", "stacks" },
 	{ "heap-summaries", "sums of an agent" },
+	{ "explain", "objects with all that they retain, in any heap" },
+	{ "overview", "all heaps; it asks other queries" },
 };
 
 static bool takes(const struct hdb_query_spec *spec, const char *name)

@@ -61,6 +61,7 @@ struct cli {
 	struct options opt;
 	struct arguments rest; /* of a command that PASSES_ON: all that follows its name */
 	const struct hdb_query_spec *query; /* NULL: none */
+	bool is_direct; /* the query's name stands for `query NAME` */
 	const char *old_name; /* the query was named by its name of an earlier version, or NULL */
 	struct hdb *db;       /* open if the command NEEDS_DB */
 	char *db_path, *dump_path; /* as located; owned, needed while db is open */
@@ -138,9 +139,12 @@ void export_tell_query(const struct cli *cli, const char *name);
 /* Runs `print` with its output in the file that -o names, which appears when it is whole. */
 int export_to_file(struct cli *cli, int (*print)(struct cli *cli));
 
-/* Help on one command, or on one query (NULL: on the command alone). */
+/*
+ * Help on one command, or on one query (NULL: on the command alone); of a query `is_all` adds
+ * columns, facts and the options that all queries share.
+ */
 void help_command(struct output *out, const struct command *command,
-		  const struct hdb_query_spec *query);
+		  const struct hdb_query_spec *query, bool is_all);
 
 /*
  * Imports `dump_path` as the options say; `out` may be NULL. `wait` as in struct
@@ -167,6 +171,15 @@ int cli_tell_import(struct cli *cli, const char *db_path, const struct hdb_impor
  * named that has none. Sets cli->db_path, and cli->dump_path where that is known.
  */
 int locate_database(struct cli *cli);
+
+/*
+ * Whether an operand is a file that is meant as database or dump, and no name of a class or thread:
+ * it is there, and is one of them by its first bytes, its ending or a slash in its name.
+ */
+bool locate_is_file(const char *name);
+
+/* Whether it has such an ending, or a slash, whether it is there or not. */
+bool locate_looks_like_file(const char *name);
 
 /*
  * The database that `name` is, or that of the dump that `name` is, which is imported if it has

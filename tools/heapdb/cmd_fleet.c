@@ -34,7 +34,7 @@ int cmd_fleet(struct cli *cli)
 	if (!python || !python[0])
 		python = "python3";
 	if (count == 1 && strcmp(cli->rest.values[0], "--help") == 0) {
-		help_command(cli->out, cli->command, NULL);
+		help_command(cli->out, cli->command, NULL, true);
 		return HDB_OK;
 	}
 	if (!count)

@@ -142,7 +142,7 @@ static const char *group_title(const char *group)
 /* What comes before the name of a query on the command line, after "heapdb ". */
 static const char *verb_of(const struct hdb_query_spec *query)
 {
-	return query->is_query ? "query " : cli_find_command(query->name) ? "" : "export ";
+	return query->is_query || cli_find_command(query->name) ? "" : "export ";
 }
 
 /*
@@ -224,7 +224,7 @@ static void put_old_options(struct output *out, const struct hdb_query_spec *que
 		output_char(out, '\n');
 }
 
-static void put_query(struct output *out, const struct hdb_query_spec *query)
+static void put_query(struct output *out, const struct hdb_query_spec *query, bool is_all)
 {
 	const struct hdb_column *common;
 	size_t common_count;
@@ -240,6 +240,8 @@ static void put_query(struct output *out, const struct hdb_query_spec *query)
 		output_string(out, "\nNo --unreachable, no --all: ");
 		put_words(out, query->one_population, strlen("No --unreachable, no --all: "));
 	}
+	if (!is_all)
+		return;
 	put_old_options(out, query);
 	put_columns(out, "Columns", query->columns, query->column_count);
 	put_columns(out, "Facts", query->facts, query->fact_count);
@@ -248,25 +250,31 @@ static void put_query(struct output *out, const struct hdb_query_spec *query)
 }
 
 void help_command(struct output *out, const struct command *command,
-		  const struct hdb_query_spec *query)
+		  const struct hdb_query_spec *query, bool is_all)
 {
 	if (!query && command->query)
 		query = hdb_query_named(command->query);
 	if (query && command->flags & NAMES_QUERY)
-		output_format(out, "usage: heapdb %s%s%s%s%s [options]\n\n",
-			      query->is_query ? command->name : verb_of(query),
-			      query->is_query ? " " : "", query->name, *query->targets ? " " : "",
-			      query->targets);
+		output_format(out, "usage: heapdb %s%s%s%s [FILE] [options]\n\n",
+			      command->flags & EXPORTS ? "export " : verb_of(query), query->name,
+			      *query->targets ? " " : "", query->targets);
 	else
 		output_format(out, "usage: heapdb %s%s%s\n\n", command->name,
 			      *command->synopsis ? " " : "", command->synopsis);
 	put_words(out, query && command->flags & NAMES_QUERY ? query->summary : command->summary,
 		  0);
 	if (query)
-		put_query(out, query);
+		put_query(out, query, is_all);
 	else if (command->flags & NAMES_QUERY)
 		put_queries(out);
-	put_common_options(out, command, query);
+	if (is_all || !query)
+		put_common_options(out, command, query);
+	else
+		output_format(
+			out,
+			"\nAnswers are text or a table; --json, --csv and --format say otherwise.\n"
+			"`heapdb help %s --all` has all options, columns and facts.\n",
+			query->name);
 }
 
 /* "Not in this build: serve (libmicrohttpd), ..." */
@@ -277,20 +285,83 @@ static void put_missing(struct output *out)
 			      m->name, m->library, m[1].name ? "" : "\n");
 }
 
+/* All names of a group on lines of their own, "  leaks      leaks, triage, ...". */
+static void put_group(struct output *out, const char *group)
+{
+	const char *between = "";
+	size_t count, at = 0;
+	const struct hdb_query_spec *specs = hdb_queries(&count);
+
+	output_format(out, "  %-9s ", group);
+	for (size_t i = 0; i < count; i++) {
+		const size_t size = strlen(specs[i].name);
+
+		if (strcmp(specs[i].group, group) != 0 || !specs[i].is_query)
+			continue;
+		if (at + size + 2 > HELP_WIDTH - 12) {
+			output_string(out, ",\n            ");
+			between = "";
+			at = 0;
+		}
+		output_format(out, "%s%s", between, specs[i].name);
+		between = ", ";
+		at += size + 2;
+	}
+	output_char(out, '\n');
+}
+
+/* One screen: what people need in the first hour, all names, and where more is. */
+static void put_screen(struct output *out)
+{
+	const char *group = "";
+	size_t count, at = 0;
+	const struct hdb_query_spec *specs = hdb_queries(&count);
+
+	output_string(
+		out,
+		"heapdb answers questions about heap dumps of Java and Android programs.\n\n"
+		"  heapdb FILE               a dump or its database on one screen\n"
+		"  heapdb leaks FILE         leak suspects: who holds what, and the way to it\n"
+		"  heapdb top FILE           the biggest objects; --by class, package, loader\n"
+		"  heapdb retained 0x12c4    what would be freed without an object, or a class\n"
+		"  heapdb path 0x12c4        why an object is alive\n"
+		"  heapdb diff OLD NEW       what grew between two dumps\n\n"
+		"FILE is a dump, which is imported once, or a database (*.heapdb). Without it the\n"
+		"newest database in the current folder is asked.\n\nCommands:\n ");
+	for (const struct command *c = commands; c->name; c++) {
+		if (!c->run || strchr(c->name, ' '))
+			continue;
+		if (at + strlen(c->name) + 2 > HELP_WIDTH - 2) {
+			output_string(out, "\n ");
+			at = 0;
+		}
+		output_format(out, " %s", c->name);
+		at += strlen(c->name) + 1;
+	}
+	output_string(out, "\n\nQueries, which are commands, too:\n");
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(specs[i].group, group) != 0 && specs[i].is_query)
+			put_group(out, specs[i].group);
+		group = specs[i].group;
+	}
+	output_char(out, '\n');
+	put_missing(out);
+	output_string(out,
+		      "`heapdb help NAME` explains one, `heapdb help --all` has a line on each.\n");
+}
+
+/* Every command and query with a line. */
 static void put_overview(struct output *out)
 {
-	output_string(out, "usage: heapdb COMMAND [arguments]\n\n"
-			   "An indexed database for Java and Android heap dumps.\n\nCommands:\n");
+	output_string(out, "usage: heapdb COMMAND [FILE] [arguments]\n\nCommands:\n");
 	for (const struct command *c = commands; c->name; c++) {
 		if (c->run)
 			put_line(out, c->name, c->summary);
 	}
 	put_missing(out);
 	put_queries(out);
-	output_string(
-		out,
-		"\nThe database is --db FILE, else $HEAPDB, else *.heapdb in the current folder."
-		"\n`man heapdb` has it all.\n");
+	output_string(out, "\nThe database is FILE, else --db FILE, else $HEAPDB, else the newest "
+			   "*.heapdb in the\ncurrent folder. `man heapdb` has it all.\n");
 }
 
 /* A line of the list of all names: what it is, whose it is, and what is known of it. */
@@ -458,7 +529,7 @@ int cmd_help(struct cli *cli)
 		return HDB_OK;
 	}
 	if (count == 0) {
-		put_overview(cli->out);
+		(cli->opt.all ? put_overview : put_screen)(cli->out);
 		return HDB_OK;
 	}
 	if (!command && hdb_query_named(words[0])) {
@@ -476,7 +547,7 @@ int cmd_help(struct cli *cli)
 	if (count == 2) {
 		snprintf(form, sizeof(form), "%s %s", words[0], words[1]);
 		if (cli_find_command(form)) {
-			help_command(cli->out, cli_find_command(form), NULL);
+			help_command(cli->out, cli_find_command(form), NULL, cli->opt.all);
 			return HDB_OK;
 		}
 	}
@@ -493,7 +564,7 @@ int cmd_help(struct cli *cli)
 			return no_topic(cli, "query", words[1], query ? query->name : NULL);
 		}
 	}
-	help_command(cli->out, command, query);
+	help_command(cli->out, command, query, cli->opt.all);
 	return HDB_OK;
 }
 

@@ -31,13 +31,20 @@ _heapdb()
 	COMPREPLY=()
 	query=
 	if [ "$COMP_CWORD" -le 1 ]; then
-		mapfile -t COMPREPLY < <(compgen -W "$(_heapdb_names "$program" command -)" -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W "$(_heapdb_names "$program" command -)
+			$(_heapdb_names "$program" query query)" -- "$current")
+		[ ${#COMPREPLY[@]} -gt 0 ] || mapfile -t COMPREPLY < <(compgen -f -- "$current")
 		return
+	fi
+	# The name of a query is a command.
+	if _heapdb_names "$program" query query | grep -qxF -e "$command"; then
+		query=$command
+		command=query
 	fi
 	previous=${COMP_WORDS[COMP_CWORD - 1]}
 	case $command in
 	query | export)
-		for ((i = 2; i < COMP_CWORD; i++)); do
+		for ((i = 2; i < COMP_CWORD && ${#query} == 0; i++)); do
 			if _heapdb_names "$program" command "$command" | grep -qxF -e "${COMP_WORDS[i]}"; then
 				command="$command ${COMP_WORDS[i]}"
 				break
@@ -94,8 +101,14 @@ _heapdb()
 		mapfile -t COMPREPLY < <(compgen -d -- "$current")
 		;;
 	query)
-		[ -n "$query" ] ||
+		if [ -n "$query" ]; then
+			mapfile -t COMPREPLY < <(compgen -f -- "$current")
+		else
 			mapfile -t COMPREPLY < <(compgen -W "$(_heapdb_names "$program" query query)" -- "$current")
+		fi
+		;;
+	info | check | serve)
+		mapfile -t COMPREPLY < <(compgen -f -- "$current")
 		;;
 	export)
 		[ -n "$query" ] || mapfile -t COMPREPLY < <(compgen -W "objects refs classes
@@ -103,7 +116,8 @@ _heapdb()
 		;;
 	help)
 		if [ "$COMP_CWORD" -eq 2 ]; then
-			mapfile -t COMPREPLY < <(compgen -W "$(_heapdb_names "$program" command -)" -- "$current")
+			mapfile -t COMPREPLY < <(compgen -W "$(_heapdb_names "$program" command -)
+				$(_heapdb_names "$program" query query)" -- "$current")
 		elif [ "$previous" = query ]; then
 			mapfile -t COMPREPLY < <(compgen -W "$(_heapdb_names "$program" query query)" -- "$current")
 		fi

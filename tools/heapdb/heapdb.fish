@@ -25,6 +25,8 @@ function __heapdb_query
     switch (__heapdb_command)
         case info check diff
             __heapdb_command
+        case (__heapdb_names query query | string split -f 1 \t)
+            __heapdb_command
         case query export
             set -l known objects (__heapdb_names query query | string split -f 1 \t)
             for word in $words[3..-1]
@@ -40,9 +42,13 @@ function __heapdb_words
     set -l words (commandline -opc)
     if test (count $words) -lt 2
         __heapdb_names command -
+        __heapdb_names query query
+        string match -q -- '*[./]*' (commandline -ct); and __fish_complete_path (commandline -ct)
         return
     end
     set -l owner $words[2]
+    # The name of a query is a command.
+    contains -- $owner (__heapdb_names query query | string split -f 1 \t); and set owner query
     set -l query (__heapdb_query)
     # A way of use with options of its own, as "export dump".
     if contains -- "$words[3]" (__heapdb_names command $owner | string split -f 1 \t)
@@ -77,12 +83,19 @@ function __heapdb_words
         case mcp fleet
             __fish_complete_directories (commandline -ct)
         case query
-            test -n "$query"; or __heapdb_names query query
+            if test -n "$query"
+                __fish_complete_path (commandline -ct)
+            else
+                __heapdb_names query query
+            end
+        case info check serve
+            __fish_complete_path (commandline -ct)
         case export
             test -n "$query"; or begin; echo objects; echo refs; echo classes; __heapdb_names command export; __heapdb_names query query; end
         case help
             if test (count $words) -eq 2
                 __heapdb_names command -
+                __heapdb_names query query
             else if test "$last" = query
                 __heapdb_names query query
             end

@@ -56,6 +56,44 @@ static bool is_dump(const char *path)
 	return yes;
 }
 
+/* Whether the file begins as an LMDB file does: MDB_MAGIC in its first meta page. */
+static bool is_database(const char *path)
+{
+	static const unsigned char magic[] = { 0xde, 0xc0, 0xef, 0xbe };
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	unsigned char head[20];
+	bool yes;
+
+	if (fd < 0)
+		return false;
+	yes = pread(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
+	      memcmp(head + sizeof(head) - sizeof(magic), magic, sizeof(magic)) == 0;
+	close(fd);
+	return yes;
+}
+
+bool locate_looks_like_file(const char *name)
+{
+	static const char *const endings[] = { EXTENSION, ".hprof", ".hprof.gz", ".hprof.zst" };
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+		const size_t size = strlen(name), tail = strlen(endings[i]);
+
+		if (size > tail && strcmp(name + size - tail, endings[i]) == 0)
+			return true;
+	}
+	return strchr(name, '/') != NULL;
+}
+
+bool locate_is_file(const char *name)
+{
+	struct stat st;
+
+	if (stat(name, &st) != 0 || !S_ISREG(st.st_mode))
+		return false;
+	return locate_looks_like_file(name) || is_dump(name) || is_database(name);
+}
+
 /*
  * When the import renamed the file into being: its birth, for later derived tables change the time
  * of modification. Where the file system knows no birth, that one has to do.

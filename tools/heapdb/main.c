@@ -23,7 +23,8 @@
 #define ROWS_OPTIONS \
 	(WORK_OPTIONS | OPTIONS_JSON | OPTIONS_HUMAN | OPTIONS_ROWS | OPTIONS_COLUMNS | \
 	 OPTIONS_LIMIT | OPTIONS_SORT | OPTIONS_WHERE | OPTIONS_TREES | OPTIONS_FORMAT)
-#define QUERY_OPTIONS (OPTIONS_DATABASE | ROWS_OPTIONS | OPTIONS_TABLE | OPTIONS_STACKS)
+#define QUERY_OPTIONS \
+	(OPTIONS_DATABASE | ROWS_OPTIONS | OPTIONS_TABLE | OPTIONS_STACKS | OPTIONS_RULES)
 #define FORMAT_OPTIONS \
 	(OPTIONS_JSON | OPTIONS_ROWS | OPTIONS_TABLE | OPTIONS_FORMAT | OPTIONS_LIMIT)
 #define DUMP_OPTIONS (WORK_OPTIONS | OPTIONS_OUTPUT | OPTIONS_JSON | OPTIONS_HUMAN)
@@ -73,7 +74,8 @@ const struct command commands[] = {
 	  NULL, "[DB|NAME=DB]... [\"SELECT ...\"|.COMMAND]",
 	  "ask in SQL, of one database or several; without a statement: a shell", NULL },
 	{ "report", cmd_report, NEEDS_DB | WRITES | NAMES_DB,
-	  OPTIONS_DATABASE | WORK_OPTIONS | OPTIONS_JSON | OPTIONS_REPORT, NULL, "[DB] [options]",
+	  OPTIONS_DATABASE | WORK_OPTIONS | OPTIONS_JSON | OPTIONS_REPORT | OPTIONS_RULES, NULL,
+	  "[DB] [options]",
 	  "a report on one page: leak suspects, problems, biggest objects and classes", NULL },
 	{ "serve", cmd_serve, WRITES, OPTIONS_DATABASE | WORK_OPTIONS | OPTIONS_SERVE, NULL,
 	  "[DB...] [options]",
@@ -351,7 +353,8 @@ static int choose_query(struct cli *cli, struct arguments args, int *place)
 	    (!cli->query->is_query && command->flags & NAMES_QUERY && !(command->flags & EXPORTS)))
 		return no_query(cli, name);
 	if (command->flags & NAMES_QUERY)
-		snprintf(cli->message_prefix, sizeof(cli->message_prefix), "%s %s", command->name,
+		snprintf(cli->message_prefix, sizeof(cli->message_prefix), "%s%s%s",
+			 cli->is_direct ? "" : command->name, cli->is_direct ? "" : " ",
 			 cli->query->name);
 	if (cli->query->old_name && strcmp(cli->query->old_name, name) == 0)
 		cli->old_name = cli->query->old_name;
@@ -427,15 +430,29 @@ static void close_databases(struct cli *cli)
 	free(cli->statement);
 }
 
-/* The operand of a command that NAMES_DB. */
-static int take_operand(struct cli *cli)
+/*
+ * A database or a dump may stand anywhere among the operands. What else is there is a target; a
+ * command that NAMES_DB has none.
+ */
+static int take_file(struct cli *cli)
 {
 	struct options *opt = &cli->opt;
+	size_t kept = 0;
 
-	if (opt->operand_count > 1 || (opt->operand_count && opt->db))
-		return cli_fail(&cli->err, HDB_EUSAGE, "one database at a time");
-	if (opt->operand_count)
-		opt->db = opt->operands[0];
+	for (size_t i = 0; i < opt->operand_count; i++) {
+		const char *operand = opt->operands[i];
+
+		if (!(cli->command->flags & NAMES_DB) && !locate_is_file(operand)) {
+			opt->operands[kept++] = operand;
+			continue;
+		}
+		if (opt->db)
+			return cli_fail(&cli->err, HDB_EUSAGE,
+					"one database at a time: %s or %s; `heapdb diff` compares",
+					opt->db, operand);
+		opt->db = operand;
+	}
+	opt->operand_count = kept;
 	return HDB_OK;
 }
 
@@ -471,7 +488,7 @@ static int run(struct cli *cli, struct arguments args)
 			return rc;
 	}
 	if (cli->opt.help || (command->flags & NAMES_QUERY && !cli->query && !cli->statement)) {
-		help_command(cli->out, command, cli->query);
+		help_command(cli->out, command, cli->query, false);
 		return HDB_OK;
 	}
 	if (cli->opt.table && args.skip) {
@@ -487,8 +504,8 @@ static int run(struct cli *cli, struct arguments args)
 	/* Every handle that is opened in this process reads it. */
 	if (cli->opt.rules)
 		setenv("HEAPDB_RULES", cli->opt.rules, 1);
-	if (command->flags & NAMES_DB)
-		rc = take_operand(cli);
+	if (command->flags & NEEDS_DB)
+		rc = take_file(cli);
 	if (rc != HDB_OK)
 		goto out;
 	if (command->flags & NEEDS_DB && (rc = open_database(cli)) != HDB_OK)
@@ -501,14 +518,19 @@ out:
 	return rc;
 }
 
+/* What follows "heapdb": a command, or the name of a query, whose command is `query`. */
 static const struct command *choose_command(struct cli *cli, const char *name)
 {
+	const struct hdb_query_spec *query = hdb_query_named(name);
 	const struct command *command = cli_find_command(name);
 	const char *near;
-	const struct hdb_query_spec *query;
 
 	if (command && command->run)
 		return command;
+	if (!command && query && query->is_query) {
+		cli->is_direct = true;
+		return cli_find_command("query");
+	}
 	if (name[0] == '-' && name[1]) {
 		cli_fail(&cli->err, HDB_EUSAGE,
 			 "expected a command before %s: options come after it, as in "
@@ -521,22 +543,50 @@ static const struct command *choose_command(struct cli *cli, const char *name)
 		return NULL;
 	}
 	near = cli_nearest_command(name);
-	query = hdb_query_named(name);
 	if (query)
 		cli_fail(&cli->err, HDB_EUSAGE,
-			 "there is no command \"%s\"; did you mean \"%s %s\"?", name,
-			 query->is_query ? "query" : "export", query->name);
+			 "there is no command \"%s\"; did you mean \"export %s\"?", name,
+			 query->name);
+	else if (locate_looks_like_file(name))
+		cli_fail(&cli->err, HDB_EABSENT, "there is no file %s", name);
 	else if (near)
 		cli_fail(&cli->err, HDB_EUSAGE, "there is no command \"%s\"; did you mean \"%s\"?",
 			 name, near);
 	else if (cli_nearest_query(name))
-		cli_fail(&cli->err, HDB_EUSAGE,
-			 "there is no command \"%s\"; did you mean \"query %s\"?", name,
-			 cli_nearest_query(name)->name);
+		cli_fail(&cli->err, HDB_EUSAGE, "there is no command \"%s\"; did you mean \"%s\"?",
+			 name, cli_nearest_query(name)->name);
 	else
 		cli_fail(&cli->err, HDB_EUSAGE,
 			 "there is no command \"%s\"; `heapdb help` lists them", name);
 	return NULL;
+}
+
+/*
+ * `heapdb FILE ...` is `heapdb overview FILE ...`. *args becomes that; its values are owned by the
+ * caller. HDB_EUSAGE for `heapdb FILE COMMAND`.
+ */
+static int overview_of(struct cli *cli, struct arguments *args, char *file)
+{
+	static char overview[] = "overview";
+	char **values;
+
+	for (int i = 1; i < args->count; i++) {
+		const char *word = args->values[i];
+
+		if (cli_find_command(word) || hdb_query_named(word))
+			return cli_fail(&cli->err, HDB_EUSAGE,
+					"did you mean `heapdb %s %s`? The command comes first",
+					word, file);
+	}
+	values = calloc((size_t)args->count + 3, sizeof(*values));
+	if (!values)
+		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for arguments");
+	values[0] = values[1] = overview;
+	for (int i = 0; i < args->count; i++)
+		values[2 + i] = args->values[i];
+	args->count += 2;
+	args->values = values;
+	return HDB_OK;
 }
 
 /*
@@ -555,32 +605,38 @@ int main(int argc, char **argv)
 {
 	static struct output out;
 	struct cli cli = { .out = &out };
+	char *own_name[] = { argv[0], NULL };
 	struct arguments args = { .count = argc - 1, .values = argv + 1 };
-	int rc = HDB_EUSAGE, code;
+	const char *name = argc > 1 ? argv[1] : NULL;
+	int rc, code;
 
 	fill_streams();
 	setlocale(LC_CTYPE, "");
 	signal(SIGPIPE, SIG_IGN);
 	output_init(&out, STDOUT_FILENO, &progress_hooks);
-	if (argc < 2) {
-		cli_fail(&cli.err, HDB_EUSAGE, "no command; `heapdb help` lists them");
+	if (argc < 2)
+		args = (struct arguments){ .count = 1, .values = own_name };
+	if (argc < 2 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+		name = "help";
+	else if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
+		name = "version";
+	else if (!cli_find_command(name) && !hdb_query_named(name) && locate_is_file(name))
+		name = overview_of(&cli, &args, argv[1]) == HDB_OK ? "overview" : NULL;
+	cli.command = name ? choose_command(&cli, name) : NULL;
+	if (cli.command) {
+		snprintf(cli.message_prefix, sizeof(cli.message_prefix), "%s", cli.command->name);
+		/* of `heapdb leaks` the name of the query is an operand */
+		if (cli.is_direct && args.values == argv + 1)
+			args = (struct arguments){ .count = argc, .values = argv };
+		rc = run(&cli, args);
 	} else {
-		const char *name = argv[1];
-
-		if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
-			name = "help";
-		else if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
-			name = "version";
-		cli.command = choose_command(&cli, name);
-		if (cli.command) {
-			snprintf(cli.message_prefix, sizeof(cli.message_prefix), "%s",
-				 cli.command->name);
-			rc = run(&cli, args);
-		}
+		rc = cli.err.code;
 	}
 	if (rc != HDB_OK)
 		print_error(&cli, rc, options_want_json(args));
 	options_release(&cli.opt);
+	if (args.values != argv && args.values != argv + 1 && args.values != own_name)
+		free(args.values);
 	code = exit_code_of(rc);
 	if (output_close(&out) != 0) {
 		code = exit_code_of(HDB_EIO);

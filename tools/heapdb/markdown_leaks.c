@@ -448,6 +448,9 @@ int markdown_leaks(struct answer *answer, struct output *out)
 			put_suspect(out, rows);
 		} else if (is_leaking(rows)) {
 			put_leaking(out, rows);
+		} else if (rows_is(rows, "kind", "explanation") ||
+			   rows_is(rows, "kind", "advice")) {
+			put_sentence(out, rows);
 		} else if (part && rows_value(rows, "label")->type == HDB_TYPE_NULL) {
 			put_sentence(out, rows);
 			part = NULL;

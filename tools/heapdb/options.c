@@ -36,7 +36,7 @@ const struct option_info option_table[] = {
 	{ "dump", "PATH", OPTIONS_DATABASE, 0, TEXT(dump), "where the dump is now, if it moved" },
 	{ "tmp", "DIR", OPTIONS_DATABASE, 0, TEXT(tmp),
 	  "folder for private files if the database cannot be written (default: $TMPDIR or /tmp)" },
-	{ "rules", "FILE", OPTIONS_DATABASE, 0, TEXT(rules),
+	{ "rules", "FILE", OPTIONS_RULES, 0, TEXT(rules),
 	  "rules of your own that explain objects, before those built in (default: $HEAPDB_RULES)" },
 	{ "live", NULL, OPTIONS_CAPTURE, 0, FLAG(live),
 	  "reachable objects alone: the VM collects garbage first (default)" },
@@ -156,6 +156,8 @@ const struct option_info option_table[] = {
 	  "the seconds that each stage took, on standard error" },
 	{ "timeout", "SECONDS", OPTIONS_SQL, 0, NUMBER(timeout, 1000000),
 	  "end a statement that takes longer, as Ctrl-C does" },
+	{ "all", NULL, OPTIONS_NAMES, 0, FLAG(all),
+	  "every command and query; of a query its columns, facts and shared options" },
 	{ "names", NULL, OPTIONS_NAMES, 0, FLAG(names), "all names, for completion" },
 	{ "schema", NULL, OPTIONS_NAMES, 0, FLAG(schema), "a JSON Schema of what --json prints" },
 	{ "help", NULL, OPTIONS_HELP, 'h', FLAG(help), "help on the command" },
@@ -197,6 +199,14 @@ static bool has_column(const struct hdb_query_spec *spec, const char *name)
 	return false;
 }
 
+static bool has_fact(const struct hdb_query_spec *spec, const char *name)
+{
+	for (size_t i = 0; i < spec->fact_count; i++)
+		if (strcmp(spec->facts[i].name, name) == 0)
+			return true;
+	return false;
+}
+
 static bool has_bytes(const struct hdb_column *columns, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -221,6 +231,8 @@ unsigned options_groups(const struct command *command, const struct hdb_query_sp
 		groups &= ~(unsigned)OPTIONS_TABLES_ALL;
 	if (query && query->is_tree)
 		groups &= ~(unsigned)OPTIONS_WHERE;
+	if (query && !has_fact(query, "rules_tried"))
+		groups &= ~(unsigned)OPTIONS_RULES;
 	if (query && !has_bytes(query->columns, query->column_count) &&
 	    !has_bytes(query->facts, query->fact_count))
 		groups &= ~(unsigned)OPTIONS_HUMAN;
@@ -459,7 +471,7 @@ int options_query_name(const struct command *command, struct arguments args, int
 	*table = NULL;
 	parser_init(&p, command, NULL, args);
 	while ((value = parser_next(&p)) != -1) {
-		if (value == 1) {
+		if (value == 1 && (hdb_query_named(optarg) || !locate_is_file(optarg))) {
 			*place = optind - 1;
 			return HDB_OK;
 		}

@@ -54,6 +54,9 @@ enum option_group {
 	OPTIONS_STACKS = 1 << 30       /* those with stacks: options_groups */
 };
 
+/* One more, those whose answers try rules on classes: an enum has no room for it. */
+#define OPTIONS_RULES (1u << 31)
+
 /* In the order of the words of --format. */
 enum format {
 	FORMAT_TABLE,

@@ -19,6 +19,7 @@ static const struct text {
 } texts[] = {
 	{ "leaks", prose_leaks, true, true, false, false },
 	{ "object", prose_object, false, false, false, false },
+	{ "overview", prose_overview, true, false, false, false },
 	{ "path", prose_path, true, false, false, false },
 	{ "references", prose_references, false, true, false, true },
 	{ "referrers", prose_references, false, true, false, true },

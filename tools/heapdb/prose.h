@@ -29,7 +29,8 @@ bool prose_has_stacks(const char *query);
 /* Whether it is in order of retained sizes, which are computed for it. */
 bool prose_needs_retained(const char *query);
 
-prose_fn prose_leaks, prose_object, prose_path, prose_references, prose_threads, prose_triage;
+prose_fn prose_leaks, prose_object, prose_overview, prose_path, prose_references, prose_threads,
+	prose_triage;
 
 /* ---- for the texts ---- */
 

@@ -54,6 +54,18 @@ static void put_sentence(struct output *out, const struct render_style *style,
 		prose_wrap(out, style, (struct prose_place){ 2, 0 }, text->text, text->text_size);
 }
 
+/* What the rules know of it, and what to do. */
+static void put_explanation(struct output *out, const struct render_style *style,
+			    const struct hdb_rows *rows)
+{
+	const char *title = rows_is(rows, "kind", "advice") ? "What to do: " : "";
+	const struct hdb_value *text = rows_value(rows, "text");
+
+	output_format(out, "  %s", title);
+	prose_wrap(out, style, (struct prose_place){ 2, strlen(title) + 2 }, text->text,
+		   text->text_size);
+}
+
 /* "Held by: com.acme.Cache.entries (static)", where the sentence has not said so. */
 static void put_holder(struct output *out, const struct hdb_rows *rows)
 {
@@ -344,6 +356,9 @@ int prose_leaks(struct answer *answer, const struct render_style *style, struct 
 			else
 				put_leaking(out, style, rows);
 			listed += !is_suspect;
+		} else if (rows_is(rows, "kind", "explanation") ||
+			   rows_is(rows, "kind", "advice")) {
+			put_explanation(out, style, rows);
 		} else if (is_step(rows)) {
 			output_string(out, in_path ? "" : "\n  Path from a GC root:\n");
 			put_step(out, rows, boxes);

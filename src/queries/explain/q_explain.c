@@ -18,8 +18,6 @@ enum { ID, CLASS, LABEL, RETAINED, PERCENT, VERDICT, TEXT, ADVICE, RULE, SINCE, 
 
 /* Objects whose rules are tried: of rules' classes, those that retain most. */
 #define CANDIDATES_MAX 1000u
-/* Dominators of a target that are looked at. */
-#define OWNERS_MAX 200u
 
 static const struct hdb_option_spec options[] = {
 	{ "threshold", HDB_OPTION_NUMBER, "PERCENT",
@@ -48,8 +46,7 @@ static const struct hdb_column columns[] = {
 
 static const struct hdb_column facts[] = {
 	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
-	{ "rules_tried", HDB_TYPE_COUNT, "rules",
-	  "rules that were tried: those built in, and the user's" },
+	EXPLAIN_RULES_FACT,
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -125,7 +122,7 @@ static int find_owners(struct query *q, struct explaining *s, struct hdb_error *
 	uint32_t ix, dominator;
 
 	TRY(analysis_object(&q->session, q->targets[0], &ix, err));
-	for (unsigned steps = 0; steps < OWNERS_MAX && ix != HEAP_NONE; steps++) {
+	for (unsigned steps = 0; steps < EXPLAIN_OWNERS_MAX && ix != HEAP_NONE; steps++) {
 		TRY(add_candidate(q, s, ix, err));
 		TRY_ERRORS(derive_dominator(q->derive, ix, &dominator, err));
 		if (dominator == ix)
@@ -195,7 +192,7 @@ const struct query_def query_explain = {
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
-		.one_population = "it explains reachable objects: others hold nothing",
+		.one_population = QUERY_RETAINS_ONLY,
 	},
 	.no_rows = "no rule knows what is large here; `leaks` and `top` show what retains most",
 	.population = ANALYSIS_OF_REACHABLE,

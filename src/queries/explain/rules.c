@@ -429,3 +429,22 @@ int explain_object(const struct session *session, const struct explain_rules *ru
 	}
 	return HDB_NOTFOUND;
 }
+
+int explain_chain(const struct session *session, const struct explain_rules *rules,
+		  uint32_t from_ix, uint64_t whole_bytes, struct explain_answer *out,
+		  struct hdb_error *err)
+{
+	uint32_t ix = from_ix, dominator;
+
+	for (unsigned steps = 0; steps < EXPLAIN_OWNERS_MAX && ix != HEAP_NONE; steps++) {
+		const int r = explain_object(session, rules, ix, whole_bytes, out, err);
+
+		if (r != HDB_NOTFOUND)
+			return r;
+		TRY_ERRORS(derive_dominator(session->derive, ix, &dominator, err));
+		if (dominator == ix)
+			break;
+		ix = dominator;
+	}
+	return HDB_NOTFOUND;
+}

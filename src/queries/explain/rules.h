@@ -17,8 +17,17 @@
 #define EXPLAIN_SENTENCE_MAX 1000
 /* Conditions, and values that are read, of one rule. */
 #define EXPLAIN_PARTS_MAX 12
+/* Dominators of an object that are tried. */
+#define EXPLAIN_OWNERS_MAX 200u
 /* Bytes of a file of rules: some thousand rules. */
 #define EXPLAIN_FILE_MAX (4u << 20)
+
+/* For spec.facts of queries that try rules; by it doors know that they take the user's. */
+#define EXPLAIN_RULES_FACT \
+	{ \
+		"rules_tried", HDB_TYPE_COUNT, "rules tried", \
+			"rules on classes that were tried: those built in, and the user's" \
+	}
 
 /* How bad what a rule finds is. */
 enum explain_verdict {
@@ -85,6 +94,14 @@ struct explain_answer {
  */
 int explain_object(const struct session *session, const struct explain_rules *rules, uint32_t ix,
 		   uint64_t whole_bytes, struct explain_answer *out, struct hdb_error *err);
+
+/*
+ * The same for an object or, if no rule fits it, the nearest of its owners that one fits: its
+ * dominators. HDB_NOTFOUND if none does.
+ */
+int explain_chain(const struct session *session, const struct explain_rules *rules,
+		  uint32_t from_ix, uint64_t whole_bytes, struct explain_answer *out,
+		  struct hdb_error *err);
 
 /* ---- for the files of this folder: expressions ---- */
 

@@ -9,6 +9,7 @@
 #include "analysis/suspects.h"
 #include "base/base_text.h"
 #include "heap/threads.h"
+#include "queries/explain/rules.h"
 #include "queries/leaks/leak_parts.h"
 #include "queries/leaks/leak_signature.h"
 #include "queries/leaks/leaking.h"
@@ -59,7 +60,8 @@ static const struct hdb_column columns[] = {
 	{ "kind", HDB_TYPE_TEXT, "kind",
 	  "suspect; point: the accumulation point; path, gap: from a "
 	  "root down to there; member: of a group; child: by class, what the point dominates "
-	  "immediately; element: by class, what these hold, below entries of collections; content: by "
+	  "immediately; explanation, advice: what a rule of query explain says of the point or of "
+	  "an owner of it, and what to do; element: by class, what these hold, below entries of collections; content: by "
 	  "class, all that the suspect retains; of each of the three the largest classes, and one row "
 	  "without a class for the others; thread, frame, local: of the thread that holds it; common: "
 	  "the beginning that paths of several suspects share; leaking, trace: a leaking object "
@@ -111,6 +113,7 @@ static const struct hdb_column facts[] = {
 	{ "out_of_memory", HDB_TYPE_BOOL, "out of memory",
 	  "the dump was made on an OutOfMemoryError" },
 	{ "suspects", HDB_TYPE_COUNT, "suspects", "how many were found" },
+	EXPLAIN_RULES_FACT,
 	{ "values", HDB_TYPE_TEXT, "not suspect",
 	  "classes of values whose objects hold more than the "
 	  "threshold together, like java.lang.Class and java.lang.String: as groups they are no "
@@ -137,6 +140,7 @@ struct leaks {
 	struct analysis_leak_sums sums;
 	struct query_leak_path *paths; /* one a suspect */
 	struct query_story story;
+	struct explain_rules rules;
 	uint64_t first_part; /* number of the first suspect */
 };
 
@@ -203,6 +207,28 @@ static int add_members(struct query *q, struct query_story *story, const struct 
 	return HDB_OK;
 }
 
+/* What the rules know of the accumulation point or one of its owners: two rows, if they do. */
+static int explain_suspect(struct query *q, struct leaks *l, const struct analysis_suspect *s,
+			   struct hdb_error *err)
+{
+	struct query_story_row row = query_story_row(&l->story, "explanation");
+	struct explain_answer answer;
+	int r;
+
+	if (s->point_ix == HEAP_NONE && s->ix == HEAP_NONE)
+		return HDB_OK;
+	r = explain_chain(&q->session, &l->rules, s->point_ix == HEAP_NONE ? s->ix : s->point_ix,
+			  l->suspects.whole_bytes, &answer, err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	TRY(query_story_text(&l->story, &row.text, err, "%s (%s)", answer.says,
+			     explain_verdict_name(answer.rule->verdict)));
+	TRY(query_story_add(&l->story, &row, err));
+	row = query_story_row(&l->story, "advice");
+	TRY(query_story_text(&l->story, &row.text, err, "%s", answer.advice));
+	return query_story_add(&l->story, &row, err);
+}
+
 static int tell_suspect(struct query *q, struct leaks *l, size_t i, struct hdb_error *err)
 {
 	const struct analysis_suspect *s = &l->suspects.list[i];
@@ -218,6 +244,7 @@ static int tell_suspect(struct query *q, struct leaks *l, size_t i, struct hdb_e
 	story->part = l->first_part + i;
 	TRY(query_leak_blame(q, s, &l->paths[i], &owner, err));
 	TRY(add_suspect(q, l, &about, &owner, err));
+	TRY(explain_suspect(q, l, s, err));
 	if (s->point_ix != HEAP_NONE)
 		TRY(add_object(q, story, query_story_row(story, "point"), s->point_ix, err));
 	TRY(query_leak_path_rows(q, story, about.path, err));
@@ -373,6 +400,7 @@ static int add_facts(struct query *q, const struct leaks *l,
 		query_fact(q, "max_heap", limit.bytes);
 	query_fact(q, "out_of_memory", limit.is_out_of_memory);
 	query_fact(q, "suspects", l->suspects.count);
+	query_fact(q, "rules_tried", l->rules.rules.count);
 	add_values_fact(q, l);
 	add_leaking_facts(q, leaking);
 	return HDB_OK;
@@ -444,6 +472,7 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 	int r;
 
 	l->story.is_brief = query_option(q, "brief") != NULL;
+	TRY(explain_rules_open(&q->session, q->heap->rules_path, &l->rules, err));
 	if ((r = find_suspects(q, l, err)) != HDB_OK)
 		return r;
 	if ((r = tell_all(q, l, &leaking, err)) != HDB_OK)
@@ -476,6 +505,7 @@ static void close_leaks(struct query *q)
 	analysis_suspects_release(&l->suspects);
 	analysis_leak_sums_release(&l->sums);
 	query_story_release(&l->story);
+	explain_rules_release(&l->rules);
 	free(l->paths);
 }
 

@@ -1,0 +1,261 @@
+/*
+ * queries/triage/q_overview.c - a dump on one screen: what it is, the leak suspects and the
+ * findings of triage in a line each. Asks the queries leaks, triage and info, and has no analysis
+ * of its own.
+ */
+#include "queries/queries.h"
+
+#include "heap/heap_database.h"
+#include "queries/explain/rules.h"
+#include "query/coverage.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KIND, SEVERITY, PERCENT, RETAINED, TEXT, ID, CLASS, EXPLANATION };
+
+static const struct hdb_option_spec options[] = { { .name = NULL } };
+
+static const struct hdb_column columns[] = {
+	{ "kind", HDB_TYPE_TEXT, "kind",
+	  "\"suspect\" of query leaks, or \"finding\" of query triage" },
+	{ "severity", HDB_TYPE_TEXT, "severity", "of a finding: critical, warning or info" },
+	{ "percent", HDB_TYPE_PERCENT, "%", "share of all reachable bytes" },
+	{ "retained", HDB_TYPE_BYTES, "retained", "what would be freed without it" },
+	{ "text", HDB_TYPE_TEXT, "what",
+	  "of a suspect the first sentence of query leaks, of a finding what was found" },
+	{ "id", HDB_TYPE_ID, "id", "the object, if it is one" },
+	{ "class", HDB_TYPE_TEXT, "class", "its class" },
+	{ "explanation", HDB_TYPE_TEXT, "explanation",
+	  "of a suspect what is known of it, and in brackets whether that is as it should be" },
+};
+static_assert(sizeof(columns) / sizeof(columns[0]) == EXPLANATION + 1,
+	      "a column each, in the order of their numbers");
+
+static const struct hdb_column facts[] = {
+	{ "dump", HDB_TYPE_TEXT, "dump", "the file that was imported" },
+	{ "database", HDB_TYPE_TEXT, "database", "the file of the database" },
+	{ "runtime", HDB_TYPE_TEXT, "runtime", "Java or Android, and which version" },
+	{ "collector", HDB_TYPE_TEXT, "collector", "garbage collector, if the heap tells" },
+	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
+	{ "heap_objects", HDB_TYPE_COUNT, "reachable objects", "of the whole heap" },
+	{ "max_heap", HDB_TYPE_BYTES, "maximum heap", "what the VM allows, if the heap tells" },
+	{ "threads", HDB_TYPE_COUNT, "threads", "threads that the dump names" },
+	{ "out_of_memory", HDB_TYPE_TEXT, "OutOfMemoryError",
+	  "the thread that ran out of memory, and where; only if one did" },
+	EXPLAIN_RULES_FACT,
+	QUERY_COVERAGE_FACTS,
+};
+
+/* A row: texts are copies. */
+struct line {
+	bool is_finding;
+	double percent;
+	uint64_t retained_bytes, count, each_bytes, id;   /* 0: not known */
+	char *severity, *text, *class_name, *explanation; /* NULL: none */
+};
+
+struct overview {
+	struct base_vec lines; /* struct line */
+	size_t at;
+};
+
+/* ---- reading what other queries say ---- */
+
+static const struct hdb_value *cell_of(const struct query *q, const char *column)
+{
+	return query_value(q, query_find_shown(q, column));
+}
+
+static bool is_text(const struct query *q, const char *column, const char *text)
+{
+	const struct hdb_value *v = cell_of(q, column);
+
+	return v->type == HDB_TYPE_TEXT && v->text_size == strlen(text) &&
+	       memcmp(v->text, text, v->text_size) == 0;
+}
+
+static uint64_t number_of(const struct query *q, const char *column)
+{
+	const struct hdb_value *v = cell_of(q, column);
+
+	return v->type == HDB_TYPE_NULL ? 0 : v->u;
+}
+
+/* *out is owned; NULL for null. */
+static int copy_of(const struct query *q, const char *column, char **out, struct hdb_error *err)
+{
+	const struct hdb_value *v = cell_of(q, column);
+
+	*out = NULL;
+	if (v->type != HDB_TYPE_TEXT || !v->text_size)
+		return HDB_OK;
+	*out = strndup(v->text, v->text_size);
+	return *out ? HDB_OK : hdb_fail_memory(err, "a text", v->text_size);
+}
+
+/* What an answer is read with: a row at a time. */
+typedef int (*read_row)(struct query *q, const struct query *row, struct hdb_error *err);
+
+/* Asks another query the plain question, and reads its rows. */
+static int ask(struct query *q, const char *name, read_row read, struct hdb_error *err)
+{
+	const struct query_sides sides = { .session = &q->session };
+	const struct hdb_query_args args = { .struct_size = sizeof(args) };
+	struct query *answer = NULL;
+	int r = query_open(query_find(name), &sides, &args, &answer, err);
+
+	for (size_t i = 0; r == HDB_OK && i < query_fact_count(answer); i++)
+		if (strcmp(query_fact_column(answer, i)->name, "rules_tried") == 0)
+			query_fact(q, "rules_tried", query_fact_value(answer, i)->u);
+	while (r == HDB_OK && (r = query_next(answer, err)) == HDB_OK)
+		r = read(q, answer, err);
+	query_close(answer);
+	return r < 0 ? r : HDB_OK;
+}
+
+static int add_line(struct query *q, const struct query *row, struct hdb_error *err)
+{
+	struct overview *o = q->state;
+	struct line *line;
+	const struct line empty = { .is_finding = query_find_shown(row, "severity") != SIZE_MAX };
+
+	TRY(base_vec_push(&o->lines, &empty, sizeof(empty), err));
+	line = base_vec_at(&o->lines, struct line, o->lines.count - 1);
+	line->percent =
+		cell_of(row, "percent")->type == HDB_TYPE_NULL ? -1 : cell_of(row, "percent")->d;
+	line->id = number_of(row, "id");
+	line->retained_bytes = number_of(row, line->is_finding ? "bytes" : "retained");
+	TRY(copy_of(row, "text", &line->text, err));
+	return copy_of(row, "class", &line->class_name, err);
+}
+
+static int read_suspect(struct query *q, const struct query *row, struct hdb_error *err)
+{
+	struct overview *o = q->state;
+
+	if (is_text(row, "kind", "suspect"))
+		return add_line(q, row, err);
+	if (o->lines.count && is_text(row, "kind", "explanation"))
+		return copy_of(
+			row, "text",
+			&base_vec_at(&o->lines, struct line, o->lines.count - 1)->explanation, err);
+	return HDB_OK;
+}
+
+static int read_finding(struct query *q, const struct query *row, struct hdb_error *err)
+{
+	struct overview *o = q->state;
+	struct line *line;
+
+	/* what the suspects say already */
+	if (is_text(row, "rule", "leak-suspect"))
+		return HDB_OK;
+	TRY(add_line(q, row, err));
+	line = base_vec_at(&o->lines, struct line, o->lines.count - 1);
+	if (is_text(row, "rule", "out-of-memory") && line->text)
+		query_fact_text(q, "out_of_memory", line->text);
+	return copy_of(row, "severity", &line->severity, err);
+}
+
+static int read_info(struct query *q, const struct query *row, struct hdb_error *err)
+{
+	static const struct {
+		const char *section, *key, *fact;
+		bool is_number;
+	} kept[] = {
+		{ "vm", "collector", "collector", false },
+		{ "vm", "max heap", "max_heap", true },
+		{ "objects", "reachable", "heap_objects", true },
+		{ "objects", "reachable bytes", "heap_shallow", true },
+		{ "objects", "threads", "threads", true },
+	};
+	const struct hdb_value *value = cell_of(row, "value");
+
+	(void)err;
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+		if (!is_text(row, "section", kept[i].section) || !is_text(row, "key", kept[i].key))
+			continue;
+		if (kept[i].is_number)
+			query_fact(q, kept[i].fact, number_of(row, "number"));
+		else
+			query_fact_text_n(q, kept[i].fact, value->text, value->text_size);
+	}
+	if (is_text(row, "section", "dump") && is_text(row, "key", "path"))
+		query_fact_text_n(q, "dump", value->text, value->text_size);
+	if (is_text(row, "section", q->heap->is_android ? "dump" : "vm") &&
+	    is_text(row, "key", q->heap->is_android ? "runtime" : "java"))
+		query_fact_text_n(q, "runtime", value->text, value->text_size);
+	return HDB_OK;
+}
+
+static int open_overview(struct query *q, struct hdb_error *err)
+{
+	const struct overview *o = q->state;
+
+	TRY(ask(q, "leaks", read_suspect, err));
+	TRY(ask(q, "triage", read_finding, err));
+	TRY(ask(q, "info", read_info, err));
+	query_fact_text(q, "database", heap_path(q->heap));
+	q->total = o->lines.count;
+	return HDB_OK;
+}
+
+static int next_overview(struct query *q, struct hdb_error *err)
+{
+	struct overview *o = q->state;
+	const struct line *line;
+
+	(void)err;
+	if (o->at == o->lines.count)
+		return HDB_END;
+	line = base_vec_at(&o->lines, struct line, o->at++);
+	query_set_text(q, KIND, line->is_finding ? "finding" : "suspect");
+	if (line->severity)
+		query_set_text(q, SEVERITY, line->severity);
+	if (line->percent >= 0)
+		query_set_double(q, PERCENT, line->percent);
+	if (line->retained_bytes)
+		query_set(q, RETAINED, line->retained_bytes);
+	if (line->text)
+		query_set_text(q, TEXT, line->text);
+	if (line->explanation)
+		query_set_text(q, EXPLANATION, line->explanation);
+	if (line->id)
+		query_set(q, ID, line->id);
+	if (line->class_name)
+		query_set_text(q, CLASS, line->class_name);
+	return HDB_OK;
+}
+
+static void close_overview(struct query *q)
+{
+	struct overview *o = q->state;
+
+	for (size_t i = 0; i < o->lines.count; i++) {
+		const struct line *line = base_vec_at(&o->lines, struct line, i);
+
+		free(line->severity);
+		free(line->text);
+		free(line->class_name);
+		free(line->explanation);
+	}
+	base_vec_release(&o->lines);
+}
+
+const struct query_def query_overview = {
+	.spec = {
+		.name = "overview", .aliases = "summary",
+		.group = "leaks", .example = "",
+		.targets = "",
+		.summary = "a dump on one screen: what it is, suspects and findings in a line each",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		.one_population = QUERY_RETAINS_ONLY,
+	},
+	.population = ANALYSIS_OF_REACHABLE,
+	.state_size = sizeof(struct overview),
+	.open = open_overview, .next = next_overview, .close = close_overview,
+};

@@ -1,0 +1,156 @@
+/*
+ * heapdb/prose_overview.c - the overview of a dump: one line on the dump, one a suspect and a
+ * finding, and commands that go on from there.
+ */
+#include "heapdb/prose.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* "  1  61.7 %  20.1 MiB  StandardManager.sessions holds ...": its share is said before. */
+static void put_suspect(struct answer *answer, const struct render_style *style, struct output *out)
+{
+	static const char share[] = " % of the heap.";
+	const struct hdb_rows *rows = answer->rows;
+	const struct hdb_value *text = rows_value(rows, "text");
+	const struct hdb_value *why = rows_value(rows, "explanation");
+	struct bytes size = { 0 };
+	size_t used = has_value(text) ? text->text_size : 0;
+
+	if (used > strlen(share) &&
+	    memcmp(text->text + used - strlen(share), share, strlen(share)) == 0) {
+		const char *comma = memrchr(text->text, ',', used);
+		const size_t number = comma ? strspn(comma + 2, "0123456789.") : 0;
+
+		if (comma && comma + 2 + number + strlen(share) == text->text + used)
+			used = (size_t)(comma - text->text);
+	}
+	prose_add(&size, out, rows_value(rows, "retained"));
+	output_format(out, "%3llu %5.1f %% %9.*s  ", (unsigned long long)answer->row_count,
+		      rows_value(rows, "percent")->d, (int)size.size, size.data ? size.data : "");
+	prose_wrap(out, style, (struct prose_place){ 23, 23 }, has_value(text) ? text->text : "",
+		   used);
+	if (has_value(why)) {
+		output_blanks(out, 23);
+		prose_wrap(out, style, (struct prose_place){ 23, 23 }, why->text, why->text_size);
+	}
+	bytes_release(&size);
+}
+
+static void put_finding(struct answer *answer, const struct render_style *style, struct output *out)
+{
+	const struct hdb_value *severity = rows_value(answer->rows, "severity");
+	const struct hdb_value *name = rows_value(answer->rows, "text");
+	const struct hdb_value *percent = rows_value(answer->rows, "percent");
+	struct bytes text = { 0 };
+	char share[32];
+
+	if (!has_value(severity) || !has_value(name))
+		return;
+	bytes_add(&text, name->text, name->text_size);
+	if (has_value(percent) && percent->d >= 0.05) {
+		(void)snprintf(share, sizeof(share), " (%.1f %%)", percent->d);
+		bytes_add(&text, share, strlen(share));
+	}
+	output_format(out, "  %.*s: ", (int)severity->text_size, severity->text);
+	prose_wrap(out, style, (struct prose_place){ 4, severity->text_size + 4 }, text.data,
+		   text.size);
+	bytes_release(&text);
+}
+
+/* "tomcat9.hprof  JDK 17.0.15, G1, 32.6 MiB of at most 2.0 GiB reachable, 51 threads, ..." */
+static void put_head(struct answer *answer, const struct render_style *style, struct output *out)
+{
+	const struct hdb_value *dump = answer_fact(answer, "dump");
+	const struct hdb_value *runtime = answer_fact(answer, "runtime");
+	const struct hdb_value *collector = answer_fact(answer, "collector");
+	const struct hdb_value *most = answer_fact(answer, "max_heap");
+	const char *slash = has_value(dump) ? memrchr(dump->text, '/', dump->text_size) : NULL;
+	struct bytes text = { 0 };
+
+	prose_bold(out, style, true);
+	if (has_value(dump))
+		output_bytes(out, slash ? slash + 1 : dump->text,
+			     slash ? (size_t)(dump->text + dump->text_size - slash - 1) :
+				     dump->text_size);
+	prose_bold(out, style, false);
+	output_char(out, '\n');
+	if (has_value(runtime) && isdigit((unsigned char)runtime->text[0]))
+		bytes_add(&text, "JDK ", 4);
+	prose_add(&text, out, runtime);
+	if (has_value(collector)) {
+		const char *bracket = memchr(collector->text, '(', collector->text_size);
+
+		bytes_add(&text, ", ", 2);
+		bytes_add(&text, collector->text,
+			  bracket > collector->text ? (size_t)(bracket - collector->text - 1) :
+						      collector->text_size);
+	}
+	bytes_add(&text, ", ", 2);
+	prose_add(&text, out, answer_fact(answer, "heap_shallow"));
+	if (has_value(most)) {
+		bytes_add(&text, " of at most ", strlen(" of at most "));
+		prose_add(&text, out, most);
+	}
+	bytes_add(&text, " reachable, ", strlen(" reachable, "));
+	prose_add(&text, out, answer_fact(answer, "heap_objects"));
+	bytes_add(&text, " objects", strlen(" objects"));
+	if (has_value(answer_fact(answer, "threads"))) {
+		bytes_add(&text, ", ", 2);
+		prose_add(&text, out, answer_fact(answer, "threads"));
+		bytes_add(&text, " threads", strlen(" threads"));
+	}
+	if (!has_value(answer_fact(answer, "out_of_memory")))
+		bytes_add(&text, ", no OutOfMemoryError", strlen(", no OutOfMemoryError"));
+	output_string(out, "  ");
+	prose_wrap(out, style, (struct prose_place){ 2, 2 }, text.data, text.size);
+	bytes_release(&text);
+}
+
+static void put_next(struct answer *answer, struct output *out)
+{
+	static const struct {
+		const char *command, *what;
+	} next[] = {
+		{ "leaks", "the suspects in full" },
+		{ "top", "the biggest objects; --by class, package, loader" },
+		{ "threads", "threads, with what they hold" },
+		{ "explain", "what is known of the large objects" },
+		{ "serve", "the same in a browser" },
+	};
+	const struct hdb_value *file = answer_fact(answer, "database");
+
+	output_string(out, "\nNext:\n");
+	for (size_t i = 0; i < sizeof(next) / sizeof(next[0]); i++) {
+		output_format(out, "  heapdb %-8s ", next[i].command);
+		prose_value(out, file);
+		output_format(out, "   # %s\n", next[i].what);
+	}
+}
+
+int prose_overview(struct answer *answer, const struct render_style *style, struct output *out)
+{
+	bool has_findings = false;
+	int rc;
+
+	put_head(answer, style, out);
+	while ((rc = answer_next(answer, out)) == HDB_OK) {
+		if (!has_value(rows_value(answer->rows, "severity"))) {
+			output_string(out, answer->row_count == 1 ? "\n" : "");
+			put_suspect(answer, style, out);
+			continue;
+		}
+		if (!has_findings)
+			output_string(out, "\n");
+		has_findings = true;
+		put_finding(answer, style, out);
+	}
+	if (rc != HDB_END)
+		return rc;
+	if (!answer->row_count)
+		output_string(out, "\n  No object holds more than 10 % of the heap, and no known "
+				   "problem was found.\n");
+	put_next(answer, out);
+	return HDB_OK;
+}
