@@ -496,9 +496,10 @@ int analysis_filter_groups(const struct session *session, struct analysis_groups
 		if (base_glob(pattern, copy)) {
 			groups->totals[kept++] = groups->totals[i];
 		} else if (likeness(copy, pattern) > (near ? likeness(near, pattern) : 0)) {
-			free(near);
+			char *worse = near;
+
 			near = copy;
-			continue;
+			copy = worse;
 		}
 		free(copy);
 	}

@@ -65,14 +65,13 @@ static int compare(const void *a, const void *b)
 /* Rows of a table: groups in order. */
 struct source {
 	const struct prose_groups *groups;
-	const struct prose_column *columns;
 	size_t next;
 	struct hdb_value value;
 };
 
 static const struct hdb_column *column_of(void *ctx, size_t column)
 {
-	return &((const struct source *)ctx)->columns[column].column;
+	return &((const struct source *)ctx)->groups->columns[column].column;
 }
 
 static int next_row(void *ctx, struct hdb_error *err)
@@ -87,7 +86,7 @@ static const struct hdb_value *value_of(void *ctx, size_t column)
 {
 	struct source *s = ctx;
 	const struct prose_group *g = &s->groups->items[s->next - 1];
-	const struct prose_column *c = &s->columns[column];
+	const struct prose_column *c = &s->groups->columns[column];
 	bool is_there = true;
 
 	s->value = (struct hdb_value){ .u = g->shallow };
@@ -113,12 +112,13 @@ static int count_rows(void *ctx, uint64_t *total, struct hdb_error *err)
 	return HDB_OK;
 }
 
-int prose_groups_table(struct answer *answer, struct prose_groups *groups,
-		       const struct prose_column *columns, size_t count,
+int prose_groups_table(const struct answer *answer, struct prose_groups *groups,
 		       const struct render_style *style, struct output *out)
 {
-	struct source s = { .groups = groups, .columns = columns };
-	const struct row_source source = { &s, count, column_of, next_row, value_of, count_rows };
+	struct source s = { .groups = groups };
+	const struct row_source source = { &s,        groups->column_count,
+					   column_of, next_row,
+					   value_of,  count_rows };
 	struct answer table = *answer;
 	int rc;
 

@@ -18,17 +18,19 @@ struct prose_group {
 	struct bytes text[PROSE_TEXTS]; /* owned */
 };
 
-struct prose_groups {
-	struct prose_group *items; /* owned */
-	size_t count, room;
-};
-
 /* Where a column's values come from: text[0] and so on, or numbers; the ID of what is single. */
 enum prose_source { PROSE_TEXT, PROSE_SHALLOW = PROSE_TEXTS, PROSE_RETAINED, PROSE_ID };
 
 struct prose_column {
 	struct hdb_column column;
 	unsigned source;
+};
+
+struct prose_groups {
+	struct prose_group *items; /* owned */
+	size_t count, room;
+	const struct prose_column *columns; /* lent */
+	size_t column_count;
 };
 
 /* Goes on with a key, which begins as 0. */
@@ -44,8 +46,7 @@ struct prose_group *prose_groups_find(struct prose_groups *groups, uint64_t key)
  * Prints groups, largest retained size first and style->parts at most, as a table with the facts of
  * the answer, which has ended, and releases them.
  */
-int prose_groups_table(struct answer *answer, struct prose_groups *groups,
-		       const struct prose_column *columns, size_t count,
+int prose_groups_table(const struct answer *answer, struct prose_groups *groups,
 		       const struct render_style *style, struct output *out);
 void prose_groups_release(struct prose_groups *groups, struct output *out);
 

@@ -74,7 +74,8 @@ static bool count_objects(struct prose_groups *all)
 
 int prose_references(struct answer *answer, const struct render_style *style, struct output *out)
 {
-	struct prose_groups all = { 0 };
+	struct prose_groups all = { .columns = columns,
+				    .column_count = sizeof(columns) / sizeof(columns[0]) };
 	bool is_sum;
 	int rc;
 
@@ -85,8 +86,7 @@ int prose_references(struct answer *answer, const struct render_style *style, st
 		return rc < 0 ? rc : cli_fail(answer->err, HDB_ENOMEM, "no memory for references");
 	}
 	is_sum = count_objects(&all);
-	rc = prose_groups_table(answer, &all, columns, sizeof(columns) / sizeof(columns[0]), style,
-				out);
+	rc = prose_groups_table(answer, &all, style, out);
 	if (rc == HDB_OK && is_sum)
 		output_string(out, "Objects of one class that are held alike are one row, with the "
 				   "sum of what each retains; --table shows each.\n");

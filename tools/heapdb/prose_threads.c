@@ -317,7 +317,8 @@ static void count_names(struct prose_groups *all)
 
 static int put_table(struct answer *answer, const struct render_style *style, struct output *out)
 {
-	struct prose_groups all = { 0 };
+	struct prose_groups all = { .columns = columns,
+				    .column_count = sizeof(columns) / sizeof(columns[0]) };
 	int rc = collect(answer, &all, out);
 
 	if (rc != HDB_OK) {
@@ -325,8 +326,7 @@ static int put_table(struct answer *answer, const struct render_style *style, st
 		return rc;
 	}
 	count_names(&all);
-	rc = prose_groups_table(answer, &all, columns, sizeof(columns) / sizeof(columns[0]), style,
-				out);
+	rc = prose_groups_table(answer, &all, style, out);
 	if (rc == HDB_OK && answer->row_count > 0)
 		output_string(out, "threads NAME, or threads '*PATTERN*', shows stacks with local "
 				   "variables; --stacks: all\n");
