@@ -5,7 +5,7 @@
 #include "analysis/limits.h"
 
 #include "analysis/groups.h"
-#include "analysis/platform_classes.h"
+#include "heap/platform_classes.h"
 #include "analysis/properties.h"
 #include "heap/known.h"
 #include "heap/threads.h"
@@ -81,7 +81,7 @@ static bool is_platform_frame(const char *text)
 	dot = strrchr(class_name, '.');
 	if (dot)
 		*dot = 0;
-	return analysis_is_platform_class(class_name);
+	return heap_is_platform_class(class_name);
 }
 
 /* Whether a thread ran out of memory, and where. */

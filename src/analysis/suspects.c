@@ -4,7 +4,7 @@
 #include "analysis/suspects.h"
 
 #include "analysis/groups.h"
-#include "analysis/platform_classes.h"
+#include "heap/platform_classes.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -194,7 +194,7 @@ static int add_groups(const struct session *session, struct analysis_suspects *o
 		if (classes[no].retained_bytes <= out->threshold_bytes ||
 		    out->count == SUSPECTS_MAX)
 			continue;
-		if (analysis_is_value_class(heap_class_name(session->heap, no))) {
+		if (heap_is_value_class(heap_class_name(session->heap, no))) {
 			if ((r = add_values(out, no, &classes[no], err)) < 0)
 				goto out;
 			continue;

@@ -94,7 +94,8 @@ int derive_need_roots(struct derive *derive, struct hdb_error *err);
 
 /*
  * The reach tree: breadth-first from the roots, in order of index. `is_strong`: without the
- * referents of weak, soft, phantom and final references. *parent is HEAP_NONE for a root, `ix`
+ * referents of weak, soft, phantom and final references, and with the paths of least strangeness
+ * (strangeness.h) instead of the shortest. *parent is HEAP_NONE for a root, `ix`
  * itself if it is not reachable.
  */
 int derive_reach(struct derive *derive, bool is_strong, uint32_t ix, uint32_t *parent,

@@ -4,6 +4,7 @@
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
+#include "derive/strangeness.h"
 #include "graph/reach.h"
 
 #include <stdlib.h>
@@ -217,7 +218,10 @@ static int build_reach(struct derive *derive, bool is_strong, enum store_table t
 			   err);
 	if (r != HDB_OK)
 		goto out;
-	r = graph_reach_tree(&rows, derive->heap->root_bits, derive->work, parent.data, err);
+	/* Paths over strong references are shown to people, those over all are looked up by programs. */
+	r = is_strong ? derive_least_strange(derive, &rows, parent.data, err) :
+			graph_reach_tree(&rows, derive->heap->root_bits, derive->work, parent.data,
+					 err);
 	if (r != HDB_OK)
 		goto out;
 	/* The table is written without the graph beside it. */

@@ -17,6 +17,38 @@
 int graph_reach_tree(const struct graph_rows *rows, const uint64_t *root_bits,
 		     struct base_work *work, uint32_t *parent, struct hdb_error *err);
 
+/* Costs of a reference, and of beginning at a root: 1 to this. */
+#define GRAPH_COST_MAX 63u
+
+/* A node of a search by cost. */
+struct graph_cost_node {
+	uint8_t kind; /* the caller's */
+	uint8_t at;   /* the search's */
+};
+
+/* What a reference costs. */
+struct graph_costs {
+	struct graph_cost_node *nodes; /* node_count, lent */
+	unsigned kinds;
+	const uint8_t *cost; /* by kind of its source, then of its target: kinds * kinds; lent */
+	/* What it costs to begin at a root. */
+	uint8_t (*root)(void *ctx, uint32_t node);
+	/* Of nodes of kinds from this on some references cost `own_cost`: `own` lends their targets. */
+	uint8_t first_mixed, own_cost;
+	int (*own)(void *ctx, uint32_t node, const uint32_t **targets, size_t *count,
+		   struct hdb_error *err);
+	void *ctx; /* of both; lent */
+};
+
+/*
+ * As graph_reach_tree, with the cheapest paths instead of the shortest; of paths that cost the same
+ * the one that was met first, roots ascending. Temporary memory: some 5 bytes a node. Linear in the
+ * references: nodes wait in a ring of GRAPH_COST_MAX + 1 buckets.
+ */
+int graph_cheapest_tree(const struct graph_rows *rows, const uint64_t *root_bits,
+			const struct graph_costs *costs, struct base_work *work, uint32_t *parent,
+			struct hdb_error *err);
+
 /*
  * Sets the bit in `reached` (bits as root_bits, lent, cleared first) of every node that the
  * roots reach without entering a node of `blocked_bits` (NULL: none), itself not one. *count

@@ -66,7 +66,7 @@ static const struct {
 	[STORE_REFERRERS] = { "referrers", 1, 0 },
 	[STORE_REFERRERS_BIG] = { "referrers.big", 1, 0 },
 	[STORE_REACH] = { "reach", 1, 0 },
-	[STORE_REACH_STRONG] = { "reach.strong", 1, 0 },
+	[STORE_REACH_STRONG] = { "reach.strong", 2, 0 },
 	[STORE_DOMINATORS] = { "dominators", 1, 0 },
 	[STORE_RETAINED] = { "retained", 1, 0 },
 	[STORE_CHILDREN] = { "children", 1, 0 },

@@ -47,6 +47,88 @@ static bool has_edge(const struct oracle_graph *g, uint32_t from, uint32_t to)
 	return false;
 }
 
+/* ---- the cheapest paths ---- */
+
+#define KINDS 5u
+
+static uint32_t own_target;
+
+static uint8_t root_cost(void *ctx, uint32_t node)
+{
+	(void)ctx;
+	return (uint8_t)(1 + node % 7);
+}
+
+/* Nodes of the last kind have one target of their own. */
+static int own_targets(void *ctx, uint32_t node, const uint32_t **targets, size_t *count,
+		       struct hdb_error *err)
+{
+	const uint32_t n = *(const uint32_t *)ctx;
+
+	(void)err;
+	own_target = (node * 3 + 1) % n;
+	*targets = &own_target;
+	*count = 1;
+	return HDB_OK;
+}
+
+/* What a reference costs, said once more. */
+static uint32_t cost_of(const struct graph_costs *c, uint32_t from, uint32_t to)
+{
+	const uint32_t n = *(const uint32_t *)c->ctx;
+
+	if (c->nodes[from].kind >= c->first_mixed && to == (from * 3 + 1) % n)
+		return c->own_cost;
+	return c->cost[c->nodes[from].kind * KINDS + c->nodes[to].kind];
+}
+
+/* Relaxes all edges until nothing changes, and compares. */
+static void check_cheapest(const struct oracle_graph *g, const struct graph_rows *rows)
+{
+	struct graph_cost_node nodes[ORACLE_NODES_MAX];
+	uint8_t cost[KINDS * KINDS];
+	uint32_t ctx = g->node_count;
+	const struct graph_costs costs = { .nodes = nodes,
+					   .kinds = KINDS,
+					   .cost = cost,
+					   .root = root_cost,
+					   .first_mixed = KINDS - 1,
+					   .own_cost = 1,
+					   .own = own_targets,
+					   .ctx = &ctx };
+	uint32_t best[ORACLE_NODES_MAX], parent[ORACLE_NODES_MAX];
+	struct hdb_error err;
+	bool changed = true;
+
+	for (unsigned i = 0; i < KINDS * KINDS; i++)
+		cost[i] = (uint8_t)(1 + (i * 29 + g->edge_count) % GRAPH_COST_MAX);
+	for (uint32_t v = 0; v < g->node_count; v++) {
+		nodes[v].kind = (uint8_t)((v * 2654435761u >> 7) % KINDS);
+		best[v] = oracle_bit(g->roots, v) ? root_cost(NULL, v) : UINT32_MAX;
+	}
+	while (changed) {
+		changed = false;
+		for (uint64_t e = 0; e < g->edge_count; e++) {
+			const uint32_t from = g->from[e], to = g->to[e];
+
+			if (best[from] == UINT32_MAX ||
+			    best[from] + cost_of(&costs, from, to) >= best[to])
+				continue;
+			best[to] = best[from] + cost_of(&costs, from, to);
+			changed = true;
+		}
+	}
+	assert_int_equal(graph_cheapest_tree(rows, g->roots, &costs, &work, parent, &err), HDB_OK);
+	for (uint32_t v = 0; v < g->node_count; v++) {
+		if (best[v] == UINT32_MAX)
+			assert_int_equal(parent[v], v);
+		else if (parent[v] == GRAPH_NONE)
+			assert_int_equal(best[v], root_cost(NULL, v));
+		else
+			assert_int_equal(best[v], best[parent[v]] + cost_of(&costs, parent[v], v));
+	}
+}
+
 static void check_tree(const struct oracle_graph *g, const struct graph_rows *rows)
 {
 	uint32_t depth[ORACLE_NODES_MAX], parent[ORACLE_NODES_MAX], again[ORACLE_NODES_MAX];
@@ -147,6 +229,7 @@ static void random_graphs(void **state)
 		oracle_build(&g, false);
 		const struct graph_rows *rows = oracle_rows(&g, &work);
 		check_tree(&g, rows);
+		check_cheapest(&g, rows);
 		check_around(&g, rows);
 		check_orphans(&g, rows);
 		oracle_free(&g);

@@ -38,7 +38,7 @@ layout/layout.h layout/layout_known.h
 import/import.h
 rewrite/rewrite.h
 heap/heap.h heap/heap_database.h heap/heap_layout.h heap/known.h heap/threads.h heap/values/*
-heap/collections/collections.h
+heap/collections/collections.h heap/platform_classes.h
 derive/derive.h derive/blocks.h derive/build.h derive/class_tree.h derive/native.h derive/segments.h
 analysis/*
 query/*

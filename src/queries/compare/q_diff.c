@@ -82,7 +82,7 @@ static const struct hdb_column columns[] = {
 				   "in the oldest "
 				   "dump: of groups the lower bound (as in histogram); by path the "
 				   "bytes of the objects on the path's end and below it, each counted "
-				   "on one shortest path, none that only weak, soft, phantom or final "
+				   "on the path that path shows, none that only weak, soft, phantom or final "
 				   "references hold; by dominator and suspect what they retain; by "
 				   "growth what would be freed if nothing that grows were there, what "
 				   "several rows reach divided among them, bytes as the dump records "

@@ -4,7 +4,7 @@
 #include "queries/leaks/leak_blame.h"
 
 #include "analysis/describe.h"
-#include "analysis/platform_classes.h"
+#include "heap/platform_classes.h"
 #include "heap/threads.h"
 #include "heap/values/values.h"
 
@@ -95,7 +95,7 @@ int leak_blame_step(struct query *q, const struct query_leak_path *path, size_t 
 	/* An array only passes on what its owner holds. */
 	if (object.kind == STORE_OBJECT_ARRAY || object.kind == STORE_PRIMITIVE_ARRAY)
 		*out = BLAME_ARRAY;
-	else if (!analysis_is_platform_class(heap_class_name(
+	else if (!heap_is_platform_class(heap_class_name(
 			 q->heap,
 			 object.kind == STORE_CLASS ? (uint32_t)object.length : object.class_no)))
 		*out = BLAME_OWN;

@@ -541,8 +541,8 @@ static int make_elements(struct query *q, struct elements *e, struct hdb_error *
 		const char *name = heap_class_name(q->heap, no);
 
 		e->classes[no].class_no = no;
-		e->is_platform[no] = analysis_is_platform_class(name);
-		e->is_end[no] = !e->is_platform[no] || analysis_is_number_array(name);
+		e->is_platform[no] = heap_is_platform_class(name);
+		e->is_end[no] = !e->is_platform[no] || heap_is_number_array(name);
 	}
 	return HDB_OK;
 }

@@ -6,7 +6,7 @@
 #define QUERIES_LEAKS_LEAK_PARTS_H
 
 #include "analysis/leak_sums.h"
-#include "analysis/platform_classes.h"
+#include "heap/platform_classes.h"
 #include "analysis/suspects.h"
 #include "base/base_text.h"
 #include "query/report_rows.h"

@@ -130,8 +130,11 @@ static int find_entries(struct query *q, const struct query_leak_suspect *about,
 {
 	const struct query_leak_path *path = about->path;
 
+	bool is_top = false;
+
 	*class_no = HEAP_NONE;
-	for (size_t i = path->count; i-- > 0 && *class_no == HEAP_NONE;) {
+	/* What is above the suspect holds other things, too. */
+	for (size_t i = path->count; i-- > 0 && !is_top && *class_no == HEAP_NONE;) {
 		struct heap_collection collection = { 0 };
 		struct heap_object object;
 		uint64_t bytes;
@@ -139,7 +142,8 @@ static int find_entries(struct query *q, const struct query_leak_suspect *about,
 
 		TRY(heap_object(q->heap, path->nodes[i], &object, err));
 		TRY(derive_retained(q->derive, path->nodes[i], &bytes, err));
-		if (object.kind != STORE_INSTANCE || bytes > about->suspect->retained_bytes ||
+		is_top = path->nodes[i] == about->suspect->ix;
+		if (object.kind != STORE_INSTANCE ||
 		    bytes < about->suspect->retained_bytes / MAIN_PART ||
 		    !heap_collection_rule(q->heap, object.class_no))
 			continue;

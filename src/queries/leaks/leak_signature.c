@@ -3,7 +3,7 @@
  */
 #include "queries/leaks/leak_signature.h"
 
-#include "analysis/platform_classes.h"
+#include "heap/platform_classes.h"
 #include "base/sha1.h"
 #include "heap/threads.h"
 #include "queries/leaks/leak_blame.h"
@@ -172,7 +172,7 @@ static int shape_of(struct heap *heap, uint32_t class_no, bool is_static, struct
 	for (unsigned i = 0; i < SHAPE_CLASSES_MAX && no != STORE_NONE; i++) {
 		const struct store_class *class = heap_class(heap, no);
 
-		if (i && analysis_is_platform_class(heap_class_name(heap, no))) {
+		if (i && heap_is_platform_class(heap_class_name(heap, no))) {
 			above = heap_class_name(heap, no);
 			break;
 		}
@@ -247,7 +247,7 @@ static int frame_of(struct query *q, uint32_t thread_ix, uint32_t ix, struct bas
 			to.buf[0] = '\0';
 			goto out;
 		}
-		if (!analysis_is_platform_class(to.buf))
+		if (!heap_is_platform_class(to.buf))
 			break;
 		to.buf[0] = '\0';
 	}
@@ -298,7 +298,7 @@ static void add_array(struct signer *s, uint32_t class_no)
 		return;
 	leak_stable_name(class_name, name, sizeof(name));
 	add_step(&s->names, name);
-	add_step(&s->shapes, analysis_is_platform_class(class_name) ? name : "{}[]");
+	add_step(&s->shapes, heap_is_platform_class(class_name) ? name : "{}[]");
 }
 
 static int add_object(struct signer *s, const struct query_leak_path *path, size_t i,
@@ -320,7 +320,7 @@ static int add_object(struct signer *s, const struct query_leak_path *path, size
 	else if (i + 1 < path->count && strcmp(holds, "<local variable>") == 0 &&
 		 heap_is_thread(s->q->heap, path->nodes[i]))
 		r = add_thread(s, path, i, err);
-	else if (analysis_is_platform_class(heap_class_name(s->q->heap, class_no)))
+	else if (heap_is_platform_class(heap_class_name(s->q->heap, class_no)))
 		add_platform(s, &object, class_no, holds);
 	else
 		r = add_own(s, &object, class_no, holds, err);
@@ -393,7 +393,7 @@ int query_leak_sign(struct query *q, struct query_story *story,
 		if ((r = add_object(&signer, path, i, err)) != HDB_OK)
 			return r;
 	/* What a group's members are. */
-	if (s->ix == HEAP_NONE && analysis_is_platform_class(name))
+	if (s->ix == HEAP_NONE && heap_is_platform_class(name))
 		add_same(&signer, name);
 	else if (s->ix == HEAP_NONE)
 		r = add_own(&signer, NULL, s->class_no, "", err);

@@ -1,9 +1,10 @@
 /*
- * queries/objects/q_path.c - why an object is alive: shortest paths from it to GC roots.
+ * queries/objects/q_path.c - why an object is alive: paths from GC roots to it.
  *
  * The usual question (not through referents of weak, soft, phantom and final references; or through
- * all) is read off a reach tree. Other exclusions, and more than one path, are searched for
- * backwards over the referrers.
+ * all) is read off a reach tree, which has the path of least strangeness (derive/strangeness.h).
+ * Other exclusions, more than one path, and the shortest path are searched for backwards over the
+ * referrers.
  */
 #include "analysis/collection_path.h"
 #include "analysis/describe.h"
@@ -35,6 +36,8 @@ static const struct hdb_option_spec options[] = {
 	  .default_value = ANALYSIS_EXCLUDES_WEAK, .example = "weak,soft" },
 	{ "all", HDB_OPTION_NUMBER, "N", "up to N paths, shortest first, each to another root",
 	  .low = 1, .high = PATHS_MAX, .unit = "paths", .default_value = "1", .example = "5" },
+	{ "shortest", HDB_OPTION_FLAG,
+	  .help = "the path with the fewest steps, not the one that explains most" },
 	{ "internals", HDB_OPTION_FLAG,
 	  .help = "the entries, tables and inner maps of known collections, too" },
 	{ .name = NULL },
@@ -206,7 +209,8 @@ static int open_path(struct query *q, struct hdb_error *err)
 	query_fact(q, "id", id);
 	q->total = QUERY_TOTAL_UNKNOWN;
 	all = analysis_excludes_is_weak(&s->excludes);
-	if (s->limit == 1 && !q->is_filtered && (all || analysis_excludes_is_none(&s->excludes))) {
+	if (s->limit == 1 && !q->is_filtered && !query_option(q, "shortest") &&
+	    (all || analysis_excludes_is_none(&s->excludes))) {
 		query_fact_text(q, "way", "reach tree");
 		TRY_ERRORS(read_tree(q, s, all, &found, err));
 	} else {
@@ -308,7 +312,8 @@ const struct query_def query_path = {
 		.group = "leaks", .example = "0xfeb10838",
 		.targets = "OBJECT",
 		.target_types = HDB_TARGET_OBJECT, .target_min = 1, .target_max = 1,
-		.summary = "the shortest path from a GC root to an object, and further ones",
+		.summary = "the path from a GC root to an object that explains most: through fields of the "
+			   "application, not through locals, thread-locals and lists of the VM; and further ones",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

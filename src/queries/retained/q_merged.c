@@ -422,7 +422,7 @@ const struct query_def query_paths = {
 		.targets = "CLASS|PATTERN|loader:OBJECT|loader:CLASS|OBJECT",
 		.target_types = QUERY_TARGET_SET | HDB_TARGET_OBJECT,
 		.target_min = 1, .target_max = 1,
-		.summary = "the shortest paths from the GC roots to all objects of a set, merged by "
+		.summary = "the paths from the GC roots to all objects of a set, merged by "
 			   "class, package or class loader",
 		.options = path_options, .old_options = query_old_sub,
 		.columns = path_columns,

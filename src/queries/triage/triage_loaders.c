@@ -4,7 +4,7 @@
  */
 #include "analysis/describe.h"
 #include "analysis/groups.h"
-#include "analysis/platform_classes.h"
+#include "heap/platform_classes.h"
 #include "base/glob.h"
 #include "heap/values/values.h"
 #include "queries/leaks/leak_parts.h"
@@ -248,7 +248,7 @@ static int collect_twins(struct query *q, struct twin *twins, uint32_t *count,
 		struct heap_object loader;
 		bool is_elsewhere;
 
-		if (class->loader_ix == HEAP_BOOT_LOADER || analysis_is_platform_class(name) ||
+		if (class->loader_ix == HEAP_BOOT_LOADER || heap_is_platform_class(name) ||
 		    is_generated(name))
 			continue;
 		TRY(heap_passes_over(heap, class->loader_ix, &is_elsewhere, err));

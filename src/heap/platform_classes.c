@@ -1,8 +1,8 @@
 /*
- * analysis/platform_classes.c - classes that nobody who looks for a leak can change: tables of
+ * heap/platform_classes.c - classes that nobody who looks for a leak can change: tables of
  * names.
  */
-#include "analysis/platform_classes.h"
+#include "heap/platform_classes.h"
 
 #include <string.h>
 
@@ -32,13 +32,13 @@ static bool is_primitive_name(const char *class_name)
 	return false;
 }
 
-bool analysis_is_number_array(const char *class_name)
+bool heap_is_number_array(const char *class_name)
 {
 	return is_primitive_name(class_name) &&
 	       strcmp(class_name + strcspn(class_name, "["), "[]") == 0;
 }
 
-bool analysis_is_platform_class(const char *class_name)
+bool heap_is_platform_class(const char *class_name)
 {
 	if (is_primitive_name(class_name))
 		return true;
@@ -70,13 +70,13 @@ static const char *const value_prefixes[] = {
 	"java.util.concurrent.atomic.",
 };
 
-bool analysis_is_value_class(const char *class_name)
+bool heap_is_value_class(const char *class_name)
 {
 	const size_t size = strlen(class_name);
 
 	/* Arrays hold for whoever holds them. Of an application's class they are a clue. */
 	if (size > 2 && strcmp(class_name + size - 2, "[]") == 0)
-		return analysis_is_platform_class(class_name);
+		return heap_is_platform_class(class_name);
 	for (size_t i = 0; i < sizeof(value_names) / sizeof(value_names[0]); i++)
 		if (strcmp(class_name, value_names[i]) == 0)
 			return true;

@@ -1,8 +1,8 @@
 /*
- * analysis/platform_classes.h - classes that nobody who looks for a leak can change.
+ * heap/platform_classes.h - classes that nobody who looks for a leak can change.
  */
-#ifndef ANALYSIS_PLATFORM_CLASSES_H
-#define ANALYSIS_PLATFORM_CLASSES_H
+#ifndef HEAP_PLATFORM_CLASSES_H
+#define HEAP_PLATFORM_CLASSES_H
 
 #include <stdbool.h>
 
@@ -10,16 +10,16 @@
  * Whether a class is the platform's (java.*, android.*, primitive arrays, ...): a table of
  * prefixes.
  */
-bool analysis_is_platform_class(const char *class_name);
+bool heap_is_platform_class(const char *class_name);
 
 /* Whether it is an array of numbers, "byte[]". */
-bool analysis_is_number_array(const char *class_name);
+bool heap_is_number_array(const char *class_name);
 
 /*
  * Whether its objects are only values or containers of the platform, like java.lang.Class,
  * java.lang.String, byte[] and Object[]: all of them together are never a suspect, for each is
  * there for a reason of its own.
  */
-bool analysis_is_value_class(const char *class_name);
+bool heap_is_value_class(const char *class_name);
 
 #endif

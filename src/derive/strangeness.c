@@ -1,0 +1,238 @@
+/*
+ * derive/strangeness.c - the table of strange references, and the tree of paths that have the fewest
+ * of them.
+ */
+#include "derive/strangeness.h"
+
+#include "heap/platform_classes.h"
+#include "heap/values/values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a step costs that is not strange. */
+#define COST_PLAIN 1u
+/* A field of the platform's that is no collection says less than an application's. */
+#define COST_PLATFORM 2u
+/*
+ * An object's class, a class's loader and super class: all have one, whoever needs it. A loader's
+ * list of classes is a better reason.
+ */
+#define COST_CLASS 24u
+/* Roots that are there for a moment, or by the VM's own doing. */
+#define COST_ROOT_PASSING 16u
+#define COST_ROOT_PLAIN 1u
+
+/* More own fields of a thread or loader are not looked at. */
+#define OWN_MAX 64u
+
+/*
+ * References out of these objects are strange. LeakCanary takes a thread's locals and what library
+ * leaks name last, too; those of Android's libraries have a table of their own (library_table.c).
+ */
+static const struct derive_strange rows[] = {
+	{ "java.lang.Thread", true, 16,
+	  "locals, parkBlocker, thread-locals, inherited contexts: a thread uses more than it owns" },
+	{ "java.lang.ThreadLocal$ThreadLocalMap$Entry", false, 6,
+	  "a value that code once left behind, under the thread that ran it" },
+	{ "java.lang.ThreadGroup", true, 16, "threads are there by themselves" },
+	{ "java.lang.ClassLoader", true, 6, "its classes and packages, whoever needs them" },
+	{ "java.security.AccessControlContext", false, 20,
+	  "a context that a thread or a loader inherited from who made it" },
+	{ "java.security.ProtectionDomain", true, 20, "the same" },
+	{ "java.lang.ref.Finalizer", true, 20,
+	  "what waits for finalization is held by the VM's list" },
+	{ "java.lang.ref.ReferenceQueue*", false, 20,
+	  "references that were cleared, in their queue" },
+	{ "java.lang.ref.Reference", true, 12,
+	  "next, discovered, queue: the collector's own links" },
+	{ "jdk.internal.ref.*", false, 12, "cleaners refer to what they clean up after" },
+	{ "java.util.concurrent.locks.*", false, 12, "who holds a lock or waits for it" },
+	{ "*Listener", false, 8, "is told of what happens to others" },
+	{ "*Observer", false, 8, "the same" },
+	{ "java.beans.*", false, 8, "listeners and property editors" },
+	{ "javax.management.*", false, 6, "what is there for monitoring refers to what it shows" },
+	{ "com.sun.jmx.*", false, 6, "the same" },
+	{ "java.lang.invoke.*", false, 6, "call sites and method handles refer to what they bind" },
+	{ "android.os.Message", false, 8,
+	  "a message that was sent; recycled ones keep the last target" },
+	{ "android.view.inputmethod.*", false, 8, "keeps the view that was served last" },
+};
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+/* Kinds of objects: without a row, then by row, then the same with fields of an application's. */
+enum { KIND_PLAIN, KIND_INSIDE, KIND_PLATFORM, KIND_CLASS, KIND_ROW };
+#define KINDS (KIND_ROW + 2 * ROWS)
+
+const struct derive_strange *derive_strange_rows(size_t *count)
+{
+	*count = ROWS;
+	return rows;
+}
+
+struct strangeness {
+	struct derive *derive;
+	uint8_t *kind; /* of instances, by class number */
+	uint8_t cost[KINDS * KINDS];
+	uint32_t own[OWN_MAX];
+	struct base_big nodes; /* struct graph_cost_node */
+};
+
+static bool is_named(const char *name, const char *pattern)
+{
+	const size_t size = strlen(pattern), length = strlen(name);
+
+	if (pattern[0] == '*')
+		return length >= size - 1 && strcmp(name + length - (size - 1), pattern + 1) == 0;
+	if (pattern[size - 1] == '*')
+		return strncmp(name, pattern, size - 1) == 0;
+	return strcmp(name, pattern) == 0;
+}
+
+/* Arrays and what java.util has only pass on: collections are stepped over. */
+static bool passes_on(const char *name)
+{
+	const size_t size = strlen(name);
+
+	return strncmp(name, "java.util.", 10) == 0 || (size > 2 && name[size - 1] == ']');
+}
+
+static uint8_t kind_of_class(struct heap *heap, uint32_t no)
+{
+	const char *name = heap_class_name(heap, no);
+	const bool is_platform = heap_is_platform_class(name);
+
+	for (size_t i = 0; i < ROWS; i++)
+		if (rows[i].with_subclasses ? heap_has_superclass(heap, no, rows[i].name) :
+					      is_named(name, rows[i].name))
+			return (uint8_t)(KIND_ROW + i +
+					 (rows[i].with_subclasses && !is_platform ? ROWS : 0));
+	return passes_on(name) ? KIND_INSIDE : is_platform ? KIND_PLATFORM : KIND_PLAIN;
+}
+
+static uint8_t cost_of(unsigned from, unsigned to)
+{
+	const unsigned row = (from - KIND_ROW) % ROWS;
+	const uint8_t leave = from >= KIND_ROW      ? rows[row].cost :
+			      from == KIND_PLATFORM ? COST_PLATFORM :
+						      COST_PLAIN;
+	const bool is_loader = to >= KIND_ROW && strcmp(rows[(to - KIND_ROW) % ROWS].name,
+							"java.lang.ClassLoader") == 0;
+
+	if ((to == KIND_CLASS && from != KIND_INSIDE) || (from == KIND_CLASS && is_loader))
+		return leave > COST_CLASS ? leave : COST_CLASS;
+	return leave;
+}
+
+static uint8_t root_cost(void *ctx, uint32_t node)
+{
+	const struct strangeness *s = ctx;
+	size_t count;
+	const struct store_root *roots = heap_roots_of(s->derive->heap, node, &count);
+
+	for (size_t i = 0; i < count; i++)
+		switch (roots[i].kind) {
+		case HPROF_ROOT_JNI_GLOBAL:
+		case HPROF_ROOT_STICKY_CLASS:
+		case HPROF_ROOT_THREAD_OBJECT:
+		case HPROF_ROOT_INTERNED_STRING:
+			return COST_ROOT_PLAIN;
+		default:
+			break;
+		}
+	return count ? COST_ROOT_PASSING : COST_ROOT_PLAIN;
+}
+
+/* What fields of an application's hold of a thread, loader, ... that is one of its classes. */
+static int own_targets(void *ctx, uint32_t node, const uint32_t **targets, size_t *count,
+		       struct hdb_error *err)
+{
+	struct strangeness *s = ctx;
+	struct heap *heap = s->derive->heap;
+	struct heap_fields fields;
+	int r = heap_fields_begin(heap, node, &fields, err);
+
+	*targets = s->own;
+	*count = 0;
+	while (r == HDB_OK && *count < OWN_MAX) {
+		uint32_t ix;
+
+		if ((r = heap_fields_next(&fields, err)) != HDB_OK)
+			break;
+		if (fields.value.type != HPROF_OBJECT || !fields.value.bits ||
+		    heap_is_platform_class(heap_class_name(heap, fields.declaring_no)))
+			continue;
+		r = heap_find(heap, fields.value.bits, &ix, err);
+		if (r == HDB_OK)
+			s->own[(*count)++] = ix;
+		r = r == HDB_NOTFOUND ? HDB_OK : r;
+	}
+	/* Without the dump the fields are not known: they are as strange as the others. */
+	return r == HDB_END || r == HDB_ECHANGED ? HDB_OK : r;
+}
+
+static int take_kinds(void *ctx, const struct heap_block *block, struct hdb_error *err)
+{
+	struct strangeness *s = ctx;
+	struct graph_cost_node *nodes = s->nodes.data;
+
+	(void)err;
+	for (uint32_t i = 0; i < block->count; i++)
+		nodes[block->first_ix + i].kind =
+			block->kind[i] == STORE_CLASS ? KIND_CLASS : s->kind[block->class_no[i]];
+	return HDB_OK;
+}
+
+static int prepare(struct strangeness *s, struct hdb_error *err)
+{
+	struct derive *derive = s->derive;
+	struct heap *heap = derive->heap;
+	const bool was_filtered = heap_show_all(heap);
+	int r;
+
+	for (unsigned from = 0; from < KINDS; from++)
+		for (unsigned to = 0; to < KINDS; to++)
+			s->cost[from * KINDS + to] = cost_of(from, to);
+	s->kind = malloc((size_t)heap->class_count + 1);
+	if (!s->kind)
+		return hdb_fail_memory(err, "kinds of classes", heap->class_count);
+	for (uint32_t no = 0; no < heap->class_count; no++)
+		s->kind[no] = kind_of_class(heap, no);
+	TRY(base_big_alloc(derive->work, &s->nodes,
+			   (uint64_t)heap->object_count * sizeof(struct graph_cost_node),
+			   "kinds of objects", err));
+	r = heap_each_block(heap, derive->work, take_kinds, s, err);
+	heap->is_filtered = was_filtered;
+	return r;
+}
+
+int derive_least_strange(struct derive *derive, const struct graph_rows *graph, uint32_t *parent,
+			 struct hdb_error *err)
+{
+	struct strangeness *s = calloc(1, sizeof(*s));
+	int r = s ? heap_load_classes(derive->heap, err) :
+		    hdb_fail_memory(err, "strangeness of references", sizeof(*s));
+
+	if (r != HDB_OK)
+		goto out;
+	s->derive = derive;
+	if ((r = prepare(s, err)) != HDB_OK)
+		goto out;
+	r = graph_cheapest_tree(graph, derive->heap->root_bits,
+				&(struct graph_costs){ .nodes = s->nodes.data,
+						       .kinds = KINDS,
+						       .cost = s->cost,
+						       .root = root_cost,
+						       .first_mixed = KIND_ROW + ROWS,
+						       .own_cost = COST_PLAIN,
+						       .own = own_targets,
+						       .ctx = s },
+				derive->work, parent, err);
+out:
+	if (s) {
+		free(s->kind);
+		base_big_free(derive->work, &s->nodes);
+	}
+	free(s);
+	return r;
+}
