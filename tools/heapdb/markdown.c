@@ -36,7 +36,7 @@ void markdown_text(struct output *out, const char *text, size_t size)
 
 void markdown_value(struct output *out, const struct hdb_value *value)
 {
-	const struct render_style style = { .format = FORMAT_TABLE };
+	const struct render_style style = { .format = FORMAT_TABLE, .human = true };
 	struct bytes text = { 0 };
 
 	if (value->type == HDB_TYPE_TEXT) {

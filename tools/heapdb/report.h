@@ -18,7 +18,7 @@ void markdown_code(struct output *out, const char *text, size_t size);
 /* Appends text as it is read, with what Markdown would take as its own escaped. */
 void markdown_text(struct output *out, const char *text, size_t size);
 
-/* Appends a value as people read it: numbers plainly, text in a code span. */
+/* Appends a value as people read it: sizes as 1.2 GiB, text in a code span. */
 void markdown_value(struct output *out, const struct hdb_value *value);
 
 /* The column of that name in the rows, or NULL: no value. Borrowed until the next row. */
