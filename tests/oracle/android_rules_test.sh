@@ -186,10 +186,10 @@ grep -q 'leaking objects: 14;' facts || complain "not 14 objects"
 sed -n '/^[0-9]*,leaking,app.Screen,app.Bus/,/,leaking,androidx/p' rows | grep ',trace,' |
 	sed 's/^[0-9]*,trace,//' | tail -n 4 > trace
 cat > want << 'END'
-class app.Bus,static listeners,,not leaking: classes stay; its reference is suspect
-java.util.ArrayList,[0],11,unknown; its reference is suspect
-app.Listener,screen,3,"unknown; its reference is suspect; screen: app.Screen, mDestroyed = true"
-app.Screen,,2,leaking: Activity#mDestroyed is true
+class app.Bus,static listeners,,Leaking: NO (classes stay); ~~~ suspect reference
+java.util.ArrayList,[0],11,Leaking: UNKNOWN; ~~~ suspect reference
+app.Listener,screen,3,"Leaking: UNKNOWN; ~~~ suspect reference; screen: app.Screen, mDestroyed = true"
+app.Screen,,2,Leaking: YES (Activity#mDestroyed is true)
 END
 diff -u want trace || complain "another trace"
 heapdb report dump.heapdb > report.md

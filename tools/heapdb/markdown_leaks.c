@@ -402,7 +402,9 @@ static void put_leaking(struct output *out, const struct hdb_rows *rows)
 	markdown_value(out, rows_value(rows, "id"));
 	output_string(out, "\n\n");
 	markdown_text(out, text->text, text->text_size);
-	output_string(out, ".\n");
+	output_string(out, ".\n\nSignature: ");
+	markdown_value(out, rows_value(rows, "signature"));
+	output_string(out, "\n\n");
 	if (rows_value(rows, "objects")->u > 1) {
 		output_string(out, "The same references hold ");
 		markdown_value(out, rows_value(rows, "objects"));

@@ -100,6 +100,7 @@ static void put_leaking(struct output *out, const struct render_style *style,
 			const struct hdb_rows *rows)
 {
 	const struct hdb_value *count = rows_value(rows, "objects");
+	const struct hdb_value *signature = rows_value(rows, "signature");
 
 	prose_bold(out, style, true);
 	prose_value(out, rows_value(rows, "suspect"));
@@ -110,6 +111,11 @@ static void put_leaking(struct output *out, const struct render_style *style,
 	output_char(out, '\n');
 	put_sentence(out, style, rows);
 	put_holder(out, rows);
+	if (has_value(signature)) {
+		output_string(out, "  Signature: ");
+		prose_value(out, signature);
+		output_char(out, '\n');
+	}
 	output_string(out, "  Retained: ");
 	put_share(out, rows);
 	if (has_value(count) && count->u > 1) {
@@ -136,6 +142,16 @@ static size_t root_size(const struct hdb_value *text)
 	return end ? (size_t)(end - text->text) : text->text_size;
 }
 
+/* What a step's text says of the reference below it: that is underlined instead. */
+static const char suspect_mark[] = "; ~~~ suspect reference";
+
+static const char *find_mark(const struct hdb_value *text)
+{
+	return has_value(text) ?
+		       memmem(text->text, text->text_size, suspect_mark, sizeof(suspect_mark) - 1) :
+		       NULL;
+}
+
 /* A step of a path from the root down; the one that holds nothing further is the last. */
 static void put_step(struct output *out, const struct hdb_rows *rows, bool boxes)
 {
@@ -144,6 +160,7 @@ static void put_step(struct output *out, const struct hdb_rows *rows, bool boxes
 	const bool is_last = !has_value(holds);
 	const size_t root = root_size(text);
 	const char *bar = is_last ? " " : boxes ? "\xe2\x94\x82" : "|";
+	const char *mark = find_mark(text);
 
 	if (rows_is(rows, "kind", "gap")) {
 		output_format(out, "    %s  ... ", boxes ? "\xe2\x94\x82" : "|");
@@ -165,14 +182,24 @@ static void put_step(struct output *out, const struct hdb_rows *rows, bool boxes
 	if (has_value(text) && root < text->text_size) {
 		const size_t from = root ? root + 2 : 0;
 
+		const size_t end = mark ? (size_t)(mark - text->text) : text->text_size;
+		const size_t rest = mark ? end + sizeof(suspect_mark) - 1 : end;
+
 		output_format(out, "    %s    ", bar);
-		output_bytes(out, text->text + from, text->text_size - from);
+		output_bytes(out, text->text + from, end - from);
+		output_bytes(out, text->text + rest, text->text_size - rest);
 		output_char(out, '\n');
 	}
 	if (!is_last) {
 		output_format(out, "    %s    %s ", bar, boxes ? "\xe2\x86\x93" : "v");
 		prose_value(out, holds);
 		output_char(out, '\n');
+		if (mark) {
+			output_format(out, "    %s      ", bar);
+			for (size_t i = 0; i < holds->text_size; i++)
+				output_char(out, '~');
+			output_char(out, '\n');
+		}
 	}
 }
 

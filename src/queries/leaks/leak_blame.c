@@ -95,9 +95,9 @@ int leak_blame_step(struct query *q, const struct query_leak_path *path, size_t 
 	/* An array only passes on what its owner holds. */
 	if (object.kind == STORE_OBJECT_ARRAY || object.kind == STORE_PRIMITIVE_ARRAY)
 		*out = BLAME_ARRAY;
-	else if (!heap_is_platform_class(heap_class_name(
-			 q->heap,
-			 object.kind == STORE_CLASS ? (uint32_t)object.length : object.class_no)))
+	else if (!heap_is_platform_class(heap_class_name(q->heap, object.kind == STORE_CLASS ?
+									  (uint32_t)object.length :
+									  object.class_no)))
 		*out = BLAME_OWN;
 	else if (object.kind == STORE_CLASS)
 		*out = BLAME_STATIC;

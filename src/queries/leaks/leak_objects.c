@@ -72,27 +72,27 @@ static int add_holds(struct query_story *story, const struct leak_steps *steps,
 	return query_story_text(story, place, err, "[%s]", name);
 }
 
-/* "not leaking: ...; its reference is suspect; labels" */
+/* "Leaking: NO (classes stay); ~~~ suspect reference; labels", in LeakCanary's words. */
 static int add_step_text(struct query_story *story, const struct leak_steps *steps,
 			 const struct leak_step *step, size_t *place, struct hdb_error *err)
 {
 	static const char *const statuses[] = {
-		[LEAK_UNKNOWN] = "unknown",
-		[LEAK_THERE] = "not leaking",
-		[LEAK_GONE] = "leaking",
+		[LEAK_UNKNOWN] = "Leaking: UNKNOWN",
+		[LEAK_THERE] = "Leaking: NO",
+		[LEAK_GONE] = "Leaking: YES",
 	};
 	const char *reason = leak_steps_text(steps, step->reason);
 	const char *labels = leak_steps_text(steps, step->labels);
 	const bool is_root = step->place == 0 && steps->root_kind;
 	const struct library_rule *rule = step->reference ? step->reference->rule : NULL;
 
-	return query_story_text(story, place, err, "%s%s%s%s%s%s%s%s%s%s%s",
-				is_root ? "GC root: " : "",
-				is_root ? heap_root_name(steps->root_kind) : "",
-				is_root ? "; " : "", statuses[step->status], reason[0] ? ": " : "",
-				reason, step->is_suspect ? "; its reference is suspect" : "",
-				rule ? "; known leak of a library: " : "", rule ? rule->id : "",
-				labels[0] ? "; " : "", labels);
+	return query_story_text(
+		story, place, err, "%s%s%s%s%s%s%s%s%s%s%s%s", is_root ? "GC root: " : "",
+		is_root ? heap_root_name(steps->root_kind) : "", is_root ? "; " : "",
+		statuses[step->status], reason[0] ? " (" : "", reason, reason[0] ? ")" : "",
+		step->is_suspect ? "; ~~~ suspect reference" : "",
+		rule ? "; known leak of a library: " : "", rule ? rule->id : "",
+		labels[0] ? "; " : "", labels);
 }
 
 static int add_trace(struct query_story *story, const struct leak_steps *steps,
@@ -160,10 +160,9 @@ static int add_leaking(struct query_leaking *f, struct query_story *story,
 		return r;
 	if (suspect[0] && (r = query_story_text(story, &row.holds, err, "%s", suspect)) != HDB_OK)
 		return r;
-	r = query_story_text(story, &row.text, err, "%s%s%s; retains %s object%s; signature %s",
+	r = query_story_text(story, &row.text, err, "%s%s%s; retains %s object%s",
 			     leak_steps_text(steps, last->reason), library[0] ? "; " : "", library,
-			     base_number(group->objects).text, group->objects == 1 ? "" : "s",
-			     signature);
+			     base_number(group->objects).text, group->objects == 1 ? "" : "s");
 	if (r != HDB_OK)
 		return r;
 	if ((r = query_story_text(story, &row.signature, err, "%s", signature)) != HDB_OK)
