@@ -6,7 +6,7 @@
 #
 # Variables: CC (gcc or clang), OPT (-O2 -g), DEV=1 (-Werror), SAN=address,undefined or SAN=thread
 # (sanitizers, built apart in build/san and build/tsan), PREFIX, DESTDIR, and CPPFLAGS, CFLAGS,
-# LDFLAGS, LDLIBS for additions.
+# LDFLAGS, LDLIBS for additions. V=1 shows commands whole instead of `CC src/base/sort.c`.
 
 CC       = gcc
 AR       = ar
@@ -24,6 +24,7 @@ FISHDIR  = $(PREFIX)/share/fish/vendor_completions.d
 DATADIR  = $(PREFIX)/share/heapdb
 DOCDIR   = $(PREFIX)/share/doc/heapdb
 T        =
+V        = 0
 LIMIT    = 300
 SECS     = 60
 BUILD   := $(if $(SAN),build/$(if $(findstring thread,$(SAN)),tsan,san),build)
@@ -116,6 +117,12 @@ replay_bin  := $(foreach f,$(fuzz_src),$(if $(call picked,fuzz_$(notdir $(f))),\
 	$(BUILD)/tests/fuzz_$(basename $(notdir $(f)))))
 sample      := build/sample.hprof
 
+# What stands before a command: it is shown as its kind and its file.
+say          = $(if $(filter 1,$(V)),,@echo '$(1) $(2)';)
+CC_SAID      = $(call say,CC,$<)
+LINK_SAID    = $(call say,LINK,$@)
+AR_SAID      = $(call say,AR,$@)
+
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
@@ -140,7 +147,7 @@ $(BUILD)/obj/tools/%.o: private ROOM = -Itools
 $(BUILD)/obj/tests/%.o: private ROOM = -Itests -Itools
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(CC_SAID)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Answers that are kept in databases are those of these sources.
 $(BUILD)/sources.h: $(lib_src) $(wildcard src/*/*.h src/*/*/*.h)
@@ -168,44 +175,44 @@ $(BUILD)/lib.list: FORCE
 
 $(static_lib): $(lib_obj) $(BUILD)/lib.list
 	@rm -f $@
-	$(AR) rcs $@ $(lib_obj)
+	$(AR_SAID)$(AR) rcs $@ $(lib_obj)
 
 $(shared_lib): $(lib_obj) $(BUILD)/lib.list src/api/heapdb.map
-	$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=src/api/heapdb.map \
+	$(LINK_SAID)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=src/api/heapdb.map \
 		-o $@ $(lib_obj) $(LIB_LIBS)
 	@ln -sf $(@F) $(@D)/$(SONAME)
 
 # The command's files but its main, for fuzz targets; no one installs it.
 $(command_lib): $(filter-out %/main.o,$(cmd_obj))
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(AR_SAID)$(AR) rcs $@ $^
 
 $(BUILD)/heapdb: $(cmd_obj) $(static_lib)
-	$(CC) $(ALL_LDFLAGS) -o $@ $(cmd_obj) $(static_lib) $(CMD_LIBS)
+	$(LINK_SAID)$(CC) $(ALL_LDFLAGS) -o $@ $(cmd_obj) $(static_lib) $(CMD_LIBS)
 
 # The extension that SQLite loads: it calls SQLite by way of what it is given, and exports one name.
 $(BUILD)/obj/extension/%.o: tools/sqlite/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) -Itools -DHEAPSQL_EXTENSION $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(CC_SAID)$(CC) $(ALL_CPPFLAGS) -Itools -DHEAPSQL_EXTENSION $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/heapdb.so: $(ext_obj) $(static_lib) tools/sqlite/extension.map
-	$(CC) $(ALL_LDFLAGS) -shared -Wl,--version-script=tools/sqlite/extension.map -o $@ \
+	$(LINK_SAID)$(CC) $(ALL_LDFLAGS) -shared -Wl,--version-script=tools/sqlite/extension.map -o $@ \
 		$(ext_obj) $(static_lib) $(LIB_LIBS)
 
 $(BUILD)/hprofgen: $(gen_obj) $(static_lib)
-	$(CC) $(ALL_LDFLAGS) -o $@ $(gen_obj) $(static_lib) $(LIB_LIBS)
+	$(LINK_SAID)$(CC) $(ALL_LDFLAGS) -o $@ $(gen_obj) $(static_lib) $(LIB_LIBS)
 
 # A test that needs more of the linker says so in its opening comment: ` * Link with: -Wl,...`
 $(BUILD)/tests/%_test: $(BUILD)/obj/tests/%_test.o $(support_obj) $(command_lib) $(static_lib)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) $$(sed -n 's/^ \* Link with: //p' tests/$*_test.c) -o $@ $< \
+	$(LINK_SAID)$(CC) $(ALL_LDFLAGS) $$(sed -n 's/^ \* Link with: //p' tests/$*_test.c) -o $@ $< \
 		$(support_obj) $(command_lib) $(static_lib) $(TEST_LIBS)
 
 # Fuzz targets as ordinary programs that replay the files they are given.
 $(BUILD)/tests/fuzz_%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuzz/replay.o \
 		$(support_obj) $(command_lib) $(static_lib)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -o $@ $< $(BUILD)/obj/tests/fuzz/replay.o $(support_obj) \
+	$(LINK_SAID)$(CC) $(ALL_LDFLAGS) -o $@ $< $(BUILD)/obj/tests/fuzz/replay.o $(support_obj) \
 		$(command_lib) $(static_lib) $(TEST_LIBS)
 
 # What the Python package loads: the library, SQL, and files of columns. See tools/python.
@@ -213,14 +220,14 @@ door_obj     = $(call obj_of,tools/python/python_door.c $(wildcard tools/common/
 	$(if $(HAVE_SQLITE),$(sql_src)))
 $(python_lib): $(lib_obj) $(door_obj) $(BUILD)/lib.list src/api/heapdb.map tools/python/python.map
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libheapdb.so -Wl,--version-script=src/api/heapdb.map \
+	$(LINK_SAID)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libheapdb.so -Wl,--version-script=src/api/heapdb.map \
 		-Wl,--version-script=tools/python/python.map -o $@ $(lib_obj) $(door_obj) $(LIB_LIBS) \
 		$(if $(HAVE_SQLITE),-lsqlite3 -lm)
 
 # Examples see what a user of the installed library sees: heapdb.h and libheapdb.
 $(BUILD)/examples/%: $(BUILD)/obj/tests/examples/%.o $(static_lib)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -o $@ $< $(static_lib) $(LIB_LIBS)
+	$(LINK_SAID)$(CC) $(ALL_LDFLAGS) -o $@ $< $(static_lib) $(LIB_LIBS)
 
 $(sample): tests/data/sample.hprof.zst
 	@mkdir -p $(@D)
@@ -357,13 +364,9 @@ cov: ## which lines the tests reach, by file (build/cov)
 	     { if (/^Lines/) file = "" } \
 	     END { if (all) printf "%6.1f %%  %6d lines  all\n", 100 * hit / all, all }'
 
-demo: all $(sample) ## import the sample dump and ask it a few questions
-	@rm -f build/sample.heapdb
-	$(BUILD)/heapdb import $(sample) -o build/sample.heapdb
-	$(BUILD)/heapdb query top --limit 5 --db build/sample.heapdb
-	$(BUILD)/heapdb query retained --db build/sample.heapdb \
-		$$($(BUILD)/heapdb query top --limit 1 --csv --db build/sample.heapdb | \
-		grep -o '0x[0-9a-f]*' | head -n 1)
+demo: $(sample) ## build on all cores, import the sample dump and ask it a few questions
+	@$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$$(nproc)) all
+	@rm -f build/sample.heapdb; BUILD=$(BUILD) SAMPLE=$(sample) sh tools/demo.sh
 
 # --- the page --------------------------------------------------------------------------------------
 

@@ -437,12 +437,16 @@ static void close_databases(struct cli *cli)
 static int take_file(struct cli *cli)
 {
 	struct options *opt = &cli->opt;
+	const bool asks = cli->command->run == cmd_query || cli->command->run == cmd_check;
+	/* whatever is named is meant as the database, also if it is not there */
+	const bool is_only = cli->command->flags & NAMES_DB ||
+			     (asks && cli->query && cli->query->target_max == 0);
 	size_t kept = 0;
 
 	for (size_t i = 0; i < opt->operand_count; i++) {
 		const char *operand = opt->operands[i];
 
-		if (!(cli->command->flags & NAMES_DB) && !locate_is_file(operand)) {
+		if (!is_only && !locate_is_file(operand)) {
 			opt->operands[kept++] = operand;
 			continue;
 		}

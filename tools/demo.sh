@@ -1,0 +1,26 @@
+#!/bin/sh
+# tools/demo.sh - what heapdb says of the sample dump, for `make demo`: each command and its answer.
+set -eu
+
+PATH=$(cd "$BUILD" && pwd):$PATH
+
+# The command as a person types it, and its answer.
+ask()
+{
+	printf '\n$ heapdb %s\n\n' "$*"
+	heapdb "$@"
+}
+
+ask "$SAMPLE"
+ask leaks "$SAMPLE"
+id=$(heapdb leaks --brief --columns id --csv "$SAMPLE" | grep '^0x' | head -n 1)
+ask retained "$id" "$SAMPLE"
+printf '\nWhat to try next:\n\n'
+next()
+{
+	printf '    %-48s %s\n' "$1" "$2"
+}
+next "$BUILD/heapdb top $SAMPLE" "the biggest objects"
+next "$BUILD/heapdb path $id $SAMPLE" "what keeps that one alive"
+next "$BUILD/heapdb serve $SAMPLE --open" "a page in the browser"
+next "$BUILD/heapdb help" "all else"
