@@ -227,7 +227,7 @@ int derive_least_strange(struct derive *derive, const struct graph_rows *graph, 
 						       .own_cost = COST_PLAIN,
 						       .own = own_targets,
 						       .ctx = s },
-				derive->work, parent, err);
+				parent, err);
 out:
 	if (s) {
 		free(s->kind);

@@ -101,8 +101,7 @@ static void prefetch_ahead(const struct search *s, const struct base_vec *bucket
 }
 
 /* Looks at all that waits in the current bucket; nothing comes into it meanwhile. */
-static int empty_bucket(struct search *s, struct base_work *work, uint64_t *done,
-			struct hdb_error *err)
+static int empty_bucket(struct search *s, uint64_t *done, struct hdb_error *err)
 {
 	struct base_vec *bucket = &s->ring[s->now];
 	int r = HDB_OK;
@@ -117,7 +116,7 @@ static int empty_bucket(struct search *s, struct base_work *work, uint64_t *done
 		s->costs->nodes[v].at |= SETTLED;
 		r = meet_targets(s, v, err);
 		if (r == HDB_OK && ++*done % STEP_NODES == 0)
-			r = base_step(work, *done, err);
+			r = base_step(s->rows->work, *done, err);
 	}
 	bucket->count = 0;
 	if (bucket->capacity > BUCKET_KEPT)
@@ -143,23 +142,22 @@ static int meet_roots(struct search *s, const uint64_t *root_bits, struct hdb_er
 }
 
 int graph_cheapest_tree(const struct graph_rows *rows, const uint64_t *root_bits,
-			const struct graph_costs *costs, struct base_work *work, uint32_t *parent,
-			struct hdb_error *err)
+			const struct graph_costs *costs, uint32_t *parent, struct hdb_error *err)
 {
 	struct search s = { .rows = rows, .costs = costs, .parent = parent };
 	uint64_t done = 0;
 	int r;
 
-	base_stage(work, "paths of least strangeness", rows->node_count, "objects");
+	base_stage(rows->work, "paths of least strangeness", rows->node_count, "objects");
 	for (unsigned i = 0; i < RING; i++)
-		s.ring[i].work = work;
+		s.ring[i].work = rows->work;
 	for (uint32_t v = 0; v < rows->node_count; v++) {
 		parent[v] = v;
 		costs->nodes[v].at = UNMET;
 	}
 	r = meet_roots(&s, root_bits, err);
 	for (; r == HDB_OK && s.waiting; s.now = (s.now + 1) % RING)
-		r = empty_bucket(&s, work, &done, err);
+		r = empty_bucket(&s, &done, err);
 	for (unsigned i = 0; i < RING; i++)
 		base_vec_release(&s.ring[i]);
 	return r;

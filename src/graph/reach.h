@@ -46,8 +46,7 @@ struct graph_costs {
  * references: nodes wait in a ring of GRAPH_COST_MAX + 1 buckets.
  */
 int graph_cheapest_tree(const struct graph_rows *rows, const uint64_t *root_bits,
-			const struct graph_costs *costs, struct base_work *work, uint32_t *parent,
-			struct hdb_error *err);
+			const struct graph_costs *costs, uint32_t *parent, struct hdb_error *err);
 
 /*
  * Sets the bit in `reached` (bits as root_bits, lent, cleared first) of every node that the

@@ -16,7 +16,7 @@ static bool passes(const char *class, bool is_shortest)
 	const struct ask list = { .query = "instances", .target = "a.Target" };
 	struct ask ask = { .query = "path", .options = { is_shortest ? "shortest" : NULL } };
 	struct hdb_rows *rows = ask_rows(heap.db, &list);
-	char id[32];
+	static char id[32];
 	bool found = false;
 
 	assert_true(next_row(rows));

@@ -78,6 +78,7 @@ struct query_leak_suspect {
 	size_t no;                             /* its place in them */
 	uint64_t whole_bytes;                  /* 100 % */
 	size_t first_row;                      /* of the story: where its rows begin */
+	const struct query_leak_owner *owner;
 };
 
 /*
@@ -85,8 +86,7 @@ struct query_leak_suspect {
  * each, share.
  */
 int query_leak_sentence(struct query *q, const struct query_story *story,
-			const struct query_leak_suspect *about,
-			const struct query_leak_owner *owner, struct base_text to,
+			const struct query_leak_suspect *about, struct base_text to,
 			struct hdb_error *err);
 
 /*

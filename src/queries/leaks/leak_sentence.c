@@ -263,10 +263,10 @@ static void add_owner(struct query *q, const struct query_leak_suspect *about,
 }
 
 int query_leak_sentence(struct query *q, const struct query_story *story,
-			const struct query_leak_suspect *about,
-			const struct query_leak_owner *owner, struct base_text to,
+			const struct query_leak_suspect *about, struct base_text to,
 			struct hdb_error *err)
 {
+	const struct query_leak_owner *owner = about->owner;
 	const struct analysis_suspect *s = about->suspect;
 	const double percent = analysis_percent(s->retained_bytes, about->whole_bytes);
 	struct held held = { s->count, s->retained_bytes, s->class_no, 0, false };

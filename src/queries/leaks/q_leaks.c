@@ -147,7 +147,7 @@ struct leaks {
 
 /* The headline: what it is, who owns it. Its sentence follows when all else is told. */
 static int add_suspect(struct query *q, struct leaks *l, const struct query_leak_suspect *about,
-		       const struct query_leak_owner *owner, struct hdb_error *err)
+		       struct hdb_error *err)
 {
 	const struct analysis_suspect *s = about->suspect;
 	struct query_story_row row = query_story_row(&l->story, "suspect");
@@ -157,20 +157,19 @@ static int add_suspect(struct query *q, struct leaks *l, const struct query_leak
 	row.count = s->count;
 	row.shallow_bytes = s->shallow_bytes;
 	row.retained_bytes = s->retained_bytes;
-	if (owner->name[0])
-		TRY(query_story_text(&l->story, &row.holds, err, "%s", owner->name));
+	if (about->owner->name[0])
+		TRY(query_story_text(&l->story, &row.holds, err, "%s", about->owner->name));
 	TRY(query_leak_sign(q, &l->story, about, &row, err));
 	return query_story_add(&l->story, &row, err);
 }
 
 static int add_sentence(struct query *q, struct query_story *story,
-			const struct query_leak_suspect *about,
-			const struct query_leak_owner *owner, struct hdb_error *err)
+			const struct query_leak_suspect *about, struct hdb_error *err)
 {
 	char text[TEXT_MAX_BYTES];
 	size_t place;
 
-	TRY(query_leak_sentence(q, story, about, owner, BASE_TEXT(text), err));
+	TRY(query_leak_sentence(q, story, about, BASE_TEXT(text), err));
 	TRY(query_story_text(story, &place, err, "%s", text));
 	base_vec_at(&story->rows, struct query_story_row, about->first_row)->text = place;
 	return HDB_OK;
@@ -234,17 +233,18 @@ static int tell_suspect(struct query *q, struct leaks *l, size_t i, struct hdb_e
 {
 	const struct analysis_suspect *s = &l->suspects.list[i];
 	struct query_story *story = &l->story;
+	struct query_leak_owner owner;
 	const struct query_leak_suspect about = { .suspect = s,
 						  .path = &l->paths[i],
 						  .sums = &l->sums,
 						  .no = i,
 						  .whole_bytes = l->suspects.whole_bytes,
-						  .first_row = story->rows.count };
-	struct query_leak_owner owner;
+						  .first_row = story->rows.count,
+						  .owner = &owner };
 
 	story->part = l->first_part + i;
 	TRY(query_leak_blame(q, s, &l->paths[i], &owner, err));
-	TRY(add_suspect(q, l, &about, &owner, err));
+	TRY(add_suspect(q, l, &about, err));
 	TRY(explain_suspect(q, l, s, err));
 	if (s->point_ix != HEAP_NONE)
 		TRY(add_object(q, story, query_story_row(story, "point"), s->point_ix, err));
@@ -254,7 +254,7 @@ static int tell_suspect(struct query *q, struct leaks *l, size_t i, struct hdb_e
 	TRY(query_leak_elements(q, story, &about, err));
 	TRY(query_leak_contents(story, &about, err));
 	TRY(query_leak_thread(q, story, &about, err));
-	TRY(add_sentence(q, story, &about, &owner, err));
+	TRY(add_sentence(q, story, &about, err));
 	if (story->is_brief)
 		story->rows.count = about.first_row + 1;
 	return HDB_OK;
