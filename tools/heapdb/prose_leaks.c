@@ -305,9 +305,8 @@ static void put_next(struct output *out, uint64_t id)
 {
 	if (id)
 		output_format(out,
-			      "  Next: heapdb query object 0x%" PRIx64
-			      ", or query dominators, path, referrers\n",
-			      id);
+			      "  Next: heapdb object 0x%" PRIx64 "   heapdb path 0x%" PRIx64 "\n",
+			      id, id);
 }
 
 /* "  Leaks: 34, of which the first 20 are listed": facts that say what the story leaves out. */
