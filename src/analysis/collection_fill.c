@@ -65,15 +65,12 @@ static int slot_bytes(const struct session *session, const struct heap_collectio
 		      uint64_t *bytes, uint64_t *array_bytes, struct hdb_error *err)
 {
 	struct heap_object array;
-	int r;
 
 	*bytes = session->heap->layout.reference_bytes;
 	*array_bytes = 0;
 	if (c->array_ix == HEAP_NONE)
 		return HDB_OK;
-	r = heap_object(session->heap, c->array_ix, &array, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_object(session->heap, c->array_ix, &array, err));
 	*array_bytes = array.shallow_bytes;
 	if (array.kind == STORE_PRIMITIVE_ARRAY)
 		*bytes = hprof_type_size(heap_class(session->heap, array.class_no)->element_type,
@@ -153,7 +150,6 @@ int analysis_measure(const struct session *session, struct analysis_measuring *h
 	m->capacity = c.capacity;
 	m->has_capacity = c.has_capacity;
 	m->has_lied = c.has_lied;
-	if ((r = add_costs(session, &c, m, err)) != HDB_OK)
-		return r;
+	TRY(add_costs(session, &c, m, err));
 	return add_used(session, how, &c, m, err);
 }

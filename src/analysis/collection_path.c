@@ -341,8 +341,7 @@ int analysis_fold_path(const struct session *session, const uint32_t *nodes, siz
 		fold.inner = p.at;
 		assert(fold.inner < fold.outer);
 		if (fold.inner + 1 < fold.outer) {
-			if ((r = base_vec_push(out, &fold, sizeof(fold), err)) < 0)
-				return r;
+			TRY_ERRORS(base_vec_push(out, &fold, sizeof(fold), err));
 			at = p.at + 1;
 		}
 	}

@@ -105,10 +105,8 @@ int analysis_array_hash(struct heap *heap, struct base_view *view, uint64_t offs
 	XXH3_state_t state;
 	XXH128_hash_t hash;
 	uint64_t seed;
-	int r = offset ? hprof_sub_read(&heap->file, view, offset, &sub, err) : HDB_NOTFOUND;
 
-	if (r != HDB_OK)
-		return r;
+	TRY(offset ? hprof_sub_read(&heap->file, view, offset, &sub, err) : HDB_NOTFOUND);
 	if (sub.tag != HPROF_PRIMITIVE_ARRAY_DUMP)
 		return HDB_NOTFOUND;
 	seed = base_hash_seed() + sub.element_type;
@@ -164,7 +162,6 @@ static int take_string(void *ctx, uint32_t i, const struct heap_string *string,
 		.array_ix = string->array_ix,
 	};
 	struct heap_text_hash hash;
-	int r;
 
 	if (!string->has_chars) {
 		note_without(m, i);
@@ -179,9 +176,7 @@ static int take_string(void *ctx, uint32_t i, const struct heap_string *string,
 	}
 	if (string->chars.count != string->array_units)
 		record.array_ix = HEAP_NONE;
-	r = heap_chars_hash(&m->view, &string->chars, &hash, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_chars_hash(&m->view, &string->chars, &hash, err));
 	record.low = hash.low;
 	record.high = hash.high;
 	return base_vec_push(&m->block->bytes[0], &record, sizeof(record), err);
@@ -479,13 +474,11 @@ int analysis_copies_measure(const struct session *session, const struct analysis
 {
 	uint64_t least = UINT64_MAX, bytes;
 	size_t n = 0;
-	int r = HDB_OK;
 
 	*out = (struct analysis_copies){ 0 };
 	for (uint64_t i = 0; i < run->count; i++) {
 		if (!run->of_arrays) {
-			if ((r = bytes_of(session, run->first[i].ix, &bytes, err)) < 0)
-				return r;
+			TRY_ERRORS(bytes_of(session, run->first[i].ix, &bytes, err));
 			out->total += bytes;
 			out->wasted += i ? bytes : 0;
 		}
@@ -497,8 +490,7 @@ int analysis_copies_measure(const struct session *session, const struct analysis
 	for (size_t i = 0; i < n; i++) {
 		if (i && run->nodes[i] == run->nodes[i - 1])
 			continue;
-		if ((r = bytes_of(session, run->nodes[i], &bytes, err)) < 0)
-			return r;
+		TRY_ERRORS(bytes_of(session, run->nodes[i], &bytes, err));
 		out->arrays++;
 		out->total += bytes;
 		out->wasted += bytes;

@@ -136,10 +136,8 @@ int analysis_holder(const struct session *session, uint32_t from, uint32_t to,
 	if (heap_class(session->heap, object.class_no)->ix == to)
 		add_name(&ref, "", "<class>");
 	if (object.kind == STORE_INSTANCE) {
-		if ((r = heap_fields_begin(session->heap, from, &fields, err)) != HDB_OK)
-			return r;
-		if ((r = add_fields(&ref, &fields, "", err)) != HDB_OK)
-			return r;
+		TRY(heap_fields_begin(session->heap, from, &fields, err));
+		TRY(add_fields(&ref, &fields, "", err));
 	}
 	if (object.kind == STORE_OBJECT_ARRAY && !text.buf[0]) {
 		if ((r = find_element(&ref, object.length, err)) != HDB_OK)

@@ -24,8 +24,7 @@ static int is_hidden(const struct session *session, struct analysis_level *level
 		return r;
 	*hidden = !is_real;
 	if (session->heap->is_filtered) {
-		if ((r = heap_object(session->heap, ix, &object, err)) < 0)
-			return r;
+		TRY_ERRORS(heap_object(session->heap, ix, &object, err));
 		if (heap_leaves_out(session->heap, object.heap_no)) {
 			*hidden = true;
 			return HDB_OK;
@@ -69,10 +68,8 @@ int analysis_level_begin(const struct session *session, uint32_t ix, bool hides_
 		return r;
 	if (!hides_invented && (r = derive_children(session->derive, &out->others, err)) != HDB_OK)
 		return r;
-	r = ix == HEAP_NONE ? derive_top_level(session->derive, &out->children, &list, err) :
-			      derive_children(session->derive, &out->children, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(ix == HEAP_NONE ? derive_top_level(session->derive, &out->children, &list, err) :
+			      derive_children(session->derive, &out->children, err));
 	if ((r = store_lists_begin(&out->children, list, &out->length, err)) != HDB_OK)
 		return r;
 	if (heap->object_count && (r = uncount(session, out, ix, HEAP_BOOT_LOADER, err)) != HDB_OK)
@@ -91,21 +88,15 @@ int analysis_level_next(const struct session *session, struct analysis_level *le
 
 	assert(level->at <= level->batch_count);
 	while (hidden) {
-		int r;
-
 		if (level->at == level->batch_count) {
 			level->at = 0;
-			r = store_lists_next(&level->children, &level->batch, &level->batch_count,
-					     err);
-			if (r < 0)
-				return r;
+			TRY_ERRORS(store_lists_next(&level->children, &level->batch,
+						    &level->batch_count, err));
 			if (!level->batch_count)
 				return HDB_END;
 		}
 		*ix = level->batch[level->at++];
-		r = is_hidden(session, level, *ix, &hidden, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(is_hidden(session, level, *ix, &hidden, err));
 	}
 	return HDB_OK;
 }

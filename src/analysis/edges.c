@@ -13,17 +13,13 @@ static int each_big(struct store_lists *lists, uint32_t ix, const struct analysi
 {
 	const uint32_t *batch;
 	size_t count = 0;
-	int r = store_lists_begin(lists, ix, NULL, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(store_lists_begin(lists, ix, NULL, err));
 	for (;;) {
-		if ((r = store_lists_next(lists, &batch, &count, err)) < 0)
-			return r;
+		TRY_ERRORS(store_lists_next(lists, &batch, &count, err));
 		if (!count)
 			return HDB_OK;
-		if ((r = taker->take(taker->ctx, ix, batch, count, err)) != HDB_OK)
-			return r;
+		TRY(taker->take(taker->ctx, ix, batch, count, err));
 	}
 }
 

@@ -39,7 +39,6 @@ static int add_field(const struct session *session, struct analysis_excludes *s,
 	char name[NAME_MAX_BYTES];
 	struct analysis_class_list classes;
 	const size_t class_size = colon ? (size_t)(colon - text) : 0;
-	int r;
 
 	assert(s->field_count <= ANALYSIS_EXCLUDES_MAX);
 	if (!colon || class_size >= sizeof(name) || size - class_size > sizeof(s->fields[0].name))
@@ -49,9 +48,7 @@ static int add_field(const struct session *session, struct analysis_excludes *s,
 				(int)size, text);
 	memcpy(name, text, class_size);
 	name[class_size] = '\0';
-	r = analysis_classes(session, name, false, &classes, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(analysis_classes(session, name, false, &classes, err));
 	if (classes.count > ANALYSIS_EXCLUDES_MAX - s->field_count) {
 		free(classes.numbers);
 		return hdb_fail(err, HDB_ELIMIT,
@@ -110,10 +107,8 @@ static int is_field_excluded(const struct analysis_excludes *s, uint32_t from, u
 	if (r < 0 || object.kind != STORE_INSTANCE ||
 	    heap_class(s->session->heap, object.class_no)->ix == to)
 		return r;
-	if ((r = heap_id(s->session->heap, to, &to_id, err)) < 0)
-		return r;
-	if ((r = heap_fields_begin(s->session->heap, from, &fields, err)) < 0)
-		return r;
+	TRY_ERRORS(heap_id(s->session->heap, to, &to_id, err));
+	TRY_ERRORS(heap_fields_begin(s->session->heap, from, &fields, err));
 	while ((r = heap_fields_next(&fields, err)) == HDB_OK) {
 		bool is_excluded = false;
 
@@ -174,7 +169,6 @@ static int note_places(const struct session *session, struct analysis_excludes *
 {
 	const uint32_t n = session->heap->class_count;
 	uint64_t at = 0;
-	int r;
 
 	assert(class_no < n);
 	for (uint32_t no = class_no, steps = 0; no != STORE_NONE && steps < n; steps++) {
@@ -185,16 +179,12 @@ static int note_places(const struct session *session, struct analysis_excludes *
 			const bool is_near = at < UINT32_MAX;
 			struct store_field field;
 
-			if ((r = heap_field(session->heap, class->first_field + i, &field, err)) <
-			    0)
-				return r;
+			TRY_ERRORS(heap_field(session->heap, class->first_field + i, &field, err));
 			at += hprof_type_size(field.type, session->heap->id_size);
 			if (field.type != HPROF_OBJECT || !is_near)
 				continue;
-			if ((r = is_named(s, class_no, &field, &place.is_excluded, err)) < 0)
-				return r;
-			if ((r = base_vec_push(&s->places, &place, sizeof(place), err)) < 0)
-				return r;
+			TRY_ERRORS(is_named(s, class_no, &field, &place.is_excluded, err));
+			TRY_ERRORS(base_vec_push(&s->places, &place, sizeof(place), err));
 		}
 		no = class->super_no;
 	}
@@ -358,18 +348,14 @@ static int keep(void *ctx, uint32_t from, uint32_t *edges, uint32_t *count, stru
 	struct heap *heap = s->session->heap;
 	struct heap_object object;
 	struct held held;
-	int r = heap_object(heap, from, &object, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_object(heap, from, &object, err));
 	if (heap_class(heap, object.class_no)->strength) {
-		if ((r = drop_weak(s, from, edges, count, err)) != HDB_OK)
-			return r;
+		TRY(drop_weak(s, from, edges, count, err));
 	}
 	if (!s->field_count)
 		return HDB_OK;
-	if ((r = read_held(s, from, object.class_no, &held, err)) < 0)
-		return r;
+	TRY_ERRORS(read_held(s, from, object.class_no, &held, err));
 	return drop_fields(s, &held, edges, count, err);
 }
 
@@ -411,10 +397,9 @@ int analysis_excludes_filter(const struct session *session, struct analysis_excl
 			     struct derive_filter *out, struct hdb_error *err)
 {
 	struct heap *heap = session->heap;
-	int r = heap_load_classes(heap, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_load_classes(heap, err));
 	analysis_excludes_release(excludes);
 	excludes->session = session;
 	excludes->from_class = calloc((size_t)heap->class_count + 1, 1);

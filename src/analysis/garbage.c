@@ -94,10 +94,8 @@ static int each_edge(struct garbage *g, struct hdb_error *err)
 {
 	struct heap *heap = g->session->heap;
 	struct store_lists lists;
-	const int r = heap_each_block(heap, NULL, put_classes, g, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_each_block(heap, NULL, put_classes, g, err));
 	heap_references(heap, &lists);
 	return analysis_each_edge(g->session, &lists, heap->object_count,
 				  &(struct analysis_edge_taker){ take_edges, g }, err);
@@ -158,30 +156,20 @@ static int load(struct garbage *g, struct hdb_error *err)
 {
 	struct base_work *work = g->session->work;
 	uint64_t *first, sum = 0;
-	int r = base_big_alloc(work, &g->numbers, (uint64_t)g->session->heap->object_count * 4 + 4,
-			       "unreachable objects", err);
+	int r;
 
-	if (r < 0)
-		return r;
-	if ((r = pass(g, err)) != HDB_OK)
-		return r;
-	if ((r = base_big_alloc(work, &g->ixs, g->count * 4 + 4, "unreachable objects", err)) < 0)
-		return r;
-	if ((r = base_big_alloc(work, &g->bytes, g->count * 8 + 8, "unreachable objects", err)) < 0)
-		return r;
-	if ((r = base_big_alloc(work, &g->first, g->count * 8 + 16, "unreachable objects", err)) <
-	    0)
-		return r;
-	if ((r = base_big_alloc(work, &g->state, g->count + 1, "unreachable objects", err)) < 0)
-		return r;
-	if ((r = base_big_alloc(work, &g->stack, g->count * 4 + 4, "unreachable objects", err)) < 0)
-		return r;
-	if ((r = pass(g, err)) != HDB_OK)
-		return r;
+	TRY_ERRORS(base_big_alloc(work, &g->numbers,
+				  (uint64_t)g->session->heap->object_count * 4 + 4,
+				  "unreachable objects", err));
+	TRY(pass(g, err));
+	TRY_ERRORS(base_big_alloc(work, &g->ixs, g->count * 4 + 4, "unreachable objects", err));
+	TRY_ERRORS(base_big_alloc(work, &g->bytes, g->count * 8 + 8, "unreachable objects", err));
+	TRY_ERRORS(base_big_alloc(work, &g->first, g->count * 8 + 16, "unreachable objects", err));
+	TRY_ERRORS(base_big_alloc(work, &g->state, g->count + 1, "unreachable objects", err));
+	TRY_ERRORS(base_big_alloc(work, &g->stack, g->count * 4 + 4, "unreachable objects", err));
+	TRY(pass(g, err));
 	base_stage(work, "reading garbage", g->session->heap->object_count, "objects");
-	r = each_edge(g, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(each_edge(g, err));
 	/*
 	 * first[n + 1] is the number of n's edges; it becomes their start, and by filling their
 	 * end.
@@ -268,10 +256,8 @@ static int find_tops(struct garbage *g, uint8_t *is_top, struct hdb_error *err)
 	for (uint32_t n = 0; n < g->count; n++) {
 		if (state[n] != FRESH)
 			continue;
-		if ((r = base_vec_push(&g->starts, &n, sizeof(n), err)) < 0)
-			return r;
-		if ((r = search(g, n, (struct turn){ FRESH, LEFT }, NULL, err)) != HDB_OK)
-			return r;
+		TRY_ERRORS(base_vec_push(&g->starts, &n, sizeof(n), err));
+		TRY(search(g, n, (struct turn){ FRESH, LEFT }, NULL, err));
 	}
 	for (size_t i = g->starts.count; i-- > 0;) {
 		const uint32_t n = *base_vec_at(&g->starts, uint32_t, i);

@@ -41,15 +41,11 @@ static void drop_empty(struct analysis_groups *groups)
 int analysis_load_groups(const struct session *session, enum derive_group by,
 			 struct analysis_groups *out, struct hdb_error *err)
 {
-	int r;
-
 	*out = (struct analysis_groups){ .by = by };
-	if ((r = heap_load_classes(session->heap, err)) != HDB_OK)
-		return r;
-	if ((r = derive_totals(session->derive, by, &out->totals, &out->count, err)) != HDB_OK)
-		return r;
+	TRY(heap_load_classes(session->heap, err));
+	TRY(derive_totals(session->derive, by, &out->totals, &out->count, err));
 	drop_empty(out);
-	return r;
+	return HDB_OK;
 }
 
 /* ---- one pass over all objects ---- */
@@ -326,18 +322,14 @@ static int add_native(const struct session *session, uint32_t block_no, struct n
 {
 	const struct heap_block *objects = &block->objects;
 	bool any = false;
-	int r = derive_native_block(session->derive, block_no, block->native, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(derive_native_block(session->derive, block_no, block->native, err));
 	for (uint32_t i = 0; i < STORE_BLOCK_OBJECTS && !any; i++)
 		any = block->native[i] != 0;
 	if (!any)
 		return HDB_OK;
-	if ((r = heap_read_block(session->heap, block_no, &block->objects, err)) < 0)
-		return r;
-	if ((r = derive_reachable_block(session->derive, block_no, block->reachable, err)) < 0)
-		return r;
+	TRY_ERRORS(heap_read_block(session->heap, block_no, &block->objects, err));
+	TRY_ERRORS(derive_reachable_block(session->derive, block_no, block->reachable, err));
 	for (uint32_t i = 0; i < objects->count; i++) {
 		struct derive_total *total = &by_class[objects->class_no[i]];
 
@@ -538,14 +530,11 @@ int analysis_heap_total(const struct session *session, struct derive_total *out,
 			struct hdb_error *err)
 {
 	struct derive_whole whole;
-	int r;
 
 	*out = (struct derive_total){ 0 };
 	if (session->heap->is_filtered)
 		return add_shown(session, out, err);
-	r = derive_whole(session->derive, &whole, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(derive_whole(session->derive, &whole, err));
 	out->count = whole.count;
 	out->shallow_bytes = whole.shallow_bytes;
 	out->unreachable_count = whole.unreachable_count;

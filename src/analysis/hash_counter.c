@@ -90,14 +90,12 @@ static int grow(struct analysis_counter *t, struct hdb_error *err)
 {
 	const uint64_t slots = t->slots ? t->slots * 2 : FIRST_SLOTS;
 	struct base_big table = { 0 };
-	int r;
 
 	/* The old table is not needed: the entries have it all. */
 	base_big_free(t->session->work, &t->table);
 	t->slots = 0;
-	r = base_big_alloc(t->session->work, &table, slots * sizeof(struct slot), t->what, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_big_alloc(t->session->work, &table, slots * sizeof(struct slot), t->what,
+				  err));
 	t->table = table;
 	t->slots = slots;
 	for (uint64_t i = 0; i < t->used; i++) {
@@ -143,9 +141,7 @@ int analysis_counter_add(struct analysis_counter *tally, struct heap_text_hash h
 	if (slot->number) {
 		head = entry_at(tally, slot->number - 1);
 	} else {
-		r = new_entry(tally, &head, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(new_entry(tally, &head, err));
 		*slot = (struct slot){ .number = (uint32_t)tally->used, .tag = tag_of(hash) };
 		head->hash = hash;
 		head->first_ix = ix;

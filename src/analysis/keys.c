@@ -109,8 +109,7 @@ static int value_of(const struct analysis_keys *k, uint32_t ix, struct heap_valu
 	if (!k->path)
 		return HDB_OK;
 	*of = HEAP_NONE;
-	if ((r = heap_object(heap, ix, &object, err)) < 0)
-		return r;
+	TRY_ERRORS(heap_object(heap, ix, &object, err));
 	if (object.kind != STORE_INSTANCE)
 		return HDB_NOTFOUND;
 	r = heap_path_value(heap, ix, k->path, out, err);
@@ -162,29 +161,24 @@ static int hash_content(const struct session *session, const struct heap_object 
 	struct heap *heap = session->heap;
 	struct heap_string string;
 	struct heap_value value;
-	int r;
 
 	if (object->kind == STORE_PRIMITIVE_ARRAY) {
 		struct array array = { .class_no = object->class_no, .length = object->length };
 
-		if ((r = heap_open_dump(heap, err)) < 0)
-			return r;
-		if ((r = heap_offset(heap, object->ix, &array.offset, err)) < 0)
-			return r;
+		TRY_ERRORS(heap_open_dump(heap, err));
+		TRY_ERRORS(heap_offset(heap, object->ix, &array.offset, err));
 		return hash_array(heap, &heap->view, &array, out, err);
 	}
 	if (object->kind == STORE_INSTANCE && heap_is_string(heap, object->ix)) {
-		if ((r = heap_string_one(heap, object->ix, &string, err)) != HDB_OK)
-			return r;
+		TRY(heap_string_one(heap, object->ix, &string, err));
 		return heap_chars_hash(&heap->view, &string.chars, out, err);
 	}
 	/* Boxed numbers are the most: by the number itself. */
 	if (!heap_value_is_number(heap, object->class_no))
 		return HDB_NOTFOUND;
-	if ((r = heap_path_value(heap, object->ix, "value", &value, err)) != HDB_OK)
-		return r;
+	TRY(heap_path_value(heap, object->ix, "value", &value, err));
 	*out = hash_number(&value);
-	return r;
+	return HDB_OK;
 }
 
 int analysis_key_of(struct analysis_keys *k, uint32_t ix, struct heap_text_hash *out,
@@ -199,8 +193,7 @@ int analysis_key_of(struct analysis_keys *k, uint32_t ix, struct heap_text_hash 
 	if (r < 0)
 		return r;
 	if (r == HDB_OK && of != HEAP_NONE) {
-		if ((r = heap_object(k->session->heap, of, &object, err)) < 0)
-			return r;
+		TRY_ERRORS(heap_object(k->session->heap, of, &object, err));
 		if ((r = hash_content(k->session, &object, out, err)) <= HDB_OK)
 			return r;
 		text[0] = '\0';

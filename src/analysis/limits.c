@@ -90,20 +90,15 @@ static int look_at_thread(struct heap *heap, uint64_t no, struct analysis_limit 
 {
 	struct store_thread thread;
 	struct store_trace trace;
-	int r = heap_thread(heap, no, &thread, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = heap_trace(heap, thread.trace_serial, &trace, err)) != HDB_OK)
-		return r;
+	TRY(heap_thread(heap, no, &thread, err));
+	TRY(heap_trace(heap, thread.trace_serial, &trace, err));
 	for (uint32_t depth = 0; depth < trace.frame_count; depth++) {
 		char text[ANALYSIS_FRAME_MAX_BYTES];
 		struct store_frame frame;
 
-		if ((r = heap_trace_frame(heap, &trace, depth, &frame, err)) != HDB_OK)
-			return r;
-		if ((r = heap_frame_text(heap, &frame, text, sizeof(text), err)) != HDB_OK)
-			return r;
+		TRY(heap_trace_frame(heap, &trace, depth, &frame, err));
+		TRY(heap_frame_text(heap, &frame, text, sizeof(text), err));
 		if (!depth && strncmp(text, out_of_memory, sizeof(out_of_memory) - 1) != 0)
 			return HDB_OK;
 		out->is_out_of_memory = true;

@@ -41,7 +41,6 @@ struct finding {
 static int look_for_loaders(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
 	const struct finding *f = ctx;
-	int r;
 
 	for (uint32_t i = 0; i < block->count; i++) {
 		const uint32_t ix = block->first_ix + i;
@@ -52,8 +51,7 @@ static int look_for_loaders(void *ctx, const struct heap_block *block, struct hd
 			continue;
 		if (f->tree->all.count == LOADERS_MAX)
 			return hdb_fail(err, HDB_ELIMIT, "more than %u class loaders", LOADERS_MAX);
-		if ((r = base_vec_push(&f->tree->all, &loader, sizeof(loader), err)) < 0)
-			return r;
+		TRY_ERRORS(base_vec_push(&f->tree->all, &loader, sizeof(loader), err));
 	}
 	return HDB_OK;
 }
@@ -197,12 +195,9 @@ int analysis_loaders_order(struct analysis_loader_tree *tree, struct hdb_error *
 int analysis_loaders_find(const struct session *session, struct analysis_loader_tree *tree,
 			  struct hdb_error *err)
 {
-	int r = find_loaders(session, tree, err);
 
-	if (r < 0)
-		return r;
-	if ((r = find_parents(session, tree, err)) < 0)
-		return r;
+	TRY_ERRORS(find_loaders(session, tree, err));
+	TRY_ERRORS(find_parents(session, tree, err));
 	find_levels(tree);
 	BASE_CHECK(analysis_loaders_check(tree));
 	return HDB_OK;

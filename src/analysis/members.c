@@ -33,10 +33,8 @@ static int mark_classes(const struct session *session, const char *pattern, bool
 			struct analysis_members *m, struct hdb_error *err)
 {
 	struct analysis_class_list classes;
-	const int r = analysis_classes(session, pattern, with_sub, &classes, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(analysis_classes(session, pattern, with_sub, &classes, err));
 	for (size_t i = 0; i < classes.count; i++)
 		m->is_member_class[classes.numbers[i]] = 1;
 	m->class_no = classes.count == 1 ? classes.numbers[0] : HEAP_NONE;
@@ -51,10 +49,8 @@ static int mark_loader_object(const struct session *session, const char *target,
 	struct heap *heap = session->heap;
 	uint32_t loader_ix;
 	bool any = false;
-	int r;
 
-	if ((r = analysis_object(session, target, &loader_ix, err)) != HDB_OK)
-		return r;
+	TRY(analysis_object(session, target, &loader_ix, err));
 	for (uint32_t no = 0; no < heap->class_count; no++) {
 		m->is_member_class[no] = heap_class(heap, no)->loader_ix == loader_ix;
 		any = any || m->is_member_class[no];
@@ -73,7 +69,6 @@ static int mark_loader(const struct session *session, const char *name, struct a
 	uint32_t last_ix = HEAP_NONE;
 	char label[LOADER_NAME_BYTES] = "";
 	bool any = false;
-	int r;
 
 	if (analysis_is_object(name))
 		return mark_loader_object(session, name, m, err);
@@ -83,9 +78,8 @@ static int mark_loader(const struct session *session, const char *name, struct a
 		m->is_member_class[no] = base_glob(name, heap_loader_name(heap, class));
 		/* Only the dump has the name; neighbours mostly have the same loader. */
 		if (!m->is_member_class[no] && class->loader_ix != last_ix) {
-			r = analysis_loader_name(heap, class->loader_ix, label, sizeof(label), err);
-			if (r < 0)
-				return r;
+			TRY_ERRORS(analysis_loader_name(heap, class->loader_ix, label,
+							sizeof(label), err));
 			last_ix = class->loader_ix;
 		}
 		if (!m->is_member_class[no])
@@ -108,7 +102,6 @@ static int add_loaders(const struct session *session, struct analysis_members *m
 {
 	struct heap *heap = session->heap;
 	size_t kept = 0;
-	int r = HDB_OK;
 
 	m->is_read_class = malloc((size_t)heap->class_count + 1);
 	if (!m->is_read_class)
@@ -125,8 +118,7 @@ static int add_loaders(const struct session *session, struct analysis_members *m
 		    base_vec_at(&m->loaders, struct analysis_member_loader, m->loaders.count - 1)
 				    ->ix == one.ix)
 			continue;
-		if ((r = base_vec_push(&m->loaders, &one, sizeof(one), err)) != HDB_OK)
-			return r;
+		TRY(base_vec_push(&m->loaders, &one, sizeof(one), err));
 	}
 	if (m->loaders.count)
 		qsort(m->loaders.data, m->loaders.count, sizeof(struct analysis_member_loader),
@@ -138,8 +130,7 @@ static int add_loaders(const struct session *session, struct analysis_members *m
 		if (i && all[i].ix == all[kept - 1].ix)
 			continue;
 		all[kept++] = all[i];
-		if ((r = heap_object(heap, all[kept - 1].ix, &loader, err)) != HDB_OK)
-			return r;
+		TRY(heap_object(heap, all[kept - 1].ix, &loader, err));
 		m->is_read_class[loader.class_no] = 1;
 	}
 	m->loaders.count = kept;
@@ -304,14 +295,10 @@ static int list_members(const struct session *session, struct analysis_members *
 			struct hdb_error *err)
 {
 	uint64_t room = 0;
-	int r;
 
-	if ((r = count_room(session, out, &room, err)) != HDB_OK)
-		return r;
-	r = base_big_alloc(session->work, &out->ixs, (room + 1) * sizeof(uint32_t),
-			   "a set of objects", err);
-	if (r != HDB_OK)
-		return r;
+	TRY(count_room(session, out, &room, err));
+	TRY(base_big_alloc(session->work, &out->ixs, (room + 1) * sizeof(uint32_t),
+			   "a set of objects", err));
 	return pass(session, out, out->ixs.data, room, err);
 }
 
@@ -364,10 +351,8 @@ out:
 int analysis_members_count(const struct session *session, const char *target, bool with_sub,
 			   struct analysis_members *out, struct hdb_error *err)
 {
-	int r = find_classes(session, target, with_sub, out, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(find_classes(session, target, with_sub, out, err));
 	if (!session->heap->is_filtered && derive_has(session->derive, STORE_TOTALS))
 		return count_by_totals(session, out, err);
 	return pass(session, out, NULL, 0, err);
@@ -411,9 +396,7 @@ int analysis_member_list_next(const struct session *session, const struct analys
 					    list->block, err)) != HDB_OK)
 			return r;
 		list->block_no++;
-		if ((r = base_step(session->work, (uint64_t)list->block_no * STORE_BLOCK_OBJECTS,
-				   err)) != HDB_OK)
-			return r;
+		TRY(base_step(session->work, (uint64_t)list->block_no * STORE_BLOCK_OBJECTS, err));
 	}
 }
 

@@ -120,8 +120,7 @@ static int intern_classes(const struct session *session, struct analysis_merged 
 			session, m->by,
 			m->by == DERIVE_LOADER ? heap_class(session->heap, no)->loader_ix : no,
 			&name.size);
-		if ((r = intern(m, &name, true, &names[no], err)) < 0)
-			return r;
+		TRY_ERRORS(intern(m, &name, true, &names[no], err));
 		name.is_class = m->by == DERIVE_CLASS;
 		if ((r = intern(m, &name, true, &names[n + no], err)) < 0)
 			return r;
@@ -158,9 +157,8 @@ static int add_node(struct analysis_merged *m, uint32_t parent, uint32_t name, u
 	if (r != HDB_OK)
 		return r;
 	for (unsigned d = 0; d < m->dump_count; d++)
-		if ((r = base_vec_push(&m->sums, &sum, sizeof(sum), err)) != HDB_OK)
-			return r;
-	return r;
+		TRY(base_vec_push(&m->sums, &sum, sizeof(sum), err));
+	return HDB_OK;
 }
 
 int analysis_merged_child(struct analysis_merged *m, uint32_t parent, uint32_t name, uint32_t *out,
@@ -168,7 +166,6 @@ int analysis_merged_child(struct analysis_merged *m, uint32_t parent, uint32_t n
 {
 	const uint64_t place = (uint64_t)(parent + 1) << 32 | name;
 	uint32_t *hint = hint_of(m, parent);
-	int r;
 
 	assert(name < m->names.count);
 	assert(parent == ANALYSIS_MERGED_TOP || parent < m->nodes.count);
@@ -189,10 +186,8 @@ int analysis_merged_child(struct analysis_merged *m, uint32_t parent, uint32_t n
 			*out = parent;
 			return HDB_OK;
 		}
-		if ((r = add_node(m, parent, name, out, err)) < 0)
-			return r;
-		if ((r = base_idmap_put(&m->by_place, place, *out, err)) < 0)
-			return r;
+		TRY_ERRORS(add_node(m, parent, name, out, err));
+		TRY_ERRORS(base_idmap_put(&m->by_place, place, *out, err));
 	}
 	*hint_of(m, parent) = *out;
 	return HDB_OK;
@@ -245,8 +240,7 @@ static int load(struct placing *p, struct heap_block *block, struct hdb_error *e
 	int r = HDB_OK;
 
 	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
-		if ((r = load_parents(p, b, err)) != HDB_OK)
-			return r;
+		TRY(load_parents(p, b, err));
 		if ((r = heap_read_block(heap, b, block, err)) != HDB_OK)
 			return r;
 		for (uint32_t i = 0; i < block->count; i++) {
@@ -358,8 +352,7 @@ static int place_all(struct placing *p, unsigned dump, struct heap_block *block,
 	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
 		if (members && is_empty(members, b, heap->object_count))
 			continue;
-		if ((r = heap_read_block(heap, b, block, err)) < 0)
-			return r;
+		TRY_ERRORS(heap_read_block(heap, b, block, err));
 		if ((r = weights(p->session, block, weight, err)) != HDB_OK)
 			return r;
 		for (uint32_t i = 0; i < block->count; i++) {
@@ -393,13 +386,11 @@ static int add_native(struct placing *p, unsigned dump, struct hdb_error *err)
 	for (size_t i = 0; native && i < native->count; i++) {
 		const struct derive_native *one = base_vec_at(native, struct derive_native, i);
 		struct heap_object object;
-		int r;
 
 		if (p->place[one->ix] == PLACE_NONE || p->place[one->ix] & PLACE_WAITS ||
 		    (members && !base_bit_has(members, one->ix)))
 			continue;
-		if ((r = heap_object(heap, one->ix, &object, err)) != HDB_OK)
-			return r;
+		TRY(heap_object(heap, one->ix, &object, err));
 		if (!heap_leaves_out(heap, object.heap_no))
 			analysis_merged_sum(p->m, p->place[one->ix], dump)->native_bytes +=
 				one->bytes;
@@ -419,10 +410,8 @@ static int count_block(void *ctx, const struct heap_block *block, struct hdb_err
 {
 	struct counting *c = ctx;
 	const struct analysis_merged_places *places = c->places;
-	const int r = weights(c->session, block, c->weight, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(weights(c->session, block, c->weight, err));
 	for (uint32_t i = 0; i < block->count; i++) {
 		const uint32_t ix = block->first_ix + i;
 		struct analysis_merged_sum *sum;

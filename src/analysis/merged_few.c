@@ -67,11 +67,9 @@ static int add_way(struct few *f, uint32_t member, struct hdb_error *err)
 		struct way_step step = { ix, NOWHERE, ANALYSIS_MERGED_TOP };
 		uint32_t parent = HEAP_NONE;
 		bool reachable = false;
-		int r;
 
 		if (known == BASE_IDMAP_NONE) {
-			if ((r = parent_of(f, ix, &reachable, &parent, err)) != HDB_OK)
-				return r;
+			TRY(parent_of(f, ix, &reachable, &parent, err));
 			if (!reachable && ix == member)
 				break;
 			if (!reachable)
@@ -88,10 +86,8 @@ static int add_way(struct few *f, uint32_t member, struct hdb_error *err)
 			step_at(f, way.end - 1)->above = no;
 		if (known != BASE_IDMAP_NONE)
 			break;
-		if ((r = base_vec_push(&f->steps, &step, sizeof(step), err)) != HDB_OK)
-			return r;
-		if ((r = base_idmap_put(&f->number, ix, no, err)) != HDB_OK)
-			return r;
+		TRY(base_vec_push(&f->steps, &step, sizeof(step), err));
+		TRY(base_idmap_put(&f->number, ix, no, err));
 		way.end++;
 		ix = parent;
 	}
@@ -127,8 +123,7 @@ static int place_way(const struct few *f, struct analysis_merged *m, const struc
 								step_at(f, step->above)->node;
 		struct heap_object object;
 
-		if ((r = heap_object(heap, step->ix, &object, err)) != HDB_OK)
-			return r;
+		TRY(heap_object(heap, step->ix, &object, err));
 		if ((r = analysis_merged_child(
 			     m, above,
 			     names[object.kind == STORE_CLASS ? heap->class_count + object.length :
@@ -146,10 +141,9 @@ static int count_member(const struct few *f, uint32_t ix, struct analysis_merged
 	struct heap_object object;
 	uint64_t weight;
 	bool is_real;
-	int r = heap_object(f->session->heap, ix, &object, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_object(f->session->heap, ix, &object, err));
 	weight = object.shallow_bytes;
 	if ((r = heap_is_real(f->session->heap, ix, &is_real, err)) != HDB_OK || !is_real)
 		return r;

@@ -119,19 +119,15 @@ static int next_of_source(const struct session *session, struct analysis_propert
 	assert(source->kind != A_VALUE);
 	if (r != HDB_OK)
 		return r;
-	if ((r = heap_entries_next(&p->entries, err)) != HDB_OK)
-		return r;
+	TRY(heap_entries_next(&p->entries, err));
 	(void)snprintf(p->name, sizeof(p->name), "%" PRIu64, p->entries.no);
 	if (p->entries.has_key) {
 		const struct heap_value *key = &p->entries.key;
 
-		if ((r = object_of(session, key, source->inside, &key_ix, err)) < 0)
-			return r;
-		if ((r = text_of(session, key, key_ix, BASE_TEXT(p->name), err)) < 0)
-			return r;
+		TRY_ERRORS(object_of(session, key, source->inside, &key_ix, err));
+		TRY_ERRORS(text_of(session, key, key_ix, BASE_TEXT(p->name), err));
 	}
-	if ((r = object_of(session, &p->entries.value, source->inside, &p->value_ix, err)) < 0)
-		return r;
+	TRY_ERRORS(object_of(session, &p->entries.value, source->inside, &p->value_ix, err));
 	return text_of(session, &p->entries.value, p->value_ix, BASE_TEXT(p->value), err);
 }
 
@@ -145,18 +141,16 @@ static int single_value(const struct session *session, struct analysis_propertie
 	if (r != HDB_OK)
 		return r;
 	(void)snprintf(p->name, sizeof(p->name), "%s", source->field);
-	if ((r = object_of(session, &value, "", &p->value_ix, err)) < 0)
-		return r;
+	TRY_ERRORS(object_of(session, &value, "", &p->value_ix, err));
 	return text_of(session, &value, p->value_ix, BASE_TEXT(p->value), err);
 }
 
 int analysis_properties_next(const struct session *session, struct analysis_properties *p,
 			     struct hdb_error *err)
 {
-	int r = heap_open_dump(session->heap, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_open_dump(session->heap, err));
 	if ((r = heap_load_classes(session->heap, err)) < 0)
 		return r;
 	while (p->source < SOURCES) {
@@ -271,14 +265,11 @@ static int manager_name(struct heap *heap, uint64_t id, char *buf, size_t size,
 			struct hdb_error *err)
 {
 	uint32_t ix, name;
-	int r;
 
 	if (!id)
 		return HDB_NOTFOUND;
-	if ((r = heap_find(heap, id, &ix, err)) != HDB_OK)
-		return r;
-	if ((r = heap_path_object(heap, ix, "name", &name, err)) != HDB_OK)
-		return r;
+	TRY(heap_find(heap, id, &ix, err));
+	TRY(heap_path_object(heap, ix, "name", &name, err));
 	return heap_string(heap, name, buf, size, err);
 }
 

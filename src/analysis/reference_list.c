@@ -88,9 +88,7 @@ static int read_referent(struct heap *heap, uint64_t offset, uint32_t at, uint32
 	*referent = HEAP_NONE;
 	if (!offset || at == NO_FIELD)
 		return HDB_OK;
-	r = hprof_sub_read(&heap->file, &heap->view, offset, &sub, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(hprof_sub_read(&heap->file, &heap->view, offset, &sub, err));
 	if (sub.tag != HPROF_INSTANCE_DUMP || (uint64_t)at + heap->id_size > sub.body_size)
 		return HDB_OK; /* a short instance: the import has told */
 	p = base_view_at(&heap->view, sub.body_offset + at, heap->id_size, err);

@@ -122,10 +122,8 @@ static int find_class_object(const struct session *session, const char *target, 
 	struct heap *heap = session->heap;
 	const char *name = target + sizeof(class_prefix) - 1;
 	uint32_t first = HEAP_NONE;
-	int r;
 
-	if ((r = heap_load_classes(heap, err)) < 0)
-		return r;
+	TRY_ERRORS(heap_load_classes(heap, err));
 	for (uint32_t no = 0; no < heap->class_count; no++) {
 		if (strcmp(name, heap_class_name(heap, no)) != 0)
 			continue;
@@ -162,12 +160,10 @@ static int check_label(const struct session *session, const char *target, uint32
 	const char *label = id_of_label(target);
 	struct heap_object object;
 	const char *class;
-	int r;
 
 	if (!label)
 		return HDB_OK;
-	if ((r = heap_object(session->heap, ix, &object, err)) != HDB_OK)
-		return r;
+	TRY(heap_object(session->heap, ix, &object, err));
 	class = heap_class_name(session->heap, object.class_no);
 	if (is_name_of(target, (size_t)(label - 1 - target), class))
 		return HDB_OK;
@@ -183,8 +179,7 @@ int analysis_object(const struct session *session, const char *target, uint32_t 
 
 	if (is_class_label(target))
 		return find_class_object(session, target, ix, err);
-	if ((r = parse_id(target, &id, err)) < 0)
-		return r;
+	TRY_ERRORS(parse_id(target, &id, err));
 	r = heap_find(session->heap, id, ix, err);
 	if (r == HDB_NOTFOUND)
 		(void)hdb_fail(err, HDB_NOTFOUND, "there is no object 0x%" PRIx64, id);
@@ -200,12 +195,9 @@ static int mark_by_id(const struct session *session, const char *target, uint8_t
 		      struct hdb_error *err)
 {
 	uint32_t ix, no;
-	int r = analysis_object(session, target, &ix, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = heap_class_of_object(session->heap, ix, &no, err)) != HDB_OK)
-		return r;
+	TRY(analysis_object(session, target, &ix, err));
+	TRY(heap_class_of_object(session->heap, ix, &no, err));
 	if (no == HEAP_NONE)
 		return hdb_fail(err, HDB_NOTFOUND, "%s is no class object", target);
 	marks[no] = 1;

@@ -24,13 +24,11 @@ int analysis_stack_chunk(const struct session *session, uint32_t ix, uint64_t *b
 			 uint32_t *below, struct hdb_error *err)
 {
 	uint64_t size, sp;
-	int r = int_field(session, ix, "size", &size, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
+	TRY(int_field(session, ix, "size", &size, err));
 	/* Both in words; the stack grows down, so what is above sp is in use. */
-	if ((r = int_field(session, ix, "sp", &sp, err)) != HDB_OK)
-		return r;
+	TRY(int_field(session, ix, "sp", &sp, err));
 	*bytes = size > sp ? (size - sp) * session->heap->id_size : 0;
 	*below = HEAP_NONE;
 	r = heap_field_object(session->heap, ix, (struct heap_field_name){ .name = "parent" },
@@ -72,8 +70,7 @@ int analysis_vthread(const struct session *session, uint32_t ix, struct analysis
 		return r < 0 ? r : HDB_OK;
 	out->chunk_ix = chunk;
 	while (chunk != HEAP_NONE && out->chunk_count < ANALYSIS_CHUNKS_MAX) {
-		if ((r = analysis_stack_chunk(session, chunk, &bytes, &chunk, err)) != HDB_OK)
-			return r;
+		TRY(analysis_stack_chunk(session, chunk, &bytes, &chunk, err));
 		out->stack_bytes += bytes;
 		out->chunk_count++;
 	}

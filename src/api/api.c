@@ -94,13 +94,10 @@ int hdb_import(const char *dump_path, const char *db_path, const struct hdb_impo
 	char path[4096];
 	int r;
 
-	r = opt ? read_struct(&options, sizeof(options), IMPORT_OPTIONS_FIRST, opt, err) : HDB_OK;
-	if (r < 0)
-		return r;
+	TRY_ERRORS(opt ? read_struct(&options, sizeof(options), IMPORT_OPTIONS_FIRST, opt, err) :
+			 HDB_OK);
 	if (!db_path) {
-		r = hdb_default_path(dump_path, path, sizeof(path), err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(hdb_default_path(dump_path, path, sizeof(path), err));
 		db_path = path;
 	}
 	if (!options.no_sigbus_handler)
@@ -238,15 +235,11 @@ int hdb_object(struct hdb *db, uint64_t id, struct hdb_object_info *out, struct 
 
 	struct heap_object object;
 	uint32_t ix;
-	int r = find(db, id, &ix, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(find(db, id, &ix, err));
 	memset(out, 0, sizeof(*out));
-	if ((r = heap_object(db->heap, ix, &object, err)) < 0)
-		return r;
-	if ((r = heap_offset(db->heap, ix, &out->file_offset, err)) < 0)
-		return r;
+	TRY_ERRORS(heap_object(db->heap, ix, &object, err));
+	TRY_ERRORS(heap_offset(db->heap, ix, &out->file_offset, err));
 	out->id = id;
 	out->kind = (enum hdb_object_kind)object.kind;
 	out->class_name = heap_class_name(db->heap, object.class_no);
@@ -262,10 +255,8 @@ int hdb_retained(struct hdb *db, uint64_t id, uint64_t *bytes, struct hdb_error 
 	API_NEEDS(db && bytes, err);
 
 	uint32_t ix;
-	int r = find(db, id, &ix, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(find(db, id, &ix, err));
 	return hdb_retained_at(db, ix, bytes, err);
 }
 
@@ -317,14 +308,12 @@ int hdb_query(struct hdb *db, const char *name, const struct hdb_query_args *arg
 	const struct query_def *def = query_find(name);
 	struct hdb_query_args asked = { 0 };
 	struct hdb_rows *rows;
-	int r = args ? read_struct(&asked, sizeof(asked), QUERY_ARGS_FIRST, args, err) : HDB_OK;
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(args ? read_struct(&asked, sizeof(asked), QUERY_ARGS_FIRST, args, err) : HDB_OK);
 	if (!def)
 		return query_fail_unknown(name, err);
-	if ((r = check_args(&asked, err)) < 0)
-		return r;
+	TRY_ERRORS(check_args(&asked, err));
 	rows = calloc(1, sizeof(*rows));
 	if (rows)
 		rows->before = calloc(asked.before_count + 1, sizeof(*rows->before));

@@ -28,10 +28,8 @@ int hdb_class_at(struct hdb *db, uint32_t class_no, struct hdb_class *out, struc
 
 	struct heap *heap = db->heap;
 	const struct store_class *class;
-	int r = api_check_class(db, class_no, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(api_check_class(db, class_no, err));
 	class = heap_class(heap, class_no);
 	*out = (struct hdb_class){
 		.class_no = class_no,
@@ -174,12 +172,9 @@ static int add_field(struct hdb *db, struct field_list *list, uint32_t declaring
 	const size_t start = list->names.count;
 	char name[FIELD_NAME_SIZE];
 	struct store_field stored;
-	int r = heap_field(db->heap, at, &stored, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = heap_text(db->heap, stored.name_text, name, sizeof(name), err)) < 0)
-		return r;
+	TRY(heap_field(db->heap, at, &stored, err));
+	TRY_ERRORS(heap_text(db->heap, stored.name_text, name, sizeof(name), err));
 	if (list->fields.count >= FIELDS_MAX)
 		return hdb_fail(err, HDB_ELIMIT, "%s has more than %u fields",
 				heap_class_name(db->heap, declaring_no), FIELDS_MAX);
@@ -187,10 +182,8 @@ static int add_field(struct hdb *db, struct field_list *list, uint32_t declaring
 	field.type = (enum hdb_basic_type)stored.type;
 	if (stored.is_static)
 		hdb_basic_of(field.type, stored.value, &field.value);
-	if ((r = base_vec_push(&list->fields, &field, sizeof(field), err)) < 0)
-		return r;
-	if ((r = base_bytes_append(&list->names, name, strlen(name) + 1, err)) < 0)
-		return r;
+	TRY_ERRORS(base_vec_push(&list->fields, &field, sizeof(field), err));
+	TRY_ERRORS(base_bytes_append(&list->names, name, strlen(name) + 1, err));
 	return base_vec_push(&list->starts, &start, sizeof(start), err);
 }
 

@@ -20,12 +20,9 @@ int hdb_object_at(struct hdb *db, uint32_t ix, struct hdb_object_facts *out, str
 	API_NEEDS(db && out, err);
 
 	struct heap_object object;
-	int r = api_check_ix(db, ix, err);
 
-	if (r < 0)
-		return r;
-	if ((r = heap_object(db->heap, ix, &object, err)) < 0)
-		return r;
+	TRY_ERRORS(api_check_ix(db, ix, err));
+	TRY_ERRORS(heap_object(db->heap, ix, &object, err));
 	*out = (struct hdb_object_facts){
 		.ix = ix,
 		.class_no = object.class_no,
@@ -100,10 +97,9 @@ int hdb_retained_at(struct hdb *db, uint32_t ix, uint64_t *bytes, struct hdb_err
 	API_NEEDS(db && bytes, err);
 
 	struct derive_retained_result result = { 0 };
-	int r = api_check_ix(db, ix, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(api_check_ix(db, ix, err));
 	r = GRAPH_BUDGET;
 	if (!derive_has(&db->derive, STORE_RETAINED))
 		r = derive_retained_local(&db->derive, (struct graph_members){ &ix, 1 }, NULL,
@@ -124,8 +120,7 @@ int hdb_dominator_at(struct hdb *db, uint32_t ix, uint32_t *dominator, struct hd
 	*dominator = HDB_NONE;
 	if (r != HDB_OK)
 		return r;
-	if ((r = derive_dominator(&db->derive, ix, dominator, err)) != HDB_OK)
-		return r;
+	TRY(derive_dominator(&db->derive, ix, dominator, err));
 	return *dominator == ix ? HDB_NOTFOUND : HDB_OK;
 }
 
@@ -138,7 +133,6 @@ int hdb_parent_at(struct hdb *db, uint32_t ix, int strong, uint32_t *parent, str
 	*parent = HDB_NONE;
 	if (r != HDB_OK)
 		return r;
-	if ((r = derive_reach(&db->derive, strong != 0, ix, parent, err)) != HDB_OK)
-		return r;
+	TRY(derive_reach(&db->derive, strong != 0, ix, parent, err));
 	return *parent == ix ? HDB_NOTFOUND : HDB_OK;
 }

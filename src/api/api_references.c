@@ -221,10 +221,8 @@ int hdb_root_at(struct hdb *db, uint64_t no, struct hdb_root *out, struct hdb_er
 	API_NEEDS(db && out, err);
 
 	const struct store_root *root;
-	const int r = heap_load_roots(db->heap, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_load_roots(db->heap, err));
 	if (no >= db->heap->root_count)
 		return hdb_fail(err, HDB_EUSAGE, "there is no GC root number %" PRIu64, no);
 	root = &db->heap->roots[no];
@@ -250,8 +248,7 @@ int hdb_roots_of(struct hdb *db, uint32_t ix, uint64_t *first, uint64_t *count,
 	*first = *count = 0;
 	if (r < 0)
 		return r;
-	if ((r = heap_load_roots(db->heap, err)) < 0)
-		return r;
+	TRY_ERRORS(heap_load_roots(db->heap, err));
 	roots = heap_roots_of(db->heap, ix, &n);
 	if (roots) {
 		*first = (uint64_t)(roots - db->heap->roots);
@@ -304,24 +301,13 @@ int hdb_frame_at(struct hdb *db, uint32_t trace_serial, uint32_t depth, struct h
 
 	struct store_trace trace;
 	struct store_frame frame;
-	int r = heap_trace(db->heap, trace_serial, &trace, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = heap_trace_frame(db->heap, &trace, depth, &frame, err)) != HDB_OK)
-		return r;
-	r = heap_text(db->heap, frame.class_text, out->class_name, sizeof(out->class_name), err);
-	if (r != HDB_OK)
-		return r;
-	r = heap_text(db->heap, frame.method_text, out->method, sizeof(out->method), err);
-	if (r != HDB_OK)
-		return r;
-	r = heap_text(db->heap, frame.signature_text, out->signature, sizeof(out->signature), err);
-	if (r != HDB_OK)
-		return r;
-	r = heap_text(db->heap, frame.source_text, out->source, sizeof(out->source), err);
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_trace(db->heap, trace_serial, &trace, err));
+	TRY(heap_trace_frame(db->heap, &trace, depth, &frame, err));
+	TRY(heap_text(db->heap, frame.class_text, out->class_name, sizeof(out->class_name), err));
+	TRY(heap_text(db->heap, frame.method_text, out->method, sizeof(out->method), err));
+	TRY(heap_text(db->heap, frame.signature_text, out->signature, sizeof(out->signature), err));
+	TRY(heap_text(db->heap, frame.source_text, out->source, sizeof(out->source), err));
 	for (char *p = out->class_name; *p; p++)
 		if (*p == '/')
 			*p = '.';

@@ -155,14 +155,10 @@ static int read_columns(struct hdb_scan *scan, uint32_t block_no, struct hdb_err
 		return heap_damaged(db->heap, STORE_IDS, scan->block.first_ix, "impossible size",
 				    err);
 	if (columns & HDB_SCAN_RETAINED) {
-		r = derive_retained_block(&db->derive, &scan->block, scan->retained, err);
-		if (r != HDB_OK)
-			return r;
+		TRY(derive_retained_block(&db->derive, &scan->block, scan->retained, err));
 	}
 	if (columns & HDB_SCAN_DOMINATOR) {
-		if ((r = derive_dominator_block(&db->derive, block_no, scan->dominator, err)) !=
-		    HDB_OK)
-			return r;
+		TRY(derive_dominator_block(&db->derive, block_no, scan->dominator, err));
 	}
 	if (columns & HDB_SCAN_OFFSET) {
 		if ((r = heap_read_offsets(db->heap, block_no, scan->offset, err)) != HDB_OK)
@@ -315,9 +311,7 @@ int hdb_scan_next(struct hdb_scan *scan, struct hdb_batch *out, struct hdb_error
 out:
 	scan->count = n;
 	scan->open_at = HDB_NONE;
-	r = api_end(db, r, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(api_end(db, r, err));
 	*out = (struct hdb_batch){
 		.count = n,
 		.ix = scan->ix,
@@ -341,7 +335,6 @@ static int open_instance(struct hdb_scan *scan, size_t at, struct hdb_error *err
 {
 	struct heap *heap = scan->db->heap;
 	struct hprof_sub sub;
-	int r;
 
 	assert(at < scan->count);
 	scan->open_at = HDB_NONE;
@@ -352,9 +345,7 @@ static int open_instance(struct hdb_scan *scan, size_t at, struct hdb_error *err
 		base_view_prefetch(&heap->view, scan->offset[at + RECORDS_AHEAD] + CACHE_LINE);
 	}
 	if (scan->block.kind[at] == STORE_INSTANCE && scan->offset[at]) {
-		r = hprof_sub_read(&heap->file, &heap->view, scan->offset[at], &sub, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(hprof_sub_read(&heap->file, &heap->view, scan->offset[at], &sub, err));
 		if (sub.tag == HPROF_INSTANCE_DUMP) {
 			scan->body_offset = sub.body_offset;
 			scan->body_size = sub.body_size;

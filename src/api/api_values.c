@@ -29,12 +29,9 @@ int hdb_field_value(struct hdb *db, uint32_t ix, const struct hdb_field *field,
 	struct heap_instance instance;
 	uint64_t body_size, at;
 	const uint8_t *p;
-	int r = api_check_ix(db, ix, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = heap_instance_open(db->heap, ix, &instance, err)) != HDB_OK)
-		return r;
+	TRY(api_check_ix(db, ix, err));
+	TRY(heap_instance_open(db->heap, ix, &instance, err));
 	/* Fields of superclasses come last, so that places are the same from the end. */
 	body_size = heap_class(db->heap, instance.class_no)->body_size;
 	if (!size || field->from_end > body_size)
@@ -55,12 +52,9 @@ int hdb_path_value(struct hdb *db, uint32_t ix, const char *path, struct hdb_bas
 	API_NEEDS(db && path && out, err);
 
 	struct heap_value value;
-	int r = api_check_ix(db, ix, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = heap_path_value(db->heap, ix, path, &value, err)) != HDB_OK)
-		return r;
+	TRY(api_check_ix(db, ix, err));
+	TRY(heap_path_value(db->heap, ix, path, &value, err));
 	hdb_basic_of((enum hdb_basic_type)value.type, value.bits, out);
 	return api_end(db, HDB_OK, err);
 }
@@ -124,11 +118,9 @@ static int array_text(struct hdb *db, uint32_t ix, struct heap_utf8 *out, struct
 	bool fits = true, is_text = true;
 	uint32_t half = 0;
 	char *p = out->buf;
-	int r = HDB_OK;
 
 	for (uint64_t from = 0; fits && is_text && slice.done == CHUNK; from += CHUNK) {
-		if ((r = heap_elements(db->heap, ix, from, &slice, err)) != HDB_OK)
-			return r;
+		TRY(heap_elements(db->heap, ix, from, &slice, err));
 		if (slice.type != HPROF_CHAR && slice.type != HPROF_BYTE)
 			return HDB_NOTFOUND;
 		for (uint64_t i = 0; fits && is_text && i < slice.done; i++) {
@@ -185,8 +177,7 @@ int hdb_text(struct hdb *db, uint32_t ix, char *buf, size_t size, uint64_t *unit
 		return r;
 	if (!size)
 		return hdb_fail(err, HDB_EUSAGE, "no room for a text");
-	if ((r = text_of(db, ix, &text, err)) != HDB_OK)
-		return r;
+	TRY(text_of(db, ix, &text, err));
 	if (units)
 		*units = text.units;
 	return api_end(db, HDB_OK, err);
@@ -245,12 +236,9 @@ int hdb_collection_at(struct hdb *db, uint32_t ix, struct hdb_collection *out,
 	API_NEEDS(db && out, err);
 
 	struct heap_collection c;
-	int r = api_check_ix(db, ix, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = heap_collection_open(db->heap, ix, &c, err)) != HDB_OK)
-		return r;
+	TRY(api_check_ix(db, ix, err));
+	TRY(heap_collection_open(db->heap, ix, &c, err));
 	*out = (struct hdb_collection){
 		.known_as = c.rule->class_name,
 		.kind = heap_collection_kind_name(c.rule->kind),
@@ -268,10 +256,8 @@ static int fail_unknown(struct hdb_entries *e, struct hdb_error *err)
 	const struct heap_collection *c = &e->collection;
 	char size[48] = "";
 	uint64_t id;
-	const int r = heap_id(e->db->heap, c->ix, &id, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_id(e->db->heap, c->ix, &id, err));
 	if (c->has_size)
 		(void)snprintf(size, sizeof(size), "; its size is %" PRIu64, c->size);
 	return hdb_fail(err, HDB_EUSAGE, "the entries of 0x%" PRIx64 " (%s) are not known: %s%s",
@@ -283,10 +269,9 @@ int hdb_entries_open(struct hdb *db, uint32_t ix, struct hdb_entries **out, stru
 	API_NEEDS(db && out, err);
 
 	struct hdb_entries *e;
-	int r = api_check_ix(db, ix, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(api_check_ix(db, ix, err));
 	e = malloc(sizeof(*e));
 	if (!e)
 		return hdb_fail_memory(err, "entries", sizeof(*e));

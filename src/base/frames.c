@@ -199,10 +199,9 @@ static int inflate_to(struct frames_source *f, const struct base_frame *found, u
 {
 	struct hdb_error why;
 	void *context;
-	int r = take_context(f, &context, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(take_context(f, &context, err));
 	(void)pthread_mutex_unlock(&f->lock);
 	r = f->from.codec->unpack(context, found, out, &why);
 	(void)pthread_mutex_lock(&f->lock);
@@ -274,11 +273,9 @@ static int get_frame(struct frames_source *f, uint64_t offset, struct frame **ou
 {
 	struct frame *frame = find_kept(f, offset);
 	struct base_frame found;
-	int r;
 
 	if (!frame) {
-		if ((r = find_frame(f, offset, &found, err)) != HDB_OK)
-			return r;
+		TRY(find_frame(f, offset, &found, err));
 		return load(f, &found, out, err);
 	}
 	pin(f, frame);
@@ -336,9 +333,7 @@ static int copy_some(struct frames_source *f, struct wanted *wanted, struct hdb_
 			return r;
 		}
 	}
-	r = get_frame(f, wanted->offset, &frame, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(get_frame(f, wanted->offset, &frame, err));
 	at = wanted->offset - frame->start;
 	n = least(frame->size - at, wanted->size);
 	memcpy(wanted->out, frame->data + at, n);

@@ -64,12 +64,10 @@ static int grow(struct base_idmap *map, uint64_t capacity, struct hdb_error *err
 		.work = map->work,
 	};
 	const size_t size = capacity * sizeof(*bigger.slots);
-	int r;
 
 	if (map->work && size >= BASE_LARGE_BYTES) {
-		r = base_big_alloc_raw(map->work, &bigger.big, size, "an identifier map", err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(
+			base_big_alloc_raw(map->work, &bigger.big, size, "an identifier map", err));
 		bigger.slots = bigger.big.data;
 	} else {
 		bigger.slots = malloc(size);

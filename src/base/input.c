@@ -78,18 +78,15 @@ static int open_bytes(struct base_input *in, struct hdb_error *err)
 	const char *path = in->path;
 	struct base_view view = { 0 };
 	struct stat st;
-	int r = open_fd(in, &st, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(open_fd(in, &st, err));
 	in->is_file = S_ISREG(st.st_mode) && !is_stdin;
 	if (!in->is_file) {
 		in->buffer = malloc(2 * READ_BYTES);
 		return in->buffer ? HDB_OK : hdb_fail_memory(err, "a pipe's bytes", 2 * READ_BYTES);
 	}
-	r = base_map_open(path, BASE_SEQUENTIAL, &in->map, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_map_open(path, BASE_SEQUENTIAL, &in->map, err));
 	in->size = in->map->size;
 	/* The whole file is one window. */
 	view.src = in->map;
@@ -199,9 +196,7 @@ static int take_plain(struct base_input *in, struct base_piece *piece, struct hd
 	if (in->map) {
 		piece->data = in->mapped + in->offset;
 	} else {
-		r = input_reserve(piece, READ_BYTES, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(input_reserve(piece, READ_BYTES, err));
 		memcpy(piece->buffer, in->buffer + in->at, left);
 		piece->data = piece->buffer;
 	}

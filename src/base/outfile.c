@@ -183,14 +183,12 @@ static int write_frame(struct base_outfile *f, struct hdb_error *err)
 {
 	const size_t n = ZSTD_compress2(f->zstd, f->packed, f->packed_max, f->block, f->used);
 	const uint32_t sizes[2] = { (uint32_t)n, (uint32_t)f->used };
-	int r;
 
 	assert(f->used <= BLOCK_BYTES);
 	if (ZSTD_isError(n))
 		return hdb_fail(err, HDB_ENOMEM, "cannot compress %zu bytes: %s", f->used,
 				ZSTD_getErrorName(n));
-	if ((r = base_bytes_append(&f->seek, sizes, sizeof(sizes), err)) < 0)
-		return r;
+	TRY_ERRORS(base_bytes_append(&f->seek, sizes, sizeof(sizes), err));
 	return write_all(f, f->packed, n, err);
 }
 

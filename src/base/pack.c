@@ -400,10 +400,8 @@ static uint8_t *encode_group(uint8_t *h, const uint64_t *values, unsigned n)
 int pack_begin(struct pack_writer *w, struct base_vec *out, uint32_t count, struct hdb_error *err)
 {
 	const uint32_t groups = (count + PACK_GROUP - 1) / PACK_GROUP;
-	const int r = base_vec_reserve(out, 4 + (size_t)groups * 4, 1, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_vec_reserve(out, 4 + (size_t)groups * 4, 1, err));
 	*w = (struct pack_writer){ .out = out, .start = out->count };
 	out->count += 4 + (size_t)groups * 4;
 	return HDB_OK;
@@ -439,15 +437,12 @@ int pack_end(struct pack_writer *w, struct hdb_error *err)
 int pack_encode(struct base_vec *out, const uint64_t *values, uint32_t count, struct hdb_error *err)
 {
 	struct pack_writer w;
-	int r = pack_begin(&w, out, count, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(pack_begin(&w, out, count, err));
 	for (uint32_t first = 0; first < count; first += PACK_GROUP) {
-		r = pack_put_group(&w, values + first,
-				   count - first < PACK_GROUP ? count - first : PACK_GROUP, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(pack_put_group(&w, values + first,
+					  count - first < PACK_GROUP ? count - first : PACK_GROUP,
+					  err));
 	}
 	return pack_end(&w, err);
 }

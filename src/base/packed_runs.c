@@ -39,13 +39,10 @@ int base_runs_put_packed(struct base_runs *runs, uint64_t block, const struct ba
 			 uint32_t count, struct hdb_error *err)
 {
 	uint8_t *room;
-	int rc;
 
 	assert(block < runs->block_count && count <= BASE_RUN);
 	/* Its length stands before it. */
-	rc = base_chunks_add(&runs->bytes, 8 + packed->count, &runs->position[block], &room, err);
-	if (rc != HDB_OK)
-		return rc;
+	TRY(base_chunks_add(&runs->bytes, 8 + packed->count, &runs->position[block], &room, err));
 	runs->count[block] = count;
 	store64(room, packed->count);
 	memcpy(room + 8, packed->data, packed->count);
@@ -55,11 +52,8 @@ int base_runs_put_packed(struct base_runs *runs, uint64_t block, const struct ba
 int base_runs_put(struct base_runs *runs, uint64_t block, const uint64_t *values, uint32_t count,
 		  struct hdb_error *err)
 {
-	int rc;
-
 	runs->packed.count = 0;
-	if ((rc = pack_encode(&runs->packed, values, count, err)) < 0)
-		return rc;
+	TRY_ERRORS(pack_encode(&runs->packed, values, count, err));
 	return base_runs_put_packed(runs, block, &runs->packed, count, err);
 }
 

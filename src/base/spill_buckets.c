@@ -76,14 +76,10 @@ static int add_slab(struct base_buckets *buckets, uint64_t bytes, struct hdb_err
 {
 	struct base_bucket_slab slab = { 0 };
 	const size_t count = (size_t)(bytes / buckets->chunk_bytes);
-	int rc = base_vec_reserve(&buckets->slots, count, sizeof(struct base_bucket_slot), err);
 
-	if (rc < 0)
-		return rc;
-	if ((rc = base_vec_reserve(&buckets->slabs, 1, sizeof slab, err)) < 0)
-		return rc;
-	if ((rc = base_big_alloc_raw(buckets->work, &slab.big, bytes, buckets->what, err)) < 0)
-		return rc;
+	TRY_ERRORS(base_vec_reserve(&buckets->slots, count, sizeof(struct base_bucket_slot), err));
+	TRY_ERRORS(base_vec_reserve(&buckets->slabs, 1, sizeof slab, err));
+	TRY_ERRORS(base_big_alloc_raw(buckets->work, &slab.big, bytes, buckets->what, err));
 
 	if (buckets->slots.count + count >= GRAPH_NO_SLOT) {
 		base_big_free(buckets->work, &slab.big);
@@ -133,14 +129,11 @@ static int take_chunk(struct base_buckets *buckets, struct base_bucket *bucket,
 {
 	struct base_bucket_slot *slot;
 	bool has;
-	int rc = has_chunk(buckets, true, &has, err);
 
-	if (rc < 0)
-		return rc;
+	TRY_ERRORS(has_chunk(buckets, true, &has, err));
 	if (!has) {
 		buckets->has_small_slabs = true;
-		if ((rc = add_slab(buckets, SMALL_SLAB_BYTES, err)) < 0)
-			return rc;
+		TRY_ERRORS(add_slab(buckets, SMALL_SLAB_BYTES, err));
 	}
 
 	slot = slot_at(buckets, buckets->free_slot);
@@ -197,13 +190,10 @@ int base_buckets_turn(struct base_buckets *buckets, struct base_bucket *bucket,
 		      struct hdb_error *err)
 {
 	bool has;
-	int rc;
 
 	if (!bucket->chunk)
 		return take_chunk(buckets, bucket, err);
-	rc = has_chunk(buckets, false, &has, err);
-	if (rc < 0)
-		return rc;
+	TRY_ERRORS(has_chunk(buckets, false, &has, err));
 	if (!has)
 		return spill_chunk(buckets, bucket, err);
 	append_slot(buckets, bucket, bucket->slot);

@@ -99,11 +99,9 @@ static int pack(const struct base_codec *codec, void *packer, struct slot *slot,
 		struct packed frame = { .size = (uint32_t)size };
 		struct base_packed out;
 
-		if ((r = base_vec_reserve(&slot->bytes, codec->packed_max(), 1, err)) < 0)
-			return r;
+		TRY_ERRORS(base_vec_reserve(&slot->bytes, codec->packed_max(), 1, err));
 		out.bytes = (uint8_t *)slot->bytes.data + slot->bytes.count;
-		if ((r = codec->pack(packer, piece->data + at, size, &out, err)) < 0)
-			return r;
+		TRY_ERRORS(codec->pack(packer, piece->data + at, size, &out, err));
 		slot->bytes.count += out.size;
 		frame.packed_size = (uint32_t)out.size;
 		if ((r = base_vec_push(&slot->frames, &frame, sizeof(frame), err)) < 0)
@@ -131,8 +129,7 @@ static int produce(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 	}
 	if (r != HDB_OK)
 		return r;
-	if ((r = take_packer(u, &packer, err)) != HDB_OK)
-		return r;
+	TRY(take_packer(u, &packer, err));
 	r = pack(u->to->codec, packer, slot, err);
 	give_packer(u, packer);
 	return r;
@@ -177,13 +174,11 @@ static int consume(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 		out.size = frame->size;
 		out.packed = (const uint8_t *)slot->bytes.data + at;
 		out.packed_size = frame->packed_size;
-		if ((r = u->to->put(u->to->ctx, &out, err)) != HDB_OK)
-			return r;
+		TRY(u->to->put(u->to->ctx, &out, err));
 		at += frame->packed_size;
 		u->size += frame->size;
 	}
-	if ((r = check_ratio(u, err)) < 0)
-		return r;
+	TRY_ERRORS(check_ratio(u, err));
 	return base_step(u->to->work,
 			 base_input_size(u->input) ? base_input_taken(u->input) : u->size, err);
 }

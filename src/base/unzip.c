@@ -247,7 +247,6 @@ static void begin_part(struct base_input *in)
 static int pass_damage(struct base_input *in, const char *why, struct hdb_error *err)
 {
 	uint64_t left;
-	int r;
 
 	in->is_in_stream = false;
 	if (in->packing == BASE_GZIP && !strcmp(why, "incorrect length check"))
@@ -255,10 +254,9 @@ static int pass_damage(struct base_input *in, const char *why, struct hdb_error 
 	if (in->packing != BASE_GZIP || strcmp(why, "incorrect data check") != 0)
 		return find_part(in, err);
 	/* The checksum was read, the size behind it was not. */
-	if ((r = input_fill(in, GZIP_SIZE, &left, err)) != HDB_OK)
-		return r;
+	TRY(input_fill(in, GZIP_SIZE, &left, err));
 	input_skip(in, least(GZIP_SIZE, left));
-	return r;
+	return HDB_OK;
 }
 
 /* Between parts: begins the next one. Zeros at the end, which tapes leave, are no part. */
@@ -301,12 +299,9 @@ static int take_stream(struct base_input *in, struct base_piece *piece, struct h
 		const char *why = "it ends too early";
 		uint64_t left, used = 0;
 
-		r = input_fill(in, GZIP_HEAD + 8, &left, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(input_fill(in, GZIP_HEAD + 8, &left, err));
 		if (!in->is_in_stream) {
-			if ((r = next_part(in, piece, left, err)) < 0)
-				return r;
+			TRY_ERRORS(next_part(in, piece, left, err));
 			continue;
 		}
 		r = in->packing == BASE_GZIP ? inflate_gzip(in, piece, left, &used, &why) :
@@ -398,8 +393,7 @@ int input_take(struct base_input *in, struct base_piece *piece, struct hdb_error
 	int r;
 
 	if (in->has_parts && !in->is_in_stream) {
-		if ((r = base_source_failed(in->map, err)) < 0)
-			return r;
+		TRY_ERRORS(base_source_failed(in->map, err));
 		if ((r = take_parts(in, piece)) != HDB_NOTFOUND)
 			return r;
 	}
@@ -436,13 +430,9 @@ static int parts_of_zstd(struct base_piece *piece)
 
 int base_piece_inflate(const struct base_input *in, struct base_piece *piece, struct hdb_error *err)
 {
-	int r;
-
 	if (!piece->packed)
 		return HDB_OK;
-	r = input_reserve(piece, piece->room ? piece->room : 1, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(input_reserve(piece, piece->room ? piece->room : 1, err));
 	if (!piece->inflater)
 		piece->inflater = in->packing == BASE_GZIP ?
 					  (void *)libdeflate_alloc_decompressor() :

@@ -11,10 +11,8 @@
 static int move(struct base_vec *vec, size_t capacity, size_t element_size, struct hdb_error *err)
 {
 	struct base_big big = { 0 };
-	const int r = base_big_alloc_raw(vec->work, &big, capacity * element_size, "an array", err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_big_alloc_raw(vec->work, &big, capacity * element_size, "an array", err));
 	if (vec->data)
 		memcpy(big.data, vec->data, vec->count * element_size);
 	base_free_large(vec->work, &vec->big, vec->data);
@@ -56,10 +54,8 @@ void base_vec_release(struct base_vec *vec)
 
 int base_bytes_append(struct base_vec *vec, const void *data, size_t size, struct hdb_error *err)
 {
-	const int r = base_vec_reserve(vec, size, 1, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_vec_reserve(vec, size, 1, err));
 	if (size)
 		memcpy((char *)vec->data + vec->count, data, size);
 	vec->count += size;

@@ -131,12 +131,10 @@ static bool is_zeros(const struct column *column, const struct derive_block *blo
 static int pack(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct column *column = ctx;
-	int r;
 
 	if (is_zeros(column, block))
 		return HDB_OK;
-	if ((r = column->fill->fill(column->fill->ctx, block, err)) != HDB_OK)
-		return r;
+	TRY(column->fill->fill(column->fill->ctx, block, err));
 	return pack_encode(&block->bytes[0], block->values, block->objects->count, err);
 }
 
@@ -158,10 +156,8 @@ static int pack_whole(void *ctx, struct derive_block *block, struct hdb_error *e
 {
 	const struct column *column = ctx;
 	const uint32_t count = block->objects->count;
-	const int r = column->fill->fill(column->fill->ctx, block, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(column->fill->fill(column->fill->ctx, block, err));
 	assert(count <= STORE_BLOCK_OBJECTS);
 	memset(block->values + count, 0, (STORE_BLOCK_OBJECTS - count) * sizeof(*block->values));
 	return pack_encode(&block->bytes[0], block->values, STORE_BLOCK_OBJECTS, err);

@@ -73,9 +73,7 @@ static int read_top_block(void *ctx, struct derive_block *block, struct hdb_erro
 		i++;
 	if (i == count)
 		return r;
-	r = heap_read_block(c->derive->heap, block->block_no, block->objects, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_read_block(c->derive->heap, block->block_no, block->objects, err));
 	return derive_tree_units(c->derive, block, tree, err);
 }
 
@@ -84,16 +82,13 @@ static int add_block(void *ctx, struct derive_block *block, struct hdb_error *er
 	struct children *c = ctx;
 	const struct derive_tree_block *tree = &c->blocks[block->slot];
 	const uint32_t first_ix = block->objects->first_ix;
-	int r;
 
 	for (uint32_t i = 0; i < block->objects->count; i++) {
 		if (tree->dominator[i] != GRAPH_NONE &&
 		    (!c->row_count || tree->dominator[i] == first_ix + i))
 			continue;
-		r = graph_child_rows_add(&c->rows, tree->dominator[i], first_ix + i, tree->units[i],
-					 err);
-		if (r != HDB_OK)
-			return r;
+		TRY(graph_child_rows_add(&c->rows, tree->dominator[i], first_ix + i, tree->units[i],
+					 err));
 		c->total++;
 	}
 	return HDB_OK;
@@ -102,17 +97,10 @@ static int add_block(void *ctx, struct derive_block *block, struct hdb_error *er
 /* Throws all objects; c->blocks are there. */
 static int throw_all(struct children *c, struct hdb_error *err)
 {
-	int r;
-
 	assert(c->blocks);
-	if ((r = derive_tree_prepare(c->derive, err)) != HDB_OK)
-		return r;
-	r = graph_child_rows_init(&c->rows, c->row_count, c->derive->work, err);
-	if (r != HDB_OK)
-		return r;
-	r = heap_prepare_blocks(c->derive->heap, c->derive->work->threads, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(derive_tree_prepare(c->derive, err));
+	TRY(graph_child_rows_init(&c->rows, c->row_count, c->derive->work, err));
+	TRY(heap_prepare_blocks(c->derive->heap, c->derive->work->threads, err));
 	return derive_each_block(c->derive,
 				 &(struct derive_pass){
 					 .stage = "dominated objects",
@@ -131,13 +119,11 @@ static int throw_all(struct children *c, struct hdb_error *err)
 static int take_notes(struct children *c, struct hdb_error *err)
 {
 	const struct derive_top_notes *notes = c->derive->top_notes;
-	int r;
 
 	if (c->row_count || !notes || notes->count <= STORE_LIST_BIG)
 		return HDB_NOTFOUND;
 	base_stage(c->derive->work, "dominated objects", c->derive->heap->object_count, "objects");
-	if ((r = derive_top_sort(notes, &c->noted, err)) != HDB_OK)
-		return r;
+	TRY(derive_top_sort(notes, &c->noted, err));
 	c->total = c->top_count = notes->count;
 	return graph_child_rows_init(&c->rows, c->row_count, c->derive->work, err);
 }
@@ -313,17 +299,13 @@ out:
 /* The rows up to `row` are complete, or have no children; `row` begins. */
 static int go_to(struct children *c, uint32_t row, struct hdb_error *err)
 {
-	int r;
-
 	assert(row >= c->row);
-	if ((r = put_part(c, c->row, err)) != HDB_OK)
-		return r;
+	TRY(put_part(c, c->row, err));
 	c->part_no = 0;
 	while (c->row != row) {
 		c->row++;
 		if (c->row - c->base == STORE_BLOCK_OBJECTS) {
-			if ((r = put_block(c, STORE_BLOCK_OBJECTS, err)) != HDB_OK)
-				return r;
+			TRY(put_block(c, STORE_BLOCK_OBJECTS, err));
 			c->base = c->row;
 		}
 		c->first[c->row - c->base] = c->target.count;
@@ -347,9 +329,7 @@ static int take_child(void *ctx, uint32_t row, uint32_t node, uint64_t size, str
 		const size_t first = (size_t)c->first[row - c->base];
 
 		for (size_t i = first; i < c->target.count; i++) {
-			r = push_part(c, row, *base_vec_at(&c->target, uint32_t, i), err);
-			if (r != HDB_OK)
-				return r;
+			TRY(push_part(c, row, *base_vec_at(&c->target, uint32_t, i), err));
 		}
 		c->target.count = first;
 	}
@@ -361,16 +341,13 @@ static int take_child(void *ctx, uint32_t row, uint32_t node, uint64_t size, str
 static int put_merged(struct children *c, uint32_t no, struct hdb_error *err)
 {
 	uint32_t base, count;
-	int r;
 
 	graph_child_range_rows(&c->rows, no, &base, &count);
 	c->base = c->row = base;
 	c->first[0] = c->length[0] = 0;
 	c->part_no = 0;
-	if ((r = graph_child_rows_merge(&c->rows, no, take_child, c, err)) != HDB_OK)
-		return r;
-	if ((r = go_to(c, base + count - 1, err)) != HDB_OK)
-		return r;
+	TRY(graph_child_rows_merge(&c->rows, no, take_child, c, err));
+	TRY(go_to(c, base + count - 1, err));
 	return put_block(c, base + count - c->base, err);
 }
 
@@ -398,13 +375,9 @@ static int take_top(void *ctx, const uint32_t *nodes, uint64_t count, struct hdb
 
 static int put_top(struct children *c, struct hdb_error *err)
 {
-	int r;
-
 	c->part_no = 0;
-	r = c->noted.data ? take_top(c, c->noted.data, c->top_count, err) :
-			    graph_child_rows_top(&c->rows, take_top, c, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(c->noted.data ? take_top(c, c->noted.data, c->top_count, err) :
+			    graph_child_rows_top(&c->rows, take_top, c, err));
 	return put_part(c, c->row_count, err);
 }
 

@@ -133,12 +133,9 @@ out:
 
 int class_tree_init(struct class_tree *tree, const struct heap *heap, struct hdb_error *err)
 {
-	int r = make_arrays(tree, heap->class_count, err);
 
-	if (r < 0)
-		return r;
-	if ((r = walk_all(tree, heap, err)) < 0)
-		return r;
+	TRY_ERRORS(make_arrays(tree, heap->class_count, err));
+	TRY_ERRORS(walk_all(tree, heap, err));
 	for (uint32_t i = tree->count; i-- > 0;) {
 		const uint32_t no = tree->order[i], parent = tree->parent[no];
 

@@ -197,8 +197,7 @@ int derive_need_roots(struct derive *derive, struct hdb_error *err)
 	derive->is_finding_orphans = false;
 	if (r != HDB_OK)
 		return r;
-	if ((r = heap_add_orphans(derive->heap, err)) != HDB_OK)
-		return r;
+	TRY(heap_add_orphans(derive->heap, err));
 	derive->has_orphans = true;
 	return HDB_OK;
 }
@@ -209,13 +208,9 @@ int derive_need(struct derive *derive, enum store_table table, struct hdb_error 
 	enum store_table stack[NEEDS_DEPTH_MAX];
 	size_t depth = 0;
 
-	int r;
-
 	/* What is reachable depends on them; who refers to whom does not. */
 	if (derive->heap->state.takes_orphans && builder_of(table) != &derive_build_referrers) {
-		r = derive_need_roots(derive, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(derive_need_roots(derive, err));
 	}
 	if (derive_has(derive, table))
 		return HDB_OK;
@@ -241,9 +236,7 @@ int derive_need(struct derive *derive, enum store_table table, struct hdb_error 
 		if (is_waiting)
 			continue;
 		if (!derive_has(derive, top)) {
-			r = build(derive, builder, err);
-			if (r < 0)
-				return r;
+			TRY_ERRORS(build(derive, builder, err));
 			/*
 			 * Tables of one builder come together, or the database is not what we
 			 * wrote.

@@ -69,10 +69,8 @@ static int add_special(struct load_slot *s, uint32_t i, const uint32_t *edges, u
 		       struct hdb_error *err)
 {
 	const struct special special = { .i = i, .count = count };
-	int r = base_vec_reserve(&s->special_edges, count, sizeof(*edges), err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_vec_reserve(&s->special_edges, count, sizeof(*edges), err));
 	if (count)
 		memcpy(base_vec_at(&s->special_edges, uint32_t, s->special_edges.count), edges,
 		       count * sizeof(*edges));
@@ -131,12 +129,8 @@ static int pack_block(void *ctx, struct derive_block *block, struct hdb_error *e
 
 	s->entries.count = s->specials.count = s->special_edges.count = 0;
 	assert(block->slot < l->slot_count);
-	r = store_lists_decode(&of, &l->blocks[block->block_no], &lists, err);
-	if (r != HDB_OK)
-		return r;
-	r = base_vec_reserve(&s->edges, s->entries.count + 1, sizeof(uint32_t), err);
-	if (r != HDB_OK)
-		return r;
+	TRY(store_lists_decode(&of, &l->blocks[block->block_no], &lists, err));
+	TRY(base_vec_reserve(&s->edges, s->entries.count + 1, sizeof(uint32_t), err));
 	r = base_vec_reserve(&block->bytes[0],
 			     (s->entries.count + block->objects->count) * 5 + GRAPH_ROW_MAX + 8, 1,
 			     err);
@@ -164,13 +158,11 @@ static int keep_counted(struct load *l, uint32_t ix, const uint32_t *edges, uint
 {
 	uint32_t *to = l->strong.data;
 	uint32_t kept = 0;
-	int r;
 
 	for (uint32_t e = 0; e < *count; e++) {
 		uint8_t strength;
 
-		if ((r = heap_strength(l->derive->heap, ix, edges[e], &strength, err)) != HDB_OK)
-			return r;
+		TRY(heap_strength(l->derive->heap, ix, edges[e], &strength, err));
 		if (derive_counts(l->view, strength))
 			to[kept++] = edges[e];
 	}
@@ -186,14 +178,11 @@ static int keep_counted(struct load *l, uint32_t ix, const uint32_t *edges, uint
 static int keep_strong(struct load *l, uint32_t ix, const uint32_t **edges, uint32_t *count,
 		       struct hdb_error *err)
 {
-	int r = base_vec_reserve(&l->strong, *count, sizeof(**edges), err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(base_vec_reserve(&l->strong, *count, sizeof(**edges), err));
 	assert(l->filter || l->has_view);
 	if (l->has_view) {
-		if ((r = keep_counted(l, ix, *edges, count, err)) != HDB_OK)
-			return r;
+		TRY(keep_counted(l, ix, *edges, count, err));
 	} else if (*count) {
 		memcpy(l->strong.data, *edges, *count * sizeof(**edges));
 	}
@@ -311,10 +300,8 @@ static int take_block(void *ctx, struct derive_block *block, struct hdb_error *e
 		} else {
 			bytes += size;
 		}
-		r = graph_rows_put(l->rows, (block->objects->first_ix + i) / GRAPH_GROUP,
-				   &s->length[i], from, err);
-		if (r != HDB_OK)
-			return r;
+		TRY(graph_rows_put(l->rows, (block->objects->first_ix + i) / GRAPH_GROUP,
+				   &s->length[i], from, err));
 	}
 	assert(special == end);
 	return HDB_OK;

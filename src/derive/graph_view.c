@@ -64,12 +64,10 @@ void derive_release(struct derive *derive)
 static int index_pass(struct derive_access_state *s, uint32_t *last, struct hdb_error *err)
 {
 	struct heap *heap = s->derive->heap;
-	int r;
 
 	memset(last, 0xff, heap->class_count * sizeof(*last));
 	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
-		if ((r = heap_read_block(heap, b, s->block, err)) != HDB_OK)
-			return r;
+		TRY(heap_read_block(heap, b, s->block, err));
 		for (uint32_t i = 0; i < s->block->count; i++) {
 			const uint32_t no = s->block->class_no[i];
 
@@ -200,10 +198,8 @@ static int reach(void *ctx, uint32_t node, bool *reachable, uint32_t *parent, st
 {
 	const struct derive_access_state *s = ctx;
 	uint64_t value;
-	const int r = store_column_get(s->reach, node, &value, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(store_column_get(s->reach, node, &value, err));
 	*reachable = value != 0;
 	*parent = derive_tree_parent(value, node);
 	if (*parent >= s->derive->heap->object_count && *parent != GRAPH_NONE)
@@ -242,21 +238,14 @@ int derive_access(struct derive *derive, bool is_strong, struct graph_access *ou
 		  struct hdb_error *err)
 {
 	struct derive_access_state *s;
-	int r = derive_need(derive, STORE_REFERRERS, err);
 
-	if (r != HDB_OK)
-		return r;
-	r = derive_need(derive, is_strong ? STORE_REACH_STRONG : STORE_REACH, err);
-	if (r != HDB_OK)
-		return r;
-	if ((r = heap_load_roots(derive->heap, err)) != HDB_OK)
-		return r;
-	if ((r = make_state(derive, err)) != HDB_OK)
-		return r;
+	TRY(derive_need(derive, STORE_REFERRERS, err));
+	TRY(derive_need(derive, is_strong ? STORE_REACH_STRONG : STORE_REACH, err));
+	TRY(heap_load_roots(derive->heap, err));
+	TRY(make_state(derive, err));
 	s = derive->access;
 	heap_references(derive->heap, &s->references);
-	if ((r = derive_referrers(derive, &s->referrers, err)) != HDB_OK)
-		return r;
+	TRY(derive_referrers(derive, &s->referrers, err));
 	s->reach = is_strong ? &derive->reach_strong : &derive->reach;
 	*out = (struct graph_access){
 		.ctx = s,

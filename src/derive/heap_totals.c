@@ -33,11 +33,9 @@ static int look_at_block(void *ctx, struct derive_block *block, struct hdb_error
 {
 	struct whole *w = ctx;
 	uint32_t count, unreached = 0;
-	const int r = store_column_block(&w->derive->dominators, block->objects->first_ix,
-					 block->values, &count, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(store_column_block(&w->derive->dominators, block->objects->first_ix, block->values,
+			       &count, err));
 	for (uint32_t i = 0; i < count; i++)
 		unreached += block->values[i] == 0;
 	w->is_looked_at[block->block_no] = !w->has_counts || unreached;
@@ -51,16 +49,12 @@ static int count_block(void *ctx, struct derive_block *block, struct hdb_error *
 	struct heap_block *objects = block->objects;
 	struct derive_whole sum = { 0 };
 	uint32_t count;
-	int r;
 
 	if (!w->is_looked_at[block->block_no])
 		return HDB_OK;
-	r = store_column_block(&w->derive->dominators, objects->first_ix, block->values, &count,
-			       err);
-	if (r != HDB_OK)
-		return r;
-	if ((r = heap_read_block(heap, block->block_no, objects, err)) != HDB_OK)
-		return r;
+	TRY(store_column_block(&w->derive->dominators, objects->first_ix, block->values, &count,
+			       err));
+	TRY(heap_read_block(heap, block->block_no, objects, err));
 	for (uint32_t i = 0; i < objects->count; i++) {
 		if (!derive_is_counted(heap, objects, i))
 			continue;
@@ -93,10 +87,9 @@ static int count_all(struct whole *w, struct hdb_error *err)
 	struct derive *derive = w->derive;
 	struct heap *heap = derive->heap;
 	const uint32_t blocks = heap_block_count(heap);
-	int r = heap_load_classes(heap, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_load_classes(heap, err));
 	/* An older import counted nothing. */
 	if ((r = heap_each_count(heap, add_counted, &w->all, err)) < 0)
 		return r;
@@ -106,8 +99,7 @@ static int count_all(struct whole *w, struct hdb_error *err)
 		w->slots[0].unreachable_bytes = derive->unreached.shallow_bytes;
 		return HDB_OK;
 	}
-	if ((r = store_column_prepare(&derive->dominators, err)) != HDB_OK)
-		return r;
+	TRY(store_column_prepare(&derive->dominators, err));
 	r = derive_each_block(derive,
 			      &(struct derive_pass){ .stage = "counting reachable objects",
 						     .make = look_at_block,
@@ -190,10 +182,8 @@ int derive_whole(struct derive *derive, struct derive_whole *out, struct hdb_err
 	if (!derive_has(derive, STORE_WHOLE) && derive_has(derive, STORE_TOTALS))
 		return add_totals(derive, out, err);
 	/* Building the tables that it needs takes classes for loaded. */
-	if ((r = heap_load_classes(derive->heap, err)) != HDB_OK)
-		return r;
-	if ((r = derive_need(derive, STORE_WHOLE, err)) != HDB_OK)
-		return r;
+	TRY(heap_load_classes(derive->heap, err));
+	TRY(derive_need(derive, STORE_WHOLE, err));
 	r = store_record(derive->heap->store, derive_table(derive, STORE_WHOLE), 0, out, err);
 	return r == HDB_NOTFOUND ?
 		       store_damaged(derive->heap->store, derive_table(derive, STORE_WHOLE), 0,

@@ -212,17 +212,13 @@ static int choose_classes(struct finder *f, bool *any, struct hdb_error *err)
 
 static int look_at_block(struct finder *f, const struct heap_block *block, struct hdb_error *err)
 {
-	int r;
-
 	for (uint32_t i = 0; i < block->count; i++) {
 		const unsigned rule = f->rule_of[block->class_no[i]];
 
 		if (block->kind[i] != STORE_INSTANCE || !rule)
 			continue;
-		r = rules[rule - 1].bytes ? look(f, block->first_ix + i, &rules[rule - 1], err) :
-					    add_segment(f, block->first_ix + i, err);
-		if (r != HDB_OK)
-			return r;
+		TRY(rules[rule - 1].bytes ? look(f, block->first_ix + i, &rules[rule - 1], err) :
+					    add_segment(f, block->first_ix + i, err));
 	}
 	return HDB_OK;
 }
@@ -373,8 +369,7 @@ int derive_has_native(struct derive *derive, bool *has, struct hdb_error *err)
 	*has = false;
 	if (r != HDB_OK)
 		return r;
-	if ((r = store_table_info(derive->heap->store, STORE_NATIVE, &info, err)) != HDB_OK)
-		return r;
+	TRY(store_table_info(derive->heap->store, STORE_NATIVE, &info, err));
 	*has = info.item_count != 0;
 	return HDB_OK;
 }

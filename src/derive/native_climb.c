@@ -54,14 +54,12 @@ static struct place *place_at(const struct climb *c, uint32_t number)
 static int add_place(struct climb *c, uint32_t ix, uint32_t *number, struct hdb_error *err)
 {
 	const struct place place = { .up = GRAPH_NONE };
-	int r;
 
 	if (c->map.count == c->limit) {
 		*number = graph_node_map_find(&c->map, ix);
 		return *number == GRAPH_NONE ? HDB_NOTFOUND : HDB_END;
 	}
-	if ((r = graph_node_map_add(&c->map, ix, number, err)) != HDB_OK)
-		return r;
+	TRY(graph_node_map_add(&c->map, ix, number, err));
 	return base_vec_push(&c->places, &place, sizeof(place), err);
 }
 

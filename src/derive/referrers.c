@@ -75,15 +75,11 @@ static int take_big(struct turn *t, uint32_t from, struct hdb_error *err)
 {
 	const uint32_t *batch;
 	size_t count = 0;
-	int r = store_lists_begin(&t->big, from, NULL, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(store_lists_begin(&t->big, from, NULL, err));
 	do {
-		if ((r = store_lists_next(&t->big, &batch, &count, err)) != HDB_OK)
-			return r;
-		if ((r = t->take(t, from, batch, count, err)) != HDB_OK)
-			return r;
+		TRY(store_lists_next(&t->big, &batch, &count, err));
+		TRY(t->take(t, from, batch, count, err));
 	} while (count);
 	return HDB_OK;
 }
@@ -92,19 +88,16 @@ static int take_block(void *ctx, const struct derive_references *references, str
 {
 	struct turn *t = ctx;
 	const uint32_t *entries = references->entries;
-	int r;
 
 	for (uint32_t i = 0; i < references->count; i++) {
 		const uint32_t from = references->first_ix + i;
 		const uint64_t n = references->length[i];
 
 		if (n & STORE_LIST_IS_BIG) {
-			if ((r = take_big(t, from, err)) != HDB_OK)
-				return r;
+			TRY(take_big(t, from, err));
 			continue;
 		}
-		if ((r = t->take(t, from, entries, n, err)) != HDB_OK)
-			return r;
+		TRY(t->take(t, from, entries, n, err));
 		entries += n;
 	}
 	return HDB_OK;
@@ -285,21 +278,17 @@ static int turn_all(struct turn *t, struct hdb_error *err)
 	const uint32_t n = t->derive->heap->object_count;
 	/* A fifth of the budget a part, at least 16 MB; positions have 32 bits. */
 	uint64_t room = t->derive->work->memory_bytes / 5 / 4;
-	int r;
 
 	if (room < (4u << 20))
 		room = 4u << 20;
 	if (room > UINT32_MAX / 2)
 		room = UINT32_MAX / 2;
 	t->take = count_into;
-	r = derive_each_references(t->derive, "counting referrers", take_block, t, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(derive_each_references(t->derive, "counting referrers", take_block, t, err));
 	t->take = place_into;
 	t->high = 0;
 	while (t->high < n)
-		if ((r = turn_part(t, t->high, room, err)) != HDB_OK)
-			return r;
+		TRY(turn_part(t, t->high, room, err));
 	return HDB_OK;
 }
 

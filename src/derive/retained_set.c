@@ -31,15 +31,12 @@ static int sum_shallow(struct derive *derive, const struct graph_retained_set *s
 		       struct derive_retained_result *out, struct hdb_error *err)
 {
 	struct heap *heap = derive->heap;
-	int r = heap_load_classes(heap, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_load_classes(heap, err));
 	for (uint32_t i = 0; i < set->count; i++) {
 		struct heap_object object;
 
-		if ((r = heap_object(heap, set->nodes[i], &object, err)) != HDB_OK)
-			return r;
+		TRY(heap_object(heap, set->nodes[i], &object, err));
 		if (!is_one && !is_counted(heap, &object))
 			continue;
 		out->retained_bytes += object.shallow_bytes;
@@ -61,8 +58,7 @@ int derive_retained_local(struct derive *derive, struct graph_members members,
 	/* Lists of references and referrers have those that do not count in a view, too. */
 	if (derive->view != DERIVE_PHANTOM)
 		return GRAPH_BUDGET;
-	if ((r = derive_access(derive, false, &access, err)) != HDB_OK)
-		return r;
+	TRY(derive_access(derive, false, &access, err));
 	r = graph_retained_local(&access, members, limits ? limits : &derive_local_limits, &set,
 				 err);
 	if (r != HDB_OK)

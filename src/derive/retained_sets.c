@@ -108,30 +108,23 @@ static int sum_lost(struct sets_walk *w, struct derive_set *const *sets, unsigne
 static int prepare(struct sets_walk *w, struct hdb_error *err)
 {
 	const uint64_t n = w->derive->heap->object_count;
-	int r;
 
 	if (w->has_rows)
 		return HDB_OK;
 	w->has_rows = true;
-	r = base_big_alloc(w->derive->work, &w->reached, (n + 1) * sizeof(uint32_t),
-			   "masks of sets", err);
-	if (r != HDB_OK)
-		return r;
-	r = base_big_alloc(w->derive->work, &w->is_member, n / 8 + 8, "a set of objects", err);
-	if (r != HDB_OK)
-		return r;
+	TRY(base_big_alloc(w->derive->work, &w->reached, (n + 1) * sizeof(uint32_t),
+			   "masks of sets", err));
+	TRY(base_big_alloc(w->derive->work, &w->is_member, n / 8 + 8, "a set of objects", err));
 	return derive_graph_load(w->derive, false, &w->rows, err);
 }
 
 static int walk(struct sets_walk *w, struct derive_set *const *sets, unsigned count,
 		struct hdb_error *err)
 {
-	int r = prepare(w, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = collect(w, sets, count, err)) != HDB_OK)
-		return r;
+	TRY(prepare(w, err));
+	TRY(collect(w, sets, count, err));
 	r = graph_reach_masks(&w->rows, w->derive->heap->root_bits,
 			      &(struct graph_mask_sets){
 				      .members = w->members,
@@ -142,8 +135,7 @@ static int walk(struct sets_walk *w, struct derive_set *const *sets, unsigned co
 			      w->reached.data, err);
 	if (r != HDB_OK)
 		return r;
-	if ((r = sum_lost(w, sets, count, err)) != HDB_OK)
-		return r;
+	TRY(sum_lost(w, sets, count, err));
 	/* For the next walk. */
 	for (size_t i = 0; i < w->member_count; i++)
 		((uint64_t *)w->is_member.data)[w->members[i].node >> 6] = 0;

@@ -45,8 +45,7 @@ static int read_session(struct heap *heap, struct derive_segment *s, bool *is_cl
 	*is_closed = false;
 	if (s->session == HEAP_NONE)
 		return HDB_OK;
-	if ((r = heap_object(heap, s->session, &object, err)) < 0)
-		return r;
+	TRY_ERRORS(heap_object(heap, s->session, &object, err));
 	s->is_global = strcmp(heap_class_name(heap, object.class_no),
 			      "jdk.internal.foreign.GlobalSession") == 0;
 	r = heap_path_number(heap, s->session, "state", &state, err);

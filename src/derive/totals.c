@@ -148,12 +148,8 @@ static int find_loader_objects(struct totals *t, struct hdb_error *err)
 static int group_classes(struct heap *heap, struct totals_groups *g, enum derive_group kind,
 			 struct hdb_error *err)
 {
-	int r;
-
 	for (uint32_t no = 0; no < heap->class_count; no++)
-		if ((r = add_group(g, (struct group_key){ kind, no }, &g->of_class[no], err)) !=
-		    HDB_OK)
-			return r;
+		TRY(add_group(g, (struct group_key){ kind, no }, &g->of_class[no], err));
 	return HDB_OK;
 }
 
@@ -171,18 +167,15 @@ static int make_groups(struct totals *t, struct hdb_error *err)
 {
 	struct heap *heap = t->derive->heap;
 	const uint32_t n = heap->class_count;
-	int r = heap_load_classes(heap, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_load_classes(heap, err));
 	for (unsigned k = 0; k < TOTALS_KINDS; k++) {
 		struct totals_groups *g = &t->kinds[k];
 
 		g->of_class = malloc(((size_t)n + 1) * sizeof(*g->of_class));
 		if (!g->of_class)
 			return hdb_fail_memory(err, "groups of classes", n * 4ull);
-		if ((r = group_by(heap, g, (enum derive_group)k, err)) != HDB_OK)
-			return r;
+		TRY(group_by(heap, g, (enum derive_group)k, err));
 	}
 	return find_loader_objects(t, err);
 }
@@ -231,14 +224,10 @@ out:
 /* Finds all totals. Release *t in any case. */
 static int find_totals(struct totals *t, struct hdb_error *err)
 {
-	int r = make_groups(t, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = class_tree_init(&t->supers, t->derive->heap, err)) != HDB_OK)
-		return r;
-	if ((r = totals_add_objects(t, err)) != HDB_OK)
-		return r;
+	TRY(make_groups(t, err));
+	TRY(class_tree_init(&t->supers, t->derive->heap, err));
+	TRY(totals_add_objects(t, err));
 	fold_supers(t);
 	return HDB_OK;
 }
@@ -304,8 +293,7 @@ int derive_totals(struct derive *derive, enum derive_group group, struct derive_
 
 	if (derive->heap->is_filtered)
 		return filtered_totals(derive, group, out, count, err);
-	if ((r = derive_need(derive, STORE_TOTALS, err)) != HDB_OK)
-		return r;
+	TRY(derive_need(derive, STORE_TOTALS, err));
 	if ((r = store_record_room(store, table, sizeof(*totals), &n, err)) != HDB_OK)
 		return r;
 	totals = malloc(((size_t)n + 1) * sizeof(*totals));

@@ -198,10 +198,8 @@ static int make_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	struct totals_tree *w = ctx;
 	struct derive_tree_block *tree = &w->blocks[block->slot];
 	const uint32_t count = block->objects->count;
-	const int r = derive_tree_read(w->t->derive, block, tree, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(derive_tree_read(w->t->derive, block, tree, err));
 	count_block(w, block);
 	find_places(w, block);
 	/* Places become numbers; inner nodes have the count of their subtree beside, leaves 0. */
@@ -232,7 +230,6 @@ static int put_block(void *ctx, struct derive_block *block, struct hdb_error *er
 	struct totals_tree *w = ctx;
 	const struct derive_tree_block *tree = &w->blocks[block->slot];
 	const struct heap_block *objects = block->objects;
-	int r;
 
 	for (uint32_t i = 0; i < objects->count; i++) {
 		const uint64_t v[] = { tree->dominator[i], member_of(w, objects, i), tree->units[i],
@@ -241,15 +238,12 @@ static int put_block(void *ctx, struct derive_block *block, struct hdb_error *er
 		if (v[0] == GRAPH_NONE)
 			continue;
 		if (block->values[i]) {
-			r = base_buckets_add(&w->inner, (uint32_t)v[0] >> w->leaves.bits,
-					     BASE_RECORD(2, 2), v, err);
-			if (r != HDB_OK)
-				return r;
+			TRY(base_buckets_add(&w->inner, (uint32_t)v[0] >> w->leaves.bits,
+					     BASE_RECORD(2, 2), v, err));
 		} else if (w->leaf_units && v[0] == w->leaf_row && v[1] == w->leaf_member) {
 			w->leaf_units += v[2];
 		} else {
-			if ((r = put_leaf(w, err)) != HDB_OK)
-				return r;
+			TRY(put_leaf(w, err));
 			w->leaf_row = (uint32_t)v[0];
 			w->leaf_member = (uint32_t)v[1];
 			w->leaf_units = v[2];
@@ -300,9 +294,7 @@ static int put_objects(struct totals_tree *w, struct hdb_error *err)
 	w->loader_topmost = calloc(loader_count + 1, sizeof(*w->loader_topmost));
 	if (!w->sums || !w->loader_topmost)
 		return hdb_fail_memory(err, "sums by class", sum_count * sizeof(*w->sums));
-	r = graph_child_rows_init(&w->leaves, w->order.inner.count, derive->work, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(graph_child_rows_init(&w->leaves, w->order.inner.count, derive->work, err));
 	r = base_buckets_init(&w->inner,
 			      &(struct base_buckets_plan){
 				      .bucket_count = w->leaves.range_count,
@@ -322,8 +314,7 @@ static int put_objects(struct totals_tree *w, struct hdb_error *err)
 			      err);
 	if (r != HDB_OK)
 		return r;
-	if ((r = put_leaf(w, err)) != HDB_OK)
-		return r;
+	TRY(put_leaf(w, err));
 	add_sums(w);
 	return HDB_OK;
 }
@@ -426,10 +417,8 @@ static int make_range(void *ctx, unsigned slot_no, uint64_t no, struct hdb_error
 {
 	struct totals_tree *w = ctx;
 	struct range_slot *slot = &w->slots[slot_no];
-	const int r = read_inner(w, slot, (uint32_t)no, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(read_inner(w, slot, (uint32_t)no, err));
 	slot->is_filled = graph_child_range_fits(&w->leaves, (uint32_t)no);
 	if (!slot->is_filled)
 		return HDB_OK;

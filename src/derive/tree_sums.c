@@ -37,13 +37,11 @@ static int read_sizes(const struct tree_sums *t, struct derive_block *block, str
 	const struct heap_block *objects = block->objects;
 	uint32_t *heap_no = t->heap_nos + (size_t)block->slot * STORE_BLOCK_OBJECTS;
 	uint32_t count;
-	int r;
 
 	if (t->is_native)
 		return store_column_block(&t->derive->native, objects->first_ix, block->values,
 					  &count, err);
-	if ((r = heap_read_heaps(t->derive->heap, block->block_no, heap_no, err)) != HDB_OK)
-		return r;
+	TRY(heap_read_heaps(t->derive->heap, block->block_no, heap_no, err));
 	for (uint32_t i = 0; i < objects->count; i++)
 		block->values[i] = heap_no[i] == t->heap_no ? objects->shallow[i] : 0;
 	return HDB_OK;
@@ -54,12 +52,9 @@ static int add_block(void *ctx, struct derive_block *block, struct hdb_error *er
 	const struct tree_sums *t = ctx;
 	const uint32_t first_ix = block->objects->first_ix;
 	uint32_t *parent = t->parents + (size_t)block->slot * STORE_BLOCK_OBJECTS;
-	int r = derive_tree_dominators(t->derive, block, parent, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = read_sizes(t, block, err)) != HDB_OK)
-		return r;
+	TRY(derive_tree_dominators(t->derive, block, parent, err));
+	TRY(read_sizes(t, block, err));
 	for (uint32_t i = 0; i < block->objects->count; i++) {
 		const uint32_t d = parent[i];
 
@@ -101,16 +96,14 @@ static int begin(struct tree_sums *t, struct hdb_error *err)
 	struct derive *derive = t->derive;
 	const size_t room = (size_t)DERIVE_SLOTS_PER_THREAD * derive->work->threads *
 			    STORE_BLOCK_OBJECTS * sizeof(uint32_t);
-	int r = derive_tree_prepare(derive, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
+	TRY(derive_tree_prepare(derive, err));
 	t->heap_nos = malloc(room);
 	t->parents = malloc(room);
 	if (!t->heap_nos || !t->parents)
 		return hdb_fail_memory(err, "dominated objects", 2 * room);
-	if ((r = derive_number_inner(derive, &t->order, err)) != HDB_OK)
-		return r;
+	TRY(derive_number_inner(derive, &t->order, err));
 	r = base_big_alloc(derive->work, &t->sum_big,
 			   ((uint64_t)t->order.inner.count + 1) * sizeof(*t->sum), "sums", err);
 	t->sum = t->sum_big.data;
@@ -226,12 +219,9 @@ int derive_retained_native(struct derive *derive, uint32_t ix, uint64_t *bytes,
 	r = derive_dominator(derive, ix, &dominator, err);
 	if (r < 0 || dominator == ix)
 		return r;
-	if ((r = derive_need(derive, STORE_RETAINED_NATIVE, err)) != HDB_OK)
-		return r;
-	if ((r = store_column_get(&derive->retained_native, ix, &below, err)) != HDB_OK)
-		return r;
-	if ((r = store_column_get(&derive->native, ix, bytes, err)) != HDB_OK)
-		return r;
+	TRY(derive_need(derive, STORE_RETAINED_NATIVE, err));
+	TRY(store_column_get(&derive->retained_native, ix, &below, err));
+	TRY(store_column_get(&derive->native, ix, bytes, err));
 	*bytes += below;
 	return HDB_OK;
 }
@@ -254,11 +244,8 @@ uint32_t derive_heap_count(const struct derive *derive)
 
 static int put_heap(struct tree_sums *t, uint32_t heap_no, struct hdb_error *err)
 {
-	int r;
-
 	t->heap_no = heap_no;
-	if ((r = sum_up(t, err)) != HDB_OK)
-		return r;
+	TRY(sum_up(t, err));
 	return derive_put_column_at(
 		t->derive, t->writer,
 		(struct derive_column_at){ derive_table(t->derive, STORE_RETAINED_HEAPS),
@@ -309,15 +296,11 @@ int derive_retained_in(struct derive *derive, uint32_t ix, uint32_t heap_no, uin
 	*bytes = 0;
 	if (r < 0 || dominator == ix || heap_no >= derive_heap_count(derive))
 		return r;
-	if ((r = derive_need(derive, STORE_RETAINED_HEAPS, err)) != HDB_OK)
-		return r;
-	if ((r = heap_object(derive->heap, ix, &object, err)) != HDB_OK)
-		return r;
+	TRY(derive_need(derive, STORE_RETAINED_HEAPS, err));
+	TRY(heap_object(derive->heap, ix, &object, err));
 	derive->retained_heaps.ix_count = (uint32_t)(room * derive_heap_count(derive));
-	r = store_column_get(&derive->retained_heaps, heap_base(derive->heap, heap_no) + ix, bytes,
-			     err);
-	if (r != HDB_OK)
-		return r;
+	TRY(store_column_get(&derive->retained_heaps, heap_base(derive->heap, heap_no) + ix, bytes,
+			     err));
 	if (object.heap_no == heap_no)
 		*bytes += object.shallow_bytes;
 	return HDB_OK;
@@ -332,12 +315,10 @@ struct depths {
 static int find_depth(struct depths *d, struct base_vec *way, uint32_t ix, struct hdb_error *err)
 {
 	uint32_t at = ix, depth = 0;
-	int r;
 
 	way->count = 0;
 	while (at != GRAPH_NONE && !d->depth[at]) {
-		if ((r = base_vec_push(way, &at, sizeof(at), err)) != HDB_OK)
-			return r;
+		TRY(base_vec_push(way, &at, sizeof(at), err));
 		/* So that a circle, which no sound table has, ends. */
 		d->depth[at] = 1;
 		at = d->parent[at];
@@ -415,8 +396,7 @@ int derive_depth(struct derive *derive, uint32_t ix, bool *reachable, uint32_t *
 	*depth = 0;
 	if (r != HDB_OK)
 		return r;
-	if ((r = store_column_get(&derive->depth, ix, &value, err)) != HDB_OK)
-		return r;
+	TRY(store_column_get(&derive->depth, ix, &value, err));
 	*reachable = value != 0;
 	*depth = value ? (uint32_t)value - 1 : 0;
 	return HDB_OK;

@@ -62,14 +62,11 @@ static int read_block(struct derive *derive, struct store_column *column, uint32
 	const uint32_t first = block_no * STORE_BLOCK_OBJECTS;
 	uint64_t *values = room.values;
 	uint32_t *parent = room.parent, count = 0;
-	int r = store_column_block(column, first, values, &count, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(store_column_block(column, first, values, &count, err));
 	for (uint32_t i = 0; i < count; i++) {
 		parent[i] = derive_tree_parent(values[i], first + i);
-		if ((r = check_parent(derive, column, first + i, parent[i], err)) != HDB_OK)
-			return r;
+		TRY(check_parent(derive, column, first + i, parent[i], err));
 	}
 	return HDB_OK;
 }
@@ -78,12 +75,9 @@ static int read_parent(struct derive *derive, struct store_column *column, uint3
 		       uint32_t *parent, struct hdb_error *err)
 {
 	uint64_t value;
-	int r = need_column(derive, column, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = store_column_get(column, ix, &value, err)) != HDB_OK)
-		return r;
+	TRY(need_column(derive, column, err));
+	TRY(store_column_get(column, ix, &value, err));
 	*parent = derive_tree_parent(value, ix);
 	return check_parent(derive, column, ix, *parent, err);
 }
@@ -261,14 +255,10 @@ const struct derive_builder derive_build_reach_strong = {
 
 int derive_tree_prepare(struct derive *derive, struct hdb_error *err)
 {
-	int r = derive_need(derive, STORE_DOMINATORS, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = derive_need(derive, STORE_RETAINED, err)) != HDB_OK)
-		return r;
-	if ((r = store_column_prepare(&derive->dominators, err)) != HDB_OK)
-		return r;
+	TRY(derive_need(derive, STORE_DOMINATORS, err));
+	TRY(derive_need(derive, STORE_RETAINED, err));
+	TRY(store_column_prepare(&derive->dominators, err));
 	return store_column_prepare(&derive->retained, err);
 }
 
@@ -292,10 +282,8 @@ int derive_tree_units(struct derive *derive, struct derive_block *block,
 {
 	const uint32_t first_ix = block->objects->first_ix;
 	uint32_t count;
-	int r = store_column_block(&derive->retained, first_ix, out->units, &count, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(store_column_block(&derive->retained, first_ix, out->units, &count, err));
 	for (uint32_t i = 0; i < count; i++) {
 		const uint64_t units =
 			out->units[i] + derive_units(derive, block->objects->shallow[i]);

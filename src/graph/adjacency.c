@@ -78,14 +78,11 @@ int graph_rows_put(struct graph_rows *rows, uint32_t group_no, const uint8_t *le
 	const uint32_t first = group_no >> GRAPH_GROUPS_BITS;
 	uint64_t total = 0, position;
 	uint8_t *room;
-	int rc;
 
 	assert(group_no <= rows->node_count / GRAPH_GROUP);
 	for (unsigned i = 0; i < GRAPH_GROUP; i++)
 		total += length[i] & GRAPH_ROW_MAX;
-	rc = base_chunks_add(&rows->bytes, GRAPH_GROUP + total, &position, &room, err);
-	if (rc < 0)
-		return rc;
+	TRY_ERRORS(base_chunks_add(&rows->bytes, GRAPH_GROUP + total, &position, &room, err));
 	if (group_no == first << GRAPH_GROUPS_BITS)
 		rows->base[first] = position;
 	rows->start[group_no] = (uint32_t)(position - rows->base[first]);

@@ -38,7 +38,6 @@ int graph_child_rows_init(struct graph_child_rows *rows, uint32_t node_count,
 	const uint64_t budget = work->memory_bytes;
 	const uint64_t chunks =
 		node_count / 2u < budget / CHUNK_SHARE ? node_count / 2u : budget / CHUNK_SHARE;
-	int rc;
 
 	*rows = (struct graph_child_rows){ .node_count = node_count, .bits = GRAPH_CHILD_BITS };
 	if (node_count >= UINT32_MAX - 1)
@@ -46,8 +45,7 @@ int graph_child_rows_init(struct graph_child_rows *rows, uint32_t node_count,
 				node_count);
 	while (node_count >> rows->bits > RANGES_MAX)
 		rows->bits++;
-	if ((rc = graph_size_order_init(&rows->top, err)) != HDB_OK)
-		return rc;
+	TRY(graph_size_order_init(&rows->top, err));
 	rows->range_count = (node_count >> rows->bits) + 1;
 	rows->range_limit = clamp(budget / RANGE_SHARE, SORT_MIN, SORT_MAX);
 	rows->run_limit = clamp(budget / RUN_SHARE, SORT_MIN, RUN_MAX);
@@ -124,10 +122,9 @@ static int count_rows(const struct graph_child_rows *rows, uint32_t no,
 {
 	struct base_bucket_reader reader;
 	uint64_t v[BASE_BUCKET_FIELDS];
-	int rc = base_bucket_begin(&rows->buckets, no, &reader, err);
+	int rc;
 
-	if (rc != HDB_OK)
-		return rc;
+	TRY(base_bucket_begin(&rows->buckets, no, &reader, err));
 	memset(range->first, 0, ((size_t)range->count + 2) * sizeof *range->first);
 	while ((rc = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK)
 		range->first[v[0] - range->base + 2]++;
@@ -146,10 +143,9 @@ static int fill_rows(const struct graph_child_rows *rows, uint32_t no,
 	struct base_sort_key *keys = range->keys.data;
 	struct base_bucket_reader reader;
 	uint64_t v[BASE_BUCKET_FIELDS];
-	int rc = base_bucket_begin(&rows->buckets, no, &reader, err);
+	int rc;
 
-	if (rc != HDB_OK)
-		return rc;
+	TRY(base_bucket_begin(&rows->buckets, no, &reader, err));
 	while ((rc = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK)
 		keys[range->first[v[0] - range->base + 1]++] = (struct base_sort_key){
 			.key = ~v[2],
@@ -165,13 +161,11 @@ static int sort_rows(struct graph_child_range *range, struct hdb_error *err)
 	uint32_t *node = range->keys.data;
 	const uint64_t total = range->first[range->count];
 	uint64_t longest = 0;
-	int rc;
 
 	for (uint32_t i = 0; i < range->count; i++)
 		if (range->first[i + 1] - range->first[i] > longest)
 			longest = range->first[i + 1] - range->first[i];
-	if ((rc = base_vec_reserve(&range->spare, (size_t)longest, sizeof *keys, err)) != HDB_OK)
-		return rc;
+	TRY(base_vec_reserve(&range->spare, (size_t)longest, sizeof *keys, err));
 	for (uint32_t i = 0; i < range->count; i++)
 		if (range->first[i + 1] - range->first[i] > 1)
 			base_sort_keys(keys + range->first[i], range->spare.data,
@@ -186,8 +180,6 @@ static int sort_rows(struct graph_child_range *range, struct hdb_error *err)
 int graph_child_range_fill(const struct graph_child_rows *rows, uint32_t no,
 			   struct graph_child_range *range, struct hdb_error *err)
 {
-	int rc;
-
 	assert(no < rows->range_count);
 	if (!range->first)
 		range->first = malloc((((size_t)1 << rows->bits) + 3) * sizeof *range->first);
@@ -195,14 +187,10 @@ int graph_child_range_fill(const struct graph_child_rows *rows, uint32_t no,
 		return hdb_fail_memory(err, "dominated objects", (uint64_t)8 << rows->bits);
 	graph_child_range_rows(rows, no, &range->base, &range->count);
 	range->keys.count = range->spare.count = 0;
-	if ((rc = count_rows(rows, no, range, err)) != HDB_OK)
-		return rc;
-	rc = base_vec_reserve(&range->keys, (size_t)rows->buckets.bucket[no].count,
-			      sizeof(struct base_sort_key), err);
-	if (rc != HDB_OK)
-		return rc;
-	if ((rc = fill_rows(rows, no, range, err)) != HDB_OK)
-		return rc;
+	TRY(count_rows(rows, no, range, err));
+	TRY(base_vec_reserve(&range->keys, (size_t)rows->buckets.bucket[no].count,
+			     sizeof(struct base_sort_key), err));
+	TRY(fill_rows(rows, no, range, err));
 	range->key = range->keys.data;
 	return HDB_OK;
 }
@@ -210,10 +198,8 @@ int graph_child_range_fill(const struct graph_child_rows *rows, uint32_t no,
 int graph_child_range_sort(const struct graph_child_rows *rows, uint32_t no,
 			   struct graph_child_range *range, struct hdb_error *err)
 {
-	const int rc = graph_child_range_fill(rows, no, range, err);
 
-	if (rc != HDB_OK)
-		return rc;
+	TRY(graph_child_range_fill(rows, no, range, err));
 	return sort_rows(range, err);
 }
 
@@ -244,7 +230,6 @@ static int add_run(struct merge *m, struct base_sort_key *keys, uint64_t count, 
 {
 	struct base_sort_key *spare = keys + m->rows->run_limit;
 	const uint32_t *node = m->places.data, *row = node + m->rows->run_limit;
-	int rc;
 
 	base_sort_keys(keys, spare, (size_t)count);
 	/* Then by row; as sorting is stable, rows stay sorted by size. */
@@ -256,9 +241,7 @@ static int add_run(struct merge *m, struct base_sort_key *keys, uint64_t count, 
 		const struct base_sort_key *key = &keys[has_rows ? spare[i].node : i];
 		const uint64_t v[] = { key->key, node[key->node], row[key->node] };
 
-		rc = base_buckets_add(&m->runs, m->run_count, BASE_RECORD(2, 1), v, err);
-		if (rc != HDB_OK)
-			return rc;
+		TRY(base_buckets_add(&m->runs, m->run_count, BASE_RECORD(2, 1), v, err));
 	}
 	m->run_count++;
 	return HDB_OK;
@@ -273,10 +256,9 @@ static int make_runs(struct merge *m, uint32_t no, struct hdb_error *err)
 	uint32_t *node = m->places.data, *row = node + m->rows->run_limit;
 	struct base_bucket_reader reader;
 	uint64_t v[BASE_BUCKET_FIELDS], count = 0, done = 0;
-	int rc = base_bucket_begin(&m->rows->buckets, no, &reader, err);
+	int rc;
 
-	if (rc != HDB_OK)
-		return rc;
+	TRY(base_bucket_begin(&m->rows->buckets, no, &reader, err));
 	while ((rc = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK) {
 		keys[count] = (struct base_sort_key){ .key = ~v[2], .node = (uint32_t)count };
 		node[count] = (uint32_t)v[1];
@@ -323,10 +305,8 @@ static void sift(struct merge *m, uint32_t at)
 static int next_head(struct merge *m, uint32_t run, struct run_head *head, struct hdb_error *err)
 {
 	uint64_t v[BASE_BUCKET_FIELDS];
-	const int rc = base_bucket_next(&m->readers[run], BASE_RECORD(2, 1), v, err);
 
-	if (rc != HDB_OK)
-		return rc;
+	TRY(base_bucket_next(&m->readers[run], BASE_RECORD(2, 1), v, err));
 	*head = (struct run_head){
 		.row = (uint32_t)v[2],
 		.run = run,
@@ -338,17 +318,13 @@ static int next_head(struct merge *m, uint32_t run, struct run_head *head, struc
 
 static int start_merge(struct merge *m, struct hdb_error *err)
 {
-	int rc;
-
 	m->readers = calloc((size_t)m->run_count + 1, sizeof *m->readers);
 	m->heap = calloc((size_t)m->run_count + 1, sizeof *m->heap);
 	if (!m->readers || !m->heap)
 		return hdb_fail_memory(err, "dominated objects", m->run_count * sizeof *m->heap);
 	for (uint32_t i = 0; i < m->run_count; i++) {
-		if ((rc = base_bucket_begin(&m->runs, i, &m->readers[i], err)) != HDB_OK)
-			return rc;
-		if ((rc = next_head(m, i, &m->heap[m->heap_count++], err)) != HDB_OK)
-			return rc;
+		TRY(base_bucket_begin(&m->runs, i, &m->readers[i], err));
+		TRY(next_head(m, i, &m->heap[m->heap_count++], err));
 	}
 	for (uint32_t i = m->heap_count; i-- > 0;)
 		sift(m, i);
@@ -368,10 +344,8 @@ static int give_all(struct merge *m, uint32_t no,
 	while (m->heap_count) {
 		struct run_head *top = &m->heap[0];
 
-		rc = take(ctx, is_top ? m->rows->node_count : top->row, (uint32_t)top->node,
-			  ~top->key, err);
-		if (rc != HDB_OK)
-			return rc;
+		TRY(take(ctx, is_top ? m->rows->node_count : top->row, (uint32_t)top->node,
+			 ~top->key, err));
 		if ((rc = next_head(m, top->run, top, err)) < 0)
 			return rc;
 		if (rc == HDB_END)
@@ -455,10 +429,9 @@ static int place_top(struct graph_child_rows *rows, uint32_t *node, struct hdb_e
 {
 	struct base_bucket_reader reader;
 	uint64_t v[BASE_BUCKET_FIELDS];
-	int rc = base_bucket_begin(&rows->buckets, rows->range_count, &reader, err);
+	int rc;
 
-	if (rc != HDB_OK)
-		return rc;
+	TRY(base_bucket_begin(&rows->buckets, rows->range_count, &reader, err));
 	while ((rc = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK)
 		graph_size_order_place(&rows->top, node, (uint32_t)v[1], v[2]);
 	base_bucket_end(&reader);

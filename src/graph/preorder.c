@@ -30,7 +30,6 @@ void graph_preorder_release(struct graph_preorder *order)
 int graph_preorder_count(struct graph_preorder *order, struct hdb_error *err)
 {
 	uint64_t count;
-	int rc;
 
 	assert(!order->link);
 	base_ranks_rank(&order->inner);
@@ -38,14 +37,10 @@ int graph_preorder_count(struct graph_preorder *order, struct hdb_error *err)
 	/* The last number is the end of a subtree, and none of them GRAPH_NONE. */
 	if (count >= GRAPH_NONE)
 		return hdb_fail(err, HDB_ELIMIT, "%" PRIu64 " dominators: too many", count);
-	rc = base_big_alloc_raw(order->work, &order->link_big, count * sizeof *order->link,
-				"the tree of dominators", err);
-	if (rc != HDB_OK)
-		return rc;
-	rc = base_big_alloc(order->work, &order->last_big, (count / 64 + 1) * sizeof(uint64_t),
-			    "the tree of dominators", err);
-	if (rc != HDB_OK)
-		return rc;
+	TRY(base_big_alloc_raw(order->work, &order->link_big, count * sizeof *order->link,
+			       "the tree of dominators", err));
+	TRY(base_big_alloc(order->work, &order->last_big, (count / 64 + 1) * sizeof(uint64_t),
+			   "the tree of dominators", err));
 	order->link = order->link_big.data;
 	order->is_last = order->last_big.data;
 	memset(order->link_big.data, 0xff, count * sizeof *order->link);

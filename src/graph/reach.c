@@ -128,10 +128,8 @@ static int run(struct search *s, const char *stage, struct hdb_error *err)
 	int rc;
 
 	base_stage(s->work, stage, s->rows->node_count, "objects");
-	rc = base_big_alloc(s->work, &big, (uint64_t)s->rows->node_count * sizeof *s->queue,
-			    "search queue", err);
-	if (rc < 0)
-		return rc;
+	TRY_ERRORS(base_big_alloc(s->work, &big, (uint64_t)s->rows->node_count * sizeof *s->queue,
+				  "search queue", err));
 	s->queue = big.data;
 	meet_roots(s);
 	rc = search(s, err);
@@ -174,15 +172,12 @@ int graph_reach_around(const struct graph_rows *rows, const uint64_t *root_bits,
 /* Begins searches at what is not reached, ascending; notes where. */
 static int cover_upwards(struct search *s, uint64_t *orphans, struct hdb_error *err)
 {
-	int rc;
-
 	for (uint32_t v = 0; v < s->rows->node_count; v++) {
 		if (base_bit_has(s->reached, v))
 			continue;
 		base_bit_put(orphans, v);
 		meet(s, GRAPH_NONE, v);
-		if ((rc = search(s, err)) != HDB_OK)
-			return rc;
+		TRY(search(s, err));
 	}
 	return HDB_OK;
 }
@@ -194,8 +189,6 @@ static int cover_upwards(struct search *s, uint64_t *orphans, struct hdb_error *
  */
 static int thin_downwards(struct search *s, uint64_t *orphans, struct hdb_error *err)
 {
-	int rc;
-
 	for (uint32_t v = s->rows->node_count; v-- > 0;) {
 		if (!base_bit_has(orphans, v))
 			continue;
@@ -204,8 +197,7 @@ static int thin_downwards(struct search *s, uint64_t *orphans, struct hdb_error 
 			continue;
 		}
 		meet(s, GRAPH_NONE, v);
-		if ((rc = search(s, err)) != HDB_OK)
-			return rc;
+		TRY(search(s, err));
 	}
 	return HDB_OK;
 }

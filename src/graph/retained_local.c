@@ -27,10 +27,8 @@ struct local {
  */
 static int next_batch(struct local *l, const uint32_t **batch, size_t *count, struct hdb_error *err)
 {
-	const int rc = l->graph->next(l->graph->ctx, batch, count, err);
 
-	if (rc < 0)
-		return rc;
+	TRY_ERRORS(l->graph->next(l->graph->ctx, batch, count, err));
 	if (*count == 0)
 		return HDB_END;
 	l->edges += *count;
@@ -40,10 +38,8 @@ static int next_batch(struct local *l, const uint32_t **batch, size_t *count, st
 static int add_node(struct local *l, uint32_t node, struct hdb_error *err)
 {
 	uint32_t number;
-	const int rc = graph_node_map_add(&l->map, node, &number, err);
 
-	if (rc < 0)
-		return rc;
+	TRY_ERRORS(graph_node_map_add(&l->map, node, &number, err));
 	return l->limits.max_nodes && l->map.count > l->limits.max_nodes ? GRAPH_BUDGET : HDB_OK;
 }
 
@@ -72,10 +68,9 @@ static int add_children(struct local *l, uint32_t node, struct hdb_error *err)
 {
 	const uint32_t *batch;
 	size_t count;
-	int rc = l->graph->begin(l->graph->ctx, GRAPH_REFERENCES, node, err);
+	int rc;
 
-	if (rc < 0)
-		return rc;
+	TRY_ERRORS(l->graph->begin(l->graph->ctx, GRAPH_REFERENCES, node, err));
 	while ((rc = next_batch(l, &batch, &count, err)) == HDB_OK) {
 		for (size_t i = 0; i < count; i++) {
 			bool reachable;
@@ -138,9 +133,7 @@ static int held_from_outside(struct local *l, uint32_t node, bool *found, struct
 	*found = l->graph->is_root(l->graph->ctx, node);
 	if (*found)
 		return HDB_OK;
-	rc = l->graph->begin(l->graph->ctx, GRAPH_REFERRERS, node, err);
-	if (rc < 0)
-		return rc;
+	TRY_ERRORS(l->graph->begin(l->graph->ctx, GRAPH_REFERRERS, node, err));
 	while ((rc = next_batch(l, &batch, &count, err)) == HDB_OK) {
 		for (size_t i = 0; i < count; i++) {
 			uint32_t parent;
@@ -159,15 +152,12 @@ static int remove_all(struct local *l, struct hdb_error *err)
 {
 	for (uint32_t i = l->members; i < l->map.count; i++) {
 		bool found;
-		int rc;
 		if (l->removed[i])
 			continue;
-		if ((rc = held_from_outside(l, l->map.node[i], &found, err)) != HDB_OK)
-			return rc;
+		TRY(held_from_outside(l, l->map.node[i], &found, err));
 		if (found) {
 			take_away(l, i);
-			if ((rc = spread(l, err)) != HDB_OK)
-				return rc;
+			TRY(spread(l, err));
 		}
 	}
 	return HDB_OK;
@@ -192,22 +182,18 @@ static void give(struct local *l, struct graph_retained_set *out)
 static int run(struct local *l, const uint32_t *members, size_t count,
 	       struct graph_retained_set *out, struct hdb_error *err)
 {
-	int rc = add_members(l, members, count, err);
 
-	if (rc != HDB_OK)
-		return rc;
+	TRY(add_members(l, members, count, err));
 	for (uint32_t i = 0; i < l->map.count; i++)
-		if ((rc = add_children(l, l->map.node[i], err)) != HDB_OK)
-			return rc;
+		TRY(add_children(l, l->map.node[i], err));
 	l->removed = calloc((size_t)l->map.count + 1, sizeof *l->removed);
 	l->pending = malloc(((size_t)l->map.count + 1) * sizeof *l->pending);
 	if (!l->removed || !l->pending)
 		return hdb_fail_memory(err, "retained set",
 				       (uint64_t)l->map.count * sizeof *l->pending);
-	if ((rc = remove_all(l, err)) != HDB_OK)
-		return rc;
+	TRY(remove_all(l, err));
 	give(l, out);
-	return rc;
+	return HDB_OK;
 }
 
 int graph_retained_local(const struct graph_access *graph, struct graph_members members,

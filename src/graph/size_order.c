@@ -48,17 +48,14 @@ static int place_large(struct graph_size_order *orders, unsigned count, uint32_t
 {
 	struct base_vec *all = &orders[0].large;
 	struct base_sort_key *keys;
-	int rc;
 
 	for (unsigned no = 1; no < count; no++) {
 		const struct base_sort_key *more = orders[no].large.data;
 
 		for (size_t i = 0; i < orders[no].large.count; i++)
-			if ((rc = base_vec_push(all, &more[i], sizeof *more, err)) < 0)
-				return rc;
+			TRY_ERRORS(base_vec_push(all, &more[i], sizeof *more, err));
 	}
-	if ((rc = base_vec_reserve(all, all->count, sizeof *keys, err)) < 0)
-		return rc;
+	TRY_ERRORS(base_vec_reserve(all, all->count, sizeof *keys, err));
 	keys = all->data;
 	if (all->count)
 		base_sort_keys(keys, keys + all->count, all->count);

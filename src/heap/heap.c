@@ -181,10 +181,9 @@ static int objects_block(struct heap *heap, uint32_t block_no, struct store_obje
 			 struct hdb_error *err)
 {
 	struct store_objects *block;
-	int r = ready_blocks(heap, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(ready_blocks(heap, err));
 	/* Without objects there is no block at all. */
 	if (block_no >= heap_block_count(heap))
 		return store_damaged(heap->store, STORE_OBJECTS, block_no, "block missing", err);
@@ -219,10 +218,9 @@ static int ids_block(struct heap *heap, uint32_t block_no, struct store_ids **ou
 	struct store_block found;
 	struct store_ids *block;
 	uint64_t first_id;
-	int r = ready_blocks(heap, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(ready_blocks(heap, err));
 	if (block_no >= heap_block_count(heap))
 		return store_damaged(heap->store, STORE_IDS, block_no, "block missing", err);
 	*out = heap->ids[block_no];
@@ -284,10 +282,8 @@ out:
 static int find_block(struct heap *heap, uint64_t id, struct store_ids **out, struct hdb_error *err)
 {
 	uint32_t low = 0, high = heap_block_count(heap);
-	const int r = load_directory(heap, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(load_directory(heap, err));
 	if (!high || id < heap->first_ids[0])
 		return HDB_NOTFOUND;
 	/* The last block whose first ID is at most id; most often that of the look-up before. */
@@ -311,10 +307,8 @@ int heap_find(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *er
 {
 	struct store_ids *block;
 	uint32_t i;
-	const int r = find_block(heap, id, &block, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(find_block(heap, id, &block, err));
 	i = store_ids_find(block, id);
 	if (i == UINT32_MAX)
 		return HDB_NOTFOUND;
@@ -328,10 +322,8 @@ int heap_find_before(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_er
 {
 	struct store_ids *block;
 	uint32_t low = 0, high;
-	const int r = find_block(heap, id, &block, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(find_block(heap, id, &block, err));
 	for (high = block->count; high - low > 1;) {
 		const uint32_t mid = low + (high - low) / 2;
 
@@ -349,10 +341,8 @@ int heap_find_before(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_er
 int heap_id(struct heap *heap, uint32_t ix, uint64_t *id, struct hdb_error *err)
 {
 	struct store_ids *block;
-	const int r = ids_block(heap, ix / STORE_BLOCK_OBJECTS, &block, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(ids_block(heap, ix / STORE_BLOCK_OBJECTS, &block, err));
 	if (ix % STORE_BLOCK_OBJECTS >= block->count)
 		return store_damaged(heap->store, STORE_IDS, ix, "block too short", err);
 	*id = store_ids_get(block, ix % STORE_BLOCK_OBJECTS);
@@ -363,10 +353,8 @@ int heap_read_ids(struct heap *heap, uint32_t block_no, uint64_t *out, uint32_t 
 		  struct hdb_error *err)
 {
 	struct store_ids *block;
-	const int r = ids_block(heap, block_no, &block, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(ids_block(heap, block_no, &block, err));
 	store_ids_scan(block, out);
 	*count = block->count;
 	return HDB_OK;
@@ -388,12 +376,9 @@ int heap_object(struct heap *heap, uint32_t ix, struct heap_object *out, struct 
 {
 	struct store_objects *block;
 	struct store_object o;
-	int r = heap_load_classes(heap, err);
 
-	if (r < 0)
-		return r;
-	if ((r = objects_block(heap, ix / STORE_BLOCK_OBJECTS, &block, err)) < 0)
-		return r;
+	TRY_ERRORS(heap_load_classes(heap, err));
+	TRY_ERRORS(objects_block(heap, ix / STORE_BLOCK_OBJECTS, &block, err));
 	if (ix % STORE_BLOCK_OBJECTS >= block->count)
 		return store_damaged(heap->store, STORE_OBJECTS, ix, "index out of range", err);
 	store_objects_get(block, ix % STORE_BLOCK_OBJECTS, &o);
@@ -444,17 +429,13 @@ int heap_offset_by(struct heap *heap, struct heap_offsets **groups, uint32_t ix,
 {
 	struct store_objects *block;
 	struct heap_object o;
-	int r = heap_object(heap, ix, &o, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_object(heap, ix, &o, err));
 	if (o.kind == STORE_CLASS) {
 		*offset = heap_class(heap, (uint32_t)o.length)->file_offset;
 		return HDB_OK;
 	}
-	r = objects_block(heap, ix / STORE_BLOCK_OBJECTS, &block, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(objects_block(heap, ix / STORE_BLOCK_OBJECTS, &block, err));
 	*offset = offset_in_group(groups, block, ix);
 	return HDB_OK;
 }
@@ -462,16 +443,14 @@ int heap_offset_by(struct heap *heap, struct heap_offsets **groups, uint32_t ix,
 int heap_is_real(struct heap *heap, uint32_t ix, bool *is_real, struct hdb_error *err)
 {
 	struct heap_object o;
-	int r;
 
 	*is_real = ix != HEAP_BOOT_LOADER;
 	if (!*is_real)
 		return HDB_OK;
-	if ((r = heap_object(heap, ix, &o, err)) != HDB_OK)
-		return r;
+	TRY(heap_object(heap, ix, &o, err));
 	if (o.kind == STORE_CLASS)
 		*is_real = !(heap_class(heap, (uint32_t)o.length)->flags & STORE_CLASS_INVENTED);
-	return r;
+	return HDB_OK;
 }
 
 static unsigned element_size(const struct heap *heap, const struct store_class *class)
@@ -529,10 +508,8 @@ uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, unsigned kind,
 int heap_prepare_block(struct heap *heap, uint32_t block_no, struct hdb_error *err)
 {
 	struct store_objects *block;
-	int r = heap_load_classes(heap, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_load_classes(heap, err));
 	return objects_block(heap, block_no, &block, err);
 }
 
@@ -548,12 +525,9 @@ int heap_prepare_blocks(struct heap *heap, unsigned threads, struct hdb_error *e
 {
 	const uint32_t count = heap_block_count(heap);
 	uint32_t ready = 0;
-	int r = heap_load_classes(heap, err);
 
-	if (r < 0)
-		return r;
-	if ((r = ready_blocks(heap, err)) < 0)
-		return r;
+	TRY_ERRORS(heap_load_classes(heap, err));
+	TRY_ERRORS(ready_blocks(heap, err));
 	/* Most passes find all of them open. */
 	while (ready < count && heap->objects[ready] &&
 	       store_objects_stay(heap->store, heap->objects[ready]))
@@ -584,12 +558,8 @@ static void leave_out(const struct heap *heap, const struct store_objects *block
 static int begin_block(struct heap *heap, uint32_t block_no, struct store_objects **block,
 		       struct heap_block *out, struct hdb_error *err)
 {
-	int r;
-
-	if ((r = heap_load_classes(heap, err)) < 0)
-		return r;
-	if ((r = objects_block(heap, block_no, block, err)) < 0)
-		return r;
+	TRY_ERRORS(heap_load_classes(heap, err));
+	TRY_ERRORS(objects_block(heap, block_no, block, err));
 	out->first_ix = (*block)->first_ix;
 	out->count = (*block)->count;
 	return HDB_OK;
@@ -690,10 +660,8 @@ int heap_read_classes(struct heap *heap, uint32_t block_no, struct heap_block *o
 		      struct hdb_error *err)
 {
 	struct store_objects *block;
-	const int r = begin_block(heap, block_no, &block, out, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(begin_block(heap, block_no, &block, out, err));
 	if (!has_classes(heap, block))
 		return fail_class(heap, block->first_ix, err);
 	store_objects_scan(block, out->class_no, out->kind, NULL);

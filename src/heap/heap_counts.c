@@ -73,8 +73,7 @@ int heap_each_count(struct heap *heap,
 	/* All were counted, not those of one heap. */
 	if (heap->is_filtered)
 		return HDB_NOTFOUND;
-	if ((r = store_table_info(heap->store, STORE_CLASS_COUNTS, &info, err)) != HDB_OK)
-		return r;
+	TRY(store_table_info(heap->store, STORE_CLASS_COUNTS, &info, err));
 	if ((r = heap_load_classes(heap, err)) != HDB_OK)
 		return r;
 	if (r != HDB_OK)
@@ -102,8 +101,7 @@ int heap_each_count(struct heap *heap,
 		c.shallow_bytes =
 			c.count * heap_shallow(heap, c.class_no, c.kind | c.embedded, c.length) +
 			bytes_beyond(heap, &c, (uint32_t)modulus);
-		if ((r = take(ctx, &c, err)) != HDB_OK)
-			return r;
+		TRY(take(ctx, &c, err));
 	}
 	return each_class(heap, take, ctx, err);
 }

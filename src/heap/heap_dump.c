@@ -30,21 +30,16 @@
 
 int heap_check(struct heap *heap, struct hdb_error *err)
 {
-	const int r = store_failed(heap->store, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(store_failed(heap->store, err));
 	return heap->source ? base_source_failed(heap->source, err) : HDB_OK;
 }
 
 int heap_check_size(struct heap *heap, struct hdb_error *err)
 {
-	int r = store_fault_size(heap->store, err);
 
-	if (r < 0)
-		return r;
-	if ((r = heap_check(heap, err)) < 0)
-		return r;
+	TRY_ERRORS(store_fault_size(heap->store, err));
+	TRY_ERRORS(heap_check(heap, err));
 	return heap->source ? heap->source->check(heap->source, err) : HDB_OK;
 }
 
@@ -68,10 +63,8 @@ static int find_kept(void *ctx, uint64_t offset, struct base_frame *out, struct 
 {
 	struct store *store = ctx;
 	struct store_block block;
-	const int r = store_block_before(store, STORE_CONTENTS, offset, &block, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(store_block_before(store, STORE_CONTENTS, offset, &block, err));
 	store_block_frame(&block, out);
 	return HDB_OK;
 }
@@ -113,7 +106,6 @@ static int check_dump(struct heap *heap, const char *path, struct hdb_error *err
 {
 	const uint64_t size = store_meta_number(heap->store, "dump.bytes", 0);
 	uint64_t fingerprint;
-	int r;
 
 	assert(heap->source);
 	if (heap->source->size != size)
@@ -122,9 +114,7 @@ static int check_dump(struct heap *heap, const char *path, struct hdb_error *err
 				"the dump that was imported: it has %" PRIu64
 				" bytes, that one had %" PRIu64,
 				path, heap->source->size, size);
-	r = base_fingerprint(heap->source, &fingerprint, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_fingerprint(heap->source, &fingerprint, err));
 	if (fingerprint != store_meta_number(heap->store, "dump.fingerprint", 0))
 		return hdb_fail(err, HDB_ECHANGED,
 				"the question needs the dump's bytes, but %s is not "

@@ -74,7 +74,6 @@ static int add_field(struct own *own, const struct heap_part *part, uint8_t grou
 		.flat_align = part->flat_align,
 	};
 	struct heap_part sized = *part;
-	int r;
 
 	if (own->total++ >= HEAP_PARTS_MAX)
 		return hdb_fail(err, HDB_ELIMIT,
@@ -82,8 +81,7 @@ static int add_field(struct own *own, const struct heap_part *part, uint8_t grou
 				"classes",
 				HEAP_PARTS_MAX);
 	sized.bytes = layout_field_size(own->model, &field);
-	if ((r = base_vec_push(&own->parts, &sized, sizeof(sized), err)) < 0)
-		return r;
+	TRY_ERRORS(base_vec_push(&own->parts, &sized, sizeof(sized), err));
 	return base_vec_push(&own->fields, &field, sizeof(field), err);
 }
 
@@ -184,14 +182,11 @@ static int add_fields(struct own *own, struct hdb_error *err)
 static int list_line(struct heap *heap, uint32_t class_no, struct base_vec *line,
 		     struct hdb_error *err)
 {
-	int r = HDB_OK;
-
 	assert(class_no < heap->class_count);
 	assert(line->count == 0);
 	for (uint32_t no = class_no; no != STORE_NONE && line->count <= heap->class_count;
 	     no = heap_class(heap, no)->super_no)
-		if ((r = base_vec_push(line, &no, sizeof(no), err)) < 0)
-			return r;
+		TRY_ERRORS(base_vec_push(line, &no, sizeof(no), err));
 	for (size_t i = 0; i < line->count / 2; i++) {
 		uint32_t *a = base_vec_at(line, uint32_t, i);
 		uint32_t *b = base_vec_at(line, uint32_t, line->count - 1 - i);
@@ -232,8 +227,7 @@ static int lay_out_line(struct own *own, const struct base_vec *line, struct bas
 				base_vec_at(&own->parts, struct heap_part, fields.field[f].tag);
 
 			part->offset = fields.field[f].offset;
-			if ((r = base_vec_push(out, part, sizeof(*part), err)) < 0)
-				return r;
+			TRY_ERRORS(base_vec_push(out, part, sizeof(*part), err));
 		}
 	}
 	return HDB_OK;
@@ -295,15 +289,13 @@ static int fill_holes(const struct layout_model *model, const struct layout_shap
 		at = to > at ? to : at;
 	}
 	if (shape->size >= at + model->contended_bytes && model->contended_bytes) {
-		if ((r = add_part(out, HEAP_PART_CONTENDED, at, at + model->contended_bytes, err)) <
-		    0)
-			return r;
+		TRY_ERRORS(
+			add_part(out, HEAP_PART_CONTENDED, at, at + model->contended_bytes, err));
 		at += model->contended_bytes;
 	}
 	if (at < laid_out && at < size) {
-		r = add_part(out, HEAP_PART_PADDING, at, laid_out < size ? laid_out : size, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(add_part(out, HEAP_PART_PADDING, at, laid_out < size ? laid_out : size,
+				    err));
 		at = laid_out;
 	}
 	return at < size ? add_part(out, HEAP_PART_UNKNOWN, at, size, err) : HDB_OK;
@@ -326,16 +318,11 @@ static int lay_out_array(struct heap *heap, const struct layout_model *model, ui
 		.kind = HEAP_PART_ELEMENTS,
 		.type = class->element_type,
 	};
-	int r = add_part(out, HEAP_PART_HEADER, 0, length, err);
 
-	if (r < 0)
-		return r;
-	if ((r = add_part(out, HEAP_PART_LENGTH, length, length + 4, err)) < 0)
-		return r;
-	if ((r = add_part(out, HEAP_PART_GAP, length + 4, base, err)) < 0)
-		return r;
-	if ((r = base_vec_push(out, &elements, sizeof(elements), err)) < 0)
-		return r;
+	TRY_ERRORS(add_part(out, HEAP_PART_HEADER, 0, length, err));
+	TRY_ERRORS(add_part(out, HEAP_PART_LENGTH, length, length + 4, err));
+	TRY_ERRORS(add_part(out, HEAP_PART_GAP, length + 4, base, err));
+	TRY_ERRORS(base_vec_push(out, &elements, sizeof(elements), err));
 	return add_part(out, HEAP_PART_PADDING, base, class->instance_bytes, err);
 }
 

@@ -50,12 +50,10 @@ int heap_add_orphans(struct heap *heap, struct hdb_error *err)
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
 	for (uint64_t at = 0; at < words; at += HEAP_ORPHAN_WORDS)
-		if ((r = add_orphan_words(heap, at,
-					  words - at < HEAP_ORPHAN_WORDS ? words - at :
-									   HEAP_ORPHAN_WORDS,
-					  err)) != HDB_OK)
-			return r;
-	return r;
+		TRY(add_orphan_words(
+			heap, at, words - at < HEAP_ORPHAN_WORDS ? words - at : HEAP_ORPHAN_WORDS,
+			err));
+	return HDB_OK;
 }
 
 bool heap_is_orphan(const struct heap *heap, uint32_t ix)

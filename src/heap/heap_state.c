@@ -213,7 +213,6 @@ static const char *redacted_text(uint64_t redaction)
 int heap_find_state(struct heap *heap, struct hdb_error *err)
 {
 	struct heap_state *state = &heap->state;
-	int r;
 
 	store_meta_text(heap->store, "dump.path", state->imported_path,
 			sizeof(state->imported_path));
@@ -223,8 +222,7 @@ int heap_find_state(struct heap *heap, struct hdb_error *err)
 	state->snapshot = (unsigned)store_meta_number(heap->store, "dump.snapshot", 1);
 	state->redacted = redacted_text(store_meta_number(heap->store, "dump.is_redacted", 0));
 	state->is_strict = store_meta_number(heap->store, "import.strict", 0) != 0;
-	if ((r = heap_keeps_dump(heap) ? find_replaced(heap, err) : find_stale(heap, err)) < 0)
-		return r;
+	TRY_ERRORS(heap_keeps_dump(heap) ? find_replaced(heap, err) : find_stale(heap, err));
 	return find_incomplete(heap, err);
 }
 

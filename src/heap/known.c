@@ -156,7 +156,6 @@ static int get_place(struct heap *heap, const struct sought *sought, struct plac
 		     struct hdb_error *err)
 {
 	struct place *slot = place_slot(heap, sought);
-	int r;
 
 	if (slot && slot->is_used && slot->class_no == sought->class_no &&
 	    slot->start_no == sought->start_no && is_name_of(sought, slot->name)) {
@@ -166,9 +165,8 @@ static int get_place(struct heap *heap, const struct sought *sought, struct plac
 	*out = (struct place){ .class_no = sought->class_no,
 			       .start_no = sought->start_no,
 			       .is_used = true };
-	r = sought->name_size < FIELD_NAME_MAX ? find_place(heap, sought, out, err) : HDB_OK;
-	if (r < 0)
-		return r;
+	TRY_ERRORS(sought->name_size < FIELD_NAME_MAX ? find_place(heap, sought, out, err) :
+							HDB_OK);
 	if (slot) {
 		memcpy(out->name, sought->name, sought->name_size);
 		*slot = *out;
@@ -185,24 +183,19 @@ int heap_instance_open(struct heap *heap, uint32_t ix, struct heap_instance *out
 	struct heap_object object;
 	struct hprof_sub sub;
 	uint64_t offset = 0;
-	int r;
 
 	if (known && known->has_last && known->last.ix == ix) {
 		*out = known->last;
 		return heap_open_dump(heap, err);
 	}
-	if ((r = heap_object(heap, ix, &object, err)) < 0)
-		return r;
+	TRY_ERRORS(heap_object(heap, ix, &object, err));
 	if (object.kind != STORE_INSTANCE)
 		return HDB_NOTFOUND;
-	if ((r = heap_offset(heap, ix, &offset, err)) < 0)
-		return r;
+	TRY_ERRORS(heap_offset(heap, ix, &offset, err));
 	if (!offset)
 		return HDB_NOTFOUND;
-	if ((r = heap_open_dump(heap, err)) < 0)
-		return r;
-	if ((r = hprof_sub_read(&heap->file, &heap->view, offset, &sub, err)) < 0)
-		return r;
+	TRY_ERRORS(heap_open_dump(heap, err));
+	TRY_ERRORS(hprof_sub_read(&heap->file, &heap->view, offset, &sub, err));
 	if (sub.tag != HPROF_INSTANCE_DUMP)
 		return HDB_NOTFOUND;
 	*out = (struct heap_instance){
@@ -228,12 +221,9 @@ static int field_value(struct heap *heap, const struct heap_instance *instance,
 	struct place place;
 	const uint8_t *p;
 	unsigned size;
-	int r;
 
 	assert(instance->class_no < heap->class_count);
-	r = get_place(heap, sought, &place, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(get_place(heap, sought, &place, err));
 	size = hprof_type_size(place.type, heap->id_size);
 	if (!size || (uint64_t)place.at + size > instance->body_size)
 		return HDB_NOTFOUND; /* a short instance: the import has told */
@@ -284,7 +274,6 @@ int heap_path_place(struct heap *heap, uint32_t class_no, const char *path, stru
 {
 	struct sought first;
 	struct place place;
-	int r;
 
 	path = choose(heap, class_no, HEAP_NONE, path);
 	if (!path)
@@ -293,8 +282,7 @@ int heap_path_place(struct heap *heap, uint32_t class_no, const char *path, stru
 	if (!first.name_size || path[first.name_size] == '.')
 		return HDB_NOTFOUND;
 	*out = (struct heap_place){ 0 };
-	if ((r = get_place(heap, &first, &place, err)) != HDB_OK)
-		return r;
+	TRY(get_place(heap, &first, &place, err));
 	*out = (struct heap_place){ place.at, place.type };
 	return HDB_OK;
 }
@@ -328,10 +316,8 @@ int heap_path_value_as(struct heap *heap, struct heap_as from, const char *path,
 		start_no = HEAP_NONE;
 		if (out->type != HPROF_OBJECT || !out->bits)
 			return HDB_NOTFOUND;
-		if ((r = heap_find(heap, out->bits, &ix, err)) != HDB_OK)
-			return r;
-		if ((r = heap_instance_open(heap, ix, &instance, err)) != HDB_OK)
-			return r;
+		TRY(heap_find(heap, out->bits, &ix, err));
+		TRY(heap_instance_open(heap, ix, &instance, err));
 	}
 	return HDB_NOTFOUND;
 }
@@ -340,15 +326,12 @@ int heap_path_object_as(struct heap *heap, struct heap_as from, const char *path
 			struct hdb_error *err)
 {
 	struct heap_value value;
-	int r;
 
 	if (!*path) {
 		*target = from.ix;
 		return HDB_OK;
 	}
-	r = heap_path_value_as(heap, from, path, &value, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_path_value_as(heap, from, path, &value, err));
 	if (value.type != HPROF_OBJECT || !value.bits)
 		return HDB_NOTFOUND;
 	return heap_find(heap, value.bits, target, err);
@@ -384,10 +367,8 @@ int heap_path_number_as(struct heap *heap, struct heap_as from, const char *path
 			struct hdb_error *err)
 {
 	struct heap_value value;
-	const int r = heap_path_value_as(heap, from, path, &value, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_path_value_as(heap, from, path, &value, err));
 	return heap_value_number(&value, out) ? HDB_OK : HDB_NOTFOUND;
 }
 
@@ -429,10 +410,8 @@ int heap_static_object(struct heap *heap, const char *class_and_field, uint32_t 
 		       struct hdb_error *err)
 {
 	struct heap_value value;
-	const int r = heap_static_value(heap, class_and_field, &value, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_static_value(heap, class_and_field, &value, err));
 	if (value.type != HPROF_OBJECT || !value.bits)
 		return HDB_NOTFOUND;
 	return heap_find(heap, value.bits, target, err);

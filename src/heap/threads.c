@@ -130,9 +130,7 @@ int heap_thread_name(struct heap *heap, uint32_t ix, char *buf, size_t size, str
 	buf[0] = '\0';
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
-	r = heap_object(heap, name_ix, &object, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_object(heap, name_ix, &object, err));
 	r = object.kind == STORE_PRIMITIVE_ARRAY ? char_array_text(heap, name_ix, buf, size, err) :
 						   heap_string(heap, name_ix, buf, size, err);
 	return r < 0 ? r : HDB_OK;
@@ -174,10 +172,8 @@ int heap_frame_text(struct heap *heap, const struct store_frame *frame, char *bu
 	assert(size > 0);
 	if (r < 0)
 		return r;
-	if ((r = heap_text(heap, frame->method_text, method, sizeof(method), err)) < 0)
-		return r;
-	if ((r = heap_text(heap, frame->source_text, source, sizeof(source), err)) < 0)
-		return r;
+	TRY_ERRORS(heap_text(heap, frame->method_text, method, sizeof(method), err));
+	TRY_ERRORS(heap_text(heap, frame->source_text, source, sizeof(source), err));
 	for (char *p = class; *p; p++)
 		if (*p == '/')
 			*p = '.';

@@ -612,7 +612,6 @@ int hprof_frame_pack(void *packer, const uint8_t *data, size_t size, struct base
 	struct hprof_packer *p = packer;
 	uint32_t total = 0;
 	uint8_t *at = out->bytes;
-	int r;
 
 	assert(size > 0);
 	assert(size <= BASE_FRAME_BYTES);
@@ -628,8 +627,7 @@ int hprof_frame_pack(void *packer, const uint8_t *data, size_t size, struct base
 		return put_plain(p, out, err);
 	*at++ = (uint8_t)(p->id_size | p->element_bytes << 4);
 	for (unsigned i = 0; i < FRAME_STREAMS; i++)
-		if ((r = put_stream(p, &p->streams[i], &at, err)) < 0)
-			return r;
+		TRY_ERRORS(put_stream(p, &p->streams[i], &at, err));
 	out->size = (size_t)(at - out->bytes);
 	return HDB_OK;
 }

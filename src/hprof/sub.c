@@ -93,17 +93,13 @@ static int skip_entries(struct cursor *cur, unsigned head, bool has_value, uint3
 			struct hdb_error *err)
 {
 	const uint8_t *p;
-	int rc = take(cur, 2, &p, err);
 
-	if (rc != HDB_OK)
-		return rc;
+	TRY(take(cur, 2, &p, err));
 	*count = be16(p);
 	for (uint32_t i = 0; i < *count; i++) {
 		unsigned size;
 
-		rc = take(cur, head, &p, err);
-		if (rc != HDB_OK)
-			return rc;
+		TRY(take(cur, head, &p, err));
 		size = hprof_type_size(p[head - 1], cur->id_size);
 		if (size == 0)
 			return HPROF_PARSE_BAD_TYPE;
@@ -119,16 +115,11 @@ static int skip_entries(struct cursor *cur, unsigned head, bool has_value, uint3
 static int class_parts(struct cursor *cur, struct hprof_class *out, struct hdb_error *err)
 {
 	const unsigned id_size = cur->id_size;
-	int rc;
 
 	out->constants_offset = cur->offset + 2;
-	rc = skip_entries(cur, 3, true, &out->constant_count, err);
-	if (rc != HDB_OK)
-		return rc;
+	TRY(skip_entries(cur, 3, true, &out->constant_count, err));
 	out->statics_offset = cur->offset + 2;
-	rc = skip_entries(cur, id_size + 1, true, &out->static_count, err);
-	if (rc != HDB_OK)
-		return rc;
+	TRY(skip_entries(cur, id_size + 1, true, &out->static_count, err));
 	out->fields_offset = cur->offset + 2;
 	return skip_entries(cur, id_size + 1, false, &out->field_count, err);
 }
@@ -216,7 +207,6 @@ int hprof_sub_parse(const struct hprof_file *file, struct base_view *view, struc
 	const unsigned id_size = file->id_size;
 	const uint8_t *p;
 	unsigned head;
-	int rc;
 
 	assert(file->id_size == 4 || file->id_size == 8);
 	out->offset = offset;
@@ -248,9 +238,7 @@ int hprof_sub_parse(const struct hprof_file *file, struct base_view *view, struc
 		out->class_id = be_id(p + 4, id_size);
 		return HDB_OK;
 	}
-	rc = parse_object(file, p, out);
-	if (rc != HDB_OK)
-		return rc;
+	TRY(parse_object(file, p, out));
 	out->body_offset = out->end;
 	out->end += out->body_size;
 	return out->body_size > limit - out->body_offset ? HPROF_PARSE_OVERRUN : HDB_OK;
@@ -308,9 +296,7 @@ int hprof_class_read(const struct hprof_file *file, struct base_view *view,
 
 	if (sub->tag != HPROF_CLASS_DUMP || sub->end < sub->offset + 9 + 7 * (uint64_t)id)
 		return hdb_fail(err, HDB_EFORMAT, "no class dump at offset %" PRIu64, sub->offset);
-	rc = take(&cur, 8 + 7 * (uint64_t)id, &p, err);
-	if (rc != HDB_OK)
-		return rc;
+	TRY(take(&cur, 8 + 7 * (uint64_t)id, &p, err));
 	out->class_id = be_id(p, id);
 	out->trace_serial = be32(p + id);
 	out->super_id = be_id(p + id + 4, id);
@@ -354,9 +340,7 @@ int hprof_static_next(const struct hprof_file *file, struct base_view *view, uin
 		return hdb_fail(err, HDB_EFORMAT,
 				"static at offset %" PRIu64 ": unknown basic type %u", start,
 				out->type);
-	rc = entry_take(view, offset, size, &p, err);
-	if (rc != HDB_OK)
-		return rc;
+	TRY(entry_take(view, offset, size, &p, err));
 	out->value = size == 1 ? p[0] : size == 2 ? be16(p) : size == 4 ? be32(p) : be64(p);
 	return HDB_OK;
 }
@@ -367,10 +351,8 @@ int hprof_field_next(const struct hprof_file *file, struct base_view *view, uint
 	const unsigned id = file->id_size;
 	const uint64_t start = *offset;
 	const uint8_t *p;
-	int rc = entry_take(view, offset, (uint64_t)id + 1, &p, err);
 
-	if (rc != HDB_OK)
-		return rc;
+	TRY(entry_take(view, offset, (uint64_t)id + 1, &p, err));
 	out->name_string_id = be_id(p, id);
 	out->type = p[id];
 	if (hprof_type_size(out->type, id) == 0)

@@ -62,12 +62,9 @@ static int invent_class(struct import *im, const char *name, uint64_t *next_id, 
 			struct hdb_error *err)
 {
 	struct import_class *class;
-	int r;
 
-	if ((r = add_next_id(im, next_id, err)) != HDB_OK)
-		return r;
-	if ((r = import_class_of(im, *next_id, no, err)) != HDB_OK)
-		return r;
+	TRY(add_next_id(im, next_id, err));
+	TRY(import_class_of(im, *next_id, no, err));
 	class = import_class_at(im, *no);
 	class->out.flags |= STORE_CLASS_INVENTED;
 	class->out.element_type = import_class_name(name, strlen(name), (char[64]){ 0 }, 64);
@@ -99,8 +96,7 @@ static int invent_used(struct import *im, uint32_t no, uint64_t *next_id, struct
 		err, "class 0x%" PRIx64 " has the ID of an object that is no class", id);
 	if (r < 0)
 		return r;
-	if ((r = add_next_id(im, next_id, err)) != HDB_OK)
-		return r;
+	TRY(add_next_id(im, next_id, err));
 	class->out.class_id = *next_id;
 	return HDB_OK;
 }
@@ -114,30 +110,22 @@ int import_invent_classes(struct import *im, struct hdb_error *err)
 	};
 	const uint32_t count = (uint32_t)im->classes.count;
 	uint64_t next_id = 0;
-	int r;
 
 	if (im->known.class_no == STORE_NONE) {
-		r = invent_class(im, "java.lang.Class", &next_id, &im->known.class_no, err);
-		if (r != HDB_OK)
-			return r;
+		TRY(invent_class(im, "java.lang.Class", &next_id, &im->known.class_no, err));
 	}
 	if (im->known.loader_no == STORE_NONE) {
-		r = invent_class(im, "java.lang.ClassLoader", &next_id, &im->known.loader_no, err);
-		if (r != HDB_OK)
-			return r;
+		TRY(invent_class(im, "java.lang.ClassLoader", &next_id, &im->known.loader_no, err));
 	}
 	for (unsigned t = HPROF_BOOLEAN; t <= HPROF_LONG; t++) {
 		if (!im->records.primitive_used[t] || im->known.primitive_no[t] != STORE_NONE)
 			continue;
-		r = invent_class(im, names[t], &next_id, &im->known.primitive_no[t], err);
-		if (r != HDB_OK)
-			return r;
+		TRY(invent_class(im, names[t], &next_id, &im->known.primitive_no[t], err));
 	}
 	for (uint32_t no = 0; no < count; no++) {
 		if (import_class_at(im, no)->has_dump)
 			continue;
-		if ((r = invent_used(im, no, &next_id, err)) != HDB_OK)
-			return r;
+		TRY(invent_used(im, no, &next_id, err));
 	}
 	return HDB_OK;
 }

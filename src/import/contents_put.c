@@ -25,10 +25,9 @@ static int check_header(void *ctx, const uint8_t *data, uint64_t size, struct hd
 	struct base_source *head;
 	struct hprof_file file;
 	struct hdb_error why;
-	int r = base_memory_open(data, size, &head, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_memory_open(data, size, &head, err));
 	r = hprof_open(head, &file, &why);
 	base_source_close(head);
 	if (r < 0)
@@ -81,10 +80,8 @@ static int find(void *ctx, uint64_t offset, struct base_frame *out, struct hdb_e
 {
 	const struct import *im = ctx;
 	struct store_found found = { .copy = out->copy, .copy_size = sizeof(out->copy) };
-	const int r = store_put_find(im->writer, STORE_CONTENTS, offset, &found, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(store_put_find(im->writer, STORE_CONTENTS, offset, &found, err));
 	store_block_frame(&found.block, out);
 	return HDB_OK;
 }
@@ -115,18 +112,12 @@ int import_unpack(struct import *im, struct base_input *input, struct hdb_error 
 		.begin = check_header,
 		.put = put_frame,
 	};
-	int r = base_unpack_run(&unpack, &k.size, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = tell_damage(&k, err)) != HDB_OK)
-		return r;
-	if ((r = store_put_table(im->writer, STORE_CONTENTS, k.size, err)) != HDB_OK)
-		return r;
-	if ((r = store_put_settle(im->writer, err)) != HDB_OK)
-		return r;
+	TRY(base_unpack_run(&unpack, &k.size, err));
+	TRY(tell_damage(&k, err));
+	TRY(store_put_table(im->writer, STORE_CONTENTS, k.size, err));
+	TRY(store_put_settle(im->writer, err));
 	/* Who keeps a dump in its database wants a small file. */
-	if ((r = store_pack_tables(im->writer, err)) != HDB_OK)
-		return r;
+	TRY(store_pack_tables(im->writer, err));
 	return open_contents(&k, err);
 }

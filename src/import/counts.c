@@ -18,10 +18,8 @@ int import_counts_begin(struct import *im, struct hdb_error *err)
 {
 	struct import_counts *counts = &im->evidence.counts_by_class;
 	unsigned fixed;
-	const int r = import_fixed_alignment(im, &fixed, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(import_fixed_alignment(im, &fixed, err));
 	/*
 	 * Eclipse MAT's alignment is a multiple of every other one: they are powers of two, up to
 	 * 256, that divide all distances, or 8; those that are recorded are 1 or 8. Only the user
@@ -66,7 +64,6 @@ static int merge(struct import_counts *to, const struct import_count *from, stru
 {
 	const uint32_t no = base_idmap_get(&to->map, from->key);
 	struct import_count *row;
-	int r;
 
 	if (no != BASE_IDMAP_NONE) {
 		row = base_vec_at(&to->rows, struct import_count, no);
@@ -74,8 +71,7 @@ static int merge(struct import_counts *to, const struct import_count *from, stru
 		row->elements += from->elements;
 		return HDB_OK;
 	}
-	if ((r = base_idmap_put(&to->map, from->key, (uint32_t)to->rows.count, err)) != HDB_OK)
-		return r;
+	TRY(base_idmap_put(&to->map, from->key, (uint32_t)to->rows.count, err));
 	return base_vec_push(&to->rows, from, sizeof(*from), err);
 }
 

@@ -70,11 +70,9 @@ static int entry_of(struct import_distances *d, const struct store_object *o,
 	const uint64_t no = o->kind == STORE_CLASS ? o->length : o->class_no;
 	const uint64_t key = import_distances_key(no, o->kind);
 	struct import_distance_entry *e = import_distances_place(d, no);
-	int r;
 
 	if (e->key != key) {
-		if ((r = push_out(d, e, err)) != HDB_OK)
-			return r;
+		TRY(push_out(d, e, err));
 		*e = (struct import_distance_entry){
 			.distance = { .least = INT64_MAX,
 				      .next_least = INT64_MAX,
@@ -92,10 +90,8 @@ int import_distances_add(struct import_distances *d, const struct store_object *
 {
 	struct import_distance_entry *e;
 	int64_t least, wide;
-	const int r = entry_of(d, o, &e, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(entry_of(d, o, &e, err));
 	switch (o->kind) {
 	case STORE_INSTANCE:
 		least = without(distance, o->length ? layout_stack_chunk(4, o->length) : 0, 1);
@@ -122,21 +118,16 @@ int import_distances_pass(struct import_distances *d, const struct store_object 
 			  struct hdb_error *err)
 {
 	struct import_distance_entry *e;
-	const int r = entry_of(d, o, &e, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(entry_of(d, o, &e, err));
 	e->apart++;
 	return HDB_OK;
 }
 
 int import_distances_flush(struct import_distances *d, struct hdb_error *err)
 {
-	int r;
-
 	for (unsigned i = 0; i < IMPORT_DISTANCE_CACHE; i++)
-		if ((r = push_out(d, &d->cache[i], err)) != HDB_OK)
-			return r;
+		TRY(push_out(d, &d->cache[i], err));
 	memcpy(d->seen->low_bits, d->low_bits, sizeof(d->low_bits));
 	memset(d->low_bits, 0, sizeof(d->low_bits));
 	d->seen->wide_overlaps = d->wide_overlaps;

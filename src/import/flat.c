@@ -133,7 +133,6 @@ static int add_fields(struct import *im, uint32_t no, struct hdb_error *err)
 	const uint64_t *flat = im->flat.plan + class->plan_first;
 	BASE_VIEW(view, im->source);
 	uint32_t c = class->out.field_count ? no : class->field_super, k = 0;
-	int r;
 
 	while (c != STORE_NONE && k < class->plan_count) {
 		const struct import_class *from = import_class_at(im, c);
@@ -142,9 +141,7 @@ static int add_fields(struct import *im, uint32_t no, struct hdb_error *err)
 		for (uint32_t f = 0; f < from->out.field_count && k < class->plan_count; f++) {
 			struct hprof_field field;
 
-			r = hprof_field_next(&im->file, &view, &offset, &field, err);
-			if (r != HDB_OK)
-				return r;
+			TRY(hprof_field_next(&im->file, &view, &offset, &field, err));
 			if (field.type != HPROF_OBJECT)
 				continue;
 			const struct import_flat_field found = {
@@ -154,9 +151,7 @@ static int add_fields(struct import *im, uint32_t no, struct hdb_error *err)
 			};
 			if (!found.example_id)
 				continue;
-			r = base_vec_push(&im->flat.fields, &found, sizeof(found), err);
-			if (r != HDB_OK)
-				return r;
+			TRY(base_vec_push(&im->flat.fields, &found, sizeof(found), err));
 		}
 		c = from->field_super;
 	}

@@ -119,10 +119,8 @@ static int push_id(void *ctx, uint64_t id, struct hdb_error *err)
 static int turn_sparse(struct idset *set, struct hdb_error *err)
 {
 	uint64_t none;
-	const int r = each_dense(set, push_id, &set->sorted.ids, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(each_dense(set, push_id, &set->sorted.ids, err));
 	release_chunks(set);
 	set->is_sparse = true;
 	return set->is_finished ? idset_sorted_finish(&set->sorted, &none, err) : HDB_OK;
@@ -150,7 +148,6 @@ static int lower_shift(struct idset *set, uint64_t id, struct hdb_error *err)
 static int new_chunk(struct idset *set, uint64_t region, struct hdb_error *err)
 {
 	struct idset_chunk *chunk;
-	int r;
 
 	if (set->chunk_count == set->chunk_capacity) {
 		const size_t capacity = set->chunk_capacity ? set->chunk_capacity * 2 : 64;
@@ -166,9 +163,7 @@ static int new_chunk(struct idset *set, uint64_t region, struct hdb_error *err)
 		return hdb_fail_memory(err, "the identifier set", sizeof(*chunk));
 	chunk->region = region;
 	make_pages(chunk);
-	r = base_idmap_put(&set->regions, region, (uint32_t)set->chunk_count, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_idmap_put(&set->regions, region, (uint32_t)set->chunk_count, err));
 	set->chunks[set->chunk_count++] = chunk;
 	set->last = chunk;
 	return HDB_OK;
@@ -192,19 +187,14 @@ static int find_chunk(struct idset *set, uint64_t region, struct hdb_error *err)
 int idset_add(struct idset *set, uint64_t id, struct hdb_error *err)
 {
 	uint64_t unit, region;
-	int r;
 
 	if (!set->is_sparse && id & ((1u << set->shift) - 1)) {
-		r = lower_shift(set, id, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(lower_shift(set, id, err));
 	}
 	unit = id >> set->shift;
 	region = unit >> IDSET_CHUNK_BITS;
 	if (!set->is_sparse && (!set->last || set->last->region != region)) {
-		r = find_chunk(set, region, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(find_chunk(set, region, err));
 	}
 	if (set->is_sparse) {
 		set->count++;
@@ -328,9 +318,7 @@ int idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_error *err)
 
 	*duplicates = 0;
 	if (set->is_sparse) {
-		r = idset_sorted_finish(&set->sorted, duplicates, err);
-		if (r != HDB_OK)
-			return r;
+		TRY(idset_sorted_finish(&set->sorted, duplicates, err));
 		set->count = set->sorted.ids.count;
 	} else if (set->chunk_count) {
 		qsort(set->chunks, set->chunk_count, sizeof(*set->chunks), compare_chunks);

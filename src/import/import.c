@@ -135,12 +135,8 @@ out:
 int import_put_numbers(struct import *im, const struct import_number *numbers, size_t count,
 		       struct hdb_error *err)
 {
-	int r;
-
 	for (size_t i = 0; i < count; i++) {
-		r = store_put_meta_number(im->writer, numbers[i].name, numbers[i].value, err);
-		if (r != HDB_OK)
-			return r;
+		TRY(store_put_meta_number(im->writer, numbers[i].name, numbers[i].value, err));
 	}
 	return HDB_OK;
 }
@@ -153,18 +149,12 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 	static const char *const packings[] = { "none", "gzip", "zstd" };
 	uint64_t fingerprint = 0;
 	struct stat st;
-	int r = put_dump_path(im, dump_path, &st, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = base_fingerprint(im->source, &fingerprint, err)) != HDB_OK)
-		return r;
-	r = store_put_meta_text(im->writer, "dump.packing", packings[im->origin.packing], err);
-	if (r != HDB_OK)
-		return r;
-	r = store_put_meta_text(im->writer, "dump.version", versions[im->file.version], err);
-	if (r != HDB_OK)
-		return r;
+	TRY(put_dump_path(im, dump_path, &st, err));
+	TRY(base_fingerprint(im->source, &fingerprint, err));
+	TRY(store_put_meta_text(im->writer, "dump.packing", packings[im->origin.packing], err));
+	TRY(store_put_meta_text(im->writer, "dump.version", versions[im->file.version], err));
 	/* Not the thread count or the time: the same dump gives the same bytes. */
 	const struct import_number numbers[] = {
 		{ "dump.bytes", im->source->size },
@@ -202,9 +192,7 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 	if (r != HDB_OK)
 		return r;
 	if (im->damage.cut[0]) {
-		r = store_put_meta_text(im->writer, "incomplete.cut", im->damage.cut, err);
-		if (r != HDB_OK)
-			return r;
+		TRY(store_put_meta_text(im->writer, "incomplete.cut", im->damage.cut, err));
 	}
 	if (im->opt->layout) {
 		r = store_put_meta_text(im->writer, "import.layout", im->opt->layout, err);
@@ -215,9 +203,7 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 		return r;
 	if (!im->records.has_control)
 		return HDB_OK;
-	r = store_put_meta_number(im->writer, "control.flags", im->records.control.flags, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(store_put_meta_number(im->writer, "control.flags", im->records.control.flags, err));
 	return store_put_meta_number(im->writer, "control.trace_depth",
 				     im->records.control.trace_depth, err);
 }
@@ -294,42 +280,25 @@ static int check_end(struct import *im, struct hdb_error *err)
 
 static int run(struct import *im, const char *dump_path, struct hdb_error *err)
 {
-	int r = import_mapping_open(im, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = import_scan(im, err)) != HDB_OK)
-		return r;
-	if ((r = check_snapshot(im, err)) != HDB_OK)
-		return r;
-	if ((r = check_end(im, err)) != HDB_OK)
-		return r;
+	TRY(import_mapping_open(im, err));
+	TRY(import_scan(im, err));
+	TRY(check_snapshot(im, err));
+	TRY(check_end(im, err));
 	base_stage(im->work, "linking classes", 0, "");
-	if ((r = import_classes(im, err)) != HDB_OK)
-		return r;
-	if ((r = import_number_roots(im, err)) != HDB_OK)
-		return r;
-	if ((r = import_resolve(im, err)) != HDB_OK)
-		return r;
-	if ((r = import_sizes(im, err)) != HDB_OK)
-		return r;
+	TRY(import_classes(im, err));
+	TRY(import_number_roots(im, err));
+	TRY(import_resolve(im, err));
+	TRY(import_sizes(im, err));
 	base_stage(im->work, "writing", 0, "");
-	if ((r = import_write_roots(im, err)) != HDB_OK)
-		return r;
-	if ((r = import_write_classes(im, err)) != HDB_OK)
-		return r;
-	if ((r = import_write_class_counts(im, err)) != HDB_OK)
-		return r;
-	if ((r = import_write_tables(im, err)) != HDB_OK)
-		return r;
-	if ((r = import_write_problems(im, err)) != HDB_OK)
-		return r;
-	if ((r = store_texts_end(&im->texts.writer, err)) != HDB_OK)
-		return r;
-	if ((r = put_dump_meta(im, dump_path, err)) != HDB_OK)
-		return r;
-	if ((r = store_put_settle(im->writer, err)) != HDB_OK)
-		return r;
+	TRY(import_write_roots(im, err));
+	TRY(import_write_classes(im, err));
+	TRY(import_write_class_counts(im, err));
+	TRY(import_write_tables(im, err));
+	TRY(import_write_problems(im, err));
+	TRY(store_texts_end(&im->texts.writer, err));
+	TRY(put_dump_meta(im, dump_path, err));
+	TRY(store_put_settle(im->writer, err));
 	return im->source->check(im->source, err);
 }
 
@@ -396,10 +365,8 @@ static int create(struct import *im, const char *db_path, struct hdb_error *err)
 static int open_dump(struct import *im, const char *dump_path, struct base_input **input,
 		     struct hdb_error *err)
 {
-	int r = base_input_open(dump_path, input, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_input_open(dump_path, input, err));
 	im->origin.packing = base_input_packing(*input);
 	im->origin.is_pipe = !base_input_is_file(*input);
 	im->origin.file_bytes = base_input_size(*input);
@@ -414,20 +381,16 @@ static int open_dump(struct import *im, const char *dump_path, struct base_input
 		return HDB_OK;
 	base_input_close(*input);
 	*input = NULL;
-	if ((r = base_map_open(dump_path, BASE_SEQUENTIAL, &im->source, err)) != HDB_OK)
-		return r;
+	TRY(base_map_open(dump_path, BASE_SEQUENTIAL, &im->source, err));
 	return open_header(im, err);
 }
 
 /* Copies the dump into the database, if it is to be kept. */
 static int keep_dump(struct import *im, struct base_input *input, struct hdb_error *err)
 {
-	int r;
-
 	if (!im->origin.is_kept)
 		return HDB_OK;
-	if ((r = import_unpack(im, input, err)) != HDB_OK)
-		return r;
+	TRY(import_unpack(im, input, err));
 	return open_header(im, err);
 }
 
@@ -455,15 +418,11 @@ static void tell_space(const struct import *im, struct hdb_error *err)
 static int make_database(struct import *im, struct import_paths paths, struct base_input **input,
 			 struct hdb_error *err)
 {
-	int r = open_dump(im, paths.dump, input, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = create(im, paths.database, err)) != HDB_OK)
-		return r;
+	TRY(open_dump(im, paths.dump, input, err));
+	TRY(create(im, paths.database, err));
 	im->texts.writer.writer = im->writer;
-	if ((r = keep_dump(im, *input, err)) != HDB_OK)
-		return r;
+	TRY(keep_dump(im, *input, err));
 	return run(im, paths.dump, err);
 }
 

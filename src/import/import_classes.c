@@ -35,13 +35,11 @@ static int check_room(const struct import *im, struct hdb_error *err)
 int import_class_of(struct import *im, uint64_t class_id, uint32_t *no, struct hdb_error *err)
 {
 	struct import_class fresh;
-	int r;
 
 	*no = base_idmap_get(&im->class_map, class_id);
 	if (*no != BASE_IDMAP_NONE)
 		return HDB_OK;
-	if ((r = check_room(im, err)) < 0)
-		return r;
+	TRY_ERRORS(check_room(im, err));
 	memset(&fresh, 0, sizeof(fresh));
 	fresh.mapping_no = BASE_IDMAP_NONE;
 	fresh.out.class_id = class_id;
@@ -49,8 +47,7 @@ int import_class_of(struct import *im, uint64_t class_id, uint32_t *no, struct h
 	fresh.out.name_text = STORE_NONE;
 	fresh.field_super = STORE_NONE;
 	*no = (uint32_t)im->classes.count;
-	if ((r = base_vec_push(&im->classes, &fresh, sizeof(fresh), err)) != HDB_OK)
-		return r;
+	TRY(base_vec_push(&im->classes, &fresh, sizeof(fresh), err));
 	return base_idmap_put(&im->class_map, class_id, *no, err);
 }
 
@@ -70,8 +67,6 @@ static int compare_classes(const void *a, const void *b)
 /* Lists the classes that got another ID than the dump has: pairs of that one and the new one. */
 static int find_renamed(struct import *im, struct base_vec *renamed, struct hdb_error *err)
 {
-	int r;
-
 	for (uint64_t slot = 0; slot < im->class_map.capacity; slot++) {
 		const uint32_t no = im->class_map.slots[slot].value;
 
@@ -81,8 +76,7 @@ static int find_renamed(struct import *im, struct base_vec *renamed, struct hdb_
 					   import_class_at(im, no)->out.class_id };
 		if (pair[0] == pair[1])
 			continue;
-		if ((r = base_vec_push(renamed, pair, sizeof(pair), err)) != HDB_OK)
-			return r;
+		TRY(base_vec_push(renamed, pair, sizeof(pair), err));
 	}
 	return HDB_OK;
 }
@@ -170,13 +164,11 @@ enum { MARK_NEW, MARK_OPEN, MARK_DONE };
 static int climb(struct import *im, uint32_t no, struct base_vec *stack, struct hdb_error *err)
 {
 	struct import_class *last;
-	int r;
 
 	assert(!stack->count);
 	while (no != STORE_NONE && import_class_at(im, no)->mark == MARK_NEW) {
 		import_class_at(im, no)->mark = MARK_OPEN;
-		if ((r = base_vec_push(stack, &no, sizeof(no), err)) != HDB_OK)
-			return r;
+		TRY(base_vec_push(stack, &no, sizeof(no), err));
 		no = import_class_at(im, no)->out.super_no;
 	}
 	if (no == STORE_NONE || import_class_at(im, no)->mark == MARK_DONE)
@@ -270,7 +262,6 @@ static int plan_class(struct import *im, uint32_t no, struct hdb_error *err)
 	BASE_VIEW(view, im->source);
 	uint64_t at = 0;
 	uint32_t c = class->out.field_count ? no : class->field_super;
-	int r;
 
 	class->plan_first = (uint32_t)im->links.plans.count;
 	while (c != STORE_NONE && at < class->max_body) {
@@ -280,13 +271,11 @@ static int plan_class(struct import *im, uint32_t no, struct hdb_error *err)
 		for (uint32_t f = 0; f < from->out.field_count && at < class->max_body; f++) {
 			struct hprof_field field;
 
-			if ((r = hprof_field_next(&im->file, &view, &offset, &field, err)) < 0)
-				return r;
+			TRY_ERRORS(hprof_field_next(&im->file, &view, &offset, &field, err));
 			if (field.type == HPROF_OBJECT) {
 				const uint32_t at32 = (uint32_t)at;
-				if ((r = base_vec_push(&im->links.plans, &at32, sizeof(at32),
-						       err)) < 0)
-					return r;
+				TRY_ERRORS(
+					base_vec_push(&im->links.plans, &at32, sizeof(at32), err));
 			}
 			at += hprof_type_size(field.type, im->file.id_size);
 		}
@@ -315,42 +304,29 @@ static int finish_ids(struct import *im, struct hdb_error *err)
 	im->evidence.mat_align_bytes = import_mat_alignment(im);
 	import_find_flat(im);
 	/* The boot class loader's stand-in: ID 0, index 0. */
-	if ((r = idset_add(&im->ids, 0, err)) < 0)
-		return r;
-	if ((r = import_invent_classes(im, err)) != HDB_OK)
-		return r;
-	if ((r = idset_finish(&im->ids, &more, err)) != HDB_OK)
-		return r;
+	TRY_ERRORS(idset_add(&im->ids, 0, err));
+	TRY(import_invent_classes(im, err));
+	TRY(idset_finish(&im->ids, &more, err));
 	im->object_count = (uint32_t)im->ids.count;
 	return HDB_OK;
 }
 
 int import_classes(struct import *im, struct hdb_error *err)
 {
-	int r;
-
 	base_work_count(im->work, &im->classes_bytes, (uint64_t)im->classes.count * CLASS_BYTES);
-	if ((r = import_name_classes(im, err)) != HDB_OK)
-		return r;
-	if ((r = finish_ids(im, err)) != HDB_OK)
-		return r;
-	if ((r = number_classes(im, err)) != HDB_OK)
-		return r;
+	TRY(import_name_classes(im, err));
+	TRY(finish_ids(im, err));
+	TRY(number_classes(im, err));
 	for (uint32_t no = 0; no < im->classes.count; no++)
-		if ((r = link_super(im, no, err)) != HDB_OK)
-			return r;
-	if ((r = order_classes(im, err)) != HDB_OK)
-		return r;
+		TRY(link_super(im, no, err));
+	TRY(order_classes(im, err));
 	for (uint32_t i = 0; i < im->classes.count; i++) {
-		r = measure_class(im, import_class_at(im, im->known.order[i]), err);
-		if (r != HDB_OK)
-			return r;
+		TRY(measure_class(im, import_class_at(im, im->known.order[i]), err));
 	}
 	for (uint32_t no = 0; no < im->classes.count; no++) {
 		if (!import_class_at(im, no)->max_body)
 			continue;
-		if ((r = plan_class(im, no, err)) != HDB_OK)
-			return r;
+		TRY(plan_class(im, no, err));
 	}
 	return import_find_stack_chunks(im, err);
 }
@@ -376,23 +352,18 @@ static int put_fields(struct import *im, struct import_class *class,
 {
 	BASE_VIEW(view, im->source);
 	uint64_t offset = class->fields_offset;
-	int r;
 
 	class->out.first_field = (uint32_t)fields->count;
 	for (uint32_t f = 0; f < class->out.field_count; f++) {
 		struct store_field out = { 0 };
 		struct hprof_field field;
 
-		if ((r = hprof_field_next(&im->file, &view, &offset, &field, err)) != HDB_OK)
-			return r;
-		r = import_map_field(im, class, field.name_string_id, &out.name_text, err);
-		if (r != HDB_OK)
-			return r;
+		TRY(hprof_field_next(&im->file, &view, &offset, &field, err));
+		TRY(import_map_field(im, class, field.name_string_id, &out.name_text, err));
 		out.type = field.type;
 		if (class->flat_count)
 			out.value = flat_value(im, class, f);
-		if ((r = store_records_put(fields, &out, err)) != HDB_OK)
-			return r;
+		TRY(store_records_put(fields, &out, err));
 	}
 	offset = class->statics_offset;
 	class->out.first_static = (uint32_t)fields->count;
@@ -400,15 +371,11 @@ static int put_fields(struct import *im, struct import_class *class,
 		struct store_field out = { .is_static = 1 };
 		struct hprof_static field;
 
-		if ((r = hprof_static_next(&im->file, &view, &offset, &field, err)) != HDB_OK)
-			return r;
-		r = import_map_field(im, class, field.name_string_id, &out.name_text, err);
-		if (r != HDB_OK)
-			return r;
+		TRY(hprof_static_next(&im->file, &view, &offset, &field, err));
+		TRY(import_map_field(im, class, field.name_string_id, &out.name_text, err));
 		out.type = field.type;
 		out.value = field.value;
-		if ((r = store_records_put(fields, &out, err)) != HDB_OK)
-			return r;
+		TRY(store_records_put(fields, &out, err));
 	}
 	if (fields->count >= UINT32_MAX)
 		return hdb_fail(err, HDB_ELIMIT, "more than %" PRIu32 " fields", UINT32_MAX - 1);

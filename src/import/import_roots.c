@@ -30,14 +30,11 @@ static int number_root(struct import *im, const struct import_root *in, struct h
 		return HDB_OK;
 	if (in->thread_id) {
 		const uint32_t thread_ix = idset_find(&im->ids, in->thread_id);
-		int r;
 
 		if (thread_ix == IDSET_NONE)
 			return HDB_OK;
 		out.is_local = 1;
-		r = push_extra(im, thread_ix, out.ix, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(push_extra(im, thread_ix, out.ix, err));
 	}
 	return base_vec_push(&im->links.numbered_roots, &out, sizeof(out), err);
 }
@@ -102,7 +99,6 @@ static void sort_roots(struct import *im)
 static int invent_sticky(struct import *im, struct hdb_error *err)
 {
 	const uint64_t sorted = im->links.numbered_roots.count;
-	int r;
 
 	for (uint32_t no = 0; no < im->classes.count; no++) {
 		const struct import_class *class = import_class_at(im, no);
@@ -116,9 +112,7 @@ static int invent_sticky(struct import *im, struct hdb_error *err)
 		if (class->out.loader_ix || class->out.flags & STORE_CLASS_ARRAY ||
 		    is_root(im, sorted, class->out.ix))
 			continue;
-		r = base_vec_push(&im->links.numbered_roots, &root, sizeof(root), err);
-		if (r != HDB_OK)
-			return r;
+		TRY(base_vec_push(&im->links.numbered_roots, &root, sizeof(root), err));
 	}
 	sort_roots(im);
 	return HDB_OK;
@@ -127,8 +121,6 @@ static int invent_sticky(struct import *im, struct hdb_error *err)
 /* Where no class has the boot loader, MAT lets each loader hold its classes. */
 static int hold_by_loaders(struct import *im, struct hdb_error *err)
 {
-	int r;
-
 	if (im->known.any_boot_class)
 		return HDB_OK;
 	for (uint32_t no = 0; no < im->classes.count; no++) {
@@ -136,8 +128,7 @@ static int hold_by_loaders(struct import *im, struct hdb_error *err)
 
 		if (!class->out.loader_ix)
 			continue;
-		if ((r = push_extra(im, class->out.loader_ix, class->out.ix, err)) != HDB_OK)
-			return r;
+		TRY(push_extra(im, class->out.loader_ix, class->out.ix, err));
 	}
 	return HDB_OK;
 }
@@ -158,8 +149,7 @@ int import_number_roots(struct import *im, struct hdb_error *err)
 		im->damage.incomplete |= STORE_LACKS_ROOTS;
 	if (!im->records.has_sticky && (r = invent_sticky(im, err)) != HDB_OK)
 		return r;
-	if ((r = hold_by_loaders(im, err)) != HDB_OK)
-		return r;
+	TRY(hold_by_loaders(im, err));
 	if (im->links.extras.count)
 		qsort(im->links.extras.data, im->links.extras.count, sizeof(struct import_edge),
 		      compare_edges);

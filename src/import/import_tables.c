@@ -134,10 +134,8 @@ out:
 	if (r != HDB_OK)
 		return r;
 	sort(&im->records.traces, sizeof(struct store_trace), compare_u32);
-	r = store_records_put_all(im->writer, STORE_FRAMES, im->records.frames.data,
-				  im->records.frames.count, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(store_records_put_all(im->writer, STORE_FRAMES, im->records.frames.data,
+				  im->records.frames.count, err));
 	return store_records_put_all(im->writer, STORE_TRACES, im->records.traces.data,
 				     im->records.traces.count, err);
 }
@@ -179,12 +177,9 @@ int import_write_tables(struct import *im, struct hdb_error *err)
 		{ STORE_ID_DIRECTORY, sizeof(uint64_t), &im->links.id_directory },
 		{ STORE_DANGLING, sizeof(struct store_dangling), &im->damage.dangling },
 	};
-	int r = write_threads(im, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = write_traces(im, err)) != HDB_OK)
-		return r;
+	TRY(write_threads(im, err));
+	TRY(write_traces(im, err));
 	for (size_t i = 0; i < im->records.alloc_sites.count; i++) {
 		struct store_alloc_site *site =
 			base_vec_at(&im->records.alloc_sites, struct store_alloc_site, i);
@@ -197,10 +192,8 @@ int import_write_tables(struct import *im, struct hdb_error *err)
 			&im->texts.numbers, *base_vec_at(&im->records.heap_names, uint64_t, i));
 	sort(&im->damage.dangling, sizeof(struct store_dangling), compare_u64);
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
-		r = store_records_put_all(im->writer, plain[i].table, plain[i].vec->data,
-					  plain[i].vec->count, err);
-		if (r != HDB_OK)
-			return r;
+		TRY(store_records_put_all(im->writer, plain[i].table, plain[i].vec->data,
+					  plain[i].vec->count, err));
 	}
 	return write_counts(im, err);
 }

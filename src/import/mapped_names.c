@@ -41,14 +41,12 @@ static int put_text(struct import *im, const char *text, size_t size, uint32_t *
 		    struct hdb_error *err)
 {
 	const uint64_t hash = XXH3_64bits_withSeed(text, size, base_hash_seed());
-	int r;
 
 	*no = base_idmap_get(&im->names.texts, hash);
 	if (*no != BASE_IDMAP_NONE)
 		return HDB_OK;
 	*no = (uint32_t)im->texts.writer.count;
-	if ((r = store_texts_put(&im->texts.writer, text, size, err)) < 0)
-		return r;
+	TRY_ERRORS(store_texts_put(&im->texts.writer, text, size, err));
 	return base_idmap_put(&im->names.texts, hash, *no, err);
 }
 
@@ -136,29 +134,23 @@ int import_map_frame(struct import *im, struct store_frame *frame, uint32_t no,
 	char method[METHOD_MAX_BYTES];
 	BASE_VIEW(view, im->source);
 	size_t count;
-	int r;
 
 	if (no == BASE_IDMAP_NONE)
 		return HDB_OK;
-	if ((r = import_mapping_use(m, no, err)) < 0)
-		return r;
+	TRY_ERRORS(import_mapping_use(m, no, err));
 	class = import_mapping_class(m, no);
 	if (!dump_text(im, &view, frame->method_text, &name))
 		return HDB_OK;
 	count = import_mapping_method(m, no, &name, frame->line, frames);
 	if (count) {
 		write_method(frames, count, class, method, sizeof(method));
-		r = put_text(im, method, strlen(method), &frame->method_text, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(put_text(im, method, strlen(method), &frame->method_text, err));
 		frame->line = frames[0].line >= 1 ? frames[0].line : frame->line;
 		im->names.frame_count++;
 	}
 	if (count && frames[0].class_name.size) {
-		r = put_text(im, frames[0].class_name.text, frames[0].class_name.size,
-			     &frame->class_text, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(put_text(im, frames[0].class_name.text, frames[0].class_name.size,
+				    &frame->class_text, err));
 		class = import_mapping_original(m, &frames[0].class_name);
 	}
 	frame->source_text = class ? frame->source_text : STORE_NONE;

@@ -129,7 +129,6 @@ static int add_class(struct import_mapping *m, const struct import_mapping_text 
 {
 	const char *arrow = find(line, "->");
 	struct import_mapping_class class = { 0 };
-	int r;
 
 	if (!arrow || line->text[line->size - 1] != ':')
 		return HDB_END;
@@ -138,14 +137,11 @@ static int add_class(struct import_mapping *m, const struct import_mapping_text 
 	if (!class.name.size || !class.obfuscated.size)
 		return HDB_END;
 	class.body = slice(line->text + line->size, line->text + line->size);
-	r = base_idmap_put(&m->by_name, hash_name(class.obfuscated.text, class.obfuscated.size),
-			   (uint32_t)m->classes.count, err);
-	if (r < 0)
-		return r;
-	r = base_idmap_put(&m->by_original, hash_name(class.name.text, class.name.size),
-			   (uint32_t)m->classes.count, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_idmap_put(&m->by_name,
+				  hash_name(class.obfuscated.text, class.obfuscated.size),
+				  (uint32_t)m->classes.count, err));
+	TRY_ERRORS(base_idmap_put(&m->by_original, hash_name(class.name.text, class.name.size),
+				  (uint32_t)m->classes.count, err));
 	return base_vec_push(&m->classes, &class, sizeof(class), err);
 }
 

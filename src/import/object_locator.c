@@ -105,8 +105,7 @@ int places_add(struct places *places, const struct hprof_sub *sub, struct hdb_er
 		last->count++;
 		return HDB_OK;
 	}
-	if ((r = base_vec_push(&places->pieces, &fresh, sizeof(fresh), err)) != HDB_OK)
-		return r;
+	TRY(base_vec_push(&places->pieces, &fresh, sizeof(fresh), err));
 	check_order(places);
 	return HDB_OK;
 }
@@ -114,16 +113,13 @@ int places_add(struct places *places, const struct hprof_sub *sub, struct hdb_er
 int places_add_run(struct places *places, struct places_extent extent,
 		   const struct places_piece *pieces, size_t count, struct hdb_error *err)
 {
-	int r = add_extent(places, extent, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(add_extent(places, extent, err));
 	for (size_t i = 0; i < count; i++)
 		places->object_count += pieces[i].count;
 	if (places->is_disordered)
 		return HDB_OK;
-	if ((r = base_vec_reserve(&places->pieces, count, sizeof(*pieces), err)) != HDB_OK)
-		return r;
+	TRY(base_vec_reserve(&places->pieces, count, sizeof(*pieces), err));
 	memcpy((struct places_piece *)places->pieces.data + places->pieces.count, pieces,
 	       count * sizeof(*pieces));
 	places->pieces.count += count;
@@ -342,14 +338,10 @@ static int locate_all(struct places *places, const struct idset *ids, struct bas
 
 	places->high_bytes = size <= UINT32_MAX ? 0 : size <= HIGH_BYTE_END ? 1 : 4;
 	base_stage(work, "locating objects", size, "bytes");
-	r = base_big_alloc(work, &places->low, ids->count * 4, "object offsets", err);
-	if (r != HDB_OK)
-		return r;
+	TRY(base_big_alloc(work, &places->low, ids->count * 4, "object offsets", err));
 	if (places->high_bytes) {
-		r = base_big_alloc(work, &places->high, ids->count * places->high_bytes,
-				   "object offsets", err);
-		if (r != HDB_OK)
-			return r;
+		TRY(base_big_alloc(work, &places->high, ids->count * places->high_bytes,
+				   "object offsets", err));
 	}
 	l.views = calloc(pipeline.slot_count, sizeof(*l.views));
 	if (!l.views)

@@ -106,10 +106,8 @@ static int enter_class(struct ahead *a, struct ahead_slot *slot, uint64_t class_
 		       struct hdb_error *err)
 {
 	const struct ahead_class fresh = { .class_id = class_id };
-	const int r = base_vec_push(&a->classes, &fresh, sizeof(fresh), err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_vec_push(&a->classes, &fresh, sizeof(fresh), err));
 	keep_class(a, slot);
 	*slot = (struct ahead_slot){ .class = fresh, .no = a->classes.count - 1 };
 	return HDB_OK;
@@ -268,11 +266,9 @@ static ALWAYS_INLINE int read_objects(struct ahead *a, struct reading *w, uint64
 static int keep_run(struct ahead *a, unsigned id_size, struct reading *w, struct hdb_error *err)
 {
 	struct ahead_run *run = &w->run;
-	int r;
 
 	keep_classes(a, run->first_class);
-	if ((r = keep_piece(a, w, err)) < 0)
-		return r;
+	TRY_ERRORS(keep_piece(a, w, err));
 	if (!w->count || !quick(a, id_size, w->last, &run->last))
 		return HDB_OK;
 	run->id_count = w->count;

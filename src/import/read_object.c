@@ -67,10 +67,8 @@ static int add_entries(struct import *im, struct maker *m, struct maker_class *c
 		.kind = STORE_INSTANCE,
 		.body_size = class->body_size,
 	};
-	int r = store_objects_entry(&m->dictionary, &o, &class->instance_entry, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(store_objects_entry(&m->dictionary, &o, &class->instance_entry, err));
 	o.kind = STORE_OBJECT_ARRAY;
 	o.body_size = im->file.id_size;
 	return store_objects_entry(&m->dictionary, &o, &class->array_entry, err);
@@ -102,10 +100,8 @@ int import_note_instance(struct maker *m, struct maker_class *class, uint64_t di
 			 struct hdb_error *err)
 {
 	const size_t slot = (size_t)(class - m->classes);
-	const int r = note_kept(m, class, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(note_kept(m, class, err));
 	if (distance > UINT32_MAX)
 		return note_distance(m, class, distance, 1, err);
 	m->unnoted[slot / 64] |= (uint64_t)1 << slot % 64;
@@ -135,10 +131,8 @@ static int find_class(struct import *im, struct maker *m, uint64_t class_id, str
 	const uint32_t no = base_idmap_get(&im->class_map, class_id);
 	const struct import_class *class;
 	uint64_t plan_bytes = 0;
-	int r = note_kept(m, entry, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(note_kept(m, entry, err));
 	*entry = (struct maker_class){ .id = class_id, .plain_bytes = UINT64_MAX };
 	if (no == BASE_IDMAP_NONE)
 		return HDB_OK;
@@ -251,9 +245,7 @@ static inline int take_instance(struct import *im, struct maker *m, const struct
 	body = base_view_at(&m->view, sub->body_offset, sub->body_size, err);
 	if (!body)
 		return HDB_ETRUNC;
-	r = base_vec_reserve(&m->raw, count, sizeof(uint64_t), err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_vec_reserve(&m->raw, count, sizeof(uint64_t), err));
 	raw = (uint64_t *)m->raw.data + m->raw.count;
 	if (class->stack_size_at && class->stack_size_at <= sub->body_size)
 		o->length = stack_words(body + class->stack_size_at - 4);
@@ -307,7 +299,6 @@ int import_each_element(const struct import_array *array,
 	const unsigned id_size = array->im->file.id_size;
 	uint64_t ids[ELEMENTS];
 	uint32_t found[ELEMENTS];
-	int r;
 
 	for (uint64_t from = 0; from < sub->length; from += ELEMENTS) {
 		struct elements some = {
@@ -316,11 +307,9 @@ int import_each_element(const struct import_array *array,
 			.ids = ids,
 		};
 
-		if ((r = read_elements(array->view, id_size, &some, err)) < 0)
-			return r;
+		TRY_ERRORS(read_elements(array->view, id_size, &some, err));
 		idset_find_many(&array->im->ids, ids, some.count, found);
-		if ((r = take(ctx, ids, found, some.count, err)) != HDB_OK)
-			return r;
+		TRY(take(ctx, ids, found, some.count, err));
 	}
 	return HDB_OK;
 }
@@ -354,14 +343,11 @@ static int keep_found(void *ctx, const uint64_t *ids, const uint32_t *found, siz
 		      struct hdb_error *err)
 {
 	struct few *few = ctx;
-	int r;
 
 	for (size_t i = 0; i < count; i++) {
-		r = found[i] == IDSET_NONE ?
+		TRY(found[i] == IDSET_NONE ?
 			    import_note_missing(few->m->out, ids[i], few->ix, err) :
-			    base_vec_push(&few->m->raw, &ids[i], sizeof(ids[i]), err);
-		if (r != HDB_OK)
-			return r;
+			    base_vec_push(&few->m->raw, &ids[i], sizeof(ids[i]), err));
 	}
 	return HDB_OK;
 }
@@ -374,10 +360,8 @@ static int take_long_array(struct import *im, struct maker *m, const struct hpro
 	struct big_list big = { .ix = ix, .start = NOT_HELD, .offset = sub->offset };
 	struct long_array array = { .im = im, .class_no = class_no };
 	struct few few = { .m = m, .ix = ix };
-	int r = import_each_element(&elements, count_found, &array, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(import_each_element(&elements, count_found, &array, err));
 	big.length = array.found;
 	if (big.length <= STORE_LIST_BIG)
 		return import_each_element(&elements, keep_found, &few, err);
@@ -389,10 +373,8 @@ static inline int take_object_array(struct import *im, struct maker *m, const st
 {
 	struct elements elements = { .offset = sub->body_offset, .n = sub->length };
 	const struct maker_class *class;
-	int r = class_of(im, m, sub->class_id, &class, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(class_of(im, m, sub->class_id, &class, err));
 	o->kind = STORE_OBJECT_ARRAY;
 	o->class_no = class->no - 1;
 	o->length = sub->length;
@@ -404,13 +386,9 @@ static inline int take_object_array(struct import *im, struct maker *m, const st
 
 		return take_long_array(im, m, &copy, o->class_no, err);
 	}
-	r = base_vec_reserve(&m->raw, sub->length, sizeof(uint64_t), err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_vec_reserve(&m->raw, sub->length, sizeof(uint64_t), err));
 	elements.ids = (uint64_t *)m->raw.data + m->raw.count;
-	r = read_elements(&m->view, im->file.id_size, &elements, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(read_elements(&m->view, im->file.id_size, &elements, err));
 	if (im->flat.last)
 		note_flat_elements(im, o->class_no, elements.ids, elements.count);
 	m->raw.count += elements.count;
@@ -540,8 +518,7 @@ static inline int take_object(struct import *im, struct maker *m, uint32_t i,
 		return r;
 	if (m->is_noted && (r = note_object(im, m, i, &o, err)) != HDB_OK)
 		return r;
-	if ((r = import_put_object(m, i, &o, err)) < 0)
-		return r;
+	TRY_ERRORS(import_put_object(m, i, &o, err));
 	if (o.kind == STORE_PRIMITIVE_ARRAY)
 		m->primitive_entry[sub->element_type & 15] = m->objects[i].entry;
 	return end_raw(m, i, first, err);
@@ -553,10 +530,8 @@ int import_look_up(struct import *im, struct maker *m, struct hdb_error *err)
 	const uint64_t *ids = m->raw.data;
 	const size_t n = asked->count, left = m->raw.count - m->asked_end;
 	const size_t next = left < MAKER_ASK ? left : MAKER_ASK;
-	const int r = base_vec_reserve(&m->found, n, sizeof(uint32_t), err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_vec_reserve(&m->found, n, sizeof(uint32_t), err));
 	m->found_count += idset_answer(&im->ids, ids + m->answered, asked,
 				       (uint32_t *)m->found.data + m->answered);
 	m->answered = m->found.count = m->answered + n;
@@ -567,15 +542,12 @@ int import_look_up(struct import *im, struct maker *m, struct hdb_error *err)
 
 int import_find_rest(struct import *im, struct maker *m, struct hdb_error *err)
 {
-	int r = base_vec_reserve(&m->found,
-				 m->raw.count - m->found.count + STORE_RUN_PAD + IMPORT_SORT_MAX,
-				 sizeof(uint32_t), err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(base_vec_reserve(&m->found,
+			     m->raw.count - m->found.count + STORE_RUN_PAD + IMPORT_SORT_MAX,
+			     sizeof(uint32_t), err));
 	while (m->answered < m->raw.count)
-		if ((r = import_look_up(im, m, err)) != HDB_OK)
-			return r;
+		TRY(import_look_up(im, m, err));
 	return HDB_OK;
 }
 
@@ -598,16 +570,13 @@ int import_take_objects(struct import *im, struct maker *m, struct hdb_error *er
 		return r;
 	places_begin(&reader, &im->places, m->first_ix, &wanted);
 	for (;;) {
-		if ((r = import_take_plain(im, m, &reader, err)) != HDB_OK)
-			return r;
+		TRY(import_take_plain(im, m, &reader, err));
 		if ((r = places_next(&reader, &i, &sub, err)) != HDB_OK)
 			return r < 0 ? r : HDB_OK;
-		if ((r = take_object(im, m, i, &sub, err)) != HDB_OK)
-			return r;
+		TRY(take_object(im, m, i, &sub, err));
 		/* Memory has time to bring what is looked up while further objects are read. */
 		while (m->raw.count - m->asked_end >= MAKER_ASK)
-			if ((r = import_look_up(im, m, err)) != HDB_OK)
-				return r;
+			TRY(import_look_up(im, m, err));
 	}
 }
 

@@ -151,8 +151,7 @@ static int make_ready(struct import *im, struct maker *m, struct taking *t, stru
 
 	m->raw.count = t->raw_count;
 	while (t->raw_count - m->asked_end >= MAKER_ASK)
-		if ((r = import_look_up(im, m, err)) != HDB_OK)
-			return r;
+		TRY(import_look_up(im, m, err));
 	if (t->raw_count >= NOT_TAKEN - STORE_LIST_BIG - MAKER_ASK)
 		return HDB_END;
 	t->until = m->asked_end + MAKER_ASK;

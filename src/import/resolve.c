@@ -225,10 +225,8 @@ static int class_targets(struct import *im, struct base_vec *targets, uint32_t n
 			 struct hdb_error *err)
 {
 	const struct import_class *class = import_class_at(im, no);
-	int r = base_vec_push(targets, &class->out.loader_ix, sizeof(uint32_t), err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_vec_push(targets, &class->out.loader_ix, sizeof(uint32_t), err));
 	if (class->out.super_no == STORE_NONE)
 		return HDB_OK;
 	return base_vec_push(targets, &import_class_at(im, class->out.super_no)->out.ix,
@@ -237,15 +235,11 @@ static int class_targets(struct import *im, struct base_vec *targets, uint32_t n
 
 static int note_missing(struct maker *m, uint32_t i, struct hdb_error *err)
 {
-	int r;
-
 	for (uint32_t k = m->raw_first[i]; k < m->raw_end[i]; k++) {
 		if (*base_vec_at(&m->found, uint32_t, k) != IDSET_NONE)
 			continue;
-		r = import_note_missing(m->out, *base_vec_at(&m->raw, uint64_t, k), m->first_ix + i,
-					err);
-		if (r != HDB_OK)
-			return r;
+		TRY(import_note_missing(m->out, *base_vec_at(&m->raw, uint64_t, k), m->first_ix + i,
+					err));
 	}
 	return HDB_OK;
 }
@@ -263,12 +257,9 @@ static int add_extras(struct import *im, struct maker *m, uint32_t i, struct hdb
 {
 	const struct store_object o = import_get_object(m, i);
 	const uint32_t ix = m->first_ix + i;
-	int r;
 
 	if (o.kind == STORE_CLASS) {
-		r = class_targets(im, &m->targets, (uint32_t)o.length, err);
-		if (r != HDB_OK)
-			return r;
+		TRY(class_targets(im, &m->targets, (uint32_t)o.length, err));
 	}
 	/* A long array has none in its list; only damage makes an array a thread. */
 	while (m->next_extra < ix)
@@ -277,9 +268,7 @@ static int add_extras(struct import *im, struct maker *m, uint32_t i, struct hdb
 		const struct import_edge *edge =
 			base_vec_at(&im->links.extras, struct import_edge, m->extra);
 
-		r = base_vec_push(&m->targets, &edge->to_ix, sizeof(uint32_t), err);
-		if (r != HDB_OK)
-			return r;
+		TRY(base_vec_push(&m->targets, &edge->to_ix, sizeof(uint32_t), err));
 		m->next_extra = extra_ix(im, ++m->extra);
 	}
 	return HDB_OK;
@@ -295,10 +284,8 @@ static int hold_list(struct maker *m, uint32_t i, const uint32_t *targets, size_
 		.length = n,
 		.start = s->held.count,
 	};
-	int r = base_vec_reserve(&s->held, n, sizeof(uint32_t), err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_vec_reserve(&s->held, n, sizeof(uint32_t), err));
 	memcpy((uint32_t *)s->held.data + s->held.count, targets, n * sizeof(uint32_t));
 	s->held.count += n;
 	return base_vec_push(&s->big, &held, sizeof(held), err);
@@ -326,8 +313,7 @@ static int gather_list(struct import *im, struct maker *m, uint32_t i, struct hd
 	m->targets.count = n;
 	if (n != end - first && (r = note_missing(m, i, err)) != HDB_OK)
 		return r;
-	if ((r = add_extras(im, m, i, err)) != HDB_OK)
-		return r;
+	TRY(add_extras(im, m, i, err));
 	return base_vec_reserve(&m->targets, SORT_MAX, sizeof(uint32_t), err);
 }
 
@@ -436,12 +422,9 @@ static int resolve_lists(struct import *im, struct maker *m, struct hdb_error *e
 {
 	struct slot *s = m->out;
 	struct store_lists_writer out;
-	int r = import_find_rest(im, m, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = store_lists_open(&out, &s->lists_bytes, m->first_ix, s->count, err)) != HDB_OK)
-		return r;
+	TRY(import_find_rest(im, m, err));
+	TRY(store_lists_open(&out, &s->lists_bytes, m->first_ix, s->count, err));
 	m->extra = import_extras_from(im, m->first_ix);
 	m->next_extra = extra_ix(im, m->extra);
 	return put_lists(im, m,
@@ -515,10 +498,8 @@ static int read_objects(struct import *im, struct maker *m, struct hdb_error *er
 		return r;
 	if (s->big.count > 1)
 		qsort(s->big.data, s->big.count, sizeof(struct big_list), by_index);
-	if ((r = import_counts_flush(&m->counting, err)) != HDB_OK)
-		return r;
-	if ((r = import_note_instances(m, err)) != HDB_OK)
-		return r;
+	TRY(import_counts_flush(&m->counting, err));
+	TRY(import_note_instances(m, err));
 	return import_distances_flush(&m->distances, err);
 }
 
@@ -535,10 +516,8 @@ static int make_block(struct import *im, struct maker *m, uint64_t item, struct 
 	m->id_count = left > STORE_BLOCK_OBJECTS ? STORE_BLOCK_OBJECTS + 1 : left;
 	idset_scan(&im->ids, first_ix, m->id_count, m->ids);
 	s->first_id = m->ids[0];
-	if ((r = read_objects(im, m, err)) != HDB_OK)
-		return r;
-	if ((r = store_ids_encode(&s->ids_bytes, m->ids, s->count, first_ix, err)) != HDB_OK)
-		return r;
+	TRY(read_objects(im, m, err));
+	TRY(store_ids_encode(&s->ids_bytes, m->ids, s->count, first_ix, err));
 	r = store_objects_encode(&s->objects_bytes, &m->dictionary,
 				 &(struct store_objects_put){
 					 .objects = m->objects,
@@ -675,37 +654,24 @@ out:
 static int write_blocks(struct resolve *v, struct hdb_error *err)
 {
 	struct import *im = v->im;
-	int r = run(v, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = store_put_table(im->writer, STORE_IDS, im->object_count, err)) != HDB_OK)
-		return r;
-	if ((r = store_put_table(im->writer, STORE_OBJECTS, im->object_count, err)) != HDB_OK)
-		return r;
-	r = store_put_table(im->writer, STORE_REFERENCES, im->links.reference_count, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(run(v, err));
+	TRY(store_put_table(im->writer, STORE_IDS, im->object_count, err));
+	TRY(store_put_table(im->writer, STORE_OBJECTS, im->object_count, err));
+	TRY(store_put_table(im->writer, STORE_REFERENCES, im->links.reference_count, err));
 	return store_put_table(im->writer, STORE_REFERENCES_BIG, 0, err);
 }
 
 int import_resolve(struct import *im, struct hdb_error *err)
 {
 	struct resolve v = { .im = im, .view = { .src = im->source } };
-	int r;
 
 	im->places.file = &im->file;
 	im->places.block_objects = STORE_BLOCK_OBJECTS;
-	r = places_finish(&im->places, &im->ids, im->work, err);
-	if (r != HDB_OK)
-		return r;
-	if ((r = import_counts_begin(im, err)) != HDB_OK)
-		return r;
-	if ((r = import_flat_begin(im, err)) != HDB_OK)
-		return r;
-	if ((r = write_blocks(&v, err)) != HDB_OK)
-		return r;
-	if ((r = import_flat_end(im, err)) != HDB_OK)
-		return r;
+	TRY(places_finish(&im->places, &im->ids, im->work, err));
+	TRY(import_counts_begin(im, err));
+	TRY(import_flat_begin(im, err));
+	TRY(write_blocks(&v, err));
+	TRY(import_flat_end(im, err));
 	return im->source->check(im->source, err);
 }

@@ -10,7 +10,6 @@
 static int merge_missing(struct import *im, uint64_t id, uint32_t ix, struct hdb_error *err)
 {
 	uint32_t no = base_idmap_get(&im->damage.dangling_map, id);
-	int r;
 
 	if (no != BASE_IDMAP_NONE) {
 		base_vec_at(&im->damage.dangling, struct store_dangling, no)->reference_count++;
@@ -22,9 +21,7 @@ static int merge_missing(struct import *im, uint64_t id, uint32_t ix, struct hdb
 					      .reference_count = 1,
 					      .example_ix = ix };
 	no = (uint32_t)im->damage.dangling.count;
-	r = base_vec_push(&im->damage.dangling, &fresh, sizeof(fresh), err);
-	if (r != HDB_OK)
-		return r;
+	TRY(base_vec_push(&im->damage.dangling, &fresh, sizeof(fresh), err));
 	return base_idmap_put(&im->damage.dangling_map, id, no, err);
 }
 
@@ -126,10 +123,9 @@ static int report_short(struct import *im, const struct slot *s, struct hdb_erro
 static int put_blocks(struct import *im, const struct slot *s, uint64_t first_ix,
 		      struct hdb_error *err)
 {
-	int r = base_vec_push(&im->links.id_directory, &s->first_id, sizeof(s->first_id), err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
+	TRY(base_vec_push(&im->links.id_directory, &s->first_id, sizeof(s->first_id), err));
 	r = store_put(im->writer, STORE_IDS,
 		      &(struct store_block){ .key = s->first_id,
 					     .item_count = s->count,
@@ -182,19 +178,14 @@ static int put_long_lists(struct import *im, struct base_view *view, const struc
 int import_write_block(struct import *im, struct base_view *view, struct slot *s, uint64_t first_ix,
 		       struct hdb_error *err)
 {
-	int r = base_step(im->work, first_ix, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = put_blocks(im, s, first_ix, err)) != HDB_OK)
-		return r;
-	if ((r = put_long_lists(im, view, s, err)) != HDB_OK)
-		return r;
+	TRY(base_step(im->work, first_ix, err));
+	TRY(put_blocks(im, s, first_ix, err));
+	TRY(put_long_lists(im, view, s, err));
 	for (size_t i = 0; i < s->missing.count; i++) {
 		const struct missing *m = base_vec_at(&s->missing, struct missing, i);
 
-		if ((r = merge_missing(im, m->id, m->from_ix, err)) != HDB_OK)
-			return r;
+		TRY(merge_missing(im, m->id, m->from_ix, err));
 	}
 	im->damage.dangling_count += s->missing_count;
 	im->links.reference_count += s->reference_count;
@@ -202,7 +193,6 @@ int import_write_block(struct import *im, struct base_view *view, struct slot *s
 	im->flat.count += s->flat_count;
 	im->flat.odd_count += s->odd_count;
 	import_zeroed_merge(im, &s->zeroed);
-	if ((r = import_counts_merge(im, &s->counted, err)) != HDB_OK)
-		return r;
+	TRY(import_counts_merge(im, &s->counted, err));
 	return report_short(im, s, err);
 }

@@ -153,9 +153,7 @@ static int take_objects(struct scan *s, const struct ahead *a, const struct ahea
 		idset_remove(&im->ids, ids, added);
 	if (r != HDB_OK)
 		return r;
-	r = take_classes(s, a, run, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(take_classes(s, a, run, err));
 	take_arrays(im, run);
 	for (unsigned t = 0; t < 16; t++)
 		im->records.primitive_used[t] |= run->primitive_used >> t & 1;
@@ -195,8 +193,7 @@ static int step(struct scan *s, struct hdb_error *err)
 	}
 	if (r < 0)
 		return r;
-	if ((r = scan_event(s, event, err)) < 0)
-		return r;
+	TRY_ERRORS(scan_event(s, event, err));
 	if (++s->events % STEP_RECORDS)
 		return HDB_OK;
 	return base_step(s->im->work, s->walk.position, err);

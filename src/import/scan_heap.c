@@ -6,15 +6,12 @@
 int import_scan_class_no(struct scan *s, uint64_t class_id, uint32_t *no, struct hdb_error *err)
 {
 	const uint32_t slot = import_id_hash(class_id) % CLASS_CACHE;
-	int r;
 
 	if (s->cache_id[slot] == class_id && s->cache_no[slot] != STORE_NONE) {
 		*no = s->cache_no[slot];
 		return HDB_OK;
 	}
-	r = import_class_of(s->im, class_id, no, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(import_class_of(s->im, class_id, no, err));
 	s->cache_id[slot] = class_id;
 	s->cache_no[slot] = *no;
 	return HDB_OK;
@@ -25,12 +22,9 @@ static int scan_class(struct scan *s, const struct hprof_sub *sub, struct hdb_er
 	struct import_class *class;
 	struct hprof_class dump;
 	uint32_t no;
-	int r = hprof_class_read(&s->im->file, &s->walk.view, sub, &dump, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = import_scan_class_no(s, sub->id, &no, err)) != HDB_OK)
-		return r;
+	TRY(hprof_class_read(&s->im->file, &s->walk.view, sub, &dump, err));
+	TRY(import_scan_class_no(s, sub->id, &no, err));
 	class = import_class_at(s->im, no);
 	class->has_dump = 1;
 	class->super_id = dump.super_id;
@@ -86,18 +80,14 @@ static int scan_object(struct scan *s, const struct hprof_sub *sub, struct hdb_e
 	case HPROF_CLASS_DUMP:
 		return scan_class(s, sub, err);
 	case HPROF_INSTANCE_DUMP:
-		r = import_scan_class_no(s, sub->class_id, &no, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(import_scan_class_no(s, sub->class_id, &no, err));
 		class = import_class_at(im, no);
 		if (sub->length > class->max_body)
 			class->max_body = sub->length;
 		break;
 	case HPROF_OBJECT_ARRAY_DUMP:
 		watch_overlap(im, sub);
-		r = import_scan_class_no(s, sub->class_id, &no, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(import_scan_class_no(s, sub->class_id, &no, err));
 		class = import_class_at(im, no);
 		class->out.flags |= STORE_CLASS_ARRAY;
 		break;
@@ -119,18 +109,13 @@ static int scan_root(struct scan *s, const struct hprof_sub *sub, struct hdb_err
 	};
 	struct store_thread *thread;
 	uint32_t no;
-	int r;
 
 	switch (sub->tag) {
 	case HPROF_ROOT_THREAD_OBJECT:
-		r = import_thread_of(im, sub->thread_serial, &thread, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(import_thread_of(im, sub->thread_serial, &thread, err));
 		thread->object_id = sub->id;
 		no = (uint32_t)(thread - base_vec_at(&im->records.threads, struct store_thread, 0));
-		r = base_idmap_put(&im->records.thread_roots, sub->thread_serial, no, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(base_idmap_put(&im->records.thread_roots, sub->thread_serial, no, err));
 		if (sub->trace_serial)
 			thread->trace_serial = sub->trace_serial;
 		break;
@@ -165,7 +150,6 @@ static int scan_heap_info(struct scan *s, const struct hprof_sub *sub, struct hd
 	const uint64_t name_id = sub->class_id;
 	struct import_heap_switch change = { .offset = sub->offset };
 	size_t i;
-	int r;
 
 	im->origin.is_android = true;
 	for (i = 0; i < im->records.heaps.count; i++)
@@ -173,12 +157,8 @@ static int scan_heap_info(struct scan *s, const struct hprof_sub *sub, struct hd
 			break;
 	/* ART has four heaps; a file with very many is not worth a search structure. */
 	if (i == im->records.heaps.count && i < 1024) {
-		r = base_vec_push(&im->records.heaps, &heap, sizeof(heap), err);
-		if (r != HDB_OK)
-			return r;
-		r = base_vec_push(&im->records.heap_names, &name_id, sizeof(name_id), err);
-		if (r != HDB_OK)
-			return r;
+		TRY(base_vec_push(&im->records.heaps, &heap, sizeof(heap), err));
+		TRY(base_vec_push(&im->records.heap_names, &name_id, sizeof(name_id), err));
 	}
 	change.heap_no = (uint32_t)i + 1;
 	if (change.heap_no == s->heap_no)

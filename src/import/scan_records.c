@@ -15,18 +15,14 @@ int import_scan_texts(struct scan *s, struct hdb_error *err)
 	const uint64_t *ids = s->waiting.data;
 	const size_t n = s->waiting.count;
 	const uint32_t first = (uint32_t)(texts->writer.count - n);
-	int r;
 
 	if (!n)
 		return HDB_OK;
-	if ((r = base_idmap_reserve(&texts->numbers, texts->numbers.count + n, err)) != HDB_OK)
-		return r;
+	TRY(base_idmap_reserve(&texts->numbers, texts->numbers.count + n, err));
 	for (size_t i = 0; i < n; i++) {
 		if (n - i > TEXTS_AHEAD)
 			base_idmap_soon(&texts->numbers, ids[i + TEXTS_AHEAD]);
-		r = base_idmap_put(&texts->numbers, ids[i], first + (uint32_t)i, err);
-		if (r != HDB_OK)
-			return r;
+		TRY(base_idmap_put(&texts->numbers, ids[i], first + (uint32_t)i, err));
 	}
 	s->waiting.count = 0;
 	return HDB_OK;
@@ -60,11 +56,8 @@ static int scan_utf8(struct scan *s, const struct hprof_record *rec, struct hdb_
 		return hdb_fail(err, HDB_ELIMIT, "more than %" PRIu32 " texts", UINT32_MAX - 2);
 	place.offset = text.text_offset;
 	place.size = text.text_size > STORE_TEXT_MAX ? STORE_TEXT_MAX : (uint32_t)text.text_size;
-	if ((r = base_vec_push(&im->texts.places, &place, sizeof(place), err)) != HDB_OK)
-		return r;
-	r = base_vec_push(&s->waiting, &text.string_id, sizeof(text.string_id), err);
-	if (r != HDB_OK)
-		return r;
+	TRY(base_vec_push(&im->texts.places, &place, sizeof(place), err));
+	TRY(base_vec_push(&s->waiting, &text.string_id, sizeof(text.string_id), err));
 	r = store_texts_put(&im->texts.writer, text.text, (size_t)text.text_size, err);
 	if (r != HDB_OK || s->waiting.count < TEXTS_WAITING)
 		return r;
@@ -76,14 +69,10 @@ static int scan_load_class(struct scan *s, const struct hprof_record *rec, struc
 	struct import *im = s->im;
 	const uint32_t no = (uint32_t)im->records.loads.count;
 	struct hprof_load_class load;
-	int r = hprof_read_load_class(&im->file, &s->view, rec, &load, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = base_vec_push(&im->records.loads, &load, sizeof(load), err)) != HDB_OK)
-		return r;
-	if ((r = base_idmap_put(&im->records.serial_map, load.class_serial, no, err)) != HDB_OK)
-		return r;
+	TRY(hprof_read_load_class(&im->file, &s->view, rec, &load, err));
+	TRY(base_vec_push(&im->records.loads, &load, sizeof(load), err));
+	TRY(base_idmap_put(&im->records.serial_map, load.class_serial, no, err));
 	return base_idmap_put(&im->records.load_map, load.class_id, no, err);
 }
 
@@ -91,7 +80,6 @@ int import_thread_of(struct import *im, uint32_t serial, struct store_thread **o
 		     struct hdb_error *err)
 {
 	uint32_t no = base_idmap_get(&im->records.thread_map, serial);
-	int r;
 
 	if (no == BASE_IDMAP_NONE) {
 		const struct store_thread fresh = {
@@ -102,12 +90,8 @@ int import_thread_of(struct import *im, uint32_t serial, struct store_thread **o
 		};
 
 		no = (uint32_t)im->records.threads.count;
-		r = base_vec_push(&im->records.threads, &fresh, sizeof(fresh), err);
-		if (r != HDB_OK)
-			return r;
-		r = base_idmap_put(&im->records.thread_map, serial, no, err);
-		if (r != HDB_OK)
-			return r;
+		TRY(base_vec_push(&im->records.threads, &fresh, sizeof(fresh), err));
+		TRY(base_idmap_put(&im->records.thread_map, serial, no, err));
 	}
 	*out = base_vec_at(&im->records.threads, struct store_thread, no);
 	return HDB_OK;
@@ -118,18 +102,15 @@ static int scan_trace(struct scan *s, const struct hprof_record *rec, struct hdb
 	struct import *im = s->im;
 	struct hprof_trace trace;
 	struct store_trace out;
-	int r = hprof_read_trace(&im->file, &s->view, rec, &trace, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(hprof_read_trace(&im->file, &s->view, rec, &trace, err));
 	out = (struct store_trace){
 		.trace_serial = trace.trace_serial,
 		.thread_serial = trace.thread_serial,
 		.first_frame = im->records.trace_frames.count,
 		.frame_count = trace.frame_count,
 	};
-	if ((r = base_vec_push(&im->records.traces, &out, sizeof(out), err)) != HDB_OK)
-		return r;
+	TRY(base_vec_push(&im->records.traces, &out, sizeof(out), err));
 	for (uint32_t i = 0; i < trace.frame_count; i++) {
 		const unsigned size = im->file.id_size;
 		const uint8_t *p =
@@ -139,8 +120,7 @@ static int scan_trace(struct scan *s, const struct hprof_record *rec, struct hdb
 		if (!p)
 			return HDB_ETRUNC;
 		id = be_id(p, size);
-		if ((r = base_vec_push(&im->records.trace_frames, &id, sizeof(id), err)) < 0)
-			return r;
+		TRY_ERRORS(base_vec_push(&im->records.trace_frames, &id, sizeof(id), err));
 	}
 	return HDB_OK;
 }
@@ -150,10 +130,8 @@ static int scan_frame(struct scan *s, const struct hprof_record *rec, struct hdb
 	struct import *im = s->im;
 	struct hprof_frame frame;
 	struct store_frame out;
-	const int r = hprof_read_frame(&im->file, &s->view, rec, &frame, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(hprof_read_frame(&im->file, &s->view, rec, &frame, err));
 	out = (struct store_frame){
 		.frame_id = frame.frame_id,
 		.method_text = base_idmap_get(&im->texts.numbers, frame.method_string_id),
@@ -168,19 +146,15 @@ static int scan_frame(struct scan *s, const struct hprof_record *rec, struct hdb
 static int scan_alloc_sites(struct scan *s, const struct hprof_record *rec, struct hdb_error *err)
 {
 	struct hprof_alloc_sites sites;
-	int r = hprof_read_alloc_sites(&s->im->file, &s->view, rec, &sites, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(hprof_read_alloc_sites(&s->im->file, &s->view, rec, &sites, err));
 	for (uint32_t i = 0; i < sites.site_count; i++) {
 		struct hprof_alloc_site site;
 		struct store_alloc_site out;
 
-		r = hprof_read_alloc_site(&s->view,
-					  sites.sites_offset + (uint64_t)i * HPROF_ALLOC_SITE_SIZE,
-					  &site, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(hprof_read_alloc_site(
+			&s->view, sites.sites_offset + (uint64_t)i * HPROF_ALLOC_SITE_SIZE, &site,
+			err));
 		out = (struct store_alloc_site){
 			.record_no = s->alloc_records,
 			.class_text = site.class_serial,
@@ -192,9 +166,7 @@ static int scan_alloc_sites(struct scan *s, const struct hprof_record *rec, stru
 			.flags = sites.flags,
 			.array_type = site.array_type,
 		};
-		r = base_vec_push(&s->im->records.alloc_sites, &out, sizeof(out), err);
-		if (r != HDB_OK)
-			return r;
+		TRY(base_vec_push(&s->im->records.alloc_sites, &out, sizeof(out), err));
 	}
 	s->alloc_records++;
 	return HDB_OK;
@@ -203,10 +175,8 @@ static int scan_alloc_sites(struct scan *s, const struct hprof_record *rec, stru
 static int scan_cpu_samples(struct scan *s, const struct hprof_record *rec, struct hdb_error *err)
 {
 	struct hprof_cpu_samples samples;
-	int r = hprof_read_cpu_samples(&s->im->file, &s->view, rec, &samples, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(hprof_read_cpu_samples(&s->im->file, &s->view, rec, &samples, err));
 	for (uint32_t i = 0; i < samples.trace_count; i++) {
 		const uint8_t *p =
 			base_view_at(&s->view, samples.traces_offset + (uint64_t)i * 8, 8, err);
@@ -220,9 +190,7 @@ static int scan_cpu_samples(struct scan *s, const struct hprof_record *rec, stru
 			.trace_serial = be32(p + 4),
 			.total_count = samples.sample_count,
 		};
-		r = base_vec_push(&s->im->records.cpu_samples, &out, sizeof(out), err);
-		if (r != HDB_OK)
-			return r;
+		TRY(base_vec_push(&s->im->records.cpu_samples, &out, sizeof(out), err));
 	}
 	s->cpu_records++;
 	return HDB_OK;
@@ -233,12 +201,9 @@ static int scan_start_thread(struct scan *s, const struct hprof_record *rec, str
 	struct import *im = s->im;
 	struct hprof_start_thread start;
 	struct store_thread *thread;
-	int r = hprof_read_start_thread(&im->file, &s->view, rec, &start, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = import_thread_of(im, start.thread_serial, &thread, err)) != HDB_OK)
-		return r;
+	TRY(hprof_read_start_thread(&im->file, &s->view, rec, &start, err));
+	TRY(import_thread_of(im, start.thread_serial, &thread, err));
 	/* What the heap dump says of the thread is newer, wherever it stands in the file. */
 	if (base_idmap_get(&im->records.thread_roots, start.thread_serial) == BASE_IDMAP_NONE) {
 		thread->object_id = start.thread_id;
@@ -255,10 +220,8 @@ static int scan_summary(struct scan *s, const struct hprof_record *rec, struct h
 {
 	struct hprof_heap_summary sum;
 	struct store_heap_summary out;
-	const int r = hprof_read_heap_summary(&s->im->file, &s->view, rec, &sum, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(hprof_read_heap_summary(&s->im->file, &s->view, rec, &sum, err));
 	out = (struct store_heap_summary){
 		.file_offset = rec->offset,
 		.allocated_bytes = sum.allocated_bytes,
@@ -273,12 +236,9 @@ static int scan_end_thread(struct scan *s, const struct hprof_record *rec, struc
 {
 	struct store_thread *thread;
 	uint32_t serial;
-	int r = hprof_read_serial(&s->im->file, &s->view, rec, &serial, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = import_thread_of(s->im, serial, &thread, err)) != HDB_OK)
-		return r;
+	TRY(hprof_read_serial(&s->im->file, &s->view, rec, &serial, err));
+	TRY(import_thread_of(s->im, serial, &thread, err));
 	thread->has_ended = 1;
 	return HDB_OK;
 }
@@ -286,10 +246,8 @@ static int scan_end_thread(struct scan *s, const struct hprof_record *rec, struc
 static int scan_unload_class(struct scan *s, const struct hprof_record *rec, struct hdb_error *err)
 {
 	uint32_t serial;
-	const int r = hprof_read_serial(&s->im->file, &s->view, rec, &serial, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(hprof_read_serial(&s->im->file, &s->view, rec, &serial, err));
 	return base_vec_push(&s->im->records.unloaded, &serial, sizeof(serial), err);
 }
 
@@ -308,13 +266,10 @@ static int scan_control_settings(struct scan *s, const struct hprof_record *rec,
 
 int import_scan_record(struct scan *s, const struct hprof_record *rec, struct hdb_error *err)
 {
-	int r;
-
 	if (rec->tag == HPROF_UTF8)
 		return scan_utf8(s, rec, err);
 	/* Others may speak of texts. */
-	if ((r = import_scan_texts(s, err)) != HDB_OK)
-		return r;
+	TRY(import_scan_texts(s, err));
 	switch (rec->tag) {
 	case HPROF_LOAD_CLASS:
 		return scan_load_class(s, rec, err);

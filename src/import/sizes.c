@@ -89,15 +89,12 @@ static int model_classes(struct import *im, const struct layout *l, struct hdb_e
 		const struct fields fields = { class->fields_offset, class->out.field_count,
 					       false };
 		uint64_t own;
-		int r;
 
 		if (class->out.super_no == STORE_NONE) {
 			class->model_bytes = l->header_bytes;
 			continue;
 		}
-		r = field_bytes(im, l, &fields, &own, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(field_bytes(im, l, &fields, &own, err));
 		class->model_bytes =
 			round_up(own + import_class_at(im, class->out.super_no)->model_bytes,
 				 l->reference_bytes);
@@ -226,10 +223,8 @@ static int size_class(struct import *im, const struct layout *l, struct import_c
 {
 	const struct fields fields = { class->statics_offset, class->out.static_count, true };
 	uint64_t statics;
-	const int r = field_bytes(im, l, &fields, &statics, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(field_bytes(im, l, &fields, &statics, err));
 	/* A class object has the fields of java.lang.Class, too. */
 	if ((l->is_recorded || im->opt->sizes == HDB_SIZES_AHAT) &&
 	    im->known.class_no != STORE_NONE && class->out.file_offset)
@@ -419,11 +414,9 @@ static int size_by_rule(struct import *im, struct layout *l, const struct sizes_
 		return r;
 	if (im->opt->layout)
 		override_layout(l, fixed);
-	if ((r = model_classes(im, l, err)) != HDB_OK)
-		return r;
+	TRY(model_classes(im, l, err));
 	for (uint32_t no = 0; no < im->classes.count; no++)
-		if ((r = size_class(im, l, import_class_at(im, no), err)) != HDB_OK)
-			return r;
+		TRY(size_class(im, l, import_class_at(im, no), err));
 	return HDB_OK;
 }
 
@@ -437,14 +430,10 @@ static int put_evidence(struct import *im, const struct layout *l, struct hdb_er
 		[SIZES_REFERENCE] = "sizes.evidence.reference",
 		[SIZES_ALIGN] = "sizes.evidence.align",
 	};
-	int r = store_put_meta_text(im->writer, "sizes.evidence", l->evidence, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(store_put_meta_text(im->writer, "sizes.evidence", l->evidence, err));
 	for (unsigned i = 0; l->choice && i < SIZES_PARAMETERS; i++) {
-		r = store_put_meta_text(im->writer, names[i], l->choice->evidence[i], err);
-		if (r != HDB_OK)
-			return r;
+		TRY(store_put_meta_text(im->writer, names[i], l->choice->evidence[i], err));
 	}
 	return HDB_OK;
 }
@@ -477,10 +466,8 @@ static int put_layout(struct import *im, const struct layout *l, struct hdb_erro
 		{ "sizes.mat_reference_bytes", im->evidence.array_overlap ? 4 : im->file.id_size },
 		{ "sizes.mat_align_bytes", im->evidence.mat_align_bytes },
 	};
-	const int r = import_put_numbers(im, numbers, sizeof(numbers) / sizeof(numbers[0]), err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(import_put_numbers(im, numbers, sizeof(numbers) / sizeof(numbers[0]), err));
 	return put_evidence(im, l, err);
 }
 

@@ -65,10 +65,8 @@ void import_mark_embedded(struct import *im, struct maker *m, uint32_t i, struct
 static int count_recorded(struct sizes *s, const struct layout_model *model, uint64_t *count,
 			  struct hdb_error *err)
 {
-	const int r = sizes_lay_out(s, model, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(sizes_lay_out(s, model, err));
 	*count = 0;
 	for (uint32_t no = 0; no < s->im->classes.count; no++) {
 		const struct import_class *class = import_class_at(s->im, no);

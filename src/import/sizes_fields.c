@@ -97,15 +97,12 @@ static int read_types(struct import *im, const struct import_class *class, struc
 {
 	BASE_VIEW(view, im->source);
 	uint64_t offset = class->fields_offset;
-	int r;
 
 	for (uint32_t f = 0; f < class->out.field_count; f++) {
 		struct hprof_field field;
 
-		if ((r = hprof_field_next(&im->file, &view, &offset, &field, err)) < 0)
-			return r;
-		if ((r = base_vec_push(types, &field.type, sizeof(field.type), err)) < 0)
-			return r;
+		TRY_ERRORS(hprof_field_next(&im->file, &view, &offset, &field, err));
+		TRY_ERRORS(base_vec_push(types, &field.type, sizeof(field.type), err));
 	}
 	return HDB_OK;
 }
@@ -114,7 +111,6 @@ int sizes_open(struct import *im, struct sizes *s, struct hdb_error *err)
 {
 	const size_t n = im->classes.count + 1;
 	uint32_t longest = 0;
-	int r;
 
 	memset(s, 0, sizeof(*s));
 	s->im = im;
@@ -124,18 +120,15 @@ int sizes_open(struct import *im, struct sizes *s, struct hdb_error *err)
 	if (!s->statics || !s->first_type || !s->shapes)
 		return hdb_fail_memory(err, "layouts of classes", n * sizeof(*s->shapes));
 	/* For classes without fields, too. */
-	if ((r = base_vec_reserve(&s->types, 1, sizeof(uint8_t), err)) != HDB_OK)
-		return r;
+	TRY(base_vec_reserve(&s->types, 1, sizeof(uint8_t), err));
 	for (uint32_t no = 0; no < im->classes.count; no++) {
 		const struct import_class *class = import_class_at(im, no);
 
 		s->first_type[no] = s->types.count;
 		if (class->out.field_count > longest)
 			longest = class->out.field_count;
-		if ((r = read_statics(im, class, &s->statics[no], err)) != HDB_OK)
-			return r;
-		if ((r = read_types(im, class, &s->types, err)) != HDB_OK)
-			return r;
+		TRY(read_statics(im, class, &s->statics[no], err));
+		TRY(read_types(im, class, &s->types, err));
 	}
 	s->fields = calloc((size_t)longest + LAYOUT_INJECTED_MAX, sizeof(*s->fields));
 	if (!s->fields)
@@ -224,8 +217,6 @@ static void load_shape(const struct sizes *s, uint32_t no, struct layout_shape *
 static int save_shape(struct sizes *s, uint32_t no, const struct layout_shape *shape,
 		      struct hdb_error *err)
 {
-	int r;
-
 	s->shapes[no] = (struct sizes_shape){
 		.end = shape->end,
 		.size = shape->size,
@@ -236,8 +227,7 @@ static int save_shape(struct sizes *s, uint32_t no, const struct layout_shape *s
 		.ends_with_reference = shape->ends_with_reference,
 	};
 	for (unsigned i = 0; i < shape->gap_count; i++)
-		if ((r = base_vec_push(&s->gaps, &shape->gaps[i], sizeof(shape->gaps[i]), err)) < 0)
-			return r;
+		TRY_ERRORS(base_vec_push(&s->gaps, &shape->gaps[i], sizeof(shape->gaps[i]), err));
 	return HDB_OK;
 }
 
@@ -256,7 +246,6 @@ static int lay_out_class(struct sizes *s, const struct layout_model *model, uint
 	struct layout_traits traits = { 0 };
 	struct layout_shape super, shape;
 	size_t count = class->out.field_count;
-	int r;
 
 	for (size_t f = 0; f < count; f++) {
 		s->fields[f].type = types[f];
@@ -272,8 +261,7 @@ static int lay_out_class(struct sizes *s, const struct layout_model *model, uint
 	}
 	if (known != LAYOUT_UNKNOWN) {
 		layout_known_traits(model, known, &traits);
-		if ((r = add_known(s, model, class, &count, err)) != HDB_OK)
-			return r;
+		TRY(add_known(s, model, class, &count, err));
 	}
 	if (class->out.super_no != STORE_NONE)
 		load_shape(s, class->out.super_no, &super);

@@ -212,7 +212,6 @@ static void list_all(struct search *q, struct layout_model *base)
 static int best_try(struct search *q, struct try **best, struct hdb_error *err)
 {
 	uint64_t least = UINT64_MAX;
-	int r;
 
 	assert(q->try_count);
 	*best = NULL;
@@ -224,8 +223,7 @@ static int best_try(struct search *q, struct try **best, struct hdb_error *err)
 
 		if (try->arrays.contradicted > least)
 			continue;
-		if ((r = lay_out(q, &try->model, err)) != HDB_OK)
-			return r;
+		TRY(lay_out(q, &try->model, err));
 		try->score = sizes_score(q->s, &try->model);
 		try->laid_out = q->laid_out;
 		if (!*best || worth_of(q, try) > worth_of(q, *best))
@@ -241,10 +239,8 @@ static int best_try(struct search *q, struct try **best, struct hdb_error *err)
 static int consider(struct search *q, const struct layout_model *model, struct hdb_error *err)
 {
 	struct sizes_score score;
-	const int r = lay_out(q, model, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(lay_out(q, model, err));
 	score = sizes_score(q->s, model);
 	if (worth(&score) > worth(&q->out->score)) {
 		q->out->model = *model;
@@ -257,8 +253,6 @@ static int consider(struct search *q, const struct layout_model *model, struct h
 /* A dump that does not say its VM's version: the one that explains most, the oldest of equals. */
 static int find_version(struct search *q, struct hdb_error *err)
 {
-	int r;
-
 	for (size_t i = 0; i < sizeof(eras); i++) {
 		struct layout_model model = q->out->model;
 
@@ -268,8 +262,7 @@ static int find_version(struct search *q, struct hdb_error *err)
 		if (eras[i] < JAVA_COMPACT_HEADERS && model.header_bytes == 8 &&
 		    model.word_bytes == 8)
 			continue;
-		if ((r = consider(q, &model, err)) != HDB_OK)
-			return r;
+		TRY(consider(q, &model, err));
 	}
 	return HDB_OK;
 }
@@ -324,12 +317,10 @@ static int find_switches(struct search *q, struct hdb_error *err)
 {
 	const struct sizes_score *score = &q->out->score;
 	bool padding;
-	int r;
 
 	if (!score->loose && !score->contradicted)
 		return HDB_OK;
-	if ((r = lay_out_chosen(q, err)) != HDB_OK)
-		return r;
+	TRY(lay_out_chosen(q, err));
 	padding = doubts_padding(q);
 	for (unsigned i = 0; i < SWITCHES; i++) {
 		struct layout_model model = q->out->model;
@@ -338,8 +329,7 @@ static int find_switches(struct search *q, struct hdb_error *err)
 			break;
 		if (!flip(&model, i) || (!padding && i >= FIRST_PADDING))
 			continue;
-		if ((r = consider(q, &model, err)) != HDB_OK)
-			return r;
+		TRY(consider(q, &model, err));
 	}
 	return HDB_OK;
 }

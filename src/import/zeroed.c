@@ -28,15 +28,12 @@ int import_zeroed_add(struct import *im, struct maker *m, const struct hprof_sub
 	const uint64_t known = __atomic_load_n(&im->evidence.zeroed_end, __ATOMIC_RELAXED);
 	struct import_zeroed one = { .cut_count = 1 };
 	uint64_t bytes, held = known;
-	int r;
 
 	if ((sub->element_type != HPROF_BYTE && sub->element_type != HPROF_CHAR) ||
 	    sub->length <= known)
 		return HDB_OK;
 	/* From the last element that counts on: all that can be more, or as much. */
-	r = hprof_content_end(&m->view, sub, known ? (known - 1) * width : 0, &bytes, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(hprof_content_end(&m->view, sub, known ? (known - 1) * width : 0, &bytes, err));
 	one.end = (bytes + width - 1) / width;
 	if (!one.end || one.end < known)
 		return HDB_OK;

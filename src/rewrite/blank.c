@@ -42,8 +42,7 @@ int rewrite_blank_instance(struct rewrite_shapes *s, const struct hprof_sub *sub
 	int r;
 
 	assert(sub->tag == HPROF_INSTANCE_DUMP);
-	if ((r = rewrite_shape_of(s, sub->class_id, &class, err)) < 0)
-		return r;
+	TRY_ERRORS(rewrite_shape_of(s, sub->class_id, &class, err));
 	if (class && class->all_bytes == sub->body_size && !class->run_count)
 		return rewriter_keep(w, sub, err);
 	if ((r = rewriter_begin(w, sub->end - sub->offset, err)) < 0 ||

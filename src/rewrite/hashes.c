@@ -120,8 +120,7 @@ int rewrite_hashes_array(const struct rewrite_hashes *h, struct rewriter *w,
 	for (uint64_t left = sub->body_size; left;) {
 		const uint64_t n = left < most ? left : most;
 
-		if ((r = rewriter_put(w, out, n, err)) < 0)
-			return r;
+		TRY_ERRORS(rewriter_put(w, out, n, err));
 		left -= n;
 	}
 	return HDB_OK;

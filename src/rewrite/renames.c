@@ -206,7 +206,6 @@ static int put_class(struct rewrite_renames *n, const char *name, size_t size, b
 	char *dots = malloc(size + 1);
 	const struct rewrite_rename *one;
 	size_t used, start = n->name.count;
-	int r;
 
 	if (!dots)
 		return hdb_fail_memory(err, "a name", size);
@@ -218,8 +217,7 @@ static int put_class(struct rewrite_renames *n, const char *name, size_t size, b
 		const char *to = text_at(n, one->to);
 
 		*changed = true;
-		if ((r = base_bytes_append(&n->name, to, strlen(to), err)) < 0)
-			return r;
+		TRY_ERRORS(base_bytes_append(&n->name, to, strlen(to), err));
 		for (size_t i = start; has_slashes && i < n->name.count; i++)
 			if (*base_vec_at(&n->name, char, i) == '.')
 				*base_vec_at(&n->name, char, i) = '/';
@@ -232,24 +230,20 @@ static int put_signature(struct rewrite_renames *n, const char *text, size_t siz
 			 struct hdb_error *err)
 {
 	size_t i = 0;
-	int r;
 
 	while (i < size) {
 		const char *end;
 		size_t start;
 
 		if (text[i] != 'L') {
-			if ((r = base_bytes_append(&n->name, text + i++, 1, err)) < 0)
-				return r;
+			TRY_ERRORS(base_bytes_append(&n->name, text + i++, 1, err));
 			continue;
 		}
 		start = ++i;
 		end = memchr(text + i, ';', size - i);
 		i = end ? (size_t)(end - text) : size;
-		if ((r = base_bytes_append(&n->name, "L", 1, err)) < 0)
-			return r;
-		if ((r = put_class(n, text + start, i - start, changed, err)) < 0)
-			return r;
+		TRY_ERRORS(base_bytes_append(&n->name, "L", 1, err));
+		TRY_ERRORS(put_class(n, text + start, i - start, changed, err));
 	}
 	return HDB_OK;
 }

@@ -141,10 +141,8 @@ int rewriter_survey(struct rewriter *w, const char *stage,
 int rewriter_finish(struct rewriter *w, struct hdb_error *err)
 {
 	struct base_outfile *out = w->out;
-	int r = w->source->check(w->source, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(w->source->check(w->source, err));
 	w->out = NULL; /* freed, whatever comes of it */
 	return base_outfile_finish(out, &w->result.file_bytes, err);
 }
@@ -196,10 +194,8 @@ int rewriter_begin(struct rewriter *w, uint64_t size, struct hdb_error *err)
 int rewriter_record(struct rewriter *w, const struct hprof_record *rec, uint64_t size,
 		    struct hdb_error *err)
 {
-	const int r = flush(w, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(flush(w, err));
 	w->left = size;
 	w->is_direct = true;
 	return put_head(w, rec->tag, rec->time_us, size, err);

@@ -200,13 +200,11 @@ static int look(struct rewrite_secrets *s, size_t size, const struct subject *su
 
 	for (; rules; rules &= rules - 1) {
 		const unsigned i = (unsigned)__builtin_ctz(rules);
-		int r;
 
 		if (!finds(s, i, size))
 			continue;
 		*seen |= 1u << i;
-		if ((r = report(s, i, subject, err)) < 0)
-			return r;
+		TRY_ERRORS(report(s, i, subject, err));
 	}
 	return HDB_OK;
 }
@@ -255,7 +253,6 @@ int rewrite_secrets_array(struct rewrite_secrets *s, struct rewriter *w,
 		const uint8_t *p = base_view_at(&w->view, sub->body_offset + at, n, err);
 		unsigned low = 1; /* chars are big-endian */
 		size_t size = n;
-		int r;
 
 		if (!p)
 			return HDB_EIO;
@@ -263,8 +260,7 @@ int rewrite_secrets_array(struct rewrite_secrets *s, struct rewriter *w,
 			size = squeeze(s, p, n, low);
 		else
 			memcpy(s->part, p, n);
-		if ((r = look(s, size, &subject, &seen, err)) < 0)
-			return r;
+		TRY_ERRORS(look(s, size, &subject, &seen, err));
 		if (left <= most)
 			break;
 	}
@@ -277,12 +273,10 @@ int rewrite_secrets_record(struct rewrite_secrets *s, struct rewriter *w,
 	struct subject subject = { .kind = "name", .is_kept = true };
 	struct hprof_utf8 utf8;
 	uint32_t seen = 0;
-	int r;
 
 	if (rec->tag != HPROF_UTF8)
 		return HDB_OK;
-	if ((r = hprof_read_utf8(&w->file, &w->view, rec, &utf8, err)) < 0)
-		return r;
+	TRY_ERRORS(hprof_read_utf8(&w->file, &w->view, rec, &utf8, err));
 	subject.id = utf8.string_id;
 	subject.length = utf8.text_size;
 	if (utf8.text_size > PART_UNITS)

@@ -51,10 +51,9 @@ static int add_class(struct rewrite_shapes *s, const struct hprof_sub *sub, stru
 	struct rewrite_class class = { 0 };
 	struct hprof_class dump;
 	uint64_t at, bytes = 0;
-	int r = hprof_class_read(&s->w->file, &s->w->view, sub, &dump, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(hprof_class_read(&s->w->file, &s->w->view, sub, &dump, err));
 	class.class_id = dump.class_id;
 	class.super_id = dump.super_id;
 	class.fields_offset = at = dump.fields_offset;
@@ -63,9 +62,7 @@ static int add_class(struct rewrite_shapes *s, const struct hprof_sub *sub, stru
 	for (uint32_t f = 0; f < dump.field_count; f++) {
 		struct hprof_field field;
 
-		r = hprof_field_next(&s->w->file, &s->w->view, &at, &field, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(hprof_field_next(&s->w->file, &s->w->view, &at, &field, err));
 		bytes += hprof_type_size(field.type, s->w->file.id_size);
 	}
 	class.body_bytes = (uint32_t)bytes;
@@ -203,12 +200,10 @@ static int find_runs(struct rewrite_shapes *s, uint32_t no, struct hdb_error *er
 	for (unsigned i = 0; i < SUPERS_MAX && from != BASE_IDMAP_NONE; i++) {
 		const struct rewrite_class *one =
 			base_vec_at(&s->classes, struct rewrite_class, from);
-		int r;
 
 		if (at + one->body_bytes > UINT32_MAX)
 			break;
-		if ((r = add_fields(s, class, one, &at, err)) < 0)
-			return r;
+		TRY_ERRORS(add_fields(s, class, one, &at, err));
 		from = one->super_id ? base_idmap_get(&s->by_id, one->super_id) : BASE_IDMAP_NONE;
 	}
 	class->all_bytes = at;

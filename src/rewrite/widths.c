@@ -182,8 +182,7 @@ static int pass_instance(struct rewrite_shapes *s, struct pipe *p, const struct 
 	int r;
 
 	assert(sub->tag == HPROF_INSTANCE_DUMP);
-	if ((r = rewrite_shape_of(s, sub->class_id, &class, err)) < 0)
-		return r;
+	TRY_ERRORS(rewrite_shape_of(s, sub->class_id, &class, err));
 	if (class && class->all_bytes != sub->body_size)
 		class = NULL;
 	if ((r = pass_ids(p, 1, err)) < 0 || (r = pass_bytes(p, 4, err)) < 0 ||

@@ -50,27 +50,22 @@ int store_column_get(struct store_column *column, uint32_t ix, uint64_t *value,
 		     struct hdb_error *err)
 {
 	struct pack_column *block;
-	int r;
 
 	assert(column->store);
 	if (ix >= column->ix_count)
 		return store_damaged(column->store, column->table, ix, "object beyond the table",
 				     err);
-	r = open_block(column, ix / STORE_BLOCK_OBJECTS, &block, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(open_block(column, ix / STORE_BLOCK_OBJECTS, &block, err));
 	*value = pack_get(block, ix % STORE_BLOCK_OBJECTS);
-	return r;
+	return HDB_OK;
 }
 
 int store_column_block(struct store_column *column, uint32_t first_ix, uint64_t *values,
 		       uint32_t *count, struct hdb_error *err)
 {
 	struct pack_column *block;
-	const int r = open_block(column, first_ix / STORE_BLOCK_OBJECTS, &block, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(open_block(column, first_ix / STORE_BLOCK_OBJECTS, &block, err));
 	/* It may have been driven out of memory since it was opened. */
 	base_map_soon(block->data, load32(block->data));
 	for (uint32_t g = 0; g * PACK_GROUP < block->count; g++)

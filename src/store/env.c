@@ -168,10 +168,9 @@ static int open_env(struct store_env *env, const struct stat *st, bool is_unsync
 	const uint64_t file_size = (uint64_t)st->st_size;
 	const uint64_t want = round_up(file_size * MAP_GROWTH_FACTOR + MAP_GROWTH_BYTES, 65536);
 	const unsigned flags = MDB_NOSUBDIR | MDB_NOTLS | (is_unsynced ? MDB_NOSYNC : 0);
-	int r = store_lock_prepare(env->path, st, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(store_lock_prepare(env->path, st, err));
 	r = open_sized(&env->env, env->path, flags, want, file_size + (1u << 30));
 	if (r == EACCES || r == EROFS || r == EPERM) {
 		env->is_read_only = true;
@@ -260,7 +259,6 @@ static int share_env(const char *path, const struct stat *st, bool is_unsynced,
 static int open_locked(const char *path, int *fd, struct stat *st, struct hdb_error *err)
 {
 	struct stat now;
-	int r;
 
 	for (int tries = 0; tries < OPEN_TRIES_MAX; tries++) {
 		*fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -270,9 +268,7 @@ static int open_locked(const char *path, int *fd, struct stat *st, struct hdb_er
 			return hdb_fail_errno(err, errno, "%s", path);
 		if (!S_ISREG(st->st_mode))
 			return hdb_fail(err, HDB_EFORMAT, "%s: not a regular file", path);
-		r = store_lock_file(*fd, STORE_LOCK_OPEN, STORE_LOCK_WAIT, path, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(store_lock_file(*fd, STORE_LOCK_OPEN, STORE_LOCK_WAIT, path, err));
 		if (stat(path, &now) == 0 && now.st_ino == st->st_ino && now.st_dev == st->st_dev)
 			return HDB_OK;
 		(void)close(*fd);

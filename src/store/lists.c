@@ -259,11 +259,8 @@ int store_lists_put_big(struct store_writer *writer, const struct store_big_list
 
 	assert(list->count > STORE_LIST_BIG);
 	for (uint32_t no = 0; left; no++) {
-		int r;
-
 		part.count = left < STORE_LIST_PART ? left : STORE_LIST_PART;
-		if ((r = store_lists_put_part(writer, &part, no, err)) < 0)
-			return r;
+		TRY_ERRORS(store_lists_put_part(writer, &part, no, err));
 		part.target += part.count;
 		left -= part.count;
 	}
@@ -369,10 +366,8 @@ int store_lists_begin(struct store_lists *lists, uint32_t ix, uint64_t *length,
 	const uint32_t i = ix % STORE_BLOCK_OBJECTS;
 	const uint8_t *p, *end;
 	uint64_t head = 0;
-	int r = open_block(lists, ix - i, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(open_block(lists, ix - i, err));
 	if (i >= lists->block.item_count)
 		return damaged(lists, "list missing", err);
 	p = group_start(&lists->block, i / STORE_LIST_GROUP);
@@ -510,16 +505,13 @@ static int go_back(struct store_lists *lists, struct hdb_error *err)
 	const uint64_t left = lists->left;
 	uint64_t length;
 	size_t count = 1;
-	int r = store_lists_begin(lists, lists->ix, &length, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(store_lists_begin(lists, lists->ix, &length, err));
 	if (length < left)
 		return damaged(lists, "list has become shorter", err);
 	while (lists->left > left && count)
-		if ((r = next_batch(lists, lists->left - left, &count, err)) != HDB_OK)
-			return r;
-	return r;
+		TRY(next_batch(lists, lists->left - left, &count, err));
+	return HDB_OK;
 }
 
 int store_lists_next(struct store_lists *lists, const uint32_t **batch, size_t *count,
@@ -623,9 +615,7 @@ static inline int decode_lists_by(const struct lists_range *range, struct store_
 			continue;
 		if (*lengths > (uint64_t)(entries.end - entries.at))
 			goto damaged;
-		r = base_vec_reserve(target, (size_t)*lengths, sizeof(uint32_t), err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(base_vec_reserve(target, (size_t)*lengths, sizeof(uint32_t), err));
 		entries.previous = (uint32_t)block->key + i;
 		if (!decode_entries(&entries, *lengths, (uint32_t *)target->data + target->count))
 			goto damaged;
@@ -672,9 +662,7 @@ int store_lists_block(struct store_lists *lists, uint32_t first_ix, struct store
 		      struct hdb_error *err)
 {
 	const struct store_lists_of of = { lists->store, lists->table, lists->ix_count };
-	const int r = open_block(lists, first_ix, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(open_block(lists, first_ix, err));
 	return store_lists_decode(&of, &lists->block, out, err);
 }

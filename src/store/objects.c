@@ -84,10 +84,8 @@ static int add_entry(struct store_objects_dictionary *d, const struct store_obje
 		.number = STORE_NONE,
 		.rule = record_rule_of(o, d->id_size),
 	};
-	int r = base_idmap_put(&d->map, key, (uint32_t)d->entries.count, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_idmap_put(&d->map, key, (uint32_t)d->entries.count, err));
 	return base_vec_push(&d->entries, &entry, sizeof(entry), err);
 }
 
@@ -98,7 +96,6 @@ int store_objects_entry(struct store_objects_dictionary *d, const struct store_o
 	const uint64_t key =
 		(uint64_t)o->class_no << 3 | (uint64_t)(o->is_embedded != 0) << 2 | o->kind;
 	const unsigned place = o->class_no % STORE_RECENT_CLASSES;
-	int r;
 
 	assert(o->kind <= STORE_CLASS);
 	if (d->recent[place].key != key) {
@@ -106,8 +103,7 @@ int store_objects_entry(struct store_objects_dictionary *d, const struct store_o
 
 		if (no == BASE_IDMAP_NONE) {
 			no = (uint32_t)d->entries.count;
-			if ((r = add_entry(d, o, key, err)) < 0)
-				return r;
+			TRY_ERRORS(add_entry(d, o, key, err));
 		}
 		d->recent[place].key = key;
 		d->recent[place].entry = no;
@@ -126,10 +122,8 @@ static int use_entry(struct store_objects_dictionary *d, uint32_t entry, struct 
 {
 	struct store_objects_entry *e = base_vec_at(&d->entries, struct store_objects_entry, entry);
 	const uint32_t number = (uint32_t)d->used.count;
-	const int r = base_vec_push(&d->used, &entry, sizeof(entry), err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_vec_push(&d->used, &entry, sizeof(entry), err));
 	e->number = number;
 	return HDB_OK;
 }
@@ -192,10 +186,9 @@ static int encode_group(struct store_objects_dictionary *d, struct pack_writer c
 	};
 	uint64_t values[PARTS][PACK_GROUP];
 	uint8_t base[8];
-	int r = split_group(d, &group, values, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(split_group(d, &group, values, err));
 	store64(base, values[BASES][0]);
 	if ((r = base_bytes_append(columns[BASES].out, base, sizeof(base), err)) < 0)
 		return r;
@@ -213,10 +206,8 @@ static int put_dictionary(struct base_vec *out, const struct store_objects_dicti
 			  struct hdb_error *err)
 {
 	uint8_t *p;
-	const int r = base_vec_reserve(out, 4 + d->used.count * CLASS_ENTRY, 1, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_vec_reserve(out, 4 + d->used.count * CLASS_ENTRY, 1, err));
 	p = (uint8_t *)out->data + out->count;
 	store32(p, (uint32_t)d->used.count);
 	p += 4;
@@ -287,8 +278,7 @@ int store_ids_encode(struct base_vec *out, const uint64_t *ids, uint32_t count, 
 	for (uint32_t g = 0; g < groups; g++)
 		store64(head + 8 + (size_t)g * 8, ids[g * PACK_GROUP]);
 	out->count += 8 + (size_t)groups * 8;
-	if ((r = pack_begin(&column, out, count, err)) < 0)
-		return r;
+	TRY_ERRORS(pack_begin(&column, out, count, err));
 	for (uint32_t at = 0; at < count; at += PACK_GROUP) {
 		const unsigned n = count - at < PACK_GROUP ? count - at : PACK_GROUP;
 		uint64_t deltas[PACK_GROUP];
@@ -297,8 +287,7 @@ int store_ids_encode(struct base_vec *out, const uint64_t *ids, uint32_t count, 
 			deltas[i] = (ids[at + i] - ids[at + i - 1]) >> shift;
 		/* The first of a group is written whole; its delta repeats the next one's. */
 		deltas[0] = at + 1 < count ? (ids[at + 1] - ids[at]) >> shift : 0;
-		if ((r = pack_put_group(&column, deltas, n, err)) < 0)
-			return r;
+		TRY_ERRORS(pack_put_group(&column, deltas, n, err));
 	}
 	return pack_end(&column, err);
 }
@@ -311,14 +300,11 @@ static int open_columns(struct store_objects *out, const uint8_t *p, uint64_t si
 	struct pack_column *columns[] = { &out->class_column, &out->length_column,
 					  &out->offset_column, &out->heap_column };
 	uint64_t group[PACK_GROUP];
-	int r;
 
 	for (unsigned c = 0; c < 4; c++) {
 		if (c == 3 && size == 0)
 			break;
-		r = pack_open(columns[c], p, size, out->count, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(pack_open(columns[c], p, size, out->count, err));
 		p += columns[c]->size;
 		size -= columns[c]->size;
 	}

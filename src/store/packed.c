@@ -89,15 +89,12 @@ int store_pack(struct store_packer *packer, const struct store_block *block, con
 	       uint64_t *packed_size, struct hdb_error *err)
 {
 	size_t n;
-	int r;
 
 	assert(block->data || !block->size);
 	*packed_size = 0;
 	if (block->size < PACK_MIN || block->size > UINT32_MAX)
 		return HDB_OK;
-	r = make_room(packer, ZSTD_compressBound(block->size), err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(make_room(packer, ZSTD_compressBound(block->size), err));
 	n = ZSTD_compress2(packer->context, packer->buffer, packer->capacity, block->data,
 			   block->size);
 	if (ZSTD_isError(n))
@@ -286,8 +283,7 @@ int store_unpack(struct store_unpacked *unpacked, const char *path,
 	(void)pthread_mutex_unlock(&unpacked->lock);
 	if (r != HDB_END)
 		return r;
-	if ((r = inflate(packed, &raw, err)) < 0)
-		return r;
+	TRY_ERRORS(inflate(packed, &raw, err));
 	(void)pthread_mutex_lock(&unpacked->lock);
 	r = take_block(unpacked, packed, out);
 	if (r != HDB_END)

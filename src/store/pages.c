@@ -150,21 +150,16 @@ static int look_at_metas(int fd, const char *path, const char **fault, uint64_t 
 	const uint8_t *metas[2] = { first, second };
 	uint32_t page_size;
 	unsigned newest = 0;
-	int r = read_meta(fd, first, 0, path, err);
 
-	if (r < 0)
-		return r;
-	if ((r = check_mark(first, path, err)) < 0)
-		return r;
+	TRY_ERRORS(read_meta(fd, first, 0, path, err));
+	TRY_ERRORS(check_mark(first, path, err));
 	page_size = load32(first + META_FREE + DB_PAD);
 	*fault = "says an impossible page size";
 	if (load32(first + META_MAGIC) != MAGIC)
 		return hdb_fail(err, HDB_ECORRUPT, "%s: not a heap database", path);
 	if (page_size < 512 || page_size > 32768 || (page_size & (page_size - 1)))
 		return HDB_OK;
-	r = read_meta(fd, second, page_size, path, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(read_meta(fd, second, page_size, path, err));
 	*fault = metas_fault(metas, page_size, &newest);
 	*wanted_bytes = (load64(metas[newest] + META_LAST_PAGE) + 1) * page_size;
 	return HDB_OK;

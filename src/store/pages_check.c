@@ -49,16 +49,13 @@ static int use_free(struct check *check, const struct pages_place *place, struct
 				     err);
 	for (uint64_t i = 0; i < count; i++) {
 		const uint64_t page_no = load64(place->value + 8 * (i + 1));
-		int r;
 
 		if (page_no < 2 || page_no >= last)
 			return pages_damaged(check->pages, page_no,
 					     "the list of free pages is out of "
 					     "order",
 					     err);
-		r = use(check, page_no, 1, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(use(check, page_no, 1, err));
 		last = page_no;
 	}
 	return HDB_OK;

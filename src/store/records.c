@@ -166,19 +166,14 @@ int store_texts_put(struct store_texts_writer *w, const void *text, size_t size,
 		    struct hdb_error *err)
 {
 	uint32_t end;
-	int r;
 
 	assert(w->writer);
 	assert(text || !size);
 	if (size > STORE_TEXT_MAX)
 		size = STORE_TEXT_MAX;
-	r = base_bytes_append(&w->bytes, text, size, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_bytes_append(&w->bytes, text, size, err));
 	end = (uint32_t)w->bytes.count;
-	r = base_vec_push(&w->ends, &end, sizeof(end), err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_vec_push(&w->ends, &end, sizeof(end), err));
 	w->count++;
 	if (w->ends.count < TEXTS_PER_BLOCK && w->bytes.count < TEXT_BLOCK_BYTES)
 		return HDB_OK;

@@ -70,19 +70,15 @@ int store_refresh(struct store *store, struct hdb_error *err)
 
 int store_fault(const struct store *store, struct hdb_error *err)
 {
-	const int r = store_view_check(&store->view, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(store_view_check(&store->view, err));
 	return store->side ? store_view_check(&store->side->view, err) : HDB_OK;
 }
 
 int store_fault_size(const struct store *store, struct hdb_error *err)
 {
-	int r = store_fault(store, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(store_fault(store, err));
 	return store_view_check_size(&store->view, err);
 }
 
@@ -570,9 +566,7 @@ int store_check(struct store *store, struct base_work *work, uint64_t *block_cou
 	for (unsigned t = STORE_META + 1; t < STORE_TABLE_END; t++) {
 		if (!store_table_name(t))
 			continue;
-		r = check_table(store, t, work, block_count, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(check_table(store, t, work, block_count, err));
 	}
 	return HDB_OK;
 }

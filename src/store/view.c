@@ -106,9 +106,7 @@ static int map_file(struct store_view *view, struct hdb_error *err)
 		view->map_bytes = (uint64_t)st.st_size;
 		return HDB_OK;
 	}
-	r = retire_map(view, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(retire_map(view, err));
 	length = 2 * (uint64_t)st.st_size + MAP_SPARE_BYTES;
 	map = mmap(NULL, (size_t)length, PROT_READ, MAP_SHARED, fd, 0);
 	if (map == MAP_FAILED) {
@@ -145,8 +143,7 @@ static int try_begin(struct store_view *view, struct hdb_error *err)
 		return store_fail_mdb(err, r, path, "reading");
 	}
 	/* Mapped after the transaction began: the file is at least as long as its state says. */
-	if ((r = map_file(view, err)) != HDB_OK)
-		return r;
+	TRY(map_file(view, err));
 	return pages_open(&view->pages, &(struct pages_file){ view->map, view->map_bytes, path },
 			  mdb_txn_id(view->txn), err);
 }

@@ -178,9 +178,7 @@ static int put_locked(struct store_writer *writer, MDB_val *k, const struct valu
 		return hdb_fail(err, HDB_ELIMIT, "a block of %" PRIu64 " bytes; LMDB holds 4 GiB",
 				size);
 	if (!writer->txn) {
-		r = begin_txn(writer, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(begin_txn(writer, err));
 	}
 	r = mdb_put(writer->txn, writer->dbi, k, &v, MDB_RESERVE);
 	if (r)
@@ -214,10 +212,8 @@ static int put_meta(struct store_writer *writer, const char *name, const void *d
 	uint8_t bytes[META_KEY_SIZE];
 	size_t key_size;
 	MDB_val k;
-	int r = store_meta_key(bytes, &key_size, name, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(store_meta_key(bytes, &key_size, name, err));
 	k = (MDB_val){ .mv_size = key_size, .mv_data = bytes };
 	return put_value(writer, &k, &(struct value){ .data = data, .size = size }, err);
 }
@@ -227,12 +223,10 @@ static int put_meta(struct store_writer *writer, const char *name, const void *d
 static int put_format(struct store_writer *writer, struct hdb_error *err)
 {
 	uint8_t format[20] = "heapdb";
-	int r;
 
 	store32(format + 8, 0x01020304);
 	store32(format + 12, STORE_FORMAT_VERSION);
-	if ((r = put_meta(writer, "format", format, sizeof(format), err)) != HDB_OK)
-		return r;
+	TRY(put_meta(writer, "format", format, sizeof(format), err));
 	return store_put_meta_text(writer, "writer", "heapdb " HDB_VERSION, err);
 }
 
@@ -309,9 +303,7 @@ static int wait_for_lock(struct store_writer *writer, struct base_work *work, st
 		if (!has_waited)
 			base_stage(work, "waiting for tables that are being built", 0, "");
 		has_waited = true;
-		r = base_step(work, 0, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(base_step(work, 0, err));
 		(void)nanosleep(&pause, NULL);
 	}
 }
@@ -343,9 +335,7 @@ static int drop_table(struct store_writer *writer, enum store_table table, struc
 	if (r && r != MDB_NOTFOUND && r != EINVAL)
 		return store_fail_mdb(err, r, writer->path, "removing a table");
 	store_table_meta_name(name, sizeof(name), table);
-	r = store_meta_key(bytes, &size, name, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(store_meta_key(bytes, &size, name, err));
 	k = (MDB_val){ .mv_size = size, .mv_data = bytes };
 	r = mdb_del(writer->txn, writer->dbi, &k, NULL);
 	if (r && r != MDB_NOTFOUND)
@@ -425,10 +415,9 @@ int store_keep(struct store *store, enum store_table table, const struct store_b
 {
 	struct store_writer *writer = NULL;
 	struct store *again = NULL;
-	int r = store_open_again(store, &again, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
+	TRY(store_open_again(store, &again, err));
 	r = store_build(again, (struct store_tables){ &table, 1 }, NULL, &writer, err);
 	if (r != HDB_OK)
 		goto out;
@@ -511,10 +500,9 @@ static int find_locked(struct store_writer *writer, enum store_table table, uint
 	uint8_t bytes[BLOCK_KEY_SIZE];
 	MDB_val k = { .mv_size = sizeof(bytes), .mv_data = bytes }, v;
 	MDB_cursor *cursor;
-	int r = writer->txn ? HDB_OK : begin_txn(writer, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(writer->txn ? HDB_OK : begin_txn(writer, err));
 	block_key(bytes, table, key);
 	r = mdb_cursor_open(writer->txn, writer->dbi, &cursor);
 	if (!r) {
@@ -598,9 +586,7 @@ static int publish_new(struct store_writer *writer, uint64_t *file_bytes, struct
 		return fail_write(writer, r, 0, err);
 	mdb_env_close(writer->env);
 	writer->env = NULL;
-	r = store_temp_rename(writer->temp_path, writer->path, writer->is_force, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(store_temp_rename(writer->temp_path, writer->path, writer->is_force, err));
 	free(writer->temp_path);
 	writer->temp_path = NULL;
 	if (file_bytes)

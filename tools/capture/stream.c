@@ -84,9 +84,7 @@ static int move_all(struct stream *s, struct hdb_error *err)
 		if (rc != HDB_OK && rc != NOTHING_YET)
 			return rc;
 		if (rc == NOTHING_YET && capture_now_ms() - since > timeout) {
-			rc = s->is_late ? s->is_late(s->ctx, s->bytes, err) : HDB_OK;
-			if (rc != HDB_OK)
-				return rc;
+			TRY(s->is_late ? s->is_late(s->ctx, s->bytes, err) : HDB_OK);
 			since = capture_now_ms();
 		}
 	}

@@ -442,16 +442,13 @@ static int put_texts(struct export_writer *w, size_t no, const struct ArrowArray
 	const int32_t *offsets = a->buffers[1];
 	const size_t rows = (size_t)a->length;
 	size_t from = 0;
-	int r = HDB_OK;
 
 	while (from < rows) {
 		size_t end = from + 1;
 
 		while (end < rows && offsets[end + 1] - offsets[from] < (int32_t)PAGE_TEXT)
 			end++;
-		if ((r = put_texts_page(w, no, &(struct rows){ a, from, end - from }, err)) !=
-		    HDB_OK)
-			return r;
+		TRY(put_texts_page(w, no, &(struct rows){ a, from, end - from }, err));
 		from = end;
 	}
 	return HDB_OK;

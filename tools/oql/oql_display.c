@@ -492,10 +492,9 @@ static int put_parameters(struct oql_eval *ev, uint32_t ix, struct oql_text *out
 static int put_reflected(struct oql_eval *ev, enum rule rule, uint32_t ix, struct oql_text *out)
 {
 	const bool is_field = rule == RULE_FIELD_OF_CLASS;
-	int r = put_modifiers(ev, ix, is_field, out);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
+	TRY(put_modifiers(ev, ix, is_field, out));
 	if (rule != RULE_CONSTRUCTOR) {
 		TRY(put_class_field(ev, ix, is_field ? "type" : "returnType", " ", out));
 	}

@@ -317,11 +317,10 @@ static int add_stand_in(struct oql_source *s, const uint8_t *marks, uint32_t ix)
 
 	if (r < 0 || facts.is_real || !marks[facts.class_no])
 		return r;
-	if ((r = hdb_reachable_at(s->ev->db, ix, &is_reachable, s->ev->err)) != HDB_OK)
-		return r;
+	TRY(hdb_reachable_at(s->ev->db, ix, &is_reachable, s->ev->err));
 	if (is_reachable)
 		s->stand_ins[s->stand_in_count++] = ix;
-	return r;
+	return HDB_OK;
 }
 
 /* MAT invents the boot loader and classes that the dump lacks: a pass does not find them. */

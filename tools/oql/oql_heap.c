@@ -41,11 +41,10 @@ static int count_stand_in(struct oql_eval *ev, uint32_t ix)
 
 	if (r < 0 || facts.is_real)
 		return r;
-	if ((r = hdb_reachable_at(ev->db, ix, &is_reachable, ev->err)) != HDB_OK)
-		return r;
+	TRY(hdb_reachable_at(ev->db, ix, &is_reachable, ev->err));
 	if (is_reachable)
 		count_object(ev, ix, facts.class_no, facts.shallow_bytes);
-	return r;
+	return HDB_OK;
 }
 
 static int count_stand_ins(struct oql_eval *ev)

@@ -200,8 +200,7 @@ static int parse_union(struct parser *p, struct oql_select *first, struct oql_se
 	int r;
 
 	p->at++;
-	if ((r = oql_expect_sign(p, '(', "\"(\" and a SELECT after UNION")) < 0)
-		return r;
+	TRY_ERRORS(oql_expect_sign(p, '(', "\"(\" and a SELECT after UNION"));
 	if (!is_word(p, 0, "select"))
 		return oql_expected(p, "SELECT");
 	p->select = NULL;
@@ -209,8 +208,7 @@ static int parse_union(struct parser *p, struct oql_select *first, struct oql_se
 	p->select = first;
 	if (r < 0)
 		return r;
-	if ((r = oql_expect_sign(p, ')', "\")\" at the end of the SELECT")) < 0)
-		return r;
+	TRY_ERRORS(oql_expect_sign(p, ')', "\")\" at the end of the SELECT"));
 	if ((*out)->order_count || (*out)->has_limit)
 		return oql_fail_at(p->text, at, p->err,
 				   "ORDER BY and LIMIT stand behind the last SELECT of a UNION");

@@ -130,10 +130,8 @@ static int keep_row(struct stream_rows *s, size_t *bytes, struct hdb_error *err)
 static int prepare(struct stream_rows *s, struct hdb_error *err)
 {
 	const char *rest;
-	const int r = heapsql_prepare(s->sql, s->statement, &rest, &s->rows, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heapsql_prepare(s->sql, s->statement, &rest, &s->rows, err));
 	if (!s->rows)
 		return sql_fail(err, HDB_EUSAGE, "there is no statement");
 	if (rest[strspn(rest, " \t\r\n;")])

@@ -157,13 +157,12 @@ static int answer_element(struct sqlite3_context *ctx, struct sql_source *source
 	    (uint64_t)no >= facts.length)
 		return r;
 	slice.from = (uint64_t)no;
-	if ((r = hdb_elements(source->db, ix, &slice, err)) != HDB_OK)
-		return r;
+	TRY(hdb_elements(source->db, ix, &slice, err));
 	if (slice.count) {
 		hdb_basic_of(slice.type, bits, &value);
 		sql_result_basic(ctx, &value);
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* Classes that a name or pattern means, of one database. */

@@ -45,10 +45,9 @@ static int result_heap(struct objects_cursor *c, sqlite3_context *ctx, uint32_t 
 
 	if (r < 0 || facts.heap_no == HDB_NONE)
 		return r;
-	if ((r = hdb_heap_name(c->db, facts.heap_no, name, sizeof(name), err)) != HDB_OK)
-		return r;
+	TRY(hdb_heap_name(c->db, facts.heap_no, name, sizeof(name), err));
 	sql_result_copy(ctx, name);
-	return r;
+	return HDB_OK;
 }
 
 static int result_offset(struct objects_cursor *c, sqlite3_context *ctx, uint32_t ix,

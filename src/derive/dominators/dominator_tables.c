@@ -54,11 +54,10 @@ static int load_shallow(void *ctx, struct derive_block *block, struct hdb_error 
 
 static int sum_sizes(struct build *b, bool is_wide, struct hdb_error *err)
 {
-	int r = base_sizes_init(&b->sizes, (uint64_t)b->dominators->count + 1, is_wide,
-				b->derive->work, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
+	TRY(base_sizes_init(&b->sizes, (uint64_t)b->dominators->count + 1, is_wide, b->derive->work,
+			    err));
 	atomic_store(&b->is_too_big, false);
 	r = derive_each_block(b->derive,
 			      &(struct derive_pass){ .stage = "shallow sizes",
@@ -182,14 +181,10 @@ out:
 /* In memory, one table after the other: sizes and nodes are not needed at the same time. */
 static int put_both(struct build *b, struct hdb_error *err)
 {
-	int r = put_dominators(b, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = derive_top_marked(&b->top, err)) != HDB_OK)
-		return r;
-	if ((r = put_retained(b, err)) != HDB_OK)
-		return r;
+	TRY(put_dominators(b, err));
+	TRY(derive_top_marked(&b->top, err));
+	TRY(put_retained(b, err));
 	return derive_top_keep(&b->top, b->derive, err);
 }
 
@@ -199,14 +194,10 @@ static int write_both(struct build *b, struct hdb_error *err)
 	const bool is_short =
 		b->dominators->dominator_big.is_file ||
 		base_work_room(b->derive->work) < ((uint64_t)n + 1) * sizeof(uint32_t);
-	int r = is_short ? derive_put_spilled(b->derive, b->writer, b->dominators, err) :
-			   put_both(b, err);
 
-	if (r != HDB_OK)
-		return r;
-	r = store_put_table(b->writer, derive_table(b->derive, STORE_DOMINATORS), n, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(is_short ? derive_put_spilled(b->derive, b->writer, b->dominators, err) :
+		       put_both(b, err));
+	TRY(store_put_table(b->writer, derive_table(b->derive, STORE_DOMINATORS), n, err));
 	return store_put_table(b->writer, derive_table(b->derive, STORE_RETAINED), n, err);
 }
 
@@ -261,14 +252,11 @@ int derive_retained(struct derive *derive, uint32_t ix, uint64_t *bytes, struct 
 	*bytes = 0;
 	if (r < 0 || dominator == ix)
 		return r;
-	if ((r = derive_need(derive, STORE_RETAINED, err)) != HDB_OK)
-		return r;
-	if ((r = heap_object(derive->heap, ix, &object, err)) != HDB_OK)
-		return r;
-	if ((r = store_column_get(&derive->retained, ix, &value, err)) != HDB_OK)
-		return r;
+	TRY(derive_need(derive, STORE_RETAINED, err));
+	TRY(heap_object(derive->heap, ix, &object, err));
+	TRY(store_column_get(&derive->retained, ix, &value, err));
 	*bytes = object.shallow_bytes + value * derive->heap->layout.align_bytes;
-	return r;
+	return HDB_OK;
 }
 
 int derive_retained_block(struct derive *derive, const struct heap_block *objects, uint64_t *bytes,

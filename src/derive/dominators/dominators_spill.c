@@ -55,7 +55,6 @@ static int init(struct spilled *p, struct hdb_error *err)
 	const uint32_t ranges = (p->dominators->count >> RANGE_BITS) + 1;
 	const uint32_t blocks = heap_block_count(p->derive->heap);
 	struct base_buckets_plan plan;
-	int r;
 
 	p->blocks_per_bucket = blocks / ROW_BUCKETS_MAX + 1;
 	p->ix = malloc(RANGE_NUMBERS * sizeof(*p->ix));
@@ -67,10 +66,8 @@ static int init(struct spilled *p, struct hdb_error *err)
 					   .chunks_bytes = work->memory_bytes / CHUNK_SHARE,
 					   .kept_bytes = work->memory_bytes / KEPT_SHARE,
 					   .what = "retained sizes" };
-	if ((r = base_buckets_init(&p->objects, &plan, work, err)) < 0)
-		return r;
-	if ((r = base_buckets_init(&p->sums, &plan, work, err)) < 0)
-		return r;
+	TRY_ERRORS(base_buckets_init(&p->objects, &plan, work, err));
+	TRY_ERRORS(base_buckets_init(&p->sums, &plan, work, err));
 	plan.bucket_count = blocks / p->blocks_per_bucket + 1;
 	return base_buckets_init(&p->rows, &plan, work, err);
 }
@@ -101,7 +98,6 @@ static int read_numbers(void *ctx, struct derive_block *block, struct hdb_error 
 static int spill_objects(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct spilled *p = ctx;
-	int r;
 
 	for (uint32_t i = 0; i < block->objects->count; i++) {
 		const uint64_t v[] = {
@@ -112,10 +108,8 @@ static int spill_objects(void *ctx, struct derive_block *block, struct hdb_error
 
 		if (!v[OBJECT_NUMBER])
 			continue;
-		r = base_buckets_add(&p->objects, (uint32_t)(v[OBJECT_NUMBER] >> RANGE_BITS),
-				     BASE_RECORD(2, 1), v, err);
-		if (r != HDB_OK)
-			return r;
+		TRY(base_buckets_add(&p->objects, (uint32_t)(v[OBJECT_NUMBER] >> RANGE_BITS),
+				     BASE_RECORD(2, 1), v, err));
 	}
 	return HDB_OK;
 }
@@ -199,7 +193,6 @@ static int sum_range(struct spilled *p, uint32_t range, struct hdb_error *err)
 {
 	const uint32_t base = range << RANGE_BITS, left = p->dominators->count - base;
 	uint32_t k = left < RANGE_NUMBERS ? left + 1 : RANGE_NUMBERS;
-	int r;
 
 	assert(base <= p->dominators->count);
 	/* The next range's dominators. */
@@ -208,26 +201,20 @@ static int sum_range(struct spilled *p, uint32_t range, struct hdb_error *err)
 			      (uint64_t)(base - RANGE_NUMBERS) * sizeof(*p->dominators->dominator),
 			      RANGE_NUMBERS * sizeof(*p->dominators->dominator));
 	memset(p->below, 0, RANGE_NUMBERS * sizeof(*p->below));
-	if ((r = take_objects(p, range, err)) != HDB_OK)
-		return r;
-	if ((r = take_sums(p, range, err)) != HDB_OK)
-		return r;
+	TRY(take_objects(p, range, err));
+	TRY(take_sums(p, range, err));
 	/* Number 0 is the virtual root's. */
 	while (k > (range == 0))
-		if ((r = add_to_dominator(p, base, --k, err)) != HDB_OK)
-			return r;
+		TRY(add_to_dominator(p, base, --k, err));
 	return base_step(p->derive->work, p->dominators->count - base, err);
 }
 
 static int sum_up(struct spilled *p, struct hdb_error *err)
 {
-	int r = HDB_OK;
-
 	base_stage(p->derive->work, "retained sizes", p->dominators->count, "objects");
 	for (uint32_t range = (p->dominators->count >> RANGE_BITS) + 1; range-- > 0;)
-		if ((r = sum_range(p, range, err)) != HDB_OK)
-			return r;
-	return r;
+		TRY(sum_range(p, range, err));
+	return HDB_OK;
 }
 
 /* ---- by object ---- */

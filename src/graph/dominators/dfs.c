@@ -133,8 +133,7 @@ static int scan_row(struct search *s, uint32_t node, uint32_t source, struct hdb
 	for (uint64_t i = s->stack.depth, end = i - (count - met_count); i-- > end;)
 		graph_rows_prefetch(b->rows, s->stack.entry[i].target);
 	for (unsigned i = count - met_count; i < count; i++)
-		if ((rc = add_edge(s, source, target[i], err)) < 0)
-			return rc;
+		TRY_ERRORS(add_edge(s, source, target[i], err));
 	return HDB_OK;
 }
 
@@ -142,10 +141,8 @@ static int scan_row(struct search *s, uint32_t node, uint32_t source, struct hdb
 static int visit(struct search *s, uint32_t node, uint32_t parent, struct hdb_error *err)
 {
 	struct dom_build *b = s->b;
-	const int rc = dom_order_add(b, node, parent, err);
 
-	if (rc != HDB_OK)
-		return rc;
+	TRY(dom_order_add(b, node, parent, err));
 	if (b->count - s->first < s->recent_limit)
 		((uint32_t *)s->recent.data)[b->count - s->first] = node;
 	assert(b->count <= b->node_count);

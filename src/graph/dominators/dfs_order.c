@@ -138,10 +138,9 @@ static int read_part(const struct dom_build *b, uint64_t bucket, uint32_t *numbe
 {
 	struct base_bucket_reader reader;
 	uint64_t v[BASE_BUCKET_FIELDS];
-	int rc = base_bucket_begin(&b->order, dom_spill_of(b, (uint32_t)bucket), &reader, err);
+	int rc;
 
-	if (rc < 0)
-		return rc;
+	TRY_ERRORS(base_bucket_begin(&b->order, dom_spill_of(b, (uint32_t)bucket), &reader, err));
 	while ((rc = base_bucket_next(&reader, BASE_RECORD(2, 0), v, err)) == HDB_OK)
 		if (v[0] >> GRAPH_BUCKET_BITS == bucket)
 			number[v[0] % GRAPH_BUCKET_SIZE] = b->before + (uint32_t)v[1];
@@ -154,12 +153,10 @@ static int read_bucket(void *ctx, unsigned slot, uint64_t bucket, struct hdb_err
 {
 	const struct numbering *n = ctx;
 	struct bucket_slot *s = &n->slots[slot];
-	int rc;
 
 	memset(s->number, 0, GRAPH_BUCKET_SIZE * sizeof *s->number);
 	for (unsigned i = 0; i < n->parts->count; i++)
-		if ((rc = read_part(&n->parts->part[i], bucket, s->number, err)) < 0)
-			return rc;
+		TRY_ERRORS(read_part(&n->parts->part[i], bucket, s->number, err));
 	return pack_numbers(s->number, bucket_nodes(n, bucket), s->values, &s->packed, err);
 }
 
@@ -168,14 +165,11 @@ static int take_bucket(void *ctx, unsigned slot, uint64_t bucket, struct hdb_err
 	const struct numbering *n = ctx;
 	const struct bucket_slot *s = &n->slots[slot];
 	const uint32_t count = bucket_nodes(n, bucket);
-	int rc;
 
 	mark_tops(n->parts, s->number, (uint32_t)bucket << GRAPH_BUCKET_BITS, count);
 	for (unsigned i = 0; i < n->parts->count; i++)
-		if ((rc = number_edges(&n->parts->part[i], s->number, (uint32_t)bucket, err)) < 0)
-			return rc;
-	if ((rc = base_runs_put_packed(n->numbers, bucket, &s->packed, count, err)) < 0)
-		return rc;
+		TRY_ERRORS(number_edges(&n->parts->part[i], s->number, (uint32_t)bucket, err));
+	TRY_ERRORS(base_runs_put_packed(n->numbers, bucket, &s->packed, count, err));
 	return base_step(n->parts->work, bucket << GRAPH_BUCKET_BITS, err);
 }
 

@@ -39,12 +39,9 @@ int graph_buckets_grow(struct graph_edge_buckets *eb, uint32_t bucket, struct hd
 	struct graph_edge_chunk *chunk;
 	uint64_t position;
 	uint8_t *room;
-	int rc;
 
 	assert(bucket < eb->bucket_count);
-	rc = base_chunks_add(&eb->chunks, sizeof *chunk, &position, &room, err);
-	if (rc < 0)
-		return rc;
+	TRY_ERRORS(base_chunks_add(&eb->chunks, sizeof *chunk, &position, &room, err));
 	chunk = (struct graph_edge_chunk *)room;
 	chunk->before = eb->last[bucket];
 	chunk->used = chunk->last_source = 0;

@@ -81,14 +81,11 @@ static int mark_joins(struct fold *f, struct hdb_error *err)
 	for (uint32_t block = 0; block < blocks; block++) {
 		struct graph_edge_reader reader;
 		uint32_t source, to;
-		int rc;
 
 		graph_buckets_begin(&b->edges, block, &reader);
 		while (graph_buckets_next(&reader, &source, &to))
 			base_ranks_put_alone(&f->joins, (block << GRAPH_BUCKET_BITS) + to);
-		rc = base_step(b->work, (uint64_t)block << GRAPH_BUCKET_BITS, err);
-		if (rc != HDB_OK)
-			return rc;
+		TRY(base_step(b->work, (uint64_t)block << GRAPH_BUCKET_BITS, err));
 	}
 	base_ranks_rank(&f->joins);
 	return HDB_OK;
@@ -190,19 +187,13 @@ static int fold_block(struct fold *f, uint32_t block, struct hdb_error *err)
 	const uint32_t base = block << BASE_RUN_BITS, count = dom_block_count(b, block);
 	const uint64_t *first;
 	const uint32_t *target;
-	int rc = graph_buckets_sort(&f->by_source, block, &first, &target, err);
 
-	if (rc != HDB_OK)
-		return rc;
-	if ((rc = base_runs_get(&b->parents, block, b->block, err)) != HDB_OK)
-		return rc;
+	TRY(graph_buckets_sort(&f->by_source, block, &first, &target, err));
+	TRY(base_runs_get(&b->parents, block, b->block, err));
 	for (uint32_t k = block == 0; k < count; k++) {
-		if ((rc = extend_path(f, base + k, base + k - (uint32_t)b->block[k], err)) !=
-		    HDB_OK)
-			return rc;
+		TRY(extend_path(f, base + k, base + k - (uint32_t)b->block[k], err));
 		for (uint64_t i = first[k]; i < first[k + 1]; i++)
-			if ((rc = fold_edge(f, target[i], err)) != HDB_OK)
-				return rc;
+			TRY(fold_edge(f, target[i], err));
 	}
 	return base_step(b->work, base, err);
 }
@@ -216,12 +207,9 @@ static int semi_of_block(struct fold *f, uint32_t block, uint32_t *rank, struct 
 	const uint32_t base = block << BASE_RUN_BITS, count = dom_block_count(b, block);
 	const uint64_t *first;
 	const uint32_t *source;
-	int rc = graph_buckets_sort(&b->edges, block, &first, &source, err);
 
-	if (rc != HDB_OK)
-		return rc;
-	if ((rc = base_runs_get(&b->parents, block, b->block, err)) != HDB_OK)
-		return rc;
+	TRY(graph_buckets_sort(&b->edges, block, &first, &source, err));
+	TRY(base_runs_get(&b->parents, block, b->block, err));
 	for (uint32_t k = count; k-- > 0;) {
 		const uint32_t w = base + k, parent = w - (uint32_t)b->block[k];
 		uint32_t semi = parent;
@@ -270,19 +258,14 @@ static int fold_all(struct fold *f, struct hdb_error *err)
 {
 	struct dom_build *b = f->b;
 	const uint32_t blocks = (b->count >> BASE_RUN_BITS) + 1;
-	int rc = group_by_source(f, err);
 
-	if (rc != HDB_OK)
-		return rc;
-	rc = base_big_alloc_raw(b->work, &f->links_big,
-				((uint64_t)f->joins.count + 1) * sizeof *f->links,
-				"dominator links", err);
-	if (rc != HDB_OK)
-		return rc;
+	TRY(group_by_source(f, err));
+	TRY(base_big_alloc_raw(b->work, &f->links_big,
+			       ((uint64_t)f->joins.count + 1) * sizeof *f->links, "dominator links",
+			       err));
 	f->links = f->links_big.data;
 	for (uint32_t block = 0; block < blocks; block++)
-		if ((rc = fold_block(f, block, err)) != HDB_OK)
-			return rc;
+		TRY(fold_block(f, block, err));
 	graph_buckets_release(&f->by_source);
 	base_big_free(b->work, &f->path_big);
 	return HDB_OK;
@@ -300,9 +283,7 @@ static int find_semis(struct fold *f, struct hdb_error *err)
 
 		if (rc != HDB_OK)
 			return rc;
-		rc = base_step(b->work, b->count - (block << BASE_RUN_BITS), err);
-		if (rc != HDB_OK)
-			return rc;
+		TRY(base_step(b->work, b->count - (block << BASE_RUN_BITS), err));
 	}
 	assert(rank == 0);
 	return HDB_OK;

@@ -68,12 +68,9 @@ static int semi_of_block(struct dom_build *b, struct dom_link *links, uint32_t b
 	const uint32_t base = block << BASE_RUN_BITS, count = dom_block_count(b, block);
 	struct block_edges edges = { 0 };
 	uint64_t steps = 0;
-	int rc = graph_buckets_sort(&b->edges, block, &edges.first, &edges.source, err);
 
-	if (rc != HDB_OK)
-		return rc;
-	if ((rc = base_runs_get(&b->parents, block, b->block, err)) != HDB_OK)
-		return rc;
+	TRY(graph_buckets_sort(&b->edges, block, &edges.first, &edges.source, err));
+	TRY(base_runs_get(&b->parents, block, b->block, err));
 	for (uint32_t k = count; k-- > (block == 0 ? 1 : 0);) {
 		const uint32_t w = base + k, parent = w - (uint32_t)b->block[k];
 		const uint32_t semi =
@@ -163,11 +160,9 @@ static int start_jumping(const struct dom_build *b, const uint32_t *dominator, u
 			 struct base_big *big, struct hdb_error *err)
 {
 	struct dom_link *jumps;
-	const int rc = base_big_alloc_raw(b->work, big, ((uint64_t)b->count + 1) * sizeof *jumps,
-					  "dominator jumps", err);
 
-	if (rc < 0)
-		return rc;
+	TRY_ERRORS(base_big_alloc_raw(b->work, big, ((uint64_t)b->count + 1) * sizeof *jumps,
+				      "dominator jumps", err));
 	jumps = big->data;
 	jumps[0] = (struct dom_link){ 0, 0 };
 	for (uint32_t w = 1; w < end; w++)
@@ -179,12 +174,9 @@ static int start_jumping(const struct dom_build *b, const uint32_t *dominator, u
 static int read_blocks(struct dom_parts *parts, struct dom_build *b, uint32_t block,
 		       struct hdb_error *err)
 {
-	int rc = base_runs_get(&b->parents, block, b->block, err);
 
-	if (rc < 0)
-		return rc;
-	if ((rc = base_runs_get(&b->semis, block, b->block2, err)) < 0)
-		return rc;
+	TRY_ERRORS(base_runs_get(&b->parents, block, b->block, err));
+	TRY_ERRORS(base_runs_get(&b->semis, block, b->block2, err));
 	return dom_step(parts, b, BASE_RUN, err);
 }
 
@@ -301,7 +293,6 @@ static int each_part(struct dom_parts *parts,
 static int join_parts(struct dom_parts *parts, struct hdb_error *err)
 {
 	uint32_t count = 0;
-	int rc;
 
 	for (unsigned i = 0; i < parts->count; i++) {
 		struct dom_build *b = &parts->part[i];
@@ -310,12 +301,10 @@ static int join_parts(struct dom_parts *parts, struct hdb_error *err)
 		count += b->count;
 		assert(count <= b->node_count);
 		base_big_free(b->work, &b->mine_big);
-		rc = base_big_alloc(b->work, &b->top_big, b->count / 8 + 16, "preorder", err);
-		if (rc < 0)
-			return rc;
+		TRY_ERRORS(
+			base_big_alloc(b->work, &b->top_big, b->count / 8 + 16, "preorder", err));
 		b->top = b->top_big.data;
-		if ((rc = graph_buckets_init(&b->edges, (uint64_t)b->count + 1, b->work, err)) < 0)
-			return rc;
+		TRY_ERRORS(graph_buckets_init(&b->edges, (uint64_t)b->count + 1, b->work, err));
 	}
 	return HDB_OK;
 }
@@ -372,10 +361,8 @@ static int search(struct dom_parts *parts, struct graph_rows *rows, struct base_
 static int place_dominators(struct dom_parts *parts, struct dom_build *b, struct hdb_error *err)
 {
 	uint32_t *dominator = parts->dominator + b->before;
-	const int rc = find_dominators(parts, b, dominator, err);
 
-	if (rc != HDB_OK)
-		return rc;
+	TRY(find_dominators(parts, b, dominator, err));
 	for (uint32_t w = 1; b->before && w <= b->count; w++)
 		dominator[w] += dominator[w] ? b->before : 0;
 	return HDB_OK;
@@ -431,10 +418,8 @@ static int run(struct dom_parts *parts, struct graph_rows *rows, enum graph_sear
 	}
 	if (rc < 0)
 		return rc;
-	rc = base_big_alloc_raw(work, &out->dominator_big, ((uint64_t)out->count + 1) * 4,
-				"dominators", err);
-	if (rc < 0)
-		return rc;
+	TRY_ERRORS(base_big_alloc_raw(work, &out->dominator_big, ((uint64_t)out->count + 1) * 4,
+				      "dominators", err));
 	base_stage(work, "dominators: tree", out->count, "objects");
 	parts->done = 0;
 	parts->dominator = out->dominator_big.data;
@@ -479,10 +464,8 @@ int graph_dominators_numbers(const struct graph_dominators *dominators, uint32_t
 			     uint64_t *numbers, uint32_t count, struct hdb_error *err)
 {
 	assert(first % GRAPH_NUMBERS_STEP == 0);
-	const int rc = base_runs_range(&dominators->numbers, first, numbers, count, err);
 
-	if (rc != HDB_OK)
-		return rc;
+	TRY(base_runs_range(&dominators->numbers, first, numbers, count, err));
 	for (uint32_t i = 0; i < count; i++)
 		numbers[i] = (uint64_t)unzigzag(numbers[i]) +
 			     (i % GRAPH_NUMBERS_STEP ? numbers[i - 1] : 0);
@@ -540,11 +523,9 @@ int graph_dominators_nodes(const struct graph_dominators *dominators, struct bas
 {
 	struct base_work *work = dominators->work;
 	struct listing listing = { .dominators = dominators };
-	const int rc = base_big_alloc_raw(work, big, ((uint64_t)dominators->count + 1) * 4,
-					  "objects by number", err);
 
-	if (rc < 0)
-		return rc;
+	TRY_ERRORS(base_big_alloc_raw(work, big, ((uint64_t)dominators->count + 1) * 4,
+				      "objects by number", err));
 	listing.node = big->data;
 	listing.node[0] = GRAPH_NONE;
 	return base_pipeline_each(((uint64_t)dominators->node_count + NODES_SHARE - 1) /

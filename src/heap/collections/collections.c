@@ -155,8 +155,7 @@ static int size_of_ring(struct heap *heap, struct heap_collection *c, struct hdb
 	assert(c->inner->first && c->inner->last);
 	if (r < 0)
 		return r;
-	if ((r = ring_index(heap, c, c->inner->last, &last, err)) < 0)
-		return r;
+	TRY_ERRORS(ring_index(heap, c, c->inner->last, &last, err));
 	set_size(c, (int64_t)(last >= first ? last - first : last + c->array_length - first),
 		 c->array_length);
 	return HDB_OK;
@@ -234,8 +233,7 @@ static int find_array(struct heap *heap, struct heap_collection *c, struct hdb_e
 
 		return heap_soft(heap_chunk_open_list(heap, &chunk, ix, &c->array_length, err));
 	}
-	if ((r = heap_object(heap, ix, &object, err)) < 0)
-		return r;
+	TRY_ERRORS(heap_object(heap, ix, &object, err));
 	if (object.kind == STORE_OBJECT_ARRAY || object.kind == STORE_PRIMITIVE_ARRAY) {
 		c->array_ix = ix;
 		c->array_length = object.length;
@@ -341,8 +339,7 @@ static int unwrap(struct heap *heap, struct heap_collection *c, struct hdb_error
 			c->wraps_null = r == HDB_NOTFOUND;
 			return heap_soft(r);
 		}
-		if ((r = heap_object(heap, ix, &object, err)) < 0)
-			return r;
+		TRY_ERRORS(heap_object(heap, ix, &object, err));
 		if (object.kind != STORE_INSTANCE)
 			return HDB_OK;
 		c->inner_ix = ix;
@@ -405,12 +402,10 @@ static int open_plain(struct heap *heap, uint32_t ix, struct heap_collection *c,
 	if (!c->rule)
 		return HDB_NOTFOUND;
 	c->inner = c->rule;
-	if ((r = heap_open_dump(heap, err)) < 0)
-		return r;
+	TRY_ERRORS(heap_open_dump(heap, err));
 	if ((r = unwrap(heap, c, err)) < 0 || !c->inner)
 		return r;
-	if ((r = find_array(heap, c, err)) < 0)
-		return r;
+	TRY_ERRORS(find_array(heap, c, err));
 	set_capacity(c);
 	return find_size(heap, c, err);
 }
@@ -427,12 +422,9 @@ static int open_part(struct heap *heap, const struct heap_collection *c, uint64_
 	assert(no < c->array_length);
 	if (r != HDB_OK)
 		return r;
-	r = slice.done && slice.type == HPROF_OBJECT && bits ? heap_find(heap, bits, &ix, err) :
-							       HDB_NOTFOUND;
-	if (r != HDB_OK)
-		return r;
-	if ((r = open_plain(heap, ix, part, err)) != HDB_OK)
-		return r;
+	TRY(slice.done && slice.type == HPROF_OBJECT && bits ? heap_find(heap, bits, &ix, err) :
+							       HDB_NOTFOUND);
+	TRY(open_plain(heap, ix, part, err));
 	return !part->inner ? HDB_NOTFOUND : HDB_OK;
 }
 
@@ -464,10 +456,8 @@ static int add_parts(struct heap *heap, struct heap_collection *c, struct hdb_er
 int heap_collection_open(struct heap *heap, uint32_t ix, struct heap_collection *c,
 			 struct hdb_error *err)
 {
-	int r = open_plain(heap, ix, c, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(open_plain(heap, ix, c, err));
 	return c->inner && c->inner->shape == HEAP_PARTS ? add_parts(heap, c, err) : HDB_OK;
 }
 

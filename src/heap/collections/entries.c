@@ -55,8 +55,7 @@ static int find_array(struct heap_entries *e, const char *path, struct heap_chun
 		return heap_soft(r);
 	}
 	if (ix != HEAP_NONE) {
-		if ((r = heap_object(e->heap, ix, &object, err)) < 0)
-			return r;
+		TRY_ERRORS(heap_object(e->heap, ix, &object, err));
 		if (object.kind != STORE_OBJECT_ARRAY && object.kind != STORE_PRIMITIVE_ARRAY)
 			ix = HEAP_NONE;
 	}
@@ -181,10 +180,8 @@ static int begin(struct heap_entries *e, struct hdb_error *err)
 	if ((rule->shape == HEAP_SLOTS || rule->shape == HEAP_WORDS) &&
 	    (r = find_array(e, rule->key, &e->keys, err)) < 0)
 		return r;
-	if ((r = read_marks(e, err)) < 0)
-		return r;
-	if ((r = find_first(e, err)) < 0)
-		return r;
+	TRY_ERRORS(read_marks(e, err));
+	TRY_ERRORS(find_first(e, err));
 	e->left = rule->shape == HEAP_ARRAY || rule->flags & HEAP_DENSE ? e->from.size : e->slots;
 	if (rule->shape == HEAP_PAIRS && !(rule->flags & HEAP_DENSE))
 		e->left = e->slots / 2;
@@ -330,12 +327,9 @@ static int step_chain(struct heap_entries *e, struct hdb_error *err)
 static int slot_entry(struct heap_entries *e, uint64_t id, uint32_t *node, struct hdb_error *err)
 {
 	struct heap_object object;
-	int r = heap_find(e->heap, id, node, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = heap_object(e->heap, *node, &object, err)) != HDB_OK)
-		return r;
+	TRY(heap_find(e->heap, id, node, err));
+	TRY(heap_object(e->heap, *node, &object, err));
 	if (object.kind != STORE_INSTANCE)
 		return HDB_NOTFOUND;
 	if (e->rule->via && heap_has_path(e->heap, object.class_no, HEAP_NONE, e->rule->via))
@@ -372,14 +366,12 @@ static int next_in_chains(struct heap_entries *e, struct hdb_error *err)
 			e->is_cut = true;
 			return HDB_END;
 		}
-		if ((r = is_entry(e, e->node, &is_element, err)) < 0)
-			return r;
+		TRY_ERRORS(is_entry(e, e->node, &is_element, err));
 		if (!is_element) {
 			e->node = HEAP_NONE;
 			return HDB_NOTFOUND;
 		}
-		if ((r = read_node(e, e->node, &is_element, err)) < 0)
-			return r;
+		TRY_ERRORS(read_node(e, e->node, &is_element, err));
 		if ((r = step_chain(e, err)) < 0)
 			return r;
 		return is_element ? r : HDB_NOTFOUND;

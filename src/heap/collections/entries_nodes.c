@@ -127,10 +127,8 @@ static int push_node(struct heap_entries *e, uint32_t ix, bool is_mixed, struct 
 		     struct hdb_error *err)
 {
 	struct heap_object object;
-	int r = heap_object(e->heap, ix, &object, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_object(e->heap, ix, &object, err));
 	if (object.kind != STORE_INSTANCE)
 		return HDB_NOTFOUND;
 	frame->ix = ix;
@@ -162,10 +160,8 @@ static int array_frame(struct heap_entries *e, const struct heap_frame *f, uint3
 		       struct heap_frame *frame, struct hdb_error *err)
 {
 	struct heap_object object;
-	const int r = heap_object(e->heap, ix, &object, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_object(e->heap, ix, &object, err));
 	if (object.kind != STORE_OBJECT_ARRAY && object.kind != STORE_PRIMITIVE_ARRAY)
 		return HDB_NOTFOUND;
 	*frame = (struct heap_frame){ .rule = f->rule,
@@ -184,13 +180,11 @@ static int start_rope(struct heap_entries *e, const struct heap_frame *f,
 		      const struct heap_part *part, struct heap_frame *array, struct hdb_error *err)
 {
 	uint64_t levels = 0;
-	int r;
 
 	if (*part->with >= '0' && *part->with <= '9') {
 		levels = (uint64_t)(*part->with - '0');
 	} else {
-		if ((r = number_at(e, f, part->with, &levels, err)) < 0)
-			return r;
+		TRY_ERRORS(number_at(e, f, part->with, &levels, err));
 		levels /= ROPE_BITS;
 	}
 	if (levels > ROPE_LEVELS)
@@ -273,14 +267,12 @@ static int next_reference(struct heap_entries *e, const struct heap_part *part, 
 	const bool is_tail = is_last && part->kind != HEAP_PART_EITHER;
 	struct heap_value value;
 	uint32_t ix;
-	int r = heap_path_value_as(e->heap, as_of(&f), part->field, &value, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_path_value_as(e->heap, as_of(&f), part->field, &value, err));
 	if (value.type != HPROF_OBJECT || !value.bits)
 		return HDB_NOTFOUND;
-	if ((r = heap_find(e->heap, value.bits, &ix, err)) != HDB_OK)
-		return r;
+	TRY(heap_find(e->heap, value.bits, &ix, err));
 	if (is_tail) {
 		e->frame_count--;
 		if (heap_is_circle(e, f.ix, ix))
@@ -307,12 +299,9 @@ static int next_array(struct heap_entries *e, const struct heap_part *part, bool
 	int r;
 
 	f.part--;
-	if ((r = heap_path_object_as(e->heap, as_of(&f), part->field, &ix, err)) != HDB_OK)
-		return r;
-	if ((r = array_frame(e, &f, ix, &array, err)) != HDB_OK)
-		return r;
-	if ((r = limit_array(e, &f, part, &array, err)) != HDB_OK)
-		return r;
+	TRY(heap_path_object_as(e->heap, as_of(&f), part->field, &ix, err));
+	TRY(array_frame(e, &f, ix, &array, err));
+	TRY(limit_array(e, &f, part, &array, err));
 	/* Containers are looked up by the node, too. */
 	if (is_last && part->kind != HEAP_PART_CONTAINERS)
 		e->frame_count--;
@@ -380,8 +369,7 @@ static int next_part(struct heap_entries *e, struct hdb_error *err)
 	case HEAP_PART_REVERSED:
 		return next_reference(e, &part, is_last, err);
 	case HEAP_PART_REPEAT:
-		if ((r = number_at(e, f, part.with, &f->end, err)) < 0)
-			return r;
+		TRY_ERRORS(number_at(e, f, part.with, &f->end, err));
 		f->part--;
 		f->is_array = f->at < f->end;
 		f->part += !f->is_array;
@@ -459,12 +447,10 @@ static int next_pair(struct heap_entries *e, const struct heap_frame *f, uint64_
 {
 	struct heap_frame more;
 	uint32_t key_ix;
-	int r = get_slot(e, f->ix, at * 2, &e->key, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = get_slot(e, f->ix, at * 2 + 1, &e->value, err)) != HDB_OK)
-		return r;
+	TRY(get_slot(e, f->ix, at * 2, &e->key, err));
+	TRY(get_slot(e, f->ix, at * 2 + 1, &e->value, err));
 	if (!e->key.bits)
 		return enter_slot(e, e->value, false, err);
 	e->has_key = true;
@@ -474,8 +460,7 @@ static int next_pair(struct heap_entries *e, const struct heap_frame *f, uint64_
 	if (r < 0 || r == HDB_NOTFOUND || key_ix != e->absent_ix)
 		return r < 0 ? r : HDB_OK;
 	e->has_key = false;
-	if ((r = nested_array(e, &e->value, &more, err)) != HDB_OK)
-		return r;
+	TRY(nested_array(e, &e->value, &more, err));
 	more.end /= 2;
 	r = push(e, &more, err);
 	return r == HDB_OK ? HDB_NOTFOUND : r;
@@ -495,8 +480,7 @@ static int next_of_champ(struct heap_entries *e, const struct heap_frame *f, uin
 			return r;
 		return get_slot(e, f->ix, at * width + width - 1, &e->value, err);
 	}
-	if ((r = heap_object(e->heap, f->ix, &array, err)) < 0)
-		return r;
+	TRY_ERRORS(heap_object(e->heap, f->ix, &array, err));
 	assert(at - f->base < array.length);
 	r = get_slot(e, f->ix, array.length - 1 - (at - f->base), &value, err);
 	return r == HDB_OK ? enter_slot(e, value, false, err) : r;
@@ -519,8 +503,7 @@ static int next_of_rope(struct heap_entries *e, struct heap_frame *f, uint64_t a
 	f->base = 0;
 	if ((r = get_slot(e, f->ix, at, &e->value, err)) != HDB_OK || !f->level)
 		return r;
-	if ((r = nested_array(e, &e->value, &below, err)) != HDB_OK)
-		return r;
+	TRY(nested_array(e, &e->value, &below, err));
 	if (below.end > 1u << ROPE_BITS)
 		below.end = 1u << ROPE_BITS;
 	below.level = (uint8_t)(f->level - 1);
@@ -542,10 +525,8 @@ static int next_of_buckets(struct heap_entries *e, struct heap_frame *f, uint64_
 		r = get_slot(e, f->ix, 0, &e->key, err);
 		return r == HDB_OK ? get_slot(e, f->ix, 1, &e->value, err) : r;
 	}
-	if ((r = get_slot(e, f->ix, at, &e->value, err)) != HDB_OK)
-		return r;
-	if ((r = nested_array(e, &e->value, &bucket, err)) != HDB_OK)
-		return r;
+	TRY(get_slot(e, f->ix, at, &e->value, err));
+	TRY(nested_array(e, &e->value, &bucket, err));
 	if (!f->level)
 		e->frame_count--;
 	r = push(e, &bucket, err);
@@ -569,15 +550,13 @@ static int next_container(struct heap_entries *e, const struct heap_frame *f,
 	struct heap_value value;
 	uint64_t bits = 0;
 	uint32_t keys;
-	int r = heap_path_object_as(e->heap, as_of(&node), part->with, &keys, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_path_object_as(e->heap, as_of(&node), part->with, &keys, err));
 	key.bits = &bits;
 	if ((r = heap_elements(e->heap, keys, at, &key, err)) < 0 || !key.done)
 		return r < 0 ? r : HDB_NOTFOUND;
-	if ((r = get_slot(e, f->ix, at, &value, err)) != HDB_OK)
-		return r;
+	TRY(get_slot(e, f->ix, at, &value, err));
 	top_of(e)->base = (bits & 0xffff) << 16;
 	return enter_slot(e, value, false, err);
 }
@@ -586,10 +565,8 @@ static int next_of_bits(struct heap_entries *e, struct heap_frame *f, uint64_t b
 			struct hdb_error *err)
 {
 	struct heap_value word;
-	const int r = get_slot(e, f->ix, bit / 64, &word, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(get_slot(e, f->ix, bit / 64, &word, err));
 	word.bits &= ~0ull << (bit % 64);
 	f->at = word.bits ? (bit & ~63ull) + (unsigned)__builtin_ctzll(word.bits) + 1 :
 			    (bit | 63) + 1;
@@ -601,12 +578,9 @@ static int next_of_runs(struct heap_entries *e, struct heap_frame *f, uint64_t a
 {
 	struct heap_value first, length;
 	const uint32_t done = f->run_done;
-	int r;
 
-	if ((r = get_slot(e, f->ix, at * 2, &first, err)) != HDB_OK)
-		return r;
-	if ((r = get_slot(e, f->ix, at * 2 + 1, &length, err)) != HDB_OK)
-		return r;
+	TRY(get_slot(e, f->ix, at * 2, &first, err));
+	TRY(get_slot(e, f->ix, at * 2 + 1, &length, err));
 	f->run_done = done < (length.bits & 0xffff) ? done + 1 : 0;
 	if (f->run_done)
 		f->at = at;
@@ -706,8 +680,6 @@ int heap_begin_nodes(struct heap_entries *e, struct hdb_error *err)
 
 int heap_next_in_nodes(struct heap_entries *e, struct hdb_error *err)
 {
-	int r;
-
 	assert(e->rule->shape == HEAP_NODES);
 	if (!e->frame_count || !e->left)
 		return HDB_END;
@@ -715,9 +687,7 @@ int heap_next_in_nodes(struct heap_entries *e, struct hdb_error *err)
 		return cut(e);
 	e->steps--;
 	e->has_key = false;
-	r = top_of(e)->is_array ? next_slot(e, err) : next_part(e, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(top_of(e)->is_array ? next_slot(e, err) : next_part(e, err));
 	if (e->skip) {
 		e->skip--;
 		return HDB_NOTFOUND;

@@ -145,10 +145,8 @@ int heap_chars_hash(struct base_view *view, const struct heap_chars *c, struct h
 	XXH128_hash_t hash;
 	uint64_t seed = base_hash_seed();
 	bool latin1;
-	int r = heap_chars_are_latin1(view, c, &latin1, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_chars_are_latin1(view, c, &latin1, err));
 	hashed.view = view;
 	hashed.chars = c;
 	hashed.is_latin1 = latin1;

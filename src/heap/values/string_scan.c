@@ -21,8 +21,7 @@ int heap_string_scan_begin(struct heap_string_scan *s, struct heap *heap, struct
 	s->heap = heap;
 	if (r != HDB_OK)
 		return r;
-	if ((r = heap_open_dump(heap, err)) < 0)
-		return r;
+	TRY_ERRORS(heap_open_dump(heap, err));
 	s->view = (struct base_view){ .src = heap->source };
 	heap_references(heap, &s->references);
 	s->objects = malloc(sizeof(*s->objects));
@@ -123,14 +122,10 @@ int heap_string_scan_next(struct heap_string_scan *s, struct hdb_error *err)
 		uint32_t i;
 
 		if (s->i >= s->objects->count) {
-			int r;
-
 			if (!s->heap->string_layouts.count ||
 			    s->next_block >= heap_block_count(s->heap))
 				return HDB_END;
-			r = open_block(s, err);
-			if (r < 0)
-				return r;
+			TRY_ERRORS(open_block(s, err));
 			continue;
 		}
 		i = s->i++;
@@ -146,12 +141,10 @@ int heap_string_one(struct heap *heap, uint32_t ix, struct heap_string *out, str
 {
 	const struct heap_reader reader = { .view = &heap->view, .groups = &heap->offsets };
 	struct heap_string_at at;
-	int r = heap_string_at(heap, ix, &at, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = heap_open_dump(heap, err)) < 0)
-		return r;
+	TRY(heap_string_at(heap, ix, &at, err));
+	TRY_ERRORS(heap_open_dump(heap, err));
 	r = heap_string_find(heap, &reader, &at, out, err);
 	return r < 0 ? r : out->has_chars ? HDB_OK : HDB_NOTFOUND;
 }
@@ -205,8 +198,7 @@ int heap_string_block(const struct heap_string_block *block, heap_take_string ta
 	block->entries->count = 0;
 	if (r < 0)
 		return r;
-	if ((r = store_lists_decode(&of, block->references, &lists, err)) < 0)
-		return r;
+	TRY_ERRORS(store_lists_decode(&of, block->references, &lists, err));
 	walked.entries = block->entries->data;
 	for (uint32_t i = 0; i < objects->count; i++) {
 		struct heap_string string;
@@ -214,10 +206,8 @@ int heap_string_block(const struct heap_string_block *block, heap_take_string ta
 
 		if (!step(heap, &walked, i, &entry, &at))
 			continue;
-		if ((r = find(heap, &block->reader, &at, &string, err)) != HDB_OK)
-			return r;
-		if ((r = take(ctx, i, &string, err)) != HDB_OK)
-			return r;
+		TRY(find(heap, &block->reader, &at, &string, err));
+		TRY(take(ctx, i, &string, err));
 	}
 	return HDB_OK;
 }

@@ -113,10 +113,8 @@ int heap_load_strings(struct heap *heap, struct hdb_error *err)
 		no = heap_class_by_name(heap, "java.lang.String", no);
 		if (no == HEAP_NONE)
 			break;
-		if ((r = find_layout(heap, no, &layout, err)) < 0)
-			return r;
-		if ((r = base_vec_push(&heap->string_layouts, &layout, sizeof(layout), err)) < 0)
-			return r;
+		TRY_ERRORS(find_layout(heap, no, &layout, err));
+		TRY_ERRORS(base_vec_push(&heap->string_layouts, &layout, sizeof(layout), err));
 	}
 	heap->is_big_endian = heap_is_big_endian(heap);
 	heap->has_strings = true;
@@ -246,8 +244,7 @@ int heap_string_find(struct heap *heap, const struct heap_reader *reader,
 		if ((r = heap_find(heap, fields.value_id, &target, err)) != HDB_OK)
 			return r < 0 ? r : HDB_OK;
 	}
-	if ((r = heap_object(heap, target, &array, err)) < 0)
-		return r;
+	TRY_ERRORS(heap_object(heap, target, &array, err));
 	if (array.kind != STORE_PRIMITIVE_ARRAY)
 		return HDB_OK;
 	if ((r = read_sub(heap, reader, target, &sub, err)) != HDB_OK)
@@ -269,13 +266,10 @@ int heap_string_at(struct heap *heap, uint32_t ix, struct heap_string_at *out,
 		   struct hdb_error *err)
 {
 	struct heap_object object;
-	int r;
 
 	*out = (struct heap_string_at){ .ix = ix, .target = HEAP_NONE };
-	if ((r = heap_load_strings(heap, err)) < 0)
-		return r;
-	if ((r = heap_object(heap, ix, &object, err)) < 0)
-		return r;
+	TRY_ERRORS(heap_load_strings(heap, err));
+	TRY_ERRORS(heap_object(heap, ix, &object, err));
 	if (object.kind == STORE_INSTANCE)
 		out->layout = heap_string_layout(heap, object.class_no);
 	return out->layout ? HDB_OK : HDB_NOTFOUND;
@@ -293,18 +287,14 @@ int heap_string_text(struct heap *heap, uint32_t ix, struct heap_utf8 *out, stru
 	const struct heap_reader reader = { .view = &heap->view, .groups = &heap->offsets };
 	struct heap_string_at at;
 	struct heap_string string = { 0 };
-	int r;
 
 	out->buf[0] = '\0';
 	out->used = 0;
 	out->units = 0;
 	out->is_whole = false;
-	if ((r = heap_string_at(heap, ix, &at, err)) != HDB_OK)
-		return r;
-	if ((r = heap_open_dump(heap, err)) < 0)
-		return r;
-	if ((r = heap_string_find(heap, &reader, &at, &string, err)) < 0)
-		return r;
+	TRY(heap_string_at(heap, ix, &at, err));
+	TRY_ERRORS(heap_open_dump(heap, err));
+	TRY_ERRORS(heap_string_find(heap, &reader, &at, &string, err));
 	if (!string.has_chars)
 		return HDB_NOTFOUND;
 	return heap_chars_utf8(&heap->view, &string.chars, out, err);

@@ -18,14 +18,11 @@
 static int read_sub(struct heap *heap, uint32_t ix, struct hprof_sub *sub, struct hdb_error *err)
 {
 	uint64_t offset;
-	int r = heap_offset(heap, ix, &offset, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_offset(heap, ix, &offset, err));
 	if (!offset)
 		return HDB_NOTFOUND;
-	if ((r = heap_open_dump(heap, err)) != HDB_OK)
-		return r;
+	TRY(heap_open_dump(heap, err));
 	return hprof_sub_read(&heap->file, &heap->view, offset, sub, err);
 }
 
@@ -92,16 +89,13 @@ void heap_statics_begin(struct heap *heap, uint32_t class_no, struct heap_fields
 int heap_fields_next(struct heap_fields *f, struct hdb_error *err)
 {
 	unsigned size;
-	int r;
 
 	/* Not before the caller is done with the field before it: its class is declaring_no. */
 	if (!f->is_static)
 		next_class(f);
 	if (!f->left || f->declaring_no == STORE_NONE)
 		return HDB_END;
-	r = heap_field(f->heap, f->at, &f->field, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_field(f->heap, f->at, &f->field, err));
 	f->value.type = f->field.type;
 	f->value.bits = f->field.value;
 	f->at++;
@@ -147,10 +141,8 @@ int heap_field_object(struct heap *heap, uint32_t ix, struct heap_field_name fie
 		      uint32_t *target, struct hdb_error *err)
 {
 	struct heap_value value;
-	const int r = heap_field_value(heap, ix, field, &value, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_field_value(heap, ix, field, &value, err));
 	if (value.type != HPROF_OBJECT || !value.bits)
 		return HDB_NOTFOUND;
 	return heap_find(heap, value.bits, target, err);
@@ -213,10 +205,8 @@ int heap_strength(struct heap *heap, uint32_t from, uint32_t to, uint8_t *streng
 	    !heap_class(heap, object.class_no)->strength ||
 	    heap_class(heap, object.class_no)->ix == to)
 		return r;
-	if ((r = heap_id(heap, to, &to_id, err)) < 0)
-		return r;
-	if ((r = heap_fields_begin(heap, from, &fields, err)) < 0)
-		return r;
+	TRY_ERRORS(heap_id(heap, to, &to_id, err));
+	TRY_ERRORS(heap_fields_begin(heap, from, &fields, err));
 	while ((r = heap_fields_next(&fields, err)) == HDB_OK) {
 		if (fields.value.type != HPROF_OBJECT || fields.value.bits != to_id)
 			continue;
