@@ -75,11 +75,11 @@ dump.static('app.Node', 'kept', kept)
 dump.write('dalvik.hprof')
 print(hex(empty))
 END
-heapdb import dalvik.hprof --quiet | grep roots
+heapdb import dalvik.hprof --quiet --verbose | grep roots
 heapdb query unreachable --db dalvik.heapdb --csv
 heapdb query roots --db dalvik.heapdb --csv
 heapdb query records --db dalvik.heapdb --csv | grep UNREACHABLE
 heapdb query object "$(cat id)" --db dalvik.heapdb --json | grep -o '"\(cut":"[^"]*\|row_count.*\)'
 heapdb convert dalvik.hprof plain.hprof --quiet | grep bytes
-heapdb import plain.hprof --quiet | grep roots
+heapdb import plain.hprof --quiet --verbose | grep roots
 heapdb query unreachable --db plain.heapdb --csv

@@ -1,7 +1,9 @@
 # Import of the sample: what it says, what it makes, what it refuses.
 cp "$DUMP" sample.hprof
-heapdb import sample.hprof | grep -v '^seconds\|^MB/s\|^database size'
+heapdb import sample.hprof --verbose | grep -v '^seconds\|^MB/s\|^database size'
 ls
+heapdb import sample.hprof --force -o short.heapdb | sed 's/in [0-9.]* s/in N s/; s/[0-9.]* MiB/N MiB/'
+rm -f short.heapdb*
 echo "again: $(heapdb import sample.hprof 2>&1; echo "exit $?")"
 heapdb import sample.hprof --force --quiet >/dev/null && echo "forced: exit $?"
 heapdb import sample.hprof -o other.heapdb --sizes mat --threads 1 --memory 64M --json |

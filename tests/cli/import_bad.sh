@@ -18,7 +18,7 @@ try import missing.hprof --json
 try import "$DUMP" -o missing/x.heapdb
 try import cut.hprof --strict
 ls
-heapdb import cut.hprof >out 2>err
+heapdb import cut.hprof --verbose >out 2>err
 echo "exit $?"
 cat err
 grep '^problems' out

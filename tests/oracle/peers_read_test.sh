@@ -64,7 +64,7 @@ written() {
 	heapdb "$@" dump.hprof made.hprof --force --quiet > log || complain "$name: $*: $(cat log)"
 	cmp -s dump.hprof made.hprof && complain "$name: $*: nothing was changed"
 	heapdb import made.hprof --force --quiet > log || complain "$name: $*: $(cat log)"
-	objects=$(sed -n 's/^objects: //p' log | tr -d ,)
+	objects=$(sed -n 's/^made[^:]*: \([0-9,]*\) objects, .*/\1/p' log | tr -d ,)
 	for peer in $peers; do
 		count "$peer" made.hprof > "$peer.have"
 		[ "$same" != all ] || cmp -s "$peer.have" "$peer.want" ||

@@ -33,7 +33,9 @@ static int unmake(void **state)
 static void refusals(void **state)
 {
 	static const struct refusal cases[] = {
-		{ { .query = "nope" }, HDB_EUSAGE, "no query \"nope\"; there are: overview, leaks, " },
+		{ { .query = "nope" },
+		  HDB_EUSAGE,
+		  "no query \"nope\"; there are: overview, leaks, " },
 		{ { .query = "histogram", .options = { "bogus" } }, HDB_EUSAGE, "--by class|" },
 		{ { .query = "problems", .options = { "bogus" } }, HDB_EUSAGE, "none of its own" },
 		{ { .query = "histogram", .options = { "by" } }, HDB_EUSAGE, "--by needs a value" },

@@ -3,6 +3,7 @@
  */
 #include "heapdb/cli.h"
 #include "heapdb/progress.h"
+#include "heapdb/prose.h"
 #include "heapdb/render.h"
 
 #include <stdio.h>
@@ -152,6 +153,37 @@ static int print_summary(struct cli *cli, const char *db_path, const struct hdb_
 	return render(&answer, &style, cli->out);
 }
 
+/* What counts of it for a person, and what to ask next. `incomplete` has been said already. */
+static void print_line(struct cli *cli, const char *db_path, const struct hdb_import_result *r,
+		       double seconds)
+{
+	const struct hdb_value name = { .type = HDB_TYPE_TEXT,
+					.text = db_path,
+					.text_size = strlen(db_path) };
+	const struct hdb_value objects = number(HDB_TYPE_COUNT, r->object_count);
+	const struct hdb_value classes = number(HDB_TYPE_COUNT, r->class_count);
+	const struct hdb_value bytes = number(HDB_TYPE_BYTES, r->database_bytes);
+	const struct hdb_value problems = number(HDB_TYPE_COUNT, r->problem_count);
+	struct output *out = cli->out;
+
+	prose_value(out, &name);
+	output_string(out, ": ");
+	prose_value(out, &objects);
+	output_string(out, r->object_count == 1 ? " object, " : " objects, ");
+	prose_value(out, &classes);
+	output_string(out, r->class_count == 1 ? " class, " : " classes, ");
+	prose_value(out, &bytes);
+	output_format(out, ", in %.1f s, ", seconds);
+	if (r->problem_count)
+		prose_value(out, &problems);
+	output_string(out, r->problem_count == 0 ? "no problems\n" :
+			   r->problem_count == 1 ? " problem\n" :
+						   " problems\n");
+	output_string(out, "Next: heapdb ");
+	prose_value(out, &name);
+	output_char(out, '\n');
+}
+
 /* The column "kind" of the query "problems", or the number of columns if it has none. */
 static size_t kind_column(const struct hdb_rows *rows)
 {
@@ -229,7 +261,9 @@ int cli_tell_import(struct cli *cli, const char *db_path, const struct hdb_impor
 	}
 	rc = result->problem_count > 0 ? tell_problems(cli, db, db_path, result->problem_count) :
 					 HDB_OK;
-	if (rc == HDB_OK)
+	if (rc == HDB_OK && cli->opt.format == FORMAT_TABLE && !cli->opt.verbose)
+		print_line(cli, db_path, result, seconds);
+	else if (rc == HDB_OK)
 		rc = print_summary(cli, db_path, result, health.incomplete, seconds);
 	hdb_close(db);
 	return rc;

@@ -54,6 +54,8 @@ const struct option_info option_table[] = {
 	  "how long the VM or the device may take to answer (default: 10)" },
 	{ "tmp", "DIR", OPTIONS_CAPTURE, 0, TEXT(tmp),
 	  "folder for the pipe that the dump comes through, as the VM sees it (default: /tmp)" },
+	{ "verbose", NULL, OPTIONS_IMPORT, 0, FLAG(verbose),
+	  "all counts and sizes of the import, a line each" },
 	{ "output", "FILE", OPTIONS_IMPORT, 'o', TEXT(output),
 	  "name of the database (default: x.heapdb for x.hprof, java_pidN.heapdb of a JVM)" },
 	{ "output", "FILE", OPTIONS_FILE, 'o', TEXT(output),
