@@ -12,12 +12,16 @@ static const struct {
 } cases[] = {
 	/* a collection is stepped over: its owner's field, and its elements */
 	{ "a.App{}; static a.App.cache = a.Cache{sessions=map(200*a.Session{data=bytes(1000)})}",
-	  "Cache.sessions, in App.cache (static), holds 200 Session (1.2 KiB each), " },
+	  "Cache.sessions, in App.cache (static), holds 200 Session (1.2 KiB each)" },
 	{ "a.App{}; static a.App.ALL = list(200*a.Session{data=bytes(1000)})",
 	  "App.ALL (static) holds 200 Session (" },
 	/* entries of a map that are only the platform's */
 	{ "a.App{}; static a.App.TEXTS = map(200*\"some text that takes some room in memory\")",
 	  "App.TEXTS (static) holds 200 " },
+	/* more than a third is something else */
+	{ "a.App{}; static a.App.ALL ="
+	  "list(200*a.Session{data=bytes(1000)}, 90*a.Other{data=bytes(2000)})",
+	  "App.ALL (static) holds 200 Session (1.0 KiB each) and others, " },
 	/* one array */
 	{ "a.App{}; static a.App.buffer = a.Buffer{room=bytes(200000)}",
 	  "Buffer.room, in App.buffer (static), holds one byte[200000] (195.5 KiB), " },

@@ -19,6 +19,8 @@
 #define LOCAL "a local variable of thread "
 /* Objects of one class are what is held if they keep at least this part of the suspect. */
 #define MAIN_PART 2u
+/* Where more than this part of it is not theirs, there are others; less are keys and tables. */
+#define ALL_PART 3u
 
 /* What is held: so many objects of a class, which retain so much together. */
 struct held {
@@ -282,14 +284,16 @@ int query_leak_sentence(struct query *q, const struct query_story *story,
 	if (held.class_no != HEAP_NONE)
 		TRY(add_loader(q, held.class_no, to, err));
 	used = strlen(to.buf);
-	used += (size_t)snprintf(to.buf + used, to.size - used, "%s %.1f %% of the heap%s",
-				 is_owned        ? "," :
-				 held.count == 1 ? " holds" :
-						   " hold",
-				 percent,
-				 owner->is_of_members ? ", by the " :
-				 is_way(about, owner) ? ", reached through " :
-							"");
+	used += (size_t)snprintf(
+		to.buf + used, to.size - used, "%s%s %.1f %% of the heap%s",
+		held.bytes < s->retained_bytes / ALL_PART * (ALL_PART - 1) ? " and others" : "",
+		is_owned        ? "," :
+		held.count == 1 ? " holds" :
+				  " hold",
+		percent,
+		owner->is_of_members ? ", by the " :
+		is_way(about, owner) ? ", reached through " :
+				       "");
 	if ((owner->is_of_members || is_way(about, owner)) && used < to.size)
 		add_short(to, owner->name);
 	used = strlen(to.buf);
