@@ -21,7 +21,7 @@ static const struct {
 	/* more than a third is something else */
 	{ "a.App{}; static a.App.ALL ="
 	  "list(200*a.Session{data=bytes(1000)}, 90*a.Other{data=bytes(2000)})",
-	  "App.ALL (static) holds 200 Session (1.0 KiB each) and others, " },
+	  "App.ALL (static) holds 200 Session (1.2 KiB each) and others, " },
 	/* one array */
 	{ "a.App{}; static a.App.buffer = a.Buffer{room=bytes(200000)}",
 	  "Buffer.room, in App.buffer (static), holds one byte[200000] (195.5 KiB), " },
