@@ -58,10 +58,76 @@ static void test_sentences(void **state)
 	}
 }
 
+/* ---- a local variable of a thread on the path ---- */
+
+#define REST \
+	"java.lang.Thread@t{tid=1L}; a.Other:java.lang.Thread@u{tid=2L};" \
+	"a.Box@b{all=list(200*a.Session{data=bytes(1000)})}"
+
+static uint64_t id_of(const char *class)
+{
+	const struct ask ask = { .query = "instances", .target = class };
+	struct hdb_rows *rows = ask_rows(heap.db, &ask);
+	uint64_t id;
+
+	assert_true(next_row(rows));
+	id = value_of(rows, "id")->u;
+	hdb_rows_close(rows);
+	return id;
+}
+
+/* Writes the box as a local variable of so many threads; asks whether the path says "reached". */
+static bool is_passed(const uint64_t ids[3], unsigned threads)
+{
+	const struct ask ask = { .query = "leaks", .options = { "threshold=20" } };
+	struct hdb_rows *rows;
+	bool passed = false;
+	struct hw w;
+
+	planted_write(&w, "a.App{one=null, two=null, box=null}; " REST);
+	for (unsigned i = 0; i < threads; i++) {
+		hw_root(&w, HPROF_ROOT_THREAD_OBJECT, ids[i], i + 1, 0);
+		hw_root(&w, HPROF_ROOT_JAVA_FRAME, ids[2], i + 1, 0);
+	}
+	written_open(&heap, &w, "sentence", NULL);
+	rows = ask_rows(heap.db, &ask);
+	while (next_row(rows)) {
+		static const char words[] = "which does not hold it";
+		const struct hdb_value *text = value_of(rows, "text");
+
+		passed |= value_is(rows, "kind", "path") && text->type == HDB_TYPE_TEXT &&
+			  memmem(text->text, text->text_size, words, sizeof(words) - 1);
+		/* What does not hold it is not told as its thread. */
+		if (value_is(rows, "kind", "thread"))
+			assert_int_equal(threads, 1);
+	}
+	hdb_rows_close(rows);
+	written_close(&heap);
+	return passed;
+}
+
+/* One thread dominates what its local variable refers to; of two neither does. */
+static void test_locals(void **state)
+{
+	uint64_t ids[3];
+	struct hw w;
+
+	(void)state;
+	planted_write(&w, "a.App{one=$t, two=$u, box=$b}; " REST);
+	written_open(&heap, &w, "sentence", NULL);
+	ids[0] = id_of("java.lang.Thread");
+	ids[1] = id_of("a.Other");
+	ids[2] = id_of("a.Box");
+	written_close(&heap);
+	assert_false(is_passed(ids, 1));
+	assert_true(is_passed(ids, 2));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sentences),
+		cmocka_unit_test(test_locals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
