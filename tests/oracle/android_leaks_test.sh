@@ -14,16 +14,16 @@ heapdb import dump.hprof -o dump.heapdb --quiet > import.log
 heapdb query leaks --db dump.heapdb --csv --columns suspect,kind,step,class,via_field,text > rows
 cat > want << 'END'
 1,leaking,,LeakyService,LeakyService.leakAllTheBinders (static),UNKNOWN; retains 10 objects
-1,trace,0,class LeakyService,static leakAllTheBinders,GC root: sticky class; Leaking: NO (classes stay); ~~~ suspect reference
-1,trace,1,java.util.ArrayList,[0],Leaking: UNKNOWN; ~~~ suspect reference
-1,trace,2,LeakyService$MyBinder,service,Leaking: UNKNOWN; ~~~ suspect reference
+1,trace,0,class LeakyService,static leakAllTheBinders,GC root: sticky class; Leaking: NO (classes stay); SUSPECT
+1,trace,1,java.util.ArrayList,[0],Leaking: UNKNOWN; SUSPECT
+1,trace,2,LeakyService$MyBinder,service,Leaking: UNKNOWN; SUSPECT
 1,trace,3,LeakyService,,Leaking: YES (UNKNOWN)
 2,leaking,,LeakyService,LeakyService$MyBinder.service,WATCHED and UNKNOWN; retains 10 objects
-2,trace,0,LeakyService$MyBinder,service,GC root: JNI global; Leaking: UNKNOWN; ~~~ suspect reference
+2,trace,0,LeakyService$MyBinder,service,GC root: JNI global; Leaking: UNKNOWN; SUSPECT
 2,trace,1,LeakyService,,Leaking: YES (WATCHED and UNKNOWN)
 END
 grep -E ',(leaking|trace),' rows |
-	sed 's/com\.example\.leakcanary\.//g
+	sed 's/com\.example\.leakcanary\.//g; s/~~~ suspect reference/SUSPECT/
 		s/the activity thread does not know this service/UNKNOWN/
 		s/a watcher expects it to be gone/WATCHED/; s/; \(key = \|service: \|mApplication: \).*//' |
 	diff -u want -
