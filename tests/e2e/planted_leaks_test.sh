@@ -76,7 +76,7 @@ make_report PlantedStrings
 planted PlantedStrings 80 'PlantedStrings.COUNTRIES (static)' 'class PlantedStrings . static COUNTRIES`' \
 	duplicate-strings
 make_report PlantedPool
-planted_head='^\*\*Holds most: [0-9]* Thread (.* each) hold .* by the thread-local PlantedPool.SCRATCH (static) of 8 threads.\*\*'
+planted_head='^\*\*Holds most: [0-9]* Thread (.* the thread-local PlantedPool.SCRATCH (static) of 8 threads.\*\*'
 grep -q "$planted_head" PlantedPool.md || { complain "PlantedPool: not $planted_head"; head -n 6 PlantedPool.md; }
 heapdb query triage --db PlantedPool.heapdb --csv --columns rule,count,detail > details
 for line in '^thread-local,8,"PlantedPool.SCRATCH (static), in 8 threads"' '^task-queue,15000,' \
@@ -91,17 +91,20 @@ holders() {
 		{ complain "PlantedHolders $1: it does not hold $5"; cat head.md; }
 }
 local='a local variable of thread "main"'
-holders local 80 "PlantedHolders.ORDERS (static) and $local hold 60,000 PlantedHolders\$Order (" 'class PlantedHolders . static ORDERS`' \
+holders local 80 "PlantedHolders.ORDERS (static) and $local hold 60,000 PlantedHolders\$Order (" \
+	'class PlantedHolders . static ORDERS`' \
 	'60,000 `PlantedHolders$Order`'
 holders singleton 80 "PlantedHolders\$Registry.orders and $local hold 60,000 PlantedHolders\$Order (" \
 	'class PlantedHolders$Registry . static INSTANCE`' '60,000 `PlantedHolders$Order`'
 holders statics 80 'PlantedHolders$Statics.second (static), PlantedHolders$Statics.first (static) hold ' \
 	'class PlantedHolders$Statics`' -
 holders graph 80 'PlantedHolders$Graph.' 'class PlantedHolders$Graph . static' '`PlantedHolders$Order`'
-holders strings 70 'PlantedHolders.NAMES (static) holds 60,000 String (' 'class PlantedHolders . static NAMES`' '60,000 `java.lang.String`'
+holders strings 70 'PlantedHolders.NAMES (static) holds 60,000 String (' \
+	'class PlantedHolders . static NAMES`' '60,000 `java.lang.String`'
 holders queue 80 'ThreadPoolExecutor.workQueue, in Thread.target' \
 	'java.util.concurrent.ThreadPoolExecutor . workQueue`' '[0-9,]*,[0-9]* `PlantedHolders$Task`'
-holders worker 80 'PlantedHolders$Worker.mine holds 60,000 PlantedHolders$Order (' 'PlantedHolders$Worker "Thread-0" . mine`' \
+holders worker 80 'PlantedHolders$Worker.mine holds 60,000 PlantedHolders$Order (' \
+	'PlantedHolders$Worker "Thread-0" . mine`' \
 	'60,000 `PlantedHolders$Order`'
 make_report PlantedWaste
 # between RULE COLUMN LEAST MOST: a figure of a rule that fires; column 3 is the count, 4 the bytes.

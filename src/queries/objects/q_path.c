@@ -312,8 +312,9 @@ const struct query_def query_path = {
 		.group = "leaks", .example = "0xfeb10838",
 		.targets = "OBJECT",
 		.target_types = HDB_TARGET_OBJECT, .target_min = 1, .target_max = 1,
-		.summary = "the path from a GC root to an object that explains most: through fields of the "
-			   "application, not through locals, thread-locals and lists of the VM; and further ones",
+		.summary = "the path from a GC root to an object that explains most: through fields "
+			   "of the application, not through locals, thread-locals and lists of the "
+			   "VM; and further ones",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
