@@ -33,7 +33,7 @@ struct graph_costs {
 	const uint8_t *cost; /* by kind of its source, then of its target: kinds * kinds; lent */
 	/* What it costs to begin at a root. */
 	uint8_t (*root)(void *ctx, uint32_t node);
-	/* Of nodes of kinds from this on some references cost `own_cost`: `own` lends their targets. */
+	/* Nodes of kinds from this on have references that cost `own_cost`; `own` lends them. */
 	uint8_t first_mixed, own_cost;
 	int (*own)(void *ctx, uint32_t node, const uint32_t **targets, size_t *count,
 		   struct hdb_error *err);
