@@ -1,6 +1,6 @@
 /*
- * derive/strangeness.c - the table of strange references, and the tree of paths that have the fewest
- * of them.
+ * derive/strangeness.c - the table of strange references, and the tree of paths that have the
+ * fewest of them.
  */
 #include "derive/strangeness.h"
 
