@@ -212,7 +212,7 @@ static int build_reach(struct derive *derive, bool is_strong, enum store_table t
 			   err);
 	if (r != HDB_OK)
 		goto out;
-	/* Paths over strong references are shown to people, those over all are looked up by programs. */
+	/* Only paths over strong references are shown to people. */
 	r = is_strong ? derive_least_strange(derive, &rows, parent.data, err) :
 			graph_reach_tree(&rows, derive->heap->root_bits, derive->work, parent.data,
 					 err);

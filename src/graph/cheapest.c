@@ -3,8 +3,8 @@
  * a ring of buckets by cost (Dial 1969).
  *
  * All that waits costs at most GRAPH_COST_MAX more than what is looked at, so a cost is kept in
- * six bits. A node that was met again on a cheaper path waits twice; it is settled when it is met in
- * the cheaper bucket, and passed over in the other.
+ * six bits. A node that was met again on a cheaper path waits twice; it is settled in the cheaper
+ * bucket, and passed over in the other.
  */
 #include "graph/reach.h"
 
