@@ -91,8 +91,11 @@ static int copy_of(const struct query *q, const char *column, char **out, struct
 	*out = NULL;
 	if (v->type != HDB_TYPE_TEXT || !v->text_size)
 		return HDB_OK;
-	*out = strndup(v->text, v->text_size);
-	return *out ? HDB_OK : hdb_fail_memory(err, "a text", v->text_size);
+	*out = calloc(1, v->text_size + 1);
+	if (!*out)
+		return hdb_fail_memory(err, "a text", v->text_size);
+	memcpy(*out, v->text, v->text_size);
+	return HDB_OK;
 }
 
 /* What an answer is read with: a row at a time. */
