@@ -13,7 +13,7 @@ failed=0
 fail() { echo "FAILED: $*"; failed=1; }
 
 heapdb help --names | awk -F '\t' '$1 == "example" { print $3 " " $4 }' |
-	grep -v '^info\|^check\|tables\|^diff' > examples
+	grep -v '^info\|^check\|tables\|^diff\|^overview' > examples
 
 # answers DB OUT: what every example gives, and its exit code.
 answers() {

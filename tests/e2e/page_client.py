@@ -86,7 +86,7 @@ def sees(what, word, selector="body"):
 INCIDENTS = [
     ("what holds the memory", [], "class Sample"),
     ("which cache holds the sessions", [], "Sample$SessionCache.SESSIONS"),
-    ("why is this class alive", [(".suspect .obj", "Sample"), (".inspector [role=tab]", "Path")], "sticky class"),
+    ("why is this class alive", [(".suspect .obj", "Sample"), (".inspector [role=tab]", "Path")], "JNI global"),
     ("what is in this map", [("main .obj", "HashMap size=500")], "key"),
     ("who refers to it", [("main .obj", "HashMap size=500"), (".inspector [role=tab]", "Referrers")], "SESSIONS"),
     ("which classes use the memory", [(".views a", "Histogram")], "byte[]"),

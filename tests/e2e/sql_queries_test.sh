@@ -25,12 +25,13 @@ failed = seen = 0
 for line in open("examples"):
     owner, example = line.rstrip("\n").split("\t")
     words = shlex.split(example)
-    if words[0] not in ("query", "export"):
+    if words[0] in ("info", "check", "diff"):
         continue
-    name = words[1]
+    verbs = words[0] == "export"
+    name = words[verbs]
     if words[0] == "export" and name == "objects":
         continue  # --columns is the rows' own
-    where, targets, i = [], [], 2
+    where, targets, i = [], [], 1 + verbs
     while i < len(words):
         if words[i].startswith("--"):
             option = words[i][2:].replace("-", "_")
