@@ -61,7 +61,7 @@ struct cli {
 	struct options opt;
 	struct arguments rest; /* of a command that PASSES_ON: all that follows its name */
 	const struct hdb_query_spec *query; /* NULL: none */
-	bool is_direct; /* the query's name stands for `query NAME` */
+	bool is_direct;                     /* the query's name stands for `query NAME` */
 	const char *old_name; /* the query was named by its name of an earlier version, or NULL */
 	struct hdb *db;       /* open if the command NEEDS_DB */
 	char *db_path, *dump_path; /* as located; owned, needed while db is open */

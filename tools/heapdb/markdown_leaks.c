@@ -459,7 +459,9 @@ int markdown_leaks(struct answer *answer, struct output *out)
 		} else if (part) {
 			if (part != open)
 				put_table_heading(out, rows, part);
-			put_table_row(out, rows, part);
+			if (rows_value(rows, "class")->type != HDB_TYPE_NULL ||
+			    rows_value(rows, "percent")->d >= 0.005)
+				put_table_row(out, rows, part);
 		}
 		open = part;
 	}

@@ -255,6 +255,9 @@ static void put_row(struct output *out, const struct render_style *style,
 {
 	const struct hdb_value *text = rows_value(rows, "text");
 
+	/* others that are 0.00 % of the heap say nothing */
+	if (!has_value(rows_value(rows, "class")) && rows_value(rows, "percent")->d < 0.005)
+		return;
 	if (has_value(rows_value(rows, "objects")))
 		put_class(out, rows);
 	else if (has_value(rows_value(rows, "label")))

@@ -26,7 +26,8 @@
 #define EXPLAIN_RULES_FACT \
 	{ \
 		"rules_tried", HDB_TYPE_COUNT, "rules tried", \
-			"rules on classes that were tried: those built in, and the user's" \
+			"rules on classes that were tried: those built in, and the user's; of query leaks " \
+			"only with rules of the user" \
 	}
 
 /* How bad what a rule finds is. */

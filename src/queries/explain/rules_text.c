@@ -11,6 +11,9 @@
 #include <string.h>
 
 /* made of rules/NAME.rules, in the order of their names, by the Makefile: RULE_LINES */
+#ifndef RULE_LINES /* for checkers that compile this file alone */
+#define RULE_LINES ""
+#endif
 static const char *const lines[] = { RULE_LINES };
 
 static int read_own(char **out, struct hdb_error *err)

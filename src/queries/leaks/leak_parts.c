@@ -91,7 +91,7 @@ static int add_sorted(const struct class_list *list, const struct analysis_class
 		others.shallow_bytes += classes[i].shallow_bytes;
 		others.retained_bytes += classes[i].retained_bytes;
 	}
-	if (bytes_of(list, &others) < list->least || !other_classes)
+	if (!other_classes)
 		return HDB_OK;
 	r = query_story_text(list->story, &label, err, "others: %zu class%s", other_classes,
 			     other_classes == 1 ? "" : "es");

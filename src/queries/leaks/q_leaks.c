@@ -401,7 +401,8 @@ static int add_facts(struct query *q, const struct leaks *l,
 		query_fact(q, "max_heap", limit.bytes);
 	query_fact(q, "out_of_memory", limit.is_out_of_memory);
 	query_fact(q, "suspects", l->suspects.count);
-	query_fact(q, "rules_tried", l->rules.rules.count);
+	if (q->heap->rules_path)
+		query_fact(q, "rules_tried", l->rules.rules.count);
 	add_values_fact(q, l);
 	add_leaking_facts(q, leaking);
 	return HDB_OK;

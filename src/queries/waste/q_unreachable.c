@@ -172,7 +172,6 @@ static void set_holder(struct query *q, const struct unreachable *u,
 static int next_holder(struct query *q, struct unreachable *u)
 {
 	const struct analysis_garbage_top *tops = u->tops.data, *top;
-	int r;
 
 	assert(u->at <= q->total);
 	if (u->at == q->total)
@@ -190,10 +189,7 @@ static int next_holder(struct query *q, struct unreachable *u)
 		query_set(q, SHALLOW, g->bytes);
 		query_set(q, NATIVE, g->native_bytes);
 		query_set_double(q, PERCENT, analysis_percent(g->bytes, u->bytes));
-		r = HDB_OK;
 	}
-	if (r != HDB_OK)
-		return r;
 	query_set_class_of(q, NAME, top->ix);
 	query_set_id(q, ID, top->ix);
 	return HDB_OK;
