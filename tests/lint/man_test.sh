@@ -4,6 +4,7 @@
 set -eu
 
 page=$HDB_ROOT/tools/heapdb/heapdb.1
+queries=$HDB_ROOT/tools/heapdb/heapdb-queries.1
 bad=0
 complain()
 {
@@ -13,8 +14,8 @@ complain()
 
 sh "$HDB_ROOT/tools/heapdb/man_queries.sh" "$BUILD/heapdb" >"$TMPDIR/want"
 [ -s "$TMPDIR/want" ] || complain "heapdb help --names lists no queries"
-sed -n '/^\.\\" queries: begin/,/^\.\\" queries: end/p' "$page" | sed '1d;$d' >"$TMPDIR/have"
-if ! diff -u --label heapdb.1 --label "heapdb help" "$TMPDIR/have" "$TMPDIR/want"; then
+sed -n '/^\.\\" queries: begin/,/^\.\\" queries: end/p' "$queries" | sed '1d;$d' >"$TMPDIR/have"
+if ! diff -u --label heapdb-queries.1 --label "heapdb help" "$TMPDIR/have" "$TMPDIR/want"; then
 	complain "the list of queries is behind: sh tools/heapdb/man_queries.sh --write"
 fi
 
@@ -43,18 +44,18 @@ done >"$TMPDIR/extra"
 
 # A command that fails half way leaves the page as it is.
 mkdir "$TMPDIR/copy"
-cp "$page" "$HDB_ROOT/tools/heapdb/man_queries.sh" "$TMPDIR/copy"
+cp "$queries" "$HDB_ROOT/tools/heapdb/man_queries.sh" "$TMPDIR/copy"
 printf '#!/bin/sh\nhead -n 300 "%s"\nkill -SEGV $$\n' "$TMPDIR/names" >"$TMPDIR/fails"
 printf '#!/bin/sh\n' >"$TMPDIR/silent"
 chmod +x "$TMPDIR/fails" "$TMPDIR/silent"
 for command in fails silent; do
 	if sh "$TMPDIR/copy/man_queries.sh" --write "$TMPDIR/$command" 2>/dev/null ||
-		! cmp -s "$page" "$TMPDIR/copy/heapdb.1"; then
+		! cmp -s "$queries" "$TMPDIR/copy/heapdb-queries.1"; then
 		complain "man_queries.sh --write writes what a command lists that is $command"
 	fi
 done
 
 if command -v mandoc >/dev/null; then
-	mandoc -Tlint -W warning "$page" || complain "mandoc complains"
+	mandoc -Tlint -W warning "$page" "$queries" || complain "mandoc complains"
 fi
 exit $bad

@@ -2,7 +2,7 @@
 # tools/heapdb/man_queries.sh - the part of the manual page that lists queries, from the command.
 #
 #   man_queries.sh [HEAPDB]            prints it, in mdoc
-#   man_queries.sh --write [HEAPDB]    replaces it in heapdb.1, between the lines that mark it
+#   man_queries.sh --write [HEAPDB]    replaces it in heapdb-queries.1, between the lines that mark it
 #
 # Summary, aliases, example, options, columns and facts are the library's own words, so the page
 # cannot say anything else than `heapdb help query NAME`. tests/lint/man_test.sh fails when the page
@@ -107,5 +107,5 @@ awk -v part="$tmp/part" '
 		while ((getline line <part) > 0)
 			print line
 		skip = 1
-	}' "$here/heapdb.1" >"$tmp/page"
-cat "$tmp/page" >"$here/heapdb.1"
+	}' "$here/heapdb-queries.1" >"$tmp/page"
+cat "$tmp/page" >"$here/heapdb-queries.1"
