@@ -36,6 +36,9 @@ while IFS="$(printf '\t')" read -r kind owner name; do
 	esac
 done <"$TMPDIR/short"
 
+# A reader meets examples before the lists of commands and options.
+sed '/^\.Sh COMMANDS/q' "$page" | grep -q '^\.Ss Examples' || complain "Examples come after COMMANDS"
+
 # And nothing that the command does not have.
 sed -n 's/^\.It .*Fl Fl \([a-z-]*\).*/--\1/p' "$page" | sort -u | while read -r name; do
 	cut -f 3 "$TMPDIR/names" | grep -qxe "$name" || echo "$name"
