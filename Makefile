@@ -411,11 +411,13 @@ lint-headers:
 	@printf '#include "heapdb.h"\n' | $(CXX) -Iinclude -Wall -Wextra -Werror -fsyntax-only -x c++ -
 	@echo "headers: each compiles alone, heapdb.h as C++ too"
 
+man_parts = $(addprefix tools/heapdb/heapdb-,queries.1 capture.1 fleet.1)
+
 lint-man:
 	@if [ ! -f tools/heapdb/heapdb.1 ]; then echo "man page: none"; \
 	elif command -v mandoc >/dev/null; then \
 		mandoc -Tlint -W warning tools/heapdb/heapdb.1 tools/heapdb/heapdb-sql.1 \
-			tools/heapdb/heapdb-queries.1 tools/heapdb/heapdb.3 && echo "man page: clean"; \
+			$(man_parts) tools/heapdb/heapdb.3 && echo "man page: clean"; \
 	else echo "man page: mandoc is not installed"; fi
 
 lint-sh:
@@ -501,7 +503,7 @@ install: all ## install to $(DESTDIR)$(PREFIX)
 	if [ -n "$(extension)" ]; then install -d $(DESTDIR)$(SQLITEDIR); \
 		install -m 644 $(extension) $(DESTDIR)$(SQLITEDIR)/heapdb.so; fi
 	install -m 644 tools/heapdb/heapdb.1 $(DESTDIR)$(MANDIR)/man1/heapdb.1
-	install -m 644 tools/heapdb/heapdb-queries.1 $(DESTDIR)$(MANDIR)/man1/heapdb-queries.1
+	install -m 644 $(man_parts) $(DESTDIR)$(MANDIR)/man1
 	install -m 644 tools/heapdb/heapdb-sql.1 $(DESTDIR)$(MANDIR)/man1/heapdb-sql.1
 	install -m 644 tools/heapdb/heapdb.3 $(DESTDIR)$(MANDIR)/man3/heapdb.3
 	install -m 644 tools/heapdb/heapdb.bash $(DESTDIR)$(COMPDIR)/heapdb
@@ -514,7 +516,7 @@ uninstall: ## remove what install put there
 		$(DESTDIR)$(LIBDIR)/libheapdb.so $(DESTDIR)$(LIBDIR)/$(SONAME) \
 		$(DESTDIR)$(SQLITEDIR)/heapdb.so \
 		$(DESTDIR)$(LIBDIR)/libheapdb.so.$(VERSION) $(DESTDIR)$(LIBDIR)/pkgconfig/heapdb.pc \
-		$(DESTDIR)$(MANDIR)/man1/heapdb.1 $(DESTDIR)$(MANDIR)/man1/heapdb-queries.1 \
+		$(DESTDIR)$(MANDIR)/man1/heapdb.1 $(addprefix $(DESTDIR)$(MANDIR)/man1/,$(notdir $(man_parts))) \
 		$(DESTDIR)$(MANDIR)/man1/heapdb-sql.1 $(DESTDIR)$(MANDIR)/man3/heapdb.3 $(DESTDIR)$(COMPDIR)/heapdb \
 		$(DESTDIR)$(ZSHDIR)/_heapdb $(DESTDIR)$(FISHDIR)/heapdb.fish \
 		$(DESTDIR)$(DATADIR)/schema.json $(DESTDIR)$(DOCDIR)/LICENSE $(DESTDIR)$(DOCDIR)/NOTICES
@@ -591,7 +593,7 @@ release: dist deb static wheel ## all that a release has, with checksums, in bui
 	install build/static/heapdb build/release/$(release_name)/heapdb
 	strip build/release/$(release_name)/heapdb
 	install -m 644 LICENSE NOTICES CHANGELOG.md README.md tools/heapdb/heapdb.1 tools/heapdb/heapdb-sql.1 \
-		tools/heapdb/heapdb-queries.1 build/release/$(release_name)
+		$(man_parts) build/release/$(release_name)
 	tar c --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$$(git log -1 --format=%ct)" \
 		-C build/release $(release_name) | gzip -9n > build/release/$(release_name).tar.gz
 	rm -r build/release/$(release_name)

@@ -39,6 +39,14 @@ done <"$TMPDIR/short"
 # A reader meets examples before the lists of commands and options.
 sed '/^\.Sh COMMANDS/q' "$page" | grep -q '^\.Ss Examples' || complain "Examples come after COMMANDS"
 
+# Every part of the manual is there, is packaged, and is named in heapdb(1).
+for name in queries sql capture fleet; do
+	[ -f "$HDB_ROOT/tools/heapdb/heapdb-$name.1" ] || complain "no page heapdb-$name(1)"
+	grep -q "^\.Xr heapdb-$name 1" "$page" || complain "heapdb(1) does not name heapdb-$name(1)"
+	grep -q "/heapdb-$name\.1\$" "$HDB_ROOT/tools/packaging/debian/heapdb.install" ||
+		complain "heapdb-$name(1) is not packaged"
+done
+
 # And nothing that the command does not have.
 sed -n 's/^\.It .*Fl Fl \([a-z-]*\).*/--\1/p' "$page" | sort -u | while read -r name; do
 	cut -f 3 "$TMPDIR/names" | grep -qxe "$name" || echo "$name"
@@ -59,6 +67,6 @@ for command in fails silent; do
 done
 
 if command -v mandoc >/dev/null; then
-	mandoc -Tlint -W warning "$page" "$queries" || complain "mandoc complains"
+	mandoc -Tlint -W warning "$HDB_ROOT"/tools/heapdb/*.1 || complain "mandoc complains"
 fi
 exit $bad
