@@ -2,14 +2,22 @@
 # gate.sh [--write] - instructions of an import, the first `top`, `leaks` and `histogram --by package`,
 # counted by callgrind on one thread, against bench/gate.baseline. More than 3 % up fails, and the
 # function that grew most is named. --write makes the baseline anew. On the sample, and on three real
-# dumps of ../shared/dumps where they are. Exit code 77: valgrind is not here.
-# From the caller: BUILD, DUMP (the sample).
+# dumps of ../shared/dumps where they are. The baseline's first line names compiler, machine and kernel:
+# the instructions of others are no measure. Exit code 77: valgrind is not here, or the baseline is of
+# another machine.
+# From the caller: BUILD, DUMP (the sample), CC.
 set -eu
 cd "$(dirname "$0")/.."
 command -v valgrind > /dev/null || { echo "gate: no valgrind here"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 baseline=bench/gate.baseline
+machine="# $(${CC:-cc} --version | head -n 1), $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1),\
+ $(nproc) cores, $(awk '/^MemTotal/ { print int($2 / 1048576 + 0.5) }' /proc/meminfo) GiB, $(uname -r)"
+if [ "${1:-}" != --write ] && [ "$(head -n 1 $baseline)" != "$machine" ]; then
+	echo "gate: the baseline is of another machine ($(head -n 1 $baseline)), here is $machine: make bench-baseline"
+	exit 77
+fi
 
 # measure NAME STEP COMMAND...: lines "NAME STEP FUNCTION INSTRUCTIONS", of all together as "total".
 measure() {
@@ -36,12 +44,13 @@ for dump in "${DUMP:?}" "$work"/*.hprof; do
 done > "$work/all" || exit 1
 LC_ALL=C sort "$work/all" > "$work/now"
 if [ "${1:-}" = --write ]; then
-	cp "$work/now" $baseline
+	{ echo "$machine" && cat "$work/now"; } > $baseline
 	echo "gate: $(grep -c ' total ' $baseline) measures written"
 	exit 0
 fi
 awk '
 	{ key = $1 " " $2 }
+	/^#/ { next }
 	NR == FNR { before[key, $3] = $4; next }
 	$3 == "total" { now[key] = $4; next }
 	{ grown = $4 - before[key, $3]; if (grown > most[key]) { most[key] = grown; who[key] = $3 } }
@@ -50,5 +59,7 @@ awk '
 		ratio = now[key] / before[key, "total"]
 		printf "gate: %s: %d instructions, %+.1f %%\n", key, now[key], 100 * (ratio - 1)
 		seen++
-		if (ratio > 1.03) { bad = 1; printf "gate: FAILED: %s: %s grew most, by %d\n", key, who[key], most[key] }
+		if (ratio <= 1.03) continue
+		bad = 1
+		printf "gate: FAILED: %s: %s grew most, by %d\n", key, who[key], most[key]
 	} exit bad || !seen }' $baseline "$work/now"

@@ -29,7 +29,7 @@ venv=
 case ${1:-} in
 '') ;;
 --lint) packages="$packages $lint" ;;
---all) packages="$packages $lint debootstrap chromium python3-venv openjdk-17-jdk-headless"
+--all) packages="$packages $lint debootstrap chromium python3-venv openjdk-17-jdk-headless valgrind"
 	venv=build/fleet-venv
 	;;
 --fuzz) packages="$packages clang libclang-rt-14-dev afl++ valgrind" ;;

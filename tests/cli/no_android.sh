@@ -8,5 +8,6 @@ heapdb query direct-buffers --columns kind,capacity
 # An answer without rows says why.
 for q in alloc-sites cpu-samples heap-summaries duplicate-classes 'strings --match qqqq' 'histogram --where objects<0' \
 	'call-tree --limit 1'; do
+	# shellcheck disable=SC2086 # the words of a question
 	heapdb query $q
 done
