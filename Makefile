@@ -411,7 +411,7 @@ lint-headers:
 	@printf '#include "heapdb.h"\n' | $(CXX) -Iinclude -Wall -Wextra -Werror -fsyntax-only -x c++ -
 	@echo "headers: each compiles alone, heapdb.h as C++ too"
 
-man_parts = $(addprefix tools/heapdb/heapdb-,queries.1 capture.1 fleet.1)
+man_parts = $(addprefix tools/heapdb/heapdb-,queries.1 capture.1 fleet.1 serve.1 android.1)
 
 lint-man:
 	@if [ ! -f tools/heapdb/heapdb.1 ]; then echo "man page: none"; \

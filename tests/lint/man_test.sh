@@ -40,7 +40,7 @@ done <"$TMPDIR/short"
 sed '/^\.Sh COMMANDS/q' "$page" | grep -q '^\.Ss Examples' || complain "Examples come after COMMANDS"
 
 # Every part of the manual is there, is packaged, and is named in heapdb(1).
-for name in queries sql capture fleet; do
+for name in queries sql capture fleet serve android; do
 	[ -f "$HDB_ROOT/tools/heapdb/heapdb-$name.1" ] || complain "no page heapdb-$name(1)"
 	grep -q "^\.Xr heapdb-$name 1" "$page" || complain "heapdb(1) does not name heapdb-$name(1)"
 	grep -q "/heapdb-$name\.1\$" "$HDB_ROOT/tools/packaging/debian/heapdb.install" ||
