@@ -444,7 +444,7 @@ static void combine(struct explain_value *left, char op, const struct explain_va
 
 static int product(struct scan *s, struct explain_value *out)
 {
-	struct explain_value right;
+	struct explain_value right = { .kind = EXPLAIN_NOTHING };
 
 	TRY(factor(s, out));
 	for (;;) {
@@ -459,7 +459,7 @@ static int product(struct scan *s, struct explain_value *out)
 
 static int sum(struct scan *s, struct explain_value *out)
 {
-	struct explain_value right;
+	struct explain_value right = { .kind = EXPLAIN_NOTHING };
 
 	TRY(product(s, out));
 	for (;;) {
@@ -505,7 +505,7 @@ static bool holds(const struct explain_value *left, enum comparison op,
 static int comparison(struct scan *s, struct explain_value *out)
 {
 	static const char *const signs[COMPARISONS] = { ">=", "<=", "==", "!=", ">", "<", "~" };
-	struct explain_value right;
+	struct explain_value right = { .kind = EXPLAIN_NOTHING };
 
 	TRY(sum(s, out));
 	for (unsigned op = 0; op < COMPARISONS; op++) {
@@ -521,7 +521,7 @@ static int comparison(struct scan *s, struct explain_value *out)
 /* Comparisons with "or" between; an expression alone holds if it is a number other than 0. */
 static int expression(struct scan *s, struct explain_value *out)
 {
-	struct explain_value right;
+	struct explain_value right = { .kind = EXPLAIN_NOTHING };
 	bool is_true;
 
 	if (++s->depth > DEPTH_MAX)

@@ -69,7 +69,7 @@ static int end_rule(struct reader *r)
 static int check(const struct reader *r, const char *expression)
 {
 	struct explain_subject nothing = { .session = NULL };
-	struct explain_value value;
+	struct explain_value value = { .kind = EXPLAIN_NOTHING };
 	struct hdb_error why;
 
 	if (explain_evaluate(&nothing, expression, &value, &why) < 0)
@@ -326,10 +326,15 @@ static void add_value(struct sentence *s, const struct explain_value *value, con
 	}
 }
 
+/* A name in a template. */
+struct word {
+	const char *text;
+	size_t size;
+};
+
 /* What a sentence can name: what the rule reads, and class, retained, share of the object. */
 static int find_value(struct explain_subject *subject, const struct explain_rule *rule,
-		      const char *name, size_t size, struct explain_value *out,
-		      struct hdb_error *err)
+		      struct word name, struct explain_value *out, struct hdb_error *err)
 {
 	static const struct explain_read usual[] = {
 		{ "class", "class(this)" },
@@ -339,11 +344,12 @@ static int find_value(struct explain_subject *subject, const struct explain_rule
 
 	out->kind = EXPLAIN_NOTHING;
 	for (unsigned i = 0; i < rule->read_count; i++)
-		if (strlen(rule->reads[i].name) == size &&
-		    memcmp(rule->reads[i].name, name, size) == 0)
+		if (strlen(rule->reads[i].name) == name.size &&
+		    memcmp(rule->reads[i].name, name.text, name.size) == 0)
 			return explain_evaluate(subject, rule->reads[i].expression, out, err);
 	for (unsigned i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
-		if (strlen(usual[i].name) == size && memcmp(usual[i].name, name, size) == 0)
+		if (strlen(usual[i].name) == name.size &&
+		    memcmp(usual[i].name, name.text, name.size) == 0)
 			return explain_evaluate(subject, usual[i].expression, out, err);
 	return HDB_OK;
 }
@@ -372,9 +378,9 @@ static int write_sentence(struct explain_subject *subject, const struct explain_
 			}
 		} else if (end) {
 			const size_t size = strcspn(p + 1, ":}");
-			struct explain_value value;
+			struct explain_value value = { .kind = EXPLAIN_NOTHING };
 
-			TRY(find_value(subject, rule, p + 1, size, &value, err));
+			TRY(find_value(subject, rule, (struct word){ p + 1, size }, &value, err));
 			add_value(&s, &value, p[1 + size] == ':' ? p + 2 + size : "");
 			p = end;
 		} else {
@@ -391,7 +397,7 @@ static int fits(struct explain_subject *subject, const struct explain_rule *rule
 		struct hdb_error *err)
 {
 	for (unsigned i = 0; i < rule->condition_count; i++) {
-		struct explain_value value;
+		struct explain_value value = { .kind = EXPLAIN_NOTHING };
 
 		TRY(explain_evaluate(subject, rule->conditions[i], &value, err));
 		if (value.kind != EXPLAIN_NUMBER || value.number == 0)
@@ -401,9 +407,9 @@ static int fits(struct explain_subject *subject, const struct explain_rule *rule
 }
 
 int explain_object(const struct session *session, const struct explain_rules *rules, uint32_t ix,
-		   uint64_t whole_bytes, struct explain_answer *out, struct hdb_error *err)
+		   struct explain_answer *out, struct hdb_error *err)
 {
-	struct explain_subject subject = { session, ix, whole_bytes, STEPS_MAX };
+	struct explain_subject subject = { session, ix, rules->whole_bytes, STEPS_MAX };
 	const struct explain_rule *all = rules->rules.data;
 	const uint32_t *list = rules->list.data;
 	struct heap_object object;
@@ -431,13 +437,12 @@ int explain_object(const struct session *session, const struct explain_rules *ru
 }
 
 int explain_chain(const struct session *session, const struct explain_rules *rules,
-		  uint32_t from_ix, uint64_t whole_bytes, struct explain_answer *out,
-		  struct hdb_error *err)
+		  uint32_t from_ix, struct explain_answer *out, struct hdb_error *err)
 {
 	uint32_t ix = from_ix, dominator;
 
 	for (unsigned steps = 0; steps < EXPLAIN_OWNERS_MAX && ix != HEAP_NONE; steps++) {
-		const int r = explain_object(session, rules, ix, whole_bytes, out, err);
+		const int r = explain_object(session, rules, ix, out, err);
 
 		if (r != HDB_NOTFOUND)
 			return r;

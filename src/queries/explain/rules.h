@@ -64,6 +64,7 @@ struct explain_rules {
 	char *own, *users;     /* their texts; owned */
 	uint32_t *first; /* by class number: first place in `list`; owned; one more at the end */
 	struct base_vec list; /* uint32_t: rules of each class in their order */
+	uint64_t whole_bytes; /* of all reachable objects; set by who opened them */
 };
 
 /*
@@ -91,18 +92,17 @@ struct explain_answer {
 
 /*
  * Explains an object by the first rule that fits it: HDB_OK, or HDB_NOTFOUND if none does. Needs
- * the table retained; `whole_bytes` are those of all reachable objects. Reads fields of the dump.
+ * the table retained, and rules->whole_bytes. Reads fields of the dump.
  */
 int explain_object(const struct session *session, const struct explain_rules *rules, uint32_t ix,
-		   uint64_t whole_bytes, struct explain_answer *out, struct hdb_error *err);
+		   struct explain_answer *out, struct hdb_error *err);
 
 /*
  * The same for an object or, if no rule fits it, the nearest of its owners that one fits: its
  * dominators. HDB_NOTFOUND if none does.
  */
 int explain_chain(const struct session *session, const struct explain_rules *rules,
-		  uint32_t from_ix, uint64_t whole_bytes, struct explain_answer *out,
-		  struct hdb_error *err);
+		  uint32_t from_ix, struct explain_answer *out, struct hdb_error *err);
 
 /* ---- for the files of this folder: expressions ---- */
 

@@ -218,7 +218,7 @@ static int explain_suspect(struct query *q, struct leaks *l, const struct analys
 	if (s->point_ix == HEAP_NONE && s->ix == HEAP_NONE)
 		return HDB_OK;
 	r = explain_chain(&q->session, &l->rules, s->point_ix == HEAP_NONE ? s->ix : s->point_ix,
-			  l->suspects.whole_bytes, &answer, err);
+			  &answer, err);
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
 	TRY(query_story_text(&l->story, &row.text, err, "%s (%s)", answer.says,
@@ -475,8 +475,8 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 
 	l->story.is_brief = query_option(q, "brief") != NULL;
 	TRY(explain_rules_open(&q->session, q->heap->rules_path, &l->rules, err));
-	if ((r = find_suspects(q, l, err)) != HDB_OK)
-		return r;
+	TRY(find_suspects(q, l, err));
+	l->rules.whole_bytes = l->suspects.whole_bytes;
 	if ((r = tell_all(q, l, &leaking, err)) != HDB_OK)
 		return r;
 	q->total = l->story.rows.count;
