@@ -255,7 +255,7 @@ int analysis_classes(const struct session *session, const char *pattern, bool wi
 		n += marks[no] != 0;
 	if (!n && (r = no_class(heap, pattern, err)) != HDB_OK)
 		goto out;
-	out->numbers = malloc(n * sizeof(*out->numbers));
+	out->numbers = calloc(n + 1, sizeof(*out->numbers));
 	if (!out->numbers) {
 		r = hdb_fail_memory(err, "classes", n * sizeof(*out->numbers));
 		goto out;

@@ -185,7 +185,7 @@ int input_reserve(struct base_piece *piece, uint64_t size, struct hdb_error *err
 /* Bytes that are not compressed. */
 static int take_plain(struct base_input *in, struct base_piece *piece, struct hdb_error *err)
 {
-	uint64_t left;
+	uint64_t left = 0;
 	int r = input_fill(in, READ_BYTES, &left, err);
 
 	if (r < 0 || !left)
