@@ -322,7 +322,7 @@ void query_set_text(struct query *q, size_t column, const char *text)
 
 void query_format(struct query *q, size_t column, const char *format, ...)
 {
-	char *large = NULL;
+	char *large;
 	char small[256];
 	va_list args;
 	int size;
@@ -331,17 +331,19 @@ void query_format(struct query *q, size_t column, const char *format, ...)
 	size = vsnprintf(small, sizeof(small), format, args);
 	va_end(args);
 	assert(size >= 0);
-	if ((size_t)size >= sizeof(small)) {
-		large = malloc((size_t)size + 1);
-		if (!large) {
-			fail_memory(q, "a text", (uint64_t)size);
-			return;
-		}
-		va_start(args, format);
-		(void)vsnprintf(large, (size_t)size + 1, format, args);
-		va_end(args);
+	if ((size_t)size < sizeof(small)) {
+		query_set_text_n(q, column, small, (size_t)size);
+		return;
 	}
-	query_set_text_n(q, column, large ? large : small, (size_t)size);
+	large = malloc((size_t)size + 1);
+	if (!large) {
+		fail_memory(q, "a text", (uint64_t)size);
+		return;
+	}
+	va_start(args, format);
+	(void)vsnprintf(large, (size_t)size + 1, format, args);
+	va_end(args);
+	query_set_text_n(q, column, large, (size_t)size);
 	free(large);
 }
 

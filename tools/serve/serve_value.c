@@ -81,29 +81,40 @@ static size_t format(char *line, enum hdb_basic_type type, uint64_t bits)
 	return n > 0 ? (size_t)n : 0;
 }
 
-static int put_array(struct hdb *db, struct serve_job *job, uint32_t ix)
+/* `text` has room for PIECE elements as text, slice->bits for their values. */
+static int put_pieces(struct hdb *db, struct serve_job *job, uint32_t ix, struct hdb_slice *slice,
+		      char *text)
 {
-	uint64_t *bits = malloc(PIECE * sizeof(*bits)), left = job->count ? job->count : UINT64_MAX;
-	struct hdb_slice slice = { .from = job->from, .bits = bits };
-	uint64_t sent = 0;
-	char *text = malloc((size_t)PIECE * NUMBER_MAX);
-	int r = bits && text ? HDB_OK : door_fail(&job->err, HDB_ENOMEM, "no memory for an array");
+	uint64_t left = job->count ? job->count : UINT64_MAX, sent = 0;
 
-	while (r == HDB_OK && left > 0) {
+	while (left > 0) {
 		size_t size = 0;
 
-		slice.room = left < PIECE ? (size_t)left : PIECE;
-		r = hdb_elements(db, ix, &slice, &job->err);
-		if (r != HDB_OK || !slice.count)
+		slice->room = left < PIECE ? (size_t)left : PIECE;
+		TRY(hdb_elements(db, ix, slice, &job->err));
+		if (!slice->count)
 			break;
-		for (size_t i = 0; i < slice.count; i++)
-			size += format(text + size, slice.type, bits[i]);
+		for (size_t i = 0; i < slice->count; i++)
+			size += format(text + size, slice->type, slice->bits[i]);
 		sent += size;
-		r = sent > SERVE_VALUE_MAX ? too_long(job) : put(job, text, size);
-		slice.from += slice.count;
-		left -= slice.count;
+		TRY(sent > SERVE_VALUE_MAX ? too_long(job) : put(job, text, size));
+		slice->from += slice->count;
+		left -= slice->count;
 	}
-	free(bits);
+	return HDB_OK;
+}
+
+static int put_array(struct hdb *db, struct serve_job *job, uint32_t ix)
+{
+	struct hdb_slice slice = { .from = job->from, .bits = malloc(PIECE * sizeof(uint64_t)) };
+	char *text = malloc((size_t)PIECE * NUMBER_MAX);
+	int r;
+
+	if (slice.bits && text)
+		r = put_pieces(db, job, ix, &slice, text);
+	else
+		r = door_fail(&job->err, HDB_ENOMEM, "no memory for an array");
+	free(slice.bits);
 	free(text);
 	return r;
 }
@@ -126,23 +137,20 @@ int serve_value(struct hdb *db, struct serve_job *job)
 
 /* ---- bitmaps ---- */
 
-/* The first `size` bytes of an array of bytes. *out is owned. */
-static int read_bytes(struct hdb *db, uint32_t ix, size_t size, unsigned char **out,
+/* The first `size` bytes of an array of bytes. */
+static int read_bytes(struct hdb *db, uint32_t ix, size_t size, unsigned char *out,
 		      struct hdb_error *err)
 {
 	uint64_t bits[1024];
 	struct hdb_slice slice = { .bits = bits };
 
-	*out = malloc(size ? size : 1);
-	if (!*out)
-		return door_fail(err, HDB_ENOMEM, "no memory for a picture");
 	for (; slice.from < size; slice.from += slice.count) {
 		slice.room = size - slice.from < 1024 ? (size_t)(size - slice.from) : 1024;
 		TRY(hdb_elements(db, ix, &slice, err));
 		if (!slice.count)
 			return door_fail(err, HDB_ECORRUPT, "an array ends too early");
 		for (size_t i = 0; i < slice.count; i++)
-			(*out)[slice.from + i] = (unsigned char)bits[i];
+			out[slice.from + i] = (unsigned char)bits[i];
 	}
 	return HDB_OK;
 }
@@ -177,44 +185,54 @@ static int size_picture(struct serve_job *job, uint64_t length, size_t *size)
 	return *size > SERVE_VALUE_MAX ? too_long(job) : HDB_OK;
 }
 
-int serve_bitmap(struct hdb *db, const struct serve_options *options, struct serve_job *job)
+/* Finds the array of the picture that is asked for, and how many of its bytes are the picture. */
+static int find_picture(struct hdb *db, const struct serve_options *options, struct serve_job *job,
+			uint32_t *ix, size_t *size)
 {
 	struct hdb_object_facts facts;
-	unsigned char *bytes = NULL;
-	size_t size = 0;
-	uint32_t ix;
-	int r = hdb_find(db, job->object, &ix, &job->err);
+	int r = hdb_find(db, job->object, ix, &job->err);
 
 	if (r == HDB_NOTFOUND)
 		return door_fail(&job->err, r, "there is no object 0x%" PRIx64, job->object);
 	if (r != HDB_OK)
-		goto out;
-	if ((r = hdb_object_at(db, ix, &facts, &job->err)) != HDB_OK)
-		goto out;
-	if (facts.kind != HDB_KIND_PRIMITIVE_ARRAY) {
-		if ((r = door_fail(&job->err, HDB_NOTFOUND, "not an array of bytes")) != HDB_OK)
-			goto out;
-	}
-	if (job->pixel_bytes > 0 && !options->write_png) {
-		r = door_fail(&job->err, HDB_NOTFOUND, "this heapdb was built without libpng");
-		if (r != HDB_OK)
-			goto out;
-	}
-	if ((r = size_picture(job, facts.length, &size)) != HDB_OK)
-		goto out;
-	r = read_bytes(db, ix, size, &bytes, &job->err);
-out:
-	if (r == HDB_OK && job->pixel_bytes > 0) {
+		return r;
+	TRY(hdb_object_at(db, *ix, &facts, &job->err));
+	if (facts.kind != HDB_KIND_PRIMITIVE_ARRAY)
+		return door_fail(&job->err, HDB_NOTFOUND, "not an array of bytes");
+	if (job->pixel_bytes > 0 && !options->write_png)
+		return door_fail(&job->err, HDB_NOTFOUND, "this heapdb was built without libpng");
+	return size_picture(job, facts.length, size);
+}
+
+static int put_picture(const struct serve_options *options, struct serve_job *job,
+		       const unsigned char *bytes, size_t size)
+{
+	if (job->pixel_bytes > 0) {
 		const struct serve_pixels pixels = { (uint32_t)job->width, (uint32_t)job->height,
 						     (unsigned)job->pixel_bytes, bytes };
 
 		job->type = "image/png";
-		r = options->write_png(&pixels, job->fd, &job->err);
-	} else if (r == HDB_OK) {
-		job->type = type_of(bytes, size);
-		r = job->type ? put(job, (const char *)bytes, size) :
-				door_fail(&job->err, HDB_NOTFOUND, "not a PNG, JPEG or WebP image");
+		return options->write_png(&pixels, job->fd, &job->err);
 	}
+	job->type = type_of(bytes, size);
+	return job->type ? put(job, (const char *)bytes, size) :
+			   door_fail(&job->err, HDB_NOTFOUND, "not a PNG, JPEG or WebP image");
+}
+
+int serve_bitmap(struct hdb *db, const struct serve_options *options, struct serve_job *job)
+{
+	unsigned char *bytes;
+	size_t size = 0;
+	uint32_t ix;
+	int r;
+
+	TRY(find_picture(db, options, job, &ix, &size));
+	bytes = malloc(size ? size : 1);
+	if (!bytes)
+		return door_fail(&job->err, HDB_ENOMEM, "no memory for a picture");
+	r = read_bytes(db, ix, size, bytes, &job->err);
+	if (r == HDB_OK)
+		r = put_picture(options, job, bytes, size);
 	free(bytes);
 	return r;
 }
