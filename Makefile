@@ -397,6 +397,7 @@ lint-layers:
 
 lint-text:
 	@sh tests/lint/text.sh
+	@sh tests/lint/file_names.sh
 
 lint-format:
 	@if command -v clang-format >/dev/null; then \

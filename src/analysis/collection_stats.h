@@ -1,6 +1,6 @@
 /*
- * analysis/collection_stats.h - sums over measured collections (measure.h): by class, ratio or
- * size.
+ * analysis/collection_stats.h - measured collections (collection_fill.h) summed up by class, fill
+ * ratio or size.
  */
 #ifndef ANALYSIS_COLLECTION_STATS_H
 #define ANALYSIS_COLLECTION_STATS_H

@@ -32,7 +32,7 @@ struct analysis_counter {
 	/* private but for reading */
 	uint64_t used; /* distinct ones */
 	struct base_big pieces[ANALYSIS_COUNTER_PIECES];
-	struct base_big table; /* struct slot (tally.c) */
+	struct base_big table; /* struct slot (hash_counter.c) */
 	uint64_t slots;        /* a power of two, 0 at first */
 	struct base_big order; /* uint32_t: numbers of entries, by analysis_counter_order */
 };

@@ -1,5 +1,5 @@
 /*
- * import/object_locator.c - where each object is in the dump; see places.h.
+ * import/object_locator.c - where each object is in the dump; see object_locator.h.
  */
 #include "import/object_locator.h"
 

@@ -1,5 +1,5 @@
 /*
- * import/prescan.c - reading a chunk of the dump before the walk gets there; see ahead.h.
+ * import/prescan.c - reading a chunk of the dump before the walk gets there; see prescan.h.
  */
 #include "import/prescan.h"
 

@@ -4,7 +4,7 @@
  * Collects the set of object IDs, the classes, the texts (written at once), roots, threads, traces,
  * frames, heaps and the agent's records; does not look into objects. All threads read ahead, one
  * follows with the walk and takes what they have read where it is what the walk would have met; see
- * ahead.h.
+ * prescan.h.
  */
 #include "import/scan.h"
 

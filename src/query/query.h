@@ -321,8 +321,8 @@ void query_set_id(struct query *q, size_t column, uint32_t ix);
 /* Sets a text column to the name of the class of object ix; for a class object: "class NAME". */
 void query_set_class_of(struct query *q, size_t column, uint32_t ix);
 /*
- * What a class object, string, thread, ... is called, for people: "java.lang.String \"abc\"". See
- * label.c.
+ * What people call a class object, string, thread, ...: "java.lang.String \"abc\"". See
+ * object_cells.c.
  */
 void query_set_label(struct query *q, size_t column, uint32_t ix);
 

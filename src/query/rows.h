@@ -1,5 +1,5 @@
 /*
- * query/rows.h - what cells.c, sorted.c and rows.c share. Private to the framework: queries use
+ * query/rows.h - what row_values.c, row_sort.c and rows.c share. Private to the room: queries use
  * query.h.
  */
 #ifndef QUERY_ROWS_H

@@ -1,5 +1,5 @@
 /*
- * base_glob_test.c - patterns of class names.
+ * glob_test.c - patterns of class names.
  */
 #include "base/glob.h"
 

@@ -1,5 +1,5 @@
 /*
- * base_pack_test.c - tests base/pack.c: every value comes back, damage is found.
+ * pack_test.c - tests base/pack.c: every value comes back, damage is found.
  */
 #include "base/bytes.h"
 #include "base/pack.h"

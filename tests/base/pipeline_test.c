@@ -1,5 +1,5 @@
 /*
- * base_pipeline_test.c - tests base/pipeline.c, and the small containers of base/.
+ * pipeline_test.c - tests base/pipeline.c, and the small containers of base/.
  */
 #include "base/idmap.h"
 #include "base/pipeline.h"

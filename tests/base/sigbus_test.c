@@ -1,5 +1,5 @@
 /*
- * base_sigbus_test.c - the handler of bus errors beside others: what happens outside of our maps
+ * sigbus_test.c - the handler of bus errors beside others: what happens outside of our maps
  * goes to the handler that was there before, or ends the process as it would have, and never goes
  * round in circles. The table of maps has an end, which is an error.
  */

@@ -1,5 +1,5 @@
 /*
- * base_siphash_test.c - vectors of the authors' reference program (vectors_sip128), and parts of
+ * siphash_test.c - vectors of the authors' reference program (vectors_sip128), and parts of
  * any size.
  */
 #include "base/siphash.h"

@@ -1,5 +1,5 @@
 /*
- * base_truncated_test.c - the dump or the database is cut while it is mapped: an error with the
+ * truncated_test.c - the dump or the database is cut while it is mapped: an error with the
  * offset, HDB_EIO (the command's exit code 4), and no half of an answer.
  */
 #include "support/hostile.h"

@@ -1,5 +1,5 @@
 /*
- * base_work_test.c - big arrays and scratch files: within the budget, beyond it in files, where a
+ * work_test.c - big arrays and scratch files: within the budget, beyond it in files, where a
  * file system has no files without a name, and where the folder cannot be written; arrays that are
  * freed and taken again.
  *

@@ -1,5 +1,5 @@
 /*
- * derive_access_faults_test.c - what asks for parts of the graph, the n-th call that can fail
+ * access_faults_test.c - what asks for parts of the graph, the n-th call that can fail
  * failing: an error or the right answer, no leak, and the right answer when it is asked again.
  *
  * Link with: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup

@@ -1,5 +1,5 @@
 /*
- * derive_class_tree_test.c - the tree of classes against the plain way up, on random trees, chains
+ * class_tree_test.c - the tree of classes against the plain way up, on random trees, chains
  * and circles.
  */
 #include "derive/class_tree.h"

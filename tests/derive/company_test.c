@@ -1,5 +1,5 @@
 /*
- * derive_company_test.c - several processes on one database: they want the same missing table at
+ * company_test.c - several processes on one database: they want the same missing table at
  * once, some are killed while they build it or while they read, and others import the dump again
  * and again meanwhile.
  *

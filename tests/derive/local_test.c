@@ -1,5 +1,5 @@
 /*
- * derive_local_test.c - the local way to a retained size against the dominator tree, on every
+ * local_test.c - the local way to a retained size against the dominator tree, on every
  * object of real dumps, and the walk that blocks a set:
  * the sample, and those of ../shared/dumps where they are there.
  */

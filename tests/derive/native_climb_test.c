@@ -1,5 +1,5 @@
 /*
- * derive_native_climb_test.c - native memory below objects, by climbing from its owners and by
+ * native_climb_test.c - native memory below objects, by climbing from its owners and by
  * passes over all objects, is what going up from each owner says: on deep lists of owners, on trees
  * with few, by any number of threads; and circles in a table of dominators are damage.
  */

@@ -1,5 +1,5 @@
 /*
- * derive_tables_test.c - every derived table has the same bytes with any memory budget and number
+ * tables_test.c - every derived table has the same bytes with any memory budget and number
  * of threads, on every shape that hprofgen makes and on lists of leaves that are too long to be
  * sorted at once, and whether the top level is built from notes or not; and the totals are what a
  * plain walk of the dominator tree says.

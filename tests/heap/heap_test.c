@@ -1,5 +1,5 @@
 /*
- * heap_heap_test.c - tests heap/heap.h: the pass over all blocks of objects, in order, whole, ended
+ * heap_test.c - tests heap/heap.h: the pass over all blocks of objects, in order, whole, ended
  * early, failed and cancelled.
  */
 #include "heap/heap.h"

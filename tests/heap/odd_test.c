@@ -1,5 +1,5 @@
 /*
- * heap_odd_test.c - what few dumps have: names in Modified UTF-8 with pairs, halves of pairs and
+ * odd_test.c - what few dumps have: names in Modified UTF-8 with pairs, halves of pairs and
  * zeros, thread names kept in a char[], frames without a line, every kind of root.
  */
 #include "support/hprof_writer.h"

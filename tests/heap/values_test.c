@@ -1,5 +1,5 @@
 /*
- * heap_values_test.c - tests heap/values/values.h, heap/values/strings.c and
+ * values_test.c - tests heap/values/values.h, heap/values/strings.c and
  * heap/values/string_scan.h: fields, elements, strengths and the strings of every kind of VM, on
  * written dumps, whole and damaged.
  */

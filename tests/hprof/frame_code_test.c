@@ -1,5 +1,5 @@
 /*
- * hprof_frame_code_test.c - tests hprof/frame_pack.c and frame_unpack.c: stretches of dumps, cut
+ * frame_code_test.c - tests hprof/frame_pack.c and frame_unpack.c: stretches of dumps, cut
  * anywhere, and of what is no dump come back as they were; dumps become much smaller than zstd
  * makes them; what is damaged gives a result code.
  */

@@ -1,5 +1,5 @@
 /*
- * hprof_reader_test.c - each record and sub-record, with 4- and 8-byte identifiers, read back
+ * reader_test.c - each record and sub-record, with 4- and 8-byte identifiers, read back
  * and cut short.
  */
 #include <setjmp.h>

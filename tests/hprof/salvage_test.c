@@ -1,5 +1,5 @@
 /*
- * hprof_salvage_test.c - what the walk makes of damaged files: cut and changed at every byte, one
+ * salvage_test.c - what the walk makes of damaged files: cut and changed at every byte, one
  * kind of damage each, random bytes, and the most that a search may cost.
  */
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /*
- * hprof_walk_test.c - the walk over whole files: good ones, several dumps in one file, sources that
+ * walk_test.c - the walk over whole files: good ones, several dumps in one file, sources that
  * lend small windows or fail, wrapped lengths. Damaged files are salvage_test.c's.
  */
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /*
- * import_counts_test.c - what the import counts by class is what one counts by looking at every
+ * counts_test.c - what the import counts by class is what one counts by looking at every
  * object; and without the table, for a dump of too many kinds of arrays, answers are the same.
  */
 #include "support/query_world.h"

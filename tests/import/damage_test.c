@@ -1,5 +1,5 @@
 /*
- * import_damage_test.c - small dumps cut at every byte and with a bit flipped at every byte: the
+ * damage_test.c - small dumps cut at every byte and with a bit flipped at every byte: the
  * import gives a result or a clear error, in bounded time and memory, and what it made answers
  * everything and passes the check.
  *

@@ -1,5 +1,5 @@
 /*
- * import_dump_test.c - tests import/ through heap/ and derive/: written dumps, right and wrong.
+ * dump_test.c - tests import/ through heap/ and derive/: written dumps, right and wrong.
  */
 #include "derive/derive.h"
 #include "import/import.h"

@@ -1,5 +1,5 @@
 /*
- * import_faults_test.c - the n-th call that can fail does fail, once or from then on: of import, of
+ * faults_test.c - the n-th call that can fail does fail, once or from then on: of import, of
  * building derived tables, of queries. Each time a clear error or the right answer, no crash, no
  * leak, the old database intact.
  *

@@ -1,5 +1,5 @@
 /*
- * import_growth_test.c - dumps that are traps for quadratic work: import, tables and all answers on
+ * growth_test.c - dumps that are traps for quadratic work: import, tables and all answers on
  * one and on one eight times as big. Linear work takes eight times the processor time, quadratic
  * work 64 times; 24 is the limit.
  *

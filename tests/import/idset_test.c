@@ -1,5 +1,5 @@
 /*
- * import_idset_test.c - tests import/idset.c against a sorted array, dense, sparse and odd.
+ * idset_test.c - tests import/idset.c against a sorted array, dense, sparse and odd.
  */
 #include "import/idset.h"
 #include "support/temp.h"

@@ -1,5 +1,5 @@
 /*
- * import_mapping_test.c - names of a mapping file: classes, fields, lines of methods, inlined
+ * mapping_test.c - names of a mapping file: classes, fields, lines of methods, inlined
  * calls; files that are damaged.
  */
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /*
- * import_memory_test.c - the memory budget holds as classes, names, roots, threads and class
+ * memory_test.c - the memory budget holds as classes, names, roots, threads and class
  * loaders grow: import and every query without a target take no more anonymous memory than it.
  * Where a budget is too small for so many classes, they say so instead.
  *

@@ -1,5 +1,5 @@
 /*
- * import_odd_test.c - the odd things that dumps of HotSpot have: sizes must still be what the VM
+ * odd_test.c - the odd things that dumps of HotSpot have: sizes must still be what the VM
  * had, to the byte, and what is no object of the program must say so.
  */
 #include "heap/heap.h"

@@ -1,5 +1,5 @@
 /*
- * import_ahead_test.c - reading ahead of the walk gives what the walk alone gives, whatever the
+ * prescan_test.c - reading ahead of the walk gives what the walk alone gives, whatever the
  * bytes and the chunks; and objects are found again in any order.
  */
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /*
- * import_sort_list_test.c - tests import/sort_list.c against qsort.
+ * sort_list_test.c - tests import/sort_list.c against qsort.
  */
 #include "import/sort_list.h"
 #include "support/temp.h"

@@ -1,5 +1,5 @@
 /*
- * layout_rules_test.c - offsets and sizes of classes as running VMs gave them
+ * rules_test.c - offsets and sizes of classes as running VMs gave them
  * (Unsafe.objectFieldOffset, Instrumentation.getObjectSize, PrintFieldLayout), for every header,
  * reference width and set of rules.
  */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # tests/lint/layers.sh - who may include whom. Part of `make lint`.
 #
-# Each room sees itself and the rooms that its line names, by way of "room/file.h". Everything may
+# Each room sees itself and the rooms that its line names, by way of "ROOM/FILE.h". Everything may
 # include "heapdb.h", which has the result codes. A change of this table is a change of design.
 # Also checked: included files exist, sources in src/ include from src/ and never a neighbour by its
 # bare name, and no two files share a name.

@@ -2,8 +2,8 @@
 # peers_read_test.sh - other tools read what convert, strip and redact write: Eclipse MAT opens
 # converted Android dumps and gives heapdb's shallow and retained sizes and dominators, object by
 # object; Shark and hprof-slurp find in stripped and redacted dumps what they find in the dump, and
-# heapdb's numbers. PEERS is the folder that ../shared/peers/setup.sh has made, JDK17 a JDK; what is
-# not built there is said and left out.
+# heapdb's numbers. PEERS is the folder with those tools, JDK17 a JDK; what is not built there is said
+# and left out.
 set -eu
 calls=$HDB_ROOT/../shared/peers/bin
 dumps=${HDB_DUMPS:-$HDB_ROOT/../shared/dumps}

@@ -1,5 +1,5 @@
 /*
- * query_collections_test.c - collections that lie: links in circles, sizes that cannot be, fields
+ * collections_test.c - collections that lie: links in circles, sizes that cannot be, fields
  * of the wrong kind, wrappers of themselves. Every question ends, with what is there.
  */
 #include "support/query_world.h"

@@ -1,5 +1,5 @@
 /*
- * query_diff_test.c - the comparison of two random heaps, against what a look at the heaps
+ * diff_test.c - the comparison of two random heaps, against what a look at the heaps
  * themselves says; and the conditions of --fail-if.
  */
 #include "support/query_world.h"

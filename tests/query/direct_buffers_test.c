@@ -1,5 +1,5 @@
 /*
- * query_direct_buffers_test.c - memory outside of the heap: foreign-memory segments, each memory
+ * direct_buffers_test.c - memory outside of the heap: foreign-memory segments, each memory
  * once however many slices it has; who holds a buffer beside its cleaner; the JDK's own file of
  * modules.
  */

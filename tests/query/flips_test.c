@@ -1,5 +1,5 @@
 /*
- * query_flips_test.c - a byte of a block changed, of each table of a database in turn: every
+ * flips_test.c - a byte of a block changed, of each table of a database in turn: every
  * question, asked by itself, gets the answer of the sound database or an error, and `check` finds
  * the damage. Once with all tables built, and once while questions build them.
  *

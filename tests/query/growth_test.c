@@ -1,5 +1,5 @@
 /*
- * query_growth_test.c - every question on traps for quadratic work: each is asked of one dump and
+ * growth_test.c - every question on traps for quadratic work: each is asked of one dump and
  * of one eight times as big, and takes some eight times the processor time, not 64 times. So does
  * the comparison with a dump that has other objects, and so do the commands `report` and `diff` in
  * their formats.

@@ -1,5 +1,5 @@
 /*
- * query_leak_sentence_test.c - the first sentence on a leak suspect: owner, number, what, size of
+ * leak_sentence_test.c - the first sentence on a leak suspect: owner, number, what, size of
  * each, share; on planted heaps.
  */
 #include "support/planted.h"

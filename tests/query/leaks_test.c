@@ -1,5 +1,5 @@
 /*
- * query_leaks_test.c - leak suspects on random heaps against brute force: what the top level of the
+ * leaks_test.c - leak suspects on random heaps against brute force: what the top level of the
  * dominator tree retains one by one and by class, the way down to the accumulation point, the path
  * to it. And lists of millions of steps, told shortly.
  */

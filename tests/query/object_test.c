@@ -1,5 +1,5 @@
 /*
- * query_object_test.c - object, references, referrers, class, roots and threads on one written heap
+ * object_test.c - object, references, referrers, class, roots and threads on one written heap
  * whose every field is known: values, names of fields, strengths, labels, frames and locals.
  */
 #include "support/query_world.h"

@@ -1,5 +1,5 @@
 /*
- * query_path_test.c - paths to roots on random heaps: as short as they can be, every step a
+ * path_test.c - paths to roots on random heaps: as short as they can be, every step a
  * reference that counts, one for each root that is found.
  */
 #include "support/query_world.h"

@@ -1,5 +1,5 @@
 /*
- * query_rows_test.c - what all queries share: options, columns, sorting, limits, totals, facts.
+ * rows_test.c - what all queries share: options, columns, sorting, limits, totals, facts.
  */
 #include "support/query_world.h"
 

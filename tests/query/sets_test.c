@@ -1,5 +1,5 @@
 /*
- * query_sets_test.c - retained sizes, histograms, the dominator tree's levels and the checks, on
+ * sets_test.c - retained sizes, histograms, the dominator tree's levels and the checks, on
  * random heaps, against what deleting objects does.
  */
 #include "support/query_world.h"

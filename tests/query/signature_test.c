@@ -1,5 +1,5 @@
 /*
- * query_signature_test.c - names of classes without what a VM or a generator numbers.
+ * signature_test.c - names of classes without what a VM or a generator numbers.
  */
 #include "queries/leaks/leak_signature.h"
 

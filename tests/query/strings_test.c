@@ -1,5 +1,5 @@
 /*
- * query_strings_test.c - texts of strings: counts and sizes against a plain count, filters, limits,
+ * strings_test.c - texts of strings: counts and sizes against a plain count, filters, limits,
  * texts that differ only where a C string ends or far behind what is shown.
  */
 #include "support/query_world.h"

@@ -1,5 +1,5 @@
 /*
- * query_trees_test.c - merged paths, immediate dominators, drops, top consumers and retained sets
+ * trees_test.c - merged paths, immediate dominators, drops, top consumers and retained sets
  * without some references, on random heaps, against what deleting objects and edges does.
  */
 #include "support/query_world.h"

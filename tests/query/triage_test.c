@@ -1,5 +1,5 @@
 /*
- * query_triage_test.c - what the rules of triage count: thread-local values over all threads, what
+ * triage_test.c - what the rules of triage count: thread-local values over all threads, what
  * is in collections that fields of telling names hold, long lists without an array, hash codes that
  * collide; and that all rules are told. Also whose values a group of threads holds, as a leak
  * suspect.

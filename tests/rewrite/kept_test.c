@@ -1,5 +1,5 @@
 /*
- * rewrite_kept_test.c - strip with strings and bitmaps kept: of bitmaps with the same pixels one
+ * kept_test.c - strip with strings and bitmaps kept: of bitmaps with the same pixels one
  * buffer stays, and all refer to it; recycled ones keep none; other arrays go.
  */
 #include "heapdb.h"

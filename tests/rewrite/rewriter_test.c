@@ -1,5 +1,5 @@
 /*
- * rewrite_rewriter_test.c - small dumps cut at every byte and with a bit flipped at every byte,
+ * rewriter_test.c - small dumps cut at every byte and with a bit flipped at every byte,
  * through convert, strip and redact: a result code, and a whole dump or no file.
  *
  * The short form takes one way of rewriting for each change, in turn; the long form all of them.

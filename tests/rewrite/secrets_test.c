@@ -1,5 +1,5 @@
 /*
- * rewrite_secrets_test.c - each rule finds its secret and no other does, in bytes, chars and bytes
+ * secrets_test.c - each rule finds its secret and no other does, in bytes, chars and bytes
  * that are UTF-16; the report has no secret in it; what is no secret is not found.
  */
 #include "rewrite/secrets.h"

@@ -1,5 +1,5 @@
 /*
- * store_crash_test.c - processes that are killed at random moments, power that is lost, a disk that
+ * crash_test.c - processes that are killed at random moments, power that is lost, a disk that
  * is full: what is found afterwards is the old state or the new, it passes the check and gives the
  * right answers, and no litter grows.
  *

@@ -1,5 +1,5 @@
 /*
- * store_flips_test.c - any byte of a database changed: an error, or the same answers; never a
+ * flips_test.c - any byte of a database changed: an error, or the same answers; never a
  * crash, a hang or another number. What makes an answer fail makes `check` fail, too.
  *
  * The short form changes every byte of the meta, branch and leaf pages' heads and every 97th of the

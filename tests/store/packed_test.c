@@ -1,5 +1,5 @@
 /*
- * store_packed_test.c - tests store/packed.c and what the store does with packed blocks: they read
+ * packed_test.c - tests store/packed.c and what the store does with packed blocks: they read
  * as they were written, by all handles; what does not unpack, or claims too much, is damage; where
  * no file can be written they are kept in memory.
  */

@@ -1,5 +1,5 @@
 /*
- * store_store_test.c - tests the store: blocks, lists, records, texts, columns, publishing, damage,
+ * store_test.c - tests the store: blocks, lists, records, texts, columns, publishing, damage,
  * company.
  *
  * Link with: -Wl,--wrap=mkdtemp
