@@ -60,7 +60,7 @@ def layout(name):
 
 VIEWS = [("#/overview", ".suspect", "overview"), ("#/leaks", ".suspect", "leaks"), ("#/map", "canvas", "map"), ("#/map?shape=icicle", "canvas", "icicle"),
          ("#/map?by=object&colour=class", "canvas", "map of objects"), ("#/dominators", ".tree .row", "dominators"),
-         ("#/dominators?by=package", "main table td", "merged dominators"), ("#/histogram", "main table td", "histogram"), ("#/paths?target=java.util.HashMap", "main table td", "merged paths"),
+         ("#/dominators?by=package", "main table td", "merged dominators"), ("#/histogram", "main table td", "histogram"), ("#/paths?target=java.util.HashMap", "main table td", "merged paths"), ("#/class?target=java.lang.String", "main table td", "class"),
          ("#/threads", "main .thread", "threads"), ("#/waste?q=collections", "main table td", "waste"), ("#/loaders", "main table td", "loaders"),
          ("#/strings?o_match=hello", "main .table", "strings"), ("#/compare?db=1&before=0", "main table td", "compare"),
          ("#/android?db=2", "main .trace, main .empty", "android"), ("#/sql?sql=SELECT+class,count(*)+AS+n,sum(shallow)+AS+bytes+FROM+objects+GROUP+BY+class"
@@ -116,6 +116,43 @@ try:
     check("Escape closes it", browser.until("document.querySelector('.inspector') === null"))
     browser.run("history.back(); 1")
     check("back opens it again", browser.until("document.querySelector('.inspector') !== null"))
+
+    # The first sentence has the number, its owner and what to do; the number opens these objects. A group has its members.
+    go("#/overview", ".suspect.first h2", "the first suspect")
+    check("its sentence is first", browser.run("document.querySelector('main h2') === document.querySelector('.suspect.first h2')") and " of the heap" in text(".suspect.first h2"))
+    sizes = browser.run("[...document.querySelectorAll('main .suspect .share i, main .finding .share i')].map(e => parseFloat(e.style.width))")
+    check(f"the largest is first: {sizes}", sizes == sorted(sizes, reverse=True))
+    browser.run("""window.real = window.fetch; const row = (more) => ({ suspect: 1, kind: 'suspect', step: null, id: null, class: null, label: null, via_field: null, objects: null, shallow: null, retained: null, percent: null, text: null, ...more });
+        const answers = { leaks: { facts: { threshold: 10 }, rows: [
+            row({ id: '0x10', class: 'a.Owner', label: 'a.Owner', objects: 1, retained: 6000, percent: 60, text: 'Owner.things holds 500 Thing (12 B each), 60.0 % of the heap.' }), row({ kind: 'advice', text: 'Keep fewer.' }),
+            row({ kind: 'path', step: 0, id: '0x11', label: 'java.util.HashMap size=500', retained: 6000 }), row({ kind: 'element', step: 0, class: 'a.Thing', label: 'a.Thing', objects: 500, retained: 6000 }),
+            row({ suspect: 2, class: 'java.lang.String', label: 'java.lang.String', objects: 3001, retained: 2000, percent: 20, text: '3,001 String (1 B each) hold 20.0 % of the heap.' }),
+            row({ suspect: 2, kind: 'member', step: 0, id: '0x12', class: 'java.lang.String', label: 'the first of them', retained: 9 })] },
+          triage: { facts: { rules: 38 }, rows: [{ severity: 'warning', rule: 'loader-twins', count: 61, bytes: 7500, percent: 75, id: '0x13', class: 'a.Loader', label: 'a.Loader', text: 'loaded twice', detail: null, advice: 'let go', unit: 'class loaders' }] } };
+        window.fetch = (url, more) => { const name = /query\\/(leaks|triage)\\?/.exec(String(url))?.[1]; return name ? Promise.resolve(new Response(JSON.stringify({ columns: [], row_count: 9, total_rows: 9, ...answers[name] }))) : real(url, more); };
+        location.hash = '#/overview?db=1'; 1""")
+    check("a finding of 75 % is above a suspect of 60 %", browser.until("[...document.querySelectorAll('main article')].map(e => /75.0|60.0|20.0/.exec(e.innerText)[0]).join() === '75.0,60.0,20.0'"))
+    check("the finding leads to the class loaders", browser.run("document.querySelector('article.first h2 a').hash.startsWith('#/loaders')"))
+    check("what to do is said", "What to do: Keep fewer." in text("main article:nth-of-type(2)"))
+    check("500 opens those 500", browser.run("[...document.querySelectorAll('main article h2 a')].find(a => a.innerText.includes('500')).hash") == "#/all?db=1&q=entries&target=0x11")
+    check("3,001 opens their class", browser.run("[...document.querySelectorAll('main article h2 a')].find(a => a.innerText.includes('3,001')).hash") == "#/class?db=1&target=java.lang.String")
+    check("a group has members, a path, a treemap", all(word in text("main article:nth-of-type(3)") for word in ("the first of them", "All 3,001", "Path that most of them share", "Treemap")))
+    browser.run("window.fetch = window.real; 1")
+
+    # The page of a class.
+    for show, word in [("", "retained"), ("sizes", " to "), ("fields", "loadFactor"), ("holders", "objects held"), ("paths", "%"), ("subclasses", "LinkedHashMap"), ("growth", "+ objects")]:
+        go(f"#/class?target=java.util.HashMap{'&show=' + show if show else ''}", "main .panel table td", f"class: {show or 'objects'}")
+        check(f"class: {show or 'objects'} has {word!r}", browser.until(f"document.querySelector('main .panel').innerText.includes({word!r})"))
+    check("its objects are counted", browser.run("fetch('/api/query/histogram?target=java.util.HashMap').then(r => r.json()).then(a => a.rows[0].objects.toLocaleString('en'))") == text("main dl.facts b"))
+    go("#/class?target=java.util.HashMap&show=sizes", ".bars a", "sizes of a class")
+    several = browser.run("[...document.querySelectorAll('.bars tr')].map(r => Number(r.cells[2].innerText.replace(/,/g, ''))).indexOf(Math.min(...[...document.querySelectorAll('.bars tr')].map(r => Number(r.cells[2].innerText.replace(/,/g, '')))))")
+    count = browser.run(f"document.querySelectorAll('.bars tr')[{several}].cells[2].innerText")
+    browser.run(f"document.querySelectorAll('.bars a')[{several}].click(); 1")
+    check("a number of sizes opens these objects", browser.until(f"document.querySelector('.result .count')?.innerText.startsWith('{count} of {count} ')"))
+    go("#/histogram?target=java.util.HashMap", "main td a", "a class in the histogram")
+    browser.run("document.querySelector('main td a').click(); 1")
+    check("a class name leads to its page", browser.until("location.hash.startsWith('#/class?target=java.util.HashMap') && document.title.startsWith('java.util.HashMap')"))
+    go("#/class?target=nobody.Has", ".nearest", "no class")
 
     for path, selector, name in [
             ("#/map", "canvas", "map"), ("#/map?shape=icicle", "canvas", "icicle"), ("#/map?by=object", "canvas", "map of objects"),

@@ -23,7 +23,7 @@ function Trace({ rows }: { rows: Row[] }) {
   </article>;
 }
 
-function Traces({ db, watched }: { db?: string; watched?: string }) {
+export function Traces({ db, watched }: { db?: string; watched?: string }) {
   const asked = useAnswer("leak-traces", { db, watched, limit: "5000" });
   const a = asked.answer;
   if (!a) return <Wait asked={asked} what="leak traces" />;

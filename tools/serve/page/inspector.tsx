@@ -4,8 +4,8 @@ import { sourceOf } from "./android";
 import { Row } from "./api";
 import { Choice } from "./map";
 import { numberOf, useInfo } from "./overview";
-import { actionsOf, Marks, Name, QueryTable, specs, useAnswer, Wait } from "./parts";
-import { change, linkTo, Route } from "./route";
+import { actionsOf, ClassName, classPage, Marks, QueryTable, specs, useAnswer, Wait } from "./parts";
+import { change, Route } from "./route";
 import { bytes, number, percent, visible } from "./text";
 
 const PAGE = 100, BYTES = 512;
@@ -112,7 +112,7 @@ export function Inspector({ route }: { route: Route }) {
     {!f && <h2>{visible(obj)}</h2>}
     <Wait asked={asked} what="the object" />
     {f && <>
-      <h2><Name text={klass} /></h2>
+      <h2><ClassName name={klass} /></h2>
       <p class="id"><code>{obj}</code> <button onClick={() => void navigator.clipboard.writeText(obj)}>copy</button>
         {hasValue && <> <a class="download" href={`/api/value?db=${db ?? 0}&id=${obj}`} download="">download the value</a></>}</p>
       {f.value !== undefined && f.value !== null && <pre class="value">{visible(String(f.value))}</pre>}
@@ -127,7 +127,7 @@ export function Inspector({ route }: { route: Route }) {
         {typeof f.depth === "number" && f.depth > 0 && <div><dt>From a root</dt><dd>{number(f.depth)} {f.depth === 1 ? "step" : "steps"}</dd></div>}
         {FACTS.map(([name, title]) => (f[name] ? <div><dt>{title}</dt><dd>{visible(String(f[name]))}</dd></div> : null))}
       </dl>
-      <p class="acts"><a href={linkTo("all", { q: "instances", target })}>Others of this class</a> · <a href={linkTo("paths", { target })}>paths to all of them</a>
+      <p class="acts"><a href={classPage(target)}>Others of this class</a> · <a href={classPage(target, "paths")}>paths to all of them</a>
         {actionsOf(obj).slice(3).map(([name, to]) => <> · <a href={to}>{name.toLowerCase().replace("sql", "SQL")}</a></>)}</p>
       <nav class="tabs" role="tablist" onKeyDown={onTab}>{tabs.map(([name, title]) => <button role="tab" aria-selected={tab === name} tabIndex={tab === name ? 0 : -1} class={tab === name ? "on" : ""}
         onClick={() => change({ tab: name }, true)}>{title}</button>)}</nav>

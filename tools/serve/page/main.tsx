@@ -51,7 +51,7 @@ function App({ databases }: { databases: Database[] }) {
   const shown = views.filter((v) => (report ? !v.needs || report.answers[v.needs] : v.name === "android" ? at?.android : v.name === "sql" ? hasSql() : v.name !== "compare" || databases.length > 1));
   const view = shown.find((v) => v.name === route.view) ?? shown[0];
   const db = Number(route.params.db ?? 0), one = databases[db];
-  useEffect(() => { document.title = report ? report.title : `${view.title} · ${one?.name ?? "heapdb"}`; }, [view.title, one?.name]);
+  useEffect(() => { document.title = report ? report.title : `${view.inner && route.params.target ? route.params.target : view.title} · ${one?.name ?? "heapdb"}`; }, [view.title, route.params.target, one?.name]);
   useEffect(() => {
     for (const bar of document.querySelectorAll<HTMLElement>("nav.views, nav.dbs")) {
       const on = bar.querySelector<HTMLElement>("a.on");
@@ -69,11 +69,11 @@ function App({ databases }: { databases: Database[] }) {
     <header>
       <strong>heapdb</strong>
       <nav class="dbs" aria-label="Databases">{report ? <span class="chip on">{visible(one?.name ?? "")}</span> : databases.map((d) => <Chip key={d.index} database={d} on={d.index === db} view={view.name} />)}</nav>
-      {!report && <Search views={shown} db={route.params.db} />}
+      {!report && <Search views={shown.filter((v) => !v.inner)} db={route.params.db} />}
       {!report && <button onClick={() => setHelp(!help)} aria-label="Keys and words" title="Keys and words ( ? )">?</button>}
       <button onClick={toggle} aria-label="Dark or light" title="Dark or light">◐</button>
     </header>
-    <nav class="views" aria-label="Views">{shown.map((v) => <a class={v === view ? "on" : ""} aria-current={v === view ? "page" : undefined} href={linkTo(v.name)}>{v.title}</a>)}</nav>
+    <nav class="views" aria-label="Views">{shown.filter((v) => !v.inner).map((v) => <a class={v === view ? "on" : ""} aria-current={v === view ? "page" : undefined} href={linkTo(v.name)}>{v.title}</a>)}</nav>
     <main key={report ? "report" : `${view.name}/${db}`}>{report ? <h1>{visible(report.title)}</h1> : null}
       {[one?.stale && `Stale: ${one.stale}`, one?.incomplete && `Incomplete: ${one.incomplete}`].filter(Boolean).map((t) => <p class="mark">{visible(String(t))}</p>)}
       {report ? shown.map((v) => <section id={`view-${v.name}`}>{v.show({ route: v === view ? route : { view: v.name, params: {} }, databases })}</section>) : view.show({ route, databases })}

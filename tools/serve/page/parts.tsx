@@ -101,10 +101,29 @@ export function Marks({ facts }: { facts: Row }) {
 
 // ---- objects and values ----
 
-export function Name({ text }: { text: string }) {
+// `wrap`: lines may break between its words, too, and not only after the package.
+export function Name({ text, wrap }: { text: string; wrap?: boolean }) {
   const [head, tail] = splitName(visible(text));
   const klass = head.startsWith("class ") ? "class " : "";
-  return <span class="name">{klass && <span class="dim">{klass}</span>}<span class="dim package">{head.slice(klass.length)}</span>{tail}</span>;
+  return <span class="name">{klass && <span class="dim">{klass}</span>}<span class="dim package">{head.slice(klass.length)}</span>{head && <wbr />}
+    {wrap ? tail.split(/(?<=[a-z])(?=[A-Z$.])/).map((word, i) => <>{i > 0 && <wbr />}{word}</>) : tail}</span>;
+}
+
+// Milliseconds since 1970 in a field that is called so, as a date; else null.
+export function dateOf(name: string, value: Cell): string | null {
+  const ms = Number(value);
+  if (!/time|date|stamp|millis|expir|created|access|last|until/i.test(name) || !(ms > 9e11 && ms < 4e12)) return null;
+  return new Date(ms).toISOString().replace("T", " ").replace("Z", " UTC");
+}
+
+// The page of a class; `show`: which part of it.
+export function classPage(name: string, show?: string): string {
+  return linkTo("class", { target: name.replace(/^class /, ""), show, obj: undefined });
+}
+
+// A name that leads to the page of its class.
+export function ClassName({ name }: { name: string }) {
+  return report ? <Name text={name} /> : <a class="class" href={classPage(name)}><Name text={name} /></a>;
 }
 
 export function select(id: string): void { change({ obj: id, tab: undefined }); }
@@ -113,7 +132,7 @@ export function select(id: string): void { change({ obj: id, tab: undefined }); 
 export function goToClass(db: string | undefined, id: string): void {
   void ask("object", { db, target: id, limit: "1" }).answer.then(({ facts }) => {
     const target = String(facts.kind === "class" ? facts.value ?? facts.class : facts.class);
-    location.hash = linkTo("all", { q: "instances", target });
+    location.hash = classPage(target);
   }).catch(() => undefined);
 }
 
@@ -178,17 +197,19 @@ export function Menu() {
     <li role="none"><button role="menuitem" onClick={() => void navigator.clipboard.writeText(at.id)}>Copy {at.id}</button></li></ul>;
 }
 
-export function Obj({ id, text }: { id: Cell; text?: Cell }) {
+export function Obj({ id, text, wrap }: { id: Cell; text?: Cell; wrap?: boolean }) {
   const label = text === null || text === undefined || text === "" ? String(id) : String(text);
-  if (!id || id === "0x0") return <Name text={label} />;
-  if (report) return <span class="obj" data-id={label.includes(String(id)) ? undefined : String(id)} title={String(id)}><Name text={label} /></span>;
+  if (!id || id === "0x0") return <Name text={label} wrap={wrap} />;
+  if (report) return <span class="obj" data-id={label.includes(String(id)) ? undefined : String(id)} title={String(id)}><Name text={label} wrap={wrap} /></span>;
   return <a class="obj" title={String(id)} href={linkTo(readRoute().view, { ...readRoute().params, obj: String(id), tab: undefined })}>
-    <Name text={label} /></a>;
+    <Name text={label} wrap={wrap} /></a>;
 }
 
 export function Value({ value, column, row }: { value: Cell; column: Column; row: Row }) {
   if (value === null || value === undefined) return <span class="dim">–</span>;
   if (typeof value === "number") {
+    const date = dateOf(column.name, value);
+    if (date && !column.help) return <span title={number(value)}>{date}</span>; // a field of the dump
     if (column.name === "percent") return <>{percent(value)}</>;
     return <>{Number.isInteger(value) ? number(value) : value.toPrecision(4)}</>;
   }
@@ -198,7 +219,9 @@ export function Value({ value, column, row }: { value: Cell; column: Column; row
   if (["value", "key"].includes(column.name) && row[`${column.name}_id`]) return <Obj id={row[`${column.name}_id`]} text={value} />;
   if (column.name === "label" && row.ref) return <Obj id={row.ref} text={value} />;
   if (column.name === "name" && row.id && row.id !== "0x0") return <Obj id={row.id} text={value} />;
-  if (["class", "name", "loader", "holder", "thread"].includes(column.name)) return <Name text={value} />;
+  if (["class", "superclass", "declared_in"].includes(column.name) && /^[^<: ]+$/.test(value)) return <ClassName name={value} />;
+  if (["class", "name", "loader", "holder", "thread", "superclass", "declared_in"].includes(column.name)) return <Name text={value} />;
+  if (!column.help && /^[a-z]\w*(\.[\w$]+)+(\[| |$)/.test(value)) return <Name text={value} />;
   return <span class="text">{visible(value)}</span>;
 }
 
@@ -372,7 +395,7 @@ export function Table({ columns, rows, total, sort: asked, onSort, tree, what, o
               {tree && j === 0 && <span style={{ paddingLeft: `${Math.min(40, Number(row.level)) * 14}px` }}>
                 {parents.has(row) ? <button class="twist" aria-label="fold" aria-expanded={!closed.has(row)} onClick={() => toggle(row)}>{closed.has(row) ? "▸" : "▾"}</button> : <span class="twist" />}</span>}
               {c.name === "retained" && typeof row.retained === "number" && <i class="bar" style={{ width: `${Math.round((60 * row.retained) / largest)}px` }} />}
-              <Linked to={report || row[c.name] === 0 ? undefined : links?.[c.name]?.(row)}><Value value={row[c.name]} column={c} row={row} /></Linked></td>)}
+              <Held row={row} column={c} to={report || row[c.name] === 0 ? undefined : links?.[c.name]?.(row)} /></td>)}
           </tr>)}
           {to < shown.length && !report && <tr style={{ height: `${(shown.length - to) * ROW}px` }} />}
         </tbody>
@@ -384,8 +407,10 @@ export function Table({ columns, rows, total, sort: asked, onSort, tree, what, o
   </div>;
 }
 
-function Linked({ to, children }: { to?: string; children: ComponentChildren }) {
-  return to ? <a href={to}>{children}</a> : <>{children}</>;
+// A value, or a link with it.
+function Held({ row, column, to }: { row: Row; column: Column; to?: string }) {
+  if (!to) return <Value value={row[column.name]} column={column} row={row} />;
+  return <a href={to}>{typeof row[column.name] === "string" ? <Name text={String(row[column.name])} /> : <Value value={row[column.name]} column={column} row={{}} />}</a>;
 }
 
 // A question of the registry, with its columns, sorted by the server, in pages.
@@ -394,7 +419,7 @@ export function QueryTable({ query, params, what, sortKey, onOpen, hide, columns
   links?: Links; empty?: string; each?(row: Row): Row; titles?: Record<string, string>; first?: string[];
 }) {
   const [limit, setLimit] = useState(fixed ?? 1000);
-  const sort = sortKey ? readRoute().params[sortKey] : undefined;
+  const sort = (sortKey ? readRoute().params[sortKey] : undefined) ?? (params.sort as string | undefined);
   const asked = useKept(query, { ...params, sort, limit: String(limit) }, query + JSON.stringify(params));
   const spec = specs.get(query), answer = asked.answer;
   const cols = useMemo(() => {
@@ -418,7 +443,7 @@ export function QueryTable({ query, params, what, sortKey, onOpen, hide, columns
   </>;
 }
 
-export function Panel({ title, children, right }: { title: string; children: ComponentChildren; right?: ComponentChildren }) {
+export function Panel({ title, children, right }: { title: ComponentChildren; children: ComponentChildren; right?: ComponentChildren }) {
   return <section class="panel"><h2>{title}<span class="right">{right}</span></h2>{children}</section>;
 }
 

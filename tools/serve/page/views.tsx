@@ -2,12 +2,14 @@
 import { useEffect, useState } from "preact/hooks";
 import { Android } from "./android";
 import { Database, hasSql, Params, report, Row, Spec } from "./api";
+import { ClassPage } from "./class";
 import { Dominators } from "./dominators";
 import { Choice, MapView } from "./map";
-import { Leaks, Overview, useInfo } from "./overview";
-import { Links, Panel, QueryTable, specs, Table, useAnswer, Wait } from "./parts";
+import { Overview, useInfo } from "./overview";
+import { classPage, Links, Panel, QueryTable, specs, Table, useAnswer, Wait } from "./parts";
 import { change, href, linkTo, readRoute, Route } from "./route";
 import { Sql } from "./sql";
+import { Leaks } from "./suspects";
 import { bytes, number, percent } from "./text";
 import { Threads } from "./threads";
 
@@ -51,18 +53,20 @@ function paramsOf(route: Route, spec: Spec): Params {
 
 // What a sum is of: links of numbers to the rows that were added up.
 const toInstances = (name: string, more: Record<string, string> = {}) => (row: Row) => (row[name] ? linkTo("all", { q: "instances", target: String(row[name]), ...more }) : undefined);
+const toClass = (row: Row) => (row.name && /^[^<(]/.test(String(row.name)) ? classPage(String(row.name)) : undefined);
 function linksOf(query: string, route: Route): Links {
   const by = route.params.o_by ?? "class", here = (params: Record<string, string>) => href(readRoute().view, { ...readRoute().params, ...params });
   const texts = (row: Row) => (typeof row.text === "string" && Number(row.length ?? 0) < 500 ? linkTo("strings", { o_equals: row.text, o_objects: "1" }) : undefined);
-  if (query === "histogram" && by === "class") return { objects: toInstances("name"), retained: (row) => linkTo("paths", { target: String(row.name) }), unreachable_objects: toInstances("name", { o_unreachable: "1" }) };
-  if (query === "histogram" && by === "superclass") return { objects: toInstances("name", { o_subclasses: "1" }) };
+  if (query === "histogram" && by === "class") return { name: toClass, objects: toInstances("name"), retained: (row) => classPage(String(row.name), "holders"), unreachable_objects: toInstances("name", { o_unreachable: "1" }) };
+  if (query === "histogram" && by === "superclass") return { name: toClass, objects: toInstances("name", { o_subclasses: "1" }) };
   if (query === "histogram" && by === "package") return { objects: (row) => (/^[\w.$]+$/.test(String(row.name)) ? linkTo("histogram", { target: `${row.name}.*` }) : undefined) };
-  if (query === "diff" && by === "class") return { objects: toInstances("name") };
+  if (query === "diff" && by === "class") return { name: toClass, objects: toInstances("name") };
   if (query === "diff" && by === "package") return { objects: (row) => here({ o_by: "class", o_only: `${row.name}.*` }) };
   if (query === "strings" && !route.params.o_objects && ["", "text"].includes(route.params.o_by ?? "")) return { objects: texts };
   if (query === "duplicates") return { objects: texts };
   if (query === "collections" || query === "arrays") return { objects: toInstances("class") };
-  if (query === "unreachable" && by === "class") return { objects: toInstances("name", { o_unreachable: "1" }) };
+  if (query === "immediate-dominators") return { name: toClass };
+  if (query === "unreachable" && by === "class") return { name: toClass, objects: toInstances("name", { o_unreachable: "1" }) };
   return {};
 }
 
@@ -86,7 +90,7 @@ export function General({ route, query, title, extra, first, without, hide, fron
     <Form key={query} spec={spec} route={route} first={first} without={without} />
     {needs ? <p class="empty">Name an object (0x…), a class or a pattern above{spec.example ? `, as in: ${spec.example}` : ""}.</p>
       : <QueryTable query={query} params={{ ...paramsOf(route, spec), ...extra }} what={spec.name} sortKey="sort" links={linksOf(query, route)} empty={nothing[query]} hide={hide} first={front}
-        onOpen={query === "histogram" && (route.params.o_by ?? "class") === "class" ? (row) => (location.hash = linkTo("paths", { target: String(row.name) })) : undefined} />}
+        onOpen={query === "histogram" && (route.params.o_by ?? "class") === "class" ? (row) => (location.hash = classPage(String(row.name))) : undefined} />}
   </Panel>;
 }
 
@@ -192,13 +196,15 @@ function All({ route }: Props) {
   return <>{[...groups].map(([group, list]) => <Panel title={group}><ul class="parts">{list.map((s) => <li><a href={linkTo("all", { q: s.name })}>{s.name}</a> <span class="dim">{s.summary}</span></li>)}</ul></Panel>)}</>;
 }
 
-export const views: { name: string; title: string; show(p: Props): preact.JSX.Element; needs?: string }[] = [
-  { name: "overview", title: "Overview", show: (p) => <Overview route={p.route} /> },
+// `inner`: is not in the list of views, for it needs something to show.
+export const views: { name: string; title: string; show(p: Props): preact.JSX.Element; needs?: string; inner?: boolean }[] = [
+  { name: "overview", title: "Overview", show: (p) => <Overview {...p} /> },
   { name: "leaks", title: "Leaks", needs: "-", show: (p) => <LeaksView {...p} /> },
   { name: "map", title: "Map", needs: "dominator-tree?by=class", show: (p) => (report
     ? <><MapView route={p.route} fixed={{ shape: "treemap", by: "class" }} /><MapView route={p.route} fixed={{ shape: "icicle", by: "package" }} /></> : <MapView route={p.route} />) },
   { name: "dominators", title: "Dominators", needs: "-", show: (p) => <Dominators route={p.route} /> },
   { name: "histogram", title: "Histogram", needs: "histogram", show: (p) => <Histogram {...p} /> },
+  { name: "class", title: "Class", needs: "-", inner: true, show: (p) => <ClassPage {...p} /> },
   { name: "paths", title: "Merged paths", needs: "-", show: (p) => <Paths {...p} /> },
   { name: "threads", title: "Threads", needs: "threads?no-stack=1", show: (p) => <Threads route={p.route} /> },
   { name: "waste", title: "Waste", needs: "collections", show: (p) => <Waste {...p} /> },

@@ -1,5 +1,6 @@
 // Why a finding is a problem, in two sentences, and the view that leads on. By kind of a leak, by rule of triage.
 import { Row } from "./api";
+import { classPage } from "./parts";
 import { linkTo } from "./route";
 
 export const whyLeak: Record<string, string> = {
@@ -12,7 +13,7 @@ export const whyLeak: Record<string, string> = {
 type Next = [string, string]; // title and link
 const waste = (q: string, title: string): (() => Next[]) => () => [[title, linkTo("waste", { q })]];
 const classOf = (row: Row): string => String(row.class ?? "").replace(/^class /, "");
-const instances = (row: Row): Next[] => (row.class ? [["These objects", linkTo("all", { q: "instances", target: classOf(row) })], ["What keeps them", linkTo("paths", { target: classOf(row) })]] : []);
+const instances = (row: Row): Next[] => (row.class ? [["These objects", classPage(classOf(row))], ["What keeps them", classPage(classOf(row), "paths")]] : []);
 const path = (row: Row): Next[] => (row.id ? [["Path to a GC root", linkTo("overview", { obj: String(row.id), tab: "path" })], ...below(row)] : instances(row));
 const below = (row: Row): Next[] => (row.id ? [["Treemap of what it retains", linkTo("map", { by: "object", root: String(row.id), obj: undefined })]] : []);
 const view = (name: string, title: string): (() => Next[]) => () => [[title, linkTo(name)]];

@@ -1,0 +1,176 @@
+// What holds the memory: leak suspects and findings in one order, by bytes. Each with one sentence, what to do, the
+// path from a GC root and what accumulates.
+import { useState } from "preact/hooks";
+import { Traces } from "./android";
+import { hasSql, Params, report, Row } from "./api";
+import { ClassName, classPage, Marks, Name, Obj, useAnswer, Wait } from "./parts";
+import { linkTo, readRoute } from "./route";
+import { bytes, number, percent, visible } from "./text";
+import { whyFinding, whyLeak } from "./why";
+
+const text = (v: unknown) => (v === null || v === undefined ? "" : visible(String(v)));
+
+// ---- numbers that lead on ----
+
+// The address of a list of the objects that a number counts.
+export function listOf(count: number, klass: unknown, path: Row[]): string | undefined {
+  if (report) return undefined;
+  // A collection of exactly so many entries: those are meant.
+  const holder = [...path].reverse().find((r) => r.id && String(r.label).endsWith(` size=${count}`));
+  if (holder) return linkTo("all", { q: "entries", target: String(holder.id) });
+  return klass ? classPage(String(klass)) : undefined;
+}
+
+// The sentence of a suspect: its owner and its first number are links. Numbers in sentences of the program are English.
+function Sentence({ head, rows, path }: { head: Row; rows: Row[]; path: Row[] }) {
+  const sentence = text(head.text), parts = /^(.*?) (holds?|hold|keeps?) (.*)$/.exec(sentence);
+  if (report || !parts) return <>{sentence}</>;
+  const counts = [...rows.filter((r) => r.kind === "element" && r.class), head].map((r) => [Number(r.objects), r.class] as [number, unknown]);
+  const linked = (words: string, id: unknown) => {
+    const found = /(\d[\d,]*) (\S+)/.exec(words), count = found ? Number(found[1].replace(/,/g, "")) : 0;
+    const to = found && count > 1 ? listOf(count, counts.find(([n]) => n === count)?.[1], path) : undefined;
+    if (found && to) return <>{words.slice(0, found.index)}<a href={to}>{found[0]}</a>{words.slice(found.index + found[0].length)}</>;
+    return id ? <Obj id={String(id)} text={words} wrap /> : <>{words}</>;
+  };
+  return <>{linked(parts[1], head.id)} {parts[2]} {linked(parts[3], null)}</>;
+}
+
+// ---- paths ----
+
+const ENDS = 4; // steps that are shown at the end of a long path
+
+export function Chain({ rows, short }: { rows: Row[]; short?: boolean }) {
+  const [whole, setWhole] = useState(!short || report !== null || rows.length <= ENDS + 2);
+  const step = (r: Row, i: number) => <li value={i + 1}>
+    {typeof r.retained === "number" && <span class="right" title="retained size">{bytes(r.retained)}</span>}
+    <Obj id={r.id} text={r.label} wrap />
+    {r.via_field ? <span class="by">.{text(r.via_field).replace(/^static /, "")}{/^static /.test(String(r.via_field)) ? " (static)" : ""} →</span> : null}
+    {r.text ? <small> ({text(r.text)})</small> : null}</li>;
+  if (whole) return <ol class="chain">{rows.map(step)}</ol>;
+  return <ol class="chain">{step(rows[0], 0)}<li class="gap"><button onClick={() => setWhole(true)}>{number(rows.length - ENDS - 1)} more steps</button></li>{rows.slice(-ENDS).map((r, i) => step(r, rows.length - ENDS + i))}</ol>;
+}
+
+const SHARED = 50; // percent of a group that comes by a step of the path that is shown
+
+// The way that most objects of a class have in common, of a group that no single object holds.
+function SharedPath({ db, target }: { db?: string; target: string }) {
+  const asked = useAnswer("merged-paths", { db, target, limit: "60" });
+  if (!asked.answer) return <Wait asked={asked} what="paths" />;
+  const chain: Row[] = [];
+  for (const r of asked.answer.rows) if (Number(r.level) === chain.length && Number(r.percent) >= SHARED) chain.push(r);
+  if (chain.length === 0) return <p class="dim">They have no path in common: each is kept by something else.</p>;
+  return <ol class="chain">{chain.map((r) => <li><span class="right">{number(Number(r.below_objects))} of them</span><Name text={text(r.name)} /></li>)}</ol>;
+}
+
+function Group({ db, head, members, first }: { db?: string; head: Row; members: Row[]; first?: boolean }) {
+  const klass = String(head.class), [open, setOpen] = useState(first === true);
+  return <>
+    <details open><summary>Largest of {number(Number(head.objects))}</summary><ul class="parts">{members.map((r) => <li><span class="right">{typeof r.retained === "number" && bytes(r.retained)}</span><Obj id={r.id} text={r.label} /></li>)}
+      {!report && Number(head.objects) > members.length && <li><a href={classPage(klass)}>All {number(Number(head.objects))}</a></li>}</ul></details>
+    {!report && <details open={first} onToggle={(e) => setOpen((e.target as HTMLDetailsElement).open)}><summary>Path that most of them share</summary>{open && <SharedPath db={db} target={klass} />}</details>}
+  </>;
+}
+
+// ---- suspects ----
+
+const below = (id: string) => linkTo("map", { by: "object", root: id, obj: undefined });
+const here = (params: Record<string, string>) => linkTo(readRoute().view, { ...readRoute().params, ...params });
+
+function Suspect({ db, rows, brief, first, also = [] }: { db?: string; rows: Row[]; brief?: boolean; first?: boolean; also?: Row[] }) {
+  const head = rows[0], of = (kind: string) => rows.filter((r) => r.kind === kind);
+  const path = [...of("path"), ...of("trace"), ...of("gap")].sort((a, b) => Number(a.step) - Number(b.step));
+  const element = of("element").length > 0, parts = element ? of("element") : of("child");
+  const stack = [...of("thread"), ...of("frame"), ...of("local")], contents = of("content"), members = of("member");
+  const kind = whyLeak[String(head.kind)] ? String(head.kind) : "suspect", id = head.id ? String(head.id) : null;
+  return <article class={first ? "suspect first" : "suspect"}>
+    <h2><span class="right">{typeof head.retained === "number" && <b>{bytes(head.retained)}</b>}{typeof head.percent === "number" && ` · ${percent(head.percent)}`}</span>
+      <Sentence head={head} rows={rows} path={path} /></h2>
+    {typeof head.percent === "number" && <div class="share"><i style={{ width: `${Math.min(100, head.percent)}%` }} /></div>}
+    {of("explanation").map((r) => <p>{text(r.text)}</p>)}
+    {of("advice").map((r) => <p class="advice"><b>What to do:</b> {text(r.text)}</p>)}
+    {also.map((r) => <p><b>Known problem:</b> {text(r.text)}{r.advice && of("advice").length === 0 ? `: ${text(r.advice)}` : "."}</p>)}
+    <p class="dim"><span class="tag">{head.suspect === null ? "" : text(head.suspect)}</span> {id ? <>It is in <Obj id={id} text={head.label ?? head.class} /></> : <>A group of <ClassName name={String(head.class)} /></>}</p>
+    {path.length > 0 && <details open><summary>Path from a GC root</summary><Chain rows={path} short={brief} /></details>}
+    {members.length > 0 && <Group db={db} head={head} members={members} first={first} />}
+    {parts.length > 0 && <details open><summary>What accumulates</summary><ul class="parts">{parts.map((r) => {
+      const count = Number(r.objects ?? 0), to = r.class ? listOf(count, r.class, path) : undefined;
+      return <li><span class="right">{count > 0 && (to ? <a href={to}>{number(count)} objects</a> : `${number(count)} objects`)}{count > 0 && " · "}{typeof r.retained === "number" && bytes(r.retained)}</span>
+        {r.class ? <ClassName name={String(r.class)} /> : <Name text={text(r.label ?? "others")} />}</li>;
+    })}</ul></details>}
+    {!brief && contents.length > 0 && <details><summary>All that it retains, by class</summary><ul class="parts">{contents.map((r) => <li>
+      <span class="right">{typeof r.objects === "number" && `${number(r.objects)} objects · `}{typeof r.shallow === "number" && bytes(r.shallow)}</span>
+      {r.class ? <ClassName name={String(r.class)} /> : <Name text={text(r.label ?? "others")} />}</li>)}</ul></details>}
+    {stack.length > 0 && <details><summary>Thread</summary><ul class="parts">{stack.map((r) => <li>{r.id ? <Obj id={r.id} text={r.label ?? r.text} /> : text(r.text ?? r.label)}</li>)}</ul></details>}
+    <details><summary>Why is this a problem?</summary><p>{whyLeak[kind]}</p></details>
+    {!report && <p class="acts">{id ? <><a href={below(id)}>Treemap of what it retains</a> · <a href={here({ obj: id, tab: "path" })}>path to a GC root</a>
+      {" "}· <a href={here({ obj: id, tab: "referrers" })}>who refers to it</a></>
+      : <><a href={linkTo("map", { by: "class", find: String(head.class), obj: undefined })}>Treemap with them</a> · <a href={classPage(String(head.class), "holders")}>who holds them</a></>}</p>}
+  </article>;
+}
+
+export function Finding({ row: r, first }: { row: Row; first?: boolean }) {
+  const { why, next } = whyFinding(r), count = Number(r.count ?? 0), units = text(r.unit ?? "objects");
+  const to = report || count < 2 ? undefined : r.class && !r.id ? classPage(String(r.class)) : next.find(([name]) => !/^(Path|Treemap)/.test(name))?.[1];
+  const advice = /^query /.test(String(r.advice)) ? null : r.advice; // the links below are that
+  const many = count > 1 ? <>{to ? <a href={to}>{number(count)} {units}</a> : `${number(count)} ${units}`}{typeof r.bytes === "number" && r.bytes ? " hold " : ""}</> : null;
+  const size = typeof r.bytes === "number" && r.bytes ? <>{bytes(r.bytes)}{typeof r.percent === "number" && r.percent ? `, ${percent(r.percent)} of the heap` : ""}</> : null;
+  const Head = first ? "h2" : "p";
+  return <article class={`finding ${text(r.severity)}${first ? " first suspect" : ""}`}>
+    <Head class="sentence">{many || size ? <>{many}{size}: </> : <b class="severity">{text(r.severity)}: </b>}{text(r.text)}{/[.?]$/.test(String(r.text)) ? "" : "."}</Head>
+    {first && typeof r.percent === "number" && <div class="share"><i style={{ width: `${Math.min(100, r.percent)}%` }} /></div>}
+    {advice ? <p class="advice"><b>What to do:</b> {text(advice)}{/[.?]$/.test(String(advice)) ? "" : "."}</p> : null}
+    <p class="dim"><b class="severity">{text(r.severity)}</b>{r.id ? <> · for example <Obj id={r.id} text={r.label ?? r.class} /></> : r.class ? <> · <ClassName name={String(r.class)} /></> : null}{r.detail ? <> · {text(r.detail)}</> : null}</p>
+    {why && <details><summary>Why is this a problem?</summary><p>{why}</p></details>}
+    {!report && next.length > 0 && <p class="acts">{next.map(([name, href], i) => <>{i > 0 && " · "}<a href={href}>{name}</a></>)}</p>}
+  </article>;
+}
+
+// Rows of `leaks`, one list for each suspect.
+function groupsOf(rows: Row[]): Row[][] {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) {
+    if (row.suspect === null) continue;
+    groups.set(String(row.suspect), [...(groups.get(String(row.suspect)) ?? []), row]);
+  }
+  return [...groups.values()];
+}
+
+function Nothing({ threshold }: { threshold: number }) {
+  return <p class="empty">No single object or class retains more than {bytes(threshold)}: nothing here looks like a leak.
+    {!report && <> Look at <a href={linkTo("map")}>where the memory is</a>.</>}</p>;
+}
+
+export function Leaks({ db, more }: { db?: string; more?: Params }) {
+  const asked = useAnswer("leaks", { db, limit: "5000", ...more });
+  if (!asked.answer) return <Wait asked={asked} what="leak suspects" />;
+  const all = groupsOf(asked.answer.rows);
+  return <><Marks facts={asked.answer.facts} />
+    {all.length === 0 && <Nothing threshold={Number(asked.answer.facts.threshold ?? 0)} />}
+    {all.map((rows) => <Suspect db={db} rows={rows} />)}</>;
+}
+
+const BRIEF = 5; // suspects and findings of the overview that are open
+
+// Suspects and findings by bytes; what has none, as an OutOfMemoryError, comes first if it is critical, else last.
+export function Ranked({ db, android }: { db?: string; android?: boolean }) {
+  const leaks = useAnswer("leaks", { db, limit: "5000" }), triage = useAnswer("triage", { db, limit: "200" });
+  if (!leaks.answer) return <Wait asked={leaks} what="leak suspects" />;
+  if (!triage.answer && !triage.error) return <Wait asked={triage} what="findings" />;
+  const traced = android && !report;
+  const suspects = groupsOf(leaks.answer.rows).filter((rows) => !traced || rows[0].kind === "suspect").map((rows): [number, Row[], Row?] => [Number(rows[0].retained ?? 0), rows]);
+  const findings = (triage.answer?.rows ?? []).filter((r) => r.rule !== "leak-suspect" && (!traced || r.rule !== "leaking-objects"))
+    .map((r): [number, Row[], Row?] => [r.bytes === null && r.severity === "critical" ? Infinity : Number(r.bytes ?? 0), [], r]);
+  // A finding about what a suspect holds is told there.
+  const isOf = (rows: Row[], f: Row) => rows.some((r) => (r.kind === "element" && r.class === f.class && r.objects === f.count && !f.id) || (r.kind === "suspect" && f.id !== null && r.id === f.id));
+  const all = [...suspects, ...findings.filter(([, , f]) => !suspects.some(([, rows]) => isOf(rows, f!)))].sort((a, b) => b[0] - a[0]), brief = !report;
+  const one = ([, rows, finding]: [number, Row[], Row?], i: number) => (finding ? <Finding row={finding} first={i === 0 && !traced} />
+    : <Suspect db={db} rows={rows} brief={brief} first={i === 0 && !traced} also={findings.map(([, , f]) => f!).filter((f) => isOf(rows, f))} />);
+  const shown = report ? all : all.slice(0, BRIEF), rest = all.slice(shown.length);
+  return <><Marks facts={leaks.answer.facts} />
+    {triage.error && <Wait asked={triage} what="findings" />}
+    {traced && <Traces db={db} />}
+    {all.length === 0 && !traced && <Nothing threshold={Number(leaks.answer.facts.threshold ?? 0)} />}
+    {shown.map(one)}
+    {rest.length > 0 && <details><summary>{number(rest.length)} more</summary>{rest.map((r, i) => one(r, i + shown.length))}</details>}
+    {!report && suspects.length > 0 && <p class="acts"><a href={linkTo("leaks")}>{suspects.length === 1 ? "The suspect" : `All ${number(suspects.length)} suspects`} with all that they retain</a>{hasSql() ? <> · <a href={linkTo("sql")}>ask in SQL</a></> : null}</p>}</>;
+}
