@@ -20,7 +20,8 @@ case ${DUMP:-build/sample.hprof} in
 *) DUMP=$root/${DUMP:-build/sample.hprof} ;;
 esac
 PATH=$BUILD:$BUILD/examples:$PATH
-export BUILD DUMP PATH LIMIT
+PAGER="cat"
+export BUILD DUMP PATH LIMIT PAGER
 export HDB_ROOT="$root"
 unset HEAPDB || true
 out=$BUILD/tests/out

@@ -155,6 +155,7 @@ SILENT = {
     "--tmp": "needed where a database cannot be written: read_only_test.sh",
     "--dump": "needed where the dump moved: stale.sh",
     "--no-progress": "no progress is drawn where nothing lasts long",
+    "--no-pager": "there is none but on a terminal: cli/pager.sh",
     "--quiet": "few commands have something to say",
     "--timings": "few commands have stages on so small a dump",
     "--table": "only some queries print a text",
@@ -166,7 +167,7 @@ BAD_VALUES = {"--memory": "x", "--threads": "0"}
 # The sample has no bitmaps, there may be no JVM, and the recorded allocations are few.
 NO_ROWS = {("export bitmaps", "--db"), ("export bitmaps", "--wide"), ("capture", "--wide"),
            ("allocations", "--wide")}
-CAPTURE_LIST = {"--json", "--csv", "--table", "--columns", "--wide", "--quiet", "--no-progress", "--help"}
+CAPTURE_LIST = {"--json", "--csv", "--table", "--columns", "--wide", "--quiet", "--no-progress", "--no-pager", "--help"}
 
 VALUES = {
     "--rules": [["ours.rules"]],

@@ -26,6 +26,7 @@ void output_init(struct output *out, int fd, const struct output_hooks *hooks)
 	out->was_shortened = false;
 	out->is_exact = false;
 	out->is_terminal = isatty(fd) == 1;
+	out->is_held = false;
 }
 
 void output_collect(struct output *out, struct bytes *into)
@@ -39,7 +40,7 @@ void output_collect(struct output *out, struct bytes *into)
 	out->fit = 0;
 	out->was_shortened = false;
 	out->is_exact = false;
-	out->is_terminal = false;
+	out->is_terminal = out->is_held = false;
 }
 
 /* Columns of a line on a terminal: one a character, none for what turns colours on and off. */
@@ -270,7 +271,7 @@ static void write_first(struct output *out, size_t size)
 	if (out->into)
 		bytes_add(out->into, out->buffer, size);
 	else if (size > 0 && out->is_terminal && out->hooks)
-		out->hooks->before_write();
+		out->hooks->before_write(out);
 	while (!out->into && done < size && out->error == 0) {
 		const ssize_t n = write(out->fd, out->buffer + done, size - done);
 
@@ -288,7 +289,8 @@ void output_flush(struct output *out)
 {
 	if (out->fit > 0)
 		fit_paragraphs(out);
-	write_first(out, out->used);
+	if (!out->is_held)
+		write_first(out, out->used);
 }
 
 void output_fit(struct output *out, size_t width)
@@ -307,6 +309,7 @@ void output_collect_end(struct output *out)
 int output_close(struct output *out)
 {
 	output_flush(out);
+	write_first(out, out->used);
 	if (out->fd >= 0 && close(out->fd) != 0 && out->error == 0 && errno != EINTR)
 		out->error = errno;
 	out->fd = -1;
@@ -320,8 +323,10 @@ static char *room(struct output *out, size_t size)
 		fit_paragraphs(out);
 		write_first(out, ended_size(out));
 	}
-	if (size > OUTPUT_BUFFER_SIZE - out->used)
+	if (size > OUTPUT_BUFFER_SIZE - out->used) {
 		output_flush(out);
+		write_first(out, out->used);
+	}
 	return out->buffer + out->used;
 }
 
@@ -541,7 +546,7 @@ size_t format_real(char *buf, double value)
 	if (!isfinite(value))
 		return format_special(buf, value);
 	for (; digits < REAL_DIGITS_MAX; digits++) {
-		n = snprintf(buf, OUTPUT_NUMBER_SIZE, "%.*g", digits, value);
+		snprintf(buf, OUTPUT_NUMBER_SIZE, "%.*g", digits, value);
 		if (!(strtod(buf, NULL) < value || strtod(buf, NULL) > value))
 			break;
 	}
@@ -551,11 +556,7 @@ size_t format_real(char *buf, double value)
 		n = snprintf(buf, OUTPUT_NUMBER_SIZE, "%.*g", digits, value);
 		return n < 0 ? 0 : (size_t)n;
 	}
-	decimals = digits - 1;
-	for (double top = 1; size < top && size != 0; top /= 10)
-		decimals++;
-	for (double top = 10; size >= top; top *= 10)
-		decimals--;
+	decimals = digits - 1 - (size != 0 ? (int)floor(log10(size)) : 0);
 	n = snprintf(buf, OUTPUT_NUMBER_SIZE, "%.*f", decimals < 1 ? 1 : decimals, value);
 	for (; n > 2 && buf[n - 1] == '0' && buf[n - 2] != '.';)
 		n--;

@@ -19,9 +19,11 @@
 /* Room for any number that is formatted here. */
 #define OUTPUT_NUMBER_SIZE 48
 
+struct output;
+
 /* What a program that draws on its terminal, or catches signals, has to say about writing. */
 struct output_hooks {
-	void (*before_write)(void); /* before text goes to a terminal */
+	void (*before_write)(struct output *out); /* before text goes to a terminal */
 	bool (*is_cancelled)(void); /* whether a write that a signal ended is not to go on */
 };
 
@@ -31,6 +33,7 @@ struct output {
 	struct bytes *into; /* NULL: the descriptor; else where the text is collected, lent */
 	int error;          /* errno of the first write that failed; 0: none */
 	bool is_terminal;
+	bool is_held;       /* nothing is written until the buffer is full, or at the end */
 	bool was_shortened; /* class names lost their packages: see output_fit */
 	bool is_exact;      /* texts have sizes in bytes, not as 1.2 GiB */
 	size_t fit;         /* columns that lines should not exceed; 0: any */
@@ -49,7 +52,7 @@ void output_init(struct output *out, int fd, const struct output_hooks *hooks);
 void output_collect(struct output *out, struct bytes *into);
 void output_collect_end(struct output *out);
 
-/* Writes what waits. */
+/* Writes what waits, unless output is held back. */
 void output_flush(struct output *out);
 
 /*

@@ -4,6 +4,7 @@
  */
 #include "heapdb/cli.h"
 #include "common/escape.h"
+#include "heapdb/pager.h"
 #include "heapdb/progress.h"
 #include "heapdb/render.h"
 #include "heapdb/suggest.h"
@@ -215,6 +216,7 @@ static void say(const char *prefix, const char *message)
 	struct bytes text = { .data = room, .capacity = sizeof(room) };
 
 	progress_hide();
+	pager_flush();
 	escape_text(&text, message, strnlen(message, HDB_ERROR_SIZE));
 	fprintf(stderr, "heapdb: %s%s%.*s\n", prefix, *prefix ? ": " : "", (int)text.size, room);
 }
@@ -491,6 +493,9 @@ static int run(struct cli *cli, struct arguments args)
 		if (rc != HDB_OK)
 			return rc;
 	}
+	if (!cli->opt.no_pager &&
+	    (cli->opt.help || options_find("no-pager", strlen("no-pager"), command->options)))
+		pager_want(cli->out);
 	if (cli->opt.help || (command->flags & NAMES_QUERY && !cli->query && !cli->statement)) {
 		help_command(cli->out, command, cli->query, false);
 		return HDB_OK;
@@ -641,14 +646,18 @@ int main(int argc, char **argv)
 	options_release(&cli.opt);
 	if (args.values != argv && args.values != argv + 1 && args.values != own_name)
 		free(args.values);
+	/* whoever leaves the pager early has seen enough */
+	if (pager_is_running() && out.error == EPIPE && rc == HDB_EIO)
+		rc = HDB_OK;
 	code = exit_code_of(rc);
-	if (output_close(&out) != 0) {
+	if (output_close(&out) != 0 && !(pager_is_running() && out.error == EPIPE)) {
 		code = exit_code_of(HDB_EIO);
 		cli_fail(&cli.err, HDB_EIO, "standard output: %s", strerror(out.error));
 		/* whoever reads us has enough: the exit code says that not all was written */
 		if (out.error != EPIPE && !progress_signal())
 			say(cli.message_prefix, cli.err.message);
 	}
+	pager_wait();
 	if (code > SIGNAL_EXIT) {
 		/* only then does a shell end the loop around us, too */
 		(void)signal(code - SIGNAL_EXIT, SIG_DFL);

@@ -162,6 +162,8 @@ const struct option_info option_table[] = {
 	  "every command and query; of a query its columns, facts and shared options" },
 	{ "names", NULL, OPTIONS_NAMES, 0, FLAG(names), "all names, for completion" },
 	{ "schema", NULL, OPTIONS_NAMES, 0, FLAG(schema), "a JSON Schema of what --json prints" },
+	{ "no-pager", NULL, OPTIONS_ROWS | OPTIONS_REPORT | OPTIONS_NAMES, 0, FLAG(no_pager),
+	  "on a terminal: do not show long output with $PAGER" },
 	{ "help", NULL, OPTIONS_HELP, 'h', FLAG(help), "help on the command" },
 	{ NULL, NULL, 0, 0, FLAG(help), NULL },
 };
@@ -323,7 +325,7 @@ static int parser_next(struct parser *p)
 	int value = getopt_long(p->args.count, p->args.values, p->shorts, p->longs, &name);
 
 	/* What is an option elsewhere abbreviates no other one: --by is not --bytes. */
-	if (name >= 0 && !p->longs[name].has_arg) {
+	if (name >= 0 && p->longs[name].name && !p->longs[name].has_arg) {
 		const char *given = p->args.values[optind - 1] + 2;
 
 		if (strcmp(given, p->longs[name].name) != 0 &&

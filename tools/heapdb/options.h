@@ -97,8 +97,8 @@ struct options {
 	unsigned is_plain; /* what is exported is not compressed */
 	enum format format;
 	bool has_format; /* one of --json, --csv, --format was given */
-	bool human, bytes, wide, stacks, quiet, verbose, no_progress, timings, strict, force, help,
-		names, schema;
+	bool human, bytes, wide, stacks, quiet, verbose, no_progress, no_pager, timings, strict,
+		force, help, names, schema;
 	bool has_limit;
 	uint64_t limit;        /* rows; 0: all */
 	const char **operands; /* owned array of what is no option, the query's name left out */

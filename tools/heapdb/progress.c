@@ -4,6 +4,7 @@
 #include "heapdb/progress.h"
 
 #include "common/output.h"
+#include "heapdb/pager.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -165,6 +166,12 @@ void progress_hide(void)
 	line.is_shown = false;
 }
 
+void progress_no_more(void)
+{
+	progress_hide();
+	line.is_drawing = false;
+}
+
 /* Appends to the line being made; what does not fit is left out. */
 static void append(char *buf, size_t size, size_t *used, const char *text)
 {
@@ -276,6 +283,6 @@ struct hdb_progress progress_callbacks(void)
 }
 
 const struct output_hooks progress_hooks = {
-	.before_write = progress_hide,
+	.before_write = pager_before_write,
 	.is_cancelled = progress_is_cancelled,
 };

@@ -31,6 +31,9 @@ struct hdb_progress progress_callbacks(void);
 /* Takes the line off the terminal, if it is there. To be called before other output. */
 void progress_hide(void);
 
+/* Draws nothing from here on. */
+void progress_no_more(void);
+
 /* Whether a signal asked us to stop, or the time is over. */
 bool progress_is_cancelled(void);
 
@@ -39,7 +42,7 @@ void progress_time_limit(unsigned seconds);
 /* Whether that is why. */
 bool progress_is_out_of_time(void);
 
-/* How what is written meets the line and the signals. */
+/* How what is written meets the line, the pager and the signals. */
 extern const struct output_hooks progress_hooks;
 
 /* The signal that asked us to stop, or 0. */

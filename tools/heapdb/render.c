@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 /* Narrower terminals get lines of this width. */
 #define WIDTH_MIN 40
@@ -25,7 +26,9 @@ size_t render_text_width(const struct output *out)
 	struct winsize window;
 	unsigned long width = out->is_terminal ? 80 : 100;
 
-	if (ioctl(out->fd, TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
+	/* it is still the terminal when a pager reads what is written */
+	if (ioctl(out->is_terminal ? STDOUT_FILENO : out->fd, TIOCGWINSZ, &window) == 0 &&
+	    window.ws_col > 0)
 		width = window.ws_col;
 	else if (columns && *columns >= '1' && *columns <= '9')
 		width = strtoul(columns, NULL, 10);

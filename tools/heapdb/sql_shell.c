@@ -485,6 +485,7 @@ int sql_shell(struct cli *cli, struct heapsql *sql)
 	const char *line;
 	int size, rc = editor_open(&editor, cli, sql);
 
+	cli->out->is_held = false; /* people read each answer as it comes */
 	if (rc != HDB_OK)
 		return rc;
 	if (!cli->opt.has_limit && cli->opt.format == FORMAT_TABLE)

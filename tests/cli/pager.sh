@@ -1,0 +1,86 @@
+# Output longer than the screen of a terminal goes through $PAGER, as git has it; in a pipe never.
+if ! python3 -c 'import pty; pty.openpty()' 2>/dev/null; then
+	echo "there are no terminals: /dev/pts is not mounted" >&2
+	exit 77
+fi
+heapdb import "$DUMP" -o s.heapdb --quiet >/dev/null
+python3 - <<'PY'
+import fcntl, os, pty, signal, struct, subprocess, termios, time
+
+# Each of its lines begins with "paged: ".
+MARK = "sed 's/^/paged: /'"
+LONG = ["heapdb", "histogram", "--limit", "60"]
+
+def show(command, pager=None, rows=24, keys=b"", wait_for=b""):
+    """What a terminal shows of the command, and its exit code."""
+    main, side = pty.openpty()
+    fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", rows, 100, 0, 0))
+    env = {k: v for k, v in os.environ.items() if k not in ("PAGER", "LESS", "LV")}
+    env.update(NO_COLOR="1", TERM="xterm")
+    if pager is not None:
+        env["PAGER"] = pager
+    child = subprocess.Popen(command, stdin=side, stdout=side, stderr=side, env=env,
+                             start_new_session=True,
+                             preexec_fn=lambda: fcntl.ioctl(1, termios.TIOCSCTTY, 0))
+    os.close(side)
+    text = b""
+    while True:
+        try:
+            part = os.read(main, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        text += part
+        if keys and wait_for in text:
+            os.write(main, keys)
+            keys = b""
+    os.close(main)
+    return text.decode().replace("\r\n", "\n"), child.wait()
+
+def same(got, wanted):
+    assert got == wanted, (got, wanted)
+
+def is_paged(text):
+    lines = text.rstrip("\n").split("\n")
+    assert all(line.startswith("paged: ") for line in lines) or "paged: " not in text, text
+    return "paged: " in text
+
+plain, code = show(LONG, "cat")
+assert code == 0 and plain.count("\n") > 50 and not is_paged(plain)
+same(show(LONG, ""), (plain, 0))
+same(show(LONG + ["--no-pager"], MARK), (plain, 0))
+paged, code = show(LONG, MARK)
+assert code == 0 and is_paged(paged) and paged.replace("paged: ", "") == plain, (code, paged, plain)
+# A command that is one word is started without a shell, with less set up as git does.
+os.environ["PATH"] = os.getcwd() + ":" + os.environ["PATH"]
+for name in "own-pager", "less":
+    with open(name, "w") as file:
+        file.write("#!/bin/sh\necho \"$LESS $LV\"\nexec " + MARK + "\n")
+    os.chmod(name, 0o755)
+same(show(LONG, "own-pager"), ("FRX -c\n" + paged, 0))
+same(show(LONG), ("FRX -c\n" + paged, 0))  # less, if PAGER is not set
+# What fits the screen needs none; a pager that cannot be started loses nothing.
+assert not is_paged(show(LONG, MARK, rows=80)[0])
+same(show(LONG, "no-such-pager"), (plain, 0))
+print("paged: help", is_paged(show(["heapdb", "help", "histogram", "--all"], MARK)[0]))
+print("paged: leaks --help", is_paged(show(["heapdb", "leaks", "--help"], MARK, rows=8)[0]))
+print("paged: report", is_paged(show(["heapdb", "report"], MARK)[0]))
+print("paged: sql", is_paged(show(["heapdb", "sql", "SELECT * FROM classes LIMIT 90"], MARK)[0]))
+print("paged: overview", is_paged(show(["heapdb", "s.heapdb"], MARK, rows=60)[0]))
+shell, code = show(["heapdb", "sql"], MARK, keys=b"SELECT * FROM classes LIMIT 90;\n.quit\n",
+                   wait_for=b"heapdb>")
+assert code == 0 and not is_paged(shell), shell
+# The exit code is the command's; what it says goes with the output.
+judged = ["heapdb", "diff", "s.heapdb", "s.heapdb", "--fail-if", "count(java.lang.String) > 1"]
+failed, code = show(judged, MARK)
+assert code == 1 and is_paged(failed) and "conditions met" in failed, failed
+# Whoever leaves the pager early has seen enough; Ctrl-C is for the pager.
+assert show(["heapdb", "histogram", "--limit", "all"], "head -n 1")[1] == 0
+stays = "sh -c 'trap \"\" INT; cat; echo; echo ready; read line </dev/tty; echo left'"
+late, code = show(LONG, stays, keys=b"\x03\x03\n", wait_for=b"ready")
+assert code == 0 and late.rstrip().endswith("left"), (late, code)
+# In a pipe there is none.
+piped = subprocess.run(LONG, env=dict(os.environ, PAGER=MARK), stdout=subprocess.PIPE, check=True)
+assert b"paged: " not in piped.stdout
+PY
