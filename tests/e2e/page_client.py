@@ -61,7 +61,7 @@ def layout(name):
 VIEWS = [("#/overview", ".suspect", "overview"), ("#/leaks", ".suspect", "leaks"), ("#/map", "canvas", "map"), ("#/map?shape=icicle", "canvas", "icicle"),
          ("#/map?by=object&colour=class", "canvas", "map of objects"), ("#/dominators", ".tree .row", "dominators"),
          ("#/dominators?by=package", "main table td", "merged dominators"), ("#/histogram", "main table td", "histogram"), ("#/paths?target=java.util.HashMap", "main table td", "merged paths"), ("#/class?target=java.lang.String", "main table td", "class"),
-         ("#/threads", "main .thread", "threads"), ("#/waste?q=collections", "main table td", "waste"), ("#/loaders", "main table td", "loaders"),
+         ("#/threads", "main .thread", "threads"), ("#/waste", ".kinds td", "waste"), ("#/waste?q=duplicates", "main table td", "duplicates"), ("#/loaders", "main table td", "loaders"),
          ("#/strings?o_match=hello", "main .table", "strings"), ("#/compare?db=1&before=0", "main table td", "compare"),
          ("#/android?db=2", "main .trace, main .empty", "android"), ("#/sql?sql=SELECT+class,count(*)+AS+n,sum(shallow)+AS+bytes+FROM+objects+GROUP+BY+class"
          "+ORDER+BY+bytes+DESC+LIMIT+20", ".result td", "sql"), ("#/problems", "main .table", "problems"), ("#/all", "main .parts a", "all queries")]
@@ -154,12 +154,34 @@ try:
     check("a class name leads to its page", browser.until("location.hash.startsWith('#/class?target=java.util.HashMap') && document.title.startsWith('java.util.HashMap')"))
     go("#/class?target=nobody.Has", ".nearest", "no class")
 
+    # Waste as a sum: what is in it, once, and each kind opens its list.
+    go("#/waste", ".kinds td", "waste as a sum")
+    numbers = browser.run("""Promise.all(['duplicates', 'collections', 'collections?by=size&limit=100000', 'arrays', 'duplicates?arrays=1&limit=100000'].map(q => fetch('/api/query/' + q).then(r => r.json()))).then(([d, c, s, a, x]) => {
+        const plain = a.rows.filter(r => /^(byte|char|short|int|long|float|double|boolean)\\[\\]$/.test(r.class)), none = s.rows.find(r => r.size === 0);
+        return { 'Duplicate strings': d.facts.wasted, 'Empty collections': none.shallow, 'Free places in collections': c.facts.wasted - none.wasted, 'Arrays of zeros': plain.reduce((n, r) => n + r.zero_shallow, 0),
+            'Arrays that end in zeros': plain.reduce((n, r) => n + r.trailing_wasted, 0), 'Duplicate arrays': x.rows.filter(r => r.holder !== 'java.lang.String.value').reduce((n, r) => n + r.wasted, 0) }; })""")
+    kinds = browser.run("Object.fromEntries([...document.querySelectorAll('.kinds tbody tr')].map(r => [r.cells[0].innerText, r.cells[1].innerText.trim()]))")
+
+    def size(words):
+        value, unit = words.replace(",", "").split()[:2]
+        return float(value) * 1024 ** ["B", "KiB", "MiB", "GiB"].index(unit)
+
+    for kind, wanted in numbers.items():
+        check(f"{kind}: {kinds.get(kind)} for {wanted}", kind in kinds and abs(size(kinds[kind]) - wanted) <= max(1, wanted * 0.06))
+    order = [size(v) for v in kinds.values()]
+    check(f"the largest kind is first: {kinds}", order == sorted(order, reverse=True) and len(order) == 8)
+    once = sum(size(kinds[k]) for k in ("Duplicate strings", "Empty collections", "Free places in collections", "Boxed numbers, several times")) + max(
+        size(kinds["Arrays of zeros"]) + size(kinds["Arrays that end in zeros"]), size(kinds["Duplicate arrays"]), size(kinds["Builders and streams with room"]))
+    check(f"the sum counts arrays once: {text('.sum')}, {once}", abs(size(text(".sum b")) - once) <= once * 0.06)
+    browser.run("[...document.querySelectorAll('.kinds a')].find(a => a.innerText === 'Arrays of zeros').click(); 1")
+    check("a kind opens its list", browser.until("location.hash.includes('q=arrays') && location.hash.includes('o_zero=1') && document.querySelector('main table td') !== null"))
+
     for path, selector, name in [
             ("#/map", "canvas", "map"), ("#/map?shape=icicle", "canvas", "icicle"), ("#/map?by=object", "canvas", "map of objects"),
             ("#/map?shape=table", "main table td", "map as a table"), ("#/dominators", ".tree .row", "dominators"),
             ("#/histogram", "main table td", "histogram"), ("#/histogram?o_by=package", "main table td", "histogram by package"),
             ("#/paths?target=java.util.HashMap", "main table td", "merged paths"), ("#/threads", "main .thread", "threads"),
-            ("#/waste", "main table td", "waste"), ("#/waste?q=arrays", "main table td", "arrays"), ("#/loaders", "main table td", "loaders"),
+            ("#/waste", ".kinds td", "waste"), ("#/waste?q=arrays", "main table td", "arrays"), ("#/loaders", "main table td", "loaders"),
             ("#/strings", "main table td", "strings"), ("#/compare?db=1&before=0", "main table td", "compare"),
             ("#/problems", "main .table", "problems"), ("#/all", "main .parts a", "all queries")]:
         go(path, selector, name)

@@ -255,6 +255,9 @@ export const MOST = 100000; // rows that are asked for at most
 const SEARCHED = 20000; // rows that a filter looks at
 const LATE = ["loader", "signature", "serial", "priority", "unreachable_objects", "unreachable_shallow"]; // columns that stand last
 
+const NARROW = 760; // pixels of a phone's window: there what it is comes first, then how much of it
+const rankOf = (c: Column): number => (["text", "name", "label", "class", "key", "field"].includes(c.name) ? 0 : ["value", "retained", "wasted", "retained_delta"].includes(c.name) ? 1 : 2);
+
 function remembered(what: string): string[] {
   try { return (JSON.parse(localStorage.getItem(`hidden ${what}`) ?? "[]") as string[]).map(String); } catch { return []; }
 }
@@ -310,7 +313,8 @@ export function Table({ columns, rows, total, sort: asked, onSort, tree, what, o
   const filled = columns.filter((c) => !(tree && c.name === "level") && rows.some((r) => r[c.name] !== null && r[c.name] !== undefined));
   const last = (c: Column, i: number) => i > 0 && (LATE.includes(c.name) || (c.type === "id" && !isNumber(c)));
   const kept = filled.filter((c, i) => i === 0 || !hidden.includes(c.name));
-  const used = [...kept.filter((c, i) => !last(c, i)), ...kept.filter(last)];
+  const wide = [...kept.filter((c, i) => !last(c, i)), ...kept.filter(last)];
+  const used = innerWidth > NARROW || tree || report ? wide : [...wide].sort((a, b) => rankOf(a) - rankOf(b));
   const parents = useMemo(() => new Set(tree ? rows.filter((r, i) => Number(rows[i + 1]?.level ?? -1) > Number(r.level)) : []), [rows, tree]);
   const hide = (name: string) => {
     const next = hidden.includes(name) ? hidden.filter((h) => h !== name) : [...hidden, name];

@@ -12,6 +12,7 @@ import { Sql } from "./sql";
 import { Leaks } from "./suspects";
 import { bytes, number, percent } from "./text";
 import { Threads } from "./threads";
+import { WasteSum } from "./waste";
 
 type Props = { route: Route; databases: Database[] };
 
@@ -100,10 +101,11 @@ const waste: [string, string][] = [["duplicates", "duplicate texts"], ["collecti
 function Waste({ route, databases }: Props) {
   const android = databases[Number(route.params.db ?? 0)]?.android;
   const there = waste.filter(([w]) => (report ? report.answers[w] : specs.has(w)) && (w !== "bitmaps" || android));
-  const q = there.find(([w]) => w === route.params.q)?.[0] ?? waste[0][0];
+  const q = there.find(([w]) => w === route.params.q)?.[0];
   if (report) return <>{there.map(([w]) => <General route={route} query={w} />)}</>;
-  return <><nav class="tabs" aria-label="Kinds of waste">{there.map(([w, title]) => <a class={w === q ? "on" : ""} aria-current={w === q ? "page" : undefined} href={linkTo("waste", { q: w === waste[0][0] ? undefined : w })}>{title}</a>)}</nav>
-    <General key={q} route={route} query={q} title={there.find(([w]) => w === q)?.[1].replace(/^./, (c) => c.toUpperCase())} /></>;
+  const tab = (name: string | undefined, title: string) => <a class={name === q ? "on" : ""} aria-current={name === q ? "page" : undefined} href={linkTo("waste", { q: name })}>{title}</a>;
+  return <><nav class="tabs" aria-label="Kinds of waste">{tab(undefined, "sum")}{there.map(([w, title]) => tab(w, title))}</nav>
+    {!q ? <WasteSum db={route.params.db} /> : <General key={q} route={route} query={q} title={there.find(([w]) => w === q)?.[1].replace(/^./, (c) => c.toUpperCase())} />}</>;
 }
 
 // Groups of the registry, and heaps where the dump has them: those are counted in SQL.

@@ -1,0 +1,97 @@
+// Waste as a sum: what could be saved by kind, without counting the same bytes twice, and who has most of it.
+import { useEffect, useState } from "preact/hooks";
+import { Answer, ask, hasSql, Params, Question, Row } from "./api";
+import { numberOf, useInfo } from "./overview";
+import { ClassName, Name, Panel, specs } from "./parts";
+import { linkTo } from "./route";
+import { bytes, number, percent, visible } from "./text";
+
+interface Owner { name: string; saved?: number; text?: boolean } // text: of the heap, not a class
+interface Kind { name: string; help: string; saved: number; objects: number; owners: Owner[]; to: string; group: string }
+
+const OWNERS = 3;
+const isPlain = (name: unknown) => /^(byte|char|short|int|long|float|double|boolean)\[\]$/.test(String(name));
+const total = (rows: Row[], name: string) => rows.reduce((s, r) => s + Number(r[name] ?? 0), 0);
+const largest = (rows: Row[], name: string, saved: string): Owner[] => rows.filter((r) => Number(r[saved]) > 0).sort((a, b) => Number(b[saved]) - Number(a[saved])).slice(0, OWNERS).map((r) => ({ name: String(r[name]), saved: Number(r[saved]) }));
+const held = (rows: Row[]): Owner[] => {
+  const sums = new Map<string, number>();
+  for (const r of rows) if (r.holder) sums.set(String(r.holder), (sums.get(String(r.holder)) ?? 0) + Number(r.wasted));
+  return [...sums].sort((a, b) => b[1] - a[1]).slice(0, OWNERS).map(([name, saved]) => ({ name, saved }));
+};
+
+const BOXES = ["Integer", "Long", "Short", "Byte", "Character", "Double", "Float", "Boolean"];
+// Characters that builders have room for and do not use; streams of bytes, too.
+const BUILDERS = ["java.lang.StringBuilder", "java.lang.StringBuffer", "java.io.ByteArrayOutputStream"];
+const room = (name: string) => `SELECT b.id AS id, a.shallow AS size, a.length AS length, b.count AS used FROM "${name}" b JOIN arrays a ON a.id = b.${name.endsWith("Stream") ? "buf" : "value"}`;
+
+const questions: [string, Params][] = [["duplicates", { limit: "100000" }], ["duplicates", { arrays: "1", limit: "100000" }], ["collections", { limit: "10000" }], ["collections", { by: "size", limit: "100000" }], ["arrays", { limit: "10000" }],
+  ...BOXES.map((name): [string, Params] => ["group-by-value", { target: `java.lang.${name}`, limit: "1" }])];
+
+function kindsOf(answers: (Answer | null)[], builders: (Answer | null)[]): Kind[] {
+  const [texts, copies, collections, sizes, arrays, ...boxes] = answers;
+  const none = sizes?.rows.find((r) => r.size === 0), plain = (arrays?.rows ?? []).filter((r) => isPlain(r.class));
+  // Arrays of strings are counted with the strings.
+  const own = (copies?.rows ?? []).filter((r) => r.holder !== "java.lang.String.value");
+  const boxed = BOXES.map((name, i) => {
+    const f = boxes[i]?.facts, objects = Number(f?.objects ?? 0), values = Number(f?.values ?? 0);
+    return { name: `java.lang.${name}`, objects: objects - values, saved: objects ? Math.round((Number(f!.shallow) * (objects - values)) / objects) : 0 };
+  });
+  const built = builders.map((a, i) => {
+    const rows = a?.rows ?? [], free = (r: Row) => Math.max(0, Number(r.length) - Number(r.used)) * (Number(r.size) > 1.9 * Number(r.length) && !String(BUILDERS[i]).endsWith("Stream") && Number(r.length) > 32 ? 2 : 1);
+    return { name: BUILDERS[i], objects: rows.length, saved: rows.reduce((s, r) => s + free(r), 0) };
+  });
+  const kinds: Kind[] = [
+    { name: "Duplicate strings", help: "All copies of a text but one, with their arrays.", saved: Number(texts?.facts.wasted ?? 0), objects: Number(texts?.facts.copies ?? 0), to: linkTo("waste", { q: "duplicates" }), group: "strings",
+      owners: (texts?.rows ?? []).slice(0, OWNERS).map((r) => ({ name: `“${String(r.text).slice(0, 40)}” ${number(Number(r.objects))} times`, saved: Number(r.wasted), text: true })) },
+    { name: "Free places in collections", help: "Places of tables and arrays that no element uses, of collections that have some.", saved: Number(collections?.facts.wasted ?? 0) - Number(none?.wasted ?? 0), objects: Number(collections?.facts.objects ?? 0) - Number(none?.objects ?? 0),
+      to: linkTo("waste", { q: "collections" }), group: "collections", owners: largest(collections?.rows ?? [], "class", "wasted") },
+    { name: "Empty collections", help: "Collections without an element, with their tables.", saved: Number(none?.shallow ?? 0), objects: Number(none?.objects ?? 0), to: linkTo("waste", { q: "collections", sort: "empty" }), group: "empty",
+      owners: (collections?.rows ?? []).slice().sort((a, b) => Number(b.empty) - Number(a.empty)).slice(0, OWNERS).filter((r) => Number(r.empty) > 0).map((r) => ({ name: String(r.class) })) },
+    { name: "Boxed numbers, several times", help: "Objects of Integer, Long and the like with a value that another one has.", saved: total(boxed, "saved"), objects: total(boxed, "objects"), to: linkTo("all", { q: "group-by-value", target: "java.lang.Integer" }), group: "boxes", owners: largest(boxed, "name", "saved") },
+    { name: "Arrays of zeros", help: "Arrays of numbers with nothing but zeros.", saved: total(plain, "zero_shallow"), objects: total(plain, "zero"), to: linkTo("waste", { q: "arrays", o_zero: "1" }), group: "arrays", owners: largest(plain, "class", "zero_shallow") },
+    { name: "Arrays that end in zeros", help: "Arrays of numbers: their ends of 64 bytes and more that are zero.", saved: total(plain, "trailing_wasted"), objects: total(plain, "trailing_zeros"), to: linkTo("waste", { q: "arrays", "o_trailing-zeros": "1" }), group: "arrays", owners: largest(plain, "class", "trailing_wasted") },
+    { name: "Duplicate arrays", help: "All copies of an array of numbers but one; not those of strings.", saved: total(own, "wasted"), objects: own.reduce((s, r) => s + Number(r.objects) - 1, 0), to: linkTo("waste", { q: "duplicates", o_arrays: "1" }), group: "copies", owners: held(own) },
+    { name: "Builders and streams with room", help: "What StringBuilder, StringBuffer and ByteArrayOutputStream have room for and do not use.", saved: total(built, "saved"), objects: total(built, "objects"), to: linkTo("class", { target: BUILDERS[0] }), group: "builders", owners: largest(built, "name", "saved") },
+  ];
+  return kinds.sort((a, b) => b.saved - a.saved);
+}
+
+// The same array may be zero, a copy and a builder's: of these kinds the largest counts, of zeros both.
+function sumOf(kinds: Kind[]): number {
+  const sums = new Map<string, number>();
+  for (const k of kinds) sums.set(k.group, (sums.get(k.group) ?? 0) + k.saved);
+  const of = (group: string) => sums.get(group) ?? 0;
+  return of("strings") + of("collections") + of("empty") + of("boxes") + Math.max(of("arrays"), of("copies"), of("builders"));
+}
+
+// All answers, and how many are there; null is one that failed, as of a class that is not loaded.
+function useAll(list: [string, Params][], key: string): { answers: (Answer | null)[] | null; there: number } {
+  const [state, set] = useState<{ key: string; answers: (Answer | null)[] | null; there: number }>({ key, answers: null, there: 0 });
+  useEffect(() => {
+    let live = true, there = 0;
+    const asked: Question[] = list.map(([query, params]) => ask(query, params));
+    const counted = () => { there++; if (live) set({ key, answers: null, there }); };
+    void Promise.all(asked.map((q) => q.answer.then((a) => { counted(); return a; }, () => { counted(); return null; }))).then((answers) => { if (live) set({ key, answers, there }); live = false; });
+    return () => { if (live) for (const q of asked) q.cancel(); live = false; };
+  }, [key]);
+  return state.key === key ? state : { answers: null, there: 0 };
+}
+
+export function WasteSum({ db }: { db?: string }) {
+  const list = [...questions.filter(([query]) => specs.has(query)), ...(hasSql() ? BUILDERS.map((name): [string, Params] => ["sql", { q: room(name), limit: "100000" }]) : [])];
+  const { answers, there } = useAll(list.map(([query, params]) => [query, { ...params, db }]), db ?? "");
+  const { info } = useInfo(db), heap = info ? numberOf(info("objects", "reachable bytes")) ?? 0 : 0;
+  if (!answers) return <Panel title="What could be saved"><p class="wait" role="status">Waiting for kinds of waste: {number(there)} of {number(list.length)} questions are answered.</p></Panel>;
+  const kinds = kindsOf(answers.slice(0, questions.length), answers.slice(questions.length)), sum = sumOf(kinds), most = Math.max(1, ...kinds.map((k) => k.saved));
+  const share = (n: number) => (heap ? percent((100 * n) / heap) : "");
+  return <Panel title="What could be saved">
+    <p class="sum"><b>{bytes(sum)}</b>{heap ? `, ${share(sum)} of the heap,` : ""} in all.</p>
+    <p class="dim">Nothing counts twice: arrays of strings are counted with the strings, tables with their collections. One array may be zero, a copy and a builder's: of arrays with zeros, duplicate arrays and builders only the largest is in the sum.</p>
+    <div class="scroll"><table class="kinds"><thead><tr><th>kind</th><th class="n">could be saved</th><th class="n pc">% of the heap</th><th class="n wide">objects</th><th>most of it</th></tr></thead>
+      <tbody>{kinds.map((k) => <tr>
+        <th scope="row" title={k.help}><a href={k.to}>{k.name}</a></th>
+        <td class="n"><i class="bar" style={{ width: `${Math.round((60 * k.saved) / most)}px` }} />{bytes(k.saved)}</td><td class="n pc">{share(k.saved)}</td><td class="n wide">{number(k.objects)}</td>
+        <td class="owners">{k.owners.map((o, i) => <>{i > 0 && ", "}{o.text ? visible(o.name) : /^[\w.$]+(\[\])*$/.test(o.name) && !/\.[a-z]\w*$/.test(o.name) ? <ClassName name={o.name} /> : <Name text={o.name} />}{o.saved ? <small> {bytes(o.saved)}</small> : null}</>)}</td>
+      </tr>)}</tbody></table></div>
+  </Panel>;
+}
