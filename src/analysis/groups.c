@@ -138,7 +138,7 @@ static int fold_supers(const struct heap *heap, const struct derive_total *by_cl
 		       struct derive_total *out, struct hdb_error *err)
 {
 	struct class_tree tree = { 0 };
-	const int r = class_tree_init(&tree, heap, err);
+	const int r = derive_class_tree_init(&tree, heap, err);
 
 	assert(heap->classes);
 	for (uint32_t i = r == HDB_OK ? tree.count : 0; i-- > 0;) {
@@ -148,7 +148,7 @@ static int fold_supers(const struct heap *heap, const struct derive_total *by_cl
 		if (parent != STORE_NONE)
 			add(&out[parent], &out[no]);
 	}
-	class_tree_release(&tree);
+	derive_class_tree_release(&tree);
 	return r;
 }
 
@@ -529,12 +529,12 @@ out:
 int analysis_heap_total(const struct session *session, struct derive_total *out,
 			struct hdb_error *err)
 {
-	struct derive_whole whole;
+	struct derive_heap_totals whole;
 
 	*out = (struct derive_total){ 0 };
 	if (session->heap->is_filtered)
 		return add_shown(session, out, err);
-	TRY(derive_whole(session->derive, &whole, err));
+	TRY(derive_heap_totals(session->derive, &whole, err));
 	out->count = whole.count;
 	out->shallow_bytes = whole.shallow_bytes;
 	out->unreachable_count = whole.unreachable_count;

@@ -1,23 +1,95 @@
 /*
- * base/input.c - opening an input and taking pieces of it; unzip.c inflates them.
+ * base/input.c - an input that is read once: its bytes, inflating gzip and zstd, pieces of both.
+ *
+ * A stream is inflated in order, which finds damage and skips it. Where a file consists of
+ * independent members or frames, those are inflated on any thread instead. That is a guess: only
+ * inflating tells where a member of gzip ends, so the next one is found by its first bytes; when
+ * what lies between does not inflate to its end, the rest of the file is inflated as a stream.
  */
 #include "base/input.h"
 
-#include "base/input_private.h"
+#include "base/bytes.h"
+#include "base/source.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libdeflate.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
 
 /* Bytes of a pipe that are read at a time. */
 #define READ_BYTES (1u << 20)
+/* Bytes at the beginning that tell what it is, with a comment of gzip's. */
+#define HEAD_BYTES 1024u
+/* Bytes that a stream is inflated to at a time. */
+#define STREAM_PIECE (1u << 20)
+/* Parts that are inflated at a time have no more bytes together, unless one has. */
+#define PARTS_PIECE (2u << 20)
+/* A part that inflates to more is inflated as a stream. */
+#define PART_MAX (8u << 20)
+/* Damage that is kept; more of it ends the input. */
+#define DAMAGE_MAX 1000u
+/* Window of a zstd frame: 128 MiB, as `zstd -d` has it; what --long=31 has made is refused. */
+#define ZSTD_WINDOW_LOG 27
+/* What a decompressor takes, for messages. */
+#define DECOMPRESSOR_BYTES (96u << 10)
+/* gzip: fixed part of a member's head; bytes of it that are the same in every member of the JDK. */
+#define GZIP_HEAD 10u
+#define GZIP_SAME 8u
+#define GZIP_COMMENT 0x10
+/* Bytes of the size at a member's end, which is the last of it. */
+#define GZIP_SIZE 4u
+
+static const uint8_t gzip_magic[] = { 0x1f, 0x8b, 8 };
+static const uint8_t gzip_plain[GZIP_SAME] = { 0x1f, 0x8b, 8 };
+static const uint8_t zstd_magic[] = { 0x28, 0xb5, 0x2f, 0xfd };
+
+struct base_input {
+	const char *path; /* lent */
+	enum base_packing packing;
+	bool is_file;
+	int fd;
+	uint64_t size;   /* of the file; 0: a pipe */
+	uint64_t offset; /* bytes that were taken */
+	/* a file: its map */
+	struct base_source *map;
+	const uint8_t *mapped;
+	/* a pipe: bytes that were read and not taken yet */
+	uint8_t *buffer;
+	uint64_t at, filled;
+	bool is_at_end;
+	/* compressed */
+	void *stream;         /* z_stream or ZSTD_DStream */
+	bool is_in_stream;    /* inside a member or frame */
+	bool is_over;         /* nothing more comes */
+	bool has_parts;       /* parts may be inflated by themselves: a file's only */
+	uint64_t part_room;   /* gzip: bytes that a member inflates to at most */
+	uint64_t part_count;  /* members or frames that have begun */
+	uint64_t part_offset; /* where the last one of a stream did */
+	uint64_t given;       /* bytes that pieces have had, as far as known */
+	struct base_damage *damage;
+	size_t damage_count, damage_max;
+};
 
 /* ---- the bytes of the file ---- */
 
-int input_fill(struct base_input *in, uint64_t want, uint64_t *left, struct hdb_error *err)
+/* Where the next byte is, after fill. */
+static inline const uint8_t *next_byte(const struct base_input *in)
+{
+	return in->map ? in->mapped + in->offset : in->buffer + in->at;
+}
+
+/*
+ * Has at least `want` bytes (at most READ_BYTES) ready at next_byte unless the input ends before;
+ * *left is how many there are.
+ */
+static int fill(struct base_input *in, uint64_t want, uint64_t *left, struct hdb_error *err)
 {
 	if (in->map) {
 		*left = in->size - in->offset;
@@ -45,10 +117,387 @@ int input_fill(struct base_input *in, uint64_t want, uint64_t *left, struct hdb_
 	return HDB_OK;
 }
 
-void input_skip(struct base_input *in, uint64_t size)
+/* Steps over bytes that are ready. */
+static void skip(struct base_input *in, uint64_t size)
 {
 	in->offset += size;
 	in->at += size;
+}
+
+/* Gives the piece a buffer of at least `size` bytes; the old content is lost. */
+static int reserve(struct base_piece *piece, uint64_t size, struct hdb_error *err)
+{
+	if (piece->capacity >= size)
+		return HDB_OK;
+	free(piece->buffer);
+	piece->capacity = 0;
+	piece->buffer = malloc(size);
+	if (!piece->buffer)
+		return hdb_fail_memory(err, "a piece of the dump", size);
+	piece->capacity = size;
+	return HDB_OK;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* ---- what it is ---- */
+
+static bool is_gzip(const uint8_t *p, uint64_t left)
+{
+	return left >= sizeof(gzip_magic) && !memcmp(p, gzip_magic, sizeof(gzip_magic)) &&
+	       (left < 4 || !(p[3] & 0xe0));
+}
+
+static bool is_zstd(const uint8_t *p, uint64_t left)
+{
+	/* A skippable frame may come first. */
+	return left >= 4 && (!memcmp(p, zstd_magic, 4) ||
+			     ((p[0] & 0xf0) == 0x50 && !memcmp(p + 1, "\x2a\x4d\x18", 3)));
+}
+
+/* What the JDK says of its members, "HPROF BLOCKSIZE=1048576"; 0: nothing. */
+static uint64_t jdk_block_size(const uint8_t *p, uint64_t left)
+{
+	static const char words[] = "HPROF BLOCKSIZE=";
+	const size_t n = sizeof(words) - 1;
+	uint64_t size = 0;
+
+	if (left < GZIP_HEAD + n || p[3] != GZIP_COMMENT || memcmp(p + GZIP_HEAD, words, n) != 0)
+		return 0;
+	for (uint64_t i = GZIP_HEAD + n; i < left && p[i] >= '0' && p[i] <= '9'; i++) {
+		size = size * 10 + (unsigned)(p[i] - '0');
+		if (size > PART_MAX)
+			return 0;
+	}
+	return size;
+}
+
+/* Tells from the first `left` bytes whether the input is compressed. */
+static int begin_inflating(struct base_input *in, uint64_t left, struct hdb_error *err)
+{
+	const uint8_t *p = next_byte(in);
+
+	if (is_gzip(p, left)) {
+		z_stream *stream = calloc(1, sizeof(*stream));
+
+		in->packing = BASE_GZIP;
+		in->stream = stream;
+		in->part_room = jdk_block_size(p, left);
+		in->has_parts = in->map && in->part_room;
+		if (!stream || inflateInit2(stream, 15 + 16) != Z_OK)
+			return hdb_fail_memory(err, "a decompressor", sizeof(*stream));
+	} else if (is_zstd(p, left)) {
+		in->packing = BASE_ZSTD;
+		in->has_parts = in->map;
+		in->stream = ZSTD_createDStream();
+		if (!in->stream || ZSTD_isError(ZSTD_DCtx_setParameter(
+					   in->stream, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG)))
+			return hdb_fail_memory(err, "a decompressor", DECOMPRESSOR_BYTES);
+	}
+	return HDB_OK;
+}
+
+static void end_inflating(struct base_input *in)
+{
+	if (in->packing == BASE_GZIP && in->stream) {
+		(void)inflateEnd(in->stream);
+		free(in->stream);
+	} else if (in->packing == BASE_ZSTD) {
+		(void)ZSTD_freeDStream(in->stream);
+	}
+}
+
+/* ---- damage ---- */
+
+/* Notes damage at the current place, behind what the piece has so far. */
+static int note_damage(struct base_input *in, const struct base_piece *piece, const char *what,
+		       struct hdb_error *err)
+{
+	struct base_damage *grown;
+
+	if (in->damage_count == DAMAGE_MAX)
+		in->is_over = true;
+	if (in->is_over)
+		return HDB_OK;
+	if (in->damage_count == in->damage_max) {
+		grown = realloc(in->damage, (in->damage_max * 2 + 4) * sizeof(*grown));
+		if (!grown)
+			return hdb_fail_memory(err, "damage", sizeof(*grown));
+		in->damage = grown;
+		in->damage_max = in->damage_max * 2 + 4;
+	}
+	grown = &in->damage[in->damage_count++];
+	*grown = (struct base_damage){
+		.input_offset = in->offset,
+		.offset = in->given + piece->size,
+	};
+	(void)snprintf(grown->message, sizeof(grown->message),
+		       "the %s data is damaged at byte %" PRIu64 " of the file: %s",
+		       in->packing == BASE_GZIP ? "gzip" : "zstd", in->offset, what);
+	return HDB_OK;
+}
+
+/* Whether a part seems to begin at p. */
+static bool begins_part(const struct base_input *in, const uint8_t *p, uint64_t left)
+{
+	if (in->packing == BASE_ZSTD)
+		return is_zstd(p, left);
+	return left >= GZIP_HEAD && !memcmp(p, gzip_plain, GZIP_SAME) && p[8] <= 4;
+}
+
+/*
+ * Skips to the next part behind damage, if there were several: a stream of one part has lost its
+ * way for good.
+ */
+static int find_part(struct base_input *in, struct hdb_error *err)
+{
+	in->is_in_stream = false;
+	if (in->part_count < 2 && !in->part_room) {
+		in->is_over = true;
+		return HDB_OK;
+	}
+	for (;;) {
+		uint64_t left, i;
+		int r = fill(in, STREAM_PIECE, &left, err);
+
+		if (r < 0)
+			return r;
+		/* Not the same part again: zstd does not say how much of it was read. */
+		for (i = left && in->offset == in->part_offset; i + GZIP_HEAD <= left; i++) {
+			if (begins_part(in, next_byte(in) + i, left - i)) {
+				skip(in, i);
+				return HDB_OK;
+			}
+		}
+		skip(in, i);
+		if (left <= GZIP_HEAD || (in->map && in->size - in->offset < GZIP_HEAD)) {
+			in->is_over = true;
+			return HDB_OK;
+		}
+	}
+}
+
+/* ---- in order ---- */
+
+/*
+ * Inflates some of `left` bytes into the piece: HDB_OK, HDB_END if the part has ended, HDB_EFORMAT
+ * with *why if it is damaged. *used bytes were taken in.
+ */
+static int inflate_gzip(struct base_input *in, struct base_piece *piece, uint64_t left,
+			uint64_t *used, const char **why)
+{
+	z_stream *z = in->stream;
+	int r;
+
+	z->next_in = (Bytef *)(uintptr_t)next_byte(in);
+	z->avail_in = (uInt)least(left, 1u << 30);
+	*used = z->avail_in;
+	z->next_out = piece->buffer + piece->size;
+	z->avail_out = (uInt)(STREAM_PIECE - piece->size);
+	r = inflate(z, Z_NO_FLUSH);
+	*used -= z->avail_in;
+	piece->size = STREAM_PIECE - z->avail_out;
+	if (r == Z_STREAM_END)
+		return HDB_END;
+	if (r == Z_OK || r == Z_BUF_ERROR)
+		return HDB_OK;
+	*why = r == Z_MEM_ERROR ? NULL : z->msg ? z->msg : "no deflate stream";
+	return r == Z_MEM_ERROR ? HDB_ENOMEM : HDB_EFORMAT;
+}
+
+static int inflate_zstd(struct base_input *in, struct base_piece *piece, uint64_t left,
+			uint64_t *used, const char **why)
+{
+	ZSTD_inBuffer from = { .src = next_byte(in), .size = left };
+	/* What a call has made is lost if it meets damage: no more than a block at a time. */
+	ZSTD_outBuffer to = {
+		.dst = piece->buffer,
+		.size = least(STREAM_PIECE, piece->size + ZSTD_BLOCKSIZE_MAX),
+		.pos = piece->size,
+	};
+	const size_t r = ZSTD_decompressStream(in->stream, &to, &from);
+
+	*used = from.pos;
+	piece->size = to.pos;
+	if (!ZSTD_isError(r))
+		return r == 0 ? HDB_END : HDB_OK;
+	*why = ZSTD_getErrorName(r);
+	return ZSTD_getErrorCode(r) == ZSTD_error_memory_allocation ? HDB_ENOMEM : HDB_EFORMAT;
+}
+
+static void begin_part(struct base_input *in)
+{
+	in->part_count++;
+	in->part_offset = in->offset;
+	in->is_in_stream = true;
+	if (in->packing == BASE_GZIP)
+		(void)inflateReset(in->stream);
+	else
+		(void)ZSTD_DCtx_reset(in->stream, ZSTD_reset_session_only);
+}
+
+/*
+ * Goes on behind damage. A member of gzip whose checksum or size at the end is wrong has ended all
+ * the same, and where the next one begins is known. zlib tells what was wrong by its words alone.
+ */
+static int pass_damage(struct base_input *in, const char *why, struct hdb_error *err)
+{
+	uint64_t left;
+
+	in->is_in_stream = false;
+	if (in->packing == BASE_GZIP && !strcmp(why, "incorrect length check"))
+		return HDB_OK;
+	if (in->packing != BASE_GZIP || strcmp(why, "incorrect data check") != 0)
+		return find_part(in, err);
+	/* The checksum was read, the size behind it was not. */
+	TRY(fill(in, GZIP_SIZE, &left, err));
+	skip(in, least(GZIP_SIZE, left));
+	return HDB_OK;
+}
+
+/* Between parts: begins the next one. Zeros at the end, which tapes leave, are no part. */
+static int next_part(struct base_input *in, const struct base_piece *piece, uint64_t left,
+		     struct hdb_error *err)
+{
+	const uint8_t *p = next_byte(in);
+	int r;
+
+	if (!left) {
+		in->is_over = true;
+		return HDB_OK;
+	}
+	if (in->packing == BASE_GZIP ? is_gzip(p, left) : is_zstd(p, left)) {
+		begin_part(in);
+		return HDB_OK;
+	}
+	if (*p == 0 && in->part_count) {
+		uint64_t zeros = 1;
+
+		while (zeros < left && !p[zeros])
+			zeros++;
+		skip(in, zeros);
+		return HDB_OK;
+	}
+	r = note_damage(in, piece, "what follows is no compressed data", err);
+	return r < 0 ? r : find_part(in, err);
+}
+
+/* Inflates on until the piece is full or the input is over. */
+static int take_stream(struct base_input *in, struct base_piece *piece, struct hdb_error *err)
+{
+	int r = reserve(piece, STREAM_PIECE, err);
+
+	if (r < 0)
+		return r;
+	piece->data = piece->buffer;
+	while (piece->size < STREAM_PIECE && !in->is_over) {
+		const uint64_t before = piece->size;
+		const char *why = "it ends too early";
+		uint64_t left, used = 0;
+
+		TRY_ERRORS(fill(in, GZIP_HEAD + 8, &left, err));
+		if (!in->is_in_stream) {
+			TRY_ERRORS(next_part(in, piece, left, err));
+			continue;
+		}
+		r = in->packing == BASE_GZIP ? inflate_gzip(in, piece, left, &used, &why) :
+					       inflate_zstd(in, piece, left, &used, &why);
+		skip(in, used);
+		if (r == HDB_END) {
+			in->is_in_stream = false;
+		} else if (r == HDB_EFORMAT || (r == HDB_OK && !left && piece->size == before)) {
+			if ((r = note_damage(in, piece, why, err)) < 0 ||
+			    (r = pass_damage(in, why, err)) < 0)
+				return r;
+		} else if (r == HDB_ENOMEM) {
+			return hdb_fail(err, r, "%s: no memory to inflate it", in->path);
+		} else if (r < 0) {
+			return r;
+		}
+	}
+	return piece->size ? HDB_OK : HDB_END;
+}
+
+/* ---- in parts ---- */
+
+/* Bytes of the JDK's member at p: up to where the next one seems to begin, or all. */
+static uint64_t member_size(const uint8_t *p, uint64_t left)
+{
+	uint64_t at = GZIP_HEAD + 8;
+
+	while (at + GZIP_HEAD < left) {
+		const uint8_t *found = memchr(p + at, gzip_plain[0], left - at - GZIP_HEAD);
+
+		if (!found)
+			return left;
+		if (!memcmp(found, gzip_plain, GZIP_SAME) && found[8] <= 4)
+			return (uint64_t)(found - p);
+		at = (uint64_t)(found - p) + 1;
+	}
+	return left;
+}
+
+/*
+ * The size of the part at p, packed and inflated: false if it is none that can be inflated by
+ * itself.
+ */
+static bool measure_part(const struct base_input *in, const uint8_t *p, uint64_t left,
+			 uint64_t *packed, uint64_t *room)
+{
+	unsigned long long size;
+
+	if (in->packing == BASE_GZIP) {
+		*packed = member_size(p, left);
+		*room = in->part_room;
+		return is_gzip(p, left);
+	}
+	size = ZSTD_getFrameContentSize(p, left);
+	if (size > PART_MAX) /* as what says that it is not known, or none */
+		return false;
+	*room = size;
+	*packed = ZSTD_findFrameCompressedSize(p, left);
+	return !ZSTD_isError(*packed);
+}
+
+/* Takes parts that are to be inflated by themselves; HDB_NOTFOUND if the next one cannot be. */
+static int take_parts(struct base_input *in, struct base_piece *piece)
+{
+	const uint64_t first = in->offset;
+
+	piece->room = 0;
+	while (in->offset < in->size && piece->room < PARTS_PIECE) {
+		uint64_t packed, room;
+
+		if (!measure_part(in, next_byte(in), in->size - in->offset, &packed, &room) ||
+		    (piece->room && piece->room + room > PARTS_PIECE))
+			break;
+		piece->room += room;
+		in->part_count++;
+		in->offset += packed;
+	}
+	if (in->offset == first)
+		return in->offset < in->size ? HDB_NOTFOUND : HDB_END;
+	piece->packed = in->mapped + first;
+	piece->packed_offset = first;
+	piece->damage_before = in->damage_count;
+	piece->packed_size = in->offset - first;
+	return HDB_OK;
+}
+
+/* The next piece of what is compressed. */
+static int take_compressed(struct base_input *in, struct base_piece *piece, struct hdb_error *err)
+{
+	int r;
+
+	if (in->has_parts && !in->is_in_stream) {
+		TRY_ERRORS(base_source_failed(in->map, err));
+		if ((r = take_parts(in, piece)) != HDB_NOTFOUND)
+			return r;
+	}
+	return take_stream(in, piece, err);
 }
 
 /* ---- opening ---- */
@@ -107,14 +556,14 @@ int base_input_open(const char *path, struct base_input **out, struct hdb_error 
 	in->fd = -1;
 	if ((r = open_bytes(in, err)) != HDB_OK)
 		goto out;
-	if ((r = input_fill(in, INPUT_HEAD_BYTES, &left, err)) != HDB_OK)
+	if ((r = fill(in, HEAD_BYTES, &left, err)) != HDB_OK)
 		goto out;
 	if (!left) {
 		r = hdb_fail(err, HDB_EFORMAT, "%s: the %s is empty", in->path,
 			     in->is_file ? "file" : "input");
 		goto out;
 	}
-	if ((r = input_begin(in, left, err)) < 0)
+	if ((r = begin_inflating(in, left, err)) < 0)
 		goto out;
 	*out = in;
 	in = NULL;
@@ -127,7 +576,7 @@ void base_input_close(struct base_input *in)
 {
 	if (!in)
 		return;
-	input_end(in);
+	end_inflating(in);
 	base_source_close(in->map);
 	if (in->fd >= 0)
 		(void)close(in->fd);
@@ -169,24 +618,11 @@ const struct base_damage *base_input_damage(const struct base_input *in, size_t 
 
 /* ---- pieces ---- */
 
-int input_reserve(struct base_piece *piece, uint64_t size, struct hdb_error *err)
-{
-	if (piece->capacity >= size)
-		return HDB_OK;
-	free(piece->buffer);
-	piece->capacity = 0;
-	piece->buffer = malloc(size);
-	if (!piece->buffer)
-		return hdb_fail_memory(err, "a piece of the dump", size);
-	piece->capacity = size;
-	return HDB_OK;
-}
-
 /* Bytes that are not compressed. */
 static int take_plain(struct base_input *in, struct base_piece *piece, struct hdb_error *err)
 {
 	uint64_t left = 0;
-	int r = input_fill(in, READ_BYTES, &left, err);
+	int r = fill(in, READ_BYTES, &left, err);
 
 	if (r < 0 || !left)
 		return r < 0 ? r : HDB_END;
@@ -196,11 +632,11 @@ static int take_plain(struct base_input *in, struct base_piece *piece, struct hd
 	if (in->map) {
 		piece->data = in->mapped + in->offset;
 	} else {
-		TRY_ERRORS(input_reserve(piece, READ_BYTES, err));
+		TRY_ERRORS(reserve(piece, READ_BYTES, err));
 		memcpy(piece->buffer, in->buffer + in->at, left);
 		piece->data = piece->buffer;
 	}
-	input_skip(in, left);
+	skip(in, left);
 	return HDB_OK;
 }
 
@@ -210,7 +646,74 @@ int base_input_take(struct base_input *in, struct base_piece *piece, struct hdb_
 
 	piece->packed = NULL;
 	piece->size = 0;
-	r = in->packing == BASE_PLAIN ? take_plain(in, piece, err) : input_take(in, piece, err);
+	r = in->packing == BASE_PLAIN ? take_plain(in, piece, err) :
+					take_compressed(in, piece, err);
 	in->given += piece->size;
 	return r;
+}
+
+static int parts_of_gzip(struct base_piece *piece)
+{
+	const uint8_t *p = piece->packed;
+	uint64_t left = piece->packed_size;
+
+	while (left) {
+		size_t taken, made;
+
+		if (libdeflate_gzip_decompress_ex(
+			    piece->inflater, p, left, piece->buffer + piece->size,
+			    piece->room - piece->size, &taken, &made) != LIBDEFLATE_SUCCESS)
+			return HDB_EFORMAT;
+		piece->size += made;
+		p += taken;
+		left -= taken;
+	}
+	return HDB_OK;
+}
+
+static int parts_of_zstd(struct base_piece *piece)
+{
+	const size_t n = ZSTD_decompressDCtx(piece->inflater, piece->buffer, piece->room,
+					     piece->packed, piece->packed_size);
+
+	piece->size = ZSTD_isError(n) ? 0 : n;
+	return n == piece->room ? HDB_OK : HDB_EFORMAT;
+}
+
+int base_piece_inflate(const struct base_input *in, struct base_piece *piece, struct hdb_error *err)
+{
+	if (!piece->packed)
+		return HDB_OK;
+	TRY_ERRORS(reserve(piece, piece->room ? piece->room : 1, err));
+	if (!piece->inflater)
+		piece->inflater = in->packing == BASE_GZIP ?
+					  (void *)libdeflate_alloc_decompressor() :
+					  (void *)ZSTD_createDCtx();
+	if (!piece->inflater)
+		return hdb_fail_memory(err, "a decompressor", DECOMPRESSOR_BYTES);
+	piece->is_gzip = in->packing == BASE_GZIP;
+	piece->data = piece->buffer;
+	piece->size = 0;
+	return piece->is_gzip ? parts_of_gzip(piece) : parts_of_zstd(piece);
+}
+
+void base_input_again(struct base_input *in, const struct base_piece *piece, uint64_t given)
+{
+	in->given = given;
+	in->offset = piece->packed_offset;
+	in->has_parts = in->is_in_stream = in->is_over = false;
+	/* What was noted since lies behind, where another thread was, and is met again. */
+	in->damage_count = piece->damage_before;
+	/* There are several: behind damage the next one is looked for. */
+	in->part_count++;
+}
+
+void base_piece_release(struct base_piece *piece)
+{
+	if (piece->is_gzip)
+		libdeflate_free_decompressor(piece->inflater);
+	else
+		(void)ZSTD_freeDCtx(piece->inflater);
+	free(piece->buffer);
+	memset(piece, 0, sizeof(*piece));
 }

@@ -397,7 +397,8 @@ static uint8_t *encode_group(uint8_t *h, const uint64_t *values, unsigned n)
 	return encode_group_by(h, values, n);
 }
 
-int pack_begin(struct pack_writer *w, struct base_vec *out, uint32_t count, struct hdb_error *err)
+int base_pack_begin(struct pack_writer *w, struct base_vec *out, uint32_t count,
+		    struct hdb_error *err)
 {
 	const uint32_t groups = (count + PACK_GROUP - 1) / PACK_GROUP;
 
@@ -407,7 +408,8 @@ int pack_begin(struct pack_writer *w, struct base_vec *out, uint32_t count, stru
 	return HDB_OK;
 }
 
-int pack_put_group(struct pack_writer *w, const uint64_t *values, unsigned n, struct hdb_error *err)
+int base_pack_put_group(struct pack_writer *w, const uint64_t *values, unsigned n,
+			struct hdb_error *err)
 {
 	struct base_vec *out = w->out;
 	uint8_t *h;
@@ -423,7 +425,7 @@ int pack_put_group(struct pack_writer *w, const uint64_t *values, unsigned n, st
 	return HDB_OK;
 }
 
-int pack_end(struct pack_writer *w, struct hdb_error *err)
+int base_pack_end(struct pack_writer *w, struct hdb_error *err)
 {
 	static const uint8_t pad[PAD];
 	const int r = base_bytes_append(w->out, pad, PAD, err);
@@ -434,17 +436,18 @@ int pack_end(struct pack_writer *w, struct hdb_error *err)
 	return r;
 }
 
-int pack_encode(struct base_vec *out, const uint64_t *values, uint32_t count, struct hdb_error *err)
+int base_pack_encode(struct base_vec *out, const uint64_t *values, uint32_t count,
+		     struct hdb_error *err)
 {
 	struct pack_writer w;
 
-	TRY_ERRORS(pack_begin(&w, out, count, err));
+	TRY_ERRORS(base_pack_begin(&w, out, count, err));
 	for (uint32_t first = 0; first < count; first += PACK_GROUP) {
-		TRY_ERRORS(pack_put_group(&w, values + first,
-					  count - first < PACK_GROUP ? count - first : PACK_GROUP,
-					  err));
+		TRY_ERRORS(base_pack_put_group(
+			&w, values + first, count - first < PACK_GROUP ? count - first : PACK_GROUP,
+			err));
 	}
-	return pack_end(&w, err);
+	return base_pack_end(&w, err);
 }
 
 /* Bytes of a group with this header, without the header. */
@@ -479,8 +482,8 @@ static bool group_is_sound(const uint8_t *h, uint64_t room, unsigned n)
 	return true;
 }
 
-int pack_open(struct pack_column *column, const uint8_t *data, uint64_t size, uint32_t count,
-	      struct hdb_error *err)
+int base_pack_open(struct pack_column *column, const uint8_t *data, uint64_t size, uint32_t count,
+		   struct hdb_error *err)
 {
 	const uint32_t groups = (uint32_t)(((uint64_t)count + PACK_GROUP - 1) / PACK_GROUP);
 	const uint64_t directory = 4 + (uint64_t)groups * 4;
@@ -517,7 +520,7 @@ static uint64_t group_base(const uint8_t *h)
 	return base;
 }
 
-uint64_t pack_get(const struct pack_column *column, uint32_t i)
+uint64_t base_pack_get(const struct pack_column *column, uint32_t i)
 {
 	const uint32_t g = i / PACK_GROUP;
 	const unsigned at = i % PACK_GROUP;
@@ -534,7 +537,7 @@ uint64_t pack_get(const struct pack_column *column, uint32_t i)
 	return v + group_base(h);
 }
 
-bool pack_is_zero(const struct pack_column *column)
+bool base_pack_is_zero(const struct pack_column *column)
 {
 	for (uint32_t g = 0; g * PACK_GROUP < column->count; g++) {
 		const uint8_t *h = column->data + load32(column->data + 4 + (uint64_t)g * 4);
@@ -638,7 +641,7 @@ static void add_exceptions(const uint8_t *h, const uint8_t *positions, uint64_t 
 		out[positions[e]] += ((load64(p + bit / 8) >> bit % 8) & mask) << width;
 }
 
-unsigned pack_group(const struct pack_column *column, uint32_t g, uint64_t *out)
+unsigned base_pack_group(const struct pack_column *column, uint32_t g, uint64_t *out)
 {
 	const uint8_t *h = column->data + load32(column->data + 4 + (uint64_t)g * 4);
 	const unsigned n = group_count(column, g);

@@ -17,8 +17,8 @@
 #define PACK_GROUP 128
 
 /* Appends the packed form of `count` values to `out`. */
-int pack_encode(struct base_vec *out, const uint64_t *values, uint32_t count,
-		struct hdb_error *err);
+int base_pack_encode(struct base_vec *out, const uint64_t *values, uint32_t count,
+		     struct hdb_error *err);
 
 /* Writes a column group by group; private. */
 struct pack_writer {
@@ -31,11 +31,12 @@ struct pack_writer {
  * Begins a column of `count` values at the end of `out`, to which only this writer may append until
  * pack_end.
  */
-int pack_begin(struct pack_writer *w, struct base_vec *out, uint32_t count, struct hdb_error *err);
+int base_pack_begin(struct pack_writer *w, struct base_vec *out, uint32_t count,
+		    struct hdb_error *err);
 /* The next PACK_GROUP values, or what is left of them. */
-int pack_put_group(struct pack_writer *w, const uint64_t *values, unsigned n,
-		   struct hdb_error *err);
-int pack_end(struct pack_writer *w, struct hdb_error *err);
+int base_pack_put_group(struct pack_writer *w, const uint64_t *values, unsigned n,
+			struct hdb_error *err);
+int base_pack_end(struct pack_writer *w, struct hdb_error *err);
 
 /* A packed column in memory that is borrowed from whoever has the bytes. */
 struct pack_column {
@@ -49,16 +50,16 @@ struct pack_column {
  * are expected. Checks the whole structure, so that reading needs no checks; HDB_ECORRUPT if it
  * does not hold.
  */
-int pack_open(struct pack_column *column, const uint8_t *data, uint64_t size, uint32_t count,
-	      struct hdb_error *err);
+int base_pack_open(struct pack_column *column, const uint8_t *data, uint64_t size, uint32_t count,
+		   struct hdb_error *err);
 
 /* Value i (i < count). */
-uint64_t pack_get(const struct pack_column *column, uint32_t i);
+uint64_t base_pack_get(const struct pack_column *column, uint32_t i);
 
 /* Whether all its values are 0, as pack_encode writes them; false if they are but otherwise. */
-bool pack_is_zero(const struct pack_column *column);
+bool base_pack_is_zero(const struct pack_column *column);
 
 /* Decodes group g into out[128]; returns how many values it has. */
-unsigned pack_group(const struct pack_column *column, uint32_t g, uint64_t *out);
+unsigned base_pack_group(const struct pack_column *column, uint32_t g, uint64_t *out);
 
 #endif

@@ -53,7 +53,7 @@ int base_runs_put(struct base_runs *runs, uint64_t block, const uint64_t *values
 		  struct hdb_error *err)
 {
 	runs->packed.count = 0;
-	TRY_ERRORS(pack_encode(&runs->packed, values, count, err));
+	TRY_ERRORS(base_pack_encode(&runs->packed, values, count, err));
 	return base_runs_put_packed(runs, block, &runs->packed, count, err);
 }
 
@@ -62,7 +62,7 @@ static int open_block(const struct base_runs *runs, uint64_t block, struct pack_
 {
 	const uint8_t *at = base_chunks_at(&runs->bytes, runs->position[block]);
 
-	return pack_open(column, at + 8, load64(at), runs->count[block], err);
+	return base_pack_open(column, at + 8, load64(at), runs->count[block], err);
 }
 
 /* Reads the groups that have `count` values of a block, from group `from` on. */
@@ -72,7 +72,7 @@ static void get_groups(const struct pack_column *block, uint32_t from, uint32_t 
 	const uint32_t groups = (count + PACK_GROUP - 1) / PACK_GROUP;
 
 	for (uint32_t g = 0; g < groups; g++)
-		(void)pack_group(block, from + g, values + (size_t)g * PACK_GROUP);
+		(void)base_pack_group(block, from + g, values + (size_t)g * PACK_GROUP);
 }
 
 int base_runs_get(const struct base_runs *runs, uint64_t block, uint64_t *values,

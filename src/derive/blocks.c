@@ -114,7 +114,7 @@ struct column {
 static int pack_zeros(struct base_vec *out, struct hdb_error *err)
 {
 	uint64_t *values = calloc(STORE_BLOCK_OBJECTS, sizeof(*values));
-	const int r = values ? pack_encode(out, values, STORE_BLOCK_OBJECTS, err) :
+	const int r = values ? base_pack_encode(out, values, STORE_BLOCK_OBJECTS, err) :
 			       hdb_fail_memory(err, "a block of zeros", STORE_BLOCK_OBJECTS * 8);
 
 	free(values);
@@ -135,7 +135,7 @@ static int pack(void *ctx, struct derive_block *block, struct hdb_error *err)
 	if (is_zeros(column, block))
 		return HDB_OK;
 	TRY(column->fill->fill(column->fill->ctx, block, err));
-	return pack_encode(&block->bytes[0], block->values, block->objects->count, err);
+	return base_pack_encode(&block->bytes[0], block->values, block->objects->count, err);
 }
 
 static int put(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -160,7 +160,7 @@ static int pack_whole(void *ctx, struct derive_block *block, struct hdb_error *e
 	TRY(column->fill->fill(column->fill->ctx, block, err));
 	assert(count <= STORE_BLOCK_OBJECTS);
 	memset(block->values + count, 0, (STORE_BLOCK_OBJECTS - count) * sizeof(*block->values));
-	return pack_encode(&block->bytes[0], block->values, STORE_BLOCK_OBJECTS, err);
+	return base_pack_encode(&block->bytes[0], block->values, STORE_BLOCK_OBJECTS, err);
 }
 
 static int put_whole(void *ctx, struct derive_block *block, struct hdb_error *err)

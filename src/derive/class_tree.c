@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void class_tree_release(struct class_tree *tree)
+void derive_class_tree_release(struct class_tree *tree)
 {
 	uint32_t *arrays[] = { tree->parent, tree->jump,  tree->depth, tree->pre,
 			       tree->last,   tree->order, tree->open };
@@ -131,7 +131,7 @@ out:
 	return r;
 }
 
-int class_tree_init(struct class_tree *tree, const struct heap *heap, struct hdb_error *err)
+int derive_class_tree_init(struct class_tree *tree, const struct heap *heap, struct hdb_error *err)
 {
 
 	TRY_ERRORS(make_arrays(tree, heap->class_count, err));
@@ -147,7 +147,7 @@ int class_tree_init(struct class_tree *tree, const struct heap *heap, struct hdb
 
 /* ---- the open classes ---- */
 
-void class_tree_open(struct class_tree *tree, uint32_t no)
+void derive_class_tree_open(struct class_tree *tree, uint32_t no)
 {
 	uint32_t at = tree->pre[no];
 
@@ -157,7 +157,7 @@ void class_tree_open(struct class_tree *tree, uint32_t no)
 		base_bit_put(tree->levels[i], at);
 }
 
-void class_tree_close(struct class_tree *tree, uint32_t no)
+void derive_class_tree_close(struct class_tree *tree, uint32_t no)
 {
 	uint32_t at = tree->pre[no];
 
@@ -225,7 +225,7 @@ static uint32_t common(const struct class_tree *tree, uint32_t no, uint32_t at)
 	return no;
 }
 
-uint32_t class_tree_covered(const struct class_tree *tree, uint32_t no)
+uint32_t derive_class_tree_covered(const struct class_tree *tree, uint32_t no)
 {
 	uint32_t places[2], best = STORE_NONE;
 

@@ -32,16 +32,16 @@ struct class_tree {
 };
 
 /* Makes the tree of a heap's classes, which are loaded. 32 bytes a class. */
-int class_tree_init(struct class_tree *tree, const struct heap *heap, struct hdb_error *err);
-void class_tree_release(struct class_tree *tree);
+int derive_class_tree_init(struct class_tree *tree, const struct heap *heap, struct hdb_error *err);
+void derive_class_tree_release(struct class_tree *tree);
 
 /*
  * The first class on the way up from `no`, itself included, that is open or has an open subclass;
  * STORE_NONE if there is none.
  */
-uint32_t class_tree_covered(const struct class_tree *tree, uint32_t no);
+uint32_t derive_class_tree_covered(const struct class_tree *tree, uint32_t no);
 
-void class_tree_open(struct class_tree *tree, uint32_t no);
-void class_tree_close(struct class_tree *tree, uint32_t no);
+void derive_class_tree_open(struct class_tree *tree, uint32_t no);
+void derive_class_tree_close(struct class_tree *tree, uint32_t no);
 
 #endif

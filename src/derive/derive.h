@@ -228,7 +228,7 @@ int derive_totals(struct derive *derive, enum derive_group group, struct derive_
 		  size_t *count, struct hdb_error *err);
 
 /* What all objects of the heap come to; those that the dump lacks count nowhere. */
-struct derive_whole {
+struct derive_heap_totals {
 	uint64_t count; /* reachable objects */
 	uint64_t shallow_bytes;
 	uint64_t unreachable_count;
@@ -237,7 +237,8 @@ struct derive_whole {
 /*
  * From a table of its own, which is built in one pass over the objects: far less work than totals.
  */
-int derive_whole(struct derive *derive, struct derive_whole *out, struct hdb_error *err);
+int derive_heap_totals(struct derive *derive, struct derive_heap_totals *out,
+		       struct hdb_error *err);
 /* Whether that builds nothing. */
 bool derive_has_whole(struct derive *derive);
 

@@ -10,17 +10,17 @@
 #include <assert.h>
 #include <stdlib.h>
 
-static_assert(sizeof(struct derive_whole) == STORE_WHOLE_BYTES, "stored");
+static_assert(sizeof(struct derive_heap_totals) == STORE_WHOLE_BYTES, "stored");
 
 struct whole {
 	struct derive *derive;
-	uint8_t *is_looked_at;      /* by block: its objects matter */
-	struct derive_whole *slots; /* by slot */
-	struct derive_whole all;    /* as the import counted it */
+	uint8_t *is_looked_at;            /* by block: its objects matter */
+	struct derive_heap_totals *slots; /* by slot */
+	struct derive_heap_totals all;    /* as the import counted it */
 	bool has_counts;
 };
 
-static void add_whole(struct derive_whole *to, const struct derive_whole *more)
+static void add_whole(struct derive_heap_totals *to, const struct derive_heap_totals *more)
 {
 	to->count += more->count;
 	to->shallow_bytes += more->shallow_bytes;
@@ -47,7 +47,7 @@ static int count_block(void *ctx, struct derive_block *block, struct hdb_error *
 	struct whole *w = ctx;
 	struct heap *heap = w->derive->heap;
 	struct heap_block *objects = block->objects;
-	struct derive_whole sum = { 0 };
+	struct derive_heap_totals sum = { 0 };
 	uint32_t count;
 
 	if (!w->is_looked_at[block->block_no])
@@ -72,7 +72,7 @@ static int count_block(void *ctx, struct derive_block *block, struct hdb_error *
 
 static int add_counted(void *ctx, const struct heap_count *count, struct hdb_error *err)
 {
-	struct derive_whole *all = ctx;
+	struct derive_heap_totals *all = ctx;
 
 	(void)err;
 	if (!count->is_invented) {
@@ -122,7 +122,7 @@ static int build_whole(struct derive *derive, struct store_writer *writer, struc
 	const size_t slots = (size_t)DERIVE_SLOTS_PER_THREAD * derive->work->threads;
 	const uint32_t blocks = heap_block_count(derive->heap);
 	struct whole w = { .derive = derive };
-	struct derive_whole sum = { 0 };
+	struct derive_heap_totals sum = { 0 };
 	int r;
 
 	w.slots = calloc(slots, sizeof(*w.slots));
@@ -151,13 +151,13 @@ const struct derive_builder derive_build_whole = {
 };
 
 /* The totals by class say it, too. */
-static int add_totals(struct derive *derive, struct derive_whole *out, struct hdb_error *err)
+static int add_totals(struct derive *derive, struct derive_heap_totals *out, struct hdb_error *err)
 {
 	struct derive_total *totals = NULL;
 	size_t count = 0;
 	const int r = derive_totals(derive, DERIVE_CLASS, &totals, &count, err);
 
-	*out = (struct derive_whole){ 0 };
+	*out = (struct derive_heap_totals){ 0 };
 	if (r != HDB_OK)
 		return r;
 	for (size_t i = 0; i < count; i++) {
@@ -175,7 +175,7 @@ bool derive_has_whole(struct derive *derive)
 	return derive_has(derive, STORE_WHOLE) || derive_has(derive, STORE_TOTALS);
 }
 
-int derive_whole(struct derive *derive, struct derive_whole *out, struct hdb_error *err)
+int derive_heap_totals(struct derive *derive, struct derive_heap_totals *out, struct hdb_error *err)
 {
 	int r;
 

@@ -226,15 +226,15 @@ static int find_totals(struct totals *t, struct hdb_error *err)
 {
 
 	TRY(make_groups(t, err));
-	TRY(class_tree_init(&t->supers, t->derive->heap, err));
-	TRY(totals_add_objects(t, err));
+	TRY(derive_class_tree_init(&t->supers, t->derive->heap, err));
+	TRY(derive_totals_add_objects(t, err));
 	fold_supers(t);
 	return HDB_OK;
 }
 
 static void release_totals(struct totals *t)
 {
-	class_tree_release(&t->supers);
+	derive_class_tree_release(&t->supers);
 	free(t->loader_class);
 	free(t->has_loaders);
 	for (unsigned k = 0; k < TOTALS_KINDS; k++) {

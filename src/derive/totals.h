@@ -34,6 +34,6 @@ struct totals {
  * retain. By superclass, what an object comes to is added where it begins to count, and taken off
  * again (modulo 2^64) above the class where it ends to.
  */
-int totals_add_objects(struct totals *t, struct hdb_error *err);
+int derive_totals_add_objects(struct totals *t, struct hdb_error *err);
 
 #endif

@@ -329,13 +329,13 @@ static void add_supers(struct totals_tree *w, uint32_t class_no, uint64_t bytes,
 {
 	struct derive_total *totals = w->t->kinds[DERIVE_SUPERCLASS].totals;
 	struct class_tree *supers = &w->t->supers;
-	const uint32_t covered = class_tree_covered(supers, class_no);
+	const uint32_t covered = derive_class_tree_covered(supers, class_no);
 
 	totals[class_no].retained_bytes += bytes;
 	if (covered != STORE_NONE)
 		totals[covered].retained_bytes -= bytes;
 	if (end && !supers->open[class_no]) {
-		class_tree_open(supers, class_no);
+		derive_class_tree_open(supers, class_no);
 		w->opened[w->opened_count++] = (struct opened){ end, class_no };
 	}
 }
@@ -368,7 +368,8 @@ static void go_to(struct totals_tree *w, uint32_t row)
 		const struct inner_row *inner = &w->slot->inner[w->row - w->base];
 
 		while (w->opened_count && w->opened[w->opened_count - 1].end <= w->row)
-			class_tree_close(&w->t->supers, w->opened[--w->opened_count].class_no);
+			derive_class_tree_close(&w->t->supers,
+						w->opened[--w->opened_count].class_no);
 		if (inner->member != HEAP_NONE)
 			add_object(w, w->row, inner->member, inner->units, w->row + inner->count);
 	}
@@ -502,7 +503,7 @@ static void release(struct totals_tree *w)
 	free(w->loader_topmost);
 }
 
-int totals_add_objects(struct totals *t, struct hdb_error *err)
+int derive_totals_add_objects(struct totals *t, struct hdb_error *err)
 {
 	const unsigned slots = DERIVE_SLOTS_PER_THREAD * t->derive->work->threads;
 	struct totals_tree w = { .t = t };

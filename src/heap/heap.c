@@ -539,7 +539,7 @@ int heap_prepare_blocks(struct heap *heap, unsigned threads, struct hdb_error *e
 
 static uint32_t heap_of(const struct store_objects *block, uint32_t i)
 {
-	return block->heap_column.count ? (uint32_t)pack_get(&block->heap_column, i) : 0;
+	return block->heap_column.count ? (uint32_t)base_pack_get(&block->heap_column, i) : 0;
 }
 
 static void leave_out(const struct heap *heap, const struct store_objects *block,

@@ -16,7 +16,7 @@ unsigned import_mat_alignment(const struct import *im)
 		const uint32_t n =
 			im->ids.count - ix < 1024 ? (uint32_t)(im->ids.count - ix) : 1024;
 
-		idset_scan(&im->ids, ix, n, ids);
+		import_idset_scan(&im->ids, ix, n, ids);
 		ix += n;
 		for (uint32_t i = 0; i < n; i++) {
 			uint64_t a = ids[i] - previous, b = align;
@@ -51,9 +51,9 @@ static int add_next_id(struct import *im, uint64_t *next_id, struct hdb_error *e
 
 	do
 		*next_id += im->evidence.mat_align_bytes;
-	while (idset_has(&im->ids, *next_id) ||
+	while (import_idset_has(&im->ids, *next_id) ||
 	       base_idmap_get(&im->class_map, *next_id) != BASE_IDMAP_NONE);
-	r = idset_add(&im->ids, *next_id, err);
+	r = import_idset_add(&im->ids, *next_id, err);
 	assert(r != HDB_END);
 	return r;
 }
@@ -86,8 +86,8 @@ static int invent_used(struct import *im, uint32_t no, uint64_t *next_id, struct
 	class->out.flags |= STORE_CLASS_INVENTED;
 	if (r < 0)
 		return r;
-	if (id && !idset_has(&im->ids, id)) {
-		r = idset_add(&im->ids, id, err);
+	if (id && !import_idset_has(&im->ids, id)) {
+		r = import_idset_add(&im->ids, id, err);
 		assert(r != HDB_END);
 		return r;
 	}

@@ -202,7 +202,7 @@ struct import {
 	struct import_origin origin;
 
 	struct idset ids;
-	struct places places; /* where instances and arrays are */
+	struct import_locator locator; /* where instances and arrays are */
 	uint32_t object_count;
 	struct base_idmap class_map; /* class ID -> number in classes */
 	struct base_vec classes;     /* struct import_class; sorted by ID after numbering */

@@ -46,7 +46,7 @@ static uint64_t find_last(const struct import *im)
 		const uint32_t n =
 			im->ids.count - ix < SCAN_IDS ? (uint32_t)(im->ids.count - ix) : SCAN_IDS;
 
-		idset_scan(&im->ids, ix, n, ids);
+		import_idset_scan(&im->ids, ix, n, ids);
 		ix += n;
 		for (uint32_t i = 0; i < n; i++) {
 			if (!ids[i])
@@ -120,7 +120,7 @@ static uint32_t class_of(struct import *im, struct base_view *view, uint64_t id)
 	struct hprof_sub sub;
 	uint32_t no;
 
-	if (!sizes_read_object(im, view, id, &sub) || sub.tag != HPROF_INSTANCE_DUMP)
+	if (!import_sizes_read_object(im, view, id, &sub) || sub.tag != HPROF_INSTANCE_DUMP)
 		return STORE_NONE;
 	no = base_idmap_get(&im->class_map, sub.class_id);
 	return no == BASE_IDMAP_NONE ? STORE_NONE : no;
@@ -295,7 +295,7 @@ static void flat_size(const struct sizes *s, const struct layout_model *model, u
 	}
 }
 
-void sizes_flat(const struct sizes *s, const struct layout_model *model)
+void import_sizes_flat(const struct sizes *s, const struct layout_model *model)
 {
 	struct import *im = s->im;
 	bool grew = im->flat.fields.count != 0;
@@ -323,8 +323,8 @@ void sizes_flat(const struct sizes *s, const struct layout_model *model)
  * An element is as wide as what is written at once, or the next power of two
  * (FlatArrayKlass::array_layout_helper).
  */
-uint32_t sizes_flat_element(const struct sizes *s, const struct layout_model *model,
-			    uint32_t value_no)
+uint32_t import_sizes_flat_element(const struct sizes *s, const struct layout_model *model,
+				   uint32_t value_no)
 {
 	uint32_t bytes, align;
 

@@ -22,7 +22,7 @@
 /* Words between two that lie in a page of 4 KiB each, or in one. */
 #define PAGE_WORDS (4096 / sizeof(struct idset_word))
 
-void idset_init(struct idset *set)
+void import_idset_init(struct idset *set)
 {
 	memset(set, 0, sizeof(*set));
 	set->shift = 3;
@@ -82,10 +82,10 @@ static void release_chunks(struct idset *set)
 	set->chunk_count = set->chunk_capacity = 0;
 }
 
-void idset_release(struct idset *set)
+void import_idset_release(struct idset *set)
 {
 	release_chunks(set);
-	idset_sorted_release(&set->sorted);
+	import_idset_sorted_release(&set->sorted);
 }
 
 /* Moves every ID of the dense form into `add` of another set. */
@@ -123,12 +123,12 @@ static int turn_sparse(struct idset *set, struct hdb_error *err)
 	TRY_ERRORS(each_dense(set, push_id, &set->sorted.ids, err));
 	release_chunks(set);
 	set->is_sparse = true;
-	return set->is_finished ? idset_sorted_finish(&set->sorted, &none, err) : HDB_OK;
+	return set->is_finished ? import_idset_sorted_finish(&set->sorted, &none, err) : HDB_OK;
 }
 
 static int add_again(void *ctx, uint64_t id, struct hdb_error *err)
 {
-	return idset_add(ctx, id, err);
+	return import_idset_add(ctx, id, err);
 }
 
 /* An ID with fewer low zero bits came: all of it again with smaller units. */
@@ -137,10 +137,10 @@ static int lower_shift(struct idset *set, uint64_t id, struct hdb_error *err)
 	struct idset finer;
 	int r;
 
-	idset_init(&finer);
+	import_idset_init(&finer);
 	finer.shift = (unsigned)__builtin_ctzll(id);
 	r = each_dense(set, add_again, &finer, err);
-	idset_release(set);
+	import_idset_release(set);
 	*set = finer;
 	return r;
 }
@@ -184,7 +184,7 @@ static int find_chunk(struct idset *set, uint64_t region, struct hdb_error *err)
 	return new_chunk(set, region, err);
 }
 
-int idset_add(struct idset *set, uint64_t id, struct hdb_error *err)
+int import_idset_add(struct idset *set, uint64_t id, struct hdb_error *err)
 {
 	uint64_t unit, region;
 
@@ -245,8 +245,8 @@ static size_t add_near(struct idset *set, const uint64_t *ids, size_t count)
 	return added;
 }
 
-int idset_add_many(struct idset *set, const uint64_t *ids, size_t count, size_t *added,
-		   struct hdb_error *err)
+int import_idset_add_many(struct idset *set, const uint64_t *ids, size_t count, size_t *added,
+			  struct hdb_error *err)
 {
 	size_t i = 0;
 	int r = HDB_OK;
@@ -256,7 +256,7 @@ int idset_add_many(struct idset *set, const uint64_t *ids, size_t count, size_t 
 		if (set->last)
 			i += add_near(set, ids + i, count - i);
 		if (i < count)
-			r = idset_add(set, ids[i], err);
+			r = import_idset_add(set, ids[i], err);
 		if (r != HDB_OK)
 			break;
 	}
@@ -264,7 +264,7 @@ int idset_add_many(struct idset *set, const uint64_t *ids, size_t count, size_t 
 	return r;
 }
 
-void idset_remove(struct idset *set, const uint64_t *ids, size_t count)
+void import_idset_remove(struct idset *set, const uint64_t *ids, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		const uint64_t unit = ids[i] >> set->shift;
@@ -311,14 +311,14 @@ static int build_table(struct idset *set, struct hdb_error *err)
 	return HDB_OK;
 }
 
-int idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_error *err)
+int import_idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_error *err)
 {
 	uint64_t ix = 0;
 	int r;
 
 	*duplicates = 0;
 	if (set->is_sparse) {
-		TRY(idset_sorted_finish(&set->sorted, duplicates, err));
+		TRY(import_idset_sorted_finish(&set->sorted, duplicates, err));
 		set->count = set->sorted.ids.count;
 	} else if (set->chunk_count) {
 		qsort(set->chunks, set->chunk_count, sizeof(*set->chunks), compare_chunks);
@@ -363,7 +363,7 @@ static inline const struct idset_chunk *chunk_of(const struct idset *set, uint64
 		       far_chunk(set, region);
 }
 
-bool idset_has(const struct idset *set, uint64_t id)
+bool import_idset_has(const struct idset *set, uint64_t id)
 {
 	const uint64_t unit = id >> set->shift;
 
@@ -379,7 +379,7 @@ bool idset_has(const struct idset *set, uint64_t id)
 		return no != BASE_IDMAP_NONE && !(id & ((1u << set->shift) - 1)) &&
 		       has_bit(set->chunks[no], unit);
 	}
-	return idset_find(set, id) != IDSET_NONE;
+	return import_idset_find(set, id) != IDSET_NONE;
 }
 
 static inline uint32_t find_in_chunk(const struct idset_chunk *chunk, uint64_t unit)
@@ -393,13 +393,13 @@ static inline uint32_t find_in_chunk(const struct idset_chunk *chunk, uint64_t u
 	return word->first_ix + count_bits(bits & (mask - 1));
 }
 
-uint32_t idset_find(const struct idset *set, uint64_t id)
+uint32_t import_idset_find(const struct idset *set, uint64_t id)
 {
 	const uint64_t unit = id >> set->shift;
 	const struct idset_chunk *chunk;
 
 	if (set->is_sparse)
-		return idset_sorted_find(&set->sorted, id);
+		return import_idset_sorted_find(&set->sorted, id);
 	if (id & ((1u << set->shift) - 1))
 		return IDSET_NONE;
 	chunk = chunk_of(set, unit >> IDSET_CHUNK_BITS);
@@ -410,7 +410,7 @@ static size_t find_sparse(const struct idset *set, const uint64_t *ids, size_t c
 {
 	size_t found = 0;
 
-	idset_sorted_find_many(&set->sorted, ids, count, out);
+	import_idset_sorted_find_many(&set->sorted, ids, count, out);
 	for (size_t i = 0; i < count; i++)
 		found += out[i] != IDSET_NONE;
 	return found;
@@ -452,8 +452,8 @@ static inline __attribute__((always_inline)) void ask(const struct idset *set, c
 	}
 }
 
-void idset_ask(const struct idset *set, const uint64_t *ids, size_t count,
-	       struct idset_asked *asked)
+void import_idset_ask(const struct idset *set, const uint64_t *ids, size_t count,
+		      struct idset_asked *asked)
 {
 	asked->count = count;
 	if (set->is_sparse)
@@ -500,8 +500,8 @@ __attribute__((target("popcnt,bmi,bmi2"))) static size_t answer_bmi2(
 }
 #endif
 
-size_t idset_answer(const struct idset *set, const uint64_t *ids, const struct idset_asked *asked,
-		    uint32_t *out)
+size_t import_idset_answer(const struct idset *set, const uint64_t *ids,
+			   const struct idset_asked *asked, uint32_t *out)
 {
 	if (set->is_sparse)
 		return find_sparse(set, ids, asked->count, out);
@@ -512,7 +512,8 @@ size_t idset_answer(const struct idset *set, const uint64_t *ids, const struct i
 	return answer(set, ids, asked, out, false);
 }
 
-size_t idset_find_many(const struct idset *set, const uint64_t *ids, size_t count, uint32_t *out)
+size_t import_idset_find_many(const struct idset *set, const uint64_t *ids, size_t count,
+			      uint32_t *out)
 {
 	struct idset_asked asked;
 	size_t found = 0;
@@ -522,8 +523,8 @@ size_t idset_find_many(const struct idset *set, const uint64_t *ids, size_t coun
 	for (size_t i = 0; i < count; i += IDSET_BATCH) {
 		const size_t n = count - i < IDSET_BATCH ? count - i : IDSET_BATCH;
 
-		idset_ask(set, ids + i, n, &asked);
-		found += idset_answer(set, ids + i, &asked, out + i);
+		import_idset_ask(set, ids + i, n, &asked);
+		found += import_idset_answer(set, ids + i, &asked, out + i);
 	}
 	return found;
 }
@@ -576,7 +577,7 @@ static uint64_t *scan_chunk(const struct idset *set, const struct idset_chunk *c
 	return out;
 }
 
-void idset_scan(const struct idset *set, uint32_t first_ix, uint32_t count, uint64_t *out)
+void import_idset_scan(const struct idset *set, uint32_t first_ix, uint32_t count, uint64_t *out)
 {
 	if (set->is_sparse) {
 		memcpy(out, base_vec_at(&set->sorted.ids, uint64_t, first_ix), (size_t)count * 8);

@@ -76,56 +76,57 @@ struct idset_asked {
 	const struct idset_word *words[IDSET_BATCH];
 };
 
-void idset_init(struct idset *set);
-void idset_release(struct idset *set);
+void import_idset_init(struct idset *set);
+void import_idset_release(struct idset *set);
 
 /*
  * Adds an ID: HDB_OK, or HDB_END if it was there already (in the sparse form that is found by
  * idset_finish).
  */
-int idset_add(struct idset *set, uint64_t id, struct hdb_error *err);
+int import_idset_add(struct idset *set, uint64_t id, struct hdb_error *err);
 
 /*
  * Adds `count` IDs in turn, as far as none was there: HDB_OK, or HDB_END at the first that was.
  * *added is how many went in.
  */
-int idset_add_many(struct idset *set, const uint64_t *ids, size_t count, size_t *added,
-		   struct hdb_error *err);
+int import_idset_add_many(struct idset *set, const uint64_t *ids, size_t count, size_t *added,
+			  struct hdb_error *err);
 
 /* Takes out IDs that were added last. For the dense form, whose idset_add may say HDB_END. */
-void idset_remove(struct idset *set, const uint64_t *ids, size_t count);
+void import_idset_remove(struct idset *set, const uint64_t *ids, size_t count);
 
 /*
  * Whether it is there; slow in the sparse form before idset_finish. What was added since
  * idset_finish may not be found before the next.
  */
-bool idset_has(const struct idset *set, uint64_t id);
+bool import_idset_has(const struct idset *set, uint64_t id);
 
 /*
  * Numbers the IDs in ascending order. HDB_ELIMIT for more than 2^32 - 2. Adding after it needs
  * another idset_finish. Returns the number of duplicates found in *duplicates (sparse form only).
  */
-int idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_error *err);
+int import_idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_error *err);
 
 /* Index of an ID, or IDSET_NONE. */
-uint32_t idset_find(const struct idset *set, uint64_t id);
+uint32_t import_idset_find(const struct idset *set, uint64_t id);
 
 /*
  * The same for many, with the cache misses of neighbours overlapped. Returns how many are in the
  * set.
  */
-size_t idset_find_many(const struct idset *set, const uint64_t *ids, size_t count, uint32_t *out);
+size_t import_idset_find_many(const struct idset *set, const uint64_t *ids, size_t count,
+			      uint32_t *out);
 
 /*
  * The same in two steps, for up to IDSET_BATCH: idset_ask asks memory for what idset_answer, which
  * must get the same IDs, looks at, so that there is something else to do meanwhile.
  */
-void idset_ask(const struct idset *set, const uint64_t *ids, size_t count,
-	       struct idset_asked *asked);
-size_t idset_answer(const struct idset *set, const uint64_t *ids, const struct idset_asked *asked,
-		    uint32_t *out);
+void import_idset_ask(const struct idset *set, const uint64_t *ids, size_t count,
+		      struct idset_asked *asked);
+size_t import_idset_answer(const struct idset *set, const uint64_t *ids,
+			   const struct idset_asked *asked, uint32_t *out);
 
 /* The IDs with index first_ix and on, `count` of them, which must exist. */
-void idset_scan(const struct idset *set, uint32_t first_ix, uint32_t count, uint64_t *out);
+void import_idset_scan(const struct idset *set, uint32_t first_ix, uint32_t count, uint64_t *out);
 
 #endif

@@ -17,7 +17,7 @@
  */
 #define AHEAD 16u
 
-void idset_sorted_release(struct idset_sorted *set)
+void import_idset_sorted_release(struct idset_sorted *set)
 {
 	base_vec_release(&set->ids);
 	free(set->first);
@@ -86,7 +86,8 @@ static int build_directory(struct idset_sorted *set, struct hdb_error *err)
 	return HDB_OK;
 }
 
-int idset_sorted_finish(struct idset_sorted *set, uint64_t *duplicates, struct hdb_error *err)
+int import_idset_sorted_finish(struct idset_sorted *set, uint64_t *duplicates,
+			       struct hdb_error *err)
 {
 	*duplicates = sort_distinct(set);
 	if (set->ids.count >= UINT32_MAX)
@@ -100,7 +101,7 @@ static uint32_t find_between(const struct idset_sorted *set, uint64_t id, uint32
 			     uint32_t high)
 {
 	const uint64_t *ids = set->ids.data;
-	const uint32_t at = idset_lower_bound(ids, low, high, id);
+	const uint32_t at = import_idset_lower_bound(ids, low, high, id);
 
 	return at < high && ids[at] == id ? at : UINT32_MAX;
 }
@@ -118,7 +119,7 @@ static void bounds_of(const struct idset_sorted *set, uint64_t id, uint32_t *low
 	}
 }
 
-uint32_t idset_sorted_find(const struct idset_sorted *set, uint64_t id)
+uint32_t import_idset_sorted_find(const struct idset_sorted *set, uint64_t id)
 {
 	uint32_t low, high;
 
@@ -126,8 +127,8 @@ uint32_t idset_sorted_find(const struct idset_sorted *set, uint64_t id)
 	return find_between(set, id, low, high);
 }
 
-void idset_sorted_find_many(const struct idset_sorted *set, const uint64_t *ids, size_t count,
-			    uint32_t *out)
+void import_idset_sorted_find_many(const struct idset_sorted *set, const uint64_t *ids,
+				   size_t count, uint32_t *out)
 {
 	uint32_t lows[AHEAD] = { 0 }, highs[AHEAD] = { 0 };
 	const uint64_t *sorted = set->ids.data;

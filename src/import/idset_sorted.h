@@ -12,8 +12,8 @@
 #include "base/vec.h"
 
 /* Index of the first of the ascending ids[low..high) that is at least `id`; high if none is. */
-static inline uint32_t idset_lower_bound(const uint64_t *ids, uint32_t low, uint32_t high,
-					 uint64_t id)
+static inline uint32_t import_idset_lower_bound(const uint64_t *ids, uint32_t low, uint32_t high,
+						uint64_t id)
 {
 	while (low < high) {
 		const uint32_t mid = low + (high - low) / 2;
@@ -27,7 +27,7 @@ static inline uint32_t idset_lower_bound(const uint64_t *ids, uint32_t low, uint
 }
 
 struct idset_sorted {
-	struct base_vec ids; /* uint64_t; sorted and distinct after idset_sorted_finish */
+	struct base_vec ids; /* uint64_t; sorted and distinct after import_idset_sorted_finish */
 	uint32_t *first;     /* by part of the span: index of its first ID; one more at the end */
 	uint64_t least;      /* the least ID of a part: that of ids[skipped] */
 	uint32_t skipped;    /* IDs before the span: the boot loader's stand-in, invented classes */
@@ -39,15 +39,16 @@ struct idset_sorted {
  * Sorts, drops duplicates (*duplicates: how many), makes the directory. HDB_ELIMIT for more than
  * 2^32 - 2 IDs.
  */
-int idset_sorted_finish(struct idset_sorted *set, uint64_t *duplicates, struct hdb_error *err);
+int import_idset_sorted_finish(struct idset_sorted *set, uint64_t *duplicates,
+			       struct hdb_error *err);
 
 /* Index of an ID, or UINT32_MAX. */
-uint32_t idset_sorted_find(const struct idset_sorted *set, uint64_t id);
+uint32_t import_idset_sorted_find(const struct idset_sorted *set, uint64_t id);
 
 /* The same for many, with the cache misses of neighbours overlapped. */
-void idset_sorted_find_many(const struct idset_sorted *set, const uint64_t *ids, size_t count,
-			    uint32_t *out);
+void import_idset_sorted_find_many(const struct idset_sorted *set, const uint64_t *ids,
+				   size_t count, uint32_t *out);
 
-void idset_sorted_release(struct idset_sorted *set);
+void import_idset_sorted_release(struct idset_sorted *set);
 
 #endif

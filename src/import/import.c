@@ -102,8 +102,8 @@ static void release(struct import *im)
 	import_mapping_release(&im->names.mapping);
 	store_texts_release(&im->texts.writer);
 	import_counts_release(&im->evidence.counts_by_class);
-	idset_release(&im->ids);
-	places_release(&im->places, im->work);
+	import_idset_release(&im->ids);
+	import_locator_release(&im->locator, im->work);
 	free(im->known.order);
 	free(im->flat.plan);
 	free(im->flat.element);
@@ -446,7 +446,7 @@ int import_dump(struct import_paths paths, const struct hdb_import_options *opt,
 	hold_tables(im, work);
 	im->origin.snapshot = opt->snapshot ? opt->snapshot : 1;
 	work->scratch_dir = dirname(folder);
-	idset_init(&im->ids);
+	import_idset_init(&im->ids);
 	r = make_database(im, paths, &input, err);
 	if (r < 0)
 		tell_space(im, err);

@@ -102,7 +102,7 @@ static int number_classes(struct import *im, struct hdb_error *err)
 	for (uint32_t no = 0; no < im->classes.count; no++) {
 		struct import_class *class = import_class_at(im, no);
 
-		class->out.ix = idset_find(&im->ids, class->out.class_id);
+		class->out.ix = import_idset_find(&im->ids, class->out.class_id);
 		r = base_idmap_put(&im->class_map, class->out.class_id, no, err);
 		if (r != HDB_OK)
 			goto out;
@@ -131,7 +131,7 @@ static int link_super(struct import *im, uint32_t no, struct hdb_error *err)
 
 	class->out.loader_ix = 0;
 	if (class->out.loader_id) {
-		const uint32_t ix = idset_find(&im->ids, class->out.loader_id);
+		const uint32_t ix = import_idset_find(&im->ids, class->out.loader_id);
 		class->out.loader_ix = ix == IDSET_NONE ? 0 : ix;
 	}
 	if (class->has_dump && !class->out.loader_ix)
@@ -289,7 +289,7 @@ static int plan_class(struct import *im, uint32_t no, struct hdb_error *err)
 static int finish_ids(struct import *im, struct hdb_error *err)
 {
 	uint64_t duplicates = 0, more = 0;
-	int r = idset_finish(&im->ids, &duplicates, err);
+	int r = import_idset_finish(&im->ids, &duplicates, err);
 
 	if (r != HDB_OK)
 		return r;
@@ -304,9 +304,9 @@ static int finish_ids(struct import *im, struct hdb_error *err)
 	im->evidence.mat_align_bytes = import_mat_alignment(im);
 	import_find_flat(im);
 	/* The boot class loader's stand-in: ID 0, index 0. */
-	TRY_ERRORS(idset_add(&im->ids, 0, err));
+	TRY_ERRORS(import_idset_add(&im->ids, 0, err));
 	TRY(import_invent_classes(im, err));
-	TRY(idset_finish(&im->ids, &more, err));
+	TRY(import_idset_finish(&im->ids, &more, err));
 	im->object_count = (uint32_t)im->ids.count;
 	return HDB_OK;
 }

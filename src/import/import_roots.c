@@ -20,7 +20,7 @@ static int push_extra(struct import *im, uint32_t from, uint32_t to, struct hdb_
 static int number_root(struct import *im, const struct import_root *in, struct hdb_error *err)
 {
 	struct store_root out = {
-		.ix = idset_find(&im->ids, in->id),
+		.ix = import_idset_find(&im->ids, in->id),
 		.thread_serial = in->thread_serial,
 		.frame_number = in->frame_number,
 		.kind = in->kind,
@@ -29,7 +29,7 @@ static int number_root(struct import *im, const struct import_root *in, struct h
 	if (in->id == 0 || out.ix == IDSET_NONE)
 		return HDB_OK;
 	if (in->thread_id) {
-		const uint32_t thread_ix = idset_find(&im->ids, in->thread_id);
+		const uint32_t thread_ix = import_idset_find(&im->ids, in->thread_id);
 
 		if (thread_ix == IDSET_NONE)
 			return HDB_OK;

@@ -66,8 +66,8 @@ static int write_threads(struct import *im, struct hdb_error *err)
 		struct store_thread *thread =
 			base_vec_at(&im->records.threads, struct store_thread, i);
 
-		thread->ix =
-			thread->object_id ? idset_find(&im->ids, thread->object_id) : STORE_NONE;
+		thread->ix = thread->object_id ? import_idset_find(&im->ids, thread->object_id) :
+						 STORE_NONE;
 	}
 	sort(&im->records.threads, sizeof(struct store_thread), compare_u32);
 	return store_records_put_all(im->writer, STORE_THREADS, im->records.threads.data,

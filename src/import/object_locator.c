@@ -23,107 +23,109 @@
 /* Offsets from here on need four more bytes, not one. */
 #define HIGH_BYTE_END (1ull << 40)
 
-void places_release(struct places *places, struct base_work *work)
+void import_locator_release(struct import_locator *locator, struct base_work *work)
 {
-	base_vec_release(&places->pieces);
-	base_vec_release(&places->extents);
-	base_big_free(work, &places->low);
-	base_big_free(work, &places->high);
-	free(places->first);
-	free(places->numbers);
-	*places = (struct places){ 0 };
+	base_vec_release(&locator->pieces);
+	base_vec_release(&locator->extents);
+	base_big_free(work, &locator->low);
+	base_big_free(work, &locator->high);
+	free(locator->first);
+	free(locator->numbers);
+	*locator = (struct import_locator){ 0 };
 }
 
 /* ---- collecting ---- */
 
-static void give_up_order(struct places *places)
+static void give_up_order(struct import_locator *locator)
 {
-	base_vec_release(&places->pieces);
-	places->is_disordered = true;
+	base_vec_release(&locator->pieces);
+	locator->is_disordered = true;
 }
 
-static int add_extent(struct places *places, struct places_extent fresh, struct hdb_error *err)
+static int add_extent(struct import_locator *locator, struct import_extent fresh,
+		      struct hdb_error *err)
 {
-	struct places_extent *last = places->extents.count ?
-					     base_vec_at(&places->extents, struct places_extent,
-							 places->extents.count - 1) :
+	struct import_extent *last = locator->extents.count ?
+					     base_vec_at(&locator->extents, struct import_extent,
+							 locator->extents.count - 1) :
 					     NULL;
 
 	if (last && last->end == fresh.offset &&
-	    fresh.offset - last->offset < PLACES_EXTENT_BYTES) {
+	    fresh.offset - last->offset < IMPORT_EXTENT_BYTES) {
 		last->end = fresh.end;
 		return HDB_OK;
 	}
-	return base_vec_push(&places->extents, &fresh, sizeof(fresh), err);
+	return base_vec_push(&locator->extents, &fresh, sizeof(fresh), err);
 }
 
-void places_pass(struct places *places, const struct hprof_sub *sub)
+void import_locator_pass(struct import_locator *locator, const struct hprof_sub *sub)
 {
-	struct places_extent *last = places->extents.count ?
-					     base_vec_at(&places->extents, struct places_extent,
-							 places->extents.count - 1) :
+	struct import_extent *last = locator->extents.count ?
+					     base_vec_at(&locator->extents, struct import_extent,
+							 locator->extents.count - 1) :
 					     NULL;
 
 	if (last && last->end == sub->offset)
 		last->end = sub->end;
 }
 
-static void check_order(struct places *places)
+static void check_order(struct import_locator *locator)
 {
-	if (!places->is_disordered && places->pieces.count > PIECES_FREE &&
-	    places->pieces.count > places->object_count / OBJECTS_PER_PIECE)
-		give_up_order(places);
+	if (!locator->is_disordered && locator->pieces.count > PIECES_FREE &&
+	    locator->pieces.count > locator->object_count / OBJECTS_PER_PIECE)
+		give_up_order(locator);
 }
 
-static struct places_piece *last_piece(struct places *places)
+static struct import_piece *last_piece(struct import_locator *locator)
 {
-	const size_t count = places->pieces.count;
+	const size_t count = locator->pieces.count;
 
-	return count ? base_vec_at(&places->pieces, struct places_piece, count - 1) : NULL;
+	return count ? base_vec_at(&locator->pieces, struct import_piece, count - 1) : NULL;
 }
 
-int places_add(struct places *places, const struct hprof_sub *sub, struct hdb_error *err)
+int import_locator_add(struct import_locator *locator, const struct hprof_sub *sub,
+		       struct hdb_error *err)
 {
-	const struct places_piece fresh = {
+	const struct import_piece fresh = {
 		.first_id = sub->id,
 		.last_id = sub->id,
 		.offset = sub->offset,
 		.end = sub->end,
 		.count = 1,
 	};
-	struct places_piece *last = last_piece(places);
-	int r = add_extent(places, (struct places_extent){ sub->offset, sub->end }, err);
+	struct import_piece *last = last_piece(locator);
+	int r = add_extent(locator, (struct import_extent){ sub->offset, sub->end }, err);
 
 	if (r != HDB_OK)
 		return r;
-	places->object_count++;
-	if (places->is_disordered)
+	locator->object_count++;
+	if (locator->is_disordered)
 		return HDB_OK;
-	if (last && last->end == sub->offset && places_continues(last, sub->id)) {
+	if (last && last->end == sub->offset && import_piece_continues(last, sub->id)) {
 		last->last_id = sub->id;
 		last->end = sub->end;
 		last->count++;
 		return HDB_OK;
 	}
-	TRY(base_vec_push(&places->pieces, &fresh, sizeof(fresh), err));
-	check_order(places);
+	TRY(base_vec_push(&locator->pieces, &fresh, sizeof(fresh), err));
+	check_order(locator);
 	return HDB_OK;
 }
 
-int places_add_run(struct places *places, struct places_extent extent,
-		   const struct places_piece *pieces, size_t count, struct hdb_error *err)
+int import_locator_add_run(struct import_locator *locator, struct import_extent extent,
+			   const struct import_piece *pieces, size_t count, struct hdb_error *err)
 {
 
-	TRY(add_extent(places, extent, err));
+	TRY(add_extent(locator, extent, err));
 	for (size_t i = 0; i < count; i++)
-		places->object_count += pieces[i].count;
-	if (places->is_disordered)
+		locator->object_count += pieces[i].count;
+	if (locator->is_disordered)
 		return HDB_OK;
-	TRY(base_vec_reserve(&places->pieces, count, sizeof(*pieces), err));
-	memcpy((struct places_piece *)places->pieces.data + places->pieces.count, pieces,
+	TRY(base_vec_reserve(&locator->pieces, count, sizeof(*pieces), err));
+	memcpy((struct import_piece *)locator->pieces.data + locator->pieces.count, pieces,
 	       count * sizeof(*pieces));
-	places->pieces.count += count;
-	check_order(places);
+	locator->pieces.count += count;
+	check_order(locator);
 	return HDB_OK;
 }
 
@@ -136,79 +138,79 @@ struct spans {
 };
 
 /* Those of the pieces from number `first` on; the first and last ID of each are in the set. */
-static void find_spans(const struct places *places, const struct idset *ids, size_t first,
+static void find_spans(const struct import_locator *locator, const struct idset *ids, size_t first,
 		       struct spans *spans)
 {
-	const size_t left = places->pieces.count - first;
+	const size_t left = locator->pieces.count - first;
 	uint64_t wanted[BATCH];
 	uint32_t found[BATCH];
 
 	spans->count = left < BATCH / 2 ? (unsigned)left : BATCH / 2;
 	for (unsigned i = 0; i < spans->count; i++) {
-		const struct places_piece *piece =
-			base_vec_at(&places->pieces, struct places_piece, first + i);
+		const struct import_piece *piece =
+			base_vec_at(&locator->pieces, struct import_piece, first + i);
 
 		wanted[2 * i] = piece->first_id;
 		wanted[2 * i + 1] = piece->last_id;
 	}
-	idset_find_many(ids, wanted, 2 * (size_t)spans->count, found);
+	import_idset_find_many(ids, wanted, 2 * (size_t)spans->count, found);
 	for (unsigned i = 0; i < spans->count; i++) {
-		spans->from[i] = found[2 * i] / places->block_objects;
-		spans->to[i] = found[2 * i + 1] / places->block_objects;
+		spans->from[i] = found[2 * i] / locator->block_objects;
+		spans->to[i] = found[2 * i + 1] / locator->block_objects;
 	}
 }
 
 /* Counts the pieces of each block into first[block + 1]; false if there is too much to read. */
-static bool count_pieces(struct places *places, const struct idset *ids)
+static bool count_pieces(struct import_locator *locator, const struct idset *ids)
 {
-	uint64_t left = places->object_count * READ_FACTOR + PIECES_FREE;
+	uint64_t left = locator->object_count * READ_FACTOR + PIECES_FREE;
 	struct spans spans;
 
-	for (size_t p = 0; p < places->pieces.count; p += spans.count) {
-		find_spans(places, ids, p, &spans);
+	for (size_t p = 0; p < locator->pieces.count; p += spans.count) {
+		find_spans(locator, ids, p, &spans);
 		for (unsigned i = 0; i < spans.count; i++) {
 			const uint32_t count =
-				base_vec_at(&places->pieces, struct places_piece, p + i)->count;
+				base_vec_at(&locator->pieces, struct import_piece, p + i)->count;
 			const uint64_t blocks = (uint64_t)(spans.to[i] - spans.from[i]) + 1;
 
 			if (blocks > left / count)
 				return false;
 			left -= blocks * count;
 			for (uint32_t b = spans.from[i]; b <= spans.to[i]; b++)
-				places->first[b + 1]++;
+				locator->first[b + 1]++;
 		}
 	}
 	return true;
 }
 
-static int order(struct places *places, const struct idset *ids, uint32_t blocks,
+static int order(struct import_locator *locator, const struct idset *ids, uint32_t blocks,
 		 struct hdb_error *err)
 {
 	struct spans spans;
 	uint32_t *next;
 
-	places->first = calloc((size_t)blocks + 2, sizeof(*places->first));
-	if (!places->first)
-		return hdb_fail_memory(err, "places of objects", (uint64_t)blocks * 4);
-	if (!count_pieces(places, ids)) {
-		give_up_order(places);
+	locator->first = calloc((size_t)blocks + 2, sizeof(*locator->first));
+	if (!locator->first)
+		return hdb_fail_memory(err, "positions of objects", (uint64_t)blocks * 4);
+	if (!count_pieces(locator, ids)) {
+		give_up_order(locator);
 		return HDB_OK;
 	}
 	for (uint32_t b = 0; b < blocks; b++)
-		places->first[b + 1] += places->first[b];
-	places->numbers = malloc(((size_t)places->first[blocks] + 1) * sizeof(uint32_t));
+		locator->first[b + 1] += locator->first[b];
+	locator->numbers = malloc(((size_t)locator->first[blocks] + 1) * sizeof(uint32_t));
 	next = malloc(((size_t)blocks + 1) * sizeof(*next));
-	if (!places->numbers || !next) {
+	if (!locator->numbers || !next) {
 		free(next);
-		return hdb_fail_memory(err, "places of objects",
-				       (uint64_t)places->first[blocks] * 4);
+		return hdb_fail_memory(err, "positions of objects",
+				       (uint64_t)locator->first[blocks] * 4);
 	}
-	memcpy(next, places->first, (size_t)blocks * sizeof(*next));
-	for (size_t p = 0; p < places->pieces.count; p += spans.count) {
-		find_spans(places, ids, p, &spans);
+	memcpy(next, locator->first, (size_t)blocks * sizeof(*next));
+	for (size_t p = 0; p < locator->pieces.count; p += spans.count) {
+		find_spans(locator, ids, p, &spans);
 		for (unsigned i = 0; i < spans.count; i++)
 			for (uint32_t b = spans.from[i]; b <= spans.to[i]; b++)
-				places->numbers[next[b]++] = (uint32_t)(p + i);
+				locator->numbers[next[b]++] = (uint32_t)(p + i);
 	}
 	free(next);
 	return HDB_OK;
@@ -217,30 +219,30 @@ static int order(struct places *places, const struct idset *ids, uint32_t blocks
 /* ---- disordered: a table ---- */
 
 struct locate {
-	struct places *places;
+	struct import_locator *locator;
 	const struct idset *ids;
 	struct base_work *work;
 	struct base_view *views; /* one a slot */
 };
 
-static uint64_t get_offset(const struct places *places, uint64_t ix)
+static uint64_t get_offset(const struct import_locator *locator, uint64_t ix)
 {
-	uint64_t offset = ((const uint32_t *)places->low.data)[ix];
+	uint64_t offset = ((const uint32_t *)locator->low.data)[ix];
 
-	if (places->high_bytes == 1)
-		offset |= (uint64_t)((const uint8_t *)places->high.data)[ix] << 32;
-	else if (places->high_bytes)
-		offset |= (uint64_t)((const uint32_t *)places->high.data)[ix] << 32;
+	if (locator->high_bytes == 1)
+		offset |= (uint64_t)((const uint8_t *)locator->high.data)[ix] << 32;
+	else if (locator->high_bytes)
+		offset |= (uint64_t)((const uint32_t *)locator->high.data)[ix] << 32;
 	return offset;
 }
 
-static void put_offset(struct places *places, uint64_t ix, uint64_t offset)
+static void put_offset(struct import_locator *locator, uint64_t ix, uint64_t offset)
 {
-	((uint32_t *)places->low.data)[ix] = (uint32_t)offset;
-	if (places->high_bytes == 1)
-		((uint8_t *)places->high.data)[ix] = (uint8_t)(offset >> 32);
-	else if (places->high_bytes)
-		((uint32_t *)places->high.data)[ix] = (uint32_t)(offset >> 32);
+	((uint32_t *)locator->low.data)[ix] = (uint32_t)offset;
+	if (locator->high_bytes == 1)
+		((uint8_t *)locator->high.data)[ix] = (uint8_t)(offset >> 32);
+	else if (locator->high_bytes)
+		((uint32_t *)locator->high.data)[ix] = (uint32_t)(offset >> 32);
 }
 
 /* Of two objects with one ID the first in the file counts; threads never see the second. */
@@ -249,15 +251,15 @@ static void locate_batch(const struct locate *l, const uint64_t *ids, const uint
 {
 	uint32_t found[BATCH];
 
-	idset_find_many(l->ids, ids, count, found);
+	import_idset_find_many(l->ids, ids, count, found);
 	for (size_t i = 0; i < count; i++)
 		if (found[i] != IDSET_NONE &&
-		    (!l->ids->is_sparse || !get_offset(l->places, found[i])))
-			put_offset(l->places, found[i], offsets[i]);
+		    (!l->ids->is_sparse || !get_offset(l->locator, found[i])))
+			put_offset(l->locator, found[i], offsets[i]);
 }
 
-int places_read_slow(const struct hprof_file *file, struct base_view *view,
-		     struct hprof_range range, struct hprof_sub *sub, struct hdb_error *err)
+int import_locator_read_slow(const struct hprof_file *file, struct base_view *view,
+			     struct hprof_range range, struct hprof_sub *sub, struct hdb_error *err)
 {
 	const unsigned id_size = file->id_size;
 	const uint64_t head = 9 + 2 * (uint64_t)id_size;
@@ -282,15 +284,16 @@ static bool is_object(const struct hprof_sub *sub)
 static int locate_extent(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
 {
 	const struct locate *l = ctx;
-	const struct places_extent *extent =
-		base_vec_at(&l->places->extents, struct places_extent, item);
+	const struct import_extent *extent =
+		base_vec_at(&l->locator->extents, struct import_extent, item);
 	uint64_t ids[BATCH], offsets[BATCH];
 	size_t count = 0;
 
 	for (uint64_t at = extent->offset; at < extent->end;) {
 		struct hprof_sub sub;
 		const struct hprof_range range = { at, extent->end };
-		const int r = places_read_sub(l->places->file, &l->views[slot], range, &sub, err);
+		const int r = import_locator_read_sub(l->locator->file, &l->views[slot], range,
+						      &sub, err);
 
 		if (r < 0)
 			return r;
@@ -315,19 +318,19 @@ static int located(void *ctx, unsigned slot, uint64_t item, struct hdb_error *er
 	(void)slot;
 	if (item % STEP_EXTENTS)
 		return HDB_OK;
-	return base_step(l->work, base_vec_at(&l->places->extents, struct places_extent, item)->end,
-			 err);
+	return base_step(l->work,
+			 base_vec_at(&l->locator->extents, struct import_extent, item)->end, err);
 }
 
-static int locate_all(struct places *places, const struct idset *ids, struct base_work *work,
-		      struct hdb_error *err)
+static int locate_all(struct import_locator *locator, const struct idset *ids,
+		      struct base_work *work, struct hdb_error *err)
 {
-	struct locate l = { .places = places, .ids = ids, .work = work };
-	const uint64_t size = places->file->source->size;
+	struct locate l = { .locator = locator, .ids = ids, .work = work };
+	const uint64_t size = locator->file->source->size;
 	/* The sparse form finds two objects with one ID only now: in order then. */
 	const unsigned threads = ids->is_sparse ? 1 : work->threads;
 	const struct base_pipeline pipeline = {
-		.item_count = places->extents.count,
+		.item_count = locator->extents.count,
 		.threads = threads,
 		.slot_count = 4 * threads,
 		.ctx = &l,
@@ -336,18 +339,18 @@ static int locate_all(struct places *places, const struct idset *ids, struct bas
 	};
 	int r;
 
-	places->high_bytes = size <= UINT32_MAX ? 0 : size <= HIGH_BYTE_END ? 1 : 4;
+	locator->high_bytes = size <= UINT32_MAX ? 0 : size <= HIGH_BYTE_END ? 1 : 4;
 	base_stage(work, "locating objects", size, "bytes");
-	TRY(base_big_alloc(work, &places->low, ids->count * 4, "object offsets", err));
-	if (places->high_bytes) {
-		TRY(base_big_alloc(work, &places->high, ids->count * places->high_bytes,
+	TRY(base_big_alloc(work, &locator->low, ids->count * 4, "object offsets", err));
+	if (locator->high_bytes) {
+		TRY(base_big_alloc(work, &locator->high, ids->count * locator->high_bytes,
 				   "object offsets", err));
 	}
 	l.views = calloc(pipeline.slot_count, sizeof(*l.views));
 	if (!l.views)
 		return hdb_fail_memory(err, "views", pipeline.slot_count * sizeof(*l.views));
 	for (unsigned i = 0; i < pipeline.slot_count; i++)
-		l.views[i].src = places->file->source;
+		l.views[i].src = locator->file->source;
 	r = base_pipeline_run(&pipeline, err);
 	for (unsigned i = 0; i < pipeline.slot_count; i++)
 		base_view_release(&l.views[i]);
@@ -355,64 +358,64 @@ static int locate_all(struct places *places, const struct idset *ids, struct bas
 	return r;
 }
 
-int places_finish(struct places *places, const struct idset *ids, struct base_work *work,
-		  struct hdb_error *err)
+int import_locator_finish(struct import_locator *locator, const struct idset *ids,
+			  struct base_work *work, struct hdb_error *err)
 {
-	const uint32_t unit = places->block_objects;
+	const uint32_t unit = locator->block_objects;
 	const uint32_t blocks = (uint32_t)((ids->count + unit - 1) / unit);
 	int r = HDB_OK;
 
 	assert(ids->is_finished);
-	if (!places->is_disordered && (r = order(places, ids, blocks, err)) != HDB_OK)
+	if (!locator->is_disordered && (r = order(locator, ids, blocks, err)) != HDB_OK)
 		goto out;
 	/* `order` may have found that there is none. */
-	if (places->is_disordered)
-		r = locate_all(places, ids, work, err);
+	if (locator->is_disordered)
+		r = locate_all(locator, ids, work, err);
 out:
-	base_vec_release(&places->extents);
+	base_vec_release(&locator->extents);
 	return r;
 }
 
 /* ---- a block ---- */
 
-void places_begin(struct places_reader *reader, const struct places *places, uint64_t first_ix,
-		  const struct places_wanted *wanted)
+void import_locator_begin(struct import_piece_reader *reader, const struct import_locator *locator,
+			  uint64_t first_ix, const struct import_wanted *wanted)
 {
-	const uint64_t block = first_ix / places->block_objects;
+	const uint64_t block = first_ix / locator->block_objects;
 
-	*reader = (struct places_reader){
-		.places = places,
+	*reader = (struct import_piece_reader){
+		.locator = locator,
 		.wanted = *wanted,
 		.last = wanted->count,
 		.first_ix = first_ix,
 	};
-	if (!places->is_disordered) {
-		reader->next = places->first[block];
-		reader->last = places->first[block + 1];
+	if (!locator->is_disordered) {
+		reader->next = locator->first[block];
+		reader->last = locator->first[block + 1];
 	}
 }
 
 /* Ordered: the next piece that may hold some of what is needed. */
-static bool next_of_pieces(struct places_reader *reader)
+static bool next_of_pieces(struct import_piece_reader *reader)
 {
-	const struct places_wanted *wanted = &reader->wanted;
-	const struct places_piece *piece;
+	const struct import_wanted *wanted = &reader->wanted;
+	const struct import_piece *piece;
 
 	if (reader->next >= reader->last)
 		return false;
-	piece = base_vec_at(&reader->places->pieces, struct places_piece,
-			    reader->places->numbers[reader->next++]);
-	reader->i = idset_lower_bound(wanted->ids, 0, wanted->count, piece->first_id);
+	piece = base_vec_at(&reader->locator->pieces, struct import_piece,
+			    reader->locator->numbers[reader->next++]);
+	reader->i = import_idset_lower_bound(wanted->ids, 0, wanted->count, piece->first_id);
 	reader->at = piece->offset;
 	reader->end = reader->limit = piece->end;
 	return true;
 }
 
-bool places_next_piece(struct places_reader *reader)
+bool import_locator_next_piece(struct import_piece_reader *reader)
 {
-	const struct places_wanted *wanted = &reader->wanted;
+	const struct import_wanted *wanted = &reader->wanted;
 
-	if (!reader->places->is_disordered)
+	if (!reader->locator->is_disordered)
 		return next_of_pieces(reader);
 	while (reader->next < reader->last) {
 		const uint32_t i = reader->next++;
@@ -420,28 +423,28 @@ bool places_next_piece(struct places_reader *reader)
 
 		if (i + READ_AHEAD < reader->last)
 			base_view_prefetch(wanted->view,
-					   get_offset(reader->places, ix + READ_AHEAD));
+					   get_offset(reader->locator, ix + READ_AHEAD));
 		reader->i = i;
-		reader->at = wanted->offsets[i] ? 0 : get_offset(reader->places, ix);
+		reader->at = wanted->offsets[i] ? 0 : get_offset(reader->locator, ix);
 		reader->end = reader->at + 1;
-		reader->limit = reader->places->file->source->size;
+		reader->limit = reader->locator->file->source->size;
 		if (reader->at)
 			return true;
 	}
 	return false;
 }
 
-int places_block(const struct places *places, uint64_t first_ix, const struct places_wanted *wanted,
-		 struct hdb_error *err)
+int import_locator_block(const struct import_locator *locator, uint64_t first_ix,
+			 const struct import_wanted *wanted, struct hdb_error *err)
 {
-	struct places_reader reader;
+	struct import_piece_reader reader;
 	struct hprof_sub sub;
 	uint32_t i;
 	int r;
 
-	places_begin(&reader, places, first_ix, wanted);
+	import_locator_begin(&reader, locator, first_ix, wanted);
 	do
-		r = places_next(&reader, &i, &sub, err);
+		r = import_locator_next(&reader, &i, &sub, err);
 	while (r == HDB_OK);
 	return r < 0 ? r : HDB_OK;
 }

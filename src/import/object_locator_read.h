@@ -10,28 +10,30 @@
 #include "import/object_locator.h"
 
 /* A reader's place among the objects of a block. */
-struct places_reader {
-	const struct places *places;
-	struct places_wanted wanted;
+struct import_piece_reader {
+	const struct import_locator *locator;
+	struct import_wanted wanted;
 	uint32_t i;       /* of the next object that may come */
 	uint64_t at, end; /* offsets: of what is read next, and where the piece ends */
 	uint64_t limit;   /* what is read must end here */
 	uint32_t next,
-		/* ordered: pieces to come, in places->numbers; disordered: objects of the block */
+		/* ordered: pieces to come, in locator->numbers; disordered: objects of the block */
 		last;
 	uint64_t first_ix; /* disordered: index of the block's first object */
 };
 
 /*
- * What places_read_sub does where the window lacks the head, or the walk has read it the slow way.
+ * What import_locator_read_sub does if the window lacks the head, or the walk has read it the slow
+ * way.
  */
-int places_read_slow(const struct hprof_file *file, struct base_view *view,
-		     struct hprof_range range, struct hprof_sub *sub, struct hdb_error *err);
+int import_locator_read_slow(const struct hprof_file *file, struct base_view *view,
+			     struct hprof_range range, struct hprof_sub *sub,
+			     struct hdb_error *err);
 
 /* Reads the instance or array at range.offset, or what else lies between those of an extent. */
-static inline int places_read_sub(const struct hprof_file *file, struct base_view *view,
-				  struct hprof_range range, struct hprof_sub *sub,
-				  struct hdb_error *err)
+static inline int import_locator_read_sub(const struct hprof_file *file, struct base_view *view,
+					  struct hprof_range range, struct hprof_sub *sub,
+					  struct hdb_error *err)
 {
 	/*
 	 * Its own, so that the compiler may keep *sub in registers: nobody else gets its address.
@@ -45,28 +47,28 @@ static inline int places_read_sub(const struct hprof_file *file, struct base_vie
 		    !(file->is_emptied && sub->tag == HPROF_PRIMITIVE_ARRAY_DUMP))
 			return HDB_OK;
 	}
-	r = places_read_slow(file, view, range, &slow, err);
+	r = import_locator_read_slow(file, view, range, &slow, err);
 	*sub = slow;
 	return r;
 }
 
-/* Begins to read what places_block would find. */
-void places_begin(struct places_reader *reader, const struct places *places, uint64_t first_ix,
-		  const struct places_wanted *wanted);
+/* Begins to read what import_locator_block would find. */
+void import_locator_begin(struct import_piece_reader *reader, const struct import_locator *locator,
+			  uint64_t first_ix, const struct import_wanted *wanted);
 
 /*
  * Goes on to the next piece, or to the next object where the order is none; false: there is none.
  */
-bool places_next_piece(struct places_reader *reader);
+bool import_locator_next_piece(struct import_piece_reader *reader);
 
 /*
  * Reads the next object, in the order of the file where the dump has one: number *i of those
  * wanted. HDB_END after the last. The view may be moved between two calls.
  */
-static inline int places_next(struct places_reader *reader, uint32_t *i, struct hprof_sub *sub,
-			      struct hdb_error *err)
+static inline int import_locator_next(struct import_piece_reader *reader, uint32_t *i,
+				      struct hprof_sub *sub, struct hdb_error *err)
 {
-	const struct places_wanted *wanted = &reader->wanted;
+	const struct import_wanted *wanted = &reader->wanted;
 	const uint64_t *ids = wanted->ids;
 
 	for (;;) {
@@ -74,12 +76,13 @@ static inline int places_next(struct places_reader *reader, uint32_t *i, struct 
 		int r;
 
 		if (reader->at >= reader->end || k >= wanted->count) {
-			if (!places_next_piece(reader))
+			if (!import_locator_next_piece(reader))
 				return HDB_END;
 			continue;
 		}
-		r = places_read_sub(reader->places->file, wanted->view,
-				    (struct hprof_range){ reader->at, reader->limit }, sub, err);
+		r = import_locator_read_sub(reader->locator->file, wanted->view,
+					    (struct hprof_range){ reader->at, reader->limit }, sub,
+					    err);
 		if (r < 0)
 			return r;
 		reader->at = sub->end;

@@ -16,7 +16,7 @@
 /* Bytes of a top-level record's head. */
 #define RECORD_HEAD 9u
 
-void ahead_release(struct ahead *a)
+void import_prescan_release(struct import_prescan *a)
 {
 	base_view_release(&a->view);
 	base_view_release(&a->beside);
@@ -26,7 +26,7 @@ void ahead_release(struct ahead *a)
 	base_vec_release(&a->pieces);
 }
 
-static inline bool quick(const struct ahead *a, unsigned id_size, uint64_t at,
+static inline bool quick(const struct import_prescan *a, unsigned id_size, uint64_t at,
 			 struct hprof_sub *sub)
 {
 	const struct base_view *view = &a->view;
@@ -45,7 +45,7 @@ static inline bool quick(const struct ahead *a, unsigned id_size, uint64_t at,
  * Whether SYNC_CHAIN sub-records follow one another from `at` on, which may lead out of the chunk:
  * a long array is no evidence.
  */
-static bool is_chain(const struct ahead *a, unsigned id_size, uint64_t at)
+static bool is_chain(const struct import_prescan *a, unsigned id_size, uint64_t at)
 {
 	for (unsigned i = 0; i < SYNC_CHAIN; i++) {
 		struct hprof_sub sub;
@@ -58,7 +58,8 @@ static bool is_chain(const struct ahead *a, unsigned id_size, uint64_t at)
 }
 
 /* Sets *at to the first place in [*at, until) where sub-records seem to begin. */
-static bool find_start(const struct ahead *a, unsigned id_size, uint64_t *at, uint64_t until)
+static bool find_start(const struct import_prescan *a, unsigned id_size, uint64_t *at,
+		       uint64_t until)
 {
 	const uint64_t end = until - *at > SYNC_BYTES ? *at + SYNC_BYTES : until;
 
@@ -74,51 +75,51 @@ static bool find_start(const struct ahead *a, unsigned id_size, uint64_t *at, ui
 
 /* ---- classes of a run ---- */
 
-static inline struct ahead_slot *slot_of(struct ahead *a, uint64_t class_id)
+static inline struct import_prescan_slot *slot_of(struct import_prescan *a, uint64_t class_id)
 {
-	return &a->slots[import_id_hash(class_id) % AHEAD_CACHE];
+	return &a->slots[import_id_hash(class_id) % PRESCAN_CACHE];
 }
 
 /* No class that belongs here has the ID that is there then. */
-static void free_slot(struct ahead *a, struct ahead_slot *slot)
+static void free_slot(struct import_prescan *a, struct import_prescan_slot *slot)
 {
 	const uint64_t other = slot == slot_of(a, 0);
 
-	*slot = (struct ahead_slot){ .class = { .class_id = other }, .no = SIZE_MAX };
+	*slot = (struct import_prescan_slot){ .class = { .class_id = other }, .no = SIZE_MAX };
 }
 
-static void free_slots(struct ahead *a)
+static void free_slots(struct import_prescan *a)
 {
 	assert(slot_of(a, 0) != slot_of(a, 1));
-	for (unsigned i = 0; i < AHEAD_CACHE; i++)
+	for (unsigned i = 0; i < PRESCAN_CACHE; i++)
 		free_slot(a, &a->slots[i]);
 }
 
 /* Writes what the slot has where the run has its class. */
-static void keep_class(struct ahead *a, const struct ahead_slot *slot)
+static void keep_class(struct import_prescan *a, const struct import_prescan_slot *slot)
 {
 	if (slot->no != SIZE_MAX)
-		*base_vec_at(&a->classes, struct ahead_class, slot->no) = slot->class;
+		*base_vec_at(&a->classes, struct import_prescan_class, slot->no) = slot->class;
 }
 
 /* Makes room for a class that is not in the slot. */
-static int enter_class(struct ahead *a, struct ahead_slot *slot, uint64_t class_id,
-		       struct hdb_error *err)
+static int enter_class(struct import_prescan *a, struct import_prescan_slot *slot,
+		       uint64_t class_id, struct hdb_error *err)
 {
-	const struct ahead_class fresh = { .class_id = class_id };
+	const struct import_prescan_class fresh = { .class_id = class_id };
 
 	TRY_ERRORS(base_vec_push(&a->classes, &fresh, sizeof(fresh), err));
 	keep_class(a, slot);
-	*slot = (struct ahead_slot){ .class = fresh, .no = a->classes.count - 1 };
+	*slot = (struct import_prescan_slot){ .class = fresh, .no = a->classes.count - 1 };
 	return HDB_OK;
 }
 
 /* Writes what is known of the classes from number `first` on, and frees their slots. */
-static void keep_classes(struct ahead *a, size_t first)
+static void keep_classes(struct import_prescan *a, size_t first)
 {
 	for (size_t i = first; i < a->classes.count; i++) {
-		struct ahead_slot *slot =
-			slot_of(a, base_vec_at(&a->classes, struct ahead_class, i)->class_id);
+		struct import_prescan_slot *slot = slot_of(
+			a, base_vec_at(&a->classes, struct import_prescan_class, i)->class_id);
 
 		if (slot->no == i) {
 			keep_class(a, slot);
@@ -131,7 +132,7 @@ static void keep_classes(struct ahead *a, size_t first)
 
 /* A run that is being read. */
 struct reading {
-	struct ahead_run run;
+	struct import_prescan_run run;
 	uint64_t limit;      /* where a sub-record ends at most */
 	uint64_t last, next; /* where the last object is, and the next one */
 	uint64_t *ids;
@@ -142,13 +143,13 @@ struct reading {
 };
 
 /* Ends a piece before w->next, if there is one. */
-static int keep_piece(struct ahead *a, struct reading *w, struct hdb_error *err)
+static int keep_piece(struct import_prescan *a, struct reading *w, struct hdb_error *err)
 {
-	struct places_piece piece;
+	struct import_piece piece;
 
 	if (w->count == w->piece_first)
 		return HDB_OK;
-	piece = (struct places_piece){
+	piece = (struct import_piece){
 		.first_id = w->ids[w->piece_first],
 		.last_id = w->last_id,
 		.offset = w->piece_offset,
@@ -160,24 +161,24 @@ static int keep_piece(struct ahead *a, struct reading *w, struct hdb_error *err)
 }
 
 /* Begins a piece at w->next. */
-static int next_piece(struct ahead *a, struct reading *w, struct hdb_error *err)
+static int next_piece(struct import_prescan *a, struct reading *w, struct hdb_error *err)
 {
 	const int r = keep_piece(a, w, err);
 
 	w->piece_first = w->count;
-	w->piece_limit = w->count + PLACES_PIECE_OBJECTS;
+	w->piece_limit = w->count + IMPORT_PIECE_OBJECTS;
 	w->piece_offset = w->next;
 	return r;
 }
 
-static inline void note_array(struct ahead_run *run, const struct hprof_sub *sub)
+static inline void note_array(struct import_prescan_run *run, const struct hprof_sub *sub)
 {
 	if (run->count[1] == 1)
 		run->first_array = sub->id;
 	else if (sub->id > run->last_array && sub->id < run->last_array_end)
 		run->array_overlap++;
 	run->last_array = sub->id;
-	run->last_array_end = ahead_array_end(sub->id, sub->length);
+	run->last_array_end = import_wide_array_end(sub->id, sub->length);
 }
 
 /* What is read, and what a loop is compiled for. */
@@ -188,11 +189,11 @@ struct form {
 };
 
 /* Reads an object that has the tag; HDB_END: there is none that is whole. */
-static ALWAYS_INLINE int read_one(struct ahead *a, struct reading *w, const struct form form,
-				  struct hdb_error *err)
+static ALWAYS_INLINE int read_one(struct import_prescan *a, struct reading *w,
+				  const struct form form, struct hdb_error *err)
 {
 	const uint8_t tag = form.tag;
-	struct ahead_slot *slot;
+	struct import_prescan_slot *slot;
 	struct hprof_sub sub;
 	int r;
 
@@ -200,7 +201,7 @@ static ALWAYS_INLINE int read_one(struct ahead *a, struct reading *w, const stru
 			    tag, &sub) ||
 	    !sub.id)
 		return HDB_END;
-	if ((!places_follows(w->last_id, sub.id) || w->count == w->piece_limit) &&
+	if ((!import_piece_follows(w->last_id, sub.id) || w->count == w->piece_limit) &&
 	    (r = next_piece(a, w, err)) < 0)
 		return r;
 	if (tag != HPROF_INSTANCE_DUMP) {
@@ -233,7 +234,7 @@ static ALWAYS_INLINE int read_one(struct ahead *a, struct reading *w, const stru
  * Reads objects that begin before `stop`, as many as a run has; HDB_END: something else comes, or
  * the head of an object may lead out of the window.
  */
-static ALWAYS_INLINE int read_objects(struct ahead *a, struct reading *w, uint64_t stop,
+static ALWAYS_INLINE int read_objects(struct import_prescan *a, struct reading *w, uint64_t stop,
 				      const unsigned id_size, struct hdb_error *err)
 {
 	const uint64_t heads_end = hprof_quick_end(&a->view, id_size);
@@ -241,7 +242,7 @@ static ALWAYS_INLINE int read_objects(struct ahead *a, struct reading *w, uint64
 	const struct base_view view = hprof_quick_view(&a->view);
 	int r = HDB_OK;
 
-	while (w->next < end && w->count < AHEAD_RUN_OBJECTS) {
+	while (w->next < end && w->count < PRESCAN_RUN_OBJECTS) {
 		const uint8_t tag = view.data[w->next];
 
 		if (tag == HPROF_INSTANCE_DUMP)
@@ -259,13 +260,14 @@ static ALWAYS_INLINE int read_objects(struct ahead *a, struct reading *w, uint64
 		if (r != HDB_OK)
 			break;
 	}
-	return r == HDB_OK && w->next < stop && w->count < AHEAD_RUN_OBJECTS ? HDB_END : r;
+	return r == HDB_OK && w->next < stop && w->count < PRESCAN_RUN_OBJECTS ? HDB_END : r;
 }
 
 /* Ends a run; drops it if it is empty. */
-static int keep_run(struct ahead *a, unsigned id_size, struct reading *w, struct hdb_error *err)
+static int keep_run(struct import_prescan *a, unsigned id_size, struct reading *w,
+		    struct hdb_error *err)
 {
-	struct ahead_run *run = &w->run;
+	struct import_prescan_run *run = &w->run;
 
 	keep_classes(a, run->first_class);
 	TRY_ERRORS(keep_piece(a, w, err));
@@ -283,7 +285,7 @@ static int keep_run(struct ahead *a, unsigned id_size, struct reading *w, struct
  * Reads on from *at until the run is full or `until` is reached, HDB_OK, or something else comes,
  * HDB_END; keeps the run unless it is empty.
  */
-static int read_run(struct ahead *a, unsigned id_size, uint64_t *at, uint64_t until,
+static int read_run(struct import_prescan *a, unsigned id_size, uint64_t *at, uint64_t until,
 		    struct hdb_error *err)
 {
 	struct reading w = {
@@ -294,8 +296,8 @@ static int read_run(struct ahead *a, unsigned id_size, uint64_t *at, uint64_t un
 		.limit = a->view.src->size, /* where the heap record ends is the walk's to know */
 		.next = *at,
 	};
-	const uint64_t stop = until - *at < AHEAD_RUN_BYTES ? until : *at + AHEAD_RUN_BYTES;
-	int r = base_vec_reserve(&a->ids, AHEAD_RUN_OBJECTS, sizeof(uint64_t), err), kept;
+	const uint64_t stop = until - *at < PRESCAN_RUN_BYTES ? until : *at + PRESCAN_RUN_BYTES;
+	int r = base_vec_reserve(&a->ids, PRESCAN_RUN_OBJECTS, sizeof(uint64_t), err), kept;
 
 	assert(*at >= a->view.start && until <= a->view.end);
 	if (r < 0)
@@ -310,7 +312,7 @@ static int read_run(struct ahead *a, unsigned id_size, uint64_t *at, uint64_t un
 /* ---- a chunk ---- */
 
 /* Steps over what is no instance and no array: false if it cannot be told what it is. */
-static bool skip_other(struct ahead *a, const struct hprof_file *file, uint64_t *at)
+static bool skip_other(struct import_prescan *a, const struct hprof_file *file, uint64_t *at)
 {
 	struct hprof_sub sub;
 	const uint8_t *p = base_view_at(&a->beside, *at, 1, NULL);
@@ -327,8 +329,8 @@ static bool skip_other(struct ahead *a, const struct hprof_file *file, uint64_t 
 	return true;
 }
 
-int ahead_read(struct ahead *a, const struct hprof_file *file, uint64_t from, uint64_t until,
-	       struct hdb_error *err)
+int import_prescan_read(struct import_prescan *a, const struct hprof_file *file, uint64_t from,
+			uint64_t until, struct hdb_error *err)
 {
 	uint64_t at = from;
 	int r;

@@ -13,20 +13,20 @@
 #include "import/object_locator.h"
 
 /* Bytes of the dump that are read at a time. */
-#define AHEAD_CHUNK_BYTES (2u << 20)
+#define PRESCAN_CHUNK_BYTES (2u << 20)
 /* A run ends after so many objects, or bytes: what is lost when one cannot be taken. */
-#define AHEAD_RUN_OBJECTS 4096u
-#define AHEAD_RUN_BYTES (256u << 10)
+#define PRESCAN_RUN_OBJECTS 4096u
+#define PRESCAN_RUN_BYTES (256u << 10)
 
 /* A class that objects of a run have, in order of first appearance; now and then twice. */
-struct ahead_class {
+struct import_prescan_class {
 	uint64_t class_id;
 	uint32_t max_body; /* longest instance, bytes */
 	bool is_array;     /* of an object array */
 };
 
 /* Instances and arrays back to back; none of them has ID 0. */
-struct ahead_run {
+struct import_prescan_run {
 	uint64_t start;
 	struct hprof_sub last;     /* the last one: where the run ends */
 	size_t first_id, id_count; /* in ids, in order of the file */
@@ -40,35 +40,36 @@ struct ahead_run {
 };
 
 /* Classes of a run that are found again without a search. */
-#define AHEAD_CACHE 1024u
+#define PRESCAN_CACHE 1024u
 
 /* One of them: as far as the run has read, and where it goes when it is pushed out. */
-struct ahead_slot {
-	struct ahead_class class; /* free: its ID belongs to another slot */
-	size_t no;                /* in classes; SIZE_MAX: free */
+struct import_prescan_slot {
+	struct import_prescan_class class; /* free: its ID belongs to another slot */
+	size_t no;                         /* in classes; SIZE_MAX: free */
 };
 
-struct ahead {
+struct import_prescan {
 	struct base_view view;   /* of the chunk */
 	struct base_view beside; /* for what is no instance and no array, and may lead out */
-	struct base_vec runs;    /* struct ahead_run */
+	struct base_vec runs;    /* struct import_prescan_run */
 	struct base_vec ids;     /* uint64_t */
-	struct base_vec classes; /* struct ahead_class */
-	struct base_vec pieces;  /* struct places_piece */
-	struct ahead_slot slots[AHEAD_CACHE]; /* by a hash of the class ID; free between two runs */
+	struct base_vec classes; /* struct import_prescan_class */
+	struct base_vec pieces;  /* struct import_piece */
+	struct import_prescan_slot
+		slots[PRESCAN_CACHE]; /* by a hash of the class ID; free between two runs */
 	BASE_APART;
 };
 
 /* The end of an object array at `id` with 8-byte references: Eclipse MAT's evidence. */
-static inline uint64_t ahead_array_end(uint64_t id, uint32_t length)
+static inline uint64_t import_wide_array_end(uint64_t id, uint32_t length)
 {
 	return id + 16 + (uint64_t)length * 8;
 }
 
 /* Reads what begins in [from, until). Fails only for lack of memory or of the source. */
-int ahead_read(struct ahead *a, const struct hprof_file *file, uint64_t from, uint64_t until,
-	       struct hdb_error *err);
+int import_prescan_read(struct import_prescan *a, const struct hprof_file *file, uint64_t from,
+			uint64_t until, struct hdb_error *err);
 
-void ahead_release(struct ahead *a);
+void import_prescan_release(struct import_prescan *a);
 
 #endif

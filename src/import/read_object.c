@@ -308,7 +308,7 @@ int import_each_element(const struct import_array *array,
 		};
 
 		TRY_ERRORS(read_elements(array->view, id_size, &some, err));
-		idset_find_many(&array->im->ids, ids, some.count, found);
+		import_idset_find_many(&array->im->ids, ids, some.count, found);
 		TRY(take(ctx, ids, found, some.count, err));
 	}
 	return HDB_OK;
@@ -532,10 +532,10 @@ int import_look_up(struct import *im, struct maker *m, struct hdb_error *err)
 	const size_t next = left < MAKER_ASK ? left : MAKER_ASK;
 
 	TRY_ERRORS(base_vec_reserve(&m->found, n, sizeof(uint32_t), err));
-	m->found_count += idset_answer(&im->ids, ids + m->answered, asked,
-				       (uint32_t *)m->found.data + m->answered);
+	m->found_count += import_idset_answer(&im->ids, ids + m->answered, asked,
+					      (uint32_t *)m->found.data + m->answered);
 	m->answered = m->found.count = m->answered + n;
-	idset_ask(&im->ids, ids + m->asked_end, next, asked);
+	import_idset_ask(&im->ids, ids + m->asked_end, next, asked);
 	m->asked_end += next;
 	return HDB_OK;
 }
@@ -553,13 +553,13 @@ int import_find_rest(struct import *im, struct maker *m, struct hdb_error *err)
 
 int import_take_objects(struct import *im, struct maker *m, struct hdb_error *err)
 {
-	const struct places_wanted wanted = {
+	const struct import_wanted wanted = {
 		.view = &m->view,
 		.ids = m->ids,
 		.count = m->out->count,
 		.offsets = m->offsets,
 	};
-	struct places_reader reader;
+	struct import_piece_reader reader;
 	struct hprof_sub sub;
 	uint32_t i;
 	int r;
@@ -568,10 +568,10 @@ int import_take_objects(struct import *im, struct maker *m, struct hdb_error *er
 	r = base_vec_reserve(&m->raw, STORE_BLOCK_OBJECTS, sizeof(uint64_t), err);
 	if (r != HDB_OK)
 		return r;
-	places_begin(&reader, &im->places, m->first_ix, &wanted);
+	import_locator_begin(&reader, &im->locator, m->first_ix, &wanted);
 	for (;;) {
 		TRY(import_take_plain(im, m, &reader, err));
-		if ((r = places_next(&reader, &i, &sub, err)) != HDB_OK)
+		if ((r = import_locator_next(&reader, &i, &sub, err)) != HDB_OK)
 			return r < 0 ? r : HDB_OK;
 		TRY(take_object(im, m, i, &sub, err));
 		/* Memory has time to bring what is looked up while further objects are read. */

@@ -161,8 +161,9 @@ static int make_ready(struct import *im, struct maker *m, struct taking *t, stru
 	return r;
 }
 
-static ALWAYS_INLINE int take_all(struct import *im, struct maker *m, struct places_reader *reader,
-				  const unsigned id_size, struct hdb_error *err)
+static ALWAYS_INLINE int take_all(struct import *im, struct maker *m,
+				  struct import_piece_reader *reader, const unsigned id_size,
+				  struct hdb_error *err)
 {
 	struct taking t = {
 		.view = hprof_quick_view(&m->view),
@@ -207,7 +208,7 @@ static ALWAYS_INLINE int take_all(struct import *im, struct maker *m, struct pla
 	return r == HDB_END ? HDB_OK : r;
 }
 
-int import_take_plain(struct import *im, struct maker *m, struct places_reader *reader,
+int import_take_plain(struct import *im, struct maker *m, struct import_piece_reader *reader,
 		      struct hdb_error *err)
 {
 	return im->file.id_size == 8 ? take_all(im, m, reader, 8, err) :

@@ -514,7 +514,7 @@ static int make_block(struct import *im, struct maker *m, uint64_t item, struct 
 	s->count = left < STORE_BLOCK_OBJECTS ? left : STORE_BLOCK_OBJECTS;
 	m->first_ix = first_ix;
 	m->id_count = left > STORE_BLOCK_OBJECTS ? STORE_BLOCK_OBJECTS + 1 : left;
-	idset_scan(&im->ids, first_ix, m->id_count, m->ids);
+	import_idset_scan(&im->ids, first_ix, m->id_count, m->ids);
 	s->first_id = m->ids[0];
 	TRY(read_objects(im, m, err));
 	TRY(store_ids_encode(&s->ids_bytes, m->ids, s->count, first_ix, err));
@@ -666,9 +666,9 @@ int import_resolve(struct import *im, struct hdb_error *err)
 {
 	struct resolve v = { .im = im, .view = { .src = im->source } };
 
-	im->places.file = &im->file;
-	im->places.block_objects = STORE_BLOCK_OBJECTS;
-	TRY(places_finish(&im->places, &im->ids, im->work, err));
+	im->locator.file = &im->file;
+	im->locator.block_objects = STORE_BLOCK_OBJECTS;
+	TRY(import_locator_finish(&im->locator, &im->ids, im->work, err));
 	TRY(import_counts_begin(im, err));
 	TRY(import_flat_begin(im, err));
 	TRY(write_blocks(&v, err));

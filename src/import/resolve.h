@@ -145,7 +145,7 @@ int import_take_objects(struct import *im, struct maker *m, struct hdb_error *er
  * What is plain is an instance or array that is the next one wanted, has all its bytes, is of a
  * class that the thread has met, and has nothing odd about it.
  */
-int import_take_plain(struct import *im, struct maker *m, struct places_reader *reader,
+int import_take_plain(struct import *im, struct maker *m, struct import_piece_reader *reader,
 		      struct hdb_error *err);
 
 /* Empties what the thread remembers of classes: its dictionary, and what speaks of its entries. */

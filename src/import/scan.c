@@ -20,9 +20,9 @@
  * Chunks that are read ahead: some a thread, and more while the walk is at the texts and classes
  * that a dump begins with, if the budget has room for what each of them notes, half a MB.
  */
-#define AHEAD_SLOTS 3u
-#define AHEAD_SLOTS_MORE 16u
-#define AHEAD_SLOTS_MEMORY ((uint64_t)256 << 20)
+#define PRESCAN_SLOTS 3u
+#define PRESCAN_SLOTS_MORE 16u
+#define PRESCAN_SLOTS_MEMORY ((uint64_t)256 << 20)
 
 static int scan_record(struct scan *s, struct hdb_error *err)
 {
@@ -105,12 +105,12 @@ static int scan_event(struct scan *s, enum hprof_event event, struct hdb_error *
 /* ---- what was read ahead ---- */
 
 /* The classes of a run, in order of first appearance. */
-static int take_classes(struct scan *s, const struct ahead *a, const struct ahead_run *run,
-			struct hdb_error *err)
+static int take_classes(struct scan *s, const struct import_prescan *a,
+			const struct import_prescan_run *run, struct hdb_error *err)
 {
 	for (size_t i = 0; i < run->class_count; i++) {
-		const struct ahead_class *seen =
-			base_vec_at(&a->classes, struct ahead_class, run->first_class + i);
+		const struct import_prescan_class *seen =
+			base_vec_at(&a->classes, struct import_prescan_class, run->first_class + i);
 		struct import_class *class;
 		uint32_t no;
 		const int r = import_scan_class_no(s, seen->class_id, &no, err);
@@ -126,7 +126,7 @@ static int take_classes(struct scan *s, const struct ahead *a, const struct ahea
 	return HDB_OK;
 }
 
-static void take_arrays(struct import *im, const struct ahead_run *run)
+static void take_arrays(struct import *im, const struct import_prescan_run *run)
 {
 	if (!run->count[1])
 		return;
@@ -141,30 +141,31 @@ static void take_arrays(struct import *im, const struct ahead_run *run)
 }
 
 /* Takes the objects of a run: HDB_END, and nothing has changed, if one of them was there before. */
-static int take_objects(struct scan *s, const struct ahead *a, const struct ahead_run *run,
-			struct hdb_error *err)
+static int take_objects(struct scan *s, const struct import_prescan *a,
+			const struct import_prescan_run *run, struct hdb_error *err)
 {
 	struct import *im = s->im;
 	const uint64_t *ids = base_vec_at(&a->ids, uint64_t, run->first_id);
 	size_t added;
-	int r = idset_add_many(&im->ids, ids, run->id_count, &added, err);
+	int r = import_idset_add_many(&im->ids, ids, run->id_count, &added, err);
 
 	if (r == HDB_END)
-		idset_remove(&im->ids, ids, added);
+		import_idset_remove(&im->ids, ids, added);
 	if (r != HDB_OK)
 		return r;
 	TRY_ERRORS(take_classes(s, a, run, err));
 	take_arrays(im, run);
 	for (unsigned t = 0; t < 16; t++)
 		im->records.primitive_used[t] |= run->primitive_used >> t & 1;
-	return places_add_run(&im->places, (struct places_extent){ run->start, run->last.end },
-			      base_vec_at(&a->pieces, struct places_piece, run->first_piece),
-			      run->piece_count, err);
+	return import_locator_add_run(
+		&im->locator, (struct import_extent){ run->start, run->last.end },
+		base_vec_at(&a->pieces, struct import_piece, run->first_piece), run->piece_count,
+		err);
 }
 
 /* Takes a run if the walk would now meet it: HDB_OK, or HDB_END if the walk must go itself. */
-static int take_run(struct scan *s, const struct ahead *a, const struct ahead_run *run,
-		    struct hdb_error *err)
+static int take_run(struct scan *s, const struct import_prescan *a,
+		    const struct import_prescan_run *run, struct hdb_error *err)
 {
 	int r;
 
@@ -203,8 +204,8 @@ static int step(struct scan *s, struct hdb_error *err)
 static int walk_chunk(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
 {
 	struct scan *s = ctx;
-	const struct ahead *a = &s->chunks[slot];
-	const uint64_t end = (item + 1) * AHEAD_CHUNK_BYTES;
+	const struct import_prescan *a = &s->chunks[slot];
+	const uint64_t end = (item + 1) * PRESCAN_CHUNK_BYTES;
 	size_t next = 0;
 	int r = base_step(s->im->work, s->walk.position, err);
 
@@ -212,11 +213,13 @@ static int walk_chunk(void *ctx, unsigned slot, uint64_t item, struct hdb_error 
 		return r;
 	while (!s->is_done && s->walk.position < end) {
 		while (next < a->runs.count &&
-		       base_vec_at(&a->runs, struct ahead_run, next)->start < s->walk.position)
+		       base_vec_at(&a->runs, struct import_prescan_run, next)->start <
+			       s->walk.position)
 			next++;
 		r = HDB_END;
 		if (next < a->runs.count)
-			r = take_run(s, a, base_vec_at(&a->runs, struct ahead_run, next), err);
+			r = take_run(s, a, base_vec_at(&a->runs, struct import_prescan_run, next),
+				     err);
 		/* The walk must go itself. */
 		if (r == HDB_END)
 			r = step(s, err);
@@ -229,21 +232,23 @@ static int walk_chunk(void *ctx, unsigned slot, uint64_t item, struct hdb_error 
 static int read_chunk(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
 {
 	struct scan *s = ctx;
-	const uint64_t from = item * AHEAD_CHUNK_BYTES;
+	const uint64_t from = item * PRESCAN_CHUNK_BYTES;
 	const uint64_t left = s->im->source->size - from;
 
-	return ahead_read(&s->chunks[slot], &s->im->file, from,
-			  from + (left < AHEAD_CHUNK_BYTES ? left : AHEAD_CHUNK_BYTES), err);
+	return import_prescan_read(&s->chunks[slot], &s->im->file, from,
+				   from + (left < PRESCAN_CHUNK_BYTES ? left : PRESCAN_CHUNK_BYTES),
+				   err);
 }
 
 static int scan_chunks(struct scan *s, struct hdb_error *err)
 {
 	struct import *im = s->im;
 	const struct base_pipeline pipeline = {
-		.item_count = (im->source->size + AHEAD_CHUNK_BYTES - 1) / AHEAD_CHUNK_BYTES,
+		.item_count = (im->source->size + PRESCAN_CHUNK_BYTES - 1) / PRESCAN_CHUNK_BYTES,
 		.threads = im->work->threads,
-		.slot_count = AHEAD_SLOTS * im->work->threads +
-			      (im->work->memory_bytes < AHEAD_SLOTS_MEMORY ? 0 : AHEAD_SLOTS_MORE),
+		.slot_count =
+			PRESCAN_SLOTS * im->work->threads +
+			(im->work->memory_bytes < PRESCAN_SLOTS_MEMORY ? 0 : PRESCAN_SLOTS_MORE),
 		.ctx = s,
 		.produce = read_chunk,
 		.consume = walk_chunk,
@@ -262,7 +267,7 @@ static int scan_chunks(struct scan *s, struct hdb_error *err)
 			goto out;
 out:
 	for (unsigned i = 0; i < pipeline.slot_count; i++)
-		ahead_release(&s->chunks[i]);
+		import_prescan_release(&s->chunks[i]);
 	free(s->chunks);
 	return r;
 }

@@ -26,8 +26,8 @@ struct scan {
 	uint32_t cache_no[CLASS_CACHE];
 	uint32_t heap_no;
 	uint32_t alloc_records, cpu_records;
-	struct base_vec waiting; /* uint64_t: identifiers of the last texts */
-	struct ahead *chunks;    /* one a slot of the pipeline */
+	struct base_vec waiting;       /* uint64_t: identifiers of the last texts */
+	struct import_prescan *chunks; /* one a slot of the pipeline */
 	uint64_t events;
 	bool is_done; /* the walk has ended */
 };

@@ -48,7 +48,7 @@ static void watch_overlap(struct import *im, const struct hprof_sub *sub)
 	    sub->id < im->evidence.previous_array_end)
 		im->evidence.array_overlap++;
 	im->evidence.previous_array = sub->id;
-	im->evidence.previous_array_end = ahead_array_end(sub->id, sub->length);
+	im->evidence.previous_array_end = import_wide_array_end(sub->id, sub->length);
 }
 
 static int scan_object(struct scan *s, const struct hprof_sub *sub, struct hdb_error *err)
@@ -65,7 +65,7 @@ static int scan_object(struct scan *s, const struct hprof_sub *sub, struct hdb_e
 						  .offset = sub->offset,
 						  .lost_bytes = sub->end - sub->offset },
 			err, "an object with ID 0 was dropped");
-	r = idset_add(&im->ids, sub->id, err);
+	r = import_idset_add(&im->ids, sub->id, err);
 	if (r == HDB_END)
 		return import_problem(
 			im,
@@ -95,7 +95,7 @@ static int scan_object(struct scan *s, const struct hprof_sub *sub, struct hdb_e
 		im->records.primitive_used[sub->element_type & 15] = 1;
 		break;
 	}
-	return places_add(&im->places, sub, err);
+	return import_locator_add(&im->locator, sub, err);
 }
 
 static int scan_root(struct scan *s, const struct hprof_sub *sub, struct hdb_error *err)
@@ -178,7 +178,7 @@ int import_scan_sub(struct scan *s, struct hdb_error *err)
 		return HDB_OK;
 	if (sub->tag == HPROF_CLASS_DUMP || sub->tag == HPROF_HEAP_DUMP_INFO ||
 	    hprof_sub_is_root(sub->tag))
-		places_pass(&s->im->places, sub);
+		import_locator_pass(&s->im->locator, sub);
 	switch (sub->tag) {
 	case HPROF_CLASS_DUMP:
 	case HPROF_INSTANCE_DUMP:

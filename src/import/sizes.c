@@ -157,7 +157,7 @@ static int as_art(struct import *im, struct layout *l, struct hdb_error *err)
 	l->is_recorded = true;
 	(void)snprintf(l->evidence, sizeof(l->evidence),
 		       "ART dump: instance sizes as recorded, array header 12, alignment 8");
-	return sizes_art_model(im, &l->model, err);
+	return import_sizes_art_model(im, &l->model, err);
 }
 
 /* Parses "header=12,ref=4,align=8", any part; NULL is none. */
@@ -304,19 +304,21 @@ static void size_vm_class(struct import_class *class, const struct layout *l, bo
 {
 	const struct layout_model *model = &l->choice->model;
 	const bool is_array = class->out.flags & STORE_CLASS_ARRAY && !class->max_body;
-	const bool is_wide = sizes_is_wide(model, class);
+	const bool is_wide = import_sizes_is_wide(model, class);
 	const struct import_distance *distance = &class->distance;
-	const uint64_t bytes = is_array ? sizes_array_base(model, class) :
+	const uint64_t bytes = is_array ? import_sizes_array_base(model, class) :
 					  layout_round(class->model_bytes, model->align_bytes);
 	const int64_t least =
-		is_wide  ? distance->least_wide :
-		is_array ? distance->least :
-			   sizes_least(distance, bytes,
-				       distance->count / (dense ? ODD_SHARE_DENSE : ODD_SHARE));
+		is_wide ?
+			distance->least_wide :
+		is_array ?
+			distance->least :
+			import_sizes_least(distance, bytes,
+					   distance->count / (dense ? ODD_SHARE_DENSE : ODD_SHARE));
 	uint8_t basis = STORE_SIZE_COMPUTED;
 
 	if (l->choice->has_addresses)
-		basis = sizes_basis(bytes, model->align_bytes, distance, least);
+		basis = import_sizes_basis(bytes, model->align_bytes, distance, least);
 	class->out.layout_bytes = layout_round(bytes, model->align_bytes);
 	class->out.instance_bytes = class->out.layout_bytes;
 	if (!is_array && !class->stack_size_at && !fixed)
@@ -326,8 +328,8 @@ static void size_vm_class(struct import_class *class, const struct layout *l, bo
 	class->out.size_basis = basis;
 	basis = STORE_SIZE_COMPUTED;
 	if (l->choice->has_addresses && !(class->out.flags & STORE_CLASS_INVENTED))
-		basis = sizes_basis(class->mirror_bytes, model->align_bytes,
-				    &class->mirror_distance, class->mirror_distance.least);
+		basis = import_sizes_basis(class->mirror_bytes, model->align_bytes,
+					   &class->mirror_distance, class->mirror_distance.least);
 	class->out.class_bytes =
 		fixed ? class->mirror_bytes :
 			correct(&class->mirror_distance, class->mirror_distance.least,
@@ -354,7 +356,7 @@ static uint8_t element_bytes(const struct sizes *s, const struct layout_model *m
 		return SIZES_FILLER_BYTES;
 	if (class->flat_element_no == STORE_NONE)
 		return 0;
-	bytes = sizes_flat_element(s, model, class->flat_element_no);
+	bytes = import_sizes_flat_element(s, model, class->flat_element_no);
 	return bytes <= SIZES_ELEMENT_MAX ? (uint8_t)bytes : SIZES_ELEMENT_MAX;
 }
 
@@ -386,15 +388,15 @@ static int size_vm(struct import *im, struct layout *l, const struct sizes_fixed
 		   struct hdb_error *err)
 {
 	struct sizes s;
-	int r = sizes_open(im, &s, err);
+	int r = import_sizes_open(im, &s, err);
 
 	if (r != HDB_OK)
 		goto out;
-	if ((r = sizes_choose(&s, fixed, l->choice, err)) != HDB_OK)
+	if ((r = import_sizes_choose(&s, fixed, l->choice, err)) != HDB_OK)
 		goto out;
 	apply_choice(im, l, &s);
 out:
-	sizes_release(&s);
+	import_sizes_release(&s);
 	return r;
 }
 
@@ -515,6 +517,6 @@ int import_sizes(struct import *im, struct hdb_error *err)
 	r = find_sizes(im, choice, err);
 out:
 	free(choice);
-	places_release(&im->places, im->work);
+	import_locator_release(&im->locator, im->work);
 	return r;
 }

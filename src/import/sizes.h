@@ -43,23 +43,24 @@ struct sizes {
 /* ---- sizes_fields.c ---- */
 
 /* Reads the field types of all classes. *s is to be released also on failure. */
-int sizes_open(struct import *im, struct sizes *s, struct hdb_error *err);
-void sizes_release(struct sizes *s);
+int import_sizes_open(struct import *im, struct sizes *s, struct hdb_error *err);
+void import_sizes_release(struct sizes *s);
 
 /* Lays out all classes: import_class.model_bytes (not rounded) and mirror_bytes. */
-int sizes_lay_out(struct sizes *s, const struct layout_model *model, struct hdb_error *err);
+int import_sizes_lay_out(struct sizes *s, const struct layout_model *model, struct hdb_error *err);
 
 /*
  * Compares what sizes_lay_out left with the distances; needs no classes of a model whose arrays
  * alone fail.
  */
-struct sizes_score sizes_score(const struct sizes *s, const struct layout_model *model);
+struct sizes_score import_sizes_score(const struct sizes *s, const struct layout_model *model);
 /* The part of sizes_score that array classes give. */
-struct sizes_score sizes_score_arrays(const struct sizes *s, const struct layout_model *model);
+struct sizes_score import_sizes_score_arrays(const struct sizes *s,
+					     const struct layout_model *model);
 
 /* enum store_size_basis of an object of this size at this least distance. */
-uint8_t sizes_basis(uint64_t bytes, uint64_t align, const struct import_distance *distance,
-		    int64_t least);
+uint8_t import_sizes_basis(uint64_t bytes, uint64_t align, const struct import_distance *distance,
+			   int64_t least);
 
 /*
  * HotSpot fills dead areas with arrays of words of 4 bytes, whatever the width of references
@@ -71,24 +72,25 @@ uint8_t sizes_basis(uint64_t bytes, uint64_t align, const struct import_distance
 #define SIZES_ELEMENT_MAX 128u
 
 /* Whether an object of the class has room for references of 8 bytes in what its length says. */
-bool sizes_is_wide(const struct layout_model *model, const struct import_class *class);
+bool import_sizes_is_wide(const struct layout_model *model, const struct import_class *class);
 /* Bytes before the first element of an array of the class. */
-unsigned sizes_array_base(const struct layout_model *model, const struct import_class *class);
+unsigned import_sizes_array_base(const struct layout_model *model,
+				 const struct import_class *class);
 
 /*
  * The distance that counts for an instance that is laid out with this size: the smallest, unless it
  * is less, at most `most` objects lie at it, and others do not: then an ID inside another object is
  * to blame, and the next one counts.
  */
-int64_t sizes_least(const struct import_distance *distance, uint64_t bytes, uint32_t most);
+int64_t import_sizes_least(const struct import_distance *distance, uint64_t bytes, uint32_t most);
 
 /* ---- flat.c ---- */
 
 /* Sets bytes and align of im->flat.fields, once types are read. */
-void sizes_flat(const struct sizes *s, const struct layout_model *model);
+void import_sizes_flat(const struct sizes *s, const struct layout_model *model);
 /* Bytes of an element of an array of flat values of class value_no. */
-uint32_t sizes_flat_element(const struct sizes *s, const struct layout_model *model,
-			    uint32_t value_no);
+uint32_t import_sizes_flat_element(const struct sizes *s, const struct layout_model *model,
+				   uint32_t value_no);
 
 /* ---- sizes_art.c ---- */
 
@@ -96,21 +98,21 @@ uint32_t sizes_flat_element(const struct sizes *s, const struct layout_model *mo
  * How ART places fields: of its two ways, the one that makes more classes as large as the dump
  * records.
  */
-int sizes_art_model(struct import *im, struct layout_model *out, struct hdb_error *err);
+int import_sizes_art_model(struct import *im, struct layout_model *out, struct hdb_error *err);
 
 /* ---- vm_version.c ---- */
 
 /*
  * The object with this ID, as the dump has it. False if there is none. A search; for a few objects.
  */
-bool sizes_read_object(struct import *im, struct base_view *view, uint64_t id,
-		       struct hprof_sub *out);
+bool import_sizes_read_object(struct import *im, struct base_view *view, uint64_t id,
+			      struct hprof_sub *out);
 
 /*
  * Feature version of the VM (8, 17), from the version text that the class library keeps in a static
  * field; 0 if the dump has none. `evidence` says where it is from.
  */
-unsigned sizes_vm_version(struct import *im, char evidence[SIZES_EVIDENCE_MAX]);
+unsigned import_sizes_vm_version(struct import *im, char evidence[SIZES_EVIDENCE_MAX]);
 
 /* ---- sizes_vm.c ---- */
 
@@ -131,7 +133,7 @@ struct sizes_fixed {
 };
 
 /* Chooses, and leaves all classes laid out under the choice. */
-int sizes_choose(struct sizes *s, const struct sizes_fixed *fixed, struct sizes_choice *out,
-		 struct hdb_error *err);
+int import_sizes_choose(struct sizes *s, const struct sizes_fixed *fixed, struct sizes_choice *out,
+			struct hdb_error *err);
 
 #endif

@@ -30,7 +30,7 @@ static bool is_string(struct import *im, struct base_view *view, uint64_t id,
 	if (before)
 		return before->kind == STORE_INSTANCE &&
 		       layout_known_is_string(import_class_at(im, before->class_no)->known);
-	if (!sizes_read_object(im, view, id, &owner) || owner.tag != HPROF_INSTANCE_DUMP)
+	if (!import_sizes_read_object(im, view, id, &owner) || owner.tag != HPROF_INSTANCE_DUMP)
 		return false;
 	no = base_idmap_get(&im->class_map, owner.class_id);
 	return no != BASE_IDMAP_NONE && layout_known_is_string(import_class_at(im, no)->known);
@@ -66,7 +66,7 @@ static int count_recorded(struct sizes *s, const struct layout_model *model, uin
 			  struct hdb_error *err)
 {
 
-	TRY(sizes_lay_out(s, model, err));
+	TRY(import_sizes_lay_out(s, model, err));
 	*count = 0;
 	for (uint32_t no = 0; no < s->im->classes.count; no++) {
 		const struct import_class *class = import_class_at(s->im, no);
@@ -76,7 +76,7 @@ static int count_recorded(struct sizes *s, const struct layout_model *model, uin
 	return HDB_OK;
 }
 
-int sizes_art_model(struct import *im, struct layout_model *out, struct hdb_error *err)
+int import_sizes_art_model(struct import *im, struct layout_model *out, struct hdb_error *err)
 {
 	const uint32_t object = im->known.object_no;
 	/* Newer dumps list the header's two fields as fields of java.lang.Object. */
@@ -93,7 +93,7 @@ int sizes_art_model(struct import *im, struct layout_model *out, struct hdb_erro
 		.reference_bytes = 4,
 		.align_bytes = 8,
 	};
-	if ((r = sizes_open(im, &s, err)) != HDB_OK)
+	if ((r = import_sizes_open(im, &s, err)) != HDB_OK)
 		goto out;
 	if ((r = count_recorded(&s, out, &narrow, err)) != HDB_OK)
 		goto out;
@@ -103,6 +103,6 @@ int sizes_art_model(struct import *im, struct layout_model *out, struct hdb_erro
 		goto out;
 	out->widens_fields = wide > narrow;
 out:
-	sizes_release(&s);
+	import_sizes_release(&s);
 	return r;
 }

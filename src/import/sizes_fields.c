@@ -107,7 +107,7 @@ static int read_types(struct import *im, const struct import_class *class, struc
 	return HDB_OK;
 }
 
-int sizes_open(struct import *im, struct sizes *s, struct hdb_error *err)
+int import_sizes_open(struct import *im, struct sizes *s, struct hdb_error *err)
 {
 	const size_t n = im->classes.count + 1;
 	uint32_t longest = 0;
@@ -136,7 +136,7 @@ int sizes_open(struct import *im, struct sizes *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-void sizes_release(struct sizes *s)
+void import_sizes_release(struct sizes *s)
 {
 	free(s->statics);
 	free(s->first_type);
@@ -271,14 +271,14 @@ static int lay_out_class(struct sizes *s, const struct layout_model *model, uint
 	return save_shape(s, no, &shape, err);
 }
 
-int sizes_lay_out(struct sizes *s, const struct layout_model *model, struct hdb_error *err)
+int import_sizes_lay_out(struct sizes *s, const struct layout_model *model, struct hdb_error *err)
 {
 	struct import *im = s->im;
 	uint64_t mirror;
 	int r;
 
 	s->gaps.count = 0;
-	sizes_flat(s, model);
+	import_sizes_flat(s, model);
 	for (uint32_t i = 0; i < im->classes.count; i++) {
 		if ((r = lay_out_class(s, model, im->known.order[i], err)) != HDB_OK)
 			return r;
@@ -296,8 +296,8 @@ int sizes_lay_out(struct sizes *s, const struct layout_model *model, struct hdb_
 
 /* ---- comparing ---- */
 
-uint8_t sizes_basis(uint64_t bytes, uint64_t align, const struct import_distance *distance,
-		    int64_t least)
+uint8_t import_sizes_basis(uint64_t bytes, uint64_t align, const struct import_distance *distance,
+			   int64_t least)
 {
 	if (!distance->count)
 		return STORE_SIZE_COMPUTED;
@@ -306,7 +306,7 @@ uint8_t sizes_basis(uint64_t bytes, uint64_t align, const struct import_distance
 	return (uint64_t)least - bytes < align ? STORE_SIZE_EXACT : STORE_SIZE_COMPUTED;
 }
 
-int64_t sizes_least(const struct import_distance *distance, uint64_t bytes, uint32_t most)
+int64_t import_sizes_least(const struct import_distance *distance, uint64_t bytes, uint32_t most)
 {
 	const bool is_odd = distance->least < (int64_t)bytes && distance->at_least <= most &&
 			    distance->next_least != INT64_MAX;
@@ -324,13 +324,13 @@ static void count_basis(struct sizes_score *score, uint8_t basis)
 		score->loose++;
 }
 
-bool sizes_is_wide(const struct layout_model *model, const struct import_class *class)
+bool import_sizes_is_wide(const struct layout_model *model, const struct import_class *class)
 {
 	return model->reference_bytes == 8 && !(class->out.flags & STORE_CLASS_FILLER) &&
 	       (class->stack_size_at || class->out.element_type == HPROF_OBJECT);
 }
 
-unsigned sizes_array_base(const struct layout_model *model, const struct import_class *class)
+unsigned import_sizes_array_base(const struct layout_model *model, const struct import_class *class)
 {
 	uint8_t type = class->out.element_type;
 
@@ -346,7 +346,8 @@ static bool is_array(const struct import_class *class)
 	return class->out.flags & STORE_CLASS_ARRAY && !class->max_body;
 }
 
-struct sizes_score sizes_score_arrays(const struct sizes *s, const struct layout_model *model)
+struct sizes_score import_sizes_score_arrays(const struct sizes *s,
+					     const struct layout_model *model)
 {
 	struct sizes_score score = { 0 };
 	bool is_tight[16] = { false };
@@ -354,13 +355,15 @@ struct sizes_score sizes_score_arrays(const struct sizes *s, const struct layout
 	for (uint32_t no = 0; no < s->im->classes.count; no++) {
 		const struct import_class *class = import_class_at(s->im, no);
 		const uint8_t type = class->out.element_type & 15;
-		const int64_t least = sizes_is_wide(model, class) ? class->distance.least_wide :
-								    class->distance.least;
-		const unsigned base = sizes_array_base(model, class);
+		const int64_t least = import_sizes_is_wide(model, class) ?
+					      class->distance.least_wide :
+					      class->distance.least;
+		const unsigned base = import_sizes_array_base(model, class);
 
 		if (!is_array(class) || !class->distance.count)
 			continue;
-		count_basis(&score, sizes_basis(base, model->align_bytes, &class->distance, least));
+		count_basis(&score,
+			    import_sizes_basis(base, model->align_bytes, &class->distance, least));
 		is_tight[type] = is_tight[type] || least == base;
 	}
 	for (unsigned t = 0; t < 16; t++)
@@ -368,9 +371,9 @@ struct sizes_score sizes_score_arrays(const struct sizes *s, const struct layout
 	return score;
 }
 
-struct sizes_score sizes_score(const struct sizes *s, const struct layout_model *model)
+struct sizes_score import_sizes_score(const struct sizes *s, const struct layout_model *model)
 {
-	struct sizes_score score = sizes_score_arrays(s, model), mirrors = { 0 };
+	struct sizes_score score = import_sizes_score_arrays(s, model), mirrors = { 0 };
 
 	for (uint32_t no = 0; no < s->im->classes.count; no++) {
 		const struct import_class *class = import_class_at(s->im, no);
@@ -380,16 +383,18 @@ struct sizes_score sizes_score(const struct sizes *s, const struct layout_model 
 			const uint64_t bytes = layout_round(class->model_bytes, model->align_bytes);
 			const uint32_t most =
 				class->distance.count >= MANY_OBJECTS ? ODD_OBJECTS : 0;
-			const int64_t least = is_wide ? class->distance.least_wide :
-							sizes_least(&class->distance, bytes, most);
+			const int64_t least =
+				is_wide ? class->distance.least_wide :
+					  import_sizes_least(&class->distance, bytes, most);
 
-			count_basis(&score, sizes_basis(bytes, model->align_bytes, &class->distance,
-							least));
+			count_basis(&score, import_sizes_basis(bytes, model->align_bytes,
+							       &class->distance, least));
 		}
 		if (class->mirror_distance.count && !(class->out.flags & STORE_CLASS_INVENTED))
-			count_basis(&mirrors, sizes_basis(class->mirror_bytes, model->align_bytes,
-							  &class->mirror_distance,
-							  class->mirror_distance.least));
+			count_basis(&mirrors,
+				    import_sizes_basis(class->mirror_bytes, model->align_bytes,
+						       &class->mirror_distance,
+						       class->mirror_distance.least));
 	}
 	score.contradicted += mirrors.contradicted;
 	score.exact += mirrors.exact;

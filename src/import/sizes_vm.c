@@ -97,7 +97,7 @@ static void set_java(struct layout_model *model, unsigned java)
 static int lay_out(struct search *q, const struct layout_model *model, struct hdb_error *err)
 {
 	q->laid_out++;
-	return sizes_lay_out(q->s, model, err);
+	return import_sizes_lay_out(q->s, model, err);
 }
 
 /* Lays classes out as chosen, unless they are. */
@@ -156,7 +156,7 @@ static void add_try(struct search *q, const struct layout_model *base, unsigned 
 	*try = (struct try){ .model = *base };
 	try->model.header_bytes = header;
 	try->model.reference_bytes = reference;
-	try->arrays = sizes_score_arrays(q->s, &try->model);
+	try->arrays = import_sizes_score_arrays(q->s, &try->model);
 }
 
 /* Whether such a VM has ever been; what the user has fixed is taken as it is. */
@@ -224,7 +224,7 @@ static int best_try(struct search *q, struct try **best, struct hdb_error *err)
 		if (try->arrays.contradicted > least)
 			continue;
 		TRY(lay_out(q, &try->model, err));
-		try->score = sizes_score(q->s, &try->model);
+		try->score = import_sizes_score(q->s, &try->model);
 		try->laid_out = q->laid_out;
 		if (!*best || worth_of(q, try) > worth_of(q, *best))
 			*best = try;
@@ -241,7 +241,7 @@ static int consider(struct search *q, const struct layout_model *model, struct h
 	struct sizes_score score;
 
 	TRY_ERRORS(lay_out(q, model, err));
-	score = sizes_score(q->s, model);
+	score = import_sizes_score(q->s, model);
 	if (worth(&score) > worth(&q->out->score)) {
 		q->out->model = *model;
 		q->out->score = score;
@@ -305,8 +305,8 @@ static bool doubts_padding(const struct search *q)
 		const struct import_class *class = import_class_at(im, no);
 
 		if (class->distance.count && layout_known_may_contend(class->known) &&
-		    sizes_basis(layout_round(class->model_bytes, align), align, &class->distance,
-				class->distance.least) != STORE_SIZE_EXACT)
+		    import_sizes_basis(layout_round(class->model_bytes, align), align,
+				       &class->distance, class->distance.least) != STORE_SIZE_EXACT)
 			return true;
 	}
 	return false;
@@ -474,8 +474,8 @@ static void find_alignment(struct search *q, struct layout_model *model)
 		model->align_bytes = q->fixed->align_bytes;
 }
 
-int sizes_choose(struct sizes *s, const struct sizes_fixed *fixed, struct sizes_choice *out,
-		 struct hdb_error *err)
+int import_sizes_choose(struct sizes *s, const struct sizes_fixed *fixed, struct sizes_choice *out,
+			struct hdb_error *err)
 {
 	struct search q = { .s = s, .fixed = fixed, .out = out };
 	struct layout_model base = {
@@ -488,7 +488,7 @@ int sizes_choose(struct sizes *s, const struct sizes_fixed *fixed, struct sizes_
 
 	memset(out, 0, sizeof(*out));
 	base.reverses_fields = lists_backwards(s->im);
-	q.java = sizes_vm_version(s->im, version);
+	q.java = import_sizes_vm_version(s->im, version);
 	q.least_java = least_version(s->im);
 	find_alignment(&q, &base);
 	list_all(&q, &base);

@@ -14,20 +14,21 @@
 /* Bytes of the version text that are looked at; "1.8.0_05-internal" is a long one. */
 #define VERSION_MAX 32
 
-bool sizes_read_object(struct import *im, struct base_view *view, uint64_t id,
-		       struct hprof_sub *out)
+bool import_sizes_read_object(struct import *im, struct base_view *view, uint64_t id,
+			      struct hprof_sub *out)
 {
-	const uint32_t ix = id ? idset_find(&im->ids, id) : IDSET_NONE;
+	const uint32_t ix = id ? import_idset_find(&im->ids, id) : IDSET_NONE;
 	uint64_t offset = 0;
-	const struct places_wanted wanted = {
+	const struct import_wanted wanted = {
 		.view = view,
 		.ids = &id,
 		.count = 1,
 		.offsets = &offset,
 	};
 
-	return ix != IDSET_NONE && places_block(&im->places, ix, &wanted, NULL) == HDB_OK &&
-	       offset && hprof_sub_read(&im->file, view, offset, out, NULL) == HDB_OK;
+	return ix != IDSET_NONE &&
+	       import_locator_block(&im->locator, ix, &wanted, NULL) == HDB_OK && offset &&
+	       hprof_sub_read(&im->file, view, offset, out, NULL) == HDB_OK;
 }
 
 /* The bytes of a string's own field of this name and type; NULL if it has none. */
@@ -82,12 +83,12 @@ static void read_string(struct import *im, uint64_t id, char out[VERSION_MAX])
 	const uint8_t *p;
 
 	out[0] = '\0';
-	if (!sizes_read_object(im, &view, id, &sub))
+	if (!import_sizes_read_object(im, &view, id, &sub))
 		return;
 	p = field_of(im, &view, &sub, "coder", HPROF_BYTE);
 	width += p && *p == 1;
 	p = field_of(im, &view, &sub, "value", HPROF_OBJECT);
-	if (!p || !sizes_read_object(im, &view, be_id(p, im->file.id_size), &sub) ||
+	if (!p || !import_sizes_read_object(im, &view, be_id(p, im->file.id_size), &sub) ||
 	    sub.tag != HPROF_PRIMITIVE_ARRAY_DUMP)
 		return;
 	if (sub.element_type == HPROF_CHAR)
@@ -135,7 +136,7 @@ static uint64_t version_field(struct import *im, const struct import_class *clas
 	return 0;
 }
 
-unsigned sizes_vm_version(struct import *im, char evidence[SIZES_EVIDENCE_MAX])
+unsigned import_sizes_vm_version(struct import *im, char evidence[SIZES_EVIDENCE_MAX])
 {
 	char text[VERSION_MAX];
 

@@ -31,6 +31,7 @@ extern const uint8_t block_format_key[8];
  * XXH3 of a value's bytes behind the checksum, seeded with its key, so that a block in a wrong
  * place shows: table and number of a block, a hash of the whole key of a meta value.
  */
-uint64_t block_checksum(const uint8_t *key, uint64_t key_size, const uint8_t *value, uint64_t size);
+uint64_t store_block_checksum(const uint8_t *key, uint64_t key_size, const uint8_t *value,
+			      uint64_t size);
 
 #endif

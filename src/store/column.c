@@ -39,7 +39,7 @@ static int open_block(struct store_column *c, uint32_t block_no, struct pack_col
 					 c->ix_count - first_ix :
 					 STORE_BLOCK_OBJECTS))
 		return store_damaged(c->store, c->table, first_ix, "impossible size", err);
-	if (pack_open(*out, block.data, block.size, block.item_count, &why) < 0) {
+	if (base_pack_open(*out, block.data, block.size, block.item_count, &why) < 0) {
 		(*out)->data = NULL;
 		return store_damaged(c->store, c->table, first_ix, why.message, err);
 	}
@@ -56,7 +56,7 @@ int store_column_get(struct store_column *column, uint32_t ix, uint64_t *value,
 		return store_damaged(column->store, column->table, ix, "object beyond the table",
 				     err);
 	TRY(open_block(column, ix / STORE_BLOCK_OBJECTS, &block, err));
-	*value = pack_get(block, ix % STORE_BLOCK_OBJECTS);
+	*value = base_pack_get(block, ix % STORE_BLOCK_OBJECTS);
 	return HDB_OK;
 }
 
@@ -69,7 +69,7 @@ int store_column_block(struct store_column *column, uint32_t first_ix, uint64_t 
 	/* It may have been driven out of memory since it was opened. */
 	base_map_soon(block->data, load32(block->data));
 	for (uint32_t g = 0; g * PACK_GROUP < block->count; g++)
-		(void)pack_group(block, g, values + g * PACK_GROUP);
+		(void)base_pack_group(block, g, values + g * PACK_GROUP);
 	*count = block->count;
 	return HDB_OK;
 }
@@ -80,7 +80,7 @@ int store_column_has(struct store_column *column, uint32_t first_ix, bool *has,
 	struct pack_column *block;
 	const int r = open_block(column, first_ix / STORE_BLOCK_OBJECTS, &block, err);
 
-	*has = r == HDB_OK && !pack_is_zero(block);
+	*has = r == HDB_OK && !base_pack_is_zero(block);
 	return r;
 }
 

@@ -297,7 +297,7 @@ int store_env_open(const char *path, bool is_unsynced, struct store_env **out,
 	 * LMDB believes these pages; a file that was cut would be a bus error on its first missing
 	 * one.
 	 */
-	if ((r = pages_check_file(fd, path, &wanted, err)) != HDB_OK)
+	if ((r = store_pages_check_file(fd, path, &wanted, err)) != HDB_OK)
 		goto out;
 	r = share_env(path, &st, is_unsynced, out, err);
 out:

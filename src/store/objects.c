@@ -196,7 +196,7 @@ static int encode_group(struct store_objects_dictionary *d, struct pack_writer c
 		values[HEAPS][i] = block->heap_nos[from + i];
 	for (unsigned c = NUMBERS; c < PARTS; c++)
 		if (columns[c].out &&
-		    (r = pack_put_group(&columns[c], values[c], group.count, err)) < 0)
+		    (r = base_pack_put_group(&columns[c], values[c], group.count, err)) < 0)
 			return r;
 	return r;
 }
@@ -235,7 +235,7 @@ int store_objects_encode(struct base_vec *out, struct store_objects_dictionary *
 	assert(block->count <= STORE_BLOCK_OBJECTS);
 	assert(!d->used.count);
 	for (unsigned c = NUMBERS; c < parts; c++)
-		if ((r = pack_begin(&columns[c], &bytes[c], block->count, err)) < 0)
+		if ((r = base_pack_begin(&columns[c], &bytes[c], block->count, err)) < 0)
 			goto out;
 	for (uint32_t i = 0; i < block->count; i += PACK_GROUP)
 		if ((r = encode_group(d, columns, block, i, err)) < 0)
@@ -243,7 +243,7 @@ int store_objects_encode(struct base_vec *out, struct store_objects_dictionary *
 	if ((r = put_dictionary(out, d, err)) < 0)
 		goto out;
 	for (unsigned c = 0; c < parts; c++) {
-		if (c != BASES && (r = pack_end(&columns[c], err)) < 0)
+		if (c != BASES && (r = base_pack_end(&columns[c], err)) < 0)
 			goto out;
 		if ((r = base_bytes_append(out, bytes[c].data, bytes[c].count, err)) < 0)
 			goto out;
@@ -278,7 +278,7 @@ int store_ids_encode(struct base_vec *out, const uint64_t *ids, uint32_t count, 
 	for (uint32_t g = 0; g < groups; g++)
 		store64(head + 8 + (size_t)g * 8, ids[g * PACK_GROUP]);
 	out->count += 8 + (size_t)groups * 8;
-	TRY_ERRORS(pack_begin(&column, out, count, err));
+	TRY_ERRORS(base_pack_begin(&column, out, count, err));
 	for (uint32_t at = 0; at < count; at += PACK_GROUP) {
 		const unsigned n = count - at < PACK_GROUP ? count - at : PACK_GROUP;
 		uint64_t deltas[PACK_GROUP];
@@ -287,9 +287,9 @@ int store_ids_encode(struct base_vec *out, const uint64_t *ids, uint32_t count, 
 			deltas[i] = (ids[at + i] - ids[at + i - 1]) >> shift;
 		/* The first of a group is written whole; its delta repeats the next one's. */
 		deltas[0] = at + 1 < count ? (ids[at + 1] - ids[at]) >> shift : 0;
-		TRY_ERRORS(pack_put_group(&column, deltas, n, err));
+		TRY_ERRORS(base_pack_put_group(&column, deltas, n, err));
 	}
-	return pack_end(&column, err);
+	return base_pack_end(&column, err);
 }
 
 /* ---- objects ---- */
@@ -304,12 +304,12 @@ static int open_columns(struct store_objects *out, const uint8_t *p, uint64_t si
 	for (unsigned c = 0; c < 4; c++) {
 		if (c == 3 && size == 0)
 			break;
-		TRY_ERRORS(pack_open(columns[c], p, size, out->count, err));
+		TRY_ERRORS(base_pack_open(columns[c], p, size, out->count, err));
 		p += columns[c]->size;
 		size -= columns[c]->size;
 	}
 	for (uint32_t g = 0; g * PACK_GROUP < out->count; g++) {
-		const unsigned n = pack_group(&out->class_column, g, group);
+		const unsigned n = base_pack_group(&out->class_column, g, group);
 
 		for (unsigned i = 0; i < n; i++)
 			if (group[i] >= out->class_count)
@@ -385,9 +385,10 @@ uint32_t store_objects_class(const struct store_objects *block, uint32_t i)
 void store_objects_get(const struct store_objects *block, uint32_t i, struct store_object *out)
 {
 	assert(i < block->count);
-	get_class(block, pack_get(&block->class_column, i), out);
-	out->length = pack_get(&block->length_column, i);
-	out->heap_no = block->heap_column.count ? (uint32_t)pack_get(&block->heap_column, i) : 0;
+	get_class(block, base_pack_get(&block->class_column, i), out);
+	out->length = base_pack_get(&block->length_column, i);
+	out->heap_no =
+		block->heap_column.count ? (uint32_t)base_pack_get(&block->heap_column, i) : 0;
 	out->file_offset = 0;
 }
 
@@ -407,12 +408,12 @@ static void group_offsets(const struct store_objects *block, const struct store_
 			  uint32_t g, uint64_t offset[PACK_GROUP])
 {
 	uint64_t indices[PACK_GROUP], lengths[PACK_GROUP];
-	const unsigned n = pack_group(&block->class_column, g, indices);
+	const unsigned n = base_pack_group(&block->class_column, g, indices);
 	uint64_t expected = load64(block->bases + (uint64_t)g * 8);
 
 	assert(g < (block->count + PACK_GROUP - 1) / PACK_GROUP);
-	(void)pack_group(&block->length_column, g, lengths);
-	(void)pack_group(&block->offset_column, g, offset);
+	(void)base_pack_group(&block->length_column, g, lengths);
+	(void)base_pack_group(&block->offset_column, g, offset);
 	for (unsigned k = 0; k < n; k++) {
 		const struct store_record_rule rule =
 			rules ? rules[indices[k]] : rule_of(block, indices[k]);
@@ -502,7 +503,7 @@ void store_objects_scan(const struct store_objects *block, uint32_t *class_no, u
 	base_map_soon(block->classes, block->size);
 	table = list_classes(block, room);
 	for (uint32_t g = 0; g * PACK_GROUP < block->count; g++) {
-		const unsigned n = pack_group(&block->class_column, g, group);
+		const unsigned n = base_pack_group(&block->class_column, g, group);
 		uint32_t *class_out = class_no + g * PACK_GROUP;
 		uint8_t *kind_out = kind + g * PACK_GROUP;
 
@@ -514,7 +515,7 @@ void store_objects_scan(const struct store_objects *block, uint32_t *class_no, u
 			kind_out[i] = class.kind;
 		}
 		if (length)
-			(void)pack_group(&block->length_column, g, length + g * PACK_GROUP);
+			(void)base_pack_group(&block->length_column, g, length + g * PACK_GROUP);
 	}
 }
 
@@ -533,15 +534,15 @@ int store_ids_parse(struct store *store, const struct store_block *block, struct
 	out->first_ix = load32(block->data);
 	out->shift = block->data[4] & 63;
 	out->firsts = block->data + 8;
-	if (pack_open(&out->deltas, block->data + columns_at, block->size - columns_at, out->count,
-		      &why) < 0)
+	if (base_pack_open(&out->deltas, block->data + columns_at, block->size - columns_at,
+			   out->count, &why) < 0)
 		return store_damaged(store, STORE_IDS, block->key, why.message, err);
 	return HDB_OK;
 }
 
 static void scan_group(const struct store_ids *block, uint32_t g, uint64_t *ids)
 {
-	const unsigned n = pack_group(&block->deltas, g, ids);
+	const unsigned n = base_pack_group(&block->deltas, g, ids);
 
 	assert(g < (block->count + PACK_GROUP - 1) / PACK_GROUP);
 	ids[0] = load64(block->firsts + (uint64_t)g * 8);

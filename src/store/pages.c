@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int pages_damaged(const struct pages *pages, uint64_t page_no, const char *what,
-		  struct hdb_error *err)
+int store_pages_damaged(const struct pages *pages, uint64_t page_no, const char *what,
+			struct hdb_error *err)
 {
 	return hdb_fail(err, HDB_ECORRUPT,
 			"%s: damaged: page %" PRIu64 " of the file's tree: %s; "
@@ -165,7 +165,7 @@ static int look_at_metas(int fd, const char *path, const char **fault, uint64_t 
 	return HDB_OK;
 }
 
-int pages_check_file(int fd, const char *path, uint64_t *wanted_bytes, struct hdb_error *err)
+int store_pages_check_file(int fd, const char *path, uint64_t *wanted_bytes, struct hdb_error *err)
 {
 	const char *fault = NULL;
 
@@ -197,8 +197,8 @@ static void read_tree(const uint8_t *db, struct pages_tree *out)
 	};
 }
 
-int pages_open(struct pages *pages, const struct pages_file *file, uint64_t txn_id,
-	       struct hdb_error *err)
+int store_pages_open(struct pages *pages, const struct pages_file *file, uint64_t txn_id,
+		     struct hdb_error *err)
 {
 	const uint64_t page_no = txn_id & 1, map_bytes = file->map_bytes;
 	const uint8_t *map = file->map;
@@ -209,13 +209,13 @@ int pages_open(struct pages *pages, const struct pages_file *file, uint64_t txn_
 	pages->page_size = load32(map + META_FREE + DB_PAD);
 	if (pages->page_size < 512 || pages->page_size > 32768 ||
 	    (page_no + 1) * pages->page_size > map_bytes)
-		return pages_damaged(pages, 0, "says an impossible page size", err);
+		return store_pages_damaged(pages, 0, "says an impossible page size", err);
 	memcpy(meta, map + page_no * pages->page_size, META_SIZE);
 	if (load64(meta + META_TXN_ID) != txn_id)
 		return HDB_END;
 	fault = meta_fault(meta, page_no, pages->page_size);
 	if (fault)
-		return pages_damaged(pages, page_no, fault, err);
+		return store_pages_damaged(pages, page_no, fault, err);
 	pages->page_count = load64(meta + META_LAST_PAGE) + 1;
 	if (pages->page_count > map_bytes / pages->page_size)
 		return hdb_fail(err, HDB_ECORRUPT,
@@ -232,13 +232,13 @@ int pages_open(struct pages *pages, const struct pages_file *file, uint64_t txn_
 	 * one.
 	 */
 	if (load64(map + page_no * pages->page_size + META_TXN_ID) != txn_id) {
-		pages_close(pages);
+		store_pages_close(pages);
 		return HDB_END;
 	}
 	return HDB_OK;
 }
 
-void pages_close(struct pages *pages)
+void store_pages_close(struct pages *pages)
 {
 	free(pages->checked);
 	*pages = (struct pages){ 0 };
@@ -275,7 +275,7 @@ static uint64_t child_page(const uint8_t *page, unsigned i)
 	return node_low(n) | (uint64_t)load16(n + NODE_FLAGS) << 32;
 }
 
-const uint8_t *pages_key(const uint8_t *page, unsigned i, uint64_t *size)
+const uint8_t *store_pages_key(const uint8_t *page, unsigned i, uint64_t *size)
 {
 	const uint8_t *n = node(page, i);
 
@@ -283,8 +283,8 @@ const uint8_t *pages_key(const uint8_t *page, unsigned i, uint64_t *size)
 	return n + NODE_HEAD;
 }
 
-int pages_compare(const struct pages_tree *tree, const void *a, uint64_t a_size, const void *b,
-		  uint64_t b_size)
+int store_pages_compare(const struct pages_tree *tree, const void *a, uint64_t a_size,
+			const void *b, uint64_t b_size)
 {
 	const uint64_t n = a_size < b_size ? a_size : b_size;
 	int r;
@@ -335,10 +335,10 @@ static const char *page_fault(const struct pages *pages, const struct pages_tree
 			return "has an entry outside of it";
 	/* The first key of a branch page stands for all that is less, and is not looked at. */
 	for (unsigned i = is_leaf ? 1 : 2; i < n; i++) {
-		const uint8_t *last = pages_key(p, i - 1, &last_size);
-		const uint8_t *key = pages_key(p, i, &size);
+		const uint8_t *last = store_pages_key(p, i - 1, &last_size);
+		const uint8_t *key = store_pages_key(p, i, &size);
 
-		if (pages_compare(tree, last, last_size, key, size) >= 0)
+		if (store_pages_compare(tree, last, last_size, key, size) >= 0)
 			return "has keys out of order";
 	}
 	return NULL;
@@ -354,14 +354,14 @@ static int get_page(struct pages *pages, struct pages_place *place, unsigned lev
 
 	assert(level < PAGES_DEPTH_MAX);
 	if (page_no < 2 || page_no >= pages->page_count)
-		return pages_damaged(pages, page_no, "number out of range", err);
+		return store_pages_damaged(pages, page_no, "number out of range", err);
 	*out = pages->map + page_no * pages->page_size;
 	if (pages->checked[page_no / 8] & (1u << page_no % 8) &&
 	    load16(*out + PAGE_FLAGS) == (is_leaf ? PAGE_LEAF : PAGE_BRANCH))
 		return HDB_OK;
 	fault = page_fault(pages, place->tree, page_no, is_leaf);
 	if (fault)
-		return pages_damaged(pages, page_no, fault, err);
+		return store_pages_damaged(pages, page_no, fault, err);
 	pages->checked[page_no / 8] |= (uint8_t)(1u << page_no % 8);
 	return HDB_OK;
 }
@@ -376,14 +376,14 @@ static int big_value(struct pages *pages, struct pages_place *place, const uint8
 	const uint8_t *p;
 
 	if (page_no < 2 || page_no >= pages->page_count || need > pages->page_count - page_no)
-		return pages_damaged(pages, page_no, "number out of range", err);
+		return store_pages_damaged(pages, page_no, "number out of range", err);
 	p = pages->map + page_no * pages->page_size;
 	if (load64(p) != page_no || load16(p + PAGE_FLAGS) != PAGE_OVERFLOW ||
 	    load32(p + PAGE_RUN) != need)
-		return pages_damaged(pages, page_no,
-				     "is not the start of the value that belongs "
-				     "there",
-				     err);
+		return store_pages_damaged(pages, page_no,
+					   "is not the start of the value that belongs "
+					   "there",
+					   err);
 	place->value = p + PAGE_HEAD;
 	place->value_size = size;
 	return HDB_OK;
@@ -426,8 +426,8 @@ static unsigned search(const struct pages_tree *tree, const uint8_t *page, bool 
 	while (low < high) {
 		const unsigned mid = low + (high - low) / 2;
 		uint64_t size;
-		const uint8_t *k = pages_key(page, mid, &size);
-		const int c = pages_compare(tree, k, size, key.data, key.size);
+		const uint8_t *k = store_pages_key(page, mid, &size);
+		const int c = store_pages_compare(tree, k, size, key.data, key.size);
 
 		if (c < 0 || (!is_leaf && c == 0))
 			low = mid + 1;
@@ -437,8 +437,8 @@ static unsigned search(const struct pages_tree *tree, const uint8_t *page, bool 
 	return is_leaf ? low : low - 1;
 }
 
-int pages_seek(struct pages *pages, struct pages_key key, struct pages_place *place,
-	       struct hdb_error *err)
+int store_pages_seek(struct pages *pages, struct pages_key key, struct pages_place *place,
+		     struct hdb_error *err)
 {
 	const struct pages_tree *tree = place->tree;
 
@@ -457,7 +457,7 @@ int pages_seek(struct pages *pages, struct pages_key key, struct pages_place *pl
 	/* All of this leaf is less: the next leaf's first entry is meant. */
 	if (place->at[tree->depth - 1])
 		place->at[tree->depth - 1]--;
-	return pages_next(pages, place, err);
+	return store_pages_next(pages, place, err);
 }
 
 /* Takes the path from `level` down along its first or last entries. */
@@ -477,7 +477,7 @@ static int go_down(struct pages *pages, struct pages_place *place, unsigned leve
 	return take_entry(pages, place, err);
 }
 
-int pages_next(struct pages *pages, struct pages_place *place, struct hdb_error *err)
+int store_pages_next(struct pages *pages, struct pages_place *place, struct hdb_error *err)
 {
 	unsigned level = place->tree->depth;
 
@@ -494,7 +494,7 @@ int pages_next(struct pages *pages, struct pages_place *place, struct hdb_error 
 	return HDB_NOTFOUND;
 }
 
-int pages_previous(struct pages *pages, struct pages_place *place, struct hdb_error *err)
+int store_pages_previous(struct pages *pages, struct pages_place *place, struct hdb_error *err)
 {
 	unsigned level = place->tree->depth;
 
@@ -508,7 +508,7 @@ int pages_previous(struct pages *pages, struct pages_place *place, struct hdb_er
 	return HDB_NOTFOUND;
 }
 
-bool pages_key_is(const struct pages_place *place, struct pages_key key)
+bool store_pages_key_is(const struct pages_place *place, struct pages_key key)
 {
 	return place->key_size == key.size && memcmp(place->key, key.data, key.size) == 0;
 }

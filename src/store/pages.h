@@ -44,7 +44,7 @@ struct pages {
  * cut or its meta pages do not hold; HDB_EVERSION for another byte order or data version.
  * *wanted_bytes is what its newest state needs.
  */
-int pages_check_file(int fd, const char *path, uint64_t *wanted_bytes, struct hdb_error *err);
+int store_pages_check_file(int fd, const char *path, uint64_t *wanted_bytes, struct hdb_error *err);
 
 /* A file as it is mapped; both are lent. */
 struct pages_file {
@@ -57,9 +57,9 @@ struct pages_file {
  * Opens the snapshot that a read transaction of number `txn_id` stands for. HDB_END if a writer has
  * overtaken the transaction: begin another one. Afterwards: pages_close.
  */
-int pages_open(struct pages *pages, const struct pages_file *file, uint64_t txn_id,
-	       struct hdb_error *err);
-void pages_close(struct pages *pages);
+int store_pages_open(struct pages *pages, const struct pages_file *file, uint64_t txn_id,
+		     struct hdb_error *err);
+void store_pages_close(struct pages *pages);
 
 /* A place in a tree: the path to an entry. */
 struct pages_place {
@@ -82,22 +82,22 @@ struct pages_key {
  * Goes to the first entry of place->tree whose key is at least `key` (size 0: the first one).
  * HDB_NOTFOUND if there is none.
  */
-int pages_seek(struct pages *pages, struct pages_key key, struct pages_place *place,
-	       struct hdb_error *err);
+int store_pages_seek(struct pages *pages, struct pages_key key, struct pages_place *place,
+		     struct hdb_error *err);
 /*
  * To the entry after or before; after HDB_NOTFOUND the place is at none, but pages_previous from
  * the end works.
  */
-int pages_next(struct pages *pages, struct pages_place *place, struct hdb_error *err);
-int pages_previous(struct pages *pages, struct pages_place *place, struct hdb_error *err);
+int store_pages_next(struct pages *pages, struct pages_place *place, struct hdb_error *err);
+int store_pages_previous(struct pages *pages, struct pages_place *place, struct hdb_error *err);
 
 /* Whether a place's key is this one, by its bytes. */
-bool pages_key_is(const struct pages_place *place, struct pages_key key);
+bool store_pages_key_is(const struct pages_place *place, struct pages_key key);
 
 /*
  * Checks both trees whole: every page once, keys ascending across pages, no page used twice or both
  * used and free. After it LMDB can be let loose on the file to write.
  */
-int pages_check_all(struct pages *pages, struct hdb_error *err);
+int store_pages_check_all(struct pages *pages, struct hdb_error *err);
 
 #endif

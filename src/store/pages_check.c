@@ -19,10 +19,10 @@ static int use(struct check *check, uint64_t page_no, uint64_t count, struct hdb
 {
 	assert(check->used);
 	if (page_no >= check->pages->page_count || count > check->pages->page_count - page_no)
-		return pages_damaged(check->pages, page_no, "number out of range", err);
+		return store_pages_damaged(check->pages, page_no, "number out of range", err);
 	for (uint64_t p = page_no; p < page_no + count; p++) {
 		if (check->used[p / 8] & (1u << p % 8))
-			return pages_damaged(check->pages, p, "is used twice", err);
+			return store_pages_damaged(check->pages, p, "is used twice", err);
 		check->used[p / 8] |= (uint8_t)(1u << p % 8);
 	}
 	return HDB_OK;
@@ -37,24 +37,24 @@ static int use_free(struct check *check, const struct pages_place *place, struct
 	uint64_t count, last = check->pages->page_count;
 
 	if (place->key_size != 8 || room < 1)
-		return pages_damaged(check->pages, 0,
-				     "the list of free pages has an impossible "
-				     "entry",
-				     err);
+		return store_pages_damaged(check->pages, 0,
+					   "the list of free pages has an impossible "
+					   "entry",
+					   err);
 	count = load64(place->value);
 	if (count > room - 1)
-		return pages_damaged(check->pages, 0,
-				     "the list of free pages is longer than its "
-				     "room",
-				     err);
+		return store_pages_damaged(check->pages, 0,
+					   "the list of free pages is longer than its "
+					   "room",
+					   err);
 	for (uint64_t i = 0; i < count; i++) {
 		const uint64_t page_no = load64(place->value + 8 * (i + 1));
 
 		if (page_no < 2 || page_no >= last)
-			return pages_damaged(check->pages, page_no,
-					     "the list of free pages is out of "
-					     "order",
-					     err);
+			return store_pages_damaged(check->pages, page_no,
+						   "the list of free pages is out of "
+						   "order",
+						   err);
 		TRY_ERRORS(use(check, page_no, 1, err));
 		last = page_no;
 	}
@@ -85,12 +85,13 @@ static int check_bounds(const struct check *check, const struct pages_place *pla
 
 		if (!place->at[level])
 			continue;
-		bound = pages_key(place->page[level], place->at[level], &size);
-		if (pages_compare(place->tree, bound, size, place->key, place->key_size) > 0 ||
-		    (check->last_key && pages_compare(place->tree, check->last_key,
-						      check->last_size, bound, size) >= 0))
-			return pages_damaged(check->pages, load64(place->page[level]),
-					     "has a key that does not bound its page", err);
+		bound = store_pages_key(place->page[level], place->at[level], &size);
+		if (store_pages_compare(place->tree, bound, size, place->key, place->key_size) >
+			    0 ||
+		    (check->last_key && store_pages_compare(place->tree, check->last_key,
+							    check->last_size, bound, size) >= 0))
+			return store_pages_damaged(check->pages, load64(place->page[level]),
+						   "has a key that does not bound its page", err);
 	}
 	return HDB_OK;
 }
@@ -103,10 +104,10 @@ static int check_entry(struct check *check, const struct pages_place *place, uns
 
 	if (r < 0)
 		goto out;
-	if (check->last_key && pages_compare(place->tree, check->last_key, check->last_size,
-					     place->key, place->key_size) >= 0) {
-		r = pages_damaged(check->pages, load64(place->page[leaf]), "has keys out of order",
-				  err);
+	if (check->last_key && store_pages_compare(place->tree, check->last_key, check->last_size,
+						   place->key, place->key_size) >= 0) {
+		r = store_pages_damaged(check->pages, load64(place->page[leaf]),
+					"has keys out of order", err);
 		if (r < 0)
 			goto out;
 	}
@@ -147,20 +148,20 @@ static int check_tree(struct check *check, const struct pages_tree *tree, bool i
 {
 	struct pages_place place = { .tree = tree }, before;
 	unsigned from = 0;
-	int r = pages_seek(check->pages, (struct pages_key){ "", 0 }, &place, err);
+	int r = store_pages_seek(check->pages, (struct pages_key){ "", 0 }, &place, err);
 
 	check->last_key = NULL;
 	while (r == HDB_OK) {
 		if ((r = check_entry(check, &place, from, is_free, err)) < 0)
 			return r;
 		before = place;
-		r = pages_next(check->pages, &place, err);
+		r = store_pages_next(check->pages, &place, err);
 		from = first_change(&before, &place);
 	}
 	return r < 0 ? r : HDB_OK;
 }
 
-int pages_check_all(struct pages *pages, struct hdb_error *err)
+int store_pages_check_all(struct pages *pages, struct hdb_error *err)
 {
 	struct check check = { .pages = pages };
 	int r;

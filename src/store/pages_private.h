@@ -23,14 +23,14 @@ enum { NODE_FLAGS = 4, NODE_KEY_SIZE = 6, NODE_HEAD = 8 };
 enum { NODE_BIG_DATA = 1 };
 
 /* The failure that names a page. */
-int pages_damaged(const struct pages *pages, uint64_t page_no, const char *what,
-		  struct hdb_error *err);
+int store_pages_damaged(const struct pages *pages, uint64_t page_no, const char *what,
+			struct hdb_error *err);
 
 /* The key of entry i of a page that was checked; borrowed, *size in bytes. */
-const uint8_t *pages_key(const uint8_t *page, unsigned i, uint64_t *size);
+const uint8_t *store_pages_key(const uint8_t *page, unsigned i, uint64_t *size);
 
 /* Order of keys, as memcmp has it. */
-int pages_compare(const struct pages_tree *tree, const void *a, uint64_t a_size, const void *b,
-		  uint64_t b_size);
+int store_pages_compare(const struct pages_tree *tree, const void *a, uint64_t a_size,
+			const void *b, uint64_t b_size);
 
 #endif

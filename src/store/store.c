@@ -15,7 +15,8 @@
 
 const uint8_t block_format_key[8] = { 0, STORE_META, 'f', 'o', 'r', 'm', 'a', 't' };
 
-uint64_t block_checksum(const uint8_t *key, uint64_t key_size, const uint8_t *value, uint64_t size)
+uint64_t store_block_checksum(const uint8_t *key, uint64_t key_size, const uint8_t *value,
+			      uint64_t size)
 {
 	uint64_t seed;
 
@@ -339,7 +340,7 @@ static int verify(struct store *store, unsigned table, const struct pages_place 
 
 	base_map_soon(place->value, place->value_size);
 	if (load64(place->value) !=
-	    block_checksum(place->key, place->key_size, place->value, place->value_size))
+	    store_block_checksum(place->key, place->key_size, place->value, place->value_size))
 		return store_damaged(store, table, be64(place->key + 2), "checksum mismatch", err);
 	(void)pthread_mutex_lock(&store->lock);
 	r = base_idmap_put(&store->verified, (uint64_t)(uintptr_t)place->value, seal_of(place),
@@ -401,10 +402,10 @@ static int find_block(struct store *store, struct wanted wanted, enum seek seek,
 
 	block_key(bytes, wanted.table, wanted.key);
 	*found = (struct found){ .place.tree = &view->pages.main };
-	r = pages_seek(&view->pages, key, place, err);
-	is_exact = r == HDB_OK && pages_key_is(place, key);
+	r = store_pages_seek(&view->pages, key, place, err);
+	is_exact = r == HDB_OK && store_pages_key_is(place, key);
 	if (seek == SEEK_BEFORE && r >= 0 && !is_exact)
-		r = pages_previous(&view->pages, place, err);
+		r = store_pages_previous(&view->pages, place, err);
 	if (r < 0)
 		return walk_failed(store, r, err);
 	if (r == HDB_NOTFOUND || !is_of_table(place, wanted.table) ||
@@ -560,7 +561,7 @@ int store_check(struct store *store, struct base_work *work, uint64_t *block_cou
 
 	*block_count = 0;
 	base_stage(work, "checking blocks", 0, "blocks");
-	r = pages_check_all(&store->view.pages, err);
+	r = store_pages_check_all(&store->view.pages, err);
 	if (r < 0)
 		return walk_failed(store, r, err);
 	for (unsigned t = STORE_META + 1; t < STORE_TABLE_END; t++) {

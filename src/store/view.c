@@ -144,8 +144,9 @@ static int try_begin(struct store_view *view, struct hdb_error *err)
 	}
 	/* Mapped after the transaction began: the file is at least as long as its state says. */
 	TRY(map_file(view, err));
-	return pages_open(&view->pages, &(struct pages_file){ view->map, view->map_bytes, path },
-			  mdb_txn_id(view->txn), err);
+	return store_pages_open(&view->pages,
+				&(struct pages_file){ view->map, view->map_bytes, path },
+				mdb_txn_id(view->txn), err);
 }
 
 /* ---- meta values ---- */
@@ -180,7 +181,7 @@ static int take_meta(struct store_view *view, const struct pages_place *place,
 		return bad_meta(view, meta.name, meta.name_size, "too short", err);
 	if (!view->is_other_format &&
 	    load64(meta.value) !=
-		    block_checksum(place->key, place->key_size, meta.value, meta.size))
+		    store_block_checksum(place->key, place->key_size, meta.value, meta.size))
 		return bad_meta(view, meta.name, meta.name_size, "checksum mismatch", err);
 	return base_vec_push(&view->metas, &meta, sizeof(meta), err);
 }
@@ -189,16 +190,16 @@ static int take_meta(struct store_view *view, const struct pages_place *place,
 static int check_version(struct store_view *view, struct hdb_error *err)
 {
 	struct pages_place place = { .tree = &view->pages.main };
-	int r = pages_seek(&view->pages,
-			   (struct pages_key){ block_format_key, sizeof(block_format_key) }, &place,
-			   err);
+	int r = store_pages_seek(&view->pages,
+				 (struct pages_key){ block_format_key, sizeof(block_format_key) },
+				 &place, err);
 
 	view->is_other_format =
 		r == HDB_OK && place.value_size == BLOCK_HEADER_SIZE + 20 &&
-		pages_key_is(&place,
-			     (struct pages_key){ block_format_key, sizeof(block_format_key) }) &&
-		load64(place.value) ==
-			block_checksum(place.key, place.key_size, place.value, place.value_size) &&
+		store_pages_key_is(
+			&place, (struct pages_key){ block_format_key, sizeof(block_format_key) }) &&
+		load64(place.value) == store_block_checksum(place.key, place.key_size, place.value,
+							    place.value_size) &&
 		load32(place.value + BLOCK_HEADER_SIZE + 12) != STORE_FORMAT_VERSION;
 	return r < 0 ? r : HDB_OK;
 }
@@ -207,13 +208,14 @@ static int read_metas(struct store_view *view, struct hdb_error *err)
 {
 	static const uint8_t first[2] = { 0, STORE_META };
 	struct pages_place place = { .tree = &view->pages.main };
-	int r = pages_seek(&view->pages, (struct pages_key){ first, sizeof(first) }, &place, err);
+	int r = store_pages_seek(&view->pages, (struct pages_key){ first, sizeof(first) }, &place,
+				 err);
 
 	view->metas.count = 0;
 	while (r == HDB_OK && place.key_size >= 2 && be16(place.key) == STORE_META) {
 		if ((r = take_meta(view, &place, err)) < 0)
 			return r;
-		r = pages_next(&view->pages, &place, err);
+		r = store_pages_next(&view->pages, &place, err);
 	}
 	return r < 0 ? r : HDB_OK;
 }
@@ -288,7 +290,7 @@ out:
 
 void store_view_end(struct store_view *view)
 {
-	pages_close(&view->pages);
+	store_pages_close(&view->pages);
 	if (view->txn)
 		mdb_txn_abort(view->txn);
 	view->txn = NULL;

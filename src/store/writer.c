@@ -188,7 +188,8 @@ static int put_locked(struct store_writer *writer, MDB_val *k, const struct valu
 	store32(value + 12, (uint32_t)put->raw_size);
 	if (size)
 		memcpy(value + BLOCK_HEADER_SIZE, put->data, size);
-	store64(value, block_checksum(k->mv_data, k->mv_size, value, size + BLOCK_HEADER_SIZE));
+	store64(value,
+		store_block_checksum(k->mv_data, k->mv_size, value, size + BLOCK_HEADER_SIZE));
 	writer->pending_bytes += size + 4096;
 	if (writer->pending_bytes < PENDING_BYTES_MAX || writer->is_whole)
 		return HDB_OK;
@@ -365,7 +366,8 @@ static int choose_env(struct store_writer *writer, struct hdb_error *err)
 	writer->env = env->env;
 	writer->dbi = env->dbi;
 	writer->is_whole = env->is_memory;
-	return pages_check_all(store->side ? &store->side->view.pages : &store->view.pages, err);
+	return store_pages_check_all(store->side ? &store->side->view.pages : &store->view.pages,
+				     err);
 }
 
 int store_build(struct store *store, struct store_tables tables, struct base_work *work,

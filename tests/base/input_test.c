@@ -1,5 +1,5 @@
 /*
- * input_test.c - tests base/input.c, unzip.c and frames.c: what was compressed in many ways
+ * input_test.c - tests base/input.c and frames.c: what was compressed in many ways
  * comes back as it was, in order and in parts; what is cut or damaged gives what was whole; windows
  * of frames are the bytes of the whole.
  */

@@ -17,17 +17,17 @@ static void check_values(const uint64_t *values, uint32_t count)
 	struct hdb_error err;
 	uint8_t *exact;
 
-	assert_int_equal(pack_encode(&out, values, count, &err), HDB_OK);
+	assert_int_equal(base_pack_encode(&out, values, count, &err), HDB_OK);
 	/* Without a byte to spare, so that reading beyond it is seen under ASan. */
 	exact = malloc(out.count);
 	assert_non_null(exact);
 	memcpy(exact, out.data, out.count);
-	assert_int_equal(pack_open(&column, exact, out.count, count, &err), HDB_OK);
+	assert_int_equal(base_pack_open(&column, exact, out.count, count, &err), HDB_OK);
 	assert_int_equal(column.size, out.count);
 	for (uint32_t i = 0; i < count; i++)
-		assert_int_equal(pack_get(&column, i), values[i]);
+		assert_int_equal(base_pack_get(&column, i), values[i]);
 	for (uint32_t g = 0; g * PACK_GROUP < count; g++) {
-		const unsigned n = pack_group(&column, g, group);
+		const unsigned n = base_pack_group(&column, g, group);
 
 		for (unsigned i = 0; i < n; i++)
 			assert_int_equal(group[i], values[g * PACK_GROUP + i]);
@@ -89,7 +89,7 @@ static void test_bytes(void **state)
 			values[k] = (w ? test_random(&seed) >> (64 - w) : 0) + (i % 3 ? 0 : base);
 		}
 		out.count = 0;
-		assert_int_equal(pack_encode(&out, values, n, NULL), HDB_OK);
+		assert_int_equal(base_pack_encode(&out, values, n, NULL), HDB_OK);
 		for (size_t k = 0; k < out.count; k++)
 			hash = (hash ^ *base_vec_at(&out, uint8_t, k)) * 1099511628211u;
 	}
@@ -105,7 +105,7 @@ static void test_small_when_regular(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 16384; i++)
 		values[i] = 1000;
-	assert_int_equal(pack_encode(&out, values, 16384, NULL), HDB_OK);
+	assert_int_equal(base_pack_encode(&out, values, 16384, NULL), HDB_OK);
 	assert_true(out.count < 16384 / 10);
 	base_vec_release(&out);
 }
@@ -120,7 +120,7 @@ static void test_damage(void **state)
 	(void)state;
 	for (unsigned i = 0; i < PACK_GROUP + 40; i++)
 		values[i] = test_random(&seed) >> (i % 9 ? 50 : 20);
-	assert_int_equal(pack_encode(&out, values, PACK_GROUP + 40, NULL), HDB_OK);
+	assert_int_equal(base_pack_encode(&out, values, PACK_GROUP + 40, NULL), HDB_OK);
 	for (size_t size = 0; size <= out.count; size++) {
 		for (unsigned bit = 0; bit < (size == out.count ? 8 * out.count : 1); bit++) {
 			struct pack_column column;
@@ -130,17 +130,17 @@ static void test_damage(void **state)
 			memcpy(copy, out.data, size);
 			if (size == out.count)
 				copy[bit / 8] ^= (uint8_t)(1u << bit % 8);
-			if (pack_open(&column, copy, size, PACK_GROUP + 40, NULL) == HDB_OK) {
+			if (base_pack_open(&column, copy, size, PACK_GROUP + 40, NULL) == HDB_OK) {
 				for (uint32_t i = 0; i < column.count; i++)
-					(void)pack_get(&column, i);
-				(void)pack_group(&column, 0, group);
-				(void)pack_group(&column, 1, group);
+					(void)base_pack_get(&column, i);
+				(void)base_pack_group(&column, 0, group);
+				(void)base_pack_group(&column, 1, group);
 			} else if (size == out.count) {
 				assert_true(bit < 8 * out.count);
 			}
 			if (size < out.count)
 				assert_int_equal(
-					pack_open(&column, copy, size, PACK_GROUP + 40, NULL),
+					base_pack_open(&column, copy, size, PACK_GROUP + 40, NULL),
 					HDB_ECORRUPT);
 			free(copy);
 		}

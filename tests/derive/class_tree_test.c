@@ -41,19 +41,19 @@ static void try_tree(uint64_t *seed, uint32_t n, unsigned shape)
 	}
 	if (shape == 3)
 		classes[n / 4].super_no = n - 1;
-	assert_int_equal(class_tree_init(&tree, &heap, NULL), HDB_OK);
+	assert_int_equal(derive_class_tree_init(&tree, &heap, NULL), HDB_OK);
 	for (uint32_t i = 0; i < n; i++)
 		assert_int_equal(tree.pre[tree.order[i]], i);
 	for (unsigned step = 0; step < 300; step++) {
 		const uint32_t no = (uint32_t)(test_random(seed) % n);
 
-		assert_int_equal(class_tree_covered(&tree, no), plain_covered(&tree, no));
+		assert_int_equal(derive_class_tree_covered(&tree, no), plain_covered(&tree, no));
 		if (open_count < 64 && test_random(seed) % 2)
-			class_tree_open(&tree, opened[open_count++] = no);
+			derive_class_tree_open(&tree, opened[open_count++] = no);
 		else if (open_count)
-			class_tree_close(&tree, opened[--open_count]);
+			derive_class_tree_close(&tree, opened[--open_count]);
 	}
-	class_tree_release(&tree);
+	derive_class_tree_release(&tree);
 }
 
 static void test_random_trees(void **state)

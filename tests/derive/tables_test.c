@@ -253,12 +253,12 @@ static void check_kind(struct plain *p, enum derive_group kind)
 
 static void check_whole(struct opened *o)
 {
-	struct derive_whole whole, sum = { 0 };
+	struct derive_heap_totals whole, sum = { 0 };
 	struct derive_total *totals;
 	struct hdb_error err;
 	size_t count;
 
-	assert_int_equal(derive_whole(&o->derive, &whole, &err), HDB_OK);
+	assert_int_equal(derive_heap_totals(&o->derive, &whole, &err), HDB_OK);
 	assert_int_equal(derive_totals(&o->derive, DERIVE_CLASS, &totals, &count, &err), HDB_OK);
 	for (size_t i = 0; i < count; i++) {
 		sum.count += totals[i].count;

@@ -15,14 +15,14 @@ static void fuzz_pack(const uint8_t *data, size_t size)
 	uint64_t group[PACK_GROUP];
 	const uint32_t count = size ? data[0] * 5u : 0;
 
-	if (!size || pack_open(&column, data + 1, size - 1, count, NULL) != HDB_OK)
+	if (!size || base_pack_open(&column, data + 1, size - 1, count, NULL) != HDB_OK)
 		return;
 	if (column.size > size - 1)
 		abort();
 	for (uint32_t i = 0; i < count; i++)
-		(void)pack_get(&column, i);
+		(void)base_pack_get(&column, i);
 	for (uint32_t g = 0; g * PACK_GROUP < count; g++)
-		if (pack_group(&column, g, group) > PACK_GROUP)
+		if (base_pack_group(&column, g, group) > PACK_GROUP)
 			abort();
 }
 

@@ -23,20 +23,21 @@ static void walk(struct pages *pages, const uint8_t *image, size_t size)
 {
 	struct pages_place place = { .tree = &pages->main };
 	unsigned long steps = 0;
-	int r = pages_seek(pages, (struct pages_key){ "", 0 }, &place, NULL);
+	int r = store_pages_seek(pages, (struct pages_key){ "", 0 }, &place, NULL);
 
 	while (r == HDB_OK) {
 		expect_inside(image, size, place.key, place.key_size);
 		expect_inside(image, size, place.value, place.value_size);
 		if (++steps > STEPS_MAX)
 			break;
-		r = pages_next(pages, &place, NULL);
+		r = store_pages_next(pages, &place, NULL);
 	}
 	for (unsigned table = 0; table < 80; table++) {
 		const uint8_t key[10] = { 0, (uint8_t)table, 0, 0, 0, 0, 0, 1 };
 
-		if (pages_seek(pages, (struct pages_key){ key, sizeof(key) }, &place, NULL) >= 0 &&
-		    pages_previous(pages, &place, NULL) == HDB_OK)
+		if (store_pages_seek(pages, (struct pages_key){ key, sizeof(key) }, &place, NULL) >=
+			    0 &&
+		    store_pages_previous(pages, &place, NULL) == HDB_OK)
 			expect_inside(image, size, place.value, place.value_size);
 	}
 }
@@ -53,14 +54,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i + 3 <= size; i += 3)
 		image[load16(data + i) % world->image_size] = data[i + 2];
 	for (uint64_t id = 0; id < 64; id++) {
-		if (pages_open(&pages, &(struct pages_file){ image, world->image_size, "image" },
-			       id, NULL) == HDB_OK) {
+		if (store_pages_open(&pages,
+				     &(struct pages_file){ image, world->image_size, "image" }, id,
+				     NULL) == HDB_OK) {
 			walk(&pages, image, world->image_size);
 			/* What passes the whole check can be walked whole. */
-			if (pages_check_all(&pages, NULL) == HDB_OK)
+			if (store_pages_check_all(&pages, NULL) == HDB_OK)
 				walk(&pages, image, world->image_size);
 		}
-		pages_close(&pages);
+		store_pages_close(&pages);
 	}
 	free(image);
 	return 0;

@@ -35,10 +35,10 @@ static void check_many(const struct idset *set, const uint64_t *ids, uint32_t n)
 		wanted[i] = i % 13 ? ids[(uint64_t)i * 7919 % n] + i % 3 * 4 + (i % 31 == 0) :
 				     far[i % 8];
 	for (uint32_t i = 0; i < count; i++)
-		in_set += idset_find(set, wanted[i]) != IDSET_NONE;
-	assert_int_equal(idset_find_many(set, wanted, count, found), in_set);
+		in_set += import_idset_find(set, wanted[i]) != IDSET_NONE;
+	assert_int_equal(import_idset_find_many(set, wanted, count, found), in_set);
 	for (uint32_t i = 0; i < count; i++)
-		assert_int_equal(found[i], idset_find(set, wanted[i]));
+		assert_int_equal(found[i], import_idset_find(set, wanted[i]));
 	free(wanted);
 	free(found);
 }
@@ -50,14 +50,14 @@ static void check_set(uint64_t *ids, uint32_t count, bool want_sparse)
 	uint64_t duplicates, added = 0, *scan = malloc((count + 1) * sizeof(*scan));
 	uint32_t *found = malloc((count + 1) * sizeof(*found)), n = 0;
 
-	idset_init(&set);
+	import_idset_init(&set);
 	for (uint32_t i = 0; i < count; i++) {
-		const int r = idset_add(&set, ids[i], NULL);
+		const int r = import_idset_add(&set, ids[i], NULL);
 
 		assert_true(r == HDB_OK || r == HDB_END);
 		added += r == HDB_OK;
 	}
-	assert_int_equal(idset_finish(&set, &duplicates, NULL), HDB_OK);
+	assert_int_equal(import_idset_finish(&set, &duplicates, NULL), HDB_OK);
 	assert_int_equal(set.is_sparse, want_sparse);
 	qsort(ids, count, sizeof(*ids), compare);
 	for (uint32_t i = 0; i < count; i++)
@@ -65,27 +65,27 @@ static void check_set(uint64_t *ids, uint32_t count, bool want_sparse)
 			ids[n++] = ids[i];
 	assert_int_equal(set.count, n);
 	assert_int_equal(added - duplicates, n);
-	idset_find_many(&set, ids, n, found);
+	import_idset_find_many(&set, ids, n, found);
 	for (uint32_t i = 0; i < n; i++) {
-		assert_int_equal(idset_find(&set, ids[i]), i);
+		assert_int_equal(import_idset_find(&set, ids[i]), i);
 		assert_int_equal(found[i], i);
-		assert_true(idset_has(&set, ids[i]));
+		assert_true(import_idset_has(&set, ids[i]));
 		if (i + 1 == n || ids[i + 1] != ids[i] + 1)
-			assert_int_equal(idset_find(&set, ids[i] + 1), IDSET_NONE);
+			assert_int_equal(import_idset_find(&set, ids[i] + 1), IDSET_NONE);
 		if (i + 1 == n || ids[i + 1] != ids[i] + 8)
-			assert_int_equal(idset_find(&set, ids[i] + 8), IDSET_NONE);
+			assert_int_equal(import_idset_find(&set, ids[i] + 8), IDSET_NONE);
 	}
 	check_many(&set, ids, n);
 	for (uint32_t first = 0; first < n; first += 1 + n / 37) {
 		const uint32_t want = n - first < 5000 ? n - first : 5000;
 
 		scan[want] = UINT64_MAX;
-		idset_scan(&set, first, want, scan);
+		import_idset_scan(&set, first, want, scan);
 		assert_memory_equal(scan, ids + first, want * sizeof(*scan));
 		assert_int_equal(scan[want], UINT64_MAX);
 	}
-	assert_int_equal(idset_find(&set, UINT64_MAX), IDSET_NONE);
-	idset_release(&set);
+	assert_int_equal(import_idset_find(&set, UINT64_MAX), IDSET_NONE);
+	import_idset_release(&set);
 	free(scan);
 	free(found);
 }
@@ -151,23 +151,23 @@ static void test_uneven(void **state)
 				0x7f0000000000 + ((uint64_t)i << 24) + 8 * (test_random(&seed) % 9);
 	ids[COUNT - 1] = UINT64_MAX - 7;
 	check_set(ids, COUNT, true);
-	idset_init(&set);
+	import_idset_init(&set);
 	for (uint32_t i = 0; i < COUNT; i++)
-		assert_int_equal(idset_add(&set, ids[i], NULL), HDB_OK);
-	assert_int_equal(idset_finish(&set, &duplicates, NULL), HDB_OK);
+		assert_int_equal(import_idset_add(&set, ids[i], NULL), HDB_OK);
+	assert_int_equal(import_idset_finish(&set, &duplicates, NULL), HDB_OK);
 	assert_true(set.is_sparse);
 	wanted[0] = 80;
 	wanted[1] = ids[9] - 8;
 	wanted[2] = ids[9];
 	wanted[3] = UINT64_MAX;
 	wanted[4] = 8;
-	idset_find_many(&set, wanted, 5, found);
+	import_idset_find_many(&set, wanted, 5, found);
 	assert_int_equal(found[0], IDSET_NONE);
 	assert_int_equal(found[1], IDSET_NONE);
 	assert_int_equal(found[2], 9);
 	assert_int_equal(found[3], IDSET_NONE);
 	assert_int_equal(found[4], 0);
-	idset_release(&set);
+	import_idset_release(&set);
 	free(ids);
 }
 
@@ -178,20 +178,20 @@ static void test_adding_later(void **state)
 	uint64_t duplicates;
 
 	(void)state;
-	idset_init(&set);
+	import_idset_init(&set);
 	for (uint64_t id = 0x100000; id < 0x200000; id += 16)
-		assert_int_equal(idset_add(&set, id, NULL), HDB_OK);
-	assert_int_equal(idset_finish(&set, &duplicates, NULL), HDB_OK);
-	assert_int_equal(idset_find(&set, 0x100000), 0);
-	assert_int_equal(idset_add(&set, 0, NULL), HDB_OK);
-	assert_int_equal(idset_add(&set, 0x150008, NULL), HDB_OK);
-	assert_int_equal(idset_add(&set, 0x150000, NULL), HDB_END);
-	assert_int_equal(idset_finish(&set, &duplicates, NULL), HDB_OK);
-	assert_int_equal(idset_find(&set, 0), 0);
-	assert_int_equal(idset_find(&set, 0x100000), 1);
-	assert_int_equal(idset_find(&set, 0x150008), 1 + 0x5000 + 1);
-	assert_int_equal(idset_find(&set, 0x150010), 1 + 0x5000 + 2);
-	idset_release(&set);
+		assert_int_equal(import_idset_add(&set, id, NULL), HDB_OK);
+	assert_int_equal(import_idset_finish(&set, &duplicates, NULL), HDB_OK);
+	assert_int_equal(import_idset_find(&set, 0x100000), 0);
+	assert_int_equal(import_idset_add(&set, 0, NULL), HDB_OK);
+	assert_int_equal(import_idset_add(&set, 0x150008, NULL), HDB_OK);
+	assert_int_equal(import_idset_add(&set, 0x150000, NULL), HDB_END);
+	assert_int_equal(import_idset_finish(&set, &duplicates, NULL), HDB_OK);
+	assert_int_equal(import_idset_find(&set, 0), 0);
+	assert_int_equal(import_idset_find(&set, 0x100000), 1);
+	assert_int_equal(import_idset_find(&set, 0x150008), 1 + 0x5000 + 1);
+	assert_int_equal(import_idset_find(&set, 0x150010), 1 + 0x5000 + 2);
+	import_idset_release(&set);
 }
 
 /* The set turns sparse with the first ID after the numbering: the others are still there. */
@@ -202,28 +202,28 @@ static void test_turning_later(void **state)
 	uint64_t duplicates, count = 0;
 
 	(void)state;
-	idset_init(&probe);
+	import_idset_init(&probe);
 	while (!probe.is_sparse)
-		assert_int_equal(idset_add(&probe, first + count++ * apart, NULL), HDB_OK);
-	idset_release(&probe);
+		assert_int_equal(import_idset_add(&probe, first + count++ * apart, NULL), HDB_OK);
+	import_idset_release(&probe);
 	count--; /* so many are dense */
-	idset_init(&set);
+	import_idset_init(&set);
 	for (uint64_t i = 0; i < count; i++)
-		assert_int_equal(idset_add(&set, first + i * apart, NULL), HDB_OK);
-	assert_int_equal(idset_finish(&set, &duplicates, NULL), HDB_OK);
+		assert_int_equal(import_idset_add(&set, first + i * apart, NULL), HDB_OK);
+	assert_int_equal(import_idset_finish(&set, &duplicates, NULL), HDB_OK);
 	assert_false(set.is_sparse);
-	assert_int_equal(idset_add(&set, 8, NULL), HDB_OK);
+	assert_int_equal(import_idset_add(&set, 8, NULL), HDB_OK);
 	assert_true(set.is_sparse);
 	for (uint64_t i = 0; i < count; i++)
-		assert_true(idset_has(&set, first + i * apart));
-	assert_false(idset_has(&set, first + count * apart));
-	assert_int_equal(idset_finish(&set, &duplicates, NULL), HDB_OK);
+		assert_true(import_idset_has(&set, first + i * apart));
+	assert_false(import_idset_has(&set, first + count * apart));
+	assert_int_equal(import_idset_finish(&set, &duplicates, NULL), HDB_OK);
 	assert_int_equal(duplicates, 0);
 	assert_int_equal(set.count, count + 1);
-	assert_int_equal(idset_find(&set, 8), 0);
+	assert_int_equal(import_idset_find(&set, 8), 0);
 	for (uint64_t i = 0; i < count; i++)
-		assert_int_equal(idset_find(&set, first + i * apart), i + 1);
-	idset_release(&set);
+		assert_int_equal(import_idset_find(&set, first + i * apart), i + 1);
+	import_idset_release(&set);
 }
 
 int main(void)

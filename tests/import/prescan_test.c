@@ -62,8 +62,8 @@ static void walk_alone(const struct hprof_file *file, struct met *m)
 }
 
 /* The sub-records of a run, read once more one by one. */
-static void note_run(const struct hprof_file *file, const struct ahead *a,
-		     const struct ahead_run *run, struct met *m)
+static void note_run(const struct hprof_file *file, const struct import_prescan *a,
+		     const struct import_prescan_run *run, struct met *m)
 {
 	struct base_view view = { .src = file->source };
 	uint64_t at = run->start;
@@ -82,7 +82,7 @@ static void note_run(const struct hprof_file *file, const struct ahead *a,
 		i++;
 	}
 	for (size_t p = 0; p < run->piece_count; p++)
-		pieces += base_vec_at(&a->pieces, struct places_piece, run->first_piece + p)->count;
+		pieces += base_vec_at(&a->pieces, struct import_piece, run->first_piece + p)->count;
 	assert_true(at == run->last.end);
 	assert_int_equal(i, run->id_count);
 	assert_int_equal(i, pieces);
@@ -94,7 +94,7 @@ static void note_run(const struct hprof_file *file, const struct ahead *a,
 static void walk_ahead(const struct hprof_file *file, uint64_t chunk, struct met *m)
 {
 	const uint64_t size = file->source->size;
-	struct ahead *a = calloc(1, sizeof(*a));
+	struct import_prescan *a = calloc(1, sizeof(*a));
 	struct hprof_walk walk;
 	int r = HDB_OK;
 
@@ -104,12 +104,12 @@ static void walk_ahead(const struct hprof_file *file, uint64_t chunk, struct met
 		const uint64_t until = size - from < chunk ? size : from + chunk;
 		size_t next = 0;
 
-		assert_int_equal(ahead_read(a, file, from, until, NULL), HDB_OK);
+		assert_int_equal(import_prescan_read(a, file, from, until, NULL), HDB_OK);
 		while (r == HDB_OK && walk.position < until) {
-			const struct ahead_run *run = NULL;
+			const struct import_prescan_run *run = NULL;
 
 			for (; next < a->runs.count; next++) {
-				run = base_vec_at(&a->runs, struct ahead_run, next);
+				run = base_vec_at(&a->runs, struct import_prescan_run, next);
 				if (run->start >= walk.position)
 					break;
 				run = NULL;
@@ -125,7 +125,7 @@ static void walk_ahead(const struct hprof_file *file, uint64_t chunk, struct met
 	while (r == HDB_OK)
 		r = step(&walk, m);
 	hprof_walk_release(&walk);
-	ahead_release(a);
+	import_prescan_release(a);
 	free(a);
 }
 
@@ -244,20 +244,20 @@ static uint32_t rank_of(enum order order, uint32_t i)
 	}
 }
 
-static void check_blocks(const struct places *places, const struct hprof_file *file,
+static void check_blocks(const struct import_locator *locator, const struct hprof_file *file,
 			 const struct idset *ids, const uint64_t *expected)
 {
 	static uint64_t block_ids[BLOCK], offsets[BLOCK];
 	struct base_view view = { .src = file->source };
-	struct places_wanted wanted = { .view = &view, .ids = block_ids, .offsets = offsets };
+	struct import_wanted wanted = { .view = &view, .ids = block_ids, .offsets = offsets };
 
 	for (uint32_t first = 0; first < OBJECTS; first += BLOCK) {
 		const uint32_t n = OBJECTS - first < BLOCK ? OBJECTS - first : BLOCK;
 
-		idset_scan(ids, first, n, block_ids);
+		import_idset_scan(ids, first, n, block_ids);
 		memset(offsets, 0, sizeof(offsets));
 		wanted.count = n;
-		assert_int_equal(places_block(places, first, &wanted, NULL), HDB_OK);
+		assert_int_equal(import_locator_block(locator, first, &wanted, NULL), HDB_OK);
 		assert_memory_equal(offsets, expected + first, n * sizeof(*offsets));
 	}
 }
@@ -269,12 +269,12 @@ static void check_places(enum order order, bool want_disordered, unsigned thread
 	struct base_view view = { 0 };
 	struct base_work work;
 	struct hprof_file file;
-	struct places places = { 0 };
+	struct import_locator locator = { 0 };
 	struct idset ids;
 	struct hw w;
 
 	hw_init(&w, HPROF_1_0_2, 8, 1000);
-	idset_init(&ids);
+	import_idset_init(&ids);
 	for (uint32_t i = 0; i < OBJECTS; i++) {
 		const uint64_t id = 0x700000000 + (uint64_t)rank_of(order, i) * 24;
 
@@ -282,7 +282,7 @@ static void check_places(enum order order, bool want_disordered, unsigned thread
 		hw_instance(&w, id, NODE, NULL, i % 5);
 		if (i % 97 == 0) /* of an object that comes elsewhere */
 			hw_root(&w, HPROF_ROOT_STICKY_CLASS, id + 24, 0, 0);
-		assert_int_equal(idset_add(&ids, id, NULL), HDB_OK);
+		assert_int_equal(import_idset_add(&ids, id, NULL), HDB_OK);
 	}
 	assert_int_equal(base_memory_open(w.data, w.size, &source, NULL), HDB_OK);
 	assert_int_equal(hprof_open(source, &file, NULL), HDB_OK);
@@ -294,24 +294,24 @@ static void check_places(enum order order, bool want_disordered, unsigned thread
 						   &sub, NULL),
 				 HDB_OK);
 		if (hprof_sub_is_root(sub.tag))
-			places_pass(&places, &sub);
+			import_locator_pass(&locator, &sub);
 		else
-			assert_int_equal(places_add(&places, &sub, NULL), HDB_OK);
+			assert_int_equal(import_locator_add(&locator, &sub, NULL), HDB_OK);
 		at = sub.end;
 	}
 	/* Roots do not part the stretches of the file. */
-	assert_in_range(places.extents.count, 1, w.size / PLACES_EXTENT_BYTES + 1);
-	assert_int_equal(idset_finish(&ids, &duplicates, NULL), HDB_OK);
+	assert_in_range(locator.extents.count, 1, w.size / IMPORT_EXTENT_BYTES + 1);
+	assert_int_equal(import_idset_finish(&ids, &duplicates, NULL), HDB_OK);
 	base_work_init(&work, 1u << 30, threads, NULL);
-	places.file = &file;
-	places.block_objects = BLOCK;
-	assert_int_equal(places_finish(&places, &ids, &work, NULL), HDB_OK);
-	assert_int_equal(places.is_disordered, want_disordered);
-	check_blocks(&places, &file, &ids, expected);
-	places_release(&places, &work);
+	locator.file = &file;
+	locator.block_objects = BLOCK;
+	assert_int_equal(import_locator_finish(&locator, &ids, &work, NULL), HDB_OK);
+	assert_int_equal(locator.is_disordered, want_disordered);
+	check_blocks(&locator, &file, &ids, expected);
+	import_locator_release(&locator, &work);
 	base_work_release(&work);
 	base_source_close(source);
-	idset_release(&ids);
+	import_idset_release(&ids);
 	hw_release(&w);
 	free(expected);
 }

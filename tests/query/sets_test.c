@@ -673,8 +673,8 @@ static bool is_record_lie_found(const struct record_lie *lie, bool is_lie)
 	}
 #define WHOLE_LIE(field) \
 	{ \
-		STORE_WHOLE, sizeof(struct derive_whole), offsetof(struct derive_whole, field), \
-			"whole" \
+		STORE_WHOLE, sizeof(struct derive_heap_totals), \
+			offsetof(struct derive_heap_totals, field), "whole" \
 	}
 
 static void sums_that_lie_are_found(void **state)
@@ -715,8 +715,9 @@ static bool is_heap_lie_found(const uint64_t *right, uint32_t heap_no, uint32_t 
 		const uint32_t first = no * STORE_BLOCK_OBJECTS;
 
 		block.count = 0;
-		assert_int_equal(pack_encode(&block, values + first, STORE_BLOCK_OBJECTS, NULL),
-				 HDB_OK);
+		assert_int_equal(
+			base_pack_encode(&block, values + first, STORE_BLOCK_OBJECTS, NULL),
+			HDB_OK);
 		assert_int_equal(store_put(writer, STORE_RETAINED_HEAPS,
 					   &(struct store_block){ .key = first,
 								  .item_count = STORE_BLOCK_OBJECTS,

@@ -61,10 +61,10 @@ size_t fuzz_find_values(const uint8_t *image, size_t size, struct fuzz_value *ou
 	size_t count = 0;
 	int r;
 
-	if (pages_open(&pages, &(struct pages_file){ image, size, "image" }, newest(image), NULL) !=
-	    HDB_OK)
+	if (store_pages_open(&pages, &(struct pages_file){ image, size, "image" }, newest(image),
+			     NULL) != HDB_OK)
 		stop("cannot read the pages");
-	r = pages_seek(&pages, (struct pages_key){ "", 0 }, &place, NULL);
+	r = store_pages_seek(&pages, (struct pages_key){ "", 0 }, &place, NULL);
 	while (r == HDB_OK && count < room) {
 		out[count++] = (struct fuzz_value){
 			.key_at = (size_t)(place.key - image),
@@ -72,9 +72,9 @@ size_t fuzz_find_values(const uint8_t *image, size_t size, struct fuzz_value *ou
 			.at = (size_t)(place.value - image),
 			.size = place.value_size,
 		};
-		r = pages_next(&pages, &place, NULL);
+		r = store_pages_next(&pages, &place, NULL);
 	}
-	pages_close(&pages);
+	store_pages_close(&pages);
 	return count;
 }
 
@@ -119,8 +119,8 @@ const struct fuzz_value *fuzz_world_values(size_t *count)
 
 static void seal_value(uint8_t *image, const struct fuzz_value *value)
 {
-	store64(image + value->at, block_checksum(image + value->key_at, value->key_size,
-						  image + value->at, value->size));
+	store64(image + value->at, store_block_checksum(image + value->key_at, value->key_size,
+							image + value->at, value->size));
 }
 
 static bool is_meta(const uint8_t *image, const struct fuzz_value *value, const char *name)

@@ -22,7 +22,8 @@ static inline void tree_tables_write(struct heap *heap, struct store_tables tabl
 	assert_int_equal(store_build(heap->store, tables, heap->work, &writer, NULL), HDB_OK);
 	for (unsigned t = 0; t < tables.count; t++) {
 		block.count = 0;
-		assert_int_equal(pack_encode(&block, values[t], heap->object_count, NULL), HDB_OK);
+		assert_int_equal(base_pack_encode(&block, values[t], heap->object_count, NULL),
+				 HDB_OK);
 		assert_int_equal(store_put(writer, tables.table[t],
 					   &(struct store_block){ .key = 0,
 								  .item_count = heap->object_count,

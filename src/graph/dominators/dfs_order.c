@@ -108,7 +108,7 @@ static int pack_numbers(const uint32_t *number, uint32_t count, uint64_t *values
 		before = now;
 	}
 	packed->count = 0;
-	return pack_encode(packed, values, count, err);
+	return base_pack_encode(packed, values, count, err);
 }
 
 /* A bucket of nodes in work. */

@@ -389,13 +389,13 @@ out:
 int query_check_whole(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {
 	struct derive_total *by_class = calloc((size_t)q->heap->class_count + 1, sizeof(*by_class));
-	struct derive_whole whole = { 0 };
+	struct derive_heap_totals whole = { 0 };
 	int r = by_class ? count_classes(q, by_class, err) :
 			   hdb_fail_memory(err, "classes", q->heap->class_count);
 
 	if (r != HDB_OK)
 		goto out;
-	if ((r = derive_whole(q->derive, &whole, err)) != HDB_OK)
+	if ((r = derive_heap_totals(q->derive, &whole, err)) != HDB_OK)
 		goto out;
 
 	const struct derive_total *want = &by_class[q->heap->class_count];
