@@ -1,7 +1,7 @@
 // The keys, and what the words mean: one box over the page.
 import { useLayoutEffect, useRef } from "preact/hooks";
 
-const keys: [string, string][] = [["/", "search: classes, objects, texts, threads, views"], ["?", "this box"], ["Esc", "up in a picture; closes the inspector, a menu, this box"],
+const keys: [string, string][] = [["/  Ctrl K", "search: classes, objects, texts, threads, views"], ["?", "this box"], ["Esc", "up in a picture; closes the inspector, a menu, this box"],
   ["↑ ↓", "rows of a table or tree, cells of a picture"], ["→ ←", "open and close a row; neighbours in a picture"], ["Enter", "open the row, zoom into the cell"],
   [".", "what can be asked of the object (the right mouse button, too)"], ["Ctrl Enter", "run the statement (SQL)"], ["Ctrl Space", "complete (SQL)"]];
 const words: [string, string][] = [["Shallow size", "bytes of the object itself."], ["Retained size", "what would be freed without the object: itself and all that it dominates. Of many objects at once “>=” is a lower bound."],

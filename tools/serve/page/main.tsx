@@ -36,7 +36,7 @@ function App({ databases }: { databases: Database[] }) {
   useEffect(() => {
     const onKey = (e: KeyboardEvent) => {
       const typing = /INPUT|SELECT|TEXTAREA/.test((e.target as HTMLElement).tagName);
-      if (typing ? false : e.key === "/") { document.getElementById("search")?.focus(); e.preventDefault(); }
+      if (e.key === "k" && (e.ctrlKey || e.metaKey) && !e.shiftKey && !e.altKey || (!typing && e.key === "/")) { document.getElementById("search")?.focus(); e.preventDefault(); }
       if (!typing && e.key === "?" && !report) { setHelp((shown) => !shown); e.preventDefault(); return; }
       if (e.key === "Escape") {
         if (document.querySelector(".help")) setHelp(false);

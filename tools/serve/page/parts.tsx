@@ -70,7 +70,7 @@ function steps(a: string, b: string, most: number): number {
 const NEAR = 4; // names that are offered
 
 // Class names that are like one that nothing has: those that contain it, else those a few letters away.
-async function nearest(word: string, db?: string): Promise<string[]> {
+export async function nearest(word: string, db?: string): Promise<string[]> {
   const plain = word.replace(/[*?]/g, "").toLowerCase(), simple = (n: string) => n.slice(n.lastIndexOf(".") + 1).toLowerCase();
   const all = (await ask("histogram", { db, shallow: "1", limit: "50000" }).answer).rows.map((r) => String(r.name));
   const inside = all.filter((n) => n.toLowerCase().includes(plain));

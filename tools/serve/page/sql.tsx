@@ -6,9 +6,9 @@ import { MOST, Obj, Panel, select, Table, useAnswer, Wait } from "./parts";
 import { change, Route } from "./route";
 import { number, visible } from "./text";
 
-interface Saved { name: string; text: string }
+export interface Saved { name: string; text: string }
 
-const shipped: Saved[] = [
+export const shipped: Saved[] = [
   { name: "Biggest objects", text: "SELECT id, class, shallow, retained FROM objects ORDER BY retained DESC LIMIT 20" },
   { name: "Objects and bytes by class", text: "SELECT class, count(*) AS objects, sum(shallow) AS bytes FROM objects GROUP BY class ORDER BY bytes DESC LIMIT 30" },
   { name: "Bytes by package", text: "SELECT package, sum(objects) AS objects, sum(shallow) AS bytes FROM classes GROUP BY package ORDER BY bytes DESC LIMIT 30" },
@@ -20,7 +20,7 @@ const shipped: Saved[] = [
   { name: "Bytes by heap (Android)", text: "SELECT heap, count(*) AS objects, sum(shallow) AS bytes FROM objects GROUP BY heap ORDER BY bytes DESC" },
 ];
 
-function load(): Saved[] {
+export function stored(): Saved[] {
   try {
     const list = JSON.parse(localStorage.getItem("sql") ?? "[]") as Saved[];
     return Array.isArray(list) ? list.filter((s) => typeof s.name === "string" && typeof s.text === "string") : [];
@@ -119,7 +119,7 @@ export function Sql({ route }: { route: Route }) {
   const sql = route.params.sql ?? "", db = route.params.db;
   const [draft, setDraft] = useState(sql || shipped[0].text);
   const [offer, setOffer] = useState<{ from: number; list: string[]; at: number }>({ from: 0, list: [], at: 0 });
-  const [saved, setSaved] = useState(load);
+  const [saved, setSaved] = useState(stored);
   const area = useRef<HTMLTextAreaElement>(null), turn = useRef(0);
   useEffect(() => { if (sql) setDraft(sql); }, [sql]);
   const none = () => { turn.current++; setOffer({ from: 0, list: [], at: 0 }); };

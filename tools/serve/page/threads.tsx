@@ -50,7 +50,7 @@ function One({ head, open, whole, onToggle, children }: { head: Row; open: boole
 }
 
 // Threads of which a frame or a local has a word: their serial numbers.
-function holding(word: string): string {
+export function holding(word: string): string {
   const like = `LIKE '%${word.replace(/[\\%_]/g, "\\$&").replace(/'/g, "''")}%' ESCAPE '\\'`;
   return `SELECT thread AS serial FROM frames WHERE frame ${like} UNION SELECT thread FROM locals WHERE class ${like} OR text(id) ${like}`;
 }
