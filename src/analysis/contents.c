@@ -68,14 +68,6 @@ static int count_make(void *ctx, struct derive_block *block, struct hdb_error *e
 	return HDB_OK;
 }
 
-static bool is_invented(const struct reading *s, const struct heap_block *objects, uint32_t i)
-{
-	return objects->first_ix + i == HEAP_BOOT_LOADER ||
-	       (objects->kind[i] == STORE_CLASS &&
-		heap_class(s->session->heap, (uint32_t)objects->length[i])->flags &
-			STORE_CLASS_INVENTED);
-}
-
 /* The calling thread alone may ask who is reachable. */
 static int find_reachable(const struct reading *s, uint32_t block_no, struct hdb_error *err)
 {
@@ -91,7 +83,7 @@ static int count_take(void *ctx, struct derive_block *block, struct hdb_error *e
 	if (r != HDB_OK)
 		return r;
 	for (uint32_t i = 0; i < block->objects->count; i++)
-		if (counts(s, i) && !is_invented(s, block->objects, i))
+		if (counts(s, i) && heap_is_counted(s->session->heap, block->objects, i))
 			s->out->heap_bytes += block->objects->shallow[i];
 	return r;
 }

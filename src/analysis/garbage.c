@@ -42,14 +42,6 @@ struct garbage {
 
 /* ---- the graph ---- */
 
-/* What the dump lacks is no garbage. */
-static bool is_invented(const struct heap *heap, const struct heap_block *block, uint32_t i)
-{
-	return block->first_ix + i == HEAP_BOOT_LOADER ||
-	       (block->kind[i] == STORE_CLASS &&
-		heap_class(heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED);
-}
-
 static void put_edge(struct garbage *g, uint32_t from, uint32_t to)
 {
 	const uint32_t *numbers = g->numbers.data;
@@ -121,7 +113,7 @@ static int number_block(void *ctx, const struct heap_block *block, const uint8_t
 	    (r = heap_read_heaps(heap, heap_block_no(block), n->heap_no, err)) < 0)
 		return r;
 	for (uint32_t i = 0; i < block->count; i++) {
-		if (reachable[i] || is_invented(heap, block, i))
+		if (reachable[i] || !heap_is_counted(heap, block, i))
 			continue;
 		if (ixs) {
 			ixs[g->count] = block->first_ix + i;

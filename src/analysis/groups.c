@@ -50,13 +50,6 @@ int analysis_load_groups(const struct session *session, enum derive_group by,
 
 /* ---- one pass over all objects ---- */
 
-static bool is_invented(const struct heap *heap, const struct heap_block *block, uint32_t i)
-{
-	return block->first_ix + i == HEAP_BOOT_LOADER || block->kind[i] == HEAP_LEFT_OUT ||
-	       (block->kind[i] == STORE_CLASS &&
-		heap_class(heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED);
-}
-
 /* What a pass over all objects fills: one a class. */
 struct class_sums {
 	const struct heap *heap;
@@ -73,7 +66,7 @@ static int count_reached(void *ctx, const struct heap_block *block, const uint8_
 	for (uint32_t i = 0; i < block->count; i++) {
 		struct derive_total *total = &sums->by_class[block->class_no[i]];
 
-		if (is_invented(sums->heap, block, i))
+		if (!heap_is_counted(sums->heap, block, i))
 			continue;
 		if (!reachable || reachable[i]) {
 			total->count++;
@@ -333,7 +326,7 @@ static int add_native(const struct session *session, uint32_t block_no, struct n
 	for (uint32_t i = 0; i < objects->count; i++) {
 		struct derive_total *total = &by_class[objects->class_no[i]];
 
-		if (!block->native[i] || is_invented(session->heap, objects, i))
+		if (!block->native[i] || !heap_is_counted(session->heap, objects, i))
 			continue;
 		total->count += block->reachable[i];
 		total->shallow_bytes += block->reachable[i] ? block->native[i] : 0;

@@ -287,10 +287,10 @@ static int add_block(void *ctx, struct derive_block *block, struct hdb_error *er
 		struct analysis_class_sum *sum;
 
 		if (d != GRAPH_NONE && d != objects->first_ix + i && c->point_bits >> d % 64 & 1 &&
-		    derive_is_counted(c->session->heap, objects, i))
+		    heap_is_counted(c->session->heap, objects, i))
 			add_to_children(c, block, i);
 		if (block->values[i] == NO_SUSPECT ||
-		    !derive_is_counted(c->session->heap, objects, i))
+		    !heap_is_counted(c->session->heap, objects, i))
 			continue;
 		sum = analysis_leak_sums_contents(c->out, (size_t)block->values[i]) +
 		      objects->class_no[i];

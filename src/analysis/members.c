@@ -7,6 +7,7 @@
 #include "analysis/targets.h"
 #include "base/bits.h"
 #include "base/glob.h"
+#include "base/sort.h"
 #include "heap/heap_database.h"
 
 #include <assert.h>
@@ -89,13 +90,6 @@ static int mark_loader(const struct session *session, const char *name, struct a
 	return any ? HDB_OK : hdb_fail(err, HDB_NOTFOUND, "no class has a loader %s", name);
 }
 
-static int compare_loaders(const void *a, const void *b)
-{
-	const struct analysis_member_loader *x = a, *y = b;
-
-	return x->ix < y->ix ? -1 : x->ix > y->ix;
-}
-
 /* Makes the classes of loaders the whole of what their loaders stand for. */
 static int add_loaders(const struct session *session, struct analysis_members *m,
 		       struct hdb_error *err)
@@ -122,7 +116,7 @@ static int add_loaders(const struct session *session, struct analysis_members *m
 	}
 	if (m->loaders.count)
 		qsort(m->loaders.data, m->loaders.count, sizeof(struct analysis_member_loader),
-		      compare_loaders);
+		      base_compare_u32);
 	for (size_t i = 0; i < m->loaders.count; i++) {
 		struct analysis_member_loader *all = m->loaders.data;
 		struct heap_object loader;
@@ -154,16 +148,8 @@ static bool is_in(const struct analysis_members *m, const struct heap_block *blo
 		return m->is_member_class[(uint32_t)block->length[i]];
 	if (m->loaders.count)
 		loader = bsearch(&key, m->loaders.data, m->loaders.count, sizeof(key),
-				 compare_loaders);
+				 base_compare_u32);
 	return loader ? loader->is_member : m->is_member_class[block->class_no[i]];
-}
-
-/* What the dump lacks is nobody's instance. */
-static bool is_invented(const struct heap *heap, const struct heap_block *block, uint32_t i)
-{
-	return block->first_ix + i == HEAP_BOOT_LOADER || block->kind[i] == HEAP_LEFT_OUT ||
-	       (block->kind[i] == STORE_CLASS &&
-		heap_class(heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED);
 }
 
 /* Whether no object of the block is a member: most classes are in few blocks. */
@@ -212,7 +198,7 @@ static int pass(const struct session *session, struct analysis_members *m, uint3
 			goto out;
 		for (uint32_t i = 0; i < block->count; i++) {
 			if (!read_classes(m)[block->class_no[i]] || !is_in(m, block, i) ||
-			    is_invented(session->heap, block, i))
+			    !heap_is_counted(session->heap, block, i))
 				continue;
 			if (ixs && m->count == room) {
 				r = heap_damaged(session->heap, STORE_CLASS_COUNTS,
@@ -383,7 +369,7 @@ int analysis_member_list_next(const struct session *session, const struct analys
 
 			*ix = list->block->first_ix + i;
 			if (members->is_member_class[list->block->class_no[i]] &&
-			    !is_invented(session->heap, list->block, i))
+			    heap_is_counted(session->heap, list->block, i))
 				return HDB_OK;
 		}
 		if (list->block_no == heap_block_count(session->heap))

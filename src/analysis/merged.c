@@ -322,13 +322,6 @@ static int weights(const struct session *session, const struct heap_block *block
 	return HDB_OK;
 }
 
-static bool is_invented(const struct heap *heap, const struct heap_block *block, uint32_t i)
-{
-	return block->first_ix + i == HEAP_BOOT_LOADER ||
-	       (block->kind[i] == STORE_CLASS &&
-		heap_class(heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED);
-}
-
 /* Whether none of the objects of a block counts. */
 static bool is_empty(const uint64_t *members, uint32_t block_no, uint32_t object_count)
 {
@@ -363,7 +356,7 @@ static int place_all(struct placing *p, unsigned dump, struct heap_block *block,
 				continue;
 			if (p->place[ix] & PLACE_WAITS && (r = place(p, ix, err)) != HDB_OK)
 				return r;
-			if (!is_invented(heap, block, i))
+			if (heap_is_counted(heap, block, i))
 				analysis_merged_count_one(
 					analysis_merged_sum(p->m, p->place[ix], dump), ix,
 					block->shallow[i], weight[i]);
@@ -418,7 +411,7 @@ static int count_block(void *ctx, const struct heap_block *block, struct hdb_err
 
 		if (places->node[ix] == ANALYSIS_MERGED_TOP ||
 		    (places->members && !base_bit_has(places->members, ix)) ||
-		    is_invented(c->session->heap, block, i))
+		    !heap_is_counted(c->session->heap, block, i))
 			continue;
 		sum = analysis_merged_sum(c->m, places->node[ix], c->dump);
 		if (places->added && base_bit_has(places->added, ix))

@@ -102,3 +102,17 @@ void base_sort_nodes(uint32_t *nodes, uint32_t *spare, size_t count)
 	if (from != nodes)
 		memcpy(nodes, from, count * sizeof *nodes);
 }
+
+int base_compare_u32(const void *a, const void *b)
+{
+	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+int base_compare_u64(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}

@@ -1,5 +1,5 @@
 /*
- * base/sort.h - linear-time sorting of node lists.
+ * base/sort.h - linear-time sorting of node lists, and comparisons of numbers for qsort.
  */
 #ifndef BASE_SORT_H
 #define BASE_SORT_H
@@ -18,5 +18,9 @@ void base_sort_keys(struct base_sort_key *keys, struct base_sort_key *spare, siz
 
 /* Sorts nodes ascending; `spare` has room for as many and is overwritten. */
 void base_sort_nodes(uint32_t *nodes, uint32_t *spare, size_t count);
+
+/* For qsort and bsearch: of numbers, and of structs by their first member, in ascending order. */
+int base_compare_u32(const void *a, const void *b);
+int base_compare_u64(const void *a, const void *b);
 
 #endif

@@ -99,15 +99,6 @@ int derive_tree_units(struct derive *derive, struct derive_block *block,
 int derive_tree_dominators(struct derive *derive, struct derive_block *block, uint32_t *dominator,
 			   struct hdb_error *err);
 
-/* Whether object i of a block is in the dump: what is not counts nowhere. Classes are loaded. */
-static inline bool derive_is_counted(const struct heap *heap, const struct heap_block *block,
-				     uint32_t i)
-{
-	return block->first_ix + i != HEAP_BOOT_LOADER && block->kind[i] != HEAP_LEFT_OUT &&
-	       !(block->kind[i] == STORE_CLASS &&
-		 heap_class(heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED);
-}
-
 /*
  * Adds the shallow sizes and the number of the objects whose bits are set to those of *out, but for
  * what counts nowhere; of all objects, whatever filter there is. retained_set.c

@@ -56,7 +56,7 @@ static int count_block(void *ctx, struct derive_block *block, struct hdb_error *
 			       err));
 	TRY(heap_read_block(heap, block->block_no, objects, err));
 	for (uint32_t i = 0; i < objects->count; i++) {
-		if (!derive_is_counted(heap, objects, i))
+		if (!heap_is_counted(heap, objects, i))
 			continue;
 		if (block->values[i]) {
 			sum.count++;

@@ -8,6 +8,7 @@
  * their arenas, which free it (segments.h).
  */
 #include "derive/blocks.h"
+#include "base/sort.h"
 #include "derive/build.h"
 #include "derive/native.h"
 #include "derive/segments.h"
@@ -158,13 +159,6 @@ static int add_sessions(struct finder *f, struct hdb_error *err)
 	return r;
 }
 
-static int compare(const void *a, const void *b)
-{
-	const struct derive_native *x = a, *y = b;
-
-	return x->ix < y->ix ? -1 : x->ix > y->ix;
-}
-
 /* Sorts, and adds up what one object owns: what a file says may be anything. */
 static void join(struct base_vec *out)
 {
@@ -172,7 +166,7 @@ static void join(struct base_vec *out)
 	size_t n = 0;
 
 	if (out->count)
-		qsort(list, out->count, sizeof(*list), compare);
+		qsort(list, out->count, sizeof(*list), base_compare_u32);
 	for (size_t i = 0; i < out->count; i++) {
 		if (n && list[n - 1].ix == list[i].ix)
 			list[n - 1].bytes = list[n - 1].bytes > DERIVE_NATIVE_MAX - list[i].bytes ?
@@ -272,10 +266,10 @@ out:
 uint64_t derive_native_in(const struct base_vec *sizes, uint32_t ix)
 {
 	const struct derive_native wanted = { .ix = ix };
-	const struct derive_native *found =
-		sizes->count ?
-			bsearch(&wanted, sizes->data, sizes->count, sizeof(wanted), compare) :
-			NULL;
+	const struct derive_native *found = sizes->count ?
+						    bsearch(&wanted, sizes->data, sizes->count,
+							    sizeof(wanted), base_compare_u32) :
+						    NULL;
 
 	return found ? found->bytes : 0;
 }

@@ -15,14 +15,6 @@ const struct graph_retained_options derive_local_limits = {
 	.max_edges = 1000000,
 };
 
-/* Whether an object is in the dump, as derive_is_counted has it. */
-static bool is_counted(const struct heap *heap, const struct heap_object *object)
-{
-	return object->ix != HEAP_BOOT_LOADER &&
-	       !(object->kind == STORE_CLASS &&
-		 heap_class(heap, (uint32_t)object->length)->flags & STORE_CLASS_INVENTED);
-}
-
 /*
  * Of a set: of what the dump has, the boot loader's stand-in and invented classes count in no
  * total. Of one object: all, as in the table of retained sizes and in MAT's.
@@ -37,7 +29,7 @@ static int sum_shallow(struct derive *derive, const struct graph_retained_set *s
 		struct heap_object object;
 
 		TRY(heap_object(heap, set->nodes[i], &object, err));
-		if (!is_one && !is_counted(heap, &object))
+		if (!is_one && !heap_object_is_counted(heap, &object))
 			continue;
 		out->retained_bytes += object.shallow_bytes;
 		out->retained_count++;
@@ -86,7 +78,7 @@ static int sum_block(void *ctx, const struct heap_block *block, struct hdb_error
 	(void)err;
 	for (uint32_t i = 0; i < block->count; i++) {
 		if (!base_bit_has(sum->bits, block->first_ix + i) ||
-		    !derive_is_counted(sum->heap, block, i))
+		    !heap_is_counted(sum->heap, block, i))
 			continue;
 		sum->out->retained_bytes += block->shallow[i];
 		sum->out->retained_count++;

@@ -79,7 +79,7 @@ static int add_lost(void *ctx, const struct heap_block *block, const uint8_t *re
 	for (uint32_t i = 0; i < block->count; i++) {
 		uint32_t lost = s->all & ~s->reached[block->first_ix + i];
 
-		if (!lost || !reachable[i] || !derive_is_counted(s->heap, block, i))
+		if (!lost || !reachable[i] || !heap_is_counted(s->heap, block, i))
 			continue;
 		for (; lost; lost &= lost - 1) {
 			struct derive_set *set = s->sets[__builtin_ctz(lost)];

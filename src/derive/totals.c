@@ -12,6 +12,8 @@
  */
 #include "derive/totals.h"
 
+#include "base/sort.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,13 +91,6 @@ out:
 	return r;
 }
 
-static int compare_u64(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static int group_loaders(struct heap *heap, struct totals_groups *g, struct hdb_error *err)
 {
 	const uint32_t n = heap->class_count;
@@ -107,7 +102,7 @@ static int group_loaders(struct heap *heap, struct totals_groups *g, struct hdb_
 		return hdb_fail_memory(err, "loaders", n * sizeof(*keys));
 	for (uint32_t no = 0; no < n; no++)
 		keys[no] = (uint64_t)heap_class(heap, no)->loader_ix << 32 | no;
-	qsort(keys, n, sizeof(*keys), compare_u64);
+	qsort(keys, n, sizeof(*keys), base_compare_u64);
 	for (uint32_t i = 0; i < n; i++) {
 		const uint32_t loader_ix = (uint32_t)(keys[i] >> 32);
 

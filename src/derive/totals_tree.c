@@ -143,7 +143,7 @@ static void count_block(struct totals_tree *w, const struct derive_block *block)
 	for (uint32_t i = 0; i < objects->count; i++) {
 		struct class_sum *sum = &sums[objects->class_no[i]];
 
-		if (!derive_is_counted(heap, objects, i))
+		if (!heap_is_counted(heap, objects, i))
 			continue;
 		if (tree->dominator[i] != objects->first_ix + i) {
 			sum->count++;

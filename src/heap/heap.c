@@ -444,12 +444,8 @@ int heap_is_real(struct heap *heap, uint32_t ix, bool *is_real, struct hdb_error
 {
 	struct heap_object o;
 
-	*is_real = ix != HEAP_BOOT_LOADER;
-	if (!*is_real)
-		return HDB_OK;
 	TRY(heap_object(heap, ix, &o, err));
-	if (o.kind == STORE_CLASS)
-		*is_real = !(heap_class(heap, (uint32_t)o.length)->flags & STORE_CLASS_INVENTED);
+	*is_real = heap_object_is_counted(heap, &o);
 	return HDB_OK;
 }
 

@@ -341,6 +341,26 @@ static inline const struct store_class *heap_class(const struct heap *heap, uint
 }
 
 /*
+ * Whether object i of a block counts in totals: not if the dump lacks it (the boot loader's
+ * stand-in, invented classes), nor if a filter leaves it out. Classes must be loaded.
+ */
+static inline bool heap_is_counted(const struct heap *heap, const struct heap_block *block,
+				   uint32_t i)
+{
+	return block->first_ix + i != HEAP_BOOT_LOADER && block->kind[i] != HEAP_LEFT_OUT &&
+	       !(block->kind[i] == STORE_CLASS &&
+		 heap_class(heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED);
+}
+
+/* The same of one object, which no filter leaves out. */
+static inline bool heap_object_is_counted(const struct heap *heap, const struct heap_object *object)
+{
+	return object->ix != HEAP_BOOT_LOADER &&
+	       !(object->kind == STORE_CLASS &&
+		 heap_class(heap, (uint32_t)object->length)->flags & STORE_CLASS_INVENTED);
+}
+
+/*
  * Whether all that was read so far could be read: the database, where the reader had no error to
  * fill in (store_failed), and the mapped dump. Whoever shows results asks at the end of each step.
  */

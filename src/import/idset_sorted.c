@@ -4,6 +4,7 @@
 #include "import/idset_sorted.h"
 
 #include "base/prefetch.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -24,13 +25,6 @@ void import_idset_sorted_release(struct idset_sorted *set)
 	*set = (struct idset_sorted){ 0 };
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static uint64_t sort_distinct(struct idset_sorted *set)
 {
 	uint64_t *ids = set->ids.data;
@@ -41,7 +35,7 @@ static uint64_t sort_distinct(struct idset_sorted *set)
 	while (rising < count && ids[rising - 1] <= ids[rising])
 		rising++;
 	if (rising < count)
-		qsort(ids, count, sizeof(*ids), compare_ids);
+		qsort(ids, count, sizeof(*ids), base_compare_u64);
 	for (size_t i = 0; i < count; i++)
 		if (i == 0 || ids[i] != ids[i - 1])
 			ids[kept++] = ids[i];

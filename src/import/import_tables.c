@@ -4,30 +4,13 @@
  */
 #include "import/mapped_names.h"
 
+#include "base/sort.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 /* Frames between two looks at the cancel flag. */
 #define STEP_FRAMES 4096u
-
-/* Sorts records by their first member. */
-static int compare_u32(const void *a, const void *b)
-{
-	uint32_t x, y;
-
-	memcpy(&x, a, sizeof(x));
-	memcpy(&y, b, sizeof(y));
-	return x < y ? -1 : x > y;
-}
-
-static int compare_u64(const void *a, const void *b)
-{
-	uint64_t x, y;
-
-	memcpy(&x, a, sizeof(x));
-	memcpy(&y, b, sizeof(y));
-	return x < y ? -1 : x > y;
-}
 
 static void sort(struct base_vec *vec, size_t size, int (*compare)(const void *, const void *))
 {
@@ -69,7 +52,7 @@ static int write_threads(struct import *im, struct hdb_error *err)
 		thread->ix = thread->object_id ? import_idset_find(&im->ids, thread->object_id) :
 						 STORE_NONE;
 	}
-	sort(&im->records.threads, sizeof(struct store_thread), compare_u32);
+	sort(&im->records.threads, sizeof(struct store_thread), base_compare_u32);
 	return store_records_put_all(im->writer, STORE_THREADS, im->records.threads.data,
 				     im->records.threads.count, err);
 }
@@ -108,7 +91,7 @@ static int name_frames(struct import *im, struct hdb_error *err)
 		if (i % STEP_FRAMES == 0 && (r = base_step(im->work, 0, err)) < 0)
 			return r;
 	}
-	sort(&im->records.frames, sizeof(struct store_frame), compare_u64);
+	sort(&im->records.frames, sizeof(struct store_frame), base_compare_u64);
 	return HDB_OK;
 }
 
@@ -133,7 +116,7 @@ out:
 	store_records_release(&w);
 	if (r != HDB_OK)
 		return r;
-	sort(&im->records.traces, sizeof(struct store_trace), compare_u32);
+	sort(&im->records.traces, sizeof(struct store_trace), base_compare_u32);
 	TRY(store_records_put_all(im->writer, STORE_FRAMES, im->records.frames.data,
 				  im->records.frames.count, err));
 	return store_records_put_all(im->writer, STORE_TRACES, im->records.traces.data,
@@ -190,7 +173,7 @@ int import_write_tables(struct import *im, struct hdb_error *err)
 	for (size_t i = 0; i < im->records.heaps.count; i++)
 		base_vec_at(&im->records.heaps, struct store_heap, i)->name_text = base_idmap_get(
 			&im->texts.numbers, *base_vec_at(&im->records.heap_names, uint64_t, i));
-	sort(&im->damage.dangling, sizeof(struct store_dangling), compare_u64);
+	sort(&im->damage.dangling, sizeof(struct store_dangling), base_compare_u64);
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
 		TRY(store_records_put_all(im->writer, plain[i].table, plain[i].vec->data,
 					  plain[i].vec->count, err));

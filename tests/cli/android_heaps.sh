@@ -47,6 +47,8 @@ heapdb query top --depth --limit 4 --csv
 heapdb query dominator-tree --heap app --min 1
 heapdb query merged-paths app.Picture --heap zygote
 heapdb query native --heap app
+heapdb diff app.heapdb app.heapdb --by path --heap zygote --min 0
+heapdb diff app.heapdb app.heapdb --by dominator --heap zygote --min 0
 heapdb query retained app.Picture "$(heapdb query native --objects --csv | sed -n '2s/,.*//p')"
 heapdb query reference-stats
 heapdb query reference-stats --by strength --no-retained

@@ -78,7 +78,7 @@ static void count_unreached(struct build *b, const struct derive_block *block)
 	struct derive_unreached sum = { 0 };
 
 	for (uint32_t i = 0; i < block->objects->count; i++) {
-		if (block->values[i] || !derive_is_counted(b->derive->heap, block->objects, i))
+		if (block->values[i] || !heap_is_counted(b->derive->heap, block->objects, i))
 			continue;
 		sum.count++;
 		sum.shallow_bytes += block->objects->shallow[i];

@@ -88,14 +88,10 @@ static bool is_real(const struct cursor *c)
 {
 	const struct heap_block *block = c->block;
 
-	if (block->first_ix + c->at == HEAP_BOOT_LOADER || block->kind[c->at] == HEAP_LEFT_OUT)
-		return false;
 	/* A flat value's ID is a number that the next dump gives to another one. */
 	if (block->kind[c->at] == STORE_INSTANCE && block->embedded[c->at])
 		return false;
-	return block->kind[c->at] != STORE_CLASS ||
-	       !(heap_class(c->side->heap, (uint32_t)block->length[c->at])->flags &
-		 STORE_CLASS_INVENTED);
+	return heap_is_counted(c->side->heap, block, c->at);
 }
 
 /* Makes `at` a real object, the one there or a later one. */

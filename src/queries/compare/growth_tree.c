@@ -140,11 +140,6 @@ static void release_queue(struct walk *w, struct queue *queue)
 	free(queue->has);
 }
 
-static void set_bit(uint64_t *bits, uint32_t i)
-{
-	bits[i >> 6] |= (uint64_t)1 << (i & 63);
-}
-
 /* The group of a name among those of the node that is visited; new ones are added. */
 static int find_group(struct walk *w, uint32_t name, bool is_late, uint32_t *out,
 		      struct hdb_error *err)
@@ -180,7 +175,7 @@ static int add_target(struct walk *w, uint32_t name, uint32_t ix, bool is_late,
 
 	if (r != HDB_OK || base_bit_has(w->first.has, ix) || base_bit_has(queue->has, ix))
 		return r;
-	set_bit(queue->has, ix);
+	base_bit_put(queue->has, ix);
 	base_vec_at(&w->groups, struct group, pair.group)->count++;
 	return base_vec_push(&w->pairs, &pair, sizeof(pair), err);
 }
@@ -333,7 +328,7 @@ static void add_to(struct adding *a, uint32_t ix, uint32_t to)
 	if (a->walk->place[ix] != ANALYSIS_MERGED_TOP)
 		return;
 	a->walk->place[ix] = a->walk->place[to];
-	set_bit(a->added, ix);
+	base_bit_put(a->added, ix);
 }
 
 static int add_boxes(struct adding *a, uint32_t ix, struct hdb_error *err)

@@ -41,7 +41,7 @@ static int add_sums(struct sums *s, const struct heap_block *block, const uint64
 			continue;
 		TRY(s->held(s, ix, &held, err));
 		s->below[ix] += own[i];
-		s->all += derive_is_counted(s->q->heap, block, i) ? own[i] : 0;
+		s->all += heap_is_counted(s->q->heap, block, i) ? own[i] : 0;
 		if (idom != HEAP_NONE)
 			s->below[idom] += held;
 	}
@@ -299,7 +299,7 @@ static int count_block(void *ctx, const struct heap_block *block, const uint8_t 
 	for (uint32_t i = 0; i < block->count; i++) {
 		struct derive_total *one = &sums->by_class[block->class_no[i]];
 
-		if (!derive_is_counted(sums->heap, block, i))
+		if (!heap_is_counted(sums->heap, block, i))
 			continue;
 		one->count += reachable[i];
 		all->count += reachable[i];

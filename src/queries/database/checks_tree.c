@@ -36,7 +36,7 @@ static void add_block(struct tree *t, const struct heap_block *block, const uint
 		if (idom == ix)
 			continue;
 		t->all_bytes += block->shallow[i];
-		if (derive_is_counted(heap, block, i)) {
+		if (heap_is_counted(heap, block, i)) {
 			t->count++;
 			t->bytes += block->shallow[i];
 		}

@@ -3,6 +3,7 @@
  */
 #include "queries/leaks/inspect.h"
 
+#include "base/sort.h"
 #include "heap/known.h"
 #include "heap/values/values.h"
 
@@ -346,13 +347,6 @@ static int say_watched(struct inspect_look *look, struct hdb_error *err)
 
 /* ---- what else is prepared ---- */
 
-static int compare_ix(const void *a, const void *b)
-{
-	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* mServices is an ArrayMap: keys and values by turns in mArray. */
 static int load_services(struct inspector *inspector, struct hdb_error *err)
 {
@@ -388,7 +382,7 @@ static int load_services(struct inspector *inspector, struct hdb_error *err)
 	}
 	if (inspector->services.count)
 		qsort(inspector->services.data, inspector->services.count, sizeof(uint32_t),
-		      compare_ix);
+		      base_compare_u32);
 	return HDB_OK;
 }
 

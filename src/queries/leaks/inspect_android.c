@@ -3,6 +3,7 @@
  * contexts.
  */
 #include "heap/known.h"
+#include "base/sort.h"
 #include "heap/threads.h"
 #include "queries/leaks/inspect.h"
 
@@ -61,13 +62,6 @@ int inspect_main_thread(struct inspect_look *look, struct hdb_error *err)
 
 /* ---- applications ---- */
 
-static int compare_ix(const void *a, const void *b)
-{
-	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 int inspect_service(struct inspect_look *look, struct hdb_error *err)
 {
 	const struct base_vec *known = &look->inspector->services;
@@ -75,7 +69,7 @@ int inspect_service(struct inspect_look *look, struct hdb_error *err)
 	if (!look->inspector->knows_services)
 		return HDB_OK;
 	if (known->count &&
-	    bsearch(&look->ix, known->data, known->count, sizeof(uint32_t), compare_ix))
+	    bsearch(&look->ix, known->data, known->count, sizeof(uint32_t), base_compare_u32))
 		return inspect_say(look, INSPECT_THERE, err,
 				   "the activity thread knows this service");
 	return inspect_say(look, INSPECT_GONE, err,

@@ -6,6 +6,9 @@
  */
 #include "queries/leaks/leak_traces.h"
 
+#include "base/bits.h"
+#include "base/sort.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,23 +21,6 @@
 const char *leak_class_name(struct heap *heap, uint32_t ix)
 {
 	return inspect_class_of(heap, ix);
-}
-
-static bool get_bit(const uint64_t *bits, uint32_t i)
-{
-	return bits[i >> 6] >> (i & 63) & 1;
-}
-
-static void set_bit(uint64_t *bits, uint32_t i)
-{
-	bits[i >> 6] |= (uint64_t)1 << (i & 63);
-}
-
-static int compare_ix(const void *a, const void *b)
-{
-	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
 }
 
 /* ---- finding ---- */
@@ -111,7 +97,7 @@ static int find_leaking(struct leak_traces *t, bool only_watched, struct base_ve
 			return r;
 	list = found->data;
 	if (found->count)
-		qsort(list, found->count, sizeof(*list), compare_ix);
+		qsort(list, found->count, sizeof(*list), base_compare_u32);
 	for (size_t i = 0; i < found->count; i++)
 		if (!n || list[n - 1] != list[i])
 			list[n++] = list[i];
@@ -140,19 +126,19 @@ static int note_hanging(struct tree *tree, uint32_t ix, struct hdb_error *err)
 	int r = HDB_OK;
 
 	tree->way.count = 0;
-	while (at != GRAPH_NONE && !get_bit(tree->known, at)) {
+	while (at != GRAPH_NONE && !base_bit_has(tree->known, at)) {
 		if ((r = base_vec_push(&tree->way, &at, sizeof(at), err)) != HDB_OK)
 			return r;
 		at = parents[at];
 	}
 	if (at != GRAPH_NONE)
-		is_so = get_bit(tree->hanging, at) || get_bit(tree->leaking, at);
+		is_so = base_bit_has(tree->hanging, at) || base_bit_has(tree->leaking, at);
 	for (size_t i = tree->way.count; i-- > 0;) {
 		at = *base_vec_at(&tree->way, uint32_t, i);
-		set_bit(tree->known, at);
+		base_bit_put(tree->known, at);
 		if (is_so)
-			set_bit(tree->hanging, at);
-		is_so |= get_bit(tree->leaking, at);
+			base_bit_put(tree->hanging, at);
+		is_so |= base_bit_has(tree->leaking, at);
 	}
 	return r;
 }
@@ -163,14 +149,15 @@ static int add_path(struct tree *tree, uint32_t ix, struct hdb_error *err)
 	const uint32_t *parents = tree->traces->search.parents;
 	int r = HDB_OK;
 
-	for (uint32_t at = ix; at != GRAPH_NONE && !get_bit(tree->in_tree, at); at = parents[at]) {
+	for (uint32_t at = ix; at != GRAPH_NONE && !base_bit_has(tree->in_tree, at);
+	     at = parents[at]) {
 		const struct leak_node node = {
 			.reference = { .kind = TRACE_ENTRY, .name = TRACE_NAME_NONE },
 			.ix = at,
 			.parent = parents[at],
 		};
 
-		set_bit(tree->in_tree, at);
+		base_bit_put(tree->in_tree, at);
 		if ((r = base_vec_push(&tree->traces->nodes, &node, sizeof(node), err)) < 0)
 			return r;
 	}
@@ -211,7 +198,7 @@ static int add_found(struct tree *tree, uint32_t ix, struct hdb_error *err)
 		return base_vec_push(&t->unreachable, &ix, sizeof(ix), err);
 	if ((r = note_hanging(tree, ix, err)) != HDB_OK)
 		return r;
-	if (get_bit(tree->hanging, ix)) {
+	if (base_bit_has(tree->hanging, ix)) {
 		t->hanging++;
 		return HDB_OK;
 	}
@@ -250,7 +237,7 @@ static int grow_tree(struct leak_traces *t, const struct base_vec *found, struct
 	tree.hanging = bits + 2 * words;
 	tree.in_tree = bits + 3 * words;
 	for (size_t i = 0; i < found->count; i++)
-		set_bit(tree.leaking, *base_vec_at(found, uint32_t, i));
+		base_bit_put(tree.leaking, *base_vec_at(found, uint32_t, i));
 	for (size_t i = 0; i < found->count; i++)
 		if ((r = add_found(&tree, *base_vec_at(found, uint32_t, i), err)) != HDB_OK)
 			goto out;

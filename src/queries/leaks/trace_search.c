@@ -7,6 +7,7 @@
  */
 #include "queries/leaks/trace_search.h"
 
+#include "base/bits.h"
 #include "queries/leaks/trace_rows.h"
 
 #include <stdlib.h>
@@ -14,21 +15,6 @@
 
 /* Objects between two looks at the cancel flag. */
 #define STEP_OBJECTS 16384u
-
-static bool get_bit(const uint64_t *bits, uint32_t i)
-{
-	return bits[i >> 6] >> (i & 63) & 1;
-}
-
-static void set_bit(uint64_t *bits, uint32_t i)
-{
-	bits[i >> 6] |= (uint64_t)1 << (i & 63);
-}
-
-static void clear_bit(uint64_t *bits, uint32_t i)
-{
-	bits[i >> 6] &= ~((uint64_t)1 << (i & 63));
-}
 
 /* ---- roots ---- */
 
@@ -174,10 +160,10 @@ static void enqueue(struct walk *w, uint32_t ix, bool is_late)
 
 		queue->ix[queue->tail++] = ix;
 		if (goes_last)
-			set_bit(w->is_waiting, ix);
-	} else if (!goes_last && get_bit(w->is_waiting, ix)) {
+			base_bit_put(w->is_waiting, ix);
+	} else if (!goes_last && base_bit_has(w->is_waiting, ix)) {
 		/* Its turn comes sooner: where it waits it is passed over. */
-		clear_bit(w->is_waiting, ix);
+		base_bit_drop(w->is_waiting, ix);
 		w->first.ix[w->first.tail++] = ix;
 	} else {
 		return;
@@ -194,8 +180,8 @@ static bool take_next(struct walk *w, uint32_t *ix)
 	w->is_last = true;
 	while (w->last.head < w->last.tail) {
 		*ix = w->last.ix[w->last.head++];
-		if (get_bit(w->is_waiting, *ix)) {
-			clear_bit(w->is_waiting, *ix);
+		if (base_bit_has(w->is_waiting, *ix)) {
+			base_bit_drop(w->is_waiting, *ix);
 			return true;
 		}
 	}
@@ -221,7 +207,7 @@ static int follow(struct walk *w, uint32_t ix, struct hdb_error *err)
 	unsigned count;
 
 	w->from = ix;
-	if (get_bit(s->has_late, ix))
+	if (base_bit_has(s->has_late, ix))
 		return trace_graph_read(s->graph, ix, take_reference, w, err);
 	count = graph_rows_get(&s->rows, ix, targets, &row);
 	for (unsigned i = 0; i < count; i++)
@@ -247,7 +233,7 @@ static int enqueue_roots(struct walk *w, struct hdb_error *err)
 	for (size_t i = 0; i < roots.count; i++) {
 		const struct trace_root *root = base_vec_at(&roots, struct trace_root, i);
 
-		set_bit(w->search->roots, root->ix);
+		base_bit_put(w->search->roots, root->ix);
 		enqueue(w, root->ix, root->is_late);
 	}
 out:

@@ -3,6 +3,7 @@
  * their memory is not in the dump, and no size of an object tells of it.
  */
 #include "analysis/members.h"
+#include "base/sort.h"
 #include "derive/segments.h"
 #include "heap/known.h"
 #include "heap/threads.h"
@@ -120,13 +121,6 @@ static int has(struct query *q, uint32_t ix, const char *path, bool *out, struct
 	return r < 0 ? r : HDB_OK;
 }
 
-static int compare_ix(const void *a, const void *b)
-{
-	const uint32_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 /* What takes an object of a class in the list. */
 typedef int (*take_object)(struct query *q, uint32_t ix, struct hdb_error *err);
 
@@ -149,7 +143,7 @@ static int take_buffer(struct query *q, uint32_t ix, struct hdb_error *err)
 	buffer.bytes = capacity > 0 ? (uint64_t)capacity : 0;
 	buffer.kind = is_view ? VIEW : is_mapped ? MAPPED : is_owner ? DIRECT : NATIVE;
 	if (s->modules.count &&
-	    bsearch(&ix, s->modules.data, s->modules.count, sizeof(ix), compare_ix)) {
+	    bsearch(&ix, s->modules.data, s->modules.count, sizeof(ix), base_compare_u32)) {
 		s->modules_bytes += buffer.bytes;
 		return HDB_OK;
 	}
@@ -273,7 +267,7 @@ static int open_buffers(struct query *q, struct hdb_error *err)
 	s->with_views = query_option(q, "views") != NULL;
 	r = take_class(q, "jdk.internal.jimage.BasicImageReader", take_modules, err);
 	if (s->modules.count)
-		qsort(s->modules.data, s->modules.count, sizeof(uint32_t), compare_ix);
+		qsort(s->modules.data, s->modules.count, sizeof(uint32_t), base_compare_u32);
 	if (r < 0 || (r = take_class(q, "java.nio.DirectByteBuffer", take_buffer, err)) < 0 ||
 	    (r = take_class(q, DERIVE_SEGMENT_CLASS, take_segment, err)) < 0 ||
 	    (r = list_segments(s, err)) < 0)

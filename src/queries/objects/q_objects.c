@@ -297,9 +297,7 @@ static bool is_left_out(const struct query *q, const struct objects *o, uint32_t
 		return true;
 	if (o->with_invented)
 		return false;
-	return block->first_ix + i == HEAP_BOOT_LOADER ||
-	       (block->kind[i] == STORE_CLASS &&
-		heap_class(q->heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED);
+	return !heap_is_counted(q->heap, block, i);
 }
 
 static void set_class(struct query *q, struct objects *o, uint32_t no)

@@ -155,8 +155,7 @@ static int count_heaps(struct query *q, struct histogram *h, struct heap_columns
 		for (uint32_t i = 0; i < block->objects.count; i++) {
 			const uint32_t no = block->heap_no[i];
 
-			if (!derive_is_counted(q->heap, &block->objects, i) ||
-			    no >= h->groups.count)
+			if (!heap_is_counted(q->heap, &block->objects, i) || no >= h->groups.count)
 				continue;
 			analysis_count_object(&h->groups.totals[no], block->objects.shallow[i],
 					      block->reachable[i]);

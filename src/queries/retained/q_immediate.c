@@ -119,14 +119,6 @@ static int add_member(const struct finder *f, uint32_t ix, uint64_t shallow, str
 	return HDB_OK;
 }
 
-/* What the dump lacks is nobody's instance. */
-static bool is_invented(const struct heap *heap, const struct heap_block *block, uint32_t i)
-{
-	return block->first_ix + i == HEAP_BOOT_LOADER ||
-	       (block->kind[i] == STORE_CLASS &&
-		heap_class(heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED);
-}
-
 /* Adds the members. */
 static int add_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
@@ -136,8 +128,8 @@ static int add_block(void *ctx, const struct heap_block *block, struct hdb_error
 	for (uint32_t i = 0; i < block->count; i++) {
 		const uint32_t ix = block->first_ix + i;
 
-		if (f->is_member_class[block->class_no[i]] && block->kind[i] != HEAP_LEFT_OUT &&
-		    f->idom[ix] != ix && !is_invented(f->q->heap, block, i) &&
+		if (f->is_member_class[block->class_no[i]] && f->idom[ix] != ix &&
+		    heap_is_counted(f->q->heap, block, i) &&
 		    (r = add_member(f, ix, block->shallow[i], err)) != HDB_OK)
 			return r;
 	}

@@ -7,6 +7,7 @@
  */
 #include "analysis/exclude.h"
 #include "analysis/members.h"
+#include "base/sort.h"
 #include "derive/native.h"
 #include "heap/heap_database.h"
 #include "queries/queries.h"
@@ -238,13 +239,6 @@ static int answer_excluding(struct query *q, struct retained *s, struct analysis
 	return HDB_OK;
 }
 
-static int compare_ix(const void *a, const void *b)
-{
-	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Native memory of the reachable ones of a set: owners are fewer than members may be. */
 static int add_native(struct query *q, const struct retained *s,
 		      const struct analysis_members *members, struct answer *a,
@@ -255,7 +249,7 @@ static int add_native(struct query *q, const struct retained *s,
 		bool reachable;
 
 		if (!bsearch(&one->ix, members->ixs.data, members->count, sizeof(uint32_t),
-			     compare_ix))
+			     base_compare_u32))
 			continue;
 		TRY_ERRORS(derive_is_reachable(q->derive, one->ix, &reachable, err));
 		a->native_bytes += reachable ? one->bytes : 0;

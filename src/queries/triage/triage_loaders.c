@@ -4,6 +4,7 @@
  */
 #include "analysis/describe.h"
 #include "analysis/groups.h"
+#include "base/sort.h"
 #include "heap/platform_classes.h"
 #include "base/glob.h"
 #include "heap/values/values.h"
@@ -155,13 +156,6 @@ static int is_closed(struct query *q, uint32_t ix, uint32_t class_no, bool *out,
 	return HDB_OK;
 }
 
-static int compare_u32(const void *a, const void *b)
-{
-	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static int take_closed(struct triage *t, const struct analysis_groups *groups,
 		       struct hdb_error *err)
 {
@@ -175,7 +169,7 @@ static int take_closed(struct triage *t, const struct analysis_groups *groups,
 		return hdb_fail_memory(err, "class loaders", heap->class_count * 4ull);
 	for (uint32_t no = 0; no < heap->class_count; no++)
 		loaders[no] = heap_class(heap, no)->loader_ix;
-	qsort(loaders, heap->class_count, sizeof(*loaders), compare_u32);
+	qsort(loaders, heap->class_count, sizeof(*loaders), base_compare_u32);
 	for (uint32_t i = 0; i < heap->class_count; i++) {
 		struct heap_object object;
 		uint64_t retained = 0;

@@ -361,9 +361,7 @@ static int add_levels(void *ctx, const struct heap_block *block, struct hdb_erro
 			analysis_reached_of(l->list, block->first_ix + i);
 
 		/* What the dump lacks counts nowhere. */
-		if (block->first_ix + i == HEAP_BOOT_LOADER || block->kind[i] == HEAP_LEFT_OUT ||
-		    (block->kind[i] == STORE_CLASS &&
-		     heap_class(l->heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED))
+		if (!heap_is_counted(l->heap, block, i))
 			continue;
 		l->count[level]++;
 		l->bytes[level] += block->shallow[i];
