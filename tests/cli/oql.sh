@@ -14,7 +14,41 @@ ask 'SELECT 7 / 2 AS half, "a" + 1 AS text, (1 = 1) AS yes, null AS none, 0.1 AS
 ask 'SELECT x.a, x.b FROM OBJECTS ( SELECT 1 AS a, 2 AS b FROM OBJECTS 0 ) x
 	UNION ( SELECT 3, 4 FROM OBJECTS 0 ) ORDER BY 1 DESC' --csv
 ask 'SELECT * FROM no.such.Klass' --csv
+ask 'SELECT * FROM no.such.Klass UNION ( SELECT * FROM Sample )' --csv
+ask 'SELECT * FROM java.util.HashMab' --csv
+ask 'SELECT * FROM hashmap'
 ask 'SELECT s FROM java.lang.String s' --limit 2 --csv
+# methods of texts, numbers and lists, as Java has them
+ask 'SELECT eval("a,b;;c,,").split("[,;]") AS a, eval("abc").split("") AS b, eval("a b c").split(" ", 2) AS c,
+	eval("x").split(",") AS d, eval("aXbXc").replace("X", "--") AS e, eval("abca").replace("a", "") AS f,
+	eval("a1b22").replaceAll("[0-9]+", "#") AS g, eval("a1b22").replaceFirst("[0-9]", "#") AS h
+	FROM OBJECTS 0' --json
+ask "SELECT eval(\"$(printf 'h\303\251llo \360\237\230\200')\").hashCode() AS a, eval(\"abc\").compareTo(\"abd\") AS b,
+	eval(\"abc\").compareTo(\"a\") AS c, eval(\"banana\").indexOf('n') AS d, eval(\"banana\").indexOf(110, 3) AS e,
+	eval(\"banana\").lastIndexOf(\"an\") AS f, (eval(\"abc\").charAt(1) = 'b') AS g, eval(\"a\").concat(\"b\") AS h
+	FROM OBJECTS 0" --json
+ask 'SELECT eval("x.").split("(") FROM OBJECTS 0'
+ask 'SELECT eval(7 / 2).intValue() AS a, eval(300).byteValue() AS b, eval(1 / 3).floatValue() AS c,
+	eval(-9223372036854775808L).longValue() AS d, eval(1 / 0).intValue() AS e, eval(3).compareTo(4L) AS f
+	FROM OBJECTS 0' --json
+ask 'SELECT ${snapshot}.@GCRoots.subList(1, 3).size() AS a,
+	${snapshot}.getClassesByName("Sample", false).iterator().next().@name AS b
+	FROM OBJECTS 0' --json
+ask 'SELECT ${snapshot}.@GCRoots.subList(3, 1) FROM OBJECTS 0'
+# the snapshot, fields and roots
+ask 'SELECT c.@name AS c, c.@fieldDescriptors AS f, c.@fieldDescriptors.get(0).@verboseSignature AS t,
+	${snapshot}.isClass(c.@objectId) AS is_class, ${snapshot}.isArray(c.@objectId) AS is_array
+	FROM OBJECTS java.util.HashMap c' --json
+ask 'SELECT m.resolveValue("table.length") AS a, m.resolveValue("size") AS b, m.resolveValue("nosuch.x") AS c
+	FROM java.util.HashMap m' --limit 1 --json
+ask 'SELECT count(*) AS n FROM OBJECTS ${snapshot}.@GCRoots r
+	WHERE (SELECT i FROM OBJECTS ${snapshot}.getGCRootInfo(r) i WHERE i.@type = 256) != null' --csv
+ask 'SELECT (${snapshot}.getImmediateDominatorId(s) = dominatorof(s).@objectId) AS same FROM Sample s' --csv
+ask 'SELECT z.k AS k FROM OBJECTS ( SELECT (SELECT e.getKey() AS k FROM OBJECTS ${h}[0:-1] e) AS k
+	FROM java.util.HashMap h ) z WHERE z.k.k != null' --limit 2 --csv
+ask 'SELECT u.n, u.get("n") AS same, u.get("nosuch") AS none
+	FROM OBJECTS ( SELECT t AS "" FROM OBJECTS ( SELECT 1 AS n FROM OBJECTS 0 ) t ) u' --csv
+ask 'SELECT x FROM OBJECTS ${} x'
 echo 'SELECT count(*) AS maps FROM java.util.HashMap' | ask - --csv
 ask 'SELECT * FROM java.util.HashMap m WHERE m.size % 2 = 0'
 ask 'SELECT m.size FROM java.util.HashMap m WHERE m.size == 2'

@@ -41,6 +41,8 @@ static const struct {
 	  "SELECT count(*), sum(a.b) FROM X a GROUP BY a.c, d ORDER BY 1 DESC, a LIMIT 3 OFFSET 4" },
 	{ "SELECT order FROM X limit", NULL },
 	{ "SELECT /* a */ x // b\n FROM java . lang . X", "SELECT x FROM java.lang.X" },
+	{ "SELECT ${h}.x FROM OBJECTS $${h}[0:-1] e", "SELECT h.x FROM OBJECTS ( h[0:-1] ) e" },
+	{ "SELECT -9223372036854775808L FROM X", NULL },
 	{ "SELECT gr\303\266\303\237e FROM \303\234ber$1", NULL },
 };
 
@@ -57,6 +59,9 @@ static const struct {
 	{ "SELECT * FROM X WHERE NOT a", "line 1, column 23: NOT stands only before" },
 	{ "SELECT * FROM X;", "line 1, column 16: \";\" has no meaning" },
 	{ "SELECT 1 = 1 FROM X", "line 1, column 10: expected FROM, found \"=\"" },
+	{ "SELECT 9223372036854775808L FROM X",
+	  "line 1, column 8: this number does not fit 64 bits" },
+	{ "SELECT ${a b} FROM X", "line 1, column 8: expected ${snapshot}, or ${h}" },
 	{ "SELECT 3000000000 FROM X", "line 1, column 8: 3000000000 does not fit 32 bits" },
 	{ "SELECT 99999999999999999999L FROM X", "line 1, column 8: this number does not fit 64" },
 	{ "SELECT 0x12 FROM X", "line 1, column 8: addresses stand only after FROM" },

@@ -7,7 +7,7 @@
 #include "heapdb/pager.h"
 #include "heapdb/progress.h"
 #include "heapdb/render.h"
-#include "heapdb/suggest.h"
+#include "common/suggest.h"
 
 #include <errno.h>
 #include <fcntl.h>

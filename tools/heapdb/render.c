@@ -6,7 +6,7 @@
 
 #include "heapdb/cli.h"
 #include "heapdb/progress.h"
-#include "heapdb/suggest.h"
+#include "common/suggest.h"
 #include "heapdb/prose.h"
 
 #include <assert.h>

@@ -328,12 +328,16 @@ static int text_cell(struct oql *oql, size_t no)
 	return oql_text_check(text, oql->eval.err);
 }
 
-/* As people read it: "java.util.HashMap @ 0x12c4". */
+/* As people read it: "java.util.HashMap @ 0x12c4", "java.lang.String @ 0x12d0  its text". */
 static int label_cell(struct oql *oql, size_t no, const struct oql_value *v)
 {
-	const int r = oql_put_technical(&oql->eval, v->ix, &oql->texts[no]);
+	struct hdb_object_facts facts;
 
-	return r < 0 ? r : text_cell(oql, no);
+	TRY(hdb_object_at(oql->eval.db, v->ix, &facts, oql->eval.err));
+	TRY(facts.kind == HDB_KIND_INSTANCE ?
+		    oql_put_label(&oql->eval, v->ix, &oql->texts[no]) :
+		    oql_put_technical(&oql->eval, v->ix, &oql->texts[no]));
+	return text_cell(oql, no);
 }
 
 /* Floats as the double that prints like them. */

@@ -104,6 +104,7 @@ struct oql_select {
 	bool is_distinct, is_retained, is_star, is_objects;
 	/* nothing in it depends on a row of a SELECT around it: it is evaluated once */
 	bool is_free;
+	bool is_alone; /* the statement is this SELECT: no sub-select, no part of a UNION */
 	struct oql_item *items;
 	size_t item_count;
 	struct oql_from from;

@@ -82,33 +82,30 @@ static int get_specific(const struct subject *s, struct oql_value *out)
 static int get_display(const struct subject *s, struct oql_value *out)
 {
 	struct oql_text text = { .budget = &s->ev->budget };
-	struct oql_value specific;
-	int r;
+	const int r = oql_put_label(s->ev, s->v->ix, &text);
 
-	TRY(get_specific(s, &specific));
-	r = oql_put_technical(s->ev, s->v->ix, &text);
-	if (specific.type == OQL_V_STRING) {
-		oql_put_string(&text, "  ");
-		oql_put(&text, specific.text.data, specific.text.size);
-	}
 	return oql_end_string(s->ev, s->arena, r, &text, out);
 }
 
-/* MAT's names of HPROF's roots. */
-static const char *root_name(const char *kind)
+const struct oql_root_kind *oql_root_kind(const char *kind)
 {
-	static const char *const names[][2] = {
-		{ "unknown", "Unknown" },           { "JNI global", "JNI Global" },
-		{ "JNI local", "JNI Local" },       { "Java frame", "Java Local" },
-		{ "native stack", "Native Stack" }, { "sticky class", "System Class" },
-		{ "thread block", "Thread Block" }, { "monitor used", "Busy Monitor" },
-		{ "thread object", "Thread" },      { "finalizing", "Finalizable" },
+	static const struct oql_root_kind kinds[] = {
+		{ "unknown", "Unknown", 1 },
+		{ "sticky class", "System Class", 2 },
+		{ "JNI local", "JNI Local", 4 },
+		{ "JNI global", "JNI Global", 8 },
+		{ "thread block", "Thread Block", 16 },
+		{ "monitor used", "Busy Monitor", 32 },
+		{ "Java frame", "Java Local", 64 },
+		{ "native stack", "Native Stack", 128 },
+		{ "thread object", "Thread", 256 },
+		{ "finalizing", "Finalizable", 512 },
 	};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(names[i][0], kind) == 0)
-			return names[i][1];
-	return kind;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(kinds[i].kind, kind) == 0 || strcmp(kinds[i].mat_name, kind) == 0)
+			return &kinds[i];
+	return &kinds[0];
 }
 
 static int by_object(const void *a, const void *b)
@@ -166,7 +163,7 @@ static int get_root_info(const struct subject *s, struct oql_value *out)
 			return r;
 		if (root.is_local)
 			continue;
-		values[kept] = oql_static_string(root_name(root.kind));
+		values[kept] = oql_static_string(oql_root_kind(root.kind)->mat_name);
 		values[kept].type = OQL_V_ROOT;
 		values[kept].ix = s->v->ix;
 		values[kept].i = -1;
@@ -241,6 +238,31 @@ static const struct attribute object_attributes[] = {
 
 /* ---- instances ---- */
 
+/* What a field is, without its value: "int size" to MAT. */
+static int get_descriptors(const struct subject *s, struct oql_value *out)
+{
+	const struct hdb_field *fields;
+	struct oql_value *values;
+	size_t count, kept = 0;
+
+	TRY_ERRORS(oql_class_fields(s->ev, s->facts.stands_for, &fields, &count));
+	values = oql_make_list(s->ev, s->arena, count, out);
+	if (!values)
+		return HDB_ELIMIT;
+	for (size_t i = 0; i < count; i++) {
+		if (fields[i].declaring_no != s->facts.stands_for)
+			continue;
+		if (!oql_make_list(s->ev, s->arena, 1, &values[kept]))
+			return HDB_ELIMIT;
+		values[kept].type = OQL_V_FIELD;
+		values[kept].i = fields[i].type;
+		values[kept].ix = 1;
+		values[kept++].text = (struct oql_str){ fields[i].name, strlen(fields[i].name) };
+	}
+	((struct oql_list *)(uintptr_t)out->list)->count = kept;
+	return HDB_OK;
+}
+
 /* A list of fields with their values, those of the object or static ones. */
 static int list_fields(const struct subject *s, const struct hdb_field *fields, size_t count,
 		       bool is_static, struct oql_value *out)
@@ -256,6 +278,7 @@ static int list_fields(const struct subject *s, const struct hdb_field *fields, 
 		if (!inner)
 			return HDB_ELIMIT;
 		values[i].type = OQL_V_FIELD;
+		values[i].i = fields[i].type;
 		values[i].text = (struct oql_str){ fields[i].name, strlen(fields[i].name) };
 		if (!is_static) {
 			const int r = hdb_field_value(s->ev->db, s->v->ix, &fields[i], &basic,
@@ -398,26 +421,37 @@ static int get_instances(const struct subject *s, struct oql_value *out)
 	return r;
 }
 
-int oql_info_number(struct oql_eval *ev, const char *key, int64_t *out)
+/* The column of a row of `heapdb info`; NULL: it has none. */
+static const struct hdb_value *info_cell(struct hdb_rows *rows, const char *name)
+{
+	for (size_t i = 0; i < hdb_rows_column_count(rows); i++)
+		if (strcmp(hdb_rows_column(rows, i)->name, name) == 0)
+			return hdb_rows_value(rows, i);
+	return NULL;
+}
+
+int oql_info(const struct subject *s, const char *key, struct oql_value *out)
 {
 	struct hdb_rows *rows = NULL;
-	size_t key_column = SIZE_MAX, number_column = SIZE_MAX;
+	struct oql_eval *ev = s->ev;
 	int r = hdb_query(ev->db, "info", NULL, &rows, ev->err);
 
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < hdb_rows_column_count(rows); i++) {
-		if (strcmp(hdb_rows_column(rows, i)->name, "key") == 0)
-			key_column = i;
-		if (strcmp(hdb_rows_column(rows, i)->name, "number") == 0)
-			number_column = i;
-	}
-	while (key_column != SIZE_MAX && number_column != SIZE_MAX &&
-	       (r = hdb_rows_next(rows, ev->err)) == HDB_OK) {
-		const struct hdb_value *name = hdb_rows_value(rows, key_column);
+	while (r == HDB_OK && (r = hdb_rows_next(rows, ev->err)) == HDB_OK) {
+		const struct hdb_value *name = info_cell(rows, "key"),
+				       *number = info_cell(rows, "number"),
+				       *text = info_cell(rows, "value");
 
-		if (name->text_size == strlen(key) && memcmp(name->text, key, strlen(key)) == 0)
-			*out = (int64_t)hdb_rows_value(rows, number_column)->u;
+		if (!name || name->text_size != strlen(key) ||
+		    memcmp(name->text, key, strlen(key)) != 0)
+			continue;
+		if (number && number->type != HDB_TYPE_NULL)
+			*out = oql_int((int64_t)number->u);
+		else if (text && text->type == HDB_TYPE_TEXT)
+			out->text = (struct oql_str){ oql_take_text(s->arena, text->text,
+								    text->text_size, ev->err),
+						      text->text_size };
+		if (out->text.data)
+			out->type = OQL_V_STRING;
 	}
 	hdb_rows_close(rows);
 	return r < 0 ? r : HDB_OK;
@@ -433,8 +467,10 @@ static int get_instance_size(const struct subject *s, struct oql_value *out)
 	if (r != HDB_OK)
 		return r;
 	if (class.is_array && !s->ev->reference_bytes) {
-		if ((r = oql_info_number(s->ev, "reference", &s->ev->reference_bytes)) != HDB_OK)
-			return r;
+		struct oql_value bytes = oql_int(0);
+
+		TRY(oql_info(s, "reference", &bytes));
+		s->ev->reference_bytes = bytes.i;
 	}
 	if (class.is_array)
 		out->i = s->ev->reference_bytes;
@@ -574,6 +610,7 @@ static const struct attribute class_attributes[] = {
 	{ "arrayType", get_is_array },
 	{ "allSubclasses", get_all_subclasses },
 	{ "subclasses", get_subclasses },
+	{ "fieldDescriptors", get_descriptors },
 	{ "staticFields", get_statics },
 	{ "objectIds", get_object_ids },
 	{ NULL, NULL },

@@ -38,8 +38,16 @@ static inline int name_of(const struct subject *s, const char *name, struct oql_
 	return HDB_OK;
 }
 
-/* A number of `heapdb info`; *out stays where it has none. */
-int oql_info_number(struct oql_eval *ev, const char *key, int64_t *out);
+/* A number or a text of `heapdb info`; *out stays where it has none. */
+int oql_info(const struct subject *s, const char *key, struct oql_value *out);
+
+/* A kind of GC roots, as heapdb names it, as MAT does, and MAT's number of it. */
+struct oql_root_kind {
+	const char *kind, *mat_name;
+	int mat_type;
+};
+/* By either name; of an unknown one the first kind. */
+const struct oql_root_kind *oql_root_kind(const char *kind);
 
 /*
  * An attribute of an object of the heap; fills s->facts on the way. HDB_NOTFOUND: it has none of

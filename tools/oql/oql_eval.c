@@ -43,10 +43,11 @@ static const struct hdb_field *last_named(const struct hdb_field *fields, size_t
 	return found;
 }
 
-static int find_field(struct oql_eval *ev, struct oql_expr *e, uint32_t class_no,
-		      const struct hdb_field **field)
+/* With `node`, which names the field, it is looked up once for objects of one class in a row. */
+static int find_field(struct oql_eval *ev, struct oql_expr *node, struct oql_str name,
+		      uint32_t class_no, const struct hdb_field **field)
 {
-	struct field_memo *memo = e->cache;
+	struct field_memo *memo = node ? node->cache : NULL;
 	const struct hdb_field *fields;
 	size_t count;
 
@@ -54,18 +55,18 @@ static int find_field(struct oql_eval *ev, struct oql_expr *e, uint32_t class_no
 		*field = memo->field;
 		return HDB_OK;
 	}
-	if (!memo)
-		e->cache = memo = oql_take(&ev->keep, 1, sizeof(*memo), ev->err);
-	if (!memo)
+	if (node && !memo && !(node->cache = memo = oql_take(&ev->keep, 1, sizeof(*memo), ev->err)))
 		return HDB_ELIMIT;
-	memo->class_no = HDB_NONE;
+	if (memo)
+		memo->class_no = HDB_NONE;
 	TRY_ERRORS(oql_class_fields(ev, class_no, &fields, &count));
-	*memo = (struct field_memo){ class_no, last_named(fields, count, e->name) };
-	*field = memo->field;
+	*field = last_named(fields, count, name);
+	if (memo)
+		*memo = (struct field_memo){ class_no, *field };
 	return HDB_OK;
 }
 
-static int static_field(struct oql_eval *ev, const struct oql_expr *e, uint32_t class_no,
+static int static_field(struct oql_eval *ev, struct oql_str name, uint32_t class_no,
 			struct oql_value *out)
 {
 	const struct hdb_field *fields, *field;
@@ -73,7 +74,7 @@ static int static_field(struct oql_eval *ev, const struct oql_expr *e, uint32_t 
 	int r;
 
 	TRY_ERRORS(oql_class_statics(ev, class_no, &fields, &count));
-	field = last_named(fields, count, e->name);
+	field = last_named(fields, count, name);
 	if (!field)
 		return HDB_OK;
 	r = oql_basic(ev, &field->value, true, out);
@@ -81,8 +82,8 @@ static int static_field(struct oql_eval *ev, const struct oql_expr *e, uint32_t 
 	return r;
 }
 
-static int field_of_object(struct oql_eval *ev, struct oql_expr *e, const struct oql_value *of,
-			   struct oql_value *out)
+int oql_object_field(struct oql_eval *ev, struct oql_expr *node, struct oql_str name,
+		     const struct oql_value *of, struct oql_value *out)
 {
 	const struct hdb_field *field = NULL;
 	struct hdb_object_facts facts;
@@ -91,15 +92,15 @@ static int field_of_object(struct oql_eval *ev, struct oql_expr *e, const struct
 
 	TRY_ERRORS(hdb_object_at(ev->db, of->ix, &facts, ev->err));
 	if (facts.kind == HDB_KIND_CLASS)
-		return static_field(ev, e, facts.stands_for, out);
+		return static_field(ev, name, facts.stands_for, out);
 	if (facts.kind != HDB_KIND_INSTANCE) {
-		if (oql_is(e->name, "length"))
+		if (oql_is(name, "length"))
 			*out = oql_int((int64_t)facts.length);
 		return HDB_OK;
 	}
 	if (!facts.is_real)
 		return HDB_OK;
-	r = find_field(ev, e, facts.class_no, &field);
+	r = find_field(ev, node, name, facts.class_no, &field);
 	if (r < 0 || !field)
 		return r;
 	r = hdb_field_value(ev->db, of->ix, field, &basic, ev->err);
@@ -117,7 +118,7 @@ int oql_field(struct oql_eval *ev, struct oql_expr *e, const struct oql_frame *f
 	if (of->type == OQL_V_NULL)
 		return HDB_OK;
 	if (of->type == OQL_V_OBJECT)
-		return field_of_object(ev, e, of, out);
+		return oql_object_field(ev, e, e->name, of, out);
 	r = oql_attribute(ev, frame, of, e->name, out);
 	if (r == HDB_NOTFOUND)
 		return oql_refuse(ev, e, "%s has no %s \"%.*s\"", oql_type_name(ev, of),
@@ -281,6 +282,13 @@ static int elements_of(struct oql_eval *ev, const struct oql_expr *e, uint64_t m
 	}
 	if (r != HDB_NOTFOUND)
 		return r;
+	/* a map or a list of a library that is not known */
+	if (v->type == OQL_V_OBJECT &&
+	    (oql_is_a(ev, facts.class_no, "java.util.AbstractMap") ||
+	     oql_is_a(ev, facts.class_no, "java.util.AbstractCollection"))) {
+		*v = (struct oql_value){ 0 };
+		return HDB_OK;
+	}
 	return oql_refuse(ev, e, "%s has no elements", oql_type_name(ev, v));
 }
 
@@ -311,7 +319,7 @@ static int index_value(struct oql_eval *ev, const struct oql_expr *e, const stru
 	if ((r = whole_value(ev, e->b, frame, &i)) < 0 || list.type == OQL_V_NULL)
 		return r;
 	r = elements_of(ev, e, i < 0 ? 0 : (uint64_t)i + 1, frame->arena, &list);
-	if (r < 0 || i < 0 || (uint64_t)i >= list.list->count)
+	if (r < 0 || i < 0 || list.type == OQL_V_NULL || (uint64_t)i >= list.list->count)
 		return r;
 	return oql_element(ev, list.list, (size_t)i, out);
 }
@@ -333,6 +341,8 @@ static int slice_value(struct oql_eval *ev, const struct oql_expr *e, const stru
 		return r;
 	TRY_ERRORS(elements_of(ev, e, from >= 0 && to >= 0 ? (uint64_t)to + 1 : UINT64_MAX,
 			       frame->arena, &list));
+	if (list.type == OQL_V_NULL)
+		return HDB_OK;
 	/* A damaged database may say that an array has any number of elements. */
 	count = list.list->count < INT64_MAX ? (int64_t)list.list->count : INT64_MAX;
 	from = from >= 0 ? from : from >= -count ? from + count : 0;
@@ -380,27 +390,24 @@ static int like_value(struct oql_eval *ev, const struct oql_expr *e, const struc
 {
 	struct oql_text text = { .budget = &ev->budget };
 	struct oql_pattern *pattern;
-	struct oql_str matched;
-	bool is = false;
+	struct oql_match match = { .text = a->text };
 	int r;
 
 	if (b->type != OQL_V_STRING)
 		return oql_refuse(ev, e, "LIKE takes a \"regular expression\", not %s",
 				  oql_type_name(ev, b));
-	r = oql_pattern(ev, e, b->text, &pattern);
+	r = oql_pattern(ev, e, b->text, true, &pattern);
 	*out = oql_bool(false);
 	if (r < 0 || a->type == OQL_V_NULL)
 		return r;
-	if (a->type == OQL_V_STRING) {
-		matched = a->text;
-	} else {
+	if (a->type != OQL_V_STRING) {
 		if ((r = oql_put_plain(ev, a, &text)) < 0)
 			goto out;
-		matched = (struct oql_str){ text.data, text.size };
+		match.text = (struct oql_str){ text.data, text.size };
 	}
-	if ((r = oql_matches(ev, e, pattern, matched, &is)) < 0)
+	if ((r = oql_matches(ev, pattern, &match)) < 0)
 		goto out;
-	*out = oql_bool(is == (e->kind == OQL_LIKE));
+	*out = oql_bool(match.is_found == (e->kind == OQL_LIKE));
 out:
 	oql_text_release(&text);
 	return r;

@@ -19,17 +19,17 @@ enum oql_type {
 	OQL_V_SHORT,
 	OQL_V_INT,
 	OQL_V_LONG,
-	OQL_V_FLOAT,      /* d */
-	OQL_V_DOUBLE,     /* d */
-	OQL_V_STRING,     /* text */
-	OQL_V_OBJECT,     /* ix */
-	OQL_V_REFERENCE,  /* i: its ID; text: how it is held */
-	OQL_V_LIST,       /* list */
-	OQL_V_ROW,        /* list, with names */
-	OQL_V_FIELD,      /* text: its name; list: its value alone */
-	OQL_V_ROOT,       /* ix: the object; i: its thread object or -1; text: the kind */
-	OQL_V_SNAPSHOT,   /* ${snapshot} */
-	OQL_V_INFO,       /* its snapshotInfo */
+	OQL_V_FLOAT,     /* d */
+	OQL_V_DOUBLE,    /* d */
+	OQL_V_STRING,    /* text */
+	OQL_V_OBJECT,    /* ix */
+	OQL_V_REFERENCE, /* i: its ID; text: how it is held */
+	OQL_V_LIST,      /* list */
+	OQL_V_ROW,       /* list, with names */
+	OQL_V_FIELD,    /* text: its name; i: enum hdb_basic_type; list: its value; ix: 1 without */
+	OQL_V_ROOT,     /* ix: the object; i: its thread object or -1; text: the kind */
+	OQL_V_SNAPSHOT, /* ${snapshot} */
+	OQL_V_INFO,     /* its snapshotInfo */
 	OQL_V_JAVA_CLASS, /* text: the name */
 	OQL_V_STACK,      /* i: trace serial; ix: frames */
 	OQL_V_FRAME       /* i: trace serial; ix: depth */
@@ -132,6 +132,9 @@ int oql_condition(struct oql_eval *ev, const struct oql_expr *e, const struct oq
 /* The value of a field or a column, by "." */
 int oql_field(struct oql_eval *ev, struct oql_expr *e, const struct oql_frame *frame,
 	      const struct oql_value *of, struct oql_value *out);
+/* The field of that name of an object; null: it has none. `node` (may be NULL) remembers where. */
+int oql_object_field(struct oql_eval *ev, struct oql_expr *node, struct oql_str name,
+		     const struct oql_value *of, struct oql_value *out);
 /* HDB_EUSAGE with the place of the expression. */
 #define oql_refuse(ev, e, ...) oql_fail_at((ev)->text, (e)->at, (ev)->err, __VA_ARGS__)
 /* HDB_EINTR once it was asked for. */
@@ -154,12 +157,19 @@ int oql_put_key(struct oql_eval *ev, const struct oql_value *v, struct oql_text 
 
 /* ---- patterns: oql_pattern.c ---- */
 
-/* Java's regular expression as MAT repairs it; compiled once, kept with the statement. */
-int oql_pattern(struct oql_eval *ev, const struct oql_expr *e, struct oql_str source,
+/*
+ * Java's regular expression, compiled once, kept with the statement. `is_whole`: for whole texts,
+ * as MAT repairs it; else for parts of them.
+ */
+int oql_pattern(struct oql_eval *ev, const struct oql_expr *e, struct oql_str source, bool is_whole,
 		struct oql_pattern **out);
-/* *matches: the whole text. */
-int oql_matches(struct oql_eval *ev, const struct oql_expr *e, struct oql_pattern *pattern,
-		struct oql_str text, bool *matches);
+/* Searches the text from byte `end` on; what is found begins at `start` and ends before `end`. */
+struct oql_match {
+	struct oql_str text;
+	size_t start, end;
+	bool is_found;
+};
+int oql_matches(struct oql_eval *ev, struct oql_pattern *pattern, struct oql_match *match);
 void oql_patterns_release(struct oql_pattern *patterns);
 
 /* ---- values: oql_values.c ---- */
@@ -198,6 +208,8 @@ int oql_put_value(struct oql_eval *ev, const struct oql_value *v, bool is_inner,
 		  struct oql_text *out);
 /* As Java's toString() has it, for "+" and LIKE. */
 int oql_put_plain(struct oql_eval *ev, const struct oql_value *v, struct oql_text *out);
+/* "int", "ref": the type of a field. */
+const char *oql_field_type(const struct oql_value *field);
 /* "an int", "a java.util.HashMap": for messages; borrowed until hdb_close. */
 const char *oql_type_name(struct oql_eval *ev, const struct oql_value *v);
 
@@ -217,6 +229,8 @@ int oql_relatives(struct oql_eval *ev, enum hdb_list_kind kind, uint32_t ix,
 		  struct oql_arena *arena, struct oql_value *out);
 /* "java.util.HashMap @ 0x12c4" */
 int oql_put_technical(struct oql_eval *ev, uint32_t ix, struct oql_text *out);
+/* With its display text, where it has one: "java.lang.String @ 0x12c4  text" */
+int oql_put_label(struct oql_eval *ev, uint32_t ix, struct oql_text *out);
 bool oql_is_a(struct oql_eval *ev, uint32_t class_no, const char *name);
 
 /* ---- texts of objects: oql_display.c ---- */
@@ -242,6 +256,8 @@ struct oql_call {
 	struct oql_args args;
 };
 int oql_method(struct oql_eval *ev, const struct oql_call *call, struct oql_value *out);
+/* Methods of texts: oql_strings.c. HDB_NOTFOUND: there is none of the name. */
+int oql_string_method(struct oql_eval *ev, const struct oql_call *call, struct oql_value *out);
 int oql_function(struct oql_eval *ev, const struct oql_call *call, struct oql_value *out);
 
 /* "java.lang.String" and so on: the class of MAT's own object. */

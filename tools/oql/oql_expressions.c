@@ -235,12 +235,13 @@ static int parse_number(struct parser *p, bool is_negative, struct oql_expr **ou
 
 	if (!e)
 		return HDB_ELIMIT;
-	if (t->is_wide && !(is_negative && t->i == 1ULL << 31))
-		return oql_fail_at(
-			p->text, t->at, p->err, "%.*s does not fit 32 bits; write %.*sL for a long",
-			(int)(t->text.size < SHOWN_MAX ? t->text.size : SHOWN_MAX), t->text.data,
-			(int)(t->text.size < SHOWN_MAX ? t->text.size : SHOWN_MAX), t->text.data);
-	e->i = is_negative ? -(int64_t)t->i : (int64_t)t->i;
+	if (t->is_wide && !(is_negative && t->i == 1ULL << (kind == OQL_LONG ? 63 : 31)))
+		return oql_fail_at(p->text, t->at, p->err,
+				   kind == OQL_LONG ? "this number does not fit 64 bits" :
+						      "%.*s does not fit 32 bits; add L for a long",
+				   (int)(t->text.size < SHOWN_MAX ? t->text.size : SHOWN_MAX),
+				   t->text.data);
+	e->i = (int64_t)(is_negative ? 0 - t->i : t->i);
 	e->d = is_negative ? -t->d : t->d;
 	p->at++;
 	*out = e;
@@ -305,6 +306,8 @@ static int parse_primary(struct parser *p, struct oql_expr **out)
 		return parse_literal(p, OQL_CHAR, out);
 	case OQL_T_SNAPSHOT:
 		return parse_literal(p, OQL_SNAPSHOT, out);
+	case OQL_T_OUTER:
+		return parse_literal(p, OQL_NAME, out);
 	case OQL_T_INT:
 	case OQL_T_LONG:
 	case OQL_T_FLOAT:

@@ -4,6 +4,8 @@
  */
 #include "oql/oql_eval.h"
 
+#include "common/suggest.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -68,12 +70,25 @@ static void mark_subclasses(struct oql_source *s, uint8_t *marks)
 	}
 }
 
+/* To MAT an unknown class has no objects; where it is all that is asked for, it is a mistake. */
+static int refuse_class(struct oql_source *s)
+{
+	const struct oql_expr place = { .at = s->select->from.at };
+	const char *name = s->select->from.name.data;
+	const char *similar = suggest_class(s->ev->db, name);
+
+	return oql_refuse(s->ev, &place, "there is no class %s%s%s", name,
+			  similar ? "; there is " : "", similar ? similar : "");
+}
+
 static int mark_named(struct oql_source *s, uint8_t *marks)
 {
 	const struct oql_str name = s->select->from.name;
 	struct hdb *db = s->ev->db;
 
 	/* names end with a zero in the arena */
+	if (s->select->is_alone && hdb_class_named(db, name.data, 0) == HDB_NONE)
+		return refuse_class(s);
 	for (uint32_t no = hdb_class_named(db, name.data, 0); no != HDB_NONE;
 	     no = hdb_class_named(db, name.data, no + 1))
 		marks[no] = 1;
@@ -86,18 +101,16 @@ static int mark_matching(struct oql_source *s, uint8_t *marks)
 	struct oql_eval *ev = s->ev;
 	const struct oql_expr place = { .at = s->select->from.at };
 	struct oql_pattern *pattern;
-	int r = oql_pattern(ev, &place, s->select->from.name, &pattern);
+	int r = oql_pattern(ev, &place, s->select->from.name, true, &pattern);
 
 	if (r < 0)
 		return r;
 	for (uint32_t no = 0; no < hdb_class_count(ev->db); no++) {
 		const char *name = hdb_class_name(ev->db, no);
-		bool is;
+		struct oql_match match = { .text = { name, strlen(name) } };
 
-		r = oql_matches(ev, &place, pattern, (struct oql_str){ name, strlen(name) }, &is);
-		if (r < 0)
-			return r;
-		marks[no] = is;
+		TRY_ERRORS(oql_matches(ev, pattern, &match));
+		marks[no] = match.is_found;
 	}
 	mark_subclasses(s, marks);
 	return HDB_OK;
@@ -417,7 +430,11 @@ static int next_element(struct oql_source *s, struct oql_value *out)
 
 	if (v->type != OQL_V_LIST) {
 		*out = *v;
-		return s->list_at++ || v->type == OQL_V_NULL ? HDB_END : HDB_OK;
+		/* null is no row, but where the statement says so */
+		return s->list_at++ || (v->type == OQL_V_NULL &&
+					s->select->from.expr->kind != OQL_NULL) ?
+			       HDB_END :
+			       HDB_OK;
 	}
 	if (s->list_at == v->list->count)
 		return HDB_END;
@@ -476,6 +493,8 @@ static int make_row(struct oql_source *s, struct oql_value *out)
 		else if ((r = oql_element(s->ev, list, s->places[i], &values[i])) < 0)
 			return r;
 	}
+	if (width == 1 && !oql_rows_names(s->rows)[0].size) /* AS "" */
+		*out = values[0];
 	return HDB_OK;
 }
 

@@ -397,3 +397,17 @@ int oql_put_technical(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
 	oql_put_format(out, " @ 0x%" PRIx64, facts.id);
 	return HDB_OK;
 }
+
+int oql_put_label(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
+{
+	size_t size;
+	bool has;
+
+	TRY(oql_put_technical(ev, ix, out));
+	oql_put_string(out, "  ");
+	size = out->size;
+	TRY(oql_display(ev, ix, out, &has));
+	if (out->size == size)
+		out->size -= 2;
+	return HDB_OK;
+}

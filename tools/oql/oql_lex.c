@@ -155,8 +155,10 @@ static int lex_decimal(struct lexer *lex, struct oql_token *t, bool is_real)
 		t->d = strtod(buf, NULL);
 	else
 		t->i = strtoull(buf, NULL, 10);
-	t->is_wide = t->kind == OQL_T_INT && (errno != 0 || t->i > INT32_MAX);
-	if ((t->kind == OQL_T_LONG || t->kind == OQL_T_INT) && (errno != 0 || t->i > INT64_MAX))
+	t->is_wide = (t->kind == OQL_T_INT && t->i > INT32_MAX) ||
+		     (t->kind == OQL_T_LONG && t->i > INT64_MAX);
+	if ((t->kind == OQL_T_LONG || t->kind == OQL_T_INT) &&
+	    (errno != 0 || t->i > (t->kind == OQL_T_LONG ? 1ULL << 63 : INT64_MAX)))
 		return oql_fail_at(lex->text, t->at, lex->err, "this number does not fit 64 bits");
 	return HDB_OK;
 }
@@ -226,6 +228,24 @@ static void lex_name(struct lexer *lex, struct oql_token *t)
 		lex->at++;
 }
 
+/* "${snapshot}" or "${alias}"; "$${alias}" is the same, as MAT's reports have it. */
+static int lex_variable(struct lexer *lex, struct oql_token *t)
+{
+	lex->at += peek(lex, 1) == '{' ? 2 : 3;
+	t->text = (struct oql_str){ lex->text + lex->at, lex->at };
+	while (starts_name(peek(lex, 0)) || is_digit(peek(lex, 0)))
+		lex->at++;
+	t->text.size = lex->at - t->text.size;
+	if (!t->text.size || peek(lex, 0) != '}')
+		return oql_fail_at(lex->text, t->at, lex->err,
+				   "expected ${snapshot}, or ${h} for an alias h");
+	lex->at++;
+	t->kind = oql_is(t->text, "snapshot") ? OQL_T_SNAPSHOT : OQL_T_OUTER;
+	if (t->kind == OQL_T_SNAPSHOT)
+		t->text = (struct oql_str){ "${snapshot}", strlen("${snapshot}") };
+	return HDB_OK;
+}
+
 static int lex_sign(struct lexer *lex, struct oql_token *t)
 {
 	const char c = peek(lex, 0), next = peek(lex, 1);
@@ -254,12 +274,9 @@ static int lex_token(struct lexer *lex, struct oql_token *t)
 
 	if (lex->at == lex->size)
 		t->kind = OQL_T_END;
-	else if (c == '$' && peek(lex, 1) == '{') {
-		if (lex->size - lex->at < 11 || memcmp(lex->text + lex->at, "${snapshot}", 11) != 0)
-			return oql_fail_at(lex->text, lex->at, lex->err, "expected ${snapshot}");
-		t->kind = OQL_T_SNAPSHOT;
-		lex->at += 11;
-	} else if (starts_name(c)) {
+	else if (c == '$' && peek(lex, peek(lex, 1) == '$' ? 2 : 1) == '{')
+		return lex_variable(lex, t);
+	else if (starts_name(c)) {
 		lex_name(lex, t);
 	} else if (is_digit(c) || (c == '.' && is_digit(peek(lex, 1)))) {
 		r = lex_number(lex, t);

@@ -9,15 +9,16 @@
 enum oql_token_kind {
 	OQL_T_END,
 	OQL_T_NAME,
-	OQL_T_INT,    /* i; a number that does not fit 32 bits has is_wide */
-	OQL_T_LONG,   /* i: 10L */
-	OQL_T_HEX,    /* i: 0x12c4 */
-	OQL_T_FLOAT,  /* d: 0.1, 2.5f */
-	OQL_T_DOUBLE, /* d: 0.1d */
-	OQL_T_STRING, /* text: between the quotes */
-	OQL_T_CHAR,   /* i */
-	OQL_T_SNAPSHOT,
-	OQL_T_NE, /* != */
+	OQL_T_INT,      /* i; a number that does not fit 32 bits has is_wide */
+	OQL_T_LONG,     /* i: 10L */
+	OQL_T_HEX,      /* i: 0x12c4 */
+	OQL_T_FLOAT,    /* d: 0.1, 2.5f */
+	OQL_T_DOUBLE,   /* d: 0.1d */
+	OQL_T_STRING,   /* text: between the quotes */
+	OQL_T_CHAR,     /* i */
+	OQL_T_SNAPSHOT, /* ${snapshot} */
+	OQL_T_OUTER,    /* text: h of ${h}, an alias of a SELECT around */
+	OQL_T_NE,       /* != */
 	OQL_T_LE,
 	OQL_T_GE,
 	OQL_T_PUNCTUATION /* any other: its character is `sign` */
@@ -28,7 +29,7 @@ struct oql_token {
 	char sign;
 	bool is_wide;
 	size_t at;
-	struct oql_str text; /* all of it, but of strings what is between the quotes */
+	struct oql_str text; /* all of it, but of strings and ${h} what is between */
 	uint64_t i;
 	double d;
 };

@@ -1,11 +1,13 @@
 /*
- * oql/oql_methods.c - "name(...)": MAT's functions, and the methods of its objects, lists and texts
- * that statements call. get...() and is...() without arguments are attributes.
+ * oql/oql_methods.c - "name(...)": MAT's functions, and the methods of its objects, lists and
+ * numbers that statements call; those of texts are in oql_strings.c. get...() and is...() without
+ * arguments are attributes.
  */
 #include "oql/oql_eval.h"
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -230,180 +232,34 @@ int oql_function(struct oql_eval *ev, const struct oql_call *call, struct oql_va
 	return of_object(ev, e, ix, arena, out);
 }
 
-/* ---- texts ---- */
-
-/* Java counts UTF-16 units: those of the first `size` bytes. */
-static int64_t units_in(const char *text, size_t size)
-{
-	int64_t units = 0;
-
-	for (size_t i = 0; i < size; i++)
-		units += ((unsigned char)text[i] & 0xc0) != 0x80 ?
-				 1 + ((unsigned char)text[i] >= 0xf0) :
-				 0;
-	return units;
-}
-
-/* The byte at which unit `unit` begins; the end if there are less. */
-static size_t byte_of(struct oql_str text, int64_t unit)
-{
-	size_t i = 0;
-
-	for (int64_t at = 0; i < text.size; i++) {
-		if (((unsigned char)text.data[i] & 0xc0) == 0x80)
-			continue;
-		if (at >= unit)
-			break;
-		at += 1 + ((unsigned char)text.data[i] >= 0xf0);
-	}
-	return i;
-}
-
-static int64_t index_of(struct oql_str text, struct oql_str part, bool is_last)
-{
-	int64_t found = -1;
-
-	for (size_t i = 0; part.size <= text.size && i <= text.size - part.size; i++) {
-		if (part.size && memcmp(text.data + i, part.data, part.size) != 0)
-			continue;
-		found = units_in(text.data, i);
-		if (!is_last)
-			break;
-	}
-	return found;
-}
-
-static char turned(char c, bool to_upper)
-{
-	if (to_upper)
-		return c >= 'a' && c <= 'z' ? (char)(c - 32) : c;
-	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-}
-
-/* Letters of ASCII alone. */
-static int turn(struct oql_eval *ev, struct oql_str s, bool to_upper, struct oql_arena *arena,
-		struct oql_value *out)
-{
-	char *copy = oql_take_text(arena, s.data, s.size, ev->err);
-
-	if (!copy)
-		return HDB_ELIMIT;
-	for (size_t i = 0; i < s.size; i++)
-		copy[i] = turned(copy[i], to_upper);
-	*out = (struct oql_value){ .type = OQL_V_STRING, .text = { copy, s.size } };
-	return HDB_OK;
-}
-
-static struct oql_str trimmed(struct oql_str s)
-{
-	while (s.size && (unsigned char)s.data[0] <= ' ') {
-		s.data++;
-		s.size--;
-	}
-	while (s.size && (unsigned char)s.data[s.size - 1] <= ' ')
-		s.size--;
-	return s;
-}
-
-static int substring(struct oql_eval *ev, const struct oql_expr *e, struct oql_str s,
-		     struct oql_args args, struct oql_value *out)
-{
-	const int64_t length = units_in(s.data, s.size);
-	const int64_t from = args.values[0].i;
-	const int64_t to = args.count > 1 ? args.values[1].i : length;
-	const size_t at = byte_of(s, from);
-
-	if (from < 0 || to < from || to > length)
-		return oql_refuse(ev, e,
-				  "substring from %" PRId64 " to %" PRId64 " of a text of %" PRId64
-				  " characters",
-				  from, to, length);
-	*out = (struct oql_value){ .type = OQL_V_STRING,
-				   .text = { s.data + at, byte_of(s, to) - at } };
-	return HDB_OK;
-}
-
-/* Methods with one text as their argument. */
-static int text_with_text(struct oql_eval *ev, const struct oql_expr *e, struct oql_str s,
-			  struct oql_str t, struct oql_value *out)
-{
-	const bool fits = t.size <= s.size;
-	struct oql_pattern *pattern;
-	bool is;
-
-	if (oql_is(e->name, "startsWith"))
-		*out = oql_bool(fits && (!t.size || memcmp(s.data, t.data, t.size) == 0));
-	else if (oql_is(e->name, "endsWith"))
-		*out = oql_bool(fits &&
-				(!t.size || memcmp(s.data + s.size - t.size, t.data, t.size) == 0));
-	else if (oql_is(e->name, "contains"))
-		*out = oql_bool(index_of(s, t, false) >= 0);
-	else if (oql_is(e->name, "indexOf") || oql_is(e->name, "lastIndexOf"))
-		*out = oql_int(index_of(s, t, oql_is(e->name, "lastIndexOf")));
-	else if (oql_is(e->name, "equals"))
-		*out = oql_bool(s.size == t.size && index_of(s, t, false) == 0);
-	else if (oql_is(e->name, "equalsIgnoreCase"))
-		*out = oql_bool(s.size == t.size && strncasecmp(s.data, t.data, s.size) == 0);
-	else if (oql_is(e->name, "matches")) {
-		TRY_ERRORS(oql_pattern(ev, e, t, &pattern));
-		TRY_ERRORS(oql_matches(ev, e, pattern, s, &is));
-		*out = oql_bool(is);
-	} else {
-		return HDB_NOTFOUND;
-	}
-	return HDB_OK;
-}
-
-static int text_alone(struct oql_eval *ev, const struct oql_expr *e, struct oql_str s,
-		      struct oql_arena *arena, struct oql_value *out)
-{
-	if (oql_is(e->name, "length"))
-		*out = oql_int(units_in(s.data, s.size));
-	else if (oql_is(e->name, "isEmpty"))
-		*out = oql_bool(s.size == 0);
-	else if (oql_is(e->name, "toString") || oql_is(e->name, "intern"))
-		*out = (struct oql_value){ .type = OQL_V_STRING, .text = s };
-	else if (oql_is(e->name, "trim") || oql_is(e->name, "strip"))
-		*out = (struct oql_value){ .type = OQL_V_STRING, .text = trimmed(s) };
-	else if (oql_is(e->name, "toUpperCase"))
-		return turn(ev, s, true, arena, out);
-	else if (oql_is(e->name, "toLowerCase"))
-		return turn(ev, s, false, arena, out);
-	else
-		return HDB_NOTFOUND;
-	return HDB_OK;
-}
-
-static int of_text(struct oql_eval *ev, const struct oql_call *call, struct oql_value *out)
-{
-	const struct oql_expr *e = call->e;
-	const struct oql_args args = call->args;
-	const struct oql_str s = call->of->text;
-
-	if (args.count == 0)
-		return text_alone(ev, e, s, call->frame->arena, out);
-	if (args.count <= 2 && oql_is(e->name, "substring") && oql_is_whole(&args.values[0]) &&
-	    (args.count == 1 || oql_is_whole(&args.values[1])))
-		return substring(ev, e, s, args, out);
-	if (args.count == 1 && oql_is(e->name, "charAt") && oql_is_whole(&args.values[0])) {
-		const struct oql_value range[2] = { args.values[0], oql_int(args.values[0].i + 1) };
-
-		return substring(ev, e, s, (struct oql_args){ range, 2 }, out);
-	}
-	if (args.count == 1 && args.values[0].type == OQL_V_STRING)
-		return text_with_text(ev, e, s, args.values[0].text, out);
-	return HDB_NOTFOUND;
-}
-
 /* ---- lists ---- */
 
-static int of_list(struct oql_eval *ev, const struct oql_expr *e, const struct oql_list *list,
-		   struct oql_args args, struct oql_value *out)
+static int of_list(struct oql_eval *ev, const struct oql_call *call, struct oql_value *out)
 {
+	const struct oql_expr *e = call->e;
+	const struct oql_list *list = call->of->list;
+	const struct oql_args args = call->args;
+	const bool has_range =
+		args.count == 2 && oql_is_whole(args.values) && oql_is_whole(args.values + 1);
 	int r = HDB_OK;
 
 	if (args.count == 0 && (oql_is(e->name, "size") || oql_is(e->name, "length"))) {
 		*out = oql_int((int64_t)list->count);
+	} else if (args.count == 0 && (oql_is(e->name, "iterator") || oql_is(e->name, "toArray"))) {
+		*out = *call->of;
+	} else if (args.count == 0 && (oql_is(e->name, "next") || oql_is(e->name, "hasNext"))) {
+		*out = oql_bool(list->count > 0); /* of an iterator just made */
+		if (list->count && oql_is(e->name, "next"))
+			r = oql_element(ev, list, 0, out);
+	} else if (has_range && oql_is(e->name, "subList")) {
+		const int64_t from = args.values[0].i, to = args.values[1].i;
+
+		if (from < 0 || to < from || (uint64_t)to > list->count)
+			return oql_refuse(
+				ev, e, "elements from %" PRId64 " to %" PRId64 " of a list of %zu",
+				from, to, list->count);
+		r = oql_slice(ev, call->frame->arena, list,
+			      (struct oql_range){ (size_t)from, (size_t)(to - from) }, out);
 	} else if (args.count == 0 && oql_is(e->name, "isEmpty")) {
 		*out = oql_bool(list->count == 0);
 	} else if (args.count == 1 && oql_is(e->name, "get") && oql_is_whole(&args.values[0])) {
@@ -428,6 +284,77 @@ static int of_list(struct oql_eval *ev, const struct oql_expr *e, const struct o
 	return r;
 }
 
+/* ---- numbers, rows ---- */
+
+/* Java's narrowing: of floats to the nearest int or long, whose low bits smaller types take. */
+static int64_t narrow(const struct oql_value *v, enum oql_type to)
+{
+	const double most = to == OQL_V_LONG ? 9223372036854775808.0 : 2147483648.0;
+	int64_t i = v->i;
+
+	if (!oql_is_whole(v))
+		i = isnan(v->d)   ? 0 :
+		    v->d >= most  ? (to == OQL_V_LONG ? INT64_MAX : INT32_MAX) :
+		    v->d <= -most ? (to == OQL_V_LONG ? INT64_MIN : INT32_MIN) :
+				    (int64_t)v->d;
+	return to == OQL_V_BYTE  ? (int8_t)i :
+	       to == OQL_V_SHORT ? (int16_t)i :
+	       to == OQL_V_INT   ? (int32_t)i :
+				   i;
+}
+
+/* intValue() and so on; compareTo(). */
+static int of_number(const struct oql_call *call, struct oql_value *out)
+{
+	static const struct {
+		const char *name;
+		enum oql_type type;
+	} values[] = {
+		{ "byteValue", OQL_V_BYTE },   { "shortValue", OQL_V_SHORT },
+		{ "intValue", OQL_V_INT },     { "longValue", OQL_V_LONG },
+		{ "floatValue", OQL_V_FLOAT }, { "doubleValue", OQL_V_DOUBLE },
+	};
+	const struct oql_str name = call->e->name;
+	const struct oql_value *v = call->of;
+
+	if (call->args.count == 1 && oql_is(name, "compareTo") &&
+	    oql_is_number(call->args.values)) {
+		const int order = oql_rank(v, call->args.values);
+
+		*out = oql_int(order < 0 ? -1 : order > 0);
+		return HDB_OK;
+	}
+	for (size_t i = 0; call->args.count == 0 && i < sizeof(values) / sizeof(values[0]); i++) {
+		if (!oql_is(name, values[i].name))
+			continue;
+		*out = (struct oql_value){ .type = values[i].type };
+		if (out->type == OQL_V_DOUBLE)
+			out->d = oql_double_of(v);
+		else if (out->type == OQL_V_FLOAT)
+			out->d = (double)(float)oql_double_of(v);
+		else
+			out->i = narrow(v, out->type);
+		return HDB_OK;
+	}
+	return HDB_NOTFOUND;
+}
+
+/* A row is a map of its columns. */
+static int of_row(struct oql_eval *ev, const struct oql_call *call, struct oql_value *out)
+{
+	const struct oql_value *key = call->args.values;
+	int r;
+
+	if (call->args.count == 0 && oql_is(call->e->name, "size")) {
+		*out = oql_int((int64_t)call->of->list->count);
+		return HDB_OK;
+	}
+	if (call->args.count != 1 || key->type != OQL_V_STRING || !oql_is(call->e->name, "get"))
+		return HDB_NOTFOUND;
+	r = oql_attribute(ev, call->frame, call->of, key->text, out);
+	return r == HDB_NOTFOUND ? HDB_OK : r;
+}
+
 /* ---- the snapshot ---- */
 
 static int classes_by_name(struct oql_eval *ev, struct oql_args args, struct oql_arena *arena,
@@ -449,17 +376,48 @@ static int classes_by_name(struct oql_eval *ev, struct oql_args args, struct oql
 	return oql_class_objects(ev, marks, arena, out);
 }
 
+/* isClass(number) and its likes: whether the object is what the name says. */
+static int is_kind(struct oql_eval *ev, struct oql_str name, uint32_t ix, struct oql_value *out)
+{
+	struct hdb_object_facts facts;
+	uint64_t first, count;
+
+	TRY(hdb_object_at(ev->db, ix, &facts, ev->err));
+	if (oql_is(name, "isClass")) {
+		*out = oql_bool(facts.kind == HDB_KIND_CLASS);
+	} else if (oql_is(name, "isArray")) {
+		*out = oql_bool(facts.kind == HDB_KIND_OBJECT_ARRAY ||
+				facts.kind == HDB_KIND_PRIMITIVE_ARRAY);
+	} else if (oql_is(name, "isClassLoader")) {
+		*out = oql_bool(oql_is_a(ev, facts.class_no, "java.lang.ClassLoader"));
+	} else if (oql_is(name, "isGCRoot")) {
+		TRY(hdb_roots_of(ev->db, ix, &first, &count, ev->err));
+		*out = oql_bool(count > 0);
+	} else {
+		return HDB_NOTFOUND;
+	}
+	return HDB_OK;
+}
+
+static int dominator_number(struct oql_eval *ev, uint32_t ix, struct oql_value *out)
+{
+	struct oql_value dominator;
+
+	TRY(dominator_of(ev, ix, &dominator));
+	*out = oql_int(-1);
+	return dominator.type == OQL_V_OBJECT ? oql_number_of(ev, dominator.ix, &out->i) : HDB_OK;
+}
+
 /* Methods of the snapshot that take an object's number. */
-static int of_number(struct oql_eval *ev, const struct oql_expr *e, uint32_t ix,
-		     const struct oql_frame *frame, struct oql_value *out)
+static int of_object_number(struct oql_eval *ev, const struct oql_expr *e, uint32_t ix,
+			    const struct oql_frame *frame, struct oql_value *out)
 {
 	static const struct {
 		const char *method, *attribute;
 	} same[] = {
-		{ "getHeapSize", "usedHeapSize" },
-		{ "getRetainedHeapSize", "retainedHeapSize" },
-		{ "getClassOf", "clazz" },
-		{ "mapIdToAddress", "objectAddress" },
+		{ "getHeapSize", "usedHeapSize" }, { "getRetainedHeapSize", "retainedHeapSize" },
+		{ "getClassOf", "clazz" },         { "mapIdToAddress", "objectAddress" },
+		{ "getGCRootInfo", "GCRootInfo" },
 	};
 	const struct oql_value object = oql_object(ix);
 
@@ -479,8 +437,10 @@ static int of_number(struct oql_eval *ev, const struct oql_expr *e, uint32_t ix,
 		return oql_relatives(ev, HDB_REFERRERS, ix, frame->arena, out);
 	else if (oql_is(e->name, "getOutboundReferentIds"))
 		return oql_relatives(ev, HDB_REFERENCES, ix, frame->arena, out);
+	else if (oql_is(e->name, "getImmediateDominatorId"))
+		return dominator_number(ev, ix, out);
 	else
-		return HDB_NOTFOUND;
+		return is_kind(ev, e->name, ix, out);
 	return HDB_OK;
 }
 
@@ -493,8 +453,10 @@ static int of_snapshot(struct oql_eval *ev, const struct oql_expr *e, struct oql
 	if (args.count >= 1 && args.count <= 2 && oql_is(e->name, "getClassesByName") &&
 	    args.values[0].type == OQL_V_STRING)
 		return classes_by_name(ev, args, frame->arena, out);
-	if (args.count != 1 || !oql_is_whole(&args.values[0]))
+	if (args.count != 1 || (!oql_is_whole(args.values) && args.values->type != OQL_V_OBJECT))
 		return HDB_NOTFOUND;
+	if (args.values->type == OQL_V_OBJECT)
+		return of_object_number(ev, e, args.values->ix, frame, out);
 	if (oql_is(e->name, "mapAddressToId")) {
 		r = hdb_find(ev->db, (uint64_t)args.values[0].i, &ix, ev->err);
 		*out = oql_int(-1);
@@ -505,7 +467,7 @@ static int of_snapshot(struct oql_eval *ev, const struct oql_expr *e, struct oql
 	TRY_ERRORS(oql_object_of(ev, args.values[0].i, &ix));
 	if (ix == HDB_NONE)
 		return oql_refuse(ev, e, "there is no object number %" PRId64, args.values[0].i);
-	return of_number(ev, e, ix, frame, out);
+	return of_object_number(ev, e, ix, frame, out);
 }
 
 /* ---- objects ---- */
@@ -562,6 +524,34 @@ static int does_extend(struct oql_eval *ev, const struct oql_value *v, struct oq
 	return HDB_OK;
 }
 
+/* resolveValue("a.b"): null where one of the references is. */
+static int resolve_value(struct oql_eval *ev, const struct oql_call *call, struct oql_value *out)
+{
+	struct oql_str path = call->args.values[0].text;
+
+	*out = *call->of;
+	while (out->type == OQL_V_OBJECT) {
+		const char *dot = path.size ? memchr(path.data, '.', path.size) : NULL;
+		const struct oql_str name = { path.data,
+					      dot ? (size_t)(dot - path.data) : path.size };
+		const struct oql_value of = *out;
+		uint32_t ix;
+
+		*out = (struct oql_value){ 0 };
+		TRY(oql_object_field(ev, NULL, name, &of, out));
+		if (out->type == OQL_V_REFERENCE) {
+			TRY(oql_object_meant(ev, out, &ix));
+			*out = ix == HDB_NONE ? (struct oql_value){ 0 } : oql_object(ix);
+		}
+		if (!dot)
+			return HDB_OK;
+		path.size -= name.size + 1;
+		path.data += name.size + 1;
+	}
+	*out = (struct oql_value){ 0 };
+	return HDB_OK;
+}
+
 /* getValueAt(i), getReferenceArray(offset, length), getValueArray(offset, length). */
 static int of_array(struct oql_eval *ev, const struct oql_call *call, struct oql_value *out)
 {
@@ -605,6 +595,8 @@ static int of_object_method(struct oql_eval *ev, const struct oql_call *call, st
 	if (args.count == 1 && first->type == OQL_V_STRING) {
 		if (oql_is(e->name, "getField"))
 			return named_field(ev, frame, v, first->text, out);
+		if (oql_is(e->name, "resolveValue"))
+			return resolve_value(ev, call, out);
 		if (oql_is(e->name, "doesExtend"))
 			return does_extend(ev, v, first->text, out);
 	}
@@ -650,9 +642,13 @@ int oql_method(struct oql_eval *ev, const struct oql_call *call, struct oql_valu
 	if (v->type == OQL_V_NULL && e->kind == OQL_METHOD)
 		return HDB_OK;
 	if (v->type == OQL_V_STRING)
-		r = of_text(ev, call, out);
+		r = oql_string_method(ev, call, out);
 	else if (v->type == OQL_V_LIST)
-		r = of_list(ev, e, v->list, args, out);
+		r = of_list(ev, call, out);
+	else if (v->type == OQL_V_ROW)
+		r = of_row(ev, call, out);
+	else if (oql_is_number(v))
+		r = of_number(call, out);
 	else if (v->type == OQL_V_SNAPSHOT)
 		r = of_snapshot(ev, e, args, frame, out);
 	else if (v->type == OQL_V_OBJECT)

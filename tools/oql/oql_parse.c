@@ -91,6 +91,7 @@ static int parse_source(struct parser *p, struct oql_from *from)
 	case OQL_T_INT:
 		return parse_numbers(p, from);
 	case OQL_T_SNAPSHOT:
+	case OQL_T_OUTER:
 		from->kind = OQL_FROM_VALUE;
 		return oql_parse_steps(p, &from->expr);
 	case OQL_T_NAME:
@@ -341,6 +342,7 @@ int oql_parse(struct oql_str text, struct oql_arena *arena, struct oql_select **
 	assert(!p.select);
 	if (ahead(&p, 0)->kind != OQL_T_END)
 		return oql_expected(&p, "the end of the statement");
+	(*out)->is_alone = !(*out)->next;
 	oql_find_free(*out);
 	oql_select_check(*out);
 	return HDB_OK;

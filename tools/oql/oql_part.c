@@ -7,6 +7,7 @@
 #include "common/grow.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -220,14 +221,19 @@ struct members {
 static int add_member(struct oql_rows *rows, struct members *m, const struct oql_value *v)
 {
 	struct oql_eval *ev = rows->ev;
+	const struct oql_expr place = { .at = rows->part.select->from.at };
+	uint32_t ix;
 
-	if (v->type != OQL_V_OBJECT)
+	TRY(oql_object_meant(ev, v, &ix));
+	if (ix == HDB_NONE && v->type == OQL_V_INT)
+		return oql_refuse(ev, &place, "there is no object number %" PRId64, v->i);
+	if (ix == HDB_NONE)
 		return HDB_OK;
 	assert(m->count <= m->room);
 	if (m->count == m->room && !GROW_WITHIN(m->ixs, m->room, ev->budget.most_bytes))
 		return oql_fail(ev->err, HDB_ELIMIT, "no memory for a set of more than %zu objects",
 				m->count);
-	m->ixs[m->count++] = v->ix;
+	m->ixs[m->count++] = ix;
 	return HDB_OK;
 }
 

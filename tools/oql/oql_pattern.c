@@ -1,7 +1,7 @@
 /*
  * oql/oql_pattern.c - regular expressions. PCRE2 takes Java's but for rarities; as in MAT "$" that
- * is not last and "[]" mean themselves, for class names have them. A dot matches line ends, for
- * MAT's texts have none. Matching is limited in steps and
+ * is not last and "[]" mean themselves where a whole text is matched, for class names have them.
+ * A dot matches line ends, for MAT's texts have none. Matching is limited in steps and
  * in memory, so that no pattern runs for ever.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
@@ -21,6 +21,8 @@
 struct oql_pattern {
 	struct oql_pattern *older;
 	struct oql_text source;
+	bool is_whole;                /* matches whole texts, not parts of them */
+	const struct oql_expr *place; /* of the expression that had it last: for messages */
 	pcre2_code *code;
 	pcre2_match_data *data;
 	pcre2_match_context *context;
@@ -67,38 +69,39 @@ static void repair(struct oql_str source, struct oql_text *out)
 	}
 }
 
-/* *out is owned: pcre2_code_free. */
-static int compile_repaired(struct oql_eval *ev, const struct oql_expr *e, struct oql_str source,
-			    pcre2_code **out)
+static int compile_source(struct oql_eval *ev, struct oql_pattern *pattern)
 {
+	const struct oql_str source = { pattern->source.data, pattern->source.size };
+	const uint32_t whole = pattern->is_whole ? PCRE2_ANCHORED | PCRE2_ENDANCHORED : 0;
 	struct oql_text text = { .budget = &ev->budget };
 	PCRE2_UCHAR message[120];
 	PCRE2_SIZE at;
 	int code, r;
 
-	repair(source, &text);
+	if (pattern->is_whole)
+		repair(source, &text);
+	else
+		oql_put(&text, source.data, source.size);
 	if ((r = oql_text_check(&text, ev->err)) < 0)
 		goto out;
-	*out = pcre2_compile((PCRE2_SPTR)(text.data ? text.data : ""), text.size,
-			     PCRE2_UTF | PCRE2_DOTALL | PCRE2_ANCHORED | PCRE2_ENDANCHORED |
-				     PCRE2_NEVER_BACKSLASH_C,
-			     &code, &at, NULL);
-	if (!*out) {
+	pattern->code = pcre2_compile((PCRE2_SPTR)(text.data ? text.data : ""), text.size,
+				      PCRE2_UTF | PCRE2_DOTALL | whole | PCRE2_NEVER_BACKSLASH_C,
+				      &code, &at, NULL);
+	if (!pattern->code) {
 		pcre2_get_error_message(code, message, sizeof(message));
-		r = oql_refuse(ev, e, "bad regular expression, at its character %zu: %s",
-			       (size_t)at + 1, (char *)message);
+		r = oql_refuse(ev, pattern->place,
+			       "bad regular expression, at its character %zu: %s", (size_t)at + 1,
+			       (char *)message);
 	}
 out:
 	oql_text_release(&text);
 	return r;
 }
 
-static int compile(struct oql_eval *ev, const struct oql_expr *e, struct oql_pattern *pattern)
+static int compile(struct oql_eval *ev, struct oql_pattern *pattern)
 {
-	const struct oql_str source = { pattern->source.data, pattern->source.size };
-
 	assert(!pattern->code);
-	TRY_ERRORS(compile_repaired(ev, e, source, &pattern->code));
+	TRY_ERRORS(compile_source(ev, pattern));
 	pcre2_jit_compile(pattern->code, PCRE2_JIT_COMPLETE);
 	pattern->data = pcre2_match_data_create(1, NULL);
 	pattern->context = pcre2_match_context_create(NULL);
@@ -110,13 +113,13 @@ static int compile(struct oql_eval *ev, const struct oql_expr *e, struct oql_pat
 }
 
 /* The pattern of that source, moved to the front; drops the oldest where there are many. */
-static struct oql_pattern *find(struct oql_eval *ev, struct oql_str source)
+static struct oql_pattern *find(struct oql_eval *ev, struct oql_str source, bool is_whole)
 {
 	struct oql_pattern **at = &ev->patterns, *found;
 
 	for (size_t n = 0; *at; at = &(*at)->older, n++) {
 		found = *at;
-		if (found->source.size == source.size &&
+		if (found->source.size == source.size && found->is_whole == is_whole &&
 		    (!source.size || memcmp(found->source.data, source.data, source.size) == 0)) {
 			*at = found->older;
 			found->older = ev->patterns;
@@ -131,25 +134,29 @@ static struct oql_pattern *find(struct oql_eval *ev, struct oql_str source)
 	return NULL;
 }
 
-int oql_pattern(struct oql_eval *ev, const struct oql_expr *e, struct oql_str source,
+int oql_pattern(struct oql_eval *ev, const struct oql_expr *e, struct oql_str source, bool is_whole,
 		struct oql_pattern **out)
 {
-	struct oql_pattern *pattern = find(ev, source);
+	struct oql_pattern *pattern = find(ev, source, is_whole);
 	int r;
 
 	*out = pattern;
-	if (pattern)
+	if (pattern) {
+		pattern->place = e;
 		return HDB_OK;
+	}
 	if (source.size > PATTERN_SIZE_MAX)
 		return oql_refuse(ev, e, "this regular expression is longer than %d bytes",
 				  PATTERN_SIZE_MAX);
 	pattern = calloc(1, sizeof(*pattern));
 	if (!pattern)
 		return oql_fail(ev->err, HDB_ENOMEM, "no memory for a regular expression");
+	pattern->is_whole = is_whole;
+	pattern->place = e;
 	oql_put(&pattern->source, source.data, source.size);
 	if ((r = oql_text_check(&pattern->source, ev->err)) < 0)
 		goto out;
-	if ((r = compile(ev, e, pattern)) < 0)
+	if ((r = compile(ev, pattern)) < 0)
 		goto out;
 	pattern->older = ev->patterns;
 	*out = ev->patterns = pattern;
@@ -159,18 +166,20 @@ out:
 	return r;
 }
 
-int oql_matches(struct oql_eval *ev, const struct oql_expr *e, struct oql_pattern *pattern,
-		struct oql_str text, bool *matches)
+int oql_matches(struct oql_eval *ev, struct oql_pattern *pattern, struct oql_match *match)
 {
+	const struct oql_str text = match->text;
 	const int n = pcre2_match(pattern->code, (PCRE2_SPTR)(text.data ? text.data : ""),
-				  text.size, 0, 0, pattern->data, pattern->context);
+				  text.size, match->end, 0, pattern->data, pattern->context);
 
-	*matches = n >= 0;
-	if (n >= 0 || n == PCRE2_ERROR_NOMATCH)
-		return HDB_OK;
+	match->is_found = n >= 0;
+	if (n >= 0) {
+		match->start = pcre2_get_ovector_pointer(pattern->data)[0];
+		match->end = pcre2_get_ovector_pointer(pattern->data)[1];
+	}
 	if (n == PCRE2_ERROR_MATCHLIMIT || n == PCRE2_ERROR_HEAPLIMIT ||
 	    n == PCRE2_ERROR_JIT_STACKLIMIT)
-		return oql_refuse(ev, e,
+		return oql_refuse(ev, pattern->place,
 				  "the regular expression takes more than %d steps for one text",
 				  MATCH_STEPS);
 	return HDB_OK; /* a text that is no UTF-8 matches nothing */

@@ -20,6 +20,7 @@ struct collected {
 	struct oql_value *values; /* owned */
 	size_t count, room;
 	bool are_objects;
+	bool is_single; /* SELECT * FROM OBJECTS expression: a value stays what it is */
 };
 
 static int make_room(struct oql_eval *ev, struct collected *c)
@@ -50,6 +51,8 @@ static int copy_row(struct oql_eval *ev, const struct oql_rows *rows,
 		own[i].data = oql_take_text(arena, names[i].data, names[i].size, ev->err);
 		TRY(own[i].data ? oql_copy(ev, arena, &values[i], &copies[i]) : HDB_ELIMIT);
 	}
+	if (width == 1 && !names[0].size) /* AS "" */
+		*out = copies[0];
 	return HDB_OK;
 }
 
@@ -87,6 +90,10 @@ static int finish(struct oql_eval *ev, const struct collected *c, struct oql_are
 	*out = (struct oql_value){ 0 };
 	if (c->count == 0) /* as in MAT, so that "!= null" asks whether there are rows */
 		return HDB_OK;
+	if (c->is_single && c->count == 1 && !c->are_objects && c->values[0].type != OQL_V_ROW) {
+		*out = c->values[0];
+		return HDB_OK;
+	}
 	if (!c->are_objects) {
 		values = oql_make_list(ev, arena, c->count, out);
 		if (!values)
@@ -108,7 +115,12 @@ static int finish(struct oql_eval *ev, const struct collected *c, struct oql_are
 static int list_rows(struct oql_eval *ev, const struct oql_select *select,
 		     const struct oql_frame *frame, struct oql_arena *arena, struct oql_value *out)
 {
-	struct collected c = { .are_objects = true };
+	const struct oql_from *from = &select->from;
+	struct collected c = {
+		.are_objects = true,
+		.is_single = select->is_star && !select->next && from->is_objects &&
+			     from->kind == OQL_FROM_VALUE && !from->is_instanceof,
+	};
 	struct oql_rows *rows = NULL;
 	int r;
 

@@ -88,7 +88,14 @@ static int get_heap_size(const struct subject *s, struct oql_value *out)
 static int get_identifier_size(const struct subject *s, struct oql_value *out)
 {
 	*out = oql_int(0);
-	return oql_info_number(s->ev, "id size", &out->i);
+	return oql_info(s, "id size", out);
+}
+
+/* MAT's Date, as a text: the larger is the later, too. */
+static int get_creation_date(const struct subject *s, struct oql_value *out)
+{
+	*out = (struct oql_value){ 0 };
+	return oql_info(s, "time", out);
 }
 
 /* Loaders are objects of class loaders' classes. */
@@ -119,6 +126,7 @@ static const struct attribute info_attributes[] = {
 	{ "numberOfGCRoots", get_root_count },
 	{ "usedHeapSize", get_heap_size },
 	{ "identifierSize", get_identifier_size },
+	{ "creationDate", get_creation_date },
 	{ "path", get_path },
 	{ NULL, NULL },
 };
@@ -170,6 +178,8 @@ static int get_of_root(const struct subject *s, struct oql_str name, struct oql_
 
 	if (oql_is(name, "typeAsString")) {
 		*out = (struct oql_value){ .type = OQL_V_STRING, .text = s->v->text };
+	} else if (oql_is(name, "type")) {
+		*out = oql_int(oql_root_kind(s->v->text.data)->mat_type);
 	} else if (is_context && s->v->i < 0) {
 		*out = oql_is(name, "contextId") ? oql_int(-1) : oql_long(0);
 	} else if (oql_is(name, "objectId") || oql_is(name, "contextId")) {
@@ -211,6 +221,10 @@ static int get_of_field(const struct subject *s, struct oql_str name, struct oql
 		*out = (struct oql_value){ .type = OQL_V_STRING, .text = s->v->text };
 	else if (oql_is(name, "value"))
 		*out = s->v->list->values[0];
+	else if (oql_is(name, "type"))
+		*out = oql_int(s->v->i);
+	else if (oql_is(name, "verboseSignature"))
+		*out = oql_static_string(oql_field_type(s->v));
 	else
 		return HDB_NOTFOUND;
 	return HDB_OK;

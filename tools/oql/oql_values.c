@@ -401,6 +401,11 @@ int oql_put_value(struct oql_eval *ev, const struct oql_value *v, bool is_inner,
 	case OQL_V_ROW:
 		return put_row(ev, v->list, out);
 	case OQL_V_FIELD:
+		if (v->ix) {
+			oql_put_format(out, "%s %.*s", oql_field_type(v), (int)v->text.size,
+				       v->text.data);
+			return HDB_OK;
+		}
 		oql_put_format(out, "field(%.*s=", (int)v->text.size, v->text.data);
 		r = oql_put_value(ev, &v->list->values[0], true, out);
 		oql_put_string(out, ")");
@@ -465,6 +470,20 @@ int oql_put_plain(struct oql_eval *ev, const struct oql_value *v, struct oql_tex
 	default:
 		return oql_put_value(ev, v, false, out);
 	}
+}
+
+const char *oql_field_type(const struct oql_value *field)
+{
+	static const char *const types[] = {
+		[HDB_BASIC_OBJECT] = "ref",    [HDB_BASIC_BOOLEAN] = "boolean",
+		[HDB_BASIC_CHAR] = "char",     [HDB_BASIC_FLOAT] = "float",
+		[HDB_BASIC_DOUBLE] = "double", [HDB_BASIC_BYTE] = "byte",
+		[HDB_BASIC_SHORT] = "short",   [HDB_BASIC_INT] = "int",
+		[HDB_BASIC_LONG] = "long",
+	};
+
+	return field->i > 0 && field->i <= HDB_BASIC_LONG && types[field->i] ? types[field->i] :
+									       "?";
 }
 
 const char *oql_type_name(struct oql_eval *ev, const struct oql_value *v)

@@ -3,8 +3,9 @@
  */
 #include "sqlite/sql_private.h"
 
-#include "common/unique_names.h"
 #include "common/grow.h"
+#include "common/suggest.h"
+#include "common/unique_names.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -330,11 +331,8 @@ int sql_fail_of(struct heapsql *sql, int rc, struct hdb_error *err)
 		return sql_fail(err, HDB_EUSAGE,
 				"statements only read: SELECT, EXPLAIN and WITH are understood");
 	if (strncmp(message, "no such table: ", 15) == 0 && sql->source_count) {
-		const char *dot = strchr(message + 15, '.');
-		const char *similar = sql_similar_class(sql->sources[0], message + 15);
+		const char *similar = suggest_class(sql->sources[0]->db, message + 15);
 
-		if (!similar && dot)
-			similar = sql_similar_class(sql->sources[0], dot + 1);
 		if (similar)
 			return sql_fail(err, HDB_EUSAGE, "%s; there is the class \"%s\"", message,
 					similar);

@@ -227,8 +227,6 @@ bool sql_has_table(const char *name);
 #define SQL_NAME_SIZE 80
 const char *sql_table_name(size_t no, char buf[SQL_NAME_SIZE], size_t *left,
 			   enum heapsql_kind *kind);
-/* The class whose name ends with `name`, for "did you mean"; NULL: there is none. */
-const char *sql_similar_class(struct sql_source *source, const char *name);
 
 /*
  * Reports a failure: the library's own message if a table or function failed, else SQLite's.

@@ -259,20 +259,3 @@ out:
 	free(name);
 	return r;
 }
-
-const char *sql_similar_class(struct sql_source *source, const char *name)
-{
-	const size_t size = strlen(name);
-
-	for (uint32_t no = 0; size && no < hdb_class_count(source->db); no++) {
-		const char *have = hdb_class_name(source->db, no);
-		const size_t have_size = strlen(have);
-
-		if (have_size < size || sqlite3_stricmp(have + have_size - size, name) != 0)
-			continue;
-		if (have_size == size || have[have_size - size - 1] == '.' ||
-		    have[have_size - size - 1] == '$')
-			return have;
-	}
-	return NULL;
-}

@@ -1,8 +1,10 @@
 /*
- * heapdb/suggest.h - the name nearest to one that was mistyped.
+ * common/suggest.h - the name nearest to one that was mistyped.
  */
-#ifndef HEAPDB_SUGGEST_H
-#define HEAPDB_SUGGEST_H
+#ifndef COMMON_SUGGEST_H
+#define COMMON_SUGGEST_H
+
+#include "heapdb.h"
 
 #include <stddef.h>
 
@@ -17,5 +19,11 @@ void suggest_init(struct suggest *s, const char *wanted, size_t size);
 
 /* Compares with one name (lent). */
 void suggest_try(struct suggest *s, const char *name);
+
+/*
+ * The class that may be meant by a name that is none: it ends so ("HashMap"), has that name in
+ * another package, or is the nearest. NULL: there is none. Borrowed until hdb_close.
+ */
+const char *suggest_class(struct hdb *db, const char *wanted);
 
 #endif

@@ -1,14 +1,17 @@
 /*
- * heapdb/suggest.c - edit distance between short names.
+ * common/suggest.c - the name nearest to a mistyped one, by edit distance.
  */
-#include "heapdb/suggest.h"
+#include "common/suggest.h"
 
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
 
 /* Longer words are no typing errors of ours. */
-#define NAME_MAX_SIZE 40
+#define NAME_MAX_SIZE 100
+/* Letters in which a class's name differs from the one meant: fewer. */
+#define CLASS_CHANGES ((size_t)4)
 
 void suggest_init(struct suggest *s, const char *wanted, size_t size)
 {
@@ -53,11 +56,44 @@ void suggest_try(struct suggest *s, const char *name)
 	const size_t size = strlen(name);
 	size_t distance;
 
-	if (size > NAME_MAX_SIZE || s->size > NAME_MAX_SIZE || s->size == 0)
+	if (size > NAME_MAX_SIZE || s->size > NAME_MAX_SIZE || s->size == 0 ||
+	    size >= s->size + s->distance || s->size >= size + s->distance)
 		return;
 	distance = edit_distance(s->wanted, s->size, name, size);
 	if (distance < s->distance && distance < size) {
 		s->distance = distance;
 		s->best = name;
 	}
+}
+
+static const char *class_ending(struct hdb *db, const char *wanted)
+{
+	const size_t size = strlen(wanted);
+
+	for (uint32_t no = 0; size && no < hdb_class_count(db); no++) {
+		const char *name = hdb_class_name(db, no);
+		const size_t name_size = strlen(name);
+
+		if (name_size >= size && strcasecmp(name + name_size - size, wanted) == 0 &&
+		    (name_size == size || strchr(".$", name[name_size - size - 1])))
+			return name;
+	}
+	return NULL;
+}
+
+const char *suggest_class(struct hdb *db, const char *wanted)
+{
+	const char *dot = strrchr(wanted, '.');
+	const char *ending = class_ending(db, wanted);
+	struct suggest s;
+
+	if (!ending && dot)
+		ending = class_ending(db, dot + 1);
+	if (ending)
+		return ending;
+	suggest_init(&s, wanted, strlen(wanted));
+	s.distance = s.distance < CLASS_CHANGES ? s.distance : CLASS_CHANGES;
+	for (uint32_t no = 0; no < hdb_class_count(db); no++)
+		suggest_try(&s, hdb_class_name(db, no));
+	return s.best;
 }
