@@ -72,7 +72,7 @@ def ending(found, *names):
 for name in ('path', 'dominator'):
     found = paths(name)
     if name == 'path':
-        entries = ending(found, 'Grow.CACHE -> java.util.HashMap', 'HashMap[x] -> Grow$Payload')
+        entries = ending(found, 'Grow.CACHE (static) -> java.util.HashMap', 'Grow.CACHE (static)[] -> Grow$Payload')
         want(name + ': a field that does not grow',
              [row for path, row in found.items() if path[-1].startswith('Grow.STEADY')], [])
     else:
@@ -82,8 +82,8 @@ for name in ('path', 'dominator'):
     want(name + ': payloads', (entries[0]['objects_before'], entries[0]['objects'], entries[0]['grows']),
          (1000, 3000, True))
     notes = [row for path, row in found.items()
-             if path[0] in ('java.lang.Thread', 'GC root (thread object)')
-             and path[-1] in ('Grow$Note', 'ArrayList[x] -> Grow$Note')]
+             if path[0] in ('java.lang.Thread', 'a GC root (thread object) -> java.lang.Thread')
+             and path[-1] in ('Grow$Note', 'a local variable of thread "worker"[] -> Grow$Note')]
     want(name + ': notes', [(row['objects_before'], row['objects']) for row in notes], [(100, 300)])
     want(name + ': what stays', ending(found, 'Grow$Steady'), [])
 

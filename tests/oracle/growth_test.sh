@@ -81,8 +81,8 @@ for none in 'none', 'back':
 
 # By path, G.events and G.stable are two nodes: one grows, the other does not.
 rows = {row['name']: row for row in json.load(open('path.json'))['rows']}
-want('events', rows['G.events -> java.util.ArrayList']['status'], 'grown')
-want('cache', rows['G.cache -> java.util.HashMap']['status'], 'grown')
-want('stable', 'G.stable -> java.util.ArrayList' in rows, False)
+want('events', rows['G.events (static) -> java.util.ArrayList']['status'], 'grown')
+want('cache', rows['G.cache (static) -> java.util.HashMap']['status'], 'grown')
+want('stable', 'G.stable (static) -> java.util.ArrayList' in rows, False)
 sys.exit(bad)
 PY

@@ -32,7 +32,10 @@ enum diff_column {
 	DIFF_POINT_DELTA,
 	DIFF_OTHERS,
 	DIFF_COUNTS,
-	DIFF_ALONE
+	DIFF_ALONE,
+	DIFF_HELD,
+	DIFF_OWNER_BEFORE,
+	DIFF_TEXT
 };
 
 enum diff_by {
@@ -41,7 +44,8 @@ enum diff_by {
 	DIFF_BY_PATH,
 	DIFF_BY_DOMINATOR,
 	DIFF_BY_SUSPECT,
-	DIFF_BY_GROWTH
+	DIFF_BY_GROWTH,
+	DIFF_BY_OWNER
 };
 
 /* A dump's figures of one row. */
@@ -53,6 +57,13 @@ struct diff_groups;
 struct diff_objects;
 struct diff_tree;
 struct diff_growth;
+struct diff_owners;
+
+/* Who is handed what both dumps have, by index in the oldest and in the newest. */
+struct diff_pairs {
+	int (*take)(void *ctx, uint32_t before_ix, uint32_t ix, struct hdb_error *err);
+	void *ctx;
+};
 
 struct diff {
 	struct session *sides; /* one a dump, oldest first; to read by, never to make rows with */
@@ -65,6 +76,7 @@ struct diff {
 	struct diff_objects *objects;
 	struct diff_tree *tree;
 	struct diff_growth *growth;
+	struct diff_owners *owners;
 };
 
 /* Sets the columns of count, shallow and retained, deltas, percent, grows, steps and status. */
@@ -80,6 +92,14 @@ int diff_objects_open(struct query *q, struct diff *d, struct hdb_error *err);
 int diff_objects_next(struct query *q, struct diff *d, struct hdb_error *err);
 void diff_objects_close(struct diff *d);
 
+/*
+ * Hands on what is reachable in the oldest dump and in the newest, with one ID, class and length;
+ * *match: whether groups of objects can be matched so, which is known only at the end. Sets the
+ * facts.
+ */
+int diff_match_ids(struct query *q, struct diff *d, const struct diff_pairs *pairs, bool *match,
+		   struct hdb_error *err);
+
 int diff_tree_open(struct query *q, struct diff *d, struct hdb_error *err);
 int diff_tree_next(struct query *q, struct diff *d, struct hdb_error *err);
 void diff_tree_close(struct diff *d);
@@ -87,6 +107,10 @@ void diff_tree_close(struct diff *d);
 int diff_growth_open(struct query *q, struct diff *d, struct hdb_error *err);
 int diff_growth_next(struct query *q, struct diff *d, struct hdb_error *err);
 void diff_growth_close(struct diff *d);
+
+int diff_owners_open(struct query *q, struct diff *d, struct hdb_error *err);
+int diff_owners_next(struct query *q, struct diff *d, struct hdb_error *err);
+void diff_owners_close(struct diff *d);
 
 /* Counts new suspects, whatever the rows are. */
 int diff_count_suspects(struct query *q, uint64_t *count, struct hdb_error *err);

@@ -22,6 +22,12 @@
  */
 #define STABLE_OTHER 2
 #define STABLE_SHARED 50
+/*
+ * Whole groups of objects can be matched by ID where one in so many is another object: that as many
+ * of a group fall on IDs of one other group, of the same class and length each, is no accident. A
+ * collection that compacts leaves what is old where it is.
+ */
+#define MATCHED_OTHERS 5
 
 /* Blocks between two looks at the cancel flag. */
 #define STEP_BLOCKS 16
@@ -198,8 +204,13 @@ static bool is_changed(const struct diff_objects *o, const struct step *step, un
 	return step->has[s] && is_reachable(o, s) && !(step->is_same && is_reachable(o, 1 - s));
 }
 
-static int count_all(struct query *q, struct diff_objects *o, struct counts *n,
-		     struct hdb_error *err)
+static uint32_t ix_of(const struct cursor *c)
+{
+	return c->block->first_ix + c->at;
+}
+
+static int count_all(struct query *q, struct diff_objects *o, const struct diff_pairs *pairs,
+		     struct counts *n, struct hdb_error *err)
 {
 	struct step step;
 	int r = HDB_OK;
@@ -218,6 +229,8 @@ static int count_all(struct query *q, struct diff_objects *o, struct counts *n,
 			n->changed[s]++;
 			n->bytes[s] += c->block->shallow[c->at];
 		}
+		if (pairs && step.is_same && is_reachable(o, 0) && is_reachable(o, 1))
+			TRY(pairs->take(pairs->ctx, ix_of(&o->sides[0]), ix_of(&o->sides[1]), err));
 		if ((r = advance(o, &step, err)) != HDB_OK)
 			return r;
 	}
@@ -233,26 +246,47 @@ static bool are_stable(const struct counts *n)
 	       both >= least / 100 * STABLE_SHARED;
 }
 
+/* Counts what both dumps have, and says whether IDs are stable. */
+static int compare_ids(struct query *q, struct diff *d, const struct diff_pairs *pairs,
+		       struct counts *n, struct hdb_error *err)
+{
+	struct diff_objects *o = d->objects;
+
+	TRY(open_cursor(&o->sides[0], &d->sides[0], err));
+	TRY(open_cursor(&o->sides[1], &d->sides[d->side_count - 1], err));
+	TRY(count_all(q, o, pairs, n, err));
+	query_fact(q, "ids_stable", are_stable(n));
+	query_fact(q, "ids_same", n->same);
+	query_fact(q, "ids_other", n->other);
+	return HDB_OK;
+}
+
+int diff_match_ids(struct query *q, struct diff *d, const struct diff_pairs *pairs, bool *match,
+		   struct hdb_error *err)
+{
+	struct counts n = { 0 };
+
+	d->objects = calloc(1, sizeof(*d->objects));
+	if (!d->objects)
+		return hdb_fail_memory(err, "a comparison", sizeof(*d->objects));
+	TRY(compare_ids(q, d, pairs, &n, err));
+	*match = n.same / MATCHED_OTHERS >= n.other && n.same > 0;
+	return HDB_OK;
+}
+
 int diff_objects_open(struct query *q, struct diff *d, struct hdb_error *err)
 {
 	struct diff_objects *o = d->objects = calloc(1, sizeof(*o));
 	struct counts n = { 0 };
-	bool stable;
 
 	if (!o)
 		return hdb_fail_memory(err, "a comparison", sizeof(*o));
-	TRY(open_cursor(&o->sides[0], &d->sides[0], err));
-	TRY(open_cursor(&o->sides[1], &d->sides[d->side_count - 1], err));
-	TRY(count_all(q, o, &n, err));
+	TRY(compare_ids(q, d, NULL, &n, err));
 	for (unsigned s = 0; s < 2; s++)
 		TRY(rewind_cursor(&o->sides[s], err));
-	stable = are_stable(&n);
-	o->is_listed = stable || query_option(q, "trust-ids");
+	o->is_listed = are_stable(&n) || query_option(q, "trust-ids");
 	o->pending = -1;
 	q->total = !o->is_listed ? 0 : d->only ? QUERY_TOTAL_UNKNOWN : n.changed[0] + n.changed[1];
-	query_fact(q, "ids_stable", stable);
-	query_fact(q, "ids_same", n.same);
-	query_fact(q, "ids_other", n.other);
 	if (!o->is_listed) {
 		query_cut(q, NULL,
 			  "all objects: their IDs do not look stable, so that IDs do not tell "

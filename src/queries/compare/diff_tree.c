@@ -1,6 +1,9 @@
 /*
- * queries/compare/diff_tree.c - diff along merged trees: what grows under which path of fields from
- * the roots, under which dominator, and which of that is suspect.
+ * queries/compare/diff_tree.c - diff along merged trees: what grows and shrinks under which path of
+ * owners from the roots, under which dominator, and which of that is suspect.
+ *
+ * Paths are those of least strangeness (owner_tree.h). What has another path in the newest dump
+ * than in the oldest is on both: it shrank, or went, on the one, and moved to the other.
  *
  * Suspects follow Eclipse MAT's comparison of two dominator trees: at the top level, what grew by
  * more than a share of the older heap; from there down to where growth accumulates, that is as long
@@ -10,7 +13,7 @@
  */
 #include "analysis/merged.h"
 #include "queries/compare/diff.h"
-#include "queries/compare/growth_tree.h"
+#include "queries/compare/owner_tree.h"
 #include "query/coverage.h"
 #include "query/merged_cells.h"
 
@@ -34,7 +37,8 @@ struct largest {
 };
 
 struct diff_tree {
-	struct analysis_merged merged;
+	struct owner_tree owners; /* the tree, be it of owners or of dominators */
+	uint64_t *named;          /* by name: objects of the oldest dump; NULL: not by path */
 	struct analysis_merged_walk walk;
 	struct diff_figures *by_side; /* of the row that is given */
 	struct largest *largest;      /* by node; only for suspects */
@@ -46,22 +50,43 @@ static int64_t growth_of(const struct analysis_merged *m, uint32_t node)
 			 analysis_merged_sum(m, node, 0)->total_bytes);
 }
 
+/* What is lost is shown as what is gained. */
+static int64_t change_of(const struct analysis_merged *m, uint32_t node)
+{
+	const int64_t growth = growth_of(m, node);
+
+	return growth < 0 ? -growth : growth;
+}
+
 static void free_tree(struct diff_tree *t)
 {
 	if (!t)
 		return;
-	analysis_merged_release(&t->merged);
+	owner_tree_release(&t->owners);
 	analysis_merged_walk_release(&t->walk);
 	free(t->by_side);
 	free(t->largest);
+	free(t->named);
 	free(t);
 }
 
-/* By the names of references from the roots, or by class along the dominators. */
+/* How many objects of the oldest dump have each name, wherever they are. */
+static int count_names(struct diff_tree *t, struct hdb_error *err)
+{
+	const struct analysis_merged *m = &t->owners.merged;
+
+	t->named = calloc(m->names.count + 1, sizeof(*t->named));
+	if (!t->named)
+		return hdb_fail_memory(err, "a comparison", m->names.count * sizeof(*t->named));
+	for (uint32_t v = 0; v < m->nodes.count; v++)
+		t->named[analysis_merged_node(m, v)->name] += analysis_merged_sum(m, v, 0)->count;
+	return HDB_OK;
+}
+
+/* By owner along the paths from the roots, or by class along the dominators. */
 static int make_tree(struct diff *d, bool is_named, struct diff_tree **out, struct hdb_error *err)
 {
 	const struct analysis_merged_source source = { .tree = ANALYSIS_TREE_DOMINATORS };
-	static const struct growth_tree_options named = { .use = LIBRARY_FOR_GROWTH };
 	struct diff_tree *t = calloc(1, sizeof(*t));
 	int r = HDB_OK;
 
@@ -70,25 +95,25 @@ static int make_tree(struct diff *d, bool is_named, struct diff_tree **out, stru
 		t->by_side = calloc(d->side_count + 1, sizeof(*t->by_side));
 	if (!t || !t->by_side)
 		return hdb_fail_memory(err, "a comparison", sizeof(*t));
-	analysis_merged_init(&t->merged, DERIVE_CLASS, (unsigned)d->side_count);
+	owner_tree_init(&t->owners, (unsigned)d->side_count);
 	for (size_t s = 0; s < d->side_count; s++) {
-		r = is_named ? growth_tree_add(&d->sides[s], &t->merged, (unsigned)s, &named, err) :
-			       analysis_merged_add(&d->sides[s], &t->merged, (unsigned)s, &source,
-						   err);
+		r = is_named ? owner_tree_add(&d->sides[s], &t->owners, (unsigned)s, NULL, err) :
+			       analysis_merged_add(&d->sides[s], &t->owners.merged, (unsigned)s,
+						   &source, err);
 		base_work_release(d->sides[s].work);
 		if (r != HDB_OK)
 			goto out;
 	}
 out:
-	analysis_merged_finish(&t->merged);
-	return r;
+	analysis_merged_finish(&t->owners.merged);
+	return r == HDB_OK && is_named ? count_names(t, err) : r;
 }
 
 /* ---- suspects ---- */
 
 static int find_largest(struct diff_tree *t, struct hdb_error *err)
 {
-	const size_t n = t->merged.nodes.count;
+	const size_t n = t->owners.merged.nodes.count;
 
 	t->largest = malloc((n + 1) * sizeof(*t->largest));
 	if (!t->largest)
@@ -96,8 +121,8 @@ static int find_largest(struct diff_tree *t, struct hdb_error *err)
 	for (size_t i = 0; i < n; i++)
 		t->largest[i] = (struct largest){ ANALYSIS_MERGED_TOP, 0 };
 	for (uint32_t v = 0; v < n; v++) {
-		const uint32_t parent = analysis_merged_node(&t->merged, v)->parent;
-		const int64_t growth = growth_of(&t->merged, v);
+		const uint32_t parent = analysis_merged_node(&t->owners.merged, v)->parent;
+		const int64_t growth = growth_of(&t->owners.merged, v);
 
 		if (parent != ANALYSIS_MERGED_TOP && growth > t->largest[parent].growth)
 			t->largest[parent] = (struct largest){ v, growth };
@@ -109,16 +134,18 @@ static int find_largest(struct diff_tree *t, struct hdb_error *err)
 static bool child_has_it(const struct diff_tree *t, uint32_t node)
 {
 	return t->largest[node].child != ANALYSIS_MERGED_TOP &&
-	       (double)t->largest[node].growth >= DROP_RATIO * (double)growth_of(&t->merged, node);
+	       (double)t->largest[node].growth >=
+		       DROP_RATIO * (double)growth_of(&t->owners.merged, node);
 }
 
 /* Growth of the node divided by its objects in the newest dump. */
 static double growth_each(const struct diff_tree *t, uint32_t node)
 {
 	const uint64_t count =
-		analysis_merged_sum(&t->merged, node, t->merged.dump_count - 1)->count;
+		analysis_merged_sum(&t->owners.merged, node, t->owners.merged.dump_count - 1)
+			->count;
 
-	return (double)growth_of(&t->merged, node) / (double)(count ? count : 1);
+	return (double)growth_of(&t->owners.merged, node) / (double)(count ? count : 1);
 }
 
 /* Where the node's growth accumulates. Children have higher numbers than parents, so this ends. */
@@ -151,7 +178,7 @@ int diff_count_suspects(struct query *q, uint64_t *count, struct hdb_error *err)
 		if ((r = make_tree(d, false, &t, err)) != HDB_OK)
 			goto out;
 	}
-	r = analysis_merged_walk(&t->merged, &worth, &walk, err);
+	r = analysis_merged_walk(&t->owners.merged, &worth, &walk, err);
 	if (r != HDB_OK)
 		goto out;
 	for (size_t i = 0; i < walk.count; i++)
@@ -173,17 +200,17 @@ static int leave_others(struct query *q, struct diff_tree *t, uint64_t threshold
 	struct analysis_cut cut = { .objects = ANALYSIS_NOT_COUNTED };
 	size_t kept = 0;
 	const struct analysis_merged_worth worth = { .rank = growth_of, .low = 1 };
-	int r = analysis_merged_walk(&t->merged, &worth, &grown, err);
+	int r = analysis_merged_walk(&t->owners.merged, &worth, &grown, err);
 
 	if (r != HDB_OK)
 		goto out;
 	for (size_t i = 0; i < grown.count; i++) {
 		const struct analysis_merged_step *step = &grown.order[i];
 
-		if (step->others || growth_of(&t->merged, step->node) > (int64_t)threshold)
+		if (step->others || growth_of(&t->owners.merged, step->node) > (int64_t)threshold)
 			continue;
 		cut.rows++;
-		cut.bytes += (uint64_t)growth_of(&t->merged, step->node);
+		cut.bytes += (uint64_t)growth_of(&t->owners.merged, step->node);
 	}
 	for (size_t i = 0; i < t->walk.count; i++)
 		if (!t->walk.order[i].others)
@@ -222,18 +249,22 @@ static int open_walk(struct query *q, struct diff *d, struct hdb_error *err)
 		low = query_number(q, "min", d->whole_bytes[0] / MIN_PART);
 		depth = query_number(q, "depth", ANALYSIS_MERGED_DEPTH);
 		query_fact(q, "min", low);
-		query_fact(q, "folded", t->merged.folded);
-		/* What did not grow is no growth, whatever --min says. */
+		query_fact(q, "folded", t->owners.merged.folded);
+		/* What is the same is no change, whatever --min says. */
 		low = low ? low : 1;
 	}
-	worth = (struct analysis_merged_worth){ growth_of, (int64_t)low, (uint32_t)depth };
-	TRY(analysis_merged_walk(&t->merged, &worth, &t->walk, err));
+	worth = (struct analysis_merged_worth){ d->by == DIFF_BY_PATH ? change_of : growth_of,
+						(int64_t)low, (uint32_t)depth };
+	TRY(analysis_merged_walk(&t->owners.merged, &worth, &t->walk, err));
 	q->total = t->walk.count;
 	if (d->by == DIFF_BY_SUSPECT)
 		return leave_others(q, t, low - 1, err);
 	(void)snprintf(small, sizeof(small),
-		       "nodes that grew by fewer than %" PRIu64 " bytes or not at all", low);
-	query_merged_cut(q, &t->merged, &t->walk, small);
+		       d->by == DIFF_BY_PATH ?
+			       "nodes that changed by fewer than %" PRIu64 " bytes" :
+			       "nodes that grew by fewer than %" PRIu64 " bytes or not at all",
+		       low);
+	query_merged_cut(q, &t->owners.merged, &t->walk, small);
 	choose(q, d, t->walk.rests.count != 0);
 	return HDB_OK;
 }
@@ -251,7 +282,7 @@ int diff_tree_open(struct query *q, struct diff *d, struct hdb_error *err)
 static void set_example(struct query *q, const struct diff_tree *t, size_t column, uint32_t node)
 {
 	const struct analysis_merged_sum *sum =
-		analysis_merged_sum(&t->merged, node, t->merged.dump_count - 1);
+		analysis_merged_sum(&t->owners.merged, node, t->owners.merged.dump_count - 1);
 
 	query_set_id(q, column, sum->example_ix);
 }
@@ -262,15 +293,28 @@ static void set_point(struct query *q, const struct diff_tree *t, uint32_t node)
 	uint32_t last = point;
 	char path[PATH_MAX_BYTES];
 	set_example(q, t, DIFF_POINT_ID, point);
-	query_set_int(q, DIFF_POINT_DELTA, growth_of(&t->merged, point));
-	analysis_merged_path(&t->merged, point, ANALYSIS_MERGED_TOP, path, sizeof(path));
+	query_set_int(q, DIFF_POINT_DELTA, growth_of(&t->owners.merged, point));
+	analysis_merged_path(&t->owners.merged, point, ANALYSIS_MERGED_TOP, path, sizeof(path));
 	query_set_text(q, DIFF_POINT, path);
 	while (child_has_it(t, last))
 		last = t->largest[last].child;
 	if (last == point)
 		return;
-	analysis_merged_path(&t->merged, last, point, path, sizeof(path));
+	analysis_merged_path(&t->owners.merged, last, point, path, sizeof(path));
 	query_set_text(q, DIFF_POINT_OF, path);
+}
+
+/*
+ * Whether most of what is on this path, where nothing was in the oldest dump, was on another of the
+ * same owner then.
+ */
+static bool has_moved(const struct diff_tree *t, uint32_t node, const struct diff_figures *first)
+{
+	const struct analysis_merged *m = &t->owners.merged;
+
+	return t->named && !first->count && !first->retained_bytes &&
+	       t->named[analysis_merged_node(m, node)->name] >
+		       analysis_merged_sum(m, node, m->dump_count - 1)->count / 2;
 }
 
 int diff_tree_next(struct query *q, struct diff *d, struct hdb_error *err)
@@ -283,8 +327,9 @@ int diff_tree_next(struct query *q, struct diff *d, struct hdb_error *err)
 	step = &t->walk.order[t->walk.at++];
 	for (unsigned s = 0; s < d->side_count; s++) {
 		const struct analysis_merged_sum *sum =
-			step->others ? analysis_merged_others(&t->merged, &t->walk, step, s) :
-				       analysis_merged_sum(&t->merged, step->node, s);
+			step->others ?
+				analysis_merged_others(&t->owners.merged, &t->walk, step, s) :
+				analysis_merged_sum(&t->owners.merged, step->node, s);
 
 		t->by_side[s] = (struct diff_figures){
 			step->others ? sum->total_count : sum->count,
@@ -300,12 +345,15 @@ int diff_tree_next(struct query *q, struct diff *d, struct hdb_error *err)
 		query_merged_set_others(q, DIFF_NAME, rest);
 		return diff_set_figures(q, d, t->by_side, err);
 	}
-	query_set(q, DIFF_LEVEL, analysis_merged_node(&t->merged, step->node)->depth);
-	query_merged_set_name(q, DIFF_NAME, &t->merged, step->node);
+	query_set(q, DIFF_LEVEL, analysis_merged_node(&t->owners.merged, step->node)->depth);
+	query_merged_set_name(q, DIFF_NAME, &t->owners.merged, step->node);
 	set_example(q, t, DIFF_ID, step->node);
 	if (d->by == DIFF_BY_SUSPECT)
 		set_point(q, t, step->node);
-	return diff_set_figures(q, d, t->by_side, err);
+	TRY(diff_set_figures(q, d, t->by_side, err));
+	if (has_moved(t, step->node, t->by_side))
+		query_lend_text(q, DIFF_STATUS, "moved", 5);
+	return HDB_OK;
 }
 
 void diff_tree_close(struct diff *d)

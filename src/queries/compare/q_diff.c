@@ -2,7 +2,7 @@
  * queries/compare/q_diff.c - what changed between dumps: two, or more in order of age.
  *
  * The database that is asked is the newest; the older ones come with the arguments. The parts are
- * in files of their own: diff_groups.c, diff_objects.c, diff_tree.c, diff_growth.c.
+ * in files of their own: diff_groups.c, diff_objects.c, diff_tree.c, diff_growth.c, diff_owners.c.
  */
 #include "analysis/groups.h"
 #include "queries/compare/diff.h"
@@ -20,17 +20,18 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "by", HDB_OPTION_CHOICE,
-	  "class|superclass|package|loader|object|path|dominator|suspect|growth",
-	  "what to compare; object: new and gone objects; path: what grows under "
-	  "which path of fields from the roots; dominator: the same along the dominator "
+	  "class|superclass|package|loader|object|path|dominator|suspect|growth|owner",
+	  "what to compare; object: new and gone objects; path: what changed under "
+	  "which path of owners from the roots; dominator: the same along the dominator "
 	  "tree, by class; suspect: where the growth is that may be a leak; growth: what "
-	  "refers to more objects in each dump, as LeakCanary's detector tells it",
+	  "refers to more objects in each dump, as LeakCanary's detector tells it; owner: "
+	  "what grew and what shrank, by the field that owns it",
 	  .default_value = "class" },
 	{ "only", HDB_OPTION_TEXT, "PATTERN",
-	  "of classes, packages, loaders and objects those with such a name",
+	  "of classes, packages, loaders, objects and owners those with such a name",
 	  .example = "java.util.*" },
 	{ "min", HDB_OPTION_NUMBER, "BYTES",
-	  "by path and dominator: growth that is shown (default: a thousandth of "
+	  "by path, dominator and owner: change that is shown (default: a thousandth of "
 	  "the oldest dump's reachable bytes)",
 	  .low = 0, .high = INT64_MAX, .unit = "bytes", .example = "1024" },
 	{ "depth", HDB_OPTION_NUMBER, "N",
@@ -56,8 +57,9 @@ static const struct hdb_column columns[] = {
 			 "roots; what is below follows" },
 	[DIFF_STATUS] = { "status", HDB_TYPE_TEXT, "status",
 			  "new: not in the oldest dump; gone: not in "
-			  "the newest; grown, shrunk or same: by retained bytes, or, if they are the "
-			  "same, by objects" },
+			  "the newest; moved: by path, new on this path, but most of it was on "
+			  "another of the same owner; grown, shrunk or same: by retained bytes, or, if they "
+			  "are the same, by objects" },
 	[DIFF_ID] = { "id", HDB_TYPE_ID, "id",
 		      "by object the object, a gone one's in the oldest dump; "
 		      "by path, dominator and suspect the object of the newest dump that retains most "
@@ -83,7 +85,8 @@ static const struct hdb_column columns[] = {
 				   "dump: of groups the lower bound (as in histogram); by path the "
 				   "bytes of the objects on the path's end and below it, each counted "
 				   "on the path that path shows, none that only weak, soft, phantom or final "
-				   "references hold; by dominator and suspect what they retain; by "
+				   "references hold; by owner the same of all that it holds; by "
+				   "dominator and suspect what they retain; by "
 				   "growth what would be freed if nothing that grows were there, what "
 				   "several rows reach divided among them, bytes as the dump records "
 				   "them" },
@@ -118,6 +121,13 @@ static const struct hdb_column columns[] = {
 			  "by growth: objects in each dump, oldest first" },
 	[DIFF_ALONE] = { "retained_alone", HDB_TYPE_BYTES, "retained alone",
 			 "by growth: the part of retained that no other row reaches" },
+	[DIFF_HELD] = { "held", HDB_TYPE_TEXT, "what",
+			"by owner: the class of what changed most there, whose objects are "
+			"counted" },
+	[DIFF_OWNER_BEFORE] = { "owner_before", HDB_TYPE_TEXT, "owner before",
+				"by owner: who owned most of the same objects in the oldest dump, "
+				"if it was another" },
+	[DIFF_TEXT] = { "text", HDB_TYPE_TEXT, "summary", "by owner: the row as a sentence" },
 };
 
 static const struct hdb_column facts[] = {
@@ -133,14 +143,17 @@ static const struct hdb_column facts[] = {
 	  "given if the dumps' sizes come about in different ways: then "
 	  "bytes cannot be compared" },
 	{ "ids_stable", HDB_TYPE_BOOL, "IDs are stable",
-	  "by object: whether objects kept their "
+	  "by object and owner: whether objects kept their "
 	  "identifiers, which are addresses, from the oldest dump to the newest" },
 	{ "ids_same", HDB_TYPE_COUNT, "same objects",
-	  "by object: IDs that are in both with the same "
+	  "by object and owner: IDs that are in both with the same "
 	  "class and length" },
 	{ "ids_other", HDB_TYPE_COUNT, "other objects",
-	  "by object: IDs that are another object in the "
+	  "by object and owner: IDs that are another object in the "
 	  "newest dump" },
+	{ "matched_by", HDB_TYPE_TEXT, "matched by",
+	  "by owner: ID, if most IDs that are in both dumps are the same objects, so that what moved "
+	  "from one owner to another is known; else owner" },
 	{ "new_objects", HDB_TYPE_COUNT, "new objects",
 	  "by object, if IDs are stable: reachable "
 	  "objects that the oldest dump lacks" },
@@ -149,7 +162,8 @@ static const struct hdb_column facts[] = {
 	  "by object, if IDs are stable: reachable "
 	  "objects of the oldest dump that the newest lacks" },
 	{ "gone_shallow", HDB_TYPE_BYTES, "gone bytes", "their shallow sizes" },
-	{ "min", HDB_TYPE_BYTES, "growth shown", "by path and dominator: from how many bytes on" },
+	{ "min", HDB_TYPE_BYTES, "growth shown",
+	  "by path, dominator and owner: from how many bytes on" },
 	{ "folded", HDB_TYPE_COUNT, "folded",
 	  "by path and dominator: objects that count with one above "
 	  "them because the tree has too many branches or is too deep" },
@@ -239,7 +253,7 @@ static void read_by(const struct query *q, struct diff *d)
 {
 	const unsigned others = query_choice(q, "by");
 
-	/* After class, superclass, package and loader come object, path, dominator, suspect. */
+	/* After class, superclass, package and loader come the others, in order. */
 	d->group = query_by(q);
 	d->by = others <= DERIVE_LOADER ?
 			DIFF_BY_GROUP :
@@ -310,6 +324,9 @@ static void choose(struct query *q, const struct diff *d)
 		[DIFF_BY_GROWTH] =
 			"level,name,objects_before,objects,objects_delta,retained_before,"
 			"retained,retained_delta,retained_alone,id",
+		[DIFF_BY_OWNER] =
+			"status,name,held,objects_before,objects,objects_delta,retained_before,"
+			"retained,retained_delta,percent,id,owner_before,text",
 	};
 	const bool has_loader = d->by == DIFF_BY_GROUP &&
 				(d->group == DERIVE_CLASS || d->group == DERIVE_SUPERCLASS);
@@ -331,6 +348,8 @@ static int open_part(struct query *q, struct diff *d, struct hdb_error *err)
 		return diff_objects_open(q, d, err);
 	case DIFF_BY_GROWTH:
 		return diff_growth_open(q, d, err);
+	case DIFF_BY_OWNER:
+		return diff_owners_open(q, d, err);
 	default:
 		return diff_tree_open(q, d, err);
 	}
@@ -363,6 +382,8 @@ static int next_diff(struct query *q, struct hdb_error *err)
 		return diff_objects_next(q, d, err);
 	case DIFF_BY_GROWTH:
 		return diff_growth_next(q, d, err);
+	case DIFF_BY_OWNER:
+		return diff_owners_next(q, d, err);
 	default:
 		return diff_tree_next(q, d, err);
 	}
@@ -376,6 +397,7 @@ static void close_diff(struct query *q)
 	diff_objects_close(d);
 	diff_tree_close(d);
 	diff_growth_close(d);
+	diff_owners_close(d);
 	free(d->sides);
 	free(d->whole_bytes);
 }

@@ -89,6 +89,9 @@ int query_leak_sentence(struct query *q, const struct query_story *story,
 			const struct query_leak_suspect *about, struct base_text to,
 			struct hdb_error *err);
 
+/* Appends a text with the names of classes in it without their packages; not those in quotes. */
+void query_leak_add_short(struct base_text to, const char *text);
+
 /*
  * Kind "child": what the accumulation point dominates immediately, by class. Kind "content": all
  * that the suspect retains, by class. Exact; classes that are not listed have one row together,

@@ -50,8 +50,7 @@ static size_t package_size(const char *name, size_t size)
 	return 0;
 }
 
-/* Appends a text with the names of classes in it without their packages; not those in quotes. */
-static void add_short(struct base_text to, const char *text)
+void query_leak_add_short(struct base_text to, const char *text)
 {
 	size_t used = strlen(to.buf), size;
 	bool is_quoted = false;
@@ -116,7 +115,7 @@ static void add_held(struct query *q, const struct held *held, struct base_text 
 			       held->count == 1 ? "" : "s");
 		return;
 	}
-	add_short(BASE_TEXT(name), held->is_entries ? "entries" : class);
+	query_leak_add_short(BASE_TEXT(name), held->is_entries ? "entries" : class);
 	if (held->length)
 		(void)snprintf(name, sizeof(name), "%.*s[%" PRIu64 "]", (int)stem, class,
 			       held->length);
@@ -245,11 +244,11 @@ static void add_owner(struct query *q, const struct query_leak_suspect *about,
 	size_t used;
 
 	if (owner->name[0] && !owner->is_of_members && !is_way(about, owner)) {
-		add_short(to, owner->name);
+		query_leak_add_short(to, owner->name);
 	} else if (s->ix != HEAP_NONE) {
 		analysis_describe(&q->session, s->ix, what, sizeof(what));
-		add_short(to, heap_is_thread(q->heap, s->ix) ? "thread " : "");
-		add_short(to, what[0] ? what : heap_class_name(q->heap, s->class_no));
+		query_leak_add_short(to, heap_is_thread(q->heap, s->ix) ? "thread " : "");
+		query_leak_add_short(to, what[0] ? what : heap_class_name(q->heap, s->class_no));
 	}
 	/* "a local variable", "thread", "a GC root" begin the sentence; names stay as they are. */
 	if (strncmp(to.buf, "a ", 2) == 0 || strncmp(to.buf, "thread", 6) == 0)
@@ -295,7 +294,7 @@ int query_leak_sentence(struct query *q, const struct query_story *story,
 		is_way(about, owner) ? ", reached through " :
 				       "");
 	if ((owner->is_of_members || is_way(about, owner)) && used < to.size)
-		add_short(to, owner->name);
+		query_leak_add_short(to, owner->name);
 	used = strlen(to.buf);
 	if (is_way(about, owner) && used < to.size)
 		used += (size_t)snprintf(to.buf + used, to.size - used, ", which does not hold %s",

@@ -1,0 +1,568 @@
+/*
+ * queries/compare/diff_owners.c - diff by owner: which field holds more than before, or less.
+ *
+ * In the tree of owner_tree.h all nodes of one name are added up, so that it does not matter on
+ * which paths they are. From the top down, a node is where a change is made if objects of it came
+ * or went, as many as explain the change, or if its own bytes did (a table, a buffer); what is
+ * below it, which comes and goes with it, is not looked at. Otherwise the change is further down.
+ * Its owner is a row, with all that it holds.
+ *
+ * Where objects kept their IDs from the oldest dump to the newest, an owner most of whose objects
+ * have another one now is the same row as that: they moved, they are not new.
+ */
+#include "base/glob.h"
+#include "queries/compare/diff.h"
+#include "queries/compare/owner_tree.h"
+#include "queries/leaks/leak_parts.h"
+#include "query/coverage.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Without --min: changes shown, as a part of the oldest dump's reachable bytes. */
+#define MIN_PART 1000
+/* What explains a change is at least this part of it. */
+#define MAIN_PART 2
+#define TEXT_MAX_BYTES 4096
+
+/* A row: an owner, and what changed of what it holds. */
+struct row {
+	uint32_t owner, key; /* numbers of names */
+	uint32_t before;     /* the owner in the oldest dump */
+	uint32_t node;       /* the largest of its key in the newest dump */
+	int64_t growth;
+	bool is_whole;                /* figures are those of all that the owner holds */
+	bool grows;                   /* steadily */
+	struct diff_figures *figures; /* by dump */
+};
+
+struct diff_owners {
+	struct owner_tree tree;
+	struct base_big places[2]; /* nodes of the oldest and the newest dump's objects */
+	uint32_t *joined; /* by name: of an owner whose objects moved the one that has them now */
+	uint32_t *key;    /* by name: the name that it counts with */
+	struct diff_figures *sums; /* by name and dump */
+	uint32_t *row_of;          /* by key: its row + 1, 0: none */
+	uint32_t *main_of;         /* by owner: that of its rows that changed most, + 1 */
+	struct base_vec rows;      /* struct row */
+	struct diff_figures *figures, *wholes; /* by row and dump; of what its owner holds */
+	size_t name_count, at;
+};
+
+/* ---- objects that moved from one owner to another ---- */
+
+struct move {
+	uint32_t from, to;
+	uint64_t count;
+};
+
+struct moves {
+	struct diff_owners *o;
+	struct base_idmap places; /* of owners to moves */
+	struct base_vec list;     /* struct move */
+};
+
+static uint32_t owner_of_node(const struct diff_owners *o, uint32_t node)
+{
+	return owner_tree_name(&o->tree, analysis_merged_node(&o->tree.merged, node)->name)->owner;
+}
+
+static int take_pair(void *ctx, uint32_t before_ix, uint32_t ix, struct hdb_error *err)
+{
+	struct moves *m = ctx;
+	const uint32_t a = ((const uint32_t *)m->o->places[0].data)[before_ix];
+	const uint32_t b = ((const uint32_t *)m->o->places[1].data)[ix];
+	struct move move = { .count = 0 };
+	uint64_t key;
+	uint32_t at;
+
+	if (a == ANALYSIS_MERGED_TOP || b == ANALYSIS_MERGED_TOP)
+		return HDB_OK;
+	move.from = owner_of_node(m->o, a);
+	move.to = owner_of_node(m->o, b);
+	if (move.from == move.to)
+		return HDB_OK;
+	key = (uint64_t)move.from << 32 | move.to;
+	at = base_idmap_get(&m->places, key);
+	if (at == BASE_IDMAP_NONE) {
+		at = (uint32_t)m->list.count;
+		TRY(base_vec_push(&m->list, &move, sizeof(move), err));
+		TRY(base_idmap_put(&m->places, key, at, err));
+	}
+	base_vec_at(&m->list, struct move, at)->count++;
+	return HDB_OK;
+}
+
+/* Who has an owner's objects now. */
+static uint32_t joined_to(const struct diff_owners *o, uint32_t owner)
+{
+	while (o->joined[owner] != owner)
+		owner = o->joined[owner];
+	return owner;
+}
+
+/* Owners most of whose objects in the oldest dump have another owner in the newest. */
+static int join(const struct diff *d, struct moves *m, struct hdb_error *err)
+{
+	struct diff_owners *o = m->o;
+	const uint32_t *places = o->places[0].data;
+	uint64_t *had = calloc(o->name_count + 1, sizeof(*had));
+
+	if (!had)
+		return hdb_fail_memory(err, "owners", o->name_count * sizeof(*had));
+	for (uint32_t ix = 0; ix < d->sides[0].heap->object_count; ix++)
+		if (places[ix] != ANALYSIS_MERGED_TOP)
+			had[owner_of_node(o, places[ix])]++;
+	for (size_t i = 0; i < m->list.count; i++) {
+		const struct move *move = base_vec_at(&m->list, struct move, i);
+		const uint32_t to = joined_to(o, move->to);
+
+		if (move->count > had[move->from] / MAIN_PART && to != move->from &&
+		    o->joined[move->from] == move->from)
+			o->joined[move->from] = to;
+	}
+	free(had);
+	return HDB_OK;
+}
+
+static int find_moves(struct query *q, struct diff *d, struct hdb_error *err)
+{
+	struct diff_owners *o = d->owners;
+	struct moves m = { .o = o };
+	const struct diff_pairs pairs = { take_pair, &m };
+	bool is_matched = false;
+	int r;
+
+	o->name_count = o->tree.parts.count;
+	o->joined = malloc((o->name_count + 1) * sizeof(*o->joined));
+	if (!o->joined)
+		return hdb_fail_memory(err, "owners", o->name_count * sizeof(*o->joined));
+	for (uint32_t i = 0; i < o->name_count; i++)
+		o->joined[i] = i;
+	r = diff_match_ids(q, d, &pairs, &is_matched, err);
+	if (r == HDB_OK && is_matched)
+		r = join(d, &m, err);
+	query_fact_text(q, "matched_by", is_matched ? "ID" : "owner");
+	base_idmap_release(&m.places);
+	base_vec_release(&m.list);
+	return r;
+}
+
+/* ---- sums by name ---- */
+
+/*
+ * The name that each counts with: that of the same class with the owner that has it now. Names of
+ * which that one has none count as they are.
+ */
+static int find_keys(struct diff_owners *o, struct hdb_error *err)
+{
+	struct base_text text = { malloc(TEXT_MAX_BYTES), TEXT_MAX_BYTES };
+	int r = HDB_OK;
+
+	o->key = malloc((o->name_count + 1) * sizeof(*o->key));
+	if (!o->key || !text.buf)
+		r = hdb_fail_memory(err, "owners", o->name_count * sizeof(*o->key));
+	for (uint32_t i = 0; r == HDB_OK && i < o->name_count; i++) {
+		const struct owner_name *name = owner_tree_name(&o->tree, i);
+		const uint32_t owner = joined_to(o, name->owner);
+		const char *from = owner_tree_owner(&o->tree, i);
+		uint32_t to;
+
+		o->key[i] = i;
+		if (owner == name->owner || !name->held_from)
+			continue;
+		(void)snprintf(
+			text.buf, text.size, "%s%s", owner_tree_owner(&o->tree, owner),
+			base_vec_at(&o->tree.merged.names, struct analysis_merged_name, i)->text +
+				strlen(from));
+		r = analysis_merged_text(&o->tree.merged, text.buf, &to, err);
+		if (r == HDB_OK && to < o->name_count)
+			o->key[i] = to;
+	}
+	free(text.buf);
+	return r;
+}
+
+static struct diff_figures *sums_of(const struct diff *d, uint32_t name)
+{
+	return &d->owners->sums[(size_t)d->owners->key[name] * d->side_count];
+}
+
+static int add_sums(struct diff *d, struct hdb_error *err)
+{
+	struct diff_owners *o = d->owners;
+	const struct analysis_merged *m = &o->tree.merged;
+
+	o->sums = calloc(o->name_count * d->side_count + 1, sizeof(*o->sums));
+	o->row_of = calloc(o->name_count + 1, sizeof(*o->row_of));
+	o->main_of = calloc(o->name_count + 1, sizeof(*o->main_of));
+	if (!o->sums || !o->row_of || !o->main_of)
+		return hdb_fail_memory(err, "owners", o->name_count * sizeof(*o->sums));
+	for (uint32_t v = 0; v < m->nodes.count; v++) {
+		struct diff_figures *sums = sums_of(d, analysis_merged_node(m, v)->name);
+
+		for (unsigned s = 0; s < d->side_count; s++) {
+			const struct analysis_merged_sum *sum = analysis_merged_sum(m, v, s);
+
+			sums[s].count += sum->count;
+			sums[s].shallow_bytes += sum->shallow_bytes;
+			sums[s].retained_bytes += sum->total_bytes;
+		}
+	}
+	return HDB_OK;
+}
+
+/* ---- where changes are made ---- */
+
+static int64_t growth_of(const struct diff *d, const struct diff_figures *sums)
+{
+	return (int64_t)(sums[d->side_count - 1].retained_bytes - sums[0].retained_bytes);
+}
+
+static double each(const struct diff_figures *sum)
+{
+	return sum->count ? (double)sum->retained_bytes / (double)sum->count : 0;
+}
+
+static double size_of(double change)
+{
+	return change < 0 ? -change : change;
+}
+
+/* Whether objects that came or went, or the own bytes of these, are most of a change. */
+static bool is_made_here(const struct diff *d, const struct diff_figures *sums)
+{
+	const struct diff_figures *first = &sums[0], *last = &sums[d->side_count - 1];
+	const double growth = (double)growth_of(d, sums);
+	const double objects = (double)last->count - (double)first->count;
+	const double own = (double)last->shallow_bytes - (double)first->shallow_bytes;
+	const double a = each(first), b = each(last);
+	const double size = !first->count ? b : !last->count ? a : a < b ? a : b;
+
+	return (objects * growth > 0 && size_of(objects) * size * MAIN_PART >= size_of(growth)) ||
+	       (own * growth > 0 && size_of(own) * MAIN_PART >= size_of(growth));
+}
+
+/* A row for a name, if it has none. */
+static int keep(struct diff *d, uint32_t name, int64_t growth, struct hdb_error *err)
+{
+	struct diff_owners *o = d->owners;
+	const uint32_t owner = joined_to(o, owner_tree_name(&o->tree, name)->owner);
+	const struct row row = {
+		.owner = owner,
+		.key = o->key[name],
+		.before = owner,
+		.node = ANALYSIS_MERGED_TOP,
+		.growth = growth,
+	};
+	uint32_t *of_owner = &o->main_of[owner];
+
+	if (o->row_of[row.key])
+		return HDB_OK;
+	TRY(base_vec_push(&o->rows, &row, sizeof(row), err));
+	o->row_of[row.key] = (uint32_t)o->rows.count;
+	if (!*of_owner ||
+	    size_of((double)growth) >
+		    size_of((double)base_vec_at(&o->rows, struct row, *of_owner - 1)->growth))
+		*of_owner = (uint32_t)o->rows.count;
+	return HDB_OK;
+}
+
+static int find_changes(struct diff *d, uint64_t least, struct hdb_error *err)
+{
+	struct diff_owners *o = d->owners;
+	const struct analysis_merged *m = &o->tree.merged;
+	const unsigned last = (unsigned)d->side_count - 1;
+	uint8_t *is_explained = calloc(m->nodes.count + 1, 1);
+	int r = is_explained ? HDB_OK : hdb_fail_memory(err, "owners", m->nodes.count);
+
+	for (uint32_t v = 0; r == HDB_OK && v < m->nodes.count; v++) {
+		const struct analysis_merged_node *node = analysis_merged_node(m, v);
+		const struct diff_figures *sums = sums_of(d, node->name);
+		const int64_t growth = growth_of(d, sums);
+		const double here = (double)analysis_merged_sum(m, v, last)->total_bytes -
+				    (double)analysis_merged_sum(m, v, 0)->total_bytes;
+
+		if (node->parent != ANALYSIS_MERGED_TOP && is_explained[node->parent]) {
+			is_explained[v] = 1;
+		} else if (growth && size_of((double)growth) >= (double)least &&
+			   here * (double)growth > 0 && size_of(here) >= (double)least &&
+			   is_made_here(d, sums)) {
+			is_explained[v] = 1;
+			r = keep(d, node->name, growth, err);
+		}
+	}
+	free(is_explained);
+	return r;
+}
+
+/* ---- rows ---- */
+
+static struct row *row_at(const struct diff_owners *o, uint32_t at)
+{
+	return at ? base_vec_at(&o->rows, struct row, at - 1) : NULL;
+}
+
+/* Whether a node above it has the same owner: its bytes are in that one's. */
+static bool is_below_own(const struct diff_owners *o, uint32_t node, uint32_t owner)
+{
+	const struct analysis_merged *m = &o->tree.merged;
+	uint32_t up = analysis_merged_node(m, node)->parent;
+
+	while (up != ANALYSIS_MERGED_TOP && joined_to(o, owner_of_node(o, up)) != owner)
+		up = analysis_merged_node(m, up)->parent;
+	return up != ANALYSIS_MERGED_TOP;
+}
+
+/* What the owners of rows hold, and the largest node of each row in the newest dump. */
+static void add_nodes(struct diff *d)
+{
+	struct diff_owners *o = d->owners;
+	const struct analysis_merged *m = &o->tree.merged;
+	const unsigned last = (unsigned)d->side_count - 1;
+
+	for (uint32_t v = 0; v < m->nodes.count; v++) {
+		const uint32_t own = owner_of_node(o, v), owner = joined_to(o, own);
+		struct row *row = row_at(o, o->row_of[o->key[analysis_merged_node(m, v)->name]]);
+		struct row *main = row_at(o, o->main_of[owner]);
+
+		if (row && (row->node == ANALYSIS_MERGED_TOP ||
+			    analysis_merged_sum(m, v, last)->total_bytes >
+				    analysis_merged_sum(m, row->node, last)->total_bytes))
+			row->node = v;
+		if (row && own != owner)
+			row->before = own;
+		if (!main || is_below_own(o, v, owner))
+			continue;
+		for (unsigned s = 0; s < d->side_count; s++)
+			o->wholes[(o->main_of[owner] - 1) * d->side_count + s].retained_bytes +=
+				analysis_merged_sum(m, v, s)->total_bytes;
+	}
+}
+
+/*
+ * The row that changed most of an owner stands for all that the owner holds, its table and keys
+ * included, unless that changed in another way.
+ */
+static void take_wholes(struct diff *d)
+{
+	struct diff_owners *o = d->owners;
+
+	for (size_t i = 0; i < o->rows.count; i++) {
+		struct row *row = base_vec_at(&o->rows, struct row, i);
+		const struct diff_figures *whole = &o->wholes[i * d->side_count];
+		const double key = (double)row->growth, all = (double)growth_of(d, whole);
+
+		row->figures = &o->figures[i * d->side_count];
+		row->is_whole = o->main_of[row->owner] == i + 1 && all * key > 0 &&
+				size_of(all) <= MAIN_PART * size_of(key);
+		for (unsigned s = 0; s < d->side_count; s++) {
+			row->figures[s] = o->sums[(size_t)row->key * d->side_count + s];
+			if (row->is_whole)
+				row->figures[s].retained_bytes = whole[s].retained_bytes;
+		}
+	}
+	/* Objects of its class are counted in whatever collection of the owner's they are. */
+	for (uint32_t i = 0; i < o->name_count; i++) {
+		const uint32_t owner = joined_to(o, owner_tree_name(&o->tree, i)->owner);
+		const struct row *row = row_at(o, o->main_of[owner]);
+
+		if (!row || !row->is_whole || i == row->key ||
+		    strcmp(owner_tree_held(&o->tree, i), owner_tree_held(&o->tree, row->key)) != 0)
+			continue;
+		for (unsigned s = 0; s < d->side_count; s++) {
+			const struct diff_figures *more = &o->sums[(size_t)i * d->side_count + s];
+
+			row->figures[s].count += more->count;
+			row->figures[s].shallow_bytes += more->shallow_bytes;
+		}
+	}
+}
+
+static int fill_rows(struct diff *d, struct hdb_error *err)
+{
+	struct diff_owners *o = d->owners;
+	const size_t count = o->rows.count * d->side_count;
+
+	o->figures = calloc(count + 1, sizeof(*o->figures));
+	o->wholes = calloc(count + 1, sizeof(*o->wholes));
+	if (!o->figures || !o->wholes)
+		return hdb_fail_memory(err, "owners", count * sizeof(*o->figures));
+	add_nodes(d);
+	take_wholes(d);
+	return HDB_OK;
+}
+
+/*
+ * Whether it holds more in each dump than in the one before. The capacity of a buffer or a table
+ * grows by leaps: where no objects came, it is enough that it never shrank.
+ */
+static bool grows_steadily(const struct diff *d, const struct diff_figures *by_side)
+{
+	bool is_strict = true, is_even = true;
+
+	for (size_t s = 1; s < d->side_count; s++) {
+		is_strict &= by_side[s].retained_bytes > by_side[s - 1].retained_bytes;
+		is_even &= by_side[s].retained_bytes >= by_side[s - 1].retained_bytes &&
+			   by_side[s].count == by_side[s - 1].count;
+	}
+	return is_strict || is_even;
+}
+
+/* What grew from dump to dump first, then what grew, then what shrank; each the largest first. */
+static int compare_rows(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if ((x->growth > 0) != (y->growth > 0))
+		return x->growth > 0 ? -1 : 1;
+	if (x->growth > 0 && x->grows != y->grows)
+		return x->grows ? -1 : 1;
+	if (x->growth != y->growth)
+		return (x->growth > y->growth) == (x->growth > 0) ? -1 : 1;
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+/*
+ * Left out are rows whose owner holds as much as before, or is not what --only says, and what is in
+ * the row of all that its owner holds.
+ */
+static bool is_wanted(const struct diff *d, const struct row *row, uint64_t least)
+{
+	const struct diff_owners *o = d->owners;
+	const struct row *main = row_at(o, o->main_of[row->owner]);
+
+	return row->growth && size_of((double)row->growth) >= (double)least &&
+	       (row->is_whole || !main->is_whole) &&
+	       (!d->only || base_glob(d->only, owner_tree_owner(&o->tree, row->owner)));
+}
+
+static int choose_rows(struct query *q, struct diff *d, uint64_t least, struct hdb_error *err)
+{
+	struct diff_owners *o = d->owners;
+	struct base_vec kept = { 0 };
+	int r = HDB_OK;
+
+	for (size_t i = 0; r == HDB_OK && i < o->rows.count; i++) {
+		struct row *row = base_vec_at(&o->rows, struct row, i);
+
+		row->growth = growth_of(d, row->figures);
+		row->grows = grows_steadily(d, row->figures);
+		if (is_wanted(d, row, least))
+			r = base_vec_push(&kept, row, sizeof(*row), err);
+	}
+	base_vec_release(&o->rows);
+	o->rows = kept;
+	q->total = kept.count;
+	if (kept.count)
+		qsort(kept.data, kept.count, sizeof(struct row), compare_rows);
+	return r;
+}
+
+int diff_owners_open(struct query *q, struct diff *d, struct hdb_error *err)
+{
+	struct diff_owners *o = d->owners = calloc(1, sizeof(*o));
+	const uint64_t least = query_number(q, "min", d->whole_bytes[0] / MIN_PART);
+
+	if (!o)
+		return hdb_fail_memory(err, "a comparison", sizeof(*o));
+	owner_tree_init(&o->tree, (unsigned)d->side_count);
+	for (size_t s = 0; s < d->side_count; s++) {
+		struct base_big *place = s == 0                ? &o->places[0] :
+					 s + 1 < d->side_count ? NULL :
+								 &o->places[1];
+
+		TRY(owner_tree_add(&d->sides[s], &o->tree, (unsigned)s, place, err));
+		base_work_release(d->sides[s].work);
+	}
+	analysis_merged_finish(&o->tree.merged);
+	TRY(find_moves(q, d, err));
+	TRY(find_keys(o, err));
+	TRY(add_sums(d, err));
+	TRY(find_changes(d, least, err));
+	TRY(fill_rows(d, err));
+	TRY(choose_rows(q, d, least, err));
+	query_fact(q, "min", least);
+	query_fact(q, "folded", o->tree.merged.folded);
+	query_cut(q, NULL, "owners that hold less than %" PRIu64 " bytes more or less (--min)",
+		  least);
+	return HDB_OK;
+}
+
+/* "Cache.entries: 700 -> 1,500 Session, holds 368.2 KiB -> 778.4 KiB (+410.2 KiB, 4.1 % ...)" */
+static void set_sentence(struct query *q, const struct diff *d, const struct row *row)
+{
+	const struct owner_tree *tree = &d->owners->tree;
+	const struct diff_figures *first = &row->figures[0];
+	const struct diff_figures *last = &row->figures[d->side_count - 1];
+	const double change = size_of((double)row->growth);
+	const double whole = (double)d->whole_bytes[0];
+	char buf[TEXT_MAX_BYTES] = "", objects[64], bytes[160];
+	const struct base_text text = BASE_TEXT(buf);
+
+	if (first->count != last->count)
+		(void)snprintf(objects, sizeof(objects), ": %s -> %s ",
+			       base_number(first->count).text, base_number(last->count).text);
+	else
+		(void)snprintf(objects, sizeof(objects), ": %s ",
+			       last->count == 1 ? "one" : base_number(last->count).text);
+	(void)snprintf(bytes, sizeof(bytes), ", holds %s -> %s (%s%s, %.1f %% of the heap)",
+		       base_size(first->retained_bytes).text, base_size(last->retained_bytes).text,
+		       row->growth < 0 ? "-" : "+", base_size((uint64_t)change).text,
+		       whole > 0 ? 100 * change / whole : 0);
+	query_leak_add_short(text, owner_tree_owner(tree, row->owner));
+	query_leak_add_short(text, objects);
+	query_leak_add_short(text, owner_tree_held(tree, row->key));
+	query_leak_add_short(text, bytes);
+	if (row->before != row->owner) {
+		query_leak_add_short(text, "; before in ");
+		query_leak_add_short(text, owner_tree_owner(tree, row->before));
+	}
+	query_set_text(q, DIFF_TEXT, buf);
+}
+
+int diff_owners_next(struct query *q, struct diff *d, struct hdb_error *err)
+{
+	struct diff_owners *o = d->owners;
+	const struct row *row;
+
+	assert(o->at <= o->rows.count);
+	if (o->at == o->rows.count)
+		return HDB_END;
+	row = base_vec_at(&o->rows, struct row, o->at++);
+	query_set_text(q, DIFF_NAME, owner_tree_owner(&o->tree, row->owner));
+	query_set_text(q, DIFF_HELD, owner_tree_held(&o->tree, row->key));
+	if (row->before != row->owner)
+		query_set_text(q, DIFF_OWNER_BEFORE, owner_tree_owner(&o->tree, row->before));
+	if (row->node != ANALYSIS_MERGED_TOP)
+		query_set_id(
+			q, DIFF_ID,
+			analysis_merged_sum(&o->tree.merged, row->node, (unsigned)d->side_count - 1)
+				->example_ix);
+	set_sentence(q, d, row);
+	return diff_set_figures(q, d, row->figures, err);
+}
+
+void diff_owners_close(struct diff *d)
+{
+	struct diff_owners *o = d->owners;
+
+	if (!o)
+		return;
+	if (d->sides) {
+		base_big_free(d->sides[0].work, &o->places[0]);
+		base_big_free(d->sides[d->side_count - 1].work, &o->places[1]);
+	}
+	owner_tree_release(&o->tree);
+	base_vec_release(&o->rows);
+	free(o->joined);
+	free(o->key);
+	free(o->sums);
+	free(o->row_of);
+	free(o->main_of);
+	free(o->figures);
+	free(o->wholes);
+	free(o);
+}

@@ -1,0 +1,573 @@
+/*
+ * queries/compare/owner_tree.c - paths of least strangeness, merged by owner; see owner_tree.h.
+ *
+ * First the fields of all objects that may own are read, in order of index: an object that its
+ * parent on the path holds by such a field gets the owner's number. Then each object's node follows
+ * from its parent's, in any order: objects whose parents have no node yet wait on the way up.
+ */
+#include "queries/compare/owner_tree.h"
+
+#include "base/base_text.h"
+#include "base/bits.h"
+#include "heap/heap_database.h"
+#include "heap/platform_classes.h"
+#include "heap/threads.h"
+#include "heap/values/values.h"
+#include "queries/leaks/leak_signature.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_MAX_BYTES 512
+/* Steps up the path to the owner of a ThreadLocal; further up its class says as much. */
+#define KEY_STEPS 64u
+/* Objects between two looks at the cancel flag. */
+#define STEP_OBJECTS 65536u
+/* Nodes that were found last, by parent and name: a power of two. */
+#define FOUND_SLOTS 4096u
+
+/* In place[]: no path leads to it; or it waits for its node; the rest is its owner + 1, or 0. */
+#define PLACE_NONE UINT32_MAX
+#define PLACE_WAITS 0x80000000u
+/* In classes[]: the object is the class object of that class. */
+#define CLASS_OBJECT 0x80000000u
+
+static const char entry_class[] = "java.lang.ThreadLocal$ThreadLocalMap$Entry";
+
+/* What objects of a class are on a path. */
+enum kind { KIND_OWN, KIND_THREAD, KIND_LOCAL_ENTRY, KIND_PLATFORM, KIND_PART, KIND_ARRAY };
+
+/* What an owner holds: an object of a class, or what is in a collection there. */
+struct held {
+	uint32_t owner, class_no;
+	bool is_entry;
+};
+
+struct found {
+	uint32_t parent, name, node;
+};
+
+struct adding {
+	const struct session *session;
+	struct owner_tree *tree;
+	uint32_t *parent; /* by object; turned round on the way up, and back on the way down */
+	uint32_t *place;  /* by object: its node, or PLACE_* */
+	uint32_t *classes;
+	uint64_t *holds;           /* bits: objects that are the parent of another */
+	uint64_t *parts;           /* bits: objects that count with what has them */
+	uint8_t *kind;             /* by class */
+	struct base_idmap fields;  /* of class and field: the owner's name */
+	struct base_idmap held[2]; /* of owner and class: the name; of entries */
+	struct base_idmap threads; /* of a thread: the owner of its local variables */
+	struct base_vec entries;   /* uint32_t: of thread-locals */
+	struct found found[FOUND_SLOTS];
+};
+
+/* ---- names ---- */
+
+void owner_tree_init(struct owner_tree *tree, unsigned dump_count)
+{
+	*tree = (struct owner_tree){ .parts = { 0 } };
+	analysis_merged_init(&tree->merged, DERIVE_CLASS, dump_count);
+}
+
+void owner_tree_release(struct owner_tree *tree)
+{
+	analysis_merged_release(&tree->merged);
+	base_vec_release(&tree->parts);
+}
+
+static const char *text_of(const struct owner_tree *tree, uint32_t name)
+{
+	return base_vec_at(&tree->merged.names, struct analysis_merged_name, name)->text;
+}
+
+const char *owner_tree_owner(const struct owner_tree *tree, uint32_t name)
+{
+	return text_of(tree, owner_tree_name(tree, name)->owner);
+}
+
+const char *owner_tree_held(const struct owner_tree *tree, uint32_t name)
+{
+	const uint32_t from = owner_tree_name(tree, name)->held_from;
+
+	return from ? text_of(tree, name) + from : "";
+}
+
+/* The number of a name, whose parts are kept; `owner` HEAP_NONE: it is an owner's itself. */
+static int add_name(struct adding *a, const char *text, struct owner_name part, uint32_t *out,
+		    struct hdb_error *err)
+{
+	struct owner_tree *tree = a->tree;
+	const int r = analysis_merged_text(&tree->merged, text, out, err);
+
+	if (r < 0 || tree->parts.count > *out)
+		return r;
+	if (part.owner == HEAP_NONE)
+		part.owner = *out;
+	return base_vec_push(&tree->parts, &part, sizeof(part), err);
+}
+
+static int owner_number(struct adding *a, const char *text, uint32_t *out, struct hdb_error *err)
+{
+	return add_name(a, text, (struct owner_name){ HEAP_NONE, 0 }, out, err);
+}
+
+static const char *class_name(const struct adding *a, uint32_t class_no, char out[NAME_MAX_BYTES])
+{
+	leak_stable_name(heap_class_name(a->session->heap, class_no & ~CLASS_OBJECT), out,
+			 NAME_MAX_BYTES);
+	return out;
+}
+
+/* Writes "OWNER -> CLASS", "OWNER[] -> CLASS"; the result: bytes before the class. */
+static uint32_t write_name(const struct adding *a, const struct held *held, struct base_text to)
+{
+	char name[NAME_MAX_BYTES];
+	const int n = snprintf(to.buf, to.size, "%.*s%s -> ", 2 * NAME_MAX_BYTES - 8,
+			       text_of(a->tree, held->owner), held->is_entry ? "[]" : "");
+
+	(void)snprintf(to.buf + n, to.size - (size_t)n, "%s%s",
+		       held->class_no & CLASS_OBJECT ? "class " : "",
+		       class_name(a, held->class_no, name));
+	return (uint32_t)n;
+}
+
+/* The number of its name. */
+static int name_of(struct adding *a, const struct held *held, uint32_t *out, struct hdb_error *err)
+{
+	const uint64_t key = (uint64_t)held->owner << 32 | held->class_no;
+	struct base_idmap *names = &a->held[held->is_entry];
+	struct owner_name part = { .owner = held->owner };
+	char text[3 * NAME_MAX_BYTES];
+
+	*out = base_idmap_get(names, key);
+	if (*out != BASE_IDMAP_NONE)
+		return HDB_OK;
+	part.held_from = write_name(a, held, BASE_TEXT(text));
+	TRY_ERRORS(add_name(a, text, part, out, err));
+	return base_idmap_put(names, key, *out, err);
+}
+
+/* ---- who owns: the fields ---- */
+
+/* Gives an object that its parent holds by a field the owner of that name, if it has none. */
+static int set_owner(struct adding *a, uint32_t ix, uint64_t id, uint32_t owner,
+		     struct hdb_error *err)
+{
+	uint32_t to;
+	const int r = heap_find(a->session->heap, id, &to, err);
+
+	if (r == HDB_OK && a->parent[to] == ix && a->place[to] == PLACE_WAITS)
+		a->place[to] = PLACE_WAITS | (owner + 1);
+	return r < 0 ? r : HDB_OK;
+}
+
+/* "com.acme.Cache.entries", "com.acme.App.CACHE (static)". */
+static int field_owner(struct adding *a, const struct heap_fields *fields, uint32_t class_no,
+		       uint32_t *out, struct hdb_error *err)
+{
+	const uint64_t key = (uint64_t)class_no << 32 | fields->field.name_text;
+	char class[NAME_MAX_BYTES], field[NAME_MAX_BYTES], text[2 * NAME_MAX_BYTES + 16];
+
+	*out = base_idmap_get(&a->fields, key);
+	if (*out != BASE_IDMAP_NONE)
+		return HDB_OK;
+	TRY_ERRORS(heap_text(a->session->heap, fields->field.name_text, field, sizeof(field), err));
+	(void)snprintf(text, sizeof(text), "%s.%s%s", class_name(a, class_no, class), field,
+		       fields->is_static ? " (static)" : "");
+	TRY_ERRORS(owner_number(a, text, out, err));
+	return base_idmap_put(&a->fields, key, *out, err);
+}
+
+static int read_fields(struct adding *a, uint32_t ix, struct hdb_error *err)
+{
+	struct heap *heap = a->session->heap;
+	const uint32_t class_no = a->classes[ix] & ~CLASS_OBJECT;
+	struct heap_fields fields;
+	uint32_t owner;
+	int r;
+
+	if (a->classes[ix] & CLASS_OBJECT)
+		heap_statics_begin(heap, class_no, &fields);
+	else
+		TRY(heap_fields_begin(heap, ix, &fields, err));
+	while ((r = heap_fields_next(&fields, err)) == HDB_OK) {
+		if (fields.value.type != HPROF_OBJECT || !fields.value.bits)
+			continue;
+		TRY_ERRORS(field_owner(a, &fields, class_no, &owner, err));
+		TRY(set_owner(a, ix, fields.value.bits, owner, err));
+	}
+	return r;
+}
+
+/* Whose ThreadLocal it is: the owner on its path, or its class. */
+static int key_owner(struct adding *a, uint32_t key, char *buf, size_t size)
+{
+	char name[NAME_MAX_BYTES];
+	uint32_t at = key;
+
+	for (unsigned i = 0; i < KEY_STEPS && at != HEAP_NONE && a->place[at] == PLACE_WAITS; i++)
+		at = a->parent[at];
+	if (at != HEAP_NONE && a->place[at] != PLACE_NONE && a->place[at] > PLACE_WAITS)
+		return snprintf(buf, size, "thread-local %s",
+				text_of(a->tree, (a->place[at] & ~PLACE_WAITS) - 1));
+	return snprintf(buf, size, "a thread-local %s", class_name(a, a->classes[key], name));
+}
+
+/* Values of thread-locals belong to whoever has the ThreadLocal. */
+static int read_entry(struct adding *a, uint32_t ix, struct hdb_error *err)
+{
+	struct heap *heap = a->session->heap;
+	char text[2 * NAME_MAX_BYTES] = "a thread-local that is gone";
+	struct heap_value value;
+	uint32_t key, owner;
+	int r;
+
+	r = heap_field_object(heap, ix, (struct heap_field_name){ .name = "referent" }, &key, err);
+	if (r == HDB_OK)
+		(void)key_owner(a, key, text, sizeof(text));
+	if (r >= 0)
+		r = heap_field_value(heap, ix, (struct heap_field_name){ .name = "value" }, &value,
+				     err);
+	if (r != HDB_OK || value.type != HPROF_OBJECT || !value.bits)
+		return r < 0 ? r : HDB_OK;
+	TRY_ERRORS(owner_number(a, text, &owner, err));
+	return set_owner(a, ix, value.bits, owner, err);
+}
+
+static int find_owners(struct adding *a, struct hdb_error *err)
+{
+	const uint32_t n = a->session->heap->object_count;
+	int r = HDB_OK;
+
+	base_stage(a->session->work, "finding owners", n, "objects");
+	for (uint32_t ix = 0; ix < n; ix++) {
+		const bool is_class = a->classes[ix] & CLASS_OBJECT;
+		const uint8_t kind = a->kind[a->classes[ix] & ~CLASS_OBJECT];
+
+		if (ix % STEP_OBJECTS == 0)
+			TRY(base_step(a->session->work, ix, err));
+		if (!base_bit_has(a->holds, ix))
+			continue;
+		if (is_class || kind == KIND_OWN || kind == KIND_THREAD)
+			r = read_fields(a, ix, err);
+		else if (kind == KIND_LOCAL_ENTRY)
+			r = base_vec_push(&a->entries, &ix, sizeof(ix), err);
+		if (r < 0)
+			return r;
+	}
+	for (size_t i = 0; i < a->entries.count; i++)
+		TRY(read_entry(a, *base_vec_at(&a->entries, uint32_t, i), err));
+	return HDB_OK;
+}
+
+/* ---- nodes ---- */
+
+/* The node of that name below `parent`; one of the path's own if the name is on it. */
+static int child_of(struct adding *a, uint32_t parent, uint32_t name, uint32_t *out,
+		    struct hdb_error *err)
+{
+	struct analysis_merged *m = &a->tree->merged;
+	struct found *f = &a->found[(parent * 31 + name) % FOUND_SLOTS];
+	uint32_t up = parent;
+
+	if (f->node && f->parent == parent && f->name == name) {
+		*out = f->node - 1;
+		return HDB_OK;
+	}
+	while (up != ANALYSIS_MERGED_TOP && analysis_merged_node(m, up)->name != name)
+		up = analysis_merged_node(m, up)->parent;
+	*out = up;
+	if (up == ANALYSIS_MERGED_TOP)
+		TRY_ERRORS(analysis_merged_child(m, parent, name, out, err));
+	/* Where a limit was met each object counts as folded. */
+	if (*out != ANALYSIS_MERGED_TOP && analysis_merged_node(m, *out)->name == name)
+		*f = (struct found){ parent, name, *out + 1 };
+	return HDB_OK;
+}
+
+/*
+ * The kind of a root that lasts, if it has one: a thread is in frames of its own at one moment and
+ * not at the next.
+ */
+static uint8_t lasting_kind(const struct store_root *roots, size_t count)
+{
+	static const uint8_t kinds[] = { HPROF_ROOT_THREAD_OBJECT, HPROF_ROOT_STICKY_CLASS,
+					 HPROF_ROOT_JNI_GLOBAL };
+
+	for (size_t k = 0; k < sizeof(kinds); k++)
+		for (size_t i = 0; i < count; i++)
+			if (roots[i].kind == kinds[k])
+				return kinds[k];
+	return roots[0].kind;
+}
+
+static int root_owner(struct adding *a, uint32_t ix, uint32_t *out, struct hdb_error *err)
+{
+	size_t count;
+	const struct store_root *roots = heap_roots_of(a->session->heap, ix, &count);
+	char text[96];
+
+	(void)snprintf(text, sizeof(text), "a GC root (%s)",
+		       count ? heap_root_name(lasting_kind(roots, count)) : "held by nothing");
+	return owner_number(a, text, out, err);
+}
+
+/* 'a local variable of thread "pool-1-thread-*"': threads of one pool are one owner. */
+static int local_owner(struct adding *a, uint32_t thread, uint32_t *out, struct hdb_error *err)
+{
+	char name[NAME_MAX_BYTES], text[NAME_MAX_BYTES + 40] = "a local variable of thread \"";
+	size_t used = strlen(text);
+
+	*out = base_idmap_get(&a->threads, thread);
+	if (*out != BASE_IDMAP_NONE)
+		return HDB_OK;
+	TRY_ERRORS(heap_thread_name(a->session->heap, thread, name, sizeof(name), err));
+	for (const char *at = name; *at;) {
+		const bool is_number = isdigit((unsigned char)*at);
+
+		text[used++] = is_number ? '*' : *at;
+		at += is_number ? strspn(at, "0123456789") : 1;
+	}
+	(void)snprintf(text + used, sizeof(text) - used, "\"");
+	TRY_ERRORS(owner_number(a, text, out, err));
+	return base_idmap_put(&a->threads, thread, *out, err);
+}
+
+/* Whether an object is a part of what has it: an entry, a table, the characters of a string. */
+static bool is_part(const struct adding *a, uint32_t above, uint32_t ix)
+{
+	const uint8_t kind = a->kind[a->classes[ix] & ~CLASS_OBJECT];
+	uint8_t from;
+
+	if (a->classes[ix] & CLASS_OBJECT || a->classes[above] & CLASS_OBJECT)
+		return false;
+	from = a->kind[a->classes[above]];
+	if (kind == KIND_ARRAY)
+		return from == KIND_PLATFORM;
+	return kind == KIND_PART &&
+	       (from == KIND_PLATFORM || from == KIND_PART || from == KIND_ARRAY);
+}
+
+/* The node of an object whose parent `above`, if it has one, has the node *node. */
+static int settle(struct adding *a, uint32_t above, uint32_t ix, uint32_t *node,
+		  struct hdb_error *err)
+{
+	struct held held = { .class_no = a->classes[ix] };
+	const bool is_owned = a->place[ix] != PLACE_WAITS;
+	uint32_t name;
+
+	if (is_owned) {
+		held.owner = (a->place[ix] & ~PLACE_WAITS) - 1;
+	} else if (above == HEAP_NONE) {
+		TRY_ERRORS(root_owner(a, ix, &held.owner, err));
+	} else if (!((held.class_no | a->classes[above]) & CLASS_OBJECT) &&
+		   a->kind[a->classes[above]] == KIND_THREAD) {
+		TRY_ERRORS(local_owner(a, above, &held.owner, err));
+	} else if (is_part(a, above, ix)) {
+		a->parts[ix >> 6] |= (uint64_t)1 << (ix & 63);
+		return HDB_OK;
+	} else {
+		name = analysis_merged_node(&a->tree->merged, *node)->name;
+		held.owner = owner_tree_name(a->tree, name)->owner;
+		held.is_entry = true;
+	}
+	TRY_ERRORS(name_of(a, &held, &name, err));
+	return child_of(a, *node, name, node, err);
+}
+
+static int damaged(const struct adding *a, uint32_t ix, const char *what, struct hdb_error *err)
+{
+	return heap_damaged(a->session->heap, STORE_REACH_STRONG, ix, what, err);
+}
+
+/*
+ * Finds the node of an object, and of those above it that have none. A way may be millions long, so
+ * no stack leads back down: parents point the other way round meanwhile.
+ */
+static int find_node(struct adding *a, uint32_t ix, struct hdb_error *err)
+{
+	uint32_t v = ix, below = HEAP_NONE, node = ANALYSIS_MERGED_TOP;
+
+	while (v != HEAP_NONE && a->place[v] & PLACE_WAITS) {
+		const uint32_t above = a->parent[v];
+
+		if (a->place[v] == PLACE_NONE)
+			return damaged(a, v, "an unreachable object is a parent", err);
+		if (v == ix && below != HEAP_NONE)
+			return damaged(a, ix, "parents form a circle", err);
+		a->parent[v] = below;
+		below = v;
+		v = above;
+	}
+	if (v != HEAP_NONE)
+		node = a->place[v];
+	while (below != HEAP_NONE) {
+		const uint32_t next = a->parent[below];
+
+		TRY_ERRORS(settle(a, v, below, &node, err));
+		a->place[below] = node;
+		a->parent[below] = v;
+		v = below;
+		below = next;
+	}
+	return HDB_OK;
+}
+
+static int find_nodes(struct adding *a, struct hdb_error *err)
+{
+	const uint32_t n = a->session->heap->object_count;
+
+	base_stage(a->session->work, "merging paths by owner", n, "objects");
+	for (uint32_t ix = 0; ix < n; ix++) {
+		if (ix % STEP_OBJECTS == 0)
+			TRY(base_step(a->session->work, ix, err));
+		if (a->place[ix] != PLACE_NONE && a->place[ix] & PLACE_WAITS)
+			TRY_ERRORS(find_node(a, ix, err));
+	}
+	return HDB_OK;
+}
+
+/* ---- preparing ---- */
+
+static bool ends_with(const char *name, const char *end)
+{
+	const size_t size = strlen(name), want = strlen(end);
+
+	return size >= want && strcmp(name + size - want, end) == 0;
+}
+
+static enum kind kind_of(struct heap *heap, uint32_t no)
+{
+	const char *name = heap_class_name(heap, no);
+
+	if (ends_with(name, "[]"))
+		return KIND_ARRAY;
+	if (heap_has_superclass(heap, no, "java.lang.Thread"))
+		return KIND_THREAD;
+	if (strcmp(name, entry_class) == 0)
+		return KIND_LOCAL_ENTRY;
+	if (!heap_is_platform_class(name))
+		return KIND_OWN;
+	/* java.util.HashMap$Node, TreeMap$Entry, ConcurrentHashMap$TreeNode, Hashtable$Entry */
+	return strncmp(name, "java.util.", 10) == 0 && strchr(name, '$') &&
+			       (ends_with(name, "Node") || ends_with(name, "Entry")) ?
+		       KIND_PART :
+		       KIND_PLATFORM;
+}
+
+static int load(void *ctx, const struct heap_block *block, struct hdb_error *err)
+{
+	struct adding *a = ctx;
+	const struct heap *heap = a->session->heap;
+	uint32_t *parent = a->parent + block->first_ix;
+
+	TRY(derive_reach_block(a->session->derive, true, heap_block_no(block), parent, err));
+	for (uint32_t i = 0; i < block->count; i++) {
+		const uint32_t ix = block->first_ix + i;
+		const bool is_class = block->kind[i] == STORE_CLASS;
+
+		a->classes[ix] =
+			is_class ? CLASS_OBJECT | (uint32_t)block->length[i] : block->class_no[i];
+		a->place[ix] = parent[i] == ix ? PLACE_NONE : PLACE_WAITS;
+		if ((a->classes[ix] & ~CLASS_OBJECT) >= heap->class_count)
+			return hdb_fail(err, HDB_ECORRUPT,
+					"%s: damaged: an object of no class; import the dump again",
+					heap_path(heap));
+		if (parent[i] != HEAP_NONE && parent[i] >= heap->object_count)
+			return damaged(a, ix, "a parent that is no object", err);
+		if (parent[i] != HEAP_NONE)
+			a->holds[parent[i] >> 6] |= (uint64_t)1 << (parent[i] & 63);
+	}
+	return HDB_OK;
+}
+
+/* What is taken meanwhile. */
+struct arrays {
+	struct base_big parent, place, classes, bits;
+};
+
+static int prepare(struct adding *a, struct arrays *arrays, struct hdb_error *err)
+{
+	struct heap *heap = a->session->heap;
+	struct base_work *work = a->session->work;
+	/* Whole blocks are read. */
+	const uint64_t n = (uint64_t)heap_block_count(heap) * STORE_BLOCK_OBJECTS;
+	const uint64_t words = n / 64 + 1;
+
+	/* The table is built before the arrays take the memory. */
+	TRY(derive_need(a->session->derive, STORE_REACH_STRONG, err));
+	TRY(heap_load_classes(heap, err));
+	TRY(heap_load_roots(heap, err));
+	analysis_merged_limit(&a->tree->merged, a->session);
+	a->kind = malloc((size_t)heap->class_count + 1);
+	if (!a->kind)
+		return hdb_fail_memory(err, "kinds of classes", heap->class_count);
+	for (uint32_t no = 0; no < heap->class_count; no++)
+		a->kind[no] = (uint8_t)kind_of(heap, no);
+	TRY(base_big_alloc_raw(work, &arrays->parent, n * 4 + 4, "owners", err));
+	TRY(base_big_alloc_raw(work, &arrays->place, n * 4 + 4, "owners", err));
+	TRY(base_big_alloc_raw(work, &arrays->classes, n * 4 + 4, "owners", err));
+	TRY(base_big_alloc(work, &arrays->bits, words * 16, "owners", err));
+	a->parent = arrays->parent.data;
+	a->place = arrays->place.data;
+	a->classes = arrays->classes.data;
+	a->holds = arrays->bits.data;
+	a->parts = a->holds + words;
+	a->entries.work = work;
+	return heap_each_block(heap, work, load, a, err);
+}
+
+int owner_tree_add(const struct session *session, struct owner_tree *tree, unsigned dump,
+		   struct base_big *place, struct hdb_error *err)
+{
+	struct base_work *work = session->work;
+	struct analysis_merged_places places = { 0 };
+	struct arrays arrays = { 0 };
+	struct adding *a = calloc(1, sizeof(*a));
+	/* Paths go through all objects; those of the filter are counted. */
+	const bool was_filtered = heap_show_all(session->heap);
+	int r = HDB_OK;
+
+	if (!a) {
+		r = hdb_fail_memory(err, "owners", sizeof(*a));
+		goto out;
+	}
+	a->session = session;
+	a->tree = tree;
+	if ((r = prepare(a, &arrays, err)) != HDB_OK)
+		goto out;
+	r = find_owners(a, err);
+	/* Without the dump fields have no names: owners are those that statics tell. */
+	if (r < 0 && r != HDB_ECHANGED)
+		goto out;
+	if ((r = find_nodes(a, err)) != HDB_OK)
+		goto out;
+	places.node = a->place;
+	places.added = a->parts;
+	session->heap->is_filtered = was_filtered;
+	r = analysis_merged_count(session, &tree->merged, dump, &places, err);
+out:
+	session->heap->is_filtered = was_filtered;
+	if (a) {
+		free(a->kind);
+		base_idmap_release(&a->fields);
+		base_idmap_release(&a->held[0]);
+		base_idmap_release(&a->held[1]);
+		base_idmap_release(&a->threads);
+		base_vec_release(&a->entries);
+	}
+	free(a);
+	base_big_free(work, &arrays.parent);
+	base_big_free(work, &arrays.classes);
+	base_big_free(work, &arrays.bits);
+	if (r == HDB_OK && place)
+		*place = arrays.place;
+	else
+		base_big_free(work, &arrays.place);
+	return r;
+}
