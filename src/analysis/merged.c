@@ -58,12 +58,14 @@ void analysis_merged_release(struct analysis_merged *m)
 static int add_name(struct analysis_merged *m, struct analysis_merged_name name, bool is_lent,
 		    struct hdb_error *err)
 {
-	char *copy = is_lent ? NULL : strndup(name.text, name.size);
+	char *copy = is_lent ? NULL : malloc(name.size + 1);
 
 	if (is_lent)
 		return base_vec_push(&m->names, &name, sizeof(name), err);
 	if (!copy)
 		return hdb_fail_memory(err, "a name", name.size);
+	memcpy(copy, name.text, name.size);
+	copy[name.size] = '\0';
 	if (base_vec_push(&m->texts, &copy, sizeof(copy), err) < 0) {
 		free(copy);
 		return HDB_ENOMEM;

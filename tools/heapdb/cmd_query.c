@@ -202,6 +202,41 @@ static int open_all(struct cli *cli)
 	return rc;
 }
 
+/* Whether people are to read what changed, and did not say what they want to compare. */
+static bool wants_growth(const struct cli *cli)
+{
+	const struct options *opt = &cli->opt;
+
+	return !opt->has_format && !opt->columns && !opt->sort && !opt->where &&
+	       !options_has_old(opt, "by") && !options_has_old(opt, "only") &&
+	       !options_has_old(opt, "heap");
+}
+
+/* What grew, by owner. */
+static int print_growth(struct cli *cli, struct hdb *const *before)
+{
+	static const struct hdb_option by = { "by", "owner" };
+	const struct hdb_query_args args = { .struct_size = sizeof(args),
+					     .options = &by,
+					     .option_count = 1,
+					     .before = before,
+					     .before_count = cli->before_count };
+	struct answer answer = { .name = cli->query->name, .args = &args, .err = &cli->err };
+	struct render_style style = render_style_of(&cli->opt, cli->out);
+	int rc = hdb_query(cli->db, cli->query->name, &args, &answer.rows, &cli->err);
+
+	style.width = render_text_width(cli->out);
+	if (rc == HDB_OK) {
+		rc = prose_growth(&answer, &style, cli->out);
+	} else if (rc == HDB_ECHANGED) {
+		output_string(cli->out, "Without the dump it is not known which owner grew.\n\n");
+		rc = HDB_OK;
+	}
+	answer_release(&answer);
+	hdb_rows_close(answer.rows);
+	return rc;
+}
+
 int cmd_diff(struct cli *cli)
 {
 	struct hdb **before;
@@ -215,7 +250,10 @@ int cmd_diff(struct cli *cli)
 				cli->before_count);
 	for (size_t i = 0; i < cli->before_count; i++)
 		before[i] = cli->before[i].db;
-	rc = ask_and_print(cli, before);
+	if (wants_growth(cli))
+		rc = print_growth(cli, before);
+	if (rc == HDB_OK)
+		rc = ask_and_print(cli, before);
 	free(before);
 	return rc;
 }

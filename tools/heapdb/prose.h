@@ -32,6 +32,9 @@ bool prose_needs_retained(const char *query);
 prose_fn prose_leaks, prose_object, prose_overview, prose_path, prose_references, prose_threads,
 	prose_triage;
 
+/* What `diff` says before its table by class: the answer by owner. */
+prose_fn prose_growth;
+
 /* ---- for the texts ---- */
 
 /* The fact of that name, or NULL: it was not set. Borrowed until the rows are closed. */

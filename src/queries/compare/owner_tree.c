@@ -63,6 +63,7 @@ struct adding {
 	struct base_idmap held[2]; /* of owner and class: the name; of entries */
 	struct base_idmap threads; /* of a thread: the owner of its local variables */
 	struct base_vec entries;   /* uint32_t: of thread-locals */
+	bool has_no_values;        /* the dump is another one by now, or gone */
 	struct found found[FOUND_SLOTS];
 };
 
@@ -253,14 +254,16 @@ static int find_owners(struct adding *a, struct hdb_error *err)
 			TRY(base_step(a->session->work, ix, err));
 		if (!base_bit_has(a->holds, ix))
 			continue;
-		if (is_class || kind == KIND_OWN || kind == KIND_THREAD)
+		if (is_class || (!a->has_no_values && (kind == KIND_OWN || kind == KIND_THREAD)))
 			r = read_fields(a, ix, err);
 		else if (kind == KIND_LOCAL_ENTRY)
 			r = base_vec_push(&a->entries, &ix, sizeof(ix), err);
-		if (r < 0)
+		/* Without the dump fields of objects have no values: owners are static fields. */
+		a->has_no_values |= r == HDB_ECHANGED;
+		if (r < 0 && r != HDB_ECHANGED)
 			return r;
 	}
-	for (size_t i = 0; i < a->entries.count; i++)
+	for (size_t i = 0; i < a->entries.count && !a->has_no_values; i++)
 		TRY(read_entry(a, *base_vec_at(&a->entries, uint32_t, i), err));
 	return HDB_OK;
 }
@@ -320,13 +323,17 @@ static int root_owner(struct adding *a, uint32_t ix, uint32_t *out, struct hdb_e
 /* 'a local variable of thread "pool-1-thread-*"': threads of one pool are one owner. */
 static int local_owner(struct adding *a, uint32_t thread, uint32_t *out, struct hdb_error *err)
 {
-	char name[NAME_MAX_BYTES], text[NAME_MAX_BYTES + 40] = "a local variable of thread \"";
+	char name[NAME_MAX_BYTES] = "", text[NAME_MAX_BYTES + 40] = "a local variable of thread \"";
 	size_t used = strlen(text);
+	int r;
 
 	*out = base_idmap_get(&a->threads, thread);
 	if (*out != BASE_IDMAP_NONE)
 		return HDB_OK;
-	TRY_ERRORS(heap_thread_name(a->session->heap, thread, name, sizeof(name), err));
+	r = a->has_no_values ? HDB_OK :
+			       heap_thread_name(a->session->heap, thread, name, sizeof(name), err);
+	if (r < 0 && r != HDB_ECHANGED)
+		return r;
 	for (const char *at = name; *at;) {
 		const bool is_number = isdigit((unsigned char)*at);
 
@@ -541,9 +548,7 @@ int owner_tree_add(const struct session *session, struct owner_tree *tree, unsig
 	a->tree = tree;
 	if ((r = prepare(a, &arrays, err)) != HDB_OK)
 		goto out;
-	r = find_owners(a, err);
-	/* Without the dump fields have no names: owners are those that statics tell. */
-	if (r < 0 && r != HDB_ECHANGED)
+	if ((r = find_owners(a, err)) != HDB_OK)
 		goto out;
 	if ((r = find_nodes(a, err)) != HDB_OK)
 		goto out;
