@@ -38,7 +38,8 @@ struct value {
 
 struct class_ {
 	char name[NAME_BYTES];
-	unsigned super; /* CLASSES_MAX: none */
+	unsigned super;          /* CLASSES_MAX: none */
+	char loader[NAME_BYTES]; /* the name of an object; "": none */
 	unsigned field_count, static_count;
 	char fields[FIELDS_MAX][NAME_BYTES], statics[FIELDS_MAX][NAME_BYTES];
 	uint8_t types[FIELDS_MAX], static_types[FIELDS_MAX];
@@ -251,6 +252,8 @@ static unsigned object(void)
 		h->classes[class_no].super = super;
 		class_no = super;
 	}
+	if (take("^"))
+		take_name(h->classes[h->values[no].class_no].loader, "_");
 	if (take("@")) {
 		if (h->name_count == NAMES_MAX)
 			nonsense("fewer names");
@@ -369,6 +372,15 @@ static uint64_t text_id(struct hw *w, const char *text)
 	return h->next_text;
 }
 
+static uint64_t id_named(const char *name)
+{
+	for (unsigned i = 0; i < h->name_count; i++)
+		if (strcmp(h->names[i], name) == 0)
+			return h->ids[i];
+	nonsense("the name of an object");
+	return 0;
+}
+
 /* An instance with these values of its class's fields; those of superclasses are 0. */
 static uint64_t put(struct hw *w, unsigned no, uint64_t id, const uint64_t *bits)
 {
@@ -478,11 +490,7 @@ static uint64_t write_value(struct hw *w, const struct value *v)
 	case MAP:
 		return write_map(w, v);
 	case REFERENCE:
-		for (unsigned i = 0; i < h->name_count; i++)
-			if (strcmp(h->names[i], v->text) == 0)
-				return h->ids[i];
-		nonsense("the name of an object");
-		return 0;
+		return id_named(v->text);
 	default:
 		return 0;
 	}
@@ -512,6 +520,7 @@ static void write_class(struct hw *w, unsigned no, const uint64_t *static_bits,
 	const struct hw_class class = {
 		.id = class_id(no),
 		.super_id = c->super == CLASSES_MAX ? 0 : class_id(c->super),
+		.loader_id = c->loader[0] ? id_named(c->loader) : 0,
 		.fields = fields,
 		.field_count = c->field_count,
 		.statics = statics,

@@ -6,11 +6,11 @@
  *	static a.Cache.INSTANCE = $c; a.Cache@c{}; ...
  *
  * Items have ";" between; the first object is held by a root, as all classes are. An object is its
- * class, superclasses after ":" (java.lang.Object is not written), "@NAME" if others refer to it by
- * $NAME, and its fields. Values: 12 (int), 12L, 1.5 (double), true, "text", null, objects,
- * bytes(N), and collections with items "N*VALUE" or "VALUE", commas between: array(...) of
- * Object[], list(...) an ArrayList, set(...) a HashSet, map(...) a HashMap with texts as keys.
- * Fields that an object of a class does not name are zero.
+ * class, superclasses after ":" (java.lang.Object is not written), "^NAME" if the object NAME loads
+ * its class, "@NAME" if others refer to it by $NAME, and its fields. Values: 12 (int), 12L, 1.5
+ * (double), true, "text", null, objects, bytes(N), and collections with items "N*VALUE" or "VALUE",
+ * commas between: array(...) of Object[], list(...) an ArrayList, set(...) a HashSet, map(...) a
+ * HashMap with texts as keys. Fields that an object of a class does not name are zero.
  */
 #ifndef SUPPORT_PLANTED_H
 #define SUPPORT_PLANTED_H

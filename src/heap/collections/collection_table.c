@@ -7,7 +7,7 @@
  * row. Names of fields are facts of the classes' sources: OpenJDK 5 to 25, Android's libcore and
  * androidx, Guava 10 to 33, fastutil 6 to 8, Kotlin 1.3 to 2, kotlinx.collections.immutable 0.3,
  * Scala 2.10 to 3, Clojure 1.8 to 1.12, vavr 0.9 and 0.10, Eclipse Collections 8 to 11,
- * PCollections 3 and 4, Agrona 1, HPPC 0.7 to 0.10, RoaringBitmap 0.6 to 1.
+ * PCollections 3 and 4, Agrona 1, HPPC 0.7 to 0.10, RoaringBitmap 0.6 to 1, Ehcache 3, H2 2.
  */
 #include "heap/collections/collections.h"
 
@@ -496,6 +496,30 @@ static const struct heap_collection_rule table[] = {
 	WRAP("android.util.LruCache", HEAP_MAP, "map"),
 	WRAP("androidx.collection.LruCache", HEAP_MAP, "map"),
 	WRAP("android.os.BaseBundle", HEAP_MAP, "mMap"),
+
+	/* ---- Ehcache 3, H2 2 ---- */
+	{ .class_name = "org.ehcache.impl.internal.concurrent.ConcurrentHashMap",
+	  .kind = HEAP_MAP,
+	  .shape = HEAP_CHAINS,
+	  .size = "baseCount",
+	  .store = "table",
+	  .key = "key",
+	  .value = "val",
+	  .next = "next",
+	  .cells = "counterCells",
+	  .via = "first",
+	  .flags = HEAP_HASHED },
+	HIDDEN("org.h2.mvstore.MVMap", HEAP_MAP, "root.value.root.totalCount"),
+	{ .class_name = "org.h2.mvstore.RootReference",
+	  .kind = HEAP_MAP,
+	  .shape = HEAP_HIDDEN,
+	  .size = "root.totalCount",
+	  .flags = HEAP_PART },
+	{ .class_name = "org.h2.mvstore.Page$NonLeaf",
+	  .kind = HEAP_MAP,
+	  .shape = HEAP_HIDDEN,
+	  .size = "totalCount",
+	  .flags = HEAP_PART },
 
 	/* ---- Guava ---- */
 	ARRAY("com.google.common.collect.RegularImmutableList", HEAP_LIST, "size",

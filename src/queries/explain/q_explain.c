@@ -3,6 +3,7 @@
  * whether that is as it should be, and what to do. See rules.h.
  */
 #include "queries/explain/rules.h"
+#include "queries/leaks/leak_parts.h"
 #include "queries/queries.h"
 
 #include "analysis/groups.h"
@@ -11,18 +12,22 @@
 #include "query/object_cells.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <xxhash.h>
 
 enum { ID, CLASS, LABEL, RETAINED, PERCENT, VERDICT, TEXT, ADVICE, RULE, SINCE, SOURCE };
 
 /* Objects whose rules are tried: of rules' classes, those that retain most. */
-#define CANDIDATES_MAX 1000u
+#define CANDIDATES_MAX 10000u
 
 static const struct hdb_option_spec options[] = {
 	{ "threshold", HDB_OPTION_NUMBER, "PERCENT",
-	  "without a target: explain objects that retain at least this much of the heap", .low = 0,
-	  .high = 100, .unit = "percent", .default_value = "1", .example = "5" },
+	  "without a target: explain objects that retain at least this much of the heap, and leaks and "
+	  "wrong settings of any size",
+	  .low = 0, .high = 100, .unit = "percent", .default_value = "1", .example = "5" },
 	{ .name = NULL },
 };
 
@@ -59,17 +64,19 @@ struct candidate {
 struct explaining {
 	struct explain_rules rules;
 	struct base_vec candidates; /* struct candidate, in the order of the rows */
+	struct base_vec said;       /* uint64_t: hashes of what was said */
 	struct explain_answer answer;
 	uint64_t whole_bytes, least_bytes;
 	size_t at;
 };
 
-static int add_candidate(struct query *q, struct explaining *s, uint32_t ix, struct hdb_error *err)
+static int add_candidate(struct query *q, struct explaining *s, uint32_t ix, uint64_t least,
+			 struct hdb_error *err)
 {
 	struct candidate c = { .ix = ix };
 
 	TRY_ERRORS(derive_retained(q->derive, ix, &c.retained_bytes, err));
-	if (!c.retained_bytes || c.retained_bytes < s->least_bytes)
+	if (!c.retained_bytes || c.retained_bytes < least)
 		return HDB_OK;
 	return base_vec_push(&s->candidates, &c, sizeof(c), err);
 }
@@ -86,7 +93,12 @@ static int look_at_block(void *ctx, const struct heap_block *block, struct hdb_e
 	for (uint32_t i = 0; i < block->count; i++)
 		if (block->kind[i] == STORE_INSTANCE &&
 		    explain_has_rules(&search->s->rules, block->class_no[i]))
-			TRY(add_candidate(search->q, search->s, block->first_ix + i, err));
+			TRY(add_candidate(
+				search->q, search->s, block->first_ix + i,
+				explain_finds_faults(&search->s->rules, block->class_no[i]) ?
+					0 :
+					search->s->least_bytes,
+				err));
 	return HDB_OK;
 }
 
@@ -123,7 +135,7 @@ static int find_owners(struct query *q, struct explaining *s, struct hdb_error *
 
 	TRY(analysis_object(&q->session, q->targets[0], &ix, err));
 	for (unsigned steps = 0; steps < EXPLAIN_OWNERS_MAX && ix != HEAP_NONE; steps++) {
-		TRY(add_candidate(q, s, ix, err));
+		TRY(add_candidate(q, s, ix, 0, err));
 		TRY_ERRORS(derive_dominator(q->derive, ix, &dominator, err));
 		if (dominator == ix)
 			break;
@@ -147,6 +159,39 @@ static int open_explain(struct query *q, struct hdb_error *err)
 	return q->target_count ? find_owners(q, s, err) : find_all(q, s, err);
 }
 
+/* Whether the same was said before, of another object. */
+static int was_said(struct explaining *s, bool *out, struct hdb_error *err)
+{
+	const uint64_t hash = XXH3_64bits(s->answer.says, strlen(s->answer.says));
+
+	*out = false;
+	for (size_t i = 0; i < s->said.count && !*out; i++)
+		*out = *base_vec_at(&s->said, uint64_t, i) == hash;
+	return *out ? HDB_OK : base_vec_push(&s->said, &hash, sizeof(hash), err);
+}
+
+/* " It is kept by com.acme.Registry.loaders.": of a class loader that should be gone. */
+static int add_keeper(struct query *q, struct explain_answer *a, struct hdb_error *err)
+{
+	struct query_leak_path path;
+	struct heap_object object;
+	char keeper[EXPLAIN_SENTENCE_MAX] = "";
+	const size_t used = strlen(a->says);
+
+	TRY_ERRORS(heap_object(q->heap, a->ix, &object, err));
+	if (a->rule->verdict != EXPLAIN_LEAK ||
+	    !heap_has_superclass(q->heap, object.class_no, "java.lang.ClassLoader"))
+		return HDB_OK;
+	TRY(query_leak_path_find(q, a->ix, &path, err));
+	path.is_end_kept = true;
+	if (path.count > 1)
+		TRY(query_leak_culprit(q, &path, HEAP_NONE, BASE_TEXT(keeper), err));
+	if (keeper[0])
+		(void)snprintf(a->says + used, sizeof(a->says) - used, " It is kept by %s.",
+			       keeper);
+	return HDB_OK;
+}
+
 static int next_explain(struct query *q, struct hdb_error *err)
 {
 	static const struct query_object_columns cells = { ID, CLASS, LABEL, SIZE_MAX, RETAINED };
@@ -160,8 +205,19 @@ static int next_explain(struct query *q, struct hdb_error *err)
 		r = explain_object(&q->session, &s->rules,
 				   base_vec_at(&s->candidates, struct candidate, s->at++)->ix,
 				   &s->answer, err);
+		if (r == HDB_OK && s->answer.retained_bytes < s->least_bytes &&
+		    s->answer.rule->verdict != EXPLAIN_LEAK &&
+		    s->answer.rule->verdict != EXPLAIN_MISCONFIGURED)
+			r = HDB_NOTFOUND;
+		if (r == HDB_OK) {
+			bool is_known;
+
+			TRY(was_said(s, &is_known, err));
+			r = is_known ? HDB_NOTFOUND : HDB_OK;
+		}
 	}
 	TRY(r);
+	TRY(add_keeper(q, &s->answer, err));
 	query_set_object(q, &cells, a->ix);
 	query_set_double(q, PERCENT, analysis_percent(a->retained_bytes, s->whole_bytes));
 	query_set_text(q, VERDICT, explain_verdict_name(a->rule->verdict));
@@ -180,6 +236,7 @@ static void close_explain(struct query *q)
 
 	explain_rules_release(&s->rules);
 	base_vec_release(&s->candidates);
+	base_vec_release(&s->said);
 }
 
 const struct query_def query_explain = {

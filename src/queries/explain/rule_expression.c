@@ -200,18 +200,34 @@ struct entry_kinds {
 	unsigned classes;
 };
 
-static int add_entry(struct scan *s, const struct heap_value *value, struct entry_kinds *kinds)
+/* Takes the object that is an entry of a collection, of maps a value. */
+typedef int (*take_entry)(struct scan *s, uint32_t ix, void *ctx);
+
+struct entry_taker {
+	take_entry take;
+	void *ctx;
+	uint64_t most; /* entries that are looked at */
+};
+
+static int give_entry(struct scan *s, const struct heap_value *value,
+		      const struct entry_taker *taker)
 {
-	struct heap_object object;
 	struct explain_value entry = { .kind = EXPLAIN_NOTHING };
-	unsigned i = 0;
 
 	TRY(set_value(s->subject->session, value, &entry, s->err));
-	if (entry.kind != EXPLAIN_OBJECT)
-		return HDB_OK;
+	return entry.kind == EXPLAIN_OBJECT ? taker->take(s, entry.ix, taker->ctx) : HDB_OK;
+}
+
+/* Counts the classes of entries, and notes the first entry. */
+static int count_kind(struct scan *s, uint32_t ix, void *ctx)
+{
+	struct entry_kinds *kinds = ctx;
+	struct heap_object object;
+	unsigned i = 0;
+
 	if (kinds->first_ix == HEAP_NONE)
-		kinds->first_ix = entry.ix;
-	TRY_ERRORS(heap_object(s->subject->session->heap, entry.ix, &object, s->err));
+		kinds->first_ix = ix;
+	TRY_ERRORS(heap_object(s->subject->session->heap, ix, &object, s->err));
 	while (i < kinds->classes && kinds->class_no[i] != object.class_no)
 		i++;
 	if (i == KIND_CLASSES)
@@ -225,27 +241,27 @@ static int add_entry(struct scan *s, const struct heap_value *value, struct entr
 	return HDB_OK;
 }
 
-/* The first `most` entries of a collection or an array of references; of maps the values. */
-static int walk_entries(struct scan *s, uint32_t ix, uint64_t most, struct entry_kinds *kinds)
+/* The first entries of a collection or an array of references; of maps the values. */
+static int walk_entries(struct scan *s, uint32_t ix, const struct entry_taker *taker)
 {
 	struct heap *heap = s->subject->session->heap;
 	struct heap_collection collection;
 	struct heap_entries *entries;
 	struct heap_object object;
+	uint64_t left = taker->most;
 	int r;
 
-	*kinds = (struct entry_kinds){ .first_ix = HEAP_NONE };
 	TRY_ERRORS(heap_object(heap, ix, &object, s->err));
 	if (object.kind == STORE_OBJECT_ARRAY) {
-		for (uint64_t i = 0; i < object.length && i < most; i++) {
+		for (uint64_t i = 0; i < object.length && i < left; i++) {
 			uint64_t bits;
 			struct heap_slice slice = { .bits = &bits, .room = 1 };
 
 			TRY_ERRORS(heap_elements(heap, ix, i, &slice, s->err));
 			if (slice.done)
-				TRY(add_entry(
+				TRY(give_entry(
 					s, &(struct heap_value){ .type = slice.type, .bits = bits },
-					kinds));
+					taker));
 		}
 		return HDB_OK;
 	}
@@ -256,21 +272,29 @@ static int walk_entries(struct scan *s, uint32_t ix, uint64_t most, struct entry
 	if (!entries)
 		return hdb_fail_memory(s->err, "entries", sizeof(*entries));
 	r = heap_entries_begin(heap, &collection, entries, s->err);
-	while (r == HDB_OK && most--) {
+	while (r == HDB_OK && left--) {
 		r = heap_entries_next(entries, s->err);
 		if (r == HDB_OK)
-			r = add_entry(s, &entries->value, kinds);
+			r = give_entry(s, &entries->value, taker);
 	}
 	heap_entries_end(entries);
 	free(entries);
 	return r < 0 ? r : HDB_OK;
 }
 
+static int find_kinds(struct scan *s, uint32_t ix, uint64_t most, struct entry_kinds *kinds)
+{
+	const struct entry_taker taker = { count_kind, kinds, most };
+
+	*kinds = (struct entry_kinds){ .first_ix = HEAP_NONE };
+	return walk_entries(s, ix, &taker);
+}
+
 static int first_of(struct scan *s, uint32_t ix, struct explain_value *out)
 {
 	struct entry_kinds kinds;
 
-	TRY(walk_entries(s, ix, 1, &kinds));
+	TRY(find_kinds(s, ix, 1, &kinds));
 	if (kinds.first_ix == HEAP_NONE)
 		return HDB_OK;
 	out->kind = EXPLAIN_OBJECT;
@@ -285,7 +309,7 @@ static int kind_of(struct scan *s, uint32_t ix, struct explain_value *out)
 	const char *name, *dot;
 	unsigned most = 0;
 
-	TRY(walk_entries(s, ix, KIND_ENTRIES, &kinds));
+	TRY(find_kinds(s, ix, KIND_ENTRIES, &kinds));
 	if (!kinds.classes)
 		return HDB_OK;
 	for (unsigned i = 1; i < kinds.classes; i++)
@@ -297,15 +321,200 @@ static int kind_of(struct scan *s, uint32_t ix, struct explain_value *out)
 	return HDB_OK;
 }
 
+/* The loader of a class object's class, or of an object's. */
+static int loader_of(struct scan *s, uint32_t ix, struct explain_value *out)
+{
+	struct heap *heap = s->subject->session->heap;
+	struct heap_object object;
+	uint32_t class_no;
+
+	TRY_ERRORS(heap_object(heap, ix, &object, s->err));
+	class_no = object.kind == STORE_CLASS ? (uint32_t)object.length : object.class_no;
+	out->ix = heap_class(heap, class_no)->loader_ix;
+	if (out->ix != HEAP_BOOT_LOADER && out->ix != HEAP_NONE)
+		out->kind = EXPLAIN_OBJECT;
+	return HDB_OK;
+}
+
 static const struct {
 	const char *name;
 	object_function call;
 } functions[] = {
 	{ "count", count_entries }, { "retained", retained_of }, { "share", share_of },
 	{ "shallow", shallow_of },  { "class", class_of },       { "text", text_of },
-	{ "first", first_of },      { "kind", kind_of },
+	{ "first", first_of },      { "kind", kind_of },         { "loader", loader_of },
 };
 #define FUNCTIONS (sizeof(functions) / sizeof(functions[0]))
+
+/* ---- functions of an object and a text, or of two texts ---- */
+
+/* What is summed: an expression on other objects. */
+struct addition {
+	const char *expression;
+	double sum;
+};
+
+/* The expression's value with another object as `this`. */
+static int evaluate_at(struct scan *s, uint32_t ix, const char *text, struct explain_value *out)
+{
+	struct explain_subject other = *s->subject;
+	int r;
+
+	other.ix = ix;
+	other.is_within = true;
+	r = explain_evaluate(&other, text, out, s->err);
+	s->subject->steps = other.steps;
+	return r;
+}
+
+static int add_entry(struct scan *s, uint32_t ix, void *ctx)
+{
+	struct addition *addition = ctx;
+	struct explain_value value = { .kind = EXPLAIN_NOTHING };
+
+	if (!s->subject->steps)
+		return HDB_OK;
+	s->subject->steps--;
+	TRY(evaluate_at(s, ix, addition->expression, &value));
+	if (value.kind == EXPLAIN_NUMBER)
+		addition->sum += value.number;
+	return HDB_OK;
+}
+
+/* The sum of an expression over the entries of a collection. */
+static int sum_of(struct scan *s, const struct explain_value pair[2], struct explain_value *out)
+{
+	struct addition addition = { pair[1].text, 0 };
+	const struct entry_taker taker = { add_entry, &addition, UINT64_MAX };
+
+	if (pair[0].kind != EXPLAIN_OBJECT)
+		return HDB_OK;
+	TRY(walk_entries(s, pair[0].ix, &taker));
+	set_number(out, addition.sum);
+	return HDB_OK;
+}
+
+/* Whether the class, or one of its super classes, has a name that the patterns have. */
+static bool is_of_class(struct heap *heap, uint32_t class_no, const char *patterns)
+{
+	return strchr(patterns, '*') ? base_glob_list(patterns, heap_class_name(heap, class_no)) :
+				       heap_has_superclass(heap, class_no, patterns);
+}
+
+/* The first object of a class that refers to an object. */
+static int referrer_of(struct scan *s, const struct explain_value pair[2],
+		       struct explain_value *out)
+{
+	const struct session *session = s->subject->session;
+	struct store_lists referrers;
+	const uint32_t *batch;
+	size_t count = 1;
+
+	if (pair[0].kind != EXPLAIN_OBJECT)
+		return HDB_OK;
+	TRY(derive_referrers(session->derive, &referrers, s->err));
+	TRY(store_lists_begin(&referrers, pair[0].ix, NULL, s->err));
+	while (count && s->subject->steps && out->kind == EXPLAIN_NOTHING) {
+		TRY(store_lists_next(&referrers, &batch, &count, s->err));
+		for (size_t i = 0; i < count && s->subject->steps; i++, s->subject->steps--) {
+			struct heap_object object;
+
+			TRY_ERRORS(heap_object(session->heap, batch[i], &object, s->err));
+			if (object.kind != STORE_INSTANCE ||
+			    !is_of_class(session->heap, object.class_no, pair[1].text))
+				continue;
+			out->kind = EXPLAIN_OBJECT;
+			out->ix = batch[i];
+			break;
+		}
+	}
+	return HDB_OK;
+}
+
+/* Counts instances for which an expression is neither nothing nor 0. */
+struct instances {
+	struct scan *s;
+	uint8_t *is_wanted; /* by class number */
+	const char *expression;
+	double count;
+};
+
+static int count_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
+{
+	struct instances *n = ctx;
+	struct explain_subject *subject = n->s->subject;
+
+	for (uint32_t i = 0; i < block->count && subject->steps; i++) {
+		struct explain_value value = { .kind = EXPLAIN_NOTHING };
+		bool is_reachable;
+
+		if (block->kind[i] != STORE_INSTANCE || !n->is_wanted[block->class_no[i]])
+			continue;
+		subject->steps--;
+		TRY(derive_is_reachable(subject->session->derive, block->first_ix + i,
+					&is_reachable, err));
+		if (!is_reachable)
+			continue;
+		TRY(evaluate_at(n->s, block->first_ix + i, n->expression, &value));
+		n->count += value.kind != EXPLAIN_NOTHING &&
+			    (value.kind != EXPLAIN_NUMBER || value.number != 0);
+	}
+	return HDB_OK;
+}
+
+static int count_instances(struct scan *s, const char *classes, const char *text, double *out)
+{
+	const struct session *session = s->subject->session;
+	struct instances n = { .s = s, .expression = text };
+	bool any = false;
+	int r = HDB_OK;
+
+	n.is_wanted = calloc((size_t)session->heap->class_count + 1, 1);
+	if (!n.is_wanted)
+		return hdb_fail_memory(s->err, "classes", session->heap->class_count);
+	for (uint32_t no = 0; no < session->heap->class_count; no++) {
+		n.is_wanted[no] = is_of_class(session->heap, no, classes);
+		any |= n.is_wanted[no];
+	}
+	if (any)
+		r = heap_each_block(session->heap, session->work, count_block, &n, s->err);
+	free(n.is_wanted);
+	*out = n.count;
+	return r;
+}
+
+/* Reachable objects of a class for which an expression holds; one pass over the heap each. */
+static int instances_of(struct scan *s, const struct explain_value pair[2],
+			struct explain_value *out)
+{
+	struct explain_counts *known = s->subject->counts;
+	struct explain_count *c = known->list;
+
+	if (pair[0].kind != EXPLAIN_TEXT)
+		return HDB_OK;
+	while (c < known->list + EXPLAIN_COUNTS &&
+	       (strcmp(c->classes, pair[0].text) != 0 || strcmp(c->expression, pair[1].text) != 0))
+		c++;
+	if (c == known->list + EXPLAIN_COUNTS) {
+		c = &known->list[known->next++ % EXPLAIN_COUNTS];
+		c->classes[0] = '\0';
+		TRY(count_instances(s, pair[0].text, pair[1].text, &c->count));
+		(void)snprintf(c->classes, sizeof(c->classes), "%s", pair[0].text);
+		(void)snprintf(c->expression, sizeof(c->expression), "%s", pair[1].text);
+	}
+	set_number(out, c->count);
+	return HDB_OK;
+}
+
+static const struct {
+	const char *name;
+	int (*call)(struct scan *s, const struct explain_value pair[2], struct explain_value *out);
+} pair_functions[] = {
+	{ "sum", sum_of },
+	{ "referrer", referrer_of },
+	{ "instances", instances_of },
+};
+#define PAIR_FUNCTIONS (sizeof(pair_functions) / sizeof(pair_functions[0]))
 
 /* ---- syntax ---- */
 
@@ -327,6 +536,37 @@ static int suffix(struct scan *s, struct explain_value *value)
 	return value->kind == EXPLAIN_OBJECT ? follow(s, value->ix, path, value) : HDB_OK;
 }
 
+/* A name in an expression. */
+struct word {
+	const char *text;
+	size_t size;
+};
+
+/* NAME(first, 'TEXT'), from behind the comma on. */
+static int pair_function(struct scan *s, struct word name, const struct explain_value *first,
+			 struct explain_value *out)
+{
+	struct explain_value pair[2] = { *first, { .kind = EXPLAIN_NOTHING } };
+	size_t i = 0;
+
+	while (i < PAIR_FUNCTIONS && (strlen(pair_functions[i].name) != name.size ||
+				      memcmp(pair_functions[i].name, name.text, name.size) != 0))
+		i++;
+	if (i == PAIR_FUNCTIONS)
+		return hdb_fail(s->err, HDB_EUSAGE, "there is no function \"%.*s\" of two values",
+				(int)name.size, name.text);
+	TRY(expression(s, &pair[1]));
+	if (pair[1].kind != EXPLAIN_TEXT || !take(s, ")"))
+		return fail(s, "a text and \")\"");
+	out->kind = EXPLAIN_NOTHING;
+	/* An expression in a text is checked with the rule, and may have no other in it. */
+	if (s->subject->is_within)
+		return fail(s, "no function of two values within another");
+	if (!s->subject->session && pair_functions[i].call != referrer_of)
+		return evaluate_at(s, 0, pair[1].text, out);
+	return s->subject->session ? pair_functions[i].call(s, pair, out) : HDB_OK;
+}
+
 /* NAME(expression), or NAME('class.field') of static. */
 static int function(struct scan *s, const char *name, size_t size, struct explain_value *out)
 {
@@ -337,6 +577,8 @@ static int function(struct scan *s, const char *name, size_t size, struct explai
 	int r;
 
 	TRY(expression(s, &argument));
+	if (take(s, ","))
+		return pair_function(s, (struct word){ name, size }, &argument, out);
 	if (!take(s, ")"))
 		return fail(s, "\")\"");
 	out->kind = EXPLAIN_NOTHING;

@@ -123,7 +123,7 @@ static int read_line(struct reader *r, const char *key, char *text)
 	} texts[] = {
 		{ "class", &r->rule.classes }, { "says", &r->rule.says },
 		{ "do", &r->rule.advice },     { "since", &r->rule.since },
-		{ "source", &r->rule.source },
+		{ "source", &r->rule.source }, { "holds", &r->rule.holds },
 	};
 
 	if (strcmp(key, "rule") == 0) {
@@ -263,7 +263,9 @@ int explain_rules_open(const struct session *session, const char *file, struct e
 	struct reader users = { .file = file, .rules = &out->rules, .err = err };
 	struct reader own = { .rules = &out->rules, .err = err };
 
-	*out = (struct explain_rules){ 0 };
+	*out = (struct explain_rules){ .counts = calloc(1, sizeof(*out->counts)) };
+	if (!out->counts)
+		return hdb_fail_memory(err, "counts of instances", sizeof(*out->counts));
 	if (file) {
 		TRY(explain_read_text(file, &out->users, err));
 		TRY(read_rules(&users, out->users));
@@ -274,11 +276,26 @@ int explain_rules_open(const struct session *session, const char *file, struct e
 	return find_classes(session, out, err);
 }
 
+bool explain_finds_faults(const struct explain_rules *rules, uint32_t class_no)
+{
+	for (uint32_t i = rules->first[class_no]; i < rules->first[class_no + 1]; i++) {
+		const enum explain_verdict verdict =
+			base_vec_at(&rules->rules, struct explain_rule,
+				    *base_vec_at(&rules->list, uint32_t, i))
+				->verdict;
+
+		if (verdict == EXPLAIN_LEAK || verdict == EXPLAIN_MISCONFIGURED)
+			return true;
+	}
+	return false;
+}
+
 void explain_rules_release(struct explain_rules *rules)
 {
 	base_vec_release(&rules->rules);
 	base_vec_release(&rules->list);
 	free(rules->first);
+	free(rules->counts);
 	free(rules->own);
 	free(rules->users);
 	*rules = (struct explain_rules){ 0 };
@@ -390,6 +407,24 @@ static int write_sentence(struct explain_subject *subject, const struct explain_
 	return HDB_OK;
 }
 
+/* What it holds, and how many: the first value that is named. */
+static int write_holds(struct explain_subject *subject, const struct explain_rule *rule,
+		       struct explain_answer *out, struct hdb_error *err)
+{
+	const char *name = rule->holds ? strchr(rule->holds, '{') : NULL;
+	struct explain_value value = { .kind = EXPLAIN_NOTHING };
+
+	out->holds[0] = '\0';
+	if (!name)
+		return HDB_OK;
+	TRY(find_value(subject, rule, (struct word){ name + 1, strcspn(name + 1, ":}") }, &value,
+		       err));
+	if (value.kind != EXPLAIN_NUMBER || value.number < 1 || value.number > 1e18)
+		return HDB_OK;
+	out->held = (uint64_t)value.number;
+	return write_sentence(subject, rule, rule->holds, BASE_TEXT(out->holds), err);
+}
+
 /* ---- explaining ---- */
 
 /* HDB_OK if all conditions hold, else HDB_NOTFOUND. */
@@ -409,7 +444,13 @@ static int fits(struct explain_subject *subject, const struct explain_rule *rule
 int explain_object(const struct session *session, const struct explain_rules *rules, uint32_t ix,
 		   struct explain_answer *out, struct hdb_error *err)
 {
-	struct explain_subject subject = { session, ix, rules->whole_bytes, STEPS_MAX };
+	struct explain_subject subject = {
+		.session = session,
+		.ix = ix,
+		.whole_bytes = rules->whole_bytes,
+		.counts = rules->counts,
+		.steps = STEPS_MAX,
+	};
 	const struct explain_rule *all = rules->rules.data;
 	const uint32_t *list = rules->list.data;
 	struct heap_object object;
@@ -431,6 +472,7 @@ int explain_object(const struct session *session, const struct explain_rules *ru
 		out->ix = ix;
 		TRY_ERRORS(derive_retained(session->derive, ix, &out->retained_bytes, err));
 		TRY(write_sentence(&subject, rule, rule->says, BASE_TEXT(out->says), err));
+		TRY(write_holds(&subject, rule, out, err));
 		return write_sentence(&subject, rule, rule->advice, BASE_TEXT(out->advice), err);
 	}
 	return HDB_NOTFOUND;

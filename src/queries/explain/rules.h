@@ -54,8 +54,23 @@ struct explain_rule {
 	struct explain_read reads[EXPLAIN_PARTS_MAX];
 	unsigned condition_count, read_count;
 	enum explain_verdict verdict;
-	const char *says, *advice, *since, *source; /* since: NULL if it is not said */
-	unsigned line;                              /* where it begins */
+	const char *says, *advice, *source;
+	const char *since, *holds; /* NULL if they are not said */
+	unsigned line;             /* where it begins */
+};
+
+/* Counts of instances that are remembered: of the rules' expressions, in turn. */
+#define EXPLAIN_COUNTS 16u
+
+/* How many instances of a class there are for which an expression holds. */
+struct explain_count {
+	char classes[EXPLAIN_VALUE_MAX], expression[EXPLAIN_VALUE_MAX];
+	double count;
+};
+
+struct explain_counts {
+	struct explain_count list[EXPLAIN_COUNTS];
+	unsigned next; /* the place of the next one */
 };
 
 /* The rules, and which of them are about which class of a heap. */
@@ -63,8 +78,9 @@ struct explain_rules {
 	struct base_vec rules; /* struct explain_rule */
 	char *own, *users;     /* their texts; owned */
 	uint32_t *first; /* by class number: first place in `list`; owned; one more at the end */
-	struct base_vec list; /* uint32_t: rules of each class in their order */
-	uint64_t whole_bytes; /* of all reachable objects; set by who opened them */
+	struct base_vec list;          /* uint32_t: rules of each class in their order */
+	uint64_t whole_bytes;          /* of all reachable objects; set by who opened them */
+	struct explain_counts *counts; /* owned */
 };
 
 /*
@@ -75,6 +91,9 @@ struct explain_rules {
 int explain_rules_open(const struct session *session, const char *file, struct explain_rules *out,
 		       struct hdb_error *err);
 void explain_rules_release(struct explain_rules *rules);
+
+/* Whether any rule of a class finds faults: leaks and settings, however small the object is. */
+bool explain_finds_faults(const struct explain_rules *rules, uint32_t class_no);
 
 /* Whether any rule is about objects of this class. */
 static inline bool explain_has_rules(const struct explain_rules *rules, uint32_t class_no)
@@ -88,6 +107,9 @@ struct explain_answer {
 	uint32_t ix;
 	uint64_t retained_bytes;
 	char says[EXPLAIN_SENTENCE_MAX], advice[EXPLAIN_SENTENCE_MAX];
+	/* "12,000 rows of the table ORDERS", and how many; "" if the rule does not say it */
+	char holds[EXPLAIN_VALUE_MAX];
+	uint64_t held;
 };
 
 /*
@@ -121,7 +143,9 @@ struct explain_subject {
 		*session; /* NULL: only the syntax is checked, all values are nothing */
 	uint32_t ix;
 	uint64_t whole_bytes; /* of the heap */
-	uint64_t steps;       /* entries that may still be walked over */
+	struct explain_counts *counts;
+	uint64_t steps; /* entries that may still be walked over */
+	bool is_within; /* an expression on another object, within one on the subject */
 };
 
 /*

@@ -4,6 +4,7 @@
 #include "queries/leaks/leak_blame.h"
 
 #include "analysis/describe.h"
+#include "heap/collections/collections.h"
 #include "heap/platform_classes.h"
 #include "heap/threads.h"
 #include "heap/values/values.h"
@@ -82,6 +83,41 @@ static int weigh_own(struct query *q, const struct query_leak_path *path, size_t
 	return r < 0 ? r : HDB_OK;
 }
 
+/* Bytes of the first two parts of a name: "org.h2." of "org.h2.mvstore.MVMap". */
+static size_t library_size(const char *name)
+{
+	const char *dot = strchr(name, '.');
+
+	dot = dot ? strchr(dot + 1, '.') : NULL;
+	return dot ? (size_t)(dot + 1 - name) : SIZE_MAX;
+}
+
+/*
+ * Of a collection that a library brings, or of the inside of one: it holds what others put there.
+ * So does a lambda with what it captured.
+ */
+static bool is_structure(struct heap *heap, uint32_t class_no)
+{
+	const char *name = heap_class_name(heap, class_no);
+	const size_t library = library_size(name);
+	const struct heap_collection_rule *rule = heap_collection_rule(heap, class_no);
+	const char *inner = strrchr(name, '$');
+	char outer[NAME_MAX_BYTES];
+
+	if (strstr(name, "$$Lambda"))
+		return true;
+	/* A subclass is an application's own, if it is not in the same library. */
+	if (rule && (strchr(rule->class_name, '*') || strcmp(rule->class_name, name) == 0 ||
+		     (library != SIZE_MAX && strncmp(rule->class_name, name, library) == 0)))
+		return true;
+	if (!inner || (size_t)(inner - name) >= sizeof(outer))
+		return false;
+	(void)snprintf(outer, sizeof(outer), "%.*s", (int)(inner - name), name);
+	class_no = heap_class_by_name(heap, outer, 0);
+	rule = class_no == HEAP_NONE ? NULL : heap_collection_rule(heap, class_no);
+	return rule && strcmp(rule->class_name, outer) == 0;
+}
+
 int leak_blame_step(struct query *q, const struct query_leak_path *path, size_t i,
 		    enum leak_blame *out, struct hdb_error *err)
 {
@@ -92,8 +128,9 @@ int leak_blame_step(struct query *q, const struct query_leak_path *path, size_t 
 	assert(i < path->count);
 	if (r < 0)
 		return r;
-	/* An array only passes on what its owner holds. */
-	if (object.kind == STORE_OBJECT_ARRAY || object.kind == STORE_PRIMITIVE_ARRAY)
+	/* An array or a collection only passes on what its owner holds. */
+	if (object.kind == STORE_OBJECT_ARRAY || object.kind == STORE_PRIMITIVE_ARRAY ||
+	    (object.kind == STORE_INSTANCE && is_structure(q->heap, object.class_no)))
 		*out = BLAME_ARRAY;
 	else if (!heap_is_platform_class(heap_class_name(q->heap, object.kind == STORE_CLASS ?
 									  (uint32_t)object.length :

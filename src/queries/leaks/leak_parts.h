@@ -79,6 +79,8 @@ struct query_leak_suspect {
 	uint64_t whole_bytes;                  /* 100 % */
 	size_t first_row;                      /* of the story: where its rows begin */
 	const struct query_leak_owner *owner;
+	const char *holds; /* what a rule says that it holds, "12,000 rows"; NULL: none does */
+	uint64_t held;     /* how many */
 };
 
 /*

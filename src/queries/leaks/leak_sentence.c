@@ -28,6 +28,7 @@ struct held {
 	uint32_t class_no; /* HEAP_NONE: of many classes */
 	uint64_t length;   /* of an array that is all; 0: it is none */
 	bool is_entries;   /* of a collection, whatever their class is */
+	const char *text;  /* what a rule calls all of them; NULL: nothing */
 };
 
 static bool is_name_char(char c)
@@ -109,6 +110,11 @@ static void add_held(struct query *q, const struct held *held, struct base_text 
 	char name[NAME_MAX_BYTES] = "";
 	size_t used = strlen(to.buf);
 
+	if (held->text) {
+		(void)snprintf(to.buf + used, to.size - used, "%s (%s each)", held->text,
+			       base_size(held->bytes / held->count).text);
+		return;
+	}
 	if (held->class_no == HEAP_NONE && !held->is_entries) {
 		(void)snprintf(to.buf + used, to.size - used, "%s in %s object%s",
 			       base_size(held->bytes).text, base_number(held->count).text,
@@ -152,7 +158,7 @@ static int find_entries(struct query *q, const struct query_leak_suspect *about,
 		if (r < 0)
 			return r == HDB_ECHANGED ? HDB_OK : r;
 		if (r == HDB_OK && collection.has_size && collection.size > 1) {
-			*out = (struct held){ collection.size, bytes, HEAP_NONE, 0, true };
+			*out = (struct held){ collection.size, bytes, HEAP_NONE, 0, true, NULL };
 			*class_no = object.class_no;
 		}
 	}
@@ -175,12 +181,13 @@ static void find_class(const struct query_story *story, const struct query_leak_
 			objects += row->count;
 		if (strcmp(row->kind, "element") == 0 && row->class_no != HEAP_NONE &&
 		    row->step == 0 && row->retained_bytes >= least)
-			*out = (struct held){ row->count, row->retained_bytes, row->class_no, 0,
-					      false };
+			*out = (struct held){ row->count,    row->retained_bytes,
+					      row->class_no, 0,
+					      false,         NULL };
 	}
 	if (out->class_no == HEAP_NONE)
-		*out = (struct held){ objects, about->suspect->retained_bytes, HEAP_NONE, 0,
-				      false };
+		*out = (struct held){ objects, about->suspect->retained_bytes, HEAP_NONE, 0, false,
+				      NULL };
 }
 
 /* Of a single suspect: objects of one class, entries of a collection, one array, or anything. */
@@ -198,12 +205,15 @@ static int find_held(struct query *q, const struct query_story *story,
 	find_class(story, about, out);
 	TRY(heap_object(q->heap, end_ix, &end, err));
 	if (out->class_no == HEAP_NONE && end.shallow_bytes >= s->retained_bytes / MAIN_PART) {
-		*out = (struct held){ 1, end.shallow_bytes, end.class_no,
+		*out = (struct held){ 1,
+				      end.shallow_bytes,
+				      end.class_no,
 				      end.kind == STORE_PRIMITIVE_ARRAY ||
 						      end.kind == STORE_OBJECT_ARRAY ?
 					      end.length :
 					      0,
-				      false };
+				      false,
+				      NULL };
 		return HDB_OK;
 	}
 	TRY(find_entries(q, about, &entries, &collection, err));
@@ -258,7 +268,8 @@ static void add_owner(struct query *q, const struct query_leak_suspect *about,
 		used += (size_t)snprintf(to.buf + used, to.size - used, "%s %s ",
 					 strstr(to.buf, ", in ") ? "," : "",
 					 is_several(to.buf) ? "hold" : "holds");
-	if (used && used < to.size && s->ix == HEAP_NONE && owner->count < s->count)
+	if (used && used < to.size && s->ix == HEAP_NONE && owner->count < s->count &&
+	    !about->holds)
 		(void)snprintf(to.buf + used, to.size - used, "%s of ",
 			       owner->count ? base_number(owner->count).text : "most");
 }
@@ -270,14 +281,17 @@ int query_leak_sentence(struct query *q, const struct query_story *story,
 	const struct query_leak_owner *owner = about->owner;
 	const struct analysis_suspect *s = about->suspect;
 	const double percent = analysis_percent(s->retained_bytes, about->whole_bytes);
-	struct held held = { s->count, s->retained_bytes, s->class_no, 0, false };
+	struct held held = { s->count, s->retained_bytes, s->class_no, 0, false, NULL };
 	bool is_owned;
 	size_t used;
 
 	to.buf[0] = '\0';
 	add_owner(q, about, owner, to);
 	is_owned = to.buf[0] != '\0';
-	if (s->ix != HEAP_NONE)
+	if (about->holds)
+		held = (struct held){ about->held, s->retained_bytes, HEAP_NONE, 0,
+				      false,       about->holds };
+	else if (s->ix != HEAP_NONE)
 		TRY(find_held(q, story, about, &held, err));
 	add_held(q, &held, to);
 	if (held.class_no != HEAP_NONE)

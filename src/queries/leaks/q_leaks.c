@@ -207,25 +207,46 @@ static int add_members(struct query *q, struct query_story *story, const struct 
 	return HDB_OK;
 }
 
-/* What the rules know of the accumulation point or one of its owners: two rows, if they do. */
-static int explain_suspect(struct query *q, struct leaks *l, const struct analysis_suspect *s,
-			   struct hdb_error *err)
+/* The rule that explains a suspect: HDB_OK or HDB_NOTFOUND. */
+static int find_explanation(struct query *q, const struct leaks *l,
+			    const struct query_leak_suspect *about, struct explain_answer *answer,
+			    struct hdb_error *err)
 {
-	struct query_story_row row = query_story_row(&l->story, "explanation");
-	struct explain_answer answer;
-	int r;
+	const struct analysis_suspect *s = about->suspect;
+	int r = HDB_NOTFOUND;
 
-	if (s->point_ix == HEAP_NONE && s->ix == HEAP_NONE)
-		return HDB_OK;
-	r = explain_chain(&q->session, &l->rules, s->point_ix == HEAP_NONE ? s->ix : s->point_ix,
-			  &answer, err);
+	if (s->ix != HEAP_NONE)
+		return explain_chain(&q->session, &l->rules,
+				     s->point_ix == HEAP_NONE ? s->ix : s->point_ix, answer, err);
+	/* A group: its largest member, or what most paths to members pass. */
+	if (s->members.count)
+		r = explain_object(&q->session, &l->rules, *base_vec_at(&s->members, uint32_t, 0),
+				   answer, err);
+	for (size_t i = about->path->count; i-- > 0 && r == HDB_NOTFOUND;)
+		r = explain_object(&q->session, &l->rules, about->path->nodes[i], answer, err);
+	return r;
+}
+
+/* What the rules know of the accumulation point or one of its owners: two rows, if they do. */
+static int explain_suspect(struct query *q, struct leaks *l, struct query_leak_suspect *about,
+			   struct explain_answer *answer, struct hdb_error *err)
+{
+	const uint64_t bytes = about->suspect->retained_bytes;
+	struct query_story_row row = query_story_row(&l->story, "explanation");
+	const int r = find_explanation(q, l, about, answer, err);
+
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
-	TRY(query_story_text(&l->story, &row.text, err, "%s (%s)", answer.says,
-			     explain_verdict_name(answer.rule->verdict)));
+	/* An owner further up holds other things, too; of a group it is no owner. */
+	if (answer->holds[0] && answer->retained_bytes / 2 < bytes) {
+		about->holds = answer->holds;
+		about->held = answer->held;
+	}
+	TRY(query_story_text(&l->story, &row.text, err, "%s (%s)", answer->says,
+			     explain_verdict_name(answer->rule->verdict)));
 	TRY(query_story_add(&l->story, &row, err));
 	row = query_story_row(&l->story, "advice");
-	TRY(query_story_text(&l->story, &row.text, err, "%s", answer.advice));
+	TRY(query_story_text(&l->story, &row.text, err, "%s", answer->advice));
 	return query_story_add(&l->story, &row, err);
 }
 
@@ -234,18 +255,19 @@ static int tell_suspect(struct query *q, struct leaks *l, size_t i, struct hdb_e
 	const struct analysis_suspect *s = &l->suspects.list[i];
 	struct query_story *story = &l->story;
 	struct query_leak_owner owner;
-	const struct query_leak_suspect about = { .suspect = s,
-						  .path = &l->paths[i],
-						  .sums = &l->sums,
-						  .no = i,
-						  .whole_bytes = l->suspects.whole_bytes,
-						  .first_row = story->rows.count,
-						  .owner = &owner };
+	struct explain_answer answer;
+	struct query_leak_suspect about = { .suspect = s,
+					    .path = &l->paths[i],
+					    .sums = &l->sums,
+					    .no = i,
+					    .whole_bytes = l->suspects.whole_bytes,
+					    .first_row = story->rows.count,
+					    .owner = &owner };
 
 	story->part = l->first_part + i;
 	TRY(query_leak_blame(q, s, &l->paths[i], &owner, err));
 	TRY(add_suspect(q, l, &about, err));
-	TRY(explain_suspect(q, l, s, err));
+	TRY(explain_suspect(q, l, &about, &answer, err));
 	if (s->point_ix != HEAP_NONE)
 		TRY(add_object(q, story, query_story_row(story, "point"), s->point_ix, err));
 	TRY(query_leak_path_rows(q, story, about.path, err));
