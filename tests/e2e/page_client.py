@@ -87,7 +87,7 @@ INCIDENTS = [
     ("what holds the memory", [], "class Sample"),
     ("which cache holds the sessions", [], "Sample$SessionCache.SESSIONS"),
     ("why is this class alive", [(".suspect .obj", "Sample"), (".inspector [role=tab]", "Path")], "JNI global"),
-    ("what is in this map", [("main .obj", "HashMap size=500")], "key"),
+    ("what is in this map", [("main .obj", "HashMap size=500")], "→"),
     ("who refers to it", [("main .obj", "HashMap size=500"), (".inspector [role=tab]", "Referrers")], "SESSIONS"),
     ("which classes use the memory", [(".views a", "Histogram")], "byte[]"),
     ("which package uses the memory", [(".views a", "Histogram"), (".tabs a", "packages")], "java.util"),
@@ -107,11 +107,11 @@ try:
 
     # From the suspect to what it holds.
     browser.run("document.querySelector('.suspect .obj').click(); 1")
-    check("a click opens the inspector", browser.until("document.querySelector('.inspector table td') !== null"))
+    check("a click opens the inspector", browser.until("document.querySelector('.inspector .holds .row') !== null"))
     check("with its sizes", "Retained size" in text(".inspector"))
     for tab in "Referrers", "Path", "Dominated":
         browser.run(f"[...document.querySelectorAll('.inspector [role=tab]')].find(b => b.innerText === '{tab}').click(); 1")
-        check(f"{tab} of the object", browser.until("document.querySelector('.inspector table td') !== null"))
+        check(f"{tab} of the object", browser.until(f"document.querySelector({'.inspector .chain li' if tab == 'Path' else '.inspector .holds .row'!r}) !== null"))
     browser.key("Escape")
     check("Escape closes it", browser.until("document.querySelector('.inspector') === null"))
     browser.run("history.back(); 1")
@@ -228,8 +228,8 @@ try:
     browser.key("/")
     check("the search has the keys", browser.until("document.activeElement.type === 'search'"))
     browser.call("Input.insertText", text="Sessio")
-    check("search offers classes", browser.until("[...document.querySelectorAll('#found li')].some(e => e.innerText.includes('Sample$SessionCache'))"))
-    check("first the one with most objects", browser.run("document.querySelectorAll('#found li')[1].innerText.includes('Sample$Session')"))
+    check("search offers classes", browser.until("[...document.querySelectorAll('#found li')].some(e => e.textContent.includes('Sample$SessionCache'))"))
+    check("first the one with most objects", browser.run("document.querySelectorAll('#found li')[1].textContent.includes('Sample$Session')"))
     check("and texts and threads", browser.until("document.querySelector('#found').innerText.includes('texts that have') || document.querySelector('#found').innerText.includes('threads, frames')"))
     browser.key("ArrowDown")
     browser.key("Enter")
@@ -242,7 +242,7 @@ try:
         write("#search", word)
         time.sleep(0.2)
         browser.until("!document.querySelector('.search [role=status]')")
-        return browser.run("[...document.querySelectorAll('#found li')].map(e => e.innerText.replace(/\\s+/g, ' '))")
+        return browser.run("[...document.querySelectorAll('#found li')].map(e => [...e.children].map(c => c.textContent).join(' '))")
 
     check("classes are found in lower case, the one that is called so first", (offers("hashmap") or [""])[0].startswith("class java.util.HashMap"))
     some = browser.run("fetch('/api/query/top?limit=1').then(r => r.json()).then(a => a.rows[0].id)")
@@ -255,12 +255,12 @@ try:
     found = offers("0x1")
     check(f"an ID that nothing has is not offered: {found}", not any(o.startswith("object") for o in found))
     for typed, offer, address in [("worker with loc", "threads threads, frames and locals", "threads?filter=worker"), ("histogr", "view Histogram", "#/histogram"), ("reference-st", "query reference-stats", "q=reference-stats"),
-                                  ("largest arr", "SQL Largest arrays", "#/sql?sql=SELECT"), ("sample$ses", "histogram classes with", "#/histogram?filter=sample"), ("strnig", "similar java.lang.String", "#/class?target=java.lang.String")]:
+                                  ("largest arr", "SQL Largest arrays", "#/sql?sql=SELECT"), ("sample$ses", "list classes with", "#/histogram?filter=sample"), ("strnig", "similar java.lang.String", "#/class?target=java.lang.String")]:
         if offer.startswith("SQL") and not browser.run("[...document.querySelectorAll('.views a')].some(a => a.innerText === 'SQL')"):
             continue
         browser.run("location.hash = '#/problems'; 1")
         found = offers(typed)
-        check(f"{typed} finds {offer}: {found}", browser.until(f"[...document.querySelectorAll('#found li')].some(e => e.innerText.replace(/\\s+/g, ' ').startsWith({offer!r}))"))
+        check(f"{typed} finds {offer}: {found}", browser.until(f"[...document.querySelectorAll('#found li')].some(e => [...e.children].map(c => c.textContent).join(' ').startsWith({offer!r}))"))
         browser.key("Enter")
         check(f"{typed} and Enter leads to {address}: {browser.run('location.hash')}", browser.until(f"location.hash.includes({address!r})"))
     write("#search", "nobody-has-this")
@@ -389,17 +389,55 @@ try:
     text_id = browser.run("fetch('/api/query/strings?match=' + encodeURIComponent('hello, heap') + '&limit=1').then(r => r.json()).then(a => a.rows[0].id)")
     go(f"#/overview?obj={text_id}&tab=text", ".inspector .long", "text of a string")
     check("whole", browser.until("document.querySelector('.inspector .long').innerText.includes('hello, heap')"))
-    go(f"#/overview?obj={cache[0]}&tab=path", ".inspector table td", "path")
+    go(f"#/overview?obj={cache[0]}&tab=path", ".inspector .chain li", "path")
     check("its share of the heap is told", browser.until("/% of the heap/.test(document.querySelector('.inspector .facts').innerText)"))
     browser.run("(s => { s.value = '10'; s.dispatchEvent(new Event('change', { bubbles: true })); })(document.querySelector('.inspector .tools select')); 1")
-    check("more paths than one", browser.until("document.querySelector('.inspector th')?.innerText.includes('path')"))
+    paths = browser.run(f"fetch('/api/query/path?target={cache[0]}&all=10').then(r => r.json()).then(a => new Set(a.rows.map(r => r.path)).size)")
+    check(f"all {paths} paths", browser.until(f"document.querySelectorAll('.inspector .chain').length === {paths}"))
     browser.run("document.querySelector('.inspector [role=tab][aria-selected=true]').focus(); 1")
     browser.key("ArrowRight")
     check("arrows walk tabs", browser.until("location.hash.includes('tab=paths') && document.activeElement.getAttribute('aria-selected') === 'true'"))
 
-    go(f"#/overview?obj={cache[-1]}&tab=contents", ".inspector table td", "contents of a map")
-    check("values that are no text are their classes", browser.until("document.querySelector('.inspector tbody tr')?.cells[2].innerText.includes('Sample$Session')"))
-    check("under the names that they have", browser.run("[...document.querySelectorAll('.inspector th')].map(t => t.innerText.trim()).slice(1, 3).join()") == "key,value")
+    # What an object holds unfolds in place, with retained sizes; entries are keys and values.
+    go(f"#/overview?obj={cache[-1]}&tab=contents", ".inspector .holds .row", "contents of a map")
+    check("values that are no text are their classes", "Sample$Session" in text(".inspector .holds .row .held .obj:last-of-type") and "→" in text(".inspector .holds .row"))
+    browser.run("document.querySelector('.inspector .holds .row').focus(); 1")
+    browser.key("ArrowRight")
+    check("an entry opens in place", browser.until("document.querySelectorAll('.inspector .holds .holds .row').length > 0"))
+    inner = browser.run("document.querySelector('.inspector .holds .holds').innerText")
+    check("with sizes", browser.until("/[0-9] B/.test(document.querySelector('.inspector .holds .row .size').innerText)"))
+    browser.call("Page.reload")
+    check("and is open after a reload", browser.until(f"document.querySelector('.inspector .holds .holds')?.innerText === {inner!r}"))
+    browser.run("document.querySelector('.inspector .holds .row').focus(); 1")
+    browser.key("ArrowLeft")
+    check("and closes", browser.until("document.querySelectorAll('.inspector .holds .holds').length === 0"))
+    whole = browser.run(f"fetch('/api/query/entries?limit=1&target={cache[-1]}').then(r => r.json()).then(a => a.total_rows)")
+    check("there are more", f"100 of {whole}" in text(".inspector .rest"))
+    browser.run("document.querySelector('.inspector .rest button').click(); 1")
+    check("in pages", browser.until("document.querySelectorAll('.inspector .holds .row').length === 400"))
+    # Who refers to it: by class and field.
+    string = browser.run("fetch('/api/query/class?target=java.lang.String').then(r => r.json()).then(a => a.facts.id)")
+    browser.run(f"location.hash = '#/overview?tab=referrers&obj={string}'; 1")
+    check("referrers are grouped", browser.until("document.querySelector('.inspector .holds .row b') !== null"))
+    rows = browser.run("[...document.querySelectorAll('.inspector .holds > li > .row')].reduce((n, r) => n + Number(r.querySelector('b')?.innerText.replace(/,/g, '') ?? 1), 0)")
+    check(f"and all counted: {rows}", rows == browser.run(f"fetch('/api/query/referrers?limit=20000&target={string}').then(r => r.json()).then(a => a.row_count)"))
+    browser.run("document.querySelector('.inspector .holds .row .twist').click(); 1")
+    check("a group opens", browser.until("document.querySelectorAll('.inspector .holds .holds .row').length > 1"))
+    # Pins, and back and forward within.
+    browser.run("[...document.querySelectorAll('.inspector button')].find(b => b.innerText === 'Pin').click(); 1")
+    browser.run("document.querySelector('.inspector .holds .holds .obj').click(); 1")
+    check("another object", browser.until(f"!location.hash.includes({string!r}) && document.querySelector('.inspector .holds, .inspector .empty') !== null"))
+    check("the pinned one is in sight", "java.lang.Class" in text(".inspector .pins") or "String" in text(".inspector .pins"))
+    browser.run("document.querySelector('.inspector [aria-label^=Back]').click(); 1")
+    check("back within", browser.until(f"location.hash.includes({string!r}) && document.querySelector('.inspector [aria-label=Forward]')?.disabled === false"))
+    browser.run("sessionStorage.clear(); 1")
+    # A class name gives way before a size does.
+    browser.size(390, 844)
+    go(f"#/overview?obj={cache[-1]}&tab=contents", ".inspector .holds .row", "contents on a phone")
+    check("sizes are in sight", browser.run("[...document.querySelectorAll('.inspector .size')].slice(0, 20).every(e => e.scrollWidth <= e.clientWidth && e.getBoundingClientRect().right <= innerWidth)"))
+    check("the inspector is the page", browser.run("(r => r.top === 0 && r.left === 0 && r.width === innerWidth && r.height === innerHeight)(document.querySelector('.inspector').getBoundingClientRect())"))
+    layout("the inspector on a phone")
+    browser.size(1280, 800)
 
     # What waits says for what and how far, and can be cancelled and asked again.
     browser.run("window.real = window.fetch; window.fetch = (url, more) => String(url).includes('/query/roots') && !window.free ? new Promise((_, no) => more.signal.addEventListener('abort', () => no(new DOMException('', 'AbortError'))))"

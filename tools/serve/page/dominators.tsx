@@ -4,25 +4,9 @@ import { Choice } from "./map";
 import { Obj, Panel, QueryTable, select, useKept, Wait } from "./parts";
 import { change, linkTo, Route } from "./route";
 import { number, percent } from "./text";
+import { Branch } from "./tree";
 
 const PAGE = 50;
-
-function rowsShown(): HTMLElement[] { return [...document.querySelectorAll<HTMLElement>(".tree .row")]; }
-
-function onKey(e: KeyboardEvent, id: string, isOpen: boolean, canOpen: boolean, toggle: () => void): void {
-  const here = e.currentTarget as HTMLElement, all = rowsShown(), at = all.indexOf(here);
-  const parent = here.closest("ul")?.closest("li")?.querySelector<HTMLElement>(".row");
-  if (e.key === "ArrowRight" && canOpen && !isOpen) toggle();
-  else if (e.key === "ArrowRight" && isOpen) all[at + 1]?.focus();
-  else if (e.key === "ArrowLeft" && isOpen) toggle();
-  else if (e.key === "ArrowLeft" && parent) parent.focus();
-  else if (e.key === "Enter") select(id);
-  else if (e.key === "ArrowDown" || e.key === "ArrowUp") all[at + (e.key === "ArrowDown" ? 1 : -1)]?.focus();
-  else if (e.key === "Home" || e.key === "End") all[e.key === "Home" ? 0 : all.length - 1]?.focus();
-  else if (e.key === ".") { here.querySelector("a.obj")?.dispatchEvent(new KeyboardEvent("keydown", { key: ".", bubbles: true })); } else return;
-  e.preventDefault();
-  e.stopPropagation();
-}
 
 function Level({ db, id, open, depth }: { db?: string; id?: string; open: Set<string>; depth: number }) {
   const [limit, setLimit] = useState(PAGE);
@@ -34,24 +18,19 @@ function Level({ db, id, open, depth }: { db?: string; id?: string; open: Set<st
     if (!next.delete(key)) next.add(key);
     change({ open: [...next].join(",") || undefined }, true);
   };
-  return <ul class="tree" role={depth ? "group" : "tree"} aria-label={depth ? undefined : "Dominator tree"}>
-    {a.rows.length === 0 && <li class="empty">{id ? "It dominates no other object." : "No object is reachable."}</li>}
-    {a.rows.map((r) => {
+  return <>{a.rows.length === 0 && <p class="empty">{id ? "It dominates no other object." : "No object is reachable."}</p>}
+    <ul class="tree" role={depth ? "group" : "tree"} aria-label={depth ? undefined : "Dominator tree"}>{a.rows.map((r) => {
       const key = String(r.id), isOpen = open.has(key), canOpen = Number(r.children) > 0;
-      return <li role="treeitem" aria-level={depth + 1} aria-expanded={canOpen ? isOpen : undefined}>
-        <div class="row" tabIndex={0} onKeyDown={(e) => { if ((e.target as HTMLElement) === e.currentTarget) onKey(e, key, isOpen, canOpen, () => toggle(key)); }}>
-          {canOpen ? <button class="twist" tabIndex={-1} aria-label={isOpen ? "close" : "open"} onClick={() => toggle(key)}>{isOpen ? "▾" : "▸"}</button> : <span class="twist" />}
+      return <Branch level={depth + 1} fold={{ isOpen, canOpen, toggle: () => toggle(key), enter: () => select(key) }} inside={depth < 200 ? () => <Level db={db} id={key} open={open} depth={depth + 1} /> : undefined}>
           <Obj id={r.id} text={r.label} />
           <span class="cols"><span class="wide">{canOpen ? number(Number(r.children)) : ""}</span><span class="wide">{number(Number(r.shallow))}</span>
             <span><i class="bar" style={{ width: `${Math.round(Number(r.percent ?? 0) * 0.5)}px` }} />{number(Number(r.retained))}</span><span class="pc">{percent(Number(r.percent ?? 0))}</span></span>
-        </div>
-        {isOpen && depth < 200 && <Level db={db} id={key} open={open} depth={depth + 1} />}
-      </li>;
-    })}
-    {a.total_rows !== null && a.total_rows > a.row_count && <li class="rest"><span class="count">{number(a.row_count)} of {number(a.total_rows)}</span>
+      </Branch>;
+    })}</ul>
+    {a.total_rows !== null && a.total_rows > a.row_count && <div class="rest"><span class="count">{number(a.row_count)} of {number(a.total_rows)}</span>
       {asked.late ? <Wait asked={{ ...asked, answer: undefined }} what="more" /> : <button class="more" onClick={() => setLimit(limit * 4)}>Show {number(Math.min(a.total_rows - a.row_count, limit * 3))} more</button>}
-      {id && <a href={linkTo("map", { by: "object", root: id })}>treemap</a>}</li>}
-  </ul>;
+      {id && <a href={linkTo("map", { by: "object", root: id })}>treemap</a>}</div>}
+  </>;
 }
 
 export function Dominators({ route }: { route: Route }) {

@@ -4,9 +4,11 @@ import { sourceOf } from "./android";
 import { Row } from "./api";
 import { Choice } from "./map";
 import { numberOf, useInfo } from "./overview";
-import { actionsOf, ClassName, classPage, Marks, QueryTable, specs, useAnswer, Wait } from "./parts";
+import { actionsOf, ClassName, classPage, Marks, Obj, QueryTable, specs, useAnswer, Wait } from "./parts";
 import { change, Route } from "./route";
+import { Chain } from "./suspects";
 import { bytes, number, percent, visible } from "./text";
+import { Dominated, Holds, Referrers, useOpen } from "./tree";
 
 const PAGE = 100, BYTES = 512;
 
@@ -74,11 +76,46 @@ function Bitmap({ db, id }: { db?: string; id: string }) {
   return <p><a href={source}><img class="bitmap" src={source} alt={`bitmap ${id}`} /></a></p>;
 }
 
-// In place: what an object is, not its identifier.
-const valueOf = (row: Row): Row => (row.ref ? { ...row, value: row.label, value_id: row.ref } : row);
+// ---- where one has been, and what one wants to keep in sight ----
 
-// What has a plain value is that, everything else its class and what it is.
-const entryOf = (row: Row): Row => ({ ...row, key: row.key ?? row.key_label, value: row.value ?? row.value_label });
+interface Place { id: string; label: string }
+const trail: string[] = []; // objects that were looked at, in order; `here` is the one that is shown
+let here = -1;
+
+function visit(id: string): void {
+  if (trail[here] === id) return;
+  if (trail[here - 1] === id) here--;
+  else if (trail[here + 1] === id) here++;
+  else { trail.splice(here + 1, trail.length, id); here = trail.length - 1; }
+}
+
+function pinned(db?: string): Place[] {
+  try { return (JSON.parse(sessionStorage.getItem(`pins ${db ?? ""}`) ?? "[]") as Place[]).filter((p) => typeof p.id === "string" && typeof p.label === "string"); } catch { return []; }
+}
+
+function Pins({ db, id, label }: { db?: string; id: string; label: string }) {
+  const [pins, setPins] = useState(() => pinned(db)), isPinned = pins.some((p) => p.id === id);
+  const toggle = () => {
+    const next = isPinned ? pins.filter((p) => p.id !== id) : [...pins, { id, label }].slice(-12);
+    setPins(next);
+    try { sessionStorage.setItem(`pins ${db ?? ""}`, JSON.stringify(next)); } catch { /* they last as long as this is shown */ }
+  };
+  const go = (step: number) => { here += step; change({ obj: trail[here], tab: undefined }); };
+  return <><p class="tools walk"><button aria-label="Back to the object before" title="Back to the object before" disabled={here < 1} onClick={() => go(-1)}>‹</button><button aria-label="Forward" title="Forward" disabled={here + 1 >= trail.length} onClick={() => go(1)}>›</button>
+    <button aria-pressed={isPinned} onClick={toggle}>{isPinned ? "Unpin" : "Pin"}</button></p>
+    {pins.length > 0 && <p class="pins" aria-label="Pinned objects">{pins.map((p) => <span class={p.id === id ? "chip on" : "chip"}><Obj id={p.id} text={p.label} /></span>)}</p>}</>;
+}
+
+// ---- paths ----
+
+function Paths({ db, id, all, internals }: { db?: string; id: string; all?: string; internals: boolean }) {
+  const asked = useAnswer("path", { db, target: id, all, internals: internals ? "1" : undefined, limit: "10000" });
+  if (!asked.answer) return <Wait asked={asked} what="path to a GC root" />;
+  const groups = new Map<number, Row[]>();
+  for (const r of asked.answer.rows) groups.set(Number(r.path), [{ ...r, text: r.root ? `GC root: ${r.root}` : null }, ...(groups.get(Number(r.path)) ?? [])]);
+  if (groups.size === 0) return <p class="empty">No GC root reaches it, or only through weak, soft, phantom or final references: Merged paths has those, too.</p>;
+  return <><Marks facts={asked.answer.facts} />{[...groups].map(([n, rows]) => <>{groups.size > 1 && <h3>Path {number(n)}</h3>}<Chain rows={rows} /></>)}</>;
+}
 
 const PATHS = 10;
 const FACTS: [string, string][] = [["heap", "Heap"], ["loader", "Class loader"], ["allocated_at", "Allocated at"], ["flat_in", "Value inside of"]];
@@ -87,6 +124,8 @@ export function Inspector({ route }: { route: Route }) {
   const { db, obj } = route.params;
   const [from, setFrom] = useState(0), [paths, setPaths] = useState("1"), [internals, setInternals] = useState(false), box = useRef<HTMLElement>(null);
   const asked = useAnswer("object", { db, target: obj, limit: "1" }), { info } = useInfo(db);
+  const open = useOpen(`open ${db ?? ""} ${obj}`);
+  visit(obj);
   const f = asked.answer?.facts, heap = info ? numberOf(info("objects", "reachable bytes")) : null;
   const close = () => change({ obj: undefined, tab: undefined });
   const params = { db, target: obj };
@@ -109,10 +148,11 @@ export function Inspector({ route }: { route: Route }) {
   };
   return <aside class="inspector" aria-label="Selected object" ref={box}>
     <button class="close" aria-label="Close" title="Close (Escape)" onClick={close}>×</button>
+    <Pins db={db} id={obj} label={f ? `${f.class}${f.value && String(f.value).length < 60 ? ` ${f.value}` : ""}` : obj} />
     {!f && <h2>{visible(obj)}</h2>}
     <Wait asked={asked} what="the object" />
     {f && <>
-      <h2><ClassName name={klass} /></h2>
+      <h2><ClassName name={klass} wrap /></h2>
       <p class="id"><code>{obj}</code> <button onClick={() => void navigator.clipboard.writeText(obj)}>copy</button>
         {hasValue && <> <a class="download" href={`/api/value?db=${db ?? 0}&id=${obj}`} download="">download the value</a></>}</p>
       {f.value !== undefined && f.value !== null && <pre class="value">{visible(String(f.value))}</pre>}
@@ -132,18 +172,16 @@ export function Inspector({ route }: { route: Route }) {
       <nav class="tabs" role="tablist" onKeyDown={onTab}>{tabs.map(([name, title]) => <button role="tab" aria-selected={tab === name} tabIndex={tab === name ? 0 : -1} class={tab === name ? "on" : ""}
         onClick={() => change({ tab: name }, true)}>{title}</button>)}</nav>
       {tab === "fields" && <><Pages from={from} step={PAGE} length={length} onGo={setFrom} />
-        <QueryTable query="object" params={{ ...params, from: from ? String(from) : undefined }} limit={isArray ? PAGE : undefined} what="fields" columns={["name", "value", "type", "class"]} each={valueOf}
-          empty={isArray ? "The array is empty." : "It has no fields."} /></>}
-      {tab === "contents" && <QueryTable query="entries" params={params} what="entries" columns={["no", "key", "value", "retained"]} titles={{ key: "key", value: "value" }} each={entryOf} empty="The collection is empty." />}
+        <Holds key={`f${from}`} db={db} id={obj} label={f.value ? `${klass} ${f.value}` : length || isArray ? `[${length}]` : klass} open={open} plain from={isArray && length > PAGE ? from : undefined} path="f" /></>}
+      {tab === "contents" && <Holds db={db} id={obj} label={`${klass} ${f.value}`} open={open} path="c" />}
       {tab === "text" && <Text db={db} id={obj} klass={klass} length={length} />}
       {tab === "hex" && <Hex db={db} id={obj} length={length} />}
-      {tab === "referrers" && <QueryTable query="referrers" params={params} what="referrers" columns={["label", "name", "strength", "retained"]} empty="Nothing refers to it." />}
+      {tab === "referrers" && <Referrers db={db} id={obj} open={open} />}
       {tab === "path" && <><div class="tools"><Choice label="Show" value={paths} choices={[["1", "the shortest path"], [String(PATHS), `up to ${PATHS} paths, each from another root`]]} onChange={setPaths} />
         <label title="entries, tables and inner maps of known collections"><input type="checkbox" checked={internals} onChange={(e) => setInternals((e.target as HTMLInputElement).checked)} /> insides of collections</label></div>
-        <QueryTable query="path" params={{ ...params, all: paths === "1" ? undefined : paths, internals: internals ? "1" : undefined }} what="path to a GC root" columns={paths === "1" ? ["step", "label", "via_field", "retained", "root"] : ["path", "step", "label", "via_field", "retained", "root"]}
-          empty="No GC root reaches it, or only through weak, soft, phantom or final references: Merged paths has those, too." /></>}
-      {tab === "paths" && <QueryTable query="merged-paths" params={{ ...params, exclude: "none" }} what="merged paths" columns={["level", "name", "objects", "below_shallow", "id"]} />}
-      {tab === "dominated" && <QueryTable query="dominators" params={params} what="dominated objects" columns={["label", "shallow", "retained", "percent"]} empty="It dominates no other object: without it nothing else would be freed." />}
+        <Paths db={db} id={obj} all={paths === "1" ? undefined : paths} internals={internals} /></>}
+      {tab === "paths" && <QueryTable query="merged-paths" params={{ ...params, exclude: "none" }} what="merged paths" columns={["level", "name", "below_objects", "percent"]} titles={{ below_objects: "objects" }} />}
+      {tab === "dominated" && <Dominated db={db} id={obj} open={open} />}
     </>}
   </aside>;
 }

@@ -106,14 +106,14 @@ export function Name({ text, wrap }: { text: string; wrap?: boolean }) {
   const [head, tail] = splitName(visible(text));
   const klass = head.startsWith("class ") ? "class " : "";
   return <span class="name">{klass && <span class="dim">{klass}</span>}<span class="dim package">{head.slice(klass.length)}</span>{head && <wbr />}
-    {wrap ? tail.split(/(?<=[a-z])(?=[A-Z$.])/).map((word, i) => <>{i > 0 && <wbr />}{word}</>) : tail}</span>;
+    <span class="tail">{wrap ? tail.split(/(?<=[a-z])(?=[A-Z$.])/).map((word, i) => <>{i > 0 && <wbr />}{word}</>) : tail}</span></span>;
 }
 
 // Milliseconds since 1970 in a field that is called so, as a date; else null.
 export function dateOf(name: string, value: Cell): string | null {
   const ms = Number(value);
   if (!/time|date|stamp|millis|expir|created|access|last|until/i.test(name) || !(ms > 9e11 && ms < 4e12)) return null;
-  return new Date(ms).toISOString().replace("T", " ").replace("Z", " UTC");
+  return new Date(ms).toISOString().replace("T", " ").replace(/(\.000)?Z/, " UTC");
 }
 
 // The page of a class; `show`: which part of it.
@@ -122,8 +122,8 @@ export function classPage(name: string, show?: string): string {
 }
 
 // A name that leads to the page of its class.
-export function ClassName({ name }: { name: string }) {
-  return report ? <Name text={name} /> : <a class="class" href={classPage(name)}><Name text={name} /></a>;
+export function ClassName({ name, wrap }: { name: string; wrap?: boolean }) {
+  return report ? <Name text={name} wrap={wrap} /> : <a class="class" href={classPage(name)}><Name text={name} wrap={wrap} /></a>;
 }
 
 export function select(id: string): void { change({ obj: id, tab: undefined }); }

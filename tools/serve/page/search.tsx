@@ -66,12 +66,12 @@ function look(word: string, db: string | undefined, set: (part: Partial<Found>) 
 }
 
 export function Search({ views, db }: { views: { name: string; title: string }[]; db?: string }) {
-  const [text, setText] = useState(""), [open, setOpen] = useState(false), [at, setAt] = useState(0);
+  const [text, setText] = useState(""), [open, setOpen] = useState(false), [chosen, setChosen] = useState({ key: "", at: 0 });
   const [found, setFound] = useState<Found>({ word: "" }), box = useRef<HTMLInputElement>(null);
   const word = text.trim(), key = `${db} ${word}`, wanted = useRef(""); // a word that Enter was pressed for before it was looked up
   const asks = word.length > 1, f: Found = found.word === key ? found : { word: key };
+  const at = chosen.key === key ? chosen.at : 0, setAt = (at: number) => setChosen({ key, at });
   useEffect(() => {
-    setAt(0);
     if (wanted.current !== word) wanted.current = "";
     setFound({ word: key });
     if (!asks) return;
@@ -82,7 +82,7 @@ export function Search({ views, db }: { views: { name: string; title: string }[]
 
   const low = word.toLowerCase(), classes = f.classes ?? [], view = (v: { name: string; title: string }): Offer => ({ kind: "view", text: v.title, go: to(linkTo(v.name)) });
   const classOffer = (r: Row): Offer => ({ kind: "class", text: String(r.name), more: `${number(Number(r.objects))} objects`, go: to(classPage(String(r.name))) });
-  const exact = classes.filter((r) => { const name = String(r.name).toLowerCase(); return name === low || name.endsWith(`.${low}`); });
+  const exact = classes.filter((r) => { const name = String(r.name).toLowerCase(); return name === low || (name.endsWith(`.${low}`) && Number(r.objects) > 0); });
   const pattern = /[*?]/.test(word) ? word : `*${word}*`, asIs = /[*?]/.test(word) || classes.some((r) => String(r.name).includes(word)); // a pattern minds upper and lower case, a filter does not
   const objects = (f.objects ?? []).map((r): Offer => ({ kind: "object", text: String(r.id), more: String(r.class), go: () => change({ obj: String(r.id), tab: undefined }) }));
   const named = views.filter((v) => v.title.toLowerCase().startsWith(low)), queries = [...specs.values()].filter((s) => s.name.includes(low.replace(/ /g, "-"))).slice(0, FEW);
@@ -91,7 +91,7 @@ export function Search({ views, db }: { views: { name: string; title: string }[]
   const list: Offer[] = !word ? views.map(view) : [
     ...objects, ...exact.slice(0, OFFERED).map(classOffer),
     ...named.filter((v) => v.title.toLowerCase() === low).map(view),
-    ...(classes.length > 1 || (classes.length && !exact.length) ? [{ kind: "histogram", text: asIs ? `classes like ${pattern}` : `classes with “${word}”`, more: `${classes.length < CLASSES ? number(classes.length) : "many"} classes`, go: to(linkTo("histogram", asIs ? { target: pattern } : { filter: escaped(word) })) }] : []),
+    ...(classes.length > 1 || (classes.length && !exact.length) ? [{ kind: "list", text: asIs ? `classes like ${pattern}` : `classes with “${word}”`, more: `${classes.length < CLASSES ? number(classes.length) : "many"} classes`, go: to(linkTo("histogram", asIs ? { target: pattern } : { filter: escaped(word) })) }] : []),
     ...classes.filter((r) => !exact.includes(r)).slice(0, OFFERED).map(classOffer),
     ...(f.isNamed ? threads : []),
     ...(f.texts ? [{ kind: "strings", text: `texts that have “${word}”`, more: `${number(f.texts)} texts`, go: to(linkTo("strings", { o_match: `(?i)${escaped(word)}` })) }] : []),
@@ -109,12 +109,12 @@ export function Search({ views, db }: { views: { name: string; title: string }[]
     offer.go();
   };
   // Before all is known what nothing else is better than: a view, a query or SQL may only be like the word.
-  const isBest = isSure && list.length > 0 && (isAll || ["object", "class", "histogram"].includes(list[0].kind) || !asks);
+  const isBest = isSure && list.length > 0 && (isAll || ["object", "class", "list"].includes(list[0].kind) || !asks);
   useEffect(() => { if (word && wanted.current === word && (isBest || isAll)) { wanted.current = ""; take(list[0]); } }, [isBest, isAll, word]);
   const onKey = (e: KeyboardEvent) => {
     const typed = box.current!.value.trim(); // keys may be quicker than what is drawn
     if (e.key === "ArrowDown" || e.key === "ArrowUp") setAt((at + (e.key === "ArrowDown" ? 1 : list.length - 1)) % Math.max(1, list.length));
-    else if (e.key === "Enter" && !at && (!isBest || typed !== word)) { if (typed) wanted.current = typed; if (isAll && typed === word) wanted.current = ""; }
+    else if (e.key === "Enter" && (typed !== word || (!at && !isBest))) { if (typed) wanted.current = typed; if (isAll && typed === word) wanted.current = ""; }
     else if (e.key === "Enter") take(word || at ? list[at] : undefined);
     else return;
     e.preventDefault();
