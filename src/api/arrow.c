@@ -204,6 +204,17 @@ static void release_schema(struct ArrowSchema *schema)
 	schema->release = NULL;
 }
 
+/*
+ * Metadata of a column of identifiers, which are numbers to Arrow: one pair, "heapdb.type", "id",
+ * each with its size before it.
+ */
+static const struct {
+	int32_t count, key_size;
+	char key[11];
+	int32_t value_size;
+	char value[2];
+} __attribute__((packed)) id_metadata = { 1, 11, "heapdb.type", 2, "id" };
+
 /* Formats are static, names are the private data. 0 or ENOMEM. */
 static int init_schema(struct ArrowSchema *schema, const char *format, const char *name)
 {
@@ -253,6 +264,8 @@ static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
 		out->children[out->n_children++] = child;
 		if (init_schema(child, format_of(column->type), column->name) != 0)
 			goto fail;
+		if (column->type == HDB_TYPE_ID)
+			child->metadata = (const char *)&id_metadata;
 		if (s->dictionaries[i] && init_dictionary_schema(child) != 0)
 			goto fail;
 	}

@@ -64,6 +64,7 @@ class Server:
         budget = args.get("max_tokens", 6000) * BYTES_PER_TOKEN
         assert len(text.encode()) <= budget, (tool, args, len(text), budget)
         assert not result["isError"], (tool, args, text)
+        assert result["structuredContent"] == json.loads(text), (tool, args)
         return json.loads(text)
 
     def refuse(self, tool, want, **args):
@@ -110,6 +111,8 @@ def check_beginning(s):
         assert name in names, name
     for t in tools:
         assert t["inputSchema"]["type"] == "object" and t["annotations"]["readOnlyHint"]
+        assert t["outputSchema"]["type"] == "object", t
+        assert " --" not in json.dumps(t), t["name"]
     by = next(t for t in tools if t["name"] == "histogram")["inputSchema"]["properties"]["by"]
     assert "package" in by["enum"], by
     path = next(t for t in tools if t["name"] == "path")["inputSchema"]
@@ -156,10 +159,18 @@ def check_tools(s, tools):
         assert s.call("sql", db=db, statement="SELECT * FROM classes", limit=2)["row_count"] == 2
         a = s.call("sql", db=db, statement="SELECT 1 AS a, 2 AS a, 3 AS a_2")
         assert a["rows"] == [{"a": 1, "a_3": 2, "a_2": 3}], a
+        a = s.call("sql", db=db, statement="SELECT 1 AS a, NULL AS b")
+        assert a == {"rows": [{"a": 1, "b": None}], "row_count": 1}, a
         for statement in ("DELETE FROM objects", "ATTACH 'x' AS y", "SELECT", "",
                           "SELECT 1; SELECT 2", "SELECT * FROM nix"):
             s.refuse("sql", "HDB_", db=db, statement=statement)
         s.refuse("sql", "expected", db=db)
+    a = s.call("oql", db=db, statement="SELECT s, s.nosuch AS none FROM Sample s")
+    assert list(a["rows"][0]) == ["s", "none"] and a["rows"][0]["s"].startswith("0x"), a
+    a = s.call("oql", db=db, statement="SELECT * FROM java.lang.String", limit=2)
+    assert a["cut"] and a["row_count"] == 2, a
+    s.refuse("oql", "there is java.util.HashMap", db=db, statement="SELECT * FROM java.util.HashMab")
+    s.refuse("oql", 'takes db, statement, limit, max_tokens', db=db, statement="SELECT", all=True)
     assert s.call("leaks", db=db, threshold=5, brief=True)["facts"]["suspects"] >= 2
     return names
 
@@ -234,7 +245,13 @@ def check_errors(s):
     s.refuse("open", "no database", db="x" * 5000)
     s.refuse("open", "HDB_", db="empty.heapdb")
     s.refuse("open", "must be a string", db=3)
-    s.refuse("open", "takes no", dbs=db)
+    s.refuse("open", "takes no \"dbs\"; it takes db (", dbs=db)
+    s.refuse("overview", "it takes db, max_tokens", database=db)
+    dump = os.path.join(dumps, "new dump.hprof")
+    with open(dump, "w"):
+        pass
+    s.refuse("overview", f"heapdb import '{os.path.realpath(dump)}'", db="new dump.hprof")
+    os.remove(dump)
     s.refuse("object", "missing argument", db=db)
     s.refuse("object", "no object", db=db, target="0x1")
     s.refuse("object", "", db=db, target=["0x1"] * 100)
@@ -284,6 +301,19 @@ def check_errors(s):
     s.notify("notifications/cancelled", {})
     id = s.send("ping", id="a text")
     assert s.next()["id"] == id
+
+
+def check_prompts(s):
+    prompts = s.ask("prompts/list")["result"]["prompts"]
+    assert [p["name"] for p in prompts] == ["find-leak", "compare", "savings", "threads"], prompts
+    tools = {t["name"] for t in s.ask("tools/list")["result"]["tools"]}
+    for p in prompts:
+        args = {a["name"]: "x.heapdb" for a in p["arguments"]}
+        r = s.ask("prompts/get", {"name": p["name"], "arguments": args})["result"]
+        text = r["messages"][0]["content"]["text"]
+        assert 'Use db "x.heapdb".' in text and tools & set(text.split('"')), text
+        assert "Use" not in s.ask("prompts/get", {"name": p["name"]})["result"]["messages"][0]["content"]["text"]
+    assert s.ask("prompts/get", {"name": "nix"})["error"]["code"] == -32602
 
 
 def check_resources(s):
@@ -406,6 +436,7 @@ def main():
     check_cursor(s)
     check_every_query(s, names)
     check_errors(s)
+    check_prompts(s)
     check_resources(s)
     check_growth(s)
     s.close()

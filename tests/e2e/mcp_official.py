@@ -20,6 +20,9 @@ async def talk(session):
     assert answer["row_count"] == 3 and answer["next_cursor"], answer
     result = await session.call_tool("object", {"db": "sample.heapdb", "target": "0x1"})
     assert "no object" in result.content[0].text
+    prompts = await session.list_prompts()
+    prompt = await session.get_prompt(prompts.prompts[0].name, {"db": "sample.heapdb"})
+    assert "overview" in prompt.messages[0].content.text
     listed = await session.list_resources()
     report = await session.read_resource(listed.resources[1].uri)
     assert report.contents[0].text.startswith("# Heap report")

@@ -6,6 +6,7 @@ import gc
 import importlib.metadata
 import importlib.util
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -132,10 +133,21 @@ class Asking(Case):
         self.assertIn("byte[]", repr(answer))
         self.assertIn("<table>", answer._repr_html_())
         self.assertEqual([c.name for c in answer.columns][0], "name")
-        once = db.histogram()
-        list(once)
+        again = db.histogram()
+        self.assertEqual([list(again), again.rows()], [list(again), list(again)])
+        self.assertEqual((len(answer), answer[0], answer[1:], answer[-1]), (3, rows[0], rows[1:], rows[2]))
+        self.assertEqual(pickle.loads(pickle.dumps(rows)), rows)
+        again.close()
         with self.assertRaises(heapdb_jvm.UsageError):
-            list(once)
+            again.to_arrow() if has("pyarrow") else again._take()
+
+    def test_forms_of_arguments(self):
+        db = self.open()
+        self.assertEqual(db.object(hex(HOLDER)), db.object(HOLDER))
+        self.assertEqual(db.retained(hex(HOLDER)), db.retained(db.object(HOLDER)))
+        other = os.path.join(self.folder, "other.heapdb")
+        shutil.copy(db.file, other)
+        self.assertEqual(db.diff(before=other).rows(), db.diff(before=[heapdb_jvm.open(other)]).rows())
 
     def test_values_are_those_of_the_command(self):
         """Identifiers, texts, nulls and numbers, all rows of several queries."""
@@ -229,7 +241,7 @@ class Asking(Case):
         self.assertLess(rss() - before, 8 << 20)
 
 
-@unittest.skipUnless(heapdb_jvm._library.HAS_SQL, "a library without SQL")
+@unittest.skipUnless(heapdb_jvm._library.STATEMENTS["sql"], "a library without SQL")
 class Sql(Case):
     def test_rows(self):
         db = self.open()
@@ -250,6 +262,42 @@ class Sql(Case):
         big = sum(1 for _ in db.sql("SELECT id FROM objects"))
         self.assertEqual(big, everything)
 
+    def test_parameters(self):
+        db = self.open()
+        ask = lambda *args: db.sql(*args).first()[0]  # noqa: E731
+        self.assertEqual(ask("SELECT '?' || ? || \"?\" FROM (SELECT ':b' AS \"?\") -- ?", ["it's"]), "?it's:b")
+        self.assertEqual(ask("SELECT :a + :b * :a", {"a": 2, "b": 1.5}), 5.0)
+        self.assertEqual(ask("SELECT ? IS NULL", [None]), 1)
+        self.assertEqual(ask("SELECT count(*) FROM objects WHERE id = ?", [db.object(HOLDER)]), 1)
+        for statement, parameters in (("SELECT ?", [1, 2]), ("SELECT ?, ?", [1]), ("SELECT :a", {"b": 1})):
+            with self.assertRaises(heapdb_jvm.UsageError, msg=statement):
+                db.sql(statement, parameters)
+
+    def test_identifiers(self):
+        db = self.open()
+        answer = db.sql("SELECT id, dominator FROM objects WHERE class = 'Sample'")
+        self.assertEqual([c.type for c in answer.columns], ["id", "id"])
+        self.assertIn(hex(HOLDER), repr(answer))
+        if has("pandas"):
+            frame = db.sql("SELECT id, dominator FROM objects").to_pandas()
+            self.assertEqual(str(frame.dtypes["dominator"]), "UInt64")
+            self.assertEqual(str(frame.dtypes["id"]), "uint64")
+            self.assertIn(hex(HOLDER), set(answer.to_pandas(hex_ids=True)["id"]))
+
+    def test_oql(self):
+        db = self.open()
+        answer = db.oql("SELECT s, s.@usedHeapSize AS used, toString(s) AS text FROM java.lang.String s")
+        self.assertEqual([(c.name, c.type) for c in answer.columns],
+                         [("s", "id"), ("used", "integer"), ("text", "text")])
+        everything = db.sql("SELECT count(*) FROM objects WHERE class = 'java.lang.String'").first()[0]
+        self.assertEqual(len(answer), everything)
+        mixed = db.oql("SELECT m.size AS a FROM java.util.HashMap m UNION ( SELECT toHex(1) FROM OBJECTS 0 )")
+        self.assertEqual((mixed.columns[0].type, mixed[-1].a), ("text", "0x1"))
+        self.assertEqual(db.oql("SELECT * FROM Sample").first().id, HOLDER)
+        with self.assertRaises(heapdb_jvm.UsageError) as caught:
+            db.oql("SELECT * FROM java.util.HashMab")
+        self.assertIn("java.util.HashMap", str(caught.exception))
+
     def test_what_a_column_holds(self):
         db = self.open()
         answer = db.sql("WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 9000) "
@@ -265,9 +313,11 @@ class Sql(Case):
             with self.assertRaises(heapdb_jvm.HeapdbError, msg=wrong):
                 db.sql(wrong)
         answer = db.sql("SELECT 1 AS a")
-        list(answer)
+        self.assertEqual(list(answer), list(answer))
+        closed = db.sql("SELECT 1 AS a")
+        closed.close()
         with self.assertRaises(ValueError):
-            list(answer)
+            list(closed)
         left = db.sql("SELECT * FROM refs")
         next(iter(left))
         waiting = db.sql("SELECT 2 AS b")

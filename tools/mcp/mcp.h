@@ -12,20 +12,16 @@
 
 #include <stdbool.h>
 
-/* Takes the rows of a statement; columns and values are borrowed until it returns. */
-struct mcp_sink {
-	int (*row)(void *ctx, size_t count, const struct hdb_column *const *columns,
-		   const struct hdb_value *const *values);
-	void *ctx;
-};
-
-/* A statement in SQL; all is lent. */
+/* A statement in SQL or in MAT's query language; all is lent. */
 struct mcp_statement {
 	struct hdb *db;
 	const char *text;
-	bool all; /* tables show unreachable objects, too */
+	bool all; /* SQL: tables show unreachable objects, too */
 	const volatile int *cancel;
 };
+
+typedef int mcp_statement_fn(const struct mcp_statement *statement, struct hdb_row_source *out,
+			     struct hdb_error *err);
 
 struct mcp_options {
 	const char *const *folders; /* databases below them may be asked, and no others; lent */
@@ -38,12 +34,8 @@ struct mcp_options {
 	 */
 	int (*report)(struct hdb *db, const char *name, char **text, size_t *size,
 		      struct hdb_error *err);
-	/*
-	 * Runs an SQL statement that reads, and calls `row` for each row, until it returns other
-	 * than HDB_OK, which is the result then. NULL: there is no SQL.
-	 */
-	int (*sql)(const struct mcp_statement *statement, const struct mcp_sink *sink,
-		   struct hdb_error *err);
+	/* Runs a statement that reads: *out has its rows, and ends it. NULL: there is no SQL. */
+	mcp_statement_fn *sql, *oql;
 };
 
 /*

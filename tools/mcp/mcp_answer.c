@@ -70,11 +70,9 @@ static json_t *json_of(const struct hdb_value *value, size_t text_max)
 	return json_null();
 }
 
-/* Sets a key; what is null is left out. -1: no memory. */
+/* Sets a key. -1: no memory. */
 static int put(json_t *object, const char *name, const struct hdb_value *value, size_t text_max)
 {
-	if (value->type == HDB_TYPE_NULL)
-		return 0;
 	return json_object_set_new(object, name, json_of(value, text_max));
 }
 
@@ -83,8 +81,10 @@ static json_t *facts_of(const struct hdb_rows *rows, size_t text_max)
 	json_t *facts = json_object();
 
 	for (size_t i = 0; facts && i < hdb_rows_fact_count(rows); i++) {
-		if (put(facts, hdb_rows_fact_column(rows, i)->name, hdb_rows_fact_value(rows, i),
-			text_max) < 0) {
+		const struct hdb_value *value = hdb_rows_fact_value(rows, i);
+
+		if (value->type != HDB_TYPE_NULL &&
+		    put(facts, hdb_rows_fact_column(rows, i)->name, value, text_max) < 0) {
 			json_decref(facts);
 			return NULL;
 		}
@@ -101,15 +101,27 @@ static bool is_asked(const json_t *columns, const char *name)
 	return !columns;
 }
 
-static json_t *row_of(const struct hdb_rows *rows, const json_t *columns, size_t text_max)
+struct filling {
+	struct hdb_row_source from;
+	const volatile int *cancel;
+	struct mcp_page *page;
+	bool with_nulls; /* else a row has no nulls: its columns are known */
+	json_t *list;    /* the rows that fit; owned */
+	size_t used;     /* bytes */
+	bool is_full;    /* a row did not fit, or the limit is reached */
+	bool is_cut;     /* a row did not fit */
+};
+
+static json_t *row_of(const struct filling *f, size_t text_max)
 {
 	json_t *row = json_object();
 
-	for (size_t i = 0; row && i < hdb_rows_column_count(rows); i++) {
-		const char *name = hdb_rows_column(rows, i)->name;
+	for (size_t i = 0; row && i < f->from.column_count; i++) {
+		const char *name = f->from.column(f->from.ctx, i)->name;
+		const struct hdb_value *value = f->from.value(f->from.ctx, i);
 
-		if (is_asked(columns, name) &&
-		    put(row, name, hdb_rows_value(rows, i), text_max) < 0) {
+		if ((f->with_nulls || value->type != HDB_TYPE_NULL) &&
+		    is_asked(f->page->columns, name) && put(row, name, value, text_max) < 0) {
 			json_decref(row);
 			return NULL;
 		}
@@ -132,15 +144,6 @@ static int check_columns(const struct hdb_rows *rows, const json_t *columns, str
 	return HDB_OK;
 }
 
-struct filling {
-	struct hdb_rows *rows;
-	const struct mcp_question *question;
-	struct mcp_page *page;
-	json_t *list; /* the rows that fit; owned */
-	size_t used;  /* bytes */
-	bool is_full; /* a row did not fit, or the limit is reached */
-};
-
 /* Adds the current row; sets is_full where it does not fit. A first row is cut until it does. */
 static int add_row(struct filling *f, struct hdb_error *err)
 {
@@ -149,7 +152,7 @@ static int add_row(struct filling *f, struct hdb_error *err)
 	assert(!f->is_full);
 	assert(f->used <= f->page->budget_bytes);
 	for (size_t text_max = MCP_TEXT_MAX; text_max >= MCP_TEXT_MIN; text_max /= 2) {
-		json_t *row = row_of(f->rows, f->page->columns, text_max);
+		json_t *row = row_of(f, text_max);
 		const size_t size = row ? mcp_size(row) + 1 : 0;
 
 		if (!row)
@@ -164,7 +167,7 @@ static int add_row(struct filling *f, struct hdb_error *err)
 		if (!is_first)
 			break;
 	}
-	f->is_full = true;
+	f->is_full = f->is_cut = true;
 	return is_first ?
 		       mcp_fail(err, HDB_ELIMIT,
 				"not even one row fits into max_tokens: ask for more, or for fewer "
@@ -179,10 +182,10 @@ static int fill(struct filling *f, struct hdb_error *err)
 	int r;
 
 	assert(json_array_size(f->list) == 0);
-	while (!f->is_full && (r = hdb_rows_next(f->rows, err)) != HDB_END) {
+	while (!f->is_full && (r = f->from.next(f->from.ctx, err)) != HDB_END) {
 		if (r < 0)
 			return r;
-		if (*f->question->cancel)
+		if (*f->cancel)
 			return mcp_fail(err, HDB_EINTR, "cancelled");
 		if (no++ < page->offset)
 			continue;
@@ -194,11 +197,11 @@ static int fill(struct filling *f, struct hdb_error *err)
 }
 
 /* The frame, the facts and how much of the budget they take. */
-static int put_facts(struct filling *f, json_t *answer, struct hdb_error *err)
+static int put_facts(struct filling *f, const struct hdb_rows *rows, json_t *answer,
+		     struct hdb_error *err)
 {
-	f->used = FRAME_BYTES;
 	for (size_t text_max = MCP_TEXT_MAX; !f->page->without_facts; text_max /= 2) {
-		json_t *facts = facts_of(f->rows, text_max);
+		json_t *facts = facts_of(rows, text_max);
 		const size_t size = facts ? mcp_size(facts) : 0;
 
 		if (!facts)
@@ -215,12 +218,13 @@ static int put_facts(struct filling *f, json_t *answer, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int put_counts(struct filling *f, json_t *answer, struct hdb_error *err)
+static int put_counts(struct filling *f, struct hdb_rows *rows, json_t *answer,
+		      struct hdb_error *err)
 {
 	const size_t count = json_array_size(f->list);
 	uint64_t total;
 
-	TRY_ERRORS(hdb_rows_total(f->rows, &total, err));
+	TRY_ERRORS(hdb_rows_total(rows, &total, err));
 	f->page->next = f->page->offset + count < total && count > 0 ? f->page->offset + count : 0;
 	json_object_set(answer, "rows", f->list);
 	json_object_set_new(answer, "row_count", json_integer((json_int_t)count));
@@ -230,11 +234,33 @@ static int put_counts(struct filling *f, json_t *answer, struct hdb_error *err)
 	return HDB_OK;
 }
 
+static const struct hdb_column *rows_column(void *rows, size_t column)
+{
+	return hdb_rows_column(rows, column);
+}
+
+static int rows_next(void *rows, struct hdb_error *err)
+{
+	return hdb_rows_next(rows, err);
+}
+
+static const struct hdb_value *rows_value(void *rows, size_t column)
+{
+	return hdb_rows_value(rows, column);
+}
+
 int mcp_answer(struct hdb *db, const struct mcp_question *question, struct mcp_page *page,
 	       json_t **out, struct hdb_error *err)
 {
 	struct hdb_query_args args = question->args;
-	struct filling f = { .question = question, .page = page, .list = json_array() };
+	struct hdb_rows *rows = NULL;
+	struct filling f = {
+		.from = { .column = rows_column, .next = rows_next, .value = rows_value },
+		.cancel = question->cancel,
+		.page = page,
+		.list = json_array(),
+		.used = FRAME_BYTES,
+	};
 	json_t *answer = json_pack("{s:s}", "query", question->spec->name);
 	const uint64_t room = page->limit ? page->limit : page->budget_bytes / ROW_MIN + 1;
 	int r;
@@ -245,17 +271,19 @@ int mcp_answer(struct hdb *db, const struct mcp_question *question, struct mcp_p
 		goto out;
 	}
 	args.limit = page->offset > UINT64_MAX - room ? UINT64_MAX : page->offset + room;
-	if ((r = hdb_query(db, question->spec->name, &args, &f.rows, err)) != HDB_OK)
+	if ((r = hdb_query(db, question->spec->name, &args, &rows, err)) != HDB_OK)
 		goto out;
-	if ((r = check_columns(f.rows, page->columns, err)) < 0)
+	f.from.ctx = rows;
+	f.from.column_count = hdb_rows_column_count(rows);
+	if ((r = check_columns(rows, page->columns, err)) < 0)
 		goto out;
-	if ((r = put_facts(&f, answer, err)) < 0)
+	if ((r = put_facts(&f, rows, answer, err)) < 0)
 		goto out;
 	if ((r = fill(&f, err)) < 0)
 		goto out;
-	r = put_counts(&f, answer, err);
+	r = put_counts(&f, rows, answer, err);
 out:
-	hdb_rows_close(f.rows);
+	hdb_rows_close(rows);
 	json_decref(f.list);
 	if (r != HDB_OK) {
 		json_decref(answer);
@@ -265,68 +293,31 @@ out:
 	return HDB_OK;
 }
 
-/* ---- SQL: rows that are pushed ---- */
-
-struct sql_filling {
-	json_t *list;
-	size_t used, budget_bytes;
-	uint64_t limit;
-	const volatile int *cancel;
-	struct hdb_error *err;
-};
-
-/* A row that does not fit ends the statement with HDB_END. A first row is cut until it fits. */
-static int on_sql_row(void *ctx, size_t count, const struct hdb_column *const *columns,
-		      const struct hdb_value *const *values)
+int mcp_answer_statement(mcp_statement_fn *run, const struct mcp_statement *statement,
+			 struct mcp_page *page, json_t **out, struct hdb_error *err)
 {
-	struct sql_filling *f = ctx;
-	const size_t done = json_array_size(f->list);
-
-	if (*f->cancel)
-		return mcp_fail(f->err, HDB_EINTR, "cancelled");
-	if (f->limit && done == f->limit)
-		return HDB_END;
-	for (size_t text_max = MCP_TEXT_MAX; text_max >= MCP_TEXT_MIN; text_max /= 2) {
-		json_t *row = json_object();
-
-		for (size_t i = 0; row && i < count; i++)
-			put(row, columns[i]->name, values[i], text_max);
-		if (!row)
-			return mcp_fail(f->err, HDB_ENOMEM, "no memory for a row");
-		if (mcp_size(row) + 1 <= f->budget_bytes - f->used) {
-			f->used += mcp_size(row) + 1;
-			json_array_append_new(f->list, row);
-			return HDB_OK;
-		}
-		json_decref(row);
-		if (done)
-			return HDB_END;
-	}
-	return mcp_fail(f->err, HDB_ELIMIT, "not even one row fits into max_tokens");
-}
-
-int mcp_answer_sql(const struct mcp_options *options, const struct mcp_statement *statement,
-		   struct mcp_page *page, json_t **out, struct hdb_error *err)
-{
-	struct sql_filling f = {
+	struct filling f = {
+		.cancel = statement->cancel,
+		.page = page,
+		.with_nulls = true,
 		.list = json_array(),
 		.used = FRAME_BYTES,
-		.budget_bytes = page->budget_bytes,
-		.limit = page->limit,
-		.cancel = statement->cancel,
-		.err = err,
 	};
-	const struct mcp_sink sink = { .row = on_sql_row, .ctx = &f };
-	const int r = options->sql(statement, &sink, err);
+	int r = run(statement, &f.from, err);
 
-	if (r < 0)
+	if (r < 0) {
+		json_decref(f.list);
+		return r;
+	}
+	if ((r = fill(&f, err)) < 0)
 		goto out;
 	*out = json_pack("{s:O, s:I}", "rows", f.list, "row_count",
 			 (json_int_t)json_array_size(f.list));
-	if (r == HDB_END)
+	if (f.is_cut || (f.is_full && f.from.next(f.from.ctx, NULL) == HDB_OK))
 		json_object_set_new(*out, "cut",
 				    json_string("more rows follow: LIMIT and OFFSET have them"));
 out:
+	f.from.close(f.from.ctx);
 	json_decref(f.list);
-	return r < 0 ? r : HDB_OK;
+	return r;
 }

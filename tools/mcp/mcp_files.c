@@ -187,30 +187,56 @@ out:
 	return rc;
 }
 
-/* Real path of a database that lies below a folder; NULL: there is none of that name. */
-static char *resolve(const struct mcp_files *files, const char *name)
+/* Real path of a file with such an end that lies below a folder; NULL: there is none. */
+static char *find_file(const struct mcp_files *files, const char *name, const char *end)
 {
-	char database[PATH_MAX], joined[2 * PATH_MAX];
+	char joined[2 * PATH_MAX];
 
-	if (strlen(name) >= PATH_MAX)
-		return NULL;
-	if (ends_with(name, ".heapdb"))
-		snprintf(database, sizeof(database), "%s", name);
-	else if (hdb_default_path(name, database, sizeof(database), NULL) != HDB_OK)
-		return NULL;
 	for (size_t i = 0; i < files->folder_count; i++) {
 		char *path;
 
 		if (name[0] == '/')
-			snprintf(joined, sizeof(joined), "%s", database);
+			snprintf(joined, sizeof(joined), "%s", name);
 		else
-			snprintf(joined, sizeof(joined), "%s/%s", files->folders[i], database);
+			snprintf(joined, sizeof(joined), "%s/%s", files->folders[i], name);
 		path = realpath(joined, NULL);
-		if (path && below(path, files->folders[i]) && ends_with(path, ".heapdb"))
+		if (path && below(path, files->folders[i]) && ends_with(path, end))
 			return path;
 		free(path);
 	}
 	return NULL;
+}
+
+/* Real path of a database, or of that of a dump. */
+static char *resolve(const struct mcp_files *files, const char *name)
+{
+	char database[PATH_MAX];
+
+	if (strlen(name) >= PATH_MAX)
+		return NULL;
+	if (ends_with(name, ".heapdb"))
+		return find_file(files, name, ".heapdb");
+	return hdb_default_path(name, database, sizeof(database), NULL) == HDB_OK ?
+		       find_file(files, database, ".heapdb") :
+		       NULL;
+}
+
+/* There is no database of that name; of a dump it can be made. */
+static int refuse_file(const struct mcp_files *files, const char *name, struct hdb_error *err)
+{
+	char *dump = strlen(name) < PATH_MAX ? find_file(files, name, ".hprof") : NULL;
+	const int r =
+		dump ? mcp_fail(err, HDB_EABSENT,
+				"\"%s\" is a dump that has no database yet: ask the user to run "
+				"`heapdb import '%s'`, then call again",
+				name, dump) :
+		       mcp_fail(err, HDB_EABSENT,
+				"there is no database \"%s\" below the folders that may be read; "
+				"the tool \"open\" lists what there is",
+				name);
+
+	free(dump);
+	return r;
 }
 
 static struct mcp_database *find_kept(struct mcp_files *files, const char *path,
@@ -289,10 +315,7 @@ int mcp_files_open(struct mcp_files *files, const char *name, struct hdb **db, c
 		goto out;
 	path = resolve(files, name ? name : only);
 	if (!path) {
-		r = mcp_fail(err, HDB_EABSENT,
-			     "there is no database \"%s\" below the folders that may be read; the "
-			     "tool \"open\" lists what there is",
-			     name ? name : only);
+		r = refuse_file(files, name ? name : only, err);
 		goto out;
 	}
 	if ((r = open_kept(files, path, db, err)) < 0)

@@ -99,11 +99,11 @@ int mcp_answer(struct hdb *db, const struct mcp_question *question, struct mcp_p
 	       json_t **out, struct hdb_error *err);
 
 /*
- * The rows of an SQL statement: {"rows", "row_count"}, and "cut" where more follow. HDB_ELIMIT as
- * above.
+ * The rows of a statement, nulls too: {"rows", "row_count"}, and "cut" where more follow.
+ * HDB_ELIMIT as above.
  */
-int mcp_answer_sql(const struct mcp_options *options, const struct mcp_statement *statement,
-		   struct mcp_page *page, json_t **out, struct hdb_error *err);
+int mcp_answer_statement(mcp_statement_fn *run, const struct mcp_statement *statement,
+			 struct mcp_page *page, json_t **out, struct hdb_error *err);
 
 /* Bytes of a value as it is written. */
 size_t mcp_size(const json_t *value);
@@ -123,6 +123,13 @@ bool mcp_tool_exists(const struct mcp_options *options, const char *name);
 /* Calls one: *out is the JSON that the assistant reads. */
 int mcp_tool_call(const struct mcp_call *call, json_t **out, struct hdb_error *err);
 
+/* ---- mcp_prompts.c: investigations that a person can start ---- */
+
+/* As of prompts/list. */
+json_t *mcp_prompts_list(void);
+/* The messages of one, as of prompts/get. NULL: there is none of the name. */
+json_t *mcp_prompt(const char *name, const json_t *args);
+
 /* ---- mcp_schema.c: the registry as schemas ---- */
 
 /* The arguments of a query, as a JSON schema. `takes` has its other arguments: enum below. */
@@ -132,10 +139,13 @@ enum mcp_takes {
 	MCP_TAKES_DB = 4,
 	MCP_TAKES_ROWS = 8, /* sort, limit, columns, cursor */
 	MCP_TAKES_BUDGET = 16,
-	MCP_TAKES_SQL = 64,    /* a statement, and a limit */
-	MCP_TAKES_OPTIONS = 32 /* options in an object, and targets of whatever query it is */
+	MCP_TAKES_OPTIONS = 32,   /* options in an object, and targets of whatever query it is */
+	MCP_TAKES_STATEMENT = 64, /* a statement, and a limit */
+	MCP_TAKES_ALL = 128       /* whether unreachable objects count, too */
 };
 json_t *mcp_schema_of(const struct hdb_query_spec *spec, unsigned takes);
+/* What such a tool answers. */
+json_t *mcp_schema_output(unsigned takes);
 /* Targets, options, columns and facts of a query, as its documentation. */
 json_t *mcp_schema_explain(const struct hdb_query_spec *spec);
 /* Name, group and line of each. */

@@ -20,6 +20,21 @@ static json_t *choice_of(const char *argument)
 	return words;
 }
 
+/* A help text, whose options are arguments here: "--arrays" is "arrays". */
+static json_t *help_of(const char *argument, const char *help)
+{
+	char text[1024];
+	size_t used = 0;
+
+	used = argument ? (size_t)snprintf(text, sizeof(text), "%s: ", argument) : 0;
+	for (const char *c = help; *c && used + 1 < sizeof(text); c++) {
+		if (c[0] == '-' && c[1] == '-' && c[2] >= 'a' && c[2] <= 'z')
+			c += 2;
+		text[used++] = *c;
+	}
+	return json_stringn(text, used);
+}
+
 /* {"type":..., "description":...} */
 static json_t *option_schema(const struct hdb_option_spec *option)
 {
@@ -35,11 +50,9 @@ static json_t *option_schema(const struct hdb_option_spec *option)
 		json_object_set_new(schema, "type", json_pack("[s,s]", "string", "array"));
 		json_object_set_new(schema, "items", json_pack("{s:s}", "type", "string"));
 	}
-	if (option->argument && option->type != HDB_OPTION_CHOICE)
-		json_object_set_new(schema, "description",
-				    json_sprintf("%s: %s", option->argument, option->help));
-	else
-		json_object_set_new(schema, "description", json_string(option->help));
+	json_object_set_new(
+		schema, "description",
+		help_of(option->type != HDB_OPTION_CHOICE ? option->argument : NULL, option->help));
 	if (option->default_value)
 		json_object_set_new(schema, "default", json_string(option->default_value));
 	return schema;
@@ -130,10 +143,11 @@ json_t *mcp_schema_of(const struct hdb_query_spec *spec, unsigned takes)
 			 typed("string",
 			       "the database, as \"open\" lists it; not needed if there is "
 			       "one only"));
-	if (takes & MCP_TAKES_SQL) {
-		property(properties, "statement", typed("string", "one SELECT statement"));
+	if (takes & MCP_TAKES_ALL)
 		property(properties, "all",
 			 typed("boolean", "tables show unreachable objects, too"));
+	if (takes & MCP_TAKES_STATEMENT) {
+		property(properties, "statement", typed("string", "one SELECT statement"));
 		property(properties, "limit",
 			 json_pack("{s:s, s:i, s:s}", "type", "integer", "minimum", 1,
 				   "description", "most rows of this answer"));
@@ -151,6 +165,16 @@ json_t *mcp_schema_of(const struct hdb_query_spec *spec, unsigned takes)
 		json_object_set(schema, "required", required);
 	json_decref(required);
 	return schema;
+}
+
+json_t *mcp_schema_output(unsigned takes)
+{
+	if (!(takes & (MCP_TAKES_ROWS | MCP_TAKES_STATEMENT)))
+		return json_pack("{s:s}", "type", "object");
+	return json_pack("{s:s, s:{s:{s:s, s:{s:s}}, s:{s:s}, s:{s:s}, s:{s:s}}, s:[s, s]}", "type",
+			 "object", "properties", "rows", "type", "array", "items", "type", "object",
+			 "row_count", "type", "integer", "total_rows", "type", "integer",
+			 "next_cursor", "type", "string", "required", "rows", "row_count");
 }
 
 /* ---- explain ---- */
@@ -187,9 +211,8 @@ json_t *mcp_schema_explain(const struct hdb_query_spec *spec)
 				  "summary", spec->summary, "target", spec->targets);
 
 	for (const struct hdb_option_spec *o = spec->options; o->name; o++)
-		json_object_set_new(
-			options, o->name,
-			json_sprintf("%s: %s", o->argument ? o->argument : "switch", o->help));
+		json_object_set_new(options, o->name,
+				    help_of(o->argument ? o->argument : "switch", o->help));
 	json_object_set_new(about, "options", options);
 	json_object_set_new(about, "columns", columns_of(spec->columns, spec->column_count));
 	json_object_set_new(about, "facts", columns_of(spec->facts, spec->fact_count));

@@ -170,7 +170,7 @@ static void send_result(struct server *s, const json_t *message, json_t *result,
 
 static json_t *capabilities(const struct server *s)
 {
-	json_t *all = json_pack("{s:{}}", "tools");
+	json_t *all = json_pack("{s:{}, s:{}}", "tools", "prompts");
 
 	if (s->options->report)
 		json_object_set_new(all, "resources", json_object());
@@ -213,6 +213,23 @@ static void on_tools(struct server *s, const json_t *message)
 {
 	send_result(s, message, json_pack("{s:o}", "tools", mcp_tools_list(s->options)),
 		    LIST_TTL_MS);
+}
+
+static void on_prompts(struct server *s, const json_t *message)
+{
+	send_result(s, message, json_pack("{s:o}", "prompts", mcp_prompts_list()), LIST_TTL_MS);
+}
+
+static void on_prompt(struct server *s, const json_t *message)
+{
+	const json_t *params = json_object_get(message, "params");
+	const char *name = json_string_value(json_object_get(params, "name"));
+	json_t *prompt = name ? mcp_prompt(name, json_object_get(params, "arguments")) : NULL;
+
+	if (prompt)
+		send_result(s, message, prompt, -1);
+	else
+		send_error(s, id_of(message), RPC_PARAMS, "there is no such prompt", NULL);
 }
 
 static void on_templates(struct server *s, const json_t *message)
@@ -299,8 +316,8 @@ static void on_call(struct server *s, const json_t *message)
 	}
 	text = json_dumps(answer, MCP_DUMP);
 	if (text)
-		result = json_pack("{s:[{s:s, s:s}], s:b}", "content", "type", "text", "text", text,
-				   "isError", 0);
+		result = json_pack("{s:[{s:s, s:s}], s:O, s:b}", "content", "type", "text", "text",
+				   text, "structuredContent", answer, "isError", 0);
 	send_result(s, message, result, -1);
 out:
 	free(text);
@@ -383,6 +400,8 @@ static const struct method {
 	{ "server/discover", on_discover, false },
 	{ "ping", on_ping, false },
 	{ "tools/list", on_tools, false },
+	{ "prompts/list", on_prompts, false },
+	{ "prompts/get", on_prompt, false },
 	{ "resources/templates/list", on_templates, false },
 	{ "tools/call", on_call, true },
 	{ "resources/list", on_resources, true },

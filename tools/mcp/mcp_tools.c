@@ -28,10 +28,12 @@ static int run_open(const struct mcp_call *, const struct tool *, json_t **, str
 static int run_overview(const struct mcp_call *, const struct tool *, json_t **,
 			struct hdb_error *);
 static int run_query(const struct mcp_call *, const struct tool *, json_t **, struct hdb_error *);
-static int run_sql(const struct mcp_call *, const struct tool *, json_t **, struct hdb_error *);
+static int run_statement(const struct mcp_call *, const struct tool *, json_t **,
+			 struct hdb_error *);
 static int run_explain(const struct mcp_call *, const struct tool *, json_t **, struct hdb_error *);
 
 #define TAKES_QUESTION (MCP_TAKES_DB | MCP_TAKES_ROWS | MCP_TAKES_BUDGET)
+#define TAKES_STATEMENT (MCP_TAKES_DB | MCP_TAKES_BUDGET | MCP_TAKES_STATEMENT)
 #define TAKES_ANY (MCP_TAKES_NAME | MCP_TAKES_OPTIONS | MCP_TAKES_BEFORE)
 
 static const struct tool tools[] = {
@@ -53,11 +55,14 @@ static const struct tool tools[] = {
 	  "What an object keeps alive, largest first; without a target the biggest objects." },
 	{ "compare", "diff", TAKES_QUESTION | MCP_TAKES_BEFORE, run_query, "Compare dumps",
 	  "What grew between dumps: db is the last, before has the earlier ones." },
-	{ "sql", NULL, MCP_TAKES_DB | MCP_TAKES_BUDGET | MCP_TAKES_SQL, run_sql, "SQL",
+	{ "sql", NULL, TAKES_STATEMENT | MCP_TAKES_ALL, run_statement, "SQL",
 	  "Runs a SELECT of SQLite's SQL. Tables: objects, refs, classes, class_fields, roots, threads, "
 	  "frames, locals, strings, arrays, loaders; every class under its name, quoted, with columns "
 	  "id, shallow, retained, dominator and its fields. They show reachable objects. Identifiers are "
 	  "integers here." },
+	{ "oql", NULL, TAKES_STATEMENT, run_statement, "OQL of Eclipse MAT",
+	  "Runs a SELECT of Eclipse MAT's object query language, as in: SELECT m, m.size FROM INSTANCEOF "
+	  "java.util.HashMap m WHERE m.size > 1000. Also GROUP BY, ORDER BY, LIMIT, count(*), sum(x)." },
 	{ "explain", NULL, MCP_TAKES_NAME, run_explain, "Explain the queries",
 	  "Lists all queries; with name: its targets, options, columns and facts." },
 	{ "query", NULL, TAKES_QUESTION | TAKES_ANY, run_query, "Any query",
@@ -66,11 +71,17 @@ static const struct tool tools[] = {
 };
 #define TOOL_COUNT (sizeof(tools) / sizeof(tools[0]))
 
-/* A tool whose query the library lacks is not there. */
+/* What runs the statements of a tool. */
+static mcp_statement_fn *statement_fn(const struct mcp_options *options, const struct tool *tool)
+{
+	return tool->takes & MCP_TAKES_ALL ? options->sql : options->oql;
+}
+
+/* A tool whose query or language is missing is not there. */
 static bool is_there(const struct mcp_options *options, const struct tool *tool)
 {
-	if (tool->takes & MCP_TAKES_SQL)
-		return options->sql != NULL;
+	if (tool->takes & MCP_TAKES_STATEMENT)
+		return statement_fn(options, tool) != NULL;
 	return !tool->query || hdb_query_named(tool->query);
 }
 
@@ -101,9 +112,10 @@ static json_t *describe(const struct tool *tool)
 	for (size_t i = 0; spec && i < spec->column_count && (size_t)used < sizeof(text) - 100; i++)
 		used += snprintf(text + used, sizeof(text) - (size_t)used, "%s %.60s", i ? "," : "",
 				 spec->columns[i].name);
-	return json_pack("{s:s, s:s, s:s, s:o, s:{s:b, s:b, s:b}}", "name", tool->name, "title",
-			 tool->title, "description", text, "inputSchema",
-			 mcp_schema_of(spec, tool->takes), "annotations", "readOnlyHint", 1,
+	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:{s:b, s:b, s:b}}", "name", tool->name,
+			 "title", tool->title, "description", text, "inputSchema",
+			 mcp_schema_of(spec, tool->takes), "outputSchema",
+			 mcp_schema_output(tool->takes), "annotations", "readOnlyHint", 1,
 			 "idempotentHint", 1, "openWorldHint", 0);
 }
 
@@ -304,9 +316,9 @@ static bool is_common(unsigned takes, const char *name)
 	} common[] = {
 		{ "db", MCP_TAKES_DB },
 		{ "sort", MCP_TAKES_ROWS },
-		{ "statement", MCP_TAKES_SQL },
-		{ "all", MCP_TAKES_SQL },
-		{ "limit", MCP_TAKES_ROWS | MCP_TAKES_SQL },
+		{ "statement", MCP_TAKES_STATEMENT },
+		{ "all", MCP_TAKES_ALL },
+		{ "limit", MCP_TAKES_ROWS | MCP_TAKES_STATEMENT },
 		{ "columns", MCP_TAKES_ROWS },
 		{ "cursor", MCP_TAKES_ROWS },
 		{ "max_tokens", MCP_TAKES_BUDGET },
@@ -323,6 +335,28 @@ static bool is_common(unsigned takes, const char *name)
 	return false;
 }
 
+/* HDB_EUSAGE: an argument that the tool does not take; names those that it does. */
+static int refuse_name(const struct tool *tool, const char *name, struct hdb_error *err)
+{
+	json_t *schema =
+		mcp_schema_of(tool->query ? hdb_query_named(tool->query) : NULL, tool->takes);
+	char names[512] = "";
+	size_t used = 0;
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(json_object_get(schema, "properties"), key, value)
+	{
+		if (used + strlen(key) + 3 > sizeof(names))
+			break;
+		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
+					 used ? ", " : "", key);
+	}
+	json_decref(schema);
+	return mcp_fail(err, HDB_EUSAGE, "the tool \"%s\" takes no \"%.60s\"; it takes %s",
+			tool->name, name, *names ? names : "nothing");
+}
+
 /* Options, which a tool takes among its arguments and "query" in an object. */
 static int take_options(struct asking *a, struct hdb_error *err)
 {
@@ -337,8 +371,7 @@ static int take_options(struct asking *a, struct hdb_error *err)
 		if (!is_apart && find_option(a->spec, name))
 			r = take_option(a, name, value, err);
 		else if (!is_common(a->tool->takes, name))
-			r = mcp_fail(err, HDB_EUSAGE, "the tool \"%s\" takes no \"%.60s\"",
-				     a->tool->name, name);
+			r = refuse_name(a->tool, name, err);
 		if (r < 0)
 			return r;
 	}
@@ -502,8 +535,7 @@ static int check_names(const struct mcp_call *call, const struct tool *tool, str
 	json_object_foreach(call->args, name, value)
 	{
 		if (!is_common(tool->takes, name))
-			return mcp_fail(err, HDB_EUSAGE, "the tool \"%s\" takes no \"%.60s\"",
-					tool->name, name);
+			return refuse_name(tool, name, err);
 	}
 	return HDB_OK;
 }
@@ -645,8 +677,8 @@ out:
 	return HDB_OK;
 }
 
-static int run_sql(const struct mcp_call *call, const struct tool *tool, json_t **out,
-		   struct hdb_error *err)
+static int run_statement(const struct mcp_call *call, const struct tool *tool, json_t **out,
+			 struct hdb_error *err)
 {
 	struct asking a = { .call = call, .tool = tool };
 	struct mcp_statement statement = { .cancel = call->cancel };
@@ -669,7 +701,8 @@ static int run_sql(const struct mcp_call *call, const struct tool *tool, json_t 
 		goto out;
 	statement.db = a.db;
 	statement.all = json_is_true(all);
-	r = mcp_answer_sql(call->files->options, &statement, &a.page, out, err);
+	r = mcp_answer_statement(statement_fn(call->files->options, tool), &statement, &a.page, out,
+				 err);
 out:
 	free(a.shown);
 	return r;

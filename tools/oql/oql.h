@@ -37,6 +37,7 @@ struct oql_options {
 	uint64_t memory_bytes;        /* budget of what is kept; 0: OQL_MEMORY_DEFAULT */
 	uint64_t limit;               /* most rows; 0: all */
 	const char *sort;             /* column to sort by, "-column" the other way; NULL: none */
+	size_t batch_rows;            /* of oql_arrow, as of hdb_rows_arrow */
 	bool with_labels;             /* objects in columns as "java.util.HashMap @ 0x12c4" */
 	struct hdb_progress progress; /* reports and cancels; what it points to is lent */
 };
@@ -77,5 +78,13 @@ uint64_t oql_empty_cells(const struct oql *oql, const char **first);
 
 /* NULL is fine. */
 void oql_close(struct oql *oql);
+
+/* The rows of a statement as a source; out->close ends it. `text` is copied. */
+int oql_source(struct hdb *db, struct oql_str text, const struct oql_options *opt,
+	       struct hdb_row_source *out, struct hdb_error *err);
+
+/* The same as a stream of Arrow columns (*out, lent); `db` is lent until its release. */
+int oql_arrow(struct hdb *db, struct oql_str text, const struct oql_options *opt,
+	      struct ArrowArrayStream *out, struct hdb_error *err);
 
 #endif

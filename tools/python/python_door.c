@@ -1,16 +1,20 @@
 /*
- * python/python_door.c - what the Python package has besides the library: SQL, files of columns.
+ * python/python_door.c - what the Python package has besides the library: SQL, OQL, files of
+ * columns.
  * It is linked with the library into the one shared library of the wheel, which calls nothing of
  * SQLite's but what is inside of it.
  */
 #include "python_door.h"
 
 #include "export/export.h"
+#include "oql/oql.h"
+
+#include <string.h>
 
 #ifdef HAVE_SQLITE
 #include "sqlite/sqlite.h"
 
-int hdbpy_sql(struct hdb *db, const char *statement, const struct hdbpy_sql_options *opt,
+int hdbpy_sql(struct hdb *db, const char *statement, const struct hdbpy_options *opt,
 	      struct ArrowArrayStream *out, struct hdb_error *err)
 {
 	const struct heapsql_arrow_options options = {
@@ -22,6 +26,17 @@ int hdbpy_sql(struct hdb *db, const char *statement, const struct hdbpy_sql_opti
 	return heapsql_arrow(db, statement, &options, out, err);
 }
 #endif
+
+int hdbpy_oql(struct hdb *db, const char *statement, const struct hdbpy_options *opt,
+	      struct ArrowArrayStream *out, struct hdb_error *err)
+{
+	const struct oql_options options = {
+		.batch_rows = opt->batch_rows,
+		.progress = { .cancel = opt->cancel },
+	};
+
+	return oql_arrow(db, (struct oql_str){ statement, strlen(statement) }, &options, out, err);
+}
 
 int hdbpy_write(struct ArrowArrayStream *stream, const char *path, int format, int force,
 		struct hdb_error *err)

@@ -6,17 +6,21 @@
 
 #include "heapdb.h"
 
-struct hdbpy_sql_options {
+/* Of a statement. */
+struct hdbpy_options {
 	size_t batch_rows;          /* as of hdb_rows_arrow */
 	const volatile int *cancel; /* lent until the stream's release; NULL: none */
-	int all;                    /* tables show unreachable objects, too */
+	int all;                    /* SQL: tables show unreachable objects, too */
 };
 
 /*
  * The rows of an SQL statement as a stream of Arrow columns. `db` is lent until the stream's
  * release.
  */
-HDB_API int hdbpy_sql(struct hdb *db, const char *statement, const struct hdbpy_sql_options *opt,
+HDB_API int hdbpy_sql(struct hdb *db, const char *statement, const struct hdbpy_options *opt,
+		      struct ArrowArrayStream *out, struct hdb_error *err);
+/* The same of a statement in MAT's query language. */
+HDB_API int hdbpy_oql(struct hdb *db, const char *statement, const struct hdbpy_options *opt,
 		      struct ArrowArrayStream *out, struct hdb_error *err);
 
 /*

@@ -1,327 +1,104 @@
 /*
- * sqlite/sql_arrow.c - the rows of a statement as a stream of Arrow columns, which have one type
- * each.
- *
- * SQLite has types of values, not of columns: the first rows are read and kept until it is known
- * what a column holds. Whole numbers and others together are floating point, numbers and texts
- * together are text, and so are fractions and whole numbers beyond 2^53. Where there are more rows
- * than are kept, and columns whose type no table says, the statement is run twice. A row that does
- * not fit is a failure, not a null.
+ * sqlite/sql_arrow.c - the rows of a statement as a stream of Arrow columns.
  */
 #include "sqlite/sql_private.h"
 #include "sqlite/sqlite.h"
 
-#include <assert.h>
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
+#include "common/typed_rows.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows, and bytes of text, that are looked at before columns have types. */
-#define KEPT_ROWS 4096
-#define KEPT_BYTES (16u << 20)
-/* A number as text. */
-#define NUMBER_SIZE 32
-
-struct stream_rows {
+struct statement {
 	struct heapsql *sql;       /* owned */
 	struct heapsql_rows *rows; /* owned */
-	size_t count;              /* columns */
-	struct hdb_column *columns;
-	struct hdb_value *kept; /* owned, texts too: rows that were read before */
-	size_t kept_count, kept_room, at;
-	const char *statement; /* lent until it is open */
-	uint64_t row_no;
-	struct hdb_value *values; /* of the current row */
-	char (*numbers)[NUMBER_SIZE];
-	bool *is_large; /* by column: a whole number that a double has not exactly */
-	int last;       /* what reading the first rows ended with */
-	struct hdb_error err;
+	const char *text;          /* lent until the stream is made */
 };
 
-static void drop_kept(struct stream_rows *s)
+static void close_statement(void *ctx)
 {
-	for (size_t i = 0; i < s->kept_count * s->count; i++)
-		free((void *)(uintptr_t)s->kept[i].text);
-	s->kept_count = 0;
-}
+	struct statement *s = ctx;
 
-static void close_rows(void *ctx)
-{
-	struct stream_rows *s = ctx;
-
-	drop_kept(s);
-	free(s->kept);
-	free(s->columns);
-	free(s->values);
-	free(s->numbers);
-	free(s->is_large);
 	heapsql_rows_close(s->rows);
 	heapsql_close(s->sql);
 	free(s);
 }
 
-/* ---- the first rows ---- */
-
-static bool is_real(enum hdb_type type)
+static int start(void *ctx, struct hdb_error *err)
 {
-	return type == HDB_TYPE_DOUBLE || type == HDB_TYPE_PERCENT;
-}
-
-/* What holds values of both types. */
-static enum hdb_type merge(enum hdb_type a, enum hdb_type b)
-{
-	if (a == b || b == HDB_TYPE_NULL)
-		return a;
-	if (a == HDB_TYPE_NULL)
-		return b;
-	if (a == HDB_TYPE_TEXT || b == HDB_TYPE_TEXT)
-		return HDB_TYPE_TEXT;
-	return is_real(a) || is_real(b) ? HDB_TYPE_DOUBLE : HDB_TYPE_INT;
-}
-
-/* What column `i` holds once it holds this value, too. */
-static void widen(struct stream_rows *s, size_t i, const struct hdb_value *value)
-{
-	const int64_t most = (int64_t)1 << 53;
-
-	s->columns[i].type = merge(s->columns[i].type, value->type);
-	if (value->type == HDB_TYPE_INT)
-		s->is_large[i] |= value->i > most || value->i < -most;
-	else if (!is_real(value->type) && value->type != HDB_TYPE_TEXT)
-		s->is_large[i] |= value->u > (uint64_t)most;
-}
-
-static int keep_row(struct stream_rows *s, size_t *bytes, struct hdb_error *err)
-{
-	struct hdb_value *to;
-
-	if (s->kept_count == s->kept_room) {
-		const size_t room = s->kept_room ? 2 * s->kept_room : 64;
-		struct hdb_value *kept = realloc(s->kept, room * (s->count + 1) * sizeof(*kept));
-
-		if (!kept)
-			return sql_fail(err, HDB_ENOMEM, "no memory for rows");
-		s->kept = kept;
-		s->kept_room = room;
-	}
-	to = s->kept + s->kept_count * s->count;
-	memset(to, 0, s->count * sizeof(*to));
-	s->kept_count++;
-	for (size_t i = 0; i < s->count; i++) {
-		const struct hdb_value *value = heapsql_value(s->rows, i);
-		char *text = NULL;
-
-		if (value->type == HDB_TYPE_TEXT) {
-			text = malloc(value->text_size + 1);
-			if (!text)
-				return sql_fail(err, HDB_ENOMEM, "no memory for rows");
-			memcpy(text, value->text, value->text_size);
-			*bytes += value->text_size;
-		}
-		to[i] = *value;
-		to[i].text = text;
-		widen(s, i, value);
-	}
-	return HDB_OK;
-}
-
-static int prepare(struct stream_rows *s, struct hdb_error *err)
-{
+	struct statement *s = ctx;
 	const char *rest;
 
-	TRY_ERRORS(heapsql_prepare(s->sql, s->statement, &rest, &s->rows, err));
+	heapsql_rows_close(s->rows);
+	s->rows = NULL;
+	TRY_ERRORS(heapsql_prepare(s->sql, s->text, &rest, &s->rows, err));
 	if (!s->rows)
 		return sql_fail(err, HDB_EUSAGE, "there is no statement");
 	if (rest[strspn(rest, " \t\r\n;")])
 		return sql_fail(err, HDB_EUSAGE, "one statement at a time");
-	return HDB_OK;
-}
-
-/* If a column can hold any type, reads all rows for the types alone, then starts again. */
-static int read_types(struct stream_rows *s, struct hdb_error *err)
-{
-	bool is_open = false;
-	int r = HDB_OK;
-
-	for (size_t i = 0; i < s->count; i++)
-		is_open |= s->columns[i].type != HDB_TYPE_TEXT && !heapsql_is_typed(s->rows, i);
-	if (!is_open)
-		return HDB_OK;
-	while ((r = heapsql_next(s->rows, err)) == HDB_OK) {
-		for (size_t i = 0; i < s->count; i++)
-			widen(s, i, heapsql_value(s->rows, i));
-	}
-	if (r < 0)
-		return r;
-	drop_kept(s);
-	heapsql_rows_close(s->rows);
-	s->rows = NULL;
-	TRY_ERRORS(prepare(s, err));
-	/* Names are the statement's. */
-	for (size_t i = 0; i < s->count; i++) {
-		const enum hdb_type type = s->columns[i].type;
-
-		s->columns[i] = *heapsql_column(s->rows, i);
-		s->columns[i].type = type;
-	}
-	return HDB_OK;
-}
-
-static int read_first(struct stream_rows *s, struct hdb_error *err)
-{
-	size_t bytes = 0;
-	int r = HDB_OK;
-
-	s->count = heapsql_column_count(s->rows);
-	s->columns = calloc(s->count + 1, sizeof(*s->columns));
-	s->values = calloc(s->count + 1, sizeof(*s->values));
-	s->numbers = calloc(s->count + 1, sizeof(*s->numbers));
-	s->is_large = calloc(s->count + 1, sizeof(*s->is_large));
-	if (!s->columns || !s->values || !s->numbers || !s->is_large)
-		return sql_fail(err, HDB_ENOMEM, "no memory for columns");
-	for (size_t i = 0; i < s->count; i++) {
-		s->columns[i] = *heapsql_column(s->rows, i);
-		s->columns[i].type = HDB_TYPE_NULL;
-	}
-	while (s->kept_count < KEPT_ROWS && bytes < KEPT_BYTES) {
-		if ((r = heapsql_next(s->rows, err)) != HDB_OK)
-			goto out;
-		if ((r = keep_row(s, &bytes, err)) != HDB_OK)
-			goto out;
-	}
-	r = read_types(s, err);
-out:
-	for (size_t i = 0; i < s->count; i++) {
-		if (s->columns[i].type == HDB_TYPE_DOUBLE && s->is_large[i])
-			s->columns[i].type = HDB_TYPE_TEXT;
-		if (s->columns[i].type == HDB_TYPE_NULL)
-			s->columns[i].type = heapsql_column(s->rows, i)->type;
-		if (s->columns[i].type == HDB_TYPE_NULL)
-			s->columns[i].type = HDB_TYPE_TEXT;
-	}
-	s->last = r;
-	return r < 0 ? r : HDB_OK;
-}
-
-/* ---- rows ---- */
-
-static void as_text(struct hdb_value *value, char *room)
-{
-	const int size =
-		is_real(value->type) && isinf(value->d) ?
-			snprintf(room, NUMBER_SIZE, value->d > 0 ? "Infinity" : "-Infinity") :
-		is_real(value->type)        ? snprintf(room, NUMBER_SIZE, "%.17g", value->d) :
-		value->type == HDB_TYPE_INT ? snprintf(room, NUMBER_SIZE, "%" PRId64, value->i) :
-					      snprintf(room, NUMBER_SIZE, "%" PRIu64, value->u);
-
-	value->text = room;
-	value->text_size = (size_t)size;
-}
-
-/* Makes the value what its column is. */
-static int fit(struct stream_rows *s, size_t i, struct hdb_error *err)
-{
-	struct hdb_value *value = &s->values[i];
-	const enum hdb_type type = s->columns[i].type;
-
-	if (value->type == HDB_TYPE_NULL || value->type == type)
-		return HDB_OK;
-	if (type == HDB_TYPE_TEXT) {
-		as_text(value, s->numbers[i]);
-	} else if (value->type == HDB_TYPE_TEXT || (is_real(value->type) && !is_real(type))) {
-		return sql_fail(err, HDB_EUSAGE,
-				"column \"%.60s\": row %" PRIu64
-				" has %s where all rows before have "
-				"whole numbers; CAST makes them alike",
-				s->columns[i].name, s->row_no,
-				value->type == HDB_TYPE_TEXT ? "a text" : "a fraction");
-	} else if (is_real(type) && !is_real(value->type)) {
-		value->d = value->type == HDB_TYPE_INT ? (double)value->i : (double)value->u;
-	} else if (value->type == HDB_TYPE_INT) {
-		value->u = (uint64_t)value->i;
-	} else {
-		value->i = (int64_t)value->u;
-	}
-	value->type = type;
-	return HDB_OK;
-}
-
-/* A row that was kept, or the statement's next one. */
-static int take_row(struct stream_rows *s, struct hdb_error *err)
-{
-	assert(s->at <= s->kept_count);
-	if (s->at < s->kept_count) {
-		memcpy(s->values, s->kept + s->at * s->count, s->count * sizeof(*s->values));
-		s->at++;
-		return HDB_OK;
-	}
-	if (s->last != HDB_OK)
-		return s->last;
-	TRY(heapsql_next(s->rows, err));
-	for (size_t i = 0; i < s->count; i++)
-		s->values[i] = *heapsql_value(s->rows, i);
-	return HDB_OK;
-}
-
-static int next_row(void *ctx, struct hdb_error *err)
-{
-	struct stream_rows *s = ctx;
-
-	TRY(take_row(s, err));
-	s->row_no++;
-	for (size_t i = 0; i < s->count; i++)
-		TRY_ERRORS(fit(s, i, err));
-	return HDB_OK;
+	return heapsql_column_count(s->rows) ?
+		       HDB_OK :
+		       sql_fail(err, HDB_EUSAGE, "the statement has no columns");
 }
 
 static const struct hdb_column *column_at(void *ctx, size_t column)
 {
-	return &((struct stream_rows *)ctx)->columns[column];
+	return heapsql_column(((struct statement *)ctx)->rows, column);
+}
+
+static int next_row(void *ctx, struct hdb_error *err)
+{
+	return heapsql_next(((struct statement *)ctx)->rows, err);
 }
 
 static const struct hdb_value *value_at(void *ctx, size_t column)
 {
-	return &((struct stream_rows *)ctx)->values[column];
+	return heapsql_value(((struct statement *)ctx)->rows, column);
 }
 
-static int open_rows(struct stream_rows *s, struct hdb *db, const struct heapsql_arrow_options *opt,
-		     struct hdb_error *err)
+static bool is_typed(void *ctx, size_t column)
 {
-	const struct heapsql_database database = { .db = db, .all = opt->all };
+	return heapsql_is_typed(((struct statement *)ctx)->rows, column);
+}
 
-	TRY_ERRORS(heapsql_open(&opt->sql, &s->sql, err));
-	TRY_ERRORS(heapsql_add(s->sql, &database, err));
-	TRY_ERRORS(prepare(s, err));
-	return read_first(s, err);
+int heapsql_source(const struct heapsql_database *database, const char *text,
+		   const struct heapsql_options *opt, struct hdb_row_source *out,
+		   struct hdb_error *err)
+{
+	struct statement *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return sql_fail(err, HDB_ENOMEM, "no memory for a statement");
+	s->text = text;
+	if ((r = heapsql_open(opt, &s->sql, err)) < 0)
+		goto out;
+	if ((r = heapsql_add(s->sql, database, err)) < 0)
+		goto out;
+	if ((r = start(s, err)) < 0)
+		goto out;
+	*out = (struct hdb_row_source){
+		.ctx = s,
+		.column_count = heapsql_column_count(s->rows),
+		.column = column_at,
+		.next = next_row,
+		.value = value_at,
+		.close = close_statement,
+	};
+	return HDB_OK;
+out:
+	close_statement(s);
+	return r;
 }
 
 int heapsql_arrow(struct hdb *db, const char *statement, const struct heapsql_arrow_options *opt,
 		  struct ArrowArrayStream *out, struct hdb_error *err)
 {
-	struct stream_rows *s = calloc(1, sizeof(*s));
-	struct hdb_row_source source = {
-		.ctx = s,
-		.column = column_at,
-		.next = next_row,
-		.value = value_at,
-		.close = close_rows,
-	};
-	int r;
+	const struct heapsql_database database = { .db = db, .all = opt->all };
+	struct typed_source source = { .is_typed = is_typed, .restart = start };
 
-	if (!s)
-		return sql_fail(err, HDB_ENOMEM, "no memory for a statement");
-	s->statement = statement;
-	r = open_rows(s, db, opt, err);
-	source.column_count = s->count;
-	if (r >= 0 && !s->count)
-		r = sql_fail(err, HDB_EUSAGE, "the statement has no columns");
-	if (r >= 0)
-		r = hdb_source_arrow(&source, opt->batch_rows, out, err);
-	if (r < 0)
-		close_rows(s);
-	return r;
+	TRY_ERRORS(heapsql_source(&database, statement, &opt->sql, &source.rows, err));
+	return typed_rows_arrow(&source, opt->batch_rows, out, err);
 }
 
 bool heapsql_has_table(const char *name)

@@ -83,6 +83,14 @@ int heapsql_filter_test(struct heapsql_filter *filter, const struct hdb_value *c
 			bool *holds, struct hdb_error *err);
 void heapsql_filter_close(struct heapsql_filter *filter);
 
+/*
+ * The rows of the only statement of `text`, which is lent as long as they are. out->close ends it.
+ * HDB_EUSAGE if there is not one statement.
+ */
+int heapsql_source(const struct heapsql_database *database, const char *text,
+		   const struct heapsql_options *opt, struct hdb_row_source *out,
+		   struct hdb_error *err);
+
 /* The rows of a statement as columns. */
 struct heapsql_arrow_options {
 	struct heapsql_options sql;

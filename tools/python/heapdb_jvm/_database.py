@@ -8,7 +8,7 @@ import weakref
 from ctypes import byref
 
 from . import _library as c
-from ._rows import Rows, SqlRows, _columns, _name
+from ._rows import Rows, StatementRows, _columns, _name, bound
 
 _SIZES = {"vm": 0, "mat": 1, "dump": 2}
 
@@ -183,7 +183,8 @@ class Database:
         """Asks a query by its name, or one of its aliases.
 
         targets: objects as numbers or Object, class names, patterns. sort: a column, "-column" the
-        other way round. limit: most rows. before: earlier databases, for "diff". Options are named
+        other way round. limit: most rows. before: earlier databases or their paths, for "diff".
+        Options are named
         as in the manual, with _ for -; True is a switch.
         """
         self._check_open()
@@ -193,50 +194,70 @@ class Database:
         args = _Args(found.contents, targets, options, before)
         args.struct.sort = sort.encode() if sort else None
         args.struct.limit = limit or 0
-        rows, error = ctypes.c_void_p(), c.Error()
-        code = c.lib.hdb_query(self._handle, name.encode(), byref(args.struct), byref(rows),
-                               byref(error))
-        try:
-            self._raise_pending()
-        except BaseException:
-            c.lib.hdb_rows_close(rows)
-            raise
-        c.check(code, error)
-        answer = Rows(self, rows, found.contents.name.decode())
-        answer._args = args
+
+        def ask():
+            rows, error = ctypes.c_void_p(), c.Error()
+            code = c.lib.hdb_query(self._handle, name.encode(), byref(args.struct), byref(rows),
+                                   byref(error))
+            try:
+                self._raise_pending()
+            except BaseException:
+                c.lib.hdb_rows_close(rows)
+                raise
+            c.check(code, error)
+            return rows
+
+        answer = Rows(self, ask, found.contents.name.decode())
         self._answers.add(answer)
         return answer
 
-    def sql(self, statement, all=False):
+    def sql(self, statement, parameters=(), *, all=False):
         """Asks in SQL, as `heapdb sql` does: rows that iterate, .to_pandas(), .to_arrow().
 
             db.sql("SELECT class, count(*) AS n FROM objects GROUP BY class ORDER BY n DESC")
+            db.sql("SELECT * FROM refs WHERE target = ?", [id])
 
         Tables are objects, refs, classes and more, queries are functions, each class is a table
         under its name: see heapdb-sql(1). Tables show reachable objects; with all=True
-        unreachable ones, too.
+        unreachable ones, too. parameters: values for "?", or a mapping for ":name".
         """
+        return self._statement("sql", bound(statement, parameters) if parameters else statement, all)
+
+    def oql(self, statement):
+        """Asks in the query language of Eclipse MAT, as `heapdb oql` does.
+
+            db.oql("SELECT m, m.size FROM java.util.HashMap m WHERE m.size > 1000")
+        """
+        return self._statement("oql", statement)
+
+    def _statement(self, language, statement, all=False):
         self._check_open()
-        if not c.HAS_SQL:
-            raise c.UsageError("this library was built without SQL: use the wheel", -1)
-        answer = SqlRows(self, statement, all)
+        if not c.STATEMENTS[language]:
+            raise c.UsageError(f"this library was built without {language.upper()}: use the wheel", -1)
+        answer = StatementRows(self, language, statement, all)
         self._answers.add(answer)
         return answer
 
     def object(self, id):
-        """The object with that identifier; NotFound if the dump has none."""
-        return Object(self, int(id))
+        """The object with that identifier, a number or "0x12c4"; NotFound if the dump has none."""
+        return Object(self, _id(id))
 
     def retained(self, *targets, **options):
         """See query("retained"); of one object's identifier, its retained size as a number."""
-        if len(targets) == 1 and isinstance(targets[0], (int, Object)) and not options:
+        if len(targets) == 1 and not options and (
+                isinstance(targets[0], (int, Object)) or str(targets[0]).startswith("0x")):
             self._check_open()
             number, error = ctypes.c_uint64(), c.Error()
-            code = c.lib.hdb_retained(self._handle, int(targets[0]), byref(number), byref(error))
+            code = c.lib.hdb_retained(self._handle, _id(targets[0]), byref(number), byref(error))
             self._raise_pending()
             c.check(code, error)
             return number.value
         return self.query("retained", *targets, **options)
+
+
+def _id(value):
+    """An identifier: a number, an Object, or a text such as "0x12c4"."""
+    return int(value, 0) if isinstance(value, str) else int(value)
 
 
 class _Args:
@@ -253,8 +274,8 @@ class _Args:
         self.texts = (ctypes.c_char_p * max(1, len(texts)))(*texts)
         self.options = (c.Option * max(1, len(given)))(*given)
         before = before if isinstance(before, (list, tuple)) else [before]
-        self.databases = list(before)
-        self.before = (ctypes.c_void_p * max(1, len(before)))(*[d._handle for d in before])
+        self.databases = [d if isinstance(d, Database) else open(d) for d in before]
+        self.before = (ctypes.c_void_p * max(1, len(before)))(*[d._handle for d in self.databases])
         self.struct = c.QueryArgs(targets=self.texts, target_count=len(texts),
                                   options=self.options, option_count=len(given),
                                   before=self.before, before_count=len(before))

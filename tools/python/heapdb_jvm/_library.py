@@ -32,7 +32,7 @@ class Error(Structure):
     _fields_ = [("code", c_int), ("message", ctypes.c_char * ERROR_SIZE)]
 
 
-class SqlOptions(Structure):
+class StatementOptions(Structure):
     _fields_ = [("batch_rows", c_size_t), ("cancel", POINTER(c_int)), ("all", c_int)]
 
 
@@ -166,12 +166,13 @@ _declare("hdb_rows_fact_column", POINTER(Column), c_void_p, c_size_t)
 _declare("hdb_rows_fact_value", POINTER(Value), c_void_p, c_size_t)
 _declare("hdb_rows_close", None, c_void_p)
 _declare("hdb_rows_arrow", c_int, c_void_p, c_size_t, POINTER(ArrowArrayStream), _E)
-# What the wheel's library has beside: SQL, and files of columns.
-HAS_SQL = hasattr(lib, "hdbpy_sql")
+# What the wheel's library has beside: SQL, OQL, and files of columns.
+STATEMENTS = {name: hasattr(lib, f"hdbpy_{name}") for name in ("sql", "oql")}
 HAS_FILES = hasattr(lib, "hdbpy_write")
-if HAS_SQL:
-    _declare("hdbpy_sql", c_int, c_void_p, c_char_p, POINTER(SqlOptions),
-             POINTER(ArrowArrayStream), _E)
+for _name in STATEMENTS:
+    if STATEMENTS[_name]:
+        _declare(f"hdbpy_{_name}", c_int, c_void_p, c_char_p, POINTER(StatementOptions),
+                 POINTER(ArrowArrayStream), _E)
 if HAS_FILES:
     _declare("hdbpy_write", c_int, POINTER(ArrowArrayStream), c_char_p, c_int, c_int, _E)
 _declare("hdb_version", c_char_p)

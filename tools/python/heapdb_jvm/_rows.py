@@ -1,8 +1,10 @@
 """Answers: rows that iterate, and go to data frames by way of the Arrow C stream interface."""
 import ctypes
+import functools
 import html
 import keyword
 import os
+import re
 import threading
 from collections import namedtuple
 from ctypes import byref
@@ -44,7 +46,7 @@ class Column:
         """A column of a statement: of its type only what Arrow knows."""
         column = cls.__new__(cls)
         column.name = column.title = c.text(field.name)
-        column.type = _ARROW_TYPES[field.format]
+        column.type = "id" if field.metadata else _ARROW_TYPES[field.format]
         column.help = None
         return column
 
@@ -91,24 +93,26 @@ def _values(array, format):
 
 
 class Rows:
-    """An answer. Iterate it once, or turn it into a data frame.
+    """An answer. Iterate it, index it, or turn it into a data frame, as often as you like.
 
     Rows are named tuples; identifiers are integers. `facts` has what belongs to the answer as a
-    whole, `columns` says what the columns mean.
+    whole, `columns` says what the columns mean. Rows are not kept but by rows(), len(), an index
+    and what shows them: where they are read again, the question is asked again.
     """
 
-    def __init__(self, database, handle, name):
+    def __init__(self, database, ask, name):
         self.query = name
         self._database = database
-        self._handle = handle
-        self._taken = False
+        self._ask = ask
+        self._handle = handle = ask()
+        self._closed = False
         count = c.lib.hdb_rows_column_count(handle)
         self.columns = [Column(c.lib.hdb_rows_column(handle, i).contents) for i in range(count)]
         self.facts = {
             c.lib.hdb_rows_fact_column(handle, i).contents.name.decode():
                 c.value_of(c.lib.hdb_rows_fact_value(handle, i).contents)
             for i in range(c.lib.hdb_rows_fact_count(handle))}
-        self._row = namedtuple("Row", [_name(col.name) for col in self.columns], rename=True)
+        self._row = _row_class(tuple(col.name for col in self.columns))
         self._kept = self._total = None
 
     def __del__(self):
@@ -116,24 +120,31 @@ class Rows:
 
     def close(self):
         """Ends the answer; what was not read is dropped."""
+        self._closed = True
         handle, self._handle = getattr(self, "_handle", None), None
         if handle:
             c.lib.hdb_rows_close(handle)
 
-    def _take(self, batch=_BATCH):
-        """The stream of the rows, which can be had once."""
-        if not self._handle or self._taken:
-            raise c.UsageError("the rows were read already: ask the question again", -1)
+    def _check_open(self):
         self._database._check_open()
+        if self._closed:
+            raise c.UsageError("the answer is closed: ask the question again", -1)
+
+    def _take(self, batch=_BATCH):
+        """The stream of the rows; asks again where they were read before."""
+        self._check_open()
+        if not self._handle:
+            self._handle = self._ask()
         stream, error = c.ArrowArrayStream(), c.Error()
         c.check(c.lib.hdb_rows_arrow(self._handle, batch, byref(stream), byref(error)), error)
-        self._handle = None
+        self._reading, self._handle = self._handle, None
         self._database._borrow()
         return stream
 
     def _batches(self):
         """Lists of values, a list a column, batch by batch."""
-        handle, stream = self._handle, self._take()
+        stream = self._take()
+        handle = self._reading
         schema = c.ArrowSchema()
         try:
             self._check(stream, stream.get_schema(byref(stream), byref(schema)))
@@ -176,13 +187,22 @@ class Rows:
     def rows(self):
         """All rows as a list, which this answer then keeps: it can be read again."""
         if self._kept is None:
-            self._kept = list(self)
+            self._kept = list(iter(self))  # not list(self), which asks for the length
         return self._kept
 
     def first(self):
         """The first row, None if there is none."""
         rows = self.rows()
         return rows[0] if rows else None
+
+    def __len__(self):
+        return len(self.rows())
+
+    def __bool__(self):
+        return True
+
+    def __getitem__(self, index):
+        return self.rows()[index]
 
     @property
     def total(self):
@@ -243,11 +263,12 @@ class Rows:
         address = _pointer(id(capsule), _CAPSULE)
         return pyarrow.RecordBatchReader._import_from_c(address).read_all()
 
-    def to_pandas(self):
+    def to_pandas(self, *, hex_ids=False):
         """A pandas.DataFrame; by way of pyarrow where that is installed.
 
         Columns of numbers are the library's own memory, names of classes and the like are
-        categories. A column that has gaps becomes floating point, as pandas has it.
+        categories. A column of whole numbers that has gaps is of pandas' nullable integers, so that
+        identifiers stay whole. hex_ids: identifiers as texts, "0x12c4".
         """
         need("pandas", "pandas")
         import pandas
@@ -257,8 +278,23 @@ class Rows:
             names = [col.name for col in self.columns]
             parts = list(self._batches())
             data = {name: [v for part in parts for v in part[i]] for i, name in enumerate(names)}
-            return pandas.DataFrame(data, columns=names)
-        return self.to_arrow().to_pandas(split_blocks=True, self_destruct=True)
+            frame = pandas.DataFrame(data, columns=names, dtype=object).infer_objects()
+            whole = {name: pandas.UInt64Dtype() if kind in ("count", "bytes", "id") else pandas.Int64Dtype()
+                     for name, kind in ((col.name, col.type) for col in self.columns)
+                     if kind in ("count", "bytes", "id", "integer") and None in data[name]}
+            frame = frame.astype(whole)
+        else:
+            table = self.to_arrow()
+            whole = {field.name: table[field.name] for field in table.schema
+                     if pyarrow.types.is_integer(field.type) and table[field.name].null_count}
+            dtypes = {pyarrow.uint64(): pandas.UInt64Dtype(), pyarrow.int64(): pandas.Int64Dtype()}
+            frame = table.to_pandas(split_blocks=True, self_destruct=True)
+            for name, values in whole.items():
+                frame[name] = values.to_pandas(types_mapper=dtypes.get)
+        for column in self.columns if hex_ids else ():
+            if column.type == "id":
+                frame[column.name] = [None if pandas.isna(v) else hex(v) for v in frame[column.name]]
+        return frame
 
     def to_polars(self):
         """A polars.DataFrame."""
@@ -282,8 +318,8 @@ class Rows:
                 yield str(value)
 
     def __repr__(self):
-        if self._kept is None and not self._handle:
-            return f"<rows of {self.query}, read>"
+        if self._kept is None and (self._closed or not self._database._handle):
+            return f"<rows of {self.query}, closed>"
         return self._table()
 
     def _table(self):
@@ -309,43 +345,47 @@ class Rows:
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{foot}"
 
 
-class SqlRows(Rows):
-    """The rows of a statement in SQL: as Rows, without facts; how many there are is not known
-    before they were read.
+class StatementRows(Rows):
+    """The rows of a statement in SQL or OQL: as Rows, without facts; how many there are is not
+    known before they were read.
     """
 
-    def __init__(self, database, statement, all=False):
-        self.query = "sql"
+    def __init__(self, database, language, statement, all=False):
+        self.query = language
         self.statement = statement
         self.facts = {}
         self._database = database
-        self._handle = self._kept = self._total = None
-        self._stream = stream = c.ArrowArrayStream()
-        error, schema = c.Error(), c.ArrowSchema()
-        options = c.SqlOptions(_BATCH, ctypes.pointer(database._watch.cancel), bool(all))
-        code = c.lib.hdbpy_sql(database._handle, statement.encode(), byref(options),
-                               byref(stream), byref(error))
-        if code:
-            self._stream = None
-        database._raise_pending()
-        c.check(code, error)
+        self._all = bool(all)
+        self._closed = False
+        self._handle = self._reading = self._kept = self._total = None
+        self._stream = stream = self._ask()
+        schema = c.ArrowSchema()
         self._check(stream, stream.get_schema(byref(stream), byref(schema)))
         self.columns = [Column._of_arrow(schema.children[i].contents)
                         for i in range(schema.n_children)]
         schema.release(byref(schema))
-        self._row = namedtuple("Row", [_name(col.name) for col in self.columns], rename=True)
+        self._row = _row_class(tuple(col.name for col in self.columns))
+
+    def _ask(self):
+        stream, error, database = c.ArrowArrayStream(), c.Error(), self._database
+        options = c.StatementOptions(_BATCH, ctypes.pointer(database._watch.cancel), self._all)
+        run = getattr(c.lib, f"hdbpy_{self.query}")
+        code = run(database._handle, self.statement.encode(), byref(options), byref(stream),
+                   byref(error))
+        database._raise_pending()
+        c.check(code, error)
+        return stream
 
     def close(self):
         """Ends the answer; what was not read is dropped."""
+        self._closed = True
         stream, self._stream = getattr(self, "_stream", None), None
         if stream is not None and stream.release:
             stream.release(byref(stream))
 
     def _take(self, batch=_BATCH):
-        stream, self._stream = self._stream, None
-        if stream is None:
-            raise c.UsageError("the rows were read already: ask the question again", -1)
-        self._database._check_open()
+        self._check_open()
+        stream, self._stream = self._stream or self._ask(), None
         self._database._borrow()
         return stream
 
@@ -357,10 +397,47 @@ class SqlRows(Rows):
         """How many rows there are. Reads the rows and keeps them."""
         return len(self.rows())
 
-    def __repr__(self):
-        if self._kept is None and self._stream is None:
-            return "<rows of sql, read>"
-        return self._table()
+
+def bound(statement, parameters):
+    """The statement with parameters in the places of "?" (a sequence) or ":name" (a mapping)."""
+    given = parameters if hasattr(parameters, "keys") else iter(parameters)
+
+    def literal(match):
+        sign = match[1]
+        if not sign:
+            return match[0]
+        try:
+            value = given[sign[1:]] if sign[0] == ":" else next(given)
+        except (KeyError, StopIteration, TypeError):
+            raise c.UsageError(f"there is no parameter for {sign!r}", -1) from None
+        if value is None:
+            return "NULL"
+        if isinstance(value, str):
+            return "'" + value.replace("'", "''") + "'"
+        return repr(float(value)) if isinstance(value, float) else str(int(value))
+
+    made = _PARAMETER.sub(literal, statement)
+    if not hasattr(parameters, "keys") and next(given, _done) is not _done:
+        raise c.UsageError("there are more parameters than places for them", -1)
+    return made
+
+
+# Texts, quoted names and comments are passed over.
+_PARAMETER = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|\[[^\]]*\]|`[^`]*`|--[^\n]*|/\*.*?\*/|"""
+                        r"""(\?|:[A-Za-z_]\w*)""", re.DOTALL)
+
+
+@functools.lru_cache(maxsize=256)
+def _row_class(names):
+    """The named tuple of rows with such columns; pickled by their names."""
+    fields = [_name(name) for name in names]
+    row = namedtuple("Row", fields, rename=True)
+    row.__reduce__ = lambda self: (_row_of, (names, tuple(self)))
+    return row
+
+
+def _row_of(names, values):
+    return _row_class(names)._make(values)
 
 
 _new = ctypes.pythonapi.PyCapsule_New

@@ -1,0 +1,299 @@
+/*
+ * common/typed_rows.c - rows of statements as a stream of Arrow columns, which have one type each.
+ *
+ * Statements have types of values, not of columns: the first rows are read and kept until it is
+ * known what a column holds. Whole numbers and others together are floating point, numbers and
+ * texts together are text, and so are fractions and whole numbers beyond 2^53. Where there are more
+ * rows than are kept, and columns whose type is not declared, the statement is run twice. A row
+ * that does not fit is a failure, not a null.
+ */
+#include "common/typed_rows.h"
+
+#include "common/fail.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows, and bytes of text, that are looked at before columns have types. */
+#define KEPT_ROWS 4096
+#define KEPT_BYTES (16u << 20)
+/* A number as text. */
+#define NUMBER_SIZE 32
+
+struct typed_rows {
+	struct typed_source from;
+	size_t count; /* columns */
+	struct hdb_column *columns;
+	struct hdb_value *kept; /* owned, texts too: rows that were read before */
+	size_t kept_count, kept_room, at;
+	uint64_t row_no;
+	struct hdb_value *values; /* of the current row */
+	char (*numbers)[NUMBER_SIZE];
+	bool *is_large; /* by column: a whole number that a double has not exactly */
+	int last;       /* what reading the first rows ended with */
+	struct hdb_error err;
+};
+
+static void drop_kept(struct typed_rows *s)
+{
+	for (size_t i = 0; i < s->kept_count * s->count; i++)
+		free((void *)(uintptr_t)s->kept[i].text);
+	s->kept_count = 0;
+}
+
+static void close_rows(void *ctx)
+{
+	struct typed_rows *s = ctx;
+
+	drop_kept(s);
+	free(s->kept);
+	free(s->columns);
+	free(s->values);
+	free(s->numbers);
+	free(s->is_large);
+	s->from.rows.close(s->from.rows.ctx);
+	free(s);
+}
+
+/* ---- the first rows ---- */
+
+static bool is_real(enum hdb_type type)
+{
+	return type == HDB_TYPE_DOUBLE || type == HDB_TYPE_PERCENT;
+}
+
+/* What holds values of both types. */
+static enum hdb_type merge(enum hdb_type a, enum hdb_type b)
+{
+	if (a == b || b == HDB_TYPE_NULL)
+		return a;
+	if (a == HDB_TYPE_NULL)
+		return b;
+	if (a == HDB_TYPE_TEXT || b == HDB_TYPE_TEXT)
+		return HDB_TYPE_TEXT;
+	return is_real(a) || is_real(b) ? HDB_TYPE_DOUBLE : HDB_TYPE_INT;
+}
+
+/* What column `i` holds once it holds this value, too. */
+static void widen(struct typed_rows *s, size_t i, const struct hdb_value *value)
+{
+	const int64_t most = (int64_t)1 << 53;
+
+	s->columns[i].type = merge(s->columns[i].type, value->type);
+	if (value->type == HDB_TYPE_INT)
+		s->is_large[i] |= value->i > most || value->i < -most;
+	else if (!is_real(value->type) && value->type != HDB_TYPE_TEXT)
+		s->is_large[i] |= value->u > (uint64_t)most;
+}
+
+static int keep_row(struct typed_rows *s, size_t *bytes, struct hdb_error *err)
+{
+	struct hdb_value *to;
+
+	if (s->kept_count == s->kept_room) {
+		const size_t room = s->kept_room ? 2 * s->kept_room : 64;
+		struct hdb_value *kept = realloc(s->kept, room * (s->count + 1) * sizeof(*kept));
+
+		if (!kept)
+			return door_fail(err, HDB_ENOMEM, "no memory for rows");
+		s->kept = kept;
+		s->kept_room = room;
+	}
+	to = s->kept + s->kept_count * s->count;
+	memset(to, 0, s->count * sizeof(*to));
+	s->kept_count++;
+	for (size_t i = 0; i < s->count; i++) {
+		const struct hdb_value *value = s->from.rows.value(s->from.rows.ctx, i);
+		char *text = NULL;
+
+		if (value->type == HDB_TYPE_TEXT) {
+			text = malloc(value->text_size + 1);
+			if (!text)
+				return door_fail(err, HDB_ENOMEM, "no memory for rows");
+			memcpy(text, value->text, value->text_size);
+			*bytes += value->text_size;
+		}
+		to[i] = *value;
+		to[i].text = text;
+		widen(s, i, value);
+	}
+	return HDB_OK;
+}
+
+/* If a column can hold any type, reads all rows for the types alone, then starts again. */
+static int read_types(struct typed_rows *s, struct hdb_error *err)
+{
+	bool is_open = false;
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < s->count; i++)
+		is_open |= s->columns[i].type != HDB_TYPE_TEXT &&
+			   !s->from.is_typed(s->from.rows.ctx, i);
+	if (!is_open)
+		return HDB_OK;
+	while ((r = s->from.rows.next(s->from.rows.ctx, err)) == HDB_OK) {
+		for (size_t i = 0; i < s->count; i++)
+			widen(s, i, s->from.rows.value(s->from.rows.ctx, i));
+	}
+	if (r < 0)
+		return r;
+	drop_kept(s);
+	TRY_ERRORS(s->from.restart(s->from.rows.ctx, err));
+	/* Names are the statement's. */
+	for (size_t i = 0; i < s->count; i++) {
+		const enum hdb_type type = s->columns[i].type;
+
+		s->columns[i] = *s->from.rows.column(s->from.rows.ctx, i);
+		s->columns[i].type = type;
+	}
+	return HDB_OK;
+}
+
+static int read_first(struct typed_rows *s, struct hdb_error *err)
+{
+	size_t bytes = 0;
+	int r = HDB_OK;
+
+	s->count = s->from.rows.column_count;
+	s->columns = calloc(s->count + 1, sizeof(*s->columns));
+	s->values = calloc(s->count + 1, sizeof(*s->values));
+	s->numbers = calloc(s->count + 1, sizeof(*s->numbers));
+	s->is_large = calloc(s->count + 1, sizeof(*s->is_large));
+	if (!s->columns || !s->values || !s->numbers || !s->is_large)
+		return door_fail(err, HDB_ENOMEM, "no memory for columns");
+	for (size_t i = 0; i < s->count; i++) {
+		s->columns[i] = *s->from.rows.column(s->from.rows.ctx, i);
+		s->columns[i].type = HDB_TYPE_NULL;
+	}
+	while (s->kept_count < KEPT_ROWS && bytes < KEPT_BYTES) {
+		if ((r = s->from.rows.next(s->from.rows.ctx, err)) != HDB_OK)
+			goto out;
+		if ((r = keep_row(s, &bytes, err)) != HDB_OK)
+			goto out;
+	}
+	r = read_types(s, err);
+out:
+	for (size_t i = 0; i < s->count; i++) {
+		if (s->columns[i].type == HDB_TYPE_DOUBLE && s->is_large[i])
+			s->columns[i].type = HDB_TYPE_TEXT;
+		if (s->columns[i].type == HDB_TYPE_NULL)
+			s->columns[i].type = s->from.rows.column(s->from.rows.ctx, i)->type;
+		if (s->columns[i].type == HDB_TYPE_NULL)
+			s->columns[i].type = HDB_TYPE_TEXT;
+	}
+	s->last = r;
+	return r < 0 ? r : HDB_OK;
+}
+
+/* ---- rows ---- */
+
+static void as_text(struct hdb_value *value, char *room)
+{
+	const int size =
+		is_real(value->type) && isinf(value->d) ?
+			snprintf(room, NUMBER_SIZE, value->d > 0 ? "Infinity" : "-Infinity") :
+		is_real(value->type)        ? snprintf(room, NUMBER_SIZE, "%.17g", value->d) :
+		value->type == HDB_TYPE_INT ? snprintf(room, NUMBER_SIZE, "%" PRId64, value->i) :
+					      snprintf(room, NUMBER_SIZE, "%" PRIu64, value->u);
+
+	value->text = room;
+	value->text_size = (size_t)size;
+}
+
+/* Makes the value what its column is. */
+static int fit(struct typed_rows *s, size_t i, struct hdb_error *err)
+{
+	struct hdb_value *value = &s->values[i];
+	const enum hdb_type type = s->columns[i].type;
+
+	if (value->type == HDB_TYPE_NULL || value->type == type)
+		return HDB_OK;
+	if (type == HDB_TYPE_TEXT) {
+		as_text(value, s->numbers[i]);
+	} else if (value->type == HDB_TYPE_TEXT || (is_real(value->type) && !is_real(type))) {
+		return door_fail(err, HDB_EUSAGE,
+				 "column \"%.60s\": row %" PRIu64
+				 " has %s where all rows before have "
+				 "whole numbers; CAST makes them alike",
+				 s->columns[i].name, s->row_no,
+				 value->type == HDB_TYPE_TEXT ? "a text" : "a fraction");
+	} else if (is_real(type) && !is_real(value->type)) {
+		value->d = value->type == HDB_TYPE_INT ? (double)value->i : (double)value->u;
+	} else if (value->type == HDB_TYPE_INT) {
+		value->u = (uint64_t)value->i;
+	} else {
+		value->i = (int64_t)value->u;
+	}
+	value->type = type;
+	return HDB_OK;
+}
+
+/* A row that was kept, or the statement's next one. */
+static int take_row(struct typed_rows *s, struct hdb_error *err)
+{
+	assert(s->at <= s->kept_count);
+	if (s->at < s->kept_count) {
+		memcpy(s->values, s->kept + s->at * s->count, s->count * sizeof(*s->values));
+		s->at++;
+		return HDB_OK;
+	}
+	if (s->last != HDB_OK)
+		return s->last;
+	TRY(s->from.rows.next(s->from.rows.ctx, err));
+	for (size_t i = 0; i < s->count; i++)
+		s->values[i] = *s->from.rows.value(s->from.rows.ctx, i);
+	return HDB_OK;
+}
+
+static int next_row(void *ctx, struct hdb_error *err)
+{
+	struct typed_rows *s = ctx;
+
+	TRY(take_row(s, err));
+	s->row_no++;
+	for (size_t i = 0; i < s->count; i++)
+		TRY_ERRORS(fit(s, i, err));
+	return HDB_OK;
+}
+
+static const struct hdb_column *column_at(void *ctx, size_t column)
+{
+	return &((struct typed_rows *)ctx)->columns[column];
+}
+
+static const struct hdb_value *value_at(void *ctx, size_t column)
+{
+	return &((struct typed_rows *)ctx)->values[column];
+}
+
+int typed_rows_arrow(const struct typed_source *from, size_t batch_rows,
+		     struct ArrowArrayStream *out, struct hdb_error *err)
+{
+	struct typed_rows *s = calloc(1, sizeof(*s));
+	struct hdb_row_source source = {
+		.ctx = s,
+		.column_count = from->rows.column_count,
+		.column = column_at,
+		.next = next_row,
+		.value = value_at,
+		.close = close_rows,
+	};
+	int r;
+
+	if (!s) {
+		from->rows.close(from->rows.ctx);
+		return door_fail(err, HDB_ENOMEM, "no memory for a statement");
+	}
+	s->from = *from;
+	r = read_first(s, err);
+	if (r >= 0)
+		r = hdb_source_arrow(&source, batch_rows, out, err);
+	if (r < 0)
+		close_rows(s);
+	return r;
+}

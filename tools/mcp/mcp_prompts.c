@@ -1,0 +1,91 @@
+/*
+ * mcp/mcp_prompts.c - investigations that a person can start by name: which tools to call in which
+ * order, and what the conclusion has to say.
+ */
+#include "mcp_private.h"
+
+#include <string.h>
+
+#define CONCLUSION \
+	" Conclude with the class or field that holds the memory, the path from the GC root, the " \
+	"numbers, and what to change."
+
+static const struct prompt {
+	const char *name, *description, *plan;
+	bool takes_before;
+} prompts[] = {
+	{ "find-leak", "Find what leaks memory in a heap dump",
+	  "Find the memory leak. Call \"overview\". For the largest suspect call \"path\" and "
+	  "\"object\" with its identifier, and \"dominators\" until the collection or field is found "
+	  "in which objects accumulate." CONCLUSION,
+	  false },
+	{ "compare", "Find what grew between dumps of one program",
+	  "Find what grows. Call \"compare\", then \"path\" for the largest object of the class that "
+	  "grew most." CONCLUSION,
+	  true },
+	{ "savings", "Find memory that can be saved",
+	  "Find what memory can be saved without a leak. Call \"overview\", then \"query\" with the names "
+	  "duplicates, collections, arrays and strings. List what to change, with the bytes that each "
+	  "change saves, largest first.",
+	  false },
+	{ "threads", "Find which thread holds the memory, and what it was doing",
+	  "Find which thread holds the most memory. Call \"query\" with the name threads, sorted by "
+	  "retained, then \"dominators\" with the identifier of that thread. Name the thread, the frames "
+	  "of its stack that matter, and the local variable or field that holds the memory.",
+	  false },
+};
+#define PROMPT_COUNT (sizeof(prompts) / sizeof(prompts[0]))
+
+static json_t *argument(const char *name, const char *description, bool is_required)
+{
+	return json_pack("{s:s, s:s, s:b}", "name", name, "description", description, "required",
+			 is_required);
+}
+
+json_t *mcp_prompts_list(void)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < PROMPT_COUNT; i++) {
+		json_t *args = json_array();
+
+		json_array_append_new(
+			args,
+			argument("db", "the database; not needed if there is one only", false));
+		if (prompts[i].takes_before)
+			json_array_append_new(
+				args, argument("before", "the database of the earlier dump", true));
+		json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "name", prompts[i].name,
+						      "description", prompts[i].description,
+						      "arguments", args));
+	}
+	return list;
+}
+
+/* " Use the db x." of an argument that was given. */
+static json_t *given(const json_t *args, const char *name)
+{
+	const char *value = json_string_value(json_object_get(args, name));
+
+	return value ? json_sprintf(" Use %s \"%s\".", name, value) : json_string("");
+}
+
+json_t *mcp_prompt(const char *name, const json_t *args)
+{
+	for (size_t i = 0; i < PROMPT_COUNT; i++) {
+		json_t *db, *before, *text;
+
+		if (strcmp(prompts[i].name, name) != 0)
+			continue;
+		db = given(args, "db");
+		before = given(args, "before");
+		text = json_sprintf("%s%s%s", prompts[i].plan, json_string_value(db),
+				    json_string_value(before));
+		json_decref(db);
+		json_decref(before);
+		return json_pack("{s:s, s:[{s:s, s:{s:s, s:o}}]}", "description",
+				 prompts[i].description, "messages", "role", "user", "content",
+				 "type", "text", "text", text);
+	}
+	return NULL;
+}

@@ -1,0 +1,94 @@
+/*
+ * oql/oql_arrow.c - a statement's rows as a source for others, and as a stream of Arrow columns.
+ */
+#include "oql/oql.h"
+
+#include "common/fail.h"
+#include "common/typed_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct statement {
+	struct hdb *db;
+	struct oql_options opt;
+	struct oql *oql; /* owned */
+	char *text;      /* owned */
+};
+
+static void close_statement(void *ctx)
+{
+	struct statement *s = ctx;
+
+	oql_close(s->oql);
+	free(s->text);
+	free(s);
+}
+
+static int start(void *ctx, struct hdb_error *err)
+{
+	struct statement *s = ctx;
+
+	oql_close(s->oql);
+	s->oql = NULL;
+	return oql_open(s->db, (struct oql_str){ s->text, strlen(s->text) }, &s->opt, &s->oql, err);
+}
+
+static const struct hdb_column *column_at(void *ctx, size_t column)
+{
+	return oql_column(((struct statement *)ctx)->oql, column);
+}
+
+static int next_row(void *ctx, struct hdb_error *err)
+{
+	return oql_next(((struct statement *)ctx)->oql, err);
+}
+
+static const struct hdb_value *value_at(void *ctx, size_t column)
+{
+	return oql_value(((struct statement *)ctx)->oql, column);
+}
+
+static bool is_typed(void *ctx, size_t column)
+{
+	(void)ctx;
+	(void)column;
+	return false;
+}
+
+int oql_source(struct hdb *db, struct oql_str text, const struct oql_options *opt,
+	       struct hdb_row_source *out, struct hdb_error *err)
+{
+	struct statement *s = calloc(1, sizeof(*s));
+	int r = HDB_ENOMEM;
+
+	if (s)
+		*s = (struct statement){ .db = db, .opt = *opt };
+	if (!s || !(s->text = strndup(text.data, text.size)))
+		door_fail(err, HDB_ENOMEM, "no memory for a statement");
+	else
+		r = start(s, err);
+	if (r < 0) {
+		if (s)
+			close_statement(s);
+		return r;
+	}
+	*out = (struct hdb_row_source){
+		.ctx = s,
+		.column_count = oql_column_count(s->oql),
+		.column = column_at,
+		.next = next_row,
+		.value = value_at,
+		.close = close_statement,
+	};
+	return HDB_OK;
+}
+
+int oql_arrow(struct hdb *db, struct oql_str text, const struct oql_options *opt,
+	      struct ArrowArrayStream *out, struct hdb_error *err)
+{
+	struct typed_source source = { .is_typed = is_typed, .restart = start };
+
+	TRY_ERRORS(oql_source(db, text, opt, &source.rows, err));
+	return typed_rows_arrow(&source, opt->batch_rows, out, err);
+}
