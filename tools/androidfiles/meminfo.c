@@ -558,7 +558,6 @@ int android_memory_read(const char *data, size_t size, struct android_memory *ou
 {
 	struct reading r = { .out = out, .at = data, .end = data + size, .section = -1 };
 	struct line line = { .count = 0 };
-	int rc;
 
 	*out = (struct android_memory){ .form = "dumpsys meminfo" };
 	if (size > ANDROID_FILE_MAX)
@@ -570,12 +569,11 @@ int android_memory_read(const char *data, size_t size, struct android_memory *ou
 		return android_smaps_read(data, size, out, err);
 	r.at = data;
 	r.line_no = 0;
-	if ((rc = read_text(&r, err)) != HDB_OK)
-		return rc;
+	TRY(read_text(&r, err));
 	if (!out->count)
-		rc = door_fail(err, HDB_EFORMAT,
-			       "neither what `dumpsys meminfo` prints nor /proc/PID/smaps nor "
-			       "smaps_rollup: no row of memory in %" PRIu64 " lines",
-			       r.line_no);
-	return rc;
+		return door_fail(err, HDB_EFORMAT,
+				 "neither what `dumpsys meminfo` prints nor /proc/PID/smaps nor "
+				 "smaps_rollup: no row of memory in %" PRIu64 " lines",
+				 r.line_no);
+	return HDB_OK;
 }

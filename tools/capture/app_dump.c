@@ -223,8 +223,7 @@ static int start(struct app_capture *c, const char *process, struct hdb_error *e
 	int rc;
 
 	TRY(check_name(process, err));
-	if ((rc = run(c, state, capture_timeout_ms(&c->options), &out, err)) != HDB_OK)
-		return rc;
+	TRY(run(c, state, capture_timeout_ms(&c->options), &out, err));
 	if (out.code != 0 && (rc = failed("adb", &out, err)) != HDB_OK)
 		return rc;
 	capture_random_name("heapdb-", name, sizeof(name));

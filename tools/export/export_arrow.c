@@ -195,10 +195,8 @@ static int begin(struct export_writer *w, struct hdb_error *err)
 	if (!a->nodes || !a->buffers)
 		return export_no_memory(err);
 	if (!w->options->is_plain)
-		r = export_zstd_new(w->options->level ? w->options->level : EXPORT_LEVEL, &a->zstd,
-				    err);
-	if (r != HDB_OK)
-		return r;
+		TRY(export_zstd_new(w->options->level ? w->options->level : EXPORT_LEVEL, &a->zstd,
+				    err));
 	if (is_file)
 		r = export_write(w, MAGIC "\0\0", 8, err);
 	if (r < 0)
@@ -236,7 +234,6 @@ static int put_column(struct arrow *a, const struct ArrowArray *column, enum exp
 	const int32_t *offsets = column->buffers[1];
 	const bool is_text = kind == EXPORT_TEXT && !has_codes;
 	size_t size = 8 * rows;
-	int r;
 
 	if (is_text)
 		size = 4 * (rows + 1);
@@ -248,11 +245,8 @@ static int put_column(struct arrow *a, const struct ArrowArray *column, enum exp
 	a->nodes[2 * a->node_count + 1] = (uint64_t)column->null_count;
 	a->node_count++;
 	TRY(put_buffer(a, column->buffers[0], column->null_count ? (rows + 7) / 8 : 0, err));
-	if ((r = put_buffer(a, column->buffers[1], size, err)) != HDB_OK)
-		return r;
-	if (is_text)
-		r = put_buffer(a, column->buffers[2], (size_t)offsets[rows], err);
-	return r;
+	TRY(put_buffer(a, column->buffers[1], size, err));
+	return is_text ? put_buffer(a, column->buffers[2], (size_t)offsets[rows], err) : HDB_OK;
 }
 
 static void begin_body(struct arrow *a)

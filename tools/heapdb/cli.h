@@ -8,6 +8,7 @@
 #ifndef HEAPDB_CLI_H
 #define HEAPDB_CLI_H
 
+#include "base/try.h"
 #include "heapdb.h"
 
 #include "heapdb/options.h"
@@ -187,9 +188,22 @@ bool locate_looks_like_file(const char *name);
  */
 int locate_named(struct cli *cli, const char *name, char **db_path, char **dump_path);
 
+/* Locates and opens the database that is meant, as cli->db, and reports its health. */
+int cli_open_database(struct cli *cli);
+
 /* Opens a database as the options say; what is lent is needed while it is open. */
 int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsigned of,
 	     struct hdb **db);
+
+/* A file that was read. */
+struct file_text {
+	const char *name; /* for messages; lent */
+	char *data;       /* owned, with a zero behind it; NULL after a failure */
+	size_t size, size_max;
+};
+
+/* Reads all of a file, of "-" the standard input. HDB_ELIMIT: it has more than size_max bytes. */
+int cli_read_file(struct cli *cli, const char *path, size_t size_max, struct file_text *out);
 
 /* schema.c: prints the JSON Schema of all that --json prints. */
 void schema_print(struct output *out);

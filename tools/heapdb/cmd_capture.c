@@ -53,26 +53,9 @@ struct vm_rows {
 	struct hdb_value values[VM_COLUMNS];
 };
 
-static const struct hdb_column *vm_column(void *ctx, size_t column)
-{
-	(void)ctx;
-	assert(column < VM_COLUMNS);
-	return &vm_columns[column];
-}
-
-static struct hdb_value text_value(const char *text)
-{
-	return (struct hdb_value){
-		.type = text[0] ? HDB_TYPE_TEXT : HDB_TYPE_NULL,
-		.text = text,
-		.text_size = strlen(text),
-	};
-}
-
 static struct hdb_value bytes_value(const struct capture_vm *vm, uint64_t bytes)
 {
-	return (struct hdb_value){ .type = vm->has_heap ? HDB_TYPE_BYTES : HDB_TYPE_NULL,
-				   .u = bytes };
+	return number_value(vm->has_heap ? HDB_TYPE_BYTES : HDB_TYPE_NULL, bytes);
 }
 
 static int vm_next(void *ctx, struct hdb_error *err)
@@ -97,45 +80,26 @@ static int vm_next(void *ctx, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static const struct hdb_value *vm_value(void *ctx, size_t column)
-{
-	assert(column < VM_COLUMNS);
-	return &((struct vm_rows *)ctx)->values[column];
-}
-
-static int vm_total(void *ctx, uint64_t *total, struct hdb_error *err)
-{
-	(void)err;
-	*total = ((struct vm_rows *)ctx)->count;
-	return HDB_OK;
-}
-
 static int list_vms(struct cli *cli)
 {
-	const struct render_style style = render_style_of(&cli->opt, cli->out);
 	struct vm_rows rows = { 0 };
-	const struct row_source source = {
+	struct row_source source = {
 		.ctx = &rows,
 		.count = VM_COLUMNS,
-		.column = vm_column,
+		.columns = vm_columns,
+		.cells = rows.values,
 		.next = vm_next,
-		.value = vm_value,
-		.total = vm_total,
 	};
-	struct answer answer = { .name = "capture", .source = &source, .err = &cli->err };
+	struct answer answer = { .name = "capture", .source = &source };
 	size_t hidden;
-	int rc = capture_list(&rows.vms, &rows.count, &hidden, &cli->err);
+	int rc;
 
-	if (rc != HDB_OK)
-		goto out;
-	if ((rc = render_columns(&answer, cli->opt.columns, &style, cli->out)) != HDB_OK)
-		goto out;
-	if (hidden)
+	TRY(capture_list(&rows.vms, &rows.count, &hidden, &cli->err));
+	source.row_count = rows.count;
+	rc = print_answer(cli, &answer);
+	if (rc == HDB_OK && hidden)
 		cli_notice(cli, "%zu Java process%s of other users cannot be looked into", hidden,
 			   hidden == 1 ? "" : "es");
-out:
-	cli->is_open = answer.is_open;
-	answer_release(&answer);
 	free(rows.vms);
 	return rc;
 }
@@ -278,25 +242,20 @@ int cmd_capture(struct cli *cli)
 	struct capture *capture = NULL;
 	struct timespec start_time, end_time;
 	int pid = 0;
-	int rc = check_use(cli);
+	int rc;
 
-	if (rc != HDB_OK)
-		return rc;
+	TRY(check_use(cli));
 	if (!cli->opt.operand_count && !cli->opt.adb)
 		return list_vms(cli);
 	if (cli->opt.operand_count)
-		rc = parse_pid(cli, &pid);
-	if (rc != HDB_OK)
-		return rc;
+		TRY(parse_pid(cli, &pid));
 	name_database(cli, pid, db_path, sizeof(db_path));
 	rc = check_database(cli, db_path);
 	clock_gettime(CLOCK_MONOTONIC, &start_time);
 	if (rc != HDB_OK)
 		return rc;
-	if ((rc = start(cli, pid, &capture)) != HDB_OK)
-		return rc;
-	if ((rc = import_capture(cli, capture, db_path, &result)) != HDB_OK)
-		return rc;
+	TRY(start(cli, pid, &capture));
+	TRY(import_capture(cli, capture, db_path, &result));
 	clock_gettime(CLOCK_MONOTONIC, &end_time);
 	return cli_tell_import(cli, db_path, &result,
 			       (double)(end_time.tv_sec - start_time.tv_sec) +

@@ -269,12 +269,10 @@ static int query_stream(struct cli *cli, struct where *where, struct notes *note
 		.limit = opt->limit,
 	};
 	struct hdb_rows *rows = NULL;
-	int r = where_open(where, cli, &args);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = hdb_query(cli->db, cli->query->name, &args, &rows, &cli->err)) != HDB_OK)
-		return r;
+	TRY(where_open(where, cli, &args));
+	TRY(hdb_query(cli->db, cli->query->name, &args, &rows, &cli->err));
 	r = note_facts(notes, cli, rows, &cli->err);
 	if (r >= 0 && opt->columns)
 		return pick_stream(cli, rows, out);

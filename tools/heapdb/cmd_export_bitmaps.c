@@ -76,8 +76,7 @@ static int read_bytes(struct cli *cli, uint32_t ix, uint64_t size, uint8_t **out
 				"no memory for a picture of %" PRIu64 " bytes", size);
 	for (; slice.from < size; slice.from += slice.count) {
 		slice.room = size - slice.from < CHUNK ? (size_t)(size - slice.from) : CHUNK;
-		if ((rc = hdb_elements(cli->db, ix, &slice, &cli->err)) != HDB_OK)
-			return rc;
+		TRY(hdb_elements(cli->db, ix, &slice, &cli->err));
 		if (!slice.count)
 			return cli_fail(&cli->err, HDB_ECORRUPT, "an array ends too early");
 		for (size_t i = 0; i < slice.count; i++)
@@ -241,15 +240,11 @@ static int write_row(struct exporting *x, const char **state)
 				 "them)";
 		return HDB_OK;
 	}
-	if ((rc = hdb_find(x->cli->db, cell(x, x->buffer)->u, &p.buffer, &x->cli->err)) != HDB_OK)
-		return rc;
-	if ((rc = hdb_object_at(x->cli->db, p.buffer, &facts, &x->cli->err)) != HDB_OK)
-		return rc;
+	TRY(hdb_find(x->cli->db, cell(x, x->buffer)->u, &p.buffer, &x->cli->err));
+	TRY(hdb_object_at(x->cli->db, p.buffer, &facts, &x->cli->err));
 	p.length = facts.length;
-	rc = is_text(cell(x, x->encoding), "pixels") ? write_pixels(x, &p, state) :
-						       write_encoded(x, &p, state);
-	if (rc != HDB_OK)
-		return rc;
+	TRY(is_text(cell(x, x->encoding), "pixels") ? write_pixels(x, &p, state) :
+						      write_encoded(x, &p, state));
 	if (strcmp(*state, "written") != 0)
 		x->file[0] = '\0';
 	return rc;
@@ -257,35 +252,13 @@ static int write_row(struct exporting *x, const char **state)
 
 /* ---- rows of what was done ---- */
 
-static const struct hdb_column *source_column(void *ctx, size_t column)
-{
-	(void)ctx;
-	assert(column < COLUMNS);
-	return &columns[column];
-}
-
-static const struct hdb_value *source_value(void *ctx, size_t column)
-{
-	assert(column < COLUMNS);
-	return &((struct exporting *)ctx)->cells[column];
-}
-
-static struct hdb_value text_of(const char *text)
-{
-	return text[0] ? (struct hdb_value){ .type = HDB_TYPE_TEXT,
-					     .text = text,
-					     .text_size = strlen(text) } :
-			 (struct hdb_value){ .type = HDB_TYPE_NULL };
-}
-
 static int source_next(void *ctx, struct hdb_error *err)
 {
 	struct exporting *x = ctx;
 	const char *state = "";
-	int rc = hdb_rows_next(x->rows, err);
+	int rc;
 
-	if (rc != HDB_OK)
-		return rc;
+	TRY(hdb_rows_next(x->rows, err));
 	rc = write_row(x, &state);
 	x->written += x->file[0] != '\0';
 	x->left += x->file[0] == '\0';
@@ -293,8 +266,8 @@ static int source_next(void *ctx, struct hdb_error *err)
 	x->cells[WIDTH] = *cell(x, x->width);
 	x->cells[HEIGHT] = *cell(x, x->height);
 	x->cells[CONTENTS] = *cell(x, x->encoding);
-	x->cells[FILE_NAME] = text_of(x->file);
-	x->cells[STATE] = text_of(state);
+	x->cells[FILE_NAME] = text_value(x->file);
+	x->cells[STATE] = text_value(state);
 	return rc;
 }
 
@@ -314,21 +287,16 @@ static int print(struct exporting *x)
 	const struct row_source source = {
 		.ctx = x,
 		.count = COLUMNS,
-		.column = source_column,
+		.columns = columns,
+		.cells = x->cells,
 		.next = source_next,
-		.value = source_value,
 	};
-	struct answer answer = { .name = "export bitmaps", .source = &source, .err = &cli->err };
-	const struct render_style style = render_style_of(&cli->opt, cli->out);
-	int rc = render_columns(&answer, cli->opt.columns, &style, cli->out);
+	struct answer answer = { .name = "export bitmaps", .source = &source };
 
-	cli->is_open = answer.is_open;
-	answer_release(&answer);
-	if (rc != HDB_OK)
-		return rc;
+	TRY(print_answer(cli, &answer));
 	cli_notice(cli, "%" PRIu64 " of %" PRIu64 " bitmaps written to %s", x->written,
 		   x->written + x->left, cli->opt.operands[0]);
-	return rc;
+	return HDB_OK;
 }
 
 int cmd_export_bitmaps(struct cli *cli)

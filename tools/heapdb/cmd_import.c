@@ -107,11 +107,6 @@ int cli_import(struct cli *cli, const char *dump_path, const char *db_path,
 	return rc;
 }
 
-static struct hdb_value number(enum hdb_type type, uint64_t u)
-{
-	return (struct hdb_value){ .type = type, .u = u };
-}
-
 /* To whole parts, so many of one. */
 static double rounded(double value, double parts)
 {
@@ -121,24 +116,19 @@ static double rounded(double value, double parts)
 static int print_summary(struct cli *cli, const char *db_path, const struct hdb_import_result *r,
 			 const char *incomplete, double seconds)
 {
-	const struct render_style style = render_style_of(&cli->opt, cli->out);
 	const unsigned first = incomplete ? FACT_INCOMPLETE : FACT_DATABASE;
 	const double rate = (double)r->dump_bytes / 1e6 / (seconds > 1e-6 ? seconds : 1e-6);
 	const struct hdb_value values[FACT_COUNT] = {
-		[FACT_INCOMPLETE] = { .type = HDB_TYPE_TEXT,
-				      .text = incomplete,
-				      .text_size = incomplete ? strlen(incomplete) : 0 },
-		[FACT_DATABASE] = { .type = HDB_TYPE_TEXT,
-				    .text = db_path,
-				    .text_size = strlen(db_path) },
-		[FACT_OBJECTS] = number(HDB_TYPE_COUNT, r->object_count),
-		[FACT_CLASSES] = number(HDB_TYPE_COUNT, r->class_count),
-		[FACT_REFERENCES] = number(HDB_TYPE_COUNT, r->reference_count),
-		[FACT_ROOTS] = number(HDB_TYPE_COUNT, r->root_count),
-		[FACT_PROBLEMS] = number(HDB_TYPE_COUNT, r->problem_count),
-		[FACT_SNAPSHOTS] = number(HDB_TYPE_COUNT, r->snapshot_count),
-		[FACT_DUMP_BYTES] = number(HDB_TYPE_BYTES, r->dump_bytes),
-		[FACT_DATABASE_BYTES] = number(HDB_TYPE_BYTES, r->database_bytes),
+		[FACT_INCOMPLETE] = text_value(incomplete),
+		[FACT_DATABASE] = text_value(db_path),
+		[FACT_OBJECTS] = number_value(HDB_TYPE_COUNT, r->object_count),
+		[FACT_CLASSES] = number_value(HDB_TYPE_COUNT, r->class_count),
+		[FACT_REFERENCES] = number_value(HDB_TYPE_COUNT, r->reference_count),
+		[FACT_ROOTS] = number_value(HDB_TYPE_COUNT, r->root_count),
+		[FACT_PROBLEMS] = number_value(HDB_TYPE_COUNT, r->problem_count),
+		[FACT_SNAPSHOTS] = number_value(HDB_TYPE_COUNT, r->snapshot_count),
+		[FACT_DUMP_BYTES] = number_value(HDB_TYPE_BYTES, r->dump_bytes),
+		[FACT_DATABASE_BYTES] = number_value(HDB_TYPE_BYTES, r->database_bytes),
 		[FACT_SECONDS] = { .type = HDB_TYPE_DOUBLE, .d = rounded(seconds, 1000) },
 		[FACT_RATE] = { .type = HDB_TYPE_DOUBLE, .d = rounded(rate, 100) },
 	};
@@ -147,23 +137,20 @@ static int print_summary(struct cli *cli, const char *db_path, const struct hdb_
 		.facts = summary_facts + first,
 		.fact_values = values + first,
 		.fact_count = FACT_COUNT - first,
-		.err = &cli->err,
 	};
 
-	return render(&answer, &style, cli->out);
+	return print_answer(cli, &answer);
 }
 
 /* What counts of it for a person, and what to ask next. `incomplete` has been said already. */
 static void print_line(struct cli *cli, const char *db_path, const struct hdb_import_result *r,
 		       double seconds)
 {
-	const struct hdb_value name = { .type = HDB_TYPE_TEXT,
-					.text = db_path,
-					.text_size = strlen(db_path) };
-	const struct hdb_value objects = number(HDB_TYPE_COUNT, r->object_count);
-	const struct hdb_value classes = number(HDB_TYPE_COUNT, r->class_count);
-	const struct hdb_value bytes = number(HDB_TYPE_BYTES, r->database_bytes);
-	const struct hdb_value problems = number(HDB_TYPE_COUNT, r->problem_count);
+	const struct hdb_value name = text_value(db_path);
+	const struct hdb_value objects = number_value(HDB_TYPE_COUNT, r->object_count);
+	const struct hdb_value classes = number_value(HDB_TYPE_COUNT, r->class_count);
+	const struct hdb_value bytes = number_value(HDB_TYPE_BYTES, r->database_bytes);
+	const struct hdb_value problems = number_value(HDB_TYPE_COUNT, r->problem_count);
 	struct output *out = cli->out;
 
 	prose_value(out, &name);
@@ -182,17 +169,6 @@ static void print_line(struct cli *cli, const char *db_path, const struct hdb_im
 	output_string(out, "Next: heapdb ");
 	prose_value(out, &name);
 	output_char(out, '\n');
-}
-
-/* The column "kind" of the query "problems", or the number of columns if it has none. */
-static size_t kind_column(const struct hdb_rows *rows)
-{
-	const size_t count = hdb_rows_column_count(rows);
-	size_t i = 0;
-
-	while (i < count && strcmp(hdb_rows_column(rows, i)->name, "kind") != 0)
-		i++;
-	return i;
 }
 
 /* Appends the kind of the current row to the list ", a, b" if it is not there yet. */
@@ -222,15 +198,11 @@ static int tell_problems(struct cli *cli, struct hdb *db, const char *db_path,
 	char kinds[KINDS_MAX * (KIND_SIZE + 4)] = "";
 	struct hdb_rows *rows = NULL;
 	unsigned count = 0;
-	size_t column;
-	int rc = hdb_query(db, "problems", &args, &rows, &cli->err);
+	int rc;
 
-	if (rc != HDB_OK)
-		return rc;
-	column = kind_column(rows);
-	while (column < hdb_rows_column_count(rows) &&
-	       (rc = hdb_rows_next(rows, &cli->err)) == HDB_OK)
-		add_kind(hdb_rows_value(rows, column), kinds, sizeof(kinds), &count);
+	TRY(hdb_query(db, "problems", &args, &rows, &cli->err));
+	while ((rc = hdb_rows_next(rows, &cli->err)) == HDB_OK)
+		add_kind(rows_value(rows, "kind"), kinds, sizeof(kinds), &count);
 	hdb_rows_close(rows);
 	cli_notice(cli, "the dump has %llu problem%s%s%s%s; see `heapdb info --problems --db %s`",
 		   (unsigned long long)problem_count, problem_count == 1 ? "" : "s",
@@ -253,9 +225,7 @@ int cli_tell_import(struct cli *cli, const char *db_path, const struct hdb_impor
 			   result->snapshot_count, cli->opt.snapshot ? cli->opt.snapshot : 1);
 	/* What is wrong with the dump, the database says. */
 	if (result->problem_count > 0 || result->root_count == 0) {
-		rc = hdb_open(db_path, NULL, &db, &cli->err);
-		if (rc != HDB_OK)
-			return rc;
+		TRY(hdb_open(db_path, NULL, &db, &cli->err));
 		cli_tell_health(cli, db, NULL);
 		hdb_health(db, &health);
 	}
@@ -276,22 +246,17 @@ int cmd_import(struct cli *cli)
 	struct hdb_import_result result = { 0 };
 	struct timespec start, end;
 	double seconds;
-	int rc;
 
 	if (cli->opt.operand_count != 1)
 		return cli_fail(&cli->err, HDB_EUSAGE, "%s: heapdb import DUMP",
 				cli->opt.operand_count ? "one dump at a time" : "name a dump");
 	if (!db_path) {
-		rc = hdb_default_path(cli->opt.operands[0], default_path, sizeof(default_path),
-				      &cli->err);
-		if (rc != HDB_OK)
-			return rc;
+		TRY(hdb_default_path(cli->opt.operands[0], default_path, sizeof(default_path),
+				     &cli->err));
 		db_path = default_path;
 	}
 	clock_gettime(CLOCK_MONOTONIC, &start);
-	rc = cli_import(cli, cli->opt.operands[0], db_path, &result, false);
-	if (rc != HDB_OK)
-		return rc;
+	TRY(cli_import(cli, cli->opt.operands[0], db_path, &result, false));
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	seconds = (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9;
 	return cli_tell_import(cli, db_path, &result, seconds);

@@ -7,67 +7,12 @@
 #include "androidfiles/androidfiles.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-/* Bytes read at a time, of what has no size. */
-#define READ_BYTES 65536u
 #define TOLD_BYTES 512
-
-/* ---- reading a file ---- */
-
-static int read_all(struct cli *cli, int fd, const char *name, char **data, size_t *size)
-{
-	size_t capacity = 0;
-
-	*data = NULL;
-	for (*size = 0;;) {
-		ssize_t n;
-
-		if (capacity - *size < READ_BYTES) {
-			char *more;
-
-			capacity = capacity * 2 + 2 * READ_BYTES;
-			more = realloc(*data, capacity);
-			if (!more)
-				return cli_fail(&cli->err, HDB_ENOMEM, "no memory for %s", name);
-			*data = more;
-		}
-		n = read(fd, *data + *size, READ_BYTES);
-		if (n == 0)
-			return HDB_OK;
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return cli_fail(&cli->err, HDB_EIO, "%s: %s", name, strerror(errno));
-		*size += (size_t)n;
-		if (*size > ANDROID_FILE_MAX)
-			return cli_fail(&cli->err, HDB_ELIMIT, "%s: larger than %u bytes", name,
-					ANDROID_FILE_MAX);
-	}
-}
-
-/* All of a file, "-": standard input. *data is owned, also after a failure. */
-static int read_file(struct cli *cli, const char *name, char **data, size_t *size)
-{
-	const int fd = strcmp(name, "-") == 0 ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
-	int rc;
-
-	*data = NULL;
-	if (fd < 0)
-		return cli_fail(&cli->err, errno == ENOENT ? HDB_EFORMAT : HDB_EIO, "%s: %s", name,
-				strerror(errno));
-	rc = read_all(cli, fd, name, data, size);
-	if (fd != STDIN_FILENO)
-		close(fd);
-	return rc;
-}
 
 /* Puts the name of the file before the message of a reader. */
 static int name_file(struct cli *cli, const char *name, int rc)
@@ -78,29 +23,6 @@ static int name_file(struct cli *cli, const char *name, int rc)
 		return rc;
 	snprintf(message, sizeof(message), "%s", cli->err.message);
 	return cli_fail(&cli->err, rc, "%.100s: %.300s", name, message);
-}
-
-static struct hdb_value text_value(const char *text)
-{
-	return (struct hdb_value){ .type = HDB_TYPE_TEXT, .text = text, .text_size = strlen(text) };
-}
-
-/* Prints rows of an own source. */
-static int print_rows(struct cli *cli, struct answer *answer)
-{
-	const struct render_style style = render_style_of(&cli->opt, cli->out);
-	int rc;
-
-	answer->err = &cli->err;
-	answer->limit = cli->opt.limit;
-	if (cli->opt.columns) {
-		answer_release(answer);
-		answer->picked_count = 0;
-	}
-	rc = render_columns(answer, cli->opt.columns, &style, cli->out);
-	cli->is_open = answer->is_open;
-	answer_release(answer);
-	return rc;
 }
 
 /* ---- meminfo ---- */
@@ -154,19 +76,6 @@ struct meminfo {
 	char told[TOLD_BYTES];
 };
 
-static const struct hdb_column *memory_column(void *ctx, size_t column)
-{
-	(void)ctx;
-	assert(column < COLUMNS);
-	return &columns[column];
-}
-
-static const struct hdb_value *memory_value(void *ctx, size_t column)
-{
-	assert(column < COLUMNS);
-	return &((struct meminfo *)ctx)->cells[column];
-}
-
 /* The row that stands for something the dump has, of the process that was dumped. */
 static bool is_of_dump(const struct meminfo *m, const struct android_memory_row *row,
 		       const char *name)
@@ -191,7 +100,7 @@ static int memory_next(void *ctx, struct hdb_error *err)
 	memset(m->cells, 0, sizeof(m->cells));
 	m->cells[SECTION] = text_value(sections[row->section]);
 	if (row->pid)
-		m->cells[PID] = (struct hdb_value){ .type = HDB_TYPE_COUNT, .u = row->pid };
+		m->cells[PID] = number_value(HDB_TYPE_COUNT, row->pid);
 	if (row->process && m->memory.texts[row->process])
 		m->cells[PROCESS] = text_value(m->memory.texts + row->process);
 	m->cells[NAME] = text_value(m->memory.texts + row->name);
@@ -201,12 +110,11 @@ static int memory_next(void *ctx, struct hdb_error *err)
 				(struct hdb_value){ .type = columns[FIGURES + i].type,
 						    .u = row->figures[i] };
 	if (is_of_dump(m, row, "Dalvik Heap"))
-		m->cells[DUMP] = (struct hdb_value){ .type = HDB_TYPE_BYTES, .u = m->java };
+		m->cells[DUMP] = number_value(HDB_TYPE_BYTES, m->java);
 	else if (is_of_dump(m, row, "Native Heap"))
-		m->cells[DUMP] = (struct hdb_value){ .type = HDB_TYPE_BYTES, .u = m->native };
+		m->cells[DUMP] = number_value(HDB_TYPE_BYTES, m->native);
 	else if (is_of_dump(m, row, "TOTAL"))
-		m->cells[DUMP] =
-			(struct hdb_value){ .type = HDB_TYPE_BYTES, .u = m->java + m->native };
+		m->cells[DUMP] = number_value(HDB_TYPE_BYTES, m->java + m->native);
 	return HDB_OK;
 }
 
@@ -279,24 +187,18 @@ static int ask_dump(struct meminfo *m, const char *name)
 	static const char *const native[] = { "native", NULL };
 	struct cli *cli = m->cli;
 	uint64_t bytes[2] = { 0 };
-	int rc = locate_named(cli, name, &cli->db_path, &cli->dump_path);
 
-	if (rc != HDB_OK)
-		return rc;
-	if ((rc = cli_open(cli, cli->db_path, cli->dump_path, 1, &cli->db)) != HDB_OK)
-		return rc;
+	TRY(locate_named(cli, name, &cli->db_path, &cli->dump_path));
+	TRY(cli_open(cli, cli->db_path, cli->dump_path, 1, &cli->db));
 	cli_tell_health(cli, cli->db, NULL);
-	if ((rc = ask_fact(cli, "histogram", heap, bytes)) != HDB_OK)
-		return rc;
+	TRY(ask_fact(cli, "histogram", heap, bytes));
 	m->java = bytes[0] + bytes[1];
 	m->unreachable = bytes[1];
-	if ((rc = ask_fact(cli, "native", native, &m->native)) != HDB_OK)
-		return rc;
-	if ((rc = ask_process(m)) != HDB_OK)
-		return rc;
+	TRY(ask_fact(cli, "native", native, &m->native));
+	TRY(ask_process(m));
 	m->has_dump = true;
 	choose_process(m);
-	return rc;
+	return HDB_OK;
 }
 
 /* "12.3 MB": as Android counts them. */
@@ -368,9 +270,9 @@ static int print_memory(struct meminfo *m)
 	const struct row_source source = {
 		.ctx = m,
 		.count = COLUMNS,
-		.column = memory_column,
+		.columns = columns,
+		.cells = m->cells,
 		.next = memory_next,
-		.value = memory_value,
 	};
 	struct hdb_value values[6];
 	struct answer answer = { .name = "meminfo",
@@ -379,7 +281,6 @@ static int print_memory(struct meminfo *m)
 				 .fact_values = values,
 				 .fact_count = 1 };
 	uint64_t pss = 0;
-	int rc;
 
 	for (size_t i = 0; i < m->memory.count; i++)
 		if (m->memory.rows[i].section == ANDROID_MEMORY &&
@@ -391,35 +292,33 @@ static int print_memory(struct meminfo *m)
 		const uint64_t known = m->java + m->native;
 
 		tell(m, pss);
-		values[1] = (struct hdb_value){ .type = HDB_TYPE_BYTES, .u = pss };
-		values[2] = (struct hdb_value){ .type = HDB_TYPE_BYTES, .u = m->java };
-		values[3] = (struct hdb_value){ .type = HDB_TYPE_BYTES, .u = m->native };
-		values[4] = (struct hdb_value){ .type = HDB_TYPE_BYTES,
-						.u = pss > known ? pss - known : 0 };
+		values[1] = number_value(HDB_TYPE_BYTES, pss);
+		values[2] = number_value(HDB_TYPE_BYTES, m->java);
+		values[3] = number_value(HDB_TYPE_BYTES, m->native);
+		values[4] = number_value(HDB_TYPE_BYTES, pss > known ? pss - known : 0);
 		values[5] = text_value(m->told);
 		answer.fact_count = 6;
 	}
-	if ((rc = pick_columns(m, &answer)) != HDB_OK)
-		return rc;
-	return print_rows(m->cli, &answer);
+	TRY(pick_columns(m, &answer));
+	answer.limit = m->cli->opt.limit;
+	return print_answer(m->cli, &answer);
 }
 
 int cmd_meminfo(struct cli *cli)
 {
 	struct meminfo m = { .cli = cli };
 	const struct options *opt = &cli->opt;
-	char *data = NULL;
-	size_t size = 0;
+	struct file_text file = { 0 };
 	int rc;
 
 	if (!opt->operand_count || opt->operand_count > 2)
 		return cli_fail(&cli->err, HDB_EUSAGE,
 				"expected a file, and a database or a dump if it is to be compared "
 				"with one");
-	if ((rc = read_file(cli, opt->operands[0], &data, &size)) != HDB_OK)
+	if ((rc = cli_read_file(cli, opt->operands[0], ANDROID_FILE_MAX, &file)) != HDB_OK)
 		goto out;
 	rc = name_file(cli, opt->operands[0],
-		       android_memory_read(data, size, &m.memory, &cli->err));
+		       android_memory_read(file.data, file.size, &m.memory, &cli->err));
 	if (rc != HDB_OK)
 		goto out;
 	if (opt->operand_count == 2 && (rc = ask_dump(&m, opt->operands[1])) != HDB_OK)
@@ -427,7 +326,7 @@ int cmd_meminfo(struct cli *cli)
 	rc = print_memory(&m);
 out:
 	android_memory_release(&m.memory);
-	free(data);
+	free(file.data);
 	return rc;
 }
 
@@ -450,24 +349,6 @@ struct allocations {
 	struct hdb_value cells[ALLOC_COLUMNS];
 };
 
-static const struct hdb_column *allocation_column(void *ctx, size_t column)
-{
-	(void)ctx;
-	return &allocation_columns[column];
-}
-
-static const struct hdb_value *allocation_value(void *ctx, size_t column)
-{
-	return &((struct allocations *)ctx)->cells[column];
-}
-
-static int allocation_total(void *ctx, uint64_t *total, struct hdb_error *err)
-{
-	(void)err;
-	*total = ((struct allocations *)ctx)->list.row_count;
-	return HDB_OK;
-}
-
 static int allocation_next(void *ctx, struct hdb_error *err)
 {
 	struct allocations *a = ctx;
@@ -478,12 +359,12 @@ static int allocation_next(void *ctx, struct hdb_error *err)
 	if (a->at == a->list.row_count)
 		return HDB_END;
 	row = &a->list.rows[a->at++];
-	a->cells[ALLOC_LEVEL] = (struct hdb_value){ .type = HDB_TYPE_COUNT, .u = row->level };
+	a->cells[ALLOC_LEVEL] = number_value(HDB_TYPE_COUNT, row->level);
 	if (row->name)
 		a->cells[ALLOC_NAME] = text_value(row->name);
-	a->cells[ALLOC_THREAD] = (struct hdb_value){ .type = HDB_TYPE_COUNT, .u = row->thread };
-	a->cells[ALLOC_COUNT] = (struct hdb_value){ .type = HDB_TYPE_COUNT, .u = row->count };
-	a->cells[ALLOC_BYTES] = (struct hdb_value){ .type = HDB_TYPE_BYTES, .u = row->bytes };
+	a->cells[ALLOC_THREAD] = number_value(HDB_TYPE_COUNT, row->thread);
+	a->cells[ALLOC_COUNT] = number_value(HDB_TYPE_COUNT, row->count);
+	a->cells[ALLOC_BYTES] = number_value(HDB_TYPE_BYTES, row->bytes);
 	return HDB_OK;
 }
 
@@ -504,10 +385,10 @@ static int print_allocations(struct cli *cli, struct allocations *a, enum androi
 	const struct row_source source = {
 		.ctx = a,
 		.count = ALLOC_COLUMNS,
-		.column = allocation_column,
+		.columns = allocation_columns,
+		.cells = a->cells,
+		.row_count = a->list.row_count,
 		.next = allocation_next,
-		.value = allocation_value,
-		.total = allocation_total,
 	};
 	struct answer answer = { .name = "allocations",
 				 .source = &source,
@@ -523,7 +404,8 @@ static int print_allocations(struct cli *cli, struct allocations *a, enum androi
 	answer.picked[answer.picked_count++] = by == ANDROID_BY_THREAD ? ALLOC_THREAD : ALLOC_NAME;
 	answer.picked[answer.picked_count++] = ALLOC_COUNT;
 	answer.picked[answer.picked_count++] = ALLOC_BYTES;
-	return print_rows(cli, &answer);
+	answer.limit = cli->opt.limit;
+	return print_answer(cli, &answer);
 }
 
 int cmd_allocations(struct cli *cli)
@@ -531,18 +413,18 @@ int cmd_allocations(struct cli *cli)
 	struct allocations a = { 0 };
 	struct options *opt = &cli->opt;
 	const enum android_allocations_by by = (enum android_allocations_by)opt->by;
-	char *data = NULL;
-	size_t size = 0;
+	struct file_text file = { 0 };
 	int rc;
 
 	if (opt->operand_count != 1)
 		return cli_fail(&cli->err, HDB_EUSAGE, "expected one file");
 	if (!opt->has_limit && opt->format == FORMAT_TABLE)
 		opt->limit = OPTIONS_LIMIT_DEFAULT;
-	if ((rc = read_file(cli, opt->operands[0], &data, &size)) != HDB_OK)
+	if ((rc = cli_read_file(cli, opt->operands[0], ANDROID_FILE_MAX, &file)) != HDB_OK)
 		goto out;
 	rc = name_file(cli, opt->operands[0],
-		       android_allocations_read((const uint8_t *)data, size, &a.list, &cli->err));
+		       android_allocations_read((const uint8_t *)file.data, file.size, &a.list,
+						&cli->err));
 	if (rc != HDB_OK)
 		goto out;
 	if ((rc = android_allocations_group(&a.list, by, &cli->err)) != HDB_OK)
@@ -550,6 +432,6 @@ int cmd_allocations(struct cli *cli)
 	rc = print_allocations(cli, &a, by);
 out:
 	android_allocations_release(&a.list);
-	free(data);
+	free(file.data);
 	return rc;
 }

@@ -8,11 +8,9 @@
 
 #include "oql/oql.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Facts of the answer: those that any answer may have. */
 #define FACTS_MAX 2
@@ -37,30 +35,6 @@ static int source_total(void *rows, uint64_t *total, struct hdb_error *err)
 	return oql_total(rows, total, err);
 }
 
-/* All of standard input, up to a byte more than a statement may have. *text is owned. */
-static int read_statement(struct cli *cli, char **text, size_t *size)
-{
-	const size_t room = OQL_TEXT_MAX + 1;
-
-	*size = 0;
-	*text = malloc(room);
-	if (!*text)
-		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for a statement");
-	while (*size < room) {
-		const ssize_t n = read(STDIN_FILENO, *text + *size, room - *size);
-
-		if (n == 0)
-			break;
-		if (n < 0 && errno == EINTR && !progress_is_cancelled())
-			continue;
-		if (n < 0)
-			return cli_fail(&cli->err, progress_is_cancelled() ? HDB_EINTR : HDB_EIO,
-					"standard input: %s", strerror(errno));
-		*size += (size_t)n;
-	}
-	return HDB_OK;
-}
-
 /* As every answer of a query has them. */
 static size_t add_facts(const struct cli *cli, struct hdb_column *columns, struct hdb_value *values)
 {
@@ -76,11 +50,7 @@ static size_t add_facts(const struct cli *cli, struct hdb_column *columns, struc
 		if (!texts[i])
 			continue;
 		columns[count] = (struct hdb_column){ .name = names[i], .type = HDB_TYPE_TEXT };
-		values[count++] = (struct hdb_value){
-			.type = HDB_TYPE_TEXT,
-			.text = texts[i],
-			.text_size = strlen(texts[i]),
-		};
+		values[count++] = text_value(texts[i]);
 	}
 	return count;
 }
@@ -105,16 +75,11 @@ static int print(struct cli *cli, struct oql *oql)
 		.fact_count = add_facts(cli, columns, values),
 		.limit = cli->opt.limit,
 		.sort = cli->opt.sort && *cli->opt.sort == '-' ? cli->opt.sort + 1 : cli->opt.sort,
-		.err = &cli->err,
 	};
-	const struct render_style style = render_style_of(&cli->opt, cli->out);
 	const char *why;
-	uint64_t empty;
-	int rc = render_columns(&answer, cli->opt.columns, &style, cli->out);
+	const int rc = print_answer(cli, &answer);
+	const uint64_t empty = oql_empty_cells(oql, &why);
 
-	cli->is_open = answer.is_open;
-	answer_release(&answer);
-	empty = oql_empty_cells(oql, &why);
 	if (empty)
 		cli_notice(cli,
 			   "%" PRIu64 " cell%s could not be computed and %s empty; the first: %s",
@@ -127,7 +92,7 @@ int cmd_oql(struct cli *cli)
 	struct options *opt = &cli->opt;
 	struct oql_options options;
 	struct oql *oql = NULL;
-	char *own = NULL;
+	struct file_text input = { 0 };
 	const char *text = opt->operand_count ? opt->operands[0] : "-";
 	size_t size = strlen(text);
 	int rc = HDB_OK;
@@ -137,8 +102,9 @@ int cmd_oql(struct cli *cli)
 				opt->operand_count ? "one statement at a time, between quotes" :
 						     "expected a statement: \"SELECT ...\"");
 	if (strcmp(text, "-") == 0) {
-		rc = read_statement(cli, &own, &size);
-		text = own;
+		rc = cli_read_file(cli, text, OQL_TEXT_MAX, &input);
+		text = input.data;
+		size = input.size;
 	}
 	if (!opt->has_limit && opt->format == FORMAT_TABLE)
 		opt->limit = OPTIONS_LIMIT_DEFAULT;
@@ -157,6 +123,6 @@ int cmd_oql(struct cli *cli)
 	rc = print(cli, oql);
 out:
 	oql_close(oql);
-	free(own);
+	free(input.data);
 	return rc;
 }

@@ -191,12 +191,9 @@ static int open_all(struct cli *cli)
 		char **dump_path = is_last ? &cli->dump_path : &d->dump_path;
 
 		cli->before_count += !is_last;
-		if ((rc = locate_named(cli, cli->opt.operands[i], db_path, dump_path)) != HDB_OK)
-			return rc;
-		rc = cli_open(cli, *db_path, *dump_path, (unsigned)count,
-			      is_last ? &cli->db : &d->db);
-		if (rc != HDB_OK)
-			return rc;
+		TRY(locate_named(cli, cli->opt.operands[i], db_path, dump_path));
+		TRY(cli_open(cli, *db_path, *dump_path, (unsigned)count,
+			     is_last ? &cli->db : &d->db));
 		cli_tell_health(cli, is_last ? cli->db : d->db, *db_path);
 	}
 	return rc;
@@ -240,10 +237,9 @@ static int print_growth(struct cli *cli, struct hdb *const *before)
 int cmd_diff(struct cli *cli)
 {
 	struct hdb **before;
-	int rc = open_all(cli);
+	int rc;
 
-	if (rc != HDB_OK)
-		return rc;
+	TRY(open_all(cli));
 	before = calloc(cli->before_count, sizeof(before[0]));
 	if (!before)
 		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for %zu databases",

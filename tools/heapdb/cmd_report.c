@@ -153,7 +153,6 @@ static int report_markdown(struct cli *cli)
 	const char *slash = strrchr(cli->db_path, '/');
 	const char *name = slash ? slash + 1 : cli->db_path;
 	struct hdb_health health;
-	int rc;
 
 	output_string(cli->out, "# Heap report: ");
 	markdown_code(cli->out, name, strlen(name));
@@ -161,12 +160,10 @@ static int report_markdown(struct cli *cli)
 	hdb_health(cli->db, &health);
 	put_warning(cli->out, "Stale", health.stale);
 	put_warning(cli->out, "Incomplete", health.incomplete);
-	if ((rc = put_headline(cli)) != HDB_OK)
-		return rc;
+	TRY(put_headline(cli));
 	for (size_t i = 0; i < SECTION_COUNT; i++)
-		if ((rc = put_section(cli, &sections[i])) != HDB_OK)
-			return rc;
-	return rc;
+		TRY(put_section(cli, &sections[i]));
+	return HDB_OK;
 }
 
 int report_text(struct hdb *db, const char *name, char **text, size_t *size, struct hdb_error *err)

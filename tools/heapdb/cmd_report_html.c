@@ -224,21 +224,16 @@ static int put_text(struct cli *cli, struct output *out, const char *text)
 static int put_database(struct cli *cli, const char *name, struct output *out)
 {
 	struct hdb_health health;
-	int rc;
 
 	hdb_health(cli->db, &health);
 	output_string(out, "{\"title\":");
-	if ((rc = put_text(cli, out, name)) != HDB_OK)
-		return rc;
+	TRY(put_text(cli, out, name));
 	output_string(out, ",\"databases\":[{\"index\":0,\"name\":");
-	if ((rc = put_text(cli, out, name)) != HDB_OK)
-		return rc;
+	TRY(put_text(cli, out, name));
 	output_string(out, ",\"stale\":");
-	if ((rc = put_text(cli, out, health.stale)) != HDB_OK)
-		return rc;
+	TRY(put_text(cli, out, health.stale));
 	output_string(out, ",\"incomplete\":");
-	if ((rc = put_text(cli, out, health.incomplete)) != HDB_OK)
-		return rc;
+	TRY(put_text(cli, out, health.incomplete));
 	output_string(out, "}],\"specs\":");
 	return HDB_OK;
 }
@@ -247,10 +242,8 @@ static int put_answers(struct cli *cli, const char *name, struct output *out)
 {
 	char *specs = NULL;
 	size_t size = 0;
-	int rc = put_database(cli, name, out);
 
-	if (rc != HDB_OK)
-		return rc;
+	TRY(put_database(cli, name, out));
 	if (serve_specs_json(&specs, &size) != HDB_OK)
 		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for the queries");
 	put_script(out, specs, size);
@@ -260,8 +253,7 @@ static int put_answers(struct cli *cli, const char *name, struct output *out)
 		if (questions[i].has_values && cli->opt.no_values)
 			continue;
 		output_string(out, i ? ",\n" : "\n");
-		if ((rc = put_answer(cli, &questions[i], out)) != HDB_OK)
-			return rc;
+		TRY(put_answer(cli, &questions[i], out));
 	}
 	output_string(out, "}}");
 	return HDB_OK;

@@ -43,38 +43,30 @@ static const struct hdb_column facts[FACT_COUNT] = {
 			   "lines of the file that --secrets names; only with it" },
 };
 
-static struct hdb_value number(enum hdb_type type, uint64_t u)
-{
-	return (struct hdb_value){ .type = type, .u = u };
-}
-
 static int print_result(struct cli *cli, const struct hdb_output_result *r)
 {
-	const struct render_style style = render_style_of(&cli->opt, cli->out);
-	const char *path = cli->opt.operands[1];
 	const struct hdb_value values[FACT_COUNT] = {
-		[FACT_DUMP] = { .type = HDB_TYPE_TEXT, .text = path, .text_size = strlen(path) },
-		[FACT_DUMP_BYTES] = number(HDB_TYPE_BYTES, r->dump_bytes),
-		[FACT_FILE_BYTES] = number(HDB_TYPE_BYTES, r->file_bytes),
-		[FACT_OBJECTS] = number(HDB_TYPE_COUNT, r->object_count),
-		[FACT_DROPPED] = number(HDB_TYPE_COUNT, r->dropped_count),
-		[FACT_CHANGED] = number(HDB_TYPE_COUNT, r->changed_count),
-		[FACT_CHANGED_BYTES] = number(HDB_TYPE_BYTES, r->changed_bytes),
-		[FACT_PROBLEMS] = number(HDB_TYPE_COUNT, r->problem_count),
-		[FACT_RENAMED] = number(cli->opt.names_file ? HDB_TYPE_COUNT : HDB_TYPE_NULL,
-					r->renamed_count),
-		[FACT_SECRETS] =
-			number(cli->opt.report ? HDB_TYPE_COUNT : HDB_TYPE_NULL, r->secret_count),
+		[FACT_DUMP] = text_value(cli->opt.operands[1]),
+		[FACT_DUMP_BYTES] = number_value(HDB_TYPE_BYTES, r->dump_bytes),
+		[FACT_FILE_BYTES] = number_value(HDB_TYPE_BYTES, r->file_bytes),
+		[FACT_OBJECTS] = number_value(HDB_TYPE_COUNT, r->object_count),
+		[FACT_DROPPED] = number_value(HDB_TYPE_COUNT, r->dropped_count),
+		[FACT_CHANGED] = number_value(HDB_TYPE_COUNT, r->changed_count),
+		[FACT_CHANGED_BYTES] = number_value(HDB_TYPE_BYTES, r->changed_bytes),
+		[FACT_PROBLEMS] = number_value(HDB_TYPE_COUNT, r->problem_count),
+		[FACT_RENAMED] = number_value(cli->opt.names_file ? HDB_TYPE_COUNT : HDB_TYPE_NULL,
+					      r->renamed_count),
+		[FACT_SECRETS] = number_value(cli->opt.report ? HDB_TYPE_COUNT : HDB_TYPE_NULL,
+					      r->secret_count),
 	};
 	struct answer answer = {
 		.name = cli->command->name,
 		.facts = facts,
 		.fact_values = values,
 		.fact_count = FACT_COUNT,
-		.err = &cli->err,
 	};
 
-	return render(&answer, &style, cli->out);
+	return print_answer(cli, &answer);
 }
 
 static int check_operands(struct cli *cli)

@@ -92,13 +92,8 @@ static int open_only(struct run *run)
 {
 	struct cli *cli = run->cli;
 	struct member *m = &run->members[0];
-	int rc = locate_database(cli);
 
-	if (rc != HDB_OK)
-		return rc;
-	if ((rc = cli_open(cli, cli->db_path, cli->dump_path, 1, &cli->db)) != HDB_OK)
-		return rc;
-	cli_tell_health(cli, cli->db, NULL);
+	TRY(cli_open_database(cli));
 	*m = (struct member){
 		.cli = cli, .db_path = cli->db_path, .dump_path = cli->dump_path, .db = cli->db
 	};
@@ -110,7 +105,6 @@ static int open_only(struct run *run)
 static int open_named(struct run *run, size_t count)
 {
 	struct cli *cli = run->cli;
-	int rc;
 
 	if (cli->opt.dump)
 		return cli_fail(&cli->err, HDB_EUSAGE, "--dump is of one database");
@@ -128,11 +122,8 @@ static int open_named(struct run *run, size_t count)
 		cli->before_count++;
 		if (!m->name)
 			return cli_fail(&cli->err, HDB_ENOMEM, "no memory for a name");
-		if ((rc = locate_named(cli, file, &d->db_path, &d->dump_path)) != HDB_OK)
-			return rc;
-		rc = cli_open(cli, d->db_path, d->dump_path, (unsigned)count, &d->db);
-		if (rc != HDB_OK)
-			return rc;
+		TRY(locate_named(cli, file, &d->db_path, &d->dump_path));
+		TRY(cli_open(cli, d->db_path, d->dump_path, (unsigned)count, &d->db));
 		cli_tell_health(cli, d->db, m->name);
 		m->db_path = d->db_path;
 		m->dump_path = d->dump_path;
@@ -150,7 +141,6 @@ static int open_databases(struct run *run, size_t count)
 		.tmp_dir = cli->opt.tmp,
 		.cancel = progress_callbacks().cancel,
 	};
-	int rc;
 
 	if (cli->opt.db && count)
 		return cli_fail(&cli->err, HDB_EUSAGE,
@@ -162,11 +152,8 @@ static int open_databases(struct run *run, size_t count)
 		cli->opt.db = cli->opt.operands[0];
 		count = 0;
 	}
-	rc = count ? open_named(run, count) : open_only(run);
-	if (rc != HDB_OK)
-		return rc;
-	if ((rc = heapsql_open(&options, &run->sql, &cli->err)) != HDB_OK)
-		return rc;
+	TRY(count ? open_named(run, count) : open_only(run));
+	TRY(heapsql_open(&options, &run->sql, &cli->err));
 	for (size_t i = 0; i < run->count; i++) {
 		const struct heapsql_database database = {
 			.db = run->members[i].db,
@@ -176,42 +163,12 @@ static int open_databases(struct run *run, size_t count)
 			.ctx = &run->members[i],
 		};
 
-		if ((rc = heapsql_add(run->sql, &database, &cli->err)) != HDB_OK)
-			return rc;
+		TRY(heapsql_add(run->sql, &database, &cli->err));
 	}
-	return rc;
+	return HDB_OK;
 }
 
 /* ---- statements ---- */
-
-/* All of standard input; *text is owned. */
-static int read_input(struct cli *cli, char **text)
-{
-	size_t size = 0, room = 65536, n;
-	char *data = malloc(room);
-
-	while (data && (n = fread(data + size, 1, room - size - 1, stdin)) > 0) {
-		char *more;
-
-		size += n;
-		if (size >= INPUT_MAX) {
-			free(data);
-			return cli_fail(&cli->err, HDB_ELIMIT, "more than %u bytes of statements",
-					INPUT_MAX);
-		}
-		if (room - size > 1)
-			continue;
-		more = realloc(data, room *= 2);
-		if (!more)
-			free(data);
-		data = more;
-	}
-	if (!data)
-		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for statements");
-	data[size] = '\0';
-	*text = data;
-	return HDB_OK;
-}
 
 /* Whether a statement names the column, which is 1 in all rows unless --all is given. */
 static bool asks_reachable(const char *text)
@@ -231,23 +188,22 @@ int cmd_sql(struct cli *cli)
 	struct run run = { .cli = cli };
 	size_t count = cli->opt.operand_count;
 	const char *statement = NULL;
-	char *input = NULL;
+	struct file_text input = { 0 };
 	int rc;
 
 	if (count && is_statement(cli->opt.operands[count - 1]))
 		statement = cli->opt.operands[--count];
 	if (count && strcmp(cli->opt.operands[count - 1], "-") == 0) {
 		count--;
-		if ((rc = read_input(cli, &input)) != HDB_OK)
-			return rc;
-		statement = input;
+		TRY(cli_read_file(cli, "-", INPUT_MAX, &input));
+		statement = input.data;
 	}
 	if ((rc = open_databases(&run, count)) != HDB_OK)
 		goto out;
 	if (!statement && !isatty(STDIN_FILENO)) {
-		if ((rc = read_input(cli, &input)) != HDB_OK)
+		if ((rc = cli_read_file(cli, "-", INPUT_MAX, &input)) != HDB_OK)
 			goto out;
-		statement = input;
+		statement = input.data;
 	}
 	if (statement && !cli->opt.all && asks_reachable(statement))
 		cli_notice(cli, "tables show reachable objects; with --all the others, too");
@@ -259,7 +215,7 @@ out:
 	for (size_t i = 0; i < run.count; i++)
 		free(run.members[i].name);
 	free(run.members);
-	free(input);
+	free(input.data);
 	return rc;
 }
 #endif

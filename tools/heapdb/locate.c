@@ -167,14 +167,11 @@ static int is_of_another(struct cli *cli, const char *db_path, const char *dump,
 {
 	struct hdb_health health;
 	struct hdb *db = NULL;
-	int rc;
 
 	*yes = false;
 	if (is_same_file(dump, other) || access(other, F_OK) != 0)
 		return HDB_OK;
-	rc = cli_open(cli, db_path, NULL, 1, &db);
-	if (rc != HDB_OK)
-		return rc;
+	TRY(cli_open(cli, db_path, NULL, 1, &db));
 	hdb_health(db, &health);
 	*yes = !health.stale;
 	hdb_close(db);
@@ -259,10 +256,9 @@ static int database_of_dump(struct cli *cli, const char *dump, char **db_path)
 	char path[PATH_SIZE];
 	struct before was;
 	bool is_old = false;
-	int rc = hdb_default_path(dump, path, sizeof(path), &cli->err);
+	int rc;
 
-	if (rc != HDB_OK)
-		return rc;
+	TRY(hdb_default_path(dump, path, sizeof(path), &cli->err));
 	if (access(path, F_OK) != 0) {
 		cli_notice(cli, "importing %s into %s", dump, path);
 		rc = cli_import(cli, dump, path, NULL, true);
@@ -305,16 +301,11 @@ int locate_database(struct cli *cli)
 	const char *name = cli->opt.db ? cli->opt.db : getenv("HEAPDB");
 	const char *dump = cli->opt.dump;
 	size_t count;
-	int rc;
 
 	if (name && (cli->opt.db || *name)) {
-		rc = locate_named(cli, name, &cli->db_path, &cli->dump_path);
-		if (rc != HDB_OK)
-			return rc;
+		TRY(locate_named(cli, name, &cli->db_path, &cli->dump_path));
 	} else {
-		rc = newest_here(cli, &cli->db_path, &count);
-		if (rc != HDB_OK)
-			return rc;
+		TRY(newest_here(cli, &cli->db_path, &count));
 		if (count == 0)
 			return cli_fail(
 				&cli->err, HDB_EUSAGE,

@@ -406,16 +406,12 @@ int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsign
 	return hdb_open(db_path, &options, db, &cli->err);
 }
 
-static int open_database(struct cli *cli)
+int cli_open_database(struct cli *cli)
 {
-	int rc = locate_database(cli);
-
-	if (rc != HDB_OK)
-		return rc;
-	if ((rc = cli_open(cli, cli->db_path, cli->dump_path, 1, &cli->db)) != HDB_OK)
-		return rc;
+	TRY(locate_database(cli));
+	TRY(cli_open(cli, cli->db_path, cli->dump_path, 1, &cli->db));
 	cli_tell_health(cli, cli->db, NULL);
-	return rc;
+	return HDB_OK;
 }
 
 static void close_databases(struct cli *cli)
@@ -472,26 +468,20 @@ static bool exports_bitmaps(const struct cli *cli)
 static int run(struct cli *cli, struct arguments args)
 {
 	const struct command *command = cli->command;
-	int rc;
+	int rc = HDB_OK;
 
 	if (command->flags & PASSES_ON) {
 		cli->rest.count = args.count - 1;
 		cli->rest.values = args.values + 1;
 		return command->run(cli);
 	}
-	rc = choose_query(cli, args, &args.skip);
-	if (rc != HDB_OK)
-		return rc;
+	TRY(choose_query(cli, args, &args.skip));
 	command = cli->command;
-	rc = options_parse(command, cli->query, args, &cli->opt, &cli->err);
-	if (rc != HDB_OK)
-		return rc;
+	TRY(options_parse(command, cli->query, args, &cli->opt, &cli->err));
 	if (exports_bitmaps(cli)) {
 		use_form(cli, "export bitmaps");
 		command = cli->command;
-		rc = options_only(&cli->opt, command->options, command->name, &cli->err);
-		if (rc != HDB_OK)
-			return rc;
+		TRY(options_only(&cli->opt, command->options, command->name, &cli->err));
 	}
 	if (!cli->opt.no_pager &&
 	    (cli->opt.help || options_find("no-pager", strlen("no-pager"), command->options)))
@@ -517,7 +507,7 @@ static int run(struct cli *cli, struct arguments args)
 		rc = take_file(cli);
 	if (rc != HDB_OK)
 		goto out;
-	if (command->flags & NEEDS_DB && (rc = open_database(cli)) != HDB_OK)
+	if (command->flags & NEEDS_DB && (rc = cli_open_database(cli)) != HDB_OK)
 		goto out;
 	rc = command->run(cli);
 out:

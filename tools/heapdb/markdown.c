@@ -50,10 +50,9 @@ void markdown_value(struct output *out, const struct hdb_value *value)
 
 const struct hdb_value *rows_value(const struct hdb_rows *rows, const char *name)
 {
-	for (size_t i = 0; i < hdb_rows_column_count(rows); i++)
-		if (strcmp(hdb_rows_column(rows, i)->name, name) == 0)
-			return hdb_rows_value(rows, i);
-	return NULL;
+	const size_t column = hdb_rows_find_column(rows, name);
+
+	return column == SIZE_MAX ? NULL : hdb_rows_value(rows, column);
 }
 
 bool rows_is(const struct hdb_rows *rows, const char *name, const char *text)
@@ -88,10 +87,9 @@ static void put_heading(struct answer *answer, struct output *out)
 
 int markdown_table(struct answer *answer, const char *columns, struct output *out)
 {
-	int rc = answer_pick(answer, columns);
+	int rc;
 
-	if (rc != HDB_OK)
-		return rc;
+	TRY(answer_pick(answer, columns));
 	while ((rc = answer_next(answer, out)) == HDB_OK) {
 		if (answer->row_count == 1)
 			put_heading(answer, out);

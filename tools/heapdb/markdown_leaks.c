@@ -6,7 +6,7 @@
  * libraries (library, trace); a heading is put where the kind changes.
  */
 #include "heapdb/cli.h"
-#include "heapdb/report.h"
+#include "heapdb/prose.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,20 +72,11 @@ struct fullness {
 
 static struct fullness fullness_of(const struct answer *answer)
 {
-	struct fullness full = { .bytes = 0 };
+	const struct hdb_value *bytes = answer_fact(answer, "heap_shallow");
+	const struct hdb_value *limit = answer_fact(answer, "max_heap");
+	const struct hdb_value *is_out = answer_fact(answer, "out_of_memory");
 
-	for (size_t i = 0; i < answer_fact_count(answer); i++) {
-		const char *name = answer_fact_column(answer, i)->name;
-		const uint64_t value = answer_fact_value(answer, i)->u;
-
-		if (strcmp(name, "heap_shallow") == 0)
-			full.bytes = value;
-		else if (strcmp(name, "max_heap") == 0)
-			full.limit = value;
-		else if (strcmp(name, "out_of_memory") == 0)
-			full.is_out_of_memory = value != 0;
-	}
-	return full;
+	return (struct fullness){ bytes ? bytes->u : 0, limit ? limit->u : 0, is_out && is_out->u };
 }
 
 static double full_percent(const struct fullness *full)

@@ -640,7 +640,7 @@ int options_parse(const struct command *command, const struct hdb_query_spec *sp
 		  struct arguments args, struct options *opt, struct hdb_error *err)
 {
 	struct parser p;
-	int value, rc;
+	int value;
 
 	*opt = (struct options){ 0 };
 	opt->operands = calloc((size_t)args.count + 1, sizeof(opt->operands[0]));
@@ -652,8 +652,7 @@ int options_parse(const struct command *command, const struct hdb_query_spec *sp
 	while ((value = parser_next(&p)) != -1) {
 		assert(opt->query_option_count < (size_t)args.count);
 		if (value == '?' || value == ':') {
-			if ((rc = bad_option(&p, value, err)) != HDB_OK)
-				return rc;
+			TRY(bad_option(&p, value, err));
 		} else if (value == 1) {
 			if (args.skip == 0 || optind - 1 != args.skip)
 				opt->operands[opt->operand_count++] = optarg;
@@ -669,9 +668,7 @@ int options_parse(const struct command *command, const struct hdb_query_spec *sp
 			};
 		} else {
 			assert(table_option(value));
-			rc = set_option(table_option(value), optarg, opt, err);
-			if (rc != HDB_OK)
-				return rc;
+			TRY(set_option(table_option(value), optarg, opt, err));
 		}
 	}
 	for (int i = optind; i < args.count; i++) {

@@ -105,20 +105,18 @@ static const struct hdb_value *value_of(void *ctx, size_t column)
 	return &s->value;
 }
 
-static int count_rows(void *ctx, uint64_t *total, struct hdb_error *err)
-{
-	(void)err;
-	*total = ((const struct source *)ctx)->groups->count;
-	return HDB_OK;
-}
-
 int prose_groups_table(const struct answer *answer, struct prose_groups *groups,
 		       const struct render_style *style, struct output *out)
 {
 	struct source s = { .groups = groups };
-	const struct row_source source = { &s,        groups->column_count,
-					   column_of, next_row,
-					   value_of,  count_rows };
+	const struct row_source source = {
+		.ctx = &s,
+		.count = groups->column_count,
+		.column = column_of,
+		.next = next_row,
+		.value = value_of,
+		.row_count = groups->count,
+	};
 	struct answer table = *answer;
 	int rc;
 

@@ -164,8 +164,11 @@ static size_t column_count(const struct answer *answer)
 
 static const struct hdb_column *any_column(const struct answer *answer, size_t column)
 {
-	return answer->source ? answer->source->column(answer->source->ctx, column) :
-				hdb_rows_column(answer->rows, column);
+	const struct row_source *source = answer->source;
+
+	if (!source)
+		return hdb_rows_column(answer->rows, column);
+	return source->columns ? &source->columns[column] : source->column(source->ctx, column);
 }
 
 /* The column whose name is the `size` bytes at `name`, or -1 with a message. */
@@ -208,10 +211,41 @@ int render_columns(struct answer *answer, const char *columns, const struct rend
 	return render(answer, style, out);
 }
 
+int print_answer(struct cli *cli, struct answer *answer)
+{
+	const struct render_style style = render_style_of(&cli->opt, cli->out);
+	int rc;
+
+	answer->err = &cli->err;
+	if (cli->opt.columns) {
+		answer_release(answer);
+		answer->picked_count = 0;
+	}
+	rc = render_columns(answer, cli->opt.columns, &style, cli->out);
+	cli->is_open = answer->is_open;
+	answer_release(answer);
+	return rc;
+}
+
+struct hdb_value text_value(const char *text)
+{
+	const bool has_text = text && *text;
+
+	return (struct hdb_value){
+		.type = has_text ? HDB_TYPE_TEXT : HDB_TYPE_NULL,
+		.text = text,
+		.text_size = has_text ? strlen(text) : 0,
+	};
+}
+
+struct hdb_value number_value(enum hdb_type type, uint64_t u)
+{
+	return (struct hdb_value){ .type = type, .u = u };
+}
+
 int answer_pick(struct answer *answer, const char *columns)
 {
 	const size_t most = strlen(columns) + 1;
-	int rc;
 
 	assert(answer->picked_count == 0);
 	answer->picked = calloc(most, sizeof(answer->picked[0]));
@@ -221,9 +255,7 @@ int answer_pick(struct answer *answer, const char *columns)
 		const size_t size = strcspn(name, ",");
 
 		assert(answer->picked_count < most);
-		rc = find_column(answer, name, size, &answer->picked[answer->picked_count]);
-		if (rc != HDB_OK)
-			return rc;
+		TRY(find_column(answer, name, size, &answer->picked[answer->picked_count]));
 		for (size_t i = 0; i < answer->picked_count; i++)
 			if (answer->picked[i] == answer->picked[answer->picked_count])
 				return cli_fail(answer->err, HDB_EUSAGE,
@@ -328,11 +360,13 @@ const struct hdb_column *answer_column(const struct answer *answer, size_t colum
 const struct hdb_value *answer_value(const struct answer *answer, size_t column)
 {
 	const size_t no = answer->picked ? answer->picked[column] : column;
+	const struct row_source *source = answer->source;
 
 	assert(!answer->picked || column < answer->picked_count);
 	assert(answer->row_count > 0);
-	return answer->source ? answer->source->value(answer->source->ctx, no) :
-				hdb_rows_value(answer->rows, no);
+	if (!source)
+		return hdb_rows_value(answer->rows, no);
+	return source->cells ? &source->cells[no] : source->value(source->ctx, no);
 }
 
 int answer_next(struct answer *answer, const struct output *out)
@@ -366,9 +400,10 @@ int answer_total(struct answer *answer, uint64_t *total)
 		return HDB_OK;
 	if (answer->source && answer->source->total)
 		return answer->source->total(answer->source->ctx, total, answer->err);
-	if (!answer->rows)
-		return HDB_OK;
-	return hdb_rows_total(answer->rows, total, answer->err);
+	if (answer->source && answer->source->row_count)
+		*total = answer->source->row_count;
+	return answer->source || !answer->rows ? HDB_OK :
+						 hdb_rows_total(answer->rows, total, answer->err);
 }
 
 const char *column_title(const struct hdb_column *column)

@@ -16,12 +16,15 @@
 
 struct cli;
 
-/* Rows that are no query's. */
+/* Rows that are no query's. Of a table of its own, `columns` and `cells`; else the functions. */
 struct row_source {
 	void *ctx;
-	size_t count; /* columns */
-	const struct hdb_column *(*column)(void *ctx, size_t column);
+	size_t count;                                  /* columns */
 	int (*next)(void *ctx, struct hdb_error *err); /* as hdb_rows_next */
+	const struct hdb_column *columns;              /* lent */
+	const struct hdb_value *cells;                 /* of the current row; lent */
+	uint64_t row_count;                            /* of all rows; 0: ask total */
+	const struct hdb_column *(*column)(void *ctx, size_t column);
 	const struct hdb_value *(*value)(void *ctx, size_t column);
 	/* as hdb_rows_total; NULL: it is not known how many there are */
 	int (*total)(void *ctx, uint64_t *total, struct hdb_error *err);
@@ -76,6 +79,13 @@ int render(struct answer *answer, const struct render_style *style, struct outpu
 /* The same, of these columns only; NULL: of all. */
 int render_columns(struct answer *answer, const char *columns, const struct render_style *style,
 		   struct output *out);
+
+/* Prints an answer of the command's own as its options say, and releases it. */
+int print_answer(struct cli *cli, struct answer *answer);
+
+/* Cells: a text, null if it is empty or NULL, lent; a number. */
+struct hdb_value text_value(const char *text);
+struct hdb_value number_value(enum hdb_type type, uint64_t u);
 
 /* A text as JSON has it, in quotes. */
 void render_json_string(struct output *out, const char *string);

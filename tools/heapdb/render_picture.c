@@ -6,6 +6,7 @@
 #include "heapdb/render.h"
 
 #include "heapdb/cli.h"
+#include "heapdb/prose.h"
 #include "pictures/pictures.h"
 
 #include <string.h>
@@ -71,30 +72,21 @@ static int read_row(struct answer *answer, const struct columns *columns, struct
 	return picture_add(picture, &part, answer->err);
 }
 
-/* All bytes of the heap, or 0 if the answer does not say. */
-static uint64_t whole_heap(const struct answer *answer)
-{
-	for (size_t i = 0; i < answer_fact_count(answer); i++)
-		if (strcmp(answer_fact_column(answer, i)->name, "heap_shallow") == 0)
-			return answer_fact_value(answer, i)->u;
-	return 0;
-}
-
 int render_picture(struct answer *answer, enum picture_kind kind, struct output *out)
 {
+	const struct hdb_value *heap = answer_fact(answer, "heap_shallow");
 	struct picture *picture = NULL;
 	struct columns columns;
 	int rc;
 
-	if ((rc = find_columns(answer, &columns)) != HDB_OK ||
-	    (rc = picture_make(&picture, answer->name, answer->err)) != HDB_OK)
-		return rc;
+	TRY(find_columns(answer, &columns));
+	TRY(picture_make(&picture, answer->name, answer->err));
 	while ((rc = answer_next(answer, out)) == HDB_OK) {
 		if ((rc = read_row(answer, &columns, picture)) != HDB_OK)
 			break;
 	}
 	if (rc == HDB_END)
-		rc = picture_draw(picture, kind, whole_heap(answer), out, answer->err);
+		rc = picture_draw(picture, kind, heap ? heap->u : 0, out, answer->err);
 	picture_release(picture);
 	return rc;
 }

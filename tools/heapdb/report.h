@@ -6,6 +6,7 @@
 #ifndef HEAPDB_REPORT_H
 #define HEAPDB_REPORT_H
 
+#include "base/try.h"
 #include "heapdb/render.h"
 
 struct cli;

@@ -25,22 +25,10 @@
 static int print(struct cli *cli, struct heapsql_rows *rows)
 {
 	struct sql_rows read;
-	struct render_style style = render_style_of(&cli->opt, cli->out);
-	struct answer answer = {
-		.name = "sql",
-		.source = &read.source,
-		.limit = cli->opt.limit,
-		.err = &cli->err,
-	};
-	int rc = sql_rows_begin(&read, rows, &cli->err);
+	struct answer answer = { .name = "sql", .source = &read.source, .limit = cli->opt.limit };
 
-	if (rc != HDB_OK)
-		goto out;
-	rc = render(&answer, &style, cli->out);
-out:
-	cli->is_open = answer.is_open;
-	answer_release(&answer);
-	return rc;
+	TRY(sql_rows_begin(&read, rows, &cli->err));
+	return print_answer(cli, &answer);
 }
 
 /* The next statement; *text is what follows it. */
