@@ -48,7 +48,7 @@ heapdb query leaks --brief --db dump.heapdb --csv --columns kind,class | sed -n 
 grep -qE '^[0-9]+,suspect,,java\.lang\.(Class|String),' rows &&
 	{ echo "FAILED: all classes or strings are suspect"; exit 1; }
 head -n 12 report.md | grep -qF 'class com.example.leakcanary.LeakyService . static leakAllTheBinders`'
-[ "$(grep -c '^### Leaking object' report.md)" = 2 ]
+[ "$(grep -c '^    [0-9]*\. Leaking object: ' report.md)" = 2 ]
 heapdb report dump.heapdb --json > report.json
 if command -v python3 > /dev/null; then
 	python3 -c 'import json,sys; r=json.load(open("report.json")); assert r["report"][0]["facts"]["leaking"]==2'

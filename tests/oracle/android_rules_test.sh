@@ -196,7 +196,7 @@ heapdb report dump.heapdb > report.md
 head -n 12 report.md |
 	grep -qF '**Leaking object: `app.Screen`, kept by `app.Bus.listeners (static)` - Activity\#mDestroyed' ||
 	complain "the first lines do not tell the first leak"
-grep -q '^### Known leak of a library: ' report.md || complain "the report does not tell libraries' leaks apart"
+grep -q '^    [0-9]*\. Library leak: ' report.md || complain "the report does not tell libraries' leaks apart"
 heapdb query triage --db dump.heapdb --csv --columns severity,rule,count,detail > rules
 grep -qx 'warning,leaking-objects,14,kept by app.Bus.listeners (static)' rules || { complain "triage"; cat rules; }
 program=app.More

@@ -230,7 +230,6 @@ static int write_row(struct exporting *x, const char **state)
 		.config_size = config->type == HDB_TYPE_TEXT ? config->text_size : 0,
 	};
 	struct hdb_object_facts facts;
-	int rc;
 
 	x->file[0] = '\0';
 	if (cell(x, x->encoding)->type == HDB_TYPE_NULL) {
@@ -247,7 +246,7 @@ static int write_row(struct exporting *x, const char **state)
 						      write_encoded(x, &p, state));
 	if (strcmp(*state, "written") != 0)
 		x->file[0] = '\0';
-	return rc;
+	return HDB_OK;
 }
 
 /* ---- rows of what was done ---- */

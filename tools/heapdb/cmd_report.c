@@ -126,9 +126,7 @@ static int put_section(struct cli *cli, const struct section *section)
 	struct answer answer;
 	int rc = ask(cli, section, &args, &answer);
 
-	output_format(cli->out, "\n## %s\n", section->heading);
-	if (section->columns)
-		output_char(cli->out, '\n');
+	output_format(cli->out, "\n## %s\n\n", section->heading);
 	if (rc != HDB_OK)
 		goto out;
 	rc = section->columns ? markdown_table(&answer, section->columns, cli->out) :

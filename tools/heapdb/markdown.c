@@ -1,9 +1,16 @@
 /*
  * heapdb/markdown.c - values, tables and text as Markdown.
  */
+#include "heapdb/cli.h"
+#include "heapdb/prose.h"
 #include "heapdb/report.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+/* Columns of a block of code, which are indented so far. */
+#define BLOCK_WIDTH 96
+#define BLOCK_INDENT 4
 
 void markdown_code(struct output *out, const char *text, size_t size)
 {
@@ -105,4 +112,37 @@ int markdown_table(struct answer *answer, const char *columns, struct output *ou
 	if (answer->row_count == 0)
 		output_string(out, "None.\n");
 	return HDB_OK;
+}
+
+/* Each line indented, which makes it code, whatever its text. */
+static void put_block(struct output *out, const char *text, size_t size)
+{
+	while (size > 0) {
+		const char *end = memchr(text, '\n', size);
+		const size_t line = end ? (size_t)(end - text) + 1 : size;
+
+		output_blanks(out, line > 1 ? BLOCK_INDENT : 0);
+		output_bytes(out, text, line);
+		text += line;
+		size -= line;
+	}
+}
+
+int markdown_leaks(struct answer *answer, struct output *out)
+{
+	const struct render_style style = { .human = true, .as_text = true, .width = BLOCK_WIDTH };
+	struct output *block = malloc(sizeof(*block));
+	struct bytes text = { 0 };
+	int rc;
+
+	if (!block)
+		return cli_fail(answer->err, HDB_ENOMEM, "no memory for the leaks");
+	output_collect(block, &text);
+	output_fit(block, BLOCK_WIDTH);
+	rc = prose_leaks(answer, &style, block);
+	output_collect_end(block);
+	put_block(out, text.data ? text.data : "", text.size);
+	output_release(out, &text);
+	free(block);
+	return rc;
 }

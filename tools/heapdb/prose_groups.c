@@ -118,7 +118,6 @@ int prose_groups_table(const struct answer *answer, struct prose_groups *groups,
 		.row_count = groups->count,
 	};
 	struct answer table = *answer;
-	int rc;
 
 	if (groups->count > 0)
 		qsort(groups->items, groups->count, sizeof(groups->items[0]), compare);
@@ -126,7 +125,5 @@ int prose_groups_table(const struct answer *answer, struct prose_groups *groups,
 	table.limit = style->parts;
 	table.row_count = 0;
 	table.picked = NULL;
-	rc = render_table(&table, style, out);
-	prose_groups_release(groups, out);
-	return rc;
+	return render_table(&table, style, out);
 }

@@ -44,7 +44,7 @@ struct prose_group *prose_groups_find(struct prose_groups *groups, uint64_t key)
 
 /*
  * Prints groups, largest retained size first and style->parts at most, as a table with the facts of
- * the answer, which has ended, and releases them.
+ * the answer, which has ended.
  */
 int prose_groups_table(const struct answer *answer, struct prose_groups *groups,
 		       const struct render_style *style, struct output *out);

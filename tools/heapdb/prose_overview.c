@@ -108,15 +108,13 @@ static void put_head(struct answer *answer, const struct render_style *style, st
 	bytes_release(&text);
 }
 
-static void put_next(struct answer *answer, struct output *out)
+static void put_next(struct answer *answer, const struct render_style *style, struct output *out)
 {
 	static const struct {
 		const char *command, *what;
 	} next[] = {
-		{ "leaks", "the suspects in full" },
-		{ "top", "the biggest objects; --by class, package, loader" },
-		{ "threads", "threads, with what they hold" },
-		{ "explain", "what is known of the large objects" },
+		{ "leaks", "the suspects in full" },  { "top", "the biggest objects" },
+		{ "threads", "what threads hold" },   { "explain", "what the large objects are" },
 		{ "serve", "the same in a browser" },
 	};
 	const struct hdb_value *file = answer_fact(answer, "database");
@@ -125,7 +123,11 @@ static void put_next(struct answer *answer, struct output *out)
 	for (size_t i = 0; i < sizeof(next) / sizeof(next[0]); i++) {
 		output_format(out, "  heapdb %-8s ", next[i].command);
 		prose_value(out, file);
-		output_format(out, "   # %s\n", next[i].what);
+		/* a comment in a second line could not be pasted */
+		if (strlen(next[i].what) + (has_value(file) ? file->text_size : 0) + 23 <=
+		    style->width)
+			output_format(out, "   # %s", next[i].what);
+		output_char(out, '\n');
 	}
 }
 
@@ -151,6 +153,6 @@ int prose_overview(struct answer *answer, const struct render_style *style, stru
 	if (!answer->row_count)
 		output_string(out, "\n  No object holds more than 10 % of the heap, and no known "
 				   "problem was found.\n");
-	put_next(answer, out);
+	put_next(answer, style, out);
 	return HDB_OK;
 }

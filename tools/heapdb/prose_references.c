@@ -6,6 +6,8 @@
 #include "heapdb/prose.h"
 #include "heapdb/prose_groups.h"
 
+#include <inttypes.h>
+
 enum { NAME, LABEL, STRENGTH, CLASS };
 
 static const struct prose_column columns[] = {
@@ -72,10 +74,28 @@ static bool count_objects(struct prose_groups *all)
 	return is_any;
 }
 
+/* What to ask next: the largest single object of them, and why the object itself is alive. */
+static void put_next(struct output *out, const struct prose_groups *all, uint64_t id)
+{
+	const struct prose_group *largest = NULL;
+
+	for (size_t i = 0; i < all->count; i++) {
+		const struct prose_group *g = &all->items[i];
+
+		if (g->count == 1 && (!largest || g->retained > largest->retained))
+			largest = g;
+	}
+	output_string(out, "Next:");
+	if (largest)
+		output_format(out, " heapdb object 0x%" PRIx64 "  ", largest->id);
+	output_format(out, " heapdb path 0x%" PRIx64 "\n", id);
+}
+
 int prose_references(struct answer *answer, const struct render_style *style, struct output *out)
 {
 	struct prose_groups all = { .columns = columns,
 				    .column_count = sizeof(columns) / sizeof(columns[0]) };
+	const struct hdb_value *id = answer_fact(answer, "id");
 	bool is_sum;
 	int rc;
 
@@ -88,7 +108,11 @@ int prose_references(struct answer *answer, const struct render_style *style, st
 	is_sum = count_objects(&all);
 	rc = prose_groups_table(answer, &all, style, out);
 	if (rc == HDB_OK && is_sum)
-		output_string(out, "Objects of one class that are held alike are one row, with the "
-				   "sum of what each retains; --table shows each.\n");
+		output_string(out,
+			      "Several objects of one class with the same field are one row with "
+			      "the sum of their sizes; --table lists each.\n");
+	if (rc == HDB_OK && has_value(id) && answer->row_count > 0)
+		put_next(out, &all, id->u);
+	prose_groups_release(&all, out);
 	return rc;
 }

@@ -123,7 +123,9 @@ size_t value_for_people(const struct hdb_value *value, const struct render_style
 	case HDB_TYPE_PERCENT:
 		if (!isfinite(value->d))
 			break;
-		n = snprintf(buf, sizeof(buf), fabs(value->d) < 1e15 ? "%.2f" : "%g", value->d);
+		/* not "-0.00" */
+		n = snprintf(buf, sizeof(buf), fabs(value->d) < 1e15 ? "%.2f" : "%g",
+			     fabs(value->d) < 0.005 ? 0 : value->d);
 		return put_number(out, buf, n > 0 ? (size_t)n : 0);
 	case HDB_TYPE_BOOL:
 		return put_number(out, value->u ? "yes" : "no", value->u ? 3 : 2);
@@ -671,30 +673,33 @@ static void put_note(struct table *t, const char *text, size_t *at)
 	*at += strlen(text);
 }
 
+static bool is_left_out(const struct column *column)
+{
+	return column->is_hidden && !column->is_twin;
+}
+
 /* "not shown: loader, id (--wide shows all columns)". */
 static void put_hidden(struct table *t, size_t *at)
 {
-	bool is_any = false;
+	size_t left = 0;
 
-	for (size_t i = 0; i < t->columns; i++) {
-		const char *title;
-		char name[64];
-
-		if (!t->column[i].is_hidden || t->column[i].is_twin)
-			continue;
-		if (is_any)
-			put_note(t, ",", at);
-		else
-			put_note(t, *at > 0 ? "; not shown:" : "not shown:", at);
-		title = heading(t, i);
-		snprintf(name, sizeof(name), " %s", *title ? title : "explanations");
-		put_note(t, name, at);
-		is_any = true;
-	}
-	if (is_any)
-		put_note(t, " (--wide shows all columns)", at);
+	for (size_t i = 0; i < t->columns; i++)
+		left += is_left_out(&t->column[i]);
+	if (left > 0)
+		put_note(t, *at > 0 ? "; not shown:" : "not shown:", at);
 	else if (t->is_cut)
 		put_note(t, " (--wide shows whole names)", at);
+	for (size_t i = 0; i < t->columns; i++) {
+		char name[64];
+
+		if (!is_left_out(&t->column[i]))
+			continue;
+		snprintf(name, sizeof(name), " %s%s",
+			 *heading(t, i) ? heading(t, i) : "explanations", left > 1 ? "," : "");
+		put_note(t, name, at);
+		if (--left == 0)
+			put_note(t, " (--wide shows all columns)", at);
+	}
 }
 
 /* Which columns are lower bounds: their titles say ">=". */

@@ -34,13 +34,10 @@ int markdown_table(struct answer *answer, const char *columns, struct output *ou
 /* Writes the report as one HTML file, whole or not at all. Messages of failures: cli->err. */
 int report_html(struct cli *cli, const char *path);
 
-/* The story of the suspects out of the rows of the query leaks. `answer` has rows. */
+/* The leaks as `heapdb leaks` prints them, as a block of code. `answer` has the rows of leaks. */
 int markdown_leaks(struct answer *answer, struct output *out);
 
-/*
- * The first lines: the culprit, its share and the path to it, out of the same rows asked another
- * time.
- */
+/* The first lines: the culprit, its share and the path to it, out of the rows of leaks. */
 int markdown_headline(struct answer *answer, struct output *out);
 
 /*
