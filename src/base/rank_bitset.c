@@ -45,29 +45,6 @@ void base_ranks_rank(struct base_ranks *set)
 	assert(set->count <= (uint64_t)set->node_count + 1);
 }
 
-void base_near_put_far(struct base_ranks_near *near)
-{
-	struct base_ranks *set = near->set;
-
-	for (unsigned i = 0; i < near->far_count; i++)
-		prefetch_write((const void *)&set->bits[near->far[i] / 64]);
-	for (unsigned i = 0; i < near->far_count; i++)
-		base_ranks_put(set, near->far[i]);
-	near->far_count = 0;
-}
-
-void base_near_end(struct base_ranks_near *near)
-{
-	struct base_ranks *set = near->set;
-	const uint64_t first = near->from / 64;
-
-	base_near_put_far(near);
-	for (uint32_t w = 0; w < BASE_NEAR_BITS / 64; w++)
-		if (near->near[w] && near->near[w] & ~base_ranks_word(set, first + w))
-			atomic_fetch_or_explicit(&set->bits[first + w], near->near[w],
-						 memory_order_relaxed);
-}
-
 void base_ranks_check(const struct base_ranks *set)
 {
 	uint32_t rank = 0;

@@ -63,52 +63,6 @@ static inline void base_ranks_put_alone(struct base_ranks *set, uint32_t v)
 /* Once all are in: sets `count`. */
 void base_ranks_rank(struct base_ranks *set);
 
-/*
- * Puts nodes that lie near one another, mostly: on the side, from where they come to the set a word
- * at a time. Of BASE_NEAR_NODES neighbours at most, each of which puts one.
- */
-#define BASE_NEAR_NODES 16384u
-/* How far before the first neighbour a node is near, and in all. */
-#define BASE_NEAR_BEFORE 8192u
-#define BASE_NEAR_BITS 32768u
-/* Others that wait for memory together. */
-#define BASE_FAR_NODES 256u
-struct base_ranks_near {
-	struct base_ranks *set;
-	uint32_t from;
-	unsigned far_count;
-	uint64_t near[BASE_NEAR_BITS / 64 + 1]; /* one more, of what counts for nothing */
-	uint32_t far[BASE_FAR_NODES];
-};
-
-static inline void base_near_begin(struct base_ranks_near *near, struct base_ranks *set,
-				   uint32_t first)
-{
-	near->set = set;
-	near->from = (first > BASE_NEAR_BEFORE ? first - BASE_NEAR_BEFORE : 0) & ~63u;
-	near->far_count = 0;
-	memset(near->near, 0, sizeof(near->near));
-}
-
-/* Puts those that wait. */
-void base_near_put_far(struct base_ranks_near *near);
-
-/* Puts v if is_one. Neither that nor how far it is can be foretold: no branch asks. */
-static inline void base_near_put(struct base_ranks_near *near, uint32_t v, bool is_one)
-{
-	const uint32_t at = v - near->from;
-	const bool is_near = at < BASE_NEAR_BITS;
-
-	near->near[is_near && is_one ? at / 64 : BASE_NEAR_BITS / 64] |= (uint64_t)1 << at % 64;
-	near->far[near->far_count] = v;
-	near->far_count += is_one && !is_near;
-	if (near->far_count == BASE_FAR_NODES)
-		base_near_put_far(near);
-}
-
-/* All that was put is in the set. */
-void base_near_end(struct base_ranks_near *near);
-
 /* How many nodes of the set come before v. */
 static inline uint32_t base_ranks_before(const struct base_ranks *set, uint32_t v)
 {
@@ -116,41 +70,6 @@ static inline uint32_t base_ranks_before(const struct base_ranks *set, uint32_t 
 
 	return set->before[v / BASE_RANK_BITS] +
 	       count_bits(base_ranks_word(set, v / BASE_RANK_BITS) & below);
-}
-
-/* Nodes of a set that was ranked, in order, each with how many come before it. */
-struct base_ranks_walk {
-	const struct base_ranks *set;
-	uint64_t bits;      /* of the word: nodes to come */
-	uint32_t word, end; /* the word, and the one behind the last */
-	uint32_t before;    /* of the next node */
-};
-
-/* Those from `first`, a multiple of 64, to the end of the word that the node before `end` is in. */
-static inline struct base_ranks_walk base_ranks_walk(const struct base_ranks *set, uint32_t first,
-						     uint32_t end)
-{
-	return (struct base_ranks_walk){
-		.set = set,
-		.bits = first < end ? base_ranks_word(set, first / 64) : 0,
-		.word = first / 64,
-		.end = (uint32_t)(((uint64_t)end + 63) / 64),
-		.before = base_ranks_before(set, first),
-	};
-}
-
-/* The next node; false: there is none. */
-static inline bool base_ranks_next(struct base_ranks_walk *walk, uint32_t *node, uint32_t *before)
-{
-	while (!walk->bits) {
-		if (walk->word + 1 >= walk->end)
-			return false;
-		walk->bits = base_ranks_word(walk->set, ++walk->word);
-	}
-	*node = 64 * walk->word + (uint32_t)__builtin_ctzll(walk->bits);
-	*before = walk->before++;
-	walk->bits &= walk->bits - 1;
-	return true;
 }
 
 /* Asks for the memory that base_ranks_before needs. */

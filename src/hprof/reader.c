@@ -242,36 +242,6 @@ int hprof_open(struct base_source *source, struct hprof_file *out, struct hdb_er
 	return HDB_OK;
 }
 
-int hprof_record_read(const struct hprof_file *file, struct base_view *view, uint64_t offset,
-		      struct hprof_record *out, struct hdb_error *err)
-{
-	const uint64_t size = file->source->size;
-	const uint8_t *p;
-
-	if (offset == size)
-		return HDB_END;
-	*out = (struct hprof_record){ .offset = offset, .body_offset = offset + 9 };
-	if (offset > size || size - offset < 9) {
-		if (offset < size && (p = base_view_at(view, offset, 1, err)))
-			out->tag = p[0];
-		return hdb_fail(err, HDB_ETRUNC,
-				"the header of the record at offset %" PRIu64 " is cut off",
-				offset);
-	}
-	p = base_view_at(view, offset, 9, err);
-	if (!p)
-		return hprof_view_failed(err);
-	out->tag = p[0];
-	out->time_us = be32(p + 1);
-	out->body_size = be32(p + 5);
-	if (out->body_size > size - out->body_offset)
-		return hdb_fail(err, HDB_ETRUNC,
-				"record 0x%02x at offset %" PRIu64 ": its body of %" PRIu64
-				" bytes runs past the end of the file (%" PRIu64 ")",
-				out->tag, offset, out->body_size, size);
-	return HDB_OK;
-}
-
 /* Points at the first `need` bytes of a record's body, or NULL with err set. */
 static const uint8_t *body_at(const struct hprof_file *file, struct base_view *view,
 			      const struct hprof_record *rec, uint64_t need, struct hdb_error *err)

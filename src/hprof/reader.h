@@ -126,14 +126,6 @@ struct hprof_record {
 	uint8_t tag;
 };
 
-/*
- * Reads the record header at `offset`. HDB_END exactly at the end of the file; HDB_ETRUNC if
- * the header or the body runs past the end (out is filled as far as known: offset, tag,
- * body_size as written). `view` must be over file->source.
- */
-int hprof_record_read(const struct hprof_file *file, struct base_view *view, uint64_t offset,
-		      struct hprof_record *out, struct hdb_error *err);
-
 /* Bodies of top-level records. Texts are borrowed until the next use of the view. */
 struct hprof_utf8 {
 	uint64_t string_id;

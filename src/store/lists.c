@@ -36,7 +36,6 @@ int store_lists_begin_group(struct store_lists_writer *w, struct hdb_error *err)
 
 	assert(w->start <= w->out->count);
 	assert(w->count % STORE_LIST_GROUP == 0);
-	assert(w->start <= w->out->count);
 	if (at > UINT32_MAX)
 		return hdb_fail(err, HDB_ELIMIT, "a block of lists over 4 GiB");
 	store32((uint8_t *)w->out->data + w->start + (size_t)(w->count / STORE_LIST_GROUP) * 4,

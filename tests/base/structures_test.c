@@ -204,59 +204,6 @@ static void bit_sets(void **state)
 	assert_int_equal(work.memory_used, 0);
 }
 
-/* Nodes that each of many neighbours puts: near it, some far away, some none. */
-static void near_nodes(void **state)
-{
-	const uint32_t n = 5 * BASE_NEAR_NODES + 77;
-	bool *plain = calloc(n, sizeof(*plain));
-	struct base_ranks_near near;
-	struct base_ranks ranks = { 0 };
-	struct base_work work;
-	struct hdb_error err;
-
-	(void)state;
-	assert_non_null(plain);
-	base_work_init(&work, 0, 1, NULL);
-	assert_int_equal(base_ranks_init(&ranks, n, &work, "test", &err), HDB_OK);
-	for (uint32_t first = 0; first < n; first += BASE_NEAR_NODES) {
-		const uint32_t left = n - first;
-
-		base_near_begin(&near, &ranks, first);
-		for (uint32_t i = 0; i < (left < BASE_NEAR_NODES ? left : BASE_NEAR_NODES); i++) {
-			const uint32_t low = first + i > 50 ? first + i - 50 : 0;
-			const bool is_one = draw(3) != 0, is_far = draw(20) == 0;
-			const uint32_t v = (uint32_t)(is_far ? draw(n) : low + draw(100));
-
-			/* What counts for nothing may be anything. */
-			base_near_put(&near, is_one && v < n ? v : UINT32_MAX - (uint32_t)draw(9),
-				      is_one && v < n);
-			if (is_one && v < n)
-				plain[v] = true;
-		}
-		base_near_end(&near);
-	}
-	for (uint32_t v = 0; v < n; v++)
-		assert_int_equal(base_ranks_has(&ranks, v), plain[v]);
-	base_ranks_rank(&ranks);
-	/* In order, in shares as passes take them; the last one ends within a word. */
-	for (uint32_t first = 0, v = 0, before = 0; first < n; first += BASE_NEAR_NODES) {
-		const uint32_t end = n - first < BASE_NEAR_NODES ? n : first + BASE_NEAR_NODES;
-		struct base_ranks_walk walk = base_ranks_walk(&ranks, first, end);
-
-		for (uint32_t expected = first; expected < end; expected++) {
-			if (!plain[expected])
-				continue;
-			assert_true(base_ranks_next(&walk, &v, &before));
-			assert_int_equal(v, expected);
-			assert_int_equal(before, base_ranks_before(&ranks, v));
-		}
-		assert_false(base_ranks_next(&walk, &v, &before));
-	}
-	base_ranks_release(&ranks);
-	free(plain);
-	assert_int_equal(work.memory_used, 0);
-}
-
 static void sizes(void **state)
 {
 	struct base_sizes narrow, wide;
@@ -418,10 +365,9 @@ static void broken(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(vec),        cmocka_unit_test(idmap),   cmocka_unit_test(chunks),
-		cmocka_unit_test(runs),       cmocka_unit_test(sizes),   cmocka_unit_test(bit_sets),
-		cmocka_unit_test(near_nodes), cmocka_unit_test(sorting), cmocka_unit_test(broken),
-		cmocka_unit_test(numbers),
+		cmocka_unit_test(vec),     cmocka_unit_test(idmap),  cmocka_unit_test(chunks),
+		cmocka_unit_test(runs),    cmocka_unit_test(sizes),  cmocka_unit_test(bit_sets),
+		cmocka_unit_test(sorting), cmocka_unit_test(broken), cmocka_unit_test(numbers),
 	};
 
 	return cmocka_run_group_tests(tests, start, NULL);
