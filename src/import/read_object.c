@@ -6,7 +6,6 @@
 #include "import/resolve.h"
 
 #include "base/bytes.h"
-#include "import/sort_list.h"
 
 #include <assert.h>
 
@@ -495,8 +494,6 @@ static inline int end_raw(struct maker *m, uint32_t i, size_t first, struct hdb_
 				STORE_BLOCK_OBJECTS, NOT_TAKEN);
 	m->raw_first[i] = (uint32_t)first;
 	m->raw_end[i] = (uint32_t)m->raw.count;
-	if (m->raw.count - first > m->longest)
-		m->longest = (uint32_t)(m->raw.count - first);
 	return HDB_OK;
 }
 
@@ -542,10 +539,7 @@ int import_look_up(struct import *im, struct maker *m, struct hdb_error *err)
 
 int import_find_rest(struct import *im, struct maker *m, struct hdb_error *err)
 {
-
-	TRY(base_vec_reserve(&m->found,
-			     m->raw.count - m->found.count + STORE_RUN_PAD + IMPORT_SORT_MAX,
-			     sizeof(uint32_t), err));
+	TRY(base_vec_reserve(&m->found, m->raw.count - m->found.count, sizeof(uint32_t), err));
 	while (m->answered < m->raw.count)
 		TRY(import_look_up(im, m, err));
 	return HDB_OK;

@@ -7,16 +7,13 @@
 #include "base/search.h"
 #include "base/pipeline.h"
 #include "base/processor.h"
-#include "import/sort_list.h"
 
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 /* Reference lists up to this length are sorted and made distinct. */
-#define SORT_MAX IMPORT_SORT_MAX
-/* Lists that are made distinct at a time: what is noted of them fits a core's first cache. */
-#define TIDY_MAX 1024u
+#define SORT_MAX 32u
 
 struct resolve {
 	struct import *im;
@@ -49,65 +46,18 @@ static uint32_t class_ix(struct import *im, uint32_t no)
 
 /* ---- a list ---- */
 
-static inline void order_two(uint32_t *a, uint32_t *b)
-{
-	const uint32_t least = *a < *b ? *a : *b, most = *a < *b ? *b : *a;
-
-	*a = least;
-	*b = most;
-}
-
 /*
- * Sorts eight: nobody can foretell the order of what an object refers to, so it decides no branch
- * (Batcher's odd-even merge).
+ * Makes a list distinct: all of it if it is short, which it is sorted for, else only neighbours. Most
+ * lists have two or three entries, for which sorting networks and vectors gain nothing measurable.
+ * Returns the length.
  */
-static void sort_eight(uint32_t *v)
+static size_t make_distinct(uint32_t *v, size_t n)
 {
-	uint32_t a = v[0], b = v[1], c = v[2], d = v[3], e = v[4], f = v[5], g = v[6], h = v[7];
+	size_t kept = 1;
 
-	order_two(&a, &b), order_two(&c, &d), order_two(&e, &f), order_two(&g, &h);
-	order_two(&a, &c), order_two(&b, &d), order_two(&e, &g), order_two(&f, &h);
-	order_two(&b, &c), order_two(&f, &g);
-	order_two(&a, &e), order_two(&b, &f), order_two(&c, &g), order_two(&d, &h);
-	order_two(&c, &e), order_two(&d, &f);
-	order_two(&b, &c), order_two(&d, &e), order_two(&f, &g);
-	v[0] = a, v[1] = b, v[2] = c, v[3] = d, v[4] = e, v[5] = f, v[6] = g, v[7] = h;
-}
-
-static inline void sort_four(uint32_t *v)
-{
-	uint32_t a = v[0], b = v[1], c = v[2], d = v[3];
-
-	order_two(&a, &b), order_two(&c, &d);
-	order_two(&a, &c), order_two(&b, &d);
-	order_two(&b, &c);
-	v[0] = a, v[1] = b, v[2] = c, v[3] = d;
-}
-
-/*
- * Sorts n, 4 to SORT_MAX; what is behind them, up to SORT_MAX, can be read. Returns whether two may
- * be the same.
- */
-static bool sort_some(uint32_t *v, size_t n)
-{
-	uint32_t eight[8];
-
-	if (n == 4) {
-		sort_four(v);
-		return (v[0] == v[1]) | (v[1] == v[2]) | (v[2] == v[3]);
-	}
-#ifdef __x86_64__
-	if (processor_has_vectors())
-		return import_sort_avx2(v, (unsigned)n);
-#endif
-	if (n <= 8) {
-		memset(eight, 0xff, sizeof(eight));
-		memcpy(eight, v, n * sizeof(*v));
-		sort_eight(eight);
-		memcpy(v, eight, n * sizeof(*v));
-		return true;
-	}
-	for (size_t i = 1; i < n; i++) {
+	if (n < 2)
+		return n;
+	for (size_t i = 1; n <= SORT_MAX && i < n; i++) {
 		const uint32_t x = v[i];
 		size_t k = i;
 
@@ -115,109 +65,11 @@ static bool sort_some(uint32_t *v, size_t n)
 			v[k] = v[k - 1];
 		v[k] = x;
 	}
-	return true;
-}
-
-/* Makes a list of two distinct. Returns its length. */
-static inline uint32_t tidy_two(uint32_t *v)
-{
-	order_two(&v[0], &v[1]);
-	return 1 + (v[0] != v[1]);
-}
-
-static inline uint32_t tidy_three(uint32_t *v)
-{
-	order_two(&v[0], &v[1]);
-	order_two(&v[1], &v[2]);
-	order_two(&v[0], &v[1]);
-	const uint32_t is_second = v[0] != v[1], is_third = v[1] != v[2];
-
-	v[1] = is_second ? v[1] : v[2];
-	return 1 + is_second + is_third;
-}
-
-/* Makes the list distinct: sorted if short, else only neighbours. Returns its length. */
-static size_t tidy_list(uint32_t *v, size_t n)
-{
-	uint32_t last;
-	size_t kept = 1;
-
-	if (n < 2)
-		return n;
-	if (n <= 3)
-		return n == 2 ? tidy_two(v) : tidy_three(v);
-	if (n <= SORT_MAX && !sort_some(v, n))
-		return n;
-	last = v[0];
 	for (size_t i = 1; i < n; i++) {
-		const uint32_t x = v[i];
-
-		v[kept] = x;
-		kept += x != last;
-		last = x;
+		v[kept] = v[i];
+		kept += v[i] != v[kept - 1];
 	}
 	return kept;
-}
-
-/*
- * Of some lists: how many entries they have, and which have two, three, more. Those of one length
- * are made distinct together: where the next one of that length comes nobody can foretell.
- */
-enum { TWO, THREE, LONGER, TIDY_KINDS };
-struct tidying {
-	uint32_t lists;
-	uint32_t sum; /* all are in raw, whose indices have 32 bits */
-	unsigned count[TIDY_KINDS];
-	uint32_t picked[TIDY_KINDS][TIDY_MAX + 1];
-};
-
-static void pick(struct tidying *t, const uint32_t *first, const uint32_t *end)
-{
-	for (uint32_t i = 0; i < t->lists; i++) {
-		const uint32_t n = end[i] - first[i];
-		const unsigned kind = n == 2 ? TWO : n == 3 ? THREE : LONGER;
-
-		t->sum += n;
-		t->picked[kind][t->count[kind]] = i;
-		t->count[kind] += n > 1;
-	}
-}
-
-static inline void keep(struct tidying *t, uint32_t *end, uint32_t n, uint32_t kept)
-{
-	*end -= n - kept;
-	t->sum -= n - kept;
-}
-
-/*
- * Makes the lists of the objects from number `from` up to, not with, `to` distinct. Returns how
- * many entries all have.
- */
-static uint64_t tidy_lists(struct maker *m, uint32_t from, uint32_t to)
-{
-	const uint32_t *first = m->raw_first + from;
-	uint32_t *const found = m->found.data, *end = m->raw_end + from;
-	struct tidying t;
-
-	t.lists = to - from;
-	t.sum = t.count[TWO] = t.count[THREE] = t.count[LONGER] = 0;
-	pick(&t, first, end);
-	for (unsigned k = 0; k < t.count[TWO]; k++) {
-		const uint32_t i = t.picked[TWO][k];
-
-		keep(&t, &end[i], 2, tidy_two(found + first[i]));
-	}
-	for (unsigned k = 0; k < t.count[THREE]; k++) {
-		const uint32_t i = t.picked[THREE][k];
-
-		keep(&t, &end[i], 3, tidy_three(found + first[i]));
-	}
-	for (unsigned k = 0; k < t.count[LONGER]; k++) {
-		const uint32_t i = t.picked[LONGER][k], n = end[i] - first[i];
-
-		keep(&t, &end[i], n, (uint32_t)tidy_list(found + first[i], n));
-	}
-	return t.sum;
 }
 
 /* Edges of a class object that are no static fields: index known already. */
@@ -258,18 +110,15 @@ static int add_extras(struct import *im, struct maker *m, uint32_t i, struct hdb
 	const struct store_object o = import_get_object(m, i);
 	const uint32_t ix = m->first_ix + i;
 
-	if (o.kind == STORE_CLASS) {
+	if (o.kind == STORE_CLASS)
 		TRY(class_targets(im, &m->targets, (uint32_t)o.length, err));
-	}
 	/* A long array has none in its list; only damage makes an array a thread. */
-	while (m->next_extra < ix)
-		m->next_extra = extra_ix(im, ++m->extra);
-	while (m->next_extra == ix) {
+	for (; extra_ix(im, m->extra) <= ix; m->extra++) {
 		const struct import_edge *edge =
 			base_vec_at(&im->links.extras, struct import_edge, m->extra);
 
-		TRY(base_vec_push(&m->targets, &edge->to_ix, sizeof(uint32_t), err));
-		m->next_extra = extra_ix(im, ++m->extra);
+		if (edge->from_ix == ix)
+			TRY(base_vec_push(&m->targets, &edge->to_ix, sizeof(uint32_t), err));
 	}
 	return HDB_OK;
 }
@@ -313,8 +162,7 @@ static int gather_list(struct import *im, struct maker *m, uint32_t i, struct hd
 	m->targets.count = n;
 	if (n != end - first && (r = note_missing(m, i, err)) != HDB_OK)
 		return r;
-	TRY(add_extras(im, m, i, err));
-	return base_vec_reserve(&m->targets, SORT_MAX, sizeof(uint32_t), err);
+	return add_extras(im, m, i, err);
 }
 
 /*
@@ -326,111 +174,55 @@ static uint32_t array_ix(const struct slot *s, size_t no, size_t count)
 	return no < count ? base_vec_at(&s->big, struct big_list, no)->ix : UINT32_MAX;
 }
 
-/*
- * Writes the lists of the objects from number `from` up to, not with, `to`, which are what their
- * fields hold.
- */
-static int put_plain(struct maker *m, uint32_t from, uint32_t to, struct store_lists_writer *out,
-		     struct hdb_error *err)
+/* Writes a list that is in memory, which is made distinct there. */
+static int put_list(struct maker *m, uint32_t i, uint32_t *targets, size_t count,
+		    struct store_lists_writer *out, struct hdb_error *err)
 {
-	int r;
+	const size_t n = make_distinct(targets, count);
 
-	for (uint32_t i = from; i < to;) {
-		const uint32_t next = to - i < TIDY_MAX ? to : i + TIDY_MAX;
-
-		m->out->reference_count += tidy_lists(m, i, next);
-		r = store_lists_add_run(out,
-					&(struct store_lists_run){ .target = m->found.data,
-								   .first = m->raw_first + i,
-								   .end = m->raw_end + i,
-								   .count = next - i },
-					err);
-		if (r != HDB_OK)
-			return r;
-		i = next;
-	}
-	return HDB_OK;
-}
-
-/*
- * Writes the list of object i, which is gathered: some of it is in no field, or leads nowhere, or
- * it is long.
- */
-static int put_gathered(struct import *im, struct maker *m, uint32_t i,
-			struct store_lists_writer *out, struct hdb_error *err)
-{
-	int r = gather_list(im, m, i, err);
-	uint64_t n;
-
-	if (r < 0)
-		return r;
-	n = tidy_list(m->targets.data, m->targets.count);
-	if (n > STORE_LIST_BIG && (r = hold_list(m, i, m->targets.data, n, err)) != HDB_OK)
-		return r;
+	if (n > STORE_LIST_BIG)
+		TRY(hold_list(m, i, targets, n, err));
 	m->out->reference_count += n;
-	return store_lists_add(out, m->targets.data, n, err);
-}
-
-static uint32_t least(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
+	return store_lists_add(out, targets, n, err);
 }
 
 /*
- * Writes the lists of all objects. are_plain: that of no object needs to be gathered but where the
- * dump says more.
+ * Turns the raw IDs of the block's objects into lists of indices, and writes them. Nearly all lists
+ * are written from m->found, where they lie; those of class objects and threads have edges that no
+ * field holds, and are gathered first, like all lists of a block with references that lead nowhere.
  */
-static int put_lists(struct import *im, struct maker *m, bool are_plain,
-		     struct store_lists_writer *out, struct hdb_error *err)
+static int write_lists(struct import *im, struct maker *m, struct hdb_error *err)
 {
 	struct slot *s = m->out;
-	const size_t arrays =
-		s->big.count; /* long arrays come in order of index; lists are held behind them */
+	/* long arrays come in order of index; lists are held behind them */
+	const size_t arrays = s->big.count;
 	uint32_t next_class = class_from(im, m->first_ix);
-	size_t array = 0;
-	int r;
-
-	for (uint32_t i = 0; i < s->count; i++) {
-		const uint32_t next_array = array_ix(s, array, arrays);
-		const uint32_t odd = are_plain ? least(least(next_array, m->next_extra),
-						       class_ix(im, next_class)) :
-						 m->first_ix + i;
-		const uint32_t to = least(odd - m->first_ix, s->count);
-
-		if ((r = put_plain(m, i, to, out, err)) != HDB_OK)
-			return r;
-		i = to;
-		if (i == s->count)
-			break;
-		next_class += class_ix(im, next_class) == odd;
-		if (odd == next_array) {
-			const uint64_t n = base_vec_at(&s->big, struct big_list, array++)->length;
-
-			s->reference_count += n;
-			r = store_lists_add(out, NULL, n, err);
-		} else {
-			r = put_gathered(im, m, i, out, err);
-		}
-		if (r != HDB_OK)
-			return r;
-	}
-	return HDB_OK;
-}
-
-/* Turns the raw IDs of the block's objects into lists of indices, and writes them. */
-static int resolve_lists(struct import *im, struct maker *m, struct hdb_error *err)
-{
-	struct slot *s = m->out;
 	struct store_lists_writer out;
+	size_t array = 0;
 
 	TRY(import_find_rest(im, m, err));
 	TRY(store_lists_open(&out, &s->lists_bytes, m->first_ix, s->count, err));
 	m->extra = import_extras_from(im, m->first_ix);
-	m->next_extra = extra_ix(im, m->extra);
-	return put_lists(im, m,
-			 m->found_count == m->raw.count && m->longest <= STORE_LIST_BIG &&
-				 im->object_count <= STORE_RUN_IX_END,
-			 &out, err);
+	for (uint32_t i = 0; i < s->count; i++) {
+		const uint32_t ix = m->first_ix + i, first = m->raw_first[i];
+		const bool is_class = class_ix(im, next_class) == ix;
+
+		next_class += is_class;
+		if (array_ix(s, array, arrays) == ix) {
+			const uint64_t n = base_vec_at(&s->big, struct big_list, array++)->length;
+
+			s->reference_count += n;
+			TRY(store_lists_add(&out, NULL, n, err));
+		} else if (is_class || extra_ix(im, m->extra) <= ix ||
+			   m->found_count < m->raw.count) {
+			TRY(gather_list(im, m, i, err));
+			TRY(put_list(m, i, m->targets.data, m->targets.count, &out, err));
+		} else {
+			TRY(put_list(m, i, (uint32_t *)m->found.data + first, m->raw_end[i] - first,
+				     &out, err));
+		}
+	}
+	return HDB_OK;
 }
 
 /* ---- a block ---- */
@@ -486,7 +278,7 @@ static int read_objects(struct import *im, struct maker *m, struct hdb_error *er
 		import_forget_classes(m);
 	find_classes(im, m);
 	memset(m->raw_first, 0xff, s->count * sizeof(*m->raw_first));
-	m->longest = m->taken = 0;
+	m->taken = 0;
 	m->raw.count = m->found.count = m->answered = m->asked_end = m->found_count = 0;
 	for (unsigned i = 0; i < MAKER_ASKED; i++)
 		m->asked[i].count = 0;
@@ -528,7 +320,7 @@ static int make_block(struct import *im, struct maker *m, uint64_t item, struct 
 				 err);
 	if (r != HDB_OK)
 		return r;
-	return resolve_lists(im, m, err);
+	return write_lists(im, m, err);
 }
 
 static int produce(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error *err)

@@ -100,11 +100,9 @@ struct maker {
 	uint32_t taken;          /* objects of the block that import_take_objects has taken */
 	bool is_noted;           /* what is taken is noted at once: nothing marks it later */
 	uint32_t plain_end;      /* objects of the block that may be plain */
-	uint32_t longest;        /* most that one that is not plain has in raw */
 	struct base_view view;
 	uint32_t first_ix;
-	size_t extra;        /* number of the next extra edge */
-	uint32_t next_extra; /* the object that has it; UINT32_MAX: there is none */
+	size_t extra; /* number of the next extra edge */
 	struct import_distances distances;
 	struct import_counting counting;
 	struct store_objects_dictionary dictionary;

@@ -61,25 +61,6 @@ int store_lists_open(struct store_lists_writer *w, struct base_vec *out, uint32_
 /* Notes where a group of lists begins, which is at the end of `out`. */
 int store_lists_begin_group(struct store_lists_writer *w, struct hdb_error *err);
 
-/* Indices up to this differ by so little that the zigzag form of a difference has 32 bits. */
-#define STORE_RUN_IX_END (1u << 31)
-/* Entries behind the last one of a run that must be readable. */
-#define STORE_RUN_PAD 4u
-
-/* Lists in memory: list i has the entries first[i] up to, not with, end[i] of `target`. */
-struct store_lists_run {
-	const uint32_t *target;
-	const uint32_t *first;
-	const uint32_t *end;
-	uint32_t count;
-};
-
-/*
- * The next lists, none of them big, of indices below STORE_RUN_IX_END. Faster than one by one.
- */
-int store_lists_add_run(struct store_lists_writer *w, const struct store_lists_run *run,
-			struct hdb_error *err);
-
 /* The next list, n entries; `target` is not looked at if it is big. */
 static inline int store_lists_add(struct store_lists_writer *w, const uint32_t *target, uint64_t n,
 				  struct hdb_error *err)

@@ -105,65 +105,6 @@ static void test_blocks(void **state)
 	temp_remove_db(path);
 }
 
-/*
- * Lists written together are the bytes of lists written one by one, whatever their lengths and
- * distances.
- */
-static void test_list_run(void **state)
-{
-	static const uint32_t reach[] = { 1, 60, 9000, 1 << 20, (1u << 31) - 1 };
-	static uint32_t target[200000 + STORE_RUN_PAD], first[STORE_BLOCK_OBJECTS],
-		end[STORE_BLOCK_OBJECTS];
-	struct base_vec run = { 0 }, single = { 0 };
-	uint64_t seed = 5;
-
-	(void)state;
-	for (unsigned round = 0; round < 5; round++) {
-		const uint32_t first_ix = round % 2 ? (1u << 31) - STORE_BLOCK_OBJECTS : 7 * round;
-		struct store_lists_writer w;
-		uint32_t used = 0, count = 0;
-
-		run.count = single.count = 0;
-		for (; count < STORE_BLOCK_OBJECTS - round; count++) {
-			const uint32_t drawn = (uint32_t)(test_random(&seed) % 100);
-			const uint32_t n = drawn < 97  ? drawn % 8 :
-					   drawn == 97 ? 60 + used % 9 :
-							 300;
-
-			if (n > 200000 - used)
-				break;
-			first[count] = used;
-			end[count] = used += n;
-		}
-		for (uint32_t e = 0; e < used; e++)
-			target[e] = (uint32_t)(test_random(&seed) % reach[round]);
-		assert_int_equal(store_lists_open(&w, &single, first_ix, count, NULL), HDB_OK);
-		for (uint32_t i = 0; i < count; i++)
-			assert_int_equal(
-				store_lists_add(&w, target + first[i], end[i] - first[i], NULL),
-				HDB_OK);
-		assert_int_equal(store_lists_open(&w, &run, first_ix, count, NULL), HDB_OK);
-		for (uint32_t i = 0; i < count;) {
-			uint32_t n = 1 + (uint32_t)(test_random(&seed) % 500);
-
-			n = n < count - i ? n : count - i;
-			assert_int_equal(
-				store_lists_add_run(&w,
-						    &(struct store_lists_run){ .target = target,
-									       .first = first + i,
-									       .end = end + i,
-									       .count = n },
-						    NULL),
-				HDB_OK);
-			i += n;
-		}
-		assert_int_equal(run.count, single.count);
-		assert_memory_equal(run.data, single.data, run.count);
-	}
-	base_vec_release(&run);
-	base_vec_release(&single);
-}
-
 static void test_lists(void **state)
 {
 	enum { LISTS = 500 };
@@ -654,7 +595,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_blocks),
-		cmocka_unit_test(test_list_run),
 		cmocka_unit_test(test_lists),
 		cmocka_unit_test(test_records_and_texts),
 		cmocka_unit_test(test_checksum),
