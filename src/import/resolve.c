@@ -47,9 +47,9 @@ static uint32_t class_ix(struct import *im, uint32_t no)
 /* ---- a list ---- */
 
 /*
- * Makes a list distinct: all of it if it is short, which it is sorted for, else only neighbours. Most
- * lists have two or three entries, for which sorting networks and vectors gain nothing measurable.
- * Returns the length.
+ * Makes a list distinct, and returns its length. A short list is sorted; of a long one only equal
+ * neighbours go. Nearly all lists have two or three entries, for which sorting networks and
+ * vectors gained nothing that could be measured.
  */
 static size_t make_distinct(uint32_t *v, size_t n)
 {
@@ -176,14 +176,14 @@ static uint32_t array_ix(const struct slot *s, size_t no, size_t count)
 
 /* Writes a list that is in memory, which is made distinct there. */
 static int put_list(struct maker *m, uint32_t i, uint32_t *targets, size_t count,
-		    struct store_lists_writer *out, struct hdb_error *err)
+		    struct hdb_error *err)
 {
 	const size_t n = make_distinct(targets, count);
 
 	if (n > STORE_LIST_BIG)
 		TRY(hold_list(m, i, targets, n, err));
 	m->out->reference_count += n;
-	return store_lists_add(out, targets, n, err);
+	return store_lists_add(&m->lists, targets, n, err);
 }
 
 /*
@@ -197,11 +197,10 @@ static int write_lists(struct import *im, struct maker *m, struct hdb_error *err
 	/* long arrays come in order of index; lists are held behind them */
 	const size_t arrays = s->big.count;
 	uint32_t next_class = class_from(im, m->first_ix);
-	struct store_lists_writer out;
 	size_t array = 0;
 
 	TRY(import_find_rest(im, m, err));
-	TRY(store_lists_open(&out, &s->lists_bytes, m->first_ix, s->count, err));
+	TRY(store_lists_open(&m->lists, &s->lists_bytes, m->first_ix, s->count, err));
 	m->extra = import_extras_from(im, m->first_ix);
 	for (uint32_t i = 0; i < s->count; i++) {
 		const uint32_t ix = m->first_ix + i, first = m->raw_first[i];
@@ -212,14 +211,14 @@ static int write_lists(struct import *im, struct maker *m, struct hdb_error *err
 			const uint64_t n = base_vec_at(&s->big, struct big_list, array++)->length;
 
 			s->reference_count += n;
-			TRY(store_lists_add(&out, NULL, n, err));
+			TRY(store_lists_add(&m->lists, NULL, n, err));
 		} else if (is_class || extra_ix(im, m->extra) <= ix ||
 			   m->found_count < m->raw.count) {
 			TRY(gather_list(im, m, i, err));
-			TRY(put_list(m, i, m->targets.data, m->targets.count, &out, err));
+			TRY(put_list(m, i, m->targets.data, m->targets.count, err));
 		} else {
 			TRY(put_list(m, i, (uint32_t *)m->found.data + first, m->raw_end[i] - first,
-				     &out, err));
+				     err));
 		}
 	}
 	return HDB_OK;

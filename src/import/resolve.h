@@ -95,11 +95,12 @@ struct maker {
 	size_t answered, asked_end;
 	size_t found_count;      /* of those answered that are in the dump */
 	struct base_vec targets; /* uint32_t: of one object */
-	uint32_t id_count;       /* in ids: with the next block's, if there is one */
-	uint32_t reading;        /* the object that is being read */
-	uint32_t taken;          /* objects of the block that import_take_objects has taken */
-	bool is_noted;           /* what is taken is noted at once: nothing marks it later */
-	uint32_t plain_end;      /* objects of the block that may be plain */
+	struct store_lists_writer lists;
+	uint32_t id_count;  /* in ids: with the next block's, if there is one */
+	uint32_t reading;   /* the object that is being read */
+	uint32_t taken;     /* objects of the block that import_take_objects has taken */
+	bool is_noted;      /* what is taken is noted at once: nothing marks it later */
+	uint32_t plain_end; /* objects of the block that may be plain */
 	struct base_view view;
 	uint32_t first_ix;
 	size_t extra; /* number of the next extra edge */

@@ -291,6 +291,31 @@ static void test_locals(void **state)
 	hw_release(&d.w);
 }
 
+/* A damaged dump: a thread that is a long array. Its local variable is in no list. */
+static void test_array_thread(void **state)
+{
+	uint64_t elements[STORE_LIST_BIG + 1];
+	struct opened o;
+	struct dump d;
+
+	(void)state;
+	for (unsigned i = 0; i <= STORE_LIST_BIG; i++)
+		elements[i] = 0x2000;
+	begin(&d, 8);
+	node(&d, 0x2000, 0);
+	hw_object_array(&d.w, 0x3000, ARRAY, elements, STORE_LIST_BIG + 1);
+	node(&d, 0x80000, 0x2000);
+	node(&d, 0x80100, 0x80000);
+	hw_root(&d.w, HPROF_ROOT_THREAD_OBJECT, 0x3000, 3, 0);
+	hw_root(&d.w, HPROF_ROOT_JAVA_FRAME, 0x80100, 3, 0);
+	hw_root(&d.w, HPROF_ROOT_JNI_GLOBAL, 0x80100, 0, 0);
+	finish(&d);
+	open_it(&o, &d.w, NULL);
+	assert_int_equal(retained(&o, 0x80100), 64);
+	close_it(&o);
+	hw_release(&d.w);
+}
+
 /* Two dumps in a file: the first unless another is asked for. */
 static void test_snapshots(void **state)
 {
@@ -549,6 +574,7 @@ int main(void)
 		cmocka_unit_test(test_small_heap),
 		cmocka_unit_test(test_determinism),
 		cmocka_unit_test(test_locals),
+		cmocka_unit_test(test_array_thread),
 		cmocka_unit_test(test_snapshots),
 		cmocka_unit_test(test_long_arrays),
 		cmocka_unit_test(test_missing_classes),
