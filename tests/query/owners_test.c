@@ -62,6 +62,12 @@ static const struct {
 	    "java.util.ArrayList@l{elementData=array(40*a.Row{data=bytes(100)}), size=40}" },
 	  { NULL },
 	  "App." },
+	/* arrays of one length where others of that length were: nothing moved */
+	{ { "a.App{}; static a.App.one = list(40*bytes(100)); static a.App.two = list()",
+	    "a.App{}; static a.App.one = list(); static a.App.two = list(40*bytes(100))" },
+	  { "App.two (static): 0 -> 40 byte[], holds ",
+	    "App.one (static): 40 -> 0 byte[], holds " },
+	  NULL },
 	/* what shrank is listed after it, however much that is */
 	{ { "a.App{}; static a.App.a = list(300*a.A{data=bytes(100)}); static a.App.b = list(9*a.B{})",
 	    "a.App{}; static a.App.a = list(20*a.A{data=bytes(100)}); static a.App.b = list(99*a.B{})" },

@@ -7,10 +7,13 @@
  * below it, which comes and goes with it, is not looked at. Otherwise the change is further down.
  * Its owner is a row, with all that it holds.
  *
- * Where objects kept their IDs from the oldest dump to the newest, an owner most of whose objects
- * have another one now is the same row as that: they moved, they are not new.
+ * Where objects kept their IDs from the oldest dump to the newest, an owner that has nothing now,
+ * and most of what its field referred to is referred to by another, is the same row as that: its
+ * objects moved, they are not new. What is in collections is no evidence: where memory was
+ * compacted, arrays of one length lie where others of that length did.
  */
 #include "base/glob.h"
+#include "heap/platform_classes.h"
 #include "queries/compare/diff.h"
 #include "queries/compare/owner_tree.h"
 #include "queries/leaks/leak_parts.h"
@@ -23,6 +26,8 @@
 
 /* Without --min: changes shown, as a part of the oldest dump's reachable bytes. */
 #define MIN_PART 1000
+/* An owner has nothing now if it has less than this part of what it had. */
+#define LEFT_PART 10
 /* What explains a change is at least this part of it. */
 #define MAIN_PART 2
 #define TEXT_MAX_BYTES 4096
@@ -69,6 +74,17 @@ static uint32_t owner_of_node(const struct diff_owners *o, uint32_t node)
 	return owner_tree_name(&o->tree, analysis_merged_node(&o->tree.merged, node)->name)->owner;
 }
 
+/* Whether objects of a node tell that their owner's objects moved. */
+static bool is_evidence(const struct diff_owners *o, uint32_t node)
+{
+	const uint32_t name = node == ANALYSIS_MERGED_TOP ?
+				      ANALYSIS_MERGED_TOP :
+				      analysis_merged_node(&o->tree.merged, node)->name;
+
+	return name != ANALYSIS_MERGED_TOP && !owner_tree_name(&o->tree, name)->is_entry &&
+	       !heap_is_number_array(owner_tree_held(&o->tree, name));
+}
+
 static int take_pair(void *ctx, uint32_t before_ix, uint32_t ix, struct hdb_error *err)
 {
 	struct moves *m = ctx;
@@ -78,7 +94,7 @@ static int take_pair(void *ctx, uint32_t before_ix, uint32_t ix, struct hdb_erro
 	uint64_t key;
 	uint32_t at;
 
-	if (a == ANALYSIS_MERGED_TOP || b == ANALYSIS_MERGED_TOP)
+	if (!is_evidence(m->o, a) || !is_evidence(m->o, b))
 		return HDB_OK;
 	move.from = owner_of_node(m->o, a);
 	move.to = owner_of_node(m->o, b);
@@ -95,6 +111,23 @@ static int take_pair(void *ctx, uint32_t before_ix, uint32_t ix, struct hdb_erro
 	return HDB_OK;
 }
 
+/* How many objects each owner has that are evidence. */
+static int count_evidence(const struct diff *d, unsigned side, uint64_t **out,
+			  struct hdb_error *err)
+{
+	const struct diff_owners *o = d->owners;
+	const struct session *of = &d->sides[side ? d->side_count - 1 : 0];
+	const uint32_t *places = o->places[side].data;
+
+	*out = calloc(o->name_count + 1, sizeof(**out));
+	if (!*out)
+		return hdb_fail_memory(err, "owners", o->name_count * sizeof(**out));
+	for (uint32_t ix = 0; ix < of->heap->object_count; ix++)
+		if (is_evidence(o, places[ix]))
+			(*out)[owner_of_node(o, places[ix])]++;
+	return HDB_OK;
+}
+
 /* Who has an owner's objects now. */
 static uint32_t joined_to(const struct diff_owners *o, uint32_t owner)
 {
@@ -103,28 +136,27 @@ static uint32_t joined_to(const struct diff_owners *o, uint32_t owner)
 	return owner;
 }
 
-/* Owners most of whose objects in the oldest dump have another owner in the newest. */
+/* Owners that have nothing now, and most of whose objects have another owner. */
 static int join(const struct diff *d, struct moves *m, struct hdb_error *err)
 {
 	struct diff_owners *o = m->o;
-	const uint32_t *places = o->places[0].data;
-	uint64_t *had = calloc(o->name_count + 1, sizeof(*had));
+	uint64_t *had = NULL, *has = NULL;
+	int r = count_evidence(d, 0, &had, err);
 
-	if (!had)
-		return hdb_fail_memory(err, "owners", o->name_count * sizeof(*had));
-	for (uint32_t ix = 0; ix < d->sides[0].heap->object_count; ix++)
-		if (places[ix] != ANALYSIS_MERGED_TOP)
-			had[owner_of_node(o, places[ix])]++;
-	for (size_t i = 0; i < m->list.count; i++) {
+	if (r == HDB_OK)
+		r = count_evidence(d, 1, &has, err);
+	for (size_t i = 0; r == HDB_OK && i < m->list.count; i++) {
 		const struct move *move = base_vec_at(&m->list, struct move, i);
 		const uint32_t to = joined_to(o, move->to);
 
-		if (move->count > had[move->from] / MAIN_PART && to != move->from &&
+		if (move->count > had[move->from] / MAIN_PART &&
+		    has[move->from] <= had[move->from] / LEFT_PART && to != move->from &&
 		    o->joined[move->from] == move->from)
 			o->joined[move->from] = to;
 	}
 	free(had);
-	return HDB_OK;
+	free(has);
+	return r;
 }
 
 static int find_moves(struct query *q, struct diff *d, struct hdb_error *err)

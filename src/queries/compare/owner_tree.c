@@ -114,7 +114,7 @@ static int add_name(struct adding *a, const char *text, struct owner_name part, 
 
 static int owner_number(struct adding *a, const char *text, uint32_t *out, struct hdb_error *err)
 {
-	return add_name(a, text, (struct owner_name){ HEAP_NONE, 0 }, out, err);
+	return add_name(a, text, (struct owner_name){ .owner = HEAP_NONE }, out, err);
 }
 
 static const char *class_name(const struct adding *a, uint32_t class_no, char out[NAME_MAX_BYTES])
@@ -142,7 +142,7 @@ static int name_of(struct adding *a, const struct held *held, uint32_t *out, str
 {
 	const uint64_t key = (uint64_t)held->owner << 32 | held->class_no;
 	struct base_idmap *names = &a->held[held->is_entry];
-	struct owner_name part = { .owner = held->owner };
+	struct owner_name part = { .owner = held->owner, .is_entry = held->is_entry };
 	char text[3 * NAME_MAX_BYTES];
 
 	*out = base_idmap_get(names, key);
@@ -556,6 +556,9 @@ int owner_tree_add(const struct session *session, struct owner_tree *tree, unsig
 	places.added = a->parts;
 	session->heap->is_filtered = was_filtered;
 	r = analysis_merged_count(session, &tree->merged, dump, &places, err);
+	for (uint32_t ix = 0; place && ix < session->heap->object_count; ix++)
+		if (base_bit_has(a->parts, ix))
+			a->place[ix] = ANALYSIS_MERGED_TOP;
 out:
 	session->heap->is_filtered = was_filtered;
 	if (a) {

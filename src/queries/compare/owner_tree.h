@@ -29,6 +29,7 @@ struct owner_tree {
 struct owner_name {
 	uint32_t owner;     /* number of the name that is the owner's alone */
 	uint32_t held_from; /* bytes before the class of what is held; 0: the name is an owner's */
+	bool is_entry;      /* what is held is in a collection */
 };
 
 void owner_tree_init(struct owner_tree *tree, unsigned dump_count);
@@ -38,8 +39,8 @@ void owner_tree_release(struct owner_tree *tree);
  * Adds a heap as dump number `dump`. Builds the table of paths of least strangeness. Memory: 12
  * bytes and 2 bits an object meanwhile, within the budget. Two passes over the objects, and one
  * over the fields of those that hold others; linear. *place, unless NULL, is set to the node of
- * each object by index, ANALYSIS_MERGED_TOP where it has none: base_big_free with the session's
- * work.
+ * each object by index, ANALYSIS_MERGED_TOP where it has none or is a part: base_big_free with the
+ * session's work.
  */
 int owner_tree_add(const struct session *session, struct owner_tree *tree, unsigned dump,
 		   struct base_big *place, struct hdb_error *err);
