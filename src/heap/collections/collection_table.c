@@ -7,7 +7,8 @@
  * row. Names of fields are facts of the classes' sources: OpenJDK 5 to 25, Android's libcore and
  * androidx, Guava 10 to 33, fastutil 6 to 8, Kotlin 1.3 to 2, kotlinx.collections.immutable 0.3,
  * Scala 2.10 to 3, Clojure 1.8 to 1.12, vavr 0.9 and 0.10, Eclipse Collections 8 to 11,
- * PCollections 3 and 4, Agrona 1, HPPC 0.7 to 0.10, RoaringBitmap 0.6 to 1, Ehcache 3, H2 2.
+ * PCollections 3 and 4, Agrona 1, HPPC 0.7 to 0.10, RoaringBitmap 0.6 to 1, Ehcache 3,
+ * Pekko 1, Akka 2, H2 2.
  */
 #include "heap/collections/collections.h"
 
@@ -497,7 +498,7 @@ static const struct heap_collection_rule table[] = {
 	WRAP("androidx.collection.LruCache", HEAP_MAP, "map"),
 	WRAP("android.os.BaseBundle", HEAP_MAP, "mMap"),
 
-	/* ---- Ehcache 3, H2 2 ---- */
+	/* ---- Ehcache 3, Pekko, Akka, H2 2 ---- */
 	{ .class_name = "org.ehcache.impl.internal.concurrent.ConcurrentHashMap",
 	  .kind = HEAP_MAP,
 	  .shape = HEAP_CHAINS,
@@ -509,6 +510,20 @@ static const struct heap_collection_rule table[] = {
 	  .cells = "counterCells",
 	  .via = "first",
 	  .flags = HEAP_HASHED },
+	{ .class_name = "org.apache.pekko.dispatch.AbstractNodeQueue",
+	  .kind = HEAP_QUEUE,
+	  .shape = HEAP_LINKED,
+	  .store = "_tailDoNotCallMeDirectly",
+	  .value = "value",
+	  .next = "_nextDoNotCallMeDirectly",
+	  .flags = HEAP_SKIPS_NULL },
+	{ .class_name = "akka.dispatch.AbstractNodeQueue",
+	  .kind = HEAP_QUEUE,
+	  .shape = HEAP_LINKED,
+	  .store = "_tailDoNotCallMeDirectly",
+	  .value = "value",
+	  .next = "_nextDoNotCallMeDirectly",
+	  .flags = HEAP_SKIPS_NULL },
 	HIDDEN("org.h2.mvstore.MVMap", HEAP_MAP, "root.value.root.totalCount"),
 	{ .class_name = "org.h2.mvstore.RootReference",
 	  .kind = HEAP_MAP,
