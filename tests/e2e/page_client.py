@@ -360,6 +360,26 @@ try:
     write("main .table input", "^java.lang.String$")
     check("objects of one class that one holds are one cell", browser.until("Number(document.querySelector('main tbody tr')?.cells[1].innerText.replace(/,/g, '')) > 100"))
 
+    # Numbers in headers, a text at the pointer, hues that differ, rows that fill the window, and who holds it.
+    browser.run("window.drawn = []; if (!window.filled) { window.filled = CanvasRenderingContext2D.prototype.fillText; CanvasRenderingContext2D.prototype.fillText = function (t, x, y) { window.drawn.push(t); filled.call(this, t, x, y); }; } 1")
+    go("#/map?colour=class", "canvas", "map")
+    check("headers have count and size", browser.until("drawn.some(t => /^[0-9,]+ · [0-9.]+ [KM]iB$/.test(t))"))
+    box = browser.run("(r => [r.x, r.y])(document.querySelector('canvas').getBoundingClientRect())")
+    browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=box[0] + 60, y=box[1] + 60)
+    check("a text is at the pointer", browser.until("/% of the heap/.test(document.querySelector('.tip')?.innerText)") and browser.run("(r => Math.abs(r.x - 72) < 400)(document.querySelector('.tip').getBoundingClientRect())"))
+    browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=5, y=5)
+    check("and goes", browser.until("document.querySelector('.tip') === null"))
+    colours = browser.run("[...document.querySelectorAll('.legend i')].map(i => i.style.background)")
+    check(f"colours differ: {colours}", len(colours) > 4 and len(set(colours)) == len(colours))
+    go("#/map?shape=icicle", "canvas", "icicle")
+    check("an icicle fills the window", browser.until("document.querySelector('canvas').getBoundingClientRect().height > innerHeight * 0.45"))
+    for path in "#/map?shape=table", "#/map?shape=table&turn=1":
+        go(path, "main table td", "table of the picture")
+        time.sleep(0.3)
+        rows = browser.run("[...document.querySelectorAll('main tbody tr')].filter(r => r.cells.length > 3).map(r => [parseInt(r.querySelector('td > span')?.style.paddingLeft), r.cells[0].innerText.replace('▾', '').trim(), Number(r.cells[2].innerText.replace(/,/g, ''))])")
+        top = {name: size for level, name, size in rows if level == 0}
+        check(f"{path} has rows: {list(top)[:3]}", len(top) > 1 and next(iter(top)).startswith('byte[]' if 'turn' in path else 'class Sample'))
+
     # Threads, strings, dominators, the inspector.
     browser.run("performance.clearResourceTimings(); 1")
     go("#/threads?db=1", ".stack .frame-line", "a stack")

@@ -17,7 +17,7 @@ export interface Node {
 }
 export interface Cell { node: Node; x: number; y: number; w: number; h: number; depth: number; label: boolean }
 
-const LEAST = 3, MOST = 5000, HEAD = 16, ROW = 18, ROWS = 64;
+const LEAST = 3, MOST = 5000, HEAD = 16, ROW = 18, ROWS = 64, TALL = 40;
 
 const sorted = (node: Node): Node[] => node.children.filter((c) => c.weight > 0).sort((a, b) => b.weight - a.weight);
 
@@ -76,7 +76,8 @@ export function treemap(root: Node, width: number, height: number): Cell[] {
   return cells;
 }
 
-export function icicle(root: Node, width: number): Cell[] {
+// Rows are as high as the room lets them be.
+export function icicle(root: Node, width: number, room = 0): Cell[] {
   const cells: Cell[] = [{ node: root, x: 0, y: 0, w: width, h: ROW, depth: 0, label: true }];
   for (let at = 0; at < cells.length; at++) {
     const cell = cells[at], children = sorted(cell.node);
@@ -91,5 +92,7 @@ export function icicle(root: Node, width: number): Cell[] {
       x += w;
     }
   }
+  const rows = Math.max(...cells.map((c) => c.depth)) + 1, high = Math.max(ROW, Math.min(TALL, Math.floor(room / rows)));
+  for (const c of cells) { c.y = c.depth * high; c.h = high; }
   return cells;
 }

@@ -29,6 +29,34 @@ function treeOf(answer: Answer, name: string, grown: boolean, packages: boolean)
   return root;
 }
 
+// The same bytes the other way round: below each name who holds them.
+function turned(root: Node): Node {
+  const top: Node = { ...blank(root.name), bytes: root.bytes }, all = [top], found = new Map<Node, Map<string, Node>>(), stack = [...root.children];
+  const childOf = (at: Node, n: Node): Node => {
+    const names = found.get(at) ?? new Map<string, Node>(), known = names.get(n.name);
+    if (known) return known;
+    const made: Node = { ...blank(n.name), key: String(at.children.length), parent: at, others: n.others, whole: n.whole, count: 0 };
+    found.set(at, names.set(n.name, made));
+    at.children.push(made);
+    all.push(made);
+    return made;
+  };
+  while (stack.length) {
+    const n = stack.pop()!, own = n.bytes - n.children.reduce((s, c) => s + c.bytes, 0);
+    stack.push(...n.children);
+    if (own <= 0) continue;
+    let at = top;
+    for (let q: Node | null = n; q && q !== root; q = q.parent) {
+      at = childOf(at, q);
+      at.bytes += own;
+      at.count += n.count;
+    }
+  }
+  weigh(all, false);
+  twins.set(top, topOf(root));
+  return top;
+}
+
 // From the leaves up: a node comes before what is in it.
 function weigh(all: Node[], grown: boolean): void {
   for (let i = all.length - 1; i >= 0; i--) {
@@ -47,7 +75,35 @@ const shade = (n: Node, by: string): string => {
   if (by === "class") return klass;
   return head || (/^(byte|char|short|int|long|float|double|boolean)\[\]/.test(klass) ? "arrays of numbers" : /\.$|^<|^\(/.test(klass) ? klass : n.parent ? "no package" : "the heap");
 };
-const tint = (name: string, isDark: boolean, light: number) => `hsl(${hue(name)} ${isDark ? 32 : 42}% ${light}%)`;
+
+// The largest have hues of their own, neighbours far apart; the rest are paler, by their names.
+const HUES = [210, 30, 130, 280, 0, 180, 60, 320, 100, 245, 160, 345];
+const hues = new WeakMap<Node, Map<string, Map<string, number>>>(); // by tree, and by what colours stand for
+const twins = new WeakMap<Node, Node>(); // of a tree that is turned the one that it was: colours stay
+function topOf(node: Node): Node {
+  let top = node;
+  while (top.parent) top = top.parent;
+  return top;
+}
+function huesOf(node: Node, by: string): Map<string, number> {
+  const top = twins.get(topOf(node)) ?? topOf(node);
+  const known = hues.get(top)?.get(by);
+  if (known) return known;
+  const sums = new Map<string, number>(), stack = [top];
+  while (stack.length) {
+    const n = stack.pop()!;
+    const own = n.bytes - n.children.reduce((s, c) => s + c.bytes, 0);
+    if (!n.others && n !== top && own > 0) sums.set(shade(n, by), (sums.get(shade(n, by)) ?? 0) + own);
+    stack.push(...n.children);
+  }
+  const made = new Map([...sums].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, HUES.length).map(([name], i) => [name, HUES[i]]));
+  hues.set(top, (hues.get(top) ?? new Map<string, Map<string, number>>()).set(by, made));
+  return made;
+}
+function tint(name: string, of: Map<string, number>, isDark: boolean, light: number): string {
+  const own = of.get(name);
+  return `hsl(${own ?? hue(name)} ${own === undefined ? 12 : isDark ? 32 : 42}% ${light}%)`;
+}
 
 function colour(cell: Cell, by: string, root: Node, isDark: boolean): string {
   const n = cell.node, light = isDark ? 26 + (cell.depth % 2) * 6 : 84 - (cell.depth % 2) * 7;
@@ -61,7 +117,7 @@ function colour(cell: Cell, by: string, root: Node, isDark: boolean): string {
     const share = Math.min(1, n.bytes / Math.max(1, root.bytes));
     return `hsl(212 ${25 + 35 * share}% ${isDark ? 22 + 18 * share : 92 - 30 * share}%)`;
   }
-  return tint(shade(n, by), isDark, light);
+  return tint(shade(n, by), huesOf(root, by), isDark, light);
 }
 
 // What is written on a cell, cut to its width.
@@ -82,7 +138,12 @@ const signed = (n: number): string => `${n > 0 ? "+" : ""}${bytes(n)}`;
 const amount = (n: Node, grown: boolean): string => (grown ? signed(n.delta ?? 0) : bytes(n.bytes));
 const title = (n: Node, grown: boolean): string => (n.others ? `${number(n.count)} more, ${amount(n, grown)}` : `${n.owner !== undefined ? `${number(n.count)} ` : ""}${visible(short(n))}`);
 
-function draw(canvas: HTMLCanvasElement, cells: Cell[], by: string, root: Node, search: string, over: Node | null, from: Cell | null, part: number, grown: boolean): void {
+// How many, and how much: what a header has at its right. `tall`: cells of an icicle, of which no other covers a part.
+const sum = (n: Node, grown: boolean): string => `${n.count > 1 && n.owner === undefined ? `${number(n.count)} · ` : ""}${amount(n, grown)}`;
+
+interface Drawing { cells: Cell[]; by: string; root: Node; search: string; over: Node | null; grown: boolean; tall: boolean }
+
+function draw(canvas: HTMLCanvasElement, { cells, by, root, search, over, grown, tall }: Drawing, from: Cell | null, part: number): void {
   const context = canvas.getContext("2d");
   if (!context) return;
   const scale = devicePixelRatio || 1, isDark = dark(), box = canvas.getBoundingClientRect();
@@ -106,8 +167,16 @@ function draw(canvas: HTMLCanvasElement, cells: Cell[], by: string, root: Node, 
     context.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
     if (cell.label && w > 26 && h >= 13) {
       context.fillStyle = isDark ? "#f4f7fa" : "#14191f";
-      context.fillText(fitted(context, title(n, grown), w - 6), x + 3, y + 2);
-      if (w > 60 && h > 30 && !n.children.length && !n.others) context.fillText(fitted(context, amount(n, grown), w - 6), x + 3, y + 15);
+      const name = title(n, grown), room = w - 6 - context.measureText(name).width;
+      context.fillText(fitted(context, name, w - 6), x + 3, y + 2);
+      if (n.others) continue;
+      if (w > 60 && h > 30 && (!n.children.length || tall)) context.fillText(fitted(context, sum(n, grown), w - 6), x + 3, y + 15);
+      else if (n !== root) for (const said of [sum(n, grown), amount(n, grown)]) {
+        const long = context.measureText(said).width;
+        if (room < long + 10) continue;
+        context.fillText(said, x + w - 3 - long, y + 2);
+        break;
+      }
     }
   }
   context.globalAlpha = 1;
@@ -125,13 +194,14 @@ function Legend({ root, cells, by, most, grown }: { root: Node; cells: Cell[]; b
   if (by === "growth") return <p class="legend">{grown ? "Area and number: growth, of what is in a cell where that is more. " : ""}Colour: orange grew, blue shrank, grey did neither, though what is in it may have.</p>;
   if (by === "size") return <p class="legend">Colour: retained size, the stronger the larger.</p>;
   const sums = new Map<string, number>();
+  const isTurned = twins.has(topOf(root)); // what is held is on the first level then
   for (const c of cells.slice(1)) {
-    const own = c.node.bytes - c.node.children.reduce((s, n) => s + n.bytes, 0);
+    const own = isTurned ? (c.depth === 1 ? c.node.bytes : 0) : c.node.bytes - c.node.children.reduce((s, n) => s + n.bytes, 0);
     if (!c.node.others && own > 0) sums.set(shade(c.node, by), (sums.get(shade(c.node, by)) ?? 0) + own);
   }
   const isDark = dark();
   return <p class="legend">Colour: {by}. {[...sums].sort((a, b) => b[1] - a[1]).slice(0, most).map(([name, sum]) =>
-    <span><i style={{ background: tint(name, isDark, isDark ? 32 : 77) }} />{visible(by === "class" && !root.children.some((n) => n.whole) ? splitName(name)[1] || name : name.replace(/\.$/, ""))} <small>{bytes(sum)}</small></span>)}</p>;
+    <span><i style={{ background: tint(name, huesOf(root, by), isDark, isDark ? 32 : 77) }} />{visible(by === "class" && !root.children.some((n) => n.whole) ? splitName(name)[1] || name : name.replace(/\.$/, ""))} <small>{bytes(sum)}</small></span>)}</p>;
 }
 
 const calm = () => report !== null || matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -142,26 +212,27 @@ function Picture({ root, whole, shape, by, search, low, late, grown, onZoom, onU
   const canvas = useRef<HTMLCanvasElement>(null), from = useRef<Cell | null>(null), timer = useRef(0);
   const [width, setWidth] = useState(0);
   const [over, setOver] = useState<Node | null>(null);
+  const [tip, setTip] = useState<{ x: number; y: number } | null>(null);
   const [, redraw] = useState(0);
   useEffect(() => {
     const media = [matchMedia("print"), matchMedia("(prefers-color-scheme: dark)")], on = () => redraw((n) => n + 1);
     for (const m of media) m.addEventListener("change", on);
     return () => { for (const m of media) m.removeEventListener("change", on); };
   }, []);
-  const height = shape === "icicle" ? 0 : low ? 220 : report ? Math.max(320, Math.min(640, Math.round(width * 0.55))) : Math.max(320, Math.min(Math.round(width * 1.2), innerHeight - 240));
+  const height = low ? 220 : report ? Math.max(320, Math.min(640, Math.round(width * 0.55))) : Math.max(320, Math.min(Math.round(width * 1.2), innerHeight - 240));
   useLayoutEffect(() => setWidth(canvas.current?.parentElement?.clientWidth ?? 0), []); // before anything is seen
   useEffect(() => {
     const watch = new ResizeObserver(() => setWidth(canvas.current?.parentElement?.clientWidth ?? 0));
     if (canvas.current?.parentElement) watch.observe(canvas.current.parentElement);
     return () => watch.disconnect();
   }, []);
-  const cells = useMemo(() => (width ? (shape === "icicle" ? icicle(root, width) : treemap(root, width, height)) : []), [root, width, shape, height]);
+  const cells = useMemo(() => (width ? (shape === "icicle" ? icicle(root, width, height) : treemap(root, width, height)) : []), [root, width, shape, height]);
   const tall = shape === "icicle" ? Math.max(...cells.map((c) => c.y + c.h), 60) : height;
   useEffect(() => {
     const start = performance.now(), box = from.current;
     const frame = () => {
       const part = box ? Math.min(1, (performance.now() - start) / 150) : 1;
-      if (canvas.current) draw(canvas.current, cells, by, root, search, over, box, part, grown);
+      if (canvas.current) draw(canvas.current, { cells, by, root, search, over, grown, tall: shape === "icicle" }, box, part);
       if (part < 1) timer.current = requestAnimationFrame(frame);
       else from.current = null;
     };
@@ -206,9 +277,11 @@ function Picture({ root, whole, shape, by, search, low, late, grown, onZoom, onU
       : report ? `${number(cells.length)} cells.` : low ? "A click opens the map there." : `${number(cells.length)} cells. Click or arrows and Enter zoom in, Escape goes up; the right button or “.” has more.`}</p>
     <div><canvas ref={canvas} style={{ width: "100%", height: `${tall}px` }} tabIndex={0} role="img"
       aria-label={`${shape} of the dominator tree; the table has the same numbers`}
-      onMouseMove={(e) => setOver(hit(e)?.node ?? null)} onMouseLeave={() => setOver(null)}
+      onMouseMove={(e) => { setOver(hit(e)?.node ?? null); setTip({ x: e.clientX, y: e.clientY }); }} onMouseLeave={() => { setOver(null); setTip(null); }}
       onContextMenu={(e) => { const n = hit(e)?.node; if (n?.id && !report) { e.preventDefault(); e.stopPropagation(); menu(n, e.clientX, e.clientY); } }}
-      onClick={(e) => { const n = hit(e)?.node; if (n) zoom(n); }} onKeyDown={onKey} /></div>
+      onClick={(e) => { const n = hit(e)?.node; if (n) zoom(n); }} onKeyDown={onKey} />
+      {over && tip && !report && <div class="tip" aria-hidden="true" style={tip.x > innerWidth / 2 ? { right: `${innerWidth - tip.x + 12}px`, top: `${tip.y + 14}px` } : { left: `${tip.x + 12}px`, top: `${tip.y + 14}px` }}>
+        {pathOf(over).slice(-4, -1).map((n) => <div class="dim">{visible(short(n))} ›</div>)}<b>{visible(over.name)}</b><div>{sentence(over, whole).replace(/^.*: /, "")}{over.count > 1 ? ` · ${number(over.count)} objects` : ""}</div></div>}</div>
     <Legend root={root} cells={cells} by={by} most={low ? 4 : 8} grown={grown} />
   </div>;
 }
@@ -286,7 +359,9 @@ export function MapView({ route, compare, fixed, small }: { route: Route; compar
   const plain = useMemo(() => (asked.answer ? treeOf(asked.answer, top ? labels.get(top) ?? top : "the heap", grown, by === "package" && !compare) : null), [asked.answer, grown]);
   const many = objects && plain ? holders(plain, top) : [];
   const groups = [0, 1, 2, 3].map((i) => useAnswer(many[i] !== undefined ? "dominators" : "", { db: p.db, target: many[i] || undefined, by: "class", limit: "200" }).answer);
-  const tree = useMemo(() => (plain && many.length ? split(plain, groups, many, top) : plain), [plain, ...groups]);
+  const isTurned = p.turn === "1" && !objects && !compare && !fixed;
+  const straight = useMemo(() => (plain && many.length ? split(plain, groups, many, top) : plain), [plain, ...groups]);
+  const tree = useMemo(() => (straight && isTurned ? turned(straight) : straight), [straight, isTurned]);
   if (tree) kept.current = tree;
   const keys = !objects && p.zoom && !fixed ? p.zoom.split("/") : [];
   let zoom = tree ?? kept.current;
@@ -321,6 +396,7 @@ export function MapView({ route, compare, fixed, small }: { route: Route; compar
       <Choice label="Shape" value={shape} choices={[["treemap"], ["icicle"], ["table"]]} onChange={(shape) => change({ shape })} />
       {!compare && <Choice label="By" value={by} choices={[["class"], ["package"], ["loader", "class loader"], ["object"]]}
         onChange={(by) => change({ by, zoom: undefined, root: undefined })} />}
+      {!compare && !objects && <Choice label="Shows" value={p.turn ?? ""} choices={[["", "what each holds"], ["1", "who holds each"]]} onChange={(turn) => change({ turn: turn || undefined, zoom: undefined })} />}
       {!compare && <Choice label="Colour" value={colours} choices={[["package"], ["class"], ["size", "retained size"]]} onChange={(colour) => change({ colour })} />}
       {compare && <Choice label="Area" value={p.area ?? "growth"} choices={[["growth"], ["size", "retained size now"]]} onChange={(area) => change({ area, zoom: undefined })} />}
       <input type="search" placeholder="Highlight names" aria-label="Highlight names" value={p.find ?? ""} onInput={(e) => change({ find: (e.target as HTMLInputElement).value || undefined }, true)} />
