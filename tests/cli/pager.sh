@@ -5,7 +5,7 @@ if ! python3 -c 'import pty; pty.openpty()' 2>/dev/null; then
 fi
 heapdb import "$DUMP" -o s.heapdb --quiet >/dev/null
 python3 - <<'PY'
-import fcntl, os, pty, signal, struct, subprocess, termios, time
+import fcntl, os, pty, re, struct, subprocess, termios
 
 # Each of its lines begins with "paged: ".
 MARK = "sed 's/^/paged: /'"
@@ -36,6 +36,7 @@ def show(command, pager=None, rows=24, keys=b"", wait_for=b""):
             os.write(main, keys)
             keys = b""
     os.close(main)
+    text = re.sub(rb"\r[^\r\n]*\033\[K", b"", text).replace(b"\r\033[K", b"")  # progress
     return text.decode().replace("\r\n", "\n"), child.wait()
 
 def same(got, wanted):

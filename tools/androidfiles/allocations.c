@@ -399,6 +399,7 @@ struct tree {
 	uint32_t count;
 	uint32_t *slots; /* hash table of nodes */
 	size_t slot_count;
+	struct android_allocation_row no_stack; /* of sites: allocations without a stack */
 };
 
 static bool is_same_frame(const struct android_frame *a, const struct android_frame *b)
@@ -439,14 +440,18 @@ static uint32_t find_node(struct tree *t, const struct android_allocations *a, u
 	return t->count++;
 }
 
+/* Of a site the innermost frame alone, and those without one in a node of their own. */
 static void add_stack(struct tree *t, const struct android_allocations *a,
-		      const struct android_allocation *entry)
+		      const struct android_allocation *entry, bool is_site)
 {
+	const unsigned depth = is_site && entry->depth > 1 ? 1 : entry->depth;
 	uint32_t node = 0;
 
-	t->nodes[0].count++;
-	t->nodes[0].bytes += entry->bytes;
-	for (unsigned i = entry->depth; i-- > 0;) {
+	if (is_site && depth == 0) {
+		t->no_stack.count++;
+		t->no_stack.bytes += entry->bytes;
+	}
+	for (unsigned i = depth; i-- > 0;) {
 		node = find_node(t, a, node, entry->first_frame + i);
 		t->nodes[node].count++;
 		t->nodes[node].bytes += entry->bytes;
@@ -532,103 +537,44 @@ static int name_nodes(struct tree *t, struct android_allocations *a, struct hdb_
 	return HDB_OK;
 }
 
-static int group_stacks(struct android_allocations *a, struct hdb_error *err)
+/* The tree of call stacks; or of sites, which is one level deep. */
+static int group_stacks(struct android_allocations *a, bool is_site, struct hdb_error *err)
 {
-	struct tree t = { .count = 1, .slot_count = 16 };
+	struct tree t = { .count = 1, .slot_count = 16, .no_stack.name = "(no call stack)" };
 	int rc;
 
 	while (t.slot_count < 2 * a->frame_count + 2)
 		t.slot_count *= 2;
 	t.nodes = calloc(a->frame_count + 1, sizeof(*t.nodes));
 	t.slots = calloc(t.slot_count, sizeof(*t.slots));
-	a->rows = calloc(a->frame_count + 1, sizeof(*a->rows));
+	a->rows = calloc(a->frame_count + 2, sizeof(*a->rows));
 	a->row_texts = calloc(a->frame_count + 1, sizeof(*a->row_texts));
 	if (!t.nodes || !t.slots || !a->rows || !a->row_texts) {
 		rc = door_fail(err, HDB_ENOMEM, "no memory for call stacks");
 		goto out;
 	}
 	for (size_t i = 0; i < a->count; i++)
-		add_stack(&t, a, &a->list[i]);
+		add_stack(&t, a, &a->list[i], is_site);
 	assert(t.count <= a->frame_count + 1);
 	if ((rc = name_nodes(&t, a, err)) != HDB_OK)
 		goto out;
 	if ((rc = sort_children(&t, err)) != HDB_OK)
 		goto out;
 	give_rows(&t, a);
+	if (t.no_stack.count) {
+		a->rows[a->row_count++] = t.no_stack;
+		qsort(a->rows, a->row_count, sizeof(*a->rows), compare_rows);
+	}
 out:
 	free(t.nodes);
 	free(t.slots);
 	return rc;
 }
 
-/* ---- by the place that allocates ---- */
-
-static const struct android_frame *innermost(const struct android_allocations *a, size_t i)
-{
-	static const struct android_frame none = { 0 };
-
-	return a->list[i].depth ? &a->frames[a->list[i].first_frame] : &none;
-}
-
-static int compare_sites(const void *a, const void *b, void *allocations)
-{
-	const struct android_allocations *all = allocations;
-	const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-	int order;
-
-	if (!all->list[i].depth != !all->list[k].depth)
-		return all->list[i].depth ? -1 : 1;
-	order = memcmp(innermost(all, i), innermost(all, k), sizeof(struct android_frame));
-	return order ? order : i < k ? -1 : i > k;
-}
-
-static int group_sites(struct android_allocations *a, struct hdb_error *err)
-{
-	uint32_t *list = malloc((size_t)(a->count + 1) * sizeof(*list));
-	int rc = HDB_OK;
-
-	a->rows = calloc((size_t)a->count + 1, sizeof(*a->rows));
-	a->row_texts = calloc((size_t)a->count + 1, sizeof(*a->row_texts));
-	if (!list || !a->rows || !a->row_texts) {
-		rc = door_fail(err, HDB_ENOMEM, "no memory for places");
-		goto out;
-	}
-	for (uint32_t i = 0; i < a->count; i++)
-		list[i] = i;
-	if (a->count)
-		qsort_r(list, a->count, sizeof(*list), compare_sites, a);
-	for (size_t i = 0; i < a->count; i++) {
-		const struct android_allocation *entry = &a->list[list[i]];
-		struct android_allocation_row *row;
-		char text[FRAME_TEXT_BYTES] = "(no call stack)";
-
-		if (!i || !entry->depth != !a->list[list[i - 1]].depth ||
-		    memcmp(innermost(a, list[i]), innermost(a, list[i - 1]),
-			   sizeof(struct android_frame)) != 0) {
-			if (entry->depth)
-				frame_text(a, &a->frames[entry->first_frame], text, sizeof(text));
-			a->rows[a->row_count].name = keep_text(a, text, err);
-			if (!a->rows[a->row_count++].name) {
-				rc = HDB_ENOMEM;
-				goto out;
-			}
-		}
-		assert(a->row_count > 0);
-		assert(a->row_count <= a->count);
-		row = &a->rows[a->row_count - 1];
-		row->count++;
-		row->bytes += entry->bytes;
-	}
-	qsort(a->rows, a->row_count, sizeof(*a->rows), compare_rows);
-out:
-	free(list);
-	return rc;
-}
-
 int android_allocations_group(struct android_allocations *a, enum android_allocations_by by,
 			      struct hdb_error *err)
 {
-	if (by == ANDROID_BY_STACK)
-		return group_stacks(a, err);
-	return by == ANDROID_BY_SITE ? group_sites(a, err) : group_flat(a, by, err);
+	return by == ANDROID_BY_STACK || by == ANDROID_BY_SITE ?
+		       group_stacks(a, by == ANDROID_BY_SITE, err) :
+		       group_flat(a, by, err);
 }

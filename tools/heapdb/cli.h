@@ -100,6 +100,13 @@ int cli_fail(struct hdb_error *err, int code, const char *format, ...) HDB_PRINT
 /* One line on standard error, "heapdb: COMMAND: ..."; nothing under --quiet. */
 void cli_notice(const struct cli *cli, const char *format, ...) HDB_PRINTF(2, 3);
 
+/* What is wrong with a database: facts that any answer of it has. Lent by the database. */
+struct health_line {
+	const char *name, *text; /* "stale", "redacted", "incomplete" */
+};
+#define HEALTH_LINES 3
+size_t cli_health(const struct hdb *db, struct health_line out[HEALTH_LINES]);
+
 /*
  * What is to be said before any answer of a database, a line each: that it is stale, or the dump
  * incomplete. Under --quiet, too, for in CSV there is no other place for it. `name` of the database
@@ -111,7 +118,6 @@ void cli_tell_health(const struct cli *cli, const struct hdb *db, const char *na
 int cmd_import(struct cli *cli);
 int cmd_capture(struct cli *cli);
 int cmd_query(struct cli *cli);
-int cmd_check(struct cli *cli);
 int cmd_export(struct cli *cli);
 int cmd_export_dump(struct cli *cli);
 int cmd_export_bitmaps(struct cli *cli);
@@ -136,6 +142,9 @@ char *export_statement(const char *operand);
 int export_table(struct cli *cli, const char *name);
 /* Says that the query of this name is exported, if a table has it, too. */
 void export_tell_query(const struct cli *cli, const char *name);
+
+/* What a query is asked with, as the command line says. */
+struct hdb_query_args cli_query_args(const struct options *opt);
 
 /* Runs `print` with its output in the file that -o names, which appears when it is whole. */
 int export_to_file(struct cli *cli, int (*print)(struct cli *cli));

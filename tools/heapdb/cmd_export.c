@@ -173,18 +173,12 @@ static int note_facts(struct notes *notes, const struct cli *cli, const struct h
 /* Of a statement there are no facts but what is wrong with the database. */
 static int note_health(struct notes *notes, const struct hdb *db, struct hdb_error *err)
 {
-	struct hdb_health health;
-	int r = HDB_OK;
+	struct health_line lines[HEALTH_LINES];
+	const size_t count = cli_health(db, lines);
 
-	hdb_health(db, &health);
-	if (health.stale)
-		r = add_note(notes, "stale", health.stale, strlen(health.stale), err);
-	if (r >= 0 && health.incomplete)
-		r = add_note(notes, "incomplete", health.incomplete, strlen(health.incomplete),
-			     err);
-	if (r >= 0 && health.redacted)
-		r = add_note(notes, "redacted", health.redacted, strlen(health.redacted), err);
-	return r;
+	for (size_t i = 0; i < count; i++)
+		TRY(add_note(notes, lines[i].name, lines[i].text, strlen(lines[i].text), err));
+	return HDB_OK;
 }
 #endif
 
@@ -259,15 +253,7 @@ static int query_stream(struct cli *cli, struct where *where, struct notes *note
 			struct ArrowArrayStream *out)
 {
 	const struct options *opt = &cli->opt;
-	struct hdb_query_args args = {
-		.struct_size = sizeof(args),
-		.targets = opt->operands,
-		.target_count = opt->operand_count,
-		.options = opt->query_options,
-		.option_count = opt->query_option_count,
-		.sort = opt->sort,
-		.limit = opt->limit,
-	};
+	struct hdb_query_args args = cli_query_args(opt);
 	struct hdb_rows *rows = NULL;
 	int r;
 

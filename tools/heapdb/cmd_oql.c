@@ -12,9 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Facts of the answer: those that any answer may have. */
-#define FACTS_MAX 2
-
 static const struct hdb_column *source_column(void *rows, size_t column)
 {
 	return oql_column(rows, column);
@@ -38,19 +35,12 @@ static int source_total(void *rows, uint64_t *total, struct hdb_error *err)
 /* As every answer of a query has them. */
 static size_t add_facts(const struct cli *cli, struct hdb_column *columns, struct hdb_value *values)
 {
-	struct hdb_health health;
-	const char *texts[FACTS_MAX];
-	static const char *const names[FACTS_MAX] = { "stale", "incomplete" };
-	size_t count = 0;
+	struct health_line lines[HEALTH_LINES];
+	const size_t count = cli_health(cli->db, lines);
 
-	hdb_health(cli->db, &health);
-	texts[0] = health.stale;
-	texts[1] = health.incomplete;
-	for (size_t i = 0; i < FACTS_MAX; i++) {
-		if (!texts[i])
-			continue;
-		columns[count] = (struct hdb_column){ .name = names[i], .type = HDB_TYPE_TEXT };
-		values[count++] = text_value(texts[i]);
+	for (size_t i = 0; i < count; i++) {
+		columns[i] = (struct hdb_column){ .name = lines[i].name, .type = HDB_TYPE_TEXT };
+		values[i] = text_value(lines[i].text);
 	}
 	return count;
 }
@@ -65,8 +55,8 @@ static int print(struct cli *cli, struct oql *oql)
 		.value = source_value,
 		.total = source_total,
 	};
-	struct hdb_column columns[FACTS_MAX];
-	struct hdb_value values[FACTS_MAX];
+	struct hdb_column columns[HEALTH_LINES];
+	struct hdb_value values[HEALTH_LINES];
 	struct answer answer = {
 		.name = "oql",
 		.source = &source,

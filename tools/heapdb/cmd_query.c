@@ -1,5 +1,5 @@
 /*
- * heapdb/cmd_query.c - query, info, check, export and diff: one question to the library, and its
+ * heapdb/cmd_query.c - query, info, check and diff: one question to the library, and its
  * answer printed. Knows no query by name: options, columns and facts are the library's.
  */
 #include "heapdb/cli.h"
@@ -12,34 +12,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Some answers are a text, unless columns, an order or a format were asked for. */
-static bool is_text(const struct cli *cli)
+/* The text that the answer is for people, unless columns, an order or a format were asked for. */
+static const struct prose *text_of(const struct cli *cli)
 {
 	const struct options *opt = &cli->opt;
 
-	return !opt->has_format && !opt->columns && !opt->sort && !opt->where &&
-	       !(cli->command->flags & EXPORTS) && prose_of(cli->query->name);
+	return opt->has_format || opt->columns || opt->sort || opt->where ||
+			       cli->command->flags & EXPORTS ?
+		       NULL :
+		       prose_of(cli->query->name);
 }
 
 /* What people and programs get if they do not say. */
 static void set_defaults(struct cli *cli)
 {
+	const struct prose *text = text_of(cli);
 	struct options *opt = &cli->opt;
 
 	if (!opt->has_format && cli->command->flags & EXPORTS)
 		opt->format = FORMAT_TSV;
-	if (!opt->has_limit && opt->format == FORMAT_TABLE &&
-	    !(is_text(cli) && prose_is_whole(cli->query->name)))
+	if (!opt->has_limit && opt->format == FORMAT_TABLE && !(text && text->is_whole))
 		opt->limit = cli->command->query ? OPTIONS_LIMIT_COMMAND : OPTIONS_LIMIT_DEFAULT;
 }
 
-/* Whether --limit is the text's own, which counts threads or leaks. */
-static bool has_parts(const struct cli *cli)
-{
-	return is_text(cli) && prose_has_parts(cli->query->name);
-}
-
-static struct hdb_query_args args_of(const struct options *opt)
+struct hdb_query_args cli_query_args(const struct options *opt)
 {
 	return (struct hdb_query_args){
 		.struct_size = sizeof(struct hdb_query_args),
@@ -127,6 +123,7 @@ out:
 /* Asks `db` and prints; `before` are older databases that it is compared with. */
 static int ask_and_print(struct cli *cli, struct hdb *const *before)
 {
+	const struct prose *text = text_of(cli);
 	struct render_style style;
 	struct hdb_query_args args; /* lent to the rows */
 	struct hdb_rows *rows = NULL;
@@ -135,10 +132,11 @@ static int ask_and_print(struct cli *cli, struct hdb *const *before)
 
 	set_defaults(cli);
 	style = render_style_of(&cli->opt, cli->out);
-	if ((style.as_text = is_text(cli)) && !cli->opt.wide)
+	style.as_text = text != NULL;
+	if (text && !cli->opt.wide)
 		style.width = render_text_width(cli->out);
-	args = args_of(&cli->opt);
-	if (has_parts(cli)) {
+	args = cli_query_args(&cli->opt);
+	if (text && text->has_parts) {
 		style.parts = cli->opt.limit;
 		args.limit = 0;
 	}
@@ -149,7 +147,7 @@ static int ask_and_print(struct cli *cli, struct hdb *const *before)
 	}
 	if ((rc = where_open(&where, cli, &args)) != HDB_OK)
 		goto out;
-	if (style.as_text && prose_needs_retained(cli->query->name) &&
+	if (text && text->needs_retained &&
 	    (rc = hdb_need(cli->db, HDB_NEED_DOMINATORS, &cli->err)) != HDB_OK)
 		goto out;
 	rc = hdb_query(cli->db, cli->query->name, &args, &rows, &cli->err);
@@ -167,16 +165,10 @@ int cmd_query(struct cli *cli)
 	return ask_and_print(cli, NULL);
 }
 
-int cmd_check(struct cli *cli)
-{
-	return ask_and_print(cli, NULL);
-}
-
 /* Opens all databases that are named, the last one as cli->db. */
 static int open_all(struct cli *cli)
 {
 	const size_t count = cli->opt.operand_count;
-	int rc = HDB_OK;
 
 	if (count < 2)
 		return cli_fail(&cli->err, HDB_EUSAGE,
@@ -196,7 +188,7 @@ static int open_all(struct cli *cli)
 			     is_last ? &cli->db : &d->db));
 		cli_tell_health(cli, is_last ? cli->db : d->db, *db_path);
 	}
-	return rc;
+	return HDB_OK;
 }
 
 /* Whether people are to read what changed, and did not say what they want to compare. */
@@ -237,7 +229,7 @@ static int print_growth(struct cli *cli, struct hdb *const *before)
 int cmd_diff(struct cli *cli)
 {
 	struct hdb **before;
-	int rc;
+	int rc = HDB_OK;
 
 	TRY(open_all(cli));
 	before = calloc(cli->before_count, sizeof(before[0]));

@@ -6,6 +6,7 @@
 #include "heapdb/report.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,28 +137,22 @@ out:
 	return rc;
 }
 
-/* "> **Stale:** ..." */
-static void put_warning(struct output *out, const char *word, const char *text)
-{
-	if (!text)
-		return;
-	output_format(out, "> **%s:** ", word);
-	markdown_text(out, text, strlen(text));
-	output_string(out, "\n\n");
-}
-
 static int report_markdown(struct cli *cli)
 {
 	const char *slash = strrchr(cli->db_path, '/');
 	const char *name = slash ? slash + 1 : cli->db_path;
-	struct hdb_health health;
+	struct health_line lines[HEALTH_LINES];
+	const size_t count = cli_health(cli->db, lines);
 
 	output_string(cli->out, "# Heap report: ");
 	markdown_code(cli->out, name, strlen(name));
 	output_string(cli->out, "\n\n");
-	hdb_health(cli->db, &health);
-	put_warning(cli->out, "Stale", health.stale);
-	put_warning(cli->out, "Incomplete", health.incomplete);
+	for (size_t i = 0; i < count; i++) {
+		output_format(cli->out, "> **%c%s:** ", toupper((unsigned char)lines[i].name[0]),
+			      lines[i].name + 1);
+		markdown_text(cli->out, lines[i].text, strlen(lines[i].text));
+		output_string(cli->out, "\n\n");
+	}
 	TRY(put_headline(cli));
 	for (size_t i = 0; i < SECTION_COUNT; i++)
 		TRY(put_section(cli, &sections[i]));

@@ -62,7 +62,7 @@ const struct command commands[] = {
 	  "dump a running JVM or Android app and import it; without PID: list the JVMs", NULL },
 	{ "info", cmd_query, NEEDS_DB | WRITES, QUERY_OPTIONS, "info", "[options]",
 	  "what was imported, how sizes are computed, what problems were met", NULL },
-	{ "check", cmd_check, NEEDS_DB | WRITES, QUERY_OPTIONS, "check", "[options]",
+	{ "check", cmd_query, NEEDS_DB | WRITES, QUERY_OPTIONS, "check", "[options]",
 	  "verify every block, and that the tables agree", NULL },
 	{ "diff", cmd_diff, WRITES, ROWS_OPTIONS | OPTIONS_TABLE, "diff",
 	  "BEFORE [BETWEEN...] AFTER [options]",
@@ -234,25 +234,30 @@ void cli_notice(const struct cli *cli, const char *format, ...)
 	say(cli->message_prefix, message);
 }
 
-void cli_tell_health(const struct cli *cli, const struct hdb *db, const char *name)
+size_t cli_health(const struct hdb *db, struct health_line out[HEALTH_LINES])
 {
 	struct hdb_health health;
-	char message[HDB_ERROR_SIZE];
+	size_t count = 0;
 
 	hdb_health(db, &health);
-	if (health.stale) {
-		snprintf(message, sizeof(message), "%s%sstale: %s", name ? name : "",
-			 name ? ": " : "", health.stale);
-		say(cli->message_prefix, message);
-	}
-	if (health.redacted) {
-		snprintf(message, sizeof(message), "%s%sredacted: %s", name ? name : "",
-			 name ? ": " : "", health.redacted);
-		say(cli->message_prefix, message);
-	}
-	if (health.incomplete) {
-		snprintf(message, sizeof(message), "%s%sincomplete: %s", name ? name : "",
-			 name ? ": " : "", health.incomplete);
+	if (health.stale)
+		out[count++] = (struct health_line){ "stale", health.stale };
+	if (health.redacted)
+		out[count++] = (struct health_line){ "redacted", health.redacted };
+	if (health.incomplete)
+		out[count++] = (struct health_line){ "incomplete", health.incomplete };
+	return count;
+}
+
+void cli_tell_health(const struct cli *cli, const struct hdb *db, const char *name)
+{
+	struct health_line lines[HEALTH_LINES];
+	const size_t count = cli_health(db, lines);
+	char message[HDB_ERROR_SIZE];
+
+	for (size_t i = 0; i < count; i++) {
+		snprintf(message, sizeof(message), "%s%s%s: %s", name ? name : "", name ? ": " : "",
+			 lines[i].name, lines[i].text);
 		say(cli->message_prefix, message);
 	}
 }
@@ -435,7 +440,7 @@ static void close_databases(struct cli *cli)
 static int take_file(struct cli *cli)
 {
 	struct options *opt = &cli->opt;
-	const bool asks = cli->command->run == cmd_query || cli->command->run == cmd_check;
+	const bool asks = cli->command->run == cmd_query;
 	/* whatever is named is meant as the database, also if it is not there */
 	const bool is_only = cli->command->flags & NAMES_DB ||
 			     (asks && cli->query && cli->query->target_max == 0);

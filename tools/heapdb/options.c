@@ -240,7 +240,7 @@ unsigned options_groups(const struct command *command, const struct hdb_query_sp
 	if (query && !has_bytes(query->columns, query->column_count) &&
 	    !has_bytes(query->facts, query->fact_count))
 		groups &= ~(unsigned)OPTIONS_HUMAN;
-	if (query && !prose_has_stacks(query->name))
+	if (query && !(prose_of(query->name) && prose_of(query->name)->has_stacks))
 		groups &= ~(unsigned)OPTIONS_STACKS;
 	if (query && !can_be_drawn(query))
 		groups &= ~(unsigned)OPTIONS_TREES;

@@ -9,58 +9,23 @@
 /* Columns of a line where the terminal does not tell its own. */
 #define PROSE_WIDTH 100
 
-static const struct text {
-	const char *query;
-	prose_fn *text;
-	bool is_whole;       /* see prose_is_whole */
-	bool has_parts;      /* see prose_has_parts */
-	bool has_stacks;     /* see prose_has_stacks */
-	bool needs_retained; /* see prose_needs_retained */
-} texts[] = {
-	{ "leaks", prose_leaks, true, true, false, false },
-	{ "object", prose_object, false, false, false, false },
-	{ "overview", prose_overview, true, false, false, false },
-	{ "path", prose_path, true, false, false, false },
-	{ "references", prose_references, false, true, false, true },
-	{ "referrers", prose_references, false, true, false, true },
-	{ "threads", prose_threads, false, true, true, true },
-	{ "triage", prose_triage, true, false, false, false },
-	{ NULL, NULL, false, false, false, false },
+static const struct prose texts[] = {
+	{ "leaks", prose_leaks, .is_whole = true, .has_parts = true },
+	{ "object", prose_object, .is_whole = false },
+	{ "overview", prose_overview, .is_whole = true },
+	{ "path", prose_path, .is_whole = true },
+	{ "references", prose_references, .has_parts = true, .needs_retained = true },
+	{ "referrers", prose_references, .has_parts = true, .needs_retained = true },
+	{ "threads", prose_threads, .has_parts = true, .has_stacks = true, .needs_retained = true },
+	{ "triage", prose_triage, .is_whole = true },
 };
 
-/* That of the query, or the last one, of none. */
-static const struct text *find(const char *query)
+const struct prose *prose_of(const char *query)
 {
-	const struct text *t = texts;
-
-	while (t->query && strcmp(t->query, query) != 0)
-		t++;
-	return t;
-}
-
-prose_fn *prose_of(const char *query)
-{
-	return find(query)->text;
-}
-
-bool prose_is_whole(const char *query)
-{
-	return find(query)->is_whole;
-}
-
-bool prose_has_parts(const char *query)
-{
-	return find(query)->has_parts;
-}
-
-bool prose_has_stacks(const char *query)
-{
-	return find(query)->has_stacks;
-}
-
-bool prose_needs_retained(const char *query)
-{
-	return find(query)->needs_retained;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (strcmp(texts[i].query, query) == 0)
+			return &texts[i];
+	return NULL;
 }
 
 const struct hdb_value *answer_fact(const struct answer *answer, const char *name)

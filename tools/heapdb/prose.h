@@ -14,20 +14,18 @@
 /* Prints the answer as text: HDB_OK, or a failure as render(). */
 typedef int prose_fn(struct answer *answer, const struct render_style *style, struct output *out);
 
-/* The text of the query of that name; NULL if it has none. */
-prose_fn *prose_of(const char *query);
+/* A query whose answer is a text for people. */
+struct prose {
+	const char *query;
+	prose_fn *put;
+	bool is_whole;       /* printed whole without --limit: it is not cut in its middle */
+	bool has_parts;      /* --limit counts its parts (threads, leaks), not rows */
+	bool has_stacks;     /* a table of threads; with --stacks a thread dump */
+	bool needs_retained; /* in order of retained sizes, which are computed for it */
+};
 
-/* Whether the text is printed whole if no --limit is given: a story is not cut in its middle. */
-bool prose_is_whole(const char *query);
-
-/* Whether its --limit counts what the text tells of (threads, leaks), and not rows. */
-bool prose_has_parts(const char *query);
-
-/* Whether it is a table of threads, and with --stacks a thread dump. */
-bool prose_has_stacks(const char *query);
-
-/* Whether it is in order of retained sizes, which are computed for it. */
-bool prose_needs_retained(const char *query);
+/* NULL: the query has no text. */
+const struct prose *prose_of(const char *query);
 
 prose_fn prose_leaks, prose_object, prose_overview, prose_path, prose_references, prose_threads,
 	prose_triage;

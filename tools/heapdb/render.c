@@ -99,7 +99,7 @@ static int render_prose(struct answer *answer, const struct render_style *style,
 	output_fit(out, style->width);
 	out->is_exact = !style->human;
 	put_choices(answer, out);
-	rc = prose_of(answer->name)(answer, style, out);
+	rc = prose_of(answer->name)->put(answer, style, out);
 	output_fit(out, 0);
 	if (rc != HDB_OK)
 		return rc;
