@@ -14,6 +14,7 @@
 #include "heap/threads.h"
 #include "heap/values/values.h"
 #include "queries/leaks/leak_signature.h"
+#include "queries/leaks/trace_graph.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -53,6 +54,8 @@ struct found {
 struct adding {
 	const struct session *session;
 	struct owner_tree *tree;
+	struct trace_graph graph;
+	uint32_t reading; /* the object whose fields are read */
 	uint32_t *parent; /* by object; turned round on the way up, and back on the way down */
 	uint32_t *place;  /* by object: its node, or PLACE_* */
 	uint32_t *classes;
@@ -63,7 +66,6 @@ struct adding {
 	struct base_idmap held[2]; /* of owner and class: the name; of entries */
 	struct base_idmap threads; /* of a thread: the owner of its local variables */
 	struct base_vec entries;   /* uint32_t: of thread-locals */
-	bool has_no_values;        /* the dump is another one by now, or gone */
 	struct found found[FOUND_SLOTS];
 };
 
@@ -155,58 +157,41 @@ static int name_of(struct adding *a, const struct held *held, uint32_t *out, str
 
 /* ---- who owns: the fields ---- */
 
-/* Gives an object that its parent holds by a field the owner of that name, if it has none. */
-static int set_owner(struct adding *a, uint32_t ix, uint64_t id, uint32_t owner,
-		     struct hdb_error *err)
+/* "com.acme.Cache.entries", "com.acme.App.CACHE (static)": of the object that is read. */
+static int field_owner(struct adding *a, const struct trace_reference *reference, uint32_t *out,
+		       struct hdb_error *err)
 {
-	uint32_t to;
-	const int r = heap_find(a->session->heap, id, &to, err);
-
-	if (r == HDB_OK && a->parent[to] == ix && a->place[to] == PLACE_WAITS)
-		a->place[to] = PLACE_WAITS | (owner + 1);
-	return r < 0 ? r : HDB_OK;
-}
-
-/* "com.acme.Cache.entries", "com.acme.App.CACHE (static)". */
-static int field_owner(struct adding *a, const struct heap_fields *fields, uint32_t class_no,
-		       uint32_t *out, struct hdb_error *err)
-{
-	const uint64_t key = (uint64_t)class_no << 32 | fields->field.name_text;
+	const uint32_t class_no = a->classes[a->reading] & ~CLASS_OBJECT;
+	const uint64_t key = (uint64_t)class_no << 32 | reference->name_text;
 	char class[NAME_MAX_BYTES], field[NAME_MAX_BYTES], text[2 * NAME_MAX_BYTES + 16];
 
 	*out = base_idmap_get(&a->fields, key);
 	if (*out != BASE_IDMAP_NONE)
 		return HDB_OK;
-	TRY_ERRORS(heap_text(a->session->heap, fields->field.name_text, field, sizeof(field), err));
+	TRY_ERRORS(heap_text(a->session->heap, reference->name_text, field, sizeof(field), err));
 	(void)snprintf(text, sizeof(text), "%s.%s%s", class_name(a, class_no, class), field,
-		       fields->is_static ? " (static)" : "");
+		       reference->kind == TRACE_STATIC ? " (static)" : "");
 	TRY_ERRORS(owner_number(a, text, out, err));
 	return base_idmap_put(&a->fields, key, *out, err);
 }
 
-static int read_fields(struct adding *a, uint32_t ix, struct hdb_error *err)
+/* An object that its parent holds by a field has an owner; the first by name, if several do. */
+static int take_reference(void *ctx, const struct trace_reference *reference, struct hdb_error *err)
 {
-	struct heap *heap = a->session->heap;
-	const uint32_t class_no = a->classes[ix] & ~CLASS_OBJECT;
-	struct heap_fields fields;
+	struct adding *a = ctx;
+	const uint32_t to = reference->to;
 	uint32_t owner;
-	int r;
 
-	if (a->classes[ix] & CLASS_OBJECT)
-		heap_statics_begin(heap, class_no, &fields);
-	else
-		TRY(heap_fields_begin(heap, ix, &fields, err));
-	while ((r = heap_fields_next(&fields, err)) == HDB_OK) {
-		if (fields.value.type != HPROF_OBJECT || !fields.value.bits)
-			continue;
-		TRY_ERRORS(field_owner(a, &fields, class_no, &owner, err));
-		TRY(set_owner(a, ix, fields.value.bits, owner, err));
-	}
-	return r;
+	if ((reference->kind != TRACE_FIELD && reference->kind != TRACE_STATIC) ||
+	    a->parent[to] != a->reading || a->place[to] != PLACE_WAITS)
+		return HDB_OK;
+	TRY_ERRORS(field_owner(a, reference, &owner, err));
+	a->place[to] = PLACE_WAITS | (owner + 1);
+	return HDB_OK;
 }
 
 /* Whose ThreadLocal it is: the owner on its path, or its class. */
-static int key_owner(struct adding *a, uint32_t key, char *buf, size_t size)
+static void key_owner(const struct adding *a, uint32_t key, char *buf, size_t size)
 {
 	char name[NAME_MAX_BYTES];
 	uint32_t at = key;
@@ -214,9 +199,11 @@ static int key_owner(struct adding *a, uint32_t key, char *buf, size_t size)
 	for (unsigned i = 0; i < KEY_STEPS && at != HEAP_NONE && a->place[at] == PLACE_WAITS; i++)
 		at = a->parent[at];
 	if (at != HEAP_NONE && a->place[at] != PLACE_NONE && a->place[at] > PLACE_WAITS)
-		return snprintf(buf, size, "thread-local %s",
-				text_of(a->tree, (a->place[at] & ~PLACE_WAITS) - 1));
-	return snprintf(buf, size, "a thread-local %s", class_name(a, a->classes[key], name));
+		(void)snprintf(buf, size, "thread-local %s",
+			       text_of(a->tree, (a->place[at] & ~PLACE_WAITS) - 1));
+	else
+		(void)snprintf(buf, size, "a thread-local %s",
+			       class_name(a, a->classes[key], name));
 }
 
 /* Values of thread-locals belong to whoever has the ThreadLocal. */
@@ -224,20 +211,20 @@ static int read_entry(struct adding *a, uint32_t ix, struct hdb_error *err)
 {
 	struct heap *heap = a->session->heap;
 	char text[2 * NAME_MAX_BYTES] = "a thread-local that is gone";
-	struct heap_value value;
-	uint32_t key, owner;
+	uint32_t key, value, owner;
 	int r;
 
 	r = heap_field_object(heap, ix, (struct heap_field_name){ .name = "referent" }, &key, err);
 	if (r == HDB_OK)
-		(void)key_owner(a, key, text, sizeof(text));
+		key_owner(a, key, text, sizeof(text));
 	if (r >= 0)
-		r = heap_field_value(heap, ix, (struct heap_field_name){ .name = "value" }, &value,
-				     err);
-	if (r != HDB_OK || value.type != HPROF_OBJECT || !value.bits)
+		r = heap_field_object(heap, ix, (struct heap_field_name){ .name = "value" }, &value,
+				      err);
+	if (r != HDB_OK || a->parent[value] != ix || a->place[value] != PLACE_WAITS)
 		return r < 0 ? r : HDB_OK;
 	TRY_ERRORS(owner_number(a, text, &owner, err));
-	return set_owner(a, ix, value.bits, owner, err);
+	a->place[value] = PLACE_WAITS | (owner + 1);
+	return HDB_OK;
 }
 
 static int find_owners(struct adding *a, struct hdb_error *err)
@@ -254,16 +241,15 @@ static int find_owners(struct adding *a, struct hdb_error *err)
 			TRY(base_step(a->session->work, ix, err));
 		if (!base_bit_has(a->holds, ix))
 			continue;
-		if (is_class || (!a->has_no_values && (kind == KIND_OWN || kind == KIND_THREAD)))
-			r = read_fields(a, ix, err);
+		a->reading = ix;
+		if (is_class || kind == KIND_OWN || kind == KIND_THREAD)
+			r = trace_graph_read(&a->graph, ix, take_reference, a, err);
 		else if (kind == KIND_LOCAL_ENTRY)
 			r = base_vec_push(&a->entries, &ix, sizeof(ix), err);
-		/* Without the dump fields of objects have no values: owners are static fields. */
-		a->has_no_values |= r == HDB_ECHANGED;
-		if (r < 0 && r != HDB_ECHANGED)
+		if (r < 0)
 			return r;
 	}
-	for (size_t i = 0; i < a->entries.count && !a->has_no_values; i++)
+	for (size_t i = 0; i < a->entries.count; i++)
 		TRY(read_entry(a, *base_vec_at(&a->entries, uint32_t, i), err));
 	return HDB_OK;
 }
@@ -325,15 +311,11 @@ static int local_owner(struct adding *a, uint32_t thread, uint32_t *out, struct 
 {
 	char name[NAME_MAX_BYTES] = "", text[NAME_MAX_BYTES + 40] = "a local variable of thread \"";
 	size_t used = strlen(text);
-	int r;
 
 	*out = base_idmap_get(&a->threads, thread);
 	if (*out != BASE_IDMAP_NONE)
 		return HDB_OK;
-	r = a->has_no_values ? HDB_OK :
-			       heap_thread_name(a->session->heap, thread, name, sizeof(name), err);
-	if (r < 0 && r != HDB_ECHANGED)
-		return r;
+	TRY_ERRORS(heap_thread_name(a->session->heap, thread, name, sizeof(name), err));
 	for (const char *at = name; *at;) {
 		const bool is_number = isdigit((unsigned char)*at);
 
@@ -508,8 +490,7 @@ static int prepare(struct adding *a, struct arrays *arrays, struct hdb_error *er
 
 	/* The table is built before the arrays take the memory. */
 	TRY(derive_need(a->session->derive, STORE_REACH_STRONG, err));
-	TRY(heap_load_classes(heap, err));
-	TRY(heap_load_roots(heap, err));
+	TRY(trace_graph_init(&a->graph, a->session, LIBRARY_FOR_NOTHING, err));
 	analysis_merged_limit(&a->tree->merged, a->session);
 	a->kind = malloc((size_t)heap->class_count + 1);
 	if (!a->kind)
@@ -562,6 +543,7 @@ int owner_tree_add(const struct session *session, struct owner_tree *tree, unsig
 out:
 	session->heap->is_filtered = was_filtered;
 	if (a) {
+		trace_graph_release(&a->graph);
 		free(a->kind);
 		base_idmap_release(&a->fields);
 		base_idmap_release(&a->held[0]);

@@ -36,7 +36,7 @@ void owner_tree_init(struct owner_tree *tree, unsigned dump_count);
 void owner_tree_release(struct owner_tree *tree);
 
 /*
- * Adds a heap as dump number `dump`. Builds the table of paths of least strangeness. Memory: 12
+ * Adds a heap as dump number `dump`. Builds the table of paths of least strangeness. Memory: 14
  * bytes and 2 bits an object meanwhile, within the budget. Two passes over the objects, and one
  * over the fields of those that hold others; linear. *place, unless NULL, is set to the node of
  * each object by index, ANALYSIS_MERGED_TOP where it has none or is a part: base_big_free with the
