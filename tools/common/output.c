@@ -16,31 +16,18 @@
 
 void output_init(struct output *out, int fd, const struct output_hooks *hooks)
 {
+	/* not the buffer, which is large: what is read of it was written before */
+	memset(out, 0, offsetof(struct output, buffer));
 	out->hooks = hooks;
 	out->fd = fd;
-	out->into = NULL;
-	out->error = 0;
-	out->written = 0;
-	out->used = 0;
-	out->fit = 0;
-	out->was_shortened = false;
-	out->is_exact = false;
 	out->is_terminal = isatty(fd) == 1;
-	out->is_held = false;
 }
 
 void output_collect(struct output *out, struct bytes *into)
 {
-	out->hooks = NULL;
+	memset(out, 0, offsetof(struct output, buffer));
 	out->fd = -1;
 	out->into = into;
-	out->error = 0;
-	out->written = 0;
-	out->used = 0;
-	out->fit = 0;
-	out->was_shortened = false;
-	out->is_exact = false;
-	out->is_terminal = out->is_held = false;
 }
 
 /* Columns of a line on a terminal: one a character, none for what turns colours on and off. */

@@ -3,18 +3,13 @@
  * answers inside it. It asks nothing of any network, and texts of the dump stay JSON strings.
  */
 #include "heapdb/cli.h"
-#include "heapdb/progress.h"
 #include "heapdb/report.h"
 
 #include "serve/serve.h"
 
-#include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 /* Rows of an answer that may be long, so that the file stays some MB. */
 #define ROWS_MAX 3000
@@ -158,8 +153,37 @@ static void put_without_values(struct output *out, const char *query, const char
 	}
 }
 
-static int put_answer(struct cli *cli, const struct question *question, struct output *out)
+/* The page that is written, and the JSON that goes into it. */
+struct page {
+	struct cli *cli;
+	struct output *collect; /* owned: collects in `json` */
+	struct bytes json;
+};
+
+/* Begins JSON of an answer or a text: names of files, too, can be markup. */
+static struct output *json_begin(struct page *page)
 {
+	page->json.size = 0;
+	output_collect(page->collect, &page->json);
+	return page->collect;
+}
+
+/* Puts it into the page; what `query` (NULL: none) answered is redacted if that was asked for. */
+static int json_end(struct page *page, const char *query)
+{
+	output_collect_end(page->collect);
+	if (page->json.failed)
+		return cli_fail(&page->cli->err, HDB_ENOMEM, "no memory for an answer");
+	if (query && page->cli->opt.no_values)
+		put_without_values(page->cli->out, query, page->json.data, page->json.size);
+	else
+		put_script(page->cli->out, page->json.data, page->json.size);
+	return HDB_OK;
+}
+
+static int put_answer(struct page *page, const struct question *question)
+{
+	struct cli *cli = page->cli;
 	const struct hdb_query_args args = {
 		.options = &question->option,
 		.option_count = question->option.name ? 1 : 0,
@@ -168,92 +192,54 @@ static int put_answer(struct cli *cli, const struct question *question, struct o
 	struct answer answer = {
 		.name = question->query, .args = &args, .limit = question->limit, .err = &cli->err
 	};
-	struct output *collect = malloc(sizeof(*collect));
-	struct bytes json = { 0 };
-	int rc = collect ? hdb_query(cli->db, question->query, &args, &answer.rows, &cli->err) :
-			   cli_fail(&cli->err, HDB_ENOMEM, "no memory for an answer");
+	int rc = hdb_query(cli->db, question->query, &args, &answer.rows, &cli->err);
 
-	if (rc != HDB_OK)
-		goto out;
-	output_collect(collect, &json);
-	rc = render_json(&answer, collect);
-	output_collect_end(collect);
-	if (rc != HDB_OK)
-		goto out;
-	if (json.failed) {
-		rc = cli_fail(&cli->err, HDB_ENOMEM, "no memory for an answer");
-		goto out;
-	}
-	output_json(out, question->key, strlen(question->key));
-	output_char(out, ':');
-	if (cli->opt.no_values)
-		put_without_values(out, question->query, json.data, json.size);
-	else
-		put_script(out, json.data, json.size);
-out:
-	bytes_release(&json);
+	if (rc == HDB_OK)
+		rc = render_json(&answer, json_begin(page));
 	hdb_rows_close(answer.rows);
-	free(collect);
-	return rc;
+	if (rc != HDB_OK)
+		return rc;
+	output_json(cli->out, question->key, strlen(question->key));
+	output_char(cli->out, ':');
+	return json_end(page, question->query);
 }
 
-/* A text that did not come out of an answer: names of files, too, can be markup. */
-static int put_text(struct cli *cli, struct output *out, const char *text)
+/* A key and a text that did not come out of an answer. */
+static int put_text(struct page *page, const char *key, const char *text)
 {
-	struct output *collect = malloc(sizeof(*collect));
-	struct bytes json = { 0 };
-	int rc = HDB_OK;
+	struct output *json = json_begin(page);
 
-	if (!collect)
-		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for a text");
-	output_collect(collect, &json);
+	output_string(page->cli->out, key);
 	if (text)
-		output_json(collect, text, strlen(text));
+		output_json(json, text, strlen(text));
 	else
-		output_string(collect, "null");
-	output_collect_end(collect);
-	if (json.failed)
-		rc = cli_fail(&cli->err, HDB_ENOMEM, "no memory for a text");
-	else
-		put_script(out, json.data, json.size);
-	bytes_release(&json);
-	free(collect);
-	return rc;
+		output_string(json, "null");
+	return json_end(page, NULL);
 }
 
-static int put_database(struct cli *cli, const char *name, struct output *out)
+static int put_answers(struct page *page, const char *name)
 {
+	struct output *out = page->cli->out;
 	struct hdb_health health;
-
-	hdb_health(cli->db, &health);
-	output_string(out, "{\"title\":");
-	TRY(put_text(cli, out, name));
-	output_string(out, ",\"databases\":[{\"index\":0,\"name\":");
-	TRY(put_text(cli, out, name));
-	output_string(out, ",\"stale\":");
-	TRY(put_text(cli, out, health.stale));
-	output_string(out, ",\"incomplete\":");
-	TRY(put_text(cli, out, health.incomplete));
-	output_string(out, "}],\"specs\":");
-	return HDB_OK;
-}
-
-static int put_answers(struct cli *cli, const char *name, struct output *out)
-{
 	char *specs = NULL;
 	size_t size = 0;
 
-	TRY(put_database(cli, name, out));
+	hdb_health(page->cli->db, &health);
+	TRY(put_text(page, "{\"title\":", name));
+	TRY(put_text(page, ",\"databases\":[{\"index\":0,\"name\":", name));
+	TRY(put_text(page, ",\"stale\":", health.stale));
+	TRY(put_text(page, ",\"incomplete\":", health.incomplete));
+	output_string(out, "}],\"specs\":");
 	if (serve_specs_json(&specs, &size) != HDB_OK)
-		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for the queries");
+		return cli_fail(&page->cli->err, HDB_ENOMEM, "no memory for the queries");
 	put_script(out, specs, size);
 	free(specs);
 	output_string(out, ",\"answers\":{");
 	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
-		if (questions[i].has_values && cli->opt.no_values)
+		if (questions[i].has_values && page->cli->opt.no_values)
 			continue;
 		output_string(out, i ? ",\n" : "\n");
-		TRY(put_answer(cli, &questions[i], out));
+		TRY(put_answer(page, &questions[i]));
 	}
 	output_string(out, "}}");
 	return HDB_OK;
@@ -267,12 +253,15 @@ static void put_part(struct output *out, const char *path)
 	output_bytes(out, data, size);
 }
 
-static int put_page(struct cli *cli, struct output *out)
+static int put_page(struct cli *cli)
 {
 	const char *slash = strrchr(cli->db_path, '/');
-	const char *name = slash ? slash + 1 : cli->db_path;
+	struct page page = { .cli = cli, .collect = malloc(sizeof(*page.collect)) };
+	struct output *out = cli->out;
 	int rc;
 
+	if (!page.collect)
+		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for a report");
 	output_string(out, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
 			   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
 			   "'none'; script-src '");
@@ -285,57 +274,24 @@ static int put_page(struct cli *cli, struct output *out)
 	put_part(out, "/app.css");
 	output_string(out, "</style></head><body><div id=\"app\"></div>\n"
 			   "<script type=\"application/json\" id=\"answers\">");
-	rc = put_answers(cli, name, out);
+	rc = put_answers(&page, slash ? slash + 1 : cli->db_path);
 	output_string(out, "</script>\n<script>");
 	put_part(out, "/app.js");
 	output_string(out, "</script></body></html>\n");
+	bytes_release(&page.json);
+	free(page.collect);
 	return rc;
 }
 
-static int write_page(struct cli *cli, const char *path, int fd, struct output *out)
-{
-	bool failed;
-	int rc;
-
-	assert(fd >= 0);
-	output_init(out, fd, &progress_hooks);
-	rc = put_page(cli, out);
-	failed = output_close(out) != 0;
-	if (rc != HDB_OK)
-		return rc;
-	if (failed)
-		return cli_fail(&cli->err, HDB_EIO, "%s: %s", path, strerror(out->error));
-	return HDB_OK;
-}
-
-/* Into a file of another name first, for its owner alone, so that a report is whole or absent. */
+/* It appears when it is whole, for its owner alone. */
 int report_html(struct cli *cli, const char *path)
 {
-	const size_t size = strlen(path) + sizeof(".XXXXXX");
-	char *tmp = malloc(size);
-	struct output *out = malloc(sizeof(*out));
-	int fd = -1, rc = HDB_OK;
+	const mode_t mask = umask(077);
+	int rc;
 
-	if (!tmp || !out) {
-		rc = cli_fail(&cli->err, HDB_ENOMEM, "no memory for a report");
-		goto out;
-	}
-	snprintf(tmp, size, "%s.XXXXXX", path);
-	fd = mkostemp(tmp, O_CLOEXEC);
-	if (fd < 0) {
-		rc = cli_fail(&cli->err, HDB_EIO, "%s: %s", path, strerror(errno));
-		goto out;
-	}
-	if ((rc = write_page(cli, path, fd, out)) != HDB_OK)
-		goto out;
-	if (rename(tmp, path) != 0) {
-		rc = cli_fail(&cli->err, HDB_EIO, "%s: %s", path, strerror(errno));
-		goto out;
-	}
-out:
-	if (fd >= 0 && rc != HDB_OK)
-		unlink(tmp);
-	free(tmp);
-	free(out);
+	cli->opt.output = path;
+	cli->opt.force = true;
+	rc = export_to_file(cli, put_page);
+	(void)umask(mask);
 	return rc;
 }

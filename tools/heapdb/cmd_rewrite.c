@@ -148,44 +148,29 @@ static char **split(char *list, struct hdb_error *err)
 	return parts;
 }
 
-static int add_keep(struct cli *cli, const char *name, unsigned *keep)
-{
-	if (strcmp(name, "strings") == 0)
-		*keep |= HDB_KEEP_STRINGS;
-	else if (strcmp(name, "bitmaps") == 0)
-		*keep |= HDB_KEEP_BITMAPS;
-	else
-		return cli_fail(&cli->err, HDB_EUSAGE,
-				"strip --keep takes strings, bitmaps or both, not \"%s\"", name);
-	return HDB_OK;
-}
-
 /* What strip keeps: a list of "strings" and "bitmaps". */
 static int read_keep(struct cli *cli, unsigned *keep)
 {
-	char **parts = NULL, *list;
-	int rc = HDB_OK;
+	const char *at = cli->opt.keep;
 
-	if (!cli->opt.keep)
-		return HDB_OK;
-	list = strdup(cli->opt.keep);
-	parts = list ? split(list, &cli->err) : NULL;
-	if (!parts) {
-		rc = HDB_ENOMEM;
-		goto out;
+	for (size_t size; at; at = at[size] ? at + size + 1 : NULL) {
+		size = strcspn(at, ",");
+		if (size == strlen("strings") && memcmp(at, "strings", size) == 0)
+			*keep |= HDB_KEEP_STRINGS;
+		else if (size == strlen("bitmaps") && memcmp(at, "bitmaps", size) == 0)
+			*keep |= HDB_KEEP_BITMAPS;
+		else if (size > 0)
+			return cli_fail(&cli->err, HDB_EUSAGE,
+					"strip --keep takes strings, bitmaps or both, not \"%.*s\"",
+					(int)size, at);
 	}
-	for (char **p = parts; *p; p++)
-		if ((rc = add_keep(cli, *p, keep)) != HDB_OK)
-			goto out;
+	if (!cli->opt.keep || (*keep && !cli->opt.koom && !options_given(&cli->opt, "zero")))
+		return HDB_OK;
 	if (!*keep)
-		rc = cli_fail(&cli->err, HDB_EUSAGE, "strip --keep takes strings, bitmaps or both");
-	else if (cli->opt.koom || options_given(&cli->opt, "zero"))
-		rc = cli_fail(&cli->err, HDB_EUSAGE, "--keep cannot be combined with %s",
-			      cli->opt.koom ? "--koom" : "--zero");
-out:
-	free(parts);
-	free(list);
-	return rc;
+		return cli_fail(&cli->err, HDB_EUSAGE,
+				"strip --keep takes strings, bitmaps or both");
+	return cli_fail(&cli->err, HDB_EUSAGE, "--keep cannot be combined with %s",
+			cli->opt.koom ? "--koom" : "--zero");
 }
 
 int cmd_strip(struct cli *cli)

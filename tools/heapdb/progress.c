@@ -172,45 +172,31 @@ void progress_no_more(void)
 	line.is_drawing = false;
 }
 
-/* Appends to the line being made; what does not fit is left out. */
-static void append(char *buf, size_t size, size_t *used, const char *text)
+/* "  12.3 MB/s": what was done in a second. */
+static void format_rate(char *out, size_t size, double rate, const char *unit)
 {
-	const size_t n = strlen(text);
+	char number[OUTPUT_NUMBER_SIZE];
 
-	assert(*used < size);
-	if (n >= size - *used)
-		return;
-	memcpy(buf + *used, text, n + 1);
-	*used += n;
+	if (strcmp(unit, "bytes") == 0)
+		snprintf(out, size, "  %.1f MB/s", rate / 1e6);
+	else if (rate >= 1e6)
+		snprintf(out, size, "  %.1f M %s/s", rate / 1e6, unit);
+	else
+		snprintf(out, size, "  %.*s %s/s",
+			 (int)format_thousands(number, (uint64_t)(rate + 0.5), false), number,
+			 unit);
 }
 
-static void append_rate(char *buf, size_t size, size_t *used, double rate, const char *unit)
-{
-	char text[96], number[OUTPUT_NUMBER_SIZE];
-
-	if (strcmp(unit, "bytes") == 0) {
-		snprintf(text, sizeof(text), "  %.1f MB/s", rate / 1e6);
-	} else if (rate >= 1e6) {
-		snprintf(text, sizeof(text), "  %.1f M %s/s", rate / 1e6, unit);
-	} else {
-		const int digits = (int)format_thousands(number, (uint64_t)(rate + 0.5), false);
-
-		snprintf(text, sizeof(text), "  %.*s %s/s", digits, number, unit);
-	}
-	append(buf, size, used, text);
-}
-
-static void append_left(char *buf, size_t size, size_t *used, double seconds)
+/* "  1:02 left". */
+static void format_left(char *out, size_t size, double seconds)
 {
 	const uint64_t s = seconds > 359999 ? 359999 : (uint64_t)(seconds + 0.5);
-	char text[48];
 
 	if (s >= 3600)
-		snprintf(text, sizeof(text), "  %" PRIu64 ":%02" PRIu64 ":%02" PRIu64 " left",
-			 s / 3600, s / 60 % 60, s % 60);
+		snprintf(out, size, "  %" PRIu64 ":%02" PRIu64 ":%02" PRIu64 " left", s / 3600,
+			 s / 60 % 60, s % 60);
 	else
-		snprintf(text, sizeof(text), "  %" PRIu64 ":%02" PRIu64 " left", s / 60, s % 60);
-	append(buf, size, used, text);
+		snprintf(out, size, "  %" PRIu64 ":%02" PRIu64 " left", s / 60, s % 60);
 }
 
 /* Columns that the line may take: one less than there are, so that the cursor does not wrap. */
@@ -227,27 +213,20 @@ static void draw(uint64_t now, uint64_t done, uint64_t total, const char *unit)
 {
 	const double seconds = (double)(now - line.stage_ns) / 1e9;
 	const double moved = done > line.stage_done ? (double)(done - line.stage_done) : 0;
-	char buf[256];
-	size_t used = 0;
+	char text[256], percent[32] = "", rate[96] = "", left[48] = "";
+	size_t size;
 
-	append(buf, sizeof(buf), &used, "\r");
-	append(buf, sizeof(buf), &used, line.stage);
-	if (total > 0) {
-		const double part = (double)done / (double)total;
-		char percent[32];
-
-		snprintf(percent, sizeof(percent), "  %3.0f %%", 100 * (part > 1 ? 1 : part));
-		append(buf, sizeof(buf), &used, percent);
-	}
+	if (total > 0)
+		snprintf(percent, sizeof(percent), "  %3.0f %%",
+			 done < total ? 100 * (double)done / (double)total : 100.0);
 	if (seconds > 0.2 && moved > 0) {
-		append_rate(buf, sizeof(buf), &used, moved / seconds, unit ? unit : "steps");
+		format_rate(rate, sizeof(rate), moved / seconds, unit ? unit : "steps");
 		if (total > done)
-			append_left(buf, sizeof(buf), &used,
-				    (double)(total - done) * seconds / moved);
+			format_left(left, sizeof(left), (double)(total - done) * seconds / moved);
 	}
-	if (used > line_width() + 1)
-		used = line_width() + 1;
-	put(buf, used);
+	snprintf(text, sizeof(text), "\r%s%s%s%s", line.stage, percent, rate, left);
+	size = strlen(text);
+	put(text, size > line_width() + 1 ? line_width() + 1 : size);
 	put("\033[K", 3);
 	line.is_shown = true;
 }

@@ -159,3 +159,20 @@ bool prose_has_boxes(void)
 {
 	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
+
+const char *prose_stroke(enum prose_stroke stroke)
+{
+	static const char *const boxes[] = {
+		[STROKE_ROOT] = "\xe2\x94\xac\xe2\x94\x80",
+		[STROKE_STEP] = "\xe2\x94\x9c\xe2\x94\x80",
+		[STROKE_LAST] = "\xe2\x95\xb0\xe2\x86\x92",
+		[STROKE_BAR] = "\xe2\x94\x82",
+		[STROKE_DOWN] = "\xe2\x86\x93",
+	};
+	static const char *const plain[] = {
+		[STROKE_ROOT] = "+-", [STROKE_STEP] = "|-", [STROKE_LAST] = "`>",
+		[STROKE_BAR] = "|",   [STROKE_DOWN] = "v",
+	};
+
+	return (prose_has_boxes() ? boxes : plain)[stroke];
+}

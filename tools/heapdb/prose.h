@@ -76,4 +76,8 @@ void prose_bold(struct output *out, const struct render_style *style, bool is_on
 /* Whether the terminal shows box-drawing characters. */
 bool prose_has_boxes(void);
 
+/* What a path is drawn with: box-drawing characters, where the terminal shows them. */
+enum prose_stroke { STROKE_ROOT, STROKE_STEP, STROKE_LAST, STROKE_BAR, STROKE_DOWN };
+const char *prose_stroke(enum prose_stroke stroke);
+
 #endif

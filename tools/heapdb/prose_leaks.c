@@ -153,29 +153,27 @@ static const char *find_mark(const struct hdb_value *text)
 }
 
 /* A step of a path from the root down; the one that holds nothing further is the last. */
-static void put_step(struct output *out, const struct hdb_rows *rows, bool boxes)
+static void put_step(struct output *out, const struct hdb_rows *rows)
 {
 	const struct hdb_value *holds = rows_value(rows, "via_field");
 	const struct hdb_value *text = rows_value(rows, "text");
 	const bool is_last = !has_value(holds);
 	const size_t root = root_size(text);
-	const char *bar = is_last ? " " : boxes ? "\xe2\x94\x82" : "|";
+	const char *bar = is_last ? " " : prose_stroke(STROKE_BAR);
 	const char *mark = find_mark(text);
 
 	if (rows_is(rows, "kind", "gap")) {
-		output_format(out, "    %s  ... ", boxes ? "\xe2\x94\x82" : "|");
+		output_format(out, "    %s  ... ", prose_stroke(STROKE_BAR));
 		prose_value(out, text);
 		output_char(out, '\n');
 		return;
 	}
 	if (root) {
-		output_string(out, boxes ? "    \xe2\x94\xac\xe2\x94\x80 " : "    +- ");
+		output_format(out, "    %s ", prose_stroke(STROKE_ROOT));
 		output_bytes(out, text->text, root);
 		output_char(out, '\n');
 	}
-	output_string(out, is_last ? boxes ? "    \xe2\x95\xb0\xe2\x86\x92 " : "    `> " :
-			   boxes   ? "    \xe2\x94\x9c\xe2\x94\x80 " :
-				     "    |- ");
+	output_format(out, "    %s ", prose_stroke(is_last ? STROKE_LAST : STROKE_STEP));
 	prose_object_name(out, rows_value(rows, "label"), rows_value(rows, "id"));
 	prose_retained(out, rows_value(rows, "retained"));
 	output_char(out, '\n');
@@ -191,7 +189,7 @@ static void put_step(struct output *out, const struct hdb_rows *rows, bool boxes
 		output_char(out, '\n');
 	}
 	if (!is_last) {
-		output_format(out, "    %s    %s ", bar, boxes ? "\xe2\x86\x93" : "v");
+		output_format(out, "    %s    %s ", bar, prose_stroke(STROKE_DOWN));
 		prose_value(out, holds);
 		output_char(out, '\n');
 		if (mark) {
@@ -359,7 +357,6 @@ static void put_end(struct answer *answer, struct output *out, uint64_t listed)
 
 int prose_leaks(struct answer *answer, const struct render_style *style, struct output *out)
 {
-	const bool boxes = prose_has_boxes();
 	const struct hdb_rows *rows = answer->rows;
 	const struct list *open = NULL;
 	bool in_path = false;
@@ -390,7 +387,7 @@ int prose_leaks(struct answer *answer, const struct render_style *style, struct 
 			put_explanation(out, style, rows);
 		} else if (is_step(rows)) {
 			output_string(out, in_path ? "" : "\n  Path from a GC root:\n");
-			put_step(out, rows, boxes);
+			put_step(out, rows);
 		} else if (list) {
 			if (list != open && (rows_is(rows, "kind", "common") ||
 					     rows_is(rows, "kind", "unreachable"))) {

@@ -62,46 +62,42 @@ static void put(struct output *out, const struct bytes *text)
 	output_bytes(out, text->data ? text->data : "", text->size);
 }
 
-static void put_step(struct output *out, struct path *path, uint64_t no, bool boxes)
+static void put_step(struct output *out, struct path *path, uint64_t no)
 {
 	const struct step *step = place_of(path, no),
 			  *below = no > 0 ? place_of(path, no - 1) : NULL;
+	const char *bar = prose_stroke(STROKE_BAR);
 
 	if (no + 1 == path->count && step->root.size) {
-		output_string(out, boxes ? "\xe2\x94\xac\xe2\x94\x80 GC root: " : "+- GC root: ");
+		output_format(out, "%s GC root: ", prose_stroke(STROKE_ROOT));
 		put(out, &step->root);
-		output_string(out, boxes ? "\n\xe2\x94\x82\n" : "\n|\n");
+		output_format(out, "\n%s\n", bar);
 	}
-	if (below)
-		output_string(out, boxes ? "\xe2\x94\x9c\xe2\x94\x80 " : "|- ");
-	else
-		output_string(out, boxes ? "\xe2\x95\xb0\xe2\x86\x92 " : "`> ");
+	output_format(out, "%s ", prose_stroke(below ? STROKE_STEP : STROKE_LAST));
 	put(out, &step->name);
-	output_char(out, '\n');
-	output_string(out, !below ? "     " : boxes ? "\xe2\x94\x82    " : "|    ");
+	output_format(out, "\n%s    ", below ? bar : " ");
 	put(out, &step->sizes);
 	output_char(out, '\n');
 	/* a step says by which of its fields it holds the step below */
 	if (below) {
-		output_string(out, boxes ? "\xe2\x94\x82    \xe2\x86\x93 " : "|    v ");
+		output_format(out, "%s    %s ", bar, prose_stroke(STROKE_DOWN));
 		put(out, &step->field);
 		output_char(out, '\n');
 	}
 }
 
-static void put_path(struct output *out, struct path *path, bool boxes)
+static void put_path(struct output *out, struct path *path)
 {
 	for (uint64_t no = path->count; no-- > 0;) {
 		if (path->count > PATH_STEPS_MAX && no + 1 == path->count - PATH_HALF) {
 			char buf[OUTPUT_NUMBER_SIZE];
 			const uint64_t left_out = path->count - PATH_STEPS_MAX;
 
-			output_string(out, boxes ? "\xe2\x94\x82" : "|");
-			output_format(out, "    ... %.*s more steps\n",
+			output_format(out, "%s    ... %.*s more steps\n", prose_stroke(STROKE_BAR),
 				      (int)format_thousands(buf, left_out, false), buf);
 			no = PATH_HALF - 1;
 		}
-		put_step(out, path, no, boxes);
+		put_step(out, path, no);
 	}
 	path->count = 0;
 }
@@ -109,7 +105,6 @@ static void put_path(struct output *out, struct path *path, bool boxes)
 static int put_paths(struct answer *answer, struct path *path, const struct render_style *style,
 		     struct output *out)
 {
-	const bool boxes = prose_has_boxes();
 	uint64_t now = 0;
 	int rc;
 
@@ -117,14 +112,14 @@ static int put_paths(struct answer *answer, struct path *path, const struct rend
 		const uint64_t no = rows_value(answer->rows, "path")->u;
 
 		if (no != now && now) {
-			put_path(out, path, boxes);
+			put_path(out, path);
 			output_char(out, '\n');
 		}
 		now = no;
 		keep(path, out, answer->rows);
 	}
 	if (path->count)
-		put_path(out, path, boxes);
+		put_path(out, path);
 	if (rc == HDB_END && answer->row_count == 0)
 		output_string(out, "no path: no GC root reaches the object\n");
 	return rc == HDB_END ? prose_footer(answer, style, out) : rc;

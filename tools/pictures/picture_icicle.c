@@ -19,45 +19,26 @@ static void put_cell(struct output *out, struct svg_layout *l, size_t place)
 	const double all = (double)picture->nodes[node].bytes;
 	double x = box.x;
 
-	l->folded = 0;
-	l->folded_bytes = 0;
+	l->boxes[place].height = ROW_HEIGHT; /* of the heap, too */
 	for (size_t i = 0; i < children; i++) {
 		const struct picture_node *child = &picture->nodes[l->list[i]];
 		const double width = all > 0 ? box.width * (double)child->bytes / all : 0;
 
-		if (width < SVG_CELL_MIN || l->count == SVG_CELLS_MAX || child->level >= ROWS_MAX) {
-			l->folded++;
-			l->folded_bytes += child->bytes;
-			continue;
-		}
-		l->queue[l->count] = l->list[i];
-		l->boxes[l->count++] = (struct svg_box){ x, box.y + ROW_HEIGHT, width, ROW_HEIGHT };
-		x += width;
+		/* what is too deep has no height */
+		if (svg_place(l, l->list[i],
+			      (struct svg_box){ x, box.y + ROW_HEIGHT, width,
+						child->level < ROWS_MAX ? ROW_HEIGHT : 0 }))
+			x += width;
 	}
-	svg_put_cell(out, picture,
-		     &(struct svg_cell){ .node = node,
-					 .box = box,
-					 .folded = l->folded,
-					 .folded_bytes = l->folded_bytes,
-					 .has_label = true });
+	svg_put_cell(out, l, place, true);
 }
 
 int picture_icicle(const struct picture *picture, struct output *out, struct hdb_error *err)
 {
-	struct svg_layout l = { 0 };
 	size_t rows = 0;
-	int rc;
 
-	if ((rc = svg_layout_init(&l, picture, ROW_HEIGHT, err)) != HDB_OK)
-		goto out;
 	for (size_t i = 0; i < picture->count; i++)
 		if (picture->nodes[i].level > rows && picture->nodes[i].level < ROWS_MAX)
 			rows = picture->nodes[i].level;
-	svg_begin(out, picture, (double)(rows + 1) * ROW_HEIGHT);
-	for (size_t i = 0; i < l.count && out->error == 0; i++)
-		put_cell(out, &l, i);
-	svg_end(out);
-out:
-	svg_layout_release(&l);
-	return rc;
+	return svg_draw(picture, (double)(rows + 1) * ROW_HEIGHT, put_cell, out, err);
 }

@@ -62,23 +62,6 @@ struct svg_box {
 	double x, y, width, height;
 };
 
-/* Begins a picture of `height` pixels without its head. */
-void svg_begin(struct output *out, const struct picture *picture, double height);
-
-/* What is drawn of a node. */
-struct svg_cell {
-	size_t node;
-	struct svg_box box;
-	size_t folded; /* its children that are too small to be drawn, and their bytes */
-	uint64_t folded_bytes;
-	bool has_label; /* there is room for its name, as far as the box is wide enough */
-};
-
-/* A cell; the whole name, sizes and what is folded are in its title. */
-void svg_put_cell(struct output *out, const struct picture *picture, const struct svg_cell *cell);
-
-void svg_end(struct output *out);
-
 /* Cells in order of breadth, so that a limit cuts the lowest levels. */
 struct svg_layout {
 	const struct picture *picture; /* lent */
@@ -89,9 +72,17 @@ struct svg_layout {
 	uint64_t folded_bytes;
 };
 
-/* Begins with the heap in a box of that height. svg_layout_release in any case. HDB_ENOMEM. */
-int svg_layout_init(struct svg_layout *layout, const struct picture *picture, double height,
-		    struct hdb_error *err);
-void svg_layout_release(struct svg_layout *layout);
+/* Places the children of the cell at `at` in the queue, and draws that cell. */
+typedef void svg_cell_fn(struct output *out, struct svg_layout *layout, size_t at);
+
+/* Draws a head and, `height` pixels high, the heap with what is in it. HDB_ENOMEM. */
+int svg_draw(const struct picture *picture, double height, svg_cell_fn *put_cell,
+	     struct output *out, struct hdb_error *err);
+
+/* Places a node in the queue; false: it is too small to be drawn, and counted as folded. */
+bool svg_place(struct svg_layout *layout, size_t node, struct svg_box box);
+
+/* Draws a cell; the whole name, sizes and what is folded are in its title. */
+void svg_put_cell(struct output *out, const struct svg_layout *layout, size_t at, bool has_label);
 
 #endif

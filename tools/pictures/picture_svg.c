@@ -73,7 +73,7 @@ static unsigned hue_of(const char *name, size_t size)
 	return (hash >> 8) % HUES * (360 / HUES);
 }
 
-void svg_begin(struct output *out, const struct picture *picture, double height)
+static void svg_begin(struct output *out, const struct picture *picture, double height)
 {
 	output_format(out,
 		      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" "
@@ -127,13 +127,15 @@ static void put_colour(struct output *out, const struct picture_node *node, cons
 		      node->is_rest ? 8u : 45u, node->level % 2 ? 76u : 84u);
 }
 
-void svg_put_cell(struct output *out, const struct picture *picture, const struct svg_cell *cell)
+void svg_put_cell(struct output *out, const struct svg_layout *layout, size_t at, bool has_label)
 {
-	const struct picture_node *n = &picture->nodes[cell->node];
-	const char *name = picture_name(picture, cell->node);
+	const struct picture *picture = layout->picture;
+	const size_t node = layout->queue[at];
+	const struct picture_node *n = &picture->nodes[node];
+	const char *name = picture_name(picture, node);
 	const size_t package = package_size(name, n->size);
 	const uint64_t all = picture->nodes[0].bytes;
-	const struct svg_box *box = &cell->box;
+	const struct svg_box *box = &layout->boxes[at];
 
 	output_format(out,
 		      "<g><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
@@ -151,41 +153,56 @@ void svg_put_cell(struct output *out, const struct picture *picture, const struc
 		put_thousands(out, n->count);
 		output_string(out, n->count == 1 ? " object" : " objects");
 	}
-	if (cell->folded > 0) {
-		output_format(out, "; %zu more below it, too small to be drawn, ", cell->folded);
-		put_human(out, cell->folded_bytes);
+	if (layout->folded > 0) {
+		output_format(out, "; %zu more below it, too small to be drawn, ", layout->folded);
+		put_human(out, layout->folded_bytes);
 	}
 	output_string(out, "</title>");
-	if (cell->has_label)
+	if (has_label)
 		put_label(out, name + package, n->size - package, n, *box);
 	output_string(out, "</g>\n");
 }
 
-void svg_end(struct output *out)
+bool svg_place(struct svg_layout *layout, size_t node, struct svg_box box)
 {
-	output_string(out, "</svg>\n");
+	if (box.width < SVG_CELL_MIN || box.height < SVG_CELL_MIN ||
+	    layout->count == SVG_CELLS_MAX) {
+		layout->folded++;
+		layout->folded_bytes += layout->picture->nodes[node].bytes;
+		return false;
+	}
+	layout->queue[layout->count] = node;
+	layout->boxes[layout->count++] = box;
+	return true;
 }
 
-int svg_layout_init(struct svg_layout *layout, const struct picture *picture, double height,
-		    struct hdb_error *err)
+int svg_draw(const struct picture *picture, double height, svg_cell_fn *put_cell,
+	     struct output *out, struct hdb_error *err)
 {
-	*layout = (struct svg_layout){
+	struct svg_layout l = {
 		.picture = picture,
-		.queue = calloc(SVG_CELLS_MAX, sizeof(layout->queue[0])),
-		.boxes = calloc(SVG_CELLS_MAX, sizeof(layout->boxes[0])),
-		.list = calloc(picture->count, sizeof(layout->list[0])),
+		.queue = calloc(SVG_CELLS_MAX, sizeof(l.queue[0])),
+		.boxes = calloc(SVG_CELLS_MAX, sizeof(l.boxes[0])),
+		.list = calloc(picture->count, sizeof(l.list[0])),
 		.count = 1,
 	};
-	if (!layout->queue || !layout->boxes || !layout->list)
-		return door_fail(err, HDB_ENOMEM, "no memory for %zu nodes", picture->count);
-	layout->queue[0] = 0;
-	layout->boxes[0] = (struct svg_box){ 0, SVG_HEAD, SVG_WIDTH, height };
-	return HDB_OK;
-}
+	int rc = HDB_OK;
 
-void svg_layout_release(struct svg_layout *layout)
-{
-	free(layout->queue);
-	free(layout->list);
-	free(layout->boxes);
+	if (!l.queue || !l.boxes || !l.list) {
+		rc = door_fail(err, HDB_ENOMEM, "no memory for %zu nodes", picture->count);
+		goto out;
+	}
+	l.boxes[0] = (struct svg_box){ 0, SVG_HEAD, SVG_WIDTH, height };
+	svg_begin(out, picture, height);
+	for (size_t i = 0; i < l.count && out->error == 0; i++) {
+		l.folded = 0;
+		l.folded_bytes = 0;
+		put_cell(out, &l, i);
+	}
+	output_string(out, "</svg>\n");
+out:
+	free(l.queue);
+	free(l.list);
+	free(l.boxes);
+	return rc;
 }

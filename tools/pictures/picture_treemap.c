@@ -27,17 +27,6 @@ static double worst(double largest, double smallest, double sum, double side)
 	return a > b ? a : b;
 }
 
-static void place(struct svg_layout *l, size_t node, struct svg_box box)
-{
-	if (box.width < SVG_CELL_MIN || box.height < SVG_CELL_MIN || l->count == SVG_CELLS_MAX) {
-		l->folded++;
-		l->folded_bytes += l->picture->nodes[node].bytes;
-		return;
-	}
-	l->queue[l->count] = node;
-	l->boxes[l->count++] = box;
-}
-
 /* Places the cells from `first` to before `end` along the shorter side of `*room`, and takes it. */
 static void place_row(struct svg_layout *l, size_t first, size_t end, double scale,
 		      struct svg_box *room)
@@ -52,9 +41,9 @@ static void place_row(struct svg_layout *l, size_t first, size_t end, double sca
 	for (size_t i = first; i < end; i++) {
 		const double along = across > 0 ? area_of(l, i, scale) / across : 0;
 
-		place(l, l->list[i],
-		      upright ? (struct svg_box){ room->x, room->y + at, across, along } :
-				(struct svg_box){ room->x + at, room->y, along, across });
+		svg_place(l, l->list[i],
+			  upright ? (struct svg_box){ room->x, room->y + at, across, along } :
+				    (struct svg_box){ room->x + at, room->y, along, across });
 		at += along;
 	}
 	if (upright) {
@@ -86,7 +75,7 @@ static void squarify(struct svg_layout *l, size_t children, double scale, struct
 		}
 		if (side < SVG_CELL_MIN) {
 			for (; first < children; first++)
-				place(l, l->list[first], (struct svg_box){ 0, 0, 0, 0 });
+				svg_place(l, l->list[first], (struct svg_box){ 0, 0, 0, 0 });
 			return;
 		}
 		place_row(l, first, end, scale, &room);
@@ -106,30 +95,12 @@ static void put_cell(struct output *out, struct svg_layout *l, size_t at)
 	const double bytes = (double)l->picture->nodes[node].bytes;
 	const size_t before = l->count;
 
-	l->folded = 0;
-	l->folded_bytes = 0;
 	if (room.width >= SVG_CELL_MIN && room.height >= SVG_CELL_MIN && bytes > 0)
 		squarify(l, children, room.width * room.height / bytes, room);
-	svg_put_cell(out, l->picture,
-		     &(struct svg_cell){ .node = node,
-					 .box = box,
-					 .folded = l->folded,
-					 .folded_bytes = l->folded_bytes,
-					 .has_label = has_name || l->count == before });
+	svg_put_cell(out, l, at, has_name || l->count == before);
 }
 
 int picture_treemap(const struct picture *picture, struct output *out, struct hdb_error *err)
 {
-	struct svg_layout l = { 0 };
-	int rc;
-
-	if ((rc = svg_layout_init(&l, picture, HEIGHT, err)) != HDB_OK)
-		goto out;
-	svg_begin(out, picture, HEIGHT);
-	for (size_t i = 0; i < l.count && out->error == 0; i++)
-		put_cell(out, &l, i);
-	svg_end(out);
-out:
-	svg_layout_release(&l);
-	return rc;
+	return svg_draw(picture, HEIGHT, put_cell, out, err);
 }
