@@ -10,6 +10,9 @@ import chromium
 import page_looks
 
 URL, FOLDER = sys.argv[1:3]
+# `make page` brings axe-core; without it what it looks for is not looked for.
+AXE = os.environ.get("AXE", os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../build/page/node_modules/axe-core/axe.min.js"))
+FIRST_LOAD = 150_000  # bytes on the wire until the overview is there
 SHOTS = os.environ.get("SHOTS")
 failed = clicks = 0
 
@@ -49,6 +52,16 @@ def write(selector, words):
 
 def text(selector="main"):
     return browser.run(f"document.querySelector({selector!r})?.innerText ?? ''")
+
+
+def accessible(name):
+    if not os.path.exists(AXE):
+        return
+    if not browser.run("'axe' in window"):
+        with open(AXE, encoding="utf-8") as script:
+            browser.run(script.read() + "; 1")
+    found = browser.run("axe.run(document, { resultTypes: ['violations'] }).then(r => r.violations.map(v => `${v.id}: ${v.nodes[0].html.slice(0, 120)}`))")
+    check(f"axe on {name}: {found}", not found)
 
 
 def layout(name):
@@ -101,6 +114,10 @@ try:
     browser.size(1280, 800)
     browser.open(URL)
     check("the story is there", browser.until("document.querySelectorAll('.suspect').length > 0"))
+    browser.until("!document.querySelector('.wait')")
+    loaded = browser.run("[...performance.getEntriesByType('resource'), ...performance.getEntriesByType('navigation')].reduce((n, e) => n + e.transferSize, 0)")
+    print(f"first load: {loaded / 1000:.0f} KB")
+    check(f"first load: {loaded} bytes", 10_000 < loaded <= FIRST_LOAD)
     check("it names the suspect", "class Sample" in text(".suspect") and "14." in text(".suspect"))
     check("the token is out of the address", browser.run("location.search") == "")
     shot("overview")
@@ -575,8 +592,23 @@ try:
             if name == "android" and browser.run("document.querySelector('.gallery img') !== null"):
                 check("bitmaps are pictures", browser.until("[...document.querySelectorAll('.gallery img')].some(i => i.complete && i.naturalWidth > 1)"))
             layout(f"{name} at {width} pixels")
+            if (width, dark) in ((1280, False), (390, True)):
+                accessible(f"{name} at {width} pixels{', dark' if dark else ''}")
             if SHOTS and width == 1280 or name == "overview":
                 shot(f"{name.replace(' ', '_')}_{width}{'_dark' if dark else ''}")
+    for tab in "fields", "contents", "referrers", "path", "dominated":
+        go(f"#/overview?obj={cache[-1]}&tab={tab}", ".inspector .holds, .inspector .chain", f"inspector: {tab}")
+        accessible(f"inspector: {tab}")
+    browser.run("document.getElementById('search').focus(); 1")
+    write("#search", "hashmap")
+    browser.until("document.querySelectorAll('#found li').length > 1")
+    accessible("the search, open")
+    if not os.path.exists(AXE):
+        print("axe-core is not here: nothing was looked at with it")
+    browser.run("document.activeElement.blur(); document.querySelector('.skip').focus(); 1")
+    check("a link leads past what is on all views", browser.run("(r => r.left >= 0)(document.querySelector('.skip').getBoundingClientRect())"))
+    browser.key("Enter")
+    check("to the content", browser.until("document.activeElement.tagName === 'MAIN'"))
     browser.size(390, 844, dark=True)
     check("the dark is dark", browser.run("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 29)")
 

@@ -1,6 +1,7 @@
 """serve_client.py URL DATABASE - asks a running `heapdb serve`: right answers, and attacks that must
 be refused while it stays alive. Each check is a line of .github/SECURITY.md."""
 import glob
+import gzip
 import http.client
 import json
 import resource
@@ -49,6 +50,18 @@ def check(what, good):
     if not good:
         print("FAILED:", what)
         failed += 1
+
+
+def packed():
+    """Answers and the page's files are gzip for whom they may be, the same bytes, and much shorter."""
+    for path in "/app.js", "/app.css", "/api/specs", "/api/query/histogram?limit=1000":
+        plain_answer, plain = ask(path)
+        answer, text = ask(path, headers={"Accept-Encoding": "br, gzip;q=0.8"})
+        check(f"{path} is gzip", answer.getheader("Content-Encoding") == "gzip" and plain_answer.getheader("Content-Encoding") is None)
+        check(f"{path} is the same", gzip.decompress(text) == plain and len(text) * 2 < len(plain))
+    for accepted in "identity", "gzip;q=0", "br, gzip; q=0.000":
+        answer, text = ask("/app.css", headers={"Accept-Encoding": accepted})
+        check(f"{accepted} is no gzip", answer.getheader("Content-Encoding") is None and text.startswith(b":root"))
 
 
 # Some broken requests libmicrohttpd 1.0 refuses itself, where 0.9 left them to us: both are refusals.
@@ -415,6 +428,7 @@ def client():
         statuses.append(ask("/api/query/dominators?limit=20")[0].status)
 
 
+packed()
 clients = [threading.Thread(target=client) for _ in range(20)]
 for c in clients:
     c.start()

@@ -3,6 +3,8 @@
  */
 #include "serve/serve_gate.h"
 
+#include "serve/serve_pack.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -71,6 +73,8 @@ void serve_gate_header(struct serve_headers *headers, const char *name, size_t n
 		headers->is_broken |= *once[i].value != NULL;
 		*once[i].value = value;
 	}
+	headers->takes_gzip |=
+		strcasecmp(name, "Accept-Encoding") == 0 && serve_pack_allowed(value);
 	headers->has_body |= strcasecmp(name, "Transfer-Encoding") == 0 ||
 			     (strcasecmp(name, "Content-Length") == 0 && strcmp(value, "0") != 0);
 }

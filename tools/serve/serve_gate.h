@@ -24,6 +24,7 @@ bool serve_gate_init(struct serve_gate *gate, const char *address, unsigned port
 struct serve_headers {
 	const char *host, *origin, *fetch_site, *cookies, *length; /* lent; NULL: none */
 	bool has_body;
+	bool takes_gzip;
 	/*
 	 * What servers understand in different ways: a name that is none, a control character, what
 	 * may come once but comes twice.

@@ -8,6 +8,7 @@
 #include "serve/serve_gate.h"
 #include "serve/serve_jobs.h"
 #include "serve/serve_library.h"
+#include "serve/serve_pack.h"
 #include "serve/serve_request.h"
 #include "serve/serve_slow.h"
 #include "serve/serve_specs.h"
@@ -82,22 +83,43 @@ static enum MHD_Result send_response(struct MHD_Connection *connection, unsigned
 
 #define JSON "application/json"
 
+/*
+ * Bytes that stay where they are (MHD_RESPMEM_PERSISTENT) or are copied, as gzip if the client
+ * takes it.
+ */
+static struct MHD_Response *bytes_response(const void *data, size_t size,
+					   enum MHD_ResponseMemoryMode mode, bool takes_gzip)
+{
+	size_t packed;
+	void *gzip = takes_gzip ? serve_pack(data, size, &packed) : NULL;
+	struct MHD_Response *response;
+
+	/* libmicrohttpd 0.9.75 wants a pointer to what it does not change. */
+	if (!gzip)
+		return MHD_create_response_from_buffer(size, (void *)(uintptr_t)data, mode);
+	response = MHD_create_response_from_buffer(packed, gzip, MHD_RESPMEM_MUST_COPY);
+	free(gzip);
+	if (response)
+		MHD_add_response_header(response, "Content-Encoding", "gzip");
+	return response;
+}
+
 /* The text as a response, and releases it; NULL: no memory. */
-static struct MHD_Response *text_response(struct serve_text *text)
+static struct MHD_Response *text_response(struct serve_text *text, bool takes_gzip)
 {
 	struct MHD_Response *response = NULL;
 
 	if (serve_text_end(text))
-		response = MHD_create_response_from_buffer(text->size, text->data,
-							   MHD_RESPMEM_MUST_COPY);
+		response =
+			bytes_response(text->data, text->size, MHD_RESPMEM_MUST_COPY, takes_gzip);
 	serve_text_release(text);
 	return response;
 }
 
-static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned status,
-				 struct serve_text *text)
+static enum MHD_Result send_text(struct MHD_Connection *connection, struct serve_text *text,
+				 bool takes_gzip)
 {
-	return send_response(connection, status, JSON, text_response(text));
+	return send_response(connection, MHD_HTTP_OK, JSON, text_response(text, takes_gzip));
 }
 
 static struct MHD_Response *error_response(const char *code, const char *message)
@@ -111,7 +133,7 @@ static struct MHD_Response *error_response(const char *code, const char *message
 		serve_put_json(text.out, message);
 		fputs("}}\n", text.out);
 	}
-	return text_response(&text);
+	return text_response(&text, false);
 }
 
 static enum MHD_Result send_error(struct MHD_Connection *connection, unsigned status,
@@ -186,6 +208,8 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, struct ser
 		job->fd = -1; /* libmicrohttpd closes it */
 	if (response && is_value)
 		name_file(response, job);
+	if (response && job->is_packed)
+		MHD_add_response_header(response, "Content-Encoding", "gzip");
 	if (!job->type)
 		job->type = is_value ? "application/octet-stream" : JSON;
 	return send_response(connection, MHD_HTTP_OK, job->type, response);
@@ -251,6 +275,7 @@ static enum MHD_Result ask(struct server *server, struct MHD_Connection *connect
 	job->connection = connection;
 	job->client = info ? info->connect_fd : -1;
 	job->held = &server->held;
+	job->takes_gzip = request->headers.takes_gzip;
 	MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, on_argument, &a);
 	if (a.err.code == HDB_OK)
 		serve_request_check(job, &a.err);
@@ -292,7 +317,7 @@ static enum MHD_Result send_progress(struct server *server, struct MHD_Connectio
 		}
 		fputs("}\n", text.out);
 	}
-	return send_text(connection, MHD_HTTP_OK, &text);
+	return send_text(connection, &text, false);
 }
 
 static enum MHD_Result cancel(struct server *server, struct MHD_Connection *connection)
@@ -303,7 +328,7 @@ static enum MHD_Result cancel(struct server *server, struct MHD_Connection *conn
 
 	if (serve_text_begin(&text))
 		fprintf(text.out, "{\"cancelled\":%s}\n", is_found ? "true" : "false");
-	return send_text(connection, MHD_HTTP_OK, &text);
+	return send_text(connection, &text, false);
 }
 
 /* ---- requests ---- */
@@ -358,12 +383,10 @@ static enum serve_verdict judge(const struct server *server, struct MHD_Connecti
 }
 
 static enum MHD_Result send_file(const struct server *server, struct MHD_Connection *connection,
-				 const struct serve_file *file, bool sets_cookie)
+				 const struct serve_file *file, bool sets_cookie, bool takes_gzip)
 {
-	/* libmicrohttpd 0.9.75 wants a pointer to what it does not change. */
-	struct MHD_Response *response = MHD_create_response_from_buffer(
-		(size_t)(file->end - file->data), (void *)(uintptr_t)file->data,
-		MHD_RESPMEM_PERSISTENT);
+	struct MHD_Response *response = bytes_response(file->data, (size_t)(file->end - file->data),
+						       MHD_RESPMEM_PERSISTENT, takes_gzip);
 
 	if (response && sets_cookie) {
 		char cookie[160];
@@ -405,7 +428,8 @@ static enum MHD_Result route(struct server *server, struct MHD_Connection *conne
 					  "only /api/cancel is asked by POST");
 	file = serve_bundle_file(path);
 	if (file)
-		return send_file(server, connection, file, verdict == SERVE_WELCOME_TOKEN);
+		return send_file(server, connection, file, verdict == SERVE_WELCOME_TOKEN,
+				 request->headers.takes_gzip);
 	job = job_of(server, path);
 	if (job)
 		return ask(server, connection, request, job);
@@ -418,7 +442,7 @@ static enum MHD_Result route(struct server *server, struct MHD_Connection *conne
 		serve_specs(text.out);
 	else if (text.out)
 		serve_health(text.out, server->options, server->jobs);
-	return send_text(connection, MHD_HTTP_OK, &text);
+	return send_text(connection, &text, request->headers.takes_gzip);
 }
 
 static struct serve_slow_one *slow_one_of(struct MHD_Connection *connection)

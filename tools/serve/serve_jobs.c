@@ -5,6 +5,7 @@
 
 #include "common/fail.h"
 #include "serve/serve_cache.h"
+#include "serve/serve_pack.h"
 #include "serve/serve_value.h"
 #include "serve/serve_warm.h"
 
@@ -221,6 +222,8 @@ static int answer(struct worker *w, struct serve_job *job)
 		if (r == HDB_OK)
 			keep_answer(w, job, is_kept ? key : NULL);
 	}
+	if (r == HDB_OK && job->takes_gzip && (job->kind == SERVE_QUERY || job->kind == SERVE_SQL))
+		job->is_packed = serve_pack_file(&job->fd);
 	if (r == HDB_OK)
 		r = hold_answer(job);
 	if (r == HDB_EINTR && w->is_late)

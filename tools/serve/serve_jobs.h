@@ -66,9 +66,12 @@ struct serve_job {
 	size_t before[SERVE_DATABASES_MAX];
 	size_t before_count;
 
+	bool takes_gzip; /* who asks understands it */
+
 	/* The answer, once it is done. */
 	int result;
 	int fd;           /* a file in memory with the answer, owned; -1: none */
+	bool is_packed;   /* the answer is gzip */
 	bool is_text;     /* of a value: it is a text, in UTF-8 */
 	const char *type; /* of a picture: Content-Type; static */
 	struct hdb_error err;

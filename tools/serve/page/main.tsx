@@ -66,6 +66,7 @@ function App({ databases }: { databases: Database[] }) {
     dispatchEvent(new HashChangeEvent("hashchange"));
   };
   return <div class={`frame${route.params.obj && !report ? " with" : ""}`}>
+    <a class="skip" href="#main" onClick={(e) => { e.preventDefault(); document.getElementById("main")?.focus(); }}>To the content</a>
     <header>
       <strong>heapdb</strong>
       <nav class="dbs" aria-label="Databases">{report ? <span class="chip on">{visible(one?.name ?? "")}</span> : databases.map((d) => <Chip key={d.index} database={d} on={d.index === db} view={view.name} />)}</nav>
@@ -74,7 +75,7 @@ function App({ databases }: { databases: Database[] }) {
       <button onClick={toggle} aria-label="Dark or light" title="Dark or light">◐</button>
     </header>
     <nav class="views" aria-label="Views">{shown.filter((v) => !v.inner).map((v) => <a class={v === view ? "on" : ""} aria-current={v === view ? "page" : undefined} href={linkTo(v.name)}>{v.title}</a>)}</nav>
-    <main key={report ? "report" : `${view.name}/${db}`}>{report ? <h1>{visible(report.title)}</h1> : null}
+    <main id="main" tabIndex={-1} key={report ? "report" : `${view.name}/${db}`}>{report ? <h1>{visible(report.title)}</h1> : <h1 class="unseen">{view.inner && route.params.target ? visible(route.params.target) : view.title} of {visible(one?.name ?? "")}</h1>}
       {[one?.stale && `Stale: ${one.stale}`, one?.incomplete && `Incomplete: ${one.incomplete}`].filter(Boolean).map((t) => <p class="mark">{visible(String(t))}</p>)}
       {report ? shown.map((v) => <section id={`view-${v.name}`}>{v.show({ route: v === view ? route : { view: v.name, params: {} }, databases })}</section>) : view.show({ route, databases })}
       {report && <p class="dim print">This file is whole in itself: it asks nobody. `heapdb serve` shows every object.</p>}</main>
