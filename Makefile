@@ -6,7 +6,7 @@
 #
 # Variables: CC (gcc or clang), OPT (-O2 -g), DEV=1 (-Werror), SAN=address,undefined or SAN=thread
 # (sanitizers, built apart in build/san and build/tsan), PREFIX, DESTDIR, and CPPFLAGS, CFLAGS,
-# LDFLAGS, LDLIBS for additions. V=1 shows commands whole instead of `CC src/base/sort.c`.
+# LDFLAGS, LDLIBS for additions. RELEASE=1: the same bytes in every folder. PORTABLE=1 (build/portable) takes the second ways of base/platform.h. V=1 shows commands whole instead of `CC src/base/sort.c`.
 
 CC       = gcc
 AR       = ar
@@ -27,7 +27,7 @@ T        =
 V        = 0
 LIMIT    = 300
 SECS     = 60
-BUILD   := $(if $(SAN),build/$(if $(findstring thread,$(SAN)),tsan,san),build)
+BUILD   := $(if $(SAN),build/$(if $(findstring thread,$(SAN)),tsan,san),build$(if $(PORTABLE),/portable))
 VERSION := $(shell sed -n 's/^\#define HDB_VERSION "\(.*\)"/\1/p' include/heapdb.h)
 # Before 1.0 a minor version may change the ABI; after it, only a major one.
 SOVER   := $(if $(filter 0.%,$(VERSION)),$(basename $(VERSION)),$(firstword $(subst ., ,$(VERSION))))
@@ -37,9 +37,9 @@ WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-protot
 # Rooms that work on every object and reference: 3 to 5 % of an import and of the first query.
 HOT_ROOMS    = base store graph import derive
 HOT_OPT      = $(if $(filter -O2,$(OPT)),$(if $(filter $(HOT_ROOMS:%=src/%/%),$<),-O3))
-ALL_CPPFLAGS = -D_GNU_SOURCE $(DOOR_FLAGS) -Iinclude -Isrc $(ROOM) $(CPPFLAGS)
+ALL_CPPFLAGS = -D_GNU_SOURCE $(if $(PORTABLE),-DPORTABLE -include src/base/platform.h )$(DOOR_FLAGS) -Iinclude -Isrc $(ROOM) $(CPPFLAGS)
 ALL_CFLAGS   = -std=c11 $(WARN) -fvisibility=hidden -fPIC -pthread $(OPT) \
-	$(HOT_OPT) $(if $(DEV),-Werror) $(SANFLAGS) $(CFLAGS)
+	$(HOT_OPT) $(if $(DEV),-Werror) $(if $(RELEASE),-ffile-prefix-map=$(CURDIR)=. )$(SANFLAGS) $(CFLAGS)
 ALL_LDFLAGS  = -pthread $(SANFLAGS) $(LDFLAGS)
 SANFLAGS     = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 LIB_LIBS     = -llmdb -lxxhash -lpcre2-8 -lzstd -ldeflate -lz -lpthread $(LDLIBS)
@@ -67,18 +67,25 @@ HAVE_SERVE  := $(call links,microhttpd.h,MHD_start_daemon,-lmicrohttpd)
 $(if $(HAVE_SERVE),,$(info no libmicrohttpd: built without `heapdb serve`))
 HAVE_PNG    := $(call links,png.h,png_image_write_to_stdio,-lpng -lz -lm)
 $(if $(HAVE_PNG),,$(info no libpng: `heapdb export bitmaps DIR` writes no pictures from pixels))
+HAVE_ARCHIVE := $(call links,archive.h,archive_read_support_filter_by_code,-larchive $(if $(findstring -static,$(LDFLAGS)),-llzma -lbz2 -llz4 -lzstd -lz))
+$(if $(HAVE_ARCHIVE),,$(info no libarchive 3.5 or newer: built without .zip, .tar, .xz, .lz4, .bz2))
+ARCHIVE_LIBRARY := $(if $(HAVE_ARCHIVE),$(call needs,-larchive,libarchive))
 # Loaded by `heapdb serve` alone; empty, in a static program, it is linked like the others.
 HTTP_LIBRARY := $(if $(HAVE_SERVE),$(call needs,-lmicrohttpd,libmicrohttpd))
-DOOR_FLAGS  := $(if $(mcp_door),-DHAVE_MCP) $(if $(HAVE_SERVE),-DHAVE_SERVE) $(HTTP_LIBRARY:%=-DHTTP_LIBRARY=%) $(if $(HAVE_PNG),-DHAVE_PNG) $(if $(HAVE_SQLITE),-DHAVE_SQLITE) $(if $(HAVE_EDIT),-DHAVE_EDIT)
-DOORS_HERE  := $(if $(HAVE_SQLITE),sql) $(if $(HAVE_EDIT),editing) $(if $(HAVE_SERVE),serve) $(if $(HAVE_PNG),png) $(if $(mcp_door),mcp)
-DOOR_LIBS   := $(if $(HAVE_SERVE),$(if $(HTTP_LIBRARY),-ldl,-lmicrohttpd)) $(if $(HAVE_PNG),-lpng -lz -lm) $(if $(HAVE_SQLITE),-lsqlite3 -lm) $(if $(HAVE_EDIT),$(EDIT_LIBS))
+DOOR_FLAGS  := $(if $(mcp_door),-DHAVE_MCP) $(if $(HAVE_SERVE),-DHAVE_SERVE) $(HTTP_LIBRARY:%=-DHTTP_LIBRARY=%) $(if $(HAVE_PNG),-DHAVE_PNG) $(if $(HAVE_SQLITE),-DHAVE_SQLITE) $(if $(HAVE_EDIT),-DHAVE_EDIT)$(if $(HAVE_ARCHIVE), -DHAVE_ARCHIVE)$(ARCHIVE_LIBRARY:%= -DARCHIVE_LIBRARY=%)
+DOORS_HERE  := $(if $(HAVE_SQLITE),sql) $(if $(HAVE_EDIT),editing) $(if $(HAVE_SERVE),serve) $(if $(HAVE_PNG),png) $(if $(mcp_door),mcp) $(if $(HAVE_ARCHIVE),archive)
+DOOR_LIBS   := $(if $(HAVE_SERVE)$(HAVE_ARCHIVE),-ldl) $(if $(HAVE_ARCHIVE),$(if $(ARCHIVE_LIBRARY),,-larchive -llzma -lbz2 -llz4 -lzstd -lz)) $(if $(HAVE_SERVE),$(if $(HTTP_LIBRARY),,-lmicrohttpd)) $(if $(HAVE_PNG),-lpng -lz -lm) $(if $(HAVE_SQLITE),-lsqlite3 -lm) $(if $(HAVE_EDIT),$(EDIT_LIBS))
 
 lib_src     := $(sort $(wildcard src/*/*.c src/*/*/*.c))
 serve_src   := $(sort $(wildcard tools/serve/*.c))
 sql_src     := $(sort $(wildcard tools/sqlite/*.c))
+MACOS       := $(if $(PORTABLE),$(findstring macos,$(shell $(CC) -dumpmachine)))
+# Java VMs are found by way of Linux's /proc.
+linux_src    = $(addprefix tools/capture/,attach.c identity.c janitor.c perfdata.c process.c vm_dump.c vms.c)
 cmd_src     := $(sort $(wildcard tools/heapdb/*.c tools/oql/*.c tools/common/*.c tools/capture/*.c tools/androidfiles/*.c tools/export/*.c tools/pictures/*.c) $(if $(mcp_door),$(wildcard tools/mcp/*.c)) \
 	$(if $(HAVE_SQLITE),$(sql_src)) \
 	$(filter-out $(if $(HAVE_SERVE),,%/serve_http.c %/serve_library.c),$(serve_src)))
+cmd_src     := $(filter-out $(if $(MACOS),$(linux_src)),$(cmd_src))
 gen_src     := $(sort $(wildcard tools/hprofgen/*.c))
 support_src := $(sort $(wildcard tests/support/*.c))
 # tests/base/pack_test.c is called base_pack_test.
@@ -128,7 +135,7 @@ AR_SAID      = $(call say,AR,$@)
 .SECONDARY:
 .PHONY: all lib command test test-all test-slow test-programs golden lint lint-commits lint-layers lint-text lint-format lint-headers lint-man \
 	lint-sh lint-cppcheck lint-tidy lint-compile lint-analyzer bench bench-gate bench-baseline fuzz fuzz-afl hostile nightly valgrind demo \
-	install uninstall cov dist deb static doors wheel arm64 test-arm64 release page check format clean help FORCE
+	install uninstall cov dist deb static doors wheel stubs wheels macos arm64 test-arm64 release page check format clean help FORCE
 
 all: lib command $(extension) $(python_lib) $(generator) ## build the library, the command and the dump generator (default)
 lib: $(static_lib) $(shared_lib)
@@ -220,9 +227,9 @@ door_obj     = $(call obj_of,tools/python/python_door.c $(wildcard tools/common/
 	$(if $(HAVE_SQLITE),$(sql_src)))
 $(python_lib): $(lib_obj) $(door_obj) $(BUILD)/lib.list src/api/heapdb.map tools/python/python.map
 	@mkdir -p $(@D)
-	$(LINK_SAID)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libheapdb.so -Wl,--version-script=src/api/heapdb.map \
-		-Wl,--version-script=tools/python/python.map -o $@ $(lib_obj) $(door_obj) $(LIB_LIBS) \
-		$(if $(HAVE_SQLITE),-lsqlite3 -lm)
+	@cat src/api/heapdb.map tools/python/python.map > $(@D)/exports.map
+	$(LINK_SAID)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libheapdb.so -Wl,--version-script=$(@D)/exports.map \
+		-o $@ $(lib_obj) $(door_obj) $(LIB_LIBS) $(if $(HAVE_SQLITE),-lsqlite3 -lm)
 
 # Examples see what a user of the installed library sees: heapdb.h and libheapdb.
 $(BUILD)/examples/%: $(BUILD)/obj/tests/examples/%.o $(static_lib)
@@ -529,12 +536,12 @@ uninstall: ## remove what install put there
 
 # A command without shared libraries, to copy into a container that has nothing.
 # It has every door of DOORS, or the build fails. $(1): where it is built; $(2): its tools.
-DOORS = sql editing serve png mcp
+DOORS = sql editing serve png mcp archive
 define build_static
-	$(2) sh tools/packaging/libmicrohttpd.sh $(1)/libmicrohttpd || \
-		$(if $(filter serve,$(DOORS)),exit 4,echo "static: without serve")
-	+$(MAKE) BUILD=$(1) $(2) CPPFLAGS='-I$(1)/libmicrohttpd/include $(CPPFLAGS)' \
-		LDFLAGS='-static -L$(1)/libmicrohttpd/lib $(LDFLAGS)' doors
+	$(2) sh tools/packaging/libraries.sh $(1)/libraries $(if $(filter serve,$(DOORS)),libmicrohttpd) \
+		$(if $(filter archive,$(DOORS)),libarchive)
+	+$(MAKE) RELEASE=1 BUILD=$(1) $(2) CPPFLAGS='-I$(1)/libraries/include $(CPPFLAGS)' \
+		LDFLAGS='-static -L$(1)/libraries/lib $(LDFLAGS)' doors
 endef
 static: ## build build/static/heapdb, one file that needs no library (tools/install-deps.sh --package)
 	$(call build_static,build/static,CC='$(CC)' AR='$(AR)')
@@ -565,6 +572,7 @@ deb: ## build Debian packages into build/deb (tools/install-deps.sh --package)
 	@rm -rf build/deb && mkdir -p build/deb
 	git archive --prefix=heapdb-$(VERSION)/ HEAD | tar x -C build/deb
 	cp -r tools/packaging/debian build/deb/heapdb-$(VERSION)/debian
+	sed -i 's|^Homepage: .*|Homepage: $(HOMEPAGE)|' build/deb/heapdb-$(VERSION)/debian/control
 	cd build/deb/heapdb-$(VERSION) && dpkg-buildpackage -us -uc -b > ../build.log 2>&1 || \
 		{ tail -40 ../build.log; exit 1; }
 	cd build/deb && lintian --fail-on error,warning *.changes
@@ -572,37 +580,83 @@ deb: ## build Debian packages into build/deb (tools/install-deps.sh --package)
 
 # One file with the library and what it needs inside; archives of Debian are linked in. That of LMDB
 # is made for programs: the one address that a shared library cannot take is given another name.
-wheel: $(lib_obj) $(door_obj) src/api/heapdb.map tools/python/python.map ## build the Python package into build/wheel, the library inside
+wheel: $(lib_obj) $(door_obj) $(python_lib) stubs ## build the Python package into build/wheel, the library inside
 	@rm -rf build/wheel && mkdir -p build/wheel
 	cp $$($(CC) -print-file-name=liblmdb.a) build/wheel/liblmdb.a
 	objcopy --redefine-sym stderr=heapdb_stderr build/wheel/liblmdb.a
 	printf '%s\n' '#include <stdio.h>' '__attribute__((visibility("hidden"))) FILE *heapdb_stderr;' \
 		'__attribute__((constructor)) static void set(void) { heapdb_stderr = stderr; }' | \
 		$(CC) -O2 -fPIC -x c -c -o build/wheel/stderr.o -
-	$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=src/api/heapdb.map \
-		-Wl,--version-script=tools/python/python.map -Wl,--exclude-libs,ALL \
-		-o build/wheel/libheapdb.so $(lib_obj) $(door_obj) build/wheel/stderr.o -Wl,-Bstatic \
-		-Lbuild/wheel $(if $(HAVE_SQLITE),-lsqlite3) $(filter-out -lpthread,$(LIB_LIBS)) \
+	$(CC) $(ALL_LDFLAGS) -s -shared -Wl,-soname,$(SONAME) -Wl,--version-script=$(BUILD)/python/exports.map \
+		-Wl,--exclude-libs,ALL -o build/wheel/libheapdb.so $(lib_obj) $(door_obj) build/wheel/stderr.o \
+		-Wl,-Bstatic -Lbuild/wheel $(if $(HAVE_SQLITE),-lsqlite3) $(filter-out -lpthread,$(LIB_LIBS)) \
 		-Wl,-Bdynamic -lm -lpthread
-	strip --strip-unneeded build/wheel/libheapdb.so
-	HEAPDB_LIBRARY=build/wheel/libheapdb.so PYTHONPATH=tools/python PYTHONDONTWRITEBYTECODE=1 \
-		python3 tools/python/make_stubs.py > build/wheel/__init__.pyi
-	python3 tools/packaging/make_wheel.py build/wheel/libheapdb.so build/wheel/__init__.pyi build/wheel
+	python3 tools/packaging/make_wheel.py build/wheel/libheapdb.so $(BUILD)/python/__init__.pyi build/wheel
 
-# A folder with the static command and the licences of all that is in it.
-release_name = heapdb-$(VERSION)-linux-$(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
-release: dist deb static wheel ## all that a release has, with checksums, in build/release
-	@rm -rf build/release && mkdir -p build/release/$(release_name)
-	cp build/heapdb-$(VERSION).tar.gz build/deb/*.deb build/wheel/*.whl src/api/heapdb.map build/release/
-	install build/static/heapdb build/release/$(release_name)/heapdb
-	strip build/release/$(release_name)/heapdb
-	install -m 644 LICENSE NOTICES CHANGELOG.md README.md tools/heapdb/heapdb.1 tools/heapdb/heapdb-sql.1 \
-		$(man_parts) build/release/$(release_name)
-	tar c --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$$(git log -1 --format=%ct)" \
-		-C build/release $(release_name) | gzip -9n > build/release/$(release_name).tar.gz
-	rm -r build/release/$(release_name)
+# The package's types, as the library of this machine tells them.
+stubs: $(python_lib)
+	HEAPDB_LIBRARY=$(python_lib) PYTHONPATH=tools/python PYTHONDONTWRITEBYTECODE=1 \
+		python3 tools/python/make_stubs.py > $(BUILD)/python/__init__.pyi
+
+# What other systems and old ones run is compiled by zig, a compiler with the C libraries of all of them, of
+# PyPI; by the second ways of src/base/platform.h, and with libraries of Debian's sources.
+ZIG = $(CURDIR)/build/zig/ziglang/zig
+$(ZIG):
+	python3 -m pip install -q --disable-pip-version-check --target build/zig ziglang==0.13.0
+zig_tools = CC='$(ZIG) cc -target $(1)' AR='$(ZIG) ar'
+define build_zig
+	$(call zig_tools,$(1)) sh tools/packaging/libraries.sh build/zig/$(1) lmdb xxhash pcre2 libzstd libdeflate \
+		zlib sqlite3 $(3)
+	+$(MAKE) PORTABLE=1 RELEASE=1 BUILD=build/zig/$(1) $(call zig_tools,$(1)) OPT=-O2 \
+		CPPFLAGS='-Ibuild/zig/$(1)/include' LDFLAGS='-s -Lbuild/zig/$(1)/lib' build/zig/$(1)/$(2)
+endef
+WHEELS = x86_64-linux-gnu.2.17 aarch64-linux-gnu.2.17 x86_64-linux-musl aarch64-linux-musl
+wheels: $(WHEELS:%=wheel-%) ## build wheels for manylinux_2_17 and musllinux, x86_64 and aarch64, by zig (PyPI)
+wheel-%: $(ZIG) stubs
+	@mkdir -p build/wheels
+	$(call build_zig,$*,python/libheapdb.so)
+	python3 tools/packaging/make_wheel.py build/zig/$*/python/libheapdb.so $(BUILD)/python/__init__.pyi build/wheels
+
+macos: macos-aarch64 macos-x86_64 ## build the command for macOS, by zig (PyPI), into build/zig
+macos-%: $(ZIG)
+	$(call build_zig,$*-macos,heapdb,jansson libpng1.6 libmicrohttpd)
+
+# Where the project and its releases are; written into packages.
+HOMEPAGE = https://heapdb.example.org
+DOWNLOADS = $(HOMEPAGE)/releases/download/v$(VERSION)
+commit_time = $(shell git log -1 --format=%ct)
+machine := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+# A folder with the command $(2) and the licences of all that is in it, for $(1): SYSTEM-MACHINE.
+define release_command
+	rm -rf build/release/heapdb-$(VERSION)-$(1)
+	mkdir build/release/heapdb-$(VERSION)-$(1)
+	install $(2) build/release/heapdb-$(VERSION)-$(1)/heapdb
+	install -m 644 LICENSE NOTICES CHANGELOG.md README.md tools/heapdb/*.1 tools/heapdb/heapdb.bash \
+		tools/heapdb/_heapdb tools/heapdb/heapdb.fish build/release/heapdb-$(VERSION)-$(1)
+	tar c --sort=name --owner=0 --group=0 --numeric-owner --mtime=@$(commit_time) --mode=go-w \
+		-C build/release heapdb-$(VERSION)-$(1) | gzip -9n > build/release/heapdb-$(VERSION)-$(1).tar.gz
+	rm -r build/release/heapdb-$(VERSION)-$(1)
+endef
+# ZIG= leaves out what zig makes: the wheel is of this machine then, and nothing is for macOS.
+release: dist deb static $(if $(ZIG),wheels macos,wheel) ## all that a release has, with checksums, in build/release
+	@rm -rf build/release && mkdir -p build/release
+	cp build/heapdb-$(VERSION).tar.gz build/deb/*.deb $(if $(ZIG),build/wheels,build/wheel)/*.whl src/api/heapdb.map \
+		build/release/
+	python3 tools/packaging/python_backend.py build/release
+	strip -o build/static/heapdb-stripped build/static/heapdb
+	$(call release_command,linux-$(machine),build/static/heapdb-stripped)
+	$(if $(ZIG),$(call release_command,macos-aarch64,build/zig/aarch64-macos/heapdb))
+	$(if $(ZIG),$(call release_command,macos-x86_64,build/zig/x86_64-macos/heapdb))
+	python3 tools/packaging/make_image.py build/static/heapdb-stripped $(if $(filter aarch64,$(machine)),arm64,amd64) \
+		$(commit_time) build/release/heapdb-$(VERSION)-oci.tar
+	python3 tools/packaging/make_sbom.py $(commit_time) $(HOMEPAGE) > build/release/heapdb-$(VERSION).spdx.json
+	python3 tools/packaging/make_formula.py build/release $(HOMEPAGE) $(DOWNLOADS) > build/release/heapdb.rb
 	cd build/release && sha256sum * > SHA256SUMS
 	@cat build/release/SHA256SUMS
+	@$(if $(findstring example.org,$(HOMEPAGE)),echo "HOMEPAGE is not set: make release HOMEPAGE=https://...")
+	@echo "Next: make test T=packages_test; upload build/release to $(DOWNLOADS);" \
+		"twine upload *.whl heapdb_jvm-*.tar.gz; heapdb.rb to the Homebrew tap;" \
+		"skopeo copy oci-archive:heapdb-$(VERSION)-oci.tar docker://REGISTRY/heapdb:$(VERSION)"
 
 clean: ## remove build/
 	rm -rf build

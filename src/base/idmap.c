@@ -8,7 +8,9 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
 #include <sys/auxv.h>
+#endif
 
 uint64_t base_hash_seed(void)
 {

@@ -16,7 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#ifdef __linux__
 #include <sys/vfs.h>
+#endif
 #include <time.h>
 #include <unistd.h>
 

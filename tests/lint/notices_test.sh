@@ -6,7 +6,8 @@ cd "$HDB_ROOT"
 bad=0
 # library of the linker or package of npm, name in NOTICES; "-" is part of glibc, ours, or what only tests use
 known="lmdb=LMDB xxhash=xxHash pcre2-8=PCRE2 zstd=zstd deflate=libdeflate z=zlib jansson=jansson sqlite3=SQLite
-	edit=libedit tinfo=ncurses bsd=libbsd md=- microhttpd=libmicrohttpd png=libpng preact=Preact pthread=- m=- dl=-
+	edit=libedit tinfo=ncurses bsd=libbsd md=- microhttpd=libmicrohttpd png=libpng
+	archive=libarchive lzma=liblzma bz2=bzip2 lz4=LZ4 preact=Preact pthread=- m=- dl=-
 	cmocka=- heapdb=-"
 page=$(sed -n 's/^import .* from "\([a-z]*\)[/"].*/\1/p' tools/serve/page/*.ts* | sort -u)
 for library in $(grep -oE '[ ,(]-l[a-z0-9-]+' Makefile | sed 's/.*-l//' | sort -u) $page; do
@@ -22,6 +23,7 @@ for library in $(grep -oE '[ ,(]-l[a-z0-9-]+' Makefile | sed 's/.*-l//' | sort -
 done
 grep -q '^GNU Lesser General Public License 2.1' NOTICES || bad=1
 make -n install | grep 'install .*NOTICES' > /dev/null || { echo "FAILED: make install leaves NOTICES out"; bad=1; }
-make -n release | grep 'install .*NOTICES' > /dev/null || { echo "FAILED: make release leaves NOTICES out"; bad=1; }
+sed -n '/^define release_command/,/^endef/p' Makefile | grep -q ' NOTICES ' ||
+	 { echo "FAILED: make release leaves NOTICES out"; bad=1; }
 grep -q 'NOTICES$' tools/packaging/debian/heapdb.install || { echo "FAILED: the package leaves NOTICES out"; bad=1; }
 exit $bad

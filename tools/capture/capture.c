@@ -3,6 +3,26 @@
  */
 #include "capture/capture_private.h"
 
+#ifndef __linux__
+#define NO_VMS "Java VMs are found by way of Linux's /proc: use jcmd PID GC.heap_dump FILE"
+
+int capture_list(struct capture_vm **vms, size_t *count, size_t *hidden, struct hdb_error *err)
+{
+	*vms = NULL;
+	*count = *hidden = 0;
+	return door_fail(err, HDB_EUSAGE, "%s", NO_VMS);
+}
+
+int capture_vm_start(int pid, const struct capture_options *options, struct capture **out,
+		     struct hdb_error *err)
+{
+	(void)pid;
+	(void)options;
+	*out = NULL;
+	return door_fail(err, HDB_EUSAGE, "%s", NO_VMS);
+}
+#endif
+
 int capture_input(const struct capture *c)
 {
 	return c->stream.read_fd;

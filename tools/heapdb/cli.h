@@ -163,6 +163,13 @@ void help_command(struct output *out, const struct command *command,
 int cli_import(struct cli *cli, const char *dump_path, const char *db_path,
 	       struct hdb_import_result *out, bool wait);
 
+/* The same with options that were made before; their dump_name is set where the dump is no file. */
+int cli_import_as(struct cli *cli, const char *dump_path, const char *db_path,
+		  struct hdb_import_options *options, struct hdb_import_result *out);
+
+/* hdb_default_path, which is also that of a dump in an archive or at an address. */
+int cli_default_path(const char *dump, char *out, size_t size, struct hdb_error *err);
+
 /* The folder that a file is in, or would be in. */
 void cli_folder_of(const char *path, char *folder, size_t size);
 

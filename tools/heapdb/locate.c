@@ -3,6 +3,7 @@
  * dumps named in its place.
  */
 #include "heapdb/cli.h"
+#include "heapdb/feed.h"
 #include "heapdb/progress.h"
 
 #include <assert.h>
@@ -87,8 +88,11 @@ bool locate_looks_like_file(const char *name)
 
 bool locate_is_file(const char *name)
 {
+	char archive[PATH_SIZE];
 	struct stat st;
 
+	if (feed_archive(name, archive, sizeof(archive)))
+		return true;
 	if (stat(name, &st) != 0 || !S_ISREG(st.st_mode))
 		return false;
 	return locate_looks_like_file(name) || is_dump(name) || is_database(name);
@@ -189,6 +193,17 @@ struct before {
 	char mapping[4096];
 };
 
+/* Whether the archive has changed since the database was made of it. */
+static bool is_newer(const char *archive, const char *db_path)
+{
+	struct statx_timestamp made;
+	struct stat st;
+
+	return file_age(db_path, &made) && stat(archive, &st) == 0 &&
+	       (st.st_mtim.tv_sec > made.tv_sec ||
+		(st.st_mtim.tv_sec == made.tv_sec && st.st_mtim.tv_nsec > made.tv_nsec));
+}
+
 /*
  * Whether the database that is there is of an older dump of that name: *was says how it was
  * imported.
@@ -196,17 +211,22 @@ struct before {
 static int is_outdated(struct cli *cli, const char *db_path, const char *dump, bool *yes,
 		       struct before *was)
 {
+	char archive[PATH_SIZE];
 	struct hdb_health health;
 	struct hdb *db = NULL;
-	int rc = cli_open(cli, db_path, dump, 1, &db);
+	const bool is_kept = feed_archive(dump, archive, sizeof(archive));
+	int rc = cli_open(cli, db_path, is_kept ? NULL : dump, 1, &db);
 	bool is_other = false;
 
 	*yes = false;
 	if (rc != HDB_OK)
 		return rc;
 	hdb_health(db, &health);
-	if (health.stale) {
+	if (is_kept)
+		is_other = health.dump_path && !feed_is_same(dump, health.dump_path);
+	else if (health.stale)
 		rc = is_of_another(cli, db_path, dump, health.dump_path, &is_other);
+	if (is_other || (is_kept ? is_newer(archive, db_path) : health.stale != NULL)) {
 		if (is_other)
 			rc = cli_fail(&cli->err, HDB_EUSAGE,
 				      "%s is the database of %s; import %s with "
@@ -230,7 +250,7 @@ static int is_outdated(struct cli *cli, const char *db_path, const char *dump, b
 static int import_anew(struct cli *cli, const char *dump, const char *db_path,
 		       const struct before *was)
 {
-	const struct hdb_import_options options = {
+	struct hdb_import_options options = {
 		.struct_size = sizeof(options),
 		.memory_bytes = cli->opt.memory_bytes,
 		.threads = cli->opt.threads,
@@ -244,7 +264,7 @@ static int import_anew(struct cli *cli, const char *dump, const char *db_path,
 		.progress = progress_callbacks(),
 	};
 
-	return hdb_import(dump, db_path, &options, NULL, &cli->err);
+	return cli_import_as(cli, dump, db_path, &options, NULL);
 }
 
 /*
@@ -258,7 +278,7 @@ static int database_of_dump(struct cli *cli, const char *dump, char **db_path)
 	bool is_old = false;
 	int rc;
 
-	TRY(hdb_default_path(dump, path, sizeof(path), &cli->err));
+	TRY(cli_default_path(dump, path, sizeof(path), &cli->err));
 	if (access(path, F_OK) != 0) {
 		cli_notice(cli, "importing %s into %s", dump, path);
 		rc = cli_import(cli, dump, path, NULL, true);
@@ -281,8 +301,10 @@ static int database_of_dump(struct cli *cli, const char *dump, char **db_path)
 
 int locate_named(struct cli *cli, const char *name, char **db_path, char **dump_path)
 {
+	char archive[PATH_SIZE];
+
 	*db_path = *dump_path = NULL;
-	if (is_dump(name)) {
+	if (is_dump(name) || feed_archive(name, archive, sizeof(archive))) {
 		const int rc = database_of_dump(cli, name, db_path);
 
 		if (rc != HDB_OK)

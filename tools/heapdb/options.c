@@ -73,6 +73,8 @@ const struct option_info option_table[] = {
 	{ "mapping", "FILE", OPTIONS_IMPORT, 0, TEXT(mapping),
 	  "mapping.txt of ProGuard or R8: names of the source for classes, fields, methods and "
 	  "lines" },
+	{ "fetch", "COMMAND", OPTIONS_IMPORT, 0, TEXT(fetch),
+	  "a command that prints the dump, with {} for its name: 'aws s3 cp {} -'" },
 	{ "snapshot", "N", OPTIONS_IMPORT, 0, NUMBER(snapshot, UINT_MAX),
 	  "which of several heap dumps in the file, from 1" },
 	{ "strict", NULL, OPTIONS_IMPORT, 0, FLAG(strict), "refuse a damaged dump" },

@@ -1,14 +1,13 @@
 """Packs the Python package and the library into a wheel: make_wheel.py LIBRARY STUBS FOLDER.
 
 The wheel needs no Python version nor any package: py3-none-manylinux_2_N_ARCH, N from the newest
-symbol of glibc that the library asks for. Standard library only; times are fixed, so that the same
+symbol of glibc that the library asks for, or py3-none-musllinux_1_2_ARCH. Standard library only; times are fixed, so that the same
 sources give the same bytes.
 """
 import base64
 import hashlib
 import importlib.util
 import os
-import platform
 import re
 import subprocess
 import sys
@@ -43,19 +42,24 @@ def version():
         return re.search(r'#define HDB_VERSION "(.*)"', header.read()).group(1)
 
 
+def readelf(option, library):
+    return subprocess.run(["readelf", "-W", option, library], stdout=subprocess.PIPE, check=True,
+                          text=True, env={**os.environ, "LC_ALL": "C"}).stdout
+
+
 def platform_tag(library):
-    """The oldest glibc that the library runs with."""
-    symbols = subprocess.run(["objdump", "-T", library], stdout=subprocess.PIPE, check=True,
-                             text=True).stdout
+    """The oldest C library that the library runs with, and the machine."""
+    machine = "aarch64" if "AArch64" in readelf("-h", library) else "x86_64"
+    if "libc.so" in needed(library):
+        return f"musllinux_1_2_{machine}"
+    symbols = readelf("--version-info", library)
     minor = max([17] + [int(m) for m in re.findall(r"GLIBC_2\.(\d+)", symbols)])
-    return f"manylinux_2_{minor}_{platform.machine()}"
+    return f"manylinux_2_{minor}_{machine}"
 
 
 def needed(library):
-    """Shared libraries that it asks for: only those of glibc may be missing in a wheel."""
-    out = subprocess.run(["objdump", "-p", library], stdout=subprocess.PIPE, check=True,
-                         text=True).stdout
-    return re.findall(r"NEEDED\s+(\S+)", out)
+    """Shared libraries that it asks for: only those of the C library may be missing in a wheel."""
+    return re.findall(r"\(NEEDED\).*\[(\S+)\]", readelf("-d", library))
 
 
 def read(*path):

@@ -8,12 +8,21 @@
 
 #include <string.h>
 
+#ifdef __APPLE__
+#define BEGIN ".const\n"
+#define END ".text\n"
+#define PREFIX "_"
+#else
+#define BEGIN ".pushsection .rodata\n"
+#define END ".popsection\n"
+#define PREFIX
+#endif
+
 #define EMBED(name, file) \
-	__asm__(".pushsection .rodata\n" \
-		".global " #name "\n" #name ":\n" \
-		".incbin \"tools/serve/bundle/" file "\"\n" \
-		".global " #name "_end\n" #name "_end:\n" \
-		".byte 0\n.popsection\n"); \
+	__asm__(BEGIN ".global " PREFIX #name "\n" PREFIX #name ":\n" \
+		      ".incbin \"tools/serve/bundle/" file "\"\n" \
+		      ".global " PREFIX #name "_end\n" PREFIX #name "_end:\n" \
+		      ".byte 0\n" END); \
 	/* NOLINTNEXTLINE(bugprone-macro-parentheses) */ \
 	extern const unsigned char name[] __attribute__((visibility("hidden"))); \
 	extern const unsigned char name##_end[] __attribute__((visibility("hidden")))

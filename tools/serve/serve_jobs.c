@@ -10,7 +10,9 @@
 #include "serve/serve_warm.h"
 
 #include <errno.h>
+#ifdef __GLIBC__
 #include <malloc.h>
+#endif
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -185,7 +187,9 @@ static void keep_answer(struct worker *w, const struct serve_job *job, const cha
 	if (key && (job->kind == SERVE_QUERY || job->kind == SERVE_SQL) && size > 0 &&
 	    job->err.code == HDB_OK)
 		serve_cache_put(w->jobs->cache, key, job->fd, (size_t)size);
+#ifdef __GLIBC__
 	malloc_trim(0);
+#endif
 }
 
 /* Those who ask for much and do not read it leave no memory for others. */

@@ -1,0 +1,122 @@
+#!/bin/sh
+# archives_test.sh - dumps in archives and from commands that fetch them: the answers are those of the dump
+# itself; other files, damage, bombs, links, names and failures of commands.
+set -eu
+command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
+cd "$TMPDIR"
+cp "$DUMP" dump.hprof
+if heapdb import none.zip 2>&1 | grep -q libarchive; then
+	echo "built without libarchive"
+	exit 77
+fi
+python3 - << 'END'
+import bz2, lzma, tarfile, zipfile
+data = open("dump.hprof", "rb").read()
+open("plain.hprof.xz", "wb").write(lzma.compress(data, preset=1))
+open("plain.hprof.bz2", "wb").write(bz2.compress(data))
+for name, mode in (("a.tar", "w"), ("a.tgz", "w:gz"), ("a.tar.xz", "w:xz"), ("a.tar.bz2", "w:bz2")):
+    with tarfile.open(name, mode) as tar:
+        link = tarfile.TarInfo("0.hprof")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        tar.addfile(link)
+        tar.add("dump.hprof", "logs/dump.hprof")
+with zipfile.ZipFile("a.zip", "w", zipfile.ZIP_DEFLATED) as z:
+    z.writestr("README", "what this is")
+    z.writestr("x/one.hprof", data)
+    z.writestr("x/two.hprof", data[:len(data) // 2])
+with zipfile.ZipFile("none.zip", "w") as z:
+    z.writestr("README", "no dump")
+# 9 GiB of zeros behind a dump's first bytes, which bzip2 packs into some kilobytes.
+block = bz2.compress(b"JAVA PROFILE 1.0.2\0" + bytes(1 << 20))
+zeros = bz2.compress(bytes(64 << 20))
+open("bomb.hprof.bz2", "wb").write(block + zeros * 145)
+END
+if command -v lz4 > /dev/null; then lz4 -q dump.hprof plain.hprof.lz4; fi
+heapdb import dump.hprof -o want.heapdb --quiet > /dev/null
+heapdb histogram --db want.heapdb --json --limit 40 > want
+# answers NAME: what the database of NAME says is what that of the dump says.
+answers() {
+	rm -f got.heapdb
+	heapdb import "$@" -o got.heapdb --quiet > /dev/null
+	heapdb histogram --db got.heapdb --json --limit 40 > got
+	cmp want got
+	heapdb check --db got.heapdb > /dev/null
+}
+for name in plain.hprof.* a.tar a.tgz a.tar.xz a.tar.bz2 a.zip 'a.zip!x/one.hprof' 'a.tgz!logs/dump.hprof'; do
+	answers "$name"
+done
+
+# Default names; a question imports; another archive under the name is noticed, another dump's is not replaced.
+heapdb histogram 'a.zip!x/one.hprof' --json --limit 40 > got 2> notices
+cmp want got
+[ -f one.heapdb ]
+heapdb import plain.hprof.xz --quiet > /dev/null
+[ -f plain.heapdb ]
+heapdb histogram a.zip > /dev/null 2> notices
+grep -q 'has another dump: name it ARCHIVE!x/two.hprof' notices
+heapdb histogram a.zip > /dev/null 2> notices
+[ ! -s notices ]
+touch -d '+2 seconds' a.zip
+heapdb histogram a.zip > /dev/null 2> notices
+grep -q 'importing it anew' notices
+touch -d '-1 hour' a.zip
+
+# said EXIT TEXT ARGUMENT...: the exit code and what is said.
+said() {
+	rc=0
+	code=$1 text=$2
+	shift 2
+	heapdb import "$@" -o no.heapdb > out 2>&1 || rc=$?
+	if [ $rc -ne "$code" ] || ! grep -qF -- "$text" out; then
+		echo "$*: exit $rc, wanted $code and: $text"
+		cat out
+		exit 1
+	fi
+	[ "$code" = 0 ] || [ ! -e no.heapdb ] || { echo "$*: left a database"; exit 1; }
+	rm -f no.heapdb
+}
+said 3 'none.zip: has no heap dump' none.zip
+said 3 'a.zip: has no file x' 'a.zip!x'
+said 3 'not an HPROF heap dump but text' 'a.zip!README'
+said 3 'missing.zip: No such file' missing.zip
+said 3 'missing.zip: No such file' 'missing.zip!x/two.hprof'
+head -c $(($(stat -c %s plain.hprof.xz) * 85 / 100)) plain.hprof.xz > cut.hprof.xz
+head -c 1000000 a.zip > cut.zip
+head -c 1000000 a.tgz > cut.tgz
+for cut in cut.hprof.xz cut.zip cut.tgz; do
+	said 0 'what came before is imported' $cut
+done
+# Each byte of the heads of archives, changed: it ends, with an answer or an error.
+for name in a.zip a.tgz plain.hprof.xz plain.hprof.bz2 a.tar; do
+	at=0
+	while [ $at -lt 40 ]; do
+		cp "$name" "flip-$name"
+		printf '\377' | dd of="flip-$name" bs=1 seek=$at conv=notrunc 2> /dev/null
+		rc=0
+		timeout 60 heapdb import "flip-$name" -o flip.heapdb --force --quiet > out 2>&1 || rc=$?
+		[ $rc -le 4 ] || { echo "$name with byte $at changed: exit $rc"; cat out; exit 1; }
+		at=$((at + 5))
+	done
+	rm "flip-$name"
+done
+
+# Bombs: little memory, and not for long. Zeros end the dump, or the ratio ends the archive.
+rc=0
+# shellcheck disable=SC3045
+(ulimit -v 4000000 && timeout 250 heapdb import bomb.hprof.bz2 -o no.heapdb) > out 2>&1 || rc=$?
+[ $rc -le 4 ] || { cat out; exit 1; }
+
+# Commands that fetch.
+said 2 'heapdb itself opens no connection' https://example.org/dump.hprof
+# shellcheck disable=SC2016
+answers "s3://b/it's \$(touch bad) here.hprof" --fetch 'test {} = "s3://b/it'"'"'s \$(touch bad) here.hprof" &&
+	cat dump.hprof'
+[ ! -e bad ]
+answers 'https://example.org/dump.hprof.xz?sig=1#x' --fetch 'cat plain.hprof.xz; : {}'
+answers 's3://b/a.zip!x/one.hprof' --fetch 'cat a.zip; : {}'
+said 2 'say where the name goes' s3://b/dump.hprof --fetch cat
+said 4 'the command of --fetch failed (exit code 3)' s3://b/dump.hprof --fetch 'cat dump.hprof; : {}; exit 3'
+said 4 'the command of --fetch failed (exit code 3)' s3://b/a.zip --fetch 'cat a.zip; : {}; exit 3'
+said 3 '(exit code 1)' s3://b/dump.hprof --fetch 'false {}'
+heapdb import s3://b/far.hprof --fetch 'cat dump.hprof; : {}' --quiet > /dev/null
+[ -f far.heapdb ]

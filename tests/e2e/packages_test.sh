@@ -1,0 +1,86 @@
+#!/bin/sh
+# packages_test.sh - what `make release` made, each used where nothing else is.
+# Slow: it makes a Debian root.
+#
+# The static command and the image run in empty roots, the wheel in a new environment, the Debian package in a new
+# Debian (debootstrap). What is not there is passed over and named.
+set -eu
+cd "$HDB_ROOT"
+release=build/release
+[ -f $release/SHA256SUMS ] || { echo "no $release: make release"; exit 77; }
+[ -z "$(find src tools/heapdb include -name '*.[ch]' -newer $release/SHA256SUMS)" ] ||
+	{ echo "$release is of other sources: make release"; exit 77; }
+[ "$(id -u)" -eq 0 ] || { echo "only root can make a root"; exit 77; }
+export PYTHONDONTWRITEBYTECODE=1
+(cd $release && sha256sum --quiet -c SHA256SUMS)
+w=$TMPDIR
+objects=$(heapdb import "$DUMP" -o "$w/here.heapdb" | sed 's/^.*: \([0-9,]* objects\).*/\1/')
+used() { echo "used: $*"; }
+
+# use ROOT COMMAND: in an empty root it imports, asks SQL, and verifies.
+use() {
+	cp "$DUMP" "$1/tmp/sample.hprof"
+	chroot "$1" "$2" import /tmp/sample.hprof | grep -q ": $objects,"
+	chroot "$1" "$2" sql /tmp/sample.heapdb 'SELECT count(*) FROM classes' --csv | grep -q '^[0-9]*$'
+	chroot "$1" "$2" check --db /tmp/sample.heapdb > /dev/null
+}
+for packed in "$release"/heapdb-*-linux-"$(uname -m)".tar.gz; do
+	mkdir -p "$w/static/tmp"
+	tar xzf "$packed" -C "$w/static" --strip-components=1
+	[ -f "$w/static/NOTICES" ] && [ -f "$w/static/heapdb-queries.1" ] && [ -f "$w/static/_heapdb" ]
+	use "$w/static" /heapdb
+	used "$packed"
+done
+for image in "$release"/*-oci.tar; do
+	mkdir "$w/image"
+	entry=$(python3 tests/e2e/oci_open.py "$image" "$w/image")
+	use "$w/image" "$entry"
+	used "$image"
+done
+
+for wheel in "$release"/heapdb_jvm-*manylinux*"$(uname -m)".whl; do
+	python3 -m venv "$w/venv" || { echo "no venv here: $wheel is not used"; break; }
+	"$w/venv/bin/pip" install -q --no-index --no-deps "$wheel"
+	cp "$DUMP" "$w/wheel.hprof"
+	"$w/venv/bin/python" - "$w/wheel.hprof" << 'END'
+import sys, heapdb_jvm
+with heapdb_jvm.open(sys.argv[1]) as db:
+    assert db.histogram().first().objects > 1000
+END
+	used "$wheel"
+done
+
+# Binaries for macOS cannot be run here: what they ask for is looked at.
+dylibs=$(command -v llvm-objdump || command -v llvm-objdump-14 || true)
+for packed in "$release"/heapdb-*-macos-*.tar.gz; do
+	[ -f "$packed" ] || continue
+	mkdir "$w/mac"
+	tar xzf "$packed" -C "$w/mac" --strip-components=1
+	[ "$(od -An -tx4 -N4 "$w/mac/heapdb" | tr -d ' ')" = feedfacf ]
+	if [ -n "$dylibs" ]; then
+		"$dylibs" --macho --dylibs-used "$w/mac/heapdb" | sed 1d > "$w/dylibs"
+		if grep -v /usr/lib/libSystem.B.dylib "$w/dylibs"; then exit 1; fi
+	fi
+	rm -r "$w/mac"
+	used "$packed (not run)"
+done
+
+# shellcheck disable=SC1091
+codename=$(. /etc/os-release && [ "${ID:-}" = debian ] && echo "${VERSION_CODENAME:-}") || codename=
+# shellcheck disable=SC2016
+mirror=$(apt-get indextargets --format '$(RELEASE) $(COMPONENT) $(REPO_URI)' 'Created-By: Packages' 2> /dev/null |
+	awk -v name="$codename" '($1 == name || $1 == "stable") && $2 == "main" { print $3; exit }') || mirror=
+if [ -z "$mirror" ] || ! command -v debootstrap > /dev/null ||
+	! debootstrap --variant=minbase "$codename" "$w/debian" "$mirror" > "$w/log" 2>&1; then
+	echo "no new Debian here: the package is not used"
+	exit 0
+fi
+apt-config dump | grep -E '^Acquire::(https?::|Check-|Retries)' > "$w/debian/etc/apt/apt.conf.d/90machine" || true
+cp $release/*.deb "$DUMP" "$w/debian/root"
+chroot "$w/debian" sh -c 'cd /root && apt-get -qq install -y --no-install-recommends ./heapdb_*.deb ./libheapdb0*.deb' \
+	> "$w/log" 2>&1 || { tail -n 20 "$w/log"; exit 1; }
+chroot "$w/debian" sh -c 'cd /root && heapdb import sample.hprof' | grep -q ": $objects,"
+chroot "$w/debian" sh -c 'cd /root && heapdb sql sample.heapdb "SELECT count(*) FROM classes" --csv' > /dev/null
+chroot "$w/debian" dpkg -r heapdb > /dev/null
+[ ! -e "$w/debian/usr/bin/heapdb" ]
+used "$release"/*.deb

@@ -1,0 +1,77 @@
+"""Says what is in the binaries, as SPDX 2.3: make_sbom.py TIME HOMEPAGE > heapdb.spdx.json
+
+The parts are those of NOTICES, the one list of them. Their versions are those of Debian's packages that
+they are linked from here; parts that are sources of this repository have no version of their own.
+"""
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+from make_image import ROOT, version
+
+# Debian's packages, by the names of NOTICES, and licences that SPDX calls otherwise.
+PACKAGES = {"LMDB": "liblmdb-dev", "xxHash": "libxxhash-dev", "PCRE2": "libpcre2-dev",
+            "zstd": "libzstd-dev", "libdeflate": "libdeflate-dev", "zlib": "zlib1g-dev",
+            "SQLite": "libsqlite3-dev", "jansson": "libjansson-dev",
+            "libmicrohttpd": "libmicrohttpd-dev", "libpng": "libpng-dev", "libedit": "libedit-dev",
+            "ncurses (libtinfo)": "libncurses-dev", "libbsd": "libbsd-dev",
+            "glibc": "libc6-dev", "libarchive": "libarchive-dev",
+            "liblzma (XZ Utils)": "liblzma-dev", "bzip2": "libbz2-dev", "LZ4": "liblz4-dev"}
+LICENCES = {"OpenLDAP Public License 2.8": "OLDAP-2.8", "BSD-3-Clause, with an exemption":
+            "BSD-3-Clause", "public domain": "LicenseRef-public-domain", "libpng-2.0": "libpng-2.0",
+            "MIT-X11": "X11-distribute-modifications-variant",
+            "ISC, BSD-3-Clause, BSD-2-Clause": "ISC AND BSD-3-Clause AND BSD-2-Clause",
+            "LGPL-2.1-or-later, parts under others": "LGPL-2.1-or-later"}
+
+
+def parts():
+    """(name, licence, where it is) of the table in NOTICES."""
+    with open(os.path.join(ROOT, "NOTICES"), encoding="utf-8") as notices:
+        table = notices.read().split("\n\n")[1]
+    return [re.split(r"  +", line.strip()) for line in table.splitlines()]
+
+
+def version_of(name):
+    if name not in PACKAGES:
+        return None
+    done = subprocess.run(["dpkg-query", "-W", "-f", "${source:Version}\\n", PACKAGES[name]],
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
+    return done.stdout.split("\n")[0] or None
+
+
+def package(name, licence, where=None, of_version=None, homepage=None):
+    entry = {"SPDXID": "SPDXRef-" + re.sub(r"[^A-Za-z0-9.-]+", "-", name).strip("-"), "name": name,
+             "downloadLocation": homepage or "NOASSERTION", "filesAnalyzed": False,
+             "licenseConcluded": "NOASSERTION", "licenseDeclared": LICENCES.get(licence, licence),
+             "copyrightText": "NOASSERTION"}
+    if of_version:
+        entry["versionInfo"] = of_version
+    if where:
+        entry["comment"] = "in: " + where
+    return entry
+
+
+def main(seconds, homepage):
+    created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(seconds)))
+    packages = [package("heapdb", "MIT", None, version(), homepage)]
+    for name, licence, where in parts():
+        packages.append(package(name, licence, where, version_of(name)))
+    digest = hashlib.sha256(json.dumps(packages, sort_keys=True).encode()).hexdigest()
+    relations = [{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES",
+                  "relatedSpdxElement": "SPDXRef-heapdb"}]
+    relations += [{"spdxElementId": "SPDXRef-heapdb", "relationshipType": "CONTAINS",
+                   "relatedSpdxElement": p["SPDXID"]} for p in packages[1:]]
+    json.dump({"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT",
+               "name": f"heapdb-{version()}",
+               "documentNamespace": f"{homepage}/spdx/heapdb-{version()}-{digest}",
+               "creationInfo": {"created": created, "creators": ["Tool: make_sbom.py"]},
+               "packages": packages, "relationships": relations}, sys.stdout, indent=1)
+    print()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
