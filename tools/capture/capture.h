@@ -73,8 +73,8 @@ int capture_input(const struct capture *capture);
 const char *capture_name(const struct capture *capture);
 
 /*
- * Becomes nonzero before the input ends early, so that nobody takes a part for the whole, and when
- * options->cancel does. Borrowed until capture_end.
+ * Becomes nonzero before the input ends early, so that a part is not taken for the whole dump, and
+ * when options->cancel does. Borrowed until capture_end.
  */
 const volatile int *capture_stop(const struct capture *capture);
 

@@ -27,7 +27,7 @@ static int spawn(const char *const *argv, bool both, int write_fd, pid_t *pid)
 
 	if (!argv[0])
 		return EINVAL;
-	/* It takes what it does not change as if it did. */
+	/* posix_spawnp does not change them, but its parameter is not const */
 	while (argv[count] && count + 1 < sizeof(words) / sizeof(words[0])) {
 		memcpy(&words[count], &argv[count], sizeof(words[0]));
 		count++;

@@ -1,5 +1,5 @@
 /*
- * capture/child.h - other programs (adb): started by name, never by way of a shell.
+ * capture/child.h - other programs (adb): started by name, never through a shell.
  */
 #ifndef CAPTURE_CHILD_H
 #define CAPTURE_CHILD_H

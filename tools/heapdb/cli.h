@@ -32,17 +32,17 @@ struct database {
 /* Flags of a command. */
 enum {
 	NEEDS_DB = 1,    /* the runner finds and opens the database */
-	WRITES = 2,      /* works long: signals are caught and progress is drawn */
+	WRITES = 2,      /* runs long: catches signals and draws progress */
 	NAMES_QUERY = 4, /* its first operand is the name of a query */
-	EXPORTS = 8,     /* for programs: any query, as TSV if nothing else is said */
-	NAMES_DB = 16,   /* its operand, if there is one, is the database, as --db has it */
-	PASSES_ON = 32   /* its arguments are somebody else's: cli->rest */
+	EXPORTS = 8,     /* for programs: any query, as TSV by default */
+	NAMES_DB = 16,   /* its operand, if there is one, is the database, like --db */
+	PASSES_ON = 32   /* another program reads its arguments: cli->rest */
 };
 
 struct cli;
 
 struct command {
-	const char *name; /* "import"; "export dump" of a way of use with options of its own */
+	const char *name; /* "import"; "export dump": a form with options of its own */
 	/* HDB_OK, HDB_NOTFOUND, or a failure with its message in cli->err. NULL: not built in. */
 	int (*run)(struct cli *cli);
 	unsigned flags;
@@ -53,7 +53,7 @@ struct command {
 	const char *alias;    /* another name that it takes, or NULL */
 };
 
-/* What only `capture` without a process takes, which lists the JVMs. */
+/* Options of `capture` without a process, which lists the JVMs. */
 #define CAPTURE_LIST_OPTIONS (OPTIONS_ROWS | OPTIONS_TABLE | OPTIONS_COLUMNS)
 
 /* The running command. */
@@ -62,7 +62,7 @@ struct cli {
 	struct options opt;
 	struct arguments rest; /* of a command that PASSES_ON: all that follows its name */
 	const struct hdb_query_spec *query; /* NULL: none */
-	bool is_direct;                     /* the query's name stands for `query NAME` */
+	bool is_direct;                     /* `heapdb NAME` for `heapdb query NAME` */
 	const char *old_name; /* the query was named by its name of an earlier version, or NULL */
 	struct hdb *db;       /* open if the command NEEDS_DB */
 	char *db_path, *dump_path; /* as located; owned, needed while db is open */
@@ -78,7 +78,7 @@ struct cli {
 /* The command table, ended by a NULL name. */
 extern const struct command commands[];
 
-/* What this program was built without, and the library that it needs; ended by a NULL name. */
+/* Parts that this program was built without, and the library each needs; ended by a NULL name. */
 struct missing {
 	const char *name, *library;
 };
@@ -108,9 +108,8 @@ struct health_line {
 size_t cli_health(const struct hdb *db, struct health_line out[HEALTH_LINES]);
 
 /*
- * What is to be said before any answer of a database, a line each: that it is stale, or the dump
- * incomplete. Under --quiet, too, for in CSV there is no other place for it. `name` of the database
- * where there are several, else NULL.
+ * Prints these lines to standard error before an answer; under --quiet, too, because CSV has no
+ * other place for them. `name` is that of the database if there are several, else NULL.
  */
 void cli_tell_health(const struct cli *cli, const struct hdb *db, const char *name);
 
@@ -140,7 +139,7 @@ int cmd_version(struct cli *cli);
 char *export_statement(const char *operand);
 /* Makes cli->statement read a table, or a class. */
 int export_table(struct cli *cli, const char *name);
-/* Says that the query of this name is exported, if a table has it, too. */
+/* A notice that the query of this name is exported, if there is a table of that name. */
 void export_tell_query(const struct cli *cli, const char *name);
 
 /* What a query is asked with, as the command line says. */
@@ -173,13 +172,10 @@ int cli_default_path(const char *dump, char *out, size_t size, struct hdb_error 
 /* The folder that a file is in, or would be in. */
 void cli_folder_of(const char *path, char *folder, size_t size);
 
-/*
- * What `options` of an import have from the command line; for those that import in other ways than
- * cli_import.
- */
+/* The options of an import from the command line, for callers that do not use cli_import. */
 struct hdb_import_options cli_import_options(const struct cli *cli);
 
-/* Says what an import made of a dump, and what is wrong with it; it took `seconds`. */
+/* Reports the result of an import that took `seconds`, and problems of the dump. */
 int cli_tell_import(struct cli *cli, const char *db_path, const struct hdb_import_result *result,
 		    double seconds);
 

@@ -68,7 +68,7 @@ static int vm_next(void *ctx, struct hdb_error *err)
 	if (rows->next == rows->count)
 		return HDB_END;
 	rows->next++;
-	/* It is a name, not an amount: no thousands are set apart. */
+	/* a text, for a PID has no thousands separators */
 	snprintf(rows->pid, sizeof(rows->pid), "%d", vm->pid);
 	rows->values[VM_PID] = text_value(rows->pid);
 	rows->values[VM_USER] = text_value(vm->user);
@@ -106,7 +106,7 @@ static int list_vms(struct cli *cli)
 
 /* ---- a dump ---- */
 
-/* Options that only one of the three ways of use takes. */
+/* Refuses options that this form (list, JVM or app) does not take. */
 static int check_use(struct cli *cli)
 {
 	const struct options *opt = &cli->opt;
@@ -168,7 +168,7 @@ static void name_database(const struct cli *cli, int pid, char *out, size_t size
 		*c = *c == '/' || *c == ':' ? '_' : *c;
 }
 
-/* What would fail at the end is said before anybody is disturbed. */
+/* Reports what would fail at the end before the VM is disturbed. */
 static int check_database(struct cli *cli, const char *db_path)
 {
 	char folder[DATABASE_PATH_SIZE];
@@ -209,10 +209,7 @@ static int start(struct cli *cli, int pid, struct capture **capture)
 			      capture_vm_start(pid, &options, capture, &cli->err);
 }
 
-/*
- * Imports what comes. A failure of the dump is what is told, not that of an import without its
- * end.
- */
+/* Imports the stream. If the dump fails, that is reported, not the import of a part of it. */
 static int import_capture(struct cli *cli, struct capture *capture, const char *db_path,
 			  struct hdb_import_result *result)
 {
@@ -228,7 +225,7 @@ static int import_capture(struct cli *cli, struct capture *capture, const char *
 	dumped = capture_end(capture, &why);
 	if (dumped >= 0)
 		return rc;
-	/* The import looks at the same flag at every step; so this is only for the last of them. */
+	/* The import checks the flag at every step: this covers what came after the last one. */
 	if (rc == HDB_OK)
 		(void)unlink(db_path);
 	cli->err = why;

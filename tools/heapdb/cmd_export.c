@@ -170,7 +170,7 @@ static int note_facts(struct notes *notes, const struct cli *cli, const struct h
 }
 
 #ifdef HAVE_SQLITE
-/* Of a statement there are no facts but what is wrong with the database. */
+/* A statement has no facts except what is wrong with the database. */
 static int note_health(struct notes *notes, const struct hdb *db, struct hdb_error *err)
 {
 	struct health_line lines[HEALTH_LINES];

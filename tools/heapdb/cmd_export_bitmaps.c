@@ -1,6 +1,6 @@
 /*
  * heapdb/cmd_export_bitmaps.c - `export bitmaps DIR`: the pictures of a dump as files, named after
- * the IDs of the bitmaps, and a row each of what became of it.
+ * the IDs of the bitmaps, and a row for each that says whether it was written.
  *
  * Pixels become PNG; what `am dumpheap -b` has put into the dump is written as it is. Files that
  * are there are replaced, links are not followed.

@@ -89,7 +89,7 @@ static void put_option(struct output *out, char letter, const char *name, const 
 	put_line(out, left, help);
 }
 
-/* What counts if the option is not given, and which numbers it takes: "(1 to 100, default 10)". */
+/* The range and the default of an option: "(1 to 100, default 10)". */
 static void describe_range(const struct hdb_option_spec *o, char *out, size_t size)
 {
 	const bool is_number = o->type == HDB_OPTION_NUMBER;
@@ -116,7 +116,7 @@ static void put_query_option(struct output *out, const struct hdb_option_spec *o
 	put_option(out, 0, o->name, o->argument, help);
 }
 
-/* What its group is about, for people. */
+/* The heading of a group of queries. */
 static const char *group_title(const char *group)
 {
 	static const struct {
@@ -361,10 +361,10 @@ static void put_overview(struct output *out)
 	put_missing(out);
 	put_queries(out);
 	output_string(out, "\nThe database is FILE, else --db FILE, else $HEAPDB, else the newest "
-			   "*.heapdb in the\ncurrent folder. `man heapdb` has it all.\n");
+			   "*.heapdb in the\ncurrent folder. `man heapdb` is the manual.\n");
 }
 
-/* A line of the list of all names: what it is, whose it is, and what is known of it. */
+/* A line of the list of all names: kind, owner, name, argument and help. */
 struct listed {
 	const char *kind, *owner, *name;
 	const char *more, *help; /* NULL: none */

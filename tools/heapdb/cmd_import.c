@@ -1,5 +1,5 @@
 /*
- * heapdb/cmd_import.c - makes a heap database and says what became of the dump.
+ * heapdb/cmd_import.c - imports a dump and reports the result.
  */
 #include "heapdb/cli.h"
 #include "heapdb/feed.h"
@@ -85,7 +85,7 @@ void cli_folder_of(const char *path, char *folder, size_t size)
 	snprintf(folder, size, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
 }
 
-/* Adds to the message of a failed import what helps if its folder cannot be written. */
+/* Adds a hint to the message of a failed import if its folder cannot be written. */
 static void hint_at_output(struct cli *cli, const char *dump_path, const char *db_path)
 {
 	const size_t used = strlen(cli->err.message);
@@ -178,7 +178,7 @@ int cli_default_path(const char *dump, char *out, size_t size, struct hdb_error 
 	return hdb_default_path(name, out, size, err);
 }
 
-/* To whole parts, so many of one. */
+/* Rounds to 1 / parts. */
 static double rounded(double value, double parts)
 {
 	return (double)(uint64_t)(value * parts + 0.5) / parts;
@@ -213,7 +213,7 @@ static int print_summary(struct cli *cli, const char *db_path, const struct hdb_
 	return print_answer(cli, &answer);
 }
 
-/* What counts of it for a person, and what to ask next. `incomplete` has been said already. */
+/* One line for people, and what to run next. `incomplete` was printed before. */
 static void print_line(struct cli *cli, const char *db_path, const struct hdb_import_result *r,
 		       double seconds)
 {
@@ -294,7 +294,7 @@ int cli_tell_import(struct cli *cli, const char *db_path, const struct hdb_impor
 			   "the file holds %u heap dumps; this is number %u, --snapshot N takes "
 			   "another",
 			   result->snapshot_count, cli->opt.snapshot ? cli->opt.snapshot : 1);
-	/* What is wrong with the dump, the database says. */
+	/* the database knows what is wrong with the dump */
 	if (result->problem_count > 0 || result->root_count == 0) {
 		TRY(hdb_open(db_path, NULL, &db, &cli->err));
 		cli_tell_health(cli, db, NULL);

@@ -1,5 +1,5 @@
 /*
- * heapdb/cmd_rewrite.c - convert, strip and redact: a dump from a dump, and what became of it.
+ * heapdb/cmd_rewrite.c - convert, strip and redact: write a dump from a dump, report the result.
  */
 #include "heapdb/cli.h"
 #include "heapdb/progress.h"
@@ -83,8 +83,8 @@ static int check_operands(struct cli *cli)
 	    (cli->opt.has_format || cli->opt.human || cli->opt.bytes))
 		return cli_fail(
 			&cli->err, HDB_EUSAGE,
-			"--json, --bytes and --human are of what is said of a file: the dump goes "
-			"to standard output");
+			"--json, --bytes and --human are for the report on a file; the dump goes to "
+			"standard output");
 	return HDB_OK;
 }
 

@@ -82,8 +82,8 @@ static int write_png(const struct serve_pixels *pixels, int fd, struct hdb_error
 }
 
 /*
- * Opens a browser by way of a private file, for the arguments of a program can be read by anybody.
- * The file goes when the server ends.
+ * Opens a browser with a private file that leads to the address: other users can see the arguments
+ * of a program, and the address has the token.
  */
 static void open_browser(struct cli *cli, const char *url)
 {
@@ -154,7 +154,7 @@ static int serve(struct cli *cli, const struct serve_database *databases, size_t
 		setenv("SQLITE_TMPDIR", cli->opt.tmp, 1);
 	if (cli->opt.listen)
 		cli_notice(cli,
-			   "whoever reaches %s and knows the token can read the heap; nothing "
+			   "anyone who can reach %s and has the token can read the heap; nothing "
 			   "is encrypted",
 			   cli->opt.listen);
 	return serve_run(&options, &cli->err);

@@ -20,7 +20,7 @@
 /* Longest text of statements that is read from standard input. */
 #define INPUT_MAX (64u << 20)
 
-/* One database: what is needed to open it once more. */
+/* A database, and what is needed to open it again. */
 struct member {
 	struct cli *cli;
 	char *name; /* of its schema; owned; NULL: it is the only one */

@@ -183,7 +183,7 @@ static int is_of_another(struct cli *cli, const char *db_path, const char *dump,
 }
 
 /*
- * How the database that is there was imported, so that the dump is imported anew in the same way.
+ * How the existing database was imported, so that the dump is imported again in the same way.
  */
 struct before {
 	enum hdb_size_model sizes;
@@ -289,8 +289,7 @@ static int database_of_dump(struct cli *cli, const char *dump, char **db_path)
 		return rc;
 	}
 	if (is_old) {
-		cli_notice(cli, "%s is another dump than when %s was made: importing it anew", dump,
-			   path);
+		cli_notice(cli, "%s has changed since %s was made: importing it again", dump, path);
 		rc = import_anew(cli, dump, path, &was);
 		if (rc != HDB_OK && rc != HDB_END)
 			return rc;

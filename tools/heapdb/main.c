@@ -61,19 +61,19 @@ const struct command commands[] = {
 	  NULL, "[PID | --adb PROCESS] [-o FILE] [options]",
 	  "dump a running JVM or Android app and import it; without PID: list the JVMs", NULL },
 	{ "info", cmd_query, NEEDS_DB | WRITES, QUERY_OPTIONS, "info", "[options]",
-	  "what was imported, how sizes are computed, what problems were met", NULL },
+	  "what was imported, how sizes are computed, which problems were found", NULL },
 	{ "check", cmd_query, NEEDS_DB | WRITES, QUERY_OPTIONS, "check", "[options]",
 	  "verify every block, and that the tables agree", NULL },
 	{ "diff", cmd_diff, WRITES, ROWS_OPTIONS | OPTIONS_TABLE, "diff",
 	  "BEFORE [BETWEEN...] AFTER [options]",
-	  "what changed between two dumps or more; each a database or a dump", "compare" },
+	  "what changed between two or more dumps; each is a database or a dump", "compare" },
 	{ "query", cmd_query, NEEDS_DB | WRITES | NAMES_QUERY, QUERY_OPTIONS, NULL,
 	  "NAME [TARGET...] [options]", "run a query; without NAME: list the queries", NULL },
 	{ "sql", cmd_sql, WRITES,
 	  OPTIONS_DATABASE | WORK_OPTIONS | FORMAT_OPTIONS | OPTIONS_TREES | OPTIONS_HUMAN |
 		  OPTIONS_SQL | OPTIONS_TABLES_ALL,
 	  NULL, "[DB|NAME=DB]... [\"SELECT ...\"|.COMMAND]",
-	  "ask in SQL, of one database or several; without a statement: a shell", NULL },
+	  "run SQL on one or several databases; without a statement: a shell", NULL },
 	{ "report", cmd_report, NEEDS_DB | WRITES | NAMES_DB,
 	  OPTIONS_DATABASE | WORK_OPTIONS | OPTIONS_JSON | OPTIONS_REPORT | OPTIONS_RULES, NULL,
 	  "[DB] [options]",
@@ -94,33 +94,33 @@ const struct command commands[] = {
 	  OPTIONS_DATABASE | WORK_OPTIONS | OPTIONS_JSON | OPTIONS_ROWS | OPTIONS_COLUMNS |
 		  OPTIONS_FORMAT,
 	  NULL, "DIR [options]",
-	  "Android: write bitmaps into a folder, as pictures; --heap as in `query bitmaps`", NULL },
+	  "Android: write bitmaps to a folder as image files; --heap as in `query bitmaps`", NULL },
 	{ "convert", cmd_convert, WRITES, DUMP_OPTIONS | OPTIONS_CONVERT, NULL, "IN OUT [options]",
-	  "write a dump for other tools: Android's as hprof-conv does, IDs of 4 or 8 bytes; compressed "
+	  "write a dump for other tools: Android's as hprof-conv does, IDs of 4 or 8 bytes, compressed "
 	  "or not",
 	  NULL },
 	{ "strip", cmd_strip, WRITES, DUMP_OPTIONS | OPTIONS_STRIP, NULL, "IN OUT [options]",
-	  "write a dump with zeros for the contents of arrays: the same graph, and small once "
+	  "write a dump with the contents of arrays set to zero: the same graph, small once "
 	  "compressed",
 	  NULL },
 	{ "redact", cmd_redact, WRITES, DUMP_OPTIONS | OPTIONS_REDACT, NULL, "IN OUT [options]",
-	  "write a dump without texts and values, to give it away: the same graph", NULL },
+	  "write a dump without texts and values that can be shared: the same graph", NULL },
 	{ "meminfo", cmd_meminfo, WRITES,
 	  WORK_OPTIONS | FORMAT_OPTIONS | OPTIONS_COLUMNS | OPTIONS_HUMAN, NULL,
 	  "FILE|- [DB] [options]",
-	  "Android: what `dumpsys meminfo` or /proc/PID/smaps say, beside what a dump has", NULL },
+	  "Android: what `dumpsys meminfo` or /proc/PID/smaps reports, compared with a dump",
+	  NULL },
 	{ "allocations", cmd_allocations, WRITES,
 	  OPTIONS_QUIET | FORMAT_OPTIONS | OPTIONS_COLUMNS | OPTIONS_HUMAN | OPTIONS_ALLOCATIONS,
 	  NULL, "FILE.alloc|- [--by class|thread|stack|site] [options]",
 	  "Android: what the allocation tracker recorded", NULL },
 	{ "mcp", cmd_mcp, 0, OPTIONS_MEMORY, NULL, "FOLDER... [options]",
-	  "answer an assistant on standard input and output (Model Context Protocol)", NULL },
+	  "serve an assistant on standard input and output (Model Context Protocol)", NULL },
 	{ "fleet", cmd_fleet, PASSES_ON, 0, NULL, "DIR | run LISTING DIR [options]",
-	  "the report over the dumps of many programs and builds; `run` takes them in (Python)",
-	  NULL },
+	  "report on the dumps of many programs and builds; `run` imports them (Python)", NULL },
 	{ "oql", cmd_oql, NEEDS_DB | WRITES,
 	  OPTIONS_DATABASE | WORK_OPTIONS | FORMAT_OPTIONS | OPTIONS_COLUMNS | OPTIONS_SORT, NULL,
-	  "\"SELECT ...\" [options]", "answer a statement in the query language of Eclipse MAT",
+	  "\"SELECT ...\" [options]", "run a statement in Eclipse MAT's Object Query Language",
 	  NULL },
 	{ "help", cmd_help, 0, OPTIONS_NAMES, NULL, "[COMMAND [QUERY]]",
 	  "help on all, on a command, on a query", NULL },
@@ -262,7 +262,7 @@ void cli_tell_health(const struct cli *cli, const struct hdb *db, const char *na
 	}
 }
 
-/* What a shell makes of a signal that ended a command: 130 for Ctrl-C. */
+/* Shells report a command that a signal ended as 128 and its number: 130 for Ctrl-C. */
 #define SIGNAL_EXIT 128
 
 static int exit_code_of(int result)
@@ -278,7 +278,7 @@ static int exit_code_of(int result)
 	return result <= HDB_EFORMAT && result > HDB_EIO ? CLI_INPUT : CLI_SYSTEM;
 }
 
-/* What the library cannot know: which option of the command helps. */
+/* The option that helps: the library does not know the command's options. */
 static const char *hint_of(int result)
 {
 	return result == HDB_EEXIST   ? "; --force replaces it" :
@@ -321,7 +321,7 @@ static int no_query(struct cli *cli, const char *name)
 			"there is no query \"%s\"; `heapdb help query` lists them", name);
 }
 
-/* A way of use of the command that has a row of its own in the table. */
+/* Switches to a form of the command that has a row of its own in the table: "export dump". */
 static void use_form(struct cli *cli, const char *name)
 {
 	cli->command = cli_find_command(name);
@@ -369,8 +369,8 @@ static int choose_query(struct cli *cli, struct arguments args, int *place)
 }
 
 /*
- * Old names are understood for one version more. The terms of other tools are aliases for good:
- * nothing is said.
+ * Former names work for one more version, with a notice. The terms of other tools are permanent
+ * aliases, without one.
  */
 static void tell_old_names(const struct cli *cli)
 {
@@ -522,7 +522,7 @@ out:
 	return rc;
 }
 
-/* What follows "heapdb": a command, or the name of a query, whose command is `query`. */
+/* The command of the first word: a command's name, or a query's, whose command is `query`. */
 static const struct command *choose_command(struct cli *cli, const char *name)
 {
 	const struct hdb_query_spec *query = hdb_query_named(name);
@@ -594,8 +594,8 @@ static int overview_of(struct cli *cli, struct arguments *args, char *file)
 }
 
 /*
- * Standard streams that whoever called us has closed are opened, lest a database gets their numbers
- * and what is said is written into it. Writing to that standard output fails, and is told.
+ * Opens standard streams that the caller has closed. Otherwise a database could get one of their
+ * numbers, and messages would be written into it. Writing to such a standard output still fails.
  */
 static void fill_streams(void)
 {
@@ -641,14 +641,14 @@ int main(int argc, char **argv)
 	options_release(&cli.opt);
 	if (args.values != argv && args.values != argv + 1 && args.values != own_name)
 		free(args.values);
-	/* whoever leaves the pager early has seen enough */
+	/* leaving the pager early is no failure */
 	if (pager_is_running() && out.error == EPIPE && rc == HDB_EIO)
 		rc = HDB_OK;
 	code = exit_code_of(rc);
 	if (output_close(&out) != 0 && !(pager_is_running() && out.error == EPIPE)) {
 		code = exit_code_of(HDB_EIO);
 		cli_fail(&cli.err, HDB_EIO, "standard output: %s", strerror(out.error));
-		/* whoever reads us has enough: the exit code says that not all was written */
+		/* the reader has closed the pipe: the exit code is enough */
 		if (out.error != EPIPE && !progress_signal())
 			say(cli.message_prefix, cli.err.message);
 	}

@@ -9,18 +9,18 @@
 #include <string.h>
 
 /*
- * A suspect with less is only the largest one: something is always largest, in small heaps by far.
+ * With less a suspect is only called the largest: some object always is, in small heaps by far.
  */
 #define HOLDER_PERCENT 50.0
 #define HOLDER_BYTES (4u << 20)
 /*
- * One with more is called the culprit only if the heap is so full: without need, much may be held
- * on purpose.
+ * With more it is called the culprit only if the heap is so full: in a heap with room, much may be
+ * held on purpose.
  */
 #define CULPRIT_FULL_PERCENT 70.0
 /*
- * What a suspect holds is told in the first lines: so many classes, each with so much of the heap
- * at least.
+ * The first lines list what a suspect holds: at most so many classes, each with at least so much of
+ * the heap.
  */
 #define HELD_SHOWN 3u
 #define HELD_PERCENT 5.0
@@ -88,8 +88,8 @@ static void put_suspect_line(struct output *out, const struct fullness *full,
 }
 
 /*
- * "It holds: 40,000 `com.acme.Order` (80.1 %), ...": one of these. Where nothing is told of what it
- * holds in the end, of all that it retains.
+ * One item of "It holds: 40,000 `com.acme.Order` (80.1 %), ..."; all that it retains, if the elements
+ * that it holds are not known.
  */
 static void put_held(struct output *out, const struct hdb_rows *rows, bool is_first)
 {
@@ -157,7 +157,7 @@ struct head {
 	uint64_t suspect_no, leaking_no; /* their numbers; 0: there is none */
 	bool is_culprit;                 /* the suspect fills the heap */
 	bool is_library;                 /* what leaks is a known fault of others */
-	unsigned held;                   /* classes told that the suspect holds */
+	unsigned held;                   /* classes listed that the suspect holds */
 	bool has_elements;               /* which are what it holds in the end */
 };
 
@@ -215,8 +215,8 @@ static void add_to_head(struct head *head, const struct fullness *full, const st
 }
 
 /*
- * What leaks is a fault for certain, a suspect is not: that comes second, unless it fills the heap
- * or the fault is a library's.
+ * A leaking object is certainly a fault, a suspect is not: it comes second, unless it fills the
+ * heap or the leak is a known one of a library.
  */
 static void put_head(struct output *out, struct head *head)
 {

@@ -37,15 +37,15 @@ const struct option_info option_table[] = {
 	{ "tmp", "DIR", OPTIONS_DATABASE, 0, TEXT(tmp),
 	  "folder for private files if the database cannot be written (default: $TMPDIR or /tmp)" },
 	{ "rules", "FILE", OPTIONS_RULES, 0, TEXT(rules),
-	  "rules of your own that explain objects, before those built in (default: $HEAPDB_RULES)" },
+	  "your own rules for `explain`, tried before the built-in ones (default: $HEAPDB_RULES)" },
 	{ "live", NULL, OPTIONS_CAPTURE, 0, FLAG(live),
-	  "reachable objects alone: the VM collects garbage first (default)" },
+	  "reachable objects only: the VM collects garbage first (default)" },
 	{ "all", NULL, OPTIONS_CAPTURE, 0, FLAG(all), "unreachable objects, too" },
 	{ "all", NULL, OPTIONS_TABLES_ALL, 0, FLAG(all), "tables show unreachable objects, too" },
 	{ "parallel", "N", OPTIONS_CAPTURE, 0, NUMBER(parallel, 1024),
-	  "threads of the VM that dump; more than one write parts to its disk first" },
+	  "threads with which the VM dumps; with several it writes parts to its disk first" },
 	{ "gz", "N", OPTIONS_CAPTURE, 0, NUMBER(gz, 9),
-	  "have the VM compress what it sends, level 1 to 9 (default: it does not)" },
+	  "let the VM compress the dump, level 1 to 9 (default: no compression)" },
 	{ "adb", "PROCESS", OPTIONS_CAPTURE, 0, TEXT(adb),
 	  "an app of an Android device, by process name or PID, with adb" },
 	{ "serial", "S", OPTIONS_CAPTURE, 0, TEXT(serial),
@@ -61,9 +61,9 @@ const struct option_info option_table[] = {
 	{ "output", "FILE", OPTIONS_FILE, 'o', TEXT(output),
 	  "file that is written (default: standard output)" },
 	{ "table", "NAME", OPTIONS_EXPORT, 0, TEXT(table),
-	  "a table of SQL, also where a query has its name" },
+	  "an SQL table, even if a query has the same name" },
 	{ "compress", "zstd|none", OPTIONS_EXPORT, 0, WORD(is_plain, 0),
-	  "of parquet and arrow (default: zstd)" },
+	  "compression of parquet and arrow (default: zstd)" },
 	{ "force", NULL, OPTIONS_IMPORT | OPTIONS_OUTPUT | OPTIONS_FILE, 0, FLAG(force),
 	  "replace an existing file" },
 	{ "sizes", "vm|mat|dump|ahat", OPTIONS_IMPORT, 0, WORD(sizes, 0),
@@ -71,8 +71,8 @@ const struct option_info option_table[] = {
 	{ "layout", "header=N,ref=N,align=N", OPTIONS_IMPORT, 0, TEXT(layout),
 	  "object layout for --sizes vm, any part of it (default: inferred)" },
 	{ "mapping", "FILE", OPTIONS_IMPORT, 0, TEXT(mapping),
-	  "mapping.txt of ProGuard or R8: names of the source for classes, fields, methods and "
-	  "lines" },
+	  "mapping.txt of ProGuard or R8: restores the source's names of classes, fields and "
+	  "methods, and its lines" },
 	{ "fetch", "COMMAND", OPTIONS_IMPORT, 0, TEXT(fetch),
 	  "a command that prints the dump, with {} for its name: 'aws s3 cp {} -'" },
 	{ "snapshot", "N", OPTIONS_IMPORT, 0, NUMBER(snapshot, UINT_MAX),
@@ -86,12 +86,12 @@ const struct option_info option_table[] = {
 	{ "app-only", NULL, OPTIONS_CONVERT | OPTIONS_STRIP, 'z', FLAG(app_only),
 	  "without the objects of Android's zygote and image heaps" },
 	{ "segments", NULL, OPTIONS_CONVERT, 0, FLAG(segments),
-	  "write the heap dump in short segments, whatever it was in" },
+	  "write the heap dump in short segments, whatever the input has" },
 	{ "zero", "arrays|primitives", OPTIONS_STRIP, 0, WORD(zero, 0),
-	  "what becomes zeros: primitive arrays (default), or all primitive values" },
+	  "what is set to zero: primitive arrays (default), or all primitive values" },
 	{ "keep", "WHAT,...", OPTIONS_STRIP | OPTIONS_REDACT, 0, TEXT(keep),
-	  "of strip: strings, bitmaps: the arrays that stay, all others are left out; of redact: "
-	  "CLASS[:FIELD], names or patterns of values that stay; byte[] and the like: arrays" },
+	  "strip: strings, bitmaps: keep these arrays and leave out all others; redact: "
+	  "CLASS[:FIELD]: keep values by names or patterns; byte[] and the like: arrays" },
 	{ "koom", NULL, OPTIONS_STRIP, 0, FLAG(koom), "as KOOM strips: -z and --zero arrays" },
 	{ "id-size", "4|8", OPTIONS_CONVERT, 0, WORD(id_size, 1),
 	  "bytes of an identifier in the new dump" },
@@ -99,19 +99,19 @@ const struct option_info option_table[] = {
 	  "which arrays lose their contents: all (default), those of bytes and chars, or those "
 	  "that hold text" },
 	{ "hash", NULL, OPTIONS_REDACT, 0, FLAG(hash),
-	  "texts become keyed hashes: the same for the same text" },
+	  "replace texts with keyed hashes, equal for equal texts" },
 	{ "hash-key", "FILE", OPTIONS_REDACT, 0, TEXT(hash_key),
-	  "the key, 16 bytes or more, so that several dumps can be compared (default: a new one "
-	  "that nobody knows)" },
+	  "file with the key, 16 bytes or more, so that several dumps can be compared (default: "
+	  "a new random key)" },
 	{ "rename", "FILE", OPTIONS_REDACT, 0, TEXT(names_file),
-	  "other names of classes and fields: lines \"OLD -> NEW\"" },
+	  "rename classes and fields: a file of lines \"OLD -> NEW\"" },
 	{ "secrets", "FILE", OPTIONS_REDACT, 0, TEXT(report),
-	  "write to FILE where something looked like a key, token, password or card number" },
+	  "list in FILE what looks like a key, token, password or card number" },
 	{ "json", NULL, OPTIONS_JSON, 0, FORMAT(FORMAT_JSON), "one JSON object" },
 	{ "csv", NULL, OPTIONS_ROWS, 0, FORMAT(FORMAT_CSV),
 	  "comma-separated values with a heading" },
 	{ "table", NULL, OPTIONS_TABLE, 0, FORMAT(FORMAT_TABLE),
-	  "a table, also of what is shown as text" },
+	  "a table, even where the answer is shown as text" },
 	{ "format", "table|json|jsonl|csv|tsv", OPTIONS_FORMAT, 0, FORMAT(FORMAT_TABLE),
 	  "how rows are written" },
 	{ "format", "table|json|jsonl|csv|tsv|folded|speedscope|treemap|icicle",
@@ -126,20 +126,20 @@ const struct option_info option_table[] = {
 	  "a tree as a picture, like --format treemap" },
 	{ "columns", "A,B,...", OPTIONS_COLUMNS, 0, TEXT(columns), "these columns, in this order" },
 	{ "limit", "N|all", OPTIONS_LIMIT, 0, COUNT(limit),
-	  "most rows to print; 0 or all: all (default in tables: 25, of info and check 100; else "
+	  "print at most N rows; 0 or all: all (default in tables: 25, of info and check 100; else "
 	  "all)" },
 	{ "sort", "COLUMN", OPTIONS_SORT, 0, TEXT(sort),
-	  "sort by it: numbers descending, texts ascending; -COLUMN: the other way round" },
+	  "sort by this column: numbers descending, texts ascending; -COLUMN: the reverse" },
 	{ "where", "EXPRESSION", OPTIONS_WHERE, 0, TEXT(where),
 	  "only rows for which an SQL expression over the columns holds" },
 	{ "bytes", NULL, OPTIONS_HUMAN, 0, FLAG(bytes), "sizes in bytes instead of 1.2 GiB" },
-	{ "human", NULL, OPTIONS_HUMAN, 0, FLAG(human), "sizes as 1.2 GiB, as without it" },
+	{ "human", NULL, OPTIONS_HUMAN, 0, FLAG(human), "sizes as 1.2 GiB (the default)" },
 	{ "wide", NULL, OPTIONS_ROWS, 0, FLAG(wide),
 	  "all columns and whole names, however wide the terminal is" },
 	{ "stacks", NULL, OPTIONS_STACKS, 0, FLAG(stacks),
 	  "all stacks with local variables, as a thread dump" },
 	{ "by", "class|thread|stack|site", OPTIONS_ALLOCATIONS, 0, WORD(by, 0),
-	  "what allocations are added up by; site: the frame that allocates; stack: the tree of "
+	  "how allocations are grouped; site: the frame that allocates; stack: the tree of "
 	  "call stacks, the outermost frame first" },
 	{ "html", "FILE", OPTIONS_REPORT, 0, TEXT(html),
 	  "write the report as one HTML file for a browser" },
@@ -151,13 +151,13 @@ const struct option_info option_table[] = {
 	  "address that the page listens on (default: 127.0.0.1)" },
 	{ "open", NULL, OPTIONS_SERVE, 0, FLAG(open), "open the page in a browser" },
 	{ "memory", "SIZE", OPTIONS_MEMORY, 0, BYTES(memory_bytes),
-	  "memory budget: 512M, 2G, or bytes (default: a quarter of what there is, at most 1G)" },
+	  "memory budget: 512M, 2G, or bytes (default: a quarter of RAM, at most 1G)" },
 	{ "threads", "N", OPTIONS_MEMORY, 0, NUMBER(threads, 1024),
-	  "worker threads (default: one a core)" },
+	  "worker threads (default: one per core)" },
 	{ "quiet", NULL, OPTIONS_QUIET, 0, FLAG(quiet), "no progress and no notices" },
 	{ "no-progress", NULL, OPTIONS_QUIET, 0, FLAG(no_progress), "no progress" },
 	{ "timings", NULL, OPTIONS_TIMINGS, 0, FLAG(timings),
-	  "the seconds that each stage took, on standard error" },
+	  "print the seconds of each stage to standard error" },
 	{ "timeout", "SECONDS", OPTIONS_SQL, 0, NUMBER(timeout, 1000000),
 	  "end a statement that takes longer, as Ctrl-C does" },
 	{ "all", NULL, OPTIONS_NAMES, 0, FLAG(all),
@@ -287,7 +287,7 @@ static void add_old_longs(struct parser *p, size_t *count)
 
 /*
  * The query's options come first: where both have a name (--columns), the query's is meant.
- * getopt's state is global to the process; optind = 0 starts it anew.
+ * getopt's state is global to the process; optind = 0 resets it.
  */
 static void parser_init(struct parser *p, const struct command *command,
 			const struct hdb_query_spec *spec, struct arguments args)
@@ -326,7 +326,7 @@ static int parser_next(struct parser *p)
 	int name = -1;
 	int value = getopt_long(p->args.count, p->args.values, p->shorts, p->longs, &name);
 
-	/* What is an option elsewhere abbreviates no other one: --by is not --bytes. */
+	/* The name of another option is no abbreviation: --by is not --bytes. */
 	if (name >= 0 && p->longs[name].name && !p->longs[name].has_arg) {
 		const char *given = p->args.values[optind - 1] + 2;
 
@@ -387,7 +387,7 @@ static void find_takers(struct names *takers, const struct command *command, con
 	}
 }
 
-/* An option that the command does not take, or not with this query. HDB_OK: nobody takes it. */
+/* Reports an option that another command or query takes. HDB_OK: no command does. */
 static int not_taken(const struct command *command, const struct hdb_query_spec *spec,
 		     const char *name, size_t size, struct hdb_error *err)
 {
@@ -402,7 +402,7 @@ static int not_taken(const struct command *command, const struct hdb_query_spec 
 				table);
 	}
 	find_takers(&takers, command, name, size);
-	/* of `query --by top` the caller says what is wrong */
+	/* of `query --by top` the caller reports what is wrong */
 	if (takers.count == 0 ||
 	    (command->flags & NAMES_QUERY && !spec && !options_find(name, size, ~0U)))
 		return HDB_OK;

@@ -17,14 +17,14 @@ struct command;
 #define OPTIONS_LIMIT_COMMAND 100
 
 /*
- * Which commands take an option: those whose row in the command table has one of its groups. All
- * that is said of options (help, completion, what is refused) follows from these two tables.
+ * Which commands take an option: those whose row in the command table has one of its groups. Help,
+ * completion and the check of the command line follow from these two tables.
  */
 enum option_group {
 	OPTIONS_HELP = 1 << 0,     /* all */
 	OPTIONS_DATABASE = 1 << 1, /* those that open a database */
 	OPTIONS_MEMORY = 1 << 2,   /* those that compute */
-	OPTIONS_QUIET = 1 << 3,    /* those that tell of their work */
+	OPTIONS_QUIET = 1 << 3,    /* those that report progress */
 	OPTIONS_TIMINGS = 1 << 4,  /* those that work in stages */
 	OPTIONS_JSON = 1 << 5,     /* those that answer in JSON, too */
 	OPTIONS_HUMAN = 1 << 6,    /* those with sizes in tables */
@@ -172,8 +172,8 @@ int options_parse(const struct command *command, const struct hdb_query_spec *sp
 bool options_given(const struct options *opt, const char *name);
 
 /*
- * HDB_EUSAGE if an option was given that is of none of the groups; `what` takes only those. For
- * commands that take fewer options in one of their ways of use.
+ * HDB_EUSAGE if an option of none of the groups was given; `what` takes only those. For commands
+ * that take fewer options in one of their forms.
  */
 int options_only(const struct options *opt, unsigned groups, const char *what,
 		 struct hdb_error *err);

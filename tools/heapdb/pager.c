@@ -109,7 +109,7 @@ static void start(struct output *out)
 		if (pager.errors >= 0)
 			(void)dup2(ends[1], STDERR_FILENO);
 	}
-	/* Ctrl-C is for the pager; whoever catches it stops working, and waits for it, too */
+	/* Ctrl-C is for the pager: a command without a handler ignores it and waits, too */
 	if (sigaction(SIGINT, NULL, &action) == 0 && action.sa_handler == SIG_DFL)
 		(void)signal(SIGINT, SIG_IGN);
 }

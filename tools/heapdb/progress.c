@@ -64,7 +64,7 @@ static void catch_signals(void)
 	struct sigaction action;
 
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
-		/* who had us ignore it (nohup, a shell's background) is obeyed */
+		/* stays ignored, as nohup and shells set it */
 		if (sigaction(signals[i], NULL, &action) == 0 && action.sa_handler == SIG_IGN)
 			continue;
 		memset(&action, 0, sizeof(action));

@@ -1,8 +1,8 @@
 /*
- * heapdb/prose_leaks.c - the story of leaks: leaking objects with their traces, then each suspect
+ * heapdb/prose_leaks.c - leaks as a text: leaking objects with their traces, then each suspect
  * with its share, who holds it, the path, and what accumulates.
  *
- * The rows come in the order in which the story is told; a heading is put where their kind changes.
+ * The rows come in the order of the text; a heading is printed where their kind changes.
  */
 #include "heapdb/prose.h"
 
@@ -284,7 +284,7 @@ static void put_list_head(struct output *out, const struct hdb_rows *rows, const
 	put_class_head(out, rows);
 }
 
-/* ---- the story ---- */
+/* ---- the text ---- */
 
 static void put_heap(struct answer *answer, struct output *out)
 {
@@ -310,7 +310,7 @@ static void put_next(struct output *out, uint64_t id)
 			      id, id);
 }
 
-/* "  Leaks: 34, of which the first 20 are listed": facts that say what the story leaves out. */
+/* "Leaks found: 34; listed: 20": what the text leaves out. */
 static void put_left_out(struct answer *answer, struct output *out, uint64_t listed)
 {
 	const struct hdb_value *leaks = answer_fact(answer, "leaks");
@@ -360,7 +360,7 @@ int prose_leaks(struct answer *answer, const struct render_style *style, struct 
 	const struct hdb_rows *rows = answer->rows;
 	const struct list *open = NULL;
 	bool in_path = false;
-	uint64_t id = 0, listed = 0, told = 0;
+	uint64_t id = 0, listed = 0, parts = 0;
 	int rc;
 
 	put_heap(answer, out);
@@ -371,7 +371,7 @@ int prose_leaks(struct answer *answer, const struct render_style *style, struct 
 		if (is_suspect || rows_is(rows, "kind", "leaking") ||
 		    rows_is(rows, "kind", "library")) {
 			put_next(out, id);
-			if (style->parts && told++ == style->parts) {
+			if (style->parts && parts++ == style->parts) {
 				prose_parts_footer(style, out, count_leaks(answer), "leaks");
 				return HDB_OK;
 			}

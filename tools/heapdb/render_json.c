@@ -1,9 +1,9 @@
 /*
  * heapdb/render_json.c - answers as one JSON object, or as one object a line.
  *
- * Written by hand into the output buffer and not by way of a tree of values: an export has millions
- * of rows. Identifiers are strings, for numbers above 2^53 lose digits in many readers and nobody
- * adds identifiers up; other numbers are numbers, whatever their size.
+ * Written straight into the output buffer, not through a tree of values: an export has millions of
+ * rows. Identifiers are strings, because many readers lose digits of numbers above 2^53; other
+ * numbers are numbers, whatever their size.
  */
 #include "heapdb/render.h"
 
@@ -192,8 +192,8 @@ static void put_head(struct answer *answer, size_t columns, struct output *out)
 }
 
 /*
- * Rows go out as they come, so a failure in their midst finds an object half written: it is ended
- * with the key "error", as an answer that failed at once has it, by the runner (is_open).
+ * Rows are written as they come, so a failure among them leaves an object half written. The runner
+ * ends it with the key "error", like an answer that failed at once (is_open).
  */
 int render_json(struct answer *answer, struct output *out)
 {

@@ -19,7 +19,7 @@
 #define MEMORY_MAX ((uint64_t)64 << 20)
 #define TEXTS_MAX ((uint64_t)32 << 20)
 
-/* A database, and how another handle of it is had. */
+/* A database, and what is needed to open another handle of it. */
 struct reopened {
 	const struct serve_statement *ask;
 	const struct serve_database *database;

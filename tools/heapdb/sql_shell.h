@@ -11,7 +11,7 @@ struct heapsql;
 /* Runs all statements of a text, and prints the rows of each; stops at the first that fails. */
 int sql_run(struct cli *cli, struct heapsql *sql, const char *text);
 
-/* Reads statements from a terminal until its end; what fails is told, and the next one read. */
+/* Reads statements from a terminal until its end; reports a failure and goes on. */
 int sql_shell(struct cli *cli, struct heapsql *sql);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * heapdb/where.h - --where: which rows of an answer are wanted, by an SQL expression.
+ * heapdb/where.h - --where: an SQL expression that selects rows of an answer.
  */
 #ifndef HEAPDB_WHERE_H
 #define HEAPDB_WHERE_H

@@ -1,7 +1,7 @@
 /*
  * hprofgen.c - writes HPROF files of a given shape and size, the same for the same seed.
  *
- * Exit: 0 done, 2 usage, 4 system, as the command has it.
+ * Exit codes are those of heapdb: 0 done, 2 usage, 4 system.
  */
 #include "gen_shapes.h"
 

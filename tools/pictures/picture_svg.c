@@ -118,7 +118,7 @@ static void put_label(struct output *out, const char *name, size_t size,
 	output_string(out, "</text>");
 }
 
-/* What stands for several nodes has no package, and no colour. */
+/* A node for several small ones has no package: it is grey. */
 static void put_colour(struct output *out, const struct picture_node *node, const char *name,
 		       size_t package)
 {

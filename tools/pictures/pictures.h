@@ -32,7 +32,7 @@ struct picture_part {
 	size_t name_size;
 	uint64_t bytes; /* with all below it */
 	uint64_t count; /* objects; 0: not known */
-	bool is_rest;   /* it stands for several nodes that are too small to be one each */
+	bool is_rest;   /* several nodes that are too small to be drawn by themselves */
 };
 
 /*

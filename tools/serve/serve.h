@@ -73,12 +73,12 @@ struct serve_options {
 };
 
 /*
- * A file of the page: "/app.js", "/app.css", or its hash as a Content-Security-Policy has it:
+ * A file of the page: "/app.js", "/app.css", or its hash in the form of a Content-Security-Policy:
  * "/app.js.hash", "/app.css.hash". Static; `path` is one of them.
  */
 const char *serve_page(const char *path, size_t *size);
 
-/* The registry as the page has it, a JSON array. *text is owned: free(). HDB_ENOMEM. */
+/* The list of queries for the page, a JSON array. *text is owned: free(). HDB_ENOMEM. */
 int serve_specs_json(char **text, size_t *size);
 
 /* Serves until *stop. HDB_OK after that, or a failure to begin. */

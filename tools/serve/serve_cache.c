@@ -1,5 +1,5 @@
 /*
- * serve/serve_cache.c - answers by what was asked, in order of when they were last wanted.
+ * serve/serve_cache.c - answers by question, the most recently used first.
  */
 #include "serve/serve_cache.h"
 
@@ -20,7 +20,7 @@ struct entry {
 
 struct serve_cache {
 	pthread_mutex_t lock;
-	struct entry entries[ENTRIES_MAX]; /* the one wanted last comes first */
+	struct entry entries[ENTRIES_MAX]; /* the most recently used first */
 	size_t count, size;
 };
 

@@ -207,7 +207,7 @@ static int hold_answer(struct serve_job *job)
 	job->fd = -1;
 	return door_fail(
 		&job->err, HDB_EINTR,
-		"answers that nobody has read yet take all memory for them; ask again later");
+		"answers that were not read yet use all memory for answers; ask again later");
 }
 
 /* The answer goes to a file without a name, so that a slow reader holds no worker. */
@@ -327,7 +327,7 @@ static void *work(void *ctx)
 		job->state = SERVE_DONE;
 		if (!job->done) {
 			w->jobs->is_warming = false;
-			/* It gave way: once more, later. */
+			/* it was stopped for a client's question: again later */
 			w->jobs->warmed -= r == HDB_EINTR && !w->is_late;
 		}
 		pthread_cond_broadcast(&w->jobs->wake);
