@@ -125,6 +125,17 @@ is "SELECT count(*) FROM objects WHERE class IN ('java.lang.String', 'byte[]')" 
 	"$(rows "SELECT (SELECT count(*) FROM \"java.lang.String\") + (SELECT count(*) FROM \"byte[]\")")"
 is "SELECT count(*) FROM arrays a WHERE a.length <> (SELECT count(*) FROM elements(a.id)) AND a.length < 20" 0
 is "SELECT count(*) FROM strings s WHERE s.text <> text(s.id)" 0
+# what narrows a scan finds what the scan finds
+for name in next value table '<class>' '[3]' 'static kept' nosuch; do
+	is "SELECT count(*), sum(target % 1000) FROM refs WHERE name = '$name'" \
+		"$(rows "SELECT count(*), sum(target % 1000) FROM refs WHERE name || '' = '$name'")"
+done
+is "SELECT count(*) FROM refs WHERE name = 'NEXT' COLLATE NOCASE" \
+	"$(rows "SELECT count(*) FROM refs WHERE lower(name) = 'next'")"
+for table in objects '"java.util.HashMap"'; do
+	is "SELECT count(*), sum(id % 1000) FROM $table WHERE dominator IS NULL" \
+		"$(rows "SELECT count(*), sum(id % 1000) FROM $table WHERE ifnull(dominator, 0) = 0")"
+done
 is "SELECT count(*) FROM refs" "$(rows "SELECT count(*) FROM objects o, refs r WHERE r.source = o.id")"
 is "SELECT count(*) FROM objects o, refs r WHERE r.target = o.id AND o.class = 'java.lang.String'" \
 	"$(rows "SELECT count(*) FROM refs WHERE class_of(target) = 'java.lang.String'")"

@@ -77,7 +77,11 @@ static int part_of(const struct shape *shape, sqlite3_index_info *info, int i)
 	case C_REACHABLE:
 		return is_eq ? BY_REACHABLE : 0;
 	case C_DOMINATOR:
-		return is_eq ? BY_DOMINATOR : 0;
+		/* What is unreachable has none, either, and is not among the tree's tops. */
+		return is_eq || (c->op == SQLITE_INDEX_CONSTRAINT_ISNULL &&
+				 !shape->source->database.all) ?
+			       BY_DOMINATOR :
+			       0;
 	case C_RETAINED:
 		return c->op == SQLITE_INDEX_CONSTRAINT_GT || c->op == SQLITE_INDEX_CONSTRAINT_GE ?
 			       RETAINED_FROM :

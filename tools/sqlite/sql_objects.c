@@ -548,12 +548,14 @@ static int begin_retaining(struct objects_cursor *c, int index, struct hdb_error
 	return c->list_count ? next_of_list(c, err) : HDB_END;
 }
 
-/* What an object dominates. */
+/* What an object dominates; NULL: what none does. */
 static int begin_dominated(struct objects_cursor *c, sqlite3_value *value, struct hdb_error *err)
 {
-	uint32_t ix;
+	uint32_t ix = HDB_NONE;
 
-	TRY(sql_value_object(c->source, value, &ix, err));
+	if (sqlite3_value_type(value) != SQLITE_NULL) {
+		TRY(sql_value_object(c->source, value, &ix, err));
+	}
 	TRY(hdb_list_open(c->db, HDB_DOMINATED, &c->list, err));
 	TRY(hdb_list_begin(c->list, ix, NULL, err));
 	return next_of_list(c, err);

@@ -57,10 +57,11 @@ struct sql_table_def {
 	 * ended by -1. Constraints on them are given to begin.
 	 */
 	int keys[SQL_KEYS_MAX];
-	int first_arg;     /* column of the first argument; arguments are the last columns */
-	int required_args; /* of them, how many must be given */
-	double rows;       /* a guess without keys */
-	size_t state_size; /* of sql_cursor.state */
+	unsigned narrowing_key; /* the bit of a key that only narrows a scan; 0: none */
+	int first_arg;          /* column of the first argument; arguments are the last columns */
+	int required_args;      /* of them, how many must be given */
+	double rows;            /* a guess without keys */
+	size_t state_size;      /* of sql_cursor.state */
 	/* Starts, with sql_cursor.key set; HDB_NOTFOUND: there are no rows. */
 	int (*begin)(struct sql_cursor *c, struct hdb_error *err);
 	/* Steps to a row, the first one too: HDB_OK or HDB_END. */

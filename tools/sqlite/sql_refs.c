@@ -17,10 +17,13 @@ struct refs {
 	size_t count, at;
 	uint32_t from, to; /* of the current row */
 	bool is_backwards; /* the list is of referrers */
-	bool is_scan;      /* of all objects */
 	bool shows_all;    /* the list's objects, not the reachable ones alone */
 	uint32_t only;     /* the other end that is asked for, HDB_NONE: any */
-	uint32_t next_ix;  /* of a scan: whose list this is; HDB_NONE: no list was begun */
+	/* of a scan of all objects, or of classes that have the field that is asked for */
+	struct hdb_scan *scan;
+	struct hdb_batch batch;
+	size_t batch_at;
+	uint8_t *marks;                /* these classes; owned; NULL: all */
 	struct hdb_object_facts facts; /* of the object that a function's row is about */
 };
 
@@ -37,8 +40,46 @@ static int begin_list(struct sql_cursor *c, enum hdb_list_kind kind, uint32_t ix
 	s->shows_all = !s->is_backwards || c->source->database.all;
 	s->only = HDB_NONE;
 	s->from = s->to = ix;
-	s->next_ix = s->is_scan ? HDB_NONE : ix;
-	return s->is_scan ? HDB_OK : hdb_list_begin(s->list, ix, NULL, err);
+	return s->scan ? HDB_OK : hdb_list_begin(s->list, ix, NULL, err);
+}
+
+/* Marks the classes whose instances have a field of this name; none: HDB_END. */
+static int mark_holders(struct sql_cursor *c, const char *name, struct hdb_error *err)
+{
+	struct refs *s = c->state;
+	bool has_any = false;
+
+	s->marks = calloc((size_t)hdb_class_count(c->db) + 1, 1);
+	if (!s->marks)
+		return sql_fail(err, HDB_ENOMEM, "no memory for classes");
+	for (uint32_t no = 0; no < hdb_class_count(c->db); no++) {
+		struct hdb_field *fields;
+		size_t count;
+
+		TRY_ERRORS(hdb_class_fields(c->db, no, &fields, &count, err));
+		for (size_t i = 0; i < count; i++)
+			if (strcmp(fields[i].name, name) == 0)
+				s->marks[no] = 1;
+		hdb_fields_free(fields);
+		has_any |= s->marks[no];
+	}
+	return has_any ? HDB_OK : HDB_END;
+}
+
+static int begin_scan(struct sql_cursor *c, struct hdb_error *err)
+{
+	const char *name = c->key[2] ? (const char *)sqlite3_value_text(c->key[2]) : NULL;
+	struct hdb_scan_options opt = { .population = sql_population(c->source) };
+	struct refs *s = c->state;
+
+	if (c->key[2] && !name)
+		return HDB_END;
+	/* "[3]", "<class>", "static NAME" and "a, b" are no field's name */
+	if (name && !strpbrk(name, "[<, ?")) {
+		TRY(mark_holders(c, name, err));
+	}
+	opt.classes = s->marks;
+	return hdb_scan_open(c->db, &opt, &s->scan, err);
 }
 
 static int begin_refs(struct sql_cursor *c, struct hdb_error *err)
@@ -56,7 +97,9 @@ static int begin_refs(struct sql_cursor *c, struct hdb_error *err)
 		return begin_list(c, HDB_REFERRERS, target, err);
 	if (c->key[0] && ((r = sql_is_shown(c->source, source, &is_shown, err)) < 0 || !is_shown))
 		return r < 0 ? r : HDB_END;
-	s->is_scan = !c->key[0];
+	if (!c->key[0]) {
+		TRY(begin_scan(c, err));
+	}
 	TRY(begin_list(c, HDB_REFERENCES, source, err));
 	s->only = target;
 	return HDB_OK;
@@ -66,28 +109,26 @@ static int begin_refs(struct sql_cursor *c, struct hdb_error *err)
 static int next_list(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct refs *s = c->state;
-	bool is_shown = false;
 
-	while (!is_shown) {
-		/* HDB_NONE + 1 is the first. */
-		if (++s->next_ix >= hdb_object_count(c->db))
-			return HDB_END;
-		if (!(s->next_ix & 4095) && c->source->cancel && *c->source->cancel)
+	if (s->batch_at == s->batch.count) {
+		if (c->source->cancel && *c->source->cancel)
 			return sql_fail(err, HDB_EINTR, "interrupted");
-		TRY_ERRORS(sql_is_shown(c->source, s->next_ix, &is_shown, err));
+		TRY(hdb_scan_next(s->scan, &s->batch, err));
+		s->batch_at = 0;
 	}
-	s->from = s->next_ix;
-	return hdb_list_begin(s->list, s->next_ix, NULL, err);
+	s->from = s->batch.ix[s->batch_at++];
+	return hdb_list_begin(s->list, s->from, NULL, err);
 }
 
 /* The next entries of the list; of the lists of all objects, those of the next that has any. */
 static int read_entries(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct refs *s = c->state;
-	int r = s->next_ix == HDB_NONE ? HDB_OK : hdb_list_next(s->list, &s->ixs, &s->count, err);
+	const bool has_list = !s->scan || s->batch_at;
+	int r = has_list ? hdb_list_next(s->list, &s->ixs, &s->count, err) : HDB_OK;
 
 	s->at = 0;
-	while (r == HDB_OK && !s->count && s->is_scan) {
+	while (r == HDB_OK && !s->count && s->scan) {
 		r = next_list(c, err);
 		if (r == HDB_OK)
 			r = hdb_list_next(s->list, &s->ixs, &s->count, err);
@@ -124,6 +165,8 @@ static void end_refs(struct sql_cursor *c)
 	struct refs *s = c->state;
 
 	hdb_list_close(s->list);
+	hdb_scan_close(s->scan);
+	free(s->marks);
 }
 
 static int result_name(struct sql_cursor *c, struct sqlite3_context *ctx, uint32_t from,
@@ -170,7 +213,8 @@ static int column_refs(struct sql_cursor *c, struct sqlite3_context *ctx, int co
 const struct sql_table_def sql_refs = {
 	.name = "refs",
 	.columns = "source ID, target ID, name TEXT, strength TEXT",
-	.keys = { REFS_SOURCE, REFS_TARGET, -1 },
+	.keys = { REFS_SOURCE, REFS_TARGET, REFS_NAME, -1 },
+	.narrowing_key = 1 << REFS_NAME,
 	.rows = 1e7,
 	.state_size = sizeof(struct refs),
 	.begin = begin_refs,

@@ -180,7 +180,8 @@ static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 
 		for (int i = 0; i < info->nConstraint; i++) {
 			if (info->aConstraint[i].iColumn != def->keys[k] ||
-			    info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ)
+			    info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ ||
+			    strcmp(sqlite3_vtab_collation(info, i), "BINARY") != 0)
 				continue;
 			if (info->aConstraint[i].usable)
 				at = i;
@@ -208,8 +209,16 @@ static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 		return SQLITE_NOMEM;
 	info->idxStr = text;
 	info->needToFreeIdxStr = 1;
-	info->estimatedCost = found ? 100 : def->rows * 2;
-	info->estimatedRows = (sqlite3_int64)(found ? 10 : def->rows);
+	/* What only narrows a scan costs a part of it. */
+	if (!found || (unsigned)info->idxNum == def->narrowing_key) {
+		const double rows = found ? def->rows / 10 : def->rows;
+
+		info->estimatedCost = rows * 2;
+		info->estimatedRows = (sqlite3_int64)rows;
+	} else {
+		info->estimatedCost = 100;
+		info->estimatedRows = 10;
+	}
 	return SQLITE_OK;
 }
 
