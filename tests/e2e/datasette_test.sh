@@ -86,6 +86,9 @@ try:
                     "SELECT name, objects FROM query_histogram LIMIT 3",
                     'SELECT retained_set(id) AS bytes FROM "java.util.HashMap"'):
             same(sql, json.loads(get("/_memory.json", sql)), heapdb(sql))
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/_memory.json", timeout=60) as answer:
+            listed = {table["name"] for table in json.load(answer)["tables"]}
+        same("tables", {"objects", "refs", "classes", "query_histogram"} <= listed, True)
         page = get("/_memory", 'SELECT text FROM strings WHERE text LIKE \'%lib/libnio.so\'')
         same("the page", "/lib/libnio.so" in re.sub("<[^>]*>", "", html.unescape(page)), True)
         same("writing", "error" in get("/_memory.json", "DELETE FROM objects"), True)

@@ -320,8 +320,36 @@ print(c.execute("SELECT count(*) FROM objects").fetchone()[0],
       a.execute("SELECT count(*) FROM objects").fetchone()[0],
       c.execute("SELECT text(field(id, 'name')) FROM \"java.lang.Thread\" LIMIT 1").fetchone()[0],
       c.execute("SELECT retained_set(id) = ? FROM \"java.lang.String\"", (1,)).fetchone()[0])
+# the catalogue: what needs no argument, readable, with a comment; a file of one's own stays as it was
+listed = dict(c.execute("SELECT name, sql FROM sqlite_master"))
+for name in listed:
+    c.execute(f"SELECT * FROM \"{name}\" LIMIT 1") if name not in ("query_diff", "query_records") else None
+print(len(listed) > 40, "every object" in listed["objects"], "fields" in listed)
+# a second database under a name, a dump for its database, and what is refused
+c.execute("SELECT heapdb_open('s.hprof', 'later')")
+print(c.execute("SELECT count(*) FROM later.objects").fetchone()[0],
+      c.execute("SELECT count(*) FROM diff WHERE before = 'later'").fetchone()[0])
+for args in ("'s.heapdb'", "'s.heapdb', 'later'", "'s.heapdb', 'b', 'c'", "'new.hprof', 'n'", "NULL"):
+    try:
+        c.execute(f"SELECT heapdb_open({args})")
+        print("answered", args)
+    except sqlite3.OperationalError as error:
+        if args.startswith("'new") and "heapdb import 'new.hprof'" not in str(error):
+            print(error)
 c.close()
+own = sqlite3.connect("own.db")
+own.execute("CREATE TABLE mine(a)")
+own.execute("CREATE TABLE refs(a)")
+own.enable_load_extension(True)
+own.load_extension(sys.argv[1])
+own.execute("SELECT heapdb_open('s.heapdb')")
+print([r[0] for r in own.execute("SELECT name FROM main.sqlite_master")],
+      own.execute("SELECT count(*) > 40 FROM temp.sqlite_master").fetchone()[0])
+own.close()
 END
-)" "30954 31512 main 0"
+)" "30954 31512 main 0
+True True False
+30954 417
+['mine', 'refs'] 1"
 fi
 exit $failed

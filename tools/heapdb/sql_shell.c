@@ -71,34 +71,31 @@ static const char *const kind_titles[] = {
 	[HEAPSQL_CLASS] = "Classes, as in SELECT * FROM \"java.util.HashMap\"",
 };
 
-/* Columns that lines of names take at most. */
-#define NAMES_WIDTH 78
+/* Columns of a name, before what the table has. */
+#define NAME_WIDTH 20
 
 /* By kind; of classes, of which there are thousands, only those with `part` in their names. */
 static void list_tables(struct cli *cli, struct heapsql *sql, const char *part)
 {
-	enum heapsql_kind kind, last = HEAPSQL_CLASS;
-	const char *name;
-	size_t at = 0;
+	enum heapsql_kind last = HEAPSQL_CLASS;
+	struct heapsql_table table;
+	bool has_any = false;
 
-	for (size_t no = 0; (name = heapsql_table(sql, no, &kind)) != NULL; no++) {
-		const bool is_class = kind == HEAPSQL_CLASS;
-		const size_t size = strlen(name) + 2;
+	for (size_t no = 0; heapsql_table(sql, no, &table); no++) {
+		const bool is_class = table.kind == HEAPSQL_CLASS;
+		const char *name = is_class ? table.class : table.name;
 
 		if (*part ? strcasestr(name, part) == NULL : is_class)
 			continue;
-		if (kind != last || at == 0)
-			output_format(cli->out, "%s%s:", at ? "\n" : "", kind_titles[kind]);
-		if (kind != last || at == 0 || at + size > NAMES_WIDTH || is_class) {
-			output_string(cli->out, "\n");
-			at = 0;
-		}
-		output_format(cli->out, is_class ? "  \"%s\"" : "  %s", name);
-		at += size;
-		last = kind;
+		if (table.kind != last || !has_any)
+			output_format(cli->out, "%s:\n", kind_titles[table.kind]);
+		if (is_class)
+			output_format(cli->out, "  \"%s\"\n", name);
+		else
+			output_format(cli->out, "  %-*s  %s\n", NAME_WIDTH, name, table.help);
+		last = table.kind;
+		has_any = true;
 	}
-	if (at)
-		output_string(cli->out, "\n");
 	if (!*part)
 		output_format(cli->out, "%s: .tables TEXT lists those with TEXT in their names\n",
 			      kind_titles[HEAPSQL_CLASS]);
@@ -321,8 +318,7 @@ static unsigned char complete(EditLine *el, int key)
 	struct heapsql *sql = NULL;
 	struct completion c = { 0 };
 	char start[512], line[2048];
-	enum heapsql_kind kind;
-	const char *name;
+	struct heapsql_table table;
 	size_t size = 0;
 
 	(void)key;
@@ -336,8 +332,8 @@ static unsigned char complete(EditLine *el, int key)
 	snprintf(line, sizeof(line), "%.*s", (int)(info->lastchar - info->buffer), info->buffer);
 	c.start = start;
 	c.size = size;
-	for (size_t no = 0; (name = heapsql_table(sql, no, &kind)) != NULL; no++)
-		offer(&c, name);
+	for (size_t no = 0; heapsql_table(sql, no, &table); no++)
+		offer(&c, table.kind == HEAPSQL_CLASS ? table.class : table.name);
 	offer_columns(&c, sql, line);
 	if (strlen(c.common) <= size)
 		return CC_REFRESH_BEEP;

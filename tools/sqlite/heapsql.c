@@ -39,7 +39,6 @@ struct heapsql {
 	size_t source_count;
 	bool is_guarded; /* the statement is the user's */
 	char *tmp_dir;
-	char name[SQL_NAME_SIZE]; /* of a table that heapsql_table gave */
 	/* retained_set */
 	enum { SETS_ONE_BY_ONE, SETS_COLLECT, SETS_KNOWN } sets;
 	struct pending *pending; /* owned */
@@ -739,21 +738,23 @@ bool heapsql_is_complete(const char *text)
 	return sqlite3_complete(text) != 0;
 }
 
-const char *heapsql_table(struct heapsql *sql, size_t no, enum heapsql_kind *kind)
+bool heapsql_table(struct heapsql *sql, size_t no, struct heapsql_table *out)
 {
-	const char *name = sql_table_name(no, sql->name, &no, kind);
-
-	if (name)
-		return name;
-	*kind = HEAPSQL_CLASS;
+	if (sql_table_at(no, out, &no))
+		return true;
+	out->kind = HEAPSQL_CLASS;
+	out->help = "";
 	for (size_t s = 0; s < sql->source_count; s++) {
 		const uint32_t classes = hdb_class_count(sql->sources[s]->db);
 
-		if (no < classes)
-			return hdb_class_name(sql->sources[s]->db, (uint32_t)no);
+		if (no < classes) {
+			out->class = hdb_class_name(sql->sources[s]->db, (uint32_t)no);
+			snprintf(out->name, sizeof(out->name), "%s", out->class);
+			return true;
+		}
 		no -= classes;
 	}
-	return NULL;
+	return false;
 }
 
 /* Puts names of columns into a list: rows are name, type, hidden. HDB_NOTFOUND: there are none. */

@@ -103,14 +103,11 @@ int heapsql_arrow(struct hdb *db, const char *statement, const struct heapsql_ar
 
 bool heapsql_has_table(const char *name)
 {
-	char buf[SQL_NAME_SIZE];
-	const char *table;
-	enum heapsql_kind kind;
+	struct heapsql_table table;
 	size_t left;
 
-	for (size_t no = 0; (table = sql_table_name(no, buf, &left, &kind)) != NULL; no++) {
-		if (strcmp(table, name) == 0)
+	for (size_t no = 0; sql_table_at(no, &table, &left); no++)
+		if (strcmp(table.name, name) == 0)
 			return true;
-	}
 	return false;
 }

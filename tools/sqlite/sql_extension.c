@@ -3,8 +3,10 @@
  * load_extension, Datasette.
  *
  * heapdb_open('x.heapdb') opens a database for the connection: its tables are then there under
- * their names, every class too; they show reachable objects, after heapdb_open('x.heapdb', 'all')
- * unreachable ones, too. Nothing is written to the connection's own database.
+ * their names, every class too; heapdb_open('y.heapdb', 'y') opens one more as the schema y. Tables
+ * show reachable objects, after 'all' as the last argument unreachable ones, too. What needs no
+ * argument is in the schema's catalogue. Nothing is written to the connection's own database:
+ * tables are in "main" where that is in memory, else in "temp".
  */
 #ifdef HEAPSQL_EXTENSION
 #include "sqlite/sql_private.h"
@@ -14,9 +16,13 @@
 
 SQLITE_EXTENSION_INIT1
 
+/* SQLite attaches that many at most. */
+#define DATABASES_MAX 10
+
 /* What the connection has open: freed with it. */
-struct opened {
-	struct sql_source *source;
+struct heapsql {
+	struct sql_source *sources[DATABASES_MAX];
+	size_t count;
 };
 
 bool sql_set_guard(struct heapsql *sql, bool is_on)
@@ -27,8 +33,9 @@ bool sql_set_guard(struct heapsql *sql, bool is_on)
 
 struct sql_source *sql_source_named(struct heapsql *sql, const char *name)
 {
-	(void)sql;
-	(void)name;
+	for (size_t i = 0; i < sql->count; i++)
+		if (sqlite3_stricmp(sql->sources[i]->name, name) == 0)
+			return sql->sources[i];
 	return NULL;
 }
 
@@ -92,64 +99,192 @@ static int keep_source(struct sqlite3 *sqlite, struct sql_source *source)
 {
 	static const struct sqlite3_module module = { .xCreate = no_create,
 						      .xConnect = no_connect };
+	char *name = sqlite3_mprintf("heapdb_database %s", source->name);
+	const int rc =
+		name ? sqlite3_create_module_v2(sqlite, name, &module, source, close_source) :
+		       SQLITE_NOMEM;
 
-	return sqlite3_create_module_v2(sqlite, "heapdb_database", &module, source, close_source);
+	sqlite3_free(name);
+	return rc;
 }
 
-static int open_database(struct sqlite3 *sqlite, const char *path, bool all,
-			 struct sql_source **out, struct hdb_error *err)
+/* Runs a statement of ours, which takes the memory of its text. */
+static int run(struct sqlite3 *sqlite, char *statement, struct hdb_error *err)
 {
-	struct heapsql_database database = { .all = all };
-	int r;
+	const int rc = statement ? sqlite3_exec(sqlite, statement, NULL, NULL, NULL) : SQLITE_NOMEM;
 
-	TRY_ERRORS(hdb_open(path, NULL, &database.db, err));
-	r = sql_source_open(sqlite, &database, out, err);
-	if (r < 0) {
-		hdb_close(database.db);
-		return r;
+	sqlite3_free(statement);
+	return rc == SQLITE_OK ?
+		       HDB_OK :
+		       sql_fail(err, HDB_ELIMIT, "heapdb_open: %s", sqlite3_errmsg(sqlite));
+}
+
+static int on_pragma(void *ctx, int count, char **values, char **names)
+{
+	(void)names;
+	*(bool *)ctx = count && values[0] && strcmp(values[0], "1") == 0;
+	return 0;
+}
+
+/*
+ * Queries as query_NAME: "tables" and the like are names that clients have for their own. A table
+ * of the connection's stays what it is.
+ */
+static int list_table(struct sqlite3 *sqlite, const char *schema, const struct heapsql_table *table,
+		      struct hdb_error *err)
+{
+	const bool is_plain =
+		table->kind == HEAPSQL_QUERY && strncmp(table->name, "query_", 6) != 0;
+	char *name = sqlite3_mprintf("%s%s", is_plain ? "query_" : "", table->name);
+	char *made = NULL;
+	int r = HDB_OK;
+
+	if (name && sqlite3_table_column_metadata(sqlite, "main", name, NULL, NULL, NULL, NULL,
+						  NULL, NULL) == SQLITE_OK)
+		goto out;
+	if (name)
+		made = sqlite3_mprintf("CREATE VIRTUAL TABLE %s.\"%w\" USING \"%w\"(/* %s */)",
+				       schema, name, name, table->help);
+	r = run(sqlite, made, err);
+out:
+	sqlite3_free(name);
+	return r;
+}
+
+/*
+ * The only database's tables are there by their modules' names; clients look into the catalogue.
+ * Datasette sets query_only, which would keep even tables of our own out.
+ */
+static int list_tables(struct sql_source *source, struct hdb_error *err)
+{
+	const char *file = sqlite3_db_filename(source->sqlite, "main");
+	const char *schema = file && *file ? "temp" : "main";
+	struct heapsql_table table;
+	bool is_query_only = false;
+	size_t left;
+	int r = HDB_OK;
+
+	sqlite3_exec(source->sqlite, "PRAGMA query_only", on_pragma, &is_query_only, NULL);
+	if (is_query_only)
+		sqlite3_exec(source->sqlite, "PRAGMA query_only = 0", NULL, NULL, NULL);
+
+	for (size_t no = 0; r == HDB_OK && sql_table_at(no, &table, &left); no++)
+		if (!table.needs_argument)
+			r = list_table(source->sqlite, schema, &table, err);
+	if (is_query_only)
+		sqlite3_exec(source->sqlite, "PRAGMA query_only = 1", NULL, NULL, NULL);
+	return r;
+}
+
+static int make_tables(struct sql_source *source, bool is_first, struct hdb_error *err)
+{
+	TRY_ERRORS(sql_register(source, err));
+	if (source->is_only) {
+		TRY(list_tables(source, err));
 	}
-	(*out)->owns_db = true;
-	/* From here on the connection has it, also after a failure. */
-	if (keep_source(sqlite, *out) != SQLITE_OK) {
-		*out = NULL;
-		return sql_fail(err, HDB_ENOMEM, "no memory for a database");
-	}
-	if ((r = sql_register(*out, err)) < 0)
-		return r;
 	/* All classes by name: SQLite finds a table only by a module of its name. */
-	for (uint32_t no = 0; no < hdb_class_count(database.db); no++) {
-		const char *name = hdb_class_name(database.db, no);
+	for (uint32_t no = 0; source->is_only && no < hdb_class_count(source->db); no++) {
+		const char *name = hdb_class_name(source->db, no);
 
-		if (!sql_has_table(name) && (r = announce(*out, name, err)) < 0)
-			return r;
+		if (!sql_has_table(name)) {
+			TRY_ERRORS(announce(source, name, err));
+		}
 	}
-	return sql_register_functions(*out) != SQLITE_OK ?
+	return is_first && sql_register_functions(source) != SQLITE_OK ?
 		       sql_fail(err, HDB_ENOMEM, "no memory for functions") :
 		       HDB_OK;
 }
 
-static void do_open(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+static int reopen(void *ctx, struct hdb **out, struct hdb_error *err)
 {
-	struct opened *opened = sqlite3_user_data(ctx);
-	const char *path = (const char *)sqlite3_value_text(argv[0]);
-	const char *what = argc > 1 ? (const char *)sqlite3_value_text(argv[1]) : NULL;
-	struct hdb_error err = { 0 };
+	return hdb_open(ctx, NULL, out, err);
+}
+
+/* A dump stands for its database. */
+static int open_file(const char *path, struct heapsql_database *database, struct hdb_error *err)
+{
+	const size_t size = strlen(path);
+	char made[4096];
 	int r;
 
-	if (argc > 1 && (!what || strcmp(what, "all") != 0)) {
+	if (size > 7 && strcmp(path + size - 7, ".heapdb") == 0) {
+		r = hdb_open(path, NULL, &database->db, err);
+	} else {
+		TRY_ERRORS(hdb_default_path(path, made, sizeof(made), err));
+		r = hdb_open(made, NULL, &database->db, err);
+		if (r == HDB_EABSENT)
+			return sql_fail(err, r,
+					"%s has no heap database: heapdb import '%s' makes it",
+					path, path);
+		path = made;
+	}
+	if (r < 0)
+		return r;
+	database->reopen = reopen;
+	database->ctx = strdup(path);
+	return database->ctx ? HDB_OK : sql_fail(err, HDB_ENOMEM, "no memory for a database");
+}
+
+static int open_database(struct heapsql *sql, struct sqlite3 *sqlite, const char *path,
+			 struct heapsql_database *database, struct hdb_error *err)
+{
+	struct sql_source *source = NULL;
+	int r = open_file(path, database, err);
+
+	if (r == HDB_OK && database->name)
+		r = run(sqlite, sqlite3_mprintf("ATTACH ':memory:' AS \"%w\"", database->name),
+			err);
+	if (r == HDB_OK)
+		r = sql_source_open(sqlite, database, &source, err);
+	if (r < 0) {
+		hdb_close(database->db);
+		free(database->ctx);
+		return r;
+	}
+	source->owns_db = true;
+	source->owner = sql;
+	/* From here on the connection has it, also after a failure. */
+	if (keep_source(sqlite, source) != SQLITE_OK)
+		return sql_fail(err, HDB_ENOMEM, "no memory for a database");
+	sql->sources[sql->count++] = source;
+	return make_tables(source, sql->count == 1, err);
+}
+
+static const char *refusal(const struct heapsql *sql, const struct heapsql_database *database,
+			   const char *path)
+{
+	if (!path)
+		return "heapdb_open takes the name of a heap database";
+	if (sql->count == DATABASES_MAX)
+		return "heapdb_open: there are too many databases";
+	if (!database->name && sql->count)
+		return "heapdb_open: a second database takes a name: heapdb_open('y.heapdb', 'y')";
+	return NULL;
+}
+
+/* heapdb_open(path [, name] [, 'all']) */
+static void do_open(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	struct heapsql *sql = sqlite3_user_data(ctx);
+	const char *path = (const char *)sqlite3_value_text(argv[0]);
+	const char *last = argc > 1 ? (const char *)sqlite3_value_text(argv[argc - 1]) : NULL;
+	struct heapsql_database database = { .all = last && strcmp(last, "all") == 0 };
+	struct hdb_error err = { 0 };
+	const char *why;
+	int r;
+
+	if (argc > (database.all ? 2 : 1))
+		database.name = (const char *)sqlite3_value_text(argv[1]);
+	if (argc == 3 && !database.all) {
 		sqlite3_result_error(ctx, "heapdb_open: after the name only 'all' may follow", -1);
 		return;
 	}
-	if (!path) {
-		sqlite3_result_error(ctx, "heapdb_open takes the name of a heap database", -1);
+	why = refusal(sql, &database, path);
+	if (why) {
+		sqlite3_result_error(ctx, why, -1);
 		return;
 	}
-	if (opened->source) {
-		sqlite3_result_error(ctx, "a connection opens one heap database", -1);
-		return;
-	}
-	r = open_database(sqlite3_context_db_handle(ctx), path, what != NULL, &opened->source,
-			  &err);
+	r = open_database(sql, sqlite3_context_db_handle(ctx), path, &database, &err);
 	if (r < 0)
 		sqlite3_result_error(ctx, err.message, -1);
 	else
@@ -161,7 +296,7 @@ __attribute__((visibility("default"))) int sqlite3_heapdb_init(sqlite3 *db, char
 							       const sqlite3_api_routines *api)
 {
 	const int flags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
-	struct opened *opened;
+	struct heapsql *opened;
 	int rc;
 
 	SQLITE_EXTENSION_INIT2(api);
@@ -181,8 +316,9 @@ __attribute__((visibility("default"))) int sqlite3_heapdb_init(sqlite3 *db, char
 	}
 	rc = sqlite3_create_function_v2(db, "heapdb_open", 1, flags, opened, do_open, NULL, NULL,
 					free);
-	return rc != SQLITE_OK ? rc :
-				 sqlite3_create_function_v2(db, "heapdb_open", 2, flags, opened,
-							    do_open, NULL, NULL, NULL);
+	for (int argc = 2; rc == SQLITE_OK && argc <= 3; argc++)
+		rc = sqlite3_create_function_v2(db, "heapdb_open", argc, flags, opened, do_open,
+						NULL, NULL, NULL);
+	return rc;
 }
 #endif

@@ -27,10 +27,7 @@ static struct sql_source *source_of(struct sqlite3_context *ctx, int argc, sqlit
 	if (argc <= plain)
 		return source;
 	name = (const char *)sqlite3_value_text(argv[plain]);
-	if (name && source->owner)
-		source = sql_source_named(source->owner, name);
-	else if (!name || strcmp(name, source->name) != 0)
-		source = NULL;
+	source = name ? sql_source_named(source->owner, name) : NULL;
 	if (!source)
 		sqlite3_result_error(ctx, "there is no such database", -1);
 	return source;

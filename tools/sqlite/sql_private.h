@@ -24,7 +24,7 @@ extern const struct sqlite3_api_routines *sqlite3_api;
 /* A database, under the name of its schema. Modules and functions refer to it. */
 struct sql_source {
 	struct sqlite3 *sqlite;
-	struct heapsql *owner; /* NULL: the extension's own connection */
+	struct heapsql *owner; /* the connection: of the command, or of the extension */
 	struct heapsql_database database;
 	char *name;         /* owned; "main" if it is the only one */
 	struct hdb *db;     /* database.db */
@@ -51,6 +51,7 @@ struct sql_table;
 /* A table or table-valued function: columns, then arguments as hidden columns. */
 struct sql_table_def {
 	const char *name;
+	const char *help;    /* what it has, in a few words */
 	const char *columns; /* "id ID, class TEXT, ..." as in CREATE TABLE */
 	/*
 	 * columns by which rows are found without a scan, and arguments: numbers of columns,
@@ -221,13 +222,8 @@ int sql_make_table(struct sql_source *source, const char *name, const struct sql
 
 /* Whether a table that is no class, a query's too, has the name. */
 bool sql_has_table(const char *name);
-/*
- * Name of table `no`, that is no class, as a statement has it without quotes; in buf (80 bytes) or
- * static. NULL past the last, and *left is what is left of no. Functions follow tables.
- */
-#define SQL_NAME_SIZE 80
-const char *sql_table_name(size_t no, char buf[SQL_NAME_SIZE], size_t *left,
-			   enum heapsql_kind *kind);
+/* Table `no`, that is no class; false past the last, and *left is what is left of no. */
+bool sql_table_at(size_t no, struct heapsql_table *out, size_t *left);
 
 /*
  * Reports a failure: the library's own message if a table or function failed, else SQLite's.

@@ -246,8 +246,7 @@ static void split_targets(struct query_cursor *c, char *text)
 
 static int take_before(struct query_cursor *c, const char *name, struct hdb_error *err)
 {
-	struct sql_source *other =
-		c->aux->source->owner ? sql_source_named(c->aux->source->owner, name) : NULL;
+	struct sql_source *other = sql_source_named(c->aux->source->owner, name);
 	int r;
 
 	if (!other || !other->database.reopen)
@@ -439,33 +438,48 @@ bool sql_has_table(const char *name)
 	return false;
 }
 
-const char *sql_table_name(size_t no, char buf[SQL_NAME_SIZE], size_t *left,
-			   enum heapsql_kind *kind)
+bool sql_table_at(size_t no, struct heapsql_table *out, size_t *left)
 {
+	static const char *const helps[] = {
+		"every object: class, kind, sizes, dominator",
+		"objects of the classes that a pattern names",
+		"arrays: type, length, sizes",
+		"strings and their texts",
+	};
 	size_t count, tables = 0;
 	const struct hdb_query_spec *specs = hdb_queries(&count);
 
+	static_assert(sizeof(helps) / sizeof(helps[0]) == OBJECT_TABLES, "a text for each");
 	while (sql_tables[tables])
 		tables++;
-	*kind = HEAPSQL_TABLE;
-	if (no < OBJECT_TABLES)
-		return object_tables[no];
+	*out = (struct heapsql_table){ .kind = HEAPSQL_TABLE };
+	if (no < OBJECT_TABLES) {
+		snprintf(out->name, sizeof(out->name), "%s", object_tables[no]);
+		out->help = helps[no];
+		return true;
+	}
 	no -= OBJECT_TABLES;
 	if (no < tables) {
-		*kind = sql_tables[no]->required_args ? HEAPSQL_FUNCTION : HEAPSQL_TABLE;
-		return sql_tables[no]->name;
+		snprintf(out->name, sizeof(out->name), "%s", sql_tables[no]->name);
+		out->help = sql_tables[no]->help;
+		out->needs_argument = sql_tables[no]->required_args > 0;
+		out->kind = out->needs_argument ? HEAPSQL_FUNCTION : HEAPSQL_TABLE;
+		return true;
 	}
 	no -= tables;
-	*kind = HEAPSQL_QUERY;
 	if (no < count) {
-		char plain[SQL_NAME_SIZE - 8];
+		char plain[72];
 
 		plain_name(specs[no].name, plain, sizeof(plain));
-		snprintf(buf, SQL_NAME_SIZE, "%s%s", is_base_table(plain) ? "query_" : "", plain);
-		return buf;
+		snprintf(out->name, sizeof(out->name), "%s%s", is_base_table(plain) ? "query_" : "",
+			 plain);
+		out->help = specs[no].summary;
+		out->needs_argument = specs[no].target_min > 0;
+		out->kind = HEAPSQL_QUERY;
+		return true;
 	}
 	*left = no - count;
-	return NULL;
+	return false;
 }
 
 static int add(struct sql_source *source, const struct hdb_query_spec *spec, const char *name)

@@ -212,6 +212,7 @@ static int column_refs(struct sql_cursor *c, struct sqlite3_context *ctx, int co
 
 const struct sql_table_def sql_refs = {
 	.name = "refs",
+	.help = "every reference: source, target, name of the field",
 	.columns = "source ID, target ID, name TEXT, strength TEXT",
 	.keys = { REFS_SOURCE, REFS_TARGET, REFS_NAME, -1 },
 	.narrowing_key = 1 << REFS_NAME,
@@ -301,9 +302,10 @@ static int column_of(struct sql_cursor *c, struct sqlite3_context *ctx, int colu
 }
 
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
-#define OF_TABLE(variable, text, function) \
+#define OF_TABLE(variable, text, about, function) \
 	const struct sql_table_def variable = { \
 		.name = text, \
+		.help = about, \
 		.columns = OF_COLUMNS, \
 		.keys = { OF_ARG, -1 }, \
 		.first_arg = OF_ARG, \
@@ -317,10 +319,10 @@ static int column_of(struct sql_cursor *c, struct sqlite3_context *ctx, int colu
 	}
 /* NOLINTEND(bugprone-macro-parentheses) */
 
-OF_TABLE(sql_references, "references", begin_references);
-OF_TABLE(sql_outbound, "outbound", begin_references);
-OF_TABLE(sql_referrers, "referrers", begin_referrers);
-OF_TABLE(sql_inbound, "inbound", begin_referrers);
+OF_TABLE(sql_references, "references", "what an object refers to", begin_references);
+OF_TABLE(sql_outbound, "outbound", "the same as references", begin_references);
+OF_TABLE(sql_referrers, "referrers", "what refers to an object", begin_referrers);
+OF_TABLE(sql_inbound, "inbound", "the same as referrers", begin_referrers);
 
 /* ---- dominated ---- */
 
@@ -349,6 +351,7 @@ static int column_dominated(struct sql_cursor *c, struct sqlite3_context *ctx, i
 
 const struct sql_table_def sql_dominated = {
 	.name = "dominated",
+	.help = "what an object dominates immediately",
 	.columns = "id ID, class TEXT, shallow BYTES, retained BYTES, of ID HIDDEN",
 	.keys = { DOMINATED_ARG, -1 },
 	.first_arg = DOMINATED_ARG,
@@ -466,6 +469,7 @@ static void end_reachable(struct sql_cursor *c)
 
 const struct sql_table_def sql_reachable_from = {
 	.name = "reachable_from",
+	.help = "all that an object reaches, with its depth",
 	.columns = "id ID, class TEXT, shallow BYTES, retained BYTES, depth COUNT, of ID HIDDEN",
 	.keys = { REACHABLE_ARG, -1 },
 	.first_arg = REACHABLE_ARG,
@@ -582,6 +586,7 @@ static int column_path(struct sql_cursor *c, struct sqlite3_context *ctx, int co
 
 const struct sql_table_def sql_path_to_root = {
 	.name = "path_to_root",
+	.help = "the shortest path from an object to a GC root",
 	.columns = "step COUNT, id ID, class TEXT, name TEXT, shallow BYTES, retained BYTES, "
 		   "root TEXT, of ID HIDDEN, weak_too BOOL HIDDEN",
 	.keys = { PATH_ARG, PATH_ALL, -1 },

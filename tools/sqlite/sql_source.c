@@ -34,6 +34,7 @@ int sql_source_open(struct sqlite3 *sqlite, const struct heapsql_database *datab
 	source->db = database->db;
 	source->name = strdup(database->name ? database->name : "main");
 	source->is_only = !database->name;
+	source->database.name = NULL; /* lent: the source has its own */
 	source->name_sizes =
 		calloc((size_t)hdb_class_count(source->db) + 1, sizeof(*source->name_sizes));
 	if (!source->name || !source->name_sizes) {
@@ -55,8 +56,10 @@ void sql_source_close(struct sql_source *source)
 		free(source->names->slots);
 		free(source->names);
 	}
-	if (source->owns_db)
+	if (source->owns_db) {
 		hdb_close(source->db);
+		free(source->database.ctx);
+	}
 	free(source->counts);
 	free(source->retained);
 	free(source->name_sizes);

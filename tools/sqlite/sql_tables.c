@@ -154,6 +154,7 @@ static int column_classes(struct sql_cursor *c, struct sqlite3_context *ctx, int
 
 const struct sql_table_def sql_classes = {
 	.name = "classes",
+	.help = "classes: sizes, loader, superclass, counts",
 	.columns = "id ID, name TEXT, super TEXT, super_id ID, loader TEXT, loader_id ID, "
 		   "instance_size BYTES, fields COUNT, statics COUNT, is_array BOOL, "
 		   "objects COUNT, shallow BYTES, reachable_objects COUNT, package TEXT",
@@ -243,6 +244,7 @@ static int column_totals(struct sql_cursor *c, struct sqlite3_context *ctx, int 
 
 const struct sql_table_def sql_class_totals = {
 	.name = "class_totals",
+	.help = "objects and bytes by class",
 	.columns = "class TEXT, objects COUNT, shallow BYTES, retained BYTES, "
 		   "reachable BOOL HIDDEN",
 	.keys = { TOTALS_ARG, -1 },
@@ -367,6 +369,7 @@ static void end_class_fields(struct sql_cursor *c)
 
 const struct sql_table_def sql_class_fields = {
 	.name = "class_fields",
+	.help = "fields of classes, static ones with their values",
 	.columns = "class TEXT, class_id ID, name TEXT, type TEXT, declared_in TEXT, "
 		   "is_static BOOL, value",
 	.keys = { FIELDS_CLASS, FIELDS_CLASS_ID, -1 },
@@ -458,6 +461,7 @@ static int column_roots(struct sql_cursor *c, struct sqlite3_context *ctx, int c
 
 const struct sql_table_def sql_roots = {
 	.name = "roots",
+	.help = "GC roots",
 	.columns = "id ID, class TEXT, kind TEXT, thread COUNT, depth COUNT, is_local BOOL",
 	.keys = { ROOTS_ID, -1 },
 	.rows = 5000,
@@ -469,6 +473,7 @@ const struct sql_table_def sql_roots = {
 
 const struct sql_table_def sql_locals = {
 	.name = "locals",
+	.help = "local variables of threads",
 	.columns = "id ID, class TEXT, kind TEXT, thread COUNT, depth COUNT",
 	.keys = { ROOTS_ID, -1 },
 	.rows = 500,
@@ -537,6 +542,7 @@ static void end_thread_rows(struct sql_cursor *c)
 
 const struct sql_table_def sql_threads = {
 	.name = "threads",
+	.help = "threads: state, retained size, frames",
 	.columns = "id ID, serial COUNT, name TEXT, class TEXT, frames COUNT, shallow BYTES, "
 		   "retained BYTES, state TEXT, priority COUNT, daemon BOOL, locals COUNT, "
 		   "tid COUNT, virtual BOOL, carrier ID, carries ID, stack_bytes BYTES",
@@ -680,6 +686,7 @@ static int column_frames(struct sql_cursor *c, struct sqlite3_context *ctx, int 
 
 const struct sql_table_def sql_frames = {
 	.name = "frames",
+	.help = "frames of stacks",
 	.columns = "thread COUNT, thread_id ID, depth COUNT, class TEXT, method TEXT, "
 		   "signature TEXT, source TEXT, line COUNT, frame TEXT",
 	.keys = { FRAMES_THREAD, -1 },
@@ -724,6 +731,7 @@ static int column_heaps(struct sql_cursor *c, struct sqlite3_context *ctx, int c
 
 const struct sql_table_def sql_heaps = {
 	.name = "heaps",
+	.help = "Android's heaps",
 	.columns = "no COUNT, name TEXT",
 	.keys = { -1 },
 	.rows = 4,

@@ -212,6 +212,7 @@ static void end_entries(struct sql_cursor *c)
 
 const struct sql_table_def sql_entries = {
 	.name = "entries",
+	.help = "entries of a collection",
 	.columns = "no COUNT, key, key_id ID, value, value_id ID, entry ID, owner ID, "
 		   "of ID HIDDEN",
 	.keys = { ENTRIES_ARG, -1 },
@@ -283,6 +284,7 @@ static int column_elements(struct sql_cursor *c, struct sqlite3_context *ctx, in
 
 const struct sql_table_def sql_elements = {
 	.name = "elements",
+	.help = "elements of an array",
 	.columns = "no COUNT, value, text, of ID HIDDEN",
 	.keys = { ELEMENTS_ARG, -1 },
 	.first_arg = ELEMENTS_ARG,
@@ -376,6 +378,7 @@ static void end_fields(struct sql_cursor *c)
 
 const struct sql_table_def sql_fields = {
 	.name = "fields",
+	.help = "fields of an object, with their values",
 	.columns = "name TEXT, type TEXT, value, text, declared_in TEXT, of ID HIDDEN",
 	.keys = { FIELDS_ARG, -1 },
 	.first_arg = FIELDS_ARG,

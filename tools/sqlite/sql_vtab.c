@@ -65,7 +65,7 @@ int sql_declare(struct sql_source *source, struct sqlite3 *sqlite, const char *c
 	if (!statement)
 		return SQLITE_NOMEM;
 	/* SQLite asks the authorizer, for it is a CREATE TABLE. */
-	was_on = source->owner && sql_set_guard(source->owner, false);
+	was_on = sql_set_guard(source->owner, false);
 	rc = sqlite3_declare_vtab(sqlite, statement);
 	if (was_on)
 		(void)sql_set_guard(source->owner, true);

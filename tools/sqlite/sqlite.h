@@ -120,10 +120,15 @@ enum heapsql_kind {
 	HEAPSQL_CLASS
 };
 
-/*
- * For a shell: the name of table `no`, by kinds; NULL past the last. Borrowed until the next call.
- */
-const char *heapsql_table(struct heapsql *sql, size_t no, enum heapsql_kind *kind);
+struct heapsql_table {
+	char name[80];     /* as a statement has it without quotes; of a class cut */
+	const char *class; /* the whole name of a class; borrowed until heapsql_close */
+	const char *help;  /* in a few words; of a class "" */
+	enum heapsql_kind kind;
+	bool needs_argument;
+};
+/* For a shell: table `no`, by kinds; false past the last. */
+bool heapsql_table(struct heapsql *sql, size_t no, struct heapsql_table *out);
 /* How a table is declared: "id, class, ..."; owned: free(). HDB_NOTFOUND if there is none. */
 int heapsql_schema(struct heapsql *sql, const char *table, char **out, struct hdb_error *err);
 
