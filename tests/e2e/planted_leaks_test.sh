@@ -70,7 +70,7 @@ make_report PlantedLocal
 planted PlantedLocal 80 'A local variable of thread "server-thread"' \
 	'java.lang.Thread "server-thread" . <local variable>` -> `java.util.HashMap size=30000 . table`'
 grep -q 'at PlantedLocal.serve(PlantedLocal.java:' PlantedLocal.md || complain "PlantedLocal: no frame of serve()"
-grep -A1 'at PlantedLocal.serve(' PlantedLocal.md | grep -q 'local: java.util.HashMap size=30000 - ' ||
+grep -A1 'at PlantedLocal.serve(' PlantedLocal.md | grep -q 'local: j.*HashMap size=30000 ' ||
 	complain "PlantedLocal: the local of serve() is not told"
 make_report PlantedStrings
 planted PlantedStrings 80 'PlantedStrings.COUNTRIES (static)' 'class PlantedStrings . static COUNTRIES`' \

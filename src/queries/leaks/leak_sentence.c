@@ -12,6 +12,7 @@
 #include "queries/leaks/leak_parts.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NAME_MAX_BYTES 1024
@@ -21,6 +22,10 @@
 #define MAIN_PART 2u
 /* Where more than this part of it is not theirs, there are others; less are keys and tables. */
 #define ALL_PART 3u
+/* Less than this part more are a few that others among it have. */
+#define SOME_PART 10u
+/* Entries of a collection that must be of one class, so that it is what is held. */
+#define ENTRIES_LOOKED 32u
 
 /* What is held: so many objects of a class, which retain so much together. */
 struct held {
@@ -190,6 +195,93 @@ static void find_class(const struct query_story *story, const struct query_leak_
 				      NULL };
 }
 
+/*
+ * Objects of the class that is held in all that the suspect retains: there may be more than where
+ * it accumulates. What each of these holds is not known.
+ */
+static void count_content(const struct query_story *story, const struct query_leak_suspect *about,
+			  struct held *held)
+{
+	for (size_t i = about->first_row; i < story->rows.count; i++) {
+		const struct query_story_row *row =
+			base_vec_at(&story->rows, struct query_story_row, i);
+
+		if (strcmp(row->kind, "content") != 0 || row->class_no != held->class_no ||
+		    !held->count || row->count <= held->count ||
+		    row->count - held->count <= row->count / SOME_PART)
+			continue;
+		held->bytes = held->bytes / held->count * row->count;
+		if (held->bytes > about->suspect->retained_bytes)
+			held->bytes = about->suspect->retained_bytes;
+		held->count = row->count;
+	}
+}
+
+/* The class of the first entries of a collection, if they have one; HEAP_NONE. */
+static int entries_class(struct heap *heap, const struct heap_collection *collection, uint32_t *out,
+			 struct hdb_error *err)
+{
+	struct heap_entries *entries = calloc(1, sizeof(*entries));
+	bool is_one = true;
+	int r;
+
+	*out = HEAP_NONE;
+	if (!entries)
+		return hdb_fail_memory(err, "entries", sizeof(*entries));
+	r = heap_entries_begin(heap, collection, entries, err);
+	for (unsigned i = 0; r == HDB_OK && is_one && i < ENTRIES_LOOKED; i++) {
+		struct heap_object object = { .class_no = HEAP_NONE };
+		uint32_t ix;
+
+		if ((r = heap_entries_next(entries, err)) != HDB_OK)
+			break;
+		if (entries->value.type != HPROF_OBJECT || !entries->value.bits)
+			continue;
+		if ((r = heap_find(heap, entries->value.bits, &ix, err)) == HDB_OK)
+			r = heap_object(heap, ix, &object, err);
+		is_one = *out == HEAP_NONE || *out == object.class_no;
+		*out = object.class_no;
+	}
+	if (!is_one)
+		*out = HEAP_NONE;
+	heap_entries_end(entries);
+	free(entries);
+	return r < 0 && r != HDB_ECHANGED ? r : HDB_OK;
+}
+
+/* Where one collection is what is held: its entries, if they are of one class. */
+static int look_inside(struct query *q, uint32_t end_ix, struct held *held, struct hdb_error *err)
+{
+	struct heap_collection collection = { 0 };
+	struct store_lists children;
+	struct heap_object child;
+	const uint32_t *batch;
+	uint32_t class_no;
+	size_t count;
+	int r;
+
+	if (held->class_no == HEAP_NONE || held->count != 1 ||
+	    !heap_collection_rule(q->heap, held->class_no))
+		return HDB_OK;
+	TRY(derive_children(q->derive, &children, err));
+	TRY(store_lists_begin(&children, end_ix, NULL, err));
+	TRY(store_lists_next(&children, &batch, &count, err));
+	if (!count)
+		return HDB_OK;
+	TRY(heap_object(q->heap, batch[0], &child, err));
+	if (child.class_no != held->class_no)
+		return HDB_OK;
+	r = heap_collection_open(q->heap, child.ix, &collection, err);
+	if (r != HDB_OK || !collection.has_size || collection.size < 2)
+		return r < 0 && r != HDB_ECHANGED ? r : HDB_OK;
+	TRY(entries_class(q->heap, &collection, &class_no, err));
+	if (class_no == HEAP_NONE)
+		return HDB_OK;
+	held->count = collection.size;
+	held->class_no = class_no;
+	return HDB_OK;
+}
+
 /* Of a single suspect: objects of one class, entries of a collection, one array, or anything. */
 static int find_held(struct query *q, const struct query_story *story,
 		     const struct query_leak_suspect *about, struct held *out,
@@ -217,13 +309,18 @@ static int find_held(struct query *q, const struct query_story *story,
 		return HDB_OK;
 	}
 	TRY(find_entries(q, about, &entries, &collection, err));
-	if (collection == HEAP_NONE)
+	if (collection == HEAP_NONE) {
+		TRY(look_inside(q, end_ix, out, err));
+		count_content(story, about, out);
 		return HDB_OK;
+	}
 	/* Its own entries, java.util.HashMap$Node, are inside of it. */
 	of = heap_class_name(q->heap, collection);
 	class = out->class_no == HEAP_NONE ? NULL : heap_class_name(q->heap, out->class_no);
 	if (!class || (strncmp(class, of, strlen(of)) == 0 && class[strlen(of)] == '$'))
 		*out = entries;
+	else
+		count_content(story, about, out);
 	return HDB_OK;
 }
 
