@@ -31,7 +31,7 @@
  * leaks name last, too; those of Android's libraries have a table of their own (library_table.c).
  */
 static const struct derive_strange rows[] = {
-	{ "java.lang.Thread", true, 16,
+	{ "java.lang.Thread", true, 40,
 	  "locals, parkBlocker, thread-locals, inherited contexts: a thread uses more than it owns" },
 	{ "java.lang.ThreadLocal$ThreadLocalMap$Entry", false, 6,
 	  "a value that code once left behind, under the thread that ran it" },

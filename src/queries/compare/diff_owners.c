@@ -8,9 +8,9 @@
  * Its owner is a row, with all that it holds.
  *
  * Where objects kept their IDs from the oldest dump to the newest, an owner that has nothing now,
- * and most of what its field referred to is referred to by another, is the same row as that: its
- * objects moved, they are not new. What is in collections is no evidence: where memory was
- * compacted, arrays of one length lie where others of that length did.
+ * and most of whose objects another has, is the same row as that: its objects moved, they are not
+ * new. Arrays of numbers are no evidence: where memory was compacted, they lie where others of the
+ * same length did.
  */
 #include "base/glob.h"
 #include "heap/platform_classes.h"
@@ -81,7 +81,7 @@ static bool is_evidence(const struct diff_owners *o, uint32_t node)
 				      ANALYSIS_MERGED_TOP :
 				      analysis_merged_node(&o->tree.merged, node)->name;
 
-	return name != ANALYSIS_MERGED_TOP && !owner_tree_name(&o->tree, name)->is_entry &&
+	return name != ANALYSIS_MERGED_TOP &&
 	       !heap_is_number_array(owner_tree_held(&o->tree, name));
 }
 

@@ -144,7 +144,7 @@ static int name_of(struct adding *a, const struct held *held, uint32_t *out, str
 {
 	const uint64_t key = (uint64_t)held->owner << 32 | held->class_no;
 	struct base_idmap *names = &a->held[held->is_entry];
-	struct owner_name part = { .owner = held->owner, .is_entry = held->is_entry };
+	struct owner_name part = { .owner = held->owner };
 	char text[3 * NAME_MAX_BYTES];
 
 	*out = base_idmap_get(names, key);

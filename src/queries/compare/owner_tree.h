@@ -29,7 +29,6 @@ struct owner_tree {
 struct owner_name {
 	uint32_t owner;     /* number of the name that is the owner's alone */
 	uint32_t held_from; /* bytes before the class of what is held; 0: the name is an owner's */
-	bool is_entry;      /* what is held is in a collection */
 };
 
 void owner_tree_init(struct owner_tree *tree, unsigned dump_count);
