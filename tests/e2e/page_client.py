@@ -402,7 +402,7 @@ try:
     go("#/threads?db=1", ".stack .frame-line", "a stack")
     asks = browser.run("performance.getEntriesByType('resource').map(e => e.name).filter(n => n.includes('/query/threads'))")
     check(f"stacks are asked for one by one: {asks}", asks and not any("no-stack" not in a and "target=" not in a for a in asks))
-    check("every thread is there", browser.run("document.querySelectorAll('main .thread').length") == browser.run("fetch('/api/query/threads?no-stack=1&limit=1&db=1').then(r => r.json()).then(a => a.facts.threads)"))
+    check("every thread is there", browser.run("fetch('/api/query/threads?no-stack=1&limit=1&db=1').then(r => r.json()).then(a => a.facts.threads)") == int(text("main .count").split()[0].replace(",", "")))
     go("#/threads?filter=reference.waitforref", "main .thread", "threads of a frame")
     check("threads are found by their frames", browser.until("/^[1-9][0-9]* of/.test(document.querySelector('.count').innerText) && document.querySelector('.stack')?.innerText.toLowerCase().includes('reference.waitforref')"))
     go("#/threads?filter=main", ".stack .local a.obj", "stack with locals")
@@ -434,6 +434,26 @@ try:
     browser.run("document.querySelector('.inspector [role=tab][aria-selected=true]').focus(); 1")
     browser.key("ArrowRight")
     check("arrows walk tabs", browser.until("location.hash.includes('tab=paths') && document.activeElement.getAttribute('aria-selected') === 'true'"))
+
+    # Class loaders that look left over come first; where a class is needed the largest are offered; scrolling comes back.
+    browser.run("""window.real = window.fetch; { const loader = (id, retained) => ({ level: 1, id, name: 'web.Loader', label: 'app ' + id, parent: '0x0', classes: 2, objects: 5, shallow: 9, retained, use: 'instances' });
+        const answers = { loaders: { facts: { loaders: 4 }, columns: ['level', 'id', 'name', 'classes', 'retained'], rows: [loader('0x21', 10), loader('0x22', 3000), loader('0x23', 20), { ...loader('0x24', 7), name: 'other.Loader' }] },
+          'duplicate-classes': { facts: {}, rows: ['0x21', '0x22', '0x23', '0x24'].map(loader_id => ({ name: 'a.Same', copies: 4, loader: loader_id === '0x24' ? 'other.Loader' : 'web.Loader', loader_id, id: '0x1', retained: 1 })) } };
+        window.fetch = (url, more) => { const name = /query\\/(loaders|duplicate-classes)\\?/.exec(String(url))?.[1]; return name ? Promise.resolve(new Response(JSON.stringify({ columns: [], row_count: 4, total_rows: 4, ...answers[name] }))) : real(url, more); };
+        location.hash = '#/loaders?db=1'; } 1""")
+    check("loaders of one kind with the same classes are first", browser.until("document.querySelector('main article')?.innerText.startsWith('3 Loader define classes of the same names')"))
+    check("the largest of them first", "0x22" in browser.run("document.querySelector('main article li .obj').innerText") and browser.run("document.querySelectorAll('main article').length") == 1)
+    browser.run("window.fetch = window.real; 1")
+    go("#/paths", "main .parts a", "merged paths of nothing")
+    check("no syntax of the command", "heapdb " not in text() and "as in" not in text())
+    browser.run("document.querySelector('main .parts a').click(); 1")
+    check("one of the largest is taken", browser.until("location.hash.includes('target=') && document.querySelector('main table td') !== null"))
+    go("#/class?target=java.lang.String", "main table td", "a long table")
+    browser.run("document.querySelector('main .scroll').scrollTop = 5000; 1")
+    time.sleep(0.3)
+    go("#/histogram", "main table td", "histogram")
+    browser.run("history.back(); 1")
+    check("back is where one was", browser.until("location.hash.includes('java.lang.String') && Math.abs((document.querySelector('main .scroll')?.scrollTop ?? 0) - 5000) < 30"))
 
     # What an object holds unfolds in place, with retained sizes; entries are keys and values.
     go(f"#/overview?obj={cache[-1]}&tab=contents", ".inspector .holds .row", "contents of a map")
@@ -567,6 +587,12 @@ try:
         go(f"#/threads?db={many}", "main .thread", "3,011 threads")
         print(f"3,011 threads: {time.monotonic() - began:.1f} s")
         check("all of them", browser.until("document.querySelector('.count').innerText === '3,011 of 3,011 threads'"))
+        browser.run("document.querySelector('main button.more')?.click(); 1")
+        time.sleep(0.3)
+        together = browser.run("[...document.querySelectorAll('main .threads > .thread')].map(e => Number((/^([0-9,]+) threads with the same stack/.exec(e.querySelector('.grow').innerText)?.[1] ?? '1').replace(/,/g, '')))")
+        check(f"equal stacks are one row: {together[:5]}", together[:1] == [700] and sum(together) == 3011)
+        browser.run("document.querySelector('main .crew .twist').click(); 1")
+        check("that opens", browser.until("document.querySelectorAll('main .crew .threads .thread').length === 50"))
         go(f"#/threads?db={many}&filter=v-deep-474", "main .thread", "the last thread")
         check("each is found", browser.until("document.querySelector('.count').innerText === '1 of 3,011 threads' && document.querySelector('.stack .frame-line') !== null"))
 

@@ -294,6 +294,18 @@ export function Table({ columns, rows, total, sort: asked, onSort, tree, what, o
   const [hidden, setHidden] = useState(() => (report ? [] : remembered(what)));
   const [all, setAll] = useState(false), [copied, setCopied] = useState("");
   const box = useRef<HTMLDivElement>(null);
+  // Where it was scrolled to is kept while the tab is: back, forward and reload show the same rows.
+  const place = `scroll ${what} ${location.hash}`, isBack = useRef(false);
+  useLayoutEffect(() => {
+    if (isBack.current || report || !box.current || rows.length === 0) return;
+    isBack.current = true;
+    try { box.current.scrollTop = Number(sessionStorage.getItem(place) ?? 0); } catch { /* from the top then */ }
+  }, [rows]);
+  const onScroll = (to: number) => {
+    setTop(to);
+    try { if (to) sessionStorage.setItem(place, String(Math.round(to))); else sessionStorage.removeItem(place); } catch { /* not kept */ }
+    if (box.current && onAll && to + box.current.clientHeight > box.current.scrollHeight - 2000) onAll();
+  };
   const sort = onSort ? asked : ownSort, pattern = patternOf(filter);
   useEffect(() => { if (pattern && onAll && total !== null && rows.length < Math.min(total, SEARCHED)) onAll(); }, [filter, rows]);
   const matching = (list: Row[]) => (pattern ? list.filter((r) => columns.some((c) => typeof r[c.name] === "string" && pattern.test(r[c.name] as string))) : list);
@@ -385,7 +397,7 @@ export function Table({ columns, rows, total, sort: asked, onSort, tree, what, o
         <label title={c.help}><input type="checkbox" checked={!hidden.includes(c.name)} onChange={() => hide(c.name)} /> {c.title}</label>)}</div></details>}
     </div>
     {rows.length > 0 && <div class="scroll" ref={box} style={{ height: report ? "auto" : `${height}px` }} tabIndex={0} onKeyDown={onKey}
-      onScroll={(e) => setTop((e.target as HTMLElement).scrollTop)} role="region" aria-label={what}>
+      onScroll={(e) => onScroll((e.target as HTMLElement).scrollTop)} role="region" aria-label={what}>
       <table aria-rowcount={shown.length}>
         <thead><tr>{used.map((c) => <th title={c.help} class={isNumber(c) ? "n" : ""}
           aria-sort={sort === c.name ? (isNumber(c) ? "descending" : "ascending") : sort === `-${c.name}` ? (isNumber(c) ? "ascending" : "descending") : "none"}>

@@ -49,6 +49,34 @@ function One({ head, open, whole, onToggle, children }: { head: Row; open: boole
   </li>;
 }
 
+// Threads with a stack that another has, too, with the first of these.
+const ALIKE = "SELECT thread, first FROM (SELECT thread, min(thread) OVER w AS first, count(*) OVER w AS n FROM (SELECT thread, group_concat(frame, char(10)) AS stack FROM frames GROUP BY thread) WINDOW w AS (PARTITION BY stack)) WHERE n > 1";
+
+interface Crew { key: string; threads: Row[]; retained: number }
+
+// Threads that do the same are one: a pool of hundreds does not push the others away.
+function crewsOf(threads: Row[], alike?: Answer): Crew[] {
+  const firsts = new Map((alike?.rows ?? []).map((r) => [r.thread, r.first])), crews = new Map<string, Crew>();
+  for (const t of threads) {
+    const first = t.serial === null ? undefined : firsts.get(t.serial), key = first === undefined ? `one ${keyOf(t)}` : `same ${first}`;
+    const crew = crews.get(key) ?? { key, threads: [], retained: 0 };
+    crew.threads.push(t);
+    crew.retained += Number(t.retained ?? 0);
+    crews.set(key, crew);
+  }
+  return [...crews.values()].sort((a, b) => b.retained - a.retained);
+}
+
+const MEMBERS = 50;
+
+function CrewOf({ crew, open, whole, onToggle, one }: { crew: Crew; open: boolean; whole: number; onToggle(): void; one(t: Row, i: number): preact.JSX.Element }) {
+  const [room, setRoom] = useState(MEMBERS), share = whole ? (100 * crew.retained) / whole : 0, names = crew.threads.slice(0, 3).map((t) => text(t.thread) || text(t.class));
+  return <li class="thread crew"><div class="row"><button class="twist" aria-label={`threads with the stack of ${names[0]}`} aria-expanded={open} onClick={onToggle}>{open ? "▾" : "▸"}</button>
+    <span class="grow"><b>{number(crew.threads.length)} threads with the same stack</b> <small>{names.join(", ")}{crew.threads.length > 3 ? ", …" : ""}</small></span>
+    <span class="right"><i class="bar" style={{ width: `${Math.round(share * 0.6)}px` }} />{bytes(crew.retained)} <small>{percent(share)}</small></span></div>
+    {open && <><ul class="threads">{crew.threads.slice(0, room).map(one)}</ul>{crew.threads.length > room && <button class="more" onClick={() => setRoom(room * 10)}>Show {number(Math.min(crew.threads.length - room, room * 9))} more</button>}</>}</li>;
+}
+
 // Threads of which a frame or a local has a word: their serial numbers.
 export function holding(word: string): string {
   const like = `LIKE '%${word.replace(/[\\%_]/g, "\\$&").replace(/'/g, "''")}%' ESCAPE '\\'`;
@@ -59,14 +87,16 @@ export function Threads({ route }: { route: Route }) {
   const p = route.params, find = (p.filter ?? "").toLowerCase(), all_ = p.o_all === "1" ? "1" : undefined, deep = hasSql() && find.length > 1;
   const asked = useAnswer("threads", { db: p.db, "no-stack": "1", limit: String(MOST), all: all_ });
   const inside = useAnswer(deep ? "sql" : "", { db: p.db, q: holding(find), limit: String(MOST) });
+  const alike = useAnswer(hasSql() && !find && !report ? "sql" : "", { db: p.db, q: ALIKE, limit: String(MOST) });
   const inlined = useAnswer(report ? "threads" : "", {}), stacks = useMemo(() => stacksOf(inlined.answer), [inlined.answer]);
   const [room, setRoom] = useState(SHOWN);
   const { info } = useInfo(p.db), whole = info ? numberOf(info("objects", "reachable bytes")) ?? 0 : 0;
   const all = useMemo(() => (asked.answer?.rows ?? []).slice().sort((a, b) => Number(b.retained ?? 0) - Number(a.retained ?? 0)), [asked.answer]);
-  if (!asked.answer) return <Panel title="Threads"><Wait asked={asked} what="threads" /></Panel>;
+  const waits = hasSql() && !find && !report && !alike.answer && !alike.error;
+  if (!asked.answer || waits) return <Panel title="Threads"><Wait asked={asked.answer ? alike : asked} what="threads" /></Panel>;
   const serials = new Set(deep && inside.answer ? inside.answer.rows.map((r) => r.serial) : []);
   const shown = find ? all.filter((t) => String(t.thread).toLowerCase().includes(find) || (t.serial !== null && serials.has(t.serial))) : all;
-  const first = shown.slice(0, report ? shown.length : room), total = Math.max(Number(asked.answer.facts.threads ?? 0), all.length);
+  const crews = crewsOf(shown, alike.answer), first = crews.slice(0, report ? crews.length : room), total = Math.max(Number(asked.answer.facts.threads ?? 0), all.length);
   const open = new Set((p.open ?? (all[0] ? String(all[0].id) : "")).split(",").filter(Boolean));
   const toggle = (id: string) => {
     const next = new Set(open);
@@ -74,6 +104,8 @@ export function Threads({ route }: { route: Route }) {
     change({ open: [...next].join(",") || "none" }, true);
   };
   const isOpen = (t: Row, i: number) => (report ? stacks.has(keyOf(t)) : (p.open === "all" && i < TOGETHER) || open.has(String(t.id)) || (find !== "" && shown.length < 10));
+  const one = (t: Row, i: number) => <One key={keyOf(t)} head={t} whole={whole} open={isOpen(t, i)} onToggle={() => toggle(String(t.id))}>
+    {report ? <Stack rows={stacks.get(keyOf(t)) ?? []} /> : <AskedStack db={p.db} head={t} all={all_} />}</One>;
   return <Panel title="Threads"><Marks facts={asked.answer.facts} />
     {all.length < total && <p class="mark"><b>Left out:</b> {number(total - all.length)} of {number(total)} threads.</p>}
     {report && stacks.size < all.length && <p class="mark"><b>Left out:</b> the stacks of {number(all.length - stacks.size)} of {number(all.length)} threads.</p>}
@@ -85,9 +117,9 @@ export function Threads({ route }: { route: Route }) {
       <label title="threads that are not started, ended, or virtual ones that the VM left out"><input type="checkbox" checked={p.o_all === "1"} onChange={(e) => change({ o_all: (e.target as HTMLInputElement).checked ? "1" : undefined })} /> thread objects that are not running, too</label></div>}
     {deep && !inside.answer && <Wait asked={inside} what="frames and locals" />}
     {p.as === "table" ? <QueryTable query="threads" params={{ db: p.db, "no-stack": "1", all: all_ }} what="threads" />
-      : shown.length ? <><ul class="threads">{first.map((t, i) => <One key={keyOf(t)} head={t} whole={whole} open={isOpen(t, i)} onToggle={() => toggle(String(t.id))}>
-        {report ? <Stack rows={stacks.get(keyOf(t)) ?? []} /> : <AskedStack db={p.db} head={t} all={all_} />}</One>)}</ul>
-        {first.length < shown.length && <button class="more" onClick={() => setRoom(shown.length)}>Show all {number(shown.length)}</button>}</>
+      : shown.length ? <><ul class="threads">{first.map((c, i) => (c.threads.length > 1
+        ? <CrewOf key={c.key} crew={c} whole={whole} open={open.has(c.key) || p.open === "all"} onToggle={() => toggle(c.key)} one={(t, j) => one(t, i + j + 1)} /> : one(c.threads[0], i)))}</ul>
+        {first.length < crews.length && <button class="more" onClick={() => setRoom(crews.length)}>Show all {number(crews.length)}</button>}</>
         : deep && !inside.answer && !inside.error ? null : <p class="empty">{all.length === 0 ? "The dump has no threads." : `No thread, frame or local has “${p.filter}” in its name.`}</p>}
   </Panel>;
 }

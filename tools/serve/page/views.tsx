@@ -4,6 +4,7 @@ import { Android } from "./android";
 import { Database, hasSql, Params, report, Row, Spec } from "./api";
 import { ClassPage } from "./class";
 import { Dominators } from "./dominators";
+import { Loaders } from "./loaders";
 import { Choice, MapView } from "./map";
 import { Overview, useInfo } from "./overview";
 import { classPage, Links, Panel, QueryTable, specs, Table, useAnswer, Wait } from "./parts";
@@ -39,7 +40,7 @@ function Form({ spec, route, first = [], without = [] }: { spec: Spec; route: Ro
   const shown = all.filter((o) => open.has(o.name)), rest = all.filter((o) => !open.has(o.name)), set = rest.filter((o) => p[`o_${o.name}`]).length;
   if (!spec.targets && all.length === 0) return null;
   return <form class="tools form" onSubmit={(e) => e.preventDefault()}>
-    {spec.targets && <label>{spec.targets.split("|")[0].toLowerCase().replace(/[[\].]/g, "").replace("-", " ")} <input value={p.target ?? ""} size={28} placeholder={spec.targets === "[PATTERN]" ? "as java.util.* or *Session" : spec.targets.toLowerCase().replace(/[[\]]/g, "").replace(/\|/g, " or ").slice(0, 60)}
+    {spec.targets && <label>{spec.targets.split("|")[0].toLowerCase().replace(/[[\].]/g, "").replace("-", " ")} <input value={p.target ?? ""} size={28} placeholder={spec.targets === "[PATTERN]" ? "as java.util.* or *Session" : /CLASS/.test(spec.targets) ? "as java.util.HashMap" : /OBJECT/.test(spec.targets) ? "as 0x12c4" : "name"}
       onChange={(e) => change({ target: (e.target as HTMLInputElement).value || undefined })} /></label>}
     {shown.map((o) => <Field option={o} route={route} />)}
     {rest.length > 0 && <details class="options"><summary>Options{set ? ` (${number(set)} set)` : ""}</summary><div class="tools">{rest.map((o) => <Field option={o} route={route} />)}</div></details>}
@@ -81,6 +82,14 @@ const nothing: Record<string, string> = {
   dangling: "Every reference leads to an object that the dump has.", bitmaps: "There are no bitmaps: they are of Android.", native: "The dump tells of no native memory.",
 };
 
+// Where a question needs an object or a class: the largest, to begin with.
+function Start({ route, isClass }: { route: Route; isClass: boolean }) {
+  const asked = useAnswer("top", { db: route.params.db, by: isClass ? "class" : undefined, limit: "15" });
+  if (!asked.answer) return <Wait asked={asked} what="the largest" />;
+  return <><p class="dim">{isClass ? "The classes that retain most; any other is named above." : "The objects that retain most; any other is named above."}</p>
+    <ul class="parts">{asked.answer.rows.map((r) => <li><span class="right">{bytes(Number(r.retained ?? 0))}</span><a href={href(route.view, { ...route.params, target: String(isClass ? r.class ?? r.name ?? r.label : r.id) })}>{String(r.label ?? r.name ?? r.class)}</a></li>)}</ul></>;
+}
+
 export function General({ route, query, title, extra, first, without, hide, front }: { route: Route; query: string; title?: string; extra?: Params; first?: string[]; without?: string[]; hide?: string[]; front?: string[] }) {
   const spec = specs.get(query);
   if (!spec) return <p class="empty">There is no query “{query}”.</p>;
@@ -89,7 +98,7 @@ export function General({ route, query, title, extra, first, without, hide, fron
   return <Panel title={title ?? spec.name}>
     <p class="dim">{sentence}{sentence.endsWith(".") ? "" : "."}</p>
     <Form key={query} spec={spec} route={route} first={first} without={without} />
-    {needs ? <p class="empty">Name an object (0x…), a class or a pattern above{spec.example ? `, as in: ${spec.example}` : ""}.</p>
+    {needs ? <Start route={route} isClass={/CLASS/.test(spec.targets)} />
       : <QueryTable query={query} params={{ ...paramsOf(route, spec), ...extra }} what={spec.name} sortKey="sort" links={linksOf(query, route)} empty={nothing[query]} hide={hide} first={front}
         onOpen={query === "histogram" && (route.params.o_by ?? "class") === "class" ? (row) => (location.hash = classPage(String(row.name))) : undefined} />}
   </Panel>;
@@ -210,7 +219,7 @@ export const views: { name: string; title: string; show(p: Props): preact.JSX.El
   { name: "paths", title: "Merged paths", needs: "-", show: (p) => <Paths {...p} /> },
   { name: "threads", title: "Threads", needs: "threads?no-stack=1", show: (p) => <Threads route={p.route} /> },
   { name: "waste", title: "Waste", needs: "collections", show: (p) => <Waste {...p} /> },
-  { name: "loaders", title: "Class loaders", needs: "loaders", show: (p) => <General route={p.route} query="loaders" title="Class loaders" hide={["id", "parent"]} /> },
+  { name: "loaders", title: "Class loaders", needs: "loaders", show: (p) => (report ? <General route={p.route} query="loaders" title="Class loaders" hide={["id", "parent"]} /> : <Loaders route={p.route} />) },
   { name: "strings", title: "Strings", needs: "-", show: (p) => <Strings {...p} /> },
   { name: "android", title: "Android", needs: "-", show: (p) => <Android route={p.route} /> },
   { name: "compare", title: "Compare", needs: "-", show: (p) => <Compare {...p} /> },
