@@ -25,40 +25,24 @@ static const uint8_t hprof_primitive_shift[16] = {
 /* Bytes of the longest head. */
 #define HPROF_QUICK_HEAD(id_size) (9 + 2 * (uint64_t)(id_size))
 
-/* The view as if its window began at 0: where something is in it is its offset in the file. */
-static inline struct base_view hprof_quick_view(const struct base_view *view)
-{
-	struct base_view out = *view;
-
-	out.data = (const uint8_t *)((uintptr_t)view->data - view->start);
-	out.start = 0;
-	return out;
-}
-
-/* Where heads begin that may not be all in the window of a view. */
-static inline uint64_t hprof_quick_end(const struct base_view *view, const unsigned id_size)
-{
-	const uint64_t window = view->end - view->start, less = HPROF_QUICK_HEAD(id_size) - 1;
-
-	return view->end - (window < less ? window : less);
-}
-
 /*
- * hprof_quick_sub of a sub-record that is known to have the tag, an instance or an array, where the
- * view's window has HPROF_QUICK_HEAD bytes at least from range.offset on. Call it with a constant
- * tag, too: what is done with each kind of object becomes a loop without further questions.
+ * Reads the sub-record at range.offset, which lies in the view's window or at its end, if it is an
+ * instance or an array that ends at or before the limit. False: none of these, or its head is not
+ * all there; *sub is then unspecified. Of a primitive array class_id means nothing. Call it with a
+ * constant id_size.
  */
-static inline __attribute__((always_inline)) bool hprof_quick_of(const struct base_view *view,
-								 struct hprof_range range,
-								 const unsigned id_size,
-								 const uint8_t tag,
-								 struct hprof_sub *sub)
+static inline bool hprof_quick_sub(const struct base_view *view, struct hprof_range range,
+				   const unsigned id_size, struct hprof_sub *sub)
 {
-	const uint64_t at = range.offset, limit = range.limit;
+	const uint64_t at = range.offset;
 	const uint8_t *p = view->data + (at - view->start);
 	uint64_t body, size;
 	uint32_t length;
+	uint8_t tag, type = 0;
 
+	if (view->end - at < HPROF_QUICK_HEAD(id_size))
+		return false;
+	tag = *p;
 	if (tag == HPROF_INSTANCE_DUMP) {
 		length = be32(p + 5 + 2 * id_size);
 		body = at + 9 + 2 * id_size;
@@ -67,21 +51,22 @@ static inline __attribute__((always_inline)) bool hprof_quick_of(const struct ba
 		length = be32(p + 5 + id_size);
 		body = at + 9 + 2 * id_size;
 		size = (uint64_t)length * id_size;
-	} else {
-		const uint8_t type = p[9 + id_size];
-
+	} else if (tag == HPROF_PRIMITIVE_ARRAY_DUMP) {
+		type = p[9 + id_size];
 		if (type > 15 || hprof_primitive_shift[type] == 0)
 			return false;
 		length = be32(p + 5 + id_size);
 		body = at + 10 + id_size;
 		size = ((uint64_t)length << hprof_primitive_shift[type]) >> 1;
-		sub->element_type = type;
+	} else {
+		return false;
 	}
 	/* No sum overflows: sizes are below 2^35, and no file ends beyond 2^63. */
-	if (body + size > limit)
+	if (body + size > range.limit)
 		return false;
 	sub->offset = at;
 	sub->tag = tag;
+	sub->element_type = type;
 	sub->id = be_id(p + 1, id_size);
 	sub->trace_serial = be32(p + 1 + id_size);
 	sub->class_id = be_id(p + (tag == HPROF_INSTANCE_DUMP ? 5 : 9) + id_size, id_size);
@@ -93,32 +78,8 @@ static inline __attribute__((always_inline)) bool hprof_quick_of(const struct ba
 	 * Where the next ones will be read; this halves the time on dumps beyond the caches. It may
 	 * be an address where nothing is, which a prefetch does not mind.
 	 */
-	prefetch_read((const void *)((uintptr_t)view->data - view->start + (body + size) +
-				     HPROF_PREFETCH_AHEAD));
+	prefetch_read((const void *)((uintptr_t)p + (sub->end - at) + HPROF_PREFETCH_AHEAD));
 	return true;
-}
-
-/*
- * Reads the sub-record at range.offset, which lies in the view's window or at its end, if it is an
- * instance or an array that ends at or before the limit. False: none of these, or its head is not
- * all there; *sub is then unspecified. Of a primitive array class_id means nothing. Call it with a
- * constant id_size.
- */
-static inline bool hprof_quick_sub(const struct base_view *view, struct hprof_range range,
-				   const unsigned id_size, struct hprof_sub *sub)
-{
-	if (view->end - range.offset < HPROF_QUICK_HEAD(id_size))
-		return false;
-	switch (view->data[range.offset - view->start]) {
-	case HPROF_INSTANCE_DUMP:
-		return hprof_quick_of(view, range, id_size, HPROF_INSTANCE_DUMP, sub);
-	case HPROF_OBJECT_ARRAY_DUMP:
-		return hprof_quick_of(view, range, id_size, HPROF_OBJECT_ARRAY_DUMP, sub);
-	case HPROF_PRIMITIVE_ARRAY_DUMP:
-		return hprof_quick_of(view, range, id_size, HPROF_PRIMITIVE_ARRAY_DUMP, sub);
-	default:
-		return false;
-	}
 }
 
 #endif

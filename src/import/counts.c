@@ -34,14 +34,26 @@ int import_counts_begin(struct import *im, struct hdb_error *err)
 	return HDB_OK;
 }
 
-int import_counts_push(struct import_counting *c, struct import_count *entry, uint64_t key,
-		       uint64_t length, struct hdb_error *err)
+int import_counts_add(struct import_counting *c, const struct store_object *o,
+		      struct hdb_error *err)
 {
-	int r;
+	const unsigned width = o->kind == STORE_INSTANCE     ? 0 :
+			       o->kind == STORE_OBJECT_ARRAY ? c->counts->reference_bytes :
+							       o->body_size & 15;
+	const uint32_t period = c->counts->period[width];
+	/* Most periods are powers of two; dividing is what takes longest here. */
+	const uint64_t rest = period & (period - 1) ? o->length % period : o->length & (period - 1);
+	const uint64_t key = (uint64_t)o->class_no << 32 | (uint64_t)o->kind << 30 |
+			     (uint64_t)(o->is_embedded != 0) << 29 | rest;
+	struct import_count *entry = &c->cache[(o->class_no * 8 + rest) % IMPORT_COUNT_CACHE];
 
-	if (entry->count && (r = base_vec_push(c->counted, entry, sizeof(*entry), err)) != HDB_OK)
-		return r;
-	*entry = (struct import_count){ .key = key, .count = 1, .elements = length };
+	assert(period);
+	if (entry->key != key && entry->count)
+		TRY(base_vec_push(c->counted, entry, sizeof(*entry), err));
+	if (entry->key != key || !entry->count)
+		*entry = (struct import_count){ .key = key };
+	entry->count++;
+	entry->elements += o->length;
 	return HDB_OK;
 }
 

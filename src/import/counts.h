@@ -56,48 +56,9 @@ struct import_counting {
  */
 int import_counts_begin(struct import *im, struct hdb_error *err);
 
-/* What import_counts_add does where the last object of this kind is not in the cache. */
-int import_counts_push(struct import_counting *c, struct import_count *entry, uint64_t key,
-		       uint64_t length, struct hdb_error *err);
-
-/* Where in the cache an array, or an instance with a length, is counted, and under what key. */
-static inline __attribute__((always_inline)) struct import_count *import_counts_place(
-	struct import_counting *c, const struct store_object *o, uint64_t *key)
-{
-	const unsigned width = o->kind == STORE_INSTANCE     ? 0 :
-			       o->kind == STORE_OBJECT_ARRAY ? c->counts->reference_bytes :
-							       o->body_size & 15;
-	const uint32_t period = c->counts->period[width];
-	const uint64_t rest = period & (period - 1) ? o->length % period : o->length & (period - 1);
-
-	*key = (uint64_t)o->class_no << 32 | (uint64_t)o->kind << 30 |
-	       (uint64_t)(o->is_embedded != 0) << 29 | rest;
-	return &c->cache[(o->class_no * 8 + rest) % IMPORT_COUNT_CACHE];
-}
-
-/* What it is counted by, or NULL if that is not in the cache. */
-static inline __attribute__((always_inline)) struct import_count *import_counts_held(
-	struct import_counting *c, const struct store_object *o)
-{
-	uint64_t key;
-	struct import_count *entry = import_counts_place(c, o, &key);
-
-	return entry->key == key && entry->count ? entry : NULL;
-}
-
 /* Counts an array, or an instance with a length. */
-static inline int import_counts_add(struct import_counting *c, const struct store_object *o,
-				    struct hdb_error *err)
-{
-	uint64_t key;
-	struct import_count *entry = import_counts_place(c, o, &key);
-
-	if (entry->key != key || !entry->count)
-		return import_counts_push(c, entry, key, o->length, err);
-	entry->count++;
-	entry->elements += o->length;
-	return HDB_OK;
-}
+int import_counts_add(struct import_counting *c, const struct store_object *o,
+		      struct hdb_error *err);
 
 /* Moves all that was counted of a block to c->counted. */
 int import_counts_flush(struct import_counting *c, struct hdb_error *err);

@@ -62,9 +62,9 @@ struct import_distances {
 
 void import_distances_init(struct import_distances *d);
 
-/* Notes that behind so many objects like this the next one begins `distance` bytes later. */
+/* Notes that the next object begins `distance` bytes behind this one. */
 int import_distances_add(struct import_distances *d, const struct store_object *o,
-			 uint64_t distance, uint32_t times, struct hdb_error *err);
+			 uint64_t distance, struct hdb_error *err);
 
 /*
  * Counts an instance whose distance tells nothing: a flat value, the neighbour of an odd ID, the
@@ -78,59 +78,5 @@ int import_distances_flush(struct import_distances *d, struct hdb_error *err);
 
 /* Takes what was seen in a block, and empties it; one thread at a time. */
 void import_distances_merge(struct import *im, struct import_seen *seen);
-
-/* ---- for whoever notes most objects: read_plain.c ---- */
-
-static inline uint64_t import_distances_key(uint64_t class_no, unsigned kind)
-{
-	return class_no << 3 | kind << 1 | 1;
-}
-
-/* Where the entry of a class would be. */
-static inline struct import_distance_entry *import_distances_place(struct import_distances *d,
-								   uint64_t class_no)
-{
-	return &d->cache[class_no % IMPORT_DISTANCE_CACHE];
-}
-
-/* Objects at one distance. */
-struct import_noted {
-	uint64_t distance;
-	int64_t least, least_wide; /* less their elements with references of 4 and of 8 bytes */
-	uint32_t times;            /* how many */
-};
-
-/* Adds them to what is known of their class. */
-static inline __attribute__((always_inline)) void import_distances_note(
-	struct import_distances *d, struct import_distance *to, const struct import_noted noted)
-{
-	const int64_t least = noted.least, least_wide = noted.least_wide;
-
-	d->low_bits[(unsigned)__builtin_ctzll(noted.distance | 1u << IMPORT_LOW_BITS)] +=
-		noted.times;
-	to->count += noted.times;
-	if (least == to->least) {
-		to->at_least += noted.times;
-	} else if (least < to->least) {
-		to->next_least = to->least;
-		to->least = least;
-		to->at_least = noted.times;
-		to->least_wide = least_wide < to->least_wide ? least_wide : to->least_wide;
-	} else if (least < to->next_least) {
-		to->next_least = least;
-	}
-	/* It is never above `least`, of one object and of all. */
-	if (least_wide < least && least_wide < to->least_wide)
-		to->least_wide = least_wide;
-}
-
-/*
- * Whether references of 8 bytes would make an object array overlap the next object: the shortest
- * header before such is 8 bytes, the length, padding.
- */
-static inline bool import_distances_overlap(uint64_t length, int64_t least_wide)
-{
-	return length && least_wide < 16;
-}
 
 #endif

@@ -1,18 +1,25 @@
 /*
  * import/idset.c - the set of object identifiers.
+ *
+ * Dense form: a bit for each possible address, in chunks of a region of the address space each. A
+ * word of bits has the number of IDs before it beside it, so an ID's index is that plus the bits
+ * below its own: one cache miss. Heaps are dense enough for this to take 1 to 2 bytes an object, a
+ * quarter of a sorted array. Sparse form (idset_sorted.c): a sorted array, for dumps whose IDs are
+ * scattered, hostile ones among them.
  */
 #include "import/idset_bits.h"
 
 #include "base/prefetch.h"
 #include "base/processor.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 /*
- * Dense chunks may take this much, and this much an ID, before the set turns sparse: twice what a
- * sorted array would take, so that neither form is ever much worse than the other.
+ * The set becomes sparse when dense chunks take more than this, plus this much an ID: twice what a
+ * sorted array takes, so neither form is ever much worse than the other.
  */
 #define DENSE_FREE_BYTES (16u << 20)
 #define DENSE_BYTES_PER_ID 16
@@ -56,8 +63,8 @@ static struct idset_chunk *take_chunk(struct idset *set)
 }
 
 /*
- * Writes to each page of a chunk of zeros. A page that is read first is the system's page of zeros,
- * which has to be taken back from the other processors once it is written.
+ * Writes to each page of a chunk of zeros. Reading a page first would map the shared page of zeros;
+ * replacing that at the first write interrupts all processors that run our threads.
  */
 static void make_pages(struct idset_chunk *chunk)
 {
@@ -88,7 +95,7 @@ void import_idset_release(struct idset *set)
 	import_idset_sorted_release(&set->sorted);
 }
 
-/* Moves every ID of the dense form into `add` of another set. */
+/* Calls `add` with every ID of the dense form, ascending within a chunk. */
 static int each_dense(const struct idset *set,
 		      int (*add)(void *ctx, uint64_t id, struct hdb_error *err), void *ctx,
 		      struct hdb_error *err)
@@ -115,11 +122,13 @@ static int push_id(void *ctx, uint64_t id, struct hdb_error *err)
 	return base_vec_push(ctx, &id, sizeof(id), err);
 }
 
-/* One that is finished is so as the other form, too: what was in it is found. */
+/* Turns the set into the sparse form. A finished set stays finished. */
 static int turn_sparse(struct idset *set, struct hdb_error *err)
 {
 	uint64_t none;
 
+	assert(!set->is_sparse);
+	assert(!set->sorted.ids.count);
 	TRY_ERRORS(each_dense(set, push_id, &set->sorted.ids, err));
 	release_chunks(set);
 	set->is_sparse = true;
@@ -131,14 +140,16 @@ static int add_again(void *ctx, uint64_t id, struct hdb_error *err)
 	return import_idset_add(ctx, id, err);
 }
 
-/* An ID with fewer low zero bits came: all of it again with smaller units. */
+/* An ID has fewer low zero bits than those before: builds the set again with smaller units. */
 static int lower_shift(struct idset *set, uint64_t id, struct hdb_error *err)
 {
 	struct idset finer;
 	int r;
 
+	assert(id & ((1u << set->shift) - 1));
 	import_idset_init(&finer);
 	finer.shift = (unsigned)__builtin_ctzll(id);
+	assert(finer.shift < set->shift);
 	r = each_dense(set, add_again, &finer, err);
 	import_idset_release(set);
 	*set = finer;
@@ -149,6 +160,7 @@ static int new_chunk(struct idset *set, uint64_t region, struct hdb_error *err)
 {
 	struct idset_chunk *chunk;
 
+	assert(!set->is_sparse);
 	if (set->chunk_count == set->chunk_capacity) {
 		const size_t capacity = set->chunk_capacity ? set->chunk_capacity * 2 : 64;
 		void *grown = realloc(set->chunks, capacity * sizeof(struct idset_chunk *));
@@ -200,6 +212,7 @@ int import_idset_add(struct idset *set, uint64_t id, struct hdb_error *err)
 		set->count++;
 		return base_vec_push(&set->sorted.ids, &id, sizeof(id), err);
 	}
+	assert(set->last && set->last->region == region);
 	if (set_bit(word_of(set->last, unit), unit))
 		return HDB_END;
 	set->count++;
@@ -207,8 +220,8 @@ int import_idset_add(struct idset *set, uint64_t id, struct hdb_error *err)
 }
 
 /*
- * Units of an ID. One that is no multiple of the unit has the bits that are too low on top: no
- * chunk has its region.
+ * An ID in units. The low bits of one that is no multiple of the unit become the highest ones, so
+ * that it lies in a region that no chunk has.
  */
 static inline uint64_t unit_and_rest(uint64_t id, const unsigned shift)
 {
@@ -270,6 +283,7 @@ void import_idset_remove(struct idset *set, const uint64_t *ids, size_t count)
 		const uint64_t unit = ids[i] >> set->shift;
 		const uint32_t no = base_idmap_get(&set->regions, unit >> IDSET_CHUNK_BITS);
 
+		assert(no != BASE_IDMAP_NONE); /* the IDs were added before */
 		clear_bit(word_of(set->chunks[no], unit), unit);
 		set->count--;
 	}
@@ -298,6 +312,7 @@ static int build_table(struct idset *set, struct hdb_error *err)
 	 * span.
 	 */
 	set->first_region = set->chunks[set->chunk_count > 1 && !set->chunks[0]->region]->region;
+	assert(set->chunks[set->chunk_count - 1]->region >= set->first_region);
 	span = set->chunks[set->chunk_count - 1]->region - set->first_region + 1;
 	if (span > TABLE_MAX && span > TABLE_PER_CHUNK * (uint64_t)set->chunk_count)
 		return HDB_OK;
@@ -340,6 +355,7 @@ int import_idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_erro
 	}
 	if (!set->is_sparse && (r = build_table(set, err)) != HDB_OK)
 		return r;
+	assert(set->is_sparse || ix == set->count);
 	set->last = NULL;
 	set->is_finished = true;
 	return HDB_OK;
@@ -398,6 +414,7 @@ uint32_t import_idset_find(const struct idset *set, uint64_t id)
 	const uint64_t unit = id >> set->shift;
 	const struct idset_chunk *chunk;
 
+	assert(set->is_finished);
 	if (set->is_sparse)
 		return import_idset_sorted_find(&set->sorted, id);
 	if (id & ((1u << set->shift) - 1))
@@ -455,6 +472,8 @@ static inline __attribute__((always_inline)) void ask(const struct idset *set, c
 void import_idset_ask(const struct idset *set, const uint64_t *ids, size_t count,
 		      struct idset_asked *asked)
 {
+	assert(set->is_finished);
+	assert(count <= IDSET_BATCH);
 	asked->count = count;
 	if (set->is_sparse)
 		return;
@@ -579,6 +598,8 @@ static uint64_t *scan_chunk(const struct idset *set, const struct idset_chunk *c
 
 void import_idset_scan(const struct idset *set, uint32_t first_ix, uint32_t count, uint64_t *out)
 {
+	assert(set->is_finished);
+	assert(count <= set->count - first_ix);
 	if (set->is_sparse) {
 		memcpy(out, base_vec_at(&set->sorted.ids, uint64_t, first_ix), (size_t)count * 8);
 		return;

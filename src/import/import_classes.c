@@ -46,6 +46,7 @@ int import_class_of(struct import *im, uint64_t class_id, uint32_t *no, struct h
 	fresh.out.super_no = STORE_NONE;
 	fresh.out.name_text = STORE_NONE;
 	fresh.field_super = STORE_NONE;
+	assert(im->classes.count < STORE_NONE);
 	*no = (uint32_t)im->classes.count;
 	TRY(base_vec_push(&im->classes, &fresh, sizeof(fresh), err));
 	return base_idmap_put(&im->class_map, class_id, *no, err);
@@ -103,6 +104,7 @@ static int number_classes(struct import *im, struct hdb_error *err)
 		struct import_class *class = import_class_at(im, no);
 
 		class->out.ix = import_idset_find(&im->ids, class->out.class_id);
+		assert(class->out.ix != IDSET_NONE);
 		r = base_idmap_put(&im->class_map, class->out.class_id, no, err);
 		if (r != HDB_OK)
 			goto out;
@@ -158,8 +160,8 @@ static int link_super(struct import *im, uint32_t no, struct hdb_error *err)
 enum { MARK_NEW, MARK_OPEN, MARK_DONE };
 
 /*
- * Goes up from a class to one that is done, which is not on the stack, and cuts the cycle if it
- * comes back to one that is.
+ * Pushes a class and its superclasses, up to one that is done. If the walk comes back to a class
+ * that is on the stack, its superclass is cut off there.
  */
 static int climb(struct import *im, uint32_t no, struct base_vec *stack, struct hdb_error *err)
 {
@@ -173,6 +175,7 @@ static int climb(struct import *im, uint32_t no, struct base_vec *stack, struct 
 	}
 	if (no == STORE_NONE || import_class_at(im, no)->mark == MARK_DONE)
 		return HDB_OK;
+	assert(import_class_at(im, no)->mark == MARK_OPEN);
 	assert(stack->count);
 	last = import_class_at(im, *base_vec_at(stack, uint32_t, stack->count - 1));
 	last->out.super_no = STORE_NONE;
@@ -241,6 +244,7 @@ static int measure_class(struct import *im, struct import_class *class, struct h
 	if (class->out.super_no != STORE_NONE) {
 		const struct import_class *super = import_class_at(im, class->out.super_no);
 
+		assert(super->mark == MARK_DONE);
 		body += super->out.body_size;
 		class->field_super =
 			super->out.field_count ? class->out.super_no : super->field_super;
@@ -263,6 +267,7 @@ static int plan_class(struct import *im, uint32_t no, struct hdb_error *err)
 	uint64_t at = 0;
 	uint32_t c = class->out.field_count ? no : class->field_super;
 
+	assert(class->max_body);
 	class->plan_first = (uint32_t)im->links.plans.count;
 	while (c != STORE_NONE && at < class->max_body) {
 		const struct import_class *from = import_class_at(im, c);
@@ -307,6 +312,7 @@ static int finish_ids(struct import *im, struct hdb_error *err)
 	TRY_ERRORS(import_idset_add(&im->ids, 0, err));
 	TRY(import_invent_classes(im, err));
 	TRY(import_idset_finish(&im->ids, &more, err));
+	assert(!more); /* what is added here has new IDs */
 	im->object_count = (uint32_t)im->ids.count;
 	return HDB_OK;
 }

@@ -8,12 +8,15 @@
 #include "base/search.h"
 #include "import/context.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 static int push_extra(struct import *im, uint32_t from, uint32_t to, struct hdb_error *err)
 {
 	const struct import_edge edge = { .from_ix = from, .to_ix = to };
 
+	assert(from < im->object_count);
+	assert(to < im->object_count);
 	return base_vec_push(&im->links.extras, &edge, sizeof(edge), err);
 }
 
@@ -68,6 +71,7 @@ static bool is_root(const struct import *im, uint64_t sorted_count, uint32_t ix)
 {
 	uint64_t low = 0, high = sorted_count;
 
+	assert(sorted_count <= im->links.numbered_roots.count);
 	while (low < high) {
 		const uint64_t mid = low + (high - low) / 2;
 

@@ -1,5 +1,11 @@
 /*
  * import/object_locator.c - where each object is in the dump; see object_locator.h.
+ *
+ * VMs write objects mostly in order of address, thread by thread or region by region, so a dump is
+ * some thousands of pieces in each of which IDs rise. Then it is enough to know the pieces, and of
+ * each block of the database which pieces reach into it. Where IDs come in no order (Android after
+ * compaction, agents), a table of offsets by index replaces the pieces, at the price of one more
+ * pass.
  */
 #include "import/object_locator.h"
 
@@ -9,16 +15,16 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* More pieces than this, or than one for so many objects, are no order. */
+/* A dump has no order if it has more pieces than this and more than one for so many objects. */
 #define PIECES_FREE 65536u
 #define OBJECTS_PER_PIECE 24u
-/* Reading more than this many objects for each one that is needed is not worth it. */
+/* Pieces are given up if blocks would have to read more than so many objects for each of theirs. */
 #define READ_FACTOR 3u
 /* Objects looked up at a time: enough to hide memory latency. */
 #define BATCH 256u
 /* Extents between two reports of progress. */
 #define STEP_EXTENTS 64u
-/* Objects whose heads are asked of memory before they are read, where the order is none. */
+/* Objects whose heads are prefetched before they are read, in dumps without order. */
 #define READ_AHEAD 16u
 /* Offsets from here on need four more bytes, not one. */
 #define HIGH_BYTE_END (1ull << 40)
@@ -155,6 +161,7 @@ static void find_spans(const struct import_locator *locator, const struct idset 
 	}
 	import_idset_find_many(ids, wanted, 2 * (size_t)spans->count, found);
 	for (unsigned i = 0; i < spans->count; i++) {
+		assert(found[2 * i] <= found[2 * i + 1]);
 		spans->from[i] = found[2 * i] / locator->block_objects;
 		spans->to[i] = found[2 * i + 1] / locator->block_objects;
 	}
@@ -245,7 +252,10 @@ static void put_offset(struct import_locator *locator, uint64_t ix, uint64_t off
 		((uint32_t *)locator->high.data)[ix] = (uint32_t)(offset >> 32);
 }
 
-/* Of two objects with one ID the first in the file counts; threads never see the second. */
+/*
+ * Of two objects with one ID the first in the file counts. Only the sparse form of the set lets a
+ * second one through, and is then located on one thread, in order.
+ */
 static void locate_batch(const struct locate *l, const uint64_t *ids, const uint64_t *offsets,
 			 size_t count)
 {
@@ -376,13 +386,15 @@ out:
 	return r;
 }
 
-/* ---- a block ---- */
+/* ---- reading a block ---- */
 
 void import_locator_begin(struct import_piece_reader *reader, const struct import_locator *locator,
 			  uint64_t first_ix, const struct import_wanted *wanted)
 {
 	const uint64_t block = first_ix / locator->block_objects;
 
+	/* They are of one block, whose pieces are read. */
+	assert(first_ix % locator->block_objects + wanted->count <= locator->block_objects);
 	*reader = (struct import_piece_reader){
 		.locator = locator,
 		.wanted = *wanted,
@@ -401,7 +413,8 @@ static bool next_of_pieces(struct import_piece_reader *reader)
 	const struct import_wanted *wanted = &reader->wanted;
 	const struct import_piece *piece;
 
-	if (reader->next >= reader->last)
+	assert(reader->next <= reader->last);
+	if (reader->next == reader->last)
 		return false;
 	piece = base_vec_at(&reader->locator->pieces, struct import_piece,
 			    reader->locator->numbers[reader->next++]);

@@ -1,18 +1,21 @@
 /*
  * import/prescan.c - reading a chunk of the dump before the walk gets there; see prescan.h.
+ *
+ * The format has no marks to synchronise on, so a chunk's first sub-record is found by trial: a
+ * place from which SYNC_CHAIN headers lead to one another is taken for one. A wrong guess costs
+ * time only, since the walk checks where each run begins. From there the chunk is read as runs of
+ * objects; anything else between them is skipped.
  */
 #include "import/prescan.h"
 
 #include <assert.h>
 
-/* How far into a chunk a first sub-record is looked for: behind it lies a long array. */
+/* Bytes of a chunk that are searched for its first sub-record; beyond, a long array fills it. */
 #define SYNC_BYTES (128u << 10)
-/* Headers in a row that make it believable: by chance, three tags of 256 each time. */
+/* Headers in a row that are taken as proof: by chance a byte is one of three tags once in 85. */
 #define SYNC_CHAIN 8u
-/* Runs of a chunk; a file that has more of them is better walked. */
+/* Runs of a chunk, at most: in a file that has more the walk alone is faster. */
 #define RUNS_MAX 2048u
-/* Of what is compiled for each kind of object and width of identifiers. */
-#define ALWAYS_INLINE inline __attribute__((always_inline))
 /* Bytes of a top-level record's head. */
 #define RECORD_HEAD 9u
 
@@ -42,8 +45,8 @@ static inline bool quick(const struct import_prescan *a, unsigned id_size, uint6
 /* ---- the first sub-record ---- */
 
 /*
- * Whether SYNC_CHAIN sub-records follow one another from `at` on, which may lead out of the chunk:
- * a long array is no evidence.
+ * Whether SYNC_CHAIN sub-records follow one another from `at` on. All have to begin inside the
+ * chunk: random bytes with a large length would lead out of it.
  */
 static bool is_chain(const struct import_prescan *a, unsigned id_size, uint64_t at)
 {
@@ -80,7 +83,7 @@ static inline struct import_prescan_slot *slot_of(struct import_prescan *a, uint
 	return &a->slots[import_id_hash(class_id) % PRESCAN_CACHE];
 }
 
-/* No class that belongs here has the ID that is there then. */
+/* A free slot has an ID that belongs to another slot, so that no look-up needs to ask for free. */
 static void free_slot(struct import_prescan *a, struct import_prescan_slot *slot)
 {
 	const uint64_t other = slot == slot_of(a, 0);
@@ -108,6 +111,8 @@ static int enter_class(struct import_prescan *a, struct import_prescan_slot *slo
 {
 	const struct import_prescan_class fresh = { .class_id = class_id };
 
+	assert(slot == slot_of(a, class_id));
+	assert(slot->class.class_id != class_id);
 	TRY_ERRORS(base_vec_push(&a->classes, &fresh, sizeof(fresh), err));
 	keep_class(a, slot);
 	*slot = (struct import_prescan_slot){ .class = fresh, .no = a->classes.count - 1 };
@@ -147,6 +152,7 @@ static int keep_piece(struct import_prescan *a, struct reading *w, struct hdb_er
 {
 	struct import_piece piece;
 
+	assert(w->count >= w->piece_first);
 	if (w->count == w->piece_first)
 		return HDB_OK;
 	piece = (struct import_piece){
@@ -181,48 +187,40 @@ static inline void note_array(struct import_prescan_run *run, const struct hprof
 	run->last_array_end = import_wide_array_end(sub->id, sub->length);
 }
 
-/* What is read, and what a loop is compiled for. */
-struct form {
-	struct base_view view; /* by hprof_quick_view */
-	unsigned id_size;
-	uint8_t tag; /* of the object */
-};
-
-/* Reads an object that has the tag; HDB_END: there is none that is whole. */
-static ALWAYS_INLINE int read_one(struct import_prescan *a, struct reading *w,
-				  const struct form form, struct hdb_error *err)
+/* Reads an instance or array; HDB_END: there is none that is whole. */
+static inline int read_one(struct import_prescan *a, struct reading *w, const unsigned id_size,
+			   struct hdb_error *err)
 {
-	const uint8_t tag = form.tag;
 	struct import_prescan_slot *slot;
 	struct hprof_sub sub;
 	int r;
 
-	if (!hprof_quick_of(&form.view, (struct hprof_range){ w->next, w->limit }, form.id_size,
-			    tag, &sub) ||
+	if (!hprof_quick_sub(&a->view, (struct hprof_range){ w->next, w->limit }, id_size, &sub) ||
 	    !sub.id)
 		return HDB_END;
 	if ((!import_piece_follows(w->last_id, sub.id) || w->count == w->piece_limit) &&
 	    (r = next_piece(a, w, err)) < 0)
 		return r;
-	if (tag != HPROF_INSTANCE_DUMP) {
+	if (sub.tag != HPROF_INSTANCE_DUMP) {
 		/* Instances are what is left of the run. */
-		w->run.count[tag - HPROF_INSTANCE_DUMP]++;
-		w->run.bytes[tag - HPROF_INSTANCE_DUMP] += sub.end - sub.offset;
+		w->run.count[sub.tag - HPROF_INSTANCE_DUMP]++;
+		w->run.bytes[sub.tag - HPROF_INSTANCE_DUMP] += sub.end - sub.offset;
 	}
-	if (tag == HPROF_PRIMITIVE_ARRAY_DUMP) {
+	if (sub.tag == HPROF_PRIMITIVE_ARRAY_DUMP) {
 		w->run.primitive_used |= 1u << (sub.element_type & 15);
 	} else {
 		slot = slot_of(a, sub.class_id);
 		if (slot->class.class_id != sub.class_id &&
 		    (r = enter_class(a, slot, sub.class_id, err)) < 0)
 			return r;
-		if (tag == HPROF_OBJECT_ARRAY_DUMP) {
+		if (sub.tag == HPROF_OBJECT_ARRAY_DUMP) {
 			note_array(&w->run, &sub);
 			slot->class.is_array = true;
 		} else if (sub.length > slot->class.max_body) {
 			slot->class.max_body = (uint32_t)sub.length;
 		}
 	}
+	assert(w->count < PRESCAN_RUN_OBJECTS);
 	w->ids[w->count++] = sub.id;
 	w->last_id = sub.id;
 	w->last = w->next;
@@ -230,37 +228,13 @@ static ALWAYS_INLINE int read_one(struct import_prescan *a, struct reading *w,
 	return HDB_OK;
 }
 
-/*
- * Reads objects that begin before `stop`, as many as a run has; HDB_END: something else comes, or
- * the head of an object may lead out of the window.
- */
-static ALWAYS_INLINE int read_objects(struct import_prescan *a, struct reading *w, uint64_t stop,
-				      const unsigned id_size, struct hdb_error *err)
+/* Reads objects that begin before `stop`, as many as a run has; HDB_END: something else comes. */
+static inline int read_objects(struct import_prescan *a, struct reading *w, uint64_t stop,
+			       const unsigned id_size, struct hdb_error *err)
 {
-	const uint64_t heads_end = hprof_quick_end(&a->view, id_size);
-	const uint64_t end = stop < heads_end ? stop : heads_end;
-	const struct base_view view = hprof_quick_view(&a->view);
-	int r = HDB_OK;
-
-	while (w->next < end && w->count < PRESCAN_RUN_OBJECTS) {
-		const uint8_t tag = view.data[w->next];
-
-		if (tag == HPROF_INSTANCE_DUMP)
-			r = read_one(a, w, (struct form){ view, id_size, HPROF_INSTANCE_DUMP },
-				     err);
-		else if (tag == HPROF_OBJECT_ARRAY_DUMP)
-			r = read_one(a, w, (struct form){ view, id_size, HPROF_OBJECT_ARRAY_DUMP },
-				     err);
-		else if (tag == HPROF_PRIMITIVE_ARRAY_DUMP)
-			r = read_one(a, w,
-				     (struct form){ view, id_size, HPROF_PRIMITIVE_ARRAY_DUMP },
-				     err);
-		else
-			r = HDB_END;
-		if (r != HDB_OK)
-			break;
-	}
-	return r == HDB_OK && w->next < stop && w->count < PRESCAN_RUN_OBJECTS ? HDB_END : r;
+	while (w->next < stop && w->count < PRESCAN_RUN_OBJECTS)
+		TRY(read_one(a, w, id_size, err));
+	return HDB_OK;
 }
 
 /* Ends a run; drops it if it is empty. */
@@ -273,6 +247,7 @@ static int keep_run(struct import_prescan *a, unsigned id_size, struct reading *
 	TRY_ERRORS(keep_piece(a, w, err));
 	if (!w->count || !quick(a, id_size, w->last, &run->last))
 		return HDB_OK;
+	assert(run->last.end == w->next);
 	run->id_count = w->count;
 	run->class_count = a->classes.count - run->first_class;
 	run->count[0] = w->count - run->count[1] - run->count[2];

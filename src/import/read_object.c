@@ -23,7 +23,7 @@ void import_forget_classes(struct maker *m)
 {
 	store_objects_dictionary_release(&m->dictionary);
 	for (unsigned i = 0; i < MAKER_CLASSES; i++)
-		m->classes[i] = (struct maker_class){ .plain_bytes = UINT64_MAX };
+		m->classes[i] = (struct maker_class){ 0 };
 	for (unsigned t = 0; t < 16; t++)
 		m->primitive_entry[t] = STORE_NONE;
 }
@@ -73,66 +73,14 @@ static int add_entries(struct import *im, struct maker *m, struct maker_class *c
 	return store_objects_entry(&m->dictionary, &o, &class->array_entry, err);
 }
 
-/* Notes that so many instances of a class have this distance. */
-static int note_distance(struct maker *m, const struct maker_class *class, uint64_t distance,
-			 uint32_t times, struct hdb_error *err)
-{
-	const struct store_object o = { .class_no = class->no - 1, .kind = STORE_INSTANCE };
-
-	return import_distances_add(&m->distances, &o, distance, times, err);
-}
-
-/* Notes the instances that are not noted yet. */
-static int note_kept(struct maker *m, struct maker_class *class, struct hdb_error *err)
-{
-	int r;
-
-	if (!class->usual_count)
-		return HDB_OK;
-	r = note_distance(m, class, class->usual, class->usual_count, err);
-	if (r == HDB_OK)
-		class->usual = class->usual_count = 0;
-	return r;
-}
-
-int import_note_instance(struct maker *m, struct maker_class *class, uint64_t distance,
-			 struct hdb_error *err)
-{
-	const size_t slot = (size_t)(class - m->classes);
-
-	TRY(note_kept(m, class, err));
-	if (distance > UINT32_MAX)
-		return note_distance(m, class, distance, 1, err);
-	m->unnoted[slot / 64] |= (uint64_t)1 << slot % 64;
-	class->usual = (uint32_t)distance;
-	class->usual_count = 1;
-	return HDB_OK;
-}
-
-int import_note_instances(struct maker *m, struct hdb_error *err)
-{
-	for (unsigned i = 0; i < MAKER_CLASSES / 64; i++) {
-		for (; m->unnoted[i]; m->unnoted[i] &= m->unnoted[i] - 1) {
-			const unsigned at = i * 64 + (unsigned)__builtin_ctzll(m->unnoted[i]);
-			const int r = note_kept(m, &m->classes[at], err);
-
-			if (r != HDB_OK)
-				return r;
-		}
-	}
-	return HDB_OK;
-}
-
 /* Looks a class up and puts it into the cache, where it has no number if it is unknown. */
 static int find_class(struct import *im, struct maker *m, uint64_t class_id, struct hdb_error *err)
 {
 	struct maker_class *entry = import_class_entry(m, class_id);
 	const uint32_t no = base_idmap_get(&im->class_map, class_id);
 	const struct import_class *class;
-	uint64_t plan_bytes = 0;
 
-	TRY(note_kept(m, entry, err));
-	*entry = (struct maker_class){ .id = class_id, .plain_bytes = UINT64_MAX };
+	*entry = (struct maker_class){ .id = class_id };
 	if (no == BASE_IDMAP_NONE)
 		return HDB_OK;
 	class = import_class_at(im, no);
@@ -140,13 +88,9 @@ static int find_class(struct import *im, struct maker *m, uint64_t class_id, str
 	entry->body_size = class->out.body_size;
 	entry->plan_first = class->plan_first;
 	entry->plan_count = class->plan_count;
-	if (class->plan_count) {
+	if (class->plan_count)
 		entry->plan = base_vec_at(&im->links.plans, uint32_t, class->plan_first);
-		plan_bytes = (uint64_t)entry->plan[class->plan_count - 1] + im->file.id_size;
-	}
 	entry->stack_size_at = class->stack_size_at;
-	if (!entry->stack_size_at && entry->plan_count <= STORE_LIST_BIG)
-		entry->plain_bytes = plan_bytes > entry->body_size ? plan_bytes : entry->body_size;
 	return add_entries(im, m, entry, err);
 }
 
@@ -218,6 +162,35 @@ static void note_flat_elements(struct import *im, uint32_t class_no, const uint6
 			keep_least(&im->flat.element[class_no], ids[i]);
 }
 
+/*
+ * Writes to `raw` the references at `count` offsets of a body, which has them all, without nulls;
+ * returns how many.
+ */
+static inline size_t fields_of(uint64_t *raw, const uint8_t *body, const uint32_t *at,
+			       uint32_t count, const unsigned id_size)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		raw[n] = be_id(body + at[i], id_size);
+		n += raw[n] != 0;
+	}
+	return n;
+}
+
+/* The same of `count` elements of an array. */
+static inline size_t elements_of(uint64_t *raw, const uint8_t *body, uint64_t count,
+				 const unsigned id_size)
+{
+	size_t n = 0;
+
+	for (uint64_t i = 0; i < count; i++) {
+		raw[n] = be_id(body + i * id_size, id_size);
+		n += raw[n] != 0;
+	}
+	return n;
+}
+
 static inline int take_instance(struct import *im, struct maker *m, const struct hprof_sub *sub,
 				struct store_object *o, struct hdb_error *err)
 {
@@ -236,6 +209,7 @@ static inline int take_instance(struct import *im, struct maker *m, const struct
 	if (!class->no)
 		return hdb_fail(err, HDB_EBUG, "instance 0x%" PRIx64 " has no class", sub->id);
 	o->body_size = class->body_size;
+	m->objects[m->reading].entry = class->instance_entry;
 	if (sub->body_size < class->body_size &&
 	    (r = note_short(m, sub->id, sub->offset, err)) != HDB_OK)
 		return r;
@@ -252,7 +226,7 @@ static inline int take_instance(struct import *im, struct maker *m, const struct
 	count = count_whole(at, count, sub->body_size, im->file.id_size);
 	if (im->flat.last)
 		note_flat_fields(im, class, body, at, count);
-	m->raw.count += import_read_fields(raw, body, at, count, im->file.id_size);
+	m->raw.count += fields_of(raw, body, at, count, im->file.id_size);
 	return HDB_OK;
 }
 
@@ -273,7 +247,7 @@ static int read_elements(struct base_view *view, unsigned id_size, struct elemen
 	elements->count = 0;
 	if (!p)
 		return HDB_ETRUNC;
-	elements->count = import_read_elements(elements->ids, p, n, id_size);
+	elements->count = elements_of(elements->ids, p, n, id_size);
 	return HDB_OK;
 }
 
@@ -380,6 +354,7 @@ static inline int take_object_array(struct import *im, struct maker *m, const st
 	o->body_size = im->file.id_size;
 	if (!class->no)
 		return hdb_fail(err, HDB_EBUG, "array 0x%" PRIx64 " has no class", sub->id);
+	m->objects[m->reading].entry = class->array_entry;
 	if (sub->length > STORE_LIST_BIG) {
 		const struct hprof_sub copy = *sub;
 
@@ -446,7 +421,7 @@ static int note_object(struct import *im, struct maker *m, uint32_t i, const str
 		return HDB_OK;
 	m->out->odd_count += im->flat.has_odd_ids && id & 7 && !o->is_embedded;
 	if (i + 1 < m->id_count && !import_is_apart(im, id) && !import_is_apart(im, m->ids[i + 1]))
-		r = import_distances_add(&m->distances, o, m->ids[i + 1] - id, 1, err);
+		r = import_distances_add(&m->distances, o, m->ids[i + 1] - id, err);
 	else if (o->kind == STORE_INSTANCE)
 		r = import_distances_pass(&m->distances, o, err);
 	if (r != HDB_OK)
@@ -459,10 +434,15 @@ static int note_object(struct import *im, struct maker *m, uint32_t i, const str
 static inline int take_primitives(struct import *im, struct maker *m, const struct hprof_sub *sub,
 				  struct store_object *o, struct hdb_error *err)
 {
+	uint32_t *entry = &m->primitive_entry[sub->element_type & 15];
+
 	o->kind = STORE_PRIMITIVE_ARRAY;
 	o->length = sub->length;
 	o->class_no = im->known.primitive_no[sub->element_type & 15];
 	o->body_size = hprof_type_size(sub->element_type, im->file.id_size);
+	if (*entry == STORE_NONE)
+		TRY_ERRORS(store_objects_entry(&m->dictionary, o, entry, err));
+	m->objects[m->reading].entry = *entry;
 	if (sub->tag != HPROF_PRIMITIVE_ARRAY_DUMP || im->origin.is_android)
 		return HDB_OK;
 	return import_zeroed_add(im, m, sub, err);
@@ -492,6 +472,7 @@ static inline int end_raw(struct maker *m, uint32_t i, size_t first, struct hdb_
 				"%u objects that follow one another have over "
 				"%" PRIu32 " references",
 				STORE_BLOCK_OBJECTS, NOT_TAKEN);
+	assert(first <= m->raw.count);
 	m->raw_first[i] = (uint32_t)first;
 	m->raw_end[i] = (uint32_t)m->raw.count;
 	return HDB_OK;
@@ -509,15 +490,18 @@ static inline int take_object(struct import *im, struct maker *m, uint32_t i,
 		return HDB_OK;
 	if (im->records.heap_switches.count)
 		o.heap_no = heap_of(im, sub->offset);
+	assert(i < m->out->count);
+	assert(m->raw_first[i] == NOT_TAKEN);
 	m->taken++;
 	m->reading = i;
 	if ((r = take_sub(im, m, sub, &o, err)) != HDB_OK)
 		return r;
 	if (m->is_noted && (r = note_object(im, m, i, &o, err)) != HDB_OK)
 		return r;
-	TRY_ERRORS(import_put_object(m, i, &o, err));
-	if (o.kind == STORE_PRIMITIVE_ARRAY)
-		m->primitive_entry[sub->element_type & 15] = m->objects[i].entry;
+	assert(o.length <= UINT32_MAX);
+	m->objects[i].length = (uint32_t)o.length;
+	if (m->heap_nos)
+		m->heap_nos[i] = o.heap_no;
 	return end_raw(m, i, first, err);
 }
 
@@ -528,6 +512,8 @@ int import_look_up(struct import *im, struct maker *m, struct hdb_error *err)
 	const size_t n = asked->count, left = m->raw.count - m->asked_end;
 	const size_t next = left < MAKER_ASK ? left : MAKER_ASK;
 
+	assert(m->answered + n <= m->asked_end);
+	assert(m->asked_end <= m->raw.count);
 	TRY_ERRORS(base_vec_reserve(&m->found, n, sizeof(uint32_t), err));
 	m->found_count += import_idset_answer(&im->ids, ids + m->answered, asked,
 					      (uint32_t *)m->found.data + m->answered);
@@ -558,13 +544,8 @@ int import_take_objects(struct import *im, struct maker *m, struct hdb_error *er
 	uint32_t i;
 	int r;
 
-	/* What is plain is read to where there is room. */
-	r = base_vec_reserve(&m->raw, STORE_BLOCK_OBJECTS, sizeof(uint64_t), err);
-	if (r != HDB_OK)
-		return r;
 	import_locator_begin(&reader, &im->locator, m->first_ix, &wanted);
 	for (;;) {
-		TRY(import_take_plain(im, m, &reader, err));
 		if ((r = import_locator_next(&reader, &i, &sub, err)) != HDB_OK)
 			return r < 0 ? r : HDB_OK;
 		TRY(take_object(im, m, i, &sub, err));

@@ -28,7 +28,7 @@ struct resolve {
 
 /* ---- class objects ---- */
 
-/* Number of the first class whose object has this index or a later one. */
+/* The first class whose class object has this index or a later one. Classes are in order of ID. */
 static uint32_t class_from(struct import *im, uint32_t ix)
 {
 	struct base_search search = base_search_in((uint32_t)im->classes.count);
@@ -151,6 +151,8 @@ static int gather_list(struct import *im, struct maker *m, uint32_t i, struct hd
 	size_t n = 0;
 	int r;
 
+	assert(first <= end);
+	assert(end <= m->found.count);
 	m->targets.count = 0;
 	r = base_vec_reserve(&m->targets, end - first + 1, sizeof(uint32_t), err);
 	if (r < 0)
@@ -159,6 +161,7 @@ static int gather_list(struct import *im, struct maker *m, uint32_t i, struct hd
 		*base_vec_at(&m->targets, uint32_t, n) = found[k];
 		n += found[k] != IDSET_NONE;
 	}
+	assert(n <= end - first);
 	m->targets.count = n;
 	if (n != end - first && (r = note_missing(m, i, err)) != HDB_OK)
 		return r;
@@ -201,11 +204,14 @@ static int write_lists(struct import *im, struct maker *m, struct hdb_error *err
 
 	TRY(import_find_rest(im, m, err));
 	TRY(store_lists_open(&m->lists, &s->lists_bytes, m->first_ix, s->count, err));
+	assert(m->found.count == m->raw.count);
 	m->extra = import_extras_from(im, m->first_ix);
 	for (uint32_t i = 0; i < s->count; i++) {
 		const uint32_t ix = m->first_ix + i, first = m->raw_first[i];
 		const bool is_class = class_ix(im, next_class) == ix;
 
+		assert(class_ix(im, next_class) >= ix);
+		assert(array_ix(s, array, arrays) >= ix);
 		next_class += is_class;
 		if (array_ix(s, array, arrays) == ix) {
 			const uint64_t n = base_vec_at(&s->big, struct big_list, array++)->length;
@@ -258,15 +264,6 @@ static int by_index(const void *a, const void *b)
 	return (x->ix > y->ix) - (x->ix < y->ix);
 }
 
-/* Nothing is plain in dumps that have more to ask of each object; the last one has no next one. */
-static uint32_t plain_end(const struct import *im, const struct maker *m)
-{
-	if (!m->is_noted || im->flat.has_odd_ids || im->records.heap_switches.count ||
-	    im->file.is_emptied)
-		return 0;
-	return m->id_count - 1 < m->out->count ? m->id_count - 1 : m->out->count;
-}
-
 /* Reads the objects of the block, in the order of the dump, then those that it lacks. */
 static int read_objects(struct import *im, struct maker *m, struct hdb_error *err)
 {
@@ -282,7 +279,6 @@ static int read_objects(struct import *im, struct maker *m, struct hdb_error *er
 	for (unsigned i = 0; i < MAKER_ASKED; i++)
 		m->asked[i].count = 0;
 	m->is_noted = !im->origin.is_android && !im->flat.last;
-	m->plain_end = plain_end(im, m);
 	if ((r = import_take_objects(im, m, err)) != HDB_OK)
 		return r;
 	if ((!m->is_noted || m->taken < s->count) && (r = import_take_rest(im, m, err)) != HDB_OK)
@@ -290,7 +286,6 @@ static int read_objects(struct import *im, struct maker *m, struct hdb_error *er
 	if (s->big.count > 1)
 		qsort(s->big.data, s->big.count, sizeof(struct big_list), by_index);
 	TRY(import_counts_flush(&m->counting, err));
-	TRY(import_note_instances(m, err));
 	return import_distances_flush(&m->distances, err);
 }
 
@@ -301,6 +296,7 @@ static int make_block(struct import *im, struct maker *m, uint64_t item, struct 
 	const uint32_t left = im->object_count - first_ix;
 	int r;
 
+	assert(first_ix < im->object_count);
 	empty_slot(s);
 	s->count = left < STORE_BLOCK_OBJECTS ? left : STORE_BLOCK_OBJECTS;
 	m->first_ix = first_ix;
@@ -329,7 +325,7 @@ static int produce(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 	int r;
 
 	pthread_mutex_lock(&v->lock);
-	assert(v->free_count); /* one a thread */
+	assert(v->free_count); /* there is one a thread */
 	m = v->free_makers[--v->free_count];
 	pthread_mutex_unlock(&v->lock);
 	m->out = &v->slots[slot_no];

@@ -1,6 +1,23 @@
 /*
- * import/resolve.h - what reading one object and making a block of objects share. Private to the
- * import.
+ * import/resolve.h - the maker of blocks: what resolve.c, read_object.c and resolve_write.c share.
+ *
+ * The second pass makes the tables ids, objects and references, block by block; block b has the
+ * STORE_BLOCK_OBJECTS objects from index b x STORE_BLOCK_OBJECTS on. Each thread has a struct
+ * maker, and makes a block in four steps:
+ *
+ *   1. The identifiers of the block's objects come from the set of all IDs.
+ *   2. read_object.c reads these objects in the order of the dump, where they lie in a few pieces
+ *      (object_locator.h). Of each it keeps its entry in the dictionary of classes, its offset, and
+ *      the IDs that it refers to, appended to `raw`. Its length and the distance to the next object
+ *      are noted by class (counts.h, distances.h), for sizes.c. Class objects, and what the dump
+ *      lacks, are made up afterwards.
+ *   3. The IDs in `raw` are looked up while further objects are read; `found` gets their indices.
+ *      Each look-up misses the caches, so MAKER_ASK are prefetched before the first is answered.
+ *   4. resolve.c encodes the list of each object, without duplicates. Lists that are too long for a
+ *      block are left to the thread that writes.
+ *
+ * The result is a struct slot. resolve_write.c writes slots in order of blocks on one thread, and
+ * adds up what they have counted, so the database is the same whatever the number of threads.
  */
 #ifndef IMPORT_RESOLVE_H
 #define IMPORT_RESOLVE_H
@@ -11,43 +28,48 @@
 #include "import/object_locator_read.h"
 #include "store/lists_put.h"
 
-/* Problems that one block may report; more are counted only. */
+/* Problems that one block reports; further ones are only counted. */
 #define BLOCK_PROBLEMS_MAX 16
 /*
- * Entries of the dictionary that a thread keeps for the next block, 32 bytes each and some 20 to
- * find them: more than nearly all dumps have.
+ * A thread keeps its dictionary for the next block up to this many entries, about 52 bytes each:
+ * more than nearly all dumps have.
  */
 #define MAKER_ENTRIES_MAX 65536u
-/* Classes remembered by a hash of their ID: nearly every object is of one of few. */
+/* Slots of a thread's class cache, by a hash of the ID: few classes have most objects. */
 #define MAKER_CLASSES 2048u
 /*
- * IDs that memory is asked for at a time, and how often before the first answer is looked at: a
- * core waits where it has asked for more lines than some 20.
+ * IDs that are prefetched together, and such groups in flight. A core has some 20 buffers for cache
+ * misses and stalls when they are full, so more would not help.
  */
 #define MAKER_ASK 16u
 #define MAKER_ASKED 2u
 
+/* A reference to an ID that no object of the dump has. */
 struct missing {
 	uint64_t id;
 	uint32_t from_ix;
 };
 
-/* A list too long for its block: written in parts by the thread that writes. */
+/*
+ * A list of more than STORE_LIST_BIG entries, which the writing thread writes in parts. Arrays are
+ * read again from the dump then, so that they are never in memory as a whole.
+ */
 struct big_list {
 	uint32_t ix;
 	uint64_t length;
-	uint64_t start;  /* in held, or NOT_HELD: an array, read again from the dump */
+	uint64_t start;  /* in slot.held; NOT_HELD: an array */
 	uint64_t offset; /* of the array */
 };
 #define NOT_HELD UINT64_MAX
+/* maker.raw_first of an object that was not read yet. */
 #define NOT_TAKEN UINT32_MAX
 
-/* An instance with too few bytes. */
+/* An instance whose body is shorter than the fields of its class. */
 struct short_instance {
 	uint64_t id, offset;
 };
 
-/* What making one block gives. */
+/* A finished block, and what making it has counted. */
 struct slot {
 	struct base_vec ids_bytes, objects_bytes, lists_bytes;
 	/* uint32_t: targets of lists too long for the block, but for arrays */
@@ -64,53 +86,50 @@ struct slot {
 	BASE_APART;
 };
 
-/* A class whose objects a thread has met. 64 bytes. */
+/* A class in the cache of a thread. */
 struct maker_class {
 	uint64_t id;
-	/* An instance of so many bytes is plain; UINT64_MAX: none is. */
-	uint64_t plain_bytes;
-	/*
-	 * Of its last plain instances: bytes to the next object, 0 if there is none, and how many
-	 * in a row, which are not noted yet.
-	 */
-	uint32_t usual, usual_count;
-	const uint32_t *plan; /* where its references are, offsets in a body; lent */
+	const uint32_t *plan; /* offsets of references in a body, ascending; lent */
 	uint32_t plan_count;
 	uint32_t no; /* number + 1; 0: free */
-	/* of the dictionary: of an instance of the class, of an array, unless it is free */
+	/* numbers in the dictionary of its instances, and of arrays of the class */
 	uint32_t instance_entry, array_entry;
-	uint32_t body_size;
-	uint32_t stack_size_at;
-	uint32_t plan_first; /* number of plan in all plans */
+	uint32_t body_size;     /* of an instance, without what stack chunks have behind it */
+	uint32_t stack_size_at; /* see struct import_class */
+	uint32_t plan_first;    /* number of plan[0] in all plans */
 };
 
-/* What a thread needs to make a block; most of it must stay in the caches of its core. */
+/*
+ * What a thread needs to make a block. It is reused for the next one, and most of it should stay in
+ * the caches of its core: pick sizes accordingly.
+ */
 struct maker {
 	struct slot *out;
 	struct base_vec raw;   /* uint64_t: IDs referred to */
 	struct base_vec found; /* uint32_t: their indices, as far as answered */
-	/* those that are being looked up, from `answered` on; the oldest in their turn */
+	/*
+	 * Look-ups in flight: raw[answered] up to raw[asked_end], in groups that take turns. Those
+	 * before have their index in `found`.
+	 */
 	struct idset_asked asked[MAKER_ASKED];
 	unsigned asked_turn;
 	size_t answered, asked_end;
-	size_t found_count;      /* of those answered that are in the dump */
-	struct base_vec targets; /* uint32_t: of one object */
+	size_t found_count;      /* IDs before `answered` that are in the dump */
+	struct base_vec targets; /* uint32_t: a list that is gathered */
 	struct store_lists_writer lists;
-	uint32_t id_count;  /* in ids: with the next block's, if there is one */
-	uint32_t reading;   /* the object that is being read */
-	uint32_t taken;     /* objects of the block that import_take_objects has taken */
-	bool is_noted;      /* what is taken is noted at once: nothing marks it later */
-	uint32_t plain_end; /* objects of the block that may be plain */
+	uint32_t id_count; /* in ids: with the next block's, if there is one */
+	uint32_t reading;  /* number in the block of the object that is being read */
+	uint32_t taken;    /* objects that import_take_objects has read */
+	bool is_noted;     /* objects are noted as they are read: nothing marks them afterwards */
 	struct base_view view;
 	uint32_t first_ix;
 	size_t extra; /* number of the next extra edge */
 	struct import_distances distances;
 	struct import_counting counting;
 	struct store_objects_dictionary dictionary;
-	/* of the dictionary: of arrays by type of element; STORE_NONE: the thread met none */
+	/* numbers in the dictionary of primitive arrays by type; STORE_NONE: not in it yet */
 	uint32_t primitive_entry[16];
 	struct maker_class classes[MAKER_CLASSES];
-	uint64_t unnoted[MAKER_CLASSES / 64]; /* bits of those that may have usual_count */
 
 	/* ---- the objects of the block ---- */
 
@@ -139,14 +158,6 @@ int import_write_block(struct import *im, struct base_view *view, struct slot *s
  */
 int import_take_objects(struct import *im, struct maker *m, struct hdb_error *err);
 
-/*
- * read_plain.c: the same for plain objects, which nearly all are, up to the first that is none.
- * What is plain is an instance or array that is the next one wanted, has all its bytes, is of a
- * class that the thread has met, and has nothing odd about it.
- */
-int import_take_plain(struct import *im, struct maker *m, struct import_piece_reader *reader,
-		      struct hdb_error *err);
-
 /* Empties what the thread remembers of classes: its dictionary, and what speaks of its entries. */
 void import_forget_classes(struct maker *m);
 
@@ -157,49 +168,10 @@ struct store_object import_get_object(const struct maker *m, uint32_t i);
 int import_put_object(struct maker *m, uint32_t i, const struct store_object *o,
 		      struct hdb_error *err);
 
-/* Notes what is kept of a class's instances, and that another one has this distance. */
-int import_note_instance(struct maker *m, struct maker_class *class, uint64_t distance,
-			 struct hdb_error *err);
-/* Notes what is kept of all classes. */
-int import_note_instances(struct maker *m, struct hdb_error *err);
-
 /* The place of a class in m->classes. */
 static inline struct maker_class *import_class_entry(struct maker *m, uint64_t class_id)
 {
 	return &m->classes[import_id_hash(class_id) % MAKER_CLASSES];
-}
-
-/*
- * Writes to `raw` the references, but for null, at `count` offsets of a body, all of which are
- * there; returns how many.
- */
-static inline size_t import_read_fields(uint64_t *raw, const uint8_t *body, const uint32_t *at,
-					uint32_t count, const unsigned id_size)
-{
-	size_t n = 0;
-
-	for (uint32_t i = 0; i < count; i++) {
-		const uint64_t id = be_id(body + at[i], id_size);
-
-		raw[n] = id;
-		n += id != 0;
-	}
-	return n;
-}
-
-/* The same of `count` elements of an array. */
-static inline size_t import_read_elements(uint64_t *raw, const uint8_t *body, uint64_t count,
-					  const unsigned id_size)
-{
-	size_t n = 0;
-
-	for (uint64_t i = 0; i < count; i++) {
-		const uint64_t id = be_id(body + i * id_size, id_size);
-
-		raw[n] = id;
-		n += id != 0;
-	}
-	return n;
 }
 
 /* Takes the answers to what was asked first, and asks for the next that m->raw has. */

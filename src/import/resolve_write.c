@@ -21,6 +21,7 @@ static int merge_missing(struct import *im, uint64_t id, uint32_t ix, struct hdb
 					      .reference_count = 1,
 					      .example_ix = ix };
 	no = (uint32_t)im->damage.dangling.count;
+	assert(ix < im->object_count);
 	TRY(base_vec_push(&im->damage.dangling, &fresh, sizeof(fresh), err));
 	return base_idmap_put(&im->damage.dangling_map, id, no, err);
 }
@@ -159,6 +160,8 @@ static int put_long_lists(struct import *im, struct base_view *view, const struc
 	for (size_t i = 0; i < s->big.count; i++) {
 		const struct big_list *big = base_vec_at(&s->big, struct big_list, i);
 
+		assert(big->length > STORE_LIST_BIG);
+		assert(big->start == NOT_HELD || big->start + big->length <= s->held.count);
 		r = big->start == NOT_HELD ?
 			    write_array(im, view, big, err) :
 			    store_lists_put_big(
@@ -179,6 +182,8 @@ int import_write_block(struct import *im, struct base_view *view, struct slot *s
 		       struct hdb_error *err)
 {
 
+	assert(first_ix == im->links.id_directory.count * (uint64_t)STORE_BLOCK_OBJECTS);
+	assert(s->count && s->count <= STORE_BLOCK_OBJECTS);
 	TRY(base_step(im->work, first_ix, err));
 	TRY(put_blocks(im, s, first_ix, err));
 	TRY(put_long_lists(im, view, s, err));

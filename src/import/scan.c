@@ -2,14 +2,16 @@
  * import/scan.c - the first pass: every record of the dump once, in file order.
  *
  * Collects the set of object IDs, the classes, the texts (written at once), roots, threads, traces,
- * frames, heaps and the agent's records; does not look into objects. All threads read ahead, one
- * follows with the walk and takes what they have read where it is what the walk would have met; see
- * prescan.h.
+ * frames, heaps and the agent's records; does not look into objects. Worker threads prescan chunks
+ * of the file. The calling thread follows with the walk, which alone decides what is in the dump.
+ * It takes the results of a prescan where they begin exactly at its position, and steps record by
+ * record elsewhere; see prescan.h.
  */
 #include "import/scan.h"
 
 #include "base/pipeline.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -102,7 +104,7 @@ static int scan_event(struct scan *s, enum hprof_event event, struct hdb_error *
 	}
 }
 
-/* ---- what was read ahead ---- */
+/* ---- results of prescans ---- */
 
 /* The classes of a run, in order of first appearance. */
 static int take_classes(struct scan *s, const struct import_prescan *a,
@@ -149,6 +151,8 @@ static int take_objects(struct scan *s, const struct import_prescan *a,
 	size_t added;
 	int r = import_idset_add_many(&im->ids, ids, run->id_count, &added, err);
 
+	assert(added <= run->id_count);
+	assert(r != HDB_OK || added == run->id_count);
 	if (r == HDB_END)
 		import_idset_remove(&im->ids, ids, added);
 	if (r != HDB_OK)
@@ -163,7 +167,7 @@ static int take_objects(struct scan *s, const struct import_prescan *a,
 		err);
 }
 
-/* Takes a run if the walk would now meet it: HDB_OK, or HDB_END if the walk must go itself. */
+/* Takes a run if it begins where the walk stands; HDB_END: the walk has to step instead. */
 static int take_run(struct scan *s, const struct import_prescan *a,
 		    const struct import_prescan_run *run, struct hdb_error *err)
 {
@@ -179,6 +183,7 @@ static int take_run(struct scan *s, const struct import_prescan *a,
 		s->im->records.counts[1][HPROF_INSTANCE_DUMP + k].bytes += run->bytes[k];
 	}
 	hprof_walk_skip(&s->walk, &run->last);
+	assert(s->walk.position == run->last.end);
 	return HDB_OK;
 }
 
@@ -200,7 +205,7 @@ static int step(struct scan *s, struct hdb_error *err)
 	return base_step(s->im->work, s->walk.position, err);
 }
 
-/* Brings the walk to the end of a chunk, with what was read ahead or without. */
+/* Brings the walk to the end of a chunk, by runs of its prescan where they fit. */
 static int walk_chunk(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
 {
 	struct scan *s = ctx;
@@ -220,7 +225,6 @@ static int walk_chunk(void *ctx, unsigned slot, uint64_t item, struct hdb_error 
 		if (next < a->runs.count)
 			r = take_run(s, a, base_vec_at(&a->runs, struct import_prescan_run, next),
 				     err);
-		/* The walk must go itself. */
 		if (r == HDB_END)
 			r = step(s, err);
 		if (r != HDB_OK)
