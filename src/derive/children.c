@@ -4,7 +4,6 @@
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
-#include "derive/dominators/top_notes.h"
 
 #include "base/pipeline.h"
 #include "base/thread.h"
@@ -39,7 +38,6 @@ struct children {
 	unsigned slot_count;
 	uint64_t top_count; /* children of the top level, if that is a big list */
 	uint64_t total;
-	struct base_big noted; /* uint32_t: the top level, if there are notes of it; sorted */
 	/* Lists that come child by child: the block that is being filled. */
 	struct base_vec target;   /* uint32_t: of lists that are not big */
 	struct base_vec part;     /* uint32_t: of the big list */
@@ -112,29 +110,11 @@ static int throw_all(struct children *c, struct hdb_error *err)
 				 err);
 }
 
-/*
- * The top level alone, if it is a big list and there are notes of it: nothing is to be thrown.
- * HDB_NOTFOUND: there are none.
- */
-static int take_notes(struct children *c, struct hdb_error *err)
-{
-	const struct derive_top_notes *notes = c->derive->top_notes;
-
-	if (c->row_count || !notes || notes->count <= STORE_LIST_BIG)
-		return HDB_NOTFOUND;
-	base_stage(c->derive->work, "dominated objects", c->derive->heap->object_count, "objects");
-	TRY(derive_top_sort(notes, &c->noted, err));
-	c->total = c->top_count = notes->count;
-	return graph_child_rows_init(&c->rows, c->row_count, c->derive->work, err);
-}
-
 static int add_all(struct children *c, struct hdb_error *err)
 {
 	const unsigned slots = DERIVE_SLOTS_PER_THREAD * c->derive->work->threads;
-	int r = take_notes(c, err);
+	int r;
 
-	if (r != HDB_NOTFOUND)
-		return r;
 	c->blocks = calloc(slots, sizeof(*c->blocks));
 	if (!c->blocks)
 		return hdb_fail_memory(err, "dominated objects", slots * sizeof(*c->blocks));
@@ -376,8 +356,7 @@ static int take_top(void *ctx, const uint32_t *nodes, uint64_t count, struct hdb
 static int put_top(struct children *c, struct hdb_error *err)
 {
 	c->part_no = 0;
-	TRY(c->noted.data ? take_top(c, c->noted.data, c->top_count, err) :
-			    graph_child_rows_top(&c->rows, take_top, c, err));
+	TRY(graph_child_rows_top(&c->rows, take_top, c, err));
 	return put_part(c, c->row_count, err);
 }
 
@@ -434,7 +413,6 @@ static void release(struct children *c)
 	base_vec_release(&c->target);
 	base_vec_release(&c->part);
 	graph_child_rows_release(&c->rows);
-	base_big_free(c->derive->work, &c->noted);
 	free(c->slots);
 	free(c->first);
 	free(c->length);

@@ -4,7 +4,6 @@
 #include "derive/derive.h"
 
 #include "derive/build.h"
-#include "derive/dominators/top_notes.h"
 
 #include <assert.h>
 #include <libgen.h>
@@ -173,8 +172,6 @@ static int build(struct derive *derive, const struct derive_builder *builder, st
 	}
 	r = store_publish(writer, NULL, err);
 out:
-	if (r < 0 || builder != &derive_build_dominators)
-		derive_top_drop(derive);
 	base_work_count(derive->work, &counted, 0);
 	derive->heap->is_filtered = was_filtered;
 	free(folder);

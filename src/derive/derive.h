@@ -42,8 +42,6 @@ struct derive_unreached {
 	uint64_t count, shallow_bytes;
 };
 
-struct derive_top_notes;
-
 struct derive {
 	struct heap *heap;      /* lent */
 	struct base_work *work; /* lent */
@@ -55,7 +53,6 @@ struct derive {
 	struct store_column native, retained_native, retained_heaps, depth;
 	struct derive_access_state *access;   /* graph_view.c */
 	struct derive_unreached unreached;    /* if the dominators were built here; heap_totals.c */
-	struct derive_top_notes *top_notes;   /* likewise; NULL: none; top_notes.c */
 	bool is_ready[STORE_TABLE_END];       /* tables known to be there */
 	bool has_orphans, is_finding_orphans; /* derive_need_roots: done, at work */
 };

@@ -2,7 +2,6 @@
  * derive/graph_view.c - the graph node by node, for the algorithms that look at a small part of it.
  */
 #include "derive/build.h"
-#include "derive/dominators/top_notes.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -43,7 +42,6 @@ void derive_release(struct derive *derive)
 		free(derive->views[v]);
 		derive->views[v] = NULL;
 	}
-	derive_top_drop(derive);
 	store_column_release(&derive->native);
 	store_column_release(&derive->retained_native);
 	store_column_release(&derive->retained_heaps);

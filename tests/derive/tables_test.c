@@ -5,7 +5,6 @@
  * plain walk of the dominator tree says.
  */
 #include "derive/build.h"
-#include "derive/dominators/top_notes.h"
 #include "import/import.h"
 #include "support/domtree.h"
 #include "support/hprof_writer.h"
@@ -34,7 +33,6 @@ struct opened {
 static char dump_path[512], base_path[512];
 
 /* Dumps of which the top level was a big list. */
-static unsigned notes_count;
 
 static void copy_file(const char *from, const char *to)
 {
@@ -64,18 +62,6 @@ static void import_it(void)
 	base_work_release(&work);
 }
 
-/* What is noted while dominators are written is there for the next table, and gone after it. */
-static void build_from_notes(struct opened *o)
-{
-	struct hdb_error err = { 0 };
-
-	assert_int_equal(derive_need(&o->derive, STORE_DOMINATORS, &err), HDB_OK);
-	assert_non_null(o->derive.top_notes);
-	notes_count += o->derive.top_notes->count > STORE_LIST_BIG;
-	assert_int_equal(derive_need(&o->derive, STORE_TOP_LEVEL, &err), HDB_OK);
-	assert_null(o->derive.top_notes);
-}
-
 static void build_all(struct opened *o, const char *name, uint64_t memory_bytes, unsigned threads)
 {
 	struct hdb_error err = { 0 };
@@ -88,8 +74,6 @@ static void build_all(struct opened *o, const char *name, uint64_t memory_bytes,
 	assert_int_equal(heap_load_classes(o->heap, &err), HDB_OK);
 	if (memory_bytes) /* less than anybody can ask for */
 		o->work.memory_bytes = memory_bytes;
-	if (!memory_bytes && threads > 1)
-		build_from_notes(o);
 	for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
 		if (derive_need(&o->derive, tables[t], &err) < 0)
 			fail_msg("%s: %s", store_table_name(tables[t]), err.message);
@@ -433,7 +417,6 @@ static void test_many_roots(void **state)
 {
 	enum { ROOTS = 5000, EACH_LARGE = 900, LARGE = 70000, MOST = 12 };
 	uint64_t elements[LARGE + 1], leaves = 0x10000000;
-	const unsigned before = notes_count;
 	struct hw w;
 
 	(void)state;
@@ -454,7 +437,6 @@ static void test_many_roots(void **state)
 	assert_int_equal(hw_save(&w, dump_path), 0);
 	hw_release(&w);
 	check_dump();
-	assert_true(notes_count > before);
 }
 
 /* Values of trees that no table has are some parent; whether there is such is asked elsewhere. */

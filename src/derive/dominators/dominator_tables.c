@@ -7,7 +7,6 @@
 #include "derive/blocks.h"
 #include "derive/build.h"
 #include "derive/dominators/dominators_spill.h"
-#include "derive/dominators/top_notes.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -26,7 +25,6 @@ struct build {
 	const uint32_t *node;    /* by number */
 	atomic_bool is_too_big;  /* a size that narrow sizes do not hold */
 	_Atomic uint64_t unreached_count, unreached_bytes;
-	struct derive_top_notes top;
 };
 
 static int read_numbers(const struct build *b, struct derive_block *block, struct hdb_error *err)
@@ -100,13 +98,11 @@ static int fill_retained(void *ctx, struct derive_block *block, struct hdb_error
 
 		if (i + SIZES_AHEAD < block->objects->count)
 			base_sizes_prefetch(&b->sizes, (uint32_t)block->values[i + SIZES_AHEAD]);
-
-		block->values[i] = number ? base_sizes_get(&b->sizes, number) : 0;
+		block->values[i] =
+			number ? base_sizes_get(&b->sizes, number) -
+					 derive_units(b->derive, block->objects->shallow[i]) :
+				 0;
 	}
-	derive_top_set(&b->top, block->objects, block->values);
-	for (uint32_t i = 0; i < block->objects->count; i++)
-		block->values[i] -=
-			block->values[i] ? derive_units(b->derive, block->objects->shallow[i]) : 0;
 	return r;
 }
 
@@ -126,7 +122,6 @@ static int fill_dominators(void *ctx, struct derive_block *block, struct hdb_err
 		block->values[i] = derive_tree_value(
 			first_ix + i,
 			block->values[i] == UNREACHED ? first_ix + i : b->node[block->values[i]]);
-	derive_top_mark(&b->top, block);
 	return r;
 }
 
@@ -163,8 +158,6 @@ static int put_dominators(struct build *b, struct hdb_error *err)
 
 	if (r != HDB_OK)
 		goto out;
-	if ((r = derive_top_begin(&b->top, b->derive, err)) != HDB_OK)
-		goto out;
 	b->node = nodes.data;
 	assert(b->node);
 	r = derive_put_column(b->derive, b->writer, derive_table(b->derive, STORE_DOMINATORS),
@@ -181,11 +174,8 @@ out:
 /* In memory, one table after the other: sizes and nodes are not needed at the same time. */
 static int put_both(struct build *b, struct hdb_error *err)
 {
-
 	TRY(put_dominators(b, err));
-	TRY(derive_top_marked(&b->top, err));
-	TRY(put_retained(b, err));
-	return derive_top_keep(&b->top, b->derive, err);
+	return put_retained(b, err);
 }
 
 static int write_both(struct build *b, struct hdb_error *err)
@@ -230,7 +220,6 @@ static int build_dominators(struct derive *derive, struct store_writer *writer,
 
 	if (r == HDB_OK)
 		r = write_both(&b, err);
-	derive_top_release(&b.top);
 	graph_dominators_release(&dominators);
 	return r;
 }
