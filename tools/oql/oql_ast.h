@@ -130,12 +130,6 @@ struct oql_select {
 int oql_parse(struct oql_str text, struct oql_arena *arena, struct oql_select **out,
 	      struct hdb_error *err);
 
-/*
- * Asserts what holds of a statement that was parsed: which parts its nodes have, how deep they are.
- * As much work as parsing it was.
- */
-void oql_select_check(const struct oql_select *select);
-
 /* The expression as MAT writes it in headings: "(p.x + p.y)". */
 void oql_unparse(const struct oql_expr *expr, struct oql_text *out);
 void oql_unparse_select(const struct oql_select *select, struct oql_text *out);

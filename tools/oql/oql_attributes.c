@@ -245,7 +245,7 @@ static int get_descriptors(const struct subject *s, struct oql_value *out)
 	struct oql_value *values;
 	size_t count, kept = 0;
 
-	TRY_ERRORS(oql_class_fields(s->ev, s->facts.stands_for, &fields, &count));
+	TRY_ERRORS(oql_class_fields(s->ev, s->facts.stands_for, false, &fields, &count));
 	values = oql_make_list(s->ev, s->arena, count, out);
 	if (!values)
 		return HDB_ELIMIT;
@@ -297,7 +297,7 @@ static int get_fields(const struct subject *s, struct oql_value *out)
 	const struct hdb_field *fields;
 	size_t count;
 
-	TRY_ERRORS(oql_class_fields(s->ev, s->facts.class_no, &fields, &count));
+	TRY_ERRORS(oql_class_fields(s->ev, s->facts.class_no, false, &fields, &count));
 	return list_fields(s, fields, count, false, out);
 }
 
@@ -560,43 +560,13 @@ static int get_statics(const struct subject *s, struct oql_value *out)
 	const struct hdb_field *fields;
 	size_t count;
 
-	TRY_ERRORS(oql_class_statics(s->ev, s->facts.stands_for, &fields, &count));
+	TRY_ERRORS(oql_class_fields(s->ev, s->facts.stands_for, true, &fields, &count));
 	return list_fields(s, fields, count, true, out);
 }
 
-/* Its instances. */
 static int get_object_ids(const struct subject *s, struct oql_value *out)
 {
-	struct oql_eval *ev = s->ev;
-	const struct hdb_scan_options all = { .population = 1 };
-	struct hdb_scan_options options = all;
-	uint8_t *marks = oql_take(s->arena, (size_t)hdb_class_count(ev->db) + 1, 1, ev->err);
-	struct hdb_scan *scan = NULL;
-	struct hdb_batch batch;
-	uint32_t *ixs;
-	size_t count = 0, room;
-	int r;
-
-	if (!marks)
-		return HDB_ELIMIT;
-	TRY_ERRORS(oql_survey(ev));
-	marks[s->facts.stands_for] = 1;
-	options.classes = marks;
-	room = ev->class_sizes[s->facts.stands_for];
-	ixs = oql_take(s->arena, room + 1, sizeof(ixs[0]), ev->err);
-	if (!ixs)
-		return HDB_ELIMIT;
-	if ((r = hdb_scan_open(ev->db, &options, &scan, ev->err)) < 0)
-		goto out;
-	while ((r = hdb_scan_next(scan, &batch, ev->err)) == HDB_OK)
-		for (size_t i = 0; i < batch.count && count < room; i++)
-			ixs[count++] = batch.ix[i];
-	if (r < 0)
-		goto out;
-	r = oql_make_ids(ev, s->arena, ixs, count, out);
-out:
-	hdb_scan_close(scan);
-	return r;
+	return oql_instances(s->ev, s->facts.stands_for, s->arena, out);
 }
 
 static const struct attribute class_attributes[] = {

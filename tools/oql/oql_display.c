@@ -79,7 +79,7 @@ static int find_rule(struct oql_eval *ev, uint32_t class_no, size_t *rule)
 	size_t count;
 
 	*rule = 0;
-	TRY_ERRORS(oql_class_fields(ev, class_no, &fields, &count));
+	TRY_ERRORS(oql_class_fields(ev, class_no, false, &fields, &count));
 	class = &ev->classes[class_no];
 	for (size_t i = 1; !class->has_rule && i < RULE_COUNT && !class->rule; i++)
 		if (oql_is_a(ev, class_no, rules[i].class_name))
@@ -104,7 +104,7 @@ static int path_step(struct oql_eval *ev, uint32_t ix, const char *path, size_t 
 	TRY_ERRORS(hdb_object_at(ev->db, ix, &facts, ev->err));
 	if (facts.kind != HDB_KIND_INSTANCE)
 		return HDB_NOTFOUND;
-	TRY_ERRORS(oql_class_fields(ev, facts.class_no, &fields, &count));
+	TRY_ERRORS(oql_class_fields(ev, facts.class_no, false, &fields, &count));
 	for (size_t i = 0; i < count; i++)
 		if (strlen(fields[i].name) == size && memcmp(fields[i].name, path, size) == 0)
 			found = &fields[i];

@@ -59,7 +59,7 @@ static int find_field(struct oql_eval *ev, struct oql_expr *node, struct oql_str
 		return HDB_ELIMIT;
 	if (memo)
 		memo->class_no = HDB_NONE;
-	TRY_ERRORS(oql_class_fields(ev, class_no, &fields, &count));
+	TRY_ERRORS(oql_class_fields(ev, class_no, false, &fields, &count));
 	*field = last_named(fields, count, name);
 	if (memo)
 		*memo = (struct field_memo){ class_no, *field };
@@ -73,7 +73,7 @@ static int static_field(struct oql_eval *ev, struct oql_str name, uint32_t class
 	size_t count;
 	int r;
 
-	TRY_ERRORS(oql_class_statics(ev, class_no, &fields, &count));
+	TRY_ERRORS(oql_class_fields(ev, class_no, true, &fields, &count));
 	field = last_named(fields, count, name);
 	if (!field)
 		return HDB_OK;

@@ -67,15 +67,20 @@ struct oql_list {
 
 /* Fields of a class, read on first need. */
 struct oql_class {
-	struct hdb_field *fields, *statics; /* owned: hdb_fields_free */
-	size_t field_count, static_count;
-	bool has_fields, has_statics, has_rule;
+	struct hdb_field *fields[2]; /* of instances; static ones; owned: hdb_fields_free */
+	size_t counts[2];
+	bool has_fields[2], has_rule;
 	uint8_t rule; /* which text its objects have: oql_display.c */
 };
 
 /* A thread with a stack. */
 struct oql_thread {
 	uint32_t ix, serial, trace_serial, frame_count;
+};
+
+/* An object that the dump lacks, but MAT has: the boot loader, a class. */
+struct oql_stand_in {
+	uint32_t ix, class_no;
 };
 
 struct oql_pattern;
@@ -97,6 +102,8 @@ struct oql_eval {
 	struct hdb_list *lists[3];  /* by enum hdb_list_kind; owned */
 	struct oql_thread *threads; /* in the order of objects; in `keep`; NULL: not read yet */
 	size_t thread_count;
+	struct oql_stand_in *stand_ins; /* reachable ones; in `keep`; NULL: not looked for yet */
+	size_t stand_in_count;
 	struct oql_pattern *patterns;     /* compiled; owned */
 	struct oql_in_set *in_sets;       /* what IN looks in; each in `keep`, its keys owned */
 	uint64_t steps;                   /* rows looked at, for reports and Ctrl-C */
@@ -220,13 +227,17 @@ int oql_survey(struct oql_eval *ev);
 /* MAT's number of an object, and back; -1 and HDB_NONE: none. */
 int oql_number_of(struct oql_eval *ev, uint32_t ix, int64_t *number);
 int oql_object_of(struct oql_eval *ev, int64_t number, uint32_t *ix);
-int oql_class_fields(struct oql_eval *ev, uint32_t class_no, const struct hdb_field **fields,
-		     size_t *count);
-int oql_class_statics(struct oql_eval *ev, uint32_t class_no, const struct hdb_field **fields,
-		      size_t *count);
+/* Fields of instances of a class, or static ones. */
+int oql_class_fields(struct oql_eval *ev, uint32_t class_no, bool is_static,
+		     const struct hdb_field **fields, size_t *count);
 /* Objects that an object has: referents (its class first, then by address), referrers, dominated */
 int oql_relatives(struct oql_eval *ev, enum hdb_list_kind kind, uint32_t ix,
 		  struct oql_arena *arena, struct oql_value *out);
+/* The objects of a class, as IDs. */
+int oql_instances(struct oql_eval *ev, uint32_t class_no, struct oql_arena *arena,
+		  struct oql_value *out);
+/* Reads ev->stand_ins. */
+int oql_find_stand_ins(struct oql_eval *ev);
 /* "java.util.HashMap @ 0x12c4" */
 int oql_put_technical(struct oql_eval *ev, uint32_t ix, struct oql_text *out);
 /* With its display text, where it has one: "java.lang.String @ 0x12c4  text" */

@@ -18,8 +18,7 @@ struct oql_source {
 	/* instances: of each set of classes, one after the other */
 	uint8_t **marks; /* by class number: nonzero if wanted */
 	size_t mark_count, mark_at;
-	uint32_t *stand_ins; /* of the set: what is not in the dump, before the others */
-	size_t stand_in_count, stand_in_at;
+	size_t stand_in_at;    /* of the set: what is not in the dump comes before the others */
 	struct hdb_scan *scan; /* owned; NULL: the next set is not begun */
 	struct hdb_batch batch;
 	size_t batch_at;
@@ -322,56 +321,15 @@ void oql_source_close(struct oql_source *s)
 
 /* ---- instances ---- */
 
-static int add_stand_in(struct oql_source *s, const uint8_t *marks, uint32_t ix)
-{
-	struct hdb_object_facts facts;
-	int is_reachable = 0;
-	int r = hdb_object_at(s->ev->db, ix, &facts, s->ev->err);
-
-	if (r < 0 || facts.is_real || !marks[facts.class_no])
-		return r;
-	TRY(hdb_reachable_at(s->ev->db, ix, &is_reachable, s->ev->err));
-	if (is_reachable)
-		s->stand_ins[s->stand_in_count++] = ix;
-	return HDB_OK;
-}
-
-/* MAT invents the boot loader and classes that the dump lacks: a pass does not find them. */
-static int find_stand_ins(struct oql_source *s, const uint8_t *marks)
-{
-	struct hdb *db = s->ev->db;
-	const uint32_t count = hdb_class_count(db);
-	struct hdb_class class;
-	int r = HDB_OK;
-
-	if (!s->stand_ins)
-		s->stand_ins = oql_take(&s->arena, (size_t)count + 1, sizeof(uint32_t), s->ev->err);
-	if (!s->stand_ins)
-		return HDB_ELIMIT;
-	s->stand_in_count = s->stand_in_at = 0;
-	if (hdb_object_count(db))
-		r = add_stand_in(s, marks, 0);
-	if (r != HDB_OK)
-		return r;
-	for (uint32_t no = 0; no < count; no++) {
-		if ((r = hdb_class_at(db, no, &class, s->ev->err)) != HDB_OK)
-			return r;
-		if (!class.is_real && class.object_ix != HDB_NONE && class.object_ix != 0) {
-			if ((r = add_stand_in(s, marks, class.object_ix)) != HDB_OK)
-				return r;
-		}
-	}
-	return r;
-}
-
 static int open_scan(struct oql_source *s)
 {
 	const struct hdb_scan_options options = { .classes = s->marks[s->mark_at],
 						  .population = 1 };
-	const int r = find_stand_ins(s, s->marks[s->mark_at]);
+	/* A pass does not find the boot loader and classes that the dump lacks. */
+	const int r = oql_find_stand_ins(s->ev);
 
 	s->batch = (struct hdb_batch){ 0 };
-	s->batch_at = 0;
+	s->batch_at = s->stand_in_at = 0;
 	return r < 0 ? r : hdb_scan_open(s->ev->db, &options, &s->scan, s->ev->err);
 }
 
@@ -406,10 +364,14 @@ static int next_instance(struct oql_source *s, struct oql_value *out)
 		assert(s->mark_at < s->mark_count);
 		if (!s->scan && (r = open_scan(s)) < 0)
 			return r;
-		assert(s->stand_in_at <= s->stand_in_count);
+		assert(s->stand_in_at <= s->ev->stand_in_count);
 		assert(s->batch_at <= s->batch.count);
-		if (s->stand_in_at < s->stand_in_count) {
-			*out = oql_object(s->stand_ins[s->stand_in_at++]);
+		if (s->stand_in_at < s->ev->stand_in_count) {
+			const struct oql_stand_in *found = &s->ev->stand_ins[s->stand_in_at++];
+
+			if (!s->marks[s->mark_at][found->class_no])
+				continue;
+			*out = oql_object(found->ix);
 			return HDB_OK;
 		}
 		if (s->batch_at < s->batch.count) {

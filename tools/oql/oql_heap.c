@@ -32,31 +32,51 @@ static void count_object(struct oql_eval *ev, uint32_t ix, uint32_t class_no, ui
 	ev->reachable_bytes += bytes;
 }
 
-/* The boot loader and the classes that the dump lacks count in MAT, too. */
-static int count_stand_in(struct oql_eval *ev, uint32_t ix)
+static int add_stand_in(struct oql_eval *ev, uint32_t ix)
 {
 	struct hdb_object_facts facts;
 	int is_reachable = 0;
-	int r = hdb_object_at(ev->db, ix, &facts, ev->err);
 
-	if (r < 0 || facts.is_real)
-		return r;
-	TRY(hdb_reachable_at(ev->db, ix, &is_reachable, ev->err));
+	TRY(hdb_object_at(ev->db, ix, &facts, ev->err));
+	if (!facts.is_real) {
+		TRY(hdb_reachable_at(ev->db, ix, &is_reachable, ev->err));
+	}
 	if (is_reachable)
-		count_object(ev, ix, facts.class_no, facts.shallow_bytes);
+		ev->stand_ins[ev->stand_in_count++] = (struct oql_stand_in){ ix, facts.class_no };
 	return HDB_OK;
 }
 
-static int count_stand_ins(struct oql_eval *ev)
+int oql_find_stand_ins(struct oql_eval *ev)
 {
+	const uint32_t count = hdb_class_count(ev->db);
 	struct hdb_class class;
 
-	TRY(hdb_object_count(ev->db) ? count_stand_in(ev, 0) : HDB_OK);
-	for (uint32_t no = 0; no < hdb_class_count(ev->db); no++) {
+	if (ev->stand_ins)
+		return HDB_OK;
+	ev->stand_ins = oql_take(&ev->keep, (size_t)count + 1, sizeof(ev->stand_ins[0]), ev->err);
+	if (!ev->stand_ins)
+		return HDB_ELIMIT;
+	if (hdb_object_count(ev->db)) {
+		TRY(add_stand_in(ev, 0));
+	}
+	for (uint32_t no = 0; no < count; no++) {
 		TRY(hdb_class_at(ev->db, no, &class, ev->err));
 		if (!class.is_real && class.object_ix != HDB_NONE && class.object_ix != 0) {
-			TRY(count_stand_in(ev, class.object_ix));
+			TRY(add_stand_in(ev, class.object_ix));
 		}
+	}
+	return HDB_OK;
+}
+
+/* They count in MAT, too. */
+static int count_stand_ins(struct oql_eval *ev)
+{
+	struct hdb_object_facts facts;
+
+	TRY(oql_find_stand_ins(ev));
+	for (size_t i = 0; i < ev->stand_in_count; i++) {
+		TRY(hdb_object_at(ev->db, ev->stand_ins[i].ix, &facts, ev->err));
+		count_object(ev, facts.ix, facts.class_no, facts.shallow_bytes);
 	}
 	return HDB_OK;
 }
@@ -172,37 +192,21 @@ static struct oql_class *class_of(struct oql_eval *ev, uint32_t class_no)
 	return &ev->classes[class_no];
 }
 
-int oql_class_fields(struct oql_eval *ev, uint32_t class_no, const struct hdb_field **fields,
-		     size_t *count)
+int oql_class_fields(struct oql_eval *ev, uint32_t class_no, bool is_static,
+		     const struct hdb_field **fields, size_t *count)
 {
 	struct oql_class *class = class_of(ev, class_no);
 
 	if (!class)
 		return HDB_ENOMEM;
-	if (!class->has_fields) {
-		TRY_ERRORS(hdb_class_fields(ev->db, class_no, &class->fields, &class->field_count,
-					    ev->err));
+	if (!class->has_fields[is_static]) {
+		TRY_ERRORS((is_static ? hdb_class_statics : hdb_class_fields)(
+			ev->db, class_no, &class->fields[is_static], &class->counts[is_static],
+			ev->err));
 	}
-	class->has_fields = true;
-	*fields = class->fields;
-	*count = class->field_count;
-	return HDB_OK;
-}
-
-int oql_class_statics(struct oql_eval *ev, uint32_t class_no, const struct hdb_field **fields,
-		      size_t *count)
-{
-	struct oql_class *class = class_of(ev, class_no);
-
-	if (!class)
-		return HDB_ENOMEM;
-	if (!class->has_statics) {
-		TRY_ERRORS(hdb_class_statics(ev->db, class_no, &class->statics,
-					     &class->static_count, ev->err));
-	}
-	class->has_statics = true;
-	*fields = class->statics;
-	*count = class->static_count;
+	class->has_fields[is_static] = true;
+	*fields = class->fields[is_static];
+	*count = class->counts[is_static];
 	return HDB_OK;
 }
 
@@ -365,6 +369,18 @@ int oql_relatives(struct oql_eval *ev, enum hdb_list_kind kind, uint32_t ix,
 		goto out;
 	r = oql_make_ids(ev, arena, numbers.ixs, numbers.count, out);
 out:
+	free(numbers.ixs);
+	return r;
+}
+
+int oql_instances(struct oql_eval *ev, uint32_t class_no, struct oql_arena *arena,
+		  struct oql_value *out)
+{
+	struct numbers numbers = { 0 };
+	int r = add_instances(ev, class_no, &numbers);
+
+	if (r == HDB_OK)
+		r = oql_make_ids(ev, arena, numbers.ixs, numbers.count, out);
 	free(numbers.ixs);
 	return r;
 }

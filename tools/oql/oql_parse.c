@@ -344,6 +344,5 @@ int oql_parse(struct oql_str text, struct oql_arena *arena, struct oql_select **
 		return oql_expected(&p, "the end of the statement");
 	(*out)->is_alone = !(*out)->next;
 	oql_find_free(*out);
-	oql_select_check(*out);
 	return HDB_OK;
 }

@@ -395,7 +395,10 @@ static int result_retained_set(struct sqlite3_context *ctx, const struct members
 	return HDB_OK;
 }
 
-static void end_retained_set(struct sqlite3_context *ctx)
+/* The end of a function of a set: its result, unless the set is empty or a member failed. */
+static void end_members(struct sqlite3_context *ctx,
+			int (*result)(struct sqlite3_context *ctx, const struct members *m,
+				      struct hdb_error *err))
 {
 	struct members *m = sqlite3_aggregate_context(ctx, 0);
 	struct hdb_error err = { 0 };
@@ -403,9 +406,14 @@ static void end_retained_set(struct sqlite3_context *ctx)
 	if (!m)
 		return;
 	if (!m->has_failed && m->count)
-		end(ctx, m->source, result_retained_set(ctx, m, &err), &err);
+		end(ctx, m->source, result(ctx, m, &err), &err);
 	sqlite3_free(m->ixs);
 	m->ixs = NULL;
+}
+
+static void end_retained_set(struct sqlite3_context *ctx)
+{
+	end_members(ctx, result_retained_set);
 }
 
 /* Positions on the first member's path, by object: open addressing, ix + 1 as the key. */
@@ -564,15 +572,7 @@ static int result_common_dominator(struct sqlite3_context *ctx, const struct mem
 
 static void end_common_dominator(struct sqlite3_context *ctx)
 {
-	struct members *m = sqlite3_aggregate_context(ctx, 0);
-	struct hdb_error err = { 0 };
-
-	if (!m)
-		return;
-	if (!m->has_failed && m->count)
-		end(ctx, m->source, result_common_dominator(ctx, m, &err), &err);
-	sqlite3_free(m->ixs);
-	m->ixs = NULL;
+	end_members(ctx, result_common_dominator);
 }
 
 int sql_register_hex(struct sqlite3 *sqlite)

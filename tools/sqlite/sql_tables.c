@@ -9,12 +9,6 @@
 
 /* ---- classes ---- */
 
-struct classes {
-	uint32_t no, end;
-	uint8_t by_id;
-	struct hdb_class class;
-};
-
 /* The class whose class object a value names; HDB_END: there is none. */
 static int key_class(struct sql_cursor *c, struct sqlite3_value *key, uint32_t *no,
 		     struct hdb_error *err)
@@ -31,26 +25,42 @@ static int key_class(struct sql_cursor *c, struct sqlite3_value *key, uint32_t *
 	return *no == HDB_NONE ? HDB_END : HDB_OK;
 }
 
+/* Classes by their numbers, those after `no` and before `end`. */
+struct class_range {
+	uint32_t no, end;
+};
+
+/* All classes, the one with an ID, or those from the first of a name on: others come behind it. */
+static int begin_range(struct sql_cursor *c, struct sqlite3_value *id, struct sqlite3_value *name,
+		       struct class_range *range, struct hdb_error *err)
+{
+	uint32_t no = 0;
+
+	*range = (struct class_range){ UINT32_MAX, hdb_class_count(c->db) };
+	if (id) {
+		TRY(key_class(c, id, &no, err));
+		range->end = no + 1;
+	} else if (name) {
+		const char *text = (const char *)sqlite3_value_text(name);
+
+		no = text ? hdb_class_named(c->db, text, 0) : HDB_NONE;
+		if (no == HDB_NONE)
+			return HDB_END;
+	}
+	range->no = no - 1;
+	return HDB_OK;
+}
+
+struct classes {
+	struct class_range range;
+	struct hdb_class class;
+};
+
 static int begin_classes(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct classes *s = c->state;
-	uint32_t no;
 
-	s->no = UINT32_MAX; /* the one before the first */
-	s->end = hdb_class_count(c->db);
-	if (c->key[0]) { /* id */
-		TRY(key_class(c, c->key[0], &no, err));
-		s->no = no - 1;
-		s->end = no + 1;
-	} else if (c->key[1]) { /* name; others of the name come behind it */
-		const char *name = (const char *)sqlite3_value_text(c->key[1]);
-		const uint32_t first = name ? hdb_class_named(c->db, name, 0) : HDB_NONE;
-
-		if (first == HDB_NONE)
-			return HDB_END;
-		s->no = first - 1;
-	}
-	return HDB_OK;
+	return begin_range(c, c->key[0], c->key[1], &s->range, err);
 }
 
 static int next_classes(struct sql_cursor *c, struct hdb_error *err)
@@ -58,9 +68,9 @@ static int next_classes(struct sql_cursor *c, struct hdb_error *err)
 	struct classes *s = c->state;
 
 	do {
-		if (++s->no >= s->end)
+		if (++s->range.no >= s->range.end)
 			return HDB_END;
-		TRY_ERRORS(hdb_class_at(c->db, s->no, &s->class, err));
+		TRY_ERRORS(hdb_class_at(c->db, s->range.no, &s->class, err));
 	} while (!s->class.is_real);
 	return HDB_OK;
 }
@@ -132,7 +142,7 @@ static int column_classes(struct sql_cursor *c, struct sqlite3_context *ctx, int
 	case CLASSES_SHALLOW:
 	case CLASSES_REACHABLE:
 		TRY_ERRORS(sql_need_counts(c->source, !is_all || column == CLASSES_REACHABLE, err));
-		count = &c->source->counts[s->no];
+		count = &c->source->counts[s->range.no];
 		sqlite3_result_int64(
 			ctx, (sqlite3_int64)(column == CLASSES_SHALLOW ?
 						     (is_all ? count->shallow_bytes :
@@ -259,7 +269,7 @@ const struct sql_table_def sql_class_totals = {
 /* ---- fields ---- */
 
 struct class_fields {
-	uint32_t no, end;
+	struct class_range range;
 	struct hdb_field *fields; /* owned */
 	size_t count, at;
 	bool is_static; /* those now; instance fields come first */
@@ -269,24 +279,9 @@ struct class_fields {
 static int begin_class_fields(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct class_fields *s = c->state;
-	uint32_t no;
 
-	s->no = UINT32_MAX;
-	s->end = hdb_class_count(c->db);
 	s->is_static = true; /* the statics of the class before the first are done */
-	if (c->key[0]) {
-		const char *name = (const char *)sqlite3_value_text(c->key[0]);
-		const uint32_t first = name ? hdb_class_named(c->db, name, 0) : HDB_NONE;
-
-		if (first == HDB_NONE)
-			return HDB_END;
-		s->no = first - 1;
-	} else if (c->key[1]) {
-		TRY(key_class(c, c->key[1], &no, err));
-		s->no = no - 1;
-		s->end = no + 1;
-	}
-	return HDB_OK;
+	return begin_range(c, c->key[1], c->key[0], &s->range, err);
 }
 
 static int next_class_fields(struct sql_cursor *c, struct hdb_error *err)
@@ -300,12 +295,12 @@ static int next_class_fields(struct sql_cursor *c, struct hdb_error *err)
 		s->fields = NULL;
 		s->at = s->count = 0;
 		if (s->is_static) {
-			if (++s->no >= s->end)
+			if (++s->range.no >= s->range.end)
 				return HDB_END;
-			TRY(hdb_class_at(c->db, s->no, &s->class, err));
-			r = hdb_class_fields(c->db, s->no, &s->fields, &s->count, err);
+			TRY(hdb_class_at(c->db, s->range.no, &s->class, err));
+			r = hdb_class_fields(c->db, s->range.no, &s->fields, &s->count, err);
 		} else {
-			r = hdb_class_statics(c->db, s->no, &s->fields, &s->count, err);
+			r = hdb_class_statics(c->db, s->range.no, &s->fields, &s->count, err);
 		}
 		if (r < 0)
 			return r;
@@ -333,7 +328,7 @@ static int column_class_fields(struct sql_cursor *c, struct sqlite3_context *ctx
 	(void)err;
 	switch (column) {
 	case FIELDS_CLASS:
-		sql_result_class(ctx, c->source, s->no);
+		sql_result_class(ctx, c->source, s->range.no);
 		break;
 	case FIELDS_CLASS_ID:
 		sqlite3_result_int64(ctx, (sqlite3_int64)s->class.id);
