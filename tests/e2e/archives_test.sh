@@ -58,7 +58,7 @@ heapdb histogram a.zip > /dev/null 2> notices
 [ ! -s notices ]
 touch -d '+2 seconds' a.zip
 heapdb histogram a.zip > /dev/null 2> notices
-grep -q 'importing it anew' notices
+grep -q 'importing it again' notices
 touch -d '-1 hour' a.zip
 
 # said EXIT TEXT ARGUMENT...: the exit code and what is said.
