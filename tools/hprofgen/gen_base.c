@@ -11,47 +11,45 @@
 #define BACK_TO_BACK_LENGTH 16u
 #define RUNNABLE 5u /* JVMTI's bits: alive, runnable */
 
-struct declaration {
-	const char *name;
-	uint32_t super_no;
-	const char *fields, *statics;
-};
-
-static const struct declaration base_classes[] = {
-	[GEN_OBJECT_CLASS] = { "java/lang/Object", GEN_NONE, "", "" },
-	[GEN_CLASS_CLASS] = { "java/lang/Class", GEN_OBJECT_CLASS,
+static const struct gen_declaration base_classes[] = {
+	[GEN_OBJECT_CLASS] = { "java/lang/Object", GEN_NONE, GEN_BOOT, "", "" },
+	[GEN_CLASS_CLASS] = { "java/lang/Class", GEN_OBJECT_CLASS, GEN_BOOT,
 			      "LcachedConstructor Lname Lmodule LpackageName LcomponentType "
 			      "LreflectionData IclassRedefinedCount LgenericInfo LenumConstants "
 			      "LenumConstantDirectory LannotationData LannotationType LclassValueMap",
 			      "" },
-	[GEN_STRING] = { "java/lang/String", GEN_OBJECT_CLASS, "Lvalue Ihash Bcoder ZhashIsZero",
-			 "JserialVersionUID ZCOMPACT_STRINGS" },
-	[GEN_LOADER_CLASS] = { "java/lang/ClassLoader", GEN_OBJECT_CLASS,
+	[GEN_STRING] = { "java/lang/String", GEN_OBJECT_CLASS, GEN_BOOT,
+			 "Lvalue Ihash Bcoder ZhashIsZero", "JserialVersionUID ZCOMPACT_STRINGS" },
+	[GEN_LOADER_CLASS] = { "java/lang/ClassLoader", GEN_OBJECT_CLASS, GEN_BOOT,
 			       "Lparent Lname Lclasses LunnamedModule LnameAndId LparallelLockMap "
 			       "Lpackages ZdefaultAssertionStatus",
 			       "Lscl" },
-	[GEN_BUILTIN_LOADER] = { "jdk/internal/loader/BuiltinClassLoader", GEN_LOADER_CLASS, "",
-				 "" },
+	[GEN_BUILTIN_LOADER] = { "jdk/internal/loader/BuiltinClassLoader", GEN_LOADER_CLASS,
+				 GEN_BOOT, "", "" },
 	[GEN_APP_LOADER] = { "jdk/internal/loader/ClassLoaders$AppClassLoader", GEN_BUILTIN_LOADER,
-			     "", "" },
+			     GEN_BOOT, "", "" },
 	[GEN_PLATFORM_LOADER] = { "jdk/internal/loader/ClassLoaders$PlatformClassLoader",
-				  GEN_BUILTIN_LOADER, "", "" },
-	[GEN_THREAD_GROUP] = { "java/lang/ThreadGroup", GEN_OBJECT_CLASS,
+				  GEN_BUILTIN_LOADER, GEN_BOOT, "", "" },
+	[GEN_THREAD_GROUP] = { "java/lang/ThreadGroup", GEN_OBJECT_CLASS, GEN_BOOT,
 			       "Lparent Lname ImaxPriority Zdaemon", "" },
-	[GEN_THREAD] = { "java/lang/Thread", GEN_OBJECT_CLASS,
+	[GEN_THREAD] = { "java/lang/Thread", GEN_OBJECT_CLASS, GEN_BOOT,
 			 "Lname Lgroup LcontextClassLoader Jtid Ipriority Jeetop LthreadLocals "
 			 "Linherited IthreadStatus Zdaemon",
 			 "" },
-	[GEN_NUMBER] = { "java/lang/Number", GEN_OBJECT_CLASS, "", "JserialVersionUID" },
-	[GEN_INTEGER] = { "java/lang/Integer", GEN_NUMBER, "Ivalue", "IMIN_VALUE IMAX_VALUE" },
-	[GEN_INTEGER_CACHE] = { "java/lang/Integer$IntegerCache", GEN_OBJECT_CLASS, "",
+	[GEN_NUMBER] = { "java/lang/Number", GEN_OBJECT_CLASS, GEN_BOOT, "", "JserialVersionUID" },
+	[GEN_INTEGER] = { "java/lang/Integer", GEN_NUMBER, GEN_BOOT, "Ivalue",
+			  "IMIN_VALUE IMAX_VALUE" },
+	[GEN_INTEGER_CACHE] = { "java/lang/Integer$IntegerCache", GEN_OBJECT_CLASS, GEN_BOOT, "",
 				"Icache_high Lcache" },
-	[GEN_LONG_CLASS] = { "java/lang/Long", GEN_NUMBER, "Jvalue", "JMIN_VALUE" },
-	[GEN_ABSTRACT_COLLECTION] = { "java/util/AbstractCollection", GEN_OBJECT_CLASS, "", "" },
-	[GEN_ABSTRACT_LIST] = { "java/util/AbstractList", GEN_ABSTRACT_COLLECTION, "ImodCount",
-				"" },
-	[GEN_ARRAY_LIST] = { "java/util/ArrayList", GEN_ABSTRACT_LIST, "LelementData Isize", "" },
-	[GEN_SYSTEM] = { "java/lang/System", GEN_OBJECT_CLASS, "", "Lprops LlineSeparator" },
+	[GEN_LONG_CLASS] = { "java/lang/Long", GEN_NUMBER, GEN_BOOT, "Jvalue", "JMIN_VALUE" },
+	[GEN_ABSTRACT_COLLECTION] = { "java/util/AbstractCollection", GEN_OBJECT_CLASS, GEN_BOOT,
+				      "", "" },
+	[GEN_ABSTRACT_LIST] = { "java/util/AbstractList", GEN_ABSTRACT_COLLECTION, GEN_BOOT,
+				"ImodCount", "" },
+	[GEN_ARRAY_LIST] = { "java/util/ArrayList", GEN_ABSTRACT_LIST, GEN_BOOT,
+			     "LelementData Isize", "" },
+	[GEN_SYSTEM] = { "java/lang/System", GEN_OBJECT_CLASS, GEN_BOOT, "",
+			 "Lprops LlineSeparator" },
 };
 
 void gen_base_declare(struct gen_world *w)
@@ -73,10 +71,7 @@ void gen_base_declare(struct gen_world *w)
 
 	static_assert(sizeof(base_classes) / sizeof(*base_classes) == GEN_BASE_CLASSES,
 		      "all of them");
-	for (size_t i = 0; i < GEN_BASE_CLASSES; i++)
-		(void)gen_class(w, &(struct gen_declaration){
-					   base_classes[i].name, base_classes[i].super_no, GEN_BOOT,
-					   base_classes[i].fields, base_classes[i].statics });
+	gen_classes(w, base_classes, GEN_BASE_CLASSES);
 	for (size_t i = 0; i < sizeof(arrays) / sizeof(*arrays); i++)
 		(void)gen_class(w, &(struct gen_declaration){ arrays[i], GEN_OBJECT_CLASS, GEN_BOOT,
 							      "", "" });

@@ -10,12 +10,8 @@
 
 struct gen_batch *gen_batch_new(struct gen_world *w)
 {
-	struct gen_batch *b = malloc(sizeof(*b));
+	struct gen_batch *b = gen_checked(malloc(sizeof(*b)));
 
-	if (!b) {
-		fputs("hprofgen: no memory\n", stderr);
-		exit(4);
-	}
 	b->world = w;
 	gen_batch_clear(b);
 	return b;

@@ -154,12 +154,8 @@ static void declare(struct gen_run *run)
 		"La Lb Lc Ld Le Lf Lg Ivalue",
 		"La Lb Lc Ld Le Lf Lg Lh Ivalue",
 	};
-	struct nodes *s = calloc(1, sizeof(*s));
+	struct nodes *s = gen_checked(calloc(1, sizeof(*s)));
 
-	if (!s) {
-		fputs("hprofgen: no memory\n", stderr);
-		exit(4);
-	}
 	run->state = s;
 	if (run->shape == &gen_tree)
 		s->ref_count = run->arity;

@@ -20,12 +20,8 @@
 
 static void declare(struct gen_run *run)
 {
-	struct service *s = calloc(1, sizeof(*s));
+	struct service *s = gen_checked(calloc(1, sizeof(*s)));
 
-	if (!s) {
-		fputs("hprofgen: no memory\n", stderr);
-		exit(4);
-	}
 	run->state = s;
 	s->batch = gen_batch_new(&run->world);
 	gen_service_declare(&run->world);

@@ -6,68 +6,81 @@
 #include <assert.h>
 #include <stdio.h>
 
-struct declaration {
-	uint32_t number, super_no;
-	unsigned loader;
-	const char *name, *fields, *statics;
-};
-
-static const struct declaration declared[] = {
-	{ SVC_ABSTRACT_MAP, GEN_OBJECT_CLASS, GEN_BOOT, "java/util/AbstractMap", "LkeySet Lvalues",
-	  "" },
-	{ SVC_HASH_MAP, SVC_ABSTRACT_MAP, GEN_BOOT, "java/util/HashMap",
-	  "Ltable Isize LentrySet ImodCount Ithreshold FloadFactor", "IMAXIMUM_CAPACITY" },
-	{ SVC_HASH_NODE, GEN_OBJECT_CLASS, GEN_BOOT, "java/util/HashMap$Node",
-	  "Ihash Lkey Lvalue Lnext", "" },
-	{ SVC_HASH_NODE_ARRAY, GEN_OBJECT_CLASS, GEN_BOOT, "[Ljava/util/HashMap$Node;", "", "" },
-	{ SVC_CONCURRENT_MAP, SVC_ABSTRACT_MAP, GEN_BOOT, "java/util/concurrent/ConcurrentHashMap",
-	  "Ltable JbaseCount LnextTable IsizeCtl ItransferIndex IcellsBusy LcounterCells",
-	  "INCPU" },
-	{ SVC_CONCURRENT_NODE, GEN_OBJECT_CLASS, GEN_BOOT,
-	  "java/util/concurrent/ConcurrentHashMap$Node", "Ihash Lkey Lval Lnext", "" },
-	{ SVC_CONCURRENT_NODE_ARRAY, GEN_OBJECT_CLASS, GEN_BOOT,
-	  "[Ljava/util/concurrent/ConcurrentHashMap$Node;", "", "" },
-	{ SVC_ABSTRACT_SEQUENTIAL, GEN_ABSTRACT_LIST, GEN_BOOT, "java/util/AbstractSequentialList",
-	  "", "" },
-	{ SVC_LINKED_LIST, SVC_ABSTRACT_SEQUENTIAL, GEN_BOOT, "java/util/LinkedList",
-	  "Lfirst Llast Isize", "" },
-	{ SVC_LINKED_NODE, GEN_OBJECT_CLASS, GEN_BOOT, "java/util/LinkedList$Node",
-	  "Litem Lnext Lprev", "" },
-	{ SVC_DOUBLE, GEN_NUMBER, GEN_BOOT, "java/lang/Double", "Dvalue", "" },
-	{ SVC_DATE, GEN_OBJECT_CLASS, GEN_BOOT, "java/util/Date", "JfastTime Lcdate", "" },
-	{ SVC_BIG_INTEGER, GEN_NUMBER, GEN_BOOT, "java/math/BigInteger",
-	  "Lmag Isignum IbitCountPlusOne IbitLengthPlusOne", "" },
-	{ SVC_BIG_DECIMAL, GEN_NUMBER, GEN_BOOT, "java/math/BigDecimal",
-	  "LintVal LstringCache Iscale Iprecision JintCompact", "" },
-	{ SVC_ATOMIC_LONG, GEN_NUMBER, GEN_BOOT, "java/util/concurrent/atomic/AtomicLong", "Jvalue",
-	  "" },
-	{ SVC_REFERENCE, GEN_OBJECT_CLASS, GEN_BOOT, "java/lang/ref/Reference",
-	  "Lreferent Lqueue Lnext Ldiscovered", "" },
-	{ SVC_WEAK, SVC_REFERENCE, GEN_BOOT, "java/lang/ref/WeakReference", "", "" },
-	{ SVC_SOFT, SVC_REFERENCE, GEN_BOOT, "java/lang/ref/SoftReference", "Jtimestamp",
-	  "Jclock" },
-	{ SVC_FINAL, SVC_REFERENCE, GEN_BOOT, "java/lang/ref/FinalReference", "", "" },
-	{ SVC_FINALIZER, SVC_FINAL, GEN_BOOT, "java/lang/ref/Finalizer", "Lnext Lprev",
-	  "Lunfinalized" },
-	{ SVC_QUEUE, GEN_OBJECT_CLASS, GEN_BOOT, "java/lang/ref/ReferenceQueue",
-	  "Lhead JqueueLength", "LNULL" },
-	{ SVC_OPTIONAL, GEN_OBJECT_CLASS, GEN_BOOT, "java/util/Optional", "Lvalue", "LEMPTY" },
-	{ SVC_UUID, GEN_OBJECT_CLASS, GEN_BOOT, "java/util/UUID", "JmostSigBits JleastSigBits",
-	  "" },
-	{ SVC_WEBAPP_LOADER, GEN_LOADER_CLASS, GEN_APP, "com/acme/container/WebappClassLoader",
-	  "LcontextName LresourceEntries", "" },
-	{ SVC_ENTITY, GEN_OBJECT_CLASS, GEN_APP, "com/acme/core/Entity", "Jid Lowner Iversion",
-	  "JserialVersionUID" },
-	{ SVC_MANAGER, GEN_OBJECT_CLASS, GEN_APP, "com/acme/web/SessionManager", "Lmaps Icount",
-	  "LINSTANCE" },
-	{ SVC_NAMES, GEN_OBJECT_CLASS, GEN_APP, "com/acme/core/Names", "", "LPOOL" },
-	{ SVC_SESSION, GEN_OBJECT_CLASS, GEN_APP, "com/acme/web/Session",
-	  "Lid Lattributes Luser Lcart Llog Jcreated Lprevious Ihits Zvalid", "ILIMIT" },
-	{ SVC_USER, SVC_ENTITY, GEN_APP, "com/acme/account/User", "Lname Lemail Laddress Lroles",
-	  "" },
-	{ SVC_ADDRESS, GEN_OBJECT_CLASS, GEN_APP, "com/acme/account/Address", "Lstreet Lcity Izip",
-	  "" },
-	{ SVC_WORKER, GEN_OBJECT_CLASS, GEN_APP, "com/acme/web/Worker", "Lsession Lnext", "" },
+static const struct gen_declaration declared[] = {
+	[SVC_ABSTRACT_MAP - SVC_ABSTRACT_MAP] = { "java/util/AbstractMap", GEN_OBJECT_CLASS,
+						  GEN_BOOT, "LkeySet Lvalues", "" },
+	[SVC_HASH_MAP -
+		SVC_ABSTRACT_MAP] = { "java/util/HashMap", SVC_ABSTRACT_MAP, GEN_BOOT,
+				      "Ltable Isize LentrySet ImodCount Ithreshold FloadFactor",
+				      "IMAXIMUM_CAPACITY" },
+	[SVC_HASH_NODE - SVC_ABSTRACT_MAP] = { "java/util/HashMap$Node", GEN_OBJECT_CLASS, GEN_BOOT,
+					       "Ihash Lkey Lvalue Lnext", "" },
+	[SVC_HASH_NODE_ARRAY - SVC_ABSTRACT_MAP] = { "[Ljava/util/HashMap$Node;", GEN_OBJECT_CLASS,
+						     GEN_BOOT, "", "" },
+	[SVC_CONCURRENT_MAP -
+		SVC_ABSTRACT_MAP] = { "java/util/concurrent/ConcurrentHashMap", SVC_ABSTRACT_MAP,
+				      GEN_BOOT,
+				      "Ltable JbaseCount LnextTable IsizeCtl ItransferIndex IcellsBusy LcounterCells",
+				      "INCPU" },
+	[SVC_CONCURRENT_NODE - SVC_ABSTRACT_MAP] = { "java/util/concurrent/ConcurrentHashMap$Node",
+						     GEN_OBJECT_CLASS, GEN_BOOT,
+						     "Ihash Lkey Lval Lnext", "" },
+	[SVC_CONCURRENT_NODE_ARRAY -
+		SVC_ABSTRACT_MAP] = { "[Ljava/util/concurrent/ConcurrentHashMap$Node;",
+				      GEN_OBJECT_CLASS, GEN_BOOT, "", "" },
+	[SVC_ABSTRACT_SEQUENTIAL - SVC_ABSTRACT_MAP] = { "java/util/AbstractSequentialList",
+							 GEN_ABSTRACT_LIST, GEN_BOOT, "", "" },
+	[SVC_LINKED_LIST - SVC_ABSTRACT_MAP] = { "java/util/LinkedList", SVC_ABSTRACT_SEQUENTIAL,
+						 GEN_BOOT, "Lfirst Llast Isize", "" },
+	[SVC_LINKED_NODE - SVC_ABSTRACT_MAP] = { "java/util/LinkedList$Node", GEN_OBJECT_CLASS,
+						 GEN_BOOT, "Litem Lnext Lprev", "" },
+	[SVC_DOUBLE -
+		SVC_ABSTRACT_MAP] = { "java/lang/Double", GEN_NUMBER, GEN_BOOT, "Dvalue", "" },
+	[SVC_DATE - SVC_ABSTRACT_MAP] = { "java/util/Date", GEN_OBJECT_CLASS, GEN_BOOT,
+					  "JfastTime Lcdate", "" },
+	[SVC_BIG_INTEGER - SVC_ABSTRACT_MAP] = { "java/math/BigInteger", GEN_NUMBER, GEN_BOOT,
+						 "Lmag Isignum IbitCountPlusOne IbitLengthPlusOne",
+						 "" },
+	[SVC_BIG_DECIMAL -
+		SVC_ABSTRACT_MAP] = { "java/math/BigDecimal", GEN_NUMBER, GEN_BOOT,
+				      "LintVal LstringCache Iscale Iprecision JintCompact", "" },
+	[SVC_ATOMIC_LONG - SVC_ABSTRACT_MAP] = { "java/util/concurrent/atomic/AtomicLong",
+						 GEN_NUMBER, GEN_BOOT, "Jvalue", "" },
+	[SVC_REFERENCE - SVC_ABSTRACT_MAP] = { "java/lang/ref/Reference", GEN_OBJECT_CLASS,
+					       GEN_BOOT, "Lreferent Lqueue Lnext Ldiscovered", "" },
+	[SVC_WEAK - SVC_ABSTRACT_MAP] = { "java/lang/ref/WeakReference", SVC_REFERENCE, GEN_BOOT,
+					  "", "" },
+	[SVC_SOFT - SVC_ABSTRACT_MAP] = { "java/lang/ref/SoftReference", SVC_REFERENCE, GEN_BOOT,
+					  "Jtimestamp", "Jclock" },
+	[SVC_FINAL - SVC_ABSTRACT_MAP] = { "java/lang/ref/FinalReference", SVC_REFERENCE, GEN_BOOT,
+					   "", "" },
+	[SVC_FINALIZER - SVC_ABSTRACT_MAP] = { "java/lang/ref/Finalizer", SVC_FINAL, GEN_BOOT,
+					       "Lnext Lprev", "Lunfinalized" },
+	[SVC_QUEUE - SVC_ABSTRACT_MAP] = { "java/lang/ref/ReferenceQueue", GEN_OBJECT_CLASS,
+					   GEN_BOOT, "Lhead JqueueLength", "LNULL" },
+	[SVC_OPTIONAL - SVC_ABSTRACT_MAP] = { "java/util/Optional", GEN_OBJECT_CLASS, GEN_BOOT,
+					      "Lvalue", "LEMPTY" },
+	[SVC_UUID - SVC_ABSTRACT_MAP] = { "java/util/UUID", GEN_OBJECT_CLASS, GEN_BOOT,
+					  "JmostSigBits JleastSigBits", "" },
+	[SVC_WEBAPP_LOADER - SVC_ABSTRACT_MAP] = { "com/acme/container/WebappClassLoader",
+						   GEN_LOADER_CLASS, GEN_APP,
+						   "LcontextName LresourceEntries", "" },
+	[SVC_ENTITY - SVC_ABSTRACT_MAP] = { "com/acme/core/Entity", GEN_OBJECT_CLASS, GEN_APP,
+					    "Jid Lowner Iversion", "JserialVersionUID" },
+	[SVC_MANAGER - SVC_ABSTRACT_MAP] = { "com/acme/web/SessionManager", GEN_OBJECT_CLASS,
+					     GEN_APP, "Lmaps Icount", "LINSTANCE" },
+	[SVC_NAMES - SVC_ABSTRACT_MAP] = { "com/acme/core/Names", GEN_OBJECT_CLASS, GEN_APP, "",
+					   "LPOOL" },
+	[SVC_SESSION -
+		SVC_ABSTRACT_MAP] = { "com/acme/web/Session", GEN_OBJECT_CLASS, GEN_APP,
+				      "Lid Lattributes Luser Lcart Llog Jcreated Lprevious Ihits Zvalid",
+				      "ILIMIT" },
+	[SVC_USER - SVC_ABSTRACT_MAP] = { "com/acme/account/User", SVC_ENTITY, GEN_APP,
+					  "Lname Lemail Laddress Lroles", "" },
+	[SVC_ADDRESS - SVC_ABSTRACT_MAP] = { "com/acme/account/Address", GEN_OBJECT_CLASS, GEN_APP,
+					     "Lstreet Lcity Izip", "" },
+	[SVC_WORKER - SVC_ABSTRACT_MAP] = { "com/acme/web/Worker", GEN_OBJECT_CLASS, GEN_APP,
+					    "Lsession Lnext", "" },
 };
 
 /* Declares class `k` of those by rule; its fields follow from its number. */
@@ -110,13 +123,8 @@ static void declare_ruled(struct gen_world *w, uint32_t k)
 
 void gen_service_declare(struct gen_world *w)
 {
-	for (size_t i = 0; i < sizeof(declared) / sizeof(*declared); i++) {
-		const struct declaration *d = &declared[i];
-
-		assert(d->number == w->class_count);
-		(void)gen_class(w, &(struct gen_declaration){ d->name, d->super_no, d->loader,
-							      d->fields, d->statics });
-	}
+	assert(w->class_count == SVC_ABSTRACT_MAP);
+	gen_classes(w, declared, sizeof(declared) / sizeof(*declared));
 	for (uint32_t k = 0; k < SVC_RULED; k++)
 		declare_ruled(w, k);
 }

@@ -15,7 +15,7 @@
 #define LIMIT_WIDE (UINT64_C(1) << 46)
 #define MIRROR_BYTES 128u /* from one class object to the next */
 
-static void *checked(void *p)
+void *gen_checked(void *p)
 {
 	if (p)
 		return p;
@@ -29,7 +29,7 @@ static void *grow(void *array, uint32_t count, uint32_t *room, size_t entry_size
 	if (count < *room)
 		return array;
 	*room = *room ? *room * 2 : 64;
-	return checked(realloc(array, *room * entry_size));
+	return gen_checked(realloc(array, *room * entry_size));
 }
 
 int gen_world_open(struct gen_world *w, const char *path, unsigned id_size, uint64_t seed)
@@ -54,7 +54,6 @@ int gen_world_close(struct gen_world *w)
 		free(w->classes[i].value_types);
 	}
 	free(w->names);
-	free(w->name_slots);
 	free(w->classes);
 	free(w->roots);
 	free(w->frames);
@@ -63,69 +62,26 @@ int gen_world_close(struct gen_world *w)
 
 /* ---- names ---- */
 
-static uint32_t *name_slot(struct gen_world *w, const char *text)
-{
-	uint64_t h = 0;
-
-	for (const char *c = text; *c; c++)
-		h = gen_hash(h, (uint8_t)*c);
-	for (uint32_t i = (uint32_t)h & (w->slot_count - 1);; i = (i + 1) & (w->slot_count - 1)) {
-		uint32_t *slot = &w->name_slots[i];
-
-		if (!*slot || strcmp(w->names[*slot - 1], text) == 0)
-			return slot;
-	}
-}
-
-static void grow_slots(struct gen_world *w)
-{
-	free(w->name_slots);
-	w->slot_count = w->slot_count ? w->slot_count * 2 : 256;
-	w->name_slots = checked(calloc(w->slot_count, sizeof(*w->name_slots)));
-	for (uint32_t i = 0; i < w->name_count; i++)
-		*name_slot(w, w->names[i]) = i + 1;
-}
-
 uint32_t gen_name(struct gen_world *w, const char *text)
 {
-	uint32_t *slot;
-
-	if (w->name_count * 2 >= w->slot_count)
-		grow_slots(w);
-	slot = name_slot(w, text);
-	if (!*slot) {
-		w->names = grow(w->names, w->name_count, &w->name_room, sizeof(*w->names));
-		w->names[w->name_count] = checked(strdup(text));
-		*slot = ++w->name_count;
-	}
-	return *slot - 1;
+	/* there are few */
+	for (uint32_t i = 0; i < w->name_count; i++)
+		if (strcmp(w->names[i], text) == 0)
+			return i;
+	w->names = grow(w->names, w->name_count, &w->name_room, sizeof(*w->names));
+	w->names[w->name_count] = gen_checked(strdup(text));
+	return w->name_count++;
 }
 
 /* ---- classes ---- */
 
 static uint8_t type_of(char letter)
 {
-	switch (letter) {
-	case 'Z':
-		return GEN_BOOLEAN;
-	case 'C':
-		return GEN_CHAR;
-	case 'F':
-		return GEN_FLOAT;
-	case 'D':
-		return GEN_DOUBLE;
-	case 'B':
-		return GEN_BYTE;
-	case 'S':
-		return GEN_SHORT;
-	case 'I':
-		return GEN_INT;
-	case 'J':
-		return GEN_LONG;
-	default:
-		assert(letter == 'L');
-		return GEN_OBJECT;
-	}
+	static const char letters[] = "ZCFDBSIJ";
+	const char *found = strchr(letters, letter);
+
+	assert(found || letter == 'L');
+	return found ? (uint8_t)(GEN_BOOLEAN + (found - letters)) : GEN_OBJECT;
 }
 
 static unsigned parse_fields(struct gen_world *w, const char *spec, struct gen_field *out)
@@ -153,7 +109,7 @@ static void lay_out(struct gen_world *w, struct gen_class *c)
 	unsigned own = 0;
 
 	c->value_count = c->field_count + (super ? super->value_count : 0);
-	c->value_types = checked(malloc(c->value_count + 1));
+	c->value_types = gen_checked(malloc(c->value_count + 1));
 	for (unsigned i = 0; i < c->field_count; i++) {
 		const uint8_t type = c->fields[i].type;
 
@@ -188,7 +144,7 @@ uint32_t gen_class(struct gen_world *w, const struct gen_declaration *d)
 	};
 	c->field_count = parse_fields(w, d->fields, found);
 	c->static_count = parse_fields(w, d->statics, found + c->field_count);
-	c->fields = checked(calloc(c->field_count + c->static_count + 1, sizeof(*c->fields)));
+	c->fields = gen_checked(calloc(c->field_count + c->static_count + 1, sizeof(*c->fields)));
 	memcpy(c->fields, found, (c->field_count + c->static_count) * sizeof(*found));
 	lay_out(w, c);
 	return w->class_count++;
@@ -202,6 +158,12 @@ void gen_class_static(struct gen_world *w, uint32_t class_no, const char *name, 
 	for (unsigned i = c->field_count; i < c->field_count + c->static_count; i++)
 		if (c->fields[i].name_no == name_no)
 			c->fields[i].value = value;
+}
+
+void gen_classes(struct gen_world *w, const struct gen_declaration *declared, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		(void)gen_class(w, &declared[i]);
 }
 
 /* ---- addresses ---- */

@@ -62,8 +62,6 @@ struct gen_world {
 
 	char **names; /* owned, each owned */
 	uint32_t name_count, name_room;
-	uint32_t *name_slots; /* open hash table, number + 1; owned */
-	uint32_t slot_count;
 
 	struct gen_class *classes;
 	uint32_t class_count, class_room;
@@ -74,6 +72,9 @@ struct gen_world {
 	uint32_t thread_count; /* serials 1 to this; trace serial = thread serial + 1 */
 	uint64_t loader_ids[GEN_LOADERS_MAX];
 };
+
+/* The memory; where there is none, the program ends. */
+void *gen_checked(void *p);
 
 /* Creates the file: 0, or -1 with errno set. */
 int gen_world_open(struct gen_world *w, const char *path, unsigned id_size, uint64_t seed);
@@ -95,6 +96,9 @@ struct gen_declaration {
 
 /* Declares it; its number. */
 uint32_t gen_class(struct gen_world *w, const struct gen_declaration *d);
+
+/* Declares all of a table. */
+void gen_classes(struct gen_world *w, const struct gen_declaration *declared, size_t count);
 
 /* Gives a static field its value; the field exists. */
 void gen_class_static(struct gen_world *w, uint32_t class_no, const char *name, uint64_t value);
