@@ -79,37 +79,39 @@ void prose_retained(struct output *out, const struct hdb_value *retained)
 	prose_value(out, retained);
 }
 
-int prose_footer(struct answer *answer, const struct render_style *style, struct output *out)
+/* "25 of 3,412 rows (--limit all shows all)". */
+static void put_shown(const struct render_style *style, struct output *out, const uint64_t of[2],
+		      const char *what)
 {
 	char have[OUTPUT_NUMBER_SIZE], all[OUTPUT_NUMBER_SIZE];
+
+	output_string(out, style->has_colour ? STYLE_DIM : "");
+	output_format(out, "%.*s of %.*s %s (--limit all shows all)",
+		      (int)format_thousands(have, of[0], false), have,
+		      (int)format_thousands(all, of[1], false), all, what);
+	output_string(out, style->has_colour ? STYLE_END "\n" : "\n");
+}
+
+int prose_footer(struct answer *answer, const struct render_style *style, struct output *out)
+{
 	struct bytes cut = { 0 };
 	uint64_t total;
-	int rc = answer_total(answer, &total);
+	const int rc = answer_total(answer, &total);
 
 	facts_cut(answer, style, &cut);
 	if (cut.size)
 		prose_wrap(out, style, (struct prose_place){ 2, 1 }, cut.data, cut.size);
 	output_release(out, &cut);
-	if (rc < 0 || answer->row_count >= total)
-		return rc < 0 ? rc : HDB_OK;
-	output_string(out, style->has_colour ? STYLE_DIM : "");
-	output_format(out, "%.*s of %.*s rows (--limit all shows all)",
-		      (int)format_thousands(have, answer->row_count, false), have,
-		      (int)format_thousands(all, total, false), all);
-	output_string(out, style->has_colour ? STYLE_END "\n" : "\n");
-	return HDB_OK;
+	if (rc >= 0 && answer->row_count < total)
+		put_shown(style, out, (const uint64_t[]){ answer->row_count, total }, "rows");
+	return rc < 0 ? rc : HDB_OK;
 }
 
 void prose_parts_footer(const struct render_style *style, struct output *out, uint64_t all,
 			const char *parts)
 {
-	char have[OUTPUT_NUMBER_SIZE], of[OUTPUT_NUMBER_SIZE];
-
-	output_string(out, style->has_colour ? "\n" STYLE_DIM : "\n");
-	output_format(out, "%.*s of %.*s %s (--limit all shows all)",
-		      (int)format_thousands(have, style->parts, false), have,
-		      (int)format_thousands(of, all, false), of, parts);
-	output_string(out, style->has_colour ? STYLE_END "\n" : "\n");
+	output_char(out, '\n');
+	put_shown(style, out, (const uint64_t[]){ style->parts, all }, parts);
 }
 
 void prose_wrap(struct output *out, const struct render_style *style, struct prose_place place,

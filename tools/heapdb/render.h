@@ -142,6 +142,9 @@ int render_tsv(struct answer *answer, struct output *out);
 /* HDB_EUSAGE if the rows are no tree. */
 int render_picture(struct answer *answer, enum picture_kind kind, struct output *out);
 
+/* Prints a number or a boolean as all formats for programs have it; false: it is neither. */
+bool value_for_programs(struct output *out, const struct hdb_value *value);
+
 /* Appends the value as people read it; returns its columns on a terminal. */
 size_t value_for_people(const struct hdb_value *value, const struct render_style *style,
 			struct bytes *out);

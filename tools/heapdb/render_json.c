@@ -20,40 +20,22 @@ static void put_value(struct output *out, const struct hdb_value *value)
 {
 	char buf[OUTPUT_NUMBER_SIZE];
 
-	switch (value->type) {
-	case HDB_TYPE_COUNT:
-	case HDB_TYPE_BYTES:
-		output_u64(out, value->u);
+	if (value_for_programs(out, value))
 		return;
-	case HDB_TYPE_ID:
+	if (value->type == HDB_TYPE_ID) {
 		output_char(out, '"');
 		output_id(out, value->u);
 		output_char(out, '"');
-		return;
-	case HDB_TYPE_INT:
-		output_i64(out, value->i);
-		return;
-	case HDB_TYPE_DOUBLE:
+	} else if (value->type == HDB_TYPE_DOUBLE) {
 		/* JSON has no number for NaN and infinities: a text. */
 		output_string(out, isfinite(value->d) ? "" : "\"");
 		output_bytes(out, buf, format_double(buf, value->d));
 		output_string(out, isfinite(value->d) ? "" : "\"");
-		return;
-	case HDB_TYPE_PERCENT:
-		if (!isfinite(value->d))
-			break;
-		output_format(out, "%.2f", value->d);
-		return;
-	case HDB_TYPE_BOOL:
-		output_string(out, value->u ? "true" : "false");
-		return;
-	case HDB_TYPE_TEXT:
+	} else if (value->type == HDB_TYPE_TEXT) {
 		output_json(out, value->text, value->text_size);
-		return;
-	case HDB_TYPE_NULL:
-		break;
+	} else {
+		output_string(out, "null");
 	}
-	output_string(out, "null");
 }
 
 static void put_row(struct answer *answer, size_t columns, struct output *out)

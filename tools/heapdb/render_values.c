@@ -86,37 +86,44 @@ static void put_text(struct output *out, const char *text, size_t size, put_text
 	output_release(out, &shown);
 }
 
-static void put_value(struct output *out, const struct hdb_value *value, put_text_fn *put)
+bool value_for_programs(struct output *out, const struct hdb_value *value)
 {
-	char buf[OUTPUT_NUMBER_SIZE];
-
 	switch (value->type) {
 	case HDB_TYPE_COUNT:
 	case HDB_TYPE_BYTES:
 		output_u64(out, value->u);
-		break;
-	case HDB_TYPE_ID:
-		output_id(out, value->u);
-		break;
+		return true;
 	case HDB_TYPE_INT:
 		output_i64(out, value->i);
-		break;
-	case HDB_TYPE_DOUBLE:
-		output_bytes(out, buf, format_double(buf, value->d));
-		break;
+		return true;
 	case HDB_TYPE_PERCENT:
 		if (isfinite(value->d))
 			output_format(out, "%.2f", value->d);
-		break;
+		return isfinite(value->d);
 	case HDB_TYPE_BOOL:
 		output_string(out, value->u ? "true" : "false");
-		break;
+		return true;
+	case HDB_TYPE_ID:
+	case HDB_TYPE_DOUBLE:
 	case HDB_TYPE_TEXT:
-		put_text(out, value->text, value->text_size, put);
-		break;
 	case HDB_TYPE_NULL:
 		break;
 	}
+	return false;
+}
+
+static void put_value(struct output *out, const struct hdb_value *value, put_text_fn *put)
+{
+	char buf[OUTPUT_NUMBER_SIZE];
+
+	if (value_for_programs(out, value))
+		return;
+	if (value->type == HDB_TYPE_ID)
+		output_id(out, value->u);
+	else if (value->type == HDB_TYPE_DOUBLE)
+		output_bytes(out, buf, format_double(buf, value->d));
+	else if (value->type == HDB_TYPE_TEXT)
+		put_text(out, value->text, value->text_size, put);
 }
 
 static int render_values(struct answer *answer, struct output *out, char separator,
