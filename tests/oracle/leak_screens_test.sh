@@ -17,6 +17,11 @@ heapdb import screens.hprof -o screens.heapdb --quiet > import.log
 heapdb query leak-traces --db screens.heapdb --csv > traces.csv
 heapdb query leak-traces --db screens.heapdb --csv --memory 16M --threads 1 > small.csv
 cmp traces.csv small.csv
+# The first screen names the first five and their holders, and says how many more there are.
+heapdb screens.heapdb > overview.txt
+[ "$(grep -c '^ *[0-9]  .* leaks: ' overview.txt)" = 5 ]
+grep -q 'held by' overview.txt
+grep -q '^  15 more leaks: heapdb leaks$' overview.txt
 if [ -n "${SHARK:-}" ]; then
 	$SHARK "$(realpath screens.hprof)" > shark.txt 2> shark.log || { tail -5 shark.log; exit 1; }
 	answer=shark.txt

@@ -112,7 +112,7 @@ static void put_leaking(struct output *out, const struct render_style *style,
 	put_sentence(out, style, rows);
 	put_holder(out, rows);
 	if (has_value(signature)) {
-		output_string(out, "  Signature: ");
+		output_string(out, "  Leak fingerprint: ");
 		prose_value(out, signature);
 		output_char(out, '\n');
 	}

@@ -8,6 +8,24 @@
 #include <stdio.h>
 #include <string.h>
 
+/* "  1  LeakyService leaks: ..., 378 B": what leaks matters, however small it is. */
+static void put_leak(struct answer *answer, const struct render_style *style, struct output *out)
+{
+	const struct hdb_value *text = rows_value(answer->rows, "text");
+	const struct hdb_value *retained = rows_value(answer->rows, "retained");
+	struct bytes line = { 0 };
+
+	prose_add(&line, out, text);
+	if (has_value(retained)) {
+		bytes_add(&line, " (", 2);
+		prose_add(&line, out, retained);
+		bytes_add(&line, ")", 1);
+	}
+	output_format(out, "%3llu  ", (unsigned long long)answer->row_count);
+	prose_wrap(out, style, (struct prose_place){ 5, 5 }, line.data ? line.data : "", line.size);
+	bytes_release(&line);
+}
+
 /* "  1  61.7 %  20.1 MiB  StandardManager.sessions holds ...": its share is said before. */
 static void put_suspect(struct answer *answer, const struct render_style *style, struct output *out)
 {
@@ -76,7 +94,9 @@ static void put_head(struct answer *answer, const struct render_style *style, st
 				     dump->text_size);
 	prose_bold(out, style, false);
 	output_char(out, '\n');
-	if (has_value(runtime) && isdigit((unsigned char)runtime->text[0]))
+	if (!has_value(runtime))
+		bytes_add(&text, "a VM of unknown version", strlen("a VM of unknown version"));
+	else if (isdigit((unsigned char)runtime->text[0]))
 		bytes_add(&text, "JDK ", 4);
 	prose_add(&text, out, runtime);
 	if (has_value(collector)) {
@@ -133,14 +153,21 @@ static void put_next(struct answer *answer, const struct render_style *style, st
 
 int prose_overview(struct answer *answer, const struct render_style *style, struct output *out)
 {
+	const struct hdb_value *leaks = NULL;
 	bool has_findings = false;
+	uint64_t leak_rows = 0;
 	int rc;
 
 	put_head(answer, style, out);
 	while ((rc = answer_next(answer, out)) == HDB_OK) {
 		if (!has_value(rows_value(answer->rows, "severity"))) {
 			output_string(out, answer->row_count == 1 ? "\n" : "");
-			put_suspect(answer, style, out);
+			if (rows_is(answer->rows, "kind", "leak")) {
+				leak_rows++;
+				put_leak(answer, style, out);
+			} else {
+				put_suspect(answer, style, out);
+			}
 			continue;
 		}
 		if (!has_findings)
@@ -150,6 +177,11 @@ int prose_overview(struct answer *answer, const struct render_style *style, stru
 	}
 	if (rc != HDB_END)
 		return rc;
+	leaks = answer_fact(answer, "leaks");
+	if (has_value(leaks) && leaks->u > leak_rows)
+		output_format(out, "\n  %llu more leak%s: heapdb leaks\n",
+			      (unsigned long long)(leaks->u - leak_rows),
+			      leaks->u - leak_rows == 1 ? "" : "s");
 	if (!answer->row_count)
 		output_string(out, "\n  No object holds more than 10 % of the heap, and no known "
 				   "problem was found.\n");

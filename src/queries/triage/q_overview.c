@@ -10,6 +10,7 @@
 #include "query/coverage.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,12 +20,13 @@ static const struct hdb_option_spec options[] = { { .name = NULL } };
 
 static const struct hdb_column columns[] = {
 	{ "kind", HDB_TYPE_TEXT, "kind",
-	  "\"suspect\" of query leaks, or \"finding\" of query triage" },
+	  "\"leak\" or \"suspect\" of query leaks, or \"finding\" of query triage" },
 	{ "severity", HDB_TYPE_TEXT, "severity", "of a finding: critical, warning or info" },
 	{ "percent", HDB_TYPE_PERCENT, "%", "share of all reachable bytes" },
 	{ "retained", HDB_TYPE_BYTES, "retained", "what would be freed without it" },
 	{ "text", HDB_TYPE_TEXT, "what",
-	  "of a suspect the first sentence of query leaks, of a finding what was found" },
+	  "of a leak which object leaks, what tells so, and what holds it; of a suspect the first "
+	  "sentence of query leaks; of a finding what was found" },
 	{ "id", HDB_TYPE_ID, "id", "the object, if it is one" },
 	{ "class", HDB_TYPE_TEXT, "class", "its class" },
 	{ "explanation", HDB_TYPE_TEXT, "explanation",
@@ -42,15 +44,20 @@ static const struct hdb_column facts[] = {
 	{ "heap_objects", HDB_TYPE_COUNT, "reachable objects", "of the whole heap" },
 	{ "max_heap", HDB_TYPE_BYTES, "maximum heap", "what the VM allows, if the heap tells" },
 	{ "threads", HDB_TYPE_COUNT, "threads", "threads that the dump names" },
+	{ "leaks", HDB_TYPE_COUNT, "leaks",
+	  "groups of leaking objects, of which the first are rows" },
 	{ "out_of_memory", HDB_TYPE_TEXT, "OutOfMemoryError",
 	  "the thread that ran out of memory, and where; only if one did" },
 	EXPLAIN_RULES_FACT,
 	QUERY_COVERAGE_FACTS,
 };
 
+/* Leaks that get a row: the overview is one screen. */
+enum { OVERVIEW_LEAKS_MAX = 5 };
+
 /* A row: texts are copies. */
 struct line {
-	bool is_finding;
+	const char *kind;
 	double percent;
 	uint64_t retained_bytes, count, each_bytes, id;   /* 0: not known */
 	char *severity, *text, *class_name, *explanation; /* NULL: none */
@@ -59,6 +66,7 @@ struct line {
 struct overview {
 	struct base_vec lines; /* struct line */
 	size_t at;
+	uint64_t leak_count;
 };
 
 /* ---- reading what other queries say ---- */
@@ -118,20 +126,48 @@ static int ask(struct query *q, const char *name, read_row read, struct hdb_erro
 	return r < 0 ? r : HDB_OK;
 }
 
-static int add_line(struct query *q, const struct query *row, struct hdb_error *err)
+static int add_line(struct query *q, const struct query *row, const char *kind,
+		    struct hdb_error *err)
 {
 	struct overview *o = q->state;
 	struct line *line;
-	const struct line empty = { .is_finding = query_find_shown(row, "severity") != SIZE_MAX };
+	const struct line empty = { .kind = kind };
+	const bool is_finding = strcmp(kind, "finding") == 0;
 
 	TRY(base_vec_push(&o->lines, &empty, sizeof(empty), err));
 	line = base_vec_at(&o->lines, struct line, o->lines.count - 1);
 	line->percent =
 		cell_of(row, "percent")->type == HDB_TYPE_NULL ? -1 : cell_of(row, "percent")->d;
 	line->id = number_of(row, "id");
-	line->retained_bytes = number_of(row, line->is_finding ? "bytes" : "retained");
+	line->retained_bytes = number_of(row, is_finding ? "bytes" : "retained");
 	TRY(copy_of(row, "text", &line->text, err));
 	return copy_of(row, "class", &line->class_name, err);
+}
+
+/* "LeakyService leaks: the activity thread does not know it; held by LeakyService.all (static)" */
+static int add_leak(struct query *q, const struct query *row, struct hdb_error *err)
+{
+	struct overview *o = q->state;
+	const struct hdb_value *name = cell_of(row, "label"), *reason = cell_of(row, "text");
+	const struct hdb_value *holder = cell_of(row, "via_field");
+	const bool is_held = holder->type == HDB_TYPE_TEXT;
+	struct line *line;
+	size_t room;
+
+	if (o->leak_count++ >= OVERVIEW_LEAKS_MAX)
+		return HDB_OK;
+	TRY(add_line(q, row, "leak", err));
+	line = base_vec_at(&o->lines, struct line, o->lines.count - 1);
+	free(line->text);
+	room = name->text_size + reason->text_size + (is_held ? holder->text_size : 0) + 32;
+	line->text = malloc(room);
+	if (!line->text)
+		return hdb_fail_memory(err, "a text", room);
+	(void)snprintf(line->text, room, "%.*s leaks: %.*s%s%.*s", (int)name->text_size,
+		       name->text_size ? name->text : "", (int)reason->text_size,
+		       reason->text_size ? reason->text : "", is_held ? "; held by " : "",
+		       is_held ? (int)holder->text_size : 0, is_held ? holder->text : "");
+	return HDB_OK;
 }
 
 static int read_suspect(struct query *q, const struct query *row, struct hdb_error *err)
@@ -139,7 +175,9 @@ static int read_suspect(struct query *q, const struct query *row, struct hdb_err
 	struct overview *o = q->state;
 
 	if (is_text(row, "kind", "suspect"))
-		return add_line(q, row, err);
+		return add_line(q, row, "suspect", err);
+	if (is_text(row, "kind", "leaking") || is_text(row, "kind", "library"))
+		return add_leak(q, row, err);
 	if (o->lines.count && is_text(row, "kind", "explanation"))
 		return copy_of(
 			row, "text",
@@ -152,10 +190,11 @@ static int read_finding(struct query *q, const struct query *row, struct hdb_err
 	struct overview *o = q->state;
 	struct line *line;
 
-	/* what the suspects say already */
-	if (is_text(row, "rule", "leak-suspect"))
+	/* what the rows of query leaks say already */
+	if (is_text(row, "rule", "leak-suspect") ||
+	    (is_text(row, "rule", "leaking-objects") && o->leak_count))
 		return HDB_OK;
-	TRY(add_line(q, row, err));
+	TRY(add_line(q, row, "finding", err));
 	line = base_vec_at(&o->lines, struct line, o->lines.count - 1);
 	if (is_text(row, "rule", "out-of-memory") && line->text)
 		query_fact_text(q, "out_of_memory", line->text);
@@ -198,6 +237,8 @@ static int open_overview(struct query *q, struct hdb_error *err)
 	const struct overview *o = q->state;
 
 	TRY(ask(q, "leaks", read_suspect, err));
+	if (o->leak_count)
+		query_fact(q, "leaks", o->leak_count);
 	TRY(ask(q, "triage", read_finding, err));
 	TRY(ask(q, "info", read_info, err));
 	query_fact_text(q, "database", heap_path(q->heap));
@@ -214,7 +255,7 @@ static int next_overview(struct query *q, struct hdb_error *err)
 	if (o->at == o->lines.count)
 		return HDB_END;
 	line = base_vec_at(&o->lines, struct line, o->at++);
-	query_set_text(q, KIND, line->is_finding ? "finding" : "suspect");
+	query_set_text(q, KIND, line->kind);
 	if (line->severity)
 		query_set_text(q, SEVERITY, line->severity);
 	if (line->percent >= 0)
