@@ -29,7 +29,7 @@ struct value {
 	uint8_t type;          /* of NUMBER */
 	uint64_t bits;         /* of NUMBER; BYTES: how many */
 	char text[NAME_BYTES]; /* TEXT; REFERENCE: its name */
-	unsigned class_no;     /* of OBJECT */
+	unsigned class_no;     /* of OBJECT; of ARRAY, 0: Object[] */
 	unsigned count;        /* in a collection: so many of it */
 	unsigned first, next;  /* the first field or item; the next one beside it; 0: none */
 	char field[NAME_BYTES];
@@ -237,12 +237,17 @@ static unsigned collection(enum kind kind)
 
 static unsigned object(void)
 {
-	const unsigned no = new_value(OBJECT);
 	char name[NAME_BYTES];
-	unsigned class_no, last = 0;
+	unsigned no, class_no, last = 0;
 
 	take_name(name, "._$[]/-");
 	class_no = class_named(name);
+	if (take("(")) {
+		no = collection(ARRAY);
+		h->values[no].class_no = class_no;
+		return no;
+	}
+	no = new_value(OBJECT);
 	h->values[no].class_no = class_no;
 	while (take(":")) {
 		unsigned super;
@@ -447,7 +452,9 @@ static uint64_t write_array(struct hw *w, const struct value *v)
 	uint32_t count;
 	uint64_t *ids = write_items(w, v, &count), array = new_id();
 
-	hw_object_array(w, array, class_id(class_named("java.lang.Object[]")), ids, count);
+	hw_object_array(w, array,
+			class_id(v->class_no ? v->class_no : class_named("java.lang.Object[]")),
+			ids, count);
 	free(ids);
 	if (v->kind == ARRAY)
 		return array;

@@ -9,8 +9,8 @@
  * class, superclasses after ":" (java.lang.Object is not written), "^NAME" if the object NAME loads
  * its class, "@NAME" if others refer to it by $NAME, and its fields. Values: 12 (int), 12L, 1.5
  * (double), true, "text", null, objects, bytes(N), and collections with items "N*VALUE" or "VALUE",
- * commas between: array(...) of Object[], list(...) an ArrayList, set(...) a HashSet, map(...) a
- * HashMap with texts as keys. Fields that an object of a class does not name are zero.
+ * commas between: array(...) of Object[], a.B[](...), list(...) an ArrayList, set(...) a HashSet,
+ * map(...) a HashMap with texts as keys. Fields that an object of a class does not name are zero.
  */
 #ifndef SUPPORT_PLANTED_H
 #define SUPPORT_PLANTED_H

@@ -91,7 +91,7 @@ static int look_at_block(void *ctx, const struct heap_block *block, struct hdb_e
 	const struct search *search = ctx;
 
 	for (uint32_t i = 0; i < block->count; i++)
-		if (block->kind[i] == STORE_INSTANCE &&
+		if (block->kind[i] != STORE_CLASS &&
 		    explain_has_rules(&search->s->rules, block->class_no[i]))
 			TRY(add_candidate(
 				search->q, search->s, block->first_ix + i,

@@ -457,7 +457,7 @@ int explain_object(const struct session *session, const struct explain_rules *ru
 	int r;
 
 	TRY_ERRORS(heap_object(session->heap, ix, &object, err));
-	if (object.kind != STORE_INSTANCE)
+	if (object.kind != STORE_INSTANCE && object.kind != STORE_OBJECT_ARRAY)
 		return HDB_NOTFOUND;
 	for (uint32_t i = rules->first[object.class_no]; i < rules->first[object.class_no + 1];
 	     i++) {
