@@ -54,7 +54,8 @@ static const struct tool tools[] = {
 	{ "dominators", "dominators", TAKES_QUESTION, run_query, "Dominator tree",
 	  "What an object keeps alive, largest first; without a target the biggest objects." },
 	{ "compare", "diff", TAKES_QUESTION | MCP_TAKES_BEFORE, run_query, "Compare dumps",
-	  "What grew between dumps: db is the last, before has the earlier ones." },
+	  "What grew between dumps: db is the last, before has the earlier ones. Begin with by=owner, "
+	  "which names the fields that hold more than before." },
 	{ "sql", NULL, TAKES_STATEMENT | MCP_TAKES_ALL, run_statement, "SQL",
 	  "Runs a SELECT of SQLite's SQL. Tables: objects, refs, classes, class_fields, roots, threads, "
 	  "frames, locals, strings, arrays, loaders; every class under its name, quoted, with columns "

@@ -159,7 +159,7 @@ function LeaksView({ route }: Props) {
     <Form key="leaks" spec={spec} route={route} first={["threshold"]} without={["brief"]} /><Leaks db={route.params.db} more={paramsOf(route, spec)} /></Panel>;
 }
 
-const growth: [string, string][] = [["class", "classes"], ["package", "packages"], ["loader", "class loaders"], ["object", "new and gone objects"], ["path", "growth by path"],
+const growth: [string, string][] = [["owner", "what grew"], ["class", "classes"], ["package", "packages"], ["loader", "class loaders"], ["object", "new and gone objects"], ["path", "growth by path"],
   ["dominator", "growth by dominator"], ["suspect", "suspects"]];
 
 function Grew({ db, before }: { db?: string; before: string }) {
@@ -187,16 +187,17 @@ function Compare({ route, databases }: Props) {
   useEffect(() => { if (before === undefined && pair) change({ before: String(pair.before), db: pair.now ? String(pair.now) : undefined }, true); }, [before, pair?.before, pair?.now]);
   if (databases.length < 2) return <p class="empty">Only one database is open: `heapdb serve BEFORE AFTER` compares two.</p>;
   if (before === undefined) return null;
-  const with_ = { ...route, params: { ...route.params, before } };
+  const by = route.params.o_by ?? "owner", with_ = { ...route, params: { ...route.params, before } };
+  const front = by === "owner" ? ["name", "held", "objects_before", "objects", "retained_delta", "percent"] : ["name", "retained_delta", "percent", "shallow_delta", "objects_delta"];
   return <>
     <Panel title="Compare"><div class="tools"><Choice label="Before" value={before} choices={databases.filter((d) => d.index !== now).map((d) => [String(d.index), d.name])}
       onChange={(before) => change({ before, zoom: undefined })} /> <span>now: <b>{databases[now]?.name}</b></span>
       <a href={href("compare", { ...route.params, db: before, before: String(now), zoom: undefined, obj: undefined })}>the other way round</a></div>
       <Grew db={route.params.db} before={before} /></Panel>
     <MapView route={with_} compare />
-    <nav class="tabs" aria-label="Compare by">{growth.map(([name, title]) => <a class={(route.params.o_by ?? "class") === name ? "on" : ""} aria-current={(route.params.o_by ?? "class") === name ? "page" : undefined}
-      href={linkTo("compare", { before: route.params.before, shape: route.params.shape, area: route.params.area, o_by: name === "class" ? undefined : name })}>{title}</a>)}</nav>
-    <General key={route.params.o_by ?? "class"} route={with_} query="diff" title="What changed" extra={{ before }} without={["by"]} front={["name", "retained_delta", "percent", "shallow_delta", "objects_delta"]} />
+    <nav class="tabs" aria-label="Compare by">{growth.map(([name, title]) => <a class={by === name ? "on" : ""} aria-current={by === name ? "page" : undefined}
+      href={linkTo("compare", { before: route.params.before, shape: route.params.shape, area: route.params.area, o_by: name === "owner" ? undefined : name })}>{title}</a>)}</nav>
+    <General key={by} route={{ ...with_, params: { ...with_.params, o_by: by } }} query="diff" title="What changed" extra={{ before }} without={["by"]} front={front} />
   </>;
 }
 
