@@ -86,8 +86,11 @@ static int mark_named(struct oql_source *s, uint8_t *marks)
 	struct hdb *db = s->ev->db;
 
 	/* names end with a zero in the arena */
-	if (s->select->is_alone && hdb_class_named(db, name.data, 0) == HDB_NONE)
+	if (s->select->is_alone && hdb_class_named(db, name.data, 0) == HDB_NONE) {
+		/* a name that cannot be read is no class that is not there */
+		TRY(hdb_failed(db, s->ev->err));
 		return refuse_class(s);
+	}
 	for (uint32_t no = hdb_class_named(db, name.data, 0); no != HDB_NONE;
 	     no = hdb_class_named(db, name.data, no + 1))
 		marks[no] = 1;
