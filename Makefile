@@ -608,7 +608,7 @@ define build_zig
 	$(call zig_tools,$(1)) sh tools/packaging/libraries.sh build/zig/$(1) lmdb xxhash pcre2 libzstd libdeflate \
 		zlib sqlite3 $(3)
 	+$(MAKE) PORTABLE=1 RELEASE=1 BUILD=build/zig/$(1) $(call zig_tools,$(1)) OPT=-O2 \
-		CPPFLAGS='-Ibuild/zig/$(1)/include' LDFLAGS='-s -Lbuild/zig/$(1)/lib' build/zig/$(1)/$(2)
+		CPPFLAGS='-UNDEBUG -Ibuild/zig/$(1)/include' LDFLAGS='-s -Lbuild/zig/$(1)/lib' build/zig/$(1)/$(2)
 endef
 WHEELS = x86_64-linux-gnu.2.17 aarch64-linux-gnu.2.17 x86_64-linux-musl aarch64-linux-musl
 wheels: $(WHEELS:%=wheel-%) ## build wheels for manylinux_2_17 and musllinux, x86_64 and aarch64, by zig (PyPI)

@@ -25,6 +25,7 @@
 #else
 #include <sys/mount.h>
 #include <sys/param.h>
+extern char **environ;
 #define AT_RANDOM 25
 #define AT_STATX_SYNC_AS_STAT 0
 #define GRND_NONBLOCK 1

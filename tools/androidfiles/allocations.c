@@ -127,7 +127,7 @@ static int read_name(struct cursor *c, bool is_class, char **out)
 			i++;
 		}
 		/* A zero would end the text. */
-		used += utf8_encode(text + used, ch ? ch : 0xfffd);
+		used += escape_utf8(text + used, ch ? ch : 0xfffd);
 	}
 	text[used] = '\0';
 	if (is_class)

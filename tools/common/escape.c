@@ -61,7 +61,7 @@ size_t utf8_decode(const char *text, size_t size, uint32_t *character)
 	return n;
 }
 
-size_t utf8_encode(char buf[4], uint32_t character)
+size_t escape_utf8(char buf[4], uint32_t character)
 {
 	const uint32_t c = character > 0x10ffff || (character >= 0xd800 && character < 0xe000) ?
 				   0xfffd :

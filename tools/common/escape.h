@@ -26,7 +26,7 @@ void bytes_release(struct bytes *b);
 size_t utf8_decode(const char *text, size_t size, uint32_t *character);
 
 /* Writes a character in UTF-8 and returns its bytes; what is no character becomes U+FFFD. */
-size_t utf8_encode(char buf[4], uint32_t character);
+size_t escape_utf8(char buf[4], uint32_t character);
 
 /*
  * Appends `text` as people may see it: control characters as \n, \t, \x1b, those that turn or hide

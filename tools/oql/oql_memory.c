@@ -189,7 +189,7 @@ void oql_put_char(struct oql_text *text, uint32_t c)
 {
 	char buf[4];
 
-	oql_put(text, buf, utf8_encode(buf, c));
+	oql_put(text, buf, escape_utf8(buf, c));
 }
 
 int oql_text_check(const struct oql_text *text, struct hdb_error *err)
