@@ -39,6 +39,10 @@ def check_objects():
     assert types["class"] == "string" and types["reachable"] == "bool", types
     file = pq.ParquetFile("a.parquet").metadata
     assert file.created_by.startswith("heapdb") and file.metadata[b"heapdb.query"] == b"objects"
+    assert file.metadata[b"heapdb.version"] and len(file.metadata[b"heapdb.dump_fingerprint"]) == 16
+    sorted_by = file.row_group(0).sorting_columns
+    assert [(s.column_index, s.descending) for s in sorted_by] == [(0, False)], sorted_by
+    assert table.column(0).to_pylist() == sorted(table.column(0).to_pylist())
     columns = {file.row_group(0).column(i).path_in_schema: file.row_group(0).column(i)
                for i in range(file.num_columns)}
     for name, column in columns.items():

@@ -38,6 +38,8 @@ enum parquet_codec { UNCOMPRESSED = 0, ZSTD = 6 };
 struct bounds {
 	bool is_set;
 	int64_t low, high;  /* numbers; booleans */
+	int64_t last;       /* of them */
+	bool has_fallen;    /* one was less than the one before it */
 	double least, most; /* of doubles */
 	struct export_bytes low_text, high_text;
 };
@@ -190,15 +192,21 @@ static int make_room(struct parquet *p, size_t rows, struct hdb_error *err)
 static void bound_numbers(struct bounds *b, const uint64_t *values, size_t count)
 {
 	int64_t low = b->is_set ? b->low : INT64_MAX, high = b->is_set ? b->high : INT64_MIN;
+	int64_t last = b->is_set ? b->last : INT64_MIN;
+	bool has_fallen = b->has_fallen;
 
 	for (size_t i = 0; i < count; i++) {
 		const int64_t v = (int64_t)values[i];
 
 		low = v < low ? v : low;
 		high = v > high ? v : high;
+		has_fallen |= v < last;
+		last = v;
 	}
 	b->low = low;
 	b->high = high;
+	b->last = last;
+	b->has_fallen = has_fallen;
 	b->is_set |= count > 0;
 }
 
@@ -593,7 +601,7 @@ static void clear_chunk(struct chunk *c, enum export_kind kind)
 		memset(c->codes_of, 0, c->codes_room * sizeof(*c->codes_of));
 	c->pages.size = 0;
 	c->raw_bytes = c->null_count = 0;
-	c->bounds.is_set = false;
+	c->bounds.is_set = c->bounds.has_fallen = false;
 	c->bounds.low_text.size = c->bounds.high_text.size = 0;
 }
 
@@ -603,11 +611,14 @@ static int write_group(struct export_writer *w, struct hdb_error *err)
 	const uint64_t at = w->offset;
 	struct export_bytes columns = { 0 };
 	uint64_t raw = 0;
+	bool is_sorted;
 	struct thrift t;
 	int r = HDB_OK;
 
 	if (!p->group_rows)
 		return HDB_OK;
+	is_sorted = w->columns[0].kind == EXPORT_I64 && !p->chunks[0].null_count &&
+		    !p->chunks[0].bounds.has_fallen;
 	thrift_begin(&t, &columns);
 	/* Elements of the list, which is the row group's first field. */
 	thrift_list(&t, 1, THRIFT_STRUCT, w->column_count);
@@ -621,6 +632,14 @@ static int write_group(struct export_writer *w, struct hdb_error *err)
 	}
 	thrift_i64(&t, 2, (int64_t)raw);
 	thrift_i64(&t, 3, (int64_t)p->group_rows);
+	if (is_sorted) { /* by the first column, upwards; no nulls */
+		thrift_list(&t, 4, THRIFT_STRUCT, 1);
+		thrift_struct(&t, 0);
+		thrift_i32(&t, 1, 0);
+		thrift_bool(&t, 2, false);
+		thrift_bool(&t, 3, false);
+		thrift_end(&t);
+	}
 	thrift_i64(&t, 5, (int64_t)at);
 	thrift_i64(&t, 6, (int64_t)(w->offset - at));
 	thrift_end(&t);

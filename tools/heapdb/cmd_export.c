@@ -157,12 +157,40 @@ static int note_fact(struct notes *notes, const char *name, const struct hdb_val
 	return add_note(notes, name, buf, size, err);
 }
 
+/* Which dump the rows are of: files of one dump have the same. */
+static int note_fingerprint(struct notes *notes, struct hdb *db, struct hdb_error *err)
+{
+	struct hdb_rows *rows;
+	size_t key, text;
+	int r = hdb_query(db, "info", NULL, &rows, err);
+
+	if (r < 0)
+		return r;
+	key = hdb_rows_find_column(rows, "key");
+	text = hdb_rows_find_column(rows, "value");
+	while ((r = hdb_rows_next(rows, err)) == HDB_OK) {
+		const struct hdb_value *name = hdb_rows_value(rows, key);
+		const struct hdb_value *value = hdb_rows_value(rows, text);
+
+		if (name->text_size == 11 && memcmp(name->text, "fingerprint", 11) == 0 &&
+		    (r = add_note(notes, "dump_fingerprint", value->text, value->text_size, err)) <
+			    0)
+			break;
+	}
+	hdb_rows_close(rows);
+	return r < 0 ? r : HDB_OK;
+}
+
 static int note_facts(struct notes *notes, const struct cli *cli, const struct hdb_rows *rows,
 		      struct hdb_error *err)
 {
 	const char *name = cli->statement ? cli->statement : cli->query->name;
 	int r = add_note(notes, cli->statement ? "sql" : "query", name, strlen(name), err);
 
+	if (r >= 0)
+		r = add_note(notes, "version", HDB_VERSION, strlen(HDB_VERSION), err);
+	if (r >= 0)
+		r = note_fingerprint(notes, cli->db, err);
 	for (size_t i = 0; rows && r >= 0 && i < hdb_rows_fact_count(rows); i++)
 		r = note_fact(notes, hdb_rows_fact_column(rows, i)->name,
 			      hdb_rows_fact_value(rows, i), err);
