@@ -110,12 +110,12 @@ stop
 what="no VM"
 sleep 1000 &
 pid=$!
-capture 3 'is no HotSpot VM: it has not loaded libjvm.so' $pid
+capture 3 'is not a HotSpot VM: it has not loaded libjvm.so' $pid
 kill -0 $pid || fail "$what: it was ended"
 stop
-capture 2 'is no PID' 12x
-capture 2 'is no PID' 0
-capture 2 'is no PID' 99999999999999999999
+capture 2 'is not a PID' 12x
+capture 2 'is not a PID' 0
+capture 2 'is not a PID' 99999999999999999999
 capture 2 'one process at a time' 1 2
 capture 2 'cannot be combined' --live --all 1
 capture 2 'no file that could be referred to' --contents refer 1

@@ -85,7 +85,8 @@ static int find_vm(struct vm_capture *c, int pid, struct hdb_error *err)
 				 strerror(EACCES));
 	if (has == 0)
 		return door_fail(err, HDB_EFORMAT,
-				 "process %d is no HotSpot VM: it has not loaded libjvm.so", pid);
+				 "process %d is not a HotSpot VM: it has not loaded libjvm.so",
+				 pid);
 	(void)capture_counters(&c->process, &counters);
 	if (counters.cannot_attach)
 		return door_fail(err, HDB_EIO,
@@ -266,7 +267,7 @@ static int dump_into_file(struct vm_capture *c, struct hdb_error *err)
 		openat(c->folder_fd, CAPTURE_FILE, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (c->dump_fd < 0 || fstat(c->dump_fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return door_fail(err, HDB_EIO, "%s of process %d: %s", path, c->process.pid,
-				 c->dump_fd < 0 ? strerror(errno) : "is no file");
+				 c->dump_fd < 0 ? strerror(errno) : "is not a file");
 	litter_remove(&c->litter);
 	capture_close_fd(c->socket_fd);
 	c->socket_fd = -1;

@@ -126,10 +126,10 @@ static int check_use(struct cli *cli)
 	if (opt->contents == HDB_CONTENTS_REFER)
 		return cli_fail(
 			&cli->err, HDB_EUSAGE,
-			"a captured dump is no file that could be referred to: its contents "
+			"a captured dump is not a file that can be referred to: its contents "
 			"are kept in the database");
 	if (opt->serial && !opt->adb)
-		return cli_fail(&cli->err, HDB_EUSAGE, "--serial goes with --adb");
+		return cli_fail(&cli->err, HDB_EUSAGE, "--serial needs --adb");
 	if (opt->adb && (opt->parallel || opt->gz || opt->tmp))
 		return cli_fail(&cli->err, HDB_EUSAGE,
 				"--parallel, --gz and --tmp cannot be combined with --adb");
@@ -145,9 +145,10 @@ static int parse_pid(struct cli *cli, int *pid)
 	errno = 0;
 	value = strtol(text, &end, 10);
 	if (text[0] < '0' || text[0] > '9' || *end || errno || value < 1 || value > INT_MAX)
-		return cli_fail(&cli->err, HDB_EUSAGE,
-				"\"%s\" is no PID; `heapdb capture` lists the JVMs of this machine",
-				text);
+		return cli_fail(
+			&cli->err, HDB_EUSAGE,
+			"\"%s\" is not a PID; `heapdb capture` lists the JVMs of this machine",
+			text);
 	*pid = (int)value;
 	return HDB_OK;
 }

@@ -335,7 +335,8 @@ static int export_columns(struct cli *cli)
 	int r;
 
 	if (!opt->output && cli->out->is_terminal)
-		return cli_fail(&cli->err, HDB_EUSAGE, "this is no text for a terminal: -o FILE");
+		return cli_fail(&cli->err, HDB_EUSAGE,
+				"these bytes are not for a terminal: -o FILE");
 #ifdef HAVE_SQLITE
 	r = cli->statement ? statement_stream(cli, &notes, &stream) :
 			     query_stream(cli, &where, &notes, &stream);

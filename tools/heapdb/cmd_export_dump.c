@@ -45,6 +45,7 @@ int cmd_export_dump(struct cli *cli)
 	if (cli->opt.output && strcmp(cli->opt.output, "-") != 0)
 		return export_to_file(cli, copy);
 	if (cli->out->is_terminal)
-		return cli_fail(&cli->err, HDB_EUSAGE, "a dump is no text for a terminal: -o FILE");
+		return cli_fail(&cli->err, HDB_EUSAGE,
+				"a dump is not text for a terminal: -o FILE");
 	return copy(cli);
 }

@@ -321,7 +321,7 @@ static void put_screen(struct output *out)
 		out,
 		"heapdb answers questions about heap dumps of Java and Android programs.\n\n"
 		"  heapdb FILE               a dump or its database on one screen\n"
-		"  heapdb leaks FILE         leak suspects: who holds what, and the way to it\n"
+		"  heapdb leaks FILE         leak suspects: what holds how much, with the path\n"
 		"  heapdb top FILE           the biggest objects; --by class, package, loader\n"
 		"  heapdb retained 0x12c4    what would be freed without an object, or a class\n"
 		"  heapdb path 0x12c4        why an object is alive\n"

@@ -207,8 +207,8 @@ static size_t put_size(char *buf, size_t size, uint64_t bytes)
 	return (size_t)snprintf(buf, size, "%.1f MB", (double)bytes / 1048576.0);
 }
 
-/* How much of the process's memory the dump explains. */
-static void tell(struct meminfo *m, uint64_t pss)
+/* Makes the sentence that says how much of the process's memory the dump explains. */
+static void explain(struct meminfo *m, uint64_t pss)
 {
 	const uint64_t known = m->java + m->native;
 	char whole[32], java[32], native[32], rest[32];
@@ -218,12 +218,12 @@ static void tell(struct meminfo *m, uint64_t pss)
 	put_size(native, sizeof(native), m->native);
 	put_size(rest, sizeof(rest), pss > known ? pss - known : 0);
 	snprintf(m->told, sizeof(m->told),
-		 "of %s of Pss %s are Java objects of the dump, %s native memory that they own; "
-		 "%s are not in the dump%s",
+		 "of %s of Pss, %s are Java objects of the dump and %s native memory that they "
+		 "own; %s are not in the dump%s",
 		 whole, java, native, rest,
 		 known > pss ?
 			 " (the dump has more than is in memory: pages are swapped out, or it "
-			 "is of another moment)" :
+			 "was taken at another time)" :
 			 "");
 }
 
@@ -265,7 +265,7 @@ static int print_memory(struct meminfo *m)
 		  .type = HDB_TYPE_BYTES,
 		  .title = "native memory that they own" },
 		{ .name = "not_in_dump", .type = HDB_TYPE_BYTES, .title = "not in the dump" },
-		{ .name = "told", .type = HDB_TYPE_TEXT, .title = "told" },
+		{ .name = "told", .type = HDB_TYPE_TEXT, .title = "summary" },
 	};
 	const struct row_source source = {
 		.ctx = m,
@@ -291,7 +291,7 @@ static int print_memory(struct meminfo *m)
 	if (m->has_dump) {
 		const uint64_t known = m->java + m->native;
 
-		tell(m, pss);
+		explain(m, pss);
 		values[1] = number_value(HDB_TYPE_BYTES, pss);
 		values[2] = number_value(HDB_TYPE_BYTES, m->java);
 		values[3] = number_value(HDB_TYPE_BYTES, m->native);

@@ -78,7 +78,7 @@ static int check_operands(struct cli *cli)
 					"one dump at a time",
 				cli->command->name, cli->command->synopsis);
 	if (strcmp(cli->opt.operands[1], "-") == 0 && cli->out->is_terminal)
-		return cli_fail(&cli->err, HDB_EUSAGE, "a dump is no text for a terminal");
+		return cli_fail(&cli->err, HDB_EUSAGE, "a dump is not text for a terminal");
 	if (strcmp(cli->opt.operands[1], "-") == 0 &&
 	    (cli->opt.has_format || cli->opt.human || cli->opt.bytes))
 		return cli_fail(

@@ -176,7 +176,7 @@ int cmd_serve(struct cli *cli)
 		count = 0;
 	}
 	if (count > 0 && cli->opt.dump)
-		return cli_fail(&cli->err, HDB_EUSAGE, "--dump is of one database");
+		return cli_fail(&cli->err, HDB_EUSAGE, "--dump is for a single database");
 	for (size_t i = 0; i < count; i++) {
 		rc = locate_named(cli, cli->opt.operands[i], &paths[2 * i], &paths[2 * i + 1]);
 		if (rc != HDB_OK)

@@ -107,7 +107,7 @@ static int open_named(struct run *run, size_t count)
 	struct cli *cli = run->cli;
 
 	if (cli->opt.dump)
-		return cli_fail(&cli->err, HDB_EUSAGE, "--dump is of one database");
+		return cli_fail(&cli->err, HDB_EUSAGE, "--dump is for a single database");
 	cli->before = calloc(count, sizeof(cli->before[0]));
 	if (!cli->before)
 		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for %zu databases", count);

@@ -74,7 +74,7 @@ static int set_id(struct serve_job *job, const char *value, struct hdb_error *er
 
 	if (size == 0 || size >= sizeof(job->id) ||
 	    strspn(value, "0123456789abcdefghijklmnopqrstuvwxyz-") != size)
-		return refuse(err, "\"job\" is of letters and digits, at most %d",
+		return refuse(err, "\"job\" has letters, digits and dashes, at most %d",
 			      SERVE_ID_SIZE - 1);
 	memcpy(job->id, value, size + 1);
 	return HDB_OK;
