@@ -8,7 +8,8 @@
  * androidx, Guava 10 to 33, fastutil 6 to 8, Kotlin 1.3 to 2, kotlinx.collections.immutable 0.3,
  * Scala 2.10 to 3, Clojure 1.8 to 1.12, vavr 0.9 and 0.10, Eclipse Collections 8 to 11,
  * PCollections 3 and 4, Agrona 1, HPPC 0.7 to 0.10, RoaringBitmap 0.6 to 1, Ehcache 3,
- * Pekko 1, Akka 2, Hazelcast 5, H2 2.
+ * Pekko 1, Akka 2, Hazelcast 5,
+ * Hibernate 5 and 6, H2 2.
  */
 #include "heap/collections/collections.h"
 
@@ -498,7 +499,7 @@ static const struct heap_collection_rule table[] = {
 	WRAP("androidx.collection.LruCache", HEAP_MAP, "map"),
 	WRAP("android.os.BaseBundle", HEAP_MAP, "mMap"),
 
-	/* ---- Ehcache 3, Pekko, Akka, Hazelcast 5, H2 2 ---- */
+	/* ---- Ehcache 3, Pekko, Akka, Hazelcast 5, Hibernate 5 and 6, H2 2 ---- */
 	{ .class_name = "org.ehcache.impl.internal.concurrent.ConcurrentHashMap",
 	  .kind = HEAP_MAP,
 	  .shape = HEAP_CHAINS,
@@ -535,6 +536,19 @@ static const struct heap_collection_rule table[] = {
 	  .store = "table",
 	  .key = "keyRef",
 	  .value = "valueRef",
+	  .next = "next",
+	  .flags = HEAP_HASHED | HEAP_PART },
+	{ .class_name = "org.hibernate.internal.util.collections.BoundedConcurrentHashMap",
+	  .kind = HEAP_MAP,
+	  .shape = HEAP_PARTS,
+	  .store = "segments" },
+	{ .class_name = "org.hibernate.internal.util.collections.BoundedConcurrentHashMap$Segment",
+	  .kind = HEAP_MAP,
+	  .shape = HEAP_CHAINS,
+	  .size = "count",
+	  .store = "table",
+	  .key = "key",
+	  .value = "value",
 	  .next = "next",
 	  .flags = HEAP_HASHED | HEAP_PART },
 	HIDDEN("org.h2.mvstore.MVMap", HEAP_MAP, "root.value.root.totalCount"),
