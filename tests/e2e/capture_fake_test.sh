@@ -118,8 +118,8 @@ capture 2 'is not a PID' 0
 capture 2 'is not a PID' 99999999999999999999
 capture 2 'one process at a time' 1 2
 capture 2 'cannot be combined' --live --all 1
-capture 2 'no file that could be referred to' --contents refer 1
-capture 2 '--serial goes with --adb' --serial x 1
+capture 2 'not a file that can be referred to' --contents refer 1
+capture 2 '--serial needs --adb' --serial x 1
 capture 3 'there is no process' 2147483647
 
 # hsperfdata of anything: what is listed is escaped, and nothing hangs.
