@@ -70,6 +70,48 @@ static void add_fact(struct bytes *to, const struct answer *answer, size_t fact,
 		column_for_people(answer_fact_column(answer, fact), value, style, to);
 }
 
+/* The fact named so with this ending: of "heap_objects" "heap_objects_before"; NULL: none. */
+static const struct hdb_value *relative(const struct answer *answer, const char *name,
+					const char *ending)
+{
+	char other[96];
+
+	snprintf(other, sizeof(other), "%s%s", name, ending);
+	return answer_fact(answer, other);
+}
+
+/* Whether the fact is printed with the one that it was before, or grew to. */
+static bool is_part(const struct answer *answer, const char *name)
+{
+	const char *end = strrchr(name, '_');
+	char base[80];
+
+	if (!end || (strcmp(end, "_before") != 0 && strcmp(end, "_delta") != 0))
+		return false;
+	snprintf(base, sizeof(base), "%.*s", (int)(end - name), name);
+	return has_value(answer_fact(answer, base)) && has_value(relative(answer, base, "_before"));
+}
+
+/* Appends "reachable bytes: 1.0 MiB -> 1.8 MiB (+742.1 KiB)". */
+static void add_growth(struct bytes *to, const struct answer *answer, size_t fact,
+		       const struct render_style *style)
+{
+	const struct hdb_column *column = answer_fact_column(answer, fact);
+	const struct hdb_value *delta = relative(answer, column->name, "_delta");
+	const struct hdb_column grew = { .name = "_delta" };
+
+	bytes_add(to, column_title(column), strlen(column_title(column)));
+	bytes_add(to, ": ", 2);
+	value_for_people(relative(answer, column->name, "_before"), style, to);
+	bytes_add(to, " -> ", 4);
+	value_for_people(answer_fact_value(answer, fact), style, to);
+	if (!has_value(delta) || says_nothing(delta))
+		return;
+	bytes_add(to, " (", 2);
+	column_for_people(&grew, delta, style, to);
+	bytes_add(to, ")", 1);
+}
+
 /* The text as lines of a paragraph; those after the first are indented. */
 static void put_lines(struct output *out, const struct render_style *style,
 		      const struct bytes *text)
@@ -178,13 +220,14 @@ void facts_below(struct answer *answer, const struct render_style *style, struct
 	struct bytes text = { 0 };
 
 	for (size_t i = 0; i < answer_fact_count(answer); i++) {
-		const size_t before = text.size;
+		const char *name = answer_fact_column(answer, i)->name;
 
 		if (is_above(answer, i) || says_nothing(answer_fact_value(answer, i)) ||
-		    is_among(answer_fact_column(answer, i)->name, IN_SENTENCES))
+		    is_among(name, IN_SENTENCES) || is_part(answer, name))
 			continue;
-		bytes_add(&text, "; ", before ? 2 : 0);
-		add_fact(&text, answer, i, style);
+		bytes_add(&text, "; ", text.size ? 2 : 0);
+		(has_value(relative(answer, name, "_before")) ? add_growth :
+								add_fact)(&text, answer, i, style);
 	}
 	put_paragraph(out, style, &text);
 	add_population(&text, answer, style);
