@@ -42,11 +42,9 @@ int analysis_array_facts(struct heap *heap, struct base_view *view, uint64_t off
 	const uint8_t *p;
 	bool uniform;
 	unsigned width;
-	int r = offset ? hprof_sub_read(&heap->file, view, offset, &sub, err) : HDB_NOTFOUND;
 
 	*out = (struct analysis_array_facts){ 0 };
-	if (r != HDB_OK)
-		return r;
+	TRY(offset ? hprof_sub_read(&heap->file, view, offset, &sub, err) : HDB_NOTFOUND);
 	if (sub.tag == HPROF_OBJECT_ARRAY_DUMP)
 		out->type = HPROF_OBJECT;
 	else if (sub.tag == HPROF_PRIMITIVE_ARRAY_DUMP || sub.tag == HPROF_PRIMITIVE_ARRAY_NODATA)

@@ -125,7 +125,6 @@ int analysis_measure(const struct session *session, struct analysis_measuring *h
 {
 	const struct heap_collection_rule *rule;
 	struct heap_collection c;
-	int r;
 
 	*m = (struct analysis_measure){
 		.class_no = object->class_no,
@@ -139,11 +138,9 @@ int analysis_measure(const struct session *session, struct analysis_measuring *h
 	rule = heap_collection_rule(session->heap, object->class_no);
 	if (!rule || rule->flags & HEAP_PART)
 		return HDB_NOTFOUND;
-	if ((r = heap_collection_open(session->heap, object->ix, &c, err)) != HDB_OK)
-		return r;
-	if (!c.has_size &&
-	    (r = heap_collection_count(session->heap, &c, &how->steps_left, err)) < 0)
-		return r;
+	TRY(heap_collection_open(session->heap, object->ix, &c, err));
+	if (!c.has_size)
+		TRY_ERRORS(heap_collection_count(session->heap, &c, &how->steps_left, err));
 	m->kind = heap_collection_kind_name(rule->kind);
 	m->size = c.size;
 	m->has_size = c.has_size;

@@ -52,8 +52,7 @@ static int grow_sizes(const struct session *session, struct analysis_sums *s, st
 	assert(s->count <= s->slots);
 	if (slots * sizeof(*sums) > session->work->memory_bytes / 2)
 		return hdb_fail(err, HDB_ELIMIT,
-				"%" PRIu64 " different sizes do not fit in the memory "
-				"budget",
+				"%" PRIu64 " different sizes do not fit in the memory budget",
 				s->count);
 	sums = calloc(slots, sizeof(*sums));
 	if (!sums)

@@ -89,14 +89,9 @@ static int add_path(const struct session *session, struct tree *t, bool is_stron
 static int add_paths(const struct session *session, struct tree *t, bool is_strong,
 		     const struct base_vec *members, struct hdb_error *err)
 {
-	int r = HDB_OK;
-
-	for (size_t i = 0; i < members->count && t->map.count < NODES_MAX; i++) {
-		r = add_path(session, t, is_strong, *base_vec_at(members, uint32_t, i), err);
-		if (r != HDB_OK)
-			return r;
-	}
-	return r;
+	for (size_t i = 0; i < members->count && t->map.count < NODES_MAX; i++)
+		TRY(add_path(session, t, is_strong, *base_vec_at(members, uint32_t, i), err));
+	return HDB_OK;
 }
 
 /* Adds what depends on a node to its parent, and keeps the parent's best child. */
@@ -133,13 +128,10 @@ static int follow(struct tree *t, uint64_t least, struct base_vec *common, struc
 
 	while (number != GRAPH_NONE && common->count < COMMON_MAX) {
 		const struct node *node = node_at(t, number), *child;
-		int r;
 
 		if (node->count <= least)
 			break;
-		r = base_vec_push(common, &t->map.node[number], sizeof(uint32_t), err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(base_vec_push(common, &t->map.node[number], sizeof(uint32_t), err));
 		child = node->best == GRAPH_NONE ? NULL : node_at(t, node->best);
 		if (!child || (double)child->retained_bytes * DROP_DENOMINATOR <
 				      (double)node->retained_bytes * DROP_NUMERATOR)

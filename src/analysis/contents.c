@@ -77,15 +77,13 @@ static int find_reachable(const struct reading *s, uint32_t block_no, struct hdb
 static int count_take(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct reading *s = ctx;
-	const int r = find_reachable(s, block->block_no, err);
 
 	s->room += block->values[0];
-	if (r != HDB_OK)
-		return r;
+	TRY(find_reachable(s, block->block_no, err));
 	for (uint32_t i = 0; i < block->objects->count; i++)
 		if (counts(s, i) && heap_is_counted(s->session->heap, block->objects, i))
 			s->out->heap_bytes += block->objects->shallow[i];
-	return r;
+	return HDB_OK;
 }
 
 /* ---- reading ---- */
@@ -246,11 +244,9 @@ static int read_take(void *ctx, struct derive_block *block, struct hdb_error *er
 	struct reading *s = ctx;
 	const struct analysis_content *made = block->bytes[0].data;
 	struct analysis_content *records = s->out->records.data;
-	int r = find_reachable(s, block->block_no, err);
 
 	assert(s->out->count <= s->room);
-	if (r != HDB_OK)
-		return r;
+	TRY(find_reachable(s, block->block_no, err));
 	for (uint32_t i = 0; i < block->objects->count; i++)
 		if (base_bit_has(block->values, i))
 			s->out->without += count_one(s, block->objects, i);
@@ -261,7 +257,7 @@ static int read_take(void *ctx, struct derive_block *block, struct hdb_error *er
 			return hdb_fail(err, HDB_ECORRUPT, "objects changed while they were read");
 		records[s->out->count++] = made[i];
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* ---- sorting ---- */
@@ -367,16 +363,12 @@ static void sort(struct analysis_content *records, uint64_t count)
 static int prepare(struct reading *s, unsigned *threads_max, struct hdb_error *err)
 {
 	struct heap *heap = s->session->heap;
-	int r = heap_load_strings(heap, err);
 
 	*threads_max = UINT32_MAX;
-	if (r < 0)
-		return r;
-	if ((r = heap_open_dump(heap, err)) < 0)
-		return r;
-	if (s->options->kind != ANALYSIS_ARRAYS &&
-	    (r = heap_string_blocks(heap, &s->references, threads_max, err)) < 0)
-		return r;
+	TRY_ERRORS(heap_load_strings(heap, err));
+	TRY_ERRORS(heap_open_dump(heap, err));
+	if (s->options->kind != ANALYSIS_ARRAYS)
+		TRY_ERRORS(heap_string_blocks(heap, &s->references, threads_max, err));
 	if (!heap->object_count)
 		return HDB_OK;
 	s->reachable = malloc(STORE_BLOCK_OBJECTS);

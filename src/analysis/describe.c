@@ -86,10 +86,7 @@ static int find_element(const struct reference *ref, uint64_t length, struct hdb
 	struct heap_slice slice = { .bits = bits, .room = SEARCH_CHUNK };
 
 	for (uint64_t at = 0; at < length && at < SEARCH_MAX; at += SEARCH_CHUNK) {
-		const int r = heap_elements(ref->session->heap, ref->from, at, &slice, err);
-
-		if (r < 0)
-			return r;
+		TRY_ERRORS(heap_elements(ref->session->heap, ref->from, at, &slice, err));
 		for (uint64_t i = 0; i < slice.done; i++) {
 			if (bits[i] == ref->to_id) {
 				(void)snprintf(ref->text.buf, ref->text.size, "[%" PRIu64 "]",
@@ -162,9 +159,8 @@ int analysis_cheap_retained(const struct session *session, uint32_t ix,
 				  err);
 	out->bytes = result.retained_bytes;
 	out->found = r == HDB_OK;
-	out->from = r == GRAPH_BUDGET ?
-			    "not computed: the object holds too much to be found locally; `query "
-			    "retained` builds the dominator tree" :
-			    "local";
+	out->from = r == GRAPH_BUDGET ? "not computed: the object holds too much to be found "
+					"locally; `query retained` builds the dominator tree" :
+					"local";
 	return r < 0 ? r : HDB_OK;
 }

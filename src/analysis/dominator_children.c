@@ -43,17 +43,13 @@ static int uncount(const struct session *session, struct analysis_level *level, 
 {
 	uint32_t dominator;
 	bool hidden = false;
-	int r = derive_dominator(session->derive, ix, &dominator, err);
 
-	if (r != HDB_OK)
-		return r;
-	if (dominator == parent && dominator != ix) {
-		if ((r = is_hidden(session, level, ix, &hidden, err)) != HDB_OK)
-			return r;
-	}
+	TRY(derive_dominator(session->derive, ix, &dominator, err));
+	if (dominator == parent && dominator != ix)
+		TRY(is_hidden(session, level, ix, &hidden, err));
 	if (hidden && level->length)
 		level->length--;
-	return r;
+	return HDB_OK;
 }
 
 int analysis_level_begin(const struct session *session, uint32_t ix, bool hides_invented,
@@ -61,24 +57,20 @@ int analysis_level_begin(const struct session *session, uint32_t ix, bool hides_
 {
 	struct heap *heap = session->heap;
 	uint32_t list = ix;
-	int r = heap_load_classes(heap, err);
 
 	*out = (struct analysis_level){ .hides_invented = hides_invented };
-	if (r != HDB_OK)
-		return r;
-	if (!hides_invented && (r = derive_children(session->derive, &out->others, err)) != HDB_OK)
-		return r;
+	TRY(heap_load_classes(heap, err));
+	if (!hides_invented)
+		TRY(derive_children(session->derive, &out->others, err));
 	TRY(ix == HEAP_NONE ? derive_top_level(session->derive, &out->children, &list, err) :
 			      derive_children(session->derive, &out->children, err));
-	if ((r = store_lists_begin(&out->children, list, &out->length, err)) != HDB_OK)
-		return r;
-	if (heap->object_count && (r = uncount(session, out, ix, HEAP_BOOT_LOADER, err)) != HDB_OK)
-		return r;
+	TRY(store_lists_begin(&out->children, list, &out->length, err));
+	if (heap->object_count)
+		TRY(uncount(session, out, ix, HEAP_BOOT_LOADER, err));
 	for (uint32_t no = 0; no < heap->class_count; no++)
-		if (heap_class(heap, no)->flags & STORE_CLASS_INVENTED &&
-		    (r = uncount(session, out, ix, heap_class(heap, no)->ix, err)) != HDB_OK)
-			return r;
-	return r;
+		if (heap_class(heap, no)->flags & STORE_CLASS_INVENTED)
+			TRY(uncount(session, out, ix, heap_class(heap, no)->ix, err));
+	return HDB_OK;
 }
 
 int analysis_level_next(const struct session *session, struct analysis_level *level, uint32_t *ix,

@@ -52,8 +52,7 @@ static int add_field(const struct session *session, struct analysis_excludes *s,
 	if (classes.count > ANALYSIS_EXCLUDES_MAX - s->field_count) {
 		free(classes.numbers);
 		return hdb_fail(err, HDB_ELIMIT,
-				"--exclude: more than %d classes; name their "
-				"superclass",
+				"--exclude: more than %d classes; name their superclass",
 				ANALYSIS_EXCLUDES_MAX);
 	}
 	for (size_t i = 0; i < classes.count; i++) {
@@ -81,12 +80,8 @@ int analysis_excludes_parse(const struct session *session, const char *text,
 			if (strlen(names[k]) == size && strncmp(p, names[k], size) == 0)
 				known = out->strengths[k] = true;
 		}
-		if (!known) {
-			const int r = add_field(session, out, p, size, err);
-
-			if (r != HDB_OK)
-				return r;
-		}
+		if (!known)
+			TRY(add_field(session, out, p, size, err));
 		p += size + (p[size] == ',');
 	}
 	return HDB_OK;
@@ -151,16 +146,14 @@ static int is_named(const struct analysis_excludes *s, uint32_t class_no,
 		    const struct store_field *field, bool *out, struct hdb_error *err)
 {
 	char name[NAME_MAX_BYTES];
-	const int r = heap_text(s->session->heap, field->name_text, name, sizeof(name), err);
 
 	*out = false;
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_text(s->session->heap, field->name_text, name, sizeof(name), err));
 	for (size_t i = 0; i < s->field_count; i++)
 		if (strcmp(s->fields[i].name, name) == 0 &&
 		    heap_is_subclass(s->session->heap, class_no, s->fields[i].class_no))
 			*out = true;
-	return r;
+	return HDB_OK;
 }
 
 /* Notes where instances of a class keep references: its own fields, then each superclass's. */
@@ -210,10 +203,8 @@ static int drop_weak(const struct analysis_excludes *s, uint32_t from, uint32_t 
 
 	for (uint32_t e = 0; e < *count; e++) {
 		uint8_t strength;
-		const int r = heap_strength(s->session->heap, from, edges[e], &strength, err);
 
-		if (r < 0)
-			return r;
+		TRY_ERRORS(heap_strength(s->session->heap, from, edges[e], &strength, err));
 		if (strength == STORE_STRONG || !s->strengths[strength])
 			edges[kept++] = edges[e];
 	}
@@ -350,9 +341,8 @@ static int keep(void *ctx, uint32_t from, uint32_t *edges, uint32_t *count, stru
 	struct held held;
 
 	TRY(heap_object(heap, from, &object, err));
-	if (heap_class(heap, object.class_no)->strength) {
+	if (heap_class(heap, object.class_no)->strength)
 		TRY(drop_weak(s, from, edges, count, err));
-	}
 	if (!s->field_count)
 		return HDB_OK;
 	TRY_ERRORS(read_held(s, from, object.class_no, &held, err));
@@ -370,34 +360,28 @@ static int note_other_edges(const struct session *session, struct analysis_exclu
 	const bool is_any = heap_meta_number(heap, "references.dangling", 1) != 0;
 	const uint64_t threads = heap_thread_count(heap);
 	struct heap_object object;
-	int r = HDB_OK;
 
 	memset(s->has_other_edges, is_any, heap->class_count);
 	for (uint64_t no = 0; no < threads && !is_any; no++) {
 		struct store_thread thread;
 
-		if ((r = heap_thread(heap, no, &thread, err)) != HDB_OK)
-			return r;
-		if (thread.ix != STORE_NONE &&
-		    (r = heap_object(heap, thread.ix, &object, err)) != HDB_OK)
-			return r;
+		TRY(heap_thread(heap, no, &thread, err));
+		if (thread.ix != STORE_NONE)
+			TRY(heap_object(heap, thread.ix, &object, err));
 		if (thread.ix != STORE_NONE)
 			s->has_other_edges[object.class_no] = 1;
 	}
 	for (uint32_t no = 0; no < heap->class_count && !is_any; no++) {
-		if ((r = heap_object(heap, heap_class(heap, no)->loader_ix, &object, err)) !=
-		    HDB_OK)
-			return r;
+		TRY(heap_object(heap, heap_class(heap, no)->loader_ix, &object, err));
 		s->has_other_edges[object.class_no] = 1;
 	}
-	return r;
+	return HDB_OK;
 }
 
 int analysis_excludes_filter(const struct session *session, struct analysis_excludes *excludes,
 			     struct derive_filter *out, struct hdb_error *err)
 {
 	struct heap *heap = session->heap;
-	int r;
 
 	TRY_ERRORS(heap_load_classes(heap, err));
 	analysis_excludes_release(excludes);
@@ -412,8 +396,7 @@ int analysis_excludes_filter(const struct session *session, struct analysis_excl
 		.keep = keep,
 		.ctx = excludes,
 	};
-	if ((r = note_other_edges(session, excludes, err)) != HDB_OK)
-		return r;
+	TRY(note_other_edges(session, excludes, err));
 	for (uint32_t no = 0; no < heap->class_count; no++) {
 		const uint8_t strength = heap_class(heap, no)->strength;
 		uint8_t *is_from = &excludes->from_class[no];
@@ -421,9 +404,8 @@ int analysis_excludes_filter(const struct session *session, struct analysis_excl
 		*is_from = strength && strength <= STORE_FINALIZER && excludes->strengths[strength];
 		for (size_t i = 0; i < excludes->field_count && !*is_from; i++)
 			*is_from = heap_is_subclass(heap, no, excludes->fields[i].class_no);
-		if (*is_from && excludes->field_count &&
-		    (r = note_places(session, excludes, no, err)) < 0)
-			return r;
+		if (*is_from && excludes->field_count)
+			TRY_ERRORS(note_places(session, excludes, no, err));
 		excludes->first_place[no + 1] = (uint32_t)excludes->places.count;
 	}
 	return HDB_OK;

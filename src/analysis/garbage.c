@@ -107,11 +107,9 @@ static int number_block(void *ctx, const struct heap_block *block, const uint8_t
 	struct heap *heap = g->session->heap;
 	uint32_t *numbers = g->numbers.data, *ixs = g->ixs.data;
 	uint64_t *bytes = g->bytes.data;
-	int r;
 
-	if (n->was_filtered &&
-	    (r = heap_read_heaps(heap, heap_block_no(block), n->heap_no, err)) < 0)
-		return r;
+	if (n->was_filtered)
+		TRY_ERRORS(heap_read_heaps(heap, heap_block_no(block), n->heap_no, err));
 	for (uint32_t i = 0; i < block->count; i++) {
 		if (reachable[i] || !heap_is_counted(heap, block, i))
 			continue;
@@ -148,7 +146,6 @@ static int load(struct garbage *g, struct hdb_error *err)
 {
 	struct base_work *work = g->session->work;
 	uint64_t *first, sum = 0;
-	int r;
 
 	TRY_ERRORS(base_big_alloc(work, &g->numbers,
 				  (uint64_t)g->session->heap->object_count * 4 + 4,
@@ -173,10 +170,8 @@ static int load(struct garbage *g, struct hdb_error *err)
 		first[n] = sum;
 		sum += edges;
 	}
-	r = base_big_alloc(work, &g->target, sum * 4 + 4, "references of garbage", err);
+	TRY_ERRORS(base_big_alloc(work, &g->target, sum * 4 + 4, "references of garbage", err));
 	g->is_filling = true;
-	if (r < 0)
-		return r;
 	return each_edge(g, err);
 }
 
@@ -218,12 +213,8 @@ static int search(struct garbage *g, uint32_t from, struct turn turn,
 			state[target[e]] = turn.new;
 			stack[depth++] = target[e];
 		}
-		if (++g->seen % STEP_OBJECTS == 0) {
-			const int r = base_step(g->session->work, g->seen / 3, err);
-
-			if (r < 0)
-				return r;
-		}
+		if (++g->seen % STEP_OBJECTS == 0)
+			TRY_ERRORS(base_step(g->session->work, g->seen / 3, err));
 	}
 	return HDB_OK;
 }

@@ -103,11 +103,9 @@ static int count_objects(const struct session *session, enum analysis_counting c
 			 struct derive_total *by_class, struct hdb_error *err)
 {
 	struct class_sums sums = { session->heap, by_class };
-	int r;
 
-	if (counting == ANALYSIS_COUNT_REACHED &&
-	    (r = derive_need_reachable(session->derive, err)) != HDB_OK)
-		return r;
+	if (counting == ANALYSIS_COUNT_REACHED)
+		TRY(derive_need_reachable(session->derive, err));
 	base_stage(session->work, "counting objects", session->heap->object_count, "objects");
 	return counting == ANALYSIS_COUNT_REACHED ?
 		       derive_each_reachable(session->derive, session->work, count_reached, &sums,
@@ -211,11 +209,9 @@ int analysis_make_class_totals(const struct session *session, struct derive_tota
 {
 	const struct heap *heap = session->heap;
 	const size_t n = (size_t)heap->class_count + 1;
-	const int r = heap_load_classes(session->heap, err);
 
 	*out = NULL;
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_load_classes(session->heap, err));
 	*out = calloc(n, sizeof(**out));
 	if (!*out)
 		return hdb_fail_memory(err, "totals by class", n * sizeof(**out));

@@ -114,15 +114,12 @@ static int new_entry(struct analysis_counter *t, struct analysis_counter_head **
 {
 	uint64_t at;
 	const unsigned k = piece_of(t->used, &at);
-	int r = HDB_OK;
 
 	if (!at)
-		r = base_big_alloc(t->session->work, &t->pieces[k],
-				   ((uint64_t)FIRST_PIECE << k) * t->entry_bytes, t->what, err);
-	if (r != HDB_OK)
-		return r;
+		TRY(base_big_alloc(t->session->work, &t->pieces[k],
+				   ((uint64_t)FIRST_PIECE << k) * t->entry_bytes, t->what, err));
 	*out = entry_at(t, t->used++);
-	return r;
+	return HDB_OK;
 }
 
 int analysis_counter_add(struct analysis_counter *tally, struct heap_text_hash hash, uint32_t ix,
@@ -130,13 +127,10 @@ int analysis_counter_add(struct analysis_counter *tally, struct heap_text_hash h
 {
 	struct analysis_counter_head *head = NULL;
 	struct slot *slot;
-	int r = HDB_OK;
 
 	assert(tally->entry_bytes >= sizeof(struct analysis_counter_head));
 	if (tally->used >= tally->slots / 4 * 3)
-		r = grow(tally, err);
-	if (r < 0)
-		return r;
+		TRY_ERRORS(grow(tally, err));
 	slot = find_slot(tally, hash);
 	if (slot->number) {
 		head = entry_at(tally, slot->number - 1);

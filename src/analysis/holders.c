@@ -63,10 +63,8 @@ static int count(struct analysis_holders *h, uint32_t class_no, uint32_t field_n
 {
 	const uint64_t key = key_of(class_no, field_no);
 	struct analysis_holder_count *slot;
-	int r = h->used >= h->table.capacity / 4 * 3 ? grow(h, err) : HDB_OK;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(h->used >= h->table.capacity / 4 * 3 ? grow(h, err) : HDB_OK);
 	slot = find_slot(&h->table, key);
 	h->used += slot->key == 0;
 	slot->key = key;
@@ -78,11 +76,8 @@ static int count(struct analysis_holders *h, uint32_t class_no, uint32_t field_n
 int analysis_holders_begin(const struct session *session, struct analysis_holders *h,
 			   bool with_unreachable, struct hdb_error *err)
 {
-	int r;
-
 	*h = (struct analysis_holders){ .with_unreachable = with_unreachable };
-	if ((r = heap_load_roots(session->heap, err)) < 0)
-		return r;
+	TRY_ERRORS(heap_load_roots(session->heap, err));
 	return derive_referrers(session->derive, &h->referrers, err);
 }
 
@@ -150,28 +145,21 @@ int analysis_holders_add(const struct session *session, struct analysis_holders 
 	const uint32_t *batch;
 	size_t n = 0;
 	uint64_t to_id, before = h->references;
-	int r = heap_id(session->heap, ix, &to_id, err);
 
-	if (r < 0)
-		return r;
-	if ((r = store_lists_begin(&h->referrers, ix, NULL, err)) < 0)
-		return r;
+	TRY_ERRORS(heap_id(session->heap, ix, &to_id, err));
+	TRY_ERRORS(store_lists_begin(&h->referrers, ix, NULL, err));
 	do {
-		if ((r = store_lists_next(&h->referrers, &batch, &n, err)) < 0)
-			return r;
+		TRY_ERRORS(store_lists_next(&h->referrers, &batch, &n, err));
 		for (size_t i = 0; i < n; i++) {
 			bool reachable = true;
 
-			if (!h->with_unreachable &&
-			    (r = derive_is_reachable(session->derive, batch[i], &reachable, err)) <
-				    0)
-				return r;
-			if (reachable &&
-			    (r = count_holder(session, h, batch[i], to_id, err)) != HDB_OK)
-				return r;
-			if (h->references % STEP_REFERENCES == 0 &&
-			    (r = base_step(session->work, h->references, err)) < 0)
-				return r;
+			if (!h->with_unreachable)
+				TRY_ERRORS(derive_is_reachable(session->derive, batch[i],
+							       &reachable, err));
+			if (reachable)
+				TRY(count_holder(session, h, batch[i], to_id, err));
+			if (h->references % STEP_REFERENCES == 0)
+				TRY_ERRORS(base_step(session->work, h->references, err));
 		}
 	} while (n);
 	if (h->references == before && heap_is_root(session->heap, ix))
@@ -186,7 +174,6 @@ static int name_of(const struct session *session, uint64_t key, char *buf, size_
 	const char *class = heap_class_name(session->heap, class_no);
 	char name[FIELD_NAME_BYTES];
 	struct store_field field;
-	int r;
 
 	switch (field_no) {
 	case ELEMENTS:
@@ -201,12 +188,10 @@ static int name_of(const struct session *session, uint64_t key, char *buf, size_
 	default:
 		break;
 	}
-	if ((r = heap_field(session->heap, field_no, &field, err)) != HDB_OK)
-		return r;
-	if ((r = heap_text(session->heap, field.name_text, name, sizeof(name), err)) != HDB_OK)
-		return r;
+	TRY(heap_field(session->heap, field_no, &field, err));
+	TRY(heap_text(session->heap, field.name_text, name, sizeof(name), err));
 	(void)snprintf(buf, size, "%s%s.%s", field.is_static ? "static " : "", class, name);
-	return r;
+	return HDB_OK;
 }
 
 int analysis_holders_top(const struct session *session, const struct analysis_holders *h,

@@ -98,17 +98,15 @@ static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	struct counting *c = ctx;
 	uint32_t *dominator = c->blocks[block->slot].dominator;
 	const uint32_t first_ix = block->objects->first_ix, count = block->objects->count;
-	const int r = derive_tree_dominators(c->session->derive, block, dominator, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(derive_tree_dominators(c->session->derive, block, dominator, err));
 	for (uint32_t i = 0; i < count; i++) {
 		if (count - i > AHEAD && dominator[i + AHEAD] != GRAPH_NONE)
 			base_ranks_prefetch(&c->inner, dominator[i + AHEAD]);
 		if (dominator[i] != GRAPH_NONE && dominator[i] != first_ix + i)
 			base_ranks_put(&c->inner, dominator[i]);
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* Classes are there only if groups are asked for. */
@@ -118,10 +116,8 @@ static int link_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	uint32_t *dominator = c->blocks[block->slot].dominator;
 	const uint32_t first_ix = block->objects->first_ix, count = block->objects->count;
 	uint32_t place = base_ranks_before(&c->inner, first_ix);
-	const int r = derive_tree_dominators(c->session->derive, block, dominator, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(derive_tree_dominators(c->session->derive, block, dominator, err));
 	for (uint32_t i = 0; i < count; i++) {
 		const uint32_t d = dominator[i];
 		uint32_t up;
@@ -139,7 +135,7 @@ static int link_block(void *ctx, struct derive_block *block, struct hdb_error *e
 						 base_ranks_before(&c->inner, d);
 		atomic_store_explicit(&c->up[place++], up, memory_order_relaxed);
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int link_all(struct counting *c, struct hdb_error *err)
@@ -305,20 +301,15 @@ static int make_sums(struct counting *c, struct hdb_error *err)
 	struct analysis_leak_sums *out = c->out;
 	const size_t count = c->suspects->count;
 	const uint64_t size = count * out->class_count * sizeof(struct analysis_class_sum);
-	int r = base_big_alloc(out->work, &out->contents_big, size + 1, "contents of suspects",
-			       err);
 
-	if (r != HDB_OK)
-		return r;
-	r = base_big_alloc(out->work, &out->children_big, size + 1, "contents of suspects", err);
-	if (r != HDB_OK)
-		return r;
+	TRY(base_big_alloc(out->work, &out->contents_big, size + 1, "contents of suspects", err));
+	TRY(base_big_alloc(out->work, &out->children_big, size + 1, "contents of suspects", err));
 	for (size_t s = 0; s < count; s++) {
 		for (uint32_t no = 0; no < out->class_count; no++)
 			analysis_leak_sums_contents(out, s)[no].class_no =
 				analysis_leak_sums_children(out, s)[no].class_no = no;
 	}
-	return r;
+	return HDB_OK;
 }
 
 int analysis_leak_sums_count(const struct session *session,

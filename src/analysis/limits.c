@@ -114,13 +114,8 @@ static int look_at_thread(struct heap *heap, uint64_t no, struct analysis_limit 
 static int find_error(const struct session *session, struct analysis_limit *out,
 		      struct hdb_error *err)
 {
-	for (uint64_t no = 0; !out->is_out_of_memory && no < heap_thread_count(session->heap);
-	     no++) {
-		const int r = look_at_thread(session->heap, no, out, err);
-
-		if (r < 0)
-			return r;
-	}
+	for (uint64_t no = 0; !out->is_out_of_memory && no < heap_thread_count(session->heap); no++)
+		TRY_ERRORS(look_at_thread(session->heap, no, out, err));
 	return HDB_OK;
 }
 

@@ -263,11 +263,8 @@ static bool names_loader(const char *target)
 static int find_classes(const struct session *session, const char *target, bool with_sub,
 			struct analysis_members *out, struct hdb_error *err)
 {
-	int r = heap_load_classes(session->heap, err);
-
 	*out = (struct analysis_members){ .class_no = HEAP_NONE };
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_load_classes(session->heap, err));
 	out->is_member_class = calloc((size_t)session->heap->class_count + 1, 1);
 	if (!out->is_member_class)
 		return hdb_fail_memory(err, "classes", session->heap->class_count);
@@ -362,7 +359,6 @@ int analysis_member_list_next(const struct session *session, const struct analys
 	}
 	for (;;) {
 		bool skips = true;
-		int r;
 
 		while (list->at < list->block->count) {
 			const uint32_t i = list->at++;
@@ -374,13 +370,11 @@ int analysis_member_list_next(const struct session *session, const struct analys
 		}
 		if (list->block_no == heap_block_count(session->heap))
 			return HDB_END;
-		if ((r = is_foreign(session, members, list->block_no, &skips, err)) != HDB_OK)
-			return r;
+		TRY(is_foreign(session, members, list->block_no, &skips, err));
 		list->at = list->block->count = 0;
-		if (!skips &&
-		    (r = heap_read_block_of(session->heap, list->block_no, members->is_member_class,
-					    list->block, err)) != HDB_OK)
-			return r;
+		if (!skips)
+			TRY(heap_read_block_of(session->heap, list->block_no,
+					       members->is_member_class, list->block, err));
 		list->block_no++;
 		TRY(base_step(session->work, (uint64_t)list->block_no * STORE_BLOCK_OBJECTS, err));
 	}
@@ -437,20 +431,17 @@ static int each_topmost(const struct bound *b, const struct analysis_members *m,
 			analysis_take_member take, void *ctx, struct hdb_error *err)
 {
 	const uint32_t *ixs = m->ixs.data;
-	int r = HDB_OK;
 
 	for (uint64_t i = 0; i < m->count; i++) {
 		const uint32_t ix = ixs[i], above = b->idom[ix];
 
 		if (above == ix)
 			continue;
-		if ((r = cover(b, ix, err)) != HDB_OK)
-			return r;
-		if ((above == HEAP_NONE || b->state[above] != COVERED) &&
-		    (r = take(ctx, ix, err)) != HDB_OK)
-			return r;
+		TRY(cover(b, ix, err));
+		if (above == HEAP_NONE || b->state[above] != COVERED)
+			TRY(take(ctx, ix, err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* The bound of one class is in the table totals. */

@@ -151,13 +151,11 @@ static int add_node(struct analysis_merged *m, uint32_t parent, uint32_t name, u
 							 analysis_merged_node(m, parent)->depth + 1,
 	};
 	const struct analysis_merged_sum sum = { .example_ix = HEAP_NONE };
-	int r = base_vec_push(&m->nodes, &node, sizeof(node), err);
 
 	assert(name < m->names.count);
 	assert(node.depth < ANALYSIS_MERGED_DEPTH || parent == ANALYSIS_MERGED_TOP);
+	TRY(base_vec_push(&m->nodes, &node, sizeof(node), err));
 	*out = (uint32_t)m->nodes.count - 1;
-	if (r != HDB_OK)
-		return r;
 	for (unsigned d = 0; d < m->dump_count; d++)
 		TRY(base_vec_push(&m->sums, &sum, sizeof(sum), err));
 	return HDB_OK;
@@ -239,12 +237,10 @@ static enum store_table table_of(enum analysis_tree tree)
 static int load(struct placing *p, struct heap_block *block, struct hdb_error *err)
 {
 	struct heap *heap = p->session->heap;
-	int r = HDB_OK;
 
 	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
 		TRY(load_parents(p, b, err));
-		if ((r = heap_read_block(heap, b, block, err)) != HDB_OK)
-			return r;
+		TRY(heap_read_block(heap, b, block, err));
 		for (uint32_t i = 0; i < block->count; i++) {
 			const uint32_t ix = block->first_ix + i;
 			const uint32_t name =
@@ -255,11 +251,10 @@ static int load(struct placing *p, struct heap_block *block, struct hdb_error *e
 			p->place[ix] =
 				p->parent[ix] == ix ? PLACE_NONE : PLACE_WAITS | p->names[name];
 		}
-		if (b % STEP_BLOCKS == 0 &&
-		    (r = base_step(p->session->work, block->first_ix, err)) != HDB_OK)
-			return r;
+		if (b % STEP_BLOCKS == 0)
+			TRY(base_step(p->session->work, block->first_ix, err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 int analysis_merged_damaged(const struct session *session, enum analysis_tree tree, uint32_t ix,
@@ -283,7 +278,6 @@ static int damaged(const struct placing *p, uint32_t ix, const char *what, struc
 static int place(struct placing *p, uint32_t ix, struct hdb_error *err)
 {
 	uint32_t v = ix, below = HEAP_NONE, node = ANALYSIS_MERGED_TOP;
-	int r = HDB_OK;
 
 	assert(ix < p->session->heap->object_count);
 	while (v != HEAP_NONE && p->place[v] & PLACE_WAITS) {
@@ -302,15 +296,13 @@ static int place(struct placing *p, uint32_t ix, struct hdb_error *err)
 	while (below != HEAP_NONE) {
 		const uint32_t next = p->parent[below];
 
-		if ((r = analysis_merged_child(p->m, node, p->place[below] & ~PLACE_WAITS, &node,
-					       err)) != HDB_OK)
-			return r;
+		TRY(analysis_merged_child(p->m, node, p->place[below] & ~PLACE_WAITS, &node, err));
 		p->place[below] = node;
 		p->parent[below] = v;
 		v = below;
 		below = next;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* Retained sizes of a block, if they are to be had for nothing; else shallow sizes. */

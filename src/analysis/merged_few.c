@@ -97,15 +97,12 @@ static int add_way(struct few *f, uint32_t member, struct hdb_error *err)
 static int add_ways(struct few *f, const struct analysis_merged_source *source,
 		    struct hdb_error *err)
 {
-	int r = HDB_OK;
-
 	for (uint64_t i = 0; i < source->list_count && f->steps.count <= ANALYSIS_FEW_STEPS; i++) {
-		if ((r = add_way(f, source->list[i], err)) != HDB_OK)
-			return r;
-		if (i % STEP_MEMBERS == 0 && (r = base_step(f->session->work, i, err)) != HDB_OK)
-			return r;
+		TRY(add_way(f, source->list[i], err));
+		if (i % STEP_MEMBERS == 0)
+			TRY(base_step(f->session->work, i, err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* Gives nodes to a way's own steps, from the top down. */
@@ -113,7 +110,6 @@ static int place_way(const struct few *f, struct analysis_merged *m, const struc
 		     const uint32_t *names, struct hdb_error *err)
 {
 	struct heap *heap = f->session->heap;
-	int r = HDB_OK;
 
 	assert(way->first <= way->end);
 	assert(way->end <= f->steps.count);
@@ -124,14 +120,13 @@ static int place_way(const struct few *f, struct analysis_merged *m, const struc
 		struct heap_object object;
 
 		TRY(heap_object(heap, step->ix, &object, err));
-		if ((r = analysis_merged_child(
-			     m, above,
-			     names[object.kind == STORE_CLASS ? heap->class_count + object.length :
-								object.class_no],
-			     &step->node, err)) != HDB_OK)
-			return r;
+		TRY(analysis_merged_child(
+			m, above,
+			names[object.kind == STORE_CLASS ? heap->class_count + object.length :
+							   object.class_no],
+			&step->node, err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* Counts a member with its node; what it retains tells examples apart, if that is to be had. */

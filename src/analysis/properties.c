@@ -114,11 +114,9 @@ static int next_of_source(const struct session *session, struct analysis_propert
 			  const struct source *source, struct hdb_error *err)
 {
 	uint32_t key_ix;
-	int r = p->is_open ? HDB_OK : open_source(session, p, source, err);
 
 	assert(source->kind != A_VALUE);
-	if (r != HDB_OK)
-		return r;
+	TRY(p->is_open ? HDB_OK : open_source(session, p, source, err));
 	TRY(heap_entries_next(&p->entries, err));
 	(void)snprintf(p->name, sizeof(p->name), "%" PRIu64, p->entries.no);
 	if (p->entries.has_key) {
@@ -135,11 +133,9 @@ static int single_value(const struct session *session, struct analysis_propertie
 			const struct source *source, struct hdb_error *err)
 {
 	struct heap_value value;
-	int r = heap_static_value(session->heap, source->field, &value, err);
 
 	assert(source->kind == A_VALUE);
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_static_value(session->heap, source->field, &value, err));
 	(void)snprintf(p->name, sizeof(p->name), "%s", source->field);
 	TRY_ERRORS(object_of(session, &value, "", &p->value_ix, err));
 	return text_of(session, &value, p->value_ix, BASE_TEXT(p->value), err);
@@ -305,12 +301,10 @@ static int note_limit(const struct session *session, struct analysis_vm_fact *fa
 		      struct hdb_error *err)
 {
 	struct analysis_limit limit;
-	const int r = analysis_limit_find(session, &limit, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(analysis_limit_find(session, &limit, err));
 	facts[MAX_HEAP].number = limit.bytes;
-	return r;
+	return HDB_OK;
 }
 
 int analysis_vm_facts(const struct session *session, struct analysis_vm_fact **facts, size_t *count,

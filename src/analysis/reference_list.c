@@ -58,13 +58,11 @@ static int find_referent(struct heap *heap, uint32_t class_no, uint32_t *out, st
 		for (uint32_t f = 0; f < class->field_count && at < UINT32_MAX; f++) {
 			struct store_field field;
 			char name[FIELD_NAME_MAX];
-			int r = heap_field(heap, class->first_field + f, &field, err);
 
-			if (r < 0)
-				return r;
-			if (is_reference &&
-			    (r = heap_text(heap, field.name_text, name, sizeof(name), err)) < 0)
-				return r;
+			TRY_ERRORS(heap_field(heap, class->first_field + f, &field, err));
+			if (is_reference)
+				TRY_ERRORS(
+					heap_text(heap, field.name_text, name, sizeof(name), err));
 			if (is_reference && field.type == HPROF_OBJECT &&
 			    strcmp(name, "referent") == 0) {
 				*out = (uint32_t)at;

@@ -57,41 +57,28 @@ static int each_top(const struct session *session,
 	const uint32_t *batch;
 	uint64_t length, done = 0;
 	size_t count = 1;
-	int r = derive_children(session->derive, &top, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = store_lists_begin(&top, session->heap->object_count, &length, err)) != HDB_OK)
-		return r;
+	TRY(derive_children(session->derive, &top, err));
+	TRY(store_lists_begin(&top, session->heap->object_count, &length, err));
 	base_stage(session->work, "looking for suspects", length, "objects");
-	if (r != HDB_OK)
-		return r;
 	while (count) {
-		if ((r = store_lists_next(&top, &batch, &count, err)) != HDB_OK)
-			return r;
+		TRY(store_lists_next(&top, &batch, &count, err));
 		for (size_t i = 0; i < count; i++, done++) {
 			struct heap_object object;
 			uint64_t retained;
 			bool is_elsewhere;
 
-			r = heap_passes_over(session->heap, batch[i], &is_elsewhere, err);
-			if (r != HDB_OK)
-				return r;
+			TRY(heap_passes_over(session->heap, batch[i], &is_elsewhere, err));
 			if (is_elsewhere)
 				continue;
-			if ((r = heap_object(session->heap, batch[i], &object, err)) != HDB_OK)
-				return r;
-			if ((r = derive_retained(session->derive, batch[i], &retained, err)) !=
-			    HDB_OK)
-				return r;
-			if ((r = take(ctx, &object, retained, err)) != HDB_OK)
-				return r;
-			if (done % STEP_OBJECTS == 0 &&
-			    (r = base_step(session->work, done, err)) != HDB_OK)
-				return r;
+			TRY(heap_object(session->heap, batch[i], &object, err));
+			TRY(derive_retained(session->derive, batch[i], &retained, err));
+			TRY(take(ctx, &object, retained, err));
+			if (done % STEP_OBJECTS == 0)
+				TRY(base_step(session->work, done, err));
 		}
 	}
-	return r;
+	return HDB_OK;
 }
 
 struct first_pass {
@@ -290,20 +277,16 @@ out:
 static int find_points(const struct session *session, struct analysis_suspects *out,
 		       struct hdb_error *err)
 {
-	int r = HDB_OK;
-
 	for (size_t i = 0; i < out->count; i++) {
 		struct analysis_suspect *s = &out->list[i];
 
 		if (s->ix != HEAP_NONE) {
-			if ((r = find_point(session, s, err)) != HDB_OK)
-				return r;
+			TRY(find_point(session, s, err));
 			continue;
 		}
-		if ((r = analysis_common_path(session, s, err)) != HDB_OK)
-			return r;
+		TRY(analysis_common_path(session, s, err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* Largest first; then single objects, larger shallow sizes, lower numbers. */

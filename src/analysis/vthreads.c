@@ -87,15 +87,13 @@ struct unlisted {
 static int find_unlisted(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
 	const struct unlisted *u = ctx;
-	int r;
 
 	for (uint32_t i = 0; i < block->count; i++) {
 		const uint32_t ix = block->first_ix + i;
 
 		if (block->kind[i] == STORE_INSTANCE && u->is_thread[block->class_no[i]] &&
-		    !base_bit_has(u->is_listed, ix) &&
-		    (r = base_vec_push(u->ixs, &ix, sizeof(ix), err)) < 0)
-			return r;
+		    !base_bit_has(u->is_listed, ix))
+			TRY_ERRORS(base_vec_push(u->ixs, &ix, sizeof(ix), err));
 	}
 	return HDB_OK;
 }

@@ -204,11 +204,9 @@ int hdb_dump_read(struct hdb *db, uint64_t offset, void *buf, size_t size, size_
 	struct heap *heap = db->heap;
 	const uint8_t *p;
 	uint64_t left;
-	int r = heap_open_dump(heap, err);
 
 	*done = 0;
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_open_dump(heap, err));
 	if (offset >= heap->source->size)
 		return HDB_END;
 	left = heap->source->size - offset;

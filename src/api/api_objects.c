@@ -58,13 +58,10 @@ int hdb_need(struct hdb *db, unsigned needs, struct hdb_error *err)
 {
 	API_NEEDS(db, err);
 
-	int r = HDB_OK;
-
 	for (size_t i = 0; i < NEED_COUNT; i++)
-		if (needs & need_tables[i].need &&
-		    (r = derive_need(&db->derive, need_tables[i].table, err)) != HDB_OK)
-			return r;
-	return r;
+		if (needs & need_tables[i].need)
+			TRY(derive_need(&db->derive, need_tables[i].table, err));
+	return HDB_OK;
 }
 
 unsigned hdb_has(struct hdb *db)
@@ -115,11 +112,8 @@ int hdb_dominator_at(struct hdb *db, uint32_t ix, uint32_t *dominator, struct hd
 {
 	API_NEEDS(db && dominator, err);
 
-	int r = api_check_ix(db, ix, err);
-
 	*dominator = HDB_NONE;
-	if (r != HDB_OK)
-		return r;
+	TRY(api_check_ix(db, ix, err));
 	TRY(derive_dominator(&db->derive, ix, dominator, err));
 	return *dominator == ix ? HDB_NOTFOUND : HDB_OK;
 }
@@ -128,11 +122,8 @@ int hdb_parent_at(struct hdb *db, uint32_t ix, int strong, uint32_t *parent, str
 {
 	API_NEEDS(db && parent, err);
 
-	int r = api_check_ix(db, ix, err);
-
 	*parent = HDB_NONE;
-	if (r != HDB_OK)
-		return r;
+	TRY(api_check_ix(db, ix, err));
 	TRY(derive_reach(&db->derive, strong != 0, ix, parent, err));
 	return *parent == ix ? HDB_NOTFOUND : HDB_OK;
 }

@@ -243,11 +243,9 @@ int hdb_roots_of(struct hdb *db, uint32_t ix, uint64_t *first, uint64_t *count,
 
 	const struct store_root *roots;
 	size_t n;
-	int r = api_check_ix(db, ix, err);
 
 	*first = *count = 0;
-	if (r < 0)
-		return r;
+	TRY_ERRORS(api_check_ix(db, ix, err));
 	TRY_ERRORS(heap_load_roots(db->heap, err));
 	roots = heap_roots_of(db->heap, ix, &n);
 	if (roots) {

@@ -45,10 +45,8 @@ static int scan_prepare(struct hdb_scan *scan, struct hdb_error *err)
 	const unsigned tree = HDB_SCAN_RETAINED | HDB_SCAN_DOMINATOR;
 	struct heap *heap = scan->db->heap;
 	struct hdb_scan_options *opt = &scan->opt;
-	int r = heap_load_classes(heap, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_load_classes(heap, err));
 	if (!opt->end_ix || opt->end_ix > heap->object_count)
 		opt->end_ix = heap->object_count;
 	if (opt->from_ix < opt->end_ix) {
@@ -61,8 +59,8 @@ static int scan_prepare(struct hdb_scan *scan, struct hdb_error *err)
 	if (opt->columns & HDB_SCAN_FIELDS)
 		opt->columns |= HDB_SCAN_OFFSET;
 	scan->needs_reachable = opt->population || opt->columns & HDB_SCAN_REACHABLE;
-	if (opt->columns & HDB_SCAN_FIELDS && (r = heap_open_dump(heap, err)) < 0)
-		return r;
+	if (opt->columns & HDB_SCAN_FIELDS)
+		TRY_ERRORS(heap_open_dump(heap, err));
 	return opt->columns & tree ? derive_need(&scan->db->derive, STORE_RETAINED, err) : HDB_OK;
 }
 
@@ -144,31 +142,24 @@ static int read_columns(struct hdb_scan *scan, uint32_t block_no, struct hdb_err
 	struct hdb *db = scan->db;
 	const unsigned columns = scan->opt.columns;
 	uint32_t ids = scan->block.count;
-	int r = HDB_OK;
 
 	assert(block_no < heap_block_count(scan->db->heap));
 	if (columns & HDB_SCAN_ID)
-		r = heap_read_ids(db->heap, block_no, scan->id, &ids, err);
-	if (r != HDB_OK)
-		return r;
+		TRY(heap_read_ids(db->heap, block_no, scan->id, &ids, err));
 	if (ids != scan->block.count)
 		return heap_damaged(db->heap, STORE_IDS, scan->block.first_ix, "impossible size",
 				    err);
-	if (columns & HDB_SCAN_RETAINED) {
+	if (columns & HDB_SCAN_RETAINED)
 		TRY(derive_retained_block(&db->derive, &scan->block, scan->retained, err));
-	}
-	if (columns & HDB_SCAN_DOMINATOR) {
+	if (columns & HDB_SCAN_DOMINATOR)
 		TRY(derive_dominator_block(&db->derive, block_no, scan->dominator, err));
-	}
-	if (columns & HDB_SCAN_OFFSET) {
-		if ((r = heap_read_offsets(db->heap, block_no, scan->offset, err)) != HDB_OK)
-			return r;
-	}
+	if (columns & HDB_SCAN_OFFSET)
+		TRY(heap_read_offsets(db->heap, block_no, scan->offset, err));
 	for (uint32_t i = 0; columns & HDB_SCAN_OFFSET && i < scan->block.count; i++)
 		if (scan->block.kind[i] == STORE_CLASS)
 			scan->offset[i] =
 				heap_class(db->heap, (uint32_t)scan->block.length[i])->file_offset;
-	return r;
+	return HDB_OK;
 }
 
 /* Moves what is asked for to the front of a column, in place: `keep` is ascending. */
@@ -365,12 +356,11 @@ int hdb_scan_field(struct hdb_scan *scan, size_t at, const struct hdb_field *fie
 	const uint8_t *p;
 	uint64_t place;
 	unsigned size;
-	int r;
 
 	if (at >= scan->count || !(scan->opt.columns & HDB_SCAN_FIELDS))
 		return hdb_fail(err, HDB_EUSAGE, "no object of a batch whose fields are read");
-	if (scan->open_at != at && (r = open_instance(scan, at, err)) < 0)
-		return r;
+	if (scan->open_at != at)
+		TRY_ERRORS(open_instance(scan, at, err));
 	/* Fields of superclasses come last, so that places are the same from the end. */
 	size = hprof_type_size((uint8_t)field->type, heap->id_size);
 	if (!size || field->from_end > scan->class_body_size)

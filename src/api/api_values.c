@@ -142,12 +142,10 @@ static int text_of(struct hdb *db, uint32_t ix, struct heap_utf8 *out, struct hd
 {
 	const struct session session = api_session(db);
 	struct heap_object object;
-	int r = heap_object(db->heap, ix, &object, err);
 
 	assert(out->size > 0);
 	out->buf[0] = '\0';
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_object(db->heap, ix, &object, err));
 	if (heap_is_string(db->heap, ix))
 		return heap_string_text(db->heap, ix, out, err);
 	if (object.kind == STORE_PRIMITIVE_ARRAY) {
@@ -169,12 +167,10 @@ int hdb_text(struct hdb *db, uint32_t ix, char *buf, size_t size, uint64_t *unit
 	API_NEEDS(db && buf, err);
 
 	struct heap_utf8 text = { .buf = buf, .size = size };
-	int r = api_check_ix(db, ix, err);
 
 	if (units)
 		*units = 0;
-	if (r < 0)
-		return r;
+	TRY_ERRORS(api_check_ix(db, ix, err));
 	if (!size)
 		return hdb_fail(err, HDB_EUSAGE, "no room for a text");
 	TRY(text_of(db, ix, &text, err));

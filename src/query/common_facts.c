@@ -30,14 +30,11 @@ static const struct hdb_column facts[QUERY_COMMON_FACTS] = {
 	{ "incomplete", HDB_TYPE_TEXT, "incomplete", "what the dump lacks" },
 	{ "redacted", HDB_TYPE_TEXT, "redacted", "what was removed from the dump on purpose" },
 	{ "missing_bytes", HDB_TYPE_BYTES, "missing bytes",
-	  "of a dump that was cut: what it lacks at "
-	  "least; null if that is not known" },
+	  "of a dump that was cut: what it lacks at least; null if that is not known" },
 	{ "skipped_bytes", HDB_TYPE_BYTES, "skipped bytes",
-	  "of an incomplete dump: bytes with objects "
-	  "that could not be read" },
+	  "of an incomplete dump: bytes with objects that could not be read" },
 	{ "roots_seen", HDB_TYPE_COUNT, "GC roots in the dump",
-	  "of an incomplete dump: root records on "
-	  "objects that it has" },
+	  "of an incomplete dump: root records on objects that it has" },
 	{ "strength", HDB_TYPE_TEXT, "references that count",
 	  "with --retained: the weakest references that count" },
 	{ "only_heap", HDB_TYPE_TEXT, "objects of heap",

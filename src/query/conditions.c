@@ -172,9 +172,7 @@ static int read_condition(const char *text, struct condition *c, struct hdb_erro
 		return wanted(&in, "\")\"", err);
 	if (c->is_growth && c->measure == SUSPECTS)
 		return hdb_fail(err, HDB_EUSAGE,
-				"--fail-if '%s': suspects() is a matter of growth "
-				"already",
-				text);
+				"--fail-if '%s': suspects() is a matter of growth already", text);
 	for (unsigned i = 0; i < sizeof(operator_names) / sizeof(operator_names[0]) && !has_op;
 	     i++) {
 		has_op = take(&in, operator_names[i]);
@@ -193,13 +191,11 @@ static int check(const struct condition *c, size_t side_count, bool has_suspects
 {
 	if (c->is_growth && side_count < 2)
 		return hdb_fail(err, HDB_EUSAGE,
-				"--fail-if '%s': growth(...) needs two dumps, "
-				"as diff has them",
+				"--fail-if '%s': growth(...) needs two dumps, as diff has them",
 				c->text);
 	if (c->measure == SUSPECTS && !has_suspects)
 		return hdb_fail(err, HDB_EUSAGE,
-				"--fail-if '%s': suspects() needs two dumps, "
-				"as diff has them",
+				"--fail-if '%s': suspects() needs two dumps, as diff has them",
 				c->text);
 	return HDB_OK;
 }

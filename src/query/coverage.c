@@ -94,7 +94,6 @@ static bool is_nothing(uint64_t value)
 static int add_sentence(struct base_vec *to, const char *text, struct hdb_error *err)
 {
 	size_t digits;
-	int r = HDB_OK;
 
 	assert(*text);
 	for (const char *p = text; *p; p += digits ? digits : 1) {
@@ -104,20 +103,16 @@ static int add_sentence(struct base_vec *to, const char *text, struct hdb_error 
 
 		digits = strspn(p, "0123456789");
 		if (!digits || !is_number) {
-			r = base_bytes_append(to, p, digits ? digits : 1, err);
-			if (r != HDB_OK)
-				return r;
+			TRY(base_bytes_append(to, p, digits ? digits : 1, err));
 			continue;
 		}
 		for (size_t i = 0; i < digits; i++) {
-			if (i && (digits - i) % 3 == 0 &&
-			    (r = base_bytes_append(to, ",", 1, err)) != HDB_OK)
-				return r;
-			if ((r = base_bytes_append(to, p + i, 1, err)) != HDB_OK)
-				return r;
+			if (i && (digits - i) % 3 == 0)
+				TRY(base_bytes_append(to, ",", 1, err));
+			TRY(base_bytes_append(to, p + i, 1, err));
 		}
 	}
-	return r;
+	return HDB_OK;
 }
 
 void query_cut(struct query *q, const struct analysis_cut *cut, const char *format, ...)

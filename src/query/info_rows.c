@@ -16,8 +16,7 @@ enum { SECTION, KEY, VALUE, NUMBER, HELP };
 
 const struct hdb_column info_columns[INFO_COLUMNS] = {
 	{ "section", HDB_TYPE_TEXT, "",
-	  "dump, vm, database, sizes, classes, objects, roots or "
-	  "tables" },
+	  "dump, vm, database, sizes, classes, objects, roots or tables" },
 	{ "key", HDB_TYPE_TEXT, "", "what it is about" },
 	{ "value", HDB_TYPE_TEXT, "", "for people" },
 	{ "number", HDB_TYPE_COUNT, "", "the same as a number, if it is one" },
@@ -92,15 +91,10 @@ int info_number(struct info_rows *info, const char *key, const char *help, uint6
 int info_meta(struct query *q, struct info_rows *info, const struct info_meta *rows, size_t count,
 	      struct hdb_error *err)
 {
-	int r = HDB_OK;
-
-	for (size_t i = 0; i < count; i++) {
-		r = info_number(info, rows[i].key, rows[i].help,
-				heap_meta_number(q->heap, rows[i].meta, 0), err);
-		if (r != HDB_OK)
-			return r;
-	}
-	return r;
+	for (size_t i = 0; i < count; i++)
+		TRY(info_number(info, rows[i].key, rows[i].help,
+				heap_meta_number(q->heap, rows[i].meta, 0), err));
+	return HDB_OK;
 }
 
 int info_next(struct query *q, struct hdb_error *err)

@@ -67,10 +67,7 @@ static int find_heap(struct heap *heap, const char *wanted, uint32_t *out, struc
 	size_t used = 0;
 
 	for (uint64_t no = count ? 1 : 0; no <= count; no++) {
-		const int r = heap_name(heap, (uint32_t)no, name, sizeof(name), err);
-
-		if (r != HDB_OK)
-			return r;
+		TRY(heap_name(heap, (uint32_t)no, name, sizeof(name), err));
 		if (strcmp(name, wanted) == 0) {
 			*out = (uint32_t)no;
 			return HDB_OK;
@@ -104,11 +101,9 @@ static int find_heaps(struct query *q, const char *wanted, struct hdb_error *err
 static int name_heap_column(struct query *q, size_t column, uint32_t heap_no, struct hdb_error *err)
 {
 	char text[NAME_SIZE], name[2 * NAME_SIZE];
-	int r = heap_name(q->heap, heap_no, text, sizeof(text), err);
 
 	assert(heap_no > 0);
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_name(q->heap, heap_no, text, sizeof(text), err));
 	for (char *p = text; *p; p++) {
 		if (*p >= 'A' && *p <= 'Z')
 			*p = (char)(*p + 'a' - 'A');
@@ -162,22 +157,19 @@ int query_begin_shared(struct query *q, struct hdb_error *err)
 	static const enum derive_view views[] = { DERIVE_STRONG, DERIVE_SOFT, DERIVE_FINALIZER,
 						  DERIVE_WEAK, DERIVE_PHANTOM };
 	const char *name;
-	int r = query_begin_columns(q, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(query_begin_columns(q, err));
 	if (q->def->uses & QUERY_USES_STRENGTH && query_option(q, "retained")) {
 		const unsigned choice = query_choice(q, "retained");
 
-		if (choice < sizeof(views) / sizeof(views[0]) &&
-		    (r = derive_get_view(q->derive, views[choice], &q->derive, err)) != HDB_OK)
-			return r;
+		if (choice < sizeof(views) / sizeof(views[0]))
+			TRY(derive_get_view(q->derive, views[choice], &q->derive, err));
 		q->session.derive = q->derive;
 		query_tell_strength(q, query_text(q, "retained"));
 	}
 	name = q->def->uses & QUERY_USES_HEAP ? query_option(q, "heap") : NULL;
-	if (name && (r = find_heaps(q, name, err)) != HDB_OK)
-		return r;
+	if (name)
+		TRY(find_heaps(q, name, err));
 	if (name)
 		query_tell_only_heap(q, name);
 	return HDB_OK;
@@ -211,15 +203,12 @@ int query_show_object_columns(struct query *q, struct hdb_error *err)
 	const bool is_known =
 		!(q->def->uses & QUERY_IF_KNOWN) || derive_has(q->derive, STORE_RETAINED);
 	bool has_native = false, has_id;
-	int r = HDB_OK;
 
 	if (!at->is_used || query_option(q, "columns"))
 		return HDB_OK;
 	has_id = query_is_shown(q, at->id) && !(q->def->uses & QUERY_CHOOSES_COLUMNS);
 	if (has_id)
-		r = derive_has_native(q->derive, &has_native, err);
-	if (r < 0)
-		return r;
+		TRY_ERRORS(derive_has_native(q->derive, &has_native, err));
 	if (!(q->def->uses & QUERY_CHOOSES_COLUMNS)) {
 		show(q, at->heap, has_id && at->heap_count);
 		if (!(q->def->uses & QUERY_OWN_NATIVE))
@@ -258,7 +247,6 @@ static int fill_sizes(struct query *q, uint32_t ix, struct hdb_error *err)
 {
 	const struct query_object_places *at = &q->extra;
 	uint64_t bytes = 0;
-	int r = HDB_OK;
 
 	if (is_wanted(q, at->native)) {
 		TRY(derive_native_of(q->derive, ix, &bytes, err));
@@ -271,11 +259,10 @@ static int fill_sizes(struct query *q, uint32_t ix, struct hdb_error *err)
 	for (unsigned i = 0; i < at->heap_count; i++) {
 		if (!is_wanted(q, at->heaps[i]))
 			continue;
-		if ((r = derive_retained_in(q->derive, ix, i + 1, &bytes, err)) != HDB_OK)
-			return r;
+		TRY(derive_retained_in(q->derive, ix, i + 1, &bytes, err));
 		query_set(q, at->heaps[i], bytes);
 	}
-	return r;
+	return HDB_OK;
 }
 
 bool query_is_object_column(const struct query *q, size_t column)

@@ -297,19 +297,15 @@ void query_close(struct query *q)
 static int make_one(struct query *q, bool *is_shown, struct hdb_error *err)
 {
 	bool is_elsewhere = false, is_wanted = true;
-	int r;
 
 	assert(!q->has_ended);
 	query_clear_cells(q);
 	*is_shown = false;
-	r = query_is_replayed(q) ? query_kept_next(q, err) : in_heap(q, q->def->next, err);
-	if (r != HDB_OK)
-		return r;
-	if (q->is_filtered && q->extra.is_used &&
-	    (r = query_is_elsewhere(q, &is_elsewhere, err)) < 0)
-		return r;
-	if (q->extra.is_used && !is_elsewhere && (r = query_fill_object_columns(q, err)) != HDB_OK)
-		return r;
+	TRY(query_is_replayed(q) ? query_kept_next(q, err) : in_heap(q, q->def->next, err));
+	if (q->is_filtered && q->extra.is_used)
+		TRY_ERRORS(query_is_elsewhere(q, &is_elsewhere, err));
+	if (q->extra.is_used && !is_elsewhere)
+		TRY(query_fill_object_columns(q, err));
 	TRY(query_test_row(q, &is_wanted, err));
 	*is_shown = is_wanted && !is_elsewhere;
 	return HDB_OK;

@@ -86,19 +86,16 @@ static int count_blocks(struct query *q, struct object_sites *s, struct columns 
 			struct hdb_error *err)
 {
 	const bool is_all = q->population == ANALYSIS_OF_ALL;
-	int r;
 
 	memset(block->reachable, 1, sizeof(block->reachable));
-	if (!is_all && (r = derive_need_reachable(q->derive, err)) < 0)
-		return r;
+	if (!is_all)
+		TRY_ERRORS(derive_need_reachable(q->derive, err));
 	base_stage(q->work, "reading stacks of objects", q->heap->object_count, "objects");
 	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
 		TRY_ERRORS(heap_read_block(q->heap, b, &block->objects, err));
-		if ((r = heap_read_offsets(q->heap, b, block->offsets, err)) < 0)
-			return r;
-		if (!is_all &&
-		    (r = derive_reachable_block(q->derive, b, block->reachable, err)) < 0)
-			return r;
+		TRY_ERRORS(heap_read_offsets(q->heap, b, block->offsets, err));
+		if (!is_all)
+			TRY_ERRORS(derive_reachable_block(q->derive, b, block->reachable, err));
 		TRY_ERRORS(count_block(q, s, block, err));
 		TRY_ERRORS(base_step(q->work, block->objects.first_ix, err));
 	}

@@ -180,12 +180,9 @@ static int count_object(struct state *s, const struct heap_block *block, uint32_
 
 static int count_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
-	int r;
-
 	for (uint32_t i = 0; i < block->count; i++)
-		if (block->first_ix + i != HEAP_BOOT_LOADER &&
-		    (r = count_object(ctx, block, i, err)) != HDB_OK)
-			return r;
+		if (block->first_ix + i != HEAP_BOOT_LOADER)
+			TRY(count_object(ctx, block, i, err));
 	return HDB_OK;
 }
 
@@ -267,14 +264,10 @@ static int tell_counts(struct state *s, struct hdb_error *err)
 		{ "large_bitmaps", "with more pixels than the display and a tenth", s->large },
 		{ "large_bitmap_bytes", "native bytes of these", s->large_bytes },
 	};
-	int r = HDB_OK;
 
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		r = add_number(s, numbers[i].key, numbers[i].help, numbers[i].number, err);
-		if (r != HDB_OK)
-			return r;
-	}
-	return r;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		TRY(add_number(s, numbers[i].key, numbers[i].help, numbers[i].number, err));
+	return HDB_OK;
 }
 
 static int tell_databases(struct state *s, struct hdb_error *err)

@@ -152,22 +152,18 @@ static int load_pairs(struct state *s, uint32_t natives, uint32_t buffers, uint6
 	uint64_t pointers[CHUNK] = { 0 }, ids[CHUNK] = { 0 };
 	struct heap_slice native = { .bits = pointers, .done = 1 };
 	struct heap_slice buffer = { .bits = ids, .done = 1 };
-	int r;
 
 	for (uint64_t from = 0; from < count && native.done && buffer.done; from += CHUNK) {
 		native.room = buffer.room = count - from < CHUNK ? count - from : CHUNK;
 		TRY(heap_elements(heap, natives, from, &native, err));
-		if ((r = heap_elements(heap, buffers, from, &buffer, err)) != HDB_OK)
-			return r;
+		TRY(heap_elements(heap, buffers, from, &buffer, err));
 		if (native.type != HPROF_LONG || buffer.type != HPROF_OBJECT)
 			return HDB_OK;
 		for (uint64_t i = 0; i < native.done && i < buffer.done; i++) {
 			struct picture picture = { .native = pointers[i] };
 
-			if (ids[i] && heap_find(heap, ids[i], &picture.buffer, err) == HDB_OK &&
-			    (r = base_vec_push(&s->pictures, &picture, sizeof(picture), err)) !=
-				    HDB_OK)
-				return r;
+			if (ids[i] && heap_find(heap, ids[i], &picture.buffer, err) == HDB_OK)
+				TRY(base_vec_push(&s->pictures, &picture, sizeof(picture), err));
 		}
 	}
 	return HDB_OK;
@@ -509,9 +505,8 @@ static int open_bitmaps(struct query *q, struct hdb_error *err)
 	s->q = q;
 	s->is_only_copies = query_option(q, "duplicates") != NULL;
 	TRY(heap_load_classes(q->heap, err));
-	if (heap_class_by_name(q->heap, "android.graphics.Bitmap", 0) != HEAP_NONE) {
+	if (heap_class_by_name(q->heap, "android.graphics.Bitmap", 0) != HEAP_NONE)
 		TRY(heap_open_dump(q->heap, err));
-	}
 	TRY(load_pictures(s, err));
 	TRY(derive_native_sizes(q->derive, DERIVE_NATIVE_ALL, &s->native, err));
 	TRY(find_bitmaps(s, err));
@@ -524,10 +519,9 @@ static int open_bitmaps(struct query *q, struct hdb_error *err)
 	q->total = s->list.count;
 	if (!s->list.count)
 		query_tell_no_android(q, "it has no bitmaps");
-	query_choose(q, s->is_only_copies ?
-				"id,width,height,config,bytes,store,copies,wasted" :
-				"id,width,height,config,bytes,store,density,recycled,encoding,"
-				"buffer,copies,wasted,first");
+	query_choose(q, s->is_only_copies ? "id,width,height,config,bytes,store,copies,wasted" :
+					    "id,width,height,config,bytes,store,density,recycled,"
+					    "encoding,buffer,copies,wasted,first");
 	return HDB_OK;
 }
 

@@ -109,10 +109,7 @@ static int settle(struct cursor *c, struct hdb_error *err)
 				return HDB_OK;
 			c->at++;
 		} else if (c->block_no < heap_block_count(c->side->heap)) {
-			const int r = load_block(c, err);
-
-			if (r < 0)
-				return r;
+			TRY_ERRORS(load_block(c, err));
 		} else {
 			c->has_ended = true;
 		}
@@ -179,16 +176,13 @@ static bool look(const struct diff_objects *o, struct step *step)
 
 static int advance(struct diff_objects *o, const struct step *step, struct hdb_error *err)
 {
-	int r = HDB_OK;
-
 	for (unsigned s = 0; s < 2; s++) {
 		if (!step->has[s])
 			continue;
 		o->sides[s].at++;
-		if ((r = settle(&o->sides[s], err)) != HDB_OK)
-			return r;
+		TRY(settle(&o->sides[s], err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* ---- counting ---- */
@@ -213,7 +207,6 @@ static int count_all(struct query *q, struct diff_objects *o, const struct diff_
 		     struct counts *n, struct hdb_error *err)
 {
 	struct step step;
-	int r = HDB_OK;
 
 	*n = (struct counts){ 0 };
 	base_stage(q->work, "comparing objects", q->heap->object_count, "objects");
@@ -231,10 +224,9 @@ static int count_all(struct query *q, struct diff_objects *o, const struct diff_
 		}
 		if (pairs && step.is_same && is_reachable(o, 0) && is_reachable(o, 1))
 			TRY(pairs->take(pairs->ctx, ix_of(&o->sides[0]), ix_of(&o->sides[1]), err));
-		if ((r = advance(o, &step, err)) != HDB_OK)
-			return r;
+		TRY(advance(o, &step, err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 static bool are_stable(const struct counts *n)
@@ -315,13 +307,11 @@ static int object_row(struct query *q, struct diff *d, unsigned s, struct hdb_er
 	const struct cursor *c = &d->objects->sides[s];
 	const char *name = heap_class_name(c->side->heap, class_no_of(c));
 	uint64_t retained;
-	int r = derive_retained(c->side->derive, c->block->first_ix + c->at, &retained, err);
 
 	query_set(q, DIFF_ID, c->ids[c->at]);
 	query_set(q, DIFF_SHALLOW, c->block->shallow[c->at]);
 	query_lend_text(q, DIFF_STATUS, s ? "new" : "gone", s ? 3 : 4);
-	if (r != HDB_OK)
-		return r;
+	TRY(derive_retained(c->side->derive, c->block->first_ix + c->at, &retained, err));
 	query_set(q, DIFF_RETAINED, retained);
 	if (c->block->kind[c->at] == STORE_CLASS) {
 		query_format(q, DIFF_NAME, "class %s", name);

@@ -129,21 +129,17 @@ static int reach_reference(void *ctx, const struct trace_reference *reference,
 static int follow_group(struct sharing *s, const uint32_t *ix, uint64_t count,
 			struct hdb_error *err)
 {
-	int r = HDB_OK;
-
 	s->turn++;
 	s->bytes = s->objects = 0;
 	for (uint64_t i = 0; i < count; i++)
-		if ((r = reach(s, ix[i], err)) != HDB_OK)
-			return r;
+		TRY(reach(s, ix[i], err));
 	while (s->stack.count) {
 		const uint32_t at = *base_vec_at(&s->stack, uint32_t, --s->stack.count);
 
 		TRY(trace_graph_read(&s->graph, at, reach_reference, s, err));
-		if ((r = step(s, err)) != HDB_OK)
-			return r;
+		TRY(step(s, err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* Members by group: *first[g] .. *first[g + 1] of *list. Both are owned, also after a failure. */

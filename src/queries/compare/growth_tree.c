@@ -183,8 +183,6 @@ static int add_target(struct walk *w, uint32_t name, uint32_t ix, bool is_late,
 /* What was added goes into the queues, group by group. */
 static int enqueue_groups(struct walk *w, uint32_t parent, struct hdb_error *err)
 {
-	int r = HDB_OK;
-
 	for (size_t i = 0; i < w->groups.count; i++) {
 		struct group *g = base_vec_at(&w->groups, struct group, i);
 		struct queue *queue = g->is_late || w->is_last ? &w->last : &w->first;
@@ -192,8 +190,8 @@ static int enqueue_groups(struct walk *w, uint32_t parent, struct hdb_error *err
 
 		g->at = queue->used;
 		queue->used += g->count;
-		if (g->count && (r = base_vec_push(&queue->runs, &run, sizeof(run), err)) != HDB_OK)
-			return r;
+		if (g->count)
+			TRY(base_vec_push(&queue->runs, &run, sizeof(run), err));
 	}
 	for (size_t i = 0; i < w->pairs.count; i++) {
 		const struct pair *pair = base_vec_at(&w->pairs, struct pair, i);
@@ -238,16 +236,14 @@ static int visit(struct walk *w, const struct run *run, struct hdb_error *err)
 {
 	const uint32_t *objects = w->is_last ? w->last.objects : w->first.objects;
 	uint32_t node = ANALYSIS_MERGED_TOP;
-	int r;
 
 	for (uint64_t i = 0; i < run->count; i++) {
 		const uint32_t ix = objects[run->first + i];
 
 		if (w->place[ix] != ANALYSIS_MERGED_TOP)
 			continue;
-		if (node == ANALYSIS_MERGED_TOP &&
-		    (r = analysis_merged_child(w->m, run->parent, run->name, &node, err)) != HDB_OK)
-			return r;
+		if (node == ANALYSIS_MERGED_TOP)
+			TRY(analysis_merged_child(w->m, run->parent, run->name, &node, err));
 		w->place[ix] = node;
 		TRY(trace_graph_read(&w->graph, ix, take_reference, w, err));
 	}
@@ -283,20 +279,15 @@ static int walk_all(struct walk *w, struct hdb_error *err)
 	struct base_work *work = w->session->work;
 	uint64_t turn = 0;
 	struct run run;
-	int r;
 
 	base_stage(work, "searching paths by name", w->session->heap->object_count, "objects");
-	if ((r = enqueue_roots(w, err)) != HDB_OK)
-		return r;
+	TRY(enqueue_roots(w, err));
 	while (take_run(w, &run)) {
-		if ((r = visit(w, &run, err)) != HDB_OK)
-			return r;
-		if (++turn % STEP_RUNS == 0) {
-			if ((r = base_step(work, w->first.used + w->last.used, err)) != HDB_OK)
-				return r;
-		}
+		TRY(visit(w, &run, err));
+		if (++turn % STEP_RUNS == 0)
+			TRY(base_step(work, w->first.used + w->last.used, err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int load_classes(void *ctx, const struct heap_block *block, struct hdb_error *err)
@@ -389,11 +380,9 @@ static int prepare(struct walk *w, enum library_use use, struct hdb_error *err)
 {
 	struct base_work *work = w->session->work;
 	const uint64_t n = w->session->heap->object_count;
-	int r = trace_graph_init(&w->graph, w->session, use, err);
 
 	analysis_merged_limit(w->m, w->session);
-	if (r != HDB_OK)
-		return r;
+	TRY(trace_graph_init(&w->graph, w->session, use, err));
 	TRY(base_big_alloc_raw(work, &w->place_big, (n + 1) * sizeof(uint32_t), "paths", err));
 	TRY(base_big_alloc_raw(work, &w->classes_big, (n + 1) * sizeof(uint32_t), "paths", err));
 	TRY(init_queue(w, &w->first, err));

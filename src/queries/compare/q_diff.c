@@ -35,8 +35,7 @@ static const struct hdb_option_spec options[] = {
 	  "the oldest dump's reachable bytes)",
 	  .low = 0, .high = INT64_MAX, .unit = "bytes", .example = "1024" },
 	{ "depth", HDB_OPTION_NUMBER, "N",
-	  "by path and dominator: the deepest level shown, 0 the top; default: all"
-	  " levels",
+	  "by path and dominator: the deepest level shown, 0 the top; default: all levels",
 	  .low = 0, .high = ANALYSIS_MERGED_DEPTH, .unit = "levels", .example = "5" },
 	{ "threshold", HDB_OPTION_NUMBER, "PERCENT",
 	  "by suspect: growth of a suspect, of the oldest dump's reachable bytes", .low = 0,
@@ -68,16 +67,13 @@ static const struct hdb_column columns[] = {
 			"class, package, loader or object; \"class X\" is "
 			"the class object of X, which holds its static fields" },
 	[DIFF_LOADER] = { "loader", HDB_TYPE_TEXT, "loader",
-			  "class of the class's loader; by class and "
-			  "superclass" },
+			  "class of the class's loader; by class and superclass" },
 	[DIFF_COUNT_BEFORE] = { "objects_before", HDB_TYPE_COUNT, "objects before",
-				"reachable objects in "
-				"the oldest dump" },
+				"reachable objects in the oldest dump" },
 	[DIFF_COUNT] = { "objects", HDB_TYPE_COUNT, "objects", "in the newest" },
 	[DIFF_COUNT_DELTA] = { "objects_delta", HDB_TYPE_INT, "+ objects", "how many more" },
 	[DIFF_SHALLOW_BEFORE] = { "shallow_before", HDB_TYPE_BYTES, "shallow before",
-				  "bytes of these "
-				  "objects themselves in the oldest dump" },
+				  "bytes of these objects themselves in the oldest dump" },
 	[DIFF_SHALLOW] = { "shallow", HDB_TYPE_BYTES, "shallow", "in the newest" },
 	[DIFF_SHALLOW_DELTA] = { "shallow_delta", HDB_TYPE_INT, "+ shallow", "how many more" },
 	[DIFF_RETAINED_BEFORE] = { "retained_before", HDB_TYPE_BYTES, "retained before",
@@ -93,14 +89,12 @@ static const struct hdb_column columns[] = {
 	[DIFF_RETAINED] = { "retained", HDB_TYPE_BYTES, "retained", "in the newest" },
 	[DIFF_RETAINED_DELTA] = { "retained_delta", HDB_TYPE_INT, "+ retained", "how many more" },
 	[DIFF_PERCENT] = { "percent", HDB_TYPE_PERCENT, "%",
-			   "retained_delta as a share of the oldest "
-			   "dump's reachable bytes" },
+			   "retained_delta as a share of the oldest dump's reachable bytes" },
 	[DIFF_GROWS] = { "grows", HDB_TYPE_BOOL, "grows",
 			 "whether retained rose from each dump to the "
 			 "next; of more than two dumps" },
 	[DIFF_STEPS] = { "steps", HDB_TYPE_TEXT, "retained by dump",
-			 "retained bytes in each dump, "
-			 "oldest first; of more than two dumps" },
+			 "retained bytes in each dump, oldest first; of more than two dumps" },
 	[DIFF_POINT] = { "point", HDB_TYPE_TEXT, "grows in",
 			 "by suspect: names down the dominator tree "
 			 "to where the growth accumulates" },
@@ -111,12 +105,10 @@ static const struct hdb_column columns[] = {
 			    "by suspect: the object of the newest "
 			    "dump that retains most of those where the growth is" },
 	[DIFF_POINT_DELTA] = { "point_delta", HDB_TYPE_INT, "+ there",
-			       "by suspect: growth of retained "
-			       "there" },
+			       "by suspect: growth of retained there" },
 	[DIFF_OTHERS] = { "others", HDB_TYPE_COUNT, "others",
-			  "by path and dominator, of a row that "
-			  "stands for nodes that are not shown: how many, count being all their "
-			  "objects; null for a node" },
+			  "by path and dominator, of a row that stands for nodes that are not "
+			  "shown: how many, count being all their objects; null for a node" },
 	[DIFF_COUNTS] = { "counts", HDB_TYPE_TEXT, "objects by dump",
 			  "by growth: objects in each dump, oldest first" },
 	[DIFF_ALONE] = { "retained_alone", HDB_TYPE_BYTES, "retained alone",
@@ -140,8 +132,7 @@ static const struct hdb_column facts[] = {
 	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", "of the newest" },
 	{ "heap_shallow_delta", HDB_TYPE_INT, "growth of reachable bytes", "how many more" },
 	{ "sizes", HDB_TYPE_TEXT, "sizes",
-	  "given if the dumps' sizes come about in different ways: then "
-	  "bytes cannot be compared" },
+	  "given if the dumps' sizes come about in different ways: then bytes cannot be compared" },
 	{ "ids_stable", HDB_TYPE_BOOL, "IDs are stable",
 	  "by object and owner: whether objects kept their "
 	  "identifiers, which are addresses, from the oldest dump to the newest" },
@@ -155,8 +146,7 @@ static const struct hdb_column facts[] = {
 	  "by owner: ID, if most IDs that are in both dumps are the same objects, so that what moved "
 	  "from one owner to another is known; else owner" },
 	{ "new_objects", HDB_TYPE_COUNT, "new objects",
-	  "by object, if IDs are stable: reachable "
-	  "objects that the oldest dump lacks" },
+	  "by object, if IDs are stable: reachable objects that the oldest dump lacks" },
 	{ "new_shallow", HDB_TYPE_BYTES, "new bytes", "their shallow sizes" },
 	{ "gone_objects", HDB_TYPE_COUNT, "gone objects",
 	  "by object, if IDs are stable: reachable "
@@ -271,8 +261,7 @@ static void compare_sizes(struct query *q, const struct diff *d)
 		if (a->model != b->model || a->header_bytes != b->header_bytes ||
 		    a->reference_bytes != b->reference_bytes || a->align_bytes != b->align_bytes) {
 			query_fact_text(q, "sizes",
-					"the dumps have different size models or "
-					"layouts");
+					"the dumps have different size models or layouts");
 			return;
 		}
 	}
@@ -313,9 +302,8 @@ static void choose(struct query *q, const struct diff *d)
 			"status,name,objects_before,objects,objects_delta,shallow_before,shallow,"
 			"shallow_delta,retained_before,retained,retained_delta,percent",
 		[DIFF_BY_OBJECT] = "status,id,name,shallow,retained",
-		[DIFF_BY_PATH] =
-			"level,status,name,objects_before,objects,objects_delta,retained_before,"
-			"retained,retained_delta,percent,id",
+		[DIFF_BY_PATH] = "level,status,name,objects_before,objects,objects_delta,retained_"
+				 "before,retained,retained_delta,percent,id",
 		[DIFF_BY_DOMINATOR] = "level,status,name,objects_before,objects,objects_delta,"
 				      "retained_before,retained,retained_delta,percent,id",
 		[DIFF_BY_SUSPECT] =

@@ -55,10 +55,8 @@ static int compare_sums(struct sums *s, const struct heap_block *block,
 		const uint32_t ix = block->first_ix + i;
 		const uint64_t want = s->idom[ix] == ix ? 0 : s->below[ix];
 		uint64_t held;
-		const int r = s->held(s, ix, &held, err);
 
-		if (r != HDB_OK)
-			return r;
+		TRY(s->held(s, ix, &held, err));
 		if (held != want)
 			FAIL(found,
 			     "object %" PRIu32 " retains %" PRIu64 " %s; itself and what it "
@@ -235,14 +233,10 @@ static int compare_depth(struct query *q, uint32_t ix, uint32_t parent,
 {
 	uint32_t depth, above = 0;
 	bool is_reached, is_above_reached = true;
-	int r = derive_depth(q->derive, ix, &is_reached, &depth, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(derive_depth(q->derive, ix, &is_reached, &depth, err));
 	if (parent != ix && parent != HEAP_NONE)
-		r = derive_depth(q->derive, parent, &is_above_reached, &above, err);
-	if (r != HDB_OK)
-		return r;
+		TRY(derive_depth(q->derive, parent, &is_above_reached, &above, err));
 	if (is_reached != (parent != ix))
 		FAIL(found, "object %" PRIu32 " has %s depth, but is %sreachable", ix,
 		     is_reached ? "a" : "no", is_reached ? "un" : "");

@@ -22,8 +22,7 @@ static const struct hdb_option_spec options[] = {
 static const struct hdb_column columns[] = {
 	{ "name", HDB_TYPE_TEXT, "check", "what was checked" },
 	{ "result", HDB_TYPE_TEXT, "result",
-	  "\"ok\", \"failed\", or \"not built\" if a derived table "
-	  "that it needs is not there" },
+	  "\"ok\", \"failed\", or \"not built\" if a derived table that it needs is not there" },
 	{ "detail", HDB_TYPE_TEXT, "", "what was found" },
 };
 static_assert(sizeof(columns) / sizeof(columns[0]) == DETAIL + 1,

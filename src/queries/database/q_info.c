@@ -56,8 +56,7 @@ static int add_dump(struct query *q, struct info_rows *info, struct hdb_error *e
 	};
 	static const struct info_meta control[] = {
 		{ "agent flags", "control.flags",
-		  "of the HPROF agent: 1 allocation traces, "
-		  "2 CPU samples" },
+		  "of the HPROF agent: 1 allocation traces, 2 CPU samples" },
 		{ "agent trace depth", "control.trace_depth", "frames that it kept" },
 	};
 	static const struct info_meta zeroed[] = {
@@ -86,12 +85,10 @@ static int add_dump(struct query *q, struct info_rows *info, struct hdb_error *e
 			   text, err)) != HDB_OK)
 		return r;
 	heap_meta_text(q->heap, "import.mapping", text, sizeof(text));
-	if (text[0]) {
+	if (text[0])
 		TRY(info_text(info, "mapping", "file that names are from", text, err));
-	}
-	if (text[0]) {
+	if (text[0])
 		TRY(info_meta(q, info, mapped, sizeof(mapped) / sizeof(mapped[0]), err));
-	}
 	if (heap_meta_number(q->heap, "zeroed.texts", 0)) {
 		if ((r = info_meta(q, info, zeroed, 1, err)) != HDB_OK)
 			return r;
@@ -141,9 +138,7 @@ static int add_database(struct query *q, struct info_rows *info, struct hdb_erro
 out:
 	(void)snprintf(text, sizeof(text), "%.2f %%", analysis_percent(bytes, dump_bytes));
 	return r == HDB_OK ? info_text(info, "of the dump",
-				       "the database's size as a "
-				       "share of the dump's",
-				       text, err) :
+				       "the database's size as a share of the dump's", text, err) :
 			     r;
 }
 
@@ -199,16 +194,13 @@ static int add_special(struct query *q, struct info_rows *info, struct hdb_error
 		return HDB_OK;
 	if (r != HDB_OK)
 		return r;
-	if (a.flat) {
+	if (a.flat)
 		TRY(info_number(info, "flat values",
-				"values inside other objects, which "
-				"have their bytes",
-				a.flat, err));
-	}
+				"values inside other objects, which have their bytes", a.flat,
+				err));
 	if (a.fillers) {
 		r = info_number(info, "fillers",
-				"objects that fill dead areas of the heap, none "
-				"of the program's",
+				"objects that fill dead areas of the heap, none of the program's",
 				a.fillers, err);
 		if (r != HDB_OK)
 			return r;
@@ -259,8 +251,7 @@ static int add_objects(struct query *q, struct info_rows *info, struct hdb_error
 	static const struct info_meta numbers[] = {
 		{ "classes", "classes", "class records, invented ones included" },
 		{ "references", "references",
-		  "stored references, without the one to the "
-		  "object's class" },
+		  "stored references, without the one to the object's class" },
 		{ "dangling references", "references.dangling",
 		  "to objects that are not in the dump: --dangling lists them" },
 	};
@@ -278,16 +269,14 @@ static int add_objects(struct query *q, struct info_rows *info, struct hdb_error
 	for (unsigned k = 0; k < 4; k++)
 		TRY(info_number(info, names[k], "of those", kinds[k], err));
 	TRY(info_number(info, "invented",
-			"that the dump lacks but refers to: the "
-			"boot loader's stand-in, classes",
+			"that the dump lacks but refers to: the boot loader's stand-in, classes",
 			invented, err));
 	TRY(add_special(q, info, err));
 	TRY(info_meta(q, info, numbers, sizeof(numbers) / sizeof(numbers[0]), err));
 	TRY(add_reachable(q, info, err));
-	if (heap_record_count(q->heap, STORE_HEAPS)) {
+	if (heap_record_count(q->heap, STORE_HEAPS))
 		TRY(info_number(info, "heaps", "Android's heaps",
 				heap_record_count(q->heap, STORE_HEAPS), err));
-	}
 	return info_number(info, "threads", "threads that the dump names",
 			   heap_record_count(q->heap, STORE_THREADS), err);
 }
@@ -295,7 +284,6 @@ static int add_objects(struct query *q, struct info_rows *info, struct hdb_error
 static int add_roots(struct query *q, struct info_rows *info, struct hdb_error *err)
 {
 	uint64_t kinds[256] = { 0 }, invented = 0;
-	int r;
 
 	TRY(heap_load_roots(q->heap, err));
 	for (uint64_t i = 0; i < q->heap->root_count; i++) {
@@ -305,14 +293,12 @@ static int add_roots(struct query *q, struct info_rows *info, struct hdb_error *
 			kinds[q->heap->roots[i].kind]++;
 	}
 
-	r = info_number(info, "roots", "root records on objects of the dump",
-			q->heap->root_count - invented, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(info_number(info, "roots", "root records on objects of the dump",
+			q->heap->root_count - invented, err));
 	for (unsigned k = 0; k < 256; k++)
-		if (kinds[k] && (r = info_number(info, heap_root_name((uint8_t)k), "of those",
-						 kinds[k], err)) != HDB_OK)
-			return r;
+		if (kinds[k])
+			TRY(info_number(info, heap_root_name((uint8_t)k), "of those", kinds[k],
+					err));
 
 	return invented ? info_number(info, "invented",
 				      "classes of the boot loader that are taken "
@@ -332,9 +318,7 @@ static int add_tables(struct query *q, struct info_rows *info, struct hdb_error 
 		    heap_table_info(q->heap, (enum store_table)t, &table, NULL) == HDB_OK)
 			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
 						 used ? ", " : "", store_table_name(t));
-	return info_text(info, "derived",
-			 "tables that were built so far: --tables lists "
-			 "all",
+	return info_text(info, "derived", "tables that were built so far: --tables lists all",
 			 used ? list : "none", err);
 }
 
@@ -351,7 +335,6 @@ static int open_info(struct query *q, struct hdb_error *err)
 		{ "tables", add_tables },
 	};
 	struct info_rows *info;
-	int r;
 
 	if (query_option(q, "problems"))
 		return query_become(q, &query_problems, err);
@@ -363,15 +346,13 @@ static int open_info(struct query *q, struct hdb_error *err)
 		return query_become(q, &query_properties, err);
 	if (query_option(q, "sizes"))
 		return query_become(q, &query_sizes, err);
-	if ((r = info_open(q, &info, err)) != HDB_OK)
-		return r;
+	TRY(info_open(q, &info, err));
 	for (size_t s = 0; s < sizeof(sections) / sizeof(sections[0]); s++) {
 		info->section = sections[s].name;
-		if ((r = sections[s].add(q, info, err)) != HDB_OK)
-			return r;
+		TRY(sections[s].add(q, info, err));
 	}
 	q->total = info->rows.count;
-	return r;
+	return HDB_OK;
 }
 
 const struct query_def query_info = {

@@ -21,8 +21,7 @@ static const struct hdb_column columns[] = {
 	{ "kind", HDB_TYPE_TEXT, "kind", "what kind of damage" },
 	{ "offset", HDB_TYPE_COUNT, "offset", "where in the dump, bytes" },
 	{ "record", HDB_TYPE_TEXT, "in",
-	  "what it was met in: file, record, segment, sub-record, object, class "
-	  "or text" },
+	  "what it was met in: file, record, segment, sub-record, object, class or text" },
 	{ "lost_bytes", HDB_TYPE_BYTES, "lost", "bytes of the dump that were skipped" },
 	{ "id", HDB_TYPE_ID, "object", "the object that it is about, if any" },
 	{ "effect", HDB_TYPE_TEXT, "what totals lost",
@@ -106,9 +105,7 @@ static int open_problems(struct query *q, struct hdb_error *err)
 	}
 	count = heap_meta_number(q->heap, "problems", 0);
 	cut.rows = count > q->total ? count - q->total : 0;
-	query_cut(q, &cut,
-		  "problems beyond the first %" PRIu64 ", which the import "
-		  "did not keep",
+	query_cut(q, &cut, "problems beyond the first %" PRIu64 ", which the import did not keep",
 		  q->total);
 	query_fact(q, "problems", count);
 	query_fact(q, "lost_bytes", lost);

@@ -101,18 +101,14 @@ static int add_switches(struct query *q, struct info_rows *info, struct hdb_erro
 	const uint64_t padding =
 		heap_meta_number(q->heap, "sizes.contended_bytes", LAYOUT_CONTENDED_BYTES);
 	char text[64];
-	int r = HDB_OK;
 
 	for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); i++)
 		if (heap_meta_number(q->heap, switches[i].meta, switches[i].usual) !=
-			    switches[i].usual &&
-		    (r = info_text(info, "switch",
-				   "of the VM, by the distances between "
-				   "objects",
-				   switches[i].text, err)) != HDB_OK)
-			return r;
+		    switches[i].usual)
+			TRY(info_text(info, "switch", "of the VM, by the distances between objects",
+				      switches[i].text, err));
 	if (padding == LAYOUT_CONTENDED_BYTES || q->heap->is_android)
-		return r;
+		return HDB_OK;
 	(void)snprintf(text, sizeof(text), "ContendedPaddingWidth=%" PRIu64, padding);
 	return info_text(info, "switch", "of the VM, by the distances between objects",
 			 padding ? text : "-EnableContended", err);
@@ -129,13 +125,11 @@ static int add_evidence(struct query *q, struct info_rows *info, struct hdb_erro
 		{ "why this alignment", "sizes.evidence.align" },
 	};
 	char text[1024];
-	int r = HDB_OK;
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		heap_meta_text(q->heap, texts[i].meta, text, sizeof(text));
-		if (text[0] && (r = info_text(info, texts[i].key, "what the dump says for it", text,
-					      err)) != HDB_OK)
-			return r;
+		if (text[0])
+			TRY(info_text(info, texts[i].key, "what the dump says for it", text, err));
 	}
 	return HDB_OK;
 }
@@ -156,9 +150,7 @@ int info_sizes(struct query *q, struct info_rows *info, struct hdb_error *err)
 	const unsigned model = (unsigned)q->heap->layout.model;
 	char text[1024];
 
-	TRY(info_text(info, "model",
-		      "how shallow sizes are computed: vm, mat, dump or "
-		      "ahat",
+	TRY(info_text(info, "model", "how shallow sizes are computed: vm, mat, dump or ahat",
 		      model < 3 ? models[model] : "?", err));
 	TRY(info_meta(q, info, numbers, sizeof(numbers) / sizeof(numbers[0]), err));
 	heap_meta_text(q->heap, "sizes.evidence", text, sizeof(text));
@@ -172,12 +164,10 @@ static int add_rules(struct query *q, struct info_rows *info, struct hdb_error *
 	if (q->heap->layout.model != HDB_SIZES_VM)
 		return HDB_OK;
 	TRY(info_text(info, "rules", "whose rules place fields", rules_text(q), err));
-	if (java) {
+	if (java)
 		TRY(info_number(info, "version",
-				"of the VM: injected fields and @Contended "
-				"classes are those of it",
+				"of the VM: injected fields and @Contended classes are those of it",
 				java, err));
-	}
 	TRY(add_switches(q, info, err));
 	return add_evidence(q, info, err);
 }
@@ -196,10 +186,8 @@ static int field_bytes(struct query *q, const struct tally *t, struct field_run 
 	*bytes = 0;
 	for (uint32_t i = 0; i < run.count; i++) {
 		struct store_field field;
-		const int r = heap_field(q->heap, run.first + i, &field, err);
 
-		if (r < 0)
-			return r;
+		TRY_ERRORS(heap_field(q->heap, run.first + i, &field, err));
 		*bytes += field.type == HPROF_OBJECT ?
 				  t->mat_reference :
 				  hprof_type_size(field.type, q->heap->id_size);
@@ -356,7 +344,6 @@ static int add_counted(void *ctx, const struct heap_count *count, struct hdb_err
 static int add_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
 	const struct counting *c = ctx;
-	int r;
 
 	for (uint32_t i = 0; i < block->count; i++) {
 		const struct heap_count one = {
@@ -371,9 +358,8 @@ static int add_block(void *ctx, const struct heap_block *block, struct hdb_error
 					       STORE_CLASS_INVENTED,
 		};
 
-		if (block->first_ix + i != HEAP_BOOT_LOADER &&
-		    (r = add_counted(ctx, &one, err)) != HDB_OK)
-			return r;
+		if (block->first_ix + i != HEAP_BOOT_LOADER)
+			TRY(add_counted(ctx, &one, err));
 	}
 	return HDB_OK;
 }
@@ -421,28 +407,20 @@ static int add_basis(struct info_rows *info, const struct tally *t, struct hdb_e
 		{ STORE_SIZE_COMPUTED, "in doubt", "in doubt bytes", "class objects in doubt",
 		  "no object of the class lies close enough to another to tell" },
 	};
-	int r = HDB_OK;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const uint8_t basis = rows[i].basis;
 
 		TRY(info_number(info, rows[i].classes, rows[i].help, t->classes[basis], err));
-		r = info_number(info, rows[i].bytes,
-				"shallow sizes of their "
-				"objects; class objects count as one class",
-				t->bytes[basis], err);
-		if (r != HDB_OK)
-			return r;
-		if (rows[i].mirrors) {
-			r = info_number(info, rows[i].mirrors,
-					"the same for class "
-					"objects, with their static fields",
-					t->mirrors[basis], err);
-			if (r != HDB_OK)
-				return r;
-		}
+		TRY(info_number(info, rows[i].bytes,
+				"shallow sizes of their objects; class objects count as one class",
+				t->bytes[basis], err));
+		if (rows[i].mirrors)
+			TRY(info_number(info, rows[i].mirrors,
+					"the same for class objects, with their static fields",
+					t->mirrors[basis], err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* Classes whose distances correct the layout, one by one. */
@@ -478,20 +456,15 @@ static int add_totals(struct query *q, struct info_rows *info, const struct tall
 	char text[96];
 
 	TRY(info_number(info, "bytes",
-			"shallow sizes of all objects in the dump, "
-			"unreachable ones included",
+			"shallow sizes of all objects in the dump, unreachable ones included",
 			t->total, err));
 	if (q->heap->layout.model == HDB_SIZES_VM && !q->heap->is_android) {
 		(void)snprintf(text, sizeof(text), "%.2f %%",
 			       analysis_percent(t->bytes[STORE_SIZE_EXACT], t->total));
-		TRY(info_text(info, "exact",
-			      "share of bytes in classes whose size is "
-			      "proved",
-			      text, err));
+		TRY(info_text(info, "exact", "share of bytes in classes whose size is proved", text,
+			      err));
 	}
-	TRY_ERRORS(info_number(info, "Eclipse MAT's bytes",
-			       "the same by Eclipse MAT's "
-			       "arithmetic",
+	TRY_ERRORS(info_number(info, "Eclipse MAT's bytes", "the same by Eclipse MAT's arithmetic",
 			       t->mat_total, err));
 	(void)snprintf(text, sizeof(text), "%s%s bytes, %.2f %%",
 		       t->total == t->mat_total ? "" :
@@ -504,19 +477,15 @@ static int add_totals(struct query *q, struct info_rows *info, const struct tall
 static int add_sizes(struct query *q, struct info_rows *info, struct tally *t,
 		     struct hdb_error *err)
 {
-	int r;
-
 	info->section = "sizes";
 	TRY(info_sizes(q, info, err));
 	TRY(add_rules(q, info, err));
 	TRY(heap_load_classes(q->heap, err));
 	TRY(open_tally(q, t, err));
-	if ((r = count_all(q, t, err)) != HDB_OK)
-		return r;
+	TRY(count_all(q, t, err));
 	info->section = "classes";
-	if (q->heap->layout.model == HDB_SIZES_VM && !q->heap->is_android &&
-	    (r = add_basis(info, t, err)) != HDB_OK)
-		return r;
+	if (q->heap->layout.model == HDB_SIZES_VM && !q->heap->is_android)
+		TRY(add_basis(info, t, err));
 	info->section = "corrected";
 	TRY(add_corrected(q, info, t, err));
 	info->section = "totals";
@@ -532,8 +501,6 @@ static int open_sizes(struct query *q, struct hdb_error *err)
 	TRY(info_open(q, &info, err));
 	r = add_sizes(q, info, &t, err);
 	release_tally(&t);
-	if (r != HDB_OK)
-		return r;
 	q->total = info->rows.count;
 	return r;
 }

@@ -17,8 +17,7 @@ static const struct hdb_option_spec options[] = {
 static const struct hdb_column columns[] = {
 	{ "name", HDB_TYPE_TEXT, "table", "its name" },
 	{ "kind", HDB_TYPE_TEXT, "kind",
-	  "\"base\": written by the import; \"derived\": built when "
-	  "first needed" },
+	  "\"base\": written by the import; \"derived\": built when first needed" },
 	{ "present", HDB_TYPE_BOOL, "there", "whether it is in the database" },
 	{ "version", HDB_TYPE_COUNT, "version", "of its content; not of answers that are kept" },
 	{ "blocks", HDB_TYPE_COUNT, "blocks", "blocks that it is kept in" },

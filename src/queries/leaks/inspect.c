@@ -118,15 +118,12 @@ int inspect_describe(struct heap *heap, uint32_t ix, char *buf, size_t size, str
 {
 	struct heap_object object;
 	uint64_t id;
-	int r;
 
 	(void)snprintf(buf, size, "null");
 	if (ix == HEAP_NONE)
 		return HDB_OK;
-	if ((r = heap_object(heap, ix, &object, err)) != HDB_OK)
-		return r;
-	if ((r = heap_id(heap, ix, &id, err)) != HDB_OK)
-		return r;
+	TRY(heap_object(heap, ix, &object, err));
+	TRY(heap_id(heap, ix, &id, err));
 	if (object.kind == STORE_CLASS)
 		(void)snprintf(buf, size, "class %s",
 			       heap_class_name(heap, (uint32_t)object.length));
@@ -232,14 +229,11 @@ struct watching {
 static int look_for_watchers(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
 	const struct watching *w = ctx;
-	int r;
 
 	for (uint32_t i = 0; i < block->count; i++)
 		if (block->kind[i] == STORE_INSTANCE &&
-		    (block->class_no[i] == w->class_no[0] ||
-		     block->class_no[i] == w->class_no[1]) &&
-		    (r = add_watched(w->inspector, block->first_ix + i, err)) != HDB_OK)
-			return r;
+		    (block->class_no[i] == w->class_no[0] || block->class_no[i] == w->class_no[1]))
+			TRY(add_watched(w->inspector, block->first_ix + i, err));
 	return HDB_OK;
 }
 
@@ -251,12 +245,10 @@ static int load_watched(struct inspector *inspector, struct hdb_error *err)
 		.class_no = { heap_class_by_name(heap, watchers[0], 0),
 			      heap_class_by_name(heap, watchers[1], 0) },
 	};
-	int r;
 
 	if (w.class_no[0] == HEAP_NONE && w.class_no[1] == HEAP_NONE)
 		return HDB_OK;
-	if ((r = heap_each_block(heap, NULL, look_for_watchers, &w, err)) != HDB_OK)
-		return r;
+	TRY(heap_each_block(heap, NULL, look_for_watchers, &w, err));
 	if (inspector->watched.count)
 		qsort(inspector->watched.data, inspector->watched.count,
 		      sizeof(struct inspect_watched), compare_watched);
@@ -408,11 +400,9 @@ int inspector_init(struct inspector *inspector, const struct session *session,
 		   struct hdb_error *err)
 {
 	struct heap *heap = session->heap;
-	int r = heap_load_classes(heap, err);
 
 	*inspector = (struct inspector){ .session = session };
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_load_classes(heap, err));
 	if (inspect_rule_count > INSPECT_RULES_MAX)
 		return hdb_fail(err, HDB_EBUG, "more than %u rules on objects", INSPECT_RULES_MAX);
 	inspector->rules_of_class = calloc((size_t)heap->class_count + 1, sizeof(uint64_t));
@@ -434,12 +424,9 @@ int inspector_init(struct inspector *inspector, const struct session *session,
 				inspector->filters[no] |= bit;
 		}
 	}
-	if ((r = load_watched(inspector, err)) != HDB_OK)
-		return r;
-	if ((r = load_uptime(inspector, err)) != HDB_OK)
-		return r;
-	if ((r = load_services(inspector, err)) != HDB_OK)
-		return r;
+	TRY(load_watched(inspector, err));
+	TRY(load_uptime(inspector, err));
+	TRY(load_services(inspector, err));
 	return load_resources(inspector, err);
 }
 
@@ -520,14 +507,10 @@ static int apply_field(struct inspect_look *look, struct hdb_error *err)
 
 static int apply(struct inspect_look *look, struct hdb_error *err)
 {
-	int r = HDB_OK;
-
 	if (look->rule->there)
-		r = inspect_say(look, INSPECT_THERE, err, "%s", look->rule->there);
-	if (r != HDB_OK)
-		return r;
-	if (look->rule->field && (r = apply_field(look, err)) != HDB_OK)
-		return r;
+		TRY(inspect_say(look, INSPECT_THERE, err, "%s", look->rule->there));
+	if (look->rule->field)
+		TRY(apply_field(look, err));
 	return look->rule->function ? look->rule->function(look, err) : HDB_OK;
 }
 
@@ -612,8 +595,6 @@ int inspect_object(struct inspector *inspector, uint32_t ix, struct inspection *
 		return r;
 	look.class_no = object.class_no;
 	bits = inspector->rules_of_class[object.class_no];
-	if (r != HDB_OK)
-		return r;
 	for (size_t i = 0; i < inspect_rule_count; i++) {
 		if (!(bits >> i & 1))
 			continue;

@@ -441,16 +441,11 @@ static int say_context_of(struct inspect_look *look, uint64_t context, uint64_t 
 			  struct hdb_error *err)
 {
 	uint32_t ix;
-	int r = heap_find(look->heap, context, &ix, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = inspect_say(look, INSPECT_LABEL, err, "..%s@%" PRIu64,
-			     inspect_simple_name(inspect_class_of(look->heap, ix)), context)) !=
-	    HDB_OK)
-		return r;
-	if ((r = heap_find(look->heap, map, &ix, err)) != HDB_OK)
-		return r;
+	TRY(heap_find(look->heap, context, &ix, err));
+	TRY(inspect_say(look, INSPECT_LABEL, err, "..%s@%" PRIu64,
+			inspect_simple_name(inspect_class_of(look->heap, ix)), context));
+	TRY(heap_find(look->heap, map, &ix, err));
 	return say_receivers_of(look, ix, err);
 }
 

@@ -49,20 +49,17 @@ static int get(struct heap *heap, uint32_t ix, const char *path, uint32_t *out,
 int inspect_component(struct heap *heap, uint32_t context, uint32_t *out, struct hdb_error *err)
 {
 	enum context_kind kind = kind_of(heap, context);
-	int r;
 
 	*out = HEAP_NONE;
 	for (unsigned i = 0; i < WRAPS_MAX && kind == CONTEXT_WRAPPER; i++) {
 		uint32_t base, other = HEAP_NONE;
 
-		if ((r = get(heap, context, "mBase", &base, err)) != HDB_OK)
-			return r;
+		TRY(get(heap, context, "mBase", &base, err));
 		kind = base == HEAP_NONE ? CONTEXT_NONE : kind_of(heap, base);
 		/* A context of a decor knows its window rather than its activity. */
 		if (kind != CONTEXT_ACTIVITY &&
-		    inspect_is_a(heap, context, "com.android.internal.policy.DecorContext") &&
-		    (r = get(heap, context, "mPhoneWindow.mContext", &other, err)) != HDB_OK)
-			return r;
+		    inspect_is_a(heap, context, "com.android.internal.policy.DecorContext"))
+			TRY(get(heap, context, "mPhoneWindow.mContext", &other, err));
 		if (other != HEAP_NONE) {
 			kind = kind == CONTEXT_OTHER ? kind : kind_of(heap, other);
 			base = other;
@@ -79,11 +76,9 @@ int inspect_component(struct heap *heap, uint32_t context, uint32_t *out, struct
 int inspect_destroyed(struct heap *heap, uint32_t ix, bool *out, struct hdb_error *err)
 {
 	struct heap_value value = { 0 };
-	int r = heap_path_value(heap, ix, "mDestroyed", &value, err);
 
 	*out = false;
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_path_value(heap, ix, "mDestroyed", &value, err));
 	if (value.type != HPROF_BOOLEAN)
 		return HDB_NOTFOUND;
 	*out = value.bits & 0xff;
@@ -118,16 +113,13 @@ struct view_facts {
 static int find_root(struct heap *heap, uint32_t ix, struct view_facts *out, struct hdb_error *err)
 {
 	uint32_t parent = HEAP_NONE;
-	int r = get(heap, ix, "mParent", &parent, err);
 
 	out->root = HEAP_NONE;
-	if (r != HDB_OK)
-		return r;
+	TRY(get(heap, ix, "mParent", &parent, err));
 	for (unsigned i = 0;
 	     i < VIEWS_MAX && parent != HEAP_NONE && inspect_is_a(heap, parent, view); i++) {
 		out->root = parent;
-		if ((r = get(heap, parent, "mParent", &parent, err)) != HDB_OK)
-			return r;
+		TRY(get(heap, parent, "mParent", &parent, err));
 	}
 	out->has_root_impl = parent != HEAP_NONE;
 	return HDB_OK;
@@ -138,28 +130,22 @@ static int look_at(struct inspect_look *look, uint32_t ix, struct view_facts *ou
 {
 	struct heap *heap = look->heap;
 	uint32_t info, context;
-	int r;
 
-	if ((r = find_root(heap, ix, out, err)) != HDB_OK)
-		return r;
+	TRY(find_root(heap, ix, out, err));
 	out->is_in_window =
 		out->has_root_impl || (out->root != HEAP_NONE &&
 				       strcmp(inspect_class_of(heap, out->root), decor_view) == 0);
 	out->is_root_attached = true;
 	if (out->root != HEAP_NONE) {
-		if ((r = get(heap, out->root, "mAttachInfo", &info, err)) != HDB_OK)
-			return r;
+		TRY(get(heap, out->root, "mAttachInfo", &info, err));
 		out->is_root_attached = info != HEAP_NONE;
 	}
-	r = get(heap, ix, "mAttachInfo", &info, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(get(heap, ix, "mAttachInfo", &info, err));
 	out->is_attached = info != HEAP_NONE;
 	out->attach_count = 0;
-	if ((r = heap_path_number(heap, ix, "mWindowAttachCount", &out->attach_count, err)) < 0)
-		return r;
-	r = get(heap, ix, "mContext", &context, err);
-	return r == HDB_OK ? inspect_is_destroyed(heap, context, &out->is_destroyed, err) : r;
+	TRY_ERRORS(heap_path_number(heap, ix, "mWindowAttachCount", &out->attach_count, err));
+	TRY(get(heap, ix, "mContext", &context, err));
+	return inspect_is_destroyed(heap, context, &out->is_destroyed, err);
 }
 
 static int say_view_id(struct inspect_look *look, uint32_t ix, struct hdb_error *err)
@@ -196,14 +182,10 @@ static int say_view(struct inspect_look *look, uint32_t ix, struct hdb_error *er
 		r = inspect_say(look, INSPECT_THERE, err, "attached to a window");
 	if (r != HDB_OK || !look->out->wants_text)
 		return r;
-	r = inspect_say(look, INSPECT_LABEL, err, "%s the views of a window",
-			f.is_in_window ? "among" : "not among");
-	if (r != HDB_OK)
-		return r;
-	r = inspect_say(look, INSPECT_LABEL, err, "View.mAttachInfo is %s",
-			f.is_attached ? "not null" : "null");
-	if (r != HDB_OK)
-		return r;
+	TRY(inspect_say(look, INSPECT_LABEL, err, "%s the views of a window",
+			f.is_in_window ? "among" : "not among"));
+	TRY(inspect_say(look, INSPECT_LABEL, err, "View.mAttachInfo is %s",
+			f.is_attached ? "not null" : "null"));
 	if ((r = say_view_id(look, ix, err)) != HDB_OK)
 		return r;
 	return inspect_say(look, INSPECT_LABEL, err, "View.mWindowAttachCount = %" PRId64,
@@ -302,8 +284,7 @@ int inspect_view_root(struct inspect_look *look, struct hdb_error *err)
 		r = inspect_say(look, INSPECT_GONE, err, "ViewRootImpl#mView is null");
 		return r == HDB_OK && look->out->wants_text ? say_window(look, err) : r;
 	}
-	if ((r = get(look->heap, look->ix, "mContext", &context, err)) != HDB_OK)
-		return r;
+	TRY(get(look->heap, look->ix, "mContext", &context, err));
 	if ((r = inspect_is_destroyed(look->heap, context, &is_destroyed, err)) != HDB_OK)
 		return r;
 	if (is_destroyed)
@@ -386,9 +367,7 @@ int inspect_wrapper(struct inspect_look *look, struct hdb_error *err)
 
 	if (kind_of(look->heap, look->ix) != CONTEXT_WRAPPER)
 		return HDB_OK;
-	r = inspect_component(look->heap, look->ix, &component, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(inspect_component(look->heap, look->ix, &component, err));
 	if (component == HEAP_NONE)
 		return inspect_say(look, INSPECT_LABEL, err, "%s wraps no context that is known",
 				   name);

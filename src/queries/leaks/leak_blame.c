@@ -30,13 +30,10 @@ static int holder_text(struct query *q, const struct query_leak_path *path, size
 	char field[NAME_MAX_BYTES], what[NAME_MAX_BYTES];
 	struct heap_object object;
 	const char *name;
-	int r = query_leak_path_holds(q, path, i, BASE_TEXT(field), err);
 
 	assert(i < path->count);
-	if (r != HDB_OK)
-		return r;
-	if ((r = heap_object(q->heap, ix, &object, err)) != HDB_OK)
-		return r;
+	TRY(query_leak_path_holds(q, path, i, BASE_TEXT(field), err));
+	TRY(heap_object(q->heap, ix, &object, err));
 	analysis_describe(&q->session, ix, what, sizeof(what));
 	name = heap_class_name(q->heap, object.kind == STORE_CLASS ? (uint32_t)object.length :
 								     object.class_no);
@@ -123,11 +120,9 @@ int leak_blame_step(struct query *q, const struct query_leak_path *path, size_t 
 {
 	const uint32_t ix = path->nodes[i];
 	struct heap_object object;
-	const int r = heap_object(q->heap, ix, &object, err);
 
 	assert(i < path->count);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_object(q->heap, ix, &object, err));
 	/* An array or a collection only passes on what its owner holds. */
 	if (object.kind == STORE_OBJECT_ARRAY || object.kind == STORE_PRIMITIVE_ARRAY ||
 	    (object.kind == STORE_INSTANCE && is_structure(q->heap, object.class_no)))
@@ -153,10 +148,8 @@ int leak_choose_step(struct query *q, const struct query_leak_path *path, size_t
 	*chosen = 0;
 	for (size_t i = path->count ? path->count - 1 : 0; i > 0 && result >= 0; i--) {
 		enum leak_blame here;
-		const int r = leak_blame_step(q, path, i - 1, &here, err);
 
-		if (r < 0)
-			return r;
+		TRY_ERRORS(leak_blame_step(q, path, i - 1, &here, err));
 		if (here > *best) {
 			*best = here;
 			*chosen = i - 1;
@@ -175,10 +168,8 @@ static int find_thread_local(struct query *q, const struct query_leak_path *path
 {
 	for (size_t i = path->count; i > 0; i--) {
 		struct heap_object object;
-		const int r = heap_object(q->heap, path->nodes[i - 1], &object, err);
 
-		if (r < 0)
-			return r;
+		TRY_ERRORS(heap_object(q->heap, path->nodes[i - 1], &object, err));
 		*step = i - 1;
 		if (object.kind == STORE_INSTANCE &&
 		    strcmp(heap_class_name(q->heap, object.class_no),
@@ -198,14 +189,12 @@ static int thread_local_text(struct query *q, const struct query_leak_path *path
 	struct query_leak_path to_key;
 	enum leak_blame best;
 	size_t step;
-	int r = query_leak_path_find(q, key, &to_key, err);
 
-	if (r != HDB_OK)
-		return r;
-	if (to_key.count && (r = leak_choose_step(q, &to_key, &step, &best, err)) != HDB_OK)
-		return r;
-	if (to_key.count && (r = holder_text(q, &to_key, step, BASE_TEXT(owner), err)) != HDB_OK)
-		return r;
+	TRY(query_leak_path_find(q, key, &to_key, err));
+	if (to_key.count)
+		TRY(leak_choose_step(q, &to_key, &step, &best, err));
+	if (to_key.count)
+		TRY(holder_text(q, &to_key, step, BASE_TEXT(owner), err));
 	analysis_describe(&q->session, path->nodes[0], thread, sizeof(thread));
 	(void)snprintf(to.buf, to.size, "thread-local %s of thread %s", owner, thread);
 	return HDB_OK;
@@ -392,9 +381,7 @@ int query_leak_culprit(struct query *q, const struct query_leak_path *path, uint
 	to.buf[0] = '\0';
 	if (!path->count)
 		return HDB_OK;
-	r = leak_choose_step(q, path, &chosen, &best, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(leak_choose_step(q, path, &chosen, &best, err));
 	r = find_thread_local(q, path, &entry, &key, err);
 	if (r == HDB_OK && (best != BLAME_OWN || chosen < entry) &&
 	    heap_is_thread(q->heap, path->nodes[0]))

@@ -67,12 +67,10 @@ static int find_topmost(struct query *q, const struct query_leak_path *path, siz
 {
 	uint32_t at = path->nodes[path->count - 1], up = at;
 	uint64_t steps = 0;
-	int r;
 
 	do {
 		at = up;
-		if ((r = derive_dominator(q->derive, at, &up, err)) != HDB_OK)
-			return r;
+		TRY(derive_dominator(q->derive, at, &up, err));
 	} while (up != GRAPH_NONE && up != at && steps++ < q->heap->object_count);
 	for (*out = 0; *out < path->count && path->nodes[*out] != at; (*out)++)
 		;
@@ -84,13 +82,12 @@ static int is_below(struct holders *h, uint32_t ix, bool *out, struct hdb_error 
 {
 	const uint32_t top = h->path->nodes[h->at];
 	uint32_t up = ix;
-	int r;
 
 	do {
 		ix = up;
 		*out = ix == top || h->steps >= STEPS_MAX;
-		if (!*out && (r = derive_dominator(h->q->derive, ix, &up, err)) != HDB_OK)
-			return r;
+		if (!*out)
+			TRY(derive_dominator(h->q->derive, ix, &up, err));
 	} while (!*out && up != GRAPH_NONE && up != ix && h->steps++ < STEPS_MAX);
 	h->has_more |= h->steps >= STEPS_MAX;
 	return HDB_OK;
@@ -107,15 +104,13 @@ static int make_path(const struct holders *h, uint32_t holder_ix, struct query_l
 	const size_t at = h->at;
 	const size_t rest = old->count - at;
 	const bool has_gap = old->gap && old->gap_at > at;
-	int r = query_leak_path_find(h->q, holder_ix, out, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(query_leak_path_find(h->q, holder_ix, out, err));
 	for (size_t i = 0; i < out->count; i++)
 		if (out->nodes[i] == old->nodes[at])
 			out->count = 0;
 	if (!out->count)
-		return r;
+		return HDB_OK;
 	if (!out->is_strong || out->count + rest > 2 * LEAK_PATH_ENDS || (out->gap && has_gap)) {
 		out->count = 0;
 		return HDB_OK;
@@ -136,13 +131,10 @@ static int rank_of(struct query *q, const struct query_leak_path *path, enum ran
 	char holds[NAME_MAX_BYTES] = "";
 	bool is_local = false;
 	size_t chosen;
-	int r = leak_choose_step(q, path, &chosen, &best, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(leak_choose_step(q, path, &chosen, &best, err));
 	if (heap_is_thread(q->heap, path->nodes[0])) {
-		if ((r = query_leak_path_holds(q, path, 0, BASE_TEXT(holds), err)) != HDB_OK)
-			return r;
+		TRY(query_leak_path_holds(q, path, 0, BASE_TEXT(holds), err));
 		is_local = strcmp(holds, "<local variable>") == 0;
 	}
 	*out = best == BLAME_OWN    ? (is_local ? RANK_OWN_OF_LOCAL : RANK_OWN) :
@@ -215,8 +207,7 @@ static int look_at(struct holders *h, uint32_t ix, struct hdb_error *err)
 	to.count -= rest - 1;
 	to.is_end_kept = true;
 	holder.steps = to.count;
-	if ((r = rank_of(q, &to, &holder.rank, err)) != HDB_OK)
-		return r;
+	TRY(rank_of(q, &to, &holder.rank, err));
 	r = query_leak_culprit(q, &to, HEAP_NONE, BASE_TEXT(holder.name), err);
 	if (r != HDB_OK)
 		return r;

@@ -24,15 +24,12 @@ int query_leaking_find(struct query *q, struct query_leaking **out,
 		       struct query_leaking_counts *counts, struct hdb_error *err)
 {
 	struct query_leaking *f = *out = calloc(1, sizeof(*f));
-	int r;
 
 	*counts = (struct query_leaking_counts){ .objects = 0 };
 	if (!f)
 		return hdb_fail_memory(err, "leaking objects", sizeof(*f));
 	f->q = q;
-	r = leak_traces_find(&f->traces, &q->session, false, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(leak_traces_find(&f->traces, &q->session, false, err));
 	counts->unreachable = f->traces.unreachable.count;
 	counts->objects = f->traces.found - counts->unreachable;
 	counts->hanging = f->traces.hanging;
@@ -98,8 +95,6 @@ static int add_step_text(struct query_story *story, const struct leak_steps *ste
 static int add_trace(struct query_story *story, const struct leak_steps *steps,
 		     struct hdb_error *err)
 {
-	int r = HDB_OK;
-
 	for (size_t i = 0; i < steps->list.count; i++) {
 		const struct leak_step *step = base_vec_at(&steps->list, struct leak_step, i);
 		struct query_story_row row = query_story_row(story, "trace");
@@ -108,13 +103,10 @@ static int add_trace(struct query_story *story, const struct leak_steps *steps,
 		row.step = step->place;
 		row.retained_bytes = step->bytes == LEAK_NO_SIZE ? STORY_NONE : step->bytes;
 		row.count = step->objects == LEAK_NO_SIZE ? STORY_NONE : step->objects;
-		if (step->reference &&
-		    (r = add_holds(story, steps, step, &row.holds, err)) != HDB_OK)
-			return r;
-		if ((r = add_step_text(story, steps, step, &row.text, err)) != HDB_OK)
-			return r;
-		if ((r = query_story_add(story, &row, err)) != HDB_OK)
-			return r;
+		if (step->reference)
+			TRY(add_holds(story, steps, step, &row.holds, err));
+		TRY(add_step_text(story, steps, step, &row.text, err));
+		TRY(query_story_add(story, &row, err));
 	}
 	return HDB_OK;
 }
@@ -122,8 +114,6 @@ static int add_trace(struct query_story *story, const struct leak_steps *steps,
 static int sum_shallow(struct query_leaking *f, const struct leak_group *group, uint64_t *bytes,
 		       struct hdb_error *err)
 {
-	int r;
-
 	*bytes = 0;
 	for (size_t i = 0; i < group->count; i++) {
 		struct heap_object object;
@@ -131,8 +121,7 @@ static int sum_shallow(struct query_leaking *f, const struct leak_group *group, 
 		const uint32_t ix =
 			base_vec_at(&f->traces.traces, struct leak_trace, group->first + i)->ix;
 
-		if ((r = heap_object(f->q->heap, ix, &object, err)) != HDB_OK)
-			return r;
+		TRY(heap_object(f->q->heap, ix, &object, err));
 		*bytes += object.shallow_bytes;
 	}
 	return HDB_OK;
@@ -160,11 +149,9 @@ static int add_leaking(struct query_leaking *f, struct query_story *story,
 		return r;
 	if (suspect[0] && (r = query_story_text(story, &row.holds, err, "%s", suspect)) != HDB_OK)
 		return r;
-	r = query_story_text(story, &row.text, err, "%s%s%s; retains %s object%s",
+	TRY(query_story_text(story, &row.text, err, "%s%s%s; retains %s object%s",
 			     leak_steps_text(steps, last->reason), library[0] ? "; " : "", library,
-			     base_number(group->objects).text, group->objects == 1 ? "" : "s");
-	if (r != HDB_OK)
-		return r;
+			     base_number(group->objects).text, group->objects == 1 ? "" : "s"));
 	if ((r = query_story_text(story, &row.signature, err, "%s", signature)) != HDB_OK)
 		return r;
 	query_leaking_signature_text(group, steps, f->q->heap, BASE_TEXT(text));
@@ -220,27 +207,21 @@ out:
 static int tell_unreachable(struct query_leaking *f, struct query_story *story,
 			    struct hdb_error *err)
 {
-	int r;
-
 	for (size_t i = 0; i < f->traces.unreachable.count && i < LEAKS_SHOWN; i++)
-		if ((r = add_unreachable(f, story, i, err)) != HDB_OK)
-			return r;
+		TRY(add_unreachable(f, story, i, err));
 	return HDB_OK;
 }
 
 int query_leaking_tell(struct query_leaking *f, struct query_story *story, bool is_library,
 		       struct query_leaking_counts *counts, struct hdb_error *err)
 {
-	int r;
-
 	for (size_t i = 0; i < f->traces.groups.count; i++) {
 		const struct leak_group *group =
 			base_vec_at(&f->traces.groups, struct leak_group, i);
 
 		if ((group->rule != NULL) != is_library || counts->told == LEAKS_SHOWN)
 			continue;
-		if ((r = tell_group(f, story, i, err)) != HDB_OK)
-			return r;
+		TRY(tell_group(f, story, i, err));
 		story->part++;
 		counts->told++;
 	}

@@ -78,12 +78,10 @@ static int add_sorted(const struct class_list *list, const struct analysis_class
 {
 	struct analysis_class_sum others = { .class_no = HEAP_NONE };
 	size_t label, other_classes = 0;
-	int r;
 
 	for (size_t i = 0; i < count; i++) {
 		if (i < CLASSES_SHOWN && bytes_of(list, &classes[i]) >= list->least) {
-			if ((r = add_row(list, i, &classes[i], 0, err)) != HDB_OK)
-				return r;
+			TRY(add_row(list, i, &classes[i], 0, err));
 			continue;
 		}
 		other_classes++;
@@ -93,9 +91,9 @@ static int add_sorted(const struct class_list *list, const struct analysis_class
 	}
 	if (!other_classes)
 		return HDB_OK;
-	r = query_story_text(list->story, &label, err, "others: %zu class%s", other_classes,
-			     other_classes == 1 ? "" : "es");
-	return r == HDB_OK ? add_row(list, CLASSES_SHOWN, &others, label, err) : r;
+	TRY(query_story_text(list->story, &label, err, "others: %zu class%s", other_classes,
+			     other_classes == 1 ? "" : "es"));
+	return add_row(list, CLASSES_SHOWN, &others, label, err);
 }
 
 /* Lists the largest classes, and puts the others in one row. */
@@ -216,14 +214,10 @@ static int find_ends(struct query *q, struct elements *e, uint32_t ix, struct en
 		const uint32_t at = waiting.ix[waiting.count - 1];
 		struct heap_object object;
 		bool is_replaced = false;
-		int r = heap_object(q->heap, at, &object, err);
 
-		if (r != HDB_OK)
-			return r;
+		TRY(heap_object(q->heap, at, &object, err));
 		if (e->is_platform[object.class_no])
-			r = replace_element(q, e, &waiting, &is_replaced, err);
-		if (r != HDB_OK)
-			return r;
+			TRY(replace_element(q, e, &waiting, &is_replaced, err));
 		if (is_replaced)
 			continue;
 		has_own |= !e->is_platform[object.class_no];
@@ -328,26 +322,20 @@ static int follow_children(struct query *q, struct elements *e, uint32_t point_i
 	const uint32_t *batch;
 	uint64_t done = 0;
 	size_t count = 1;
-	int r = derive_children(q->derive, &children, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = derive_children(q->derive, &e->lists, err)) != HDB_OK)
-		return r;
-	if ((r = store_lists_begin(&children, point_ix, &e->length, err)) != HDB_OK)
-		return r;
+	TRY(derive_children(q->derive, &children, err));
+	TRY(derive_children(q->derive, &e->lists, err));
+	TRY(store_lists_begin(&children, point_ix, &e->length, err));
 	e->every = 1 + e->length / ELEMENTS_FOLLOWED;
 	while (count) {
-		if ((r = store_lists_next(&children, &batch, &count, err)) != HDB_OK)
-			return r;
+		TRY(store_lists_next(&children, &batch, &count, err));
 		for (size_t i = 0; i < count; i++, done++) {
 			const uint64_t times = times_of(e, done);
 
-			if (times && (r = follow_child(q, e, batch[i], times, err)) != HDB_OK)
-				return r;
-			if (done % STEP_OBJECTS == 0 &&
-			    (r = base_step(q->work, done, err)) != HDB_OK)
-				return r;
+			if (times)
+				TRY(follow_child(q, e, batch[i], times, err));
+			if (done % STEP_OBJECTS == 0)
+				TRY(base_step(q->work, done, err));
 		}
 	}
 	return HDB_OK;
@@ -379,18 +367,15 @@ static int take_item(struct query *q, struct elements *e, uint32_t ix, struct hd
 {
 	struct analysis_class_sum sum = { .count = 1 };
 	struct heap_object object;
-	int r = heap_object(q->heap, ix, &object, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_object(q->heap, ix, &object, err));
 	if (!e->is_end[object.class_no])
 		return follow_child(q, e, ix, 1, err);
-	if ((r = derive_retained(q->derive, ix, &sum.retained_bytes, err)) != HDB_OK)
-		return r;
+	TRY(derive_retained(q->derive, ix, &sum.retained_bytes, err));
 	sum.class_no = object.class_no;
 	sum.shallow_bytes = object.shallow_bytes;
 	add_ends(e, &sum, 1, 1);
-	return r;
+	return HDB_OK;
 }
 
 /*
@@ -406,27 +391,21 @@ static int take_node(struct query *q, struct elements *e, uint32_t ix, uint32_t 
 	const uint32_t *batch;
 	size_t count = 0, item_count = 0;
 	uint64_t rest = 0;
-	int r = heap_object(q->heap, ix, &node, err);
 
 	*next = HEAP_NONE;
-	if (r != HDB_OK)
-		return r;
-	if ((r = store_lists_begin(&e->lists, ix, NULL, err)) != HDB_OK)
-		return r;
-	if ((r = store_lists_next(&e->lists, &batch, &count, err)) != HDB_OK)
-		return r;
+	TRY(heap_object(q->heap, ix, &node, err));
+	TRY(store_lists_begin(&e->lists, ix, NULL, err));
+	TRY(store_lists_next(&e->lists, &batch, &count, err));
 	for (size_t i = 0; i < count; i++) {
-		if ((r = heap_object(q->heap, batch[i], &child, err)) != HDB_OK)
-			return r;
+		TRY(heap_object(q->heap, batch[i], &child, err));
 		if (*next == HEAP_NONE && child.class_no == node.class_no)
 			*next = batch[i];
 		else if (item_count < ELEMENT_CHILDREN)
 			items[item_count++] = batch[i];
 	}
-	if (*next != HEAP_NONE && (r = derive_retained(q->derive, *next, &rest, err)) != HDB_OK)
-		return r;
-	if ((r = derive_retained(q->derive, ix, &sum.retained_bytes, err)) != HDB_OK)
-		return r;
+	if (*next != HEAP_NONE)
+		TRY(derive_retained(q->derive, *next, &rest, err));
+	TRY(derive_retained(q->derive, ix, &sum.retained_bytes, err));
 	if (!e->is_platform[node.class_no] || !item_count) {
 		sum.class_no = node.class_no;
 		sum.shallow_bytes = node.shallow_bytes;
@@ -435,8 +414,7 @@ static int take_node(struct query *q, struct elements *e, uint32_t ix, uint32_t 
 		return HDB_OK;
 	}
 	for (size_t i = 0; i < item_count; i++)
-		if ((r = take_item(q, e, items[i], err)) != HDB_OK)
-			return r;
+		TRY(take_item(q, e, items[i], err));
 	return HDB_OK;
 }
 
@@ -447,31 +425,23 @@ static int follow_list(struct query *q, struct elements *e, const struct class_l
 	const size_t first = story->rows.count;
 	uint64_t nodes = 0;
 	size_t text = 0;
-	int r = derive_children(q->derive, &e->lists, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(derive_children(q->derive, &e->lists, err));
 	for (; ix != HEAP_NONE && nodes < NODES_FOLLOWED; nodes++) {
 		if (nodes == q->heap->object_count)
 			return heap_damaged(q->heap, STORE_CHILDREN, ix, "children form a circle",
 					    err);
-		if ((r = take_node(q, e, ix, &ix, err)) != HDB_OK)
-			return r;
-		if (nodes % STEP_OBJECTS == 0 && (r = base_step(q->work, nodes, err)) != HDB_OK)
-			return r;
+		TRY(take_node(q, e, ix, &ix, err));
+		if (nodes % STEP_OBJECTS == 0)
+			TRY(base_step(q->work, nodes, err));
 	}
-	r = tell_classes(list, e->classes, q->heap->class_count, err);
-	if (r != HDB_OK)
-		return r;
-	if (ix != HEAP_NONE) {
-		r = query_story_text(story, &text, err, "of the first %s nodes of the list",
-				     base_number(nodes).text);
-		if (r != HDB_OK)
-			return r;
-	}
+	TRY(tell_classes(list, e->classes, q->heap->class_count, err));
+	if (ix != HEAP_NONE)
+		TRY(query_story_text(story, &text, err, "of the first %s nodes of the list",
+				     base_number(nodes).text));
 	for (size_t i = first; i < story->rows.count; i++)
 		base_vec_at(&story->rows, struct query_story_row, i)->text = text;
-	return r;
+	return HDB_OK;
 }
 
 /* A square root, well enough for an error (Newton); the library does without libm. */
@@ -505,8 +475,6 @@ static double take_error(struct elements *e, const struct query_story_row *row, 
 static int mark_estimates(struct query_story *story, size_t first_row, struct elements *e,
 			  uint32_t class_count, struct hdb_error *err)
 {
-	int r = HDB_OK;
-
 	for (size_t i = first_row; i < story->rows.count; i++) {
 		struct query_story_row *row = base_vec_at(&story->rows, struct query_story_row, i);
 		double error = 0;
@@ -515,13 +483,11 @@ static int mark_estimates(struct query_story *story, size_t first_row, struct el
 			error = take_error(e, row, row->class_no);
 		for (uint32_t no = 0; row->class_no == HEAP_NONE && no < class_count; no++)
 			error += take_error(e, row, no);
-		if (error > 0 &&
-		    (r = query_story_text(
-			     story, &row->text, err,
-			     "estimated from %s of %s entries, within %.2f %% (95 of 100 times)",
-			     base_number(e->followed).text, base_number(e->length).text, error)) !=
-			    HDB_OK)
-			return r;
+		if (error > 0)
+			TRY(query_story_text(
+				story, &row->text, err,
+				"estimated from %s of %s entries, within %.2f %% (95 of 100 times)",
+				base_number(e->followed).text, base_number(e->length).text, error));
 	}
 	return HDB_OK;
 }

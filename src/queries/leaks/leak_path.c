@@ -47,10 +47,8 @@ static int walk_up(struct query *q, const struct tree *tree, uint32_t ix,
 
 	for (; up.ix != GRAPH_NONE; length++) {
 		const uint32_t at = up.ix;
-		const int r = go_up(q, tree, &up, err);
 
-		if (r < 0)
-			return r;
+		TRY_ERRORS(go_up(q, tree, &up, err));
 		if (!up.is_reachable)
 			return HDB_OK;
 		if (length > q->heap->object_count)
@@ -136,11 +134,9 @@ static int add_step(struct query *q, struct query_story *story, const struct que
 
 	row.ix = path->nodes[i];
 	row.step = i + (i >= path->gap_at ? path->gap : 0);
-	if ((r = heap_object(q->heap, row.ix, &object, err)) != HDB_OK)
-		return r;
+	TRY(heap_object(q->heap, row.ix, &object, err));
 	row.shallow_bytes = object.shallow_bytes;
-	if ((r = derive_retained(q->derive, row.ix, &row.retained_bytes, err)) != HDB_OK)
-		return r;
+	TRY(derive_retained(q->derive, row.ix, &row.retained_bytes, err));
 	if ((r = query_leak_path_holds(q, path, i, BASE_TEXT(text), err)) != HDB_OK)
 		return r;
 	if (text[0] && (r = query_story_text(story, &row.holds, err, "%s", text)) != HDB_OK)
@@ -170,13 +166,9 @@ int query_leak_path_rows(struct query *q, struct query_story *story,
 			 const struct query_leak_path *path, struct hdb_error *err)
 {
 	for (size_t i = 0; i < path->count; i++) {
-		int r;
-
-		if (path->gap && i == path->gap_at &&
-		    (r = add_gap(story, path->gap, err)) != HDB_OK)
-			return r;
-		if ((r = add_step(q, story, path, i, err)) != HDB_OK)
-			return r;
+		if (path->gap && i == path->gap_at)
+			TRY(add_gap(story, path->gap, err));
+		TRY(add_step(q, story, path, i, err));
 	}
 	return HDB_OK;
 }

@@ -124,20 +124,17 @@ static int count_fields(struct heap *heap, uint32_t first, uint32_t count, uint3
 			struct hdb_error *err)
 {
 	char name[4];
-	int r = HDB_OK;
 
 	for (uint32_t i = 0; i < count && i < SHAPE_FIELDS_MAX; i++) {
 		struct store_field field;
 
-		if ((r = heap_field(heap, first + i, &field, err)) != HDB_OK)
-			return r;
-		if ((r = heap_text(heap, field.name_text, name, sizeof(name), err)) != HDB_OK)
-			return r;
+		TRY(heap_field(heap, first + i, &field, err));
+		TRY(heap_text(heap, field.name_text, name, sizeof(name), err));
 		/* What the VM and the compiler add comes and goes. */
 		if (name[0] != '<' && name[0] != '$' && field.type < TYPES)
 			by_type[field.type]++;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static size_t put_types(const uint32_t *by_type, char *buf, size_t size)
@@ -167,7 +164,6 @@ static int shape_of(struct heap *heap, uint32_t class_no, bool is_static, struct
 	uint32_t by_type[TYPES] = { 0 }, no = class_no;
 	char types[NAME_MAX_BYTES / 2] = "";
 	const char *above = "";
-	int r = HDB_OK;
 
 	for (unsigned i = 0; i < SHAPE_CLASSES_MAX && no != STORE_NONE; i++) {
 		const struct store_class *class = heap_class(heap, no);
@@ -176,11 +172,10 @@ static int shape_of(struct heap *heap, uint32_t class_no, bool is_static, struct
 			above = heap_class_name(heap, no);
 			break;
 		}
-		if ((r = is_static ? count_fields(heap, class->first_static, class->static_count,
-						  by_type, err) :
-				     count_fields(heap, class->first_field, class->field_count,
-						  by_type, err)) != HDB_OK)
-			return r;
+		TRY(is_static ? count_fields(heap, class->first_static, class->static_count,
+					     by_type, err) :
+				count_fields(heap, class->first_field, class->field_count, by_type,
+					     err));
 		no = is_static ? STORE_NONE : class->super_no;
 	}
 	if (strcmp(above, "java.lang.Object") == 0)
@@ -197,16 +192,13 @@ static int add_own(struct signer *s, const struct heap_object *object, uint32_t 
 		   const char *holds, struct hdb_error *err)
 {
 	char name[NAME_MAX_BYTES], step[2 * NAME_MAX_BYTES + 8];
-	int r;
 
 	leak_stable_name(heap_class_name(s->q->heap, class_no), name, sizeof(name));
 	(void)snprintf(step, sizeof(step), "%s%s%s", name, holds[0] ? field_mark : "", holds);
 	add_step(&s->names, step);
-	r = shape_of(s->q->heap, class_no, object && object->kind == STORE_CLASS, BASE_TEXT(name),
-		     err);
+	TRY(shape_of(s->q->heap, class_no, object && object->kind == STORE_CLASS, BASE_TEXT(name),
+		     err));
 	(void)snprintf(step, sizeof(step), "%s%s", name, holds[0] ? field_mark : "");
-	if (r != HDB_OK)
-		return r;
 	add_step(&s->shapes, step);
 	s->is_after_platform = false;
 	return HDB_OK;
@@ -359,13 +351,10 @@ static int keep(struct query_story *story, const struct signer *s, struct query_
 		struct hdb_error *err)
 {
 	char hash[BASE_SHA1_TEXT];
-	int r = query_story_text(story, &row->signature_text, err, "%s", s->names.text);
 
 	hash_text(s->names.text, hash);
-	if (r != HDB_OK)
-		return r;
-	if ((r = query_story_text(story, &row->signature, err, "%s", hash)) != HDB_OK)
-		return r;
+	TRY(query_story_text(story, &row->signature_text, err, "%s", s->names.text));
+	TRY(query_story_text(story, &row->signature, err, "%s", hash));
 	hash_text(s->shapes.text, hash);
 	return query_story_text(story, &row->signature_shape, err, "%s", hash);
 }

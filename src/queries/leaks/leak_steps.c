@@ -130,18 +130,12 @@ static int set_sizes(struct telling *t, struct leak_step *step, struct hdb_error
 static int set_reference(struct telling *t, size_t i, struct leak_step *step, struct hdb_error *err)
 {
 	char text[NAME_MAX_BYTES];
-	int r;
 
 	step->reference = &node_of(t, i + 1)->reference;
 	step->is_suspect = i + 1 >= t->there_end && i < t->first_gone;
-	r = trace_reference_name(&t->traces->graph, step->reference, text, sizeof(text), err);
-	if (r != HDB_OK)
-		return r;
-	if ((r = keep_text(t->out, text, &step->name, err)) != HDB_OK)
-		return r;
-	r = trace_reference_generic(&t->traces->graph, step->reference, text, sizeof(text), err);
-	if (r != HDB_OK)
-		return r;
+	TRY(trace_reference_name(&t->traces->graph, step->reference, text, sizeof(text), err));
+	TRY(keep_text(t->out, text, &step->name, err));
+	TRY(trace_reference_generic(&t->traces->graph, step->reference, text, sizeof(text), err));
 	return keep_text(t->out, text, &step->generic, err);
 }
 
@@ -167,14 +161,11 @@ out:
 static int add_step(struct telling *t, size_t i, bool is_before_gap, struct hdb_error *err)
 {
 	struct leak_step step = { .place = i, .ix = node_of(t, i)->ix };
-	int r = add_texts(t, i, &step, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = set_sizes(t, &step, err)) != HDB_OK)
-		return r;
-	if (i + 1 < t->count && !is_before_gap && (r = set_reference(t, i, &step, err)) != HDB_OK)
-		return r;
+	TRY(add_texts(t, i, &step, err));
+	TRY(set_sizes(t, &step, err));
+	if (i + 1 < t->count && !is_before_gap)
+		TRY(set_reference(t, i, &step, err));
 	return base_vec_push(&t->out->list, &step, sizeof(step), err);
 }
 

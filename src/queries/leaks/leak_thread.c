@@ -68,12 +68,9 @@ static int look_at(struct query *q, const struct store_root *root, struct locals
 	const struct query_leak_path *path = locals->about->path;
 	struct local local = { .frame = root->frame_number, .ix = root->ix };
 	uint32_t dominator;
-	int r = derive_retained(q->derive, root->ix, &local.retained_bytes, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = derive_dominator(q->derive, root->ix, &dominator, err)) != HDB_OK)
-		return r;
+	TRY(derive_retained(q->derive, root->ix, &local.retained_bytes, err));
+	TRY(derive_dominator(q->derive, root->ix, &dominator, err));
 	local.is_on_path = path->count > 1 && path->nodes[1] == root->ix;
 	if (local.is_on_path || (dominator == locals->thread_ix &&
 				 local.retained_bytes > suspect->retained_bytes / LOCAL_PART))
@@ -97,22 +94,18 @@ static void prefer_path(struct locals *locals)
 static int add_locals(struct query *q, struct query_story *story, const struct locals *locals,
 		      uint32_t frame, struct hdb_error *err)
 {
-	int r = HDB_OK;
-
 	for (size_t i = 0; i < locals->count; i++) {
 		struct query_story_row row = query_story_row(story, "local");
 		struct heap_object object;
 
 		if (locals->list[i].frame != frame)
 			continue;
-		if ((r = heap_object(q->heap, locals->list[i].ix, &object, err)) != HDB_OK)
-			return r;
+		TRY(heap_object(q->heap, locals->list[i].ix, &object, err));
 		row.ix = locals->list[i].ix;
 		row.step = frame == STORE_NONE ? STORY_NONE : frame;
 		row.shallow_bytes = object.shallow_bytes;
 		row.retained_bytes = locals->list[i].retained_bytes;
-		if ((r = query_story_add(story, &row, err)) != HDB_OK)
-			return r;
+		TRY(query_story_add(story, &row, err));
 	}
 	return HDB_OK;
 }

@@ -38,13 +38,10 @@ static int look(struct leak_traces *t, uint32_t ix, bool only_watched, struct ba
 static int look_in_block(struct leak_traces *t, const struct heap_block *block,
 			 struct base_vec *found, struct hdb_error *err)
 {
-	int r = HDB_OK;
-
 	for (uint32_t i = 0; i < block->count; i++)
 		if (block->kind[i] == STORE_INSTANCE &&
-		    inspector_wants(&t->inspector, block->class_no[i]) &&
-		    (r = look(t, block->first_ix + i, false, found, err)) != HDB_OK)
-			return r;
+		    inspector_wants(&t->inspector, block->class_no[i]))
+			TRY(look(t, block->first_ix + i, false, found, err));
 	return HDB_OK;
 }
 
@@ -87,14 +84,10 @@ static int find_leaking(struct leak_traces *t, bool only_watched, struct base_ve
 	const struct base_vec *watched = &t->inspector.watched;
 	uint32_t *list;
 	size_t n = 0;
-	int r = only_watched ? HDB_OK : look_by_rules(t, found, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(only_watched ? HDB_OK : look_by_rules(t, found, err));
 	for (size_t i = 0; i < watched->count; i++)
-		if ((r = look(t, base_vec_at(watched, struct inspect_watched, i)->ix, true, found,
-			      err)) != HDB_OK)
-			return r;
+		TRY(look(t, base_vec_at(watched, struct inspect_watched, i)->ix, true, found, err));
 	list = found->data;
 	if (found->count)
 		qsort(list, found->count, sizeof(*list), base_compare_u32);
@@ -123,12 +116,10 @@ static int note_hanging(struct tree *tree, uint32_t ix, struct hdb_error *err)
 	const uint32_t *parents = tree->traces->search.parents;
 	bool is_so = false;
 	uint32_t at = ix;
-	int r = HDB_OK;
 
 	tree->way.count = 0;
 	while (at != GRAPH_NONE && !base_bit_has(tree->known, at)) {
-		if ((r = base_vec_push(&tree->way, &at, sizeof(at), err)) != HDB_OK)
-			return r;
+		TRY(base_vec_push(&tree->way, &at, sizeof(at), err));
 		at = parents[at];
 	}
 	if (at != GRAPH_NONE)
@@ -140,7 +131,7 @@ static int note_hanging(struct tree *tree, uint32_t ix, struct hdb_error *err)
 			base_bit_put(tree->hanging, at);
 		is_so |= base_bit_has(tree->leaking, at);
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* Adds the objects of a path that the tree lacks; parents are indexes until all are there. */
@@ -186,24 +177,21 @@ static int add_found(struct tree *tree, uint32_t ix, struct hdb_error *err)
 	struct leak_traces *t = tree->traces;
 	const struct leak_trace trace = { .ix = ix };
 	bool is_elsewhere;
-	int r = heap_passes_over(t->session->heap, ix, &is_elsewhere, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_passes_over(t->session->heap, ix, &is_elsewhere, err));
 	if (is_elsewhere) {
 		t->found--;
 		return HDB_OK;
 	}
 	if (t->search.parents[ix] == ix)
 		return base_vec_push(&t->unreachable, &ix, sizeof(ix), err);
-	if ((r = note_hanging(tree, ix, err)) != HDB_OK)
-		return r;
+	TRY(note_hanging(tree, ix, err));
 	if (base_bit_has(tree->hanging, ix)) {
 		t->hanging++;
 		return HDB_OK;
 	}
-	r = add_path(tree, ix, err);
-	return r == HDB_OK ? base_vec_push(&t->traces, &trace, sizeof(trace), err) : r;
+	TRY(add_path(tree, ix, err));
+	return base_vec_push(&t->traces, &trace, sizeof(trace), err);
 }
 
 /* Puts the nodes in order, and finds each by its place: parents, and the ends of traces. */
@@ -466,7 +454,6 @@ static int walk_up(struct signer *s, struct leak_trace *trace, size_t *first, st
 {
 	struct leak_traces *t = s->traces;
 	uint32_t at = trace->node;
-	int r = HDB_OK;
 
 	s->way.count = 0;
 	*first = 0;
@@ -477,15 +464,12 @@ static int walk_up(struct signer *s, struct leak_trace *trace, size_t *first, st
 			break;
 		if (at != trace->node && node->is_gone)
 			*first = s->way.count;
-		if ((r = base_vec_push(&s->way, &at, sizeof(at), err)) != HDB_OK)
-			return r;
+		TRY(base_vec_push(&s->way, &at, sizeof(at), err));
 		at = node->parent;
 		s->walked++;
 	}
 	for (size_t i = 0; i <= *first; i++)
-		if ((r = measure(t, node_at(t, *base_vec_at(&s->way, uint32_t, i)), trace, err)) !=
-		    HDB_OK)
-			return r;
+		TRY(measure(t, node_at(t, *base_vec_at(&s->way, uint32_t, i)), trace, err));
 	return HDB_OK;
 }
 
@@ -582,7 +566,6 @@ static int compare_groups(const void *a, const void *b)
 static int make_groups(struct leak_traces *t, struct hdb_error *err)
 {
 	struct leak_group *last = NULL;
-	int r = HDB_OK;
 
 	if (t->traces.count)
 		qsort(t->traces.data, t->traces.count, sizeof(struct leak_trace),
@@ -595,8 +578,7 @@ static int make_groups(struct leak_traces *t, struct hdb_error *err)
 			struct leak_group group = { .rule = trace->rule, .first = i };
 
 			memcpy(group.signature, trace->signature, sizeof(group.signature));
-			if ((r = base_vec_push(&t->groups, &group, sizeof(group), err)) != HDB_OK)
-				return r;
+			TRY(base_vec_push(&t->groups, &group, sizeof(group), err));
 			last = base_vec_at(&t->groups, struct leak_group, t->groups.count - 1);
 		}
 		last->count++;
@@ -611,18 +593,11 @@ static int make_groups(struct leak_traces *t, struct hdb_error *err)
 /* What is known of each step, what the traces keep, and which of them are the same leak. */
 static int describe_traces(struct leak_traces *t, struct hdb_error *err)
 {
-	int r;
-
-	if ((r = name_references(t, err)) != HDB_OK)
-		return r;
-	if ((r = inspect_nodes(t, err)) != HDB_OK)
-		return r;
-	if ((r = find_rules(t, err)) != HDB_OK)
-		return r;
-	if ((r = find_sizes(t, err)) != HDB_OK)
-		return r;
-	if ((r = sign_all(t, err)) != HDB_OK)
-		return r;
+	TRY(name_references(t, err));
+	TRY(inspect_nodes(t, err));
+	TRY(find_rules(t, err));
+	TRY(find_sizes(t, err));
+	TRY(sign_all(t, err));
 	return make_groups(t, err);
 }
 

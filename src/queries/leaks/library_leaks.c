@@ -63,11 +63,9 @@ int library_leaks_init(struct library_leaks *leaks, const struct session *sessio
 		       enum library_use use, struct hdb_error *err)
 {
 	struct device device;
-	int r = read_device(session->heap, &device, err);
 
 	*leaks = (struct library_leaks){ .is_for = NULL };
-	if (r != HDB_OK)
-		return r;
+	TRY(read_device(session->heap, &device, err));
 	leaks->is_for = calloc(library_rule_count, sizeof(*leaks->is_for));
 	if (!leaks->is_for)
 		return hdb_fail_memory(err, "leaks of libraries", library_rule_count);

@@ -54,24 +54,21 @@ static const struct hdb_option_spec options[] = {
 
 static const struct hdb_column columns[] = {
 	{ "suspect", HDB_TYPE_COUNT, "suspect",
-	  "its number, from 1: leaking objects, then leak "
-	  "suspects, the largest first, then known leaks of libraries; null for what several have in "
-	  "common" },
+	  "its number, from 1: leaking objects, then leak suspects, the largest first, then known "
+	  "leaks of libraries; null for what several have in common" },
 	{ "kind", HDB_TYPE_TEXT, "kind",
-	  "suspect; point: the accumulation point; path, gap: from a "
-	  "root down to there; member: of a group; child: by class, what the point dominates "
-	  "immediately; explanation, advice: what a rule of query explain says of the point or of "
-	  "an owner of it, and what to do; element: by class, what these hold, below entries "
-	  "of collections; content: by "
-	  "class, all that the suspect retains; of each of the three the largest classes, and one row "
-	  "without a class for the others; thread, frame, local: of the thread that holds it; common: "
-	  "the beginning that paths of several suspects share; leaking, trace: a leaking object "
-	  "(destroyed but still reachable, by Android's life cycles), one for all that the same "
-	  "references keep, and its path; library: such a one that only a known fault of Android, its "
-	  "makers or a library keeps; unreachable: one that nothing keeps" },
+	  "suspect; point: the accumulation point; path, gap: from a root down to there; member: "
+	  "of a group; child: by class, what the point dominates immediately; explanation, advice: "
+	  "what a rule of query explain says of the point or of an owner of it, and what to do; "
+	  "element: by class, what these hold, below entries of collections; content: by class, "
+	  "all that the suspect retains; of each of the three the largest classes, and one row "
+	  "without a class for the others; thread, frame, local: of the thread that holds it; "
+	  "common: the beginning that paths of several suspects share; leaking, trace: a leaking "
+	  "object (destroyed but still reachable, by Android's life cycles), one for all that the "
+	  "same references keep, and its path; library: such a one that only a known fault of "
+	  "Android, its makers or a library keeps; unreachable: one that nothing keeps" },
 	{ "step", HDB_TYPE_COUNT, "step",
-	  "place in the path or the stack, 0 the root or the innermost "
-	  "frame" },
+	  "place in the path or the stack, 0 the root or the innermost frame" },
 	{ "id", HDB_TYPE_ID, "id", "the object" },
 	{ "class", HDB_TYPE_TEXT, "class", "its class, or the class of all" },
 	{ "label", HDB_TYPE_TEXT, "object", "what it is" },
@@ -87,11 +84,10 @@ static const struct hdb_column columns[] = {
 	{ "percent", HDB_TYPE_PERCENT, "%",
 	  "share of all reachable bytes; of content by shallow bytes" },
 	{ "text", HDB_TYPE_TEXT, "summary",
-	  "a sentence on the suspect: owner, number, what, size of each, share; "
-	  "a frame; why an object is "
-	  "leaking; of the first step of a path the kinds of GC root; in a trace whether the step is "
-	  "leaking; of an element that is estimated, from how many entries and how well, or of how "
-	  "many nodes of a list it is" },
+	  "a sentence on the suspect: owner, number, what, size of each, share; a frame; why an "
+	  "object is leaking; of the first step of a path the kinds of GC root; in a trace whether "
+	  "the step is leaking; of an element that is estimated, from how many entries and how "
+	  "well, or of how many nodes of a list it is" },
 	{ "signature", HDB_TYPE_TEXT, "signature",
 	  "of a suspect: the SHA-1 of signature_text, the same for the same leak in other dumps and "
 	  "builds; of a leaking object LeakCanary's signature" },
@@ -116,18 +112,15 @@ static const struct hdb_column facts[] = {
 	{ "suspects", HDB_TYPE_COUNT, "suspects", "how many were found" },
 	EXPLAIN_RULES_FACT,
 	{ "values", HDB_TYPE_TEXT, "not suspect",
-	  "classes of values whose objects hold more than the "
-	  "threshold together, like java.lang.Class and java.lang.String: as groups they are no "
-	  "suspects" },
+	  "classes of values whose objects hold more than the threshold together, like "
+	  "java.lang.Class and java.lang.String: as groups they are no suspects" },
 	{ "leaking", HDB_TYPE_COUNT, "leaking objects", "by the rules on single objects" },
 	{ "hanging", HDB_TYPE_COUNT, "held by others",
 	  "of those, held by another one of them: not listed" },
 	{ "leaks", HDB_TYPE_COUNT, "leaks",
-	  "the others, those that the same references keep as one; "
-	  "the first 20 are listed" },
+	  "the others, those that the same references keep as one; the first 20 are listed" },
 	{ "library_leaks", HDB_TYPE_COUNT, "leaks of libraries",
-	  "of those, known to be the fault of "
-	  "Android, its makers or a library; shown last" },
+	  "of those, known to be the fault of Android, its makers or a library; shown last" },
 	{ "unreachable", HDB_TYPE_COUNT, "unreachable leaks",
 	  "leaking objects that nothing keeps, if there are any: not among those above; the first 20 "
 	  "are listed" },
@@ -180,12 +173,9 @@ static int add_object(struct query *q, struct query_story *story, struct query_s
 		      uint32_t ix, struct hdb_error *err)
 {
 	struct heap_object object;
-	int r = heap_object(q->heap, ix, &object, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = derive_retained(q->derive, ix, &row.retained_bytes, err)) != HDB_OK)
-		return r;
+	TRY(heap_object(q->heap, ix, &object, err));
+	TRY(derive_retained(q->derive, ix, &row.retained_bytes, err));
 	row.ix = ix;
 	row.shallow_bytes = object.shallow_bytes;
 	return query_story_add(story, &row, err);
@@ -197,12 +187,8 @@ static int add_members(struct query *q, struct query_story *story, const struct 
 	struct query_story_row row = query_story_row(story, "member");
 
 	for (size_t i = 0; i < s->members.count && i < MEMBERS_SHOWN; i++) {
-		int r;
-
 		row.step = i;
-		r = add_object(q, story, row, *base_vec_at(&s->members, uint32_t, i), err);
-		if (r != HDB_OK)
-			return r;
+		TRY(add_object(q, story, row, *base_vec_at(&s->members, uint32_t, i), err));
 	}
 	return HDB_OK;
 }
@@ -309,16 +295,13 @@ static int may_be_one(struct query *q, const struct leaks *l, const size_t pair[
 	struct heap_object object;
 	uint64_t retained;
 	uint32_t last;
-	int r;
 
 	*shared = shared_steps(&l->paths[a], &l->paths[b]);
 	if (!*shared)
 		return HDB_OK;
 	last = l->paths[a].nodes[*shared - 1];
-	if ((r = heap_object(q->heap, last, &object, err)) != HDB_OK)
-		return r;
-	if ((r = derive_retained(q->derive, last, &retained, err)) != HDB_OK)
-		return r;
+	TRY(heap_object(q->heap, last, &object, err));
+	TRY(derive_retained(q->derive, last, &retained, err));
 	if (retained < (a_bytes > b_bytes ? a_bytes : b_bytes) || heap_is_thread(q->heap, last) ||
 	    heap_has_superclass(q->heap, object.class_no, "java.lang.ClassLoader"))
 		*shared = 0;
@@ -335,14 +318,12 @@ static int tell_common(struct query *q, struct leaks *l, size_t first, bool *is_
 	struct query_story_row row = query_story_row(&l->story, "common");
 	size_t shared = SIZE_MAX, used = 0, count = 0;
 	char numbers[NAME_MAX_BYTES] = "";
-	int r = HDB_OK;
 
 	for (size_t i = first + 1; i < l->suspects.count; i++) {
 		const size_t pair[] = { first, i };
 		size_t n;
 
-		if ((r = may_be_one(q, l, pair, &n, err)) != HDB_OK)
-			return r;
+		TRY(may_be_one(q, l, pair, &n, err));
 		if (!n || is_told[i])
 			continue;
 		is_told[i] = true;
@@ -355,22 +336,17 @@ static int tell_common(struct query *q, struct leaks *l, size_t first, bool *is_
 	if (!count)
 		return HDB_OK;
 	row.part = STORY_NONE;
-	r = query_story_text(&l->story, &row.text, err,
+	TRY(query_story_text(&l->story, &row.text, err,
 			     "Suspects %" PRIu64 "%s may be one leak: the paths to them begin "
 			     "alike, and what they share holds them.",
-			     l->first_part + first, numbers);
-	if (r != HDB_OK)
-		return r;
-	if ((r = query_story_add(&l->story, &row, err)) != HDB_OK)
-		return r;
+			     l->first_part + first, numbers));
+	TRY(query_story_add(&l->story, &row, err));
 	row.text = 0;
 	for (size_t i = 0; i < shared; i++) {
 		row.step = i;
-		r = add_object(q, &l->story, row, l->paths[first].nodes[i], err);
-		if (r != HDB_OK)
-			return r;
+		TRY(add_object(q, &l->story, row, l->paths[first].nodes[i], err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 static void add_leaking_facts(struct query *q, const struct query_leaking_counts *counts)
@@ -413,12 +389,10 @@ static int add_facts(struct query *q, const struct leaks *l,
 		     const struct query_leaking_counts *leaking, struct hdb_error *err)
 {
 	struct analysis_limit limit = { 0 };
-	int r;
 
 	query_fact(q, "heap_shallow", l->suspects.whole_bytes);
 	query_fact(q, "threshold", l->suspects.threshold_bytes);
-	if ((r = analysis_limit_find(&q->session, &limit, err)) != HDB_OK)
-		return r;
+	TRY(analysis_limit_find(&q->session, &limit, err));
 	if (limit.bytes)
 		query_fact(q, "max_heap", limit.bytes);
 	query_fact(q, "out_of_memory", limit.is_out_of_memory);
@@ -433,13 +407,9 @@ static int add_facts(struct query *q, const struct leaks *l,
 static int find_suspects(struct query *q, struct leaks *l, struct hdb_error *err)
 {
 	const uint64_t percent = query_number(q, "threshold", SUSPECTS_PERCENT_DEFAULT);
-	int r = heap_load_roots(q->heap, err);
 
-	if (r != HDB_OK)
-		return r;
-	r = analysis_suspects_find(&q->session, (unsigned)percent, &l->suspects, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_load_roots(q->heap, err));
+	TRY(analysis_suspects_find(&q->session, (unsigned)percent, &l->suspects, err));
 	l->paths = calloc(l->suspects.count + 1, sizeof(*l->paths));
 	if (!l->paths)
 		return hdb_fail_memory(err, "paths", l->suspects.count * sizeof(*l->paths));
@@ -499,14 +469,12 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 	TRY(explain_rules_open(&q->session, q->heap->rules_path, &l->rules, err));
 	TRY(find_suspects(q, l, err));
 	l->rules.whole_bytes = l->suspects.whole_bytes;
-	if ((r = tell_all(q, l, &leaking, err)) != HDB_OK)
-		return r;
+	TRY(tell_all(q, l, &leaking, err));
 	q->total = l->story.rows.count;
 	r = add_facts(q, l, &leaking, err);
 	if (r == HDB_OK && l->story.is_brief)
-		query_choose(
-			q, "suspect,kind,id,class,label,via_field,objects,shallow,retained,percent,"
-			   "text,signature,signature_shape,signature_text");
+		query_choose(q, "suspect,kind,id,class,label,via_field,objects,shallow,retained,"
+				"percent,text,signature,signature_shape,signature_text");
 	return r;
 }
 

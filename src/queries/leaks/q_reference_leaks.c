@@ -65,8 +65,7 @@ static const struct hdb_column columns[] = {
 	{ "referent_class", HDB_TYPE_TEXT, "referent", "class of the referent" },
 	{ "label", HDB_TYPE_TEXT, "object", "what the referent is; only with --objects" },
 	{ "objects", HDB_TYPE_COUNT, "objects",
-	  "references of this class to such referents; not with "
-	  "--objects" },
+	  "references of this class to such referents; not with --objects" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the referents" },
 	{ "retained", HDB_TYPE_BYTES, "retained",
 	  "retained size of the referent: what would be freed "
@@ -85,11 +84,9 @@ static_assert(sizeof(columns) / sizeof(columns[0]) == REFERENT + 3,
 static const struct hdb_column facts[] = {
 	{ "leaks", HDB_TYPE_COUNT, "leaks", "references that hold their own referent strongly" },
 	{ "searched", HDB_TYPE_COUNT, "searched",
-	  "references that were searched from: their referent is "
-	  "strongly reachable" },
+	  "references that were searched from: their referent is strongly reachable" },
 	{ "given_up", HDB_TYPE_COUNT, "given up",
-	  "searches that looked at --max-objects objects and "
-	  "found nothing" },
+	  "searches that looked at --max-objects objects and found nothing" },
 	{ "not_searched", HDB_TYPE_COUNT, "not searched",
 	  "references left out because all searches "
 	  "together had become too long; a smaller --max-objects reaches them" },
@@ -173,15 +170,12 @@ static int visit_targets(struct leaks *s, uint32_t from, uint32_t ix, struct hdb
 	uint32_t target[GRAPH_ROW_MAX];
 	struct graph_long_row row;
 	const unsigned count = graph_rows_get(&s->graph, ix, target, &row);
-	int r = HDB_OK;
 
 	for (unsigned i = 0; i < count && s->queue.count < s->max_objects; i++)
-		if ((r = visit(s, from, target[i], err)) != HDB_OK)
-			return r;
+		TRY(visit(s, from, target[i], err));
 	for (uint64_t e = row.at; e < row.end && s->queue.count < s->max_objects; e++)
-		if ((r = visit(s, from, graph_rows_long(&s->graph, e), err)) != HDB_OK)
-			return r;
-	return r;
+		TRY(visit(s, from, graph_rows_long(&s->graph, e), err));
+	return HDB_OK;
 }
 
 /* *end is the referent's place in the queue, 0 if it was not found. */
@@ -189,13 +183,11 @@ static int search(struct query *q, struct leaks *s, const struct analysis_refere
 		  size_t *end, struct hdb_error *err)
 {
 	size_t at = 0;
-	int r;
 
 	*end = 0;
 	s->epoch++;
 	s->queue.count = s->before.count = 0;
-	if ((r = visit(s, 0, ref->ix, err)) != HDB_OK)
-		return r;
+	TRY(visit(s, 0, ref->ix, err));
 	for (; at < s->queue.count; at++) {
 		const uint32_t ix = *base_vec_at(&s->queue, uint32_t, at);
 
@@ -207,11 +199,9 @@ static int search(struct query *q, struct leaks *s, const struct analysis_refere
 		 * Other references are neighbours in a list or a bucket, not what this one holds.
 		 */
 		if (!base_bit_has(s->is_reference, ix))
-			r = visit_targets(s, (uint32_t)at, ix, err);
+			TRY(visit_targets(s, (uint32_t)at, ix, err));
 		else if (at == 0)
-			r = visit_own_fields(q, s, 0, ix, err);
-		if (r != HDB_OK)
-			return r;
+			TRY(visit_own_fields(q, s, 0, ix, err));
 	}
 	s->looked += at + 1;
 	if (!*end && s->queue.count >= s->max_objects)
@@ -233,7 +223,6 @@ static uint32_t count_steps(const struct leaks *s, size_t end)
 static int search_all(struct query *q, struct leaks *s, struct hdb_error *err)
 {
 	const struct analysis_reference *refs = s->list.refs.data;
-	int r = HDB_OK;
 
 	base_stage(q->work, "following references", s->list.count, "references");
 	for (uint64_t i = 0; i < s->list.count; i++) {
@@ -241,8 +230,7 @@ static int search_all(struct query *q, struct leaks *s, struct hdb_error *err)
 		bool is_elsewhere;
 		size_t end;
 
-		if ((r = heap_passes_over(q->heap, ref->ix, &is_elsewhere, err)) != HDB_OK)
-			return r;
+		TRY(heap_passes_over(q->heap, ref->ix, &is_elsewhere, err));
 		if (is_elsewhere)
 			continue;
 		if (ref->strength == STORE_FINALIZER || ref->referent == HEAP_NONE ||
@@ -254,35 +242,27 @@ static int search_all(struct query *q, struct leaks *s, struct hdb_error *err)
 			continue;
 		}
 		s->searched++;
-		if ((r = search(q, s, ref, &end, err)) != HDB_OK)
-			return r;
+		TRY(search(q, s, ref, &end, err));
 		if (end) {
 			const struct leak leak = { (uint32_t)i, count_steps(s, end) };
 
-			if ((r = base_vec_push(&s->found, &leak, sizeof(leak), err)) != HDB_OK)
-				return r;
+			TRY(base_vec_push(&s->found, &leak, sizeof(leak), err));
 		}
-		if (s->searched % STEP_SEARCHES == 0 && (r = base_step(q->work, i, err)) != HDB_OK)
-			return r;
+		if (s->searched % STEP_SEARCHES == 0)
+			TRY(base_step(q->work, i, err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int prepare(struct query *q, struct leaks *s, struct hdb_error *err)
 {
 	const uint64_t n = q->heap->object_count;
 	const struct analysis_reference *refs;
-	int r = analysis_references_read(&q->session, &s->list, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((r = analysis_references_levels(&q->session, &s->list, &s->graph, err)) != HDB_OK)
-		return r;
-	if ((r = base_big_alloc(q->work, &s->bits, n / 8 + 16, "references", err)) != HDB_OK)
-		return r;
-	r = base_big_alloc(q->work, &s->marks, n * 4 + 4, "marks", err);
-	if (r < 0)
-		return r;
+	TRY(analysis_references_read(&q->session, &s->list, err));
+	TRY(analysis_references_levels(&q->session, &s->list, &s->graph, err));
+	TRY(base_big_alloc(q->work, &s->bits, n / 8 + 16, "references", err));
+	TRY_ERRORS(base_big_alloc(q->work, &s->marks, n * 4 + 4, "marks", err));
 	s->is_reference = s->bits.data;
 	refs = s->list.refs.data;
 	for (uint64_t i = 0; i < s->list.count; i++)

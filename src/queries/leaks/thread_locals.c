@@ -63,8 +63,7 @@ int query_local_read(struct query *q, uint32_t ix, struct query_local *out, stru
 		return r;
 	if (entry.kind != STORE_INSTANCE)
 		return HDB_NOTFOUND;
-	if ((r = check_thread(q, &entry, err)) != HDB_OK)
-		return r;
+	TRY(check_thread(q, &entry, err));
 	r = heap_field_object(heap, ix, (struct heap_field_name){ .name = "referent" },
 			      &out->key_ix, err);
 	if (r == HDB_NOTFOUND)

@@ -79,13 +79,11 @@ static int read_locals(struct trace_graph *graph, uint32_t ix, uint32_t class_no
 	const struct library_rule *rule = NULL;
 	char name[NAME_MAX_BYTES];
 	size_t i = trace_graph_locals(graph, ix);
-	int r;
 
 	if (i == graph->locals.count ||
 	    base_vec_at(&graph->locals, struct store_root, i)->thread_serial != ix)
 		return HDB_OK;
-	if ((r = heap_thread_name(graph->session->heap, ix, name, sizeof(name), err)) < 0)
-		return r;
+	TRY_ERRORS(heap_thread_name(graph->session->heap, ix, name, sizeof(name), err));
 	if (name[0])
 		rule = library_leaks_rule(&graph->library, LIBRARY_LOCAL, name, NULL);
 	if (rule && rule->is_ignored)
@@ -103,8 +101,7 @@ static int read_locals(struct trace_graph *graph, uint32_t ix, uint32_t class_no
 
 		if (root->thread_serial != ix)
 			break;
-		if ((r = taker->take(taker->ctx, &reference, err)) != HDB_OK)
-			return r;
+		TRY(taker->take(taker->ctx, &reference, err));
 	}
 	return HDB_OK;
 }
@@ -244,18 +241,12 @@ int trace_graph_init(struct trace_graph *graph, const struct session *session, e
 		.use = use,
 		.new_activities_ix = HEAP_NONE,
 	};
-	if ((r = heap_load_classes(heap, err)) != HDB_OK)
-		return r;
-	if ((r = heap_load_roots(heap, err)) != HDB_OK)
-		return r;
-	if ((r = heap_load_strings(heap, err)) != HDB_OK)
-		return r;
-	if ((r = heap_open_dump(heap, err)) != HDB_OK)
-		return r;
-	if ((r = library_leaks_init(&graph->library, session, use, err)) != HDB_OK)
-		return r;
-	if ((r = trace_ids_init(&graph->ids, session, err)) != HDB_OK)
-		return r;
+	TRY(heap_load_classes(heap, err));
+	TRY(heap_load_roots(heap, err));
+	TRY(heap_load_strings(heap, err));
+	TRY(heap_open_dump(heap, err));
+	TRY(library_leaks_init(&graph->library, session, use, err));
+	TRY(trace_ids_init(&graph->ids, session, err));
 	graph->plans = calloc((size_t)heap->class_count + 1, sizeof(struct trace_plan *));
 	graph->shapes = calloc((size_t)heap->class_count + 1, 1);
 	if (!graph->plans || !graph->shapes)
@@ -326,8 +317,7 @@ static int read_instance(struct trace_graph *graph, uint32_t ix, uint32_t class_
 		if ((r = trace_virtual_read(graph, ix, class_no, taker, err)) != HDB_OK)
 			return r;
 	}
-	if ((r = trace_graph_plan(graph, class_no, err)) != HDB_OK)
-		return r;
+	TRY(trace_graph_plan(graph, class_no, err));
 	plan = graph->plans[class_no];
 	/* The characters belong to the string. */
 	if (!plan->count || heap_string_layout(heap, class_no))
@@ -443,10 +433,8 @@ int trace_graph_read(struct trace_graph *graph, uint32_t ix, trace_take take, vo
 {
 	const struct trace_taker taker = { take, ctx };
 	struct heap_object object;
-	int r = heap_object(graph->session->heap, ix, &object, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_object(graph->session->heap, ix, &object, err));
 	if (object.kind == STORE_INSTANCE)
 		return read_instance(graph, ix, object.class_no, &taker, err);
 	if (object.kind == STORE_CLASS)
@@ -514,16 +502,13 @@ int trace_root_rule(struct trace_graph *graph, uint32_t ix, const struct library
 	struct heap_object object;
 	size_t count;
 	const struct store_root *roots = heap_roots_of(heap, ix, &count);
-	int r = HDB_OK;
 
 	*out = NULL;
 	for (size_t i = 0; i < count; i++)
 		if (!roots[i].is_local && roots[i].kind != HPROF_ROOT_JNI_GLOBAL)
 			return HDB_OK;
 	if (count)
-		r = heap_object(heap, ix, &object, err);
-	if (r != HDB_OK)
-		return r;
+		TRY(heap_object(heap, ix, &object, err));
 	if (count)
 		*out = library_leaks_rule(&graph->library, LIBRARY_NATIVE,
 					  heap_class_name(heap, object.kind == STORE_CLASS ?

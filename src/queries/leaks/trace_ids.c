@@ -14,13 +14,11 @@ static int fill(struct trace_ids *ids, uint32_t first_ix, uint64_t *block, struc
 	const uint32_t n = ids->heap->object_count;
 	uint64_t page = 0;
 	uint32_t ix = 0;
-	int r = HDB_OK;
 
 	for (uint32_t b = 0; b < heap_block_count(ids->heap); b++) {
 		uint32_t count;
 
-		if ((r = heap_read_ids(ids->heap, b, block, &count, err)) != HDB_OK)
-			return r;
+		TRY(heap_read_ids(ids->heap, b, block, &count, err));
 		for (uint32_t i = 0; i < count; i++, ix++) {
 			ids->low[ix] = (uint8_t)block[i];
 			if (ix < first_ix)
@@ -45,19 +43,15 @@ int trace_ids_init(struct trace_ids *ids, const struct session *session, struct 
 	*ids = (struct trace_ids){ .heap = session->heap, .work = session->work };
 	if (n <= first_ix)
 		return HDB_OK;
-	if ((r = heap_id(ids->heap, first_ix, &ids->first, err)) != HDB_OK)
-		return r;
-	if ((r = heap_id(ids->heap, n - 1, &last, err)) != HDB_OK)
-		return r;
+	TRY(heap_id(ids->heap, first_ix, &ids->first, err));
+	TRY(heap_id(ids->heap, n - 1, &last, err));
 	ids->first &= ~(uint64_t)0xff;
 	pages = ((last - ids->first) >> 8) + 1;
 	if (pages > (uint64_t)PAGES_PER_OBJECT * n + PAGES_MORE)
 		return HDB_OK;
-	if ((r = base_big_alloc_raw(ids->work, &ids->pages_big, (pages + 1) * sizeof(uint32_t),
-				    "identifiers", err)) != HDB_OK)
-		return r;
-	if ((r = base_big_alloc_raw(ids->work, &ids->low_big, n, "identifiers", err)) != HDB_OK)
-		return r;
+	TRY(base_big_alloc_raw(ids->work, &ids->pages_big, (pages + 1) * sizeof(uint32_t),
+			       "identifiers", err));
+	TRY(base_big_alloc_raw(ids->work, &ids->low_big, n, "identifiers", err));
 	block = malloc(STORE_BLOCK_OBJECTS * sizeof(*block));
 	if (!block)
 		return hdb_fail_memory(err, "identifiers", STORE_BLOCK_OBJECTS * sizeof(*block));

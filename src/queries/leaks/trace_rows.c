@@ -166,10 +166,8 @@ static int add_special(struct slot *s, uint32_t i, bool is_open, struct hdb_erro
 {
 	const uint32_t count = is_open ? 0 : (uint32_t)s->targets.count;
 	const struct special special = { .i = i, .count = count, .is_open = is_open };
-	int r = base_vec_reserve(&s->found, count, sizeof(uint32_t), err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(base_vec_reserve(&s->found, count, sizeof(uint32_t), err));
 	if (count)
 		memcpy(base_vec_at(&s->found, uint32_t, s->found.count), s->targets.data,
 		       count * sizeof(uint32_t));
@@ -302,7 +300,6 @@ static int take_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	const struct special *end = special ? special + s->specials.count : NULL;
 	const uint32_t *found = s->found.data;
 	const uint8_t *bytes = block->bytes[0].data;
-	int r = HDB_OK;
 
 	for (uint32_t i = 0; i < block->objects->count; i += GRAPH_GROUP) {
 		m->group_end = m->group;
@@ -313,16 +310,14 @@ static int take_block(void *ctx, struct derive_block *block, struct hdb_error *e
 				memcpy(m->group_end, bytes, length);
 			bytes += length;
 			if (special < end && special->i == k) {
-				if ((r = finish_special(m, block, special, found, err)) != HDB_OK)
-					return r;
+				TRY(finish_special(m, block, special, found, err));
 				found += special->count;
 				special++;
 			}
 			m->group_end += s->length[k] & GRAPH_ROW_MAX;
 		}
-		if ((r = graph_rows_put(m->rows, (block->objects->first_ix + i) / GRAPH_GROUP,
-					&s->length[i], m->group, err)) != HDB_OK)
-			return r;
+		TRY(graph_rows_put(m->rows, (block->objects->first_ix + i) / GRAPH_GROUP,
+				   &s->length[i], m->group, err));
 	}
 	return HDB_OK;
 }
@@ -333,12 +328,10 @@ static int plan_counted(void *ctx, const struct heap_count *count, struct hdb_er
 {
 	struct maker *m = ctx;
 	const uint32_t no = count->class_no;
-	int r;
 
 	if (count->kind != STORE_INSTANCE || no >= m->heap->class_count)
 		return HDB_OK;
-	if ((r = trace_graph_plan(m->graph, no, err)) != HDB_OK)
-		return r;
+	TRY(trace_graph_plan(m->graph, no, err));
 	m->how[no] &= (uint8_t)~BY_CALLER;
 	/* The characters belong to the string. */
 	if (m->graph->shapes[no])
@@ -369,7 +362,6 @@ static int make_slots(struct maker *m, struct hdb_error *err)
 {
 	/* No plan has more fields than bytes of an instance are wide. */
 	size_t most = ELEMENTS_MAX;
-	int r = HDB_OK;
 
 	for (uint32_t no = 0; no < m->heap->class_count; no++)
 		if (m->graph->plans[no] && m->graph->plans[no]->count > most)
@@ -382,9 +374,7 @@ static int make_slots(struct maker *m, struct hdb_error *err)
 		m->slots[i].length = malloc(STORE_BLOCK_OBJECTS);
 		if (!m->slots[i].length)
 			return hdb_fail_memory(err, "references", STORE_BLOCK_OBJECTS);
-		if ((r = base_vec_reserve(&m->slots[i].targets, most, sizeof(uint32_t), err)) !=
-		    HDB_OK)
-			return r;
+		TRY(base_vec_reserve(&m->slots[i].targets, most, sizeof(uint32_t), err));
 	}
 	return HDB_OK;
 }

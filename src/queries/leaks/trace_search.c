@@ -73,8 +73,6 @@ static int compare_roots(const void *a, const void *b)
 
 static int rank_roots(struct heap *heap, struct base_vec *out, struct hdb_error *err)
 {
-	int r;
-
 	for (uint64_t i = 0; i < heap->root_count; i++) {
 		const unsigned rank = rank_root(&heap->roots[i]);
 		struct ranked_root root = { .ix = heap->roots[i].ix, .rank = (uint8_t)rank };
@@ -82,21 +80,18 @@ static int rank_roots(struct heap *heap, struct base_vec *out, struct hdb_error 
 
 		if (rank == ROOT_KINDS)
 			continue;
-		if ((r = heap_object(heap, root.ix, &object, err)) != HDB_OK)
-			return r;
+		TRY(heap_object(heap, root.ix, &object, err));
 		root.class_name =
 			heap_class_name(heap, object.kind == STORE_CLASS ? (uint32_t)object.length :
 									   object.class_no);
-		if ((r = base_vec_push(out, &root, sizeof(root), err)) != HDB_OK)
-			return r;
+		TRY(base_vec_push(out, &root, sizeof(root), err));
 	}
 	/* Of an incomplete dump: what nothing else holds. */
 	for (uint32_t ix = 0; heap->state.takes_orphans && ix < heap->object_count; ix++) {
 		const struct ranked_root root = { "", ix, ROOT_KINDS };
 
-		if (heap_is_root(heap, ix) && heap_is_orphan(heap, ix) &&
-		    (r = base_vec_push(out, &root, sizeof(root), err)) != HDB_OK)
-			return r;
+		if (heap_is_root(heap, ix) && heap_is_orphan(heap, ix))
+			TRY(base_vec_push(out, &root, sizeof(root), err));
 	}
 	if (out->count)
 		qsort(out->data, out->count, sizeof(struct ranked_root), compare_roots);
@@ -296,10 +291,8 @@ int trace_search_paths(struct trace_search *s, struct trace_graph *graph, struct
 	s->has_late = calloc((size_t)n / 64 + 1, sizeof(uint64_t));
 	if (!s->roots || !s->has_late)
 		return hdb_fail_memory(err, "paths of leak traces", n / 4);
-	r = base_big_alloc_raw(graph->session->work, &s->parents_big,
-			       ((uint64_t)n + 1) * sizeof(uint32_t), "paths of leak traces", err);
-	if (r != HDB_OK)
-		return r;
+	TRY(base_big_alloc_raw(graph->session->work, &s->parents_big,
+			       ((uint64_t)n + 1) * sizeof(uint32_t), "paths of leak traces", err));
 	s->parents = s->parents_big.data;
 	for (uint32_t ix = 0; ix < n; ix++)
 		s->parents[ix] = ix;

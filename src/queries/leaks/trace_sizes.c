@@ -23,17 +23,14 @@ static int boxes_size(struct heap *heap, const struct heap_object *array, uint64
 	struct heap_slice slice = { .bits = bits, .room = ELEMENTS_CHUNK, .done = 1 };
 	struct heap_object object;
 	uint32_t ix;
-	int r = HDB_OK;
 
 	for (uint64_t from = 0; from < array->length && slice.done; from += slice.done) {
-		if ((r = heap_elements(heap, array->ix, from, &slice, err)) != HDB_OK)
-			return r;
+		TRY(heap_elements(heap, array->ix, from, &slice, err));
 		for (uint64_t i = 0; i < slice.done; i++) {
 			if (!bits[i])
 				continue;
 			if (!count++ && heap_find(heap, bits[i], &ix, err) == HDB_OK) {
-				if ((r = heap_object(heap, ix, &object, err)) != HDB_OK)
-					return r;
+				TRY(heap_object(heap, ix, &object, err));
 				one = heap_class(heap, object.class_no)->declared_size;
 			}
 		}
@@ -46,13 +43,10 @@ static int class_size(struct heap *heap, uint32_t class_no, uint64_t *bytes, str
 {
 	const uint64_t offset = heap_class(heap, class_no)->file_offset;
 	struct hprof_sub sub;
-	int r = HDB_OK;
 
 	*bytes = 0;
 	if (offset)
-		r = hprof_sub_read(&heap->file, &heap->view, offset, &sub, err);
-	if (r != HDB_OK)
-		return r;
+		TRY(hprof_sub_read(&heap->file, &heap->view, offset, &sub, err));
 	/* The record without its tag. */
 	if (offset && sub.end > sub.offset)
 		*bytes = sub.end - sub.offset - 1;
@@ -254,22 +248,18 @@ static int add_rows(struct part *part, struct hdb_error *err)
 	struct trace_search *s = part->search;
 	const uint32_t count = s->below.count;
 	uint32_t ix = next_below(s, 0);
-	int r;
 
 	for (uint32_t first = 0; first < count; first += GRAPH_GROUP) {
 		memset(part->length, 0, sizeof(part->length));
 		part->group_end = part->group;
 		for (uint32_t i = 0; i < GRAPH_GROUP && i < count - first; i++) {
-			if ((r = add_row(part, ix, first + i, err)) != HDB_OK)
-				return r;
+			TRY(add_row(part, ix, first + i, err));
 			ix = next_below(s, ix + 1);
 		}
-		if ((r = graph_rows_put(&part->rows, first / GRAPH_GROUP, part->length, part->group,
-					err)) != HDB_OK)
-			return r;
-		if (first % STEP_OBJECTS == 0 &&
-		    (r = base_step(s->graph->session->work, first, err)) != HDB_OK)
-			return r;
+		TRY(graph_rows_put(&part->rows, first / GRAPH_GROUP, part->length, part->group,
+				   err));
+		if (first % STEP_OBJECTS == 0)
+			TRY(base_step(s->graph->session->work, first, err));
 		if (first > UINT32_MAX - GRAPH_GROUP)
 			break;
 	}
@@ -434,14 +424,12 @@ int trace_search_retained(const struct trace_search *s, uint32_t ix, uint64_t *b
 {
 	uint64_t numbers[GRAPH_NUMBERS_STEP], number;
 	uint32_t rank;
-	int r;
 
 	*bytes = *objects = 0;
 	if (!s->has_sizes || !base_ranks_has(&s->below, ix))
 		return HDB_OK;
 	rank = base_ranks_before(&s->below, ix);
-	if ((r = read_numbers(s, rank, numbers, err)) != HDB_OK)
-		return r;
+	TRY(read_numbers(s, rank, numbers, err));
 	number = numbers[rank % GRAPH_NUMBERS_STEP];
 	if (number) {
 		*bytes = base_sizes_get(&s->bytes, (uint32_t)number);

@@ -380,12 +380,9 @@ static int name_of_field(struct heap *heap, uint32_t class_no, const char *name,
 	*out = STORE_NONE;
 	for (uint32_t i = 0; i < class->field_count; i++) {
 		struct store_field field;
-		int r = heap_field(heap, class->first_field + i, &field, err);
 
-		if (r != HDB_OK)
-			return r;
-		if ((r = heap_text(heap, field.name_text, text, sizeof(text), err)) != HDB_OK)
-			return r;
+		TRY(heap_field(heap, class->first_field + i, &field, err));
+		TRY(heap_text(heap, field.name_text, text, sizeof(text), err));
 		if (strcmp(text, name) == 0)
 			*out = field.name_text;
 	}

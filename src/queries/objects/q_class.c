@@ -48,8 +48,7 @@ static const struct hdb_column columns[] = {
 	{ "loader", HDB_TYPE_TEXT, "loader", "class of its loader (lists)" },
 	{ "superclass", HDB_TYPE_TEXT, "superclass", "its superclass (lists)" },
 	{ "instance_bytes", HDB_TYPE_BYTES, "instance",
-	  "shallow size of an instance; of an empty "
-	  "array for array classes (lists)" },
+	  "shallow size of an instance; of an empty array for array classes (lists)" },
 	{ "class_bytes", HDB_TYPE_BYTES, "class object",
 	  "shallow size of the class object (lists)" },
 	{ "instances", HDB_TYPE_COUNT, "instances",
@@ -74,8 +73,7 @@ static const struct hdb_column facts[] = {
 	{ "superclasses", HDB_TYPE_TEXT, "superclasses", "nearest first" },
 	{ "subclasses", HDB_TYPE_COUNT, "subclasses", "direct ones" },
 	{ "instance_bytes", HDB_TYPE_BYTES, "instance size",
-	  "shallow size of an instance; of an empty "
-	  "array for array classes" },
+	  "shallow size of an instance; of an empty array for array classes" },
 	{ "class_bytes", HDB_TYPE_BYTES, "class size", "shallow size of the class object" },
 	{ "instances", HDB_TYPE_COUNT, "instances",
 	  "objects of exactly this class: the reachable ones; with --unreachable the others, with "
@@ -84,15 +82,12 @@ static const struct hdb_column facts[] = {
 	  "of all, reachable or not, values inside other objects, which "
 	  "have their bytes; only if there are any" },
 	{ "element_bytes", HDB_TYPE_BYTES, "flat elements",
-	  "bytes of an element, if the elements of "
-	  "its arrays are flat values" },
+	  "bytes of an element, if the elements of its arrays are flat values" },
 	{ "filler", HDB_TYPE_BOOL, "filler",
-	  "its objects fill dead areas of the heap: none of the "
-	  "program's; only if so" },
+	  "its objects fill dead areas of the heap: none of the program's; only if so" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
-	{ "retained", HDB_TYPE_BYTES, "retained >=",
-	  "lower bound of what its instances retain; while "
-	  "totals are built" },
+	{ "retained", HDB_TYPE_BYTES,
+	  "retained >=", "lower bound of what its instances retain; while totals are built" },
 	{ "proof", HDB_TYPE_TEXT, "proof", "what in the dump proves the instance size" },
 	{ "classes", HDB_TYPE_COUNT, "classes", "classes in the list" },
 	QUERY_COVERAGE_FACTS,
@@ -251,8 +246,7 @@ static int open_class(struct query *q, struct hdb_error *err)
 		drop_empty(q, s);
 		q->total = s->classes.count;
 		query_fact(q, "classes", s->classes.count);
-		query_choose(q, "id,class,loader,superclass,instance_bytes,"
-				"class_bytes,instances");
+		query_choose(q, "id,class,loader,superclass,instance_bytes,class_bytes,instances");
 		return HDB_OK;
 	}
 	s->no = s->classes.numbers[0];

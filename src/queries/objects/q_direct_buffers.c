@@ -348,10 +348,8 @@ static int find_holder(struct query *q, uint32_t ix, uint32_t *holder, bool *is_
 	for (unsigned steps = 0; steps < VIEW_STEPS_MAX; steps++) {
 		struct candidates c;
 		uint32_t up = HEAP_NONE;
-		int r = derive_dominator(q->derive, ix, &up, err);
 
-		if (r < 0)
-			return r;
+		TRY_ERRORS(derive_dominator(q->derive, ix, &up, err));
 		if (up == HEAP_NONE || up == ix) {
 			TRY_ERRORS(find_candidates(q, ix, &c, err));
 			*is_dominator = false;

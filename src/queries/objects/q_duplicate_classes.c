@@ -82,11 +82,9 @@ static int find_copies(struct query *q, const char *pattern, struct copies *out,
 	struct heap *heap = q->heap;
 	struct copy *all;
 	size_t n = 0;
-	int r = heap_load_classes(heap, err);
 
 	*out = (struct copies){ 0 };
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_load_classes(heap, err));
 	all = out->list = malloc(((size_t)heap->class_count + 1) * sizeof(*all));
 	if (!all)
 		return hdb_fail_memory(err, "classes", heap->class_count * sizeof(*all));

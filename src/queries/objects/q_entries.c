@@ -46,8 +46,7 @@ static const struct hdb_column columns[] = {
 	  "are damaged, or <unknown: ...> where others are not known" },
 	{ "value_id", HDB_TYPE_ID, "value id", "the value, if it is an object that the dump has" },
 	{ "retained", HDB_TYPE_BYTES, "retained",
-	  "bytes that the value retains; null while the "
-	  "table is not built" },
+	  "bytes that the value retains; null while the table is not built" },
 	{ "entry", HDB_TYPE_ID, "entry", "the object that holds both, if there is one" },
 };
 static_assert(sizeof(columns) / sizeof(columns[0]) == ENTRY + 1,
@@ -305,22 +304,17 @@ static int step(struct query *q, const char **end, struct hdb_error *err)
 static int set_columns(struct query *q, bool is_tested, struct hdb_error *err)
 {
 	const struct heap_entries *e = &((const struct contents *)q->state)->entries;
-	int r = HDB_OK;
 
 	if (e->has_key && query_is_tested(q, KEY) == is_tested)
-		r = set_plain(q, KEY, &e->key, err);
-	if (r != HDB_OK)
-		return r;
-	if (query_is_tested(q, VALUE) == is_tested) {
-		if ((r = set_plain(q, VALUE, &e->value, err)) != HDB_OK)
-			return r;
-	}
+		TRY(set_plain(q, KEY, &e->key, err));
+	if (query_is_tested(q, VALUE) == is_tested)
+		TRY(set_plain(q, VALUE, &e->value, err));
 	if (e->has_key && query_is_tested(q, KEY_LABEL) == is_tested) {
 		query_set_value(q, KEY_LABEL, SIZE_MAX, &e->key);
 	}
 	if (query_is_tested(q, VALUE_LABEL) == is_tested)
 		query_set_value(q, VALUE_LABEL, SIZE_MAX, &e->value);
-	return r;
+	return HDB_OK;
 }
 
 static int set_id(struct query *q, size_t column, const struct heap_value *value,
@@ -342,12 +336,10 @@ out:
 static int set_ids(struct query *q, struct hdb_error *err)
 {
 	const struct heap_entries *e = &((const struct contents *)q->state)->entries;
-	int r = set_retained(q, &e->value, err);
 
-	if (r != HDB_OK)
-		return r;
-	if (e->has_key && (r = set_id(q, KEY_ID, &e->key, err)) != HDB_OK)
-		return r;
+	TRY(set_retained(q, &e->value, err));
+	if (e->has_key)
+		TRY(set_id(q, KEY_ID, &e->key, err));
 	TRY(set_id(q, VALUE_ID, &e->value, err));
 	query_set_id(q, ENTRY, e->entry_ix);
 	return HDB_OK;

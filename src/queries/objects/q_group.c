@@ -37,8 +37,7 @@ static const struct hdb_column columns[] = {
 	  "sum of what each of them retains; an object within "
 	  "another one counts for both; null while the table is not built" },
 	{ "unreachable_objects", HDB_TYPE_COUNT, "unreachable",
-	  "of the objects, those that no root reaches; "
-	  "with --all" },
+	  "of the objects, those that no root reaches; with --all" },
 	{ "id", HDB_TYPE_ID, "id", "one of the objects, the first by ID" },
 };
 static_assert(sizeof(columns) / sizeof(columns[0]) == ID + 1,
@@ -97,25 +96,20 @@ static int add_block(void *ctx, const struct heap_block *objects, struct analysi
 		     size_t count, struct hdb_error *err)
 {
 	struct grouping *s = ctx;
-	int r = derive_reachable_block(s->q->derive, objects->first_ix / STORE_BLOCK_OBJECTS,
-				       s->reachable, err);
 
-	if (r != HDB_OK)
-		return r;
-	if (s->has_retained &&
-	    (r = derive_retained_block(s->q->derive, objects, s->retained, err)) != HDB_OK)
-		return r;
+	TRY(derive_reachable_block(s->q->derive, objects->first_ix / STORE_BLOCK_OBJECTS,
+				   s->reachable, err));
+	if (s->has_retained)
+		TRY(derive_retained_block(s->q->derive, objects, s->retained, err));
 	for (size_t i = 0; i < count; i++)
-		if (!keys[i].is_done &&
-		    (r = analysis_key_of(&s->keys, keys[i].ix, &keys[i].hash, err)) != HDB_OK)
-			return r;
+		if (!keys[i].is_done)
+			TRY(analysis_key_of(&s->keys, keys[i].ix, &keys[i].hash, err));
 	for (size_t i = 0; i < count; i++) {
 		if (count - i > ANALYSIS_COUNTER_AHEAD)
 			analysis_counter_prefetch(&s->tally, keys[i + ANALYSIS_COUNTER_AHEAD].hash);
-		if ((r = add_object(s, objects, &keys[i], err)) != HDB_OK)
-			return r;
+		TRY(add_object(s, objects, &keys[i], err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* ---- the query ---- */
@@ -129,9 +123,8 @@ static int check_path(struct query *q, const struct grouping *s, struct hdb_erro
 		if (s->is_member[no] && heap_has_path(q->heap, no, HEAP_NONE, path))
 			return HDB_OK;
 	return path ? hdb_fail(err, HDB_NOTFOUND,
-			       "%s has no field %s; `query class` lists its "
-			       "fields",
-			       q->targets[0], path) :
+			       "%s has no field %s; `query class` lists its fields", q->targets[0],
+			       path) :
 		      HDB_OK;
 }
 

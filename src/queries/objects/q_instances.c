@@ -367,7 +367,6 @@ static int set_columns(struct query *q, uint32_t ix, bool is_tested, struct hdb_
 {
 	const struct instances *s = q->state;
 	struct query_object_columns cells = { ID, SIZE_MAX, LABEL, SHALLOW, RETAINED };
-	int r;
 
 	cells.id = is_tested ? ID : SIZE_MAX; /* the filter's columns may need it */
 	cells.label = query_is_tested(q, LABEL) == is_tested ? LABEL : SIZE_MAX;
@@ -375,9 +374,8 @@ static int set_columns(struct query *q, uint32_t ix, bool is_tested, struct hdb_
 	cells.retained = query_is_tested(q, RETAINED) == is_tested ? RETAINED : SIZE_MAX;
 	query_set_object(q, &cells, ix);
 	for (unsigned f = 0; f < s->field_count; f++)
-		if (query_is_tested(q, FIRST_FIELD + f) == is_tested &&
-		    (r = set_field(q, FIRST_FIELD + f, s->path[f], ix, err)) != HDB_OK)
-			return r;
+		if (query_is_tested(q, FIRST_FIELD + f) == is_tested)
+			TRY(set_field(q, FIRST_FIELD + f, s->path[f], ix, err));
 	return HDB_OK;
 }
 

@@ -37,11 +37,9 @@ static const struct hdb_column facts[] = {
 	{ "id", HDB_TYPE_ID, "class object", "ID of the class object" },
 	{ "class", HDB_TYPE_TEXT, "class", "its name" },
 	{ "instance_bytes", HDB_TYPE_BYTES, "instance size",
-	  "shallow size of an instance; of an empty "
-	  "array for array classes" },
+	  "shallow size of an instance; of an empty array for array classes" },
 	{ "field_bytes", HDB_TYPE_BYTES, "fields",
-	  "bytes of its fields, inherited and injected ones "
-	  "included" },
+	  "bytes of its fields, inherited and injected ones included" },
 	{ "waste_bytes", HDB_TYPE_BYTES, "gaps and padding", "bytes of gaps and padding" },
 	{ "recorded_bytes", HDB_TYPE_BYTES, "recorded", "instance size that the dump records" },
 	{ "proof", HDB_TYPE_TEXT, "proof", "what in the dump proves the size" },

@@ -57,13 +57,11 @@ static const struct hdb_column columns[] = {
 	{ "loader_retained", HDB_TYPE_BYTES, "loader object",
 	  "retained size of the loader object alone" },
 	{ "unreachable_objects", HDB_TYPE_COUNT, "unreachable",
-	  "unreachable instances of these "
-	  "classes" },
+	  "unreachable instances of these classes" },
 	{ "use", HDB_TYPE_TEXT, "use",
-	  "instances: it has reachable instances; root: it or one of its "
-	  "classes is a root; parent: a loader below it is one of these; held: nothing but references "
-	  "to it or its classes keeps it, `query path ID` says which; garbage: unreachable, to be "
-	  "unloaded" },
+	  "instances: it has reachable instances; root: it or one of its classes is a root; "
+	  "parent: a loader below it is one of these; held: nothing but references to it or its "
+	  "classes keeps it, `query path ID` says which; garbage: unreachable, to be unloaded" },
 	QUERY_LABEL_COLUMNS,
 };
 static_assert(sizeof(columns) / sizeof(columns[0]) == USE + 3,
@@ -73,11 +71,9 @@ static const struct hdb_column facts[] = {
 	{ "loaders", HDB_TYPE_COUNT, "loaders", "class loader objects, and the boot loader" },
 	{ "defining", HDB_TYPE_COUNT, "with classes", "of those, loaders that define classes" },
 	{ "idle", HDB_TYPE_COUNT, "without instances",
-	  "of those with classes, loaders without reachable "
-	  "instances of them" },
+	  "of those with classes, loaders without reachable instances of them" },
 	{ "duplicates", HDB_TYPE_COUNT, "duplicate names",
-	  "class names that several loaders define; "
-	  "`query duplicate-classes` lists them" },
+	  "class names that several loaders define; `query duplicate-classes` lists them" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -177,11 +173,8 @@ out:
 /* Totals of classes by number, and of loaders. */
 static int add_totals(struct query *q, struct loaders *s, struct hdb_error *err)
 {
-	int r = analysis_load_class_totals(&q->session, &s->by_class, err);
-
 	s->shown = calloc(s->tree.all.count + 1, sizeof(*s->shown));
-	if (r != HDB_OK)
-		return r;
+	TRY(analysis_load_class_totals(&q->session, &s->by_class, err));
 	if (!s->shown)
 		return hdb_fail_memory(err, "class loaders", s->tree.all.count * sizeof(*s->shown));
 	TRY(add_loader_totals(q, s, false, err));

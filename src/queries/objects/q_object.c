@@ -61,16 +61,13 @@ static const struct hdb_column facts[] = {
 	  "ID is made up; only if it is one" },
 	{ "flat_in", HDB_TYPE_ID, "flat value in", "the object that it is in" },
 	{ "filler", HDB_TYPE_BOOL, "filler",
-	  "fills a dead area of the heap: no object of the program; "
-	  "only if it is one" },
+	  "fills a dead area of the heap: no object of the program; only if it is one" },
 	{ "value", HDB_TYPE_TEXT, "value",
-	  "a string's text, its first 4 KiB; a boxed value, a "
-	  "thread's name ..." },
+	  "a string's text, its first 4 KiB; a boxed value, a thread's name ..." },
 	{ "length", HDB_TYPE_COUNT, "length", "elements of an array" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the object itself" },
 	{ "retained", HDB_TYPE_BYTES, "retained",
-	  "retained size: what would be freed without this "
-	  "object; 0 if unreachable" },
+	  "retained size: what would be freed without this object; 0 if unreachable" },
 	{ "native", HDB_TYPE_BYTES, "native",
 	  "native memory that it owns, not in the other sizes; only of dumps that tell any" },
 	{ "retained_native", HDB_TYPE_BYTES, "retained native",
@@ -168,8 +165,7 @@ static int add_value(struct query *q, const struct heap_object *o, struct hdb_er
 		if (!slice.done && o->length) {
 			((struct object *)q->state)->has_no_contents = true;
 			query_cut(q, NULL,
-				  "%" PRIu64 " elements: the dump has no contents of this "
-				  "array",
+				  "%" PRIu64 " elements: the dump has no contents of this array",
 				  o->length);
 			return HDB_OK;
 		}
@@ -181,11 +177,7 @@ static int add_value(struct query *q, const struct heap_object *o, struct hdb_er
 		text[n] = '\0';
 		if (n == slice.done && o->length > n)
 			query_cut(q, NULL,
-				  "elements of the value beyond the first %zu; rows "
-				  "have them",
-				  n);
-		if (r < 0)
-			return r;
+				  "elements of the value beyond the first %zu; rows have them", n);
 	} else {
 		analysis_describe(&q->session, o->ix, text, sizeof(text));
 	}
@@ -279,14 +271,10 @@ static int add_sizes(struct query *q, uint32_t ix, struct hdb_error *err)
 {
 	struct analysis_retained retained;
 	bool reachable;
-	int r = analysis_cheap_retained(&q->session, ix, &retained, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(analysis_cheap_retained(&q->session, ix, &retained, err));
 	if (retained.found)
 		query_fact(q, "retained", retained.bytes);
-	if (r < 0)
-		return r;
 	query_fact_text(q, "retained_from", retained.from);
 	TRY_ERRORS(add_native(q, ix, err));
 	TRY_ERRORS(derive_is_reachable(q->derive, ix, &reachable, err));
@@ -312,7 +300,6 @@ static int add_facts(struct query *q, const struct heap_object *o, uint64_t id,
 					     "class" };
 	const struct store_class *class = heap_class(q->heap, o->class_no);
 	uint64_t offset = 0;
-	int r;
 
 	query_fact(q, "id", id);
 	query_fact_text(q, "class", heap_class_name(q->heap, o->class_no));
@@ -322,18 +309,17 @@ static int add_facts(struct query *q, const struct heap_object *o, uint64_t id,
 							  heap_class(q->heap, (uint32_t)o->length) :
 							  class));
 	query_fact_text(q, "kind", kinds[o->kind & 3]);
-	if (o->embedded && o->kind == STORE_INSTANCE && (r = add_flat(q, o, err)) != HDB_OK)
-		return r;
+	if (o->embedded && o->kind == STORE_INSTANCE)
+		TRY(add_flat(q, o, err));
 	if (class->flags & STORE_CLASS_FILLER && o->kind != STORE_CLASS)
 		query_fact(q, "filler", true);
 	query_fact(q, "shallow", o->shallow_bytes);
 	if ((o->kind == STORE_OBJECT_ARRAY || o->kind == STORE_PRIMITIVE_ARRAY))
 		query_fact(q, "length", o->length);
 	TRY(add_sizes(q, o->ix, err));
-	if ((r = add_roots(q, o->ix, err)) != HDB_OK)
-		return r;
-	if (o->heap_no && (r = add_heap(q, o->heap_no, err)) < 0)
-		return r;
+	TRY(add_roots(q, o->ix, err));
+	if (o->heap_no)
+		TRY_ERRORS(add_heap(q, o->heap_no, err));
 	TRY_ERRORS(heap_offset(q->heap, o->ix, &offset, err));
 	if (!offset)
 		return HDB_OK;

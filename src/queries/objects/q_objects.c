@@ -44,15 +44,12 @@ static const struct hdb_column columns[] = {
 	{ "kind", HDB_TYPE_TEXT, "kind", "instance, object array, primitive array or class" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the object itself" },
 	{ "retained", HDB_TYPE_BYTES, "retained",
-	  "retained size: what would be freed without this "
-	  "object; 0 if unreachable" },
+	  "retained size: what would be freed without this object; 0 if unreachable" },
 	{ "dominator", HDB_TYPE_ID, "dominator",
-	  "immediate dominator; 0x0 for the top level, none if "
-	  "unreachable" },
+	  "immediate dominator; 0x0 for the top level, none if unreachable" },
 	{ "length", HDB_TYPE_COUNT, "length", "elements of an array; none for others" },
 	{ "offset", HDB_TYPE_COUNT, "offset",
-	  "of its record in the dump, bytes; none if the dump "
-	  "lacks it" },
+	  "of its record in the dump, bytes; none if the dump lacks it" },
 	{ "reachable", HDB_TYPE_BOOL, "reachable", "whether a root reaches it" },
 	{ "heap", HDB_TYPE_TEXT, "heap", "Android heap; none for others" },
 	{ "native", HDB_TYPE_BYTES, "native",
@@ -63,8 +60,7 @@ static const struct hdb_column columns[] = {
 
 static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects",
-	  "in the database, invented and unreachable ones "
-	  "included" },
+	  "in the database, invented and unreachable ones included" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -215,11 +211,10 @@ static int open_objects(struct query *q, struct hdb_error *err)
 	int r;
 
 	if (!query_option(q, "columns")) {
-		query_choose(q, q->heap->is_android ?
-					"id,class,kind,shallow,retained,dominator,length,offset,"
-					"reachable,heap,native" :
-					"id,class,kind,shallow,retained,dominator,length,offset,"
-					"reachable,heap");
+		query_choose(q, q->heap->is_android ? "id,class,kind,shallow,retained,dominator,"
+						      "length,offset,reachable,heap,native" :
+						      "id,class,kind,shallow,retained,dominator,"
+						      "length,offset,reachable,heap");
 	}
 	/* A row that is sorted by a column needs it, shown or not. */
 	for (size_t c = 0; c < OWN_COLUMNS; c++)
@@ -258,26 +253,20 @@ out:
 static int read_block(struct query *q, struct objects *o, struct hdb_error *err)
 {
 	const uint32_t no = o->block_no;
-	int r = heap_read_block(q->heap, no, o->block, err);
 
-	if (r != HDB_OK)
-		return r;
-	if ((o->shows[ID] || o->with_invented) &&
-	    (r = heap_read_ids(q->heap, no, o->ids, &o->count, err)) != HDB_OK)
-		return r;
-	if (o->shows[OFFSET] && (r = heap_read_offsets(q->heap, no, o->offsets, err)) != HDB_OK)
-		return r;
-	if (o->tells_reachable && !o->shows[DOMINATOR] &&
-	    (r = derive_reachable_block(q->derive, no, o->reachable, err)) != HDB_OK)
-		return r;
-	if (o->shows[DOMINATOR] &&
-	    (r = derive_dominator_block(q->derive, no, o->dominator, err)) != HDB_OK)
-		return r;
-	if (o->shows[NATIVE] && (r = derive_native_block(q->derive, no, o->native, err)) != HDB_OK)
-		return r;
-	if (o->shows[RETAINED] &&
-	    (r = derive_retained_block(q->derive, o->block, o->retained, err)) != HDB_OK)
-		return r;
+	TRY(heap_read_block(q->heap, no, o->block, err));
+	if (o->shows[ID] || o->with_invented)
+		TRY(heap_read_ids(q->heap, no, o->ids, &o->count, err));
+	if (o->shows[OFFSET])
+		TRY(heap_read_offsets(q->heap, no, o->offsets, err));
+	if (o->tells_reachable && !o->shows[DOMINATOR])
+		TRY(derive_reachable_block(q->derive, no, o->reachable, err));
+	if (o->shows[DOMINATOR])
+		TRY(derive_dominator_block(q->derive, no, o->dominator, err));
+	if (o->shows[NATIVE])
+		TRY(derive_native_block(q->derive, no, o->native, err));
+	if (o->shows[RETAINED])
+		TRY(derive_retained_block(q->derive, o->block, o->retained, err));
 	TRY_ERRORS(base_step(q->work, o->block->first_ix, err));
 	for (uint32_t i = 0; o->shows[DOMINATOR] && i < o->block->count; i++)
 		o->reachable[i] = o->dominator[i] != o->block->first_ix + i;
@@ -354,14 +343,12 @@ static void set_offset(struct query *q, const struct objects *o, uint32_t i)
 static int set_heap(struct query *q, const struct objects *o, uint32_t ix, struct hdb_error *err)
 {
 	struct heap_object object;
-	const int r = heap_object(q->heap, ix, &object, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_object(q->heap, ix, &object, err));
 	if (object.heap_no && object.heap_no <= o->heap_count)
 		query_lend_text(q, HEAP, o->heap_names[object.heap_no - 1],
 				strlen(o->heap_names[object.heap_no - 1]));
-	return r;
+	return HDB_OK;
 }
 
 static int next_objects(struct query *q, struct hdb_error *err)
@@ -492,7 +479,6 @@ static int id_of(struct query *q, const struct all_ids *all, uint32_t ix, uint64
 static int fill_dominators(struct query *q, struct objects *o, size_t n, struct hdb_error *err)
 {
 	struct columns *c = o->batch;
-	int r = HDB_OK;
 
 	for (size_t k = 0; k < n; k++) {
 		const uint32_t i = c->keep[k];
@@ -500,9 +486,8 @@ static int fill_dominators(struct query *q, struct objects *o, size_t n, struct 
 
 		c->there[DOMINATOR][k] = o->reachable[i];
 		c->values[DOMINATOR][k] = 0;
-		if (dominator != HEAP_NONE && o->reachable[i] &&
-		    (r = id_of(q, &o->ids_of, dominator, &c->values[DOMINATOR][k], err)) != HDB_OK)
-			return r;
+		if (dominator != HEAP_NONE && o->reachable[i])
+			TRY(id_of(q, &o->ids_of, dominator, &c->values[DOMINATOR][k], err));
 	}
 	return HDB_OK;
 }
@@ -559,26 +544,24 @@ static void fill_plain(struct query *q, struct objects *o, size_t n)
 static int batch_objects(struct query *q, struct query_batch *out, struct hdb_error *err)
 {
 	struct objects *o = q->state;
-	int r = HDB_OK;
 
 	if (!o->batch) {
 		o->batch = malloc(sizeof(*o->batch));
 		if (!o->batch)
 			return hdb_fail_memory(err, "columns of objects", sizeof(*o->batch));
-		if (o->shows[DOMINATOR] && (r = read_all_ids(q, o, err)) < 0)
-			return r;
+		if (o->shows[DOMINATOR])
+			TRY_ERRORS(read_all_ids(q, o, err));
 	}
 	while (!(out->count = keep_rows(q, o))) {
 		if (o->block_no == heap_block_count(q->heap))
 			return HDB_END;
-		if ((r = read_block(q, o, err)) < 0)
-			return r;
+		TRY_ERRORS(read_block(q, o, err));
 	}
 	fill_plain(q, o, out->count);
-	if (o->shows[DOMINATOR] && (r = fill_dominators(q, o, out->count, err)) < 0)
-		return r;
-	if (o->shows[HEAP] && (r = fill_heaps(q, o, out->count, err)) < 0)
-		return r;
+	if (o->shows[DOMINATOR])
+		TRY_ERRORS(fill_dominators(q, o, out->count, err));
+	if (o->shows[HEAP])
+		TRY_ERRORS(fill_heaps(q, o, out->count, err));
 	for (size_t c = 0; c < OWN_COLUMNS; c++) {
 		const bool is_text = columns[c].type == HDB_TYPE_TEXT;
 		const bool has_gaps = c == DOMINATOR || c == LENGTH || c == OFFSET || c == HEAP;

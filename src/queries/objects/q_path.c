@@ -146,11 +146,9 @@ static int open_search(struct query *q, struct path_query *s, struct hdb_error *
 		.skip = skip,
 		.ctx = q,
 	};
-	int r = derive_access(q->derive, false, &s->access, err);
 
 	s->is_search = true;
-	if (r != HDB_OK)
-		return r;
+	TRY(derive_access(q->derive, false, &s->access, err));
 	TRY(graph_paths_init(&s->paths, &s->access, s->target, &opt, err));
 	s->has_paths = true;
 	return HDB_OK;

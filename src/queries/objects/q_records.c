@@ -40,9 +40,8 @@ static const struct hdb_column dangling_columns[] = {
 	{ "example", HDB_TYPE_ID, "for example from", "an object that refers to it" },
 	{ "example_class", HDB_TYPE_TEXT, "of class", "the class of that" },
 	{ "left_out", HDB_TYPE_BOOL, "left out",
-	  "whether there is room for it between two objects of the "
-	  "dump: HotSpot leaves out class objects of CDS whose classes are not loaded; null where "
-	  "identifiers are no addresses" },
+	  "whether there is room for it between two objects of the dump: HotSpot leaves out class "
+	  "objects of CDS whose classes are not loaded; null where identifiers are no addresses" },
 };
 
 static const struct hdb_column dangling_facts[] = {
@@ -144,8 +143,7 @@ static const struct hdb_column record_columns[] = {
 	{ "tag", HDB_TYPE_ID, "tag", "its number in the format" },
 	{ "level", HDB_TYPE_TEXT, "level", "\"top\", or \"heap\" for sub-records of heap dumps" },
 	{ "records", HDB_TYPE_COUNT, "records",
-	  "how many there are in the file, whatever snapshot "
-	  "was imported" },
+	  "how many there are in the file, whatever snapshot was imported" },
 	{ "bytes", HDB_TYPE_BYTES, "bytes", "their bytes in the dump" },
 };
 
@@ -252,10 +250,9 @@ static int is_of_agent(struct query *q, bool *out, struct hdb_error *err)
 static int open_sites(struct query *q, struct hdb_error *err)
 {
 	bool has_traces = q->heap->is_android;
-	int r = HDB_OK;
 
-	if (!has_traces && (r = is_of_agent(q, &has_traces, err)) < 0)
-		return r;
+	if (!has_traces)
+		TRY_ERRORS(is_of_agent(q, &has_traces, err));
 	if (has_traces && !heap_record_count(q->heap, STORE_ALLOC_SITES))
 		return query_become(q, &query_object_sites, err);
 	return query_records_open(q, STORE_ALLOC_SITES, sizeof(struct store_alloc_site), err);

@@ -77,7 +77,6 @@ static int open_references(struct query *q, struct hdb_error *err)
 {
 	struct references *s = q->state;
 	uint64_t id, length = 0;
-	int r;
 
 	s->bits = malloc(CHUNK * sizeof(*s->bits));
 	if (!s->bits)
@@ -87,10 +86,8 @@ static int open_references(struct query *q, struct hdb_error *err)
 	TRY(heap_id(q->heap, s->ix, &id, err));
 	heap_references(q->heap, &s->lists);
 	s->class_ix = heap_class(q->heap, s->object.class_no)->ix;
-	r = store_lists_begin(&s->lists, s->ix, &length, err);
+	TRY(store_lists_begin(&s->lists, s->ix, &length, err));
 	q->total = QUERY_TOTAL_UNKNOWN;
-	if (r != HDB_OK)
-		return r;
 	TRY(find_class(s, err));
 	query_fact(q, "id", id);
 	query_fact_text(q, "class", heap_class_name(q->heap, s->object.class_no));

@@ -41,8 +41,7 @@ static const struct hdb_column facts[] = {
 	{ "referrers", HDB_TYPE_COUNT, "referrers",
 	  "distinct objects in all heaps that are asked for, without instances of a class" },
 	{ "instances", HDB_TYPE_COUNT, "instances",
-	  "of a class object: its instances, reachable or not, which refer to "
-	  "it, too" },
+	  "of a class object: its instances, reachable or not, which refer to it, too" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -190,10 +189,7 @@ static int next_instance(struct query *q, struct referrers *s, uint32_t *ix, str
 		return HDB_END;
 	for (;;) {
 		if (s->i >= s->block->count) {
-			const int r = read_next_block(q, s, err);
-
-			if (r != HDB_OK)
-				return r;
+			TRY(read_next_block(q, s, err));
 			s->i = 0;
 		}
 		*ix = s->block->first_ix + s->i;

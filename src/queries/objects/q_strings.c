@@ -48,16 +48,13 @@ static const struct hdb_option_spec options[] = {
 
 static const struct hdb_column columns[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects",
-	  "String objects with this text, prefix, length or "
-	  "encoding" },
+	  "String objects with this text, prefix, length or encoding" },
 	{ "text", HDB_TYPE_TEXT, "text", "the text, its first 64 KiB; by prefix the prefix" },
 	{ "length", HDB_TYPE_COUNT, "length",
-	  "UTF-16 units of the whole text; by prefix of the "
-	  "prefix" },
+	  "UTF-16 units of the whole text; by prefix of the prefix" },
 	{ "encoding", HDB_TYPE_TEXT, "encoding",
-	  "how the characters are kept, only by encoding: "
-	  "\"Latin-1 bytes\", \"UTF-16 bytes, little-endian\" or \"big-endian\", \"char[]\", or "
-	  "\"char[] that fits Latin-1\"" },
+	  "how the characters are kept, only by encoding: \"Latin-1 bytes\", \"UTF-16 bytes, "
+	  "little-endian\" or \"big-endian\", \"char[]\", or \"char[] that fits Latin-1\"" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "shallow size of the String objects" },
 	{ "array_shallow", HDB_TYPE_BYTES, "array shallow",
 	  "shallow size of their arrays, once a String" },
@@ -70,17 +67,14 @@ static_assert(sizeof(columns) / sizeof(columns[0]) == ID + 1,
 static const struct hdb_column facts[] = {
 	QUERY_ZEROED_FACT,
 	{ "objects", HDB_TYPE_COUNT, "objects",
-	  "String objects that count; like the following not with "
-	  "--objects" },
+	  "String objects that count; like the following not with --objects" },
 	{ "found", HDB_TYPE_COUNT, "found",
 	  "of those, with a text that --match and --equals want" },
 	{ "found_shallow", HDB_TYPE_BYTES, "found shallow",
-	  "their bytes, and those of their arrays, once a "
-	  "String" },
+	  "their bytes, and those of their arrays, once a String" },
 	{ "texts", HDB_TYPE_COUNT, "texts", "distinct texts, or groups, that are shown" },
 	{ "without_text", HDB_TYPE_COUNT, "without text",
-	  "String objects whose characters the dump "
-	  "lacks" },
+	  "String objects whose characters the dump lacks" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -194,12 +188,9 @@ static int counts(struct query *q, struct strings *s, bool *is_counted, struct h
 {
 	const uint32_t block_no = s->scan.ix / STORE_BLOCK_OBJECTS;
 	bool reachable;
-	int r = HDB_OK;
 
 	if (block_no != s->block_no)
-		r = derive_reachable_block(q->derive, block_no, s->reachable, err);
-	if (r < 0)
-		return r;
+		TRY_ERRORS(derive_reachable_block(q->derive, block_no, s->reachable, err));
 	s->block_no = block_no;
 	reachable = s->reachable[s->scan.ix % STORE_BLOCK_OBJECTS];
 	s->others += !reachable;
@@ -212,24 +203,20 @@ static int counts(struct query *q, struct strings *s, bool *is_counted, struct h
 static int next_match(struct query *q, struct strings *s, struct hdb_error *err)
 {
 	bool passes = false;
-	int r = HDB_OK;
 
 	while (!passes) {
 		bool is_counted = false;
 
-		if ((r = heap_string_scan_next(&s->scan, err)) != HDB_OK)
-			return r;
-		if (s->steps++ % STEP_STRINGS == 0 &&
-		    (r = base_step(q->work, s->scan.ix, err)) != HDB_OK)
-			return r;
-		if ((r = counts(q, s, &is_counted, err)) != HDB_OK)
-			return r;
+		TRY(heap_string_scan_next(&s->scan, err));
+		if (s->steps++ % STEP_STRINGS == 0)
+			TRY(base_step(q->work, s->scan.ix, err));
+		TRY(counts(q, s, &is_counted, err));
 		if (!is_counted)
 			continue;
 		s->looked++;
 		s->without_text += !s->scan.string.has_chars;
-		if (s->scan.string.has_chars && (r = is_match(s, &passes, err)) != HDB_OK)
-			return r;
+		if (s->scan.string.has_chars)
+			TRY(is_match(s, &passes, err));
 	}
 	return HDB_OK;
 }
@@ -301,14 +288,10 @@ static int add_string(struct strings *s, struct hdb_error *err)
 		.string_bytes = s->scan.shallow_bytes,
 		.array_bytes = s->scan.string.array_bytes,
 	};
-	int r = key_of(s, &s->scan.string.chars, &w.hash, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(key_of(s, &s->scan.string.chars, &w.hash, err));
 	if (s->came - s->counted == ANALYSIS_COUNTER_AHEAD)
-		r = count_string(s, err);
-	if (r < 0)
-		return r;
+		TRY_ERRORS(count_string(s, err));
 	s->found++;
 	s->found_bytes += w.string_bytes + w.array_bytes;
 	analysis_counter_prefetch(&s->tally, w.hash);
@@ -385,7 +368,6 @@ static int open_strings(struct query *q, struct hdb_error *err)
 	struct strings *s = q->state;
 	const char *pattern = query_option(q, "match");
 	uint64_t min_count = 1;
-	int r;
 
 	s->text = malloc(TEXT_MAX + 1);
 	if (!s->text)
@@ -402,10 +384,9 @@ static int open_strings(struct query *q, struct hdb_error *err)
 	if (s->equals && strlen(s->equals) > TEXT_MAX)
 		return hdb_fail(err, HDB_EUSAGE, "--equals must be a text of at most %u bytes",
 				TEXT_MAX);
-	if ((r = read_by(q, s, err)) < 0)
-		return r;
-	if (pattern && (r = compile(s, pattern, err)) < 0)
-		return r;
+	TRY_ERRORS(read_by(q, s, err));
+	if (pattern)
+		TRY_ERRORS(compile(s, pattern, err));
 	TRY_ERRORS(derive_need_reachable(q->derive, err));
 	TRY_ERRORS(heap_string_scan_begin(&s->scan, q->heap, err));
 	if (s->is_list && s->regex)

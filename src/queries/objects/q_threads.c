@@ -69,8 +69,7 @@ static const struct hdb_column columns[] = {
 	{ "daemon", HDB_TYPE_BOOL, "daemon", "whether it is a daemon thread" },
 	{ "priority", HDB_TYPE_INT, "priority", "its priority" },
 	{ "depth", HDB_TYPE_COUNT, "frames",
-	  "frames of its stack; of a frame its number, 0 the "
-	  "innermost" },
+	  "frames of its stack; of a frame its number, 0 the innermost" },
 	{ "locals", HDB_TYPE_COUNT, "locals", "local variables that it holds" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the thread object or the local" },
 	{ "retained", HDB_TYPE_BYTES, "retained",
@@ -95,8 +94,7 @@ static const struct hdb_column facts[] = {
 	{ "virtual_threads", HDB_TYPE_COUNT, "virtual threads", "of those, virtual ones" },
 	{ "mounted", HDB_TYPE_COUNT, "mounted", "of those, with a carrier" },
 	{ "stack_bytes", HDB_TYPE_BYTES, "stacks in heap",
-	  "bytes of frames in the stack chunks of virtual "
-	  "threads" },
+	  "bytes of frames in the stack chunks of virtual threads" },
 	QUERY_CUT_FACTS,
 };
 
@@ -144,18 +142,14 @@ static int compare_locals(const void *a, const void *b)
 
 static int load_locals(struct query *q, struct threads_query *s, struct hdb_error *err)
 {
-	int r = heap_load_roots(q->heap, err);
-
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_load_roots(q->heap, err));
 	for (uint64_t i = 0; i < q->heap->root_count; i++) {
 		const struct store_root *root = &q->heap->roots[i];
 		const struct local local = { root->thread_serial, root->frame_number, root->ix,
 					     root->kind };
 
-		if (root->is_local &&
-		    (r = base_vec_push(&s->by_thread, &local, sizeof(local), err)) != HDB_OK)
-			return r;
+		if (root->is_local)
+			TRY(base_vec_push(&s->by_thread, &local, sizeof(local), err));
 	}
 	if (s->by_thread.count)
 		qsort(s->by_thread.data, s->by_thread.count, sizeof(struct local), compare_locals);
@@ -164,16 +158,12 @@ static int load_locals(struct query *q, struct threads_query *s, struct hdb_erro
 
 static int read_name(struct query *q, struct threads_query *s, struct hdb_error *err)
 {
-	int r = HDB_OK;
-
 	s->name[0] = '\0';
 	if (s->thread.ix != STORE_NONE && heap_is_thread(q->heap, s->thread.ix))
-		r = heap_thread_name(q->heap, s->thread.ix, s->name, sizeof(s->name), err);
-	if (r != HDB_OK)
-		return r;
+		TRY(heap_thread_name(q->heap, s->thread.ix, s->name, sizeof(s->name), err));
 	if (!s->name[0])
-		r = heap_text(q->heap, s->thread.name_text, s->name, sizeof(s->name), err);
-	return r;
+		TRY(heap_text(q->heap, s->thread.name_text, s->name, sizeof(s->name), err));
+	return HDB_OK;
 }
 
 /* The next thread that is asked for: HDB_OK or HDB_END. */
@@ -266,9 +256,7 @@ static void set_facts(struct query *q, const struct thread_counts *n)
 	query_fact(q, "virtual_threads", n->virtual_threads);
 	query_fact(q, "mounted", n->mounted);
 	if (n->long_stacks) {
-		query_cut(q, NULL,
-			  "the chunks of %" PRIu64 " stacks beyond the first "
-			  "%u",
+		query_cut(q, NULL, "the chunks of %" PRIu64 " stacks beyond the first %u",
 			  n->long_stacks, ANALYSIS_CHUNKS_MAX);
 	}
 	query_fact(q, "stack_bytes", n->stack_bytes);
@@ -293,9 +281,8 @@ static int open_threads(struct query *q, struct hdb_error *err)
 	if (r != HDB_OK)
 		return r;
 	TRY(load_locals(q, s, err));
-	if (query_option(q, "all")) {
+	if (query_option(q, "all"))
 		TRY(analysis_unlisted_threads(&q->session, &s->unlisted, err));
-	}
 	TRY(count_threads(q, s, &n, err));
 	if (!n.threads && s->pattern && !strpbrk(s->pattern, "*?")) {
 		/* A part of the names will do. */

@@ -40,8 +40,7 @@ static const struct hdb_column columns[] = {
 	  "packages and classes in a package follow it" },
 	{ "id", HDB_TYPE_ID, "id", "the object, or the loader" },
 	{ "name", HDB_TYPE_TEXT, "name",
-	  "what it is; a class object counts with the class that it stands "
-	  "for" },
+	  "what it is; a class object counts with the class that it stands for" },
 	{ "objects", HDB_TYPE_COUNT, "objects", "items in it" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the items themselves" },
 	{ "retained", HDB_TYPE_BYTES, "retained",
@@ -129,12 +128,9 @@ static int add_item(struct query *q, struct consumers *s, uint32_t ix, struct hd
 	struct heap_object object;
 	struct item item = { .ix = ix };
 	struct derive_total *total;
-	int r;
 
 	TRY(heap_object(q->heap, ix, &object, err));
-	r = derive_retained(q->derive, ix, &item.retained_bytes, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(derive_retained(q->derive, ix, &item.retained_bytes, err));
 	/* A class object stands for its class, as a loader's class does for its loader. */
 	total = &s->by_class[object.kind == STORE_CLASS ? (uint32_t)object.length :
 							  object.class_no];
@@ -142,15 +138,13 @@ static int add_item(struct query *q, struct consumers *s, uint32_t ix, struct hd
 	total->shallow_bytes += object.shallow_bytes;
 	total->retained_bytes += item.retained_bytes;
 	if (s->has_native)
-		r = add_native(q, ix, total, err);
-	if (r < 0)
-		return r;
+		TRY_ERRORS(add_native(q, ix, total, err));
 	s->count++;
 	s->retained_bytes += item.retained_bytes;
 	/* The sum only grows: what is below its share now will not be listed. */
 	if (item.retained_bytes > share(s, s->retained_bytes) || !s->percent)
-		r = base_vec_push(&s->items, &item, sizeof(item), err);
-	return r;
+		TRY(base_vec_push(&s->items, &item, sizeof(item), err));
+	return HDB_OK;
 }
 
 static int add_top(struct query *q, struct consumers *s, struct hdb_error *err)
@@ -362,8 +356,6 @@ struct open_package {
 static int close_packages(struct base_vec *open, uint32_t level, struct base_vec *out,
 			  struct hdb_error *err)
 {
-	int r = HDB_OK;
-
 	while (open->count) {
 		const struct open_package *last =
 			base_vec_at(open, struct open_package, open->count - 1);
@@ -375,9 +367,8 @@ static int close_packages(struct base_vec *open, uint32_t level, struct base_vec
 
 		if (last->level <= level && level != UINT32_MAX)
 			break;
-		if (others.others &&
-		    (r = base_vec_push(out, &others, sizeof(others), err)) != HDB_OK)
-			return r;
+		if (others.others)
+			TRY(base_vec_push(out, &others, sizeof(others), err));
 		open->count--;
 	}
 	return HDB_OK;
@@ -421,12 +412,10 @@ out:
 static int drop_small(struct query *q, struct consumers *s, struct hdb_error *err)
 {
 	struct analysis_cut cut;
-	int r = drop_small_items(q, s, err);
 
+	TRY(drop_small_items(q, s, err));
 	drop_small_groups(s, &s->classes, &s->rest[CLASSES]);
 	drop_small_groups(s, &s->loaders, &s->rest[LOADERS]);
-	if (r != HDB_OK)
-		return r;
 	TRY(drop_small_packages(s, err));
 	cut = (struct analysis_cut){
 		s->rest[ITEMS].groups,

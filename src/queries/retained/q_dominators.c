@@ -33,15 +33,13 @@ static const struct hdb_column columns[] = {
 	{ "label", HDB_TYPE_TEXT, "object", "what it is, for people; not with --by" },
 	{ "name", HDB_TYPE_TEXT, "name", "class, package or loader class; only with --by" },
 	{ "objects", HDB_TYPE_COUNT, "objects",
-	  "objects of the level that are added up; only with "
-	  "--by" },
+	  "objects of the level that are added up; only with --by" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the object itself" },
 	{ "retained", HDB_TYPE_BYTES, "retained",
 	  "retained size: what would be freed without this object" },
 	{ "percent", HDB_TYPE_PERCENT, "%", "retained as a share of all reachable bytes" },
 	{ "children", HDB_TYPE_COUNT, "children",
-	  "objects that it dominates immediately; not with "
-	  "--by" },
+	  "objects that it dominates immediately; not with --by" },
 	{ "level", HDB_TYPE_COUNT, "level",
 	  "0: what the object dominates, or the top level; only with --tree" },
 	{ "others", HDB_TYPE_COUNT, "others",
@@ -137,14 +135,11 @@ static int open_cut(struct query *q, struct dominators *d, uint32_t ix, struct h
 {
 	const uint32_t most = (uint32_t)query_number(q, "tree", 1);
 	struct analysis_cut_top top = { .ix = ix, .retained_bytes = d->whole };
-	int r = HDB_OK;
 
 	d->is_tree = true;
 	d->rest = ANALYSIS_CUT_NONE;
 	if (ix != HEAP_NONE)
-		r = derive_retained(q->derive, ix, &top.retained_bytes, err);
-	if (r != HDB_OK)
-		return r;
+		TRY(derive_retained(q->derive, ix, &top.retained_bytes, err));
 	TRY(analysis_dominator_cut(&q->session, &top, most, &d->cut, err));
 	q->total = d->cut.shown;
 	for (uint32_t at = 0; at != ANALYSIS_CUT_NONE;

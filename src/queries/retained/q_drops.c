@@ -58,8 +58,7 @@ static const struct hdb_column columns[] = {
 	{ "children", HDB_TYPE_COUNT, "children", "objects that it dominates immediately" },
 	{ "largest", HDB_TYPE_BYTES, "largest child", "retained size of the largest of them" },
 	{ "holder_id", HDB_TYPE_ID, "holder id",
-	  "the first object above it in the dominator tree whose "
-	  "class --skip does not name" },
+	  "the first object above it in the dominator tree whose class --skip does not name" },
 	{ "holder", HDB_TYPE_TEXT, "holder", "what that is; none if there is no such object" },
 	{ "holder_retained", HDB_TYPE_BYTES, "holder retains", "its retained size" },
 	QUERY_LABEL_COLUMNS,
@@ -119,28 +118,23 @@ static int push_children(struct drops *d, struct todo at, size_t most, struct do
 	const uint32_t *batch;
 	size_t n = 0;
 	bool is_done = false;
-	int r = store_lists_begin(&d->children, at.ix, &out->count, err);
 
 	out->largest = 0;
-	if (r != HDB_OK)
-		return r;
+	TRY(store_lists_begin(&d->children, at.ix, &out->count, err));
 	while (!is_done) {
-		if ((r = store_lists_next(&d->children, &batch, &n, err)) != HDB_OK)
-			return r;
+		TRY(store_lists_next(&d->children, &batch, &n, err));
 		is_done = !n;
 		for (size_t i = 0; i < n && !is_done; i++) {
 			const struct todo child = { batch[i], at.level };
 			uint64_t retained = 0;
 
 			/* They come largest first. */
-			if ((r = derive_retained(d->q->derive, batch[i], &retained, err)) != HDB_OK)
-				return r;
+			TRY(derive_retained(d->q->derive, batch[i], &retained, err));
 			if (retained > out->largest)
 				out->largest = retained;
 			is_done = retained <= d->threshold || d->stack.count - start == most;
-			if (!is_done &&
-			    (r = base_vec_push(&d->stack, &child, sizeof(child), err)) != HDB_OK)
-				return r;
+			if (!is_done)
+				TRY(base_vec_push(&d->stack, &child, sizeof(child), err));
 		}
 	}
 	turn(&d->stack, start);
@@ -207,10 +201,7 @@ static int open_drops(struct query *q, struct hdb_error *err)
 static int find_holder(struct query *q, const struct drops *d, uint32_t ix, uint32_t *holder,
 		       struct hdb_error *err)
 {
-	int r = derive_dominator(q->derive, ix, holder, err);
-
-	if (r != HDB_OK)
-		return r;
+	TRY(derive_dominator(q->derive, ix, holder, err));
 	for (uint32_t steps = 0; *holder != HEAP_NONE; steps++) {
 		struct heap_object object;
 
@@ -224,10 +215,9 @@ static int find_holder(struct query *q, const struct drops *d, uint32_t ix, uint
 								     (uint32_t)object.length :
 								     object.class_no)))
 			return HDB_OK;
-		if ((r = derive_dominator(q->derive, *holder, holder, err)) != HDB_OK)
-			return r;
+		TRY(derive_dominator(q->derive, *holder, holder, err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int drop_row(struct query *q, struct drops *d, const struct todo *at,
@@ -253,7 +243,6 @@ static int drop_row(struct query *q, struct drops *d, const struct todo *at,
 static int next_drop(struct query *q, struct hdb_error *err)
 {
 	struct drops *d = q->state;
-	int r;
 
 	while (d->stack.count) {
 		const struct todo at = *base_vec_at(&d->stack, struct todo, d->stack.count - 1);
@@ -266,11 +255,9 @@ static int next_drop(struct query *q, struct hdb_error *err)
 					    "what is dominated forms a circle", err);
 		TRY(derive_retained(q->derive, at.ix, &retained, err));
 		/* The largest child alone, until it is known that this is a drop. */
-		if ((r = push_children(d, at, 1, &found, err)) != HDB_OK)
-			return r;
-		if (d->looked_at % 65536 == 0 &&
-		    (r = base_step(q->work, d->looked_at, err)) != HDB_OK)
-			return r;
+		TRY(push_children(d, at, 1, &found, err));
+		if (d->looked_at % 65536 == 0)
+			TRY(base_step(q->work, d->looked_at, err));
 		if (retained - found.largest <= d->threshold)
 			continue;
 		if (found.largest > d->threshold)

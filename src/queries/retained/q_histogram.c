@@ -43,11 +43,9 @@ static const struct hdb_column columns[] = {
 	  "with the loader and its class objects, as query loaders says; not with --shallow and "
 	  "--unreachable" },
 	{ "unreachable_objects", HDB_TYPE_COUNT, "unreachable",
-	  "unreachable objects; not with "
-	  "--shallow and --unreachable" },
+	  "unreachable objects; not with --shallow and --unreachable" },
 	{ "unreachable_shallow", HDB_TYPE_BYTES, "unreachable bytes",
-	  "bytes of the unreachable "
-	  "objects; not with --shallow and --unreachable" },
+	  "bytes of the unreachable objects; not with --shallow and --unreachable" },
 	{ "id", HDB_TYPE_ID, "id", "class object, or the loader by loader; none by package" },
 	{ "native", HDB_TYPE_BYTES, "native",
 	  "native memory that the objects own, not in the other sizes; only of dumps that tell any; "

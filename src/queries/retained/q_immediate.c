@@ -123,15 +123,13 @@ static int add_member(const struct finder *f, uint32_t ix, uint64_t shallow, str
 static int add_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
 	const struct finder *f = ctx;
-	int r;
 
 	for (uint32_t i = 0; i < block->count; i++) {
 		const uint32_t ix = block->first_ix + i;
 
 		if (f->is_member_class[block->class_no[i]] && f->idom[ix] != ix &&
-		    heap_is_counted(f->q->heap, block, i) &&
-		    (r = add_member(f, ix, block->shallow[i], err)) != HDB_OK)
-			return r;
+		    heap_is_counted(f->q->heap, block, i))
+			TRY(add_member(f, ix, block->shallow[i], err));
 	}
 	return HDB_OK;
 }

@@ -67,8 +67,7 @@ static const struct hdb_option_spec tree_options[] = {
 	{ "by", HDB_OPTION_CHOICE, "class|package|loader", "what to merge by",
 	  .default_value = "class" },
 	{ "min", HDB_OPTION_NUMBER, "BYTES",
-	  "retained bytes of a node that is shown (default: a thousandth of the "
-	  "reachable bytes)",
+	  "retained bytes of a node that is shown (default: a thousandth of the reachable bytes)",
 	  .low = 0, .high = INT64_MAX, .unit = "bytes", .example = "1024" },
 	{ "depth", HDB_OPTION_NUMBER, "N",
 	  "the deepest level shown, 0 the top; default: all levels", .low = 0,
@@ -86,13 +85,11 @@ static const struct hdb_column path_columns[COLUMN_COUNT] = {
 		    "objects of the set whose path ends here" },
 	[SHALLOW] = { "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
 	[TOTAL_COUNT] = { "below_objects", HDB_TYPE_COUNT, "objects below",
-			  "objects of the set whose path "
-			  "ends or passes here" },
+			  "objects of the set whose path ends or passes here" },
 	[TOTAL] = { "below_shallow", HDB_TYPE_BYTES, "shallow below", "their bytes" },
 	[PERCENT] = { "percent", HDB_TYPE_PERCENT, "%", "below_objects as a share of the set" },
 	[ID] = { "id", HDB_TYPE_ID, "id",
-		 "of the objects of the set that end here the one that retains "
-		 "most" },
+		 "of the objects of the set that end here the one that retains most" },
 	OTHERS_COLUMN,
 	NATIVE_COLUMN,
 	[TOTAL_NATIVE] = { "below_native", HDB_TYPE_BYTES, "native below",
@@ -101,16 +98,14 @@ static const struct hdb_column path_columns[COLUMN_COUNT] = {
 
 static const struct hdb_column tree_columns[COLUMN_COUNT] = {
 	[LEVEL] = { "level", HDB_TYPE_COUNT, "level",
-		    "0: what no object dominates; what it dominates "
-		    "follows" },
+		    "0: what no object dominates; what it dominates follows" },
 	[NAME] = { "name", HDB_TYPE_TEXT, "name",
 		   "class, package or loader of the objects of the node; "
 		   "\"class X\" is the class object of X" },
 	[COUNT] = { "objects", HDB_TYPE_COUNT, "objects", "objects of the node" },
 	[SHALLOW] = { "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
 	[TOTAL_COUNT] = { "retained_objects", HDB_TYPE_COUNT, "retained objects",
-			  "objects of the node and "
-			  "below it" },
+			  "objects of the node and below it" },
 	[TOTAL] = { "retained", HDB_TYPE_BYTES, "retained",
 		    "bytes of the objects of the node and below "
 		    "it: what they retain, with --heap in that heap" },
@@ -181,7 +176,6 @@ static int find_members(struct query *q, struct merged_query *s, struct hdb_erro
 	const uint32_t *ixs;
 	uint64_t *bits;
 	uint32_t ix;
-	int r;
 
 	TRY_ERRORS(base_big_alloc(q->work, &s->bits, words * 8, "a set of objects", err));
 	bits = s->bits.data;
@@ -204,14 +198,12 @@ static int find_members(struct query *q, struct merged_query *s, struct hdb_erro
 		s->members.unreachable_bytes = reachable ? 0 : object.shallow_bytes;
 		return HDB_OK;
 	}
-	r = analysis_members_find(&q->session, target, query_option(q, "subclasses") != NULL,
-				  &s->members, err);
+	TRY(analysis_members_find(&q->session, target, query_option(q, "subclasses") != NULL,
+				  &s->members, err));
 	ixs = s->members.ixs.data;
-	if (r != HDB_OK)
-		return r;
 	for (uint64_t i = 0; i < s->members.count; i++)
 		base_bit_put(bits, ixs[i]);
-	return r;
+	return HDB_OK;
 }
 
 /* The paths of leak traces: by names of fields, through collections at once. */
@@ -316,8 +308,7 @@ static int open_walk(struct query *q, struct merged_query *s, uint64_t low, stru
 
 	q->total = s->walk.count;
 	(void)snprintf(small, sizeof(small),
-		       s->is_paths ? "nodes with fewer than %" PRIu64 " objects "
-				     "of the set" :
+		       s->is_paths ? "nodes with fewer than %" PRIu64 " objects of the set" :
 				     "nodes that retain fewer than %" PRIu64 " bytes",
 		       low ? low : 1);
 	if (r != HDB_OK)
@@ -331,11 +322,9 @@ static int open_paths(struct query *q, struct hdb_error *err)
 {
 	struct merged_query *s;
 	uint64_t low;
-	int r = open_state(q, true, &s, err);
 
 	low = query_number(q, "min", 0);
-	if (r != HDB_OK)
-		return r;
+	TRY(open_state(q, true, &s, err));
 	TRY(query_read_excludes(q, &s->excludes, err));
 	TRY(find_members(q, s, err));
 	TRY(strcmp(query_text(q, "by"), "field") == 0 ? merge_by_field(q, s, err) :

@@ -64,16 +64,14 @@ static const struct hdb_column columns[] = {
 	{ "class", HDB_TYPE_TEXT, "class", "the object's class, or the class if the set is one's" },
 	{ "objects", HDB_TYPE_COUNT, "objects", "reachable objects that the target names" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow",
-	  "bytes of the object itself, reachable or not; of a "
-	  "set's reachable objects" },
+	  "bytes of the object itself, reachable or not; of a set's reachable objects" },
 	{ "bound", HDB_TYPE_TEXT, "bound",
 	  "how to read retained: \"exact\" or, with --lower-bound, \"lower bound\"" },
 	{ "retained", HDB_TYPE_BYTES, "retained",
 	  "retained size: bytes that would be freed without "
 	  "the target, itself included; 0 if it is unreachable" },
 	{ "retained_objects", HDB_TYPE_COUNT, "retained objects",
-	  "how many objects these are, where "
-	  "the way that was taken counts them" },
+	  "how many objects these are, where the way that was taken counts them" },
 	{ "exact", HDB_TYPE_BOOL, "exact", "false if retained is a lower bound" },
 	{ "reachable", HDB_TYPE_BOOL, "reachable", "whether a root reaches it, or any of the set" },
 	{ "native", HDB_TYPE_BYTES, "native",
@@ -89,18 +87,14 @@ static const struct hdb_column facts[] = {
 	  "with --explain: \"table\", \"local\", \"dominators built\", "
 	  "\"blocked walk\", \"lower bound\", \"walk without excluded references\"; several with commas" },
 	{ "subtree_count", HDB_TYPE_COUNT, "subtree",
-	  "with --explain: objects of the reach tree "
-	  "below the target" },
+	  "with --explain: objects of the reach tree below the target" },
 	{ "removed_count", HDB_TYPE_COUNT, "removed", "with --explain: of those, held by others" },
 	{ "edges_looked_at", HDB_TYPE_COUNT, "edges looked at",
-	  "with --explain: references and "
-	  "referrers" },
+	  "with --explain: references and referrers" },
 	{ "time_us", HDB_TYPE_COUNT, "microseconds",
-	  "with --explain: for everything, tables "
-	  "included" },
+	  "with --explain: for everything, tables included" },
 	{ "tables_built", HDB_TYPE_TEXT, "tables built",
-	  "with --explain: derived tables that were "
-	  "missing, or \"none\"" },
+	  "with --explain: derived tables that were missing, or \"none\"" },
 	QUERY_COVERAGE_FACTS,
 };
 

@@ -32,9 +32,8 @@ static const struct hdb_column columns[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects", "reachable objects; not by object" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the object, or of the objects" },
 	{ "retained", HDB_TYPE_BYTES, "retained",
-	  "retained size: what would be freed without this "
-	  "object; for a group a lower bound: the sum over its objects that no other of them "
-	  "dominates" },
+	  "retained size: what would be freed without this object; for a group a lower bound: the "
+	  "sum over its objects that no other of them dominates" },
 	{ "percent", HDB_TYPE_PERCENT, "%", "retained as a share of all reachable bytes" },
 	QUERY_LABEL_COLUMNS,
 	QUERY_OBJECT_COLUMNS,

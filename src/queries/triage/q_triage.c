@@ -28,8 +28,7 @@ static const struct hdb_column columns[] = {
 	{ "rule", HDB_TYPE_TEXT, "rule", "name of the rule" },
 	{ "count", HDB_TYPE_COUNT, "count", "how many things were found; `unit` says of what" },
 	{ "bytes", HDB_TYPE_BYTES, "bytes",
-	  "what these take or retain; of direct-buffers and "
-	  "mapped-files bytes outside the heap" },
+	  "what these take or retain; of direct-buffers and mapped-files bytes outside the heap" },
 	{ "percent", HDB_TYPE_PERCENT, "%",
 	  "share of all reachable bytes; null for bytes outside" },
 	{ "id", HDB_TYPE_ID, "id", "an object to look at" },

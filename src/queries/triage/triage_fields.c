@@ -79,13 +79,10 @@ static int find_own_fields(struct triage *t, struct triage_fields *f, uint32_t n
 		struct named_field named = { .class_no = no };
 		struct store_field field;
 		char name[FIELD_NAME_MAX + 1] = "";
-		int r = heap_field(heap, class->first_field + i, &field, err);
 
-		if (r != HDB_OK)
-			return r;
-		if (field.type == HPROF_OBJECT &&
-		    (r = heap_text(heap, field.name_text, name, sizeof(name), err)) != HDB_OK)
-			return r;
+		TRY(heap_field(heap, class->first_field + i, &field, err));
+		if (field.type == HPROF_OBJECT)
+			TRY(heap_text(heap, field.name_text, name, sizeof(name), err));
 		/* "." and "|" would be a path. */
 		if (!name[0] || strlen(name) >= FIELD_NAME_MAX || strpbrk(name, ".|"))
 			continue;
@@ -194,13 +191,10 @@ static int count_array(struct heap *heap, struct triage_fields *f, const struct 
 static int open_sized(struct heap *heap, struct triage_fields *f, uint32_t ix,
 		      struct heap_collection *out, struct hdb_error *err)
 {
-	int r = heap_collection_open(heap, ix, out, err);
-
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_collection_open(heap, ix, out, err));
 	if (!out->has_size)
-		r = heap_collection_count(heap, out, &f->looks_left, err);
-	return r;
+		TRY(heap_collection_count(heap, out, &f->looks_left, err));
+	return HDB_OK;
 }
 
 /* What a value of a map stands for: the elements of a collection or an array, or one thing. */
@@ -356,22 +350,16 @@ int triage_fields_look(struct triage *t, struct triage_fields *f, struct hdb_err
 {
 	struct heap *heap = t->q->heap;
 	bool is_elsewhere;
-	int r = HDB_OK;
 
 	for (uint32_t no = 0; no < heap->class_count; no++) {
-		if ((r = heap_passes_over(heap, heap_class(heap, no)->ix, &is_elsewhere, err)) !=
-		    HDB_OK)
-			return r;
+		TRY(heap_passes_over(heap, heap_class(heap, no)->ix, &is_elsewhere, err));
 		if (!is_elsewhere)
-			r = look_at_statics(t, f, no, err);
-		if (r != HDB_OK)
-			return r;
+			TRY(look_at_statics(t, f, no, err));
 	}
 	for (size_t i = 0; i < f->ixs.count; i++) {
-		if ((r = look_at_instance(t, f, *base_vec_at(&f->ixs, uint32_t, i), err)) != HDB_OK)
-			return r;
-		if (i % STEP_OBJECTS == 0 && (r = base_step(t->q->work, i, err)) != HDB_OK)
-			return r;
+		TRY(look_at_instance(t, f, *base_vec_at(&f->ixs, uint32_t, i), err));
+		if (i % STEP_OBJECTS == 0)
+			TRY(base_step(t->q->work, i, err));
 	}
-	return r;
+	return HDB_OK;
 }

@@ -49,11 +49,9 @@ static int matches(struct query *q, const struct query_leak_path *path, size_t i
 {
 	struct heap_object object;
 	char field[NAME_MAX_BYTES] = "";
-	int r = heap_object(q->heap, path->nodes[i], &object, err);
 
 	assert(i < path->count);
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_object(q->heap, path->nodes[i], &object, err));
 	if (hint->class_pattern &&
 	    !base_glob(hint->class_pattern,
 		       heap_class_name(q->heap, object.kind == STORE_CLASS ?

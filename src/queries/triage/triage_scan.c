@@ -66,16 +66,14 @@ static int look_largest(struct triage *t, struct triage_figure *f, uint32_t ix,
 			struct hdb_error *err)
 {
 	uint64_t bytes;
-	const int r = retained_of(t, ix, &bytes, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(retained_of(t, ix, &bytes, err));
 	if (bytes > f->bytes) {
 		f->bytes = bytes;
 		f->ix = ix;
 		f->count = 1;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int look_longest(struct triage *t, const struct triage_value *line, struct triage_figure *f,
@@ -328,11 +326,9 @@ static int scan_block(struct scan *s, uint32_t block_no, struct hdb_error *err)
 {
 	struct triage_figure *weak = &s->t->figures[TRIAGE_WEAK_ONLY];
 	const struct heap_block *b = s->block;
-	int r;
 
 	TRY(heap_read_block(s->t->q->heap, block_no, s->block, err));
-	if ((r = derive_reachable_block(s->t->q->derive, block_no, s->reachable, err)) != HDB_OK)
-		return r;
+	TRY(derive_reachable_block(s->t->q->derive, block_no, s->reachable, err));
 	for (uint32_t i = 0; i < b->count; i++) {
 		const uint32_t lines = s->line_bits[b->class_no[i]];
 		const uint32_t ix = b->first_ix + i;
@@ -340,21 +336,17 @@ static int scan_block(struct scan *s, uint32_t block_no, struct hdb_error *err)
 
 		if (!s->reachable[i] || ix == HEAP_BOOT_LOADER || b->kind[i] == HEAP_LEFT_OUT)
 			continue;
-		if ((r = derive_reach(s->t->q->derive, true, ix, &parent, err)) != HDB_OK)
-			return r;
+		TRY(derive_reach(s->t->q->derive, true, ix, &parent, err));
 		if (parent == ix) {
 			weak->count++;
 			weak->bytes += b->shallow[i];
 		}
-		if ((b->kind[i] == STORE_OBJECT_ARRAY || b->kind[i] == STORE_PRIMITIVE_ARRAY) &&
-		    (r = look_at_array(s, i, err)) != HDB_OK)
-			return r;
-		if (lines && b->kind[i] == STORE_INSTANCE &&
-		    (r = collect(s, ix, lines, err)) != HDB_OK)
-			return r;
-		if (b->kind[i] == STORE_INSTANCE &&
-		    (r = triage_fields_add(s->fields, ix, b->class_no[i], err)) != HDB_OK)
-			return r;
+		if (b->kind[i] == STORE_OBJECT_ARRAY || b->kind[i] == STORE_PRIMITIVE_ARRAY)
+			TRY(look_at_array(s, i, err));
+		if (lines && b->kind[i] == STORE_INSTANCE)
+			TRY(collect(s, ix, lines, err));
+		if (b->kind[i] == STORE_INSTANCE)
+			TRY(triage_fields_add(s->fields, ix, b->class_no[i], err));
 	}
 	return HDB_OK;
 }
@@ -406,7 +398,6 @@ static int look_at_line(struct scan *s, size_t line, struct hdb_error *err)
 	const struct collected *c = &s->lines[line];
 	struct triage_figure *figures = s->t->figures;
 	uint64_t counts[TRIAGE_MEASURES], bytes[TRIAGE_MEASURES];
-	int r;
 
 	if (triage_values[line].look == TRIAGE_LOOK_LOCALS)
 		return triage_take_locals(s->t, &c->ixs, err);
@@ -415,11 +406,9 @@ static int look_at_line(struct scan *s, size_t line, struct hdb_error *err)
 		bytes[m] = figures[m].bytes;
 	}
 	for (size_t i = 0; i < c->ixs.count; i++) {
-		if ((r = look(s->t, &triage_values[line], *base_vec_at(&c->ixs, uint32_t, i),
-			      err)) != HDB_OK)
-			return r;
-		if (i % STEP_OBJECTS == 0 && (r = base_step(s->t->q->work, i, err)) != HDB_OK)
-			return r;
+		TRY(look(s->t, &triage_values[line], *base_vec_at(&c->ixs, uint32_t, i), err));
+		if (i % STEP_OBJECTS == 0)
+			TRY(base_step(s->t->q->work, i, err));
 	}
 	for (size_t m = 0; m < TRIAGE_MEASURES && c->ixs.count < c->seen; m++) {
 		const double weight = (double)c->seen / (double)c->ixs.count;

@@ -45,8 +45,7 @@ static const struct hdb_option_spec options[] = {
 	{ "constant", HDB_OPTION_FLAG,
 	  .help = "arrays of two or more elements of a primitive type, all the same" },
 	{ "trailing-zeros", HDB_OPTION_FLAG,
-	  .help = "arrays that end in a long run of zeros or nulls, but have something "
-		  "before" },
+	  .help = "arrays that end in a long run of zeros or nulls, but have something before" },
 	{ "min-tail", HDB_OPTION_NUMBER, "BYTES", "what is a long run: bytes in the heap", .low = 1,
 	  .high = UINT64_MAX, .unit = "bytes", .default_value = "64", .example = "256" },
 	{ "by", HDB_OPTION_CHOICE, "class|length|value",
@@ -71,18 +70,15 @@ static const struct hdb_column columns[] = {
 	  "what could be saved: with --trailing-zeros the bytes that the "
 	  "arrays would be smaller without their tails, else all their bytes; only with a kind" },
 	{ "empty", HDB_TYPE_COUNT, "empty",
-	  "arrays of length zero; like the following only without "
-	  "a kind" },
+	  "arrays of length zero; like the following only without a kind" },
 	{ "empty_shallow", HDB_TYPE_BYTES, "empty shallow", "their bytes" },
 	{ "zero", HDB_TYPE_COUNT, "zero", "arrays of zeros or nulls only" },
 	{ "zero_shallow", HDB_TYPE_BYTES, "zero shallow", "their bytes" },
 	{ "constant", HDB_TYPE_COUNT, "constant",
-	  "arrays of two or more elements of a primitive type, "
-	  "all the same, zeros included" },
+	  "arrays of two or more elements of a primitive type, all the same, zeros included" },
 	{ "constant_shallow", HDB_TYPE_BYTES, "constant shallow", "their bytes" },
 	{ "trailing_zeros", HDB_TYPE_COUNT, "trailing zeros",
-	  "arrays that end in a long run of zeros or nulls, but have "
-	  "something before" },
+	  "arrays that end in a long run of zeros or nulls, but have something before" },
 	{ "trailing_wasted", HDB_TYPE_BYTES, "trailing wasted",
 	  "what they would be smaller without it" },
 	{ "id", HDB_TYPE_ID, "id", "an array of the group, the first by ID" },
@@ -99,8 +95,7 @@ static const struct hdb_column facts[] = {
 	{ "found_shallow", HDB_TYPE_BYTES, "found shallow", "their bytes" },
 	{ "wasted", HDB_TYPE_BYTES, "wasted", "the sum of the column; only with a kind" },
 	{ "without_content", HDB_TYPE_COUNT, "without content",
-	  "arrays whose elements the dump lacks; "
-	  "they are of no kind but empty" },
+	  "arrays whose elements the dump lacks; they are of no kind but empty" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -270,10 +265,8 @@ static int take(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct arrays *a = ctx;
 	const struct found *found = block->bytes[0].data;
-	int r = derive_reachable_block(a->q->derive, block->block_no, a->reachable, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(derive_reachable_block(a->q->derive, block->block_no, a->reachable, err));
 	for (size_t i = 0; i < block->bytes[0].count; i++) {
 		const bool reachable = a->reachable[found[i].ix - block->objects->first_ix];
 
@@ -286,8 +279,8 @@ static int take(void *ctx, struct derive_block *block, struct hdb_error *err)
 		a->looked++;
 		a->looked_bytes += found[i].shallow_bytes;
 		a->without += !found[i].has_content;
-		if (found[i].is_kind[a->kind] && (r = add(a->q, a, &found[i], err)) != HDB_OK)
-			return r;
+		if (found[i].is_kind[a->kind])
+			TRY(add(a->q, a, &found[i], err));
 	}
 	return HDB_OK;
 }
@@ -372,13 +365,12 @@ static int read_kind(struct query *q, struct arrays *a, struct hdb_error *err)
 static void choose_columns(struct query *q, const struct arrays *a)
 {
 	if (a->kind == ANY) {
-		query_choose(
-			q,
-			a->by == BY_CLASS ?
-				"class,objects,shallow,empty,empty_shallow,"
-				"zero,zero_shallow,constant,constant_shallow,trailing_zeros,trailing_wasted" :
-				"class,length,objects,shallow,empty,empty_shallow,zero,zero_shallow,"
-				"constant,constant_shallow,trailing_zeros,trailing_wasted");
+		query_choose(q, a->by == BY_CLASS ? "class,objects,shallow,empty,empty_shallow,"
+						    "zero,zero_shallow,constant,constant_shallow,"
+						    "trailing_zeros,trailing_wasted" :
+						    "class,length,objects,shallow,empty,empty_"
+						    "shallow,zero,zero_shallow,constant,constant_"
+						    "shallow,trailing_zeros,trailing_wasted");
 		return;
 	}
 	query_choose(q, a->by == BY_CLASS  ? "class,objects,shallow,wasted,id" :

@@ -66,12 +66,10 @@ static const struct hdb_column columns[] = {
 	{ "empty", HDB_TYPE_COUNT, "empty", "of those, without elements" },
 	{ "elements", HDB_TYPE_COUNT, "elements", "elements of all of them" },
 	{ "capacity", HDB_TYPE_COUNT, "capacity",
-	  "elements for which there is room, where arrays "
-	  "keep them" },
+	  "elements for which there is room, where arrays keep them" },
 	{ "fill", HDB_TYPE_DOUBLE, "fill", "elements / capacity, of those with a capacity" },
 	{ "collisions", HDB_TYPE_DOUBLE, "collisions",
-	  "(elements - slots in use) / elements, of maps "
-	  "with chains" },
+	  "(elements - slots in use) / elements, of maps with chains" },
 	{ "wasted", HDB_TYPE_BYTES, "wasted",
 	  "bytes of array slots without an element; 0 for those "
 	  "that wrap another one, where it is counted" },
@@ -98,8 +96,7 @@ static const struct hdb_column facts[] = {
 	{ "wasted", HDB_TYPE_BYTES, "wasted", "bytes of array slots without an element" },
 	{ "without_size", HDB_TYPE_COUNT, "without size", "whose size is not known" },
 	{ "impossible", HDB_TYPE_COUNT, "impossible sizes",
-	  "whose own count is more than there can "
-	  "be; cut to that" },
+	  "whose own count is more than there can be; cut to that" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -146,11 +143,9 @@ static int add_one(struct query *q, struct collections *s, const struct analysis
 	if (s->one_count == s->one_room) {
 		const uint64_t room = s->one_room ? s->one_room * 2 : FIRST_SLOTS;
 		struct base_big ones = { 0 };
-		const int r = base_big_alloc(q->work, &ones, room * sizeof(struct one),
-					     "collections", err);
 
-		if (r < 0)
-			return r;
+		TRY_ERRORS(base_big_alloc(q->work, &ones, room * sizeof(struct one), "collections",
+					  err));
 		if (s->one_count)
 			memcpy(ones.data, s->ones.data, s->one_count * sizeof(struct one));
 		base_big_free(q->work, &s->ones);
@@ -292,16 +287,14 @@ static void order_rows(struct query *q, struct collections *s)
 static void read_by(struct query *q, struct collections *s)
 {
 	static const char *const shown[] = {
-		[BY_CLASS] =
-			"class,kind,objects,empty,elements,capacity,fill,wasted,shallow,largest_size,"
-			"largest",
+		[BY_CLASS] = "class,kind,objects,empty,elements,capacity,fill,wasted,shallow,"
+			     "largest_size,largest",
 		[BY_SIZE] = "size,objects,wasted,shallow,largest",
 		[BY_FILL] = "at_most,objects,elements,capacity,wasted,shallow,largest_size,largest",
-		[BY_COLLISIONS] =
-			"at_most,objects,elements,capacity,collisions,shallow,largest_size,"
-			"largest",
-		[BY_OBJECT] =
-			"id,class,label,kind,size,capacity,fill,collisions,wasted,shallow,retained",
+		[BY_COLLISIONS] = "at_most,objects,elements,capacity,collisions,shallow,largest_"
+				  "size,largest",
+		[BY_OBJECT] = "id,class,label,kind,size,capacity,fill,collisions,wasted,shallow,"
+			      "retained",
 	};
 
 	s->by = (enum by)query_choice(q, "by");
@@ -340,12 +333,9 @@ static void set_facts(struct query *q, const struct collections *s)
 		query_fact(q, "impossible", s->all.impossible);
 	query_tell_unreachable(q, s->others.count, s->others.shallow_bytes);
 	query_cut(q, &s->unsorted, "%s",
-		  s->by == BY_SIZE ? "collections "
-				     "whose size is not known" :
-		  s->by == BY_FILL ? "collections without a capacity, or "
-				     "whose size is not known" :
-				     "collections that are no maps with chains, or are "
-				     "empty");
+		  s->by == BY_SIZE ? "collections whose size is not known" :
+		  s->by == BY_FILL ? "collections without a capacity, or whose size is not known" :
+				     "collections that are no maps with chains, or are empty");
 }
 
 static int open_collections(struct query *q, struct hdb_error *err)

@@ -58,8 +58,7 @@ static const struct hdb_column columns[] = {
 	{ "text", HDB_TYPE_TEXT, "text",
 	  "the text, its first 512 bytes; of arrays the first elements" },
 	{ "holder", HDB_TYPE_TEXT, "holder",
-	  "the field, or class of arrays, that most references "
-	  "to copies come from" },
+	  "the field, or class of arrays, that most references to copies come from" },
 	{ "held", HDB_TYPE_COUNT, "times", "references that come from there" },
 	{ "references", HDB_TYPE_COUNT, "of",
 	  "all references to copies; an array counts once for a copy" },
@@ -73,15 +72,12 @@ static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects", "strings or arrays that were compared" },
 	{ "contents", HDB_TYPE_COUNT, "contents", "distinct contents among them" },
 	{ "duplicated", HDB_TYPE_COUNT, "duplicated",
-	  "contents that are there often enough to be "
-	  "listed" },
+	  "contents that are there often enough to be listed" },
 	{ "copies", HDB_TYPE_COUNT, "copies",
-	  "objects that could go: all listed copies but one of "
-	  "each" },
+	  "objects that could go: all listed copies but one of each" },
 	{ "wasted", HDB_TYPE_BYTES, "wasted", "bytes of these, the sum of the column" },
 	{ "total_shallow", HDB_TYPE_BYTES, "total shallow",
-	  "bytes of all copies that are listed, and their arrays: the sum of "
-	  "the column" },
+	  "bytes of all copies that are listed, and their arrays: the sum of the column" },
 	{ "heap_shallow", HDB_TYPE_BYTES, "heap shallow",
 	  "shallow size of all objects that count, of any class" },
 	{ "without_content", HDB_TYPE_COUNT, "without content",
@@ -282,19 +278,17 @@ static int read_options(struct query *q, struct duplicates *d, struct hdb_error 
 	if ((r = choose_classes(q, d, err)) != HDB_OK)
 		goto out;
 	if (d->of_arrays) {
-		query_choose(q,
-			     d->has_holders ?
-				     "wasted,objects,class,length,text,holder,held,references,id" :
-				     "wasted,objects,class,length,text,id");
+		query_choose(q, d->has_holders ? "wasted,objects,class,length,text,holder,held,"
+						 "references,id" :
+						 "wasted,objects,class,length,text,id");
 		return HDB_OK;
 	}
 out:
 	if (r == HDB_OK)
-		query_choose(q,
-			     d->has_holders ?
-				     "wasted,objects,arrays,length,total_shallow,text,holder,held,"
-				     "references,id" :
-				     "wasted,objects,arrays,length,total_shallow,text,id");
+		query_choose(q, d->has_holders ? "wasted,objects,arrays,length,total_shallow,text,"
+						 "holder,held,references,id" :
+						 "wasted,objects,arrays,length,total_shallow,text,"
+						 "id");
 	return r;
 }
 
@@ -374,16 +368,12 @@ static int set_holder(struct query *q, struct duplicates *d, const struct group 
 	const struct analysis_content *records = d->contents.records.data;
 	char holder[HOLDER_MAX];
 	uint64_t held;
-	int r = HDB_OK;
 
 	analysis_holders_clear(&d->holders);
 	for (uint64_t i = g->first; i < g->first + g->count; i++) {
-		if ((r = analysis_holders_add(&q->session, &d->holders, records[i].ix, err)) !=
-		    HDB_OK)
-			return r;
-		if ((i - g->first) % STEP_COPIES == STEP_COPIES - 1 &&
-		    (r = base_step(q->work, d->at, err)) != HDB_OK)
-			return r;
+		TRY(analysis_holders_add(&q->session, &d->holders, records[i].ix, err));
+		if ((i - g->first) % STEP_COPIES == STEP_COPIES - 1)
+			TRY(base_step(q->work, d->at, err));
 	}
 	TRY_ERRORS(analysis_holders_top(&q->session, &d->holders, BASE_TEXT(holder), &held, err));
 	query_set(q, HELD, held);

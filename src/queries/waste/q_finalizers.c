@@ -59,8 +59,7 @@ static const struct hdb_column columns[] = {
 	  "how a root reaches the object at best: strongly, softly, "
 	  "weakly, by a finalizer (nothing else keeps it), unreachable; only with --objects" },
 	{ "finalizer", HDB_TYPE_ID, "finalizer",
-	  "the reference that has the object finalized; only with "
-	  "--objects" },
+	  "the reference that has the object finalized; only with --objects" },
 	{ "id", HDB_TYPE_ID, "id", "the object, or one of the group" },
 	QUERY_LABEL_COLUMNS,
 	QUERY_NATIVE_COLUMN,
@@ -217,19 +216,16 @@ static int add_item(struct query *q, struct finalizers *f, const struct analysis
 static int find_items(struct query *q, struct finalizers *f, struct hdb_error *err)
 {
 	const struct analysis_reference *refs = f->list.refs.data;
-	int r = static_object(q, queue_class, "ENQUEUED", &f->enqueued_id, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(static_object(q, queue_class, "ENQUEUED", &f->enqueued_id, err));
 	for (uint64_t i = 0; i < f->list.count; i++) {
 		if (refs[i].strength != STORE_FINALIZER)
 			continue;
-		if ((r = add_item(q, f, &refs[i], err)) != HDB_OK)
-			return r;
-		if (i % 4096 == 0 && (r = base_step(q->work, i, err)) != HDB_OK)
-			return r;
+		TRY(add_item(q, f, &refs[i], err));
+		if (i % 4096 == 0)
+			TRY(base_step(q->work, i, err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* ---- facts ---- */

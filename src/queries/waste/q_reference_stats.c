@@ -54,8 +54,7 @@ static const struct hdb_column columns[] = {
 	  "stronger references from a root" },
 	{ "only_shallow", HDB_TYPE_BYTES, "their bytes", "shallow size of these" },
 	{ "only_retained", HDB_TYPE_BYTES, "retained >=",
-	  "retained size of these, at least: the sum "
-	  "over those that no other of them dominates" },
+	  "retained size of these, at least: the sum over those that no other of them dominates" },
 	{ "only_native", HDB_TYPE_BYTES, "native",
 	  "memory outside of the Java heap that these own, not in the other sizes; only of dumps that "
 	  "tell any" },
@@ -68,23 +67,19 @@ static_assert(sizeof(columns) / sizeof(columns[0]) == RETAINED_NATIVE + 1,
 static const struct hdb_column facts[] = {
 	{ "references", HDB_TYPE_COUNT, "references", "reference objects in the rows" },
 	{ "unreachable_references", HDB_TYPE_COUNT, "unreachable references",
-	  "reference objects that "
-	  "no root reaches" },
+	  "reference objects that no root reaches" },
 	{ "strong_objects", HDB_TYPE_COUNT, "strongly reachable",
-	  "objects on a path of strong "
-	  "references from a root" },
+	  "objects on a path of strong references from a root" },
 	{ "strong_shallow", HDB_TYPE_BYTES, "strongly reachable bytes", "shallow size of these" },
 	{ "soft_objects", HDB_TYPE_COUNT, "softly",
 	  "objects that are reachable, but not without soft "
 	  "references: they go before memory runs out" },
 	{ "soft_shallow", HDB_TYPE_BYTES, "softly reachable bytes", "shallow size of these" },
 	{ "weak_objects", HDB_TYPE_COUNT, "weakly",
-	  "not without weak references: they go with the next "
-	  "collection" },
+	  "not without weak references: they go with the next collection" },
 	{ "weak_shallow", HDB_TYPE_BYTES, "weakly reachable bytes", "shallow size of these" },
 	{ "finalizer_objects", HDB_TYPE_COUNT, "by finalizers",
-	  "only because something is still to be "
-	  "finalized" },
+	  "only because something is still to be finalized" },
 	{ "finalizer_shallow", HDB_TYPE_BYTES, "bytes by finalizers", "shallow size of these" },
 	{ "phantom_objects", HDB_TYPE_COUNT, "phantom", "not without phantom references" },
 	{ "phantom_shallow", HDB_TYPE_BYTES, "phantom reachable bytes", "shallow size of these" },
@@ -170,19 +165,16 @@ static int add_retained(struct query *q, struct stats *s, uint32_t no, struct ro
 	for (size_t i = 0; i < count; i++) {
 		const uint32_t above = idom[members[i]];
 		uint64_t bytes = 0, native = 0;
-		int r;
 
 		if (above == members[i])
 			continue;
 		TRY(cover(q, s, no, members[i], err));
 		if (above != HEAP_NONE && state[above] == state_of(no, COVERED))
 			continue;
-		if ((r = derive_retained(q->derive, members[i], &bytes, err)) != HDB_OK)
-			return r;
+		TRY(derive_retained(q->derive, members[i], &bytes, err));
 		row->only_retained += bytes;
-		if (s->has_native &&
-		    (r = derive_retained_native(q->derive, members[i], &native, err)) != HDB_OK)
-			return r;
+		if (s->has_native)
+			TRY(derive_retained_native(q->derive, members[i], &native, err));
 		row->retained_native += native;
 	}
 	return HDB_OK;
@@ -191,21 +183,15 @@ static int add_retained(struct query *q, struct stats *s, uint32_t no, struct ro
 static int load_dominators(struct query *q, struct stats *s, struct hdb_error *err)
 {
 	const uint64_t n = q->heap->object_count;
-	int r;
 
 	TRY(derive_need(q->derive, STORE_RETAINED, err));
 	TRY(base_big_alloc(q->work, &s->idom, n * 4 + 4, "dominators", err));
-	r = base_big_alloc(q->work, &s->state, n * 4 + 4, "a set of objects", err);
-	if (r != HDB_OK)
-		return r;
-	for (uint32_t block = 0; block < heap_block_count(q->heap); block++) {
-		r = derive_dominator_block(
+	TRY(base_big_alloc(q->work, &s->state, n * 4 + 4, "a set of objects", err));
+	for (uint32_t block = 0; block < heap_block_count(q->heap); block++)
+		TRY(derive_dominator_block(
 			q->derive, block,
-			(uint32_t *)s->idom.data + (uint64_t)block * STORE_BLOCK_OBJECTS, err);
-		if (r != HDB_OK)
-			return r;
-	}
-	return r;
+			(uint32_t *)s->idom.data + (uint64_t)block * STORE_BLOCK_OBJECTS, err));
+	return HDB_OK;
 }
 
 /* ---- rows ---- */
@@ -271,7 +257,6 @@ static int make_row(struct query *q, struct stats *s, uint64_t from, uint64_t to
 		.count = to - from,
 	};
 	uint32_t last = HEAP_NONE;
-	int r;
 
 	s->members.count = 0;
 	for (uint64_t i = from; i < to; i++) {
@@ -288,19 +273,16 @@ static int make_row(struct query *q, struct stats *s, uint64_t from, uint64_t to
 		if (analysis_reached_of(&s->list, ix) < analysis_reached_by(row.strength) ||
 		    analysis_reached_of(&s->list, ix) == ANALYSIS_UNREACHABLE)
 			continue;
-		if ((r = heap_object(q->heap, ix, &object, err)) != HDB_OK)
-			return r;
+		TRY(heap_object(q->heap, ix, &object, err));
 		row.only++;
 		row.only_bytes += object.shallow_bytes;
-		if (s->has_native && (r = derive_native_of(q->derive, ix, &native, err)) != HDB_OK)
-			return r;
+		if (s->has_native)
+			TRY(derive_native_of(q->derive, ix, &native, err));
 		row.native += native;
-		if ((r = base_vec_push(&s->members, &ix, sizeof(ix), err)) != HDB_OK)
-			return r;
+		TRY(base_vec_push(&s->members, &ix, sizeof(ix), err));
 	}
-	if (s->has_retained &&
-	    (r = add_retained(q, s, (uint32_t)s->rows.count + 1, &row, err)) != HDB_OK)
-		return r;
+	if (s->has_retained)
+		TRY(add_retained(q, s, (uint32_t)s->rows.count + 1, &row, err));
 	return base_vec_push(&s->rows, &row, sizeof(row), err);
 }
 
@@ -415,15 +397,13 @@ static int read_options(struct query *q, struct stats *s, struct hdb_error *err)
 static int open_stats(struct query *q, struct hdb_error *err)
 {
 	struct stats *s = q->state;
-	int r;
 
 	TRY(read_options(q, s, err));
 	TRY(analysis_references_read(&q->session, &s->list, err));
 	TRY(analysis_references_levels(&q->session, &s->list, NULL, err));
-	if ((r = sort_refs(q, s, err)) != HDB_OK)
-		return r;
-	if (s->has_retained && (r = load_dominators(q, s, err)) != HDB_OK)
-		return r;
+	TRY(sort_refs(q, s, err));
+	if (s->has_retained)
+		TRY(load_dominators(q, s, err));
 	TRY(set_facts(q, s, err));
 	return make_rows(q, s, err);
 }

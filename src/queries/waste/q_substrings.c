@@ -31,16 +31,14 @@ static const struct hdb_option_spec options[] = {
 
 static const struct hdb_column columns[] = {
 	{ "wasted", HDB_TYPE_BYTES, "wasted",
-	  "bytes that the array would be smaller if it held no "
-	  "more than its strings need" },
+	  "bytes that the array would be smaller if it held no more than its strings need" },
 	{ "strings", HDB_TYPE_COUNT, "strings", "String objects that use the array" },
 	{ "class", HDB_TYPE_TEXT, "class", "char[] or byte[]" },
 	{ "length", HDB_TYPE_COUNT, "length", "elements of the array" },
 	{ "used", HDB_TYPE_COUNT, "used", "elements that some string shows" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the array" },
 	{ "text", HDB_TYPE_TEXT, "text",
-	  "text of the string that begins first in the array, its first "
-	  "512 bytes" },
+	  "text of the string that begins first in the array, its first 512 bytes" },
 	{ "string", HDB_TYPE_ID, "string", "that string" },
 	{ "id", HDB_TYPE_ID, "id", "the array" },
 };
@@ -55,8 +53,7 @@ static const struct hdb_column facts[] = {
 	{ "sharing", HDB_TYPE_COUNT, "sharing", "strings that use one of these" },
 	{ "wasted", HDB_TYPE_BYTES, "wasted", "sum over all arrays, shown or not" },
 	{ "without_text", HDB_TYPE_COUNT, "without text",
-	  "String objects whose characters the dump "
-	  "lacks" },
+	  "String objects whose characters the dump lacks" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -194,8 +191,7 @@ static void set_facts(struct query *q, const struct substrings *s, uint64_t min_
 	query_fact(q, "without_text", s->contents.without);
 	query_tell_unreachable(q, s->contents.unreachable_count, s->contents.unreachable_bytes);
 	query_cut(q, &s->unshared,
-		  "arrays of one string alone, with the bytes that "
-		  "they waste (--shared)");
+		  "arrays of one string alone, with the bytes that they waste (--shared)");
 	query_cut(q, &s->thrifty,
 		  "arrays that waste fewer than %" PRIu64 " bytes, with the "
 		  "bytes that they waste (--min-wasted)",

@@ -31,8 +31,7 @@ static const struct hdb_column columns[] = {
 	{ "id", HDB_TYPE_ID, "id",
 	  "the holder, or the one with most bytes of its class; only by holder" },
 	{ "name", HDB_TYPE_TEXT, "name",
-	  "class, superclass, package or class of the class loader; by "
-	  "holder the holder's class" },
+	  "class, superclass, package or class of the class loader; by holder the holder's class" },
 	{ "label", HDB_TYPE_TEXT, "object", "what the holder is; only with --holders" },
 	{ "holders", HDB_TYPE_COUNT, "holders", "holders of this class; only by holder" },
 	{ "objects", HDB_TYPE_COUNT, "objects",
@@ -51,8 +50,7 @@ static_assert(sizeof(columns) / sizeof(columns[0]) == NATIVE + 1,
 
 static const struct hdb_column facts[] = {
 	{ "holders", HDB_TYPE_COUNT, "holders",
-	  "unreachable objects that no other one holds; only by "
-	  "holder" },
+	  "unreachable objects that no other one holds; only by holder" },
 	{ "objects", HDB_TYPE_COUNT, "reachable objects", "objects that a root reaches" },
 	{ "shallow", HDB_TYPE_BYTES, "reachable bytes", "their bytes" },
 	QUERY_COVERAGE_FACTS,
