@@ -1,7 +1,9 @@
 /*
  * analysis/merged.c - a tree over the objects with its branches merged by name.
+ *
+ * Objects are placed by passes over the whole heap, or, where they are few, by walking up from each.
  */
-#include "analysis/merged_private.h"
+#include "analysis/merged.h"
 
 #include "analysis/groups.h"
 #include "base/bits.h"
@@ -25,6 +27,13 @@
 #define SLOT_BYTES 24
 /* Tries to find a name: more mean that hashes of different names agree again and again. */
 #define HASH_TRIES 16
+
+/* Steps of the ways of few objects: some 20 ms and 5 MB. More are found by passes over the heap. */
+#define FEW_STEPS (1u << 17)
+/* Members between two looks at the cancel flag. */
+#define STEP_MEMBERS 1024
+/* No step: of a way's last one, and of a member that is not reachable. */
+#define NOWHERE UINT32_MAX
 
 /* In place[]: the object is not reachable, or has no node yet and the rest is its name. */
 #define PLACE_NONE UINT32_MAX
@@ -257,18 +266,13 @@ static int load(struct placing *p, struct heap_block *block, struct hdb_error *e
 	return HDB_OK;
 }
 
-int analysis_merged_damaged(const struct session *session, enum analysis_tree tree, uint32_t ix,
-			    const char *what, struct hdb_error *err)
-{
-	const enum store_table table = table_of(tree);
-
-	return table ? heap_damaged(session->heap, table, ix, what, err) :
-		       hdb_fail(err, HDB_EBUG, "paths: %s", what);
-}
-
+/* A tree's damage: of its table, or of this program where it has none. */
 static int damaged(const struct placing *p, uint32_t ix, const char *what, struct hdb_error *err)
 {
-	return analysis_merged_damaged(p->session, p->source->tree, ix, what, err);
+	const enum store_table table = table_of(p->source->tree);
+
+	return table ? heap_damaged(p->session->heap, table, ix, what, err) :
+		       hdb_fail(err, HDB_EBUG, "paths: %s", what);
 }
 
 /*
@@ -303,6 +307,18 @@ static int place(struct placing *p, uint32_t ix, struct hdb_error *err)
 		below = next;
 	}
 	return HDB_OK;
+}
+
+/* Counts an object with its node; of two that retain the same the first one is the example. */
+static void count_object(struct analysis_merged_sum *sum, uint32_t ix, uint64_t shallow,
+			 uint64_t weight)
+{
+	sum->count++;
+	sum->shallow_bytes += shallow;
+	if (sum->example_ix == HEAP_NONE || weight > sum->example_bytes) {
+		sum->example_ix = ix;
+		sum->example_bytes = weight;
+	}
 }
 
 /* Retained sizes of a block, if they are to be had for nothing; else shallow sizes. */
@@ -351,9 +367,8 @@ static int place_all(struct placing *p, unsigned dump, struct heap_block *block,
 			if (p->place[ix] & PLACE_WAITS && (r = place(p, ix, err)) != HDB_OK)
 				return r;
 			if (heap_is_counted(heap, block, i))
-				analysis_merged_count_one(
-					analysis_merged_sum(p->m, p->place[ix], dump), ix,
-					block->shallow[i], weight[i]);
+				count_object(analysis_merged_sum(p->m, p->place[ix], dump), ix,
+					     block->shallow[i], weight[i]);
 		}
 		if (b % STEP_BLOCKS == 0 &&
 		    (r = base_step(p->session->work, block->first_ix, err)) < 0)
@@ -385,6 +400,170 @@ static int add_native(struct placing *p, unsigned dump, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/* ---- few objects ---- */
+
+/* An object on the way of a member. */
+struct way_step {
+	uint32_t ix;
+	uint32_t above; /* number of the next step up, or NOWHERE */
+	uint32_t node;  /* once it is placed */
+};
+
+/* A member's way: its own step, and those that no member before it had, the lowest first. */
+struct way {
+	uint32_t step;
+	uint32_t first, end;
+};
+
+struct few {
+	const struct placing *placing;
+	struct base_vec steps;    /* struct way_step */
+	struct base_vec ways;     /* struct way, one a member */
+	struct base_idmap number; /* of steps, by index of the object */
+};
+
+static struct way_step *step_at(const struct few *f, uint32_t no)
+{
+	assert(no < f->steps.count);
+	return base_vec_at(&f->steps, struct way_step, no);
+}
+
+static int parent_of(const struct few *f, uint32_t ix, bool *reachable, uint32_t *parent,
+		     struct hdb_error *err)
+{
+	struct derive *derive = f->placing->session->derive;
+	const int r =
+		f->placing->source->tree == ANALYSIS_TREE_DOMINATORS ?
+			derive_dominator(derive, ix, parent, err) :
+			derive_reach(derive, f->placing->source->tree == ANALYSIS_TREE_REACH_STRONG,
+				     ix, parent, err);
+
+	*reachable = r == HDB_OK && *parent != ix;
+	return r;
+}
+
+/* Adds the part of a member's way that is not there yet, FEW_STEPS and one at most. */
+static int add_way(struct few *f, uint32_t member, struct hdb_error *err)
+{
+	struct way way = { NOWHERE, (uint32_t)f->steps.count, (uint32_t)f->steps.count };
+	uint32_t ix = member;
+
+	while (ix != HEAP_NONE && f->steps.count <= FEW_STEPS) {
+		const uint32_t known = base_idmap_get(&f->number, ix);
+		const uint32_t no = known == BASE_IDMAP_NONE ? way.end : known;
+		struct way_step step = { ix, NOWHERE, ANALYSIS_MERGED_TOP };
+		uint32_t parent = HEAP_NONE;
+		bool reachable = false;
+
+		if (known == BASE_IDMAP_NONE) {
+			TRY(parent_of(f, ix, &reachable, &parent, err));
+			if (!reachable && ix == member)
+				break;
+			if (!reachable)
+				return damaged(f->placing, ix, "an unreachable object is a parent",
+					       err);
+		} else if (known >= way.first) {
+			return damaged(f->placing, member, "parents form a circle", err);
+		}
+		if (ix == member)
+			way.step = no;
+		else
+			step_at(f, way.end - 1)->above = no;
+		if (known != BASE_IDMAP_NONE)
+			break;
+		TRY(base_vec_push(&f->steps, &step, sizeof(step), err));
+		TRY(base_idmap_put(&f->number, ix, no, err));
+		way.end++;
+		ix = parent;
+	}
+	return base_vec_push(&f->ways, &way, sizeof(way), err);
+}
+
+static int add_ways(struct few *f, struct hdb_error *err)
+{
+	const struct analysis_merged_source *source = f->placing->source;
+
+	for (uint64_t i = 0; i < source->list_count && f->steps.count <= FEW_STEPS; i++) {
+		TRY(add_way(f, source->list[i], err));
+		if (i % STEP_MEMBERS == 0)
+			TRY(base_step(f->placing->session->work, i, err));
+	}
+	return HDB_OK;
+}
+
+/* Gives nodes to a way's own steps, from the top down. */
+static int place_way(const struct few *f, const struct way *way, struct hdb_error *err)
+{
+	struct heap *heap = f->placing->session->heap;
+
+	assert(way->first <= way->end);
+	assert(way->end <= f->steps.count);
+	for (uint32_t no = way->end; no-- > way->first;) {
+		struct way_step *step = step_at(f, no);
+		const uint32_t above = step->above == NOWHERE ? ANALYSIS_MERGED_TOP :
+								step_at(f, step->above)->node;
+		struct heap_object object;
+
+		TRY(heap_object(heap, step->ix, &object, err));
+		TRY(analysis_merged_child(
+			f->placing->m, above,
+			f->placing->names[object.kind == STORE_CLASS ?
+						  heap->class_count + object.length :
+						  object.class_no],
+			&step->node, err));
+	}
+	return HDB_OK;
+}
+
+/* Counts a member with its node; what it retains tells examples apart, if that is to be had. */
+static int count_member(const struct few *f, uint32_t ix, struct analysis_merged_sum *sum,
+			struct hdb_error *err)
+{
+	const struct session *session = f->placing->session;
+	struct heap_object object;
+	uint64_t weight;
+
+	TRY(heap_object(session->heap, ix, &object, err));
+	if (!heap_object_is_counted(session->heap, &object))
+		return HDB_OK;
+	weight = object.shallow_bytes;
+	if (derive_has(session->derive, STORE_RETAINED))
+		TRY(derive_retained(session->derive, ix, &weight, err));
+	count_object(sum, ix, object.shallow_bytes, weight);
+	if (f->placing->source->native)
+		sum->native_bytes += derive_native_in(f->placing->source->native, ix);
+	return HDB_OK;
+}
+
+/*
+ * Adds the objects of the source's list as place_all does, with the same nodes in the same order,
+ * by walking up from each; the tree's table is there. *is_done is false, and nothing was added, if
+ * their ways have more than FEW_STEPS steps.
+ */
+static int place_few(const struct placing *p, unsigned dump, bool *is_done, struct hdb_error *err)
+{
+	struct few f = { .placing = p };
+	int r = add_ways(&f, err);
+
+	*is_done = r == HDB_OK && f.steps.count <= FEW_STEPS;
+	for (size_t i = 0; *is_done && r == HDB_OK && i < f.ways.count; i++) {
+		const struct way *way = base_vec_at(&f.ways, struct way, i);
+
+		if (way->step == NOWHERE)
+			continue;
+		if ((r = place_way(&f, way, err)) == HDB_OK)
+			r = count_member(
+				&f, p->source->list[i],
+				analysis_merged_sum(p->m, step_at(&f, way->step)->node, dump), err);
+	}
+	base_vec_release(&f.steps);
+	base_vec_release(&f.ways);
+	base_idmap_release(&f.number);
+	return r;
+}
+
+/* ---- objects whose nodes the caller knows ---- */
+
 struct counting {
 	const struct session *session;
 	struct analysis_merged *m;
@@ -411,7 +590,7 @@ static int count_block(void *ctx, const struct heap_block *block, struct hdb_err
 		if (places->added && base_bit_has(places->added, ix))
 			sum->shallow_bytes += block->shallow[i];
 		else
-			analysis_merged_count_one(sum, ix, block->shallow[i], c->weight[i]);
+			count_object(sum, ix, block->shallow[i], c->weight[i]);
 	}
 	return HDB_OK;
 }
@@ -473,9 +652,7 @@ int analysis_merged_add(const struct session *session, struct analysis_merged *m
 	if ((r = intern_classes(session, m, p.names, err)) < 0)
 		goto out;
 	if (source->list && table_of(source->tree)) {
-		const struct analysis_merged_job job = { session, m, source, dump, p.names };
-
-		if ((r = analysis_merged_few(&job, &is_done, err)) != HDB_OK)
+		if ((r = place_few(&p, dump, &is_done, err)) != HDB_OK)
 			goto out;
 	}
 	if (is_done)

@@ -1,12 +1,12 @@
 #!/bin/sh
-# tests/oracle/inspectors_test.sh - each rule on single objects (leaks/inspect_table.c) has dumps
+# tests/oracle/inspectors_test.sh - each rule on single objects (inspect/inspect_table.c) has dumps
 # where it finds what it looks for, and dumps where it must not: objects with the fields that Android,
 # androidx and others give them. The rules are read from the table itself: one without a case fails.
 set -eu
 command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }
 export PYTHONPATH="$HDB_ROOT/tests/oracle" PYTHONDONTWRITEBYTECODE=1
 cd "$TMPDIR"
-python3 - "$HDB_ROOT/src/queries/leaks/inspect_table.c" <<'PY'
+python3 - "$HDB_ROOT/src/queries/inspect/inspect_table.c" <<'PY'
 import json, re, subprocess, sys
 from android_dump import Dump
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# tests/oracle/library_rules_test.sh - each rule on references of libraries (leaks/library_table.c) has
+# tests/oracle/library_rules_test.sh - each rule on references of libraries (traces/library_table.c) has
 # a dump where it speaks and others where it must not: another field, an Android that is older or
 # newer, another maker, another build. The rules are read from the table itself: a new one is tried
 # as well.
@@ -7,7 +7,7 @@ set -eu
 command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }
 export PYTHONPATH="$HDB_ROOT/tests/oracle" PYTHONDONTWRITEBYTECODE=1
 cd "$TMPDIR"
-python3 - "$HDB_ROOT/src/queries/leaks/library_table.c" <<'PY'
+python3 - "$HDB_ROOT/src/queries/traces/library_table.c" <<'PY'
 import json, re, subprocess, sys
 from android_dump import Dump
 

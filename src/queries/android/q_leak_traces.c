@@ -2,7 +2,7 @@
  * queries/android/q_leak_traces.c - every leak trace of an application, step by step, with all that
  * LeakCanary tells of it: for programs that keep a history of leaks, and to compare.
  */
-#include "queries/leaks/leak_traces.h"
+#include "queries/traces/leak_traces.h"
 #include "queries/queries.h"
 #include "query/coverage.h"
 #include "query/object_columns.h"

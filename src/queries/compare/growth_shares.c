@@ -8,7 +8,7 @@
 
 #include "derive/native.h"
 #include "base/bits.h"
-#include "queries/leaks/trace_search.h"
+#include "queries/traces/trace_search.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * queries/compare/growth_shares.h - what groups of objects hold of a heap: what would be freed if
  * none of the groups were there, divided among those that reach it.
  *
- * References are those of leak traces, sizes those that the dump records (leaks/trace_search.h).
+ * References are those of leak traces, sizes those that the dump records (traces/trace_search.h).
  */
 #ifndef QUERIES_COMPARE_GROWTH_SHARES_H
 #define QUERIES_COMPARE_GROWTH_SHARES_H

@@ -6,7 +6,7 @@
 #include "base/bits.h"
 #include "heap/heap_database.h"
 #include "heap/known.h"
-#include "queries/leaks/trace_search.h"
+#include "queries/traces/trace_search.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  *
  * All elements of all maps that one field holds are one node, those of another field another one;
  * so nodes of different dumps are the same whatever addresses their objects have. Paths are those
- * of leak traces (leaks/trace_graph.h): collections refer to their elements at once, referents of
+ * of leak traces (traces/trace_graph.h): collections refer to their elements at once, referents of
  * weak, soft, phantom and final references are left out. Nodes are visited in the order in which
  * LeakCanary's detector of growth visits them, each object by the first one that leads to it. A
  * reference of the same name as the one above it (the next node of a list) stays in that one's
@@ -15,7 +15,7 @@
 
 #include "analysis/merged.h"
 #include "base/work.h"
-#include "queries/leaks/library_leaks.h"
+#include "queries/traces/library_leaks.h"
 
 /* What is asked of the tree. */
 struct growth_tree_options {

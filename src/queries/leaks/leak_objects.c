@@ -4,7 +4,7 @@
 #include "base/base_text.h"
 #include "heap/known.h"
 #include "queries/leaks/leak_signature.h"
-#include "queries/leaks/leak_traces.h"
+#include "queries/traces/leak_traces.h"
 #include "queries/leaks/leaking.h"
 
 #include <stdio.h>

@@ -17,7 +17,7 @@
 #define QUERIES_LEAKS_LEAK_SIGNATURE_H
 
 #include "queries/leaks/leak_parts.h"
-#include "queries/leaks/leak_traces.h"
+#include "queries/traces/leak_traces.h"
 
 /* Between the steps of a text, and between a class and its field. */
 #define LEAK_SIGNATURE_STEP " > "

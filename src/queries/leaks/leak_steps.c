@@ -2,7 +2,7 @@
  * queries/leaks/leak_steps.c - the steps of one leak trace: what each is, why, and how it holds the
  * next.
  */
-#include "queries/leaks/leak_traces.h"
+#include "queries/traces/leak_traces.h"
 
 #include <stdio.h>
 #include <stdlib.h>

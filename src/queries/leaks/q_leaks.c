@@ -5,7 +5,7 @@
 #include "analysis/describe.h"
 #include "analysis/groups.h"
 #include "analysis/leak_sums.h"
-#include "analysis/limits.h"
+#include "analysis/properties.h"
 #include "analysis/suspects.h"
 #include "base/base_text.h"
 #include "heap/threads.h"

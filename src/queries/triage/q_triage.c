@@ -3,7 +3,7 @@
  */
 #include "analysis/describe.h"
 #include "analysis/groups.h"
-#include "analysis/limits.h"
+#include "analysis/properties.h"
 #include "base/base_text.h"
 #include "queries/triage/triage.h"
 #include "queries/queries.h"

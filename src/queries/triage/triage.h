@@ -10,7 +10,7 @@
 #ifndef QUERIES_LEAKS_TRIAGE_H
 #define QUERIES_LEAKS_TRIAGE_H
 
-#include "analysis/limits.h"
+#include "analysis/properties.h"
 #include "query/query.h"
 
 enum triage_severity { TRIAGE_CRITICAL, TRIAGE_WARNING, TRIAGE_INFO };

@@ -3,7 +3,7 @@
  * the dominator tree.
  */
 #include "analysis/groups.h"
-#include "analysis/limits.h"
+#include "analysis/properties.h"
 #include "analysis/suspects.h"
 #include "base/base_text.h"
 #include "base/glob.h"

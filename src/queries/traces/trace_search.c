@@ -1,14 +1,14 @@
 /*
- * queries/leaks/trace_search.c - paths of leak traces; see trace_search.h.
+ * queries/traces/trace_search.c - paths of leak traces; see trace_search.h.
  *
  * The references of all objects are read once, in order of their place, into packed rows
  * (trace_rows.h); the search runs on these, and reads again only objects that have references to be
  * followed late.
  */
-#include "queries/leaks/trace_search.h"
+#include "queries/traces/trace_search.h"
 
 #include "base/bits.h"
-#include "queries/leaks/trace_rows.h"
+#include "queries/traces/trace_rows.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /*
- * queries/leaks/trace_sizes.c - what objects retain in the graph of leak traces.
+ * queries/traces/trace_sizes.c - what objects retain in the graph of leak traces.
  */
 #include "base/bits.h"
 #include "derive/blocks.h"
 #include "derive/native.h"
 #include "heap/known.h"
-#include "queries/leaks/trace_search.h"
+#include "queries/traces/trace_search.h"
 
 #include <stdlib.h>
 #include <string.h>

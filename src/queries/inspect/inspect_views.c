@@ -1,8 +1,8 @@
 /*
- * queries/leaks/inspect_views.c - views, and the contexts that they and others belong to.
+ * queries/inspect/inspect_views.c - views, and the contexts that they and others belong to.
  */
 #include "heap/known.h"
-#include "queries/leaks/inspect.h"
+#include "queries/inspect/inspect.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
- * queries/leaks/library_table.c - what is known of libraries that leak: data only.
+ * queries/traces/library_table.c - what is known of libraries that leak: data only.
  */
-#include "queries/leaks/library_leaks.h"
+#include "queries/traces/library_leaks.h"
 
 const struct library_rule library_rules[] = {
 	{ "PERMISSION_CONTROLLER_MANAGER", LIBRARY_FIELD, false, false,

@@ -1,5 +1,5 @@
 /*
- * queries/leaks/trace_graph.h - the references that leak traces follow, object by object and in a
+ * queries/traces/trace_graph.h - the references that leak traces follow, object by object and in a
  * fixed order.
  *
  * Not all references of the heap: those of weak, soft, phantom and final ones, of an object to its
@@ -9,12 +9,12 @@
  * several shortest paths the same one is found in every dump; the order is that of LeakCanary's
  * Shark, so that its signatures hold here.
  */
-#ifndef QUERIES_LEAKS_TRACE_GRAPH_H
-#define QUERIES_LEAKS_TRACE_GRAPH_H
+#ifndef QUERIES_TRACES_TRACE_GRAPH_H
+#define QUERIES_TRACES_TRACE_GRAPH_H
 
 #include "analysis/session.h"
-#include "queries/leaks/library_leaks.h"
-#include "queries/leaks/trace_ids.h"
+#include "queries/traces/library_leaks.h"
+#include "queries/traces/trace_ids.h"
 
 enum trace_kind { TRACE_FIELD, TRACE_STATIC, TRACE_LOCAL, TRACE_ENTRY };
 

@@ -1,5 +1,5 @@
 /*
- * queries/leaks/library_leaks.h - references by which Android, its makers' versions of it, and
+ * queries/traces/library_leaks.h - references by which Android, its makers' versions of it, and
  * tools are known to leak objects.
  *
  * What is known is a table of classes, fields, and the versions and makers that they are a fault
@@ -7,8 +7,8 @@
  * them are mostly kept. An object that only these keep is no fault of the application. Some
  * references are ignored: a tool looks at the object by them.
  */
-#ifndef QUERIES_LEAKS_LIBRARY_LEAKS_H
-#define QUERIES_LEAKS_LIBRARY_LEAKS_H
+#ifndef QUERIES_TRACES_LIBRARY_LEAKS_H
+#define QUERIES_TRACES_LIBRARY_LEAKS_H
 
 #include "analysis/session.h"
 

@@ -1,11 +1,11 @@
 /*
- * queries/leaks/inspect_android.c - what data cannot say of single objects, but for views and
+ * queries/inspect/inspect_android.c - what data cannot say of single objects, but for views and
  * contexts.
  */
 #include "heap/known.h"
 #include "base/sort.h"
 #include "heap/threads.h"
-#include "queries/leaks/inspect.h"
+#include "queries/inspect/inspect.h"
 
 #include <stdio.h>
 #include <stdlib.h>

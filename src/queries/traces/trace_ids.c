@@ -1,7 +1,7 @@
 /*
- * queries/leaks/trace_ids.c - indexes of objects by identifier; see trace_ids.h.
+ * queries/traces/trace_ids.c - indexes of objects by identifier; see trace_ids.h.
  */
-#include "queries/leaks/trace_ids.h"
+#include "queries/traces/trace_ids.h"
 
 #include <stdlib.h>
 

@@ -1,13 +1,13 @@
 /*
- * queries/leaks/trace_graph.c - which references leak traces follow; see trace_graph.h.
+ * queries/traces/trace_graph.c - which references leak traces follow; see trace_graph.h.
  */
-#include "queries/leaks/trace_graph.h"
+#include "queries/traces/trace_graph.h"
 
 #include "base/bytes.h"
 #include "heap/known.h"
 #include "heap/threads.h"
 #include "heap/values/strings.h"
-#include "queries/leaks/inspect.h"
+#include "queries/inspect/inspect.h"
 
 #include <stdio.h>
 #include <stdlib.h>

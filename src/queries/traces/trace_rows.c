@@ -1,7 +1,7 @@
 /*
- * queries/leaks/trace_rows.c - references of all objects as rows; see trace_rows.h.
+ * queries/traces/trace_rows.c - references of all objects as rows; see trace_rows.h.
  */
-#include "queries/leaks/trace_rows.h"
+#include "queries/traces/trace_rows.h"
 
 #include "base/bits.h"
 #include "base/bytes.h"

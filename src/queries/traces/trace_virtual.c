@@ -1,11 +1,11 @@
 /*
- * queries/leaks/trace_virtual.c - collections as leak traces see them: the collection refers to
+ * queries/traces/trace_virtual.c - collections as leak traces see them: the collection refers to
  * its elements, whatever lies between.
  *
  * Only instances of the classes themselves: subclasses may hold more than their elements. What is
  * known of a class is a row of data. Chains are a dump's and may run in circles.
  */
-#include "queries/leaks/trace_graph.h"
+#include "queries/traces/trace_graph.h"
 
 #include "base/bytes.h"
 #include "heap/known.h"

@@ -1,5 +1,5 @@
 /*
- * queries/leaks/trace_search.h - the shortest paths of leak traces from the roots, and what objects
+ * queries/traces/trace_search.h - the shortest paths of leak traces from the roots, and what objects
  * retain in the graph that they follow.
  *
  * Breadth first, roots and references in the order of trace_graph.h; what is likely no reason
@@ -7,13 +7,13 @@
  * that the dump records: instances as their class says, arrays their elements, strings with their
  * characters, with registered native memory; no headers, no padding.
  */
-#ifndef QUERIES_LEAKS_TRACE_SEARCH_H
-#define QUERIES_LEAKS_TRACE_SEARCH_H
+#ifndef QUERIES_TRACES_TRACE_SEARCH_H
+#define QUERIES_TRACES_TRACE_SEARCH_H
 
 #include "base/rank_bitset.h"
 #include "base/size_array.h"
 #include "graph/dominators/semi_nca.h"
-#include "queries/leaks/trace_graph.h"
+#include "queries/traces/trace_graph.h"
 
 struct trace_search {
 	struct trace_graph *graph; /* lent */

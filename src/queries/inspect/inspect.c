@@ -1,7 +1,7 @@
 /*
- * queries/leaks/inspect.c - applies the rules on single objects; see inspect.h.
+ * queries/inspect/inspect.c - applies the rules on single objects; see inspect.h.
  */
-#include "queries/leaks/inspect.h"
+#include "queries/inspect/inspect.h"
 
 #include "base/sort.h"
 #include "heap/known.h"

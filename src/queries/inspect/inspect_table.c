@@ -1,8 +1,8 @@
 /*
- * queries/leaks/inspect_table.c - the rules on single objects, in the order in which they speak:
+ * queries/inspect/inspect_table.c - the rules on single objects, in the order in which they speak:
  * data only.
  */
-#include "queries/leaks/inspect.h"
+#include "queries/inspect/inspect.h"
 
 static const char only_one[] = "there is one in each process";
 static const char support_fragment[] = "android.support.v4.app.Fragment";

@@ -1,5 +1,5 @@
 /*
- * queries/leaks/leak_traces.h - leaking objects of applications with the paths that keep them, as
+ * queries/traces/leak_traces.h - leaking objects of applications with the paths that keep them, as
  * LeakCanary shows them.
  *
  * Up to the last step of a path that is rightly there none is to blame; from the first leaking
@@ -8,12 +8,12 @@
  * names of these: the same that LeakCanary's Shark gives it. An object whose path passes another
  * leaking object is not shown by itself.
  */
-#ifndef QUERIES_LEAKS_LEAK_TRACES_H
-#define QUERIES_LEAKS_LEAK_TRACES_H
+#ifndef QUERIES_TRACES_LEAK_TRACES_H
+#define QUERIES_TRACES_LEAK_TRACES_H
 
 #include "base/sha1.h"
-#include "queries/leaks/inspect.h"
-#include "queries/leaks/trace_search.h"
+#include "queries/inspect/inspect.h"
+#include "queries/traces/trace_search.h"
 
 /* Not computed. */
 #define LEAK_NO_SIZE UINT64_MAX

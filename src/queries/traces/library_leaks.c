@@ -1,7 +1,7 @@
 /*
- * queries/leaks/library_leaks.c - which of the known references of libraries a heap has.
+ * queries/traces/library_leaks.c - which of the known references of libraries a heap has.
  */
-#include "queries/leaks/library_leaks.h"
+#include "queries/traces/library_leaks.h"
 
 #include "base/glob.h"
 #include "heap/known.h"

@@ -1,12 +1,12 @@
 /*
- * queries/leaks/trace_ids.h - indexes of objects by identifier, all in memory: for passes that look
+ * queries/traces/trace_ids.h - indexes of objects by identifier, all in memory: for passes that look
  * up every reference of a heap.
  *
  * Identifiers are addresses, and the heap mostly one stretch of them: of each 256 the index of the
  * first object, and of each object the last byte. Some two bytes an object.
  */
-#ifndef QUERIES_LEAKS_TRACE_IDS_H
-#define QUERIES_LEAKS_TRACE_IDS_H
+#ifndef QUERIES_TRACES_TRACE_IDS_H
+#define QUERIES_TRACES_TRACE_IDS_H
 
 #include "analysis/session.h"
 

@@ -1,13 +1,13 @@
 /*
- * queries/leaks/inspect.h - what single objects tell by themselves: that they are leaking, that
+ * queries/inspect/inspect.h - what single objects tell by themselves: that they are leaking, that
  * they are rightly there, and what else helps to understand a leak.
  *
  * The knowledge is LeakCanary's (ObjectInspectors, AndroidObjectInspectors) and a bit more, as a
  * table of classes and conditions (inspect_table.c) with functions for what data cannot say
  * (inspect_android.c, inspect_views.c).
  */
-#ifndef QUERIES_LEAKS_INSPECT_H
-#define QUERIES_LEAKS_INSPECT_H
+#ifndef QUERIES_INSPECT_INSPECT_H
+#define QUERIES_INSPECT_INSPECT_H
 
 #include "analysis/session.h"
 #include "base/base_text.h"

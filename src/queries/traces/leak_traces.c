@@ -1,10 +1,10 @@
 /*
- * queries/leaks/leak_traces.c - finds leaking objects and groups them; see leak_traces.h.
+ * queries/traces/leak_traces.c - finds leaking objects and groups them; see leak_traces.h.
  *
  * The paths of all of them together are a tree, whose nodes are kept: each is looked at once,
  * however many leaks it leads to.
  */
-#include "queries/leaks/leak_traces.h"
+#include "queries/traces/leak_traces.h"
 
 #include "base/bits.h"
 #include "base/sort.h"
