@@ -11,7 +11,6 @@
 #include "graph/node_map.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 /* More of the paths than this must pass an object for it to be common to them (MAT: 0.8). */
 #define COMMON_NUMERATOR 8u

@@ -4,7 +4,6 @@
 #include "analysis/dominator_children.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 int analysis_level_count(struct analysis_level *level, uint32_t ix, uint64_t *count,
 			 struct hdb_error *err)

@@ -10,7 +10,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define FIRST_SLOTS 4096u
 #define FIRST_PIECE 4096u

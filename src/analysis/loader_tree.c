@@ -11,7 +11,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Parents of a loader that are followed; more are a circle. */
 #define DEPTH_MAX 1000u

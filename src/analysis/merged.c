@@ -12,7 +12,6 @@
 #include "heap/heap_database.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>

@@ -8,7 +8,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A child that keeps less of its parent's retained size than this ends the way down (MAT: 0.7). */
 #define DROP_NUMERATOR 7u

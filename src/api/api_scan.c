@@ -10,7 +10,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Instances further on whose records memory is asked for, while fields are read. */
 #define RECORDS_AHEAD 16

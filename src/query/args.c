@@ -8,7 +8,6 @@
 #include "analysis/targets.h"
 #include "base/glob.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

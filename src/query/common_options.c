@@ -3,7 +3,6 @@
  */
 #include "query/common_options.h"
 
-#include <assert.h>
 #include <string.h>
 
 enum derive_group query_by(const struct query *q)

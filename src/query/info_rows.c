@@ -8,7 +8,6 @@
 #include "heap/values/text.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

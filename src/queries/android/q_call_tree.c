@@ -14,7 +14,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { LEVEL, KIND, NAME, COUNT, SHALLOW, BELOW_COUNT, BELOW_SHALLOW, PERCENT };
 

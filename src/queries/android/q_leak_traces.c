@@ -8,7 +8,6 @@
 #include "query/object_columns.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 enum {
 	LEAK,

@@ -8,7 +8,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { ID, CLASS, LABEL, COUNT, NATIVE, SHALLOW, RETAINED };
 

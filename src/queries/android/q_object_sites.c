@@ -8,9 +8,7 @@
 #include "query/coverage.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { TRACE, CLASS, COUNT, SHALLOW, FRAMES, SITE, STACK };
 

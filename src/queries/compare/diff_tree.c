@@ -19,7 +19,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Without --min: growth shown, as a part of the oldest dump's reachable bytes. */
 #define MIN_PART 1000

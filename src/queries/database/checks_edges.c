@@ -6,8 +6,6 @@
 #include "heap/heap_database.h"
 #include "queries/database/checks.h"
 
-#include <stdlib.h>
-
 /* ---- references and referrers ---- */
 
 /* A sum over distinct pairs (from, to) that does not depend on their order. */

@@ -8,7 +8,6 @@
 #include "queries/database/checks.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- sums over the dominator tree ---- */
 

@@ -13,7 +13,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Classes that are listed one by one where the distances correct the layout. */
 #define LISTED_MAX 20

@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/glob.h"
 
-#include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,6 @@
 #include "heap/threads.h"
 #include "queries/inspect/inspect.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

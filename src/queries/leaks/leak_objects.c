@@ -7,9 +7,7 @@
 #include "queries/traces/leak_traces.h"
 #include "queries/leaks/leaking.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Leaks that are listed with their paths, and unreachable objects; all are counted. */
 #define LEAKS_SHOWN 20u

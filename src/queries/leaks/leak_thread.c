@@ -8,7 +8,6 @@
 #include "queries/leaks/leak_parts.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define FRAME_MAX_BYTES 3200
 /* Innermost frames that are shown; deeper ones only if they have a local that matters. */

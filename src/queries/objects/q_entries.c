@@ -11,8 +11,6 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Bytes of a plain key or value. */
 #define TEXT_SIZE 4096

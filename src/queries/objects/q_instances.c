@@ -12,7 +12,6 @@
 #include "query/object_columns.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Fields that one answer has columns for. */

@@ -10,8 +10,6 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { DECLARED_IN, NAME, TYPE, VALUE, REF, LABEL, RETAINED, LEVEL };
 

@@ -7,7 +7,6 @@
 #include "queries/queries.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SECTION, NAME, VALUE, ID };

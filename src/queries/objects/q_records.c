@@ -10,8 +10,6 @@
 #include "query/coverage.h"
 #include "query/table_rows.h"
 
-#include <string.h>
-
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct hdb_option_spec no_options[] = {

@@ -9,8 +9,6 @@
 #include "query/object_columns.h"
 
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 enum { KIND, RECORDS, OBJECTS, SHALLOW, ID, CLASS, LABEL, RETAINED, THREAD, LOCAL };

@@ -14,7 +14,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { ID, CLASS, LABEL, NAME, COUNT, SHALLOW, RETAINED, PERCENT, DOMINATED, LEVEL, OTHERS };
 

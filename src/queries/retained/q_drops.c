@@ -16,9 +16,6 @@
 #include "query/object_cells.h"
 #include "query/object_columns.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum {
 	LEVEL,
 	ID,

@@ -15,7 +15,6 @@
 #include "query/merged_cells.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {

@@ -12,7 +12,6 @@
 #include "query/object_columns.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ID, CLASS, LABEL, NAME, LOADER, COUNT, SHALLOW, RETAINED, PERCENT };

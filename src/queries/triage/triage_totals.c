@@ -13,7 +13,6 @@
 #include "queries/triage/triage.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* An object of so many bytes at most is small: header and a few fields. */

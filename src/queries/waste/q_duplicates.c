@@ -17,7 +17,6 @@
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { WASTED, COUNT, ARRAYS, CLASS, LENGTH, TOTAL, TEXT, HOLDER, HELD, REFERENCES, ID };
 

@@ -12,7 +12,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { WASTED, STRINGS, CLASS, LENGTH, USED, SHALLOW, TEXT, STRING, ID };
 
