@@ -14,6 +14,7 @@
 #include <string.h>
 
 const struct hdb_old_option query_old_sub[] = { { "sub", "subclasses" }, { NULL, NULL } };
+const struct hdb_option_spec query_no_options[] = { { .name = NULL } };
 
 const char *query_option_now(const struct hdb_query_spec *spec, const char *name)
 {

@@ -14,6 +14,7 @@
 #include "analysis/session.h"
 #include "analysis/targets.h"
 
+#include <assert.h>
 #include <limits.h>
 
 /* No total known before all rows were read. */
@@ -91,6 +92,16 @@ struct query_def {
 	/* where an answer without arguments is kept (kept_answers.h); 0: nowhere */
 	enum store_table keeps;
 };
+
+/* In a definition's spec: its columns, its facts; arrays. */
+#define QUERY_COLUMNS(array) .columns = (array), .column_count = sizeof(array) / sizeof((array)[0])
+#define QUERY_FACTS(array) .facts = (array), .fact_count = sizeof(array) / sizeof((array)[0])
+/* Behind an array of columns whose numbers are an enum: it has one for each number. */
+#define QUERY_COLUMN_EACH(array, count) \
+	static_assert(sizeof(array) / sizeof((array)[0]) == (count), \
+		      "a column each, in the order of their numbers")
+/* The options of a query that has none of its own. */
+extern const struct hdb_option_spec query_no_options[];
 
 /* Choices and columns that a definition shares with others (object_columns.h), a bit each. */
 enum query_use {

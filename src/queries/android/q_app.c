@@ -19,18 +19,13 @@ enum { KEY, VALUE, NUMBER, HELP };
 /* Databases that are listed. */
 #define DATABASES_MAX 1000u
 
-static const struct hdb_option_spec options[] = {
-	{ .name = NULL },
-};
-
 static const struct hdb_column columns[] = {
 	{ "key", HDB_TYPE_TEXT, "what", "what is told" },
 	{ "value", HDB_TYPE_TEXT, "value", "as text; null if the dump does not tell" },
 	{ "number", HDB_TYPE_COUNT, "number", "as a number, if it is one" },
 	{ "help", HDB_TYPE_TEXT, "meaning", "what that is" },
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == HELP + 1,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, HELP + 1);
 
 static const struct hdb_column facts[] = {
 	QUERY_NO_ANDROID_FACT,
@@ -372,9 +367,8 @@ const struct query_def query_app = {
 		.targets = "",
 		.summary = "what an Android dump tells of its device and application: API level, process, "
 			   "counts, bitmaps, databases",
-		.options = options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		.options = query_no_options,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.state_size = sizeof(struct state),
 	.open = open_app, .next = next_app, .close = close_app,

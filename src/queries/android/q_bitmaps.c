@@ -78,8 +78,7 @@ static const struct hdb_column columns[] = {
 	{ "retained", HDB_TYPE_BYTES, "retained",
 	  "what would be freed of the Java heap without it" },
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == RETAINED + 1,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, RETAINED + 1);
 
 static const struct hdb_column facts[] = {
 	{ "bitmaps", HDB_TYPE_COUNT, "bitmaps", "how many there are" },
@@ -579,8 +578,7 @@ const struct query_def query_bitmaps = {
 		.targets = "",
 		.summary = "Android's bitmaps: size, where the pixels are, and which are the same picture",
 		.options = options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE, .uses = QUERY_USES_HEAP,
 	.state_size = sizeof(struct state),

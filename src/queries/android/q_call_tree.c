@@ -44,8 +44,7 @@ static const struct hdb_column columns[] = {
 	{ "below_shallow", HDB_TYPE_BYTES, "shallow below", "their bytes" },
 	{ "percent", HDB_TYPE_PERCENT, "%", "below_shallow as a share of all bytes that count" },
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == PERCENT + 1,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, PERCENT + 1);
 
 static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects", "with a stack that has frames" },
@@ -345,8 +344,7 @@ const struct query_def query_call_tree = {
 		.targets = "",
 		.summary = "reachable objects by the call stack that allocated them, as a tree",
 		.options = options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE,
 	.order = QUERY_ORDER_TREE,

@@ -74,8 +74,7 @@ static const struct hdb_column columns[] = {
 	  "SHA-1 of the suspect references, the same as LeakCanary's" },
 	QUERY_NATIVE_COLUMN,
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == SIGNATURE + 2,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, SIGNATURE + 2);
 
 static const struct hdb_column facts[] = {
 	{ "leaking", HDB_TYPE_COUNT, "leaking objects", "how many were found" },
@@ -253,8 +252,7 @@ const struct query_def query_leak_traces = {
 		.summary = "leaking objects of Android applications: each step of each path, with "
 			   "LeakCanary's verdicts and signatures",
 		.options = options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 		.one_population = QUERY_REACHES_ONLY,
 	},
 	.uses = QUERY_HAS_NATIVE | QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,

@@ -184,8 +184,7 @@ const struct query_def query_native = {
 		.summary = "native memory that objects own: Android's registered allocations, direct "
 			   "buffers",
 		.options = options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.no_rows = "the dump records no native memory of reachable objects",
 	.population = ANALYSIS_OF_REACHABLE,

@@ -29,8 +29,7 @@ static const struct hdb_column columns[] = {
 	{ "stack", HDB_TYPE_TEXT, "called from",
 	  "the other frames, the innermost first; 32 at most" },
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == STACK + 1,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, STACK + 1);
 
 static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects", "with a stack that has frames" },
@@ -125,8 +124,7 @@ const struct query_def query_object_sites = {
 		.summary = "where the objects were allocated, by the stack traces that the dump has for "
 			   "them",
 		.options = options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.no_rows = QUERY_NO_STACKS,
 	.population = ANALYSIS_OF_REACHABLE,

@@ -14,18 +14,13 @@
 
 enum { NAME, RESULT, DETAIL };
 
-static const struct hdb_option_spec options[] = {
-	{ .name = NULL },
-};
-
 static const struct hdb_column columns[] = {
 	{ "name", HDB_TYPE_TEXT, "check", "what was checked" },
 	{ "result", HDB_TYPE_TEXT, "result",
 	  "\"ok\", \"failed\", or \"not built\" if a derived table that it needs is not there" },
 	{ "detail", HDB_TYPE_TEXT, "", "what was found" },
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == DETAIL + 1,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, DETAIL + 1);
 
 static const struct hdb_column facts[] = {
 	{ "blocks", HDB_TYPE_COUNT, "blocks", "blocks whose checksum was verified" },
@@ -166,9 +161,8 @@ const struct query_def query_check = {
 		.group = "database", .example = "",
 		.targets = "",
 		.summary = "verifies the checksum of every block, and that the tables agree",
-		.options = options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 0,
+		.options = query_no_options,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 0,
 	},
 	.state_size = sizeof(struct check),
 	.open = open_check, .next = next_check,

@@ -13,10 +13,6 @@
 
 enum { KIND, OFFSET, RECORD, LOST, ID, EFFECT, MESSAGE };
 
-static const struct hdb_option_spec options[] = {
-	{ .name = NULL },
-};
-
 static const struct hdb_column columns[] = {
 	{ "kind", HDB_TYPE_TEXT, "kind", "what kind of damage" },
 	{ "offset", HDB_TYPE_COUNT, "offset", "where in the dump, bytes" },
@@ -28,8 +24,7 @@ static const struct hdb_column columns[] = {
 	  "what counts, sizes and answers lack because of it" },
 	{ "message", HDB_TYPE_TEXT, "message", "one line" },
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == MESSAGE + 1,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, MESSAGE + 1);
 
 static const struct hdb_column facts[] = {
 	{ "problems", HDB_TYPE_COUNT, "problems", "met by the import; the first 10,000 are kept" },
@@ -137,9 +132,8 @@ const struct query_def query_problems = {
 		.group = "database", .example = "",
 		.targets = "",
 		.summary = "damage in the dump, and what was lost",
-		.options = options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		.options = query_no_options,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.no_rows = "no record of the dump is damaged, and none is missing",
 	.open = open_problems, .next = next_problem, .close = query_records_close,

@@ -17,10 +17,6 @@
 /* Classes that are listed one by one where the distances correct the layout. */
 #define LISTED_MAX 20
 
-static const struct hdb_option_spec options[] = {
-	{ .name = NULL },
-};
-
 /* Objects and bytes by how well their size is proved, and under MAT's arithmetic. */
 struct tally {
 	uint64_t classes[4], bytes[4]; /* by enum store_size_basis; without class objects */
@@ -510,7 +506,7 @@ const struct query_def query_sizes = {
 		.group = "database", .example = "",
 		.targets = "",
 		.summary = "how shallow sizes are computed, and what in the dump proves it",
-		.options = options,
+		.options = query_no_options,
 		.columns = info_columns, .column_count = INFO_COLUMNS, .is_query = 1,
 	},
 	.open = open_sizes, .next = info_next, .close = info_close,

@@ -10,10 +10,6 @@
 
 enum { NAME, KIND, PRESENT, VERSION, BLOCKS, ITEMS, BYTES, BYTES_PER_OBJECT };
 
-static const struct hdb_option_spec options[] = {
-	{ .name = NULL },
-};
-
 static const struct hdb_column columns[] = {
 	{ "name", HDB_TYPE_TEXT, "table", "its name" },
 	{ "kind", HDB_TYPE_TEXT, "kind",
@@ -25,8 +21,7 @@ static const struct hdb_column columns[] = {
 	{ "bytes", HDB_TYPE_BYTES, "bytes", "of its blocks in the file" },
 	{ "bytes_per_object", HDB_TYPE_DOUBLE, "bytes/object", "over all objects of the heap" },
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == BYTES_PER_OBJECT + 1,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, BYTES_PER_OBJECT + 1);
 
 static const struct hdb_column facts[] = {
 	{ "database_bytes", HDB_TYPE_BYTES, "database", "size of the file" },
@@ -90,9 +85,8 @@ const struct query_def query_tables = {
 		.name = "tables",
 		.group = "database", .example = "",
 		.targets = "", .summary = "the tables of the database",
-		.options = options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		.options = query_no_options,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.open = open_tables, .next = next_table,
 };

@@ -99,8 +99,7 @@ static const struct hdb_column columns[] = {
 	  "object the suspect references (its signature is of the text without # and >)" },
 	QUERY_LABEL_COLUMNS,
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == SIGNATURE_TEXT + 3,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, SIGNATURE_TEXT + 3);
 
 static const struct hdb_column facts[] = {
 	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
@@ -508,8 +507,7 @@ const struct query_def query_leaks = {
 		.summary = "leak suspects and leaking objects: what holds them, what accumulates, the "
 			   "path from a GC root",
 		.options = options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 		.one_population = QUERY_RETAINS_ONLY,
 	},
 	.uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,

@@ -78,8 +78,7 @@ static const struct hdb_column columns[] = {
 	{ "referent", HDB_TYPE_ID, "referent id", "its referent" },
 	QUERY_LABEL_COLUMNS,
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == REFERENT + 3,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, REFERENT + 3);
 
 static const struct hdb_column facts[] = {
 	{ "leaks", HDB_TYPE_COUNT, "leaks", "references that hold their own referent strongly" },
@@ -464,8 +463,7 @@ const struct query_def query_reference_leaks = {
 		.targets = "",
 		.summary = "soft, weak and phantom references whose referent is also held strongly by them",
 		.options = options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 		.one_population = QUERY_REACHES_ONLY,
 	},
 	.no_rows = "no referent holds its own reference",

@@ -62,8 +62,7 @@ static const struct hdb_column columns[] = {
 	{ "value", HDB_TYPE_TEXT, "value", "of a static field" },
 	{ "ref", HDB_TYPE_ID, "refers to", "of a static field: the object, if the dump has it" },
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == REF + 1,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, REF + 1);
 
 static const struct hdb_column facts[] = {
 	{ "id", HDB_TYPE_ID, "class object", "ID of the class object" },
@@ -369,8 +368,7 @@ const struct query_def query_class = {
 		.target_min = 1, .target_max = 1,
 		.summary = "a class: fields, class loader, superclasses, instances; or a list of classes",
 		.options = options, .old_options = query_old_sub,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE, .uses = QUERY_USES_HEAP,
 	.heap_help = "only instances in this heap are counted"

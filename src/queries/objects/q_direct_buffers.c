@@ -66,8 +66,7 @@ static const struct hdb_column columns[] = {
 	{ "retained", HDB_TYPE_BYTES, "retained", "bytes in the heap that it retains" },
 	QUERY_LABEL_COLUMNS,
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == RETAINED + 3,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, RETAINED + 3);
 
 static const struct hdb_column facts[] = {
 	{ "capacity", HDB_TYPE_BYTES, "capacity",
@@ -446,8 +445,7 @@ const struct query_def query_direct_buffers = {
 		.summary = "buffers and foreign-memory segments outside of the heap, largest first: their "
 			   "capacity, holder and thread",
 		.options = options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.no_rows = "the heap has no buffer or segment of memory outside of it",
 	.population = ANALYSIS_OF_REACHABLE,

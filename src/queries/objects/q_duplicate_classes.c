@@ -30,8 +30,7 @@ static const struct hdb_column columns[] = {
 	{ "retained", HDB_TYPE_BYTES, "retained >=", "bytes that they retain at least" },
 	{ "unreachable_objects", HDB_TYPE_COUNT, "unreachable", "its unreachable instances" },
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == UNREACHABLE + 1,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, UNREACHABLE + 1);
 
 static const struct hdb_column facts[] = {
 	{ "names", HDB_TYPE_COUNT, "names", "names that several classes have" },
@@ -174,8 +173,7 @@ const struct query_def query_duplicate_classes = {
 		.target_types = HDB_TARGET_PATTERN, .target_min = 0, .target_max = 1,
 		.summary = "classes that several class loaders define",
 		.options = options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.no_rows = "no class is defined by more than one class loader",
 	.population = ANALYSIS_OF_REACHABLE, .uses = QUERY_USES_HEAP,

@@ -47,8 +47,7 @@ static const struct hdb_column columns[] = {
 	  "bytes that the value retains; null while the table is not built" },
 	{ "entry", HDB_TYPE_ID, "entry", "the object that holds both, if there is one" },
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == ENTRY + 1,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, ENTRY + 1);
 
 static const struct hdb_column facts[] = {
 	{ "id", HDB_TYPE_ID, "object", "the collection" },
@@ -389,8 +388,7 @@ const struct query_def query_entries = {
 		.target_min = 1, .target_max = 1,
 		.summary = "the elements or entries of a list, set, map or queue, or of all of a class",
 		.options = options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.no_rows = "the collections are empty",
 	.population = ANALYSIS_OF_REACHABLE,

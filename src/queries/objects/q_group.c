@@ -40,8 +40,7 @@ static const struct hdb_column columns[] = {
 	  "of the objects, those that no root reaches; with --all" },
 	{ "id", HDB_TYPE_ID, "id", "one of the objects, the first by ID" },
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == ID + 1,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, ID + 1);
 
 static const struct hdb_column facts[] = {
 	{ "by", HDB_TYPE_TEXT, "by", "what they have in common" },
@@ -243,8 +242,7 @@ const struct query_def query_group = {
 		.target_min = 1, .target_max = 1,
 		.summary = "objects of a class grouped by their value, or by a field's value",
 		.options = options, .old_options = query_old_sub,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,

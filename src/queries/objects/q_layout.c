@@ -13,10 +13,6 @@ enum { OFFSET, BYTES, PART, DECLARED_IN, FIELD, TYPE };
 
 #define NAME_MAX_BYTES 512
 
-static const struct hdb_option_spec options[] = {
-	{ .name = NULL },
-};
-
 static const struct hdb_column columns[] = {
 	{ "offset", HDB_TYPE_COUNT, "offset", "bytes from the start of the object" },
 	{ "bytes", HDB_TYPE_COUNT, "bytes", "how many; 0 for the elements of an array" },
@@ -30,8 +26,7 @@ static const struct hdb_column columns[] = {
 	  "basic type of the field, or of the elements; of a value that "
 	  "lies in the field, \"flat\" and its class" },
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == TYPE + 1,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, TYPE + 1);
 
 static const struct hdb_column facts[] = {
 	{ "id", HDB_TYPE_ID, "class object", "ID of the class object" },
@@ -143,9 +138,8 @@ const struct query_def query_layout = {
 		.targets = "CLASS",
 		.target_types = HDB_TARGET_CLASS, .target_min = 1, .target_max = 1,
 		.summary = "object layout of a class: offsets of its fields, gaps and padding",
-		.options = options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		.options = query_no_options,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.state_size = sizeof(struct layout_query),
 	.open = open_layout, .next = next_part, .close = close_layout,

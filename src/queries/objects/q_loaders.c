@@ -64,8 +64,7 @@ static const struct hdb_column columns[] = {
 	  "classes keeps it, `query path ID` says which; garbage: unreachable, to be unloaded" },
 	QUERY_LABEL_COLUMNS,
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == USE + 3,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, USE + 3);
 
 static const struct hdb_column facts[] = {
 	{ "loaders", HDB_TYPE_COUNT, "loaders", "class loader objects, and the boot loader" },
@@ -376,8 +375,7 @@ const struct query_def query_loaders = {
 		.summary = "the tree of class loaders: classes, instances, retained sizes, what keeps "
 			   "them alive",
 		.options = options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE,
 	.uses = QUERY_USES_HEAP,

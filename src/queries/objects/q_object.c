@@ -45,8 +45,7 @@ static const struct hdb_column columns[] = {
 	  "0: of the object itself; what its fields refer to follows; only with --depth" },
 	QUERY_LABEL_COLUMNS,
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == LEVEL + 3,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, LEVEL + 3);
 
 static const struct hdb_column facts[] = {
 	{ "id", HDB_TYPE_ID, "object", "the object" },
@@ -517,8 +516,7 @@ const struct query_def query_object = {
 		.target_types = HDB_TARGET_OBJECT, .target_min = 1, .target_max = 1,
 		.summary = "an object: sizes, fields with their values, elements, static fields",
 		.options = options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
 	.heap_help = "only fields and elements that refer to an object of this heap"

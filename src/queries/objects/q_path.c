@@ -59,8 +59,7 @@ static const struct hdb_column columns[] = {
 	{ "root", HDB_TYPE_TEXT, "root", "of the last step: the kinds of root it is" },
 	QUERY_LABEL_COLUMNS,
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == ROOT + 3,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, ROOT + 3);
 
 static const struct hdb_column facts[] = {
 	{ "id", HDB_TYPE_ID, "object", "the object" },
@@ -312,8 +311,7 @@ const struct query_def query_path = {
 			   "of the application, not through locals, thread-locals and lists of the "
 			   "VM; and further ones",
 		.options = options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
 	.heap_help = "only paths that go through objects of this heap alone" QUERY_HEAP_NAMES,

@@ -25,8 +25,7 @@ static const struct hdb_column columns[] = {
 	{ "value", HDB_TYPE_TEXT, "value", "its text, the first 4,095 bytes" },
 	{ "id", HDB_TYPE_ID, "id", "the object that holds the value" },
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == ID + 1,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, ID + 1);
 
 static int open_properties(struct query *q, struct hdb_error *err)
 {
@@ -60,7 +59,7 @@ const struct query_def query_properties = {
 		.targets = "",
 		.summary = "system properties, environment and arguments of the VM",
 		.options = options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		QUERY_COLUMNS(columns),
 		.is_query = 1,
 	},
 	.state_size = sizeof(struct analysis_properties),

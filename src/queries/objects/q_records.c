@@ -10,12 +10,6 @@
 #include "query/coverage.h"
 #include "query/table_rows.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
-static const struct hdb_option_spec no_options[] = {
-	{ .name = NULL },
-};
-
 /* ---- dangling ---- */
 
 enum {
@@ -124,9 +118,8 @@ const struct query_def query_dangling = {
 		.name = "dangling",
 		.group = "database", .example = "",
 		.targets = "",
-		.summary = "objects that are referenced but missing in the dump", .options = no_options,
-		.columns = dangling_columns, .column_count = COUNT_OF(dangling_columns),
-		.facts = dangling_facts, .fact_count = COUNT_OF(dangling_facts), .is_query = 1,
+		.summary = "objects that are referenced but missing in the dump", .options = query_no_options,
+		QUERY_COLUMNS(dangling_columns), QUERY_FACTS(dangling_facts), .is_query = 1,
 	},
 	.no_rows = "every reference leads to an object of the dump",
 	.open = open_dangling, .next = next_dangling, .close = query_records_close,
@@ -171,8 +164,8 @@ const struct query_def query_records = {
 		.name = "records",
 		.group = "database", .example = "",
 		.targets = "",
-		.summary = "record types of the dump, with their number", .options = no_options,
-		.columns = record_columns, .column_count = COUNT_OF(record_columns), .is_query = 1,
+		.summary = "record types of the dump, with their number", .options = query_no_options,
+		QUERY_COLUMNS(record_columns), .is_query = 1,
 	},
 	.open = open_records, .next = next_record, .close = query_records_close,
 };
@@ -278,8 +271,8 @@ const struct query_def query_alloc_sites = {
 		.targets = "",
 		.summary = "allocation sites, if the dump has records of them; "
 		           "of Android and HPROF agents else as object-sites",
-		.options = no_options,
-		.columns = site_columns, .column_count = COUNT_OF(site_columns), .is_query = 1,
+		.options = query_no_options,
+		QUERY_COLUMNS(site_columns), .is_query = 1,
 	},
 	.no_rows = QUERY_NO_STACKS,
 	.open = open_sites, .next = next_site, .close = query_records_close,
@@ -329,8 +322,8 @@ const struct query_def query_cpu_samples = {
 		.name = "cpu-samples",
 		.group = "database", .example = "",
 		.targets = "",
-		.summary = "CPU samples, if the dump has them", .options = no_options,
-		.columns = sample_columns, .column_count = COUNT_OF(sample_columns), .is_query = 1,
+		.summary = "CPU samples, if the dump has them", .options = query_no_options,
+		QUERY_COLUMNS(sample_columns), .is_query = 1,
 	},
 	.no_rows = "the dump has no samples: JDK 8 and older write them with "
 		   "-agentlib:hprof=cpu=samples,format=b",
@@ -372,8 +365,8 @@ const struct query_def query_heap_summaries = {
 		.name = "heap-summaries",
 		.group = "database", .example = "",
 		.targets = "",
-		.summary = "heap summary records, if the dump has them", .options = no_options,
-		.columns = summary_columns, .column_count = COUNT_OF(summary_columns),
+		.summary = "heap summary records, if the dump has them", .options = query_no_options,
+		QUERY_COLUMNS(summary_columns),
 		.is_query = 1,
 	},
 	.no_rows = "the dump has no such records: only HPROF agents of JDK 8 and older write them, "

@@ -61,8 +61,7 @@ static const struct hdb_column columns[] = {
 	{ "total_shallow", HDB_TYPE_BYTES, "total shallow", "both together" },
 	{ "id", HDB_TYPE_ID, "id", "a String object of the row, the first by ID" },
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == ID + 1,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, ID + 1);
 
 static const struct hdb_column facts[] = {
 	QUERY_ZEROED_FACT,
@@ -482,8 +481,7 @@ const struct query_def query_strings = {
 		.targets = "",
 		.summary = "strings by content, with their number and size",
 		.options = options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,

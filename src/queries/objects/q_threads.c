@@ -86,8 +86,7 @@ static const struct hdb_column columns[] = {
 	  "bytes of frames in a virtual thread's stack "
 	  "chunks, or in the chunk; dumps do not count them into any size" },
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == STACK_BYTES + 1,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, STACK_BYTES + 1);
 
 static const struct hdb_column facts[] = {
 	{ "threads", HDB_TYPE_COUNT, "threads", "threads shown" },
@@ -505,8 +504,7 @@ const struct query_def query_threads = {
 		.target_min = 0, .target_max = 1,
 		.summary = "threads: state, stack with frames and locals, retained sizes",
 		.options = options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.order = QUERY_ORDER_HEADS, .uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
 	.heap_help = "only threads whose Thread is in this heap" QUERY_HEAP_NAMES,

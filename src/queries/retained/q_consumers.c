@@ -53,8 +53,7 @@ static const struct hdb_column columns[] = {
 	QUERY_NATIVE_COLUMN,
 	QUERY_RETAINED_NATIVE_COLUMN,
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == RETAINED_NATIVE + 1,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, RETAINED_NATIVE + 1);
 
 static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects", "objects that no other of them dominates" },
@@ -591,8 +590,7 @@ const struct query_def query_consumers = {
 		.summary =
 			"the biggest objects, and the classes, class loaders and packages that retain most",
 		.options = options, .old_options = query_old_sub,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 		.one_population = QUERY_RETAINS_ONLY,
 	},
 	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE,

@@ -51,8 +51,7 @@ static const struct hdb_column columns[] = {
 	  "native memory that the objects own, not in the other sizes; only of dumps that tell any; "
 	  "not with --shallow" },
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == NATIVE + 1,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, NATIVE + 1);
 
 static const struct hdb_column facts[] = {
 	{ "groups", HDB_TYPE_COUNT, "groups", "groups that have objects, before the pattern" },
@@ -322,8 +321,7 @@ const struct query_def query_histogram = {
 		.summary = "class histogram: objects and bytes by class, superclass, package, class "
 			   "loader, heap or call stack",
 		.options = options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,

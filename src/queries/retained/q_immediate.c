@@ -46,8 +46,7 @@ static const struct hdb_column columns[] = {
 	  "memory outside of the Java heap that the dominated objects own, not in the other sizes; "
 	  "given if they own any" },
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == NATIVE + 1,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, NATIVE + 1);
 
 static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects", "reachable objects of the target" },
@@ -313,8 +312,7 @@ const struct query_def query_immediate_dominators = {
 		.target_types = QUERY_TARGET_SET, .target_min = 1, .target_max = 1,
 		.summary = "the immediate dominators of the objects of a set, by class",
 		.options = options, .old_options = old_options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 		.one_population = QUERY_RETAINS_ONLY,
 	},
 	.population = ANALYSIS_OF_REACHABLE,

@@ -464,8 +464,7 @@ const struct query_def query_retained = {
 		.summary = "retained size of an object, of all objects of a class, or of a class loader "
 			   "with its classes and their instances",
 		.options = options, .old_options = old_options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 		.one_population = QUERY_RETAINS_ONLY,
 	},
 	.population = ANALYSIS_OF_REACHABLE,

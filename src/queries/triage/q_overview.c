@@ -32,8 +32,7 @@ static const struct hdb_column columns[] = {
 	{ "explanation", HDB_TYPE_TEXT, "explanation",
 	  "of a suspect what is known of it, and in brackets whether that is as it should be" },
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == EXPLANATION + 1,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, EXPLANATION + 1);
 
 static const struct hdb_column facts[] = {
 	{ "dump", HDB_TYPE_TEXT, "dump", "the file that was imported" },
@@ -295,8 +294,7 @@ const struct query_def query_overview = {
 		.targets = "",
 		.summary = "a dump on one screen: what it is, suspects and findings in a line each",
 		.options = options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 		.one_population = QUERY_RETAINS_ONLY,
 	},
 	.population = ANALYSIS_OF_REACHABLE,

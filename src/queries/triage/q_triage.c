@@ -40,8 +40,7 @@ static const struct hdb_column columns[] = {
 	{ "unit", HDB_TYPE_TEXT, "unit", "what was counted, as \"sessions\"" },
 	QUERY_LABEL_COLUMNS,
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == UNIT + 3,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, UNIT + 3);
 
 static const struct hdb_column facts[] = {
 	{ "rules", HDB_TYPE_COUNT, "rules", "how many were tried: as many rows as --all gives" },
@@ -258,8 +257,7 @@ const struct query_def query_triage = {
 		.targets = "",
 		.summary = "known memory problems that this heap has, most severe first",
 		.options = options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
 	.heap_help = "only objects of this heap are counted"

@@ -83,8 +83,7 @@ static const struct hdb_column columns[] = {
 	  "what they would be smaller without it" },
 	{ "id", HDB_TYPE_ID, "id", "an array of the group, the first by ID" },
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == ID + 1,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, ID + 1);
 
 static const struct hdb_column facts[] = {
 	QUERY_ZEROED_FACT,
@@ -489,8 +488,7 @@ const struct query_def query_arrays = {
 		.target_types = HDB_TARGET_PATTERN, .target_min = 0, .target_max = 1,
 		.summary = "arrays that are empty, all zero, of one value, or have trailing zeros",
 		.options = options, .old_options = old_options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,

@@ -86,8 +86,7 @@ static const struct hdb_column columns[] = {
 	QUERY_NATIVE_COLUMN,
 	QUERY_RETAINED_NATIVE_COLUMN,
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == ID + 5,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, ID + 5);
 
 static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects", "those that were looked at" },
@@ -447,8 +446,7 @@ const struct query_def query_collections = {
 		.target_types = HDB_TARGET_PATTERN, .target_min = 0, .target_max = 1,
 		.summary = "fill ratio, size and collisions of collections, or of object arrays",
 		.options = options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP | QUERY_HAS_NATIVE | QUERY_IF_KNOWN,

@@ -63,8 +63,7 @@ static const struct hdb_column columns[] = {
 	  "all references to copies; an array counts once for a copy" },
 	{ "id", HDB_TYPE_ID, "id", "a copy, the first by ID" },
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == ID + 1,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, ID + 1);
 
 static const struct hdb_column facts[] = {
 	QUERY_ZEROED_FACT,
@@ -424,8 +423,7 @@ const struct query_def query_duplicates = {
 		.target_types = HDB_TARGET_PATTERN, .target_min = 0, .target_max = 1,
 		.summary = "duplicate strings or primitive arrays: what the copies waste, what holds them",
 		.options = options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.no_rows = "no content of those asked for is there more than once",
 	.population = ANALYSIS_OF_REACHABLE,

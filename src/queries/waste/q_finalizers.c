@@ -65,8 +65,7 @@ static const struct hdb_column columns[] = {
 	QUERY_NATIVE_COLUMN,
 	QUERY_RETAINED_NATIVE_COLUMN,
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == NATIVE + 2,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, NATIVE + 2);
 
 static const struct hdb_column facts[] = {
 	{ "registered", HDB_TYPE_COUNT, "registered",
@@ -480,8 +479,7 @@ const struct query_def query_finalizers = {
 		.targets = "",
 		.summary = "objects with a finalizer, by state: the finalizer thread's queue",
 		.options = options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.no_rows = "no object has a finalizer that is still to be run",
 	.population = ANALYSIS_OF_REACHABLE,

@@ -61,8 +61,7 @@ static const struct hdb_column columns[] = {
 	{ "only_retained_native", HDB_TYPE_BYTES,
 	  "retained native >=", "the same of all that they retain, at least" },
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == RETAINED_NATIVE + 1,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, RETAINED_NATIVE + 1);
 
 static const struct hdb_column facts[] = {
 	{ "references", HDB_TYPE_COUNT, "references", "reference objects in the rows" },
@@ -454,8 +453,7 @@ const struct query_def query_reference_stats = {
 		.targets = "",
 		.summary = "soft, weak, phantom and final references by class, and what only they retain",
 		.options = options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE,
 	.keeps = STORE_ANSWER_REFERENCE_STATS,

@@ -41,8 +41,7 @@ static const struct hdb_column columns[] = {
 	{ "string", HDB_TYPE_ID, "string", "that string" },
 	{ "id", HDB_TYPE_ID, "id", "the array" },
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == ID + 1,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, ID + 1);
 
 static const struct hdb_column facts[] = {
 	QUERY_ZEROED_FACT,
@@ -282,8 +281,7 @@ const struct query_def query_substrings = {
 		.targets = "",
 		.summary = "strings that share a char or byte array, or use a part of it",
 		.options = options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.no_rows = "no two strings share an array, and none uses a part of one",
 	.population = ANALYSIS_OF_REACHABLE,

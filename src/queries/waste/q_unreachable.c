@@ -45,8 +45,7 @@ static const struct hdb_column columns[] = {
 	  "memory outside of the Java heap that these objects own, not in the other sizes; only of "
 	  "dumps that tell any" },
 };
-static_assert(sizeof(columns) / sizeof(columns[0]) == NATIVE + 1,
-	      "a column each, in the order of their numbers");
+QUERY_COLUMN_EACH(columns, NATIVE + 1);
 
 static const struct hdb_column facts[] = {
 	{ "holders", HDB_TYPE_COUNT, "holders",
@@ -313,8 +312,7 @@ const struct query_def query_unreachable = {
 		.summary = "unreachable objects by class, superclass, package, class loader, or what "
 			   "holds them",
 		.options = options,
-		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
-		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 		.one_population = "it counts unreachable objects alone; `histogram` counts the "
 				  "others, or all",
 	},
