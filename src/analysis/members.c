@@ -114,9 +114,7 @@ static int add_loaders(const struct session *session, struct analysis_members *m
 			continue;
 		TRY(base_vec_push(&m->loaders, &one, sizeof(one), err));
 	}
-	if (m->loaders.count)
-		qsort(m->loaders.data, m->loaders.count, sizeof(struct analysis_member_loader),
-		      base_compare_u32);
+	base_vec_sort(&m->loaders, sizeof(struct analysis_member_loader), base_compare_u32);
 	for (size_t i = 0; i < m->loaders.count; i++) {
 		struct analysis_member_loader *all = m->loaders.data;
 		struct heap_object loader;

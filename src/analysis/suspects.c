@@ -338,8 +338,7 @@ int analysis_suspects_find(const struct session *session, unsigned percent,
 		goto out;
 	if (out->count)
 		qsort(out->list, out->count, sizeof(*out->list), compare_suspects);
-	if (out->values.count)
-		qsort(out->values.data, out->values.count, sizeof(*out->list), compare_suspects);
+	base_vec_sort(&out->values, sizeof(*out->list), compare_suspects);
 out:
 	free(pass.classes);
 	return r;

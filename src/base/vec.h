@@ -9,6 +9,7 @@
 
 #include "base/work.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct base_vec {
@@ -53,6 +54,18 @@ void base_vec_release(struct base_vec *vec);
 
 /* Element i, which must exist, as a pointer to `type`. */
 #define base_vec_at(vec, type, i) (&((type *)(vec)->data)[i])
+
+/* The element at *at, which is stepped on; NULL: there is none left. */
+#define base_vec_next(vec, type, at) \
+	(*(at) < (vec)->count ? base_vec_at(vec, type, (*(at))++) : (type *)NULL)
+
+/* Puts the elements in the order of a comparison, as qsort has it. */
+static inline void base_vec_sort(struct base_vec *vec, size_t element_size,
+				 int (*compare)(const void *, const void *))
+{
+	if (vec->count)
+		qsort(vec->data, vec->count, element_size, compare);
+}
 
 /* Appends `size` bytes to a vec of bytes. */
 int base_bytes_append(struct base_vec *vec, const void *data, size_t size, struct hdb_error *err);

@@ -102,10 +102,9 @@ int info_next(struct query *q, struct hdb_error *err)
 	const struct row *row;
 
 	(void)err;
-	assert(info->at <= info->rows.count);
-	if (info->at == info->rows.count)
+	row = base_vec_next(&info->rows, struct row, &info->at);
+	if (!row)
 		return HDB_END;
-	row = base_vec_at(&info->rows, struct row, info->at++);
 	query_lend_text(q, SECTION, row->section, strlen(row->section));
 	/* These are the dump's and the system's words. */
 	query_set_text(q, KEY, row->key);

@@ -110,9 +110,9 @@ int query_story_next(struct query *q, struct query_story *story,
 	const struct query_story_row *row;
 
 	BASE_CHECK(query_story_check(story));
-	if (story->at == story->rows.count)
+	row = base_vec_next(&story->rows, struct query_story_row, &story->at);
+	if (!row)
 		return HDB_END;
-	row = base_vec_at(&story->rows, struct query_story_row, story->at++);
 	query_set_text(q, c->kind, row->kind);
 	set_object(q, row, c);
 	set_texts(q, story, row, c);

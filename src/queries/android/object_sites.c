@@ -12,26 +12,6 @@
 
 #define TEXT_MAX_BYTES 512
 
-/* The site of the trace and class of `site`, which is added if it is new. */
-static int find_site(struct query *q, struct object_sites *s, struct object_site site,
-		     struct object_site **out, struct hdb_error *err)
-{
-	const uint64_t key =
-		((uint64_t)site.trace << 32 | (s->is_by_class ? site.class_no : 0)) + 1;
-	uint32_t no = base_idmap_get(&s->map, key);
-
-	if (no == BASE_IDMAP_NONE) {
-		*out = NULL;
-		TRY_ERRORS(site.trace ? heap_trace(q->heap, site.trace, &site.stack, err) :
-					HDB_NOTFOUND);
-		no = (uint32_t)s->sites.count;
-		TRY_ERRORS(base_idmap_put(&s->map, key, no, err));
-		TRY_ERRORS(base_vec_push(&s->sites, &site, sizeof(site), err));
-	}
-	*out = base_vec_at(&s->sites, struct object_site, no);
-	return HDB_OK;
-}
-
 /* One block's columns. */
 struct columns {
 	struct heap_block objects;
@@ -65,21 +45,25 @@ static int count_block(struct query *q, struct object_sites *s, const struct col
 		       struct hdb_error *err)
 {
 	const struct heap_block *objects = &block->objects;
-	int r = HDB_OK;
 
 	for (uint32_t i = 0; i < objects->count; i++) {
 		struct object_site new = { .class_no = objects->class_no[i] }, *site;
+		void *found;
 
 		if (objects->first_ix + i == HEAP_BOOT_LOADER ||
 		    !query_counts(q, block->reachable[i]) || objects->kind[i] == HEAP_LEFT_OUT)
 			continue;
 		TRY_ERRORS(read_serial(q->heap, block, i, &new.trace, err));
-		if ((r = find_site(q, s, new, &site, err)) < 0)
-			return r;
+		TRY(query_group_of(&s->sites,
+				   (uint64_t) new.trace << 32 | (s->is_by_class ? new.class_no : 0),
+				   &new, &found, err));
+		site = found;
+		if (!site->count && site->trace)
+			TRY_ERRORS(heap_trace(q->heap, site->trace, &site->stack, err));
 		site->count++;
 		site->bytes += objects->shallow[i];
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int count_blocks(struct query *q, struct object_sites *s, struct columns *block,
@@ -112,6 +96,7 @@ int object_sites_count(struct query *q, struct object_sites *out, struct hdb_err
 		goto out;
 	if ((r = heap_open_dump(q->heap, err)) != HDB_OK)
 		goto out;
+	out->sites.size = sizeof(struct object_site);
 	r = count_blocks(q, out, block, err);
 out:
 	free(block);
@@ -120,8 +105,7 @@ out:
 
 void object_sites_release(struct object_sites *sites)
 {
-	base_vec_release(&sites->sites);
-	base_idmap_release(&sites->map);
+	query_groups_release(&sites->sites);
 }
 
 /* ---- stacks ---- */

@@ -4,7 +4,7 @@
 #ifndef QUERIES_OBJECT_SITES_H
 #define QUERIES_OBJECT_SITES_H
 
-#include "base/idmap.h"
+#include "query/grouping.h"
 #include "query/query.h"
 
 struct object_site {
@@ -14,8 +14,7 @@ struct object_site {
 };
 
 struct object_sites {
-	struct base_vec sites; /* struct object_site */
-	struct base_idmap map; /* trace and class: number of a site */
+	struct query_groups sites; /* struct object_site, by trace and class */
 	bool is_by_class;
 };
 

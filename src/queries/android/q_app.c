@@ -8,7 +8,6 @@
 #include "query/coverage.h"
 #include "heap/heap_database.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -333,10 +332,9 @@ static int next_app(struct query *q, struct hdb_error *err)
 	const struct entry *entry;
 
 	(void)err;
-	assert(s->at <= s->entries.count);
-	if (s->at == s->entries.count)
+	entry = base_vec_next(&s->entries, struct entry, &s->at);
+	if (!entry)
 		return HDB_END;
-	entry = base_vec_at(&s->entries, struct entry, s->at++);
 	query_set_text(q, KEY, entry->key);
 	query_set_text(q, HELP, entry->help);
 	if (entry->text)

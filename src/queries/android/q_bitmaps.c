@@ -15,7 +15,6 @@
 #include "queries/queries.h"
 #include "query/coverage.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -197,9 +196,7 @@ static int load_pictures(struct state *s, struct hdb_error *err)
 	s->picture_encoding = encoding_of(format);
 	if (s->picture_encoding != NO_CONTENTS)
 		r = load_pairs(s, natives, buffers, (uint64_t)count, err);
-	if (s->pictures.count)
-		qsort(s->pictures.data, s->pictures.count, sizeof(struct picture),
-		      compare_pictures);
+	base_vec_sort(&s->pictures, sizeof(struct picture), compare_pictures);
 	return r;
 }
 
@@ -513,8 +510,7 @@ static int open_bitmaps(struct query *q, struct hdb_error *err)
 	set_facts(s, wasted);
 	if (s->is_only_copies)
 		keep_copies(s);
-	if (s->list.count)
-		qsort(s->list.data, s->list.count, sizeof(struct bitmap), compare_bytes);
+	base_vec_sort(&s->list, sizeof(struct bitmap), compare_bytes);
 	q->total = s->list.count;
 	if (!s->list.count)
 		query_tell_no_android(q, "it has no bitmaps");
@@ -531,10 +527,9 @@ static int next_bitmap(struct query *q, struct hdb_error *err)
 	const struct bitmap *b;
 	uint64_t retained;
 
-	assert(s->at <= s->list.count);
-	if (s->at == s->list.count)
+	b = base_vec_next(&s->list, struct bitmap, &s->at);
+	if (!b)
 		return HDB_END;
-	b = base_vec_at(&s->list, struct bitmap, s->at++);
 	query_set_id(q, ID, b->ix);
 	query_set_int(q, WIDTH, b->width);
 	query_set_int(q, HEIGHT, b->height);

@@ -113,9 +113,9 @@ static int add_sites(struct query *q, struct state *s, struct hdb_error *err)
 {
 	uint64_t count = 0, bytes = 0, others = 0;
 
-	for (size_t i = 0; i < s->counted.sites.count; i++) {
+	for (size_t i = 0; i < s->counted.sites.list.count; i++) {
 		const struct object_site *site =
-			base_vec_at(&s->counted.sites, struct object_site, i);
+			base_vec_at(&s->counted.sites.list, struct object_site, i);
 		struct node *node;
 		uint32_t no, leaf;
 

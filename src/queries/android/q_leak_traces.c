@@ -7,8 +7,6 @@
 #include "query/coverage.h"
 #include "query/object_columns.h"
 
-#include <assert.h>
-
 enum {
 	LEAK,
 	TRACE,

@@ -4,10 +4,8 @@
 #include "derive/native.h"
 #include "queries/queries.h"
 #include "query/coverage.h"
+#include "query/grouping.h"
 #include "query/object_columns.h"
-
-#include <assert.h>
-#include <stdlib.h>
 
 enum { ID, CLASS, LABEL, COUNT, NATIVE, SHALLOW, RETAINED };
 
@@ -45,17 +43,10 @@ struct owner {
 };
 
 struct state {
-	struct base_vec owners; /* struct owner */
+	struct query_groups owners; /* struct owner, by class or one by one */
 	size_t at;
 	bool is_by_object;
 };
-
-static int compare_classes(const void *a, const void *b)
-{
-	const struct owner *x = a, *y = b;
-
-	return x->class_no < y->class_no ? -1 : x->class_no > y->class_no;
-}
 
 static int compare_native(const void *a, const void *b)
 {
@@ -65,28 +56,7 @@ static int compare_native(const void *a, const void *b)
 		return x->native > y->native ? -1 : 1;
 	if (x->ix != y->ix)
 		return x->ix < y->ix ? -1 : 1;
-	return compare_classes(a, b);
-}
-
-/* One row a class. */
-static void join_classes(struct base_vec *owners)
-{
-	struct owner *list = owners->data;
-	size_t n = 0;
-
-	if (owners->count)
-		qsort(list, owners->count, sizeof(*list), compare_classes);
-	for (size_t i = 0; i < owners->count; i++) {
-		list[i].ix = HEAP_NONE;
-		if (!n || list[n - 1].class_no != list[i].class_no) {
-			list[n++] = list[i];
-			continue;
-		}
-		list[n - 1].count += list[i].count;
-		list[n - 1].native += list[i].native;
-		list[n - 1].shallow += list[i].shallow;
-	}
-	owners->count = n;
+	return x->class_no < y->class_no ? -1 : x->class_no > y->class_no;
 }
 
 static int load_owners(struct query *q, struct state *s, struct hdb_error *err)
@@ -101,7 +71,8 @@ static int load_owners(struct query *q, struct state *s, struct hdb_error *err)
 	for (size_t i = 0; i < sizes.count; i++) {
 		const struct derive_native *native = base_vec_at(&sizes, struct derive_native, i);
 		struct heap_object object;
-		struct owner owner = { .ix = native->ix, .count = 1, .native = native->bytes };
+		struct owner fresh = { .ix = s->is_by_object ? native->ix : HEAP_NONE }, *owner;
+		void *found;
 
 		if ((r = heap_object(q->heap, native->ix, &object, err)) != HDB_OK)
 			goto out;
@@ -114,11 +85,15 @@ static int load_owners(struct query *q, struct state *s, struct hdb_error *err)
 		if (!query_counts(q, is_reachable))
 			continue;
 		count++;
-		owner.class_no = object.class_no;
-		owner.shallow = object.shallow_bytes;
+		fresh.class_no = object.class_no;
 		sum += native->bytes;
-		if ((r = base_vec_push(&s->owners, &owner, sizeof(owner), err)) != HDB_OK)
+		if ((r = query_group_of(&s->owners, s->is_by_object ? native->ix : object.class_no,
+					&fresh, &found, err)) != HDB_OK)
 			goto out;
+		owner = found;
+		owner->count++;
+		owner->native += native->bytes;
+		owner->shallow += object.shallow_bytes;
 	}
 	query_fact(q, "objects", count);
 	query_fact(q, "native", sum);
@@ -133,12 +108,10 @@ static int open_native(struct query *q, struct hdb_error *err)
 	struct state *s = q->state;
 
 	s->is_by_object = query_option(q, "objects") != NULL;
+	s->owners.size = sizeof(struct owner);
 	TRY(load_owners(q, s, err));
-	if (!s->is_by_object)
-		join_classes(&s->owners);
-	if (s->owners.count)
-		qsort(s->owners.data, s->owners.count, sizeof(struct owner), compare_native);
-	q->total = s->owners.count;
+	base_vec_sort(&s->owners.list, sizeof(struct owner), compare_native);
+	q->total = s->owners.list.count;
 	query_choose(q, s->is_by_object ? "id,class,label,native,shallow,retained" :
 					  "class,objects,native,shallow");
 	return HDB_OK;
@@ -150,10 +123,9 @@ static int next_native(struct query *q, struct hdb_error *err)
 	const struct owner *owner;
 	uint64_t retained;
 
-	assert(s->at <= s->owners.count);
-	if (s->at == s->owners.count)
+	owner = base_vec_next(&s->owners.list, struct owner, &s->at);
+	if (!owner)
 		return HDB_END;
-	owner = base_vec_at(&s->owners, struct owner, s->at++);
 	query_set_text(q, CLASS, heap_class_name(q->heap, owner->class_no));
 	query_set(q, COUNT, owner->count);
 	query_set(q, NATIVE, owner->native);
@@ -173,7 +145,7 @@ static void close_native(struct query *q)
 {
 	struct state *s = q->state;
 
-	base_vec_release(&s->owners);
+	query_groups_release(&s->owners);
 }
 
 const struct query_def query_native = {

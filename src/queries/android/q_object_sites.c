@@ -57,10 +57,10 @@ static int compare_sites(const void *a, const void *b)
 /* Only those with frames are sites; the others are counted. */
 static void keep_sites(struct query *q, struct state *s)
 {
-	struct object_site *list = s->counted.sites.data;
+	struct object_site *list = s->counted.sites.list.data;
 	uint64_t count = 0, bytes = 0, others = 0;
 	size_t n = 0;
-	for (size_t i = 0; i < s->counted.sites.count; i++) {
+	for (size_t i = 0; i < s->counted.sites.list.count; i++) {
 		if (!list[i].stack.frame_count) {
 			others += list[i].count;
 			continue;
@@ -69,7 +69,7 @@ static void keep_sites(struct query *q, struct state *s)
 		bytes += list[i].bytes;
 		list[n++] = list[i];
 	}
-	s->counted.sites.count = n;
+	s->counted.sites.list.count = n;
 	if (n)
 		qsort(list, n, sizeof(*list), compare_sites);
 	q->total = n;
@@ -96,10 +96,10 @@ static int next_site(struct query *q, struct hdb_error *err)
 	const struct object_site *site;
 	int r = HDB_OK;
 
-	assert(s->at <= s->counted.sites.count);
-	if (s->at == s->counted.sites.count)
+	assert(s->at <= s->counted.sites.list.count);
+	if (s->at == s->counted.sites.list.count)
 		return HDB_END;
-	site = base_vec_at(&s->counted.sites, struct object_site, s->at++);
+	site = base_vec_at(&s->counted.sites.list, struct object_site, s->at++);
 	query_set(q, TRACE, site->trace);
 	query_set(q, COUNT, site->count);
 	query_set(q, SHALLOW, site->bytes);

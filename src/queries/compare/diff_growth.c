@@ -14,7 +14,6 @@
 #include "queries/compare/growth_tree.h"
 #include "query/coverage.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,8 +144,7 @@ static void sort_rows(const struct diff *d, struct diff_growth *g)
 			row->group_rank =
 				growth_share(&g->shares[d->side_count - 1], row->group)->bytes;
 	}
-	if (g->rows.count)
-		qsort(g->rows.data, g->rows.count, sizeof(struct row), compare_rows);
+	base_vec_sort(&g->rows, sizeof(struct row), compare_rows);
 }
 
 static int add_sides(struct diff *d, struct diff_growth *g, struct hdb_error *err)
@@ -267,10 +265,9 @@ int diff_growth_next(struct query *q, struct diff *d, struct hdb_error *err)
 	const unsigned last = (unsigned)d->side_count - 1;
 	const struct row *row;
 
-	assert(g->at <= g->rows.count);
-	if (g->at == g->rows.count)
+	row = base_vec_next(&g->rows, struct row, &g->at);
+	if (!row)
 		return HDB_END;
-	row = base_vec_at(&g->rows, struct row, g->at++);
 	for (unsigned s = 0; s < d->side_count; s++) {
 		struct diff_figures *figures = &g->by_side[s];
 

@@ -116,9 +116,7 @@ static int find_all(struct query *q, struct explaining *s, struct hdb_error *err
 
 	s->least_bytes = s->whole_bytes / 100 * query_number(q, "threshold", 1);
 	TRY(heap_each_block(q->heap, q->work, look_at_block, &search, err));
-	if (s->candidates.count)
-		qsort(s->candidates.data, s->candidates.count, sizeof(struct candidate),
-		      compare_candidates);
+	base_vec_sort(&s->candidates, sizeof(struct candidate), compare_candidates);
 	if (s->candidates.count > CANDIDATES_MAX) {
 		query_cut(q, NULL, "objects beyond the %u that retain most", CANDIDATES_MAX);
 		s->candidates.count = CANDIDATES_MAX;

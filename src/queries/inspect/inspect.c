@@ -249,9 +249,7 @@ static int load_watched(struct inspector *inspector, struct hdb_error *err)
 	if (w.class_no[0] == HEAP_NONE && w.class_no[1] == HEAP_NONE)
 		return HDB_OK;
 	TRY(heap_each_block(heap, NULL, look_for_watchers, &w, err));
-	if (inspector->watched.count)
-		qsort(inspector->watched.data, inspector->watched.count,
-		      sizeof(struct inspect_watched), compare_watched);
+	base_vec_sort(&inspector->watched, sizeof(struct inspect_watched), compare_watched);
 	return HDB_OK;
 }
 
@@ -372,9 +370,7 @@ static int load_services(struct inspector *inspector, struct hdb_error *err)
 				return r;
 		}
 	}
-	if (inspector->services.count)
-		qsort(inspector->services.data, inspector->services.count, sizeof(uint32_t),
-		      base_compare_u32);
+	base_vec_sort(&inspector->services, sizeof(uint32_t), base_compare_u32);
 	return HDB_OK;
 }
 

@@ -109,8 +109,7 @@ static int tell_classes(const struct class_list *list, const struct analysis_cla
 		if ((r = base_vec_push(&used, &classes[no], sizeof(classes[no]), err)) != HDB_OK)
 			goto out;
 	}
-	if (used.count)
-		qsort(used.data, used.count, sizeof(*classes), compare_retained);
+	base_vec_sort(&used, sizeof(*classes), compare_retained);
 	r = add_sorted(list, used.data, used.count, err);
 out:
 	base_vec_release(&used);

@@ -11,17 +11,16 @@
 #include "analysis/describe.h"
 #include "analysis/reference_list.h"
 #include "base/bits.h"
-#include "base/sort.h"
 #include "derive/build.h"
 #include "heap/values/values.h"
 #include "queries/queries.h"
 #include "query/coverage.h"
+#include "query/grouping.h"
 #include "query/object_cells.h"
 #include "query/table_rows.h"
 
 #include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -112,8 +111,8 @@ struct leaks {
 	struct base_vec queue;  /* uint32_t: objects of the current search */
 	struct base_vec before; /* uint32_t: where in the queue the one before is */
 	uint64_t max_objects, looked;
-	struct base_vec found;  /* struct leak */
-	struct base_vec groups; /* struct group */
+	struct base_vec found;      /* struct leak */
+	struct query_groups groups; /* struct group, by class and referent's class */
 	uint64_t searched, given_up, not_searched;
 	bool is_list;
 	size_t at;
@@ -285,45 +284,24 @@ static int compare_groups(const void *a, const void *b)
 static int group_leaks(struct query *q, struct leaks *s, struct hdb_error *err)
 {
 	const struct analysis_reference *refs = s->list.refs.data;
-	const struct leak *found = s->found.data;
-	const size_t n = s->found.count;
-	struct base_sort_key *keys = calloc(2 * n + 1, sizeof(*keys));
-	struct heap_object object;
-	int r = keys ? HDB_OK : hdb_fail_memory(err, "leaks", 2 * n * sizeof(*keys));
 
-	if (r != HDB_OK)
-		goto out;
-	for (size_t i = 0; i < n; i++) {
-		if ((r = heap_object(q->heap, refs[found[i].ref].referent, &object, err)) != HDB_OK)
-			goto out;
-		keys[i] = (struct base_sort_key){
-			(uint64_t)refs[found[i].ref].class_no << 32 | object.class_no,
-			(uint32_t)i,
-		};
+	for (size_t i = 0; i < s->found.count; i++) {
+		const struct leak *leak = base_vec_at(&s->found, struct leak, i);
+		const struct group fresh = { .first = *leak };
+		struct heap_object object;
+		struct group *group;
+		void *found;
+
+		TRY(heap_object(q->heap, refs[leak->ref].referent, &object, err));
+		TRY(query_group_of(&s->groups,
+				   (uint64_t)refs[leak->ref].class_no << 32 | object.class_no,
+				   &fresh, &found, err));
+		group = found;
+		group->count++;
+		group->bytes += object.shallow_bytes;
 	}
-	base_sort_keys(keys, keys + n, n);
-	for (size_t i = 0; i < n; i++) {
-		const struct leak *leak = &found[keys[i].node];
-		struct group *last;
-
-		if (i == 0 || keys[i].key != keys[i - 1].key) {
-			const struct group group = { .first = *leak };
-
-			if ((r = base_vec_push(&s->groups, &group, sizeof(group), err)) != HDB_OK)
-				goto out;
-		}
-		if ((r = heap_object(q->heap, refs[leak->ref].referent, &object, err)) != HDB_OK)
-			goto out;
-		assert(s->groups.count);
-		last = base_vec_at(&s->groups, struct group, s->groups.count - 1);
-		last->count++;
-		last->bytes += object.shallow_bytes;
-	}
-	if (s->groups.count)
-		qsort(s->groups.data, s->groups.count, sizeof(struct group), compare_groups);
-out:
-	free(keys);
-	return r;
+	base_vec_sort(&s->groups.list, sizeof(struct group), compare_groups);
+	return HDB_OK;
 }
 
 /* ---- the query ---- */
@@ -354,6 +332,7 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 	int r;
 
 	s->is_list = query_option(q, "objects") != NULL;
+	s->groups.size = sizeof(struct group);
 	s->max_objects = query_number(q, "max-objects", 0);
 	query_choose(q, s->is_list ? "strength,class,referent_class,label,shallow,retained,"
 				     "steps,path,id,referent" :
@@ -366,7 +345,7 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 	if (!s->is_list)
 		r = group_leaks(q, s, err);
 out:
-	q->total = s->is_list ? s->found.count : s->groups.count;
+	q->total = s->is_list ? s->found.count : s->groups.list.count;
 	if (r == HDB_OK)
 		set_facts(q, s);
 	return r;
@@ -427,12 +406,12 @@ static int next_leak(struct query *q, struct hdb_error *err)
 	if (s->at == q->total)
 		return HDB_END;
 	leak = s->is_list ? base_vec_at(&s->found, struct leak, s->at) :
-			    &base_vec_at(&s->groups, struct group, s->at)->first;
+			    &base_vec_at(&s->groups.list, struct group, s->at)->first;
 	ref = (const struct analysis_reference *)s->list.refs.data + leak->ref;
 	query_set_object(q, &cells, ref->referent);
 	if (!s->is_list) {
-		query_set(q, COUNT, base_vec_at(&s->groups, struct group, s->at)->count);
-		query_set(q, SHALLOW, base_vec_at(&s->groups, struct group, s->at)->bytes);
+		query_set(q, COUNT, base_vec_at(&s->groups.list, struct group, s->at)->count);
+		query_set(q, SHALLOW, base_vec_at(&s->groups.list, struct group, s->at)->bytes);
 	}
 	s->at++;
 	query_set(q, STEPS, leak->steps);
@@ -453,7 +432,7 @@ static void close_leaks(struct query *q)
 	base_vec_release(&s->queue);
 	base_vec_release(&s->before);
 	base_vec_release(&s->found);
-	base_vec_release(&s->groups);
+	query_groups_release(&s->groups);
 }
 
 const struct query_def query_reference_leaks = {

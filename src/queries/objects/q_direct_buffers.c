@@ -11,7 +11,6 @@
 #include "query/coverage.h"
 #include "query/object_cells.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 /* Steps up the dominator tree to a thread. */
@@ -265,14 +264,12 @@ static int open_buffers(struct query *q, struct hdb_error *err)
 
 	s->with_views = query_option(q, "views") != NULL;
 	r = take_class(q, "jdk.internal.jimage.BasicImageReader", take_modules, err);
-	if (s->modules.count)
-		qsort(s->modules.data, s->modules.count, sizeof(uint32_t), base_compare_u32);
+	base_vec_sort(&s->modules, sizeof(uint32_t), base_compare_u32);
 	if (r < 0 || (r = take_class(q, "java.nio.DirectByteBuffer", take_buffer, err)) < 0 ||
 	    (r = take_class(q, DERIVE_SEGMENT_CLASS, take_segment, err)) < 0 ||
 	    (r = list_segments(s, err)) < 0)
 		return r;
-	if (s->list.count)
-		qsort(s->list.data, s->list.count, sizeof(struct buffer), compare_buffers);
+	base_vec_sort(&s->list, sizeof(struct buffer), compare_buffers);
 	sum(q, s);
 	query_tell_unreachable(q, s->unreachable_count, s->unreachable_bytes);
 	return HDB_OK;
@@ -412,10 +409,9 @@ static int next_buffers(struct query *q, struct hdb_error *err)
 	const struct buffer *buffer;
 	uint32_t ix;
 
-	assert(s->at <= s->list.count);
-	if (s->at == s->list.count)
+	buffer = base_vec_next(&s->list, struct buffer, &s->at);
+	if (!buffer)
 		return HDB_END;
-	buffer = base_vec_at(&s->list, struct buffer, s->at++);
 	if (q->is_counting)
 		return HDB_OK;
 	ix = buffer->ix;

@@ -6,7 +6,6 @@
 #include "queries/database/size_proof.h"
 #include "queries/queries.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 enum { OFFSET, BYTES, PART, DECLARED_IN, FIELD, TYPE };
@@ -100,10 +99,9 @@ static int next_part(struct query *q, struct hdb_error *err)
 	const char *type;
 	char name[NAME_MAX_BYTES];
 
-	assert(s->at <= s->parts.count);
-	if (s->at == s->parts.count)
+	part = base_vec_next(&s->parts, struct heap_part, &s->at);
+	if (!part)
 		return HDB_END;
-	part = base_vec_at(&s->parts, struct heap_part, s->at++);
 	type = hprof_type_name(part->type);
 	query_set(q, OFFSET, part->offset);
 	query_set(q, BYTES, part->bytes);

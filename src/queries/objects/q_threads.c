@@ -12,9 +12,7 @@
 #include "query/coverage.h"
 #include "query/object_cells.h"
 
-#include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -150,8 +148,7 @@ static int load_locals(struct query *q, struct threads_query *s, struct hdb_erro
 		if (root->is_local)
 			TRY(base_vec_push(&s->by_thread, &local, sizeof(local), err));
 	}
-	if (s->by_thread.count)
-		qsort(s->by_thread.data, s->by_thread.count, sizeof(struct local), compare_locals);
+	base_vec_sort(&s->by_thread, sizeof(struct local), compare_locals);
 	return HDB_OK;
 }
 

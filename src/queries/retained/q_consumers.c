@@ -466,8 +466,7 @@ static int open_consumers(struct query *q, struct hdb_error *err)
 	TRY(add_packages(q, s, err));
 	s->threshold = share(s, s->retained_bytes);
 	r = drop_small(q, s, err);
-	if (s->items.count)
-		qsort(s->items.data, s->items.count, sizeof(struct item), compare_items);
+	base_vec_sort(&s->items, sizeof(struct item), compare_items);
 	analysis_sort_groups(&s->classes, ANALYSIS_BY_RETAINED);
 	analysis_sort_groups(&s->loaders, ANALYSIS_BY_RETAINED);
 	q->total = s->items.count + s->classes.count + s->loaders.count + s->packages.count;

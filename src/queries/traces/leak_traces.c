@@ -567,9 +567,7 @@ static int make_groups(struct leak_traces *t, struct hdb_error *err)
 {
 	struct leak_group *last = NULL;
 
-	if (t->traces.count)
-		qsort(t->traces.data, t->traces.count, sizeof(struct leak_trace),
-		      compare_signatures);
+	base_vec_sort(&t->traces, sizeof(struct leak_trace), compare_signatures);
 	for (size_t i = 0; i < t->traces.count; i++) {
 		const struct leak_trace *trace = base_vec_at(&t->traces, struct leak_trace, i);
 
@@ -585,8 +583,7 @@ static int make_groups(struct leak_traces *t, struct hdb_error *err)
 		last->bytes += trace->bytes;
 		last->objects += trace->objects;
 	}
-	if (t->groups.count)
-		qsort(t->groups.data, t->groups.count, sizeof(struct leak_group), compare_groups);
+	base_vec_sort(&t->groups, sizeof(struct leak_group), compare_groups);
 	return HDB_OK;
 }
 

@@ -52,9 +52,7 @@ static int load_locals(struct trace_graph *graph, struct hdb_error *err)
 		if ((r = base_vec_push(&graph->locals, &root, sizeof(root), err)) != HDB_OK)
 			return r;
 	}
-	if (graph->locals.count)
-		qsort(graph->locals.data, graph->locals.count, sizeof(struct store_root),
-		      compare_local);
+	base_vec_sort(&graph->locals, sizeof(struct store_root), compare_local);
 	return HDB_OK;
 }
 
@@ -204,8 +202,7 @@ int trace_graph_plan(struct trace_graph *graph, uint32_t class_no, struct hdb_er
 			goto out;
 		no = heap_class(heap, no)->super_no;
 	}
-	if (p.fields.count)
-		qsort(p.fields.data, p.fields.count, sizeof(struct trace_field), compare_planned);
+	base_vec_sort(&p.fields, sizeof(struct trace_field), compare_planned);
 	plan = malloc(sizeof(*plan) + p.fields.count * sizeof(struct trace_field));
 	if (!plan) {
 		r = hdb_fail_memory(err, "fields", p.fields.count * sizeof(struct trace_field));

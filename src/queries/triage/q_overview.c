@@ -9,7 +9,6 @@
 #include "queries/explain/rules.h"
 #include "query/coverage.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,9 +250,9 @@ static int next_overview(struct query *q, struct hdb_error *err)
 	const struct line *line;
 
 	(void)err;
-	if (o->at == o->lines.count)
+	line = base_vec_next(&o->lines, struct line, &o->at);
+	if (!line)
 		return HDB_END;
-	line = base_vec_at(&o->lines, struct line, o->at++);
 	query_set_text(q, KIND, line->kind);
 	if (line->severity)
 		query_set_text(q, SEVERITY, line->severity);

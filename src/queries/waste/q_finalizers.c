@@ -6,17 +6,16 @@
  */
 #include "analysis/describe.h"
 #include "analysis/reference_list.h"
-#include "base/sort.h"
 #include "derive/native.h"
 #include "heap/heap_database.h"
 #include "heap/values/values.h"
 #include "queries/queries.h"
 #include "query/coverage.h"
+#include "query/grouping.h"
 #include "query/object_columns.h"
 #include "query/object_cells.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -110,10 +109,10 @@ struct group {
 
 struct finalizers {
 	struct analysis_reference_list list;
-	struct base_vec items;  /* struct item */
-	struct base_vec groups; /* struct group */
-	struct base_vec native; /* struct derive_native, ascending */
-	uint64_t enqueued_id;   /* ReferenceQueue.ENQUEUED; 0: none */
+	struct base_vec items;      /* struct item */
+	struct query_groups groups; /* struct group, by state and class */
+	struct base_vec native;     /* struct derive_native, ascending */
+	uint64_t enqueued_id;       /* ReferenceQueue.ENQUEUED; 0: none */
 	bool is_list;
 	size_t at;
 };
@@ -339,55 +338,25 @@ static int compare_groups(const void *a, const void *b)
 
 static int group_items(struct query *q, struct finalizers *f, struct hdb_error *err)
 {
-	const struct item *items = f->items.data;
-	const size_t n = f->items.count;
-	struct base_sort_key *keys = calloc(2 * n + 1, sizeof(*keys));
-	struct heap_object object = { 0 };
-	int r = keys ? HDB_OK : hdb_fail_memory(err, "finalizers", 2 * n * sizeof(*keys));
+	for (size_t i = 0; i < f->items.count; i++) {
+		const struct item *item = base_vec_at(&f->items, struct item, i);
+		struct heap_object object = { .class_no = HEAP_NONE };
+		struct group fresh = { .state = item->state, .object = item->object }, *group;
+		void *found;
 
-	if (r != HDB_OK)
-		goto out;
-	for (size_t i = 0; i < n; i++) {
-		object.class_no = HEAP_NONE;
-		if (items[i].object != HEAP_NONE &&
-		    (r = heap_object(q->heap, items[i].object, &object, err)) != HDB_OK)
-			goto out;
-		keys[i] = (struct base_sort_key){
-			(uint64_t)items[i].state << 32 | object.class_no,
-			(uint32_t)i,
-		};
-	}
-	base_sort_keys(keys, keys + n, n);
-	for (size_t i = 0; i < n; i++) {
-		const struct item *item = &items[keys[i].node];
-		struct group *last;
-
-		object.shallow_bytes = 0;
-		if (i == 0 || keys[i].key != keys[i - 1].key) {
-			const struct group group = {
-				.class_no = (uint32_t)keys[i].key,
-				.state = item->state,
-				.object = item->object,
-			};
-
-			if ((r = base_vec_push(&f->groups, &group, sizeof(group), err)) != HDB_OK)
-				goto out;
-		}
-		if (item->object != HEAP_NONE &&
-		    (r = heap_object(q->heap, item->object, &object, err)) != HDB_OK)
-			goto out;
-		assert(f->groups.count);
-		last = base_vec_at(&f->groups, struct group, f->groups.count - 1);
-		last->count++;
-		last->bytes += object.shallow_bytes;
 		if (item->object != HEAP_NONE)
-			last->native += derive_native_in(&f->native, item->object);
+			TRY(heap_object(q->heap, item->object, &object, err));
+		fresh.class_no = object.class_no;
+		TRY(query_group_of(&f->groups, (uint64_t)item->state << 32 | object.class_no,
+				   &fresh, &found, err));
+		group = found;
+		group->count++;
+		group->bytes += object.shallow_bytes;
+		if (item->object != HEAP_NONE)
+			group->native += derive_native_in(&f->native, item->object);
 	}
-	if (f->groups.count)
-		qsort(f->groups.data, f->groups.count, sizeof(struct group), compare_groups);
-out:
-	free(keys);
-	return r;
+	base_vec_sort(&f->groups.list, sizeof(struct group), compare_groups);
+	return HDB_OK;
 }
 
 static int open_finalizers(struct query *q, struct hdb_error *err)
@@ -396,6 +365,7 @@ static int open_finalizers(struct query *q, struct hdb_error *err)
 	int r;
 
 	f->is_list = query_option(q, "objects") != NULL;
+	f->groups.size = sizeof(struct group);
 	query_choose(q, f->is_list ? "state,id,class,label,shallow,retained,reached,finalizer" :
 				     "state,class,objects,shallow,id");
 	/* Of a group the sum is shown, and not what one of it retains. */
@@ -417,7 +387,7 @@ static int open_finalizers(struct query *q, struct hdb_error *err)
 	if (!f->is_list)
 		r = group_items(q, f, err);
 out:
-	q->total = f->is_list ? f->items.count : f->groups.count;
+	q->total = f->is_list ? f->items.count : f->groups.list.count;
 	return r;
 }
 
@@ -448,7 +418,7 @@ static int next_finalizer(struct query *q, struct hdb_error *err)
 		set_item(q, f, item);
 		return HDB_OK;
 	}
-	group = base_vec_at(&f->groups, struct group, f->at++);
+	group = base_vec_at(&f->groups.list, struct group, f->at++);
 	if (group->class_no != HEAP_NONE) {
 		const char *name = heap_class_name(q->heap, group->class_no);
 
@@ -468,7 +438,7 @@ static void close_finalizers(struct query *q)
 
 	analysis_references_release(&q->session, &f->list);
 	base_vec_release(&f->items);
-	base_vec_release(&f->groups);
+	query_groups_release(&f->groups);
 	base_vec_release(&f->native);
 }
 

@@ -10,9 +10,7 @@
 #include "queries/queries.h"
 #include "query/coverage.h"
 
-#include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -316,8 +314,7 @@ static int make_rows(struct query *q, struct stats *s, struct hdb_error *err)
 	}
 	if (r != HDB_OK)
 		goto out;
-	if (s->rows.count)
-		qsort(s->rows.data, s->rows.count, sizeof(struct row), compare_rows);
+	base_vec_sort(&s->rows, sizeof(struct row), compare_rows);
 out:
 	q->total = s->rows.count;
 	return r;
@@ -414,10 +411,9 @@ static int next_stat(struct query *q, struct hdb_error *err)
 	const char *name = "<none>";
 
 	(void)err;
-	assert(s->at <= s->rows.count);
-	if (s->at == s->rows.count)
+	row = base_vec_next(&s->rows, struct row, &s->at);
+	if (!row)
 		return HDB_END;
-	row = base_vec_at(&s->rows, struct row, s->at++);
 	if (row->class_no < q->heap->class_count)
 		name = heap_class_name(q->heap, row->class_no);
 	query_lend_text(q, NAME, name, strlen(name));

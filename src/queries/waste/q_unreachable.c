@@ -130,8 +130,7 @@ static int group_tops(struct query *q, struct unreachable *u, struct hdb_error *
 		if (groups[no].holders &&
 		    (r = base_vec_push(&u->by_class, &groups[no], sizeof(*groups), err)) != HDB_OK)
 			goto out;
-	if (u->by_class.count)
-		qsort(u->by_class.data, u->by_class.count, sizeof(*groups), compare_groups);
+	base_vec_sort(&u->by_class, sizeof(*groups), compare_groups);
 	if (pattern && !kept)
 		r = hdb_fail(err, HDB_NOTFOUND, "no holder's class is named %s", pattern);
 out:
@@ -147,9 +146,7 @@ static int open_holders(struct query *q, struct unreachable *u, struct hdb_error
 		goto out;
 	query_fact(q, "holders", u->tops.count);
 	/* Sorted, so that the first of a class is its biggest. */
-	if (u->tops.count)
-		qsort(u->tops.data, u->tops.count, sizeof(struct analysis_garbage_top),
-		      compare_tops);
+	base_vec_sort(&u->tops, sizeof(struct analysis_garbage_top), compare_tops);
 	r = group_tops(q, u, err);
 out:
 	q->total = u->is_list ? u->tops.count : u->by_class.count;
