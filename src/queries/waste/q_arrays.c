@@ -7,12 +7,11 @@
  */
 #include "analysis/array_facts.h"
 #include "analysis/describe.h"
-#include "base/idmap.h"
+#include "analysis/hash_counter.h"
 #include "derive/blocks.h"
 #include "queries/queries.h"
 #include "query/coverage.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,8 +35,6 @@ enum {
 
 /* Bytes of zeros at an array's end that are a long tail, if the user does not say. */
 #define TAIL_DEFAULT 64u
-/* Slots of the first table of groups. */
-#define FIRST_SLOTS 1024u
 
 static const struct hdb_option_spec options[] = {
 	{ "empty", HDB_OPTION_FLAG, .help = "arrays of length zero" },
@@ -111,24 +108,24 @@ struct found {
 };
 
 struct group {
+	struct analysis_counter_head head;
 	uint64_t length, value;
-	uint64_t count[KINDS]; /* of ANY: all; 0: free slot */
+	uint64_t count[KINDS]; /* of ANY: all */
 	uint64_t bytes[KINDS]; /* of KIND_TAILS: of the tails */
 	uint64_t wasted;
 	uint32_t class_no;
-	uint32_t first_ix;
 };
 
 struct arrays {
 	enum kind kind;
 	enum by by;
 	uint64_t min_tail;
-	uint8_t *is_class;     /* by class number: wanted; NULL: all */
-	uint8_t *reachable;    /* of the block that is taken */
-	struct query *q;       /* while arrays are read */
-	struct base_big table; /* struct group */
-	uint64_t slots, used;
-	uint64_t at;
+	uint8_t *is_class;               /* by class number: wanted; NULL: all */
+	uint8_t *reachable;              /* of the block that is taken */
+	struct query *q;                 /* while arrays are read */
+	struct analysis_counter counter; /* struct group */
+	struct base_vec rows;            /* const struct group *, in order */
+	size_t at;
 	uint64_t looked, looked_bytes, without;
 	uint64_t others, other_bytes; /* unreachable */
 	struct analysis_cut short_tails;
@@ -195,62 +192,28 @@ static int make(void *ctx, struct derive_block *block, struct hdb_error *err)
 
 /* ---- counting, on the calling thread ---- */
 
-static uint64_t hash_of(const struct group *g)
+/* Groups with the same hash are the same: it can be undone. */
+static struct heap_text_hash hash_of(uint32_t class_no, uint64_t length, uint64_t value)
 {
 	const uint64_t seed = base_hash_seed();
+	const uint64_t high = base_hash(length << 32 | class_no, seed);
 
-	return base_hash(base_hash(g->length << 32 ^ g->class_no, seed) ^ g->value, seed);
+	return (struct heap_text_hash){ .low = base_hash(value ^ high, seed), .high = high };
 }
 
-static struct group *find_slot(struct group *table, uint64_t slots, const struct group *key)
+static int add(struct arrays *a, const struct found *f, struct hdb_error *err)
 {
-	uint64_t at = hash_of(key) & (slots - 1);
-
-	while (table[at].count[ANY] &&
-	       (table[at].class_no != key->class_no || table[at].length != key->length ||
-		table[at].value != key->value))
-		at = (at + 1) & (slots - 1);
-	return &table[at];
-}
-
-static int grow(struct query *q, struct arrays *a, struct hdb_error *err)
-{
-	const uint64_t slots = a->slots ? a->slots * 2 : FIRST_SLOTS;
-	const struct group *old = a->table.data;
-	struct base_big table = { 0 };
-
-	/* Both tables are there while one is copied to the other. */
-	if (slots * sizeof(*old) / 2 * 3 > q->work->memory_bytes)
-		return hdb_fail(err, HDB_ELIMIT,
-				"%" PRIu64 " groups of arrays do not fit in the "
-				"memory budget of %" PRIu64 " bytes; --by class needs less",
-				a->used, q->work->memory_bytes);
-	TRY_ERRORS(base_big_alloc(q->work, &table, slots * sizeof(*old), "groups of arrays", err));
-	for (uint64_t i = 0; i < a->slots; i++)
-		if (old[i].count[ANY])
-			*find_slot(table.data, slots, &old[i]) = old[i];
-	base_big_free(q->work, &a->table);
-	a->table = table;
-	a->slots = slots;
-	return HDB_OK;
-}
-
-static int add(struct query *q, struct arrays *a, const struct found *f, struct hdb_error *err)
-{
-	const struct group key = {
-		.class_no = f->class_no,
-		.length = a->by >= BY_LENGTH ? f->length : 0,
-		.value = a->by == BY_VALUE ? f->value : 0,
-	};
+	const uint64_t length = a->by >= BY_LENGTH ? f->length : 0;
+	const uint64_t value = a->by == BY_VALUE ? f->value : 0;
 	struct group *g;
+	void *entry;
 
-	TRY_ERRORS(a->used >= a->slots / 4 * 3 ? grow(q, a, err) : HDB_OK);
-	g = find_slot(a->table.data, a->slots, &key);
-	if (!g->count[ANY]) {
-		*g = key;
-		g->first_ix = f->ix;
-		a->used++;
-	}
+	TRY(analysis_counter_add(&a->counter, hash_of(f->class_no, length, value), f->ix, &entry,
+				 err));
+	g = entry;
+	g->class_no = f->class_no;
+	g->length = length;
+	g->value = value;
 	for (unsigned k = 0; k < KINDS; k++) {
 		g->count[k] += f->is_kind[k];
 		if (f->is_kind[k])
@@ -279,7 +242,7 @@ static int take(void *ctx, struct derive_block *block, struct hdb_error *err)
 		a->looked_bytes += found[i].shallow_bytes;
 		a->without += !found[i].has_content;
 		if (found[i].is_kind[a->kind])
-			TRY(add(a->q, a, &found[i], err));
+			TRY(add(a, &found[i], err));
 	}
 	return HDB_OK;
 }
@@ -290,7 +253,8 @@ static int take(void *ctx, struct derive_block *block, struct hdb_error *err)
  */
 static int compare(const void *left, const void *right)
 {
-	const struct group *x = left, *y = right;
+	const struct group *x = *(const struct group *const *)left;
+	const struct group *y = *(const struct group *const *)right;
 
 	if (x->wasted != y->wasted)
 		return x->wasted > y->wasted ? -1 : 1;
@@ -303,7 +267,7 @@ static int compare(const void *left, const void *right)
 
 static int read_arrays(struct query *q, struct arrays *a, struct hdb_error *err)
 {
-	struct group *table;
+	uint64_t count;
 
 	TRY(heap_open_dump(q->heap, err));
 	if (q->heap->object_count) {
@@ -313,6 +277,12 @@ static int read_arrays(struct query *q, struct arrays *a, struct hdb_error *err)
 		TRY(derive_need_reachable(q->derive, err));
 	}
 	a->q = q;
+	a->rows.work = q->work;
+	a->counter = (struct analysis_counter){
+		.session = &q->session,
+		.entry_bytes = sizeof(struct group),
+		.what = "groups of arrays",
+	};
 	TRY(derive_each_block(q->derive,
 			      &(struct derive_pass){ .stage = "reading arrays",
 						     .reads_objects = true,
@@ -320,13 +290,14 @@ static int read_arrays(struct query *q, struct arrays *a, struct hdb_error *err)
 						     .take = take,
 						     .ctx = a },
 			      err));
-	q->total = 0;
-	table = a->table.data;
-	for (uint64_t i = 0; i < a->slots; i++)
-		if (table[i].count[ANY])
-			table[q->total++] = table[i];
-	if (q->total)
-		qsort(table, q->total, sizeof(*table), compare);
+	TRY(analysis_counter_order(&a->counter, 1, &count, err));
+	for (uint64_t i = 0; i < count; i++) {
+		const void *group = analysis_counter_at(&a->counter, i);
+
+		TRY(base_vec_push(&a->rows, &group, sizeof(group), err));
+	}
+	base_vec_sort(&a->rows, sizeof(struct group *), compare);
+	q->total = count;
 	return HDB_OK;
 }
 
@@ -386,15 +357,16 @@ static int choose_classes(struct query *q, struct arrays *a, struct hdb_error *e
 
 static void set_facts(struct query *q, const struct arrays *a)
 {
-	const struct group *groups = a->table.data;
 	uint64_t count = 0, bytes = 0, wasted = 0;
 	query_zeroed(q);
 	query_fact(q, "objects", a->looked);
 
 	for (uint64_t i = 0; i < q->total; i++) {
-		count += groups[i].count[ANY];
-		bytes += groups[i].bytes[ANY];
-		wasted += groups[i].wasted;
+		const struct group *group = *base_vec_at(&a->rows, const struct group *, i);
+
+		count += group->count[ANY];
+		bytes += group->bytes[ANY];
+		wasted += group->wasted;
 	}
 	query_fact(q, "shallow", a->looked_bytes);
 	query_fact(q, "found", count);
@@ -447,15 +419,14 @@ static void set_value(struct query *q, const struct group *g)
 static int next_array(struct query *q, struct hdb_error *err)
 {
 	struct arrays *a = q->state;
+	const struct group *const *row = base_vec_next(&a->rows, const struct group *, &a->at);
 	const struct group *g;
 	const char *name;
 
 	(void)err;
-	assert(a->at <= q->total);
-	if (a->at == q->total)
+	if (!row)
 		return HDB_END;
-	g = (const struct group *)a->table.data + a->at;
-	a->at++;
+	g = *row;
 	name = heap_class_name(q->heap, g->class_no);
 	query_lend_text(q, CLASS, name, strlen(name));
 	query_set(q, LENGTH, g->length);
@@ -466,7 +437,7 @@ static int next_array(struct query *q, struct hdb_error *err)
 		query_set(q, EMPTY + 2 * (k - KIND_EMPTY), g->count[k]);
 		query_set(q, EMPTY_BYTES + 2 * (k - KIND_EMPTY), g->bytes[k]);
 	}
-	query_set_id(q, ID, g->first_ix);
+	query_set_id(q, ID, g->head.first_ix);
 	set_value(q, g);
 	return HDB_OK;
 }
@@ -475,7 +446,8 @@ static void close_arrays(struct query *q)
 {
 	struct arrays *a = q->state;
 
-	base_big_free(q->work, &a->table);
+	analysis_counter_release(&a->counter);
+	base_vec_release(&a->rows);
 	free(a->is_class);
 	free(a->reachable);
 }

@@ -6,14 +6,14 @@
  * kept as (size, index), 16 bytes each, and measured again when their rows are given.
  */
 #include "analysis/collection_fill.h"
-#include "analysis/collection_stats.h"
+#include "analysis/collection_fill.h"
 #include "analysis/describe.h"
 #include "queries/queries.h"
 #include "query/coverage.h"
+#include "query/grouping.h"
 #include "query/object_columns.h"
 #include "query/object_cells.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,8 +39,6 @@ enum {
 
 /* Steps of a ratio that are told apart at most. */
 #define SEGMENTS_MAX 1000u
-/* Slots of the first table of sizes. */
-#define FIRST_SLOTS 1024u
 
 static const struct hdb_option_spec options[] = {
 	{ "by", HDB_OPTION_CHOICE, "class|size|fill|collisions|object",
@@ -101,6 +99,17 @@ static const struct hdb_column facts[] = {
 
 enum by { BY_CLASS, BY_SIZE, BY_FILL, BY_COLLISIONS, BY_OBJECT };
 
+/* Collections of one row. */
+struct sum {
+	uint64_t key; /* class number, size, segment */
+	uint64_t count, empty, elements, wasted_bytes, shallow_bytes, without_size, impossible;
+	uint64_t sized, capacity;  /* elements and room of those that have a capacity */
+	uint64_t hashed, collided; /* elements of hashed ones, and how many share a slot */
+	uint64_t largest_size;
+	uint32_t largest_ix;
+	const char *kind;
+};
+
 /* A collection when they are listed one by one. */
 struct one {
 	uint64_t size;
@@ -112,16 +121,39 @@ struct collections {
 	uint64_t segments;
 	uint8_t *wanted; /* by class number: 1 if named; NULL: all */
 	struct analysis_measuring how;
-	struct analysis_sum all;
-	struct analysis_sum others;   /* unreachable ones */
+	struct sum all, others;       /* reachable ones, or those that count; unreachable ones */
 	struct analysis_cut unsorted; /* those that fit in no row */
-	struct analysis_sums sums;    /* rows, or a hash table of sizes while it is filled */
-	struct base_big ones;         /* struct one */
-	uint64_t one_count, one_room;
-	uint64_t at; /* next row */
+	struct query_groups sums;     /* struct sum, by key */
+	struct base_vec ones;         /* struct one */
+	size_t at;                    /* next row */
 };
 
 /* ---- sums ---- */
+
+/* Adds a collection; of several largest ones the first is kept. */
+static void add_to(struct sum *sum, const struct analysis_measure *m, uint32_t ix)
+{
+	if (!sum->count || m->size > sum->largest_size) {
+		sum->largest_size = m->size;
+		sum->largest_ix = ix;
+	}
+	sum->kind = m->kind;
+	sum->count++;
+	sum->empty += m->has_size && !m->size;
+	sum->elements += m->size;
+	sum->wasted_bytes += m->wasted_bytes;
+	sum->shallow_bytes += m->shallow_bytes;
+	sum->without_size += !m->has_size;
+	sum->impossible += m->has_lied;
+	if (m->has_capacity && m->has_size) {
+		sum->sized += m->size;
+		sum->capacity += m->capacity;
+	}
+	if (m->has_used) {
+		sum->hashed += m->size;
+		sum->collided += m->size > m->used ? m->size - m->used : 0;
+	}
+}
 
 /* Segment of a ratio: 0 is 0 itself, the last but one ends at 1, the last is what is above. */
 static uint64_t segment_of(const struct collections *s, double ratio)
@@ -135,26 +167,6 @@ static uint64_t segment_of(const struct collections *s, double ratio)
 	return whole + (steps > (double)whole);
 }
 
-/* Makes the list twice as long; both are there meanwhile. */
-static int add_one(struct query *q, struct collections *s, const struct analysis_measure *m,
-		   uint32_t ix, struct hdb_error *err)
-{
-	if (s->one_count == s->one_room) {
-		const uint64_t room = s->one_room ? s->one_room * 2 : FIRST_SLOTS;
-		struct base_big ones = { 0 };
-
-		TRY_ERRORS(base_big_alloc(q->work, &ones, room * sizeof(struct one), "collections",
-					  err));
-		if (s->one_count)
-			memcpy(ones.data, s->ones.data, s->one_count * sizeof(struct one));
-		base_big_free(q->work, &s->ones);
-		s->ones = ones;
-		s->one_room = room;
-	}
-	((struct one *)s->ones.data)[s->one_count++] = (struct one){ .size = m->size, .ix = ix };
-	return HDB_OK;
-}
-
 /* A collection that is in no row. */
 static int leave_out(struct collections *s, const struct analysis_measure *m)
 {
@@ -164,31 +176,27 @@ static int leave_out(struct collections *s, const struct analysis_measure *m)
 	return HDB_OK;
 }
 
-static int count_one(struct query *q, struct collections *s, const struct analysis_measure *m,
-		     uint32_t ix, struct hdb_error *err)
+static int count_one(struct collections *s, const struct analysis_measure *m, uint32_t ix,
+		     struct hdb_error *err)
 {
-	analysis_sum_add(&s->all, m, ix);
-	switch (s->by) {
-	case BY_CLASS:
-		analysis_sum_add(&s->sums.sums[m->class_no], m, ix);
-		return HDB_OK;
-	case BY_SIZE:
-		return m->has_size ? analysis_sums_add_size(&q->session, &s->sums, m, ix, err) :
-				     leave_out(s, m);
-	case BY_FILL:
-		if (!m->has_capacity || !m->has_size)
-			return leave_out(s, m);
-		analysis_sum_add(&s->sums.sums[segment_of(s, analysis_measure_fill(m))], m, ix);
-		return HDB_OK;
-	case BY_COLLISIONS:
-		if (!m->has_used)
-			return leave_out(s, m);
-		analysis_sum_add(&s->sums.sums[segment_of(s, analysis_measure_collisions(m))], m,
-				 ix);
-		return HDB_OK;
-	default:
-		return add_one(q, s, m, ix, err);
-	}
+	const struct one one = { .size = m->size, .ix = ix };
+	struct sum fresh = { .key = 0 };
+	void *sum;
+
+	add_to(&s->all, m, ix);
+	if (s->by == BY_OBJECT)
+		return base_vec_push(&s->ones, &one, sizeof(one), err);
+	if ((s->by == BY_SIZE && !m->has_size) ||
+	    (s->by == BY_FILL && (!m->has_capacity || !m->has_size)) ||
+	    (s->by == BY_COLLISIONS && !m->has_used))
+		return leave_out(s, m);
+	fresh.key = s->by == BY_CLASS ? m->class_no :
+		    s->by == BY_SIZE  ? m->size :
+		    s->by == BY_FILL  ? segment_of(s, analysis_measure_fill(m)) :
+					segment_of(s, analysis_measure_collisions(m));
+	TRY(query_group_of(&s->sums, fresh.key, &fresh, &sum, err));
+	add_to(sum, m, ix);
+	return HDB_OK;
 }
 
 /* ---- the pass ---- */
@@ -215,8 +223,8 @@ static int look_at_block(struct query *q, struct collections *s, const struct he
 		if (r != HDB_OK)
 			continue;
 		if (!reachable[i])
-			analysis_sum_add(&s->others, &m, object.ix);
-		if (query_counts(q, reachable[i]) && (r = count_one(q, s, &m, object.ix, err)) < 0)
+			add_to(&s->others, &m, object.ix);
+		if (query_counts(q, reachable[i]) && (r = count_one(s, &m, object.ix, err)) < 0)
 			return r;
 		/* Some are long: chains to walk, slots to count. */
 		TRY_ERRORS(base_step(q->work, object.ix, err));
@@ -259,26 +267,30 @@ static int compare_ones(const void *a, const void *b)
 	return x->ix < y->ix ? -1 : x->ix > y->ix;
 }
 
+static int compare_by_waste(const void *a, const void *b)
+{
+	const struct sum *x = a, *y = b;
+
+	if (x->wasted_bytes != y->wasted_bytes)
+		return x->wasted_bytes > y->wasted_bytes ? -1 : 1;
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+static int compare_by_key(const void *a, const void *b)
+{
+	const struct sum *x = a, *y = b;
+
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
 static void order_rows(struct query *q, struct collections *s)
 {
-	uint64_t kept = 0;
-
-	if (s->by == BY_OBJECT) {
-		if (s->one_count)
-			qsort(s->ones.data, s->one_count, sizeof(struct one), compare_ones);
-		q->total = s->one_count;
-		return;
-	}
-	for (uint64_t i = 0; i < s->sums.slots; i++) {
-		if (s->by != BY_SIZE)
-			s->sums.sums[i].key = i;
-		if (s->sums.sums[i].count)
-			s->sums.sums[kept++] = s->sums.sums[i];
-	}
-	if (kept)
-		qsort(s->sums.sums, kept, sizeof(struct analysis_sum),
-		      s->by == BY_CLASS ? analysis_sum_by_waste : analysis_sum_by_key);
-	q->total = kept;
+	base_vec_sort(&s->ones, sizeof(struct one), compare_ones);
+	base_vec_sort(&s->sums.list, sizeof(struct sum),
+		      s->by == BY_CLASS ? compare_by_waste : compare_by_key);
+	q->total = s->by == BY_OBJECT ? s->ones.count : s->sums.list.count;
 }
 
 /* ---- opening ---- */
@@ -298,18 +310,6 @@ static void read_by(struct query *q, struct collections *s)
 
 	s->by = (enum by)query_choice(q, "by");
 	query_choose(q, shown[s->by]);
-}
-
-static int make_room(struct query *q, struct collections *s, struct hdb_error *err)
-{
-	s->sums.slots = s->by == BY_CLASS  ? q->heap->class_count :
-			s->by == BY_SIZE   ? FIRST_SLOTS :
-			s->by == BY_OBJECT ? 0 :
-					     s->segments + 2;
-	s->sums.sums = calloc(s->sums.slots + 1, sizeof(struct analysis_sum));
-	return s->sums.sums ?
-		       HDB_OK :
-		       hdb_fail_memory(err, "sums", s->sums.slots * sizeof(struct analysis_sum));
 }
 
 static int mark_classes(struct query *q, struct collections *s, struct hdb_error *err)
@@ -349,7 +349,8 @@ static int open_collections(struct query *q, struct hdb_error *err)
 		return hdb_fail(err, HDB_EUSAGE, "--by collisions: arrays have none");
 	TRY(heap_load_classes(q->heap, err));
 	TRY(mark_classes(q, s, err));
-	TRY(make_room(q, s, err));
+	s->sums.size = sizeof(struct sum);
+	s->ones.work = q->work;
 	analysis_measuring_init(&q->session, is_arrays, s->by == BY_COLLISIONS, &s->how);
 	if ((r = look_at_all(q, s, err)) != HDB_OK)
 		goto out;
@@ -363,7 +364,7 @@ out:
 
 /* ---- rows ---- */
 
-static void set_sum(struct query *q, const struct collections *s, const struct analysis_sum *sum)
+static void set_sum(struct query *q, const struct collections *s, const struct sum *sum)
 {
 	if (s->by == BY_CLASS) {
 		query_set_text(q, CLASS, heap_class_name(q->heap, (uint32_t)sum->key));
@@ -419,13 +420,17 @@ static int set_one(struct query *q, struct collections *s, uint32_t ix, struct h
 static int next_collections(struct query *q, struct hdb_error *err)
 {
 	struct collections *s = q->state;
-	const uint64_t at = s->at++;
+	const struct one *one;
+	const struct sum *sum;
 
-	if (at >= q->total)
+	if (s->by == BY_OBJECT) {
+		one = base_vec_next(&s->ones, struct one, &s->at);
+		return one ? set_one(q, s, one->ix, err) : HDB_END;
+	}
+	sum = base_vec_next(&s->sums.list, struct sum, &s->at);
+	if (!sum)
 		return HDB_END;
-	if (s->by == BY_OBJECT)
-		return set_one(q, s, ((const struct one *)s->ones.data)[at].ix, err);
-	set_sum(q, s, &s->sums.sums[at]);
+	set_sum(q, s, sum);
 	return HDB_OK;
 }
 
@@ -433,8 +438,8 @@ static void close_collections(struct query *q)
 {
 	struct collections *s = q->state;
 
-	base_big_free(q->work, &s->ones);
-	free(s->sums.sums);
+	base_vec_release(&s->ones);
+	query_groups_release(&s->sums);
 	free(s->wanted);
 }
 
