@@ -373,8 +373,8 @@ int analysis_member_list_next(const struct session *session, const struct analys
 		if (!skips)
 			TRY(heap_read_block_of(session->heap, list->block_no,
 					       members->is_member_class, list->block, err));
-		list->block_no++;
 		TRY(base_step(session->work, (uint64_t)list->block_no * STORE_BLOCK_OBJECTS, err));
+		list->block_no++;
 	}
 }
 
