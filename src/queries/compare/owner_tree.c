@@ -14,7 +14,7 @@
 #include "heap/threads.h"
 #include "heap/values/values.h"
 #include "queries/leaks/leak_signature.h"
-#include "queries/leaks/trace_graph.h"
+#include "queries/traces/trace_graph.h"
 
 #include <assert.h>
 #include <ctype.h>

@@ -302,8 +302,8 @@ static void choose(struct query *q, const struct diff *d)
 			"status,name,objects_before,objects,objects_delta,shallow_before,shallow,"
 			"shallow_delta,retained_before,retained,retained_delta,percent",
 		[DIFF_BY_OBJECT] = "status,id,name,shallow,retained",
-		[DIFF_BY_PATH] = "level,status,name,objects_before,objects,objects_delta,retained_"
-				 "before,retained,retained_delta,percent,id",
+		[DIFF_BY_PATH] = "level,status,name,objects_before,objects,objects_delta,"
+				 "retained_before,retained,retained_delta,percent,id",
 		[DIFF_BY_DOMINATOR] = "level,status,name,objects_before,objects,objects_delta,"
 				      "retained_before,retained,retained_delta,percent,id",
 		[DIFF_BY_SUSPECT] =

@@ -335,12 +335,13 @@ static int read_kind(struct query *q, struct arrays *a, struct hdb_error *err)
 static void choose_columns(struct query *q, const struct arrays *a)
 {
 	if (a->kind == ANY) {
-		query_choose(q, a->by == BY_CLASS ? "class,objects,shallow,empty,empty_shallow,"
-						    "zero,zero_shallow,constant,constant_shallow,"
-						    "trailing_zeros,trailing_wasted" :
-						    "class,length,objects,shallow,empty,empty_"
-						    "shallow,zero,zero_shallow,constant,constant_"
-						    "shallow,trailing_zeros,trailing_wasted");
+		query_choose(q, a->by == BY_CLASS ?
+					"class,objects,shallow,empty,empty_shallow,"
+					"zero,zero_shallow,constant,constant_shallow,"
+					"trailing_zeros,trailing_wasted" :
+					"class,length,objects,shallow,empty,"
+					"empty_shallow,zero,zero_shallow,constant,"
+					"constant_shallow,trailing_zeros,trailing_wasted");
 		return;
 	}
 	query_choose(q, a->by == BY_CLASS  ? "class,objects,shallow,wasted,id" :

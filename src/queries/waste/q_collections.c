@@ -302,8 +302,8 @@ static void read_by(struct query *q, struct collections *s)
 			     "largest_size,largest",
 		[BY_SIZE] = "size,objects,wasted,shallow,largest",
 		[BY_FILL] = "at_most,objects,elements,capacity,wasted,shallow,largest_size,largest",
-		[BY_COLLISIONS] = "at_most,objects,elements,capacity,collisions,shallow,largest_"
-				  "size,largest",
+		[BY_COLLISIONS] = "at_most,objects,elements,capacity,collisions,shallow,"
+				  "largest_size,largest",
 		[BY_OBJECT] = "id,class,label,kind,size,capacity,fill,collisions,wasted,shallow,"
 			      "retained",
 	};
