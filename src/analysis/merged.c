@@ -1,7 +1,8 @@
 /*
  * analysis/merged.c - a tree over the objects with its branches merged by name.
  *
- * Objects are placed by passes over the whole heap, or, where they are few, by walking up from each.
+ * Objects are placed by passes over the whole heap, or, where they are few, by walking up from
+ * each.
  */
 #include "analysis/merged.h"
 

@@ -1,6 +1,6 @@
 /*
- * queries/traces/trace_ids.h - indexes of objects by identifier, all in memory: for passes that look
- * up every reference of a heap.
+ * queries/traces/trace_ids.h - indexes of objects by identifier, all in memory: for passes that
+ * look up every reference of a heap.
  *
  * Identifiers are addresses, and the heap mostly one stretch of them: of each 256 the index of the
  * first object, and of each object the last byte. Some two bytes an object.

@@ -1,6 +1,6 @@
 /*
- * queries/traces/trace_rows.h - the references that leak traces follow, of all objects, as rows of a
- * graph in memory.
+ * queries/traces/trace_rows.h - the references that leak traces follow, of all objects, as rows of
+ * a graph in memory.
  *
  * Read in order of their place in the dump, on all threads. What plain fields and elements do not
  * tell (collections, classes, threads, long arrays) the calling thread reads in between.

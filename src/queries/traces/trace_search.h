@@ -1,6 +1,6 @@
 /*
- * queries/traces/trace_search.h - the shortest paths of leak traces from the roots, and what objects
- * retain in the graph that they follow.
+ * queries/traces/trace_search.h - the shortest paths of leak traces from the roots, and what
+ * objects retain in the graph that they follow.
  *
  * Breadth first, roots and references in the order of trace_graph.h; what is likely no reason
  * (known leaks of libraries, locals of threads) only when nothing else is left. Sizes are those
