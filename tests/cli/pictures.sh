@@ -4,6 +4,7 @@ heapdb import "$DUMP" -o s.heapdb --quiet --sizes mat >/dev/null
 heapdb query dominator-tree --min 20000 --quiet --format folded | head -n 12
 heapdb query dominator-tree --quiet --format folded >folded
 heapdb query dominator-tree --quiet --format speedscope >speedscope
+heapdb query dominator-tree --quiet --format pprof >pprof
 heapdb query dominator-tree --quiet --json >tree
 heapdb query dominator-tree --quiet --svg treemap >treemap.svg
 heapdb query dominator-tree --quiet --format icicle >icicle.svg
@@ -19,6 +20,38 @@ assert sum(int(n) for _, n in stacks) == top
 assert all(int(n) > 0 for _, n in stacks)
 names = {row["name"] for row in tree["rows"]}
 assert {part for stack, _ in stacks for part in stack.split(";")} <= names
+
+def fields(data):
+    """Fields of a message of protocol buffers: number and value."""
+    def number(at):
+        value = shift = 0
+        while True:
+            value |= (data[at] & 127) << shift
+            at, shift = at + 1, shift + 7
+            if data[at - 1] < 128:
+                return value, at
+    at = 0
+    while at < len(data):
+        tag, at = number(at)
+        value, at = number(at)
+        if tag & 7 == 2:
+            value, at = data[at:at + value], at + value
+        yield tag >> 3, value
+
+def numbers(data):
+    units = re.findall(rb"[\x80-\xff]*[\0-\x7f]", data, re.S)
+    return [value for _, value in fields(b"".join(b"\x08" + unit for unit in units))]
+
+profile = list(fields(open("pprof", "rb").read()))
+texts = [text.decode() for field, text in profile if field == 6]
+functions = {m[1]: texts[m[2]] for m in (dict(fields(d)) for field, d in profile if field == 5)}
+places = [dict(fields(d)) for field, d in profile if field == 4]
+lines = {m[1]: functions[dict(fields(m[4]))[1]] for m in places}
+samples = [dict(fields(d)) for field, d in profile if field == 2]
+assert texts[0] == "" and [texts[n] for _, n in fields(dict(profile)[1])] == ["retained", "bytes"]
+told = sorted((";".join(lines[n].replace(";", ":") for n in reversed(numbers(s[1]))), str(numbers(s[2])[0]))
+              for s in samples)
+assert told == sorted(map(tuple, stacks)), (told[:2], stacks[:2])
 
 scope = json.load(open("speedscope"))
 frames = [frame["name"] for frame in scope["shared"]["frames"]]

@@ -114,11 +114,11 @@ const struct option_info option_table[] = {
 	  "a table, even where the answer is shown as text" },
 	{ "format", "table|json|jsonl|csv|tsv", OPTIONS_FORMAT, 0, FORMAT(FORMAT_TABLE),
 	  "how rows are written" },
-	{ "format", "table|json|jsonl|csv|tsv|folded|speedscope|treemap|icicle",
+	{ "format", "table|json|jsonl|csv|tsv|folded|speedscope|pprof|treemap|icicle",
 	  OPTIONS_TREE_FORMAT, 0, FORMAT(FORMAT_TABLE),
 	  "how rows are written; folded to icicle draw trees" },
 	{ "format",
-	  "table|json|jsonl|csv|tsv|folded|speedscope|treemap|icicle|parquet|arrow|arrow-stream",
+	  "table|json|jsonl|csv|tsv|folded|speedscope|pprof|treemap|icicle|parquet|arrow|arrow-stream",
 	  OPTIONS_EXPORT, 0, FORMAT(FORMAT_TABLE),
 	  "how rows are written (default: tsv); folded to icicle draw trees, as dominator-tree; "
 	  "the last three are for programs that read columns" },

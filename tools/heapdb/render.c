@@ -137,6 +137,9 @@ int render(struct answer *answer, const struct render_style *style, struct outpu
 	case FORMAT_SPEEDSCOPE:
 		rc = render_picture(answer, PICTURE_SPEEDSCOPE, out);
 		break;
+	case FORMAT_PPROF:
+		rc = render_picture(answer, PICTURE_PPROF, out);
+		break;
 	case FORMAT_TREEMAP:
 		rc = render_picture(answer, PICTURE_TREEMAP, out);
 		break;

@@ -123,6 +123,8 @@ int picture_draw(struct picture *picture, enum picture_kind kind, uint64_t heap,
 		return picture_folded(picture, out, err);
 	case PICTURE_SPEEDSCOPE:
 		return picture_speedscope(picture, out, err);
+	case PICTURE_PPROF:
+		return picture_pprof(picture, out, err);
 	case PICTURE_TREEMAP:
 		return picture_treemap(picture, out, err);
 	case PICTURE_ICICLE:

@@ -42,9 +42,18 @@ static inline const char *picture_name(const struct picture *picture, size_t nod
  */
 size_t picture_children(const struct picture *picture, size_t node, size_t *list);
 
+/* Names, each once: their numbers by node, and a node of each. Owned: picture_frames_release. */
+struct picture_frames {
+	size_t *of, *nodes;
+	size_t count;
+};
+int picture_frames(struct picture *picture, struct picture_frames *frames, struct hdb_error *err);
+void picture_frames_release(struct picture_frames *frames);
+
 /* The kinds of picture_draw. HDB_ENOMEM. */
 int picture_folded(const struct picture *picture, struct output *out, struct hdb_error *err);
 int picture_speedscope(struct picture *picture, struct output *out, struct hdb_error *err);
+int picture_pprof(struct picture *picture, struct output *out, struct hdb_error *err);
 int picture_treemap(const struct picture *picture, struct output *out, struct hdb_error *err);
 int picture_icicle(const struct picture *picture, struct output *out, struct hdb_error *err);
 

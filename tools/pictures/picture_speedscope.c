@@ -22,23 +22,34 @@ static int compare_name(const void *a, const void *b, void *ctx)
 	return x_size < y_size ? -1 : x_size > y_size;
 }
 
-/* Prints each name once and notes which one a node has. */
-static void put_frames(struct output *out, struct picture *picture, const size_t *sorted,
-		       size_t *frame_of)
+int picture_frames(struct picture *picture, struct picture_frames *frames, struct hdb_error *err)
 {
-	size_t frames = 0;
+	size_t *nodes = calloc(picture->count, sizeof(nodes[0]));
+	size_t *of = calloc(picture->count, sizeof(of[0]));
 
-	for (size_t i = 0; i + 1 < picture->count; i++) {
-		const size_t node = sorted[i];
-
-		if (i == 0 || compare_name(&sorted[i - 1], &node, picture) != 0) {
-			output_string(out, frames ? ",\n{\"name\":" : "\n{\"name\":");
-			output_json(out, picture_name(picture, node), picture->nodes[node].size);
-			output_char(out, '}');
-			frames++;
-		}
-		frame_of[node] = frames - 1;
+	*frames = (struct picture_frames){ .of = of, .nodes = nodes };
+	if (!nodes || !of) {
+		picture_frames_release(frames);
+		return door_fail(err, HDB_ENOMEM, "no memory for %zu nodes", picture->count);
 	}
+	for (size_t i = 1; i < picture->count; i++)
+		nodes[i - 1] = i;
+	qsort_r(nodes, picture->count - 1, sizeof(nodes[0]), compare_name, picture);
+	for (size_t i = 0; i + 1 < picture->count; i++) {
+		const size_t node = nodes[i];
+
+		if (i == 0 || compare_name(&nodes[frames->count - 1], &node, picture) != 0)
+			nodes[frames->count++] = node;
+		of[node] = frames->count - 1;
+	}
+	return HDB_OK;
+}
+
+void picture_frames_release(struct picture_frames *frames)
+{
+	free(frames->of);
+	free(frames->nodes);
+	*frames = (struct picture_frames){ 0 };
 }
 
 static void put_event(struct output *out, char type, size_t frame, uint64_t at)
@@ -82,33 +93,31 @@ static void put_events(struct output *out, const struct picture *picture, const 
 
 int picture_speedscope(struct picture *picture, struct output *out, struct hdb_error *err)
 {
-	size_t *sorted = NULL, *frame_of = NULL;
-	uint64_t *begins = NULL;
-	int rc = HDB_OK;
+	struct picture_frames frames;
+	uint64_t *begins;
 
-	sorted = calloc(picture->count, sizeof(sorted[0]));
-	frame_of = calloc(picture->count, sizeof(frame_of[0]));
+	TRY_ERRORS(picture_frames(picture, &frames, err));
 	begins = calloc(picture->count, sizeof(begins[0]));
-	if (!sorted || !frame_of || !begins) {
-		rc = door_fail(err, HDB_ENOMEM, "no memory for %zu nodes", picture->count);
-		goto out;
+	if (!begins) {
+		picture_frames_release(&frames);
+		return door_fail(err, HDB_ENOMEM, "no memory for %zu nodes", picture->count);
 	}
-	for (size_t i = 1; i < picture->count; i++)
-		sorted[i - 1] = i;
-	qsort_r(sorted, picture->count - 1, sizeof(sorted[0]), compare_name, picture);
 	output_string(out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
 			   "\"exporter\":\"heapdb\",\"shared\":{\"frames\":[");
-	put_frames(out, picture, sorted, frame_of);
+	for (size_t i = 0; i < frames.count; i++) {
+		output_string(out, i ? ",\n{\"name\":" : "\n{\"name\":");
+		output_json(out, picture_name(picture, frames.nodes[i]),
+			    picture->nodes[frames.nodes[i]].size);
+		output_char(out, '}');
+	}
 	output_string(out, "]},\n\"profiles\":[{\"type\":\"evented\",\"name\":");
 	output_json(out, picture->title, strlen(picture->title));
 	output_string(out, ",\"unit\":\"bytes\",\"startValue\":0,\"endValue\":");
 	output_u64(out, picture->nodes[0].bytes);
 	output_string(out, ",\"events\":[");
-	put_events(out, picture, frame_of, begins);
+	put_events(out, picture, frames.of, begins);
 	output_string(out, "]}]}\n");
-out:
-	free(sorted);
-	free(frame_of);
 	free(begins);
-	return rc;
+	picture_frames_release(&frames);
+	return HDB_OK;
 }

@@ -1,5 +1,5 @@
 /*
- * pictures/pictures.h - trees as what other programs draw (folded stacks, speedscope) and as
+ * pictures/pictures.h - trees as what other programs draw (folded stacks, speedscope, pprof) and as
  * pictures (SVG: treemap, icicle), and the pixels of an Android bitmap as a PNG file. Knows no
  * query: the caller adds the nodes of its tree, parents before children.
  */
@@ -19,6 +19,7 @@
 enum picture_kind {
 	PICTURE_FOLDED,     /* one line a node with bytes of its own: "a;b;c 123" */
 	PICTURE_SPEEDSCOPE, /* the file format of speedscope.app */
+	PICTURE_PPROF,      /* a profile for pprof */
 	PICTURE_TREEMAP,    /* SVG */
 	PICTURE_ICICLE      /* SVG */
 };
