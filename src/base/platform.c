@@ -5,6 +5,11 @@
 
 #include "base/platform.h"
 
+#include "base/processor.h"
+
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -67,6 +72,44 @@ const char *portable_strerror_r(int number, char *out, size_t size)
 	text = (uintptr_t)strerror_r(number, out, size);
 	return text < NO_POINTER ? out : (const char *)text;
 }
+
+#ifdef __x86_64__
+static struct {
+	bool has_bits, has_vectors;
+	unsigned amd_family; /* 0: another maker's */
+} processor;
+
+/* Before main. What has vectors must also have a system that keeps their registers. */
+__attribute__((constructor)) static void ask_processor(void)
+{
+	const unsigned both = bit_BMI | bit_BMI2;
+	unsigned a = 0, b = 0, c = 0, d = 0, low = 0, high;
+
+	if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
+		const unsigned more = b;
+
+		(void)__get_cpuid(1, &a, &b, &c, &d);
+		if (c & bit_OSXSAVE)
+			__asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+		processor.has_bits = (c & bit_POPCNT) && (more & both) == both;
+		processor.has_vectors = (more & bit_AVX2) && (low & 6) == 6;
+		processor.amd_family = ((a >> 8) & 15) + ((a >> 20) & 255);
+	}
+	(void)__get_cpuid(0, &a, &b, &c, &d);
+	if (c != signature_AMD_ecx)
+		processor.amd_family = 0;
+}
+
+bool portable_cpu_supports(const char *name)
+{
+	return strcmp(name, "avx2") == 0 ? processor.has_vectors : processor.has_bits;
+}
+
+bool portable_cpu_is(const char *name)
+{
+	return processor.amd_family == (strcmp(name, "amdfam15h") == 0 ? 0x15 : 0x17);
+}
+#endif
 
 /* ---- sorting ---- */
 

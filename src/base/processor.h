@@ -17,6 +17,14 @@
 #define PROCESSOR_BITS
 #endif
 
+/* The compiler's own table is not in every C library: base/platform.c asks the processor. */
+#if defined(PORTABLE) && defined(__x86_64__)
+bool portable_cpu_supports(const char *name);
+bool portable_cpu_is(const char *name);
+#define __builtin_cpu_supports portable_cpu_supports
+#define __builtin_cpu_is portable_cpu_is
+#endif
+
 #if defined(__x86_64__) && !defined(PROCESSOR_PLAIN)
 #define PROCESSOR_HAS(instructions) (__builtin_cpu_supports(instructions) != 0)
 #else

@@ -125,13 +125,29 @@ static void test_pipes(void **state)
 	(void)close(to[1]);
 }
 
+static void test_processor(void **state)
+{
+	(void)state;
+#ifdef __x86_64__
+#undef __builtin_cpu_supports
+#undef __builtin_cpu_is
+#if !defined(__clang__)
+	assert_int_equal(portable_cpu_supports("bmi2"), __builtin_cpu_supports("bmi2") &&
+								__builtin_cpu_supports("bmi") &&
+								__builtin_cpu_supports("popcnt"));
+	assert_int_equal(portable_cpu_supports("avx2"), __builtin_cpu_supports("avx2") != 0);
+	assert_int_equal(portable_cpu_is("amdfam17h"), __builtin_cpu_is("amdfam17h") != 0);
+	assert_int_equal(portable_cpu_is("amdfam15h"), __builtin_cpu_is("amdfam15h") != 0);
+#endif
+#endif
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sort),
-		cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_files),
-		cmocka_unit_test(test_pipes),
+		cmocka_unit_test(test_sort),      cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_files),     cmocka_unit_test(test_pipes),
+		cmocka_unit_test(test_processor),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
