@@ -164,6 +164,18 @@ static void test_language(void **state)
 		{ "retained(this) > shallow(this)", true },
 		{ "share(this) > 1", true },
 		{ "share(this) <= 100", true },
+		{ "sum(list, 'weight') == 63", true },
+		{ "sum(map, 'weight * 2') == 24", true },
+		{ "sum(array, 'weight + 1') == 10", true },
+		{ "sum(list, 'missing') == 0", true },
+		{ "sum(missing, 'weight') == 0", false },
+		{ "instances('b.Item', '1') == 18", true },
+		{ "instances('*.Item', 'weight == 9') == 7", true },
+		{ "instances('b.None', '1') == 0", true },
+		{ "referrer(next, 'a.A') == this", true },
+		{ "referrer(list, 'x.Y,*.B').n == 12", true },
+		{ "exists(referrer(next, 'x.Y'))", false },
+		{ "exists(loader(this))", false },
 	};
 	char text[512];
 
@@ -208,6 +220,9 @@ static void test_refusals(void **state)
 		{ "rule x\nverdict bad\n", "a verdict is" },
 		{ "rule x\nwhen 1\n", "a rule has no line when" },
 		{ "rule\n", "nothing follows rule" },
+		{ "rule x\nwhere sum(n, 'n ==')\n", "expected a field" },
+		{ "rule x\nwhere sum(n, 5) > 1\n", "expected a text and" },
+		{ "rule x\nwhere size(n, 'n') > 1\n", "no function \"size\" of two values" },
 		{ "rule x\nwhere ((((((((((((((((((1))))))))))))))))))\n", "fewer parentheses" },
 	};
 

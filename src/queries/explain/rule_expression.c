@@ -253,7 +253,7 @@ static int walk_entries(struct scan *s, uint32_t ix, const struct entry_taker *t
 
 	TRY_ERRORS(heap_object(heap, ix, &object, s->err));
 	if (object.kind == STORE_OBJECT_ARRAY) {
-		for (uint64_t i = 0; i < object.length && i < left; i++) {
+		for (uint64_t i = 0; i < object.length && i < left && s->subject->steps; i++) {
 			uint64_t bits;
 			struct heap_slice slice = { .bits = &bits, .room = 1 };
 
@@ -272,7 +272,7 @@ static int walk_entries(struct scan *s, uint32_t ix, const struct entry_taker *t
 	if (!entries)
 		return hdb_fail_memory(s->err, "entries", sizeof(*entries));
 	r = heap_entries_begin(heap, &collection, entries, s->err);
-	while (r == HDB_OK && left--) {
+	while (r == HDB_OK && left-- && s->subject->steps) {
 		r = heap_entries_next(entries, s->err);
 		if (r == HDB_OK)
 			r = give_entry(s, &entries->value, taker);
