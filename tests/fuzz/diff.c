@@ -52,12 +52,12 @@ static void compare(struct hdb *before, struct hdb *after, const struct hdb_opti
 static void compare_all(const char *path, const char *dump_path, unsigned by)
 {
 	static const char *const kinds[] = { "class", "superclass", "package", "loader", "object",
-					     "path",  "dominator",  "suspect", "growth" };
+					     "path",  "dominator",  "suspect", "growth", "owner" };
 	const struct fuzz_world *world = fuzz_world();
 	const struct hdb_open_options now = { .dump_path = dump_path, .threads = 1 };
 	const struct hdb_open_options then = { .dump_path = world->dump_path, .threads = 1 };
 	const struct hdb_option options[] = {
-		{ "by", kinds[by % 9] },
+		{ "by", kinds[by % 10] },
 		{ by & 8 ? "trust-ids" : "min", by & 8 ? NULL : "0" },
 		{ "fail-if", "growth(retained(*)) > 10%" },
 		{ "fail-if", "growth(count(Node)) < -1K" },

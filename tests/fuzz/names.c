@@ -86,6 +86,7 @@ static void add_all(void)
 	add("diff", "--by=growth", NULL, false, true);
 	add("diff", "--by=object", NULL, false, true);
 	add("diff", "--by=suspect", NULL, false, true);
+	add("diff", "--by=owner", NULL, false, true);
 	add("report", NULL, NULL, true, false);
 }
 

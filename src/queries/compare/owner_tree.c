@@ -430,13 +430,13 @@ static bool ends_with(const char *name, const char *end)
 	return size >= want && strcmp(name + size - want, end) == 0;
 }
 
-static enum kind kind_of(struct heap *heap, uint32_t no)
+static enum kind kind_of(struct heap *heap, uint32_t no, uint32_t thread_no)
 {
 	const char *name = heap_class_name(heap, no);
 
 	if (ends_with(name, "[]"))
 		return KIND_ARRAY;
-	if (heap_has_superclass(heap, no, "java.lang.Thread"))
+	if (thread_no != HEAP_NONE && heap_is_subclass(heap, no, thread_no))
 		return KIND_THREAD;
 	if (strcmp(name, entry_class) == 0)
 		return KIND_LOCAL_ENTRY;
@@ -469,10 +469,20 @@ static int load(void *ctx, const struct heap_block *block, struct hdb_error *err
 					heap_path(heap));
 		if (parent[i] != HEAP_NONE && parent[i] >= heap->object_count)
 			return damaged(a, ix, "a parent that is no object", err);
-		if (parent[i] != HEAP_NONE)
-			a->holds[parent[i] >> 6] |= (uint64_t)1 << (parent[i] & 63);
 	}
 	return HDB_OK;
+}
+
+/* Which objects hold others; that an object has a class is no field of its own. */
+static void find_holders(struct adding *a)
+{
+	for (uint32_t ix = 0; ix < a->session->heap->object_count; ix++) {
+		const uint32_t above = a->parent[ix];
+
+		if (above != HEAP_NONE && a->place[ix] != PLACE_NONE &&
+		    a->classes[ix] != (a->classes[above] | CLASS_OBJECT))
+			a->holds[above >> 6] |= (uint64_t)1 << (above & 63);
+	}
 }
 
 /* What is taken meanwhile. */
@@ -487,16 +497,18 @@ static int prepare(struct adding *a, struct arrays *arrays, struct hdb_error *er
 	/* Whole blocks are read. */
 	const uint64_t n = (uint64_t)heap_block_count(heap) * STORE_BLOCK_OBJECTS;
 	const uint64_t words = n / 64 + 1;
+	uint32_t thread_no;
 
 	/* The table is built before the arrays take the memory. */
 	TRY(derive_need(a->session->derive, STORE_REACH_STRONG, err));
 	TRY(trace_graph_init(&a->graph, a->session, LIBRARY_FOR_NOTHING, err));
 	analysis_merged_limit(&a->tree->merged, a->session);
+	thread_no = heap_class_by_name(heap, "java.lang.Thread", 0);
 	a->kind = malloc((size_t)heap->class_count + 1);
 	if (!a->kind)
 		return hdb_fail_memory(err, "kinds of classes", heap->class_count);
 	for (uint32_t no = 0; no < heap->class_count; no++)
-		a->kind[no] = (uint8_t)kind_of(heap, no);
+		a->kind[no] = (uint8_t)kind_of(heap, no, thread_no);
 	TRY(base_big_alloc_raw(work, &arrays->parent, n * 4 + 4, "owners", err));
 	TRY(base_big_alloc_raw(work, &arrays->place, n * 4 + 4, "owners", err));
 	TRY(base_big_alloc_raw(work, &arrays->classes, n * 4 + 4, "owners", err));
@@ -507,7 +519,9 @@ static int prepare(struct adding *a, struct arrays *arrays, struct hdb_error *er
 	a->holds = arrays->bits.data;
 	a->parts = a->holds + words;
 	a->entries.work = work;
-	return heap_each_block(heap, work, load, a, err);
+	TRY(heap_each_block(heap, work, load, a, err));
+	find_holders(a);
+	return HDB_OK;
 }
 
 int owner_tree_add(const struct session *session, struct owner_tree *tree, unsigned dump,
