@@ -286,13 +286,12 @@ static int find_kinds(struct scan *s, uint32_t ix, uint64_t most, struct entry_k
 {
 	const struct entry_taker taker = { count_kind, kinds, most };
 
-	*kinds = (struct entry_kinds){ .first_ix = HEAP_NONE };
 	return walk_entries(s, ix, &taker);
 }
 
 static int first_of(struct scan *s, uint32_t ix, struct explain_value *out)
 {
-	struct entry_kinds kinds;
+	struct entry_kinds kinds = { .first_ix = HEAP_NONE };
 
 	TRY(find_kinds(s, ix, 1, &kinds));
 	if (kinds.first_ix == HEAP_NONE)
@@ -305,7 +304,7 @@ static int first_of(struct scan *s, uint32_t ix, struct explain_value *out)
 /* The class that most of the first entries have, without its package. */
 static int kind_of(struct scan *s, uint32_t ix, struct explain_value *out)
 {
-	struct entry_kinds kinds;
+	struct entry_kinds kinds = { .first_ix = HEAP_NONE };
 	const char *name, *dot;
 	unsigned most = 0;
 
