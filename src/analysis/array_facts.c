@@ -44,7 +44,7 @@ int analysis_array_facts(struct heap *heap, struct base_view *view, uint64_t off
 	unsigned width;
 
 	*out = (struct analysis_array_facts){ 0 };
-	TRY(offset ? hprof_sub_read(&heap->file, view, offset, &sub, err) : HDB_NOTFOUND);
+	TRY(offset ? hprof_sub_read(&heap->dump.file, view, offset, &sub, err) : HDB_NOTFOUND);
 	if (sub.tag == HPROF_OBJECT_ARRAY_DUMP)
 		out->type = HPROF_OBJECT;
 	else if (sub.tag == HPROF_PRIMITIVE_ARRAY_DUMP || sub.tag == HPROF_PRIMITIVE_ARRAY_NODATA)

@@ -96,7 +96,7 @@ int analysis_array_hash(struct heap *heap, struct base_view *view, uint64_t offs
 	XXH128_hash_t hash;
 	uint64_t seed;
 
-	TRY(offset ? hprof_sub_read(&heap->file, view, offset, &sub, err) : HDB_NOTFOUND);
+	TRY(offset ? hprof_sub_read(&heap->dump.file, view, offset, &sub, err) : HDB_NOTFOUND);
 	if (sub.tag != HPROF_PRIMITIVE_ARRAY_DUMP)
 		return HDB_NOTFOUND;
 	seed = base_hash_seed() + sub.element_type;
@@ -203,7 +203,9 @@ static int read_arrays(struct made *m, struct hdb_error *err)
 static int read_make(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct reading *s = ctx;
-	struct made m = { .s = s, .block = block, .view = { .src = s->session->heap->source } };
+	struct made m = { .s = s,
+			  .block = block,
+			  .view = { .src = s->session->heap->dump.source } };
 	uint64_t *values = block->values;
 	int r;
 

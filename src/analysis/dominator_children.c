@@ -22,7 +22,7 @@ static int is_hidden(const struct session *session, struct analysis_level *level
 	if (r < 0)
 		return r;
 	*hidden = !is_real;
-	if (session->heap->is_filtered) {
+	if (session->heap->filter.is_on) {
 		TRY_ERRORS(heap_object(session->heap, ix, &object, err));
 		if (heap_leaves_out(session->heap, object.heap_no)) {
 			*hidden = true;

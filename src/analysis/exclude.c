@@ -240,8 +240,8 @@ static int read_held(const struct analysis_excludes *s, uint32_t from, uint32_t 
 
 		if ((uint64_t)place->at + size > instance.body_size)
 			break; /* a short instance: the import has told */
-		at = base_view_at(&s->session->heap->view, instance.body_offset + place->at, size,
-				  err);
+		at = base_view_at(&s->session->heap->dump.view, instance.body_offset + place->at,
+				  size, err);
 		if (!at)
 			return HDB_ETRUNC;
 		id = be_id(at, size);

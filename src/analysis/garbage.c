@@ -115,7 +115,7 @@ static int number_block(void *ctx, const struct heap_block *block, const uint8_t
 			continue;
 		if (ixs) {
 			ixs[g->count] = block->first_ix + i;
-			bytes[g->count] = n->was_filtered && n->heap_no[i] != heap->only_heap ?
+			bytes[g->count] = n->was_filtered && n->heap_no[i] != heap->filter.heap_no ?
 						  ELSEWHERE :
 						  block->shallow[i];
 		}
@@ -137,7 +137,7 @@ static int pass(struct garbage *g, struct hdb_error *err)
 	n->g = g;
 	n->was_filtered = heap_show_all(heap);
 	r = derive_each_reachable(g->session->derive, NULL, number_block, n, err);
-	heap->is_filtered = n->was_filtered;
+	heap->filter.is_on = n->was_filtered;
 	free(n);
 	return r;
 }

@@ -131,7 +131,7 @@ static int fold_supers(const struct heap *heap, const struct derive_total *by_cl
 	struct class_tree tree = { 0 };
 	const int r = derive_class_tree_init(&tree, heap, err);
 
-	assert(heap->classes);
+	assert(heap->classes.records);
 	for (uint32_t i = r == HDB_OK ? tree.count : 0; i-- > 0;) {
 		const uint32_t no = tree.order[i], parent = tree.parent[no];
 
@@ -287,7 +287,7 @@ int analysis_count_classes(const struct session *session, bool with_reachable,
 {
 	int r;
 
-	if (with_reachable && !session->heap->is_filtered &&
+	if (with_reachable && !session->heap->filter.is_on &&
 	    derive_has(session->derive, STORE_TOTALS))
 		return analysis_load_class_totals(session, out, err);
 	r = analysis_make_class_totals(session, out, err);
@@ -521,7 +521,7 @@ int analysis_heap_total(const struct session *session, struct derive_total *out,
 	struct derive_heap_totals whole;
 
 	*out = (struct derive_total){ 0 };
-	if (session->heap->is_filtered)
+	if (session->heap->filter.is_on)
 		return add_shown(session, out, err);
 	TRY(derive_heap_totals(session->derive, &whole, err));
 	out->count = whole.count;

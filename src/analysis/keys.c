@@ -167,11 +167,11 @@ static int hash_content(const struct session *session, const struct heap_object 
 
 		TRY_ERRORS(heap_open_dump(heap, err));
 		TRY_ERRORS(heap_offset(heap, object->ix, &array.offset, err));
-		return hash_array(heap, &heap->view, &array, out, err);
+		return hash_array(heap, &heap->dump.view, &array, out, err);
 	}
 	if (object->kind == STORE_INSTANCE && heap_is_string(heap, object->ix)) {
 		TRY(heap_string_one(heap, object->ix, &string, err));
-		return heap_chars_hash(&heap->view, &string.chars, out, err);
+		return heap_chars_hash(&heap->dump.view, &string.chars, out, err);
 	}
 	/* Boxed numbers are the most: by the number itself. */
 	if (!heap_value_is_number(heap, object->class_no))
@@ -321,8 +321,8 @@ static int read_number(struct reading *m, const struct analysis_key_way *way, ui
 	struct heap_value value = { .type = way->place.type };
 	const uint8_t *p;
 	struct hprof_sub sub;
-	const int r =
-		offset ? hprof_sub_read(&heap->file, &m->view, offset, &sub, err) : HDB_NOTFOUND;
+	const int r = offset ? hprof_sub_read(&heap->dump.file, &m->view, offset, &sub, err) :
+			       HDB_NOTFOUND;
 
 	if (r != HDB_OK || sub.tag != HPROF_INSTANCE_DUMP ||
 	    (uint64_t)way->place.at + size > sub.body_size)
@@ -388,7 +388,7 @@ static int make_keys(void *ctx, struct derive_block *block, struct hdb_error *er
 	struct analysis_keys *k = ((struct each_key *)ctx)->keys;
 	struct reading m = { .keys = k,
 			     .block = block,
-			     .view = { .src = k->session->heap->source } };
+			     .view = { .src = k->session->heap->dump.source } };
 	bool has_strings = false;
 	int r = list_members(k, block, &has_strings, err);
 

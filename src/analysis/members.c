@@ -334,7 +334,7 @@ int analysis_members_count(const struct session *session, const char *target, bo
 {
 
 	TRY(find_classes(session, target, with_sub, out, err));
-	if (!session->heap->is_filtered && derive_has(session->derive, STORE_TOTALS))
+	if (!session->heap->filter.is_on && derive_has(session->derive, STORE_TOTALS))
 		return count_by_totals(session, out, err);
 	return pass(session, out, NULL, 0, err);
 }
@@ -526,7 +526,7 @@ int analysis_members_bound(const struct session *session, const struct analysis_
 	struct sum sum = { .session = session };
 	int r;
 
-	if (members->class_no != HEAP_NONE && !session->heap->is_filtered &&
+	if (members->class_no != HEAP_NONE && !session->heap->filter.is_on &&
 	    derive_has(session->derive, STORE_TOTALS))
 		return bound_of_class(session, members->class_no, bytes, err);
 	r = analysis_members_topmost(session, members, add_retained, &sum, err);

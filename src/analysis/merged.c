@@ -671,7 +671,7 @@ int analysis_merged_add(const struct session *session, struct analysis_merged *m
 	base_stage(session->work, "merging paths", session->heap->object_count, "objects");
 	was_filtered = heap_show_all(session->heap);
 	r = load(&p, block, err);
-	session->heap->is_filtered = was_filtered;
+	session->heap->filter.is_on = was_filtered;
 	if (r != HDB_OK)
 		goto out;
 	if ((r = place_all(&p, dump, block, weight, err)) != HDB_OK)

@@ -86,10 +86,10 @@ static int read_referent(struct heap *heap, uint64_t offset, uint32_t at, uint32
 	*referent = HEAP_NONE;
 	if (!offset || at == NO_FIELD)
 		return HDB_OK;
-	TRY_ERRORS(hprof_sub_read(&heap->file, &heap->view, offset, &sub, err));
+	TRY_ERRORS(hprof_sub_read(&heap->dump.file, &heap->dump.view, offset, &sub, err));
 	if (sub.tag != HPROF_INSTANCE_DUMP || (uint64_t)at + heap->id_size > sub.body_size)
 		return HDB_OK; /* a short instance: the import has told */
-	p = base_view_at(&heap->view, sub.body_offset + at, heap->id_size, err);
+	p = base_view_at(&heap->dump.view, sub.body_offset + at, heap->id_size, err);
 	if (!p)
 		return HDB_ETRUNC;
 	id = be_id(p, heap->id_size);
@@ -188,7 +188,7 @@ int analysis_references_read(const struct session *session, struct analysis_refe
 		goto out;
 	r = pass(&l, out->refs.data, err);
 out:
-	heap->is_filtered = was_filtered;
+	heap->filter.is_on = was_filtered;
 	free(l.block);
 	free(l.offsets);
 	free(l.referent_at);

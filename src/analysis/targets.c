@@ -40,7 +40,7 @@ static const char *similar_class(struct heap *heap, const char *pattern)
 	const char *similar = class_ending(heap, pattern);
 	const char *dot = strrchr(pattern, '.');
 
-	assert(heap->classes);
+	assert(heap->classes.records);
 	return similar || !dot || !dot[1] ? similar : class_ending(heap, dot + 1);
 }
 
@@ -211,7 +211,7 @@ static int mark_by_id(const struct session *session, const char *target, uint8_t
  */
 static void mark_sub(const struct heap *heap, uint8_t *marks)
 {
-	assert(heap->classes);
+	assert(heap->classes.records);
 	assert(marks);
 	for (uint32_t no = 0; no < heap->class_count; no++) {
 		uint32_t top = no;

@@ -207,11 +207,11 @@ int hdb_dump_read(struct hdb *db, uint64_t offset, void *buf, size_t size, size_
 
 	*done = 0;
 	TRY_ERRORS(heap_open_dump(heap, err));
-	if (offset >= heap->source->size)
+	if (offset >= heap->dump.source->size)
 		return HDB_END;
-	left = heap->source->size - offset;
+	left = heap->dump.source->size - offset;
 	*done = size < left ? size : (size_t)left;
-	p = base_view_at(&heap->view, offset, *done, err);
+	p = base_view_at(&heap->dump.view, offset, *done, err);
 	if (!p)
 		return HDB_EIO;
 	memcpy(buf, p, *done);

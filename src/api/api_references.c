@@ -212,7 +212,7 @@ int hdb_root_count(struct hdb *db, uint64_t *count, struct hdb_error *err)
 
 	const int r = heap_load_roots(db->heap, err);
 
-	*count = db->heap->root_count;
+	*count = db->heap->roots.count;
 	return r;
 }
 
@@ -223,9 +223,9 @@ int hdb_root_at(struct hdb *db, uint64_t no, struct hdb_root *out, struct hdb_er
 	const struct store_root *root;
 
 	TRY_ERRORS(heap_load_roots(db->heap, err));
-	if (no >= db->heap->root_count)
+	if (no >= db->heap->roots.count)
 		return hdb_fail(err, HDB_EUSAGE, "there is no GC root number %" PRIu64, no);
-	root = &db->heap->roots[no];
+	root = &db->heap->roots.records[no];
 	*out = (struct hdb_root){
 		.ix = root->ix,
 		.kind = heap_root_name(root->kind),
@@ -249,7 +249,7 @@ int hdb_roots_of(struct hdb *db, uint32_t ix, uint64_t *first, uint64_t *count,
 	TRY_ERRORS(heap_load_roots(db->heap, err));
 	roots = heap_roots_of(db->heap, ix, &n);
 	if (roots) {
-		*first = (uint64_t)(roots - db->heap->roots);
+		*first = (uint64_t)(roots - db->heap->roots.records);
 		*count = n;
 	}
 	return HDB_OK;

@@ -227,7 +227,7 @@ static void pack_columns(struct hdb_scan *scan, uint32_t n)
  */
 static void touch_records(struct hdb_scan *scan, uint32_t n)
 {
-	struct base_source *source = scan->db->heap->source;
+	struct base_source *source = scan->db->heap->dump.source;
 	uint64_t low = UINT64_MAX, high = 0;
 
 	assert(n <= scan->block.count);
@@ -331,11 +331,12 @@ static int open_instance(struct hdb_scan *scan, size_t at, struct hdb_error *err
 	scan->body_size = 0;
 	if (at + RECORDS_AHEAD < scan->count) {
 		/* Head and first fields; records lie anyhow. */
-		base_view_prefetch(&heap->view, scan->offset[at + RECORDS_AHEAD]);
-		base_view_prefetch(&heap->view, scan->offset[at + RECORDS_AHEAD] + CACHE_LINE);
+		base_view_prefetch(&heap->dump.view, scan->offset[at + RECORDS_AHEAD]);
+		base_view_prefetch(&heap->dump.view, scan->offset[at + RECORDS_AHEAD] + CACHE_LINE);
 	}
 	if (scan->block.kind[at] == STORE_INSTANCE && scan->offset[at]) {
-		TRY_ERRORS(hprof_sub_read(&heap->file, &heap->view, scan->offset[at], &sub, err));
+		TRY_ERRORS(hprof_sub_read(&heap->dump.file, &heap->dump.view, scan->offset[at],
+					  &sub, err));
 		if (sub.tag == HPROF_INSTANCE_DUMP) {
 			scan->body_offset = sub.body_offset;
 			scan->body_size = sub.body_size;
@@ -367,7 +368,7 @@ int hdb_scan_field(struct hdb_scan *scan, size_t at, const struct hdb_field *fie
 	place = scan->class_body_size - field->from_end;
 	if (place + size > scan->body_size)
 		return HDB_NOTFOUND; /* a short instance: the import has told */
-	p = base_view_at(&heap->view, scan->body_offset + place, size, err);
+	p = base_view_at(&heap->dump.view, scan->body_offset + place, size, err);
 	if (!p)
 		return HDB_ETRUNC;
 	hdb_basic_of(field->type, be_bits(p, size), out);

@@ -39,7 +39,7 @@ int hdb_field_value(struct hdb *db, uint32_t ix, const struct hdb_field *field,
 	at = body_size - field->from_end;
 	if (at + size > instance.body_size)
 		return HDB_NOTFOUND; /* a short instance: the import has told */
-	p = base_view_at(&db->heap->view, instance.body_offset + at, size, err);
+	p = base_view_at(&db->heap->dump.view, instance.body_offset + at, size, err);
 	if (!p)
 		return HDB_ETRUNC;
 	hdb_basic_of(field->type, be_bits(p, size), out);

@@ -173,7 +173,7 @@ static int build(struct derive *derive, const struct derive_builder *builder, st
 	r = store_publish(writer, NULL, err);
 out:
 	base_work_count(derive->work, &counted, 0);
-	derive->heap->is_filtered = was_filtered;
+	derive->heap->filter.is_on = was_filtered;
 	free(folder);
 	return r < 0 ? r : HDB_OK;
 }

@@ -15,7 +15,7 @@ int derive_reach_without(struct derive *derive, const struct derive_filter *filt
 
 	if (r != HDB_OK)
 		goto out;
-	r = graph_reach_tree(&rows, derive->heap->root_bits, derive->work, parent, err);
+	r = graph_reach_tree(&rows, derive->heap->roots.bits, derive->work, parent, err);
 out:
 	graph_rows_release(&rows);
 	return r;
@@ -46,7 +46,7 @@ static int reach_around(struct derive *derive, const struct derive_filter *filte
 
 	if (r != HDB_OK)
 		goto out;
-	r = graph_reach_around(&rows, derive->heap->root_bits, set, around, err);
+	r = graph_reach_around(&rows, derive->heap->roots.bits, set, around, err);
 out:
 	graph_rows_release(&rows);
 	return r;

@@ -380,7 +380,7 @@ static int load_graph(struct derive *derive, enum derive_view view,
 out:
 	if (r < 0)
 		graph_rows_release(rows);
-	heap->is_filtered = was_filtered;
+	heap->filter.is_on = was_filtered;
 	free_load(&l);
 	return r;
 }

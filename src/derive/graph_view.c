@@ -114,7 +114,7 @@ static int index_classes(struct derive_access_state *s, struct hdb_error *err)
 		s->class_first[no] = s->class_first[no - 1];
 	s->class_first[0] = 0;
 out:
-	heap->is_filtered = was_filtered;
+	heap->filter.is_on = was_filtered;
 	free(last);
 	if (r != HDB_OK) {
 		free(s->class_first);
@@ -160,7 +160,7 @@ static int next_instances(struct derive_access_state *s, size_t *count, struct h
 			const int r = heap_read_block(s->derive->heap, s->class_blocks[s->at++],
 						      s->block, err);
 
-			s->derive->heap->is_filtered = was_filtered;
+			s->derive->heap->filter.is_on = was_filtered;
 			if (r < 0)
 				return r;
 			s->is_open = true;

@@ -256,7 +256,7 @@ int derive_native_sizes(struct derive *derive, enum derive_native_kind kind, str
 		goto out;
 	join(out);
 out:
-	derive->heap->is_filtered = was_filtered;
+	derive->heap->filter.is_on = was_filtered;
 	base_vec_release(&f.segments);
 	free(block);
 	free(f.rule_of);

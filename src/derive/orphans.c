@@ -43,7 +43,7 @@ static int build_orphans(struct derive *derive, struct store_writer *writer, str
 			   err);
 	if (r != HDB_OK)
 		goto out;
-	r = graph_reach_orphans(&rows, derive->heap->root_bits, derive->work, bits.data, err);
+	r = graph_reach_orphans(&rows, derive->heap->roots.bits, derive->work, bits.data, err);
 	if (r != HDB_OK)
 		goto out;
 	/* The table is written without the graph beside it. */

@@ -93,7 +93,7 @@ int derive_sum_marked(struct derive *derive, const uint64_t *bits,
 	struct marked_sum sum = { .heap = derive->heap, .bits = bits, .out = out };
 	const int r = heap_each_block(derive->heap, NULL, sum_block, &sum, err);
 
-	derive->heap->is_filtered = was_filtered;
+	derive->heap->filter.is_on = was_filtered;
 	return r;
 }
 
@@ -114,7 +114,7 @@ static int walk_around(struct derive *derive, struct graph_members members, uint
 	bits = blocked.data;
 	for (size_t i = 0; i < members.count; i++)
 		base_bit_put(bits, members.node[i]);
-	r = graph_reach_around(&rows, derive->heap->root_bits, bits, reached, err);
+	r = graph_reach_around(&rows, derive->heap->roots.bits, bits, reached, err);
 out:
 	graph_rows_release(&rows);
 	base_big_free(derive->work, &blocked);

@@ -125,7 +125,7 @@ static int walk(struct sets_walk *w, struct derive_set *const *sets, unsigned co
 
 	TRY(prepare(w, err));
 	TRY(collect(w, sets, count, err));
-	r = graph_reach_masks(&w->rows, w->derive->heap->root_bits,
+	r = graph_reach_masks(&w->rows, w->derive->heap->roots.bits,
 			      &(struct graph_mask_sets){
 				      .members = w->members,
 				      .member_count = w->member_count,

@@ -202,7 +202,7 @@ static int prepare(struct strangeness *s, struct hdb_error *err)
 			   (uint64_t)heap->object_count * sizeof(struct graph_cost_node),
 			   "kinds of objects", err));
 	r = heap_each_block(heap, derive->work, take_kinds, s, err);
-	heap->is_filtered = was_filtered;
+	heap->filter.is_on = was_filtered;
 	return r;
 }
 
@@ -218,7 +218,7 @@ int derive_least_strange(struct derive *derive, const struct graph_rows *graph, 
 	s->derive = derive;
 	if ((r = prepare(s, err)) != HDB_OK)
 		goto out;
-	r = graph_cheapest_tree(graph, derive->heap->root_bits,
+	r = graph_cheapest_tree(graph, derive->heap->roots.bits,
 				&(struct graph_costs){ .nodes = s->nodes.data,
 						       .kinds = KINDS,
 						       .cost = s->cost,

@@ -286,7 +286,7 @@ int derive_totals(struct derive *derive, enum derive_group group, struct derive_
 	uint64_t n;
 	int r;
 
-	if (derive->heap->is_filtered)
+	if (derive->heap->filter.is_on)
 		return filtered_totals(derive, group, out, count, err);
 	TRY(derive_need(derive, STORE_TOTALS, err));
 	if ((r = store_record_room(store, table, sizeof(*totals), &n, err)) != HDB_OK)

@@ -214,7 +214,7 @@ static int build_reach(struct derive *derive, bool is_strong, enum store_table t
 		goto out;
 	/* Only paths over strong references are shown to people. */
 	r = is_strong ? derive_least_strange(derive, &rows, parent.data, err) :
-			graph_reach_tree(&rows, derive->heap->root_bits, derive->work, parent.data,
+			graph_reach_tree(&rows, derive->heap->roots.bits, derive->work, parent.data,
 					 err);
 	if (r != HDB_OK)
 		goto out;

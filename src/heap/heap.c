@@ -80,7 +80,7 @@ int heap_open(const char *path, const char *dump_path, struct base_work *work, s
 	if (!heap)
 		return hdb_fail_memory(err, "a heap", sizeof(*heap));
 	heap->work = work;
-	heap->dump_path = dump_path;
+	heap->dump.path = dump_path;
 	if ((r = work->is_unsynced ? store_open_unsynced(path, &heap->store, err) :
 				     store_open(path, &heap->store, err)) != HDB_OK)
 		goto out;
@@ -104,28 +104,28 @@ uint32_t heap_block_count(const struct heap *heap)
 uint64_t heap_memory_bytes(const struct heap *heap)
 {
 	const uint64_t block_bytes = sizeof(struct store_objects) + sizeof(struct store_ids) +
-				     sizeof(*heap->objects) + sizeof(*heap->ids);
+				     sizeof(*heap->blocks.objects) + sizeof(*heap->blocks.ids);
 
 	return heap->object_count / 8 + heap_block_count(heap) * block_bytes;
 }
 
 static void forget_ids(struct heap *heap)
 {
-	for (uint32_t b = 0; heap->ids && b < heap_block_count(heap); b++) {
-		free(heap->ids[b]);
-		heap->ids[b] = NULL;
+	for (uint32_t b = 0; heap->blocks.ids && b < heap_block_count(heap); b++) {
+		free(heap->blocks.ids[b]);
+		heap->blocks.ids[b] = NULL;
 	}
 }
 
 static void forget_blocks(struct heap *heap)
 {
-	for (uint32_t b = 0; heap->objects && b < heap_block_count(heap); b++)
-		free(heap->objects[b]);
+	for (uint32_t b = 0; heap->blocks.objects && b < heap_block_count(heap); b++)
+		free(heap->blocks.objects[b]);
 	forget_ids(heap);
-	free(heap->objects);
-	free(heap->ids);
-	heap->objects = NULL;
-	heap->ids = NULL;
+	free(heap->blocks.objects);
+	free(heap->blocks.ids);
+	heap->blocks.objects = NULL;
+	heap->blocks.ids = NULL;
 }
 
 void heap_close(struct heap *heap)
@@ -135,22 +135,22 @@ void heap_close(struct heap *heap)
 	BASE_CHECK(heap_blocks_check(heap));
 	BASE_CHECK(heap_known_check(heap));
 	forget_blocks(heap);
-	for (uint32_t no = 0; heap->class_names && no < heap->class_count; no++)
-		free(heap->class_names[no]);
-	free(heap->class_names);
+	for (uint32_t no = 0; heap->classes.names && no < heap->class_count; no++)
+		free(heap->classes.names[no]);
+	free(heap->classes.names);
 	heap_release_below(heap);
-	free(heap->classes);
-	base_vec_release(&heap->string_layouts);
-	base_vec_release(&heap->binder_proxies);
-	free(heap->root_bits);
-	base_big_free(heap->work, &heap->roots_big);
-	base_work_count(heap->work, &heap->classes_bytes, 0);
-	free(heap->first_ids);
-	free(heap->offsets);
+	free(heap->classes.records);
+	base_vec_release(&heap->values.string_layouts);
+	base_vec_release(&heap->values.binder_proxies);
+	free(heap->roots.bits);
+	base_big_free(heap->work, &heap->roots.big);
+	base_work_count(heap->work, &heap->classes.counted_bytes, 0);
+	free(heap->blocks.first_ids);
+	free(heap->blocks.offsets);
 	heap_known_free(heap->known);
 	heap_release_state(heap);
-	base_view_release(&heap->view);
-	base_source_close(heap->source);
+	base_view_release(&heap->dump.view);
+	base_source_close(heap->dump.source);
 	store_close(heap->store);
 	free(heap);
 }
@@ -160,20 +160,20 @@ static int ready_blocks(struct heap *heap, struct hdb_error *err)
 {
 	const size_t n = (size_t)heap_block_count(heap) + 1;
 
-	assert((heap->objects == NULL) == (heap->ids == NULL));
-	if (heap->objects && heap->ids_generation != store_generation(heap->store)) {
+	assert((heap->blocks.objects == NULL) == (heap->blocks.ids == NULL));
+	if (heap->blocks.objects && heap->blocks.ids_generation != store_generation(heap->store)) {
 		forget_ids(heap);
-		heap->ids_generation = store_generation(heap->store);
+		heap->blocks.ids_generation = store_generation(heap->store);
 	}
-	if (heap->objects)
+	if (heap->blocks.objects)
 		return HDB_OK;
-	heap->objects = calloc(n, sizeof(struct store_objects *));
-	heap->ids = calloc(n, sizeof(struct store_ids *));
-	if (!heap->objects || !heap->ids) {
+	heap->blocks.objects = calloc(n, sizeof(struct store_objects *));
+	heap->blocks.ids = calloc(n, sizeof(struct store_ids *));
+	if (!heap->blocks.objects || !heap->blocks.ids) {
 		forget_blocks(heap);
 		return heap_fail_memory(heap, "blocks of objects", n * 16, err);
 	}
-	heap->ids_generation = store_generation(heap->store);
+	heap->blocks.ids_generation = store_generation(heap->store);
 	return HDB_OK;
 }
 
@@ -187,11 +187,11 @@ static int objects_block(struct heap *heap, uint32_t block_no, struct store_obje
 	/* Without objects there is no block at all. */
 	if (block_no >= heap_block_count(heap))
 		return store_damaged(heap->store, STORE_OBJECTS, block_no, "block missing", err);
-	*out = heap->objects[block_no];
+	*out = heap->blocks.objects[block_no];
 	if (*out && store_objects_stay(heap->store, *out))
 		return HDB_OK;
 	free(*out);
-	*out = heap->objects[block_no] = NULL;
+	*out = heap->blocks.objects[block_no] = NULL;
 	block = malloc(sizeof(*block));
 	if (!block)
 		return heap_fail_memory(heap, "a block of objects", sizeof(*block), err);
@@ -205,7 +205,7 @@ static int objects_block(struct heap *heap, uint32_t block_no, struct store_obje
 		goto out;
 	}
 
-	*out = heap->objects[block_no] = block;
+	*out = heap->blocks.objects[block_no] = block;
 	block = NULL;
 out:
 	free(block);
@@ -223,7 +223,7 @@ static int ids_block(struct heap *heap, uint32_t block_no, struct store_ids **ou
 	TRY_ERRORS(ready_blocks(heap, err));
 	if (block_no >= heap_block_count(heap))
 		return store_damaged(heap->store, STORE_IDS, block_no, "block missing", err);
-	*out = heap->ids[block_no];
+	*out = heap->blocks.ids[block_no];
 	if (*out)
 		return HDB_OK;
 	r = store_record(heap->store, STORE_ID_DIRECTORY, block_no, &first_id, err);
@@ -244,7 +244,7 @@ static int ids_block(struct heap *heap, uint32_t block_no, struct store_ids **ou
 		goto out;
 	}
 
-	*out = heap->ids[block_no] = block;
+	*out = heap->blocks.ids[block_no] = block;
 	block = NULL;
 out:
 	free(block);
@@ -258,7 +258,7 @@ static int load_directory(struct heap *heap, struct hdb_error *err)
 	uint64_t *first_ids;
 	int r = HDB_OK;
 
-	if (heap->first_ids)
+	if (heap->blocks.first_ids)
 		return HDB_OK;
 	first_ids = calloc((size_t)n + 1, sizeof(*first_ids));
 	if (!first_ids)
@@ -271,7 +271,7 @@ static int load_directory(struct heap *heap, struct hdb_error *err)
 			goto out;
 	}
 
-	heap->first_ids = first_ids;
+	heap->blocks.first_ids = first_ids;
 	first_ids = NULL;
 out:
 	free(first_ids);
@@ -284,22 +284,23 @@ static int find_block(struct heap *heap, uint64_t id, struct store_ids **out, st
 	uint32_t low = 0, high = heap_block_count(heap);
 
 	TRY_ERRORS(load_directory(heap, err));
-	if (!high || id < heap->first_ids[0])
+	if (!high || id < heap->blocks.first_ids[0])
 		return HDB_NOTFOUND;
 	/* The last block whose first ID is at most id; most often that of the look-up before. */
-	if (heap->found_block < high && heap->first_ids[heap->found_block] <= id)
-		low = heap->found_block;
-	if (low + 1 < high && id < heap->first_ids[low + 1])
+	if (heap->blocks.found_block < high &&
+	    heap->blocks.first_ids[heap->blocks.found_block] <= id)
+		low = heap->blocks.found_block;
+	if (low + 1 < high && id < heap->blocks.first_ids[low + 1])
 		high = low + 1;
 	while (high - low > 1) {
 		const uint32_t mid = low + (high - low) / 2;
 
-		if (heap->first_ids[mid] <= id)
+		if (heap->blocks.first_ids[mid] <= id)
 			low = mid;
 		else
 			high = mid;
 	}
-	heap->found_block = low;
+	heap->blocks.found_block = low;
 	return ids_block(heap, low, out, err);
 }
 
@@ -421,7 +422,7 @@ static uint64_t offset_in_group(struct heap_offsets **groups, const struct store
 
 int heap_offset(struct heap *heap, uint32_t ix, uint64_t *offset, struct hdb_error *err)
 {
-	return heap_offset_by(heap, &heap->offsets, ix, offset, err);
+	return heap_offset_by(heap, &heap->blocks.offsets, ix, offset, err);
 }
 
 int heap_offset_by(struct heap *heap, struct heap_offsets **groups, uint32_t ix, uint64_t *offset,
@@ -463,7 +464,7 @@ static uint64_t round_size(uint64_t v, unsigned align)
 uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, unsigned kind, uint64_t length)
 {
 	const struct heap_layout *l = &heap->layout;
-	const struct store_class *class = &heap->classes[class_no];
+	const struct store_class *class = &heap->classes.records[class_no];
 	unsigned header, width;
 
 	switch (kind & ~STORE_KIND_EMBEDDED) {
@@ -478,7 +479,7 @@ uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, unsigned kind,
 					    layout_stack_chunk(l->reference_bytes, length),
 				    l->align_bytes);
 	case STORE_CLASS:
-		return heap->classes[length].class_bytes;
+		return heap->classes.records[length].class_bytes;
 	case STORE_OBJECT_ARRAY:
 		header = l->array_header_bytes;
 		width = l->reference_bytes;
@@ -525,8 +526,8 @@ int heap_prepare_blocks(struct heap *heap, unsigned threads, struct hdb_error *e
 	TRY_ERRORS(heap_load_classes(heap, err));
 	TRY_ERRORS(ready_blocks(heap, err));
 	/* Most passes find all of them open. */
-	while (ready < count && heap->objects[ready] &&
-	       store_objects_stay(heap->store, heap->objects[ready]))
+	while (ready < count && heap->blocks.objects[ready] &&
+	       store_objects_stay(heap->store, heap->blocks.objects[ready]))
 		ready++;
 	if (ready == count)
 		return HDB_OK;
@@ -541,7 +542,7 @@ static uint32_t heap_of(const struct store_objects *block, uint32_t i)
 static void leave_out(const struct heap *heap, const struct store_objects *block,
 		      struct heap_block *out)
 {
-	assert(heap->is_filtered);
+	assert(heap->filter.is_on);
 	for (uint32_t i = 0; i < out->count; i++) {
 		if (!heap_leaves_out(heap, heap_of(block, i)))
 			continue;
@@ -594,7 +595,7 @@ int heap_read_block_of(struct heap *heap, uint32_t block_no, const uint8_t *is_w
 {
 	struct store_objects *block;
 	const int r = begin_block(heap, block_no, &block, out, err);
-	const struct store_class *classes = heap->classes;
+	const struct store_class *classes = heap->classes.records;
 
 	if (r < 0)
 		return r;
@@ -612,7 +613,7 @@ int heap_read_block_of(struct heap *heap, uint32_t block_no, const uint8_t *is_w
 			return fail_class(heap, out->first_ix + i, err);
 		}
 	}
-	if (heap->is_filtered)
+	if (heap->filter.is_on)
 		leave_out(heap, block, out);
 	return HDB_OK;
 }
@@ -644,11 +645,11 @@ int heap_passes_over(struct heap *heap, uint32_t ix, bool *out, struct hdb_error
 	int r;
 
 	*out = false;
-	if (!heap->is_filtered && !heap->is_choosing)
+	if (!heap->filter.is_on && !heap->filter.is_choosing)
 		return HDB_OK;
 	if ((r = heap_object(heap, ix, &object, err)) < 0)
 		return r;
-	*out = object.heap_no != heap->only_heap;
+	*out = object.heap_no != heap->filter.heap_no;
 	return r;
 }
 
@@ -718,20 +719,20 @@ void heap_blocks_check(const struct heap *heap)
 {
 	const uint32_t n = heap_block_count(heap);
 
-	assert(!heap->objects == !heap->ids);
-	assert(heap->found_block == 0 || heap->found_block < n);
-	for (uint32_t b = 0; heap->objects && b < n; b++) {
-		const struct store_objects *objects = heap->objects[b];
-		const struct store_ids *ids = heap->ids[b];
+	assert(!heap->blocks.objects == !heap->blocks.ids);
+	assert(heap->blocks.found_block == 0 || heap->blocks.found_block < n);
+	for (uint32_t b = 0; heap->blocks.objects && b < n; b++) {
+		const struct store_objects *objects = heap->blocks.objects[b];
+		const struct store_ids *ids = heap->blocks.ids[b];
 
 		assert(!objects || objects->first_ix == b * STORE_BLOCK_OBJECTS);
 		assert(!objects || objects->count <= heap->object_count - objects->first_ix);
 		assert(!ids || ids->first_ix == b * STORE_BLOCK_OBJECTS);
 		assert(!ids || ids->count <= heap->object_count - ids->first_ix);
 	}
-	for (uint32_t b = 1; heap->first_ids && b < n; b++)
-		assert(heap->first_ids[b - 1] < heap->first_ids[b]);
-	for (unsigned i = 0; heap->offsets && i < HEAP_OFFSET_GROUPS; i++)
-		assert(!heap->offsets[i].group_no ||
-		       (heap->offsets[i].group_no - 1) % HEAP_OFFSET_GROUPS == i);
+	for (uint32_t b = 1; heap->blocks.first_ids && b < n; b++)
+		assert(heap->blocks.first_ids[b - 1] < heap->blocks.first_ids[b]);
+	for (unsigned i = 0; heap->blocks.offsets && i < HEAP_OFFSET_GROUPS; i++)
+		assert(!heap->blocks.offsets[i].group_no ||
+		       (heap->blocks.offsets[i].group_no - 1) % HEAP_OFFSET_GROUPS == i);
 }

@@ -68,6 +68,56 @@ struct heap_state {
 	bool is_strict;
 };
 
+/* Android: which of the heaps passes over the objects see. */
+struct heap_filter {
+	bool is_on;       /* heap_read_block gives the objects of others as HEAP_LEFT_OUT */
+	bool is_choosing; /* passes see all; who makes rows chooses by heap_passes_over */
+	uint32_t heap_no; /* of both; as heap_no in struct heap_object */
+};
+
+/* Classes; read when first asked for. */
+struct heap_class_tables {
+	struct store_class *records;
+	char **names;
+	uint64_t counted_bytes; /* taken out of the budget */
+	struct heap_below
+		*below; /* heap_classes.c: tables for deep chains of superclasses; owned */
+};
+
+/* Blocks of objects and identifiers that are open, by block. */
+struct heap_blocks {
+	struct store_objects **objects;
+	struct store_ids **ids;
+	uint64_t ids_generation;
+	uint64_t *first_ids;          /* first ID of each block; read when first asked for */
+	uint32_t found_block;         /* where the last look-up of an identifier ended */
+	struct heap_offsets *offsets; /* by group number modulo HEAP_OFFSET_GROUPS; owned */
+};
+
+/* GC roots; read when first asked for. */
+struct heap_roots {
+	uint64_t *bits; /* by object */
+	struct store_root *records;
+	uint64_t count;
+	struct base_big big; /* what the records are in */
+};
+
+/* What heap/values/ has found out; when first asked for. */
+struct heap_value_tables {
+	struct base_vec string_layouts; /* strings.h */
+	struct base_vec binder_proxies; /* binder.h: struct heap_binder_proxy */
+	bool has_strings, has_binder_proxies;
+	bool is_big_endian;
+};
+
+/* The dump beside the database; opened when first asked for. */
+struct heap_dump {
+	const char *path; /* where it is said to be; NULL: as at import; lent */
+	struct base_source *source;
+	struct hprof_file file;
+	struct base_view view;
+};
+
 struct heap {
 	struct store *store;    /* owned */
 	struct base_work *work; /* lent */
@@ -78,41 +128,15 @@ struct heap {
 	struct heap_state state; /* found when it is opened */
 	uint32_t class_class_no; /* java.lang.Class */
 	bool is_android;
-	/*
-	 * Passes over the objects see those of one of Android's heaps only: heap_read_block gives
-	 * the others as HEAP_LEFT_OUT.
-	 */
-	bool is_filtered;
-	/* Passes see all objects; who makes rows of them chooses by heap_passes_over. */
-	bool is_choosing;
-	uint32_t only_heap; /* of both; as heap_no in struct heap_object */
+	struct heap_filter filter;
+	const char *rules_path; /* the user's rules (queries/explain); NULL: none; lent */
 	/* private */
-	struct store_class *classes; /* read when first asked for */
-	uint64_t classes_bytes;      /* what of the budget classes have taken */
-	char **class_names;
-	/* heap_classes.c: tables for deep chains of super classes; owned */
-	struct heap_below *below;
-	struct store_objects **objects; /* opened blocks */
-	struct store_ids **ids;
-	uint64_t ids_generation;
-	uint64_t *first_ids;          /* of the blocks; read when first asked for */
-	uint32_t found_block;         /* of identifiers: where the last look-up ended */
-	struct heap_offsets *offsets; /* by group number modulo HEAP_OFFSET_GROUPS; owned */
-	uint64_t *root_bits;          /* read when first asked for */
-	struct store_root *roots;
-	struct base_big roots_big; /* what they are in */
-	uint64_t root_count;
-	struct base_vec string_layouts; /* strings.h; found when first asked for */
-	bool has_strings, is_big_endian;
-	/* values/binder.h: struct heap_binder_proxy; found when first asked for */
-	struct base_vec binder_proxies;
-	bool has_binder_proxies;
-	struct heap_known *known;   /* known.h; made when first asked for */
-	const char *dump_path;      /* where the dump is said to be; NULL: as at import */
-	const char *rules_path;     /* the user's rules (queries/explain); NULL: none; lent */
-	struct base_source *source; /* opened when first asked for */
-	struct hprof_file file;
-	struct base_view view;
+	struct heap_class_tables classes;
+	struct heap_blocks blocks;
+	struct heap_roots roots;
+	struct heap_value_tables values;
+	struct heap_known *known; /* known.h; made when first asked for */
+	struct heap_dump dump;
 };
 
 /* Opens a database file. `work` and dump_path (may be NULL) are lent. *out is owned: heap_close. */
@@ -194,24 +218,24 @@ uint64_t heap_memory_bytes(const struct heap *heap);
  */
 static inline bool heap_show_all(struct heap *heap)
 {
-	const bool was_filtered = heap->is_filtered;
+	const bool was_filtered = heap->filter.is_on;
 
-	heap->is_filtered = false;
+	heap->filter.is_on = false;
 	return was_filtered;
 }
 
 /* Whether a filter leaves out an object of that heap. */
 static inline bool heap_leaves_out(const struct heap *heap, uint32_t heap_no)
 {
-	return heap->is_filtered && heap_no != heap->only_heap;
+	return heap->filter.is_on && heap_no != heap->filter.heap_no;
 }
 
 /* The opposite, for passes that count only what rows are made of where is_choosing is set. */
 static inline bool heap_show_chosen(struct heap *heap)
 {
-	const bool was_filtered = heap->is_filtered;
+	const bool was_filtered = heap->filter.is_on;
 
-	heap->is_filtered |= heap->is_choosing;
+	heap->filter.is_on |= heap->filter.is_choosing;
 	return was_filtered;
 }
 
@@ -337,7 +361,7 @@ uint32_t heap_invented_count(const struct heap *heap);
 /* A class record; classes must be loaded, no below class_count. */
 static inline const struct store_class *heap_class(const struct heap *heap, uint32_t no)
 {
-	return &heap->classes[no];
+	return &heap->classes.records[no];
 }
 
 /*
@@ -436,7 +460,7 @@ int heap_load_roots(struct heap *heap, struct hdb_error *err);
 /* Whether ix is a root of its own (locals of known threads are not). Roots must be loaded. */
 static inline bool heap_is_root(const struct heap *heap, uint32_t ix)
 {
-	return base_bit_has(heap->root_bits, ix);
+	return base_bit_has(heap->roots.bits, ix);
 }
 
 /* Words in a block of the table orphans: the bits of 262,144 objects. */

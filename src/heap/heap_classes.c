@@ -20,7 +20,7 @@ static int count_classes(struct heap *heap, struct hdb_error *err)
 	struct hdb_error why;
 
 	if (bytes <= heap->work->memory_bytes) {
-		base_work_count(heap->work, &heap->classes_bytes, bytes);
+		base_work_count(heap->work, &heap->classes.counted_bytes, bytes);
 		return HDB_OK;
 	}
 	(void)hdb_fail(&why, HDB_ELIMIT,
@@ -38,7 +38,7 @@ int heap_load_classes(struct heap *heap, struct hdb_error *err)
 	uint64_t done = 0, there;
 	int found;
 
-	if (heap->classes)
+	if (heap->classes.records)
 		return HDB_OK;
 	found = store_record_room(heap->store, STORE_CLASSES, sizeof(*classes), &there, err);
 	if (found < 0)
@@ -76,7 +76,7 @@ int heap_load_classes(struct heap *heap, struct hdb_error *err)
 					     err);
 		}
 	}
-	heap->classes = classes;
+	heap->classes.records = classes;
 	return HDB_OK;
 }
 
@@ -85,7 +85,7 @@ uint32_t heap_invented_count(const struct heap *heap)
 	uint32_t count = heap->object_count > 0;
 
 	for (uint32_t no = 0; no < heap->class_count; no++)
-		count += (heap->classes[no].flags & STORE_CLASS_INVENTED) != 0;
+		count += (heap->classes.records[no].flags & STORE_CLASS_INVENTED) != 0;
 	return count;
 }
 
@@ -116,17 +116,17 @@ const char *heap_class_name(struct heap *heap, uint32_t no)
 
 	if (no >= heap->class_count || heap_load_classes(heap, NULL) < 0)
 		return "?";
-	if (!heap->class_names)
-		heap->class_names = calloc((size_t)heap->class_count + 1, sizeof(char *));
-	if (!heap->class_names) {
+	if (!heap->classes.names)
+		heap->classes.names = calloc((size_t)heap->class_count + 1, sizeof(char *));
+	if (!heap->classes.names) {
 		(void)heap_fail_memory(heap, "names of classes", heap->class_count * 8ull, NULL);
 		return "?";
 	}
-	if (heap->class_names[no])
-		return heap->class_names[no];
-	r = store_text(heap->store, heap->classes[no].name_text, &text, &size, NULL);
+	if (heap->classes.names[no])
+		return heap->classes.names[no];
+	r = store_text(heap->store, heap->classes.records[no].name_text, &text, &size, NULL);
 	if (r == HDB_NOTFOUND)
-		(void)store_damaged(heap->store, STORE_TEXTS, heap->classes[no].name_text,
+		(void)store_damaged(heap->store, STORE_TEXTS, heap->classes.records[no].name_text,
 				    "text missing", NULL);
 	if (r != HDB_OK)
 		return "?";
@@ -138,7 +138,7 @@ const char *heap_class_name(struct heap *heap, uint32_t no)
 		return "?";
 	}
 	(void)heap_clean_text(text, size, name, room);
-	heap->class_names[no] = name;
+	heap->classes.names[no] = name;
 	return name;
 }
 
@@ -214,8 +214,8 @@ uint32_t heap_class_by_name(struct heap *heap, const char *name, uint32_t from)
 		return HEAP_NONE;
 	/* A heap has ten thousand classes: names are not made for those that are not it. */
 	for (uint32_t no = from; no < heap->class_count; no++) {
-		if (store_text_near(heap->store, heap->classes[no].name_text, &place, NULL) ==
-			    HDB_OK &&
+		if (store_text_near(heap->store, heap->classes.records[no].name_text, &place,
+				    NULL) == HDB_OK &&
 		    is_plain(place.text, place.size)) {
 			if (place.size == name_size && memcmp(place.text, name, name_size) == 0)
 				return no;
@@ -233,7 +233,7 @@ bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no)
 	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
 		if (no == super_no)
 			return true;
-		no = heap->classes[no].super_no;
+		no = heap->classes.records[no].super_no;
 	}
 	return false;
 }
@@ -258,12 +258,12 @@ enum { BELOW_UNKNOWN, BELOW_YES, BELOW_NO };
 
 void heap_release_below(struct heap *heap)
 {
-	for (unsigned i = 0; heap->below && i < BELOW_MAX; i++) {
-		free(heap->below[i].name);
-		free(heap->below[i].marks);
+	for (unsigned i = 0; heap->classes.below && i < BELOW_MAX; i++) {
+		free(heap->classes.below[i].name);
+		free(heap->classes.below[i].marks);
 	}
-	free(heap->below);
-	heap->below = NULL;
+	free(heap->classes.below);
+	heap->classes.below = NULL;
 }
 
 /*
@@ -295,10 +295,10 @@ static const uint8_t *below_table(struct heap *heap, const char *name)
 {
 	struct heap_below *below;
 
-	if (!heap->below)
-		heap->below = calloc(BELOW_MAX, sizeof(*heap->below));
-	for (unsigned i = 0; heap->below && i < BELOW_MAX; i++) {
-		below = &heap->below[i];
+	if (!heap->classes.below)
+		heap->classes.below = calloc(BELOW_MAX, sizeof(*heap->classes.below));
+	for (unsigned i = 0; heap->classes.below && i < BELOW_MAX; i++) {
+		below = &heap->classes.below[i];
 		if (below->name && strcmp(below->name, name) == 0)
 			return below->marks;
 		if (below->name)

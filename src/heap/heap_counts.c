@@ -42,7 +42,7 @@ static int each_class(struct heap *heap,
 {
 	int r = HDB_OK;
 
-	assert(heap->classes);
+	assert(heap->classes.records);
 	assert(heap->class_class_no < heap->class_count);
 	for (uint32_t no = 0; no < heap->class_count; no++) {
 		const struct store_class *class = heap_class(heap, no);
@@ -71,7 +71,7 @@ int heap_each_count(struct heap *heap,
 
 	assert(take);
 	/* All were counted, not those of one heap. */
-	if (heap->is_filtered)
+	if (heap->filter.is_on)
 		return HDB_NOTFOUND;
 	TRY(store_table_info(heap->store, STORE_CLASS_COUNTS, &info, err));
 	if ((r = heap_load_classes(heap, err)) != HDB_OK)

@@ -32,7 +32,7 @@ int heap_check(struct heap *heap, struct hdb_error *err)
 {
 
 	TRY_ERRORS(store_failed(heap->store, err));
-	return heap->source ? base_source_failed(heap->source, err) : HDB_OK;
+	return heap->dump.source ? base_source_failed(heap->dump.source, err) : HDB_OK;
 }
 
 int heap_check_size(struct heap *heap, struct hdb_error *err)
@@ -40,7 +40,7 @@ int heap_check_size(struct heap *heap, struct hdb_error *err)
 
 	TRY_ERRORS(store_fault_size(heap->store, err));
 	TRY_ERRORS(heap_check(heap, err));
-	return heap->source ? heap->source->check(heap->source, err) : HDB_OK;
+	return heap->dump.source ? heap->dump.source->check(heap->dump.source, err) : HDB_OK;
 }
 
 /* ---- the dump, kept in the database ---- */
@@ -52,9 +52,9 @@ bool heap_keeps_dump(const struct heap *heap)
 
 static int open_header(struct heap *heap, struct hdb_error *err)
 {
-	const int r = hprof_open(heap->source, &heap->file, err);
+	const int r = hprof_open(heap->dump.source, &heap->dump.file, err);
 
-	heap->file.is_emptied = store_meta_number(heap->store, "dump.is_emptied", 0) != 0;
+	heap->dump.file.is_emptied = store_meta_number(heap->store, "dump.is_emptied", 0) != 0;
 	return r;
 }
 
@@ -87,13 +87,13 @@ static int open_kept(struct heap *heap, struct hdb_error *err)
 	struct store *store = NULL;
 	int r = store_open_again(heap->store, &store, err);
 
-	assert(!heap->source);
+	assert(!heap->dump.source);
 	if (r < 0)
 		return r;
 	if (frames.cache_bytes > KEPT_CACHE_MAX)
 		frames.cache_bytes = KEPT_CACHE_MAX;
 	frames.ctx = store;
-	if ((r = base_frames_open(&frames, &heap->source, err)) < 0) {
+	if ((r = base_frames_open(&frames, &heap->dump.source, err)) < 0) {
 		store_close(store);
 		return r;
 	}
@@ -107,14 +107,14 @@ static int check_dump(struct heap *heap, const char *path, struct hdb_error *err
 	const uint64_t size = store_meta_number(heap->store, "dump.bytes", 0);
 	uint64_t fingerprint;
 
-	assert(heap->source);
-	if (heap->source->size != size)
+	assert(heap->dump.source);
+	if (heap->dump.source->size != size)
 		return hdb_fail(err, HDB_ECHANGED,
 				"the question needs the dump's bytes, but %s is not "
 				"the dump that was imported: it has %" PRIu64
 				" bytes, that one had %" PRIu64,
-				path, heap->source->size, size);
-	TRY_ERRORS(base_fingerprint(heap->source, &fingerprint, err));
+				path, heap->dump.source->size, size);
+	TRY_ERRORS(base_fingerprint(heap->dump.source, &fingerprint, err));
 	if (fingerprint != store_meta_number(heap->store, "dump.fingerprint", 0))
 		return hdb_fail(err, HDB_ECHANGED,
 				"the question needs the dump's bytes, but %s is not "
@@ -142,7 +142,7 @@ static int no_dump(const char *path, int result)
 
 const char *heap_where_dump(const struct heap *heap)
 {
-	return heap->dump_path ? heap->dump_path : heap->state.imported_path;
+	return heap->dump.path ? heap->dump.path : heap->state.imported_path;
 }
 
 /* Opens the dump beside the database, or where it is said to be. */
@@ -150,10 +150,10 @@ static int open_file(struct heap *heap, struct hdb_error *err)
 {
 	const char *path = heap_where_dump(heap);
 	struct hdb_error why = { 0 };
-	const int r = base_map_open(path, BASE_RANDOM, &heap->source, &why);
+	const int r = base_map_open(path, BASE_RANDOM, &heap->dump.source, &why);
 
 	if (r < 0)
-		return hdb_fail(err, heap->dump_path ? r : no_dump(path, r),
+		return hdb_fail(err, heap->dump.path ? r : no_dump(path, r),
 				"the question needs the "
 				"dump's bytes, but %s",
 				why.message);
@@ -165,12 +165,12 @@ int heap_open_dump(struct heap *heap, struct hdb_error *err)
 	struct hdb_error why;
 	int r;
 
-	if (heap->source)
-		return base_source_failed(heap->source, err);
+	if (heap->dump.source)
+		return base_source_failed(heap->dump.source, err);
 	r = heap_keeps_dump(heap) ? open_kept(heap, &why) : open_file(heap, &why);
 	if (r < 0) {
-		base_source_close(heap->source);
-		heap->source = NULL;
+		base_source_close(heap->dump.source);
+		heap->dump.source = NULL;
 		/* Labels do without a dump that is not there; the system's failures are told. */
 		if (r == HDB_ENOMEM || r == HDB_EIO || r == HDB_ECORRUPT)
 			return store_fail(heap->store, &why, err);
@@ -178,7 +178,7 @@ int heap_open_dump(struct heap *heap, struct hdb_error *err)
 			*err = why;
 		return r;
 	}
-	heap->view = (struct base_view){ .src = heap->source };
+	heap->dump.view = (struct base_view){ .src = heap->dump.source };
 	return HDB_OK;
 }
 
@@ -189,10 +189,10 @@ void heap_want_block(struct heap *heap, uint32_t block_no)
 	const struct store_objects *block;
 	uint64_t low = UINT64_MAX, high = 0;
 
-	if (!heap->source || !heap->source->want || block_no >= heap_block_count(heap) ||
+	if (!heap->dump.source || !heap->dump.source->want || block_no >= heap_block_count(heap) ||
 	    heap_prepare_block(heap, block_no, NULL) < 0)
 		return;
-	block = heap->objects[block_no];
+	block = heap->blocks.objects[block_no];
 	for (uint32_t k = 0; k <= WANT_SAMPLES; k++) {
 		const uint64_t i = (uint64_t)(block->count - 1) * k / WANT_SAMPLES;
 		const uint64_t offset = store_objects_offset(block, (uint32_t)i);
@@ -202,8 +202,8 @@ void heap_want_block(struct heap *heap, uint32_t block_no)
 		if (offset > high)
 			high = offset;
 	}
-	if (low < high && high < heap->source->size && high - low <= WANT_BYTES_MAX)
-		heap->source->want(heap->source, low, high - low + WANT_BYTES_MORE);
+	if (low < high && high < heap->dump.source->size && high - low <= WANT_BYTES_MAX)
+		heap->dump.source->want(heap->dump.source, low, high - low + WANT_BYTES_MORE);
 }
 
 void heap_want_ahead(struct heap *heap, uint32_t block_no)

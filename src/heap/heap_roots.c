@@ -20,7 +20,7 @@ static int add_orphan_words(struct heap *heap, uint64_t first_word, uint64_t wor
 
 	assert(first_word % HEAP_ORPHAN_WORDS == 0);
 	assert(words <= HEAP_ORPHAN_WORDS);
-	assert(heap->root_bits);
+	assert(heap->roots.bits);
 	if (r == HDB_NOTFOUND ||
 	    (r == HDB_OK && (block.item_count != words || block.size != words * sizeof(uint64_t))))
 		r = store_damaged(heap->store, STORE_ORPHANS, first_word, "impossible size", err);
@@ -33,7 +33,7 @@ static int add_orphan_words(struct heap *heap, uint64_t first_word, uint64_t wor
 		if (first_ix + 64 > heap->object_count && bits >> (heap->object_count - first_ix))
 			return store_damaged(heap->store, STORE_ORPHANS, first_word,
 					     "index out of range", err);
-		heap->root_bits[first_word + w] |= bits;
+		heap->roots.bits[first_word + w] |= bits;
 	}
 	return r;
 }
@@ -73,17 +73,17 @@ int heap_load_roots(struct heap *heap, struct hdb_error *err)
 	uint64_t done = 0, n;
 	int found, r;
 
-	if (heap->root_bits)
+	if (heap->roots.bits)
 		return HDB_OK;
-	found = store_record_room(heap->store, STORE_ROOTS, sizeof(*heap->roots), &n, err);
+	found = store_record_room(heap->store, STORE_ROOTS, sizeof(*heap->roots.records), &n, err);
 	if (found < 0)
 		return found;
-	base_big_free(heap->work, &heap->roots_big);
-	r = base_big_alloc(heap->work, &heap->roots_big, (n + 1) * sizeof(*heap->roots), "roots",
-			   err);
+	base_big_free(heap->work, &heap->roots.big);
+	r = base_big_alloc(heap->work, &heap->roots.big, (n + 1) * sizeof(*heap->roots.records),
+			   "roots", err);
 	if (r < 0)
 		return r;
-	heap->roots = heap->roots_big.data;
+	heap->roots.records = heap->roots.big.data;
 	while (done < n) {
 		struct store_block block;
 
@@ -91,33 +91,33 @@ int heap_load_roots(struct heap *heap, struct hdb_error *err)
 		if (r == HDB_NOTFOUND ||
 		    (r == HDB_OK &&
 		     (block.item_count > n - done || !block.item_count ||
-		      block.size != (uint64_t)block.item_count * sizeof(*heap->roots))))
+		      block.size != (uint64_t)block.item_count * sizeof(*heap->roots.records))))
 			r = store_damaged(heap->store, STORE_ROOTS, done, "impossible size", err);
 		if (r < 0)
 			return r;
-		memcpy(heap->roots + done, block.data, block.size);
+		memcpy(heap->roots.records + done, block.data, block.size);
 		done += block.item_count;
 	}
-	heap->root_count = n;
-	heap->root_bits = calloc(words, sizeof(uint64_t));
-	if (!heap->root_bits)
+	heap->roots.count = n;
+	heap->roots.bits = calloc(words, sizeof(uint64_t));
+	if (!heap->roots.bits)
 		return heap_fail_memory(heap, "roots", words * 8, err);
 	for (uint64_t i = 0; i < n; i++) {
-		const uint32_t ix = heap->roots[i].ix;
+		const uint32_t ix = heap->roots.records[i].ix;
 
 		if (ix >= heap->object_count) {
-			free(heap->root_bits);
-			heap->root_bits = NULL;
+			free(heap->roots.bits);
+			heap->roots.bits = NULL;
 			return store_damaged(heap->store, STORE_ROOTS, i, "index out of range",
 					     err);
 		}
-		if (!heap->roots[i].is_local)
-			base_bit_put(heap->root_bits, ix);
+		if (!heap->roots.records[i].is_local)
+			base_bit_put(heap->roots.bits, ix);
 	}
 	r = heap_add_orphans(heap, err);
 	if (r < 0) {
-		free(heap->root_bits);
-		heap->root_bits = NULL;
+		free(heap->roots.bits);
+		heap->roots.bits = NULL;
 	}
 	return r;
 }
@@ -125,15 +125,15 @@ int heap_load_roots(struct heap *heap, struct hdb_error *err)
 const struct store_root *heap_roots_of(const struct heap *heap, uint32_t ix, size_t *count)
 {
 	uint64_t end;
-	struct base_search search = base_search_in(heap->root_count);
+	struct base_search search = base_search_in(heap->roots.count);
 
-	assert(heap->root_bits);
+	assert(heap->roots.bits);
 	while (base_search_next(&search))
-		base_search_step(&search, heap->roots[search.mid].ix < ix);
-	for (end = search.low; end < heap->root_count && heap->roots[end].ix == ix; end++)
+		base_search_step(&search, heap->roots.records[search.mid].ix < ix);
+	for (end = search.low; end < heap->roots.count && heap->roots.records[end].ix == ix; end++)
 		;
 	*count = (size_t)(end - search.low);
-	return *count ? heap->roots + search.low : NULL;
+	return *count ? heap->roots.records + search.low : NULL;
 }
 
 const char *heap_root_name(uint8_t kind)

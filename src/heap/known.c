@@ -195,7 +195,7 @@ int heap_instance_open(struct heap *heap, uint32_t ix, struct heap_instance *out
 	if (!offset)
 		return HDB_NOTFOUND;
 	TRY_ERRORS(heap_open_dump(heap, err));
-	TRY_ERRORS(hprof_sub_read(&heap->file, &heap->view, offset, &sub, err));
+	TRY_ERRORS(hprof_sub_read(&heap->dump.file, &heap->dump.view, offset, &sub, err));
 	if (sub.tag != HPROF_INSTANCE_DUMP)
 		return HDB_NOTFOUND;
 	*out = (struct heap_instance){
@@ -227,7 +227,7 @@ static int field_value(struct heap *heap, const struct heap_instance *instance,
 	size = hprof_type_size(place.type, heap->id_size);
 	if (!size || (uint64_t)place.at + size > instance->body_size)
 		return HDB_NOTFOUND; /* a short instance: the import has told */
-	p = base_view_at(&heap->view, instance->body_offset + place.at, size, err);
+	p = base_view_at(&heap->dump.view, instance->body_offset + place.at, size, err);
 	if (!p)
 		return HDB_ETRUNC;
 	*out = (struct heap_value){ .type = place.type, .bits = be_bits(p, size) };

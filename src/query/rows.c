@@ -155,9 +155,9 @@ static void set_filter(struct query *q, struct heap *heap, uint32_t only_heap, b
 	const bool chooses = q->def->uses & QUERY_CHOOSES_HEAP;
 
 	assert(heap);
-	heap->is_filtered = is_on && !chooses;
-	heap->is_choosing = is_on && chooses;
-	heap->only_heap = only_heap;
+	heap->filter.is_on = is_on && !chooses;
+	heap->filter.is_choosing = is_on && chooses;
+	heap->filter.heap_no = only_heap;
 }
 
 static void set_filters(struct query *q, bool is_on)

@@ -26,7 +26,7 @@ static uint32_t plain_covered(const struct class_tree *tree, uint32_t no)
 static void try_tree(uint64_t *seed, uint32_t n, unsigned shape)
 {
 	struct store_class classes[MAX] = { { 0 } };
-	struct heap heap = { .class_count = n, .classes = classes };
+	struct heap heap = { .class_count = n, .classes = { .records = classes } };
 	struct class_tree tree = { 0 };
 	uint32_t opened[64];
 	unsigned open_count = 0;

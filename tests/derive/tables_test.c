@@ -79,8 +79,8 @@ static void build_all(struct opened *o, const char *name, uint64_t memory_bytes,
 			fail_msg("%s: %s", store_table_name(tables[t]), err.message);
 	/* What the heap keeps is all that is left. */
 	assert_int_equal(o->work.memory_used,
-			 o->heap->classes_bytes +
-				 (o->heap->roots_big.is_file ? 0 : o->heap->roots_big.size_bytes));
+			 o->heap->classes.counted_bytes +
+				 (o->heap->roots.big.is_file ? 0 : o->heap->roots.big.size_bytes));
 }
 
 static void close_all(struct opened *o)

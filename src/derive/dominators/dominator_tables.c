@@ -205,7 +205,7 @@ static int find_dominators(struct derive *derive, struct graph_dominators *domin
 		       graph_dominators_kept(derive->work, derive->heap->object_count));
 	if ((r = derive_graph_load(derive, false, &rows, err)) != HDB_OK)
 		goto out;
-	r = graph_dominators(&rows, derive->heap->root_bits, GRAPH_SEARCH_ANY, dominators, err);
+	r = graph_dominators(&rows, derive->heap->roots.bits, GRAPH_SEARCH_ANY, dominators, err);
 out:
 	base_work_keep(derive->work, 0);
 	return r;

@@ -672,7 +672,7 @@ int heap_begin_nodes(struct heap_entries *e, struct hdb_error *err)
 					  .class_no = e->from.inner_class };
 
 	/* No tree has more nodes than there are objects, nor more slots than the dump has bytes. */
-	e->steps += e->heap->source ? e->heap->source->size : 0;
+	e->steps += e->heap->dump.source ? e->heap->dump.source->size : 0;
 	e->frame_count = 0;
 	e->skip = 0;
 	return push(e, &frame, err);

@@ -65,7 +65,7 @@ static int add_block(struct heap *heap, uint32_t block_no, const uint8_t *is_pro
 		    heap_path_object(heap, block->first_ix + i, "mRemote", &proxy.remote_ix,
 				     NULL) != HDB_OK)
 			continue;
-		r = base_vec_push(&heap->binder_proxies, &proxy, sizeof(proxy), NULL);
+		r = base_vec_push(&heap->values.binder_proxies, &proxy, sizeof(proxy), NULL);
 		if (r != HDB_OK)
 			return heap_fail_memory(heap, "binders", sizeof(proxy), NULL);
 	}
@@ -78,7 +78,7 @@ static void load_proxies(struct heap *heap)
 	struct heap_block *block = malloc(sizeof(*block));
 	bool any = false;
 
-	heap->has_binder_proxies = true;
+	heap->values.has_binder_proxies = true;
 	if (!is_proxy || !block) {
 		(void)heap_fail_memory(heap, "binders", heap->class_count, NULL);
 		goto out;
@@ -96,8 +96,8 @@ static void load_proxies(struct heap *heap)
 			goto out;
 	}
 out:
-	if (heap->binder_proxies.count)
-		qsort(heap->binder_proxies.data, heap->binder_proxies.count,
+	if (heap->values.binder_proxies.count)
+		qsort(heap->values.binder_proxies.data, heap->values.binder_proxies.count,
 		      sizeof(struct heap_binder_proxy), compare);
 	free(is_proxy);
 	free(block);
@@ -111,21 +111,21 @@ bool heap_value_binder_proxy(struct heap *heap, uint32_t ix, const struct heap_v
 	const char *name;
 
 	(void)value;
-	if (!heap->has_binder_proxies)
+	if (!heap->values.has_binder_proxies)
 		load_proxies(heap);
-	high = heap->binder_proxies.count;
+	high = heap->values.binder_proxies.count;
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
 
-		if (base_vec_at(&heap->binder_proxies, struct heap_binder_proxy, middle)
+		if (base_vec_at(&heap->values.binder_proxies, struct heap_binder_proxy, middle)
 			    ->remote_ix < ix)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low == heap->binder_proxies.count)
+	if (low == heap->values.binder_proxies.count)
 		return false;
-	proxy = base_vec_at(&heap->binder_proxies, struct heap_binder_proxy, low);
+	proxy = base_vec_at(&heap->values.binder_proxies, struct heap_binder_proxy, low);
 	if (proxy->remote_ix != ix)
 		return false;
 	name = heap_class_name(heap, proxy->class_no);

@@ -22,7 +22,7 @@ int heap_string_scan_begin(struct heap_string_scan *s, struct heap *heap, struct
 	if (r != HDB_OK)
 		return r;
 	TRY_ERRORS(heap_open_dump(heap, err));
-	s->view = (struct base_view){ .src = heap->source };
+	s->view = (struct base_view){ .src = heap->dump.source };
 	heap_references(heap, &s->references);
 	s->objects = malloc(sizeof(*s->objects));
 	s->lengths = malloc(STORE_BLOCK_OBJECTS * sizeof(*s->lengths));
@@ -122,7 +122,7 @@ int heap_string_scan_next(struct heap_string_scan *s, struct hdb_error *err)
 		uint32_t i;
 
 		if (s->i >= s->objects->count) {
-			if (!s->heap->string_layouts.count ||
+			if (!s->heap->values.string_layouts.count ||
 			    s->next_block >= heap_block_count(s->heap))
 				return HDB_END;
 			TRY_ERRORS(open_block(s, err));
@@ -139,7 +139,8 @@ int heap_string_scan_next(struct heap_string_scan *s, struct hdb_error *err)
 
 int heap_string_one(struct heap *heap, uint32_t ix, struct heap_string *out, struct hdb_error *err)
 {
-	const struct heap_reader reader = { .view = &heap->view, .groups = &heap->offsets };
+	const struct heap_reader reader = { .view = &heap->dump.view,
+					    .groups = &heap->blocks.offsets };
 	struct heap_string_at at;
 	int r;
 
@@ -164,8 +165,8 @@ int heap_string_blocks(struct heap *heap, struct store_block **out, unsigned *th
 	r = heap_open_dump(heap, err);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < heap->string_layouts.count; i++)
-		if (!base_vec_at(&heap->string_layouts, struct heap_string_layout, i)
+	for (size_t i = 0; i < heap->values.string_layouts.count; i++)
+		if (!base_vec_at(&heap->values.string_layouts, struct heap_string_layout, i)
 			     ->has_one_reference)
 			*threads_max = 1;
 	*out = calloc((size_t)n + 1, sizeof(**out));

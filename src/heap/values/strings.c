@@ -104,9 +104,9 @@ int heap_load_strings(struct heap *heap, struct hdb_error *err)
 {
 	int r = heap_load_classes(heap, err);
 
-	if (r < 0 || heap->has_strings)
+	if (r < 0 || heap->values.has_strings)
 		return r;
-	heap->string_layouts.count = 0;
+	heap->values.string_layouts.count = 0;
 	for (uint32_t no = 0;; no++) {
 		struct heap_string_layout layout;
 
@@ -114,23 +114,25 @@ int heap_load_strings(struct heap *heap, struct hdb_error *err)
 		if (no == HEAP_NONE)
 			break;
 		TRY_ERRORS(find_layout(heap, no, &layout, err));
-		TRY_ERRORS(base_vec_push(&heap->string_layouts, &layout, sizeof(layout), err));
+		TRY_ERRORS(
+			base_vec_push(&heap->values.string_layouts, &layout, sizeof(layout), err));
 	}
-	heap->is_big_endian = heap_is_big_endian(heap);
-	heap->has_strings = true;
+	heap->values.is_big_endian = heap_is_big_endian(heap);
+	heap->values.has_strings = true;
 	return HDB_OK;
 }
 
 const struct heap_string_layout *heap_string_layout(const struct heap *heap, uint32_t class_no)
 {
-	const struct heap_string_layout *layouts = heap->string_layouts.data;
-	struct base_search search = base_search_in(heap->string_layouts.count);
+	const struct heap_string_layout *layouts = heap->values.string_layouts.data;
+	struct base_search search = base_search_in(heap->values.string_layouts.count);
 
-	assert(heap->has_strings);
+	assert(heap->values.has_strings);
 	/* In a sound heap there is one; a dump may name any number of classes so. */
 	while (base_search_next(&search))
 		base_search_step(&search, layouts[search.mid].class_no < class_no);
-	return search.low < heap->string_layouts.count && layouts[search.low].class_no == class_no ?
+	return search.low < heap->values.string_layouts.count &&
+			       layouts[search.low].class_no == class_no ?
 		       &layouts[search.low] :
 		       NULL;
 }
@@ -144,7 +146,7 @@ static int read_sub(struct heap *heap, const struct heap_reader *reader, uint32_
 
 	if (r < 0 || !offset)
 		return r < 0 ? r : HDB_NOTFOUND;
-	return hprof_sub_read(&heap->file, reader->view, offset, out, err);
+	return hprof_sub_read(&heap->dump.file, reader->view, offset, out, err);
 }
 
 /* What a String's own fields say of its characters. */
@@ -207,7 +209,7 @@ static void set_chars(const struct heap *heap, const struct hprof_sub *array,
 	chars->is_char_array = array->element_type == HPROF_CHAR;
 	if (chars->is_char_array || (fields->has_coder && fields->coder == 1))
 		chars->unit_bytes = 2;
-	chars->is_little = !chars->is_char_array && !heap->is_big_endian;
+	chars->is_little = !chars->is_char_array && !heap->values.is_big_endian;
 	out->array_units = count = array->body_size / chars->unit_bytes;
 	if (fields->has_offset) {
 		from = fields->offset > 0 ? (uint64_t)fields->offset : 0;
@@ -284,7 +286,8 @@ bool heap_is_string(struct heap *heap, uint32_t ix)
 
 int heap_string_text(struct heap *heap, uint32_t ix, struct heap_utf8 *out, struct hdb_error *err)
 {
-	const struct heap_reader reader = { .view = &heap->view, .groups = &heap->offsets };
+	const struct heap_reader reader = { .view = &heap->dump.view,
+					    .groups = &heap->blocks.offsets };
 	struct heap_string_at at;
 	struct heap_string string = { 0 };
 
@@ -297,5 +300,5 @@ int heap_string_text(struct heap *heap, uint32_t ix, struct heap_utf8 *out, stru
 	TRY_ERRORS(heap_string_find(heap, &reader, &at, &string, err));
 	if (!string.has_chars)
 		return HDB_NOTFOUND;
-	return heap_chars_utf8(&heap->view, &string.chars, out, err);
+	return heap_chars_utf8(&heap->dump.view, &string.chars, out, err);
 }

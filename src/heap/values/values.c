@@ -23,7 +23,7 @@ static int read_sub(struct heap *heap, uint32_t ix, struct hprof_sub *sub, struc
 	if (!offset)
 		return HDB_NOTFOUND;
 	TRY(heap_open_dump(heap, err));
-	return hprof_sub_read(&heap->file, &heap->view, offset, sub, err);
+	return hprof_sub_read(&heap->dump.file, &heap->dump.view, offset, sub, err);
 }
 
 /* Moves on to the next class up the line that has fields. */
@@ -105,7 +105,7 @@ int heap_fields_next(struct heap_fields *f, struct hdb_error *err)
 	size = hprof_type_size(f->field.type, f->heap->id_size);
 	if (!size || f->offset > f->end || size > f->end - f->offset)
 		return HDB_END; /* a short instance: the import has told */
-	const uint8_t *p = base_view_at(&f->heap->view, f->offset, size, err);
+	const uint8_t *p = base_view_at(&f->heap->dump.view, f->offset, size, err);
 	if (!p)
 		return HDB_ETRUNC;
 	f->value.bits = be_bits(p, size);
@@ -175,7 +175,7 @@ int heap_elements(struct heap *heap, uint32_t ix, uint64_t from, struct heap_sli
 		const uint64_t left = count - slice->done;
 		const uint64_t n = left < ELEMENT_BYTES / 8 ? left : ELEMENT_BYTES / 8;
 		const uint64_t at = sub.body_offset + (from + slice->done) * size;
-		const uint8_t *p = base_view_at(&heap->view, at, n * size, err);
+		const uint8_t *p = base_view_at(&heap->dump.view, at, n * size, err);
 
 		if (!p)
 			return HDB_ETRUNC;

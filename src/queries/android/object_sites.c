@@ -34,7 +34,7 @@ static int read_serial(struct heap *heap, const struct columns *columns, uint32_
 	}
 	if (!offset)
 		return HDB_OK;
-	p = base_view_at(&heap->view, offset + 1 + heap->id_size, 4, err);
+	p = base_view_at(&heap->dump.view, offset + 1 + heap->id_size, 4, err);
 	if (!p)
 		return HDB_ETRUNC;
 	*out = be32(p);

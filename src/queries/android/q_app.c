@@ -147,8 +147,8 @@ static int count_object(struct state *s, const struct heap_block *block, uint32_
 		if (!class->file_offset)
 			return HDB_OK;
 		s->classes++;
-		if (hprof_sub_read(&heap->file, &heap->view, class->file_offset, &sub, err) ==
-		    HDB_OK)
+		if (hprof_sub_read(&heap->dump.file, &heap->dump.view, class->file_offset, &sub,
+				   err) == HDB_OK)
 			s->recorded_bytes += sub.end - sub.offset - 1;
 		return HDB_OK;
 	case STORE_OBJECT_ARRAY:
@@ -202,10 +202,10 @@ static int count_threads(struct heap *heap)
 {
 	uint64_t count = 0;
 
-	for (uint64_t i = 0; i < heap->root_count; i++)
-		count += heap->roots[i].kind == HPROF_ROOT_THREAD_OBJECT &&
-			 (!i || heap->roots[i - 1].ix != heap->roots[i].ix ||
-			  heap->roots[i - 1].kind != HPROF_ROOT_THREAD_OBJECT);
+	for (uint64_t i = 0; i < heap->roots.count; i++)
+		count += heap->roots.records[i].kind == HPROF_ROOT_THREAD_OBJECT &&
+			 (!i || heap->roots.records[i - 1].ix != heap->roots.records[i].ix ||
+			  heap->roots.records[i - 1].kind != HPROF_ROOT_THREAD_OBJECT);
 	return (int)count;
 }
 

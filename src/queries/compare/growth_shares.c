@@ -237,7 +237,7 @@ out:
 	base_vec_release(&s.native);
 	trace_graph_release(&s.graph);
 	free(s.kept);
-	session->heap->is_filtered = was_filtered;
+	session->heap->filter.is_on = was_filtered;
 	return r;
 }
 

@@ -412,10 +412,10 @@ int growth_tree_add(const struct session *session, struct analysis_merged *m, un
 		goto out;
 	places.node = w.place;
 	places.added = options->members ? NULL : added;
-	session->heap->is_filtered = was_filtered;
+	session->heap->filter.is_on = was_filtered;
 	r = analysis_merged_count(session, m, dump, &places, err);
 out:
-	session->heap->is_filtered = was_filtered;
+	session->heap->filter.is_on = was_filtered;
 	for (size_t i = 0; i <= TRACE_ENTRY; i++)
 		base_idmap_release(&w.edges[i]);
 	base_idmap_release(&w.names);

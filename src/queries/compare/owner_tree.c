@@ -549,13 +549,13 @@ int owner_tree_add(const struct session *session, struct owner_tree *tree, unsig
 		goto out;
 	places.node = a->place;
 	places.added = a->parts;
-	session->heap->is_filtered = was_filtered;
+	session->heap->filter.is_on = was_filtered;
 	r = analysis_merged_count(session, &tree->merged, dump, &places, err);
 	for (uint32_t ix = 0; place && ix < session->heap->object_count; ix++)
 		if (base_bit_has(a->parts, ix))
 			a->place[ix] = ANALYSIS_MERGED_TOP;
 out:
-	session->heap->is_filtered = was_filtered;
+	session->heap->filter.is_on = was_filtered;
 	if (a) {
 		trace_graph_release(&a->graph);
 		free(a->kind);

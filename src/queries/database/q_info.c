@@ -285,15 +285,15 @@ static int add_roots(struct query *q, struct info_rows *info, struct hdb_error *
 	uint64_t kinds[256] = { 0 }, invented = 0;
 
 	TRY(heap_load_roots(q->heap, err));
-	for (uint64_t i = 0; i < q->heap->root_count; i++) {
-		if (q->heap->roots[i].is_invented)
+	for (uint64_t i = 0; i < q->heap->roots.count; i++) {
+		if (q->heap->roots.records[i].is_invented)
 			invented++;
 		else
-			kinds[q->heap->roots[i].kind]++;
+			kinds[q->heap->roots.records[i].kind]++;
 	}
 
 	TRY(info_number(info, "roots", "root records on objects of the dump",
-			q->heap->root_count - invented, err));
+			q->heap->roots.count - invented, err));
 	for (unsigned k = 0; k < 256; k++)
 		if (kinds[k])
 			TRY(info_number(info, heap_root_name((uint8_t)k), "of those", kinds[k],

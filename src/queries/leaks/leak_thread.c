@@ -208,8 +208,8 @@ int query_leak_thread(struct query *q, struct query_story *story,
 		return r < 0 ? r : HDB_OK;
 	if (r != HDB_OK)
 		return r;
-	for (uint64_t i = 0; i < q->heap->root_count; i++) {
-		const struct store_root *root = &q->heap->roots[i];
+	for (uint64_t i = 0; i < q->heap->roots.count; i++) {
+		const struct store_root *root = &q->heap->roots.records[i];
 
 		if (root->is_local && root->thread_serial == thread.thread_serial &&
 		    (r = look_at(q, root, &locals, err)) != HDB_OK)

@@ -147,11 +147,11 @@ out:
 static int add_loader_totals(struct query *q, struct loaders *s, bool is_shown,
 			     struct hdb_error *err)
 {
-	const bool was_filtered = is_shown ? q->heap->is_filtered : heap_show_all(q->heap);
+	const bool was_filtered = is_shown ? q->heap->filter.is_on : heap_show_all(q->heap);
 	struct analysis_groups groups;
 	int r = analysis_load_groups(&q->session, DERIVE_LOADER, &groups, err);
 
-	q->heap->is_filtered = was_filtered;
+	q->heap->filter.is_on = was_filtered;
 	if (r != HDB_OK)
 		goto out;
 	for (size_t i = 0; i < groups.count; i++) {

@@ -192,7 +192,7 @@ static int add_allocation(struct query *q, uint64_t offset, struct hdb_error *er
 	int r;
 
 	TRY(heap_open_dump(q->heap, err));
-	r = hprof_sub_read(&q->heap->file, &q->heap->view, offset, &sub, err);
+	r = hprof_sub_read(&q->heap->dump.file, &q->heap->dump.view, offset, &sub, err);
 	if (r < 0 || !sub.trace_serial)
 		return r;
 	if ((r = heap_trace(q->heap, sub.trace_serial, &trace, err)) != HDB_OK)

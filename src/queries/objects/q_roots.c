@@ -61,11 +61,11 @@ static int count_kinds(struct query *q, struct roots_query *s, struct hdb_error 
 {
 	uint64_t objects = 0;
 
-	query_fact(q, "records", q->heap->root_count);
+	query_fact(q, "records", q->heap->roots.count);
 	for (unsigned k = 0; k < 256; k++)
 		s->kinds[k].last_ix = HEAP_NONE;
-	for (uint64_t i = 0; i < q->heap->root_count; i++) {
-		const struct store_root *root = &q->heap->roots[i];
+	for (uint64_t i = 0; i < q->heap->roots.count; i++) {
+		const struct store_root *root = &q->heap->roots.records[i];
 		struct heap_object object;
 
 		s->kinds[root->kind].records++;
@@ -117,7 +117,7 @@ static int open_roots(struct query *q, struct hdb_error *err)
 	}
 	s->is_list = true;
 	r = find_kind(s, kind, err);
-	q->total = s->all ? q->heap->root_count : s->kinds[s->kind].records;
+	q->total = s->all ? q->heap->roots.count : s->kinds[s->kind].records;
 	if (r == HDB_OK)
 		query_choose(q, "kind,id,class,label,shallow,retained,thread,local");
 	return r;
@@ -162,12 +162,13 @@ static int next_roots(struct query *q, struct hdb_error *err)
 
 	if (!s->is_list)
 		return next_kind(q, s);
-	while (s->at < q->heap->root_count && !s->all && q->heap->roots[s->at].kind != s->kind)
+	while (s->at < q->heap->roots.count && !s->all &&
+	       q->heap->roots.records[s->at].kind != s->kind)
 		s->at++;
-	assert(s->at <= q->heap->root_count);
-	if (s->at == q->heap->root_count)
+	assert(s->at <= q->heap->roots.count);
+	if (s->at == q->heap->roots.count)
 		return HDB_END;
-	root = &q->heap->roots[s->at++];
+	root = &q->heap->roots.records[s->at++];
 	query_set_text(q, KIND, heap_root_name(root->kind));
 	query_set_object(q, &cells, root->ix);
 	query_set(q, LOCAL, root->is_local);

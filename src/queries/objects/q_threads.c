@@ -140,8 +140,8 @@ static int compare_locals(const void *a, const void *b)
 static int load_locals(struct query *q, struct threads_query *s, struct hdb_error *err)
 {
 	TRY(heap_load_roots(q->heap, err));
-	for (uint64_t i = 0; i < q->heap->root_count; i++) {
-		const struct store_root *root = &q->heap->roots[i];
+	for (uint64_t i = 0; i < q->heap->roots.count; i++) {
+		const struct store_root *root = &q->heap->roots.records[i];
 		const struct local local = { root->thread_serial, root->frame_number, root->ix,
 					     root->kind };
 

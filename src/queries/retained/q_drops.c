@@ -176,7 +176,7 @@ static int open_drops(struct query *q, struct hdb_error *err)
 	const bool was_filtered = heap_show_all(q->heap);
 
 	r = analysis_heap_total(&q->session, &whole, err);
-	q->heap->is_filtered = was_filtered;
+	q->heap->filter.is_on = was_filtered;
 	if (r != HDB_OK)
 		return r;
 	TRY(derive_children(q->derive, &d->children, err));

@@ -180,14 +180,14 @@ static int find_all(struct query *q, struct immediate *s, struct finder *f,
 	if ((r = heap_each_block(q->heap, NULL, load_block, f, err)) != HDB_OK)
 		goto out;
 	/* Only what is dominated must be of the heap that was asked for. */
-	q->heap->is_filtered = was_filtered;
+	q->heap->filter.is_on = was_filtered;
 	f->is_member_class = members->is_member_class;
 	if ((r = heap_each_block(q->heap, q->work, add_block, f, err)) != HDB_OK)
 		goto out;
 	(void)heap_show_all(q->heap);
 	r = heap_each_block(q->heap, q->work, size_block, f, err);
 out:
-	q->heap->is_filtered = was_filtered;
+	q->heap->filter.is_on = was_filtered;
 	for (size_t k = 0; k < keys; k++) {
 		if (!f->groups[k].dominated)
 			continue;

@@ -222,7 +222,7 @@ static int merge_by_field(struct query *q, struct merged_query *s, struct hdb_er
 	/* The members are of the heap that was asked for, what holds them may be of others. */
 	was_filtered = heap_show_all(q->heap);
 	r = growth_tree_add(&q->session, &s->merged, 0, &options, err);
-	q->heap->is_filtered = was_filtered;
+	q->heap->filter.is_on = was_filtered;
 	analysis_merged_finish(&s->merged);
 	return r;
 }

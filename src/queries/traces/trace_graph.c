@@ -38,8 +38,8 @@ static int load_locals(struct trace_graph *graph, struct hdb_error *err)
 	struct heap *heap = graph->session->heap;
 	int r;
 
-	for (uint64_t i = 0; i < heap->root_count; i++) {
-		struct store_root root = heap->roots[i];
+	for (uint64_t i = 0; i < heap->roots.count; i++) {
+		struct store_root root = heap->roots.records[i];
 		struct store_thread thread;
 
 		if (root.kind != HPROF_ROOT_JAVA_FRAME || !root.is_local)
@@ -288,7 +288,7 @@ static int take_field(struct trace_graph *graph, const struct heap_instance *ins
 
 	if ((uint64_t)field->at + heap->id_size > instance->body_size)
 		return HDB_OK;
-	p = base_view_at(&heap->view, instance->body_offset + field->at, heap->id_size, err);
+	p = base_view_at(&heap->dump.view, instance->body_offset + field->at, heap->id_size, err);
 	if (!p)
 		return HDB_ETRUNC;
 	id = be_id(p, heap->id_size);

@@ -76,7 +76,7 @@ static bool read_head(struct reading *r, uint64_t offset, uint8_t tag, struct hp
 {
 	const unsigned id_size = r->maker->heap->id_size;
 	const uint64_t head = 9 + 2 * (uint64_t)id_size;
-	const struct hprof_range range = { offset, r->maker->heap->source->size };
+	const struct hprof_range range = { offset, r->maker->heap->dump.source->size };
 	bool is_quick;
 
 	if (!offset || !base_view_at(&r->view, offset, head, NULL))
@@ -207,7 +207,7 @@ static int make_block(void *ctx, struct derive_block *block, struct hdb_error *e
 		.maker = m,
 		.block = block,
 		.slot = &m->slots[block->slot],
-		.view = { .src = m->heap->source },
+		.view = { .src = m->heap->dump.source },
 	};
 	size_t local = trace_graph_locals(graph, objects->first_ix);
 	/* The next thread with locals, which are among its references. */
@@ -403,7 +403,7 @@ int trace_rows_make(struct trace_graph *graph, struct graph_rows *rows, uint64_t
 						     .ctx = &m },
 			      err);
 out:
-	heap->is_filtered = was_filtered;
+	heap->filter.is_on = was_filtered;
 	for (unsigned i = 0; m.slots && i < m.slot_count; i++) {
 		free(m.slots[i].length);
 		base_vec_release(&m.slots[i].specials);

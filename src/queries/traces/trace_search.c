@@ -73,9 +73,10 @@ static int compare_roots(const void *a, const void *b)
 
 static int rank_roots(struct heap *heap, struct base_vec *out, struct hdb_error *err)
 {
-	for (uint64_t i = 0; i < heap->root_count; i++) {
-		const unsigned rank = rank_root(&heap->roots[i]);
-		struct ranked_root root = { .ix = heap->roots[i].ix, .rank = (uint8_t)rank };
+	for (uint64_t i = 0; i < heap->roots.count; i++) {
+		const unsigned rank = rank_root(&heap->roots.records[i]);
+		struct ranked_root root = { .ix = heap->roots.records[i].ix,
+					    .rank = (uint8_t)rank };
 		struct heap_object object;
 
 		if (rank == ROOT_KINDS)

@@ -46,7 +46,7 @@ static int class_size(struct heap *heap, uint32_t class_no, uint64_t *bytes, str
 
 	*bytes = 0;
 	if (offset)
-		TRY(hprof_sub_read(&heap->file, &heap->view, offset, &sub, err));
+		TRY(hprof_sub_read(&heap->dump.file, &heap->dump.view, offset, &sub, err));
 	/* The record without its tag. */
 	if (offset && sub.end > sub.offset)
 		*bytes = sub.end - sub.offset - 1;
@@ -381,7 +381,7 @@ static int set_sizes(struct trace_search *s, bool is_wide, const struct base_vec
 		goto out;
 	r = graph_retained(&s->dominators, &s->counts, err);
 out:
-	heap->is_filtered = was_filtered;
+	heap->filter.is_on = was_filtered;
 	free(z.block);
 	return r;
 }

@@ -199,7 +199,7 @@ static int node_field(struct reading *r, const struct heap_instance *instance, u
 	*id = 0;
 	if (at == NODE_NO_FIELD || (uint64_t)at + id_size > instance->body_size)
 		return HDB_OK;
-	p = base_view_at(&r->heap->view, instance->body_offset + at, id_size, err);
+	p = base_view_at(&r->heap->dump.view, instance->body_offset + at, id_size, err);
 	if (!p)
 		return HDB_ETRUNC;
 	*id = be_id(p, id_size);

@@ -159,7 +159,7 @@ static int take_passes(struct query *q, struct triage *t, struct hdb_error *err)
 		goto out;
 	r = triage_take_strings(t, err);
 out:
-	q->heap->is_filtered = was_filtered;
+	q->heap->filter.is_on = was_filtered;
 	return r;
 }
 

@@ -22,8 +22,8 @@ static int find_frame(struct heap *heap, uint32_t thread_ix, uint32_t ix, struct
 	int r = HDB_OK;
 
 	*to.buf = 0;
-	for (uint64_t i = 0; i < heap->root_count && !*to.buf; i++) {
-		const struct store_root *root = &heap->roots[i];
+	for (uint64_t i = 0; i < heap->roots.count && !*to.buf; i++) {
+		const struct store_root *root = &heap->roots.records[i];
 		struct store_thread thread;
 		struct store_trace trace;
 		struct store_frame frame;

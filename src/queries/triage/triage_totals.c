@@ -124,8 +124,8 @@ static int add_jni(struct triage *t, struct hdb_error *err)
 	uint64_t best = 0;
 
 	TRY(heap_load_roots(t->q->heap, err));
-	for (uint64_t i = 0; i < heap->root_count; i++) {
-		const struct store_root *root = &heap->roots[i];
+	for (uint64_t i = 0; i < heap->roots.count; i++) {
+		const struct store_root *root = &heap->roots.records[i];
 		uint64_t retained;
 		bool is_elsewhere;
 
@@ -235,7 +235,7 @@ int triage_take_totals(struct triage *t, struct hdb_error *err)
 	const bool was_filtered = heap_show_chosen(t->q->heap);
 	int r = analysis_load_groups(&t->q->session, DERIVE_CLASS, &groups, err);
 
-	t->q->heap->is_filtered = was_filtered;
+	t->q->heap->filter.is_on = was_filtered;
 	if (r != HDB_OK)
 		goto out;
 	analysis_add_groups(&groups, &whole);

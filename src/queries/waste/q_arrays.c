@@ -166,7 +166,7 @@ static int make(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct arrays *a = ctx;
 	const struct heap_block *objects = block->objects;
-	BASE_VIEW(view, a->q->heap->source);
+	BASE_VIEW(view, a->q->heap->dump.source);
 	int r = heap_read_offsets(a->q->heap, block->block_no, block->values, err);
 
 	heap_want_ahead(a->q->heap, block->block_no);

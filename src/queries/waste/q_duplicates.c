@@ -328,7 +328,7 @@ static int set_string(struct query *q, struct duplicates *d, uint32_t ix, struct
 	int r;
 
 	TRY(heap_string_one(q->heap, ix, &string, err));
-	r = heap_chars_utf8(&q->heap->view, &string.chars, &text, err);
+	r = heap_chars_utf8(&q->heap->dump.view, &string.chars, &text, err);
 	query_set(q, LENGTH, string.chars.count);
 	if (r == HDB_OK)
 		query_set_text_n(q, TEXT, d->text, text.used);

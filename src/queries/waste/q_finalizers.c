@@ -199,7 +199,7 @@ static int add_item(struct query *q, struct finalizers *f, const struct analysis
 	}
 	if (r < 0)
 		return r;
-	if (q->heap->is_filtered) {
+	if (q->heap->filter.is_on) {
 		struct heap_object object;
 
 		/* Of the heap that the object is in, or was: then only its finalizer is left. */

@@ -224,7 +224,7 @@ static int sort_refs(struct query *q, struct stats *s, struct hdb_error *err)
 		struct heap_object object;
 		bool is_reachable;
 
-		if (q->heap->is_filtered) {
+		if (q->heap->filter.is_on) {
 			TRY(heap_object(q->heap, refs[i].ix, &object, err));
 			if (heap_leaves_out(q->heap, object.heap_no))
 				continue;

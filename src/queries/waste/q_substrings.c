@@ -233,7 +233,7 @@ static int set_text(struct query *q, struct substrings *s, uint32_t ix, struct h
 	struct heap_string string;
 
 	TRY(heap_string_one(q->heap, ix, &string, err));
-	TRY(heap_chars_utf8(&q->heap->view, &string.chars, &text, err));
+	TRY(heap_chars_utf8(&q->heap->dump.view, &string.chars, &text, err));
 	query_set_text_n(q, TEXT, s->text, text.used);
 	return HDB_OK;
 }
