@@ -372,11 +372,6 @@ static int print_rows(struct cli *cli)
 {
 #ifdef HAVE_SQLITE
 	struct heapsql_database database = { .db = cli->db, .all = cli->opt.all };
-	const struct heapsql_options options = {
-		.memory_bytes = cli->opt.memory_bytes,
-		.tmp_dir = cli->opt.tmp,
-		.cancel = progress_callbacks().cancel,
-	};
 	struct heapsql *sql = NULL;
 	int r;
 
@@ -384,7 +379,7 @@ static int print_rows(struct cli *cli)
 		return cmd_query(cli);
 	if (!cli->opt.has_format)
 		cli->opt.format = FORMAT_TSV;
-	r = heapsql_open(&options, &sql, &cli->err);
+	r = sql_open(cli, &sql);
 	if (r >= 0)
 		r = heapsql_add(sql, &database, &cli->err);
 	if (r >= 0)

@@ -2,7 +2,6 @@
  * heapdb/cmd_sql.c - `heapdb sql`: which databases, under which names, and which statement.
  */
 #include "heapdb/cli.h"
-#include "heapdb/progress.h"
 #include "heapdb/render.h"
 #include "heapdb/sql_shell.h"
 
@@ -136,11 +135,6 @@ static int open_named(struct run *run, size_t count)
 static int open_databases(struct run *run, size_t count)
 {
 	struct cli *cli = run->cli;
-	const struct heapsql_options options = {
-		.memory_bytes = cli->opt.memory_bytes,
-		.tmp_dir = cli->opt.tmp,
-		.cancel = progress_callbacks().cancel,
-	};
 
 	if (cli->opt.db && count)
 		return cli_fail(&cli->err, HDB_EUSAGE,
@@ -153,7 +147,7 @@ static int open_databases(struct run *run, size_t count)
 		count = 0;
 	}
 	TRY(count ? open_named(run, count) : open_only(run));
-	TRY(heapsql_open(&options, &run->sql, &cli->err));
+	TRY(sql_open(cli, &run->sql));
 	for (size_t i = 0; i < run->count; i++) {
 		const struct heapsql_database database = {
 			.db = run->members[i].db,

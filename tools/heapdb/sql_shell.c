@@ -21,6 +21,17 @@
 #include <histedit.h>
 #endif
 
+int sql_open(struct cli *cli, struct heapsql **sql)
+{
+	const struct heapsql_options options = {
+		.memory_bytes = cli->opt.memory_bytes,
+		.tmp_dir = cli->opt.tmp,
+		.cancel = progress_callbacks().cancel,
+	};
+
+	return heapsql_open(&options, sql, &cli->err);
+}
+
 /* Prints the rows of one statement. */
 static int print(struct cli *cli, struct heapsql_rows *rows)
 {

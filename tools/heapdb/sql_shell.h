@@ -8,6 +8,9 @@
 
 struct heapsql;
 
+/* Opens SQLite with the memory, folder and cancelling of the command line. */
+int sql_open(struct cli *cli, struct heapsql **sql);
+
 /* Runs all statements of a text, and prints the rows of each; stops at the first that fails. */
 int sql_run(struct cli *cli, struct heapsql *sql, const char *text);
 

@@ -3,7 +3,7 @@
  */
 #include "heapdb/where.h"
 
-#include "heapdb/progress.h"
+#include "heapdb/sql_shell.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -68,19 +68,13 @@ static int test(void *ctx, const struct hdb_value *const *values, int *wanted,
 
 int where_open(struct where *w, struct cli *cli, struct hdb_query_args *args)
 {
-	const struct heapsql_options options = {
-		.memory_bytes = cli->opt.memory_bytes,
-		.tmp_dir = cli->opt.tmp,
-		.cancel = progress_callbacks().cancel,
-	};
 	const struct heapsql_database database = { .db = cli->db };
 	int r;
 
 	*w = (struct where){ .cli = cli, .filter = { cli->opt.where, w, begin, uses, test } };
 	if (!cli->opt.where)
 		return HDB_OK;
-	if ((r = heapsql_open(&options, &w->sql, &cli->err)) < 0 ||
-	    (r = heapsql_add(w->sql, &database, &cli->err)) < 0)
+	if ((r = sql_open(cli, &w->sql)) < 0 || (r = heapsql_add(w->sql, &database, &cli->err)) < 0)
 		return r;
 	args->filter = &w->filter;
 	return HDB_OK;
