@@ -24,6 +24,7 @@ struct refs {
 	struct hdb_batch batch;
 	size_t batch_at;
 	uint8_t *marks;                /* these classes; owned; NULL: all */
+	struct hdb_field *fields;      /* by class: that one, without its name; owned; NULL: any */
 	struct hdb_object_facts facts; /* of the object that a function's row is about */
 };
 
@@ -50,16 +51,24 @@ static int mark_holders(struct sql_cursor *c, const char *name, struct hdb_error
 	bool has_any = false;
 
 	s->marks = calloc((size_t)hdb_class_count(c->db) + 1, 1);
-	if (!s->marks)
+	s->fields = calloc((size_t)hdb_class_count(c->db) + 1, sizeof(*s->fields));
+	if (!s->marks || !s->fields)
 		return sql_fail(err, HDB_ENOMEM, "no memory for classes");
 	for (uint32_t no = 0; no < hdb_class_count(c->db); no++) {
 		struct hdb_field *fields;
 		size_t count;
 
 		TRY_ERRORS(hdb_class_fields(c->db, no, &fields, &count, err));
-		for (size_t i = 0; i < count; i++)
-			if (strcmp(fields[i].name, name) == 0)
-				s->marks[no] = 1;
+		for (size_t i = 0; i < count; i++) {
+			if (fields[i].type != HDB_BASIC_OBJECT || strcmp(fields[i].name, name) != 0)
+				continue;
+			s->fields[no] = fields[i];
+			s->fields[no].name = NULL;
+			/* a superclass has one of the name, too: no value is the only one */
+			if (s->marks[no])
+				s->fields[no].from_end = UINT32_MAX;
+			s->marks[no] = 1;
+		}
 		hdb_fields_free(fields);
 		has_any |= s->marks[no];
 	}
@@ -79,6 +88,7 @@ static int begin_scan(struct sql_cursor *c, struct hdb_error *err)
 		TRY(mark_holders(c, name, err));
 	}
 	opt.classes = s->marks;
+	opt.columns = s->fields ? HDB_SCAN_FIELDS : 0;
 	return hdb_scan_open(c->db, &opt, &s->scan, err);
 }
 
@@ -105,19 +115,40 @@ static int begin_refs(struct sql_cursor *c, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/* What the field that is asked for refers to, in the scan's object `at`; HDB_END: nothing. */
+static int read_target(struct sql_cursor *c, size_t at, struct hdb_error *err)
+{
+	struct refs *s = c->state;
+	struct hdb_basic value;
+	int r;
+
+	s->only = HDB_NONE;
+	if (!s->fields)
+		return HDB_OK;
+	r = hdb_scan_field(s->scan, at, &s->fields[s->batch.class_no[at]], &value, err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	r = value.id ? hdb_find(c->db, value.id, &s->only, err) : HDB_END;
+	return r == HDB_NOTFOUND ? HDB_END : r;
+}
+
 /* Begins the list of the next object that the table shows: HDB_OK or HDB_END. */
 static int next_list(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct refs *s = c->state;
+	int r;
 
-	if (s->batch_at == s->batch.count) {
-		if (c->source->cancel && *c->source->cancel)
-			return sql_fail(err, HDB_EINTR, "interrupted");
-		TRY(hdb_scan_next(s->scan, &s->batch, err));
-		s->batch_at = 0;
-	}
-	s->from = s->batch.ix[s->batch_at++];
-	return hdb_list_begin(s->list, s->from, NULL, err);
+	do {
+		if (s->batch_at == s->batch.count) {
+			if (c->source->cancel && *c->source->cancel)
+				return sql_fail(err, HDB_EINTR, "interrupted");
+			TRY(hdb_scan_next(s->scan, &s->batch, err));
+			s->batch_at = 0;
+		}
+		s->from = s->batch.ix[s->batch_at];
+		r = read_target(c, s->batch_at++, err);
+	} while (r == HDB_END);
+	return r == HDB_OK ? hdb_list_begin(s->list, s->from, NULL, err) : r;
 }
 
 /* The next entries of the list; of the lists of all objects, those of the next that has any. */
@@ -167,6 +198,7 @@ static void end_refs(struct sql_cursor *c)
 	hdb_list_close(s->list);
 	hdb_scan_close(s->scan);
 	free(s->marks);
+	free(s->fields);
 }
 
 static int result_name(struct sql_cursor *c, struct sqlite3_context *ctx, uint32_t from,
