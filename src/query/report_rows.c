@@ -14,29 +14,29 @@
 /* Longest text of a row: a sentence with a few names of classes in it. */
 #define TEXT_MAX_BYTES 8192
 
-struct query_story_row query_story_row(const struct query_story *story, const char *kind)
+struct query_report_row query_report_row(const struct query_report *report, const char *kind)
 {
 	assert(kind);
-	return (struct query_story_row){
+	return (struct query_report_row){
 		.kind = kind,
-		.part = story->part,
-		.step = STORY_NONE,
+		.part = report->part,
+		.step = REPORT_NONE,
 		.ix = HEAP_NONE,
 		.class_no = HEAP_NONE,
-		.count = STORY_NONE,
-		.shallow_bytes = STORY_NONE,
-		.retained_bytes = STORY_NONE,
+		.count = REPORT_NONE,
+		.shallow_bytes = REPORT_NONE,
+		.retained_bytes = REPORT_NONE,
 	};
 }
 
-int query_story_add(struct query_story *story, const struct query_story_row *row,
-		    struct hdb_error *err)
+int query_report_add(struct query_report *report, const struct query_report_row *row,
+		     struct hdb_error *err)
 {
-	return base_vec_push(&story->rows, row, sizeof(*row), err);
+	return base_vec_push(&report->rows, row, sizeof(*row), err);
 }
 
-int query_story_text(struct query_story *story, size_t *place, struct hdb_error *err,
-		     const char *format, ...)
+int query_report_text(struct query_report *report, size_t *place, struct hdb_error *err,
+		      const char *format, ...)
 {
 	char buf[TEXT_MAX_BYTES];
 	bool is_cut;
@@ -54,19 +54,19 @@ int query_story_text(struct query_story *story, size_t *place, struct hdb_error 
 	if (is_cut && size && (uint8_t)buf[size - 1] >= 0xc0)
 		size--;
 	buf[size] = '\0';
-	*place = story->texts.count + 1;
-	r = base_bytes_append(&story->texts, buf, size + 1, err);
+	*place = report->texts.count + 1;
+	r = base_bytes_append(&report->texts, buf, size + 1, err);
 	return r < 0 ? r : HDB_OK;
 }
 
-const char *query_story_text_at(const struct query_story *story, size_t place)
+const char *query_report_text_at(const struct query_report *report, size_t place)
 {
-	assert(place <= story->texts.count);
-	return place ? (const char *)story->texts.data + place - 1 : "";
+	assert(place <= report->texts.count);
+	return place ? (const char *)report->texts.data + place - 1 : "";
 }
 
-static void set_object(struct query *q, const struct query_story_row *row,
-		       const struct query_story_columns *c)
+static void set_object(struct query *q, const struct query_report_row *row,
+		       const struct query_report_columns *c)
 {
 	const char *name;
 
@@ -84,8 +84,8 @@ static void set_object(struct query *q, const struct query_story_row *row,
 	}
 }
 
-static void set_texts(struct query *q, const struct query_story *story,
-		      const struct query_story_row *row, const struct query_story_columns *c)
+static void set_texts(struct query *q, const struct query_report *report,
+		      const struct query_report_row *row, const struct query_report_columns *c)
 {
 	const struct {
 		size_t place, column;
@@ -101,51 +101,51 @@ static void set_texts(struct query *q, const struct query_story *story,
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (texts[i].place)
 			query_set_text(q, texts[i].column,
-				       query_story_text_at(story, texts[i].place));
+				       query_report_text_at(report, texts[i].place));
 }
 
-int query_story_next(struct query *q, struct query_story *story,
-		     const struct query_story_columns *c, uint64_t whole)
+int query_report_next(struct query *q, struct query_report *report,
+		      const struct query_report_columns *c, uint64_t whole)
 {
-	const struct query_story_row *row;
+	const struct query_report_row *row;
 
-	BASE_CHECK(query_story_check(story));
-	row = base_vec_next(&story->rows, struct query_story_row, &story->at);
+	BASE_CHECK(query_report_check(report));
+	row = base_vec_next(&report->rows, struct query_report_row, &report->at);
 	if (!row)
 		return HDB_END;
 	query_set_text(q, c->kind, row->kind);
 	set_object(q, row, c);
-	set_texts(q, story, row, c);
-	if (row->part != STORY_NONE)
+	set_texts(q, report, row, c);
+	if (row->part != REPORT_NONE)
 		query_set(q, c->part, row->part);
-	if (row->step != STORY_NONE)
+	if (row->step != REPORT_NONE)
 		query_set(q, c->step, row->step);
-	if (row->count != STORY_NONE)
+	if (row->count != REPORT_NONE)
 		query_set(q, c->count, row->count);
-	if (row->shallow_bytes != STORY_NONE)
+	if (row->shallow_bytes != REPORT_NONE)
 		query_set(q, c->shallow, row->shallow_bytes);
-	if (row->retained_bytes != STORY_NONE) {
+	if (row->retained_bytes != REPORT_NONE) {
 		query_set(q, c->retained, row->retained_bytes);
 		query_set_double(q, c->percent, analysis_percent(row->retained_bytes, whole));
-	} else if (row->shallow_bytes != STORY_NONE) {
+	} else if (row->shallow_bytes != REPORT_NONE) {
 		query_set_double(q, c->percent, analysis_percent(row->shallow_bytes, whole));
 	}
 	return HDB_OK;
 }
 
-void query_story_release(struct query_story *story)
+void query_report_release(struct query_report *report)
 {
-	base_vec_release(&story->rows);
-	base_vec_release(&story->texts);
-	*story = (struct query_story){ 0 };
+	base_vec_release(&report->rows);
+	base_vec_release(&report->texts);
+	*report = (struct query_report){ 0 };
 }
 
-void query_story_check(const struct query_story *story)
+void query_report_check(const struct query_report *report)
 {
-	assert(story->at <= story->rows.count);
-	for (size_t i = 0; i < story->rows.count; i++) {
-		const struct query_story_row *row =
-			base_vec_at(&story->rows, struct query_story_row, i);
+	assert(report->at <= report->rows.count);
+	for (size_t i = 0; i < report->rows.count; i++) {
+		const struct query_report_row *row =
+			base_vec_at(&report->rows, struct query_report_row, i);
 		const size_t places[] = {
 			row->label,     row->holds,           row->text,
 			row->signature, row->signature_shape, row->signature_text
@@ -153,9 +153,9 @@ void query_story_check(const struct query_story *story)
 
 		assert(row->kind);
 		for (size_t k = 0; k < sizeof(places) / sizeof(places[0]); k++)
-			assert(places[k] <= story->texts.count);
+			assert(places[k] <= report->texts.count);
 	}
 	/* Texts end with a zero each. */
-	assert(!story->texts.count ||
-	       *base_vec_at(&story->texts, char, story->texts.count - 1) == '\0');
+	assert(!report->texts.count ||
+	       *base_vec_at(&report->texts, char, report->texts.count - 1) == '\0');
 }

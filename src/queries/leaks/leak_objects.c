@@ -54,21 +54,21 @@ void query_leaking_release(struct query_leaking *f)
 /* ---- telling ---- */
 
 /* "static listeners", "[12]", "map[\"key\"]": how a step holds the next. */
-static int add_holds(struct query_story *story, const struct leak_steps *steps,
+static int add_holds(struct query_report *report, const struct leak_steps *steps,
 		     const struct leak_step *step, size_t *place, struct hdb_error *err)
 {
 	const char *name = leak_steps_text(steps, step->name);
 	if (step->reference->kind == TRACE_LOCAL)
-		return query_story_text(story, place, err, "<local variable>");
+		return query_report_text(report, place, err, "<local variable>");
 	if (step->reference->kind != TRACE_ENTRY)
-		return query_story_text(story, place, err, "%s%s",
-					step->reference->kind == TRACE_STATIC ? "static " : "",
-					name);
-	return query_story_text(story, place, err, "[%s]", name);
+		return query_report_text(report, place, err, "%s%s",
+					 step->reference->kind == TRACE_STATIC ? "static " : "",
+					 name);
+	return query_report_text(report, place, err, "[%s]", name);
 }
 
 /* "Leaking: NO (classes stay); ~~~ suspect reference; labels", in LeakCanary's words. */
-static int add_step_text(struct query_story *story, const struct leak_steps *steps,
+static int add_step_text(struct query_report *report, const struct leak_steps *steps,
 			 const struct leak_step *step, size_t *place, struct hdb_error *err)
 {
 	static const char *const statuses[] = {
@@ -81,8 +81,8 @@ static int add_step_text(struct query_story *story, const struct leak_steps *ste
 	const bool is_root = step->place == 0 && steps->root_kind;
 	const struct library_rule *rule = step->reference ? step->reference->rule : NULL;
 
-	return query_story_text(
-		story, place, err, "%s%s%s%s%s%s%s%s%s%s%s%s", is_root ? "GC root: " : "",
+	return query_report_text(
+		report, place, err, "%s%s%s%s%s%s%s%s%s%s%s%s", is_root ? "GC root: " : "",
 		is_root ? heap_root_name(steps->root_kind) : "", is_root ? "; " : "",
 		statuses[step->status], reason[0] ? " (" : "", reason, reason[0] ? ")" : "",
 		step->is_suspect ? "; ~~~ suspect reference" : "",
@@ -90,21 +90,21 @@ static int add_step_text(struct query_story *story, const struct leak_steps *ste
 		labels[0] ? "; " : "", labels);
 }
 
-static int add_trace(struct query_story *story, const struct leak_steps *steps,
+static int add_trace(struct query_report *report, const struct leak_steps *steps,
 		     struct hdb_error *err)
 {
 	for (size_t i = 0; i < steps->list.count; i++) {
 		const struct leak_step *step = base_vec_at(&steps->list, struct leak_step, i);
-		struct query_story_row row = query_story_row(story, "trace");
+		struct query_report_row row = query_report_row(report, "trace");
 
 		row.ix = step->ix;
 		row.step = step->place;
-		row.retained_bytes = step->bytes == LEAK_NO_SIZE ? STORY_NONE : step->bytes;
-		row.count = step->objects == LEAK_NO_SIZE ? STORY_NONE : step->objects;
+		row.retained_bytes = step->bytes == LEAK_NO_SIZE ? REPORT_NONE : step->bytes;
+		row.count = step->objects == LEAK_NO_SIZE ? REPORT_NONE : step->objects;
 		if (step->reference)
-			TRY(add_holds(story, steps, step, &row.holds, err));
-		TRY(add_step_text(story, steps, step, &row.text, err));
-		TRY(query_story_add(story, &row, err));
+			TRY(add_holds(report, steps, step, &row.holds, err));
+		TRY(add_step_text(report, steps, step, &row.text, err));
+		TRY(query_report_add(report, &row, err));
 	}
 	return HDB_OK;
 }
@@ -125,13 +125,13 @@ static int sum_shallow(struct query_leaking *f, const struct leak_group *group, 
 	return HDB_OK;
 }
 
-static int add_leaking(struct query_leaking *f, struct query_story *story,
+static int add_leaking(struct query_leaking *f, struct query_report *report,
 		       const struct leak_group *group, const struct leak_steps *steps,
 		       struct hdb_error *err)
 {
 	const struct leak_step *last =
 		base_vec_at(&steps->list, struct leak_step, steps->list.count - 1);
-	struct query_story_row row = query_story_row(story, group->rule ? "library" : "leaking");
+	struct query_report_row row = query_report_row(report, group->rule ? "library" : "leaking");
 	char library[NAME_MAX_BYTES] = "", suspect[NAME_MAX_BYTES], signature[BASE_SHA1_TEXT];
 	char text[LEAK_SIGNATURE_MAX_BYTES];
 	int r = sum_shallow(f, group, &row.shallow_bytes, err);
@@ -145,21 +145,21 @@ static int add_leaking(struct query_leaking *f, struct query_story *story,
 		library_leaks_text(group->rule, library, sizeof(library));
 	if (r != HDB_OK)
 		return r;
-	if (suspect[0] && (r = query_story_text(story, &row.holds, err, "%s", suspect)) != HDB_OK)
+	if (suspect[0] && (r = query_report_text(report, &row.holds, err, "%s", suspect)) != HDB_OK)
 		return r;
-	TRY(query_story_text(story, &row.text, err, "%s%s%s; retains %s object%s",
-			     leak_steps_text(steps, last->reason), library[0] ? "; " : "", library,
-			     base_number(group->objects).text, group->objects == 1 ? "" : "s"));
-	if ((r = query_story_text(story, &row.signature, err, "%s", signature)) != HDB_OK)
+	TRY(query_report_text(report, &row.text, err, "%s%s%s; retains %s object%s",
+			      leak_steps_text(steps, last->reason), library[0] ? "; " : "", library,
+			      base_number(group->objects).text, group->objects == 1 ? "" : "s"));
+	if ((r = query_report_text(report, &row.signature, err, "%s", signature)) != HDB_OK)
 		return r;
 	query_leaking_signature_text(group, steps, f->q->heap, BASE_TEXT(text));
 	if (text[0] &&
-	    (r = query_story_text(story, &row.signature_text, err, "%s", text)) != HDB_OK)
+	    (r = query_report_text(report, &row.signature_text, err, "%s", text)) != HDB_OK)
 		return r;
-	return query_story_add(story, &row, err);
+	return query_report_add(report, &row, err);
 }
 
-static int tell_group(struct query_leaking *f, struct query_story *story, size_t no,
+static int tell_group(struct query_leaking *f, struct query_report *report, size_t no,
 		      struct hdb_error *err)
 {
 	const struct leak_group *group = base_vec_at(&f->traces.groups, struct leak_group, no);
@@ -168,19 +168,19 @@ static int tell_group(struct query_leaking *f, struct query_story *story, size_t
 
 	if (r != HDB_OK)
 		goto out;
-	if ((r = add_leaking(f, story, group, &steps, err)) != HDB_OK)
+	if ((r = add_leaking(f, report, group, &steps, err)) != HDB_OK)
 		goto out;
-	if (!story->is_brief)
-		r = add_trace(story, &steps, err);
+	if (!report->is_brief)
+		r = add_trace(report, &steps, err);
 out:
 	leak_steps_release(&steps);
 	return r;
 }
 
-static int add_unreachable(struct query_leaking *f, struct query_story *story, size_t i,
+static int add_unreachable(struct query_leaking *f, struct query_report *report, size_t i,
 			   struct hdb_error *err)
 {
-	struct query_story_row row = query_story_row(story, "unreachable");
+	struct query_report_row row = query_report_row(report, "unreachable");
 	struct leak_steps steps = { .gap = 0 };
 	const struct leak_step *step;
 	const char *labels;
@@ -190,27 +190,27 @@ static int add_unreachable(struct query_leaking *f, struct query_story *story, s
 		goto out;
 	step = base_vec_at(&steps.list, struct leak_step, 0);
 	labels = leak_steps_text(&steps, step->labels);
-	row.part = STORY_NONE;
+	row.part = REPORT_NONE;
 	row.ix = step->ix;
-	if ((r = query_story_text(story, &row.text, err, "%s%s%s",
-				  leak_steps_text(&steps, step->reason), labels[0] ? "; " : "",
-				  labels)) != HDB_OK)
+	if ((r = query_report_text(report, &row.text, err, "%s%s%s",
+				   leak_steps_text(&steps, step->reason), labels[0] ? "; " : "",
+				   labels)) != HDB_OK)
 		goto out;
-	r = query_story_add(story, &row, err);
+	r = query_report_add(report, &row, err);
 out:
 	leak_steps_release(&steps);
 	return r;
 }
 
-static int tell_unreachable(struct query_leaking *f, struct query_story *story,
+static int tell_unreachable(struct query_leaking *f, struct query_report *report,
 			    struct hdb_error *err)
 {
 	for (size_t i = 0; i < f->traces.unreachable.count && i < LEAKS_SHOWN; i++)
-		TRY(add_unreachable(f, story, i, err));
+		TRY(add_unreachable(f, report, i, err));
 	return HDB_OK;
 }
 
-int query_leaking_tell(struct query_leaking *f, struct query_story *story, bool is_library,
+int query_leaking_tell(struct query_leaking *f, struct query_report *report, bool is_library,
 		       struct query_leaking_counts *counts, struct hdb_error *err)
 {
 	for (size_t i = 0; i < f->traces.groups.count; i++) {
@@ -219,9 +219,9 @@ int query_leaking_tell(struct query_leaking *f, struct query_story *story, bool 
 
 		if ((group->rule != NULL) != is_library || counts->told == LEAKS_SHOWN)
 			continue;
-		TRY(tell_group(f, story, i, err));
-		story->part++;
+		TRY(tell_group(f, report, i, err));
+		report->part++;
 		counts->told++;
 	}
-	return is_library ? tell_unreachable(f, story, err) : HDB_OK;
+	return is_library ? tell_unreachable(f, report, err) : HDB_OK;
 }

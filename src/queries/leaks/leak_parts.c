@@ -47,7 +47,7 @@ static int compare_retained(const void *a, const void *b)
 
 /* A list of classes, the largest one by one, as rows of one kind. */
 struct class_list {
-	struct query_story *story;
+	struct query_report *report;
 	const char *kind;
 	bool with_retained; /* what they retain is known */
 	uint64_t least;     /* bytes: less than that is 0.00 % of the heap, and not listed alone */
@@ -56,7 +56,7 @@ struct class_list {
 static int add_row(const struct class_list *list, uint64_t step,
 		   const struct analysis_class_sum *sum, size_t label, struct hdb_error *err)
 {
-	struct query_story_row row = query_story_row(list->story, list->kind);
+	struct query_report_row row = query_report_row(list->report, list->kind);
 
 	row.step = step;
 	row.class_no = sum->class_no;
@@ -65,7 +65,7 @@ static int add_row(const struct class_list *list, uint64_t step,
 	row.shallow_bytes = sum->shallow_bytes;
 	if (list->with_retained)
 		row.retained_bytes = sum->retained_bytes;
-	return query_story_add(list->story, &row, err);
+	return query_report_add(list->report, &row, err);
 }
 
 static uint64_t bytes_of(const struct class_list *list, const struct analysis_class_sum *sum)
@@ -91,8 +91,8 @@ static int add_sorted(const struct class_list *list, const struct analysis_class
 	}
 	if (!other_classes)
 		return HDB_OK;
-	TRY(query_story_text(list->story, &label, err, "others: %zu class%s", other_classes,
-			     other_classes == 1 ? "" : "es"));
+	TRY(query_report_text(list->report, &label, err, "others: %zu class%s", other_classes,
+			      other_classes == 1 ? "" : "es"));
 	return add_row(list, CLASSES_SHOWN, &others, label, err);
 }
 
@@ -122,19 +122,19 @@ static uint64_t least_of(const struct query_leak_suspect *about)
 	return (about->whole_bytes + 19999) / 20000;
 }
 
-int query_leak_children(struct query_story *story, const struct query_leak_suspect *about,
+int query_leak_children(struct query_report *report, const struct query_leak_suspect *about,
 			struct hdb_error *err)
 {
-	const struct class_list list = { story, "child", true, least_of(about) };
+	const struct class_list list = { report, "child", true, least_of(about) };
 
 	return tell_classes(&list, analysis_leak_sums_children(about->sums, about->no),
 			    about->sums->class_count, err);
 }
 
-int query_leak_contents(struct query_story *story, const struct query_leak_suspect *about,
+int query_leak_contents(struct query_report *report, const struct query_leak_suspect *about,
 			struct hdb_error *err)
 {
-	const struct class_list list = { story, "content", false, least_of(about) };
+	const struct class_list list = { report, "content", false, least_of(about) };
 
 	return tell_classes(&list, analysis_leak_sums_contents(about->sums, about->no),
 			    about->sums->class_count, err);
@@ -420,8 +420,8 @@ static int take_node(struct query *q, struct elements *e, uint32_t ix, uint32_t 
 static int follow_list(struct query *q, struct elements *e, const struct class_list *list,
 		       uint32_t ix, struct hdb_error *err)
 {
-	struct query_story *story = list->story;
-	const size_t first = story->rows.count;
+	struct query_report *report = list->report;
+	const size_t first = report->rows.count;
 	uint64_t nodes = 0;
 	size_t text = 0;
 
@@ -436,10 +436,10 @@ static int follow_list(struct query *q, struct elements *e, const struct class_l
 	}
 	TRY(tell_classes(list, e->classes, q->heap->class_count, err));
 	if (ix != HEAP_NONE)
-		TRY(query_story_text(story, &text, err, "of the first %s nodes of the list",
-				     base_number(nodes).text));
-	for (size_t i = first; i < story->rows.count; i++)
-		base_vec_at(&story->rows, struct query_story_row, i)->text = text;
+		TRY(query_report_text(report, &text, err, "of the first %s nodes of the list",
+				      base_number(nodes).text));
+	for (size_t i = first; i < report->rows.count; i++)
+		base_vec_at(&report->rows, struct query_report_row, i)->text = text;
 	return HDB_OK;
 }
 
@@ -456,7 +456,7 @@ static double root_of(double v)
 }
 
 /* How far the estimates of a class may be away, in percent; a class has to be asked only once. */
-static double take_error(struct elements *e, const struct query_story_row *row, uint32_t no)
+static double take_error(struct elements *e, const struct query_report_row *row, uint32_t no)
 {
 	const double count = row->count ? root_of(e->count_squares[no]) / (double)row->count : 0;
 	const double bytes = row->retained_bytes ?
@@ -471,11 +471,12 @@ static double take_error(struct elements *e, const struct query_story_row *row, 
  * Says of each row that is estimated what from, and how far it may be away. The row of all others
  * comes last.
  */
-static int mark_estimates(struct query_story *story, size_t first_row, struct elements *e,
+static int mark_estimates(struct query_report *report, size_t first_row, struct elements *e,
 			  uint32_t class_count, struct hdb_error *err)
 {
-	for (size_t i = first_row; i < story->rows.count; i++) {
-		struct query_story_row *row = base_vec_at(&story->rows, struct query_story_row, i);
+	for (size_t i = first_row; i < report->rows.count; i++) {
+		struct query_report_row *row =
+			base_vec_at(&report->rows, struct query_report_row, i);
 		double error = 0;
 
 		if (row->class_no != HEAP_NONE)
@@ -483,8 +484,8 @@ static int mark_estimates(struct query_story *story, size_t first_row, struct el
 		for (uint32_t no = 0; row->class_no == HEAP_NONE && no < class_count; no++)
 			error += take_error(e, row, no);
 		if (error > 0)
-			TRY(query_story_text(
-				story, &row->text, err,
+			TRY(query_report_text(
+				report, &row->text, err,
 				"estimated from %s of %s entries, within %.2f %% (95 of 100 times)",
 				base_number(e->followed).text, base_number(e->length).text, error));
 	}
@@ -513,10 +514,10 @@ static int make_elements(struct query *q, struct elements *e, struct hdb_error *
 }
 
 /* Rows of children that say the same as the elements, which begin at a row, are left out. */
-static void drop_same(struct query_story *story, size_t from, size_t elements)
+static void drop_same(struct query_report *report, size_t from, size_t elements)
 {
-	struct query_story_row *rows = story->rows.data;
-	const size_t count = story->rows.count - elements;
+	struct query_report_row *rows = report->rows.data;
+	const size_t count = report->rows.count - elements;
 	size_t children = elements;
 
 	while (children > from && strcmp(rows[children - 1].kind, "child") == 0)
@@ -529,16 +530,16 @@ static void drop_same(struct query_story *story, size_t from, size_t elements)
 		    rows[children + i].retained_bytes != rows[elements + i].retained_bytes)
 			return;
 	memmove(rows + children, rows + elements, count * sizeof(*rows));
-	story->rows.count = elements;
+	report->rows.count = elements;
 }
 
-int query_leak_elements(struct query *q, struct query_story *story,
+int query_leak_elements(struct query *q, struct query_report *report,
 			const struct query_leak_suspect *about, struct hdb_error *err)
 {
-	const struct class_list list = { story, "element", true, least_of(about) };
+	const struct class_list list = { report, "element", true, least_of(about) };
 	const struct analysis_suspect *suspect = about->suspect;
 	const uint32_t class_count = about->sums->class_count;
-	const size_t first = story->rows.count;
+	const size_t first = report->rows.count;
 	struct elements e = { .every = 1 };
 	bool any = false;
 	int r;
@@ -557,9 +558,9 @@ int query_leak_elements(struct query *q, struct query_story *story,
 	if ((r = tell_classes(&list, e.classes, class_count, err)) != HDB_OK)
 		goto out;
 	if (e.every > 1)
-		r = mark_estimates(story, first, &e, class_count, err);
+		r = mark_estimates(report, first, &e, class_count, err);
 	else
-		drop_same(story, about->first_row, first);
+		drop_same(report, about->first_row, first);
 out:
 	free(e.classes);
 	free(e.count_squares);

@@ -34,7 +34,7 @@ int query_leak_path_holds(struct query *q, const struct query_leak_path *path, s
 			  struct base_text to, struct hdb_error *err);
 
 /* Appends its rows, of kind "path". */
-int query_leak_path_rows(struct query *q, struct query_story *story,
+int query_leak_path_rows(struct query *q, struct query_report *report,
 			 const struct query_leak_path *path, struct hdb_error *err);
 
 /* The root kinds of an object, "thread object, JNI global". */
@@ -77,7 +77,7 @@ struct query_leak_suspect {
 	const struct analysis_leak_sums *sums; /* of all suspects */
 	size_t no;                             /* its place in them */
 	uint64_t whole_bytes;                  /* 100 % */
-	size_t first_row;                      /* of the story: where its rows begin */
+	size_t first_row;                      /* of the report: where its rows begin */
 	const struct query_leak_owner *owner;
 	const char *holds; /* what a rule says that it holds, "12,000 rows"; NULL: none does */
 	uint64_t held;     /* how many */
@@ -87,7 +87,7 @@ struct query_leak_suspect {
  * The first sentence on a suspect whose other rows are told: owner, field, number, what, size of
  * each, share.
  */
-int query_leak_sentence(struct query *q, const struct query_story *story,
+int query_leak_sentence(struct query *q, const struct query_report *report,
 			const struct query_leak_suspect *about, struct base_text to,
 			struct hdb_error *err);
 
@@ -99,9 +99,9 @@ void query_leak_add_short(struct base_text to, const char *text);
  * that the suspect retains, by class. Exact; classes that are not listed have one row together,
  * with no class.
  */
-int query_leak_children(struct query_story *story, const struct query_leak_suspect *about,
+int query_leak_children(struct query_report *report, const struct query_leak_suspect *about,
 			struct hdb_error *err);
-int query_leak_contents(struct query_story *story, const struct query_leak_suspect *about,
+int query_leak_contents(struct query_report *report, const struct query_leak_suspect *about,
 			struct hdb_error *err);
 
 /*
@@ -110,7 +110,7 @@ int query_leak_contents(struct query_story *story, const struct query_leak_suspe
  * so on. Of very many such children some are chosen by chance and stand for all, which the rows
  * say, with the error that this may make.
  */
-int query_leak_elements(struct query *q, struct query_story *story,
+int query_leak_elements(struct query *q, struct query_report *report,
 			const struct query_leak_suspect *about, struct hdb_error *err);
 
 /*
@@ -118,7 +118,7 @@ int query_leak_elements(struct query *q, struct query_story *story,
  * the locals that matter, those on the path or else those that it dominates with more than a tenth
  * of the suspect's retained size.
  */
-int query_leak_thread(struct query *q, struct query_story *story,
+int query_leak_thread(struct query *q, struct query_report *report,
 		      const struct query_leak_suspect *about, struct hdb_error *err);
 
 #endif

@@ -124,10 +124,10 @@ void query_leak_roots(struct query *q, uint32_t ix, char *buf, size_t size)
 }
 
 /* The row of step `i`. */
-static int add_step(struct query *q, struct query_story *story, const struct query_leak_path *path,
-		    size_t i, struct hdb_error *err)
+static int add_step(struct query *q, struct query_report *report,
+		    const struct query_leak_path *path, size_t i, struct hdb_error *err)
 {
-	struct query_story_row row = query_story_row(story, "path");
+	struct query_report_row row = query_report_row(report, "path");
 	struct heap_object object;
 	char text[NAME_MAX_BYTES];
 	int r;
@@ -139,36 +139,36 @@ static int add_step(struct query *q, struct query_story *story, const struct que
 	TRY(derive_retained(q->derive, row.ix, &row.retained_bytes, err));
 	if ((r = query_leak_path_holds(q, path, i, BASE_TEXT(text), err)) != HDB_OK)
 		return r;
-	if (text[0] && (r = query_story_text(story, &row.holds, err, "%s", text)) != HDB_OK)
+	if (text[0] && (r = query_report_text(report, &row.holds, err, "%s", text)) != HDB_OK)
 		return r;
 	if (i == 0) {
 		query_leak_roots(q, row.ix, text, sizeof(text));
 		if (text[0])
-			r = query_story_text(story, &row.text, err, "GC root: %s%s", text,
-					     path->is_passing ?
-						     "; reached through a local variable of this "
-						     "thread, which does not hold it" :
-						     "");
+			r = query_report_text(report, &row.text, err, "GC root: %s%s", text,
+					      path->is_passing ?
+						      "; reached through a local variable of this "
+						      "thread, which does not hold it" :
+						      "");
 	}
-	return r == HDB_OK ? query_story_add(story, &row, err) : r;
+	return r == HDB_OK ? query_report_add(report, &row, err) : r;
 }
 
-static int add_gap(struct query_story *story, uint64_t steps, struct hdb_error *err)
+static int add_gap(struct query_report *report, uint64_t steps, struct hdb_error *err)
 {
-	struct query_story_row gap = query_story_row(story, "gap");
-	const int r = query_story_text(story, &gap.text, err, "%" PRIu64 " more steps", steps);
+	struct query_report_row gap = query_report_row(report, "gap");
+	const int r = query_report_text(report, &gap.text, err, "%" PRIu64 " more steps", steps);
 
 	gap.count = steps;
-	return r == HDB_OK ? query_story_add(story, &gap, err) : r;
+	return r == HDB_OK ? query_report_add(report, &gap, err) : r;
 }
 
-int query_leak_path_rows(struct query *q, struct query_story *story,
+int query_leak_path_rows(struct query *q, struct query_report *report,
 			 const struct query_leak_path *path, struct hdb_error *err)
 {
 	for (size_t i = 0; i < path->count; i++) {
 		if (path->gap && i == path->gap_at)
-			TRY(add_gap(story, path->gap, err));
-		TRY(add_step(q, story, path, i, err));
+			TRY(add_gap(report, path->gap, err));
+		TRY(add_step(q, report, path, i, err));
 	}
 	return HDB_OK;
 }

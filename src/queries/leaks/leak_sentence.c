@@ -171,16 +171,16 @@ static int find_entries(struct query *q, const struct query_leak_suspect *about,
 }
 
 /* What the suspect holds: of the rows told the largest class, if it keeps enough. */
-static void find_class(const struct query_story *story, const struct query_leak_suspect *about,
+static void find_class(const struct query_report *report, const struct query_leak_suspect *about,
 		       struct held *out)
 {
 	const uint64_t least = about->suspect->retained_bytes / MAIN_PART;
 	uint64_t objects = 0;
 
 	*out = (struct held){ .class_no = HEAP_NONE };
-	for (size_t i = about->first_row; i < story->rows.count; i++) {
-		const struct query_story_row *row =
-			base_vec_at(&story->rows, struct query_story_row, i);
+	for (size_t i = about->first_row; i < report->rows.count; i++) {
+		const struct query_report_row *row =
+			base_vec_at(&report->rows, struct query_report_row, i);
 
 		if (strcmp(row->kind, "content") == 0)
 			objects += row->count;
@@ -199,12 +199,12 @@ static void find_class(const struct query_story *story, const struct query_leak_
  * Objects of the class that is held in all that the suspect retains: there may be more than where
  * it accumulates. What each of these holds is not known.
  */
-static void count_content(const struct query_story *story, const struct query_leak_suspect *about,
+static void count_content(const struct query_report *report, const struct query_leak_suspect *about,
 			  struct held *held)
 {
-	for (size_t i = about->first_row; i < story->rows.count; i++) {
-		const struct query_story_row *row =
-			base_vec_at(&story->rows, struct query_story_row, i);
+	for (size_t i = about->first_row; i < report->rows.count; i++) {
+		const struct query_report_row *row =
+			base_vec_at(&report->rows, struct query_report_row, i);
 
 		if (strcmp(row->kind, "content") != 0 || row->class_no != held->class_no ||
 		    !held->count || row->count <= held->count ||
@@ -283,7 +283,7 @@ static int look_inside(struct query *q, uint32_t end_ix, struct held *held, stru
 }
 
 /* Of a single suspect: objects of one class, entries of a collection, one array, or anything. */
-static int find_held(struct query *q, const struct query_story *story,
+static int find_held(struct query *q, const struct query_report *report,
 		     const struct query_leak_suspect *about, struct held *out,
 		     struct hdb_error *err)
 {
@@ -294,7 +294,7 @@ static int find_held(struct query *q, const struct query_story *story,
 	const char *class, *of;
 	uint32_t collection;
 
-	find_class(story, about, out);
+	find_class(report, about, out);
 	TRY(heap_object(q->heap, end_ix, &end, err));
 	if (out->class_no == HEAP_NONE && end.shallow_bytes >= s->retained_bytes / MAIN_PART) {
 		*out = (struct held){ 1,
@@ -311,7 +311,7 @@ static int find_held(struct query *q, const struct query_story *story,
 	TRY(find_entries(q, about, &entries, &collection, err));
 	if (collection == HEAP_NONE) {
 		TRY(look_inside(q, end_ix, out, err));
-		count_content(story, about, out);
+		count_content(report, about, out);
 		return HDB_OK;
 	}
 	/* Its own entries, java.util.HashMap$Node, are inside of it. */
@@ -320,7 +320,7 @@ static int find_held(struct query *q, const struct query_story *story,
 	if (!class || (strncmp(class, of, strlen(of)) == 0 && class[strlen(of)] == '$'))
 		*out = entries;
 	else
-		count_content(story, about, out);
+		count_content(report, about, out);
 	return HDB_OK;
 }
 
@@ -371,7 +371,7 @@ static void add_owner(struct query *q, const struct query_leak_suspect *about,
 			       owner->count ? base_number(owner->count).text : "most");
 }
 
-int query_leak_sentence(struct query *q, const struct query_story *story,
+int query_leak_sentence(struct query *q, const struct query_report *report,
 			const struct query_leak_suspect *about, struct base_text to,
 			struct hdb_error *err)
 {
@@ -389,7 +389,7 @@ int query_leak_sentence(struct query *q, const struct query_story *story,
 		held = (struct held){ about->held, s->retained_bytes, HEAP_NONE, 0,
 				      false,       about->holds };
 	else if (s->ix != HEAP_NONE)
-		TRY(find_held(q, story, about, &held, err));
+		TRY(find_held(q, report, about, &held, err));
 	add_held(q, &held, to);
 	if (held.class_no != HEAP_NONE)
 		TRY(add_loader(q, held.class_no, to, err));

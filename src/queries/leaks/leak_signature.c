@@ -347,20 +347,20 @@ static int find_start(struct signer *s, const struct query_leak_path *path, uint
 	return r;
 }
 
-static int keep(struct query_story *story, const struct signer *s, struct query_story_row *row,
+static int keep(struct query_report *report, const struct signer *s, struct query_report_row *row,
 		struct hdb_error *err)
 {
 	char hash[BASE_SHA1_TEXT];
 
 	hash_text(s->names.text, hash);
-	TRY(query_story_text(story, &row->signature_text, err, "%s", s->names.text));
-	TRY(query_story_text(story, &row->signature, err, "%s", hash));
+	TRY(query_report_text(report, &row->signature_text, err, "%s", s->names.text));
+	TRY(query_report_text(report, &row->signature, err, "%s", hash));
 	hash_text(s->shapes.text, hash);
-	return query_story_text(story, &row->signature_shape, err, "%s", hash);
+	return query_report_text(report, &row->signature_shape, err, "%s", hash);
 }
 
-int query_leak_sign(struct query *q, struct query_story *story,
-		    const struct query_leak_suspect *about, struct query_story_row *row,
+int query_leak_sign(struct query *q, struct query_report *report,
+		    const struct query_leak_suspect *about, struct query_report_row *row,
 		    struct hdb_error *err)
 {
 	const struct analysis_suspect *s = about->suspect;
@@ -386,7 +386,7 @@ int query_leak_sign(struct query *q, struct query_story *story,
 		add_same(&signer, name);
 	else if (s->ix == HEAP_NONE)
 		r = add_own(&signer, NULL, s->class_no, "", err);
-	return r == HDB_OK ? keep(story, &signer, row, err) : r;
+	return r == HDB_OK ? keep(report, &signer, row, err) : r;
 }
 
 /* ---- leaking objects ---- */

@@ -27,8 +27,8 @@
 #define LEAK_SIGNATURE_MAX_BYTES 8000
 
 /* Fills the three cells of a suspect's row. */
-int query_leak_sign(struct query *q, struct query_story *story,
-		    const struct query_leak_suspect *about, struct query_story_row *row,
+int query_leak_sign(struct query *q, struct query_report *report,
+		    const struct query_leak_suspect *about, struct query_report_row *row,
 		    struct hdb_error *err);
 
 /*

@@ -90,21 +90,21 @@ static void prefer_path(struct locals *locals)
 	qsort(locals->list, locals->count, sizeof(locals->list[0]), compare_frames);
 }
 
-static int add_locals(struct query *q, struct query_story *story, const struct locals *locals,
+static int add_locals(struct query *q, struct query_report *report, const struct locals *locals,
 		      uint32_t frame, struct hdb_error *err)
 {
 	for (size_t i = 0; i < locals->count; i++) {
-		struct query_story_row row = query_story_row(story, "local");
+		struct query_report_row row = query_report_row(report, "local");
 		struct heap_object object;
 
 		if (locals->list[i].frame != frame)
 			continue;
 		TRY(heap_object(q->heap, locals->list[i].ix, &object, err));
 		row.ix = locals->list[i].ix;
-		row.step = frame == STORE_NONE ? STORY_NONE : frame;
+		row.step = frame == STORE_NONE ? REPORT_NONE : frame;
 		row.shallow_bytes = object.shallow_bytes;
 		row.retained_bytes = locals->list[i].retained_bytes;
-		TRY(query_story_add(story, &row, err));
+		TRY(query_report_add(report, &row, err));
 	}
 	return HDB_OK;
 }
@@ -117,10 +117,10 @@ static bool has_local(const struct locals *locals, uint32_t frame)
 	return false;
 }
 
-static int add_frame(struct query *q, struct query_story *story, const struct store_trace *trace,
+static int add_frame(struct query *q, struct query_report *report, const struct store_trace *trace,
 		     uint32_t depth, struct hdb_error *err)
 {
-	struct query_story_row row = query_story_row(story, "frame");
+	struct query_report_row row = query_report_row(report, "frame");
 	char text[FRAME_MAX_BYTES] = "?";
 	struct store_frame frame;
 	int r = heap_trace_frame(q->heap, trace, depth, &frame, err);
@@ -130,13 +130,14 @@ static int add_frame(struct query *q, struct query_story *story, const struct st
 	if (r == HDB_OK && (r = heap_frame_text(q->heap, &frame, text, sizeof(text), err)) < 0)
 		return r;
 	row.step = depth;
-	if ((r = query_story_text(story, &row.text, err, "at %s", text)) != HDB_OK)
+	if ((r = query_report_text(report, &row.text, err, "at %s", text)) != HDB_OK)
 		return r;
-	return query_story_add(story, &row, err);
+	return query_report_add(report, &row, err);
 }
 
-static int add_stack(struct query *q, struct query_story *story, const struct store_thread *thread,
-		     const struct locals *locals, struct hdb_error *err)
+static int add_stack(struct query *q, struct query_report *report,
+		     const struct store_thread *thread, const struct locals *locals,
+		     struct hdb_error *err)
 {
 	struct store_trace trace = { 0 };
 	uint32_t next = 0;
@@ -147,9 +148,9 @@ static int add_stack(struct query *q, struct query_story *story, const struct st
 	if (r != HDB_OK)
 		trace.frame_count = 0;
 	for (; next < trace.frame_count && next < FRAMES_SHOWN; next++) {
-		if ((r = add_frame(q, story, &trace, next, err)) != HDB_OK)
+		if ((r = add_frame(q, report, &trace, next, err)) != HDB_OK)
 			return r;
-		if ((r = add_locals(q, story, locals, next, err)) != HDB_OK)
+		if ((r = add_locals(q, report, locals, next, err)) != HDB_OK)
 			return r;
 	}
 	/* Locals are sorted by frame: the deeper frames that matter. */
@@ -159,13 +160,13 @@ static int add_stack(struct query *q, struct query_story *story, const struct st
 		if (frame == STORE_NONE || frame < next)
 			continue;
 		if (frame < trace.frame_count &&
-		    (r = add_frame(q, story, &trace, frame, err)) != HDB_OK)
+		    (r = add_frame(q, report, &trace, frame, err)) != HDB_OK)
 			return r;
-		if ((r = add_locals(q, story, locals, frame, err)) != HDB_OK)
+		if ((r = add_locals(q, report, locals, frame, err)) != HDB_OK)
 			return r;
 		next = frame + 1;
 	}
-	return has_local(locals, STORE_NONE) ? add_locals(q, story, locals, STORE_NONE, err) :
+	return has_local(locals, STORE_NONE) ? add_locals(q, report, locals, STORE_NONE, err) :
 					       HDB_OK;
 }
 
@@ -182,11 +183,11 @@ static int find_thread(struct query *q, uint32_t ix, struct store_thread *out,
 	return HDB_NOTFOUND;
 }
 
-int query_leak_thread(struct query *q, struct query_story *story,
+int query_leak_thread(struct query *q, struct query_report *report,
 		      const struct query_leak_suspect *about, struct hdb_error *err)
 {
 	const struct query_leak_path *path = about->path;
-	struct query_story_row row = query_story_row(story, "thread");
+	struct query_report_row row = query_report_row(report, "thread");
 	struct locals locals = { .about = about };
 	struct store_thread thread;
 	struct heap_object object;
@@ -202,7 +203,7 @@ int query_leak_thread(struct query *q, struct query_story *story,
 		return r < 0 ? r : HDB_OK;
 	if ((r = derive_retained(q->derive, row.ix, &row.retained_bytes, err)) != HDB_OK)
 		return r < 0 ? r : HDB_OK;
-	if ((r = query_story_add(story, &row, err)) != HDB_OK)
+	if ((r = query_report_add(report, &row, err)) != HDB_OK)
 		return r < 0 ? r : HDB_OK;
 	if ((r = find_thread(q, row.ix, &thread, err)) != HDB_OK)
 		return r < 0 ? r : HDB_OK;
@@ -216,5 +217,5 @@ int query_leak_thread(struct query *q, struct query_story *story,
 			return r;
 	}
 	prefer_path(&locals);
-	return add_stack(q, story, &thread, &locals, err);
+	return add_stack(q, report, &thread, &locals, err);
 }

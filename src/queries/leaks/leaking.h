@@ -27,11 +27,11 @@ void query_leaking_release(struct query_leaking *leaking);
 
 /*
  * Kinds "leaking" and "trace": one for all that the same references keep, with its path (unless the
- * story is brief), the one that retains most first. They are parts of the story from story->part
+ * report is brief), the one that retains most first. They are parts of the report from report->part
  * on, which goes up, as counts->told does. is_library: kind "library" instead, those that are known
  * to be the fault of a library, and kind "unreachable", what nothing keeps.
  */
-int query_leaking_tell(struct query_leaking *leaking, struct query_story *story, bool is_library,
+int query_leaking_tell(struct query_leaking *leaking, struct query_report *report, bool is_library,
 		       struct query_leaking_counts *counts, struct hdb_error *err);
 
 #endif

@@ -131,7 +131,7 @@ struct leaks {
 	struct analysis_suspects suspects;
 	struct analysis_leak_sums sums;
 	struct query_leak_path *paths; /* one a suspect */
-	struct query_story story;
+	struct query_report report;
 	struct explain_rules rules;
 	uint64_t first_part; /* number of the first suspect */
 };
@@ -141,7 +141,7 @@ static int add_suspect(struct query *q, struct leaks *l, const struct query_leak
 		       struct hdb_error *err)
 {
 	const struct analysis_suspect *s = about->suspect;
-	struct query_story_row row = query_story_row(&l->story, "suspect");
+	struct query_report_row row = query_report_row(&l->report, "suspect");
 
 	row.ix = s->ix;
 	row.class_no = s->ix == HEAP_NONE ? s->class_no : HEAP_NONE;
@@ -149,25 +149,25 @@ static int add_suspect(struct query *q, struct leaks *l, const struct query_leak
 	row.shallow_bytes = s->shallow_bytes;
 	row.retained_bytes = s->retained_bytes;
 	if (about->owner->name[0])
-		TRY(query_story_text(&l->story, &row.holds, err, "%s", about->owner->name));
-	TRY(query_leak_sign(q, &l->story, about, &row, err));
-	return query_story_add(&l->story, &row, err);
+		TRY(query_report_text(&l->report, &row.holds, err, "%s", about->owner->name));
+	TRY(query_leak_sign(q, &l->report, about, &row, err));
+	return query_report_add(&l->report, &row, err);
 }
 
-static int add_sentence(struct query *q, struct query_story *story,
+static int add_sentence(struct query *q, struct query_report *report,
 			const struct query_leak_suspect *about, struct hdb_error *err)
 {
 	char text[TEXT_MAX_BYTES];
 	size_t place;
 
-	TRY(query_leak_sentence(q, story, about, BASE_TEXT(text), err));
-	TRY(query_story_text(story, &place, err, "%s", text));
-	base_vec_at(&story->rows, struct query_story_row, about->first_row)->text = place;
+	TRY(query_leak_sentence(q, report, about, BASE_TEXT(text), err));
+	TRY(query_report_text(report, &place, err, "%s", text));
+	base_vec_at(&report->rows, struct query_report_row, about->first_row)->text = place;
 	return HDB_OK;
 }
 
 /* Fills in an object and its sizes, and appends the row. */
-static int add_object(struct query *q, struct query_story *story, struct query_story_row row,
+static int add_object(struct query *q, struct query_report *report, struct query_report_row row,
 		      uint32_t ix, struct hdb_error *err)
 {
 	struct heap_object object;
@@ -176,17 +176,17 @@ static int add_object(struct query *q, struct query_story *story, struct query_s
 	TRY(derive_retained(q->derive, ix, &row.retained_bytes, err));
 	row.ix = ix;
 	row.shallow_bytes = object.shallow_bytes;
-	return query_story_add(story, &row, err);
+	return query_report_add(report, &row, err);
 }
 
-static int add_members(struct query *q, struct query_story *story, const struct analysis_suspect *s,
-		       struct hdb_error *err)
+static int add_members(struct query *q, struct query_report *report,
+		       const struct analysis_suspect *s, struct hdb_error *err)
 {
-	struct query_story_row row = query_story_row(story, "member");
+	struct query_report_row row = query_report_row(report, "member");
 
 	for (size_t i = 0; i < s->members.count && i < MEMBERS_SHOWN; i++) {
 		row.step = i;
-		TRY(add_object(q, story, row, *base_vec_at(&s->members, uint32_t, i), err));
+		TRY(add_object(q, report, row, *base_vec_at(&s->members, uint32_t, i), err));
 	}
 	return HDB_OK;
 }
@@ -216,7 +216,7 @@ static int explain_suspect(struct query *q, struct leaks *l, struct query_leak_s
 			   struct explain_answer *answer, struct hdb_error *err)
 {
 	const uint64_t bytes = about->suspect->retained_bytes;
-	struct query_story_row row = query_story_row(&l->story, "explanation");
+	struct query_report_row row = query_report_row(&l->report, "explanation");
 	const int r = find_explanation(q, l, about, answer, err);
 
 	if (r != HDB_OK)
@@ -226,18 +226,18 @@ static int explain_suspect(struct query *q, struct leaks *l, struct query_leak_s
 		about->holds = answer->holds;
 		about->held = answer->held;
 	}
-	TRY(query_story_text(&l->story, &row.text, err, "%s (%s)", answer->says,
-			     explain_verdict_name(answer->rule->verdict)));
-	TRY(query_story_add(&l->story, &row, err));
-	row = query_story_row(&l->story, "advice");
-	TRY(query_story_text(&l->story, &row.text, err, "%s", answer->advice));
-	return query_story_add(&l->story, &row, err);
+	TRY(query_report_text(&l->report, &row.text, err, "%s (%s)", answer->says,
+			      explain_verdict_name(answer->rule->verdict)));
+	TRY(query_report_add(&l->report, &row, err));
+	row = query_report_row(&l->report, "advice");
+	TRY(query_report_text(&l->report, &row.text, err, "%s", answer->advice));
+	return query_report_add(&l->report, &row, err);
 }
 
 static int tell_suspect(struct query *q, struct leaks *l, size_t i, struct hdb_error *err)
 {
 	const struct analysis_suspect *s = &l->suspects.list[i];
-	struct query_story *story = &l->story;
+	struct query_report *report = &l->report;
 	struct query_leak_owner owner;
 	struct explain_answer answer;
 	struct query_leak_suspect about = { .suspect = s,
@@ -245,24 +245,24 @@ static int tell_suspect(struct query *q, struct leaks *l, size_t i, struct hdb_e
 					    .sums = &l->sums,
 					    .no = i,
 					    .whole_bytes = l->suspects.whole_bytes,
-					    .first_row = story->rows.count,
+					    .first_row = report->rows.count,
 					    .owner = &owner };
 
-	story->part = l->first_part + i;
+	report->part = l->first_part + i;
 	TRY(query_leak_blame(q, s, &l->paths[i], &owner, err));
 	TRY(add_suspect(q, l, &about, err));
 	TRY(explain_suspect(q, l, &about, &answer, err));
 	if (s->point_ix != HEAP_NONE)
-		TRY(add_object(q, story, query_story_row(story, "point"), s->point_ix, err));
-	TRY(query_leak_path_rows(q, story, about.path, err));
-	TRY(add_members(q, story, s, err));
-	TRY(query_leak_children(story, &about, err));
-	TRY(query_leak_elements(q, story, &about, err));
-	TRY(query_leak_contents(story, &about, err));
-	TRY(query_leak_thread(q, story, &about, err));
-	TRY(add_sentence(q, story, &about, err));
-	if (story->is_brief)
-		story->rows.count = about.first_row + 1;
+		TRY(add_object(q, report, query_report_row(report, "point"), s->point_ix, err));
+	TRY(query_leak_path_rows(q, report, about.path, err));
+	TRY(add_members(q, report, s, err));
+	TRY(query_leak_children(report, &about, err));
+	TRY(query_leak_elements(q, report, &about, err));
+	TRY(query_leak_contents(report, &about, err));
+	TRY(query_leak_thread(q, report, &about, err));
+	TRY(add_sentence(q, report, &about, err));
+	if (report->is_brief)
+		report->rows.count = about.first_row + 1;
 	return HDB_OK;
 }
 
@@ -313,7 +313,7 @@ static int may_be_one(struct query *q, const struct leaks *l, const size_t pair[
 static int tell_common(struct query *q, struct leaks *l, size_t first, bool *is_told,
 		       struct hdb_error *err)
 {
-	struct query_story_row row = query_story_row(&l->story, "common");
+	struct query_report_row row = query_report_row(&l->report, "common");
 	size_t shared = SIZE_MAX, used = 0, count = 0;
 	char numbers[NAME_MAX_BYTES] = "";
 
@@ -333,16 +333,16 @@ static int tell_common(struct query *q, struct leaks *l, size_t first, bool *is_
 	}
 	if (!count)
 		return HDB_OK;
-	row.part = STORY_NONE;
-	TRY(query_story_text(&l->story, &row.text, err,
-			     "Suspects %" PRIu64 "%s may be one leak: the paths to them begin "
-			     "alike, and what they share holds them.",
-			     l->first_part + first, numbers));
-	TRY(query_story_add(&l->story, &row, err));
+	row.part = REPORT_NONE;
+	TRY(query_report_text(&l->report, &row.text, err,
+			      "Suspects %" PRIu64 "%s may be one leak: the paths to them begin "
+			      "alike, and what they share holds them.",
+			      l->first_part + first, numbers));
+	TRY(query_report_add(&l->report, &row, err));
 	row.text = 0;
 	for (size_t i = 0; i < shared; i++) {
 		row.step = i;
-		TRY(add_object(q, &l->story, row, l->paths[first].nodes[i], err));
+		TRY(add_object(q, &l->report, row, l->paths[first].nodes[i], err));
 	}
 	return HDB_OK;
 }
@@ -424,7 +424,7 @@ static int tell_suspects(struct query *q, struct leaks *l, struct hdb_error *err
 	for (size_t i = 0; i < l->suspects.count; i++)
 		if ((r = tell_suspect(q, l, i, err)) != HDB_OK)
 			goto out;
-	for (size_t i = 0; i < l->suspects.count && !l->story.is_brief; i++)
+	for (size_t i = 0; i < l->suspects.count && !l->report.is_brief; i++)
 		if (!is_told[i] && (r = tell_common(q, l, i, is_told, err)) != HDB_OK)
 			goto out;
 out:
@@ -444,14 +444,14 @@ static int tell_all(struct query *q, struct leaks *l, struct query_leaking_count
 
 	if (r != HDB_OK)
 		goto out;
-	l->story.part = 1;
-	if ((r = query_leaking_tell(leaking, &l->story, false, counts, err)) != HDB_OK)
+	l->report.part = 1;
+	if ((r = query_leaking_tell(leaking, &l->report, false, counts, err)) != HDB_OK)
 		goto out;
-	l->first_part = l->story.part;
+	l->first_part = l->report.part;
 	if ((r = tell_suspects(q, l, err)) != HDB_OK)
 		goto out;
-	l->story.part = l->first_part + l->suspects.count;
-	r = query_leaking_tell(leaking, &l->story, true, counts, err);
+	l->report.part = l->first_part + l->suspects.count;
+	r = query_leaking_tell(leaking, &l->report, true, counts, err);
 out:
 	query_leaking_release(leaking);
 	return r;
@@ -463,14 +463,14 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 	struct query_leaking_counts leaking = { .objects = 0 };
 	int r;
 
-	l->story.is_brief = query_option(q, "brief") != NULL;
+	l->report.is_brief = query_option(q, "brief") != NULL;
 	TRY(explain_rules_open(&q->session, q->heap->rules_path, &l->rules, err));
 	TRY(find_suspects(q, l, err));
 	l->rules.whole_bytes = l->suspects.whole_bytes;
 	TRY(tell_all(q, l, &leaking, err));
-	q->total = l->story.rows.count;
+	q->total = l->report.rows.count;
 	r = add_facts(q, l, &leaking, err);
-	if (r == HDB_OK && l->story.is_brief)
+	if (r == HDB_OK && l->report.is_brief)
 		query_choose(q, "suspect,kind,id,class,label,via_field,objects,shallow,retained,"
 				"percent,text,signature,signature_shape,signature_text");
 	return r;
@@ -478,14 +478,14 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 
 static int next_leaks(struct query *q, struct hdb_error *err)
 {
-	static const struct query_story_columns cells = {
+	static const struct query_report_columns cells = {
 		SUSPECT, KIND,     STEP,    ID,   CLASS,     LABEL, HOLDS,          COUNT,
 		SHALLOW, RETAINED, PERCENT, TEXT, SIGNATURE, SHAPE, SIGNATURE_TEXT,
 	};
 	struct leaks *l = q->state;
 
 	(void)err;
-	return query_story_next(q, &l->story, &cells, l->suspects.whole_bytes);
+	return query_report_next(q, &l->report, &cells, l->suspects.whole_bytes);
 }
 
 static void close_leaks(struct query *q)
@@ -494,7 +494,7 @@ static void close_leaks(struct query *q)
 
 	analysis_suspects_release(&l->suspects);
 	analysis_leak_sums_release(&l->sums);
-	query_story_release(&l->story);
+	query_report_release(&l->report);
 	explain_rules_release(&l->rules);
 	free(l->paths);
 }

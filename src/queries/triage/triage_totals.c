@@ -177,7 +177,7 @@ out:
 static int add_leaking(struct triage *t, struct hdb_error *err)
 {
 	struct triage_figure *f = &t->figures[TRIAGE_SHOULD_BE_GONE];
-	struct query_story story = { .part = 1, .is_brief = true };
+	struct query_report report = { .part = 1, .is_brief = true };
 	struct query_leaking_counts counts;
 	struct query_leaking *leaking = NULL;
 	int r = query_leaking_find(t->q, &leaking, &counts, err);
@@ -185,21 +185,21 @@ static int add_leaking(struct triage *t, struct hdb_error *err)
 	if (r != HDB_OK)
 		goto out;
 	for (unsigned pass = 0; pass < 2; pass++)
-		if ((r = query_leaking_tell(leaking, &story, pass == 1, &counts, err)) != HDB_OK)
+		if ((r = query_leaking_tell(leaking, &report, pass == 1, &counts, err)) != HDB_OK)
 			goto out;
 	f->count = counts.objects;
 	f->bytes = counts.retained_bytes;
-	if (counts.leaks && story.rows.count) {
-		const struct query_story_row *row =
-			base_vec_at(&story.rows, struct query_story_row, 0);
+	if (counts.leaks && report.rows.count) {
+		const struct query_report_row *row =
+			base_vec_at(&report.rows, struct query_report_row, 0);
 
 		f->ix = row->ix;
 		(void)snprintf(f->detail, sizeof(f->detail), "kept by %s",
-			       query_story_text_at(&story, row->holds));
+			       query_report_text_at(&report, row->holds));
 	}
 out:
 	query_leaking_release(leaking);
-	query_story_release(&story);
+	query_report_release(&report);
 	return r;
 }
 
