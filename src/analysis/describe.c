@@ -22,7 +22,7 @@ void analysis_value_text(const struct heap_value *value, char *buf, size_t size)
 	heap_basic_text(value, buf, size);
 }
 
-/* Adds how many elements a collection has, if it tells. */
+/* Adds how many elements a collection has, if that is known. */
 static void describe_size(const struct session *session, uint32_t ix, char *buf, size_t size)
 {
 	struct heap_collection c;

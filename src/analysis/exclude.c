@@ -239,7 +239,7 @@ static int read_held(const struct analysis_excludes *s, uint32_t from, uint32_t 
 		uint64_t id;
 
 		if ((uint64_t)place->at + size > instance.body_size)
-			break; /* a short instance: the import has told */
+			break; /* a short instance, which the import has reported */
 		at = base_view_at(&s->session->heap->dump.view, instance.body_offset + place->at,
 				  size, err);
 		if (!at)

@@ -11,7 +11,7 @@
  */
 #define ANALYSIS_EXCLUDES_MAX 64
 
-/* What is excluded if nobody says: paths through these tell nobody why an object is alive. */
+/* What is excluded by default: paths through these do not explain why an object is alive. */
 #define ANALYSIS_EXCLUDES_WEAK "weak,soft,phantom,finalizer"
 
 struct analysis_excluded_field {

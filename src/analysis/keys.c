@@ -39,7 +39,7 @@ struct analysis_key_way {
 	struct heap_place place; /* of the field */
 };
 
-/* In this process alone: nobody can write values that all fall into one slot. */
+/* Different in each process, so that no dump can be made whose values all fall into one slot. */
 static struct heap_text_hash hash_bytes(const void *bytes, size_t size, uint64_t kind)
 {
 	const XXH128_hash_t hash = XXH3_128bits_withSeed(bytes, size, base_hash_seed() + kind);

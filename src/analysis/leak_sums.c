@@ -19,7 +19,7 @@
  * objects dominate.
  */
 #define FIRST_LABEL (UINT32_MAX - NO_SUSPECT)
-/* Objects ahead for which memory is asked. */
+/* Distance, in objects, of prefetches. */
 #define AHEAD 16u
 
 static_assert(SUSPECTS_MAX <= NO_SUSPECT, "a number of a suspect is a byte");
@@ -109,7 +109,7 @@ static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	return HDB_OK;
 }
 
-/* Classes are there only if groups are asked for. */
+/* Classes are there only if groups are wanted. */
 static int link_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct counting *c = ctx;

@@ -51,7 +51,7 @@ void analysis_members_release(const struct session *session, struct analysis_mem
 int analysis_members_count(const struct session *session, const char *target, bool with_sub,
 			   struct analysis_members *out, struct hdb_error *err);
 
-/* How far somebody is who takes them one by one; zero-initialise, release in any case. */
+/* The state of an iteration over them; zero-initialise, release in any case. */
 struct analysis_member_list {
 	struct heap_block *block; /* owned */
 	uint32_t block_no, at;    /* the block that comes next; the next place in this one */

@@ -1,5 +1,5 @@
 /*
- * analysis/properties.c - system properties and what else tells of the VM; where they are is data.
+ * analysis/properties.c - system properties and other facts of the VM; where they are is data.
  */
 #include "analysis/properties.h"
 

@@ -88,7 +88,7 @@ static int read_referent(struct heap *heap, uint64_t offset, uint32_t at, uint32
 		return HDB_OK;
 	TRY_ERRORS(hprof_sub_read(&heap->dump.file, &heap->dump.view, offset, &sub, err));
 	if (sub.tag != HPROF_INSTANCE_DUMP || (uint64_t)at + heap->id_size > sub.body_size)
-		return HDB_OK; /* a short instance: the import has told */
+		return HDB_OK; /* a short instance, which the import has reported */
 	p = base_view_at(&heap->dump.view, sub.body_offset + at, heap->id_size, err);
 	if (!p)
 		return HDB_ETRUNC;

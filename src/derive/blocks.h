@@ -8,7 +8,7 @@
 
 #include "base/thread.h"
 
-/* Blocks in work at once: what a thread works on, and what waits to be taken. */
+/* Blocks in flight: those that threads work on, and finished ones that are taken in order. */
 #define DERIVE_SLOTS_PER_THREAD 3u
 
 /* What one block's work has for itself. */
@@ -22,7 +22,7 @@ struct derive_block {
 	BASE_APART;
 };
 
-/* Work on one block; ctx is whoever asked's. */
+/* Work on one block; ctx is that of the pass. */
 typedef int (*derive_block_fn)(void *ctx, struct derive_block *block, struct hdb_error *err);
 
 /* Work on all blocks. */

@@ -47,7 +47,7 @@ struct children {
 	uint32_t part_no;
 };
 
-/* ---- throwing objects on the buckets of their dominators ---- */
+/* ---- objects are put into buckets by dominator ---- */
 
 static int read_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {

@@ -146,7 +146,7 @@ static int pack_block(void *ctx, struct derive_block *block, struct hdb_error *e
 			return r;
 		entries += n;
 	}
-	/* What is left out is told by the fields of each, which the calling thread looks at. */
+	/* Which references are left out depends on fields, which the calling thread reads. */
 	if (l->filter && s->specials.count > WANT_SPECIALS)
 		heap_want_block(heap, block->block_no);
 	return HDB_OK;

@@ -180,7 +180,7 @@ static void join(struct base_vec *out)
 	out->count = n;
 }
 
-/* Which classes are asked; *any: whether there are any. */
+/* Which classes can own native memory; *any: whether there are any. */
 static int choose_classes(struct finder *f, bool *any, struct hdb_error *err)
 {
 	f->rule_of = calloc((size_t)f->heap->class_count + 1, 1);

@@ -2,7 +2,7 @@
  * derive/orphans.c - the table orphans: objects of an incomplete dump that nothing in it holds.
  *
  * In a dump that was cut, or that has no roots, most objects may hang on what is missing. They
- * count as roots, as Eclipse MAT has it if it is told to keep unreachable objects, so that what
+ * count as roots, as in Eclipse MAT with "keep unreachable objects", so that what
  * they hold can be looked at. Of objects that hold one another in a circle which nothing else leads
  * to, one is taken.
  */

@@ -14,7 +14,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Edges ahead at which an object's counter is asked for. */
+/* Distance, in edges, at which an object's counter is prefetched. */
 #define AHEAD 16
 
 struct turn {

@@ -15,7 +15,7 @@
 /* A field of the platform's that is no collection says less than an application's. */
 #define COST_PLATFORM 2u
 /*
- * An object's class, a class's loader and super class: all have one, whoever needs it. A loader's
+ * An object's class, a class's loader and super class: all have one, needed or not. A loader's
  * list of classes is a better reason.
  */
 #define COST_CLASS 24u

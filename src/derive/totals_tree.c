@@ -2,11 +2,16 @@
  * derive/totals_tree.c - counts, sizes and retained sizes of groups of classes, from the dominator
  * tree.
  *
- * Inner nodes of the tree get preorder numbers (graph/preorder.h). With each object thrown on the
- * bucket of the number that it is found by (its own, or a leaf's dominator's), the buckets give the
- * tree in preorder. There, the members of a group that no other dominates are those that come after
- * the end of the subtree of the one before. Objects without number, leaves of the top level, are
- * topmost in any case.
+ * The retained size of a group is the sum over its topmost members: those that no other member
+ * dominates. In preorder they are easy to tell: a member is topmost if it comes after the end of
+ * the last topmost member's subtree. So one walk in preorder serves all groups of all kinds, with a
+ * number for each group.
+ *
+ * The tree is too large to walk by pointers. Its inner nodes get preorder numbers
+ * (graph/preorder.h), and each object is put into the bucket of its number, or, if it is a leaf, of
+ * its dominator's. The buckets, sorted range by range on all threads, give the tree in preorder.
+ * Leaves of the top level have no number and are topmost in any case: they are summed up in the
+ * pass over the objects.
  *
  * In the buckets an object is a member number: its class, or, if it is a class object or a class
  * loader and so counts otherwise by loader, a number beyond the classes (member_of).
@@ -27,10 +32,10 @@
 /* Ranges in work at once, a thread: each takes some MB. */
 #define SLOTS_PER_THREAD 2u
 
-/* Objects ahead for which memory is asked. */
+/* Distance, in objects, of prefetches. */
 #define AHEAD 16u
 
-/* What one class's objects come to. */
+/* The objects of one class, summed up by one slot. */
 struct class_sum {
 	uint64_t count, bytes, unreachable_count, unreachable_bytes;
 	uint64_t topmost_bytes; /* retained by leaves of the top level */
@@ -43,7 +48,7 @@ struct inner_row {
 	uint32_t count;  /* inner nodes of its subtree */
 };
 
-/* A range of numbers, made ready on any thread. */
+/* A range of preorder numbers, sorted on any thread before it is walked. */
 struct range_slot {
 	struct graph_child_range leaves;
 	struct inner_row *inner;
@@ -51,7 +56,7 @@ struct range_slot {
 	BASE_APART;
 };
 
-/* A class that was opened until a number. */
+/* A class that is open, up to a preorder number. */
 struct opened {
 	uint32_t end, class_no;
 };
@@ -156,8 +161,8 @@ static void count_block(struct totals_tree *w, const struct derive_block *block)
 }
 
 /*
- * Puts the place of the inner node in each object's dominator's stead, its own or a leaf's
- * dominator's; GRAPH_NONE for those that need none. values[] is 1 for inner nodes.
+ * Replaces each object's dominator by the place of an inner node: its own, or a leaf's dominator's;
+ * GRAPH_NONE for objects that go into no bucket. values[] becomes 1 for inner nodes.
  */
 static void find_places(struct totals_tree *w, struct derive_block *block)
 {
@@ -202,7 +207,7 @@ static int make_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	TRY_ERRORS(derive_tree_read(w->t->derive, block, tree, err));
 	count_block(w, block);
 	find_places(w, block);
-	/* Places become numbers; inner nodes have the count of their subtree beside, leaves 0. */
+	/* Places become preorder numbers; values[] the count of a subtree, 0 for leaves. */
 	for (uint32_t i = 0; i < count; i++) {
 		const uint32_t place = tree->dominator[i];
 
@@ -260,7 +265,7 @@ static void add_sum(struct derive_total *total, const struct class_sum *sum)
 	total->unreachable_bytes += sum->unreachable_bytes;
 }
 
-/* What all slots have counted goes to the groups. */
+/* Adds the sums of all slots to the groups. */
 static void add_sums(struct totals_tree *w)
 {
 	const size_t class_count = w->t->derive->heap->class_count;
@@ -281,7 +286,7 @@ static void add_sums(struct totals_tree *w)
 		loaders->totals[i % loaders->count].retained_bytes += w->loader_topmost[i];
 }
 
-/* Each class's objects are in a group of each kind. */
+/* One pass over all objects: sums by class, and all other objects into buckets. */
 static int put_objects(struct totals_tree *w, struct hdb_error *err)
 {
 	struct derive *derive = w->t->derive;
@@ -322,8 +327,9 @@ static int put_objects(struct totals_tree *w, struct hdb_error *err)
 /* ---- the walk ---- */
 
 /*
- * Retained by an object that counts for its class and those super classes that no dominator counts
- * for.
+ * Adds what an object retains to its class and its superclasses, except for those of which an
+ * object above it, in the dominator tree, is an instance: these have it already. Sums are kept as
+ * differences, so that only the ends of that chain of superclasses are touched.
  */
 static void add_supers(struct totals_tree *w, uint32_t class_no, uint64_t bytes, uint32_t end)
 {
@@ -331,16 +337,18 @@ static void add_supers(struct totals_tree *w, uint32_t class_no, uint64_t bytes,
 	struct class_tree *supers = &w->t->supers;
 	const uint32_t covered = derive_class_tree_covered(supers, class_no);
 
+	assert(class_no < w->t->derive->heap->class_count);
 	totals[class_no].retained_bytes += bytes;
 	if (covered != STORE_NONE)
 		totals[covered].retained_bytes -= bytes;
 	if (end && !supers->open[class_no]) {
+		assert(w->opened_count < w->t->derive->heap->class_count);
 		derive_class_tree_open(supers, class_no);
 		w->opened[w->opened_count++] = (struct opened){ end, class_no };
 	}
 }
 
-/* An object in the tree that the walk has come to; `end` of its subtree, 0 for a leaf. */
+/* Visits an object in preorder; `end` is that of its subtree, 0 for a leaf. */
 static void add_object(struct totals_tree *w, uint32_t row, uint32_t member_no, uint64_t units,
 		       uint32_t end)
 {
@@ -352,6 +360,7 @@ static void add_object(struct totals_tree *w, uint32_t row, uint32_t member_no, 
 		const uint32_t group =
 			k == DERIVE_LOADER ? member.loader_group : g->of_class[member.class_no];
 
+		assert(group < g->count);
 		if (k == DERIVE_SUPERCLASS || row < w->until[k][group])
 			continue;
 		g->totals[group].retained_bytes += bytes;
@@ -364,6 +373,7 @@ static void add_object(struct totals_tree *w, uint32_t row, uint32_t member_no, 
 /* Enters the inner nodes up to this one. */
 static void go_to(struct totals_tree *w, uint32_t row)
 {
+	assert(row < w->end);
 	for (; w->row <= row; w->row++) {
 		const struct inner_row *inner = &w->slot->inner[w->row - w->base];
 
@@ -403,12 +413,15 @@ static int read_inner(struct totals_tree *w, struct range_slot *slot, uint32_t n
 	memset(slot->inner, 0xff, size);
 	if ((r = base_bucket_begin(&w->inner, no, &reader, err)) != HDB_OK)
 		goto out;
-	while ((r = base_bucket_next(&reader, BASE_RECORD(2, 2), v, err)) == HDB_OK)
+	while ((r = base_bucket_next(&reader, BASE_RECORD(2, 2), v, err)) == HDB_OK) {
+		assert(v[0] >> w->leaves.bits == no);
+		assert(v[3]); /* itself at least */
 		slot->inner[v[0] - base] = (struct inner_row){
 			.member = (uint32_t)v[1],
 			.units = v[2],
 			.count = (uint32_t)v[3],
 		};
+	}
 out:
 	base_bucket_end(&reader);
 	return r < 0 ? r : HDB_OK;
@@ -526,7 +539,7 @@ int derive_totals_add_objects(struct totals *t, struct hdb_error *err)
 		goto out;
 	if ((r = put_objects(&w, err)) != HDB_OK)
 		goto out;
-	/* From here on the buckets are all. */
+	/* From here on only the buckets are needed. */
 	base_big_free(t->derive->work, &w.order.link_big);
 	free(w.blocks);
 	w.blocks = NULL;

@@ -49,9 +49,9 @@ struct heap_offsets {
 	uint64_t offset[PACK_GROUP];
 };
 
-/* What whoever reads an answer should know first. */
+/* What a reader of any answer should know first. */
 struct heap_state {
-	/* one line: the dump there is another one by now; NULL: it is not, or it is gone */
+	/* one line: the dump file has changed since; NULL: it has not, or it is gone */
 	char *stale;
 	char *incomplete;       /* one line: what the dump lacks; NULL: nothing that is known */
 	const char *redacted;   /* one line: values were removed from it; NULL: not known to be */

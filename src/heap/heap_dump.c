@@ -25,7 +25,7 @@
 /* Contents that are kept in the database: what of them is kept inflated, of the budget. */
 #define KEPT_CACHE_PART 8u
 #define KEPT_CACHE_MAX (64u << 20)
-/* What is asked for behind the record of a block's last object, which may be a short array. */
+/* Bytes prefetched behind the head of a block's last object, which may be a short array. */
 #define WANT_BYTES_MORE 4096u
 
 int heap_check(struct heap *heap, struct hdb_error *err)
@@ -171,7 +171,7 @@ int heap_open_dump(struct heap *heap, struct hdb_error *err)
 	if (r < 0) {
 		base_source_close(heap->dump.source);
 		heap->dump.source = NULL;
-		/* Labels do without a dump that is not there; the system's failures are told. */
+		/* Labels do without a dump that is not there; failures of the system are errors. */
 		if (r == HDB_ENOMEM || r == HDB_EIO || r == HDB_ECORRUPT)
 			return store_fail(heap->store, &why, err);
 		if (err)

@@ -1,6 +1,6 @@
 /*
- * heap/heap_state.c - what whoever reads an answer should know first: that the dump beside the
- * database is another one by now, and what of the heap the dump never had.
+ * heap/heap_state.c - what a reader of any answer should know first: that the dump file has changed
+ * since the import, and which parts of the heap the dump lacks.
  */
 #include "base/fingerprint.h"
 #include "heap/heap.h"
@@ -94,8 +94,8 @@ static int find_stale(struct heap *heap, struct hdb_error *err)
 }
 
 /*
- * What is kept in the database cannot change, but the compressed file may be another one by now:
- * its size tells.
+ * What is kept in the database cannot change, but the compressed file may have: its size shows
+ * that.
  */
 static int find_replaced(struct heap *heap, struct hdb_error *err)
 {

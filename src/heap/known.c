@@ -226,7 +226,7 @@ static int field_value(struct heap *heap, const struct heap_instance *instance,
 	TRY(get_place(heap, sought, &place, err));
 	size = hprof_type_size(place.type, heap->id_size);
 	if (!size || (uint64_t)place.at + size > instance->body_size)
-		return HDB_NOTFOUND; /* a short instance: the import has told */
+		return HDB_NOTFOUND; /* a short instance, which the import has reported */
 	p = base_view_at(&heap->dump.view, instance->body_offset + place.at, size, err);
 	if (!p)
 		return HDB_ETRUNC;

@@ -1,5 +1,5 @@
 /*
- * heap/platform_classes.c - classes that nobody who looks for a leak can change: tables of
+ * heap/platform_classes.c - classes of the platform, which an application cannot change: tables of
  * names.
  */
 #include "heap/platform_classes.h"

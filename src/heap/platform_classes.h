@@ -1,5 +1,5 @@
 /*
- * heap/platform_classes.h - classes that nobody who looks for a leak can change.
+ * heap/platform_classes.h - classes of the platform, which an application cannot change.
  */
 #ifndef HEAP_PLATFORM_CLASSES_H
 #define HEAP_PLATFORM_CLASSES_H

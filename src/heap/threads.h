@@ -6,7 +6,7 @@
 
 #include "heap/heap.h"
 
-/* Number of threads that the dump tells of; thread number `no` of them, in order of serial. */
+/* Number of threads in the dump; thread number `no` of them, in order of serial. */
 uint64_t heap_thread_count(struct heap *heap);
 int heap_thread(struct heap *heap, uint64_t no, struct store_thread *out, struct hdb_error *err);
 

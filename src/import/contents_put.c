@@ -117,7 +117,7 @@ int import_unpack(struct import *im, struct base_input *input, struct hdb_error 
 	TRY(tell_damage(&k, err));
 	TRY(store_put_table(im->writer, STORE_CONTENTS, k.size, err));
 	TRY(store_put_settle(im->writer, err));
-	/* Who keeps a dump in its database wants a small file. */
+	/* A database that holds its dump should be small. */
 	TRY(store_pack_tables(im->writer, err));
 	return open_contents(&k, err);
 }

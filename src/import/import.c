@@ -254,7 +254,7 @@ static int check_end(struct import *im, struct hdb_error *err)
 	    im->records.counts[0][HPROF_HEAP_DUMP_END].count)
 		return HDB_OK;
 	if (im->damage.incomplete & STORE_LACKS_END)
-		return HDB_OK; /* told already */
+		return HDB_OK; /* reported already */
 	for (size_t i = 0; i < im->damage.problems.count; i++)
 		if (base_vec_at(&im->damage.problems, struct store_problem, i)->kind ==
 		    HPROF_PROBLEM_TRUNCATED)

@@ -20,7 +20,7 @@ int import_mapping_open(struct import *im, struct hdb_error *err)
 
 int import_put_mapping_meta(struct import *im, struct hdb_error *err)
 {
-	/* For whoever imports anew, from another folder. */
+	/* So that the file is found when the dump is imported again from another folder. */
 	char *path = realpath(im->opt->mapping_path, NULL);
 	const struct import_number numbers[] = {
 		{ "names.classes", im->names.class_count },

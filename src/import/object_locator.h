@@ -14,7 +14,7 @@
 #include "hprof/quick.h"
 #include "import/idset.h"
 
-/* Objects in a piece: at most twice as many are read in vain for each block and piece. */
+/* Objects in a piece, at most. A block may have to skip twice as many for each of its pieces. */
 #define IMPORT_PIECE_OBJECTS 512u
 /* A jump of the IDs by this much begins a new piece: it must not span what lies between. */
 #define IMPORT_GAP_BYTES (1u << 20)

@@ -36,7 +36,7 @@ static inline int import_locator_read_sub(const struct hprof_file *file, struct 
 					  struct hdb_error *err)
 {
 	/*
-	 * Its own, so that the compiler may keep *sub in registers: nobody else gets its address.
+	 * Separate from *sub, whose address would escape: so the compiler keeps that in registers.
 	 */
 	struct hprof_sub slow;
 	int r;

@@ -286,7 +286,7 @@ static int read_run(struct import_prescan *a, unsigned id_size, uint64_t *at, ui
 
 /* ---- a chunk ---- */
 
-/* Steps over what is no instance and no array: false if it cannot be told what it is. */
+/* Skips a record that is no instance and no array; false: it is not recognised. */
 static bool skip_other(struct import_prescan *a, const struct hprof_file *file, uint64_t *at)
 {
 	struct hprof_sub sub;

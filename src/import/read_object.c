@@ -410,7 +410,7 @@ static uint32_t heap_of(const struct import *im, uint64_t offset)
 			    0;
 }
 
-/* Notes what object i of the block tells of its class: its distance to the next one, its length. */
+/* Notes object i of the block by its class: its distance to the next one, and its length. */
 static int note_object(struct import *im, struct maker *m, uint32_t i, const struct store_object *o,
 		       struct hdb_error *err)
 {

@@ -174,7 +174,7 @@ static inline struct maker_class *import_class_entry(struct maker *m, uint64_t c
 	return &m->classes[import_id_hash(class_id) % MAKER_CLASSES];
 }
 
-/* Takes the answers to what was asked first, and asks for the next that m->raw has. */
+/* Completes the oldest group of look-ups, and prefetches for the next IDs in m->raw. */
 int import_look_up(struct import *im, struct maker *m, struct hdb_error *err);
 
 /* Finds what m->raw has and m->found has not yet. */

@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 
-/* Identifiers ahead for whose place in the map memory is asked. */
+/* Distance, in identifiers, at which slots of the map are prefetched. */
 #define TEXTS_AHEAD 16u
 
 int import_scan_texts(struct scan *s, struct hdb_error *err)

@@ -47,7 +47,7 @@
 #define JAVA_COMPACT_HEADERS 24u
 #define JAVA_PACKED_ARRAYS 23u
 #define JAVA_JOINED_REFERENCES 25u
-/* Taken if neither version text nor class tells anything. */
+/* The default if neither a version text nor a class identifies the VM. */
 #define JAVA_GUESS 8u
 
 /* Versions before which the rules or the table of known classes differ. */

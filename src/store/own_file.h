@@ -1,7 +1,7 @@
 /*
  * store/own_file.h - files with a name that others can guess, in a folder that others may write:
- * the temporary file of an import and LMDB's lock file. What somebody planted under such a name is
- * never written to.
+ * the temporary file of an import and LMDB's lock file. What another user has planted under such a
+ * name is never written to.
  *
  * In a folder without the sticky bit others can also take our files away and put theirs there at
  * any moment; what can be seen of that is an error, but only a folder of one's own or a sticky one

@@ -11,7 +11,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Objects ahead whose sizes are asked for. */
+/* Distance, in objects, at which sizes are prefetched. */
 #define SIZES_AHEAD 24u
 
 /* Instead of a dominator's number. */
@@ -43,6 +43,7 @@ static int load_shallow(void *ctx, struct derive_block *block, struct hdb_error 
 	for (uint32_t i = 0; i < block->objects->count; i++) {
 		const uint32_t number = (uint32_t)block->values[i];
 
+		assert(number <= b->dominators->count);
 		if (number && !base_sizes_set(&b->sizes, number,
 					      derive_units(b->derive, block->objects->shallow[i])))
 			atomic_store(&b->is_too_big, true);
@@ -70,7 +71,7 @@ static int sum_sizes(struct build *b, bool is_wide, struct hdb_error *err)
 	return graph_retained(b->dominators, &b->sizes, err);
 }
 
-/* What no root reaches: for the table whole, for which objects need not be looked at again then. */
+/* Counts objects that no root reaches, which spares heap_totals.c a pass over the objects. */
 static void count_unreached(struct build *b, const struct derive_block *block)
 {
 	struct derive_unreached sum = { 0 };
@@ -114,7 +115,7 @@ static int fill_dominators(void *ctx, struct derive_block *block, struct hdb_err
 
 	if (r < 0)
 		return r;
-	/* Two steps, so that the second one's memory can be asked for all at once. */
+	/* In two steps, so that the cache misses of each overlap. */
 	for (uint32_t i = 0; i < count; i++)
 		block->values[i] =
 			block->values[i] ? b->dominators->dominator[block->values[i]] : UNREACHED;
@@ -198,7 +199,7 @@ static int find_dominators(struct derive *derive, struct graph_dominators *domin
 	struct graph_rows rows;
 	int r;
 
-	/* For the graph and the numbers first, then for the links. */
+	/* The memory serves the graph and the numbers first, then the links. */
 	base_pool_reserve(derive->work,
 			  GRAPH_DOMINATORS_BYTES * (derive->heap->object_count + 1ull));
 	base_work_keep(derive->work,

@@ -2,12 +2,15 @@
  * derive/dominators/dominators_spill.c - dominators and retained sizes by object, where memory is
  * short.
  *
+ * Retained sizes are sums up the dominator tree, whose random accesses would make a machine without
+ * memory for them swap. Here each step reads and writes files in order instead (time-forward
+ * processing: Chiang et al., "External-Memory Graph Algorithms", SODA 1995).
+ *
  * Sizes are known by object, dominators by number. Objects go into spill buckets by ranges of
- * numbers. The ranges are worked off from the highest down: an object's sum is complete when it is
- * its turn, since whatever it dominates has a higher number. What it adds to a dominator of a lower
- * range goes into that range's bucket. Once the dominator's range is there, so is its index, and
- * the object's row goes into a bucket of blocks of objects. (Sending what is computed to where it
- * is needed later: Chiang et al., "External-Memory Graph Algorithms", SODA 1995.)
+ * numbers, and the ranges are processed from the highest down. An object's sum is complete when its
+ * turn comes, since all that it dominates has higher numbers. If its dominator is in a lower range,
+ * the sum goes into that range's bucket. When that range is loaded, so is the dominator's index,
+ * and the object's row goes into a bucket of blocks of objects, from which the tables are written.
  */
 #include "derive/dominators/dominators_spill.h"
 
@@ -18,14 +21,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers of a range: what is known of them fits the second-level cache or nearly so. */
+/* Numbers of a range: its arrays, 1.3 MB, about fit a second-level cache. */
 #define RANGE_BITS 16u
 #define RANGE_NUMBERS ((uint32_t)1 << RANGE_BITS)
 
-/* Buckets of rows: more would have no chunk of a useful size each. */
+/* Buckets of rows, at most: with more of them chunks become too small to write well. */
 #define ROW_BUCKETS_MAX 4096u
 
-/* Parts of the budget: for chunks of each kind of buckets, and what they leave to others. */
+/* Parts of the budget: for chunks of each kind of buckets, and what is kept in memory of them. */
 #define CHUNK_SHARE 16u
 #define KEPT_SHARE 4u
 
@@ -138,6 +141,7 @@ static int take_objects(struct spilled *p, uint32_t range, struct hdb_error *err
 	while ((r = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK) {
 		const uint32_t k = (uint32_t)v[OBJECT_NUMBER] % RANGE_NUMBERS;
 
+		assert(v[OBJECT_NUMBER] >> RANGE_BITS == range);
 		p->ix[k] = (uint32_t)v[OBJECT_IX];
 		p->units[k] = v[OBJECT_UNITS];
 	}
@@ -147,7 +151,7 @@ out:
 	return r < 0 ? r : HDB_OK;
 }
 
-/* What higher ranges sent. */
+/* Adds the sums that higher ranges have put into the bucket. */
 static int take_sums(struct spilled *p, uint32_t range, struct hdb_error *err)
 {
 	struct base_bucket_reader reader;
@@ -159,6 +163,7 @@ static int take_sums(struct spilled *p, uint32_t range, struct hdb_error *err)
 	while ((r = base_bucket_next(&reader, BASE_RECORD(2, 2), v, err)) == HDB_OK) {
 		const uint32_t k = (uint32_t)v[SUM_DOMINATOR] % RANGE_NUMBERS;
 
+		assert(v[SUM_DOMINATOR] >> RANGE_BITS == range);
 		p->below[k] += v[SUM_BELOW] + v[SUM_UNITS];
 		if ((r = add_row(p, (uint32_t)v[SUM_IX], p->ix[k], v[SUM_BELOW], err)) != HDB_OK)
 			goto out;
@@ -180,6 +185,7 @@ static int add_to_dominator(struct spilled *p, uint32_t base, uint32_t k, struct
 		[SUM_UNITS] = p->units[k],
 	};
 
+	assert(dominator < base + k); /* in preorder, a dominator comes first */
 	if (dominator == 0)
 		return add_row(p, p->ix[k], p->ix[k], p->below[k], err);
 	if (dominator < base)
@@ -195,7 +201,7 @@ static int sum_range(struct spilled *p, uint32_t range, struct hdb_error *err)
 	uint32_t k = left < RANGE_NUMBERS ? left + 1 : RANGE_NUMBERS;
 
 	assert(base <= p->dominators->count);
-	/* The next range's dominators. */
+	/* Read ahead: the dominators of the next range. */
 	if (range)
 		base_big_soon(&p->dominators->dominator_big,
 			      (uint64_t)(base - RANGE_NUMBERS) * sizeof(*p->dominators->dominator),
@@ -227,7 +233,7 @@ static int fill_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	uint64_t v[BASE_BUCKET_FIELDS];
 	int r = base_bucket_begin(&p->rows, block->block_no / p->blocks_per_bucket, &reader, err);
 
-	/* Nothing of what no root reaches. */
+	/* Objects that no root reaches have no row, and the value 0. */
 	memset(block->values, 0, block->objects->count * sizeof(*block->values));
 	if (r != HDB_OK)
 		goto out;

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* Objects ahead for which memory is asked. */
+/* Distance, in objects, of prefetches. */
 #define AHEAD 16u
 
 struct numbering {

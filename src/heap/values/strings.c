@@ -183,7 +183,7 @@ static int read_fields(struct heap *heap, const struct heap_reader *reader,
 	if (l->count != NO_FIELD && need < l->count + 4ull)
 		need = l->count + 4ull;
 	if (sub.tag != HPROF_INSTANCE_DUMP || need > sub.body_size)
-		return HDB_NOTFOUND; /* a short instance: the import has told */
+		return HDB_NOTFOUND; /* a short instance, which the import has reported */
 	body = base_view_at(reader->view, sub.body_offset, need, err);
 	if (!body)
 		return HDB_ETRUNC;
@@ -251,7 +251,7 @@ int heap_string_find(struct heap *heap, const struct heap_reader *reader,
 		return HDB_OK;
 	if ((r = read_sub(heap, reader, target, &sub, err)) != HDB_OK)
 		return r < 0 ? r : HDB_OK;
-	/* Without content it is only the length that the dump tells. */
+	/* Without its content only the length is known. */
 	if (sub.tag != HPROF_PRIMITIVE_ARRAY_DUMP ||
 	    (sub.element_type != HPROF_CHAR && sub.element_type != HPROF_BYTE))
 		return HDB_OK;

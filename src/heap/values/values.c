@@ -104,7 +104,7 @@ int heap_fields_next(struct heap_fields *f, struct hdb_error *err)
 		return HDB_OK;
 	size = hprof_type_size(f->field.type, f->heap->id_size);
 	if (!size || f->offset > f->end || size > f->end - f->offset)
-		return HDB_END; /* a short instance: the import has told */
+		return HDB_END; /* a short instance, which the import has reported */
 	const uint8_t *p = base_view_at(&f->heap->dump.view, f->offset, size, err);
 	if (!p)
 		return HDB_ETRUNC;
