@@ -541,7 +541,8 @@ static int resolve_value(struct oql_eval *ev, const struct oql_call *call, struc
 		TRY(oql_object_field(ev, NULL, name, &of, out));
 		if (out->type == OQL_V_REFERENCE) {
 			TRY(oql_object_meant(ev, out, &ix));
-			*out = ix == HDB_NONE ? (struct oql_value){ 0 } : oql_object(ix);
+			*out = oql_object(ix);
+			out->type = ix == HDB_NONE ? OQL_V_NULL : OQL_V_OBJECT;
 		}
 		if (!dot)
 			return HDB_OK;
