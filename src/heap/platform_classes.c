@@ -40,13 +40,8 @@ bool heap_is_number_array(const char *class_name)
 
 bool heap_is_platform_class(const char *class_name)
 {
-	static const char tools[] = "com.sun.tools.";
-
 	if (is_primitive_name(class_name))
 		return true;
-	/* javac and its like are programs; they hold for themselves. */
-	if (strncmp(class_name, tools, sizeof(tools) - 1) == 0)
-		return false;
 	for (size_t i = 0; i < sizeof(platform_prefixes) / sizeof(platform_prefixes[0]); i++)
 		if (strncmp(class_name, platform_prefixes[i], strlen(platform_prefixes[i])) == 0)
 			return true;

@@ -115,6 +115,15 @@ static bool is_structure(struct heap *heap, uint32_t class_no)
 	return rule && strcmp(rule->class_name, outer) == 0;
 }
 
+/* Not the platform's. javac and its like are programs of their own. */
+static bool is_own(const char *class_name)
+{
+	static const char tools[] = "com.sun.tools.";
+
+	return strncmp(class_name, tools, sizeof(tools) - 1) == 0 ||
+	       !heap_is_platform_class(class_name);
+}
+
 int leak_blame_step(struct query *q, const struct query_leak_path *path, size_t i,
 		    enum leak_blame *out, struct hdb_error *err)
 {
@@ -127,9 +136,9 @@ int leak_blame_step(struct query *q, const struct query_leak_path *path, size_t 
 	if (object.kind == STORE_OBJECT_ARRAY || object.kind == STORE_PRIMITIVE_ARRAY ||
 	    (object.kind == STORE_INSTANCE && is_structure(q->heap, object.class_no)))
 		*out = BLAME_ARRAY;
-	else if (!heap_is_platform_class(heap_class_name(q->heap, object.kind == STORE_CLASS ?
-									  (uint32_t)object.length :
-									  object.class_no)))
+	else if (is_own(heap_class_name(q->heap, object.kind == STORE_CLASS ?
+							 (uint32_t)object.length :
+							 object.class_no)))
 		*out = BLAME_OWN;
 	else if (object.kind == STORE_CLASS)
 		*out = BLAME_STATIC;
