@@ -328,6 +328,23 @@ try:
     check(f"a copy has all {whole} rows and says so", browser.until(f"[...document.querySelectorAll('main .table button')].some(b => b.innerText === 'Copied {whole:,} rows')", 15)
           and browser.run("window.copied.split('\\r\\n').length") > whole)
 
+    # All rows and pictures as files; the address of what is seen.
+    browser.run("window.files = {}; window.realUrl = URL.createObjectURL; URL.createObjectURL = (blob) => { window.blob = blob; return realUrl.call(URL, blob); };"
+                "document.addEventListener('click', e => { if (e.target.download) { files[e.target.download] = blob; e.preventDefault(); } }, true); HTMLAnchorElement.prototype.click = function () { files[this.download] = blob; }; 1")
+    for kind in "CSV", "JSON":
+        browser.run(f"[...document.querySelectorAll('main .table .group button')].find(b => b.innerText === '{kind}').click(); 1")
+        check(f"rows are saved as {kind}", browser.until(f"files['instances.{kind.lower()}'] !== undefined", 15))
+    check("all of them", browser.run("files['instances.json'].text().then(t => JSON.parse(t).length)") == whole and browser.run("files['instances.csv'].text().then(t => t.split('\\r\\n').length)") > whole)
+    go("#/map", "canvas", "map")
+    browser.until("document.querySelector('.status')?.innerText.includes('cells')")
+    for kind in "PNG", "SVG":
+        browser.run(f"[...document.querySelectorAll('main .save button')].find(b => b.innerText === '{kind}').click(); 1")
+        check(f"a picture is saved as {kind}", browser.until(f"files['treemap.{kind.lower()}']?.size > 1000"))
+    svg = browser.run("files['treemap.svg'].text().then(t => { const d = new DOMParser().parseFromString(t, 'image/svg+xml'); return [d.querySelectorAll('parsererror').length, d.querySelectorAll('g > title').length, [...d.querySelectorAll('text')].some(e => /[KM]iB/.test(e.textContent)), d.querySelectorAll('svg > text').length]; })")
+    check(f"an SVG has titles, sizes and a legend: {svg}", svg[0] == 0 and svg[1] > 20 and svg[2] and svg[3] > 3)
+    browser.run("navigator.clipboard.writeText = (t) => { window.copied = t; return Promise.resolve(); }; document.querySelector('header .link').click(); 1")
+    check("the address is copied", browser.until("window.copied === location.href"))
+
     # Two dumps: the earlier one, else the first, is before; areas and numbers are growth; growth is in sight.
     times = browser.run("fetch('/api/health').then(r => r.json()).then(h => Promise.all(h.databases.map(d => fetch(`/api/query/info?limit=500&db=${d.index}`).then(r => r.json())"
                         ".then(a => Date.parse(a.rows.find(r => r.section === 'dump' && r.key === 'time').value) / 1000))))")
@@ -444,10 +461,9 @@ try:
     check("loaders of one kind with the same classes are first", browser.until("document.querySelector('main article')?.innerText.startsWith('3 Loader define classes of the same names')"))
     check("the largest of them first", "0x22" in browser.run("document.querySelector('main article li .obj').innerText") and browser.run("document.querySelectorAll('main article').length") == 1)
     browser.run("window.fetch = window.real; 1")
-    go("#/paths", "main .parts a", "merged paths of nothing")
+    go("#/paths", "main form ~ .parts a", "merged paths of nothing")
     check("no syntax of the command", "heapdb " not in text() and "as in" not in text())
-    browser.run("document.querySelector('main .parts a').click(); 1")
-    check("one of the largest is taken", browser.until("location.hash.includes('target=') && document.querySelector('main table td') !== null"))
+    check("the largest are offered", browser.run("document.querySelectorAll('main form ~ .parts a').length") > 5 and browser.run("document.querySelector('main form ~ .parts a').hash.includes('target=')"))
     go("#/class?target=java.lang.String", "main table td", "a long table")
     browser.run("document.querySelector('main .scroll').scrollTop = 5000; 1")
     time.sleep(0.3)
@@ -559,6 +575,14 @@ try:
         for value in shipped:
             browser.run(f"(s => {{ s.value = {value!r}; s.dispatchEvent(new Event('change', {{bubbles: true}})); }})(document.querySelector('.tools select')); 1")
             check(f"shipped question {value} is answered", browser.until("document.querySelector('.result .table') !== null && !document.querySelector('main .error')", 15))
+        check("one asks for HashMaps with more than 1,000 entries", browser.run("[...document.querySelectorAll('.tools option')].some(o => o.innerText === 'HashMaps with more than 1,000 entries')"))
+        browser.run("document.querySelector('.schema summary').click(); 1")
+        check("tables are listed, the most useful first", browser.until("document.querySelector('.schema li summary')?.innerText === 'objects'"))
+        browser.run("document.querySelector('.schema li summary').click(); 1")
+        write(".sql", "SELECT ")
+        check("with their columns", browser.until("[...document.querySelectorAll('.schema li button')].some(b => b.innerText === 'retained')"))
+        browser.run("[...document.querySelectorAll('.schema li button')].find(b => b.innerText === 'retained').click(); 1")
+        check("a click takes one", browser.until("document.querySelector('.sql').value === 'SELECT retained'"))
         browser.errors = [e for e in browser.errors if "/api/sql" not in e]  # the statement that was wrong
 
     # Any object's menu, its bytes, and the part of the tree below it.
@@ -638,6 +662,13 @@ try:
     browser.size(390, 844, dark=True)
     check("the dark is dark", browser.run("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 29)")
 
+    # A server that is away is told; once it is back the page goes on.
+    browser.size(1280, 800)
+    browser.run("window.stays = 1; window.real = window.fetch; window.fetch = () => Promise.reject(new TypeError('Failed to fetch')); location.hash = '#/all?q=sizes'; 1")
+    check("that the server is away is said", browser.until("document.querySelector('.gone')?.innerText.includes('goes on when it is back')"))
+    browser.run("window.fetch = window.real; 1")
+    check("and it goes on", browser.until("window.stays === undefined && location.hash.includes('q=sizes') && document.querySelector('main table td') !== null && !document.querySelector('.gone')"))
+
     # The report asks nobody.
     browser.size(1280, 800)
     browser.open(f"file://{FOLDER}/report.html")
@@ -652,12 +683,12 @@ try:
     check("it has both pictures", browser.run("document.querySelectorAll('canvas').length") == 2)
     for dark in False, True:
         browser.size(1280, 800, dark=dark)
-        time.sleep(0.2)
+        time.sleep(0.8)
         layout(f"the report, {'dark' if dark else 'light'}")
         shot(f"report_{'dark' if dark else 'light'}")
     pdf = base64.b64decode(browser.call("Page.printToPDF", printBackground=True)["data"])
     pages = pdf.count(b"/Type /Page") - pdf.count(b"/Type /Pages")
-    check(f"it prints: {len(pdf)} bytes, {pages} pages", pdf.startswith(b"%PDF") and 2 <= pages <= 40)
+    check(f"it prints: {len(pdf)} bytes, {pages} pages", pdf.startswith(b"%PDF") and 2 <= pages <= 8)
     browser.call("Emulation.setEmulatedMedia", media="print")
     check("on white", browser.run("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)")
     check("without what is clicked", browser.run("[...document.querySelectorAll('.views, .tools, header button')].every(e => getComputedStyle(e).display === 'none')"))

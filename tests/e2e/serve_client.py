@@ -277,6 +277,8 @@ check("controls in texts are escaped", json.loads(text)["row_count"] > 100
 refused("no token", 403, "/api/health", cookie=None)
 refused("no token for the page", 403, "/", cookie=None)
 refused("a wrong token", 403, "/?token=" + "0" * 32, cookie=None)
+answer, text = ask("/", cookie=COOKIE[:-1] + "x")
+check("an old address says in words what to do", answer.getheader("Content-Type").startswith("text/html") and b"Open the address" in text and TOKEN.encode() not in text)
 refused("a part of the token", 403, "/?token=" + TOKEN[:-1], cookie=None)
 refused("a longer token", 403, "/?token=" + TOKEN + "0", cookie=None)
 refused("a wrong cookie", 403, "/api/health", cookie=COOKIE[:-1] + "x")

@@ -398,7 +398,24 @@ static enum MHD_Result send_file(const struct server *server, struct MHD_Connect
 	return send_response(connection, MHD_HTTP_OK, file->type, response);
 }
 
-static enum MHD_Result refuse(struct MHD_Connection *connection, enum serve_verdict verdict)
+/* What somebody sees who comes with an old address, as after the server began anew. */
+static enum MHD_Result send_closed_door(struct MHD_Connection *connection)
+{
+	static const char page[] =
+		"<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">"
+		"<meta name=\"viewport\" content=\"width=device-width\"><title>heapdb</title>"
+		"<h1>Open the address that <code>heapdb serve</code> printed</h1>"
+		"<p>It has a token that is new each time the server begins. This address has none, "
+		"or an old one.\n";
+
+	return send_response(connection, MHD_HTTP_FORBIDDEN, "text/html; charset=utf-8",
+			     MHD_create_response_from_buffer(sizeof(page) - 1,
+							     (void *)(uintptr_t)page,
+							     MHD_RESPMEM_PERSISTENT));
+}
+
+static enum MHD_Result refuse(struct MHD_Connection *connection, enum serve_verdict verdict,
+			      bool is_page)
 {
 	if (verdict == SERVE_WRONG_HOST)
 		return send_error(connection, MHD_HTTP_MISDIRECTED_REQUEST, "HOST",
@@ -406,6 +423,8 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, enum serve_verd
 	if (verdict == SERVE_WRONG_ORIGIN)
 		return send_error(connection, MHD_HTTP_FORBIDDEN, "ORIGIN",
 				  "requests of other sites are refused");
+	if (is_page)
+		return send_closed_door(connection);
 	return send_error(connection, MHD_HTTP_FORBIDDEN, "TOKEN",
 			  "open the address that `heapdb serve` printed: it has the token");
 }
@@ -420,7 +439,7 @@ static enum MHD_Result route(struct server *server, struct MHD_Connection *conne
 	struct serve_text text;
 
 	if (verdict != SERVE_WELCOME && verdict != SERVE_WELCOME_TOKEN)
-		return refuse(connection, verdict);
+		return refuse(connection, verdict, is_get && strcmp(path, "/") == 0);
 	if (!is_get)
 		return strcmp(path, "/api/cancel") == 0 ?
 			       cancel(server, connection) :

@@ -30,12 +30,26 @@ export class Failure extends Error {
   constructor(message: string, readonly code?: string) { super(message); }
 }
 
+// While the server is away it is asked now and then; when it is back the page is loaded anew, where it was.
+let away = 0;
+function watch(): void {
+  if (away || report) return;
+  dispatchEvent(new CustomEvent("away", { detail: "The server has ended or does not answer. This page goes on when it is back." }));
+  away = window.setInterval(() => {
+    fetch("/api/health", { credentials: "same-origin" }).then((r) => {
+      if (r.ok) location.reload();
+      else if (r.status === 403) dispatchEvent(new CustomEvent("away", { detail: "Another server is there now: open the address that it printed, which has its token." }));
+    }, () => undefined);
+  }, 2000);
+}
+
 async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   let response: Response;
   try {
     response = await fetch(path, { signal, credentials: "same-origin" });
   } catch (e) {
     if ((e as Error).name === "AbortError") throw e;
+    watch();
     throw new Failure("The server does not answer. Is `heapdb serve` still running?");
   }
   const body = await response.json();

@@ -32,7 +32,13 @@ function Chip({ database, on, view }: { database: Database; on: boolean; view: s
 }
 
 function App({ databases }: { databases: Database[] }) {
-  const route = useRoute(), [, redraw] = useState(0), [help, setHelp] = useState(false);
+  const route = useRoute(), [, redraw] = useState(0), [help, setHelp] = useState(false), [away, setAway] = useState(""), [linked, setLinked] = useState(false);
+  useEffect(() => {
+    const on = (e: Event) => setAway((e as CustomEvent<string>).detail);
+    addEventListener("away", on);
+    return () => removeEventListener("away", on);
+  }, []);
+  const copyLink = () => void navigator.clipboard.writeText(location.href).then(() => { setLinked(true); setTimeout(() => setLinked(false), 2000); }).catch(() => undefined);
   useEffect(() => {
     const onKey = (e: KeyboardEvent) => {
       const typing = /INPUT|SELECT|TEXTAREA/.test((e.target as HTMLElement).tagName);
@@ -71,13 +77,16 @@ function App({ databases }: { databases: Database[] }) {
       <strong>heapdb</strong>
       <nav class="dbs" aria-label="Databases">{report ? <span class="chip on">{visible(one?.name ?? "")}</span> : databases.map((d) => <Chip key={d.index} database={d} on={d.index === db} view={view.name} />)}</nav>
       {!report && <Search views={shown.filter((v) => !v.inner)} db={route.params.db} />}
+      {!report && <button onClick={copyLink} title="Copy the address of this view" class="link">{linked ? "Copied" : "Link"}</button>}
       {!report && <button onClick={() => setHelp(!help)} aria-label="Keys and words" title="Keys and words ( ? )">?</button>}
       <button onClick={toggle} aria-label="Dark or light" title="Dark or light">◐</button>
     </header>
+    {away && <p class="gone" role="alert">{away}</p>}
     <nav class="views" aria-label="Views">{shown.filter((v) => !v.inner).map((v) => <a class={v === view ? "on" : ""} aria-current={v === view ? "page" : undefined} href={linkTo(v.name)}>{v.title}</a>)}</nav>
     <main id="main" tabIndex={-1} key={report ? "report" : `${view.name}/${db}`}>{report ? <h1>{visible(report.title)}</h1> : <h1 class="unseen">{view.inner && route.params.target ? visible(route.params.target) : view.title} of {visible(one?.name ?? "")}</h1>}
       {[one?.stale && `Stale: ${one.stale}`, one?.incomplete && `Incomplete: ${one.incomplete}`].filter(Boolean).map((t) => <p class="mark">{visible(String(t))}</p>)}
       {report ? shown.map((v) => <section id={`view-${v.name}`}>{v.show({ route: v === view ? route : { view: v.name, params: {} }, databases })}</section>) : view.show({ route, databases })}
+      {report && <p class="printed dim">Printed are the five largest of each kind; the file has more.</p>}
       {report && <p class="dim print">This file is whole in itself: it asks nobody. `heapdb serve` shows every object.</p>}</main>
     <Menu />
     {help && <Help onClose={() => setHelp(false)} />}

@@ -3,7 +3,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Answer, hasSql, Params, report, Row } from "./api";
 import { Cell, icicle, Node, treemap } from "./layout";
-import { Marks, menuAt, Panel, select, Table, useAnswer, Wait } from "./parts";
+import { download, Marks, menuAt, Panel, select, Table, useAnswer, Wait } from "./parts";
 import { change, linkTo, Route } from "./route";
 import { bytes, hue, number, percent, splitName, visible } from "./text";
 
@@ -139,7 +139,7 @@ const amount = (n: Node, grown: boolean): string => (grown ? signed(n.delta ?? 0
 const title = (n: Node, grown: boolean): string => (n.others ? `${number(n.count)} more, ${amount(n, grown)}` : `${n.owner !== undefined ? `${number(n.count)} ` : ""}${visible(short(n))}`);
 
 // How many, and how much: what a header has at its right. `tall`: cells of an icicle, of which no other covers a part.
-const sum = (n: Node, grown: boolean): string => `${n.count > 1 && n.owner === undefined ? `${number(n.count)} · ` : ""}${amount(n, grown)}`;
+const sum = (n: Node, grown: boolean): string => `${!grown && n.count > 1 && n.owner === undefined ? `${number(n.count)} · ` : ""}${amount(n, grown)}`;
 
 interface Drawing { cells: Cell[]; by: string; root: Node; search: string; over: Node | null; grown: boolean; tall: boolean }
 
@@ -202,6 +202,25 @@ function Legend({ root, cells, by, most, grown }: { root: Node; cells: Cell[]; b
   const isDark = dark();
   return <p class="legend">Colour: {by}. {[...sums].sort((a, b) => b[1] - a[1]).slice(0, most).map(([name, sum]) =>
     <span><i style={{ background: tint(name, huesOf(root, by), isDark, isDark ? 32 : 77) }} />{visible(by === "class" && !root.children.some((n) => n.whole) ? splitName(name)[1] || name : name.replace(/\.$/, ""))} <small>{bytes(sum)}</small></span>)}</p>;
+}
+
+// The same picture as a file: cells with sizes and titles, the legend below.
+function svgOf(cells: Cell[], by: string, root: Node, whole: number, grown: boolean, legend: [string, string][]): string {
+  const escape = (t: string) => t.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`), width = Math.max(...cells.map((c) => c.x + c.w)), height = Math.max(...cells.map((c) => c.y + c.h));
+  const measure = document.createElement("canvas").getContext("2d")!;
+  measure.font = "11px sans-serif";
+  const n2 = (n: number) => n.toFixed(1), lines: string[] = [];
+  for (const c of cells) {
+    const name = `${title(c.node, grown)}${c.node.others ? "" : `  ${sum(c.node, grown)}`}`;
+    lines.push(`<g><title>${escape(sentence(c.node, whole))}</title><rect x="${n2(c.x)}" y="${n2(c.y)}" width="${n2(c.w)}" height="${n2(c.h)}" fill="${colour(c, by, root, false)}" stroke="#fff" stroke-width="0.5"/>${
+      c.label && c.w > 26 && c.h >= 13 ? `<text x="${n2(c.x + 3)}" y="${n2(c.y + 12)}">${escape(fitted(measure, name, c.w - 6))}</text>` : ""}</g>`);
+  }
+  let x = 0;
+  for (const [name, fill] of legend) {
+    lines.push(`<rect x="${n2(x)}" y="${n2(height + 8)}" width="11" height="11" fill="${fill}"/><text x="${n2(x + 15)}" y="${n2(height + 18)}">${escape(name)}</text>`);
+    x += measure.measureText(name).width + 34;
+  }
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${n2(width)} ${n2(height + 26)}" font-family="sans-serif" font-size="11" fill="#14191f">${lines.join("\n")}</svg>\n`;
 }
 
 const calm = () => report !== null || matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -270,6 +289,11 @@ function Picture({ root, whole, shape, by, search, low, late, grown, onZoom, onU
     e.preventDefault();
     e.stopPropagation();
   };
+  const savePng = () => canvas.current?.toBlob((blob) => { if (blob) download(blob, `${shape}.png`); });
+  const saveSvg = () => {
+    const isColour = by === "package" || by === "class";
+    download(svgOf(cells, by, root, whole, grown, isColour ? [...huesOf(root, by)].slice(0, 8).map(([name]) => [name.replace(/\.$/, ""), tint(name, huesOf(root, by), false, 77)]) : []), `${shape}.svg`);
+  };
   const found = search ? cells.filter((c) => c.node.name.toLowerCase().includes(search) && !(c.node.parent?.name.toLowerCase().includes(search))) : [];
   return <div class={late ? "late" : undefined} aria-busy={late}>
     <p class="status" aria-live="polite">{late ? "Waiting for the new picture; this is still the one before." : over ? sentence(over, whole) : search
@@ -282,6 +306,7 @@ function Picture({ root, whole, shape, by, search, low, late, grown, onZoom, onU
       onClick={(e) => { const n = hit(e)?.node; if (n) zoom(n); }} onKeyDown={onKey} />
       {over && tip && !report && <div class="tip" aria-hidden="true" style={tip.x > innerWidth / 2 ? { right: `${innerWidth - tip.x + 12}px`, top: `${tip.y + 14}px` } : { left: `${tip.x + 12}px`, top: `${tip.y + 14}px` }}>
         {pathOf(over).slice(-4, -1).map((n) => <div class="dim">{visible(short(n))} ›</div>)}<b>{visible(over.name)}</b><div>{sentence(over, whole).replace(/^.*: /, "")}{over.count > 1 ? ` · ${number(over.count)} objects` : ""}</div></div>}</div>
+    {!report && !low && <p class="tools save"><span class="group"><button onClick={savePng} title="This picture as PNG">PNG</button><button onClick={saveSvg} title="This picture as SVG, with sizes and legend">SVG</button></span></p>}
     <Legend root={root} cells={cells} by={by} most={low ? 4 : 8} grown={grown} />
   </div>;
 }

@@ -241,8 +241,8 @@ export function csvOf(columns: Column[], rows: Row[]): string {
 }
 
 // Where the clipboard is not to be had: after a long wait browsers want another click.
-function download(text: string, name: string): void {
-  const link = document.createElement("a"), address = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+export function download(data: string | Blob, name: string): void {
+  const link = document.createElement("a"), address = URL.createObjectURL(typeof data === "string" ? new Blob([data], { type: name.endsWith(".json") ? "application/json" : name.endsWith(".svg") ? "image/svg+xml" : "text/csv" }) : data);
   link.href = address;
   link.download = name;
   link.click();
@@ -371,7 +371,7 @@ export function Table({ columns, rows, total, sort: asked, onSort, tree, what, o
     e.preventDefault();
   };
   // All rows, not only those that were loaded to be looked at; how many is said.
-  const copy = async () => {
+  const copy = async (as: "copy" | "csv" | "json") => {
     let list = shown, whole = true;
     try {
       if (every && (total === null || rows.length < total)) {
@@ -380,8 +380,10 @@ export function Table({ columns, rows, total, sort: asked, onSort, tree, what, o
         whole = found.whole;
         list = matching(!tree && !onSort && ownSort ? ordered(found.rows, ownSort) : found.rows);
       }
-      const csv = csvOf(used, list), said = `${whole ? "" : "the first "}${number(list.length)} rows${whole ? "" : ": `heapdb query` has no limit"}`;
-      await navigator.clipboard.writeText(csv).then(() => setCopied(`Copied ${said}`), () => { download(csv, `${what}.csv`); setCopied(`Saved ${said}`); });
+      const csv = as === "json" ? JSON.stringify(list.map((r) => Object.fromEntries(used.map((c) => [c.name, r[c.name] ?? null]))), null, 1) : csvOf(used, list), file = `${what.replace(/[^\w.-]+/g, "-")}.${as === "json" ? "json" : "csv"}`, said = `${whole ? "" : "the first "}${number(list.length)} rows${whole ? "" : ": `heapdb query` has no limit"}`;
+      const save = () => { download(csv, file); setCopied(`Saved ${said}`); };
+      if (as === "copy") await navigator.clipboard.writeText(csv).then(() => setCopied(`Copied ${said}`), save);
+      else save();
     } catch (e) { setCopied((e as Error).message); }
     setTimeout(() => setCopied(""), 4000);
   };
@@ -391,7 +393,7 @@ export function Table({ columns, rows, total, sort: asked, onSort, tree, what, o
       {!report && rows.length > 0 && <input type="search" size={26} placeholder="Filter: regular expression" aria-label={`Filter ${what}`} aria-invalid={pattern === undefined} value={filter}
         onInput={(e) => setFilter((e.target as HTMLInputElement).value)} />}
       <span class="count" role="status">{pattern === undefined ? <span class="error">That is no regular expression yet. </span> : null}{number(shown.length)} of {whole} rows{pattern && total !== null && rows.length < total ? `, looked for in the first ${number(rows.length)}` : ""}</span>
-      {!report && rows.length > 0 && <button onClick={() => void copy()} aria-live="polite">{copied || "Copy as CSV"}</button>}
+      {!report && rows.length > 0 && <><button onClick={() => void copy("copy")} aria-live="polite">{copied || "Copy as CSV"}</button><span class="group"><button onClick={() => void copy("csv")} title="All rows as a file of comma-separated values">CSV</button><button onClick={() => void copy("json")} title="All rows as a file of JSON">JSON</button></span></>}
       {report && to < shown.length && <button class="print" onClick={() => setAll(true)}>Show all {number(shown.length)}</button>}
       {!report && filled.length > 2 && <details class="columns"><summary>Columns{hidden.length ? ` (${number(kept.length)} of ${number(filled.length)})` : ""}</summary><div>{filled.slice(1).map((c) =>
         <label title={c.help}><input type="checkbox" checked={!hidden.includes(c.name)} onChange={() => hide(c.name)} /> {c.title}</label>)}</div></details>}

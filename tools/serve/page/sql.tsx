@@ -17,6 +17,12 @@ export const shipped: Saved[] = [
   { name: "Collections by what they waste", text: "SELECT class, kind, objects, elements, capacity, wasted FROM collections ORDER BY wasted DESC LIMIT 20" },
   { name: "Texts that are there several times", text: "SELECT text, objects, wasted FROM duplicates WHERE text IS NOT NULL ORDER BY wasted DESC LIMIT 20" },
   { name: "Threads and what they retain", text: "SELECT id, name, class, frames, retained FROM threads ORDER BY retained DESC LIMIT 20" },
+  { name: "HashMaps with more than 1,000 entries", text: 'SELECT id, size, shallow, retained FROM "java.util.HashMap" WHERE size > 1000 ORDER BY size DESC' },
+  { name: "Strings of more than 10,000 characters", text: "SELECT id, length(text) AS characters, retained, substr(text, 1, 80) AS beginning FROM strings WHERE shallow + retained > 10000 AND length(text) > 10000 ORDER BY characters DESC LIMIT 50" },
+  { name: "What holds the byte[] arrays", text: "SELECT d.class AS holder, count(*) AS arrays, sum(o.shallow) AS bytes FROM objects o JOIN objects d ON d.id = o.dominator WHERE o.class = 'byte[]' GROUP BY holder ORDER BY bytes DESC LIMIT 30" },
+  { name: "Classes of which each object retains most", text: "SELECT class, count(*) AS objects, max(retained) AS largest, avg(retained) AS average FROM objects GROUP BY class ORDER BY average DESC LIMIT 30" },
+  { name: "Methods in which most threads are", text: "SELECT frame, count(DISTINCT thread) AS threads FROM frames GROUP BY frame ORDER BY threads DESC LIMIT 30" },
+  { name: "Local variables that hold most", text: "SELECT t.name AS thread, l.id, l.class, o.retained FROM locals l JOIN objects o ON o.id = l.id JOIN threads t ON t.serial = l.thread ORDER BY o.retained DESC LIMIT 20" },
   { name: "Bytes by heap (Android)", text: "SELECT heap, count(*) AS objects, sum(shallow) AS bytes FROM objects GROUP BY heap ORDER BY bytes DESC" },
 ];
 
@@ -43,6 +49,29 @@ async function names(sql: string, db?: string): Promise<string[]> {
 const text = (s: string) => `'${s.replace(/'/g, "''")}'`;
 const quote = (name: string) => (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? name : `"${name.replace(/"/g, '""')}"`);
 
+// Tables that can be asked, without SQLite's own. Of several databases each has modules of its own, "heapdb NAME TABLE".
+async function tableNames(db?: string): Promise<string[]> {
+  return [...new Set((await names("SELECT DISTINCT name FROM pragma_module_list ORDER BY 1", db)).map((n) => n.replace(/^heapdb .* /, "")))].sort()
+    .filter((n) => !/^(pragma_|fts|json_|dbstat|query_|rtree|bytecode|sqlite|geopoly|tables_used|completion)|-/.test(n));
+}
+const columnNames = (table: string, db?: string) => names(`SELECT name FROM pragma_table_xinfo(${text(table)}) WHERE hidden = 0 /* ${quote(table)} */`, db);
+
+const FIRST = ["objects", "classes", "strings", "arrays", "collections", "threads", "frames", "locals", "roots", "refs", "instances", "duplicates"];
+
+function TableOf({ name, db, onTake }: { name: string; db?: string; onTake(word: string): void }) {
+  const [columns, setColumns] = useState<string[] | null>(null);
+  return <li><details onToggle={(e) => { if ((e.target as HTMLDetailsElement).open && !columns) void columnNames(name, db).then(setColumns); }}>
+    <summary>{visible(name)}</summary><p>{columns ? columns.map((c, i) => <>{i > 0 && ", "}<button onClick={() => onTake(quote(c))}>{visible(c)}</button></>) : null} <button onClick={() => onTake(quote(name))}>the table</button></p></details></li>;
+}
+
+// Tables and their columns; a click puts a name into the statement.
+function Schema({ db, onTake }: { db?: string; onTake(word: string): void }) {
+  const [tables, setTables] = useState<string[] | null>(null);
+  const order = (n: string) => (FIRST.includes(n) ? FIRST.indexOf(n) : FIRST.length);
+  return <details class="schema" onToggle={(e) => { if (e.target === e.currentTarget && (e.target as HTMLDetailsElement).open && !tables) void tableNames(db).then((t) => setTables(t.sort((a, b) => order(a) - order(b)))); }}>
+    <summary>Tables and columns</summary>{tables && <ul>{tables.map((t) => <TableOf name={t} db={db} onTake={onTake} />)}</ul>}</details>;
+}
+
 // What may stand at the caret: classes within quotes, else columns of the tables that are named, tables, words.
 async function complete(statement: string, caret: number, db?: string): Promise<{ from: number; list: string[] }> {
   const before = statement.slice(0, caret);
@@ -52,12 +81,10 @@ async function complete(statement: string, caret: number, db?: string): Promise<
     return { from: caret - open[1].length - 1, list: list.map((n) => `"${n}"`) };
   }
   const word = /[A-Za-z_][A-Za-z0-9_]*$/.exec(before)?.[0] ?? "", from = caret - word.length;
-  // Of several databases each has modules of its own, "heapdb NAME TABLE".
-  const tables = [...new Set((await names("SELECT DISTINCT name FROM pragma_module_list ORDER BY 1", db)).map((n) => n.replace(/^heapdb .* /, "")))].sort()
-    .filter((n) => !/^(pragma_|fts|json_|dbstat|query_|rtree|bytecode|sqlite|geopoly|tables_used|completion)|-/.test(n));
+  const tables = await tableNames(db);
   const used = [...statement.matchAll(/\b(?:from|join)\s+("([^"]+)"|[A-Za-z_.]+)/gi)].map((m) => m[2] ?? m[1]);
   const columns: string[] = [];
-  for (const table of used.slice(0, 5)) columns.push(...await names(`SELECT name FROM pragma_table_xinfo(${text(table)}) WHERE hidden = 0 /* ${quote(table)} */`, db));
+  for (const table of used.slice(0, 5)) columns.push(...await columnNames(table, db));
   if (!word && !columns.length) return { from, list: [] };
   const seen = new Set<string>(), low = word.toLowerCase();
   const list = [...columns.map(quote), ...tables, ...words].filter((n) => n.toLowerCase().startsWith(low) && n !== word && !seen.has(n) && seen.add(n));
@@ -144,6 +171,13 @@ export function Sql({ route }: { route: Route }) {
     setDraft(now);
     none();
   };
+  const insert = (word: string) => {
+    const box = area.current!, at = box.selectionStart, now = `${box.value.slice(0, at)}${word}${box.value.slice(box.selectionEnd)}`;
+    box.value = now;
+    box.focus();
+    box.setSelectionRange(at + word.length, at + word.length);
+    setDraft(now);
+  };
   const run = () => { none(); change({ sql: draft.trim(), limit: undefined, of: undefined }); };
   const onKey = (e: KeyboardEvent) => {
     const { list, at } = offer;
@@ -189,6 +223,7 @@ export function Sql({ route }: { route: Route }) {
         <li role="option" aria-selected={i === offer.at} class={i === offer.at ? "on" : ""} onMouseDown={(e) => { e.preventDefault(); take(word); }}>{visible(word)}</li>)}</ul>
     </div>
     <p class="tools"><button class="go" onClick={run}>Run</button></p>
+    <Schema db={db} onTake={insert} />
     {sql ? <Result key={`${db}/${sql}`} statement={sql} route={route} /> : <p class="empty">No statement was run yet: choose a question, or press Ctrl+Enter.</p>}
   </Panel>;
 }
