@@ -140,14 +140,16 @@ make_libmicrohttpd() {
 make_libarchive() {
 	configure --disable-bsdtar --disable-bsdcat --disable-bsdcpio --disable-acl --disable-xattr \
 		--without-xml2 --without-expat --without-openssl --without-nettle --without-iconv --without-libb2
-	make -s libarchive.la
+	make -s -j"$(nproc)" libarchive.la
 	make -s install-libLTLIBRARIES install-includeHEADERS
 }
+# Patches have made configure.ac newer than what was made of it, which stays.
 configure() {
 	host=$($CC -dumpmachine)
 	case $host in *apple* | *macos*) host=${host%%-*}-apple-darwin20 ;; esac
 	./configure --quiet --build="$(dpkg-architecture -q DEB_BUILD_GNU_TYPE)" --host="$host" \
-		CC="$CC" AR="$AR" RANLIB=: CFLAGS="-O2 -g -ffile-prefix-map=$sources=." --prefix="$dir" \
+		CC="$CC" AR="$AR" RANLIB=: ACLOCAL=: AUTOCONF=: AUTOMAKE=: AUTOHEADER=: \
+		CFLAGS="-O2 -g -ffile-prefix-map=$sources=." --prefix="$dir" \
 		--disable-shared --enable-static "$@"
 }
 
