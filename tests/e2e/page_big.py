@@ -97,7 +97,7 @@ TABLE = "main .table, main .tree, main .suspect"
 PERSON = "Social$Person"
 # A view: its name, what is clicked, what is then seen, how often at least.
 VIEWS = [
-    ("Overview", click(".views a", "Overview"), ".suspect, .findings li, .reserved canvas, .figures details", 5),
+    ("Overview", click(".views a", "Overview"), ".suspect, .finding, .reserved canvas, .figures details", 5),
     ("Leaks", click(".views a", "Leaks"), ".suspect", 1),
     ("Map", click(".views a", "Map"), "canvas", 1),
     ("Map, icicle", choose("Shape", "icicle"), "canvas", 1),
@@ -193,10 +193,10 @@ def all_views(limit):
         seen = times[f"query {name}"] = visit(f"query {name}", go(f"#/all?q={name}"), TABLE, 1, limit)
         check(f"{name} has rows: {seen['empty']}", not seen["empty"] or name in EMPTY)
     people = browser.run("fetch('/api/query/instances?target=java.lang.Object[]&sort=retained&limit=1').then(r => r.json()).then(a => a.rows[0].id)")
-    times["Inspector"] = visit("Inspector", go(f"#/problems?obj={people}"), ".inspector table td", 20, limit)
+    times["Inspector"] = visit("Inspector", go(f"#/problems?obj={people}"), ".inspector .holds .row, .inspector table td", 5, limit)
     for tab in TABS[1:]:
         name = f"Inspector: {tab}"
-        times[name] = visit(name, click(".inspector [role=tab]", tab), ".inspector table td", 2, limit)
+        times[name] = visit(name, click(".inspector [role=tab]", tab), ".inspector .holds .row, .inspector .chain li, .inspector table td", 1, limit)
     return times
 
 

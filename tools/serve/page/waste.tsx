@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { Answer, ask, hasSql, Params, Question, Row } from "./api";
 import { numberOf, useInfo } from "./overview";
-import { ClassName, Name, Panel, specs } from "./parts";
+import { ClassName, Name, Panel, specs, useAnswer } from "./parts";
 import { linkTo } from "./route";
 import { bytes, number, percent, visible } from "./text";
 
@@ -78,11 +78,14 @@ function useAll(list: [string, Params][], key: string): { answers: (Answer | nul
 }
 
 export function WasteSum({ db }: { db?: string }) {
-  const list = [...questions.filter(([query]) => specs.has(query)), ...(hasSql() ? BUILDERS.map((name): [string, Params] => ["sql", { q: room(name), limit: "100000" }]) : [])];
-  const { answers, there } = useAll(list.map(([query, params]) => [query, { ...params, db }]), db ?? "");
+  // Classes that the program has not loaded are no tables.
+  const known = useAnswer(hasSql() ? "sql" : "", { db, limit: "10", q: `SELECT DISTINCT name FROM classes WHERE name IN (${BUILDERS.map((name) => `'${name}'`).join(", ")})` });
+  const isReady = !hasSql() || known.answer !== undefined || known.error !== undefined, loaded = BUILDERS.filter((name) => known.answer?.rows.some((r) => r.name === name));
+  const list = [...questions.filter(([query]) => specs.has(query)), ...loaded.map((name): [string, Params] => ["sql", { q: room(name), limit: "100000" }])];
+  const { answers, there } = useAll(isReady ? list.map(([query, params]) => [query, { ...params, db }]) : [], `${db ?? ""} ${isReady} ${loaded}`);
   const { info } = useInfo(db), heap = info ? numberOf(info("objects", "reachable bytes")) ?? 0 : 0;
-  if (!answers) return <Panel title="What could be saved"><p class="wait" role="status">Waiting for kinds of waste: {number(there)} of {number(list.length)} questions are answered.</p></Panel>;
-  const kinds = kindsOf(answers.slice(0, questions.length), answers.slice(questions.length)), sum = sumOf(kinds), most = Math.max(1, ...kinds.map((k) => k.saved));
+  if (!answers || !isReady) return <Panel title="What could be saved"><p class="wait" role="status">Waiting for kinds of waste: {number(there)} of {number(list.length)} questions are answered.</p></Panel>;
+  const kinds = kindsOf(answers.slice(0, questions.length), BUILDERS.map((name) => (loaded.includes(name) ? answers[questions.length + loaded.indexOf(name)] : null))), sum = sumOf(kinds), most = Math.max(1, ...kinds.map((k) => k.saved));
   const share = (n: number) => (heap ? percent((100 * n) / heap) : "");
   return <Panel title="What could be saved">
     <p class="sum"><b>{bytes(sum)}</b>{heap ? `, ${share(sum)} of the heap,` : ""} in all.</p>
