@@ -193,12 +193,55 @@ struct named {
 	char pattern[EXPLAIN_VALUE_MAX];
 };
 
-/* Patterns are of the class's own name; names include subclasses. */
-static bool is_about(struct heap *heap, const struct named *named, uint32_t class_no)
+enum { NOT_LOOKED = HEAP_NONE - 1 };
+
+/*
+ * Of each class the nearest one that rules name: itself or a superclass, HEAP_NONE for none. Each
+ * class is passed twice at most, however long chains of superclasses are.
+ */
+static void find_nearest(struct heap *heap, const struct base_vec *named, uint32_t *nearest)
 {
-	return named->class_no == HEAP_NONE ?
-		       base_glob(named->pattern, heap_class_name(heap, class_no)) :
-		       heap_is_subclass(heap, class_no, named->class_no);
+	for (uint32_t no = 0; no < heap->class_count; no++)
+		nearest[no] = NOT_LOOKED;
+	for (size_t i = 0; i < named->count; i++) {
+		const uint32_t no = base_vec_at(named, struct named, i)->class_no;
+
+		if (no != HEAP_NONE)
+			nearest[no] = no;
+	}
+	for (uint32_t no = 0; no < heap->class_count; no++) {
+		uint32_t top = no, found;
+
+		while (top != HEAP_NONE && nearest[top] == NOT_LOOKED) {
+			nearest[top] = HEAP_NONE; /* ends circles, too */
+			top = heap_class(heap, top)->super_no;
+		}
+		found = top == HEAP_NONE ? HEAP_NONE : nearest[top];
+		for (uint32_t at = no; at != top && found != HEAP_NONE;
+		     at = heap_class(heap, at)->super_no)
+			nearest[at] = found;
+	}
+}
+
+/* Patterns are of the class's own name; names include subclasses. */
+static bool is_about(struct heap *heap, const struct named *named, const uint32_t *nearest,
+		     uint32_t class_no)
+{
+	uint32_t at = nearest[class_no];
+
+	if (named->class_no == HEAP_NONE)
+		return base_glob(named->pattern, heap_class_name(heap, class_no));
+	/* a circle of superclasses leads back to where it began */
+	for (const uint32_t first = at; at != HEAP_NONE;) {
+		const uint32_t super = heap_class(heap, at)->super_no;
+
+		if (at == named->class_no)
+			return true;
+		at = super == HEAP_NONE ? HEAP_NONE : nearest[super];
+		if (at == first)
+			return false;
+	}
+	return false;
 }
 
 /* What a rule names of the heap's classes; several classes can have one name. */
@@ -230,14 +273,18 @@ static int find_classes(const struct session *session, struct explain_rules *out
 	struct heap *heap = session->heap;
 	const uint32_t classes = heap->class_count;
 	struct base_vec named = { 0 };
+	uint32_t *nearest = malloc(((size_t)classes + 1) * sizeof(*nearest));
 	int r = HDB_OK;
 
 	out->first = calloc((size_t)classes + 2, sizeof(*out->first));
-	if (!out->first)
+	if (!out->first || !nearest) {
+		free(nearest);
 		return hdb_fail_memory(err, "rules by class", classes * sizeof(*out->first));
+	}
 	for (uint32_t i = 0; i < out->rules.count && r == HDB_OK; i++)
 		r = find_named(heap, base_vec_at(&out->rules, struct explain_rule, i), i, &named,
 			       err);
+	find_nearest(heap, &named, nearest);
 	for (uint32_t no = 0; no < classes && r == HDB_OK; no++) {
 		uint32_t last = HEAP_NONE;
 
@@ -245,7 +292,7 @@ static int find_classes(const struct session *session, struct explain_rules *out
 		for (size_t i = 0; i < named.count && r == HDB_OK; i++) {
 			const struct named *n = base_vec_at(&named, struct named, i);
 
-			if (n->rule == last || !is_about(heap, n, no))
+			if (n->rule == last || !is_about(heap, n, nearest, no))
 				continue;
 			last = n->rule;
 			r = base_vec_push(&out->list, &last, sizeof(last), err);
@@ -253,6 +300,7 @@ static int find_classes(const struct session *session, struct explain_rules *out
 	}
 	out->first[classes] = (uint32_t)out->list.count;
 	base_vec_release(&named);
+	free(nearest);
 	return r;
 }
 
