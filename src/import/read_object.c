@@ -164,7 +164,7 @@ static void note_flat_elements(struct import *im, uint32_t class_no, const uint6
 
 /*
  * Writes to `raw` the references at `count` offsets of a body, which has them all, without nulls;
- * returns how many.
+ * returns how many. A constant id_size makes it twice as fast.
  */
 static inline size_t fields_of(uint64_t *raw, const uint8_t *body, const uint32_t *at,
 			       uint32_t count, const unsigned id_size)
@@ -172,8 +172,10 @@ static inline size_t fields_of(uint64_t *raw, const uint8_t *body, const uint32_
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		raw[n] = be_id(body + at[i], id_size);
-		n += raw[n] != 0;
+		const uint64_t id = be_id(body + at[i], id_size);
+
+		raw[n] = id;
+		n += id != 0;
 	}
 	return n;
 }
@@ -185,8 +187,10 @@ static inline size_t elements_of(uint64_t *raw, const uint8_t *body, uint64_t co
 	size_t n = 0;
 
 	for (uint64_t i = 0; i < count; i++) {
-		raw[n] = be_id(body + i * id_size, id_size);
-		n += raw[n] != 0;
+		const uint64_t id = be_id(body + i * id_size, id_size);
+
+		raw[n] = id;
+		n += id != 0;
 	}
 	return n;
 }
@@ -226,7 +230,8 @@ static inline int take_instance(struct import *im, struct maker *m, const struct
 	count = count_whole(at, count, sub->body_size, im->file.id_size);
 	if (im->flat.last)
 		note_flat_fields(im, class, body, at, count);
-	m->raw.count += fields_of(raw, body, at, count, im->file.id_size);
+	m->raw.count += im->file.id_size == 8 ? fields_of(raw, body, at, count, 8) :
+						fields_of(raw, body, at, count, 4);
 	return HDB_OK;
 }
 
@@ -247,7 +252,8 @@ static int read_elements(struct base_view *view, unsigned id_size, struct elemen
 	elements->count = 0;
 	if (!p)
 		return HDB_ETRUNC;
-	elements->count = elements_of(elements->ids, p, n, id_size);
+	elements->count = id_size == 8 ? elements_of(elements->ids, p, n, 8) :
+					 elements_of(elements->ids, p, n, 4);
 	return HDB_OK;
 }
 
@@ -435,6 +441,7 @@ static inline int take_primitives(struct import *im, struct maker *m, const stru
 				  struct store_object *o, struct hdb_error *err)
 {
 	uint32_t *entry = &m->primitive_entry[sub->element_type & 15];
+	struct hprof_sub copy;
 
 	o->kind = STORE_PRIMITIVE_ARRAY;
 	o->length = sub->length;
@@ -443,9 +450,11 @@ static inline int take_primitives(struct import *im, struct maker *m, const stru
 	if (*entry == STORE_NONE)
 		TRY_ERRORS(store_objects_entry(&m->dictionary, o, entry, err));
 	m->objects[m->reading].entry = *entry;
-	if (sub->tag != HPROF_PRIMITIVE_ARRAY_DUMP || im->origin.is_android)
+	if (sub->tag != HPROF_PRIMITIVE_ARRAY_DUMP || im->origin.is_android ||
+	    sub->length <= __atomic_load_n(&im->evidence.zeroed_end, __ATOMIC_RELAXED))
 		return HDB_OK;
-	return import_zeroed_add(im, m, sub, err);
+	copy = *sub; /* whose address does not escape, so that it stays in registers */
+	return import_zeroed_add(im, m, &copy, err);
 }
 
 static inline int take_sub(struct import *im, struct maker *m, const struct hprof_sub *sub,
