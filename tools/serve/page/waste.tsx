@@ -1,4 +1,4 @@
-// Waste as a sum: what could be saved by kind, without counting the same bytes twice, and who has most of it.
+// Waste as a sum: what could be saved by kind, and who has most of it.
 import { useEffect, useState } from "preact/hooks";
 import { Answer, ask, hasSql, Params, Question, Row } from "./api";
 import { numberOf, useInfo } from "./overview";
@@ -89,7 +89,7 @@ export function WasteSum({ db }: { db?: string }) {
   const share = (n: number) => (heap ? percent((100 * n) / heap) : "");
   return <Panel title="What could be saved">
     <p class="sum"><b>{bytes(sum)}</b>{heap ? `, ${share(sum)} of the heap,` : ""} in all.</p>
-    <p class="dim">Nothing counts twice: arrays of strings are counted with the strings, tables with their collections. One array may be zero, a copy and a builder's: of arrays with zeros, duplicate arrays and builders only the largest is in the sum.</p>
+    <p class="dim">Arrays of strings are counted with the strings, tables with their collections. One array may be zero, a copy and a builder's: of arrays with zeros, duplicate arrays and builders only the largest is in the sum.</p>
     <div class="scroll"><table class="kinds"><thead><tr><th>kind</th><th class="n">could be saved</th><th class="n pc">% of the heap</th><th class="n wide">objects</th><th>most of it</th></tr></thead>
       <tbody>{kinds.map((k) => <tr>
         <th scope="row" title={k.help}><a href={k.to}>{k.name}</a></th>
