@@ -264,9 +264,9 @@ bench: all ## run the benchmarks
 	else echo "no benchmarks: bench/run.sh is not there"; fi
 
 bench-gate: all $(sample) ## instructions of import and queries against bench/gate.baseline (needs valgrind)
-	@BUILD=$(BUILD) DUMP=$(sample) sh bench/gate.sh
+	@BUILD=$(BUILD) CC="$(CC)" DUMP=$(sample) sh bench/gate.sh
 bench-baseline: all $(sample) ## write bench/gate.baseline anew
-	@BUILD=$(BUILD) DUMP=$(sample) sh bench/gate.sh --write
+	@BUILD=$(BUILD) CC="$(CC)" DUMP=$(sample) sh bench/gate.sh --write
 
 # Clang's fuzzer on each tests/fuzz/NAME.c, with tests/corpus/NAME as seeds. A short quarantine and
 # short stacks of allocations, and no weights of what is kept, make more than twice the runs a
