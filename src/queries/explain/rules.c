@@ -187,80 +187,32 @@ static int read_rules(struct reader *r, char *text)
 
 /* ---- the classes that rules are about ---- */
 
-/* A class of the heap, or a pattern, that a rule names. */
+/* A name of classes of the heap, or a pattern of names, that a rule has. */
 struct named {
-	uint32_t rule, class_no; /* class_no HEAP_NONE: a pattern */
-	char pattern[EXPLAIN_VALUE_MAX];
+	uint32_t rule;
+	bool is_pattern;
+	char name[EXPLAIN_VALUE_MAX];
 };
 
-enum { NOT_LOOKED = HEAP_NONE - 1 };
-
-/*
- * Of each class the nearest one that rules name: itself or a superclass, HEAP_NONE for none. Each
- * class is passed twice at most, however long chains of superclasses are.
- */
-static void find_nearest(struct heap *heap, const struct base_vec *named, uint32_t *nearest)
-{
-	for (uint32_t no = 0; no < heap->class_count; no++)
-		nearest[no] = NOT_LOOKED;
-	for (size_t i = 0; i < named->count; i++) {
-		const uint32_t no = base_vec_at(named, struct named, i)->class_no;
-
-		if (no != HEAP_NONE)
-			nearest[no] = no;
-	}
-	for (uint32_t no = 0; no < heap->class_count; no++) {
-		uint32_t top = no, found;
-
-		while (top != HEAP_NONE && nearest[top] == NOT_LOOKED) {
-			nearest[top] = HEAP_NONE; /* ends circles, too */
-			top = heap_class(heap, top)->super_no;
-		}
-		found = top == HEAP_NONE ? HEAP_NONE : nearest[top];
-		for (uint32_t at = no; at != top && found != HEAP_NONE;
-		     at = heap_class(heap, at)->super_no)
-			nearest[at] = found;
-	}
-}
-
 /* Patterns are of the class's own name; names include subclasses. */
-static bool is_about(struct heap *heap, const struct named *named, const uint32_t *nearest,
-		     uint32_t class_no)
+static bool is_about(struct heap *heap, const struct named *named, uint32_t class_no)
 {
-	uint32_t at = nearest[class_no];
-
-	if (named->class_no == HEAP_NONE)
-		return base_glob(named->pattern, heap_class_name(heap, class_no));
-	/* a circle of superclasses leads back to where it began */
-	for (const uint32_t first = at; at != HEAP_NONE;) {
-		const uint32_t super = heap_class(heap, at)->super_no;
-
-		if (at == named->class_no)
-			return true;
-		at = super == HEAP_NONE ? HEAP_NONE : nearest[super];
-		if (at == first)
-			return false;
-	}
-	return false;
+	return named->is_pattern ? base_glob(named->name, heap_class_name(heap, class_no)) :
+				   heap_has_superclass(heap, class_no, named->name);
 }
 
-/* What a rule names of the heap's classes; several classes can have one name. */
+/* What a rule names, but for names that no class of the heap has. */
 static int find_named(struct heap *heap, const struct explain_rule *rule, uint32_t rule_no,
 		      struct base_vec *out, struct hdb_error *err)
 {
 	for (const char *p = rule->classes; *p;) {
 		const size_t size = strcspn(p, ", ");
-		struct named named = { .rule = rule_no, .class_no = HEAP_NONE };
+		struct named named = { .rule = rule_no };
 
-		(void)snprintf(named.pattern, sizeof(named.pattern), "%.*s", (int)size, p);
+		(void)snprintf(named.name, sizeof(named.name), "%.*s", (int)size, p);
 		p += size + strspn(p + size, ", ");
-		if (strchr(named.pattern, '*')) {
-			TRY(base_vec_push(out, &named, sizeof(named), err));
-			continue;
-		}
-		for (uint32_t from = 0;
-		     (named.class_no = heap_class_by_name(heap, named.pattern, from)) != HEAP_NONE;
-		     from = named.class_no + 1)
+		named.is_pattern = strchr(named.name, '*') != NULL;
+		if (named.is_pattern || heap_class_by_name(heap, named.name, 0) != HEAP_NONE)
 			TRY(base_vec_push(out, &named, sizeof(named), err));
 	}
 	return HDB_OK;
@@ -273,18 +225,14 @@ static int find_classes(const struct session *session, struct explain_rules *out
 	struct heap *heap = session->heap;
 	const uint32_t classes = heap->class_count;
 	struct base_vec named = { 0 };
-	uint32_t *nearest = malloc(((size_t)classes + 1) * sizeof(*nearest));
 	int r = HDB_OK;
 
 	out->first = calloc((size_t)classes + 2, sizeof(*out->first));
-	if (!out->first || !nearest) {
-		free(nearest);
+	if (!out->first)
 		return hdb_fail_memory(err, "rules by class", classes * sizeof(*out->first));
-	}
 	for (uint32_t i = 0; i < out->rules.count && r == HDB_OK; i++)
 		r = find_named(heap, base_vec_at(&out->rules, struct explain_rule, i), i, &named,
 			       err);
-	find_nearest(heap, &named, nearest);
 	for (uint32_t no = 0; no < classes && r == HDB_OK; no++) {
 		uint32_t last = HEAP_NONE;
 
@@ -292,7 +240,7 @@ static int find_classes(const struct session *session, struct explain_rules *out
 		for (size_t i = 0; i < named.count && r == HDB_OK; i++) {
 			const struct named *n = base_vec_at(&named, struct named, i);
 
-			if (n->rule == last || !is_about(heap, n, nearest, no))
+			if (n->rule == last || !is_about(heap, n, no))
 				continue;
 			last = n->rule;
 			r = base_vec_push(&out->list, &last, sizeof(last), err);
@@ -300,7 +248,6 @@ static int find_classes(const struct session *session, struct explain_rules *out
 	}
 	out->first[classes] = (uint32_t)out->list.count;
 	base_vec_release(&named);
-	free(nearest);
 	return r;
 }
 
