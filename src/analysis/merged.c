@@ -35,9 +35,9 @@
 /* No step: of a way's last one, and of a member that is not reachable. */
 #define NOWHERE UINT32_MAX
 
-/* In place[]: the object is not reachable, or has no node yet and the rest is its name. */
-#define PLACE_NONE UINT32_MAX
-#define PLACE_WAITS 0x80000000u
+/* In place[] of a dump; what waits has its name. */
+#define PLACE_NONE ANALYSIS_PLACE_NONE
+#define PLACE_WAITS ANALYSIS_PLACE_WAITS
 
 void analysis_merged_init(struct analysis_merged *m, enum derive_group by, unsigned dump_count)
 {
@@ -267,8 +267,9 @@ static int load(struct placing *p, struct heap_block *block, struct hdb_error *e
 }
 
 /* A tree's damage: of its table, or of this program where it has none. */
-static int damaged(const struct placing *p, uint32_t ix, const char *what, struct hdb_error *err)
+static int damaged(void *ctx, uint32_t ix, const char *what, struct hdb_error *err)
 {
+	const struct placing *p = ctx;
 	const enum store_table table = table_of(p->source->tree);
 
 	return table ? heap_damaged(p->session->heap, table, ix, what, err) :
@@ -276,21 +277,20 @@ static int damaged(const struct placing *p, uint32_t ix, const char *what, struc
 }
 
 /*
- * Places an object and those above it that are not placed yet. A way may be millions long, so it is
- * no stack that leads back down: parents point the other way round meanwhile.
+ * A way may be millions long, so no stack leads back down: parents point the other way round
+ * meanwhile.
  */
-static int place(struct placing *p, uint32_t ix, struct hdb_error *err)
+int analysis_merged_place(const struct analysis_places *p, uint32_t ix, struct hdb_error *err)
 {
 	uint32_t v = ix, below = HEAP_NONE, node = ANALYSIS_MERGED_TOP;
 
-	assert(ix < p->session->heap->object_count);
 	while (v != HEAP_NONE && p->place[v] & PLACE_WAITS) {
 		const uint32_t above = p->parent[v];
 
 		if (p->place[v] == PLACE_NONE)
-			return damaged(p, v, "an unreachable object is a parent", err);
+			return p->damaged(p->ctx, v, "an unreachable object is a parent", err);
 		if (v == ix && below != HEAP_NONE)
-			return damaged(p, ix, "parents form a circle", err);
+			return p->damaged(p->ctx, ix, "parents form a circle", err);
 		p->parent[v] = below;
 		below = v;
 		v = above;
@@ -300,13 +300,22 @@ static int place(struct placing *p, uint32_t ix, struct hdb_error *err)
 	while (below != HEAP_NONE) {
 		const uint32_t next = p->parent[below];
 
-		TRY(analysis_merged_child(p->m, node, p->place[below] & ~PLACE_WAITS, &node, err));
+		TRY(p->settle(p->ctx, v, below, &node, err));
 		p->place[below] = node;
 		p->parent[below] = v;
 		v = below;
 		below = next;
 	}
 	return HDB_OK;
+}
+
+/* The node of an object is below its parent's, by its name. */
+static int settle(void *ctx, uint32_t above, uint32_t ix, uint32_t *node, struct hdb_error *err)
+{
+	const struct placing *p = ctx;
+
+	(void)above;
+	return analysis_merged_child(p->m, *node, p->place[ix] & ~PLACE_WAITS, node, err);
 }
 
 /* Counts an object with its node; of two that retain the same the first one is the example. */
@@ -348,6 +357,7 @@ static int place_all(struct placing *p, unsigned dump, struct heap_block *block,
 		     struct hdb_error *err)
 {
 	const uint64_t *members = p->source->members;
+	const struct analysis_places places = { p->parent, p->place, settle, damaged, p };
 	struct heap *heap = p->session->heap;
 	int r = HDB_OK;
 
@@ -364,8 +374,8 @@ static int place_all(struct placing *p, unsigned dump, struct heap_block *block,
 			if (p->place[ix] == PLACE_NONE || block->kind[i] == HEAP_LEFT_OUT ||
 			    (members && !base_bit_has(members, ix)))
 				continue;
-			if (p->place[ix] & PLACE_WAITS && (r = place(p, ix, err)) != HDB_OK)
-				return r;
+			if (p->place[ix] & PLACE_WAITS)
+				TRY(analysis_merged_place(&places, ix, err));
 			if (heap_is_counted(heap, block, i))
 				count_object(analysis_merged_sum(p->m, p->place[ix], dump), ix,
 					     block->shallow[i], weight[i]);
@@ -416,7 +426,7 @@ struct way {
 };
 
 struct few {
-	const struct placing *placing;
+	struct placing *placing;
 	struct base_vec steps;    /* struct way_step */
 	struct base_vec ways;     /* struct way, one a member */
 	struct base_idmap number; /* of steps, by index of the object */
@@ -540,7 +550,7 @@ static int count_member(const struct few *f, uint32_t ix, struct analysis_merged
  * by walking up from each; the tree's table is there. *is_done is false, and nothing was added, if
  * their ways have more than FEW_STEPS steps.
  */
-static int place_few(const struct placing *p, unsigned dump, bool *is_done, struct hdb_error *err)
+static int place_few(struct placing *p, unsigned dump, bool *is_done, struct hdb_error *err)
 {
 	struct few f = { .placing = p };
 	int r = add_ways(&f, err);

@@ -100,6 +100,23 @@ void analysis_merged_limit(struct analysis_merged *m, const struct session *sess
 /* The number of a name; the text is copied. */
 int analysis_merged_text(struct analysis_merged *m, const char *text, uint32_t *no,
 			 struct hdb_error *err);
+/* In place[]: no path leads to the object; or it waits for its node, and the rest is the caller's. */
+#define ANALYSIS_PLACE_NONE UINT32_MAX
+#define ANALYSIS_PLACE_WAITS 0x80000000u
+
+/* The nodes of a tree of objects that each have one parent. */
+struct analysis_places {
+	uint32_t *parent; /* by object, HEAP_NONE for a root; changed and restored meanwhile */
+	uint32_t *place;  /* by object: its node, or ANALYSIS_PLACE_* */
+	/* Of object ix, whose parent `above` (HEAP_NONE: none) has node *node: sets *node. */
+	int (*settle)(void *ctx, uint32_t above, uint32_t ix, uint32_t *node,
+		      struct hdb_error *err);
+	/* Reports what is wrong with the parent of an object, and returns the error. */
+	int (*damaged)(void *ctx, uint32_t ix, const char *what, struct hdb_error *err);
+	void *ctx;
+};
+/* Sets the node of an object that waits, and of those above it that do. */
+int analysis_merged_place(const struct analysis_places *p, uint32_t ix, struct hdb_error *err);
 /* The child of that name; `parent` itself where it has the name, or where a limit was met. */
 int analysis_merged_child(struct analysis_merged *m, uint32_t parent, uint32_t name, uint32_t *out,
 			  struct hdb_error *err);

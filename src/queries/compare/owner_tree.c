@@ -30,9 +30,9 @@
 /* Nodes that were found last, by parent and name: a power of two. */
 #define FOUND_SLOTS 4096u
 
-/* In place[]: no path leads to it; or it waits for its node; the rest is its owner + 1, or 0. */
-#define PLACE_NONE UINT32_MAX
-#define PLACE_WAITS 0x80000000u
+/* In place[] of struct analysis_places; what waits has its owner + 1, or 0. */
+#define PLACE_NONE ANALYSIS_PLACE_NONE
+#define PLACE_WAITS ANALYSIS_PLACE_WAITS
 /* In classes[]: the object is the class object of that class. */
 #define CLASS_OBJECT 0x80000000u
 
@@ -343,9 +343,9 @@ static bool is_part(const struct adding *a, uint32_t above, uint32_t ix)
 }
 
 /* The node of an object whose parent `above`, if it has one, has the node *node. */
-static int settle(struct adding *a, uint32_t above, uint32_t ix, uint32_t *node,
-		  struct hdb_error *err)
+static int settle(void *ctx, uint32_t above, uint32_t ix, uint32_t *node, struct hdb_error *err)
 {
+	struct adding *a = ctx;
 	struct held held = { .class_no = a->classes[ix] };
 	const bool is_owned = a->place[ix] != PLACE_WAITS;
 	uint32_t name;
@@ -369,46 +369,16 @@ static int settle(struct adding *a, uint32_t above, uint32_t ix, uint32_t *node,
 	return child_of(a, *node, name, node, err);
 }
 
-static int damaged(const struct adding *a, uint32_t ix, const char *what, struct hdb_error *err)
+static int damaged(void *ctx, uint32_t ix, const char *what, struct hdb_error *err)
 {
+	const struct adding *a = ctx;
+
 	return heap_damaged(a->session->heap, STORE_REACH_STRONG, ix, what, err);
-}
-
-/*
- * Finds the node of an object, and of those above it that have none. A way may be millions long, so
- * no stack leads back down: parents point the other way round meanwhile.
- */
-static int find_node(struct adding *a, uint32_t ix, struct hdb_error *err)
-{
-	uint32_t v = ix, below = HEAP_NONE, node = ANALYSIS_MERGED_TOP;
-
-	while (v != HEAP_NONE && a->place[v] & PLACE_WAITS) {
-		const uint32_t above = a->parent[v];
-
-		if (a->place[v] == PLACE_NONE)
-			return damaged(a, v, "an unreachable object is a parent", err);
-		if (v == ix && below != HEAP_NONE)
-			return damaged(a, ix, "parents form a circle", err);
-		a->parent[v] = below;
-		below = v;
-		v = above;
-	}
-	if (v != HEAP_NONE)
-		node = a->place[v];
-	while (below != HEAP_NONE) {
-		const uint32_t next = a->parent[below];
-
-		TRY_ERRORS(settle(a, v, below, &node, err));
-		a->place[below] = node;
-		a->parent[below] = v;
-		v = below;
-		below = next;
-	}
-	return HDB_OK;
 }
 
 static int find_nodes(struct adding *a, struct hdb_error *err)
 {
+	const struct analysis_places places = { a->parent, a->place, settle, damaged, a };
 	const uint32_t n = a->session->heap->object_count;
 
 	base_stage(a->session->work, "merging paths by owner", n, "objects");
@@ -416,7 +386,7 @@ static int find_nodes(struct adding *a, struct hdb_error *err)
 		if (ix % STEP_OBJECTS == 0)
 			TRY(base_step(a->session->work, ix, err));
 		if (a->place[ix] != PLACE_NONE && a->place[ix] & PLACE_WAITS)
-			TRY_ERRORS(find_node(a, ix, err));
+			TRY_ERRORS(analysis_merged_place(&places, ix, err));
 	}
 	return HDB_OK;
 }
