@@ -36,9 +36,9 @@ static const struct hdb_column columns[] = {
 	{ "retained", HDB_TYPE_BYTES, "retained", "what would be freed without it" },
 	{ "percent", HDB_TYPE_PERCENT, "%", "retained as a share of all reachable bytes" },
 	{ "verdict", HDB_TYPE_TEXT, "verdict",
-	  "\"by design\": as large as it was told to be; \"large\": expected, but there is much of it; "
-	  "\"unbounded\": nothing limits it; \"leak\": it should be gone; \"misconfigured\": a "
-	  "setting makes it so large" },
+	  "\"by design\": as large as it is configured to be; \"large\": expected, but there is much of it; "
+	  "\"unbounded\": nothing limits it; \"leak\": no longer needed but still reachable; "
+	  "\"misconfigured\": a setting makes it so large" },
 	{ "text", HDB_TYPE_TEXT, "explanation", "what it is and holds" },
 	{ "advice", HDB_TYPE_TEXT, "advice", "the setting or the call to change" },
 	{ "rule", HDB_TYPE_TEXT, "rule", "the name of the rule that fits" },
@@ -166,7 +166,7 @@ static int was_said(struct explaining *s, bool *out, struct hdb_error *err)
 	return *out ? HDB_OK : base_vec_push(&s->said, &hash, sizeof(hash), err);
 }
 
-/* " It is kept by com.acme.Registry.loaders.": of a class loader that should be gone. */
+/* " It is kept by com.acme.Registry.loaders.": of a class loader that leaks. */
 static int add_keeper(struct query *q, struct explain_answer *a, struct hdb_error *err)
 {
 	struct query_leak_path path;

@@ -23,7 +23,7 @@
 #define DEPTH_MAX 16
 /* Bytes of a field path. */
 #define PATH_MAX_BYTES 200
-/* Entries whose classes are looked at, and classes that are told apart among them. */
+/* Entries whose classes are looked at, and different classes counted among them. */
 #define KIND_ENTRIES 10000u
 #define KIND_CLASSES 16
 
@@ -176,7 +176,7 @@ static int class_of(struct scan *s, uint32_t ix, struct explain_value *out)
 	return HDB_OK;
 }
 
-/* A string's text, or what else can be told of an object's value; nothing if nothing can. */
+/* A string's text, or another form of an object's value as text; nothing if there is none. */
 static int text_of(struct scan *s, uint32_t ix, struct explain_value *out)
 {
 	const struct session *session = s->subject->session;

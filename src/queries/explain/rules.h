@@ -32,10 +32,10 @@
 
 /* How bad what a rule finds is. */
 enum explain_verdict {
-	EXPLAIN_BY_DESIGN,    /* it is as large as it was told to be */
+	EXPLAIN_BY_DESIGN,    /* it is as large as it is configured to be */
 	EXPLAIN_LARGE,        /* expected, but there is much of it */
 	EXPLAIN_UNBOUNDED,    /* nothing limits it */
-	EXPLAIN_LEAK,         /* it should be gone */
+	EXPLAIN_LEAK,         /* no longer needed, but still reachable */
 	EXPLAIN_MISCONFIGURED /* a setting makes it so large */
 };
 /* "by design", "large", ...; static. */

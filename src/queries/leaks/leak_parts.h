@@ -84,7 +84,7 @@ struct query_leak_suspect {
 };
 
 /*
- * The first sentence on a suspect whose other rows are told: owner, field, number, what, size of
+ * The first sentence on a suspect whose other rows are there: owner, field, number, what, size of
  * each, share.
  */
 int query_leak_sentence(struct query *q, const struct query_report *report,
