@@ -100,7 +100,7 @@ void analysis_merged_limit(struct analysis_merged *m, const struct session *sess
 /* The number of a name; the text is copied. */
 int analysis_merged_text(struct analysis_merged *m, const char *text, uint32_t *no,
 			 struct hdb_error *err);
-/* In place[]: no path leads to the object; or it waits for its node, and the rest is the caller's. */
+/* In place[]: no path leads to it; or it waits for its node, and the rest is the caller's. */
 #define ANALYSIS_PLACE_NONE UINT32_MAX
 #define ANALYSIS_PLACE_WAITS 0x80000000u
 

@@ -36,7 +36,8 @@ static const struct hdb_column columns[] = {
 	{ "retained", HDB_TYPE_BYTES, "retained", "what would be freed without it" },
 	{ "percent", HDB_TYPE_PERCENT, "%", "retained as a share of all reachable bytes" },
 	{ "verdict", HDB_TYPE_TEXT, "verdict",
-	  "\"by design\": as large as it is configured to be; \"large\": expected, but there is much of it; "
+	  "\"by design\": as large as it is configured to be; "
+	  "\"large\": expected, but there is much of it; "
 	  "\"unbounded\": nothing limits it; \"leak\": no longer needed but still reachable; "
 	  "\"misconfigured\": a setting makes it so large" },
 	{ "text", HDB_TYPE_TEXT, "explanation", "what it is and holds" },
