@@ -38,7 +38,7 @@ static int find_serial(struct heap *heap, enum store_table table, uint32_t seria
 {
 	uint64_t low = 0, high = store_record_count(heap->store, table);
 
-	assert(table == STORE_THREADS || table == STORE_TRACES);
+	assert(table == STORE_THREADS || table == STORE_TRACES || table == STORE_THREAD_STARTS);
 	while (low < high) {
 		const uint64_t mid = low + (high - low) / 2;
 		uint32_t found;
@@ -119,21 +119,83 @@ static int char_array_text(struct heap *heap, uint32_t ix, char *buf, size_t siz
 	return HDB_OK;
 }
 
-int heap_thread_name(struct heap *heap, uint32_t ix, char *buf, size_t size, struct hdb_error *err)
+/* A String, or a char[], as text. */
+static int name_text(struct heap *heap, uint32_t ix, char *buf, size_t size, struct hdb_error *err)
 {
 	struct heap_object object;
+	int r;
+
+	TRY_ERRORS(heap_object(heap, ix, &object, err));
+	r = object.kind == STORE_PRIMITIVE_ARRAY ? char_array_text(heap, ix, buf, size, err) :
+						   heap_string(heap, ix, buf, size, err);
+	return r < 0 ? r : HDB_OK;
+}
+
+int heap_thread_name(struct heap *heap, uint32_t ix, char *buf, size_t size, struct hdb_error *err)
+{
 	uint32_t name_ix;
-	int r = heap_field_object(heap, ix, (struct heap_field_name){ "java.lang.Thread", "name" },
-				  &name_ix, err);
+	const int r = heap_field_object(
+		heap, ix, (struct heap_field_name){ "java.lang.Thread", "name" }, &name_ix, err);
 
 	assert(size > 0);
 	buf[0] = '\0';
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
-	TRY_ERRORS(heap_object(heap, name_ix, &object, err));
-	r = object.kind == STORE_PRIMITIVE_ARRAY ? char_array_text(heap, name_ix, buf, size, err) :
-						   heap_string(heap, name_ix, buf, size, err);
-	return r < 0 ? r : HDB_OK;
+	return name_text(heap, name_ix, buf, size, err);
+}
+
+/* ThreadGroup.name, into HEAP_GROUP_NAME_MAX bytes. */
+static int group_name(struct heap *heap, uint32_t ix, char *buf, struct hdb_error *err)
+{
+	uint32_t name_ix;
+	const int r = heap_field_object(heap, ix,
+					(struct heap_field_name){ "java.lang.ThreadGroup", "name" },
+					&name_ix, err);
+
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	return name_text(heap, name_ix, buf, HEAP_GROUP_NAME_MAX, err);
+}
+
+/* By Thread.group, since JDK 19 Thread.holder.group, and ThreadGroup.parent. */
+static int groups_of_object(struct heap *heap, uint32_t ix, struct heap_thread_groups *out,
+			    struct hdb_error *err)
+{
+	uint32_t holder, group_ix, parent_ix;
+	int r = heap_field_object(
+		heap, ix, (struct heap_field_name){ "java.lang.Thread", "holder" }, &holder, err);
+
+	if (r < 0)
+		return r;
+	if ((r = heap_field_object(heap, r == HDB_OK ? holder : ix,
+				   (struct heap_field_name){ .name = "group" }, &group_ix, err)) !=
+	    HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	TRY(group_name(heap, group_ix, out->group, err));
+	r = heap_field_object(heap, group_ix,
+			      (struct heap_field_name){ "java.lang.ThreadGroup", "parent" },
+			      &parent_ix, err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	return group_name(heap, parent_ix, out->parent, err);
+}
+
+int heap_thread_groups(struct heap *heap, const struct store_thread *thread,
+		       struct heap_thread_groups *out, struct hdb_error *err)
+{
+	struct store_thread_start start;
+	int r;
+
+	out->group[0] = out->parent[0] = '\0';
+	TRY(heap_text(heap, thread->group_text, out->group, sizeof(out->group), err));
+	if (!out->group[0])
+		return thread->ix == STORE_NONE || !heap_is_thread(heap, thread->ix) ?
+			       HDB_OK :
+			       groups_of_object(heap, thread->ix, out, err);
+	r = find_serial(heap, STORE_THREAD_STARTS, thread->thread_serial, &start, err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	return heap_text(heap, start.parent_group_text, out->parent, sizeof(out->parent), err);
 }
 
 int heap_trace(struct heap *heap, uint32_t trace_serial, struct store_trace *out,

@@ -6,6 +6,9 @@
 
 #include "heap/heap.h"
 
+/* Bytes of a thread group's name that are kept. */
+#define HEAP_GROUP_NAME_MAX 256
+
 /* Number of threads in the dump; thread number `no` of them, in order of serial. */
 uint64_t heap_thread_count(struct heap *heap);
 int heap_thread(struct heap *heap, uint64_t no, struct store_thread *out, struct hdb_error *err);
@@ -22,6 +25,17 @@ bool heap_is_thread(struct heap *heap, uint32_t ix);
  * buf. "" if the dump does not tell.
  */
 int heap_thread_name(struct heap *heap, uint32_t ix, char *buf, size_t size, struct hdb_error *err);
+
+/*
+ * The names of a thread's group and of that group's parent, as UTF-8; "" where the dump does not
+ * say: by its START_THREAD record, else by fields of the thread object, which VMs clear when a
+ * thread ends.
+ */
+struct heap_thread_groups {
+	char group[HEAP_GROUP_NAME_MAX], parent[HEAP_GROUP_NAME_MAX];
+};
+int heap_thread_groups(struct heap *heap, const struct store_thread *thread,
+		       struct heap_thread_groups *out, struct hdb_error *err);
 
 /* The trace with this serial: HDB_OK or HDB_NOTFOUND. */
 int heap_trace(struct heap *heap, uint32_t trace_serial, struct store_trace *out,

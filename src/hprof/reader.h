@@ -28,6 +28,13 @@ enum hprof_tag {
 	HPROF_HEAP_DUMP_END = 0x2c
 };
 
+/* Flags of ALLOC SITES records (JDK 5 hprof_b_spec.h); without the first the record is complete. */
+enum hprof_sites_flag {
+	HPROF_SITES_INCREMENTAL = 1,
+	HPROF_SITES_BY_ALLOCATION = 2, /* sorted by what was allocated, else by what is live */
+	HPROF_SITES_COLLECTED = 4      /* after a garbage collection */
+};
+
 /* Heap sub-record tags (HotSpot heapDumper.cpp; ART runtime/hprof/hprof.cc). */
 enum hprof_sub_tag {
 	HPROF_ROOT_UNKNOWN = 0xff,

@@ -120,6 +120,7 @@ struct import_records {
 	struct base_vec alloc_sites;
 	struct base_vec cpu_samples;
 	struct base_vec summaries;             /* struct store_heap_summary */
+	struct base_vec thread_starts;         /* struct store_thread_start */
 	struct hprof_control_settings control; /* of the last such record */
 	bool has_control;
 	struct store_record_count counts[2][256]; /* top-level, sub-records */

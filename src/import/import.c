@@ -67,6 +67,7 @@ static void hold_tables(struct import *im, struct base_work *work)
 		&im->records.alloc_sites,
 		&im->records.cpu_samples,
 		&im->records.summaries,
+		&im->records.thread_starts,
 		&im->damage.problems,
 		&im->damage.dangling,
 		&im->links.plans,

@@ -53,6 +53,13 @@ static int write_threads(struct import *im, struct hdb_error *err)
 						 STORE_NONE;
 	}
 	sort(&im->records.threads, sizeof(struct store_thread), base_compare_u32);
+	if (im->records.thread_starts.count) {
+		sort(&im->records.thread_starts, sizeof(struct store_thread_start),
+		     base_compare_u32);
+		TRY(store_records_put_all(im->writer, STORE_THREAD_STARTS,
+					  im->records.thread_starts.data,
+					  im->records.thread_starts.count, err));
+	}
 	return store_records_put_all(im->writer, STORE_THREADS, im->records.threads.data,
 				     im->records.threads.count, err);
 }

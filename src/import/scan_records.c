@@ -146,6 +146,7 @@ static int scan_frame(struct scan *s, const struct hprof_record *rec, struct hdb
 static int scan_alloc_sites(struct scan *s, const struct hprof_record *rec, struct hdb_error *err)
 {
 	struct hprof_alloc_sites sites;
+	struct store_heap_summary total;
 
 	TRY(hprof_read_alloc_sites(&s->im->file, &s->view, rec, &sites, err));
 	for (uint32_t i = 0; i < sites.site_count; i++) {
@@ -169,7 +170,18 @@ static int scan_alloc_sites(struct scan *s, const struct hprof_record *rec, stru
 		TRY(base_vec_push(&s->im->records.alloc_sites, &out, sizeof(out), err));
 	}
 	s->alloc_records++;
-	return HDB_OK;
+	total = (struct store_heap_summary){
+		.file_offset = rec->offset,
+		.time_us = rec->time_us,
+		.allocated_bytes = sites.allocated_bytes,
+		.allocated_instances = sites.allocated_instances,
+		.live_bytes = sites.live_bytes,
+		.live_instances = sites.live_instances,
+		.cutoff_ratio_bits = sites.cutoff_ratio_bits,
+		.flags = sites.flags,
+		.is_alloc_sites = 1,
+	};
+	return base_vec_push(&s->im->records.summaries, &total, sizeof(total), err);
 }
 
 static int scan_cpu_samples(struct scan *s, const struct hprof_record *rec, struct hdb_error *err)
@@ -200,6 +212,7 @@ static int scan_start_thread(struct scan *s, const struct hprof_record *rec, str
 {
 	struct import *im = s->im;
 	struct hprof_start_thread start;
+	struct store_thread_start parent = { .parent_group_text = STORE_NONE };
 	struct store_thread *thread;
 
 	TRY(hprof_read_start_thread(&im->file, &s->view, rec, &start, err));
@@ -213,7 +226,10 @@ static int scan_start_thread(struct scan *s, const struct hprof_record *rec, str
 	}
 	thread->name_text = base_idmap_get(&im->texts.numbers, start.name_string_id);
 	thread->group_text = base_idmap_get(&im->texts.numbers, start.group_name_string_id);
-	return HDB_OK;
+	parent.thread_serial = start.thread_serial;
+	parent.parent_group_text =
+		base_idmap_get(&im->texts.numbers, start.parent_group_name_string_id);
+	return base_vec_push(&im->records.thread_starts, &parent, sizeof(parent), err);
 }
 
 static int scan_summary(struct scan *s, const struct hprof_record *rec, struct hdb_error *err)
@@ -224,6 +240,7 @@ static int scan_summary(struct scan *s, const struct hprof_record *rec, struct h
 	TRY(hprof_read_heap_summary(&s->im->file, &s->view, rec, &sum, err));
 	out = (struct store_heap_summary){
 		.file_offset = rec->offset,
+		.time_us = rec->time_us,
 		.allocated_bytes = sum.allocated_bytes,
 		.allocated_instances = sum.allocated_instances,
 		.live_bytes = sum.live_bytes,

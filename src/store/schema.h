@@ -140,6 +140,13 @@ struct store_thread {
 };
 static_assert(sizeof(struct store_thread) == 32, "stored");
 
+/* Table thread.starts: what else START_THREAD records say, in order of serial. */
+struct store_thread_start {
+	uint32_t thread_serial;
+	uint32_t parent_group_text; /* or STORE_NONE */
+};
+static_assert(sizeof(struct store_thread_start) == 8, "stored");
+
 /* Table traces: in order of serial. Frames are in the table trace.frames. */
 struct store_trace {
 	uint32_t trace_serial;
@@ -237,15 +244,20 @@ struct store_cpu_sample {
 };
 static_assert(sizeof(struct store_cpu_sample) == 16, "stored");
 
-/* Table heap.summaries. */
+/* Table heap.summaries: HEAP SUMMARY records, and the totals of ALLOC SITES records. */
 struct store_heap_summary {
 	uint64_t file_offset;
+	uint64_t time_us; /* since the time in the dump's header */
 	uint64_t allocated_bytes;
 	uint64_t allocated_instances;
 	uint32_t live_bytes;
 	uint32_t live_instances;
+	uint32_t cutoff_ratio_bits; /* of ALLOC SITES: a float's bits */
+	uint16_t flags;             /* of ALLOC SITES: HPROF_SITES_* */
+	uint8_t is_alloc_sites;
+	uint8_t unused;
 };
-static_assert(sizeof(struct store_heap_summary) == 32, "stored");
+static_assert(sizeof(struct store_heap_summary) == 48, "stored");
 
 /* Table dangling: identifiers that are referred to but not in the dump. */
 struct store_dangling {

@@ -38,6 +38,7 @@ enum store_table {
 	STORE_ID_DIRECTORY = 21,
 	STORE_CLASS_COUNTS = 22,
 	STORE_CONTENTS = 23,
+	STORE_THREAD_STARTS = 24,
 	/* derived tables, built on first need */
 	STORE_REFERRERS = 64,
 	STORE_REFERRERS_BIG = 65,

@@ -84,6 +84,8 @@ static const struct hdb_column facts[] = {
 	  "bytes of an element, if the elements of its arrays are flat values" },
 	{ "filler", HDB_TYPE_BOOL, "filler",
 	  "its objects fill dead areas of the heap: none of the program's; only if so" },
+	{ "unloaded", HDB_TYPE_BOOL, "unloaded",
+	  "an UNLOAD CLASS record of an HPROF agent names it; only if so" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
 	{ "retained", HDB_TYPE_BYTES,
 	  "retained >=", "lower bound of what its instances retain; while totals are built" },
@@ -216,6 +218,8 @@ static int add_facts(struct query *q, struct class_query *s, uint32_t no, struct
 				       s->instances[no].unreachable_bytes);
 	if (s->flat[no])
 		query_fact(q, "flat_values", s->flat[no]);
+	if (class->flags & STORE_CLASS_UNLOADED)
+		query_fact(q, "unloaded", true);
 	if (class->flags & STORE_CLASS_FILLER)
 		query_fact(q, "filler", true);
 	else if (class->element_bytes)

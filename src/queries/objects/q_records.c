@@ -10,6 +10,9 @@
 #include "query/coverage.h"
 #include "query/table_rows.h"
 
+#include <math.h>
+#include <string.h>
+
 /* ---- dangling ---- */
 
 enum {
@@ -332,14 +335,38 @@ const struct query_def query_cpu_samples = {
 
 /* ---- heap summaries ---- */
 
-enum { SUMMARY_OFFSET, SUMMARY_LIVE_OBJECTS, SUMMARY_LIVE_BYTES, SUMMARY_OBJECTS, SUMMARY_BYTES };
+enum {
+	SUMMARY_RECORD,
+	SUMMARY_TIME,
+	SUMMARY_LIVE_OBJECTS,
+	SUMMARY_LIVE_BYTES,
+	SUMMARY_OBJECTS,
+	SUMMARY_BYTES,
+	SUMMARY_INCREMENTAL,
+	SUMMARY_SORTED_BY,
+	SUMMARY_COLLECTED,
+	SUMMARY_CUTOFF,
+	SUMMARY_OFFSET
+};
 
 static const struct hdb_column summary_columns[] = {
-	{ "offset", HDB_TYPE_COUNT, "offset", "of the record in the dump, bytes" },
+	{ "record", HDB_TYPE_TEXT, "record",
+	  "HEAP SUMMARY, or ALLOC SITES, whose totals these are" },
+	{ "seconds", HDB_TYPE_DOUBLE, "seconds",
+	  "when it was written, since the dump's time; begins anew after 71 minutes" },
 	{ "live_objects", HDB_TYPE_COUNT, "live objects", "instances that were alive" },
 	{ "live_bytes", HDB_TYPE_BYTES, "live bytes", "their bytes" },
 	{ "allocated_objects", HDB_TYPE_COUNT, "objects", "instances that were allocated" },
 	{ "allocated_bytes", HDB_TYPE_BYTES, "bytes", "their bytes" },
+	{ "incremental", HDB_TYPE_BOOL, "incremental",
+	  "of ALLOC SITES whether only sites that changed are listed, not all" },
+	{ "sorted_by", HDB_TYPE_TEXT, "sorted by",
+	  "of ALLOC SITES the order of the sites: live or allocated bytes" },
+	{ "collected", HDB_TYPE_BOOL, "collected",
+	  "of ALLOC SITES whether a garbage collection came first" },
+	{ "cutoff_percent", HDB_TYPE_PERCENT, "cutoff",
+	  "of ALLOC SITES the share below which sites are left out" },
+	{ "offset", HDB_TYPE_COUNT, "offset", "of the record in the dump, bytes" },
 };
 
 static int open_summaries(struct query *q, struct hdb_error *err)
@@ -350,13 +377,25 @@ static int open_summaries(struct query *q, struct hdb_error *err)
 static int next_summary(struct query *q, struct hdb_error *err)
 {
 	struct store_heap_summary summary;
+	float cutoff;
 
 	TRY(query_records_next(q, &summary, err));
+	query_set_text(q, SUMMARY_RECORD, summary.is_alloc_sites ? "ALLOC SITES" : "HEAP SUMMARY");
+	query_set_double(q, SUMMARY_TIME, (double)summary.time_us / 1e6);
 	query_set(q, SUMMARY_OFFSET, summary.file_offset);
 	query_set(q, SUMMARY_LIVE_OBJECTS, summary.live_instances);
 	query_set(q, SUMMARY_LIVE_BYTES, summary.live_bytes);
 	query_set(q, SUMMARY_OBJECTS, summary.allocated_instances);
 	query_set(q, SUMMARY_BYTES, summary.allocated_bytes);
+	if (!summary.is_alloc_sites)
+		return HDB_OK;
+	memcpy(&cutoff, &summary.cutoff_ratio_bits, sizeof(cutoff));
+	query_set(q, SUMMARY_INCREMENTAL, (summary.flags & HPROF_SITES_INCREMENTAL) != 0);
+	query_set_text(q, SUMMARY_SORTED_BY,
+		       summary.flags & HPROF_SITES_BY_ALLOCATION ? "allocated" : "live");
+	query_set(q, SUMMARY_COLLECTED, (summary.flags & HPROF_SITES_COLLECTED) != 0);
+	if (isfinite(cutoff))
+		query_set_double(q, SUMMARY_CUTOFF, 100.0 * (double)cutoff);
 	return HDB_OK;
 }
 
@@ -365,7 +404,8 @@ const struct query_def query_heap_summaries = {
 		.name = "heap-summaries",
 		.group = "database", .example = "",
 		.targets = "",
-		.summary = "heap summary records, if the dump has them", .options = query_no_options,
+		.summary = "heap summaries of HPROF agents, and totals of their allocation sites",
+		.options = query_no_options,
 		QUERY_COLUMNS(summary_columns),
 		.is_query = 1,
 	},

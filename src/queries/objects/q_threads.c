@@ -35,7 +35,9 @@ enum {
 	VIRTUAL,
 	CARRIER,
 	CARRIES,
-	STACK_BYTES
+	STACK_BYTES,
+	GROUP,
+	PARENT_GROUP
 };
 
 #define NAME_MAX_BYTES 512
@@ -83,8 +85,10 @@ static const struct hdb_column columns[] = {
 	{ "stack_bytes", HDB_TYPE_BYTES, "stack in heap",
 	  "bytes of frames in a virtual thread's stack "
 	  "chunks, or in the chunk; dumps do not count them into any size" },
+	{ "group", HDB_TYPE_TEXT, "group", "of a thread the name of its thread group" },
+	{ "parent_group", HDB_TYPE_TEXT, "parent group", "the name of that group's parent" },
 };
-QUERY_COLUMN_EACH(columns, STACK_BYTES + 1);
+QUERY_COLUMN_EACH(columns, PARENT_GROUP + 1);
 
 static const struct hdb_column facts[] = {
 	{ "threads", HDB_TYPE_COUNT, "threads", "threads shown" },
@@ -292,7 +296,7 @@ static int open_threads(struct query *q, struct hdb_error *err)
 	set_facts(q, &n);
 	(void)snprintf(names, sizeof(names),
 		       "%sid,class,serial,state,daemon,priority,depth,locals,shallow,retained,tid,"
-		       "virtual%s",
+		       "virtual,group,parent_group%s",
 		       s->no_stack ? "thread," : "level,kind,thread,text,signature,",
 		       n.virtual_threads ? ",carrier,carries,stack_bytes" : "");
 	query_choose(q, names);
@@ -355,6 +359,27 @@ static int set_virtual(struct query *q, struct threads_query *s, struct hdb_erro
 	return HDB_OK;
 }
 
+/* An END THREAD record is surer than the fields of an object that may be of an earlier snapshot. */
+static void set_ended(struct query *q, const struct store_thread *thread)
+{
+	if (thread->has_ended)
+		query_set_text(q, STATE, "TERMINATED");
+}
+
+static int set_groups(struct query *q, const struct store_thread *thread, struct hdb_error *err)
+{
+	struct heap_thread_groups groups;
+
+	if (!query_is_shown(q, GROUP) && !query_is_shown(q, PARENT_GROUP))
+		return HDB_OK;
+	TRY(heap_thread_groups(q->heap, thread, &groups, err));
+	if (groups.group[0])
+		query_set_text(q, GROUP, groups.group);
+	if (groups.parent[0])
+		query_set_text(q, PARENT_GROUP, groups.parent);
+	return HDB_OK;
+}
+
 static int thread_row(struct query *q, struct threads_query *s, struct hdb_error *err)
 {
 	static const struct query_object_columns cells = { ID, CLASS, SIZE_MAX, SHALLOW, SIZE_MAX };
@@ -378,8 +403,11 @@ static int thread_row(struct query *q, struct threads_query *s, struct hdb_error
 	query_set(q, LOCALS, s->local_end - s->local);
 	query_set_text(q, KIND, "thread");
 	query_set_text(q, THREAD, s->name);
-	if (s->thread.ix == STORE_NONE)
+	TRY(set_groups(q, &s->thread, err));
+	if (s->thread.ix == STORE_NONE) {
+		set_ended(q, &s->thread);
 		return HDB_OK;
+	}
 	query_set_object(q, &cells, s->thread.ix);
 	query_set_class_of(q, TEXT, s->thread.ix);
 	if ((r = set_retained(q, s->thread.ix, err)) != HDB_OK)
@@ -390,6 +418,7 @@ static int thread_row(struct query *q, struct threads_query *s, struct hdb_error
 	}
 	if (heap_is_thread(q->heap, s->thread.ix))
 		r = set_virtual(q, s, err);
+	set_ended(q, &s->thread);
 	return r;
 }
 
