@@ -17,169 +17,89 @@
  * Shapes that many rows share. NOLINTBEGIN(bugprone-macro-parentheses): the arguments are
  * initialisers.
  */
-#define EMPTY(name, what) \
+#define ROW(name, what, where, ...) \
 	{ \
-		.class_name = name, .kind = what, .shape = HEAP_EMPTY \
+		.class_name = name, .kind = what, .shape = where, __VA_ARGS__ \
 	}
-#define WRAP(name, what, field) \
-	{ \
-		.class_name = name, .kind = what, .shape = HEAP_WRAP, .store = field \
-	}
-#define KEYS(name, field) \
-	{ \
-		.class_name = name, .kind = HEAP_SET, .shape = HEAP_WRAP, .store = field, \
-		.takes = HEAP_TAKES_KEYS \
-	}
+#define EMPTY(name, what) ROW(name, what, HEAP_EMPTY, .flags = 0)
+#define WRAP(name, what, field) ROW(name, what, HEAP_WRAP, .store = field)
+#define KEYS(name, field) ROW(name, HEAP_SET, HEAP_WRAP, .store = field, .takes = HEAP_TAKES_KEYS)
 #define VALUES(name, field) \
-	{ \
-		.class_name = name, .kind = HEAP_LIST, .shape = HEAP_WRAP, .store = field, \
-		.takes = HEAP_TAKES_VALUES \
-	}
-#define ARRAY(name, what, length, field) \
-	{ \
-		.class_name = name, .kind = what, .shape = HEAP_ARRAY, .size = length, \
-		.store = field \
-	}
+	ROW(name, HEAP_LIST, HEAP_WRAP, .store = field, .takes = HEAP_TAKES_VALUES)
+/* A map's views of its keys, values and entries, which refer to it by the field. */
+#define VIEWS(name, field) \
+	KEYS(name "$KeySet", field), VALUES(name "$Values", field), \
+		WRAP(name "$EntrySet", HEAP_SET, field)
+#define ARRAY(name, what, length, field) ROW(name, what, HEAP_ARRAY, .size = length, .store = field)
 #define RING(name, what, from, to, field) \
-	{ \
-		.class_name = name, .kind = what, .shape = HEAP_ARRAY, .store = field, \
-		.first = from, .last = to \
-	}
+	ROW(name, what, HEAP_ARRAY, .store = field, .first = from, .last = to)
 #define CHAINS(name, length, field, k, v, link) \
-	{ \
-		.class_name = name, .kind = HEAP_MAP, .shape = HEAP_CHAINS, .size = length, \
-		.store = field, .key = k, .value = v, .next = link, .flags = HEAP_HASHED \
-	}
+	ROW(name, HEAP_MAP, HEAP_CHAINS, .size = length, .store = field, .key = k, .value = v, \
+	    .next = link, .flags = HEAP_HASHED)
+/* The maps whose elements are maps with locks of their own, and these. */
+#define SEGMENTS(name) ROW(name, HEAP_MAP, HEAP_PARTS, .store = "segments")
+#define SEGMENT(name, field, k, v) \
+	ROW(name, HEAP_MAP, HEAP_CHAINS, .size = "count", .store = field, .key = k, .value = v, \
+	    .next = "next", .flags = HEAP_HASHED | HEAP_PART)
 #define LINKED(name, what, length, from, item, link) \
-	{ \
-		.class_name = name, .kind = what, .shape = HEAP_LINKED, .size = length, \
-		.store = from, .value = item, .next = link \
-	}
+	ROW(name, what, HEAP_LINKED, .size = length, .store = from, .value = item, .next = link)
 /* Queues that unlink lazily: nodes without an item are none of their elements. */
-#define LAZY(name, from, item) \
-	{ \
-		.class_name = name, .kind = HEAP_QUEUE, .shape = HEAP_LINKED, .store = from, \
-		.value = item, .next = "next", .flags = HEAP_SKIPS_NULL \
-	}
-#define SLOTS(name, what, length, field) \
-	{ \
-		.class_name = name, .kind = what, .shape = HEAP_SLOTS, .size = length, \
-		.store = field \
-	}
+#define LAZY(name, from, item, link) \
+	ROW(name, HEAP_QUEUE, HEAP_LINKED, .store = from, .value = item, .next = link, \
+	    .flags = HEAP_SKIPS_NULL)
+#define SLOTS(name, what, length, field) ROW(name, what, HEAP_SLOTS, .size = length, .store = field)
 #define PARALLEL(name, length, k, v, how) \
-	{ \
-		.class_name = name, .kind = HEAP_MAP, .shape = HEAP_SLOTS, .size = length, \
-		.store = v, .key = k, .flags = how \
-	}
+	ROW(name, HEAP_MAP, HEAP_SLOTS, .size = length, .store = v, .key = k, .flags = how)
 #define PAIRS(name, length, field, how) \
-	{ \
-		.class_name = name, .kind = HEAP_MAP, .shape = HEAP_PAIRS, .size = length, \
-		.store = field, .flags = how \
-	}
-#define FIELDS(name, what, k, v) \
-	{ \
-		.class_name = name, .kind = what, .shape = HEAP_FIELDS, .key = k, .value = v \
-	}
-#define HIDDEN(name, what, length) \
-	{ \
-		.class_name = name, .kind = what, .shape = HEAP_HIDDEN, .size = length \
-	}
+	ROW(name, HEAP_MAP, HEAP_PAIRS, .size = length, .store = field, .flags = how)
+#define FIELDS(name, what, k, v) ROW(name, what, HEAP_FIELDS, .key = k, .value = v)
+#define HIDDEN(name, what, length) ROW(name, what, HEAP_HIDDEN, .size = length)
 /* A set by open hashing, of fastutil: the last slot is zero's or null's. */
-#define FAST_SET(name, zero) \
-	{ \
-		.class_name = name, .kind = HEAP_SET, .shape = HEAP_SLOTS, .size = "size", \
-		.store = "key", .extra = zero, .flags = HEAP_HASHED \
-	}
+#define FAST_SET(name) \
+	ROW(name, HEAP_SET, HEAP_SLOTS, .size = "size", .store = "key", .extra = "containsNull", \
+	    .flags = HEAP_HASHED)
 #define FAST_MAP(name) \
-	{ \
-		.class_name = name, .kind = HEAP_MAP, .shape = HEAP_SLOTS, .size = "size", \
-		.store = "value", .key = "key", .extra = "containsNullKey", .flags = HEAP_HASHED \
-	}
+	ROW(name, HEAP_MAP, HEAP_SLOTS, .size = "size", .store = "value", .key = "key", \
+	    .extra = "containsNullKey", .flags = HEAP_HASHED)
 
 /* Parts are rows of struct heap_part, in parentheses. */
-#define NODES(name, what, length, how, ...) \
+#define PARTS(...) \
+	.parts = (const struct heap_part[]) \
 	{ \
-		.class_name = name, .kind = what, .shape = HEAP_NODES, .size = length, \
-		.flags = how, .parts = (const struct heap_part[]) \
-		{ \
-			__VA_ARGS__, \
-			{ \
-				0 \
-			} \
-		} \
+		__VA_ARGS__, PART(END, NULL, NULL, NULL) \
 	}
+#define NODES(name, what, length, how, ...) \
+	ROW(name, what, HEAP_NODES, .size = length, .flags = how, PARTS(__VA_ARGS__))
 /* Nodes that hold keys and values in objects with the fields k and v. */
 #define ENTRY_NODES(name, length, k, v, ...) \
-	{ \
-		.class_name = name, .kind = HEAP_MAP, .shape = HEAP_NODES, .size = length, \
-		.key = k, .value = v, .parts = (const struct heap_part[]) \
-		{ \
-			__VA_ARGS__, \
-			{ \
-				0 \
-			} \
-		} \
-	}
+	ROW(name, HEAP_MAP, HEAP_NODES, .size = length, .key = k, .value = v, PARTS(__VA_ARGS__))
 /* A set that is a map's nodes. */
 #define KEY_NODES(name, length, ...) \
+	ROW(name, HEAP_SET, HEAP_NODES, .size = length, .takes = HEAP_TAKES_KEYS, \
+	    PARTS(__VA_ARGS__))
+#define PART(what, field, with, from) \
 	{ \
-		.class_name = name, .kind = HEAP_SET, .shape = HEAP_NODES, .size = length, \
-		.takes = HEAP_TAKES_KEYS, .parts = (const struct heap_part[]) \
-		{ \
-			__VA_ARGS__, \
-			{ \
-				0 \
-			} \
-		} \
+		HEAP_PART_##what, field, with, from \
 	}
-#define IF(field) \
-	{ \
-		HEAP_PART_IF, field, NULL, NULL \
-	}
-#define ITEM(value) \
-	{ \
-		HEAP_PART_ITEM, value, NULL, NULL \
-	}
-#define ENTRY(key, value) \
-	{ \
-		HEAP_PART_ITEM, value, key, NULL \
-	}
-#define NODE(field) \
-	{ \
-		HEAP_PART_NODE, field, NULL, NULL \
-	}
-#define EITHER(field) \
-	{ \
-		HEAP_PART_EITHER, field, NULL, NULL \
-	}
-#define REVERSED(field) \
-	{ \
-		HEAP_PART_REVERSED, field, NULL, NULL \
-	}
-#define ITEMS(array) \
-	{ \
-		HEAP_PART_ITEMS, array, NULL, NULL \
-	}
-#define ARRAY_PART(what, array) \
-	{ \
-		HEAP_PART_##what, array, NULL, NULL \
-	}
-#define ROPE(array, levels) \
-	{ \
-		HEAP_PART_ROPE, array, levels, NULL \
-	}
+#define IF(field) PART(IF, field, NULL, NULL)
+#define ITEM(value) PART(ITEM, value, NULL, NULL)
+#define ENTRY(key, value) PART(ITEM, value, key, NULL)
+#define NODE(field) PART(NODE, field, NULL, NULL)
+#define EITHER(field) PART(EITHER, field, NULL, NULL)
+#define REVERSED(field) PART(REVERSED, field, NULL, NULL)
+#define ITEMS(array) PART(ITEMS, array, NULL, NULL)
+#define ARRAY_PART(what, array) PART(what, array, NULL, NULL)
+#define ROPE(array, levels) PART(ROPE, array, levels, NULL)
 /* A list of an element and a list; each is one, so they are pieces of one another. */
 #define CONS(name, length, item, link) \
-	{ \
-		.class_name = name, .kind = HEAP_LIST, .shape = HEAP_LINKED, .size = length, \
-		.store = "", .value = item, .next = link, .flags = HEAP_PART \
-	}
+	ROW(name, HEAP_LIST, HEAP_LINKED, .size = length, .store = "", .value = item, \
+	    .next = link, .flags = HEAP_PART)
 #define TREE(name, what, length, top, k, v, less, more) \
-	{ \
-		.class_name = name, .kind = what, .shape = HEAP_TREE, .size = length, \
-		.store = top, .key = k, .value = v, .left = less, .next = more \
-	}
+	ROW(name, what, HEAP_TREE, .size = length, .store = top, .key = k, .value = v, \
+	    .left = less, .next = more)
 
+#define JUC "java.util.concurrent."
+#define GUAVA "com.google.common.collect."
 #define IMMUTABLE "java.util.ImmutableCollections$"
 #define SCALA "scala.collection.immutable."
 #define SCALA_TRIE "scala.collection.concurrent."
@@ -201,43 +121,22 @@ static const struct heap_collection_rule table[] = {
 	ARRAY("java.util.ArrayList", HEAP_LIST, "size", "elementData"),
 	ARRAY("java.util.ArrayList", HEAP_LIST, "size", "array"), /* Android to API 23 */
 	RING("java.util.ArrayList", HEAP_LIST, "firstIndex", "lastIndex", "array"), /* Harmony */
-	{ .class_name = "java.util.ArrayList$SubList",
-	  .kind = HEAP_LIST,
-	  .shape = HEAP_ARRAY,
-	  .size = "size",
-	  .store = "root.elementData",
-	  .first = "offset",
-	  .flags = HEAP_LENT },
-	{ .class_name = "java.util.ArrayList$SubList",
-	  .kind = HEAP_LIST,
-	  .shape = HEAP_ARRAY,
-	  .size = "size",
-	  .store = "this$0.elementData",
-	  .first = "offset",
-	  .flags = HEAP_LENT },
+	ROW("java.util.ArrayList$SubList", HEAP_LIST, HEAP_ARRAY, .size = "size",
+	    .store = "root.elementData", .first = "offset", .flags = HEAP_LENT),
+	ROW("java.util.ArrayList$SubList", HEAP_LIST, HEAP_ARRAY, .size = "size",
+	    .store = "this$0.elementData", .first = "offset", .flags = HEAP_LENT),
 	ARRAY("java.util.Arrays$ArrayList", HEAP_LIST, NULL, "a"),
 	ARRAY("java.util.Vector", HEAP_LIST, "elementCount", "elementData"),
 	LINKED("java.util.LinkedList", HEAP_LIST, "size", "first", "item", "next"),
-	{ .class_name = "java.util.LinkedList",
-	  .kind = HEAP_LIST,
-	  .shape = HEAP_LINKED,
-	  .size = "size",
-	  .store = "header",
-	  .value = "element",
-	  .next = "next",
-	  .flags = HEAP_CIRCULAR }, /* JDK 5, 6 */
-	{ .class_name = "java.util.LinkedList",
-	  .kind = HEAP_LIST,
-	  .shape = HEAP_LINKED,
-	  .size = "size",
-	  .store = "voidLink",
-	  .value = "data",
-	  .next = "next",
-	  .flags = HEAP_CIRCULAR }, /* Harmony, Android to API 23 */
+	ROW("java.util.LinkedList", HEAP_LIST, HEAP_LINKED, .size = "size", .store = "header",
+	    .value = "element", .next = "next", .flags = HEAP_CIRCULAR), /* JDK 5, 6 */
+	ROW("java.util.LinkedList", HEAP_LIST, HEAP_LINKED, .size = "size", .store = "voidLink",
+	    .value = "data", .next = "next",
+	    .flags = HEAP_CIRCULAR), /* Harmony, Android to API 23 */
 	EMPTY("java.util.Collections$EmptyList", HEAP_LIST),
 	FIELDS("java.util.Collections$SingletonList", HEAP_LIST, NULL, "element"),
 	NODES("java.util.Collections$CopiesList", HEAP_LIST, "n", 0,
-	      { HEAP_PART_REPEAT, "element", "n", NULL }),
+	      PART(REPEAT, "element", "n", NULL)),
 
 	/* ---- java.util: immutable ---- */
 	EMPTY(IMMUTABLE "List0", HEAP_LIST),
@@ -247,58 +146,26 @@ static const struct heap_collection_rule table[] = {
 	FIELDS(IMMUTABLE "List2", HEAP_LIST, NULL, "e0,e1"),
 	FIELDS(IMMUTABLE "Set1", HEAP_SET, NULL, "e0"),
 	FIELDS(IMMUTABLE "Set2", HEAP_SET, NULL, "e0,e1"),
-	{ .class_name = IMMUTABLE "List12",
-	  .kind = HEAP_LIST,
-	  .shape = HEAP_FIELDS,
-	  .value = "e0,e1",
-	  .absent = NOTHING,
-	  .flags = HEAP_SKIPS_NULL },
-	{ .class_name = IMMUTABLE "Set12",
-	  .kind = HEAP_SET,
-	  .shape = HEAP_FIELDS,
-	  .value = "e0,e1",
-	  .absent = NOTHING,
-	  .flags = HEAP_SKIPS_NULL },
+	ROW(IMMUTABLE "List12", HEAP_LIST, HEAP_FIELDS, .value = "e0,e1", .absent = NOTHING,
+	    .flags = HEAP_SKIPS_NULL),
+	ROW(IMMUTABLE "Set12", HEAP_SET, HEAP_FIELDS, .value = "e0,e1", .absent = NOTHING,
+	    .flags = HEAP_SKIPS_NULL),
 	ARRAY(IMMUTABLE "ListN", HEAP_LIST, NULL, "elements"),
-	{ .class_name = IMMUTABLE "SubList",
-	  .kind = HEAP_LIST,
-	  .shape = HEAP_HIDDEN,
-	  .size = "size" },
+	HIDDEN(IMMUTABLE "SubList", HEAP_LIST, "size"),
 	SLOTS(IMMUTABLE "SetN", HEAP_SET, "size", "elements"),
 	FIELDS(IMMUTABLE "Map1", HEAP_MAP, "k0", "v0"),
 	PAIRS(IMMUTABLE "MapN", "size", "table", 0),
 
 	/* ---- java.util: maps and sets ---- */
-	{ .class_name = "java.util.LinkedHashMap",
-	  .kind = HEAP_MAP,
-	  .shape = HEAP_LINKED,
-	  .size = "size",
-	  .store = "head",
-	  .key = "key",
-	  .value = "value",
-	  .next = "after",
-	  .array = "table",
-	  .flags = HEAP_HASHED },
-	{ .class_name = "java.util.LinkedHashMap",
-	  .kind = HEAP_MAP,
-	  .shape = HEAP_LINKED,
-	  .size = "size",
-	  .store = "header",
-	  .key = "key",
-	  .value = "value",
-	  .next = "after|nxt",
-	  .array = "table",
-	  .flags = HEAP_HASHED | HEAP_CIRCULAR },
-	{ .class_name = "java.util.HashMap",
-	  .kind = HEAP_MAP,
-	  .shape = HEAP_CHAINS,
-	  .size = "size",
-	  .store = "table",
-	  .key = "key",
-	  .value = "value",
-	  .next = "next",
-	  .extra = "entryForNullKey",
-	  .flags = HEAP_HASHED }, /* Android to API 23 */
+	ROW("java.util.LinkedHashMap", HEAP_MAP, HEAP_LINKED, .size = "size", .store = "head",
+	    .key = "key", .value = "value", .next = "after", .array = "table",
+	    .flags = HEAP_HASHED),
+	ROW("java.util.LinkedHashMap", HEAP_MAP, HEAP_LINKED, .size = "size", .store = "header",
+	    .key = "key", .value = "value", .next = "after|nxt", .array = "table",
+	    .flags = HEAP_HASHED | HEAP_CIRCULAR),
+	ROW("java.util.HashMap", HEAP_MAP, HEAP_CHAINS, .size = "size", .store = "table",
+	    .key = "key", .value = "value", .next = "next", .extra = "entryForNullKey",
+	    .flags = HEAP_HASHED), /* Android to API 23 */
 	CHAINS("java.util.HashMap", "size", "table", "key", "value", "next"),
 	CHAINS("java.util.HashMap", "elementCount", "elementData", "key", "value", "next"),
 	CHAINS("java.util.Hashtable", "count|size|elementCount", "table|elementData", "key",
@@ -308,42 +175,18 @@ static const struct heap_collection_rule table[] = {
 	       "value", "next"),
 	PAIRS("java.util.IdentityHashMap", "size", "table|elementData", HEAP_HASHED),
 	TREE("java.util.TreeMap", HEAP_MAP, "size", "root", "key", "value", "left", "right"),
-	{ .class_name = "java.util.TreeMap$AscendingSubMap",
-	  .kind = HEAP_MAP,
-	  .shape = HEAP_TREE,
-	  .store = "m.root",
-	  .key = "key",
-	  .value = "value",
-	  .left = "left",
-	  .next = "right",
-	  .flags = HEAP_BOUNDED },
-	{ .class_name = "java.util.TreeMap$DescendingSubMap",
-	  .kind = HEAP_MAP,
-	  .shape = HEAP_TREE,
-	  .store = "m.root",
-	  .key = "key",
-	  .value = "value",
-	  .left = "right",
-	  .next = "left",
-	  .flags = HEAP_BOUNDED },
+	ROW("java.util.TreeMap$AscendingSubMap", HEAP_MAP, HEAP_TREE, .store = "m.root",
+	    .key = "key", .value = "value", .left = "left", .next = "right", .flags = HEAP_BOUNDED),
+	ROW("java.util.TreeMap$DescendingSubMap", HEAP_MAP, HEAP_TREE, .store = "m.root",
+	    .key = "key", .value = "value", .left = "right", .next = "left", .flags = HEAP_BOUNDED),
 	PARALLEL("java.util.EnumMap", "size", "keyUniverse", "vals", HEAP_BY_VALUE),
 	KEYS("java.util.HashSet", "map|backingMap"),
 	KEYS("java.util.TreeSet", "m|backingMap"),
-	{ .class_name = "java.util.RegularEnumSet",
-	  .kind = HEAP_SET,
-	  .shape = HEAP_WORDS,
-	  .store = "elements",
-	  .key = "universe" },
-	{ .class_name = "java.util.JumboEnumSet",
-	  .kind = HEAP_SET,
-	  .shape = HEAP_WORDS,
-	  .size = "size",
-	  .store = "elements",
-	  .key = "universe" },
-	{ .class_name = "java.util.BitSet",
-	  .kind = HEAP_BITS,
-	  .shape = HEAP_WORDS,
-	  .store = "words|bits" },
+	ROW("java.util.RegularEnumSet", HEAP_SET, HEAP_WORDS, .store = "elements",
+	    .key = "universe"),
+	ROW("java.util.JumboEnumSet", HEAP_SET, HEAP_WORDS, .size = "size", .store = "elements",
+	    .key = "universe"),
+	ROW("java.util.BitSet", HEAP_BITS, HEAP_WORDS, .store = "words|bits"),
 	EMPTY("java.util.Collections$EmptySet", HEAP_SET),
 	EMPTY("java.util.Collections$EmptyMap", HEAP_MAP),
 	FIELDS("java.util.Collections$SingletonSet", HEAP_SET, NULL, "element"),
@@ -357,83 +200,39 @@ static const struct heap_collection_rule table[] = {
 	ARRAY("java.util.PriorityQueue", HEAP_QUEUE, "size", "queue|elements"),
 
 	/* ---- java.util.concurrent ---- */
-	{ .class_name = "java.util.concurrent.ConcurrentHashMap",
-	  .kind = HEAP_MAP,
-	  .shape = HEAP_CHAINS,
-	  .size = "baseCount",
-	  .store = "table",
-	  .key = "key",
-	  .value = "val",
-	  .next = "next",
-	  .cells = "counterCells",
-	  .via = "first",
-	  .flags = HEAP_HASHED },
-	{ .class_name = "java.util.concurrent.ConcurrentHashMap",
-	  .kind = HEAP_MAP,
-	  .shape = HEAP_PARTS,
-	  .store = "segments" }, /* JDK 5 to 7 */
-	{ .class_name = "java.util.concurrent.ConcurrentHashMap$Segment",
-	  .kind = HEAP_MAP,
-	  .shape = HEAP_CHAINS,
-	  .size = "count",
-	  .store = "table",
-	  .key = "key",
-	  .value = "value",
-	  .next = "next",
-	  .flags = HEAP_HASHED | HEAP_PART },
-	KEYS("java.util.concurrent.ConcurrentHashMap$KeySetView", "map"),
-	VALUES("java.util.concurrent.ConcurrentHashMap$ValuesView", "map"),
-	WRAP("java.util.concurrent.ConcurrentHashMap$EntrySetView", HEAP_SET, "map"),
-	{ .class_name = "java.util.concurrent.ConcurrentSkipListMap",
-	  .kind = HEAP_MAP,
-	  .shape = HEAP_LINKED,
-	  .size = "adder.base",
-	  .store = "head.node",
-	  .key = "key",
-	  .value = "val|value",
-	  .next = "next",
-	  .cells = "adder.cells",
-	  .flags = HEAP_SKIPS_NULL }, /* JDK 9 */
-	{ .class_name = "java.util.concurrent.ConcurrentSkipListMap",
-	  .kind = HEAP_MAP,
-	  .shape = HEAP_LINKED,
-	  .store = "head.node",
-	  .key = "key",
-	  .value = "val|value",
-	  .next = "next",
-	  .flags = HEAP_SKIPS_NULL },
-	{ .class_name = "java.util.concurrent.ConcurrentSkipListMap$SubMap",
-	  .kind = HEAP_MAP,
-	  .shape = HEAP_LINKED,
-	  .store = "m.head.node",
-	  .key = "key",
-	  .value = "val|value",
-	  .next = "next",
-	  .flags = HEAP_SKIPS_NULL | HEAP_BOUNDED },
-	KEYS("java.util.concurrent.ConcurrentSkipListSet", "m"),
-	ARRAY("java.util.concurrent.CopyOnWriteArrayList", HEAP_LIST, NULL, "array|elements"),
-	WRAP("java.util.concurrent.CopyOnWriteArraySet", HEAP_SET, "al"),
-	LAZY("java.util.concurrent.ConcurrentLinkedQueue", "head", "item"),
-	LAZY("java.util.concurrent.ConcurrentLinkedDeque", "head", "item"),
-	LAZY("java.util.concurrent.LinkedTransferQueue", "head", "item"),
-	LINKED("java.util.concurrent.LinkedBlockingQueue", HEAP_QUEUE, "count.value", "head.next",
-	       "item", "next"),
-	LINKED("java.util.concurrent.LinkedBlockingDeque", HEAP_QUEUE, "count", "first", "item",
-	       "next"),
-	{ .class_name = "java.util.concurrent.ArrayBlockingQueue",
-	  .kind = HEAP_QUEUE,
-	  .shape = HEAP_ARRAY,
-	  .size = "count",
-	  .store = "items",
-	  .first = "takeIndex" },
-	ARRAY("java.util.concurrent.PriorityBlockingQueue", HEAP_QUEUE, "size", "queue"),
-	WRAP("java.util.concurrent.PriorityBlockingQueue", HEAP_QUEUE, "q"), /* JDK 5, 6 */
-	WRAP("java.util.concurrent.DelayQueue", HEAP_QUEUE, "q"),
-	ARRAY("java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue", HEAP_QUEUE,
-	      "size", "queue"),
-	EMPTY("java.util.concurrent.SynchronousQueue", HEAP_QUEUE),
-	ARRAY("java.util.concurrent.atomic.AtomicReferenceArray", HEAP_LIST, NULL, "array"),
-	ARRAY("java.util.concurrent.ForkJoinPool$WorkQueue", HEAP_QUEUE, NULL, "array"),
+	ROW(JUC "ConcurrentHashMap", HEAP_MAP, HEAP_CHAINS, .size = "baseCount", .store = "table",
+	    .key = "key", .value = "val", .next = "next", .cells = "counterCells", .via = "first",
+	    .flags = HEAP_HASHED),
+	SEGMENTS(JUC "ConcurrentHashMap"), /* JDK 5 to 7 */
+	SEGMENT(JUC "ConcurrentHashMap$Segment", "table", "key", "value"),
+	KEYS(JUC "ConcurrentHashMap$KeySetView", "map"),
+	VALUES(JUC "ConcurrentHashMap$ValuesView", "map"),
+	WRAP(JUC "ConcurrentHashMap$EntrySetView", HEAP_SET, "map"),
+	ROW(JUC "ConcurrentSkipListMap", HEAP_MAP, HEAP_LINKED, .size = "adder.base",
+	    .store = "head.node", .key = "key", .value = "val|value", .next = "next",
+	    .cells = "adder.cells", .flags = HEAP_SKIPS_NULL), /* JDK 9 */
+	ROW(JUC "ConcurrentSkipListMap", HEAP_MAP, HEAP_LINKED, .store = "head.node", .key = "key",
+	    .value = "val|value", .next = "next", .flags = HEAP_SKIPS_NULL),
+	ROW(JUC "ConcurrentSkipListMap$SubMap", HEAP_MAP, HEAP_LINKED, .store = "m.head.node",
+	    .key = "key", .value = "val|value", .next = "next",
+	    .flags = HEAP_SKIPS_NULL | HEAP_BOUNDED),
+	KEYS(JUC "ConcurrentSkipListSet", "m"),
+	ARRAY(JUC "CopyOnWriteArrayList", HEAP_LIST, NULL, "array|elements"),
+	WRAP(JUC "CopyOnWriteArraySet", HEAP_SET, "al"),
+	LAZY(JUC "ConcurrentLinkedQueue", "head", "item", "next"),
+	LAZY(JUC "ConcurrentLinkedDeque", "head", "item", "next"),
+	LAZY(JUC "LinkedTransferQueue", "head", "item", "next"),
+	LINKED(JUC "LinkedBlockingQueue", HEAP_QUEUE, "count.value", "head.next", "item", "next"),
+	LINKED(JUC "LinkedBlockingDeque", HEAP_QUEUE, "count", "first", "item", "next"),
+	ROW(JUC "ArrayBlockingQueue", HEAP_QUEUE, HEAP_ARRAY, .size = "count", .store = "items",
+	    .first = "takeIndex"),
+	ARRAY(JUC "PriorityBlockingQueue", HEAP_QUEUE, "size", "queue"),
+	WRAP(JUC "PriorityBlockingQueue", HEAP_QUEUE, "q"), /* JDK 5, 6 */
+	WRAP(JUC "DelayQueue", HEAP_QUEUE, "q"),
+	ARRAY(JUC "ScheduledThreadPoolExecutor$DelayedWorkQueue", HEAP_QUEUE, "size", "queue"),
+	EMPTY(JUC "SynchronousQueue", HEAP_QUEUE),
+	ARRAY(JUC "atomic.AtomicReferenceArray", HEAP_LIST, NULL, "array"),
+	ARRAY(JUC "ForkJoinPool$WorkQueue", HEAP_QUEUE, NULL, "array"),
 
 	/* ---- wrappers and views ---- */
 	WRAP("java.util.Collections$SynchronizedSet", HEAP_SET, "c"),
@@ -448,30 +247,20 @@ static const struct heap_collection_rule table[] = {
 	WRAP("java.util.Collections$CheckedMap", HEAP_MAP, "m"),
 	WRAP("java.util.Collections$CheckedMap$CheckedEntrySet", HEAP_SET, "s"),
 	WRAP("java.util.Collections$AsLIFOQueue", HEAP_QUEUE, "q"),
-	KEYS("java.util.HashMap$KeySet", "this$0"),
-	VALUES("java.util.HashMap$Values", "this$0"),
-	WRAP("java.util.HashMap$EntrySet", HEAP_SET, "this$0"),
+	VIEWS("java.util.HashMap", "this$0"),
 	KEYS("java.util.LinkedHashMap$LinkedKeySet", "this$0"),
 	VALUES("java.util.LinkedHashMap$LinkedValues", "this$0"),
 	WRAP("java.util.LinkedHashMap$LinkedEntrySet", HEAP_SET, "this$0"),
 	KEYS("java.util.Hashtable$KeySet", "this$0"),
 	VALUES("java.util.Hashtable$ValueCollection", "this$0"),
 	WRAP("java.util.Hashtable$EntrySet", HEAP_SET, "this$0"),
-	KEYS("java.util.WeakHashMap$KeySet", "this$0"),
-	VALUES("java.util.WeakHashMap$Values", "this$0"),
-	WRAP("java.util.WeakHashMap$EntrySet", HEAP_SET, "this$0"),
-	KEYS("java.util.IdentityHashMap$KeySet", "this$0"),
-	VALUES("java.util.IdentityHashMap$Values", "this$0"),
-	WRAP("java.util.IdentityHashMap$EntrySet", HEAP_SET, "this$0"),
+	VIEWS("java.util.WeakHashMap", "this$0"),
+	VIEWS("java.util.IdentityHashMap", "this$0"),
 	KEYS("java.util.TreeMap$KeySet", "m"),
 	VALUES("java.util.TreeMap$Values", "this$0"),
 	WRAP("java.util.TreeMap$EntrySet", HEAP_SET, "this$0"),
-	KEYS("java.util.EnumMap$KeySet", "this$0"),
-	VALUES("java.util.EnumMap$Values", "this$0"),
-	WRAP("java.util.EnumMap$EntrySet", HEAP_SET, "this$0"),
-	KEYS("java.util.concurrent.ConcurrentSkipListMap$KeySet", "m"),
-	VALUES("java.util.concurrent.ConcurrentSkipListMap$Values", "m"),
-	WRAP("java.util.concurrent.ConcurrentSkipListMap$EntrySet", HEAP_SET, "m"),
+	VIEWS("java.util.EnumMap", "this$0"),
+	VIEWS(JUC "ConcurrentSkipListMap", "m"),
 	KEYS("java.util.AbstractMap$1", "this$0"),
 	VALUES("java.util.AbstractMap$2", "this$0"),
 	WRAP("java.lang.ProcessEnvironment$StringEnvironment", HEAP_MAP, "m"),
@@ -500,179 +289,81 @@ static const struct heap_collection_rule table[] = {
 	WRAP("android.os.BaseBundle", HEAP_MAP, "mMap"),
 
 	/* ---- Ehcache 3, Pekko, Akka, Hazelcast 5, Hibernate 5 and 6, H2 2 ---- */
-	{ .class_name = "org.ehcache.impl.internal.concurrent.ConcurrentHashMap",
-	  .kind = HEAP_MAP,
-	  .shape = HEAP_CHAINS,
-	  .size = "baseCount",
-	  .store = "table",
-	  .key = "key",
-	  .value = "val",
-	  .next = "next",
-	  .cells = "counterCells",
-	  .via = "first",
-	  .flags = HEAP_HASHED },
-	{ .class_name = "org.apache.pekko.dispatch.AbstractNodeQueue",
-	  .kind = HEAP_QUEUE,
-	  .shape = HEAP_LINKED,
-	  .store = "_tailDoNotCallMeDirectly",
-	  .value = "value",
-	  .next = "_nextDoNotCallMeDirectly",
-	  .flags = HEAP_SKIPS_NULL },
-	{ .class_name = "akka.dispatch.AbstractNodeQueue",
-	  .kind = HEAP_QUEUE,
-	  .shape = HEAP_LINKED,
-	  .store = "_tailDoNotCallMeDirectly",
-	  .value = "value",
-	  .next = "_nextDoNotCallMeDirectly",
-	  .flags = HEAP_SKIPS_NULL },
-	{ .class_name = "com.hazelcast.internal.util.ConcurrentReferenceHashMap",
-	  .kind = HEAP_MAP,
-	  .shape = HEAP_PARTS,
-	  .store = "segments" },
-	{ .class_name = "com.hazelcast.internal.util.ConcurrentReferenceHashMap$Segment",
-	  .kind = HEAP_MAP,
-	  .shape = HEAP_CHAINS,
-	  .size = "count",
-	  .store = "table",
-	  .key = "keyRef",
-	  .value = "valueRef",
-	  .next = "next",
-	  .flags = HEAP_HASHED | HEAP_PART },
-	{ .class_name = "org.hibernate.internal.util.collections.BoundedConcurrentHashMap",
-	  .kind = HEAP_MAP,
-	  .shape = HEAP_PARTS,
-	  .store = "segments" },
-	{ .class_name = "org.hibernate.internal.util.collections.BoundedConcurrentHashMap$Segment",
-	  .kind = HEAP_MAP,
-	  .shape = HEAP_CHAINS,
-	  .size = "count",
-	  .store = "table",
-	  .key = "key",
-	  .value = "value",
-	  .next = "next",
-	  .flags = HEAP_HASHED | HEAP_PART },
+	ROW("org.ehcache.impl.internal.concurrent.ConcurrentHashMap", HEAP_MAP, HEAP_CHAINS,
+	    .size = "baseCount", .store = "table", .key = "key", .value = "val", .next = "next",
+	    .cells = "counterCells", .via = "first", .flags = HEAP_HASHED),
+	LAZY("org.apache.pekko.dispatch.AbstractNodeQueue", "_tailDoNotCallMeDirectly", "value",
+	     "_nextDoNotCallMeDirectly"),
+	LAZY("akka.dispatch.AbstractNodeQueue", "_tailDoNotCallMeDirectly", "value",
+	     "_nextDoNotCallMeDirectly"),
+	SEGMENTS("com.hazelcast.internal.util.ConcurrentReferenceHashMap"),
+	SEGMENT("com.hazelcast.internal.util.ConcurrentReferenceHashMap$Segment", "table", "keyRef",
+		"valueRef"),
+	SEGMENTS("org.hibernate.internal.util.collections.BoundedConcurrentHashMap"),
+	SEGMENT("org.hibernate.internal.util.collections.BoundedConcurrentHashMap$Segment", "table",
+		"key", "value"),
 	HIDDEN("org.h2.mvstore.MVMap", HEAP_MAP, "root.value.root.totalCount"),
-	{ .class_name = "org.h2.mvstore.RootReference",
-	  .kind = HEAP_MAP,
-	  .shape = HEAP_HIDDEN,
-	  .size = "root.totalCount",
-	  .flags = HEAP_PART },
-	{ .class_name = "org.h2.mvstore.Page$NonLeaf",
-	  .kind = HEAP_MAP,
-	  .shape = HEAP_HIDDEN,
-	  .size = "totalCount",
-	  .flags = HEAP_PART },
+	ROW("org.h2.mvstore.RootReference", HEAP_MAP, HEAP_HIDDEN, .size = "root.totalCount",
+	    .flags = HEAP_PART),
+	ROW("org.h2.mvstore.Page$NonLeaf", HEAP_MAP, HEAP_HIDDEN, .size = "totalCount",
+	    .flags = HEAP_PART),
 
 	/* ---- Guava ---- */
-	ARRAY("com.google.common.collect.RegularImmutableList", HEAP_LIST, "size",
-	      "array|elements"),
-	ARRAY("com.google.common.collect.RegularImmutableList", HEAP_LIST, NULL, "array|elements"),
-	{ .class_name = "com.google.common.collect.ImmutableList$SubList",
-	  .kind = HEAP_LIST,
-	  .shape = HEAP_ARRAY,
-	  .size = "length",
-	  .store = "this$0.array",
-	  .first = "offset",
-	  .flags = HEAP_LENT },
-	FIELDS("com.google.common.collect.SingletonImmutableList", HEAP_LIST, NULL, "element"),
-	WRAP("com.google.common.collect.ImmutableEnumSet", HEAP_SET, "delegate"),
-	WRAP("com.google.common.collect.JdkBackedImmutableSet", HEAP_SET, "delegate"),
-	WRAP("com.google.common.collect.JdkBackedImmutableMap", HEAP_MAP, "delegateMap"),
-	WRAP("com.google.common.collect.JdkBackedImmutableBiMap", HEAP_MAP, "forwardDelegate"),
-	{ .class_name = "com.google.common.collect.RegularImmutableBiMap",
-	  .kind = HEAP_MAP,
-	  .shape = HEAP_CHAINS,
-	  .store = "entries",
-	  .key = "key",
-	  .value = "value" },
-	PAIRS("com.google.common.collect.RegularImmutableBiMap", "size", "alternatingKeysAndValues",
-	      HEAP_DENSE),
-	{ .class_name = "com.google.common.collect.RegularImmutableMultiset",
-	  .kind = HEAP_MAP,
-	  .shape = HEAP_CHAINS,
-	  .store = "entries",
-	  .key = "element",
-	  .value = "count" },
-	FIELDS("com.google.common.collect.SingletonImmutableSet", HEAP_SET, NULL, "element"),
-	ARRAY("com.google.common.collect.RegularImmutableSet", HEAP_SET, NULL, "elements"),
-	WRAP("com.google.common.collect.RegularImmutableSortedSet", HEAP_SET, "elements"),
-	WRAP("com.google.common.collect.RegularImmutableAsList", HEAP_LIST, "delegateList"),
-	{ .class_name = "com.google.common.collect.RegularImmutableMap",
-	  .kind = HEAP_MAP,
-	  .shape = HEAP_CHAINS,
-	  .store = "entries",
-	  .key = "key",
-	  .value = "value" },
-	PAIRS("com.google.common.collect.RegularImmutableMap", "size", "alternatingKeysAndValues",
-	      HEAP_DENSE),
-	FIELDS("com.google.common.collect.SingletonImmutableBiMap", HEAP_MAP, "singleKey",
-	       "singleValue"),
-	{ .class_name = "com.google.common.collect.ImmutableSortedMap",
-	  .kind = HEAP_MAP,
-	  .shape = HEAP_SLOTS,
-	  .store = "valueList",
-	  .key = "keySet.elements",
-	  .flags = HEAP_DENSE | HEAP_LENT | HEAP_OF_LISTS },
-	WRAP("com.google.common.collect.ImmutableEnumMap", HEAP_MAP, "delegate"),
-	CHAINS("com.google.common.collect.HashBiMap", "size", "hashTableKToV", "key", "value",
-	       "nextInKToVBucket"),
-	PARALLEL("com.google.common.collect.HashBiMap", "size", "keys", "values", HEAP_DENSE),
-	PARALLEL("com.google.common.collect.CompactHashMap", "size", "keys", "values", HEAP_DENSE),
-	ARRAY("com.google.common.collect.CompactHashSet", HEAP_SET, "size", "elements"),
-	WRAP("com.google.common.collect.AbstractMapBasedMultimap", HEAP_MAP, "map"),
-	WRAP("com.google.common.collect.ImmutableMultimap", HEAP_MAP, "map"),
-	LINKED("com.google.common.collect.LinkedListMultimap", HEAP_MAP, "size", "head", "value",
-	       "next"),
-	WRAP("com.google.common.collect.AbstractMapBasedMultiset", HEAP_MAP, "backingMap"),
-	PARALLEL("com.google.common.collect.ObjectCountHashMap", "size", "keys", "values",
-		 HEAP_DENSE),
-	WRAP("com.google.common.collect.ConcurrentHashMultiset", HEAP_MAP, "countMap"),
-	KEYS("com.google.common.collect.Interners$InternerImpl", "map"),
-	ARRAY("com.google.common.collect.MinMaxPriorityQueue", HEAP_QUEUE, "size", "queue"),
-	WRAP("com.google.common.collect.EvictingQueue", HEAP_QUEUE, "delegate"),
-	WRAP("com.google.common.collect.StandardTable", HEAP_MAP, "backingMap"),
+	ARRAY(GUAVA "RegularImmutableList", HEAP_LIST, "size", "array|elements"),
+	ARRAY(GUAVA "RegularImmutableList", HEAP_LIST, NULL, "array|elements"),
+	ROW(GUAVA "ImmutableList$SubList", HEAP_LIST, HEAP_ARRAY, .size = "length",
+	    .store = "this$0.array", .first = "offset", .flags = HEAP_LENT),
+	FIELDS(GUAVA "SingletonImmutableList", HEAP_LIST, NULL, "element"),
+	WRAP(GUAVA "ImmutableEnumSet", HEAP_SET, "delegate"),
+	WRAP(GUAVA "JdkBackedImmutableSet", HEAP_SET, "delegate"),
+	WRAP(GUAVA "JdkBackedImmutableMap", HEAP_MAP, "delegateMap"),
+	WRAP(GUAVA "JdkBackedImmutableBiMap", HEAP_MAP, "forwardDelegate"),
+	ROW(GUAVA "RegularImmutableBiMap", HEAP_MAP, HEAP_CHAINS, .store = "entries", .key = "key",
+	    .value = "value"),
+	PAIRS(GUAVA "RegularImmutableBiMap", "size", "alternatingKeysAndValues", HEAP_DENSE),
+	ROW(GUAVA "RegularImmutableMultiset", HEAP_MAP, HEAP_CHAINS, .store = "entries",
+	    .key = "element", .value = "count"),
+	FIELDS(GUAVA "SingletonImmutableSet", HEAP_SET, NULL, "element"),
+	ARRAY(GUAVA "RegularImmutableSet", HEAP_SET, NULL, "elements"),
+	WRAP(GUAVA "RegularImmutableSortedSet", HEAP_SET, "elements"),
+	WRAP(GUAVA "RegularImmutableAsList", HEAP_LIST, "delegateList"),
+	ROW(GUAVA "RegularImmutableMap", HEAP_MAP, HEAP_CHAINS, .store = "entries", .key = "key",
+	    .value = "value"),
+	PAIRS(GUAVA "RegularImmutableMap", "size", "alternatingKeysAndValues", HEAP_DENSE),
+	FIELDS(GUAVA "SingletonImmutableBiMap", HEAP_MAP, "singleKey", "singleValue"),
+	ROW(GUAVA "ImmutableSortedMap", HEAP_MAP, HEAP_SLOTS, .store = "valueList",
+	    .key = "keySet.elements", .flags = HEAP_DENSE | HEAP_LENT | HEAP_OF_LISTS),
+	WRAP(GUAVA "ImmutableEnumMap", HEAP_MAP, "delegate"),
+	CHAINS(GUAVA "HashBiMap", "size", "hashTableKToV", "key", "value", "nextInKToVBucket"),
+	PARALLEL(GUAVA "HashBiMap", "size", "keys", "values", HEAP_DENSE),
+	PARALLEL(GUAVA "CompactHashMap", "size", "keys", "values", HEAP_DENSE),
+	ARRAY(GUAVA "CompactHashSet", HEAP_SET, "size", "elements"),
+	WRAP(GUAVA "AbstractMapBasedMultimap", HEAP_MAP, "map"),
+	WRAP(GUAVA "ImmutableMultimap", HEAP_MAP, "map"),
+	LINKED(GUAVA "LinkedListMultimap", HEAP_MAP, "size", "head", "value", "next"),
+	WRAP(GUAVA "AbstractMapBasedMultiset", HEAP_MAP, "backingMap"),
+	PARALLEL(GUAVA "ObjectCountHashMap", "size", "keys", "values", HEAP_DENSE),
+	WRAP(GUAVA "ConcurrentHashMultiset", HEAP_MAP, "countMap"),
+	KEYS(GUAVA "Interners$InternerImpl", "map"),
+	ARRAY(GUAVA "MinMaxPriorityQueue", HEAP_QUEUE, "size", "queue"),
+	WRAP(GUAVA "EvictingQueue", HEAP_QUEUE, "delegate"),
+	WRAP(GUAVA "StandardTable", HEAP_MAP, "backingMap"),
 	WRAP("com.google.common.cache.LocalCache$LocalManualCache", HEAP_MAP, "localCache"),
-	{ .class_name = "com.google.common.cache.LocalCache",
-	  .kind = HEAP_MAP,
-	  .shape = HEAP_PARTS,
-	  .store = "segments" },
-	{ .class_name = "com.google.common.cache.LocalCache$Segment",
-	  .kind = HEAP_MAP,
-	  .shape = HEAP_CHAINS,
-	  .size = "count",
-	  .store = "table.array",
-	  .key = "key|referent",
-	  .value = "valueReference.referent",
-	  .next = "next",
-	  .flags = HEAP_HASHED | HEAP_PART },
-	{ .class_name = "com.google.common.collect.MapMakerInternalMap",
-	  .kind = HEAP_MAP,
-	  .shape = HEAP_PARTS,
-	  .store = "segments" },
-	{ .class_name = "com.google.common.collect.MapMakerInternalMap$Segment",
-	  .kind = HEAP_MAP,
-	  .shape = HEAP_CHAINS,
-	  .size = "count",
-	  .store = "table.array",
-	  .key = "key|referent",
-	  .value = "value|valueReference.referent",
-	  .next = "next",
-	  .flags = HEAP_HASHED | HEAP_PART },
+	SEGMENTS("com.google.common.cache.LocalCache"),
+	SEGMENT("com.google.common.cache.LocalCache$Segment", "table.array", "key|referent",
+		"valueReference.referent"),
+	SEGMENTS(GUAVA "MapMakerInternalMap"),
+	SEGMENT(GUAVA "MapMakerInternalMap$Segment", "table.array", "key|referent",
+		"value|valueReference.referent"),
 	WRAP("com.github.benmanes.caffeine.cache.BoundedLocalCache$BoundedLocalManualCache",
 	     HEAP_MAP, "cache"),
 	WRAP("com.github.benmanes.caffeine.cache.BoundedLocalCache", HEAP_MAP, "data"),
 	WRAP("com.github.benmanes.caffeine.cache.UnboundedLocalCache", HEAP_MAP, "data"),
 
 	/* ---- fastutil ---- */
-	{ .class_name = "it.unimi.dsi.fastutil.*LinkedOpenHashSet",
-	  .kind = HEAP_SET,
-	  .shape = HEAP_SLOTS,
-	  .size = "size",
-	  .store = "key",
-	  .extra = "containsNull",
-	  .flags = HEAP_HASHED },
-	FAST_SET("it.unimi.dsi.fastutil.*OpenHashSet", "containsNull"),
-	FAST_SET("it.unimi.dsi.fastutil.*OpenCustomHashSet", "containsNull"),
+	FAST_SET("it.unimi.dsi.fastutil.*LinkedOpenHashSet"),
+	FAST_SET("it.unimi.dsi.fastutil.*OpenHashSet"),
+	FAST_SET("it.unimi.dsi.fastutil.*OpenCustomHashSet"),
 	FAST_MAP("it.unimi.dsi.fastutil.*2*OpenHashMap"),
 	FAST_MAP("it.unimi.dsi.fastutil.*2*OpenCustomHashMap"),
 	PARALLEL("it.unimi.dsi.fastutil.*2*ArrayMap", "size", "key|keys", "value|values",
@@ -687,19 +378,11 @@ static const struct heap_collection_rule table[] = {
 	EMPTY("kotlin.collections.EmptyList", HEAP_LIST),
 	EMPTY("kotlin.collections.EmptySet", HEAP_SET),
 	EMPTY("kotlin.collections.EmptyMap", HEAP_MAP),
-	{ .class_name = "kotlin.collections.ArrayDeque",
-	  .kind = HEAP_QUEUE,
-	  .shape = HEAP_ARRAY,
-	  .size = "size",
-	  .store = "elementData",
-	  .first = "head" },
+	ROW("kotlin.collections.ArrayDeque", HEAP_QUEUE, HEAP_ARRAY, .size = "size",
+	    .store = "elementData", .first = "head"),
 	ARRAY("kotlin.collections.ArrayAsCollection", HEAP_LIST, NULL, "values"),
-	{ .class_name = "kotlin.collections.builders.ListBuilder",
-	  .kind = HEAP_LIST,
-	  .shape = HEAP_ARRAY,
-	  .size = "length",
-	  .store = "backing|array",
-	  .first = "offset" },
+	ROW("kotlin.collections.builders.ListBuilder", HEAP_LIST, HEAP_ARRAY, .size = "length",
+	    .store = "backing|array", .first = "offset"),
 	ARRAY("kotlin.collections.builders.ListBuilder", HEAP_LIST, "length", "backing|array"),
 	/* Removed keys leave null behind; the arrays' order is that of insertion. */
 	PARALLEL("kotlin.collections.builders.MapBuilder", "size|length", "keysArray",
@@ -708,10 +391,10 @@ static const struct heap_collection_rule table[] = {
 	/* kotlinx.collections.immutable, their builders, and the copy in Jetpack Compose */
 	NODES(KOTLINX "immutableMap.PersistentHashMap*", HEAP_MAP, "size", 0, NODE("node")),
 	NODES(KOTLINX "immutableMap.TrieNode", HEAP_MAP, NULL, HEAP_PART,
-	      { HEAP_PART_CHAMP, "buffer", "dataMap", "nodeMap" }),
+	      PART(CHAMP, "buffer", "dataMap", "nodeMap")),
 	NODES(KOTLINX "immutableSet.PersistentHashSet*", HEAP_SET, "size", 0, NODE("node")),
 	NODES(KOTLINX "immutableSet.TrieNode", HEAP_SET, NULL, HEAP_PART | HEAP_INNER,
-	      { HEAP_PART_MIXED, "buffer", "nulls", NULL }),
+	      PART(MIXED, "buffer", "nulls", NULL)),
 	NODES(KOTLINX "immutableList.PersistentVector*", HEAP_LIST, "size", HEAP_DENSE,
 	      ROPE("root", "rootShift"), ITEMS("tail")),
 	ARRAY(KOTLINX "immutableList.SmallPersistentVector", HEAP_LIST, NULL, "buffer"),
@@ -721,27 +404,25 @@ static const struct heap_collection_rule table[] = {
 		  NODE("hashMap")),
 
 	/* ---- Scala ---- */
-	EMPTY("scala.collection.immutable.Nil$", HEAP_LIST),
-	CONS("scala.collection.immutable.$colon$colon", NULL, "head|hd", "next|tl"),
-	FIELDS("scala.collection.immutable.Map$Map1", HEAP_MAP, "key1", "value1"),
-	FIELDS("scala.collection.immutable.Map$Map2", HEAP_MAP, "key1,key2", "value1,value2"),
-	FIELDS("scala.collection.immutable.Map$Map3", HEAP_MAP, "key1,key2,key3",
-	       "value1,value2,value3"),
-	FIELDS("scala.collection.immutable.Map$Map4", HEAP_MAP, "key1,key2,key3,key4",
-	       "value1,value2,value3,value4"),
-	EMPTY("scala.collection.immutable.Map$EmptyMap$", HEAP_MAP),
-	EMPTY("scala.collection.immutable.Set$EmptySet$", HEAP_SET),
-	FIELDS("scala.collection.immutable.Set$Set1", HEAP_SET, NULL, "elem1"),
-	FIELDS("scala.collection.immutable.Set$Set2", HEAP_SET, NULL, "elem1,elem2"),
-	FIELDS("scala.collection.immutable.Set$Set3", HEAP_SET, NULL, "elem1,elem2,elem3"),
-	FIELDS("scala.collection.immutable.Set$Set4", HEAP_SET, NULL, "elem1,elem2,elem3,elem4"),
+	EMPTY(SCALA "Nil$", HEAP_LIST),
+	CONS(SCALA "$colon$colon", NULL, "head|hd", "next|tl"),
+	FIELDS(SCALA "Map$Map1", HEAP_MAP, "key1", "value1"),
+	FIELDS(SCALA "Map$Map2", HEAP_MAP, "key1,key2", "value1,value2"),
+	FIELDS(SCALA "Map$Map3", HEAP_MAP, "key1,key2,key3", "value1,value2,value3"),
+	FIELDS(SCALA "Map$Map4", HEAP_MAP, "key1,key2,key3,key4", "value1,value2,value3,value4"),
+	EMPTY(SCALA "Map$EmptyMap$", HEAP_MAP),
+	EMPTY(SCALA "Set$EmptySet$", HEAP_SET),
+	FIELDS(SCALA "Set$Set1", HEAP_SET, NULL, "elem1"),
+	FIELDS(SCALA "Set$Set2", HEAP_SET, NULL, "elem1,elem2"),
+	FIELDS(SCALA "Set$Set3", HEAP_SET, NULL, "elem1,elem2,elem3"),
+	FIELDS(SCALA "Set$Set4", HEAP_SET, NULL, "elem1,elem2,elem3,elem4"),
 	ENTRY_NODES(SCALA "HashMap", "rootNode.size", "_1", "_2", NODE("rootNode")),
 	NODES(SCALA "BitmapIndexedMapNode", HEAP_MAP, "size", HEAP_PART,
-	      { HEAP_PART_CHAMP, "content", "dataMap", "nodeMap" }),
+	      PART(CHAMP, "content", "dataMap", "nodeMap")),
 	NODES(SCALA "HashCollisionMapNode", HEAP_MAP, NULL, HEAP_PART, NODE("content")),
 	NODES(SCALA "HashSet", HEAP_SET, "rootNode.size", 0, NODE("rootNode")),
 	NODES(SCALA "BitmapIndexedSetNode", HEAP_SET, "size", HEAP_PART,
-	      { HEAP_PART_CHAMP, "content", "dataMap", "nodeMap" }),
+	      PART(CHAMP, "content", "dataMap", "nodeMap")),
 	NODES(SCALA "HashCollisionSetNode", HEAP_SET, NULL, HEAP_PART, NODE("content")),
 	/* 2.12 */
 	NODES(SCALA "HashMap$HashTrieMap", HEAP_MAP, "size0", 0, ARRAY_PART(NODES, "elems|elems0")),
@@ -780,13 +461,10 @@ static const struct heap_collection_rule table[] = {
 	      ROPE("prefix2", "1"), ROPE("prefix3", "2"), ROPE("prefix4", "3"),
 	      ROPE("prefix5", "4"), ROPE("data6", "5"), ROPE("suffix5", "4"), ROPE("suffix4", "3"),
 	      ROPE("suffix3", "2"), ROPE("suffix2", "1"), ITEMS("suffix1")),
-	ARRAY("scala.collection.immutable.Vector1", HEAP_LIST, NULL, "prefix1"),
-	{ .class_name = SCALA "Vector",
-	  .kind = HEAP_LIST,
-	  .shape = HEAP_HIDDEN,
-	  .size = "endIndex",
-	  .first = "startIndex" }, /* 2.12 */
-	ARRAY("scala.collection.immutable.ArraySeq$of*", HEAP_LIST, NULL, "unsafeArray"),
+	ARRAY(SCALA "Vector1", HEAP_LIST, NULL, "prefix1"),
+	ROW(SCALA "Vector", HEAP_LIST, HEAP_HIDDEN, .size = "endIndex",
+	    .first = "startIndex"), /* 2.12 */
+	ARRAY(SCALA "ArraySeq$of*", HEAP_LIST, NULL, "unsafeArray"),
 	ARRAY("scala.collection.mutable.ArrayBuffer", HEAP_LIST, "size0", "array"),
 	ARRAY("scala.collection.mutable.ArraySeq$of*", HEAP_LIST, NULL, "array"),
 	RING("scala.collection.mutable.ArrayDeque", HEAP_QUEUE, "start", "end", "array"),
@@ -795,23 +473,11 @@ static const struct heap_collection_rule table[] = {
 	CHAINS("scala.collection.mutable.HashMap", "contentSize", "table", "_key", "_value",
 	       "_next"),
 	CHAINS("scala.collection.mutable.HashMap", "tableSize", "table", "key", "value", "next"),
-	{ .class_name = "scala.collection.mutable.HashSet",
-	  .kind = HEAP_SET,
-	  .shape = HEAP_CHAINS,
-	  .size = "contentSize",
-	  .store = "table",
-	  .value = "_key",
-	  .next = "_next",
-	  .flags = HEAP_HASHED },
+	ROW("scala.collection.mutable.HashSet", HEAP_SET, HEAP_CHAINS, .size = "contentSize",
+	    .store = "table", .value = "_key", .next = "_next", .flags = HEAP_HASHED),
 	SLOTS("scala.collection.mutable.HashSet", HEAP_SET, "tableSize", "table"),
-	{ .class_name = "scala.collection.mutable.LinkedHashMap",
-	  .kind = HEAP_MAP,
-	  .shape = HEAP_LINKED,
-	  .store = "firstEntry",
-	  .key = "key|_key",
-	  .value = "value|_value",
-	  .next = "later|_later",
-	  .array = "table" },
+	ROW("scala.collection.mutable.LinkedHashMap", HEAP_MAP, HEAP_LINKED, .store = "firstEntry",
+	    .key = "key|_key", .value = "value|_value", .next = "later|_later", .array = "table"),
 	LINKED("scala.collection.mutable.LinkedHashSet", HEAP_SET, "contentSize|tableSize",
 	       "firstEntry", "key|_key", "later|_later"),
 	TREE("scala.collection.mutable.TreeMap", HEAP_MAP, "tree.size", "tree.root", "key", "value",
@@ -824,14 +490,8 @@ static const struct heap_collection_rule table[] = {
 	NODES(SCALA_TRIE "LNode", HEAP_MAP, NULL, HEAP_PART, NODE("entries|listmap")),
 
 	/* ---- Clojure ---- */
-	{ .class_name = "clojure.lang.PersistentVector",
-	  .kind = HEAP_LIST,
-	  .shape = HEAP_NODES,
-	  .size = "cnt",
-	  .via = "array",
-	  .flags = HEAP_DENSE,
-	  .parts =
-		  (const struct heap_part[]){ ROPE("root.array", "shift"), ITEMS("tail"), { 0 } } },
+	ROW("clojure.lang.PersistentVector", HEAP_LIST, HEAP_NODES, .size = "cnt", .via = "array",
+	    .flags = HEAP_DENSE, PARTS(ROPE("root.array", "shift"), ITEMS("tail"))),
 	NODES("clojure.lang.PersistentHashMap", HEAP_MAP, "count", 0, NODE("root"), IF("hasNull"),
 	      ENTRY("no key", "nullValue")),
 	NODES("clojure.lang.PersistentHashMap$BitmapIndexedNode", HEAP_MAP, NULL, HEAP_PART,
@@ -852,12 +512,10 @@ static const struct heap_collection_rule table[] = {
 	NODES("clojure.lang.LazySeq", HEAP_LIST, NULL, HEAP_PART, NODE("sv"), NODE("s")),
 	NODES("clojure.lang.ChunkedCons", HEAP_LIST, NULL, HEAP_PART, NODE("chunk"), NODE("_more")),
 	NODES("clojure.lang.ArrayChunk", HEAP_LIST, NULL, HEAP_PART,
-	      { HEAP_PART_ITEMS, "array", "end", "off" }),
-	NODES("clojure.lang.ArraySeq", HEAP_LIST, NULL, HEAP_LENT,
-	      { HEAP_PART_ITEMS, "array", NULL, "i" }),
+	      PART(ITEMS, "array", "end", "off")),
+	NODES("clojure.lang.ArraySeq", HEAP_LIST, NULL, HEAP_LENT, PART(ITEMS, "array", NULL, "i")),
 	NODES("clojure.lang.PersistentVector$ChunkedSeq", HEAP_LIST, NULL, HEAP_LENT,
-	      { HEAP_PART_SKIP, "i", NULL, NULL }, { HEAP_PART_SKIP, "offset", NULL, NULL },
-	      NODE("vec")),
+	      PART(SKIP, "i", NULL, NULL), PART(SKIP, "offset", NULL, NULL), NODE("vec")),
 	HIDDEN("clojure.lang.LongRange", HEAP_LIST, "count"),
 
 	/* ---- vavr ---- */
@@ -866,7 +524,7 @@ static const struct heap_collection_rule table[] = {
 	NODES(VAVR "Queue", HEAP_QUEUE, NULL, 0, NODE("front"), REVERSED("rear")),
 	ARRAY(VAVR "Array", HEAP_LIST, NULL, "delegate"),
 	NODES(VAVR "Vector", HEAP_LIST, "trie.length", HEAP_DENSE,
-	      { HEAP_PART_ROPE, "trie.array", "trie.depthShift", "trie.offset" }),
+	      PART(ROPE, "trie.array", "trie.depthShift", "trie.offset")),
 	NODES(VAVR "HashMap", HEAP_MAP, NULL, 0, NODE("trie")),
 	KEY_NODES(VAVR "HashSet", NULL, NODE("tree")),
 	EMPTY(VAVR "HashArrayMappedTrieModule$EmptyNode", HEAP_MAP),
@@ -934,12 +592,9 @@ static const struct heap_collection_rule table[] = {
 	FIELDS(ECLIPSE "map.immutable.ImmutableQuadrupletonMap", HEAP_MAP, FIELDS_4("key"),
 	       FIELDS_4("value")),
 	WRAP(ECLIPSE "map.immutable.ImmutableUnifiedMap", HEAP_MAP, "delegate"),
-	{ .class_name = ECLIPSE "map.mutable.UnifiedMap",
-	  .kind = HEAP_MAP,
-	  .shape = HEAP_NODES,
-	  .size = "occupied",
-	  .absent = ECLIPSE "map.mutable.UnifiedMap.CHAINED_KEY",
-	  .parts = (const struct heap_part[]){ ARRAY_PART(PAIRS, "table"), { 0 } } },
+	ROW(ECLIPSE "map.mutable.UnifiedMap", HEAP_MAP, HEAP_NODES, .size = "occupied",
+	    .absent = ECLIPSE "map.mutable.UnifiedMap.CHAINED_KEY",
+	    PARTS(ARRAY_PART(PAIRS, "table"))),
 	WRAP(ECLIPSE "map.sorted.mutable.TreeSortedMap", HEAP_MAP, "treeMap"),
 	WRAP(ECLIPSE "set.sorted.mutable.TreeSortedSet", HEAP_SET, "treeSet"),
 	WRAP(ECLIPSE "map.ordered.mutable.OrderedMapAdapter", HEAP_MAP, "delegate"),
@@ -950,23 +605,14 @@ static const struct heap_collection_rule table[] = {
 	WRAP(ECLIPSE "stack.mutable.ArrayStack", HEAP_LIST, "delegate"),
 
 	/* ---- PCollections ---- */
-	{ .class_name = PCOLLECTIONS "HashPMap",
-	  .kind = HEAP_MAP,
-	  .shape = HEAP_NODES,
-	  .size = "size",
-	  .key = "key",
-	  .value = "value",
-	  .flags = HEAP_NESTED,
-	  .parts = (const struct heap_part[]){ NODE("intMap"), { 0 } } },
+	ROW(PCOLLECTIONS "HashPMap", HEAP_MAP, HEAP_NODES, .size = "size", .key = "key",
+	    .value = "value", .flags = HEAP_NESTED, PARTS(NODE("intMap"))),
 	NODES(PCOLLECTIONS "IntTreePMap", HEAP_MAP, "root.size", 0, NODE("root")),
 	NODES(PCOLLECTIONS "IntTree", HEAP_MAP, "size", HEAP_PART, IF("left"),
-	      { HEAP_PART_SUM, "key", NULL, NULL }, NODE("left"),
-	      { HEAP_PART_NUMBERED, "value", NULL, NULL }, NODE("right")),
-	{ .class_name = PCOLLECTIONS "TreePVector",
-	  .kind = HEAP_LIST,
-	  .shape = HEAP_NODES,
-	  .takes = HEAP_TAKES_VALUES,
-	  .parts = (const struct heap_part[]){ NODE("map"), { 0 } } },
+	      PART(SUM, "key", NULL, NULL), NODE("left"), PART(NUMBERED, "value", NULL, NULL),
+	      NODE("right")),
+	ROW(PCOLLECTIONS "TreePVector", HEAP_LIST, HEAP_NODES, .takes = HEAP_TAKES_VALUES,
+	    PARTS(NODE("map"))),
 	NODES(PCOLLECTIONS "ConsPStack", HEAP_LIST, "size", HEAP_PART, IF("rest"), ITEM("first"),
 	      NODE("rest")),
 	NODES(PCOLLECTIONS "AmortizedPQueue", HEAP_QUEUE, NULL, 0, NODE("front"), REVERSED("back")),
@@ -975,64 +621,30 @@ static const struct heap_collection_rule table[] = {
 	NODES(PCOLLECTIONS "KVTree", HEAP_MAP, "size", HEAP_PART, IF("left"), NODE("left"),
 	      ENTRY("key", "value"), NODE("right")),
 	KEYS(PCOLLECTIONS "MapPSet", "map"),
-	{ .class_name = PCOLLECTIONS "OrderedPSet",
-	  .kind = HEAP_SET,
-	  .shape = HEAP_WRAP,
-	  .store = "elements",
-	  .takes = HEAP_TAKES_VALUES },
+	ROW(PCOLLECTIONS "OrderedPSet", HEAP_SET, HEAP_WRAP, .store = "elements",
+	    .takes = HEAP_TAKES_VALUES),
 
 	/* ---- Agrona ---- */
 	PAIRS(AGRONA "Object2*ObjectHashMap", "size", "entries", HEAP_HASHED),
 	PARALLEL(AGRONA "*2*ObjectHashMap", "size", "keys", "values", HEAP_HASHED | HEAP_BY_VALUE),
 	PARALLEL(AGRONA "BiInt2ObjectMap", "size", "keys", "values", HEAP_HASHED | HEAP_BY_VALUE),
 	PARALLEL(AGRONA "Object2*Map", "size", "keys", "values", HEAP_HASHED),
-	{ .class_name = AGRONA "*2*HashMap",
-	  .kind = HEAP_MAP,
-	  .shape = HEAP_PAIRS,
-	  .size = "size",
-	  .store = "entries",
-	  .free = "missingValue",
-	  .flags = HEAP_HASHED },
-	{ .class_name = AGRONA "*2*CounterMap",
-	  .kind = HEAP_MAP,
-	  .shape = HEAP_PAIRS,
-	  .size = "size",
-	  .store = "entries",
-	  .free = "initialValue",
-	  .flags = HEAP_HASHED },
-	{ .class_name = AGRONA "*HashSet",
-	  .kind = HEAP_SET,
-	  .shape = HEAP_SLOTS,
-	  .size = "sizeOfArrayValues",
-	  .store = "values",
-	  .free = "-1",
-	  .extra = "containsMissingValue",
-	  .flags = HEAP_HASHED | HEAP_APART },
-	{ .class_name = AGRONA "ObjectHashSet",
-	  .kind = HEAP_SET,
-	  .shape = HEAP_SLOTS,
-	  .size = "size",
-	  .store = "values",
-	  .flags = HEAP_HASHED },
+	ROW(AGRONA "*2*HashMap", HEAP_MAP, HEAP_PAIRS, .size = "size", .store = "entries",
+	    .free = "missingValue", .flags = HEAP_HASHED),
+	ROW(AGRONA "*2*CounterMap", HEAP_MAP, HEAP_PAIRS, .size = "size", .store = "entries",
+	    .free = "initialValue", .flags = HEAP_HASHED),
+	ROW(AGRONA "*HashSet", HEAP_SET, HEAP_SLOTS, .size = "sizeOfArrayValues", .store = "values",
+	    .free = "-1", .extra = "containsMissingValue", .flags = HEAP_HASHED | HEAP_APART),
+	ROW(AGRONA "ObjectHashSet", HEAP_SET, HEAP_SLOTS, .size = "size", .store = "values",
+	    .flags = HEAP_HASHED),
 	ARRAY(AGRONA "*ArrayList", HEAP_LIST, "size", "elements"),
 	RING(AGRONA "*ArrayQueue", HEAP_QUEUE, "head", "tail", "elements"),
 
 	/* ---- HPPC, Netty: also the copies in others' packages ---- */
-	{ .class_name = "*hppc.*HashMap",
-	  .kind = HEAP_MAP,
-	  .shape = HEAP_SLOTS,
-	  .size = "assigned",
-	  .store = "values",
-	  .key = "keys",
-	  .extra = "hasEmptyKey",
-	  .flags = HEAP_HASHED | HEAP_APART },
-	{ .class_name = "*hppc.*HashSet",
-	  .kind = HEAP_SET,
-	  .shape = HEAP_SLOTS,
-	  .size = "assigned",
-	  .store = "keys",
-	  .extra = "hasEmptyKey",
-	  .flags = HEAP_HASHED | HEAP_APART },
+	ROW("*hppc.*HashMap", HEAP_MAP, HEAP_SLOTS, .size = "assigned", .store = "values",
+	    .key = "keys", .extra = "hasEmptyKey", .flags = HEAP_HASHED | HEAP_APART),
+	ROW("*hppc.*HashSet", HEAP_SET, HEAP_SLOTS, .size = "assigned", .store = "keys",
+	    .extra = "hasEmptyKey", .flags = HEAP_HASHED | HEAP_APART),
 	ARRAY("*hppc.*ArrayList", HEAP_LIST, "elementsCount", "buffer"),
 	RING("*hppc.*ArrayDeque", HEAP_QUEUE, "head", "tail", "buffer"),
 	PARALLEL("*netty.util.collection.*ObjectHashMap", "size", "keys", "values",
@@ -1041,13 +653,13 @@ static const struct heap_collection_rule table[] = {
 	/* ---- RoaringBitmap ---- */
 	NODES(ROARING "RoaringBitmap", HEAP_BITS, NULL, 0, NODE("highLowContainer")),
 	NODES(ROARING "RoaringArray", HEAP_BITS, NULL, HEAP_PART,
-	      { HEAP_PART_CONTAINERS, "values", "keys", "size" }),
+	      PART(CONTAINERS, "values", "keys", "size")),
 	NODES(ROARING "ArrayContainer", HEAP_BITS, "cardinality", HEAP_PART,
-	      { HEAP_PART_SHORTS, "content", "cardinality", NULL }),
+	      PART(SHORTS, "content", "cardinality", NULL)),
 	NODES(ROARING "BitmapContainer", HEAP_BITS, "cardinality", HEAP_PART,
 	      ARRAY_PART(BITS, "bitmap")),
 	NODES(ROARING "RunContainer", HEAP_BITS, NULL, HEAP_PART,
-	      { HEAP_PART_RUNS, "valueslength", "nbrruns", NULL }),
+	      PART(RUNS, "valueslength", "nbrruns", NULL)),
 };
 
 const struct heap_collection_rule *heap_collection_rules(size_t *count)
