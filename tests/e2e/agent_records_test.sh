@@ -2,6 +2,7 @@
 # agent_records_test.sh - all that the records of HPROF's agent say (JDK 8 and before), of a dump that is written here
 # record by record: groups of threads, threads that ended, classes that were unloaded, totals of allocation sites with
 # their flags, heap summaries with their time; in queries, JSON and SQL.
+# shellcheck disable=SC2094
 set -eu
 cd "$TMPDIR"
 cat > write.py <<'EOF'

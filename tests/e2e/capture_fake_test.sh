@@ -27,6 +27,13 @@ fail()
 	failed=1
 }
 
+cat > want.classes << 'EOF'
+byte[],9999,159984,java.base@17.0.1
+p.Inner$A[][],9998,159968,p@1
+p.A,9997,159952,
+int[][],9996,159936,
+[],9995,159920,
+EOF
 heapdb import "$DUMP" -o want.heapdb --quiet > /dev/null
 heapdb query histogram --csv --limit all --db want.heapdb > want
 
@@ -105,6 +112,40 @@ try file 4 'is not a socket'
 try link 4 'is not a socket'
 try nohandler 4 'has no handler of SIGQUIT' --timeout 1
 kill -0 "$pid" || fail "nohandler: it was ended"
+stop
+
+# ask CODE TEXT OPTION...: the same without a dump.
+ask()
+{
+	code=0 want=$1 text=$2
+	shift 2
+	heapdb capture "$pid" "$@" > printed 2> said || code=$?
+	[ "$code" -eq "$want" ] || fail "$*: exit $code, not $want: $(cat said)"
+	[ -z "$text" ] || grep -q -e "$text" said || fail "$*: said, where \"$text\" was expected: $(cat said)"
+}
+what=questions
+fake v1
+ask 0 '' --histogram --csv
+[ "$(wc -l < printed)" -eq 2006 ] || fail "histogram: $(wc -l < printed) lines"
+head -n 6 printed | tail -n 5 | diff -u - want.classes || fail "histogram: other classes"
+grep -q "'inspectheap', '-live', ''" vm.out || fail "histogram: $(cat vm.out)"
+ask 0 '' --histogram --all --limit 1 --json
+grep -q '"row_count":1,"total_rows":2005' printed || fail "histogram: $(cat printed)"
+grep -q "'inspectheap', '-all', ''" vm.out || fail "histogram --all: $(cat vm.out)"
+ask 0 '' --stacks
+grep -q '^"\\x1b\[31mred" #1$' printed || fail "stacks: a control character"
+grep -q '^	at a.B.c' printed || fail "stacks: no tab"
+[ "$(tail -n 1 printed)" = end ] || fail "stacks are cut"
+ask 2 'not both' --stacks --histogram
+ask 2 'are for dumps' --stacks --gz 1
+ask 2 'is not an option of --stacks' --stacks --csv
+ask 2 'is not an option of --histogram' --histogram --force
+fake fails
+ask 4 'could not answer: Permission denied' --histogram
+fake closes
+ask 4 'hung up' --stacks
+fake hangs
+ask 4 'did not answer within 1 s' --stacks --timeout 1
 stop
 
 what="no VM"

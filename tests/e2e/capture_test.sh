@@ -159,6 +159,15 @@ counts()
 		[ "$options" = --all ] || python3 "$work/same.py" histogram ours || fail "counts of capture $options"
 		clean counts
 	done
+	# The VM's own answers, without a dump: jcmd and jstack are told the same.
+	"$heapdb" capture "$pid" --histogram --csv --columns class,objects,shallow > ours
+	"$home/bin/jcmd" "$pid" GC.class_histogram > histogram
+	counts=$(awk '$4 == "java.util.HashMap$Node" { print $2 "," $3 }' histogram)
+	grep -q "^java.util.HashMap\\\$Node,$counts\$" ours ||
+		fail "capture --histogram: $(head -n 3 ours)"
+	"$heapdb" capture "$pid" --stacks > stacks
+	{ grep -q '^"main" #' stacks && grep -q 'at java.lang.Thread.sleep' stacks; } ||
+		fail "capture --stacks: $(head -n 9 stacks)"
 	"$heapdb" info --csv --db counts.heapdb | grep -q "JVM $pid (Quiet)" || fail "info does not name the VM"
 	"$heapdb" export dump --db counts.heapdb > counts.hprof
 	"$heapdb" import counts.hprof -o again.heapdb --quiet > /dev/null || fail "import of export dump"

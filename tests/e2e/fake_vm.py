@@ -76,6 +76,15 @@ def answer(version, words):
         return '0\n2 streaming' if mode in ('v2', 'streaming') else '-1\nOperation getversion not recognized!'
     if version != (2 if mode in ('v2', 'streaming') else 1):
         return '101\n'
+    if words[0] == 'inspectheap' and mode == 'fails':
+        return '1\nPermission denied\n'
+    if words[0] == 'inspectheap':
+        rows = ''.join('%4d: %14d %14d  %s\n' % (no, 10000 - no, 16 * (10000 - no), name)
+                       for no, name in enumerate(['[B (java.base@17.0.1)', '[[Lp.Inner$A; (p@1)', 'p.A', '[[I', '['] +
+                                                 ['p.Class%d' % i for i in range(2000)], 1))
+        return '0\n num     #instances         #bytes  class name (module)\n-----\n%sTotal   1   2\n' % rows
+    if words[0] == 'threaddump':
+        return '0\nFull thread dump\n\n"\033[31mred" #1\n\tat a.B.c(B.java:1)\n' + 'x' * 100000 + '\nend\n'
     if words[0] == 'jcmd' and words[1] == 'help GC.heap_dump':
         return '0\n' + HELP + ('' if old else OVERWRITE)
     if mode == 'fails':

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -289,46 +290,50 @@ int attach_check_life(struct attach *a, struct hdb_error *err)
 	return is_stopped(a->process) ? attach_is_silent(a, err) : HDB_OK;
 }
 
-/* Reads until the VM hangs up. Bytes that there is no room for are dropped. */
-static int read_all(struct attach *a, int fd, bool is_patient, struct reply *reply,
-		    struct hdb_error *err)
+/* How a reply is read. */
+struct reading {
+	int fd;
+	bool is_patient;
+	uint64_t end_ms; /* no longer than that, unless patient: an answer may never end */
+};
+
+/* Reads until the VM hangs up (HDB_END) or there is no more room (HDB_OK). */
+static int read_some(struct attach *a, struct reading *reading, struct reply *reply,
+		     struct hdb_error *err)
 {
-	const uint64_t timeout = capture_timeout_ms(a->options);
-	uint64_t end = capture_now_ms() + timeout;
-	char dropped[4096] = { 0 };
-
 	reply->size = 0;
-	for (;;) {
-		const size_t room = ATTACH_REPLY_MAX - reply->size;
-		struct pollfd p = { .fd = fd, .events = POLLIN };
+	while (reply->size < ATTACH_REPLY_MAX) {
+		struct pollfd p = { .fd = reading->fd, .events = POLLIN };
 		ssize_t n = -1;
-		int rc = HDB_OK;
 
-		assert(reply->size <= ATTACH_REPLY_MAX);
 		if (poll(&p, 1, CAPTURE_TICK_MS) > 0) {
-			n = recv(fd, room ? reply->bytes + reply->size : dropped,
-				 room ? room : sizeof(dropped), 0);
+			n = recv(reading->fd, reply->bytes + reply->size,
+				 ATTACH_REPLY_MAX - reply->size, 0);
 			if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
-				return HDB_OK;
+				return HDB_END;
 		}
-		if (n > 0 && room)
+		if (n > 0)
 			reply->size += (size_t)n;
 		if (capture_is_cancelled(a->options))
 			return capture_interrupted(err);
-		/* An answer that never ends is read no longer than that, either. */
-		if (capture_now_ms() > end) {
-			rc = is_patient ? attach_check_life(a, err) : attach_is_silent(a, err);
-			end = capture_now_ms() + timeout;
+		if (capture_now_ms() > reading->end_ms) {
+			TRY(reading->is_patient ? attach_check_life(a, err) :
+						  attach_is_silent(a, err));
+			reading->end_ms = capture_now_ms() + capture_timeout_ms(a->options);
 		}
-		if (rc != HDB_OK)
-			return rc;
 	}
+	return HDB_OK;
 }
 
-static int receive(struct attach *a, int fd, bool is_patient, struct reply *reply,
-		   struct hdb_error *err)
+/* The beginning of a reply: HDB_OK if more may follow, HDB_END if that is all. */
+static int begin_reply(struct attach *a, struct reading *reading, struct reply *reply,
+		       struct hdb_error *err)
 {
-	TRY(read_all(a, fd, is_patient, reply, err));
+	int rc;
+
+	reading->end_ms = capture_now_ms() + capture_timeout_ms(a->options);
+	if ((rc = read_some(a, reading, reply, err)) < 0)
+		return rc;
 	if (reply->size == 0)
 		return process_is_ending(a->process) ?
 			       has_ended(a, err) :
@@ -338,7 +343,20 @@ static int receive(struct attach *a, int fd, bool is_patient, struct reply *repl
 		return door_fail(err, HDB_EFORMAT,
 				 "process %ld gave an answer that no HotSpot VM gives",
 				 (long)a->process->pid);
-	return HDB_OK;
+	return rc;
+}
+
+/* Bytes that `reply` has no room for are dropped. */
+static int receive(struct attach *a, int fd, bool is_patient, struct reply *reply,
+		   struct hdb_error *err)
+{
+	struct reading reading = { .fd = fd, .is_patient = is_patient };
+	struct reply dropped;
+	int rc = begin_reply(a, &reading, reply, err);
+
+	while (rc == HDB_OK)
+		rc = read_some(a, &reading, &dropped, err);
+	return rc == HDB_END ? HDB_OK : rc;
 }
 
 int attach_receive(struct attach *a, int socket_fd, struct reply *reply, struct hdb_error *err)
@@ -350,6 +368,48 @@ int attach_receive_patiently(struct attach *a, int socket_fd, struct reply *repl
 			     struct hdb_error *err)
 {
 	return receive(a, socket_fd, true, reply, err);
+}
+
+int attach_receive_text(struct attach *a, int socket_fd, char **text, struct hdb_error *err)
+{
+	struct reading reading = { .fd = socket_fd, .is_patient = true };
+	struct reply reply;
+	char line[512], *grown;
+	size_t size = 0;
+	const char *from;
+	int rc = begin_reply(a, &reading, &reply, err);
+
+	*text = NULL;
+	from = rc >= 0 ? reply.text : NULL;
+	if (rc >= 0 && reply.code != 0) {
+		attach_last_line(&reply, line, sizeof(line));
+		return door_fail(err, HDB_EIO, "process %ld could not answer: %s",
+				 (long)a->process->pid, line[0] ? line : "it does not say why");
+	}
+	while (rc >= 0) {
+		const size_t more = (size_t)(reply.bytes + reply.size - from);
+
+		if (more > ATTACH_TEXT_MAX - size) {
+			rc = door_fail(err, HDB_ELIMIT, "the answer has more than %u MiB",
+				       ATTACH_TEXT_MAX >> 20);
+			break;
+		}
+		if (!(grown = realloc(*text, size + more + 1))) {
+			rc = door_fail(err, HDB_ENOMEM, "no memory for the answer");
+			break;
+		}
+		*text = grown;
+		memcpy(grown + size, from, more);
+		size += more;
+		grown[size] = '\0';
+		if (rc == HDB_END)
+			return HDB_OK;
+		rc = read_some(a, &reading, &reply, err);
+		from = reply.bytes;
+	}
+	free(*text);
+	*text = NULL;
+	return rc;
 }
 
 int attach_ask(struct attach *a, const char *command, const char *const *arguments,

@@ -48,6 +48,15 @@ int attach_receive(struct attach *attach, int socket_fd, struct reply *reply,
 int attach_receive_patiently(struct attach *attach, int socket_fd, struct reply *reply,
 			     struct hdb_error *err);
 
+/* Bytes of a whole text: the histogram of some 500,000 classes. */
+#define ATTACH_TEXT_MAX (64u << 20)
+
+/*
+ * The same of a command that answers with a long text: *text is owned, free(), and ends with a
+ * zero. HDB_EIO if the VM refuses, in its words.
+ */
+int attach_receive_text(struct attach *attach, int socket_fd, char **text, struct hdb_error *err);
+
 /* Whether there is no hope of an answer: HDB_OK if the process lives and is not stopped. */
 int attach_check_life(struct attach *attach, struct hdb_error *err);
 

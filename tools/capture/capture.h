@@ -56,9 +56,22 @@ struct capture;
 int capture_vm_start(int pid, const struct capture_options *options, struct capture **out,
 		     struct hdb_error *err);
 
+/* What a running VM can be asked for beside a dump. */
+enum capture_question {
+	CAPTURE_HISTOGRAM, /* objects and bytes by class, as `jmap -histo` prints them */
+	CAPTURE_STACKS     /* the stacks of all threads, as jstack prints them */
+};
+
 /*
- * The same of an app, by its process name or PID on an Android device, with `adb`, which must be
- * installed.
+ * Asks the VM with this PID: *text is owned, free(). Of `options` the members all, timeout_s and
+ * cancel count. Errors as of capture_vm_start.
+ */
+int capture_vm_ask(int pid, enum capture_question question, const struct capture_options *options,
+		   char **text, struct hdb_error *err);
+
+/*
+ * Starts the dump of an app, by its process name or PID on an Android device, with `adb`, which
+ * must be installed.
  */
 int capture_app_start(const char *process, const struct capture_options *options,
 		      struct capture **out, struct hdb_error *err);

@@ -284,10 +284,9 @@ static int ask_for_dump(struct vm_capture *c, struct hdb_error *err)
 	return c->has_overwrite ? dump_into_pipe(c, err) : dump_into_file(c, err);
 }
 
-static int start(struct vm_capture *c, int pid, struct hdb_error *err)
+/* Opens what a request needs, and takes the rights of the process's owner. */
+static int approach(struct vm_capture *c, int pid, struct hdb_error *err)
 {
-	int rc;
-
 	TRY_ERRORS(find_vm(c, pid, err));
 	TRY_ERRORS(open_folders(c, err));
 	TRY_ERRORS(identity_take(&c->process, &c->before, err));
@@ -297,6 +296,14 @@ static int start(struct vm_capture *c, int pid, struct hdb_error *err)
 		.tmp_fd = c->tmp_fd,
 		.cwd_fd = c->cwd_fd,
 	};
+	return HDB_OK;
+}
+
+static int start(struct vm_capture *c, int pid, struct hdb_error *err)
+{
+	int rc;
+
+	TRY(approach(c, pid, err));
 	rc = ask_for_dump(c, err);
 	identity_give_back(&c->before);
 	if (rc != HDB_OK)
@@ -308,23 +315,65 @@ static int start(struct vm_capture *c, int pid, struct hdb_error *err)
 	return stream_start(&c->base.stream, err);
 }
 
-int capture_vm_start(int pid, const struct capture_options *options, struct capture **out,
-		     struct hdb_error *err)
+static struct vm_capture *new_capture(const struct capture_options *options, struct hdb_error *err)
 {
 	struct vm_capture *c = calloc(1, sizeof(*c));
-	int rc;
 
-	if (!c)
-		return door_fail(err, HDB_ENOMEM, "no memory for a capture");
+	if (!c) {
+		(void)door_fail(err, HDB_ENOMEM, "no memory for a capture");
+		return NULL;
+	}
 	c->base.release = release;
 	c->base.stream.read_fd = c->base.stream.write_fd = -1;
 	c->options = *options;
 	c->process.proc_fd = c->tmp_fd = c->cwd_fd = c->place_fd = c->folder_fd = -1;
 	c->dump_fd = c->socket_fd = c->janitor.pipe_fd = -1;
+	return c;
+}
+
+int capture_vm_start(int pid, const struct capture_options *options, struct capture **out,
+		     struct hdb_error *err)
+{
+	struct vm_capture *c = new_capture(options, err);
+	int rc;
+
+	if (!c)
+		return HDB_ENOMEM;
 	if ((rc = start(c, pid, err)) != HDB_OK) {
 		(void)capture_end(&c->base, NULL);
 		return rc;
 	}
 	*out = &c->base;
 	return HDB_OK;
+}
+
+/* The attach operations of HotSpot (attachListener.cpp) that answer with a text. */
+static int ask_for_text(struct vm_capture *c, enum capture_question question, char **text,
+			struct hdb_error *err)
+{
+	const char *const live[] = { c->options.all ? "-all" : "-live", NULL };
+	const char *const locks[] = { "-l", NULL };
+
+	TRY(attach_begin(&c->attach, err));
+	TRY(question == CAPTURE_HISTOGRAM ?
+		    attach_send(&c->attach, "inspectheap", live, &c->socket_fd, err) :
+		    attach_send(&c->attach, "threaddump", locks, &c->socket_fd, err));
+	return attach_receive_text(&c->attach, c->socket_fd, text, err);
+}
+
+int capture_vm_ask(int pid, enum capture_question question, const struct capture_options *options,
+		   char **text, struct hdb_error *err)
+{
+	struct vm_capture *c = new_capture(options, err);
+	int rc;
+
+	*text = NULL;
+	if (!c)
+		return HDB_ENOMEM;
+	if ((rc = approach(c, pid, err)) == HDB_OK) {
+		rc = ask_for_text(c, question, text, err);
+		identity_give_back(&c->before);
+	}
+	release(&c->base);
+	return rc;
 }

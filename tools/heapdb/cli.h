@@ -54,7 +54,7 @@ struct command {
 };
 
 /* Options of `capture` without a process, which lists the JVMs. */
-#define CAPTURE_LIST_OPTIONS (OPTIONS_ROWS | OPTIONS_TABLE | OPTIONS_COLUMNS)
+#define CAPTURE_LIST_OPTIONS (OPTIONS_ROWS | OPTIONS_TABLE | OPTIONS_COLUMNS | OPTIONS_LIMIT)
 
 /* The running command. */
 struct cli {

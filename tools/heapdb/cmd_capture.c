@@ -3,6 +3,7 @@
  * Android device, into a new heap database.
  */
 #include "capture/capture.h"
+#include "heapdb/capture_ask.h"
 #include "heapdb/cli.h"
 #include "heapdb/progress.h"
 #include "heapdb/render.h"
@@ -106,6 +107,24 @@ static int list_vms(struct cli *cli)
 
 /* ---- a dump ---- */
 
+/* The same of --histogram and --stacks. */
+static int check_question(struct cli *cli)
+{
+	const struct options *opt = &cli->opt;
+
+	if (opt->histogram && opt->stacks)
+		return cli_fail(&cli->err, HDB_EUSAGE, "--histogram or --stacks, not both");
+	if (opt->adb || opt->parallel || opt->gz || opt->tmp)
+		return cli_fail(
+			&cli->err, HDB_EUSAGE,
+			"--adb, --parallel, --gz and --tmp are for dumps, and %s takes none",
+			opt->histogram ? "--histogram" : "--stacks");
+	return options_only(opt,
+			    OPTIONS_CAPTURE | OPTIONS_QUIET |
+				    (opt->histogram ? CAPTURE_LIST_OPTIONS | OPTIONS_JSON : 0),
+			    opt->histogram ? "--histogram" : "--stacks", &cli->err);
+}
+
 /* Refuses options that this form (list, JVM or app) does not take. */
 static int check_use(struct cli *cli)
 {
@@ -118,6 +137,8 @@ static int check_use(struct cli *cli)
 	if (!opt->operand_count && !opt->adb)
 		return options_only(opt, CAPTURE_LIST_OPTIONS | OPTIONS_JSON | OPTIONS_QUIET,
 				    "the list of JVMs", &cli->err);
+	if (opt->histogram || opt->stacks)
+		return check_question(cli);
 	if (options_only(opt, cli->command->options & ~(unsigned)CAPTURE_LIST_OPTIONS, "a capture",
 			 &cli->err))
 		return HDB_EUSAGE;
@@ -189,20 +210,25 @@ static void on_notice(void *ctx, const char *text)
 	cli_notice(ctx, "%s", text);
 }
 
-static int start(struct cli *cli, int pid, struct capture **capture)
+static struct capture_options options_of(struct cli *cli)
 {
-	const struct hdb_progress progress = progress_callbacks();
-	const struct capture_options options = {
+	return (struct capture_options){
 		.all = cli->opt.all,
 		.parallel = cli->opt.parallel,
 		.gz = cli->opt.gz,
 		.timeout_s = cli->opt.timeout,
 		.tmp = cli->opt.tmp,
 		.serial = cli->opt.serial,
-		.cancel = progress.cancel,
+		.cancel = progress_callbacks().cancel,
 		.notice = on_notice,
 		.ctx = cli,
 	};
+}
+
+static int start(struct cli *cli, int pid, struct capture **capture)
+{
+	const struct hdb_progress progress = progress_callbacks();
+	const struct capture_options options = options_of(cli);
 
 	if (progress.report)
 		progress.report(progress.ctx, "asking for a dump", 0, 0, "");
@@ -247,6 +273,11 @@ int cmd_capture(struct cli *cli)
 		return list_vms(cli);
 	if (cli->opt.operand_count)
 		TRY(parse_pid(cli, &pid));
+	if (cli->opt.histogram || cli->opt.stacks) {
+		const struct capture_options options = options_of(cli);
+
+		return capture_ask(cli, pid, &options);
+	}
 	name_database(cli, pid, db_path, sizeof(db_path));
 	rc = check_database(cli, db_path);
 	clock_gettime(CLOCK_MONOTONIC, &start_time);

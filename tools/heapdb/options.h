@@ -92,7 +92,7 @@ struct options {
 	unsigned sizes, contents, packing, zero, arrays, by;
 	const char *adb, *serial; /* of capture: process and device */
 	unsigned parallel, gz;    /* 0: not given */
-	bool live, all;
+	bool live, all, histogram;
 	const char *keep, *hash_key, *names_file, *report;
 	bool app_only, segments, koom, hash;
 	unsigned id_size;  /* in units of 4 bytes; 0: not given */

@@ -1,0 +1,159 @@
+/*
+ * heapdb/capture_ask.c - `heapdb capture PID --histogram` and `--stacks`: what a running VM can say
+ * without a dump.
+ */
+#include "capture/capture.h"
+#include "heapdb/capture_ask.h"
+#include "heapdb/render.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A class name that is longer is cut: the format of class files allows 65,535 bytes. */
+#define CLASS_NAME_MAX 65536
+
+enum { CLASS_NAME, CLASS_OBJECTS, CLASS_SHALLOW, CLASS_MODULE, CLASS_COLUMNS };
+
+static const struct hdb_column class_columns[CLASS_COLUMNS] = {
+	[CLASS_NAME] = { "class", HDB_TYPE_TEXT, "class", "its name" },
+	[CLASS_OBJECTS] = { "objects", HDB_TYPE_COUNT, "objects", "its instances" },
+	[CLASS_SHALLOW] = { "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
+	[CLASS_MODULE] = { "module", HDB_TYPE_TEXT, "module",
+			   "its module with the version; JDK 8 has none" },
+};
+
+struct class_rows {
+	char *next; /* what is left of the VM's text */
+	char name[CLASS_NAME_MAX];
+	struct hdb_value values[CLASS_COLUMNS];
+};
+
+/* "byte[]" of "[B", "a.B[][]" of "[[La.B;". */
+static void java_name(const char *name, char *out, size_t size)
+{
+	static const char kinds[] = "BCDFIJSZ";
+	static const char *const names[] = { "byte", "char", "double", "float",
+					     "int",  "long", "short",  "boolean" };
+	const size_t dimensions = strspn(name, "[");
+	const char *kind = name[dimensions] ? strchr(kinds, name[dimensions]) : NULL;
+	size_t length = strlen(name + dimensions);
+
+	if (dimensions && kind && length == 1) {
+		(void)snprintf(out, size, "%s", names[kind - kinds]);
+	} else if (dimensions && name[dimensions] == 'L') {
+		length -= name[dimensions + length - 1] == ';';
+		(void)snprintf(out, size, "%.*s", (int)length - 1, name + dimensions + 1);
+	} else {
+		(void)snprintf(out, size, "%s", name + dimensions);
+	}
+	length = strlen(out);
+	for (size_t i = 0; i < dimensions && length + 2 < size; i++, length += 2)
+		memcpy(out + length, "[]", sizeof("[]"));
+}
+
+/* Whether a line is a class, "   1:   5032   1032344  [B (java.base@17.0.1)"; *at: past its number. */
+static bool is_class(char *line, char **at)
+{
+	(void)strtoull(line, at, 10);
+	return *at != line && *(*at)++ == ':';
+}
+
+static uint64_t count_classes(char *text)
+{
+	uint64_t count = 0;
+	char *at;
+
+	for (char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		count += is_class(line, &at);
+	}
+	return count;
+}
+
+static int next_class(void *ctx, struct hdb_error *err)
+{
+	struct class_rows *rows = ctx;
+
+	(void)err;
+	while (*rows->next) {
+		char *line = rows->next, *end = line + strcspn(line, "\n"), *at, *module;
+
+		rows->next = *end ? end + 1 : end;
+		*end = '\0';
+		if (!is_class(line, &at))
+			continue;
+		rows->values[CLASS_OBJECTS] = number_value(HDB_TYPE_COUNT, strtoull(at, &at, 10));
+		rows->values[CLASS_SHALLOW] = number_value(HDB_TYPE_BYTES, strtoull(at, &at, 10));
+		at += strspn(at, " ");
+		if ((module = strstr(at, " ("))) {
+			*module = '\0';
+			module += 2;
+			module[strcspn(module, ")")] = '\0';
+		}
+		java_name(at, rows->name, sizeof(rows->name));
+		rows->values[CLASS_NAME] = text_value(rows->name);
+		rows->values[CLASS_MODULE] = text_value(module);
+		return HDB_OK;
+	}
+	return HDB_END;
+}
+
+static int print_histogram(struct cli *cli, char *text)
+{
+	struct class_rows *rows = calloc(1, sizeof(*rows));
+	struct row_source source = {
+		.ctx = rows,
+		.count = CLASS_COLUMNS,
+		.columns = class_columns,
+		.cells = rows ? rows->values : NULL,
+		.next = next_class,
+		.row_count = count_classes(text),
+	};
+	struct answer answer = { .name = "capture", .source = &source };
+	int rc;
+
+	if (!rows)
+		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for a histogram");
+	rows->next = text;
+	if (cli->opt.has_limit)
+		answer.limit = cli->opt.limit;
+	else if (cli->opt.format == FORMAT_TABLE)
+		answer.limit = OPTIONS_LIMIT_DEFAULT;
+	rc = print_answer(cli, &answer);
+	free(rows);
+	return rc;
+}
+
+/* Names of threads are the program's: what a terminal would obey is escaped. */
+static void print_stacks(struct cli *cli, const char *text)
+{
+	char escaped[ESCAPE_SIZE];
+	const size_t size = strlen(text);
+
+	for (size_t at = 0; at < size;) {
+		size_t taken = 1;
+		const size_t length = escape_control(text + at, size - at, escaped, &taken);
+
+		output_bytes(cli->out, length ? escaped : text + at, length ? length : 1);
+		at += taken;
+	}
+}
+
+int capture_ask(struct cli *cli, int pid, const struct capture_options *options)
+{
+	const enum capture_question question =
+		cli->opt.histogram ? CAPTURE_HISTOGRAM : CAPTURE_STACKS;
+	char *text = NULL;
+	int rc;
+
+	TRY(capture_vm_ask(pid, question, options, &text, &cli->err));
+	if (question == CAPTURE_HISTOGRAM) {
+		rc = print_histogram(cli, text);
+	} else {
+		print_stacks(cli, text);
+		rc = HDB_OK;
+	}
+	free(text);
+	return rc;
+}
