@@ -96,7 +96,7 @@ fuzz_src    := $(filter-out tests/fuzz/replay.c,$(sort $(wildcard tests/fuzz/*.c
 headers     := $(sort $(wildcard include/*.h src/*/*.h src/*/*/*.h tools/*/*.h tests/lint/*.h tests/support/*.h))
 headers     := $(filter-out $(if $(mcp_door),,tools/mcp/%_private.h) \
 	$(if $(HAVE_SQLITE),,tools/sqlite/%_private.h),$(headers))
-scripts     := $(sort $(wildcard .ci/run .ci/bare tools/*.sh tests/*.sh tests/*/*.sh bench/*.sh \
+scripts     := $(sort $(wildcard .ci/run .ci/bare tools/*.sh tools/python/*.sh tools/python/examples/*.sh tests/*.sh tests/*/*.sh bench/*.sh \
 	bench/java/*.sh))
 
 obj_of       = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))

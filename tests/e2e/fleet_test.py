@@ -481,7 +481,7 @@ def test_throughput(spark, alone):
 
 def test_spark_report(spark):
     from heapdb_jvm import spark as heapdb_spark
-    names = ["leaks", "names"] if KIND == "small" else None
+    names = ["leaks", "builds", "names"] if KIND == "small" else None
     mine = heapdb_spark.report("killed", spark=spark, reports=names, form="json")
     mine = json.loads(mine)["reports"]
     for name, theirs in json.loads(fleet.report("killed", names, "json"))["reports"].items():
@@ -579,6 +579,11 @@ def test_remote(spark):
     again = heapdb_spark.run(f"{place}/remote.txt", f"{place}/remote", spark=spark,
                              mapping=f"{place}/dumps/mapping/mobile/2.2.txt")
     check("and are not made again", (again.done, again.passed_over) == (0, 1), again)
+    day = glob.glob("remote/dumps/*/*/*")[0].rsplit("day=", 1)[1]
+    check("remote tables of the last days stay", heapdb_spark.prune(
+        f"{place}/remote", "1d", spark=spark, today=day, dry_run=True) == [])
+    gone = heapdb_spark.prune(f"{place}/remote", "1d", spark=spark, today="2036-01-01")
+    check("remote tables of old days go", len(gone) == 2 and not glob.glob("remote/*/*/*/day=*"), gone)
 
 
 def main():

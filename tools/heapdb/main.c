@@ -116,7 +116,7 @@ const struct command commands[] = {
 	  "Android: what the allocation tracker recorded", NULL },
 	{ "mcp", cmd_mcp, 0, OPTIONS_MEMORY, NULL, "FOLDER... [options]",
 	  "serve an assistant on standard input and output (Model Context Protocol)", NULL },
-	{ "fleet", cmd_fleet, PASSES_ON, 0, NULL, "DIR | run LISTING DIR [options]",
+	{ "fleet", cmd_fleet, PASSES_ON, 0, NULL, "DIR | run LISTING DIR | prune DIR [options]",
 	  "report on the dumps of many programs and builds; `run` imports them (Python)", NULL },
 	{ "oql", cmd_oql, NEEDS_DB | WRITES,
 	  OPTIONS_DATABASE | WORK_OPTIONS | FORMAT_OPTIONS | OPTIONS_COLUMNS | OPTIONS_SORT, NULL,

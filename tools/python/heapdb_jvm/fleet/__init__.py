@@ -3,6 +3,7 @@
     from heapdb_jvm import fleet
     fleet.run("listing.csv", "tables", jobs=2)        # on this machine; heapdb_jvm.spark.run on a cluster
     print(fleet.report("tables"))
+    fleet.prune("tables", "30d")                      # rows of dumps that are older go
 
 `run` imports each dump of a listing in a process of its own, asks it a few questions and writes the
 answers to OUT/TABLE/app=A/build=B/day=D/dump=N/part-0.parquet:
@@ -20,9 +21,10 @@ A dump that is there already is passed over, so that a run that ended in the mid
 again. The reports are SQL (the folder sql), for DuckDB here and for Spark on a cluster.
 """
 from ._listing import Entry, ListingError, read_listing
+from ._prune import prune
 from ._report import ReportError, names as report_names, report
 from ._run import Settings, Summary, run
 from ._store import TABLES
 
 __all__ = ["Entry", "ListingError", "ReportError", "Settings", "Summary", "TABLES",
-           "read_listing", "report", "report_names", "run"]
+           "prune", "read_listing", "report", "report_names", "run"]

@@ -1,12 +1,15 @@
 """The command lines of heapdb_jvm.fleet and heapdb_jvm.spark."""
 import argparse
+import os
 import re
 import signal
 import sys
 
 from .._extras import need
-from ._listing import PATTERN, ListingError
-from ._report import ORDER, ReportError, report
+from ._alert import CONDITIONS, failing, junit, leaks_of, notify, sentence
+from ._listing import PATTERN, ListingError, local_path
+from ._prune import prune
+from ._report import ORDER, ReportError, answers_of, render, wanted
 
 # Exit codes of the command heapdb.
 DONE, NO, USAGE, INPUT, SYSTEM = range(5)
@@ -26,6 +29,60 @@ def _report_options(parser):
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_const", const="json", dest="form", default="text")
     form.add_argument("--csv", action="store_const", const="csv", dest="form")
+    parser.add_argument("--html", metavar="FILE", help="also write all reports as one page, with trends")
+    parser.add_argument("--fail-if", action="append", choices=list(CONDITIONS), default=[],
+                        help="exit with 1 if the newest build has such a leak; can be repeated")
+    parser.add_argument("--junit", metavar="FILE", help="also write the leaks as JUnit's XML: a case each")
+    parser.add_argument("--webhook", metavar="URL", help="post the leaks that --fail-if names, or new and "
+                        "growing ones, each once; @FILE: the file has the address")
+
+
+def _write(path, text):
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+
+
+def _address(text):
+    if not text.startswith("@"):
+        return text
+    with open(text[1:], encoding="utf-8") as f:
+        return f.read().strip()
+
+
+def show(given, folder, ask):
+    """Prints the report, writes and posts what else is wanted; `ask(reports)` gives answers. `folder`:
+    where it is kept what was posted, None: nowhere.
+    """
+    reports = list(wanted(None, "html") if given.html else given.reports or ORDER)
+    needed = ["leaks"] * bool(given.fail_if or given.webhook or given.junit) + ["failures"] * bool(given.junit)
+    answers = ask(reports + [name for name in needed if name not in reports])
+    print(render([answer for answer in answers if answer[0] in (given.reports or ORDER)], given.form))
+    if given.html:
+        _write(given.html, render(answers, "html"))
+    leaks, conditions = leaks_of(answers), given.fail_if or list(CONDITIONS)
+    if given.junit:
+        _write(given.junit, junit(leaks, conditions, [
+            dict(zip(columns, row)) for name, columns, rows in answers if name == "failures" for row in rows]))
+    found = failing(leaks, given.fail_if)
+    for leak in found:
+        print(sentence(leak), file=sys.stderr)
+    if given.webhook:
+        notify(folder, _address(given.webhook), failing(leaks, conditions))
+    return NO if found else DONE
+
+
+def _prune_options(parser):
+    parser.add_argument("folder", metavar="DIR")
+    parser.add_argument("--keep", required=True, metavar="30d", help="the last days (30d) or weeks (8w), "
+                        "today among them; rows of dumps of earlier days are removed")
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be removed")
+
+
+def removed(days, is_dry):
+    for app, build, day in days:
+        print(f"{app} {build} {day}")
+    print(f"{len(days)} days of builds {'would be ' if is_dry else ''}removed")
+    return DONE
 
 
 def _run_options(parser):
@@ -45,6 +102,7 @@ def _run_options(parser):
     parser.add_argument("--timeout", type=float, default=0, help="seconds that a dump may take")
     parser.add_argument("--work", help="folder for databases while they are needed")
     parser.add_argument("--retry", action="store_true", help="also dumps that failed before")
+    parser.add_argument("--keep", metavar="30d", help="pass over dumps of days that `prune` would remove")
     parser.add_argument("--quiet", action="store_true")
 
 
@@ -94,7 +152,7 @@ def _guarded(name, work):
 
 
 def main(arguments=None):
-    """heapdb fleet DIR, and heapdb fleet run LISTING DIR."""
+    """heapdb fleet DIR, heapdb fleet run LISTING DIR, heapdb fleet prune DIR."""
     words = sys.argv[1:] if arguments is None else arguments
     if words[:1] == ["run"]:
         parser = argparse.ArgumentParser(prog="heapdb fleet run",
@@ -107,23 +165,30 @@ def main(arguments=None):
             from ._run import run
             return tell(run(given.listing, given.out, jobs=given.jobs, pattern=given.pattern,
                             mapping=given.mapping, settings=settings_of(given), retry=given.retry,
-                            progress=None if given.quiet else _progress))
+                            keep=given.keep, progress=None if given.quiet else _progress))
+    elif words[:1] == ["prune"]:
+        parser = argparse.ArgumentParser(prog="heapdb fleet prune",
+                                         description="Removes the rows of old dumps from the tables.")
+        _prune_options(parser)
+        given = parser.parse_args(words[1:])
+
+        def work():
+            return removed(prune(given.folder, given.keep, dry_run=given.dry_run), given.dry_run)
     else:
         parser = argparse.ArgumentParser(
             prog="heapdb fleet", description="Prints the report over the tables of a fleet. "
-            "`heapdb fleet run --help`: how they are made.")
+            "`heapdb fleet run --help`: how they are made; `heapdb fleet prune --help`: how they are removed.")
         parser.add_argument("folder", metavar="DIR")
         _report_options(parser)
         given = parser.parse_args(words)
 
         def work():
-            print(report(given.folder, given.reports, given.form))
-            return DONE
+            return show(given, given.folder, lambda reports: answers_of(given.folder, reports))
     return _guarded("heapdb: fleet", work)
 
 
 def spark_main(arguments=None):
-    """python -m heapdb_jvm.spark run LISTING OUT; python -m heapdb_jvm.spark report OUT."""
+    """python -m heapdb_jvm.spark run LISTING OUT; report OUT; prune OUT --keep 30d."""
     parser = argparse.ArgumentParser(prog="heapdb_jvm.spark", description="A fleet's dumps on Spark.")
     parser.add_argument("--master", help="the cluster, where spark-submit does not say it")
     parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE")
@@ -132,6 +197,7 @@ def spark_main(arguments=None):
     shown = commands.add_parser("report", help="print the report over the tables")
     shown.add_argument("out")
     _report_options(shown)
+    _prune_options(commands.add_parser("prune", help="remove the rows of old dumps"))
     given = parser.parse_args(arguments)
 
     def work():
@@ -145,13 +211,15 @@ def spark_main(arguments=None):
         session = builder.getOrCreate()
         try:
             if given.command == "report":
-                print(heapdb_spark.report(given.out, spark=session, reports=given.reports,
-                                          form=given.form))
-                return DONE
+                from ..spark._report import answers_of as spark_answers
+                return show(given, local_path(given.out), lambda reports: spark_answers(given.out, session, reports))
+            if given.command == "prune":
+                return removed(heapdb_spark.prune(given.folder, given.keep, spark=session,
+                                                  dry_run=given.dry_run), given.dry_run)
             return tell(heapdb_spark.run(
                 given.listing, given.out, spark=session, pattern=given.pattern,
                 mapping=given.mapping, settings=settings_of(given), retry=given.retry,
-                progress=None if given.quiet else _progress))
+                keep=given.keep, progress=None if given.quiet else _progress))
         finally:
             session.stop()
 

@@ -6,10 +6,13 @@ import os
 import re
 
 from .._extras import need
+from ._page import page
 from ._store import DATA, TABLES, KEYS
 
 _SQL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sql")
-ORDER = ("overview", "leaks", "names", "growth", "waste", "outliers", "failures")
+ORDER = ("overview", "leaks", "builds", "names", "growth", "waste", "outliers", "failures")
+# What the page shows beside the reports.
+_HISTORY = "leak_builds"
 # Functions of Spark that DuckDB has under other names.
 _MACROS = ("CREATE OR REPLACE TEMP MACRO unix_date(d) AS date_diff('day', DATE '1970-01-01', d)",)
 _SHOWN = 25
@@ -27,7 +30,7 @@ def names():
 
 def statement(name):
     """The title, the explanation and the SQL of a report."""
-    if name not in ORDER:
+    if name not in ORDER + (_HISTORY,):
         raise ReportError(f"there is no report {name}: {', '.join(ORDER)}")
     with open(os.path.join(_SQL, name + ".sql"), encoding="utf-8") as f:
         lines = f.read().splitlines()
@@ -135,7 +138,12 @@ def table_text(columns, rows, limit=_SHOWN):
 
 
 def render(answers, form="text"):
-    """Answers, (name, columns, rows) each, as "text", "json" or "csv"."""
+    """Answers, (name, columns, rows) each, as "text", "json", "csv" or "html"."""
+    if form == "html":
+        history = next((answer[1:] for answer in answers if answer[0] == _HISTORY), ([], []))
+        return page("Heap dumps of a fleet", [(name, *statement(name)[:2], columns, rows)
+                                              for name, columns, rows in answers if name != _HISTORY],
+                    history)
     if form == "json":
         return json.dumps({"schema": 1, "reports": {
             name: [dict(zip(columns, row)) for row in rows] for name, columns, rows in answers}},
@@ -159,17 +167,28 @@ def render(answers, form="text"):
     return "\n\n".join(parts)
 
 
+def wanted(reports=None, form="text"):
+    """The reports to ask for, of those that are named; None: all."""
+    names = tuple(reports or ORDER)
+    return names + (_HISTORY,) if form == "html" and "leaks" in names else names
+
+
 def answer(execute, reports=None):
     """The answers to some reports, or all; `execute(sql)` gives names of columns and rows."""
     return [(name, *execute(statement(name)[2])) for name in reports or ORDER]
 
 
-def report(folder, reports=None, form="text"):
-    """The report over a fleet's tables in a local folder, by DuckDB."""
+def answers_of(folder, reports=None):
+    """The answers over a fleet's tables in a local folder, by DuckDB."""
     db = connect(folder)
 
     def execute(text):
         found = db.execute(duck(text))
         return [column[0] for column in found.description], [tuple(row) for row in found.fetchall()]
 
-    return render(answer(execute, reports), form)
+    return answer(execute, reports)
+
+
+def report(folder, reports=None, form="text"):
+    """The report over a fleet's tables in a local folder, by DuckDB: "text", "json", "csv" or "html"."""
+    return render(answers_of(folder, wanted(reports, form)), form)

@@ -13,6 +13,7 @@ from .._extras import need
 from ._client import Server, one
 from ._dump import dump_schema, QUERIES, Work
 from ._listing import ListingError, PATTERN, local_path, read_listing
+from ._prune import kept
 from ._store import DATA, KEYS, TABLES, LocalStore, open_store
 
 # What a run did: numbers of dumps. seconds: what the dumps took, added up.
@@ -185,17 +186,18 @@ def _done(todo, count):
 
 
 def run(listing, out, *, jobs=1, pattern=PATTERN, mapping=None, settings=None, retry=False,
-        progress=None):
+        keep=None, progress=None):
     """Takes the dumps of a listing into the tables of the folder `out`, `jobs` at once, each in a
     process of its own, and returns a Summary. See read_listing for the listing, pattern and
-    mapping. retry: also those that failed before. progress(done, all, result) is called for each.
+    mapping. retry: also those that failed before. keep: "30d" passes over dumps of
+    days before, which `prune` would remove. progress(done, all, result) is called for each.
     """
     need("fleet", "pyarrow")
     settings = settings or Settings()
     if local_path(out) is None:
         raise ListingError(f"{out}: only heapdb_jvm.spark writes to places that are not local")
     out = os.path.abspath(local_path(out))
-    entries = read_listing(listing, pattern, mapping)
+    entries = kept(read_listing(listing, pattern, mapping), keep)
     remote = [entry.uri for entry in entries if local_path(entry.uri) is None]
     if remote:
         raise ListingError(f"{remote[0]}: only heapdb_jvm.spark reads dumps that are not local")

@@ -15,8 +15,8 @@ from .._extras import need
 
 need("spark", "pyspark", "pyarrow")
 
-from ._job import memory_of, run
+from ._job import memory_of, prune, run
 from ._report import report, tables
 from ._source import HeapdbDataSource, register
 
-__all__ = ["HeapdbDataSource", "memory_of", "register", "report", "run", "tables"]
+__all__ = ["HeapdbDataSource", "memory_of", "prune", "register", "report", "run", "tables"]

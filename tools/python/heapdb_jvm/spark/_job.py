@@ -8,6 +8,7 @@ import uuid
 from .. import fleet
 from ..fleet._client import all_here
 from ..fleet._listing import PATTERN, ListingError, local_path, read_listing
+from ..fleet._prune import days_of, first_day, kept, old
 from ..fleet._run import (Settings, jobs_of, known_here, known_rows, rows_after, settle_duplicates, stat,
                           summary_of)
 from ..fleet._store import DATA, LocalStore, open_store
@@ -103,6 +104,11 @@ class _Files:
         system, path = self._open(uri)
         return system.exists(path)
 
+    def remove(self, uri):
+        """Removes a folder with all that is in it."""
+        system, path = self._open(uri)
+        system.delete(path, True)
+
 
 def _listing(spark, files, listing):
     """A listing that is not local as what read_listing takes."""
@@ -146,7 +152,7 @@ def _collect(spark, data, description):
 
 
 def run(listing, out, *, spark=None, pattern=PATTERN, mapping=None, settings=None, retry=False,
-        progress=None):
+        keep=None, progress=None):
     """Takes the dumps of a listing into the tables at `out` on the executors of a Spark session, and
     returns a fleet.Summary. Arguments as of fleet.run; the listing, the dumps, mapping files and
     `out` can be URIs of any file system that the executors' Hadoop reads ("s3a://...", "hdfs://...");
@@ -165,7 +171,7 @@ def run(listing, out, *, spark=None, pattern=PATTERN, mapping=None, settings=Non
     def read(uri):
         return "\n".join(context.textFile(uri).collect())
 
-    entries = read_listing(_listing(spark, files, listing), pattern, mapping, read)
+    entries = kept(read_listing(_listing(spark, files, listing), pattern, mapping, read), keep)
     path = local_path(out)
     if path is not None:
         out = os.path.abspath(path)
@@ -195,4 +201,17 @@ def run(listing, out, *, spark=None, pattern=PATTERN, mapping=None, settings=Non
     return summary_of(len(entries), todo, results, duplicates)
 
 
-__all__ = ["ListingError", "fleet", "memory_of", "run"]
+def prune(out, keep, *, spark=None, today=None, dry_run=False):
+    """Removes the rows of dumps of days before the last ones, "30d": see fleet.prune."""
+    from pyspark.sql import SparkSession
+    if local_path(out) is not None:
+        return fleet.prune(out, keep, today=today, dry_run=dry_run)
+    spark = spark or SparkSession.builder.appName("heapdb fleet").getOrCreate()
+    files = _Files(spark)
+    found = old(files.glob(f"{out.rstrip('/')}/*/app=*/build=*/day=*"), first_day(keep, today))
+    for folder in found if not dry_run else ():
+        files.remove(folder)
+    return days_of(found)
+
+
+__all__ = ["ListingError", "fleet", "memory_of", "prune", "run"]

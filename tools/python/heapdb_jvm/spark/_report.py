@@ -46,8 +46,8 @@ def tables(out, spark, reports=None):
     return made
 
 
-def report(out, *, spark=None, reports=None, form="text"):
-    """The report over a fleet's tables; see heapdb_jvm.fleet.report."""
+def answers_of(out, spark=None, reports=None):
+    """The answers over a fleet's tables; see heapdb_jvm.fleet."""
     from pyspark.sql import SparkSession
     spark = spark or SparkSession.builder.appName("heapdb fleet").getOrCreate()
     made = tables(out, spark, reports)
@@ -57,10 +57,15 @@ def report(out, *, spark=None, reports=None, form="text"):
         return found.columns, [tuple(row) for row in found.collect()]
 
     try:
-        return fleet_report.render(fleet_report.answer(execute, reports), form)
+        return fleet_report.answer(execute, reports)
     finally:
         for name in set(made) & set(_KEPT):
             spark.catalog.uncacheTable(name)
+
+
+def report(out, *, spark=None, reports=None, form="text"):
+    """The report over a fleet's tables; see heapdb_jvm.fleet.report."""
+    return fleet_report.render(answers_of(out, spark, fleet_report.wanted(reports, form)), form)
 
 
 __all__ = ["KEYS", "read_table", "report", "tables"]

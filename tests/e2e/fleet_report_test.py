@@ -1,0 +1,217 @@
+"""Tests of heapdb fleet DIR and heapdb fleet prune, see fleet_report_test.sh."""
+import glob
+import http.server
+import json
+import os
+import subprocess
+import sys
+import threading
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+from heapdb_jvm import fleet
+from heapdb_jvm.fleet import _alert, _page, _prune, _store
+from heapdb_jvm.fleet._dump import Work, dump_schema, failure_schema
+from heapdb_jvm.fleet._report import empty_schema
+
+HOSTILE = "com.acme.<script>alert(1)</script>&\x01"
+failed = []
+
+
+def check(what, condition, *shown):
+    if not condition:
+        failed.append(what)
+        print("FAILED:", what, *shown, flush=True)
+
+
+def put(app, build, day, leaks, reachable=1 << 20, folder="made"):
+    """A dump with leaks, {name: bytes}."""
+    key = {"app": app, "build": build, "day": day, "dump": "d"}
+    work = Work({**key, "hadoop": {}}, f"work-{app}-{build}-{day}-{folder}")
+    schemas = {name: empty_schema(name) for name in ("leaks", "totals")}
+    for name in schemas:
+        for _ in _store.KEYS:
+            schemas[name] = schemas[name].remove(len(schemas[name]) - 1)
+    none = dict.fromkeys
+    work.write_rows("dumps", dump_schema(), [{**none(dump_schema().names), "uri": f"/{app}/{build}/{day}",
+                                              "status": "counted", "fingerprint": f"{app}{build}{day}"}])
+    work.write_rows("leaks", schemas["leaks"], [
+        {**none(schemas["leaks"].names), "kind": "suspect", "signature": name, "signature_text": name,
+         "retained": size, "percent": 50.0} for name, size in leaks.items()])
+    work.write_rows("totals", schemas["totals"], [
+        {**none(schemas["totals"].names), "reachable_bytes": reachable, "reachable_objects": 1000,
+         "unreachable_bytes": 0, "unreachable_objects": 0}])
+    _store.LocalStore(folder).put(work.tree, ("leaks", "totals", "dumps"), key)
+
+
+def put_failure():
+    key = {"app": "shop", "build": "1.3", "day": "2026-01-09", "dump": "cut"}
+    work = Work({**key, "hadoop": {}}, "work-failure")
+    work.write_rows("failures", failure_schema(), [
+        {**dict.fromkeys(failure_schema().names), "uri": "/cut", "code": "truncated", "error": "cut short"}])
+    _store.LocalStore("made").put(work.tree, ("failures",), key)
+
+
+def command(*words):
+    return subprocess.run(["heapdb", "fleet", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, check=False)
+
+
+class Page(HTMLParser):
+    """Tags that are opened and closed; all texts."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.texts = [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        if tag not in ("meta", "br"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag):
+        check("tags are closed in order", self.open and self.open.pop() == tag, tag)
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def test_page():
+    done = command("made", "--report", "leaks", "--html", "fleet.html")
+    check("the page is written", done.returncode == 0 and "Leaks by build" in done.stdout, done)
+    check("only the report that is named is printed", "Trends" not in done.stdout, done.stdout)
+    with open("fleet.html", encoding="utf-8") as f:
+        text = f.read()
+    page = Page(text)
+    words = " ".join(page.texts)
+    check("no tag is left open", not page.open, page.open)
+    check("all reports are on it", page.tags.count("section") == 8, page.tags.count("section"))
+    check("texts of dumps are texts", "script" not in page.tags and "<script>alert" in words)
+    check("nothing is loaded", "http" not in text.replace("http-equiv", "") and "src=" not in text)
+    # shop: bytes and leaks of three builds, and the one leak that is in more than one.
+    check("a line a trend", page.tags.count("svg") == 3, page.tags.count("svg"))
+    check("points have their numbers", "1.2: 2.0 MiB" in words, words[:3000])
+    rows = json.loads(command("made", "--report", "builds", "--json").stdout)["reports"]["builds"]
+    check("trends by build", [(r["app"], r["build"], r["bytes"], r["leaks"], r["leak_bytes"]) for r in rows] ==
+          [("mail", "7", 1 << 20, 1, 5000), ("shop", "1.1", 1 << 20, 2, 300 << 10),
+           ("shop", "1.2", 2 << 20, 1, 200 << 10), ("shop", "1.3", 3 << 20, 3, 1012 << 10)], rows)
+    check("amounts", [_page.amount(n) for n in (0, 1023, 1536, 3 << 30)] ==
+          ["0 B", "1023 B", "1.5 KiB", "3.0 GiB"])
+
+
+def test_conditions():
+    for words, code, told in (((), 0, []), (("--fail-if", "new-leak"), 1, ["new leak: com.acme.Fresh"]),
+                              (("--fail-if", "growing"), 1, ["growing leak: com.acme.Cache"]),
+                              (("--fail-if", "growing", "--fail-if", "new-leak"), 1, ["Fresh", "Cache"]),
+                              (("--fail-if", "nothing"), 2, [])):
+        done = command("made", "--report", "overview", *words)
+        check(f"{words}: exit code", done.returncode == code, done)
+        check(f"{words}: what is told", all(text in done.stderr for text in told), done.stderr)
+    done = command("quiet", "--fail-if", "new-leak", "--fail-if", "growing")
+    check("nothing new, nothing growing", done.returncode == 0 and not done.stderr, done)
+
+
+def test_junit():
+    done = command("made", "--junit", "leaks.xml", "--report", "overview")
+    top = ElementTree.parse("leaks.xml").getroot()
+    suites = {suite.get("name"): suite for suite in top}
+    check("exit code without --fail-if", done.returncode == 0, done)
+    check("a suite an application", sorted(suites) == ["mail", "shop"], list(suites))
+    shop = suites["shop"]
+    check("counts", (shop.get("tests"), shop.get("failures"), shop.get("errors")) == ("5", "3", "1"), shop.attrib)
+    check("counts are those of the cases", [len(shop), len(shop.findall("*/failure")),
+                                            len(shop.findall("*/error"))] == [5, 3, 1])
+    names = [case.get("name") for case in shop]
+    check("a case a leak", "com.acme.Cache" in names and "dump 1.3/2026-01-09/cut" in names, names)
+    check("no character that XML cannot have", HOSTILE.replace("\x01", "\ufffd") in names, names)
+    command("made", "--junit", "growing.xml", "--fail-if", "growing", "--report", "overview")
+    check("only what the condition names fails",
+          len(ElementTree.parse("growing.xml").getroot().findall("*/*/failure")) == 1)
+
+
+class Hook(http.server.BaseHTTPRequestHandler):
+    got, code = [], 200
+
+    def do_POST(self):
+        self.got.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        self.send_response(self.code)
+        self.end_headers()
+
+    def log_message(self, *words):
+        pass
+
+
+def test_webhook():
+    server = http.server.HTTPServer(("127.0.0.1", 0), Hook)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}/secret"
+    with open("address", "w", encoding="utf-8") as f:
+        f.write(url + "\n")
+    Hook.code = 500
+    done = command("made", "--webhook", url)
+    check("not delivered: exit code", done.returncode == 4 and "500" not in done.stdout, done)
+    check("the address is not told", "127.0.0.1" in done.stderr and "secret" not in done.stderr, done.stderr)
+    Hook.code, Hook.got[:] = 200, []
+    done = command("made", "--fail-if", "growing", "--webhook", "@address")
+    check("what the condition names", done.returncode == 1 and len(Hook.got) == 1 and
+          [leak["name"] for leak in Hook.got[0]["leaks"]] == ["com.acme.Cache"], Hook.got)
+    check("what chats show", Hook.got[0]["text"] == "shop 1.3: growing leak: com.acme.Cache retains 500.0 KiB a "
+          "dump, 100.0 KiB in 1.1", Hook.got[0]["text"])
+    done = command("made", "--webhook", url)
+    check("new ones, without those that were posted", done.returncode == 0 and
+          len(Hook.got) == 2 and {leak["state"] for leak in Hook.got[1]["leaks"]} == {"new"}, Hook.got[1:])
+    command("made", "--webhook", url)
+    check("each is posted once", len(Hook.got) == 2, len(Hook.got))
+    server.shutdown()
+    server.server_close()
+    check("many leaks are not a long text", len(_alert.message(
+        [Hook.got[0]["leaks"][0]] * 100)["text"].splitlines()) == 21)
+
+
+def test_prune():
+    for keep, first in (("1d", "2026-03-10"), ("30d", "2026-02-09"), ("2w", "2026-02-25"), ("999999d", "0001-01-01")):
+        check(f"the first day of {keep}", _prune.first_day(keep, "2026-03-10") == first)
+    for wrong in ("0d", "30", "d", "-1d", "30m", "1" * 50 + "d"):
+        check(f"--keep={wrong}", command("prune", "made", f"--keep={wrong}").returncode == 2)
+    check("no tables", command("prune", ".", "--keep", "1d").returncode == 3)
+    before = sorted(glob.glob("made/**/*.parquet", recursive=True))
+    days = fleet.prune("made", "8d", today="2026-01-10", dry_run=True)
+    check("what would go", days == [("shop", "1.1", "2026-01-01"), ("shop", "1.2", "2026-01-02")], days)
+    check("nothing went", before == sorted(glob.glob("made/**/*.parquet", recursive=True)))
+    # Interrupted after the first folder: that dump counts no more, whatever else is there.
+    order = _prune.old(glob.glob("made/*/*/*/*"), "2026-01-03")
+    check("a dump counts no more before its rows go", ["/dumps/" in name for name in order] ==
+          [True] * 2 + [False] * (len(order) - 2) and len(order) == 6, order)
+    check("the rest", fleet.prune("made", "8d", today="2026-01-10") == days)
+    left = sorted(glob.glob("made/**/*.parquet", recursive=True))
+    check("other days stay", left == [name for name in before if "2026-01-01" not in name and
+                                      "2026-01-02" not in name] and len(left) == 7, left)
+    check("no empty folders", not [f for f, dirs, files in os.walk("made") if not dirs + files])
+    check("reports go on", command("made").returncode == 0)
+    done = command("prune", "made", "--keep", "1d")
+    check("by the command", done.returncode == 0 and "3 days of builds removed" in done.stdout, done)
+    entries = fleet.read_listing([f"/d/shop/1/2026-03-0{n}/p.hprof" for n in range(1, 6)])
+    check("a run passes over old days", [e.day[-2:] for e in _prune.kept(entries, "3d", "2026-03-05")] ==
+          ["03", "04", "05"] and _prune.kept(entries, None) == entries)
+
+
+def main():
+    put("shop", "1.1", "2026-01-01", {"com.acme.Cache": 100 << 10, "com.acme.Gone": 200 << 10})
+    put("shop", "1.2", "2026-01-02", {"com.acme.Cache": 200 << 10}, reachable=2 << 20)
+    put("shop", "1.3", "2026-01-03", {"com.acme.Cache": 500 << 10, "com.acme.Fresh": 500 << 10,
+                                      HOSTILE: 12 << 10}, reachable=3 << 20)
+    put("mail", "7", "2026-01-03", {"com.acme.Box": 5000})
+    put_failure()
+    put("shop", "1", "2026-01-01", {"com.acme.Cache": 1000}, folder="quiet")
+    put("shop", "2", "2026-01-02", {"com.acme.Cache": 1100}, folder="quiet")
+    for test in (test_page, test_conditions, test_junit, test_webhook, test_prune):
+        test()
+
+
+main()
+sys.exit(1 if failed else 0)

@@ -1,0 +1,34 @@
+#!/bin/sh
+# fleet_report_test.sh - what is done with the tables of a fleet, on made tables: the page, conditions
+# and exit codes, JUnit XML, the webhook, retention; the examples are parsed.
+set -eu
+command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
+if nm -D "$BUILD/libheapdb.so" | grep -q __asan; then
+	echo "python3 cannot load a library with sanitizers"
+	exit 77
+fi
+cd "$TMPDIR"
+venv=$HDB_ROOT/build/fleet-venv
+if ! timeout 250 sh "$HDB_ROOT/tools/python/make_venv.sh" "$venv" > venv.log 2>&1; then
+	rm -rf "$venv"
+	echo "pyspark, duckdb and pyarrow cannot be installed here"
+	exit 77
+fi
+export PYTHONDONTWRITEBYTECODE=1 HEAPDB_LIBRARY="$BUILD/libheapdb.so" HEAPDB_PYTHON="$venv/bin/python"
+export PYTHONPATH="$HDB_ROOT/tools/python"
+for script in "$HDB_ROOT"/tools/python/examples/*.sh; do
+	sh -n "$script"
+done
+"$venv/bin/python" "$HDB_ROOT/tests/e2e/fleet_report_test.py"
+if python3 -c 'import yaml' 2> /dev/null; then
+	python3 - "$HDB_ROOT"/tools/python/examples/*.yaml << 'EOT'
+import sys, yaml
+for file in sys.argv[1:]:
+    made = yaml.safe_load(open(file, encoding="utf-8"))
+    assert made.get("jobs") or made["spec"], file
+job = yaml.safe_load(open(sys.argv[1], encoding="utf-8"))
+pod = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+mounts = {mount["name"] for mount in pod["containers"][0]["volumeMounts"]}
+assert mounts == {volume["name"] for volume in pod["volumes"]}, mounts
+EOT
+fi

@@ -1,0 +1,114 @@
+"""What is to be done about the leaks of a fleet: exit codes, JUnit XML for CI, messages to a webhook."""
+import json
+import os
+import urllib.error
+import urllib.request
+from urllib.parse import urlsplit
+from xml.etree import ElementTree
+
+from ._page import amount
+
+# A condition of --fail-if: the state of the report "leaks".
+CONDITIONS = {"new-leak": "new", "growing": "growing"}
+_SENT = ".webhook.json"  # Spark and DuckDB see no file whose name begins with a dot
+_LINES = 20
+
+
+def leaks_of(answers):
+    """The rows of the report "leaks" as dicts."""
+    for name, columns, rows in answers:
+        if name == "leaks":
+            return [dict(zip(columns, row)) for row in rows]
+    return []
+
+
+def sentence(leak):
+    """"shop 2.4: new leak: ... retains 1.2 MiB"."""
+    if leak["state"] == "growing":
+        return (f"{leak['app']} {leak['last_build']}: growing leak: {leak['name']} retains "
+                f"{amount(leak['last_bytes'])} a dump, {amount(leak['first_bytes'])} in {leak['first_build']}")
+    return (f"{leak['app']} {leak['last_build']}: {leak['state']} leak: {leak['name']} retains "
+            f"{amount(leak['last_bytes'])} a dump")
+
+
+def failing(leaks, conditions):
+    states = [CONDITIONS[name] for name in conditions]
+    return [leak for leak in leaks if leak["state"] in states]
+
+
+def junit(leaks, conditions, failures=()):
+    """JUnit's XML: a suite an application, a case a leak, which fails if a condition holds of it; dumps
+    that could not be taken are errors. failures: rows of the report "failures", as dicts.
+    """
+    wrong = {(leak["app"], leak["leak"]) for leak in failing(leaks, conditions)}
+    top = ElementTree.Element("testsuites", name="heapdb fleet")
+    bad = [row for row in failures if row["code"] != "copy"]
+    for app in sorted({row["app"] for row in leaks + bad}):
+        mine = [leak for leak in leaks if leak["app"] == app]
+        errors = [row for row in bad if row["app"] == app]
+        suite = ElementTree.SubElement(
+            top, "testsuite", name=app, tests=str(len(mine) + len(errors) or 1), errors=str(len(errors)),
+            failures=str(sum((app, leak["leak"]) in wrong for leak in mine)), skipped="0", time="0")
+        for leak in mine:
+            case = ElementTree.SubElement(suite, "testcase", classname=f"heapdb.{app}", time="0",
+                                          name=_clean(leak["name"]))
+            if (app, leak["leak"]) in wrong:
+                ElementTree.SubElement(case, "failure", type=f"{leak['state']} leak",
+                                       message=_clean(sentence(leak))).text = _clean(
+                    f"{leak['name']}\nsignature {leak['leak']}\nfirst build {leak['first_build']}, "
+                    f"last build {leak['last_build']}, {leak['percent']} % of the heap")
+        for row in errors:
+            case = ElementTree.SubElement(suite, "testcase", classname=f"heapdb.{app}", time="0",
+                                          name=_clean(f"dump {row['build']}/{row['day']}/{row['dump']}"))
+            ElementTree.SubElement(case, "error", type=row["code"], message=_clean(row["reason"] or ""))
+    ElementTree.indent(top, " ")
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(top, encoding="unicode") + "\n"
+
+
+def _clean(text):
+    """Without the characters that XML 1.0 cannot have: names come from dumps."""
+    return "".join(c if c in "\t\n\r" or " " <= c <= "\ud7ff" or "\ue000" <= c <= "\ufffd" or c > "\uffff"
+                   else "\ufffd" for c in text)
+
+
+def message(leaks):
+    """What a webhook gets: "text", which Slack, Mattermost and Teams show, and the leaks."""
+    lines = [sentence(leak) for leak in leaks[:_LINES]]
+    if len(leaks) > _LINES:
+        lines.append(f"and {len(leaks) - _LINES} more")
+    return {"text": "\n".join(lines), "schema": 1, "leaks": leaks}
+
+
+def _read(path):
+    try:
+        with open(path, encoding="utf-8") as f:
+            return {tuple(key) for key in json.load(f)}
+    except (FileNotFoundError, ValueError):
+        return set()
+
+
+def notify(folder, url, leaks):
+    """Posts leaks that were not posted before, and returns how many. A leak is posted once for each
+    state and build: FOLDER/.webhook.json keeps what was posted; None: nothing does. OSError if it
+    cannot be delivered.
+    """
+    path = folder and os.path.join(folder, _SENT)
+    sent = _read(path) if path else set()
+    keys = {(leak["app"], leak["leak"], leak["state"], leak["last_build"]): leak for leak in leaks}
+    fresh = [leak for key, leak in keys.items() if key not in sent]
+    if not fresh:
+        return 0
+    try:
+        request = urllib.request.Request(url, json.dumps(message(fresh)).encode(),
+                                         {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            answer.read()
+    except (urllib.error.URLError, ValueError) as error:
+        # The address is a secret: only its host is said.
+        raise OSError(f"the webhook at {urlsplit(url).hostname or '?'}: "
+                      f"{getattr(error, 'reason', 'no valid address')}") from None
+    if path:
+        with open(path + ".tmp", "w", encoding="utf-8") as f:
+            json.dump(sorted(sent | set(keys)), f)
+        os.replace(path + ".tmp", path)
+    return len(fresh)
