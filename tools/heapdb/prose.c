@@ -4,6 +4,7 @@
 #include "heapdb/prose.h"
 
 #include <langinfo.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Columns of a line where the terminal does not tell its own. */
@@ -62,21 +63,65 @@ void prose_value(struct output *out, const struct hdb_value *value)
 	output_release(out, &text);
 }
 
-void prose_object_name(struct output *out, const struct hdb_value *label,
-		       const struct hdb_value *id)
+/* The text with values of a row, or, where `rows` is NULL, of facts. */
+static void fill(struct bytes *to, const struct output *out, const struct hdb_rows *rows,
+		 const struct answer *answer, const char *text)
 {
-	prose_value(out, label);
-	if (has_value(label) && has_value(id))
-		output_char(out, ' ');
-	prose_value(out, id);
+	size_t part = 0; /* where the brackets began */
+	bool is_whole = true;
+
+	for (; *text; text++) {
+		if (*text == '[') {
+			part = to->size;
+			is_whole = true;
+		} else if (*text == ']') {
+			to->size = is_whole ? to->size : part;
+		} else if (*text == '{') {
+			const int size = (int)strcspn(text + 1, "}");
+			const struct hdb_value *value;
+			char name[32];
+
+			snprintf(name, sizeof(name), "%.*s", size, text + 1);
+			value = rows ? rows_value(rows, name) : answer_fact(answer, name);
+			is_whole &= has_value(value);
+			prose_add(to, out, value);
+			text += size + 1;
+		} else {
+			bytes_add(to, text, 1);
+		}
+	}
 }
 
-void prose_retained(struct output *out, const struct hdb_value *retained)
+void prose_add_row(struct bytes *to, const struct output *out, const struct hdb_rows *rows,
+		   const char *text)
 {
-	if (!has_value(retained))
-		return;
-	output_string(out, ", retained ");
-	prose_value(out, retained);
+	fill(to, out, rows, NULL, text);
+}
+
+void prose_add_facts(struct bytes *to, const struct output *out, const struct answer *answer,
+		     const char *text)
+{
+	fill(to, out, NULL, answer, text);
+}
+
+static void put_filled(struct output *out, const struct hdb_rows *rows, const struct answer *answer,
+		       const char *text)
+{
+	struct bytes filled = { 0 };
+
+	fill(&filled, out, rows, answer, text);
+	output_bytes(out, filled.data ? filled.data : "", filled.size);
+	output_release(out, &filled);
+}
+
+void prose_row(struct output *out, const struct hdb_rows *rows, const char *text)
+{
+	put_filled(out, rows, NULL, text);
+}
+
+void prose_facts(struct output *out, const struct answer *answer, const char *text)
+{
+	put_filled(out, NULL, answer, text);
 }
 
 /* "25 of 3,412 rows (--limit all shows all)". */

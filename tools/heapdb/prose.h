@@ -46,12 +46,17 @@ void prose_value(struct output *out, const struct hdb_value *value);
 /* The same at the end of a text, as `out` will have it. */
 void prose_add(struct bytes *to, const struct output *out, const struct hdb_value *value);
 
-/* "LABEL 0x12c4", of the columns or facts that hold them; either may be NULL or null. */
-void prose_object_name(struct output *out, const struct hdb_value *label,
-		       const struct hdb_value *id);
-
-/* ", retained 1.2 MiB" if it is known. */
-void prose_retained(struct output *out, const struct hdb_value *retained);
+/*
+ * Prints a text with values of the row in it: "{retained}" is the column's. What stands in
+ * brackets is printed only if all its values are there: "{label}[, retained {retained}]\n".
+ */
+void prose_row(struct output *out, const struct hdb_rows *rows, const char *text);
+/* The same with facts; and at the end of a text. */
+void prose_facts(struct output *out, const struct answer *answer, const char *text);
+void prose_add_row(struct bytes *to, const struct output *out, const struct hdb_rows *rows,
+		   const char *text);
+void prose_add_facts(struct bytes *to, const struct output *out, const struct answer *answer,
+		     const char *text);
 
 /* "25 of 3,412 rows (--limit all shows all)", if rows were left out. */
 int prose_footer(struct answer *answer, const struct render_style *style, struct output *out);

@@ -38,13 +38,6 @@ static bool is_step(const struct hdb_rows *rows)
 	       rows_is(rows, "kind", "gap");
 }
 
-static void put_share(struct output *out, const struct hdb_rows *rows)
-{
-	output_format(out, "%.2f %% of the heap (", rows_value(rows, "percent")->d);
-	prose_value(out, rows_value(rows, "retained"));
-	output_char(out, ')');
-}
-
 static void put_sentence(struct output *out, const struct render_style *style,
 			 const struct hdb_rows *rows)
 {
@@ -75,9 +68,7 @@ static void put_holder(struct output *out, const struct hdb_rows *rows)
 	if (!has_value(holds) ||
 	    (has_value(text) && memmem(text->text, text->text_size, holds->text, holds->text_size)))
 		return;
-	output_string(out, "  Held by: ");
-	prose_value(out, holds);
-	output_char(out, '\n');
+	prose_row(out, rows, "  Held by: {via_field}\n");
 }
 
 static void put_suspect(struct output *out, const struct render_style *style,
@@ -100,30 +91,21 @@ static void put_leaking(struct output *out, const struct render_style *style,
 			const struct hdb_rows *rows)
 {
 	const struct hdb_value *count = rows_value(rows, "objects");
-	const struct hdb_value *signature = rows_value(rows, "signature");
 
 	prose_bold(out, style, true);
-	prose_value(out, rows_value(rows, "suspect"));
-	output_string(out,
-		      rows_is(rows, "kind", "library") ? ". Library leak: " : ". Leaking object: ");
-	prose_object_name(out, rows_value(rows, "label"), rows_value(rows, "id"));
+	prose_row(out, rows,
+		  rows_is(rows, "kind", "library") ? "{suspect}. Library leak: {label}[ {id}]" :
+						     "{suspect}. Leaking object: {label}[ {id}]");
 	prose_bold(out, style, false);
 	output_char(out, '\n');
 	put_sentence(out, style, rows);
 	put_holder(out, rows);
-	if (has_value(signature)) {
-		output_string(out, "  Leak fingerprint: ");
-		prose_value(out, signature);
-		output_char(out, '\n');
-	}
-	output_string(out, "  Retained: ");
-	put_share(out, rows);
-	if (has_value(count) && count->u > 1) {
-		output_string(out, " by ");
-		prose_value(out, count);
-		output_string(out, " objects that the same references keep");
-	}
-	output_char(out, '\n');
+	prose_row(out, rows, "[  Leak fingerprint: {signature}\n]");
+	output_format(out, "  Retained: %.2f %% of the heap (", rows_value(rows, "percent")->d);
+	prose_row(out, rows,
+		  has_value(count) && count->u > 1 ?
+			  "{retained}) by {objects} objects that the same references keep\n" :
+			  "{retained})\n");
 }
 
 /* ---- the path ---- */
@@ -164,8 +146,7 @@ static void put_step(struct output *out, const struct hdb_rows *rows)
 
 	if (rows_is(rows, "kind", "gap")) {
 		output_format(out, "    %s  ... ", prose_stroke(STROKE_BAR));
-		prose_value(out, text);
-		output_char(out, '\n');
+		prose_row(out, rows, "{text}\n");
 		return;
 	}
 	if (root) {
@@ -174,9 +155,7 @@ static void put_step(struct output *out, const struct hdb_rows *rows)
 		output_char(out, '\n');
 	}
 	output_format(out, "    %s ", prose_stroke(is_last ? STROKE_LAST : STROKE_STEP));
-	prose_object_name(out, rows_value(rows, "label"), rows_value(rows, "id"));
-	prose_retained(out, rows_value(rows, "retained"));
-	output_char(out, '\n');
+	prose_row(out, rows, "{label}[ {id}][, retained {retained}]\n");
 	if (has_value(text) && root < text->text_size) {
 		const size_t from = root ? root + 2 : 0;
 
@@ -190,8 +169,7 @@ static void put_step(struct output *out, const struct hdb_rows *rows)
 	}
 	if (!is_last) {
 		output_format(out, "    %s    %s ", bar, prose_stroke(STROKE_DOWN));
-		prose_value(out, holds);
-		output_char(out, '\n');
+		prose_row(out, rows, "{via_field}\n");
 		if (mark) {
 			output_format(out, "    %s      ", bar);
 			for (size_t i = 0; i < holds->text_size; i++)
@@ -227,23 +205,19 @@ static void put_class_head(struct output *out, const struct hdb_rows *rows)
 /* "      8,492   61.47 %   265.4 KiB    20.1 MiB  java.util.HashMap$Node". */
 static void put_class(struct output *out, const struct hdb_rows *rows)
 {
-	const struct hdb_value *class = rows_value(rows, "class");
+	const bool has_class = has_value(rows_value(rows, "class"));
 	char buf[OUTPUT_NUMBER_SIZE];
 	const size_t size = format_thousands(buf, rows_value(rows, "objects")->u, false);
 
 	output_format(out, "    %11.*s  %7.2f %%", (int)size, buf, rows_value(rows, "percent")->d);
 	put_size(out, rows_value(rows, "shallow"));
 	put_size(out, rows_value(rows, "retained"));
-	output_string(out, "  ");
-	prose_value(out, has_value(class) ? class : rows_value(rows, "label"));
-	output_char(out, '\n');
+	prose_row(out, rows, has_class ? "  {class}\n" : "  {label}\n");
 }
 
 static void put_object(struct output *out, const struct hdb_rows *rows)
 {
-	output_string(out, "    ");
-	prose_object_name(out, rows_value(rows, "label"), rows_value(rows, "id"));
-	prose_retained(out, rows_value(rows, "retained"));
+	prose_row(out, rows, "    {label}[ {id}][, retained {retained}]");
 	output_format(out, " (%.2f %%)\n", rows_value(rows, "percent")->d);
 }
 
@@ -267,15 +241,10 @@ static void put_row(struct output *out, const struct render_style *style,
 /* A frame of the thread that holds a suspect, or a local variable of it. */
 static void put_stack(struct output *out, const struct hdb_rows *rows)
 {
-	if (rows_is(rows, "kind", "frame")) {
-		output_string(out, "      ");
-		prose_value(out, rows_value(rows, "text"));
-	} else {
-		output_string(out, "        - local: ");
-		prose_object_name(out, rows_value(rows, "label"), rows_value(rows, "id"));
-		prose_retained(out, rows_value(rows, "retained"));
-	}
-	output_char(out, '\n');
+	if (rows_is(rows, "kind", "frame"))
+		prose_row(out, rows, "      {text}\n");
+	else
+		prose_row(out, rows, "        - local: {label}[ {id}][, retained {retained}]\n");
 }
 
 static void put_list_head(struct output *out, const struct hdb_rows *rows, const struct list *list)
@@ -288,15 +257,9 @@ static void put_list_head(struct output *out, const struct hdb_rows *rows, const
 
 static void put_heap(struct answer *answer, struct output *out)
 {
-	const struct hdb_value *limit = answer_fact(answer, "max_heap");
 	const struct hdb_value *is_out = answer_fact(answer, "out_of_memory");
 
-	output_string(out, "Reachable heap: ");
-	prose_value(out, answer_fact(answer, "heap_shallow"));
-	if (has_value(limit)) {
-		output_string(out, " of at most ");
-		prose_value(out, limit);
-	}
+	prose_facts(out, answer, "Reachable heap: {heap_shallow}[ of at most {max_heap}]");
 	output_string(out,
 		      has_value(is_out) && is_out->u ? "; a thread ran out of memory\n" : "\n");
 }
@@ -317,16 +280,13 @@ static void put_left_out(struct answer *answer, struct output *out, uint64_t lis
 	const struct hdb_value *hanging = answer_fact(answer, "hanging");
 
 	if (has_value(leaks) && leaks->u > listed) {
-		output_string(out, "\nLeaks found: ");
-		prose_value(out, leaks);
+		prose_facts(out, answer, "\nLeaks found: {leaks}");
 		output_format(out, "; listed: %" PRIu64 "\n", listed);
 	}
-	if (has_value(hanging) && hanging->u) {
-		output_string(out,
-			      "\nLeaking objects that another leaking object keeps, not listed: ");
-		prose_value(out, hanging);
-		output_char(out, '\n');
-	}
+	if (has_value(hanging) && hanging->u)
+		prose_facts(out, answer,
+			    "\nLeaking objects that another leaking object keeps, not listed: "
+			    "{hanging}\n");
 }
 
 /* Leaks and suspects that the answer has. */
@@ -346,13 +306,10 @@ static uint64_t count_leaks(const struct answer *answer)
 static void put_end(struct answer *answer, struct output *out, uint64_t listed)
 {
 	put_left_out(answer, out, listed);
-	if (answer->row_count == 0) {
-		output_string(
-			out,
-			"No leak suspects: no object, and no objects of one class, retain more than ");
-		prose_value(out, answer_fact(answer, "threshold"));
-		output_string(out, ".\n");
-	}
+	if (answer->row_count == 0)
+		prose_facts(out, answer,
+			    "No leak suspects: no object, and no objects of one class, retain more "
+			    "than {threshold}.\n");
 }
 
 int prose_leaks(struct answer *answer, const struct render_style *style, struct output *out)

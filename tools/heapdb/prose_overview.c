@@ -11,16 +11,9 @@
 /* "  1  LeakyService leaks: ..., 378 B": what leaks matters, however small it is. */
 static void put_leak(struct answer *answer, const struct render_style *style, struct output *out)
 {
-	const struct hdb_value *text = rows_value(answer->rows, "text");
-	const struct hdb_value *retained = rows_value(answer->rows, "retained");
 	struct bytes line = { 0 };
 
-	prose_add(&line, out, text);
-	if (has_value(retained)) {
-		bytes_add(&line, " (", 2);
-		prose_add(&line, out, retained);
-		bytes_add(&line, ")", 1);
-	}
+	prose_add_row(&line, out, answer->rows, "{text}[ ({retained})]");
 	output_format(out, "%3llu  ", (unsigned long long)answer->row_count);
 	prose_wrap(out, style, (struct prose_place){ 5, 5 }, line.data ? line.data : "", line.size);
 	bytes_release(&line);
@@ -83,7 +76,6 @@ static void put_head(struct answer *answer, const struct render_style *style, st
 	const struct hdb_value *dump = answer_fact(answer, "dump");
 	const struct hdb_value *runtime = answer_fact(answer, "runtime");
 	const struct hdb_value *collector = answer_fact(answer, "collector");
-	const struct hdb_value *most = answer_fact(answer, "max_heap");
 	const char *slash = has_value(dump) ? memrchr(dump->text, '/', dump->text_size) : NULL;
 	struct bytes text = { 0 };
 
@@ -94,11 +86,10 @@ static void put_head(struct answer *answer, const struct render_style *style, st
 				     dump->text_size);
 	prose_bold(out, style, false);
 	output_char(out, '\n');
-	if (!has_value(runtime))
-		bytes_add(&text, "a VM of unknown version", strlen("a VM of unknown version"));
-	else if (isdigit((unsigned char)runtime->text[0]))
-		bytes_add(&text, "JDK ", 4);
-	prose_add(&text, out, runtime);
+	prose_add_facts(&text, out, answer,
+			!has_value(runtime)                      ? "a VM of unknown version" :
+			isdigit((unsigned char)runtime->text[0]) ? "JDK {runtime}" :
+								   "{runtime}");
 	if (has_value(collector)) {
 		const char *bracket = memchr(collector->text, '(', collector->text_size);
 
@@ -107,22 +98,11 @@ static void put_head(struct answer *answer, const struct render_style *style, st
 			  bracket > collector->text ? (size_t)(bracket - collector->text - 1) :
 						      collector->text_size);
 	}
-	bytes_add(&text, ", ", 2);
-	prose_add(&text, out, answer_fact(answer, "heap_shallow"));
-	if (has_value(most)) {
-		bytes_add(&text, " of at most ", strlen(" of at most "));
-		prose_add(&text, out, most);
-	}
-	bytes_add(&text, " reachable, ", strlen(" reachable, "));
-	prose_add(&text, out, answer_fact(answer, "heap_objects"));
-	bytes_add(&text, " objects", strlen(" objects"));
-	if (has_value(answer_fact(answer, "threads"))) {
-		bytes_add(&text, ", ", 2);
-		prose_add(&text, out, answer_fact(answer, "threads"));
-		bytes_add(&text, " threads", strlen(" threads"));
-	}
+	prose_add_facts(&text, out, answer,
+			", {heap_shallow}[ of at most {max_heap}] reachable, {heap_objects} "
+			"objects[, {threads} threads]");
 	if (!has_value(answer_fact(answer, "out_of_memory")))
-		bytes_add(&text, ", no OutOfMemoryError", strlen(", no OutOfMemoryError"));
+		prose_add_facts(&text, out, answer, ", no OutOfMemoryError");
 	output_string(out, "  ");
 	prose_wrap(out, style, (struct prose_place){ 2, 2 }, text.data, text.size);
 	bytes_release(&text);

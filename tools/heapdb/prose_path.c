@@ -28,11 +28,6 @@ struct path {
 	uint64_t count;           /* steps of the path */
 };
 
-static void add(struct bytes *to, const char *text)
-{
-	bytes_add(to, text, strlen(text));
-}
-
 static struct step *place_of(struct path *path, uint64_t no)
 {
 	return &path->step[no < PATH_HALF ? no : PATH_HALF + (no - PATH_HALF) % PATH_HALF];
@@ -41,18 +36,10 @@ static struct step *place_of(struct path *path, uint64_t no)
 static void keep(struct path *path, const struct output *out, const struct hdb_rows *rows)
 {
 	struct step *step = place_of(path, path->count++);
-	const struct hdb_value *retained = rows_value(rows, "retained");
 
 	step->name.size = step->sizes.size = step->field.size = step->root.size = 0;
-	prose_add(&step->name, out, rows_value(rows, "label"));
-	add(&step->name, " ");
-	prose_add(&step->name, out, rows_value(rows, "id"));
-	add(&step->sizes, "shallow ");
-	prose_add(&step->sizes, out, rows_value(rows, "shallow"));
-	if (has_value(retained)) {
-		add(&step->sizes, ", retained ");
-		prose_add(&step->sizes, out, retained);
-	}
+	prose_add_row(&step->name, out, rows, "{label} {id}");
+	prose_add_row(&step->sizes, out, rows, "shallow {shallow}[, retained {retained}]");
 	prose_add(&step->field, out, rows_value(rows, "via_field"));
 	prose_add(&step->root, out, rows_value(rows, "root"));
 }
