@@ -24,43 +24,6 @@
 
 #define DATABASE_PATH_SIZE 4096
 
-enum {
-	FACT_INCOMPLETE, /* only if it is */
-	FACT_DATABASE,
-	FACT_OBJECTS,
-	FACT_CLASSES,
-	FACT_REFERENCES,
-	FACT_ROOTS,
-	FACT_PROBLEMS,
-	FACT_SNAPSHOTS,
-	FACT_DUMP_BYTES,
-	FACT_DATABASE_BYTES,
-	FACT_SECONDS,
-	FACT_RATE,
-	FACT_COUNT
-};
-
-static const struct hdb_column summary_facts[FACT_COUNT] = {
-	[FACT_INCOMPLETE] = { "incomplete", HDB_TYPE_TEXT, "incomplete", "what the dump lacks" },
-	[FACT_DATABASE] = { "database", HDB_TYPE_TEXT, "database",
-			    "name of the file that was made" },
-	[FACT_OBJECTS] = { "objects", HDB_TYPE_COUNT, "objects",
-			   "objects, class objects included" },
-	[FACT_CLASSES] = { "classes", HDB_TYPE_COUNT, "classes", "classes" },
-	[FACT_REFERENCES] = { "references", HDB_TYPE_COUNT, "references",
-			      "references between them" },
-	[FACT_ROOTS] = { "roots", HDB_TYPE_COUNT, "roots", "root records on objects of the dump" },
-	[FACT_PROBLEMS] = { "problems", HDB_TYPE_COUNT, "problems", "problems met" },
-	[FACT_SNAPSHOTS] = { "snapshots", HDB_TYPE_COUNT, "heap dumps in the file",
-			     "heap dumps in the file; one was imported" },
-	[FACT_DUMP_BYTES] = { "dump_bytes", HDB_TYPE_BYTES, "dump size", "size of the dump" },
-	[FACT_DATABASE_BYTES] = { "database_bytes", HDB_TYPE_BYTES, "database size",
-				  "size of the database" },
-	[FACT_SECONDS] = { "seconds", HDB_TYPE_DOUBLE, "seconds", "time that it took" },
-	[FACT_RATE] = { "megabytes_per_second", HDB_TYPE_DOUBLE, "MB/s",
-			"megabytes (10^6) of the dump imported in a second" },
-};
-
 struct hdb_import_options cli_import_options(const struct cli *cli)
 {
 	return (struct hdb_import_options){
@@ -187,27 +150,30 @@ static double rounded(double value, double parts)
 static int print_summary(struct cli *cli, const char *db_path, const struct hdb_import_result *r,
 			 const char *incomplete, double seconds)
 {
-	const unsigned first = incomplete ? FACT_INCOMPLETE : FACT_DATABASE;
 	const double rate = (double)r->dump_bytes / 1e6 / (seconds > 1e-6 ? seconds : 1e-6);
-	const struct hdb_value values[FACT_COUNT] = {
-		[FACT_INCOMPLETE] = text_value(incomplete),
-		[FACT_DATABASE] = text_value(db_path),
-		[FACT_OBJECTS] = number_value(HDB_TYPE_COUNT, r->object_count),
-		[FACT_CLASSES] = number_value(HDB_TYPE_COUNT, r->class_count),
-		[FACT_REFERENCES] = number_value(HDB_TYPE_COUNT, r->reference_count),
-		[FACT_ROOTS] = number_value(HDB_TYPE_COUNT, r->root_count),
-		[FACT_PROBLEMS] = number_value(HDB_TYPE_COUNT, r->problem_count),
-		[FACT_SNAPSHOTS] = number_value(HDB_TYPE_COUNT, r->snapshot_count),
-		[FACT_DUMP_BYTES] = number_value(HDB_TYPE_BYTES, r->dump_bytes),
-		[FACT_DATABASE_BYTES] = number_value(HDB_TYPE_BYTES, r->database_bytes),
-		[FACT_SECONDS] = { .type = HDB_TYPE_DOUBLE, .d = rounded(seconds, 1000) },
-		[FACT_RATE] = { .type = HDB_TYPE_DOUBLE, .d = rounded(rate, 100) },
+	/* the first only if the dump is not whole */
+	const struct own_fact facts[] = {
+		text_fact("incomplete", "incomplete", incomplete),
+		text_fact("database", "database", db_path),
+		number_fact("objects", "objects", HDB_TYPE_COUNT, r->object_count),
+		number_fact("classes", "classes", HDB_TYPE_COUNT, r->class_count),
+		number_fact("references", "references", HDB_TYPE_COUNT, r->reference_count),
+		number_fact("roots", "roots", HDB_TYPE_COUNT, r->root_count),
+		number_fact("problems", "problems", HDB_TYPE_COUNT, r->problem_count),
+		number_fact("snapshots", "heap dumps in the file", HDB_TYPE_COUNT,
+			    r->snapshot_count),
+		number_fact("dump_bytes", "dump size", HDB_TYPE_BYTES, r->dump_bytes),
+		number_fact("database_bytes", "database size", HDB_TYPE_BYTES, r->database_bytes),
+		{ { "seconds", HDB_TYPE_DOUBLE, "seconds", NULL },
+		  { .type = HDB_TYPE_DOUBLE, .d = rounded(seconds, 1000) } },
+		{ { "megabytes_per_second", HDB_TYPE_DOUBLE, "MB/s", NULL },
+		  { .type = HDB_TYPE_DOUBLE, .d = rounded(rate, 100) } },
 	};
+	const size_t first = !incomplete;
 	struct answer answer = {
 		.name = cli->command->name,
-		.facts = summary_facts + first,
-		.fact_values = values + first,
-		.fact_count = FACT_COUNT - first,
+		.facts = facts + first,
+		.fact_count = sizeof(facts) / sizeof(facts[0]) - first,
 	};
 
 	return print_answer(cli, &answer);
@@ -217,29 +183,28 @@ static int print_summary(struct cli *cli, const char *db_path, const struct hdb_
 static void print_line(struct cli *cli, const char *db_path, const struct hdb_import_result *r,
 		       double seconds)
 {
-	const struct hdb_value name = text_value(db_path);
-	const struct hdb_value objects = number_value(HDB_TYPE_COUNT, r->object_count);
-	const struct hdb_value classes = number_value(HDB_TYPE_COUNT, r->class_count);
-	const struct hdb_value bytes = number_value(HDB_TYPE_BYTES, r->database_bytes);
-	const struct hdb_value problems = number_value(HDB_TYPE_COUNT, r->problem_count);
+	const struct own_fact facts[] = {
+		text_fact("database", NULL, db_path),
+		number_fact("objects", NULL, HDB_TYPE_COUNT, r->object_count),
+		number_fact("classes", NULL, HDB_TYPE_COUNT, r->class_count),
+		number_fact("bytes", NULL, HDB_TYPE_BYTES, r->database_bytes),
+		number_fact("problems", NULL, HDB_TYPE_COUNT, r->problem_count),
+	};
+	const struct answer answer = { .facts = facts,
+				       .fact_count = sizeof(facts) / sizeof(facts[0]) };
 	struct output *out = cli->out;
 
-	prose_value(out, &name);
-	output_string(out, ": ");
-	prose_value(out, &objects);
-	output_string(out, r->object_count == 1 ? " object, " : " objects, ");
-	prose_value(out, &classes);
-	output_string(out, r->class_count == 1 ? " class, " : " classes, ");
-	prose_value(out, &bytes);
+	prose_facts(out, &answer, "{database}: {objects} object");
+	output_string(out, r->object_count == 1 ? "" : "s");
+	prose_facts(out, &answer,
+		    r->class_count == 1 ? ", {classes} class" : ", {classes} classes");
+	prose_facts(out, &answer, ", {bytes}");
 	output_format(out, ", in %.1f s, ", seconds);
-	if (r->problem_count)
-		prose_value(out, &problems);
-	output_string(out, r->problem_count == 0 ? "no problems\n" :
-			   r->problem_count == 1 ? " problem\n" :
-						   " problems\n");
-	output_string(out, "Next: heapdb ");
-	prose_value(out, &name);
-	output_char(out, '\n');
+	prose_facts(out, &answer,
+		    r->problem_count == 0 ? "no problems\n" :
+		    r->problem_count == 1 ? "{problems} problem\n" :
+					    "{problems} problems\n");
+	prose_facts(out, &answer, "Next: heapdb {database}\n");
 }
 
 /* Appends the kind of the current row to the list ", a, b" if it is not there yet. */

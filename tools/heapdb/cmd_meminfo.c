@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOLD_BYTES 512
+#define SUMMARY_BYTES 512
 
 /* Puts the name of the file before the message of a reader. */
 static int name_file(struct cli *cli, const char *name, int rc)
@@ -73,7 +73,7 @@ struct meminfo {
 	uint64_t java, native, unreachable;
 	uint64_t pid;      /* whose dump it is; 0: the first one's */
 	char process[256]; /* as the dump says; "" */
-	char told[TOLD_BYTES];
+	char summary[SUMMARY_BYTES];
 };
 
 /* The row that stands for something the dump has, of the process that was dumped. */
@@ -201,30 +201,22 @@ static int ask_dump(struct meminfo *m, const char *name)
 	return HDB_OK;
 }
 
-/* "12.3 MB": as Android counts them. */
-static size_t put_size(char *buf, size_t size, uint64_t bytes)
-{
-	return (size_t)snprintf(buf, size, "%.1f MB", (double)bytes / 1048576.0);
-}
-
 /* Makes the sentence that says how much of the process's memory the dump explains. */
-static void explain(struct meminfo *m, uint64_t pss)
+static const char *explain(struct meminfo *m, uint64_t pss)
 {
 	const uint64_t known = m->java + m->native;
-	char whole[32], java[32], native[32], rest[32];
+	const double mb = 1048576; /* as Android counts them */
 
-	put_size(whole, sizeof(whole), pss);
-	put_size(java, sizeof(java), m->java);
-	put_size(native, sizeof(native), m->native);
-	put_size(rest, sizeof(rest), pss > known ? pss - known : 0);
-	snprintf(m->told, sizeof(m->told),
-		 "of %s of Pss, %s are Java objects of the dump and %s native memory that they "
-		 "own; %s are not in the dump%s",
-		 whole, java, native, rest,
-		 known > pss ?
-			 " (the dump has more than is in memory: pages are swapped out, or it "
-			 "was taken at another time)" :
-			 "");
+	snprintf(
+		m->summary, sizeof(m->summary),
+		"of %.1f MB of Pss, %.1f MB are Java objects of the dump and %.1f MB native memory "
+		"that they own; %.1f MB are not in the dump%s",
+		(double)pss / mb, (double)m->java / mb, (double)m->native / mb,
+		pss > known ? (double)(pss - known) / mb : 0.0,
+		known > pss ? " (the dump has more than is in memory: pages are swapped out, or it "
+			      "was taken at another time)" :
+			      "");
+	return m->summary;
 }
 
 /* The columns that some row has a value for. */
@@ -253,33 +245,9 @@ static int pick_columns(struct meminfo *m, struct answer *answer)
 	return HDB_OK;
 }
 
-static int print_memory(struct meminfo *m)
+/* Of the process that was dumped. */
+static uint64_t pss_of(const struct meminfo *m)
 {
-	static const struct hdb_column facts[] = {
-		{ .name = "form", .type = HDB_TYPE_TEXT, .title = "form" },
-		{ .name = "pss", .type = HDB_TYPE_BYTES, .title = "Pss" },
-		{ .name = "java_in_dump",
-		  .type = HDB_TYPE_BYTES,
-		  .title = "Java objects in the dump" },
-		{ .name = "native_in_dump",
-		  .type = HDB_TYPE_BYTES,
-		  .title = "native memory that they own" },
-		{ .name = "not_in_dump", .type = HDB_TYPE_BYTES, .title = "not in the dump" },
-		{ .name = "told", .type = HDB_TYPE_TEXT, .title = "summary" },
-	};
-	const struct row_source source = {
-		.ctx = m,
-		.count = COLUMNS,
-		.columns = columns,
-		.cells = m->cells,
-		.next = memory_next,
-	};
-	struct hdb_value values[6];
-	struct answer answer = { .name = "meminfo",
-				 .source = &source,
-				 .facts = facts,
-				 .fact_values = values,
-				 .fact_count = 1 };
 	uint64_t pss = 0;
 
 	for (size_t i = 0; i < m->memory.count; i++)
@@ -287,20 +255,39 @@ static int print_memory(struct meminfo *m)
 		    m->memory.rows[i].pid == m->pid &&
 		    strcmp(m->memory.texts + m->memory.rows[i].name, "TOTAL") == 0)
 			pss = m->memory.rows[i].figures[ANDROID_PSS];
-	values[0] = text_value(m->memory.form);
-	if (m->has_dump) {
-		const uint64_t known = m->java + m->native;
+	return pss;
+}
 
-		explain(m, pss);
-		values[1] = number_value(HDB_TYPE_BYTES, pss);
-		values[2] = number_value(HDB_TYPE_BYTES, m->java);
-		values[3] = number_value(HDB_TYPE_BYTES, m->native);
-		values[4] = number_value(HDB_TYPE_BYTES, pss > known ? pss - known : 0);
-		values[5] = text_value(m->told);
-		answer.fact_count = 6;
-	}
+static int print_memory(struct meminfo *m)
+{
+	const struct row_source source = {
+		.ctx = m,
+		.count = COLUMNS,
+		.columns = columns,
+		.cells = m->cells,
+		.next = memory_next,
+	};
+	const uint64_t known = m->java + m->native, pss = pss_of(m);
+
+	const struct own_fact facts[] = {
+		text_fact("form", "form", m->memory.form),
+		number_fact("pss", "Pss", HDB_TYPE_BYTES, pss),
+		number_fact("java_in_dump", "Java objects in the dump", HDB_TYPE_BYTES, m->java),
+		number_fact("native_in_dump", "native memory that they own", HDB_TYPE_BYTES,
+			    m->native),
+		number_fact("not_in_dump", "not in the dump", HDB_TYPE_BYTES,
+			    pss > known ? pss - known : 0),
+		text_fact("told", "summary", explain(m, pss)),
+	};
+	struct answer answer = {
+		.name = "meminfo",
+		.source = &source,
+		.facts = facts,
+		.fact_count = m->has_dump ? sizeof(facts) / sizeof(facts[0]) : 1,
+		.limit = m->cli->opt.limit,
+	};
+
 	TRY(pick_columns(m, &answer));
-	answer.limit = m->cli->opt.limit;
 	return print_answer(m->cli, &answer);
 }
 
@@ -370,17 +357,11 @@ static int allocation_next(void *ctx, struct hdb_error *err)
 
 static int print_allocations(struct cli *cli, struct allocations *a, enum android_allocations_by by)
 {
-	static const struct hdb_column facts[] = {
-		{ .name = "objects", .type = HDB_TYPE_COUNT, .title = "objects" },
-		{ .name = "bytes", .type = HDB_TYPE_BYTES, .title = "bytes" },
-		{ .name = "threads", .type = HDB_TYPE_COUNT, .title = "threads" },
-		{ .name = "classes", .type = HDB_TYPE_COUNT, .title = "classes" },
-	};
-	const struct hdb_value values[] = {
-		{ .type = HDB_TYPE_COUNT, .u = a->list.count },
-		{ .type = HDB_TYPE_BYTES, .u = a->list.bytes },
-		{ .type = HDB_TYPE_COUNT, .u = a->list.threads },
-		{ .type = HDB_TYPE_COUNT, .u = a->list.classes },
+	const struct own_fact facts[] = {
+		number_fact("objects", "objects", HDB_TYPE_COUNT, a->list.count),
+		number_fact("bytes", "bytes", HDB_TYPE_BYTES, a->list.bytes),
+		number_fact("threads", "threads", HDB_TYPE_COUNT, a->list.threads),
+		number_fact("classes", "classes", HDB_TYPE_COUNT, a->list.classes),
 	};
 	const struct row_source source = {
 		.ctx = a,
@@ -393,8 +374,8 @@ static int print_allocations(struct cli *cli, struct allocations *a, enum androi
 	struct answer answer = { .name = "allocations",
 				 .source = &source,
 				 .facts = facts,
-				 .fact_values = values,
-				 .fact_count = 4 };
+				 .fact_count = sizeof(facts) / sizeof(facts[0]),
+				 .limit = cli->opt.limit };
 
 	answer.picked = calloc(ALLOC_COLUMNS, sizeof(answer.picked[0]));
 	if (!answer.picked)
@@ -404,7 +385,6 @@ static int print_allocations(struct cli *cli, struct allocations *a, enum androi
 	answer.picked[answer.picked_count++] = by == ANDROID_BY_THREAD ? ALLOC_THREAD : ALLOC_NAME;
 	answer.picked[answer.picked_count++] = ALLOC_COUNT;
 	answer.picked[answer.picked_count++] = ALLOC_BYTES;
-	answer.limit = cli->opt.limit;
 	return print_answer(cli, &answer);
 }
 

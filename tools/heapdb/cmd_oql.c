@@ -33,15 +33,13 @@ static int source_total(void *rows, uint64_t *total, struct hdb_error *err)
 }
 
 /* As every answer of a query has them. */
-static size_t add_facts(const struct cli *cli, struct hdb_column *columns, struct hdb_value *values)
+static size_t add_facts(const struct cli *cli, struct own_fact *facts)
 {
 	struct health_line lines[HEALTH_LINES];
 	const size_t count = cli_health(cli->db, lines);
 
-	for (size_t i = 0; i < count; i++) {
-		columns[i] = (struct hdb_column){ .name = lines[i].name, .type = HDB_TYPE_TEXT };
-		values[i] = text_value(lines[i].text);
-	}
+	for (size_t i = 0; i < count; i++)
+		facts[i] = text_fact(lines[i].name, NULL, lines[i].text);
 	return count;
 }
 
@@ -55,14 +53,12 @@ static int print(struct cli *cli, struct oql *oql)
 		.value = source_value,
 		.total = source_total,
 	};
-	struct hdb_column columns[HEALTH_LINES];
-	struct hdb_value values[HEALTH_LINES];
+	struct own_fact facts[HEALTH_LINES];
 	struct answer answer = {
 		.name = "oql",
 		.source = &source,
-		.facts = columns,
-		.fact_values = values,
-		.fact_count = add_facts(cli, columns, values),
+		.facts = facts,
+		.fact_count = add_facts(cli, facts),
 		.limit = cli->opt.limit,
 		.sort = cli->opt.sort && *cli->opt.sort == '-' ? cli->opt.sort + 1 : cli->opt.sort,
 	};

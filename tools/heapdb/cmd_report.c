@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OPTIONS_MAX 3
 /* Rows of a section that lists the largest of something. */
 #define ROWS_OF_A_LIST 10
 
@@ -19,121 +18,89 @@ static const struct section {
 	const char *heading; /* of the Markdown */
 	const char *name;    /* key "section" of the JSON */
 	const char *query;
-	struct hdb_option options[OPTIONS_MAX]; /* ended by a NULL name */
+	const char *option, *value; /* of the query; NULL: none */
 	const char *sort;
 	uint64_t limit;      /* rows; 0: all */
 	const char *columns; /* as Markdown; NULL: the suspects' own way */
 } sections[] = {
-	{ "Leak suspects", "leak_suspects", "leaks", { { NULL, NULL } }, NULL, 0, NULL },
-	{ "Findings",
-	  "findings",
-	  "triage",
-	  { { NULL, NULL } },
-	  NULL,
-	  0,
+	{ "Leak suspects", "leak_suspects", "leaks", NULL, NULL, NULL, 0, NULL },
+	{ "Findings", "findings", "triage", NULL, NULL, NULL, 0,
 	  "severity,text,count,bytes,percent,label,id,detail,advice" },
-	{ "The dump and the heap",
-	  "dump",
-	  "info",
-	  { { NULL, NULL } },
-	  NULL,
-	  0,
-	  "section,key,value" },
-	{ "Biggest objects",
-	  "biggest_objects",
-	  "top",
-	  { { NULL, NULL } },
-	  NULL,
-	  ROWS_OF_A_LIST,
+	{ "The dump and the heap", "dump", "info", NULL, NULL, NULL, 0, "section,key,value" },
+	{ "Biggest objects", "biggest_objects", "top", NULL, NULL, NULL, ROWS_OF_A_LIST,
 	  "label,id,shallow,retained,percent" },
-	{ "Biggest classes",
-	  "biggest_classes",
-	  "top",
-	  { { "by", "class" } },
-	  NULL,
-	  ROWS_OF_A_LIST,
+	{ "Biggest classes", "biggest_classes", "top", "by", "class", NULL, ROWS_OF_A_LIST,
 	  "name,loader,objects,shallow,retained,percent" },
-	{ "Biggest packages",
-	  "biggest_packages",
-	  "top",
-	  { { "by", "package" } },
-	  NULL,
-	  ROWS_OF_A_LIST,
+	{ "Biggest packages", "biggest_packages", "top", "by", "package", NULL, ROWS_OF_A_LIST,
 	  "name,objects,shallow,retained,percent" },
-	{ "Biggest class loaders",
-	  "biggest_class_loaders",
-	  "top",
-	  { { "by", "loader" } },
-	  NULL,
-	  ROWS_OF_A_LIST,
-	  "name,id,objects,shallow,retained,percent" },
-	{ "Threads that hold most",
-	  "threads",
-	  "threads",
-	  { { "no-stack", NULL } },
-	  "retained",
-	  ROWS_OF_A_LIST,
-	  "thread,id,state,depth,locals,retained" },
+	{ "Biggest class loaders", "biggest_class_loaders", "top", "by", "loader", NULL,
+	  ROWS_OF_A_LIST, "name,id,objects,shallow,retained,percent" },
+	{ "Threads that hold most", "threads", "threads", "no-stack", NULL, "retained",
+	  ROWS_OF_A_LIST, "thread,id,state,depth,locals,retained" },
 };
 #define SECTION_COUNT (sizeof(sections) / sizeof(sections[0]))
 
-/* Asks a section's question; close answer->rows in any case. */
-static int ask(struct cli *cli, const struct section *section, struct hdb_query_args *args,
-	       struct answer *answer)
+/* A section's question and its answer. */
+struct asked {
+	struct hdb_option option;
+	struct hdb_query_args args;
+	struct answer answer;
+};
+
+/* To be closed in any case. */
+static int ask(struct cli *cli, const struct section *section, struct asked *asked)
 {
-	*args = (struct hdb_query_args){
-		.struct_size = sizeof(*args),
-		.options = section->options,
+	asked->option = (struct hdb_option){ section->option, section->value };
+	asked->args = (struct hdb_query_args){
+		.struct_size = sizeof(asked->args),
+		.options = &asked->option,
+		.option_count = section->option != NULL,
 		.sort = section->sort,
 		.limit = section->limit,
 	};
-	while (args->option_count < OPTIONS_MAX && section->options[args->option_count].name)
-		args->option_count++;
-	*answer = (struct answer){
+	asked->answer = (struct answer){
 		.name = section->query,
 		.section = section->name,
-		.args = args,
+		.args = &asked->args,
 		.limit = section->limit,
 		.err = &cli->err,
 	};
-	return hdb_query(cli->db, section->query, args, &answer->rows, &cli->err);
+	return hdb_query(cli->db, section->query, &asked->args, &asked->answer.rows, &cli->err);
 }
 
-static void close_answer(struct answer *answer)
+static void close_asked(struct asked *asked)
 {
-	answer_release(answer);
-	hdb_rows_close(answer->rows);
+	answer_release(&asked->answer);
+	hdb_rows_close(asked->answer.rows);
 }
 
 /* ---- Markdown ---- */
 
 static int put_headline(struct cli *cli)
 {
-	struct hdb_query_args args;
-	struct answer answer;
-	int rc = ask(cli, &sections[0], &args, &answer);
+	struct asked asked;
+	int rc = ask(cli, &sections[0], &asked);
 
 	if (rc != HDB_OK)
 		goto out;
-	rc = markdown_headline(&answer, cli->out);
+	rc = markdown_headline(&asked.answer, cli->out);
 out:
-	close_answer(&answer);
+	close_asked(&asked);
 	return rc;
 }
 
 static int put_section(struct cli *cli, const struct section *section)
 {
-	struct hdb_query_args args;
-	struct answer answer;
-	int rc = ask(cli, section, &args, &answer);
+	struct asked asked;
+	int rc = ask(cli, section, &asked);
 
 	output_format(cli->out, "\n## %s\n\n", section->heading);
 	if (rc != HDB_OK)
 		goto out;
-	rc = section->columns ? markdown_table(&answer, section->columns, cli->out) :
-				markdown_leaks(&answer, cli->out);
+	rc = section->columns ? markdown_table(&asked.answer, section->columns, cli->out) :
+				markdown_leaks(&asked.answer, cli->out);
 out:
-	close_answer(&answer);
+	close_asked(&asked);
 	return rc;
 }
 
@@ -194,19 +161,18 @@ out:
 /* An answer of the list. */
 static int put_json(struct cli *cli, size_t no)
 {
-	struct hdb_query_args args;
-	struct answer answer;
+	struct asked asked;
 	int rc;
 
 	assert(no < SECTION_COUNT);
-	if ((rc = ask(cli, &sections[no], &args, &answer)) != HDB_OK)
+	if ((rc = ask(cli, &sections[no], &asked)) != HDB_OK)
 		goto out;
 	output_string(cli->out, no ? "," : "");
-	rc = render_json(&answer, cli->out);
-	if (answer.is_open)
+	rc = render_json(&asked.answer, cli->out);
+	if (asked.answer.is_open)
 		output_char(cli->out, '}');
 out:
-	close_answer(&answer);
+	close_asked(&asked);
 	return rc;
 }
 

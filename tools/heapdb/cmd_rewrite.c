@@ -9,61 +9,26 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-	FACT_DUMP,
-	FACT_DUMP_BYTES,
-	FACT_FILE_BYTES,
-	FACT_OBJECTS,
-	FACT_DROPPED,
-	FACT_CHANGED,
-	FACT_CHANGED_BYTES,
-	FACT_PROBLEMS,
-	FACT_RENAMED,
-	FACT_SECRETS,
-	FACT_COUNT
-};
-
-static const struct hdb_column facts[FACT_COUNT] = {
-	[FACT_DUMP] = { "dump", HDB_TYPE_TEXT, "dump", "name of the file that was written" },
-	[FACT_DUMP_BYTES] = { "dump_bytes", HDB_TYPE_BYTES, "size before",
-			      "of the dump that was read, not compressed" },
-	[FACT_FILE_BYTES] = { "file_bytes", HDB_TYPE_BYTES, "size of the file",
-			      "of the file that was written" },
-	[FACT_OBJECTS] = { "objects", HDB_TYPE_COUNT, "instances and arrays",
-			   "that were read; 0 if the dump was copied as it is" },
-	[FACT_DROPPED] = { "dropped", HDB_TYPE_COUNT, "left out", "of them" },
-	[FACT_CHANGED] = { "changed", HDB_TYPE_COUNT, "changed", "of them, wholly or in part" },
-	[FACT_CHANGED_BYTES] = { "changed_bytes", HDB_TYPE_BYTES, "bytes changed",
-				 "bytes of contents that are zero, or a hash, now" },
-	[FACT_PROBLEMS] = { "problems", HDB_TYPE_COUNT, "problems",
-			    "damage that was met; what could not be read is left out" },
-	[FACT_RENAMED] = { "renamed", HDB_TYPE_COUNT, "names changed",
-			   "texts of classes, fields and methods; only with --rename" },
-	[FACT_SECRETS] = { "secrets", HDB_TYPE_COUNT, "possible secrets",
-			   "lines of the file that --secrets names; only with it" },
-};
-
 static int print_result(struct cli *cli, const struct hdb_output_result *r)
 {
-	const struct hdb_value values[FACT_COUNT] = {
-		[FACT_DUMP] = text_value(cli->opt.operands[1]),
-		[FACT_DUMP_BYTES] = number_value(HDB_TYPE_BYTES, r->dump_bytes),
-		[FACT_FILE_BYTES] = number_value(HDB_TYPE_BYTES, r->file_bytes),
-		[FACT_OBJECTS] = number_value(HDB_TYPE_COUNT, r->object_count),
-		[FACT_DROPPED] = number_value(HDB_TYPE_COUNT, r->dropped_count),
-		[FACT_CHANGED] = number_value(HDB_TYPE_COUNT, r->changed_count),
-		[FACT_CHANGED_BYTES] = number_value(HDB_TYPE_BYTES, r->changed_bytes),
-		[FACT_PROBLEMS] = number_value(HDB_TYPE_COUNT, r->problem_count),
-		[FACT_RENAMED] = number_value(cli->opt.names_file ? HDB_TYPE_COUNT : HDB_TYPE_NULL,
-					      r->renamed_count),
-		[FACT_SECRETS] = number_value(cli->opt.report ? HDB_TYPE_COUNT : HDB_TYPE_NULL,
-					      r->secret_count),
+	const struct own_fact facts[] = {
+		text_fact("dump", "dump", cli->opt.operands[1]),
+		number_fact("dump_bytes", "size before", HDB_TYPE_BYTES, r->dump_bytes),
+		number_fact("file_bytes", "size of the file", HDB_TYPE_BYTES, r->file_bytes),
+		number_fact("objects", "instances and arrays", HDB_TYPE_COUNT, r->object_count),
+		number_fact("dropped", "left out", HDB_TYPE_COUNT, r->dropped_count),
+		number_fact("changed", "changed", HDB_TYPE_COUNT, r->changed_count),
+		number_fact("changed_bytes", "bytes changed", HDB_TYPE_BYTES, r->changed_bytes),
+		number_fact("problems", "problems", HDB_TYPE_COUNT, r->problem_count),
+		number_fact("renamed", "names changed",
+			    cli->opt.names_file ? HDB_TYPE_COUNT : HDB_TYPE_NULL, r->renamed_count),
+		number_fact("secrets", "possible secrets",
+			    cli->opt.report ? HDB_TYPE_COUNT : HDB_TYPE_NULL, r->secret_count),
 	};
 	struct answer answer = {
 		.name = cli->command->name,
 		.facts = facts,
-		.fact_values = values,
-		.fact_count = FACT_COUNT,
+		.fact_count = sizeof(facts) / sizeof(facts[0]),
 	};
 
 	return print_answer(cli, &answer);

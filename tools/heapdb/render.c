@@ -110,50 +110,35 @@ static int render_prose(struct answer *answer, const struct render_style *style,
 
 int render(struct answer *answer, const struct render_style *style, struct output *out)
 {
-	int rc = HDB_EBUG;
-
+	static_assert(FORMAT_ICICLE - FORMAT_FOLDED == PICTURE_ICICLE, "pictures in one order");
 	assert(answer->err);
 	assert(!answer->is_open);
 	switch (style->format) {
 	case FORMAT_TABLE:
-		rc = style->as_text ? render_prose(answer, style, out) :
-				      render_table(answer, style, out);
-		break;
+		return style->as_text ? render_prose(answer, style, out) :
+					render_table(answer, style, out);
 	case FORMAT_JSON:
-		rc = render_json(answer, out);
-		break;
+		return render_json(answer, out);
 	case FORMAT_JSONL:
-		rc = render_jsonl(answer, out);
-		break;
+		return render_jsonl(answer, out);
 	case FORMAT_CSV:
-		rc = render_csv(answer, out);
-		break;
+		return render_csv(answer, out);
 	case FORMAT_TSV:
-		rc = render_tsv(answer, out);
-		break;
+		return render_tsv(answer, out);
 	case FORMAT_FOLDED:
-		rc = render_picture(answer, PICTURE_FOLDED, out);
-		break;
 	case FORMAT_SPEEDSCOPE:
-		rc = render_picture(answer, PICTURE_SPEEDSCOPE, out);
-		break;
 	case FORMAT_PPROF:
-		rc = render_picture(answer, PICTURE_PPROF, out);
-		break;
 	case FORMAT_TREEMAP:
-		rc = render_picture(answer, PICTURE_TREEMAP, out);
-		break;
 	case FORMAT_ICICLE:
-		rc = render_picture(answer, PICTURE_ICICLE, out);
-		break;
+		return render_picture(answer, (enum picture_kind)(style->format - FORMAT_FOLDED),
+				      out);
 	case FORMAT_PARQUET:
 	case FORMAT_ARROW:
 	case FORMAT_ARROW_STREAM:
-		rc = cli_fail(answer->err, HDB_EUSAGE,
-			      "parquet and arrow are written by `heapdb export`");
 		break;
 	}
-	return rc;
+	return cli_fail(answer->err, HDB_EUSAGE,
+			"parquet and arrow are written by `heapdb export`");
 }
 
 /* ---- rows of a query, or of another source ---- */
@@ -244,6 +229,16 @@ struct hdb_value text_value(const char *text)
 struct hdb_value number_value(enum hdb_type type, uint64_t u)
 {
 	return (struct hdb_value){ .type = type, .u = u };
+}
+
+struct own_fact text_fact(const char *name, const char *title, const char *text)
+{
+	return (struct own_fact){ { name, HDB_TYPE_TEXT, title, NULL }, text_value(text) };
+}
+
+struct own_fact number_fact(const char *name, const char *title, enum hdb_type type, uint64_t u)
+{
+	return (struct own_fact){ { name, type, title, NULL }, number_value(type, u) };
 }
 
 int answer_pick(struct answer *answer, const char *columns)
@@ -421,10 +416,11 @@ size_t answer_fact_count(const struct answer *answer)
 
 const struct hdb_column *answer_fact_column(const struct answer *answer, size_t fact)
 {
-	return answer->rows ? hdb_rows_fact_column(answer->rows, fact) : &answer->facts[fact];
+	return answer->rows ? hdb_rows_fact_column(answer->rows, fact) :
+			      &answer->facts[fact].column;
 }
 
 const struct hdb_value *answer_fact_value(const struct answer *answer, size_t fact)
 {
-	return answer->rows ? hdb_rows_fact_value(answer->rows, fact) : &answer->fact_values[fact];
+	return answer->rows ? hdb_rows_fact_value(answer->rows, fact) : &answer->facts[fact].value;
 }

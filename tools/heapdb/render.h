@@ -30,6 +30,12 @@ struct row_source {
 	int (*total)(void *ctx, uint64_t *total, struct hdb_error *err);
 };
 
+/* A fact that the command itself has. */
+struct own_fact {
+	struct hdb_column column;
+	struct hdb_value value;
+};
+
 /* What is printed: the rows and facts of a query, or facts that the command itself has. */
 struct answer {
 	const char *name;    /* key "query" in JSON */
@@ -38,8 +44,7 @@ struct answer {
 	struct hdb_rows *rows;             /* lent; NULL: no query's, and the facts are: */
 	const struct row_source
 		*source; /* lent; where rows come from if `rows` is NULL; NULL: none */
-	const struct hdb_column *facts;
-	const struct hdb_value *fact_values;
+	const struct own_fact *facts;
 	size_t fact_count;
 	uint64_t limit;   /* that the query was given; 0: none */
 	const char *sort; /* the column that rows are sorted by; NULL: none */
@@ -86,6 +91,9 @@ int print_answer(struct cli *cli, struct answer *answer);
 /* Cells: a text, null if it is empty or NULL, lent; a number. */
 struct hdb_value text_value(const char *text);
 struct hdb_value number_value(enum hdb_type type, uint64_t u);
+/* The same as facts; what is null has HDB_TYPE_NULL. `title` NULL: the name. */
+struct own_fact text_fact(const char *name, const char *title, const char *text);
+struct own_fact number_fact(const char *name, const char *title, enum hdb_type type, uint64_t u);
 
 /* A text as JSON has it, in quotes. */
 void render_json_string(struct output *out, const char *string);
