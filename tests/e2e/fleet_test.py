@@ -531,6 +531,14 @@ def test_source(spark):
     data = spark.read.format("heapdb").option("query", "top").load(f"{FOLDER}/source0.heapdb")
     check("a query whose columns depend on its options", data.filter("id > 0 AND name IS NULL").count() > 0)
     every_query()
+    data = spark.read.format("heapdb").option("query", "diff").option("before", f"{FOLDER}/source0.heapdb") \
+        .load(f"{FOLDER}/source1.heapdb")
+    check("a comparison", data.count() > 0)
+    data = spark.read.format("heapdb").option(
+        "sql", "SELECT class, count(*) AS n, sum(shallow) AS bytes FROM objects GROUP BY class") \
+        .load(f"{FOLDER}/source*.heapdb")
+    check("a statement", data.columns == ["class", "n", "bytes", "file"] and
+          data.filter("class = 'java.lang.String'").count() == 2 and data.count() > 600)
     for options in ({"query": "nothing"}, {"query": "histogram", "columns": "nothing"},
                     {"query": "histogram", "nothing": "1"}):
         try:

@@ -1,5 +1,6 @@
 """The data source "heapdb": a query over heap databases or dumps as a Spark table."""
 import glob
+import json
 import os
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
@@ -10,7 +11,7 @@ from ..fleet._listing import local_path
 
 FILE = "file"
 # Options that are the source's own; all others are those of the query.
-_OWN = ("path", "paths", "query", "table", "columns", "targets", "memory", "threads")
+_OWN = ("path", "paths", "query", "table", "columns", "targets", "memory", "threads", "before", "sql")
 _SPARK = {"count": LongType(), "bytes": LongType(), "id": LongType(), "integer": LongType(),
           "number": DoubleType(), "percent": DoubleType(), "bool": BooleanType()}
 
@@ -41,6 +42,35 @@ def _option_values(query, options):
     return values
 
 
+def _columns(options):
+    """What the rows are called and of which type, by the registry; of a statement in SQL by asking it of
+    the first file."""
+    if "sql" not in options:
+        return _query(options).columns
+    import heapdb_jvm
+    files = _files(options)
+    if not files:
+        raise FileNotFoundError(f"heapdb: {options.get('path', '')}: no such file")
+    with heapdb_jvm.open(files[0]) as db:
+        return db.sql(options["sql"]).columns
+
+
+def _files(options):
+    """The files of load(PATH), in order."""
+    given = options.get("paths")
+    files = []
+    for pattern in json.loads(given) if given else [options.get("path", "")]:
+        path = local_path(pattern)
+        if not path:
+            raise ValueError("heapdb: load(PATH) needs the path of a heap database or a pattern "
+                             "of the executors' own file system")
+        found = sorted(glob.glob(path, recursive=True))
+        if not found and os.path.basename(path).find("*") < 0:
+            raise FileNotFoundError(f"heapdb: {path}: no such file")
+        files += found
+    return [os.path.abspath(file) for file in dict.fromkeys(files)]
+
+
 class FilePartition(InputPartition):
     """A partition: one file."""
 
@@ -53,11 +83,17 @@ class HeapdbDataSource(DataSource):
     """spark.read.format("heapdb").option("query", "histogram").load("dumps/*.heapdb")
 
     Options: query (objects if none is given; any query of the registry, "table" is another name),
+    sql (a SELECT statement in place of a query), before (of the query diff: the earlier database),
     targets (with blanks between), columns ("class,retained": only these are read), memory (bytes),
     threads, and those of the query. A schema that is given with .schema("class string") says
     which columns are read, too. Columns that do not apply to a dump or to the options are null. Files
     are local to the executors: heap databases, or dumps, which are imported beside themselves first.
     A partition is a file; the column "file" is its path.
+
+    Conditions go into the statement, where the database's indexes serve them:
+    .option("sql", "SELECT id, retained FROM objects WHERE class = 'com.acme.Order'"). Spark's own filters are
+    not taken, although Spark hands them to sources from 4.1 on: in 4.3 it hands those of one question to
+    the next question of the same DataFrame, too, which then lacks rows.
     """
 
     @classmethod
@@ -65,15 +101,14 @@ class HeapdbDataSource(DataSource):
         return "heapdb"
 
     def schema(self):
-        query = _query(self.options)
         fields = [StructField(column.name, _SPARK.get(column.type, StringType()))
-                  for column in query.columns]
+                  for column in _columns(self.options)]
         fields.append(StructField(FILE, StringType()))
         chosen = [name.strip() for name in self.options.get("columns", "").split(",") if name.strip()]
         known = {field.name: field for field in fields}
         unknown = [name for name in chosen if name not in known]
         if unknown:
-            raise ValueError(f"heapdb: {query.name} has no column {unknown[0]}")
+            raise ValueError(f"heapdb: the answer has no column {unknown[0]}")
         return StructType([known[name] for name in chosen] if chosen else fields)
 
     def reader(self, schema):
@@ -83,45 +118,36 @@ class HeapdbDataSource(DataSource):
 class HeapdbReader(DataSourceReader):
     def __init__(self, schema, options):
         self.fields, self.options = [field.name for field in schema.fields], options
-        self.query = _query(options).name
-        self.values = _option_values(_query(options), options)
-        columns = {column.name: column.type for column in _query(options).columns}
+        self.values = {} if "sql" in options else _option_values(_query(options), options)
+        self.kinds = {column.name: column.type for column in _columns(options)}
         for field in schema.fields:
-            expected = _SPARK.get(columns.get(field.name), StringType())
-            if field.name != FILE and field.name not in columns:
-                raise ValueError(f"heapdb: {self.query} has no column {field.name}")
+            expected = _SPARK.get(self.kinds.get(field.name), StringType())
+            if field.name != FILE and field.name not in self.kinds:
+                raise ValueError(f"heapdb: the answer has no column {field.name}")
             if field.dataType != expected:
                 raise ValueError(f"heapdb: the column {field.name} is {expected.simpleString()}")
 
     def partitions(self):
-        import json
-        given = self.options.get("paths")
-        patterns = json.loads(given) if given else [self.options.get("path", "")]
-        files = []
-        for pattern in patterns:
-            path = local_path(pattern)
-            if not path:
-                raise ValueError("heapdb: load(PATH) needs the path of a heap database or a pattern "
-                                 "of the executors' own file system")
-            found = sorted(glob.glob(path, recursive=True))
-            if not found and os.path.basename(path).find("*") < 0:
-                raise FileNotFoundError(f"heapdb: {path}: no such file")
-            files += found
-        return [FilePartition(os.path.abspath(file)) for file in dict.fromkeys(files)]
+        return [FilePartition(file) for file in _files(self.options)]
+
+    def _ask(self, db):
+        if "sql" in self.options:
+            return db.sql(self.options["sql"])
+        values, wanted = dict(self.values), ",".join(name for name in self.fields if name != FILE)
+        query = _query(self.options)
+        if wanted and "columns" in query.options:  # it makes some only when they are asked for
+            values["columns"] = wanted
+        if "before" in self.options:
+            values["before"] = self.options["before"].split(",")
+        return db.query(query.name, *self.options.get("targets", "").split(), **values)
 
     def read(self, partition):
         import pyarrow
         import heapdb_jvm
         from ..fleet._dump import arrow_type
-        query, values = _query(self.options), dict(self.values)
-        kinds = {column.name: arrow_type(column.type) for column in query.columns}
-        wanted = ",".join(name for name in self.fields if name != FILE)
-        if wanted and "columns" in query.options:  # it makes some only when they are asked for
-            values["columns"] = wanted
         memory, threads = int(self.options.get("memory", 0)), int(self.options.get("threads", 1))
         with heapdb_jvm.open(partition.file, memory=memory, threads=threads) as db:
-            answer = db.query(self.query, *self.options.get("targets", "").split(), **values)
-            stream = pyarrow.RecordBatchReader.from_stream(answer)
+            stream = pyarrow.RecordBatchReader.from_stream(self._ask(db))
             for batch in stream:
                 arrays = []
                 for name in self.fields:
@@ -129,9 +155,9 @@ class HeapdbReader(DataSourceReader):
                         arrays.append(pyarrow.array([partition.file] * batch.num_rows,
                                                     pyarrow.string()))
                     elif name in batch.schema.names:
-                        arrays.append(batch.column(name).cast(kinds[name], safe=False))
+                        arrays.append(batch.column(name).cast(arrow_type(self.kinds[name]), safe=False))
                     else:  # it does not apply to this dump or question
-                        arrays.append(pyarrow.nulls(batch.num_rows, kinds[name]))
+                        arrays.append(pyarrow.nulls(batch.num_rows, arrow_type(self.kinds[name])))
                 yield pyarrow.RecordBatch.from_arrays(arrays, names=self.fields)
             del stream
 
