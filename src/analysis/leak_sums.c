@@ -218,6 +218,9 @@ static int suspect_of(struct looking *l, uint32_t i, uint8_t *out, struct hdb_er
 		return HDB_OK;
 	if (d == GRAPH_NONE) {
 		*out = suspect_of_top(c, ix, l->objects->class_no[i]);
+		if (*out != NO_SUSPECT &&
+		    l->objects->shallow[i] < c->suspects->list[*out].least_bytes)
+			*out = NO_SUSPECT;
 		return HDB_OK;
 	}
 	if (!find_label(c, is_inner ? place : base_ranks_before(&c->inner, d), &label))

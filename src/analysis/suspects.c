@@ -16,6 +16,8 @@
 #define DEPTH_MAX 1000u
 /* Members of a group whose paths are looked at (MAT's max_paths). */
 #define MEMBERS_MAX 10000u
+/* Arrays from this size on are a program's buffers, not the insides of texts and collections. */
+#define BUFFER_BYTES (64u << 10)
 /* Objects between two looks at the cancel flag. */
 #define STEP_OBJECTS 16384u
 
@@ -80,10 +82,18 @@ static int each_top(const struct session *session,
 	return HDB_OK;
 }
 
+static void add(struct by_class *class, const struct heap_object *object, uint64_t retained)
+{
+	class->count++;
+	class->shallow_bytes += object->shallow_bytes;
+	class->retained_bytes += retained;
+}
+
 struct first_pass {
 	struct analysis_suspects *out;
 	struct by_class *classes;
-	bool is_rest; /* the list is sorted: after the first small one all are small */
+	struct by_class *buffers; /* arrays of a class that are large */
+	bool is_rest;             /* the list is sorted: after the first small one all are small */
 };
 
 static int take_first(void *ctx, const struct heap_object *object, uint64_t retained,
@@ -105,9 +115,9 @@ static int take_first(void *ctx, const struct heap_object *object, uint64_t reta
 		return HDB_OK;
 	}
 	pass->is_rest = true;
-	class->count++;
-	class->shallow_bytes += object->shallow_bytes;
-	class->retained_bytes += retained;
+	add(class, object, retained);
+	if (object->kind == STORE_PRIMITIVE_ARRAY && object->shallow_bytes >= BUFFER_BYTES)
+		add(&pass->buffers[object->class_no], object, retained);
 	return HDB_OK;
 }
 
@@ -139,6 +149,9 @@ static int take_member(void *ctx, const struct heap_object *object, uint64_t ret
 		return HDB_OK;
 	s = &pass->out->list[group];
 	at = pass->seen[group]++;
+	/* The top level is sorted: buffers come before small arrays. */
+	if (at >= s->count)
+		return HDB_OK;
 	if (s->count > MEMBERS_MAX &&
 	    at * MEMBERS_MAX / s->count == (at + 1) * MEMBERS_MAX / s->count)
 		return HDB_OK;
@@ -161,9 +174,31 @@ static int add_values(struct analysis_suspects *out, uint32_t class_no,
 	return base_vec_push(&out->values, &group, sizeof(group), err);
 }
 
-static int add_groups(const struct session *session, struct analysis_suspects *out,
-		      const struct by_class *classes, struct hdb_error *err)
+/* A class of values is no group; its large arrays are, and do not count as values. */
+static int set_values_aside(const struct session *session, struct first_pass *first, uint32_t no,
+			    struct by_class *group, struct hdb_error *err)
 {
+	const uint64_t threshold = first->out->threshold_bytes;
+	struct by_class *values = &first->classes[no];
+
+	*group = *values;
+	if (values->retained_bytes <= threshold ||
+	    !heap_is_value_class(heap_class_name(session->heap, no)))
+		return HDB_OK;
+	*group = first->buffers[no];
+	if (group->retained_bytes > threshold) {
+		values->count -= group->count;
+		values->shallow_bytes -= group->shallow_bytes;
+		values->retained_bytes -= group->retained_bytes;
+	}
+	return values->retained_bytes > threshold ? add_values(first->out, no, values, err) :
+						    HDB_OK;
+}
+
+static int add_groups(const struct session *session, struct first_pass *first,
+		      struct hdb_error *err)
+{
+	struct analysis_suspects *out = first->out;
 	struct second_pass pass = { .out = out, .singles = out->count };
 	int r = HDB_OK;
 
@@ -175,22 +210,21 @@ static int add_groups(const struct session *session, struct analysis_suspects *o
 	}
 	for (uint32_t no = 0; no < session->heap->class_count; no++) {
 		struct analysis_suspect *s;
+		struct by_class group;
 
 		pass.group[no] = HEAP_NONE;
-		if (classes[no].retained_bytes <= out->threshold_bytes ||
-		    out->count == SUSPECTS_MAX)
+		if ((r = set_values_aside(session, first, no, &group, err)) != HDB_OK)
+			goto out;
+		if (group.retained_bytes <= out->threshold_bytes || out->count == SUSPECTS_MAX)
 			continue;
-		if (heap_is_value_class(heap_class_name(session->heap, no))) {
-			if ((r = add_values(out, no, &classes[no], err)) < 0)
-				goto out;
-			continue;
-		}
 		pass.group[no] = (uint32_t)out->count;
 		s = add_suspect(out);
 		s->class_no = no;
-		s->count = classes[no].count;
-		s->shallow_bytes = classes[no].shallow_bytes;
-		s->retained_bytes = classes[no].retained_bytes;
+		s->count = group.count;
+		s->least_bytes =
+			heap_is_value_class(heap_class_name(session->heap, no)) ? BUFFER_BYTES : 0;
+		s->shallow_bytes = group.shallow_bytes;
+		s->retained_bytes = group.retained_bytes;
 	}
 	if (out->count > pass.singles)
 		r = each_top(session, take_member, &pass, err);
@@ -325,14 +359,15 @@ int analysis_suspects_find(const struct session *session, unsigned percent,
 		out->threshold_bytes = whole.shallow_bytes;
 	out->list = calloc(SUSPECTS_MAX, sizeof(*out->list));
 	pass.classes = calloc((size_t)session->heap->class_count + 1, sizeof(*pass.classes));
-	if (!out->list || !pass.classes)
+	pass.buffers = calloc((size_t)session->heap->class_count + 1, sizeof(*pass.buffers));
+	if (!out->list || !pass.classes || !pass.buffers)
 		r = hdb_fail_memory(err, "suspects",
-				    session->heap->class_count * sizeof(*pass.classes));
+				    session->heap->class_count * 2 * sizeof(*pass.classes));
 	if (r != HDB_OK)
 		goto out;
 	if ((r = each_top(session, take_first, &pass, err)) != HDB_OK)
 		goto out;
-	if ((r = add_groups(session, out, pass.classes, err)) != HDB_OK)
+	if ((r = add_groups(session, &pass, err)) != HDB_OK)
 		goto out;
 	if ((r = find_points(session, out, err)) != HDB_OK)
 		goto out;
@@ -341,5 +376,6 @@ int analysis_suspects_find(const struct session *session, unsigned percent,
 	base_vec_sort(&out->values, sizeof(*out->list), compare_suspects);
 out:
 	free(pass.classes);
+	free(pass.buffers);
 	return r;
 }

@@ -8,7 +8,8 @@
  * class together retain more than that. From a single object the tree is followed down while one
  * child keeps most of it: there is the accumulation point. For a group the shortest paths to its
  * members are laid on one another and followed down while most of them stay together; nothing
- * dominates its members, so it has no accumulation point.
+ * dominates its members, so it has no accumulation point. Values (texts, boxes, arrays of the
+ * platform's) are no group, as they belong to whoever holds them; large arrays of numbers are.
  */
 #ifndef ANALYSIS_SUSPECTS_H
 #define ANALYSIS_SUSPECTS_H
@@ -27,6 +28,7 @@ struct analysis_suspect {
 	uint64_t count;    /* 1, or members */
 	uint64_t shallow_bytes;
 	uint64_t retained_bytes; /* of members the sum: nothing of theirs overlaps */
+	uint64_t least_bytes;    /* of a group of large arrays: smaller ones are no members */
 	uint32_t point_ix;       /* accumulation point; HEAP_NONE: a group, nothing holds it */
 	uint64_t point_bytes;    /* what it retains */
 	/* it is the first node of a long list, each of whose nodes dominates the next */

@@ -7,6 +7,19 @@
 
 static struct written heap;
 
+/* Classes that hold a third of the heap each. */
+#define THREE \
+	"a.One{}; static a.One.data = bytes(40000); a.Two{}; static a.Two.data = bytes(41000);" \
+	"a.Three{}; static a.Three.data = bytes(39000);"
+
+/* A pool whose connections are all taken. */
+#define HIKARI \
+	"com.zaxxer.hikari.pool.HikariPool{poolName=\"shop\"," \
+	"config=com.zaxxer.hikari.HikariConfig{maxPoolSize=10}," \
+	"connectionBag=com.zaxxer.hikari.util.ConcurrentBag{" \
+	"sharedList=list(a.PoolEntry@e{}, 9*a.PoolEntry{})," \
+	"waiters=java.util.concurrent.atomic.AtomicInteger{value=3}}}"
+
 static const struct {
 	const char *heap, *sentence;
 } cases[] = {
@@ -32,6 +45,27 @@ static const struct {
 	  "a.Session@3{data=bytes(50000)}; a.Session@4{data=bytes(50000)};"
 	  "a.Session@5{data=bytes(50000)}; a.Session@6{data=bytes(50000)}",
 	  "App.all (static) holds 6 Session (49.2 KiB each), " },
+	/* each member is nearest to a task of its own: who has them all owns them */
+	{ "a.App{}; a.Other{};"
+	  "static a.App.box = a.Box{in=a.Box{all=list($1, $2, $3, $4, $5, $6)}};"
+	  "static a.Other.tasks = a.Task[](a.Task{run=$1}, a.Task{run=$2}, a.Task{run=$3},"
+	  "a.Task{run=$4}, a.Task{run=$5}, a.Task{run=$6});"
+	  "a.Session@1{data=bytes(50000)}; a.Session@2{data=bytes(50000)};"
+	  "a.Session@3{data=bytes(50000)}; a.Session@4{data=bytes(50000)};"
+	  "a.Session@5{data=bytes(50000)}; a.Session@6{data=bytes(50000)}",
+	  "Box.all holds 6 Session (49.2 KiB each), " },
+	/* a fault that a rule finds comes before what is only large, however small it is */
+	{ THREE "static a.Two.pool =" HIKARI,
+	  "All 10 connections of HikariCP's pool shop exist, and 3 threads wait for one: "
+	  "connections are not closed, or held for long. Kept by Two.pool (static). (leak)" },
+	/* the connections that were taken are somewhere else */
+	{ THREE "static a.Two.pool =" HIKARI ";"
+	  "static a.One.taken = a.HikariProxyConnection{poolEntry=$e}",
+	  "All 10 connections of HikariCP's pool shop exist, and 3 threads wait for one: "
+	  "connections are not closed, or held for long. Kept by One.taken (static). (leak)" },
+	/* unless one holds half of the heap */
+	{ "a.App{}; static a.App.one = bytes(90000); static a.App.pool =" HIKARI,
+	  "App.one (static) holds one byte[90000] " },
 };
 
 static void test_sentences(void **state)

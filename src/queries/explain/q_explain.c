@@ -3,7 +3,7 @@
  * whether that is as it should be, and what to do. See rules.h.
  */
 #include "queries/explain/rules.h"
-#include "queries/leaks/leak_parts.h"
+#include "queries/leaks/leak_faults.h"
 #include "queries/queries.h"
 
 #include "analysis/groups.h"
@@ -17,9 +17,6 @@
 #include <xxhash.h>
 
 enum { ID, CLASS, LABEL, RETAINED, PERCENT, VERDICT, TEXT, ADVICE, RULE, SINCE, SOURCE };
-
-/* Objects whose rules are tried: of rules' classes, those that retain most. */
-#define CANDIDATES_MAX 10000u
 
 static const struct hdb_option_spec options[] = {
 	{ "threshold", HDB_OPTION_NUMBER, "PERCENT",
@@ -54,73 +51,24 @@ static const struct hdb_column facts[] = {
 	QUERY_COVERAGE_FACTS,
 };
 
-/* An object of a class that rules are about. */
-struct candidate {
-	uint32_t ix;
-	uint64_t retained_bytes;
-};
-
 struct explaining {
 	struct explain_rules rules;
-	struct base_vec candidates; /* struct candidate, in the order of the rows */
+	struct base_vec candidates; /* struct explain_candidate, in the order of the rows */
 	struct base_vec said;       /* uint64_t: hashes of what was said */
 	struct explain_answer answer;
 	uint64_t whole_bytes, least_bytes;
 	size_t at;
 };
 
-static int add_candidate(struct query *q, struct explaining *s, uint32_t ix, uint64_t least,
-			 struct hdb_error *err)
-{
-	struct candidate c = { .ix = ix };
-
-	TRY_ERRORS(derive_retained(q->derive, ix, &c.retained_bytes, err));
-	if (!c.retained_bytes || c.retained_bytes < least)
-		return HDB_OK;
-	return base_vec_push(&s->candidates, &c, sizeof(c), err);
-}
-
-struct search {
-	struct query *q;
-	struct explaining *s;
-};
-
-static int look_at_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
-{
-	const struct search *search = ctx;
-
-	for (uint32_t i = 0; i < block->count; i++)
-		if (block->kind[i] != STORE_CLASS &&
-		    explain_has_rules(&search->s->rules, block->class_no[i]))
-			TRY(add_candidate(
-				search->q, search->s, block->first_ix + i,
-				explain_finds_faults(&search->s->rules, block->class_no[i]) ?
-					0 :
-					search->s->least_bytes,
-				err));
-	return HDB_OK;
-}
-
-static int compare_candidates(const void *a, const void *b)
-{
-	const struct candidate *x = a, *y = b;
-
-	if (x->retained_bytes != y->retained_bytes)
-		return x->retained_bytes > y->retained_bytes ? -1 : 1;
-	return x->ix < y->ix ? -1 : x->ix > y->ix;
-}
-
 /* All objects of the heap that rules may be about, largest first. */
 static int find_all(struct query *q, struct explaining *s, struct hdb_error *err)
 {
-	struct search search = { q, s };
-
 	s->least_bytes = s->whole_bytes / 100 * query_number(q, "threshold", 1);
-	TRY(heap_each_block(q->heap, q->work, look_at_block, &search, err));
-	base_vec_sort(&s->candidates, sizeof(struct candidate), compare_candidates);
-	if (s->candidates.count > CANDIDATES_MAX) {
-		query_cut(q, NULL, "objects beyond the %u that retain most", CANDIDATES_MAX);
-		s->candidates.count = CANDIDATES_MAX;
+	TRY(explain_candidates(&q->session, &s->rules, s->least_bytes, &s->candidates, err));
+	if (s->candidates.count > EXPLAIN_CANDIDATES_MAX) {
+		query_cut(q, NULL, "objects beyond the %u that retain most",
+			  EXPLAIN_CANDIDATES_MAX);
+		s->candidates.count = EXPLAIN_CANDIDATES_MAX;
 	}
 	return HDB_OK;
 }
@@ -132,7 +80,11 @@ static int find_owners(struct query *q, struct explaining *s, struct hdb_error *
 
 	TRY(analysis_object(&q->session, q->targets[0], &ix, err));
 	for (unsigned steps = 0; steps < EXPLAIN_OWNERS_MAX && ix != HEAP_NONE; steps++) {
-		TRY(add_candidate(q, s, ix, 0, err));
+		struct explain_candidate candidate = { .ix = ix };
+
+		TRY_ERRORS(derive_retained(q->derive, ix, &candidate.retained_bytes, err));
+		if (candidate.retained_bytes)
+			TRY(base_vec_push(&s->candidates, &candidate, sizeof(candidate), err));
 		TRY_ERRORS(derive_dominator(q->derive, ix, &dominator, err));
 		if (dominator == ix)
 			break;
@@ -167,28 +119,6 @@ static int was_said(struct explaining *s, bool *out, struct hdb_error *err)
 	return *out ? HDB_OK : base_vec_push(&s->said, &hash, sizeof(hash), err);
 }
 
-/* " It is kept by com.acme.Registry.loaders.": of a class loader that leaks. */
-static int add_keeper(struct query *q, struct explain_answer *a, struct hdb_error *err)
-{
-	struct query_leak_path path;
-	struct heap_object object;
-	char keeper[EXPLAIN_SENTENCE_MAX] = "";
-	const size_t used = strlen(a->says);
-
-	TRY_ERRORS(heap_object(q->heap, a->ix, &object, err));
-	if (a->rule->verdict != EXPLAIN_LEAK ||
-	    !heap_has_superclass(q->heap, object.class_no, "java.lang.ClassLoader"))
-		return HDB_OK;
-	TRY(query_leak_path_find(q, a->ix, &path, err));
-	path.is_end_kept = true;
-	if (path.count > 1)
-		TRY(query_leak_culprit(q, &path, HEAP_NONE, BASE_TEXT(keeper), err));
-	if (keeper[0])
-		(void)snprintf(a->says + used, sizeof(a->says) - used, " It is kept by %s.",
-			       keeper);
-	return HDB_OK;
-}
-
 static int next_explain(struct query *q, struct hdb_error *err)
 {
 	static const struct query_object_columns cells = { ID, CLASS, LABEL, SIZE_MAX, RETAINED };
@@ -199,12 +129,12 @@ static int next_explain(struct query *q, struct hdb_error *err)
 	while (r == HDB_NOTFOUND) {
 		if (s->at == s->candidates.count)
 			return HDB_END;
-		r = explain_object(&q->session, &s->rules,
-				   base_vec_at(&s->candidates, struct candidate, s->at++)->ix,
-				   &s->answer, err);
+		r = explain_object(
+			&q->session, &s->rules,
+			base_vec_at(&s->candidates, struct explain_candidate, s->at++)->ix,
+			&s->answer, err);
 		if (r == HDB_OK && s->answer.retained_bytes < s->least_bytes &&
-		    s->answer.rule->verdict != EXPLAIN_LEAK &&
-		    s->answer.rule->verdict != EXPLAIN_MISCONFIGURED)
+		    !explain_is_fault(s->answer.rule))
 			r = HDB_NOTFOUND;
 		if (r == HDB_OK) {
 			bool is_known;
@@ -214,7 +144,7 @@ static int next_explain(struct query *q, struct hdb_error *err)
 		}
 	}
 	TRY(r);
-	TRY(add_keeper(q, &s->answer, err));
+	TRY(query_leak_add_keeper(q, &s->answer, err));
 	query_set_object(q, &cells, a->ix);
 	query_set_double(q, PERCENT, analysis_percent(a->retained_bytes, s->whole_bytes));
 	query_set_text(q, VERDICT, explain_verdict_name(a->rule->verdict));

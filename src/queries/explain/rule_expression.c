@@ -435,7 +435,7 @@ struct instances {
 	struct scan *s;
 	uint8_t *is_wanted; /* by class number */
 	const char *expression;
-	double count;
+	struct explain_count *out;
 };
 
 static int count_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
@@ -455,19 +455,24 @@ static int count_block(void *ctx, const struct heap_block *block, struct hdb_err
 		if (!is_reachable)
 			continue;
 		TRY(evaluate_at(n->s, block->first_ix + i, n->expression, &value));
-		n->count += value.kind != EXPLAIN_NOTHING &&
-			    (value.kind != EXPLAIN_NUMBER || value.number != 0);
+		if (value.kind == EXPLAIN_NOTHING ||
+		    (value.kind == EXPLAIN_NUMBER && value.number == 0))
+			continue;
+		if (!n->out->count++)
+			n->out->first_ix = block->first_ix + i;
 	}
 	return HDB_OK;
 }
 
-static int count_instances(struct scan *s, const char *classes, const char *text, double *out)
+static int count_instances(struct scan *s, const char *classes, const char *text,
+			   struct explain_count *out)
 {
 	const struct session *session = s->subject->session;
-	struct instances n = { .s = s, .expression = text };
+	struct instances n = { .s = s, .expression = text, .out = out };
 	bool any = false;
 	int r = HDB_OK;
 
+	*out = (struct explain_count){ .first_ix = HEAP_NONE };
 	n.is_wanted = calloc((size_t)session->heap->class_count + 1, 1);
 	if (!n.is_wanted)
 		return hdb_fail_memory(s->err, "classes", session->heap->class_count);
@@ -478,30 +483,52 @@ static int count_instances(struct scan *s, const char *classes, const char *text
 	if (any)
 		r = heap_each_block(session->heap, session->work, count_block, &n, s->err);
 	free(n.is_wanted);
-	*out = n.count;
 	return r;
 }
 
 /* Reachable objects of a class for which an expression holds; one pass over the heap each. */
-static int instances_of(struct scan *s, const struct explain_value pair[2],
-			struct explain_value *out)
+static int find_instances(struct scan *s, const struct explain_value pair[2],
+			  const struct explain_count **out)
 {
 	struct explain_counts *known = s->subject->counts;
 	struct explain_count *c = known->list;
 
-	if (pair[0].kind != EXPLAIN_TEXT)
-		return HDB_OK;
 	while (c < known->list + EXPLAIN_COUNTS &&
 	       (strcmp(c->classes, pair[0].text) != 0 || strcmp(c->expression, pair[1].text) != 0))
 		c++;
 	if (c == known->list + EXPLAIN_COUNTS) {
 		c = &known->list[known->next++ % EXPLAIN_COUNTS];
-		c->classes[0] = '\0';
-		TRY(count_instances(s, pair[0].text, pair[1].text, &c->count));
+		TRY(count_instances(s, pair[0].text, pair[1].text, c));
 		(void)snprintf(c->classes, sizeof(c->classes), "%s", pair[0].text);
 		(void)snprintf(c->expression, sizeof(c->expression), "%s", pair[1].text);
 	}
-	set_number(out, c->count);
+	*out = c;
+	return HDB_OK;
+}
+
+static int instances_of(struct scan *s, const struct explain_value pair[2],
+			struct explain_value *out)
+{
+	const struct explain_count *found;
+
+	if (pair[0].kind != EXPLAIN_TEXT)
+		return HDB_OK;
+	TRY(find_instances(s, pair, &found));
+	set_number(out, found->count);
+	return HDB_OK;
+}
+
+/* The first of them. */
+static int instance_of(struct scan *s, const struct explain_value pair[2],
+		       struct explain_value *out)
+{
+	const struct explain_count *found;
+
+	if (pair[0].kind != EXPLAIN_TEXT)
+		return HDB_OK;
+	TRY(find_instances(s, pair, &found));
+	if (found->first_ix != HEAP_NONE)
+		*out = (struct explain_value){ .kind = EXPLAIN_OBJECT, .ix = found->first_ix };
 	return HDB_OK;
 }
 
@@ -512,6 +539,7 @@ static const struct {
 	{ "sum", sum_of },
 	{ "referrer", referrer_of },
 	{ "instances", instances_of },
+	{ "instance", instance_of },
 };
 #define PAIR_FUNCTIONS (sizeof(pair_functions) / sizeof(pair_functions[0]))
 

@@ -123,6 +123,7 @@ static int read_line(struct reader *r, const char *key, char *text)
 		{ "class", &r->rule.classes }, { "says", &r->rule.says },
 		{ "do", &r->rule.advice },     { "since", &r->rule.since },
 		{ "source", &r->rule.source }, { "holds", &r->rule.holds },
+		{ "kept", &r->rule.kept },
 	};
 
 	if (strcmp(key, "rule") == 0) {
@@ -142,7 +143,7 @@ static int read_line(struct reader *r, const char *key, char *text)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		if (strcmp(texts[i].key, key) == 0) {
 			*texts[i].to = text;
-			return HDB_OK;
+			return texts[i].to == &r->rule.kept ? check(r, text) : HDB_OK;
 		}
 	}
 	return fail(r, "a rule has no line", key);
@@ -268,20 +269,6 @@ int explain_rules_open(const struct session *session, const char *file, struct e
 	TRY(read_rules(&own, out->own));
 	TRY(heap_load_classes(session->heap, err));
 	return find_classes(session, out, err);
-}
-
-bool explain_finds_faults(const struct explain_rules *rules, uint32_t class_no)
-{
-	for (uint32_t i = rules->first[class_no]; i < rules->first[class_no + 1]; i++) {
-		const enum explain_verdict verdict =
-			base_vec_at(&rules->rules, struct explain_rule,
-				    *base_vec_at(&rules->list, uint32_t, i))
-				->verdict;
-
-		if (verdict == EXPLAIN_LEAK || verdict == EXPLAIN_MISCONFIGURED)
-			return true;
-	}
-	return false;
 }
 
 void explain_rules_release(struct explain_rules *rules)
@@ -447,6 +434,7 @@ int explain_object(const struct session *session, const struct explain_rules *ru
 	};
 	const struct explain_rule *all = rules->rules.data;
 	const uint32_t *list = rules->list.data;
+	struct explain_value kept = { .kind = EXPLAIN_NOTHING };
 	struct heap_object object;
 	int r;
 
@@ -467,6 +455,11 @@ int explain_object(const struct session *session, const struct explain_rules *ru
 		TRY_ERRORS(derive_retained(session->derive, ix, &out->retained_bytes, err));
 		TRY(write_sentence(&subject, rule, rule->says, BASE_TEXT(out->says), err));
 		TRY(write_holds(&subject, rule, out, err));
+		out->kept_ix = ix;
+		if (rule->kept) {
+			TRY(explain_evaluate(&subject, rule->kept, &kept, err));
+			out->kept_ix = kept.kind == EXPLAIN_OBJECT ? kept.ix : ix;
+		}
 		return write_sentence(&subject, rule, rule->advice, BASE_TEXT(out->advice), err);
 	}
 	return HDB_NOTFOUND;
@@ -488,4 +481,61 @@ int explain_chain(const struct session *session, const struct explain_rules *rul
 		ix = dominator;
 	}
 	return HDB_NOTFOUND;
+}
+
+/* ---- all objects that rules may be about ---- */
+
+struct candidates {
+	const struct session *session;
+	const struct explain_rules *rules;
+	uint64_t least_bytes;
+	struct base_vec *out;
+};
+
+/* Whether any rule of a class finds faults. */
+static bool finds_faults(const struct explain_rules *rules, uint32_t class_no)
+{
+	for (uint32_t i = rules->first[class_no]; i < rules->first[class_no + 1]; i++)
+		if (explain_is_fault(base_vec_at(&rules->rules, struct explain_rule,
+						 *base_vec_at(&rules->list, uint32_t, i))))
+			return true;
+	return false;
+}
+
+static int add_candidates(void *ctx, const struct heap_block *block, struct hdb_error *err)
+{
+	const struct candidates *c = ctx;
+
+	for (uint32_t i = 0; i < block->count; i++) {
+		struct explain_candidate candidate = { .ix = block->first_ix + i };
+
+		if (block->kind[i] == STORE_CLASS ||
+		    !explain_has_rules(c->rules, block->class_no[i]))
+			continue;
+		TRY_ERRORS(derive_retained(c->session->derive, candidate.ix,
+					   &candidate.retained_bytes, err));
+		if (candidate.retained_bytes && (finds_faults(c->rules, block->class_no[i]) ||
+						 candidate.retained_bytes >= c->least_bytes))
+			TRY(base_vec_push(c->out, &candidate, sizeof(candidate), err));
+	}
+	return HDB_OK;
+}
+
+static int compare_candidates(const void *a, const void *b)
+{
+	const struct explain_candidate *x = a, *y = b;
+
+	if (x->retained_bytes != y->retained_bytes)
+		return x->retained_bytes > y->retained_bytes ? -1 : 1;
+	return x->ix < y->ix ? -1 : x->ix > y->ix;
+}
+
+int explain_candidates(const struct session *session, const struct explain_rules *rules,
+		       uint64_t least_bytes, struct base_vec *out, struct hdb_error *err)
+{
+	struct candidates c = { session, rules, least_bytes, out };
+
+	TRY(heap_each_block(session->heap, session->work, add_candidates, &c, err));
+	base_vec_sort(out, sizeof(struct explain_candidate), compare_candidates);
+	return HDB_OK;
 }

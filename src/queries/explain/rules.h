@@ -55,17 +55,18 @@ struct explain_rule {
 	unsigned condition_count, read_count;
 	enum explain_verdict verdict;
 	const char *says, *advice, *source;
-	const char *since, *holds; /* NULL if they are not said */
-	unsigned line;             /* where it begins */
+	const char *since, *holds, *kept; /* NULL if they are not said */
+	unsigned line;                    /* where it begins */
 };
 
 /* Counts of instances that are remembered: of the rules' expressions, in turn. */
 #define EXPLAIN_COUNTS 16u
 
-/* How many instances of a class there are for which an expression holds. */
+/* How many instances of a class there are for which an expression holds, and the first one. */
 struct explain_count {
 	char classes[EXPLAIN_VALUE_MAX], expression[EXPLAIN_VALUE_MAX];
 	double count;
+	uint32_t first_ix; /* HEAP_NONE: there is none */
 };
 
 struct explain_counts {
@@ -92,9 +93,6 @@ int explain_rules_open(const struct session *session, const char *file, struct e
 		       struct hdb_error *err);
 void explain_rules_release(struct explain_rules *rules);
 
-/* Whether any rule of a class finds faults: leaks and settings, however small the object is. */
-bool explain_finds_faults(const struct explain_rules *rules, uint32_t class_no);
-
 /* Whether any rule is about objects of this class. */
 static inline bool explain_has_rules(const struct explain_rules *rules, uint32_t class_no)
 {
@@ -110,6 +108,7 @@ struct explain_answer {
 	/* "12,000 rows of the table ORDERS", and how many; "" if the rule does not say it */
 	char holds[EXPLAIN_VALUE_MAX];
 	uint64_t held;
+	uint32_t kept_ix; /* the object that should not be kept: its own, or what the rule names */
 };
 
 /*
@@ -125,6 +124,29 @@ int explain_object(const struct session *session, const struct explain_rules *ru
  */
 int explain_chain(const struct session *session, const struct explain_rules *rules,
 		  uint32_t from_ix, struct explain_answer *out, struct hdb_error *err);
+
+/* An object of a class that rules are about. */
+struct explain_candidate {
+	uint32_t ix;
+	uint64_t retained_bytes;
+};
+
+/* Candidates are these at most, those that retain most. */
+#define EXPLAIN_CANDIDATES_MAX 10000u
+
+/*
+ * All reachable objects that rules may be about and that retain at least so many bytes, and those
+ * of classes of which rules find faults, whatever they retain; the largest first. All of them: the
+ * caller cuts them. struct explain_candidate.
+ */
+int explain_candidates(const struct session *session, const struct explain_rules *rules,
+		       uint64_t least_bytes, struct base_vec *out, struct hdb_error *err);
+
+/* Whether what a rule finds is a fault: a leak or a wrong setting, however small it is. */
+static inline bool explain_is_fault(const struct explain_rule *rule)
+{
+	return rule->verdict == EXPLAIN_LEAK || rule->verdict == EXPLAIN_MISCONFIGURED;
+}
 
 /* ---- for the files of this folder: expressions ---- */
 

@@ -26,6 +26,8 @@
 #define STEPS_MAX 4000000u
 /* Members of a group whose owners are looked for, the largest first. */
 #define MEMBERS_LOOKED 1000u
+/* References to each of them that are looked at. */
+#define REFERRERS_LOOKED 16u
 /* Members between two looks at the cancel flag. */
 #define STEP_MEMBERS 64u
 
@@ -42,10 +44,11 @@ struct holder {
 	char name[NAME_MAX_BYTES];
 };
 
-/* An owner of members of a group. */
+/* An owner of members of a group: of how many, and how many objects these are. */
 struct member_owner {
 	char name[NAME_MAX_BYTES];
-	uint64_t count;
+	uint64_t count, holders;
+	uint32_t ix; /* the first one */
 };
 
 /* Who refers to the object at step `at` of a path, above which other paths lead elsewhere. */
@@ -327,63 +330,174 @@ static uint32_t path_end(const struct analysis_suspect *s)
 
 /* ---- the owner of a group ---- */
 
-/* The commonest name first, then the one that was met first. */
-static const struct member_owner *commonest(const struct member_owner *list, size_t count)
+/* The owners of a group's members that were looked at. */
+struct member_owners {
+	struct query *q;
+	struct member_owner list[HOLDERS_MAX]; /* of different names */
+	size_t count;
+	struct member_holder {
+		uint32_t owner, ix; /* place in the list, the object */
+	} holders[MEMBERS_LOOKED];
+	size_t holder_count;
+	uint64_t steps;
+};
+
+/* The commonest one, then the one that was met first. */
+static const struct member_owner *commonest(const struct member_owners *o)
 {
 	const struct member_owner *best = NULL;
 
-	for (size_t i = 0; i < count; i++)
-		if (!best || list[i].count > best->count)
-			best = &list[i];
+	for (size_t i = 0; i < o->count; i++)
+		if (!best || o->list[i].count > best->count)
+			best = &o->list[i];
 	return best;
 }
 
-static void count_owner(struct member_owner *list, size_t *count, const char *name)
+/* Whether nearly each member has a holder of its own. */
+static bool is_one_each(const struct member_owner *owner)
 {
-	size_t i = 0;
+	return owner->holders > 1 && owner->holders > owner->count / 2;
+}
 
-	while (i < *count && strcmp(list[i].name, name) != 0)
+static void count_owner(struct member_owners *o, const char *name, uint32_t ix)
+{
+	size_t i = 0, k = 0;
+
+	while (i < o->count && strcmp(o->list[i].name, name) != 0)
 		i++;
 	if (i == HOLDERS_MAX)
 		return;
-	if (i == *count)
-		(void)snprintf(list[(*count)++].name, sizeof(list->name), "%s", name);
-	list[i].count++;
+	if (i == o->count)
+		(void)snprintf(o->list[o->count++].name, sizeof(o->list->name), "%s", name);
+	o->list[i].count++;
+	while (k < o->holder_count && (o->holders[k].owner != i || o->holders[k].ix != ix))
+		k++;
+	if (k < o->holder_count || k == MEMBERS_LOOKED)
+		return;
+	o->holders[o->holder_count++] = (struct member_holder){ (uint32_t)i, ix };
+	if (!o->list[i].holders++)
+		o->list[i].ix = ix;
 }
 
-/* The commonest of the nearest owners of a group's members, if it is that of most of them. */
+/* Counts who is to blame on a path to a member; `least`: not what is worse than that. */
+static int count_path(struct member_owners *o, struct query_leak_path *path, enum leak_blame least,
+		      struct hdb_error *err)
+{
+	char name[NAME_MAX_BYTES] = "";
+	enum leak_blame best;
+	size_t chosen;
+
+	path->is_end_kept = true;
+	o->steps += path->count + path->gap;
+	if (path->count < 2)
+		return HDB_OK;
+	TRY(leak_choose_step(o->q, path, &chosen, &best, err));
+	if (best < least)
+		return HDB_OK;
+	TRY(query_leak_culprit(o->q, path, HEAP_NONE, BASE_TEXT(name), err));
+	if (name[0])
+		count_owner(o, name, path->nodes[chosen]);
+	return HDB_OK;
+}
+
+/* Counts who is to blame on the paths by way of all that refer to a member. */
+static int count_referrers(struct member_owners *o, struct store_lists *referrers, uint32_t member,
+			   struct hdb_error *err)
+{
+	struct query *q = o->q;
+	const uint32_t *batch;
+	size_t count;
+
+	TRY(store_lists_begin(referrers, member, NULL, err));
+	TRY(store_lists_next(referrers, &batch, &count, err));
+	for (size_t i = 0; i < count && i < REFERRERS_LOOKED; i++) {
+		struct query_leak_path path;
+		uint8_t strength;
+		bool is_above = true;
+
+		TRY(heap_strength(q->heap, batch[i], member, &strength, err));
+		if (strength != STORE_STRONG)
+			continue;
+		TRY(query_leak_path_find(q, batch[i], &path, err));
+		for (size_t k = 0; k < path.count; k++)
+			is_above &= path.nodes[k] != member;
+		if (!path.count || !path.is_strong || !is_above || path.count == 2 * LEAK_PATH_ENDS)
+			continue;
+		path.gap_at += !path.gap;
+		path.nodes[path.count++] = member;
+		TRY(count_path(o, &path, BLAME_STATIC, err));
+	}
+	return HDB_OK;
+}
+
+/* Whom all that refer to the members lead to, if the nearest one is a holder for each. */
+static int look_wider(struct member_owners *o, const struct analysis_suspect *s, size_t looked,
+		      struct hdb_error *err)
+{
+	struct store_lists referrers;
+	const struct member_owner *best = NULL;
+
+	TRY(derive_referrers(o->q->derive, &referrers, err));
+	o->count = o->holder_count = 0;
+	memset(o->list, 0, sizeof(o->list));
+	for (size_t i = 0; i < looked && o->steps < STEPS_MAX; i++) {
+		TRY(count_referrers(o, &referrers, *base_vec_at(&s->members, uint32_t, i), err));
+		if (i % STEP_MEMBERS == 0)
+			TRY(base_step(o->q->work, i, err));
+	}
+	for (size_t i = 0; i < o->count; i++)
+		if (!is_one_each(&o->list[i]) && (!best || o->list[i].count > best->count))
+			best = &o->list[i];
+	if (best)
+		o->list[0] = *best;
+	o->count = best != NULL;
+	return HDB_OK;
+}
+
+/*
+ * The commonest of the nearest owners of a group's members, if it is that of most of them. Where
+ * each member has one of its own (a task that will run it), others that refer to the members are
+ * looked at, too: one object that has them all owns them.
+ */
 static int find_group_owner(struct query *q, const struct analysis_suspect *s,
 			    struct query_leak_owner *owner, struct hdb_error *err)
 {
-	struct member_owner *list = calloc(HOLDERS_MAX, sizeof(*list));
+	struct member_owners *o = calloc(1, sizeof(*o));
 	const struct member_owner *best;
-	size_t count = 0, looked = 0;
-	uint64_t steps = 0;
-	int r = list ? HDB_OK : hdb_fail_memory(err, "owners", HOLDERS_MAX * sizeof(*list));
+	struct member_owner nearest = { .count = 0 };
+	size_t looked = 0;
+	int r = HDB_OK;
 
+	if (!o)
+		return hdb_fail_memory(err, "owners", sizeof(*o));
+	o->q = q;
 	for (; r == HDB_OK && looked < s->members.count && looked < MEMBERS_LOOKED &&
-	       steps < STEPS_MAX;
+	       o->steps < STEPS_MAX;
 	     looked++) {
 		struct query_leak_path path;
-		char name[NAME_MAX_BYTES] = "";
 
 		r = query_leak_path_find(q, *base_vec_at(&s->members, uint32_t, looked), &path,
 					 err);
-		path.is_end_kept = true;
-		steps += path.count + path.gap;
-		if (r == HDB_OK && path.count > 1)
-			r = query_leak_culprit(q, &path, HEAP_NONE, BASE_TEXT(name), err);
-		if (r == HDB_OK && name[0])
-			count_owner(list, &count, name);
+		if (r == HDB_OK)
+			r = count_path(o, &path, BLAME_ARRAY, err);
 		if (r == HDB_OK && looked % STEP_MEMBERS == 0)
 			r = base_step(q->work, looked, err);
 	}
-	best = commonest(list, count);
-	if (r == HDB_OK && best && best->count > looked / 2) {
-		(void)snprintf(owner->name, sizeof(owner->name), "%s", best->name);
-		owner->count = looked == s->count ? best->count : 0;
+	best = commonest(o);
+	if (best)
+		nearest = *best;
+	if (r == HDB_OK && is_one_each(&nearest)) {
+		r = look_wider(o, s, looked, err);
+		best = commonest(o);
+		if (best && best->count > looked / 2)
+			nearest = *best;
 	}
-	free(list);
+	if (r == HDB_OK && nearest.count > looked / 2) {
+		(void)snprintf(owner->name, sizeof(owner->name), "%s", nearest.name);
+		owner->count = looked == s->count ? nearest.count : 0;
+		owner->ix = nearest.holders == 1 ? nearest.ix : HEAP_NONE;
+	}
+	free(o);
 	return r;
 }
 
@@ -452,7 +566,8 @@ int query_leak_blame(struct query *q, const struct analysis_suspect *suspect,
 {
 	const uint32_t end_ix = path_end(suspect);
 
-	*owner = (struct query_leak_owner){ .count = suspect->ix == HEAP_NONE ? 0 : 1 };
+	*owner = (struct query_leak_owner){ .count = suspect->ix == HEAP_NONE ? 0 : 1,
+					    .ix = HEAP_NONE };
 	if (end_ix != HEAP_NONE)
 		TRY(query_leak_path_find(q, end_ix, path, err));
 	if (suspect->ix != HEAP_NONE)

@@ -56,6 +56,7 @@ int query_leak_culprit(struct query *q, const struct query_leak_path *path, uint
 struct query_leak_owner {
 	char name[4096];    /* "com.acme.Cache.entries (static)"; "": nobody is found */
 	uint64_t count;     /* of a group: members that it owns; 0: most of them */
+	uint32_t ix;        /* of a group: the one object that it is; HEAP_NONE: several, or none */
 	bool is_of_members; /* by what the members hold: a thread-local of theirs */
 };
 

@@ -10,7 +10,7 @@
 #include "base/base_text.h"
 #include "heap/threads.h"
 #include "queries/explain/rules.h"
-#include "queries/leaks/leak_parts.h"
+#include "queries/leaks/leak_faults.h"
 #include "queries/leaks/leak_signature.h"
 #include "queries/leaks/leaking.h"
 #include "queries/queries.h"
@@ -53,10 +53,12 @@ static const struct hdb_option_spec options[] = {
 
 static const struct hdb_column columns[] = {
 	{ "suspect", HDB_TYPE_COUNT, "suspect",
-	  "its number, from 1: leaking objects, then leak suspects, the largest first, then known "
-	  "leaks of libraries; null for what several have in common" },
+	  "its number, from 1: leaking objects, then faults that rules of query explain find and "
+	  "leak suspects, the largest first, then known leaks of libraries; null for what several "
+	  "have in common" },
 	{ "kind", HDB_TYPE_TEXT, "kind",
-	  "suspect; point: the accumulation point; path, gap: from a root down to there; member: "
+	  "suspect: what is large, or what a rule of query explain calls a leak, "
+	  "however small; point: the accumulation point; path, gap: from a root down to there; member: "
 	  "of a group; child: by class, what the point dominates immediately; explanation, advice: "
 	  "what a rule of query explain says of the point or of an owner of it, and what to do; "
 	  "element: by class, what these hold, below entries of collections; content: by class, "
@@ -127,13 +129,21 @@ static const struct hdb_column facts[] = {
 	  "not all: the others are only counted" },
 };
 
+/* Who owns a suspect by size, and what a rule says of it. */
+struct known {
+	struct query_leak_owner owner;
+	struct explain_answer answer; /* rule NULL: none says anything */
+};
+
 struct leaks {
 	struct analysis_suspects suspects;
 	struct analysis_leak_sums sums;
-	struct query_leak_path *paths; /* one a suspect */
+	struct query_leak_path *paths; /* one a suspect, as is: */
+	struct known *known;
+	struct base_vec faults; /* struct query_leak_fault: suspects of any size */
 	struct query_report report;
 	struct explain_rules rules;
-	uint64_t first_part; /* number of the first suspect */
+	uint64_t first_part; /* number of the first suspect by size */
 };
 
 /* The headline: what it is, who owns it. Its sentence follows when all else is told. */
@@ -192,35 +202,36 @@ static int add_members(struct query *q, struct query_report *report,
 }
 
 /* The rule that explains a suspect: HDB_OK or HDB_NOTFOUND. */
-static int find_explanation(struct query *q, const struct leaks *l,
-			    const struct query_leak_suspect *about, struct explain_answer *answer,
-			    struct hdb_error *err)
+static int find_explanation(struct query *q, const struct leaks *l, size_t no,
+			    struct explain_answer *answer, struct hdb_error *err)
 {
-	const struct analysis_suspect *s = about->suspect;
+	const struct analysis_suspect *s = &l->suspects.list[no];
+	const struct query_leak_path *path = &l->paths[no];
 	int r = HDB_NOTFOUND;
 
 	if (s->ix != HEAP_NONE)
 		return explain_chain(&q->session, &l->rules,
 				     s->point_ix == HEAP_NONE ? s->ix : s->point_ix, answer, err);
-	/* A group: its largest member, or what most paths to members pass. */
+	/* A group: its largest member, its owner, or what most paths to members pass. */
 	if (s->members.count)
 		r = explain_object(&q->session, &l->rules, *base_vec_at(&s->members, uint32_t, 0),
 				   answer, err);
-	for (size_t i = about->path->count; i-- > 0 && r == HDB_NOTFOUND;)
-		r = explain_object(&q->session, &l->rules, about->path->nodes[i], answer, err);
+	if (r == HDB_NOTFOUND && l->known[no].owner.ix != HEAP_NONE)
+		r = explain_object(&q->session, &l->rules, l->known[no].owner.ix, answer, err);
+	for (size_t i = path->count; i-- > 0 && r == HDB_NOTFOUND;)
+		r = explain_object(&q->session, &l->rules, path->nodes[i], answer, err);
 	return r;
 }
 
 /* What the rules know of the accumulation point or one of its owners: two rows, if they do. */
-static int explain_suspect(struct query *q, struct leaks *l, struct query_leak_suspect *about,
-			   struct explain_answer *answer, struct hdb_error *err)
+static int explain_suspect(struct leaks *l, struct query_leak_suspect *about, struct hdb_error *err)
 {
+	const struct explain_answer *answer = &l->known[about->no].answer;
 	const uint64_t bytes = about->suspect->retained_bytes;
 	struct query_report_row row = query_report_row(&l->report, "explanation");
-	const int r = find_explanation(q, l, about, answer, err);
 
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	if (!answer->rule)
+		return HDB_OK;
 	/* An owner further up holds other things, too; of a group it is no owner. */
 	if (answer->holds[0] && answer->retained_bytes / 2 < bytes) {
 		about->holds = answer->holds;
@@ -238,20 +249,17 @@ static int tell_suspect(struct query *q, struct leaks *l, size_t i, struct hdb_e
 {
 	const struct analysis_suspect *s = &l->suspects.list[i];
 	struct query_report *report = &l->report;
-	struct query_leak_owner owner;
-	struct explain_answer answer;
 	struct query_leak_suspect about = { .suspect = s,
 					    .path = &l->paths[i],
 					    .sums = &l->sums,
 					    .no = i,
 					    .whole_bytes = l->suspects.whole_bytes,
 					    .first_row = report->rows.count,
-					    .owner = &owner };
+					    .owner = &l->known[i].owner };
 
 	report->part = l->first_part + i;
-	TRY(query_leak_blame(q, s, &l->paths[i], &owner, err));
 	TRY(add_suspect(q, l, &about, err));
-	TRY(explain_suspect(q, l, &about, &answer, err));
+	TRY(explain_suspect(l, &about, err));
 	if (s->point_ix != HEAP_NONE)
 		TRY(add_object(q, report, query_report_row(report, "point"), s->point_ix, err));
 	TRY(query_leak_path_rows(q, report, about.path, err));
@@ -263,6 +271,94 @@ static int tell_suspect(struct query *q, struct leaks *l, size_t i, struct hdb_e
 	TRY(add_sentence(q, report, &about, err));
 	if (report->is_brief)
 		report->rows.count = about.first_row + 1;
+	return HDB_OK;
+}
+
+/* ---- faults that rules find: suspects of any size ---- */
+
+/* Who owns the suspects, what rules say of them, and the faults that these do not say. */
+static int find_known(struct query *q, struct leaks *l, struct hdb_error *err)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < l->suspects.count; i++) {
+		struct known *known = &l->known[i];
+		int r;
+
+		TRY(query_leak_blame(q, &l->suspects.list[i], &l->paths[i], &known->owner, err));
+		r = find_explanation(q, l, i, &known->answer, err);
+		if (r < 0)
+			return r;
+		if (r != HDB_OK)
+			known->answer.rule = NULL;
+	}
+	TRY(query_leak_find_faults(q, &l->rules, &l->faults, err));
+	for (size_t i = 0; i < l->faults.count; i++) {
+		const struct query_leak_fault *fault =
+			base_vec_at(&l->faults, struct query_leak_fault, i);
+		size_t said = 0;
+
+		while (said < l->suspects.count && l->known[said].answer.rule != fault->answer.rule)
+			said++;
+		if (said == l->suspects.count)
+			*base_vec_at(&l->faults, struct query_leak_fault, kept++) = *fault;
+	}
+	l->faults.count = kept;
+	return HDB_OK;
+}
+
+/*
+ * A fault is certain, what is only large is not: faults come first, unless the largest suspect
+ * fills half of the heap or is a fault itself.
+ */
+static bool are_faults_first(const struct leaks *l)
+{
+	const struct explain_rule *rule = l->suspects.count ? l->known[0].answer.rule : NULL;
+
+	return !l->suspects.count ||
+	       (l->suspects.list[0].retained_bytes < l->suspects.whole_bytes / 2 &&
+		!(rule && explain_is_fault(rule)));
+}
+
+static int tell_fault(struct query *q, struct leaks *l, struct query_leak_fault *fault,
+		      struct hdb_error *err)
+{
+	struct query_leak_path path = { .count = 0 };
+	struct query_leak_owner owner = { .count = 1, .ix = HEAP_NONE };
+	struct analysis_suspect s = { .ix = fault->answer.ix,
+				      .count = 1,
+				      .point_ix = fault->answer.kept_ix };
+	const struct query_leak_suspect about = { .suspect = &s, .path = &path, .owner = &owner };
+	struct explain_answer *answer = &fault->answer;
+	const size_t first_row = l->report.rows.count;
+	struct query_report_row advice = query_report_row(&l->report, "advice");
+	struct heap_object object;
+	char more[NAME_MAX_BYTES] = "";
+
+	TRY(heap_object(q->heap, s.ix, &object, err));
+	s.class_no = object.class_no;
+	s.shallow_bytes = object.shallow_bytes;
+	s.retained_bytes = answer->retained_bytes;
+	TRY(query_leak_path_find(q, s.point_ix, &path, err));
+	TRY(query_leak_add_keeper(q, answer, err));
+	TRY(add_suspect(q, l, &about, err));
+	if (fault->more)
+		(void)snprintf(more, sizeof(more), "; %" PRIu64 " more like it", fault->more);
+	TRY(query_report_text(
+		&l->report, &base_vec_at(&l->report.rows, struct query_report_row, first_row)->text,
+		err, "%s (%s%s)", answer->says, explain_verdict_name(answer->rule->verdict), more));
+	TRY(query_report_text(&l->report, &advice.text, err, "%s", answer->advice));
+	TRY(query_report_add(&l->report, &advice, err));
+	TRY(query_leak_path_rows(q, &l->report, &path, err));
+	if (l->report.is_brief)
+		l->report.rows.count = first_row + 1;
+	return HDB_OK;
+}
+
+static int tell_faults(struct query *q, struct leaks *l, struct hdb_error *err)
+{
+	for (size_t i = 0; i < l->faults.count; i++, l->report.part++)
+		TRY(tell_fault(q, l, base_vec_at(&l->faults, struct query_leak_fault, i), err));
 	return HDB_OK;
 }
 
@@ -394,7 +490,7 @@ static int add_facts(struct query *q, const struct leaks *l,
 	if (limit.bytes)
 		query_fact(q, "max_heap", limit.bytes);
 	query_fact(q, "out_of_memory", limit.is_out_of_memory);
-	query_fact(q, "suspects", l->suspects.count);
+	query_fact(q, "suspects", l->suspects.count + l->faults.count);
 	if (q->heap->rules_path)
 		query_fact(q, "rules_tried", l->rules.rules.count);
 	add_values_fact(q, l);
@@ -409,8 +505,9 @@ static int find_suspects(struct query *q, struct leaks *l, struct hdb_error *err
 	TRY(heap_load_roots(q->heap, err));
 	TRY(analysis_suspects_find(&q->session, (unsigned)percent, &l->suspects, err));
 	l->paths = calloc(l->suspects.count + 1, sizeof(*l->paths));
-	if (!l->paths)
-		return hdb_fail_memory(err, "paths", l->suspects.count * sizeof(*l->paths));
+	l->known = calloc(l->suspects.count + 1, sizeof(*l->known));
+	if (!l->paths || !l->known)
+		return hdb_fail_memory(err, "paths", l->suspects.count * sizeof(*l->known));
 	return analysis_leak_sums_count(&q->session, &l->suspects, &l->sums, err);
 }
 
@@ -447,10 +544,16 @@ static int tell_all(struct query *q, struct leaks *l, struct query_leaking_count
 	l->report.part = 1;
 	if ((r = query_leaking_tell(leaking, &l->report, false, counts, err)) != HDB_OK)
 		goto out;
+	if ((r = find_known(q, l, err)) != HDB_OK)
+		goto out;
+	if (are_faults_first(l) && (r = tell_faults(q, l, err)) != HDB_OK)
+		goto out;
 	l->first_part = l->report.part;
 	if ((r = tell_suspects(q, l, err)) != HDB_OK)
 		goto out;
 	l->report.part = l->first_part + l->suspects.count;
+	if (!are_faults_first(l) && (r = tell_faults(q, l, err)) != HDB_OK)
+		goto out;
 	r = query_leaking_tell(leaking, &l->report, true, counts, err);
 out:
 	query_leaking_release(leaking);
@@ -496,6 +599,8 @@ static void close_leaks(struct query *q)
 	analysis_leak_sums_release(&l->sums);
 	query_report_release(&l->report);
 	explain_rules_release(&l->rules);
+	base_vec_release(&l->faults);
+	free(l->known);
 	free(l->paths);
 }
 
