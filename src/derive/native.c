@@ -18,9 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Blocks between two looks at the cancel flag. */
-#define STEP_BLOCKS 16u
-
 /* A class whose instances say that native memory belongs to an object. */
 struct native_rule {
 	const char *class_name; /* subclasses too */
@@ -204,8 +201,10 @@ static int choose_classes(struct finder *f, bool *any, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int look_at_block(struct finder *f, const struct heap_block *block, struct hdb_error *err)
+static int look_at_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
+	struct finder *f = ctx;
+
 	for (uint32_t i = 0; i < block->count; i++) {
 		const unsigned rule = f->rule_of[block->class_no[i]];
 
@@ -223,8 +222,7 @@ int derive_native_sizes(struct derive *derive, enum derive_native_kind kind, str
 	const bool is_ahat = derive->heap->layout.model == HDB_SIZES_AHAT;
 	struct finder f = { .heap = derive->heap, .out = out };
 	const bool was_filtered = heap_show_all(derive->heap);
-	struct heap_block *block = NULL;
-	bool any = false, has;
+	bool any = false;
 	int r = heap_load_classes(derive->heap, err);
 
 	f.is_registered =
@@ -234,31 +232,16 @@ int derive_native_sizes(struct derive *derive, enum derive_native_kind kind, str
 	r = choose_classes(&f, &any, err);
 	if (r != HDB_OK || !any)
 		goto out;
-	block = malloc(sizeof(*block));
-	if (!block) {
-		r = hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	r = heap_each_block_of(f.heap, &(struct heap_pass){ derive->work, f.rule_of },
+			       look_at_block, &f, err);
+	if (r != HDB_OK)
 		goto out;
-	}
-	for (uint32_t b = 0; b < heap_block_count(f.heap); b++) {
-		if ((r = heap_block_has(f.heap, b, f.rule_of, &has, err)) != HDB_OK)
-			goto out;
-		if (has && (r = heap_read_block(f.heap, b, block, err)) != HDB_OK)
-			goto out;
-		if (has && (r = look_at_block(&f, block, err)) != HDB_OK)
-			goto out;
-		if (b % STEP_BLOCKS)
-			continue;
-		r = base_step(derive->work, (uint64_t)b * STORE_BLOCK_OBJECTS, err);
-		if (r != HDB_OK)
-			goto out;
-	}
 	if ((r = add_sessions(&f, err)) != HDB_OK)
 		goto out;
 	join(out);
 out:
 	derive->heap->filter.is_on = was_filtered;
 	base_vec_release(&f.segments);
-	free(block);
 	free(f.rule_of);
 	return r;
 }

@@ -621,17 +621,29 @@ int heap_read_block_of(struct heap *heap, uint32_t block_no, const uint8_t *is_w
 int heap_each_block(struct heap *heap, struct base_work *work, heap_look look, void *ctx,
 		    struct hdb_error *err)
 {
+	return heap_each_block_of(heap, &(struct heap_pass){ .work = work }, look, ctx, err);
+}
+
+int heap_each_block_of(struct heap *heap, const struct heap_pass *blocks, heap_look look, void *ctx,
+		       struct hdb_error *err)
+{
 	struct heap_block *block = malloc(sizeof(*block));
 	int r = block ? HDB_OK : heap_fail_memory(heap, "a block of objects", sizeof(*block), err);
 
 	if (r < 0)
 		goto out;
 	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
-		if ((r = heap_read_block(heap, b, block, err)) < 0)
+		bool has = true;
+
+		if (blocks->is_wanted &&
+		    (r = heap_block_has(heap, b, blocks->is_wanted, &has, err)) < 0)
 			goto out;
-		if ((r = look(ctx, block, err)) != HDB_OK)
+		if (has && (r = heap_read_block(heap, b, block, err)) < 0)
 			goto out;
-		if (work && (r = base_step(work, block->first_ix, err)) < 0)
+		if (has && (r = look(ctx, block, err)) != HDB_OK)
+			goto out;
+		if (blocks->work &&
+		    (r = base_step(blocks->work, (uint64_t)b * STORE_BLOCK_OBJECTS, err)) < 0)
 			goto out;
 	}
 out:

@@ -274,6 +274,16 @@ typedef int (*heap_look)(void *ctx, const struct heap_block *block, struct hdb_e
 int heap_each_block(struct heap *heap, struct base_work *work, heap_look look, void *ctx,
 		    struct hdb_error *err);
 
+/* Blocks that a pass looks at. */
+struct heap_pass {
+	struct base_work *work;   /* NULL: base_step is not called */
+	const uint8_t *is_wanted; /* by class number: those with such objects; NULL: all */
+};
+
+/* The same with only some of the blocks. */
+int heap_each_block_of(struct heap *heap, const struct heap_pass *blocks, heap_look look, void *ctx,
+		       struct hdb_error *err);
+
 /*
  * The class numbers of a block alone, of all objects whatever the filter: the rest of *out, but for
  * first_ix and count, is undefined. A third of the time. HDB_ECORRUPT: a number is none of a class.

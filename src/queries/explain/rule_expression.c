@@ -481,7 +481,9 @@ static int count_instances(struct scan *s, const char *classes, const char *text
 		any |= n.is_wanted[no];
 	}
 	if (any)
-		r = heap_each_block(session->heap, session->work, count_block, &n, s->err);
+		r = heap_each_block_of(session->heap,
+				       &(struct heap_pass){ session->work, n.is_wanted },
+				       count_block, &n, s->err);
 	free(n.is_wanted);
 	return r;
 }

@@ -485,21 +485,24 @@ int explain_chain(const struct session *session, const struct explain_rules *rul
 
 /* ---- all objects that rules may be about ---- */
 
+/* What of a class's objects may be a candidate. */
+enum wanted { WANTED_NOTHING, WANTED_LARGE, WANTED_ALL };
+
 struct candidates {
 	const struct session *session;
-	const struct explain_rules *rules;
+	uint8_t *wanted; /* by class number */
 	uint64_t least_bytes;
 	struct base_vec *out;
 };
 
-/* Whether any rule of a class finds faults. */
-static bool finds_faults(const struct explain_rules *rules, uint32_t class_no)
+/* WANTED_ALL if a rule of a class finds faults. */
+static enum wanted wanted_of(const struct explain_rules *rules, uint32_t class_no, bool any_large)
 {
 	for (uint32_t i = rules->first[class_no]; i < rules->first[class_no + 1]; i++)
 		if (explain_is_fault(base_vec_at(&rules->rules, struct explain_rule,
 						 *base_vec_at(&rules->list, uint32_t, i))))
-			return true;
-	return false;
+			return WANTED_ALL;
+	return any_large && explain_has_rules(rules, class_no) ? WANTED_LARGE : WANTED_NOTHING;
 }
 
 static int add_candidates(void *ctx, const struct heap_block *block, struct hdb_error *err)
@@ -508,14 +511,14 @@ static int add_candidates(void *ctx, const struct heap_block *block, struct hdb_
 
 	for (uint32_t i = 0; i < block->count; i++) {
 		struct explain_candidate candidate = { .ix = block->first_ix + i };
+		const uint8_t wanted = c->wanted[block->class_no[i]];
 
-		if (block->kind[i] == STORE_CLASS ||
-		    !explain_has_rules(c->rules, block->class_no[i]))
+		if (block->kind[i] == STORE_CLASS || wanted == WANTED_NOTHING)
 			continue;
 		TRY_ERRORS(derive_retained(c->session->derive, candidate.ix,
 					   &candidate.retained_bytes, err));
-		if (candidate.retained_bytes && (finds_faults(c->rules, block->class_no[i]) ||
-						 candidate.retained_bytes >= c->least_bytes))
+		if (candidate.retained_bytes &&
+		    (wanted == WANTED_ALL || candidate.retained_bytes >= c->least_bytes))
 			TRY(base_vec_push(c->out, &candidate, sizeof(candidate), err));
 	}
 	return HDB_OK;
@@ -533,9 +536,18 @@ static int compare_candidates(const void *a, const void *b)
 int explain_candidates(const struct session *session, const struct explain_rules *rules,
 		       uint64_t least_bytes, struct base_vec *out, struct hdb_error *err)
 {
-	struct candidates c = { session, rules, least_bytes, out };
+	struct heap *heap = session->heap;
+	struct candidates c = { session, calloc((size_t)heap->class_count + 1, 1), least_bytes,
+				out };
+	int r;
 
-	TRY(heap_each_block(session->heap, session->work, add_candidates, &c, err));
+	if (!c.wanted)
+		return hdb_fail_memory(err, "classes of rules", heap->class_count);
+	for (uint32_t no = 0; no < heap->class_count; no++)
+		c.wanted[no] = (uint8_t)wanted_of(rules, no, least_bytes != UINT64_MAX);
+	r = heap_each_block_of(heap, &(struct heap_pass){ session->work, c.wanted }, add_candidates,
+			       &c, err);
+	free(c.wanted);
 	base_vec_sort(out, sizeof(struct explain_candidate), compare_candidates);
-	return HDB_OK;
+	return r;
 }

@@ -137,7 +137,7 @@ struct explain_candidate {
 /*
  * All reachable objects that rules may be about and that retain at least so many bytes, and those
  * of classes of which rules find faults, whatever they retain; the largest first. All of them: the
- * caller cuts them. struct explain_candidate.
+ * caller cuts them. UINT64_MAX: the latter only. struct explain_candidate.
  */
 int explain_candidates(const struct session *session, const struct explain_rules *rules,
 		       uint64_t least_bytes, struct base_vec *out, struct hdb_error *err);

@@ -1,5 +1,5 @@
 /*
- * queries/leaks/leak_faults.c - faults that rules find, however little they retain: connections that
+ * queries/leaks/leak_faults.c - leaks that rules find, whatever they retain: connections that
  * are not returned, buffers and timers that are not released, class loaders that should be gone.
  */
 #include "queries/leaks/leak_faults.h"

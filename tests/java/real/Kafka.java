@@ -36,7 +36,8 @@ public class Kafka {
 		try (var out = Files.newBufferedWriter(file)) {
 			p.store(out, null);
 		}
-		StorageTool.execute(new String[] { "format", "-t", Uuid.randomUuid().toString(), "-c", file.toString() },
+		String id = Uuid.randomUuid().toString();
+		StorageTool.execute(new String[] { "format", "-t", id, "-c", file.toString() },
 			new java.io.PrintStream(java.io.OutputStream.nullOutputStream()));
 		var server = new KafkaRaftServer(KafkaConfig.fromProps(p, false), Time.SYSTEM);
 		server.startup();
@@ -44,8 +45,9 @@ public class Kafka {
 	}
 
 	static KafkaProducer<byte[], byte[]> send(int orders, int linger) {
-		var producer = new KafkaProducer<byte[], byte[]>(Map.of("bootstrap.servers", SERVER, "linger.ms", linger,
-			"batch.size", linger > 0 ? 16 << 20 : 16384), new ByteArraySerializer(), new ByteArraySerializer());
+		var bytes = new ByteArraySerializer();
+		var producer = new KafkaProducer<>(Map.of("bootstrap.servers", SERVER, "linger.ms", linger,
+			"batch.size", linger > 0 ? 16 << 20 : 16384), bytes, bytes);
 		for (int i = 0; i < orders; i++)
 			producer.send(new ProducerRecord<>("orders", new byte[1000]));
 		return producer;
@@ -53,9 +55,10 @@ public class Kafka {
 
 	static void consumer(int perPoll) {
 		send(20_000, 0).close();
-		var consumer = new KafkaConsumer<byte[], byte[]>(Map.of("bootstrap.servers", SERVER, "group.id", "shop",
-			"auto.offset.reset", "earliest", "max.poll.records", perPoll, "fetch.max.bytes", 50 << 20,
-			"max.partition.fetch.bytes", 20 << 20), new ByteArrayDeserializer(), new ByteArrayDeserializer());
+		var bytes = new ByteArrayDeserializer();
+		var consumer = new KafkaConsumer<>(Map.of("bootstrap.servers", SERVER, "group.id", "shop",
+			"auto.offset.reset", "earliest", "max.poll.records", perPoll,
+			"fetch.max.bytes", 50 << 20, "max.partition.fetch.bytes", 20 << 20), bytes, bytes);
 		consumer.subscribe(List.of("orders"));
 		int seen = 0;
 		while (seen < Math.min(perPoll, 20_000))

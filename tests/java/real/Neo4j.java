@@ -15,7 +15,8 @@ public class Neo4j {
 	static final int ORDERS = 30_000, EACH = 1000;
 
 	public static void main(String[] args) throws Exception {
-		var service = new DatabaseManagementServiceBuilder(Files.createTempDirectory(Path.of("").toAbsolutePath(), "neo4j"))
+		Path folder = Files.createTempDirectory(Path.of("").toAbsolutePath(), "neo4j");
+		var service = new DatabaseManagementServiceBuilder(folder)
 			.setConfig(GraphDatabaseSettings.pagecache_memory, 16L << 20).build();
 		var database = service.database("neo4j");
 		boolean commits = args[1].equals("ok");

@@ -29,13 +29,15 @@ public class Rabbit {
 			var frame = Frame.readFrom(in, 1 << 20);
 			if (frame == null || frame.type != 1)
 				continue;
-			var method = AMQImpl.readMethodFrom(new DataInputStream(new ByteArrayInputStream(frame.getPayload())));
+			var bytes = new ByteArrayInputStream(frame.getPayload());
+			var method = AMQImpl.readMethodFrom(new DataInputStream(bytes));
 			if (method instanceof AMQImpl.Connection.StartOk)
 				write(out, 0, new AMQImpl.Connection.Tune(10, 131072, 0));
 			else if (method instanceof AMQImpl.Connection.Open)
 				write(out, 0, new AMQImpl.Connection.OpenOk(""));
 			else if (method instanceof AMQImpl.Channel.Open)
-				write(out, frame.channel, new AMQImpl.Channel.OpenOk(LongStringHelper.asLongString("")));
+				write(out, frame.channel,
+					new AMQImpl.Channel.OpenOk(LongStringHelper.asLongString("")));
 			else if (method instanceof AMQImpl.Confirm.Select)
 				write(out, frame.channel, new AMQImpl.Confirm.SelectOk());
 			else if (method instanceof AMQImpl.Basic.Publish && ++published % 100 == 0 && confirms)

@@ -23,7 +23,8 @@ public class Spark {
 		var numbers = spark.parallelize(IntStream.range(0, 2000).boxed().toList(), 4);
 		for (int i = 0; i < 10; i++) {
 			if (args[1].startsWith("cache")) {
-				var orders = numbers.map(n -> new Order(n, new byte[1000])).persist(StorageLevel.MEMORY_ONLY());
+				var orders = numbers.map(n -> new Order(n, new byte[1000]))
+					.persist(StorageLevel.MEMORY_ONLY());
 				orders.count();
 				kept.add(orders);
 				if (args[1].endsWith("ok"))
