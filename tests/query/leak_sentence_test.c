@@ -60,7 +60,7 @@ static const struct {
 	  "connections are not closed, or held for long. Kept by Two.pool (static). (leak)" },
 	/* the connections that were taken are somewhere else */
 	{ THREE "static a.Two.pool =" HIKARI ";"
-	  "static a.One.taken = a.HikariProxyConnection{poolEntry=$e}",
+		"static a.One.taken = a.HikariProxyConnection{poolEntry=$e}",
 	  "All 10 connections of HikariCP's pool shop exist, and 3 threads wait for one: "
 	  "connections are not closed, or held for long. Kept by One.taken (static). (leak)" },
 	/* unless one holds half of the heap */
