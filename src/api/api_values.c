@@ -80,60 +80,28 @@ int hdb_is_string(struct hdb *db, uint32_t ix)
 	return db && ix < db->heap->object_count && heap_is_string(db->heap, ix);
 }
 
-/* Adds a unit; *half keeps the first half of a pair. False: it does not fit.
- */
-static bool put_unit(char **p, const char *end, uint32_t unit, uint32_t *half)
-{
-	uint32_t code = unit;
-	char *next;
-
-	assert(*p <= end);
-	if (*half && unit >= 0xdc00 && unit <= 0xdfff) {
-		code = 0x10000 + ((*half - 0xd800) << 10) + (unit - 0xdc00);
-	} else if (*half) {
-		next = heap_put_utf8(*p, end, 0xfffd);
-		if (!next)
-			return false;
-		*p = next;
-	}
-	*half = 0;
-	if (code >= 0xd800 && code <= 0xdbff) {
-		*half = code;
-		return true;
-	}
-	if (code >= 0xdc00 && code <= 0xdfff)
-		code = 0xfffd;
-	next = heap_put_utf8(*p, end, code);
-	if (next)
-		*p = next;
-	return next != NULL;
-}
-
 /* The text of a char[] or byte[]; HDB_NOTFOUND for other arrays. */
 static int array_text(struct hdb *db, uint32_t ix, struct heap_utf8 *out, struct hdb_error *err)
 {
-	const char *end = out->buf + out->size - 1;
+	struct heap_utf16 to = { .p = out->buf, .end = out->buf + out->size - 1 };
 	uint64_t bits[CHUNK];
 	struct heap_slice slice = { .bits = bits, .room = CHUNK, .done = CHUNK };
-	bool fits = true, is_text = true;
-	uint32_t half = 0;
-	char *p = out->buf;
+	bool is_text = true;
 
-	for (uint64_t from = 0; fits && is_text && slice.done == CHUNK; from += CHUNK) {
+	for (uint64_t from = 0; !to.is_full && is_text && slice.done == CHUNK; from += CHUNK) {
 		TRY(heap_elements(db->heap, ix, from, &slice, err));
 		if (slice.type != HPROF_CHAR && slice.type != HPROF_BYTE)
 			return HDB_NOTFOUND;
-		for (uint64_t i = 0; fits && is_text && i < slice.done; i++) {
+		for (uint64_t i = 0; !to.is_full && is_text && i < slice.done; i++) {
 			is_text = slice.type == HPROF_CHAR || (bits[i] >= 0x20 && bits[i] <= 0x7e);
-			fits = !is_text || put_unit(&p, end, (uint32_t)bits[i], &half);
+			if (is_text)
+				heap_put_utf16(&to, (uint32_t)bits[i]);
 		}
 	}
-	if (half)
-		(void)put_unit(&p, end, ' ', &half);
-	assert(p <= end);
-	*p = '\0';
-	out->used = (size_t)(p - out->buf);
-	out->is_whole = fits;
+	out->is_whole = !to.is_full;
+	heap_end_utf16(&to);
+	*to.p = '\0';
+	out->used = (size_t)(to.p - out->buf);
 	return HDB_OK;
 }
 

@@ -413,11 +413,9 @@ int base_pack_put_group(struct pack_writer *w, const uint64_t *values, unsigned 
 {
 	struct base_vec *out = w->out;
 	uint8_t *h;
-	const int r = base_vec_reserve(out, GROUP_MAX, 1, err);
 
 	assert(n > 0 && n <= PACK_GROUP);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_vec_reserve(out, GROUP_MAX, 1, err));
 	store32((uint8_t *)out->data + w->start + 4 + (size_t)w->group++ * 4,
 		(uint32_t)(out->count - w->start));
 	h = (uint8_t *)out->data + out->count;

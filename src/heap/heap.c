@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/debug.h"
 #include "base/pipeline.h"
+#include "base/search.h"
 #include "heap/known.h"
 #include "layout/layout.h"
 
@@ -282,6 +283,7 @@ out:
 static int find_block(struct heap *heap, uint64_t id, struct store_ids **out, struct hdb_error *err)
 {
 	uint32_t low = 0, high = heap_block_count(heap);
+	struct base_search search;
 
 	TRY_ERRORS(load_directory(heap, err));
 	if (!high || id < heap->blocks.first_ids[0])
@@ -292,16 +294,19 @@ static int find_block(struct heap *heap, uint64_t id, struct store_ids **out, st
 		low = heap->blocks.found_block;
 	if (low + 1 < high && id < heap->blocks.first_ids[low + 1])
 		high = low + 1;
-	while (high - low > 1) {
-		const uint32_t mid = low + (high - low) / 2;
+	search = (struct base_search){ .low = low + 1, .high = high };
+	while (base_search_next(&search))
+		base_search_step(&search, heap->blocks.first_ids[search.mid] <= id);
+	heap->blocks.found_block = (uint32_t)search.low - 1;
+	return ids_block(heap, heap->blocks.found_block, out, err);
+}
 
-		if (heap->blocks.first_ids[mid] <= id)
-			low = mid;
-		else
-			high = mid;
-	}
-	heap->blocks.found_block = low;
-	return ids_block(heap, low, out, err);
+/* An index that was looked up for an identifier. */
+static int check_found(const struct heap *heap, uint64_t id, uint32_t ix, struct hdb_error *err)
+{
+	return ix < heap->object_count ?
+		       HDB_OK :
+		       store_damaged(heap->store, STORE_IDS, id, "index out of range", err);
 }
 
 int heap_find(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *err)
@@ -314,29 +319,20 @@ int heap_find(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *er
 	if (i == UINT32_MAX)
 		return HDB_NOTFOUND;
 	*ix = block->first_ix + i;
-	return *ix < heap->object_count ?
-		       HDB_OK :
-		       store_damaged(heap->store, STORE_IDS, id, "index out of range", err);
+	return check_found(heap, id, *ix, err);
 }
 
 int heap_find_before(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *err)
 {
+	struct base_search search;
 	struct store_ids *block;
-	uint32_t low = 0, high;
 
 	TRY(find_block(heap, id, &block, err));
-	for (high = block->count; high - low > 1;) {
-		const uint32_t mid = low + (high - low) / 2;
-
-		if (store_ids_get(block, mid) <= id)
-			low = mid;
-		else
-			high = mid;
-	}
-	*ix = block->first_ix + low;
-	return *ix < heap->object_count ?
-		       HDB_OK :
-		       store_damaged(heap->store, STORE_IDS, id, "index out of range", err);
+	search = base_search_in(block->count);
+	while (base_search_next(&search))
+		base_search_step(&search, store_ids_get(block, (uint32_t)search.mid) <= id);
+	*ix = block->first_ix + (search.low ? (uint32_t)search.low - 1 : 0);
+	return check_found(heap, id, *ix, err);
 }
 
 int heap_id(struct heap *heap, uint32_t ix, uint64_t *id, struct hdb_error *err)
@@ -680,13 +676,11 @@ int heap_read_classes(struct heap *heap, uint32_t block_no, struct heap_block *o
 int heap_read_heaps(struct heap *heap, uint32_t block_no, uint32_t *out, struct hdb_error *err)
 {
 	struct store_objects *block;
-	const int r = objects_block(heap, block_no, &block, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(objects_block(heap, block_no, &block, err));
 	for (uint32_t i = 0; i < block->count; i++)
 		out[i] = heap_of(block, i);
-	return r;
+	return HDB_OK;
 }
 
 int heap_block_has(struct heap *heap, uint32_t block_no, const uint8_t *is_wanted, bool *has,
@@ -709,12 +703,10 @@ int heap_block_has(struct heap *heap, uint32_t block_no, const uint8_t *is_wante
 int heap_read_offsets(struct heap *heap, uint32_t block_no, uint64_t *out, struct hdb_error *err)
 {
 	struct store_objects *block;
-	const int r = objects_block(heap, block_no, &block, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(objects_block(heap, block_no, &block, err));
 	store_objects_offsets(block, out);
-	return r;
+	return HDB_OK;
 }
 
 void heap_references(struct heap *heap, struct store_lists *out)

@@ -359,6 +359,15 @@ int heap_each_count(struct heap *heap,
 
 /* ---- classes ---- */
 
+/* Reads a table of records whole, whose number was checked. */
+struct heap_records {
+	void *records; /* has room for them */
+	size_t size;   /* of each */
+	uint64_t count;
+};
+int heap_read_records(struct heap *heap, enum store_table table, const struct heap_records *to,
+		      struct hdb_error *err);
+
 /* Reads the classes if they are not yet read; most functions do it themselves. */
 int heap_load_classes(struct heap *heap, struct hdb_error *err);
 

@@ -31,11 +31,30 @@ static int count_classes(struct heap *heap, struct hdb_error *err)
 	return store_fail(heap->store, &why, err);
 }
 
+int heap_read_records(struct heap *heap, enum store_table table, const struct heap_records *to,
+		      struct hdb_error *err)
+{
+	for (uint64_t done = 0; done < to->count;) {
+		struct store_block block;
+		int r = store_block(heap->store, table, done, &block, err);
+
+		if (r == HDB_NOTFOUND ||
+		    (r == HDB_OK && (block.item_count > to->count - done || !block.item_count ||
+				     block.size != (uint64_t)block.item_count * to->size)))
+			r = store_damaged(heap->store, table, done, "impossible size", err);
+		if (r < 0)
+			return r;
+		memcpy((char *)to->records + done * to->size, block.data, block.size);
+		done += block.item_count;
+	}
+	return HDB_OK;
+}
+
 int heap_load_classes(struct heap *heap, struct hdb_error *err)
 {
 	const size_t n = heap->class_count;
 	struct store_class *classes;
-	uint64_t done = 0, there;
+	uint64_t there;
 	int found;
 
 	if (heap->classes.records)
@@ -51,20 +70,11 @@ int heap_load_classes(struct heap *heap, struct hdb_error *err)
 	classes = calloc(n + 1, sizeof(*classes));
 	if (!classes)
 		return heap_fail_memory(heap, "classes", n * sizeof(*classes), err);
-	while (done < n) {
-		struct store_block block;
-		int r = store_block(heap->store, STORE_CLASSES, done, &block, err);
-
-		if (r == HDB_NOTFOUND ||
-		    (r == HDB_OK && (block.item_count > n - done || !block.item_count ||
-				     block.size != (uint64_t)block.item_count * sizeof(*classes))))
-			r = store_damaged(heap->store, STORE_CLASSES, done, "impossible size", err);
-		if (r < 0) {
-			free(classes);
-			return r;
-		}
-		memcpy(classes + done, block.data, block.size);
-		done += block.item_count;
+	found = heap_read_records(heap, STORE_CLASSES,
+				  &(struct heap_records){ classes, sizeof(*classes), n }, err);
+	if (found < 0) {
+		free(classes);
+		return found;
 	}
 	for (size_t no = 0; no < n; no++) {
 		const struct store_class *c = &classes[no];

@@ -70,7 +70,7 @@ bool heap_is_orphan(const struct heap *heap, uint32_t ix)
 int heap_load_roots(struct heap *heap, struct hdb_error *err)
 {
 	const size_t words = (size_t)heap->object_count / 64 + 1;
-	uint64_t done = 0, n;
+	uint64_t n;
 	int found, r;
 
 	if (heap->roots.bits)
@@ -84,20 +84,10 @@ int heap_load_roots(struct heap *heap, struct hdb_error *err)
 	if (r < 0)
 		return r;
 	heap->roots.records = heap->roots.big.data;
-	while (done < n) {
-		struct store_block block;
-
-		r = store_block(heap->store, STORE_ROOTS, done, &block, err);
-		if (r == HDB_NOTFOUND ||
-		    (r == HDB_OK &&
-		     (block.item_count > n - done || !block.item_count ||
-		      block.size != (uint64_t)block.item_count * sizeof(*heap->roots.records))))
-			r = store_damaged(heap->store, STORE_ROOTS, done, "impossible size", err);
-		if (r < 0)
-			return r;
-		memcpy(heap->roots.records + done, block.data, block.size);
-		done += block.item_count;
-	}
+	TRY(heap_read_records(
+		heap, STORE_ROOTS,
+		&(struct heap_records){ heap->roots.records, sizeof(*heap->roots.records), n },
+		err));
 	heap->roots.count = n;
 	heap->roots.bits = calloc(words, sizeof(uint64_t));
 	if (!heap->roots.bits)
@@ -138,40 +128,24 @@ const struct store_root *heap_roots_of(const struct heap *heap, uint32_t ix, siz
 
 const char *heap_root_name(uint8_t kind)
 {
-	switch (kind) {
-	case HPROF_ROOT_UNKNOWN:
-		return "unknown";
-	case HPROF_ROOT_JNI_GLOBAL:
-		return "JNI global";
-	case HPROF_ROOT_JNI_LOCAL:
-		return "JNI local";
-	case HPROF_ROOT_JAVA_FRAME:
-		return "Java frame";
-	case HPROF_ROOT_NATIVE_STACK:
-		return "native stack";
-	case HPROF_ROOT_STICKY_CLASS:
-		return "sticky class";
-	case HPROF_ROOT_THREAD_BLOCK:
-		return "thread block";
-	case HPROF_ROOT_MONITOR_USED:
-		return "monitor used";
-	case HPROF_ROOT_THREAD_OBJECT:
-		return "thread object";
-	case HPROF_ROOT_INTERNED_STRING:
-		return "interned string";
-	case HPROF_ROOT_FINALIZING:
-		return "finalizing";
-	case HPROF_ROOT_DEBUGGER:
-		return "debugger";
-	case HPROF_ROOT_REFERENCE_CLEANUP:
-		return "reference cleanup";
-	case HPROF_ROOT_VM_INTERNAL:
-		return "VM internal";
-	case HPROF_ROOT_JNI_MONITOR:
-		return "JNI monitor";
-	case HPROF_ROOT_UNREACHABLE:
-		return "unreachable";
-	default:
-		return "other";
-	}
+	static const char *const names[UINT8_MAX + 1] = {
+		[HPROF_ROOT_UNKNOWN] = "unknown",
+		[HPROF_ROOT_JNI_GLOBAL] = "JNI global",
+		[HPROF_ROOT_JNI_LOCAL] = "JNI local",
+		[HPROF_ROOT_JAVA_FRAME] = "Java frame",
+		[HPROF_ROOT_NATIVE_STACK] = "native stack",
+		[HPROF_ROOT_STICKY_CLASS] = "sticky class",
+		[HPROF_ROOT_THREAD_BLOCK] = "thread block",
+		[HPROF_ROOT_MONITOR_USED] = "monitor used",
+		[HPROF_ROOT_THREAD_OBJECT] = "thread object",
+		[HPROF_ROOT_INTERNED_STRING] = "interned string",
+		[HPROF_ROOT_FINALIZING] = "finalizing",
+		[HPROF_ROOT_DEBUGGER] = "debugger",
+		[HPROF_ROOT_REFERENCE_CLEANUP] = "reference cleanup",
+		[HPROF_ROOT_VM_INTERNAL] = "VM internal",
+		[HPROF_ROOT_JNI_MONITOR] = "JNI monitor",
+		[HPROF_ROOT_UNREACHABLE] = "unreachable",
+	};
+
+	return names[kind] ? names[kind] : "other";
 }

@@ -4,6 +4,7 @@
 #include "heap/known.h"
 
 #include "base/bytes.h"
+#include "base/glob.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -419,30 +420,6 @@ int heap_static_object(struct heap *heap, const char *class_and_field, uint32_t 
 
 /* ---- rows of known classes ---- */
 
-/* Whether `name` is what a row names: equal, or as its one or more "*" allow. */
-static bool is_name(const char *pattern, const char *name)
-{
-	const char *star = NULL, *resume = NULL;
-
-	while (*name) {
-		if (*pattern == '*') {
-			star = pattern++;
-			resume = name;
-		} else if (*pattern == *name) {
-			pattern++;
-			name++;
-		} else if (star) {
-			pattern = star + 1;
-			name = ++resume;
-		} else {
-			return false;
-		}
-	}
-	while (*pattern == '*')
-		pattern++;
-	return !*pattern;
-}
-
 /* The row that names this very class; row HEAP_NONE if there is none. */
 static struct heap_known_row own_row(struct heap *heap, uint32_t class_no,
 				     const struct heap_known_rows *known)
@@ -451,7 +428,7 @@ static struct heap_known_row own_row(struct heap *heap, uint32_t class_no,
 
 	assert(known->name && known->fits);
 	for (uint32_t row = 0; (name = known->name(row)) != NULL; row++)
-		if (is_name(name, class_name) && known->fits(heap, row, class_no))
+		if (base_glob(name, class_name) && known->fits(heap, row, class_no))
 			return (struct heap_known_row){ row + 1, class_no };
 	return (struct heap_known_row){ HEAP_NONE, HEAP_NONE };
 }

@@ -3,6 +3,7 @@
  */
 #include "heap/threads.h"
 
+#include "base/search.h"
 #include "heap/values/text.h"
 #include "heap/values/values.h"
 
@@ -21,38 +22,36 @@ uint64_t heap_thread_count(struct heap *heap)
 	return store_record_count(heap->store, STORE_THREADS);
 }
 
+/* A thread's object is used as an index only after this; `no` is for the message. */
+static int check_thread(struct heap *heap, uint64_t no, const struct store_thread *thread,
+			struct hdb_error *err)
+{
+	return thread->ix == STORE_NONE || thread->ix < heap->object_count ?
+		       HDB_OK :
+		       store_damaged(heap->store, STORE_THREADS, no, "index out of range", err);
+}
+
 int heap_thread(struct heap *heap, uint64_t no, struct store_thread *out, struct hdb_error *err)
 {
-	const int r = store_record(heap->store, STORE_THREADS, no, out, err);
-
-	if (r != HDB_OK)
-		return r;
-	if (out->ix != STORE_NONE && out->ix >= heap->object_count)
-		return store_damaged(heap->store, STORE_THREADS, no, "index out of range", err);
-	return r;
+	TRY(store_record(heap->store, STORE_THREADS, no, out, err));
+	return check_thread(heap, no, out, err);
 }
 
 /* Finds a record by its first member, a u32, in a table that is sorted by it. */
 static int find_serial(struct heap *heap, enum store_table table, uint32_t serial, void *out,
 		       struct hdb_error *err)
 {
-	uint64_t low = 0, high = store_record_count(heap->store, table);
+	struct base_search search = base_search_in(store_record_count(heap->store, table));
 
 	assert(table == STORE_THREADS || table == STORE_TRACES || table == STORE_THREAD_STARTS);
-	while (low < high) {
-		const uint64_t mid = low + (high - low) / 2;
+	while (base_search_next(&search)) {
 		uint32_t found;
-		const int r = store_record(heap->store, table, mid, out, err);
 
-		if (r != HDB_OK)
-			return r;
+		TRY(store_record(heap->store, table, search.mid, out, err));
 		memcpy(&found, out, sizeof(found));
 		if (found == serial)
 			return HDB_OK;
-		if (found < serial)
-			low = mid + 1;
-		else
-			high = mid;
+		base_search_step(&search, found < serial);
 	}
 	return HDB_NOTFOUND;
 }
@@ -60,13 +59,8 @@ static int find_serial(struct heap *heap, enum store_table table, uint32_t seria
 int heap_thread_by_serial(struct heap *heap, uint32_t serial, struct store_thread *out,
 			  struct hdb_error *err)
 {
-	const int r = find_serial(heap, STORE_THREADS, serial, out, err);
-
-	if (r != HDB_OK)
-		return r;
-	if (out->ix != STORE_NONE && out->ix >= heap->object_count)
-		return store_damaged(heap->store, STORE_THREADS, serial, "index out of range", err);
-	return r;
+	TRY(find_serial(heap, STORE_THREADS, serial, out, err));
+	return check_thread(heap, serial, out, err);
 }
 
 bool heap_is_thread(struct heap *heap, uint32_t ix)
@@ -77,45 +71,20 @@ bool heap_is_thread(struct heap *heap, uint32_t ix)
 	       heap_has_superclass(heap, object.class_no, "java.lang.Thread");
 }
 
-/*
- * The character whose first UTF-16 unit is units[*i]; *i is left on its last. Half a pair is
- * U+FFFD.
- */
-static uint32_t next_char(const uint64_t *units, uint64_t count, uint64_t *i)
-{
-	const uint32_t unit = (uint32_t)units[*i];
-
-	assert(*i < count);
-	if (unit < 0xd800 || unit > 0xdfff)
-		return unit;
-	if (unit > 0xdbff || *i + 1 == count || units[*i + 1] < 0xdc00 || units[*i + 1] > 0xdfff)
-		return 0xfffd;
-	(*i)++;
-	return 0x10000 + ((unit - 0xd800) << 10) + ((uint32_t)units[*i] - 0xdc00);
-}
-
 /* A char[] as text, as threads of Java 8 and before have their names. */
 static int char_array_text(struct heap *heap, uint32_t ix, char *buf, size_t size,
 			   struct hdb_error *err)
 {
 	uint64_t bits[CHARS_MAX];
 	struct heap_slice slice = { .bits = bits, .room = CHARS_MAX };
-	const char *end = buf + size - 1;
-	char *p = buf;
-	const int r = heap_elements(heap, ix, 0, &slice, err);
+	struct heap_utf16 to = { .p = buf, .end = buf + size - 1 };
 
 	assert(size > 0);
-	if (r < 0)
-		return r;
-	for (uint64_t i = 0; slice.type == HPROF_CHAR && i < slice.done; i++) {
-		const uint32_t code = next_char(bits, slice.done, &i);
-		char *next = heap_put_utf8(p, end, code ? code : HEAP_C_ZERO);
-
-		if (!next)
-			break;
-		p = next;
-	}
-	*p = '\0';
+	TRY_ERRORS(heap_elements(heap, ix, 0, &slice, err));
+	for (uint64_t i = 0; slice.type == HPROF_CHAR && i < slice.done; i++)
+		heap_put_utf16(&to, bits[i] ? (uint32_t)bits[i] : HEAP_C_ZERO);
+	heap_end_utf16(&to);
+	*to.p = '\0';
 	return HDB_OK;
 }
 
@@ -229,11 +198,9 @@ int heap_frame_text(struct heap *heap, const struct store_frame *frame, char *bu
 		    struct hdb_error *err)
 {
 	char class[NAME_MAX_BYTES] = "", method[NAME_MAX_BYTES] = "", source[NAME_MAX_BYTES] = "";
-	int r = heap_text(heap, frame->class_text, class, sizeof(class), err);
 
 	assert(size > 0);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_text(heap, frame->class_text, class, sizeof(class), err));
 	TRY_ERRORS(heap_text(heap, frame->method_text, method, sizeof(method), err));
 	TRY_ERRORS(heap_text(heap, frame->source_text, source, sizeof(source), err));
 	for (char *p = class; *p; p++)

@@ -150,11 +150,9 @@ static int ring_index(struct heap *heap, const struct heap_collection *c, const 
 static int size_of_ring(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
 {
 	uint64_t first, last = 0;
-	int r = ring_index(heap, c, c->inner->first, &first, err);
 
 	assert(c->inner->first && c->inner->last);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(ring_index(heap, c, c->inner->first, &first, err));
 	TRY_ERRORS(ring_index(heap, c, c->inner->last, &last, err));
 	set_size(c, (int64_t)(last >= first ? last - first : last + c->array_length - first),
 		 c->array_length);
@@ -417,11 +415,9 @@ static int open_part(struct heap *heap, const struct heap_collection *c, uint64_
 	uint64_t bits;
 	struct heap_slice slice = { .bits = &bits, .room = 1 };
 	uint32_t ix;
-	int r = heap_elements(heap, c->array_ix, no, &slice, err);
 
 	assert(no < c->array_length);
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_elements(heap, c->array_ix, no, &slice, err));
 	TRY(slice.done && slice.type == HPROF_OBJECT && bits ? heap_find(heap, bits, &ix, err) :
 							       HDB_NOTFOUND);
 	TRY(open_plain(heap, ix, part, err));
@@ -456,7 +452,6 @@ static int add_parts(struct heap *heap, struct heap_collection *c, struct hdb_er
 int heap_collection_open(struct heap *heap, uint32_t ix, struct heap_collection *c,
 			 struct hdb_error *err)
 {
-
 	TRY(open_plain(heap, ix, c, err));
 	return c->inner && c->inner->shape == HEAP_PARTS ? add_parts(heap, c, err) : HDB_OK;
 }

@@ -3,6 +3,8 @@
  */
 #include "heap/values/binder.h"
 
+#include "base/search.h"
+
 #include "heap/known.h"
 
 #include <assert.h>
@@ -22,21 +24,19 @@ static bool ends_with(const char *text, const char *suffix)
 	return size > end && strcmp(text + size - end, suffix) == 0;
 }
 
-bool heap_value_binder(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
-		       size_t size)
+bool heap_value_binder(const struct heap_shown *o, char *buf, size_t size)
 {
 	char descriptor[NAME_MAX_BYTES], stub[NAME_MAX_BYTES + 8];
 	struct heap_object object;
 	uint32_t text;
 
-	(void)value;
-	if (heap_path_object(heap, ix, "mDescriptor", &text, NULL) != HDB_OK ||
-	    heap_string(heap, text, descriptor, sizeof(descriptor), NULL) != HDB_OK ||
-	    !descriptor[0] || heap_object(heap, ix, &object, NULL) != HDB_OK)
+	if (heap_path_object(o->heap, o->ix, "mDescriptor", &text, NULL) != HDB_OK ||
+	    heap_string(o->heap, text, descriptor, sizeof(descriptor), NULL) != HDB_OK ||
+	    !descriptor[0] || heap_object(o->heap, o->ix, &object, NULL) != HDB_OK)
 		return false;
 	(void)snprintf(stub, sizeof(stub), "%s$Stub", descriptor);
 	(void)snprintf(buf, size, "binder %s (%s)",
-		       heap_has_superclass(heap, object.class_no, stub) ? "stub" : "token",
+		       heap_has_superclass(o->heap, object.class_no, stub) ? "stub" : "token",
 		       descriptor);
 	return true;
 }
@@ -103,32 +103,26 @@ out:
 	free(block);
 }
 
-bool heap_value_binder_proxy(struct heap *heap, uint32_t ix, const struct heap_value *value,
-			     char *buf, size_t size)
+bool heap_value_binder_proxy(const struct heap_shown *o, char *buf, size_t size)
 {
-	size_t low = 0, high;
+	struct base_search search;
 	const struct heap_binder_proxy *proxy;
 	const char *name;
 
-	(void)value;
-	if (!heap->values.has_binder_proxies)
-		load_proxies(heap);
-	high = heap->values.binder_proxies.count;
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (base_vec_at(&heap->values.binder_proxies, struct heap_binder_proxy, middle)
-			    ->remote_ix < ix)
-			low = middle + 1;
-		else
-			high = middle;
+	if (!o->heap->values.has_binder_proxies)
+		load_proxies(o->heap);
+	search = base_search_in(o->heap->values.binder_proxies.count);
+	while (base_search_next(&search)) {
+		proxy = base_vec_at(&o->heap->values.binder_proxies, struct heap_binder_proxy,
+				    search.mid);
+		base_search_step(&search, proxy->remote_ix < o->ix);
 	}
-	if (low == heap->values.binder_proxies.count)
+	if (search.low == o->heap->values.binder_proxies.count)
 		return false;
-	proxy = base_vec_at(&heap->values.binder_proxies, struct heap_binder_proxy, low);
-	if (proxy->remote_ix != ix)
+	proxy = base_vec_at(&o->heap->values.binder_proxies, struct heap_binder_proxy, search.low);
+	if (proxy->remote_ix != o->ix)
 		return false;
-	name = heap_class_name(heap, proxy->class_no);
+	name = heap_class_name(o->heap, proxy->class_no);
 	(void)snprintf(buf, size, "for %.*s", (int)(strlen(name) - strlen(proxy_suffix)), name);
 	return true;
 }

@@ -6,7 +6,7 @@
 #ifndef HEAP_VALUES_BINDER_H
 #define HEAP_VALUES_BINDER_H
 
-#include "heap/values/values.h"
+#include "heap/values/value_text.h"
 
 /* A remote object, and the generated class by which the program calls it. */
 struct heap_binder_proxy {
@@ -19,15 +19,13 @@ struct heap_binder_proxy {
  * A Binder with a descriptor: "binder stub (INTERFACE)" if it is of the class that is generated for
  * the interface, else "binder token (DESCRIPTOR)".
  */
-bool heap_value_binder(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
-		       size_t size);
+bool heap_value_binder(const struct heap_shown *o, char *buf, size_t size);
 
 /*
  * A BinderProxy: "for INTERFACE", by the class INTERFACE$Stub$Proxy of the object that has it as
  * mRemote. The first one takes a pass over the blocks that have objects of such classes.
  */
-bool heap_value_binder_proxy(struct heap *heap, uint32_t ix, const struct heap_value *value,
-			     char *buf, size_t size);
+bool heap_value_binder_proxy(const struct heap_shown *o, char *buf, size_t size);
 
 /*
  * An array that ART has written for a class's own memory: "$classOverhead of CLASS"; else buf is

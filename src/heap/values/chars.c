@@ -31,59 +31,33 @@ static uint32_t unit_at(const struct heap_chars *c, const uint8_t *p, uint64_t i
 	return c->is_little ? load16(p + 2 * i) : be16(p + 2 * i);
 }
 
-/* Puts one unit; the first of a pair waits in *high. NULL: no more room. */
-static char *put_unit(char *p, const char *end, uint32_t unit, uint32_t *high)
-{
-	const uint32_t first = *high;
-
-	*high = 0;
-	if (first && unit >= 0xdc00 && unit < 0xe000)
-		return heap_put_utf8(p, end, 0x10000 + ((first - 0xd800) << 10) + (unit - 0xdc00));
-	if (first)
-		p = heap_put_utf8(p, end, 0xfffd);
-	if (!p)
-		return NULL;
-	if (unit >= 0xd800 && unit < 0xdc00) {
-		*high = unit;
-		return p;
-	}
-	return heap_put_utf8(p, end, unit >= 0xdc00 && unit < 0xe000 ? 0xfffd : unit);
-}
-
 int heap_chars_utf8(struct base_view *view, const struct heap_chars *c, struct heap_utf8 *out,
 		    struct hdb_error *err)
 {
-	const char *end = out->buf + out->size - 1;
-	char *p = out->buf, *next = out->buf;
-	uint32_t high = 0;
+	struct heap_utf16 to = { .p = out->buf, .end = out->buf + out->size - 1 };
 
 	assert(out->size > 0);
-	*p = '\0';
+	*out->buf = '\0';
 	out->used = 0;
 	out->units = c->count;
 	out->is_whole = false;
-	for (uint64_t at = 0; at < c->count && next; at += CHUNK_UNITS) {
+	for (uint64_t at = 0; at < c->count && !to.is_full; at += CHUNK_UNITS) {
 		const uint64_t left = c->count - at;
 		const uint64_t n = left < CHUNK_UNITS ? left : CHUNK_UNITS;
 		const uint8_t *units = units_at(view, c, at, n, err);
 
 		if (!units)
 			return HDB_ETRUNC;
-		for (uint64_t i = 0; i < n && next; i++) {
+		for (uint64_t i = 0; i < n && !to.is_full; i++) {
 			const uint32_t unit = unit_at(c, units, i);
 
-			next = put_unit(p, end, unit || !out->is_c_text ? unit : HEAP_C_ZERO,
-					&high);
-			p = next ? next : p;
+			heap_put_utf16(&to, unit || !out->is_c_text ? unit : HEAP_C_ZERO);
 		}
 	}
-	if (high && next) {
-		next = heap_put_utf8(p, end, 0xfffd);
-		p = next ? next : p;
-	}
-	*p = '\0';
-	out->used = (size_t)(p - out->buf);
-	out->is_whole = next != NULL;
+	heap_end_utf16(&to);
+	*to.p = '\0';
+	out->used = (size_t)(to.p - out->buf);
+	out->is_whole = !to.is_full;
 	return HDB_OK;
 }
 

@@ -171,11 +171,9 @@ static int read_fields(struct heap *heap, const struct heap_reader *reader,
 	const uint8_t *body;
 	struct hprof_sub sub;
 	uint64_t need = (uint64_t)l->value + id_size;
-	int r = read_sub(heap, reader, at->ix, &sub, err);
 
 	assert(at->layout->value != NO_FIELD);
-	if (r != HDB_OK)
-		return r;
+	TRY(read_sub(heap, reader, at->ix, &sub, err));
 	if (l->coder != NO_FIELD && need < l->coder + 1ull)
 		need = l->coder + 1ull;
 	if (l->offset != NO_FIELD && need < l->offset + 4ull)

@@ -4,7 +4,6 @@
 #include "heap/values/text.h"
 
 #include <assert.h>
-#include <stdbool.h>
 #include <string.h>
 
 #define REPLACEMENT 0xfffdu
@@ -36,6 +35,34 @@ char *heap_put_utf8(char *p, const char *end, uint32_t code)
 		*p++ = (char)(0x80 | (code & 0x3f));
 	}
 	return p;
+}
+
+static void put_code(struct heap_utf16 *to, uint32_t code)
+{
+	char *next = to->is_full ? NULL : heap_put_utf8(to->p, to->end, code);
+
+	to->is_full = !next;
+	to->p = next ? next : to->p;
+}
+
+void heap_put_unit(struct heap_utf16 *to, uint32_t unit)
+{
+	const uint32_t high = to->high;
+	const bool is_low = unit >= 0xdc00 && unit < 0xe000;
+
+	to->high = unit >= 0xd800 && unit < 0xdc00 ? unit : 0;
+	if (high)
+		put_code(to, is_low ? 0x10000 + ((high - 0xd800) << 10) + (unit - 0xdc00) :
+				      REPLACEMENT);
+	if (!to->high && !(high && is_low))
+		put_code(to, is_low ? REPLACEMENT : unit);
+}
+
+void heap_end_utf16(struct heap_utf16 *to)
+{
+	if (to->high)
+		put_code(to, REPLACEMENT);
+	to->high = 0;
 }
 
 /* Bytes of the sequence that begins at s[0], 0 if it is none; *code gets its value. */

@@ -8,6 +8,7 @@
 #ifndef HEAP_VALUES_TEXT_H
 #define HEAP_VALUES_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,27 @@ size_t heap_drop_broken(char *text, size_t size);
 
 /* Code point U+0000 in a C string: C0 80. */
 #define HEAP_C_ZERO 0x110000u
+
+/*
+ * UTF-16 that becomes UTF-8, a unit at a time; halves of pairs become U+FFFD. What comes after the
+ * first character that does not fit is dropped.
+ */
+struct heap_utf16 {
+	char *p;         /* where the next character goes */
+	const char *end; /* of the room */
+	uint32_t high;   /* the first half of a pair, which waits; 0: none */
+	bool is_full;    /* something did not fit */
+};
+void heap_put_unit(struct heap_utf16 *to, uint32_t unit);
+static inline void heap_put_utf16(struct heap_utf16 *to, uint32_t unit)
+{
+	if (unit < 0x80 && !to->high && to->p < to->end && !to->is_full)
+		*to->p++ = (char)unit;
+	else
+		heap_put_unit(to, unit);
+}
+/* Puts what waits. */
+void heap_end_utf16(struct heap_utf16 *to);
 
 /* Appends one code point to [p, end); returns the new p, or NULL if it does not fit. */
 char *heap_put_utf8(char *p, const char *end, uint32_t code);

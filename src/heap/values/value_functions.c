@@ -35,26 +35,22 @@ static uint64_t count_units(const char *text)
 }
 
 /* A string in quotes, with an ellipsis if it was cut. */
-static bool string(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
-		   size_t size)
+static bool string(const struct heap_shown *o, char *buf, size_t size)
 {
 	char text[HEAP_VALUE_STRING] = "";
 	struct heap_utf8 out = { .buf = text, .size = sizeof(text), .is_c_text = true };
 
-	(void)value;
-	if (heap_string_text(heap, ix, &out, NULL) != HDB_OK)
+	if (heap_string_text(o->heap, o->ix, &out, NULL) != HDB_OK)
 		return false;
 	(void)snprintf(buf, size, "\"%s\"%s", text, out.units > count_units(text) ? "..." : "");
 	return true;
 }
 
-static bool thread(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
-		   size_t size)
+static bool thread(const struct heap_shown *o, char *buf, size_t size)
 {
 	char text[HEAP_VALUE_STRING];
 
-	(void)value;
-	if (heap_thread_name(heap, ix, text, sizeof(text), NULL) != HDB_OK || !text[0])
+	if (heap_thread_name(o->heap, o->ix, text, sizeof(text), NULL) != HDB_OK || !text[0])
 		return false;
 	(void)snprintf(buf, size, "\"%s\"", text);
 	return true;
@@ -63,25 +59,21 @@ static bool thread(struct heap *heap, uint32_t ix, const struct heap_value *valu
 /* `count` units of a char[], or a byte[] of UTF-16 (is_wide) or Latin-1, as UTF-8. */
 static void put_units(const uint64_t *bits, uint64_t count, bool is_wide, char *buf, size_t size)
 {
-	const char *end = buf + size - 1;
-	char *p = buf, *next = buf;
+	struct heap_utf16 to = { .p = buf, .end = buf + size - 1 };
 
 	assert(size > 0);
-	for (uint64_t i = 0; i < count && next; i++) {
-		uint32_t unit = is_wide ? (uint32_t)(bits[2 * i] | bits[2 * i + 1] << 8) :
-					  (uint32_t)bits[i];
+	for (uint64_t i = 0; i < count; i++) {
+		const uint32_t unit = is_wide ? (uint32_t)(bits[2 * i] | bits[2 * i + 1] << 8) :
+						(uint32_t)bits[i];
 
-		if (unit >= 0xd800 && unit < 0xe000)
-			unit = 0xfffd;
-		next = heap_put_utf8(p, end, unit ? unit : HEAP_C_ZERO);
-		p = next ? next : p;
+		heap_put_utf16(&to, unit ? unit : HEAP_C_ZERO);
 	}
-	*p = '\0';
+	heap_end_utf16(&to);
+	*to.p = '\0';
 }
 
 /* A StringBuilder's or StringBuffer's text: value, count, and since JDK 9 coder. */
-static bool builder(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
-		    size_t size)
+static bool builder(const struct heap_shown *o, char *buf, size_t size)
 {
 	uint64_t bits[HEAP_VALUE_STRING * 2];
 	struct heap_slice slice = { .bits = bits, .room = sizeof(bits) / sizeof(bits[0]) };
@@ -90,13 +82,12 @@ static bool builder(struct heap *heap, uint32_t ix, const struct heap_value *val
 	bool is_wide;
 	uint32_t array;
 
-	(void)value;
-	if (heap_path_object(heap, ix, "value", &array, NULL) != HDB_OK ||
-	    !heap_number_at(heap, ix, "count", &count) || count < 0 ||
-	    heap_elements(heap, array, 0, &slice, NULL) < 0)
+	if (heap_path_object(o->heap, o->ix, "value", &array, NULL) != HDB_OK ||
+	    !heap_number_at(o->heap, o->ix, "count", &count) || count < 0 ||
+	    heap_elements(o->heap, array, 0, &slice, NULL) < 0)
 		return false;
-	is_wide =
-		heap_number_at(heap, ix, "coder", &coder) && coder == 1 && slice.type == HPROF_BYTE;
+	is_wide = heap_number_at(o->heap, o->ix, "coder", &coder) && coder == 1 &&
+		  slice.type == HPROF_BYTE;
 	slice.done = is_wide ? slice.done / 2 : slice.done;
 	slice.done = (uint64_t)count < slice.done ? (uint64_t)count : slice.done;
 	put_units(bits, slice.done, is_wide, text, sizeof(text));
@@ -106,15 +97,13 @@ static bool builder(struct heap *heap, uint32_t ix, const struct heap_value *val
 }
 
 /* A byte[] of UTF-8, or a char[]. */
-static bool chars(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
-		  size_t size)
+static bool chars(const struct heap_shown *o, char *buf, size_t size)
 {
 	uint64_t bits[CHARS_MAX];
 	struct heap_slice slice = { .bits = bits, .room = CHARS_MAX };
 	char raw[CHARS_MAX];
 
-	(void)value;
-	if (ix == HEAP_NONE || heap_elements(heap, ix, 0, &slice, NULL) < 0)
+	if (o->ix == HEAP_NONE || heap_elements(o->heap, o->ix, 0, &slice, NULL) < 0)
 		return false;
 	if (slice.type == HPROF_CHAR)
 		put_units(bits, slice.done, false, buf, size);
@@ -126,8 +115,7 @@ static bool chars(struct heap *heap, uint32_t ix, const struct heap_value *value
 }
 
 /* A record: its components in the order of the dump, one level deep. */
-static bool record(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
-		   size_t size)
+static bool record(const struct heap_shown *o, char *buf, size_t size)
 {
 	struct heap_fields fields;
 	char name[HEAP_VALUE_STRING], text[HEAP_VALUE_STRING + 8];
@@ -135,18 +123,17 @@ static bool record(struct heap *heap, uint32_t ix, const struct heap_value *valu
 	size_t used = 0;
 	uint32_t of;
 
-	(void)value;
-	if (heap_fields_begin(heap, ix, &fields, NULL) != HDB_OK)
+	if (heap_fields_begin(o->heap, o->ix, &fields, NULL) != HDB_OK)
 		return false;
 	while (used < size && heap_fields_next(&fields, NULL) == HDB_OK) {
 		const struct heap_value *v = &fields.value;
 
 		heap_basic_text(v, text, sizeof(text));
-		if (heap_text(heap, fields.field.name_text, name, sizeof(name), NULL) < 0)
+		if (heap_text(o->heap, fields.field.name_text, name, sizeof(name), NULL) < 0)
 			break;
 		if (v->type == HPROF_OBJECT && v->bits &&
-		    (heap_find(heap, v->bits, &of, NULL) != HDB_OK ||
-		     !string(heap, of, v, text, sizeof(text))))
+		    (heap_find(o->heap, v->bits, &of, NULL) != HDB_OK ||
+		     !string(&(struct heap_shown){ o->heap, of, v }, text, sizeof(text))))
 			(void)snprintf(text, sizeof(text), "0x%" PRIx64, v->bits);
 		if (shown++ == RECORD_FIELDS)
 			(void)snprintf(text, sizeof(text), "...");
@@ -162,12 +149,9 @@ static bool record(struct heap *heap, uint32_t ix, const struct heap_value *valu
 
 /* ---- numbers ---- */
 
-static bool boolean(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
-		    size_t size)
+static bool boolean(const struct heap_shown *o, char *buf, size_t size)
 {
-	(void)heap;
-	(void)ix;
-	(void)snprintf(buf, size, "%s", value->bits ? "true" : "false");
+	(void)snprintf(buf, size, "%s", o->value->bits ? "true" : "false");
 	return true;
 }
 
@@ -215,14 +199,12 @@ static bool big_digits(struct heap *heap, uint32_t ix, char *out, int64_t *sign)
 	return true;
 }
 
-static bool bigint(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
-		   size_t size)
+static bool bigint(const struct heap_shown *o, char *buf, size_t size)
 {
 	char digits[BIG_DIGITS];
 	int64_t sign;
 
-	(void)value;
-	if (!big_digits(heap, ix, digits, &sign))
+	if (!big_digits(o->heap, o->ix, digits, &sign))
 		return false;
 	(void)snprintf(buf, size, "%s%s", sign < 0 ? "-" : "", digits);
 	return true;
@@ -249,17 +231,15 @@ static bool decimal_digits(struct heap *heap, uint32_t ix, char *digits, bool *i
 }
 
 /* As BigDecimal.toString: plain if the exponent is not below -6, else scientific. */
-static bool bigdecimal(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
-		       size_t size)
+static bool bigdecimal(const struct heap_shown *o, char *buf, size_t size)
 {
 	char digits[BIG_DIGITS];
 	bool is_negative;
 	int64_t scale, exponent;
 	int64_t count, whole;
 
-	(void)value;
-	if (!heap_number_at(heap, ix, "scale", &scale) ||
-	    !decimal_digits(heap, ix, digits, &is_negative))
+	if (!heap_number_at(o->heap, o->ix, "scale", &scale) ||
+	    !decimal_digits(o->heap, o->ix, digits, &is_negative))
 		return false;
 	count = (int64_t)strlen(digits);
 	exponent = -scale + (count - 1);
@@ -278,14 +258,12 @@ static bool bigdecimal(struct heap *heap, uint32_t ix, const struct heap_value *
 	return true;
 }
 
-static bool uuid(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
-		 size_t size)
+static bool uuid(const struct heap_shown *o, char *buf, size_t size)
 {
 	int64_t most, least;
 
-	(void)value;
-	if (!heap_number_at(heap, ix, "mostSigBits", &most) ||
-	    !heap_number_at(heap, ix, "leastSigBits", &least))
+	if (!heap_number_at(o->heap, o->ix, "mostSigBits", &most) ||
+	    !heap_number_at(o->heap, o->ix, "leastSigBits", &least))
 		return false;
 	(void)snprintf(buf, size, "%08x-%04x-%04x-%04x-%012" PRIx64,
 		       (unsigned)((uint64_t)most >> 32), (unsigned)((uint64_t)most >> 16 & 0xffff),
@@ -321,28 +299,24 @@ static bool add_up(struct heap *heap, uint32_t ix, bool is_double, uint64_t *sum
 	return true;
 }
 
-static bool adder(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
-		  size_t size)
+static bool adder(const struct heap_shown *o, char *buf, size_t size)
 {
 	uint64_t sum;
 	double real;
 
-	(void)value;
-	if (!add_up(heap, ix, false, &sum, &real))
+	if (!add_up(o->heap, o->ix, false, &sum, &real))
 		return false;
 	(void)snprintf(buf, size, "%" PRId64, (int64_t)sum);
 	return true;
 }
 
-static bool doubleadder(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
-			size_t size)
+static bool doubleadder(const struct heap_shown *o, char *buf, size_t size)
 {
 	struct heap_value real_value = { .type = HPROF_DOUBLE };
 	uint64_t sum;
 	double real;
 
-	(void)value;
-	if (!add_up(heap, ix, true, &sum, &real))
+	if (!add_up(o->heap, o->ix, true, &sum, &real))
 		return false;
 	memcpy(&real_value.bits, &real, sizeof(real));
 	heap_basic_text(&real_value, buf, size);
@@ -351,27 +325,22 @@ static bool doubleadder(struct heap *heap, uint32_t ix, const struct heap_value 
 
 /* ---- addresses ---- */
 
-static bool ipv4(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
-		 size_t size)
+static bool ipv4(const struct heap_shown *o, char *buf, size_t size)
 {
-	const unsigned a = (unsigned)(uint32_t)value->bits;
+	const unsigned a = (unsigned)(uint32_t)o->value->bits;
 
-	(void)heap;
-	(void)ix;
 	(void)snprintf(buf, size, "%u.%u.%u.%u", a >> 24, a >> 16 & 255, a >> 8 & 255, a & 255);
-	return value->type == HPROF_INT;
+	return o->value->type == HPROF_INT;
 }
 
-static bool ipv6(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
-		 size_t size)
+static bool ipv6(const struct heap_shown *o, char *buf, size_t size)
 {
 	uint64_t b[16] = { 0 };
 	struct heap_slice slice = { .bits = b, .room = 16 };
 	size_t used = 0;
 
-	(void)value;
-	if (ix == HEAP_NONE || heap_elements(heap, ix, 0, &slice, NULL) < 0 || slice.done != 16 ||
-	    slice.type != HPROF_BYTE)
+	if (o->ix == HEAP_NONE || heap_elements(o->heap, o->ix, 0, &slice, NULL) < 0 ||
+	    slice.done != 16 || slice.type != HPROF_BYTE)
 		return false;
 	for (unsigned i = 0; i < 16 && used < size; i += 2)
 		used += (size_t)snprintf(buf + used, size - used, "%s%x", i ? ":" : "",

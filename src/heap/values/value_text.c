@@ -260,7 +260,8 @@ static void put_function(struct machine *m, struct frame *f, uint32_t ix,
 	const heap_value_function function = heap_value_function_named(how + 1, size);
 	char text[1024] = "";
 
-	if (function && function(m->heap, ix, value, text, sizeof(text)) && text[0]) {
+	if (function && function(&(struct heap_shown){ m->heap, ix, value }, text, sizeof(text)) &&
+	    text[0]) {
 		append(m, text, strlen(text));
 		f->has_value = true;
 	} else {

@@ -43,12 +43,15 @@ bool heap_value_is_number(struct heap *heap, uint32_t class_no);
 /* A value as text: "12", "true", "'a'", "null", "0x7f00...". */
 void heap_basic_text(const struct heap_value *value, char *buf, size_t size);
 
-/*
- * A function of the templates: writes what it makes of a value, true if there is something to show.
- * For references *ix is the object, else HEAP_NONE.
- */
-typedef bool (*heap_value_function)(struct heap *heap, uint32_t ix, const struct heap_value *value,
-				    char *buf, size_t size);
+/* A value that is shown; for references `ix` is the object, else HEAP_NONE. */
+struct heap_shown {
+	struct heap *heap;
+	uint32_t ix;
+	const struct heap_value *value;
+};
+
+/* A function of the templates: writes what it makes of it, true if there is something to show. */
+typedef bool (*heap_value_function)(const struct heap_shown *o, char *buf, size_t size);
 /* NULL if there is no such function. */
 heap_value_function heap_value_function_named(const char *name, size_t name_size);
 

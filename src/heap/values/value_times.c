@@ -46,27 +46,22 @@ static void put_moment(int64_t seconds, int64_t nanos, char *buf, size_t size)
 		       (int)(second / 3600), (int)(second / 60 % 60), (int)(second % 60), fraction);
 }
 
-bool heap_value_instant(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
-			size_t size)
+bool heap_value_instant(const struct heap_shown *o, char *buf, size_t size)
 {
 	int64_t seconds, nanos;
 
-	(void)value;
-	if (!heap_number_at(heap, ix, "seconds", &seconds) ||
-	    !heap_number_at(heap, ix, "nanos", &nanos) || seconds < INT64_MIN / 2)
+	if (!heap_number_at(o->heap, o->ix, "seconds", &seconds) ||
+	    !heap_number_at(o->heap, o->ix, "nanos", &nanos) || seconds < INT64_MIN / 2)
 		return false;
 	put_moment(seconds, nanos, buf, size);
 	return true;
 }
 
-bool heap_value_millis(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
-		       size_t size)
+bool heap_value_millis(const struct heap_shown *o, char *buf, size_t size)
 {
 	int64_t ms;
 
-	(void)heap;
-	(void)ix;
-	if (!heap_value_number(value, &ms) || ms < INT64_MIN / 2)
+	if (!heap_value_number(o->value, &ms) || ms < INT64_MIN / 2)
 		return false;
 	put_moment((ms - ((ms % 1000) + 1000) % 1000) / 1000, ((ms % 1000) + 1000) % 1000 * 1000000,
 		   buf, size);
@@ -74,17 +69,15 @@ bool heap_value_millis(struct heap *heap, uint32_t ix, const struct heap_value *
 }
 
 /* A LocalTime: seconds only if they or the nanoseconds are not zero. */
-bool heap_value_local_time(struct heap *heap, uint32_t ix, const struct heap_value *value,
-			   char *buf, size_t size)
+bool heap_value_local_time(const struct heap_shown *o, char *buf, size_t size)
 {
 	int64_t hour, minute, second, nano;
 	char fraction[16];
 
-	(void)value;
-	if (!heap_number_at(heap, ix, "hour", &hour) ||
-	    !heap_number_at(heap, ix, "minute", &minute) ||
-	    !heap_number_at(heap, ix, "second", &second) ||
-	    !heap_number_at(heap, ix, "nano", &nano))
+	if (!heap_number_at(o->heap, o->ix, "hour", &hour) ||
+	    !heap_number_at(o->heap, o->ix, "minute", &minute) ||
+	    !heap_number_at(o->heap, o->ix, "second", &second) ||
+	    !heap_number_at(o->heap, o->ix, "nano", &nano))
 		return false;
 	put_nanos(nano, fraction);
 	if (second || nano > 0)
@@ -96,16 +89,14 @@ bool heap_value_local_time(struct heap *heap, uint32_t ix, const struct heap_val
 }
 
 /* As Duration.toString: PT8H6M12.345S. */
-bool heap_value_duration(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
-			 size_t size)
+bool heap_value_duration(const struct heap_shown *o, char *buf, size_t size)
 {
 	int64_t seconds, nanos, total, part;
 	char hours[32] = "", minutes[16] = "", rest[48] = "", digits[16];
 	size_t n;
 
-	(void)value;
-	if (!heap_number_at(heap, ix, "seconds", &seconds) ||
-	    !heap_number_at(heap, ix, "nanos", &nanos) || nanos < 0 || nanos > 999999999)
+	if (!heap_number_at(o->heap, o->ix, "seconds", &seconds) ||
+	    !heap_number_at(o->heap, o->ix, "nanos", &nanos) || nanos < 0 || nanos > 999999999)
 		return false;
 	/* The nanoseconds are always added; below zero a second is borrowed for them. */
 	total = seconds < 0 && nanos ? seconds + 1 : seconds;
@@ -128,16 +119,14 @@ bool heap_value_duration(struct heap *heap, uint32_t ix, const struct heap_value
 	return true;
 }
 
-bool heap_value_period(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
-		       size_t size)
+bool heap_value_period(const struct heap_shown *o, char *buf, size_t size)
 {
 	static const char *const names[] = { "years", "months", "days" };
 	size_t used = (size_t)snprintf(buf, size, "P");
 	int64_t number;
 
-	(void)value;
 	for (unsigned i = 0; i < 3; i++) {
-		if (!heap_number_at(heap, ix, names[i], &number))
+		if (!heap_number_at(o->heap, o->ix, names[i], &number))
 			return false;
 		if (number || (i == 2 && used == 1))
 			used += (size_t)snprintf(buf + used, size - used, "%" PRId64 "%c", number,
@@ -147,14 +136,12 @@ bool heap_value_period(struct heap *heap, uint32_t ix, const struct heap_value *
 }
 
 /* The id of a zone that is more than an offset. */
-bool heap_value_region(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
-		       size_t size)
+bool heap_value_region(const struct heap_shown *o, char *buf, size_t size)
 {
 	uint32_t id;
 	int64_t seconds;
 
-	(void)value;
-	return ix != HEAP_NONE && !heap_number_at(heap, ix, "totalSeconds", &seconds) &&
-	       heap_path_object(heap, ix, "id", &id, NULL) == HDB_OK &&
-	       heap_string(heap, id, buf, size, NULL) == HDB_OK;
+	return o->ix != HEAP_NONE && !heap_number_at(o->heap, o->ix, "totalSeconds", &seconds) &&
+	       heap_path_object(o->heap, o->ix, "id", &id, NULL) == HDB_OK &&
+	       heap_string(o->heap, id, buf, size, NULL) == HDB_OK;
 }

@@ -14,20 +14,14 @@ static inline bool heap_number_at(struct heap *heap, uint32_t ix, const char *pa
 }
 
 /* Of an Instant. */
-bool heap_value_instant(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
-			size_t size);
+bool heap_value_instant(const struct heap_shown *o, char *buf, size_t size);
 /* Of a number of milliseconds since 1970. */
-bool heap_value_millis(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
-		       size_t size);
+bool heap_value_millis(const struct heap_shown *o, char *buf, size_t size);
 /* Of a LocalTime. */
-bool heap_value_local_time(struct heap *heap, uint32_t ix, const struct heap_value *value,
-			   char *buf, size_t size);
-bool heap_value_duration(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
-			 size_t size);
-bool heap_value_period(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
-		       size_t size);
+bool heap_value_local_time(const struct heap_shown *o, char *buf, size_t size);
+bool heap_value_duration(const struct heap_shown *o, char *buf, size_t size);
+bool heap_value_period(const struct heap_shown *o, char *buf, size_t size);
 /* The id of a ZoneId that is more than an offset. */
-bool heap_value_region(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
-		       size_t size);
+bool heap_value_region(const struct heap_shown *o, char *buf, size_t size);
 
 #endif
