@@ -62,13 +62,12 @@ ask 'SELECT count(*) FROM Sample s WHERE s NOT IN (SELECT * FROM no.such.Klass)
 ask 'SELECT count(*) FROM Sample s WHERE s NOT IN s.nosuch' --csv
 ask 'SELECT (SELECT * FROM no.such.Klass) AS none, eval((SELECT * FROM no.such.Klass)).size() AS size
 	FROM OBJECTS 0' --json
-# VisualVM's language is told, also where MAT would answer null
-ask 'select s from java.lang.String s where s.value.length >= 100 && s.hash == 0'
+# VisualVM's language, as SQL
+ask 'select s from java.lang.String s where s.value.length >= 100 && s.hash == 0' --limit 2
 ask 'select {name: c.name, n: count(heap.objects(c))} from java.lang.Class c'
-ask 'select heap.livepaths(s) from java.lang.String s'
-ask 'select map(filter(heap.objects("java.util.HashMap"), "it.size > 10"), "it.size")'
-ask 'select sizeof(m) from java.util.HashMap m'
-ask 'select m from java.util.HashMap m where contains(referrers(m), "true")'
+ask 'select heap.livepaths(s) from java.lang.Thread s' --limit 2
+ask 'select map(filter(heap.objects("java.util.HashMap"), "it.size > 10"), "it.size")' --csv --limit 2
+ask 'select sizeof(m) from java.util.HashMap m' --json --limit 2
 ask 'SELECT remap(m) FROM java.util.HashMap m'
 ask 'SELECT m.@nosuch FROM java.util.HashMap m'
 ask 'SELECT m.size n FROM java.util.HashMap m'

@@ -14,6 +14,7 @@
 #include "sqlite/sqlite.h"
 #endif
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -33,7 +34,20 @@ static int run_oql(const struct mcp_statement *statement, struct hdb_row_source 
 {
 	const struct oql_options options = { .progress = { .cancel = statement->cancel } };
 	const struct oql_str text = { statement->text, strlen(statement->text) };
+#ifdef HAVE_SQLITE
+	char *sql = NULL;
+	int r = oql_to_sql(text, &sql, err); /* of VisualVM's language */
 
+	if (r == HDB_OK) {
+		struct mcp_statement translated = *statement;
+
+		translated.text = sql;
+		r = run_sql(&translated, out, err);
+		free(sql);
+	}
+	if (r != HDB_NOTFOUND)
+		return r;
+#endif
 	return oql_source(statement->db, text, &options, out, err);
 }
 

@@ -5,8 +5,13 @@
 #include "heapdb/cli.h"
 #include "heapdb/progress.h"
 #include "heapdb/render.h"
+#include "heapdb/sql_shell.h"
 
 #include "oql/oql.h"
+
+#ifdef HAVE_SQLITE
+#include "sqlite/sqlite.h"
+#endif
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -73,6 +78,29 @@ static int print(struct cli *cli, struct oql *oql)
 	return rc;
 }
 
+#ifdef HAVE_SQLITE
+/* A statement in VisualVM's language, as SQL, which is shown. HDB_NOTFOUND: it is not in that. */
+static int run_visualvm(struct cli *cli, struct oql_str text)
+{
+	const struct heapsql_database database = { .db = cli->db };
+	struct heapsql *sql = NULL;
+	char *statement = NULL;
+	int rc = oql_to_sql(text, &statement, &cli->err);
+
+	if (rc != HDB_OK)
+		goto out;
+	cli_notice(cli, "VisualVM's OQL, answered as: heapdb sql '%s'", statement);
+	if ((rc = sql_open(cli, &sql)) != HDB_OK)
+		goto out;
+	if ((rc = heapsql_add(sql, &database, &cli->err)) == HDB_OK)
+		rc = sql_run(cli, sql, statement);
+out:
+	heapsql_close(sql);
+	free(statement);
+	return rc;
+}
+#endif
+
 int cmd_oql(struct cli *cli)
 {
 	struct options *opt = &cli->opt;
@@ -103,6 +131,10 @@ int cmd_oql(struct cli *cli)
 	};
 	if (rc != HDB_OK)
 		goto out;
+#ifdef HAVE_SQLITE
+	if ((rc = run_visualvm(cli, (struct oql_str){ text, size })) != HDB_NOTFOUND)
+		goto out;
+#endif
 	if ((rc = oql_open(cli->db, (struct oql_str){ text, size }, &options, &oql, &cli->err)) !=
 	    HDB_OK)
 		goto out;

@@ -7,7 +7,6 @@
 #include "common/unique_names.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -239,81 +238,16 @@ static int open_rows(struct oql *oql, const struct oql_options *opt)
 	return make_columns(oql);
 }
 
-/*
- * What VisualVM's query language, which is JavaScript, has and MAT's has not, and how `heapdb sql`
- * says it.
- */
-static const struct {
-	const char *word, *sql;
-} visualvm[] = {
-	{ "heap.objects(", "FROM instances('CLASS')" },
-	{ "heap.livepaths(", "FROM path_to_root(id)" },
-	{ "heap.classes(", "FROM classes" },
-	{ "heap.forEachClass(", "FROM classes" },
-	{ "heap.forEachObject(", "FROM objects" },
-	{ "heap.findClass(", "FROM classes WHERE name = 'CLASS'" },
-	{ "heap.findObject(", "FROM objects WHERE id = 0x12c4" },
-	{ "heap.roots(", "FROM roots" },
-	{ "rsizeof(", "the column retained" },
-	{ "sizeof(", "the column shallow" },
-	{ "referrers(", "FROM referrers(id)" },
-	{ "referees(", "FROM references(id)" },
-	{ "reachables(", "FROM reachable_from(id)" },
-	{ "root(", "FROM path_to_root(id)" },
-	{ "toHtml(", "text(id)" },
-	{ "filter(", "WHERE" },
-	{ "map(", "a list of columns" },
-	{ "sort(", "ORDER BY" },
-	{ "top(", "ORDER BY and LIMIT" },
-	{ "unique(", "DISTINCT" },
-	{ "contains(", "EXISTS ( SELECT ... )" },
-	{ "function", "an expression in SQL" },
-	{ "=>", "an expression in SQL" },
-	{ "&&", "AND" },
-	{ "||", "OR" },
-	{ "{", "a list of columns" },
-};
-
-/* A word that does not follow another: "map(" of neither "remap(" nor "x.map(". */
-static const char *find_word(const char *text, const char *word)
+/* A statement in VisualVM's language is one for SQL, which is not here. */
+static int refuse_visualvm(struct oql_str text, struct hdb_error *err)
 {
-	const char *at = text;
+	char *sql = NULL;
+	int r = oql_to_sql(text, &sql, err);
 
-	while ((at = strstr(at, word)) != NULL) {
-		if (at == text || (!isalnum((unsigned char)at[-1]) && !strchr("._$", at[-1])))
-			return at;
-		at++;
-	}
-	return NULL;
-}
-
-/* A failure of a statement says if it is one for VisualVM, and what to ask instead. */
-static int explain_failure(const char *text, int r, struct hdb_error *err)
-{
-	const size_t count = sizeof(visualvm) / sizeof(visualvm[0]);
-	const size_t used = strlen(err->message);
-	size_t i = 0;
-
-	while (r == HDB_EUSAGE && i < count && !find_word(text, visualvm[i].word))
-		i++;
-	if (r == HDB_EUSAGE && i < count)
-		snprintf(
-			err->message + used, sizeof(err->message) - used,
-			"%sthis looks like VisualVM's OQL, not MAT's: for `heapdb sql`, \"%.*s\" is %s",
-			used ? "; " : "", (int)strcspn(visualvm[i].word, "("), visualvm[i].word,
-			visualvm[i].sql);
-	return r;
-}
-
-/* MAT would take "heap" for a field that does not exist, and answer null. */
-static int refuse_visualvm(const char *text, struct hdb_error *err)
-{
-	for (size_t i = 0; strncmp(visualvm[i].word, "heap.", 5) == 0; i++)
-		if (find_word(text, visualvm[i].word)) {
-			*err = (struct hdb_error){ .code = HDB_EUSAGE };
-			return explain_failure(text, HDB_EUSAGE, err);
-		}
-	return HDB_OK;
+	if (r == HDB_OK)
+		r = oql_fail(err, HDB_EUSAGE, "this is VisualVM's OQL; as SQL it is: %s", sql);
+	free(sql);
+	return r == HDB_NOTFOUND ? HDB_OK : r;
 }
 
 int oql_open(struct hdb *db, struct oql_str text, const struct oql_options *opt, struct oql **out,
@@ -324,6 +258,7 @@ int oql_open(struct hdb *db, struct oql_str text, const struct oql_options *opt,
 	int r;
 
 	TRY_ERRORS(check_utf8(text, err));
+	TRY_ERRORS(refuse_visualvm(text, err));
 	opt = opt ? opt : &none;
 	oql = calloc(1, sizeof(*oql));
 	if (!oql)
@@ -339,8 +274,8 @@ int oql_open(struct hdb *db, struct oql_str text, const struct oql_options *opt,
 	oql->eval.keep.budget = &oql->eval.budget;
 	if (!oql->text)
 		r = oql_fail(err, HDB_ENOMEM, "no memory for a statement");
-	else if ((r = refuse_visualvm(oql->text, oql->eval.err)) == HDB_OK)
-		r = explain_failure(oql->text, open_rows(oql, opt), oql->eval.err);
+	else
+		r = open_rows(oql, opt);
 	if (r < 0) {
 		oql_close(oql);
 		return r;

@@ -51,6 +51,13 @@ struct oql;
 int oql_check(struct oql_str text, struct hdb_error *err);
 
 /*
+ * SQL for tools/sqlite (*sql, owned: free()) that answers a statement in VisualVM's language of the
+ * same name, which is JavaScript. HDB_NOTFOUND: it is not in that. HDB_EUSAGE, with the SQL to
+ * write, for what is not translated.
+ */
+int oql_to_sql(struct oql_str text, char **sql, struct hdb_error *err);
+
+/*
  * Parses a statement and finds its first row. *out is owned: oql_close, before hdb_close. `opt` may
  * be NULL.
  */

@@ -9,6 +9,7 @@
 #include "export/export.h"
 #include "oql/oql.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #ifdef HAVE_SQLITE
@@ -34,8 +35,18 @@ int hdbpy_oql(struct hdb *db, const char *statement, const struct hdbpy_options 
 		.batch_rows = opt->batch_rows,
 		.progress = { .cancel = opt->cancel },
 	};
+	const struct oql_str text = { statement, strlen(statement) };
+#ifdef HAVE_SQLITE
+	char *sql = NULL;
+	int r = oql_to_sql(text, &sql, err); /* of VisualVM's language */
 
-	return oql_arrow(db, (struct oql_str){ statement, strlen(statement) }, &options, out, err);
+	if (r == HDB_OK)
+		r = hdbpy_sql(db, sql, opt, out, err);
+	free(sql);
+	if (r != HDB_NOTFOUND)
+		return r;
+#endif
+	return oql_arrow(db, text, &options, out, err);
 }
 
 int hdbpy_write(struct ArrowArrayStream *stream, const char *path, int format, int force,

@@ -91,7 +91,7 @@ static const char functions[] =
 	"jsonb_remove jsonb_replace jsonb_set julianday lag last_value lead length like likelihood "
 	"likely ln log log10 log2 lower ltrim max median min mod nth_value ntile nullif "
 	"octet_length percent_rank percentile percentile_cont percentile_disc pi pow power printf "
-	"quote radians random randomblob rank replace round row_number rtrim sign sin sinh soundex "
+	"quote radians random randomblob rank regexp replace round row_number rtrim sign sin sinh soundex "
 	"sqlite_version sqrt strftime string_agg substr substring subtype sum tan tanh time timediff "
 	"total trim trunc typeof unhex unicode unistr unistr_quote unixepoch unlikely upper zeroblob ";
 

@@ -12,7 +12,7 @@
 struct statement {
 	struct heapsql *sql;       /* owned */
 	struct heapsql_rows *rows; /* owned */
-	const char *text;          /* lent until the stream is made */
+	char *text;                /* owned */
 };
 
 static void close_statement(void *ctx)
@@ -21,6 +21,7 @@ static void close_statement(void *ctx)
 
 	heapsql_rows_close(s->rows);
 	heapsql_close(s->sql);
+	free(s->text);
 	free(s);
 }
 
@@ -68,9 +69,10 @@ int heapsql_source(const struct heapsql_database *database, const char *text,
 	struct statement *s = calloc(1, sizeof(*s));
 	int r;
 
-	if (!s)
+	if (!s || !(s->text = strdup(text))) {
+		free(s);
 		return sql_fail(err, HDB_ENOMEM, "no memory for a statement");
-	s->text = text;
+	}
 	if ((r = heapsql_open(opt, &s->sql, err)) < 0)
 		goto out;
 	if ((r = heapsql_add(s->sql, database, err)) < 0)

@@ -4,12 +4,14 @@
  * Each takes one more argument, the name of a schema, where there are several databases; without it
  * the first one is meant.
  */
+#define PCRE2_CODE_UNIT_WIDTH 8
 #include "sqlite/sql_private.h"
 
 #include "common/grow.h"
 
 #include <assert.h>
 #include <inttypes.h>
+#include <pcre2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -346,6 +348,73 @@ static void do_hex(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
 	sqlite3_result_text64(ctx, out, (sqlite3_uint64)size * 2, sqlite3_free, SQLITE_UTF8);
 }
 
+/* Steps and memory of one match, so that no pattern runs for ever. */
+#define MATCH_STEPS 2000000
+#define MATCH_MEMORY_KIB 65536
+
+static void free_pattern(void *code)
+{
+	pcre2_code_free(code);
+}
+
+/* The pattern of the first argument, which SQLite keeps between rows. NULL: it was reported. */
+static pcre2_code *pattern_of(struct sqlite3_context *ctx, sqlite3_value *value)
+{
+	pcre2_code *code = sqlite3_get_auxdata(ctx, 0);
+	const unsigned char *text = sqlite3_value_text(value);
+	PCRE2_UCHAR message[120];
+	PCRE2_SIZE at;
+	char *full;
+	int error;
+
+	if (code || !text)
+		return code;
+	code = pcre2_compile(text, (PCRE2_SIZE)sqlite3_value_bytes(value),
+			     PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C, &error, &at, NULL);
+	if (!code) {
+		pcre2_get_error_message(error, message, sizeof(message));
+		full = sqlite3_mprintf("bad regular expression, at its character %llu: %s",
+				       (unsigned long long)at + 1, (char *)message);
+		sqlite3_result_error(ctx, full ? full : "bad regular expression", -1);
+		sqlite3_free(full);
+		return NULL;
+	}
+	(void)pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
+	sqlite3_set_auxdata(ctx, 0, code, free_pattern);
+	return sqlite3_get_auxdata(ctx, 0);
+}
+
+/* text REGEXP pattern, which is regexp(pattern, text): whether a part of the text matches. */
+static void do_regexp(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	const unsigned char *text = sqlite3_value_text(argv[1]);
+	pcre2_code *code = pattern_of(ctx, argv[0]);
+	pcre2_match_data *data;
+	pcre2_match_context *limits;
+	int found;
+
+	(void)argc;
+	if (!text || !code)
+		return;
+	data = pcre2_match_data_create(1, NULL);
+	limits = pcre2_match_context_create(NULL);
+	if (data && limits) {
+		pcre2_set_match_limit(limits, MATCH_STEPS);
+		pcre2_set_heap_limit(limits, MATCH_MEMORY_KIB);
+		found = pcre2_match(code, text, (PCRE2_SIZE)sqlite3_value_bytes(argv[1]), 0, 0,
+				    data, limits);
+		if (found >= 0 || found == PCRE2_ERROR_NOMATCH)
+			sqlite3_result_int(ctx, found >= 0);
+		else
+			sqlite3_result_error(ctx, "the regular expression takes too many steps",
+					     -1);
+	} else {
+		sqlite3_result_error_nomem(ctx);
+	}
+	pcre2_match_data_free(data);
+	pcre2_match_context_free(limits);
+}
+
 /* ---- aggregates ---- */
 
 /* Objects of a group. */
@@ -621,8 +690,11 @@ int sql_register_functions(struct sql_source *source)
 {
 	const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
 	sqlite3 *db = source->sqlite;
-	int rc;
+	int rc = sqlite3_create_function_v2(db, "regexp", 2, flags, NULL, do_regexp, NULL, NULL,
+					    NULL);
 
+	if (rc != SQLITE_OK)
+		return rc;
 	for (size_t i = 0; i < 2 * sizeof(functions) / sizeof(functions[0]); i++) {
 		rc = sqlite3_create_function_v2(db, functions[i / 2].name,
 						functions[i / 2].args + (int)(i % 2), flags, source,

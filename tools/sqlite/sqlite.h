@@ -84,7 +84,7 @@ int heapsql_filter_test(struct heapsql_filter *filter, const struct hdb_value *c
 void heapsql_filter_close(struct heapsql_filter *filter);
 
 /*
- * The rows of the only statement of `text`, which is lent as long as they are. out->close ends it.
+ * The rows of the only statement of `text`, which is copied. out->close ends it.
  * HDB_EUSAGE if there is not one statement.
  */
 int heapsql_source(const struct heapsql_database *database, const char *text,

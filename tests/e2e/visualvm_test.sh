@@ -1,0 +1,61 @@
+#!/bin/sh
+# visualvm_test.sh - scripts in VisualVM's OQL, of the kinds that its manual and blogs have, against
+# answers that were found in another way: plain SQL, or a statement in MAT's language. A line of
+# tests/data/visualvm_scripts.txt is a script, "~", sql or oql, "~" and a statement; rows are
+# compared as sets, with names of columns left out. What is not translated says so, and what to write.
+set -eu
+if heapdb sql --db "$DUMP" "SELECT 1" 2>&1 | grep -q "built without SQLite"; then
+	echo "this heapdb was built without SQLite"
+	exit 77
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+heapdb import "$DUMP" -o s.heapdb --quiet >/dev/null
+HEAPDB=$work/s.heapdb
+export HEAPDB
+failed=0
+count=0
+
+# rows COMMAND STATEMENT: its rows without a header, sorted.
+rows()
+{
+	heapdb "$1" "$2" --csv --limit all --quiet 2>"$work/err" </dev/null | sed 1d | sort
+	[ ! -s "$work/err" ] || cat "$work/err"
+}
+
+while IFS='~' read -r script door statement; do
+	[ -n "$script" ] || continue
+	count=$((count + 1))
+	rows oql "$script" >got
+	rows "$door" "$statement" >want
+	[ -s want ] || { echo "no rows: $statement"; failed=1; }
+	if ! cmp -s got want; then
+		echo "$script"
+		diff got want | head -n 6
+		failed=1
+	fi
+done <"$HDB_ROOT/tests/data/visualvm_scripts.txt"
+[ "$count" -ge 25 ] || { echo "only $count scripts"; failed=1; }
+
+# refused SCRIPT WORD: what is not translated is named with the SQL to write.
+refused()
+{
+	if heapdb oql "$1" >/dev/null 2>said || ! grep -q "VisualVM's OQL: .*$2" said; then
+		echo "$1"
+		cat said
+		failed=1
+	fi
+}
+refused 'heap.forEachClass(function(c) { print(c.name); })' 'FROM classes'
+refused 'select heap.finalizables()' 'FROM finalizers'
+refused 'var n = 0; select n' 'WITH name'
+refused 'select reachables(u, "java.net.URL.handler") from java.net.URL u' 'WITH RECURSIVE'
+refused 'select top(referrers(t), "rhs.id - lhs.id") from java.lang.Thread t' 'a join'
+refused 'select sort(heap.classes(), "compare(lhs, rhs)")' 'compare'
+refused 'select map(heap.objects("a"), "index")' 'row_number'
+refused 'select heap.objects(' 'expected'
+heapdb oql 'select sizeof(m) from java.util.HashMap m' --limit 1 2>said >/dev/null
+grep -q "heapdb sql 'SELECT m.shallow AS value FROM instances('java.util.HashMap', 0) m'" said ||
+	failed=1
+exit $failed

@@ -1,0 +1,1290 @@
+/*
+ * oql/oql_visualvm.c - statements in VisualVM's query language, which is JavaScript, as SQL for
+ * `heapdb sql`.
+ *
+ * The parser makes SQL as it goes: an expression comes to a `struct value`, a piece of SQL and what
+ * is known of its type. A list (heap.objects, referrers, map, ...) is an unfinished SELECT. What
+ * map, filter, sort and their likes apply, a function or a text, is parsed when it is applied, with
+ * its parameters bound to values; so it may be parsed several times, and STEPS_MAX bounds the sum.
+ * The first failure stays, and all that follows is empty.
+ */
+#include "oql/oql.h"
+#include "oql/oql_lex.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Tokens that are read, those of functions each time that they are applied. */
+#define STEPS_MAX 200000
+
+/* Bytes of memory that a translation may take. */
+#define MEMORY_MAX (64U << 20)
+
+/* Names that are bound at once; parameters of a function; arguments of a call. */
+#define BOUND_MAX 64
+#define PARAMETERS_MAX 4
+#define ARGUMENTS_MAX 4
+
+/* Functions that MAT's language has, too. */
+#define MAT_FUNCTIONS "classof count sum min max"
+
+enum kind {
+	ANY, /* a field or an element: a number, a reference or null */
+	NUMBER,
+	BOOL,
+	TEXT,
+	OBJECT,
+	CLASS,
+	ROW, /* {name: value, ...} */
+	LIST,
+	FUNCTION,
+	HEAP, /* the name `heap` */
+	NIL
+};
+
+enum token_kind { END, NAME, DIGITS, QUOTED, SIGN };
+
+/* What map and its likes apply. Without parameters it has `it`, or `lhs` and `rhs`. */
+struct code {
+	struct oql_str text, parameters[PARAMETERS_MAX];
+	size_t count;
+};
+
+struct value {
+	enum kind kind;
+	bool is_field;     /* field(..., '...') */
+	bool is_string;    /* an instance of java.lang.String */
+	const char *sql;   /* of an OBJECT or CLASS its identifier; of a ROW its columns */
+	const char *row;   /* an OBJECT's table in FROM that has its sizes; NULL: none */
+	const char *class; /* the name of an OBJECT's class, or a CLASS's; NULL: by `sql` */
+	struct pair *pairs;
+	struct list *list;
+	struct code code; /* of a FUNCTION, and of a TEXT that is a literal */
+};
+
+/* An item of a ROW. */
+struct pair {
+	struct oql_str key;
+	struct value value;
+	struct pair *next;
+};
+
+struct list {
+	const char *from, *where, *group, *order, *limit; /* NULL where there is none */
+	bool is_distinct;
+	struct value item;
+};
+
+/* What is parsed, the token in it, and what is behind the token. */
+struct place {
+	const char *text, *end, *start, *at;
+	enum token_kind token;
+};
+
+struct translator {
+	struct place in;
+	size_t steps, depth, aliases;
+	struct {
+		struct oql_str name;
+		struct value value;
+	} bound[BOUND_MAX];
+	size_t bound_count;
+	struct value sides[2]; /* of the last operator that was parsed, and its sign and SQL */
+	const char *sign, *combined;
+	struct oql_arena arena;
+	struct hdb_error *err;
+	int result; /* of the first failure */
+};
+
+static const struct value nothing = { .kind = NIL, .sql = "NULL" };
+
+static struct value parse_expression(struct translator *t);
+
+/* ---- failures, and pieces of SQL ---- */
+
+static struct value fail(struct translator *t, int r)
+{
+	t->in.at = t->in.end;
+	t->result = t->result == HDB_OK ? r : t->result;
+	t->in.token = END;
+	return nothing;
+}
+
+/* What has no translation, and the SQL to write. */
+static struct value refuse(struct translator *t, const char *what, const char *sql)
+{
+	return fail(t, t->result ?
+			       t->result :
+			       oql_fail_at(t->in.text, (size_t)(t->in.start - t->in.text), t->err,
+					   "VisualVM's OQL: %s is not translated; write it for "
+					   "`heapdb sql`: %s",
+					   what, sql));
+}
+
+static struct value expected(struct translator *t, const char *what)
+{
+	return fail(t, t->result ? t->result :
+				   oql_fail_at(t->in.text, (size_t)(t->in.start - t->in.text),
+					       t->err, "VisualVM's OQL: expected %s", what));
+}
+
+static void *take_memory(struct translator *t, size_t size)
+{
+	void *memory = t->result == HDB_OK ? oql_take(&t->arena, size, 1, t->err) : NULL;
+
+	if (!memory)
+		fail(t, HDB_ELIMIT);
+	return memory;
+}
+
+/* Text in the arena; "" after a failure. */
+static HDB_PRINTF(2, 3) const char *put(struct translator *t, const char *format, ...)
+{
+	va_list args, again;
+	char *out;
+	int size;
+
+	va_start(args, format);
+	va_copy(again, args);
+	size = vsnprintf(NULL, 0, format, args);
+	out = size < 0 ? NULL : take_memory(t, (size_t)size + 1);
+	if (out)
+		vsnprintf(out, (size_t)size + 1, format, again);
+	va_end(again);
+	va_end(args);
+	return out ? out : "";
+}
+
+/* With quotes around, and those inside doubled. */
+static const char *put_quoted(struct translator *t, struct oql_str text, char quote)
+{
+	char *out = take_memory(t, 2 * text.size + 3);
+	size_t n = 0;
+
+	if (!out)
+		return "";
+	out[n++] = quote;
+	for (size_t i = 0; i < text.size; i++) {
+		out[n] = quote;
+		n += text.data[i] == quote;
+		out[n++] = text.data[i];
+	}
+	out[n] = quote;
+	return out;
+}
+
+static struct value make(enum kind kind, const char *sql)
+{
+	return (struct value){ .kind = kind, .sql = sql };
+}
+
+/* ---- tokens ---- */
+
+static bool in_name(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
+}
+
+static void next(struct translator *t)
+{
+	const char *at = t->in.at;
+
+	while (at < t->in.end && isspace((unsigned char)*at))
+		at++;
+	t->in.start = at;
+	t->in.token = t->result != HDB_OK || at == t->in.end ? END :
+		      isdigit((unsigned char)*at)            ? DIGITS :
+		      in_name(*at)                           ? NAME :
+		      *at == '"' || *at == '\''              ? QUOTED :
+							       SIGN;
+	if (t->in.token != END && ++t->steps > STEPS_MAX)
+		fail(t, oql_fail(t->err, HDB_ELIMIT, "the statement has too many steps"));
+	if (t->in.token == END)
+		return;
+	t->in.at = at + 1;
+	if (t->in.token == NAME || t->in.token == DIGITS)
+		while (t->in.at < t->in.end &&
+		       (in_name(*t->in.at) || (t->in.token == DIGITS && *t->in.at == '.')))
+			t->in.at++;
+	if (t->in.token == QUOTED) {
+		while (t->in.at < t->in.end && *t->in.at != *at)
+			t->in.at += 1 + (*t->in.at == '\\');
+		if (t->in.at < t->in.end)
+			t->in.at++;
+		else
+			expected(t, "a quote at the end of this text");
+	}
+	if (t->in.token == SIGN && (at[1] == '=' || (at[0] == '=' && at[1] == '>') ||
+				    (at[1] == at[0] && strchr("&|", *at))))
+		t->in.at += 1 + (at[1] == '=' && at[2] == '=');
+}
+
+static struct oql_str token(const struct translator *t)
+{
+	return (struct oql_str){ t->in.start,
+				 t->in.token == END ? 0 : (size_t)(t->in.at - t->in.start) };
+}
+
+static bool is(const struct translator *t, const char *word)
+{
+	return oql_is(token(t), word);
+}
+
+static bool take(struct translator *t, const char *word)
+{
+	const bool is_it = is(t, word);
+
+	if (is_it)
+		next(t);
+	return is_it;
+}
+
+static void expect(struct translator *t, const char *word)
+{
+	if (!take(t, word))
+		expected(t, put(t, "\"%s\"", word));
+}
+
+static struct oql_str take_name(struct translator *t)
+{
+	const struct oql_str name = token(t);
+
+	if (t->in.token != NAME)
+		expected(t, "a name");
+	next(t);
+	return name;
+}
+
+/* Up to a comma, a closing bracket or one of two words outside of all brackets. */
+static struct oql_str skip_expression(struct translator *t, const char *word)
+{
+	struct oql_str out = { t->in.start, 0 };
+
+	for (int depth = 0; t->in.token != END; next(t)) {
+		const char c = t->in.token == SIGN ? *t->in.start : ' ';
+
+		if (depth == 0 && (strchr(",;)]}", c) || is(t, word)))
+			break;
+		depth += (strchr("([{", c) != NULL) - (strchr(")]}", c) != NULL);
+	}
+	out.size = (size_t)(t->in.start - out.data);
+	return out;
+}
+
+/* ---- what values are in SQL ---- */
+
+static const char *class_name(struct translator *t, const struct value *v)
+{
+	return v->class         ? v->class :
+	       v->kind == CLASS ? put(t, "(SELECT name FROM classes WHERE id = %s)", v->sql) :
+				  put(t, "class_of(%s)", v->sql);
+}
+
+/* "java.lang.Thread#0x12c4", where VisualVM has the number of the instance. */
+static const char *label(struct translator *t, const struct value *v)
+{
+	return v->kind == CLASS ? put(t, "'class ' || %s", class_name(t, v)) :
+				  put(t, "%s || '#' || hex(%s)", class_name(t, v), v->sql);
+}
+
+/* As toString() has it. */
+static const char *as_text(struct translator *t, const struct value *v)
+{
+	return v->kind == ANY    ? put(t, "coalesce(text(%s), %s)", v->sql, v->sql) :
+	       v->is_string      ? put(t, "text(%s)", v->sql) :
+	       v->kind == OBJECT ? put(t, "coalesce(text(%s), %s)", v->sql, label(t, v)) :
+	       v->kind == CLASS  ? label(t, v) :
+	       v->kind == NIL    ? "'null'" :
+	       v->kind <= TEXT   ? v->sql :
+				   refuse(t, "a list in a text", "SELECT group_concat(...)").sql;
+}
+
+static const char *as_condition(struct translator *t, const struct value *v)
+{
+	return v->kind == TEXT ? put(t, "%s <> ''", v->sql) :
+	       v->kind < ROW || v->kind == NIL ?
+				 v->sql :
+				 refuse(t, "a list as a condition", "EXISTS ( SELECT ... )").sql;
+}
+
+/* A text that is a number, as identifiers of objects are given; "" where it is none. */
+static const char *as_number(struct translator *t, const struct value *v)
+{
+	const size_t size = v->kind == TEXT ? v->code.text.size : 0;
+	const char *text = put(t, "%.*s", (int)size, v->code.text.data);
+
+	return isdigit((unsigned char)*text) && strspn(text, "0123456789abcdefABCDEFx") == size ?
+		       text :
+		       "";
+}
+
+/* Without the parentheses around a SELECT or a condition. */
+static const char *strip(struct translator *t, const struct value *v)
+{
+	return v->sql[0] == '(' ? put(t, "%.*s", (int)strlen(v->sql) - 2, v->sql + 1) : v->sql;
+}
+
+/* A column; identifiers that SQLite does not know as such in hexadecimal. */
+static const char *column(struct translator *t, const struct value *v)
+{
+	return v->kind == NIL                                         ? v->sql :
+	       v->kind != OBJECT && v->kind != CLASS                  ? as_text(t, v) :
+	       strchr(v->sql, '(') || isdigit((unsigned char)*v->sql) ? put(t, "hex(%s)", v->sql) :
+									v->sql;
+}
+
+/* The columns of a SELECT. */
+static const char *columns(struct translator *t, const struct value *v)
+{
+	const char *all = "";
+
+	if (v->kind == OBJECT || v->kind == CLASS)
+		return put(t, "%s AS id, %s AS %s", column(t, v), class_name(t, v),
+			   v->kind == CLASS ? "name" : "class");
+	if (v->kind != ROW)
+		return put(t, "%s AS value", column(t, v));
+	for (const struct pair *p = v->pairs; p; p = p->next)
+		all = put(t, "%s%s%s AS %s", all, *all ? ", " : "", column(t, &p->value),
+			  put_quoted(t, p->key, '"'));
+	return all;
+}
+
+/* ---- lists ---- */
+
+static const char *tail(struct translator *t, const struct list *l)
+{
+	const struct {
+		const char *word, *sql;
+	} parts[] = { { "WHERE", l->where },
+		      { "GROUP BY", l->group },
+		      { "ORDER BY", l->order },
+		      { "LIMIT", l->limit } };
+	const char *sql = put(t, " FROM %s", l->from);
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i].sql)
+			sql = put(t, "%s %s %s", sql, parts[i].word, parts[i].sql);
+	return sql;
+}
+
+static void add_where(struct translator *t, struct list *l, const char *condition)
+{
+	l->where = l->where ? put(t, "%s AND %s", l->where, condition) : condition;
+}
+
+static const char *alias(struct translator *t)
+{
+	return t->aliases++ ? put(t, "it%zu", t->aliases) : "it";
+}
+
+/* Objects or classes: the column `id` of a table, which has their sizes or names if `is_whole`. */
+static struct value make_list(struct translator *t, enum kind kind, const char *table,
+			      const char *name, bool is_whole)
+{
+	struct list *list = take_memory(t, sizeof(*list));
+
+	if (!list)
+		return nothing;
+	*list = (struct list){ .from = table };
+	list->item = make(kind, put(t, "%s.id", name));
+	list->item.is_string = strncmp(table, "instances('java.lang.String'", 28) == 0;
+	if (is_whole) {
+		list->item.row = name;
+		list->item.class = put(t, kind == CLASS ? "%s.name" : "%s.class", name);
+	}
+	return (struct value){ .kind = LIST, .sql = "", .list = list };
+}
+
+static bool is_closed(const struct list *l)
+{
+	return l->limit || l->group || l->is_distinct;
+}
+
+/* Makes a table of a list that further conditions would change. */
+static void reopen(struct translator *t, struct list *l)
+{
+	const char *name;
+
+	if (!is_closed(l))
+		return;
+	if (l->item.kind == ROW)
+		refuse(t, "a function of rows that were cut", "SELECT ... FROM ( SELECT ... )");
+	name = alias(t);
+	*l = (struct list){
+		.from = put(t, "(SELECT %s%s AS v%s) %s", l->is_distinct ? "DISTINCT " : "",
+			    l->item.sql, tail(t, l), name),
+		.item = make(l->item.kind, put(t, "%s.v", name)),
+	};
+}
+
+/* ---- functions that are applied ---- */
+
+static struct value apply(struct translator *t, const struct code *code, const char *const *names,
+			  const struct value *item)
+{
+	const struct place saved = t->in;
+	const size_t bound_count = t->bound_count;
+	struct value v;
+
+	if (!code->text.data || t->bound_count + 2 > BOUND_MAX || ++t->depth > OQL_DEPTH_MAX)
+		return refuse(t, "this function", "WITH a AS ( SELECT ... ) SELECT ...");
+	for (size_t i = 0; i < 2 && names[i]; i++) {
+		const struct oql_str plain = { names[i], strlen(names[i]) };
+
+		t->bound[t->bound_count].name = i < code->count ? code->parameters[i] : plain;
+		t->bound[t->bound_count++].value = *item;
+	}
+	t->in.at = code->text.data;
+	t->in.end = t->in.at + code->text.size;
+	if (t->in.at < t->in.text || t->in.end > saved.end) /* a text with escapes is a copy */
+		t->in.text = t->in.at;
+	next(t);
+	v = parse_expression(t);
+	take(t, ";");
+	if (t->in.token != END)
+		expected(t, "the end of the expression");
+	t->in = saved;
+	t->in.token = t->result == HDB_OK ? saved.token : END;
+	t->bound_count = bound_count;
+	t->depth--;
+	return v;
+}
+
+static struct value apply_to(struct translator *t, const struct value *code,
+			     const struct value *item)
+{
+	static const char *const names[] = { "it", NULL };
+
+	return apply(t, &code->code, names, item);
+}
+
+/* Where a name stands first in a text. */
+static size_t place_of(struct oql_str text, struct oql_str name)
+{
+	const char *at = memmem(text.data, text.size, name.data, name.size);
+
+	return at ? (size_t)(at - text.data) : text.size;
+}
+
+/*
+ * Sorts by a function of two elements: f(lhs) - f(rhs), or with < or >, and the other way round.
+ * With one value for both its sides are equal, and the key.
+ */
+static void sort_by(struct translator *t, struct list *l, const struct value *code)
+{
+	static const char *const names[] = { "lhs", "rhs" };
+	const struct code *c = &code->code;
+	struct oql_str left = { "lhs", 3 }, right = { "rhs", 3 };
+	struct value v;
+	bool is_turned;
+
+	l->order = l->item.sql;
+	if (code->kind == NIL)
+		return;
+	t->combined = NULL;
+	v = apply(t, c, names, &l->item);
+	if (t->result == HDB_OK && v.sql != t->combined)
+		refuse(t, "a comparison that is not f(lhs) - f(rhs)", "ORDER BY ...");
+	if (t->result != HDB_OK)
+		return;
+	if (c->count == 2) {
+		left = c->parameters[0];
+		right = c->parameters[1];
+	}
+	is_turned = (place_of(c->text, left) > place_of(c->text, right)) != (*t->sign == '>');
+	if (!strchr("-<>", *t->sign) || strcmp(t->sides[0].sql, t->sides[1].sql) != 0)
+		refuse(t, "a comparison that is not f(lhs) - f(rhs)", "ORDER BY ...");
+	l->order = put(t, "%s%s", t->sides[0].sql, is_turned ? " DESC" : "");
+}
+
+/* A list whose item is a list: the lists of all items together. */
+static struct value join(struct translator *t, struct value list)
+{
+	struct list *outer = list.list, *inner = outer->item.list;
+
+	if (outer->item.kind != LIST)
+		return list;
+	if (is_closed(inner) || is_closed(outer))
+		return refuse(t, "a list that was cut in another", "a join");
+	inner->from = put(t, "%s, %s", outer->from, inner->from);
+	if (outer->where)
+		add_where(t, inner, outer->where);
+	return outer->item;
+}
+
+static struct value do_filter(struct translator *t, struct value list, const struct value *code)
+{
+	struct value v;
+
+	reopen(t, list.list);
+	v = apply_to(t, code, &list.list->item);
+	add_where(t, list.list, as_condition(t, &v));
+	return list;
+}
+
+static struct value do_unique(struct translator *t, struct value list, const struct value *code)
+{
+	struct list *l = list.list;
+	const struct value key = code->kind == NIL ? l->item : apply_to(t, code, &l->item);
+
+	l->order = NULL;
+	l->is_distinct = strcmp(key.sql, l->item.sql) == 0;
+	if (l->is_distinct)
+		return list;
+	l->group = as_text(t, &key);
+	if (l->item.kind == OBJECT) /* VisualVM keeps the last of each */
+		l->item = make(OBJECT, put(t, "max(%s)", l->item.sql));
+	return list;
+}
+
+static struct value aggregate(struct translator *t, struct list *l, const char *sql)
+{
+	l->order = NULL;
+	return make(NUMBER, put(t, "(SELECT %s%s)", sql, tail(t, l)));
+}
+
+/* A function over a list; without a code args[1] is `nothing`. */
+static struct value call_list(struct translator *t, struct oql_str name, const struct value *args)
+{
+	const struct value *code = &args[1];
+	struct value list = args[0], v;
+	struct list *l = list.list;
+
+	if (oql_is(name, "toArray"))
+		return list;
+	if (oql_is(name, "map")) {
+		l->item = apply_to(t, code, &l->item);
+		return t->result == HDB_OK ? join(t, list) : nothing;
+	}
+	reopen(t, l);
+	if (oql_is(name, "filter"))
+		return do_filter(t, list, code);
+	if (oql_is(name, "unique"))
+		return do_unique(t, list, code);
+	if (oql_is(name, "sort") || oql_is(name, "top")) {
+		sort_by(t, l, code);
+		l->order = oql_is(name, "top") && code->kind == NIL ? NULL : l->order;
+		l->limit = oql_is(name, "sort") ? NULL : args[2].kind == NIL ? "10" : args[2].sql;
+		return list;
+	}
+	if (oql_is(name, "sum")) {
+		v = code->kind == NIL ? l->item : apply_to(t, code, &l->item);
+		return aggregate(t, l, put(t, "coalesce(sum(%s), 0)", v.sql));
+	}
+	if (oql_is(name, "max") || oql_is(name, "min")) {
+		if (code->kind == NIL)
+			return aggregate(
+				t, l, put(t, "%.*s(%s)", (int)name.size, name.data, l->item.sql));
+		sort_by(t, l, code);
+		l->limit = "1";
+		return list;
+	}
+	if (code->kind != NIL)
+		do_filter(t, list, code);
+	return oql_is(name, "contains") ? make(BOOL, put(t, "EXISTS (SELECT 1%s)", tail(t, l))) :
+					  aggregate(t, l, "count(*)");
+}
+
+/* ---- functions, members and methods ---- */
+
+/*
+ * What there is, and its SQL: "$0" is the first argument or what the method is of, "$t0" its text,
+ * "$c0" the name of its class, "$l0" its label, "$s0" and "$r0" its sizes, "$a" the alias of a list.
+ */
+static const struct form {
+	char of; /* f nothing, h heap, o an object, c a class, t a text, l a list; x: see `sql` */
+	unsigned char least, most; /* arguments, with what it is of */
+	enum kind kind;
+	const char *name, *sql; /* of a list what follows FROM; of x what to write */
+} forms[] = {
+	{ 'f', 1, 1, NUMBER, "sizeof", "$s0" },
+	{ 'f', 1, 1, NUMBER, "rsizeof", "$r0" },
+	{ 'f', 1, 1, NUMBER, "objectid", "$0" },
+	{ 'f', 1, 1, CLASS, "classof", "(SELECT class_id FROM objects WHERE id = $0)" },
+	{ 'f', 2, 2, BOOL, "identical", "($0 = $1)" },
+	{ 'f', 2, 2, BOOL, "refers", "EXISTS (SELECT 1 FROM outbound($0) WHERE id = $1)" },
+	{ 'f', 1, 1, TEXT, "root", "(SELECT kind FROM roots WHERE id = $0 LIMIT 1)" },
+	{ 'f', 1, 1, NUMBER, "rootDistance", "(SELECT max(step) FROM path_to_root($0))" },
+	{ 'f', 1, 1, TEXT, "toHtml", "coalesce($l0, 'null')" },
+	{ 'f', 1, 1, OBJECT, "referrers", "referrers($0) $a WHERE $a.strength <> 'weak'" },
+	{ 'f', 2, 2, OBJECT, "referrers", "referrers($0) $a WHERE ($1 OR $a.strength <> 'weak')" },
+	{ 'f', 1, 1, OBJECT, "referees", "outbound($0) $a WHERE $a.strength <> 'weak'" },
+	{ 'f', 2, 2, OBJECT, "referees", "outbound($0) $a WHERE ($1 OR $a.strength <> 'weak')" },
+	{ 'f', 1, 1, OBJECT, "reachables", "reachable_from($0) $a WHERE $a.depth > 0" },
+	{ 'l', 2, 2, LIST, "map", "" },
+	{ 'l', 2, 2, LIST, "filter", "" },
+	{ 'l', 1, 2, LIST, "sort", "" },
+	{ 'l', 1, 3, LIST, "top", "" },
+	{ 'l', 1, 2, LIST, "unique", "" },
+	{ 'l', 1, 1, LIST, "toArray", "" },
+	{ 'l', 2, 2, LIST, "contains", "" },
+	{ 'l', 1, 2, LIST, "count", "" },
+	{ 'l', 1, 1, LIST, "length", "" },
+	{ 'l', 1, 2, LIST, "sum", "" },
+	{ 'l', 1, 2, LIST, "max", "" },
+	{ 'l', 1, 2, LIST, "min", "" },
+	{ 'h', 0, 0, OBJECT, "objects", "objects $a" },
+	{ 'h', 1, 1, OBJECT, "objects", "instances($n0) $a" },
+	{ 'h', 2, 3, OBJECT, "objects", "instances($n0, $1) $a" },
+	{ 'h', 0, 0, CLASS, "classes", "classes $a" },
+	{ 'h', 0, 0, OBJECT, "roots", "(SELECT DISTINCT id FROM roots) $a" },
+	{ 'h', 1, 1, CLASS, "findClass", "(SELECT id FROM classes WHERE name = $n0)" },
+	{ 'h', 1, 1, OBJECT, "findObject", "$i0" },
+	{ 'h', 1, 2, TEXT, "livepaths", "path($0)" },
+	{ 'c', 1, 1, TEXT, "name", "$n0" },
+	{ 'c', 1, 1, NUMBER, "id", "$0" },
+	{ 'c', 1, 1, CLASS, "statics", "$0" },
+	{ 'c', 1, 1, CLASS, "superclass", "(SELECT super_id FROM classes WHERE id = $0)" },
+	{ 'c', 1, 1, OBJECT, "loader", "(SELECT loader_id FROM classes WHERE id = $0)" },
+	{ 'c', 1, 1, OBJECT, "instances", "instances($n0, 0) $a" },
+	{ 'o', 1, 1, NUMBER, "id", "$0" },
+	{ 'o', 1, 1, CLASS, "clazz", "(SELECT class_id FROM objects WHERE id = $0)" },
+	{ 'o', 1, 1, NUMBER, "length",
+	  "coalesce((SELECT length FROM objects WHERE id = $0), field($0, 'length'))" },
+	{ 't', 1, 1, TEXT, "toString", "$t0" },
+	{ 't', 1, 1, NUMBER, "length", "length($t0)" },
+	{ 't', 2, 2, BOOL, "startsWith", "(substr($t0, 1, length($t1)) = $t1)" },
+	{ 't', 2, 2, BOOL, "endsWith", "(substr($t0, -length($t1)) = $t1)" },
+	{ 't', 2, 2, BOOL, "contains", "(instr($t0, $t1) > 0)" },
+	{ 't', 2, 2, BOOL, "matches", "($t0 REGEXP '^(' || $t1 || ')$')" },
+	{ 't', 2, 2, NUMBER, "indexOf", "(instr($t0, $t1) - 1)" },
+	{ 't', 2, 2, BOOL, "equals", "($t0 = $t1)" },
+	{ 't', 2, 2, TEXT, "substring", "substr($t0, $1 + 1)" },
+	{ 't', 3, 3, TEXT, "substring", "substr($t0, $1 + 1, $2 - $1)" },
+	{ 't', 1, 1, TEXT, "toLowerCase", "lower($t0)" },
+	{ 't', 1, 1, TEXT, "toUpperCase", "upper($t0)" },
+	{ 'x', 0, 0, NIL, "forEachClass", "SELECT name, objects FROM classes" },
+	{ 'x', 0, 0, NIL, "forEachObject", "SELECT id, class FROM objects" },
+	{ 'x', 0, 0, NIL, "forEachReferrer", "SELECT id, class, name FROM referrers(0x12c4)" },
+	{ 'x', 0, 0, NIL, "forEachReferee", "SELECT id, class, name FROM outbound(0x12c4)" },
+	{ 'x', 0, 0, NIL, "finalizables", "SELECT * FROM finalizers" },
+	{ 'x', 0, 0, NIL, "describeRef", "SELECT name FROM outbound(0x12c4) WHERE id = 0x12d0" },
+	{ 'x', 0, 0, NIL, "reachables", "WITH RECURSIVE over refs, to leave fields out" },
+	{ 'x', 0, 0, NIL, "fields", "SELECT name, type FROM class_fields WHERE class = 'CLASS'" },
+	{ 'x', 0, 0, NIL, "superclasses", "WITH RECURSIVE over classes, by super_id" },
+	{ 'x', 0, 0, NIL, "subclasses", "WITH RECURSIVE over classes, by super_id" },
+	{ 'x', 0, 0, NIL, "concat", "SELECT ... UNION ALL SELECT ..." },
+	{ 'x', 0, 0, NIL, "index", "row_number() OVER ()" },
+	{ 'x', 0, 0, NIL, "print", "the columns of a SELECT" },
+	{ 'x', 0, 0, NIL, "var", "WITH name AS ( SELECT ... ) SELECT ..." },
+	{ 'x', 0, 0, NIL, "replace", "replace(text, old, new)" },
+};
+
+static const struct form *const forms_end = forms + sizeof(forms) / sizeof(forms[0]);
+
+static struct value refuse_name(struct translator *t, struct oql_str name)
+{
+	const struct form *f = forms;
+
+	while (f < forms_end && !(f->of == 'x' && oql_is(name, f->name)))
+		f++;
+	return refuse(t, put(t, "\"%.*s\"", (int)name.size, name.data),
+		      f < forms_end ? f->sql : "the tables and functions of heapdb-sql(1)");
+}
+
+static const char *size_of(struct translator *t, const struct value *v, const char *size)
+{
+	return v->row ? put(t, "%s.%s", v->row, size) : put(t, "%s(%s)", size, v->sql);
+}
+
+/* "[Ljava.io.File;" is java.io.File[], "[I" is int[]; as a text of SQL. */
+static const char *put_class(struct translator *t, struct oql_str name)
+{
+	static const char codes[] = "ZCFDBSIJ";
+	static const char *const names[] = { "boolean", "char",  "float", "double",
+					     "byte",    "short", "int",   "long" };
+	const char *plain = put(t, "%.*s", (int)name.size, name.data), *dims = "", *code;
+
+	for (; plain[0] == '[' && plain[1]; plain++)
+		dims = put(t, "%s[]", dims);
+	code = *plain ? strchr(codes, *plain) : NULL;
+	if (*dims && *plain == 'L')
+		plain = put(t, "%.*s", (int)strcspn(plain + 1, ";"), plain + 1);
+	else if (*dims && code && !plain[1])
+		plain = names[code - codes];
+	plain = put(t, "%s%s", plain, dims);
+	return put_quoted(t, (struct oql_str){ plain, strlen(plain) }, '\'');
+}
+
+static const char *argument(struct translator *t, char how, const struct value *v)
+{
+	switch (how) {
+	case 't':
+		return as_text(t, v);
+	case 'l':
+		return label(t, v);
+	case 's':
+		return size_of(t, v, "shallow");
+	case 'r':
+		return size_of(t, v, "retained");
+	case 'n':
+		return v->kind == TEXT  ? put_class(t, v->code.text) :
+		       v->kind == CLASS ? class_name(t, v) :
+					  refuse(t, "this class", "instances('CLASS')").sql;
+	case 'i':
+		return *as_number(t, v) ? as_number(t, v) : v->sql;
+	default:
+		return v->sql;
+	}
+}
+
+static const char *fill(struct translator *t, const char *sql, const struct value *args,
+			const char *name)
+{
+	const char *out = "";
+
+	while (t->result == HDB_OK && *sql) {
+		const size_t plain = strcspn(sql, "$");
+		const char *how = sql + plain + (sql[plain] != '\0');
+
+		out = put(t, "%s%.*s", out, (int)plain, sql);
+		sql += plain;
+		if (!*sql)
+			break;
+		if (*how == 'a')
+			out = put(t, "%s%s", out, name);
+		else if (isdigit((unsigned char)*how))
+			out = put(t, "%s%s", out, args[*how - '0'].sql);
+		else
+			out = put(t, "%s%s", out, argument(t, *how, &args[how[1] - '0']));
+		sql = how + (*how == 'a' || isdigit((unsigned char)*how) ? 1 : 2);
+	}
+	return out;
+}
+
+/* Finds a function, member or method, and applies it; NIL: there is none. */
+static struct value call_form(struct translator *t, char of, struct oql_str name,
+			      const struct value *args, size_t count)
+{
+	const struct form *f = forms;
+	const char *as, *where;
+	struct value v;
+
+	while (f < forms_end &&
+	       !(f->of == of && oql_is(name, f->name) && count >= f->least && count <= f->most))
+		f++;
+	if (f == forms_end || t->result != HDB_OK)
+		return nothing;
+	if (f->kind == LIST)
+		return call_list(t, name, args);
+	if (!strstr(f->sql, "$a")) {
+		v = make(f->kind, fill(t, f->sql, args, ""));
+		if (f->kind == CLASS && of != 'c' && of != 'h') {
+			v.class = class_name(t, &args[0]);
+			v.sql = args[0].row ? put(t, "%s.class_id", args[0].row) : v.sql;
+		}
+		return v;
+	}
+	as = alias(t);
+	where = strstr(f->sql, " WHERE ");
+	v = make_list(t, f->kind,
+		      put(t, "%.*s", where ? (int)(where - f->sql) : (int)strlen(f->sql), f->sql),
+		      as, f->sql[0] != '(');
+	if (t->result != HDB_OK)
+		return nothing;
+	v.list->from = fill(t, v.list->from, args, as);
+	v.list->where = where ? fill(t, where + 7, args, as) : NULL;
+	return count == 3 ? do_filter(t, v, &args[2]) : v;
+}
+
+/* v.name, and v.name(...) with its arguments behind v. */
+static struct value call_member(struct translator *t, struct oql_str name, const struct value *args,
+				size_t count, bool is_call)
+{
+	const struct value *v = &args[0];
+	struct value out = nothing;
+	const bool is_object = v->kind == OBJECT || v->kind == ANY;
+
+	if (v->kind == ROW && !is_call)
+		for (struct pair *p = v->pairs; p; p = p->next)
+			if (p->key.size == name.size &&
+			    memcmp(p->key.data, name.data, name.size) == 0)
+				return p->value;
+	if (v->kind == HEAP)
+		out = call_form(t, 'h', name, args + 1, count - 1);
+	if (v->kind == CLASS)
+		out = call_form(t, 'c', name, args, count);
+	if (v->kind == LIST && oql_is(name, "length"))
+		out = call_form(t, 'l', name, args, count);
+	if (is_object && !is_call)
+		out = call_form(t, 'o', name, args, count);
+	if (out.kind == NIL && (is_call || v->kind == TEXT) && v->kind <= CLASS)
+		out = call_form(t, 't', name, args, count);
+	if (out.kind != NIL || t->result != HDB_OK)
+		return out;
+	if (is_call || (!is_object && v->kind != CLASS))
+		return refuse_name(t, name);
+	if (v->kind == CLASS)
+		return make(ANY, put(t,
+				     "(SELECT value FROM class_fields WHERE class_id = %s AND "
+				     "is_static AND name = '%.*s')",
+				     v->sql, (int)name.size, name.data));
+	out = make(ANY, v->is_field ?
+				put(t, "%.*s.%.*s')", (int)strlen(v->sql) - 2, v->sql,
+				    (int)name.size, name.data) :
+				put(t, "field(%s, '%.*s')", v->sql, (int)name.size, name.data));
+	out.is_field = true;
+	return out;
+}
+
+/* Arguments behind those that `args` has; how many there are then. */
+static size_t parse_arguments(struct translator *t, struct value *args, size_t count)
+{
+	for (size_t i = count; i < ARGUMENTS_MAX; i++)
+		args[i] = nothing;
+	expect(t, "(");
+	while (t->in.token != END && !is(t, ")")) {
+		if (count == ARGUMENTS_MAX)
+			expected(t, "fewer arguments");
+		else
+			args[count++] = parse_expression(t);
+		if (!take(t, ","))
+			break;
+	}
+	expect(t, ")");
+	return count;
+}
+
+/* ---- expressions ---- */
+
+static struct value parse_steps(struct translator *t, struct value v)
+{
+	for (unsigned n = 0; t->in.token != END; n++) {
+		struct value args[ARGUMENTS_MAX] = { v, nothing, nothing, nothing };
+		bool is_call;
+		size_t count = 1;
+
+		if (n == OQL_CHAIN_MAX)
+			expected(t, "a shorter chain of fields");
+		if (take(t, ".")) {
+			const struct oql_str name = take_name(t);
+
+			is_call = is(t, "(");
+			if (is_call && !oql_is(name, "forEachClass") &&
+			    !oql_is(name, "forEachObject"))
+				count = parse_arguments(t, args, 1);
+			v = call_member(t, name, args, count, is_call);
+		} else if (take(t, "[")) {
+			const struct value i = parse_expression(t);
+
+			expect(t, "]");
+			if (v.kind != OBJECT && v.kind != ANY)
+				refuse(t, "an element of a list", "LIMIT 1 OFFSET 0");
+			v = make(ANY, put(t, "element(%s, %s)", v.sql, i.sql));
+		} else {
+			break;
+		}
+	}
+	return v;
+}
+
+static void parse_parameters(struct translator *t, struct code *code)
+{
+	expect(t, "(");
+	while (t->in.token == NAME && code->count < PARAMETERS_MAX) {
+		code->parameters[code->count++] = take_name(t);
+		if (!take(t, ","))
+			break;
+	}
+	expect(t, ")");
+}
+
+/* "{ return expression; }", or the expression of an arrow. */
+static struct value parse_body(struct translator *t, struct code code)
+{
+	const bool is_block = take(t, "{");
+
+	if (is_block && !take(t, "return"))
+		return refuse(t, "a function of more than \"return EXPRESSION\"",
+			      "CASE WHEN ... THEN ... END");
+	code.text = skip_expression(t, ";");
+	if (is_block) {
+		take(t, ";");
+		expect(t, "}");
+	}
+	return (struct value){ .kind = FUNCTION, .sql = "", .code = code };
+}
+
+/* Whether "(" begins the parameters of an arrow. */
+static bool is_arrow(const struct translator *t)
+{
+	const char *at = t->in.at;
+
+	while (at < t->in.end && (in_name(*at) || *at == ',' || *at == ' '))
+		at++;
+	for (at += at < t->in.end && *at == ')'; at < t->in.end && *at == ' ';)
+		at++;
+	return t->in.end - at >= 2 && at[0] == '=' && at[1] == '>';
+}
+
+/* A text without its quotes and escapes. */
+static struct value parse_quoted(struct translator *t)
+{
+	struct oql_str s = { t->in.start + 1, (size_t)(t->in.at - t->in.start) - 2 };
+	struct value v = { .kind = TEXT };
+
+	if (memchr(s.data, '\\', s.size)) {
+		char *copy = take_memory(t, s.size + 1);
+		size_t n = 0;
+
+		for (size_t i = 0; copy && i < s.size; i++) {
+			i += s.data[i] == '\\' && i + 1 < s.size;
+			copy[n++] = s.data[i];
+		}
+		s = (struct oql_str){ copy ? copy : "", n };
+	}
+	v.code.text = s;
+	v.sql = put_quoted(t, s, '\'');
+	next(t);
+	return v;
+}
+
+/* /pattern/.test(text) */
+static struct value parse_pattern(struct translator *t)
+{
+	struct oql_str pattern = { t->in.at, 0 };
+	struct value args[ARGUMENTS_MAX];
+	bool is_folded;
+
+	while (t->in.at < t->in.end && *t->in.at != '/')
+		t->in.at += 1 + (*t->in.at == '\\');
+	if (t->in.at >= t->in.end)
+		return expected(t, "\"/\" at the end of this pattern");
+	pattern.size = (size_t)(t->in.at++ - pattern.data);
+	next(t);
+	is_folded = take(t, "i");
+	expect(t, ".");
+	expect(t, "test");
+	if (parse_arguments(t, args, 0) != 1)
+		return expected(t, "test(text) after a pattern");
+	return make(BOOL, put(t, "(%s REGEXP %s%s)", as_text(t, &args[0]),
+			      is_folded ? "'(?i)' || " : "", put_quoted(t, pattern, '\'')));
+}
+
+/* {name: value, ...} or [value, ...] */
+static struct value parse_row(struct translator *t, const char *close)
+{
+	struct value row = { .kind = ROW, .sql = "" };
+	struct pair **end = &row.pairs;
+
+	for (next(t); t->in.token != END && !is(t, close);) {
+		struct pair *p = take_memory(t, sizeof(*p));
+
+		if (!p)
+			return nothing;
+		*p = (struct pair){ .key = token(t) };
+		if (*close == '}') {
+			if (t->in.token == QUOTED)
+				p->key = (struct oql_str){ p->key.data + 1, p->key.size - 2 };
+			next(t);
+			expect(t, ":");
+		}
+		p->value = parse_expression(t);
+		if (*close == ']')
+			p->key.size = (size_t)(t->in.start - p->key.data);
+		*end = p;
+		end = &p->next;
+		if (!take(t, ","))
+			break;
+	}
+	expect(t, close);
+	return row;
+}
+
+static struct value parse_name(struct translator *t)
+{
+	const struct oql_str name = take_name(t);
+	struct code code = { .count = 0 };
+	struct value args[ARGUMENTS_MAX], v;
+	size_t count;
+
+	if (take(t, "=>")) {
+		code.parameters[code.count++] = name;
+		return parse_body(t, code);
+	}
+	for (size_t i = t->bound_count; i-- > 0;)
+		if (t->bound[i].name.size == name.size &&
+		    memcmp(t->bound[i].name.data, name.data, name.size) == 0)
+			return t->bound[i].value;
+	if (oql_is(name, "function")) {
+		parse_parameters(t, &code);
+		return parse_body(t, code);
+	}
+	if (oql_is(name, "heap"))
+		return make(HEAP, "");
+	if (oql_is(name, "null") || oql_is(name, "undefined"))
+		return nothing;
+	if (oql_is(name, "true") || oql_is(name, "false"))
+		return make(BOOL, name.size == 4 ? "1" : "0");
+	if (!is(t, "(") || (name.size > 7 && memcmp(name.data, "forEach", 7) == 0))
+		return refuse_name(t, name);
+	count = parse_arguments(t, args, 0);
+	v = call_form(t, args[0].kind == LIST ? 'l' : 'f', name, args, count);
+	return v.kind == NIL ? refuse_name(t, name) : v;
+}
+
+static struct value parse_primary(struct translator *t)
+{
+	struct code code = { .count = 0 };
+	struct value v;
+
+	if (t->in.token == NAME)
+		return parse_name(t);
+	if (t->in.token == QUOTED)
+		return parse_quoted(t);
+	if (t->in.token == DIGITS) {
+		v = make(NUMBER, put(t, "%.*s", (int)token(t).size, t->in.start));
+		next(t);
+		return v;
+	}
+	if (is(t, "{") || is(t, "["))
+		return parse_row(t, is(t, "{") ? "}" : "]");
+	if (is(t, "/"))
+		return parse_pattern(t);
+	if (is(t, "(") && is_arrow(t)) {
+		parse_parameters(t, &code);
+		expect(t, "=>");
+		return parse_body(t, code);
+	}
+	if (!take(t, "("))
+		return expected(t, "an expression");
+	v = parse_expression(t);
+	expect(t, ")");
+	return v;
+}
+
+static struct value parse_unary(struct translator *t)
+{
+	struct value v;
+
+	if (++t->depth > OQL_DEPTH_MAX)
+		fail(t, oql_fail(t->err, HDB_ELIMIT, "the statement nests too deeply"));
+	if (take(t, "!")) {
+		v = parse_unary(t);
+		v = make(BOOL, put(t, "(NOT coalesce(%s, 0))", as_condition(t, &v)));
+	} else if (take(t, "-")) {
+		v = parse_unary(t);
+		v = make(NUMBER, put(t, "(-%s)", v.sql));
+	} else {
+		v = parse_steps(t, parse_primary(t));
+	}
+	t->depth--;
+	return v;
+}
+
+static const struct binary {
+	const char *sign;
+	int level;
+	const char *sql;
+} binaries[] = {
+	{ "||", 1, "OR" },     { "&&", 2, "AND" },     { "==", 3, "=" }, { "===", 3, "=" },
+	{ "!=", 3, "IS NOT" }, { "!==", 3, "IS NOT" }, { "<", 4, "<" },  { ">", 4, ">" },
+	{ "<=", 4, "<=" },     { ">=", 4, ">=" },      { "+", 5, "+" },  { "-", 5, "-" },
+	{ "*", 6, "*" },       { "/", 6, "/" },        { "%", 6, "%" },
+};
+
+/* A part of a sum of texts, in which null is "null". */
+static const char *part(struct translator *t, const struct value *v)
+{
+	return v->kind == ANY ? put(t, "coalesce(text(%s), %s, 'null')", v->sql, v->sql) :
+				as_text(t, v);
+}
+
+static struct value combine(struct translator *t, const struct binary *op, const struct value *a,
+			    const struct value *b)
+{
+	const bool is_text = a->kind == TEXT || b->kind == TEXT;
+
+	if (op->level == 1 && a->kind != BOOL && (b->kind == TEXT || b->kind == NUMBER))
+		return make(b->kind, put(t,
+					 a->kind == ANY && is_text ? "coalesce(text(%s), %s)" :
+								     "coalesce(%s, %s)",
+					 a->sql, b->sql));
+	if (op->level <= 2)
+		return make(BOOL,
+			    put(t, "(%s %s %s)", as_condition(t, a), op->sql, as_condition(t, b)));
+	if (op->level == 3 && (a->kind == NIL || b->kind == NIL))
+		return make(BOOL, put(t, "(%s IS %sNULL)", a->kind == NIL ? b->sql : a->sql,
+				      op->sql[0] == '=' ? "" : "NOT "));
+	if (op->level <= 4 && a->kind == NUMBER && *as_number(t, b))
+		return make(BOOL, put(t, "(%s %s %s)", a->sql, op->sql, as_number(t, b)));
+	if (op->level <= 4)
+		return make(BOOL, put(t, "(%s %s %s)", is_text ? as_text(t, a) : a->sql, op->sql,
+				      is_text ? as_text(t, b) : b->sql));
+	if (op->sign[0] == '+' && is_text)
+		return make(TEXT, put(t, "(%s || %s)", part(t, a), part(t, b)));
+	return make(NUMBER, put(t, op->sign[0] == '/' ? "(1.0 * %s %s %s)" : "(%s %s %s)", a->sql,
+				op->sql, b->sql));
+}
+
+static struct value parse_binary(struct translator *t, int level)
+{
+	struct value a = parse_unary(t), b;
+
+	for (unsigned n = 0; n < OQL_CHAIN_MAX; n++) {
+		const struct binary *op = binaries, *end = op + sizeof(binaries) / sizeof(*op);
+
+		while (op < end && !(is(t, op->sign) && op->level >= level))
+			op++;
+		if (op == end)
+			break;
+		next(t);
+		b = parse_binary(t, op->level + 1);
+		t->sides[0] = a;
+		t->sides[1] = b;
+		t->sign = op->sign;
+		a = combine(t, op, &a, &b);
+		t->combined = a.sql;
+	}
+	return a;
+}
+
+static struct value parse_expression(struct translator *t)
+{
+	struct value v = parse_binary(t, 1), a, b;
+	bool is_text;
+
+	if (!take(t, "?"))
+		return v;
+	a = parse_expression(t);
+	expect(t, ":");
+	b = parse_expression(t);
+	is_text = a.kind == TEXT || b.kind == TEXT;
+	return make(is_text       ? TEXT :
+		    a.kind == NIL ? b.kind :
+				    a.kind,
+		    put(t, "(CASE WHEN %s THEN %s ELSE %s END)", as_condition(t, &v),
+			is_text ? as_text(t, &a) : a.sql, is_text ? as_text(t, &b) : b.sql));
+}
+
+/* ---- statements ---- */
+
+/* "[instanceof] class name", behind "from": the list of its objects, to which the name is bound. */
+static struct value parse_from(struct translator *t)
+{
+	struct oql_str class = { t->in.start, 0 }, name;
+	const bool has_subclasses = is(t, "instanceof");
+	const char *as;
+	struct value list;
+
+	if (has_subclasses) {
+		next(t);
+		class.data = t->in.start;
+	}
+	while (class.data + class.size < t->in.end &&
+	       !isspace((unsigned char)class.data[class.size]))
+		class.size++;
+	t->in.at = class.data + class.size;
+	next(t);
+	name = take_name(t);
+	as = name.size == 1 ? put(t, "%c", *name.data) : put_quoted(t, name, '"');
+	list = make_list(
+		t, OBJECT,
+		put(t, "instances(%s%s) %s", put_class(t, class), has_subclasses ? "" : ", 0", as),
+		as, true);
+	if (t->result == HDB_OK) {
+		t->bound[0].name = name;
+		t->bound[0].value = list.list->item;
+		t->bound_count = 1;
+	}
+	return list;
+}
+
+static const char *translate(struct translator *t)
+{
+	static const char *const none[] = { NULL };
+	struct code code = { .count = 0 };
+	struct value objects = nothing, v;
+	struct place end;
+
+	next(t);
+	take(t, "select");
+	code.text = skip_expression(t, "from");
+	if (take(t, "from"))
+		objects = parse_from(t);
+	if (take(t, "where")) {
+		const struct code where = { .text = skip_expression(t, ";") };
+
+		v = apply(t, &where, none, NULL);
+		if (t->result == HDB_OK)
+			objects.list->where = v.kind == BOOL ? strip(t, &v) : as_condition(t, &v);
+	}
+	take(t, ";");
+	end = t->in;
+	v = apply(t, &code, none, NULL);
+	if (end.token != END)
+		expected(t, "the end of the statement");
+	if (t->result != HDB_OK)
+		return "";
+	if (objects.kind == LIST) {
+		objects.list->item = v;
+		v = join(t, objects);
+	}
+	if (v.kind != LIST)
+		return put(t, "SELECT %s", columns(t, &v));
+	return t->result != HDB_OK ? "" :
+				     put(t, "SELECT %s%s%s", v.list->is_distinct ? "DISTINCT " : "",
+					 columns(t, &v.list->item), tail(t, v.list));
+}
+
+/* Whether a statement has what JavaScript has and MAT's language has not. */
+static bool is_visualvm(struct translator *t)
+{
+	static const char *const signs[] = { "==", "===", "!==", "&&", "||", "=>",
+					     "{",  "?",   "!",   "%",  ";",  "function" };
+	bool is_it = false, has_heap = false, has_classof = false;
+	struct oql_str before = { "",
+				  0 }; /* the token before: behind "." are members of any kind */
+
+	next(t);
+	if (oql_is_word(token(t), "select") && !is(t, "select"))
+		return false; /* VisualVM's keywords are in lower case */
+	for (; t->in.token != END; next(t)) {
+		const bool is_step = before.size && strchr(".$", before.data[before.size - 1]);
+		const char *then = t->in.at + strspn(t->in.at, " \t\r\n");
+
+		is_it |=
+			t->in.token == QUOTED && *t->in.start == '\'' && t->in.at - t->in.start > 6;
+		for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+			is_it |= !is_step && is(t, signs[i]);
+		for (const struct form *f = forms; f < forms_end; f++)
+			is_it |= !is_step && strchr("flx", f->of) && *then == '(' &&
+				 is(t, f->name) && !strstr(MAT_FUNCTIONS, f->name);
+		if (!is_step && is(t, "heap") && *then != '.')
+			return false; /* an alias of MAT's */
+		has_heap |= !is_step && is(t, "heap");
+		has_classof |= is(t, "classof");
+		is_it |= has_classof && is(t, ".") && *before.data == ')' &&
+			 strncmp(then, "name", 4) == 0 && !in_name(then[4]);
+		before = token(t);
+	}
+	return is_it || has_heap;
+}
+
+int oql_to_sql(struct oql_str text, char **sql, struct hdb_error *err)
+{
+	struct oql_budget budget = { .most_bytes = MEMORY_MAX };
+	struct translator t = { .arena.budget = &budget, .err = err };
+	const char *copy = oql_take_text(&t.arena, text.data, text.size, err), *out = NULL;
+	struct place start = { .text = copy, .at = copy };
+	int r = copy ? HDB_NOTFOUND : HDB_ELIMIT;
+
+	if (!copy || strlen(copy) != text.size)
+		goto out;
+	start.end = copy + text.size;
+	t.in = start;
+	if (!is_visualvm(&t))
+		goto out;
+	t.in = start;
+	out = translate(&t);
+	if ((r = t.result) != HDB_OK)
+		goto out;
+	*sql = strdup(out);
+	r = *sql ? HDB_OK : oql_fail(err, HDB_ENOMEM, "no memory for a statement");
+out:
+	oql_arena_release(&t.arena);
+	return r;
+}
