@@ -94,8 +94,7 @@ static int add_cells(struct heap *heap, const struct heap_collection *c, int64_t
 	uint64_t bits[256], from = 0;
 	struct heap_slice slice = { .bits = bits, .room = 256 };
 	uint32_t cells, cell;
-	int r = heap_path_object_as(heap, (struct heap_as){ c->inner_ix, c->inner_class },
-				    c->inner->cells, &cells, err);
+	int r = heap_path_object_as(heap, heap_as_inner(c), c->inner->cells, &cells, err);
 
 	while (r == HDB_OK && from < CELLS_MAX) {
 		struct heap_object object;
@@ -138,13 +137,12 @@ static void set_size(struct heap_collection *c, int64_t size, uint64_t most)
 static int ring_index(struct heap *heap, const struct heap_collection *c, const char *path,
 		      uint64_t *out, struct hdb_error *err)
 {
-	int64_t index = 0;
-	const int r = heap_path_number_as(heap, (struct heap_as){ c->inner_ix, c->inner_class },
-					  path, &index, err);
+	int64_t index;
 
 	assert(c->inner);
+	TRY_ERRORS(heap_inner_number(heap, c, path, &index, err));
 	*out = index > 0 && c->array_length ? (uint64_t)index % c->array_length : 0;
-	return heap_soft(r);
+	return HDB_OK;
 }
 
 static int size_of_ring(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
@@ -163,8 +161,7 @@ static int size_of_ring(struct heap *heap, struct heap_collection *c, struct hdb
 static int size_of_word(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
 {
 	struct heap_value value;
-	int r = heap_path_value_as(heap, (struct heap_as){ c->inner_ix, c->inner_class },
-				   c->inner->store, &value, err);
+	int r = heap_path_value_as(heap, heap_as_inner(c), c->inner->store, &value, err);
 
 	assert(c->inner->shape == HEAP_WORDS);
 	if (r != HDB_OK)
@@ -223,8 +220,7 @@ static int find_array(struct heap *heap, struct heap_collection *c, struct hdb_e
 	assert(rule->shape != HEAP_WRAP);
 	if (!path)
 		return HDB_OK;
-	if ((r = heap_path_object_as(heap, (struct heap_as){ c->inner_ix, c->inner_class }, path,
-				     &ix, err)) != HDB_OK)
+	if ((r = heap_path_object_as(heap, heap_as_inner(c), path, &ix, err)) != HDB_OK)
 		return heap_soft(r);
 	if (rule->flags & HEAP_OF_LISTS) {
 		struct heap_chunk chunk;
@@ -275,31 +271,22 @@ static int find_size(struct heap *heap, struct heap_collection *c, struct hdb_er
 	if (rule->shape == HEAP_WORDS && !rule->size)
 		return c->array_ix == HEAP_NONE ? size_of_word(heap, c, err) : HDB_OK;
 	if (rule->size) {
-		r = heap_path_number_as(heap, (struct heap_as){ c->inner_ix, c->inner_class },
-					rule->size, &size, err);
+		r = heap_path_number_as(heap, heap_as_inner(c), rule->size, &size, err);
 		if (r != HDB_OK)
 			return heap_soft(r);
 		if (rule->cells && (r = add_cells(heap, c, &size, err)) < 0)
 			return r;
 		if (rule->flags & HEAP_APART) {
-			int64_t extra = 0;
+			int64_t extra;
 
-			r = heap_path_number_as(heap,
-						(struct heap_as){ c->inner_ix, c->inner_class },
-						rule->extra, &extra, err);
-			if (r < 0)
-				return r;
+			TRY_ERRORS(heap_inner_number(heap, c, rule->extra, &extra, err));
 			size += extra != 0 && size < INT64_MAX;
 			most++;
 		}
 		if (rule->shape == HEAP_HIDDEN && rule->first) {
-			int64_t first = 0;
+			int64_t first;
 
-			r = heap_path_number_as(heap,
-						(struct heap_as){ c->inner_ix, c->inner_class },
-						rule->first, &first, err);
-			if (r < 0)
-				return r;
+			TRY_ERRORS(heap_inner_number(heap, c, rule->first, &first, err));
 			size -= first > 0 && first <= size ? first : 0;
 		}
 		set_size(c, size, most);
@@ -331,8 +318,7 @@ static int unwrap(struct heap *heap, struct heap_collection *c, struct hdb_error
 		c->inner = NULL;
 		if (n == WRAPPERS_MAX)
 			return HDB_OK;
-		r = heap_path_object_as(heap, (struct heap_as){ c->inner_ix, c->inner_class },
-					wrapper->store, &ix, err);
+		r = heap_path_object_as(heap, heap_as_inner(c), wrapper->store, &ix, err);
 		if (r != HDB_OK) {
 			c->wraps_null = r == HDB_NOTFOUND;
 			return heap_soft(r);
@@ -366,8 +352,7 @@ int heap_chunk_open_list(struct heap *heap, struct heap_chunk *chunk, uint32_t i
 	if (c.inner && c.inner->shape == HEAP_EMPTY)
 		return HDB_OK;
 	if (c.inner && c.inner->shape == HEAP_FIELDS && !strchr(c.inner->value, ',')) {
-		r = heap_path_value_as(heap, (struct heap_as){ c.inner_ix, c.inner_class },
-				       c.inner->value, &value, err);
+		r = heap_path_value_as(heap, heap_as_inner(&c), c.inner->value, &value, err);
 		chunk->array_ix = c.inner_ix;
 		chunk->is_whole = true;
 		*length = chunk->count = r == HDB_OK;

@@ -25,11 +25,8 @@ static const char ONLY_SIZE[] = "only its size is known, not its structure";
 static int find_object(struct heap_entries *e, const char *path, uint32_t *out,
 		       struct hdb_error *err)
 {
-	const int r =
-		path ? heap_path_object_as(
-			       e->heap, (struct heap_as){ e->from.inner_ix, e->from.inner_class },
-			       path, out, err) :
-		       HDB_NOTFOUND;
+	const int r = path ? heap_path_object_as(e->heap, heap_as_inner(&e->from), path, out, err) :
+			     HDB_NOTFOUND;
 
 	if (r != HDB_OK)
 		*out = HEAP_NONE;
@@ -90,42 +87,27 @@ static void begin_chain(struct heap_entries *e, uint32_t node)
 static int read_marks(struct heap_entries *e, struct hdb_error *err)
 {
 	const struct heap_collection_rule *rule = e->rule;
-	int64_t number = 0;
-	int r = HDB_OK;
+	int64_t number;
 
 	e->slot_start = 0;
 	e->has_extra = false;
 	if (rule->first) {
-		r = heap_path_number_as(e->heap,
-					(struct heap_as){ e->from.inner_ix, e->from.inner_class },
-					rule->first, &number, err);
-		if (r < 0)
-			return r;
-		if (r == HDB_OK && number > 0 && e->slots)
+		TRY_ERRORS(heap_inner_number(e->heap, &e->from, rule->first, &number, err));
+		if (number > 0 && e->slots)
 			e->slot_start = (uint64_t)number % e->slots;
 	}
 	if (rule->free) {
-		const bool is_number =
-			rule->free[0] == '-' || (rule->free[0] >= '0' && rule->free[0] <= '9');
-
-		r = HDB_OK;
-		if (is_number)
-			number = strtoll(rule->free, NULL, 10);
+		if (rule->free[0] == '-' || (rule->free[0] >= '0' && rule->free[0] <= '9'))
+			e->free_number = strtoll(rule->free, NULL, 10);
 		else
-			r = heap_path_number_as(
-				e->heap, (struct heap_as){ e->from.inner_ix, e->from.inner_class },
-				rule->free, &number, err);
-		if (r < 0)
-			return r;
-		e->free_number = r == HDB_OK ? number : 0;
+			TRY_ERRORS(heap_inner_number(e->heap, &e->from, rule->free, &e->free_number,
+						     err));
 	}
 	if (rule->extra && rule->shape == HEAP_SLOTS) {
-		r = heap_path_number_as(e->heap,
-					(struct heap_as){ e->from.inner_ix, e->from.inner_class },
-					rule->extra, &number, err);
-		e->has_extra = r == HDB_OK && number;
+		TRY_ERRORS(heap_inner_number(e->heap, &e->from, rule->extra, &number, err));
+		e->has_extra = number != 0;
 	}
-	return heap_soft(r);
+	return HDB_OK;
 }
 
 /* The first entries of linked lists and trees, and a map's extra one. */

@@ -33,15 +33,6 @@ static const struct {
 	{ "java.util.Date", "fastTime" },
 };
 
-static int read_number(struct heap_entries *e, const char *path, int64_t *out,
-		       struct hdb_error *err)
-{
-	*out = 0;
-	return heap_soft(heap_path_number_as(
-		e->heap, (struct heap_as){ e->from.inner_ix, e->from.inner_class }, path, out,
-		err));
-}
-
 /* The number that orders an object: HDB_NOTFOUND if its class is none of the table. */
 static int order_number(struct heap *heap, uint32_t ix, int64_t *out, struct hdb_error *err)
 {
@@ -113,9 +104,8 @@ static int read_order(struct heap_entries *e, struct hdb_error *err)
 {
 	struct heap_object object;
 	uint32_t comparator;
-	int r = heap_path_object_as(e->heap,
-				    (struct heap_as){ e->from.inner_ix, e->from.inner_class },
-				    "m.comparator", &comparator, err);
+	int r = heap_path_object_as(e->heap, heap_as_inner(&e->from), "m.comparator", &comparator,
+				    err);
 
 	e->bounds.is_backwards = false;
 	if (r != HDB_OK)
@@ -130,18 +120,17 @@ static int read_order(struct heap_entries *e, struct hdb_error *err)
 
 int heap_begin_bounds(struct heap_entries *e, struct hdb_error *err)
 {
-	const struct heap_as view = { e->from.inner_ix, e->from.inner_class };
+	const struct heap_as view = heap_as_inner(&e->from);
 	int64_t is_open, is_included, descends;
-	int r = read_number(e, "isDescending", &descends, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_inner_number(e->heap, &e->from, "isDescending", &descends, err));
 	for (unsigned i = 0; i < 2; i++) {
 		struct heap_value *key = &e->bounds.keys[i];
 
-		if ((r = read_number(e, open_fields[i], &is_open, err)) < 0 ||
-		    (r = read_number(e, included_fields[i], &is_included, err)) < 0)
-			return r;
+		TRY_ERRORS(heap_inner_number(e->heap, &e->from, open_fields[i], &is_open, err));
+		TRY_ERRORS(heap_inner_number(e->heap, &e->from, included_fields[i], &is_included,
+					     err));
 		r = heap_path_value_as(e->heap, view, bound_fields[i], key, err);
 		if (r < 0)
 			return r;

@@ -21,6 +21,20 @@ static inline struct heap_value heap_null_value(void)
 	return (struct heap_value){ .type = HPROF_OBJECT };
 }
 
+/* What is read of a collection: its fields are those of the class that its row names. */
+static inline struct heap_as heap_as_inner(const struct heap_collection *c)
+{
+	return (struct heap_as){ c->inner_ix, c->inner_class };
+}
+
+/* The number at a path of it, 0 if it has none. */
+static inline int heap_inner_number(struct heap *heap, const struct heap_collection *c,
+				    const char *path, int64_t *out, struct hdb_error *err)
+{
+	*out = 0;
+	return heap_soft(heap_path_number_as(heap, heap_as_inner(c), path, out, err));
+}
+
 /* Starts to read an array; HEAP_NONE: there is none. */
 void heap_chunk_open(struct heap_chunk *chunk, uint32_t array_ix);
 

@@ -150,13 +150,10 @@ int heap_next_field(struct heap_entries *e, struct hdb_error *err)
 	assert(e->rule->shape == HEAP_FIELDS);
 	if (!list_name(e->rule->value, no, name))
 		return HDB_END;
-	r = heap_path_value_as(e->heap, (struct heap_as){ e->from.inner_ix, e->from.inner_class },
-			       name, &e->value, err);
+	r = heap_path_value_as(e->heap, heap_as_inner(&e->from), name, &e->value, err);
 	e->has_key = r == HDB_OK && e->rule->key && list_name(e->rule->key, no, name);
 	if (e->has_key)
-		r = heap_path_value_as(e->heap,
-				       (struct heap_as){ e->from.inner_ix, e->from.inner_class },
-				       name, &e->key, err);
+		r = heap_path_value_as(e->heap, heap_as_inner(&e->from), name, &e->key, err);
 	if (r != HDB_OK)
 		return r;
 	if (e->rule->flags & HEAP_SKIPS_NULL && !e->value.bits)
@@ -180,9 +177,8 @@ int heap_next_bit(struct heap_entries *e, struct hdb_error *err)
 	if (e->store.array_ix != HEAP_NONE)
 		r = heap_chunk_get(e->heap, &e->store, bit / 64, &word, err);
 	else
-		r = heap_path_value_as(e->heap,
-				       (struct heap_as){ e->from.inner_ix, e->from.inner_class },
-				       e->rule->store, &word, err);
+		r = heap_path_value_as(e->heap, heap_as_inner(&e->from), e->rule->store, &word,
+				       err);
 	if (r != HDB_OK || word.type != HPROF_LONG)
 		return r < 0 ? r : HDB_END;
 	/* On to the next bit of the word, or past the word. */
