@@ -238,29 +238,20 @@ static int read_entry(struct cursor *c, const struct header *h, struct android_a
 	return HDB_OK;
 }
 
-static int compare_u32(const void *a, const void *b)
+/* How many different threads and classes there are, whose numbers have 16 bits. */
+static void count_different(struct android_allocations *a)
 {
-	const uint32_t *x = a, *y = b;
+	enum { THREAD = 1, CLASS = 2 };
+	uint8_t seen[UINT16_MAX + 1] = { 0 };
 
-	return *x < *y ? -1 : *x > *y;
-}
-
-/* How many different threads, or classes, there are. */
-static int count_different(struct android_allocations *a, bool of_threads, uint64_t *out,
-			   struct hdb_error *err)
-{
-	uint32_t *list = malloc((size_t)(a->count + 1) * sizeof(*list));
-
-	*out = 0;
-	if (!list)
-		return door_fail(err, HDB_ENOMEM, "no memory for allocations");
-	for (size_t i = 0; i < a->count; i++)
-		list[i] = of_threads ? a->list[i].thread : a->list[i].class_no;
-	qsort(list, a->count, sizeof(*list), compare_u32);
-	for (size_t i = 0; i < a->count; i++)
-		*out += !i || list[i] != list[i - 1];
-	free(list);
-	return HDB_OK;
+	for (size_t i = 0; i < a->count; i++) {
+		seen[a->list[i].thread] |= THREAD;
+		seen[a->list[i].class_no] |= CLASS;
+	}
+	for (size_t no = 0; no < sizeof(seen); no++) {
+		a->threads += (seen[no] & THREAD) != 0;
+		a->classes += (seen[no] & CLASS) != 0;
+	}
 }
 
 int android_allocations_read(const uint8_t *data, size_t size, struct android_allocations *out,
@@ -288,8 +279,8 @@ int android_allocations_read(const uint8_t *data, size_t size, struct android_al
 	c.size = h.names_at;
 	while (h.entries ? out->count < h.entries : c.size - c.at >= h.entry_bytes)
 		TRY(read_entry(&c, &h, out));
-	TRY(count_different(out, true, &out->threads, err));
-	return count_different(out, false, &out->classes, err);
+	count_different(out);
+	return HDB_OK;
 }
 
 void android_allocations_release(struct android_allocations *a)

@@ -114,7 +114,7 @@ static int print_histogram(struct cli *cli, char *text)
 	int rc;
 
 	if (!rows)
-		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for a histogram");
+		return door_fail(&cli->err, HDB_ENOMEM, "no memory for a histogram");
 	rows->next = text;
 	if (cli->opt.has_limit)
 		answer.limit = cli->opt.limit;

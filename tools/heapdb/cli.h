@@ -8,11 +8,11 @@
 #ifndef HEAPDB_CLI_H
 #define HEAPDB_CLI_H
 
-#include "base/try.h"
 #include "heapdb.h"
 
-#include "heapdb/options.h"
+#include "common/fail.h"
 #include "common/output.h"
+#include "heapdb/options.h"
 
 /* Exit codes, as the manual has them. */
 enum cli_exit {
@@ -93,9 +93,6 @@ const struct command *cli_find_command(const char *name);
 /* The command, and the query, with the name or alias nearest to `name`; NULL: none is near. */
 const char *cli_nearest_command(const char *name);
 const struct hdb_query_spec *cli_nearest_query(const char *name);
-
-/* Writes a message and returns `code`. */
-int cli_fail(struct hdb_error *err, int code, const char *format, ...) HDB_PRINTF(3, 4);
 
 /* One line on standard error, "heapdb: COMMAND: ..."; nothing under --quiet. */
 void cli_notice(const struct cli *cli, const char *format, ...) HDB_PRINTF(2, 3);

@@ -113,9 +113,9 @@ static int check_question(struct cli *cli)
 	const struct options *opt = &cli->opt;
 
 	if (opt->histogram && opt->stacks)
-		return cli_fail(&cli->err, HDB_EUSAGE, "--histogram or --stacks, not both");
+		return door_fail(&cli->err, HDB_EUSAGE, "--histogram or --stacks, not both");
 	if (opt->adb || opt->parallel || opt->gz || opt->tmp)
-		return cli_fail(
+		return door_fail(
 			&cli->err, HDB_EUSAGE,
 			"--adb, --parallel, --gz and --tmp are for dumps, and %s takes none",
 			opt->histogram ? "--histogram" : "--stacks");
@@ -131,9 +131,9 @@ static int check_use(struct cli *cli)
 	const struct options *opt = &cli->opt;
 
 	if (opt->operand_count > 1 || (opt->operand_count && opt->adb))
-		return cli_fail(&cli->err, HDB_EUSAGE,
-				"one process at a time; usage: heapdb capture %s",
-				cli->command->synopsis);
+		return door_fail(&cli->err, HDB_EUSAGE,
+				 "one process at a time; usage: heapdb capture %s",
+				 cli->command->synopsis);
 	if (!opt->operand_count && !opt->adb)
 		return options_only(opt, CAPTURE_LIST_OPTIONS | OPTIONS_JSON | OPTIONS_QUIET,
 				    "the list of JVMs", &cli->err);
@@ -143,17 +143,17 @@ static int check_use(struct cli *cli)
 			 &cli->err))
 		return HDB_EUSAGE;
 	if (opt->live && opt->all)
-		return cli_fail(&cli->err, HDB_EUSAGE, "--live and --all cannot be combined");
+		return door_fail(&cli->err, HDB_EUSAGE, "--live and --all cannot be combined");
 	if (opt->contents == HDB_CONTENTS_REFER)
-		return cli_fail(
+		return door_fail(
 			&cli->err, HDB_EUSAGE,
 			"a captured dump is not a file that can be referred to: its contents "
 			"are kept in the database");
 	if (opt->serial && !opt->adb)
-		return cli_fail(&cli->err, HDB_EUSAGE, "--serial needs --adb");
+		return door_fail(&cli->err, HDB_EUSAGE, "--serial needs --adb");
 	if (opt->adb && (opt->parallel || opt->gz || opt->tmp))
-		return cli_fail(&cli->err, HDB_EUSAGE,
-				"--parallel, --gz and --tmp cannot be combined with --adb");
+		return door_fail(&cli->err, HDB_EUSAGE,
+				 "--parallel, --gz and --tmp cannot be combined with --adb");
 	return HDB_OK;
 }
 
@@ -166,7 +166,7 @@ static int parse_pid(struct cli *cli, int *pid)
 	errno = 0;
 	value = strtol(text, &end, 10);
 	if (text[0] < '0' || text[0] > '9' || *end || errno || value < 1 || value > INT_MAX)
-		return cli_fail(
+		return door_fail(
 			&cli->err, HDB_EUSAGE,
 			"\"%s\" is not a PID; `heapdb capture` lists the JVMs of this machine",
 			text);
@@ -196,12 +196,12 @@ static int check_database(struct cli *cli, const char *db_path)
 	char folder[DATABASE_PATH_SIZE];
 
 	if (strlen(db_path) >= sizeof(folder))
-		return cli_fail(&cli->err, HDB_ELIMIT, "%s: the name is too long", db_path);
+		return door_fail(&cli->err, HDB_ELIMIT, "%s: the name is too long", db_path);
 	cli_folder_of(db_path, folder, sizeof(folder));
 	if (access(folder, W_OK) < 0)
-		return cli_fail(&cli->err, HDB_EIO, "%s: %s", folder, strerror(errno));
+		return door_fail(&cli->err, HDB_EIO, "%s: %s", folder, strerror(errno));
 	if (!cli->opt.force && access(db_path, F_OK) == 0)
-		return cli_fail(&cli->err, HDB_EEXIST, "%s exists already", db_path);
+		return door_fail(&cli->err, HDB_EEXIST, "%s exists already", db_path);
 	return HDB_OK;
 }
 

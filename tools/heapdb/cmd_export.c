@@ -62,7 +62,7 @@ int export_table(struct cli *cli, const char *name)
 	char *text = malloc(size), *at;
 
 	if (!text)
-		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for a statement");
+		return door_fail(&cli->err, HDB_ENOMEM, "no memory for a statement");
 	at = text + snprintf(text, size, "SELECT * FROM \"");
 	for (; *name; name++) {
 		if (*name == '"')
@@ -73,7 +73,7 @@ int export_table(struct cli *cli, const char *name)
 	cli->statement = text;
 	return HDB_OK;
 #else
-	return cli_fail(&cli->err, HDB_EUSAGE, "--table %s: built without SQLite", name);
+	return door_fail(&cli->err, HDB_EUSAGE, "--table %s: built without SQLite", name);
 #endif
 }
 
@@ -118,7 +118,7 @@ static int add_note(struct notes *notes, const char *key, const char *value, siz
 		notes->texts = texts;
 	if (!copy) {
 		free(name);
-		return cli_fail(err, HDB_ENOMEM, "no memory for facts");
+		return door_fail(err, HDB_ENOMEM, "no memory for facts");
 	}
 	snprintf(name, room, "heapdb.%s", key);
 	texts[notes->count++] = name;
@@ -262,7 +262,7 @@ static int pick_stream(struct cli *cli, struct hdb_rows *rows, struct ArrowArray
 
 	if (!p) {
 		hdb_rows_close(rows);
-		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for columns");
+		return door_fail(&cli->err, HDB_ENOMEM, "no memory for columns");
 	}
 	p->rows = rows;
 	r = answer_pick(&answer, cli->opt.columns);
@@ -335,8 +335,8 @@ static int export_columns(struct cli *cli)
 	int r;
 
 	if (!opt->output && cli->out->is_terminal)
-		return cli_fail(&cli->err, HDB_EUSAGE,
-				"these bytes are not for a terminal: -o FILE");
+		return door_fail(&cli->err, HDB_EUSAGE,
+				 "these bytes are not for a terminal: -o FILE");
 #ifdef HAVE_SQLITE
 	r = cli->statement ? statement_stream(cli, &notes, &stream) :
 			     query_stream(cli, &where, &notes, &stream);
@@ -400,7 +400,7 @@ int export_to_file(struct cli *cli, int (*print)(struct cli *cli))
 	int r;
 
 	if (!out)
-		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for a file");
+		return door_fail(&cli->err, HDB_ENOMEM, "no memory for a file");
 	r = export_file_create(cli->opt.output, cli->opt.force, &file, &sink, &cli->err);
 	if (r < 0) {
 		free(out);
@@ -412,7 +412,7 @@ int export_to_file(struct cli *cli, int (*print)(struct cli *cli))
 	output_flush(out);
 	cli->out = console;
 	if ((r >= 0 || r == HDB_EIO) && out->error)
-		r = cli_fail(&cli->err, HDB_EIO, "%s: %s", cli->opt.output, strerror(out->error));
+		r = door_fail(&cli->err, HDB_EIO, "%s: %s", cli->opt.output, strerror(out->error));
 	if (r >= 0)
 		r = export_file_finish(file, &cli->err);
 	else
@@ -426,13 +426,13 @@ int cmd_export(struct cli *cli)
 	const struct options *opt = &cli->opt;
 
 	if (cli->statement && (opt->operand_count || opt->columns || opt->sort || opt->where))
-		return cli_fail(
+		return door_fail(
 			&cli->err, HDB_EUSAGE,
 			"a statement or table takes no target, --columns, --sort or --where");
 	if (cli->statement && opt->limit && is_columns(opt))
-		return cli_fail(&cli->err, HDB_EUSAGE, "a statement has a LIMIT of its own");
+		return door_fail(&cli->err, HDB_EUSAGE, "a statement has a LIMIT of its own");
 	if (opt->is_plain && !is_columns(opt))
-		return cli_fail(&cli->err, HDB_EUSAGE, "--compress is for parquet and arrow");
+		return door_fail(&cli->err, HDB_EUSAGE, "--compress is for parquet and arrow");
 	if (is_columns(opt))
 		return export_columns(cli);
 	return opt->output && strcmp(opt->output, "-") != 0 ? export_to_file(cli, print_rows) :

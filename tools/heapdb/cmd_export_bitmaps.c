@@ -72,13 +72,13 @@ static int read_bytes(struct cli *cli, uint32_t ix, uint64_t size, uint8_t **out
 
 	*out = malloc(size ? size : 1);
 	if (!*out)
-		return cli_fail(&cli->err, HDB_ENOMEM,
-				"no memory for a picture of %" PRIu64 " bytes", size);
+		return door_fail(&cli->err, HDB_ENOMEM,
+				 "no memory for a picture of %" PRIu64 " bytes", size);
 	for (; slice.from < size; slice.from += slice.count) {
 		slice.room = size - slice.from < CHUNK ? (size_t)(size - slice.from) : CHUNK;
 		TRY(hdb_elements(cli->db, ix, &slice, &cli->err));
 		if (!slice.count)
-			return cli_fail(&cli->err, HDB_ECORRUPT, "an array ends too early");
+			return door_fail(&cli->err, HDB_ECORRUPT, "an array ends too early");
 		for (size_t i = 0; i < slice.count; i++)
 			(*out)[slice.from + i] = (uint8_t)bits[i];
 	}
@@ -96,7 +96,7 @@ static FILE *open_file(struct exporting *x, uint64_t id, const char *suffix)
 		    0666);
 	file = fd < 0 ? NULL : fdopen(fd, "wb");
 	if (!file) {
-		cli_fail(&x->cli->err, HDB_EIO, "%s: %s", x->file, strerror(errno));
+		door_fail(&x->cli->err, HDB_EIO, "%s: %s", x->file, strerror(errno));
 		if (fd >= 0)
 			close(fd);
 	}
@@ -108,7 +108,7 @@ static int close_file(struct exporting *x, FILE *file, int rc)
 	const int failed = ferror(file) | fclose(file);
 
 	if (rc == HDB_OK && failed)
-		rc = cli_fail(&x->cli->err, HDB_EIO, "%s: %s", x->file, strerror(errno));
+		rc = door_fail(&x->cli->err, HDB_EIO, "%s: %s", x->file, strerror(errno));
 	if (rc != HDB_OK)
 		(void)unlinkat(x->folder, x->file, 0);
 	return rc;
@@ -273,10 +273,10 @@ static int source_next(void *ctx, struct hdb_error *err)
 static int open_folder(struct exporting *x, const char *name)
 {
 	if (mkdir(name, 0777) < 0 && errno != EEXIST)
-		return cli_fail(&x->cli->err, HDB_EIO, "%s: %s", name, strerror(errno));
+		return door_fail(&x->cli->err, HDB_EIO, "%s: %s", name, strerror(errno));
 	x->folder = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (x->folder < 0)
-		return cli_fail(&x->cli->err, HDB_EIO, "%s: %s", name, strerror(errno));
+		return door_fail(&x->cli->err, HDB_EIO, "%s: %s", name, strerror(errno));
 	return HDB_OK;
 }
 
@@ -309,7 +309,7 @@ int cmd_export_bitmaps(struct cli *cli)
 	int rc;
 
 	if (cli->opt.operand_count != 1)
-		return cli_fail(&cli->err, HDB_EUSAGE, "expected one folder");
+		return door_fail(&cli->err, HDB_EUSAGE, "expected one folder");
 	if (!cli->opt.has_format)
 		cli->opt.format = FORMAT_TABLE;
 	if ((rc = hdb_query(cli->db, "bitmaps", &args, &x.rows, &cli->err)) != HDB_OK)
@@ -324,7 +324,7 @@ int cmd_export_bitmaps(struct cli *cli)
 	x.encoding = hdb_rows_find_column(x.rows, "encoding");
 	x.buffer = hdb_rows_find_column(x.rows, "buffer");
 	rc = x.encoding == SIZE_MAX ?
-		     cli_fail(&cli->err, HDB_EUSAGE, "--duplicates lists, and writes nothing") :
+		     door_fail(&cli->err, HDB_EUSAGE, "--duplicates lists, and writes nothing") :
 		     print(&x);
 out:
 	if (x.folder >= 0)

@@ -19,8 +19,8 @@ static int copy(struct cli *cli)
 	int rc;
 
 	if (!buf)
-		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for a copy of %u bytes",
-				COPY_BYTES);
+		return door_fail(&cli->err, HDB_ENOMEM, "no memory for a copy of %u bytes",
+				 COPY_BYTES);
 	do {
 		rc = hdb_dump_read(cli->db, offset, buf, COPY_BYTES, &size, &cli->err);
 		if (rc != HDB_OK)
@@ -29,7 +29,7 @@ static int copy(struct cli *cli)
 		output_bytes(cli->out, buf, size);
 		offset += size;
 		if (progress_is_cancelled()) {
-			rc = cli_fail(&cli->err, HDB_EINTR, "interrupted");
+			rc = door_fail(&cli->err, HDB_EINTR, "interrupted");
 			goto out;
 		}
 	} while (!cli->out->error);
@@ -41,11 +41,11 @@ out:
 int cmd_export_dump(struct cli *cli)
 {
 	if (cli->opt.operand_count)
-		return cli_fail(&cli->err, HDB_EUSAGE, "the dump takes no target");
+		return door_fail(&cli->err, HDB_EUSAGE, "the dump takes no target");
 	if (cli->opt.output && strcmp(cli->opt.output, "-") != 0)
 		return export_to_file(cli, copy);
 	if (cli->out->is_terminal)
-		return cli_fail(&cli->err, HDB_EUSAGE,
-				"a dump is not text for a terminal: -o FILE");
+		return door_fail(&cli->err, HDB_EUSAGE,
+				 "a dump is not text for a terminal: -o FILE");
 	return copy(cli);
 }

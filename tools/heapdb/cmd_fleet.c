@@ -38,11 +38,11 @@ int cmd_fleet(struct cli *cli)
 		return HDB_OK;
 	}
 	if (!count)
-		return cli_fail(&cli->err, HDB_EUSAGE,
-				"expected a folder with the tables of a fleet, or `run`");
+		return door_fail(&cli->err, HDB_EUSAGE,
+				 "expected a folder with the tables of a fleet, or `run`");
 	values = calloc(count + 4, sizeof(*values));
 	if (!values)
-		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for arguments");
+		return door_fail(&cli->err, HDB_ENOMEM, "no memory for arguments");
 	values[0] = (char *)(uintptr_t)python;
 	values[1] = (char *)(uintptr_t) "-c";
 	values[2] = (char *)(uintptr_t)program;
@@ -51,6 +51,6 @@ int cmd_fleet(struct cli *cli)
 	(void)signal(SIGPIPE, SIG_DFL);
 	execvp(python, values);
 	free(values);
-	return cli_fail(&cli->err, HDB_EIO, "needs Python 3.9 or later: %s: %s", python,
-			strerror(errno));
+	return door_fail(&cli->err, HDB_EIO, "needs Python 3.9 or later: %s: %s", python,
+			 strerror(errno));
 }

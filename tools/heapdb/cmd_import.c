@@ -7,8 +7,6 @@
 #include "heapdb/prose.h"
 #include "heapdb/render.h"
 
-#include "base/try.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,9 +74,9 @@ static int end_feed(struct cli *cli, struct feed *feed, const char *name, const 
 		const size_t pipe_size = strlen(pipe);
 		const bool names_pipe = strncmp(err.message, pipe, pipe_size) == 0;
 
-		return cli_fail(&cli->err, rc, "%s%s%s%s", names_pipe ? name : "",
-				err.message + (names_pipe ? pipe_size : 0),
-				fed != HDB_OK ? "; " : "", why.message);
+		return door_fail(&cli->err, rc, "%s%s%s%s", names_pipe ? name : "",
+				 err.message + (names_pipe ? pipe_size : 0),
+				 fed != HDB_OK ? "; " : "", why.message);
 	}
 	if (other[0])
 		cli_notice(cli, "the archive has another dump: name it ARCHIVE!%s", other);
@@ -284,8 +282,8 @@ int cmd_import(struct cli *cli)
 	double seconds;
 
 	if (cli->opt.operand_count != 1)
-		return cli_fail(&cli->err, HDB_EUSAGE, "%s: heapdb import DUMP",
-				cli->opt.operand_count ? "one dump at a time" : "name a dump");
+		return door_fail(&cli->err, HDB_EUSAGE, "%s: heapdb import DUMP",
+				 cli->opt.operand_count ? "one dump at a time" : "name a dump");
 	if (!db_path) {
 		TRY(cli_default_path(cli->opt.operands[0], default_path, sizeof(default_path),
 				     &cli->err));

@@ -66,8 +66,8 @@ int cmd_mcp(struct cli *cli)
 	};
 
 	if (options.folder_count == 0)
-		return cli_fail(&cli->err, HDB_EUSAGE,
-				"expected the folders whose databases may be read");
+		return door_fail(&cli->err, HDB_EUSAGE,
+				 "expected the folders whose databases may be read");
 	return mcp_serve(&options, STDIN_FILENO, STDOUT_FILENO, &cli->err);
 }
 

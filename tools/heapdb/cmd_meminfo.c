@@ -22,7 +22,7 @@ static int name_file(struct cli *cli, const char *name, int rc)
 	if (rc >= 0)
 		return rc;
 	snprintf(message, sizeof(message), "%s", cli->err.message);
-	return cli_fail(&cli->err, rc, "%.100s: %.300s", name, message);
+	return door_fail(&cli->err, rc, "%.100s: %.300s", name, message);
 }
 
 /* ---- meminfo ---- */
@@ -232,7 +232,7 @@ static int pick_columns(struct meminfo *m, struct answer *answer)
 	}
 	answer->picked = calloc(COLUMNS, sizeof(answer->picked[0]));
 	if (!answer->picked)
-		return cli_fail(&m->cli->err, HDB_ENOMEM, "no memory for a list of columns");
+		return door_fail(&m->cli->err, HDB_ENOMEM, "no memory for a list of columns");
 	for (size_t i = 0; i < COLUMNS; i++) {
 		if (i >= FIGURES && i < DUMP ? !(has >> (i - FIGURES) & 1) :
 		    i == PID                 ? !has_pid :
@@ -299,9 +299,10 @@ int cmd_meminfo(struct cli *cli)
 	int rc;
 
 	if (!opt->operand_count || opt->operand_count > 2)
-		return cli_fail(&cli->err, HDB_EUSAGE,
-				"expected a file, and a database or a dump if it is to be compared "
-				"with one");
+		return door_fail(
+			&cli->err, HDB_EUSAGE,
+			"expected a file, and a database or a dump if it is to be compared "
+			"with one");
 	if ((rc = cli_read_file(cli, opt->operands[0], ANDROID_FILE_MAX, &file)) != HDB_OK)
 		goto out;
 	rc = name_file(cli, opt->operands[0],
@@ -379,7 +380,7 @@ static int print_allocations(struct cli *cli, struct allocations *a, enum androi
 
 	answer.picked = calloc(ALLOC_COLUMNS, sizeof(answer.picked[0]));
 	if (!answer.picked)
-		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for a list of columns");
+		return door_fail(&cli->err, HDB_ENOMEM, "no memory for a list of columns");
 	if (by == ANDROID_BY_STACK)
 		answer.picked[answer.picked_count++] = ALLOC_LEVEL;
 	answer.picked[answer.picked_count++] = by == ANDROID_BY_THREAD ? ALLOC_THREAD : ALLOC_NAME;
@@ -397,7 +398,7 @@ int cmd_allocations(struct cli *cli)
 	int rc;
 
 	if (opt->operand_count != 1)
-		return cli_fail(&cli->err, HDB_EUSAGE, "expected one file");
+		return door_fail(&cli->err, HDB_EUSAGE, "expected one file");
 	if (!opt->has_limit && opt->format == FORMAT_TABLE)
 		opt->limit = OPTIONS_LIMIT_DEFAULT;
 	if ((rc = cli_read_file(cli, opt->operands[0], ANDROID_FILE_MAX, &file)) != HDB_OK)

@@ -112,9 +112,9 @@ int cmd_oql(struct cli *cli)
 	int rc = HDB_OK;
 
 	if (opt->operand_count != 1)
-		return cli_fail(&cli->err, HDB_EUSAGE, "%s; or - for one from standard input",
-				opt->operand_count ? "one statement at a time, between quotes" :
-						     "expected a statement: \"SELECT ...\"");
+		return door_fail(&cli->err, HDB_EUSAGE, "%s; or - for one from standard input",
+				 opt->operand_count ? "one statement at a time, between quotes" :
+						      "expected a statement: \"SELECT ...\"");
 	if (strcmp(text, "-") == 0) {
 		rc = cli_read_file(cli, text, OQL_TEXT_MAX, &input);
 		text = input.data;

@@ -171,11 +171,11 @@ static int open_all(struct cli *cli)
 	const size_t count = cli->opt.operand_count;
 
 	if (count < 2)
-		return cli_fail(&cli->err, HDB_EUSAGE,
-				"expected two databases or dumps, the older one first");
+		return door_fail(&cli->err, HDB_EUSAGE,
+				 "expected two databases or dumps, the older one first");
 	cli->before = calloc(count - 1, sizeof(cli->before[0]));
 	if (!cli->before)
-		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for %zu databases", count);
+		return door_fail(&cli->err, HDB_ENOMEM, "no memory for %zu databases", count);
 	for (size_t i = 0; i < count; i++) {
 		struct database *d = &cli->before[i];
 		const bool is_last = i == count - 1;
@@ -234,8 +234,8 @@ int cmd_diff(struct cli *cli)
 	TRY(open_all(cli));
 	before = calloc(cli->before_count, sizeof(before[0]));
 	if (!before)
-		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for %zu databases",
-				cli->before_count);
+		return door_fail(&cli->err, HDB_ENOMEM, "no memory for %zu databases",
+				 cli->before_count);
 	for (size_t i = 0; i < cli->before_count; i++)
 		before[i] = cli->before[i].db;
 	if (wants_growth(cli))

@@ -30,7 +30,7 @@ int serve_write_answer(struct answer *answer, int fd)
 		free(out);
 		if (copy >= 0)
 			close(copy);
-		return cli_fail(answer->err, HDB_ENOMEM, "no memory for an answer");
+		return door_fail(answer->err, HDB_ENOMEM, "no memory for an answer");
 	}
 	output_init(out, copy, &progress_hooks);
 	answer->size_max = SERVE_ANSWER_MAX;
@@ -40,8 +40,8 @@ int serve_write_answer(struct answer *answer, int fd)
 		rc = HDB_OK;
 	}
 	if (output_close(out) != 0)
-		rc = cli_fail(answer->err, HDB_EIO, "the answer cannot be kept: %s",
-			      strerror(out->error));
+		rc = door_fail(answer->err, HDB_EIO, "the answer cannot be kept: %s",
+			       strerror(out->error));
 	free(out);
 	return rc;
 }
@@ -72,13 +72,13 @@ static int write_png(const struct serve_pixels *pixels, int fd, struct hdb_error
 	if (!file) {
 		if (copy >= 0)
 			close(copy);
-		return cli_fail(err, HDB_ENOMEM, "no memory for a picture");
+		return door_fail(err, HDB_ENOMEM, "no memory for a picture");
 	}
 	rc = picture_png_write(&picture, file, err);
 	failed = fclose(file) != 0;
 	if (rc != HDB_OK)
 		return rc;
-	return failed ? cli_fail(err, HDB_EIO, "the picture cannot be kept") : HDB_OK;
+	return failed ? door_fail(err, HDB_EIO, "the picture cannot be kept") : HDB_OK;
 }
 
 /*
@@ -168,15 +168,16 @@ int cmd_serve(struct cli *cli)
 	int rc;
 
 	if (count > SERVE_DATABASES_MAX)
-		return cli_fail(&cli->err, HDB_EUSAGE, "at most %d databases", SERVE_DATABASES_MAX);
+		return door_fail(&cli->err, HDB_EUSAGE, "at most %d databases",
+				 SERVE_DATABASES_MAX);
 	if (count > 0 && cli->opt.db)
-		return cli_fail(&cli->err, HDB_EUSAGE, "databases are named with --db or without");
+		return door_fail(&cli->err, HDB_EUSAGE, "databases are named with --db or without");
 	if (count == 1) {
 		cli->opt.db = cli->opt.operands[0];
 		count = 0;
 	}
 	if (count > 0 && cli->opt.dump)
-		return cli_fail(&cli->err, HDB_EUSAGE, "--dump is for a single database");
+		return door_fail(&cli->err, HDB_EUSAGE, "--dump is for a single database");
 	for (size_t i = 0; i < count; i++) {
 		rc = locate_named(cli, cli->opt.operands[i], &paths[2 * i], &paths[2 * i + 1]);
 		if (rc != HDB_OK)

@@ -129,8 +129,8 @@ static int newest_here(struct cli *cli, char **best, size_t *count)
 	*best = NULL;
 	*count = 0;
 	if (!dir)
-		return cli_fail(&cli->err, HDB_EIO, "cannot read the current folder: %s",
-				strerror(errno));
+		return door_fail(&cli->err, HDB_EIO, "cannot read the current folder: %s",
+				 strerror(errno));
 	while ((entry = readdir(dir)) != NULL) {
 		const size_t size = strlen(entry->d_name), tail = strlen(EXTENSION);
 
@@ -144,7 +144,7 @@ static int newest_here(struct cli *cli, char **best, size_t *count)
 		free(*best);
 		*best = strdup(entry->d_name);
 		if (!*best) {
-			rc = cli_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
+			rc = door_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
 			goto out;
 		}
 	}
@@ -228,10 +228,10 @@ static int is_outdated(struct cli *cli, const char *db_path, const char *dump, b
 		rc = is_of_another(cli, db_path, dump, health.dump_path, &is_other);
 	if (is_other || (is_kept ? is_newer(archive, db_path) : health.stale != NULL)) {
 		if (is_other)
-			rc = cli_fail(&cli->err, HDB_EUSAGE,
-				      "%s is the database of %s; import %s with "
-				      "`heapdb import -o FILE`, and name that",
-				      db_path, health.dump_path, dump);
+			rc = door_fail(&cli->err, HDB_EUSAGE,
+				       "%s is the database of %s; import %s with "
+				       "`heapdb import -o FILE`, and name that",
+				       db_path, health.dump_path, dump);
 		*yes = rc == HDB_OK;
 		*was = (struct before){
 			.sizes = health.sizes,
@@ -295,7 +295,7 @@ static int database_of_dump(struct cli *cli, const char *dump, char **db_path)
 			return rc;
 	}
 	*db_path = strdup(path);
-	return *db_path ? HDB_OK : cli_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
+	return *db_path ? HDB_OK : door_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
 }
 
 int locate_named(struct cli *cli, const char *name, char **db_path, char **dump_path)
@@ -310,11 +310,11 @@ int locate_named(struct cli *cli, const char *name, char **db_path, char **dump_
 			return rc;
 		*dump_path = strdup(name);
 		if (!*dump_path)
-			return cli_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
+			return door_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
 		return HDB_OK;
 	}
 	*db_path = strdup(name);
-	return *db_path ? HDB_OK : cli_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
+	return *db_path ? HDB_OK : door_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
 }
 
 int locate_database(struct cli *cli)
@@ -328,7 +328,7 @@ int locate_database(struct cli *cli)
 	} else {
 		TRY(newest_here(cli, &cli->db_path, &count));
 		if (count == 0)
-			return cli_fail(
+			return door_fail(
 				&cli->err, HDB_EUSAGE,
 				"no *.heapdb in the current folder: make one with `heapdb import "
 				"DUMP`, or name one with --db FILE");
@@ -341,6 +341,6 @@ int locate_database(struct cli *cli)
 		cli->dump_path = strdup(dump);
 	}
 	if (!cli->db_path || (dump && !cli->dump_path))
-		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
+		return door_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
 	return HDB_OK;
 }

@@ -181,24 +181,13 @@ const struct hdb_query_spec *cli_nearest_query(const char *name)
 	return best;
 }
 
-int cli_fail(struct hdb_error *err, int code, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(err->message, sizeof(err->message), format, args);
-	va_end(args);
-	err->code = code;
-	return code;
-}
-
 int cli_fail_missing(struct hdb_error *err, const struct command *command)
 {
 	for (const struct missing *m = missing_doors; m->name; m++) {
 		if (strcmp(m->name, command->name) == 0)
-			return cli_fail(err, HDB_EUSAGE,
-					"this heapdb was built without %s, which %s needs",
-					m->library, m->name);
+			return door_fail(err, HDB_EUSAGE,
+					 "this heapdb was built without %s, which %s needs",
+					 m->library, m->name);
 	}
 	return HDB_EBUG;
 }
@@ -311,14 +300,15 @@ static int no_query(struct cli *cli, const char *name)
 	const struct hdb_query_spec *spec = hdb_query_named(name);
 
 	if (spec)
-		return cli_fail(&cli->err, HDB_EUSAGE, "that is a command: `heapdb %s%s`",
-				cli_find_command(spec->name) ? "" : "export ", spec->name);
+		return door_fail(&cli->err, HDB_EUSAGE, "that is a command: `heapdb %s%s`",
+				 cli_find_command(spec->name) ? "" : "export ", spec->name);
 	spec = cli_nearest_query(name);
 	if (spec)
-		return cli_fail(&cli->err, HDB_EUSAGE,
-				"there is no query \"%s\"; did you mean \"%s\"?", name, spec->name);
-	return cli_fail(&cli->err, HDB_EUSAGE,
-			"there is no query \"%s\"; `heapdb help query` lists them", name);
+		return door_fail(&cli->err, HDB_EUSAGE,
+				 "there is no query \"%s\"; did you mean \"%s\"?", name,
+				 spec->name);
+	return door_fail(&cli->err, HDB_EUSAGE,
+			 "there is no query \"%s\"; `heapdb help query` lists them", name);
 }
 
 /* Switches to a form of the command that has a row of its own in the table: "export dump". */
@@ -454,9 +444,9 @@ static int take_file(struct cli *cli)
 			continue;
 		}
 		if (opt->db)
-			return cli_fail(&cli->err, HDB_EUSAGE,
-					"one database at a time: %s or %s; `heapdb diff` compares",
-					opt->db, operand);
+			return door_fail(&cli->err, HDB_EUSAGE,
+					 "one database at a time: %s or %s; `heapdb diff` compares",
+					 opt->db, operand);
 		opt->db = operand;
 	}
 	opt->operand_count = kept;
@@ -496,8 +486,8 @@ static int run(struct cli *cli, struct arguments args)
 		return HDB_OK;
 	}
 	if (cli->opt.table && args.skip) {
-		rc = cli_fail(&cli->err, HDB_EUSAGE, "--table %s and \"%s\": one at a time",
-			      cli->opt.table, args.values[args.skip]);
+		rc = door_fail(&cli->err, HDB_EUSAGE, "--table %s and \"%s\": one at a time",
+			       cli->opt.table, args.values[args.skip]);
 		goto out;
 	}
 	tell_old_names(cli);
@@ -536,10 +526,10 @@ static const struct command *choose_command(struct cli *cli, const char *name)
 		return cli_find_command("query");
 	}
 	if (name[0] == '-' && name[1]) {
-		cli_fail(&cli->err, HDB_EUSAGE,
-			 "expected a command before %s: options come after it, as in "
-			 "`heapdb info --db FILE`",
-			 name);
+		door_fail(&cli->err, HDB_EUSAGE,
+			  "expected a command before %s: options come after it, as in "
+			  "`heapdb info --db FILE`",
+			  name);
 		return NULL;
 	}
 	if (command) {
@@ -548,20 +538,20 @@ static const struct command *choose_command(struct cli *cli, const char *name)
 	}
 	near = cli_nearest_command(name);
 	if (query)
-		cli_fail(&cli->err, HDB_EUSAGE,
-			 "there is no command \"%s\"; did you mean \"export %s\"?", name,
-			 query->name);
+		door_fail(&cli->err, HDB_EUSAGE,
+			  "there is no command \"%s\"; did you mean \"export %s\"?", name,
+			  query->name);
 	else if (locate_looks_like_file(name))
-		cli_fail(&cli->err, HDB_EABSENT, "there is no file %s", name);
+		door_fail(&cli->err, HDB_EABSENT, "there is no file %s", name);
 	else if (near)
-		cli_fail(&cli->err, HDB_EUSAGE, "there is no command \"%s\"; did you mean \"%s\"?",
-			 name, near);
+		door_fail(&cli->err, HDB_EUSAGE, "there is no command \"%s\"; did you mean \"%s\"?",
+			  name, near);
 	else if (cli_nearest_query(name))
-		cli_fail(&cli->err, HDB_EUSAGE, "there is no command \"%s\"; did you mean \"%s\"?",
-			 name, cli_nearest_query(name)->name);
+		door_fail(&cli->err, HDB_EUSAGE, "there is no command \"%s\"; did you mean \"%s\"?",
+			  name, cli_nearest_query(name)->name);
 	else
-		cli_fail(&cli->err, HDB_EUSAGE,
-			 "there is no command \"%s\"; `heapdb help` lists them", name);
+		door_fail(&cli->err, HDB_EUSAGE,
+			  "there is no command \"%s\"; `heapdb help` lists them", name);
 	return NULL;
 }
 
@@ -578,13 +568,13 @@ static int overview_of(struct cli *cli, struct arguments *args, char *file)
 		const char *word = args->values[i];
 
 		if (cli_find_command(word) || hdb_query_named(word))
-			return cli_fail(&cli->err, HDB_EUSAGE,
-					"did you mean `heapdb %s %s`? The command comes first",
-					word, file);
+			return door_fail(&cli->err, HDB_EUSAGE,
+					 "did you mean `heapdb %s %s`? The command comes first",
+					 word, file);
 	}
 	values = calloc((size_t)args->count + 3, sizeof(*values));
 	if (!values)
-		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for arguments");
+		return door_fail(&cli->err, HDB_ENOMEM, "no memory for arguments");
 	values[0] = values[1] = overview;
 	for (int i = 0; i < args->count; i++)
 		values[2 + i] = args->values[i];
@@ -647,7 +637,7 @@ int main(int argc, char **argv)
 	code = exit_code_of(rc);
 	if (output_close(&out) != 0 && !(pager_is_running() && out.error == EPIPE)) {
 		code = exit_code_of(HDB_EIO);
-		cli_fail(&cli.err, HDB_EIO, "standard output: %s", strerror(out.error));
+		door_fail(&cli.err, HDB_EIO, "standard output: %s", strerror(out.error));
 		/* the reader has closed the pipe: the exit code is enough */
 		if (out.error != EPIPE && !progress_signal())
 			say(cli.message_prefix, cli.err.message);

@@ -247,7 +247,7 @@ int markdown_headline(struct answer *answer, struct output *out)
 	int rc;
 
 	if (!head)
-		return cli_fail(answer->err, HDB_ENOMEM, "no memory for the first lines");
+		return door_fail(answer->err, HDB_ENOMEM, "no memory for the first lines");
 	output_collect(&head->suspect.out, &head->suspect.text);
 	output_collect(&head->leaking.out, &head->leaking.text);
 	while ((rc = answer_next(answer, out)) == HDB_OK)

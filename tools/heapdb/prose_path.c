@@ -118,7 +118,7 @@ int prose_path(struct answer *answer, const struct render_style *style, struct o
 	int rc;
 
 	if (!path)
-		return cli_fail(answer->err, HDB_ENOMEM, "no memory for a path");
+		return door_fail(answer->err, HDB_ENOMEM, "no memory for a path");
 	rc = put_paths(answer, path, style, out);
 	for (size_t i = 0; i < PATH_STEPS_MAX; i++) {
 		output_release(out, &path->step[i].name);

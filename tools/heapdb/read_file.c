@@ -26,22 +26,22 @@ static int read_all(struct cli *cli, int fd, struct file_text *text)
 			room = room * 2 + 2 * READ_BYTES;
 			more = realloc(text->data, room);
 			if (!more)
-				return cli_fail(&cli->err, HDB_ENOMEM, "no memory for %s",
-						text->name);
+				return door_fail(&cli->err, HDB_ENOMEM, "no memory for %s",
+						 text->name);
 			text->data = more;
 		}
 		n = read(fd, text->data + text->size, READ_BYTES);
 		if (n < 0 && errno == EINTR && !progress_is_cancelled())
 			continue;
 		if (n < 0)
-			return cli_fail(&cli->err, progress_is_cancelled() ? HDB_EINTR : HDB_EIO,
-					"%s: %s", text->name, strerror(errno));
+			return door_fail(&cli->err, progress_is_cancelled() ? HDB_EINTR : HDB_EIO,
+					 "%s: %s", text->name, strerror(errno));
 		if (n == 0)
 			break;
 		text->size += (size_t)n;
 		if (text->size > text->size_max)
-			return cli_fail(&cli->err, HDB_ELIMIT, "%s: larger than %zu bytes",
-					text->name, text->size_max);
+			return door_fail(&cli->err, HDB_ELIMIT, "%s: larger than %zu bytes",
+					 text->name, text->size_max);
 	}
 	text->data[text->size] = '\0';
 	return HDB_OK;
@@ -56,8 +56,8 @@ int cli_read_file(struct cli *cli, const char *path, size_t size_max, struct fil
 	*out = (struct file_text){ .name = is_input ? "standard input" : path,
 				   .size_max = size_max };
 	if (fd < 0)
-		return cli_fail(&cli->err, errno == ENOENT ? HDB_EFORMAT : HDB_EIO, "%s: %s", path,
-				strerror(errno));
+		return door_fail(&cli->err, errno == ENOENT ? HDB_EFORMAT : HDB_EIO, "%s: %s", path,
+				 strerror(errno));
 	rc = read_all(cli, fd, out);
 	if (!is_input)
 		close(fd);

@@ -40,9 +40,9 @@ static int find_columns(const struct answer *answer, struct columns *columns)
 		columns->bytes = column_named(answer, "below_shallow");
 	if (columns->level == NO_COLUMN || columns->name == NO_COLUMN ||
 	    columns->bytes == NO_COLUMN || answer->sort)
-		return cli_fail(answer->err, HDB_EUSAGE,
-				"only a tree in its own order can be drawn, as dominator-tree "
-				"without --sort and --columns");
+		return door_fail(answer->err, HDB_EUSAGE,
+				 "only a tree in its own order can be drawn, as dominator-tree "
+				 "without --sort and --columns");
 	return HDB_OK;
 }
 

@@ -95,9 +95,9 @@ static int check_rest(const char *rest, struct hdb_error *err)
 {
 	return rest[strspn(rest, " \t\r\n;")] == '\0' ?
 		       HDB_OK :
-		       cli_fail(err, HDB_EUSAGE,
-				"one statement at a time: what follows the first "
-				"semicolon is another one");
+		       door_fail(err, HDB_EUSAGE,
+				 "one statement at a time: what follows the first "
+				 "semicolon is another one");
 }
 
 static int run(struct heapsql *sql, const struct serve_statement *ask, int fd,
@@ -114,9 +114,9 @@ static int run(struct heapsql *sql, const struct serve_statement *ask, int fd,
 	if (rc != HDB_OK)
 		goto out;
 	if (!rows) {
-		rc = cli_fail(err, HDB_EUSAGE,
-			      "there is no statement: SELECT * FROM objects "
-			      "ORDER BY retained DESC LIMIT 10");
+		rc = door_fail(err, HDB_EUSAGE,
+			       "there is no statement: SELECT * FROM objects "
+			       "ORDER BY retained DESC LIMIT 10");
 		goto out;
 	}
 	if ((rc = check_rest(rest, err)) != HDB_OK)

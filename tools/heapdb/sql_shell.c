@@ -124,7 +124,7 @@ static int show_schema(struct cli *cli, struct heapsql *sql, char *name)
 	}
 	rc = heapsql_schema(sql, name, &text, &cli->err);
 	if (rc != HDB_OK)
-		rc = cli_fail(&cli->err, HDB_EUSAGE, "there is no table %s", name);
+		rc = door_fail(&cli->err, HDB_EUSAGE, "there is no table %s", name);
 	else
 		output_format(cli->out, "%s\n", text);
 	free(text);
@@ -142,7 +142,7 @@ static int set_mode(struct cli *cli, const char *name)
 			return HDB_OK;
 		}
 	}
-	return cli_fail(&cli->err, HDB_EUSAGE, ".mode takes table, json, jsonl, csv or tsv");
+	return door_fail(&cli->err, HDB_EUSAGE, ".mode takes table, json, jsonl, csv or tsv");
 }
 
 /* Whether a statement begins with a command: ".tables", or a word that people type in shells. */
@@ -186,8 +186,8 @@ static int run_command(struct cli *cli, struct heapsql *sql, char *line)
 	else if (strcasecmp(name, "help") == 0)
 		output_string(cli->out, help);
 	else
-		return cli_fail(&cli->err, HDB_EUSAGE, "there is no command .%s; .help lists them",
-				name);
+		return door_fail(&cli->err, HDB_EUSAGE, "there is no command .%s; .help lists them",
+				 name);
 	return HDB_OK;
 }
 
@@ -202,7 +202,7 @@ static int run_next(struct cli *cli, struct heapsql *sql, const char **text)
 		return run_one(cli, sql, text);
 	line = strndup(*text, size);
 	if (!line)
-		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for a command");
+		return door_fail(&cli->err, HDB_ENOMEM, "no memory for a command");
 	*text += size;
 	rc = run_command(cli, sql, line);
 	free(line);
@@ -227,8 +227,8 @@ int sql_run(struct cli *cli, struct heapsql *sql, const char *text)
 	while (rc == HDB_OK && *(text = skip_comments(text)))
 		rc = run_next(cli, sql, &text);
 	if (rc == HDB_EINTR && progress_is_out_of_time())
-		return cli_fail(&cli->err, HDB_EINTR, "stopped after %u seconds (--timeout)",
-				cli->opt.timeout);
+		return door_fail(&cli->err, HDB_EINTR, "stopped after %u seconds (--timeout)",
+				 cli->opt.timeout);
 	return rc;
 }
 
@@ -390,7 +390,7 @@ static int editor_open(struct editor *e, struct cli *cli, struct heapsql *sql)
 	e->el = el_init("heapdb", stdin, stdout, stderr);
 	e->history = history_init();
 	if (!e->el || !e->history)
-		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for line editing");
+		return door_fail(&cli->err, HDB_ENOMEM, "no memory for line editing");
 	history(e->history, &event, H_SETSIZE, 1000);
 	history(e->history, &event, H_SETUNIQUE, 1);
 	e->file = history_file(e->path, sizeof(e->path));
@@ -514,6 +514,6 @@ int sql_shell(struct cli *cli, struct heapsql *sql)
 	}
 	free(text.data);
 	editor_close(&editor);
-	return text.failed ? cli_fail(&cli->err, HDB_ENOMEM, "no memory for a statement") : HDB_OK;
+	return text.failed ? door_fail(&cli->err, HDB_ENOMEM, "no memory for a statement") : HDB_OK;
 }
 #endif
