@@ -18,8 +18,7 @@ enum rule {
 	RULE_VALUE,   /* a number */
 	RULE_BOOLEAN, /* a number, 0 for false */
 	RULE_BUILDER,
-	RULE_BIG_INTEGER,
-	RULE_BIG_DECIMAL,
+	RULE_SHOWN, /* as the library shows it */
 	RULE_LOCALE,
 	RULE_FIELD_OF_CLASS,
 	RULE_METHOD,
@@ -57,8 +56,8 @@ static const struct {
 	{ "java.util.concurrent.atomic.AtomicReference", RULE_FIELD, "value" },
 	{ "java.util.concurrent.atomic.AtomicStampedReference", RULE_FIELD, "pair.reference" },
 	{ "java.util.concurrent.atomic.AtomicMarkableReference", RULE_FIELD, "pair.reference" },
-	{ "java.math.BigInteger", RULE_BIG_INTEGER, NULL },
-	{ "java.math.BigDecimal", RULE_BIG_DECIMAL, NULL },
+	{ "java.math.BigInteger", RULE_SHOWN, NULL },
+	{ "java.math.BigDecimal", RULE_SHOWN, NULL },
 	{ "java.util.Locale", RULE_LOCALE, NULL },
 	{ "java.lang.reflect.Field", RULE_FIELD_OF_CLASS, NULL },
 	{ "java.lang.reflect.Method", RULE_METHOD, NULL },
@@ -132,16 +131,11 @@ static int path_value(struct oql_eval *ev, uint32_t ix, const char *path, struct
 	return at.type == OQL_V_NULL ? HDB_NOTFOUND : HDB_OK;
 }
 
-/* A string's characters. */
-static int put_text(struct oql_eval *ev, uint32_t ix, struct oql_text *out, bool *has)
+/* The text of a string, a char[] or what the library shows. */
+static int put_shown(struct oql_eval *ev, uint32_t ix, struct oql_text *out, bool *has)
 {
 	struct hdb_text text;
-	int r;
-
-	*has = hdb_is_string(ev->db, ix);
-	if (!*has)
-		return HDB_OK;
-	r = hdb_read_text(ev->db, ix, ev->budget.most_bytes, &text, ev->err);
+	int r = hdb_read_text(ev->db, ix, ev->budget.most_bytes, &text, ev->err);
 	*has = r == HDB_OK;
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
@@ -151,6 +145,12 @@ static int put_text(struct oql_eval *ev, uint32_t ix, struct oql_text *out, bool
 		r = oql_fail(ev->err, HDB_ELIMIT, "a text of %" PRIu64 " characters", text.units);
 	free(text.text);
 	return r;
+}
+
+static int put_text(struct oql_eval *ev, uint32_t ix, struct oql_text *out, bool *has)
+{
+	*has = hdb_is_string(ev->db, ix);
+	return *has ? put_shown(ev, ix, out, has) : HDB_OK;
 }
 
 /* The text of a string in a field, if there is one. */
@@ -200,23 +200,25 @@ static uint32_t code_point(const uint64_t *units, size_t count, size_t *size)
 	return *size == 2 ? 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00) : high;
 }
 
-/* Elements [0, count) of a char[]. */
-static int put_chars(struct oql_eval *ev, uint32_t ix, uint64_t count, struct oql_text *out)
+/* `count` UTF-16 units of a char[], or of a byte[] that has `per` bytes for each. */
+static int put_units(struct oql_eval *ev, uint32_t ix, uint64_t count, unsigned per,
+		     struct oql_text *out)
 {
-	uint64_t units[1024];
-	struct hdb_slice slice = { .bits = units };
-	size_t done = 1, size, wide;
+	uint64_t bits[2048], units[1024];
+	struct hdb_slice slice = { .bits = bits };
+	size_t done = 1, wide;
 
 	for (uint64_t from = 0; from < count && done; from += done) {
-		size = count - from < 1024 ? (size_t)(count - from) : 1024;
-		slice.from = from;
-		slice.room = size;
+		slice.from = from * per;
+		slice.room = (size_t)(count - from < 1024 ? count - from : 1024) * per;
 		TRY_ERRORS(hdb_elements(ev->db, ix, &slice, ev->err));
-		done = slice.count;
-		assert(done <= size);
+		done = slice.count / per;
+		for (size_t i = 0; i < done; i++)
+			units[i] = per == 2 ? (bits[2 * i] & 0xff) | (bits[2 * i + 1] & 0xff) << 8 :
+				   slice.type == HDB_BASIC_BYTE ? bits[i] & 0xff :
+								  bits[i];
 		/* a pair is not cut */
-		if (done == size && from + done < count && done > 1 &&
-		    (units[done - 1] & 0xfc00) == 0xd800)
+		if (from + done < count && done > 1 && (units[done - 1] & 0xfc00) == 0xd800)
 			done--;
 		for (size_t i = 0; i < done; i += wide)
 			oql_put_char(out, code_point(units + i, done - i, &wide));
@@ -224,50 +226,24 @@ static int put_chars(struct oql_eval *ev, uint32_t ix, uint64_t count, struct oq
 	return oql_text_check(out, ev->err);
 }
 
-/* Elements [0, count) of a byte[], `is_latin` or as MAT shows bytes. */
-static int put_bytes(struct oql_eval *ev, uint32_t ix, uint64_t count, bool is_latin,
-		     struct oql_text *out)
+/* A byte[] as MAT shows it: what is not ASCII as dots, nothing if all is zero. */
+static int put_bytes(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
 {
 	uint64_t bytes[1024] = { 0 };
-	struct hdb_slice slice = { .bits = bytes, .count = 1 };
+	struct hdb_slice slice = { .bits = bytes, .room = 1024, .count = 1 };
 	bool has_any = false;
 
-	for (; slice.from < count && slice.count; slice.from += slice.count) {
-		slice.room = count - slice.from < 1024 ? (size_t)(count - slice.from) : 1024;
+	for (; slice.count; slice.from += slice.count) {
 		TRY_ERRORS(hdb_elements(ev->db, ix, &slice, ev->err));
 		for (size_t i = 0; i < slice.count; i++) {
 			const unsigned char c = (unsigned char)bytes[i];
 
 			has_any |= c != 0;
-			if (is_latin)
-				oql_put_char(out, c);
-			else
-				oql_put(out, c >= 32 && c < 127 ? (const char *)&c : ".", 1);
+			oql_put(out, c >= 32 && c < 127 ? (const char *)&c : ".", 1);
 		}
 	}
-	if (!is_latin && !has_any)
+	if (!has_any)
 		out->size = 0;
-	return oql_text_check(out, ev->err);
-}
-
-static int put_utf16_bytes(struct oql_eval *ev, uint32_t ix, uint64_t count, struct oql_text *out)
-{
-	uint64_t bytes[2048], units[1024];
-	struct hdb_slice slice = { .bits = bytes };
-	size_t done = 2, wide;
-
-	for (uint64_t from = 0; from < count && done > 1; from += done / 2) {
-		const uint64_t left = count - from;
-
-		slice.from = from * 2;
-		slice.room = left < 1024 ? (size_t)left * 2 : 2048;
-		TRY_ERRORS(hdb_elements(ev->db, ix, &slice, ev->err));
-		done = slice.count;
-		for (size_t i = 0; i + 1 < done; i += 2)
-			units[i / 2] = (bytes[i] & 0xff) | (bytes[i + 1] & 0xff) << 8;
-		for (size_t i = 0; i < done / 2; i += wide)
-			oql_put_char(out, code_point(units + i, done / 2 - i, &wide));
-	}
 	return oql_text_check(out, ev->err);
 }
 
@@ -288,120 +264,12 @@ static int put_builder(struct oql_eval *ev, uint32_t ix, struct oql_text *out, b
 	*has = true;
 	length = count.i > 0 ? (uint64_t)count.i : 0;
 	if (strcmp(hdb_class_name(ev->db, facts.class_no), "char[]") == 0)
-		return put_chars(ev, value.ix, length < facts.length ? length : facts.length, out);
-	if (strcmp(hdb_class_name(ev->db, facts.class_no), "byte[]") != 0)
+		coder.i = 0;
+	else if (strcmp(hdb_class_name(ev->db, facts.class_no), "byte[]") != 0)
 		return HDB_OK;
-	if (coder.i)
-		return put_utf16_bytes(ev, value.ix,
-				       length < facts.length / 2 ? length : facts.length / 2, out);
-	return put_bytes(ev, value.ix, length < facts.length ? length : facts.length, true, out);
-}
-
-/* ---- big numbers ---- */
-
-/* More words of a BigInteger are not written: each costs time by its square. */
-#define BIG_WORDS_MAX 2048
-
-/* Decimal digits of `count` words, the highest first; the words are lost. */
-static void put_digits(uint64_t *words, size_t count, struct oql_text *out)
-{
-	char digits[BIG_WORDS_MAX * 10 + 10];
-	size_t used = sizeof(digits);
-	bool is_zero = false;
-
-	while (!is_zero) {
-		uint64_t rest = 0;
-
-		is_zero = true;
-		for (size_t i = 0; i < count; i++) {
-			const uint64_t part = rest << 32 | (words[i] & UINT32_MAX);
-
-			words[i] = part / 1000000000;
-			rest = part % 1000000000;
-			is_zero &= words[i] == 0;
-		}
-		for (int i = 0; i < 9 && (!is_zero || rest || i == 0); i++) {
-			digits[--used] = (char)('0' + rest % 10);
-			rest /= 10;
-		}
-	}
-	/* cppcheck-suppress uninitvar */
-	while (used + 1 < sizeof(digits) && digits[used] == '0')
-		used++;
-	oql_put(out, digits + used, sizeof(digits) - used);
-}
-
-static int put_big_integer(struct oql_eval *ev, uint32_t ix, struct oql_text *out, bool *has)
-{
-	uint64_t words[BIG_WORDS_MAX];
-	struct hdb_slice slice = { .room = BIG_WORDS_MAX, .bits = words };
-	struct oql_value sign, mag = { 0 };
-	int r = path_value(ev, ix, "signum", &sign);
-
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
-	r = path_value(ev, ix, "mag", &mag);
-	if (r != HDB_OK || mag.type != OQL_V_OBJECT)
-		return r < 0 ? r : HDB_OK;
-	r = hdb_elements(ev->db, mag.ix, &slice, ev->err);
-	if (r < 0 || slice.count == BIG_WORDS_MAX)
-		return r;
-	*has = true;
-	oql_put_string(out, sign.i < 0 ? "-" : "");
-	put_digits(words, slice.count, out);
-	return HDB_OK;
-}
-
-/* Digits with a point, or with an exponent, as Java decides. */
-static void put_scaled(const char *digits, size_t size, int64_t scale, struct oql_text *out)
-{
-	int64_t exponent;
-
-	if (size && *digits == '-') {
-		oql_put_string(out, "-");
-		digits++;
-		size--;
-	}
-	exponent = (int64_t)size - 1 - scale;
-	if (scale == 0) {
-		oql_put(out, digits, size);
-	} else if (scale > 0 && exponent >= -6) {
-		const int64_t whole = (int64_t)size - scale;
-
-		oql_put(out, digits, whole > 0 ? (size_t)whole : 0);
-		oql_put_string(out, whole > 0 ? "." : "0.");
-		for (int64_t i = whole; i < 0; i++)
-			oql_put_string(out, "0");
-		oql_put(out, digits + (whole > 0 ? whole : 0),
-			size - (whole > 0 ? (size_t)whole : 0));
-	} else {
-		oql_put(out, digits, 1);
-		oql_put_string(out, size > 1 ? "." : "");
-		oql_put(out, digits + 1, size - 1);
-		if (exponent)
-			oql_put_format(out, "E%+" PRId64, exponent);
-	}
-}
-
-static int put_big_decimal(struct oql_eval *ev, uint32_t ix, struct oql_text *out, bool *has)
-{
-	struct oql_text digits = { .budget = &ev->budget };
-	struct oql_value scale, compact, value;
-	int r = path_value(ev, ix, "scale", &scale);
-
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
-	if ((r = path_value(ev, ix, "intCompact", &compact)) != HDB_OK)
-		return r < 0 ? r : HDB_OK;
-	*has = compact.i != INT64_MIN;
-	if (*has)
-		oql_put_format(&digits, "%" PRId64, compact.i);
-	else if ((r = path_value(ev, ix, "intVal", &value)) == HDB_OK && value.type == OQL_V_OBJECT)
-		r = put_big_integer(ev, value.ix, &digits, has);
-	if (r >= 0 && *has && digits.size)
-		put_scaled(digits.data, digits.size, scale.i, out);
-	oql_text_release(&digits);
-	return r < 0 ? r : HDB_OK;
+	facts.length /= coder.i ? 2 : 1;
+	return put_units(ev, value.ix, length < facts.length ? length : facts.length,
+			 coder.i ? 2 : 1, out);
 }
 
 /* ---- reflection ---- */
@@ -589,10 +457,8 @@ static int put_by_rule(struct oql_eval *ev, size_t no, uint32_t ix, struct oql_t
 	*has = false;
 	if (rules[no].rule == RULE_BUILDER)
 		return put_builder(ev, ix, out, has);
-	if (rules[no].rule == RULE_BIG_INTEGER)
-		return put_big_integer(ev, ix, out, has);
-	if (rules[no].rule == RULE_BIG_DECIMAL)
-		return put_big_decimal(ev, ix, out, has);
+	if (rules[no].rule == RULE_SHOWN)
+		return put_shown(ev, ix, out, has);
 	return put_text(ev, ix, out, has);
 }
 
@@ -616,8 +482,7 @@ int oql_display(struct oql_eval *ev, uint32_t ix, struct oql_text *out, bool *ha
 		*has = strcmp(name, "char[]") == 0 || strcmp(name, "byte[]") == 0;
 		if (!*has)
 			return HDB_OK;
-		return *name == 'c' ? put_chars(ev, ix, facts.length, out) :
-				      put_bytes(ev, ix, facts.length, false, out);
+		return *name == 'c' ? put_shown(ev, ix, out, has) : put_bytes(ev, ix, out);
 	}
 	r = find_rule(ev, facts.class_no, &rule);
 	return r < 0 ? r : put_by_rule(ev, rule, ix, out, has);

@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Words of a BigInteger that are converted: some 600 digits. */
-#define BIG_WORDS 64u
-#define BIG_DIGITS 640
+/* Words of a BigInteger that are converted: some 1,900 digits. */
+#define BIG_WORDS 200u
+#define BIG_DIGITS 1940
 /* Bytes or characters of an array that are shown. */
 #define CHARS_MAX 256u
 /* Components of a record that are shown. */
