@@ -363,7 +363,6 @@ static int next_part(struct base_input *in, const struct base_piece *piece, uint
 		     struct hdb_error *err)
 {
 	const uint8_t *p = next_byte(in);
-	int r;
 
 	if (!left) {
 		in->is_over = true;
@@ -381,8 +380,8 @@ static int next_part(struct base_input *in, const struct base_piece *piece, uint
 		skip(in, zeros);
 		return HDB_OK;
 	}
-	r = note_damage(in, piece, "what follows is no compressed data", err);
-	return r < 0 ? r : find_part(in, err);
+	TRY_ERRORS(note_damage(in, piece, "what follows is no compressed data", err));
+	return find_part(in, err);
 }
 
 /* Inflates on until the piece is full or the input is over. */

@@ -92,12 +92,12 @@ static int char_array_text(struct heap *heap, uint32_t ix, char *buf, size_t siz
 static int name_text(struct heap *heap, uint32_t ix, char *buf, size_t size, struct hdb_error *err)
 {
 	struct heap_object object;
-	int r;
 
 	TRY_ERRORS(heap_object(heap, ix, &object, err));
-	r = object.kind == STORE_PRIMITIVE_ARRAY ? char_array_text(heap, ix, buf, size, err) :
-						   heap_string(heap, ix, buf, size, err);
-	return r < 0 ? r : HDB_OK;
+	TRY_ERRORS(object.kind == STORE_PRIMITIVE_ARRAY ?
+			   char_array_text(heap, ix, buf, size, err) :
+			   heap_string(heap, ix, buf, size, err));
+	return HDB_OK;
 }
 
 int heap_thread_name(struct heap *heap, uint32_t ix, char *buf, size_t size, struct hdb_error *err)

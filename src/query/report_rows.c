@@ -42,7 +42,6 @@ int query_report_text(struct query_report *report, size_t *place, struct hdb_err
 	bool is_cut;
 	size_t size;
 	va_list args;
-	int r;
 
 	va_start(args, format);
 	is_cut = vsnprintf(buf, sizeof(buf), format, args) >= (int)sizeof(buf);
@@ -55,8 +54,8 @@ int query_report_text(struct query_report *report, size_t *place, struct hdb_err
 		size--;
 	buf[size] = '\0';
 	*place = report->texts.count + 1;
-	r = base_bytes_append(&report->texts, buf, size + 1, err);
-	return r < 0 ? r : HDB_OK;
+	TRY_ERRORS(base_bytes_append(&report->texts, buf, size + 1, err));
+	return HDB_OK;
 }
 
 const char *query_report_text_at(const struct query_report *report, size_t place)

@@ -39,21 +39,18 @@ static int put_empty_array(struct rewriter *w, const struct hprof_sub *sub, stru
 {
 	const uint8_t zeros[4] = { 0 };
 	const uint8_t tag = HPROF_PRIMITIVE_ARRAY_DUMP;
-	int r;
 
-	if ((r = rewriter_begin(w, 1 + w->id_size + 9, err)) < 0 ||
-	    (r = rewriter_put(w, &tag, 1, err)) < 0 ||
-	    (r = rewriter_copy_ids(w, sub->offset + 1, 1, err)) < 0 ||
-	    (r = rewriter_copy(w, sub->offset + 1 + w->file.id_size, 4, err)) < 0 ||
-	    (r = rewriter_put(w, zeros, 4, err)) < 0)
-		return r;
+	TRY_ERRORS(rewriter_begin(w, 1 + w->id_size + 9, err));
+	TRY_ERRORS(rewriter_put(w, &tag, 1, err));
+	TRY_ERRORS(rewriter_copy_ids(w, sub->offset + 1, 1, err));
+	TRY_ERRORS(rewriter_copy(w, sub->offset + 1 + w->file.id_size, 4, err));
+	TRY_ERRORS(rewriter_put(w, zeros, 4, err));
 	return rewriter_put(w, &sub->element_type, 1, err);
 }
 
 int rewrite_android_sub(struct rewriter *w, const struct hprof_sub *sub, struct hdb_error *err)
 {
 	const uint8_t tag = HPROF_ROOT_UNKNOWN;
-	int r;
 
 	assert(rewrite_android_is(sub->tag));
 	/* That nothing holds an object goes without saying; any root would hold it. */
@@ -62,8 +59,7 @@ int rewrite_android_sub(struct rewriter *w, const struct hprof_sub *sub, struct 
 	if (sub->tag == HPROF_PRIMITIVE_ARRAY_NODATA)
 		return put_empty_array(w, sub, err);
 	/* A root: its kind and, of a monitor, thread and depth are lost. */
-	if ((r = rewriter_begin(w, 1 + w->id_size, err)) < 0 ||
-	    (r = rewriter_put(w, &tag, 1, err)) < 0)
-		return r;
+	TRY_ERRORS(rewriter_begin(w, 1 + w->id_size, err));
+	TRY_ERRORS(rewriter_put(w, &tag, 1, err));
 	return rewriter_copy_ids(w, sub->offset + 1, 1, err);
 }

@@ -22,11 +22,9 @@ static int put_values(struct rewrite_shapes *s, const struct rewrite_class *clas
 	for (size_t i = 0; i < class->run_count; i++) {
 		const struct rewrite_run *run =
 			base_vec_at(&s->runs, struct rewrite_run, class->first_run + i);
-		int r;
 
-		if ((r = rewriter_copy(w, sub->body_offset + at, run->offset - at, err)) < 0 ||
-		    (r = rewriter_zeros(w, run->size, err)) < 0)
-			return r;
+		TRY_ERRORS(rewriter_copy(w, sub->body_offset + at, run->offset - at, err));
+		TRY_ERRORS(rewriter_zeros(w, run->size, err));
 		at = (uint64_t)run->offset + run->size;
 	}
 	w->result.changed_count += class->run_count != 0;
@@ -39,15 +37,13 @@ int rewrite_blank_instance(struct rewrite_shapes *s, const struct hprof_sub *sub
 {
 	struct rewriter *w = s->w;
 	struct rewrite_class *class;
-	int r;
 
 	assert(sub->tag == HPROF_INSTANCE_DUMP);
 	TRY_ERRORS(rewrite_shape_of(s, sub->class_id, &class, err));
 	if (class && class->all_bytes == sub->body_size && !class->run_count)
 		return rewriter_keep(w, sub, err);
-	if ((r = rewriter_begin(w, sub->end - sub->offset, err)) < 0 ||
-	    (r = rewriter_copy(w, sub->offset, sub->body_offset - sub->offset, err)) < 0)
-		return r;
+	TRY_ERRORS(rewriter_begin(w, sub->end - sub->offset, err));
+	TRY_ERRORS(rewriter_copy(w, sub->offset, sub->body_offset - sub->offset, err));
 	if (class && class->all_bytes == sub->body_size)
 		return put_values(s, class, sub, err);
 	w->result.changed_count++;
@@ -94,27 +90,21 @@ int rewrite_blank_class(struct rewrite_shapes *s, const struct hprof_sub *sub,
 	struct rewriter *w = s->w;
 	struct hprof_class dump;
 	uint64_t at;
-	int r;
 
 	assert(sub->tag == HPROF_CLASS_DUMP);
-	if ((r = hprof_class_read(&w->file, &w->view, sub, &dump, err)) < 0 ||
-	    (r = rewriter_begin(w, sub->end - sub->offset, err)) < 0)
-		return r;
+	TRY_ERRORS(hprof_class_read(&w->file, &w->view, sub, &dump, err));
+	TRY_ERRORS(rewriter_begin(w, sub->end - sub->offset, err));
 	at = dump.statics_offset;
-	if ((r = rewriter_copy(w, sub->offset, at - sub->offset, err)) < 0 ||
-	    (r = put_statics(s, &dump, &at, err)) < 0)
-		return r;
+	TRY_ERRORS(rewriter_copy(w, sub->offset, at - sub->offset, err));
+	TRY_ERRORS(put_statics(s, &dump, &at, err));
 	return rewriter_copy(w, at, sub->end - at, err);
 }
 
 int rewrite_blank_array(struct rewriter *w, const struct hprof_sub *sub, struct hdb_error *err)
 {
-	int r;
-
 	assert(sub->tag == HPROF_PRIMITIVE_ARRAY_DUMP);
-	if ((r = rewriter_begin(w, sub->end - sub->offset, err)) < 0 ||
-	    (r = rewriter_copy(w, sub->offset, sub->body_offset - sub->offset, err)) < 0)
-		return r;
+	TRY_ERRORS(rewriter_begin(w, sub->end - sub->offset, err));
+	TRY_ERRORS(rewriter_copy(w, sub->offset, sub->body_offset - sub->offset, err));
 	w->result.changed_count++;
 	w->result.changed_bytes += sub->body_size;
 	return rewriter_zeros(w, sub->body_size, err);

@@ -100,13 +100,11 @@ int rewrite_hashes_array(const struct rewrite_hashes *h, struct rewriter *w,
 	const uint64_t some = LETTERS * 64, most = sub->body_size < some ? sub->body_size : some;
 	uint8_t out[LETTERS * 64];
 	struct hashed hashed = { 0 };
-	int r;
 
 	assert(sub->tag == HPROF_PRIMITIVE_ARRAY_DUMP);
-	if ((r = hash_array(h, w, sub, &hashed, err)) < 0 ||
-	    (r = rewriter_begin(w, sub->end - sub->offset, err)) < 0 ||
-	    (r = rewriter_copy(w, sub->offset, sub->body_offset - sub->offset, err)) < 0)
-		return r;
+	TRY_ERRORS(hash_array(h, w, sub, &hashed, err));
+	TRY_ERRORS(rewriter_begin(w, sub->end - sub->offset, err));
+	TRY_ERRORS(rewriter_copy(w, sub->offset, sub->body_offset - sub->offset, err));
 	w->result.changed_count++;
 	w->result.changed_bytes += sub->body_size;
 	if (hashed.is_zero)

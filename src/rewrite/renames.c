@@ -253,7 +253,6 @@ static int rename_text(struct rewrite_renames *n, const char *text, size_t size,
 		       struct hdb_error *err)
 {
 	size_t bare = size;
-	int r;
 
 	*changed = false;
 	n->name.count = 0;
@@ -264,8 +263,8 @@ static int rename_text(struct rewrite_renames *n, const char *text, size_t size,
 		bare -= 2;
 	if (bare > 2 && text[0] == 'L' && text[bare - 1] == ';')
 		return put_signature(n, text, size, changed, err);
-	r = put_class(n, text, bare, changed, err);
-	return r < 0 ? r : base_bytes_append(&n->name, text + bare, size - bare, err);
+	TRY_ERRORS(put_class(n, text, bare, changed, err));
+	return base_bytes_append(&n->name, text + bare, size - bare, err);
 }
 
 int rewrite_renames_record(struct rewrite_renames *n, struct rewriter *w,
@@ -273,19 +272,16 @@ int rewrite_renames_record(struct rewrite_renames *n, struct rewriter *w,
 {
 	struct hprof_utf8 utf8;
 	bool is_other = false;
-	int r;
 
 	if (rec->tag != HPROF_UTF8 || !n->lines.count || rec->body_size > NAME_MAX_BYTES)
 		return rewriter_keep_record(w, rec, err);
-	if ((r = hprof_read_utf8(&w->file, &w->view, rec, &utf8, err)) < 0 ||
-	    (r = rename_text(n, (const char *)utf8.text, utf8.text_size, &is_other, err)) < 0)
-		return r;
+	TRY_ERRORS(hprof_read_utf8(&w->file, &w->view, rec, &utf8, err));
+	TRY_ERRORS(rename_text(n, (const char *)utf8.text, utf8.text_size, &is_other, err));
 	if (!is_other)
 		return rewriter_keep_record(w, rec, err);
 	++*changed;
-	if ((r = rewriter_record(w, rec, w->id_size + n->name.count, err)) < 0 ||
-	    (r = rewriter_put_id(w, utf8.string_id, err)) < 0)
-		return r;
+	TRY_ERRORS(rewriter_record(w, rec, w->id_size + n->name.count, err));
+	TRY_ERRORS(rewriter_put_id(w, utf8.string_id, err));
 	return rewriter_put(w, n->name.data, n->name.count, err);
 }
 

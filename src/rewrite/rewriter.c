@@ -89,7 +89,6 @@ int rewriter_open(struct rewriter *w, struct rewrite_paths paths,
 		.packing = packing_of(options, paths.out),
 		.force = options->force != 0,
 	};
-	int r;
 
 	memset(w, 0, sizeof(*w));
 	w->work = work;
@@ -97,9 +96,9 @@ int rewriter_open(struct rewriter *w, struct rewrite_paths paths,
 	w->segment = malloc(SEGMENT_BYTES);
 	if (!w->segment)
 		return hdb_fail_memory(err, "a segment", SEGMENT_BYTES);
-	if ((r = base_outfile_create(paths.out, &out, &w->out, err)) < 0 ||
-	    (r = open_source(w, paths.in, err)) < 0 || (r = open_header(w, paths.in, err)) < 0)
-		return r;
+	TRY_ERRORS(base_outfile_create(paths.out, &out, &w->out, err));
+	TRY_ERRORS(open_source(w, paths.in, err));
+	TRY_ERRORS(open_header(w, paths.in, err));
 	w->version = w->file.version;
 	w->id_size = w->file.id_size;
 	w->view.src = w->source;
@@ -165,7 +164,6 @@ static int put_head(struct rewriter *w, uint8_t tag, uint32_t time_us, uint64_t 
 static int flush(struct rewriter *w, struct hdb_error *err)
 {
 	const size_t used = w->used;
-	int r;
 
 	assert(w->used <= SEGMENT_BYTES);
 	if (w->left)
@@ -174,8 +172,8 @@ static int flush(struct rewriter *w, struct hdb_error *err)
 	w->used = 0;
 	if (!used)
 		return HDB_OK;
-	r = put_head(w, HPROF_HEAP_DUMP_SEGMENT, 0, used, err);
-	return r < 0 ? r : base_outfile_write(w->out, w->segment, used, err);
+	TRY_ERRORS(put_head(w, HPROF_HEAP_DUMP_SEGMENT, 0, used, err));
+	return base_outfile_write(w->out, w->segment, used, err);
 }
 
 int rewriter_begin(struct rewriter *w, uint64_t size, struct hdb_error *err)
@@ -301,11 +299,9 @@ int rewriter_copy_ids(struct rewriter *w, uint64_t offset, uint64_t count, struc
 		return rewriter_copy(w, offset, count * from, err);
 	while (count) {
 		const uint64_t n = count < COPY_IDS ? count : COPY_IDS;
-		int r;
 
-		if ((r = turn_ids(w, offset, n, out, err)) < 0 ||
-		    (r = rewriter_put(w, out, n * to, err)) < 0)
-			return r;
+		TRY_ERRORS(turn_ids(w, offset, n, out, err));
+		TRY_ERRORS(rewriter_put(w, out, n * to, err));
 		offset += n * from;
 		count -= n;
 	}
@@ -345,11 +341,9 @@ static int put_marker(struct rewriter *w, struct hdb_error *err)
 {
 	const size_t size = strlen(w->policy->marker);
 	const struct hprof_record rec = { .tag = HPROF_UTF8 };
-	int r;
 
-	if ((r = rewriter_record(w, &rec, w->id_size + size, err)) < 0 ||
-	    (r = rewriter_put_id(w, MARKER_ID, err)) < 0)
-		return r;
+	TRY_ERRORS(rewriter_record(w, &rec, w->id_size + size, err));
+	TRY_ERRORS(rewriter_put_id(w, MARKER_ID, err));
 	return rewriter_put(w, w->policy->marker, size, err);
 }
 
@@ -379,12 +373,10 @@ static bool is_object(uint8_t tag)
 /* One that is no segment is a dump by itself: its segments need an end. */
 static int end_heap(struct rewriter *w, struct hdb_error *err)
 {
-	int r;
-
 	if (w->walk.record.tag != HPROF_HEAP_DUMP)
 		return HDB_OK;
-	r = flush(w, err);
-	return r < 0 ? r : put_head(w, HPROF_HEAP_DUMP_END, 0, 0, err);
+	TRY_ERRORS(flush(w, err));
+	return put_head(w, HPROF_HEAP_DUMP_END, 0, 0, err);
 }
 
 static int take_event(struct rewriter *w, enum hprof_event event, struct hdb_error *err)

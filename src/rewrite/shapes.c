@@ -16,7 +16,6 @@ static int add_text(struct rewrite_shapes *s, const struct hprof_record *rec, st
 	const unsigned id_size = s->w->file.id_size;
 	const uint8_t *p = base_view_at(&s->w->view, rec->body_offset, id_size, err);
 	struct rewrite_text text;
-	int r;
 
 	if (!p)
 		return HDB_EIO;
@@ -24,15 +23,14 @@ static int add_text(struct rewrite_shapes *s, const struct hprof_record *rec, st
 		return HDB_OK;
 	text.offset = rec->body_offset + id_size;
 	text.size = (uint32_t)(rec->body_size - id_size);
-	r = base_idmap_put(&s->text_map, be_id(p, id_size), (uint32_t)s->texts.count, err);
-	return r < 0 ? r : base_vec_push(&s->texts, &text, sizeof(text), err);
+	TRY_ERRORS(base_idmap_put(&s->text_map, be_id(p, id_size), (uint32_t)s->texts.count, err));
+	return base_vec_push(&s->texts, &text, sizeof(text), err);
 }
 
 static int add_record(struct rewrite_shapes *s, const struct hprof_record *rec,
 		      struct hdb_error *err)
 {
 	struct hprof_load_class load;
-	int r;
 
 	if (!s->has_names)
 		return HDB_OK;
@@ -40,9 +38,8 @@ static int add_record(struct rewrite_shapes *s, const struct hprof_record *rec,
 		return add_text(s, rec, err);
 	if (rec->tag != HPROF_LOAD_CLASS)
 		return HDB_OK;
-	if ((r = hprof_read_load_class(&s->w->file, &s->w->view, rec, &load, err)) < 0 ||
-	    (r = base_idmap_put(&s->name_of, load.class_id, (uint32_t)s->names.count, err)) < 0)
-		return r;
+	TRY_ERRORS(hprof_read_load_class(&s->w->file, &s->w->view, rec, &load, err));
+	TRY_ERRORS(base_idmap_put(&s->name_of, load.class_id, (uint32_t)s->names.count, err));
 	return base_vec_push(&s->names, &load.name_string_id, sizeof(uint64_t), err);
 }
 
@@ -51,7 +48,6 @@ static int add_class(struct rewrite_shapes *s, const struct hprof_sub *sub, stru
 	struct rewrite_class class = { 0 };
 	struct hprof_class dump;
 	uint64_t at, bytes = 0;
-	int r;
 
 	TRY_ERRORS(hprof_class_read(&s->w->file, &s->w->view, sub, &dump, err));
 	class.class_id = dump.class_id;
@@ -69,8 +65,8 @@ static int add_class(struct rewrite_shapes *s, const struct hprof_sub *sub, stru
 	/* The first of two counts, as in the import. */
 	if (base_idmap_get(&s->by_id, class.class_id) != BASE_IDMAP_NONE)
 		return HDB_OK;
-	r = base_idmap_put(&s->by_id, class.class_id, (uint32_t)s->classes.count, err);
-	return r < 0 ? r : base_vec_push(&s->classes, &class, sizeof(class), err);
+	TRY_ERRORS(base_idmap_put(&s->by_id, class.class_id, (uint32_t)s->classes.count, err));
+	return base_vec_push(&s->classes, &class, sizeof(class), err);
 }
 
 static int take(void *ctx, const struct hprof_walk *walk, enum hprof_event event,

@@ -166,11 +166,9 @@ static int pass_values(struct rewrite_shapes *s, struct pipe *p, const struct hp
 	for (size_t i = 0; i < class->run_count; i++) {
 		const struct rewrite_run *run =
 			base_vec_at(&s->runs, struct rewrite_run, class->first_run + i);
-		int r;
 
-		if ((r = pass_bytes(p, start + run->offset - p->at, err)) < 0 ||
-		    (r = pass_ids(p, run->size / p->w->file.id_size, err)) < 0)
-			return r;
+		TRY_ERRORS(pass_bytes(p, start + run->offset - p->at, err));
+		TRY_ERRORS(pass_ids(p, run->size / p->w->file.id_size, err));
 	}
 	return pass_bytes(p, sub->end - p->at, err);
 }
@@ -179,58 +177,53 @@ static int pass_instance(struct rewrite_shapes *s, struct pipe *p, const struct 
 			 struct hdb_error *err)
 {
 	struct rewrite_class *class;
-	int r;
 
 	assert(sub->tag == HPROF_INSTANCE_DUMP);
 	TRY_ERRORS(rewrite_shape_of(s, sub->class_id, &class, err));
 	if (class && class->all_bytes != sub->body_size)
 		class = NULL;
-	if ((r = pass_ids(p, 1, err)) < 0 || (r = pass_bytes(p, 4, err)) < 0 ||
-	    (r = pass_ids(p, 1, err)) < 0)
-		return r;
+	TRY_ERRORS(pass_ids(p, 1, err));
+	TRY_ERRORS(pass_bytes(p, 4, err));
+	TRY_ERRORS(pass_ids(p, 1, err));
 	if (!class) {
 		p->w->result.problem_count += p->is_written;
 		return pass_bytes(p, 4 + sub->body_size, err);
 	}
-	r = pass_u4(p, (uint32_t)widened(p->w, sub->body_size, class->run_bytes), err);
-	return r < 0 ? r : pass_values(s, p, sub, class, err);
+	TRY_ERRORS(pass_u4(p, (uint32_t)widened(p->w, sub->body_size, class->run_bytes), err));
+	return pass_values(s, p, sub, class, err);
 }
 
 static int pass_sub(struct rewrite_shapes *s, struct pipe *p, const struct hprof_sub *sub,
 		    struct hdb_error *err)
 {
-	int r;
-
 	assert(p->w->id_size == 4 || p->w->id_size == 8);
-	if ((r = pass_bytes(p, 1, err)) < 0)
-		return r;
+	TRY_ERRORS(pass_bytes(p, 1, err));
 	switch (sub->tag) {
 	case HPROF_CLASS_DUMP:
 		return pass_class(s, p, sub, err);
 	case HPROF_INSTANCE_DUMP:
 		return pass_instance(s, p, sub, err);
 	case HPROF_OBJECT_ARRAY_DUMP:
-		if ((r = pass_ids(p, 1, err)) < 0 || (r = pass_bytes(p, 8, err)) < 0)
-			return r;
+		TRY_ERRORS(pass_ids(p, 1, err));
+		TRY_ERRORS(pass_bytes(p, 8, err));
 		return pass_ids(p, 1 + (uint64_t)sub->length, err);
 	case HPROF_HEAP_DUMP_INFO:
-		r = pass_bytes(p, 4, err);
-		return r < 0 ? r : pass_ids(p, 1, err);
+		TRY_ERRORS(pass_bytes(p, 4, err));
+		return pass_ids(p, 1, err);
 	case HPROF_ROOT_JNI_GLOBAL:
 		return pass_ids(p, 2, err);
 	default: /* other roots, primitive arrays: an ID, and what has none */
-		r = pass_ids(p, 1, err);
-		return r < 0 ? r : pass_bytes(p, sub->end - p->at, err);
+		TRY_ERRORS(pass_ids(p, 1, err));
+		return pass_bytes(p, sub->end - p->at, err);
 	}
 }
 
 int rewrite_widths_sub(struct rewrite_shapes *s, const struct hprof_sub *sub, struct hdb_error *err)
 {
 	struct pipe p = { .w = s->w, .at = sub->offset };
-	int r;
 
-	if ((r = pass_sub(s, &p, sub, err)) < 0 || (r = rewriter_begin(s->w, p.size, err)) < 0)
-		return r;
+	TRY_ERRORS(pass_sub(s, &p, sub, err));
+	TRY_ERRORS(rewriter_begin(s->w, p.size, err));
 	p = (struct pipe){ .w = s->w, .at = sub->offset, .is_written = true };
 	return pass_sub(s, &p, sub, err);
 }
@@ -262,17 +255,14 @@ static const char *pattern_of(uint8_t tag)
 static int pass_record(struct pipe *p, const struct hprof_record *rec, struct hdb_error *err)
 {
 	const uint64_t end = rec->body_offset + rec->body_size;
-	int r;
 
 	for (const char *c = pattern_of(rec->tag); *c; c++)
-		if ((r = *c == 'i' ? pass_ids(p, 1, err) : pass_bytes(p, 4, err)) < 0)
-			return r;
+		TRY_ERRORS(*c == 'i' ? pass_ids(p, 1, err) : pass_bytes(p, 4, err));
 	if (rec->tag == HPROF_TRACE) {
 		struct hprof_trace trace;
 
-		if ((r = hprof_read_trace(&p->w->file, &p->w->view, rec, &trace, err)) < 0 ||
-		    (r = pass_ids(p, trace.frame_count, err)) < 0)
-			return r;
+		TRY_ERRORS(hprof_read_trace(&p->w->file, &p->w->view, rec, &trace, err));
+		TRY_ERRORS(pass_ids(p, trace.frame_count, err));
 	}
 	return pass_bytes(p, end - p->at, err);
 }
@@ -280,10 +270,9 @@ static int pass_record(struct pipe *p, const struct hprof_record *rec, struct hd
 int rewrite_widths_record(struct rewriter *w, const struct hprof_record *rec, struct hdb_error *err)
 {
 	struct pipe p = { .w = w, .at = rec->body_offset };
-	int r;
 
-	if ((r = pass_record(&p, rec, err)) < 0 || (r = rewriter_record(w, rec, p.size, err)) < 0)
-		return r;
+	TRY_ERRORS(pass_record(&p, rec, err));
+	TRY_ERRORS(rewriter_record(w, rec, p.size, err));
 	p = (struct pipe){ .w = w, .at = rec->body_offset, .is_written = true };
 	return pass_record(&p, rec, err);
 }

@@ -81,7 +81,6 @@ static const enum parquet_type types[] = {
 static int begin(struct export_writer *w, struct hdb_error *err)
 {
 	struct parquet *p = calloc(1, sizeof(*p));
-	int r;
 
 	w->state = p;
 	if (!p)
@@ -96,8 +95,9 @@ static int begin(struct export_writer *w, struct hdb_error *err)
 		export_distinct_init(&p->chunks[i].distinct, w->columns[i].kind == EXPORT_TEXT,
 				     p->seed);
 	}
-	r = export_zstd_new(w->options->level ? w->options->level : EXPORT_LEVEL, &p->zstd, err);
-	return r < 0 ? r : export_write(w, "PAR1", 4, err);
+	TRY_ERRORS(export_zstd_new(w->options->level ? w->options->level : EXPORT_LEVEL, &p->zstd,
+				   err));
+	return export_write(w, "PAR1", 4, err);
 }
 
 /* ---- pages ---- */

@@ -307,12 +307,9 @@ static int statement_stream(struct cli *cli, struct notes *notes, struct ArrowAr
 		.batch_rows = BATCH_ROWS,
 		.all = cli->opt.all,
 	};
-	int r;
 
-	if ((r = note_facts(notes, cli, NULL, &cli->err)) < 0)
-		return r;
-	if ((r = note_health(notes, cli->db, &cli->err)) < 0)
-		return r;
+	TRY_ERRORS(note_facts(notes, cli, NULL, &cli->err));
+	TRY_ERRORS(note_health(notes, cli->db, &cli->err));
 	return heapsql_arrow(cli->db, cli->statement, &options, out, &cli->err);
 }
 #endif

@@ -69,13 +69,12 @@ static int test(void *ctx, const struct hdb_value *const *values, int *wanted,
 int where_open(struct where *w, struct cli *cli, struct hdb_query_args *args)
 {
 	const struct heapsql_database database = { .db = cli->db };
-	int r;
 
 	*w = (struct where){ .cli = cli, .filter = { cli->opt.where, w, begin, uses, test } };
 	if (!cli->opt.where)
 		return HDB_OK;
-	if ((r = sql_open(cli, &w->sql)) < 0 || (r = heapsql_add(w->sql, &database, &cli->err)) < 0)
-		return r;
+	TRY_ERRORS(sql_open(cli, &w->sql));
+	TRY_ERRORS(heapsql_add(w->sql, &database, &cli->err));
 	args->filter = &w->filter;
 	return HDB_OK;
 }

@@ -142,12 +142,11 @@ int heap_string_one(struct heap *heap, uint32_t ix, struct heap_string *out, str
 	const struct heap_reader reader = { .view = &heap->dump.view,
 					    .groups = &heap->blocks.offsets };
 	struct heap_string_at at;
-	int r;
 
 	TRY(heap_string_at(heap, ix, &at, err));
 	TRY_ERRORS(heap_open_dump(heap, err));
-	r = heap_string_find(heap, &reader, &at, out, err);
-	return r < 0 ? r : out->has_chars ? HDB_OK : HDB_NOTFOUND;
+	TRY_ERRORS(heap_string_find(heap, &reader, &at, out, err));
+	return out->has_chars ? HDB_OK : HDB_NOTFOUND;
 }
 
 /* ---- by blocks ---- */
