@@ -4,6 +4,7 @@
 """
 import json
 import os
+import re
 import queue
 import subprocess
 import sys
@@ -170,7 +171,7 @@ def check_tools(s, tools):
     a = s.call("oql", db=db, statement="SELECT * FROM java.lang.String", limit=2)
     assert a["cut"] and a["row_count"] == 2, a
     s.refuse("oql", "there is java.util.HashMap", db=db, statement="SELECT * FROM java.util.HashMab")
-    s.refuse("oql", 'takes db, statement, limit, max_tokens', db=db, statement="SELECT", all=True)
+    s.refuse("oql", 'there are: db, statement, limit, max_tokens', db=db, statement="SELECT", all=True)
     assert s.call("leaks", db=db, threshold=5, brief=True)["facts"]["suspects"] >= 2
     return names
 
@@ -198,19 +199,9 @@ def check_every_query(s, names):
     asked = 0
     for name in names:
         e = s.call("explain", name=name)
-        example = e["example"].replace("'", "").split()
         if name == "diff":
             continue
-        target, options = [], {}
-        while example:
-            word = example.pop(0)
-            if word.startswith("--"):
-                takes = e["options"][word[2:]]
-                options[word[2:]] = True if takes.startswith("switch:") else example.pop(0)
-                if name == "roots":
-                    options[word[2:]] += " " + example.pop(0)
-            else:
-                target.append(word)
+        target, options = e["example"]["target"], e["example"]["options"]
         a = s.call("query", db="sample.heapdb", name=name, options=options, target=target)
         command = "export" if name == "objects" else "query"
         words = [name] if name in ("info", "check") else [command, name]
@@ -245,23 +236,26 @@ def check_errors(s):
     s.refuse("open", "no database", db="x" * 5000)
     s.refuse("open", "HDB_", db="empty.heapdb")
     s.refuse("open", "must be a string", db=3)
-    s.refuse("open", "takes no \"dbs\"; it takes db (", dbs=db)
-    s.refuse("overview", "it takes db, max_tokens", database=db)
+    s.refuse("open", "no argument \"dbs\"; there are: db (", dbs=db)
+    s.refuse("overview", "there are: db, max_tokens", database=db)
     dump = os.path.join(dumps, "new dump.hprof")
     with open(dump, "w"):
         pass
     s.refuse("overview", f"heapdb import '{os.path.realpath(dump)}'", db="new dump.hprof")
     os.remove(dump)
-    s.refuse("object", "missing argument", db=db)
+    s.refuse("object", "a \"target\" expected: OBJECT", db=db)
+    s.refuse("compare", "\"before\" expected", db=db)
     s.refuse("object", "no object", db=db, target="0x1")
     s.refuse("object", "", db=db, target=["0x1"] * 100)
     s.refuse("object", "must be a string", db=db, target=[1])
     s.refuse("path", "HDB_EUSAGE", db=db, target="java.nix.Nix")
     s.refuse("histogram", "HDB_EUSAGE", db=db, by="nix")
-    s.refuse("histogram", "takes no", db=db, nix=1)
+    s.refuse("histogram", "there are: by, ", db=db, nix=1)
+    s.refuse("histogram", "no argument", db=db, **{"fail-if": "count(a.B) > 1"})
+    s.refuse("histogram", "by must be one of", db=db, by="nix")
     s.refuse("histogram", "switch", db=db, shallow="yes")
     s.refuse("histogram", "HDB_EUSAGE", db=db, sort="nix")
-    s.refuse("histogram", "no column", db=db, columns=["nix"])
+    s.refuse("histogram", "no column \"nix\"; there are: name, ", db=db, columns=["nix"])
     s.refuse("histogram", "no column", db=db, columns=[None])
     s.refuse("histogram", "array", db=db, columns="name")
     s.refuse("histogram", "from 1", db=db, limit=0)
@@ -269,12 +263,13 @@ def check_errors(s):
     s.refuse("histogram", "from 500", db=db, max_tokens=10**9)
     s.refuse("query", "expected", db=db)
     s.refuse("query", "no query", db=db, name="nix")
-    s.refuse("query", "no option", db=db, name="leaks", options={"nix": 1})
+    s.refuse("query", "no option \"nix\"; there are: threshold, ", db=db, name="leaks", options={"nix": 1})
+    s.refuse("query", "put it into \"options\"", db=db, name="leaks", brief=True)
     s.refuse("query", "object", db=db, name="leaks", options=[])
     s.refuse("compare", "itself", db=db, before=[db])
     s.refuse("compare", "at once" if False else "HDB_", db=db, before=["sub/later.heapdb"] * 9)
     s.refuse("explain", "no query", name="nix")
-    s.refuse("explain", "takes no", options={})
+    s.refuse("explain", "no argument", options={})
 
     def error(method, code, params=None, modern=False):
         assert s.ask(method, params, modern)["error"]["code"] == code, method
@@ -303,6 +298,31 @@ def check_errors(s):
     assert s.next()["id"] == id
 
 
+FLAG = re.compile(r"(^|[\\s(\"'`])--[a-z]|fail-if|\\bexit \\d")
+
+
+def check_texts(s):
+    """Texts speak of tools and arguments, not of a command line."""
+    listed = s.ask("tools/list")["result"]["tools"]
+    texts = [(t["name"], json.dumps(t)) for t in listed]
+    options = 0
+    for query in s.call("explain")["queries"]:
+        told = s.call("explain", name=query["name"])
+        texts.append((query["name"], json.dumps(told)))
+        example = told["example"]
+        options += len(example["options"])
+        if query["name"] != "diff":
+            result = s.ask("tools/call", {"name": "query", "arguments": {**example, "db": "sample.heapdb"}})
+            text = result["result"]["content"][0]["text"]
+            assert "HDB_EUSAGE" not in text, (example, text)
+            if query["name"] in ("info", "arrays", "big-drops", "top-consumers"):
+                texts.append((query["name"], text))
+    assert options > 10, options
+    for name, text in texts:
+        found = FLAG.search(text)
+        assert not found, (name, text[max(0, found.start() - 80):found.end() + 80])
+
+
 def check_prompts(s):
     prompts = s.ask("prompts/list")["result"]["prompts"]
     assert [p["name"] for p in prompts] == ["find-leak", "compare", "savings", "threads"], prompts
@@ -311,9 +331,15 @@ def check_prompts(s):
         args = {a["name"]: "x.heapdb" for a in p["arguments"]}
         r = s.ask("prompts/get", {"name": p["name"], "arguments": args})["result"]
         text = r["messages"][0]["content"]["text"]
-        assert 'Use db "x.heapdb".' in text and tools & set(text.split('"')), text
+        assert 'Use db "x.heapdb".' in text and tools & set(text.split()), text
         assert "Use" not in s.ask("prompts/get", {"name": p["name"]})["result"]["messages"][0]["content"]["text"]
     assert s.ask("prompts/get", {"name": "nix"})["error"]["code"] == -32602
+    # The skill has the plans of the prompts.
+    with open(os.path.join(os.environ["HDB_ROOT"], "tools/mcp/skill/SKILL.md"), encoding="utf-8") as f:
+        skill = f.read()
+    plans = [line for p in prompts for line in s.ask("prompts/get", {"name": p["name"]})["result"]["messages"][0][
+        "content"]["text"].splitlines() if re.match(r"\d+\. \w+ \{", line)]
+    assert plans == re.findall(r"^\d+\. \w+ \{.*$", skill, re.MULTILINE) and len(plans) == 17, plans
 
 
 def check_resources(s):
@@ -437,6 +463,7 @@ def main():
     check_every_query(s, names)
     check_errors(s)
     check_prompts(s)
+    check_texts(s)
     check_resources(s)
     check_growth(s)
     s.close()

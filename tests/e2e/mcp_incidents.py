@@ -1,10 +1,12 @@
-"""Ten incidents over `heapdb mcp FOLDER`, see mcp_incidents_test.sh: prints the table of
+"""Ten incidents and one comparison over `heapdb mcp FOLDER`, see mcp_incidents_test.sh: the plan of a
+prompt is followed as it is written, by nothing that knows the incident. Prints the table of
 tools/mcp/README.md. Standard library only."""
 import json
+import re
 import subprocess
 import sys
 
-BUDGET = 3000  # tokens of an answer
+CALLS, BYTES = 5, 20000  # of a plan, at most
 
 
 class Server:
@@ -13,85 +15,103 @@ class Server:
                                         stdout=subprocess.PIPE)
         self.no = 0
 
-    def call(self, tool, **arguments):
-        """The answer as text."""
+    def ask(self, method, **params):
         self.no += 1
-        message = {"jsonrpc": "2.0", "id": self.no, "method": "tools/call",
-                   "params": {"name": tool, "arguments": arguments}}
+        message = {"jsonrpc": "2.0", "id": self.no, "method": method, "params": params}
         self.process.stdin.write(json.dumps(message).encode() + b"\n")
         self.process.stdin.flush()
-        result = json.loads(self.process.stdout.readline())["result"]
-        assert not result.get("isError"), result
+        return json.loads(self.process.stdout.readline())["result"]
+
+    def call(self, tool, arguments):
+        """The answer as text."""
+        result = self.ask("tools/call", name=tool, arguments=arguments)
         text = result["content"][0]["text"]
-        assert len(text) <= BUDGET * 3 + 200, (tool, len(text))
+        assert not result.get("isError"), (tool, arguments, text)
+        assert result["structuredContent"] == json.loads(text)
+        assert len(text) <= arguments["max_tokens"] * 3 + 200, (tool, arguments, len(text))
         return text
 
-
-def suspect(text):
-    """The identifier of the first leak suspect of an overview."""
-    part = json.loads(text)["leak suspects"]
-    rows = part["rows"] if isinstance(part, dict) else []
-    return next((r["id"] for r in rows if "id" in r), None)
-
-
-def by_path(s, db):
-    """What holds the first suspect, and what is below it."""
-    found = suspect(s(db=db, tool="overview"))
-    if found:
-        s(db=db, tool="path", target=found)
-        s(db=db, tool="dominators", target=found, limit=5)
+    def plan(self, prompt, **arguments):
+        """The calls of a prompt, as they are written: (tool, arguments) each."""
+        text = self.ask("prompts/get", name=prompt, arguments=arguments)["messages"][0]["content"]["text"]
+        found = re.findall(r"^(\d+)\. (\w+) (\{.*\})$", text, re.MULTILINE)
+        assert [int(no) for no, _, _ in found] == list(range(1, len(found) + 1)), text
+        return [(tool, json.loads(given)) for _, tool, given in found]
 
 
-def by_leaks(s, db):
-    s(db=db, tool="overview")
-    s(db=db, tool="leaks")
+def rows_of(answers):
+    """All rows of some answers, those of an overview's parts among them."""
+    for text in answers:
+        answer = json.loads(text)
+        for part in [answer] + list(answer.values()):
+            if isinstance(part, dict):
+                yield from part.get("rows", ())
 
 
-def by_query(name, **more):
-    def ask(s, db):
-        s(db=db, tool="overview")
-        s(db=db, tool="query", name=name, **more)
-    return ask
+# What a word in capitals of a plan stands for: the first row that has it.
+WORDS = {
+    "SUSPECT": lambda row: row.get("id") if row.get("kind") == "suspect" else None,
+    "POINT": lambda row: row.get("id") if row.get("kind") == "point" else None,
+    "THREAD": lambda row: row.get("id"),
+    "OWNER": lambda row: row.get("id"),
+}
 
 
-# What happened, the steps, and what the conversation has to have seen.
+def follow(server, prompt, db, before=None):
+    """The answers to the calls of a prompt's plan."""
+    answers = []
+    for tool, arguments in server.plan(prompt, db=db, **({"before": before} if before else {})):
+        arguments["db"] = db
+        if before and "before" in arguments:
+            arguments["before"] = before
+        word = arguments.get("target")
+        if word in WORDS:
+            arguments["target"] = next((found for found in map(WORDS[word], rows_of(answers)) if found), None)
+            if not arguments["target"]:
+                continue
+        answers.append(server.call(tool, arguments))
+    return answers
+
+
+# What happened, the prompt that a person would take, and what the conversation has to have seen.
 INCIDENTS = [
-    ("Map", "a static map that nobody empties", by_path, ["PlantedMap", "RESULTS"]),
-    ("ThreadLocal", "buffers in thread locals of a pool", by_leaks, ["BUFFERS", "pool-1-thread"]),
-    ("Loader", "class loaders of undeployed applications", by_leaks,
+    ("Map", "a static map that nobody empties", "find-leak", ["PlantedMap", "RESULTS"]),
+    ("ThreadLocal", "buffers in thread locals of a pool", "find-leak", ["BUFFERS", "pool-1-thread"]),
+    ("Loader", "class loaders of undeployed applications", "find-leak",
      ["registeredDrivers", "DriverManager"]),
-    ("Listeners", "listeners that are never removed", by_path, ["PlantedListeners$Bus", "listeners"]),
-    ("Local", "a local variable of a thread that runs for ever", by_query("threads"),
+    ("Listeners", "listeners that are never removed", "find-leak", ["PlantedListeners$Bus", "listeners"]),
+    ("Local", "a local variable of a thread that runs for ever", "threads",
      ["server-thread", "PlantedLocal.serve"]),
-    ("Strings", "copies of the same texts", by_query("duplicates", limit=5), ["COUNTRIES"]),
-    ("Pool", "scratch objects, tasks and handlers of a pool", by_leaks,
+    ("Strings", "copies of the same texts", "savings", ["COUNTRIES"]),
+    ("Pool", "scratch objects, tasks and handlers of a pool", "find-leak",
      ["PlantedPool.SCRATCH", "eventHandlers"]),
-    ("Holders", "a field of a worker thread", by_leaks, ["PlantedHolders$Worker", "mine"]),
-    ("Full", "an OutOfMemoryError: the heap is full", by_path, ["PlantedFull$Journal", "orders"]),
-    ("Waste", "memory wasted in many places", by_query("triage", columns=["rule", "count", "bytes", "text"]),
+    ("Holders", "a field of a worker thread", "find-leak", ["PlantedHolders$Worker", "mine"]),
+    ("Full", "an OutOfMemoryError: the heap is full", "find-leak", ["PlantedFull$Journal", "orders"]),
+    ("Waste", "memory wasted in many places", "savings",
      ["sparse-collections", "boxed-values", "direct-buffers"]),
+    ("Grow", "a map and a list that grow", "compare", ["Grow.CACHE", "worker"]),
 ]
 
 
 def main():
     server = Server(sys.argv[1])
-    server.call("open")
-    print("| incident | calls | bytes of answers | bytes of the largest |\n|---|---|---|---|")
-    for name, title, steps, words in INCIDENTS:
-        answers = []
-
-        def ask(db, tool, **arguments):
-            answers.append(server.call(tool, db=db, max_tokens=BUDGET, **arguments))
-            return answers[-1]
-
-        steps(ask, name + ".heapdb")
-        seen = "\n".join(answers)
+    server.ask("tools/list")
+    bad = 0
+    print("| incident | prompt | calls | bytes of answers | bytes of the largest |\n|---|---|---|---|---|")
+    for name, title, prompt, words in INCIDENTS:
+        answers = follow(server, prompt, name + ".heapdb", "Grow1.heapdb" if prompt == "compare" else None)
+        seen, sizes = "\n".join(answers), [len(a.encode()) for a in answers]
+        print(f"| {title} | {prompt} | {len(answers)} | {sum(sizes):,} | {max(sizes):,} |")
         for word in words:
-            assert word in seen, (name, word, seen[:4000])
-        sizes = [len(a.encode()) for a in answers]
-        print(f"| {title} | {len(answers)} | {sum(sizes):,} | {max(sizes):,} |")
+            if word not in seen:
+                bad += 1
+                print(f"FAILED: {name}: {word} is in no answer:\n{seen}", file=sys.stderr)
+        if len(answers) > CALLS or sum(sizes) > BYTES:
+            bad += 1
+            print(f"FAILED: {name}: {len(answers)} calls, {sum(sizes)} bytes", file=sys.stderr)
     server.process.stdin.close()
     assert server.process.wait(timeout=30) == 0
+    return bad > 0
 
 
-main()
+sys.exit(main())

@@ -1,7 +1,7 @@
 #!/bin/sh
-# mcp_incidents_test.sh - ten incidents (tests/java/Planted*.java) investigated over `heapdb mcp` as
-# its instructions say: each conversation has to come upon the culprit, in so many calls and bytes
-# (tools/mcp/README.md has the table). Needs a JDK.
+# mcp_incidents_test.sh - ten incidents (tests/java/Planted*.java), and a program that grows (Grow.java),
+# investigated over `heapdb mcp` by the plans of its prompts: each has to come upon the culprit, within 5
+# calls and 20 kB (tools/mcp/README.md has the table). No model is asked. Needs a JDK.
 set -eu
 for tool in java javac python3; do
 	command -v $tool > /dev/null || { echo "no $tool here"; exit 77; }
@@ -14,7 +14,7 @@ if heapdb mcp "$work" < /dev/null 2>&1 | grep -q 'built without'; then
 	exit 77
 fi
 mkdir classes dumps
-javac -d classes "$HDB_ROOT"/tests/java/Planted*.java
+javac -d classes "$HDB_ROOT"/tests/java/Planted*.java "$HDB_ROOT/tests/java/Grow.java"
 for program in Map ThreadLocal Loader Listeners Local Strings Pool Holders Full Waste; do
 	heap=128m argument=
 	case $program in
@@ -27,4 +27,8 @@ for program in Map ThreadLocal Loader Listeners Local Strings Pool Holders Full 
 		> java.log 2>&1 || { echo "Planted$program does not run"; cat java.log; exit 1; }
 	heapdb import dumps/$program.hprof -o dumps/$program.heapdb --quiet > import.log
 done
+java -XX:+UseSerialGC -Xmx128m -XX:-UsePerfData -cp classes Grow dumps/Grow live > java.log 2>&1 ||
+	{ echo "Grow does not run"; cat java.log; exit 1; }
+heapdb import dumps/Grow1.hprof --quiet > import.log
+heapdb import dumps/Grow3.hprof -o dumps/Grow.heapdb --quiet > import.log
 python3 "$HDB_ROOT/tests/e2e/mcp_incidents.py" dumps

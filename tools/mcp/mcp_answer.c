@@ -36,6 +36,16 @@ static json_t *text_value(const char *text, size_t size, size_t max)
 	return json_stringn(cut, max + 3);
 }
 
+/* A text of ours, not of the dump. */
+static json_t *plain_value(const struct hdb_value *value, size_t max)
+{
+	char text[MCP_TEXT_MAX + 1];
+
+	snprintf(text, sizeof(text), "%.*s", (int)value->text_size, value->text);
+	mcp_plain(text);
+	return text_value(text, strlen(text), max);
+}
+
 /* Identifiers are texts: numbers may pass through a double. */
 static json_t *json_of(const struct hdb_value *value, size_t text_max)
 {
@@ -73,7 +83,11 @@ static json_t *json_of(const struct hdb_value *value, size_t text_max)
 /* Sets a key. -1: no memory. */
 static int put(json_t *object, const char *name, const struct hdb_value *value, size_t text_max)
 {
-	return json_object_set_new(object, name, json_of(value, text_max));
+	const bool is_ours = value->type == HDB_TYPE_TEXT &&
+			     (strcmp(name, "help") == 0 || strcmp(name, "cut") == 0);
+
+	return json_object_set_new(
+		object, name, is_ours ? plain_value(value, text_max) : json_of(value, text_max));
 }
 
 static json_t *facts_of(const struct hdb_rows *rows, size_t text_max)
@@ -129,6 +143,23 @@ static json_t *row_of(const struct filling *f, size_t text_max)
 	return row;
 }
 
+static int refuse_column(const struct hdb_rows *rows, const char *name, struct hdb_error *err)
+{
+	char names[512] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < hdb_rows_column_count(rows); i++) {
+		const char *there = hdb_rows_column(rows, i)->name;
+
+		if (used + strlen(there) + 3 > sizeof(names))
+			break;
+		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
+					 used ? ", " : "", there);
+	}
+	return mcp_fail(err, HDB_EUSAGE, "there is no column \"%.60s\"; there are: %s", name,
+			names);
+}
+
 /* HDB_EUSAGE if a column is named that the answer lacks. */
 static int check_columns(const struct hdb_rows *rows, const json_t *columns, struct hdb_error *err)
 {
@@ -136,10 +167,7 @@ static int check_columns(const struct hdb_rows *rows, const json_t *columns, str
 		const char *name = json_string_value(json_array_get(columns, i));
 
 		if (!name || hdb_rows_find_column(rows, name) == SIZE_MAX)
-			return mcp_fail(
-				err, HDB_EUSAGE,
-				"there is no column \"%s\"; the tool \"explain\" lists them",
-				name ? name : "?");
+			return refuse_column(rows, name ? name : "?", err);
 	}
 	return HDB_OK;
 }

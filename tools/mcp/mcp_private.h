@@ -148,6 +148,10 @@ json_t *mcp_schema_of(const struct hdb_query_spec *spec, unsigned takes);
 json_t *mcp_schema_output(unsigned takes);
 /* Targets, options, columns and facts of a query, as its documentation. */
 json_t *mcp_schema_explain(const struct hdb_query_spec *spec);
+/* The option of a query that clients may give; NULL: there is none of the name. */
+const struct hdb_option_spec *mcp_find_option(const struct hdb_query_spec *spec, const char *name);
+/* Makes "--arrays" of our own texts "arrays": there are no flags here. */
+void mcp_plain(char *text);
 /* Name, group and line of each. */
 json_t *mcp_schema_queries(void);
 

@@ -6,32 +6,57 @@
 
 #include <string.h>
 
+#define HOW \
+	"Make these calls, in this order; words in capitals stand for what earlier answers have. Leave " \
+	"out a call whose object was not found, and stop when the cause is certain.\n"
 #define CONCLUSION \
-	" Conclude with the class or field that holds the memory, the path from the GC root, the " \
+	"Conclude with the class or field that holds the memory, the path from the GC root, the " \
 	"numbers, and what to change."
 
+/*
+ * The budgets of a plan come to 20 kB. tests/e2e/mcp_incidents.py follows the lines with numbers as they
+ * are, and finds the cause of each incident.
+ */
 static const struct prompt {
 	const char *name, *description, *plan;
 	bool takes_before;
 } prompts[] = {
 	{ "find-leak", "Find what leaks memory in a heap dump",
-	  "Find the memory leak. Call \"overview\". For the largest suspect call \"path\" and "
-	  "\"object\" with its identifier, and \"dominators\" until the collection or field is found "
-	  "in which objects accumulate." CONCLUSION,
+	  "Find the memory leak. " HOW "1. overview {\"max_tokens\": 1800}\n"
+	  "2. leaks {\"max_tokens\": 2800}\n"
+	  "3. path {\"target\": \"SUSPECT\", \"max_tokens\": 600}\n"
+	  "4. dominators {\"target\": \"SUSPECT\", \"limit\": 5, \"max_tokens\": 600}\n"
+	  "5. object {\"target\": \"POINT\", \"limit\": 5, \"max_tokens\": 600}\n"
+	  "SUSPECT: the id of the first row of kind suspect. POINT: the id of its row of kind point, "
+	  "where objects accumulate. " CONCLUSION,
 	  false },
 	{ "compare", "Find what grew between dumps of one program",
-	  "Find what grows. Call \"compare\", then \"path\" for the largest object of the class that "
-	  "grew most." CONCLUSION,
+	  "Find what grows. " HOW
+	  "1. compare {\"before\": \"BEFORE\", \"by\": \"owner\", \"max_tokens\": 1800}\n"
+	  "2. compare {\"before\": \"BEFORE\", \"sort\": \"retained_delta\", \"limit\": 8, "
+	  "\"max_tokens\": 1800}\n"
+	  "3. path {\"target\": \"OWNER\", \"max_tokens\": 1000}\n"
+	  "4. dominators {\"target\": \"OWNER\", \"limit\": 5, \"max_tokens\": 1000}\n"
+	  "OWNER: the id of the first row of the first answer. BEFORE: the earlier database. " CONCLUSION,
 	  true },
 	{ "savings", "Find memory that can be saved",
-	  "Find what memory can be saved without a leak. Call \"overview\", then \"query\" with the names "
-	  "duplicates, collections, arrays and strings. List what to change, with the bytes that each "
-	  "change saves, largest first.",
+	  "Find what memory can be saved without a leak. " HOW
+	  "1. query {\"name\": \"triage\", \"columns\": [\"rule\", \"count\", \"bytes\", \"text\", "
+	  "\"advice\"], \"max_tokens\": 1800}\n"
+	  "2. query {\"name\": \"duplicates\", \"limit\": 5, \"max_tokens\": 1000}\n"
+	  "3. query {\"name\": \"collections\", \"limit\": 8, \"max_tokens\": 1000}\n"
+	  "4. query {\"name\": \"arrays\", \"limit\": 8, \"max_tokens\": 1000}\n"
+	  "5. query {\"name\": \"strings\", \"limit\": 5, \"max_tokens\": 1000}\n"
+	  "List what to change, with the bytes that each change saves, largest first.",
 	  false },
 	{ "threads", "Find which thread holds the memory, and what it was doing",
-	  "Find which thread holds the most memory. Call \"query\" with the name threads, sorted by "
-	  "retained, then \"dominators\" with the identifier of that thread. Name the thread, the frames "
-	  "of its stack that matter, and the local variable or field that holds the memory.",
+	  "Find which thread holds the most memory. " HOW
+	  "1. query {\"name\": \"threads\", \"options\": {\"no-stack\": true}, \"sort\": \"retained\", "
+	  "\"limit\": 5, \"max_tokens\": 1000}\n"
+	  "2. query {\"name\": \"threads\", \"target\": \"THREAD\", \"max_tokens\": 2500}\n"
+	  "3. dominators {\"target\": \"THREAD\", \"limit\": 5, \"max_tokens\": 1000}\n"
+	  "THREAD: the id of the first row of the first answer. Name the thread, the frames of its "
+	  "stack that matter, and the local variable or field that holds the memory.",
 	  false },
 };
 #define PROMPT_COUNT (sizeof(prompts) / sizeof(prompts[0]))

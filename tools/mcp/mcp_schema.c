@@ -20,19 +20,45 @@ static json_t *choice_of(const char *argument)
 	return words;
 }
 
+/* An option that is about exit codes, which are not here, and what columns it has. */
+#define ABOUT_EXIT "fail-if"
+
+static bool is_hidden(const struct hdb_option_spec *option)
+{
+	return strcmp(option->name, ABOUT_EXIT) == 0;
+}
+
+void mcp_plain(char *text)
+{
+	char *to = text;
+
+	for (const char *c = text; *c; c++) {
+		if (c[0] == '-' && c[1] == '-' && c[2] >= 'a' && c[2] <= 'z' &&
+		    (c == text || strchr(" (\"'`", c[-1])))
+			c += 2;
+		*to++ = *c;
+	}
+	*to = 0;
+}
+
 /* A help text, whose options are arguments here: "--arrays" is "arrays". */
 static json_t *help_of(const char *argument, const char *help)
 {
 	char text[1024];
-	size_t used = 0;
 
-	used = argument ? (size_t)snprintf(text, sizeof(text), "%s: ", argument) : 0;
-	for (const char *c = help; *c && used + 1 < sizeof(text); c++) {
-		if (c[0] == '-' && c[1] == '-' && c[2] >= 'a' && c[2] <= 'z')
-			c += 2;
-		text[used++] = *c;
+	snprintf(text, sizeof(text), "%s%s%s", argument ? argument : "", argument ? ": " : "",
+		 help);
+	mcp_plain(text);
+	return json_string(text);
+}
+
+const struct hdb_option_spec *mcp_find_option(const struct hdb_query_spec *spec, const char *name)
+{
+	for (const struct hdb_option_spec *o = spec->options; o->name; o++) {
+		if (strcmp(o->name, name) == 0 && !is_hidden(o))
+			return o;
 	}
-	return json_stringn(text, used);
+	return NULL;
 }
 
 /* {"type":..., "description":...} */
@@ -113,8 +139,10 @@ json_t *mcp_schema_of(const struct hdb_query_spec *spec, unsigned takes)
 {
 	json_t *properties = json_object(), *required = json_array(), *schema;
 
-	for (const struct hdb_option_spec *o = spec ? spec->options : NULL; o && o->name; o++)
-		json_object_set_new(properties, o->name, option_schema(o));
+	for (const struct hdb_option_spec *o = spec ? spec->options : NULL; o && o->name; o++) {
+		if (!is_hidden(o))
+			json_object_set_new(properties, o->name, option_schema(o));
+	}
 	if (takes & MCP_TAKES_NAME)
 		property(properties, "name",
 			 typed("string", "of the query; \"explain\" lists them"));
@@ -127,8 +155,10 @@ json_t *mcp_schema_of(const struct hdb_query_spec *spec, unsigned takes)
 		property(properties, "target",
 			 json_pack("{s:[s,s], s:{s:s}, s:o}", "type", "string", "array", "items",
 				   "type", "string", "description",
-				   json_sprintf("%s; an object is an identifier as 0x12c4",
-						spec->targets)));
+				   json_sprintf("%s%s", spec->targets,
+						strstr(spec->targets, "OBJECT") ?
+							"; an object is an identifier as 0x12c4" :
+							"")));
 		if (needs_target(spec))
 			json_array_append_new(required, json_string("target"));
 	}
@@ -171,10 +201,11 @@ json_t *mcp_schema_output(unsigned takes)
 {
 	if (!(takes & (MCP_TAKES_ROWS | MCP_TAKES_STATEMENT)))
 		return json_pack("{s:s}", "type", "object");
-	return json_pack("{s:s, s:{s:{s:s, s:{s:s}}, s:{s:s}, s:{s:s}, s:{s:s}}, s:[s, s]}", "type",
-			 "object", "properties", "rows", "type", "array", "items", "type", "object",
-			 "row_count", "type", "integer", "total_rows", "type", "integer",
-			 "next_cursor", "type", "string", "required", "rows", "row_count");
+	return json_pack(
+		"{s:s, s:{s:{s:s}, s:{s:s, s:{s:s}}, s:{s:s}, s:{s:s}, s:{s:s}}, s:[s, s]}", "type",
+		"object", "properties", "facts", "type", "object", "rows", "type", "array", "items",
+		"type", "object", "row_count", "type", "integer", "total_rows", "type", "integer",
+		"next_cursor", "type", "string", "required", "rows", "row_count");
 }
 
 /* ---- explain ---- */
@@ -197,11 +228,50 @@ static json_t *columns_of(const struct hdb_column *columns, size_t count)
 {
 	json_t *object = json_object();
 
-	for (size_t i = 0; i < count; i++)
-		json_object_set_new(
-			object, columns[i].name,
-			json_sprintf("%s: %s", type_name(columns[i].type), columns[i].help));
+	for (size_t i = 0; i < count; i++) {
+		if (!strstr(columns[i].help, "--" ABOUT_EXIT))
+			json_object_set_new(object, columns[i].name,
+					    help_of(type_name(columns[i].type), columns[i].help));
+	}
 	return object;
+}
+
+/* The next word of a command line, without its quotes; "" at the end. */
+static json_t *next_word(const char **text)
+{
+	const char *word = *text + strspn(*text, " ");
+	const char *ends = *word == '\'' || *word == '"' ? word : " ";
+	const char quote[2] = { *ends, 0 };
+	size_t size;
+
+	word += *ends != ' ';
+	size = strcspn(word, quote);
+	*text = word + size + (word[size] != 0);
+	return json_stringn(word, size);
+}
+
+/* An example, which is a command line in the registry, as arguments of the tool "query". */
+static json_t *example_of(const struct hdb_query_spec *spec)
+{
+	json_t *options = json_object(), *targets = json_array();
+	const char *rest = spec->example;
+
+	while (*rest) {
+		json_t *word = next_word(&rest);
+		const char *text = json_string_value(word);
+
+		if (text && strncmp(text, "--", 2) == 0) {
+			const struct hdb_option_spec *option = mcp_find_option(spec, text + 2);
+			json_t *value = option && option->argument ? next_word(&rest) : json_true();
+
+			json_object_set_new(options, text + 2, value);
+		} else {
+			json_array_append(targets, word);
+		}
+		json_decref(word);
+	}
+	return json_pack("{s:s, s:o, s:o}", "name", spec->name, "target", targets, "options",
+			 options);
 }
 
 json_t *mcp_schema_explain(const struct hdb_query_spec *spec)
@@ -210,13 +280,15 @@ json_t *mcp_schema_explain(const struct hdb_query_spec *spec)
 	json_t *about = json_pack("{s:s, s:s, s:s, s:s}", "query", spec->name, "group", spec->group,
 				  "summary", spec->summary, "target", spec->targets);
 
-	for (const struct hdb_option_spec *o = spec->options; o->name; o++)
-		json_object_set_new(options, o->name,
-				    help_of(o->argument ? o->argument : "switch", o->help));
+	for (const struct hdb_option_spec *o = spec->options; o->name; o++) {
+		if (!is_hidden(o))
+			json_object_set_new(options, o->name,
+					    help_of(o->argument ? o->argument : "switch", o->help));
+	}
 	json_object_set_new(about, "options", options);
 	json_object_set_new(about, "columns", columns_of(spec->columns, spec->column_count));
 	json_object_set_new(about, "facts", columns_of(spec->facts, spec->fact_count));
-	json_object_set_new(about, "example", json_string(spec->example));
+	json_object_set_new(about, "example", example_of(spec));
 	if (spec->aliases)
 		json_object_set_new(about, "aliases", json_string(spec->aliases));
 	return about;

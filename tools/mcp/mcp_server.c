@@ -274,8 +274,9 @@ static void on_progress(void *ctx, const char *stage, uint64_t done, uint64_t to
 }
 
 /* A failure that the assistant can act on is a result; it says so. */
-static json_t *tool_error(int code, const struct hdb_error *err)
+static json_t *tool_error(int code, struct hdb_error *err)
 {
+	mcp_plain(err->message);
 	return json_pack("{s:[{s:s, s:o}], s:b}", "content", "type", "text", "text",
 			 json_sprintf("%s (%s)",
 				      err->message[0] ? err->message : "no such thing in the dump",
@@ -298,7 +299,8 @@ static void on_call(struct server *s, const json_t *message)
 	int r;
 
 	if (!call.name || !mcp_tool_exists(s->options, call.name)) {
-		send_error(s, id_of(message), RPC_PARAMS, "there is no such tool", NULL);
+		send_error(s, id_of(message), RPC_PARAMS,
+			   "there is no such tool; tools/list has those that there are", NULL);
 		goto out;
 	}
 	if (call.args && !json_is_null(call.args) && !json_is_object(call.args)) {

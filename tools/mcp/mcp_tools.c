@@ -263,16 +263,6 @@ static int add_number(struct asking *a, const char *name, const json_t *value,
 	return add_option(a, name, a->made[a->made_count++], err);
 }
 
-static const struct hdb_option_spec *find_option(const struct hdb_query_spec *spec,
-						 const char *name)
-{
-	for (const struct hdb_option_spec *o = spec->options; o->name; o++) {
-		if (strcmp(o->name, name) == 0)
-			return o;
-	}
-	return NULL;
-}
-
 /* One value of an option: an array is taken one by one. */
 static int add_value(struct asking *a, const struct hdb_option_spec *option, const json_t *value,
 		     struct hdb_error *err)
@@ -291,16 +281,37 @@ static int add_value(struct asking *a, const struct hdb_option_spec *option, con
 	return add_option(a, option->name, json_string_value(value), err);
 }
 
+/* HDB_EUSAGE: an argument that a tool, or an option that a query does not take; names those that it does. */
+static int refuse_name(const struct hdb_query_spec *spec, unsigned takes, const char *name,
+		       struct hdb_error *err)
+{
+	json_t *schema = mcp_schema_of(spec, takes);
+	char names[512] = "";
+	size_t used = 0;
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(json_object_get(schema, "properties"), key, value)
+	{
+		if (used + strlen(key) + 3 > sizeof(names))
+			break;
+		if (!takes && strcmp(key, "target") == 0)
+			continue;
+		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
+					 used ? ", " : "", key);
+	}
+	json_decref(schema);
+	return mcp_fail(err, HDB_EUSAGE, "there is no %s \"%.60s\"; there are: %s",
+			takes ? "argument" : "option", name, *names ? names : "none");
+}
+
 static int take_option(struct asking *a, const char *name, const json_t *value,
 		       struct hdb_error *err)
 {
-	const struct hdb_option_spec *option = find_option(a->spec, name);
+	const struct hdb_option_spec *option = mcp_find_option(a->spec, name);
 
 	if (!option)
-		return mcp_fail(err, HDB_EUSAGE,
-				"the query \"%s\" has no option \"%.60s\"; the tool \"explain\" "
-				"lists them",
-				a->spec->name, name);
+		return refuse_name(a->spec, 0, name, err);
 	if (!json_is_array(value))
 		return add_value(a, option, value, err);
 	for (size_t i = 0; i < json_array_size(value); i++)
@@ -336,28 +347,6 @@ static bool is_common(unsigned takes, const char *name)
 	return false;
 }
 
-/* HDB_EUSAGE: an argument that the tool does not take; names those that it does. */
-static int refuse_name(const struct tool *tool, const char *name, struct hdb_error *err)
-{
-	json_t *schema =
-		mcp_schema_of(tool->query ? hdb_query_named(tool->query) : NULL, tool->takes);
-	char names[512] = "";
-	size_t used = 0;
-	const char *key;
-	json_t *value;
-
-	json_object_foreach(json_object_get(schema, "properties"), key, value)
-	{
-		if (used + strlen(key) + 3 > sizeof(names))
-			break;
-		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
-					 used ? ", " : "", key);
-	}
-	json_decref(schema);
-	return mcp_fail(err, HDB_EUSAGE, "the tool \"%s\" takes no \"%.60s\"; it takes %s",
-			tool->name, name, *names ? names : "nothing");
-}
-
 /* Options, which a tool takes among its arguments and "query" in an object. */
 static int take_options(struct asking *a, struct hdb_error *err)
 {
@@ -369,10 +358,14 @@ static int take_options(struct asking *a, struct hdb_error *err)
 
 	json_object_foreach(a->call->args, name, value)
 	{
-		if (!is_apart && find_option(a->spec, name))
+		if (!is_apart && mcp_find_option(a->spec, name))
 			r = take_option(a, name, value, err);
+		else if (is_apart && mcp_find_option(a->spec, name))
+			r = mcp_fail(err, HDB_EUSAGE,
+				     "\"%s\" is an option of the query: put it into \"options\"",
+				     name);
 		else if (!is_common(a->tool->takes, name))
-			r = refuse_name(a->tool, name, err);
+			r = refuse_name(is_apart ? NULL : a->spec, a->tool->takes, name, err);
 		if (r < 0)
 			return r;
 	}
@@ -462,10 +455,10 @@ static int take_rows(struct asking *a, struct hdb_error *err)
 
 	if ((r = take_text(args, "sort", &a->sort, err)) < 0)
 		return r;
-	if ((is_apart || !find_option(a->spec, "limit")) &&
+	if ((is_apart || !mcp_find_option(a->spec, "limit")) &&
 	    (r = take_number(args, "limit", &a->page.limit, err)) < 0)
 		return r;
-	if (is_apart || !find_option(a->spec, "columns")) {
+	if (is_apart || !mcp_find_option(a->spec, "columns")) {
 		a->page.columns = json_object_get(args, "columns");
 		if (json_is_null(a->page.columns))
 			a->page.columns = NULL;
@@ -499,10 +492,18 @@ static int run_query(const struct mcp_call *call, const struct tool *tool, json_
 		goto out;
 	if ((r = take_rows(&a, err)) < 0)
 		goto out;
+	if (!a.target_count && *a.spec->targets && *a.spec->targets != '[') {
+		r = mcp_fail(err, HDB_EUSAGE, "a \"target\" expected: %s", a.spec->targets);
+		goto out;
+	}
 	if ((r = take_database(&a, err)) < 0)
 		goto out;
 	if ((r = take_texts(&a, "before", add_before, err)) < 0)
 		goto out;
+	if (tool->query && (tool->takes & MCP_TAKES_BEFORE) && !a.before_count) {
+		r = mcp_fail(err, HDB_EUSAGE, "\"before\" expected: an earlier database");
+		goto out;
+	}
 	/* The database's name is part of the answer. */
 	a.page.budget_bytes -= strlen(a.shown) < MCP_TOKENS_MIN ? strlen(a.shown) : MCP_TOKENS_MIN;
 	question.spec = a.spec;
@@ -536,7 +537,7 @@ static int check_names(const struct mcp_call *call, const struct tool *tool, str
 	json_object_foreach(call->args, name, value)
 	{
 		if (!is_common(tool->takes, name))
-			return refuse_name(tool, name, err);
+			return refuse_name(NULL, tool->takes, name, err);
 	}
 	return HDB_OK;
 }
@@ -591,10 +592,15 @@ static const struct part {
 	struct hdb_option option; /* NULL name: none */
 	uint64_t limit;           /* rows; 0: what fits */
 	bool without_facts;
-	const char *columns[4]; /* ended by NULL; none: all */
+	const char *columns[9]; /* ended by NULL; none: all */
 } parts[] = {
 	{ "findings", "triage", { NULL, NULL }, 0, false, { NULL } },
-	{ "leak suspects", "leaks", { "brief", NULL }, 0, false, { NULL } },
+	{ "leak suspects",
+	  "leaks",
+	  { "brief", NULL },
+	  0,
+	  false,
+	  { "suspect", "kind", "id", "class", "via_field", "retained", "percent", "text", NULL } },
 	{ "biggest objects", "top", { NULL, NULL }, 8, true, { NULL } },
 	{ "biggest classes", "top", { "by", "class" }, 10, true, { NULL } },
 	{ "dump", "info", { NULL, NULL }, 0, true, { "section", "key", "value" } },
@@ -652,7 +658,8 @@ static int run_overview(const struct mcp_call *call, const struct tool *tool, js
 		const size_t left = used < budget ? budget - used : 0;
 		json_t *part = NULL;
 
-		r = answer_part(&a, &parts[i], left / (PART_COUNT - i), &part, err);
+		/* A third of it for what is first, and what is left of that for the rest. */
+		r = answer_part(&a, &parts[i], 2 * left / (PART_COUNT - i + 1), &part, err);
 		/* Where the budget has no room for a part, its name says what to ask. */
 		if (r == HDB_ELIMIT) {
 			part = json_string("no room");
