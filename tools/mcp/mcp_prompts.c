@@ -14,8 +14,8 @@
 	"numbers, and what to change."
 
 /*
- * The budgets of a plan come to 20 kB. tests/e2e/mcp_incidents.py follows the lines with numbers as they
- * are, and finds the cause of each incident.
+ * The budgets of a plan come to 20 kB. tests/e2e/mcp_incidents.py follows the lines with numbers as
+ * they are, and finds the cause of each incident.
  */
 static const struct prompt {
 	const char *name, *description, *plan;

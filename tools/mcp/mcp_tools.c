@@ -281,7 +281,7 @@ static int add_value(struct asking *a, const struct hdb_option_spec *option, con
 	return add_option(a, option->name, json_string_value(value), err);
 }
 
-/* HDB_EUSAGE: an argument that a tool, or an option that a query does not take; names those that it does. */
+/* HDB_EUSAGE: no such argument of a tool, or option of a query; names those that there are. */
 static int refuse_name(const struct hdb_query_spec *spec, unsigned takes, const char *name,
 		       struct hdb_error *err)
 {
