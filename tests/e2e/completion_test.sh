@@ -87,6 +87,7 @@ for shell in bash zsh fish; do
 	names untaken 'query histogram' >"$TMPDIR/untaken"
 	grep -qxe --svg "$TMPDIR/untaken" || fail "a histogram is drawn"
 	grep -vxFf "$TMPDIR/untaken" "$TMPDIR/all" >"$TMPDIR/options"
+	[ "$("in_$shell" heapdb notes '' | sort | tr '\n' ' ')" = 'add list remove ' ] || fail "$shell: notes"
 	same "$shell" option 'export dump' heapdb export dump --
 	"in_$shell" heapdb query histogram -- 2>&1 | sort -u | diff -u "$TMPDIR/options" - ||
 		fail "$shell: options of a query"

@@ -171,6 +171,29 @@ try:
     check("a class name leads to its page", browser.until("location.hash.startsWith('#/class?target=java.util.HashMap') && document.title.startsWith('java.util.HashMap')"))
     go("#/class?target=nobody.Has", ".nearest", "no class")
 
+    # A note: added at the suspect, seen there and with all others, changed at its class, removed.
+    if browser.run("fetch('/api/health').then(r => r.json()).then(h => h.notes)"):
+        go("#/overview", ".suspect.first .notes button", "a suspect without a note")
+        browser.run("document.querySelector('.suspect.first .notes button').click(); 1")
+        browser.until("document.activeElement.matches('form.note input')")
+        browser.call("Input.insertText", text="expected: <b>our</b> cache")
+        browser.key("Enter")
+        check("a note is written at a suspect", browser.until("document.querySelector('.suspect.first .notes p.note')?.innerText.startsWith('Note: expected: <b>our</b> cache')"))
+        check("all notes are listed", browser.until("[...document.querySelectorAll('main .panel')].some(p => p.querySelector('h2')?.innerText === 'Notes' && p.innerText.includes('<b>our</b>'))"))
+        browser.run("document.querySelector('.suspect.first .notes p.note button').click(); 1")
+        browser.until("document.activeElement.matches('form.note input') && document.activeElement.value !== ''")
+        browser.run("document.activeElement.select(); 1")
+        browser.call("Input.insertText", text="ticket 7")
+        browser.key("Enter")
+        check("it is changed", browser.until("document.querySelector('.suspect.first .notes p.note')?.innerText.startsWith('Note: ticket 7')"))
+        browser.open("about:blank")
+        browser.open(URL.split("?")[0] + "#/overview")
+        check("it is there after a reload", browser.until("document.querySelector('.suspect.first .notes p.note')?.innerText.includes('ticket 7')"))
+        browser.run("document.querySelector('.suspect.first .notes p.note button').click(); 1")
+        click_on("form.note button", "Remove", "a note")
+        check("it is removed", browser.until("!document.querySelector('.suspect.first .notes p.note') && document.querySelector('.suspect.first .notes button')?.innerText === 'Add a note'"))
+        go("#/class?target=java.util.HashMap", "main .notes button", "the class page takes notes")
+
     # Waste as a sum: what is in it, once, and each kind opens its list.
     go("#/waste", ".kinds td", "waste as a sum")
     numbers = browser.run("""Promise.all(['duplicates', 'collections', 'collections?by=size&limit=100000', 'arrays', 'duplicates?arrays=1&limit=100000'].map(q => fetch('/api/query/' + q).then(r => r.json()))).then(([d, c, s, a, x]) => {

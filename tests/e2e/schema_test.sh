@@ -26,6 +26,9 @@ heapdb sql "SELECT 1 AS a, 2.5 AS a, 'x', NULL, x'00', class FROM objects LIMIT 
 grep -q '"rows"' json/sql || echo '{"schema":2,"query":"sql","columns":[],"rows":[]}' > json/sql
 heapdb oql 'SELECT s, s.value, (s.hash = 0), toString(s), outbounds(s), null, 0.5 FROM java.lang.String s' \
 	--json --limit 50 > json/oql
+heapdb notes add java.lang.String 'said of strings' || true
+heapdb notes --json > json/notes
+heapdb histogram --json > json/noted
 
 # Each query as its example has it, and with each option: its example, or its last choice.
 heapdb help --names | awk -F '\t' '

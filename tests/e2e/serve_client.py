@@ -4,6 +4,7 @@ import glob
 import gzip
 import http.client
 import json
+import os
 import resource
 import select
 import socket
@@ -295,6 +296,48 @@ refused("a cross-site post", 403, "/api/cancel?job=a", method="POST",
         headers={"Origin": "http://evil.example", "Sec-Fetch-Site": "cross-site"})
 check("our own post", ask("/api/cancel?job=a", method="POST",
                           headers={"Origin": f"http://{HOST}:{PORT}"})[0].status == 200)
+
+# ---- notes: the only thing that a visitor writes ----
+def note(method="POST", headers=None, cookie=COOKIE, **arguments):
+    answer, text = ask("/api/notes?" + urllib.parse.urlencode(arguments), method=method, headers=headers, cookie=cookie)
+    return answer.status, json.loads(text)
+
+
+NOTES = DATABASE + ".notes"
+has_notes = json.loads(ask("/api/health")[1])["notes"]
+if has_notes:
+    check("there are no notes", note("GET") == (200, {"notes": {}}) and not os.path.exists(NOTES))
+    refused("a note of another site", 403, "/api/notes?on=a.B&text=x", method="POST", headers={"Origin": "http://evil.example"})
+    refused("a note of another site that hides", 403, "/api/notes?on=a.B&text=x", method="POST", headers={"Sec-Fetch-Site": "cross-site"})
+    refused("a note without a token", 403, "/api/notes?on=a.B&text=x", method="POST", cookie=None)
+    refused("notes without a token", 403, "/api/notes", cookie=None)
+    refused("a note on nothing", 400, "/api/notes?text=x", method="POST")
+    refused("a note on no database", 400, "/api/notes?on=a.B&text=x&db=9", method="POST")
+    refused("a note of nothing", 400, "/api/notes?on=a.B&text=", method="POST")
+    refused("a note that is too long", 400, "/api/notes?on=a.B&text=" + "x" * 1001, method="POST")
+    refused("a note that is no text", 400, "/api/notes?on=a.B&text=%ff%fe", method="POST")
+    refused("no note to remove", 404, "/api/notes?on=a.B", method="POST")
+    refused("a GET writes nothing", 200, "/api/notes?on=a.B&text=x")
+    check("none of these left anything", not os.path.exists(NOTES))
+    words = "expected: <script>\"\\ \u202e \U0001f600"
+    status, got = note(on="a.B", text=words, headers={"Origin": f"http://{HOST}:{PORT}"})
+    check("a note is written", status == 200 and got["notes"]["a.B"]["text"] == words)
+    check("into a file beside the database", json.load(open(NOTES, encoding="utf-8"))["notes"]["a.B"]["text"] == words)
+    check("as readable as it is", os.stat(NOTES).st_mode & 0o777 == os.stat(DATABASE).st_mode & 0o666)
+    writers = [threading.Thread(target=note, kwargs={"on": f"c.D{i}", "text": str(i)}) for i in range(20)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    check("none of twenty at once is lost", len(note("GET")[1]["notes"]) == 21)
+    check("another one takes its place", note(on="a.B", text="no")[1]["notes"]["a.B"]["text"] == "no")
+    check("and is removed", "a.B" not in note(on="a.B")[1]["notes"] and not glob.glob(NOTES + ".*"))
+    with open(NOTES, "w", encoding="utf-8") as damaged:
+        damaged.write('{"schema":1,"notes":{"a.B":{"text":7}}}')
+    refused("damaged notes", 500, "/api/notes")
+    refused("a note beside them", 500, "/api/notes?on=a.B&text=x", method="POST")
+    check("damaged notes stay as they are", open(NOTES, encoding="utf-8").read().endswith("7}}}"))
+    os.unlink(NOTES)
 
 # ---- what may be asked ----
 for path in ("/../../../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/..%2f..%2fetc%2fpasswd",

@@ -68,6 +68,8 @@ struct cli {
 	char *db_path, *dump_path; /* as located; owned, needed while db is open */
 	struct database *before;   /* older ones to compare with; owned */
 	size_t before_count;
+	struct notes *notes; /* beside db; owned; NULL: not looked for, or there are none */
+	bool has_read_notes;
 	struct output *out;
 	struct hdb_error err;
 	char *statement;         /* `export TABLE` or a statement in SQL; owned; NULL: neither */
@@ -129,6 +131,7 @@ int cmd_fleet(struct cli *cli);
 int cmd_sql(struct cli *cli);
 int cmd_oql(struct cli *cli);
 int cmd_serve(struct cli *cli);
+int cmd_notes(struct cli *cli);
 int cmd_help(struct cli *cli);
 int cmd_version(struct cli *cli);
 
@@ -203,6 +206,16 @@ int cli_open_database(struct cli *cli);
 /* Opens a database as the options say; what is lent is needed while it is open. */
 int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsigned of,
 	     struct hdb **db);
+
+/*
+ * The notes beside cli->db, lent, or NULL: there are none. That they cannot be read is said once,
+ * and answers come without them.
+ */
+struct notes *cli_notes(struct cli *cli);
+void cli_notes_release(struct cli *cli);
+
+/* The same for the page, as serve.h has it. */
+int notes_text(const char *db_path, char **text, struct hdb_error *err);
 
 /* A file that was read. */
 struct file_text {

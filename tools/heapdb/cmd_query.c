@@ -99,6 +99,9 @@ static int print(struct cli *cli, struct hdb_rows *rows, const struct hdb_query_
 		.limit = args->limit,
 		.sort = cli->opt.sort && *cli->opt.sort == '-' ? cli->opt.sort + 1 : cli->opt.sort,
 		.err = &cli->err,
+		.notes = style->format == FORMAT_TABLE || style->format == FORMAT_JSON ?
+				 cli_notes(cli) :
+				 NULL,
 	};
 	int rc = HDB_OK;
 

@@ -4,6 +4,7 @@
  */
 #include "heapdb/cli.h"
 #include "heapdb/report.h"
+#include "notes/notes.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -64,6 +65,7 @@ static int ask(struct cli *cli, const struct section *section, struct asked *ask
 		.args = &asked->args,
 		.limit = section->limit,
 		.err = &cli->err,
+		.notes = cli_notes(cli),
 	};
 	return hdb_query(cli->db, section->query, &asked->args, &asked->answer.rows, &cli->err);
 }
@@ -104,6 +106,22 @@ out:
 	return rc;
 }
 
+/* All of them: those on leaks stand there, too. */
+static void put_notes(struct cli *cli)
+{
+	const struct notes *notes = cli_notes(cli);
+
+	if (notes)
+		output_string(cli->out, "\n## Notes\n\n");
+	for (size_t i = 0; notes && i < notes->count; i++) {
+		output_string(cli->out, "- ");
+		markdown_code(cli->out, notes->list[i].target, strlen(notes->list[i].target));
+		output_string(cli->out, ": ");
+		markdown_text(cli->out, notes->list[i].text, strlen(notes->list[i].text));
+		output_char(cli->out, '\n');
+	}
+}
+
 static int report_markdown(struct cli *cli)
 {
 	const char *slash = strrchr(cli->db_path, '/');
@@ -123,6 +141,7 @@ static int report_markdown(struct cli *cli)
 	TRY(put_headline(cli));
 	for (size_t i = 0; i < SECTION_COUNT; i++)
 		TRY(put_section(cli, &sections[i]));
+	put_notes(cli);
 	return HDB_OK;
 }
 

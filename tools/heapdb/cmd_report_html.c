@@ -217,6 +217,17 @@ static int put_text(struct page *page, const char *key, const char *text)
 	return json_end(page, NULL);
 }
 
+static int put_notes(struct cli *cli)
+{
+	char *text = NULL;
+
+	TRY(notes_text(cli->db_path, &text, &cli->err));
+	output_string(cli->out, text ? ",\"notes\":" : "");
+	put_script(cli->out, text ? text : "", text ? strlen(text) : 0);
+	free(text);
+	return HDB_OK;
+}
+
 static int put_answers(struct page *page, const char *name)
 {
 	struct output *out = page->cli->out;
@@ -234,6 +245,9 @@ static int put_answers(struct page *page, const char *name)
 		return door_fail(&page->cli->err, HDB_ENOMEM, "no memory for the queries");
 	put_script(out, specs, size);
 	free(specs);
+	/* What people wrote may be of the heap's texts. */
+	if (!page->cli->opt.no_values)
+		TRY(put_notes(page->cli));
 	output_string(out, ",\"answers\":{");
 	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
 		if (questions[i].has_values && page->cli->opt.no_values)

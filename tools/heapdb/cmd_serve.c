@@ -8,6 +8,7 @@
 #include "pictures/pictures.h"
 #include "heapdb/progress.h"
 #include "heapdb/serve_answers.h"
+#include "notes/notes.h"
 
 #include <assert.h>
 #include <signal.h>
@@ -144,6 +145,10 @@ static int serve(struct cli *cli, const struct serve_database *databases, size_t
 		.write_rows = write_rows,
 		.write_sql = serve_sql(),
 		.write_png = picture_png_is_there() ? write_png : NULL,
+#ifdef HAVE_MCP /* notes need the same library */
+		.read_notes = notes_text,
+		.write_note = notes_set,
+#endif
 		.ready = on_ready,
 		.notice = on_notice,
 		.ctx = cli,

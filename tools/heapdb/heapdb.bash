@@ -97,6 +97,13 @@ _heapdb()
 		mapfile -t COMPREPLY < <(compgen -W "$("$program" capture --csv --columns pid 2>/dev/null |
 			tail -n +2)" -- "$current")
 		;;
+	notes)
+		if [ "$COMP_CWORD" -eq 2 ]; then
+			mapfile -t COMPREPLY < <(compgen -W 'list add remove' -- "$current")
+		else
+			mapfile -t COMPREPLY < <(compgen -f -- "$current")
+		fi
+		;;
 	mcp | fleet)
 		mapfile -t COMPREPLY < <(compgen -d -- "$current")
 		;;

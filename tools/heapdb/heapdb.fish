@@ -80,6 +80,12 @@ function __heapdb_words
             __fish_complete_path (commandline -ct)
         case capture
             heapdb capture --csv --columns pid,main_class 2>/dev/null | tail -n +2 | tr , \t
+        case notes
+            if test (count $words) -eq 2
+                printf '%s\n' list add remove
+            else
+                __fish_complete_path (commandline -ct)
+            end
         case mcp fleet
             __fish_complete_directories (commandline -ct)
         case query

@@ -118,6 +118,10 @@ const struct command commands[] = {
 	  "serve an assistant on standard input and output (Model Context Protocol)", NULL },
 	{ "fleet", cmd_fleet, PASSES_ON, 0, NULL, "DIR | run LISTING DIR | prune DIR [options]",
 	  "report on the dumps of many programs and builds; `run` imports them (Python)", NULL },
+	{ "notes", cmd_notes, NEEDS_DB,
+	  OPTIONS_DATABASE | OPTIONS_QUIET | FORMAT_OPTIONS | OPTIONS_COLUMNS, NULL,
+	  "[list | add TARGET TEXT | remove TARGET] [options]",
+	  "what people say of objects, classes and leaks, kept beside the database", NULL },
 	{ "oql", cmd_oql, NEEDS_DB | WRITES,
 	  OPTIONS_DATABASE | WORK_OPTIONS | FORMAT_OPTIONS | OPTIONS_COLUMNS | OPTIONS_SORT, NULL,
 	  "\"SELECT ...\" [options]", "run a statement in Eclipse MAT's Object Query Language",
@@ -418,6 +422,7 @@ static void close_databases(struct cli *cli)
 	}
 	free(cli->before);
 	hdb_close(cli->db);
+	cli_notes_release(cli);
 	free(cli->db_path);
 	free(cli->dump_path);
 	free(cli->statement);

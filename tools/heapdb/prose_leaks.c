@@ -338,6 +338,7 @@ int prose_leaks(struct answer *answer, const struct render_style *style, struct 
 				put_suspect(out, style, rows);
 			else
 				put_leaking(out, style, rows);
+			notes_of_row(answer, style, 2, out);
 			listed += !is_suspect;
 		} else if (rows_is(rows, "kind", "explanation") ||
 			   rows_is(rows, "kind", "advice")) {

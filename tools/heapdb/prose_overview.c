@@ -145,8 +145,10 @@ int prose_overview(struct answer *answer, const struct render_style *style, stru
 			if (rows_is(answer->rows, "kind", "leak")) {
 				leak_rows++;
 				put_leak(answer, style, out);
+				notes_of_row(answer, style, 5, out);
 			} else {
 				put_suspect(answer, style, out);
+				notes_of_row(answer, style, 23, out);
 			}
 			continue;
 		}

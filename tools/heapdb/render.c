@@ -115,8 +115,10 @@ int render(struct answer *answer, const struct render_style *style, struct outpu
 	assert(!answer->is_open);
 	switch (style->format) {
 	case FORMAT_TABLE:
-		return style->as_text ? render_prose(answer, style, out) :
-					render_table(answer, style, out);
+		TRY(style->as_text ? render_prose(answer, style, out) :
+				     render_table(answer, style, out));
+		notes_below(answer, style, out);
+		return HDB_OK;
 	case FORMAT_JSON:
 		return render_json(answer, out);
 	case FORMAT_JSONL:
@@ -388,6 +390,8 @@ int answer_next(struct answer *answer, const struct output *out)
 	rc = answer->source ? answer->source->next(answer->source->ctx, answer->err) :
 			      hdb_rows_next(answer->rows, answer->err);
 	answer->row_count += rc == HDB_OK;
+	if (rc == HDB_OK && answer->notes && answer->rows)
+		notes_meet(answer);
 	return rc;
 }
 

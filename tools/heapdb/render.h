@@ -15,6 +15,7 @@
 #include <stdbool.h>
 
 struct cli;
+struct notes;
 
 /* Rows that are no query's. Of a table of its own, `columns` and `cells`; else the functions. */
 struct row_source {
@@ -52,6 +53,7 @@ struct answer {
 	size_t picked_count;
 	bool is_picked;        /* the columns are those that were asked for by name */
 	uint64_t size_max;     /* bytes; more is HDB_ELIMIT; 0: any */
+	struct notes *notes;   /* of the database, for people and JSON; lent; NULL: none */
 	uint64_t row_count;    /* out: rows printed */
 	struct hdb_error *err; /* out: why rendering failed */
 	bool is_open;          /* out: failed within a JSON object, not yet ended */
@@ -129,6 +131,15 @@ int answer_total(struct answer *answer, uint64_t *total);
 size_t answer_fact_count(const struct answer *answer);
 const struct hdb_column *answer_fact_column(const struct answer *answer, size_t fact);
 const struct hdb_value *answer_fact_value(const struct answer *answer, size_t fact);
+
+/* Notes on what the rows and facts name: meets those of a row; answer->notes is there. */
+void notes_meet(const struct answer *answer);
+/* Prints those on the current row's leak, object and class, a line each, but not below again. */
+void notes_of_row(const struct answer *answer, const struct render_style *style, size_t indent,
+		  struct output *out);
+/* Prints all that were met, below the rows; or as JSON's key "notes", if there are any. */
+void notes_below(const struct answer *answer, const struct render_style *style, struct output *out);
+void notes_in_json(const struct answer *answer, struct output *out);
 
 /* Whether `name` is one of "name|name|...". */
 bool is_among(const char *name, const char *names);

@@ -197,6 +197,7 @@ int render_json(struct answer *answer, struct output *out)
 		output_u64(out, total);
 	else
 		output_string(out, "null");
+	notes_in_json(answer, out);
 	answer->is_open = rc != HDB_OK;
 	if (rc != HDB_OK)
 		return rc;

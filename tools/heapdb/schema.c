@@ -188,9 +188,11 @@ static void put_answer(struct output *out, const struct hdb_query_spec *spec)
 	output_string(out, ",\"columns\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},"
 			   "\"uniqueItems\":true},\"rows\":{\"type\":\"array\",\"items\":");
 	put_forms(out, spec, put_rows);
-	output_string(out, "},\"row_count\":{\"type\":\"integer\",\"minimum\":0},"
-			   "\"total_rows\":{\"type\":[\"integer\",\"null\"],\"minimum\":0},"
-			   "\"error\":{\"$ref\":\"#/$defs/failure\"}}}\n");
+	output_string(
+		out,
+		"},\"row_count\":{\"type\":\"integer\",\"minimum\":0},"
+		"\"total_rows\":{\"type\":[\"integer\",\"null\"],\"minimum\":0},"
+		"\"notes\":{\"$ref\":\"#/$defs/notes\"},\"error\":{\"$ref\":\"#/$defs/failure\"}}}\n");
 }
 
 /* Answers that are no query's, and where they are described. */
@@ -199,7 +201,7 @@ static const struct {
 } others[] = {
 	{ "import", "import" },     { "capture", "capture" },      { "meminfo", "table" },
 	{ "allocations", "table" }, { "export bitmaps", "table" }, { "sql", "table" },
-	{ "oql", "table" },
+	{ "oql", "table" },         { "notes", "table" },
 };
 #define OTHER_COUNT (sizeof(others) / sizeof(others[0]))
 
@@ -247,6 +249,9 @@ static const char parts[] =
 	"\"error\":{\"type\":\"object\",\"required\":[\"schema\",\"error\"],"
 	"\"additionalProperties\":false,\"properties\":{" SCHEMA ","
 	"\"error\":{\"$ref\":\"#/$defs/failure\"}}},\n"
+	"\"notes\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
+	"\"required\":[\"target\",\"note\"],\"additionalProperties\":false,\"properties\":"
+	"{\"target\":{\"type\":\"string\"},\"note\":{\"type\":\"string\"}}}},\n"
 	"\"import\":{\"type\":\"object\",\"required\":[\"schema\",\"query\",\"facts\"],"
 	"\"properties\":{" SCHEMA ",\"facts\":{\"type\":\"object\"},"
 	"\"rows\":{\"maxItems\":0}}},\n"

@@ -2,8 +2,9 @@
  * serve/serve.h - the page: an HTTP server on loopback for one or several databases. The command
  * includes this header and no other of this folder; the server sees heapdb.h and its own files.
  *
- * Whoever asks must know the token. Databases are read; the only thing that is ever written are
- * derived tables, as by any query. No path of a request reaches the file system.
+ * Whoever asks must know the token. Databases are read; the only things that are ever written are
+ * derived tables, as by any query, and notes beside a database. No path of a request reaches the
+ * file system.
  */
 #ifndef HEAPDB_SERVE_H
 #define HEAPDB_SERVE_H
@@ -65,6 +66,13 @@ struct serve_options {
 	int (*write_sql)(const struct serve_statement *statement, int fd, struct hdb_error *err);
 	/* Writes pixels as PNG; NULL: not supported. */
 	int (*write_png)(const struct serve_pixels *pixels, int fd, struct hdb_error *err);
+	/*
+	 * The notes beside a database as JSON, owned: free(); *text NULL: there are none. And
+	 * writes one, or removes it (`text` NULL). NULL: there are no notes.
+	 */
+	int (*read_notes)(const char *db_path, char **text, struct hdb_error *err);
+	int (*write_note)(const char *db_path, const char *target, const char *text,
+			  struct hdb_error *err);
 	/* Called once, when requests are answered; `url` has the token. */
 	void (*ready)(void *ctx, const char *url);
 	/* As in struct hdb_progress; from any worker. */

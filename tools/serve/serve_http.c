@@ -331,6 +331,43 @@ static enum MHD_Result cancel(struct server *server, struct MHD_Connection *conn
 	return send_text(connection, &text, false);
 }
 
+/* ---- notes ---- */
+
+static const char *argument(struct MHD_Connection *connection, const char *name)
+{
+	return MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, name);
+}
+
+/* All notes of the database; by POST with "on" and "text" one is written first, without "text" removed. */
+static enum MHD_Result notes(const struct server *server, struct MHD_Connection *connection,
+			     bool writes)
+{
+	const struct serve_options *options = server->options;
+	const char *db = argument(connection, "db"), *on = argument(connection, "on");
+	static const char none[] = "{\"notes\":{}}";
+	struct hdb_error err = { 0 };
+	struct MHD_Response *response;
+	char *json = NULL;
+	size_t number = 0;
+	int r = HDB_OK;
+
+	if (!serve_request_database(db ? db : "0", options->database_count, &number) ||
+	    (writes && !on))
+		return send_error(connection, MHD_HTTP_BAD_REQUEST, "HDB_EUSAGE",
+				  "\"db\" is the number of a database, \"on\" what a note is on");
+	if (writes)
+		r = options->write_note(options->databases[number].db_path, on,
+					argument(connection, "text"), &err);
+	if (r == HDB_OK)
+		r = options->read_notes(options->databases[number].db_path, &json, &err);
+	if (r != HDB_OK)
+		return send_error(connection, status_of(r), hdb_result_name(r), err.message);
+	response = bytes_response(json ? json : none, strlen(json ? json : none),
+				  MHD_RESPMEM_MUST_COPY, false);
+	free(json);
+	return send_response(connection, MHD_HTTP_OK, JSON, response);
+}
+
 /* ---- requests ---- */
 
 /*
@@ -440,11 +477,13 @@ static enum MHD_Result route(struct server *server, struct MHD_Connection *conne
 
 	if (verdict != SERVE_WELCOME && verdict != SERVE_WELCOME_TOKEN)
 		return refuse(connection, verdict, is_get && strcmp(path, "/") == 0);
+	if (strcmp(path, "/api/notes") == 0 && server->options->read_notes)
+		return notes(server, connection, !is_get);
 	if (!is_get)
 		return strcmp(path, "/api/cancel") == 0 ?
 			       cancel(server, connection) :
 			       send_error(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "METHOD",
-					  "only /api/cancel is asked by POST");
+					  "only /api/cancel and /api/notes are asked by POST");
 	file = serve_bundle_file(path);
 	if (file)
 		return send_file(server, connection, file, verdict == SERVE_WELCOME_TOKEN,

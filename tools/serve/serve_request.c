@@ -51,19 +51,29 @@ static bool read_number(const char *text, uint64_t most, uint64_t *number)
 	return *number <= most;
 }
 
+bool serve_request_database(const char *text, size_t count, size_t *number)
+{
+	uint64_t found;
+
+	if (!read_number(text, count - 1, &found))
+		return false;
+	*number = (size_t)found;
+	return true;
+}
+
 static int set_database(struct serve_job *job, size_t count, const char *key, const char *value,
 			struct hdb_error *err)
 {
-	uint64_t number;
+	size_t number;
 
-	if (!read_number(value, count - 1, &number))
+	if (!serve_request_database(value, count, &number))
 		return refuse(err, "\"%s\" is the number of a database, 0 to %zu", key, count - 1);
 	if (strcmp(key, "db") == 0)
-		job->database = (size_t)number;
+		job->database = number;
 	else if (job->before_count == SERVE_DATABASES_MAX)
 		return refuse(err, "more than %d databases", SERVE_DATABASES_MAX);
 	else
-		job->before[job->before_count++] = (size_t)number;
+		job->before[job->before_count++] = number;
 	return HDB_OK;
 }
 

@@ -6,6 +6,9 @@
 
 #include "serve/serve_jobs.h"
 
+/* Reads the number of a database, which is below `count`; false: it is none. */
+bool serve_request_database(const char *text, size_t count, size_t *number);
+
 /*
  * One argument of the URL for the job. Every kind knows "db" and "job"; a query "before", "target",
  * "sort", "limit" and its options; a statement "q", "limit" and "all"; a value "id", "from" and "count"; a

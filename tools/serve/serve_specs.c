@@ -98,6 +98,7 @@ void serve_health(FILE *out, const struct serve_options *options, const struct s
 	fprintf(out, "{\"schema\":%d,", HDB_SCHEMA);
 	put_key(out, "version", hdb_version());
 	fprintf(out, "\"sql\":%s,", options->write_sql ? "true" : "false");
+	fprintf(out, "\"notes\":%s,", options->write_note ? "true" : "false");
 	fputs("\"databases\":[", out);
 	for (size_t i = 0; i < options->database_count; i++) {
 		struct hdb_health health;

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KIND, SEVERITY, PERCENT, RETAINED, TEXT, ID, CLASS, EXPLANATION };
+enum { KIND, SEVERITY, PERCENT, RETAINED, TEXT, ID, CLASS, EXPLANATION, SIGNATURE };
 
 static const struct hdb_option_spec options[] = { { .name = NULL } };
 
@@ -30,8 +30,9 @@ static const struct hdb_column columns[] = {
 	{ "class", HDB_TYPE_TEXT, "class", "its class" },
 	{ "explanation", HDB_TYPE_TEXT, "explanation",
 	  "of a suspect what is known of it, and in brackets whether that is as it should be" },
+	{ "signature", HDB_TYPE_TEXT, "signature", "leak fingerprint, as query leaks has it" },
 };
-QUERY_COLUMN_EACH(columns, EXPLANATION + 1);
+QUERY_COLUMN_EACH(columns, SIGNATURE + 1);
 
 static const struct hdb_column facts[] = {
 	{ "dump", HDB_TYPE_TEXT, "dump", "the file that was imported" },
@@ -57,8 +58,8 @@ enum { OVERVIEW_LEAKS_MAX = 5 };
 struct line {
 	const char *kind;
 	double percent;
-	uint64_t retained_bytes, count, each_bytes, id;   /* 0: not known */
-	char *severity, *text, *class_name, *explanation; /* NULL: none */
+	uint64_t retained_bytes, count, each_bytes, id;               /* 0: not known */
+	char *severity, *text, *class_name, *explanation, *signature; /* NULL: none */
 };
 
 struct overview {
@@ -139,6 +140,8 @@ static int add_line(struct query *q, const struct query *row, const char *kind,
 	line->id = number_of(row, "id");
 	line->retained_bytes = number_of(row, is_finding ? "bytes" : "retained");
 	TRY(copy_of(row, "text", &line->text, err));
+	if (!is_finding)
+		TRY(copy_of(row, "signature", &line->signature, err));
 	return copy_of(row, "class", &line->class_name, err);
 }
 
@@ -268,6 +271,8 @@ static int next_overview(struct query *q, struct hdb_error *err)
 		query_set(q, ID, line->id);
 	if (line->class_name)
 		query_set_text(q, CLASS, line->class_name);
+	if (line->signature)
+		query_set_text(q, SIGNATURE, line->signature);
 	return HDB_OK;
 }
 
@@ -282,6 +287,7 @@ static void close_overview(struct query *q)
 		free(line->text);
 		free(line->class_name);
 		free(line->explanation);
+		free(line->signature);
 	}
 	base_vec_release(&o->lines);
 }

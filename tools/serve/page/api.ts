@@ -22,7 +22,8 @@ export interface Database { index: number; name: string; stale: string | null; i
 export interface Progress { state: string; stage?: string; done?: number; total?: number; unit?: string }
 export type Params = Record<string, string | string[] | undefined>;
 
-interface Report { title: string; answers: Record<string, Answer>; specs: Spec[]; databases: Database[] }
+interface NotesFile { notes?: Record<string, { text: string }>; error?: { code: string; message: string } }
+interface Report { title: string; notes?: NotesFile; answers: Record<string, Answer>; specs: Spec[]; databases: Database[] }
 const inlined = document.getElementById("answers");
 export const report: Report | null = inlined ? JSON.parse(inlined.textContent ?? "null") : null;
 
@@ -43,10 +44,10 @@ function watch(): void {
   }, 2000);
 }
 
-async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+async function get<T>(path: string, signal?: AbortSignal, method = "GET"): Promise<T> {
   let response: Response;
   try {
-    response = await fetch(path, { signal, credentials: "same-origin" });
+    response = await fetch(path, { method, signal, credentials: "same-origin" });
   } catch (e) {
     if ((e as Error).name === "AbortError") throw e;
     watch();
@@ -57,14 +58,42 @@ async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   return body;
 }
 
-let sql = false;
+// ---- notes ----
+
+const notes = new Map<string, Record<string, string>>();
+
+function keepNotes(db: string, file: NotesFile): void {
+  notes.set(db, Object.fromEntries(Object.entries(file.notes ?? {}).map(([on, note]) => [on, String(note.text)])));
+  dispatchEvent(new Event("notes"));
+}
+
+export const noted = (db?: string): Record<string, string> => notes.get(db || "0") ?? {};
+
+// Asks once; where there are none to be had nothing is shown.
+export function readNotes(db?: string): void {
+  const key = db || "0";
+  if (notes.has(key)) return;
+  notes.set(key, {});
+  if (report) keepNotes(key, report.notes ?? {});
+  else if (hasNotes) get<NotesFile>(`/api/notes?db=${key}`).then((file) => keepNotes(key, file), () => undefined);
+}
+
+// Writes a note; null removes it.
+export async function noteText(db: string | undefined, on: string, text: string | null): Promise<void> {
+  const key = db || "0", asked = new URLSearchParams({ db: key, on, ...(text === null ? {} : { text }) });
+  keepNotes(key, await get<NotesFile>(`/api/notes?${asked}`, undefined, "POST"));
+}
+
+let sql = false, hasNotes = false;
+export const canNote = (): boolean => hasNotes;
 export const hasSql = (): boolean => sql;
 
 export async function start(): Promise<{ specs: Spec[]; databases: Database[] }> {
   if (report) return { specs: report.specs, databases: report.databases };
   const [specs, health] = await Promise.all([
-    get<{ specs: Spec[] }>("/api/specs"), get<{ databases: Database[]; sql: boolean }>("/api/health")]);
+    get<{ specs: Spec[] }>("/api/specs"), get<{ databases: Database[]; sql: boolean; notes: boolean }>("/api/health")]);
   sql = health.sql;
+  hasNotes = health.notes;
   return { specs: specs.specs, databases: health.databases };
 }
 

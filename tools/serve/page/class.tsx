@@ -2,6 +2,7 @@
 // loaders that define it, who holds its objects, and how many there are in the other databases.
 import { useEffect, useState } from "preact/hooks";
 import { Answer, ask, Database, hasSql, Row } from "./api";
+import { Notes } from "./notes";
 import { numberOf, useInfo, when } from "./overview";
 import { ClassName, classPage, Marks, Name, Nearest, Obj, Panel, QueryTable, select, Table, useAnswer, Wait } from "./parts";
 import { change, href, linkTo, readRoute, Route } from "./route";
@@ -87,6 +88,7 @@ function One({ route, databases, db, target }: { route: Route; databases: Databa
   const to = (name: string) => href("class", { ...route.params, show: name, sort: undefined, filter: undefined });
   return <Panel title={<Name text={target} wrap />}>
     <Marks facts={f} />
+    <Notes db={db} on={[target]} />
     <dl class="facts">
       <div><dt>Objects</dt><dd>{c ? <b>{number(objects)}</b> : "–"}{dead > 0 && <> · <a href={linkTo("all", { q: "instances", target, o_unreachable: "1" })}>{number(dead)} unreachable</a></>}</dd></div>
       <div><dt>Retained size</dt><dd>{c && typeof c.rows[0]?.retained === "number" ? <><b>{twins.length ? "up to " : ""}{bytes(retained)}</b>{heap ? ` · ${percent((100 * retained) / heap)} of the heap` : ""}</> : "–"}</dd></div>

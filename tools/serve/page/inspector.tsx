@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { sourceOf } from "./android";
 import { Row } from "./api";
 import { Choice } from "./map";
+import { Notes } from "./notes";
 import { numberOf, useInfo } from "./overview";
 import { actionsOf, ClassName, classPage, Marks, Obj, QueryTable, specs, useAnswer, Wait } from "./parts";
 import { change, Route } from "./route";
@@ -158,6 +159,7 @@ export function Inspector({ route }: { route: Route }) {
       {f.value !== undefined && f.value !== null && <pre class="value">{visible(String(f.value))}</pre>}
       {klass === "android.graphics.Bitmap" && <Bitmap db={db} id={obj} />}
       <Marks facts={f} />
+      <Notes db={db} on={[obj, f.kind === "class" ? target : null]} />
       <dl class="facts">
         <div><dt>Retained size</dt><dd title={f.reachable === false ? undefined : `${number(retained)} bytes`}>{f.reachable === false ? "unreachable: no GC root leads to it" : typeof f.retained !== "number" ? "not known yet" : <b>{bytes(retained)}</b>}{share !== null && share >= 0.05 ? ` · ${percent(share)} of the heap` : ""}</dd></div>
         <div><dt>Shallow size</dt><dd title={`${number(Number(f.shallow ?? 0))} bytes`}>{bytes(Number(f.shallow ?? 0))}</dd></div>

@@ -2,6 +2,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { Database, isCounted, report, Row } from "./api";
 import { MapView } from "./map";
+import { AllNotes } from "./notes";
 import { Marks, Obj, Panel, useAnswer, useKept, Wait } from "./parts";
 import { linkTo, Route } from "./route";
 import { Ranked } from "./suspects";
@@ -84,11 +85,12 @@ function Biggest({ db }: { db?: string }) {
 export function Overview({ route, databases }: { route: Route; databases: Database[] }) {
   const db = route.params.db;
   const story = <section class="panel" aria-label="What holds the memory"><Ranked db={db} android={databases[Number(db ?? 0)]?.android} /></section>;
+  const notes = <AllNotes db={db} />;
   const dump = <Panel title="The dump and the heap"><Figures db={db} /></Panel>;
-  if (report) return <><Strip db={db} />{story}{dump}</>;
+  if (report) return <><Strip db={db} />{story}{notes}{dump}</>;
   return <><Strip db={db} />
     <div class="two"><div class="flow">{story}</div>
       <div class="flow"><div class="reserved"><MapView route={{ ...route, params: { db: db ?? "" } }} fixed={{ shape: "treemap", by: "class" }} small /></div>
         <Panel title="Biggest objects" right={<a href={linkTo("dominators")}>dominator tree</a>}><Biggest db={db} /></Panel>
-        {dump}</div></div></>;
+        {notes}{dump}</div></div></>;
 }

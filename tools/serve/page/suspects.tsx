@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { Traces } from "./android";
 import { hasSql, Params, report, Row } from "./api";
+import { Notes } from "./notes";
 import { ClassName, classPage, Marks, Name, Obj, useAnswer, Wait } from "./parts";
 import { linkTo, readRoute } from "./route";
 import { bytes, number, percent, visible } from "./text";
@@ -86,6 +87,7 @@ function Suspect({ db, rows, brief, first, also = [] }: { db?: string; rows: Row
     <h2><span class="right">{typeof head.retained === "number" && <b>{bytes(head.retained)}</b>}{typeof head.percent === "number" && ` · ${percent(head.percent)}`}</span>
       <Sentence head={head} rows={rows} path={path} /></h2>
     {typeof head.percent === "number" && <div class="share"><i style={{ width: `${Math.min(100, head.percent)}%` }} /></div>}
+    <Notes db={db} on={[head.signature, id, head.class]} />
     {of("explanation").map((r) => <p>{text(r.text)}</p>)}
     {of("advice").map((r) => <p class="advice"><b>What to do:</b> {text(r.text)}</p>)}
     {also.map((r) => <p><b>Known problem:</b> {text(r.text)}{r.advice && of("advice").length === 0 ? `: ${text(r.advice)}` : "."}</p>)}

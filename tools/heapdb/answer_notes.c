@@ -1,0 +1,128 @@
+/*
+ * heapdb/answer_notes.c - notes of people on what an answer names.
+ */
+#include "heapdb/prose.h"
+
+#include "notes/notes.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct note *note_on(const struct notes *notes, const struct hdb_column *column,
+			    const struct hdb_value *value)
+{
+	static const char class_of[] = "class ";
+	const size_t skipped = sizeof(class_of) - 1;
+	char id[24];
+
+	if (value->type == HDB_TYPE_ID && strcmp(column->name, "id") == 0)
+		return notes_find(notes, id,
+				  (size_t)snprintf(id, sizeof(id), "0x%" PRIx64, value->u));
+	if (value->type != HDB_TYPE_TEXT || !is_among(column->name, "class|name|signature"))
+		return NULL;
+	if (value->text_size > skipped && memcmp(value->text, class_of, skipped) == 0)
+		return notes_find(notes, value->text + skipped, value->text_size - skipped);
+	return notes_find(notes, value->text, value->text_size);
+}
+
+static void meet(struct note *note)
+{
+	if (note)
+		note->is_met = true;
+}
+
+void notes_meet(const struct answer *answer)
+{
+	const size_t count = hdb_rows_column_count(answer->rows);
+
+	for (size_t i = 0; i < count; i++)
+		meet(note_on(answer->notes, hdb_rows_column(answer->rows, i),
+			     hdb_rows_value(answer->rows, i)));
+}
+
+static void meet_facts(const struct answer *answer)
+{
+	for (size_t i = 0; i < hdb_rows_fact_count(answer->rows); i++)
+		meet(note_on(answer->notes, hdb_rows_fact_column(answer->rows, i),
+			     hdb_rows_fact_value(answer->rows, i)));
+}
+
+void notes_of_row(const struct answer *answer, const struct render_style *style, size_t indent,
+		  struct output *out)
+{
+	static const char *const columns[] = { "signature", "id", "class" };
+	static const char title[] = "Note: ";
+
+	for (size_t i = 0; answer->notes && i < sizeof(columns) / sizeof(columns[0]); i++) {
+		const size_t at = hdb_rows_find_column(answer->rows, columns[i]);
+		struct note *note =
+			at == SIZE_MAX ? NULL :
+					 note_on(answer->notes, hdb_rows_column(answer->rows, at),
+						 hdb_rows_value(answer->rows, at));
+
+		if (!note)
+			continue;
+		note->is_told = true;
+		output_blanks(out, indent);
+		output_string(out, title);
+		prose_wrap(out, style, (struct prose_place){ indent, indent + sizeof(title) - 1 },
+			   note->text, strlen(note->text));
+	}
+}
+
+/* The next note that the answer met, from *at on; then none is met any more. */
+static const struct note *next_met(const struct answer *answer, size_t *at)
+{
+	struct notes *notes = answer->notes;
+
+	if (*at == 0)
+		meet_facts(answer);
+	while (*at < notes->count) {
+		struct note *note = &notes->list[(*at)++];
+		const bool is_met = note->is_met;
+
+		note->is_met = false;
+		if (is_met)
+			return note;
+	}
+	return NULL;
+}
+
+void notes_below(const struct answer *answer, const struct render_style *style, struct output *out)
+{
+	const struct note *note;
+	size_t at = 0, count = 0;
+
+	while (answer->notes && answer->rows && (note = next_met(answer, &at)) != NULL) {
+		struct bytes line = { 0 };
+		const bool is_told = note->is_told;
+
+		answer->notes->list[at - 1].is_told = false;
+		if (is_told)
+			continue;
+		output_string(out, count++ ? "" : "\nNotes:\n");
+		bytes_add(&line, note->target, strlen(note->target));
+		bytes_add(&line, ": ", 2);
+		bytes_add(&line, note->text, strlen(note->text));
+		prose_wrap(out, style, (struct prose_place){ 2, 0 }, line.data, line.size);
+		bytes_release(&line);
+	}
+}
+
+void notes_in_json(const struct answer *answer, struct output *out)
+{
+	const struct note *note;
+	size_t at = 0, count = 0;
+
+	if (!answer->notes || !answer->rows)
+		return;
+	while ((note = next_met(answer, &at)) != NULL) {
+		output_string(out, count++ ? ",\n{\"target\":" : ",\"notes\":[\n{\"target\":");
+		render_json_string(out, note->target);
+		output_string(out, ",\"note\":");
+		render_json_string(out, note->text);
+		output_char(out, '}');
+	}
+	output_string(out, count ? "]" : "");
+}
