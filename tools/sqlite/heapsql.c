@@ -207,7 +207,7 @@ int heapsql_open(const struct heapsql_options *opt, struct heapsql **out, struct
 	if (rc != SQLITE_OK)
 		goto out;
 	make_pragma_tables(sql->sqlite);
-	(void)sql_register_hex(sql->sqlite);
+	(void)sql_register_plain(sql->sqlite);
 	set_limits(sql);
 	*out = sql;
 	return HDB_OK;

@@ -308,8 +308,8 @@ __attribute__((visibility("default"))) int sqlite3_heapdb_init(sqlite3 *db, char
 	opened = calloc(1, sizeof(*opened));
 	if (!opened)
 		return SQLITE_NOMEM;
-	/* Loaded by a statement, SELECT load_extension(...), SQLite keeps its own hex(). */
-	rc = sql_register_hex(db);
+	/* Loaded by a statement, SELECT load_extension(...), SQLite keeps its own functions. */
+	rc = sql_register_plain(db);
 	if (rc != SQLITE_OK && rc != SQLITE_BUSY) {
 		free(opened);
 		return rc;

@@ -485,66 +485,13 @@ static void end_retained_set(struct sqlite3_context *ctx)
 	end_members(ctx, result_retained_set);
 }
 
-/* Positions on the first member's path, by object: open addressing, ix + 1 as the key. */
-struct positions {
-	uint32_t *keys, *positions;
-	size_t room, count;
-};
-
-static uint32_t *slot_of(const struct positions *p, uint32_t ix)
-{
-	size_t at = (size_t)(ix * 2654435761u) & (p->room - 1);
-
-	assert(p->count < p->room); /* or it would run for ever */
-	while (p->keys[at] && p->keys[at] != ix + 1)
-		at = (at + 1) & (p->room - 1);
-	return &p->keys[at];
-}
-
-static int put_position(struct positions *p, uint32_t ix, uint32_t position)
-{
-	uint32_t *key;
-
-	if (p->count * 2 >= p->room) {
-		struct positions more = { .room = p->room ? p->room * 2 : 256 };
-
-		more.keys = calloc(more.room, sizeof(*more.keys));
-		more.positions = calloc(more.room, sizeof(*more.positions));
-		if (!more.keys || !more.positions) {
-			free(more.keys);
-			free(more.positions);
-			return HDB_ENOMEM;
-		}
-		for (size_t i = 0; i < p->room; i++) {
-			if (!p->keys[i])
-				continue;
-			key = slot_of(&more, p->keys[i] - 1);
-			*key = p->keys[i];
-			more.positions[key - more.keys] = p->positions[i];
-		}
-		more.count = p->count;
-		free(p->keys);
-		free(p->positions);
-		*p = more;
-	}
-	key = slot_of(p, ix);
-	p->count += !*key;
-	*key = ix + 1;
-	p->positions[key - p->keys] = position;
-	return HDB_OK;
-}
-
-static bool has_position(const struct positions *p, uint32_t ix)
-{
-	return p->count && *slot_of(p, ix);
-}
-
 /* The chain of dominators of the first member, and where the chains of others join it. */
 struct chain {
 	uint32_t *ixs; /* owned */
 	uint32_t length;
 	size_t room;
-	struct positions positions;
+	/* by object: its place in the chain, or that where its own chain joins it, and 1; owned */
+	uint32_t *places;
 };
 
 static int add_to_chain(struct chain *chain, uint32_t ix)
@@ -552,8 +499,9 @@ static int add_to_chain(struct chain *chain, uint32_t ix)
 	assert(chain->length <= chain->room);
 	if (chain->length == chain->room && !GROW(chain->ixs, chain->room))
 		return HDB_ENOMEM;
-	chain->ixs[chain->length] = ix;
-	return put_position(&chain->positions, ix, chain->length++);
+	chain->ixs[chain->length++] = ix;
+	chain->places[ix] = chain->length;
+	return HDB_OK;
 }
 
 /* Numbers an object's chain of dominators. HDB_NOTFOUND: it is unreachable. */
@@ -562,7 +510,7 @@ static int number_chain(struct sql_source *source, uint32_t ix, struct chain *ch
 {
 	uint32_t up;
 
-	for (uint32_t at = ix; at != HDB_NONE && !has_position(&chain->positions, at); at = up) {
+	for (uint32_t at = ix; at != HDB_NONE && !chain->places[at]; at = up) {
 		TRY(hdb_dominator_at(source->db, at, &up, err));
 		TRY_ERRORS(add_to_chain(chain, at));
 	}
@@ -571,16 +519,15 @@ static int number_chain(struct sql_source *source, uint32_t ix, struct chain *ch
 
 /*
  * Where an object's chain of dominators joins the numbered one, HDB_NONE if it does not. Objects on
- * the way get that position. HDB_NOTFOUND: the object is unreachable.
+ * the way get that place. HDB_NOTFOUND: the object is unreachable.
  */
 static int join_chain(struct sql_source *source, uint32_t ix, struct chain *chain, uint32_t *met,
 		      struct hdb_error *err)
 {
-	struct positions *p = &chain->positions;
 	uint32_t left = hdb_object_count(source->db), at, up;
 
 	*met = HDB_NONE;
-	for (at = ix; at != HDB_NONE && !has_position(p, at); at = up, left--) {
+	for (at = ix; at != HDB_NONE && !chain->places[at]; at = up, left--) {
 		/* The first path is numbered, so only another one can contain a cycle. */
 		if (!left)
 			return sql_fail(err, HDB_ECORRUPT,
@@ -589,11 +536,11 @@ static int join_chain(struct sql_source *source, uint32_t ix, struct chain *chai
 	}
 	if (at == HDB_NONE)
 		return HDB_OK;
-	*met = p->positions[slot_of(p, at) - p->keys];
+	*met = chain->places[at] - 1;
 	assert(*met < chain->length);
-	for (at = ix; !has_position(p, at); at = up) {
+	for (at = ix; !chain->places[at]; at = up) {
 		TRY(hdb_dominator_at(source->db, at, &up, err));
-		TRY_ERRORS(put_position(p, at, *met));
+		chain->places[at] = *met + 1;
 	}
 	return HDB_OK;
 }
@@ -606,12 +553,15 @@ static int join_chain(struct sql_source *source, uint32_t ix, struct chain *chai
  */
 static int common_dominator(const struct members *m, uint32_t *out, struct hdb_error *err)
 {
-	struct chain chain = { 0 };
-	uint32_t position = 0, met;
+	/* Pages that no walk comes to are never touched. */
+	struct chain chain = { .places = calloc(hdb_object_count(m->source->db), 4) };
+	uint32_t place = 0, met;
 	int r;
 
 	assert(m->count > 0);
 	*out = HDB_NONE;
+	if (!chain.places)
+		return sql_fail(err, HDB_ENOMEM, "no memory for places in a chain of dominators");
 	if ((r = number_chain(m->source, m->ixs[0], &chain, err)) != HDB_OK)
 		goto out;
 	for (size_t i = 1; i < m->count; i++) {
@@ -619,14 +569,13 @@ static int common_dominator(const struct members *m, uint32_t *out, struct hdb_e
 			goto out;
 		if (met == HDB_NONE)
 			goto out;
-		position = met > position ? met : position;
+		place = met > place ? met : place;
 	}
-	assert(position < chain.length);
-	*out = chain.ixs[position];
+	assert(place < chain.length);
+	*out = chain.ixs[place];
 out:
 	free(chain.ixs);
-	free(chain.positions.keys);
-	free(chain.positions.positions);
+	free(chain.places);
 	return r;
 }
 
@@ -644,10 +593,16 @@ static void end_common_dominator(struct sqlite3_context *ctx)
 	end_members(ctx, result_common_dominator);
 }
 
-int sql_register_hex(struct sqlite3 *sqlite)
+int sql_register_plain(struct sqlite3 *sqlite)
 {
-	return sqlite3_create_function_v2(sqlite, "hex", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
-					  NULL, do_hex, NULL, NULL, NULL);
+	const int rc =
+		sqlite3_create_function_v2(sqlite, "regexp", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+					   NULL, do_regexp, NULL, NULL, NULL);
+
+	return rc != SQLITE_OK ? rc :
+				 sqlite3_create_function_v2(sqlite, "hex", 1,
+							    SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+							    NULL, do_hex, NULL, NULL, NULL);
 }
 
 /* Each with the name of a database as one more argument, too. */
@@ -690,11 +645,8 @@ int sql_register_functions(struct sql_source *source)
 {
 	const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
 	sqlite3 *db = source->sqlite;
-	int rc = sqlite3_create_function_v2(db, "regexp", 2, flags, NULL, do_regexp, NULL, NULL,
-					    NULL);
+	int rc;
 
-	if (rc != SQLITE_OK)
-		return rc;
 	for (size_t i = 0; i < 2 * sizeof(functions) / sizeof(functions[0]); i++) {
 		rc = sqlite3_create_function_v2(db, functions[i / 2].name,
 						functions[i / 2].args + (int)(i % 2), flags, source,

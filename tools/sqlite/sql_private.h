@@ -207,8 +207,8 @@ int sql_register_queries(struct sql_source *source);
 int sql_register_functions(struct sql_source *source);
 /* Whether it is one of those, in upper or lower case. */
 bool sql_is_function(const char *name);
-/* hex(), which takes the place of SQLite's own: not while a statement runs. */
-int sql_register_hex(struct sqlite3 *sqlite);
+/* hex() and regexp(), which take the place of SQLite's own: not while a statement runs. */
+int sql_register_plain(struct sqlite3 *sqlite);
 
 /* Makes class tables for the names in a statement that are classes of a source. */
 int sql_define_classes(struct sql_source *source, const char *statement, struct hdb_error *err);
