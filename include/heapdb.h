@@ -172,7 +172,8 @@ struct hdb_import_result {
 /*
  * Imports the HPROF file `dump_path` into a new heap database `db_path` (NULL: the dump's name
  * with its extension replaced by ".heapdb"; with "-" it must be given). The dump may be compressed
- * by gzip or zstd, and may be a pipe; "-" is the standard input. The database appears under its
+ * by gzip or zstd, and may be a pipe; "-" is the standard input. Of a Perfetto trace a Java heap
+ * graph is imported, opt->snapshot says which. The database appears under its
  * name only when whole. `opt` and `out` may be NULL. HDB_EEXIST if the database exists and `force`
  * is not set. HDB_END: see `wait`.
  */
@@ -229,6 +230,7 @@ struct hdb_convert_options {
 	int segments;
 	/* bytes of an identifier in the new dump, 4 or 8; 0: as it was */
 	unsigned id_size;
+	unsigned snapshot; /* of a Perfetto trace: which heap graph, from 1; 0: first */
 };
 
 /*
@@ -237,7 +239,8 @@ struct hdb_convert_options {
  * records that only Android has, its GC roots as unknown ones. Any other is copied byte for byte,
  * unless the options say more. The file appears when it is whole. `opt` and `out` may be NULL.
  * HDB_EEXIST if it exists and `force` is not set; HDB_ELIMIT, with the first one, if identifiers do
- * not fit in 4 bytes.
+ * not fit in 4 bytes. A Perfetto trace becomes an Android dump (1.0.3) of one of its Java heap
+ * graphs, in which arrays and strings have lengths but no contents.
  */
 HDB_API int hdb_convert(const char *in_path, const char *out_path,
 			const struct hdb_convert_options *opt, struct hdb_output_result *out,

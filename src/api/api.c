@@ -3,6 +3,7 @@
  * below.
  */
 #include "api/handle.h"
+#include "api/trace.h"
 
 #include "base/input.h"
 #include "base/source.h"
@@ -90,6 +91,7 @@ int hdb_import(const char *dump_path, const char *db_path, const struct hdb_impo
 	API_NEEDS(dump_path, err);
 
 	struct hdb_import_options options = { 0 };
+	struct perfetto *trace = NULL;
 	struct base_work work;
 	char path[4096];
 	int r;
@@ -106,7 +108,14 @@ int hdb_import(const char *dump_path, const char *db_path, const struct hdb_impo
 	if (options.memory_bytes)
 		base_work_allow(&work);
 	work.is_unsynced = options.no_sync != 0;
-	r = import_dump((struct import_paths){ dump_path, db_path }, &options, &work, out, err);
+	if ((r = perfetto_open(dump_path, &work, &trace, err)) == HDB_NOTFOUND)
+		r = import_dump((struct import_paths){ .dump = dump_path, .database = db_path },
+				&options, &work, out, err);
+	else if (r == HDB_OK)
+		r = api_import_trace(
+			trace, (struct import_paths){ .dump = dump_path, .database = db_path },
+			&options, out, err);
+	perfetto_close(trace);
 	base_work_release(&work);
 	return r;
 }

@@ -2,6 +2,7 @@
  * api/api_rewrite.c - dumps to dumps: convert, strip, redact.
  */
 #include "api/handle.h"
+#include "api/trace.h"
 
 #include "base/source.h"
 #include "base/work.h"
@@ -50,14 +51,21 @@ int hdb_convert(const char *in_path, const char *out_path, const struct hdb_conv
 
 	static const struct hdb_convert_options defaults;
 	const struct hdb_convert_options *o = opt ? opt : &defaults;
+	struct perfetto *trace = NULL;
 	struct rewriting w;
 	int r;
 
 	if (o->id_size && o->id_size != 4 && o->id_size != 8)
 		return hdb_fail(err, HDB_EUSAGE, "identifiers of %u bytes; 4 or 8 expected",
 				o->id_size);
-	r = begin(&w, (struct rewrite_paths){ in_path, out_path }, &o->output, err);
-	return r < 0 ? r : end(&w, rewrite_convert(w.paths, o, &w.work, out, err));
+	if ((r = begin(&w, (struct rewrite_paths){ in_path, out_path }, &o->output, err)) < 0)
+		return r;
+	if ((r = perfetto_open(in_path, &w.work, &trace, err)) == HDB_OK)
+		r = api_convert_trace(trace, out_path, o, out, err);
+	else if (r == HDB_NOTFOUND)
+		r = rewrite_convert(w.paths, o, &w.work, out, err);
+	perfetto_close(trace);
+	return end(&w, r);
 }
 
 int hdb_strip(const char *in_path, const char *out_path, const struct hdb_strip_options *opt,

@@ -22,6 +22,7 @@
 struct native_rule {
 	const char *class_name; /* subclasses too */
 	bool is_registered;
+	bool may_be_done;  /* a Cleaner that has run, which is its own successor, owns nothing */
 	const char *owner; /* path to the owner; NULL: the object itself */
 	const char *via;   /* path to what must be an instance of via_class; NULL: none */
 	const char *via_class;
@@ -32,23 +33,23 @@ struct native_rule {
 
 static const struct native_rule rules[] = {
 	/* The size's lowest bit says who allocates it (Android 10 on). */
-	{ "sun.misc.Cleaner", true, "referent", "thunk",
+	{ "sun.misc.Cleaner", true, true, "referent", "thunk",
 	  "libcore.util.NativeAllocationRegistry$CleanerThunk", "thunk.this$0.size", "thunk.this$0",
 	  NULL },
-	{ "jdk.internal.ref.Cleaner", true, "referent", "thunk",
+	{ "jdk.internal.ref.Cleaner", true, true, "referent", "thunk",
 	  "libcore.util.NativeAllocationRegistry$CleanerThunk", "thunk.this$0.size", "thunk.this$0",
 	  NULL },
 	/* A buffer that is no part of another one. */
-	{ "java.nio.DirectByteBuffer", false, NULL, NULL, NULL, "capacity", "cleaner",
+	{ "java.nio.DirectByteBuffer", false, false, NULL, NULL, NULL, "capacity", "cleaner",
 	  "att|attachment" },
 	/*
 	 * Android 5 to 7: pixels that are in no array of the Java heap; of 8 and later a registry
 	 * knows them. What Android's direct buffers hold is in the Java heap.
 	 */
-	{ "android.graphics.Bitmap", false, NULL, NULL, NULL,
+	{ "android.graphics.Bitmap", false, false, NULL, NULL, NULL,
 	  "mFinalizer.mNativeAllocationByteCount", "mFinalizer", "mBuffer" },
 	/* Without a size: derive_read_segment. */
-	{ DERIVE_SEGMENT_CLASS, false, NULL, NULL, NULL, NULL, NULL, NULL },
+	{ DERIVE_SEGMENT_CLASS, false, false, NULL, NULL, NULL, NULL, NULL, NULL },
 };
 #define RULES (sizeof(rules) / sizeof(rules[0]))
 
@@ -94,9 +95,16 @@ static int look(struct finder *f, uint32_t ix, const struct native_rule *rule,
 {
 	struct derive_native native = { .ix = ix };
 	bool is_so, is_absent;
+	uint32_t next;
 	int64_t bytes;
 	int r;
 
+	/* ahat neither looks at this nor at the lowest bit: its sizes count what it counts. */
+	if (rule->may_be_done && !f->is_registered) {
+		r = heap_path_object(f->heap, ix, "next", &next, err);
+		if (r < 0 || (r == HDB_OK && next == ix))
+			return r;
+	}
 	if (rule->via) {
 		r = check_via(f->heap, ix, rule, &is_so, err);
 		if (r < 0 || !is_so)
@@ -122,7 +130,7 @@ static int look(struct finder *f, uint32_t ix, const struct native_rule *rule,
 		return r < 0 ? r : HDB_OK;
 	if (bytes <= 0)
 		return HDB_OK;
-	native.bytes = (uint64_t)bytes;
+	native.bytes = (uint64_t)bytes & ~(uint64_t)(rule->may_be_done && !f->is_registered);
 	return base_vec_push(f->out, &native, sizeof(native), err);
 }
 

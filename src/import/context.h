@@ -81,6 +81,7 @@ struct import_zeroed {
 struct import_origin {
 	unsigned snapshot; /* which one is imported, from 1 */
 	unsigned snapshot_count;
+	unsigned made_from, made_from_count; /* see struct import_paths */
 	bool is_android;
 	enum hprof_redaction redaction; /* as the dump says */
 	enum base_packing packing;      /* of the file */

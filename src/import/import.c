@@ -142,6 +142,11 @@ int import_put_numbers(struct import *im, const struct import_number *numbers, s
 	return HDB_OK;
 }
 
+static unsigned snapshot_count(const struct import *im)
+{
+	return im->origin.made_from_count ? im->origin.made_from_count : im->origin.snapshot_count;
+}
+
 /* What is known of the dump file itself. */
 static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_error *err)
 {
@@ -168,8 +173,9 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 		{ "dump.version_number", im->file.version },
 		{ "dump.first_record", im->file.first_record },
 		{ "dump.timestamp_ms", im->file.timestamp_ms },
-		{ "dump.snapshot", im->origin.snapshot },
-		{ "dump.snapshot_count", im->origin.snapshot_count },
+		{ "dump.snapshot",
+		  im->origin.made_from ? im->origin.made_from : im->origin.snapshot },
+		{ "dump.snapshot_count", snapshot_count(im) },
 		{ "dump.is_android", im->origin.is_android },
 		{ "dump.is_redacted", im->origin.redaction },
 		{ "dump.is_emptied", im->file.is_emptied },
@@ -448,6 +454,8 @@ int import_dump(struct import_paths paths, const struct hdb_import_options *opt,
 	im->origin.snapshot = opt->snapshot ? opt->snapshot : 1;
 	work->scratch_dir = dirname(folder);
 	import_idset_init(&im->ids);
+	im->origin.made_from = paths.snapshot;
+	im->origin.made_from_count = paths.snapshot_count;
 	r = make_database(im, paths, &input, err);
 	if (r < 0)
 		tell_space(im, err);
@@ -471,7 +479,7 @@ int import_dump(struct import_paths paths, const struct hdb_import_options *opt,
 			.problem_count = im->damage.problem_count,
 			.dump_bytes = im->source->size,
 			.database_bytes = file_bytes,
-			.snapshot_count = im->origin.snapshot_count,
+			.snapshot_count = snapshot_count(im),
 		};
 out:
 	base_input_close(input);

@@ -13,6 +13,8 @@
 struct import_paths {
 	const char *dump;
 	const char *database;
+	/* of a dump made from a file with several: which one, from 1, and of how many; else 0 */
+	unsigned snapshot, snapshot_count;
 };
 
 /* Imports a dump to a database. `work` carries budget, threads and progress; `out` may be NULL. */

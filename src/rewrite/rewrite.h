@@ -5,6 +5,7 @@
 #ifndef REWRITE_REWRITE_H
 #define REWRITE_REWRITE_H
 
+#include "base/input.h"
 #include "base/work.h"
 
 /* The dump that is read, and the one that is written. */
@@ -12,6 +13,9 @@ struct rewrite_paths {
 	const char *in;
 	const char *out;
 };
+
+/* How an output of this name is compressed. */
+enum base_packing rewrite_packing(const struct hdb_output_options *options, const char *path);
 
 int rewrite_convert(struct rewrite_paths paths, const struct hdb_convert_options *opt,
 		    struct base_work *work, struct hdb_output_result *out, struct hdb_error *err);

@@ -52,7 +52,7 @@ static int open_source(struct rewriter *w, const char *in_path, struct hdb_error
 	return r;
 }
 
-static enum base_packing packing_of(const struct hdb_output_options *options, const char *path)
+enum base_packing rewrite_packing(const struct hdb_output_options *options, const char *path)
 {
 	const size_t n = strlen(path);
 
@@ -86,7 +86,7 @@ int rewriter_open(struct rewriter *w, struct rewrite_paths paths,
 		  struct hdb_error *err)
 {
 	const struct base_outfile_options out = {
-		.packing = packing_of(options, paths.out),
+		.packing = rewrite_packing(options, paths.out),
 		.force = options->force != 0,
 	};
 

@@ -27,7 +27,7 @@
 		[STORE_VIEW(view, STORE_VIEW_CHILDREN_BIG)] = { "children.big." name, 1, 0 }, \
 		[STORE_VIEW(view, STORE_VIEW_TOTALS)] = { "totals." name, 1, STORE_TOTAL_BYTES }, \
 		[STORE_VIEW(view, STORE_VIEW_WHOLE)] = { "whole." name, 1, STORE_WHOLE_BYTES }, \
-		[STORE_VIEW(view, STORE_VIEW_RETAINED_NATIVE)] = { "retained.native." name, 2, \
+		[STORE_VIEW(view, STORE_VIEW_RETAINED_NATIVE)] = { "retained.native." name, 3, \
 								   0 }, \
 		[STORE_VIEW(view, STORE_VIEW_RETAINED_HEAPS)] = { "retained.heaps." name, 1, 0 }, \
 		[STORE_VIEW(view, STORE_VIEW_DEPTH)] = { "depth." name, 1, 0 }, \
@@ -75,8 +75,8 @@ static const struct {
 	[STORE_TOTALS] = { "totals", 2, STORE_TOTAL_BYTES },
 	[STORE_WHOLE] = { "whole", 1, STORE_WHOLE_BYTES },
 	[STORE_ORPHANS] = { "orphans", 1, 0 },
-	[STORE_NATIVE] = { "native", 2, 0 },
-	[STORE_RETAINED_NATIVE] = { "retained.native", 2, 0 },
+	[STORE_NATIVE] = { "native", 3, 0 },
+	[STORE_RETAINED_NATIVE] = { "retained.native", 3, 0 },
 	[STORE_RETAINED_HEAPS] = { "retained.heaps", 1, 0 },
 	[STORE_DEPTH] = { "depth", 1, 0 },
 	[STORE_TOP_LEVEL] = { "top.level", 1, 0 },

@@ -17,13 +17,14 @@ store   base
 graph   base
 layout  base
 rewrite base hprof
+perfetto base hprof
 import  base hprof store graph layout
 heap    base hprof store graph layout
 derive  base hprof store graph layout heap
 analysis base hprof store graph layout heap derive
 query   base hprof store graph layout heap derive analysis
 queries base hprof store graph layout heap derive analysis query
-api     base hprof store graph layout heap derive analysis query queries import rewrite
+api     base hprof store graph layout heap derive analysis query queries import rewrite perfetto
 '
 
 # The doors of a room: its headers that other rooms may include. All others are private to the room,
@@ -37,6 +38,7 @@ graph/reach_masks.h graph/retained_local.h graph/size_order.h graph/dominators/s
 layout/layout.h layout/layout_known.h
 import/import.h
 rewrite/rewrite.h
+perfetto/perfetto.h
 heap/heap.h heap/heap_database.h heap/heap_layout.h heap/known.h heap/threads.h heap/values/*
 heap/collections/collections.h heap/platform_classes.h
 derive/derive.h derive/blocks.h derive/build.h derive/class_tree.h derive/native.h derive/segments.h

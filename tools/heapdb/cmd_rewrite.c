@@ -83,6 +83,7 @@ int cmd_convert(struct cli *cli)
 		.app_only = cli->opt.app_only,
 		.segments = cli->opt.segments,
 		.id_size = 4 * cli->opt.id_size,
+		.snapshot = cli->opt.snapshot,
 	};
 	struct hdb_output_result result = { 0 };
 	int rc = check_operands(cli);

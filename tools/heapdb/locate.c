@@ -38,6 +38,27 @@ static bool begins_dump(const char *head, size_t size)
 	return false;
 }
 
+static bool ends_with(const char *name, const char *const *endings, size_t count)
+{
+	const size_t size = strlen(name);
+
+	for (size_t i = 0; i < count; i++) {
+		const size_t tail = strlen(endings[i]);
+
+		if (size > tail && strcmp(name + size - tail, endings[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Whether it is a Perfetto trace by its name: its first bytes do not tell it from other files. */
+static bool is_trace(const char *name)
+{
+	static const char *const endings[] = { ".pftrace", ".perfetto-trace", ".perfetto_trace" };
+
+	return ends_with(name, endings, sizeof(endings) / sizeof(endings[0]));
+}
+
 /*
  * Whether the file is a dump by its first bytes. What cannot be read is not: hdb_open says why.
  */
@@ -52,7 +73,7 @@ static bool is_dump(const char *path)
 		return false;
 	yes = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
 	      pread(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
-	      begins_dump(head, sizeof(head));
+	      (begins_dump(head, sizeof(head)) || is_trace(path));
 	close(fd);
 	return yes;
 }
@@ -77,13 +98,8 @@ bool locate_looks_like_file(const char *name)
 {
 	static const char *const endings[] = { EXTENSION, ".hprof", ".hprof.gz", ".hprof.zst" };
 
-	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-		const size_t size = strlen(name), tail = strlen(endings[i]);
-
-		if (size > tail && strcmp(name + size - tail, endings[i]) == 0)
-			return true;
-	}
-	return strchr(name, '/') != NULL;
+	return ends_with(name, endings, sizeof(endings) / sizeof(endings[0])) || is_trace(name) ||
+	       strchr(name, '/') != NULL;
 }
 
 bool locate_is_file(const char *name)
@@ -214,7 +230,8 @@ static int is_outdated(struct cli *cli, const char *db_path, const char *dump, b
 	char archive[PATH_SIZE];
 	struct hdb_health health;
 	struct hdb *db = NULL;
-	const bool is_kept = feed_archive(dump, archive, sizeof(archive));
+	const bool is_archive = feed_archive(dump, archive, sizeof(archive));
+	const bool is_kept = is_archive || is_trace(dump);
 	int rc = cli_open(cli, db_path, is_kept ? NULL : dump, 1, &db);
 	bool is_other = false;
 
@@ -223,10 +240,12 @@ static int is_outdated(struct cli *cli, const char *db_path, const char *dump, b
 		return rc;
 	hdb_health(db, &health);
 	if (is_kept)
-		is_other = health.dump_path && !feed_is_same(dump, health.dump_path);
+		is_other = health.dump_path &&
+			   !(is_archive ? feed_is_same : is_same_file)(dump, health.dump_path);
 	else if (health.stale)
 		rc = is_of_another(cli, db_path, dump, health.dump_path, &is_other);
-	if (is_other || (is_kept ? is_newer(archive, db_path) : health.stale != NULL)) {
+	if (is_other ||
+	    (is_kept ? is_newer(is_archive ? archive : dump, db_path) : health.stale != NULL)) {
 		if (is_other)
 			rc = door_fail(&cli->err, HDB_EUSAGE,
 				       "%s is the database of %s; import %s with "

@@ -79,7 +79,7 @@ const struct option_info option_table[] = {
 	  "methods, and its lines" },
 	{ "fetch", "COMMAND", OPTIONS_IMPORT, 0, TEXT(fetch),
 	  "a command that prints the dump, with {} for its name: 'aws s3 cp {} -'" },
-	{ "snapshot", "N", OPTIONS_IMPORT, 0, NUMBER(snapshot, UINT_MAX),
+	{ "snapshot", "N", OPTIONS_IMPORT | OPTIONS_CONVERT, 0, NUMBER(snapshot, UINT_MAX),
 	  "which of several heap dumps in the file, from 1" },
 	{ "strict", NULL, OPTIONS_IMPORT, 0, FLAG(strict), "refuse a damaged dump" },
 	{ "contents", "auto|keep|refer", OPTIONS_IMPORT, 0, WORD(contents, 0),

@@ -1,0 +1,146 @@
+/*
+ * api/api_trace.c - heap graphs of Perfetto traces, imported and converted as the dumps that they
+ * become: a thread writes the dump into a pipe, which the import reads and keeps.
+ */
+#include "api/handle.h"
+#include "api/trace.h"
+
+#include "base/outfile.h"
+#include "base/try.h"
+#include "rewrite/rewrite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The thread that writes. */
+struct feed {
+	struct perfetto *trace;
+	unsigned graph_no;
+	int read_fd, write_fd;
+	bool is_closed; /* nobody reads any more */
+	struct perfetto_result result;
+	int rc;
+	struct hdb_error err;
+};
+
+static int put_pipe(void *ctx, const void *data, size_t size, struct hdb_error *err)
+{
+	struct feed *feed = ctx;
+	const char *from = data;
+
+	while (size) {
+		const ssize_t n = write(feed->write_fd, from, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			feed->is_closed = errno == EPIPE;
+			return hdb_fail_errno(err, errno, "a pipe");
+		}
+		from += n;
+		size -= (size_t)n;
+	}
+	return HDB_OK;
+}
+
+static void *write_dump(void *ctx)
+{
+	struct feed *feed = ctx;
+	const struct perfetto_sink sink = { put_pipe, feed };
+	sigset_t pipe_signal;
+
+	/* What ends the import closes the pipe: that is an error here, and no signal. */
+	sigemptyset(&pipe_signal);
+	sigaddset(&pipe_signal, SIGPIPE);
+	(void)pthread_sigmask(SIG_BLOCK, &pipe_signal, NULL);
+	feed->rc = perfetto_write(feed->trace, feed->graph_no, &sink, &feed->result, &feed->err);
+	close(feed->write_fd);
+	return NULL;
+}
+
+int api_import_trace(struct perfetto *trace, struct import_paths paths,
+		     const struct hdb_import_options *opt, struct hdb_import_result *out,
+		     struct hdb_error *err)
+{
+	struct hdb_import_options options = *opt;
+	struct feed feed = { .trace = trace, .graph_no = opt->snapshot ? opt->snapshot : 1 };
+	struct base_work work;
+	pthread_t thread;
+	char path[32];
+	int ends[2], rc;
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return hdb_fail_errno(err, errno, "a pipe");
+	feed.write_fd = ends[1];
+	rc = pthread_create(&thread, NULL, write_dump, &feed);
+	if (rc != 0) {
+		close(ends[0]);
+		close(ends[1]);
+		return hdb_fail_errno(err, rc, "a thread");
+	}
+	base_work_init(&work, opt->memory_bytes, opt->threads, &opt->progress);
+	(void)snprintf(path, sizeof(path), "/dev/fd/%d", ends[0]);
+	options.snapshot = 0;
+	options.contents = HDB_CONTENTS_KEEP;
+	options.dump_name = opt->dump_name ? opt->dump_name : paths.dump;
+	rc = import_dump((struct import_paths){ .dump = path,
+						.database = paths.database,
+						.snapshot = feed.graph_no,
+						.snapshot_count = perfetto_graph_count(trace) },
+			 &options, &work, out, err);
+	base_work_release(&work);
+	close(ends[0]);
+	(void)pthread_join(thread, NULL);
+	if (feed.rc >= 0 || feed.is_closed)
+		return rc;
+	/* The dump ended early, whatever was made of it. */
+	if (rc == HDB_OK)
+		(void)unlink(paths.database);
+	if (err)
+		*err = feed.err;
+	return feed.rc;
+}
+
+static int put_file(void *ctx, const void *data, size_t size, struct hdb_error *err)
+{
+	return base_outfile_write(ctx, data, size, err);
+}
+
+int api_convert_trace(struct perfetto *trace, const char *out_path,
+		      const struct hdb_convert_options *opt, struct hdb_output_result *out,
+		      struct hdb_error *err)
+{
+	struct base_outfile_options options = { .force = opt->output.force != 0 };
+	struct perfetto_result result = { 0 };
+	struct perfetto_sink sink = { put_file, NULL };
+	struct base_outfile *file;
+	uint64_t file_bytes;
+	int rc;
+
+	if (opt->app_only || opt->segments || opt->id_size)
+		return hdb_fail(err, HDB_EUSAGE,
+				"a Perfetto trace becomes a dump as it is; convert that dump with "
+				"these options");
+	options.packing = rewrite_packing(&opt->output, out_path);
+	TRY_ERRORS(base_outfile_create(out_path, &options, &file, err));
+	sink.ctx = file;
+	rc = perfetto_write(trace, opt->snapshot ? opt->snapshot : 1, &sink, &result, err);
+	if (rc != HDB_OK) {
+		base_outfile_abort(file);
+		return rc;
+	}
+	TRY_ERRORS(base_outfile_finish(file, &file_bytes, err));
+	if (out)
+		*out = (struct hdb_output_result){
+			.dump_bytes = perfetto_bytes(trace),
+			.file_bytes = file_bytes,
+			.object_count = result.object_count,
+			.problem_count = result.problem_count,
+		};
+	return HDB_OK;
+}

@@ -1,0 +1,676 @@
+/*
+ * perfetto/graph.c - the tables of one heap graph: types, fields, objects, roots.
+ */
+#include "perfetto/perfetto_private.h"
+
+#include "base/try.h"
+#include "hprof/reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Fields of HeapGraph, HeapGraphType, HeapGraphObject, HeapGraphRoot and InternedString. */
+enum { GRAPH_OBJECT = 2, GRAPH_FIELD_NAME = 4, GRAPH_ROOT = 7, GRAPH_TYPE = 9 };
+enum {
+	TYPE_ID = 1,
+	TYPE_LOCATION = 2,
+	TYPE_NAME = 3,
+	TYPE_SIZE = 4,
+	TYPE_SUPER = 5,
+	TYPE_FIELDS = 6,
+	TYPE_KIND = 7,
+	TYPE_LOADER = 8
+};
+enum {
+	OBJECT_ID = 1,
+	OBJECT_TYPE = 2,
+	OBJECT_SIZE = 3,
+	OBJECT_FIELDS = 4,
+	OBJECT_REFERENCES = 5,
+	OBJECT_BASE = 6,
+	OBJECT_ID_DELTA = 7,
+	OBJECT_HEAP = 9,
+	OBJECT_RUNTIME = 10
+};
+enum { ROOT_OBJECTS = 1, ROOT_KIND = 2 };
+enum { STRING_ID = 1, STRING_TEXT = 2 };
+
+/* Longest chain of superclasses; what is longer, as a circle is, is cut. */
+#define SUPERCLASSES_MAX 256
+/* Objects between two looks at the cancel flag. */
+#define STEP_OBJECTS 65536u
+
+const struct perfetto_value_field perfetto_value_fields[PERFETTO_VALUES] = {
+	{ "libcore.util.NativeAllocationRegistry", "size", 8, HPROF_LONG },
+	{ "android.graphics.Bitmap", "mId", 11, HPROF_LONG },
+	{ "android.graphics.Bitmap", "mSourceId", 12, HPROF_LONG },
+	{ "android.graphics.Bitmap", "mWidth", 13, HPROF_INT },
+	{ "android.graphics.Bitmap", "mHeight", 14, HPROF_INT },
+	{ "android.content.pm.ApplicationInfo", "longVersionCode", 15, HPROF_LONG },
+};
+
+static const char class_prefix[] = "java.lang.Class<";
+
+bool perfetto_text_is(const struct proto *text, const char *want)
+{
+	return proto_size(text) == strlen(want) && memcmp(text->at, want, strlen(want)) == 0;
+}
+
+void perfetto_field_name(const struct proto *field, struct proto *class_name, struct proto *name)
+{
+	const uint8_t *at = field->end;
+
+	*class_name = *name = *field;
+	while (at > field->at && at[-1] != '.' && at[-1] != ' ')
+		at--;
+	name->at = at;
+	class_name->end = at > field->at ? at - 1 : at;
+	for (at = class_name->end; at > field->at && at[-1] != ' ';)
+		at--;
+	class_name->at = at;
+}
+
+int perfetto_too_large(struct hdb_error *err)
+{
+	return hdb_fail(err, HDB_ELIMIT,
+			"the heap graph would become more than %u times as large as its trace",
+			PERFETTO_GROWTH_MAX);
+}
+
+/* The number of a field of the graph with this ID. A name may come after it was used. */
+static int field_no(struct perfetto_tables *g, uint64_t id, uint32_t *out, struct hdb_error *err)
+{
+	static const struct proto unnamed;
+
+	*out = base_idmap_get(&g->field_map, id);
+	if (*out != BASE_IDMAP_NONE)
+		return HDB_OK;
+	*out = (uint32_t)g->fields.count;
+	if (*out == PERFETTO_NONE)
+		return hdb_fail(err, HDB_ELIMIT, "more than %" PRIu32 " fields", PERFETTO_NONE);
+	TRY(base_vec_push(&g->fields, &unnamed, sizeof(unnamed), err));
+	return base_idmap_put(&g->field_map, id, *out, err);
+}
+
+/* Appends the numbers of a repeated field, packed or not. */
+static int take_numbers(struct proto_field *field, struct base_vec *out, struct hdb_error *err)
+{
+	uint64_t value;
+
+	if (field->wire == PROTO_VARINT)
+		return base_vec_push(out, &field->value, sizeof(field->value), err);
+	while (field->bytes.at < field->bytes.end && proto_varint(&field->bytes, &value))
+		TRY(base_vec_push(out, &value, sizeof(value), err));
+	return HDB_OK;
+}
+
+static int take_field_name(struct perfetto_tables *g, struct proto string, struct hdb_error *err)
+{
+	struct proto_field field;
+	struct proto text = { 0 };
+	uint64_t id = 0;
+	uint32_t no;
+
+	while (proto_next(&string, &field)) {
+		if (field.no == STRING_ID)
+			id = field.value;
+		else if (field.no == STRING_TEXT && field.wire == PROTO_BYTES)
+			text = field.bytes;
+	}
+	TRY(field_no(g, id, &no, err));
+	*base_vec_at(&g->fields, struct proto, no) = text;
+	return HDB_OK;
+}
+
+/* HPROF's type of the elements of "int[]", "a.B[]", "int[][]"; 0: no array. */
+static uint8_t element_of(const struct proto *name)
+{
+	static const struct {
+		const char *name;
+		uint8_t type;
+	} primitives[] = {
+		{ "boolean[]", HPROF_BOOLEAN }, { "char[]", HPROF_CHAR },
+		{ "float[]", HPROF_FLOAT },     { "double[]", HPROF_DOUBLE },
+		{ "byte[]", HPROF_BYTE },       { "short[]", HPROF_SHORT },
+		{ "int[]", HPROF_INT },         { "long[]", HPROF_LONG },
+	};
+
+	if (proto_size(name) < 2 || memcmp(name->end - 2, "[]", 2) != 0)
+		return 0;
+	for (size_t i = 0; i < sizeof(primitives) / sizeof(primitives[0]); i++)
+		if (perfetto_text_is(name, primitives[i].name))
+			return primitives[i].type;
+	return HPROF_OBJECT;
+}
+
+static int take_type_fields(struct perfetto_tables *g, struct proto_field *field,
+			    struct perfetto_type *type, struct hdb_error *err)
+{
+	struct base_vec ids = { 0 };
+	uint32_t no;
+	int r = take_numbers(field, &ids, err);
+
+	for (size_t i = 0; r == HDB_OK && i < ids.count; i++) {
+		if ((r = field_no(g, *base_vec_at(&ids, uint64_t, i), &no, err)) == HDB_OK)
+			r = base_vec_push(&g->type_fields, &no, sizeof(no), err);
+		type->field_count += r == HDB_OK;
+	}
+	base_vec_release(&ids);
+	return r;
+}
+
+static int add_type(struct perfetto_tables *g, struct perfetto_type *type, struct hdb_error *err)
+{
+	const uint32_t no = (uint32_t)g->types.count;
+
+	type->super_no = type->class_of = type->class_object = type->added_fields = PERFETTO_NONE;
+	type->element = element_of(&type->name);
+	for (unsigned i = 0; i < PERFETTO_VALUES; i++)
+		if (perfetto_text_is(&type->name, perfetto_value_fields[i].class_name))
+			type->values |= 1u << i;
+	TRY(base_vec_push(&g->types, type, sizeof(*type), err));
+	return base_idmap_put(&g->type_map, type->id, no, err);
+}
+
+static int take_type(struct perfetto_tables *g, struct proto message, struct hdb_error *err)
+{
+	struct perfetto_type type = { .first_field = g->type_fields.count };
+	struct proto_field field;
+
+	while (proto_next(&message, &field)) {
+		switch (field.no) {
+		case TYPE_ID:
+			type.id = field.value;
+			break;
+		case TYPE_LOCATION:
+			type.location_id = field.value;
+			break;
+		case TYPE_NAME:
+			type.name = field.bytes;
+			break;
+		case TYPE_SIZE:
+			type.object_size = field.value;
+			break;
+		case TYPE_SUPER:
+			type.super_id = field.value;
+			break;
+		case TYPE_FIELDS:
+			TRY(take_type_fields(g, &field, &type, err));
+			break;
+		case TYPE_KIND:
+			type.kind = (uint32_t)field.value;
+			break;
+		case TYPE_LOADER:
+			type.loader_id = field.value;
+			break;
+		default:
+			break;
+		}
+	}
+	g->problem_count += message.is_bad;
+	return add_type(g, &type, err);
+}
+
+static int take_root(struct perfetto_tables *g, struct proto message, struct hdb_error *err)
+{
+	struct perfetto_root root = { 0 };
+	struct base_vec ids = { 0 };
+	struct proto_field field;
+	int r = HDB_OK;
+
+	while (r == HDB_OK && proto_next(&message, &field)) {
+		if (field.no == ROOT_KIND)
+			root.kind = (uint32_t)field.value;
+		else if (field.no == ROOT_OBJECTS)
+			r = take_numbers(&field, &ids, err);
+	}
+	for (size_t i = 0; r == HDB_OK && i < ids.count; i++) {
+		root.id = *base_vec_at(&ids, uint64_t, i);
+		r = base_vec_push(&g->roots, &root, sizeof(root), err);
+	}
+	base_vec_release(&ids);
+	return r;
+}
+
+/* What is the same as of the object before is left out: the heap, and most of an ID. */
+static int take_object(struct perfetto_tables *g, struct proto message,
+		       struct perfetto_object *last, struct hdb_error *err)
+{
+	struct perfetto_object object = { .proto = message, .heap = last->heap };
+	struct proto_field field;
+	uint64_t type_id = 0;
+
+	while (proto_next(&message, &field)) {
+		if (field.no == OBJECT_ID)
+			object.id = field.value;
+		else if (field.no == OBJECT_ID_DELTA)
+			object.id = last->id + field.value;
+		else if (field.no == OBJECT_TYPE)
+			type_id = field.value;
+		else if (field.no == OBJECT_SIZE)
+			object.self_size = field.value;
+		else if (field.no == OBJECT_HEAP)
+			object.heap = (uint8_t)field.value;
+	}
+	*last = object;
+	if (message.is_bad || !object.id) {
+		g->problem_count++;
+		return HDB_OK;
+	}
+	object.type_no = base_idmap_get(&g->type_map, type_id);
+	if (object.type_no == BASE_IDMAP_NONE) {
+		struct perfetto_type type = { .id = type_id };
+
+		object.type_no = (uint32_t)g->types.count;
+		TRY(add_type(g, &type, err));
+	}
+	g->id_bits |= object.id;
+	g->id_max = object.id > g->id_max ? object.id : g->id_max;
+	return base_vec_push(&g->objects, &object, sizeof(object), err);
+}
+
+/* Types first: packets have them anywhere, before and after the objects that need them. */
+static int read_packets(struct perfetto_tables *g, uint32_t graph_no, bool for_objects,
+			struct hdb_error *err)
+{
+	struct perfetto_object last = { 0 };
+	struct proto_field field;
+
+	for (size_t i = 0; i < g->trace->packets.count; i++) {
+		struct perfetto_packet packet =
+			*base_vec_at(&g->trace->packets, struct perfetto_packet, i);
+
+		if (packet.graph_no != graph_no)
+			continue;
+		TRY(base_step(g->trace->work, g->objects.count, err));
+		while (proto_next(&packet.graph, &field)) {
+			if (field.wire != PROTO_BYTES)
+				continue;
+			if (for_objects) {
+				if (field.no == GRAPH_OBJECT)
+					TRY(take_object(g, field.bytes, &last, err));
+			} else if (field.no == GRAPH_TYPE) {
+				TRY(take_type(g, field.bytes, err));
+			} else if (field.no == GRAPH_FIELD_NAME) {
+				TRY(take_field_name(g, field.bytes, err));
+			} else if (field.no == GRAPH_ROOT) {
+				TRY(take_root(g, field.bytes, err));
+			}
+		}
+	}
+	return HDB_OK;
+}
+
+/* ---- classes ---- */
+
+/* A class, or X of "java.lang.Class<X>". */
+struct class_name {
+	struct proto name;
+	uint64_t location_id;
+	uint32_t type_no;
+};
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct class_name *x = a, *y = b;
+	const size_t m = proto_size(&x->name), n = proto_size(&y->name);
+	const int order = memcmp(x->name.at, y->name.at, m < n ? m : n);
+
+	if (order || m != n)
+		return order ? order : m < n ? -1 : 1;
+	if (x->location_id != y->location_id)
+		return x->location_id < y->location_id ? -1 : 1;
+	return x->type_no < y->type_no ? -1 : x->type_no > y->type_no;
+}
+
+static int compare_classes(const struct class_name *a, const struct class_name *b)
+{
+	struct class_name x = *a;
+
+	x.type_no = b->type_no;
+	return compare_names(&x, b);
+}
+
+/*
+ * Gives each type "java.lang.Class<X>", which ART makes up for one class object, its class X: of
+ * several with one name and location in their order.
+ */
+static int pair_classes(struct perfetto_tables *g, struct hdb_error *err)
+{
+	const size_t prefix = sizeof(class_prefix) - 1;
+	struct base_vec names[2] = { { 0 }, { 0 } };
+	size_t at[2] = { 0, 0 };
+	int r = HDB_OK;
+
+	for (size_t i = 0; r == HDB_OK && i < g->types.count; i++) {
+		const struct perfetto_type *type = base_vec_at(&g->types, struct perfetto_type, i);
+		struct class_name name = { type->name, type->location_id, (uint32_t)i };
+		const bool is_made_up = proto_size(&name.name) > prefix &&
+					memcmp(name.name.at, class_prefix, prefix) == 0 &&
+					name.name.end[-1] == '>';
+
+		if (is_made_up) {
+			name.name.at += prefix;
+			name.name.end--;
+		}
+		if (name.name.at)
+			r = base_vec_push(&names[is_made_up], &name, sizeof(name), err);
+	}
+	for (unsigned i = 0; i < 2; i++)
+		base_vec_sort(&names[i], sizeof(struct class_name), compare_names);
+	while (r == HDB_OK && at[0] < names[0].count && at[1] < names[1].count) {
+		const struct class_name *class = base_vec_at(&names[0], struct class_name, at[0]);
+		const struct class_name *made_up = base_vec_at(&names[1], struct class_name, at[1]);
+		const int order = compare_classes(class, made_up);
+
+		if (order == 0)
+			base_vec_at(&g->types, struct perfetto_type, made_up->type_no)->class_of =
+				class->type_no;
+		at[0] += order <= 0;
+		at[1] += order >= 0;
+	}
+	base_vec_release(&names[0]);
+	base_vec_release(&names[1]);
+	return r;
+}
+
+/* Superclasses, and how many reference fields an object has with those. */
+static void link_types(struct perfetto_tables *g)
+{
+	struct perfetto_type *types = g->types.data;
+
+	for (size_t i = 0; i < g->types.count; i++) {
+		if (!types[i].super_id)
+			continue;
+		types[i].super_no = base_idmap_get(&g->type_map, types[i].super_id);
+		if (types[i].super_no == BASE_IDMAP_NONE)
+			g->problem_count++;
+	}
+	for (size_t i = 0; i < g->types.count; i++) {
+		uint32_t no = (uint32_t)i;
+
+		for (unsigned depth = 0; no != PERFETTO_NONE; depth++) {
+			types[i].chain_fields += types[no].field_count;
+			if (depth == SUPERCLASSES_MAX) {
+				types[no].super_no = PERFETTO_NONE;
+				g->problem_count++;
+			}
+			no = types[no].super_no;
+		}
+	}
+}
+
+/* ---- references ---- */
+
+int perfetto_references_read(struct perfetto_tables *g, const struct perfetto_object *object,
+			     struct perfetto_references *out, struct hdb_error *err)
+{
+	static const struct perfetto_slot none;
+	struct proto message = object->proto;
+	struct proto_field field;
+	uint64_t base = 0;
+
+	out->ids.count = out->fields.count = out->extras.count = 0;
+	memset(out->values, 0, sizeof(out->values));
+	while (proto_next(&message, &field)) {
+		if (field.no == OBJECT_REFERENCES)
+			TRY(take_numbers(&field, &out->ids, err));
+		else if (field.no == OBJECT_FIELDS)
+			TRY(take_numbers(&field, &out->fields, err));
+		else if (field.no == OBJECT_RUNTIME)
+			TRY(take_numbers(&field, &out->extras, err));
+		else if (field.no == OBJECT_BASE)
+			base = field.value;
+		for (unsigned i = 0; i < PERFETTO_VALUES; i++)
+			if (field.no == perfetto_value_fields[i].proto_no)
+				out->values[i] = field.value;
+	}
+	for (size_t i = 0; i < out->ids.count; i++) {
+		uint64_t *id = base_vec_at(&out->ids, uint64_t, i);
+
+		*id += *id ? base : 0;
+	}
+	if (out->fields.count && out->fields.count != out->ids.count) {
+		out->ids.count = out->fields.count = 0;
+		return HDB_NOTFOUND;
+	}
+	for (size_t i = 0; i < out->fields.count; i++) {
+		uint64_t *id = base_vec_at(&out->fields, uint64_t, i);
+		uint32_t no;
+
+		TRY(field_no(g, *id, &no, err));
+		*id = no;
+	}
+	while (out->slots.count < g->fields.count)
+		TRY(base_vec_push(&out->slots, &none, sizeof(none), err));
+	return HDB_OK;
+}
+
+void perfetto_references_release(struct perfetto_references *r)
+{
+	base_vec_release(&r->ids);
+	base_vec_release(&r->fields);
+	base_vec_release(&r->extras);
+	base_vec_release(&r->slots);
+}
+
+/*
+ * Traces of before Android 12 name superclasses by the class objects' field superClass alone;
+ * `classes` has the type of each class object.
+ */
+static int link_by_class(struct perfetto_tables *g, const struct base_idmap *classes,
+			 struct perfetto_type *type, struct perfetto_references *refs,
+			 struct hdb_error *err)
+{
+	const int r = perfetto_references_read(
+		g, base_vec_at(&g->objects, struct perfetto_object, type->class_object), refs, err);
+
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	for (size_t i = 0; i < refs->fields.count; i++) {
+		const uint64_t no = *base_vec_at(&refs->fields, uint64_t, i);
+		struct proto class_name, name;
+
+		perfetto_field_name(base_vec_at(&g->fields, struct proto, no), &class_name, &name);
+		if (perfetto_text_is(&name, "superClass") &&
+		    perfetto_text_is(&class_name, "java.lang.Class"))
+			type->super_no =
+				base_idmap_get(classes, *base_vec_at(&refs->ids, uint64_t, i));
+	}
+	return HDB_OK;
+}
+
+static int find_class_objects(struct perfetto_tables *g, struct perfetto_references *refs,
+			      struct hdb_error *err)
+{
+	struct base_idmap classes = { .work = g->trace->work };
+	int r = HDB_OK;
+
+	for (size_t i = 0; r == HDB_OK && i < g->objects.count; i++) {
+		const struct perfetto_object *object =
+			base_vec_at(&g->objects, struct perfetto_object, i);
+		const uint32_t no =
+			base_vec_at(&g->types, struct perfetto_type, object->type_no)->class_of;
+
+		if (no == PERFETTO_NONE)
+			continue;
+		base_vec_at(&g->types, struct perfetto_type, no)->class_object = (uint32_t)i;
+		r = base_idmap_put(&classes, object->id, no, err);
+	}
+	for (size_t i = 0; r == HDB_OK && i < g->types.count; i++) {
+		struct perfetto_type *type = base_vec_at(&g->types, struct perfetto_type, i);
+
+		if (!type->super_id && type->class_object != PERFETTO_NONE)
+			r = link_by_class(g, &classes, type, refs, err);
+	}
+	base_idmap_release(&classes);
+	return r;
+}
+
+static bool is_same(const struct proto *a, const struct proto *b)
+{
+	return proto_size(a) == proto_size(b) && memcmp(a->at, b->at, proto_size(a)) == 0;
+}
+
+/* Adds a field that an object of this type names to the class that declares it, by its name. */
+static int add_field(struct perfetto_tables *g, uint32_t type_no, uint32_t no,
+		     struct hdb_error *err)
+{
+	struct perfetto_added added = { .field_no = no };
+	struct perfetto_type *type = base_vec_at(&g->types, struct perfetto_type, type_no);
+	struct proto class_name, name;
+	uint32_t declaring = type_no;
+
+	perfetto_field_name(base_vec_at(&g->fields, struct proto, no), &class_name, &name);
+	while (declaring != PERFETTO_NONE &&
+	       !is_same(&base_vec_at(&g->types, struct perfetto_type, declaring)->name,
+			&class_name))
+		declaring = base_vec_at(&g->types, struct perfetto_type, declaring)->super_no;
+	if (declaring != PERFETTO_NONE)
+		type = base_vec_at(&g->types, struct perfetto_type, declaring);
+	added.next = type->added_fields;
+	type->added_fields = (uint32_t)g->added.count;
+	return base_vec_push(&g->added, &added, sizeof(added), err);
+}
+
+/* Marks all fields of an object of this type as those of object number `mark` - 1: how many. */
+static uint64_t mark_fields(struct perfetto_tables *g, uint32_t type_no, uint32_t mark,
+			    struct perfetto_references *refs)
+{
+	struct perfetto_slot *slots = refs->slots.data;
+	uint64_t count = 0;
+
+	while (type_no != PERFETTO_NONE) {
+		const struct perfetto_type *type =
+			base_vec_at(&g->types, struct perfetto_type, type_no);
+
+		for (uint32_t i = 0; i < type->field_count; i++)
+			slots[*base_vec_at(&g->type_fields, uint32_t, type->first_field + i)]
+				.object_no = mark;
+		for (uint32_t i = type->added_fields; i != PERFETTO_NONE;) {
+			const struct perfetto_added *added =
+				base_vec_at(&g->added, struct perfetto_added, i);
+
+			slots[added->field_no].object_no = mark;
+			i = added->next;
+			count++;
+		}
+		count += type->field_count;
+		type_no = type->super_no;
+	}
+	return count;
+}
+
+/* What the class of an object must have for it: fields, room for references without one. */
+static int survey_object(struct perfetto_tables *g, uint32_t i, struct perfetto_references *refs,
+			 uint64_t *steps, struct hdb_error *err)
+{
+	const struct perfetto_object *object = base_vec_at(&g->objects, struct perfetto_object, i);
+	struct perfetto_type *type = base_vec_at(&g->types, struct perfetto_type, object->type_no);
+	int r;
+
+	if (type->class_of != PERFETTO_NONE || type->element)
+		return HDB_OK;
+	if (!type->object_size)
+		type->object_size = object->self_size;
+	if ((r = perfetto_references_read(g, object, refs, err)) != HDB_OK) {
+		g->problem_count += r == HDB_NOTFOUND;
+		return r == HDB_NOTFOUND ? HDB_OK : r;
+	}
+	type->has_extras |=
+		refs->extras.count || (!refs->fields.count && refs->ids.count > type->chain_fields);
+	if (refs->fields.count)
+		*steps += mark_fields(g, object->type_no, i + 1, refs);
+	for (size_t k = 0; k < refs->fields.count; k++) {
+		const uint64_t no = *base_vec_at(&refs->fields, uint64_t, k);
+		struct perfetto_slot *slot = base_vec_at(&refs->slots, struct perfetto_slot, no);
+
+		if (slot->object_no == i + 1)
+			continue;
+		slot->object_no = i + 1;
+		TRY(add_field(g, object->type_no, (uint32_t)no, err));
+	}
+	return HDB_OK;
+}
+
+/* The class of arrays that stand for references without a field. */
+static int find_arrays(struct perfetto_tables *g, struct hdb_error *err)
+{
+	static const char name[] = "java.lang.Object[]";
+	struct perfetto_type type = {
+		.id = UINT64_MAX,
+		.name = { (const uint8_t *)name, (const uint8_t *)name + sizeof(name) - 1, false },
+	};
+
+	for (g->array_no = 0; g->array_no < g->types.count; g->array_no++)
+		if (is_same(&base_vec_at(&g->types, struct perfetto_type, g->array_no)->name,
+			    &type.name))
+			return HDB_OK;
+	return add_type(g, &type, err);
+}
+
+static int survey_objects(struct perfetto_tables *g, struct perfetto_references *refs,
+			  struct hdb_error *err)
+{
+	const uint64_t most = ((uint64_t)PERFETTO_GROWTH_MIB << 20) +
+			      perfetto_bytes(g->trace) * PERFETTO_GROWTH_MAX;
+	uint64_t steps = 0;
+
+	base_stage(g->trace->work, "reading classes", g->objects.count, "objects");
+	for (uint32_t i = 0; i < g->objects.count; i++) {
+		const struct perfetto_object *object =
+			base_vec_at(&g->objects, struct perfetto_object, i);
+
+		if (i % STEP_OBJECTS == 0)
+			TRY(base_step(g->trace->work, i, err));
+		steps +=
+			base_vec_at(&g->types, struct perfetto_type, object->type_no)->chain_fields;
+		if (steps > most)
+			return perfetto_too_large(err);
+		TRY(survey_object(g, i, refs, &steps, err));
+	}
+	return HDB_OK;
+}
+
+int perfetto_tables_read(struct perfetto_tables *g, uint32_t graph_no, struct hdb_error *err)
+{
+	struct base_work *work = g->trace->work;
+	struct base_vec *vecs[] = { &g->types,   &g->type_fields, &g->fields,
+				    &g->objects, &g->roots,       &g->added };
+	struct base_idmap *maps[] = { &g->type_map, &g->field_map };
+	struct perfetto_references refs = { 0 };
+	int r;
+
+	for (size_t i = 0; i < sizeof(vecs) / sizeof(vecs[0]); i++)
+		vecs[i]->work = work;
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+		maps[i]->work = work;
+	g->problem_count =
+		base_vec_at(&g->trace->graphs, struct perfetto_graph, graph_no)->missing_count;
+	base_stage(work, "reading the graph", 0, "objects");
+	TRY(read_packets(g, graph_no, false, err));
+	TRY(read_packets(g, graph_no, true, err));
+	if (g->objects.count >= PERFETTO_NONE || g->types.count >= PERFETTO_NONE)
+		return hdb_fail(err, HDB_ELIMIT, "more than %" PRIu32 " objects", PERFETTO_NONE);
+	TRY(pair_classes(g, err));
+	if ((r = find_class_objects(g, &refs, err)) == HDB_OK) {
+		link_types(g);
+		r = survey_objects(g, &refs, err);
+	}
+	if (r == HDB_OK)
+		r = find_arrays(g, err);
+	perfetto_references_release(&refs);
+	return r;
+}
+
+void perfetto_tables_release(struct perfetto_tables *g)
+{
+	base_vec_release(&g->types);
+	base_vec_release(&g->type_fields);
+	base_vec_release(&g->fields);
+	base_vec_release(&g->objects);
+	base_vec_release(&g->roots);
+	base_vec_release(&g->added);
+	base_idmap_release(&g->type_map);
+	base_idmap_release(&g->field_map);
+}

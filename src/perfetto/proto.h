@@ -1,0 +1,78 @@
+/*
+ * perfetto/proto.h - reads messages of Protocol Buffers, field by field, without a schema.
+ */
+#ifndef PERFETTO_PROTO_H
+#define PERFETTO_PROTO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What is left of a message; borrowed. */
+struct proto {
+	const uint8_t *at, *end;
+	bool is_bad; /* it did not end where a field ends */
+};
+
+enum proto_wire { PROTO_VARINT = 0, PROTO_64 = 1, PROTO_BYTES = 2, PROTO_32 = 5 };
+
+struct proto_field {
+	uint32_t no;
+	enum proto_wire wire;
+	uint64_t value;     /* of a number */
+	struct proto bytes; /* of text, packed numbers or a message */
+};
+
+static inline bool proto_varint(struct proto *p, uint64_t *out)
+{
+	*out = 0;
+	for (unsigned shift = 0; p->at < p->end && shift < 64; shift += 7) {
+		const uint8_t byte = *p->at++;
+
+		*out |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return true;
+	}
+	p->is_bad = true;
+	return false;
+}
+
+/* The next field; false at the end, or where the bytes are no message: see is_bad. */
+static inline bool proto_next(struct proto *p, struct proto_field *out)
+{
+	uint64_t tag, size = 0;
+
+	if (p->at == p->end || !proto_varint(p, &tag))
+		return false;
+	*out = (struct proto_field){ .no = (uint32_t)(tag >> 3),
+				     .wire = (enum proto_wire)(tag & 7) };
+	switch (out->wire) {
+	case PROTO_VARINT:
+		return proto_varint(p, &out->value);
+	case PROTO_64:
+	case PROTO_32:
+		size = out->wire == PROTO_64 ? 8 : 4;
+		break;
+	case PROTO_BYTES:
+		if (!proto_varint(p, &size))
+			return false;
+		break;
+	default:
+		p->is_bad = true;
+		return false;
+	}
+	if (!out->no || size > (uint64_t)(p->end - p->at)) {
+		p->is_bad = true;
+		return false;
+	}
+	out->bytes = (struct proto){ .at = p->at, .end = p->at + size };
+	p->at += size;
+	return true;
+}
+
+static inline size_t proto_size(const struct proto *p)
+{
+	return (size_t)(p->end - p->at);
+}
+
+#endif

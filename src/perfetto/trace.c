@@ -1,0 +1,239 @@
+/*
+ * perfetto/trace.c - opens a trace, and finds the packets of its heap graphs.
+ */
+#include "perfetto/perfetto_private.h"
+
+#include "base/try.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+/* Fields of Trace, TracePacket, HeapGraph, ClockSnapshot and its clocks. */
+enum { TRACE_PACKET = 1 };
+enum {
+	PACKET_CLOCKS = 6,
+	PACKET_TIMESTAMP = 8,
+	PACKET_SEQUENCE_ID = 10,
+	PACKET_COMPRESSED = 50,
+	PACKET_HEAP_GRAPH = 56
+};
+enum { GRAPH_PID = 1, GRAPH_CONTINUED = 5, GRAPH_INDEX = 6 };
+enum { CLOCKS_CLOCK = 1, CLOCKS_ID = 1, CLOCKS_TIMESTAMP = 2 };
+/* Clocks: since 1970, and since the device was started. */
+enum { CLOCKS_REALTIME = 1, CLOCKS_BOOT = 6 };
+
+/* Packets that are looked at to tell whether a file is a trace. */
+#define PACKETS_TELL 16
+/* Packets between two looks at the cancel flag. */
+#define STEP_PACKETS 1024u
+
+/* Whether all of a message can be read. */
+static bool is_message(struct proto message)
+{
+	struct proto_field field;
+
+	while (proto_next(&message, &field))
+		continue;
+	return !message.is_bad;
+}
+
+/* Whether the file begins as a trace does: with packets, whole messages. */
+static bool is_trace(struct proto trace)
+{
+	struct proto_field field;
+	unsigned count = 0;
+
+	while (count < PACKETS_TELL && proto_next(&trace, &field)) {
+		if (field.no != TRACE_PACKET || field.wire != PROTO_BYTES ||
+		    !is_message(field.bytes))
+			return false;
+		count++;
+	}
+	/* A trace may be cut, but not in its first packet. */
+	return count > 0;
+}
+
+/* The offset of time since 1970, by the first snapshot of all clocks. */
+static void read_clocks(struct perfetto *t, struct proto clocks)
+{
+	struct proto_field clock, field;
+	uint64_t realtime = 0, boot = 0;
+
+	while (proto_next(&clocks, &clock)) {
+		uint64_t id = 0, timestamp = 0;
+
+		if (clock.no != CLOCKS_CLOCK || clock.wire != PROTO_BYTES)
+			continue;
+		while (proto_next(&clock.bytes, &field)) {
+			id = field.no == CLOCKS_ID ? field.value : id;
+			timestamp = field.no == CLOCKS_TIMESTAMP ? field.value : timestamp;
+		}
+		realtime = id == CLOCKS_REALTIME ? timestamp : realtime;
+		boot = id == CLOCKS_BOOT ? timestamp : boot;
+	}
+	if (realtime && boot && !t->clock_offset_ns)
+		t->clock_offset_ns = (int64_t)(realtime - boot);
+}
+
+/* The graph that a packet goes on with, or a new one. */
+static int graph_of(struct perfetto *t, const struct perfetto_graph *packet, uint32_t *out,
+		    struct hdb_error *err)
+{
+	struct perfetto_graph *graph;
+	uint32_t no = base_idmap_get(&t->open_graphs, packet->sequence_id);
+
+	if (no != BASE_IDMAP_NONE) {
+		graph = base_vec_at(&t->graphs, struct perfetto_graph, no);
+		if (graph->is_open && graph->pid == packet->pid &&
+		    (!packet->timestamp || graph->timestamp == packet->timestamp)) {
+			*out = no;
+			return HDB_OK;
+		}
+		/* The last packets of that one are missing. */
+		graph->missing_count += graph->is_open;
+	}
+	no = (uint32_t)t->graphs.count;
+	TRY(base_vec_push(&t->graphs,
+			  &(struct perfetto_graph){ .sequence_id = packet->sequence_id,
+						    .timestamp = packet->timestamp,
+						    .pid = packet->pid },
+			  sizeof(*graph), err));
+	*out = no;
+	return base_idmap_put(&t->open_graphs, packet->sequence_id, no, err);
+}
+
+static int take_graph(struct perfetto *t, struct proto message, struct perfetto_graph packet,
+		      struct hdb_error *err)
+{
+	struct perfetto_packet taken = { .graph = message };
+	struct perfetto_graph *graph;
+	struct proto_field field;
+	bool is_continued = false;
+
+	while (proto_next(&message, &field)) {
+		if (field.wire != PROTO_VARINT)
+			continue;
+		packet.pid = field.no == GRAPH_PID ? (int64_t)field.value : packet.pid;
+		packet.next_index = field.no == GRAPH_INDEX ? field.value : packet.next_index;
+		is_continued = field.no == GRAPH_CONTINUED ? field.value != 0 : is_continued;
+	}
+	TRY(graph_of(t, &packet, &taken.graph_no, err));
+	graph = base_vec_at(&t->graphs, struct perfetto_graph, taken.graph_no);
+	graph->missing_count += packet.next_index != graph->next_index;
+	graph->missing_count += message.is_bad;
+	graph->next_index = packet.next_index + 1;
+	graph->is_open = is_continued;
+	return base_vec_push(&t->packets, &taken, sizeof(taken), err);
+}
+
+static int take_packet(struct perfetto *t, struct proto packet, struct hdb_error *err)
+{
+	struct perfetto_graph graph = { 0 };
+	struct proto_field field;
+	struct proto message = { 0 };
+
+	while (proto_next(&packet, &field)) {
+		switch (field.no) {
+		case PACKET_CLOCKS:
+			read_clocks(t, field.bytes);
+			break;
+		case PACKET_TIMESTAMP:
+			graph.timestamp = field.value;
+			break;
+		case PACKET_SEQUENCE_ID:
+			graph.sequence_id = field.value;
+			break;
+		case PACKET_HEAP_GRAPH:
+			message = field.bytes;
+			break;
+		case PACKET_COMPRESSED:
+			return hdb_fail(err, HDB_EFORMAT,
+					"%s: the trace's packets are compressed: `traceconv "
+					"decompress_packets` inflates them",
+					t->source->path);
+		default:
+			break;
+		}
+	}
+	return message.at ? take_graph(t, message, graph, err) : HDB_OK;
+}
+
+static int read_packets(struct perfetto *t, struct proto trace, struct hdb_error *err)
+{
+	const uint8_t *start = trace.at;
+	struct proto_field field;
+
+	base_stage(t->work, "reading the trace", proto_size(&trace), "bytes");
+	for (uint64_t count = 0; proto_next(&trace, &field); count++) {
+		if (count % STEP_PACKETS == 0)
+			TRY(base_step(t->work, (uint64_t)(trace.at - start), err));
+		if (field.no == TRACE_PACKET && field.wire == PROTO_BYTES)
+			TRY(take_packet(t, field.bytes, err));
+	}
+	for (size_t i = 0; i < t->graphs.count; i++) {
+		struct perfetto_graph *graph = base_vec_at(&t->graphs, struct perfetto_graph, i);
+
+		graph->missing_count += graph->is_open;
+	}
+	if (t->graphs.count)
+		return base_source_failed(t->source, err);
+	return hdb_fail(err, HDB_EFORMAT,
+			"%s: the trace has no Java heap graph: record it with the data source "
+			"android.java_hprof",
+			t->source->path);
+}
+
+int perfetto_open(const char *path, struct base_work *work, struct perfetto **out,
+		  struct hdb_error *err)
+{
+	struct perfetto *t;
+	struct proto trace = { 0 };
+	struct stat st;
+	int r;
+
+	*out = NULL;
+	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || !st.st_size)
+		return HDB_NOTFOUND;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return hdb_fail_memory(err, "a trace", sizeof(*t));
+	t->work = t->graphs.work = t->packets.work = t->open_graphs.work = work;
+	if ((r = base_map_open(path, BASE_SEQUENTIAL, &t->source, err)) != HDB_OK)
+		goto out;
+	t->view.src = t->source;
+	trace.at = base_view_at(&t->view, 0, t->source->size, err);
+	if (!trace.at) {
+		r = HDB_EIO;
+		goto out;
+	}
+	trace.end = trace.at + t->source->size;
+	r = is_trace(trace) ? read_packets(t, trace, err) : HDB_NOTFOUND;
+out:
+	if (r == HDB_OK)
+		*out = t;
+	else
+		perfetto_close(t);
+	return r;
+}
+
+void perfetto_close(struct perfetto *t)
+{
+	if (!t)
+		return;
+	base_vec_release(&t->graphs);
+	base_vec_release(&t->packets);
+	base_idmap_release(&t->open_graphs);
+	base_view_release(&t->view);
+	base_source_close(t->source);
+	free(t);
+}
+
+unsigned perfetto_graph_count(const struct perfetto *t)
+{
+	return (unsigned)t->graphs.count;
+}
+
+uint64_t perfetto_bytes(const struct perfetto *t)
+{
+	return t->source->size;
+}

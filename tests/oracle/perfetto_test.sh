@@ -1,0 +1,152 @@
+#!/bin/sh
+# perfetto_test.sh - Java heap graphs in Perfetto traces: a dump's objects written as ART writes them into a trace
+# (perfetto_trace.py), as since Android 12 and as before, must give the same classes, counts, sizes, references and
+# unreachable objects as the dump itself; several graphs in a trace, lost packets, traces that are cut or damaged.
+# shellcheck disable=SC2094
+set -eu
+heapdb sql --help > /dev/null 2>&1 || { echo "built without SQL"; exit 77; }
+command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
+cd "$TMPDIR"
+failed=0
+complain() {
+	echo "FAILED: $*"
+	failed=1
+}
+export PYTHONPATH="$HDB_ROOT/tests/oracle"
+
+# What a trace does not tell apart: contents, to which objects' overhead and characters go, and made-up arrays.
+classes() {
+	heapdb query histogram --all --csv --limit all --db "$1" \
+		--columns name,objects,shallow,unreachable_objects,unreachable_shallow |
+		grep -v '^\(byte\[\]\|char\[\]\|java.lang.Class\|java.lang.Object\[\]\),' | sort
+}
+references() {
+	question="SELECT DISTINCT r.source, r.target FROM refs r JOIN objects o ON o.id = r.source
+		JOIN objects t ON t.id = r.target WHERE o.class = '$2' AND t.kind <> 'class'"
+	heapdb sql "$1" --csv --limit all "$question" | sort
+}
+
+# compare DUMP CLASS: both forms of a trace; the references of the instances of CLASS.
+compare() {
+	heapdb import "$1" -o dump.heapdb --force --quiet > /dev/null 2>&1
+	classes dump.heapdb > want
+	references dump.heapdb "$2" > want.references
+	[ "$(wc -l < want)" -gt 5 ] || complain "$1: no classes"
+	[ -s want.references ] || complain "$1: no references of $2"
+	for form in new old; do
+		number=2 option=
+		[ $form = new ] || number=1 option=--old
+		python3 "$HDB_ROOT/tests/oracle/perfetto_trace.py" "$1" x.pftrace $option
+		heapdb import x.pftrace -o trace.heapdb --force --quiet --snapshot $number > /dev/null 2>&1
+		classes trace.heapdb | diff want - > difference || complain "$1, $form: $(head -n 5 difference)"
+		references trace.heapdb "$2" | diff want.references - > difference ||
+			complain "$1, $form: references of $2: $(head -n 5 difference)"
+		heapdb info --csv trace.heapdb | grep -q '^dump,time,2023-11-14T22:13:27Z' || complain "$1, $form: time"
+	done
+}
+
+cat > small.py << 'EOF'
+from android_dump import Dump
+dump = Dump()
+dump.define('app.Base', 'java.lang.Object', 'L left', 'I number', 'L right')
+dump.define('app.Node', 'app.Base', 'L next', 'J long')
+dump.define('java.lang.ref.Reference', 'java.lang.Object', 'L referent')
+dump.define('sun.misc.Cleaner', 'java.lang.ref.Reference', 'L next', 'L thunk')
+dump.define('libcore.util.NativeAllocationRegistry', 'java.lang.Object', 'J size')
+dump.define('libcore.util.NativeAllocationRegistry$CleanerThunk', 'java.lang.Object', 'L this$0')
+nodes = [dump.new('app.Node')]
+dump.next += 8  # addresses are multiples of 8, not all of 16
+for i in range(300):
+    nodes.append(dump.new('app.Node', left=nodes[i // 2], right=nodes[i // 3] if i % 5 else None, next=nodes[-1]))
+kept = dump.array('app.Node', nodes[100:200] + [None, None])
+dump.static('app.Main', 'kept', kept)
+dump.static('app.Main', 'count', 7, 'I')
+dump.static('app.Main', 'longs', dump.numbers('J', [1, 2, 3]))
+for done in False, True:
+    registry = dump.new('libcore.util.NativeAllocationRegistry', size=4097)
+    thunk = dump.new('libcore.util.NativeAllocationRegistry$CleanerThunk', **{'this$0': registry})
+    place = dump.address()
+    owner = dump.new('app.Base')
+    cleaner = dump.new('sun.misc.Cleaner', place, referent=owner, thunk=thunk, next=place if done else None)
+    dump.static('app.Main', 'cleaner%d' % done, cleaner)
+dump.write('small.hprof')
+EOF
+python3 small.py
+compare small.hprof app.Node
+# A cleaner that has run owns nothing; the size's lowest bit is no part of it.
+for db in dump trace; do
+	heapdb query native --csv --db $db.heapdb > native
+	grep -q '^app.Base,1,4096,' native || complain "native memory of $db: $(cat native)"
+done
+# The same dump by way of HPROF, and the other graph.
+heapdb convert x.pftrace back.hprof > /dev/null
+heapdb import back.hprof -o back.heapdb --quiet > /dev/null
+classes back.heapdb | diff want - || complain "convert"
+python3 "$HDB_ROOT/tests/oracle/perfetto_trace.py" small.hprof two.pftrace
+heapdb import two.pftrace -o first.heapdb > said 2>&1
+grep -q 'holds 2 heap dumps; this is number 1' said || complain "two graphs: $(cat said)"
+heapdb query histogram --csv --columns name,objects,shallow --db first.heapdb | grep -q '^Other,1,16$' ||
+	complain "the first graph"
+heapdb info --csv --db first.heapdb | grep -q '^dump,snapshots,2,' || complain "info of the first graph"
+code=0
+heapdb import two.pftrace -o none.heapdb --snapshot 3 > said 2>&1 || code=$?
+{ [ $code = 2 ] && grep -q 'no heap graph number 3; the trace holds 2' said; } || complain "no third graph: $(cat said)"
+[ ! -e none.heapdb ] || complain "a database of no graph"
+# `heapdb TRACE` imports it once, and again when it has changed.
+heapdb top two.pftrace --csv > /dev/null 2> said
+grep -q 'importing two.pftrace into two.heapdb' said || complain "a trace is a file: $(cat said)"
+heapdb top two.pftrace --csv > /dev/null 2> said
+! grep -q importing said || complain "imported twice: $(cat said)"
+
+# Lost packets are said; a trace of something else, too.
+python3 - << 'EOF'
+data = open('two.pftrace', 'rb').read()
+def packets(data):
+    at = 0
+    while at < len(data):
+        start = at
+        size = shift = 0
+        at += 1
+        while True:
+            byte = data[at]
+            at += 1
+            size |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                break
+        at += size
+        yield data[start:at]
+all_packets = list(packets(data))
+open('lost.pftrace', 'wb').write(b''.join(all_packets[:-1]))
+open('none.pftrace', 'wb').write(all_packets[0])
+EOF
+heapdb import lost.pftrace -o lost.heapdb --snapshot 2 > said 2>&1
+grep -q 'incomplete: there is no HEAP DUMP END record' said || complain "a lost packet: $(cat said)"
+code=0
+heapdb import none.pftrace -o none.heapdb > said 2>&1 || code=$?
+{ [ $code = 3 ] && grep -q 'the trace has no Java heap graph: record it' said; } || complain "no graph: $(cat said)"
+
+# Cut or changed anywhere: an error or a database, but no crash, and not for ever.
+python3 - << 'EOF'
+import random
+random.seed(5)
+data = open('two.pftrace', 'rb').read()
+for i in range(60):
+    bad = bytearray(data[:random.randrange(len(data))] if i % 3 == 0 else data)
+    for _ in range(random.randrange(1, 9)):
+        if bad:
+            bad[random.randrange(len(bad))] = random.randrange(256)
+    open('bad%d.pftrace' % i, 'wb').write(bytes(bad))
+EOF
+for i in $(seq 0 59); do
+	code=0
+	timeout 20 heapdb import "bad$i.pftrace" -o bad.heapdb --force --quiet --snapshot 2 > said 2>&1 || code=$?
+	[ $code -le 4 ] || complain "damaged trace $i: exit $code: $(cat said)"
+done
+
+dump=${HDB_DUMPS:-$HDB_ROOT/../shared/dumps}/android_ahat_test.hprof.zst
+if [ -f "$dump" ] && command -v zstd > /dev/null; then
+	zstd -dqf -o ahat.hprof "$dump"
+	compare ahat.hprof java.util.HashMap\$Node
+fi
+exit $failed
