@@ -46,13 +46,15 @@ while read -r command; do
 	echo "$command" > "json/$count.command"
 done < commands
 
+heapdb query strings --limit 50 --json > strings
 python3 - schema.json json << 'EOT'
-import json, os, sys
+import json, os, sys, time
 import jsonschema
 
 schema = json.load(open(sys.argv[1]))
 jsonschema.Draft202012Validator.check_schema(schema)
 validator = jsonschema.Draft202012Validator(schema)
+assert schema['$id'] == 'urn:heapdb:answers:%d' % schema['$defs']['error']['properties']['schema']['const']
 bad = answers = 0
 seen = set()
 for name in sorted(os.listdir(sys.argv[2])):
@@ -88,6 +90,19 @@ for name in ('sql', 'oql', 'error'):
     if validator.is_valid({'schema': 2, 'query': name, 'rows': [{'a': []}], 'columns': ['a']}):
         bad += 1
         print('a wrong answer of %s is valid' % name)
+# The query chooses the part: many rows are not tried against all queries.
+many = json.load(open(os.path.join(sys.argv[2], 'sql')))
+many['rows'] = (many['rows'] * 2000)[:2000] or [{}]
+many['row_count'] = len(many['rows'])
+strings = json.load(open('strings'))
+strings['rows'] = (strings['rows'] * 2000)[:2000]
+for answer in (many, strings):
+    started = time.process_time()
+    ok = validator.is_valid(answer)
+    took = time.process_time() - started
+    if not ok or took > 1:
+        bad += 1
+        print('%s: %d rows: %s, %.2f s' % (answer['query'], len(answer['rows']), ok, took))
 print(answers, 'answers,', bad, 'wrong')
 sys.exit(bad > 0 or answers < 100)
 EOT

@@ -238,6 +238,7 @@ static void put_any_answer(struct output *out, const struct hdb_query_spec *spec
 /* What is no query's; columns of "table" are those of the statement, or of what was read. */
 static const char parts[] =
 	"{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\","
+	"\"$id\":\"urn:heapdb:answers:" NUMBER "\","
 	"\"title\":\"Answers of heapdb, schema " NUMBER "\",\"type\":\"object\","
 	"\"if\":{\"required\":[\"query\"]},\"then\":{\"$ref\":\"#/$defs/answer\"},"
 	"\"else\":{\"if\":{\"required\":[\"report\"]},\"then\":{\"$ref\":\"#/$defs/report\"},"
