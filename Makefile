@@ -135,7 +135,7 @@ AR_SAID      = $(call say,AR,$@)
 .SECONDARY:
 .PHONY: all lib command test test-all test-slow test-programs golden lint lint-commits lint-layers lint-text lint-format lint-headers lint-man \
 	lint-sh lint-cppcheck lint-tidy lint-compile lint-analyzer bench bench-gate bench-baseline fuzz fuzz-afl hostile nightly valgrind demo \
-	install uninstall cov dist deb static doors wheel stubs wheels macos arm64 test-arm64 release page check format clean help FORCE
+	install uninstall cov dist deb static doors wheel stubs docs wheels macos arm64 test-arm64 release page check format clean help FORCE
 
 all: lib command $(extension) $(python_lib) $(generator) ## build the library, the command and the dump generator (default)
 lib: $(static_lib) $(shared_lib)
@@ -597,6 +597,10 @@ wheel: $(lib_obj) $(door_obj) $(python_lib) stubs ## build the Python package in
 stubs: $(python_lib)
 	HEAPDB_LIBRARY=$(python_lib) PYTHONPATH=tools/python PYTHONDONTWRITEBYTECODE=1 \
 		python3 tools/python/make_stubs.py > $(BUILD)/python/__init__.pyi
+
+docs: $(python_lib) ## the Python package's documentation, one page of its docstrings: build/python/heapdb_jvm.html
+	HEAPDB_LIBRARY=$(python_lib) PYTHONPATH=tools/python PYTHONDONTWRITEBYTECODE=1 \
+		python3 tools/python/make_docs.py > $(BUILD)/python/heapdb_jvm.html
 
 # What other systems and old ones run is compiled by zig, a compiler with the C libraries of all of them, of
 # PyPI; by the second ways of src/base/platform.h, and with libraries of Debian's sources.

@@ -38,6 +38,121 @@ class Case(unittest.TestCase):
         return db
 
 
+class Tqdm:
+    """As tqdm.auto.tqdm: what bars were made, and how far they came."""
+
+    made = []
+
+    def __init__(self, **options):
+        self.options, self.n, self.total, self.closed = options, 0, options["total"], False
+        self.made.append(self)
+
+    def update(self, n):
+        assert n >= 0 and not self.closed
+        self.n += n
+
+    def close(self):
+        self.closed = True
+
+
+class Progress(Case):
+    def test_bars(self):
+        from heapdb_jvm import _progress
+        bar = _progress.Bar(Tqdm)
+        del Tqdm.made[:]
+        for stage, done, total in (("scan", 1, 10), ("scan", 10, 10), ("resolve", 0, None), ("resolve", 5, 7)):
+            bar(stage, done, total, "bytes")
+        bar.close()
+        bar.close()
+        self.assertEqual([(b.options["desc"], b.n, b.total, b.closed) for b in Tqdm.made],
+                         [("scan", 10, 10, True), ("resolve", 5, 7, True)])
+
+    def test_chosen(self):
+        from heapdb_jvm import _progress
+        auto = mock.Mock(tqdm=Tqdm)
+        with mock.patch.dict(sys.modules, {"tqdm": mock.Mock(auto=auto), "tqdm.auto": auto}):
+            self.assertIsInstance(_progress.chosen(True), _progress.Bar)
+            self.assertIsNone(_progress.chosen(False))
+            self.assertIsNone(_progress.chosen(None))
+            self.assertIs(_progress.chosen(print), print)
+            kernel = mock.Mock()
+            kernel.get_ipython.return_value = mock.Mock(spec=["kernel"])
+            with mock.patch.dict(sys.modules, {"IPython": kernel}):
+                self.assertIsInstance(_progress.chosen(None), _progress.Bar)
+            kernel.get_ipython.return_value = mock.Mock(spec=[])
+            with mock.patch.dict(sys.modules, {"IPython": kernel}):
+                self.assertIsNone(_progress.chosen(None))
+            del Tqdm.made[:]
+            with self.open(progress=True) as db:
+                db.top().rows()
+            self.assertTrue(all(b.closed for b in Tqdm.made))
+        with mock.patch.dict(sys.modules, {"tqdm": None, "tqdm.auto": None}):
+            self.assertIsNone(_progress.chosen(True))
+
+
+class Pictures(Case):
+    def areas(self, svg):
+        """The titles of boxes with their areas."""
+        import xml.etree.ElementTree as xml
+        space = "{http://www.w3.org/2000/svg}"
+        return [(g.find(space + "title").text, float(g.find(space + "rect").get("width")) *
+                 float(g.find(space + "rect").get("height"))) for g in xml.fromstring(svg).findall(space + "g")]
+
+    def test_treemap(self):
+        db = self.open()
+        top = db.top(limit=500)
+        picture = top.picture()
+        boxes = self.areas(picture._repr_svg_())
+        self.assertEqual(len(boxes), 200)
+        self.assertTrue(boxes[0][0].startswith(top[0].label + ": "))
+        self.assertTrue(boxes[-1][0].startswith("301 others: "))
+        whole, area = sum(row.retained for row in top), sum(size for _, size in boxes)
+        for row, (_, size) in list(zip(top, boxes))[:5]:
+            self.assertAlmostEqual(size / area, row.retained / whole, delta=0.005)
+        classes = db.histogram(sort="objects")
+        self.assertTrue(self.areas(str(classes.picture("objects")))[0][0].startswith(
+            f"{classes[0].name}: {classes[0].objects:,}, "))
+        with self.assertRaises(heapdb_jvm.UsageError):
+            db.histogram().picture("nix")
+        self.assertIn("nothing to show", db.sql("SELECT class, shallow FROM objects WHERE 0").picture().svg)
+        file = os.path.join(self.folder, "tree.svg")
+        picture.write(file)
+        with open(file, encoding="utf-8") as f:
+            self.assertEqual(f.read(), picture.svg)
+
+    def test_squares(self):
+        from heapdb_jvm._picture import squarified
+        for values in ([1], [6, 6, 4, 3, 2, 2, 1], [1000] + [1] * 199, [1] * 200, [2 ** n for n in range(60, 0, -1)]):
+            boxes = squarified(values, 0, 0, 600, 400)
+            for value, (x, y, w, h) in zip(values, boxes):
+                self.assertAlmostEqual(w * h, 240000 * value / sum(values), delta=1e-3)
+                self.assertTrue(-1e-6 <= x and x + w <= 600 + 1e-6 and -1e-6 <= y and y + h <= 400 + 1e-6)
+            for i, (x, y, w, h) in enumerate(boxes):
+                for other in boxes[:i]:
+                    self.assertLessEqual(min(x + w, other[0] + other[2]) - max(x, other[0]), 1e-6 +
+                                         (min(y + h, other[1] + other[3]) <= max(y, other[1]) + 1e-6) * 600)
+
+    def test_path(self):
+        db = self.open()
+        path = db.path(HOLDER)
+        texts = self.areas(path.picture().svg)
+        self.assertEqual([text for text, _ in texts], [row.label for row in path][::-1])
+        self.assertIn("GC root: ", path.picture().svg)
+        self.assertIn(path[-1].via_field, path.picture().svg)
+
+    def test_long_answers(self):
+        """What is shown of a long answer does not read all of it into lists."""
+        from heapdb_jvm import _rows
+        db = self.open()
+        with mock.patch.object(_rows, "_KEPT_MOST", 100):
+            rows = db.query("objects")
+            self.assertTrue(repr(rows).endswith("20 of more than 100 rows"))
+            self.assertIn("20 of more than 100 rows", rows._repr_html_())
+            self.assertIsNone(rows._kept)
+            self.assertGreater(sum(1 for _ in rows), 10000)
+            self.assertIn("20 of more than 100 rows", repr(db.sql("SELECT id FROM objects")))
+
+
 class Opening(Case):
     def test_imports_once(self):
         stages = []

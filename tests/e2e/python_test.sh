@@ -24,6 +24,15 @@ HEAPDB_LIBRARY="$library" PYTHONPATH="$HDB_ROOT/tools/python" \
 python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$work/stubs.pyi"
 grep -q 'def histogram(self, .*targets: Target, by: ' "$work/stubs.pyi"
 
+# The documentation is one page with all that is public.
+HEAPDB_LIBRARY="$library" PYTHONPATH="$HDB_ROOT/tools/python" \
+	python3 "$HDB_ROOT/tools/python/make_docs.py" > "$work/docs.html"
+for name in heapdb_jvm.open Database.sql Database.histogram Rows.picture Rows.to_pandas Object.path_to_root \
+	fleet.prune; do
+	grep -q "id=\"$name\"" "$work/docs.html" || { echo "the documentation lacks $name"; exit 1; }
+done
+grep -q '<pre>db.oql(' "$work/docs.html"
+
 # The wheel, if one was made (make wheel), and data frames; kept from one run to the next.
 venv=$(sh "$HDB_ROOT/tests/support/frames_venv.sh")
 if [ -z "$venv" ]; then

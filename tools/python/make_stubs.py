@@ -9,7 +9,7 @@ from typing import (Any, Callable, Generic, Iterator, Mapping, NamedTuple, Optio
 R = TypeVar("R", covariant=True)
 
 Target = Union[int, str, "Object"]
-Progress = Callable[[str, int, Optional[int], str], None]
+Progress = Union[bool, Callable[[str, int, Optional[int], str], None]]
 
 class HeapdbError(Exception):
     code: int
@@ -42,6 +42,11 @@ class Query:
     columns: list[Column]
     facts: list[Column]
 
+class Picture:
+    svg: str
+    def _repr_svg_(self) -> str: ...
+    def write(self, path: Any) -> None: ...
+
 class Rows(Generic[R]):
     query: str
     columns: list[Column]
@@ -60,6 +65,7 @@ class Rows(Generic[R]):
     def to_arrow(self) -> Any: ...
     def to_pandas(self, *, hex_ids: bool = False) -> Any: ...
     def to_polars(self) -> Any: ...
+    def picture(self, size: Optional[str] = None, name: Optional[str] = None) -> Picture: ...
     def write(self, path: Any, format: str = "parquet", *, force: bool = False) -> None: ...
 
 class Object:

@@ -5,6 +5,7 @@
     for row in db.leaks(brief=True):
         print(row.label, row.retained)
     db.histogram(by="package").to_pandas()
+    db.top(limit=100).picture()                     # a treemap, in notebooks
     db.sql("SELECT class, sum(shallow) FROM objects GROUP BY class").to_pandas()
     obj = db.object(0x12c4)
     obj.fields, obj.retained, obj.path_to_root()
@@ -15,9 +16,10 @@ them, help(db.histogram) explains one.
 from ._database import Database, Object, Query, default_path, import_dump, open, queries
 from ._library import (DatabaseError, FormatError, HeapdbError, Interrupted, Missing, NotFound,
                        OutOfMemory, SystemFailure, UsageError, lib)
+from ._picture import Picture
 from ._rows import Column, Rows
 
 __version__ = lib.hdb_version().decode()
 __all__ = ["Column", "Database", "DatabaseError", "FormatError", "HeapdbError", "Interrupted",
-           "Missing", "NotFound", "Object", "OutOfMemory", "Query", "Rows", "SystemFailure",
+           "Missing", "NotFound", "Object", "OutOfMemory", "Picture", "Query", "Rows", "SystemFailure",
            "UsageError", "default_path", "import_dump", "open", "queries"]

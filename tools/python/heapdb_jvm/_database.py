@@ -8,6 +8,7 @@ import weakref
 from ctypes import byref
 
 from . import _library as c
+from ._progress import chosen
 from ._rows import Rows, StatementRows, _columns, _name, bound
 
 _SIZES = {"vm": 0, "mat": 1, "dump": 2}
@@ -20,8 +21,8 @@ def _encode(path):
 class _Progress:
     """Calls `function(stage, done, total, unit)`; what it raises cancels the work."""
 
-    def __init__(self, function):
-        self.function = function
+    def __init__(self, progress):
+        self.function = function = chosen(progress)
         self.cancel = ctypes.c_int(0)
         self.raised = None
         self._report = c.REPORT(self._call) if function else c.REPORT()
@@ -37,6 +38,8 @@ class _Progress:
     def raise_pending(self):
         raised, self.raised = self.raised, None
         self.cancel.value = 0
+        if hasattr(self.function, "close"):
+            self.function.close()
         if raised:
             raise raised
 
@@ -47,9 +50,10 @@ def import_dump(dump, database=None, *, sizes="vm", layout=None, snapshot=0, str
 
     database: its path (default: x.heapdb for x.hprof). sizes: "vm", "mat" or "dump". layout:
     "header=12,ref=4,align=8", any part. strict: refuse a damaged dump. force: replace a database.
-    memory: budget in bytes. progress: called with (stage, done, total or None, unit). no_sync: do
-    not wait for the disk, for a database that is thrown away after its questions; it may be damaged
-    if the machine stops.
+    memory: budget in bytes. progress: called with (stage, done, total or None, unit); True: a bar of
+    tqdm's, False: none; by itself there is one in notebooks, if tqdm is installed. no_sync: do not wait
+    for the disk, for a database that is thrown away after its questions; it may be damaged if the machine
+    stops.
     """
     path = database if database is not None else default_path(dump)
     watch, error = _Progress(progress), c.Error()
@@ -76,7 +80,7 @@ def open(path, *, dump=None, memory=0, threads=0, progress=None, no_sync=False):
 
     dump: where the dump is now, if it moved. memory: budget in bytes for tables that are built.
     progress: called with (stage, done, total or None, unit) during long work; an exception that it
-    raises cancels the work. no_sync: see import_dump.
+    raises cancels the work; True and False as of import_dump, as is no_sync.
     """
     path = os.fspath(path)
     if not path.endswith(".heapdb"):

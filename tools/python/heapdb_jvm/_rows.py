@@ -20,6 +20,8 @@ _lock = threading.Lock()
 _BATCH = 65536
 _ALL = ctypes.c_size_t(-1).value
 _SHOWN = 20
+# Rows that an answer keeps because it was shown; of longer ones only the first are read then.
+_KEPT_MOST = 100_000
 _FORMATS = ("parquet", "arrow", "arrow-stream")
 _CAPSULE = b"arrow_array_stream"
 
@@ -304,6 +306,37 @@ class Rows:
 
     # -- shown to people
 
+    def picture(self, size=None, name=None):
+        """The rows as an SVG, which notebooks show: the answer to path() as boxes from the GC root to the
+        object, others as a treemap. size, name: the columns of areas and labels (default: of
+        objects retained and label, of others shallow, bytes or wasted, and the name). Of a tree it has the
+        top level.
+
+            db.top(limit=100).picture()
+            db.path("0x12c4").picture().write("path.svg")
+        """
+        from ._picture import picture
+        return picture(self, size, name)
+
+    def _head(self):
+        """The first rows, and how many there are, or None. An answer of few rows is kept."""
+        if self._kept is None:
+            found, rows = [], iter(self)
+            for row in rows:
+                found.append(row)
+                if len(found) > _KEPT_MOST:
+                    rows.close()
+                    return found[:_SHOWN], None
+            self._kept = found
+        return self._kept[:_SHOWN], len(self._kept)
+
+    @staticmethod
+    def _more(total):
+        """What is said below the first rows, if they are not all."""
+        if total is None:
+            return f"{_SHOWN} of more than {_KEPT_MOST:,} rows"
+        return f"{_SHOWN} of {total:,} rows" if total > _SHOWN else ""
+
     def _cells(self, row):
         for column, value in zip(self.columns, row):
             if value is None:
@@ -323,25 +356,23 @@ class Rows:
         return self._table()
 
     def _table(self):
-        rows = self.rows()
-        lines = [[col.name for col in self.columns]] + [list(self._cells(r)) for r in rows[:_SHOWN]]
+        rows, total = self._head()
+        lines = [[col.name for col in self.columns]] + [list(self._cells(r)) for r in rows]
         widths = [min(60, max(len(line[i]) for line in lines)) for i in range(len(self.columns))]
         numbers = {i for i, col in enumerate(self.columns)
                    if col.type in ("count", "bytes", "integer", "number", "percent")}
         out = ["  ".join(cell[:60].rjust(w) if i in numbers else cell[:60].ljust(w)
                          for i, (cell, w) in enumerate(zip(line, widths))).rstrip()
                for line in lines]
-        if len(rows) > _SHOWN:
-            out.append(f"{_SHOWN} of {len(rows):,} rows")
-        return "\n".join(out)
+        return "\n".join(out + [self._more(total)] * bool(self._more(total)))
 
     def _repr_html_(self):
-        rows = self.rows()
+        rows, total = self._head()
         head = "".join(f'<th title="{html.escape(col.help or "")}">{html.escape(col.name)}</th>'
                        for col in self.columns)
         body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in self._cells(r))
-                       + "</tr>" for r in rows[:_SHOWN])
-        foot = f"<p>{_SHOWN} of {len(rows):,} rows</p>" if len(rows) > _SHOWN else ""
+                       + "</tr>" for r in rows)
+        foot = f"<p>{self._more(total)}</p>" if self._more(total) else ""
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{foot}"
 
 

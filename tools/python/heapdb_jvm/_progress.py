@@ -1,0 +1,51 @@
+"""Progress bars: tqdm's where that is installed, by themselves in notebooks."""
+import sys
+
+_DELAY = 0.5  # seconds before a bar is shown: most work is done by then
+
+
+def in_notebook():
+    """Whether this runs in a kernel that shows widgets: Jupyter, not IPython in a terminal."""
+    shell = sys.modules.get("IPython")
+    shell = shell and shell.get_ipython()
+    return shell is not None and hasattr(shell, "kernel")
+
+
+def chosen(progress):
+    """What to call with (stage, done, total, unit), or None. True: a bar, False: nothing, None: a bar
+    in notebooks, where tqdm is installed; a function is called as it is.
+    """
+    if progress is None:
+        progress = in_notebook()
+    if not isinstance(progress, bool):
+        return progress
+    if not progress:
+        return None
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return None
+    return Bar(tqdm)
+
+
+class Bar:
+    """A bar for each stage of long work."""
+
+    def __init__(self, tqdm):
+        self.tqdm, self.stage, self.bar = tqdm, None, None
+
+    def __call__(self, stage, done, total, unit):
+        if stage != self.stage:
+            self.close()
+            self.stage = stage
+            self.bar = self.tqdm(desc=stage, total=total, unit=f" {unit}" if unit else "", unit_scale=True,
+                                 leave=False, delay=_DELAY)
+        if total and self.bar.total != total:
+            self.bar.total = total
+        self.bar.update(max(0, done - self.bar.n))
+
+    def close(self):
+        """The work has ended, or its stage has."""
+        bar, self.bar, self.stage = self.bar, None, None
+        if bar is not None:
+            bar.close()
