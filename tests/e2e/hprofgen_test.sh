@@ -85,9 +85,6 @@ for size in 8 4; do
 		check "$shape of one, $size-byte IDs" "$shape" "$size" 1
 		check "$shape of five, $size-byte IDs" "$shape" "$size" 5 --shuffle
 	done
-	for arity in 1 2 8; do
-		check "tree of arity $arity, $size-byte IDs" tree "$size" 20000 --arity $arity
-	done
 done
 
 for shape in random cache service; do
@@ -139,7 +136,6 @@ refuses 2 list -o "$tmp/none" --objects 0
 refuses 2 list -o "$tmp/none" --objects 99G
 refuses 2 list -o "$tmp/none" --objects 5X
 refuses 2 list -o "$tmp/none" --id-size 6
-refuses 2 tree -o "$tmp/none" --arity 9
 refuses 2 random -o "$tmp/none" --answers "$tmp/answers"
 refuses 2 list -o "$tmp/none" --id-size 4 --objects 500M
 refuses 2 star -o "$tmp/none" --objects 600M

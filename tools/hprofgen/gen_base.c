@@ -54,20 +54,18 @@ static const struct gen_declaration base_classes[] = {
 
 void gen_base_declare(struct gen_world *w)
 {
-	static const char *const arrays[] = {
-		"[Z",
-		"[C",
-		"[F",
-		"[D",
-		"[B",
-		"[S",
-		"[I",
-		"[J",
-		"[Ljava/lang/Object;",
-		"[Ljava/lang/String;",
-		"[Ljava/lang/Class;",
-		"[Ljava/lang/Integer;",
-	};
+	static const char *const arrays[] = { "[Z",
+					      "[C",
+					      "[F",
+					      "[D",
+					      "[B",
+					      "[S",
+					      "[I",
+					      "[J",
+					      "[Ljava/lang/Object;",
+					      "[Ljava/lang/String;",
+					      "[Ljava/lang/Class;",
+					      "[Ljava/lang/Integer;" };
 
 	static_assert(sizeof(base_classes) / sizeof(*base_classes) == GEN_BASE_CLASSES,
 		      "all of them");

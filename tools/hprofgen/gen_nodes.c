@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define REFS_MAX 8u
+#define REFS_MAX 3u
 #define NO_NODE UINT64_MAX
 #define HOLDER (UINT64_MAX - 1) /* the array that holds the first nodes */
 
@@ -143,22 +143,14 @@ static uint64_t retained_nodes(const struct gen_run *run, const struct nodes *s,
 
 static void declare(struct gen_run *run)
 {
-	static const char *const fields[REFS_MAX + 1] = {
-		"Ivalue",
-		"Lnext Ivalue",
-		"Lleft Lright Ivalue",
-		"La Lb Lc Ivalue",
-		"La Lb Lc Ld Ivalue",
-		"La Lb Lc Ld Le Ivalue",
-		"La Lb Lc Ld Le Lf Ivalue",
-		"La Lb Lc Ld Le Lf Lg Ivalue",
-		"La Lb Lc Ld Le Lf Lg Lh Ivalue",
-	};
+	static const char *const fields[REFS_MAX + 1] = { "Ivalue", "Lnext Ivalue",
+							  "Lleft Lright Ivalue",
+							  "La Lb Lc Ivalue" };
 	struct nodes *s = gen_checked(calloc(1, sizeof(*s)));
 
 	run->state = s;
 	if (run->shape == &gen_tree)
-		s->ref_count = run->arity;
+		s->ref_count = REFS_MAX;
 	else if (run->shape == &gen_ladder || run->shape == &gen_ring)
 		s->ref_count = 2;
 	else
@@ -272,7 +264,7 @@ static void release(struct gen_run *run)
 	const struct gen_shape variable = { text,        description, declare, plan, \
 					    write_nodes, answers,     release }
 
-NODE_SHAPE(gen_tree, "tree", "complete tree, --arity children a node");
+NODE_SHAPE(gen_tree, "tree", "complete tree, three children a node");
 NODE_SHAPE(gen_list, "list", "one linked list");
 NODE_SHAPE(gen_ladder, "ladder", "chain of diamonds");
 NODE_SHAPE(gen_ring, "ring", "one ring, linked both ways");

@@ -21,7 +21,6 @@ struct gen_run {
 	struct gen_batch *batch; /* of the base objects; owned by main */
 	const struct gen_shape *shape;
 	uint64_t objects; /* of the shape, without what the base has */
-	unsigned arity;   /* of trees */
 	bool is_shuffled; /* neighbours in the graph are not neighbours in memory */
 	void *state;      /* the shape's own; NULL or owned by the shape */
 };

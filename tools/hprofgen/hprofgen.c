@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #define OBJECTS_MAX UINT64_C(4000000000) /* the index of a database has 32 bits */
-#define ARITY_MAX 8u
 
 static const struct gen_shape *const shapes[] = {
 	&gen_tree, &gen_list,   &gen_ladder, &gen_ring,    &gen_star,
@@ -23,7 +22,7 @@ static const struct gen_shape *const shapes[] = {
 
 struct options {
 	const struct gen_shape *shape;
-	uint64_t objects, seed, id_size, arity;
+	uint64_t objects, seed, id_size;
 	bool is_shuffled;
 	const char *out, *answers;
 };
@@ -48,7 +47,7 @@ void gen_answer(FILE *out, uint64_t id, uint64_t retained, uint64_t dominator)
 static void usage(FILE *to)
 {
 	fputs("usage: hprofgen SHAPE -o FILE [--objects N] [--seed S] [--id-size 4|8] [--answers FILE]\n"
-	      "                [--arity K] [--shuffle]\n"
+	      "                [--shuffle]\n"
 	      "\n"
 	      "Writes an HPROF file. N may end in K, M or G (default 1M). --answers writes lines of\n"
 	      "ID, retained size, dominator's ID (0x0: none) of up to 10,000 objects, first and last\n"
@@ -94,7 +93,6 @@ static int parse(int argc, char **argv, struct options *opt)
 		{ "seed", required_argument, NULL, 's' },
 		{ "id-size", required_argument, NULL, 'i' },
 		{ "answers", required_argument, NULL, 'a' },
-		{ "arity", required_argument, NULL, 'k' },
 		{ "shuffle", no_argument, NULL, 'f' },
 		{ "output", required_argument, NULL, 'o' },
 		{ "help", no_argument, NULL, 'h' },
@@ -111,8 +109,6 @@ static int parse(int argc, char **argv, struct options *opt)
 		else if (c == 'i')
 			is_good =
 				parse_number(optarg, 4, 8, &opt->id_size) && opt->id_size % 4 == 0;
-		else if (c == 'k')
-			is_good = parse_number(optarg, 1, ARITY_MAX, &opt->arity);
 		else if (c == 'f')
 			opt->is_shuffled = true;
 		else if (c == 'o')
@@ -191,8 +187,8 @@ static void discard(const char *path)
 
 int main(int argc, char **argv)
 {
-	struct options opt = { .objects = 1000000, .seed = 1, .id_size = 8, .arity = 3 };
-	struct gen_run run = { .arity = 0 };
+	struct options opt = { .objects = 1000000, .seed = 1, .id_size = 8 };
+	struct gen_run run = { .objects = 0 };
 	int rc = parse(argc, argv, &opt);
 
 	if (rc)
@@ -203,7 +199,6 @@ int main(int argc, char **argv)
 	}
 	run.shape = opt.shape;
 	run.objects = opt.objects;
-	run.arity = (unsigned)opt.arity;
 	run.is_shuffled = opt.is_shuffled;
 	run.batch = gen_batch_new(&run.world);
 	rc = generate(&run, &opt);
