@@ -423,10 +423,9 @@ static int lend_window(struct frames_source *f, struct base_view *view, uint64_t
 		       uint64_t size, struct hdb_error *why)
 {
 	struct frame *frame = NULL;
-	int r;
 
-	if (size <= BASE_FRAME_BYTES && (r = get_frame(f, offset, &frame, why)) != HDB_OK)
-		return r;
+	if (size <= BASE_FRAME_BYTES)
+		TRY(get_frame(f, offset, &frame, why));
 	if (!frame)
 		return fill_buffer(f, view, offset, size, why);
 	if (size > frame->size - (offset - frame->start)) {

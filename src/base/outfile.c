@@ -210,7 +210,6 @@ int base_outfile_write(struct base_outfile *f, const void *data, uint64_t size,
 		       struct hdb_error *err)
 {
 	const uint8_t *p = data;
-	int r = HDB_OK;
 
 	assert(f->used < BLOCK_BYTES);
 	assert(data || !size);
@@ -222,10 +221,10 @@ int base_outfile_write(struct base_outfile *f, const void *data, uint64_t size,
 		f->used += n;
 		p += n;
 		size -= n;
-		if (f->used == BLOCK_BYTES && (r = flush(f, err)) != HDB_OK)
-			return r;
+		if (f->used == BLOCK_BYTES)
+			TRY(flush(f, err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* The table of zstd's seekable format: a skippable frame with both sizes of each frame. */
@@ -233,16 +232,14 @@ static int write_seek_table(struct base_outfile *f, struct hdb_error *err)
 {
 	const uint32_t frames = (uint32_t)(f->seek.count / 8);
 	uint8_t head[8], foot[9] = { 0 };
-	int r;
 
 	store32(head, 0x184d2a5e);
 	store32(head + 4, (uint32_t)f->seek.count + sizeof(foot));
 	store32(foot, frames);
 	store32(foot + 5, 0x8f92eab1);
-	if ((r = write_all(f, head, sizeof(head), err)) < 0)
-		return r;
-	if (f->seek.count && (r = write_all(f, f->seek.data, f->seek.count, err)) < 0)
-		return r;
+	TRY_ERRORS(write_all(f, head, sizeof(head), err));
+	if (f->seek.count)
+		TRY_ERRORS(write_all(f, f->seek.data, f->seek.count, err));
 	return write_all(f, foot, sizeof(foot), err);
 }
 

@@ -154,7 +154,6 @@ static int consume(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 	struct slot *slot = &u->slots[slot_no];
 	struct base_frame out;
 	uint64_t at = 0;
-	int r = HDB_OK;
 
 	(void)item;
 	if (u->damaged)
@@ -164,9 +163,8 @@ static int consume(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 		u->is_stopping = true;
 		return HDB_OK;
 	}
-	if (!u->size && slot->piece.size && u->to->begin &&
-	    (r = u->to->begin(u->to->ctx, slot->piece.data, slot->piece.size, err)) != HDB_OK)
-		return r;
+	if (!u->size && slot->piece.size && u->to->begin)
+		TRY(u->to->begin(u->to->ctx, slot->piece.data, slot->piece.size, err));
 	for (size_t i = 0; i < slot->frames.count; i++) {
 		const struct packed *frame = base_vec_at(&slot->frames, struct packed, i);
 

@@ -40,8 +40,6 @@ static int each_class(struct heap *heap,
 		      int (*take)(void *ctx, const struct heap_count *count, struct hdb_error *err),
 		      void *ctx, struct hdb_error *err)
 {
-	int r = HDB_OK;
-
 	assert(heap->classes.records);
 	assert(heap->class_class_no < heap->class_count);
 	for (uint32_t no = 0; no < heap->class_count; no++) {
@@ -55,10 +53,9 @@ static int each_class(struct heap *heap,
 			.is_invented = class->flags & STORE_CLASS_INVENTED,
 		};
 
-		if ((r = take(ctx, &count, err)) != HDB_OK)
-			return r;
+		TRY(take(ctx, &count, err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 int heap_each_count(struct heap *heap,

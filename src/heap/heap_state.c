@@ -39,6 +39,16 @@ static int append(char **text, struct hdb_error *err, const char *format, ...)
 
 /* ---- stale ---- */
 
+static int append_other_size(struct heap *heap, const char *path, uint64_t is, uint64_t was,
+			     struct hdb_error *err)
+{
+	return append(&heap->state.stale, err,
+		      "%s is not the dump that was imported: it has %" PRIu64
+		      " bytes, that one had %" PRIu64 "; what is said here is of the "
+		      "imported one",
+		      path, is, was);
+}
+
 /* Whether a dump that cannot be opened is none for this user; else the system has failed. */
 static bool is_gone(int errno_value)
 {
@@ -64,11 +74,7 @@ static int compare_dump(struct heap *heap, const char *path, int fd, struct hdb_
 	if (!S_ISREG(st.st_mode))
 		return HDB_OK;
 	if ((uint64_t)st.st_size != size)
-		return append(&heap->state.stale, err,
-			      "%s is not the dump that was imported: it has %" PRIu64
-			      " bytes, that one had %" PRIu64 "; what is said here is of the "
-			      "imported one",
-			      path, (uint64_t)st.st_size, size);
+		return append_other_size(heap, path, (uint64_t)st.st_size, size, err);
 	r = base_fingerprint_fd(fd, size, &fingerprint, err);
 	if (r < 0)
 		return r == HDB_ENOMEM ? r : HDB_OK;
@@ -105,11 +111,7 @@ static int find_replaced(struct heap *heap, struct hdb_error *err)
 
 	if (!size || stat(path, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size == size)
 		return HDB_OK;
-	return append(&heap->state.stale, err,
-		      "%s is not the dump that was imported: it has %" PRIu64
-		      " bytes, that one had %" PRIu64 "; what is said here is of the "
-		      "imported one",
-		      path, (uint64_t)st.st_size, size);
+	return append_other_size(heap, path, (uint64_t)st.st_size, size, err);
 }
 
 /* ---- incomplete ---- */
@@ -137,57 +139,43 @@ static int read_cut(struct heap *heap, char *text, size_t size, struct hdb_error
 	return HDB_OK;
 }
 
-/* Begins another reason. */
-static const char *joint(const char *text)
-{
-	return text ? "; " : "";
-}
-
 static int find_incomplete(struct heap *heap, struct hdb_error *err)
 {
 	struct heap_state *state = &heap->state;
+	char **why = &state->incomplete;
 	uint64_t lacks = store_meta_number(heap->store, "incomplete", UINT64_MAX);
 	char cut[256];
-	int r = HDB_OK;
 
 	state->missing_bytes = store_meta_number(heap->store, "incomplete.missing_bytes", 0);
 	state->skipped_bytes = store_meta_number(heap->store, "incomplete.skipped_bytes", 0);
 	state->roots_seen = store_meta_number(heap->store, "roots", 0);
 	if (lacks == UINT64_MAX) {
-		if ((r = read_cut(heap, cut, sizeof(cut), err)) != HDB_OK)
-			return r;
+		TRY(read_cut(heap, cut, sizeof(cut), err));
 		lacks = *cut ? STORE_LACKS_END : 0;
 	} else {
 		state->takes_orphans = lacks != 0;
 		store_meta_text(heap->store, "incomplete.cut", cut, sizeof(cut));
 	}
 	state->is_cut = lacks & STORE_LACKS_END;
-	if (state->is_cut &&
-	    (r = append(&state->incomplete, err, "%s", *cut ? cut : "the dump was cut")) < 0)
-		return r;
-	if (lacks & STORE_LACKS_BYTES &&
-	    (r = append(&state->incomplete, err,
-			"%s%" PRIu64 " bytes of the dump could not be read "
-			"and were skipped",
-			joint(state->incomplete), state->skipped_bytes)) < 0)
-		return r;
-	if (lacks & STORE_LACKS_ELEMENTS &&
-	    (r = append(&state->incomplete, err,
-			"%sthe dump was stripped as by KOOM: primitive arrays have no elements, "
-			"so that texts are empty, and objects of the zygote and image heaps may "
-			"be missing",
-			joint(state->incomplete))) < 0)
-		return r;
-	if ((lacks & STORE_LACKS_ROOTS || (lacks && !state->roots_seen)) &&
-	    (r = append(&state->incomplete, err, "%sthere are no GC roots in the dump",
-			joint(state->incomplete))) < 0)
-		return r;
-	if (state->takes_orphans &&
-	    (r = append(&state->incomplete, err,
-			"; objects that nothing in the dump holds count as "
-			"GC roots, since what held them may be missing")) < 0)
-		return r;
-	return r;
+	if (state->is_cut)
+		TRY(append(why, err, "%s", *cut ? cut : "the dump was cut"));
+	if (lacks & STORE_LACKS_BYTES)
+		TRY(append(why, err,
+			   "%s%" PRIu64 " bytes of the dump could not be read and were skipped",
+			   *why ? "; " : "", state->skipped_bytes));
+	if (lacks & STORE_LACKS_ELEMENTS)
+		TRY(append(why, err,
+			   "%sthe dump was stripped as by KOOM: primitive arrays have no elements, "
+			   "so that texts are empty, and objects of the zygote and image heaps may "
+			   "be missing",
+			   *why ? "; " : ""));
+	if (lacks & STORE_LACKS_ROOTS || (lacks && !state->roots_seen))
+		TRY(append(why, err, "%sthere are no GC roots in the dump", *why ? "; " : ""));
+	if (state->takes_orphans)
+		TRY(append(why, err,
+			   "; objects that nothing in the dump holds count as GC roots, since what "
+			   "held them may be missing"));
+	return HDB_OK;
 }
 
 /* ---- redacted ---- */

@@ -54,19 +54,16 @@ static int add_rename(struct rewrite_renames *n, struct name from, struct name t
 		      struct hdb_error *err)
 {
 	struct rewrite_rename one = { .is_package = is_package(from.text, from.size) };
-	int r;
 
 	if (one.is_package) {
 		from.size--;
 		to.size--;
 	}
-	if ((r = add_text(n, from.text, from.size, &one.from, err)) < 0 ||
-	    (r = add_text(n, to.text, to.size, &one.to, err)) < 0)
-		return r;
-	if (!one.is_package &&
-	    (r = base_idmap_put(&n->exact, XXH3_64bits(text_at(n, one.from), from.size),
-				(uint32_t)n->lines.count, err)) < 0)
-		return r;
+	TRY_ERRORS(add_text(n, from.text, from.size, &one.from, err));
+	TRY_ERRORS(add_text(n, to.text, to.size, &one.to, err));
+	if (!one.is_package)
+		TRY_ERRORS(base_idmap_put(&n->exact, XXH3_64bits(text_at(n, one.from), from.size),
+					  (uint32_t)n->lines.count, err));
 	return base_vec_push(&n->lines, &one, sizeof(one), err);
 }
 

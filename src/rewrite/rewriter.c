@@ -178,12 +178,10 @@ static int flush(struct rewriter *w, struct hdb_error *err)
 
 int rewriter_begin(struct rewriter *w, uint64_t size, struct hdb_error *err)
 {
-	int r;
-
 	assert(w->used <= SEGMENT_BYTES);
 	assert(w->segment);
-	if ((w->left || size > SEGMENT_BYTES - w->used) && (r = flush(w, err)) < 0)
-		return r;
+	if (w->left || size > SEGMENT_BYTES - w->used)
+		TRY_ERRORS(flush(w, err));
 	w->left = size;
 	w->is_direct = size > SEGMENT_BYTES;
 	return w->is_direct ? put_head(w, HPROF_HEAP_DUMP_SEGMENT, 0, size, err) : HDB_OK;
@@ -241,15 +239,13 @@ int rewriter_copy(struct rewriter *w, uint64_t offset, uint64_t size, struct hdb
 	while (size) {
 		const uint64_t n = size < COPY_BYTES ? size : COPY_BYTES;
 		const uint8_t *p = base_view_at(&w->view, offset, n, err);
-		int r;
 
 		if (!p)
 			return HDB_EIO;
-		if ((r = rewriter_put(w, p, n, err)) < 0)
-			return r;
+		TRY_ERRORS(rewriter_put(w, p, n, err));
 		/* What is long has a step for each part. */
-		if (size > COPY_BYTES && (r = base_step(w->work, offset, err)) < 0)
-			return r;
+		if (size > COPY_BYTES)
+			TRY_ERRORS(base_step(w->work, offset, err));
 		offset += n;
 		size -= n;
 	}

@@ -304,10 +304,9 @@ static int put_dictionaries(struct export_writer *w, const struct ArrowArray *ba
 static int put_batch(struct export_writer *w, const struct ArrowArray *batch, struct hdb_error *err)
 {
 	struct arrow *a = w->state;
-	int r;
 
-	if (!a->has_dictionaries && (r = put_dictionaries(w, batch, err)) < 0)
-		return r;
+	if (!a->has_dictionaries)
+		TRY_ERRORS(put_dictionaries(w, batch, err));
 	a->has_dictionaries = true;
 	begin_body(a);
 	for (size_t i = 0; i < w->column_count; i++)

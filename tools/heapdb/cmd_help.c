@@ -3,6 +3,7 @@
  * and the library's list of queries.
  */
 #include "heapdb/cli.h"
+#include "heapdb/prose.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -15,30 +16,12 @@
 /* Lines of help are no longer. */
 #define HELP_WIDTH 80
 
-/*
- * Words of `text`, in lines that begin at HELP_COLUMN, where the cursor is, and end before
- * HELP_WIDTH.
- */
+/* The text in lines that begin at `indent`, where the cursor is. */
 static void put_words(struct output *out, const char *text, size_t indent)
 {
-	size_t at = indent;
+	const struct render_style style = { .width = HELP_WIDTH };
 
-	while (*text) {
-		const size_t size = strcspn(text, " ");
-
-		if (at > indent && at + 1 + size > HELP_WIDTH) {
-			output_char(out, '\n');
-			output_blanks(out, indent);
-			at = indent;
-		} else if (at > indent) {
-			output_char(out, ' ');
-			at++;
-		}
-		output_bytes(out, text, size);
-		at += size;
-		text += size + strspn(text + size, " ");
-	}
-	output_char(out, '\n');
+	prose_wrap(out, &style, (struct prose_place){ indent, indent }, text, strlen(text));
 }
 
 /* A name whose choices are more than a line has room for goes on behind one of their bars. */

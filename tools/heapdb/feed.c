@@ -127,14 +127,20 @@ int feed_file_name(const char *name, char *out, size_t size, struct hdb_error *e
 	return door_fail(err, HDB_ELIMIT, "%s: file name too long", name);
 }
 
-/* ---- archives ---- */
-
-static bool begins_dump(const char *head, size_t size)
+bool feed_begins_dump(const char *head, size_t size)
 {
-	return (size >= 13 && memcmp(head, "JAVA PROFILE ", 13) == 0) ||
-	       (size >= 3 && memcmp(head, "\x1f\x8b\x08", 3) == 0) ||
-	       (size >= 4 && memcmp(head, "\x28\xb5\x2f\xfd", 4) == 0);
+	static const struct {
+		const char *magic;
+		size_t size;
+	} kinds[] = { { "JAVA PROFILE ", 13 }, { "\x1f\x8b\x08", 3 }, { "\x28\xb5\x2f\xfd", 4 } };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (size >= kinds[i].size && memcmp(head, kinds[i].magic, kinds[i].size) == 0)
+			return true;
+	return false;
 }
+
+/* ---- archives ---- */
 
 #ifdef HAVE_ARCHIVE
 
@@ -242,7 +248,7 @@ static int next_dump(struct feed *f, const char **name, struct hdb_error *err)
 			f->head_size += (size_t)n;
 		if (n < 0)
 			return fail_archive(f, err);
-		if (f->named || begins_dump(f->head, f->head_size))
+		if (f->named || feed_begins_dump(f->head, f->head_size))
 			return HDB_OK;
 	}
 	return HDB_END;
@@ -326,7 +332,6 @@ static void close_archive(struct feed *f)
 
 static int find_dump(struct feed *f, struct hdb_error *err)
 {
-	(void)begins_dump;
 	return door_fail(err, HDB_EUSAGE, "%s: this heapdb was built without libarchive: unpack it",
 			 f->archive_name);
 }

@@ -15,6 +15,9 @@ struct feed;
 /* Whether it names an archive, a file in one, or an address: what is no dump itself. */
 bool feed_takes(const char *name);
 
+/* Whether bytes begin as a dump does, or as a compressed file. */
+bool feed_begins_dump(const char *head, size_t size);
+
 /* Whether it is an archive, or in one, that is a file here: its path. */
 bool feed_archive(const char *name, char *path, size_t size);
 

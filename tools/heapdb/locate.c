@@ -24,20 +24,6 @@
 /* Room for --layout: three short parts. */
 #define LAYOUT_SIZE 128
 
-/* Whether bytes begin as an HPROF dump does, or as a compressed file. */
-static bool begins_dump(const char *head, size_t size)
-{
-	static const struct {
-		const char *magic;
-		size_t size;
-	} kinds[] = { { "JAVA PROFILE ", 13 }, { "\x1f\x8b\x08", 3 }, { "\x28\xb5\x2f\xfd", 4 } };
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (size >= kinds[i].size && memcmp(head, kinds[i].magic, kinds[i].size) == 0)
-			return true;
-	return false;
-}
-
 static bool ends_with(const char *name, const char *const *endings, size_t count)
 {
 	const size_t size = strlen(name);
@@ -73,7 +59,7 @@ static bool is_dump(const char *path)
 		return false;
 	yes = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
 	      pread(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
-	      (begins_dump(head, sizeof(head)) || is_trace(path));
+	      (feed_begins_dump(head, sizeof(head)) || is_trace(path));
 	close(fd);
 	return yes;
 }

@@ -137,7 +137,6 @@ static int find_first(struct heap_entries *e, struct hdb_error *err)
 static int begin(struct heap_entries *e, struct hdb_error *err)
 {
 	const struct heap_collection_rule *rule = e->rule = e->from.inner;
-	int r;
 
 	e->at = 0;
 	e->depth = 0;
@@ -151,17 +150,15 @@ static int begin(struct heap_entries *e, struct hdb_error *err)
 	}
 	if (rule->shape == HEAP_HIDDEN)
 		e->unknown = ONLY_SIZE;
-	if (rule->shape == HEAP_NODES && (r = heap_begin_nodes(e, err)) < 0)
-		return r;
-	if (rule->flags & HEAP_BOUNDED && (r = heap_begin_bounds(e, err)) < 0)
-		return r;
-	if ((rule->shape == HEAP_ARRAY || rule->shape == HEAP_SLOTS || rule->shape == HEAP_PAIRS ||
-	     rule->shape == HEAP_CHAINS || rule->shape == HEAP_WORDS) &&
-	    (r = find_array(e, rule->store, &e->store, err)) < 0)
-		return r;
-	if ((rule->shape == HEAP_SLOTS || rule->shape == HEAP_WORDS) &&
-	    (r = find_array(e, rule->key, &e->keys, err)) < 0)
-		return r;
+	if (rule->shape == HEAP_NODES)
+		TRY_ERRORS(heap_begin_nodes(e, err));
+	if (rule->flags & HEAP_BOUNDED)
+		TRY_ERRORS(heap_begin_bounds(e, err));
+	if (rule->shape == HEAP_ARRAY || rule->shape == HEAP_SLOTS || rule->shape == HEAP_PAIRS ||
+	    rule->shape == HEAP_CHAINS || rule->shape == HEAP_WORDS)
+		TRY_ERRORS(find_array(e, rule->store, &e->store, err));
+	if (rule->shape == HEAP_SLOTS || rule->shape == HEAP_WORDS)
+		TRY_ERRORS(find_array(e, rule->key, &e->keys, err));
 	TRY_ERRORS(read_marks(e, err));
 	TRY_ERRORS(find_first(e, err));
 	e->left = rule->shape == HEAP_ARRAY || rule->flags & HEAP_DENSE ? e->from.size : e->slots;
