@@ -120,7 +120,7 @@ int heap_text(struct heap *heap, uint32_t text_no, char *buf, size_t size, struc
 const char *heap_class_name(struct heap *heap, uint32_t no)
 {
 	const char *text;
-	size_t size, room;
+	size_t size;
 	char *name;
 	int r;
 
@@ -140,14 +140,11 @@ const char *heap_class_name(struct heap *heap, uint32_t no)
 				    "text missing", NULL);
 	if (r != HDB_OK)
 		return "?";
-	/* A byte that is not UTF-8 becomes three. */
-	room = size * 3 + 1;
-	name = malloc(room);
+	name = heap_clean_copy(text, &size);
 	if (!name) {
-		(void)heap_fail_memory(heap, "a class name", room, NULL);
+		(void)heap_fail_memory(heap, "a class name", size, NULL);
 		return "?";
 	}
-	(void)heap_clean_text(text, size, name, room);
 	heap->classes.names[no] = name;
 	return name;
 }

@@ -59,6 +59,21 @@ static struct hdb_value *add(struct query *q, unsigned no)
 	return &fact->value;
 }
 
+/* Adds a text; file names are what they are. */
+static int add_clean(struct query *q, unsigned no, const char *text, struct hdb_error *err)
+{
+	size_t size = strlen(text);
+	char *clean = heap_clean_copy(text, &size);
+	struct hdb_value *value;
+
+	if (!clean)
+		return hdb_fail_memory(err, "a fact", size);
+	value = add(q, no);
+	value->text = q->common[q->common_count - 1].text = clean;
+	value->text_size = size;
+	return HDB_OK;
+}
+
 static const char *stale_of(const struct heap *heap)
 {
 	return heap->state.stale;
@@ -78,9 +93,8 @@ static const char *redacted_of(const struct heap *heap)
 static int add_text(struct query *q, unsigned no, const char *(*text_of)(const struct heap *),
 		    struct hdb_error *err)
 {
-	char *all = NULL, *clean;
-	struct hdb_value *value;
-	size_t room;
+	char *all = NULL;
+	int r;
 
 	for (size_t i = 0; i <= q->before_count; i++) {
 		const struct heap *heap = i < q->before_count ? q->before[i].heap : q->heap;
@@ -100,18 +114,9 @@ static int add_text(struct query *q, unsigned no, const char *(*text_of)(const s
 	}
 	if (!all)
 		return HDB_OK;
-	/* File names are what they are: a byte that is not UTF-8 becomes three. */
-	room = strlen(all) * 3 + 1;
-	clean = malloc(room);
-	if (!clean) {
-		free(all);
-		return hdb_fail_memory(err, "a fact", room);
-	}
-	value = add(q, no);
-	value->text = q->common[q->common_count - 1].text = clean;
-	value->text_size = heap_clean_text(all, strlen(all), clean, room);
+	r = add_clean(q, no, all, err);
 	free(all);
-	return HDB_OK;
+	return r;
 }
 
 int query_add_common_facts(struct query *q, struct hdb_error *err)
@@ -138,19 +143,11 @@ int query_add_common_facts(struct query *q, struct hdb_error *err)
 
 static void tell(struct query *q, unsigned no, const char *text)
 {
-	const size_t room = strlen(text) * 3 + 1;
-	char *clean = malloc(room);
-	struct hdb_value *value;
+	struct hdb_error why;
+	const int r = add_clean(q, no, text, &why);
 
-	if (!clean) {
-		struct hdb_error why;
-
-		query_fail(q, hdb_fail_memory(&why, "a fact", room), &why);
-		return;
-	}
-	value = add(q, no);
-	value->text = q->common[q->common_count - 1].text = clean;
-	value->text_size = heap_clean_text(text, strlen(text), clean, room);
+	if (r < 0)
+		query_fail(q, r, &why);
 }
 
 void query_tell_strength(struct query *q, const char *name)

@@ -35,18 +35,6 @@ int info_open(struct query *q, struct info_rows **out, struct hdb_error *err)
 	return *out ? HDB_OK : hdb_fail_memory(err, "what is known", sizeof(**out));
 }
 
-/* A copy that is valid UTF-8; NULL when memory is short. */
-static char *clean_copy(const char *text)
-{
-	/* A byte that is not UTF-8 becomes three. */
-	const size_t room = strlen(text) * 3 + 1;
-	char *copy = malloc(room);
-
-	if (copy)
-		(void)heap_clean_text(text, strlen(text), copy, room);
-	return copy;
-}
-
 static int add_row(struct info_rows *info, const struct row *row, const char *key,
 		   const char *value, struct hdb_error *err)
 {
@@ -54,8 +42,8 @@ static int add_row(struct info_rows *info, const struct row *row, const char *ke
 	int r;
 
 	assert(key);
-	copy.key = clean_copy(key);
-	copy.value = clean_copy(value);
+	copy.key = heap_clean_copy(key, &(size_t){ strlen(key) });
+	copy.value = heap_clean_copy(value, &(size_t){ strlen(value) });
 	r = copy.key && copy.value ? base_vec_push(&info->rows, &copy, sizeof(copy), err) :
 				     hdb_fail_memory(err, "a value", strlen(key) + strlen(value));
 	if (r < 0) {

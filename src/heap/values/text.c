@@ -4,6 +4,7 @@
 #include "heap/values/text.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define REPLACEMENT 0xfffdu
@@ -120,6 +121,17 @@ size_t heap_clean_text(const char *text, size_t text_size, char *buf, size_t siz
 	}
 	*p = '\0';
 	return (size_t)(p - buf);
+}
+
+char *heap_clean_copy(const char *text, size_t *size)
+{
+	/* A byte that is not UTF-8 becomes three. */
+	const size_t room = *size * 3 + 1;
+	char *copy = malloc(room);
+
+	if (copy)
+		*size = heap_clean_text(text, *size, copy, room);
+	return copy;
 }
 
 size_t heap_drop_broken(char *text, size_t size)

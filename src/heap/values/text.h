@@ -19,6 +19,9 @@
  */
 size_t heap_clean_text(const char *text, size_t text_size, char *buf, size_t size);
 
+/* The same as a copy, owned, and its *size; NULL when memory is short. */
+char *heap_clean_copy(const char *text, size_t *size);
+
 /*
  * Takes out of a text what is no character, in place: the rest of one that was cut where a buffer
  * ended. C0 80 becomes a zero. Returns the bytes that are left; nothing is terminated.
