@@ -37,7 +37,7 @@ static const struct derive_strange rows[] = {
 	  "a value that code once left behind, under the thread that ran it" },
 	{ "java.lang.ThreadGroup", true, 16, "threads are there by themselves" },
 	{ "java.lang.ClassLoader", true, 6, "its classes and packages, whoever needs them" },
-	{ "java.security.AccessControlContext", false, 20,
+	{ "java.security.AccessControlContext", false, 40,
 	  "a context that a thread or a loader inherited from who made it" },
 	{ "java.security.ProtectionDomain", true, 20, "the same" },
 	{ "java.lang.ref.Finalizer", true, 20,

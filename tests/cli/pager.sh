@@ -1,20 +1,43 @@
 # Output longer than the screen of a terminal goes through $PAGER, as git has it; in a pipe never.
-export PYTHONPATH="$HDB_ROOT/tests/support"
-python3 "$PYTHONPATH/terminal.py" || exit 77
+if ! python3 -c 'import pty; pty.openpty()' 2>/dev/null; then
+	echo "there are no terminals: /dev/pts is not mounted" >&2
+	exit 77
+fi
 heapdb import "$DUMP" -o s.heapdb --quiet >/dev/null
 python3 - <<'PY'
-import os, subprocess, terminal
+import fcntl, os, pty, re, struct, subprocess, termios
 
 # Each of its lines begins with "paged: ".
 MARK = "sed 's/^/paged: /'"
 LONG = ["heapdb", "histogram", "--limit", "60"]
 
-def show(command, pager=None, **how):
+def show(command, pager=None, rows=24, keys=b"", wait_for=b""):
+    """What a terminal shows of the command, and its exit code."""
+    main, side = pty.openpty()
+    fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", rows, 100, 0, 0))
     env = {k: v for k, v in os.environ.items() if k not in ("PAGER", "LESS", "LV")}
     env.update(NO_COLOR="1", TERM="xterm")
     if pager is not None:
         env["PAGER"] = pager
-    return terminal.show(command, env=env, **how)
+    child = subprocess.Popen(command, stdin=side, stdout=side, stderr=side, env=env,
+                             start_new_session=True,
+                             preexec_fn=lambda: fcntl.ioctl(1, termios.TIOCSCTTY, 0))
+    os.close(side)
+    text = b""
+    while True:
+        try:
+            part = os.read(main, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        text += part
+        if keys and wait_for in text:
+            os.write(main, keys)
+            keys = b""
+    os.close(main)
+    text = re.sub(rb"\r[^\r\n]*\033\[K", b"", text).replace(b"\r\033[K", b"")  # progress
+    return text.decode().replace("\r\n", "\n"), child.wait()
 
 def same(got, wanted):
     assert got == wanted, (got, wanted)

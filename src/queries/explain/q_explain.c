@@ -136,6 +136,8 @@ static int next_explain(struct query *q, struct hdb_error *err)
 		if (r == HDB_OK && s->answer.retained_bytes < s->least_bytes &&
 		    !explain_is_fault(s->answer.rule))
 			r = HDB_NOTFOUND;
+		if (r == HDB_OK)
+			r = query_leak_add_keeper(q, &s->answer, err);
 		if (r == HDB_OK) {
 			bool is_known;
 
@@ -144,7 +146,6 @@ static int next_explain(struct query *q, struct hdb_error *err)
 		}
 	}
 	TRY(r);
-	TRY(query_leak_add_keeper(q, &s->answer, err));
 	query_set_object(q, &cells, a->ix);
 	query_set_double(q, PERCENT, analysis_percent(a->retained_bytes, s->whole_bytes));
 	query_set_text(q, VERDICT, explain_verdict_name(a->rule->verdict));

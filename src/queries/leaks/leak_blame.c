@@ -21,9 +21,8 @@
 #define END_FIELDS_SHOWN 3u
 #define END_FIELD_PART 10u
 
-/* "com.acme.Cache.entries (static)", "local variable of thread \"main\"", ... */
-static int holder_text(struct query *q, const struct query_leak_path *path, size_t i,
-		       struct base_text to, struct hdb_error *err)
+int leak_holder_text(struct query *q, const struct query_leak_path *path, size_t i,
+		     struct base_text to, struct hdb_error *err)
 {
 	static const char fixed[] = "static ";
 	const uint32_t ix = path->nodes[i];
@@ -203,7 +202,7 @@ static int thread_local_text(struct query *q, const struct query_leak_path *path
 	if (to_key.count)
 		TRY(leak_choose_step(q, &to_key, &step, &best, err));
 	if (to_key.count)
-		TRY(holder_text(q, &to_key, step, BASE_TEXT(owner), err));
+		TRY(leak_holder_text(q, &to_key, step, BASE_TEXT(owner), err));
 	analysis_describe(&q->session, path->nodes[0], thread, sizeof(thread));
 	(void)snprintf(to.buf, to.size, "thread-local %s of thread %s", owner, thread);
 	return HDB_OK;
@@ -232,7 +231,7 @@ static int add_step_above(struct query *q, const struct query_leak_path *path, s
 	assert(i < path->count);
 	if (r != HDB_OK || here != BLAME_OWN)
 		return r;
-	if ((r = holder_text(q, path, i, BASE_TEXT(text), err)) != HDB_OK)
+	if ((r = leak_holder_text(q, path, i, BASE_TEXT(text), err)) != HDB_OK)
 		return r;
 	(void)snprintf(to.buf + used, to.size - used, ", in %s", text);
 	return HDB_OK;
@@ -370,7 +369,7 @@ static int end_text(struct query *q, const struct query_leak_path *path, struct 
 
 	if (r != HDB_OK || to.buf[0])
 		return r;
-	r = holder_text(q, path, path->count - 1, to, err);
+	r = leak_holder_text(q, path, path->count - 1, to, err);
 	if (r != HDB_OK || path->count > 1 || heap_is_thread(q->heap, ix))
 		return r;
 	query_leak_roots(q, ix, roots, sizeof(roots));
@@ -399,7 +398,7 @@ int query_leak_culprit(struct query *q, const struct query_leak_path *path, uint
 		return r;
 	if (chosen + 1 == path->count && !path->is_end_kept)
 		return end_text(q, path, to, err);
-	r = holder_text(q, path, chosen, to, err);
+	r = leak_holder_text(q, path, chosen, to, err);
 	if (r != HDB_OK)
 		return r;
 	above = step_of(path, chosen, suspect_ix);

@@ -4,14 +4,20 @@
  */
 #include "queries/leaks/leak_faults.h"
 
+#include "analysis/describe.h"
+#include "queries/leaks/leak_blame.h"
+
 #include <stdio.h>
 #include <string.h>
 
 int query_leak_add_keeper(struct query *q, struct explain_answer *a, struct hdb_error *err)
 {
+	static const char finalizer[] = "java.lang.ref.Finalizer.unfinalized (static)";
 	struct query_leak_path path;
 	char keeper[EXPLAIN_SENTENCE_MAX] = "", text[EXPLAIN_SENTENCE_MAX] = " Kept by ";
-	const size_t used = strlen(a->says);
+	const size_t used = strlen(a->says), prefix = strlen(text);
+	enum leak_blame best = BLAME_ARRAY;
+	size_t step = 0;
 
 	if (a->rule->verdict != EXPLAIN_LEAK)
 		return HDB_OK;
@@ -19,7 +25,18 @@ int query_leak_add_keeper(struct query *q, struct explain_answer *a, struct hdb_
 	path.is_end_kept = true;
 	if (path.count > 1)
 		TRY(query_leak_culprit(q, &path, HEAP_NONE, BASE_TEXT(keeper), err));
-	query_leak_add_short(BASE_TEXT(text), keeper);
+	if (strcmp(keeper, finalizer) == 0)
+		return HDB_NOTFOUND;
+	if (path.count > 1)
+		TRY(leak_choose_step(q, &path, &step, &best, err));
+	/* Which thread says more than by which field. */
+	if (best == BLAME_THREAD && strncmp(keeper, "java.lang.Thread.", 17) == 0) {
+		(void)snprintf(text + prefix, sizeof(text) - prefix, "thread ");
+		analysis_describe(&q->session, path.nodes[step], text + strlen(text),
+				  sizeof(text) - strlen(text));
+	} else {
+		query_leak_add_short(BASE_TEXT(text), keeper);
+	}
 	if (keeper[0])
 		(void)snprintf(a->says + used, sizeof(a->says) - used, "%s.", text);
 	return HDB_OK;
@@ -53,6 +70,8 @@ int query_leak_find_faults(struct query *q, const struct explain_rules *rules,
 		r = explain_object(&q->session, rules,
 				   base_vec_at(&candidates, struct explain_candidate, i)->ix,
 				   &answer, err);
+		if (r == HDB_OK && answer.rule->verdict == EXPLAIN_LEAK)
+			r = query_leak_add_keeper(q, &answer, err);
 		if (r == HDB_OK && answer.rule->verdict == EXPLAIN_LEAK)
 			r = keep(faults, &answer, err);
 		r = r == HDB_NOTFOUND ? HDB_OK : r;

@@ -17,7 +17,10 @@ struct query_leak_fault {
 int query_leak_find_faults(struct query *q, const struct explain_rules *rules,
 			   struct base_vec *faults, struct hdb_error *err);
 
-/* " Kept by com.acme.Registry.loaders.": of what should not be kept, by whom it is. */
+/*
+ * Adds to what a rule says of a leak " Kept by Registry.loaders.": who keeps what should not be
+ * there. HDB_NOTFOUND: it only waits for its finalizer, and will go.
+ */
 int query_leak_add_keeper(struct query *q, struct explain_answer *answer, struct hdb_error *err);
 
 #endif

@@ -21,13 +21,16 @@
 #define HOLDERS_LOOKED 4096u
 /* Holders of different names that are distinguished, and named. */
 #define HOLDERS_MAX 64u
-#define HOLDERS_SHOWN 3u
+#define HOLDERS_SHOWN LEAK_OWNERS
 /* Steps up the dominator tree for all of them: tenths of a second, on lists. */
 #define STEPS_MAX 4000000u
 /* Members of a group whose owners are looked for, the largest first. */
 #define MEMBERS_LOOKED 1000u
 /* References to each of them that are looked at. */
 #define REFERRERS_LOOKED 16u
+/* Members whose referrers are looked at, and objects that then hold them. */
+#define MEMBERS_LOOKED_WIDE 100u
+#define MEMBER_HOLDERS_MAX 4096u
 /* Members between two looks at the cancel flag. */
 #define STEP_MEMBERS 64u
 
@@ -40,7 +43,7 @@ enum rank { RANK_OWN, RANK_OWN_OF_LOCAL, RANK_PLATFORM_STATIC, RANK_OTHER, RANK_
 struct holder {
 	enum rank rank;
 	size_t steps; /* from its root */
-	uint32_t ix;
+	uint32_t ix, owner_ix;
 	char name[NAME_MAX_BYTES];
 };
 
@@ -48,7 +51,9 @@ struct holder {
 struct member_owner {
 	char name[NAME_MAX_BYTES];
 	uint64_t count, holders;
-	uint32_t ix; /* the first one */
+	uint32_t ix;      /* the first one */
+	size_t owns;      /* others between it and a member: the fewest */
+	uint32_t last_ix; /* the member that was counted last */
 };
 
 /* Who refers to the object at step `at` of a path, above which other paths lead elsewhere. */
@@ -127,7 +132,8 @@ static int make_path(const struct holders *h, uint32_t holder_ix, struct query_l
 	return HDB_OK;
 }
 
-static int rank_of(struct query *q, const struct query_leak_path *path, enum rank *out,
+/* How good a holder is that a path leads to, and which object on the path is to blame. */
+static int rank_of(struct query *q, const struct query_leak_path *path, struct holder *out,
 		   struct hdb_error *err)
 {
 	enum leak_blame best = BLAME_ARRAY;
@@ -140,10 +146,11 @@ static int rank_of(struct query *q, const struct query_leak_path *path, enum ran
 		TRY(query_leak_path_holds(q, path, 0, BASE_TEXT(holds), err));
 		is_local = strcmp(holds, "<local variable>") == 0;
 	}
-	*out = best == BLAME_OWN    ? (is_local ? RANK_OWN_OF_LOCAL : RANK_OWN) :
-	       best == BLAME_STATIC ? RANK_PLATFORM_STATIC :
-	       is_local             ? RANK_LOCAL :
-				      RANK_OTHER;
+	out->owner_ix = path->nodes[chosen];
+	out->rank = best == BLAME_OWN    ? (is_local ? RANK_OWN_OF_LOCAL : RANK_OWN) :
+		    best == BLAME_STATIC ? RANK_PLATFORM_STATIC :
+		    is_local             ? RANK_LOCAL :
+					   RANK_OTHER;
 	return HDB_OK;
 }
 
@@ -210,7 +217,7 @@ static int look_at(struct holders *h, uint32_t ix, struct hdb_error *err)
 	to.count -= rest - 1;
 	to.is_end_kept = true;
 	holder.steps = to.count;
-	TRY(rank_of(q, &to, &holder.rank, err));
+	TRY(rank_of(q, &to, &holder, err));
 	r = query_leak_culprit(q, &to, HEAP_NONE, BASE_TEXT(holder.name), err);
 	if (r != HDB_OK)
 		return r;
@@ -337,7 +344,7 @@ struct member_owners {
 	size_t count;
 	struct member_holder {
 		uint32_t owner, ix; /* place in the list, the object */
-	} holders[MEMBERS_LOOKED];
+	} holders[MEMBER_HOLDERS_MAX];
 	size_t holder_count;
 	uint64_t steps;
 };
@@ -359,29 +366,57 @@ static bool is_one_each(const struct member_owner *owner)
 	return owner->holders > 1 && owner->holders > owner->count / 2;
 }
 
-static void count_owner(struct member_owners *o, const char *name, uint32_t ix)
+/* An owner of the member at the end of a path, by the name of a step; `owns`: others between. */
+static void count_owner(struct member_owners *o, const char *name,
+			const struct query_leak_path *path, size_t at, size_t owns)
 {
+	const uint32_t ix = path->nodes[at], member = path->nodes[path->count - 1];
 	size_t i = 0, k = 0;
 
 	while (i < o->count && strcmp(o->list[i].name, name) != 0)
 		i++;
-	if (i == HOLDERS_MAX)
-		return;
-	if (i == o->count)
-		(void)snprintf(o->list[o->count++].name, sizeof(o->list->name), "%s", name);
-	o->list[i].count++;
 	while (k < o->holder_count && (o->holders[k].owner != i || o->holders[k].ix != ix))
 		k++;
-	if (k < o->holder_count || k == MEMBERS_LOOKED)
+	if (i == HOLDERS_MAX || k == MEMBER_HOLDERS_MAX)
+		return;
+	if (i == o->count) {
+		(void)snprintf(o->list[o->count++].name, sizeof(o->list->name), "%s", name);
+		o->list[i].owns = owns;
+		o->list[i].last_ix = HEAP_NONE;
+	}
+	o->list[i].count += o->list[i].last_ix != member;
+	o->list[i].last_ix = member;
+	if (owns < o->list[i].owns)
+		o->list[i].owns = owns;
+	if (k < o->holder_count)
 		return;
 	o->holders[o->holder_count++] = (struct member_holder){ (uint32_t)i, ix };
 	if (!o->list[i].holders++)
 		o->list[i].ix = ix;
 }
 
-/* Counts who is to blame on a path to a member; `least`: not what is worse than that. */
-static int count_path(struct member_owners *o, struct query_leak_path *path, enum leak_blame least,
-		      struct hdb_error *err)
+/* Counts all that hold on a path to a member: fields of an application's, and static ones. */
+static int count_steps(struct member_owners *o, const struct query_leak_path *path,
+		       struct hdb_error *err)
+{
+	size_t owns = 0;
+
+	o->steps += path->count + path->gap;
+	for (size_t i = path->count - 1; i-- > 0;) {
+		char name[NAME_MAX_BYTES];
+		enum leak_blame here;
+
+		TRY(leak_blame_step(o->q, path, i, &here, err));
+		if (here < BLAME_STATIC)
+			continue;
+		TRY(leak_holder_text(o->q, path, i, BASE_TEXT(name), err));
+		count_owner(o, name, path, i, owns++);
+	}
+	return HDB_OK;
+}
+
+/* Counts who is to blame on a path to a member. */
+static int count_path(struct member_owners *o, struct query_leak_path *path, struct hdb_error *err)
 {
 	char name[NAME_MAX_BYTES] = "";
 	enum leak_blame best;
@@ -392,15 +427,13 @@ static int count_path(struct member_owners *o, struct query_leak_path *path, enu
 	if (path->count < 2)
 		return HDB_OK;
 	TRY(leak_choose_step(o->q, path, &chosen, &best, err));
-	if (best < least)
-		return HDB_OK;
 	TRY(query_leak_culprit(o->q, path, HEAP_NONE, BASE_TEXT(name), err));
 	if (name[0])
-		count_owner(o, name, path->nodes[chosen]);
+		count_owner(o, name, path, chosen, 0);
 	return HDB_OK;
 }
 
-/* Counts who is to blame on the paths by way of all that refer to a member. */
+/* Counts all that hold on the paths by way of all that refer to a member. */
 static int count_referrers(struct member_owners *o, struct store_lists *referrers, uint32_t member,
 			   struct hdb_error *err)
 {
@@ -425,29 +458,39 @@ static int count_referrers(struct member_owners *o, struct store_lists *referrer
 			continue;
 		path.gap_at += !path.gap;
 		path.nodes[path.count++] = member;
-		TRY(count_path(o, &path, BLAME_STATIC, err));
+		TRY(count_steps(o, &path, err));
 	}
 	return HDB_OK;
 }
 
-/* Whom all that refer to the members lead to, if the nearest one is a holder for each. */
-static int look_wider(struct member_owners *o, const struct analysis_suspect *s, size_t looked,
+/*
+ * Leaves the owner that the fewest objects are, on paths by way of all that refer to members: of
+ * several the nearest to them. None: count is 0.
+ */
+static int look_wider(struct member_owners *o, const struct analysis_suspect *s,
 		      struct hdb_error *err)
 {
 	struct store_lists referrers;
 	const struct member_owner *best = NULL;
+	size_t looked = 0;
 
 	TRY(derive_referrers(o->q->derive, &referrers, err));
 	o->count = o->holder_count = 0;
 	memset(o->list, 0, sizeof(o->list));
-	for (size_t i = 0; i < looked && o->steps < STEPS_MAX; i++) {
-		TRY(count_referrers(o, &referrers, *base_vec_at(&s->members, uint32_t, i), err));
-		if (i % STEP_MEMBERS == 0)
-			TRY(base_step(o->q->work, i, err));
+	for (; looked < s->members.count && looked < MEMBERS_LOOKED_WIDE && o->steps < STEPS_MAX;
+	     looked++) {
+		TRY(count_referrers(o, &referrers, *base_vec_at(&s->members, uint32_t, looked),
+				    err));
+		TRY(base_step(o->q->work, looked, err));
 	}
-	for (size_t i = 0; i < o->count; i++)
-		if (!is_one_each(&o->list[i]) && (!best || o->list[i].count > best->count))
-			best = &o->list[i];
+	for (size_t i = 0; i < o->count; i++) {
+		const struct member_owner *at = &o->list[i];
+
+		if (at->count > looked / 2 && !is_one_each(at) &&
+		    (!best || at->holders < best->holders ||
+		     (at->holders == best->holders && at->owns < best->owns)))
+			best = at;
+	}
 	if (best)
 		o->list[0] = *best;
 	o->count = best != NULL;
@@ -479,7 +522,7 @@ static int find_group_owner(struct query *q, const struct analysis_suspect *s,
 		r = query_leak_path_find(q, *base_vec_at(&s->members, uint32_t, looked), &path,
 					 err);
 		if (r == HDB_OK)
-			r = count_path(o, &path, BLAME_ARRAY, err);
+			r = count_path(o, &path, err);
 		if (r == HDB_OK && looked % STEP_MEMBERS == 0)
 			r = base_step(q->work, looked, err);
 	}
@@ -487,15 +530,16 @@ static int find_group_owner(struct query *q, const struct analysis_suspect *s,
 	if (best)
 		nearest = *best;
 	if (r == HDB_OK && is_one_each(&nearest)) {
-		r = look_wider(o, s, looked, err);
-		best = commonest(o);
-		if (best && best->count > looked / 2)
-			nearest = *best;
+		r = look_wider(o, s, err);
+		if (o->count) {
+			nearest = o->list[0];
+			looked = looked < MEMBERS_LOOKED_WIDE ? looked : MEMBERS_LOOKED_WIDE;
+		}
 	}
 	if (r == HDB_OK && nearest.count > looked / 2) {
 		(void)snprintf(owner->name, sizeof(owner->name), "%s", nearest.name);
 		owner->count = looked == s->count ? nearest.count : 0;
-		owner->ix = nearest.holders == 1 ? nearest.ix : HEAP_NONE;
+		owner->ix[0] = nearest.holders == 1 ? nearest.ix : HEAP_NONE;
 	}
 	free(o);
 	return r;
@@ -534,6 +578,8 @@ static int find_owner(struct query *q, const struct analysis_suspect *suspect,
 			*path = better;
 	}
 	used = strlen(to.buf);
+	for (size_t i = 0; i < h->count && i < LEAK_OWNERS; i++)
+		owner->ix[i] = h->list[i].owner_ix;
 	if (h->count > 1 || used)
 		name_all(h, to.buf + used, to.size - used);
 	else
@@ -566,8 +612,9 @@ int query_leak_blame(struct query *q, const struct analysis_suspect *suspect,
 {
 	const uint32_t end_ix = path_end(suspect);
 
-	*owner = (struct query_leak_owner){ .count = suspect->ix == HEAP_NONE ? 0 : 1,
-					    .ix = HEAP_NONE };
+	*owner = (struct query_leak_owner){ .count = suspect->ix == HEAP_NONE ? 0 : 1 };
+	for (size_t i = 0; i < LEAK_OWNERS; i++)
+		owner->ix[i] = HEAP_NONE;
 	if (end_ix != HEAP_NONE)
 		TRY(query_leak_path_find(q, end_ix, path, err));
 	if (suspect->ix != HEAP_NONE)

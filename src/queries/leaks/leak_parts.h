@@ -52,11 +52,15 @@ void query_leak_roots(struct query *q, uint32_t ix, char *buf, size_t size);
 int query_leak_culprit(struct query *q, const struct query_leak_path *path, uint32_t suspect_ix,
 		       struct base_text to, struct hdb_error *err);
 
+/* Owners of one suspect that are named. */
+#define LEAK_OWNERS 3u
+
 /* Who owns a suspect. */
 struct query_leak_owner {
-	char name[4096];    /* "com.acme.Cache.entries (static)"; "": nobody is found */
-	uint64_t count;     /* of a group: members that it owns; 0: most of them */
-	uint32_t ix;        /* of a group: the one object that it is; HEAP_NONE: several, or none */
+	char name[4096]; /* "com.acme.Cache.entries (static)"; "": nobody is found */
+	uint64_t count;  /* of a group: members that it owns; 0: most of them */
+	/* the objects that are named, of a group the only one; HEAP_NONE */
+	uint32_t ix[LEAK_OWNERS];
 	bool is_of_members; /* by what the members hold: a thread-local of theirs */
 };
 

@@ -133,6 +133,7 @@ static const struct hdb_column facts[] = {
 struct known {
 	struct query_leak_owner owner;
 	struct explain_answer answer; /* rule NULL: none says anything */
+	uint64_t part;                /* its number */
 };
 
 struct leaks {
@@ -143,7 +144,6 @@ struct leaks {
 	struct base_vec faults; /* struct query_leak_fault: suspects of any size */
 	struct query_report report;
 	struct explain_rules rules;
-	uint64_t first_part; /* number of the first suspect by size */
 };
 
 /* The headline: what it is, who owns it. Its sentence follows when all else is told. */
@@ -201,23 +201,30 @@ static int add_members(struct query *q, struct query_report *report,
 	return HDB_OK;
 }
 
-/* The rule that explains a suspect: HDB_OK or HDB_NOTFOUND. */
+/*
+ * The rule that explains a suspect, or the largest member of a group, or who owns it: HDB_OK or
+ * HDB_NOTFOUND.
+ */
 static int find_explanation(struct query *q, const struct leaks *l, size_t no,
 			    struct explain_answer *answer, struct hdb_error *err)
 {
 	const struct analysis_suspect *s = &l->suspects.list[no];
 	const struct query_leak_path *path = &l->paths[no];
+	const struct query_leak_owner *owner = &l->known[no].owner;
 	int r = HDB_NOTFOUND;
 
 	if (s->ix != HEAP_NONE)
-		return explain_chain(&q->session, &l->rules,
-				     s->point_ix == HEAP_NONE ? s->ix : s->point_ix, answer, err);
-	/* A group: its largest member, its owner, or what most paths to members pass. */
-	if (s->members.count)
+		r = explain_chain(&q->session, &l->rules,
+				  s->point_ix == HEAP_NONE ? s->ix : s->point_ix, answer, err);
+	else if (s->members.count)
 		r = explain_object(&q->session, &l->rules, *base_vec_at(&s->members, uint32_t, 0),
 				   answer, err);
-	if (r == HDB_NOTFOUND && l->known[no].owner.ix != HEAP_NONE)
-		r = explain_object(&q->session, &l->rules, l->known[no].owner.ix, answer, err);
+	for (size_t i = 0; i < LEAK_OWNERS && r == HDB_NOTFOUND; i++)
+		if (owner->ix[i] != HEAP_NONE)
+			r = explain_object(&q->session, &l->rules, owner->ix[i], answer, err);
+	if (s->ix != HEAP_NONE)
+		return r;
+	/* Of a group also what most paths to members pass. */
 	for (size_t i = path->count; i-- > 0 && r == HDB_NOTFOUND;)
 		r = explain_object(&q->session, &l->rules, path->nodes[i], answer, err);
 	return r;
@@ -257,7 +264,7 @@ static int tell_suspect(struct query *q, struct leaks *l, size_t i, struct hdb_e
 					    .first_row = report->rows.count,
 					    .owner = &l->known[i].owner };
 
-	report->part = l->first_part + i;
+	report->part = l->known[i].part;
 	TRY(add_suspect(q, l, &about, err));
 	TRY(explain_suspect(l, &about, err));
 	if (s->point_ix != HEAP_NONE)
@@ -287,6 +294,8 @@ static int find_known(struct query *q, struct leaks *l, struct hdb_error *err)
 
 		TRY(query_leak_blame(q, &l->suspects.list[i], &l->paths[i], &known->owner, err));
 		r = find_explanation(q, l, i, &known->answer, err);
+		if (r == HDB_OK)
+			r = query_leak_add_keeper(q, &known->answer, err);
 		if (r < 0)
 			return r;
 		if (r != HDB_OK)
@@ -296,8 +305,13 @@ static int find_known(struct query *q, struct leaks *l, struct hdb_error *err)
 	for (size_t i = 0; i < l->faults.count; i++) {
 		const struct query_leak_fault *fault =
 			base_vec_at(&l->faults, struct query_leak_fault, i);
+		struct heap_object object;
 		size_t said = 0;
 
+		TRY(heap_object(q->heap, fault->answer.ix, &object, err));
+		/* Suspects below a class loader tell what is in it, not that it should be gone. */
+		if (heap_has_superclass(q->heap, object.class_no, "java.lang.ClassLoader"))
+			said = l->suspects.count;
 		while (said < l->suspects.count && l->known[said].answer.rule != fault->answer.rule)
 			said++;
 		if (said == l->suspects.count)
@@ -307,24 +321,25 @@ static int find_known(struct query *q, struct leaks *l, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/*
- * A fault is certain, what is only large is not: faults come first, unless the largest suspect
- * fills half of the heap or is a fault itself.
- */
-static bool are_faults_first(const struct leaks *l)
+/* A leak is certain, what is large is not: leaks come first, unless one fills half the heap. */
+static bool are_leaks_first(const struct leaks *l)
 {
-	const struct explain_rule *rule = l->suspects.count ? l->known[0].answer.rule : NULL;
-
 	return !l->suspects.count ||
-	       (l->suspects.list[0].retained_bytes < l->suspects.whole_bytes / 2 &&
-		!(rule && explain_is_fault(rule)));
+	       l->suspects.list[0].retained_bytes < l->suspects.whole_bytes / 2;
+}
+
+static bool is_leak(const struct leaks *l, size_t i)
+{
+	const struct explain_rule *rule = l->known[i].answer.rule;
+
+	return rule && rule->verdict == EXPLAIN_LEAK;
 }
 
 static int tell_fault(struct query *q, struct leaks *l, struct query_leak_fault *fault,
 		      struct hdb_error *err)
 {
 	struct query_leak_path path = { .count = 0 };
-	struct query_leak_owner owner = { .count = 1, .ix = HEAP_NONE };
+	struct query_leak_owner owner = { .count = 1 };
 	struct analysis_suspect s = { .ix = fault->answer.ix,
 				      .count = 1,
 				      .point_ix = fault->answer.kept_ix };
@@ -340,7 +355,6 @@ static int tell_fault(struct query *q, struct leaks *l, struct query_leak_fault 
 	s.shallow_bytes = object.shallow_bytes;
 	s.retained_bytes = answer->retained_bytes;
 	TRY(query_leak_path_find(q, s.point_ix, &path, err));
-	TRY(query_leak_add_keeper(q, answer, err));
 	TRY(add_suspect(q, l, &about, err));
 	if (fault->more)
 		(void)snprintf(more, sizeof(more), "; %" PRIu64 " more like it", fault->more);
@@ -425,7 +439,7 @@ static int tell_common(struct query *q, struct leaks *l, size_t first, bool *is_
 		shared = n < shared ? n : shared;
 		if (used < sizeof(numbers))
 			used += (size_t)snprintf(numbers + used, sizeof(numbers) - used,
-						 ", %" PRIu64, l->first_part + i);
+						 ", %" PRIu64, l->known[i].part);
 	}
 	if (!count)
 		return HDB_OK;
@@ -433,7 +447,7 @@ static int tell_common(struct query *q, struct leaks *l, size_t first, bool *is_
 	TRY(query_report_text(&l->report, &row.text, err,
 			      "Suspects %" PRIu64 "%s may be one leak: the paths to them begin "
 			      "alike, and what they share holds them.",
-			      l->first_part + first, numbers));
+			      l->known[first].part, numbers));
 	TRY(query_report_add(&l->report, &row, err));
 	row.text = 0;
 	for (size_t i = 0; i < shared; i++) {
@@ -511,6 +525,25 @@ static int find_suspects(struct query *q, struct leaks *l, struct hdb_error *err
 	return analysis_leak_sums_count(&q->session, &l->suspects, &l->sums, err);
 }
 
+/* Numbers and tells suspects, and the leaks that none of them is: leaks first, or the largest. */
+static int tell_order(struct query *q, struct leaks *l, struct hdb_error *err)
+{
+	const bool leaks_first = are_leaks_first(l);
+
+	if (leaks_first)
+		TRY(tell_faults(q, l, err));
+	for (unsigned pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; i < l->suspects.count; i++) {
+			if ((leaks_first && is_leak(l, i)) != (pass == 0))
+				continue;
+			l->known[i].part = l->report.part;
+			TRY(tell_suspect(q, l, i, err));
+			l->report.part++;
+		}
+	}
+	return leaks_first ? HDB_OK : tell_faults(q, l, err);
+}
+
 static int tell_suspects(struct query *q, struct leaks *l, struct hdb_error *err)
 {
 	bool *is_told = calloc(l->suspects.count + 1, sizeof(*is_told));
@@ -518,9 +551,8 @@ static int tell_suspects(struct query *q, struct leaks *l, struct hdb_error *err
 
 	if (r != HDB_OK)
 		goto out;
-	for (size_t i = 0; i < l->suspects.count; i++)
-		if ((r = tell_suspect(q, l, i, err)) != HDB_OK)
-			goto out;
+	if ((r = tell_order(q, l, err)) != HDB_OK)
+		goto out;
 	for (size_t i = 0; i < l->suspects.count && !l->report.is_brief; i++)
 		if (!is_told[i] && (r = tell_common(q, l, i, is_told, err)) != HDB_OK)
 			goto out;
@@ -537,6 +569,7 @@ static int tell_all(struct query *q, struct leaks *l, struct query_leaking_count
 		    struct hdb_error *err)
 {
 	struct query_leaking *leaking = NULL;
+	uint64_t part;
 	int r = query_leaking_find(q, &leaking, counts, err);
 
 	if (r != HDB_OK)
@@ -546,14 +579,10 @@ static int tell_all(struct query *q, struct leaks *l, struct query_leaking_count
 		goto out;
 	if ((r = find_known(q, l, err)) != HDB_OK)
 		goto out;
-	if (are_faults_first(l) && (r = tell_faults(q, l, err)) != HDB_OK)
-		goto out;
-	l->first_part = l->report.part;
+	part = l->report.part;
 	if ((r = tell_suspects(q, l, err)) != HDB_OK)
 		goto out;
-	l->report.part = l->first_part + l->suspects.count;
-	if (!are_faults_first(l) && (r = tell_faults(q, l, err)) != HDB_OK)
-		goto out;
+	l->report.part = part + l->suspects.count + l->faults.count;
 	r = query_leaking_tell(leaking, &l->report, true, counts, err);
 out:
 	query_leaking_release(leaking);
