@@ -383,7 +383,7 @@ try:
     browser.size(1280, 800)
     browser.run("window.real = window.fetch; window.fetch = (url, more) => String(url).includes('by=dominator') ? Promise.resolve(new Response(JSON.stringify({ facts: { heap_shallow: 2000000 }, columns: ['level', 'name', 'retained', 'retained_delta'],"
                 "rows: [{ level: 0, name: 'byte[]', retained: 1000016, retained_delta: 600000 }, { level: 0, name: 'int[]', retained: 1000, retained_delta: -100000 }], row_count: 2, total_rows: 2 }))) : real(url, more);"
-                "window.drawn = []; const fill = CanvasRenderingContext2D.prototype.fillText; CanvasRenderingContext2D.prototype.fillText = function (t, x, y) { drawn.push(t); fill.call(this, t, x, y); }; 1")
+                "window.drawn = []; const fill = CanvasRenderingContext2D.prototype.fillText; CanvasRenderingContext2D.prototype.fillText = function (t, x, y) { drawn.push(t.replace(/\\s/g, ' ')); fill.call(this, t, x, y); }; 1")
     go("#/compare?db=0&before=1", "main canvas", "growth as a picture")
     check("the number of a cell is its growth", browser.until("drawn.includes('+585.9 KiB') && drawn.includes('-97.7 KiB')") and not browser.run("drawn.includes('976.6 KiB')"))
     check("the legend says so", "Area and number: growth" in text(".legend"))
@@ -420,7 +420,7 @@ try:
     # Numbers in headers, a text at the pointer, hues that differ, rows that fill the window, and who holds it.
     browser.run("window.drawn = []; if (!window.filled) { window.filled = CanvasRenderingContext2D.prototype.fillText; CanvasRenderingContext2D.prototype.fillText = function (t, x, y) { window.drawn.push(t); filled.call(this, t, x, y); }; } 1")
     go("#/map?colour=class", "canvas", "map")
-    check("headers have count and size", browser.until("drawn.some(t => /^[0-9,]+ · [0-9.]+ [KM]iB$/.test(t))"))
+    check("headers have count and size", browser.until("drawn.some(t => /^[0-9,]+ · [0-9.]+\\s[KM]iB$/.test(t))"))
     box = browser.run("(r => [r.x, r.y])(document.querySelector('canvas').getBoundingClientRect())")
     browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=box[0] + 60, y=box[1] + 60)
     check("a text is at the pointer", browser.until("/% of the heap/.test(document.querySelector('.tip')?.innerText)") and browser.run("(r => Math.abs(r.x - 72) < 400)(document.querySelector('.tip').getBoundingClientRect())"))
@@ -501,7 +501,7 @@ try:
     browser.key("ArrowRight")
     check("an entry opens in place", browser.until("document.querySelectorAll('.inspector .holds .holds .row').length > 0"))
     inner = browser.run("document.querySelector('.inspector .holds .holds').innerText")
-    check("with sizes", browser.until("/[0-9] B/.test(document.querySelector('.inspector .holds .row .size').innerText)"))
+    check("with sizes", browser.until("/[0-9]\\sB/.test(document.querySelector('.inspector .holds .row .size').innerText)"))
     browser.call("Page.reload")
     check("and is open after a reload", browser.until(f"document.querySelector('.inspector .holds .holds')?.innerText === {inner!r}"))
     browser.run("document.querySelector('.inspector .holds .row').focus(); 1")

@@ -13,7 +13,7 @@ function Trace({ rows }: { rows: Row[] }) {
     <h3><span class="right">{typeof last.retained === "number" && <b>{bytes(last.retained)}</b>}</span>
       <span class="tag">{text(head.leak ?? "–")}</span> <Obj id={last.id} text={last.class} /></h3>
     <p class="dim">{head.kind === "library" ? "A known fault of Android or a library" : head.kind === "unreachable" ? "Leaking, but nothing keeps it: the next collection takes it" : "Leak of the application"}
-      {head.signature ? <> · signature <code>{String(head.signature).slice(0, 12)}</code></> : null}</p>
+      {head.signature ? <> · leak fingerprint <code>{String(head.signature).slice(0, 12)}</code></> : null}</p>
     {head.library ? <p>{text(head.library)}</p> : null}
     <ol class="chain trace">{rows.map((r) => <li class={r.suspect ? "doubt" : ""}>
       {r.root ? <small>{text(r.root)}: </small> : null}<Obj id={r.id} text={r.class} /> <span class={`status-${String(r.status).replace(" ", "-")}`}>{text(r.status)}</span>

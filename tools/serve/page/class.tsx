@@ -98,7 +98,7 @@ function One({ route, databases, db, target }: { route: Route; databases: Databa
       {typeof f.id === "string" && <div><dt>Class object</dt><dd><Obj id={f.id} text={f.id} />{typeof f.class_bytes === "number" && `, ${bytes(f.class_bytes)} with its statics`}</dd></div>}
     </dl>
     <nav class="tabs" aria-label="Parts of the class">{tabs.map(([name, title]) => <a class={name === show ? "on" : ""} aria-current={name === show ? "page" : undefined} href={to(name)}>{title}</a>)}</nav>
-    {show === "objects" && <QueryTable query="instances" params={{ db, target, sort: "retained" }} what="objects" sortKey="sort" hide={["reachable", "native", "retained_native", "label_kind", "label_value"]} first={["retained"]} each={(row) => ({ ...row, label: row.label_value })}
+    {show === "objects" && <QueryTable query="instances" params={{ db, target, sort: "retained" }} what="objects" sortKey="sort" hide={["reachable", "native", "retained_native", "label_kind", "label_value"]} first={["id", "label", "retained"]} each={(row) => ({ ...row, label: row.label_value })}
       empty="No object of this class is reachable." onOpen={(row) => select(String(row.id))} />}
     {show === "sizes" && <Sizes db={db} target={target} />}
     {show === "fields" && (twins.length ? <p class="empty">Several class loaders define it: each has statics of its own. Open one under <a href={to("loaders")}>class loaders</a>.</p> : <Fields db={db} target={target} />)}

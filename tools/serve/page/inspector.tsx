@@ -5,7 +5,7 @@ import { Row } from "./api";
 import { Choice } from "./map";
 import { Notes } from "./notes";
 import { numberOf, useInfo } from "./overview";
-import { actionsOf, ClassName, classPage, Marks, Obj, QueryTable, specs, useAnswer, Wait } from "./parts";
+import { actionsOf, ClassName, classPage, Marks, Name, Obj, QueryTable, specs, useAnswer, Wait } from "./parts";
 import { change, Route } from "./route";
 import { Chain } from "./suspects";
 import { bytes, number, percent, visible } from "./text";
@@ -118,12 +118,16 @@ function Paths({ db, id, all, internals }: { db?: string; id: string; all?: stri
   return <><Marks facts={asked.answer.facts} />{[...groups].map(([n, rows]) => <>{groups.size > 1 && <h3>Path {number(n)}</h3>}<Chain rows={rows} /></>)}</>;
 }
 
+// Fields by retained size, or in the order of their declaration.
+const isLargest = (): boolean => { try { return localStorage.getItem("fields") !== "declared"; } catch { return true; } };
+
 const PATHS = 10;
 const FACTS: [string, string][] = [["heap", "Heap"], ["loader", "Class loader"], ["allocated_at", "Allocated at"], ["flat_in", "Value inside of"]];
 
 export function Inspector({ route }: { route: Route }) {
   const { db, obj } = route.params;
-  const [from, setFrom] = useState(0), [paths, setPaths] = useState("1"), [internals, setInternals] = useState(false), box = useRef<HTMLElement>(null);
+  const [from, setFrom] = useState(0), [paths, setPaths] = useState("1"), [internals, setInternals] = useState(false), box = useRef<HTMLElement>(null), [largest, setLargest] = useState(isLargest);
+  const order = (on: boolean) => { setLargest(on); try { localStorage.setItem("fields", on ? "largest" : "declared"); } catch { /* not kept then */ } };
   const asked = useAnswer("object", { db, target: obj, limit: "1" }), { info } = useInfo(db);
   const open = useOpen(`open ${db ?? ""} ${obj}`);
   visit(obj);
@@ -167,15 +171,15 @@ export function Inspector({ route }: { route: Route }) {
         <div><dt>Kind</dt><dd>{String(f.kind)}{length > 0 ? `, ${number(length)} elements` : ""}</dd></div>
         {f.roots ? <div><dt>GC root</dt><dd>{String(f.roots)}</dd></div> : null}
         {typeof f.depth === "number" && f.depth > 0 && <div><dt>From a root</dt><dd>{number(f.depth)} {f.depth === 1 ? "step" : "steps"}</dd></div>}
-        {FACTS.map(([name, title]) => (f[name] ? <div><dt>{title}</dt><dd>{visible(String(f[name]))}</dd></div> : null))}
+        {FACTS.map(([name, title]) => (f[name] ? <div><dt>{title}</dt><dd><Name text={String(f[name])} wrap /></dd></div> : null))}
       </dl>
       <p class="acts"><a href={classPage(target)}>Others of this class</a> · <a href={classPage(target, "paths")}>paths to all of them</a>
         {actionsOf(obj).slice(3).map(([name, to]) => <> · <a href={to}>{name.toLowerCase().replace("sql", "SQL")}</a></>)}</p>
       <nav class="tabs" role="tablist" onKeyDown={onTab}>{tabs.map(([name, title]) => <button role="tab" aria-selected={tab === name} tabIndex={tab === name ? 0 : -1} class={tab === name ? "on" : ""}
         onClick={() => change({ tab: name }, true)}>{title}</button>)}</nav>
-      {tab === "fields" && <><Pages from={from} step={PAGE} length={length} onGo={setFrom} />
-        <Holds key={`f${from}`} db={db} id={obj} label={f.value ? `${klass} ${f.value}` : length || isArray ? `[${length}]` : klass} open={open} plain from={isArray && length > PAGE ? from : undefined} path="f" /></>}
-      {tab === "contents" && <Holds db={db} id={obj} label={`${klass} ${f.value}`} open={open} path="c" />}
+      {tab === "fields" && <>{!isArray && <p class="tools"><label><input type="checkbox" checked={largest} onChange={(e) => order((e.target as HTMLInputElement).checked)} /> largest first</label></p>}<Pages from={from} step={PAGE} length={length} onGo={setFrom} />
+        <Holds key={`f${from}`} db={db} largest={largest} id={obj} label={f.value ? `${klass} ${f.value}` : length || isArray ? `[${length}]` : klass} open={open} plain from={isArray && length > PAGE ? from : undefined} path="f" /></>}
+      {tab === "contents" && <Holds db={db} id={obj} label={`${klass} ${f.value}`} open={open} path="c" largest={largest} />}
       {tab === "text" && <Text db={db} id={obj} klass={klass} length={length} />}
       {tab === "hex" && <Hex db={db} id={obj} length={length} />}
       {tab === "referrers" && <Referrers db={db} id={obj} open={open} />}

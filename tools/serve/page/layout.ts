@@ -12,6 +12,7 @@ export interface Node {
   others?: boolean; // stands for several that are not shown
   whole?: boolean; // its name is no class: a package
   owner?: string; // of a node that stands for all objects of a class that one object holds: that object
+  plain?: boolean; // its number is no size in bytes; undefined in the dominator tree
   parent: Node | null;
   children: Node[];
 }
@@ -30,7 +31,7 @@ function worst(largest: number, smallest: number, sum: number, side: number): nu
 function more(parent: Node, left: Node[]): Node {
   const sum = (of: (n: Node) => number) => left.reduce((s, n) => s + of(n), 0);
   return { key: "more", name: "", bytes: sum((n) => n.bytes), weight: sum((n) => n.weight), count: sum((n) => (n.others ? n.count : 1)),
-    id: null, delta: left.some((n) => n.delta !== undefined) ? sum((n) => n.delta ?? 0) : undefined, others: true, parent, children: [] };
+    id: null, delta: left.some((n) => n.delta !== undefined) ? sum((n) => n.delta ?? 0) : undefined, others: true, plain: parent.plain, parent, children: [] };
 }
 
 export function treemap(root: Node, width: number, height: number): Cell[] {

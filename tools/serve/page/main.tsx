@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Database, hasSql, report, start } from "./api";
 import { Help } from "./help";
 import { Inspector } from "./inspector";
-import { Menu, specs } from "./parts";
+import { Menu, NARROW, specs } from "./parts";
 import { numberOf, useInfo, vmOf, when } from "./overview";
 import { change, href, linkTo, readRoute, useRoute } from "./route";
 import { Search } from "./search";
@@ -65,6 +65,11 @@ function App({ databases }: { databases: Database[] }) {
     }
   }, [view.name, db]);
   useEffect(() => { if (report && location.hash) document.getElementById(`view-${view.name}`)?.scrollIntoView(); }, [route]);
+  useEffect(() => {
+    const narrow = matchMedia(`(max-width: ${NARROW}px)`), on = () => redraw((n) => n + 1);
+    narrow.addEventListener("change", on);
+    return () => narrow.removeEventListener("change", on);
+  }, []);
   const toggle = () => {
     const dark = document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
     setTheme(keep("theme", dark === "dark" ? "light" : "dark") ?? (dark === "dark" ? "light" : "dark"));

@@ -7,7 +7,7 @@ import { download, Marks, menuAt, Panel, select, Table, useAnswer, Wait } from "
 import { change, linkTo, Route } from "./route";
 import { bytes, hue, number, percent, splitName, visible } from "./text";
 
-const blank = (name: string): Node => ({ key: "", name, bytes: 0, weight: 0, count: 0, id: null, parent: null, children: [] });
+export const blank = (name: string): Node => ({ key: "", name, bytes: 0, weight: 0, count: 0, id: null, parent: null, children: [] });
 const labels = new Map<string, string>(); // of objects that were zoomed into
 
 // Rows with levels, made a tree. `grown`: areas are what changed, each at least as large as what is in it.
@@ -58,7 +58,7 @@ function turned(root: Node): Node {
 }
 
 // From the leaves up: a node comes before what is in it.
-function weigh(all: Node[], grown: boolean): void {
+export function weigh(all: Node[], grown: boolean): void {
   for (let i = all.length - 1; i >= 0; i--) {
     const node = all[i], below = node.children.reduce((s, c) => s + c.weight, 0);
     node.weight = grown ? Math.max(node.others ? 0 : Math.abs(node.delta ?? 0), below) : Math.max(node.bytes, below);
@@ -120,6 +120,8 @@ function colour(cell: Cell, by: string, root: Node, isDark: boolean): string {
   return tint(shade(n, by), huesOf(root, by), isDark, light);
 }
 
+const LEGIBLE = 4; // letters of a name that is cut
+
 // What is written on a cell, cut to its width.
 function fitted(context: CanvasRenderingContext2D, text: string, room: number): string {
   if (context.measureText(text).width <= room) return text;
@@ -129,13 +131,13 @@ function fitted(context: CanvasRenderingContext2D, text: string, room: number): 
     if (context.measureText(`${text.slice(0, middle)}…`).width <= room) fits = middle;
     else cut = middle;
   }
-  return fits ? `${text.slice(0, fits)}…` : "";
+  return fits >= LEGIBLE ? `${text.slice(0, fits)}…` : ""; // "b…" says nothing
 }
 
 const short = (n: Node): string => (n.whole ? n.name : splitName(n.name)[1] || n.name);
 const signed = (n: number): string => `${n > 0 ? "+" : ""}${bytes(n)}`;
 // The number that the area of a cell stands for: its size or its growth.
-const amount = (n: Node, grown: boolean): string => (grown ? signed(n.delta ?? 0) : bytes(n.bytes));
+const amount = (n: Node, grown: boolean): string => (grown ? signed(n.delta ?? 0) : n.plain ? number(n.bytes) : bytes(n.bytes));
 const title = (n: Node, grown: boolean): string => (n.others ? `${number(n.count)} more, ${amount(n, grown)}` : `${n.owner !== undefined ? `${number(n.count)} ` : ""}${visible(short(n))}`);
 
 // How many, and how much: what a header has at its right. `tall`: cells of an icicle, of which no other covers a part.
@@ -170,11 +172,11 @@ function draw(canvas: HTMLCanvasElement, { cells, by, root, search, over, grown,
       const name = title(n, grown), room = w - 6 - context.measureText(name).width;
       context.fillText(fitted(context, name, w - 6), x + 3, y + 2);
       if (n.others) continue;
-      if (w > 60 && h > 30 && (!n.children.length || tall)) context.fillText(fitted(context, sum(n, grown), w - 6), x + 3, y + 15);
-      else if (n !== root) for (const said of [sum(n, grown), amount(n, grown)]) {
+      const isBelow = h > 30 && (!n.children.length || tall);
+      if (n !== root || tall) for (const said of [sum(n, grown), amount(n, grown)]) {
         const long = context.measureText(said).width;
-        if (room < long + 10) continue;
-        context.fillText(said, x + w - 3 - long, y + 2);
+        if ((isBelow ? w - 6 : room - 10) < long) continue;
+        context.fillText(said, isBelow ? x + 3 : x + w - 3 - long, isBelow ? y + 15 : y + 2);
         break;
       }
     }
@@ -187,7 +189,7 @@ function sentence(n: Node, whole: number): string {
   const grew = n.delta ? `, ${signed(n.delta)}` : "";
   const where = n.parent?.parent || n.parent?.id ? ` in ${short(n.parent!)}` : "";
   const what = n.others ? `${number(n.count)} more, too small to be drawn one by one,` : `${n.count > 1 ? `${number(n.count)} × ` : ""}${visible(n.name)}`;
-  return `${what}${visible(where)}: ${bytes(n.bytes)}${share}${grew}`;
+  return `${what}${visible(where)}: ${amount(n, false)}${share}${grew}`;
 }
 
 function Legend({ root, cells, by, most, grown }: { root: Node; cells: Cell[]; by: string; most: number; grown: boolean }) {
@@ -201,7 +203,7 @@ function Legend({ root, cells, by, most, grown }: { root: Node; cells: Cell[]; b
   }
   const isDark = dark();
   return <p class="legend">Colour: {by}. {[...sums].sort((a, b) => b[1] - a[1]).slice(0, most).map(([name, sum]) =>
-    <span><i style={{ background: tint(name, huesOf(root, by), isDark, isDark ? 32 : 77) }} />{visible(by === "class" && !root.children.some((n) => n.whole) ? splitName(name)[1] || name : name.replace(/\.$/, ""))} <small>{bytes(sum)}</small></span>)}</p>;
+    <span><i style={{ background: tint(name, huesOf(root, by), isDark, isDark ? 32 : 77) }} />{visible(by === "class" && !root.children.some((n) => n.whole) ? splitName(name)[1] || name : name.replace(/\.$/, ""))} <small>{root.plain ? number(sum) : bytes(sum)}</small></span>)}</p>;
 }
 
 // The same picture as a file: cells with sizes and titles, the legend below.
@@ -225,7 +227,7 @@ function svgOf(cells: Cell[], by: string, root: Node, whole: number, grown: bool
 
 const calm = () => report !== null || matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-function Picture({ root, whole, shape, by, search, low, late, grown, onZoom, onUp }: {
+export function Picture({ root, whole, shape, by, search, low, late, grown, onZoom, onUp }: {
   root: Node; whole: number; shape: string; by: string; search: string; low?: boolean; late: boolean; grown: boolean; onZoom(n: Node): void; onUp?(): void;
 }) {
   const canvas = useRef<HTMLCanvasElement>(null), from = useRef<Cell | null>(null), timer = useRef(0);
@@ -300,7 +302,7 @@ function Picture({ root, whole, shape, by, search, low, late, grown, onZoom, onU
       ? `${number(found.length)} cells match “${search}”: ${bytes(found.reduce((s, c) => s + c.node.bytes, 0))}`
       : report ? `${number(cells.length)} cells.` : low ? "A click opens the map there." : `${number(cells.length)} cells. Click or arrows and Enter zoom in, Escape goes up; the right button or “.” has more.`}</p>
     <div><canvas ref={canvas} style={{ width: "100%", height: `${tall}px` }} tabIndex={0} role="img"
-      aria-label={`${shape} of the dominator tree; the table has the same numbers`}
+      aria-label={`${shape}${root.plain === undefined ? " of the dominator tree" : ""}; the table has the same numbers`}
       onMouseMove={(e) => { setOver(hit(e)?.node ?? null); setTip({ x: e.clientX, y: e.clientY }); }} onMouseLeave={() => { setOver(null); setTip(null); }}
       onContextMenu={(e) => { const n = hit(e)?.node; if (n?.id && !report) { e.preventDefault(); e.stopPropagation(); menu(n, e.clientX, e.clientY); } }}
       onClick={(e) => { const n = hit(e)?.node; if (n) zoom(n); }} onKeyDown={onKey} />
@@ -436,6 +438,6 @@ export function MapView({ route, compare, fixed, small }: { route: Route; compar
       : zoom.weight === 0 ? <p class="empty">Nothing grew or shrank by that much. Area “retained size now” shows the heap as it is.</p>
         : <Picture root={zoom} late={!tree} grown={grown} whole={heap} shape={shape} by={colours} search={search} low={small} onZoom={small ? (n) => { location.hash = linkTo("map", { zoom: pathOf(n).map((q) => q.key).join("/") }); } : onZoom}
           onUp={crumbs.length > 1 && !fixed ? () => change(crumbs[crumbs.length - 2].go) : undefined} />)}
-    {asked.answer && !small && <Marks facts={asked.answer.facts} />}
+    {asked.answer && !small && <Marks facts={{ ...asked.answer.facts, cut: shape === "table" || !asked.answer.facts.cut ? asked.answer.facts.cut : String(asked.answer.facts.cut).replace(/: a row "\(others\)".*/, "; grey cells have their sum") }} />}
   </Panel>;
 }

@@ -68,7 +68,7 @@ function Figures({ db }: { db?: string }) {
     groups.get(name)!.push(row);
   }
   return <><Marks facts={facts} />
-    <div class="figures">{[...groups].map(([name, rows]) => <details open={["dump", "vm", "objects"].includes(name)}>
+    <div class="figures">{[...groups].map(([name, rows]) => <details open={report ? ["dump", "vm", "objects"].includes(name) : name === "vm"}>
       <summary>{name}</summary><dl>{rows.map((r) => <div title={text(r.help)}><dt>{text(r.key)}</dt><dd>{typeof r.number === "number" && /^[\d,]+$/.test(String(r.value)) ? number(r.number) : text(r.value)}</dd></div>)}</dl></details>)}</div></>;
 }
 
@@ -78,7 +78,7 @@ function Biggest({ db }: { db?: string }) {
   const asked = useAnswer("top", { db, limit: String(BIGGEST) }), a = asked.answer;
   if (!a) return <Wait asked={asked} what="biggest objects" />;
   return <><ol class="parts">{a.rows.map((r) => <li><span class="right"><i class="bar" style={{ width: `${Math.round(Number(r.percent ?? 0) * 0.6)}px` }} />{bytes(Number(r.retained ?? 0))} <small class="pc">{percent(Number(r.percent ?? 0))}</small></span>
-    <Obj id={r.id} text={r.label} /></li>)}</ol>
+    <Obj id={r.id} text={r.label} wrap /></li>)}</ol>
     <p class="dim">{number(a.row_count)} of {a.total_rows === null ? "many" : number(a.total_rows)} objects that no other dominates.</p></>;
 }
 

@@ -255,8 +255,10 @@ export const MOST = 100000; // rows that are asked for at most
 const SEARCHED = 20000; // rows that a filter looks at
 const LATE = ["loader", "signature", "serial", "priority", "unreachable_objects", "unreachable_shallow"]; // columns that stand last
 
-const NARROW = 760; // pixels of a phone's window: there what it is comes first, then how much of it
-const rankOf = (c: Column): number => (["text", "name", "label", "class", "key", "field"].includes(c.name) ? 0 : ["value", "retained", "wasted", "retained_delta"].includes(c.name) ? 1 : 2);
+export const NARROW = 760; // pixels of a phone's window: there what it is comes first, then how much of it
+const rankOf = (c: Column, all: Column[]): number => (["name", "label", "class", "key", "field"].includes(c.name) || (c.name === "text" && !all.some((o) => o.name === "name")) ? 0
+  : ["value", "retained", "wasted", "retained_delta", "below_objects"].includes(c.name) ? 1 : 2);
+const RARE = ["native", "retained_native", "unreachable_objects", "unreachable_shallow"]; // columns that are shown where a row has some
 
 function remembered(what: string): string[] {
   try { return (JSON.parse(localStorage.getItem(`hidden ${what}`) ?? "[]") as string[]).map(String); } catch { return []; }
@@ -322,11 +324,12 @@ export function Table({ columns, rows, total, sort: asked, onSort, tree, what, o
     }
     return !tree && !onSort && ownSort ? ordered(found, ownSort) : found;
   }, [rows, filter, closed, tree, columns, ownSort]);
-  const filled = columns.filter((c) => !(tree && c.name === "level") && rows.some((r) => r[c.name] !== null && r[c.name] !== undefined));
+  const filled = columns.filter((c) => !(tree && c.name === "level") && rows.some((r) => r[c.name] !== null && r[c.name] !== undefined && !(r[c.name] === 0 && RARE.includes(c.name))));
   const last = (c: Column, i: number) => i > 0 && (LATE.includes(c.name) || (c.type === "id" && !isNumber(c)));
   const kept = filled.filter((c, i) => i === 0 || !hidden.includes(c.name));
   const wide = [...kept.filter((c, i) => !last(c, i)), ...kept.filter(last)];
-  const used = innerWidth > NARROW || tree || report ? wide : [...wide].sort((a, b) => rankOf(a) - rankOf(b));
+  const isNarrow = innerWidth <= NARROW && !report, barred = ["retained", "wasted"].find((name) => wide.some((c) => c.name === name));
+  const used = isNarrow ? [...wide].sort((a, b) => rankOf(a, wide) - rankOf(b, wide)) : wide;
   const parents = useMemo(() => new Set(tree ? rows.filter((r, i) => Number(rows[i + 1]?.level ?? -1) > Number(r.level)) : []), [rows, tree]);
   const hide = (name: string) => {
     const next = hidden.includes(name) ? hidden.filter((h) => h !== name) : [...hidden, name];
@@ -337,7 +340,7 @@ export function Table({ columns, rows, total, sort: asked, onSort, tree, what, o
     if (onSort) onSort(name);
     else setOwnSort(ownSort === name ? `-${name}` : ownSort === `-${name}` ? undefined : name);
   };
-  const largest = Math.max(1, ...rows.map((r) => Number(r.retained ?? r.shallow ?? 0)));
+  const largest = useMemo(() => rows.reduce((m, r) => Math.max(m, Number(barred ? r[barred] ?? 0 : 0)), 1), [rows, barred]);
   const height = Math.min(Math.max(1, shown.length) * ROW + ROW + 20, report ? 1e9 : Math.max(320, innerHeight - 190));
   const from = report ? 0 : Math.max(0, Math.floor(top / ROW) - 10), to = report ? (all ? shown.length : REPORTED) : from + 70;
   const toggle = (row: Row) => setClosed((old) => { const s = new Set(old); if (!s.delete(row)) s.add(row); return s; });
@@ -392,7 +395,7 @@ export function Table({ columns, rows, total, sort: asked, onSort, tree, what, o
     <div class="tools">
       {!report && rows.length > 0 && <input type="search" size={26} placeholder="Filter: regular expression" aria-label={`Filter ${what}`} aria-invalid={pattern === undefined} value={filter}
         onInput={(e) => setFilter((e.target as HTMLInputElement).value)} />}
-      <span class="count" role="status">{pattern === undefined ? <span class="error">That is no regular expression yet. </span> : null}{number(shown.length)} of {whole} rows{pattern && total !== null && rows.length < total ? `, looked for in the first ${number(rows.length)}` : ""}</span>
+      {rows.length > 0 && <span class="count" role="status">{pattern === undefined ? <span class="error">That is no regular expression yet. </span> : null}{number(shown.length)} of {whole} rows{pattern && total !== null && rows.length < total ? `, looked for in the first ${number(rows.length)}` : ""}</span>}
       {!report && rows.length > 0 && <><button onClick={() => void copy("copy")} aria-live="polite">{copied || "Copy as CSV"}</button><span class="group"><button onClick={() => void copy("csv")} title="All rows as a file of comma-separated values">CSV</button><button onClick={() => void copy("json")} title="All rows as a file of JSON">JSON</button></span></>}
       {report && to < shown.length && <button class="print" onClick={() => setAll(true)}>Show all {number(shown.length)}</button>}
       {!report && filled.length > 2 && <details class="columns"><summary>Columns{hidden.length ? ` (${number(kept.length)} of ${number(filled.length)})` : ""}</summary><div>{filled.slice(1).map((c) =>
@@ -400,7 +403,7 @@ export function Table({ columns, rows, total, sort: asked, onSort, tree, what, o
     </div>
     {rows.length > 0 && <div class="scroll" ref={box} style={{ height: report ? "auto" : `${height}px` }} tabIndex={0} onKeyDown={onKey}
       onScroll={(e) => onScroll((e.target as HTMLElement).scrollTop)} role="region" aria-label={what}>
-      <table aria-rowcount={shown.length}>
+      <table class={tree ? "deep" : undefined} aria-rowcount={shown.length}>
         <thead><tr>{used.map((c) => <th title={c.help} class={isNumber(c) ? "n" : ""}
           aria-sort={sort === c.name ? (isNumber(c) ? "descending" : "ascending") : sort === `-${c.name}` ? (isNumber(c) ? "ascending" : "descending") : "none"}>
           {!tree && !report ? <button onClick={() => sortBy(c.name)}>{c.title}{sort === c.name ? " ▾" : sort === `-${c.name}` ? " ▴" : ""}</button> : c.title}
@@ -410,9 +413,9 @@ export function Table({ columns, rows, total, sort: asked, onSort, tree, what, o
           {shown.slice(from, to).map((row, i) => <tr key={from + i} class={from + i === at ? "at" : ""} onClick={() => setAt(from + i)}
             onDblClick={() => open(row)}>
             {used.map((c, j) => <td class={isNumber(c) ? "n" : LATE.includes(c.name) ? "narrow" : ""} title={typeof row[c.name] === "string" && String(row[c.name]).length > 40 ? visible(String(row[c.name])) : undefined}>
-              {tree && j === 0 && <span style={{ paddingLeft: `${Math.min(40, Number(row.level)) * 14}px` }}>
+              {tree && j === 0 && <span style={{ paddingLeft: `${Math.min(40, Number(row.level)) * (isNarrow ? 4 : 14)}px` }}>
                 {parents.has(row) ? <button class="twist" aria-label="fold" aria-expanded={!closed.has(row)} onClick={() => toggle(row)}>{closed.has(row) ? "▸" : "▾"}</button> : <span class="twist" />}</span>}
-              {c.name === "retained" && typeof row.retained === "number" && <i class="bar" style={{ width: `${Math.round((60 * row.retained) / largest)}px` }} />}
+              {c.name === barred && typeof row[barred] === "number" && <i class="bar" style={{ width: `${Math.round((60 * Number(row[barred])) / largest)}px` }} />}
               <Held row={row} column={c} to={report || row[c.name] === 0 ? undefined : links?.[c.name]?.(row)} /></td>)}
           </tr>)}
           {to < shown.length && !report && <tr style={{ height: `${(shown.length - to) * ROW}px` }} />}
@@ -443,7 +446,7 @@ export function QueryTable({ query, params, what, sortKey, onOpen, hide, columns
   const cols = useMemo(() => {
     const known = new Map(spec?.columns.map((c) => [c.name, c]));
     const names = (columns ? columns.filter((c) => answer?.columns.includes(c)) : answer?.columns.filter((c) => !hide?.includes(c))) ?? [];
-    const front = (first ?? []).filter((name) => names.includes(name)), ordered = front.length ? [names[0], ...front, ...names.slice(1).filter((name) => !front.includes(name))] : names;
+    const front = (first ?? []).filter((name) => names.includes(name)), ordered = [...front, ...names.filter((name) => !front.includes(name))];
     return ordered.map((name) => ({ ...(known.get(name) ?? { name, title: name, help: "", type: "text" }), ...(titles?.[name] ? { title: titles[name] } : {}) }));
   }, [answer]);
   const rows = useMemo(() => (each && answer ? answer.rows.map(each) : answer?.rows ?? []), [answer]);

@@ -1,8 +1,9 @@
-// The SQL console: completion, saved questions, rows as a table or as bars.
+// The SQL console: completion, saved questions, rows as a table, as bars or as a treemap.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Answer, ask, Cell, Column, Row } from "./api";
-import { Choice } from "./map";
-import { MOST, Obj, Panel, select, Table, useAnswer, Wait } from "./parts";
+import { Node } from "./layout";
+import { blank, Choice, Picture, weigh } from "./map";
+import { classPage, MOST, Obj, Panel, select, Table, useAnswer, Wait } from "./parts";
 import { change, Route } from "./route";
 import { number, visible } from "./text";
 
@@ -102,17 +103,43 @@ function columnsOf(answer: Answer): Column[] {
   });
 }
 
-function Bars({ columns, rows, route }: { columns: Column[]; rows: Row[]; route: Route }) {
+// What a picture of rows is of: a column of numbers, and one of names.
+function picked(columns: Column[], route: Route): { numeric: Column[]; labels: Column[]; value?: Column; label?: Column } {
   const numeric = columns.filter((c) => ["bytes", "count", "double"].includes(c.type));
   const labels = columns.filter((c) => !numeric.includes(c));
-  const value = numeric.find((c) => c.name === route.params.of) ?? numeric[numeric.length - 1];
-  const label = labels.find((c) => c.name === route.params.by) ?? labels.find((c) => c.type === "text") ?? labels[0];
+  return { numeric, labels, value: numeric.find((c) => c.name === route.params.of) ?? numeric[numeric.length - 1],
+    label: labels.find((c) => c.name === route.params.by) ?? labels.find((c) => c.type === "text") ?? labels[0] };
+}
+
+// What it is of, chosen.
+function Of({ columns, route, what }: { columns: Column[]; route: Route; what: string }) {
+  const { numeric, labels, value, label } = picked(columns, route);
+  return <>{numeric.length > 1 && <Choice label={what} value={value!.name} choices={numeric.map((c) => [c.name])} onChange={(of) => change({ of }, true)} />}
+    {labels.length > 1 && <Choice label="Name" value={label!.name} choices={labels.map((c) => [c.name])} onChange={(by) => change({ by }, true)} />}</>;
+}
+
+// Rows as areas: a click on one opens its object.
+function Areas({ columns, rows, route }: { columns: Column[]; rows: Row[]; route: Route }) {
+  const { value, label } = picked(columns, route), id = columns.find((c) => c.type === "id");
+  const root = useMemo(() => {
+    const top: Node = { ...blank("all rows"), plain: value?.type !== "bytes" };
+    if (value) top.children = rows.filter((r) => Number(r[value.name]) > 0).map((r, i): Node => ({ ...blank(String((label && r[label.name]) ?? i + 1)), key: String(i), plain: top.plain, bytes: Number(r[value.name]), count: 1, id: id && r[id.name] ? String(r[id.name]) : null, parent: top }));
+    top.bytes = top.children.reduce((s, c) => s + c.bytes, 0);
+    weigh([top, ...top.children], false);
+    return top;
+  }, [rows, value?.name, label?.name]);
+  if (!value || !root.children.length) return <p class="empty">A treemap needs a column of numbers above 0: try SELECT class, sum(shallow) AS bytes FROM objects GROUP BY class.</p>;
+  return <><div class="tools"><Of columns={columns} route={route} what="Area" /></div>
+    <Picture root={root} whole={0} shape="treemap" by="class" search="" late={false} grown={false} onZoom={(n) => { if (n.id) select(n.id); else if (label?.name === "class") location.hash = classPage(n.name); }} /></>;
+}
+
+function Bars({ columns, rows, route }: { columns: Column[]; rows: Row[]; route: Route }) {
+  const { value, label } = picked(columns, route);
   if (!value) return <p class="empty">Bars need a column of numbers: try SELECT class, count(*) FROM objects GROUP BY class.</p>;
   const shown = rows.slice(0, 200), most = Math.max(1e-9, ...shown.map((r) => Math.abs(Number(r[value.name] ?? 0))));
   return <>
     <div class="tools">
-      {numeric.length > 1 && <Choice label="Length" value={value.name} choices={numeric.map((c) => [c.name])} onChange={(of) => change({ of }, true)} />}
-      {labels.length > 1 && <Choice label="Name" value={label.name} choices={labels.map((c) => [c.name])} onChange={(by) => change({ by }, true)} />}
+      <Of columns={columns} route={route} what="Length" />
       <span class="count">{number(shown.length)} of {number(rows.length)} rows</span>
     </div>
     <table class="bars" aria-label={`${value.name} by ${label?.name ?? "row"}`}><tbody>{shown.map((r, i) => {
@@ -133,7 +160,7 @@ function Result({ statement, route }: { statement: string; route: Route }) {
   return <div class="result">
     {answer.row_count === limit && <p class="mark"><b>Cut:</b> the first {number(limit)} rows. {limit < MOST &&
       <button onClick={() => change({ limit: String(Math.min(MOST, limit * 10)) })}>More</button>}</p>}
-    {route.params.as === "bars" ? <Bars columns={columns} rows={answer.rows} route={route} />
+    {route.params.as === "treemap" ? <Areas columns={columns} rows={answer.rows} route={route} /> : route.params.as === "bars" ? <Bars columns={columns} rows={answer.rows} route={route} />
       : <Table columns={columns} rows={answer.rows} total={answer.row_count === limit ? null : answer.row_count} what="rows"
         every={() => ask("sql", { q: statement, db: route.params.db, limit: String(MOST) }).answer.then((a) => ({ rows: a.rows, whole: a.row_count < MOST }))} onOpen={(row) => {
         const id = columns.find((c) => c.type === "id" && row[c.name]);
@@ -214,7 +241,7 @@ export function Sql({ route }: { route: Route }) {
       {own && <button onClick={() => { const list = saved.filter((s) => s !== own); setSaved(list); store(list); }}>Forget “{own.name}”</button>}
       <Choice label="Tables show" value={route.params.objects ?? "reachable"} choices={[["reachable", "reachable objects"], ["all", "all objects"]]}
         onChange={(objects) => change({ objects: objects === "all" ? objects : undefined })} />
-      <Choice label="Show as" value={route.params.as ?? "table"} choices={[["table"], ["bars", "bar chart"]]} onChange={(as) => change({ as: as === "table" ? undefined : as }, true)} />
+      <Choice label="Show as" value={route.params.as ?? "table"} choices={[["table"], ["bars", "bar chart"], ["treemap"]]} onChange={(as) => change({ as: as === "table" ? undefined : as }, true)} />
     </div>
     <div class="editor">
       <textarea ref={area} class="sql" rows={Math.max(4, Math.min(14, draft.split("\n").length + 1))} spellcheck={false} autocomplete="off" value={draft} aria-label="Statement"

@@ -13,6 +13,8 @@ const text = (v: unknown) => (v === null || v === undefined ? "" : visible(Strin
 
 // ---- numbers that lead on ----
 
+const counted = (n: number): string => `${number(n)} ${n === 1 ? "object" : "objects"}`;
+
 // The address of a list of the objects that a number counts.
 export function listOf(count: number, klass: unknown, path: Row[]): string | undefined {
   if (report) return undefined;
@@ -24,7 +26,7 @@ export function listOf(count: number, klass: unknown, path: Row[]): string | und
 
 // The sentence of a suspect: its owner and its first number are links. Numbers in sentences of the program are English.
 function Sentence({ head, rows, path }: { head: Row; rows: Row[]; path: Row[] }) {
-  const sentence = text(head.text), parts = /^(.*?) (holds?|hold|keeps?) (.*)$/.exec(sentence);
+  const sentence = text(head.text).replace(/(\d) (%|[KMGTP]?i?B\b)/g, "$1\u00a0$2"), parts = /^(.*?) (holds?|hold|keeps?) (.*)$/.exec(sentence);
   if (report || !parts) return <>{sentence}</>;
   const counts = [...rows.filter((r) => r.kind === "element" && r.class), head].map((r) => [Number(r.objects), r.class] as [number, unknown]);
   const linked = (words: string, id: unknown) => {
@@ -60,15 +62,15 @@ function SharedPath({ db, target }: { db?: string; target: string }) {
   const chain: Row[] = [];
   for (const r of asked.answer.rows) if (Number(r.level) === chain.length && Number(r.percent) >= SHARED) chain.push(r);
   if (chain.length === 0) return <p class="dim">They have no path in common: each is kept by something else.</p>;
-  return <ol class="chain">{chain.map((r) => <li><span class="right">{number(Number(r.below_objects))} of them</span><Name text={text(r.name)} /></li>)}</ol>;
+  return <ol class="chain">{chain.map((r) => <li><span class="right">{number(Number(r.below_objects))} of them</span><ClassName name={text(r.name)} wrap /></li>)}</ol>;
 }
 
-function Group({ db, head, members, first }: { db?: string; head: Row; members: Row[]; first?: boolean }) {
-  const klass = String(head.class), [open, setOpen] = useState(first === true);
+function Group({ db, head, members }: { db?: string; head: Row; members: Row[] }) {
+  const klass = String(head.class), [open, setOpen] = useState(false);
   return <>
     <details open><summary>Largest of {number(Number(head.objects))}</summary><ul class="parts">{members.map((r) => <li><span class="right">{typeof r.retained === "number" && bytes(r.retained)}</span><Obj id={r.id} text={r.label} /></li>)}
       {!report && Number(head.objects) > members.length && <li><a href={classPage(klass)}>All {number(Number(head.objects))}</a></li>}</ul></details>
-    {!report && <details open={first} onToggle={(e) => setOpen((e.target as HTMLDetailsElement).open)}><summary>Path that most of them share</summary>{open && <SharedPath db={db} target={klass} />}</details>}
+    {!report && <details onToggle={(e) => setOpen((e.target as HTMLDetailsElement).open)}><summary>Path that most of them share</summary>{open && <SharedPath db={db} target={klass} />}</details>}
   </>;
 }
 
@@ -88,20 +90,20 @@ function Suspect({ db, rows, brief, first, also = [] }: { db?: string; rows: Row
       <Sentence head={head} rows={rows} path={path} /></h2>
     {typeof head.percent === "number" && <div class="share"><i style={{ width: `${Math.min(100, head.percent)}%` }} /></div>}
     <Notes db={db} on={[head.signature, id, head.class]} />
-    {of("explanation").map((r) => <p>{text(r.text)}</p>)}
+    {of("explanation").map((r) => <p>{text(r.text).replace(/ \(large\)$/, "")}</p>)}
     {of("advice").map((r) => <p class="advice"><b>What to do:</b> {text(r.text)}</p>)}
     {also.map((r) => <p><b>Known problem:</b> {text(r.text)}{r.advice && of("advice").length === 0 ? `: ${text(r.advice)}` : "."}</p>)}
     <p class="dim"><span class="tag">{head.suspect === null ? "" : text(head.suspect)}</span> {id ? <>It is in <Obj id={id} text={head.label ?? head.class} /></> : <>A group of <ClassName name={String(head.class)} /></>}</p>
     {path.length > 0 && <details open><summary>Path from a GC root</summary><Chain rows={path} short={brief} /></details>}
-    {members.length > 0 && <Group db={db} head={head} members={members} first={first} />}
+    {members.length > 0 && <Group db={db} head={head} members={members} />}
     {parts.length > 0 && <details open><summary>What accumulates</summary><ul class="parts">{parts.map((r) => {
       const count = Number(r.objects ?? 0), to = r.class ? listOf(count, r.class, path) : undefined;
-      return <li><span class="right">{count > 0 && (to ? <a href={to}>{number(count)} objects</a> : `${number(count)} objects`)}{count > 0 && " · "}{typeof r.retained === "number" && bytes(r.retained)}</span>
-        {r.class ? <ClassName name={String(r.class)} /> : <Name text={text(r.label ?? "others")} />}</li>;
+      return <li><span class="right">{count > 0 && (to ? <a href={to}>{counted(count)}</a> : counted(count))}{count > 0 && " · "}{typeof r.retained === "number" && bytes(r.retained)}</span>
+        {r.class ? <ClassName name={String(r.class)} wrap /> : <Name text={text(r.label ?? "others")} wrap />}</li>;
     })}</ul></details>}
     {!brief && contents.length > 0 && <details><summary>All that it retains, by class</summary><ul class="parts">{contents.map((r) => <li>
-      <span class="right">{typeof r.objects === "number" && `${number(r.objects)} objects · `}{typeof r.shallow === "number" && bytes(r.shallow)}</span>
-      {r.class ? <ClassName name={String(r.class)} /> : <Name text={text(r.label ?? "others")} />}</li>)}</ul></details>}
+      <span class="right">{typeof r.objects === "number" && `${counted(r.objects)} · `}{typeof r.shallow === "number" && bytes(r.shallow)}</span>
+      {r.class ? <ClassName name={String(r.class)} wrap /> : <Name text={text(r.label ?? "others")} wrap />}</li>)}</ul></details>}
     {stack.length > 0 && <details><summary>Thread</summary><ul class="parts">{stack.map((r) => <li>{r.id ? <Obj id={r.id} text={r.label ?? r.text} /> : text(r.text ?? r.label)}</li>)}</ul></details>}
     <details><summary>Why is this a problem?</summary><p>{whyLeak[kind]}</p></details>
     {!report && <p class="acts">{id ? <><a href={below(id)}>Treemap of what it retains</a> · <a href={here({ obj: id, tab: "path" })}>path to a GC root</a>

@@ -4,14 +4,14 @@ const plain = new Intl.NumberFormat();
 const one = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1, minimumFractionDigits: 1 });
 
 export const number = (n: number): string => plain.format(n);
-export const percent = (n: number): string => `${one.format(n)} %`;
+export const percent = (n: number): string => `${one.format(n)}\u00a0%`;
 
 export function bytes(n: number): string {
   const sign = n < 0 ? "-" : "";
   let value = Math.abs(n), unit = 0;
   const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
   while (value >= 1023.95 && unit + 1 < units.length) { value /= 1024; unit++; }
-  return sign + (unit ? one.format(value) : plain.format(value)) + " " + units[unit];
+  return sign + (unit ? one.format(value) : plain.format(value)) + "\u00a0" + units[unit];
 }
 
 // "java.util.HashMap$Node[]" -> ["java.util.", "HashMap$Node[]"]; what follows a blank or a quote stays.

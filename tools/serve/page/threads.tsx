@@ -10,6 +10,7 @@ import { numberOf, useInfo } from "./overview";
 const text = (v: unknown) => (v === null || v === undefined ? "" : visible(String(v)));
 const TOGETHER = 100; // threads that are opened at once
 const LINE = 18.75, LOCAL = 20.3; // pixels of a frame and a local in app.css
+const MOST_HIGH = 2000; // pixels that are kept for a stack that is asked for: a deep one is a recursion, which is folded
 const SHOWN = 200; // threads that are drawn before somebody wants more
 
 // Frames and locals by the thread that they are of.
@@ -24,17 +25,55 @@ function stacksOf(answer?: Answer): Map<string, Row[]> {
 }
 const keyOf = (head: Row) => `${head.id} ${head.serial}`;
 
+// ---- stacks ----
+
+const ROUND = 8, ROUNDS = 4; // frames of which one call of a recursion consists at most, and calls of it that are worth folding
+
+// What a stack is drawn of: rows, or rows of a recursion that are folded, `calls` times the `frames` before them.
+interface Part { rows: Row[]; calls?: number; frames?: number }
+
+function partsOf(rows: Row[]): Part[] {
+  const frames: Row[][] = [], parts: Part[] = [];
+  for (const r of rows) {
+    if (Number(r.level) === 1 || frames.length === 0) frames.push([r]);
+    else frames[frames.length - 1].push(r);
+  }
+  const same = (a: number, b: number) => b < frames.length && frames[a][0].text === frames[b][0].text;
+  for (let i = 0; i < frames.length;) {
+    let round = 0, end = i;
+    for (let n = 1; n <= ROUND && !round; n++) {
+      for (end = i; same(end, end + n);) end++;
+      end -= (end - i) % n;
+      if (end - i >= n * (ROUNDS - 1) && end - i >= ROUND) round = n;
+    }
+    const shown = round || 1;
+    parts.push({ rows: frames.slice(i, i + shown).flat() });
+    if (round) parts.push({ rows: frames.slice(i + round, end + round).flat(), calls: (end - i) / round, frames: round });
+    i = round ? end + round : i + 1;
+  }
+  return parts;
+}
+
+const lines = (rows: Row[]) => rows.map((r) => (r.level === 1
+  ? <li class="frame-line" title={text(r.signature)}>{r.kind === "frame" ? "at " : ""}{r.id ? <Obj id={r.id} text={r.text} /> : text(r.text)}</li>
+  : <li class="local">{text(r.kind)} <Obj id={r.id} text={r.text} wrap />{typeof r.retained === "number" && <span class="right">{bytes(r.retained)}</span>}</li>));
+
+function Folded({ part }: { part: Part }) {
+  const [open, setOpen] = useState(false), locals = part.rows.filter((r) => Number(r.level) > 1).length;
+  if (open) return <>{lines(part.rows)}</>;
+  return <li class="gap"><button onClick={() => setOpen(true)}>{number(part.calls!)} more calls of {part.frames === 1 ? "the same frame" : `these ${number(part.frames!)} frames`}{locals ? `, with ${number(locals)} locals` : ""}</button></li>;
+}
+
 function Stack({ rows }: { rows: Row[] }) {
+  const parts = useMemo(() => partsOf(rows), [rows]);
   if (rows.length === 0) return <p class="empty">The dump has no frames of this thread.</p>;
-  return <ol class="stack">{rows.map((r) => (r.level === 1
-    ? <li class="frame-line" title={text(r.signature)}>{r.kind === "frame" ? "at " : ""}{r.id ? <Obj id={r.id} text={r.text} /> : text(r.text)}</li>
-    : <li class="local">{text(r.kind)} <Obj id={r.id} text={r.text} />{typeof r.retained === "number" && <span class="right">{bytes(r.retained)}</span>}</li>))}</ol>;
+  return <ol class="stack">{parts.map((p) => (p.calls ? <Folded part={p} /> : lines(p.rows)))}</ol>;
 }
 
 function AskedStack({ db, head, all }: { db?: string; head: Row; all?: string }) {
   const asked = useAnswer("threads", { db, target: String(head.id ?? head.thread), all, limit: String(MOST) });
   if (asked.answer) return <><Marks facts={asked.answer.facts} /><Stack rows={stacksOf(asked.answer).get(keyOf(head)) ?? []} /></>;
-  return <div style={{ minHeight: `${8 + LINE * Number(head.depth ?? 0) + LOCAL * Number(head.locals ?? 0)}px` }}><Wait asked={asked} what="the stack" /></div>; // nothing moves when it comes
+  return <div style={{ minHeight: `${Math.min(MOST_HIGH, 8 + LINE * Number(head.depth ?? 0) + LOCAL * Number(head.locals ?? 0))}px` }}><Wait asked={asked} what="the stack" /></div>; // nothing moves when it comes
 }
 
 function One({ head, open, whole, onToggle, children }: { head: Row; open: boolean; whole: number; onToggle(): void; children: preact.ComponentChildren }) {

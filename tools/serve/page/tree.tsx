@@ -79,25 +79,26 @@ function heldOf(row: Row): Held {
 function Value({ held: h }: { held: Held }) {
   const date = dateOf(h.name, h.label);
   return <span class="grow held">
-    {h.key ? <>{h.key.id ? <Obj id={h.key.id} text={h.key.text} /> : <span>{visible(String(h.key.text))}</span>}<span class="by">→</span></> : <span class="by">{visible(h.name)}</span>}
+    {h.key ? <>{h.key.id ? <Obj id={h.key.id} text={h.key.text} /> : <span>{visible(String(h.key.text))}</span>}<span class="by">→</span></> : <span class="by" title={h.group ? `${h.name} of ${h.group}` : undefined}>{visible(h.name)}</span>}
     {h.id ? <Obj id={h.id} text={h.label} /> : date ? <span title={String(h.label)}>{date}</span> : <span class={h.label === "null" || h.label === null ? "dim" : ""}>{visible(String(h.label ?? "null"))}</span>}
     {h.type && !h.id && !date && h.type !== "object" ? <small>{h.type}</small> : null}</span>;
 }
 
 // Fields, elements or entries of an object, in pages; what they refer to opens below them.
-export function Holds({ db, id, label, level = 1, path = "", open, plain, from }: { db?: string; id: string; label: Cell; level?: number; path?: string; open: Open; plain?: boolean; from?: number }) {
+export function Holds({ db, id, label, level = 1, path = "", open, plain, from, largest }: { db?: string; id: string; label: Cell; level?: number; path?: string; open: Open; plain?: boolean; from?: number; largest?: boolean }) {
   const [limit, setLimit] = useState(PAGE), entries = isCollection(label) && !plain;
   const asked = useKept(entries ? "entries" : "object", { db, target: id, limit: String(limit), from: !entries && from ? String(from) : undefined }, id + String(entries) + String(from ?? ""));
   const a = asked.answer;
-  if (asked.error && entries) return <Holds db={db} id={id} label={label} level={level} path={path} open={open} plain />; // a collection that is broken has fields
+  if (asked.error && entries) return <Holds db={db} id={id} label={label} level={level} path={path} open={open} plain largest={largest} />; // a collection that is broken has fields
   if (!a) return <Wait asked={asked} what="what it holds" />;
-  const rows = a.rows.map(heldOf), groups = new Set(rows.map((r) => r.group)).size > 1;
+  const declared = a.rows.map(heldOf), isSorted = largest === true && !entries && !/\[\d+\]$/.test(String(label));
+  const rows = isSorted ? [...declared].sort((x, y) => Number(y.retained ?? 0) - Number(x.retained ?? 0)) : declared, groups = !isSorted && new Set(rows.map((r) => r.group)).size > 1;
   const all = Math.max(a.total_rows ?? 0, level > 1 ? countOf(label) : 0);
   const line = (h: Held, i: number) => {
     const key = `${path}/${entries ? h.name : h.name}`, canOpen = canHold(h.id, h.label) && level < DEEP, isOpen = canOpen && open.has(key);
     return <>{groups && h.group !== rows[i - 1]?.group && <li role="none" class="declared"><small>{visible(h.group ?? "")}</small></li>}
       <Branch level={level} fold={{ isOpen, canOpen, toggle: () => open.toggle(key), enter: () => { if (h.id) select(String(h.id)); } }}
-        inside={() => <Holds db={db} id={String(h.id)} label={h.label} level={level + 1} path={key} open={open} />}>
+        inside={() => <Holds db={db} id={String(h.id)} label={h.label} level={level + 1} path={key} open={open} largest={largest} />}>
         <Value held={h} /><span class="size">{typeof h.retained === "number" ? bytes(h.retained) : ""}</span></Branch></>;
   };
   return <>

@@ -114,7 +114,7 @@ function Waste({ route, databases }: Props) {
   if (report) return <>{there.map(([w]) => <General route={route} query={w} />)}</>;
   const tab = (name: string | undefined, title: string) => <a class={name === q ? "on" : ""} aria-current={name === q ? "page" : undefined} href={linkTo("waste", { q: name })}>{title}</a>;
   return <><nav class="tabs" aria-label="Kinds of waste">{tab(undefined, "sum")}{there.map(([w, title]) => tab(w, title))}</nav>
-    {!q ? <WasteSum db={route.params.db} /> : <General key={q} route={route} query={q} title={there.find(([w]) => w === q)?.[1].replace(/^./, (c) => c.toUpperCase())} />}</>;
+    {!q ? <WasteSum db={route.params.db} /> : <General key={q} route={route} query={q} title={there.find(([w]) => w === q)?.[1].replace(/^./, (c) => c.toUpperCase())} front={q === "duplicates" ? ["text", "wasted", "objects", "holder"] : undefined} />}</>;
 }
 
 // Groups of the registry, and heaps where the dump has them: those are counted in SQL.
@@ -135,7 +135,7 @@ function Histogram({ route, databases }: Props) {
 }
 
 function Paths({ route }: Props) {
-  return <General route={route} query="merged-paths" title="Merged paths to the GC roots" first={["by", "exclude"]} hide={["id"]} />;
+  return <General route={route} query="merged-paths" title="Merged paths to the GC roots" first={["by", "exclude"]} hide={["id"]} front={["name", "below_objects", "percent", "below_shallow"]} />;
 }
 
 // A search box first: it is what one comes for.
@@ -149,7 +149,7 @@ function Strings({ route }: Props) {
         onChange={(v) => change({ o_by: v === "objects" || v === "text" ? undefined : v, o_objects: v === "objects" ? "1" : undefined })} />
     </div>
     <Form key="strings" spec={{ ...spec, targets: "" }} route={route} without={["match", "equals", "by", "objects"]} />
-    <QueryTable query="strings" params={paramsOf(route, spec)} what="strings" sortKey="sort" links={linksOf("strings", route)} empty={nothing.strings} />
+    <QueryTable query="strings" params={paramsOf(route, spec)} what="strings" sortKey="sort" first={["text"]} links={linksOf("strings", route)} empty={nothing.strings} />
   </Panel>;
 }
 
@@ -188,7 +188,7 @@ function Compare({ route, databases }: Props) {
   if (databases.length < 2) return <p class="empty">Only one database is open: `heapdb serve BEFORE AFTER` compares two.</p>;
   if (before === undefined) return null;
   const by = route.params.o_by ?? "owner", with_ = { ...route, params: { ...route.params, before } };
-  const front = by === "owner" ? ["name", "held", "objects_before", "objects", "retained_delta", "percent"] : ["name", "retained_delta", "percent", "shallow_delta", "objects_delta"];
+  const front = by === "owner" ? ["name", "held", "retained_delta", "percent", "objects_before", "objects"] : ["name", "retained_delta", "percent", "shallow_delta", "objects_delta"];
   return <>
     <Panel title="Compare"><div class="tools"><Choice label="Before" value={before} choices={databases.filter((d) => d.index !== now).map((d) => [String(d.index), d.name])}
       onChange={(before) => change({ before, zoom: undefined })} /> <span>now: <b>{databases[now]?.name}</b></span>
