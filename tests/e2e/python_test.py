@@ -70,7 +70,7 @@ class Progress(Case):
     def test_chosen(self):
         from heapdb_jvm import _progress
         auto = mock.Mock(tqdm=Tqdm)
-        with mock.patch.dict(sys.modules, {"tqdm": mock.Mock(auto=auto), "tqdm.auto": auto}):
+        with mock.patch.dict(sys.modules, {"tqdm": mock.Mock(auto=auto, tqdm=Tqdm), "tqdm.auto": auto}):
             self.assertIsInstance(_progress.chosen(True), _progress.Bar)
             self.assertIsNone(_progress.chosen(False))
             self.assertIsNone(_progress.chosen(None))
@@ -88,6 +88,19 @@ class Progress(Case):
             self.assertTrue(all(b.closed for b in Tqdm.made))
         with mock.patch.dict(sys.modules, {"tqdm": None, "tqdm.auto": None}):
             self.assertIsNone(_progress.chosen(True))
+
+
+class Mistakes(Case):
+    def test_messages(self):
+        db = self.open()
+        self.assertEqual(int(db.object(f"Main@{HOLDER:#x}")), HOLDER)
+        for ask, words in ((lambda: db.object("Main@x"), "is not an object's identifier"),
+                           (lambda: db.retained("0xnix"), "is not an object's identifier"),
+                           (lambda: db.top(nix=1), "has no option 'nix'; it has: .*by"),
+                           (lambda: db.sql("SELECT ?", []), "no parameter"),
+                           (lambda: db.sql("SELECT :a", {}), "no parameter")):
+            self.assertRaisesRegex(heapdb_jvm.UsageError, words, ask)
+        self.assertEqual(tuple(db.sql("SELECT '?', ':a' -- ?").rows()[0]), ("?", ":a"))
 
 
 class Pictures(Case):

@@ -225,7 +225,7 @@ class Database:
         under its name: see heapdb-sql(1). Tables show reachable objects; with all=True
         unreachable ones, too. parameters: values for "?", or a mapping for ":name".
         """
-        return self._statement("sql", bound(statement, parameters) if parameters else statement, all)
+        return self._statement("sql", bound(statement, parameters), all)
 
     def oql(self, statement):
         """Asks in the query language of Eclipse MAT, as `heapdb oql` does.
@@ -260,8 +260,13 @@ class Database:
 
 
 def _id(value):
-    """An identifier: a number, an Object, or a text such as "0x12c4"."""
-    return int(value, 0) if isinstance(value, str) else int(value)
+    """An identifier: a number, an Object, or a text such as "0x12c4" or "Main@0x12c4"."""
+    if not isinstance(value, str):
+        return int(value)
+    try:
+        return int(value.rsplit("@", 1)[-1], 0)
+    except ValueError:
+        raise c.UsageError(f"{value!r} is not an object's identifier, as 0x12c4 or Main@0x12c4", -1) from None
 
 
 class _Args:
@@ -273,7 +278,8 @@ class _Args:
         names = {_name(o.name.decode()): o for o in _options(spec)}
         for name, value in options.items():
             if name not in names:
-                raise c.UsageError(f"the query {spec.name.decode()!r} has no option {name!r}", -1)
+                raise c.UsageError(f"the query {spec.name.decode()!r} has no option {name!r}; it has: "
+                                   f"{', '.join(sorted(names)) or 'none'}", -1)
             given += self._values(names[name], value)
         self.texts = (ctypes.c_char_p * max(1, len(texts)))(*texts)
         self.options = (c.Option * max(1, len(given)))(*given)

@@ -1,4 +1,5 @@
 """Progress bars: tqdm's where that is installed, by themselves in notebooks."""
+import importlib.util
 import sys
 
 _DELAY = 0.5  # seconds before a bar is shown: most work is done by then
@@ -22,7 +23,11 @@ def chosen(progress):
     if not progress:
         return None
     try:
-        from tqdm.auto import tqdm
+        # Without widgets tqdm.auto warns that there are none, and falls back to this.
+        if importlib.util.find_spec("ipywidgets"):
+            from tqdm.auto import tqdm
+        else:
+            from tqdm import tqdm
     except ImportError:
         return None
     return Bar(tqdm)
