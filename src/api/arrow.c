@@ -7,6 +7,7 @@
  * there can be (names of classes) are numbers in a dictionary, which all batches share.
  */
 #include "api/handle.h"
+#include "base/search.h"
 #include "query/query.h"
 
 #include <assert.h>
@@ -144,22 +145,18 @@ static int make_dictionaries(struct arrow_stream *s)
 /* The number of a text; -1: there is no such one. */
 static int64_t code_of(const struct dictionary *d, const char *text, size_t size)
 {
-	int64_t low = 0, high = d->count;
+	struct base_search search = base_search_in((uint64_t)d->count);
 
-	while (low < high) {
-		const int64_t middle = low + (high - low) / 2;
-		const size_t length = (size_t)(d->offsets[middle + 1] - d->offsets[middle]);
-		int order =
-			memcmp(d->text + d->offsets[middle], text, length < size ? length : size);
+	while (base_search_next(&search)) {
+		const int32_t *at = &d->offsets[search.mid];
+		const size_t length = (size_t)(at[1] - at[0]);
+		int order = memcmp(d->text + at[0], text, length < size ? length : size);
 
 		if (order == 0)
 			order = length < size ? -1 : length > size;
 		if (order == 0)
-			return middle;
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
+			return (int64_t)search.mid;
+		base_search_step(&search, order < 0);
 	}
 	return -1;
 }

@@ -5,6 +5,8 @@
 #include "base/unpack.h"
 
 #include "base/pipeline.h"
+#include "base/search.h"
+#include "base/spill.h"
 #include "base/thread.h"
 #include "base/vec.h"
 
@@ -13,7 +15,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 /*
  * What inflates to more than this must not be RATIO_MAX times as large as the file: gzip packs
@@ -254,7 +255,7 @@ struct place {
 };
 
 struct scratch {
-	int fd;
+	struct base_spill spill;
 	uint64_t bytes;         /* of the file */
 	struct base_vec places; /* struct place, in order */
 	uint8_t *map;
@@ -269,42 +270,28 @@ static int put_scratch(void *ctx, const struct base_frame *frame, struct hdb_err
 		.size = (uint32_t)frame->size,
 		.packed_size = (uint32_t)frame->packed_size,
 	};
-	uint64_t done = 0;
 
-	while (done < frame->packed_size) {
-		const ssize_t n = write(s->fd, frame->packed + done, frame->packed_size - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return hdb_fail_errno(err, errno, "cannot write a scratch file");
-		done += (uint64_t)n;
-	}
-	s->bytes += done;
+	TRY(base_spill_write(&s->spill, s->bytes, frame->packed, frame->packed_size, err));
+	s->bytes += frame->packed_size;
 	return base_vec_push(&s->places, &place, sizeof(place), err);
 }
 
 static int find_scratch(void *ctx, uint64_t offset, struct base_frame *out, struct hdb_error *err)
 {
 	const struct scratch *s = ctx;
-	const struct place *places = s->places.data;
-	size_t low = 0, high = s->places.count;
+	const struct place *places = s->places.data, *place;
+	struct base_search search = base_search_in(s->places.count);
 
 	(void)err;
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-
-		if (places[mid].start <= offset)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (!low)
+	while (base_search_next(&search))
+		base_search_step(&search, places[search.mid].start <= offset);
+	if (!search.low)
 		return HDB_NOTFOUND;
-	out->start = places[low - 1].start;
-	out->size = places[low - 1].size;
-	out->packed = s->map + places[low - 1].file_offset;
-	out->packed_size = places[low - 1].packed_size;
+	place = &places[search.low - 1];
+	out->start = place->start;
+	out->size = place->size;
+	out->packed = s->map + place->file_offset;
+	out->packed_size = place->packed_size;
 	return HDB_OK;
 }
 
@@ -314,8 +301,7 @@ static void close_scratch(void *ctx)
 
 	if (s->map)
 		(void)munmap(s->map, s->bytes);
-	if (s->fd >= 0)
-		(void)close(s->fd);
+	base_spill_close(&s->spill);
 	base_vec_release(&s->places);
 	free(s);
 }
@@ -337,12 +323,10 @@ int base_unpack_to_scratch(const struct base_unpack *unpack, struct base_source 
 
 	if (!s)
 		return hdb_fail_memory(err, "a scratch file", sizeof(*s));
-	s->fd = -1;
+	s->spill.work = unpack->work;
 	to.ctx = s;
 	to.begin = NULL;
 	to.put = put_scratch;
-	if ((r = base_scratch_file(unpack->work, &s->fd, err)) < 0)
-		goto out;
 	if ((r = base_unpack_run(&to, &frames.size, err)) < 0)
 		goto out;
 	if (!s->bytes) {
@@ -350,7 +334,7 @@ int base_unpack_to_scratch(const struct base_unpack *unpack, struct base_source 
 			     base_input_name(unpack->input));
 		goto out;
 	}
-	map = mmap(NULL, s->bytes, PROT_READ, MAP_PRIVATE, s->fd, 0);
+	map = mmap(NULL, s->bytes, PROT_READ, MAP_PRIVATE, s->spill.fd, 0);
 	if (map == MAP_FAILED) {
 		r = hdb_fail_errno(err, errno, "cannot map a scratch file");
 		goto out;
