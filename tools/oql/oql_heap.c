@@ -339,10 +339,15 @@ static int add_referents(struct oql_eval *ev, uint32_t ix, uint32_t class_no,
 static int add_referrers(struct oql_eval *ev, uint32_t ix, const struct hdb_object_facts *facts,
 			 struct numbers *numbers)
 {
-	int r = read_list(ev, HDB_REFERRERS, ix, numbers);
+	size_t kept = 0;
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(read_list(ev, HDB_REFERRERS, ix, numbers));
+	TRY_ERRORS(oql_survey(ev));
+	for (size_t i = 0; i < numbers->count; i++) /* MAT has no unreachable objects */
+		if (ev->reachable[numbers->ixs[i] / 64] >> numbers->ixs[i] % 64 & 1)
+			numbers->ixs[kept++] = numbers->ixs[i];
+	numbers->count = kept;
 	if (facts->kind == HDB_KIND_CLASS &&
 	    (r = add_instances(ev, facts->stands_for, numbers)) < 0)
 		return r;
