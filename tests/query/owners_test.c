@@ -91,14 +91,15 @@ static const struct {
 	  NULL },
 };
 
-static struct hdb_rows *diff(size_t count)
+static struct hdb_rows *diff(size_t count, const char *how)
 {
-	static const struct hdb_option by = { "by", "owner" };
+	static struct hdb_option by = { .name = "by" };
 	static struct hdb *olds[DUMPS_MAX];
 	static struct hdb_query_args args;
 	struct hdb_error err = { 0 };
 	struct hdb_rows *rows = NULL;
 
+	by.value = how;
 	for (size_t i = 0; i + 1 < count; i++)
 		olds[i] = dumps[i].db;
 	args = (struct hdb_query_args){
@@ -133,22 +134,75 @@ static void check(size_t no, struct hdb_rows *rows)
 		fail_msg("case %zu: no row \"%s\"", no, cases[no].rows[at]);
 }
 
+static size_t write_dumps(const char *const *heaps, size_t most)
+{
+	size_t count = 0;
+
+	for (; count < most && heaps[count]; count++) {
+		char name[16];
+		struct hw w;
+
+		(void)snprintf(name, sizeof(name), "owners%zu", count);
+		planted_write(&w, heaps[count]);
+		written_open(&dumps[count], &w, name, NULL);
+	}
+	return count;
+}
+
+/* The status of the row of a name; "" if there is none. */
+static void find_status(const char *by, const char *name, char *out, size_t size)
+{
+	struct hdb_rows *rows = diff(2, by);
+
+	out[0] = '\0';
+	while (next_row(rows)) {
+		const struct hdb_value *status = value_of(rows, "status");
+
+		if (value_is(rows, "name", name) && !out[0])
+			(void)snprintf(out, size, "%.*s", (int)status->text_size, status->text);
+	}
+	hdb_rows_close(rows);
+}
+
+/* A box that one class held is then held by two, so that it is on the top level. */
+#define ROWS(n) "a.Box@b{rows=list(" n "*a.Row{data=bytes(100)})}"
+
+static void test_moved(void **state)
+{
+	static const char *const moved[] = {
+		"a.One{}; a.Two{}; static a.One.box = $b; static a.Two.box = null;" ROWS("400"),
+		"a.One{}; a.Two{}; static a.One.box = $b; static a.Two.box = $b;" ROWS("400"),
+	};
+	static const char *const new[] = {
+		"a.One{}; a.Two{}; static a.One.box = null; static a.Two.box = null;" ROWS("1"),
+		"a.One{}; a.Two{}; static a.One.box = $b; static a.Two.box = $b;" ROWS("400"),
+	};
+	static const char *const by[] = { "dominator", "suspect" };
+	char status[32];
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		size_t count = write_dumps(moved, 2);
+
+		find_status(by[i], "a.Box", status, sizeof(status));
+		assert_string_equal(status, "moved");
+		while (count-- > 0)
+			written_close(&dumps[count]);
+		count = write_dumps(new, 2);
+		find_status(by[i], "a.Box", status, sizeof(status));
+		assert_string_equal(status, "new");
+		while (count-- > 0)
+			written_close(&dumps[count]);
+	}
+}
+
 static void test_planted(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct hdb_rows *rows;
-		size_t count = 0;
+		size_t count = write_dumps(cases[i].heaps, DUMPS_MAX);
+		struct hdb_rows *rows = diff(count, "owner");
 
-		for (; count < DUMPS_MAX && cases[i].heaps[count]; count++) {
-			char name[16];
-			struct hw w;
-
-			(void)snprintf(name, sizeof(name), "owners%zu", count);
-			planted_write(&w, cases[i].heaps[count]);
-			written_open(&dumps[count], &w, name, NULL);
-		}
-		rows = diff(count);
 		check(i, rows);
 		hdb_rows_close(rows);
 		while (count-- > 0)
@@ -160,6 +214,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_planted),
+		cmocka_unit_test(test_moved),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,7 +37,7 @@ struct largest {
 
 struct diff_tree {
 	struct owner_tree owners; /* the tree, be it of owners or of dominators */
-	uint64_t *named;          /* by name: objects of the oldest dump; NULL: not by path */
+	uint64_t *lost;           /* by name: objects that nodes had in the oldest dump alone */
 	struct analysis_merged_walk walk;
 	struct diff_figures *by_side; /* of the row that is given */
 	struct largest *largest;      /* by node; only for suspects */
@@ -65,21 +65,40 @@ static void free_tree(struct diff_tree *t)
 	analysis_merged_walk_release(&t->walk);
 	free(t->by_side);
 	free(t->largest);
-	free(t->named);
+	free(t->lost);
 	free(t);
 }
 
-/* How many objects of the oldest dump have each name, wherever they are. */
-static int count_names(struct diff_tree *t, struct hdb_error *err)
+/* How many objects of each name are no longer where they were in the oldest dump. */
+static int count_lost(struct diff_tree *t, struct hdb_error *err)
 {
 	const struct analysis_merged *m = &t->owners.merged;
 
-	t->named = calloc(m->names.count + 1, sizeof(*t->named));
-	if (!t->named)
-		return hdb_fail_memory(err, "a comparison", m->names.count * sizeof(*t->named));
-	for (uint32_t v = 0; v < m->nodes.count; v++)
-		t->named[analysis_merged_node(m, v)->name] += analysis_merged_sum(m, v, 0)->count;
+	t->lost = calloc(m->names.count + 1, sizeof(*t->lost));
+	if (!t->lost)
+		return hdb_fail_memory(err, "a comparison", m->names.count * sizeof(*t->lost));
+	for (uint32_t v = 0; v < m->nodes.count; v++) {
+		const uint64_t before = analysis_merged_sum(m, v, 0)->count;
+		const uint64_t now = analysis_merged_sum(m, v, m->dump_count - 1)->count;
+
+		if (before > now)
+			t->lost[analysis_merged_node(m, v)->name] += before - now;
+	}
 	return HDB_OK;
+}
+
+/*
+ * Whether a node that the oldest dump does not have got most of its objects from elsewhere: others
+ * of the same owner or class have lost as many.
+ */
+static bool has_moved(const struct diff_tree *t, uint32_t node)
+{
+	const struct analysis_merged *m = &t->owners.merged;
+	const struct analysis_merged_sum *first = analysis_merged_sum(m, node, 0);
+
+	return !first->count && !first->total_bytes &&
+	       t->lost[analysis_merged_node(m, node)->name] >
+		       analysis_merged_sum(m, node, m->dump_count - 1)->count / 2;
 }
 
 /* By owner along the paths from the roots, or by class along the dominators. */
@@ -105,7 +124,7 @@ static int make_tree(struct diff *d, bool is_named, struct diff_tree **out, stru
 	}
 out:
 	analysis_merged_finish(&t->owners.merged);
-	return r == HDB_OK && is_named ? count_names(t, err) : r;
+	return r == HDB_OK ? count_lost(t, err) : r;
 }
 
 /* ---- suspects ---- */
@@ -181,7 +200,7 @@ int diff_count_suspects(struct query *q, uint64_t *count, struct hdb_error *err)
 	if (r != HDB_OK)
 		goto out;
 	for (size_t i = 0; i < walk.count; i++)
-		*count += !walk.order[i].others;
+		*count += !walk.order[i].others && !has_moved(t, walk.order[i].node);
 out:
 	analysis_merged_walk_release(&walk);
 	if (t != d->tree)
@@ -303,19 +322,6 @@ static void set_point(struct query *q, const struct diff_tree *t, uint32_t node)
 	query_set_text(q, DIFF_POINT_OF, path);
 }
 
-/*
- * Whether most of what is on this path, where nothing was in the oldest dump, was on another of the
- * same owner then.
- */
-static bool has_moved(const struct diff_tree *t, uint32_t node, const struct diff_figures *first)
-{
-	const struct analysis_merged *m = &t->owners.merged;
-
-	return t->named && !first->count && !first->retained_bytes &&
-	       t->named[analysis_merged_node(m, node)->name] >
-		       analysis_merged_sum(m, node, m->dump_count - 1)->count / 2;
-}
-
 int diff_tree_next(struct query *q, struct diff *d, struct hdb_error *err)
 {
 	struct diff_tree *t = d->tree;
@@ -350,7 +356,7 @@ int diff_tree_next(struct query *q, struct diff *d, struct hdb_error *err)
 	if (d->by == DIFF_BY_SUSPECT)
 		set_point(q, t, step->node);
 	TRY(diff_set_figures(q, d, t->by_side, err));
-	if (has_moved(t, step->node, t->by_side))
+	if (has_moved(t, step->node))
 		query_lend_text(q, DIFF_STATUS, "moved", 5);
 	return HDB_OK;
 }

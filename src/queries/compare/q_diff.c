@@ -56,9 +56,9 @@ static const struct hdb_column columns[] = {
 			 "roots; what is below follows" },
 	[DIFF_STATUS] = { "status", HDB_TYPE_TEXT, "status",
 			  "new: not in the oldest dump; gone: not in "
-			  "the newest; moved: by path, new on this path, but most of it was on "
-			  "another of the same owner; grown, shrunk or same: by retained bytes, or, if they "
-			  "are the same, by objects" },
+			  "the newest; moved: by path, dominator and suspect, new there, but "
+			  "others of the same owner or class have lost as many; grown, "
+			  "shrunk or same: by retained bytes, or, if they are the same, by objects" },
 	[DIFF_ID] = { "id", HDB_TYPE_ID, "id",
 		      "by object the object, a gone one's in the oldest dump; "
 		      "by path, dominator and suspect the object of the newest dump that retains most "
