@@ -44,7 +44,7 @@ static const struct derive_strange rows[] = {
 	  "what waits for finalization is held by the VM's list" },
 	{ "java.lang.ref.ReferenceQueue*", false, 20,
 	  "references that were cleared, in their queue" },
-	{ "java.lang.ref.Reference", true, 12,
+	{ "java.lang.ref.Reference", true, 40,
 	  "next, discovered, queue: the collector's own links" },
 	{ "jdk.internal.ref.*", false, 12, "cleaners refer to what they clean up after" },
 	{ "java.util.concurrent.locks.*", false, 12, "who holds a lock or waits for it" },
@@ -97,6 +97,12 @@ static bool passes_on(const char *name)
 	return strncmp(name, "java.util.", 10) == 0 || (size > 2 && name[size - 1] == ']');
 }
 
+/* Whether a field of that class is the platform's own business. */
+static bool is_inherited(const char *declaring)
+{
+	return heap_is_platform_class(declaring) && !passes_on(declaring);
+}
+
 static uint8_t kind_of_class(struct heap *heap, uint32_t no)
 {
 	const char *name = heap_class_name(heap, no);
@@ -106,7 +112,10 @@ static uint8_t kind_of_class(struct heap *heap, uint32_t no)
 		if (rows[i].with_subclasses ? heap_has_superclass(heap, no, rows[i].name) :
 					      is_named(name, rows[i].name))
 			return (uint8_t)(KIND_ROW + i +
-					 (rows[i].with_subclasses && !is_platform ? ROWS : 0));
+					 (rows[i].with_subclasses &&
+							  (!is_platform || passes_on(name)) ?
+						  ROWS :
+						  0));
 	return passes_on(name) ? KIND_INSIDE : is_platform ? KIND_PLATFORM : KIND_PLAIN;
 }
 
@@ -143,7 +152,10 @@ static uint8_t root_cost(void *ctx, uint32_t node)
 	return count ? COST_ROOT_PASSING : COST_ROOT_PLAIN;
 }
 
-/* What fields of an application's hold of a thread, loader, ... that is one of its classes. */
+/*
+ * What fields of an application's, or of java.util's, hold of a thread, loader, reference, ... that
+ * is one of its classes: the value of an entry of a WeakHashMap, but not its link `discovered`.
+ */
 static int own_targets(void *ctx, uint32_t node, const uint32_t **targets, size_t *count,
 		       struct hdb_error *err)
 {
@@ -160,7 +172,7 @@ static int own_targets(void *ctx, uint32_t node, const uint32_t **targets, size_
 		if ((r = heap_fields_next(&fields, err)) != HDB_OK)
 			break;
 		if (fields.value.type != HPROF_OBJECT || !fields.value.bits ||
-		    heap_is_platform_class(heap_class_name(heap, fields.declaring_no)))
+		    is_inherited(heap_class_name(heap, fields.declaring_no)))
 			continue;
 		r = heap_find(heap, fields.value.bits, &ix, err);
 		if (r == HDB_OK)

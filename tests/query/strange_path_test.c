@@ -68,6 +68,17 @@ static void test_rows(void **state)
 	plant("a.Root{s=%s{value=$t}, l=a.One{two=a.Two{three=$t}}}; a.Target@t{}", "a.Plain");
 	assert_true(passes("a.Plain", false));
 	written_close(&heap);
+	/* A collection's entry is a reference, too: what it holds as an entry is not strange. */
+	plant("a.Root{s=%s:java.lang.ref.Reference{value=$t}, l=a.One{two=a.Two{three=$t}}};"
+	      "a.Target@t{}",
+	      "java.util.WeakHashMap$Entry");
+	assert_true(passes("java.util.WeakHashMap$Entry", false));
+	written_close(&heap);
+	plant("a.Root{s=%s:java.lang.ref.Reference{value=$t}, l=a.One{two=a.Two{three=$t}}};"
+	      "a.Target@t{}",
+	      "java.lang.ref.SoftReference");
+	assert_false(passes("java.lang.ref.SoftReference", false));
+	written_close(&heap);
 }
 
 /* A thread's own field explains, what it has as a thread does not. */
