@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Rows between two looks at the cancel flag. */
 #define STEP_ROWS 4096
@@ -59,6 +60,12 @@ static bool tests_shared(const struct query *q)
 	return uses;
 }
 
+int query_need_tested(struct query *q, const char *column, struct hdb_error *err)
+{
+	return strcmp(column, "retained") == 0 ? derive_need(q->derive, STORE_RETAINED, err) :
+						 HDB_OK;
+}
+
 int query_begin_filter(struct query *q, struct hdb_error *err)
 {
 	const struct hdb_row_filter *filter = q->args.filter;
@@ -85,8 +92,11 @@ int query_begin_filter(struct query *q, struct hdb_error *err)
 		f->values[i] = query_value(q, i);
 	}
 	TRY_ERRORS(filter->begin(filter->ctx, f->columns, count, err));
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		f->uses[q->columns[i]] = filter->uses(filter->ctx, i) != 0;
+		if (f->uses[q->columns[i]])
+			TRY(query_need_tested(q, f->columns[i]->name, err));
+	}
 	f->uses_shared = q->extra.is_used && tests_shared(q);
 	q->wanted_total = QUERY_TOTAL_UNKNOWN;
 	return HDB_OK;

@@ -111,9 +111,7 @@ static int sort_rows(struct query *q, struct hdb_error *err)
 		return query_fail_column(q, name, strlen(name), err);
 	if (!query_is_shown(q, column) && !chooses_columns(q))
 		return absent_column(q, column, err);
-	/* Without the table, sizes that are not cheap are null, and would come last. */
-	if (strcmp(name, "retained") == 0)
-		TRY(derive_need(q->derive, STORE_RETAINED, err));
+	TRY(query_need_tested(q, name, err));
 	is_text = query_spec_column(q, column)->type == HDB_TYPE_TEXT;
 	return query_sort(q, column, is_text == is_turned, q->args.limit, err);
 }

@@ -60,6 +60,12 @@ bool query_sort_looks_at(const struct query *q, size_t column);
 /* *wanted: whether the row that is made may be among the best; if not, it has been counted. */
 int query_sort_test(struct query *q, bool *wanted, struct hdb_error *err);
 
+/*
+ * Builds the table of retained sizes if rows are sorted or tested by that column: without it sizes
+ * that are not cheap are null, which would come last or be left out.
+ */
+int query_need_tested(struct query *q, const char *column, struct hdb_error *err);
+
 /* Puts sorted row `no` into the cells; false past the last. */
 bool query_sorted_row(struct query *q, uint64_t no);
 

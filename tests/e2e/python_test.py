@@ -90,6 +90,22 @@ class Progress(Case):
             self.assertIsNone(_progress.chosen(True))
 
 
+class Sizes(Case):
+    def test_sorted_by_retained(self):
+        """On a new database: sizes that are not cheap are there where rows are sorted by them."""
+        db = self.open()
+        self.assertIn(None, [row.retained for row in db.references(HOLDER)])
+        found = [row.retained for row in db.references(HOLDER, sort="retained")]
+        self.assertEqual(found, sorted(found, reverse=True))
+
+    def test_filtered_by_retained(self):
+        self.open().close()
+        command = ["heapdb", "references", hex(HOLDER), heapdb_jvm.default_path(self.dump), "--where",
+                   "retained > 10", "--csv", "--quiet"]
+        done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+        self.assertGreater(done.stdout.count(b"\n"), 10)
+
+
 class Mistakes(Case):
     def test_messages(self):
         db = self.open()
