@@ -25,11 +25,12 @@
 #define HELD_SHOWN 3u
 #define HELD_PERCENT 5.0
 
-/* One step of a path: "class Cache `static entries`". */
+/* One step of a path: "class Cache `static entries`", with "~~~" if this may be the leak. */
 static void put_step(struct output *out, const struct hdb_rows *rows, bool is_first)
 {
 	const struct hdb_value *label = rows_value(rows, "label");
 	const struct hdb_value *holds = rows_value(rows, "via_field");
+	const struct hdb_value *says = rows_value(rows, "text");
 	struct bytes text = { 0 };
 
 	if (!is_first)
@@ -43,6 +44,8 @@ static void put_step(struct output *out, const struct hdb_rows *rows, bool is_fi
 		bytes_add(&text, " . ", 3);
 		bytes_add(&text, holds->text, holds->text_size);
 	}
+	if (says->type == HDB_TYPE_TEXT && memmem(says->text, says->text_size, "~~~", 3))
+		bytes_add(&text, " ~~~", 4);
 	markdown_code(out, text.data ? text.data : "", text.size);
 	output_release(out, &text);
 }

@@ -42,13 +42,16 @@ function Sentence({ head, rows, path }: { head: Row; rows: Row[]; path: Row[] })
 
 const ENDS = 4; // steps that are shown at the end of a long path
 
+// LeakCanary's mark of a reference that may be the leak: such ones are underlined instead.
+const doubt = /; ~~~ suspect reference/;
+
 export function Chain({ rows, short }: { rows: Row[]; short?: boolean }) {
   const [whole, setWhole] = useState(!short || report !== null || rows.length <= ENDS + 2);
-  const step = (r: Row, i: number) => <li value={i + 1}>
+  const step = (r: Row, i: number) => <li value={i + 1} class={doubt.test(String(r.text)) ? "doubt" : undefined}>
     {typeof r.retained === "number" && <span class="right" title="retained size">{bytes(r.retained)}</span>}
     <Obj id={r.id} text={r.label} wrap />
     {r.via_field ? <span class="by">.{text(r.via_field).replace(/^static /, "")}{/^static /.test(String(r.via_field)) ? " (static)" : ""} →</span> : null}
-    {r.text ? <small> ({text(r.text)})</small> : null}</li>;
+    {r.text ? <small> ({text(r.text).replace(doubt, "")})</small> : null}</li>;
   if (whole) return <ol class="chain">{rows.map(step)}</ol>;
   return <ol class="chain">{step(rows[0], 0)}<li class="gap"><button onClick={() => setWhole(true)}>{number(rows.length - ENDS - 1)} more steps</button></li>{rows.slice(-ENDS).map((r, i) => step(r, rows.length - ENDS + i))}</ol>;
 }
