@@ -247,21 +247,11 @@ static int begin_part(struct heap_entries *e, struct hdb_error *err)
 
 /* ---- entries ---- */
 
-/* A field of an entry; null if it has none. */
-static int entry_value(struct heap_entries *e, uint32_t node, const char *path,
-		       struct heap_value *out, struct hdb_error *err)
-{
-	const int r = heap_path_value(e->heap, node, path, out, err);
-
-	if (r == HDB_NOTFOUND)
-		*out = heap_null_value();
-	return heap_soft(r);
-}
-
 /* Reads an entry object; *is_element false for one that holds nothing. */
 static int read_node(struct heap_entries *e, uint32_t node, bool *is_element, struct hdb_error *err)
 {
 	const struct heap_collection_rule *rule = e->rule;
+	const struct heap_as as = { node, HEAP_NONE };
 	uint64_t id;
 	int r = heap_id(e->heap, node, &id, err);
 
@@ -271,9 +261,9 @@ static int read_node(struct heap_entries *e, uint32_t node, bool *is_element, st
 	*is_element = true;
 	if (r != HDB_OK)
 		goto out;
-	if (rule->key && (r = entry_value(e, node, rule->key, &e->key, err)) != HDB_OK)
+	if (rule->key && (r = heap_value_or_null(e->heap, as, rule->key, &e->key, err)) != HDB_OK)
 		goto out;
-	r = entry_value(e, node, rule->value, &e->value, err);
+	r = heap_value_or_null(e->heap, as, rule->value, &e->value, err);
 out:
 	/* Marks and nodes that are being taken out refer to themselves. */
 	if (rule->flags & HEAP_SKIPS_NULL)

@@ -155,6 +155,30 @@ static int push_node(struct heap_entries *e, uint32_t ix, bool is_mixed, struct 
 	return push(e, frame, err);
 }
 
+/* Goes on with the node that e->value refers to; what is none is an element if it may be one. */
+static int enter_node(struct heap_entries *e, uint32_t ix, bool is_mixed, struct heap_frame *node,
+		      struct hdb_error *err)
+{
+	const int r = push_node(e, ix, is_mixed, node, err);
+
+	if (r == HDB_OK)
+		return HDB_NOTFOUND;
+	if (r == HDB_NOTFOUND && is_mixed)
+		return HDB_OK;
+	if (r == HDB_NOTFOUND)
+		e->unknown = UNKNOWN_NODE;
+	return r;
+}
+
+/* Goes on with the slots of an array. */
+static int enter_array(struct heap_entries *e, const struct heap_frame *array,
+		       struct hdb_error *err)
+{
+	const int r = push(e, array, err);
+
+	return r == HDB_OK ? HDB_NOTFOUND : r;
+}
+
 /* The array at a part's field of `f`, or `ix` itself: *frame goes through all of it. */
 static int array_frame(struct heap_entries *e, const struct heap_frame *f, uint32_t ix,
 		       struct heap_frame *frame, struct hdb_error *err)
@@ -256,6 +280,15 @@ static int limit_array(struct heap_entries *e, const struct heap_frame *f,
 	return r;
 }
 
+/* What a value refers to: HDB_NOTFOUND for null and what is not in the dump. */
+static int target_of(struct heap_entries *e, const struct heap_value *value, uint32_t *ix,
+		     struct hdb_error *err)
+{
+	if (value->type != HPROF_OBJECT || !value->bits)
+		return HDB_NOTFOUND;
+	return heap_find(e->heap, value->bits, ix, err);
+}
+
 /* A part with one reference: a node, or an element if it may be one. */
 static int next_reference(struct heap_entries *e, const struct heap_part *part, bool is_last,
 			  struct hdb_error *err)
@@ -265,14 +298,10 @@ static int next_reference(struct heap_entries *e, const struct heap_part *part, 
 				   .is_reversed =
 					   part->kind == HEAP_PART_REVERSED || f.is_reversed };
 	const bool is_tail = is_last && part->kind != HEAP_PART_EITHER;
-	struct heap_value value;
 	uint32_t ix;
-	int r;
 
-	TRY(heap_path_value_as(e->heap, as_of(&f), part->field, &value, err));
-	if (value.type != HPROF_OBJECT || !value.bits)
-		return HDB_NOTFOUND;
-	TRY(heap_find(e->heap, value.bits, &ix, err));
+	TRY(heap_path_value_as(e->heap, as_of(&f), part->field, &e->value, err));
+	TRY(target_of(e, &e->value, &ix, err));
 	if (is_tail) {
 		e->frame_count--;
 		if (heap_is_circle(e, f.ix, ix))
@@ -280,15 +309,7 @@ static int next_reference(struct heap_entries *e, const struct heap_part *part, 
 	} else {
 		heap_begin_chain(e);
 	}
-	r = push_node(e, ix, part->kind == HEAP_PART_EITHER, &node, err);
-	if (r != HDB_NOTFOUND)
-		return r == HDB_OK ? HDB_NOTFOUND : r;
-	if (part->kind == HEAP_PART_EITHER) {
-		e->value = value;
-		return HDB_OK;
-	}
-	e->unknown = UNKNOWN_NODE;
-	return HDB_NOTFOUND;
+	return enter_node(e, ix, part->kind == HEAP_PART_EITHER, &node, err);
 }
 
 static int next_array(struct heap_entries *e, const struct heap_part *part, bool is_last,
@@ -296,7 +317,6 @@ static int next_array(struct heap_entries *e, const struct heap_part *part, bool
 {
 	struct heap_frame f = *top_of(e), array;
 	uint32_t ix;
-	int r;
 
 	f.part--;
 	TRY(heap_path_object_as(e->heap, as_of(&f), part->field, &ix, err));
@@ -305,25 +325,18 @@ static int next_array(struct heap_entries *e, const struct heap_part *part, bool
 	/* Containers are looked up by the node, too. */
 	if (is_last && part->kind != HEAP_PART_CONTAINERS)
 		e->frame_count--;
-	r = push(e, &array, err);
-	return r == HDB_OK ? HDB_NOTFOUND : r;
+	return enter_array(e, &array, err);
 }
 
 static int read_item(struct heap_entries *e, const struct heap_frame *f,
 		     const struct heap_part *part, struct hdb_error *err)
 {
-	int r = heap_path_value_as(e->heap, as_of(f), part->field, &e->value, err);
-
-	if (r == HDB_NOTFOUND)
-		e->value = heap_null_value();
 	e->entry_ix = f->ix == e->from.inner_ix ? HEAP_NONE : f->ix;
-	if (r < 0 || !part->with)
-		return heap_soft(r);
+	TRY(heap_value_or_null(e->heap, as_of(f), part->field, &e->value, err));
+	if (!part->with)
+		return HDB_OK;
 	e->has_key = true;
-	r = heap_path_value_as(e->heap, as_of(f), part->with, &e->key, err);
-	if (r == HDB_NOTFOUND)
-		e->key = heap_null_value();
-	return heap_soft(r);
+	return heap_value_or_null(e->heap, as_of(f), part->with, &e->key, err);
 }
 
 /* The next part of the node on top: HDB_OK with an element, HDB_NOTFOUND without. */
@@ -350,8 +363,7 @@ static int next_part(struct heap_entries *e, struct hdb_error *err)
 			e->frame_count--;
 		return r < 0 ? r : HDB_NOTFOUND;
 	case HEAP_PART_SKIP:
-		if ((r = number_at(e, f, part.field, &skip, err)) < 0)
-			return r;
+		TRY_ERRORS(number_at(e, f, part.field, &skip, err));
 		e->skip += skip;
 		return HDB_NOTFOUND;
 	case HEAP_PART_SUM:
@@ -392,39 +404,21 @@ static int get_slot(struct heap_entries *e, uint32_t array_ix, uint64_t at, stru
 	return heap_chunk_get(e->heap, chunk, at, out, err);
 }
 
-/* What a slot refers to: HDB_NOTFOUND for null and what is not in the dump. */
-static int slot_target(struct heap_entries *e, const struct heap_value *value, uint32_t *ix,
-		       struct hdb_error *err)
-{
-	if (value->type != HPROF_OBJECT || !value->bits)
-		return HDB_NOTFOUND;
-	return heap_find(e->heap, value->bits, ix, err);
-}
-
 /* A node in a slot; an element if it is none and may be one. */
 static int enter_slot(struct heap_entries *e, struct heap_value value, bool is_mixed,
 		      struct hdb_error *err)
 {
 	struct heap_frame node = { .base = top_of(e)->base };
 	uint32_t ix;
-	int r = slot_target(e, &value, &ix, err);
+	int r = target_of(e, &value, &ix, err);
 
-	if (r == HDB_NOTFOUND && is_mixed && value.bits) {
-		e->value = value;
+	e->value = value;
+	if (r == HDB_NOTFOUND && is_mixed && value.bits)
 		return HDB_OK;
-	}
 	if (r != HDB_OK)
 		return r;
 	heap_begin_chain(e);
-	r = push_node(e, ix, is_mixed, &node, err);
-	if (r != HDB_NOTFOUND)
-		return r == HDB_OK ? HDB_NOTFOUND : r;
-	if (is_mixed) {
-		e->value = value;
-		return HDB_OK;
-	}
-	e->unknown = UNKNOWN_NODE;
-	return HDB_NOTFOUND;
+	return enter_node(e, ix, is_mixed, &node, err);
 }
 
 /* An array in a slot, for the same part: *frame is it, to be changed and pushed. */
@@ -433,7 +427,7 @@ static int nested_array(struct heap_entries *e, const struct heap_value *value,
 {
 	const struct heap_frame f = *top_of(e);
 	uint32_t ix;
-	int r = slot_target(e, value, &ix, err);
+	int r = target_of(e, value, &ix, err);
 
 	if (r != HDB_OK)
 		return r;
@@ -462,8 +456,7 @@ static int next_pair(struct heap_entries *e, const struct heap_frame *f, uint64_
 	e->has_key = false;
 	TRY(nested_array(e, &e->value, &more, err));
 	more.end /= 2;
-	r = push(e, &more, err);
-	return r == HDB_OK ? HDB_NOTFOUND : r;
+	return enter_array(e, &more, err);
 }
 
 static int next_of_champ(struct heap_entries *e, const struct heap_frame *f, uint64_t at,
@@ -508,8 +501,7 @@ static int next_of_rope(struct heap_entries *e, struct heap_frame *f, uint64_t a
 		below.end = 1u << ROPE_BITS;
 	below.level = (uint8_t)(f->level - 1);
 	below.base = skip;
-	r = push(e, &below, err);
-	return r == HDB_OK ? HDB_NOTFOUND : r;
+	return enter_array(e, &below, err);
 }
 
 /* Arrays of a key, a value and one more such array: level 1 are the slots that they begin in. */
@@ -529,8 +521,7 @@ static int next_of_buckets(struct heap_entries *e, struct heap_frame *f, uint64_
 	TRY(nested_array(e, &e->value, &bucket, err));
 	if (!f->level)
 		e->frame_count--;
-	r = push(e, &bucket, err);
-	return r == HDB_OK ? HDB_NOTFOUND : r;
+	return enter_array(e, &bucket, err);
 }
 
 /* ---- numbers of bit sets ---- */
@@ -639,7 +630,7 @@ static int next_slot(struct heap_entries *e, struct hdb_error *err)
 static int read_entry(struct heap_entries *e, struct hdb_error *err)
 {
 	const char *key = e->rule->key, *value = e->rule->value;
-	uint32_t ix;
+	struct heap_as as = { HEAP_NONE, HEAP_NONE };
 	int r;
 
 	if (e->rule->flags & HEAP_NESTED && e->has_key) {
@@ -648,21 +639,14 @@ static int read_entry(struct heap_entries *e, struct hdb_error *err)
 	}
 	if (e->rule->kind != HEAP_MAP || !value || e->has_key == (key != NULL))
 		return HDB_OK;
-	if ((r = slot_target(e, &e->value, &ix, err)) != HDB_OK)
+	if ((r = target_of(e, &e->value, &as.ix, err)) != HDB_OK)
 		return heap_soft(r);
 	if (key) {
-		e->entry_ix = ix;
+		e->entry_ix = as.ix;
 		e->has_key = true;
-		r = heap_path_value(e->heap, ix, key, &e->key, err);
-		if (r == HDB_NOTFOUND)
-			e->key = heap_null_value();
-		if (r < 0)
-			return r;
+		TRY(heap_value_or_null(e->heap, as, key, &e->key, err));
 	}
-	r = heap_path_value(e->heap, ix, value, &e->value, err);
-	if (r == HDB_NOTFOUND)
-		e->value = heap_null_value();
-	return heap_soft(r);
+	return heap_value_or_null(e->heap, as, value, &e->value, err);
 }
 
 int heap_begin_nodes(struct heap_entries *e, struct hdb_error *err)

@@ -21,6 +21,17 @@ static inline struct heap_value heap_null_value(void)
 	return (struct heap_value){ .type = HPROF_OBJECT };
 }
 
+/* The value at a path, null if there is none. */
+static inline int heap_value_or_null(struct heap *heap, struct heap_as from, const char *path,
+				     struct heap_value *out, struct hdb_error *err)
+{
+	const int r = heap_path_value_as(heap, from, path, out, err);
+
+	if (r == HDB_NOTFOUND)
+		*out = heap_null_value();
+	return heap_soft(r);
+}
+
 /* What is read of a collection: its fields are those of the class that its row names. */
 static inline struct heap_as heap_as_inner(const struct heap_collection *c)
 {
