@@ -335,7 +335,7 @@ nightly: ## all that takes too long for every change
 	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=import_
 	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=query
 	$(MAKE) valgrind
-	$(MAKE) test T=page_big HEAPDB_PAGE=full LIMIT=3000
+	$(MAKE) test T=page_ HEAPDB_PAGE=full LIMIT=3000
 	$(MAKE) static && $(MAKE) test T=static_test
 	$(MAKE) hostile
 	$(MAKE) fuzz SECS=600

@@ -5,7 +5,7 @@
 #   sh tools/install-deps.sh --lint   also the checkers of `make lint`, clang and its fuzzer
 #   sh tools/install-deps.sh --all    also debootstrap, for the tests on a bare machine in .ci/run, and
 #                                     chromium, python3-venv and a JDK, without which tests are skipped;
-#                                     PySpark, DuckDB and pyarrow into build/fleet-venv
+#                                     PySpark, DuckDB, pyarrow and axe-core into build/fleet-venv
 #   sh tools/install-deps.sh --fuzz   also AFL++, for `make fuzz-afl`, and clang
 #   sh tools/install-deps.sh --package  also what `make release` needs: `make static`, `make deb`, `make wheel`
 #   sh tools/install-deps.sh --arm64  also the compiler, libraries and emulator of `make arm64` and

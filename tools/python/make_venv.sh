@@ -1,11 +1,14 @@
 #!/bin/sh
 # tools/python/make_venv.sh DIR - a Python environment with what the tests of the fleet need: PySpark 4
-# (450 MB, Spark itself), DuckDB, pyarrow. Does nothing if it is there. Spark wants JDK 17 or 21.
+# (450 MB, Spark itself), DuckDB, pyarrow; and axe-core for the test of the page, which a package
+# brings. Does nothing if it is there. Spark wants JDK 17 or 21.
 set -eu
 
 venv=$1
-[ ! -f "$venv/ready" ] || exit 0
-rm -rf "$venv"
-python3 -m venv "$venv"
-"$venv/bin/pip" install -q 'pyspark==4.0.*' duckdb pyarrow
-: > "$venv/ready"
+if [ ! -f "$venv/ready" ]; then
+	rm -rf "$venv"
+	python3 -m venv "$venv"
+	"$venv/bin/pip" install -q 'pyspark==4.0.*' duckdb pyarrow
+	: > "$venv/ready"
+fi
+[ -f "$venv/axe" ] || { "$venv/bin/pip" install -q --no-deps 'axe-playwright-python==0.1.8' && : > "$venv/axe"; }

@@ -10,8 +10,8 @@ const text = (v: unknown) => (v === null || v === undefined ? "" : visible(Strin
 function Trace({ rows }: { rows: Row[] }) {
   const last = rows[rows.length - 1], head = rows[0];
   return <article class="suspect">
-    <h3><span class="right">{typeof last.retained === "number" && <b>{bytes(last.retained)}</b>}</span>
-      <span class="tag">{text(head.leak ?? "–")}</span> <Obj id={last.id} text={last.class} /></h3>
+    <h2><span class="right">{typeof last.retained === "number" && <b>{bytes(last.retained)}</b>}</span>
+      <span class="tag">{text(head.leak ?? "–")}</span> <Obj id={last.id} text={last.class} /></h2>
     <p class="dim">{head.kind === "library" ? "A known fault of Android or a library" : head.kind === "unreachable" ? "Leaking, but nothing keeps it: the next collection takes it" : "Leak of the application"}
       {head.signature ? <> · leak fingerprint <code>{String(head.signature).slice(0, 12)}</code></> : null}</p>
     {head.library ? <p>{text(head.library)}</p> : null}

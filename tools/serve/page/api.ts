@@ -88,13 +88,19 @@ let sql = false, hasNotes = false;
 export const canNote = (): boolean => hasNotes;
 export const hasSql = (): boolean => sql;
 
-export async function start(): Promise<{ specs: Spec[]; databases: Database[] }> {
-  if (report) return { specs: report.specs, databases: report.databases };
-  const [specs, health] = await Promise.all([
-    get<{ specs: Spec[] }>("/api/specs"), get<{ databases: Database[]; sql: boolean; notes: boolean }>("/api/health")]);
+export async function start(): Promise<Database[]> {
+  if (report) return report.databases;
+  const health = await get<{ databases: Database[]; sql: boolean; notes: boolean }>("/api/health");
   sql = health.sql;
   hasNotes = health.notes;
-  return { specs: specs.specs, databases: health.databases };
+  return health.databases;
+}
+
+// What the queries are called and answer: asked for once, when something of the page needs it.
+let described: Promise<Spec[]> | null = null;
+export function describe(): Promise<Spec[]> {
+  described ??= report ? Promise.resolve(report.specs) : get<{ specs: Spec[] }>("/api/specs").then((s) => s.specs);
+  return described;
 }
 
 // The key of an answer in a report: what changes it, in order of name.

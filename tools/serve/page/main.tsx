@@ -1,7 +1,7 @@
 // The frame: databases, search, views, the inspector.
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { Database, hasSql, report, start } from "./api";
+import { Database, describe, hasSql, report, start } from "./api";
 import { Help } from "./help";
 import { Inspector } from "./inspector";
 import { Menu, NARROW, specs } from "./parts";
@@ -31,6 +31,8 @@ function Chip({ database, on, view }: { database: Database; on: boolean; view: s
     {visible(d.name.replace(/\.heapdb$/, ""))}{d.stale ? " (stale)" : d.incomplete ? " (incomplete)" : ""} <small>{typeof size === "number" ? bytes(size) : "\u2007\u2007\u2007\u2007\u2007\u2007\u2007"}</small></a>;
 }
 
+const SPARE = 3000; // milliseconds after which the overview has all that it asks for, as a rule
+
 function App({ databases }: { databases: Database[] }) {
   const route = useRoute(), [, redraw] = useState(0), [help, setHelp] = useState(false), [away, setAway] = useState(""), [linked, setLinked] = useState(false);
   useEffect(() => {
@@ -57,6 +59,15 @@ function App({ databases }: { databases: Database[] }) {
   const shown = views.filter((v) => (report ? !v.needs || report.answers[v.needs] : v.name === "android" ? at?.android : v.name === "sql" ? hasSql() : v.name !== "compare" || databases.length > 1));
   const view = shown.find((v) => v.name === route.view) ?? shown[0];
   const db = Number(route.params.db ?? 0), one = databases[db];
+  // The overview needs no descriptions of queries: what it says is there first.
+  const needs = view.name !== "overview" || route.params.obj !== undefined, isDescribed = specs.size > 0 || report !== null;
+  useEffect(() => {
+    if (isDescribed) return;
+    const load = () => void describe().then((all) => { for (const spec of all) specs.set(spec.name, spec); redraw((n) => n + 1); }, () => undefined);
+    const timer = setTimeout(load, needs ? 0 : SPARE), box = document.getElementById("search");
+    box?.addEventListener("focus", load);
+    return () => { clearTimeout(timer); box?.removeEventListener("focus", load); };
+  }, [needs, isDescribed]);
   useEffect(() => { document.title = report ? report.title : `${view.inner && route.params.target ? route.params.target : view.title} · ${one?.name ?? "heapdb"}`; }, [view.title, route.params.target, one?.name]);
   useEffect(() => {
     for (const bar of document.querySelectorAll<HTMLElement>("nav.views, nav.dbs")) {
@@ -90,12 +101,12 @@ function App({ databases }: { databases: Database[] }) {
     <nav class="views" aria-label="Views">{shown.filter((v) => !v.inner).map((v) => <a class={v === view ? "on" : ""} aria-current={v === view ? "page" : undefined} href={linkTo(v.name)}>{v.title}</a>)}</nav>
     <main id="main" tabIndex={-1} key={report ? "report" : `${view.name}/${db}`}>{report ? <h1>{visible(report.title)}</h1> : <h1 class="unseen">{view.inner && route.params.target ? visible(route.params.target) : view.title} of {visible(one?.name ?? "")}</h1>}
       {[one?.stale && `Stale: ${one.stale}`, one?.incomplete && `Incomplete: ${one.incomplete}`].filter(Boolean).map((t) => <p class="mark">{visible(String(t))}</p>)}
-      {report ? shown.map((v) => <section id={`view-${v.name}`}>{v.show({ route: v === view ? route : { view: v.name, params: {} }, databases })}</section>) : view.show({ route, databases })}
+      {report ? shown.map((v) => <section id={`view-${v.name}`}>{v.show({ route: v === view ? route : { view: v.name, params: {} }, databases })}</section>) : needs && !isDescribed ? <p class="wait" role="status" /> : view.show({ route, databases })}
       {report && <p class="printed dim">Printed are the five largest of each kind; the file has more.</p>}
       {report && <p class="dim print">This file is whole in itself: it asks nobody. `heapdb serve` shows every object.</p>}</main>
     <Menu />
     {help && <Help onClose={() => setHelp(false)} />}
-    {route.params.obj && !report ? <Inspector key={route.params.obj} route={route} /> : null}
+    {route.params.obj && !report && isDescribed ? <Inspector key={route.params.obj} route={route} /> : null}
   </div>;
 }
 
@@ -105,9 +116,9 @@ async function begin(): Promise<void> {
   if (new URLSearchParams(location.search).has("token")) history.replaceState(null, "", `/${location.hash}`);
   root.textContent = "";
   try {
-    const known = await start();
-    for (const spec of known.specs) specs.set(spec.name, spec);
-    render(<App databases={known.databases} />, root);
+    const databases = await start();
+    if (report) for (const spec of report.specs) specs.set(spec.name, spec);
+    render(<App databases={databases} />, root);
   } catch (e) {
     root.textContent = (e as Error).message;
   }
