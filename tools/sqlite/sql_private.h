@@ -43,7 +43,7 @@ struct sql_source {
 /* ---- tables from a definition ---- */
 
 #define SQL_ARGS_MAX 4
-#define SQL_KEYS_MAX 8
+#define SQL_KEYS_MAX 16
 
 struct sql_cursor;
 struct sql_table;
@@ -204,6 +204,9 @@ int sql_register(struct sql_source *source, struct hdb_error *err);
 int sql_register_tables(struct sql_source *source);
 int sql_register_objects(struct sql_source *source);
 int sql_register_queries(struct sql_source *source);
+/* Makes a table of a definition, which `release` frees with the table unless it is NULL. */
+int sql_add_table(struct sql_source *source, const char *name, const struct sql_table_def *def,
+		  void (*release)(struct sql_table_def *def));
 int sql_register_functions(struct sql_source *source);
 /* Whether it is one of those, in upper or lower case. */
 bool sql_is_function(const char *name);

@@ -14,26 +14,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Options of a query, and its targets. */
-#define ARGS_MAX 48
+/* Arguments of a query, and its targets. */
+#define ARGS_MAX SQL_KEYS_MAX
 
-struct query_aux {
-	struct sql_source *source;
+struct query_def {
+	struct sql_table_def def; /* must be first */
 	const struct hdb_query_spec *spec;
-	char *declaration; /* owned */
 	bool has_target, has_before;
 	bool by_first; /* its first option comes before the target, which may be left out */
 	size_t option_count;
 };
 
-struct query_table {
-	struct sqlite3_vtab base;
-	const struct query_aux *aux;
-};
-
-struct query_cursor {
-	struct sqlite3_vtab_cursor base;
-	const struct query_aux *aux;
+struct query_state {
 	struct hdb_rows *rows;
 	struct hdb *before;    /* owned */
 	char *texts[ARGS_MAX]; /* owned: what is lent to the rows */
@@ -43,9 +35,12 @@ struct query_cursor {
 	struct hdb_query_args args;
 	struct hdb *const *before_list;
 	int *columns; /* of the rows by column of the table; -1: not there; owned */
-	int64_t row_no;
-	bool at_end;
 };
+
+static const struct query_def *def_of(const struct sql_cursor *c)
+{
+	return (const struct query_def *)c->def;
+}
 
 /* A column, or an option, that already has the name. */
 static bool is_column(const struct hdb_query_spec *spec, const char *name)
@@ -70,7 +65,7 @@ static void declare_hidden(sqlite3_str *text, const char *name)
 	sqlite3_str_appendf(text, ", \"%w\" HIDDEN", name);
 }
 
-static void declare_option(const struct query_aux *aux, sqlite3_str *text, size_t i)
+static void declare_option(const struct query_def *aux, sqlite3_str *text, size_t i)
 {
 	char name[100];
 
@@ -80,10 +75,10 @@ static void declare_option(const struct query_aux *aux, sqlite3_str *text, size_
 	declare_hidden(text, name);
 }
 
-static char *declare(struct query_aux *aux)
+static char *declare(struct sqlite3 *sqlite, const struct query_def *aux)
 {
 	const struct hdb_query_spec *spec = aux->spec;
-	sqlite3_str *text = sqlite3_str_new(aux->source->sqlite);
+	sqlite3_str *text = sqlite3_str_new(sqlite);
 
 	for (size_t i = 0; i < spec->column_count; i++)
 		sqlite3_str_appendf(text, "%s\"%w\" %s", i ? ", " : "", spec->columns[i].name,
@@ -99,123 +94,20 @@ static char *declare(struct query_aux *aux)
 	return sqlite3_str_finish(text);
 }
 
-static void free_aux(void *p)
+static void free_def(struct sql_table_def *def)
 {
-	struct query_aux *aux = p;
-
-	if (aux)
-		sqlite3_free(aux->declaration);
-	free(aux);
+	sqlite3_free((char *)(uintptr_t)def->columns);
+	free(def);
 }
 
-static struct query_aux *new_aux(struct sql_source *source, const struct hdb_query_spec *spec)
-{
-	struct query_aux *aux = calloc(1, sizeof(*aux));
-
-	if (!aux)
-		return NULL;
-	aux->source = source;
-	aux->spec = spec;
-	aux->has_target = spec->targets[0] != '\0';
-	aux->by_first = spec->targets[0] == '[' && spec->options[0].name &&
-			strcmp(spec->options[0].name, "by") == 0;
-	aux->has_before = strcmp(spec->group, "compare") == 0;
-	while (spec->options[aux->option_count].name && aux->option_count < ARGS_MAX - 4)
-		aux->option_count++;
-	aux->declaration = declare(aux);
-	if (!aux->declaration) {
-		free_aux(aux);
-		return NULL;
-	}
-	return aux;
-}
-
-/* ---- methods ---- */
-
-/* NOLINTNEXTLINE(readability-function-size): SQLite says which parameters */
-static int connect_query(sqlite3 *sqlite, void *p, int argc, const char *const *argv,
-			 sqlite3_vtab **out, char **message)
-{
-	const struct query_aux *aux = p;
-	const int rc =
-		sql_connect(aux->source, sqlite, aux->declaration, sizeof(struct query_table), out);
-
-	(void)argc;
-	(void)argv;
-	(void)message;
-	if (rc != SQLITE_OK)
-		return rc;
-	((struct query_table *)*out)->aux = aux;
-	return SQLITE_OK;
-}
-
-/* Arguments, in the order of the hidden columns, whose numbers idxStr lists. */
-static int best_query(sqlite3_vtab *vtab, sqlite3_index_info *info)
-{
-	const struct query_aux *aux = ((struct query_table *)vtab)->aux;
-	const int first = (int)aux->spec->column_count;
-	char text[ARGS_MAX * 4 + 16] = "query";
-	int next = 1;
-
-	for (int i = 0; i < info->nConstraint; i++) {
-		const struct sqlite3_index_constraint *c = &info->aConstraint[i];
-
-		if (c->iColumn < first || c->op != SQLITE_INDEX_CONSTRAINT_EQ)
-			continue;
-		if (!c->usable)
-			return SQLITE_CONSTRAINT;
-		if (next >= ARGS_MAX)
-			continue;
-		info->aConstraintUsage[i].argvIndex = next++;
-		info->aConstraintUsage[i].omit = 1;
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), " %d",
-			 c->iColumn - first);
-	}
-	info->idxStr = sqlite3_mprintf("%s", text);
-	info->needToFreeIdxStr = 1;
-	info->estimatedCost = 1e6;
-	info->estimatedRows = 1000;
-	return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
-}
-
-static int open_query(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out)
-{
-	const struct query_table *table = (const struct query_table *)vtab;
-	const int rc = sql_open_cursor(sizeof(struct query_cursor), out);
-
-	if (rc != SQLITE_OK)
-		return rc;
-	((struct query_cursor *)*out)->aux = table->aux;
-	return SQLITE_OK;
-}
-
-static void end_query(struct query_cursor *c)
-{
-	hdb_rows_close(c->rows);
-	c->rows = NULL;
-	hdb_close(c->before);
-	c->before = NULL;
-	for (size_t i = 0; i < c->text_count; i++)
-		sqlite3_free(c->texts[i]);
-	c->text_count = 0;
-	free(c->columns);
-	c->columns = NULL;
-	memset(&c->args, 0, sizeof(c->args));
-}
-
-static int close_query(sqlite3_vtab_cursor *cursor)
-{
-	end_query((struct query_cursor *)cursor);
-	sqlite3_free(cursor);
-	return SQLITE_OK;
-}
+/* ---- arguments ---- */
 
 /* The text of an argument: an integer target is an object. NULL: no memory. */
-static const char *text_of(struct query_cursor *c, sqlite3_value *value, bool is_target)
+static const char *text_of(struct query_state *s, sqlite3_value *value, bool is_target)
 {
 	char *text;
 
-	if (c->text_count == ARGS_MAX)
+	if (s->text_count == ARGS_MAX)
 		return NULL;
 	if (is_target && sqlite3_value_type(value) == SQLITE_INTEGER)
 		text = sqlite3_mprintf("0x%llx", sqlite3_value_int64(value));
@@ -224,45 +116,47 @@ static const char *text_of(struct query_cursor *c, sqlite3_value *value, bool is
 						     (const char *)sqlite3_value_text(value) :
 						     "");
 	if (text)
-		c->texts[c->text_count++] = text;
+		s->texts[s->text_count++] = text;
 	return text;
 }
 
 /* "a,b" as two targets; names of classes have no commas. */
-static void split_targets(struct query_cursor *c, char *text)
+static void split_targets(struct query_state *s, char *text)
 {
-	for (char *at = text; at && c->args.target_count < ARGS_MAX;) {
+	for (char *at = text; at && s->args.target_count < ARGS_MAX;) {
 		char *comma = strchr(at, ',');
 
 		if (comma)
 			*comma++ = '\0';
 		while (*at == ' ')
 			at++;
-		c->targets[c->args.target_count++] = at;
+		s->targets[s->args.target_count++] = at;
 		at = comma;
 	}
-	c->args.targets = c->targets;
+	s->args.targets = s->targets;
 }
 
-static int take_before(struct query_cursor *c, const char *name, struct hdb_error *err)
+static int take_before(struct sql_cursor *c, const char *name, struct hdb_error *err)
 {
-	struct sql_source *other = sql_source_named(c->aux->source->owner, name);
+	struct sql_source *other = sql_source_named(c->source->owner, name);
+	struct query_state *s = c->state;
 	int r;
 
 	if (!other || !other->database.reopen)
 		return sql_fail(err, HDB_EUSAGE, "there is no database %s", name);
-	r = other->database.reopen(other->database.ctx, &c->before, err);
-	c->before_list = &c->before;
-	c->args.before = c->before_list;
-	c->args.before_count = r == HDB_OK;
+	r = other->database.reopen(other->database.ctx, &s->before, err);
+	s->before_list = &s->before;
+	s->args.before = s->before_list;
+	s->args.before_count = r == HDB_OK;
 	return r;
 }
 
-static int take_argument(struct query_cursor *c, int number, sqlite3_value *value,
+static int take_argument(struct sql_cursor *c, int number, sqlite3_value *value,
 			 struct hdb_error *err)
 {
-	const struct query_aux *aux = c->aux;
+	const struct query_def *aux = def_of(c);
 	const struct hdb_option_spec *option;
+	struct query_state *s = c->state;
 	const char *text;
 
 	if (sqlite3_value_type(value) == SQLITE_NULL)
@@ -274,11 +168,11 @@ static int take_argument(struct query_cursor *c, int number, sqlite3_value *valu
 	if (aux->by_first && number < 2 &&
 	    !(number == 0 && sqlite3_value_type(value) == SQLITE_INTEGER))
 		number = 1 - number;
-	text = text_of(c, value, aux->has_target && number == 0);
+	text = text_of(s, value, aux->has_target && number == 0);
 	if (!text)
 		return sql_fail(err, HDB_ENOMEM, "no memory for an argument");
 	if (aux->has_target && number-- == 0) {
-		split_targets(c, c->texts[c->text_count - 1]);
+		split_targets(s, s->texts[s->text_count - 1]);
 		return HDB_OK;
 	}
 	if ((size_t)number >= aux->option_count)
@@ -286,125 +180,86 @@ static int take_argument(struct query_cursor *c, int number, sqlite3_value *valu
 	option = &aux->spec->options[number];
 	if (!option->argument && (strcmp(text, "0") == 0 || !*text))
 		return HDB_OK;                        /* a switch that is off */
-	assert(c->args.option_count < c->text_count); /* each has a text, and so there is room */
-	c->options[c->args.option_count++] = (struct hdb_option){
+	assert(s->args.option_count < s->text_count); /* each has a text, and so there is room */
+	s->options[s->args.option_count++] = (struct hdb_option){
 		.name = option->name,
 		.value = option->argument ? text : NULL,
 	};
-	c->args.options = c->options;
+	s->args.options = s->options;
 	return HDB_OK;
 }
 
 /* Which columns the rows have: options choose among the query's. */
-static int map_columns(struct query_cursor *c, struct hdb_error *err)
+static int map_columns(const struct hdb_query_spec *spec, struct query_state *s,
+		       struct hdb_error *err)
 {
-	const struct hdb_query_spec *spec = c->aux->spec;
-	const size_t shown = hdb_rows_column_count(c->rows);
+	const size_t shown = hdb_rows_column_count(s->rows);
 
-	assert(!c->columns);
-	c->columns = malloc((spec->column_count + 1) * sizeof(*c->columns));
-	if (!c->columns)
+	assert(!s->columns);
+	s->columns = malloc((spec->column_count + 1) * sizeof(*s->columns));
+	if (!s->columns)
 		return sql_fail(err, HDB_ENOMEM, "no memory for columns");
 	for (size_t i = 0; i < spec->column_count; i++) {
-		c->columns[i] = -1;
+		s->columns[i] = -1;
 		for (size_t k = 0; k < shown; k++)
-			if (strcmp(hdb_rows_column(c->rows, k)->name, spec->columns[i].name) == 0)
-				c->columns[i] = (int)k;
+			if (strcmp(hdb_rows_column(s->rows, k)->name, spec->columns[i].name) == 0)
+				s->columns[i] = (int)k;
 	}
 	/* Columns that options have named take the places that are left, in their order. */
 	for (size_t k = 0, at = 0; k < shown; k++) {
-		if (is_column(spec, hdb_rows_column(c->rows, k)->name))
+		if (is_column(spec, hdb_rows_column(s->rows, k)->name))
 			continue;
-		while (at < spec->column_count && c->columns[at] >= 0)
+		while (at < spec->column_count && s->columns[at] >= 0)
 			at++;
 		if (at < spec->column_count)
-			c->columns[at] = (int)k;
+			s->columns[at] = (int)k;
 	}
 	return HDB_OK;
 }
 
-static int fail(struct query_cursor *c, int code, struct hdb_error *err)
+static int begin_query(struct sql_cursor *c, struct hdb_error *err)
 {
-	c->at_end = true;
-	return sql_vtab_fail(c->base.pVtab, c->aux->source, code, err);
-}
-
-static int next_query(sqlite3_vtab_cursor *cursor)
-{
-	struct query_cursor *c = (struct query_cursor *)cursor;
-	struct hdb_error err = { 0 };
-	const int r = hdb_rows_next(c->rows, &err);
-
-	c->row_no++;
-	c->at_end = r != HDB_OK;
-	return r < 0 ? fail(c, r, &err) : SQLITE_OK;
-}
-
-static int filter_query(sqlite3_vtab_cursor *cursor, int index, const char *text, int argc,
-			sqlite3_value **argv)
-{
-	struct query_cursor *c = (struct query_cursor *)cursor;
-	const char *at = text ? strchr(text, ' ') : NULL;
-	struct hdb_error err = { 0 };
+	struct query_state *s = c->state;
 	int r;
 
-	(void)index;
-	end_query(c);
-	c->row_no = 0;
-	for (int i = 0; i < argc && at; i++) {
-		r = take_argument(c, (int)strtol(at, NULL, 10), argv[i], &err);
-		if (r < 0)
-			return fail(c, r, &err);
-		at = strchr(at + 1, ' ');
-	}
-	r = hdb_query(c->aux->source->db, c->aux->spec->name, &c->args, &c->rows, &err);
+	for (int i = 0; i < ARGS_MAX; i++)
+		if (c->key[i])
+			TRY_ERRORS(take_argument(c, i, c->key[i], err));
+	r = hdb_query(c->db, def_of(c)->spec->name, &s->args, &s->rows, err);
 	/* An object that is not there has no rows; a class that is not there is an error. */
-	if (r == HDB_NOTFOUND && c->args.target_count && strncmp(c->targets[0], "0x", 2) == 0) {
-		c->at_end = true;
-		return SQLITE_OK;
-	}
+	if (r == HDB_NOTFOUND && s->args.target_count && strncmp(s->targets[0], "0x", 2) == 0)
+		return HDB_END;
 	if (r != HDB_OK)
-		return fail(c, r == HDB_NOTFOUND ? HDB_EUSAGE : r, &err);
-	if ((r = map_columns(c, &err)) < 0)
-		return fail(c, r, &err);
-	return next_query(cursor);
+		return r == HDB_NOTFOUND ? sql_fail(err, HDB_EUSAGE, "%s", err->message) : r;
+	return map_columns(def_of(c)->spec, s, err);
 }
 
-static int is_at_end(sqlite3_vtab_cursor *cursor)
+static int next_query(struct sql_cursor *c, struct hdb_error *err)
 {
-	return ((struct query_cursor *)cursor)->at_end;
+	return hdb_rows_next(((struct query_state *)c->state)->rows, err);
 }
 
-static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int number)
+static int column_query(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
+			struct hdb_error *err)
 {
-	struct query_cursor *c = (struct query_cursor *)cursor;
+	const struct query_state *s = c->state;
 
-	if ((size_t)number < c->aux->spec->column_count && c->columns[number] >= 0)
-		sql_result_value(ctx, hdb_rows_value(c->rows, (size_t)c->columns[number]));
-	return SQLITE_OK;
+	(void)err;
+	if (s->columns[column] >= 0)
+		sql_result_value(ctx, hdb_rows_value(s->rows, (size_t)s->columns[column]));
+	return HDB_OK;
 }
 
-static int row_id(sqlite3_vtab_cursor *cursor, sqlite3_int64 *out)
+static void end_query(struct sql_cursor *c)
 {
-	*out = ((struct query_cursor *)cursor)->row_no;
-	return SQLITE_OK;
-}
+	struct query_state *s = c->state;
 
-static const struct sqlite3_module module = {
-	.iVersion = 0,
-	.xCreate = connect_query,
-	.xConnect = connect_query,
-	.xBestIndex = best_query,
-	.xDisconnect = sql_disconnect,
-	.xDestroy = sql_disconnect,
-	.xOpen = open_query,
-	.xClose = close_query,
-	.xFilter = filter_query,
-	.xNext = next_query,
-	.xEof = is_at_end,
-	.xColumn = column,
-	.xRowid = row_id,
-};
+	hdb_rows_close(s->rows);
+	hdb_close(s->before);
+	for (size_t i = 0; i < s->text_count; i++)
+		sqlite3_free(s->texts[i]);
+	free(s->columns);
+}
 
 static const char *const object_tables[] = { "objects", "instances", "arrays", "strings" };
 #define OBJECT_TABLES (sizeof(object_tables) / sizeof(object_tables[0]))
@@ -484,9 +339,39 @@ bool sql_table_at(size_t no, struct heapsql_table *out, size_t *left)
 
 static int add(struct sql_source *source, const struct hdb_query_spec *spec, const char *name)
 {
-	struct query_aux *aux = new_aux(source, spec);
+	const int first = (int)spec->column_count;
+	struct query_def *d = calloc(1, sizeof(*d));
+	int keys;
 
-	return aux ? sql_make_table(source, name, &module, aux, free_aux) : SQLITE_NOMEM;
+	if (!d)
+		return SQLITE_NOMEM;
+	d->spec = spec;
+	d->has_target = spec->targets[0] != '\0';
+	d->by_first = spec->targets[0] == '[' && spec->options[0].name &&
+		      strcmp(spec->options[0].name, "by") == 0;
+	d->has_before = strcmp(spec->group, "compare") == 0;
+	while (spec->options[d->option_count].name && d->option_count < ARGS_MAX - 2)
+		d->option_count++;
+	d->def = (struct sql_table_def){
+		.name = spec->name,
+		.columns = declare(source->sqlite, d),
+		.first_arg = first,
+		.rows = 1000,
+		.state_size = sizeof(struct query_state),
+		.begin = begin_query,
+		.next = next_query,
+		.column = column_query,
+		.end = end_query,
+	};
+	keys = d->has_target + d->has_before + (int)d->option_count;
+	for (int i = 0; i < keys; i++)
+		d->def.keys[i] = first + i;
+	if (keys < ARGS_MAX)
+		d->def.keys[keys] = -1;
+	if (d->def.columns)
+		return sql_add_table(source, name, &d->def, free_def);
+	free(d);
+	return SQLITE_NOMEM;
 }
 
 int sql_register_queries(struct sql_source *source)

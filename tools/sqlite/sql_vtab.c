@@ -111,6 +111,7 @@ int sql_open_cursor(size_t size, struct sqlite3_vtab_cursor **out)
 struct table_aux {
 	struct sql_source *source;
 	const struct sql_table_def *def;
+	void (*release)(struct sql_table_def *def); /* NULL: it is nobody's */
 };
 
 int sql_make_table(struct sql_source *source, const char *name, const struct sqlite3_module *module,
@@ -282,7 +283,8 @@ void sql_cursor_check(const struct sql_cursor *c)
 	assert(c->db == c->source->db);
 	assert(c->state);
 	assert(c->row_no >= 0);
-	for (int k = 0; k < SQL_KEYS_MAX; k++) /* they are lent to begin alone */
+	/* they are lent to begin alone */
+	for (int k = 0; k < SQL_KEYS_MAX && c->def->keys[k] >= 0; k++)
 		assert(!c->key[k]);
 }
 
@@ -379,18 +381,36 @@ const struct sql_table_def *const sql_tables[] = {
 	&sql_path_to_root, &sql_entries,  &sql_elements,     &sql_fields,       NULL,
 };
 
+static void release_table(void *p)
+{
+	struct table_aux *aux = p;
+
+	if (aux->release)
+		aux->release((struct sql_table_def *)(uintptr_t)aux->def);
+	free(aux);
+}
+
+int sql_add_table(struct sql_source *source, const char *name, const struct sql_table_def *def,
+		  void (*release)(struct sql_table_def *def))
+{
+	struct table_aux *aux = malloc(sizeof(*aux));
+
+	sql_table_def_check(def);
+	if (!aux) {
+		if (release)
+			release((struct sql_table_def *)(uintptr_t)def);
+		return SQLITE_NOMEM;
+	}
+	*aux = (struct table_aux){ source, def, release };
+	return sql_make_table(source, name, &module, aux, release_table);
+}
+
 int sql_register_tables(struct sql_source *source)
 {
 	int rc;
 
 	for (size_t i = 0; sql_tables[i]; i++) {
-		struct table_aux *aux = malloc(sizeof(*aux));
-
-		if (!aux)
-			return SQLITE_NOMEM;
-		sql_table_def_check(sql_tables[i]);
-		*aux = (struct table_aux){ source, sql_tables[i] };
-		rc = sql_make_table(source, sql_tables[i]->name, &module, aux, free);
+		rc = sql_add_table(source, sql_tables[i]->name, sql_tables[i], NULL);
 		if (rc != SQLITE_OK)
 			return rc;
 	}
