@@ -10,7 +10,8 @@ from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 from heapdb_jvm import fleet
-from heapdb_jvm.fleet import _alert, _page, _prune, _store
+from heapdb_jvm import _picture
+from heapdb_jvm.fleet import _alert, _prune, _store
 from heapdb_jvm.fleet._dump import Work, dump_schema, failure_schema
 from heapdb_jvm.fleet._report import empty_schema
 
@@ -100,7 +101,7 @@ def test_page():
     check("trends by build", [(r["app"], r["build"], r["bytes"], r["leaks"], r["leak_bytes"]) for r in rows] ==
           [("mail", "7", 1 << 20, 1, 5000), ("shop", "1.1", 1 << 20, 2, 300 << 10),
            ("shop", "1.2", 2 << 20, 1, 200 << 10), ("shop", "1.3", 3 << 20, 3, 1012 << 10)], rows)
-    check("amounts", [_page.amount(n) for n in (0, 1023, 1536, 3 << 30)] ==
+    check("amounts", [_picture.amount(n) for n in (0, 1023, 1536, 3 << 30)] ==
           ["0 B", "1023 B", "1.5 KiB", "3.0 GiB"])
 
 

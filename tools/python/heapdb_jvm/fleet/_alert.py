@@ -6,7 +6,7 @@ import urllib.request
 from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
-from ._page import amount
+from .._picture import amount
 
 # A condition of --fail-if: the state of the report "leaks".
 CONDITIONS = {"new-leak": "new", "growing": "growing"}

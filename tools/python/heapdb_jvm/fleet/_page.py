@@ -1,6 +1,8 @@
 """The report of a fleet as one HTML file: no scripts, nothing that it loads."""
 from html import escape
 
+from .._picture import amount
+
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c2128; --soft: #5b6570; --line: #d5dae0; --back: #fff;
   --mark: #0b62c4; --bad: #b42318; --warn: #8a5a00; --good: #1a7f37 }
@@ -21,16 +23,7 @@ figure { display: inline-block; margin: .4rem 1.6rem .4rem 0 } figcaption { colo
 svg { display: block } svg path { fill: none; stroke: var(--mark); stroke-width: 1.6 }
 svg circle { fill: var(--mark) } svg line { stroke: var(--line) } svg text { fill: var(--soft); font-size: 10px }
 """
-_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 _ROWS = 200
-
-
-def amount(value):
-    """Bytes for people: 1536 is "1.5 KiB"."""
-    size, unit = float(value), 0
-    while abs(size) >= 1024 and unit + 1 < len(_UNITS):
-        size, unit = size / 1024, unit + 1
-    return f"{size:.0f} B" if not unit else f"{size:.1f} {_UNITS[unit]}"
 
 
 def line(points, width, height, label=None):
