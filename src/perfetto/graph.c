@@ -49,6 +49,13 @@ const struct perfetto_value_field perfetto_value_fields[PERFETTO_VALUES] = {
 	{ "android.content.pm.ApplicationInfo", "longVersionCode", 15, HPROF_LONG },
 };
 
+/* The name of what has none. */
+static const uint8_t nothing[1];
+#define UNNAMED \
+	{ \
+		.at = nothing, .end = nothing \
+	}
+
 static const char class_prefix[] = "java.lang.Class<";
 
 bool perfetto_text_is(const struct proto *text, const char *want)
@@ -80,7 +87,7 @@ int perfetto_too_large(struct hdb_error *err)
 /* The number of a field of the graph with this ID. A name may come after it was used. */
 static int field_no(struct perfetto_tables *g, uint64_t id, uint32_t *out, struct hdb_error *err)
 {
-	static const struct proto unnamed;
+	static const struct proto unnamed = UNNAMED;
 
 	*out = base_idmap_get(&g->field_map, id);
 	if (*out != BASE_IDMAP_NONE)
@@ -107,7 +114,7 @@ static int take_numbers(struct proto_field *field, struct base_vec *out, struct 
 static int take_field_name(struct perfetto_tables *g, struct proto string, struct hdb_error *err)
 {
 	struct proto_field field;
-	struct proto text = { 0 };
+	struct proto text = UNNAMED;
 	uint64_t id = 0;
 	uint32_t no;
 
@@ -174,7 +181,7 @@ static int add_type(struct perfetto_tables *g, struct perfetto_type *type, struc
 
 static int take_type(struct perfetto_tables *g, struct proto message, struct hdb_error *err)
 {
-	struct perfetto_type type = { .first_field = g->type_fields.count };
+	struct perfetto_type type = { .name = UNNAMED, .first_field = g->type_fields.count };
 	struct proto_field field;
 
 	while (proto_next(&message, &field)) {
@@ -186,7 +193,7 @@ static int take_type(struct perfetto_tables *g, struct proto message, struct hdb
 			type.location_id = field.value;
 			break;
 		case TYPE_NAME:
-			type.name = field.bytes;
+			type.name = field.wire == PROTO_BYTES ? field.bytes : type.name;
 			break;
 		case TYPE_SIZE:
 			type.object_size = field.value;
@@ -259,7 +266,7 @@ static int take_object(struct perfetto_tables *g, struct proto message,
 	}
 	object.type_no = base_idmap_get(&g->type_map, type_id);
 	if (object.type_no == BASE_IDMAP_NONE) {
-		struct perfetto_type type = { .id = type_id };
+		struct perfetto_type type = { .name = UNNAMED, .id = type_id };
 
 		object.type_no = (uint32_t)g->types.count;
 		TRY(add_type(g, &type, err));
@@ -353,8 +360,7 @@ static int pair_classes(struct perfetto_tables *g, struct hdb_error *err)
 			name.name.at += prefix;
 			name.name.end--;
 		}
-		if (name.name.at)
-			r = base_vec_push(&names[is_made_up], &name, sizeof(name), err);
+		r = base_vec_push(&names[is_made_up], &name, sizeof(name), err);
 	}
 	for (unsigned i = 0; i < 2; i++)
 		base_vec_sort(&names[i], sizeof(struct class_name), compare_names);
@@ -409,6 +415,7 @@ int perfetto_references_read(struct perfetto_tables *g, const struct perfetto_ob
 	struct proto message = object->proto;
 	struct proto_field field;
 	uint64_t base = 0;
+	int r = HDB_OK;
 
 	out->ids.count = out->fields.count = out->extras.count = 0;
 	memset(out->values, 0, sizeof(out->values));
@@ -432,7 +439,7 @@ int perfetto_references_read(struct perfetto_tables *g, const struct perfetto_ob
 	}
 	if (out->fields.count && out->fields.count != out->ids.count) {
 		out->ids.count = out->fields.count = 0;
-		return HDB_NOTFOUND;
+		r = HDB_NOTFOUND;
 	}
 	for (size_t i = 0; i < out->fields.count; i++) {
 		uint64_t *id = base_vec_at(&out->fields, uint64_t, i);
@@ -443,7 +450,7 @@ int perfetto_references_read(struct perfetto_tables *g, const struct perfetto_ob
 	}
 	while (out->slots.count < g->fields.count)
 		TRY(base_vec_push(&out->slots, &none, sizeof(none), err));
-	return HDB_OK;
+	return r;
 }
 
 void perfetto_references_release(struct perfetto_references *r)

@@ -25,6 +25,8 @@
 #define STRING_VALUE_AT 8u
 #define RUNTIME_AT 4u
 #define CLASS_OVERHEAD_AT 1u
+/* In dumps with identifiers of 4 bytes no object is here. */
+#define NO_OBJECT 0xfffffff0u
 
 /* Texts beside the names of types and fields. */
 enum {
@@ -103,10 +105,12 @@ static void put_id(struct writer *w, uint64_t id)
 		put_u4(w, (uint32_t)id);
 }
 
-/* The identifier of an object of the graph: its address. */
+/* The identifier of an object of the graph: its address. What no object of it can have stays so. */
 static uint64_t object_id(const struct writer *w, uint64_t id)
 {
-	return id * w->scale;
+	const uint64_t most = w->id_size == 8 ? UINT64_MAX : NO_OBJECT;
+
+	return id <= most / w->scale ? id * w->scale : NO_OBJECT;
 }
 
 static int send(struct writer *w, const void *data, size_t size)
@@ -218,7 +222,8 @@ static int number_classes(struct writer *w)
 			next += 16;
 		TRY(base_vec_push(&w->class_ids, &id, sizeof(id), w->err));
 	}
-	w->id_size = next > UINT32_MAX ? 8 : 4;
+	if (next < NO_OBJECT)
+		w->id_size = 4;
 	return HDB_OK;
 }
 
@@ -682,6 +687,7 @@ int perfetto_write(struct perfetto *trace, unsigned graph_no, const struct perfe
 		.sink = sink,
 		.err = err,
 		.heap = HEAPS,
+		.id_size = 8,
 		.segment.work = trace->work,
 		.class_ids.work = trace->work,
 		.most = ((uint64_t)PERFETTO_GROWTH_MIB << 20) +
