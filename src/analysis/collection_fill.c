@@ -93,8 +93,7 @@ static int add_costs(const struct session *session, const struct heap_collection
 	r = slot_bytes(session, c, &bytes, &array_bytes, err);
 	m->shallow_bytes += array_bytes;
 	/* Bits that are not set are no waste. */
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	if (m->has_capacity && m->has_size && c->inner->shape != HEAP_WORDS &&
 	    m->capacity > m->size)
 		m->wasted_bytes = (m->capacity - m->size) * bytes;

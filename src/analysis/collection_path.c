@@ -56,13 +56,11 @@ static int enter(struct place *p, uint32_t ix, struct hdb_error *err)
 static int follow(struct place *p, const char *path, struct hdb_error *err)
 {
 	uint32_t target;
-	int r = path && *path ? heap_path_object_as(p->session->heap,
-						    (struct heap_as){ p->ix, p->class_no }, path,
-						    &target, err) :
-				HDB_NOTFOUND;
 
-	if (r != HDB_OK)
-		return r;
+	TRY(path && *path ?
+		    heap_path_object_as(p->session->heap, (struct heap_as){ p->ix, p->class_no },
+					path, &target, err) :
+		    HDB_NOTFOUND);
 	for (size_t n = 0; n < PATH_OBJECTS && n <= p->at; n++) {
 		if (p->nodes[p->at - n] == target) {
 			p->at -= n;
@@ -90,8 +88,7 @@ static int find_index(const struct session *session, uint32_t array_ix, uint32_t
 	int r = heap_id(session->heap, ix, &id, err);
 
 	assert(ix != HEAP_NONE);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	for (uint64_t from = 0; from < SEARCH_MAX; from += slice.done) {
 		r = heap_elements(session->heap, array_ix, from, &slice, err);
 		if (r != HDB_OK || !slice.done)
@@ -142,8 +139,7 @@ static int fold_array(struct place *p, struct analysis_fold *fold, bool is_key_a
 	if (r < 0 || !pass(p) || !array.length)
 		return r < 0 ? r : HDB_NOTFOUND;
 	r = find_index(p->session, array_ix, p->nodes[p->at], &index, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	fold->kind = rule->kind == HEAP_SET ? ANALYSIS_FOLD_ELEMENT : ANALYSIS_FOLD_INDEX;
 	fold->index = index;
 	if (rule->shape == HEAP_ARRAY && rule->first) {
@@ -162,9 +158,9 @@ static int fold_array(struct place *p, struct analysis_fold *fold, bool is_key_a
 						  ANALYSIS_FOLD_VALUE;
 	if (rule->shape == HEAP_PAIRS)
 		index &= ~1ull;
-	else if ((r = heap_path_object_as(p->session->heap, (struct heap_as){ p->ix, p->class_no },
-					  rule->key, &keys, err)) != HDB_OK)
-		return r;
+	else
+		TRY(heap_path_object_as(p->session->heap, (struct heap_as){ p->ix, p->class_no },
+					rule->key, &keys, err));
 	return element_of(p->session, keys, index, &fold->key, err);
 }
 
@@ -230,8 +226,7 @@ static int fold_entries(struct place *p, struct analysis_fold *fold, bool is_fir
 		if (rule->value && (r = holds(p, entry, rule->value, &found, err)) < 0)
 			return r;
 		if (r == HDB_OK && !found && rule->key) {
-			if ((r = holds(p, entry, rule->key, &found, err)) < 0)
-				return r;
+			TRY_ERRORS(holds(p, entry, rule->key, &found, err));
 			is_key = found;
 		}
 		if (found) {
@@ -271,8 +266,7 @@ static int fold_chains(struct place *p, struct analysis_fold *fold, struct hdb_e
 		r = follow(p, rule->store, err);
 	if (r == HDB_OK && circular)
 		return pass(p) ? fold_entries(p, fold, rule->kind == HEAP_LIST, err) : HDB_NOTFOUND;
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	/* Perhaps by another field: the last entry, an index. */
 	return fold_entries(p, fold, r == HDB_OK && rule->shape == HEAP_LINKED, err);
 }
@@ -333,8 +327,7 @@ int analysis_fold_path(const struct session *session, const uint32_t *nodes, siz
 
 		if ((r = enter(&p, nodes[at - 1], err)) == HDB_OK)
 			r = fold_one(&p, &fold, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 		at--;
 		if (r != HDB_OK)
 			continue;

@@ -58,8 +58,7 @@ static int add_path(const struct session *session, struct tree *t, bool is_stron
 	int r = derive_retained(session->derive, ix, &retained, err);
 	int added = HDB_OK;
 
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	for (uint32_t at = ix; at != GRAPH_NONE && added == HDB_OK; at = parent) {
 		const struct node node = { .parent = GRAPH_NONE, .best = GRAPH_NONE };
 
@@ -78,9 +77,8 @@ static int add_path(const struct session *session, struct tree *t, bool is_stron
 			node_at(t, number)->retained_bytes += retained;
 		}
 		below = number;
-		if (t->map.count % STEP_OBJECTS == 0 &&
-		    (r = base_step(session->work, t->map.count, err)) < 0)
-			return r;
+		if (t->map.count % STEP_OBJECTS == 0)
+			TRY_ERRORS(base_step(session->work, t->map.count, err));
 	}
 	return base_vec_push(&t->walks, &first, sizeof(first), err);
 }
@@ -140,27 +138,27 @@ static int follow(struct tree *t, uint64_t least, struct base_vec *common, struc
 	return HDB_OK;
 }
 
+static void release_tree(struct tree *t)
+{
+	graph_node_map_release(&t->map);
+	base_vec_release(&t->nodes);
+	base_vec_release(&t->walks);
+}
+
 int analysis_common_path(const struct session *session, struct analysis_suspect *group,
 			 struct hdb_error *err)
 {
 	const struct base_vec *members = &group->members;
-	struct tree t = { 0 };
+	BASE_SCOPED(release_tree) struct tree t = { 0 };
 	uint64_t least;
-	int r;
 
 	base_stage(session->work, "laying paths on one another", 0, "objects");
-	if ((r = add_paths(session, &t, true, members, err)) != HDB_OK)
-		goto out;
-	if (!t.map.count && (r = add_paths(session, &t, false, members, err)) != HDB_OK)
-		goto out;
+	TRY(add_paths(session, &t, true, members, err));
+	if (!t.map.count)
+		TRY(add_paths(session, &t, false, members, err));
 	add_all_up(&t);
 	/* Of those whose paths fit; MAT counts the ones without a path, too. */
 	least = (t.map.count < NODES_MAX ? members->count : t.walks.count) *
 		(uint64_t)COMMON_NUMERATOR / COMMON_DENOMINATOR;
-	r = follow(&t, least, &group->common, err);
-out:
-	graph_node_map_release(&t.map);
-	base_vec_release(&t.nodes);
-	base_vec_release(&t.walks);
-	return r;
+	return follow(&t, least, &group->common, err);
 }

@@ -177,10 +177,9 @@ static int read_arrays(struct made *m, struct hdb_error *err)
 	const struct heap_block *objects = m->block->objects;
 	uint64_t *offsets = m->block->values;
 	struct heap *heap = m->s->session->heap;
-	int r = heap_read_offsets(heap, m->block->block_no, offsets, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_read_offsets(heap, m->block->block_no, offsets, err));
 	for (uint32_t i = 0; i < objects->count; i++) {
 		struct analysis_content record = {
 			.ix = objects->first_ix + i,
@@ -190,12 +189,11 @@ static int read_arrays(struct made *m, struct hdb_error *err)
 		if (!is_wanted(m->s, objects, i))
 			continue;
 		r = analysis_array_hash(heap, &m->view, offsets[i], &record, err);
+		TRY_ERRORS(r);
 		if (r == HDB_NOTFOUND)
 			note_without(m, i);
-		else if (r == HDB_OK)
-			r = base_vec_push(&m->block->bytes[0], &record, sizeof(record), err);
-		if (r < 0)
-			return r;
+		else
+			TRY(base_vec_push(&m->block->bytes[0], &record, sizeof(record), err));
 	}
 	return HDB_OK;
 }
@@ -266,10 +264,8 @@ static int read_take(void *ctx, struct derive_block *block, struct hdb_error *er
 
 static int compare(const struct analysis_content *a, const struct analysis_content *b)
 {
-	if (a->low != b->low)
-		return a->low < b->low ? -1 : 1;
-	if (a->high != b->high)
-		return a->high < b->high ? -1 : 1;
+	BASE_ASCENDING(a->low, b->low);
+	BASE_ASCENDING(a->high, b->high);
 	return a->ix < b->ix ? -1 : a->ix > b->ix;
 }
 
@@ -373,38 +369,38 @@ static int prepare(struct reading *s, unsigned *threads_max, struct hdb_error *e
 		TRY_ERRORS(heap_string_blocks(heap, &s->references, threads_max, err));
 	if (!heap->object_count)
 		return HDB_OK;
-	s->reachable = malloc(STORE_BLOCK_OBJECTS);
-	if (!s->reachable)
-		return hdb_fail_memory(err, "a block of objects", STORE_BLOCK_OBJECTS);
+	TRY(BASE_ALLOC(s->reachable, STORE_BLOCK_OBJECTS, "a block of objects", err));
 	/* Builds what distinguishes them, before the stage begins. */
 	return find_reachable(s, 0, err);
+}
+
+static void release_reading(struct reading *s)
+{
+	free(s->references);
+	free(s->reachable);
 }
 
 int analysis_contents_read(const struct session *session,
 			   const struct analysis_contents_options *options,
 			   struct analysis_contents *out, struct hdb_error *err)
 {
+	BASE_SCOPED(release_reading)
 	struct reading s = { .session = session, .options = options, .out = out };
 	const unsigned threads = session->work->threads;
 	unsigned threads_max;
 	int r;
 
 	*out = (struct analysis_contents){ 0 };
-	if ((r = prepare(&s, &threads_max, err)) != HDB_OK)
-		goto out;
-	r = derive_each_block(session->derive,
+	TRY(prepare(&s, &threads_max, err));
+	TRY(derive_each_block(session->derive,
 			      &(struct derive_pass){ .stage = "counting objects",
 						     .reads_objects = true,
 						     .make = count_make,
 						     .take = count_take,
 						     .ctx = &s },
-			      err);
-	if (r != HDB_OK)
-		goto out;
-	r = base_big_alloc(session->work, &out->records,
-			   (s.room + 1) * sizeof(struct analysis_content), "contents", err);
-	if (r != HDB_OK)
-		goto out;
+			      err));
+	TRY(base_big_alloc(session->work, &out->records,
+			   (s.room + 1) * sizeof(struct analysis_content), "contents", err));
 	session->work->threads = threads < threads_max ? threads : threads_max;
 	r = derive_each_block(session->derive,
 			      &(struct derive_pass){ .stage = options->kind == ANALYSIS_ARRAYS ?
@@ -416,19 +412,15 @@ int analysis_contents_read(const struct session *session,
 						     .ctx = &s },
 			      err);
 	session->work->threads = threads;
-	if (r != HDB_OK)
-		goto out;
+	TRY(r);
 	sort(out->records.data, out->count);
 	BASE_CHECK(analysis_contents_check(out));
-out:
-	free(s.references);
-	free(s.reachable);
-	return r;
+	return HDB_OK;
 }
 
-void analysis_contents_release(const struct session *session, struct analysis_contents *contents)
+void analysis_contents_release(struct analysis_contents *contents)
 {
-	base_big_free(session->work, &contents->records);
+	base_big_free(&contents->records);
 }
 
 /* ---- runs ---- */

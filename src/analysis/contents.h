@@ -52,7 +52,7 @@ struct analysis_contents_options {
 int analysis_contents_read(const struct session *session,
 			   const struct analysis_contents_options *options,
 			   struct analysis_contents *out, struct hdb_error *err);
-void analysis_contents_release(const struct session *session, struct analysis_contents *contents);
+void analysis_contents_release(struct analysis_contents *contents);
 
 /* End of the run of equal contents that begins at `from`. */
 uint64_t analysis_contents_run(const struct analysis_contents *contents, uint64_t from);

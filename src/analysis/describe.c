@@ -72,9 +72,8 @@ static int add_fields(const struct reference *ref, struct heap_fields *fields, c
 	while ((r = heap_fields_next(fields, err)) == HDB_OK) {
 		if (fields->value.type != HPROF_OBJECT || fields->value.bits != ref->to_id)
 			continue;
-		r = heap_text(ref->session->heap, fields->field.name_text, name, sizeof(name), err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(heap_text(ref->session->heap, fields->field.name_text, name,
+				     sizeof(name), err));
 		add_name(ref, before, name);
 	}
 	return r == HDB_END ? HDB_OK : r;
@@ -119,31 +118,25 @@ int analysis_holder(const struct session *session, uint32_t from, uint32_t to,
 	struct reference ref = { .session = session, .from = from, .to = to, .text = text };
 	struct heap_object object;
 	struct heap_fields fields;
-	int r = heap_object(session->heap, from, &object, err);
 
 	assert(text.size > 0);
 	text.buf[0] = '\0';
-	if (r < 0)
-		return r;
-	if ((r = heap_id(session->heap, to, &ref.to_id, err)) < 0)
-		return r;
-	if (object.kind == STORE_CLASS &&
-	    (r = class_holder(&ref, (uint32_t)object.length, err)) != HDB_OK)
-		return r;
+	TRY_ERRORS(heap_object(session->heap, from, &object, err));
+	TRY_ERRORS(heap_id(session->heap, to, &ref.to_id, err));
+	if (object.kind == STORE_CLASS)
+		TRY(class_holder(&ref, (uint32_t)object.length, err));
 	if (heap_class(session->heap, object.class_no)->ix == to)
 		add_name(&ref, "", "<class>");
 	if (object.kind == STORE_INSTANCE) {
 		TRY(heap_fields_begin(session->heap, from, &fields, err));
 		TRY(add_fields(&ref, &fields, "", err));
 	}
-	if (object.kind == STORE_OBJECT_ARRAY && !text.buf[0]) {
-		if ((r = find_element(&ref, object.length, err)) != HDB_OK)
-			return r;
-	}
+	if (object.kind == STORE_OBJECT_ARRAY && !text.buf[0])
+		TRY(find_element(&ref, object.length, err));
 	/* What no field holds is a thread's local variable (or a loader's class, by MAT's rule). */
 	if (!text.buf[0])
 		add_name(&ref, "", object.kind == STORE_INSTANCE ? "<local variable>" : "?");
-	return r;
+	return HDB_OK;
 }
 
 int analysis_cheap_retained(const struct session *session, uint32_t ix,

@@ -19,8 +19,7 @@ static int is_hidden(const struct session *session, struct analysis_level *level
 	bool is_real;
 	int r = heap_is_real(session->heap, ix, &is_real, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	*hidden = !is_real;
 	if (session->heap->filter.is_on) {
 		TRY_ERRORS(heap_object(session->heap, ix, &object, err));

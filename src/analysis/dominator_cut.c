@@ -111,8 +111,7 @@ static int open_node(struct cutting *c, uint32_t node, struct hdb_error *err)
 	int r = analysis_level_begin(c->session, n->ix, false, &level, err);
 
 	assert(node < c->count);
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	if (n->ix != HEAP_NONE && (r = heap_object(c->session->heap, n->ix, &object, err)) < 0)
 		return r;
 	n->others = level.length;
@@ -133,21 +132,17 @@ static int open_node(struct cutting *c, uint32_t node, struct hdb_error *err)
 int analysis_dominator_cut(const struct session *session, const struct analysis_cut_top *top,
 			   uint32_t most, struct analysis_dominator_cut *out, struct hdb_error *err)
 {
+	BASE_FREED uint32_t *heap = NULL;
 	struct cutting c = {
 		.session = session,
 		.cut = out,
 		.least_bytes = top->retained_bytes / SMALL_PART + 1,
 	};
-	int r = HDB_OK;
 
 	*out = (struct analysis_dominator_cut){ 0 };
-	out->nodes = calloc(WAITING_MAX, sizeof(out->nodes[0]));
-	c.heap = calloc(WAITING_MAX, sizeof(c.heap[0]));
-	if (!out->nodes || !c.heap) {
-		free(c.heap);
-		return hdb_fail_memory(err, "a cut of the dominator tree",
-				       WAITING_MAX * sizeof(out->nodes[0]));
-	}
+	TRY(BASE_ALLOC(out->nodes, WAITING_MAX, "a cut of the dominator tree", err));
+	TRY(BASE_ALLOC(heap, WAITING_MAX, "a cut of the dominator tree", err));
+	c.heap = heap;
 	if (most > ANALYSIS_CUT_NODES_MAX)
 		most = ANALYSIS_CUT_NODES_MAX;
 	add_node(&c, ANALYSIS_CUT_NONE, top->ix, top->retained_bytes);
@@ -156,15 +151,12 @@ int analysis_dominator_cut(const struct session *session, const struct analysis_
 		const uint32_t node = heap_take(&c);
 
 		show(&c, node);
-		if ((r = open_node(&c, node, err)) != HDB_OK)
-			goto out;
-		if (out->shown % 256 == 0 && (r = base_step(session->work, out->shown, err)) < 0)
-			goto out;
+		TRY(open_node(&c, node, err));
+		if (out->shown % 256 == 0)
+			TRY_ERRORS(base_step(session->work, out->shown, err));
 	}
 	BASE_CHECK(analysis_dominator_cut_check(out));
-out:
-	free(c.heap);
-	return r;
+	return HDB_OK;
 }
 
 void analysis_dominator_cut_release(struct analysis_dominator_cut *cut)

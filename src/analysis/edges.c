@@ -29,47 +29,35 @@ int analysis_each_edge(const struct session *session, const struct store_lists *
 {
 	/* Two readers: reading a big list moves the one that reads it. */
 	struct store_lists whole = *lists, big = *lists;
-	uint64_t *lengths = malloc(STORE_BLOCK_OBJECTS * sizeof(*lengths));
-	struct base_vec entries = { 0 };
+	BASE_FREED uint64_t *lengths = malloc(STORE_BLOCK_OBJECTS * sizeof(*lengths));
+	BASE_SCOPED(base_vec_release) struct base_vec entries = { 0 };
 	struct store_lists_out out = { .lengths = lengths, .target = &entries };
-	int r = lengths ? HDB_OK :
-			  hdb_fail_memory(err, "a block of lists", STORE_BLOCK_OBJECTS * 8);
 
 	assert(taker->take);
-	if (r < 0)
-		goto out;
+	TRY_ERRORS(lengths ? HDB_OK :
+			     hdb_fail_memory(err, "a block of lists", STORE_BLOCK_OBJECTS * 8));
 	for (uint64_t first = 0; first < list_count; first += STORE_BLOCK_OBJECTS) {
 		const uint64_t left = list_count - first;
 		const uint32_t *at;
 
 		entries.count = 0;
 		out.count = 0;
-		if ((r = store_lists_block(&whole, (uint32_t)first, &out, err)) < 0)
-			goto out;
-		if (out.count != (left < STORE_BLOCK_OBJECTS ? left : STORE_BLOCK_OBJECTS)) {
-			r = heap_damaged(session->heap, lists->table, first, "impossible size",
-					 err);
-			goto out;
-		}
+		TRY_ERRORS(store_lists_block(&whole, (uint32_t)first, &out, err));
+		if (out.count != (left < STORE_BLOCK_OBJECTS ? left : STORE_BLOCK_OBJECTS))
+			return heap_damaged(session->heap, lists->table, first, "impossible size",
+					    err);
 		at = entries.data;
 		for (uint32_t i = 0; i < out.count; i++) {
 			const uint32_t ix = (uint32_t)first + i;
 
 			if (lengths[i] & STORE_LIST_IS_BIG) {
-				if ((r = each_big(&big, ix, taker, err)) != HDB_OK)
-					goto out;
+				TRY(each_big(&big, ix, taker, err));
 			} else if (lengths[i]) {
-				if ((r = taker->take(taker->ctx, ix, at, lengths[i], err)) !=
-				    HDB_OK)
-					goto out;
+				TRY(taker->take(taker->ctx, ix, at, lengths[i], err));
 				at += lengths[i];
 			}
 		}
-		if ((r = base_step(session->work, first, err)) < 0)
-			goto out;
+		TRY_ERRORS(base_step(session->work, first, err));
 	}
-out:
-	base_vec_release(&entries);
-	free(lengths);
-	return r;
+	return HDB_OK;
 }

@@ -110,9 +110,8 @@ static int is_field_excluded(const struct analysis_excludes *s, uint32_t from, u
 		if (fields.value.type != HPROF_OBJECT || fields.value.bits != to_id)
 			continue;
 		any = true;
-		if ((r = heap_text(s->session->heap, fields.field.name_text, name, sizeof(name),
-				   err)) < 0)
-			return r;
+		TRY_ERRORS(heap_text(s->session->heap, fields.field.name_text, name, sizeof(name),
+				     err));
 		for (size_t i = 0; i < s->field_count; i++)
 			if (strcmp(s->fields[i].name, name) == 0 &&
 			    heap_is_subclass(s->session->heap, object.class_no,
@@ -132,8 +131,7 @@ int analysis_is_excluded(const struct analysis_excludes *excludes, uint32_t from
 	int r = heap_strength(excludes->session->heap, from, to, &strength, err);
 
 	*out = r == HDB_OK && strength != STORE_STRONG && excludes->strengths[strength];
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	if (!*out && excludes->field_count)
 		r = is_field_excluded(excludes, from, to, out, err);
 	return r;
@@ -223,14 +221,12 @@ static int read_held(const struct analysis_excludes *s, uint32_t from, uint32_t 
 		     struct held *out, struct hdb_error *err)
 {
 	struct heap_instance instance;
-	int r = heap_instance_open(s->session->heap, from, &instance, err);
 
 	assert(class_no < s->session->heap->class_count);
 	assert(s->first_place[class_no] <= s->first_place[class_no + 1]);
 	out->class_no = class_no;
 	out->excluded_count = out->other_count = 0;
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(heap_instance_open(s->session->heap, from, &instance, err));
 	for (uint32_t p = s->first_place[class_no]; p < s->first_place[class_no + 1]; p++) {
 		const struct analysis_place *place =
 			base_vec_at(&s->places, struct analysis_place, p);
@@ -250,7 +246,7 @@ static int read_held(const struct analysis_excludes *s, uint32_t from, uint32_t 
 		else if (id && !place->is_excluded && out->other_count < OTHERS_MAX)
 			out->others[out->other_count++] = id;
 	}
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 struct target {
@@ -386,11 +382,9 @@ int analysis_excludes_filter(const struct session *session, struct analysis_excl
 	TRY_ERRORS(heap_load_classes(heap, err));
 	analysis_excludes_release(excludes);
 	excludes->session = session;
-	excludes->from_class = calloc((size_t)heap->class_count + 1, 1);
-	excludes->first_place = calloc((size_t)heap->class_count + 1, sizeof(uint32_t));
-	excludes->has_other_edges = calloc((size_t)heap->class_count + 1, 1);
-	if (!excludes->from_class || !excludes->first_place || !excludes->has_other_edges)
-		return hdb_fail_memory(err, "classes", heap->class_count);
+	TRY(BASE_ALLOC(excludes->from_class, (size_t)heap->class_count + 1, "classes", err));
+	TRY(BASE_ALLOC(excludes->first_place, (size_t)heap->class_count + 1, "classes", err));
+	TRY(BASE_ALLOC(excludes->has_other_edges, (size_t)heap->class_count + 1, "classes", err));
 	*out = (struct derive_filter){
 		.from_class = excludes->from_class,
 		.keep = keep,

@@ -128,18 +128,14 @@ static int number_block(void *ctx, const struct heap_block *block, const uint8_t
 static int pass(struct garbage *g, struct hdb_error *err)
 {
 	struct heap *heap = g->session->heap;
-	struct numbering *n = malloc(sizeof(*n));
-	int r;
+	BASE_FREED struct numbering *n = NULL;
 
-	if (!n)
-		return hdb_fail_memory(err, "a block of objects", sizeof(*n));
+	TRY(BASE_ALLOC(n, 1, "a block of objects", err));
 	g->count = 0;
 	n->g = g;
-	n->was_filtered = heap_show_all(heap);
-	r = derive_each_reachable(g->session->derive, NULL, number_block, n, err);
-	heap->filter.is_on = n->was_filtered;
-	free(n);
-	return r;
+	n->was_filtered = heap->filter.is_on;
+	HEAP_FILTER_SCOPE(heap_show_all, heap);
+	return derive_each_reachable(g->session->derive, NULL, number_block, n, err);
 }
 
 static int load(struct garbage *g, struct hdb_error *err)
@@ -225,7 +221,6 @@ static int find_tops(struct garbage *g, uint8_t *is_top, struct hdb_error *err)
 	const uint64_t *first = g->first.data;
 	const uint32_t *target = g->target.data;
 	const uint8_t *state = g->state.data;
-	int r = HDB_OK;
 
 	/* First all are tops, then those that something refers to are not. */
 	for (uint32_t n = 0; n < g->count; n++)
@@ -233,9 +228,8 @@ static int find_tops(struct garbage *g, uint8_t *is_top, struct hdb_error *err)
 	for (uint64_t e = 0; e < first[g->count]; e++)
 		is_top[target[e]] = 0;
 	for (uint32_t n = 0; n < g->count; n++)
-		if (is_top[n] &&
-		    (r = search(g, n, (struct turn){ FRESH, HELD }, NULL, err)) != HDB_OK)
-			return r;
+		if (is_top[n])
+			TRY(search(g, n, (struct turn){ FRESH, HELD }, NULL, err));
 	for (uint32_t n = 0; n < g->count; n++) {
 		if (state[n] != FRESH)
 			continue;
@@ -246,10 +240,9 @@ static int find_tops(struct garbage *g, uint8_t *is_top, struct hdb_error *err)
 		const uint32_t n = *base_vec_at(&g->starts, uint32_t, i);
 
 		is_top[n] = state[n] == LEFT;
-		if ((r = search(g, n, (struct turn){ LEFT, AGAIN }, NULL, err)) != HDB_OK)
-			return r;
+		TRY(search(g, n, (struct turn){ LEFT, AGAIN }, NULL, err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int count_tops(struct garbage *g, const uint8_t *is_top, struct base_vec *tops,
@@ -257,7 +250,6 @@ static int count_tops(struct garbage *g, const uint8_t *is_top, struct base_vec 
 {
 	const uint32_t *ixs = g->ixs.data;
 	uint8_t *state = g->state.data;
-	int r = HDB_OK;
 
 	for (uint64_t n = 0; n < g->count; n++)
 		state[n] = FRESH;
@@ -266,45 +258,37 @@ static int count_tops(struct garbage *g, const uint8_t *is_top, struct base_vec 
 
 		if (!is_top[n])
 			continue;
-		if ((r = search(g, n, (struct turn){ FRESH, COUNTED }, &top, err)) != HDB_OK)
-			return r;
-		if (top.count && (r = base_vec_push(tops, &top, sizeof(top), err)) != HDB_OK)
-			return r;
+		TRY(search(g, n, (struct turn){ FRESH, COUNTED }, &top, err));
+		if (top.count)
+			TRY(base_vec_push(tops, &top, sizeof(top), err));
 	}
-	return r;
+	return HDB_OK;
+}
+
+static void release(struct garbage *g)
+{
+	base_big_free(&g->numbers);
+	base_big_free(&g->ixs);
+	base_big_free(&g->bytes);
+	base_big_free(&g->first);
+	base_big_free(&g->target);
+	base_big_free(&g->state);
+	base_big_free(&g->stack);
+	base_vec_release(&g->starts);
+	base_vec_release(&g->native);
 }
 
 int analysis_garbage_tops(const struct session *session, struct base_vec *tops,
 			  struct hdb_error *err)
 {
-	struct garbage g = { .session = session };
-	struct base_big is_top = { 0 };
-	int r = heap_load_classes(session->heap, err);
+	BASE_SCOPED(release) struct garbage g = { .session = session };
+	BASE_SCOPED(base_big_free) struct base_big is_top = { 0 };
 
-	if (r != HDB_OK)
-		goto out;
-	r = derive_native_sizes(session->derive, DERIVE_NATIVE_COUNTED, &g.native, err);
-	if (r != HDB_OK)
-		goto out;
-	if ((r = load(&g, err)) != HDB_OK)
-		goto out;
-	r = base_big_alloc(session->work, &is_top, g.count + 1, "unreachable objects", err);
-	if (r != HDB_OK)
-		goto out;
+	TRY(heap_load_classes(session->heap, err));
+	TRY(derive_native_sizes(session->derive, DERIVE_NATIVE_COUNTED, &g.native, err));
+	TRY(load(&g, err));
+	TRY(base_big_alloc(session->work, &is_top, g.count + 1, "unreachable objects", err));
 	base_stage(session->work, "sorting garbage", g.count, "objects");
-	if ((r = find_tops(&g, is_top.data, err)) != HDB_OK)
-		goto out;
-	r = count_tops(&g, is_top.data, tops, err);
-out:
-	base_big_free(session->work, &g.numbers);
-	base_big_free(session->work, &g.ixs);
-	base_big_free(session->work, &g.bytes);
-	base_big_free(session->work, &g.first);
-	base_big_free(session->work, &g.target);
-	base_big_free(session->work, &g.state);
-	base_big_free(session->work, &g.stack);
-	base_big_free(session->work, &is_top);
-	base_vec_release(&g.starts);
-	base_vec_release(&g.native);
-	return r;
+	TRY(find_tops(&g, is_top.data, err));
+	return count_tops(&g, is_top.data, tops, err);
 }

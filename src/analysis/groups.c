@@ -4,6 +4,7 @@
 #include "analysis/groups.h"
 
 #include "base/glob.h"
+#include "base/sort.h"
 #include "derive/class_tree.h"
 
 #include <assert.h>
@@ -159,10 +160,8 @@ static int compare_members(const void *a, const void *b)
 
 	if (c)
 		return c;
-	if (x->name_size != y->name_size)
-		return x->name_size < y->name_size ? -1 : 1;
-	if (x->loader_ix != y->loader_ix)
-		return x->loader_ix < y->loader_ix ? -1 : 1;
+	BASE_ASCENDING(x->name_size, y->name_size);
+	BASE_ASCENDING(x->loader_ix, y->loader_ix);
 	return x->no < y->no ? -1 : x->no > y->no;
 }
 
@@ -170,12 +169,11 @@ static int compare_members(const void *a, const void *b)
 static int fold_sorted(struct heap *heap, enum derive_group by, const struct derive_total *by_class,
 		       struct analysis_groups *out, struct hdb_error *err)
 {
-	struct member *members = calloc((size_t)heap->class_count + 1, sizeof(*members));
+	struct member *members = NULL;
 	size_t count = 0;
 
 	assert(by != DERIVE_CLASS);
-	if (!members)
-		return hdb_fail_memory(err, "classes", heap->class_count * sizeof(*members));
+	TRY(BASE_ALLOC(members, (size_t)heap->class_count + 1, "classes", err));
 	for (uint32_t no = 0; no < heap->class_count; no++) {
 		struct member *m = &members[no];
 
@@ -212,9 +210,7 @@ int analysis_make_class_totals(const struct session *session, struct derive_tota
 
 	*out = NULL;
 	TRY_ERRORS(heap_load_classes(session->heap, err));
-	*out = calloc(n, sizeof(**out));
-	if (!*out)
-		return hdb_fail_memory(err, "totals by class", n * sizeof(**out));
+	TRY(BASE_ALLOC(*out, n, "totals by class", err));
 	for (uint32_t no = 0; no < heap->class_count; no++)
 		(*out)[no] = (struct derive_total){ .group = DERIVE_CLASS, .no = no };
 	return HDB_OK;
@@ -223,18 +219,13 @@ int analysis_make_class_totals(const struct session *session, struct derive_tota
 int analysis_load_class_totals(const struct session *session, struct derive_total **out,
 			       struct hdb_error *err)
 {
-	struct analysis_groups groups = { 0 };
-	int r = analysis_make_class_totals(session, out, err);
+	BASE_SCOPED(analysis_groups_release) struct analysis_groups groups = { 0 };
 
-	if (r < 0)
-		goto out;
-	if ((r = analysis_load_groups(session, DERIVE_CLASS, &groups, err)) != HDB_OK)
-		goto out;
+	TRY_ERRORS(analysis_make_class_totals(session, out, err));
+	TRY(analysis_load_groups(session, DERIVE_CLASS, &groups, err));
 	for (size_t i = 0; i < groups.count; i++)
 		(*out)[groups.totals[i].no] = groups.totals[i];
-out:
-	analysis_groups_release(&groups);
-	return r;
+	return HDB_OK;
 }
 
 int analysis_fold_groups(const struct session *session, enum derive_group by,
@@ -247,8 +238,7 @@ int analysis_fold_groups(const struct session *session, enum derive_group by,
 	assert(by_class);
 	*out = (struct analysis_groups){ .by = by };
 	r = analysis_make_class_totals(session, &out->totals, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	out->count = heap->class_count;
 	for (uint32_t no = 0; no < heap->class_count; no++)
 		out->totals[no].group = by;
@@ -258,8 +248,7 @@ int analysis_fold_groups(const struct session *session, enum derive_group by,
 		r = fold_supers(heap, by_class, out->totals, err);
 	else
 		r = fold_sorted(heap, by, by_class, out, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	drop_empty(out);
 	return r;
 }
@@ -268,18 +257,12 @@ int analysis_count_groups(const struct session *session, enum derive_group by,
 			  enum analysis_counting counting, struct analysis_groups *out,
 			  struct hdb_error *err)
 {
-	struct derive_total *by_class;
-	int r = analysis_make_class_totals(session, &by_class, err);
+	BASE_FREED struct derive_total *by_class = NULL;
 
 	*out = (struct analysis_groups){ .by = by };
-	if (r != HDB_OK)
-		goto out;
-	if ((r = count_classes(session, counting, by_class, err)) != HDB_OK)
-		goto out;
-	r = analysis_fold_groups(session, by, by_class, out, err);
-out:
-	free(by_class);
-	return r;
+	TRY(analysis_make_class_totals(session, &by_class, err));
+	TRY(count_classes(session, counting, by_class, err));
+	return analysis_fold_groups(session, by, by_class, out, err);
 }
 
 int analysis_count_classes(const struct session *session, bool with_reachable,
@@ -339,32 +322,28 @@ static int compare_no(const void *a, const void *b)
 	return x->no < y->no ? -1 : x->no > y->no;
 }
 
+static int count_native(const struct session *session, struct analysis_groups *out,
+			struct hdb_error *err)
+{
+	BASE_FREED struct native_block *block = NULL;
+	BASE_FREED struct derive_total *by_class = NULL;
+
+	TRY(BASE_ALLOC(block, 1, "a block of objects", err));
+	TRY_ERRORS(analysis_make_class_totals(session, &by_class, err));
+	for (uint32_t b = 0; b < heap_block_count(session->heap); b++)
+		TRY_ERRORS(add_native(session, b, block, by_class, err));
+	TRY_ERRORS(analysis_fold_groups(session, out->by, by_class, out, err));
+	if (out->count)
+		qsort(out->totals, out->count, sizeof(*out->totals), compare_no);
+	return HDB_OK;
+}
+
 int analysis_native_groups(const struct session *session, enum derive_group by,
 			   struct analysis_groups *out, bool *has, struct hdb_error *err)
 {
-	struct derive_total *by_class = NULL;
-	struct native_block *block = NULL;
-	int r = derive_has_native(session->derive, has, err);
-
 	*out = (struct analysis_groups){ .by = by };
-	if (r < 0 || !*has)
-		return r;
-	block = malloc(sizeof(*block));
-	if (!block)
-		return hdb_fail_memory(err, "a block of objects", sizeof(*block));
-	if ((r = analysis_make_class_totals(session, &by_class, err)) < 0)
-		goto out;
-	for (uint32_t b = 0; b < heap_block_count(session->heap); b++)
-		if ((r = add_native(session, b, block, by_class, err)) < 0)
-			goto out;
-	if ((r = analysis_fold_groups(session, by, by_class, out, err)) < 0)
-		goto out;
-	if (out->count)
-		qsort(out->totals, out->count, sizeof(*out->totals), compare_no);
-out:
-	free(by_class);
-	free(block);
-	return r;
+	TRY_ERRORS(derive_has_native(session->derive, has, err));
+	return *has ? count_native(session, out, err) : HDB_OK;
 }
 
 const struct derive_total *analysis_groups_find(const struct analysis_groups *groups, uint32_t no)
@@ -394,8 +373,7 @@ uint64_t analysis_group_lost_native(const struct analysis_groups *groups, uint32
 
 static int compare_numbers(uint64_t a, uint64_t b, uint32_t a_no, uint32_t b_no)
 {
-	if (a != b)
-		return a > b ? -1 : 1;
+	BASE_DESCENDING(a, b);
 	return a_no < b_no ? -1 : a_no > b_no;
 }
 
@@ -504,15 +482,11 @@ void analysis_add_groups(const struct analysis_groups *groups, struct derive_tot
 /* The sums of what is shown of a filtered heap. */
 static int add_shown(const struct session *session, struct derive_total *out, struct hdb_error *err)
 {
-	struct analysis_groups groups;
-	int r = analysis_count_groups(session, DERIVE_CLASS, ANALYSIS_COUNT_REACHED, &groups, err);
+	BASE_SCOPED(analysis_groups_release) struct analysis_groups groups = { 0 };
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(analysis_count_groups(session, DERIVE_CLASS, ANALYSIS_COUNT_REACHED, &groups, err));
 	analysis_add_groups(&groups, out);
-out:
-	analysis_groups_release(&groups);
-	return r;
+	return HDB_OK;
 }
 
 int analysis_heap_total(const struct session *session, struct derive_total *out,

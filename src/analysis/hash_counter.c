@@ -7,6 +7,7 @@
  * before it was. Growing the table reads the entries in their order and writes slots only.
  */
 #include "analysis/hash_counter.h"
+#include "base/sort.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -91,7 +92,7 @@ static int grow(struct analysis_counter *t, struct hdb_error *err)
 	struct base_big table = { 0 };
 
 	/* The old table is not needed: the entries have it all. */
-	base_big_free(t->session->work, &t->table);
+	base_big_free(&t->table);
 	t->slots = 0;
 	TRY_ERRORS(base_big_alloc(t->session->work, &table, slots * sizeof(struct slot), t->what,
 				  err));
@@ -155,8 +156,7 @@ static int compare_counted(const void *a, const void *b)
 {
 	const struct counted *x = a, *y = b;
 
-	if (x->count != y->count)
-		return x->count > y->count ? -1 : 1;
+	BASE_DESCENDING(x->count, y->count);
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
@@ -169,9 +169,7 @@ static int order_large(const struct analysis_counter *t, uint64_t large, uint32_
 
 	if (!large)
 		return HDB_OK;
-	counted = malloc(large * sizeof(*counted));
-	if (!counted)
-		return hdb_fail_memory(err, t->what, large * sizeof(*counted));
+	TRY(BASE_ALLOC(counted, large, t->what, err));
 	for (uint64_t i = 0; i < t->used && n < large; i++) {
 		const struct analysis_counter_head *head = entry_at(t, i);
 
@@ -191,13 +189,12 @@ int analysis_counter_order(struct analysis_counter *t, uint64_t min_count, uint6
 {
 	uint64_t first[SMALL_COUNTS + 1] = { 0 }, at = 0, large = 0;
 	uint32_t *order;
-	int r = base_big_alloc_raw(t->session->work, &t->order, (t->used + 1) * sizeof(*order),
-				   t->what, err);
+	int r;
 
 	assert(min_count > 0);
 	*kept = 0;
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_big_alloc_raw(t->session->work, &t->order, (t->used + 1) * sizeof(*order),
+				      t->what, err));
 	order = t->order.data;
 	for (uint64_t i = 0; i < t->used; i++) {
 		const uint64_t count = entry_at(t, i)->count;
@@ -219,8 +216,7 @@ int analysis_counter_order(struct analysis_counter *t, uint64_t min_count, uint6
 		first[count] = at;
 		at += n;
 	}
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	for (uint64_t i = 0; i < t->used; i++) {
 		const uint64_t count = entry_at(t, i)->count;
 
@@ -243,9 +239,9 @@ void analysis_counter_release(struct analysis_counter *tally)
 	if (!tally->session)
 		return;
 	for (unsigned k = 0; k < ANALYSIS_COUNTER_PIECES; k++)
-		base_big_free(tally->session->work, &tally->pieces[k]);
-	base_big_free(tally->session->work, &tally->table);
-	base_big_free(tally->session->work, &tally->order);
+		base_big_free(&tally->pieces[k]);
+	base_big_free(&tally->table);
+	base_big_free(&tally->order);
 }
 
 void analysis_counter_check(const struct analysis_counter *tally)

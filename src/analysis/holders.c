@@ -106,8 +106,7 @@ static int count_fields(struct analysis_holders *h, struct heap_fields *fields, 
 			continue;
 		*found = true;
 		r = count(h, fields->declaring_no, fields->at - 1, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 	}
 	return r == HDB_END ? HDB_OK : r;
 }
@@ -120,8 +119,7 @@ static int count_holder(const struct session *session, struct analysis_holders *
 	bool found = false;
 	int r = heap_object(session->heap, from, &object, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	switch (object.kind) {
 	case STORE_OBJECT_ARRAY:
 		return count(h, object.class_no, ELEMENTS, err);
@@ -132,10 +130,8 @@ static int count_holder(const struct session *session, struct analysis_holders *
 		r = heap_fields_begin(session->heap, from, &fields, err);
 		break;
 	}
-	if (r != HDB_OK)
-		return r;
-	if ((r = count_fields(h, &fields, to_id, &found, err)) != HDB_OK)
-		return r;
+	TRY(r);
+	TRY(count_fields(h, &fields, to_id, &found, err));
 	return !found ? count(h, object.class_no, LOCAL, err) : HDB_OK;
 }
 

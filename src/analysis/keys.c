@@ -115,8 +115,8 @@ static int value_of(const struct analysis_keys *k, uint32_t ix, struct heap_valu
 	r = heap_path_value(heap, ix, k->path, out, err);
 	if (r != HDB_OK || out->type != HPROF_OBJECT || !out->bits)
 		return r;
-	r = heap_find(heap, out->bits, of, err);
-	return r < 0 ? r : HDB_OK;
+	TRY_ERRORS(heap_find(heap, out->bits, of, err));
+	return HDB_OK;
 }
 
 /* What an object is in words. */
@@ -146,8 +146,7 @@ int analysis_key_text(struct analysis_keys *k, uint32_t ix, char *text, struct h
 
 	if (r == HDB_NOTFOUND)
 		(void)snprintf(text, ANALYSIS_KEY_TEXT, "(none)");
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(r);
 	if (of != HEAP_NONE)
 		return text_of_object(k->session, of, text, err);
 	heap_basic_text(&value, text, ANALYSIS_KEY_TEXT);
@@ -190,8 +189,7 @@ int analysis_key_of(struct analysis_keys *k, uint32_t ix, struct heap_text_hash 
 	uint32_t of;
 	int r = value_of(k, ix, &value, &of, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	if (r == HDB_OK && of != HEAP_NONE) {
 		TRY_ERRORS(heap_object(k->session->heap, of, &object, err));
 		if ((r = hash_content(k->session, &object, out, err)) <= HDB_OK)
@@ -213,7 +211,6 @@ static int find_way(struct analysis_keys *k, uint32_t no, struct analysis_key_wa
 		    struct hdb_error *err)
 {
 	struct heap *heap = k->session->heap;
-	int r;
 
 	assert(no < heap->class_count);
 	out->way = BY_LOOKING;
@@ -227,9 +224,7 @@ static int find_way(struct analysis_keys *k, uint32_t no, struct analysis_key_wa
 	}
 	if (!k->path && !heap_value_is_number(heap, no))
 		return HDB_OK;
-	r = heap_path_place(heap, no, k->path ? k->path : "value", &out->place, err);
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(heap_path_place(heap, no, k->path ? k->path : "value", &out->place, err));
 	out->way = k->path ? BY_FIELD : BY_NUMBER;
 	return HDB_OK;
 }
@@ -239,29 +234,24 @@ int analysis_keys_begin(struct analysis_keys *k, struct hdb_error *err)
 	struct heap *heap = k->session->heap;
 	unsigned threads_max = 1;
 	bool has_strings = false;
-	int r = heap_load_strings(heap, err);
 
 	k->ways = NULL;
-	if (r < 0)
-		return r;
-	if ((r = heap_open_dump(heap, err)) < 0)
-		return r;
-	k->ways = calloc((size_t)heap->class_count + 1, sizeof(*k->ways));
-	if (!k->ways)
-		return hdb_fail_memory(err, "classes", heap->class_count * sizeof(*k->ways));
+	TRY_ERRORS(heap_load_strings(heap, err));
+	TRY_ERRORS(heap_open_dump(heap, err));
+	TRY(BASE_ALLOC(k->ways, (size_t)heap->class_count + 1, "classes", err));
 	for (uint32_t no = 0; no < heap->class_count; no++) {
-		if (k->is_member[no] && (r = find_way(k, no, &k->ways[no], err)) < 0)
-			return r;
+		if (k->is_member[no])
+			TRY_ERRORS(find_way(k, no, &k->ways[no], err));
 		has_strings = has_strings || k->ways[no].way == BY_CHARS;
 	}
-	if (has_strings && (r = heap_string_blocks(heap, &k->references, &threads_max, err)) < 0)
-		return r;
+	if (has_strings)
+		TRY_ERRORS(heap_string_blocks(heap, &k->references, &threads_max, err));
 	/* Odd strings are found by looking IDs up, which is for the calling thread. */
 	if (threads_max == 1) {
 		free(k->references);
 		k->references = NULL;
 	}
-	return r;
+	return HDB_OK;
 }
 
 void analysis_keys_release(struct analysis_keys *k)
@@ -294,7 +284,6 @@ static int list_members(const struct analysis_keys *k, struct derive_block *bloc
 {
 	const struct heap *heap = k->session->heap;
 	const struct heap_block *objects = block->objects;
-	int r = HDB_OK;
 
 	assert(k->ways);
 	for (uint32_t i = 0; i < objects->count; i++) {
@@ -306,10 +295,9 @@ static int list_members(const struct analysis_keys *k, struct derive_block *bloc
 		     heap_class(heap, (uint32_t)objects->length[i])->flags & STORE_CLASS_INVENTED))
 			continue;
 		*has_strings = *has_strings || k->ways[no].way == BY_CHARS;
-		if ((r = base_vec_push(&block->bytes[0], &key, sizeof(key), err)) < 0)
-			return r;
+		TRY_ERRORS(base_vec_push(&block->bytes[0], &key, sizeof(key), err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* A number, boxed or in a field: its place in the instance is known. */
@@ -345,10 +333,8 @@ static int read_members(struct reading *m, struct hdb_error *err)
 	const struct heap_block *objects = m->block->objects;
 	struct analysis_key *keys = m->block->bytes[0].data;
 	uint64_t *offsets = m->block->values;
-	int r = heap_read_offsets(heap, m->block->block_no, offsets, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_read_offsets(heap, m->block->block_no, offsets, err));
 	for (size_t at = 0; at < m->block->bytes[0].count; at++) {
 		const uint32_t i = keys[at].ix - objects->first_ix;
 		const struct analysis_key_way *way = &m->keys->ways[objects->class_no[i]];
@@ -357,15 +343,13 @@ static int read_members(struct reading *m, struct hdb_error *err)
 			const struct array array = { offsets[i], objects->class_no[i],
 						     objects->length[i] };
 
-			if ((r = hash_array(heap, &m->view, &array, &keys[at].hash, err)) != HDB_OK)
-				return r;
+			TRY(hash_array(heap, &m->view, &array, &keys[at].hash, err));
 			keys[at].is_done = true;
 		} else if (objects->kind[i] == STORE_INSTANCE &&
-			   (way->way == BY_NUMBER || way->way == BY_FIELD) &&
-			   (r = read_number(m, way, offsets[i], &keys[at], err)) != HDB_OK)
-			return r;
+			   (way->way == BY_NUMBER || way->way == BY_FIELD))
+			TRY(read_number(m, way, offsets[i], &keys[at], err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int take_string(void *ctx, uint32_t i, const struct heap_string *string,
@@ -383,36 +367,38 @@ static int take_string(void *ctx, uint32_t i, const struct heap_string *string,
 	return heap_chars_hash(&m->view, &string->chars, &keys[m->at].hash, err);
 }
 
+static void release_reading(struct reading *m)
+{
+	base_view_release(&m->view);
+	free(m->groups);
+}
+
 static int make_keys(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct analysis_keys *k = ((struct each_key *)ctx)->keys;
+	BASE_SCOPED(release_reading)
 	struct reading m = { .keys = k,
 			     .block = block,
 			     .view = { .src = k->session->heap->dump.source } };
 	bool has_strings = false;
-	int r = list_members(k, block, &has_strings, err);
 
+	TRY(list_members(k, block, &has_strings, err));
 	if (block->bytes[0].count > WANT_MEMBERS)
 		heap_want_block(k->session->heap, block->block_no);
-	if (r != HDB_OK)
-		goto out;
-	if (block->bytes[0].count && (r = read_members(&m, err)) != HDB_OK)
-		goto out;
-	if (has_strings && k->references)
-		r = heap_string_block(
-			&(struct heap_string_block){
-				.heap = k->session->heap,
-				.objects = block->objects,
-				.references = &k->references[block->block_no],
-				.reader = { .view = &m.view, .groups = &m.groups },
-				.lengths = block->values,
-				.entries = &block->bytes[1],
-			},
-			take_string, &m, err);
-out:
-	base_view_release(&m.view);
-	free(m.groups);
-	return r;
+	if (block->bytes[0].count)
+		TRY(read_members(&m, err));
+	if (!has_strings || !k->references)
+		return HDB_OK;
+	return heap_string_block(
+		&(struct heap_string_block){
+			.heap = k->session->heap,
+			.objects = block->objects,
+			.references = &k->references[block->block_no],
+			.reader = { .view = &m.view, .groups = &m.groups },
+			.lengths = block->values,
+			.entries = &block->bytes[1],
+		},
+		take_string, &m, err);
 }
 
 static int take_keys(void *ctx, struct derive_block *block, struct hdb_error *err)

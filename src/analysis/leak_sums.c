@@ -55,8 +55,8 @@ void analysis_leak_sums_release(struct analysis_leak_sums *sums)
 {
 	if (!sums->work)
 		return;
-	base_big_free(sums->work, &sums->contents_big);
-	base_big_free(sums->work, &sums->children_big);
+	base_big_free(&sums->contents_big);
+	base_big_free(&sums->children_big);
 }
 
 /* ---- which suspect an object of the top level is, or belongs to ---- */
@@ -74,9 +74,7 @@ static int note_suspects(struct counting *c, struct hdb_error *err)
 	const uint32_t class_count = c->session->heap->class_count;
 
 	assert(c->suspects->count <= SUSPECTS_MAX);
-	c->group_of_class = malloc((size_t)class_count + 1);
-	if (!c->group_of_class)
-		return hdb_fail_memory(err, "groups of suspects", class_count + 1ull);
+	TRY(BASE_ALLOC(c->group_of_class, (size_t)class_count + 1, "groups of suspects", err));
 	memset(c->group_of_class, NO_SUSPECT, (size_t)class_count + 1);
 	for (size_t i = 0; i < c->suspects->count; i++) {
 		const struct analysis_suspect *s = &c->suspects->list[i];
@@ -141,23 +139,18 @@ static int link_block(void *ctx, struct derive_block *block, struct hdb_error *e
 static int link_all(struct counting *c, struct hdb_error *err)
 {
 	const struct session *session = c->session;
-	int r = base_ranks_init(&c->inner, session->heap->object_count, session->work,
-				"what dominates others", err);
 
-	if (r != HDB_OK)
-		return r;
-	r = derive_each_block(session->derive,
+	TRY(base_ranks_init(&c->inner, session->heap->object_count, session->work,
+			    "what dominates others", err));
+	TRY(derive_each_block(session->derive,
 			      &(struct derive_pass){ .stage = "objects that dominate others",
 						     .make = mark_block,
 						     .ctx = c },
-			      err);
-	if (r != HDB_OK)
-		return r;
+			      err));
 	base_ranks_rank(&c->inner);
-	if ((r = base_big_alloc_raw(session->work, &c->up_big,
-				    (c->inner.count + 1ull) * sizeof(*c->up),
-				    "what dominates others", err)) < 0)
-		return r;
+	TRY_ERRORS(base_big_alloc_raw(session->work, &c->up_big,
+				      (c->inner.count + 1ull) * sizeof(*c->up),
+				      "what dominates others", err));
 	c->up = c->up_big.data;
 	return derive_each_block(session->derive,
 				 &(struct derive_pass){ .stage = "their dominators",
@@ -242,20 +235,17 @@ static int find_block(void *ctx, struct derive_block *block, struct hdb_error *e
 		.dominator = tree->dominator,
 		.place = base_ranks_before(&c->inner, objects->first_ix),
 	};
-	int r = derive_tree_read(c->session->derive, block, tree, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(derive_tree_read(c->session->derive, block, tree, err));
 	for (uint32_t i = 0; i < objects->count; i++) {
 		uint8_t suspect = NO_SUSPECT;
 
 		if (objects->count - i > AHEAD && tree->dominator[i + AHEAD] != GRAPH_NONE)
 			base_ranks_prefetch(&c->inner, tree->dominator[i + AHEAD]);
-		if ((r = suspect_of(&looking, i, &suspect, err)) < 0)
-			return r;
+		TRY_ERRORS(suspect_of(&looking, i, &suspect, err));
 		block->values[i] = suspect;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static void add_to_children(struct counting *c, const struct derive_block *block, uint32_t i)
@@ -315,43 +305,37 @@ static int make_sums(struct counting *c, struct hdb_error *err)
 	return HDB_OK;
 }
 
+static void release(struct counting *c)
+{
+	base_big_free(&c->up_big);
+	base_ranks_release(&c->inner);
+	free(c->group_of_class);
+	free(c->blocks);
+}
+
 int analysis_leak_sums_count(const struct session *session,
 			     const struct analysis_suspects *suspects,
 			     struct analysis_leak_sums *out, struct hdb_error *err)
 {
 	const unsigned slots = DERIVE_SLOTS_PER_THREAD * session->work->threads;
+	BASE_SCOPED(release)
 	struct counting c = { .session = session, .suspects = suspects, .out = out };
-	int r = heap_load_classes(session->heap, err);
 
-	*out = (struct analysis_leak_sums){ .work = session->work,
-					    .class_count = session->heap->class_count };
-	if (r < 0)
-		goto out;
-	if ((r = derive_tree_prepare(session->derive, err)) != HDB_OK)
-		goto out;
-	if ((r = make_sums(&c, err)) < 0)
-		goto out;
-	if ((r = note_suspects(&c, err)) < 0)
-		goto out;
-	c.blocks = calloc(slots, sizeof(*c.blocks));
-	if (!c.blocks) {
-		r = hdb_fail_memory(err, "dominating objects", slots * sizeof(*c.blocks));
-		goto out;
-	}
-	if (suspects->count && (r = link_all(&c, err)) != HDB_OK)
-		goto out;
-	if (suspects->count)
-		r = derive_each_block(session->derive,
-				      &(struct derive_pass){ .stage = "what suspects hold",
-							     .reads_objects = true,
-							     .make = find_block,
-							     .take = add_block,
-							     .ctx = &c },
-				      err);
-out:
-	base_big_free(session->work, &c.up_big);
-	base_ranks_release(&c.inner);
-	free(c.group_of_class);
-	free(c.blocks);
-	return r;
+	*out = (struct analysis_leak_sums){ .work = session->work };
+	TRY_ERRORS(heap_load_classes(session->heap, err));
+	out->class_count = session->heap->class_count;
+	TRY(derive_tree_prepare(session->derive, err));
+	TRY_ERRORS(make_sums(&c, err));
+	TRY_ERRORS(note_suspects(&c, err));
+	TRY(BASE_ALLOC(c.blocks, slots, "dominating objects", err));
+	if (!suspects->count)
+		return HDB_OK;
+	TRY(link_all(&c, err));
+	return derive_each_block(session->derive,
+				 &(struct derive_pass){ .stage = "what suspects hold",
+							.reads_objects = true,
+							.make = find_block,
+							.take = add_block,
+							.ctx = &c },
+				 err);
 }

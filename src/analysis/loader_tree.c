@@ -7,6 +7,7 @@
 #include "base/bits.h"
 #include "base/debug.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "heap/values/values.h"
 
 #include <assert.h>
@@ -60,14 +61,12 @@ static int find_loaders(const struct session *session, struct analysis_loader_tr
 			struct hdb_error *err)
 {
 	struct heap *heap = session->heap;
-	uint8_t *is_loader = calloc((size_t)heap->class_count + 1, 1);
-	uint64_t *is_named = calloc(base_bit_words(heap->object_count) + 1, sizeof(*is_named));
-	int r = HDB_OK;
+	BASE_FREED uint8_t *is_loader = calloc((size_t)heap->class_count + 1, 1);
+	BASE_FREED uint64_t *is_named =
+		calloc(base_bit_words(heap->object_count) + 1, sizeof(*is_named));
 
-	if (!is_loader || !is_named) {
-		r = hdb_fail_memory(err, "class loaders", heap->object_count / 8);
-		goto out;
-	}
+	if (!is_loader || !is_named)
+		return hdb_fail_memory(err, "class loaders", heap->object_count / 8);
 	for (uint32_t no = 0; no < heap->class_count; no++) {
 		const uint32_t ix = heap_class(heap, no)->loader_ix;
 
@@ -76,12 +75,8 @@ static int find_loaders(const struct session *session, struct analysis_loader_tr
 	}
 	base_bit_put(is_named, HEAP_BOOT_LOADER);
 	base_stage(session->work, "finding class loaders", heap->object_count, "objects");
-	r = heap_each_block(heap, session->work, look_for_loaders,
-			    &(struct finding){ tree, is_loader, is_named }, err);
-out:
-	free(is_named);
-	free(is_loader);
-	return r;
+	return heap_each_block(heap, session->work, look_for_loaders,
+			       &(struct finding){ tree, is_loader, is_named }, err);
 }
 
 /* Parents, by a field of java.lang.ClassLoader; without the dump nothing is known of them. */
@@ -102,8 +97,7 @@ static int find_parents(const struct session *session, struct analysis_loader_tr
 			tree->has_no_parents = true;
 			return HDB_OK;
 		}
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 		loader->parent = r == HDB_OK ? analysis_loader_number(tree, parent) : 0;
 	}
 	return HDB_OK;
@@ -136,10 +130,8 @@ static int compare_children(const void *a, const void *b)
 {
 	const struct child *x = a, *y = b;
 
-	if (x->parent != y->parent)
-		return x->parent < y->parent ? -1 : 1;
-	if (x->retained_bytes != y->retained_bytes)
-		return x->retained_bytes > y->retained_bytes ? -1 : 1;
+	BASE_ASCENDING(x->parent, y->parent);
+	BASE_DESCENDING(x->retained_bytes, y->retained_bytes);
 	return x->no < y->no ? -1 : x->no > y->no;
 }
 

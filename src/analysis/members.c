@@ -19,9 +19,9 @@ static const char loader_prefix[] = "loader:"; /* "loader app" of a sentence wil
 /* Of a loader's name that is compared; longer ones do not match. */
 #define LOADER_NAME_BYTES 256
 
-void analysis_members_release(const struct session *session, struct analysis_members *members)
+void analysis_members_release(struct analysis_members *members)
 {
-	base_big_free(session->work, &members->ixs);
+	base_big_free(&members->ixs);
 	base_vec_release(&members->loaders);
 	free(members->is_member_class);
 	free(members->is_read_class);
@@ -97,9 +97,7 @@ static int add_loaders(const struct session *session, struct analysis_members *m
 	struct heap *heap = session->heap;
 	size_t kept = 0;
 
-	m->is_read_class = malloc((size_t)heap->class_count + 1);
-	if (!m->is_read_class)
-		return hdb_fail_memory(err, "classes", heap->class_count);
+	TRY(BASE_ALLOC(m->is_read_class, (size_t)heap->class_count + 1, "classes", err));
 	memcpy(m->is_read_class, m->is_member_class, (size_t)heap->class_count + 1);
 	if (heap->class_class_no < heap->class_count)
 		m->is_read_class[heap->class_class_no] = 1;
@@ -174,46 +172,35 @@ static void count_member(struct analysis_members *m, bool is_reachable, uint64_t
 static int pass(const struct session *session, struct analysis_members *m, uint32_t *ixs,
 		uint64_t room, struct hdb_error *err)
 {
-	struct heap_block *block = malloc(sizeof(*block));
-	uint8_t *reachable = malloc(STORE_BLOCK_OBJECTS);
-	int r = block && reachable ? HDB_OK :
-				     hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	BASE_FREED struct heap_block *block = malloc(sizeof(*block));
+	BASE_FREED uint8_t *reachable = malloc(STORE_BLOCK_OBJECTS);
 
 	assert(m->is_member_class);
 	base_stage(session->work, "finding objects", session->heap->object_count, "objects");
-	if (r < 0)
-		goto out;
+	TRY_ERRORS(block && reachable ? HDB_OK :
+					hdb_fail_memory(err, "a block of objects", sizeof(*block)));
 	for (uint32_t b = 0; b < heap_block_count(session->heap); b++) {
 		bool skips = true;
 
-		if ((r = is_foreign(session, m, b, &skips, err)) < 0)
-			goto out;
+		TRY_ERRORS(is_foreign(session, m, b, &skips, err));
 		if (skips)
 			continue;
-		if ((r = heap_read_block_of(session->heap, b, read_classes(m), block, err)) < 0)
-			goto out;
-		if ((r = derive_reachable_block(session->derive, b, reachable, err)) != HDB_OK)
-			goto out;
+		TRY_ERRORS(heap_read_block_of(session->heap, b, read_classes(m), block, err));
+		TRY(derive_reachable_block(session->derive, b, reachable, err));
 		for (uint32_t i = 0; i < block->count; i++) {
 			if (!read_classes(m)[block->class_no[i]] || !is_in(m, block, i) ||
 			    !heap_is_counted(session->heap, block, i))
 				continue;
-			if (ixs && m->count == room) {
-				r = heap_damaged(session->heap, STORE_CLASS_COUNTS,
-						 block->class_no[i], "too few objects", err);
-				goto out;
-			}
+			if (ixs && m->count == room)
+				return heap_damaged(session->heap, STORE_CLASS_COUNTS,
+						    block->class_no[i], "too few objects", err);
 			if (ixs)
 				ixs[m->count] = block->first_ix + i;
 			count_member(m, reachable[i], block->shallow[i]);
 		}
-		if ((r = base_step(session->work, block->first_ix, err)) < 0)
-			goto out;
+		TRY_ERRORS(base_step(session->work, block->first_ix, err));
 	}
-out:
-	free(block);
-	free(reachable);
-	return r;
+	return HDB_OK;
 }
 
 struct room {
@@ -263,9 +250,8 @@ static int find_classes(const struct session *session, const char *target, bool 
 {
 	*out = (struct analysis_members){ .class_no = HEAP_NONE };
 	TRY_ERRORS(heap_load_classes(session->heap, err));
-	out->is_member_class = calloc((size_t)session->heap->class_count + 1, 1);
-	if (!out->is_member_class)
-		return hdb_fail_memory(err, "classes", session->heap->class_count);
+	TRY(BASE_ALLOC(out->is_member_class, (size_t)session->heap->class_count + 1, "classes",
+		       err));
 	return names_loader(target) ?
 		       mark_loader(session, target + sizeof(loader_prefix) - 1, out, err) :
 		       mark_classes(session, target, with_sub, out, err);
@@ -307,12 +293,10 @@ int analysis_members_find_whole(const struct session *session, const char *targe
 static int count_by_totals(const struct session *session, struct analysis_members *m,
 			   struct hdb_error *err)
 {
-	struct derive_total *totals = NULL;
+	BASE_FREED struct derive_total *totals = NULL;
 	size_t count = 0;
-	int r = derive_totals(session->derive, DERIVE_CLASS, &totals, &count, err);
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(derive_totals(session->derive, DERIVE_CLASS, &totals, &count, err));
 	for (size_t i = 0; i < count; i++) {
 		const struct derive_total *t = &totals[i];
 
@@ -324,9 +308,7 @@ static int count_by_totals(const struct session *session, struct analysis_member
 		m->unreachable_count += t->unreachable_count;
 		m->unreachable_bytes += t->unreachable_bytes;
 	}
-out:
-	free(totals);
-	return r;
+	return HDB_OK;
 }
 
 int analysis_members_count(const struct session *session, const char *target, bool with_sub,
@@ -350,11 +332,8 @@ int analysis_member_list_next(const struct session *session, const struct analys
 			      struct hdb_error *err)
 {
 	assert(list->at <= STORE_BLOCK_OBJECTS);
-	if (!list->block) {
-		list->block = calloc(1, sizeof(*list->block));
-		if (!list->block)
-			return hdb_fail_memory(err, "a block of objects", sizeof(*list->block));
-	}
+	if (!list->block)
+		TRY(BASE_ALLOC(list->block, 1, "a block of objects", err));
 	for (;;) {
 		bool skips = true;
 
@@ -446,63 +425,44 @@ static int each_topmost(const struct bound *b, const struct analysis_members *m,
 static int bound_of_class(const struct session *session, uint32_t class_no, uint64_t *bytes,
 			  struct hdb_error *err)
 {
-	struct derive_total *totals = NULL;
+	BASE_FREED struct derive_total *totals = NULL;
 	size_t count = 0;
-	int r = derive_totals(session->derive, DERIVE_CLASS, &totals, &count, err);
 
 	assert(class_no < session->heap->class_count);
 	*bytes = 0;
-	if (r != HDB_OK)
-		goto out;
+	TRY(derive_totals(session->derive, DERIVE_CLASS, &totals, &count, err));
 	for (size_t i = 0; i < count; i++)
 		if (totals[i].no == class_no)
 			*bytes = totals[i].retained_bytes;
-out:
-	free(totals);
-	return r;
+	return HDB_OK;
 }
 
 int analysis_members_topmost(const struct session *session, const struct analysis_members *members,
 			     analysis_take_member take, void *ctx, struct hdb_error *err)
 {
 	const uint64_t n = session->heap->object_count;
-	struct base_big idom = { 0 }, state = { 0 }, bits = { 0 };
+	BASE_SCOPED(base_big_free) struct base_big idom = { 0 }, state = { 0 }, bits = { 0 };
 	const uint32_t *ixs = members->ixs.data;
 	struct bound b = { .session = session };
 	uint64_t *member;
-	int r = derive_need(session->derive, STORE_RETAINED, err);
 
 	assert(take);
-	if (r != HDB_OK)
-		goto out;
-	if ((r = base_big_alloc(session->work, &idom, n * 4 + 4, "dominators", err)) != HDB_OK)
-		goto out;
-	r = base_big_alloc(session->work, &state, n + 1, "a set of objects", err);
-	if (r != HDB_OK)
-		goto out;
-	r = base_big_alloc(session->work, &bits, base_bit_words(n) * 8 + 8, "a set of objects",
-			   err);
-	if (r != HDB_OK)
-		goto out;
-	for (uint32_t block = 0; block < heap_block_count(session->heap); block++) {
-		r = derive_dominator_block(
+	TRY(derive_need(session->derive, STORE_RETAINED, err));
+	TRY(base_big_alloc(session->work, &idom, n * 4 + 4, "dominators", err));
+	TRY(base_big_alloc(session->work, &state, n + 1, "a set of objects", err));
+	TRY(base_big_alloc(session->work, &bits, base_bit_words(n) * 8 + 8, "a set of objects",
+			   err));
+	for (uint32_t block = 0; block < heap_block_count(session->heap); block++)
+		TRY(derive_dominator_block(
 			session->derive, block,
-			(uint32_t *)idom.data + (uint64_t)block * STORE_BLOCK_OBJECTS, err);
-		if (r != HDB_OK)
-			goto out;
-	}
+			(uint32_t *)idom.data + (uint64_t)block * STORE_BLOCK_OBJECTS, err));
 	member = bits.data;
 	for (uint64_t i = 0; i < members->count; i++)
 		base_bit_put(member, ixs[i]);
 	b.idom = idom.data;
 	b.state = state.data;
 	b.member = member;
-	r = each_topmost(&b, members, take, ctx, err);
-out:
-	base_big_free(session->work, &idom);
-	base_big_free(session->work, &state);
-	base_big_free(session->work, &bits);
-	return r;
+	return each_topmost(&b, members, take, ctx, err);
 }
 
 struct sum {

@@ -42,7 +42,7 @@ int analysis_members_find(const struct session *session, const char *target, boo
  */
 int analysis_members_find_whole(const struct session *session, const char *target, bool with_sub,
 				struct analysis_members *out, struct hdb_error *err);
-void analysis_members_release(const struct session *session, struct analysis_members *members);
+void analysis_members_release(struct analysis_members *members);
 
 /*
  * The same without a list of them, `ixs` being empty: from the totals by class, if they are there

@@ -122,7 +122,6 @@ static int intern_classes(const struct session *session, struct analysis_merged 
 			  struct hdb_error *err)
 {
 	const uint32_t n = session->heap->class_count;
-	int r = HDB_OK;
 
 	for (uint32_t no = 0; no < n; no++) {
 		struct analysis_merged_name name = { 0 };
@@ -133,10 +132,9 @@ static int intern_classes(const struct session *session, struct analysis_merged 
 			&name.size);
 		TRY_ERRORS(intern(m, &name, true, &names[no], err));
 		name.is_class = m->by == DERIVE_CLASS;
-		if ((r = intern(m, &name, true, &names[n + no], err)) < 0)
-			return r;
+		TRY_ERRORS(intern(m, &name, true, &names[n + no], err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* ---- nodes ---- */
@@ -246,6 +244,7 @@ static enum store_table table_of(enum analysis_tree tree)
 static int load(struct placing *p, struct heap_block *block, struct hdb_error *err)
 {
 	struct heap *heap = p->session->heap;
+	HEAP_FILTER_SCOPE(heap_show_all, heap);
 
 	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
 		TRY(load_parents(p, b, err));
@@ -359,15 +358,13 @@ static int place_all(struct placing *p, unsigned dump, struct heap_block *block,
 	const uint64_t *members = p->source->members;
 	const struct analysis_places places = { p->parent, p->place, settle, damaged, p };
 	struct heap *heap = p->session->heap;
-	int r = HDB_OK;
 
 	assert(dump < p->m->dump_count);
 	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
 		if (members && is_empty(members, b, heap->object_count))
 			continue;
 		TRY_ERRORS(heap_read_block(heap, b, block, err));
-		if ((r = weights(p->session, block, weight, err)) != HDB_OK)
-			return r;
+		TRY(weights(p->session, block, weight, err));
 		for (uint32_t i = 0; i < block->count; i++) {
 			const uint32_t ix = block->first_ix + i;
 
@@ -380,11 +377,10 @@ static int place_all(struct placing *p, unsigned dump, struct heap_block *block,
 				count_object(analysis_merged_sum(p->m, p->place[ix], dump), ix,
 					     block->shallow[i], weight[i]);
 		}
-		if (b % STEP_BLOCKS == 0 &&
-		    (r = base_step(p->session->work, block->first_ix, err)) < 0)
-			return r;
+		if (b % STEP_BLOCKS == 0)
+			TRY_ERRORS(base_step(p->session->work, block->first_ix, err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* Adds native memory to the nodes of its owners, as far as these count. */
@@ -608,12 +604,11 @@ static int count_block(void *ctx, const struct heap_block *block, struct hdb_err
 int analysis_merged_count(const struct session *session, struct analysis_merged *m, unsigned dump,
 			  const struct analysis_merged_places *places, struct hdb_error *err)
 {
-	struct counting *c = malloc(sizeof(*c));
+	struct counting *c = NULL;
 	int r;
 
 	assert(dump < m->dump_count);
-	if (!c)
-		return hdb_fail_memory(err, "a merged tree", sizeof(*c));
+	TRY(BASE_ALLOC(c, 1, "a merged tree", err));
 	c->session = session;
 	c->m = m;
 	c->dump = dump;
@@ -641,59 +636,36 @@ int analysis_merged_add(const struct session *session, struct analysis_merged *m
 	/* Whole blocks are read. */
 	const uint64_t n = (uint64_t)heap_block_count(session->heap) * STORE_BLOCK_OBJECTS;
 	struct placing p = { .session = session, .m = m, .source = source };
-	struct base_big parent = { 0 }, places = { 0 };
-	struct heap_block *block = malloc(sizeof(*block));
-	uint64_t *weight = malloc(STORE_BLOCK_OBJECTS * sizeof(*weight));
-	bool is_done = false, was_filtered;
-	int r = heap_load_classes(session->heap, err);
+	BASE_SCOPED(base_big_free) struct base_big parent = { 0 }, places = { 0 };
+	BASE_FREED struct heap_block *block = NULL;
+	BASE_FREED uint64_t *weight = NULL;
+	BASE_FREED uint32_t *names = NULL;
+	bool is_done = false;
 
+	TRY_ERRORS(heap_load_classes(session->heap, err));
 	analysis_merged_limit(m, session);
-	if (r < 0)
-		goto out;
-	p.names = malloc(((size_t)session->heap->class_count + 1) * 2 * sizeof(*p.names));
-	if (!block || !weight || !p.names) {
-		r = hdb_fail_memory(err, "a merged tree", sizeof(*block));
-		goto out;
-	}
+	TRY(BASE_ALLOC(block, 1, "a merged tree", err));
+	TRY(BASE_ALLOC(weight, STORE_BLOCK_OBJECTS, "a merged tree", err));
+	TRY(BASE_ALLOC(names, ((size_t)session->heap->class_count + 1) * 2, "a merged tree", err));
+	p.names = names;
 	/* Tables are built before the arrays take the memory. */
-	if (table_of(source->tree) &&
-	    (r = derive_need(session->derive, table_of(source->tree), err)) != HDB_OK)
-		goto out;
-	if ((r = intern_classes(session, m, p.names, err)) < 0)
-		goto out;
-	if (source->list && table_of(source->tree)) {
-		if ((r = place_few(&p, dump, &is_done, err)) != HDB_OK)
-			goto out;
-	}
+	if (table_of(source->tree))
+		TRY(derive_need(session->derive, table_of(source->tree), err));
+	TRY_ERRORS(intern_classes(session, m, names, err));
+	if (source->list && table_of(source->tree))
+		TRY(place_few(&p, dump, &is_done, err));
 	if (is_done)
-		goto out;
-	if ((r = base_big_alloc(session->work, &parent, n * 4 + 4, "a merged tree", err)) < 0)
-		goto out;
-	if ((r = base_big_alloc(session->work, &places, n * 4 + 4, "a merged tree", err)) < 0)
-		goto out;
+		return HDB_OK;
+	TRY_ERRORS(base_big_alloc(session->work, &parent, n * 4 + 4, "a merged tree", err));
+	TRY_ERRORS(base_big_alloc(session->work, &places, n * 4 + 4, "a merged tree", err));
 	p.parent = parent.data;
 	p.place = places.data;
-	if (source->tree == ANALYSIS_TREE_WITHOUT) {
-		if ((r = derive_reach_without(session->derive, source->filter, p.parent, err)) !=
-		    HDB_OK)
-			goto out;
-	}
+	if (source->tree == ANALYSIS_TREE_WITHOUT)
+		TRY(derive_reach_without(session->derive, source->filter, p.parent, err));
 	base_stage(session->work, "merging paths", session->heap->object_count, "objects");
-	was_filtered = heap_show_all(session->heap);
-	r = load(&p, block, err);
-	session->heap->filter.is_on = was_filtered;
-	if (r != HDB_OK)
-		goto out;
-	if ((r = place_all(&p, dump, block, weight, err)) != HDB_OK)
-		goto out;
-	r = add_native(&p, dump, err);
-out:
-	base_big_free(session->work, &parent);
-	base_big_free(session->work, &places);
-	free(p.names);
-	free(weight);
-	free(block);
-	return r;
+	TRY(load(&p, block, err));
+	TRY(place_all(&p, dump, block, weight, err));
+	return add_native(&p, dump, err);
 }
 
 void analysis_merged_finish(struct analysis_merged *m)

@@ -4,6 +4,7 @@
 #include "analysis/merged.h"
 #include "analysis/population.h"
 #include "base/search.h"
+#include "base/sort.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -23,8 +24,7 @@ static int compare_names(const struct analysis_merged_name *a, const struct anal
 
 	if (c)
 		return c;
-	if (a->size != b->size)
-		return a->size < b->size ? -1 : 1;
+	BASE_ASCENDING(a->size, b->size);
 	return a->is_class - b->is_class;
 }
 
@@ -33,10 +33,8 @@ static int compare_shown(const void *a, const void *b)
 {
 	const struct shown *x = a, *y = b;
 
-	if (x->parent != y->parent)
-		return x->parent < y->parent ? -1 : 1;
-	if (x->rank != y->rank)
-		return x->rank > y->rank ? -1 : 1;
+	BASE_ASCENDING(x->parent, y->parent);
+	BASE_DESCENDING(x->rank, y->rank);
 	return compare_names(x->name, y->name);
 }
 
@@ -68,7 +66,6 @@ static int add_rests(const struct analysis_merged *m, const bool *is_shown, uint
 {
 	const uint32_t n = (uint32_t)m->nodes.count;
 	const struct analysis_merged_sum none = { .example_ix = HEAP_NONE };
-	int r = HDB_OK;
 
 	for (uint32_t v = 0; v < n; v++) {
 		const struct analysis_merged_node *node = analysis_merged_node(m, v);
@@ -88,11 +85,9 @@ static int add_rests(const struct analysis_merged *m, const bool *is_shown, uint
 		if (!rest_of[above]) {
 			const struct analysis_merged_rest new = { .depth = node->depth };
 
-			if ((r = base_vec_push(&out->rests, &new, sizeof(new), err)) < 0)
-				return r;
+			TRY_ERRORS(base_vec_push(&out->rests, &new, sizeof(new), err));
 			for (unsigned d = 0; d < m->dump_count; d++)
-				if ((r = base_vec_push(&out->sums, &none, sizeof(none), err)) < 0)
-					return r;
+				TRY_ERRORS(base_vec_push(&out->sums, &none, sizeof(none), err));
 			rest_of[above] = (uint32_t)out->rests.count;
 		}
 		rest = base_vec_at(&out->rests, struct analysis_merged_rest, rest_of[above] - 1);
@@ -108,7 +103,7 @@ static int add_rests(const struct analysis_merged *m, const bool *is_shown, uint
 			to->total_native += from->total_native;
 		}
 	}
-	return r;
+	return HDB_OK;
 }
 
 const struct analysis_merged_sum *analysis_merged_others(const struct analysis_merged *m,
@@ -154,18 +149,15 @@ int analysis_merged_walk(const struct analysis_merged *m, const struct analysis_
 			 struct analysis_merged_walk *out, struct hdb_error *err)
 {
 	const size_t n = m->nodes.count;
-	struct shown *shown = malloc((n + 1) * sizeof(*shown));
-	bool *is_shown = calloc(n + 1, sizeof(*is_shown));
-	uint32_t *rest_of = calloc(n + 1, sizeof(*rest_of));
+	BASE_FREED struct shown *shown = malloc((n + 1) * sizeof(*shown));
+	BASE_FREED bool *is_shown = calloc(n + 1, sizeof(*is_shown));
+	BASE_FREED uint32_t *rest_of = calloc(n + 1, sizeof(*rest_of));
 	size_t count = 0;
-	int r = HDB_OK;
 
 	assert(worth->max_depth <= ANALYSIS_MERGED_DEPTH);
 	*out = (struct analysis_merged_walk){ .max_depth = worth->max_depth };
-	if (!shown || !is_shown || !rest_of) {
-		r = hdb_fail_memory(err, "a merged tree", n * sizeof(*shown));
-		goto out;
-	}
+	if (!shown || !is_shown || !rest_of)
+		return hdb_fail_memory(err, "a merged tree", n * sizeof(*shown));
 	for (uint32_t v = (uint32_t)n; v-- > 0;) {
 		const struct analysis_merged_node *node = analysis_merged_node(m, v);
 		const int64_t weight = worth->rank(m, v);
@@ -184,21 +176,12 @@ int analysis_merged_walk(const struct analysis_merged *m, const struct analysis_
 			base_vec_at(&m->names, struct analysis_merged_name, node->name),
 		};
 	}
-	if ((r = add_rests(m, is_shown, rest_of, out, err)) < 0)
-		goto out;
-	out->order = malloc((count + out->rests.count + 1) * sizeof(*out->order));
-	if (!out->order) {
-		r = hdb_fail_memory(err, "a merged tree", count * sizeof(*out->order));
-		goto out;
-	}
+	TRY_ERRORS(add_rests(m, is_shown, rest_of, out, err));
+	TRY(BASE_ALLOC(out->order, count + out->rests.count + 1, "a merged tree", err));
 	if (count)
 		qsort(shown, count, sizeof(*shown), compare_shown);
 	put_order(shown, count, rest_of, (uint32_t)n, out);
-out:
-	free(rest_of);
-	free(is_shown);
-	free(shown);
-	return r;
+	return HDB_OK;
 }
 
 void analysis_merged_walk_release(struct analysis_merged_walk *walk)

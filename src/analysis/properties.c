@@ -57,18 +57,13 @@ static int object_of(const struct session *session, const struct heap_value *val
 		     const char *inside, uint32_t *ix, struct hdb_error *err)
 {
 	uint32_t of;
-	int r;
 
 	*ix = HEAP_NONE;
 	if (value->type != HPROF_OBJECT || !value->bits)
 		return HDB_OK;
-	if ((r = heap_find(session->heap, value->bits, &of, err)) != HDB_OK)
-		return r < 0 ? r : HDB_OK;
-	if (*inside) {
-		r = heap_path_object(session->heap, of, inside, &of, err);
-		if (r != HDB_OK)
-			return r < 0 ? r : HDB_OK;
-	}
+	TRY_FOUND(heap_find(session->heap, value->bits, &of, err));
+	if (*inside)
+		TRY_FOUND(heap_path_object(session->heap, of, inside, &of, err));
 	*ix = of;
 	return HDB_OK;
 }
@@ -95,22 +90,17 @@ static int open_source(const struct session *session, struct analysis_properties
 		       const struct source *source, struct hdb_error *err)
 {
 	uint32_t ix;
-	int r = heap_static_object(session->heap, source->field, &ix, err);
 
-	if (r != HDB_OK)
-		goto out;
-	r = heap_path_object(session->heap, ix, source->path, &ix, err);
-	if (r != HDB_OK)
-		goto out;
-	if ((r = heap_collection_open(session->heap, ix, &p->collection, err)) != HDB_OK)
-		goto out;
+	p->is_open = false;
+	TRY(heap_static_object(session->heap, source->field, &ix, err));
+	TRY(heap_path_object(session->heap, ix, source->path, &ix, err));
+	TRY(heap_collection_open(session->heap, ix, &p->collection, err));
 	/* The JDK's own maps have no nodes with rows of their own, so the walk owns nothing. */
 	if (p->collection.inner && p->collection.inner->shape == HEAP_NODES)
 		return HDB_NOTFOUND;
-	r = heap_entries_begin(session->heap, &p->collection, &p->entries, err);
-out:
-	p->is_open = r == HDB_OK;
-	return r;
+	TRY(heap_entries_begin(session->heap, &p->collection, &p->entries, err));
+	p->is_open = true;
+	return HDB_OK;
 }
 
 static int next_of_source(const struct session *session, struct analysis_properties *p,
@@ -158,8 +148,7 @@ int analysis_properties_next(const struct session *session, struct analysis_prop
 		p->section = source->section;
 		r = source->kind == A_VALUE ? single_value(session, p, source, err) :
 					      next_of_source(session, p, source, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 		if (r != HDB_OK || source->kind == A_VALUE) {
 			p->source++;
 			p->is_open = false;
@@ -196,12 +185,11 @@ static bool is_default(const char *value)
 /* Whether the limit of direct buffers was set to something else than the heap's. */
 static int find_property(const struct session *session, bool *is_set, struct hdb_error *err)
 {
-	struct analysis_properties *p = calloc(1, sizeof(*p));
+	struct analysis_properties *p = NULL;
 	int r = HDB_OK;
 
 	*is_set = false;
-	if (!p)
-		return hdb_fail_memory(err, "properties", sizeof(*p));
+	TRY(BASE_ALLOC(p, 1, "properties", err));
 	while (!*is_set && (r = analysis_properties_next(session, p, err)) == HDB_OK)
 		*is_set = strcmp(p->name, limit_property) == 0 && !is_default(p->value);
 	free(p);
@@ -406,10 +394,9 @@ static int note_managers(const struct session *session, struct analysis_vm_fact 
 	struct heap_object object;
 	uint32_t ix;
 	char text[128];
-	int r = heap_static_object(session->heap, "sun.management.MemoryImpl.mgrs", &ix, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(heap_static_object(session->heap, "sun.management.MemoryImpl.mgrs", &ix, err));
 	if ((r = heap_object(session->heap, ix, &object, err)) < 0)
 		return r;
 	if (object.kind == STORE_OBJECT_ARRAY &&
@@ -435,34 +422,36 @@ static int note_limit(const struct session *session, struct analysis_vm_fact *fa
 	return HDB_OK;
 }
 
+static int note_facts(const struct session *session, struct analysis_vm_fact *facts,
+		      struct hdb_error *err)
+{
+	BASE_FREED struct analysis_properties *p = NULL;
+	int r;
+
+	TRY(BASE_ALLOC(p, 1, "properties", err));
+	for (size_t i = 0; i < KNOWN; i++) {
+		facts[i].key = known[i].key;
+		facts[i].help = known[i].help;
+	}
+	while ((r = analysis_properties_next(session, p, err)) == HDB_OK)
+		note_property(facts, p);
+	TRY_ERRORS(r);
+	TRY(note_managers(session, facts, err));
+	return note_limit(session, facts, err);
+}
+
 int analysis_vm_facts(const struct session *session, struct analysis_vm_fact **facts, size_t *count,
 		      struct hdb_error *err)
 {
-	struct analysis_properties *p = calloc(1, sizeof(*p));
 	int r;
 
 	*count = 0;
-	*facts = calloc(KNOWN, sizeof(**facts));
-	if (!p || !*facts) {
-		free(p);
-		return hdb_fail_memory(err, "properties", sizeof(*p));
-	}
-	for (size_t i = 0; i < KNOWN; i++) {
-		(*facts)[i].key = known[i].key;
-		(*facts)[i].help = known[i].help;
-	}
-	while ((r = analysis_properties_next(session, p, err)) == HDB_OK)
-		note_property(*facts, p);
-	if (r >= 0)
-		r = note_managers(session, *facts, err);
-	if (r != HDB_OK)
-		goto out;
-	r = note_limit(session, *facts, err);
-out:
-	free(p);
+	TRY(BASE_ALLOC(*facts, KNOWN, "properties", err));
+	r = note_facts(session, *facts, err);
 	/* The database answers without the dump, too. */
 	if (r == HDB_ECHANGED)
 		return HDB_OK;
-	*count = r < 0 ? 0 : KNOWN;
-	return r < 0 ? r : HDB_OK;
+	TRY_ERRORS(r);
+	*count = KNOWN;
+	return HDB_OK;
 }

@@ -113,14 +113,12 @@ static int pass(struct listing *l, struct analysis_reference *refs, struct hdb_e
 {
 	struct heap *heap = l->session->heap;
 	uint64_t count = 0;
-	int r = HDB_OK;
 
 	base_stage(l->session->work, "finding references", heap->object_count, "objects");
 	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
 		bool has_offsets = false;
 
-		if ((r = heap_read_block(heap, b, l->block, err)) < 0)
-			goto out;
+		TRY_ERRORS(heap_read_block(heap, b, l->block, err));
 		for (uint32_t i = 0; i < l->block->count; i++) {
 			const uint32_t no = l->block->class_no[i];
 			struct analysis_reference *ref;
@@ -131,76 +129,60 @@ static int pass(struct listing *l, struct analysis_reference *refs, struct hdb_e
 			if (!refs)
 				continue;
 			ref = &refs[count - 1];
-			if (!has_offsets && (r = heap_read_offsets(heap, b, l->offsets, err)) < 0)
-				goto out;
+			if (!has_offsets)
+				TRY_ERRORS(heap_read_offsets(heap, b, l->offsets, err));
 			has_offsets = true;
 			ref->ix = l->block->first_ix + i;
 			ref->class_no = no;
 			ref->strength = l->strength[no];
-			if ((r = read_referent(heap, l->offsets[i], l->referent_at[no],
-					       &ref->referent, err)) != HDB_OK)
-				goto out;
+			TRY(read_referent(heap, l->offsets[i], l->referent_at[no], &ref->referent,
+					  err));
 		}
-		if ((r = base_step(l->session->work, l->block->first_ix, err)) < 0)
-			goto out;
+		TRY_ERRORS(base_step(l->session->work, l->block->first_ix, err));
 	}
-out:
 	l->list->count = count;
-	return r;
+	return HDB_OK;
+}
+
+static void release_listing(struct listing *l)
+{
+	free(l->block);
+	free(l->offsets);
+	free(l->referent_at);
+	free(l->strength);
 }
 
 int analysis_references_read(const struct session *session, struct analysis_reference_list *out,
 			     struct hdb_error *err)
 {
 	struct heap *heap = session->heap;
+	BASE_SCOPED(release_listing) struct listing l = { .session = session, .list = out };
 	/* What one reference keeps another may keep better: all of them count. */
-	const bool was_filtered = heap_show_all(heap);
-	struct listing l = { .session = session, .list = out };
-	int r = heap_open_dump(heap, err);
+	HEAP_FILTER_SCOPE(heap_show_all, heap);
 
 	*out = (struct analysis_reference_list){ 0 };
-	if (r < 0)
-		goto out;
-	r = heap_load_classes(heap, err);
-	if (r < 0)
-		goto out;
-	l.block = malloc(sizeof(*l.block));
-	l.offsets = malloc(STORE_BLOCK_OBJECTS * sizeof(*l.offsets));
-	l.referent_at = malloc(((size_t)heap->class_count + 1) * sizeof(*l.referent_at));
-	l.strength = malloc(((size_t)heap->class_count + 1) * sizeof(*l.strength));
-	if (!l.block || !l.offsets || !l.referent_at || !l.strength) {
-		r = hdb_fail_memory(err, "references", sizeof(*l.block));
-		goto out;
-	}
+	TRY_ERRORS(heap_open_dump(heap, err));
+	TRY_ERRORS(heap_load_classes(heap, err));
+	TRY(BASE_ALLOC(l.block, 1, "references", err));
+	TRY(BASE_ALLOC(l.offsets, STORE_BLOCK_OBJECTS, "references", err));
+	TRY(BASE_ALLOC(l.referent_at, (size_t)heap->class_count + 1, "references", err));
+	TRY(BASE_ALLOC(l.strength, (size_t)heap->class_count + 1, "references", err));
 	for (uint32_t no = 0; no < heap->class_count; no++) {
 		l.strength[no] = strength_of(heap, no);
-		if (l.strength[no] &&
-		    (r = find_referent(heap, no, &l.referent_at[no], err)) != HDB_OK)
-			goto out;
+		if (l.strength[no])
+			TRY(find_referent(heap, no, &l.referent_at[no], err));
 	}
-	if (r != HDB_OK)
-		goto out;
-	if ((r = pass(&l, NULL, err)) != HDB_OK)
-		goto out;
-	r = base_big_alloc(session->work, &out->refs,
-			   (out->count + 1) * sizeof(struct analysis_reference), "references", err);
-	if (r != HDB_OK)
-		goto out;
-	r = pass(&l, out->refs.data, err);
-out:
-	heap->filter.is_on = was_filtered;
-	free(l.block);
-	free(l.offsets);
-	free(l.referent_at);
-	free(l.strength);
-	return r;
+	TRY(pass(&l, NULL, err));
+	TRY(base_big_alloc(session->work, &out->refs,
+			   (out->count + 1) * sizeof(struct analysis_reference), "references",
+			   err));
+	return pass(&l, out->refs.data, err);
 }
 
-void analysis_references_release(const struct session *session,
-				 struct analysis_reference_list *list)
+void analysis_references_release(struct analysis_reference_list *list)
 {
-	base_big_free(session->work, &list->refs);
-	base_big_free(session->work, &list->levels);
+	base_big_free(&list->refs);
+	base_big_free(&list->levels);
 }
 
 /* ---- levels ---- */
@@ -284,7 +266,6 @@ static int search_level(struct search *s, enum analysis_reached level, const uin
 	uint32_t target[GRAPH_ROW_MAX];
 	struct graph_long_row row;
 	unsigned count;
-	int r = HDB_OK;
 
 	while (s->depth) {
 		const uint32_t ix = s->stack[--s->depth];
@@ -294,42 +275,44 @@ static int search_level(struct search *s, enum analysis_reached level, const uin
 			reach(s, target[i], level);
 		for (uint64_t e = row.at; e < row.end; e++)
 			reach(s, graph_rows_long(s->graph, e), level);
-		if ((r = follow_referent(s, ix, level, ref_bits, err)) < 0)
-			return r;
-		if (++s->seen % STEP_NODES == 0 &&
-		    (r = base_step(s->session->work, s->seen, err)) < 0)
-			return r;
+		TRY_ERRORS(follow_referent(s, ix, level, ref_bits, err));
+		if (++s->seen % STEP_NODES == 0)
+			TRY_ERRORS(base_step(s->session->work, s->seen, err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int search_all(struct search *s, const uint64_t *ref_bits, struct hdb_error *err)
 {
 	struct heap *heap = s->session->heap;
-	int r = HDB_OK;
 
 	base_stage(s->session->work, "telling strengths apart", heap->object_count, "objects");
 	for (uint32_t ix = 0; ix < heap->object_count; ix++)
 		if (heap_is_root(heap, ix))
 			reach(s, ix, ANALYSIS_STRONGLY);
-	if ((r = search_level(s, ANALYSIS_STRONGLY, ref_bits, err)) < 0)
-		return r;
+	TRY_ERRORS(search_level(s, ANALYSIS_STRONGLY, ref_bits, err));
 	for (unsigned level = ANALYSIS_SOFTLY; level < ANALYSIS_UNREACHABLE; level++) {
 		for (size_t i = 0; i < s->waiting[level].count; i++) {
 			reach(s, *base_vec_at(&s->waiting[level], uint32_t, i),
 			      (enum analysis_reached)level);
-			if ((r = search_level(s, (enum analysis_reached)level, ref_bits, err)) < 0)
-				return r;
+			TRY_ERRORS(search_level(s, (enum analysis_reached)level, ref_bits, err));
 		}
 	}
-	return r;
+	return HDB_OK;
+}
+
+static void release_search(struct search *s)
+{
+	for (unsigned level = 0; level < ANALYSIS_LEVELS; level++)
+		base_vec_release(&s->waiting[level]);
 }
 
 static int with_graph(const struct session *session, struct analysis_reference_list *list,
 		      const struct graph_rows *graph, struct hdb_error *err)
 {
 	const uint64_t n = session->heap->object_count;
-	struct base_big stack = { 0 }, bits = { 0 };
+	BASE_SCOPED(base_big_free) struct base_big stack = { 0 }, bits = { 0 };
+	BASE_SCOPED(release_search)
 	struct search s = {
 		.session = session,
 		.graph = graph,
@@ -337,44 +320,25 @@ static int with_graph(const struct session *session, struct analysis_reference_l
 		.ref_count = list->count,
 		.level = list->levels.data,
 	};
-	uint64_t *ref_bits;
-	int r = base_big_alloc(session->work, &stack, n * 4 + 4, "a stack", err);
 
-	if (r != HDB_OK)
-		goto out;
-	if ((r = base_big_alloc(session->work, &bits, n / 8 + 16, "references", err)) != HDB_OK)
-		goto out;
+	TRY(base_big_alloc(session->work, &stack, n * 4 + 4, "a stack", err));
+	TRY(base_big_alloc(session->work, &bits, n / 8 + 16, "references", err));
 	s.stack = stack.data;
-	ref_bits = bits.data;
 	for (uint64_t i = 0; i < list->count; i++)
-		base_bit_put(ref_bits, s.refs[i].ix);
+		base_bit_put(bits.data, s.refs[i].ix);
 	memset(s.level, ANALYSIS_UNREACHABLE, n);
-	r = search_all(&s, ref_bits, err);
-out:
-	for (unsigned level = 0; level < ANALYSIS_LEVELS; level++)
-		base_vec_release(&s.waiting[level]);
-	base_big_free(session->work, &stack);
-	base_big_free(session->work, &bits);
-	return r;
+	return search_all(&s, bits.data, err);
 }
 
 int analysis_references_levels(const struct session *session, struct analysis_reference_list *list,
 			       struct graph_rows *graph, struct hdb_error *err)
 {
-	struct graph_rows own = { 0 }, *g = graph ? graph : &own;
-	int r = heap_load_roots(session->heap, err);
+	BASE_SCOPED(graph_rows_release) struct graph_rows own = { 0 };
+	struct graph_rows *g = graph ? graph : &own;
 
-	if (r != HDB_OK)
-		goto out;
-	r = base_big_alloc(session->work, &list->levels, (uint64_t)session->heap->object_count + 1,
-			   "levels of reachability", err);
-	if (r != HDB_OK)
-		goto out;
-	if ((r = derive_graph_load(session->derive, true, g, err)) != HDB_OK)
-		goto out;
-	r = with_graph(session, list, g, err);
-out:
-	if (!graph)
-		graph_rows_release(&own);
-	return r;
+	TRY(heap_load_roots(session->heap, err));
+	TRY(base_big_alloc(session->work, &list->levels, (uint64_t)session->heap->object_count + 1,
+			   "levels of reachability", err));
+	TRY(derive_graph_load(session->derive, true, g, err));
+	return with_graph(session, list, g, err);
 }

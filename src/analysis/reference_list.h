@@ -40,8 +40,7 @@ struct analysis_reference_list {
 /* Lists them. Release *out in any case. */
 int analysis_references_read(const struct session *session, struct analysis_reference_list *out,
 			     struct hdb_error *err);
-void analysis_references_release(const struct session *session,
-				 struct analysis_reference_list *list);
+void analysis_references_release(struct analysis_reference_list *list);
 
 /*
  * Fills in the levels. Memory: an object 6 bytes, an edge 2. `graph` (may be NULL) gets the strong

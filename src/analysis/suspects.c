@@ -4,6 +4,7 @@
 #include "analysis/suspects.h"
 
 #include "analysis/groups.h"
+#include "base/sort.h"
 #include "heap/platform_classes.h"
 
 #include <assert.h>
@@ -195,26 +196,28 @@ static int set_values_aside(const struct session *session, struct first_pass *fi
 						    HDB_OK;
 }
 
+static void release_second(struct second_pass *pass)
+{
+	free(pass->group);
+	free(pass->seen);
+}
+
 static int add_groups(const struct session *session, struct first_pass *first,
 		      struct hdb_error *err)
 {
 	struct analysis_suspects *out = first->out;
+	BASE_SCOPED(release_second)
 	struct second_pass pass = { .out = out, .singles = out->count };
-	int r = HDB_OK;
 
-	pass.group = malloc(((size_t)session->heap->class_count + 1) * sizeof(*pass.group));
-	pass.seen = calloc(SUSPECTS_MAX, sizeof(*pass.seen));
-	if (!pass.group || !pass.seen) {
-		r = hdb_fail_memory(err, "groups of suspects", session->heap->class_count * 4ull);
-		goto out;
-	}
+	TRY(BASE_ALLOC(pass.group, (size_t)session->heap->class_count + 1, "groups of suspects",
+		       err));
+	TRY(BASE_ALLOC(pass.seen, SUSPECTS_MAX, "groups of suspects", err));
 	for (uint32_t no = 0; no < session->heap->class_count; no++) {
 		struct analysis_suspect *s;
 		struct by_class group;
 
 		pass.group[no] = HEAP_NONE;
-		if ((r = set_values_aside(session, first, no, &group, err)) != HDB_OK)
-			goto out;
+		TRY(set_values_aside(session, first, no, &group, err));
 		if (group.retained_bytes <= out->threshold_bytes || out->count == SUSPECTS_MAX)
 			continue;
 		pass.group[no] = (uint32_t)out->count;
@@ -226,12 +229,7 @@ static int add_groups(const struct session *session, struct first_pass *first,
 		s->shallow_bytes = group.shallow_bytes;
 		s->retained_bytes = group.retained_bytes;
 	}
-	if (out->count > pass.singles)
-		r = each_top(session, take_member, &pass, err);
-out:
-	free(pass.group);
-	free(pass.seen);
-	return r;
+	return out->count > pass.singles ? each_top(session, take_member, &pass, err) : HDB_OK;
 }
 
 /* ---- accumulation points ---- */
@@ -246,24 +244,20 @@ struct way {
 static int largest_child(const struct session *session, struct store_lists *children, uint32_t of,
 			 struct way *out, struct hdb_error *err)
 {
-	struct heap_object object = { 0 };
+	struct heap_object object;
 	const uint32_t *batch;
 	size_t count = 0;
-	int r = store_lists_begin(children, of, NULL, err);
 
 	out->ix = HEAP_NONE;
-	if (r < 0)
-		return r;
-	r = store_lists_next(children, &batch, &count, err);
-	if (r != HDB_OK || !count)
-		return r;
+	TRY(store_lists_begin(children, of, NULL, err));
+	TRY(store_lists_next(children, &batch, &count, err));
+	if (!count)
+		return HDB_OK;
 	out->ix = batch[0];
-	if ((r = derive_retained(session->derive, out->ix, &out->bytes, err)) != HDB_OK)
-		goto out;
-	r = heap_object(session->heap, out->ix, &object, err);
-out:
+	TRY(derive_retained(session->derive, out->ix, &out->bytes, err));
+	TRY(heap_object(session->heap, out->ix, &object, err));
 	out->class_no = object.class_no;
-	return r;
+	return HDB_OK;
 }
 
 /*
@@ -274,7 +268,7 @@ out:
 static int find_point(const struct session *session, struct analysis_suspect *s,
 		      struct hdb_error *err)
 {
-	struct way *ways = calloc(DEPTH_MAX + 1, sizeof(*ways));
+	BASE_FREED struct way *ways = calloc(DEPTH_MAX + 1, sizeof(*ways));
 	struct store_lists children;
 	uint32_t at = 0;
 	int r = ways ? derive_children(session->derive, &children, err) :
@@ -282,8 +276,7 @@ static int find_point(const struct session *session, struct analysis_suspect *s,
 				       DEPTH_MAX * sizeof(*ways));
 
 	assert(s->ix != HEAP_NONE);
-	if (r != HDB_OK)
-		goto out;
+	TRY(r);
 	ways[0] = (struct way){ s->ix, s->class_no, s->retained_bytes };
 	for (; at < DEPTH_MAX; at++) {
 		struct way *next = &ways[at + 1];
@@ -294,16 +287,13 @@ static int find_point(const struct session *session, struct analysis_suspect *s,
 			    (double)ways[at].bytes * DROP_NUMERATOR)
 			break;
 	}
-	if (r != HDB_OK)
-		goto out;
+	TRY(r);
 	s->is_list = at == DEPTH_MAX;
 	if (s->is_list)
 		for (at = 0; ways[at].class_no != ways[DEPTH_MAX].class_no; at++)
 			;
 	s->point_ix = ways[at].ix;
 	s->point_bytes = ways[at].bytes;
-out:
-	free(ways);
 	return r;
 }
 
@@ -327,55 +317,41 @@ static int compare_suspects(const void *a, const void *b)
 {
 	const struct analysis_suspect *x = a, *y = b;
 
-	if (x->retained_bytes != y->retained_bytes)
-		return x->retained_bytes > y->retained_bytes ? -1 : 1;
+	BASE_DESCENDING(x->retained_bytes, y->retained_bytes);
 	if ((x->ix == HEAP_NONE) != (y->ix == HEAP_NONE))
 		return x->ix == HEAP_NONE ? 1 : -1;
-	if (x->shallow_bytes != y->shallow_bytes)
-		return x->shallow_bytes > y->shallow_bytes ? -1 : 1;
-	if (x->class_no != y->class_no)
-		return x->class_no < y->class_no ? -1 : 1;
+	BASE_DESCENDING(x->shallow_bytes, y->shallow_bytes);
+	BASE_ASCENDING(x->class_no, y->class_no);
 	return x->ix < y->ix ? -1 : x->ix > y->ix;
 }
 
 int analysis_suspects_find(const struct session *session, unsigned percent,
 			   struct analysis_suspects *out, struct hdb_error *err)
 {
+	BASE_FREED struct by_class *classes = NULL, *buffers = NULL;
 	struct first_pass pass = { .out = out };
 	struct derive_total whole;
-	int r = heap_load_classes(session->heap, err);
 
 	assert(percent >= SUSPECTS_PERCENT_MIN);
 	*out = (struct analysis_suspects){ 0 };
-	if (r != HDB_OK)
-		return r;
-	if ((r = analysis_heap_total(session, &whole, err)) != HDB_OK)
-		return r;
+	TRY(heap_load_classes(session->heap, err));
+	TRY(analysis_heap_total(session, &whole, err));
 	out->whole_bytes = whole.shallow_bytes;
 	/* A damaged database may say more than fits once it is rounded. */
 	if (percent < 100 && whole.shallow_bytes < UINT64_MAX / 2)
 		out->threshold_bytes = (uint64_t)((double)whole.shallow_bytes * percent / 100);
 	else
 		out->threshold_bytes = whole.shallow_bytes;
-	out->list = calloc(SUSPECTS_MAX, sizeof(*out->list));
-	pass.classes = calloc((size_t)session->heap->class_count + 1, sizeof(*pass.classes));
-	pass.buffers = calloc((size_t)session->heap->class_count + 1, sizeof(*pass.buffers));
-	if (!out->list || !pass.classes || !pass.buffers)
-		r = hdb_fail_memory(err, "suspects",
-				    session->heap->class_count * 2 * sizeof(*pass.classes));
-	if (r != HDB_OK)
-		goto out;
-	if ((r = each_top(session, take_first, &pass, err)) != HDB_OK)
-		goto out;
-	if ((r = add_groups(session, &pass, err)) != HDB_OK)
-		goto out;
-	if ((r = find_points(session, out, err)) != HDB_OK)
-		goto out;
+	TRY(BASE_ALLOC(out->list, SUSPECTS_MAX, "suspects", err));
+	TRY(BASE_ALLOC(classes, (size_t)session->heap->class_count + 1, "suspects", err));
+	TRY(BASE_ALLOC(buffers, (size_t)session->heap->class_count + 1, "suspects", err));
+	pass.classes = classes;
+	pass.buffers = buffers;
+	TRY(each_top(session, take_first, &pass, err));
+	TRY(add_groups(session, &pass, err));
+	TRY(find_points(session, out, err));
 	if (out->count)
 		qsort(out->list, out->count, sizeof(*out->list), compare_suspects);
 	base_vec_sort(&out->values, sizeof(*out->list), compare_suspects);
-out:
-	free(pass.classes);
-	free(pass.buffers);
-	return r;
+	return HDB_OK;
 }

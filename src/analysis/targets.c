@@ -183,8 +183,7 @@ int analysis_object(const struct session *session, const char *target, uint32_t 
 	r = heap_find(session->heap, id, ix, err);
 	if (r == HDB_NOTFOUND)
 		(void)hdb_fail(err, HDB_NOTFOUND, "there is no object 0x%" PRIx64, id);
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	return check_label(session, target, *ix, err);
 }
 
@@ -235,38 +234,28 @@ int analysis_classes(const struct session *session, const char *pattern, bool wi
 		     struct analysis_class_list *out, struct hdb_error *err)
 {
 	struct heap *heap = session->heap;
-	uint8_t *marks;
+	BASE_FREED uint8_t *marks = NULL;
 	size_t n = 0;
-	int r = heap_load_classes(heap, err);
 
 	*out = (struct analysis_class_list){ 0 };
-	if (r < 0)
-		return r;
-	marks = calloc((size_t)heap->class_count + 1, 1);
-	if (!marks)
-		return hdb_fail_memory(err, "classes", heap->class_count);
-	if (analysis_is_object(pattern) && (r = mark_by_id(session, pattern, marks, err)) != HDB_OK)
-		goto out;
+	TRY_ERRORS(heap_load_classes(heap, err));
+	TRY(BASE_ALLOC(marks, (size_t)heap->class_count + 1, "classes", err));
+	if (analysis_is_object(pattern))
+		TRY(mark_by_id(session, pattern, marks, err));
 	for (uint32_t no = 0; !analysis_is_object(pattern) && no < heap->class_count; no++)
 		marks[no] = base_glob(pattern, heap_class_name(heap, no));
 	if (with_sub)
 		mark_sub(heap, marks);
 	for (uint32_t no = 0; no < heap->class_count; no++)
 		n += marks[no] != 0;
-	if (!n && (r = no_class(heap, pattern, err)) != HDB_OK)
-		goto out;
-	out->numbers = calloc(n + 1, sizeof(*out->numbers));
-	if (!out->numbers) {
-		r = hdb_fail_memory(err, "classes", n * sizeof(*out->numbers));
-		goto out;
-	}
+	if (!n)
+		TRY(no_class(heap, pattern, err));
+	TRY(BASE_ALLOC(out->numbers, n, "classes", err));
 	for (uint32_t no = 0; no < heap->class_count; no++)
 		if (marks[no])
 			out->numbers[out->count++] = no;
 	assert(out->count == n);
-out:
-	free(marks);
-	return r;
+	return HDB_OK;
 }
 
 int analysis_class_marks(const struct session *session, const char *pattern, bool with_sub,
@@ -276,8 +265,7 @@ int analysis_class_marks(const struct session *session, const char *pattern, boo
 	int r = analysis_classes(session, pattern, with_sub, &classes, err);
 
 	*marks = NULL;
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	*marks = calloc((size_t)session->heap->class_count + 1, 1);
 	if (!*marks)
 		r = hdb_fail_memory(err, "classes", session->heap->class_count);

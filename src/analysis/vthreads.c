@@ -44,30 +44,25 @@ int analysis_vthread(const struct session *session, uint32_t ix, struct analysis
 	struct heap_object object;
 	uint32_t continuation, chunk;
 	uint64_t bytes;
-	int r = heap_object(session->heap, ix, &object, err);
+	int r;
 
 	*out = (struct analysis_vthread){ .carrier_ix = HEAP_NONE, .chunk_ix = HEAP_NONE };
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_object(session->heap, ix, &object, err));
 	if (object.kind != STORE_INSTANCE ||
 	    !heap_has_superclass(session->heap, object.class_no, "java.lang.VirtualThread"))
 		return HDB_NOTFOUND;
 	r = heap_field_object(session->heap, ix,
 			      (struct heap_field_name){ .name = "carrierThread" }, &out->carrier_ix,
 			      err);
-	if (r > 0)
+	TRY_ERRORS(r);
+	if (r != HDB_OK)
 		out->carrier_ix = HEAP_NONE;
-	if (r >= 0)
-		r = heap_field_object(session->heap, ix,
-				      (struct heap_field_name){ "java.lang.VirtualThread", "cont" },
-				      &continuation, err);
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
-	r = heap_field_object(session->heap, continuation,
-			      (struct heap_field_name){ "jdk.internal.vm.Continuation", "tail" },
-			      &chunk, err);
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(heap_field_object(session->heap, ix,
+				    (struct heap_field_name){ "java.lang.VirtualThread", "cont" },
+				    &continuation, err));
+	TRY_FOUND(heap_field_object(
+		session->heap, continuation,
+		(struct heap_field_name){ "jdk.internal.vm.Continuation", "tail" }, &chunk, err));
 	out->chunk_ix = chunk;
 	while (chunk != HEAP_NONE && out->chunk_count < ANALYSIS_CHUNKS_MAX) {
 		TRY(analysis_stack_chunk(session, chunk, &bytes, &chunk, err));
@@ -102,33 +97,22 @@ int analysis_unlisted_threads(const struct session *session, struct base_vec *ix
 			      struct hdb_error *err)
 {
 	struct heap *heap = session->heap;
-	uint8_t *is_thread = NULL;
-	uint64_t *is_listed = NULL;
-	int r = heap_load_classes(heap, err);
+	BASE_FREED uint8_t *is_thread = NULL;
+	BASE_FREED uint64_t *is_listed = NULL;
 
-	if (r < 0)
-		goto out;
-	is_thread = calloc((size_t)heap->class_count + 1, 1);
-	is_listed = calloc(base_bit_words(heap->object_count) + 1, sizeof(*is_listed));
-	if (!is_thread || !is_listed) {
-		r = hdb_fail_memory(err, "threads", heap->object_count / 8);
-		goto out;
-	}
+	TRY_ERRORS(heap_load_classes(heap, err));
+	TRY(BASE_ALLOC(is_thread, (size_t)heap->class_count + 1, "threads", err));
+	TRY(BASE_ALLOC(is_listed, base_bit_words(heap->object_count) + 1, "threads", err));
 	for (uint32_t no = 0; no < heap->class_count; no++)
 		is_thread[no] = heap_has_superclass(heap, no, "java.lang.Thread");
 	for (uint64_t no = 0; no < heap_thread_count(heap); no++) {
 		struct store_thread thread;
 
-		if ((r = heap_thread(heap, no, &thread, err)) != HDB_OK)
-			goto out;
+		TRY(heap_thread(heap, no, &thread, err));
 		if (thread.ix < heap->object_count)
 			base_bit_put(is_listed, thread.ix);
 	}
 	base_stage(session->work, "finding threads", heap->object_count, "objects");
-	r = heap_each_block(heap, session->work, find_unlisted,
-			    &(struct unlisted){ is_thread, is_listed, ixs }, err);
-out:
-	free(is_listed);
-	free(is_thread);
-	return r;
+	return heap_each_block(heap, session->work, find_unlisted,
+			       &(struct unlisted){ is_thread, is_listed, ixs }, err);
 }

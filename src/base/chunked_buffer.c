@@ -17,7 +17,7 @@ void base_chunks_init(struct base_chunks *slabs, uint64_t first_bytes, struct ba
 void base_chunks_release(struct base_chunks *slabs)
 {
 	for (size_t i = 0; i < slabs->count; i++)
-		base_big_free(slabs->work, &slabs->slabs[i]);
+		base_big_free(&slabs->slabs[i]);
 	free(slabs->slabs);
 	free(slabs->data);
 	*slabs = (struct base_chunks){ 0 };

@@ -117,7 +117,7 @@ int base_idmap_put(struct base_idmap *map, uint64_t id, uint32_t value, struct h
 
 void base_idmap_release(struct base_idmap *map)
 {
-	base_free_large(map->work, &map->big, map->slots);
+	base_free_large(&map->big, map->slots);
 	*map = (struct base_idmap){ .work = map->work };
 }
 

@@ -27,8 +27,8 @@ void base_ranks_release(struct base_ranks *set)
 {
 	if (!set->work)
 		return;
-	base_big_free(set->work, &set->before_big);
-	base_big_free(set->work, &set->bits_big);
+	base_big_free(&set->before_big);
+	base_big_free(&set->bits_big);
 	*set = (struct base_ranks){ 0 };
 }
 

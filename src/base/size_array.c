@@ -23,7 +23,7 @@ int base_sizes_init(struct base_sizes *sizes, uint64_t count, bool is_wide, stru
 void base_sizes_release(struct base_sizes *sizes)
 {
 	if (sizes->work)
-		base_big_free(sizes->work, &sizes->big);
+		base_big_free(&sizes->big);
 	*sizes = (struct base_sizes){ 0 };
 }
 

@@ -61,7 +61,7 @@ static struct base_bucket_slab *slab_at(const struct base_buckets *buckets, uint
 void base_buckets_release(struct base_buckets *buckets)
 {
 	for (size_t i = 0; i < buckets->slabs.count; i++)
-		base_big_free(buckets->work, &slab_at(buckets, i)->big);
+		base_big_free(&slab_at(buckets, i)->big);
 	if (buckets->has_small_slabs)
 		base_heap_trim(buckets->work);
 	base_vec_release(&buckets->slabs);
@@ -82,7 +82,7 @@ static int add_slab(struct base_buckets *buckets, uint64_t bytes, struct hdb_err
 	TRY_ERRORS(base_big_alloc_raw(buckets->work, &slab.big, bytes, buckets->what, err));
 
 	if (buckets->slots.count + count >= GRAPH_NO_SLOT) {
-		base_big_free(buckets->work, &slab.big);
+		base_big_free(&slab.big);
 		return hdb_fail(err, HDB_ELIMIT, "%s: too large", buckets->what);
 	}
 	for (size_t i = count; i-- > 0;) {
@@ -280,7 +280,7 @@ static void free_slot(struct base_buckets *buckets, uint32_t no)
 	*list = no;
 	assert(!slot->data || slab_at(buckets, slot->place)->live > 0);
 	if (slot->data && --slab_at(buckets, slot->place)->live == 0)
-		base_big_free(buckets->work, &slab_at(buckets, slot->place)->big);
+		base_big_free(&slab_at(buckets, slot->place)->big);
 }
 
 void base_bucket_drop(struct base_buckets *buckets, uint32_t bucket_no)

@@ -9,7 +9,8 @@
 /*
  * Calls a function that returns a result code, and returns the code from the function around it
  * unless it is HDB_OK. TRY_ERRORS does so for errors alone: HDB_END and HDB_NOTFOUND are ignored.
- * Where something must be released first, `goto out` instead.
+ * TRY_FOUND returns HDB_OK for these two: without what it looks for the function has nothing to do.
+ * What must be released first is declared with BASE_SCOPED (base/scope.h), or `goto out` instead.
  */
 #define TRY(call) \
 	do { \
@@ -22,6 +23,12 @@
 		const int try_result_ = (call); \
 		if (try_result_ < 0) \
 			return try_result_; \
+	} while (0)
+#define TRY_FOUND(call) \
+	do { \
+		const int try_result_ = (call); \
+		if (try_result_ != HDB_OK) \
+			return try_result_ < 0 ? try_result_ : HDB_OK; \
 	} while (0)
 
 #endif

@@ -15,7 +15,7 @@ static int move(struct base_vec *vec, size_t capacity, size_t element_size, stru
 	TRY_ERRORS(base_big_alloc_raw(vec->work, &big, capacity * element_size, "an array", err));
 	if (vec->data)
 		memcpy(big.data, vec->data, vec->count * element_size);
-	base_free_large(vec->work, &vec->big, vec->data);
+	base_free_large(&vec->big, vec->data);
 	vec->big = big;
 	vec->data = big.data;
 	vec->capacity = capacity;
@@ -48,7 +48,7 @@ int base_vec_grow(struct base_vec *vec, size_t more, size_t element_size, struct
 
 void base_vec_release(struct base_vec *vec)
 {
-	base_free_large(vec->work, &vec->big, vec->data);
+	base_free_large(&vec->big, vec->data);
 	*vec = (struct base_vec){ .work = vec->work };
 }
 

@@ -585,10 +585,10 @@ static void note_peak(struct base_work *work)
 		work->memory_peak = work->memory_used + work->pool_bytes;
 }
 
-void base_free_large(struct base_work *work, struct base_big *big, void *data)
+void base_free_large(struct base_big *big, void *data)
 {
 	if (big->data)
-		base_big_free(work, big);
+		base_big_free(big);
 	else
 		free(data);
 }
@@ -702,6 +702,7 @@ int base_big_alloc_raw(struct base_work *work, struct base_big *big, uint64_t si
 		size = round_up(size, BIG_UNIT);
 	(void)pthread_mutex_lock(&work->lock);
 	r = take_array(work, big, size, what, err);
+	big->work = work;
 	(void)pthread_mutex_unlock(&work->lock);
 	return r;
 }
@@ -761,8 +762,10 @@ void base_heap_trim(const struct base_work *work)
 #endif
 }
 
-void base_big_free(struct base_work *work, struct base_big *big)
+void base_big_free(struct base_big *big)
 {
+	struct base_work *work = big->work;
+
 	if (!big->data)
 		return;
 	assert(big->size_bytes > 0);

@@ -5,7 +5,7 @@
 #ifndef BASE_WORK_H
 #define BASE_WORK_H
 
-#include "base/error.h"
+#include "base/scope.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -128,6 +128,7 @@ uint64_t base_now_us(void);
  */
 struct base_big {
 	void *data;
+	struct base_work *work; /* whose budget it is of; lent */
 	uint64_t size_bytes;
 	bool is_file;   /* beyond the budget */
 	bool is_cached; /* within it, and pages of a file */
@@ -138,14 +139,14 @@ int base_big_alloc(struct base_work *work, struct base_big *big, uint64_t size_b
 /* The same with contents that nobody has cleared: they may be those of an array freed before. */
 int base_big_alloc_raw(struct base_work *work, struct base_big *big, uint64_t size_bytes,
 		       const char *what, struct hdb_error *err);
-void base_big_free(struct base_work *work, struct base_big *big);
+void base_big_free(struct base_big *big);
 
 /*
  * Growing arrays (vec.h, idmap.h) that are malloc's while they are small, and of this size and more
  * the budget's. Frees either: big is empty for malloc's.
  */
 #define BASE_LARGE_BYTES ((size_t)1 << 20)
-void base_free_large(struct base_work *work, struct base_big *big, void *data);
+void base_free_large(struct base_big *big, void *data);
 
 /*
  * Gives the system back what many small arrays have left behind, where malloc would keep it, if

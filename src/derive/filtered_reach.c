@@ -94,9 +94,9 @@ int derive_retained_without(struct derive *derive, const struct derive_filter *f
 		goto out;
 	r = derive_sum_marked(derive, found.data, out, err);
 out:
-	base_big_free(derive->work, &set);
-	base_big_free(derive->work, &around);
-	base_big_free(derive->work, &found);
+	base_big_free(&set);
+	base_big_free(&around);
+	base_big_free(&found);
 	out->time_us = base_now_us() - start_us;
 	return r;
 }

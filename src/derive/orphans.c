@@ -55,7 +55,7 @@ static int build_orphans(struct derive *derive, struct store_writer *writer, str
 	r = store_put_table(writer, STORE_ORPHANS, derive->heap->object_count, err);
 out:
 	graph_rows_release(&rows);
-	base_big_free(derive->work, &bits);
+	base_big_free(&bits);
 	return r;
 }
 

@@ -269,7 +269,7 @@ static int turn_part(struct turn *t, uint32_t low, uint64_t room, struct hdb_err
 		goto out;
 	r = write_part(t, err);
 out:
-	base_big_free(t->derive->work, &t->sources);
+	base_big_free(&t->sources);
 	return r;
 }
 
@@ -309,7 +309,7 @@ static int build_referrers(struct derive *derive, struct store_writer *writer,
 		goto out;
 	r = store_put_table(writer, STORE_REFERRERS_BIG, 0, err);
 out:
-	base_big_free(derive->work, &t.degree);
+	base_big_free(&t.degree);
 	return r;
 }
 

@@ -117,7 +117,7 @@ static int walk_around(struct derive *derive, struct graph_members members, uint
 	r = graph_reach_around(&rows, derive->heap->roots.bits, bits, reached, err);
 out:
 	graph_rows_release(&rows);
-	base_big_free(derive->work, &blocked);
+	base_big_free(&blocked);
 	return r;
 }
 
@@ -166,7 +166,7 @@ static int blocked_walk(struct derive *derive, struct graph_members members,
 		goto out;
 	r = derive_sum_marked(derive, lost.data, out, err);
 out:
-	base_big_free(derive->work, &lost);
+	base_big_free(&lost);
 	return r;
 }
 

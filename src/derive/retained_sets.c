@@ -188,8 +188,8 @@ int derive_retained_sets(struct derive *derive, struct derive_set *sets, size_t 
 	r = count ? walk(&w, together, count, err) : HDB_OK;
 out:
 	graph_rows_release(&w.rows);
-	base_big_free(derive->work, &w.reached);
-	base_big_free(derive->work, &w.is_member);
+	base_big_free(&w.reached);
+	base_big_free(&w.is_member);
 	free(w.members);
 	return r;
 }

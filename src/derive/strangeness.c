@@ -243,7 +243,7 @@ int derive_least_strange(struct derive *derive, const struct graph_rows *graph, 
 out:
 	if (s) {
 		free(s->kind);
-		base_big_free(derive->work, &s->nodes);
+		base_big_free(&s->nodes);
 	}
 	free(s);
 	return r;

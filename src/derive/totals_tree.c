@@ -540,7 +540,7 @@ int derive_totals_add_objects(struct totals *t, struct hdb_error *err)
 	if ((r = put_objects(&w, err)) != HDB_OK)
 		goto out;
 	/* From here on only the buckets are needed. */
-	base_big_free(t->derive->work, &w.order.link_big);
+	base_big_free(&w.order.link_big);
 	free(w.blocks);
 	w.blocks = NULL;
 	r = walk_all(&w, err);

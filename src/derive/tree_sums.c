@@ -137,7 +137,7 @@ static int sum_up(struct tree_sums *t, struct hdb_error *err)
 static void release(struct tree_sums *t)
 {
 	graph_preorder_release(&t->order);
-	base_big_free(t->derive->work, &t->sum_big);
+	base_big_free(&t->sum_big);
 	free(t->heap_nos);
 	free(t->parents);
 }
@@ -375,8 +375,8 @@ static int build_depth(struct derive *derive, struct store_writer *writer, struc
 	r = store_put_table(writer, table, n, err);
 out:
 	base_vec_release(&way);
-	base_big_free(derive->work, &parent);
-	base_big_free(derive->work, &depth);
+	base_big_free(&parent);
+	base_big_free(&depth);
 	return r;
 }
 

@@ -225,7 +225,7 @@ static int build_reach(struct derive *derive, bool is_strong, enum store_table t
 	r = store_put_table(writer, table, derive->heap->object_count, err);
 out:
 	graph_rows_release(&rows);
-	base_big_free(derive->work, &parent);
+	base_big_free(&parent);
 	return r;
 }
 

@@ -46,8 +46,8 @@ void graph_rows_release(struct graph_rows *rows)
 		return;
 	base_chunks_release(&rows->bytes);
 	base_chunks_release(&rows->longs);
-	base_big_free(rows->work, &rows->start_big);
-	base_big_free(rows->work, &rows->base_big);
+	base_big_free(&rows->start_big);
+	base_big_free(&rows->base_big);
 	*rows = (struct graph_rows){ 0 };
 }
 

@@ -385,8 +385,8 @@ static int cut_runs(struct merge *m, uint32_t no, struct hdb_error *err)
 		goto out;
 	rc = make_runs(m, no, err);
 out:
-	base_big_free(work, &m->keys);
-	base_big_free(work, &m->places);
+	base_big_free(&m->keys);
+	base_big_free(&m->places);
 	base_bucket_drop(&rows->buckets, no);
 	return rc;
 }
@@ -457,7 +457,7 @@ static int place_and_give(struct graph_child_rows *rows, const struct take_top *
 	base_bucket_drop(&rows->buckets, rows->range_count);
 	rc = to->take(to->ctx, big.data, count, err);
 out:
-	base_big_free(work, &big);
+	base_big_free(&big);
 	return rc;
 }
 

@@ -22,8 +22,8 @@ void graph_preorder_release(struct graph_preorder *order)
 	if (!order->work)
 		return;
 	base_ranks_release(&order->inner);
-	base_big_free(order->work, &order->link_big);
-	base_big_free(order->work, &order->last_big);
+	base_big_free(&order->link_big);
+	base_big_free(&order->last_big);
 	order->work = NULL;
 }
 

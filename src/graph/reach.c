@@ -133,7 +133,7 @@ static int run(struct search *s, const char *stage, struct hdb_error *err)
 	s->queue = big.data;
 	meet_roots(s);
 	rc = search(s, err);
-	base_big_free(s->work, &big);
+	base_big_free(&big);
 	return rc;
 }
 
@@ -232,8 +232,8 @@ int graph_reach_orphans(const struct graph_rows *rows, const uint64_t *root_bits
 	s.head = s.tail = 0;
 	rc = thin_downwards(&s, orphans, err);
 out:
-	base_big_free(work, &queue);
-	base_big_free(work, &reached);
-	base_big_free(work, &by_roots);
+	base_big_free(&queue);
+	base_big_free(&reached);
+	base_big_free(&by_roots);
 	return rc;
 }

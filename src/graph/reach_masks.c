@@ -164,7 +164,7 @@ int graph_reach_masks(const struct graph_rows *rows, const uint64_t *root_bits,
 	}
 	rc = walk(&w, err);
 out:
-	base_big_free(rows->work, &queue);
-	base_big_free(rows->work, &bits);
+	base_big_free(&queue);
+	base_big_free(&bits);
 	return rc;
 }

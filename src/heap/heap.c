@@ -144,7 +144,7 @@ void heap_close(struct heap *heap)
 	base_vec_release(&heap->values.string_layouts);
 	base_vec_release(&heap->values.binder_proxies);
 	free(heap->roots.bits);
-	base_big_free(heap->work, &heap->roots.big);
+	base_big_free(&heap->roots.big);
 	base_work_count(heap->work, &heap->classes.counted_bytes, 0);
 	free(heap->blocks.first_ids);
 	free(heap->blocks.offsets);

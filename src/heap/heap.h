@@ -224,6 +224,22 @@ static inline bool heap_show_all(struct heap *heap)
 	return was_filtered;
 }
 
+/*
+ * HEAP_FILTER_SCOPE(heap_show_all, heap) does so until the end of the block, where the filter is as
+ * it was before.
+ */
+struct heap_filter_was {
+	struct heap *heap;
+	bool is_on;
+};
+static inline void heap_filter_restore(struct heap_filter_was *was)
+{
+	was->heap->filter.is_on = was->is_on;
+}
+#define HEAP_FILTER_SCOPE(show, heap) \
+	BASE_SCOPED(heap_filter_restore) \
+	struct heap_filter_was heap_filter_was_ = { heap, show(heap) }
+
 /* Whether a filter leaves out an object of that heap. */
 static inline bool heap_leaves_out(const struct heap *heap, uint32_t heap_no)
 {

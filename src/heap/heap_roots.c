@@ -78,7 +78,7 @@ int heap_load_roots(struct heap *heap, struct hdb_error *err)
 	found = store_record_room(heap->store, STORE_ROOTS, sizeof(*heap->roots.records), &n, err);
 	if (found < 0)
 		return found;
-	base_big_free(heap->work, &heap->roots.big);
+	base_big_free(&heap->roots.big);
 	r = base_big_alloc(heap->work, &heap->roots.big, (n + 1) * sizeof(*heap->roots.records),
 			   "roots", err);
 	if (r < 0)

@@ -104,7 +104,7 @@ static void release(struct import *im)
 	store_texts_release(&im->texts.writer);
 	import_counts_release(&im->evidence.counts_by_class);
 	import_idset_release(&im->ids);
-	import_locator_release(&im->locator, im->work);
+	import_locator_release(&im->locator);
 	free(im->known.order);
 	free(im->flat.plan);
 	free(im->flat.element);

@@ -29,12 +29,12 @@
 /* Offsets from here on need four more bytes, not one. */
 #define HIGH_BYTE_END (1ull << 40)
 
-void import_locator_release(struct import_locator *locator, struct base_work *work)
+void import_locator_release(struct import_locator *locator)
 {
 	base_vec_release(&locator->pieces);
 	base_vec_release(&locator->extents);
-	base_big_free(work, &locator->low);
-	base_big_free(work, &locator->high);
+	base_big_free(&locator->low);
+	base_big_free(&locator->high);
 	free(locator->first);
 	free(locator->numbers);
 	*locator = (struct import_locator){ 0 };

@@ -96,6 +96,6 @@ struct import_wanted {
 int import_locator_block(const struct import_locator *locator, uint64_t first_ix,
 			 const struct import_wanted *wanted, struct hdb_error *err);
 
-void import_locator_release(struct import_locator *locator, struct base_work *work);
+void import_locator_release(struct import_locator *locator);
 
 #endif

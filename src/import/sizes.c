@@ -517,6 +517,6 @@ int import_sizes(struct import *im, struct hdb_error *err)
 	r = find_sizes(im, choice, err);
 out:
 	free(choice);
-	import_locator_release(&im->locator, im->work);
+	import_locator_release(&im->locator);
 	return r;
 }

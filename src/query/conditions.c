@@ -291,7 +291,7 @@ static int measure(const struct session *side, const struct condition *c, uint64
 		goto out;
 	*out = result.retained_bytes;
 out:
-	analysis_members_release(side, &members);
+	analysis_members_release(&members);
 	/* What it took is given back before another dump is measured. */
 	base_work_release(side->work);
 	return r == HDB_NOTFOUND ? forget(err) : r;

@@ -93,13 +93,13 @@ int info_next(struct query *q, struct hdb_error *err)
 	row = base_vec_next(&info->rows, struct row, &info->at);
 	if (!row)
 		return HDB_END;
-	query_lend_text(q, SECTION, row->section, strlen(row->section));
+	query_lend_text(q, SECTION, row->section);
 	/* These are the dump's and the system's words. */
 	query_set_text(q, KEY, row->key);
 	query_set_text(q, VALUE, row->value);
 	if (row->is_number)
 		query_set(q, NUMBER, row->number);
-	query_lend_text(q, HELP, row->help, strlen(row->help));
+	query_lend_text(q, HELP, row->help);
 	return HDB_OK;
 }
 

@@ -19,7 +19,7 @@ void query_merged_set_name(struct query *q, size_t column, const struct analysis
 		query_format(q, column, "class %.*s", (int)name->size, name->text);
 		return;
 	}
-	query_lend_text(q, column, name->text, name->size);
+	query_lend_text_n(q, column, name->text, name->size);
 }
 
 void query_merged_cut(struct query *q, const struct analysis_merged *m,

@@ -135,7 +135,7 @@ void query_set_group(struct query *q, size_t column, const struct analysis_group
 	size_t size;
 	const char *name = analysis_group_name(&q->session, groups->by, total->no, &size);
 
-	query_lend_text(q, column, name, size);
+	query_lend_text_n(q, column, name, size);
 }
 
 void query_set_loader(struct query *q, size_t column, uint32_t loader_ix)
@@ -147,7 +147,7 @@ void query_set_loader(struct query *q, size_t column, uint32_t loader_ix)
 	int r;
 
 	if (loader_ix == HEAP_BOOT_LOADER)
-		query_lend_text(q, column, name, size);
+		query_lend_text_n(q, column, name, size);
 	else if ((r = heap_id(q->heap, loader_ix, &id, &why)) < 0)
 		query_fail(q, r, &why);
 	else

@@ -270,7 +270,8 @@ void query_set_double(struct query *q, size_t column, double value);
 void query_set_text(struct query *q, size_t column, const char *text);
 void query_set_text_n(struct query *q, size_t column, const char *text, size_t size);
 /* A text that lives until the query is closed: not copied. */
-void query_lend_text(struct query *q, size_t column, const char *text, size_t size);
+void query_lend_text(struct query *q, size_t column, const char *text);
+void query_lend_text_n(struct query *q, size_t column, const char *text, size_t size);
 void query_format(struct query *q, size_t column, const char *format, ...) HDB_PRINTF(3, 4);
 
 /* Facts, by name as in spec.facts (type taken from there). */

@@ -77,9 +77,9 @@ static void set_object(struct query *q, const struct query_report_row *row,
 	}
 	if (row->class_no != HEAP_NONE) {
 		name = heap_class_name(q->heap, row->class_no);
-		query_lend_text(q, c->class, name, strlen(name));
+		query_lend_text(q, c->class, name);
 		if (row->ix == HEAP_NONE && !row->label)
-			query_lend_text(q, c->label, name, strlen(name));
+			query_lend_text(q, c->label, name);
 	}
 }
 

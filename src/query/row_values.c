@@ -278,7 +278,7 @@ void query_set_double(struct query *q, size_t column, double value)
 	out->d = value;
 }
 
-void query_lend_text(struct query *q, size_t column, const char *text, size_t size)
+void query_lend_text_n(struct query *q, size_t column, const char *text, size_t size)
 {
 	struct hdb_value *value = cell(q, column);
 
@@ -286,6 +286,11 @@ void query_lend_text(struct query *q, size_t column, const char *text, size_t si
 	assert(text || !size);
 	value->text = text;
 	value->text_size = size;
+}
+
+void query_lend_text(struct query *q, size_t column, const char *text)
+{
+	query_lend_text_n(q, column, text, strlen(text));
 }
 
 void query_set_text_n(struct query *q, size_t column, const char *text, size_t size)
@@ -396,7 +401,6 @@ void query_set_class_of(struct query *q, size_t column, uint32_t ix)
 {
 	struct heap_object object;
 	struct hdb_error why;
-	const char *name;
 	int r;
 
 	if (ix == HEAP_NONE) {
@@ -407,8 +411,7 @@ void query_set_class_of(struct query *q, size_t column, uint32_t ix)
 		query_format(q, column, "class %s",
 			     heap_class_name(q->heap, (uint32_t)object.length));
 	} else {
-		name = heap_class_name(q->heap, object.class_no);
-		query_lend_text(q, column, name, strlen(name));
+		query_lend_text(q, column, heap_class_name(q->heap, object.class_no));
 	}
 }
 

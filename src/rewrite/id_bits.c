@@ -66,7 +66,7 @@ bool rewrite_id_bits_has(const struct rewrite_id_bits *set, uint64_t id)
 void rewrite_id_bits_release(struct rewrite_id_bits *set)
 {
 	for (size_t i = 0; i < set->bits.count; i++)
-		base_big_free(set->work, base_vec_at(&set->bits, struct base_big, i));
+		base_big_free(base_vec_at(&set->bits, struct base_big, i));
 	base_vec_release(&set->bits);
 	base_idmap_release(&set->parts);
 }

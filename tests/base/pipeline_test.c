@@ -189,8 +189,8 @@ static void test_big_arrays(void **state)
 	assert_int_equal(work.memory_used, 8 << 20);
 	assert_int_equal(((uint8_t *)large.data)[(12 << 20) - 1], 0);
 	memset(large.data, 1, 12 << 20);
-	base_big_free(&work, &large);
-	base_big_free(&work, &small);
+	base_big_free(&large);
+	base_big_free(&small);
 	assert_int_equal(work.memory_used, 0);
 }
 

@@ -354,7 +354,7 @@ static void broken(void **state)
 	assert_true(dies(check_sizes, &sizes));
 	base_sizes_release(&sizes);
 	assert_int_equal(base_big_alloc(&work, &big, 4 << 20, "test", NULL), HDB_OK);
-	base_big_free(&work, &big);
+	base_big_free(&big);
 	assert_false(dies(check_work, &work));
 	work.pool_bytes++;
 	assert_true(dies(check_work, &work));

@@ -99,7 +99,7 @@ static void in_file(struct base_work *work)
 	memset(big.data, 1, big.size_bytes);
 	assert_int_equal(entries_of(folder), 0);
 	base_work_check(work);
-	base_big_free(work, &big);
+	base_big_free(&big);
 	base_work_check(work);
 }
 
@@ -164,7 +164,7 @@ static void test_no_scratch(void **state)
 	work.scratch_dir = NULL;
 	assert_int_equal(base_big_alloc(&work, &big, 64 * MIB, "test", &err), HDB_OK);
 	assert_false(big.is_file);
-	base_big_free(&work, &big);
+	base_big_free(&big);
 	base_work_release(&work);
 }
 
@@ -261,12 +261,12 @@ static void test_pool(void **state)
 			assert_int_equal(p[big[i].size_bytes - 1], i + 1);
 			/* Every other one, so that what is freed does not join. */
 			if (i % 2 == round % 2)
-				base_big_free(&work, &big[i]);
+				base_big_free(&big[i]);
 		}
 		assert_true(work.pool_count <= BASE_POOL_MAX);
 	}
 	for (unsigned i = 0; i < COUNT; i++)
-		base_big_free(&work, &big[i]);
+		base_big_free(&big[i]);
 	assert_int_equal(work.memory_used, 0);
 	base_work_release(&work);
 	assert_int_equal(work.pool_bytes, 0);
@@ -285,7 +285,7 @@ static void test_give_way(void **state)
 	assert_int_equal(base_big_alloc(&work, &freed, 10 * MIB, "test", NULL), HDB_OK);
 	assert_int_equal(base_big_alloc(&work, &kept, 4 * MIB, "test", NULL), HDB_OK);
 	memset(freed.data, 1, freed.size_bytes);
-	base_big_free(&work, &freed);
+	base_big_free(&freed);
 	assert_int_equal(work.pool_bytes, 10 * MIB);
 	base_work_count(&work, &counted, 7 * MIB);
 	assert_int_equal(work.pool_bytes, 5 * MIB);
@@ -295,8 +295,8 @@ static void test_give_way(void **state)
 	assert_int_equal(work.pool_bytes, 0);
 	memset(again.data, 2, again.size_bytes);
 	base_work_check(&work);
-	base_big_free(&work, &again);
-	base_big_free(&work, &kept);
+	base_big_free(&again);
+	base_big_free(&kept);
 	base_work_count(&work, &counted, 0);
 	base_work_release(&work);
 }
@@ -320,7 +320,7 @@ static unsigned count_cached(struct base_work *work, unsigned count)
 	assert_int_equal(entries_of(folder), 0);
 	for (unsigned i = 0; i < count; i++) {
 		assert_int_equal(((uint8_t *)big[i].data)[2 * MIB - 1], i + 1);
-		base_big_free(work, &big[i]);
+		base_big_free(&big[i]);
 		base_work_check(work);
 	}
 	return cached;
@@ -357,7 +357,7 @@ static void test_calm(void **state)
 	assert_int_equal(base_big_alloc(&work, &big, 18 * MIB, "test", NULL), HDB_OK);
 	assert_int_equal(work.anonymous_bytes, 18 * MIB);
 	base_work_check(&work);
-	base_big_free(&work, &big);
+	base_big_free(&big);
 	base_work_release(&work);
 	assert_int_equal(work.anonymous_bytes + work.cached_bytes, 0);
 
@@ -374,8 +374,8 @@ static void test_calm(void **state)
 	assert_int_equal(base_big_alloc(&work, &more, 2 * MIB, "test", NULL), HDB_OK);
 	assert_true(more.is_cached);
 	base_work_count(&work, &others, 0);
-	base_big_free(&work, &big);
-	base_big_free(&work, &more);
+	base_big_free(&big);
+	base_big_free(&more);
 	assert_int_equal(work.memory_used, 0);
 	base_work_check(&work);
 	base_work_release(&work);

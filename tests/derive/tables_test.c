@@ -273,7 +273,7 @@ static void check_totals(struct opened *o)
 			 HDB_OK);
 	for (unsigned kind = 0; kind < 4; kind++)
 		check_kind(&p, (enum derive_group)kind);
-	graph_children_release(&o->work, &p.children);
+	graph_children_release(&p.children);
 	free(p.dominator);
 	check_whole(o);
 }

@@ -138,7 +138,7 @@ static void check(unsigned top, uint64_t memory_bytes, uint64_t range_limit, uin
 	}
 	assert_int_equal(e.at, children.first[NODES + 1]);
 	graph_child_rows_release(&rows);
-	graph_children_release(&work, &children);
+	graph_children_release(&children);
 	base_sizes_release(&sizes);
 	assert_int_equal(work.memory_used, 0);
 	base_work_release(&work);

@@ -51,7 +51,7 @@ static uint32_t *by_node(const struct graph_dominators *d)
 		assert_true(w == 0 || (node[w] == v && d->dominator[w] < w));
 		idom[v] = w ? node[d->dominator[w]] : v;
 	}
-	base_big_free(&work, &big);
+	base_big_free(&big);
 	free(number);
 	return idom;
 }
@@ -183,7 +183,7 @@ static void check_children(const uint32_t *idom, uint32_t n, const uint64_t *ret
 	assert_int_equal(entered, reached);
 	assert_int_equal(left, reached);
 	graph_walk_release(&walk);
-	graph_children_release(&work, &c);
+	graph_children_release(&c);
 	assert_int_equal(work.memory_used, 0);
 }
 
@@ -258,7 +258,7 @@ static void sorted_children(void **state)
 			assert_true(sizes[a] > sizes[b] || (sizes[a] == sizes[b] && a < b));
 		}
 	}
-	graph_children_release(&work, &c);
+	graph_children_release(&c);
 	free(idom);
 	free(sizes);
 }
@@ -291,7 +291,7 @@ static void skipped_subtrees(void **state)
 	assert_int_equal(graph_walk_next(&walk, &v, &enter, &err), HDB_END);
 	assert_int_equal(graph_walk_next(&walk, &v, &enter, &err), HDB_END);
 	graph_walk_release(&walk);
-	graph_children_release(&work, &c);
+	graph_children_release(&c);
 }
 
 static void damaged_tables(void **state)
@@ -304,7 +304,7 @@ static void damaged_tables(void **state)
 
 	(void)state;
 	assert_int_equal(sorted_by(wide, 3, sizes, &c, &err), HDB_ECORRUPT);
-	graph_children_release(&work, &c);
+	graph_children_release(&c);
 	assert_int_equal(work.memory_used, 0);
 }
 
@@ -345,7 +345,7 @@ static void no_nodes(void **state)
 	assert_int_equal(graph_children((struct graph_tree){ NULL, 0, NULL }, &work, &c, &err),
 			 HDB_OK);
 	assert_int_equal(c.first[1], 0);
-	graph_children_release(&work, &c);
+	graph_children_release(&c);
 }
 
 /* Builds, solves and times a shape; the caller looks at idom. Root 0. Frees the graph. */
@@ -373,7 +373,7 @@ static uint32_t *solve(struct oracle_graph *g, const char *name)
 	for (uint32_t v = 0; v < n; v++)
 		top += idom[v] == GRAPH_NONE ? sizes[v] : 0;
 	assert_int_equal(top, reached);
-	graph_children_release(&work, &c);
+	graph_children_release(&c);
 	free(sizes);
 	oracle_free(g);
 	return idom;
@@ -549,7 +549,7 @@ static void number_tree(const uint32_t *idom, uint32_t n, uint32_t *in, uint32_t
 	while (graph_walk_next(&walk, &v, &enter, &err) == HDB_OK)
 		*(enter ? &in[v] : &out[v]) = ++time;
 	graph_walk_release(&walk);
-	graph_children_release(&work, &c);
+	graph_children_release(&c);
 }
 
 /*

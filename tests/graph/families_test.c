@@ -334,7 +334,7 @@ static uint32_t *found_dominators(struct oracle_graph *g, enum graph_search how)
 
 		found[v] = !number[v] ? v : above ? ((const uint32_t *)nodes.data)[above] : n;
 	}
-	base_big_free(&work, &nodes);
+	base_big_free(&nodes);
 	graph_dominators_release(&d);
 	free(number);
 	return found;

@@ -52,7 +52,7 @@ static uint32_t *dominators(struct oracle_graph *g, enum graph_search how, unsig
 			    (node[number[v]] == v && d.dominator[number[v]] < number[v]));
 		found[v] = number[v] ? node[d.dominator[number[v]]] : v;
 	}
-	base_big_free(&work, &nodes);
+	base_big_free(&nodes);
 	graph_dominators_release(&d);
 	free(number);
 	assert_int_equal(work.memory_used, 0);

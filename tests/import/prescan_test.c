@@ -308,7 +308,7 @@ static void check_places(enum order order, bool want_disordered, unsigned thread
 	assert_int_equal(import_locator_finish(&locator, &ids, &work, NULL), HDB_OK);
 	assert_int_equal(locator.is_disordered, want_disordered);
 	check_blocks(&locator, &file, &ids, expected);
-	import_locator_release(&locator, &work);
+	import_locator_release(&locator);
 	base_work_release(&work);
 	base_source_close(source);
 	import_idset_release(&ids);

@@ -131,7 +131,7 @@ static int sort_rows(const struct graph_children *out, const struct base_sizes *
 		if ((r & STEP_MASK) == 0)
 			rc = base_step(work, r, err);
 	}
-	base_big_free(work, &big);
+	base_big_free(&big);
 	return rc;
 }
 
@@ -170,10 +170,10 @@ int graph_children(struct graph_tree tree, struct base_work *work, struct graph_
 	return rc;
 }
 
-void graph_children_release(struct base_work *work, struct graph_children *children)
+void graph_children_release(struct graph_children *children)
 {
-	base_big_free(work, &children->first_big);
-	base_big_free(work, &children->child_big);
+	base_big_free(&children->first_big);
+	base_big_free(&children->child_big);
 	*children = (struct graph_children){ 0 };
 }
 
@@ -220,7 +220,7 @@ static void pop(struct graph_walk *walk)
 	walk->depth--;
 	walk->top = frame_at(walk, walk->depth - 1);
 	if (walk->piece_count > walk->depth / GRAPH_WALK_PIECE + 2)
-		base_big_free(walk->work, &walk->pieces[--walk->piece_count]);
+		base_big_free(&walk->pieces[--walk->piece_count]);
 }
 
 int graph_walk_init(struct graph_walk *walk, const struct graph_children *children, uint32_t start,
@@ -234,7 +234,7 @@ int graph_walk_init(struct graph_walk *walk, const struct graph_children *childr
 void graph_walk_release(struct graph_walk *walk)
 {
 	while (walk->piece_count)
-		base_big_free(walk->work, &walk->pieces[--walk->piece_count]);
+		base_big_free(&walk->pieces[--walk->piece_count]);
 	free(walk->pieces);
 	*walk = (struct graph_walk){ 0 };
 }

@@ -38,7 +38,7 @@ struct graph_tree {
  */
 int graph_children(struct graph_tree tree, struct base_work *work, struct graph_children *out,
 		   struct hdb_error *err);
-void graph_children_release(struct base_work *work, struct graph_children *children);
+void graph_children_release(struct graph_children *children);
 
 /* A step of the walk: each node is entered before its children and left after them. */
 struct graph_walk_frame {

@@ -167,7 +167,7 @@ static int put_dominators(struct build *b, struct hdb_error *err)
 						     .ctx = b },
 			      err);
 out:
-	base_big_free(b->derive->work, &nodes);
+	base_big_free(&nodes);
 	b->node = NULL;
 	return r;
 }

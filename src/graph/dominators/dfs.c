@@ -55,7 +55,7 @@ int dom_stack_grow(struct dom_stack *stack, struct base_work *work, struct hdb_e
 	assert(stack->depth <= stack->limit);
 	if (stack->depth)
 		memcpy(big.data, stack->entry, stack->depth * sizeof *stack->entry);
-	base_big_free(work, &stack->big);
+	base_big_free(&stack->big);
 	stack->big = big;
 	stack->entry = big.data;
 	stack->limit = limit;
@@ -243,8 +243,8 @@ static inline int search(struct dom_parts *parts, struct dom_build *b, struct hd
 out:
 	b->step_count += s.steps;
 	atomic_fetch_add(&parts->done, b->count - s.reported);
-	base_big_free(b->work, &s.stack.big);
-	base_big_free(b->work, &s.recent);
+	base_big_free(&s.stack.big);
+	base_big_free(&s.recent);
 	return rc;
 }
 

@@ -225,6 +225,6 @@ out:
 		base_buckets_release(&parts->part[i].order);
 		graph_buckets_release(&parts->part[i].crosses);
 	}
-	base_big_free(work, &parts->states_big);
+	base_big_free(&parts->states_big);
 	return rc;
 }

@@ -28,7 +28,7 @@ void graph_buckets_release(struct graph_edge_buckets *eb)
 	if (!eb->work)
 		return;
 	base_chunks_release(&eb->chunks);
-	base_big_free(eb->work, &eb->sorted);
+	base_big_free(&eb->sorted);
 	free(eb->last);
 	free(eb->first);
 	*eb = (struct graph_edge_buckets){ 0 };
@@ -88,7 +88,7 @@ int graph_buckets_sort(struct graph_edge_buckets *eb, uint32_t bucket, const uin
 
 	if (!eb->sorted.data || count * sizeof(uint32_t) > eb->sorted.size_bytes) {
 		const uint64_t bytes = (count + count / 4 + 1) * sizeof(uint32_t);
-		base_big_free(eb->work, &eb->sorted);
+		base_big_free(&eb->sorted);
 		const int rc =
 			base_big_alloc_raw(eb->work, &eb->sorted, bytes, "sorted edges", err);
 		if (rc < 0)

@@ -131,7 +131,7 @@ static int extend_path(struct fold *f, uint32_t number, uint32_t parent, struct 
 		if (rc < 0)
 			return rc;
 		memcpy(big.data, f->path, f->depth * sizeof *f->path);
-		base_big_free(f->b->work, &f->path_big);
+		base_big_free(&f->path_big);
 		f->path_big = big;
 		f->path = big.data;
 		f->limit *= 2;
@@ -267,7 +267,7 @@ static int fold_all(struct fold *f, struct hdb_error *err)
 	for (uint32_t block = 0; block < blocks; block++)
 		TRY(fold_block(f, block, err));
 	graph_buckets_release(&f->by_source);
-	base_big_free(b->work, &f->path_big);
+	base_big_free(&f->path_big);
 	return HDB_OK;
 }
 
@@ -306,9 +306,9 @@ int dom_semis_lowmem(struct dom_build *b, bool is_forced, bool *is_done, struct 
 	*is_done = rc == HDB_OK;
 out:
 	graph_buckets_release(&f.by_source);
-	base_big_free(b->work, &f.path_big);
-	base_big_free(b->work, &f.recent_big);
-	base_big_free(b->work, &f.links_big);
+	base_big_free(&f.path_big);
+	base_big_free(&f.recent_big);
+	base_big_free(&f.links_big);
 	base_ranks_release(&f.joins);
 	return rc;
 }

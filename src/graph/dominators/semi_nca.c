@@ -103,7 +103,7 @@ static int find_semidominators(struct dom_parts *parts, struct dom_build *b, str
 			goto out;
 	}
 out:
-	base_big_free(b->work, &big);
+	base_big_free(&big);
 	return rc;
 }
 
@@ -224,7 +224,7 @@ static int find_dominators(struct dom_parts *parts, struct dom_build *b, uint32_
 	}
 	b->step_count += steps;
 out:
-	base_big_free(b->work, &big);
+	base_big_free(&big);
 	return rc;
 }
 
@@ -252,8 +252,8 @@ static void release_part(struct dom_build *b)
 {
 	graph_buckets_release(&b->crosses);
 	graph_buckets_release(&b->edges);
-	base_big_free(b->work, &b->mine_big);
-	base_big_free(b->work, &b->top_big);
+	base_big_free(&b->mine_big);
+	base_big_free(&b->top_big);
 	if (b->order.work)
 		base_buckets_release(&b->order);
 	base_runs_release(&b->parents);
@@ -300,7 +300,7 @@ static int join_parts(struct dom_parts *parts, struct hdb_error *err)
 		b->before = count;
 		count += b->count;
 		assert(count <= b->node_count);
-		base_big_free(b->work, &b->mine_big);
+		base_big_free(&b->mine_big);
 		TRY_ERRORS(
 			base_big_alloc(b->work, &b->top_big, b->count / 8 + 16, "preorder", err));
 		b->top = b->top_big.data;
@@ -414,7 +414,7 @@ static int run(struct dom_parts *parts, struct graph_rows *rows, enum graph_sear
 	rc = each_semidominator(parts, how, out->count, err);
 	for (unsigned i = 0; i < parts->count; i++) {
 		graph_buckets_release(&parts->part[i].edges);
-		base_big_free(work, &parts->part[i].top_big);
+		base_big_free(&parts->part[i].top_big);
 	}
 	if (rc < 0)
 		return rc;
@@ -455,7 +455,7 @@ int graph_dominators(struct graph_rows *rows, const uint64_t *root_bits, enum gr
 	}
 out:
 	graph_rows_release(rows);
-	base_big_free(work, &parts.states_big);
+	base_big_free(&parts.states_big);
 	free(parts.part);
 	return rc;
 }
@@ -477,7 +477,7 @@ void graph_dominators_release(struct graph_dominators *dominators)
 	if (!dominators->work)
 		return;
 	base_runs_release(&dominators->numbers);
-	base_big_free(dominators->work, &dominators->dominator_big);
+	base_big_free(&dominators->dominator_big);
 	*dominators = (struct graph_dominators){ 0 };
 }
 

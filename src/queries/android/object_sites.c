@@ -88,19 +88,13 @@ static int count_blocks(struct query *q, struct object_sites *s, struct columns 
 
 int object_sites_count(struct query *q, struct object_sites *out, struct hdb_error *err)
 {
-	struct columns *block = malloc(sizeof(*block));
-	int r = block ? heap_load_classes(q->heap, err) :
-			hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	BASE_FREED struct columns *block = malloc(sizeof(*block));
 
-	if (r != HDB_OK)
-		goto out;
-	if ((r = heap_open_dump(q->heap, err)) != HDB_OK)
-		goto out;
+	TRY(block ? heap_load_classes(q->heap, err) :
+		    hdb_fail_memory(err, "a block of objects", sizeof(*block)));
+	TRY(heap_open_dump(q->heap, err));
 	out->sites.size = sizeof(struct object_site);
-	r = count_blocks(q, out, block, err);
-out:
-	free(block);
-	return r;
+	return count_blocks(q, out, block, err);
 }
 
 void object_sites_release(struct object_sites *sites)
@@ -114,7 +108,7 @@ int object_sites_set_stack(struct query *q, const struct store_trace *stack, siz
 			   size_t stack_column, struct hdb_error *err)
 {
 	char frame_text[TEXT_MAX_BYTES];
-	struct base_vec text = { 0 };
+	BASE_SCOPED(base_vec_release) struct base_vec text = { 0 };
 	int r = HDB_OK;
 
 	for (uint32_t depth = 0; depth < stack->frame_count && depth < OBJECT_SITES_FRAMES;
@@ -139,10 +133,8 @@ int object_sites_set_stack(struct query *q, const struct store_trace *stack, siz
 			break;
 	}
 	if (r < 0)
-		goto out;
+		return r < 0 ? r : HDB_OK;
 	if (text.count)
 		query_set_text_n(q, stack_column, text.data, text.count);
-out:
-	base_vec_release(&text);
 	return r < 0 ? r : HDB_OK;
 }

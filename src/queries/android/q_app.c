@@ -82,13 +82,11 @@ static int static_text(struct heap *heap, const char *field, const char *path, s
 	int r = heap_static_object(heap, field, &ix, err);
 
 	to.buf[0] = '\0';
-	if (r != HDB_OK)
-		goto out;
-	if (path[0] && (r = heap_path_object(heap, ix, path, &ix, err)) != HDB_OK)
-		goto out;
-	r = heap_string(heap, ix, to.buf, to.size, err);
-out:
-	return r < 0 ? r : HDB_OK;
+	TRY_FOUND(r);
+	if (path[0])
+		TRY_FOUND(heap_path_object(heap, ix, path, &ix, err));
+	TRY_ERRORS(heap_string(heap, ix, to.buf, to.size, err));
+	return HDB_OK;
 }
 
 /* ---- one pass over the objects ---- */
@@ -123,14 +121,12 @@ static int count_display(struct state *s, uint32_t ix, struct hdb_error *err)
 {
 	struct heap *heap = s->q->heap;
 	int64_t width = 0, height = 0;
-	int r;
 
 	TRY_ERRORS(heap_path_number(heap, ix, "widthPixels", &width, err));
-	if ((r = heap_path_number(heap, ix, "heightPixels", &height, err)) < 0)
-		return r;
+	TRY_ERRORS(heap_path_number(heap, ix, "heightPixels", &height, err));
 	if (width > 0 && height > 0 && (uint64_t)width * (uint64_t)height > s->display_pixels)
 		s->display_pixels = (uint64_t)width * (uint64_t)height;
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 static int count_object(struct state *s, const struct heap_block *block, uint32_t i,
@@ -217,21 +213,16 @@ static int tell_device(struct state *s, struct hdb_error *err)
 	int64_t sdk;
 	int r = heap_static_value(heap, "android.os.Build$VERSION.SDK_INT", &value, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	if (r == HDB_OK && heap_value_number(&value, &sdk) && sdk > 0 &&
 	    (r = add_number(s, "sdk", "Android's API level", (uint64_t)sdk, err)) != HDB_OK)
 		return r;
-	r = static_text(heap, "android.os.Build.MANUFACTURER", "", BASE_TEXT(text), err);
-	if (r != HDB_OK)
-		return r;
-	if (text[0] && (r = add(s, "manufacturer", "of the device", text, err)) != HDB_OK)
-		return r;
-	r = static_text(heap, "android.os.Build.ID", "", BASE_TEXT(text), err);
-	if (r != HDB_OK)
-		return r;
-	if (text[0] && (r = add(s, "build", "Android's build", text, err)) != HDB_OK)
-		return r;
+	TRY(static_text(heap, "android.os.Build.MANUFACTURER", "", BASE_TEXT(text), err));
+	if (text[0])
+		TRY(add(s, "manufacturer", "of the device", text, err));
+	TRY(static_text(heap, "android.os.Build.ID", "", BASE_TEXT(text), err));
+	if (text[0])
+		TRY(add(s, "build", "Android's build", text, err));
 	TRY(static_text(heap, "android.app.ActivityThread.sCurrentActivityThread",
 			"mBoundApplication.appInfo.processName", BASE_TEXT(text), err));
 	TRY(add(s, "process", "name of the application's process", text, err));
@@ -275,8 +266,7 @@ static int tell_databases(struct state *s, struct hdb_error *err)
 		uint32_t target;
 
 		r = heap_path_object(heap, ix, "mConfigurationLocked.label", &target, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 		if (r != HDB_OK)
 			continue;
 		if ((r = heap_string(heap, target, label, sizeof(label), err)) < 0)
@@ -284,8 +274,7 @@ static int tell_databases(struct state *s, struct hdb_error *err)
 		if (r != HDB_OK)
 			continue;
 		r = heap_path_object(heap, ix, "mConnectionPoolLocked", &target, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 		(void)snprintf(text, sizeof(text), "%s %s", r == HDB_OK ? "open" : "closed", label);
 		TRY_ERRORS(add(s, "database", "an SQLite database, and whether it is open", text,
 			       err));
@@ -296,7 +285,6 @@ static int tell_databases(struct state *s, struct hdb_error *err)
 static int open_app(struct query *q, struct hdb_error *err)
 {
 	struct state *s = q->state;
-	int r;
 
 	s->q = q;
 	TRY(heap_load_classes(q->heap, err));
@@ -309,21 +297,14 @@ static int open_app(struct query *q, struct hdb_error *err)
 	if (!s->is_bitmap || !s->is_database || !s->is_display)
 		return hdb_fail_memory(err, "classes", q->heap->class_count);
 	/* Place 0 is no text. */
-	if ((r = base_bytes_append(&s->texts, "", 1, err)) != HDB_OK)
-		goto out;
-	r = derive_native_sizes(q->derive, DERIVE_NATIVE_REGISTERED, &s->native, err);
-	if (r != HDB_OK)
-		goto out;
-	if ((r = count_all(s, err)) != HDB_OK)
-		goto out;
-	if ((r = tell_device(s, err)) != HDB_OK)
-		goto out;
-	if ((r = tell_counts(s, err)) != HDB_OK)
-		goto out;
-	r = tell_databases(s, err);
-out:
+	TRY(base_bytes_append(&s->texts, "", 1, err));
+	TRY(derive_native_sizes(q->derive, DERIVE_NATIVE_REGISTERED, &s->native, err));
+	TRY(count_all(s, err));
+	TRY(tell_device(s, err));
+	TRY(tell_counts(s, err));
+	TRY(tell_databases(s, err));
 	q->total = s->entries.count;
-	return r;
+	return HDB_OK;
 }
 
 static int next_app(struct query *q, struct hdb_error *err)

@@ -9,6 +9,7 @@
  * decimal digit.
  */
 #include "analysis/groups.h"
+#include "base/sort.h"
 #include "derive/native.h"
 #include "base/idmap.h"
 #include "heap/known.h"
@@ -127,8 +128,7 @@ static int compare_pictures(const void *a, const void *b)
 {
 	const struct picture *x = a, *y = b;
 
-	if (x->native != y->native)
-		return x->native < y->native ? -1 : 1;
+	BASE_ASCENDING(x->native, y->native);
 	return x->buffer < y->buffer ? -1 : x->buffer > y->buffer;
 }
 
@@ -179,25 +179,20 @@ static int load_pictures(struct state *s, struct hdb_error *err)
 	struct heap *heap = s->q->heap;
 	uint32_t data, natives = HEAP_NONE, buffers = HEAP_NONE;
 	int64_t count = 0, format = -1;
-	int r = heap_static_object(heap, "android.graphics.Bitmap.dumpData", &data, err);
 
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
-	if ((r = heap_path_number(heap, data, "count", &count, err)) != HDB_OK)
-		return r < 0 ? r : HDB_OK;
-	if ((r = heap_path_number(heap, data, "format", &format, err)) != HDB_OK)
-		return r < 0 ? r : HDB_OK;
-	if ((r = heap_path_object(heap, data, "natives", &natives, err)) != HDB_OK)
-		return r < 0 ? r : HDB_OK;
-	r = heap_path_object(heap, data, "buffers", &buffers, err);
-	if (r != HDB_OK || count <= 0 || !is_array(heap, natives, STORE_PRIMITIVE_ARRAY) ||
+	TRY_FOUND(heap_static_object(heap, "android.graphics.Bitmap.dumpData", &data, err));
+	TRY_FOUND(heap_path_number(heap, data, "count", &count, err));
+	TRY_FOUND(heap_path_number(heap, data, "format", &format, err));
+	TRY_FOUND(heap_path_object(heap, data, "natives", &natives, err));
+	TRY_FOUND(heap_path_object(heap, data, "buffers", &buffers, err));
+	if (count <= 0 || !is_array(heap, natives, STORE_PRIMITIVE_ARRAY) ||
 	    !is_array(heap, buffers, STORE_OBJECT_ARRAY))
-		return r < 0 ? r : HDB_OK;
+		return HDB_OK;
 	s->picture_encoding = encoding_of(format);
 	if (s->picture_encoding != NO_CONTENTS)
-		r = load_pairs(s, natives, buffers, (uint64_t)count, err);
+		TRY(load_pairs(s, natives, buffers, (uint64_t)count, err));
 	base_vec_sort(&s->pictures, sizeof(struct picture), compare_pictures);
-	return r;
+	return HDB_OK;
 }
 
 static uint32_t find_picture(const struct state *s, uint64_t native)
@@ -272,8 +267,7 @@ static int look_at_store(struct state *s, struct bitmap *b, struct hdb_error *er
 	const int64_t mid = number(s, b->ix, "mId", &r, err);
 	const uint64_t storage = mid > 0 ? (uint64_t)mid / STORAGE_UNIT % 10 : 0;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	if ((r = heap_path_object(heap, b->ix, "mHardwareBuffer", &hardware, err)) < 0)
 		return r;
 	b->store = r == HDB_OK || storage == STORAGE_HARDWARE ? "hardware" :
@@ -292,8 +286,7 @@ static int look_at_contents(struct state *s, struct bitmap *b, struct hdb_error 
 	struct heap_object array = { 0 };
 	int r = heap_path_object(heap, b->ix, "mBuffer", &b->buffer, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	if (r == HDB_OK && (r = heap_object(heap, b->buffer, &array, err)) < 0)
 		return r;
 	if (r == HDB_OK && array.kind == STORE_PRIMITIVE_ARRAY &&
@@ -309,8 +302,7 @@ static int look_at_contents(struct state *s, struct bitmap *b, struct hdb_error 
 	if ((r = look_at_store(s, b, err)) < 0)
 		return r;
 	b->buffer = find_picture(s, (uint64_t)number(s, b->ix, "mNativePtr", &r, err));
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	if (b->buffer != HEAP_NONE && is_array(heap, b->buffer, STORE_PRIMITIVE_ARRAY))
 		b->encoding = (uint8_t)s->picture_encoding;
 	else
@@ -352,65 +344,60 @@ static int add_bitmap(struct state *s, uint32_t ix, XXH3_state_t *hash, struct h
 	b.width = (int32_t)number(s, ix, "mWidth", &r, err);
 	b.height = (int32_t)number(s, ix, "mHeight", &r, err);
 	b.density = (int32_t)number(s, ix, "mDensity", &r, err);
-	if (r < 0)
-		return r;
-	if ((r = heap_path_value(s->q->heap, ix, "mRecycled", &value, err)) < 0)
-		return r;
+	TRY_ERRORS(r);
+	r = heap_path_value(s->q->heap, ix, "mRecycled", &value, err);
+	TRY_ERRORS(r);
 	b.is_recycled = r == HDB_OK && value.bits & 0xff;
-	if ((r = look_at_contents(s, &b, err)) < 0)
-		return r;
-	if (b.encoding != NO_CONTENTS && (r = hash_contents(s, &b, hash, err)) < 0)
-		return r;
+	TRY_ERRORS(look_at_contents(s, &b, err));
+	if (b.encoding != NO_CONTENTS)
+		TRY_ERRORS(hash_contents(s, &b, hash, err));
 	return base_vec_push(&s->list, &b, sizeof(b), err);
 }
 
 /* ---- all of them ---- */
 
+static void free_hash(XXH3_state_t **hash)
+{
+	(void)XXH3_freeState(*hash);
+}
+
 static int find_bitmaps(struct state *s, struct hdb_error *err)
 {
 	struct heap *heap = s->q->heap;
-	struct heap_block *block = malloc(sizeof(*block));
-	XXH3_state_t *hash = XXH3_createState();
-	uint8_t *is_bitmap = calloc((size_t)heap->class_count + 1, 1);
-	int r = block && hash && is_bitmap ? HDB_OK :
-					     hdb_fail_memory(err, "bitmaps", sizeof(*block));
+	BASE_FREED struct heap_block *block = NULL;
+	BASE_FREED uint8_t *is_bitmap = NULL;
+	BASE_SCOPED(free_hash) XXH3_state_t *hash = XXH3_createState();
 	uint64_t done = 0; /* objects, before the block */
 	struct derive_total sum = { 0 };
 	bool any = false, reachable;
 
-	if (r != HDB_OK)
-		goto out;
+	if (!hash)
+		return hdb_fail_memory(err, "bitmaps", 0);
+	TRY(BASE_ALLOC(block, 1, "bitmaps", err));
+	TRY(BASE_ALLOC(is_bitmap, (size_t)heap->class_count + 1, "bitmaps", err));
 	for (uint32_t no = 0; no < heap->class_count; no++)
 		any |= is_bitmap[no] = heap_has_superclass(heap, no, "android.graphics.Bitmap");
 	for (uint32_t b = 0; any && b < heap_block_count(heap); b++) {
 		bool has = false;
 
-		if ((r = heap_block_has(heap, b, is_bitmap, &has, err)) != HDB_OK)
-			goto out;
-		if (has && (r = heap_read_block_of(heap, b, is_bitmap, block, err)) != HDB_OK)
-			goto out;
+		TRY(heap_block_has(heap, b, is_bitmap, &has, err));
+		if (has)
+			TRY(heap_read_block_of(heap, b, is_bitmap, block, err));
 		for (uint32_t i = 0; has && i < block->count; i++) {
 			const uint32_t ix = block->first_ix + i;
 
 			if (block->kind[i] != STORE_INSTANCE || !is_bitmap[block->class_no[i]])
 				continue;
-			if ((r = derive_is_reachable(s->q->derive, ix, &reachable, err)) != HDB_OK)
-				goto out;
+			TRY(derive_is_reachable(s->q->derive, ix, &reachable, err));
 			analysis_count_object(&sum, block->shallow[i], reachable);
-			if (query_counts(s->q, reachable) &&
-			    (r = add_bitmap(s, ix, hash, err)) != HDB_OK)
-				goto out;
+			if (query_counts(s->q, reachable))
+				TRY(add_bitmap(s, ix, hash, err));
 		}
 		done = has ? block->first_ix : done;
-		if ((r = base_step(s->q->work, done, err)) != HDB_OK)
-			goto out;
+		TRY(base_step(s->q->work, done, err));
 	}
 	query_tell_unreachable(s->q, sum.unreachable_count, sum.unreachable_bytes);
-out:
-	free(is_bitmap);
-	(void)XXH3_freeState(hash);
-	free(block);
-	return r;
+	return HDB_OK;
 }
 
 /* Those with the same contents together, then by index; those without contents last. */
@@ -429,8 +416,7 @@ static int compare_bytes(const void *a, const void *b)
 {
 	const struct bitmap *x = a, *y = b;
 
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
+	BASE_DESCENDING(x->bytes, y->bytes);
 	return x->ix < y->ix ? -1 : x->ix > y->ix;
 }
 
@@ -538,12 +524,11 @@ static int next_bitmap(struct query *q, struct hdb_error *err)
 	if (b->bytes)
 		query_set(q, BYTES, b->bytes);
 	if (b->config)
-		query_lend_text(q, CONFIG, b->config, strlen(b->config));
+		query_lend_text(q, CONFIG, b->config);
 	if (b->store)
-		query_lend_text(q, STORE, b->store, strlen(b->store));
+		query_lend_text(q, STORE, b->store);
 	if (encodings[b->encoding]) {
-		query_lend_text(q, ENCODING, encodings[b->encoding],
-				strlen(encodings[b->encoding]));
+		query_lend_text(q, ENCODING, encodings[b->encoding]);
 		query_set(q, COPIES, b->copies);
 		query_set(q, WASTED, b->wasted);
 		query_set_id(q, BUFFER, b->buffer);

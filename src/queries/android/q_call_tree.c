@@ -6,6 +6,7 @@
  * a smaller number than its children.
  */
 #include "analysis/groups.h"
+#include "base/sort.h"
 #include "heap/heap_database.h"
 #include "heap/threads.h"
 #include "queries/android/object_sites.h"
@@ -99,8 +100,7 @@ static int find_stack(struct query *q, struct state *s, const struct store_trace
 		uint32_t no = STORE_NONE;
 
 		r = heap_record(q->heap, STORE_TRACE_FRAMES, stack->first_frame + depth, &no, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 		/* A frame that the dump lacks is none. */
 		if (r != HDB_OK || no >= NO_STACK)
 			continue;
@@ -170,10 +170,8 @@ static int compare_children(const void *a, const void *b)
 {
 	const struct child *x = a, *y = b;
 
-	if (x->parent != y->parent)
-		return x->parent < y->parent ? -1 : 1;
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
+	BASE_ASCENDING(x->parent, y->parent);
+	BASE_DESCENDING(x->bytes, y->bytes);
 	return x->no < y->no ? -1 : x->no > y->no;
 }
 
@@ -233,15 +231,12 @@ static size_t walk(struct state *s, const struct child *list, uint64_t max_level
 static int put_in_order(struct query *q, struct state *s, struct hdb_error *err)
 {
 	const size_t n = s->nodes.count;
-	struct child *list = calloc(n + 1, sizeof(*list));
-	struct range *stack = calloc(LEVELS, sizeof(*stack));
-	int r = HDB_OK;
+	BASE_FREED struct child *list = calloc(n + 1, sizeof(*list));
+	BASE_FREED struct range *stack = calloc(LEVELS, sizeof(*stack));
 
 	s->order = calloc(n + 1, sizeof(*s->order));
-	if (!list || !stack || !s->order) {
-		r = hdb_fail_memory(err, "call stacks", n * sizeof(*list));
-		goto out;
-	}
+	if (!list || !stack || !s->order)
+		return hdb_fail_memory(err, "call stacks", n * sizeof(*list));
 	for (size_t i = 0; i < n; i++) {
 		const struct node *node = base_vec_at(&s->nodes, struct node, i);
 
@@ -250,10 +245,7 @@ static int put_in_order(struct query *q, struct state *s, struct hdb_error *err)
 	if (n)
 		qsort(list, n, sizeof(*list), compare_children);
 	q->total = walk(s, list, query_number(q, "depth", LEVELS), stack);
-out:
-	free(list);
-	free(stack);
-	return r;
+	return HDB_OK;
 }
 
 /* What --depth keeps out of the rows. */
@@ -288,7 +280,6 @@ static int set_name(struct query *q, const struct node *node, struct hdb_error *
 {
 	struct store_frame frame;
 	char text[TEXT_MAX_BYTES];
-	int r;
 
 	if (node->id & IS_CLASS) {
 		query_set_text(q, NAME, heap_class_name(q->heap, node->id & ~IS_CLASS));
@@ -298,14 +289,10 @@ static int set_name(struct query *q, const struct node *node, struct hdb_error *
 		query_set_text(q, NAME, "<no stack>");
 		return HDB_OK;
 	}
-	r = heap_record(q->heap, STORE_FRAMES, node->id, &frame, err);
-	if (r != HDB_OK)
-		goto out;
-	if ((r = heap_frame_text(q->heap, &frame, text, sizeof(text), err)) != HDB_OK)
-		goto out;
+	TRY_FOUND(heap_record(q->heap, STORE_FRAMES, node->id, &frame, err));
+	TRY_FOUND(heap_frame_text(q->heap, &frame, text, sizeof(text), err));
 	query_set_text(q, NAME, text);
-out:
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 static int next_node(struct query *q, struct hdb_error *err)
@@ -318,7 +305,7 @@ static int next_node(struct query *q, struct hdb_error *err)
 		return HDB_END;
 	node = base_vec_at(&s->nodes, struct node, s->order[s->at++]);
 	query_set(q, LEVEL, node->level);
-	query_lend_text(q, KIND, node->id & IS_CLASS ? "class" : "frame", 5);
+	query_lend_text(q, KIND, node->id & IS_CLASS ? "class" : "frame");
 	query_set(q, COUNT, node->count);
 	query_set(q, SHALLOW, node->bytes);
 	query_set(q, BELOW_COUNT, node->below_count);

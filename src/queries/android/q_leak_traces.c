@@ -173,10 +173,8 @@ static int set_object(struct query *q, const struct leak_steps *steps, const str
 		[LEAK_GONE] = "leaking",
 	};
 	struct heap_object object;
-	int r = heap_object(q->heap, step->ix, &object, err);
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(heap_object(q->heap, step->ix, &object, err));
 	query_set_text(q, TYPE,
 		       object.kind == STORE_CLASS    ? "class" :
 		       object.kind == STORE_INSTANCE ? "instance" :
@@ -189,12 +187,11 @@ static int set_object(struct query *q, const struct leak_steps *steps, const str
 	}
 	if (leak_steps_text(steps, step->labels)[0])
 		query_set_text(q, LABELS, leak_steps_text(steps, step->labels));
-out:
 	if (step->bytes != LEAK_NO_SIZE) {
 		query_set(q, RETAINED, step->bytes);
 		query_set(q, OBJECTS, step->objects);
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* What all steps of a path have in common. */

@@ -1,6 +1,7 @@
 /*
  * queries/android/q_native.c - native memory that objects own, by class or object by object.
  */
+#include "base/sort.h"
 #include "derive/native.h"
 #include "queries/queries.h"
 #include "query/coverage.h"
@@ -52,34 +53,28 @@ static int compare_native(const void *a, const void *b)
 {
 	const struct owner *x = a, *y = b;
 
-	if (x->native != y->native)
-		return x->native > y->native ? -1 : 1;
-	if (x->ix != y->ix)
-		return x->ix < y->ix ? -1 : 1;
+	BASE_DESCENDING(x->native, y->native);
+	BASE_ASCENDING(x->ix, y->ix);
 	return x->class_no < y->class_no ? -1 : x->class_no > y->class_no;
 }
 
 static int load_owners(struct query *q, struct state *s, struct hdb_error *err)
 {
-	struct base_vec sizes = { 0 };
+	BASE_SCOPED(base_vec_release) struct base_vec sizes = { 0 };
 	uint64_t sum = 0, count = 0, lost = 0, lost_bytes = 0;
 	bool is_reachable;
-	int r = derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &sizes, err);
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &sizes, err));
 	for (size_t i = 0; i < sizes.count; i++) {
 		const struct derive_native *native = base_vec_at(&sizes, struct derive_native, i);
 		struct heap_object object;
 		struct owner fresh = { .ix = s->is_by_object ? native->ix : HEAP_NONE }, *owner;
 		void *found;
 
-		if ((r = heap_object(q->heap, native->ix, &object, err)) != HDB_OK)
-			goto out;
+		TRY(heap_object(q->heap, native->ix, &object, err));
 		if (heap_leaves_out(q->heap, object.heap_no))
 			continue;
-		if ((r = derive_is_reachable(q->derive, native->ix, &is_reachable, err)) != HDB_OK)
-			goto out;
+		TRY(derive_is_reachable(q->derive, native->ix, &is_reachable, err));
 		lost += !is_reachable;
 		lost_bytes += is_reachable ? 0 : object.shallow_bytes;
 		if (!query_counts(q, is_reachable))
@@ -87,9 +82,8 @@ static int load_owners(struct query *q, struct state *s, struct hdb_error *err)
 		count++;
 		fresh.class_no = object.class_no;
 		sum += native->bytes;
-		if ((r = query_group_of(&s->owners, s->is_by_object ? native->ix : object.class_no,
-					&fresh, &found, err)) != HDB_OK)
-			goto out;
+		TRY(query_group_of(&s->owners, s->is_by_object ? native->ix : object.class_no,
+				   &fresh, &found, err));
 		owner = found;
 		owner->count++;
 		owner->native += native->bytes;
@@ -98,9 +92,7 @@ static int load_owners(struct query *q, struct state *s, struct hdb_error *err)
 	query_fact(q, "objects", count);
 	query_fact(q, "native", sum);
 	query_tell_unreachable(q, lost, lost_bytes);
-out:
-	base_vec_release(&sizes);
-	return r;
+	return HDB_OK;
 }
 
 static int open_native(struct query *q, struct hdb_error *err)

@@ -2,6 +2,7 @@
  * queries/android/q_object_sites.c - where objects were allocated, by the stack traces that the
  * dump has for each of them.
  */
+#include "base/sort.h"
 #include "heap/threads.h"
 #include "queries/android/object_sites.h"
 #include "queries/queries.h"
@@ -47,10 +48,8 @@ static int compare_sites(const void *a, const void *b)
 {
 	const struct object_site *x = a, *y = b;
 
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	if (x->trace != y->trace)
-		return x->trace < y->trace ? -1 : 1;
+	BASE_DESCENDING(x->bytes, y->bytes);
+	BASE_ASCENDING(x->trace, y->trace);
 	return x->class_no < y->class_no ? -1 : x->class_no > y->class_no;
 }
 

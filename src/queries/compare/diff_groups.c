@@ -7,6 +7,7 @@
  */
 #include "analysis/groups.h"
 #include "base/glob.h"
+#include "base/sort.h"
 #include "queries/compare/diff.h"
 
 #include <assert.h>
@@ -40,11 +41,9 @@ static int add_side(struct diff *d, size_t s, struct hdb_error *err)
 {
 	const struct session *side = &d->sides[s];
 	const bool has_loader = d->group == DERIVE_CLASS || d->group == DERIVE_SUPERCLASS;
-	struct analysis_groups groups;
-	int r = analysis_load_groups(side, d->group, &groups, err);
+	BASE_SCOPED(analysis_groups_release) struct analysis_groups groups = { 0 };
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(analysis_load_groups(side, d->group, &groups, err));
 	for (size_t i = 0; i < groups.count; i++) {
 		const struct derive_total *total = &groups.totals[i];
 		struct part part = {
@@ -53,26 +52,21 @@ static int add_side(struct diff *d, size_t s, struct hdb_error *err)
 			.loader = "",
 			.figures = { total->count, total->shallow_bytes, total->retained_bytes },
 		};
-		char *copy;
+		BASE_FREED char *copy = NULL;
 
 		part.name = analysis_group_name(side, d->group, total->no, &part.name_size);
 		if (has_loader)
 			part.loader =
 				heap_loader_name(side->heap, heap_class(side->heap, total->no));
-		copy = d->only ? strndup(part.name, part.name_size) : NULL;
-		if (d->only && !copy) {
-			r = hdb_fail_memory(err, "a name", part.name_size);
-			goto out;
+		if (d->only) {
+			copy = strndup(part.name, part.name_size);
+			if (!copy)
+				return hdb_fail_memory(err, "a name", part.name_size);
 		}
 		if (total->count && (!d->only || base_glob(d->only, copy)))
-			r = base_vec_push(&d->groups->parts, &part, sizeof(part), err);
-		free(copy);
-		if (r != HDB_OK)
-			goto out;
+			TRY(base_vec_push(&d->groups->parts, &part, sizeof(part), err));
 	}
-out:
-	analysis_groups_release(&groups);
-	return r;
+	return HDB_OK;
 }
 
 /* By what is joined. */
@@ -93,8 +87,7 @@ static int compare_parts(const void *a, const void *b)
 
 	if (c)
 		return c;
-	if (x->side != y->side)
-		return x->side < y->side ? -1 : 1;
+	BASE_ASCENDING(x->side, y->side);
 	return x->no < y->no ? -1 : x->no > y->no;
 }
 
@@ -108,10 +101,8 @@ static int compare_rows(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 
-	if (size_of(x->delta) != size_of(y->delta))
-		return size_of(x->delta) > size_of(y->delta) ? -1 : 1;
-	if (size_of(x->count_delta) != size_of(y->count_delta))
-		return size_of(x->count_delta) > size_of(y->count_delta) ? -1 : 1;
+	BASE_DESCENDING(size_of(x->delta), size_of(y->delta));
+	BASE_DESCENDING(size_of(x->count_delta), size_of(y->count_delta));
 	return compare_keys(x->part, y->part);
 }
 
@@ -132,10 +123,8 @@ static int make_rows(struct diff *d, struct hdb_error *err)
 	struct diff_groups *g = d->groups;
 	const size_t n = g->parts.count;
 
-	g->rows = calloc(n + 1, sizeof(*g->rows));
-	g->by_side = calloc(d->side_count + 1, sizeof(*g->by_side));
-	if (!g->rows || !g->by_side)
-		return hdb_fail_memory(err, "a comparison", n * sizeof(*g->rows));
+	TRY(BASE_ALLOC(g->rows, n + 1, "a comparison", err));
+	TRY(BASE_ALLOC(g->by_side, d->side_count + 1, "a comparison", err));
 	if (n)
 		qsort(g->parts.data, n, sizeof(struct part), compare_parts);
 	for (size_t i = 0; i < n; i++) {
@@ -159,22 +148,15 @@ static int make_rows(struct diff *d, struct hdb_error *err)
 
 int diff_groups_open(struct query *q, struct diff *d, struct hdb_error *err)
 {
-	int r = HDB_OK;
-
-	d->groups = calloc(1, sizeof(*d->groups));
-	if (!d->groups)
-		return hdb_fail_memory(err, "a comparison", sizeof(*d->groups));
+	TRY(BASE_ALLOC(d->groups, 1, "a comparison", err));
 	for (size_t s = 0; s < d->side_count; s++)
-		if ((r = add_side(d, s, err)) != HDB_OK)
-			goto out;
-	if ((r = make_rows(d, err)) != HDB_OK)
-		goto out;
+		TRY(add_side(d, s, err));
+	TRY(make_rows(d, err));
 	if (d->only && !d->groups->count)
 		return hdb_fail(err, HDB_NOTFOUND, "nothing is named %s in any of the dumps",
 				d->only);
-out:
 	q->total = d->groups->count;
-	return r;
+	return HDB_OK;
 }
 
 int diff_groups_next(struct query *q, struct diff *d, struct hdb_error *err)
@@ -187,8 +169,8 @@ int diff_groups_next(struct query *q, struct diff *d, struct hdb_error *err)
 		return HDB_END;
 	g->at++;
 	add_up(d, row, g->by_side);
-	query_lend_text(q, DIFF_NAME, row->part->name, row->part->name_size);
-	query_lend_text(q, DIFF_LOADER, row->part->loader, strlen(row->part->loader));
+	query_lend_text_n(q, DIFF_NAME, row->part->name, row->part->name_size);
+	query_lend_text(q, DIFF_LOADER, row->part->loader);
 	return diff_set_figures(q, d, g->by_side, err);
 }
 

@@ -9,6 +9,7 @@
  *
  * The roots count as a node here: threads that become more are listed, too.
  */
+#include "base/sort.h"
 #include "queries/compare/diff.h"
 #include "queries/compare/growth_shares.h"
 #include "queries/compare/growth_tree.h"
@@ -75,12 +76,10 @@ static int list_rows(struct diff_growth *g, uint32_t *group_of, struct hdb_error
 {
 	const struct analysis_merged *m = &g->merged;
 	const size_t n = m->nodes.count;
-	uint8_t *has = find_parents(g);
+	BASE_FREED uint8_t *has = find_parents(g);
 	struct row row = { .node = ANALYSIS_MERGED_TOP };
-	int r = has ? HDB_OK : hdb_fail_memory(err, "growing nodes", n);
 
-	if (r < 0)
-		goto out;
+	TRY_ERRORS(has ? HDB_OK : hdb_fail_memory(err, "growing nodes", n));
 	for (uint32_t v = 0; v < n; v++) {
 		const uint32_t parent = analysis_merged_node(m, v)->parent;
 
@@ -89,13 +88,11 @@ static int list_rows(struct diff_growth *g, uint32_t *group_of, struct hdb_error
 			continue;
 		group_of[v] = row.group = g->group_count++;
 		row.node = v;
-		if ((r = base_vec_push(&g->rows, &row, sizeof(row), err)) < 0)
-			goto out;
+		TRY_ERRORS(base_vec_push(&g->rows, &row, sizeof(row), err));
 	}
 	if (has[n]) {
 		row = (struct row){ .node = ANALYSIS_MERGED_TOP, .group = g->group_count };
-		if ((r = base_vec_push(&g->rows, &row, sizeof(row), err)) < 0)
-			goto out;
+		TRY_ERRORS(base_vec_push(&g->rows, &row, sizeof(row), err));
 	}
 	for (uint32_t v = 0; v < n; v++) {
 		const uint32_t parent = analysis_merged_node(m, v)->parent;
@@ -111,12 +108,9 @@ static int list_rows(struct diff_growth *g, uint32_t *group_of, struct hdb_error
 			.rank = analysis_merged_sum(m, v, last)->count -
 				analysis_merged_sum(m, v, 0)->count,
 		};
-		if ((r = base_vec_push(&g->rows, &row, sizeof(row), err)) < 0)
-			goto out;
+		TRY_ERRORS(base_vec_push(&g->rows, &row, sizeof(row), err));
 	}
-out:
-	free(has);
-	return r;
+	return HDB_OK;
 }
 
 /* What retains most first, each before its children, of which those first that gained most. */
@@ -124,14 +118,11 @@ static int compare_rows(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 
-	if (x->group_rank != y->group_rank)
-		return x->group_rank > y->group_rank ? -1 : 1;
-	if (x->group != y->group)
-		return x->group < y->group ? -1 : 1;
+	BASE_DESCENDING(x->group_rank, y->group_rank);
+	BASE_ASCENDING(x->group, y->group);
 	if (x->is_child != y->is_child)
 		return x->is_child ? 1 : -1;
-	if (x->rank != y->rank)
-		return x->rank > y->rank ? -1 : 1;
+	BASE_DESCENDING(x->rank, y->rank);
 	return x->node < y->node ? -1 : x->node > y->node;
 }
 
@@ -149,27 +140,20 @@ static void sort_rows(const struct diff *d, struct diff_growth *g)
 
 static int add_sides(struct diff *d, struct diff_growth *g, struct hdb_error *err)
 {
-	int r = HDB_OK;
-
 	analysis_merged_init(&g->merged, DERIVE_CLASS, (unsigned)d->side_count);
-	g->places = calloc(d->side_count, sizeof(*g->places));
-	g->shares = calloc(d->side_count, sizeof(*g->shares));
-	g->by_side = calloc(d->side_count, sizeof(*g->by_side));
-	if (!g->places || !g->shares || !g->by_side)
-		return hdb_fail_memory(err, "a comparison", d->side_count * sizeof(*g->shares));
+	TRY(BASE_ALLOC(g->places, d->side_count, "a comparison", err));
+	TRY(BASE_ALLOC(g->shares, d->side_count, "a comparison", err));
+	TRY(BASE_ALLOC(g->by_side, d->side_count, "a comparison", err));
 	for (size_t s = 0; s < d->side_count; s++) {
 		const struct growth_tree_options options = {
 			.use = LIBRARY_FOR_GROWTH,
 			.place = &g->places[s],
 		};
 
-		if ((r = growth_tree_add(&d->sides[s], &g->merged, (unsigned)s, &options, err)) !=
-		    HDB_OK)
-			goto out;
+		TRY(growth_tree_add(&d->sides[s], &g->merged, (unsigned)s, &options, err));
 	}
-out:
 	analysis_merged_finish(&g->merged);
-	return r;
+	return HDB_OK;
 }
 
 /* Which nodes grow, the groups of them, and what each of these retains in each dump. */
@@ -177,30 +161,25 @@ static int find_growing(struct diff *d, struct diff_growth *g, uint64_t loops,
 			struct hdb_error *err)
 {
 	const size_t n = g->merged.nodes.count;
-	uint32_t *group_of = calloc(n + 1, sizeof(*group_of));
+	BASE_FREED uint32_t *group_of = calloc(n + 1, sizeof(*group_of));
 	int r = HDB_OK;
 
 	g->grows = calloc(n + 1, 1);
-	if (!g->grows || !group_of) {
-		r = hdb_fail_memory(err, "growing nodes", n);
-		goto out;
-	}
+	if (!g->grows || !group_of)
+		return hdb_fail_memory(err, "growing nodes", n);
 	for (uint32_t v = 0; v < n; v++)
 		g->grows[v] = has_grown(&g->merged, v, loops);
 	if ((r = list_rows(g, group_of, err)) != HDB_OK)
-		goto out;
+		return r;
 	for (size_t s = 0; s < d->side_count; s++) {
 		const struct growth_members members = { g->places[s].data, group_of,
 							g->group_count };
 
 		r = growth_shares_find(&d->sides[s], &members, &g->shares[s], err);
-		base_big_free(d->sides[s].work, &g->places[s]);
+		base_big_free(&g->places[s]);
 		base_work_release(d->sides[s].work);
-		if (r != HDB_OK)
-			goto out;
+		TRY(r);
 	}
-out:
-	free(group_of);
 	return r;
 }
 
@@ -231,11 +210,10 @@ int diff_growth_open(struct query *q, struct diff *d, struct hdb_error *err)
 static int set_counts(struct query *q, const struct diff *d, const struct diff_figures *by_side,
 		      struct hdb_error *err)
 {
-	char *text = malloc(d->side_count * STEP_BYTES + 1);
+	char *text = NULL;
 	size_t used = 0;
 
-	if (!text)
-		return hdb_fail_memory(err, "a row", d->side_count * STEP_BYTES);
+	TRY(BASE_ALLOC(text, d->side_count * STEP_BYTES + 1, "a row", err));
 	for (size_t s = 0; s < d->side_count; s++)
 		used += (size_t)snprintf(text + used, STEP_BYTES + 1, "%s%" PRIu64, s ? " " : "",
 					 by_side[s].count);
@@ -303,7 +281,7 @@ void diff_growth_close(struct diff *d)
 		return;
 	for (size_t s = 0; s < d->side_count; s++) {
 		if (g->places)
-			base_big_free(d->sides[s].work, &g->places[s]);
+			base_big_free(&g->places[s]);
 		if (g->shares)
 			growth_shares_release(&g->shares[s]);
 	}

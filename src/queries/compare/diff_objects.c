@@ -67,27 +67,20 @@ static void release_cursor(struct cursor *c)
 static int load_block(struct cursor *c, struct hdb_error *err)
 {
 	const struct session *side = c->side;
-	int r = heap_read_block(side->heap, c->block_no, c->block, err);
 
-	if (r != HDB_OK)
-		goto out;
-	if ((r = heap_read_ids(side->heap, c->block_no, c->ids, &c->count, err)) != HDB_OK)
-		goto out;
-	if ((r = derive_reachable_block(side->derive, c->block_no, c->reachable, err)) != HDB_OK)
-		goto out;
-	if (c->count != c->block->count) {
-		r = hdb_fail(err, HDB_ECORRUPT,
-			     "%s: damaged: a block of objects has another number of "
-			     "IDs; import the dump again",
-			     heap_path(side->heap));
-		goto out;
-	}
+	TRY(heap_read_block(side->heap, c->block_no, c->block, err));
+	TRY(heap_read_ids(side->heap, c->block_no, c->ids, &c->count, err));
+	TRY(derive_reachable_block(side->derive, c->block_no, c->reachable, err));
+	if (c->count != c->block->count)
+		return hdb_fail(err, HDB_ECORRUPT,
+				"%s: damaged: a block of objects has another number of "
+				"IDs; import the dump again",
+				heap_path(side->heap));
 	if (c->block_no % STEP_BLOCKS == 0)
-		r = base_step(side->work, c->block->first_ix, err);
-out:
+		TRY(base_step(side->work, c->block->first_ix, err));
 	c->block_no++;
 	c->at = 0;
-	return r;
+	return HDB_OK;
 }
 
 static bool is_real(const struct cursor *c)
@@ -127,11 +120,9 @@ static int rewind_cursor(struct cursor *c, struct hdb_error *err)
 static int open_cursor(struct cursor *c, const struct session *side, struct hdb_error *err)
 {
 	c->side = side;
-	c->block = malloc(sizeof(*c->block));
-	c->ids = malloc(STORE_BLOCK_OBJECTS * sizeof(*c->ids));
-	c->reachable = malloc(STORE_BLOCK_OBJECTS);
-	if (!c->block || !c->ids || !c->reachable)
-		return hdb_fail_memory(err, "a block of objects", sizeof(*c->block));
+	TRY(BASE_ALLOC(c->block, 1, "a block of objects", err));
+	TRY(BASE_ALLOC(c->ids, STORE_BLOCK_OBJECTS, "a block of objects", err));
+	TRY(BASE_ALLOC(c->reachable, STORE_BLOCK_OBJECTS, "a block of objects", err));
 	return rewind_cursor(c, err);
 }
 
@@ -258,9 +249,7 @@ int diff_match_ids(struct query *q, struct diff *d, const struct diff_pairs *pai
 {
 	struct counts n = { 0 };
 
-	d->objects = calloc(1, sizeof(*d->objects));
-	if (!d->objects)
-		return hdb_fail_memory(err, "a comparison", sizeof(*d->objects));
+	TRY(BASE_ALLOC(d->objects, 1, "a comparison", err));
 	TRY(compare_ids(q, d, pairs, &n, err));
 	*match = n.same / MATCHED_OTHERS >= n.other && n.same > 0;
 	return HDB_OK;
@@ -310,14 +299,14 @@ static int object_row(struct query *q, struct diff *d, unsigned s, struct hdb_er
 
 	query_set(q, DIFF_ID, c->ids[c->at]);
 	query_set(q, DIFF_SHALLOW, c->block->shallow[c->at]);
-	query_lend_text(q, DIFF_STATUS, s ? "new" : "gone", s ? 3 : 4);
+	query_lend_text(q, DIFF_STATUS, s ? "new" : "gone");
 	TRY(derive_retained(c->side->derive, c->block->first_ix + c->at, &retained, err));
 	query_set(q, DIFF_RETAINED, retained);
 	if (c->block->kind[c->at] == STORE_CLASS) {
 		query_format(q, DIFF_NAME, "class %s", name);
 		return HDB_OK;
 	}
-	query_lend_text(q, DIFF_NAME, name, strlen(name));
+	query_lend_text(q, DIFF_NAME, name);
 	return HDB_OK;
 }
 
@@ -325,7 +314,6 @@ int diff_objects_next(struct query *q, struct diff *d, struct hdb_error *err)
 {
 	struct diff_objects *o = d->objects;
 	struct step step;
-	int r = HDB_OK;
 
 	if (!o->is_listed)
 		return HDB_END;
@@ -341,11 +329,9 @@ int diff_objects_next(struct query *q, struct diff *d, struct hdb_error *err)
 			return object_row(q, d, (unsigned)side, err);
 		}
 		o->pending = -1;
-		if ((r = advance(o, &step, err)) != HDB_OK)
-			goto out;
+		TRY(advance(o, &step, err));
 	}
-out:
-	return r < 0 ? r : HDB_END;
+	return HDB_END;
 }
 
 void diff_objects_close(struct diff *d)

@@ -119,9 +119,7 @@ static int count_evidence(const struct diff *d, unsigned side, uint64_t **out,
 	const struct session *of = &d->sides[side ? d->side_count - 1 : 0];
 	const uint32_t *places = o->places[side].data;
 
-	*out = calloc(o->name_count + 1, sizeof(**out));
-	if (!*out)
-		return hdb_fail_memory(err, "owners", o->name_count * sizeof(**out));
+	TRY(BASE_ALLOC(*out, o->name_count + 1, "owners", err));
 	for (uint32_t ix = 0; ix < of->heap->object_count; ix++)
 		if (is_evidence(o, places[ix]))
 			(*out)[owner_of_node(o, places[ix])]++;
@@ -168,9 +166,7 @@ static int find_moves(struct query *q, struct diff *d, struct hdb_error *err)
 	int r;
 
 	o->name_count = o->tree.parts.count;
-	o->joined = malloc((o->name_count + 1) * sizeof(*o->joined));
-	if (!o->joined)
-		return hdb_fail_memory(err, "owners", o->name_count * sizeof(*o->joined));
+	TRY(BASE_ALLOC(o->joined, o->name_count + 1, "owners", err));
 	for (uint32_t i = 0; i < o->name_count; i++)
 		o->joined[i] = i;
 	r = diff_match_ids(q, d, &pairs, &is_matched, err);
@@ -227,11 +223,9 @@ static int add_sums(struct diff *d, struct hdb_error *err)
 	struct diff_owners *o = d->owners;
 	const struct analysis_merged *m = &o->tree.merged;
 
-	o->sums = calloc(o->name_count * d->side_count + 1, sizeof(*o->sums));
-	o->row_of = calloc(o->name_count + 1, sizeof(*o->row_of));
-	o->main_of = calloc(o->name_count + 1, sizeof(*o->main_of));
-	if (!o->sums || !o->row_of || !o->main_of)
-		return hdb_fail_memory(err, "owners", o->name_count * sizeof(*o->sums));
+	TRY(BASE_ALLOC(o->sums, o->name_count * d->side_count + 1, "owners", err));
+	TRY(BASE_ALLOC(o->row_of, o->name_count + 1, "owners", err));
+	TRY(BASE_ALLOC(o->main_of, o->name_count + 1, "owners", err));
 	for (uint32_t v = 0; v < m->nodes.count; v++) {
 		struct diff_figures *sums = sums_of(d, analysis_merged_node(m, v)->name);
 
@@ -418,10 +412,8 @@ static int fill_rows(struct diff *d, struct hdb_error *err)
 	struct diff_owners *o = d->owners;
 	const size_t count = o->rows.count * d->side_count;
 
-	o->figures = calloc(count + 1, sizeof(*o->figures));
-	o->wholes = calloc(count + 1, sizeof(*o->wholes));
-	if (!o->figures || !o->wholes)
-		return hdb_fail_memory(err, "owners", count * sizeof(*o->figures));
+	TRY(BASE_ALLOC(o->figures, count + 1, "owners", err));
+	TRY(BASE_ALLOC(o->wholes, count + 1, "owners", err));
 	add_nodes(d);
 	take_wholes(d);
 	return HDB_OK;
@@ -584,8 +576,8 @@ void diff_owners_close(struct diff *d)
 	if (!o)
 		return;
 	if (d->sides) {
-		base_big_free(d->sides[0].work, &o->places[0]);
-		base_big_free(d->sides[d->side_count - 1].work, &o->places[1]);
+		base_big_free(&o->places[0]);
+		base_big_free(&o->places[1]);
 	}
 	owner_tree_release(&o->tree);
 	base_vec_release(&o->rows);

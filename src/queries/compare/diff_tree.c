@@ -74,9 +74,7 @@ static int count_lost(struct diff_tree *t, struct hdb_error *err)
 {
 	const struct analysis_merged *m = &t->owners.merged;
 
-	t->lost = calloc(m->names.count + 1, sizeof(*t->lost));
-	if (!t->lost)
-		return hdb_fail_memory(err, "a comparison", m->names.count * sizeof(*t->lost));
+	TRY(BASE_ALLOC(t->lost, m->names.count + 1, "a comparison", err));
 	for (uint32_t v = 0; v < m->nodes.count; v++) {
 		const uint64_t before = analysis_merged_sum(m, v, 0)->count;
 		const uint64_t now = analysis_merged_sum(m, v, m->dump_count - 1)->count;
@@ -105,26 +103,23 @@ static bool has_moved(const struct diff_tree *t, uint32_t node)
 static int make_tree(struct diff *d, bool is_named, struct diff_tree **out, struct hdb_error *err)
 {
 	const struct analysis_merged_source source = { .tree = ANALYSIS_TREE_DOMINATORS };
-	struct diff_tree *t = calloc(1, sizeof(*t));
-	int r = HDB_OK;
+	struct diff_tree *t;
 
-	*out = t;
-	if (t)
-		t->by_side = calloc(d->side_count + 1, sizeof(*t->by_side));
-	if (!t || !t->by_side)
-		return hdb_fail_memory(err, "a comparison", sizeof(*t));
+	TRY(BASE_ALLOC(*out, 1, "a comparison", err));
+	t = *out;
+	TRY(BASE_ALLOC(t->by_side, d->side_count, "a comparison", err));
 	owner_tree_init(&t->owners, (unsigned)d->side_count);
 	for (size_t s = 0; s < d->side_count; s++) {
-		r = is_named ? owner_tree_add(&d->sides[s], &t->owners, (unsigned)s, NULL, err) :
-			       analysis_merged_add(&d->sides[s], &t->owners.merged, (unsigned)s,
-						   &source, err);
+		const int r = is_named ? owner_tree_add(&d->sides[s], &t->owners, (unsigned)s, NULL,
+							err) :
+					 analysis_merged_add(&d->sides[s], &t->owners.merged,
+							     (unsigned)s, &source, err);
+
 		base_work_release(d->sides[s].work);
-		if (r != HDB_OK)
-			goto out;
+		TRY(r);
 	}
-out:
 	analysis_merged_finish(&t->owners.merged);
-	return r == HDB_OK ? count_lost(t, err) : r;
+	return count_lost(t, err);
 }
 
 /* ---- suspects ---- */
@@ -133,9 +128,7 @@ static int find_largest(struct diff_tree *t, struct hdb_error *err)
 {
 	const size_t n = t->owners.merged.nodes.count;
 
-	t->largest = malloc((n + 1) * sizeof(*t->largest));
-	if (!t->largest)
-		return hdb_fail_memory(err, "a comparison", n * sizeof(*t->largest));
+	TRY(BASE_ALLOC(t->largest, n + 1, "a comparison", err));
 	for (size_t i = 0; i < n; i++)
 		t->largest[i] = (struct largest){ ANALYSIS_MERGED_TOP, 0 };
 	for (uint32_t v = 0; v < n; v++) {
@@ -214,14 +207,12 @@ out:
 static int leave_others(struct query *q, struct diff_tree *t, uint64_t threshold,
 			struct hdb_error *err)
 {
-	struct analysis_merged_walk grown;
+	BASE_SCOPED(analysis_merged_walk_release) struct analysis_merged_walk grown = { 0 };
 	struct analysis_cut cut = { .objects = ANALYSIS_NOT_COUNTED };
 	size_t kept = 0;
 	const struct analysis_merged_worth worth = { .rank = growth_of, .low = 1 };
-	int r = analysis_merged_walk(&t->owners.merged, &worth, &grown, err);
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(analysis_merged_walk(&t->owners.merged, &worth, &grown, err));
 	for (size_t i = 0; i < grown.count; i++) {
 		const struct analysis_merged_step *step = &grown.order[i];
 
@@ -235,9 +226,7 @@ static int leave_others(struct query *q, struct diff_tree *t, uint64_t threshold
 			t->walk.order[kept++] = t->walk.order[i];
 	q->total = t->walk.count = kept;
 	query_cut(q, &cut, "what grew by no more than %" PRIu64 " bytes (--threshold)", threshold);
-out:
-	analysis_merged_walk_release(&grown);
-	return r;
+	return HDB_OK;
 }
 
 static void choose(struct query *q, const struct diff *d, bool has_others)
@@ -357,7 +346,7 @@ int diff_tree_next(struct query *q, struct diff *d, struct hdb_error *err)
 		set_point(q, t, step->node);
 	TRY(diff_set_figures(q, d, t->by_side, err));
 	if (has_moved(t, step->node))
-		query_lend_text(q, DIFF_STATUS, "moved", 5);
+		query_lend_text(q, DIFF_STATUS, "moved");
 	return HDB_OK;
 }
 

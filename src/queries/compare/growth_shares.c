@@ -63,25 +63,18 @@ static int keep_reference(void *ctx, const struct trace_reference *reference, st
 
 static int mark_kept(struct sharing *s, struct hdb_error *err)
 {
-	struct base_vec roots = { 0 };
-	int r = trace_roots(&s->graph, &roots, err);
+	BASE_SCOPED(base_vec_release) struct base_vec roots = { 0 };
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(trace_roots(&s->graph, &roots, err));
 	for (size_t i = 0; i < roots.count; i++)
-		if ((r = keep(s, base_vec_at(&roots, struct trace_root, i)->ix, err)) != HDB_OK)
-			goto out;
+		TRY(keep(s, base_vec_at(&roots, struct trace_root, i)->ix, err));
 	while (s->stack.count) {
 		const uint32_t ix = *base_vec_at(&s->stack, uint32_t, --s->stack.count);
 
-		if ((r = trace_graph_read(&s->graph, ix, keep_reference, s, err)) != HDB_OK)
-			goto out;
-		if ((r = step(s, err)) != HDB_OK)
-			goto out;
+		TRY(trace_graph_read(&s->graph, ix, keep_reference, s, err));
+		TRY(step(s, err));
 	}
-out:
-	base_vec_release(&roots);
-	return r;
+	return HDB_OK;
 }
 
 /* ---- the groups ---- */
@@ -149,18 +142,14 @@ static int list_members(const struct sharing *s, uint64_t **first, uint32_t **li
 	const uint32_t n = s->session->heap->object_count, groups = s->members->group_count;
 	uint64_t all = 0;
 
-	*first = calloc((size_t)groups + 2, sizeof(**first));
-	if (!*first)
-		return hdb_fail_memory(err, "growing objects", groups);
+	TRY(BASE_ALLOC(*first, (size_t)groups + 2, "growing objects", err));
 	for (uint32_t ix = 0; ix < n; ix++)
 		if (group_of(s, ix) != UINT32_MAX)
 			(*first)[group_of(s, ix) + 2]++;
 	for (uint32_t g = 0; g < groups; g++)
 		(*first)[g + 2] += (*first)[g + 1];
 	all = (*first)[groups + 1];
-	*list = malloc((all + 1) * sizeof(**list));
-	if (!*list)
-		return hdb_fail_memory(err, "growing objects", all * sizeof(**list));
+	TRY(BASE_ALLOC(*list, all + 1, "growing objects", err));
 	for (uint32_t ix = 0; ix < n; ix++)
 		if (group_of(s, ix) != UINT32_MAX)
 			(*list)[(*first)[group_of(s, ix) + 1]++] = ix;
@@ -169,12 +158,10 @@ static int list_members(const struct sharing *s, uint64_t **first, uint32_t **li
 
 static int follow_groups(struct sharing *s, struct growth_shares *out, struct hdb_error *err)
 {
-	uint64_t *first = NULL;
-	uint32_t *list = NULL;
-	int r = list_members(s, &first, &list, err);
+	BASE_FREED uint64_t *first = NULL;
+	BASE_FREED uint32_t *list = NULL;
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(list_members(s, &first, &list, err));
 	for (int pass = 0; pass < 2; pass++) {
 		s->is_first = pass == 0;
 		trace_graph_rewind(&s->graph);
@@ -182,63 +169,48 @@ static int follow_groups(struct sharing *s, struct growth_shares *out, struct hd
 			(uint64_t)s->session->heap->object_count * STEPS_FACTOR + STEP_OBJECTS;
 		for (uint32_t g = 0; g < s->members->group_count; g++) {
 			s->share = &out->list[g];
-			if ((r = follow_group(s, list + first[g], first[g + 1] - first[g], err)) !=
-			    HDB_OK)
-				goto out;
+			TRY(follow_group(s, list + first[g], first[g + 1] - first[g], err));
 			s->share->bytes = (uint64_t)(s->bytes + 0.5);
 			s->share->objects = (uint64_t)(s->objects + 0.5);
 		}
 		out->is_cut |= !s->steps_left;
 	}
-out:
-	free(first);
-	free(list);
-	return r;
+	return HDB_OK;
+}
+
+static void release(struct sharing *s)
+{
+	base_big_free(&s->stamp_big);
+	base_big_free(&s->count_big);
+	base_vec_release(&s->stack);
+	base_vec_release(&s->native);
+	trace_graph_release(&s->graph);
+	free(s->kept);
 }
 
 int growth_shares_find(const struct session *session, const struct growth_members *members,
 		       struct growth_shares *out, struct hdb_error *err)
 {
 	const uint64_t n = session->heap->object_count;
-	struct sharing s = { .session = session, .members = members };
-	const bool was_filtered = heap_show_all(session->heap);
-	int r = trace_graph_init(&s.graph, session, LIBRARY_FOR_GROWTH, err);
+	BASE_SCOPED(release) struct sharing s = { .session = session, .members = members };
+	HEAP_FILTER_SCOPE(heap_show_all, session->heap);
 
-	*out = (struct growth_shares){ .list = calloc((size_t)members->group_count + 1,
-						      sizeof(*out->list)) };
-	s.kept = calloc((size_t)base_bit_words(n) + 1, sizeof(*s.kept));
-	if (r != HDB_OK)
-		goto out;
-	if (!out->list || !s.kept) {
-		r = hdb_fail_memory(err, "growing objects", n / 8);
-		goto out;
-	}
-	if ((r = base_big_alloc(session->work, &s.stamp_big, (n + 1) * sizeof(uint32_t),
-				"growing objects", err)) != HDB_OK)
-		goto out;
-	if ((r = base_big_alloc(session->work, &s.count_big, (n + 1) * sizeof(uint32_t),
-				"growing objects", err)) != HDB_OK)
-		goto out;
+	*out = (struct growth_shares){ .list = NULL };
+	TRY(trace_graph_init(&s.graph, session, LIBRARY_FOR_GROWTH, err));
+	TRY(BASE_ALLOC(out->list, (size_t)members->group_count + 1, "growing objects", err));
+	TRY(BASE_ALLOC(s.kept, (size_t)base_bit_words(n) + 1, "growing objects", err));
+	TRY(base_big_alloc(session->work, &s.stamp_big, (n + 1) * sizeof(uint32_t),
+			   "growing objects", err));
+	TRY(base_big_alloc(session->work, &s.count_big, (n + 1) * sizeof(uint32_t),
+			   "growing objects", err));
 	s.stamp = s.stamp_big.data;
 	s.count = s.count_big.data;
 	if (!members->group_count)
-		goto out;
+		return HDB_OK;
 	base_stage(session->work, "sizes of what grows", n, "objects");
-	if ((r = derive_native_sizes(session->derive, DERIVE_NATIVE_REGISTERED, &s.native, err)) !=
-	    HDB_OK)
-		goto out;
-	if ((r = mark_kept(&s, err)) != HDB_OK)
-		goto out;
-	r = follow_groups(&s, out, err);
-out:
-	base_big_free(session->work, &s.stamp_big);
-	base_big_free(session->work, &s.count_big);
-	base_vec_release(&s.stack);
-	base_vec_release(&s.native);
-	trace_graph_release(&s.graph);
-	free(s.kept);
-	session->heap->filter.is_on = was_filtered;
-	return r;
+	TRY(derive_native_sizes(session->derive, DERIVE_NATIVE_REGISTERED, &s.native, err));
+	TRY(mark_kept(&s, err));
+	return follow_groups(&s, out, err);
 }
 
 void growth_shares_release(struct growth_shares *shares)

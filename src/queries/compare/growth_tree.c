@@ -133,10 +133,10 @@ static int init_queue(struct walk *w, struct queue *queue, struct hdb_error *err
 	return r == HDB_OK && !queue->has ? hdb_fail_memory(err, "paths", n / 8) : r;
 }
 
-static void release_queue(struct walk *w, struct queue *queue)
+static void release_queue(struct queue *queue)
 {
 	base_vec_release(&queue->runs);
-	base_big_free(w->session->work, &queue->objects_big);
+	base_big_free(&queue->objects_big);
 	free(queue->has);
 }
 
@@ -252,11 +252,9 @@ static int visit(struct walk *w, const struct run *run, struct hdb_error *err)
 
 static int enqueue_roots(struct walk *w, struct hdb_error *err)
 {
-	struct base_vec roots = { 0 };
-	int r = trace_roots(&w->graph, &roots, err);
+	BASE_SCOPED(base_vec_release) struct base_vec roots = { 0 };
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(trace_roots(&w->graph, &roots, err));
 	for (size_t i = 0; i < roots.count; i++) {
 		const struct trace_root *root = base_vec_at(&roots, struct trace_root, i);
 		char text[64];
@@ -264,14 +262,10 @@ static int enqueue_roots(struct walk *w, struct hdb_error *err)
 
 		(void)snprintf(text, sizeof(text), "GC root (%s)",
 			       root->kind ? heap_root_name(root->kind) : "held by nothing");
-		if ((r = analysis_merged_text(w->m, text, &name, err)) != HDB_OK)
-			goto out;
-		if ((r = add_target(w, name, root->ix, root->is_late, err)) != HDB_OK)
-			goto out;
+		TRY(analysis_merged_text(w->m, text, &name, err));
+		TRY(add_target(w, name, root->ix, root->is_late, err));
 	}
-out:
-	base_vec_release(&roots);
-	return r == HDB_OK ? enqueue_groups(w, ANALYSIS_MERGED_TOP, err) : r;
+	return enqueue_groups(w, ANALYSIS_MERGED_TOP, err);
 }
 
 static int walk_all(struct walk *w, struct hdb_error *err)
@@ -346,12 +340,11 @@ static int add_parts(struct walk *w, uint64_t *added, struct hdb_error *err)
 {
 	struct heap *heap = w->session->heap;
 	struct adding a = { w, added };
-	uint8_t *is_boxes = calloc((size_t)heap->class_count + 1, 1);
+	BASE_FREED uint8_t *is_boxes = calloc((size_t)heap->class_count + 1, 1);
 	int r = is_boxes ? HDB_OK : hdb_fail_memory(err, "classes", heap->class_count);
 	uint32_t to;
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(r);
 	for (uint32_t no = 0; no < heap->class_count; no++)
 		is_boxes[no] = trace_is_boxes(heap, no);
 	for (uint32_t ix = 0; ix < heap->object_count; ix++) {
@@ -359,19 +352,15 @@ static int add_parts(struct walk *w, uint64_t *added, struct hdb_error *err)
 		    base_bit_has(added, ix))
 			continue;
 		if (is_boxes[w->classes[ix]]) {
-			if ((r = add_boxes(&a, ix, err)) != HDB_OK)
-				goto out;
+			TRY(add_boxes(&a, ix, err));
 		} else if (heap_is_string(heap, ix)) {
 			if ((r = heap_path_object(heap, ix, "value", &to, err)) < 0)
-				goto out;
+				return r;
 			if (r == HDB_OK)
 				add_to(&a, to, ix);
 		}
 	}
-	r = HDB_OK;
-out:
-	free(is_boxes);
-	return r;
+	return HDB_OK;
 }
 
 /* ---- all of it ---- */
@@ -393,48 +382,46 @@ static int prepare(struct walk *w, enum library_use use, struct hdb_error *err)
 	return heap_each_block(w->session->heap, NULL, load_classes, w, err);
 }
 
+static void release(struct walk *w)
+{
+	for (size_t i = 0; i <= TRACE_ENTRY; i++)
+		base_idmap_release(&w->edges[i]);
+	base_idmap_release(&w->names);
+	base_vec_release(&w->groups);
+	base_vec_release(&w->pairs);
+	base_vec_release(&w->group_of);
+	release_queue(&w->first);
+	release_queue(&w->last);
+	base_big_free(&w->classes_big);
+	base_big_free(&w->place_big);
+	trace_graph_release(&w->graph);
+}
+
 int growth_tree_add(const struct session *session, struct analysis_merged *m, unsigned dump,
 		    const struct growth_tree_options *options, struct hdb_error *err)
 {
 	struct analysis_merged_places places = { .members = options->members };
-	struct walk w = { .session = session, .m = m };
-	uint64_t *added = calloc((size_t)session->heap->object_count / 64 + 1, sizeof(*added));
+	BASE_SCOPED(release) struct walk w = { .session = session, .m = m };
+	BASE_FREED uint64_t *added = NULL;
+	const bool is_filtered = session->heap->filter.is_on;
 	/* Paths go through all objects; those of the filter are counted. */
-	const bool was_filtered = heap_show_all(session->heap);
-	int r = added ? prepare(&w, options->use, err) :
-			hdb_fail_memory(err, "paths", session->heap->object_count / 8);
+	HEAP_FILTER_SCOPE(heap_show_all, session->heap);
 
-	if (r != HDB_OK)
-		goto out;
-	if ((r = walk_all(&w, err)) != HDB_OK)
-		goto out;
-	if ((r = add_parts(&w, added, err)) != HDB_OK)
-		goto out;
+	TRY(BASE_ALLOC(added, (size_t)session->heap->object_count / 64 + 1, "paths", err));
+	TRY(prepare(&w, options->use, err));
+	TRY(walk_all(&w, err));
+	TRY(add_parts(&w, added, err));
 	places.node = w.place;
 	places.added = options->members ? NULL : added;
-	session->heap->filter.is_on = was_filtered;
-	r = analysis_merged_count(session, m, dump, &places, err);
-out:
-	session->heap->filter.is_on = was_filtered;
-	for (size_t i = 0; i <= TRACE_ENTRY; i++)
-		base_idmap_release(&w.edges[i]);
-	base_idmap_release(&w.names);
-	base_vec_release(&w.groups);
-	base_vec_release(&w.pairs);
-	base_vec_release(&w.group_of);
-	release_queue(&w, &w.first);
-	release_queue(&w, &w.last);
-	base_big_free(session->work, &w.classes_big);
-	if (r == HDB_OK && options->place) {
-		*options->place = w.place_big;
-		/* What only counts with another object is no object of a node. */
-		for (uint32_t ix = 0; ix < session->heap->object_count; ix++)
-			if (base_bit_has(added, ix))
-				w.place[ix] = ANALYSIS_MERGED_TOP;
-	} else {
-		base_big_free(session->work, &w.place_big);
-	}
-	trace_graph_release(&w.graph);
-	free(added);
-	return r;
+	session->heap->filter.is_on = is_filtered;
+	TRY(analysis_merged_count(session, m, dump, &places, err));
+	if (!options->place)
+		return HDB_OK;
+	/* What only counts with another object is no object of a node. */
+	for (uint32_t ix = 0; ix < session->heap->object_count; ix++)
+		if (base_bit_has(added, ix))
+			w.place[ix] = ANALYSIS_MERGED_TOP;
+	*options->place = w.place_big;
+	w.place_big = (struct base_big){ 0 };
+	return HDB_OK;
 }

@@ -230,7 +230,6 @@ static int read_entry(struct adding *a, uint32_t ix, struct hdb_error *err)
 static int find_owners(struct adding *a, struct hdb_error *err)
 {
 	const uint32_t n = a->session->heap->object_count;
-	int r = HDB_OK;
 
 	base_stage(a->session->work, "finding owners", n, "objects");
 	for (uint32_t ix = 0; ix < n; ix++) {
@@ -243,11 +242,9 @@ static int find_owners(struct adding *a, struct hdb_error *err)
 			continue;
 		a->reading = ix;
 		if (is_class || kind == KIND_OWN || kind == KIND_THREAD)
-			r = trace_graph_read(&a->graph, ix, take_reference, a, err);
+			TRY_ERRORS(trace_graph_read(&a->graph, ix, take_reference, a, err));
 		else if (kind == KIND_LOCAL_ENTRY)
-			r = base_vec_push(&a->entries, &ix, sizeof(ix), err);
-		if (r < 0)
-			return r;
+			TRY_ERRORS(base_vec_push(&a->entries, &ix, sizeof(ix), err));
 	}
 	for (size_t i = 0; i < a->entries.count; i++)
 		TRY(read_entry(a, *base_vec_at(&a->entries, uint32_t, i), err));
@@ -474,9 +471,7 @@ static int prepare(struct adding *a, struct arrays *arrays, struct hdb_error *er
 	TRY(trace_graph_init(&a->graph, a->session, LIBRARY_FOR_NOTHING, err));
 	analysis_merged_limit(&a->tree->merged, a->session);
 	thread_no = heap_class_by_name(heap, "java.lang.Thread", 0);
-	a->kind = malloc((size_t)heap->class_count + 1);
-	if (!a->kind)
-		return hdb_fail_memory(err, "kinds of classes", heap->class_count);
+	TRY(BASE_ALLOC(a->kind, (size_t)heap->class_count + 1, "kinds of classes", err));
 	for (uint32_t no = 0; no < heap->class_count; no++)
 		a->kind[no] = (uint8_t)kind_of(heap, no, thread_no);
 	TRY(base_big_alloc_raw(work, &arrays->parent, n * 4 + 4, "owners", err));
@@ -494,54 +489,56 @@ static int prepare(struct adding *a, struct arrays *arrays, struct hdb_error *er
 	return HDB_OK;
 }
 
+static void release_adding(struct adding **at)
+{
+	struct adding *a = *at;
+
+	if (!a)
+		return;
+	trace_graph_release(&a->graph);
+	free(a->kind);
+	base_idmap_release(&a->fields);
+	base_idmap_release(&a->held[0]);
+	base_idmap_release(&a->held[1]);
+	base_idmap_release(&a->threads);
+	base_vec_release(&a->entries);
+	free(a);
+}
+
+static void release_arrays(struct arrays *arrays)
+{
+	base_big_free(&arrays->parent);
+	base_big_free(&arrays->classes);
+	base_big_free(&arrays->bits);
+	base_big_free(&arrays->place);
+}
+
 int owner_tree_add(const struct session *session, struct owner_tree *tree, unsigned dump,
 		   struct base_big *place, struct hdb_error *err)
 {
-	struct base_work *work = session->work;
 	struct analysis_merged_places places = { 0 };
-	struct arrays arrays = { 0 };
-	struct adding *a = calloc(1, sizeof(*a));
+	BASE_SCOPED(release_arrays) struct arrays arrays = { 0 };
+	BASE_SCOPED(release_adding) struct adding *a = NULL;
+	const bool is_filtered = session->heap->filter.is_on;
 	/* Paths go through all objects; those of the filter are counted. */
-	const bool was_filtered = heap_show_all(session->heap);
-	int r = HDB_OK;
+	HEAP_FILTER_SCOPE(heap_show_all, session->heap);
 
-	if (!a) {
-		r = hdb_fail_memory(err, "owners", sizeof(*a));
-		goto out;
-	}
+	TRY(BASE_ALLOC(a, 1, "owners", err));
 	a->session = session;
 	a->tree = tree;
-	if ((r = prepare(a, &arrays, err)) != HDB_OK)
-		goto out;
-	if ((r = find_owners(a, err)) != HDB_OK)
-		goto out;
-	if ((r = find_nodes(a, err)) != HDB_OK)
-		goto out;
+	TRY(prepare(a, &arrays, err));
+	TRY(find_owners(a, err));
+	TRY(find_nodes(a, err));
 	places.node = a->place;
 	places.added = a->parts;
-	session->heap->filter.is_on = was_filtered;
-	r = analysis_merged_count(session, &tree->merged, dump, &places, err);
-	for (uint32_t ix = 0; place && ix < session->heap->object_count; ix++)
+	session->heap->filter.is_on = is_filtered;
+	TRY(analysis_merged_count(session, &tree->merged, dump, &places, err));
+	if (!place)
+		return HDB_OK;
+	for (uint32_t ix = 0; ix < session->heap->object_count; ix++)
 		if (base_bit_has(a->parts, ix))
 			a->place[ix] = ANALYSIS_MERGED_TOP;
-out:
-	session->heap->filter.is_on = was_filtered;
-	if (a) {
-		trace_graph_release(&a->graph);
-		free(a->kind);
-		base_idmap_release(&a->fields);
-		base_idmap_release(&a->held[0]);
-		base_idmap_release(&a->held[1]);
-		base_idmap_release(&a->threads);
-		base_vec_release(&a->entries);
-	}
-	free(a);
-	base_big_free(work, &arrays.parent);
-	base_big_free(work, &arrays.classes);
-	base_big_free(work, &arrays.bits);
-	if (r == HDB_OK && place)
-		*place = arrays.place;
-	else
-		base_big_free(work, &arrays.place);
-	return r;
+	*place = arrays.place;
+	arrays.place = (struct base_big){ 0 };
+	return HDB_OK;
 }

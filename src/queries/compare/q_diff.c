@@ -204,12 +204,10 @@ int diff_set_figures(struct query *q, const struct diff *d, const struct diff_fi
 	query_set_int(q, DIFF_RETAINED_DELTA, delta);
 	query_set_double(q, DIFF_PERCENT,
 			 d->whole_bytes[0] ? 100.0 * (double)delta / (double)d->whole_bytes[0] : 0);
-	query_lend_text(q, DIFF_STATUS, status, strlen(status));
+	query_lend_text(q, DIFF_STATUS, status);
 	if (d->side_count <= 2)
 		return HDB_OK;
-	steps = malloc(d->side_count * STEP_BYTES + 1);
-	if (!steps)
-		return hdb_fail_memory(err, "a row", d->side_count * STEP_BYTES);
+	TRY(BASE_ALLOC(steps, d->side_count * STEP_BYTES + 1, "a row", err));
 	for (size_t s = 0; s < d->side_count; s++) {
 		grows = grows && (!s || by_side[s].retained_bytes > by_side[s - 1].retained_bytes);
 		used += (size_t)snprintf(steps + used, STEP_BYTES + 1, "%s%" PRIu64, s ? " " : "",
@@ -226,10 +224,8 @@ int diff_set_figures(struct query *q, const struct diff *d, const struct diff_fi
 static int open_sides(struct query *q, struct diff *d, struct hdb_error *err)
 {
 	d->side_count = q->before_count + 1;
-	d->sides = calloc(d->side_count, sizeof(*d->sides));
-	d->whole_bytes = calloc(d->side_count, sizeof(*d->whole_bytes));
-	if (!d->sides || !d->whole_bytes)
-		return hdb_fail_memory(err, "a comparison", d->side_count * sizeof(*d->sides));
+	TRY(BASE_ALLOC(d->sides, d->side_count, "a comparison", err));
+	TRY(BASE_ALLOC(d->whole_bytes, d->side_count, "a comparison", err));
 	for (size_t s = 0; s < d->side_count; s++) {
 		d->sides[s] = s < q->before_count ? q->before[s] : q->session;
 		for (size_t t = 0; t < s; t++)
@@ -280,8 +276,7 @@ static int set_facts(struct query *q, struct diff *d, struct hdb_error *err)
 		last = total;
 		/* What the tables took is given back before the next dump's are built. */
 		base_work_release(d->sides[s].work);
-		if (r != HDB_OK)
-			return r;
+		TRY(r);
 	}
 	query_fact(q, "dumps", d->side_count);
 	query_fact(q, "heap_objects_before", first.count);

@@ -37,8 +37,7 @@ static int check_counts(struct query *q, struct query_check_found *found, struct
 		struct store_table_info info;
 		const int r = store_table_info(store, want[i].table, &info, err);
 
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 		if (r == HDB_NOTFOUND && want[i].is_derived)
 			continue;
 		if (r == HDB_NOTFOUND) {
@@ -60,18 +59,17 @@ static int check_counts(struct query *q, struct query_check_found *found, struct
 
 static int check_ids(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {
-	uint64_t *ids = malloc(STORE_BLOCK_OBJECTS * sizeof(*ids));
+	BASE_FREED uint64_t *ids = malloc(STORE_BLOCK_OBJECTS * sizeof(*ids));
 	uint64_t previous = 0, total = 0;
 	int r = ids ? heap_load_classes(q->heap, err) :
 		      hdb_fail_memory(err, "identifiers", STORE_BLOCK_OBJECTS * 8);
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(r);
 	for (uint32_t b = 0; b < heap_block_count(q->heap) && found->ok; b++) {
 		uint32_t count = 0;
 
 		if ((r = heap_read_ids(q->heap, b, ids, &count, err)) != HDB_OK)
-			goto out;
+			return r;
 		for (uint32_t i = 0; i < count && found->ok; i++, total++) {
 			uint32_t ix;
 
@@ -82,12 +80,12 @@ static int check_ids(struct query *q, struct query_check_found *found, struct hd
 			if (i != count / 2 || !found->ok)
 				continue;
 			if ((r = heap_find(q->heap, ids[i], &ix, err)) < 0)
-				goto out;
+				return r;
 			if (r > 0 || ix != total)
 				FAIL(found, "0x%" PRIx64 " is not found where it is", ids[i]);
 		}
 		if ((r = base_step(q->work, total, err)) != HDB_OK)
-			goto out;
+			return r;
 	}
 	if (found->ok && total != q->heap->object_count)
 		FAIL(found, "%" PRIu64 " identifiers of %" PRIu32 " objects", total,
@@ -95,8 +93,6 @@ static int check_ids(struct query *q, struct query_check_found *found, struct hd
 	if (found->ok)
 		SAY(found, "%" PRIu64 " identifiers, ascending",
 		    total - heap_invented_count(q->heap));
-out:
-	free(ids);
 	return r;
 }
 
@@ -136,11 +132,9 @@ static int look_at_block(void *ctx, const struct heap_block *block, struct hdb_e
 static int check_objects(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {
 	struct looking l = { .heap = q->heap, .found = found };
-	int r;
 
 	TRY(heap_load_classes(q->heap, err));
-	if ((r = heap_each_block(q->heap, q->work, look_at_block, &l, err)) != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(heap_each_block(q->heap, q->work, look_at_block, &l, err));
 	if (l.class_objects != q->heap->class_count)
 		FAIL(found, "%" PRIu64 " class objects, %" PRIu32 " classes", l.class_objects,
 		     q->heap->class_count);

@@ -39,14 +39,11 @@ int query_check_class_counts(struct query *q, struct query_check_found *found,
 			     struct hdb_error *err)
 {
 	const size_t n = (size_t)q->heap->class_count + 1;
-	struct sum *sums = calloc(n, sizeof(*sums));
-	int r = sums ? heap_each_count(q->heap, add_counted, sums, err) :
-		       hdb_fail_memory(err, "counts by class", n * sizeof(*sums));
+	BASE_FREED struct sum *sums = calloc(n, sizeof(*sums));
 
-	if (r != HDB_OK)
-		goto out;
-	if ((r = heap_each_block(q->heap, q->work, take_block, sums, err)) != HDB_OK)
-		goto out;
+	TRY(sums ? heap_each_count(q->heap, add_counted, sums, err) :
+		   hdb_fail_memory(err, "counts by class", n * sizeof(*sums)));
+	TRY(heap_each_block(q->heap, q->work, take_block, sums, err));
 	for (uint32_t no = 0; no < q->heap->class_count && found->ok; no++) {
 		if (!sums[no].count && !sums[no].bytes)
 			continue;
@@ -58,7 +55,5 @@ int query_check_class_counts(struct query *q, struct query_check_found *found,
 	}
 	if (found->ok)
 		SAY(found, "objects and bytes of %" PRIu32 " classes", q->heap->class_count);
-out:
-	free(sums);
-	return r;
+	return HDB_OK;
 }

@@ -53,13 +53,10 @@ int query_check_references(struct query *q, struct query_check_found *found, str
 	const uint64_t want = heap_meta_number(q->heap, "references", 0);
 	struct edge_sum sum = { 0 };
 	struct store_lists lists;
-	int r;
 
 	heap_references(q->heap, &lists);
-	r = analysis_each_edge(&q->session, &lists, q->heap->object_count,
-			       &(struct analysis_edge_taker){ sum_edges, &sum }, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(analysis_each_edge(&q->session, &lists, q->heap->object_count,
+				      &(struct analysis_edge_taker){ sum_edges, &sum }, err));
 	if (sum.all != want)
 		FAIL(found, "%" PRIu64 " references, %" PRIu64 " expected", sum.all, want);
 	else
@@ -71,32 +68,24 @@ int query_check_referrers(struct query *q, struct query_check_found *found, stru
 {
 	const uint64_t n = q->heap->object_count;
 	struct edge_sum there = { 0 }, back = { .is_turned = true };
-	struct base_big last = { 0 };
+	BASE_SCOPED(base_big_free) struct base_big last = { 0 };
 	struct store_lists references, referrers;
-	int r;
 
 	TRY_ERRORS(base_big_alloc(q->work, &last, n * 4 + 4, "checking referrers", err));
 	there.last = last.data;
 	heap_references(q->heap, &references);
-	if ((r = analysis_each_edge(&q->session, &references, n,
-				    &(struct analysis_edge_taker){ sum_edges, &there }, err)) !=
-	    HDB_OK)
-		goto out;
-	if ((r = derive_referrers(q->derive, &referrers, err)) != HDB_OK)
-		goto out;
-	r = analysis_each_edge(&q->session, &referrers, n,
-			       &(struct analysis_edge_taker){ sum_edges, &back }, err);
-	if (r != HDB_OK)
-		goto out;
+	TRY(analysis_each_edge(&q->session, &references, n,
+			       &(struct analysis_edge_taker){ sum_edges, &there }, err));
+	TRY(derive_referrers(q->derive, &referrers, err));
+	TRY(analysis_each_edge(&q->session, &referrers, n,
+			       &(struct analysis_edge_taker){ sum_edges, &back }, err));
 	if (there.distinct != back.distinct || there.hash != back.hash)
 		FAIL(found,
 		     "no mirror image of references: %" PRIu64 " pairs, %" PRIu64 " expected",
 		     back.distinct, there.distinct);
 	else
 		SAY(found, "%" PRIu64 " pairs, the mirror image of references", back.distinct);
-out:
-	base_big_free(q->work, &last);
-	return r;
+	return HDB_OK;
 }
 
 /* ---- reach ---- */
@@ -145,10 +134,9 @@ static int load_reach(struct reach *reach, struct hdb_error *err)
 {
 	struct query *q = reach->q;
 
-	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
+	for (uint32_t b = 0; b < heap_block_count(q->heap); b++)
 		TRY(derive_reach_block(q->derive, false, b,
 				       reach->parent + (uint64_t)b * STORE_BLOCK_OBJECTS, err));
-	}
 	return heap_each_block(q->heap, q->work, confirm_classes, reach, err);
 }
 
@@ -179,30 +167,18 @@ int query_check_reach(struct query *q, struct query_check_found *found, struct h
 {
 	const uint64_t n = q->heap->object_count;
 	struct reach reach = { .q = q, .missed = HEAP_NONE };
-	struct base_big parent = { 0 }, confirmed = { 0 };
+	BASE_SCOPED(base_big_free) struct base_big parent = { 0 }, confirmed = { 0 };
 	struct store_lists lists;
-	int r = heap_load_roots(q->heap, err);
 
-	if (r != HDB_OK)
-		goto out;
-	if ((r = base_big_alloc(q->work, &parent, n * 4 + 4, "checking reachability", err)) !=
-	    HDB_OK)
-		goto out;
-	if ((r = base_big_alloc(q->work, &confirmed, n + 1, "checking reachability", err)) !=
-	    HDB_OK)
-		goto out;
+	TRY(heap_load_roots(q->heap, err));
+	TRY(base_big_alloc(q->work, &parent, n * 4 + 4, "checking reachability", err));
+	TRY(base_big_alloc(q->work, &confirmed, n + 1, "checking reachability", err));
 	reach.parent = parent.data;
 	reach.confirmed = confirmed.data;
-	if ((r = load_reach(&reach, err)) != HDB_OK)
-		goto out;
+	TRY(load_reach(&reach, err));
 	heap_references(q->heap, &lists);
-	if ((r = analysis_each_edge(&q->session, &lists, n,
-				    &(struct analysis_edge_taker){ confirm, &reach }, err)) !=
-	    HDB_OK)
-		goto out;
+	TRY(analysis_each_edge(&q->session, &lists, n,
+			       &(struct analysis_edge_taker){ confirm, &reach }, err));
 	judge_reach(&reach, found);
-out:
-	base_big_free(q->work, &parent);
-	base_big_free(q->work, &confirmed);
-	return r;
+	return HDB_OK;
 }

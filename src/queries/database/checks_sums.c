@@ -68,14 +68,13 @@ static int compare_sums(struct sums *s, const struct heap_block *block,
 static int look_at_sums(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
 	struct sums *s = ctx;
-	int r;
 
-	if (s->is_comparing)
-		r = compare_sums(s, block, s->found, err);
-	else if ((r = s->own(s, block, s->values, err)) == HDB_OK)
-		r = add_sums(s, block, s->values, err);
-	if (r != HDB_OK)
-		return r;
+	if (s->is_comparing) {
+		TRY(compare_sums(s, block, s->found, err));
+	} else {
+		TRY(s->own(s, block, s->values, err));
+		TRY(add_sums(s, block, s->values, err));
+	}
 	return s->found->ok ? HDB_OK : HDB_END;
 }
 
@@ -83,45 +82,32 @@ static int look_at_sums(void *ctx, const struct heap_block *block, struct hdb_er
 static int pass_sums(struct sums *s, struct hdb_error *err)
 {
 	struct query *q = s->q;
-	int r;
+	BASE_FREED uint64_t *values = NULL;
+	BASE_FREED uint32_t *heaps = NULL;
 
-	s->values = malloc(STORE_BLOCK_OBJECTS * sizeof(*s->values));
-	s->heaps = malloc(STORE_BLOCK_OBJECTS * sizeof(*s->heaps));
-	if (!s->values || !s->heaps) {
-		r = hdb_fail_memory(err, "a block of objects", STORE_BLOCK_OBJECTS);
-		goto out;
-	}
-	if ((r = heap_each_block(q->heap, q->work, look_at_sums, s, err)) != HDB_OK)
-		goto out;
+	TRY(BASE_ALLOC(values, STORE_BLOCK_OBJECTS, "a block of objects", err));
+	TRY(BASE_ALLOC(heaps, STORE_BLOCK_OBJECTS, "a block of objects", err));
+	s->values = values;
+	s->heaps = heaps;
+	TRY_FOUND(heap_each_block(q->heap, q->work, look_at_sums, s, err));
 	s->is_comparing = true;
-	r = heap_each_block(q->heap, q->work, look_at_sums, s, err);
-out:
-	free(s->heaps);
-	free(s->values);
-	return r < 0 ? r : HDB_OK;
+	TRY_ERRORS(heap_each_block(q->heap, q->work, look_at_sums, s, err));
+	return HDB_OK;
 }
 
 static int check_sums(struct sums *s, struct query_check_found *found, struct hdb_error *err)
 {
 	struct query *q = s->q;
 	const uint64_t n = q->heap->object_count;
-	struct base_big idom = { 0 }, below = { 0 };
-	int r = base_big_alloc(q->work, &idom, n * 4 + 4, "checking sums", err);
+	BASE_SCOPED(base_big_free) struct base_big idom = { 0 }, below = { 0 };
 
-	if (r != HDB_OK)
-		goto out;
-	if ((r = base_big_alloc(q->work, &below, n * 8 + 8, "checking sums", err)) != HDB_OK)
-		goto out;
+	TRY(base_big_alloc(q->work, &idom, n * 4 + 4, "checking sums", err));
+	TRY(base_big_alloc(q->work, &below, n * 8 + 8, "checking sums", err));
 	s->idom = idom.data;
 	s->below = below.data;
 	s->found = found;
-	if ((r = query_check_load_dominators(q, s->idom, err)) != HDB_OK)
-		goto out;
-	r = pass_sums(s, err);
-out:
-	base_big_free(q->work, &idom);
-	base_big_free(q->work, &below);
-	return r;
+	TRY(query_check_load_dominators(q, s->idom, err));
+	return pass_sums(s, err);
 }
 
 static int own_native(struct sums *s, const struct heap_block *block, uint64_t *out,
@@ -154,8 +140,7 @@ static int own_in_heap(struct sums *s, const struct heap_block *block, uint64_t 
 	const int r =
 		heap_read_heaps(s->q->heap, block->first_ix / STORE_BLOCK_OBJECTS, s->heaps, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	for (uint32_t i = 0; i < block->count; i++)
 		out[i] = s->heaps[i] == s->heap_no ? block->shallow[i] : 0;
 	return r;
@@ -193,19 +178,16 @@ int query_check_retained_heaps(struct query *q, struct query_check_found *found,
 
 int query_check_native(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {
-	uint64_t *bytes = malloc(STORE_BLOCK_OBJECTS * sizeof(*bytes));
-	struct base_vec sizes = { 0 };
+	BASE_FREED uint64_t *bytes = malloc(STORE_BLOCK_OBJECTS * sizeof(*bytes));
+	BASE_SCOPED(base_vec_release) struct base_vec sizes = { 0 };
 	uint64_t owners = 0;
-	int r = bytes ? derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &sizes, err) :
-			hdb_fail_memory(err, "a block of objects", STORE_BLOCK_OBJECTS * 8);
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(bytes ? derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &sizes, err) :
+		    hdb_fail_memory(err, "a block of objects", STORE_BLOCK_OBJECTS * 8));
 	for (uint32_t b = 0; b < heap_block_count(q->heap) && found->ok; b++) {
 		const uint32_t first = b * STORE_BLOCK_OBJECTS, n = q->heap->object_count;
 
-		if ((r = derive_native_block(q->derive, b, bytes, err)) != HDB_OK)
-			goto out;
+		TRY(derive_native_block(q->derive, b, bytes, err));
 		for (uint32_t i = 0; found->ok && i < STORE_BLOCK_OBJECTS && i < n - first; i++) {
 			const uint64_t want = derive_native_in(&sizes, first + i);
 
@@ -219,10 +201,7 @@ int query_check_native(struct query *q, struct query_check_found *found, struct 
 	}
 	if (found->ok)
 		SAY(found, "%" PRIu64 " objects own native memory, as the dump says", owners);
-out:
-	base_vec_release(&sizes);
-	free(bytes);
-	return r;
+	return HDB_OK;
 }
 
 /* ---- depths ---- */
@@ -250,29 +229,21 @@ static int compare_depth(struct query *q, uint32_t ix, uint32_t parent,
 
 int query_check_depth(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {
-	uint32_t *parent = malloc(STORE_BLOCK_OBJECTS * sizeof(*parent));
+	BASE_FREED uint32_t *parent = NULL;
 	const uint32_t n = q->heap->object_count;
-	int r = parent ? HDB_OK :
-			 hdb_fail_memory(err, "a block of objects", STORE_BLOCK_OBJECTS * 4);
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(BASE_ALLOC(parent, STORE_BLOCK_OBJECTS, "a block of objects", err));
 	for (uint32_t b = 0; b < heap_block_count(q->heap) && found->ok; b++) {
 		const uint32_t first = b * STORE_BLOCK_OBJECTS;
 
-		if ((r = derive_reach_block(q->derive, false, b, parent, err)) != HDB_OK)
-			goto out;
+		TRY(derive_reach_block(q->derive, false, b, parent, err));
 		for (uint32_t i = 0; found->ok && i < STORE_BLOCK_OBJECTS && i < n - first; i++)
-			if ((r = compare_depth(q, first + i, parent[i], found, err)) != HDB_OK)
-				goto out;
-		if ((r = base_step(q->work, first, err)) != HDB_OK)
-			goto out;
+			TRY(compare_depth(q, first + i, parent[i], found, err));
+		TRY(base_step(q->work, first, err));
 	}
 	if (found->ok)
 		SAY(found, "each object is one step further than the one before it");
-out:
-	free(parent);
-	return r;
+	return HDB_OK;
 }
 
 /* ---- totals ---- */
@@ -336,12 +307,11 @@ static int compare_totals(struct query *q, enum derive_group group,
 {
 	static const char *const names[] = { "class", "superclass", "package", "class loader" };
 	const uint32_t n = q->heap->class_count;
-	struct derive_total sum = { 0 }, *totals = NULL;
+	struct derive_total sum = { 0 };
+	BASE_FREED struct derive_total *totals = NULL;
 	size_t count = 0;
-	int r = derive_totals(q->derive, group, &totals, &count, err);
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(derive_totals(q->derive, group, &totals, &count, err));
 	for (size_t i = 0; i < count && found->ok; i++) {
 		add_total(&sum, &totals[i]);
 		if (group == DERIVE_CLASS &&
@@ -353,43 +323,35 @@ static int compare_totals(struct query *q, enum derive_group group,
 	if (found->ok && group != DERIVE_SUPERCLASS && !is_same(&sum, &by_class[n]))
 		FAIL(found, "totals by %s come to %" PRIu64 " objects, %" PRIu64 " expected",
 		     names[group], sum.count, by_class[n].count);
-out:
-	free(totals);
-	return r;
+	return HDB_OK;
 }
 
 int query_check_totals(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {
 	static const enum derive_group groups[] = { DERIVE_CLASS, DERIVE_SUPERCLASS, DERIVE_PACKAGE,
 						    DERIVE_LOADER };
-	struct derive_total *by_class = calloc((size_t)q->heap->class_count + 1, sizeof(*by_class));
-	int r = by_class ? count_classes(q, by_class, err) :
-			   hdb_fail_memory(err, "classes", q->heap->class_count);
+	BASE_FREED struct derive_total *by_class =
+		calloc((size_t)q->heap->class_count + 1, sizeof(*by_class));
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(by_class ? count_classes(q, by_class, err) :
+		       hdb_fail_memory(err, "classes", q->heap->class_count));
 	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]) && found->ok; i++)
-		if ((r = compare_totals(q, groups[i], by_class, found, err)) != HDB_OK)
-			goto out;
+		TRY(compare_totals(q, groups[i], by_class, found, err));
 	if (found->ok)
 		SAY(found, "%" PRIu64 " reachable objects by class, superclass, package and loader",
 		    by_class[q->heap->class_count].count);
-out:
-	free(by_class);
-	return r;
+	return HDB_OK;
 }
 
 int query_check_whole(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {
-	struct derive_total *by_class = calloc((size_t)q->heap->class_count + 1, sizeof(*by_class));
+	BASE_FREED struct derive_total *by_class =
+		calloc((size_t)q->heap->class_count + 1, sizeof(*by_class));
 	struct derive_heap_totals whole = { 0 };
-	int r = by_class ? count_classes(q, by_class, err) :
-			   hdb_fail_memory(err, "classes", q->heap->class_count);
 
-	if (r != HDB_OK)
-		goto out;
-	if ((r = derive_heap_totals(q->derive, &whole, err)) != HDB_OK)
-		goto out;
+	TRY(by_class ? count_classes(q, by_class, err) :
+		       hdb_fail_memory(err, "classes", q->heap->class_count));
+	TRY(derive_heap_totals(q->derive, &whole, err));
 
 	const struct derive_total *want = &by_class[q->heap->class_count];
 	const struct derive_total have = {
@@ -407,7 +369,5 @@ int query_check_whole(struct query *q, struct query_check_found *found, struct h
 		     "%" PRIu64 " reachable objects of %" PRIu64
 		     " bytes are said, there are %" PRIu64 " of %" PRIu64,
 		     whole.count, whole.shallow_bytes, want->count, want->shallow_bytes);
-out:
-	free(by_class);
-	return r;
+	return HDB_OK;
 }

@@ -84,27 +84,21 @@ static int look_at_tree(void *ctx, const struct heap_block *block, struct hdb_er
 /* Two passes over the blocks: adding up, then comparing. */
 static int pass_tree(struct tree *t, struct hdb_error *err)
 {
-	int r;
+	BASE_FREED uint64_t *retained = NULL;
 
-	t->retained = malloc(STORE_BLOCK_OBJECTS * sizeof(*t->retained));
-	if (!t->retained)
-		return hdb_fail_memory(err, "a block of objects", sizeof(*t->retained));
-	r = heap_each_block(t->q->heap, t->q->work, look_at_tree, t, err);
-	if (r != HDB_OK)
-		goto out;
+	TRY(BASE_ALLOC(retained, STORE_BLOCK_OBJECTS, "a block of objects", err));
+	t->retained = retained;
+	TRY_FOUND(heap_each_block(t->q->heap, t->q->work, look_at_tree, t, err));
 	t->is_comparing = true;
-	r = heap_each_block(t->q->heap, t->q->work, look_at_tree, t, err);
-out:
-	free(t->retained);
-	return r < 0 ? r : HDB_OK;
+	TRY_ERRORS(heap_each_block(t->q->heap, t->q->work, look_at_tree, t, err));
+	return HDB_OK;
 }
 
 int query_check_load_dominators(struct query *q, uint32_t *idom, struct hdb_error *err)
 {
-	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
+	for (uint32_t b = 0; b < heap_block_count(q->heap); b++)
 		TRY(derive_dominator_block(q->derive, b, idom + (uint64_t)b * STORE_BLOCK_OBJECTS,
 					   err));
-	}
 	return HDB_OK;
 }
 
@@ -112,22 +106,15 @@ int query_check_retained(struct query *q, struct query_check_found *found, struc
 {
 	const uint64_t n = q->heap->object_count;
 	struct tree t = { .q = q, .found = found };
-	struct base_big idom = { 0 }, below = { 0 };
-	int r = heap_load_roots(q->heap, err);
+	BASE_SCOPED(base_big_free) struct base_big idom = { 0 }, below = { 0 };
 
-	if (r != HDB_OK)
-		goto out;
-	if ((r = base_big_alloc(q->work, &idom, n * 4 + 4, "checking dominators", err)) != HDB_OK)
-		goto out;
-	if ((r = base_big_alloc(q->work, &below, n * 8 + 8, "checking dominators", err)) != HDB_OK)
-		goto out;
+	TRY(heap_load_roots(q->heap, err));
+	TRY(base_big_alloc(q->work, &idom, n * 4 + 4, "checking dominators", err));
+	TRY(base_big_alloc(q->work, &below, n * 8 + 8, "checking dominators", err));
 	t.idom = idom.data;
 	t.below = below.data;
-	if ((r = query_check_load_dominators(q, t.idom, err)) != HDB_OK)
-		goto out;
-	r = pass_tree(&t, err);
-	if (r != HDB_OK)
-		goto out;
+	TRY(query_check_load_dominators(q, t.idom, err));
+	TRY(pass_tree(&t, err));
 	if (found->ok && t.top_bytes != t.all_bytes)
 		FAIL(found, "the top level retains %" PRIu64 " bytes of %" PRIu64 " reachable",
 		     t.top_bytes, t.all_bytes);
@@ -135,28 +122,21 @@ int query_check_retained(struct query *q, struct query_check_found *found, struc
 		SAY(found,
 		    "%" PRIu64 " objects; the top level retains all %" PRIu64 " reachable bytes",
 		    t.count, t.bytes);
-out:
-	base_big_free(q->work, &idom);
-	base_big_free(q->work, &below);
-	return r;
+	return HDB_OK;
 }
 
 /* That both say the same of who is reachable. */
 int query_check_agreement(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {
-	uint32_t *idom = malloc(2 * STORE_BLOCK_OBJECTS * sizeof(*idom));
+	BASE_FREED uint32_t *idom = malloc(2 * STORE_BLOCK_OBJECTS * sizeof(*idom));
 	uint32_t *parent = idom ? idom + STORE_BLOCK_OBJECTS : NULL;
-	int r = idom ? HDB_OK : hdb_fail_memory(err, "a block of objects", STORE_BLOCK_OBJECTS * 8);
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(idom ? HDB_OK : hdb_fail_memory(err, "a block of objects", STORE_BLOCK_OBJECTS * 8));
 	for (uint32_t b = 0; b < heap_block_count(q->heap) && found->ok; b++) {
 		const uint32_t first = b * STORE_BLOCK_OBJECTS;
 
-		if ((r = derive_dominator_block(q->derive, b, idom, err)) != HDB_OK)
-			goto out;
-		if ((r = derive_reach_block(q->derive, false, b, parent, err)) != HDB_OK)
-			goto out;
+		TRY(derive_dominator_block(q->derive, b, idom, err));
+		TRY(derive_reach_block(q->derive, false, b, parent, err));
 		for (uint32_t ix = first;
 		     ix - first < STORE_BLOCK_OBJECTS && ix < q->heap->object_count && found->ok;
 		     ix++)
@@ -166,9 +146,7 @@ int query_check_agreement(struct query *q, struct query_check_found *found, stru
 	}
 	if (found->ok)
 		SAY(found, "the same objects are reachable in both");
-out:
-	free(idom);
-	return r;
+	return HDB_OK;
 }
 
 /* ---- children ---- */
@@ -258,28 +236,20 @@ static int look_at_lists(struct children *c, struct store_lists *lists, uint64_t
 {
 	struct query *q = c->q;
 	const uint64_t n = q->heap->object_count;
-	struct base_big idom = { 0 }, retained = { 0 };
-	int r = base_big_alloc(q->work, &idom, n * 4 + 4, "checking children", err);
+	BASE_SCOPED(base_big_free) struct base_big idom = { 0 }, retained = { 0 };
 
-	if (r != HDB_OK)
-		goto out;
-	if ((r = base_big_alloc(q->work, &retained, n * 8 + 8, "checking children", err)) != HDB_OK)
-		goto out;
+	TRY(base_big_alloc(q->work, &idom, n * 4 + 4, "checking children", err));
+	TRY(base_big_alloc(q->work, &retained, n * 8 + 8, "checking children", err));
 	c->idom = idom.data;
 	c->retained = retained.data;
 	c->wrong = c->unsorted = c->list = HEAP_NONE;
-	if ((r = load_children(c, err)) != HDB_OK)
-		goto out;
+	TRY(load_children(c, err));
 	*expected = 0;
 	for (uint32_t i = 0; i < n; i++)
 		*expected += is_expected(c, i);
 	c->invented = count_invented(c);
-	r = analysis_each_edge(&q->session, lists, (uint64_t)c->top_list + 1,
-			       &(struct analysis_edge_taker){ look_at_children, c }, err);
-out:
-	base_big_free(q->work, &idom);
-	base_big_free(q->work, &retained);
-	return r;
+	return analysis_each_edge(&q->session, lists, (uint64_t)c->top_list + 1,
+				  &(struct analysis_edge_taker){ look_at_children, c }, err);
 }
 
 static void say_children(const struct children *c, uint64_t expected,

@@ -84,13 +84,9 @@ static int run_strength(struct query *q, struct check *c, enum derive_view view,
 
 	q->session.derive = q->derive;
 	steps = query_check_steps(&count);
-	if (r != HDB_OK)
-		goto out;
-	for (size_t i = 0; i < count && c->count < CHECKS_MAX; i++)
-		if (steps[i].is_by_strength && is_there(q, &steps[i]) &&
-		    (r = run(q, &steps[i], strength, &c->rows[c->count++], err)) != HDB_OK)
-			goto out;
-out:
+	for (size_t i = 0; r == HDB_OK && i < count && c->count < CHECKS_MAX; i++)
+		if (steps[i].is_by_strength && is_there(q, &steps[i]))
+			r = run(q, &steps[i], strength, &c->rows[c->count++], err);
 	q->derive = q->session.derive = all;
 	return r;
 }
@@ -110,33 +106,24 @@ static int open_check(struct query *q, struct hdb_error *err)
 	const struct query_check_step *steps;
 	uint64_t blocks = 0, failed = 0;
 	size_t count;
-	int r;
 
-	r = store_check(q->heap->store, q->work, &blocks, err);
-	if (r < 0)
-		return r;
+	TRY(store_check(q->heap->store, q->work, &blocks, err));
 	(void)snprintf(c->rows[c->count].name, CHECK_NAME_SIZE, "checksums");
 	c->rows[c->count].result = "ok";
 	SAY(&c->rows[c->count++].found, "%" PRIu64 " blocks", blocks);
 	steps = query_check_steps(&count);
-	if (r != HDB_OK)
-		goto out;
 	for (size_t i = 0; i < count && c->count < CHECKS_MAX; i++) {
 		base_stage(q->work, "checking tables", 0, "");
-		if ((r = run(q, &steps[i], NULL, &c->rows[c->count++], err)) != HDB_OK)
-			goto out;
+		TRY(run(q, &steps[i], NULL, &c->rows[c->count++], err));
 	}
 	for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++)
-		if ((r = run_strength(q, c, views[i].view, views[i].name, err)) != HDB_OK)
-			goto out;
+		TRY(run_strength(q, c, views[i].view, views[i].name, err));
 	for (size_t i = 0; i < c->count; i++)
 		failed += strcmp(c->rows[i].result, "failed") == 0;
 	query_fact(q, "blocks", blocks);
-out:
 	q->total = c->count;
-	if (r == HDB_OK)
-		query_fact(q, "failed", failed);
-	return r;
+	query_fact(q, "failed", failed);
+	return HDB_OK;
 }
 
 static int next_check(struct query *q, struct hdb_error *err)
@@ -149,9 +136,9 @@ static int next_check(struct query *q, struct hdb_error *err)
 	if (c->at == c->count)
 		return HDB_END;
 	c->at++;
-	query_lend_text(q, NAME, row->name, strlen(row->name));
-	query_lend_text(q, RESULT, row->result, strlen(row->result));
-	query_lend_text(q, DETAIL, row->found.detail, strlen(row->found.detail));
+	query_lend_text(q, NAME, row->name);
+	query_lend_text(q, RESULT, row->result);
+	query_lend_text(q, DETAIL, row->found.detail);
 	return HDB_OK;
 }
 

@@ -69,8 +69,7 @@ static int add_dump(struct query *q, struct info_rows *info, struct hdb_error *e
 	heap_meta_text(q->heap, "dump.path", text, sizeof(text));
 	r = info_text(info, "path", "where the dump was at import", text, err);
 	heap_meta_text(q->heap, "dump.version", text, sizeof(text));
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	TRY(info_text(info, "version", "of the HPROF format", text, err));
 	TRY(info_text(info, "runtime", "what wrote it", q->heap->is_android ? "Android" : "Java",
 		      err));
@@ -88,10 +87,8 @@ static int add_dump(struct query *q, struct info_rows *info, struct hdb_error *e
 		TRY(info_text(info, "mapping", "file that names are from", text, err));
 	if (text[0])
 		TRY(info_meta(q, info, mapped, sizeof(mapped) / sizeof(mapped[0]), err));
-	if (heap_meta_number(q->heap, "zeroed.texts", 0)) {
-		if ((r = info_meta(q, info, zeroed, 1, err)) != HDB_OK)
-			return r;
-	}
+	if (heap_meta_number(q->heap, "zeroed.texts", 0))
+		TRY(info_meta(q, info, zeroed, 1, err));
 	if (heap_meta_number(q->heap, "control.flags", UINT64_MAX) != UINT64_MAX)
 		r = info_meta(q, info, control, sizeof(control) / sizeof(control[0]), err);
 	return r;
@@ -99,12 +96,11 @@ static int add_dump(struct query *q, struct info_rows *info, struct hdb_error *e
 
 static int add_vm(struct query *q, struct info_rows *info, struct hdb_error *err)
 {
-	struct analysis_vm_fact *facts = NULL;
+	BASE_FREED struct analysis_vm_fact *facts = NULL;
 	size_t count;
 	int r = analysis_vm_facts(&q->session, &facts, &count, err);
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(r);
 	for (size_t i = 0; i < count; i++) {
 		const struct analysis_vm_fact *fact = &facts[i];
 
@@ -112,11 +108,8 @@ static int add_vm(struct query *q, struct info_rows *info, struct hdb_error *err
 			r = info_number(info, fact->key, fact->help, fact->number, err);
 		else if (fact->value[0])
 			r = info_text(info, fact->key, fact->help, fact->value, err);
-		if (r != HDB_OK)
-			goto out;
+		TRY(r);
 	}
-out:
-	free(facts);
 	return r;
 }
 
@@ -125,20 +118,14 @@ static int add_database(struct query *q, struct info_rows *info, struct hdb_erro
 	const uint64_t bytes = heap_file_bytes(q->heap);
 	const uint64_t dump_bytes = heap_meta_number(q->heap, "dump.bytes", 0);
 	char text[64];
-	int r = info_text(info, "path", "of the heap database", heap_path(q->heap), err);
 
-	if (r != HDB_OK)
-		goto out;
-	r = info_number(info, "bytes", "size of the file", bytes, err);
-	if (r != HDB_OK)
-		goto out;
-	r = info_number(info, "format", "version of the database's format", STORE_FORMAT_VERSION,
-			err);
-out:
+	TRY(info_text(info, "path", "of the heap database", heap_path(q->heap), err));
+	TRY(info_number(info, "bytes", "size of the file", bytes, err));
+	TRY(info_number(info, "format", "version of the database's format", STORE_FORMAT_VERSION,
+			err));
 	(void)snprintf(text, sizeof(text), "%.2f %%", analysis_percent(bytes, dump_bytes));
-	return r == HDB_OK ? info_text(info, "of the dump",
-				       "the database's size as a share of the dump's", text, err) :
-			     r;
+	return info_text(info, "of the dump", "the database's size as a share of the dump's", text,
+			 err);
 }
 
 static int add_kind(void *ctx, const struct heap_count *count, struct hdb_error *err)
@@ -191,19 +178,15 @@ static int add_special(struct query *q, struct info_rows *info, struct hdb_error
 
 	if (r == HDB_NOTFOUND)
 		return HDB_OK;
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	if (a.flat)
 		TRY(info_number(info, "flat values",
 				"values inside other objects, which have their bytes", a.flat,
 				err));
-	if (a.fillers) {
-		r = info_number(info, "fillers",
+	if (a.fillers)
+		TRY(info_number(info, "fillers",
 				"objects that fill dead areas of the heap, none of the program's",
-				a.fillers, err);
-		if (r != HDB_OK)
-			return r;
-	}
+				a.fillers, err));
 	if (a.fillers)
 		r = info_number(info, "filler bytes", "their shallow sizes", a.filler_bytes, err);
 	return r;
@@ -213,11 +196,10 @@ static int add_special(struct query *q, struct info_rows *info, struct hdb_error
 static int count_kinds(struct query *q, uint64_t kinds[4], uint64_t *invented,
 		       struct hdb_error *err)
 {
-	int r = heap_load_classes(q->heap, err);
+	int r;
 
 	*invented = 0;
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_load_classes(q->heap, err));
 	r = heap_each_count(q->heap, add_kind, kinds, err);
 	if (r == HDB_NOTFOUND)
 		r = heap_each_block(q->heap, q->work, add_block, kinds, err);

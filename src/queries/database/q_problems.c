@@ -81,8 +81,8 @@ static void set_kind(struct query *q, uint32_t kind)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (kinds[i].kind != kind)
 			continue;
-		query_lend_text(q, RECORD, kinds[i].record, strlen(kinds[i].record));
-		query_lend_text(q, EFFECT, kinds[i].effect, strlen(kinds[i].effect));
+		query_lend_text(q, RECORD, kinds[i].record);
+		query_lend_text(q, EFFECT, kinds[i].effect);
 	}
 }
 
@@ -111,12 +111,10 @@ static int open_problems(struct query *q, struct hdb_error *err)
 static int next_problem(struct query *q, struct hdb_error *err)
 {
 	struct store_problem problem;
-	const char *name;
 
 	TRY(query_records_next(q, &problem, err));
 	problem.message[sizeof(problem.message) - 1] = '\0';
-	name = kind_name(problem.kind);
-	query_lend_text(q, KIND, name, strlen(name));
+	query_lend_text(q, KIND, kind_name(problem.kind));
 	set_kind(q, problem.kind);
 	query_set(q, OFFSET, problem.offset);
 	query_set(q, LOST, problem.lost_bytes);

@@ -220,22 +220,17 @@ static int mat_class(struct query *q, struct tally *t, uint32_t no, struct base_
 
 static int mat_classes(struct query *q, struct tally *t, struct hdb_error *err)
 {
-	struct base_vec stack = { 0 };
-	int r = HDB_OK;
+	BASE_SCOPED(base_vec_release) struct base_vec stack = { 0 };
 
 	for (uint32_t no = 0; no < q->heap->class_count; no++) {
 		const struct store_class *class = heap_class(q->heap, no);
 
-		if ((r = mat_class(q, t, no, &stack, err)) != HDB_OK)
-			goto out;
-		if ((r = field_bytes(q, t,
-				     (struct field_run){ class->first_static, class->static_count },
-				     &t->mat_class_bytes[no], err)) != HDB_OK)
-			goto out;
+		TRY(mat_class(q, t, no, &stack, err));
+		TRY(field_bytes(q, t,
+				(struct field_run){ class->first_static, class->static_count },
+				&t->mat_class_bytes[no], err));
 	}
-out:
-	base_vec_release(&stack);
-	return r;
+	return HDB_OK;
 }
 
 static uint64_t mat_object(const struct query *q, const struct tally *t, uint32_t class_no,
@@ -297,11 +292,9 @@ static int open_tally(struct query *q, struct tally *t, struct hdb_error *err)
 	t->mat_align = (unsigned)heap_meta_number(q->heap, "sizes.mat_align_bytes", 8);
 	if (!t->mat_align)
 		t->mat_align = 8;
-	t->class_objects = calloc(n, sizeof(uint64_t));
-	t->mat_bytes = calloc(n, sizeof(uint64_t));
-	t->mat_class_bytes = calloc(n, sizeof(uint64_t));
-	if (!t->class_objects || !t->mat_bytes || !t->mat_class_bytes)
-		return hdb_fail_memory(err, "sizes by class", 3 * n * sizeof(uint64_t));
+	TRY(BASE_ALLOC(t->class_objects, n, "sizes by class", err));
+	TRY(BASE_ALLOC(t->mat_bytes, n, "sizes by class", err));
+	TRY(BASE_ALLOC(t->mat_class_bytes, n, "sizes by class", err));
 	return mat_classes(q, t, err);
 }
 
@@ -376,8 +369,7 @@ static int count_all(struct query *q, struct tally *t, struct hdb_error *err)
 		t->bytes[STORE_SIZE_COMPUTED] += t->mirror_bytes[STORE_SIZE_COMPUTED];
 	t->bytes[STORE_SIZE_EXACT] += t->mirror_bytes[STORE_SIZE_EXACT];
 	t->bytes[STORE_SIZE_CUT] += t->mirror_bytes[STORE_SIZE_CUT];
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	for (uint32_t no = 0; no < q->heap->class_count; no++)
 		if (t->class_objects[no])
 			t->classes[heap_class(q->heap, no)->size_basis & 3]++;
@@ -491,13 +483,12 @@ static int open_sizes(struct query *q, struct hdb_error *err)
 {
 	struct info_rows *info;
 	struct tally t = { 0 };
-	int r;
 
 	TRY(info_open(q, &info, err));
-	r = add_sizes(q, info, &t, err);
+	TRY(add_sizes(q, info, &t, err));
 	release_tally(&t);
 	q->total = info->rows.count;
-	return r;
+	return HDB_OK;
 }
 
 const struct query_def query_sizes = {

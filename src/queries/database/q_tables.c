@@ -60,11 +60,9 @@ static int next_table(struct query *q, struct hdb_error *err)
 	if (t == STORE_TABLE_END)
 		return HDB_END;
 	r = heap_table_info(q->heap, (enum store_table)t, &info, err);
-	if (r < 0)
-		return r;
-	query_lend_text(q, NAME, name, strlen(name));
-	query_lend_text(q, KIND, t >= STORE_REFERRERS ? "derived" : "base",
-			t >= STORE_REFERRERS ? 7 : 4);
+	TRY_ERRORS(r);
+	query_lend_text(q, NAME, name);
+	query_lend_text(q, KIND, t >= STORE_REFERRERS ? "derived" : "base");
 	query_set(q, PRESENT, r == HDB_OK);
 	if (r != HDB_OK)
 		return HDB_OK;

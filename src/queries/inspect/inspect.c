@@ -55,12 +55,10 @@ const char *inspect_class_of(struct heap *heap, uint32_t ix)
 int inspect_bool(struct inspect_look *look, const char *path, bool *out, struct hdb_error *err)
 {
 	struct heap_value value;
-	int r = heap_path_value_as(look->heap, (struct heap_as){ look->ix, look->start_no }, path,
-				   &value, err);
 
 	*out = false;
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_path_value_as(look->heap, (struct heap_as){ look->ix, look->start_no }, path,
+			       &value, err));
 	if (value.type != HPROF_BOOLEAN)
 		return HDB_NOTFOUND;
 	*out = value.bits & 0xff;
@@ -71,18 +69,16 @@ int inspect_reference(struct inspect_look *look, const char *path, uint32_t *tar
 		      struct hdb_error *err)
 {
 	struct heap_value value;
-	int r = heap_path_value_as(look->heap, (struct heap_as){ look->ix, look->start_no }, path,
-				   &value, err);
 
 	*target = HEAP_NONE;
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_path_value_as(look->heap, (struct heap_as){ look->ix, look->start_no }, path,
+			       &value, err));
 	if (value.type != HPROF_OBJECT)
 		return HDB_NOTFOUND;
 	if (!value.bits)
-		return r;
-	r = heap_find(look->heap, value.bits, target, err);
-	return r < 0 ? r : HDB_OK;
+		return HDB_OK;
+	TRY_ERRORS(heap_find(look->heap, value.bits, target, err));
+	return HDB_OK;
 }
 
 int inspect_number(struct inspect_look *look, const char *path, int64_t *out, struct hdb_error *err)
@@ -99,11 +95,9 @@ int inspect_text(struct inspect_look *look, const char *path, struct base_text t
 				    &text, err);
 
 	to.buf[0] = '\0';
-	if (r != HDB_OK)
-		goto out;
-	r = heap_string(look->heap, text, to.buf, to.size, err);
-out:
-	return r < 0 ? r : HDB_OK;
+	TRY_FOUND(r);
+	TRY_ERRORS(heap_string(look->heap, text, to.buf, to.size, err));
+	return HDB_OK;
 }
 
 int inspect_text_of(struct heap *heap, uint32_t ix, const char *path, struct base_text to,
@@ -199,8 +193,7 @@ static int compare_watched(const void *a, const void *b)
 {
 	const struct inspect_watched *x = a, *y = b;
 
-	if (x->ix != y->ix)
-		return x->ix < y->ix ? -1 : 1;
+	BASE_ASCENDING(x->ix, y->ix);
 	return x->reference < y->reference ? -1 : x->reference > y->reference;
 }
 
@@ -209,16 +202,12 @@ static int add_watched(struct inspector *inspector, uint32_t ix, struct hdb_erro
 	struct heap *heap = inspector->session->heap;
 	struct inspect_watched watched = { .reference = ix, .is_retained = true };
 	int64_t retained = 0;
-	int r = heap_path_number(heap, ix, since, &retained, err);
+	const int r = heap_path_number(heap, ix, since, &retained, err);
 
+	TRY_ERRORS(r);
 	watched.is_retained = r != HDB_OK || retained != -1;
-	if (r < 0)
-		goto out;
-	r = heap_path_object(heap, ix, "referent", &watched.ix, err);
-out:
-	return r == HDB_OK ? base_vec_push(&inspector->watched, &watched, sizeof(watched), err) :
-	       r < 0       ? r :
-			     HDB_OK;
+	TRY_FOUND(heap_path_object(heap, ix, "referent", &watched.ix, err));
+	return base_vec_push(&inspector->watched, &watched, sizeof(watched), err);
 }
 
 struct watching {
@@ -296,10 +285,8 @@ static int say_times(struct inspect_look *look, uint32_t reference, struct hdb_e
 			return r;
 		if (r == HDB_NOTFOUND)
 			continue;
-		r = inspect_say(look, INSPECT_LABEL, err, "%s = %" PRId64, times[i].label,
-				i && at == -1 ? -1 : look->inspector->uptime_ms - at);
-		if (r != HDB_OK)
-			return r;
+		TRY(inspect_say(look, INSPECT_LABEL, err, "%s = %" PRId64, times[i].label,
+				i && at == -1 ? -1 : look->inspector->uptime_ms - at));
 	}
 	return HDB_OK;
 }
@@ -315,10 +302,9 @@ static int say_watched(struct inspect_look *look, struct hdb_error *err)
 
 		if (one->ix != look->ix)
 			break;
-		if (look->out->wants_text &&
-		    (r = inspect_text_of(look->heap, one->reference, "description|name",
-					 BASE_TEXT(text), err)) != HDB_OK)
-			return r;
+		if (look->out->wants_text)
+			TRY(inspect_text_of(look->heap, one->reference, "description|name",
+					    BASE_TEXT(text), err));
 		r = inspect_say(look, INSPECT_GONE, err, "a watcher expects it to be gone%s%s",
 				text[0] ? ": " : "", text);
 		if (r != HDB_OK || !look->out->wants_text)
@@ -326,11 +312,9 @@ static int say_watched(struct inspect_look *look, struct hdb_error *err)
 		if ((r = inspect_text_of(look->heap, one->reference, "key", BASE_TEXT(text),
 					 err)) != HDB_OK)
 			return r;
-		if (text[0] &&
-		    (r = inspect_say(look, INSPECT_LABEL, err, "key = %s", text)) != HDB_OK)
-			return r;
-		if ((r = say_times(look, one->reference, err)) != HDB_OK)
-			return r;
+		if (text[0])
+			TRY(inspect_say(look, INSPECT_LABEL, err, "key = %s", text));
+		TRY(say_times(look, one->reference, err));
 	}
 	return HDB_OK;
 }
@@ -346,14 +330,12 @@ static int load_services(struct inspector *inspector, struct hdb_error *err)
 				    .room = sizeof(bits) / sizeof(bits[0]),
 				    .done = 1 };
 	uint32_t thread, array;
-	int r = heap_static_object(heap, "android.app.ActivityThread.sCurrentActivityThread",
-				   &thread, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(heap_static_object(heap, "android.app.ActivityThread.sCurrentActivityThread",
+				     &thread, err));
 	r = heap_path_object(heap, thread, "mServices.mArray", &array, err);
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(r);
 	inspector->knows_services = true;
 	for (uint64_t at = 0; slice.done && at < SERVICES_MAX; at += slice.done) {
 		if ((r = heap_elements(heap, array, at, &slice, err)) != HDB_OK)
@@ -362,8 +344,7 @@ static int load_services(struct inspector *inspector, struct hdb_error *err)
 			uint32_t ix;
 
 			r = bits[i] ? heap_find(heap, bits[i], &ix, err) : HDB_NOTFOUND;
-			if (r < 0)
-				return r;
+			TRY_ERRORS(r);
 			if (r == HDB_OK && (at + i) % 2 == 1 &&
 			    (r = base_vec_push(&inspector->services, &ix, sizeof(ix), err)) !=
 				    HDB_OK)
@@ -379,17 +360,13 @@ static int load_resources(struct inspector *inspector, struct hdb_error *err)
 {
 	struct heap *heap = inspector->session->heap;
 	uint32_t holder;
-	int r = heap_static_object(heap, "shark.AndroidResourceIdNames.holderField", &holder, err);
 
 	inspector->resource_ids = inspector->resource_names = HEAP_NONE;
-	if (r != HDB_OK)
-		goto out;
-	r = heap_path_object(heap, holder, "resourceIds", &inspector->resource_ids, err);
-	if (r != HDB_OK)
-		goto out;
-	r = heap_path_object(heap, holder, "names", &inspector->resource_names, err);
-out:
-	return r < 0 ? r : HDB_OK;
+	TRY_FOUND(
+		heap_static_object(heap, "shark.AndroidResourceIdNames.holderField", &holder, err));
+	TRY_FOUND(heap_path_object(heap, holder, "resourceIds", &inspector->resource_ids, err));
+	TRY_ERRORS(heap_path_object(heap, holder, "names", &inspector->resource_names, err));
+	return HDB_OK;
 }
 
 int inspector_init(struct inspector *inspector, const struct session *session,
@@ -401,10 +378,9 @@ int inspector_init(struct inspector *inspector, const struct session *session,
 	TRY(heap_load_classes(heap, err));
 	if (inspect_rule_count > INSPECT_RULES_MAX)
 		return hdb_fail(err, HDB_EBUG, "more than %u rules on objects", INSPECT_RULES_MAX);
-	inspector->rules_of_class = calloc((size_t)heap->class_count + 1, sizeof(uint64_t));
-	inspector->filters = calloc((size_t)heap->class_count + 1, sizeof(uint64_t));
-	if (!inspector->rules_of_class || !inspector->filters)
-		return hdb_fail_memory(err, "rules on objects", heap->class_count * 8ull);
+	TRY(BASE_ALLOC(inspector->rules_of_class, (size_t)heap->class_count + 1, "rules on objects",
+		       err));
+	TRY(BASE_ALLOC(inspector->filters, (size_t)heap->class_count + 1, "rules on objects", err));
 	for (size_t i = 0; i < inspect_rule_count; i++) {
 		const struct inspect_rule *rule = &inspect_rules[i];
 		const uint64_t bit = (uint64_t)1 << i;
@@ -552,16 +528,13 @@ int inspect_is_leaking(struct inspector *inspector, uint32_t ix, bool only_watch
 		return r;
 	look.class_no = object.class_no;
 	bits = inspector->filters[object.class_no];
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	for (size_t i = 0; bits >> i && !inspection.is_gone; i++) {
 		if (!(bits >> i & 1))
 			continue;
 		look.rule = &inspect_rules[i];
 		look.start_no = find_start(look.heap, object.class_no, look.rule->class_name);
-		if ((r = look.rule->filter ? look.rule->filter(&look, err) : apply(&look, err)) !=
-		    HDB_OK)
-			return r;
+		TRY(look.rule->filter ? look.rule->filter(&look, err) : apply(&look, err));
 	}
 	*out = inspection.is_gone;
 	return HDB_OK;
@@ -579,10 +552,9 @@ int inspect_object(struct inspector *inspector, uint32_t ix, struct inspection *
 	};
 	struct heap_object object;
 	uint64_t bits;
-	int r = heap_object(look.heap, ix, &object, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_object(look.heap, ix, &object, err));
 	if ((r = say_watched(&look, err)) != HDB_OK)
 		return r;
 	if (object.kind == STORE_CLASS)

@@ -95,19 +95,13 @@ int inspect_fragment_tag(struct inspect_look *look, struct hdb_error *err)
 static int was_in_use(struct inspect_look *look, bool *out, struct hdb_error *err)
 {
 	uint32_t manager, max_state;
-	bool called = false;
-	int r = inspect_reference(look, "mMaxState", &max_state, err);
 
 	*out = false;
-	if (r != HDB_OK)
-		goto out;
-	if ((r = inspect_reference(look, "mFragmentManager", &manager, err)) != HDB_OK)
-		goto out;
+	TRY_FOUND(inspect_reference(look, "mMaxState", &max_state, err));
+	TRY_FOUND(inspect_reference(look, "mFragmentManager", &manager, err));
 	if (manager == HEAP_NONE)
-		r = inspect_bool(look, "mCalled", &called, err);
-out:
-	*out = called;
-	return r < 0 ? r : HDB_OK;
+		TRY_ERRORS(inspect_bool(look, "mCalled", out, err));
+	return HDB_OK;
 }
 
 int inspect_fragment_state(struct inspect_look *look, struct hdb_error *err)
@@ -115,25 +109,19 @@ int inspect_fragment_state(struct inspect_look *look, struct hdb_error *err)
 	char state[NAME_MAX_BYTES], tag[NAME_MAX_BYTES] = "";
 	uint32_t registry;
 	bool is_gone = false;
-	int r = inspect_reference(look, "mLifecycleRegistry", &registry, err);
 
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(inspect_reference(look, "mLifecycleRegistry", &registry, err));
 	if (registry == HEAP_NONE)
 		return inspect_say(look, INSPECT_LABEL, err, "Fragment.mLifecycleRegistry = null");
-	if ((r = inspect_text_of(look->heap, registry, "state.name|mState.name", BASE_TEXT(state),
-				 err)) != HDB_OK)
-		return r;
-	if (strcmp(state, "INITIALIZED") == 0 && (r = was_in_use(look, &is_gone, err)) != HDB_OK)
-		return r;
+	TRY(inspect_text_of(look->heap, registry, "state.name|mState.name", BASE_TEXT(state), err));
+	if (strcmp(state, "INITIALIZED") == 0)
+		TRY(was_in_use(look, &is_gone, err));
 	is_gone |= strcmp(state, "DESTROYED") == 0;
-	if (state[0] &&
-	    (r = inspect_say(look, is_gone ? INSPECT_GONE : INSPECT_THERE, err,
-			     "Fragment.mLifecycleRegistry.state is %s", state)) != HDB_OK)
-		return r;
-	if (look->out->wants_text &&
-	    (r = inspect_text(look, "mTag", BASE_TEXT(tag), err)) != HDB_OK)
-		return r;
+	if (state[0])
+		TRY(inspect_say(look, is_gone ? INSPECT_GONE : INSPECT_THERE, err,
+				"Fragment.mLifecycleRegistry.state is %s", state));
+	if (look->out->wants_text)
+		TRY(inspect_text(look, "mTag", BASE_TEXT(tag), err));
 	return tag[0] ? inspect_say(look, INSPECT_LABEL, err, "Fragment.mTag = %s", tag) : HDB_OK;
 }
 
@@ -156,8 +144,7 @@ int inspect_scope(struct inspect_look *look, struct hdb_error *err)
 	bool is_dead;
 	int r = inspect_bool(look, "dead", &is_dead, err);
 
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(r);
 	if (look->out->wants_text)
 		r = inspect_text(look, "name", BASE_TEXT(name), err);
 	return r == HDB_OK ? inspect_say(look, is_dead ? INSPECT_GONE : INSPECT_THERE, err,
@@ -175,8 +162,7 @@ int inspect_toast(struct inspect_look *look, struct hdb_error *err)
 	tn.start_no = HEAP_NONE;
 	if (r != HDB_OK || tn.ix == HEAP_NONE)
 		return r < 0 ? r : HDB_OK;
-	if ((r = inspect_reference(&tn, "mWM", &manager, err)) != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(inspect_reference(&tn, "mWM", &manager, err));
 	r = inspect_reference(&tn, "mView", &view, err);
 	/* Never shown: nothing is known. */
 	if (r != HDB_OK || manager == HEAP_NONE)
@@ -192,28 +178,21 @@ int inspect_queue_thread(struct inspect_look *look, struct hdb_error *err)
 {
 	char name[NAME_MAX_BYTES];
 	uint32_t thread;
-	int r;
 
 	if (!look->out->wants_text)
 		return HDB_OK;
-	if ((r = heap_path_object_as(look->heap, (struct heap_as){ look->ix, look->start_no },
-				     "mMessages.target.mLooper.mThread", &thread, err)) != HDB_OK)
-		goto out;
-	r = heap_thread_name(look->heap, thread, name, sizeof(name), err);
-out:
-	return r == HDB_OK ? inspect_say(look, INSPECT_LABEL, err, "HandlerThread: \"%s\"", name) :
-	       r < 0       ? r :
-			     HDB_OK;
+	TRY_FOUND(heap_path_object_as(look->heap, (struct heap_as){ look->ix, look->start_no },
+				      "mMessages.target.mLooper.mThread", &thread, err));
+	TRY_FOUND(heap_thread_name(look->heap, thread, name, sizeof(name), err));
+	return inspect_say(look, INSPECT_LABEL, err, "HandlerThread: \"%s\"", name);
 }
 
 static int say_when(struct inspect_look *look, struct hdb_error *err)
 {
 	const struct inspector *inspector = look->inspector;
 	int64_t at;
-	int r = inspect_number(look, "when", &at, err);
 
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(inspect_number(look, "when", &at, err));
 	if (!inspector->has_uptime)
 		return inspect_say(look, INSPECT_LABEL, err, "Message.when = %" PRId64, at);
 	return at > inspector->uptime_ms ?
@@ -285,10 +264,8 @@ int inspect_recomposer(struct inspect_look *look, struct hdb_error *err)
 int inspect_composition(struct inspect_look *look, struct hdb_error *err)
 {
 	bool is_disposed;
-	const int r = inspect_bool(look, "disposed", &is_disposed, err);
 
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(inspect_bool(look, "disposed", &is_disposed, err));
 	return inspect_say(look, is_disposed ? INSPECT_GONE : INSPECT_THERE, err,
 			   "CompositionImpl#disposed is %s", is_disposed ? "true" : "false");
 }
@@ -305,62 +282,52 @@ int inspect_animator(struct inspect_look *look, struct hdb_error *err)
 
 	if (!look->out->wants_text)
 		return HDB_OK;
-	r = inspect_reference(look, "mListeners", &list, err);
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(inspect_reference(look, "mListeners", &list, err));
 	if (list == HEAP_NONE)
 		return inspect_say(look, INSPECT_LABEL, err, "mListeners = null");
-	if ((r = heap_path_number(look->heap, list, "size", &size, err)) != HDB_OK)
-		goto out;
+	TRY_FOUND(heap_path_number(look->heap, list, "size", &size, err));
 	if (size <= 0)
 		return inspect_say(look, INSPECT_LABEL, err, "mListeners is empty");
-	if ((r = heap_path_object(look->heap, list, "elementData|array", &array, err)) != HDB_OK)
-		goto out;
+	TRY_FOUND(heap_path_object(look->heap, list, "elementData|array", &array, err));
 	slice.room = (uint64_t)size < ELEMENTS_MAX ? (uint64_t)size : ELEMENTS_MAX;
-	if ((r = heap_elements(look->heap, array, 0, &slice, err)) != HDB_OK)
-		goto out;
+	TRY_FOUND(heap_elements(look->heap, array, 0, &slice, err));
 	for (uint64_t i = 0; i < slice.done; i++) {
 		uint32_t ix;
 
 		if (!bits[i])
 			continue;
-		if ((r = heap_find(look->heap, bits[i], &ix, err)) < 0)
-			goto out;
-		if (r == HDB_OK &&
-		    (r = inspect_say(look, INSPECT_LABEL, err, "mListeners[%" PRIu64 "] = %s", i,
-				     inspect_class_of(look->heap, ix))) < 0)
-			goto out;
+		r = heap_find(look->heap, bits[i], &ix, err);
+		TRY_ERRORS(r);
+		if (r == HDB_OK)
+			TRY_ERRORS(inspect_say(look, INSPECT_LABEL, err,
+					       "mListeners[%" PRIu64 "] = %s", i,
+					       inspect_class_of(look->heap, ix)));
 	}
-out:
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 static int say_property(struct inspect_look *look, struct hdb_error *err)
 {
 	char text[NAME_MAX_BYTES];
 	uint32_t property, type = HEAP_NONE;
-	int r = inspect_text(look, "mPropertyName", BASE_TEXT(text), err);
+	int r;
 
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
-	r = inspect_say(look, INSPECT_LABEL, err, "mPropertyName = %s", text[0] ? text : "null");
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
-	if ((r = inspect_reference(look, "mProperty", &property, err)) != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(inspect_text(look, "mPropertyName", BASE_TEXT(text), err));
+	TRY_FOUND(inspect_say(look, INSPECT_LABEL, err, "mPropertyName = %s",
+			      text[0] ? text : "null"));
+	TRY_FOUND(inspect_reference(look, "mProperty", &property, err));
 	if (property == HEAP_NONE)
 		return inspect_say(look, INSPECT_LABEL, err, "mProperty = null");
 	r = inspect_text_of(look->heap, property, "mName", BASE_TEXT(text), err);
-	if (r != HDB_OK)
-		goto out;
-	r = inspect_say(look, INSPECT_LABEL, err, "mProperty.mName = %s", text[0] ? text : "null");
-	if (r != HDB_OK)
-		goto out;
-	r = heap_path_object(look->heap, property, "mType", &type, err);
-out:
-	return r >= 0 ? inspect_say(look, INSPECT_LABEL, err, "mProperty.mType = %s",
-				    r == HDB_OK ? inspect_class_of(look->heap, type) : "null") :
-			r;
+	TRY_ERRORS(r);
+	if (r == HDB_OK) {
+		TRY(inspect_say(look, INSPECT_LABEL, err, "mProperty.mName = %s",
+				text[0] ? text : "null"));
+		r = heap_path_object(look->heap, property, "mType", &type, err);
+		TRY_ERRORS(r);
+	}
+	return inspect_say(look, INSPECT_LABEL, err, "mProperty.mType = %s",
+			   r == HDB_OK ? inspect_class_of(look->heap, type) : "null");
 }
 
 int inspect_object_animator(struct inspect_look *look, struct hdb_error *err)
@@ -393,15 +360,14 @@ int inspect_object_animator(struct inspect_look *look, struct hdb_error *err)
 		if (r != HDB_OK)
 			continue;
 		if (i == 2 && value == -1)
-			r = inspect_say(look, INSPECT_LABEL, err, "mRepeatCount = INFINITE (-1)");
+			TRY_ERRORS(inspect_say(look, INSPECT_LABEL, err,
+					       "mRepeatCount = INFINITE (-1)"));
 		else if (i == 3 && (value == 1 || value == 2))
-			r = inspect_say(look, INSPECT_LABEL, err, "mRepeatMode = %s",
-					modes[value - 1]);
+			TRY_ERRORS(inspect_say(look, INSPECT_LABEL, err, "mRepeatMode = %s",
+					       modes[value - 1]));
 		else
-			r = inspect_say(look, INSPECT_LABEL, err, "%s = %" PRId64, numbers[i],
-					value);
-		if (r < 0)
-			return r;
+			TRY_ERRORS(inspect_say(look, INSPECT_LABEL, err, "%s = %" PRId64,
+					       numbers[i], value));
 	}
 	return HDB_OK;
 }
@@ -414,24 +380,22 @@ static int say_receivers_of(struct inspect_look *look, uint32_t map, struct hdb_
 	uint64_t bits[ELEMENTS_MAX];
 	struct heap_slice slice = { .bits = bits, .room = ELEMENTS_MAX };
 	uint32_t array, ix;
-	int r = heap_path_object(look->heap, map, "mArray", &array, err);
+	int r;
 
-	if (r != HDB_OK)
-		goto out;
+	TRY_FOUND(heap_path_object(look->heap, map, "mArray", &array, err));
 	if ((r = heap_elements(look->heap, array, 0, &slice, err)) != HDB_OK)
-		goto out;
+		return r < 0 ? r : HDB_OK;
 	for (uint64_t i = 0; i < slice.done; i += 2) {
 		if (!bits[i])
 			continue;
 		if ((r = heap_find(look->heap, bits[i], &ix, err)) < 0)
-			goto out;
+			return r < 0 ? r : HDB_OK;
 		if (r == HDB_OK &&
 		    (r = inspect_say(look, INSPECT_LABEL, err, "....%s@%" PRIu64,
 				     inspect_simple_name(inspect_class_of(look->heap, ix)),
 				     bits[i])) < 0)
-			goto out;
+			return r < 0 ? r : HDB_OK;
 	}
-out:
 	return r < 0 ? r : HDB_OK;
 }
 
@@ -454,26 +418,21 @@ int inspect_loaded_apk(struct inspect_look *look, struct hdb_error *err)
 	struct heap_slice slice = { .bits = bits, .room = ELEMENTS_MAX };
 	uint32_t array;
 	bool any = false;
-	int r;
 
 	if (!look->out->wants_text)
 		return HDB_OK;
-	if ((r = heap_path_object_as(look->heap, (struct heap_as){ look->ix, look->start_no },
-				     "mReceivers.mArray", &array, err)) != HDB_OK)
-		goto out;
-	if ((r = heap_elements(look->heap, array, 0, &slice, err)) != HDB_OK)
-		goto out;
+	TRY_FOUND(heap_path_object_as(look->heap, (struct heap_as){ look->ix, look->start_no },
+				      "mReceivers.mArray", &array, err));
+	TRY_FOUND(heap_elements(look->heap, array, 0, &slice, err));
 	for (uint64_t i = 0; i + 1 < slice.done; i += 2) {
 		if (!bits[i] || !bits[i + 1])
 			continue;
-		if (!any && (r = inspect_say(look, INSPECT_LABEL, err, "Receivers")) < 0)
-			goto out;
+		if (!any)
+			TRY_ERRORS(inspect_say(look, INSPECT_LABEL, err, "Receivers"));
 		any = true;
-		if ((r = say_context_of(look, bits[i], bits[i + 1], err)) < 0)
-			goto out;
+		TRY_ERRORS(say_context_of(look, bits[i], bits[i + 1], err));
 	}
-out:
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 /* ---- resources ---- */

@@ -92,12 +92,9 @@ int inspect_is_destroyed(struct heap *heap, uint32_t context, bool *out, struct 
 
 	*out = false;
 	if (context != HEAP_NONE)
-		r = inspect_component(heap, context, &component, err);
-	if (r != HDB_OK)
-		goto out;
+		TRY_FOUND(inspect_component(heap, context, &component, err));
 	if (component != HEAP_NONE && inspect_is_a(heap, component, activity))
 		r = inspect_destroyed(heap, component, out, err);
-out:
 	return r < 0 ? r : HDB_OK;
 }
 
@@ -166,8 +163,7 @@ static int say_view(struct inspect_look *look, uint32_t ix, struct hdb_error *er
 	struct view_facts f;
 	int r = look_at(look, ix, &f, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	if (f.is_destroyed)
 		r = inspect_say(look, INSPECT_GONE, err,
 				"View.mContext is of a destroyed activity");
@@ -186,8 +182,7 @@ static int say_view(struct inspect_look *look, uint32_t ix, struct hdb_error *er
 			f.is_in_window ? "among" : "not among"));
 	TRY(inspect_say(look, INSPECT_LABEL, err, "View.mAttachInfo is %s",
 			f.is_attached ? "not null" : "null"));
-	if ((r = say_view_id(look, ix, err)) != HDB_OK)
-		return r;
+	TRY(say_view_id(look, ix, err));
 	return inspect_say(look, INSPECT_LABEL, err, "View.mWindowAttachCount = %" PRId64,
 			   f.attach_count);
 }
@@ -202,8 +197,7 @@ static int filter_view(struct inspect_look *look, uint32_t ix, struct hdb_error 
 	if (r != HDB_OK || (parent != HEAP_NONE && inspect_is_a(look->heap, parent, view)))
 		return r;
 	r = look_at(look, ix, &f, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	if (f.is_destroyed ||
 	    (!f.is_attached && f.attach_count > 0 &&
 	     (f.has_root_impl || strcmp(inspect_class_of(look->heap, ix), decor_view) == 0)))
@@ -250,24 +244,17 @@ static int say_window(struct inspect_look *look, struct hdb_error *err)
 	char title[NAME_MAX_BYTES];
 	uint32_t text;
 	int64_t type;
-	int r = get(look->heap, look->ix, "mWindowAttributes.mTitle", &text, err);
 
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
-	if (text == HEAP_NONE)
-		r = inspect_say(look, INSPECT_LABEL, err, "mWindowAttributes.mTitle is null");
-	else
-		r = inspect_text(look, "mWindowAttributes.mTitle", BASE_TEXT(title), err);
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
-	if (text != HEAP_NONE) {
-		r = inspect_say(look, INSPECT_LABEL, err, "mWindowAttributes.mTitle = \"%s\"",
-				title);
-		if (r != HDB_OK)
-			return r < 0 ? r : HDB_OK;
+	TRY_FOUND(get(look->heap, look->ix, "mWindowAttributes.mTitle", &text, err));
+	if (text == HEAP_NONE) {
+		TRY_FOUND(
+			inspect_say(look, INSPECT_LABEL, err, "mWindowAttributes.mTitle is null"));
+	} else {
+		TRY_FOUND(inspect_text(look, "mWindowAttributes.mTitle", BASE_TEXT(title), err));
+		TRY_FOUND(inspect_say(look, INSPECT_LABEL, err, "mWindowAttributes.mTitle = \"%s\"",
+				      title));
 	}
-	if ((r = inspect_number(look, "mWindowAttributes.type", &type, err)) != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(inspect_number(look, "mWindowAttributes.type", &type, err));
 	return inspect_say(look, INSPECT_LABEL, err, "mWindowAttributes.type = %" PRId64 "%s", type,
 			   type == 2005 ? " (Toast)" : "");
 }
@@ -276,25 +263,22 @@ int inspect_view_root(struct inspect_look *look, struct hdb_error *err)
 {
 	uint32_t target, context;
 	bool is_destroyed = false;
-	int r = inspect_reference(look, "mView", &target, err);
 
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(inspect_reference(look, "mView", &target, err));
 	if (target == HEAP_NONE) {
-		r = inspect_say(look, INSPECT_GONE, err, "ViewRootImpl#mView is null");
-		return r == HDB_OK && look->out->wants_text ? say_window(look, err) : r;
+		TRY(inspect_say(look, INSPECT_GONE, err, "ViewRootImpl#mView is null"));
+		return look->out->wants_text ? say_window(look, err) : HDB_OK;
 	}
 	TRY(get(look->heap, look->ix, "mContext", &context, err));
-	if ((r = inspect_is_destroyed(look->heap, context, &is_destroyed, err)) != HDB_OK)
-		return r;
+	TRY(inspect_is_destroyed(look->heap, context, &is_destroyed, err));
 	if (is_destroyed)
-		r = inspect_say(look, INSPECT_GONE, err,
+		TRY(inspect_say(look, INSPECT_GONE, err,
 				"ViewRootImpl.mContext is of a destroyed activity: a toast or a "
-				"dialog was not closed?");
-	if (r != HDB_OK || !look->out->wants_text)
-		return r;
-	r = inspect_say(look, INSPECT_LABEL, err, "ViewRootImpl#mView is not null");
-	return r == HDB_OK ? say_window(look, err) : r;
+				"dialog was not closed?"));
+	if (!look->out->wants_text)
+		return HDB_OK;
+	TRY(inspect_say(look, INSPECT_LABEL, err, "ViewRootImpl#mView is not null"));
+	return say_window(look, err);
 }
 
 /* ---- contexts that speak ---- */
@@ -307,10 +291,9 @@ static int say_context(struct inspect_look *look, const char *field, uint32_t co
 	char wraps[NAME_MAX_BYTES] = "";
 	uint32_t component;
 	bool is_destroyed;
-	int r = inspect_component(look->heap, context, &component, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
+	TRY(inspect_component(look->heap, context, &component, err));
 	if (component != HEAP_NONE && component != context)
 		(void)snprintf(wraps, sizeof(wraps), ", wraps %s%s",
 			       inspect_is_a(look->heap, component, activity) ? "activity " : "",
@@ -318,8 +301,7 @@ static int say_context(struct inspect_look *look, const char *field, uint32_t co
 	if (component == HEAP_NONE || !inspect_is_a(look->heap, component, activity))
 		return inspect_say(look, INSPECT_LABEL, err, "%s: %s%s", field, name, wraps);
 	r = inspect_destroyed(look->heap, component, &is_destroyed, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	return inspect_say(look, INSPECT_LABEL, err, "%s: %s%s, mDestroyed = %s", field, name,
 			   wraps,
 			   r != HDB_OK  ? "UNKNOWN" :
@@ -336,8 +318,7 @@ int inspect_context_fields(struct inspect_look *look, struct hdb_error *err)
 	if (!look->out->wants_text ||
 	    heap_class_by_name(look->heap, "android.content.Context", 0) == HEAP_NONE)
 		return HDB_OK;
-	if ((r = heap_fields_begin(look->heap, look->ix, &fields, err)) != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(heap_fields_begin(look->heap, look->ix, &fields, err));
 	while ((r = heap_fields_next(&fields, err)) == HDB_OK) {
 		char name[NAME_MAX_BYTES];
 		uint32_t target;
@@ -349,9 +330,7 @@ int inspect_context_fields(struct inspect_look *look, struct hdb_error *err)
 		if (r == HDB_NOTFOUND ||
 		    !inspect_is_a(look->heap, target, "android.content.Context"))
 			continue;
-		if ((r = heap_text(look->heap, fields.field.name_text, name, sizeof(name), err)) !=
-		    HDB_OK)
-			return r;
+		TRY(heap_text(look->heap, fields.field.name_text, name, sizeof(name), err));
 		if ((r = say_context(look, name, target, err)) != HDB_OK)
 			return r < 0 ? r : HDB_OK;
 	}
@@ -363,7 +342,6 @@ int inspect_wrapper(struct inspect_look *look, struct hdb_error *err)
 	const char *name = inspect_simple_name(heap_class_name(look->heap, look->class_no));
 	uint32_t component;
 	bool is_destroyed;
-	int r;
 
 	if (kind_of(look->heap, look->ix) != CONTEXT_WRAPPER)
 		return HDB_OK;
@@ -376,9 +354,7 @@ int inspect_wrapper(struct inspect_look *look, struct hdb_error *err)
 				   inspect_is_a(look->heap, component, "android.app.Application") ?
 					   "the application" :
 					   "a service");
-	r = inspect_destroyed(look->heap, component, &is_destroyed, err);
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(inspect_destroyed(look->heap, component, &is_destroyed, err));
 	/* It may have a shorter life than an activity that is there. */
 	return is_destroyed ?
 		       inspect_say(look, INSPECT_GONE, err, "%s wraps a destroyed activity", name) :
@@ -399,16 +375,14 @@ static int say_outer(struct inspect_look *look, uint32_t impl, const char *name,
 	outer_name = inspect_class_of(look->heap, outer);
 	if (inspect_is_a(look->heap, outer, activity)) {
 		r = inspect_destroyed(look->heap, outer, &is_destroyed, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 		if (r == HDB_OK)
 			return inspect_say(look, is_destroyed ? INSPECT_GONE : INSPECT_THERE, err,
 					   "%s.mOuterContext is the %sactivity %s", name,
 					   is_destroyed ? "destroyed " : "", outer_name);
-	} else if (inspect_is_a(look->heap, outer, "android.app.Application")) {
+	} else if (inspect_is_a(look->heap, outer, "android.app.Application"))
 		return inspect_say(look, INSPECT_THERE, err,
 				   "%s.mOuterContext is the application %s", name, outer_name);
-	}
 	return inspect_say(look, INSPECT_LABEL, err, "%s.mOuterContext is %s", name,
 			   outer == impl ? "itself" : outer_name);
 }

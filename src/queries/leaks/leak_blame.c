@@ -231,8 +231,7 @@ static int add_step_above(struct query *q, const struct query_leak_path *path, s
 	assert(i < path->count);
 	if (r != HDB_OK || here != BLAME_OWN)
 		return r;
-	if ((r = leak_holder_text(q, path, i, BASE_TEXT(text), err)) != HDB_OK)
-		return r;
+	TRY(leak_holder_text(q, path, i, BASE_TEXT(text), err));
 	(void)snprintf(to.buf + used, to.size - used, ", in %s", text);
 	return HDB_OK;
 }
@@ -292,15 +291,13 @@ static int find_end_fields(struct query *q, uint32_t ix, struct heap_fields *fie
 			return r;
 		if (r == HDB_NOTFOUND)
 			continue;
-		if ((r = derive_dominator(q->derive, field.ix, &dominator, err)) < 0)
-			return r;
-		if (dominator == ix &&
-		    (r = derive_retained(q->derive, field.ix, &field.retained_bytes, err)) < 0)
-			return r;
-		if (field.retained_bytes &&
-		    (r = heap_text(q->heap, fields->field.name_text, field.name, sizeof(field.name),
-				   err)) < 0)
-			return r;
+		TRY_ERRORS(derive_dominator(q->derive, field.ix, &dominator, err));
+		if (dominator == ix)
+			TRY_ERRORS(
+				derive_retained(q->derive, field.ix, &field.retained_bytes, err));
+		if (field.retained_bytes)
+			TRY_ERRORS(heap_text(q->heap, fields->field.name_text, field.name,
+					     sizeof(field.name), err));
 		/* What the VM keeps for the class's code is no field of the program's. */
 		if (!field.retained_bytes || field.name[0] == '<')
 			continue;
@@ -326,8 +323,7 @@ static int end_fields_text(struct query *q, uint32_t ix, struct base_text to, st
 
 	to.buf[0] = '\0';
 	is_static = object.kind == STORE_CLASS;
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	r = derive_retained(q->derive, ix, &own, err);
 	if (r != HDB_OK || (!is_static && object.kind != STORE_INSTANCE))
 		return r;
@@ -398,9 +394,7 @@ int query_leak_culprit(struct query *q, const struct query_leak_path *path, uint
 		return r;
 	if (chosen + 1 == path->count && !path->is_end_kept)
 		return end_text(q, path, to, err);
-	r = leak_holder_text(q, path, chosen, to, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(leak_holder_text(q, path, chosen, to, err));
 	above = step_of(path, chosen, suspect_ix);
 	return above < chosen ? add_step_above(q, path, above, to, err) : HDB_OK;
 }

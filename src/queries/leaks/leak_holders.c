@@ -6,6 +6,7 @@
  * holds is also in a local variable of whoever works with it. So all that refer to this topmost
  * object from outside are looked at, and named, those that last first.
  */
+#include "base/sort.h"
 #include "heap/collections/collections.h"
 #include "heap/threads.h"
 #include "heap/values/values.h"
@@ -156,10 +157,8 @@ static int rank_of(struct query *q, const struct query_leak_path *path, struct h
 
 static int compare(const struct holder *a, const struct holder *b)
 {
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
-	if (a->steps != b->steps)
-		return a->steps < b->steps ? -1 : 1;
+	BASE_ASCENDING(a->rank, b->rank);
+	BASE_ASCENDING(a->steps, b->steps);
 	return a->ix < b->ix ? -1 : a->ix > b->ix;
 }
 
@@ -219,8 +218,7 @@ static int look_at(struct holders *h, uint32_t ix, struct hdb_error *err)
 	holder.steps = to.count;
 	TRY(rank_of(q, &to, &holder, err));
 	r = query_leak_culprit(q, &to, HEAP_NONE, BASE_TEXT(holder.name), err);
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	keep(h, &holder);
 	return r;
 }
@@ -231,26 +229,19 @@ static int find_holders(struct holders *h, struct hdb_error *err)
 	const uint32_t *batch;
 	size_t count = 1;
 	uint64_t done = 0;
-	int r = derive_referrers(h->q->derive, &referrers, err);
 
-	if (r != HDB_OK)
-		goto out;
-	if ((r = store_lists_begin(&referrers, h->path->nodes[h->at], NULL, err)) != HDB_OK)
-		goto out;
+	TRY(derive_referrers(h->q->derive, &referrers, err));
+	TRY(store_lists_begin(&referrers, h->path->nodes[h->at], NULL, err));
 	while (count && done < HOLDERS_LOOKED) {
-		if ((r = store_lists_next(&referrers, &batch, &count, err)) != HDB_OK)
-			goto out;
+		TRY(store_lists_next(&referrers, &batch, &count, err));
 		for (size_t i = 0; i < count; i++, done++)
-			if ((r = look_at(h, batch[i], err)) != HDB_OK)
-				goto out;
-		if ((r = base_step(h->q->work, done, err)) != HDB_OK)
-			goto out;
+			TRY(look_at(h, batch[i], err));
+		TRY(base_step(h->q->work, done, err));
 	}
-out:
 	h->has_more |= done >= HOLDERS_LOOKED;
 	if (h->count > 1)
 		qsort(h->list, h->count, sizeof(h->list[0]), compare_void);
-	return r;
+	return HDB_OK;
 }
 
 static void name_all(const struct holders *h, char *buf, size_t size)
@@ -303,25 +294,23 @@ static int find_parting(struct query *q, const struct query_leak_path *path, siz
 			struct hdb_error *err)
 {
 	enum leak_blame best;
-	struct heap_object object = { 0 };
+	struct heap_object object;
 	size_t chosen;
-	int r = find_topmost(q, path, at, err);
 
 	*any = false;
-	if (r != HDB_OK || *at == 0 || *at == path->count || !path->is_strong)
-		return r;
-	if ((r = leak_choose_step(q, path, &chosen, &best, err)) != HDB_OK)
-		goto out;
-	r = heap_object(q->heap, path->nodes[*at], &object, err);
-out:
+	TRY(find_topmost(q, path, at, err));
+	if (*at == 0 || *at == path->count || !path->is_strong)
+		return HDB_OK;
+	TRY(leak_choose_step(q, path, &chosen, &best, err));
+	TRY(heap_object(q->heap, path->nodes[*at], &object, err));
 	/*
 	 * Classes are held by their loaders and by all their objects, which explains nothing. A
 	 * static field below a class loader explains more than who holds the loader, be it the
 	 * platform's.
 	 */
-	*any = r == HDB_OK && object.kind != STORE_CLASS &&
+	*any = object.kind != STORE_CLASS &&
 	       !((best == BLAME_OWN || best == BLAME_STATIC) && chosen >= *at);
-	return r;
+	return HDB_OK;
 }
 
 /* The object that a suspect's path leads to; HEAP_NONE: paths to a group have nothing in common. */
@@ -551,7 +540,7 @@ static int find_owner(struct query *q, const struct analysis_suspect *suspect,
 		      struct hdb_error *err)
 {
 	const struct base_text to = BASE_TEXT(owner->name);
-	struct holders *h = NULL;
+	BASE_FREED struct holders *h = NULL;
 	struct query_leak_path better = { .count = 0 };
 	size_t at = 0, used;
 	bool any = false;
@@ -561,19 +550,15 @@ static int find_owner(struct query *q, const struct analysis_suspect *suspect,
 		TRY(find_parting(q, path, &at, &any, err));
 	if (!any)
 		return query_leak_culprit(q, path, suspect->ix, to, err);
-	h = calloc(1, sizeof(*h));
-	if (!h)
-		return hdb_fail_memory(err, "holders of a suspect", sizeof(*h));
+	TRY(BASE_ALLOC(h, 1, "holders of a suspect", err));
 	h->q = q;
 	h->path = path;
 	h->at = at;
 	if ((r = find_holders(h, err)) != HDB_OK)
-		goto out;
+		return r;
 	if (h->count) {
-		if ((r = name_topmost(h, to, err)) != HDB_OK)
-			goto out;
-		if ((r = make_path(h, h->list[0].ix, &better, err)) != HDB_OK)
-			goto out;
+		TRY(name_topmost(h, to, err));
+		TRY(make_path(h, h->list[0].ix, &better, err));
 		if (better.count)
 			*path = better;
 	}
@@ -584,8 +569,6 @@ static int find_owner(struct query *q, const struct analysis_suspect *suspect,
 		name_all(h, to.buf + used, to.size - used);
 	else
 		r = query_leak_culprit(q, path, suspect->ix, to, err);
-out:
-	free(h);
 	return r;
 }
 

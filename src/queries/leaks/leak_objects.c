@@ -43,12 +43,11 @@ int query_leaking_find(struct query *q, struct query_leaking **out,
 	return HDB_OK;
 }
 
-void query_leaking_release(struct query_leaking *f)
+void query_leaking_release(struct query_leaking **f)
 {
-	if (!f)
-		return;
-	leak_traces_release(&f->traces);
-	free(f);
+	if (*f)
+		leak_traces_release(&(*f)->traces);
+	free(*f);
 }
 
 /* ---- telling ---- */
@@ -143,19 +142,16 @@ static int add_leaking(struct query_leaking *f, struct query_report *report,
 	leak_steps_suspect(&f->traces, steps, suspect, sizeof(suspect));
 	if (group->rule)
 		library_leaks_text(group->rule, library, sizeof(library));
-	if (r != HDB_OK)
-		return r;
-	if (suspect[0] && (r = query_report_text(report, &row.holds, err, "%s", suspect)) != HDB_OK)
-		return r;
+	TRY(r);
+	if (suspect[0])
+		TRY(query_report_text(report, &row.holds, err, "%s", suspect));
 	TRY(query_report_text(report, &row.text, err, "%s%s%s; retains %s object%s",
 			      leak_steps_text(steps, last->reason), library[0] ? "; " : "", library,
 			      base_number(group->objects).text, group->objects == 1 ? "" : "s"));
-	if ((r = query_report_text(report, &row.signature, err, "%s", signature)) != HDB_OK)
-		return r;
+	TRY(query_report_text(report, &row.signature, err, "%s", signature));
 	query_leaking_signature_text(group, steps, f->q->heap, BASE_TEXT(text));
-	if (text[0] &&
-	    (r = query_report_text(report, &row.signature_text, err, "%s", text)) != HDB_OK)
-		return r;
+	if (text[0])
+		TRY(query_report_text(report, &row.signature_text, err, "%s", text));
 	return query_report_add(report, &row, err);
 }
 
@@ -163,17 +159,14 @@ static int tell_group(struct query_leaking *f, struct query_report *report, size
 		      struct hdb_error *err)
 {
 	const struct leak_group *group = base_vec_at(&f->traces.groups, struct leak_group, no);
-	struct leak_steps steps = { .gap = 0 };
-	int r = leak_steps_get(&f->traces, group->first, &steps, err);
+	BASE_SCOPED(leak_steps_release) struct leak_steps steps = { .gap = 0 };
+	int r;
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(leak_steps_get(&f->traces, group->first, &steps, err));
 	if ((r = add_leaking(f, report, group, &steps, err)) != HDB_OK)
-		goto out;
+		return r;
 	if (!report->is_brief)
 		r = add_trace(report, &steps, err);
-out:
-	leak_steps_release(&steps);
 	return r;
 }
 
@@ -181,25 +174,19 @@ static int add_unreachable(struct query_leaking *f, struct query_report *report,
 			   struct hdb_error *err)
 {
 	struct query_report_row row = query_report_row(report, "unreachable");
-	struct leak_steps steps = { .gap = 0 };
+	BASE_SCOPED(leak_steps_release) struct leak_steps steps = { .gap = 0 };
 	const struct leak_step *step;
 	const char *labels;
-	int r = leak_steps_unreachable(&f->traces, i, &steps, err);
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(leak_steps_unreachable(&f->traces, i, &steps, err));
 	step = base_vec_at(&steps.list, struct leak_step, 0);
 	labels = leak_steps_text(&steps, step->labels);
 	row.part = REPORT_NONE;
 	row.ix = step->ix;
-	if ((r = query_report_text(report, &row.text, err, "%s%s%s",
-				   leak_steps_text(&steps, step->reason), labels[0] ? "; " : "",
-				   labels)) != HDB_OK)
-		goto out;
-	r = query_report_add(report, &row, err);
-out:
-	leak_steps_release(&steps);
-	return r;
+	TRY(query_report_text(report, &row.text, err, "%s%s%s",
+			      leak_steps_text(&steps, step->reason), labels[0] ? "; " : "",
+			      labels));
+	return query_report_add(report, &row, err);
 }
 
 static int tell_unreachable(struct query_leaking *f, struct query_report *report,

@@ -5,6 +5,7 @@
 
 #include "analysis/describe.h"
 #include "base/base_text.h"
+#include "base/sort.h"
 #include "heap/heap_database.h"
 
 #include <stdlib.h>
@@ -36,10 +37,8 @@ static int compare_retained(const void *a, const void *b)
 {
 	const struct analysis_class_sum *x = a, *y = b;
 
-	if (x->retained_bytes != y->retained_bytes)
-		return x->retained_bytes > y->retained_bytes ? -1 : 1;
-	if (x->shallow_bytes != y->shallow_bytes)
-		return x->shallow_bytes > y->shallow_bytes ? -1 : 1;
+	BASE_DESCENDING(x->retained_bytes, y->retained_bytes);
+	BASE_DESCENDING(x->shallow_bytes, y->shallow_bytes);
 	if ((x->count != 0) != (y->count != 0))
 		return x->count ? -1 : 1;
 	return x->class_no < y->class_no ? -1 : x->class_no > y->class_no;
@@ -100,20 +99,15 @@ static int add_sorted(const struct class_list *list, const struct analysis_class
 static int tell_classes(const struct class_list *list, const struct analysis_class_sum *classes,
 			uint32_t class_count, struct hdb_error *err)
 {
-	struct base_vec used = { 0 };
-	int r = HDB_OK;
+	BASE_SCOPED(base_vec_release) struct base_vec used = { 0 };
 
 	for (uint32_t no = 0; no < class_count; no++) {
 		if (!classes[no].count)
 			continue;
-		if ((r = base_vec_push(&used, &classes[no], sizeof(classes[no]), err)) != HDB_OK)
-			goto out;
+		TRY(base_vec_push(&used, &classes[no], sizeof(classes[no]), err));
 	}
 	base_vec_sort(&used, sizeof(*classes), compare_retained);
-	r = add_sorted(list, used.data, used.count, err);
-out:
-	base_vec_release(&used);
-	return r;
+	return add_sorted(list, used.data, used.count, err);
 }
 
 /* What is 0.01 % of the heap when it is rounded. */
@@ -175,11 +169,10 @@ static int replace_element(struct query *q, struct elements *e, struct waiting *
 	uint64_t own, sum = 0, length = 0;
 	const uint32_t *batch;
 	size_t count;
-	int r = derive_retained(q->derive, ix, &own, err);
+	int r;
 
 	*taken = false;
-	if (r != HDB_OK)
-		return r;
+	TRY(derive_retained(q->derive, ix, &own, err));
 	r = store_lists_begin(&e->lists, ix, &length, err);
 	if (r != HDB_OK || !length || length > ELEMENT_CHILDREN ||
 	    waiting->count + length - 1 > ELEMENT_STACK)
@@ -272,17 +265,13 @@ static int follow_child(struct query *q, struct elements *e, uint32_t ix, uint64
 	e->followed++;
 	if (r != HDB_OK || e->is_end[object.class_no])
 		return r;
-	if ((r = find_ends(q, e, ix, &ends, err)) != HDB_OK)
-		return r;
+	TRY(find_ends(q, e, ix, &ends, err));
 	for (size_t i = 0; i < ends.count; i++) {
-		if ((r = heap_object(q->heap, ends.ix[i], &object, err)) != HDB_OK)
-			return r;
+		TRY(heap_object(q->heap, ends.ix[i], &object, err));
 		sums[i] = (struct analysis_class_sum){ .class_no = object.class_no,
 						       .count = 1,
 						       .shallow_bytes = object.shallow_bytes };
-		r = derive_retained(q->derive, ends.ix[i], &sums[i].retained_bytes, err);
-		if (r != HDB_OK)
-			return r;
+		TRY(derive_retained(q->derive, ends.ix[i], &sums[i].retained_bytes, err));
 	}
 	add_ends(e, sums, ends.count, times);
 	return HDB_OK;
@@ -496,13 +485,11 @@ static int make_elements(struct query *q, struct elements *e, struct hdb_error *
 {
 	const size_t count = (size_t)q->heap->class_count + 1;
 
-	e->classes = calloc(count, sizeof(*e->classes));
-	e->count_squares = calloc(count, sizeof(*e->count_squares));
-	e->byte_squares = calloc(count, sizeof(*e->byte_squares));
-	e->is_platform = malloc(count);
-	e->is_end = calloc(count, 1);
-	if (!e->classes || !e->count_squares || !e->byte_squares || !e->is_platform || !e->is_end)
-		return hdb_fail_memory(err, "objects by class", count * sizeof(*e->classes));
+	TRY(BASE_ALLOC(e->classes, count, "objects by class", err));
+	TRY(BASE_ALLOC(e->count_squares, count, "objects by class", err));
+	TRY(BASE_ALLOC(e->byte_squares, count, "objects by class", err));
+	TRY(BASE_ALLOC(e->is_platform, count, "objects by class", err));
+	TRY(BASE_ALLOC(e->is_end, count, "objects by class", err));
 	for (uint32_t no = 0; no < q->heap->class_count; no++) {
 		const char *name = heap_class_name(q->heap, no);
 
@@ -533,6 +520,15 @@ static void drop_same(struct query_report *report, size_t from, size_t elements)
 	report->rows.count = elements;
 }
 
+static void release_elements(struct elements *e)
+{
+	free(e->classes);
+	free(e->count_squares);
+	free(e->byte_squares);
+	free(e->is_platform);
+	free(e->is_end);
+}
+
 int query_leak_elements(struct query *q, struct query_report *report,
 			const struct query_leak_suspect *about, struct hdb_error *err)
 {
@@ -540,32 +536,20 @@ int query_leak_elements(struct query *q, struct query_report *report,
 	const struct analysis_suspect *suspect = about->suspect;
 	const uint32_t class_count = about->sums->class_count;
 	const size_t first = report->rows.count;
-	struct elements e = { .every = 1 };
+	BASE_SCOPED(release_elements) struct elements e = { .every = 1 };
 	bool any = false;
-	int r;
 
 	if (suspect->point_ix == HEAP_NONE)
 		return HDB_OK;
-	if ((r = make_elements(q, &e, err)) != HDB_OK)
-		goto out;
-	if (suspect->is_list) {
-		r = follow_list(q, &e, &list, suspect->point_ix, err);
-		goto out;
-	}
+	TRY(make_elements(q, &e, err));
+	if (suspect->is_list)
+		return follow_list(q, &e, &list, suspect->point_ix, err);
 	take_ends(&e, about->sums, about->no, &any);
-	if (any && (r = follow_children(q, &e, suspect->point_ix, err)) != HDB_OK)
-		goto out;
-	if ((r = tell_classes(&list, e.classes, class_count, err)) != HDB_OK)
-		goto out;
+	if (any)
+		TRY(follow_children(q, &e, suspect->point_ix, err));
+	TRY(tell_classes(&list, e.classes, class_count, err));
 	if (e.every > 1)
-		r = mark_estimates(report, first, &e, class_count, err);
-	else
-		drop_same(report, about->first_row, first);
-out:
-	free(e.classes);
-	free(e.count_squares);
-	free(e.byte_squares);
-	free(e.is_platform);
-	free(e.is_end);
-	return r;
+		return mark_estimates(report, first, &e, class_count, err);
+	drop_same(report, about->first_row, first);
+	return HDB_OK;
 }

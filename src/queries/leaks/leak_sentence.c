@@ -221,13 +221,12 @@ static void count_content(const struct query_report *report, const struct query_
 static int entries_class(struct heap *heap, const struct heap_collection *collection, uint32_t *out,
 			 struct hdb_error *err)
 {
-	struct heap_entries *entries = calloc(1, sizeof(*entries));
+	struct heap_entries *entries = NULL;
 	bool is_one = true;
 	int r;
 
 	*out = HEAP_NONE;
-	if (!entries)
-		return hdb_fail_memory(err, "entries", sizeof(*entries));
+	TRY(BASE_ALLOC(entries, 1, "entries", err));
 	r = heap_entries_begin(heap, collection, entries, err);
 	for (unsigned i = 0; r == HDB_OK && is_one && i < ENTRIES_LOOKED; i++) {
 		struct heap_object object = { .class_no = HEAP_NONE };

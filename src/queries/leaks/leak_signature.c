@@ -223,28 +223,26 @@ static int frame_of(struct query *q, uint32_t thread_ix, uint32_t ix, struct bas
 			continue;
 		if ((r = heap_thread_by_serial(q->heap, roots[i].thread_serial, &thread, err)) !=
 		    HDB_OK)
-			goto out;
+			return r < 0 ? r : HDB_OK;
 		if (thread.ix == thread_ix)
 			depth = roots[i].frame_number;
 	}
 	if (depth == UINT32_MAX)
-		goto out;
+		return r < 0 ? r : HDB_OK;
 	if ((r = heap_trace(q->heap, thread.trace_serial, &trace, err)) != HDB_OK)
-		goto out;
+		return r < 0 ? r : HDB_OK;
 	for (; depth < trace.frame_count; depth++) {
 		to.buf[0] = '\0';
-		if ((r = heap_trace_frame(q->heap, &trace, depth, &frame, err)) != HDB_OK)
-			goto out;
+		TRY_FOUND(heap_trace_frame(q->heap, &trace, depth, &frame, err));
 		if ((r = heap_frame_text(q->heap, &frame, to.buf, to.size, err)) != HDB_OK) {
 			to.buf[0] = '\0';
-			goto out;
+			return r < 0 ? r : HDB_OK;
 		}
 		if (!heap_is_platform_class(to.buf))
 			break;
 		to.buf[0] = '\0';
 	}
 	to.buf[strcspn(to.buf, "(")] = '\0';
-out:
 	return r < 0 ? r : HDB_OK;
 }
 
@@ -299,11 +297,10 @@ static int add_object(struct signer *s, const struct query_leak_path *path, size
 	struct heap_object object;
 	char holds[NAME_MAX_BYTES] = "";
 	uint32_t class_no;
-	int r = heap_object(s->q->heap, path->nodes[i], &object, err);
+	int r;
 
 	assert(i < path->count);
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_object(s->q->heap, path->nodes[i], &object, err));
 	if ((r = query_leak_path_holds(s->q, path, i, BASE_TEXT(holds), err)) != HDB_OK)
 		return r;
 	class_no = object.kind == STORE_CLASS ? (uint32_t)object.length : object.class_no;
@@ -334,8 +331,7 @@ static int find_start(struct signer *s, const struct query_leak_path *path, uint
 		if (path->nodes[i] == suspect_ix)
 			from = i;
 	*start = chosen;
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	for (size_t i = from; i + 1 < path->count; i++) {
 		if ((r = leak_blame_step(s->q, path, i, &here, err)) != HDB_OK)
 			return r;
@@ -375,12 +371,9 @@ int query_leak_sign(struct query *q, struct query_report *report,
 	signer.names.text[0] = signer.shapes.text[0] = '\0';
 	signer.is_after_platform = false;
 	if (path->count)
-		r = find_start(&signer, path, s->ix, &start, err);
-	if (r != HDB_OK)
-		return r;
+		TRY(find_start(&signer, path, s->ix, &start, err));
 	for (size_t i = start; i < path->count; i++)
-		if ((r = add_object(&signer, path, i, err)) != HDB_OK)
-			return r;
+		TRY(add_object(&signer, path, i, err));
 	/* What a group's members are. */
 	if (s->ix == HEAP_NONE && heap_is_platform_class(name))
 		add_same(&signer, name);

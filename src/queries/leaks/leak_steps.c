@@ -41,10 +41,8 @@ static int find_path(struct telling *t, uint32_t last, struct hdb_error *err)
 	for (uint32_t at = last; at != GRAPH_NONE;
 	     at = base_vec_at(&t->traces->nodes, struct leak_node, at)->parent)
 		n++;
-	t->path = calloc(n + 1, sizeof(*t->path));
-	t->own = malloc((n + 1) * sizeof(*t->own));
-	if (!t->path || !t->own)
-		return hdb_fail_memory(err, "a path", n * sizeof(*t->path));
+	TRY(BASE_ALLOC(t->path, n + 1, "a path", err));
+	TRY(BASE_ALLOC(t->own, n + 1, "a path", err));
 	t->count = n;
 	for (uint32_t at = last; at != GRAPH_NONE;
 	     at = base_vec_at(&t->traces->nodes, struct leak_node, at)->parent)
@@ -141,21 +139,15 @@ static int set_reference(struct telling *t, size_t i, struct leak_step *step, st
 
 static int add_texts(struct telling *t, size_t i, struct leak_step *step, struct hdb_error *err)
 {
-	struct inspection inspection = { .wants_text = true };
+	BASE_SCOPED(inspection_release) struct inspection inspection = { .wants_text = true };
 	char own[2 * TEXT_MAX_BYTES + 32], text[3 * TEXT_MAX_BYTES];
-	int r = inspect_object(&t->traces->inspector, step->ix, &inspection, err);
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(inspect_object(&t->traces->inspector, step->ix, &inspection, err));
 	own_reason(&inspection, i + 1 == t->count, own, sizeof(own));
 	judge(t, i, own, step, BASE_TEXT(text));
-	if ((r = keep_text(t->out, text, &step->reason, err)) != HDB_OK)
-		goto out;
+	TRY(keep_text(t->out, text, &step->reason, err));
 	inspection_join(&inspection, INSPECT_LABEL, "; ", text, sizeof(text));
-	r = keep_text(t->out, text, &step->labels, err);
-out:
-	inspection_release(&inspection);
-	return r;
+	return keep_text(t->out, text, &step->labels, err);
 }
 
 static int add_step(struct telling *t, size_t i, bool is_before_gap, struct hdb_error *err)
@@ -176,30 +168,29 @@ static int begin(struct leak_steps *out, struct hdb_error *err)
 	return base_bytes_append(&out->texts, "", 1, err);
 }
 
+static void release(struct telling *t)
+{
+	free(t->path);
+	free(t->own);
+}
+
 int leak_steps_get(struct leak_traces *traces, size_t no, struct leak_steps *out,
 		   struct hdb_error *err)
 {
 	const struct leak_trace *trace = base_vec_at(&traces->traces, struct leak_trace, no);
-	struct telling t = { .traces = traces, .out = out };
-	int r = begin(out, err);
+	BASE_SCOPED(release) struct telling t = { .traces = traces, .out = out };
 
-	if (r != HDB_OK)
-		goto out;
-	if ((r = find_path(&t, trace->node, err)) != HDB_OK)
-		goto out;
+	TRY(begin(out, err));
+	TRY(find_path(&t, trace->node, err));
 	(void)trace_root_kind(traces->session->heap, node_of(&t, 0)->ix, &out->root_kind);
 	if (t.count > 2 * LEAK_STEPS_ENDS)
 		out->gap = t.count - 2 * LEAK_STEPS_ENDS;
 	for (size_t i = 0; i < t.count; i++) {
 		if (out->gap && i == LEAK_STEPS_ENDS)
 			i += out->gap;
-		if ((r = add_step(&t, i, out->gap && i + 1 == LEAK_STEPS_ENDS, err)) != HDB_OK)
-			goto out;
+		TRY(add_step(&t, i, out->gap && i + 1 == LEAK_STEPS_ENDS, err));
 	}
-out:
-	free(t.path);
-	free(t.own);
-	return r;
+	return HDB_OK;
 }
 
 int leak_steps_unreachable(struct leak_traces *traces, size_t no, struct leak_steps *out,
@@ -211,21 +202,16 @@ int leak_steps_unreachable(struct leak_traces *traces, size_t no, struct leak_st
 		.bytes = LEAK_NO_SIZE,
 		.objects = LEAK_NO_SIZE,
 	};
-	struct inspection inspection = { .wants_text = true };
+	BASE_SCOPED(inspection_release) struct inspection inspection = { .wants_text = true };
 	char text[2 * TEXT_MAX_BYTES + 32];
 	int r = begin(out, err);
 
-	if (r != HDB_OK)
-		goto out;
-	if ((r = inspect_object(&traces->inspector, step.ix, &inspection, err)) != HDB_OK)
-		goto out;
+	TRY(r);
+	TRY(inspect_object(&traces->inspector, step.ix, &inspection, err));
 	own_reason(&inspection, true, text, sizeof(text));
-	if ((r = keep_text(out, text, &step.reason, err)) != HDB_OK)
-		goto out;
+	TRY(keep_text(out, text, &step.reason, err));
 	inspection_join(&inspection, INSPECT_LABEL, "; ", text, sizeof(text));
 	r = keep_text(out, text, &step.labels, err);
-out:
-	inspection_release(&inspection);
 	return r == HDB_OK ? base_vec_push(&out->list, &step, sizeof(step), err) : r;
 }
 

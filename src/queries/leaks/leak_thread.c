@@ -4,6 +4,7 @@
  */
 #include "analysis/describe.h"
 #include "analysis/suspects.h"
+#include "base/sort.h"
 #include "heap/threads.h"
 #include "queries/leaks/leak_parts.h"
 
@@ -35,8 +36,7 @@ static int compare_frames(const void *a, const void *b)
 {
 	const struct local *x = a, *y = b;
 
-	if (x->frame != y->frame)
-		return x->frame < y->frame ? -1 : 1;
+	BASE_ASCENDING(x->frame, y->frame);
 	return x->ix < y->ix ? -1 : x->ix > y->ix;
 }
 
@@ -125,13 +125,11 @@ static int add_frame(struct query *q, struct query_report *report, const struct 
 	struct store_frame frame;
 	int r = heap_trace_frame(q->heap, trace, depth, &frame, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	if (r == HDB_OK && (r = heap_frame_text(q->heap, &frame, text, sizeof(text), err)) < 0)
 		return r;
 	row.step = depth;
-	if ((r = query_report_text(report, &row.text, err, "at %s", text)) != HDB_OK)
-		return r;
+	TRY(query_report_text(report, &row.text, err, "at %s", text));
 	return query_report_add(report, &row, err);
 }
 
@@ -143,15 +141,12 @@ static int add_stack(struct query *q, struct query_report *report,
 	uint32_t next = 0;
 	int r = heap_trace(q->heap, thread->trace_serial, &trace, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	if (r != HDB_OK)
 		trace.frame_count = 0;
 	for (; next < trace.frame_count && next < FRAMES_SHOWN; next++) {
-		if ((r = add_frame(q, report, &trace, next, err)) != HDB_OK)
-			return r;
-		if ((r = add_locals(q, report, locals, next, err)) != HDB_OK)
-			return r;
+		TRY(add_frame(q, report, &trace, next, err));
+		TRY(add_locals(q, report, locals, next, err));
 	}
 	/* Locals are sorted by frame: the deeper frames that matter. */
 	for (size_t i = 0; i < locals->count; i++) {
@@ -159,9 +154,8 @@ static int add_stack(struct query *q, struct query_report *report,
 
 		if (frame == STORE_NONE || frame < next)
 			continue;
-		if (frame < trace.frame_count &&
-		    (r = add_frame(q, report, &trace, frame, err)) != HDB_OK)
-			return r;
+		if (frame < trace.frame_count)
+			TRY(add_frame(q, report, &trace, frame, err));
 		if ((r = add_locals(q, report, locals, frame, err)) != HDB_OK)
 			return r;
 		next = frame + 1;
@@ -199,22 +193,17 @@ int query_leak_thread(struct query *q, struct query_report *report,
 	row.ix = locals.thread_ix = path->nodes[0];
 	r = heap_object(q->heap, row.ix, &object, err);
 	row.shallow_bytes = object.shallow_bytes;
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
-	if ((r = derive_retained(q->derive, row.ix, &row.retained_bytes, err)) != HDB_OK)
-		return r < 0 ? r : HDB_OK;
-	if ((r = query_report_add(report, &row, err)) != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(r);
+	TRY_FOUND(derive_retained(q->derive, row.ix, &row.retained_bytes, err));
+	TRY_FOUND(query_report_add(report, &row, err));
 	if ((r = find_thread(q, row.ix, &thread, err)) != HDB_OK)
 		return r < 0 ? r : HDB_OK;
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	for (uint64_t i = 0; i < q->heap->roots.count; i++) {
 		const struct store_root *root = &q->heap->roots.records[i];
 
-		if (root->is_local && root->thread_serial == thread.thread_serial &&
-		    (r = look_at(q, root, &locals, err)) != HDB_OK)
-			return r;
+		if (root->is_local && root->thread_serial == thread.thread_serial)
+			TRY(look_at(q, root, &locals, err));
 	}
 	prefer_path(&locals);
 	return add_stack(q, report, &thread, &locals, err);

@@ -23,7 +23,7 @@ struct query_leaking;
 /* Finds them; *out is owned: query_leaking_release, also after a failure. */
 int query_leaking_find(struct query *q, struct query_leaking **out,
 		       struct query_leaking_counts *counts, struct hdb_error *err);
-void query_leaking_release(struct query_leaking *leaking);
+void query_leaking_release(struct query_leaking **leaking);
 
 /*
  * Kinds "leaking" and "trace": one for all that the same references keep, with its path (unless the

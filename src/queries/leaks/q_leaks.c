@@ -518,10 +518,8 @@ static int find_suspects(struct query *q, struct leaks *l, struct hdb_error *err
 
 	TRY(heap_load_roots(q->heap, err));
 	TRY(analysis_suspects_find(&q->session, (unsigned)percent, &l->suspects, err));
-	l->paths = calloc(l->suspects.count + 1, sizeof(*l->paths));
-	l->known = calloc(l->suspects.count + 1, sizeof(*l->known));
-	if (!l->paths || !l->known)
-		return hdb_fail_memory(err, "paths", l->suspects.count * sizeof(*l->known));
+	TRY(BASE_ALLOC(l->paths, l->suspects.count + 1, "paths", err));
+	TRY(BASE_ALLOC(l->known, l->suspects.count + 1, "paths", err));
 	return analysis_leak_sums_count(&q->session, &l->suspects, &l->sums, err);
 }
 
@@ -546,19 +544,14 @@ static int tell_order(struct query *q, struct leaks *l, struct hdb_error *err)
 
 static int tell_suspects(struct query *q, struct leaks *l, struct hdb_error *err)
 {
-	bool *is_told = calloc(l->suspects.count + 1, sizeof(*is_told));
-	int r = is_told ? HDB_OK : hdb_fail_memory(err, "suspects", l->suspects.count);
+	BASE_FREED bool *is_told = NULL;
 
-	if (r != HDB_OK)
-		goto out;
-	if ((r = tell_order(q, l, err)) != HDB_OK)
-		goto out;
+	TRY(BASE_ALLOC(is_told, l->suspects.count + 1, "suspects", err));
+	TRY(tell_order(q, l, err));
 	for (size_t i = 0; i < l->suspects.count && !l->report.is_brief; i++)
-		if (!is_told[i] && (r = tell_common(q, l, i, is_told, err)) != HDB_OK)
-			goto out;
-out:
-	free(is_told);
-	return r;
+		if (!is_told[i])
+			TRY(tell_common(q, l, i, is_told, err));
+	return HDB_OK;
 }
 
 /*
@@ -568,25 +561,17 @@ out:
 static int tell_all(struct query *q, struct leaks *l, struct query_leaking_counts *counts,
 		    struct hdb_error *err)
 {
-	struct query_leaking *leaking = NULL;
+	BASE_SCOPED(query_leaking_release) struct query_leaking *leaking = NULL;
 	uint64_t part;
-	int r = query_leaking_find(q, &leaking, counts, err);
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(query_leaking_find(q, &leaking, counts, err));
 	l->report.part = 1;
-	if ((r = query_leaking_tell(leaking, &l->report, false, counts, err)) != HDB_OK)
-		goto out;
-	if ((r = find_known(q, l, err)) != HDB_OK)
-		goto out;
+	TRY(query_leaking_tell(leaking, &l->report, false, counts, err));
+	TRY(find_known(q, l, err));
 	part = l->report.part;
-	if ((r = tell_suspects(q, l, err)) != HDB_OK)
-		goto out;
+	TRY(tell_suspects(q, l, err));
 	l->report.part = part + l->suspects.count + l->faults.count;
-	r = query_leaking_tell(leaking, &l->report, true, counts, err);
-out:
-	query_leaking_release(leaking);
-	return r;
+	return query_leaking_tell(leaking, &l->report, true, counts, err);
 }
 
 static int open_leaks(struct query *q, struct hdb_error *err)

@@ -11,6 +11,7 @@
 #include "analysis/describe.h"
 #include "analysis/reference_list.h"
 #include "base/bits.h"
+#include "base/sort.h"
 #include "derive/build.h"
 #include "heap/values/values.h"
 #include "queries/queries.h"
@@ -140,10 +141,9 @@ static int visit_own_fields(struct query *q, struct leaks *s, uint32_t from, uin
 			    struct hdb_error *err)
 {
 	struct heap_fields fields;
-	int r = heap_fields_begin(q->heap, ix, &fields, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(heap_fields_begin(q->heap, ix, &fields, err));
 	while ((r = heap_fields_next(&fields, err)) == HDB_OK) {
 		uint32_t to;
 
@@ -275,8 +275,7 @@ static int compare_groups(const void *a, const void *b)
 {
 	const struct group *x = a, *y = b;
 
-	if (x->count != y->count)
-		return x->count > y->count ? -1 : 1;
+	BASE_DESCENDING(x->count, y->count);
 	return x->first.ref < y->first.ref ? -1 : x->first.ref > y->first.ref;
 }
 
@@ -338,16 +337,13 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 				     "steps,path,id,referent" :
 				     "strength,class,referent_class,objects,"
 				     "shallow,steps,path,id,referent");
-	if ((r = prepare(q, s, err)) != HDB_OK)
-		goto out;
+	TRY(prepare(q, s, err));
 	if ((r = search_all(q, s, err)) != HDB_OK)
-		goto out;
+		return r;
 	if (!s->is_list)
 		r = group_leaks(q, s, err);
-out:
 	q->total = s->is_list ? s->found.count : s->groups.list.count;
-	if (r == HDB_OK)
-		set_facts(q, s);
+	set_facts(q, s);
 	return r;
 }
 
@@ -356,16 +352,13 @@ static int set_path(struct query *q, struct leaks *s, const struct analysis_refe
 		    struct hdb_error *err)
 {
 	char path[PATH_MAX_BYTES], name[NAME_MAX_BYTES];
-	struct base_vec nodes = { 0 };
+	BASE_SCOPED(base_vec_release) struct base_vec nodes = { 0 };
 	size_t end, used = 0;
-	int r = search(q, s, ref, &end, err);
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(search(q, s, ref, &end, err));
 	for (size_t at = end; at; at = *base_vec_at(&s->before, uint32_t, at))
-		if ((r = base_vec_push(&nodes, base_vec_at(&s->queue, uint32_t, at),
-				       sizeof(uint32_t), err)) != HDB_OK)
-			goto out;
+		TRY(base_vec_push(&nodes, base_vec_at(&s->queue, uint32_t, at), sizeof(uint32_t),
+				  err));
 	path[0] = '\0';
 	for (size_t i = nodes.count; i-- > 0 && used < sizeof(path);) {
 		const uint32_t to = *base_vec_at(&nodes, uint32_t, i);
@@ -373,10 +366,8 @@ static int set_path(struct query *q, struct leaks *s, const struct analysis_refe
 			i + 1 < nodes.count ? *base_vec_at(&nodes, uint32_t, i + 1) : ref->ix;
 		struct heap_object object;
 
-		if ((r = analysis_holder(&q->session, from, to, BASE_TEXT(name), err)) != HDB_OK)
-			goto out;
-		if ((r = heap_object(q->heap, to, &object, err)) != HDB_OK)
-			goto out;
+		TRY(analysis_holder(&q->session, from, to, BASE_TEXT(name), err));
+		TRY(heap_object(q->heap, to, &object, err));
 		used += (size_t)snprintf(path + used, sizeof(path) - used, "%s%s (%s)",
 					 used ? " > " : "", name,
 					 heap_class_name(q->heap, object.class_no));
@@ -388,9 +379,7 @@ static int set_path(struct query *q, struct leaks *s, const struct analysis_refe
 		memcpy(path + used - 3, "...", 3);
 	}
 	query_set_clean_text(q, PATH, path, used);
-out:
-	base_vec_release(&nodes);
-	return r;
+	return HDB_OK;
 }
 
 static int next_leak(struct query *q, struct hdb_error *err)
@@ -425,10 +414,10 @@ static void close_leaks(struct query *q)
 {
 	struct leaks *s = q->state;
 
-	analysis_references_release(&q->session, &s->list);
+	analysis_references_release(&s->list);
 	graph_rows_release(&s->graph);
-	base_big_free(q->work, &s->bits);
-	base_big_free(q->work, &s->marks);
+	base_big_free(&s->bits);
+	base_big_free(&s->marks);
 	base_vec_release(&s->queue);
 	base_vec_release(&s->before);
 	base_vec_release(&s->found);

@@ -3,6 +3,7 @@
  */
 #include "queries/leaks/thread_locals.h"
 
+#include "base/sort.h"
 #include "heap/known.h"
 #include "heap/threads.h"
 #include "queries/leaks/leak_parts.h"
@@ -54,38 +55,34 @@ int query_local_read(struct query *q, uint32_t ix, struct query_local *out, stru
 	struct heap *heap = q->heap;
 	struct heap_object entry, object;
 	uint32_t value;
-	int r = heap_object(heap, ix, &entry, err);
+	int r;
 
 	*out = (struct query_local){ .key_ix = HEAP_NONE,
 				     .value_class = HEAP_NONE,
 				     .entry_ix = ix };
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_object(heap, ix, &entry, err));
 	if (entry.kind != STORE_INSTANCE)
 		return HDB_NOTFOUND;
 	TRY(check_thread(q, &entry, err));
 	r = heap_field_object(heap, ix, (struct heap_field_name){ .name = "referent" },
 			      &out->key_ix, err);
+	TRY_ERRORS(r);
 	if (r == HDB_NOTFOUND)
 		out->key_ix = HEAP_NONE;
-	if (r < 0)
-		goto out;
 	r = heap_field_object(heap, ix, (struct heap_field_name){ .name = "value" }, &value, err);
-	if (r != HDB_OK)
-		goto out;
-	if ((r = heap_object(heap, value, &object, err)) != HDB_OK)
-		goto out;
-	out->value_class = object.class_no;
-out:
-	return r < 0 ? r : derive_retained(q->derive, ix, &out->bytes, err);
+	TRY_ERRORS(r);
+	if (r == HDB_OK) {
+		TRY_ERRORS(heap_object(heap, value, &object, err));
+		out->value_class = object.class_no;
+	}
+	return derive_retained(q->derive, ix, &out->bytes, err);
 }
 
 static int compare_keys(const void *a, const void *b)
 {
 	const struct query_local *x = a, *y = b;
 
-	if (x->key_ix != y->key_ix)
-		return x->key_ix < y->key_ix ? -1 : 1;
+	BASE_ASCENDING(x->key_ix, y->key_ix);
 	return x->entry_ix < y->entry_ix ? -1 : x->entry_ix > y->entry_ix;
 }
 
@@ -93,8 +90,7 @@ static int compare_classes(const void *a, const void *b)
 {
 	const struct query_local *x = a, *y = b;
 
-	if (x->value_class != y->value_class)
-		return x->value_class < y->value_class ? -1 : 1;
+	BASE_ASCENDING(x->value_class, y->value_class);
 	return compare_keys(a, b);
 }
 
@@ -170,8 +166,7 @@ static int add_table(struct query *q, struct base_vec *locals, uint32_t table_ix
 			r = bits[i] ? heap_find(q->heap, bits[i], &ix, err) : HDB_NOTFOUND;
 			if (r == HDB_OK)
 				r = query_local_read(q, ix, &local, err);
-			if (r < 0)
-				return r;
+			TRY_ERRORS(r);
 			if (r == HDB_OK &&
 			    (r = base_vec_push(locals, &local, sizeof(local), err)) < 0)
 				return r;
@@ -180,36 +175,41 @@ static int add_table(struct query *q, struct base_vec *locals, uint32_t table_ix
 	return HDB_OK;
 }
 
-int query_locals_explain(struct query *q, const struct analysis_suspect *suspect, char *buf,
-			 size_t size, struct hdb_error *err)
+static int explain_locals(struct query *q, const struct analysis_suspect *suspect,
+			  struct base_text to, struct hdb_error *err)
 {
-	struct base_vec locals = { 0 };
+	BASE_SCOPED(base_vec_release) struct base_vec locals = { 0 };
 	struct query_local_run run;
 	char name[NAME_MAX_BYTES];
 	uint32_t table;
-	int r = HDB_OK;
+	int r;
 
 	/* Of more members only some are there. */
 	if (suspect->ix != HEAP_NONE || suspect->members.count != suspect->count ||
 	    !heap_has_superclass(q->heap, suspect->class_no, "java.lang.Thread"))
 		return HDB_OK;
 	for (size_t i = 0; i < suspect->members.count; i++) {
-		if ((r = heap_path_object(q->heap, *base_vec_at(&suspect->members, uint32_t, i),
-					  "threadLocals.table", &table, err)) < 0)
-			goto out;
-		if (r == HDB_OK && (r = add_table(q, &locals, table, err)) < 0)
-			goto out;
-		if (i % STEP_OBJECTS == 0 && (r = base_step(q->work, i, err)) < 0)
-			goto out;
+		r = heap_path_object(q->heap, *base_vec_at(&suspect->members, uint32_t, i),
+				     "threadLocals.table", &table, err);
+		TRY_ERRORS(r);
+		if (r == HDB_OK)
+			TRY_ERRORS(add_table(q, &locals, table, err));
+		if (i % STEP_OBJECTS == 0)
+			TRY_ERRORS(base_step(q->work, i, err));
 	}
 	run = query_locals_find(&locals, true);
 	if (run.count && (double)run.bytes >= (double)suspect->retained_bytes * EXPLAINED) {
-		if ((r = query_local_name(q, run.from->key_ix, name, sizeof(name), err)) != HDB_OK)
-			goto out;
-		(void)snprintf(buf, size, "thread-local %s of %" PRIu64 " thread%s", name,
+		TRY(query_local_name(q, run.from->key_ix, name, sizeof(name), err));
+		(void)snprintf(to.buf, to.size, "thread-local %s of %" PRIu64 " thread%s", name,
 			       run.count, run.count == 1 ? "" : "s");
 	}
-out:
-	base_vec_release(&locals);
+	return HDB_OK;
+}
+
+int query_locals_explain(struct query *q, const struct analysis_suspect *suspect, char *buf,
+			 size_t size, struct hdb_error *err)
+{
+	const int r = explain_locals(q, suspect, (struct base_text){ buf, size }, err);
+
 	return r < 0 && r != HDB_ECHANGED ? r : HDB_OK;
 }

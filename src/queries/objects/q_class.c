@@ -137,9 +137,7 @@ static int count_all(struct query *q, struct class_query *s, struct hdb_error *e
 	const size_t n = (size_t)q->heap->class_count + 1;
 	int r;
 
-	s->flat = calloc(n, sizeof(*s->flat));
-	if (!s->flat)
-		return hdb_fail_memory(err, "counts by class", n * sizeof(*s->flat));
+	TRY(BASE_ALLOC(s->flat, n, "counts by class", err));
 	TRY_ERRORS(analysis_count_classes(&q->session, q->population != ANALYSIS_OF_ALL,
 					  &s->instances, err));
 	for (uint32_t no = 0; no < q->heap->class_count; no++)
@@ -224,8 +222,7 @@ static int add_facts(struct query *q, struct class_query *s, uint32_t no, struct
 		query_fact(q, "filler", true);
 	else if (class->element_bytes)
 		query_fact(q, "element_bytes", class->element_bytes);
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	query_fact(q, "shallow", s->instances[no].shallow_bytes);
 	query_size_proof(q, class, proof);
 	query_fact_text(q, "proof", proof);
@@ -287,16 +284,13 @@ static int set_field(struct query *q, uint32_t declared_in, const struct store_f
 {
 	const char *type = hprof_type_name(field->type);
 	char name[NAME_MAX_BYTES];
-	int r = heap_text(q->heap, field->name_text, name, sizeof(name), err);
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(heap_text(q->heap, field->name_text, name, sizeof(name), err));
 	query_set_text(q, DECLARED_IN, heap_class_name(q->heap, declared_in));
 	query_set_text(q, FIELD, name);
 	query_set_text(q, TYPE, type ? type : "?");
-out:
 	query_set(q, STATIC, field->is_static);
-	return r;
+	return HDB_OK;
 }
 
 static int next_static(struct query *q, struct class_query *s, struct hdb_error *err)
@@ -318,7 +312,6 @@ static int next_static(struct query *q, struct class_query *s, struct hdb_error 
 static int next_field(struct query *q, struct class_query *s, struct hdb_error *err)
 {
 	struct store_field field;
-	int r;
 
 	while (s->no != STORE_NONE && s->field >= heap_class(q->heap, s->no)->field_count) {
 		s->no = heap_class(q->heap, s->no)->super_no;
@@ -328,14 +321,11 @@ static int next_field(struct query *q, struct class_query *s, struct hdb_error *
 	}
 	if (s->no == STORE_NONE)
 		return HDB_END;
-	r = heap_field(q->heap, heap_class(q->heap, s->no)->first_field + s->field++, &field, err);
-	if (r != HDB_OK)
-		goto out;
-	r = set_field(q, s->no, &field, err);
-out:
+	TRY(heap_field(q->heap, heap_class(q->heap, s->no)->first_field + s->field++, &field, err));
+	TRY(set_field(q, s->no, &field, err));
 	query_set(q, OFFSET, s->offset);
 	s->offset += hprof_type_size(field.type, q->heap->id_size);
-	return r;
+	return HDB_OK;
 }
 
 static int next_class(struct query *q, struct hdb_error *err)

@@ -133,8 +133,8 @@ static int take_buffer(struct query *q, uint32_t ix, struct hdb_error *err)
 	if (r < 0 || (r = has(q, ix, "att|viewedBuffer", &is_view, err)) < 0)
 		return r;
 	/* A buffer over a segment has no memory of its own either. */
-	if (!is_view && (r = has(q, ix, "segment", &is_view, err)) < 0)
-		return r;
+	if (!is_view)
+		TRY_ERRORS(has(q, ix, "segment", &is_view, err));
 	TRY_ERRORS(has(q, ix, "fd", &is_mapped, err));
 	/* NewDirectByteBuffer of JNI makes a buffer without what would free its memory. */
 	TRY_ERRORS(has(q, ix, "cleaner|memoryRef|block", &is_owner, err));
@@ -152,10 +152,8 @@ static int take_segment(struct query *q, uint32_t ix, struct hdb_error *err)
 {
 	struct buffers *s = q->state;
 	struct derive_segment segment;
-	const int r = derive_read_segment(q->heap, ix, &segment, err);
 
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(derive_read_segment(q->heap, ix, &segment, err));
 	return base_vec_push(&s->segments, &segment, sizeof(segment), err);
 }
 
@@ -166,8 +164,7 @@ static int take_modules(struct query *q, uint32_t ix, struct hdb_error *err)
 	uint32_t map;
 	int r = heap_path_object(q->heap, ix, "memoryMap", &map, err);
 
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(r);
 	/* It may be a view of what was mapped. */
 	for (unsigned steps = 0; steps < VIEW_STEPS_MAX && r == HDB_OK; steps++) {
 		uint32_t of;
@@ -183,8 +180,7 @@ static int compare_buffers(const void *a, const void *b)
 {
 	const struct buffer *x = a, *y = b;
 
-	if (x->bytes != y->bytes)
-		return x->bytes < y->bytes ? 1 : -1;
+	BASE_DESCENDING(x->bytes, y->bytes);
 	return x->ix < y->ix ? -1 : x->ix > y->ix;
 }
 
@@ -192,29 +188,25 @@ static int compare_buffers(const void *a, const void *b)
 static int take_class(struct query *q, const char *name, take_object take, struct hdb_error *err)
 {
 	struct buffers *s = q->state;
-	struct analysis_members members;
-	int r = analysis_members_find(&q->session, name, true, &members, err);
-	const uint32_t *ixs = members.ixs.data;
+	BASE_SCOPED(analysis_members_release) struct analysis_members members = { 0 };
+	const uint32_t *ixs;
 
-	if (r != HDB_OK)
-		goto out;
+	TRY_FOUND(analysis_members_find(&q->session, name, true, &members, err));
+	ixs = members.ixs.data;
 	if (take != take_modules) {
 		s->unreachable_count += members.unreachable_count;
 		s->unreachable_bytes += members.unreachable_bytes;
 	}
-	if (members.count && (r = derive_need(q->derive, STORE_RETAINED, err)) != HDB_OK)
-		goto out;
-	for (uint64_t i = 0; i < members.count && r == HDB_OK; i++) {
+	if (members.count)
+		TRY(derive_need(q->derive, STORE_RETAINED, err));
+	for (uint64_t i = 0; i < members.count; i++) {
 		bool reachable;
 
-		if ((r = derive_is_reachable(q->derive, ixs[i], &reachable, err)) != HDB_OK)
-			goto out;
+		TRY_FOUND(derive_is_reachable(q->derive, ixs[i], &reachable, err));
 		if (take == take_modules || query_counts(q, reachable))
-			r = take(q, ixs[i], err);
+			TRY_FOUND(take(q, ixs[i], err));
 	}
-out:
-	analysis_members_release(&q->session, &members);
-	return r == HDB_NOTFOUND ? HDB_OK : r;
+	return HDB_OK;
 }
 
 static int list_segments(struct buffers *s, struct hdb_error *err)
@@ -317,8 +309,8 @@ static int find_candidates(struct query *q, uint32_t ix, struct candidates *c,
 	int r = HDB_OK;
 
 	*c = (struct candidates){ .holder = HEAP_NONE, .view = HEAP_NONE };
-	if (!s->has_referrers && (r = derive_referrers(q->derive, &s->referrers, err)) != HDB_OK)
-		return r;
+	if (!s->has_referrers)
+		TRY(derive_referrers(q->derive, &s->referrers, err));
 	s->has_referrers = true;
 	if ((r = store_lists_begin(&s->referrers, ix, NULL, err)) < 0)
 		return r;
@@ -391,14 +383,11 @@ static int set_number(struct query *q, size_t column, uint32_t ix, const char *p
 		      struct hdb_error *err)
 {
 	int64_t number;
-	const int r = heap_path_number(q->heap, ix, path, &number, err);
 
-	if (r != HDB_OK)
-		goto out;
+	TRY_FOUND(heap_path_number(q->heap, ix, path, &number, err));
 	if (number >= 0 || column == ADDRESS)
 		query_set(q, column, (uint64_t)number);
-out:
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 static int next_buffers(struct query *q, struct hdb_error *err)

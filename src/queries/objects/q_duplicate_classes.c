@@ -3,6 +3,7 @@
  */
 #include "analysis/groups.h"
 #include "base/glob.h"
+#include "base/sort.h"
 #include "queries/objects/duplicate_names.h"
 #include "queries/queries.h"
 #include "query/coverage.h"
@@ -70,8 +71,7 @@ static int compare_copies(const void *a, const void *b)
 {
 	const struct copy *x = a, *y = b;
 
-	if (x->copies != y->copies)
-		return x->copies > y->copies ? -1 : 1;
+	BASE_DESCENDING(x->copies, y->copies);
 	return compare_names(a, b);
 }
 
@@ -145,7 +145,7 @@ static int next_duplicate(struct query *q, struct hdb_error *err)
 	class = heap_class(q->heap, copy->no);
 	total = s->by_class[copy->no];
 	analysis_choose_counts(&total, q->population);
-	query_lend_text(q, NAME, copy->name, strlen(copy->name));
+	query_lend_text(q, NAME, copy->name);
 	query_set(q, COPIES, copy->copies);
 	query_set(q, ID, class->class_id);
 	query_set(q, INSTANCES, total.count);

@@ -178,8 +178,7 @@ static int set_plain(struct query *q, size_t column, const struct heap_value *va
 	if (!value->bits)
 		return HDB_OK;
 	r = heap_find(q->heap, value->bits, &ix, err);
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(r);
 	text[0] = '\0';
 	if (heap_is_string(q->heap, ix)) {
 		r = heap_string(q->heap, ix, text, sizeof(text), err);
@@ -197,17 +196,13 @@ static int set_retained(struct query *q, const struct heap_value *value, struct 
 {
 	uint64_t retained;
 	uint32_t ix;
-	int r;
 
 	if (value->type != HPROF_OBJECT || !value->bits || !derive_has(q->derive, STORE_RETAINED))
 		return HDB_OK;
-	if ((r = heap_find(q->heap, value->bits, &ix, err)) != HDB_OK)
-		goto out;
-	if ((r = derive_retained(q->derive, ix, &retained, err)) != HDB_OK)
-		goto out;
+	TRY_FOUND(heap_find(q->heap, value->bits, &ix, err));
+	TRY_FOUND(derive_retained(q->derive, ix, &retained, err));
 	query_set(q, RETAINED, retained);
-out:
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 /* Opens the next collection of the class: HDB_OK or HDB_END. */
@@ -224,8 +219,7 @@ static int open_next(struct query *q, struct hdb_error *err)
 		if (!s->is_class || s->at == s->members.count)
 			return HDB_END;
 		ix = ixs[s->at++];
-		if ((r = derive_is_reachable(q->derive, ix, &reachable, err)) < 0)
-			return r;
+		TRY_ERRORS(derive_is_reachable(q->derive, ix, &reachable, err));
 		r = query_counts(q, reachable) ?
 			    heap_collection_open(q->heap, ix, &s->collection, err) :
 			    HDB_NOTFOUND;
@@ -248,8 +242,7 @@ static int is_shown(struct query *q, const struct heap_value *value, bool *out,
 	*out = !q->is_filtered;
 	if (*out || value->type != HPROF_OBJECT || !value->bits)
 		return HDB_OK;
-	if ((r = heap_find(q->heap, value->bits, &ix, err)) != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(heap_find(q->heap, value->bits, &ix, err));
 	r = heap_passes_over(q->heap, ix, out, err);
 	*out = !*out;
 	return r;
@@ -318,15 +311,12 @@ static int set_id(struct query *q, size_t column, const struct heap_value *value
 		  struct hdb_error *err)
 {
 	uint32_t ix;
-	int r;
 
 	if (value->type != HPROF_OBJECT || !value->bits)
 		return HDB_OK;
-	if ((r = heap_find(q->heap, value->bits, &ix, err)) != HDB_OK)
-		goto out;
+	TRY_FOUND(heap_find(q->heap, value->bits, &ix, err));
 	query_set(q, column, value->bits);
-out:
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 /* What costs little, or is not known to be tested by its name alone. */
@@ -376,7 +366,7 @@ static void close_entries(struct query *q)
 	struct contents *s = q->state;
 
 	heap_entries_end(&s->entries);
-	analysis_members_release(&q->session, &s->members);
+	analysis_members_release(&s->members);
 }
 
 const struct query_def query_entries = {

@@ -205,23 +205,19 @@ static int next_group(struct query *q, struct hdb_error *err)
 	struct grouping *s = q->state;
 	const struct value_group *group;
 	char text[ANALYSIS_KEY_TEXT];
-	int r;
 
 	if (s->at >= q->total)
 		return HDB_END;
 	group = analysis_counter_at(&s->tally, s->at++);
-	if ((r = analysis_key_text(&s->keys, group->head.first_ix, text, err)) != HDB_OK)
-		goto out;
+	TRY(analysis_key_text(&s->keys, group->head.first_ix, text, err));
 	query_set_text(q, VALUE, text);
-out:
 	query_set(q, COUNT, group->head.count);
 	query_set(q, SHALLOW, group->shallow_bytes);
 	if (s->has_retained)
 		query_set(q, RETAINED, group->retained_bytes);
 	query_set(q, UNREACHABLE, group->unreachable);
-	if (r == HDB_OK)
-		query_set_id(q, ID, group->head.first_ix);
-	return r;
+	query_set_id(q, ID, group->head.first_ix);
+	return HDB_OK;
 }
 
 static void close_group(struct query *q)

@@ -150,18 +150,14 @@ static enum hdb_type column_type(uint8_t type)
 static int first_members(struct query *q, const struct instances *s, uint32_t *ixs, uint64_t *count,
 			 struct hdb_error *err)
 {
-	struct analysis_member_list list = { 0 };
-	int r = HDB_OK;
+	BASE_SCOPED(analysis_member_list_release) struct analysis_member_list list = { 0 };
 
 	while (*count < PROBES_MAX && s->field_count) {
-		if ((r = analysis_member_list_next(&q->session, &s->members, &list, &ixs[*count],
-						   err)) != HDB_OK)
-			goto out;
+		TRY_FOUND(analysis_member_list_next(&q->session, &s->members, &list, &ixs[*count],
+						    err));
 		(*count)++;
 	}
-out:
-	analysis_member_list_release(&list);
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 /* Whether a column that is no field has this name, in upper or lower case. */
@@ -233,8 +229,7 @@ static int name_columns(struct query *q, struct instances *s, struct hdb_error *
 	uint64_t count = 0;
 	int r = first_members(q, s, ixs, &count, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	for (unsigned f = 0; f < s->field_count; f++)
 		used += (size_t)snprintf(names + used, sizeof(names) - used, ",field%u", f + 1);
 	/* Before they have names of their own, which may be those of others. */
@@ -265,23 +260,20 @@ static int open_instances(struct query *q, struct hdb_error *err)
 
 	r = analysis_members_count(&q->session, q->targets[0],
 				   query_option(q, "subclasses") != NULL, &s->members, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	fields = query_option(q, "fields");
 	if (fields)
 		r = read_fields(s, fields, err);
 	else if (s->members.class_no != HEAP_NONE)
 		r = add_class_fields(q, s, s->members.class_no, err);
 	if (r != HDB_OK)
-		goto out;
-	if ((r = name_columns(q, s, err)) != HDB_OK)
-		goto out;
+		return r;
+	TRY(name_columns(q, s, err));
 	if ((r = derive_need(q->derive, STORE_RETAINED, err)) != HDB_OK)
-		goto out;
+		return r;
 	query_fact_text(q, "class", q->targets[0]);
 	query_fact(q, "objects", s->members.count);
 	query_tell_unreachable(q, s->members.unreachable_count, s->members.unreachable_bytes);
-out:
 	q->total = q->population == ANALYSIS_OF_ALL       ? s->members.count :
 		   q->population == ANALYSIS_OF_REACHABLE ? s->members.reachable_count :
 							    s->members.unreachable_count;
@@ -299,22 +291,15 @@ static int set_reference(struct query *q, size_t column, uint64_t id, struct hdb
 	if (!id)
 		return HDB_OK;
 	r = heap_find(q->heap, id, &ix, err);
+	TRY_ERRORS(r);
 	if (r == HDB_NOTFOUND) {
 		query_set_text(q, column, "not in the dump");
-		return HDB_OK;
-	}
-	if (r != HDB_OK)
-		goto out;
-	if (heap_is_string(q->heap, ix)) {
-		if ((r = heap_string(q->heap, ix, text, sizeof(text), err)) != HDB_OK)
-			goto out;
+	} else if (heap_is_string(q->heap, ix)) {
+		TRY(heap_string(q->heap, ix, text, sizeof(text), err));
 		query_set_text(q, column, text);
-		return HDB_OK;
+	} else {
+		query_set_label(q, column, ix);
 	}
-out:
-	if (r < 0)
-		return r;
-	query_set_label(q, column, ix);
 	return HDB_OK;
 }
 
@@ -406,7 +391,7 @@ static void close_instances(struct query *q)
 	struct instances *s = q->state;
 
 	analysis_member_list_release(&s->list);
-	analysis_members_release(&q->session, &s->members);
+	analysis_members_release(&s->members);
 }
 
 const struct query_def query_instances = {

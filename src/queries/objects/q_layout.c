@@ -71,25 +71,19 @@ static int open_layout(struct query *q, struct hdb_error *err)
 {
 	struct layout_query *s = q->state;
 	struct analysis_class_list classes = { 0 };
-	int r;
+	BASE_FREED uint32_t *numbers = NULL;
 
-	r = analysis_classes(&q->session, q->targets[0], false, &classes, err);
-	if (r != HDB_OK)
-		goto out;
-	if (classes.count != 1) {
-		r = hdb_fail(err, HDB_EUSAGE,
-			     "%s names %zu classes; a layout is of one: name it by "
-			     "the ID of its class object",
-			     q->targets[0], classes.count);
-		goto out;
-	}
-	if ((r = heap_lay_out(q->heap, classes.numbers[0], &s->parts, err)) != HDB_OK)
-		goto out;
-	add_facts(q, s, classes.numbers[0]);
+	TRY(analysis_classes(&q->session, q->targets[0], false, &classes, err));
+	numbers = classes.numbers;
+	if (classes.count != 1)
+		return hdb_fail(err, HDB_EUSAGE,
+				"%s names %zu classes; a layout is of one: name it by "
+				"the ID of its class object",
+				q->targets[0], classes.count);
+	TRY(heap_lay_out(q->heap, numbers[0], &s->parts, err));
+	add_facts(q, s, numbers[0]);
 	q->total = s->parts.count;
-out:
-	free(classes.numbers);
-	return r;
+	return HDB_OK;
 }
 
 static int next_part(struct query *q, struct hdb_error *err)

@@ -4,6 +4,7 @@
  */
 #include "analysis/groups.h"
 #include "analysis/loader_tree.h"
+#include "base/sort.h"
 #include "queries/objects/duplicate_names.h"
 #include "queries/queries.h"
 #include "query/coverage.h"
@@ -99,24 +100,21 @@ static int compare_defined(const void *a, const void *b)
 {
 	const struct defined *x = a, *y = b;
 
-	if (x->loader != y->loader)
-		return x->loader < y->loader ? -1 : 1;
-	if (x->retained_bytes != y->retained_bytes)
-		return x->retained_bytes > y->retained_bytes ? -1 : 1;
+	BASE_ASCENDING(x->loader, y->loader);
+	BASE_DESCENDING(x->retained_bytes, y->retained_bytes);
 	return x->no < y->no ? -1 : x->no > y->no;
 }
 
 static int add_classes(struct query *q, struct loaders *s, struct hdb_error *err)
 {
 	const uint32_t n = q->heap->class_count;
-	struct defined *defined = malloc(((size_t)n + 1) * sizeof(*defined));
+	BASE_FREED struct defined *defined = malloc(((size_t)n + 1) * sizeof(*defined));
 	int r = defined ? HDB_OK : hdb_fail_memory(err, "classes", n * sizeof(*defined));
 
 	s->sorted_classes = malloc(((size_t)n + 1) * sizeof(*s->sorted_classes));
 	if (!s->sorted_classes)
 		r = hdb_fail_memory(err, "classes", n * sizeof(*s->sorted_classes));
-	if (r != HDB_OK)
-		goto out;
+	TRY(r);
 	for (uint32_t no = 0; no < n; no++)
 		defined[no] = (struct defined){
 			analysis_loader_number(&s->tree, heap_class(q->heap, no)->loader_ix),
@@ -138,8 +136,6 @@ static int add_classes(struct query *q, struct loaders *s, struct hdb_error *err
 		if (heap_is_root(q->heap, class->ix) && loader->ix != HEAP_BOOT_LOADER)
 			loader->use = USE_ROOT;
 	}
-out:
-	free(defined);
 	return r;
 }
 
@@ -148,12 +144,11 @@ static int add_loader_totals(struct query *q, struct loaders *s, bool is_shown,
 			     struct hdb_error *err)
 {
 	const bool was_filtered = is_shown ? q->heap->filter.is_on : heap_show_all(q->heap);
-	struct analysis_groups groups;
-	int r = analysis_load_groups(&q->session, DERIVE_LOADER, &groups, err);
+	BASE_SCOPED(analysis_groups_release) struct analysis_groups groups = { 0 };
+	const int r = analysis_load_groups(&q->session, DERIVE_LOADER, &groups, err);
 
 	q->heap->filter.is_on = was_filtered;
-	if (r != HDB_OK)
-		goto out;
+	TRY(r);
 	for (size_t i = 0; i < groups.count; i++) {
 		const uint32_t no = analysis_loader_number(&s->tree, groups.totals[i].no);
 
@@ -164,9 +159,7 @@ static int add_loader_totals(struct query *q, struct loaders *s, bool is_shown,
 		else
 			analysis_loader_at(&s->tree, no)->total = groups.totals[i];
 	}
-out:
-	analysis_groups_release(&groups);
-	return r;
+	return HDB_OK;
 }
 
 /* Totals of classes by number, and of loaders. */
@@ -228,8 +221,7 @@ static int set_facts(struct query *q, const struct loaders *s, struct hdb_error 
 		defining += analysis_loader_at(&s->tree, no)->classes != 0;
 		idle += is_idle(analysis_loader_at(&s->tree, no));
 	}
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	query_fact(q, "loaders", s->tree.all.count);
 	query_fact(q, "defining", defining);
 	query_fact(q, "idle", idle);
@@ -289,8 +281,8 @@ static int loader_row(struct query *q, const struct loaders *s,
 
 	query_set_id(q, ID, loader->ix);
 	analysis_choose_counts(&total, q->population);
-	query_lend_text(q, KIND, "loader", strlen("loader"));
-	query_lend_text(q, NAME, name, size);
+	query_lend_text(q, KIND, "loader");
+	query_lend_text_n(q, NAME, name, size);
 	query_set(q, LEVEL, loader->level);
 	query_set(q, CLASSES, loader->classes);
 	query_set(q, INSTANCES, total.count);
@@ -298,7 +290,7 @@ static int loader_row(struct query *q, const struct loaders *s,
 	query_set(q, RETAINED, loader->retained_bytes);
 	query_set(q, OWN, loader->own_bytes);
 	query_set(q, UNREACHABLE, total.unreachable_count);
-	query_lend_text(q, USE, use_names[loader->use], strlen(use_names[loader->use]));
+	query_lend_text(q, USE, use_names[loader->use]);
 	if (loader->parent != ANALYSIS_NO_LOADER) {
 		query_set_id(q, PARENT, analysis_loader_at(&s->tree, loader->parent)->ix);
 	}
@@ -310,14 +302,13 @@ static int class_row(struct query *q, const struct loaders *s, const struct anal
 {
 	const uint32_t no = s->sorted_classes[loader->first_class + s->class_at];
 	struct derive_total total = s->by_class[no];
-	const char *name = heap_class_name(q->heap, no);
 
 	(void)err;
 	analysis_choose_counts(&total, q->population);
 	query_set(q, LEVEL, loader->level + 1);
-	query_lend_text(q, KIND, "class", strlen("class"));
+	query_lend_text(q, KIND, "class");
 	query_set(q, ID, heap_class(q->heap, no)->class_id);
-	query_lend_text(q, NAME, name, strlen(name));
+	query_lend_text(q, NAME, heap_class_name(q->heap, no));
 	query_set(q, INSTANCES, total.count);
 	query_set(q, SHALLOW, total.shallow_bytes);
 	query_set(q, RETAINED, total.retained_bytes);

@@ -146,8 +146,7 @@ static int add_value(struct query *q, const struct heap_object *o, struct hdb_er
 
 		r = heap_string_text(q->heap, o->ix, &out, err);
 		units = out.units;
-		if (r != HDB_OK)
-			return r < 0 ? r : HDB_OK;
+		TRY_FOUND(r);
 		query_fact_text(q, "value", text);
 		if (units > units_of(text))
 			query_cut(q, NULL,
@@ -156,9 +155,7 @@ static int add_value(struct query *q, const struct heap_object *o, struct hdb_er
 		return HDB_OK;
 	}
 	if (o->kind == STORE_PRIMITIVE_ARRAY) {
-		r = heap_elements(q->heap, o->ix, 0, &slice, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(heap_elements(q->heap, o->ix, 0, &slice, err));
 		if (!slice.done && o->length) {
 			((struct object *)q->state)->has_no_contents = true;
 			query_cut(q, NULL,
@@ -195,12 +192,9 @@ static int add_allocation(struct query *q, uint64_t offset, struct hdb_error *er
 	r = hprof_sub_read(&q->heap->dump.file, &q->heap->dump.view, offset, &sub, err);
 	if (r < 0 || !sub.trace_serial)
 		return r;
-	if ((r = heap_trace(q->heap, sub.trace_serial, &trace, err)) != HDB_OK)
-		return r < 0 ? r : HDB_OK;
-	if ((r = heap_trace_frame(q->heap, &trace, 0, &frame, err)) != HDB_OK)
-		return r < 0 ? r : HDB_OK;
-	if ((r = heap_frame_text(q->heap, &frame, text, sizeof(text), err)) != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(heap_trace(q->heap, sub.trace_serial, &trace, err));
+	TRY_FOUND(heap_trace_frame(q->heap, &trace, 0, &frame, err));
+	TRY_FOUND(heap_frame_text(q->heap, &frame, text, sizeof(text), err));
 	query_fact_text(q, "allocated_at", text);
 	return HDB_OK;
 }
@@ -258,8 +252,7 @@ static int add_depth(struct query *q, uint32_t ix, struct hdb_error *err)
 			break;
 		depth++;
 	}
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	query_fact(q, "depth", depth);
 	return HDB_OK;
 }
@@ -382,8 +375,7 @@ static int set_value(struct query *q, const struct heap_value *value, struct hdb
 		query_set_text(q, LABEL, "not in the dump");
 		return HDB_OK;
 	}
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	query_set(q, REF, value->bits);
 	query_set_label(q, LABEL, ix);
 	if (derive_has(q->derive, STORE_RETAINED)) {
@@ -418,8 +410,7 @@ static int next_element(struct query *q, struct part *s, struct hdb_error *err)
 		r = heap_elements(q->heap, s->object.ix, s->at, &slice, err);
 		s->type = slice.type;
 		s->in_chunk = slice.done;
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 		if (!s->in_chunk)
 			return HDB_END;
 	}
@@ -500,8 +491,7 @@ static int next_object(struct query *q, struct hdb_error *err)
 			s->level--;
 			continue;
 		}
-		if (r != HDB_OK)
-			return r;
+		TRY(r);
 		query_set(q, LEVEL, s->level);
 		TRY(is_shown(q, &shown, err));
 	}

@@ -123,9 +123,7 @@ static int read_heaps(struct query *q, struct objects *o, struct hdb_error *err)
 {
 	const uint64_t n = heap_record_count(q->heap, STORE_HEAPS);
 
-	o->heap_names = calloc(n + 1, sizeof(*o->heap_names));
-	if (!o->heap_names)
-		return hdb_fail_memory(err, "heap names", n * sizeof(*o->heap_names));
+	TRY(BASE_ALLOC(o->heap_names, n + 1, "heap names", err));
 	for (uint64_t i = 0; i < n; i++) {
 		struct store_heap heap;
 		char name[256];
@@ -144,17 +142,14 @@ static int make_buffers(struct query *q, struct objects *o, struct hdb_error *er
 {
 	const size_t n = STORE_BLOCK_OBJECTS;
 
-	o->block = malloc(sizeof(*o->block));
-	o->ids = malloc(n * sizeof(*o->ids));
-	o->offsets = malloc(n * sizeof(*o->offsets));
-	o->retained = malloc(n * sizeof(*o->retained));
-	o->native = malloc(n * sizeof(*o->native));
-	o->dominator = malloc(n * sizeof(*o->dominator));
-	o->reachable = malloc(n);
-	o->classes = calloc((size_t)q->heap->class_count + 1, sizeof(*o->classes));
-	if (!o->block || !o->ids || !o->offsets || !o->retained || !o->native || !o->dominator ||
-	    !o->reachable || !o->classes)
-		return hdb_fail_memory(err, "a block of objects", sizeof(*o->block));
+	TRY(BASE_ALLOC(o->block, 1, "a block of objects", err));
+	TRY(BASE_ALLOC(o->ids, n, "a block of objects", err));
+	TRY(BASE_ALLOC(o->offsets, n, "a block of objects", err));
+	TRY(BASE_ALLOC(o->retained, n, "a block of objects", err));
+	TRY(BASE_ALLOC(o->native, n, "a block of objects", err));
+	TRY(BASE_ALLOC(o->dominator, n, "a block of objects", err));
+	TRY(BASE_ALLOC(o->reachable, n, "a block of objects", err));
+	TRY(BASE_ALLOC(o->classes, (size_t)q->heap->class_count + 1, "a block of objects", err));
 	return HDB_OK;
 }
 
@@ -162,19 +157,16 @@ static int make_buffers(struct query *q, struct objects *o, struct hdb_error *er
 static int make_names(struct query *q, struct objects *o, struct hdb_error *err)
 {
 	const uint32_t classes = q->heap->class_count;
-	const char **texts = calloc((size_t)classes + 1, sizeof(*texts));
+	BASE_FREED const char **texts = calloc((size_t)classes + 1, sizeof(*texts));
 	const struct query_name_set kinds = { kind_names, KIND_COUNT, o->kind_codes };
 	struct query_name_set class_names = { .texts = texts, .count = classes };
 	struct query_name_set heaps = { .texts = (const char *const *)o->heap_names,
 					.count = (uint32_t)o->heap_count };
-	int r = HDB_OK;
 
 	o->class_codes = calloc((size_t)classes + 1, sizeof(*o->class_codes));
 	o->heap_codes = calloc(o->heap_count + 1, sizeof(*o->heap_codes));
-	if (!texts || !o->class_codes || !o->heap_codes) {
-		r = hdb_fail_memory(err, "names", classes * sizeof(*texts));
-		goto out;
-	}
+	if (!texts || !o->class_codes || !o->heap_codes)
+		return hdb_fail_memory(err, "names", classes * sizeof(*texts));
 	class_names.codes = o->class_codes;
 	heaps.codes = o->heap_codes;
 	for (uint32_t no = 0; o->shows[CLASS] && no < classes; no++)
@@ -185,9 +177,7 @@ static int make_names(struct query *q, struct objects *o, struct hdb_error *err)
 		query_set_names(q, KIND, &kinds);
 	if (o->shows[HEAP])
 		query_set_names(q, HEAP, &heaps);
-out:
-	free(texts);
-	return r;
+	return HDB_OK;
 }
 
 /* All rows can be counted before they are read if nothing depends on who is reachable. */
@@ -226,23 +216,20 @@ static int open_objects(struct query *q, struct hdb_error *err)
 	o->with_invented = query_option(q, "invented") != NULL;
 	o->tells_reachable =
 		q->population != ANALYSIS_OF_ALL || o->shows[REACHABLE] || o->shows[DOMINATOR];
-	if ((r = heap_load_classes(q->heap, err)) != HDB_OK)
-		goto out;
-	if ((r = make_buffers(q, o, err)) != HDB_OK)
-		goto out;
-	if (o->shows[HEAP] && (r = read_heaps(q, o, err)) != HDB_OK)
-		goto out;
+	TRY(heap_load_classes(q->heap, err));
+	TRY(make_buffers(q, o, err));
+	if (o->shows[HEAP])
+		TRY(read_heaps(q, o, err));
 	if ((r = make_names(q, o, err)) != HDB_OK)
-		goto out;
+		return r;
 	if ((o->shows[DOMINATOR] || o->shows[RETAINED])) {
 		if ((r = derive_need(q->derive, STORE_RETAINED, err)) != HDB_OK)
-			goto out;
+			return r;
 	}
 	query_fact(q, "objects", q->heap->object_count);
 	/* With all of them nothing else asks who is reachable, and no table is built for that. */
 	if (o->tells_reachable)
 		query_tell_unreached(q);
-out:
 	q->total = r == HDB_OK ? known_total(q, o) : 0;
 	base_stage(q->work, "reading objects", q->heap->object_count, "objects");
 	return r;
@@ -297,12 +284,12 @@ static void set_class(struct query *q, struct objects *o, uint32_t no)
 		text->name = heap_class_name(q->heap, no);
 		text->size = strlen(text->name);
 	}
-	query_lend_text(q, CLASS, text->name, text->size);
+	query_lend_text_n(q, CLASS, text->name, text->size);
 }
 
 static void set_kind(struct query *q, uint8_t kind)
 {
-	query_lend_text(q, KIND, kind_names[kind], strlen(kind_names[kind]));
+	query_lend_text(q, KIND, kind_names[kind]);
 }
 
 static int set_dominator(struct query *q, const struct objects *o, uint32_t i,
@@ -346,8 +333,7 @@ static int set_heap(struct query *q, const struct objects *o, uint32_t ix, struc
 
 	TRY(heap_object(q->heap, ix, &object, err));
 	if (object.heap_no && object.heap_no <= o->heap_count)
-		query_lend_text(q, HEAP, o->heap_names[object.heap_no - 1],
-				strlen(o->heap_names[object.heap_no - 1]));
+		query_lend_text(q, HEAP, o->heap_names[object.heap_no - 1]);
 	return HDB_OK;
 }
 
@@ -362,9 +348,7 @@ static int next_objects(struct query *q, struct hdb_error *err)
 		while (o->at == o->count) {
 			if (o->block_no == heap_block_count(q->heap))
 				return HDB_END;
-			r = read_block(q, o, err);
-			if (r < 0)
-				return r;
+			TRY_ERRORS(read_block(q, o, err));
 		}
 		i = o->at++;
 	} while (is_left_out(q, o, i));
@@ -387,8 +371,7 @@ static int next_objects(struct query *q, struct hdb_error *err)
 		set_offset(q, o, i);
 	if (o->shows[NATIVE])
 		query_set(q, NATIVE, o->native[i]);
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	if (o->shows[HEAP])
 		r = set_heap(q, o, block->first_ix + i, err);
 	return r;
@@ -445,9 +428,7 @@ static int read_all_ids(struct query *q, struct objects *o, struct hdb_error *er
 	size = (uint64_t)blocks * STORE_BLOCK_OBJECTS * (all->is_wide ? 8 : 4);
 	if (size > q->work->memory_bytes / 2)
 		return HDB_OK;
-	all->array = malloc(size);
-	if (!all->array)
-		return hdb_fail_memory(err, "identifiers", size);
+	TRY(BASE_ALLOC(all->array, size, "identifiers", err));
 	for (uint32_t b = 0; b < blocks; b++) {
 		const size_t at = (size_t)b * STORE_BLOCK_OBJECTS;
 
@@ -546,9 +527,7 @@ static int batch_objects(struct query *q, struct query_batch *out, struct hdb_er
 	struct objects *o = q->state;
 
 	if (!o->batch) {
-		o->batch = malloc(sizeof(*o->batch));
-		if (!o->batch)
-			return hdb_fail_memory(err, "columns of objects", sizeof(*o->batch));
+		TRY(BASE_ALLOC(o->batch, 1, "columns of objects", err));
 		if (o->shows[DOMINATOR])
 			TRY_ERRORS(read_all_ids(q, o, err));
 	}

@@ -282,8 +282,7 @@ static int next_path(struct query *q, struct hdb_error *err)
 			/* the path stands without the dump, only the names of fields do not */
 			r = HDB_OK;
 	}
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	if (s->step + 1 == s->node_count)
 		set_roots(q, ix);
 	s->step++;

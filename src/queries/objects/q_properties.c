@@ -43,9 +43,8 @@ static int next_properties(struct query *q, struct hdb_error *err)
 	do
 		r = analysis_properties_next(&q->session, p, err);
 	while (r == HDB_OK && pattern && !base_glob(pattern, p->name));
-	if (r != HDB_OK)
-		return r;
-	query_lend_text(q, SECTION, p->section, strlen(p->section));
+	TRY(r);
+	query_lend_text(q, SECTION, p->section);
 	query_set_text(q, NAME, p->name);
 	query_set_text(q, VALUE, p->value);
 	query_set_id(q, ID, p->value_ix);

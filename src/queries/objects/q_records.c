@@ -78,18 +78,13 @@ static int is_left_out(struct query *q, uint64_t id, bool *out, struct hdb_error
 	struct heap_object before;
 	uint64_t before_id, next_id = UINT64_MAX;
 	uint32_t ix;
-	int r = heap_find_before(q->heap, id, &ix, err);
 
 	*out = false;
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
-	if ((r = heap_object(q->heap, ix, &before, err)) != HDB_OK)
-		return r < 0 ? r : HDB_OK;
-	if ((r = heap_id(q->heap, ix, &before_id, err)) != HDB_OK)
-		return r < 0 ? r : HDB_OK;
-	if (ix + 1 < q->heap->object_count &&
-	    (r = heap_id(q->heap, ix + 1, &next_id, err)) != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(heap_find_before(q->heap, id, &ix, err));
+	TRY_FOUND(heap_object(q->heap, ix, &before, err));
+	TRY_FOUND(heap_id(q->heap, ix, &before_id, err));
+	if (ix + 1 < q->heap->object_count)
+		TRY_FOUND(heap_id(q->heap, ix + 1, &next_id, err));
 	*out = id - before_id >= before.shallow_bytes &&
 	       id - before_id - before.shallow_bytes < LEFT_OUT_NEAR &&
 	       next_id - id < LEFT_OUT_NEAR && id % q->heap->layout.align_bytes == 0;
@@ -155,7 +150,7 @@ static int next_record(struct query *q, struct hdb_error *err)
 	name = record.is_sub ? hprof_sub_name((uint8_t)record.tag) :
 			       hprof_tag_name((uint8_t)record.tag);
 	query_set(q, RECORD_TAG, record.tag);
-	query_lend_text(q, RECORD_LEVEL, record.is_sub ? "heap" : "top", record.is_sub ? 4 : 3);
+	query_lend_text(q, RECORD_LEVEL, record.is_sub ? "heap" : "top");
 	query_set(q, RECORD_COUNT, record.count);
 	query_set(q, RECORD_BYTES, record.bytes);
 	query_set_text(q, RECORD_NAME, name ? name : "unknown");

@@ -78,9 +78,7 @@ static int open_references(struct query *q, struct hdb_error *err)
 	struct references *s = q->state;
 	uint64_t id, length = 0;
 
-	s->bits = malloc(CHUNK * sizeof(*s->bits));
-	if (!s->bits)
-		return hdb_fail_memory(err, "references", CHUNK * 8);
+	TRY(BASE_ALLOC(s->bits, CHUNK, "references", err));
 	TRY(analysis_object(&q->session, q->targets[0], &s->ix, err));
 	TRY(heap_object(q->heap, s->ix, &s->object, err));
 	TRY(heap_id(q->heap, s->ix, &id, err));
@@ -134,8 +132,7 @@ static int next_element(struct query *q, struct references *s, struct hdb_error 
 		r = heap_find(q->heap, id, &ix, err);
 		if (r == HDB_NOTFOUND)
 			continue;
-		if (r != HDB_OK)
-			return r;
+		TRY(r);
 		(void)snprintf(name, sizeof(name), "[%" PRIu64 "]", s->element - 1);
 		return set_row(q, s, ix, name, err);
 	}
@@ -159,8 +156,7 @@ static int next_references(struct query *q, struct hdb_error *err)
 	if (s->at == s->count) {
 		r = store_lists_next(&s->lists, &s->batch, &s->count, err);
 		s->at = 0;
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 		if (!s->count)
 			return HDB_END;
 	}

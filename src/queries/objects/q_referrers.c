@@ -74,9 +74,7 @@ static int add_instances(void *ctx, const struct heap_count *count, struct hdb_e
 static int mark_class(struct query *q, struct referrers *s, uint32_t class_no,
 		      struct hdb_error *err)
 {
-	s->is_wanted = calloc((size_t)q->heap->class_count + 1, 1);
-	if (!s->is_wanted)
-		return hdb_fail_memory(err, "classes", q->heap->class_count);
+	TRY(BASE_ALLOC(s->is_wanted, (size_t)q->heap->class_count + 1, "classes", err));
 	s->is_wanted[class_no] = 1;
 	return HDB_OK;
 }
@@ -121,11 +119,10 @@ static int count_referrers(struct query *q, struct referrers *s, uint64_t *count
 {
 	uint64_t others = 0, bytes = 0;
 	bool reachable;
-	int r = derive_is_reachable(q->derive, s->ix, &reachable, err);
+	int r;
 
 	*count = 0;
-	if (r < 0)
-		return r;
+	TRY_ERRORS(derive_is_reachable(q->derive, s->ix, &reachable, err));
 	if (!reachable && !query_option(q, "unreachable"))
 		q->population = ANALYSIS_OF_ALL;
 	while ((r = store_lists_next(&s->lists, &s->batch, &s->count, err)) == HDB_OK && s->count)
@@ -136,14 +133,12 @@ static int count_referrers(struct query *q, struct referrers *s, uint64_t *count
 			*count += query_counts(q, reachable);
 			if (reachable)
 				continue;
-			if ((r = heap_object(q->heap, s->batch[i], &object, err)) < 0)
-				return r;
+			TRY_ERRORS(heap_object(q->heap, s->batch[i], &object, err));
 			others++;
 			bytes += object.shallow_bytes;
 		}
 	s->count = 0;
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	query_tell_unreachable(q, others, bytes);
 	return store_lists_begin(&s->lists, s->ix, NULL, err);
 }
@@ -154,9 +149,7 @@ static int open_referrers(struct query *q, struct hdb_error *err)
 	struct heap_object object;
 	uint64_t id, length = 0, instances = 0;
 
-	s->block = malloc(sizeof(*s->block));
-	if (!s->block)
-		return hdb_fail_memory(err, "referrers", sizeof(*s->block));
+	TRY(BASE_ALLOC(s->block, 1, "referrers", err));
 	s->block->count = 0;
 	s->class_no = HEAP_NONE;
 	TRY(analysis_object(&q->session, q->targets[0], &s->ix, err));
@@ -204,8 +197,7 @@ static int next_ix(struct query *q, struct referrers *s, uint32_t *ix, struct hd
 		const int r = store_lists_next(&s->lists, &s->batch, &s->count, err);
 
 		s->at = 0;
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 		if (!s->count)
 			return next_instance(q, s, ix, err);
 	}

@@ -143,8 +143,7 @@ static int set_thread(struct query *q, uint32_t serial, struct hdb_error *err)
 	char name[NAME_MAX_BYTES] = "";
 	int r = heap_thread_by_serial(q->heap, serial, &thread, err);
 
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(r);
 	if (thread.ix != STORE_NONE && heap_is_thread(q->heap, thread.ix))
 		r = heap_thread_name(q->heap, thread.ix, name, sizeof(name), err);
 	else

@@ -172,8 +172,7 @@ static int is_match(struct strings *s, bool *match, struct hdb_error *err)
 	if (s->equals && (chars->count > want || chars->count * 3 < want))
 		return HDB_OK;
 	r = heap_chars_utf8(&s->scan.view, chars, &text, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	*match = !s->equals ||
 		 (text.is_whole && text.used == want && memcmp(s->text, s->equals, want) == 0);
 	if (*match && s->regex)
@@ -325,8 +324,7 @@ static int group_texts(struct query *q, struct strings *s, uint64_t min_count,
 	while ((r = next_match(q, s, err)) == HDB_OK)
 		if ((r = add_string(s, err)) < 0)
 			return r;
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	while (s->counted < s->came)
 		TRY_ERRORS(count_string(s, err));
 	TRY(analysis_counter_order(&s->tally, min_count, &q->total, err));
@@ -368,9 +366,7 @@ static int open_strings(struct query *q, struct hdb_error *err)
 	const char *pattern = query_option(q, "match");
 	uint64_t min_count = 1;
 
-	s->text = malloc(TEXT_MAX + 1);
-	if (!s->text)
-		return hdb_fail_memory(err, "strings", TEXT_MAX);
+	TRY(BASE_ALLOC(s->text, TEXT_MAX + 1, "strings", err));
 	s->tally = (struct analysis_counter){
 		.session = &q->session,
 		.entry_bytes = sizeof(struct text),
@@ -419,22 +415,18 @@ static int set_row(struct query *q, struct strings *s, const struct text_row *ro
 	const struct heap_chars shown = shown_chars(s, row->chars);
 	enum encoding encoding = LATIN1;
 	struct heap_utf8 text = { .buf = s->text, .size = TEXT_MAX + 1 };
-	int r = heap_chars_utf8(&s->scan.view, &shown, &text, err);
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(heap_chars_utf8(&s->scan.view, &shown, &text, err));
 	query_set_text_n(q, TEXT, s->text, text.used);
-	if (s->by == BY_ENCODING && (r = encoding_of(s, row->chars, &encoding, err)) != HDB_OK)
-		goto out;
+	if (s->by == BY_ENCODING)
+		TRY(encoding_of(s, row->chars, &encoding, err));
 	query_set_text(q, ENCODING, encodings[encoding]);
-out:
 	query_set(q, LENGTH, shown.count);
 	query_set(q, SHALLOW, row->string_bytes);
 	query_set(q, ARRAYS, row->array_bytes);
 	query_set(q, TOTAL, row->string_bytes + row->array_bytes);
-	if (r == HDB_OK)
-		query_set_id(q, ID, row->ix);
-	return r;
+	query_set_id(q, ID, row->ix);
+	return HDB_OK;
 }
 
 static int next_strings(struct query *q, struct hdb_error *err)

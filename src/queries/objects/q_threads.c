@@ -6,6 +6,7 @@
 #include "analysis/vthreads.h"
 #include "base/glob.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "heap/threads.h"
 #include "queries/objects/thread_state.h"
 #include "queries/queries.h"
@@ -132,12 +133,9 @@ static int compare_locals(const void *a, const void *b)
 {
 	const struct local *x = a, *y = b;
 
-	if (x->thread_serial != y->thread_serial)
-		return x->thread_serial < y->thread_serial ? -1 : 1;
-	if (x->frame != y->frame)
-		return x->frame < y->frame ? -1 : 1;
-	if (x->ix != y->ix)
-		return x->ix < y->ix ? -1 : 1;
+	BASE_ASCENDING(x->thread_serial, y->thread_serial);
+	BASE_ASCENDING(x->frame, y->frame);
+	BASE_ASCENDING(x->ix, y->ix);
 	return x->kind < y->kind ? -1 : x->kind > y->kind;
 }
 
@@ -186,13 +184,10 @@ static int next_thread(struct query *q, struct threads_query *s, struct hdb_erro
 				.name_text = STORE_NONE,
 				.group_text = STORE_NONE,
 			};
-		if (r < 0)
-			return r;
-		if ((r = read_name(q, s, err)) < 0)
-			return r;
-		if (s->thread.ix != STORE_NONE &&
-		    (r = heap_passes_over(q->heap, s->thread.ix, &is_elsewhere, err)) < 0)
-			return r;
+		TRY_ERRORS(r);
+		TRY_ERRORS(read_name(q, s, err));
+		if (s->thread.ix != STORE_NONE)
+			TRY_ERRORS(heap_passes_over(q->heap, s->thread.ix, &is_elsewhere, err));
 		if (is_elsewhere)
 			continue;
 		/* START_THREAD without object in this dump is another snapshot's thread. */
@@ -216,14 +211,11 @@ static int count_thread(struct query *q, struct threads_query *s, struct thread_
 			struct hdb_error *err)
 {
 	struct analysis_vthread vthread;
-	int r;
 
 	n->threads++;
 	if (s->thread.ix == STORE_NONE)
 		return HDB_OK;
-	r = analysis_vthread(&q->session, s->thread.ix, &vthread, err);
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(analysis_vthread(&q->session, s->thread.ix, &vthread, err));
 	n->virtual_threads++;
 	n->stack_bytes += vthread.stack_bytes;
 	n->long_stacks += vthread.is_cut;
@@ -241,8 +233,7 @@ static int count_threads(struct query *q, struct threads_query *s, struct thread
 	*n = (struct thread_counts){ 0 };
 	while ((r = next_thread(q, s, err)) == HDB_OK) {
 		r = count_thread(q, s, n, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 	}
 	s->next_no = 0;
 	return r == HDB_END ? HDB_OK : r;
@@ -278,8 +269,7 @@ static int open_threads(struct query *q, struct hdb_error *err)
 		else
 			s->pattern = q->targets[0];
 	}
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	TRY(load_locals(q, s, err));
 	if (query_option(q, "all"))
 		TRY(analysis_unlisted_threads(&q->session, &s->unlisted, err));
@@ -342,8 +332,7 @@ static int set_virtual(struct query *q, struct threads_query *s, struct hdb_erro
 		r = heap_field_value(q->heap, s->thread.ix,
 				     (struct heap_field_name){ "java.lang.Thread", tid_names[i] },
 				     &tid, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	if (r == HDB_OK)
 		query_set(q, TID, tid.bits);
 	if ((r = analysis_vthread(&q->session, s->thread.ix, &s->vthread, err)) < 0)
@@ -386,8 +375,7 @@ static int thread_row(struct query *q, struct threads_query *s, struct hdb_error
 	static const struct query_state_columns state_cells = { STATE, DAEMON, PRIORITY };
 	int r = heap_trace(q->heap, s->thread.trace_serial, &s->trace, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	s->depth = r == HDB_OK ? s->trace.frame_count : 0;
 	s->frame = 0;
 	s->in_thread = !s->no_stack;
@@ -412,10 +400,8 @@ static int thread_row(struct query *q, struct threads_query *s, struct hdb_error
 	query_set_class_of(q, TEXT, s->thread.ix);
 	if ((r = set_retained(q, s->thread.ix, err)) != HDB_OK)
 		return r;
-	if (heap_is_thread(q->heap, s->thread.ix)) {
-		if ((r = query_set_thread_state(q, s->thread.ix, &state_cells, err)) != HDB_OK)
-			return r;
-	}
+	if (heap_is_thread(q->heap, s->thread.ix))
+		TRY(query_set_thread_state(q, s->thread.ix, &state_cells, err));
 	if (heap_is_thread(q->heap, s->thread.ix))
 		r = set_virtual(q, s, err);
 	set_ended(q, &s->thread);
@@ -428,19 +414,16 @@ static int chunk_row(struct query *q, struct threads_query *s, struct hdb_error 
 {
 	static const struct query_object_columns cells = { ID, CLASS, TEXT, SHALLOW, RETAINED };
 	uint64_t bytes;
-	int r;
 
 	query_set_object(q, &cells, s->chunk);
 	query_set(q, LEVEL, 1);
 	query_set_text(q, KIND, "chunk");
 	query_set_text(q, THREAD, s->name);
-	if ((r = analysis_stack_chunk(&q->session, s->chunk, &bytes, &s->chunk, err)) != HDB_OK)
-		goto out;
+	TRY(analysis_stack_chunk(&q->session, s->chunk, &bytes, &s->chunk, err));
 	query_set(q, STACK_BYTES, bytes);
-out:
 	if (++s->chunk_no >= ANALYSIS_CHUNKS_MAX)
 		s->chunk = HEAP_NONE;
-	return r;
+	return HDB_OK;
 }
 
 static int frame_row(struct query *q, struct threads_query *s, struct hdb_error *err)
@@ -450,8 +433,7 @@ static int frame_row(struct query *q, struct threads_query *s, struct hdb_error 
 	     signature[NAME_MAX_BYTES] = "";
 	int r = heap_trace_frame(q->heap, &s->trace, s->frame, &frame, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	if (r == HDB_OK) {
 		TRY_ERRORS(heap_frame_text(q->heap, &frame, text, sizeof(text), err));
 		TRY_ERRORS(heap_text(q->heap, frame.signature_text, signature, sizeof(signature),

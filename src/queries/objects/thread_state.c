@@ -65,21 +65,19 @@ static int set_virtual_state(struct query *q, uint32_t ix,
 	struct heap_fields statics;
 	struct heap_value value;
 	char name[NAME_MAX_BYTES];
-	int r = no == HEAP_NONE ? HDB_NOTFOUND :
-				  heap_field_value(q->heap, ix,
-						   (struct heap_field_name){ class_name, "state" },
-						   &value, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(no == HEAP_NONE ?
+			  HDB_NOTFOUND :
+			  heap_field_value(q->heap, ix,
+					   (struct heap_field_name){ class_name, "state" }, &value,
+					   err));
 	heap_statics_begin(q->heap, no, &statics);
 	while ((r = heap_fields_next(&statics, err)) == HDB_OK) {
 		if (statics.value.type != HPROF_INT ||
 		    statics.value.bits != (value.bits & ~(uint64_t)VIRTUAL_SUSPENDED))
 			continue;
-		r = heap_text(q->heap, statics.field.name_text, name, sizeof(name), err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(heap_text(q->heap, statics.field.name_text, name, sizeof(name), err));
 		for (size_t i = 0; i < sizeof(virtual_states) / sizeof(virtual_states[0]); i++)
 			if (strcmp(virtual_states[i].constant, name) == 0)
 				state = virtual_states[i].state;
@@ -87,8 +85,7 @@ static int set_virtual_state(struct query *q, uint32_t ix,
 	/* By Thread's documentation all virtual threads have these. */
 	query_set(q, columns->daemon, 1);
 	query_set_int(q, columns->priority, 5);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	query_set_text(q, columns->state, state);
 	return HDB_OK;
 }
@@ -102,26 +99,24 @@ int query_set_thread_state(struct query *q, uint32_t ix, const struct query_stat
 				  (struct heap_field_name){ "java.lang.Thread", "holder" }, &holder,
 				  err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	if (r != HDB_OK)
 		holder = ix;
 	r = heap_field_value(q->heap, holder, (struct heap_field_name){ .name = "threadStatus" },
 			     &value, err);
+	TRY_ERRORS(r);
 	if (r == HDB_OK)
 		query_set_text(q, columns->state, state_name(value.bits));
 	else if (r == HDB_NOTFOUND)
-		r = set_virtual_state(q, ix, columns, err);
-	if (r < 0)
-		return r;
-	if ((r = heap_field_value(q->heap, holder, (struct heap_field_name){ .name = "daemon" },
-				  &value, err)) < 0)
-		return r;
+		TRY_ERRORS(set_virtual_state(q, ix, columns, err));
+	r = heap_field_value(q->heap, holder, (struct heap_field_name){ .name = "daemon" }, &value,
+			     err);
+	TRY_ERRORS(r);
 	if (r == HDB_OK)
 		query_set(q, columns->daemon, value.bits & 1);
-	if ((r = heap_field_value(q->heap, holder, (struct heap_field_name){ .name = "priority" },
-				  &value, err)) < 0)
-		return r;
+	r = heap_field_value(q->heap, holder, (struct heap_field_name){ .name = "priority" },
+			     &value, err);
+	TRY_ERRORS(r);
 	if (r == HDB_OK)
 		query_set_int(q, columns->priority, (int32_t)value.bits);
 	return HDB_OK;

@@ -10,6 +10,7 @@
 #include "analysis/dominator_children.h"
 #include "analysis/groups.h"
 #include "analysis/members.h"
+#include "base/sort.h"
 #include "queries/queries.h"
 #include "query/coverage.h"
 #include "query/object_cells.h"
@@ -150,17 +151,15 @@ static int add_top(struct query *q, struct consumers *s, struct hdb_error *err)
 {
 	struct analysis_level level;
 	uint32_t ix;
-	int r = analysis_level_begin(&q->session, HEAP_NONE, true, &level, err);
+	int r;
 
-	if (r != HDB_OK)
-		goto out;
+	TRY_FOUND(analysis_level_begin(&q->session, HEAP_NONE, true, &level, err));
 	while ((r = analysis_level_next(&q->session, &level, &ix, err)) == HDB_OK) {
 		if ((r = add_item(q, s, ix, err)) != HDB_OK)
-			goto out;
+			return r < 0 ? r : HDB_OK;
 		if (s->count % 65536 == 0 && (r = base_step(q->work, s->count, err)) != HDB_OK)
-			goto out;
+			return r < 0 ? r : HDB_OK;
 	}
-out:
 	return r < 0 ? r : HDB_OK;
 }
 
@@ -179,24 +178,18 @@ static int add_member(void *ctx, uint32_t ix, struct hdb_error *err)
 static int add_set(struct query *q, struct consumers *s, struct hdb_error *err)
 {
 	struct add_context c = { q, s };
-	struct analysis_members members = { 0 };
-	int r = analysis_members_find(&q->session, q->targets[0],
-				      query_option(q, "subclasses") != NULL, &members, err);
+	BASE_SCOPED(analysis_members_release) struct analysis_members members = { 0 };
 
-	if (r != HDB_OK)
-		goto out;
-	r = analysis_members_topmost(&q->session, &members, add_member, &c, err);
-out:
-	analysis_members_release(&q->session, &members);
-	return r;
+	TRY(analysis_members_find(&q->session, q->targets[0], query_option(q, "subclasses") != NULL,
+				  &members, err));
+	return analysis_members_topmost(&q->session, &members, add_member, &c, err);
 }
 
 static int compare_items(const void *a, const void *b)
 {
 	const struct item *x = a, *y = b;
 
-	if (x->retained_bytes != y->retained_bytes)
-		return x->retained_bytes > y->retained_bytes ? -1 : 1;
+	BASE_DESCENDING(x->retained_bytes, y->retained_bytes);
 	return x->ix < y->ix ? -1 : x->ix > y->ix;
 }
 
@@ -271,25 +264,19 @@ static int add_class(struct consumers *s, const struct named *class, struct base
 static int add_packages(struct query *q, struct consumers *s, struct hdb_error *err)
 {
 	const uint32_t n = q->heap->class_count;
-	struct named *classes = malloc(((size_t)n + 1) * sizeof(*classes));
-	struct base_vec path = { 0 };
+	BASE_FREED struct named *classes = NULL;
+	BASE_SCOPED(base_vec_release) struct base_vec path = { 0 };
 	size_t count = 0;
-	int r = classes ? HDB_OK : hdb_fail_memory(err, "classes", n * sizeof(*classes));
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(BASE_ALLOC(classes, (size_t)n + 1, "classes", err));
 	for (uint32_t no = 0; no < n; no++)
 		if (s->by_class[no].count)
 			classes[count++] = (struct named){ heap_class_name(q->heap, no), no };
 	if (count)
 		qsort(classes, count, sizeof(*classes), compare_named);
 	for (size_t i = 0; i < count; i++)
-		if ((r = add_class(s, &classes[i], &path, err)) != HDB_OK)
-			goto out;
-out:
-	base_vec_release(&path);
-	free(classes);
-	return r;
+		TRY(add_class(s, &classes[i], &path, err));
+	return HDB_OK;
 }
 
 /* Adds what is not listed to the others of its section or package. */
@@ -377,35 +364,26 @@ static int close_packages(struct base_vec *open, uint32_t level, struct base_vec
 static int drop_small_packages(struct consumers *s, struct hdb_error *err)
 {
 	struct open_package top = { .level = 0 };
-	struct base_vec open = { 0 }, kept = { 0 };
-	int r = base_vec_push(&open, &top, sizeof(top), err);
+	BASE_SCOPED(base_vec_release) struct base_vec open = { 0 }, all = s->packages;
 
-	if (r != HDB_OK)
-		goto out;
-	for (size_t i = 0; i < s->packages.count; i++) {
-		const struct package *p = base_vec_at(&s->packages, struct package, i);
+	s->packages = (struct base_vec){ 0 };
+	TRY(base_vec_push(&open, &top, sizeof(top), err));
+	for (size_t i = 0; i < all.count; i++) {
+		const struct package *p = base_vec_at(&all, struct package, i);
 		const struct open_package new = { .level = p->level + 1 };
 		struct open_package *above;
 
-		if ((r = close_packages(&open, p->level, &kept, err)) != HDB_OK)
-			goto out;
+		TRY(close_packages(&open, p->level, &s->packages, err));
 		assert(open.count);
 		above = base_vec_at(&open, struct open_package, open.count - 1);
 		if (p->total.retained_bytes > s->threshold) {
-			if ((r = base_vec_push(&kept, p, sizeof(*p), err)) != HDB_OK)
-				goto out;
-			if ((r = base_vec_push(&open, &new, sizeof(new), err)) != HDB_OK)
-				goto out;
+			TRY(base_vec_push(&s->packages, p, sizeof(*p), err));
+			TRY(base_vec_push(&open, &new, sizeof(new), err));
 		} else if (above->level == p->level) {
 			add_rest(&above->rest, &p->total);
 		}
 	}
-	r = close_packages(&open, UINT32_MAX, &kept, err);
-out:
-	base_vec_release(&open);
-	base_vec_release(&s->packages);
-	s->packages = kept;
-	return r;
+	return close_packages(&open, UINT32_MAX, &s->packages, err);
 }
 
 static int drop_small(struct query *q, struct consumers *s, struct hdb_error *err)
@@ -458,11 +436,9 @@ static int open_consumers(struct query *q, struct hdb_error *err)
 	TRY(analysis_make_class_totals(&q->session, &s->by_class, err));
 	TRY(q->target_count ? add_set(q, s, err) : add_top(q, s, err));
 	TRY(analysis_fold_groups(&q->session, DERIVE_CLASS, s->by_class, &s->classes, err));
-	r = analysis_fold_groups(&q->session, DERIVE_LOADER, s->by_class, &s->loaders, err);
-	if (r != HDB_OK)
-		return r;
-	if (!q->target_count && (r = size_loaders(q, s, err)) != HDB_OK)
-		return r;
+	TRY(analysis_fold_groups(&q->session, DERIVE_LOADER, s->by_class, &s->loaders, err));
+	if (!q->target_count)
+		TRY(size_loaders(q, s, err));
 	TRY(add_packages(q, s, err));
 	s->threshold = share(s, s->retained_bytes);
 	r = drop_small(q, s, err);
@@ -472,8 +448,7 @@ static int open_consumers(struct query *q, struct hdb_error *err)
 	q->total = s->items.count + s->classes.count + s->loaders.count + s->packages.count;
 	for (unsigned i = 0; i < SECTIONS; i++)
 		q->total += s->rest[i].groups != 0;
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	query_fact(q, "objects", s->count);
 	query_fact(q, "retained", s->retained_bytes);
 	query_tell_heap(q);
@@ -486,7 +461,7 @@ static int open_consumers(struct query *q, struct hdb_error *err)
 static void set_total(struct query *q, const struct consumers *s, const char *kind,
 		      const struct derive_total *total)
 {
-	query_lend_text(q, KIND, kind, strlen(kind));
+	query_lend_text(q, KIND, kind);
 	query_set(q, COUNT, total->count);
 	query_set(q, SHALLOW, total->shallow_bytes);
 	query_set(q, RETAINED, total->retained_bytes);
@@ -562,7 +537,7 @@ static int next_consumer(struct query *q, struct hdb_error *err)
 			return HDB_OK;
 		}
 		set_total(q, s, "package", &package->total);
-		query_lend_text(q, NAME, package->name, package->name_size);
+		query_lend_text_n(q, NAME, package->name, package->name_size);
 		return HDB_OK;
 	default:
 		return HDB_END;

@@ -97,36 +97,31 @@ static int set_facts(struct query *q, uint32_t ix, const struct dominators *d,
 static int group_level(struct query *q, struct dominators *d, enum derive_group by,
 		       struct hdb_error *err)
 {
-	struct derive_total *by_class;
+	BASE_FREED struct derive_total *by_class = NULL;
 	uint32_t ix;
 	uint64_t done = 0;
-	int r = analysis_make_class_totals(&q->session, &by_class, err);
+	int r;
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(analysis_make_class_totals(&q->session, &by_class, err));
 	base_stage(q->work, "grouping the level", d->level.length, "objects");
 	while ((r = analysis_level_next(&q->session, &d->level, &ix, err)) == HDB_OK) {
-		struct heap_object object = { 0 };
+		struct heap_object object;
+		struct derive_total *total;
 		uint64_t retained = 0;
 
-		if ((r = heap_object(q->heap, ix, &object, err)) != HDB_OK)
-			goto out;
-		if ((r = derive_retained(q->derive, ix, &retained, err)) != HDB_OK)
-			goto out;
-		by_class[object.class_no].count++;
-		by_class[object.class_no].shallow_bytes += object.shallow_bytes;
-		by_class[object.class_no].retained_bytes += retained;
-		if (++done % 65536 == 0 && (r = base_step(q->work, done, err)) != HDB_OK)
-			goto out;
+		TRY(heap_object(q->heap, ix, &object, err));
+		TRY(derive_retained(q->derive, ix, &retained, err));
+		total = &by_class[object.class_no];
+		total->count++;
+		total->shallow_bytes += object.shallow_bytes;
+		total->retained_bytes += retained;
+		if (++done % 65536 == 0)
+			TRY(base_step(q->work, done, err));
 	}
-	if (r < 0)
-		goto out;
-	if ((r = analysis_fold_groups(&q->session, by, by_class, &d->groups, err)) != HDB_OK)
-		goto out;
+	TRY_ERRORS(r);
+	TRY(analysis_fold_groups(&q->session, by, by_class, &d->groups, err));
 	analysis_sort_groups(&d->groups, ANALYSIS_BY_RETAINED);
-out:
-	free(by_class);
-	return r;
+	return HDB_OK;
 }
 
 /* The largest nodes below. */

@@ -177,8 +177,7 @@ static int open_drops(struct query *q, struct hdb_error *err)
 
 	r = analysis_heap_total(&q->session, &whole, err);
 	q->heap->filter.is_on = was_filtered;
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	TRY(derive_children(q->derive, &d->children, err));
 	d->whole = whole.shallow_bytes;
 	d->threshold = d->whole / 100 * percent + d->whole % 100 * percent / 100;
@@ -186,9 +185,7 @@ static int open_drops(struct query *q, struct hdb_error *err)
 	query_fact(q, "heap_shallow", d->whole);
 	query_fact(q, "threshold", d->threshold);
 	query_tell_unreachable(q, whole.unreachable_count, whole.unreachable_bytes);
-	r = push_children(d, (struct todo){ q->heap->object_count, 0 }, SIZE_MAX, &top, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(push_children(d, (struct todo){ q->heap->object_count, 0 }, SIZE_MAX, &top, err));
 	return leave_small(q, d, top.count, err);
 }
 

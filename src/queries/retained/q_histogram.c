@@ -73,16 +73,13 @@ struct histogram {
 static int set_facts(struct query *q, const struct analysis_groups *groups, bool is_shallow,
 		     struct hdb_error *err)
 {
-	struct analysis_groups classes = { 0 };
+	BASE_SCOPED(analysis_groups_release) struct analysis_groups classes = { 0 };
 	struct derive_total sum;
-	int r = HDB_OK;
 
 	if (groups->by == DERIVE_SUPERCLASS) {
-		r = is_shallow ? analysis_count_groups(&q->session, DERIVE_CLASS,
+		TRY(is_shallow ? analysis_count_groups(&q->session, DERIVE_CLASS,
 						       ANALYSIS_COUNT_ALL, &classes, err) :
-				 analysis_load_groups(&q->session, DERIVE_CLASS, &classes, err);
-		if (r != HDB_OK)
-			goto out;
+				 analysis_load_groups(&q->session, DERIVE_CLASS, &classes, err));
 		groups = &classes;
 	}
 	analysis_add_groups(groups, &sum);
@@ -92,9 +89,7 @@ static int set_facts(struct query *q, const struct analysis_groups *groups, bool
 	query_fact(q, "shallow", sum.shallow_bytes);
 	if (!is_shallow)
 		query_tell_unreachable(q, sum.unreachable_count, sum.unreachable_bytes);
-out:
-	analysis_groups_release(&classes);
-	return r;
+	return HDB_OK;
 }
 
 /*
@@ -180,30 +175,23 @@ static int name_heaps(struct query *q, struct histogram *h, size_t count, struct
 static int open_heaps(struct query *q, struct histogram *h, struct hdb_error *err)
 {
 	const size_t count = (size_t)heap_record_count(q->heap, STORE_HEAPS) + 1;
-	struct heap_columns *block = malloc(sizeof(*block));
+	BASE_FREED struct heap_columns *block = malloc(sizeof(*block));
 	bool has_native = false;
 	char names[128];
 	size_t kept = 0;
-	int r;
 
 	h->heap_names = calloc(count, NAME_SIZE);
 	h->groups.totals = calloc(count, sizeof(*h->groups.totals));
 	h->native.totals = calloc(count, sizeof(*h->native.totals));
 	h->groups.count = h->native.count = count;
-	if (!block || !h->heap_names || !h->groups.totals || !h->native.totals) {
-		r = hdb_fail_memory(err, "heaps", count * NAME_SIZE);
-		goto out;
-	}
+	if (!block || !h->heap_names || !h->groups.totals || !h->native.totals)
+		return hdb_fail_memory(err, "heaps", count * NAME_SIZE);
 	for (size_t no = 0; no < count; no++)
 		h->groups.totals[no].no = h->native.totals[no].no = (uint32_t)no;
-	if ((r = name_heaps(q, h, count, err)) < 0)
-		goto out;
-	if ((r = derive_has_native(q->derive, &has_native, err)) < 0)
-		goto out;
-	if ((r = count_heaps(q, h, block, err)) < 0)
-		goto out;
-	if ((r = set_facts(q, &h->groups, false, err)) < 0)
-		goto out;
+	TRY_ERRORS(name_heaps(q, h, count, err));
+	TRY_ERRORS(derive_has_native(q->derive, &has_native, err));
+	TRY_ERRORS(count_heaps(q, h, block, err));
+	TRY_ERRORS(set_facts(q, &h->groups, false, err));
 	choose_counts(q, &h->groups);
 	for (size_t no = 0; no < h->groups.count; no++)
 		if (h->groups.totals[no].count || h->groups.totals[no].unreachable_count)
@@ -217,9 +205,7 @@ static int open_heaps(struct query *q, struct histogram *h, struct hdb_error *er
 			       ",unreachable_objects,unreachable_shallow",
 		       has_native ? ",native" : "");
 	query_choose(q, names);
-out:
-	free(block);
-	return r;
+	return HDB_OK;
 }
 
 /* ---- opening ---- */
@@ -231,9 +217,8 @@ static int open_groups(struct query *q, struct histogram *h, bool is_shallow, st
 	bool has_native = false;
 
 	TRY(query_check_conditions(q, 1, false, err));
-	if (!is_shallow) {
+	if (!is_shallow)
 		TRY(analysis_native_groups(&q->session, by, &h->native, &has_native, err));
-	}
 	choose_columns(q, by, is_shallow, has_native);
 	TRY(is_shallow ? analysis_count_groups(&q->session, by, ANALYSIS_COUNT_ALL, groups, err) :
 			 analysis_load_groups(&q->session, by, groups, err));
@@ -242,9 +227,8 @@ static int open_groups(struct query *q, struct histogram *h, bool is_shallow, st
 	choose_counts(q, &h->native);
 	query_fact(q, "groups", groups->count);
 	TRY(query_judge(q, &q->session, 1, NULL, err));
-	if (q->target_count) {
+	if (q->target_count)
 		TRY(analysis_filter_groups(&q->session, groups, q->targets[0], err));
-	}
 	analysis_sort_groups(groups, ANALYSIS_BY_SHALLOW);
 	q->total = groups->count;
 	return HDB_OK;

@@ -6,6 +6,7 @@
 #include "analysis/members.h"
 #include "base/bits.h"
 #include "base/glob.h"
+#include "base/sort.h"
 #include "derive/native.h"
 #include "heap/heap_database.h"
 #include "queries/queries.h"
@@ -162,8 +163,7 @@ static int compare_groups(const void *a, const void *b)
 {
 	const struct group *x = a, *y = b;
 
-	if (x->dominated != y->dominated)
-		return x->dominated > y->dominated ? -1 : 1;
+	BASE_DESCENDING(x->dominated, y->dominated);
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
@@ -171,23 +171,18 @@ static int find_all(struct query *q, struct immediate *s, struct finder *f,
 		    const struct analysis_members *members, struct hdb_error *err)
 {
 	const size_t keys = (size_t)q->heap->class_count * 2 + 1;
-	int r;
-
-	const bool was_filtered = heap_show_all(q->heap);
+	const bool is_filtered = q->heap->filter.is_on;
+	HEAP_FILTER_SCOPE(heap_show_all, q->heap);
 
 	mark_skipped(f);
 	base_stage(q->work, "finding dominators", q->heap->object_count, "objects");
-	if ((r = heap_each_block(q->heap, NULL, load_block, f, err)) != HDB_OK)
-		goto out;
+	TRY(heap_each_block(q->heap, NULL, load_block, f, err));
 	/* Only what is dominated must be of the heap that was asked for. */
-	q->heap->filter.is_on = was_filtered;
+	q->heap->filter.is_on = is_filtered;
 	f->is_member_class = members->is_member_class;
-	if ((r = heap_each_block(q->heap, q->work, add_block, f, err)) != HDB_OK)
-		goto out;
+	TRY(heap_each_block(q->heap, q->work, add_block, f, err));
 	(void)heap_show_all(q->heap);
-	r = heap_each_block(q->heap, q->work, size_block, f, err);
-out:
-	q->heap->filter.is_on = was_filtered;
+	TRY(heap_each_block(q->heap, q->work, size_block, f, err));
 	for (size_t k = 0; k < keys; k++) {
 		if (!f->groups[k].dominated)
 			continue;
@@ -197,7 +192,7 @@ out:
 	}
 	if (s->count)
 		qsort(f->groups, s->count, sizeof(*f->groups), compare_groups);
-	return r;
+	return HDB_OK;
 }
 
 static int find_dominators(struct query *q, struct immediate *s,
@@ -205,65 +200,47 @@ static int find_dominators(struct query *q, struct immediate *s,
 {
 	const uint64_t n = (uint64_t)heap_block_count(q->heap) * STORE_BLOCK_OBJECTS;
 	const size_t keys = (size_t)q->heap->class_count * 2 + 1;
-	struct base_big idom = { 0 }, key = { 0 }, seen = { 0 };
+	BASE_SCOPED(base_big_free) struct base_big idom = { 0 }, key = { 0 }, seen = { 0 };
+	BASE_SCOPED(base_vec_release) struct base_vec native = { 0 };
+	BASE_FREED uint8_t *is_skipped = NULL;
 	struct finder f = { .q = q };
-	int r = derive_need(q->derive, STORE_DOMINATORS, err);
 
-	if (r != HDB_OK)
-		goto out;
-	if ((r = derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &f.native, err)) != HDB_OK)
-		goto out;
-	s->groups = f.groups = calloc(keys, sizeof(*f.groups));
-	f.is_skipped = calloc(keys, 1);
-	if (!f.groups || !f.is_skipped) {
-		r = hdb_fail_memory(err, "classes of dominators", keys * sizeof(*f.groups));
-		goto out;
-	}
-	if ((r = base_big_alloc(q->work, &idom, n * 4 + 4, "dominators", err)) != HDB_OK)
-		goto out;
-	if ((r = base_big_alloc(q->work, &key, n * 4 + 4, "classes", err)) != HDB_OK)
-		goto out;
-	if ((r = base_big_alloc(q->work, &seen, n / 8 + 8, "a set of objects", err)) != HDB_OK)
-		goto out;
+	TRY(derive_need(q->derive, STORE_DOMINATORS, err));
+	TRY(derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &native, err));
+	TRY(BASE_ALLOC(s->groups, keys, "classes of dominators", err));
+	TRY(BASE_ALLOC(is_skipped, keys, "classes of dominators", err));
+	TRY(base_big_alloc(q->work, &idom, n * 4 + 4, "dominators", err));
+	TRY(base_big_alloc(q->work, &key, n * 4 + 4, "classes", err));
+	TRY(base_big_alloc(q->work, &seen, n / 8 + 8, "a set of objects", err));
+	f.groups = s->groups;
+	f.is_skipped = is_skipped;
+	f.native = native;
 	f.idom = idom.data;
 	f.key = key.data;
 	f.seen = seen.data;
-	r = find_all(q, s, &f, members, err);
-out:
-	base_vec_release(&f.native);
-	free(f.is_skipped);
-	base_big_free(q->work, &idom);
-	base_big_free(q->work, &key);
-	base_big_free(q->work, &seen);
-	return r;
+	return find_all(q, s, &f, members, err);
 }
 
 static int open_immediate(struct query *q, struct hdb_error *err)
 {
 	struct immediate *s = q->state;
-	struct analysis_members members = { 0 };
-	int r;
+	BASE_SCOPED(analysis_members_release) struct analysis_members members = { 0 };
 
 	if (analysis_is_object(q->targets[0]))
 		return hdb_fail(err, HDB_EUSAGE,
 				"expected a class, a pattern or a class loader; the "
 				"dominator of one object is in the query object");
-	r = analysis_members_find(&q->session, q->targets[0], query_option(q, "subclasses") != NULL,
-				  &members, err);
-	if (r != HDB_OK)
-		goto out;
-	if ((r = find_dominators(q, s, &members, err)) != HDB_OK)
-		goto out;
+	TRY(analysis_members_find(&q->session, q->targets[0], query_option(q, "subclasses") != NULL,
+				  &members, err));
+	TRY(find_dominators(q, s, &members, err));
 	query_fact(q, "objects", members.reachable_count);
 	query_fact(q, "shallow", members.reachable_bytes);
 	query_tell_unreachable(q, members.unreachable_count, members.unreachable_bytes);
 	if (!s->has_native && !query_option(q, "columns"))
 		query_choose(q, "name,loader,objects,shallow,dominated_objects,dominated_shallow,"
 				"id");
-out:
-	analysis_members_release(&q->session, &members);
 	q->total = s->count;
-	return r;
+	return HDB_OK;
 }
 
 static int next_immediate(struct query *q, struct hdb_error *err)
@@ -286,7 +263,7 @@ static int next_immediate(struct query *q, struct hdb_error *err)
 	query_set(q, DOMINATED_SHALLOW, group->dominated_bytes);
 	query_set(q, NATIVE, group->native);
 	if (group->key == 2 * n) {
-		query_lend_text(q, NAME, "<root>", strlen("<root>"));
+		query_lend_text(q, NAME, "<root>");
 		return HDB_OK;
 	}
 	no = is_class ? group->key - n : group->key;

@@ -248,11 +248,10 @@ static int merge_paths(struct query *q, struct merged_query *s, struct hdb_error
 		r = analysis_excludes_filter(&q->session, &s->excludes, &filter, err);
 	}
 	if (r != HDB_OK)
-		goto out;
-	r = analysis_merged_add(&q->session, &s->merged, 0, &source, err);
-out:
+		return r;
+	TRY(analysis_merged_add(&q->session, &s->merged, 0, &source, err));
 	analysis_merged_finish(&s->merged);
-	return r;
+	return HDB_OK;
 }
 
 static void set_path_facts(struct query *q, const struct merged_query *s)
@@ -299,19 +298,17 @@ static int open_walk(struct query *q, struct merged_query *s, uint64_t low, stru
 {
 	const uint64_t depth = query_number(q, "depth", ANALYSIS_MERGED_DEPTH);
 	char small[128];
-	int r = analysis_merged_walk(
-		&s->merged,
-		&(struct analysis_merged_worth){ s->is_paths ? count_rank : bytes_rank,
-						 low ? (int64_t)low : 1, (uint32_t)depth },
-		&s->walk, err);
 
-	q->total = s->walk.count;
 	(void)snprintf(small, sizeof(small),
 		       s->is_paths ? "nodes with fewer than %" PRIu64 " objects of the set" :
 				     "nodes that retain fewer than %" PRIu64 " bytes",
 		       low ? low : 1);
-	if (r != HDB_OK)
-		return r;
+	TRY(analysis_merged_walk(
+		&s->merged,
+		&(struct analysis_merged_worth){ s->is_paths ? count_rank : bytes_rank,
+						 low ? (int64_t)low : 1, (uint32_t)depth },
+		&s->walk, err));
+	q->total = s->walk.count;
 	query_merged_cut(q, &s->merged, &s->walk, small);
 	choose_columns(q, s);
 	return HDB_OK;
@@ -398,8 +395,8 @@ static void close_merged(struct query *q)
 	analysis_merged_release(&s->merged);
 	analysis_merged_walk_release(&s->walk);
 	analysis_excludes_release(&s->excludes);
-	analysis_members_release(&q->session, &s->members);
-	base_big_free(q->work, &s->bits);
+	analysis_members_release(&s->members);
+	base_big_free(&s->bits);
 	base_vec_release(&s->native);
 }
 

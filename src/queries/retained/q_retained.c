@@ -161,17 +161,14 @@ static int answer_object(struct query *q, struct retained *s, struct answer *a,
 	struct derive_retained_result result;
 	struct heap_object object;
 	uint32_t parent;
-	int r = heap_object(q->heap, a->ix, &object, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_object(q->heap, a->ix, &object, err));
 	a->shallow_bytes = object.shallow_bytes;
 	a->is_exact = true;
 	if (s->is_excluding) {
-		r = derive_retained_without(q->derive, &s->filter,
-					    (struct graph_members){ &a->ix, 1 }, &result, err);
-		if (r != HDB_OK)
-			return r;
+		TRY(derive_retained_without(q->derive, &s->filter,
+					    (struct graph_members){ &a->ix, 1 }, &result, err));
 		take_result(s, &result, WAY_EXCLUDING, a);
 		return derive_is_reachable(q->derive, a->ix, &a->is_reachable, err);
 	}
@@ -181,8 +178,7 @@ static int answer_object(struct query *q, struct retained *s, struct answer *a,
 	}
 	r = derive_retained_local(q->derive, (struct graph_members){ &a->ix, 1 }, &s->limits,
 				  &result, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	add_cost(s, &result);
 	if (r == GRAPH_BUDGET) {
 		s->ways[WAY_DOMINATORS] = true;
@@ -208,12 +204,10 @@ static int answer_exact(struct query *q, struct retained *s, struct analysis_mem
 			struct answer *a, struct hdb_error *err)
 {
 	struct derive_retained_result result;
-	const int r = derive_retained_set(
-		q->derive, (struct graph_members){ members->ixs.data, members->count }, &s->limits,
-		&result, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(derive_retained_set(q->derive,
+				       (struct graph_members){ members->ixs.data, members->count },
+				       &s->limits, &result, err));
 	add_cost(s, &result);
 	take_result(s, &result, result.used_local ? WAY_LOCAL : WAY_BLOCKED, a);
 	return HDB_OK;
@@ -223,12 +217,10 @@ static int answer_excluding(struct query *q, struct retained *s, struct analysis
 			    struct answer *a, struct hdb_error *err)
 {
 	struct derive_retained_result result;
-	const int r = derive_retained_without(
-		q->derive, &s->filter, (struct graph_members){ members->ixs.data, members->count },
-		&result, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(derive_retained_without(q->derive, &s->filter,
+				    (struct graph_members){ members->ixs.data, members->count },
+				    &result, err));
 	take_result(s, &result, WAY_EXCLUDING, a);
 	return HDB_OK;
 }
@@ -254,26 +246,20 @@ static int add_native(struct query *q, const struct retained *s,
 static int answer_set(struct query *q, struct retained *s, const char *target, struct answer *a,
 		      struct hdb_error *err)
 {
-	struct analysis_members members;
-	int r = analysis_members_find_whole(&q->session, target,
-					    query_option(q, "subclasses") != NULL, &members, err);
+	BASE_SCOPED(analysis_members_release) struct analysis_members members = { 0 };
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(analysis_members_find_whole(&q->session, target, query_option(q, "subclasses") != NULL,
+					&members, err));
 	a->class_no = members.class_no;
 	a->objects = members.reachable_count;
 	a->shallow_bytes = members.reachable_bytes;
 	a->is_reachable = members.reachable_count != 0;
 	s->unreachable_count += members.unreachable_count;
 	s->unreachable_bytes += members.unreachable_bytes;
-	if ((r = add_native(q, s, &members, a, err)) != HDB_OK)
-		goto out;
-	r = s->is_excluding                ? answer_excluding(q, s, &members, a, err) :
-	    query_option(q, "lower-bound") ? answer_quick(q, s, &members, a, err) :
-					     answer_exact(q, s, &members, a, err);
-out:
-	analysis_members_release(&q->session, &members);
-	return r;
+	TRY(add_native(q, s, &members, a, err));
+	return s->is_excluding                ? answer_excluding(q, s, &members, a, err) :
+	       query_option(q, "lower-bound") ? answer_quick(q, s, &members, a, err) :
+						answer_exact(q, s, &members, a, err);
 }
 
 /* ---- explaining ---- */
@@ -380,19 +366,14 @@ static int open_retained(struct query *q, struct hdb_error *err)
 		q->extra.retained_native = SIZE_MAX;
 	if ((r = derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &s->native, err)) != HDB_OK)
 		return r;
-	if (r != HDB_OK)
-		return r;
-	s->answers = calloc(count, sizeof(*s->answers));
-	if (!s->answers)
-		return hdb_fail_memory(err, "retained sizes", count * sizeof(*s->answers));
+	TRY(r);
+	TRY(BASE_ALLOC(s->answers, count, "retained sizes", err));
 	/* Names first: a wrong one is told before tables are built. */
 	for (size_t i = 0; i < count; i++) {
 		s->answers[i].ix = s->answers[i].class_no = HEAP_NONE;
 		s->answers[i].objects = 1;
-		if (analysis_is_object(q->targets[i]) &&
-		    (r = analysis_object(&q->session, q->targets[i], &s->answers[i].ix, err)) !=
-			    HDB_OK)
-			return r;
+		if (analysis_is_object(q->targets[i]))
+			TRY(analysis_object(&q->session, q->targets[i], &s->answers[i].ix, err));
 	}
 	for (size_t i = 0; i < count; i++)
 		TRY(s->answers[i].ix != HEAP_NONE ?
@@ -416,27 +397,23 @@ static int next_retained(struct query *q, struct hdb_error *err)
 {
 	struct retained *s = q->state;
 	const struct answer *a = &s->answers[s->at];
-	const char *target, *name;
 
 	(void)err;
 	assert(s->at <= q->target_count);
 	if (s->at == q->target_count)
 		return HDB_END;
-	target = q->targets[s->at++];
-	query_lend_text(q, TARGET, target, strlen(target));
+	query_lend_text(q, TARGET, q->targets[s->at++]);
 	if (a->ix != HEAP_NONE) {
 		query_set_id(q, ID, a->ix);
 		query_set_class_of(q, CLASS, a->ix);
 	} else if (a->class_no != HEAP_NONE) {
-		name = heap_class_name(q->heap, a->class_no);
-		query_lend_text(q, CLASS, name, strlen(name));
+		query_lend_text(q, CLASS, heap_class_name(q->heap, a->class_no));
 	}
 	if (a->ix == HEAP_NONE)
 		query_set(q, NATIVE, a->native_bytes);
 	query_set(q, OBJECTS, a->objects);
 	query_set(q, SHALLOW, a->shallow_bytes);
-	query_lend_text(q, BOUND, a->is_exact ? "exact" : "lower bound",
-			a->is_exact ? strlen("exact") : strlen("lower bound"));
+	query_lend_text(q, BOUND, a->is_exact ? "exact" : "lower bound");
 	query_set(q, RETAINED, a->retained_bytes);
 	if (a->is_counted)
 		query_set(q, RETAINED_OBJECTS, a->retained_count);

@@ -48,34 +48,26 @@ static int look_in_block(struct leak_traces *t, const struct heap_block *block,
 static int look_by_rules(struct leak_traces *t, struct base_vec *found, struct hdb_error *err)
 {
 	struct heap *heap = t->session->heap;
-	struct heap_block *block = malloc(sizeof(*block));
-	uint8_t *is_wanted = malloc((size_t)heap->class_count + 1);
-	int r = block && is_wanted ? HDB_OK :
-				     hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	BASE_FREED struct heap_block *block = malloc(sizeof(*block));
+	BASE_FREED uint8_t *is_wanted = malloc((size_t)heap->class_count + 1);
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(block && is_wanted ? HDB_OK :
+				 hdb_fail_memory(err, "a block of objects", sizeof(*block)));
 	for (uint32_t no = 0; no < heap->class_count; no++)
 		is_wanted[no] = inspector_wants(&t->inspector, no);
 	base_stage(t->session->work, "looking for leaking objects", heap->object_count, "objects");
 	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
 		bool has_any;
 
-		if ((r = heap_block_has(heap, b, is_wanted, &has_any, err)) != HDB_OK)
-			goto out;
-		if (has_any && (r = heap_read_block_of(heap, b, is_wanted, block, err)) != HDB_OK)
-			goto out;
-		if (has_any && (r = look_in_block(t, block, found, err)) != HDB_OK)
-			goto out;
-		if (b % STEP_BLOCKS == 0 &&
-		    (r = base_step(t->session->work, (uint64_t)b * STORE_BLOCK_OBJECTS, err)) !=
-			    HDB_OK)
-			goto out;
+		TRY(heap_block_has(heap, b, is_wanted, &has_any, err));
+		if (has_any)
+			TRY(heap_read_block_of(heap, b, is_wanted, block, err));
+		if (has_any)
+			TRY(look_in_block(t, block, found, err));
+		if (b % STEP_BLOCKS == 0)
+			TRY(base_step(t->session->work, (uint64_t)b * STORE_BLOCK_OBJECTS, err));
 	}
-out:
-	free(is_wanted);
-	free(block);
-	return r;
+	return HDB_OK;
 }
 
 static int find_leaking(struct leak_traces *t, bool only_watched, struct base_vec *found,
@@ -138,7 +130,6 @@ static int note_hanging(struct tree *tree, uint32_t ix, struct hdb_error *err)
 static int add_path(struct tree *tree, uint32_t ix, struct hdb_error *err)
 {
 	const uint32_t *parents = tree->traces->search.parents;
-	int r = HDB_OK;
 
 	for (uint32_t at = ix; at != GRAPH_NONE && !base_bit_has(tree->in_tree, at);
 	     at = parents[at]) {
@@ -149,10 +140,9 @@ static int add_path(struct tree *tree, uint32_t ix, struct hdb_error *err)
 		};
 
 		base_bit_put(tree->in_tree, at);
-		if ((r = base_vec_push(&tree->traces->nodes, &node, sizeof(node), err)) < 0)
-			return r;
+		TRY_ERRORS(base_vec_push(&tree->traces->nodes, &node, sizeof(node), err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int compare_nodes(const void *a, const void *b)
@@ -211,15 +201,18 @@ static void join_nodes(struct leak_traces *t)
 	}
 }
 
+static void release_tree(struct tree *tree)
+{
+	base_vec_release(&tree->way);
+}
+
 static int grow_tree(struct leak_traces *t, const struct base_vec *found, struct hdb_error *err)
 {
 	const size_t words = (size_t)t->session->heap->object_count / 64 + 1;
-	uint64_t *bits = calloc(4 * words, sizeof(uint64_t));
-	struct tree tree = { .traces = t };
-	int r = bits ? HDB_OK : hdb_fail_memory(err, "leaking objects", 4 * words * 8);
+	BASE_FREED uint64_t *bits = NULL;
+	BASE_SCOPED(release_tree) struct tree tree = { .traces = t };
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(BASE_ALLOC(bits, 4 * words, "leaking objects", err));
 	tree.leaking = bits;
 	tree.known = bits + words;
 	tree.hanging = bits + 2 * words;
@@ -227,14 +220,10 @@ static int grow_tree(struct leak_traces *t, const struct base_vec *found, struct
 	for (size_t i = 0; i < found->count; i++)
 		base_bit_put(tree.leaking, *base_vec_at(found, uint32_t, i));
 	for (size_t i = 0; i < found->count; i++)
-		if ((r = add_found(&tree, *base_vec_at(found, uint32_t, i), err)) != HDB_OK)
-			goto out;
+		TRY(add_found(&tree, *base_vec_at(found, uint32_t, i), err));
 	if (t->nodes.count)
 		join_nodes(t);
-out:
-	base_vec_release(&tree.way);
-	free(bits);
-	return r;
+	return HDB_OK;
 }
 
 /* ---- how objects on paths hold one another ---- */
@@ -279,8 +268,7 @@ static int compare_children(const void *a, const void *b)
 {
 	const struct child *x = a, *y = b;
 
-	if (x->parent != y->parent)
-		return x->parent < y->parent ? -1 : 1;
+	BASE_ASCENDING(x->parent, y->parent);
 	return x->node < y->node ? -1 : x->node > y->node;
 }
 
@@ -288,14 +276,12 @@ static int compare_children(const void *a, const void *b)
 static int name_references(struct leak_traces *t, struct hdb_error *err)
 {
 	const size_t n = t->nodes.count;
-	struct child *list = malloc((n + 1) * sizeof(*list));
-	uint32_t *children = malloc((n + 1) * sizeof(*children));
-	int r = list && children ? HDB_OK : hdb_fail_memory(err, "paths", n * sizeof(*list));
+	BASE_FREED struct child *list = malloc((n + 1) * sizeof(*list));
+	BASE_FREED uint32_t *children = malloc((n + 1) * sizeof(*children));
 
 	/* The first pass may have taken them all. */
 	trace_graph_rewind(&t->graph);
-	if (r != HDB_OK)
-		goto out;
+	TRY(list && children ? HDB_OK : hdb_fail_memory(err, "paths", n * sizeof(*list)));
 	for (size_t i = 0; i < n; i++)
 		list[i] = (struct child){ base_vec_at(&t->nodes, struct leak_node, i)->parent,
 					  (uint32_t)i };
@@ -307,18 +293,12 @@ static int name_references(struct leak_traces *t, struct hdb_error *err)
 
 		for (; i < n && list[i].parent == parent; i++)
 			children[naming.count++] = list[i].node;
-		r = trace_graph_read(&t->graph,
+		TRY(trace_graph_read(&t->graph,
 				     base_vec_at(&t->nodes, struct leak_node, parent)->ix,
-				     take_name, &naming, err);
-		if (r != HDB_OK)
-			goto out;
-		if ((r = base_step(t->session->work, i, err)) != HDB_OK)
-			goto out;
+				     take_name, &naming, err));
+		TRY(base_step(t->session->work, i, err));
 	}
-out:
-	free(list);
-	free(children);
-	return r;
+	return HDB_OK;
 }
 
 /* What each object of the tree tells by itself. */
@@ -334,8 +314,7 @@ static int inspect_nodes(struct leak_traces *t, struct hdb_error *err)
 		node->is_gone = inspection.is_gone;
 		node->is_there = inspection.is_there;
 		inspection_release(&inspection);
-		if (r != HDB_OK)
-			return r;
+		TRY(r);
 	}
 	return HDB_OK;
 }
@@ -343,7 +322,7 @@ static int inspect_nodes(struct leak_traces *t, struct hdb_error *err)
 /* The first known leak of a library on the path to each object of the tree. */
 static int find_rules(struct leak_traces *t, struct hdb_error *err)
 {
-	struct base_vec way = { 0 };
+	BASE_SCOPED(base_vec_release) struct base_vec way = { 0 };
 	int r = HDB_OK;
 
 	for (uint32_t i = 0; i < t->nodes.count; i++) {
@@ -359,7 +338,7 @@ static int find_rules(struct leak_traces *t, struct hdb_error *err)
 				break;
 			}
 			if ((r = base_vec_push(&way, &at, sizeof(at), err)) != HDB_OK)
-				goto out;
+				return r;
 			at = node->parent;
 		}
 		for (size_t k = way.count; k-- > 0;) {
@@ -370,14 +349,11 @@ static int find_rules(struct leak_traces *t, struct hdb_error *err)
 				r = trace_root_rule(&t->graph, node->ix, &rule, err);
 			else if (!rule)
 				rule = node->reference.rule;
-			if (r != HDB_OK)
-				goto out;
+			TRY(r);
 			node->first_rule = rule;
 			node->has_first_rule = true;
 		}
 	}
-out:
-	base_vec_release(&way);
 	return r;
 }
 
@@ -389,12 +365,10 @@ out:
  */
 static int find_sizes(struct leak_traces *t, struct hdb_error *err)
 {
-	bool *is_noted = calloc(t->nodes.count + 1, sizeof(*is_noted));
-	struct base_vec wanted = { 0 }; /* uint32_t */
-	int r = is_noted ? HDB_OK : hdb_fail_memory(err, "paths", t->nodes.count);
+	BASE_FREED bool *is_noted = NULL;
+	BASE_SCOPED(base_vec_release) struct base_vec wanted = { 0 }; /* uint32_t */
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(BASE_ALLOC(is_noted, t->nodes.count, "paths", err));
 	for (size_t i = 0; i < t->traces.count; i++) {
 		const uint32_t last = base_vec_at(&t->traces, struct leak_trace, i)->node;
 
@@ -404,17 +378,11 @@ static int find_sizes(struct leak_traces *t, struct hdb_error *err)
 			if (at != last && node->is_there)
 				break;
 			is_noted[at] = true;
-			if ((r = base_vec_push(&wanted, &node->ix, sizeof(node->ix), err)) !=
-			    HDB_OK)
-				goto out;
+			TRY(base_vec_push(&wanted, &node->ix, sizeof(node->ix), err));
 			at = node->parent;
 		}
 	}
-	r = trace_search_sizes(&t->search, wanted.data, wanted.count, err);
-out:
-	free(is_noted);
-	base_vec_release(&wanted);
-	return r;
+	return trace_search_sizes(&t->search, wanted.data, wanted.count, err);
 }
 
 /* ---- signatures ---- */
@@ -435,15 +403,13 @@ static int measure(struct leak_traces *t, const struct leak_node *node, struct l
 		   struct hdb_error *err)
 {
 	uint64_t bytes, objects;
-	const int r = trace_search_retained(&t->search, node->ix, &bytes, &objects, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(trace_search_retained(&t->search, node->ix, &bytes, &objects, err));
 	if (bytes > trace->bytes)
 		trace->bytes = bytes;
 	if (objects > trace->objects)
 		trace->objects = objects;
-	return r;
+	return HDB_OK;
 }
 
 /*
@@ -479,7 +445,6 @@ static int sign_suspects(struct signer *s, struct leak_trace *trace, size_t firs
 	struct leak_traces *t = s->traces;
 	char name[NAME_MAX_BYTES];
 	struct base_sha1 sha;
-	int r = HDB_OK;
 
 	base_sha1_init(&sha);
 	for (size_t i = s->way.count; i-- > first;) {
@@ -490,14 +455,11 @@ static int sign_suspects(struct signer *s, struct leak_trace *trace, size_t firs
 			continue;
 		class_name = leak_class_name(t->session->heap, node_at(t, node->parent)->ix);
 		base_sha1_add(&sha, class_name, strlen(class_name));
-		if ((r = trace_reference_generic(&t->graph, &node->reference, name, sizeof(name),
-						 err)) != HDB_OK)
-			goto out;
+		TRY(trace_reference_generic(&t->graph, &node->reference, name, sizeof(name), err));
 		base_sha1_add(&sha, name, strlen(name));
 	}
-out:
 	base_sha1_end(&sha, trace->signature);
-	return r;
+	return HDB_OK;
 }
 
 static void sign_rule(struct leak_trace *trace)
@@ -511,32 +473,31 @@ static void sign_rule(struct leak_trace *trace)
 	base_sha1_end(&sha, trace->signature);
 }
 
+static void release_signer(struct signer *signer)
+{
+	base_vec_release(&signer->way);
+}
+
 static int sign_all(struct leak_traces *t, struct hdb_error *err)
 {
-	struct signer signer = { .traces = t };
+	BASE_SCOPED(release_signer) struct signer signer = { .traces = t };
 	size_t i = 0, first;
-	int r = HDB_OK;
 
 	for (; i < t->traces.count && signer.walked < WALK_MAX; i++) {
 		struct leak_trace *trace = base_vec_at(&t->traces, struct leak_trace, i);
 
 		trace->rule = node_at(t, trace->node)->first_rule;
-		if ((r = walk_up(&signer, trace, &first, err)) != HDB_OK)
-			goto out;
+		TRY(walk_up(&signer, trace, &first, err));
 		if (trace->rule)
 			sign_rule(trace);
 		else
-			r = sign_suspects(&signer, trace, first, err);
-		if (r != HDB_OK)
-			goto out;
-		if (i % 1024 == 0 && (r = base_step(t->session->work, i, err)) != HDB_OK)
-			goto out;
+			TRY(sign_suspects(&signer, trace, first, err));
+		if (i % 1024 == 0)
+			TRY(base_step(t->session->work, i, err));
 	}
 	t->untraced = t->traces.count - i;
 	t->traces.count = i;
-out:
-	base_vec_release(&signer.way);
-	return r;
+	return HDB_OK;
 }
 
 /* ---- groups ---- */
@@ -558,8 +519,7 @@ static int compare_groups(const void *a, const void *b)
 
 	if ((x->rule != NULL) != (y->rule != NULL))
 		return x->rule ? 1 : -1;
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
+	BASE_DESCENDING(x->bytes, y->bytes);
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
@@ -601,27 +561,23 @@ static int describe_traces(struct leak_traces *t, struct hdb_error *err)
 int leak_traces_find(struct leak_traces *t, const struct session *session, bool only_watched,
 		     struct hdb_error *err)
 {
-	struct base_vec found = { 0 };
+	BASE_SCOPED(base_vec_release) struct base_vec found = { 0 };
 	int r;
 
 	*t = (struct leak_traces){ .session = session };
 	if ((r = inspector_init(&t->inspector, session, err)) != HDB_OK)
-		goto out;
+		return r;
 	if (inspector_has_any(&t->inspector) &&
 	    (r = find_leaking(t, only_watched, &found, err)) != HDB_OK)
-		goto out;
+		return r;
 	if (!found.count)
-		goto out;
-	if ((r = trace_graph_init(&t->graph, session, LIBRARY_FOR_LEAKS, err)) != HDB_OK)
-		goto out;
-	if ((r = trace_search_paths(&t->search, &t->graph, err)) != HDB_OK)
-		goto out;
+		return r;
+	TRY(trace_graph_init(&t->graph, session, LIBRARY_FOR_LEAKS, err));
+	TRY(trace_search_paths(&t->search, &t->graph, err));
 	if ((r = grow_tree(t, &found, err)) != HDB_OK)
-		goto out;
+		return r;
 	if (t->traces.count)
 		r = describe_traces(t, err);
-out:
-	base_vec_release(&found);
 	return r;
 }
 

@@ -26,11 +26,9 @@ static int read_text(struct heap *heap, const char *field, char *buf, size_t siz
 	int r = heap_static_object(heap, field, &ix, err);
 
 	buf[0] = '\0';
-	if (r != HDB_OK)
-		goto out;
-	r = heap_string(heap, ix, buf, size, err);
-out:
-	return r < 0 ? r : HDB_OK;
+	TRY_FOUND(r);
+	TRY_ERRORS(heap_string(heap, ix, buf, size, err));
+	return HDB_OK;
 }
 
 static int read_device(struct heap *heap, struct device *out, struct hdb_error *err)
@@ -39,13 +37,11 @@ static int read_device(struct heap *heap, struct device *out, struct hdb_error *
 	int r = heap_static_value(heap, "android.os.Build$VERSION.SDK_INT", &value, err);
 
 	*out = (struct device){ .sdk = 0 };
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	if (r == HDB_OK && !heap_value_number(&value, &out->sdk))
 		out->sdk = 0;
-	if ((r = read_text(heap, "android.os.Build.MANUFACTURER", out->manufacturer,
-			   sizeof(out->manufacturer), err)) != HDB_OK)
-		return r;
+	TRY(read_text(heap, "android.os.Build.MANUFACTURER", out->manufacturer,
+		      sizeof(out->manufacturer), err));
 	return read_text(heap, "android.os.Build.ID", out->build_id, sizeof(out->build_id), err);
 }
 
@@ -66,9 +62,7 @@ int library_leaks_init(struct library_leaks *leaks, const struct session *sessio
 
 	*leaks = (struct library_leaks){ .is_for = NULL };
 	TRY(read_device(session->heap, &device, err));
-	leaks->is_for = calloc(library_rule_count, sizeof(*leaks->is_for));
-	if (!leaks->is_for)
-		return hdb_fail_memory(err, "leaks of libraries", library_rule_count);
+	TRY(BASE_ALLOC(leaks->is_for, library_rule_count, "leaks of libraries", err));
 	for (size_t i = 0; i < library_rule_count && use != LIBRARY_FOR_NOTHING; i++)
 		leaks->is_for[i] = is_for(&library_rules[i], &device) &&
 				   (use == LIBRARY_FOR_GROWTH ? library_rules[i].is_ignored :

@@ -4,6 +4,7 @@
 #include "queries/traces/trace_graph.h"
 
 #include "base/bytes.h"
+#include "base/sort.h"
 #include "heap/known.h"
 #include "heap/threads.h"
 #include "heap/values/strings.h"
@@ -25,10 +26,8 @@ static int compare_local(const void *a, const void *b)
 {
 	const struct store_root *x = a, *y = b;
 
-	if (x->thread_serial != y->thread_serial)
-		return x->thread_serial < y->thread_serial ? -1 : 1;
-	if (x->frame_number != y->frame_number)
-		return x->frame_number < y->frame_number ? -1 : 1;
+	BASE_ASCENDING(x->thread_serial, y->thread_serial);
+	BASE_ASCENDING(x->frame_number, y->frame_number);
 	return x->ix < y->ix ? -1 : x->ix > y->ix;
 }
 
@@ -49,8 +48,7 @@ static int load_locals(struct trace_graph *graph, struct hdb_error *err)
 		if (r == HDB_NOTFOUND)
 			continue;
 		root.thread_serial = thread.ix;
-		if ((r = base_vec_push(&graph->locals, &root, sizeof(root), err)) != HDB_OK)
-			return r;
+		TRY(base_vec_push(&graph->locals, &root, sizeof(root), err));
 	}
 	base_vec_sort(&graph->locals, sizeof(struct store_root), compare_local);
 	return HDB_OK;
@@ -161,15 +159,13 @@ static int plan_class(struct trace_graph *graph, struct planning *p, uint32_t no
 		struct trace_field planned = { .declaring_no = no };
 		struct store_field field;
 
-		if ((r = heap_field(heap, class->first_field + i, &field, err)) != HDB_OK)
-			return r;
+		TRY(heap_field(heap, class->first_field + i, &field, err));
 		planned.at = (uint32_t)p->at;
 		planned.name_text = field.name_text;
 		p->at += hprof_type_size(field.type, heap->id_size);
 		if (field.type != HPROF_OBJECT || p->at > UINT32_MAX)
 			continue;
-		if ((r = heap_text(heap, field.name_text, name, sizeof(name), err)) != HDB_OK)
-			return r;
+		TRY(heap_text(heap, field.name_text, name, sizeof(name), err));
 		planned.rule = field_rule(graph, p->class_no, name);
 		planned.is_ignored = (planned.rule && planned.rule->is_ignored) ||
 				     (is_weak(graph, heap_class(heap, p->class_no)) &&
@@ -185,38 +181,37 @@ static int plan_class(struct trace_graph *graph, struct planning *p, uint32_t no
 	return HDB_OK;
 }
 
+static void release_planning(struct planning *p)
+{
+	for (size_t i = 0; i < p->fields.count; i++)
+		free(base_vec_at(&p->fields, struct trace_field, i)->name);
+	base_vec_release(&p->fields);
+}
+
 int trace_graph_plan(struct trace_graph *graph, uint32_t class_no, struct hdb_error *err)
 {
 	struct heap *heap = graph->session->heap;
-	struct planning p = { .class_no = class_no };
+	BASE_SCOPED(release_planning) struct planning p = { .class_no = class_no };
 	struct trace_plan *plan;
 	uint32_t no = class_no;
-	int r = HDB_OK;
 
 	if (graph->plans[class_no])
 		return HDB_OK;
 	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
 		/* On ART java.lang.Object has a reference to the class. */
-		if (heap_class(heap, no)->super_no != STORE_NONE &&
-		    (r = plan_class(graph, &p, no, err)) != HDB_OK)
-			goto out;
+		if (heap_class(heap, no)->super_no != STORE_NONE)
+			TRY(plan_class(graph, &p, no, err));
 		no = heap_class(heap, no)->super_no;
 	}
 	base_vec_sort(&p.fields, sizeof(struct trace_field), compare_planned);
 	plan = malloc(sizeof(*plan) + p.fields.count * sizeof(struct trace_field));
-	if (!plan) {
-		r = hdb_fail_memory(err, "fields", p.fields.count * sizeof(struct trace_field));
-		goto out;
-	}
+	if (!plan)
+		return hdb_fail_memory(err, "fields", p.fields.count * sizeof(struct trace_field));
 	plan->count = p.fields.count;
 	if (p.fields.count)
 		memcpy(plan->fields, p.fields.data, p.fields.count * sizeof(struct trace_field));
 	graph->plans[class_no] = plan;
-out:
-	for (size_t i = 0; i < p.fields.count; i++)
-		free(base_vec_at(&p.fields, struct trace_field, i)->name);
-	base_vec_release(&p.fields);
-	return r;
+	return HDB_OK;
 }
 
 /* ---- reading ---- */
@@ -244,10 +239,8 @@ int trace_graph_init(struct trace_graph *graph, const struct session *session, e
 	TRY(heap_open_dump(heap, err));
 	TRY(library_leaks_init(&graph->library, session, use, err));
 	TRY(trace_ids_init(&graph->ids, session, err));
-	graph->plans = calloc((size_t)heap->class_count + 1, sizeof(struct trace_plan *));
-	graph->shapes = calloc((size_t)heap->class_count + 1, 1);
-	if (!graph->plans || !graph->shapes)
-		return hdb_fail_memory(err, "classes", heap->class_count);
+	TRY(BASE_ALLOC(graph->plans, (size_t)heap->class_count + 1, "classes", err));
+	TRY(BASE_ALLOC(graph->shapes, (size_t)heap->class_count + 1, "classes", err));
 	for (uint32_t no = 0; no < heap->class_count; no++)
 		graph->shapes[no] = trace_shape_of(heap, no);
 	trace_graph_rewind(graph);
@@ -304,29 +297,21 @@ static int read_instance(struct trace_graph *graph, uint32_t ix, uint32_t class_
 	struct heap *heap = graph->session->heap;
 	struct heap_instance instance;
 	const struct trace_plan *plan;
-	int r = HDB_OK;
 
 	if (graph->locals.count)
-		r = read_locals(graph, ix, class_no, taker, err);
-	if (r != HDB_OK)
-		return r;
-	if (graph->shapes[class_no]) {
-		if ((r = trace_virtual_read(graph, ix, class_no, taker, err)) != HDB_OK)
-			return r;
-	}
+		TRY(read_locals(graph, ix, class_no, taker, err));
+	if (graph->shapes[class_no])
+		TRY(trace_virtual_read(graph, ix, class_no, taker, err));
 	TRY(trace_graph_plan(graph, class_no, err));
 	plan = graph->plans[class_no];
 	/* The characters belong to the string. */
 	if (!plan->count || heap_string_layout(heap, class_no))
 		return HDB_OK;
-	if ((r = heap_instance_open(heap, ix, &instance, err)) != HDB_OK)
-		goto out;
+	TRY_FOUND(heap_instance_open(heap, ix, &instance, err));
 	for (size_t i = 0; i < plan->count; i++)
-		if (!plan->fields[i].is_ignored &&
-		    (r = take_field(graph, &instance, &plan->fields[i], taker, err)) != HDB_OK)
-			goto out;
-out:
-	return r == HDB_NOTFOUND ? HDB_OK : r;
+		if (!plan->fields[i].is_ignored)
+			TRY_FOUND(take_field(graph, &instance, &plan->fields[i], taker, err));
+	return HDB_OK;
 }
 
 static int read_class(struct trace_graph *graph, uint32_t class_no, const struct trace_taker *taker,
@@ -350,9 +335,7 @@ static int read_class(struct trace_graph *graph, uint32_t class_no, const struct
 
 		if (fields.value.type != HPROF_OBJECT || !fields.value.bits)
 			continue;
-		if ((r = heap_text(heap, fields.field.name_text, name, sizeof(name), err)) !=
-		    HDB_OK)
-			return r;
+		TRY(heap_text(heap, fields.field.name_text, name, sizeof(name), err));
 		/* The class's own memory on Android. */
 		if (strcmp(name, "$staticOverhead") == 0 || strcmp(name, "$classOverhead") == 0)
 			continue;
@@ -450,13 +433,11 @@ static int key_name(struct heap *heap, uint64_t id, char *buf, size_t size, stru
 	int r = id ? heap_find(heap, id, &ix, err) : HDB_NOTFOUND;
 
 	(void)snprintf(buf, size, "null");
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(r);
 	r = heap_string(heap, ix, text, sizeof(text), err);
 	if (r == HDB_NOTFOUND)
 		return inspect_describe(heap, ix, buf, size, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	(void)snprintf(buf, size, "\"%s\"", text);
 	return r;
 }

@@ -52,9 +52,7 @@ int trace_ids_init(struct trace_ids *ids, const struct session *session, struct 
 	TRY(base_big_alloc_raw(ids->work, &ids->pages_big, (pages + 1) * sizeof(uint32_t),
 			       "identifiers", err));
 	TRY(base_big_alloc_raw(ids->work, &ids->low_big, n, "identifiers", err));
-	block = malloc(STORE_BLOCK_OBJECTS * sizeof(*block));
-	if (!block)
-		return hdb_fail_memory(err, "identifiers", STORE_BLOCK_OBJECTS * sizeof(*block));
+	TRY(BASE_ALLOC(block, STORE_BLOCK_OBJECTS, "identifiers", err));
 	ids->pages = ids->pages_big.data;
 	ids->low = ids->low_big.data;
 	ids->page_count = pages;
@@ -67,7 +65,7 @@ void trace_ids_release(struct trace_ids *ids)
 {
 	if (!ids->work)
 		return;
-	base_big_free(ids->work, &ids->pages_big);
-	base_big_free(ids->work, &ids->low_big);
+	base_big_free(&ids->pages_big);
+	base_big_free(&ids->low_big);
 	*ids = (struct trace_ids){ .heap = NULL };
 }

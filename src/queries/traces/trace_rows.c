@@ -198,11 +198,17 @@ static int pack_object(struct reading *r, uint32_t i, struct hdb_error *err)
 	return HDB_OK;
 }
 
+static void release_reading(struct reading *reading)
+{
+	base_view_release(&reading->view);
+}
+
 static int make_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct maker *m = ctx;
 	struct trace_graph *graph = m->graph;
 	const struct heap_block *objects = block->objects;
+	BASE_SCOPED(release_reading)
 	struct reading reading = {
 		.maker = m,
 		.block = block,
@@ -212,27 +218,22 @@ static int make_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	size_t local = trace_graph_locals(graph, objects->first_ix);
 	/* The next thread with locals, which are among its references. */
 	uint32_t thread = HEAP_NONE;
-	int r;
 
 	heap_want_ahead(m->heap, block->block_no);
 	memset(reading.slot->length, 0, STORE_BLOCK_OBJECTS);
 	reading.slot->specials.count = reading.slot->found.count = 0;
-	if ((r = heap_read_offsets(m->heap, block->block_no, block->values, err)) != HDB_OK)
-		goto out;
+	TRY(heap_read_offsets(m->heap, block->block_no, block->values, err));
 	for (uint32_t i = 0; i < objects->count; i++) {
 		const uint32_t ix = objects->first_ix + i;
 
 		for (; local < graph->locals.count && (thread == HEAP_NONE || thread < ix); local++)
 			thread = base_vec_at(&graph->locals, struct store_root, local)
 					 ->thread_serial;
-		if ((r = ix == thread || !graph->ids.page_count ?
-				 add_special(reading.slot, i, true, err) :
-				 pack_object(&reading, i, err)) != HDB_OK)
-			goto out;
+		TRY(ix == thread || !graph->ids.page_count ?
+			    add_special(reading.slot, i, true, err) :
+			    pack_object(&reading, i, err));
 	}
-out:
-	base_view_release(&reading.view);
-	return r;
+	return HDB_OK;
 }
 
 /* ---- on the calling thread ---- */
@@ -275,8 +276,7 @@ static int finish_special(struct maker *m, const struct derive_block *block,
 		targets = m->targets.data;
 		count = m->targets.count;
 	}
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	if (m->is_late)
 		base_bit_put(m->late, ix);
 	if (!m->is_long && count)
@@ -346,9 +346,7 @@ static int plan_classes(struct maker *m, struct hdb_error *err)
 {
 	int r;
 
-	m->how = malloc((size_t)m->heap->class_count + 1);
-	if (!m->how)
-		return hdb_fail_memory(err, "classes", m->heap->class_count);
+	TRY(BASE_ALLOC(m->how, (size_t)m->heap->class_count + 1, "classes", err));
 	for (uint32_t no = 0; no < m->heap->class_count; no++)
 		m->how[no] = heap_class(m->heap, no)->element_bytes || trace_is_boxes(m->heap, no) ?
 				     BY_CALLER :
@@ -367,51 +365,45 @@ static int make_slots(struct maker *m, struct hdb_error *err)
 		if (m->graph->plans[no] && m->graph->plans[no]->count > most)
 			most = m->graph->plans[no]->count;
 	m->slot_count = DERIVE_SLOTS_PER_THREAD * m->graph->session->work->threads;
-	m->slots = calloc(m->slot_count, sizeof(*m->slots));
-	if (!m->slots)
-		return hdb_fail_memory(err, "references", sizeof(*m->slots));
+	TRY(BASE_ALLOC(m->slots, m->slot_count, "references", err));
 	for (unsigned i = 0; i < m->slot_count; i++) {
-		m->slots[i].length = malloc(STORE_BLOCK_OBJECTS);
-		if (!m->slots[i].length)
-			return hdb_fail_memory(err, "references", STORE_BLOCK_OBJECTS);
+		TRY(BASE_ALLOC(m->slots[i].length, STORE_BLOCK_OBJECTS, "references", err));
 		TRY(base_vec_reserve(&m->slots[i].targets, most, sizeof(uint32_t), err));
 	}
 	return HDB_OK;
+}
+
+static void release_maker(struct maker *m)
+{
+	for (unsigned i = 0; m->slots && i < m->slot_count; i++) {
+		free(m->slots[i].length);
+		base_vec_release(&m->slots[i].specials);
+		base_vec_release(&m->slots[i].found);
+		base_vec_release(&m->slots[i].targets);
+	}
+	free(m->slots);
+	free(m->how);
+	base_vec_release(&m->targets);
 }
 
 int trace_rows_make(struct trace_graph *graph, struct graph_rows *rows, uint64_t *late,
 		    struct hdb_error *err)
 {
 	struct heap *heap = graph->session->heap;
-	const bool was_filtered = heap_show_all(heap);
+	BASE_SCOPED(release_maker)
 	struct maker m = { .graph = graph, .heap = heap, .rows = rows, .late = late };
-	int r = graph_rows_init(rows, heap->object_count, graph->session->work, err);
+	HEAP_FILTER_SCOPE(heap_show_all, heap);
 
-	if (r != HDB_OK)
-		goto out;
-	if ((r = heap_load_strings(heap, err)) != HDB_OK)
-		goto out;
-	if ((r = plan_classes(&m, err)) != HDB_OK)
-		goto out;
-	if ((r = make_slots(&m, err)) != HDB_OK)
-		goto out;
-	r = derive_each_block(graph->session->derive,
-			      &(struct derive_pass){ .stage = "reading references for leak traces",
-						     .reads_objects = true,
-						     .make = make_block,
-						     .take = take_block,
-						     .ctx = &m },
-			      err);
-out:
-	heap->filter.is_on = was_filtered;
-	for (unsigned i = 0; m.slots && i < m.slot_count; i++) {
-		free(m.slots[i].length);
-		base_vec_release(&m.slots[i].specials);
-		base_vec_release(&m.slots[i].found);
-		base_vec_release(&m.slots[i].targets);
-	}
-	free(m.slots);
-	free(m.how);
-	base_vec_release(&m.targets);
-	return r;
+	TRY(graph_rows_init(rows, heap->object_count, graph->session->work, err));
+	TRY(heap_load_strings(heap, err));
+	TRY(plan_classes(&m, err));
+	TRY(make_slots(&m, err));
+	return derive_each_block(
+		graph->session->derive,
+		&(struct derive_pass){ .stage = "reading references for leak traces",
+				       .reads_objects = true,
+				       .make = make_block,
+				       .take = take_block,
+				       .ctx = &m },
+		err);
 }

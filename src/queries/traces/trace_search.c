@@ -8,6 +8,7 @@
 #include "queries/traces/trace_search.h"
 
 #include "base/bits.h"
+#include "base/sort.h"
 #include "queries/traces/trace_rows.h"
 
 #include <stdlib.h>
@@ -65,8 +66,7 @@ static int compare_roots(const void *a, const void *b)
 	const struct ranked_root *x = a, *y = b;
 	int order;
 
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
+	BASE_ASCENDING(x->rank, y->rank);
 	order = strcmp(x->class_name, y->class_name);
 	return order ? order : x->ix < y->ix ? -1 : x->ix > y->ix;
 }
@@ -101,11 +101,9 @@ static int rank_roots(struct heap *heap, struct base_vec *out, struct hdb_error 
 
 int trace_roots(struct trace_graph *graph, struct base_vec *out, struct hdb_error *err)
 {
-	struct base_vec ranked = { 0 };
-	int r = rank_roots(graph->session->heap, &ranked, err);
+	BASE_SCOPED(base_vec_release) struct base_vec ranked = { 0 };
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(rank_roots(graph->session->heap, &ranked, err));
 	for (size_t i = 0; i < ranked.count; i++) {
 		const struct ranked_root *from = base_vec_at(&ranked, struct ranked_root, i);
 		const struct library_rule *rule = NULL;
@@ -117,17 +115,13 @@ int trace_roots(struct trace_graph *graph, struct base_vec *out, struct hdb_erro
 		/* There may be millions of records on one object. */
 		if (i && from[-1].ix == from->ix && from[-1].rank == from->rank)
 			continue;
-		if (root.kind == HPROF_ROOT_JNI_GLOBAL &&
-		    (r = trace_root_rule(graph, root.ix, &rule, err)) != HDB_OK)
-			goto out;
+		if (root.kind == HPROF_ROOT_JNI_GLOBAL)
+			TRY(trace_root_rule(graph, root.ix, &rule, err));
 		root.is_late = rule || root.kind == HPROF_ROOT_JAVA_FRAME;
-		if (!(rule && rule->is_ignored) &&
-		    (r = base_vec_push(out, &root, sizeof(root), err)) != HDB_OK)
-			goto out;
+		if (!(rule && rule->is_ignored))
+			TRY(base_vec_push(out, &root, sizeof(root), err));
 	}
-out:
-	base_vec_release(&ranked);
-	return r;
+	return HDB_OK;
 }
 
 /* ---- the search ---- */
@@ -220,21 +214,17 @@ static int follow(struct walk *w, uint32_t ix, struct hdb_error *err)
 
 static int enqueue_roots(struct walk *w, struct hdb_error *err)
 {
-	struct base_vec roots = { 0 };
-	const int r = trace_roots(w->search->graph, &roots, err);
+	BASE_SCOPED(base_vec_release) struct base_vec roots = { 0 };
 
 	w->from = GRAPH_NONE;
-	if (r != HDB_OK)
-		goto out;
+	TRY(trace_roots(w->search->graph, &roots, err));
 	for (size_t i = 0; i < roots.count; i++) {
 		const struct trace_root *root = base_vec_at(&roots, struct trace_root, i);
 
 		base_bit_put(w->search->roots, root->ix);
 		enqueue(w, root->ix, root->is_late);
 	}
-out:
-	base_vec_release(&roots);
-	return r;
+	return HDB_OK;
 }
 
 static int init_queue(struct queue *queue, struct base_work *work, uint32_t n,
@@ -248,38 +238,32 @@ static int init_queue(struct queue *queue, struct base_work *work, uint32_t n,
 	return r;
 }
 
+static void release_walk(struct walk *w)
+{
+	free(w->is_waiting);
+	base_big_free(&w->first.big);
+	base_big_free(&w->last.big);
+}
+
 static int search_all(struct trace_search *s, struct hdb_error *err)
 {
 	struct base_work *work = s->graph->session->work;
 	const uint32_t n = s->graph->session->heap->object_count;
-	struct walk w = { .search = s };
+	BASE_SCOPED(release_walk) struct walk w = { .search = s };
 	uint64_t done = 0;
 	uint32_t ix;
-	int r = init_queue(&w.first, work, n, err);
 
-	if (r != HDB_OK)
-		goto out;
-	if ((r = init_queue(&w.last, work, n, err)) != HDB_OK)
-		goto out;
-	w.is_waiting = calloc((size_t)n / 64 + 1, sizeof(uint64_t));
-	if (!w.is_waiting) {
-		r = hdb_fail_memory(err, "paths", n / 8);
-		goto out;
-	}
+	TRY(init_queue(&w.first, work, n, err));
+	TRY(init_queue(&w.last, work, n, err));
+	TRY(BASE_ALLOC(w.is_waiting, (size_t)n / 64 + 1, "paths", err));
 	base_stage(work, "searching paths of leak traces", n, "objects");
-	if ((r = enqueue_roots(&w, err)) != HDB_OK)
-		goto out;
+	TRY(enqueue_roots(&w, err));
 	while (take_next(&w, &ix)) {
-		if ((r = follow(&w, ix, err)) != HDB_OK)
-			goto out;
-		if (++done % (STEP_OBJECTS) == 0 && (r = base_step(work, done, err)) != HDB_OK)
-			goto out;
+		TRY(follow(&w, ix, err));
+		if (++done % (STEP_OBJECTS) == 0)
+			TRY(base_step(work, done, err));
 	}
-out:
-	free(w.is_waiting);
-	base_big_free(work, &w.first.big);
-	base_big_free(work, &w.last.big);
-	return r;
+	return HDB_OK;
 }
 
 int trace_search_paths(struct trace_search *s, struct trace_graph *graph, struct hdb_error *err)
@@ -288,10 +272,8 @@ int trace_search_paths(struct trace_search *s, struct trace_graph *graph, struct
 	int r;
 
 	*s = (struct trace_search){ .graph = graph };
-	s->roots = calloc((size_t)n / 64 + 1, sizeof(uint64_t));
-	s->has_late = calloc((size_t)n / 64 + 1, sizeof(uint64_t));
-	if (!s->roots || !s->has_late)
-		return hdb_fail_memory(err, "paths of leak traces", n / 4);
+	TRY(BASE_ALLOC(s->roots, (size_t)n / 64 + 1, "paths of leak traces", err));
+	TRY(BASE_ALLOC(s->has_late, (size_t)n / 64 + 1, "paths of leak traces", err));
 	TRY(base_big_alloc_raw(graph->session->work, &s->parents_big,
 			       ((uint64_t)n + 1) * sizeof(uint32_t), "paths of leak traces", err));
 	s->parents = s->parents_big.data;
@@ -312,6 +294,6 @@ void trace_search_release(struct trace_search *s)
 	graph_dominators_release(&s->dominators);
 	base_sizes_release(&s->bytes);
 	base_sizes_release(&s->counts);
-	base_big_free(s->graph->session->work, &s->parents_big);
+	base_big_free(&s->parents_big);
 	*s = (struct trace_search){ .graph = NULL };
 }

@@ -70,7 +70,6 @@ int trace_recorded_size(struct heap *heap, const struct heap_object *object, uin
 	const struct store_class *class = heap_class(heap, object->class_no);
 	struct heap_object value;
 	uint32_t ix;
-	int r;
 
 	switch (object->kind) {
 	case STORE_CLASS:
@@ -83,10 +82,8 @@ int trace_recorded_size(struct heap *heap, const struct heap_object *object, uin
 		*bytes = class->declared_size;
 		if (!heap_is_string(heap, object->ix))
 			return HDB_OK;
-		if ((r = heap_path_object(heap, object->ix, "value", &ix, err)) != HDB_OK)
-			return r < 0 ? r : HDB_OK;
-		if ((r = heap_object(heap, ix, &value, err)) != HDB_OK)
-			return r;
+		TRY_FOUND(heap_path_object(heap, object->ix, "value", &ix, err));
+		TRY(heap_object(heap, ix, &value, err));
 		if (value.kind == STORE_PRIMITIVE_ARRAY)
 			*bytes += value.length *
 				  hprof_type_size(heap_class(heap, value.class_no)->element_type,
@@ -108,16 +105,14 @@ int trace_recorded_size(struct heap *heap, const struct heap_object *object, uin
 static int find_below(struct trace_search *s, const uint32_t *wanted, size_t count,
 		      struct hdb_error *err)
 {
-	struct base_vec stack = { 0 }; /* uint32_t */
+	BASE_SCOPED(base_vec_release) struct base_vec stack = { 0 }; /* uint32_t */
 	uint32_t targets[GRAPH_ROW_MAX];
 	struct graph_long_row row;
 	uint64_t done = 0;
-	int r = HDB_OK;
 
 	for (size_t i = 0; i < count; i++) {
-		if (!base_ranks_has(&s->below, wanted[i]) &&
-		    (r = base_vec_push(&stack, &wanted[i], sizeof(*wanted), err)) != HDB_OK)
-			goto out;
+		if (!base_ranks_has(&s->below, wanted[i]))
+			TRY(base_vec_push(&stack, &wanted[i], sizeof(*wanted), err));
 		base_ranks_put_alone(&s->below, wanted[i]);
 	}
 	while (stack.count) {
@@ -131,17 +126,13 @@ static int find_below(struct trace_search *s, const uint32_t *wanted, size_t cou
 			if (s->parents[to] != ix || base_ranks_has(&s->below, to))
 				continue;
 			base_ranks_put_alone(&s->below, to);
-			if ((r = base_vec_push(&stack, &to, sizeof(to), err)) != HDB_OK)
-				goto out;
+			TRY(base_vec_push(&stack, &to, sizeof(to), err));
 		}
-		if (++done % STEP_OBJECTS == 0 &&
-		    (r = base_step(s->graph->session->work, done, err)) != HDB_OK)
-			goto out;
+		if (++done % STEP_OBJECTS == 0)
+			TRY(base_step(s->graph->session->work, done, err));
 	}
 	base_ranks_rank(&s->below);
-out:
-	base_vec_release(&stack);
-	return r;
+	return HDB_OK;
 }
 
 /* Marks the objects of the set that objects outside of it refer to. */
@@ -267,38 +258,32 @@ static int add_rows(struct part *part, struct hdb_error *err)
 }
 
 /* Finds the part of the graph, and gives up the whole. */
+static void release_entering(struct entering *e)
+{
+	base_ranks_release(&e->entered);
+}
+
 static int make_part(struct part *part, struct hdb_error *err)
 {
 	struct trace_search *s = part->search;
 	const struct session *session = s->graph->session;
-	struct entering e = { .search = s };
-	int r = base_ranks_init(&e.entered, session->heap->object_count, session->work,
-				"what leaks retain", err);
+	BASE_SCOPED(release_entering) struct entering e = { .search = s };
 
-	if (r != HDB_OK)
-		goto out;
-	r = derive_each_block(session->derive,
+	TRY(base_ranks_init(&e.entered, session->heap->object_count, session->work,
+			    "what leaks retain", err));
+	TRY(derive_each_block(session->derive,
 			      &(struct derive_pass){
 				      .stage = "what leaks retain", .make = mark_block, .ctx = &e },
-			      err);
-	if (r != HDB_OK)
-		goto out;
-	part->roots = calloc((size_t)s->below.count / 64 + 1, sizeof(uint64_t));
-	if (!part->roots) {
-		r = hdb_fail_memory(err, "what leaks retain", s->below.count / 8);
-		goto out;
-	}
+			      err));
+	TRY(BASE_ALLOC(part->roots, (size_t)s->below.count / 64 + 1, "what leaks retain", err));
 	for (uint32_t ix = next_below(s, 0), rank = 0; ix != HEAP_NONE;
 	     ix = next_below(s, ix + 1), rank++)
 		if (base_bit_has(s->roots, ix) || base_ranks_has(&e.entered, ix))
 			base_bit_put(part->roots, rank);
-	if ((r = graph_rows_init(&part->rows, s->below.count, session->work, err)) != HDB_OK)
-		goto out;
-	r = add_rows(part, err);
-out:
-	base_ranks_release(&e.entered);
+	TRY(graph_rows_init(&part->rows, s->below.count, session->work, err));
+	TRY(add_rows(part, err));
 	graph_rows_release(&s->rows);
-	return r;
+	return HDB_OK;
 }
 
 /* A pass over the set's objects by rank. */
@@ -345,8 +330,7 @@ static int set_size(struct sizing *z, uint32_t ix, uint32_t rank, struct hdb_err
 		.length = z->block->length[i],
 	};
 
-	if ((r = trace_recorded_size(heap, &object, &bytes, err)) != HDB_OK)
-		return r;
+	TRY(trace_recorded_size(heap, &object, &bytes, err));
 	bytes += derive_native_in(z->native, ix);
 	(void)base_sizes_set(&s->counts, (uint32_t)number, 1);
 	return base_sizes_set(&s->bytes, (uint32_t)number, bytes) ? HDB_OK : HDB_ELIMIT;
@@ -357,65 +341,52 @@ static int set_sizes(struct trace_search *s, bool is_wide, const struct base_vec
 {
 	struct heap *heap = s->graph->session->heap;
 	struct base_work *work = s->graph->session->work;
-	const bool was_filtered = heap_show_all(heap);
 	const uint64_t n = (uint64_t)s->dominators.count + 1;
-	struct sizing z = { .search = s, .native = native, .block = malloc(sizeof(*z.block)) };
+	BASE_FREED struct heap_block *block = NULL;
+	struct sizing z = { .search = s, .native = native };
 	uint32_t rank = 0;
-	int r = z.block ? HDB_OK : hdb_fail_memory(err, "sizes", sizeof(*z.block));
+	HEAP_FILTER_SCOPE(heap_show_all, heap);
 
 	base_sizes_release(&s->bytes);
 	base_sizes_release(&s->counts);
-	if (r != HDB_OK)
-		goto out;
-	if ((r = base_sizes_init(&s->bytes, n, is_wide, work, err)) != HDB_OK)
-		goto out;
-	if ((r = base_sizes_init(&s->counts, n, false, work, err)) != HDB_OK)
-		goto out;
+	TRY(BASE_ALLOC(block, 1, "sizes", err));
+	z.block = block;
+	TRY(base_sizes_init(&s->bytes, n, is_wide, work, err));
+	TRY(base_sizes_init(&s->counts, n, false, work, err));
 	for (uint32_t ix = next_below(s, 0); ix != HEAP_NONE; ix = next_below(s, ix + 1)) {
-		if ((r = set_size(&z, ix, rank++, err)) != HDB_OK)
-			goto out;
-		if (rank % STEP_OBJECTS == 0 && (r = base_step(work, rank, err)) != HDB_OK)
-			goto out;
+		TRY(set_size(&z, ix, rank++, err));
+		if (rank % STEP_OBJECTS == 0)
+			TRY(base_step(work, rank, err));
 	}
-	if ((r = graph_retained(&s->dominators, &s->bytes, err)) != HDB_OK)
-		goto out;
-	r = graph_retained(&s->dominators, &s->counts, err);
-out:
-	heap->filter.is_on = was_filtered;
-	free(z.block);
-	return r;
+	TRY(graph_retained(&s->dominators, &s->bytes, err));
+	return graph_retained(&s->dominators, &s->counts, err);
+}
+
+static void release_part(struct part *part)
+{
+	graph_rows_release(&part->rows);
+	free(part->roots);
+	base_vec_release(&part->targets);
 }
 
 int trace_search_sizes(struct trace_search *s, const uint32_t *wanted, size_t count,
 		       struct hdb_error *err)
 {
 	const struct session *session = s->graph->session;
-	struct part part = { .search = s };
-	struct base_vec native = { 0 };
-	int r = base_ranks_init(&s->below, session->heap->object_count, session->work,
-				"what leaks retain", err);
+	BASE_SCOPED(release_part) struct part part = { .search = s };
+	BASE_SCOPED(base_vec_release) struct base_vec native = { 0 };
+	int r;
 
-	if (r != HDB_OK)
-		goto out;
-	if ((r = find_below(s, wanted, count, err)) != HDB_OK)
-		goto out;
-	if ((r = make_part(&part, err)) != HDB_OK)
-		goto out;
-	r = graph_dominators(&part.rows, part.roots, GRAPH_SEARCH_ANY, &s->dominators, err);
-	if (r != HDB_OK)
-		goto out;
-	r = derive_native_sizes(session->derive, DERIVE_NATIVE_REGISTERED, &native, err);
-	if (r != HDB_OK)
-		goto out;
+	TRY(base_ranks_init(&s->below, session->heap->object_count, session->work,
+			    "what leaks retain", err));
+	TRY(find_below(s, wanted, count, err));
+	TRY(make_part(&part, err));
+	TRY(graph_dominators(&part.rows, part.roots, GRAPH_SEARCH_ANY, &s->dominators, err));
+	TRY(derive_native_sizes(session->derive, DERIVE_NATIVE_REGISTERED, &native, err));
 	r = set_sizes(s, false, &native, err);
 	if (r == HDB_ELIMIT)
 		r = set_sizes(s, true, &native, err);
 	s->has_sizes = r == HDB_OK;
-out:
-	graph_rows_release(&part.rows);
-	free(part.roots);
-	base_vec_release(&part.targets);
-	base_vec_release(&native);
 	return r;
 }
 

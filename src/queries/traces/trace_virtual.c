@@ -103,12 +103,11 @@ uint8_t trace_shape_of(struct heap *heap, uint32_t class_no)
 int trace_find_new_activities(struct heap *heap, uint32_t *out, struct hdb_error *err)
 {
 	uint32_t thread;
-	int r = heap_static_object(heap, "android.app.ActivityThread.sCurrentActivityThread",
-				   &thread, err);
+	int r;
 
 	*out = HEAP_NONE;
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(heap_static_object(heap, "android.app.ActivityThread.sCurrentActivityThread",
+				     &thread, err));
 	if ((r = heap_path_object(heap, thread, "mNewActivities", out, err)) != HDB_OK)
 		*out = HEAP_NONE;
 	return r < 0 ? r : HDB_OK;

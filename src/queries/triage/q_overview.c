@@ -98,9 +98,7 @@ static int copy_of(const struct query *q, const char *column, char **out, struct
 	*out = NULL;
 	if (v->type != HDB_TYPE_TEXT || !v->text_size)
 		return HDB_OK;
-	*out = calloc(1, v->text_size + 1);
-	if (!*out)
-		return hdb_fail_memory(err, "a text", v->text_size);
+	TRY(BASE_ALLOC(*out, v->text_size + 1, "a text", err));
 	memcpy(*out, v->text, v->text_size);
 	return HDB_OK;
 }
@@ -161,9 +159,7 @@ static int add_leak(struct query *q, const struct query *row, struct hdb_error *
 	line = base_vec_at(&o->lines, struct line, o->lines.count - 1);
 	free(line->text);
 	room = name->text_size + reason->text_size + (is_held ? holder->text_size : 0) + 32;
-	line->text = malloc(room);
-	if (!line->text)
-		return hdb_fail_memory(err, "a text", room);
+	TRY(BASE_ALLOC(line->text, room, "a text", err));
 	(void)snprintf(line->text, room, "%.*s leaks: %.*s%s%.*s", (int)name->text_size,
 		       name->text_size ? name->text : "", (int)reason->text_size,
 		       reason->text_size ? reason->text : "", is_held ? "; held by " : "",

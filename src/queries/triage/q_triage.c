@@ -152,15 +152,10 @@ static void set_facts(struct query *q, const struct triage_query *s)
 /* Passes that count objects: only those that rows are of. */
 static int take_passes(struct query *q, struct triage *t, struct hdb_error *err)
 {
-	const bool was_filtered = heap_show_chosen(q->heap);
-	int r = triage_take_scan(t, err);
+	HEAP_FILTER_SCOPE(heap_show_chosen, q->heap);
 
-	if (r != HDB_OK)
-		goto out;
-	r = triage_take_strings(t, err);
-out:
-	q->heap->filter.is_on = was_filtered;
-	return r;
+	TRY(triage_take_scan(t, err));
+	return triage_take_strings(t, err);
 }
 
 static int open_triage(struct query *q, struct hdb_error *err)
@@ -169,10 +164,8 @@ static int open_triage(struct query *q, struct hdb_error *err)
 
 	s->triage.q = q;
 	s->is_all = query_option(q, "all") != NULL;
-	s->rows = calloc(triage_rule_count + 1, sizeof(*s->rows));
-	s->has_fired = calloc(triage_rule_count + 1, sizeof(*s->has_fired));
-	if (!s->rows || !s->has_fired)
-		return hdb_fail_memory(err, "rules", triage_rule_count * sizeof(*s->rows));
+	TRY(BASE_ALLOC(s->rows, triage_rule_count + 1, "rules", err));
+	TRY(BASE_ALLOC(s->has_fired, triage_rule_count + 1, "rules", err));
 	for (size_t i = 0; i < TRIAGE_MEASURES; i++)
 		s->triage.figures[i].ix = s->triage.figures[i].class_no = HEAP_NONE;
 	TRY(heap_load_classes(q->heap, err));
@@ -199,8 +192,8 @@ static void set_example(struct query *q, const struct triage_figure *f)
 	if (f->class_no == HEAP_NONE)
 		return;
 	name = heap_class_name(q->heap, f->class_no);
-	query_lend_text(q, CLASS, name, strlen(name));
-	query_lend_text(q, LABEL, name, strlen(name));
+	query_lend_text(q, CLASS, name);
+	query_lend_text(q, LABEL, name);
 }
 
 static int next_triage(struct query *q, struct hdb_error *err)
@@ -220,12 +213,12 @@ static int next_triage(struct query *q, struct hdb_error *err)
 	f = &s->triage.figures[rule->measure];
 	has_fired = s->has_fired[s->at++];
 	severity = has_fired ? severities[rule->severity] : "ok";
-	query_lend_text(q, SEVERITY, severity, strlen(severity));
-	query_lend_text(q, RULE, rule->id, strlen(rule->id));
+	query_lend_text(q, SEVERITY, severity);
+	query_lend_text(q, RULE, rule->id);
 	query_format(q, TEXT, "%s%s", has_fired ? "" : "not found: ", rule->text);
-	query_lend_text(q, ADVICE, rule->advice, strlen(rule->advice));
+	query_lend_text(q, ADVICE, rule->advice);
 	unit = triage_unit(rule->measure, f->count);
-	query_lend_text(q, UNIT, unit, strlen(unit));
+	query_lend_text(q, UNIT, unit);
 	query_set(q, COUNT, f->count);
 	if (!f->has_no_bytes)
 		query_set(q, BYTES, f->bytes);

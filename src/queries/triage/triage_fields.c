@@ -103,10 +103,9 @@ static bool has_own(const struct triage_fields *f, uint32_t no)
 /* Each class is walked over a few times at most, however deep the chains are. */
 static int find_nearest(const struct heap *heap, struct triage_fields *f, struct hdb_error *err)
 {
-	bool *is_known = calloc((size_t)heap->class_count + 1, sizeof(*is_known));
+	bool *is_known = NULL;
 
-	if (!is_known)
-		return hdb_fail_memory(err, "classes", heap->class_count);
+	TRY(BASE_ALLOC(is_known, (size_t)heap->class_count + 1, "classes", err));
 	for (uint32_t no = 0; no < heap->class_count; no++) {
 		uint32_t at = no, found = HEAP_NONE, steps = 0;
 
@@ -138,10 +137,8 @@ int triage_fields_open(struct triage *t, struct triage_fields **out, struct hdb_
 	if (!f)
 		return hdb_fail_memory(err, "fields", sizeof(*f));
 	f->looks_left = (uint64_t)heap->object_count * LOOKS;
-	f->first = calloc(classes + 1, sizeof(*f->first));
-	f->nearest = calloc(classes + 1, sizeof(*f->nearest));
-	if (!f->first || !f->nearest)
-		return hdb_fail_memory(err, "fields", classes * sizeof(*f->first));
+	TRY(BASE_ALLOC(f->first, classes + 1, "fields", err));
+	TRY(BASE_ALLOC(f->nearest, classes + 1, "fields", err));
 	for (uint32_t no = 0; no < classes; no++)
 		TRY(find_own_fields(t, f, no, err));
 	f->first[classes] = (uint32_t)f->fields.count;
@@ -204,24 +201,19 @@ static int count_value(struct heap *heap, struct triage_fields *f, const struct 
 	struct heap_collection c;
 	struct heap_object object;
 	uint32_t ix;
-	int r = value->type == HPROF_OBJECT && value->bits ?
-			heap_find(heap, value->bits, &ix, err) :
-			HDB_NOTFOUND;
 
 	*count = 1;
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
-	if ((r = heap_object(heap, ix, &object, err)) != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(value->type == HPROF_OBJECT && value->bits ?
+			  heap_find(heap, value->bits, &ix, err) :
+			  HDB_NOTFOUND);
+	TRY_FOUND(heap_object(heap, ix, &object, err));
 	if (object.kind == STORE_OBJECT_ARRAY)
 		return count_array(heap, f, &object, count, err);
 	if (object.kind != STORE_INSTANCE || !heap_collection_rule(heap, object.class_no))
 		return HDB_OK;
-	if ((r = open_sized(heap, f, ix, &c, err)) != HDB_OK)
-		goto out;
+	TRY_FOUND(open_sized(heap, f, ix, &c, err));
 	*count = c.size;
-out:
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 /* All that is below the entries of a map; *count stays if there is more than may be looked at. */
@@ -272,8 +264,7 @@ static int add_held(struct triage *t, struct triage_fields *f, const struct name
 	uint64_t count, bytes;
 	int r = count_held(t->q->heap, f, ix, &count, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	if (r == HDB_NOTFOUND || (has_many ? count < TRIAGE_FIELD_MANY : count <= best->count))
 		return HDB_OK;
 	TRY(derive_retained(t->q->derive, ix, &bytes, err));
@@ -296,8 +287,7 @@ static int look_at_instance(struct triage *t, struct triage_fields *f, uint32_t 
 	uint32_t no, target;
 	int r = heap_object(heap, ix, &object, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	for (no = f->nearest[object.class_no]; no != HEAP_NONE;) {
 		const uint32_t super_no = heap_class(heap, no)->super_no;
 

@@ -148,8 +148,7 @@ static int is_closed(struct query *q, uint32_t ix, uint32_t class_no, bool *out,
 				err);
 			*out = r == HDB_OK && value.type == HPROF_BOOLEAN && value.bits & 0xff;
 		}
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 	}
 	return HDB_OK;
 }
@@ -159,12 +158,11 @@ static int take_closed(struct triage *t, const struct analysis_groups *groups,
 {
 	struct triage_figure *f = &t->figures[TRIAGE_CLOSED_LOADER];
 	struct heap *heap = t->q->heap;
-	uint32_t *loaders = malloc(((size_t)heap->class_count + 1) * sizeof(*loaders));
+	BASE_FREED uint32_t *loaders = NULL;
 	uint64_t best = 0;
 	int r = HDB_OK;
 
-	if (!loaders)
-		return hdb_fail_memory(err, "class loaders", heap->class_count * 4ull);
+	TRY(BASE_ALLOC(loaders, (size_t)heap->class_count + 1, "class loaders", err));
 	for (uint32_t no = 0; no < heap->class_count; no++)
 		loaders[no] = heap_class(heap, no)->loader_ix;
 	qsort(loaders, heap->class_count, sizeof(*loaders), base_compare_u32);
@@ -175,14 +173,11 @@ static int take_closed(struct triage *t, const struct analysis_groups *groups,
 
 		if (loaders[i] == HEAP_BOOT_LOADER || (i && loaders[i] == loaders[i - 1]))
 			continue;
-		if ((r = heap_passes_over(heap, loaders[i], &is_elsewhere, err)) != HDB_OK)
-			goto out;
+		TRY(heap_passes_over(heap, loaders[i], &is_elsewhere, err));
 		if (is_elsewhere)
 			continue;
-		if ((r = heap_object(heap, loaders[i], &object, err)) != HDB_OK)
-			goto out;
-		if ((r = is_closed(t->q, loaders[i], object.class_no, &closed, err)) != HDB_OK)
-			goto out;
+		TRY(heap_object(heap, loaders[i], &object, err));
+		TRY(is_closed(t->q, loaders[i], object.class_no, &closed, err));
 		retained = closed ? loader_bytes(groups, loaders[i]) : 0;
 		if (!retained)
 			continue;
@@ -195,8 +190,6 @@ static int take_closed(struct triage *t, const struct analysis_groups *groups,
 	}
 	if (f->ix != HEAP_NONE)
 		r = explain(t->q, f->ix, f->detail, sizeof(f->detail), err);
-out:
-	free(loaders);
 	return r;
 }
 
@@ -214,8 +207,7 @@ static int compare_twins(const void *a, const void *b)
 
 	if (c)
 		return c;
-	if (x->loader_class != y->loader_class)
-		return x->loader_class < y->loader_class ? -1 : 1;
+	BASE_ASCENDING(x->loader_class, y->loader_class);
 	return x->loader_ix < y->loader_ix ? -1 : x->loader_ix > y->loader_ix;
 }
 
@@ -256,15 +248,12 @@ static int collect_twins(struct query *q, struct twin *twins, uint32_t *count,
 static int take_twins(struct triage *t, const struct analysis_groups *groups, struct hdb_error *err)
 {
 	struct triage_figure *f = &t->figures[TRIAGE_TWIN_LOADERS];
-	struct twin *twins = malloc(((size_t)t->q->heap->class_count + 1) * sizeof(*twins));
+	BASE_FREED struct twin *twins = NULL;
 	uint32_t count, first = 0, best = 0;
 	char why[NAME_MAX_BYTES] = "";
-	int r;
 
-	if (!twins)
-		return hdb_fail_memory(err, "classes", t->q->heap->class_count * sizeof(*twins));
-	if ((r = collect_twins(t->q, twins, &count, err)) != HDB_OK)
-		goto out;
+	TRY(BASE_ALLOC(twins, (size_t)t->q->heap->class_count + 1, "classes", err));
+	TRY(collect_twins(t->q, twins, &count, err));
 	for (uint32_t i = 0; i <= count; i++) {
 		if (i < count && strcmp(twins[i].name, twins[first].name) == 0 &&
 		    twins[i].loader_class == twins[first].loader_class)
@@ -279,14 +268,11 @@ static int take_twins(struct triage *t, const struct analysis_groups *groups, st
 		f->bytes += loader_bytes(groups, twins[best + i].loader_ix);
 	if (f->count) {
 		f->ix = twins[best].loader_ix;
-		if ((r = explain(t->q, f->ix, why, sizeof(why), err)) != HDB_OK)
-			goto out;
+		TRY(explain(t->q, f->ix, why, sizeof(why), err));
 		(void)snprintf(f->detail, sizeof(f->detail), "%.200s and others; %s",
 			       twins[best].name, why);
 	}
-out:
-	free(twins);
-	return r;
+	return HDB_OK;
 }
 
 int triage_take_loaders(struct triage *t, struct hdb_error *err)

@@ -19,7 +19,7 @@
 static int find_frame(struct heap *heap, uint32_t thread_ix, uint32_t ix, struct base_text to,
 		      struct hdb_error *err)
 {
-	int r = HDB_OK;
+	int r;
 
 	*to.buf = 0;
 	for (uint64_t i = 0; i < heap->roots.count && !*to.buf; i++) {
@@ -31,8 +31,7 @@ static int find_frame(struct heap *heap, uint32_t thread_ix, uint32_t ix, struct
 		if (root->ix != ix || !root->is_local || root->frame_number == STORE_NONE)
 			continue;
 		r = heap_thread_by_serial(heap, root->thread_serial, &thread, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 		if (r != HDB_OK || thread.ix != thread_ix)
 			continue;
 		r = heap_trace(heap, thread.trace_serial, &trace, err);
@@ -40,8 +39,7 @@ static int find_frame(struct heap *heap, uint32_t thread_ix, uint32_t ix, struct
 			r = heap_trace_frame(heap, &trace, root->frame_number, &frame, err);
 		if (r == HDB_OK)
 			r = heap_frame_text(heap, &frame, to.buf, to.size, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 	}
 	return HDB_OK;
 }
@@ -59,8 +57,7 @@ int triage_explain_pin(struct triage *t, struct hdb_error *err)
 		return HDB_OK;
 	/* What it dominates comes in order of retained sizes. */
 	TRY(analysis_level_begin(&t->q->session, f->ix, true, &level, err));
-	if ((r = analysis_level_next(&t->q->session, &level, &path.nodes[1], err)) != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(analysis_level_next(&t->q->session, &level, &path.nodes[1], err));
 	TRY(derive_retained(t->q->derive, path.nodes[1], &retained, err));
 	if ((r = query_leak_path_holds(t->q, &path, 0, BASE_TEXT(via), err)) != HDB_OK || !via[0])
 		return r;
@@ -105,7 +102,7 @@ static int tell_run(struct triage *t, const struct query_local_run *run, bool is
 
 int triage_take_locals(struct triage *t, const struct base_vec *ixs, struct hdb_error *err)
 {
-	struct base_vec locals = { 0 };
+	BASE_SCOPED(base_vec_release) struct base_vec locals = { 0 };
 	struct query_local_run run;
 	int r = HDB_OK;
 
@@ -113,18 +110,16 @@ int triage_take_locals(struct triage *t, const struct base_vec *ixs, struct hdb_
 		struct query_local local;
 
 		if ((r = query_local_read(t->q, *base_vec_at(ixs, uint32_t, i), &local, err)) < 0)
-			goto out;
+			return r < 0 ? r : HDB_OK;
 		if (r == HDB_OK && (r = base_vec_push(&locals, &local, sizeof(local), err)) < 0)
-			goto out;
-		if (i % STEP_OBJECTS == 0 && (r = base_step(t->q->work, i, err)) < 0)
-			goto out;
+			return r < 0 ? r : HDB_OK;
+		if (i % STEP_OBJECTS == 0)
+			TRY_ERRORS(base_step(t->q->work, i, err));
 	}
 	for (int is_by_key = 0; is_by_key < 2; is_by_key++) {
 		run = query_locals_find(&locals, is_by_key);
 		if ((r = tell_run(t, &run, is_by_key, err)) < 0)
-			goto out;
+			return r < 0 ? r : HDB_OK;
 	}
-out:
-	base_vec_release(&locals);
 	return r < 0 ? r : HDB_OK;
 }

@@ -130,9 +130,8 @@ static int look_sum(struct triage *t, const struct triage_value *line, struct tr
 	f->is_outside = true;
 	if (r < 0 || (r == HDB_OK && value.bits))
 		return r < 0 ? r : HDB_OK;
-	if ((r = heap_field_value(t->q->heap, ix, (struct heap_field_name){ .name = line->field },
-				  &value, err)) != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(heap_field_value(t->q->heap, ix, (struct heap_field_name){ .name = line->field },
+				   &value, err));
 	size = as_size(&value);
 	f->count++;
 	if (__builtin_add_overflow(f->bytes, size, &sum))
@@ -182,28 +181,24 @@ static int look_fill(struct triage *t, const struct triage_value *line, uint32_t
 	struct triage_figure *f;
 	uint64_t bytes;
 	uint32_t array_ix;
-	int r = heap_field_value(heap, ix, (struct heap_field_name){ .name = line->field }, &value,
-				 err);
-	int found = r != HDB_OK ? r :
-				  heap_field_object(heap, ix,
-						    (struct heap_field_name){ .name = line->other },
-						    &array_ix, err);
+	int found;
 
-	if (r != HDB_OK || found < 0)
-		return r < 0 ? r : found < 0 ? found : HDB_OK;
-	if ((r = heap_object(heap, ix, &object, err)) != HDB_OK)
-		return r;
-	if (found == HDB_OK && (r = heap_object(heap, array_ix, &array, err)) != HDB_OK)
-		return r;
-	if (as_size(&value) >= COLLIDING_ELEMENTS &&
-	    (r = look_collisions(t, &object, err)) != HDB_OK)
-		return r;
+	TRY_FOUND(heap_field_value(heap, ix, (struct heap_field_name){ .name = line->field },
+				   &value, err));
+	found = heap_field_object(heap, ix, (struct heap_field_name){ .name = line->other },
+				  &array_ix, err);
+	TRY_ERRORS(found);
+	TRY(heap_object(heap, ix, &object, err));
+	if (found == HDB_OK)
+		TRY(heap_object(heap, array_ix, &array, err));
+	if (as_size(&value) >= COLLIDING_ELEMENTS)
+		TRY(look_collisions(t, &object, err));
 	if (!as_size(&value)) {
 		uint32_t dominator = HEAP_NONE;
 
 		/* The shared empty array of ArrayList is nobody's own. */
 		if (found == HDB_OK)
-			r = derive_dominator(t->q->derive, array_ix, &dominator, err);
+			TRY_ERRORS(derive_dominator(t->q->derive, array_ix, &dominator, err));
 		bytes = object.shallow_bytes + (dominator == ix ? array.shallow_bytes : 0);
 		f = &t->figures[TRIAGE_EMPTY];
 	} else if (found == HDB_OK && as_size(&value) <= array.length / 2) {
@@ -216,7 +211,7 @@ static int look_fill(struct triage *t, const struct triage_value *line, uint32_t
 	f->bytes += bytes;
 	if (f->class_no == HEAP_NONE)
 		f->class_no = object.class_no;
-	return r;
+	return HDB_OK;
 }
 
 /* Whether the reference itself is on the strong way from a root to its referent. */
@@ -225,11 +220,10 @@ static int look_self(struct triage *t, const struct triage_value *line, struct t
 {
 	uint32_t at, parent, value;
 	uint64_t bytes;
-	int r = heap_field_object(t->q->heap, ix, (struct heap_field_name){ .name = line->field },
-				  &at, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(heap_field_object(t->q->heap, ix, (struct heap_field_name){ .name = line->field },
+				    &at, err));
 	/* The entry itself may retain others of its bucket. */
 	if ((r = heap_field_object(t->q->heap, ix, (struct heap_field_name){ .name = line->other },
 				   &value, err)) != HDB_OK)
@@ -307,8 +301,6 @@ static bool takes_all(const struct triage_value *line)
 
 static int collect(struct scan *s, uint32_t ix, uint32_t lines, struct hdb_error *err)
 {
-	int r = HDB_OK;
-
 	for (; lines; lines &= lines - 1) {
 		struct collected *c = &s->lines[__builtin_ctz(lines)];
 		const uint64_t at = c->seen++;
@@ -316,10 +308,9 @@ static int collect(struct scan *s, uint32_t ix, uint32_t lines, struct hdb_error
 		if (c->whole > SAMPLES_MAX && !takes_all(&triage_values[c - s->lines]) &&
 		    at * SAMPLES_MAX / c->whole == (at + 1) * SAMPLES_MAX / c->whole)
 			continue;
-		if ((r = base_vec_push(&c->ixs, &ix, sizeof(ix), err)) < 0)
-			return r;
+		TRY_ERRORS(base_vec_push(&c->ixs, &ix, sizeof(ix), err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int scan_block(struct scan *s, uint32_t block_no, struct hdb_error *err)
@@ -355,14 +346,13 @@ static int scan_block(struct scan *s, uint32_t block_no, struct hdb_error *err)
 static int choose_classes(struct scan *s, struct hdb_error *err)
 {
 	struct heap *heap = s->t->q->heap;
-	struct derive_total *totals = NULL;
+	BASE_FREED struct derive_total *totals = NULL;
 	size_t count;
 	int r = derive_totals(s->t->q->derive, DERIVE_CLASS, &totals, &count, err);
 
 	if (triage_value_count > LINES_MAX)
 		return hdb_fail(err, HDB_EBUG, "more than %u lines of values", LINES_MAX);
-	if (r != HDB_OK)
-		goto out;
+	TRY(r);
 	for (size_t i = 0; i < count; i++) {
 		const uint32_t no = totals[i].no;
 
@@ -380,8 +370,6 @@ static int choose_classes(struct scan *s, struct hdb_error *err)
 			s->lines[line].whole += totals[i].count;
 		}
 	}
-out:
-	free(totals);
 	return r;
 }
 
@@ -422,50 +410,37 @@ static int look_at_line(struct scan *s, size_t line, struct hdb_error *err)
 	return HDB_OK;
 }
 
-int triage_take_scan(struct triage *t, struct hdb_error *err)
+static void release_scan(struct scan *s)
 {
-	struct heap *heap = t->q->heap;
-	struct scan *s = calloc(1, sizeof(*s));
-	int r = HDB_OK;
-
-	if (!s)
-		return hdb_fail_memory(err, "a scan", sizeof(*s));
-	s->t = t;
-	s->block = malloc(sizeof(*s->block));
-	s->line_bits = calloc((size_t)heap->class_count + 1, sizeof(*s->line_bits));
-	s->lines = calloc(triage_value_count, sizeof(*s->lines));
-	if (!s->block || !s->line_bits || !s->lines)
-		r = hdb_fail_memory(err, "a scan", sizeof(*s->block));
-	if (r != HDB_OK)
-		goto out;
-	if ((r = derive_need(t->q->derive, STORE_REACH_STRONG, err)) != HDB_OK)
-		goto out;
-	if ((r = choose_classes(s, err)) != HDB_OK)
-		goto out;
-	if ((r = triage_fields_open(t, &s->fields, err)) != HDB_OK)
-		goto out;
-	base_stage(t->q->work, "looking at objects", heap->object_count, "objects");
-	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
-		if ((r = scan_block(s, b, err)) != HDB_OK)
-			goto out;
-		if (b % STEP_BLOCKS == 0 &&
-		    (r = base_step(t->q->work, s->block->first_ix, err)) != HDB_OK)
-			goto out;
-	}
-	base_stage(t->q->work, "looking at values", 0, "objects");
-	for (size_t line = 0; line < triage_value_count; line++)
-		if ((r = look_at_line(s, line, err)) != HDB_OK)
-			goto out;
-	r = triage_fields_look(t, s->fields, err);
-out:
 	triage_fields_close(s->fields);
 	for (size_t i = 0; s->lines && i < triage_value_count; i++)
 		base_vec_release(&s->lines[i].ixs);
 	free(s->lines);
 	free(s->line_bits);
 	free(s->block);
-	free(s);
-	return r;
+}
+
+int triage_take_scan(struct triage *t, struct hdb_error *err)
+{
+	struct heap *heap = t->q->heap;
+	BASE_SCOPED(release_scan) struct scan s = { .t = t };
+
+	TRY(BASE_ALLOC(s.block, 1, "a scan", err));
+	TRY(BASE_ALLOC(s.line_bits, (size_t)heap->class_count + 1, "a scan", err));
+	TRY(BASE_ALLOC(s.lines, triage_value_count, "a scan", err));
+	TRY(derive_need(t->q->derive, STORE_REACH_STRONG, err));
+	TRY(choose_classes(&s, err));
+	TRY(triage_fields_open(t, &s.fields, err));
+	base_stage(t->q->work, "looking at objects", heap->object_count, "objects");
+	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
+		TRY(scan_block(&s, b, err));
+		if (b % STEP_BLOCKS == 0)
+			TRY(base_step(t->q->work, s.block->first_ix, err));
+	}
+	base_stage(t->q->work, "looking at values", 0, "objects");
+	for (size_t line = 0; line < triage_value_count; line++)
+		TRY(look_at_line(&s, line, err));
+	return triage_fields_look(t, s.fields, err);
 }
 
 /* ---- strings ---- */
@@ -506,44 +481,45 @@ static int count_run(struct triage *t, const struct analysis_content *run, uint6
 	return r;
 }
 
-int triage_take_strings(struct triage *t, struct hdb_error *err)
+static int compare_strings(struct triage *t, const struct analysis_contents *contents,
+			   struct base_big nodes[2], struct hdb_error *err)
 {
-	const struct analysis_contents_options options = { .kind = ANALYSIS_TEXTS };
-	struct analysis_contents contents = { .count = 0 };
-	struct base_big nodes[2] = { { 0 }, { 0 } };
+	const struct analysis_content *records = contents->records.data;
 	uint64_t longest = 0;
-	int r = analysis_contents_read(&t->q->session, &options, &contents, err);
-	const struct analysis_content *records = contents.records.data;
 
-	if (r != HDB_OK)
-		goto out;
-	for (uint64_t i = 0, to; i < contents.count; i = to) {
-		to = analysis_contents_run(&contents, i);
+	for (uint64_t i = 0, to; i < contents->count; i = to) {
+		to = analysis_contents_run(contents, i);
 		assert(to > i);
 		longest = to - i > longest ? to - i : longest;
 	}
 	for (unsigned i = 0; i < 2; i++)
-		if ((r = base_big_alloc(t->q->work, &nodes[i], (longest + 1) * sizeof(uint32_t),
-					"strings", err)) != HDB_OK)
-			goto out;
-	base_stage(t->q->work, "comparing strings", contents.count, "strings");
-	for (uint64_t i = 0, to, looked = 0; i < contents.count; i = to) {
-		to = analysis_contents_run(&contents, i);
-		assert(to > i);
+		TRY(base_big_alloc(t->q->work, &nodes[i], (longest + 1) * sizeof(uint32_t),
+				   "strings", err));
+	base_stage(t->q->work, "comparing strings", contents->count, "strings");
+	for (uint64_t i = 0, to, looked = 0; i < contents->count; i = to) {
+		to = analysis_contents_run(contents, i);
 		if (to - i < 2)
 			continue;
-		if ((r = count_run(t, records + i, to - i, nodes, err)) != HDB_OK)
-			goto out;
+		TRY(count_run(t, records + i, to - i, nodes, err));
 		looked += to - i;
 		if (looked >= STEP_OBJECTS) {
 			looked = 0;
-			if ((r = base_step(t->q->work, to, err)) != HDB_OK)
-				goto out;
+			TRY(base_step(t->q->work, to, err));
 		}
 	}
-out:
-	base_big_free(t->q->work, &nodes[0]);
-	base_big_free(t->q->work, &nodes[1]);
-	analysis_contents_release(&t->q->session, &contents);
+	return HDB_OK;
+}
+
+int triage_take_strings(struct triage *t, struct hdb_error *err)
+{
+	const struct analysis_contents_options options = { .kind = ANALYSIS_TEXTS };
+	BASE_SCOPED(analysis_contents_release) struct analysis_contents contents = { .count = 0 };
+	struct base_big nodes[2] = { { 0 }, { 0 } };
+	int r;
+
+	TRY(analysis_contents_read(&t->q->session, &options, &contents, err));
+	r = compare_strings(t, &contents, nodes, err);
+	base_big_free(&nodes[0]);
+	base_big_free(&nodes[1]);
 	return r;
 }

@@ -151,42 +151,38 @@ static int add_jni(struct triage *t, struct hdb_error *err)
 static int add_suspect(struct triage *t, struct hdb_error *err)
 {
 	struct triage_figure *f = &t->figures[TRIAGE_SUSPECT];
-	struct analysis_suspects suspects;
+	BASE_SCOPED(analysis_suspects_release) struct analysis_suspects suspects = { 0 };
 	const struct analysis_suspect *s;
 	struct query_leak_path path;
 	struct query_leak_owner owner;
-	int r = analysis_suspects_find(&t->q->session, SUSPECTS_PERCENT_DEFAULT, &suspects, err);
 
-	if (r != HDB_OK || !suspects.count)
-		goto out;
+	TRY(analysis_suspects_find(&t->q->session, SUSPECTS_PERCENT_DEFAULT, &suspects, err));
+	if (!suspects.count)
+		return HDB_OK;
 	s = &suspects.list[0];
 	t->suspect_count = suspects.count;
 	f->count = s->count;
 	f->bytes = s->retained_bytes;
 	f->ix = s->ix;
 	f->class_no = s->class_no;
-	r = query_leak_blame(t->q, s, &path, &owner, err);
+	TRY(query_leak_blame(t->q, s, &path, &owner, err));
 	(void)snprintf(f->detail, sizeof(f->detail), "%.*s", (int)sizeof(f->detail) - 1,
 		       owner.name);
-out:
-	analysis_suspects_release(&suspects);
-	return r;
+	return HDB_OK;
 }
 
 /* Objects whose life cycle is over, and the first reference that may be to blame. */
 static int add_leaking(struct triage *t, struct hdb_error *err)
 {
 	struct triage_figure *f = &t->figures[TRIAGE_SHOULD_BE_GONE];
+	BASE_SCOPED(query_report_release)
 	struct query_report report = { .part = 1, .is_brief = true };
 	struct query_leaking_counts counts;
-	struct query_leaking *leaking = NULL;
-	int r = query_leaking_find(t->q, &leaking, &counts, err);
+	BASE_SCOPED(query_leaking_release) struct query_leaking *leaking = NULL;
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(query_leaking_find(t->q, &leaking, &counts, err));
 	for (unsigned pass = 0; pass < 2; pass++)
-		if ((r = query_leaking_tell(leaking, &report, pass == 1, &counts, err)) != HDB_OK)
-			goto out;
+		TRY(query_leaking_tell(leaking, &report, pass == 1, &counts, err));
 	f->count = counts.objects;
 	f->bytes = counts.retained_bytes;
 	if (counts.leaks && report.rows.count) {
@@ -197,10 +193,7 @@ static int add_leaking(struct triage *t, struct hdb_error *err)
 		(void)snprintf(f->detail, sizeof(f->detail), "kept by %s",
 			       query_report_text_at(&report, row->holds));
 	}
-out:
-	query_leaking_release(leaking);
-	query_report_release(&report);
-	return r;
+	return HDB_OK;
 }
 
 /* How full the heap is. */
@@ -228,36 +221,31 @@ static int add_limit(struct triage *t, struct hdb_error *err)
 	return r;
 }
 
+static int load_groups(struct query *q, struct analysis_groups *out, struct hdb_error *err)
+{
+	HEAP_FILTER_SCOPE(heap_show_chosen, q->heap);
+
+	return analysis_load_groups(&q->session, DERIVE_CLASS, out, err);
+}
+
 int triage_take_totals(struct triage *t, struct hdb_error *err)
 {
-	struct analysis_groups groups;
+	BASE_SCOPED(analysis_groups_release) struct analysis_groups groups = { 0 };
 	struct derive_total whole;
-	const bool was_filtered = heap_show_chosen(t->q->heap);
-	int r = analysis_load_groups(&t->q->session, DERIVE_CLASS, &groups, err);
 
-	t->q->heap->filter.is_on = was_filtered;
-	if (r != HDB_OK)
-		goto out;
+	TRY(load_groups(t->q, &groups, err));
 	analysis_add_groups(&groups, &whole);
 	t->whole_bytes = whole.shallow_bytes;
 	add_sets(t, &groups);
 	add_classes(t, &groups);
 	/* Shares are of all that is reachable, whatever objects are looked at. */
 	if (t->q->is_filtered) {
-		if ((r = analysis_heap_total(&t->q->session, &whole, err)) != HDB_OK)
-			goto out;
+		TRY(analysis_heap_total(&t->q->session, &whole, err));
 		t->whole_bytes = whole.shallow_bytes;
 	}
-	if ((r = count_classes(t, err)) != HDB_OK)
-		goto out;
-	if ((r = add_limit(t, err)) != HDB_OK)
-		goto out;
-	if ((r = add_suspect(t, err)) != HDB_OK)
-		goto out;
-	if ((r = add_leaking(t, err)) != HDB_OK)
-		goto out;
-	r = add_jni(t, err);
-out:
-	analysis_groups_release(&groups);
-	return r;
+	TRY(count_classes(t, err));
+	TRY(add_limit(t, err));
+	TRY(add_suspect(t, err));
+	TRY(add_leaking(t, err));
+	return add_jni(t, err);
 }

@@ -8,6 +8,7 @@
 #include "analysis/array_facts.h"
 #include "analysis/describe.h"
 #include "analysis/hash_counter.h"
+#include "base/sort.h"
 #include "derive/blocks.h"
 #include "queries/queries.h"
 #include "query/coverage.h"
@@ -170,8 +171,7 @@ static int make(void *ctx, struct derive_block *block, struct hdb_error *err)
 	int r = heap_read_offsets(a->q->heap, block->block_no, block->values, err);
 
 	heap_want_ahead(a->q->heap, block->block_no);
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	for (uint32_t i = 0; i < objects->count; i++) {
 		struct analysis_array_facts array;
 		struct found found;
@@ -256,12 +256,9 @@ static int compare(const void *left, const void *right)
 	const struct group *x = *(const struct group *const *)left;
 	const struct group *y = *(const struct group *const *)right;
 
-	if (x->wasted != y->wasted)
-		return x->wasted > y->wasted ? -1 : 1;
-	if (x->class_no != y->class_no)
-		return x->class_no < y->class_no ? -1 : 1;
-	if (x->length != y->length)
-		return x->length < y->length ? -1 : 1;
+	BASE_DESCENDING(x->wasted, y->wasted);
+	BASE_ASCENDING(x->class_no, y->class_no);
+	BASE_ASCENDING(x->length, y->length);
 	return x->value < y->value ? -1 : x->value > y->value;
 }
 
@@ -271,9 +268,7 @@ static int read_arrays(struct query *q, struct arrays *a, struct hdb_error *err)
 
 	TRY(heap_open_dump(q->heap, err));
 	if (q->heap->object_count) {
-		a->reachable = malloc(STORE_BLOCK_OBJECTS);
-		if (!a->reachable)
-			return hdb_fail_memory(err, "a block of objects", STORE_BLOCK_OBJECTS);
+		TRY(BASE_ALLOC(a->reachable, STORE_BLOCK_OBJECTS, "a block of objects", err));
 		TRY(derive_need_reachable(q->derive, err));
 	}
 	a->q = q;
@@ -422,14 +417,12 @@ static int next_array(struct query *q, struct hdb_error *err)
 	struct arrays *a = q->state;
 	const struct group *const *row = base_vec_next(&a->rows, const struct group *, &a->at);
 	const struct group *g;
-	const char *name;
 
 	(void)err;
 	if (!row)
 		return HDB_END;
 	g = *row;
-	name = heap_class_name(q->heap, g->class_no);
-	query_lend_text(q, CLASS, name, strlen(name));
+	query_lend_text(q, CLASS, heap_class_name(q->heap, g->class_no));
 	query_set(q, LENGTH, g->length);
 	query_set(q, COUNT, g->count[ANY]);
 	query_set(q, SHALLOW, g->bytes[ANY]);

@@ -8,6 +8,7 @@
 #include "analysis/collection_fill.h"
 #include "analysis/collection_fill.h"
 #include "analysis/describe.h"
+#include "base/sort.h"
 #include "queries/queries.h"
 #include "query/coverage.h"
 #include "query/grouping.h"
@@ -262,8 +263,7 @@ static int compare_ones(const void *a, const void *b)
 {
 	const struct one *x = a, *y = b;
 
-	if (x->size != y->size)
-		return x->size > y->size ? -1 : 1;
+	BASE_DESCENDING(x->size, y->size);
 	return x->ix < y->ix ? -1 : x->ix > y->ix;
 }
 
@@ -271,10 +271,8 @@ static int compare_by_waste(const void *a, const void *b)
 {
 	const struct sum *x = a, *y = b;
 
-	if (x->wasted_bytes != y->wasted_bytes)
-		return x->wasted_bytes > y->wasted_bytes ? -1 : 1;
-	if (x->count != y->count)
-		return x->count > y->count ? -1 : 1;
+	BASE_DESCENDING(x->wasted_bytes, y->wasted_bytes);
+	BASE_DESCENDING(x->count, y->count);
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
@@ -341,7 +339,6 @@ static int open_collections(struct query *q, struct hdb_error *err)
 {
 	struct collections *s = q->state;
 	const bool is_arrays = query_option(q, "arrays") != NULL;
-	int r;
 
 	read_by(q, s);
 	s->segments = query_number(q, "segments", 0);
@@ -352,14 +349,12 @@ static int open_collections(struct query *q, struct hdb_error *err)
 	s->sums.size = sizeof(struct sum);
 	s->ones.work = q->work;
 	analysis_measuring_init(&q->session, is_arrays, s->by == BY_COLLISIONS, &s->how);
-	if ((r = look_at_all(q, s, err)) != HDB_OK)
-		goto out;
+	TRY(look_at_all(q, s, err));
 	set_facts(q, s);
 	order_rows(q, s);
-out:
 	/* Rows that show one at a time look at its slots. */
 	analysis_measuring_init(&q->session, is_arrays, true, &s->how);
-	return r;
+	return HDB_OK;
 }
 
 /* ---- rows ---- */
@@ -368,7 +363,7 @@ static void set_sum(struct query *q, const struct collections *s, const struct s
 {
 	if (s->by == BY_CLASS) {
 		query_set_text(q, CLASS, heap_class_name(q->heap, (uint32_t)sum->key));
-		query_lend_text(q, KIND, sum->kind, strlen(sum->kind));
+		query_lend_text(q, KIND, sum->kind);
 	} else if (s->by == BY_SIZE) {
 		query_set(q, SIZE, sum->key);
 	} else if (sum->key <= s->segments) {
@@ -403,7 +398,7 @@ static int set_one(struct query *q, struct collections *s, uint32_t ix, struct h
 		return r;
 	if (r == HDB_OK)
 		query_set_object(q, &cells, ix);
-	query_lend_text(q, KIND, m.kind, strlen(m.kind));
+	query_lend_text(q, KIND, m.kind);
 	if (m.has_size)
 		query_set(q, SIZE, m.size);
 	if (m.has_capacity)

@@ -177,14 +177,11 @@ static int order_groups(struct query *q, struct duplicates *d, struct hdb_error 
 	const struct analysis_content *records = d->contents.records.data;
 	const struct group *groups = d->groups.data;
 	const uint64_t bytes = (d->group_count + 1) * sizeof(struct base_sort_key);
-	struct base_big spare = { 0 };
+	BASE_SCOPED(base_big_free) struct base_big spare = { 0 };
 	struct base_sort_key *keys;
-	int r = base_big_alloc(q->work, &d->order, bytes, "duplicates", err);
 
-	if (r != HDB_OK)
-		goto out;
-	if ((r = base_big_alloc(q->work, &spare, bytes, "duplicates", err)) != HDB_OK)
-		goto out;
+	TRY(base_big_alloc(q->work, &d->order, bytes, "duplicates", err));
+	TRY(base_big_alloc(q->work, &spare, bytes, "duplicates", err));
 	keys = d->order.data;
 	for (uint64_t i = 0; i < d->group_count; i++)
 		keys[i] = (struct base_sort_key){ records[groups[i].first].ix, (uint32_t)i };
@@ -192,32 +189,24 @@ static int order_groups(struct query *q, struct duplicates *d, struct hdb_error 
 	for (uint64_t i = 0; i < d->group_count; i++)
 		keys[i].key = ~groups[keys[i].node].wasted;
 	base_sort_keys(keys, spare.data, d->group_count);
-out:
-	base_big_free(q->work, &spare);
-	return r;
+	return HDB_OK;
 }
 
 static int group_contents(struct query *q, struct duplicates *d, struct hdb_error *err)
 {
-	struct base_big nodes = { 0 }, spare = { 0 };
+	BASE_SCOPED(base_big_free) struct base_big nodes = { 0 }, spare = { 0 };
 	uint64_t groups, longest;
 	int r;
 
 	count_runs(d, &groups, &longest);
 	r = base_big_alloc(q->work, &d->groups, (groups + 1) * sizeof(struct group), "duplicates",
 			   err);
-	if (r != HDB_OK)
-		goto out;
+	TRY(r);
 	r = base_big_alloc(q->work, &nodes, (longest + 1) * 4, "duplicates", err);
-	if (r != HDB_OK)
-		goto out;
+	TRY(r);
 	r = base_big_alloc(q->work, &spare, (longest + 1) * 4, "duplicates", err);
-	if (r != HDB_OK)
-		goto out;
+	TRY(r);
 	r = make_groups(q, d, nodes.data, spare.data, err);
-out:
-	base_big_free(q->work, &nodes);
-	base_big_free(q->work, &spare);
 	return r == HDB_OK ? order_groups(q, d, err) : r;
 }
 
@@ -263,31 +252,24 @@ static int choose_classes(struct query *q, struct duplicates *d, struct hdb_erro
 
 static int read_options(struct query *q, struct duplicates *d, struct hdb_error *err)
 {
-	int r = HDB_OK;
-
 	d->of_arrays = query_option(q, "arrays") != NULL;
 	d->has_holders = !query_option(q, "no-holders");
-	if (d->of_arrays && query_option(q, "strings")) {
-		r = hdb_fail(err, HDB_EUSAGE, "either --strings or --arrays");
-		goto out;
-	}
+	if (d->of_arrays && query_option(q, "strings"))
+		return hdb_fail(err, HDB_EUSAGE, "either --strings or --arrays");
 	d->min_count = query_number(q, "min-count", 0);
 	d->min_wasted = query_number(q, "min-wasted", 0);
-	if ((r = choose_classes(q, d, err)) != HDB_OK)
-		goto out;
+	TRY(choose_classes(q, d, err));
 	if (d->of_arrays) {
 		query_choose(q, d->has_holders ? "wasted,objects,class,length,text,holder,held,"
 						 "references,id" :
 						 "wasted,objects,class,length,text,id");
 		return HDB_OK;
 	}
-out:
-	if (r == HDB_OK)
-		query_choose(q, d->has_holders ? "wasted,objects,arrays,length,total_shallow,text,"
-						 "holder,held,references,id" :
-						 "wasted,objects,arrays,length,total_shallow,text,"
-						 "id");
-	return r;
+	query_choose(q, d->has_holders ? "wasted,objects,arrays,length,total_shallow,text,"
+					 "holder,held,references,id" :
+					 "wasted,objects,arrays,length,total_shallow,text,"
+					 "id");
+	return HDB_OK;
 }
 
 static int open_duplicates(struct query *q, struct hdb_error *err)
@@ -301,8 +283,7 @@ static int open_duplicates(struct query *q, struct hdb_error *err)
 	if (!d->text)
 		return hdb_fail_memory(err, "duplicates", TEXT_MAX);
 	r = read_options(q, d, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	wanted.kind = d->of_arrays ? ANALYSIS_ARRAYS : ANALYSIS_TEXTS;
 	wanted.population = q->population;
 	wanted.is_class = d->is_class;
@@ -310,15 +291,12 @@ static int open_duplicates(struct query *q, struct hdb_error *err)
 		r = analysis_holders_begin(&q->session, &d->holders,
 					   q->population != ANALYSIS_OF_REACHABLE, err);
 	if (r != HDB_OK)
-		goto out;
-	if ((r = analysis_contents_read(&q->session, &wanted, &d->contents, err)) != HDB_OK)
-		goto out;
-	r = group_contents(q, d, err);
-out:
+		return r;
+	TRY(analysis_contents_read(&q->session, &wanted, &d->contents, err));
+	TRY(group_contents(q, d, err));
 	q->total = d->group_count;
-	if (r == HDB_OK)
-		set_facts(q, d);
-	return r;
+	set_facts(q, d);
+	return HDB_OK;
 }
 
 static int set_string(struct query *q, struct duplicates *d, uint32_t ix, struct hdb_error *err)
@@ -407,10 +385,10 @@ static void close_duplicates(struct query *q)
 {
 	struct duplicates *d = q->state;
 
-	analysis_contents_release(&q->session, &d->contents);
+	analysis_contents_release(&d->contents);
 	analysis_holders_release(&d->holders);
-	base_big_free(q->work, &d->groups);
-	base_big_free(q->work, &d->order);
+	base_big_free(&d->groups);
+	base_big_free(&d->order);
 	free(d->is_class);
 	free(d->text);
 }

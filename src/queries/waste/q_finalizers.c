@@ -6,6 +6,7 @@
  */
 #include "analysis/describe.h"
 #include "analysis/reference_list.h"
+#include "base/sort.h"
 #include "derive/native.h"
 #include "heap/heap_database.h"
 #include "heap/values/values.h"
@@ -134,13 +135,10 @@ static int static_object(struct query *q, const char *class, const char *name, u
 	while ((r = heap_fields_next(&fields, err)) == HDB_OK) {
 		if (fields.value.type != HPROF_OBJECT)
 			continue;
-		if ((r = heap_text(q->heap, fields.field.name_text, text, sizeof(text), err)) !=
-		    HDB_OK)
-			goto out;
+		TRY_FOUND(heap_text(q->heap, fields.field.name_text, text, sizeof(text), err));
 		if (strcmp(text, name) == 0)
 			*id = fields.value.bits;
 	}
-out:
 	return r < 0 ? r : HDB_OK;
 }
 
@@ -183,8 +181,7 @@ static int add_item(struct query *q, struct finalizers *f, const struct analysis
 	TRY(field_id(q, ref->ix, (struct field_name){ jdk_finalizer, "next" }, &next_id, err));
 	r = field_id(q, ref->ix, (struct field_name){ android_finalizer, "zombie" }, &zombie_id,
 		     err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	if (zombie_id) {
 		item.state = QUEUED;
 		r = heap_find(q->heap, zombie_id, &item.object, err);
@@ -197,8 +194,7 @@ static int add_item(struct query *q, struct finalizers *f, const struct analysis
 	} else if (queue_id && queue_id == f->enqueued_id) {
 		item.state = QUEUED;
 	}
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	if (q->heap->filter.is_on) {
 		struct heap_object object;
 
@@ -329,10 +325,8 @@ static int compare_groups(const void *a, const void *b)
 {
 	const struct group *x = a, *y = b;
 
-	if (x->count != y->count)
-		return x->count > y->count ? -1 : 1;
-	if (x->state != y->state)
-		return x->state < y->state ? -1 : 1;
+	BASE_DESCENDING(x->count, y->count);
+	BASE_ASCENDING(x->state, y->state);
 	return x->class_no < y->class_no ? -1 : x->class_no > y->class_no;
 }
 
@@ -371,22 +365,16 @@ static int open_finalizers(struct query *q, struct hdb_error *err)
 	/* Of a group the sum is shown, and not what one of it retains. */
 	if (!f->is_list) {
 		q->extra.retained_native = SIZE_MAX;
-		r = derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &f->native, err);
-		if (r != HDB_OK)
-			goto out;
+		TRY(derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &f->native, err));
 	}
-	if ((r = analysis_references_read(&q->session, &f->list, err)) != HDB_OK)
-		goto out;
-	if ((r = analysis_references_levels(&q->session, &f->list, NULL, err)) != HDB_OK)
-		goto out;
-	if ((r = find_items(q, f, err)) != HDB_OK)
-		goto out;
+	TRY(analysis_references_read(&q->session, &f->list, err));
+	TRY(analysis_references_levels(&q->session, &f->list, NULL, err));
+	TRY(find_items(q, f, err));
 	if ((r = set_facts(q, f, err)) != HDB_OK)
-		goto out;
+		return r;
 	filter(q, f);
 	if (!f->is_list)
 		r = group_items(q, f, err);
-out:
 	q->total = f->is_list ? f->items.count : f->groups.list.count;
 	return r;
 }
@@ -419,11 +407,8 @@ static int next_finalizer(struct query *q, struct hdb_error *err)
 		return HDB_OK;
 	}
 	group = base_vec_at(&f->groups.list, struct group, f->at++);
-	if (group->class_no != HEAP_NONE) {
-		const char *name = heap_class_name(q->heap, group->class_no);
-
-		query_lend_text(q, CLASS, name, strlen(name));
-	}
+	if (group->class_no != HEAP_NONE)
+		query_lend_text(q, CLASS, heap_class_name(q->heap, group->class_no));
 	query_set(q, COUNT, group->count);
 	query_set(q, SHALLOW, group->bytes);
 	query_set(q, NATIVE, group->native);
@@ -436,7 +421,7 @@ static void close_finalizers(struct query *q)
 {
 	struct finalizers *f = q->state;
 
-	analysis_references_release(&q->session, &f->list);
+	analysis_references_release(&f->list);
 	base_vec_release(&f->items);
 	query_groups_release(&f->groups);
 	base_vec_release(&f->native);

@@ -288,14 +288,10 @@ static int compare_rows(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 
-	if (x->only_retained != y->only_retained)
-		return x->only_retained > y->only_retained ? -1 : 1;
-	if (x->only_bytes != y->only_bytes)
-		return x->only_bytes > y->only_bytes ? -1 : 1;
-	if (x->count != y->count)
-		return x->count > y->count ? -1 : 1;
-	if (x->class_no != y->class_no)
-		return x->class_no < y->class_no ? -1 : 1;
+	BASE_DESCENDING(x->only_retained, y->only_retained);
+	BASE_DESCENDING(x->only_bytes, y->only_bytes);
+	BASE_DESCENDING(x->count, y->count);
+	BASE_ASCENDING(x->class_no, y->class_no);
 	return x->strength < y->strength ? -1 : x->strength > y->strength;
 }
 
@@ -307,15 +303,13 @@ static int make_rows(struct query *q, struct stats *s, struct hdb_error *err)
 	for (uint64_t from = 0, to; from < s->key_count; from = to) {
 		for (to = from + 1; to < s->key_count && keys[to].key == keys[from].key; to++)
 			;
-		if ((r = make_row(q, s, from, to, err)) != HDB_OK)
-			goto out;
+		TRY(make_row(q, s, from, to, err));
 		if ((r = base_step(q->work, to, err)) != HDB_OK)
-			goto out;
+			return r;
 	}
 	if (r != HDB_OK)
-		goto out;
+		return r;
 	base_vec_sort(&s->rows, sizeof(struct row), compare_rows);
-out:
 	q->total = s->rows.count;
 	return r;
 }
@@ -416,7 +410,7 @@ static int next_stat(struct query *q, struct hdb_error *err)
 		return HDB_END;
 	if (row->class_no < q->heap->class_count)
 		name = heap_class_name(q->heap, row->class_no);
-	query_lend_text(q, NAME, name, strlen(name));
+	query_lend_text(q, NAME, name);
 	query_set(q, COUNT, row->count);
 	query_set(q, CLEARED, row->cleared);
 	query_set(q, REFERENTS, row->referents);
@@ -433,11 +427,11 @@ static void close_stats(struct query *q)
 {
 	struct stats *s = q->state;
 
-	analysis_references_release(&q->session, &s->list);
-	base_big_free(q->work, &s->keys);
-	base_big_free(q->work, &s->spare);
-	base_big_free(q->work, &s->idom);
-	base_big_free(q->work, &s->state);
+	analysis_references_release(&s->list);
+	base_big_free(&s->keys);
+	base_big_free(&s->spare);
+	base_big_free(&s->idom);
+	base_big_free(&s->state);
 	base_vec_release(&s->rows);
 	base_vec_release(&s->members);
 }

@@ -158,14 +158,11 @@ static int order_rows(struct query *q, struct substrings *s, struct hdb_error *e
 {
 	const uint64_t bytes = (s->row_count + 1) * sizeof(struct base_sort_key);
 	const struct shown *rows = s->rows.data;
-	struct base_big spare = { 0 };
+	BASE_SCOPED(base_big_free) struct base_big spare = { 0 };
 	struct base_sort_key *keys;
-	int r = base_big_alloc(q->work, &s->order, bytes, "substrings", err);
 
-	if (r != HDB_OK)
-		goto out;
-	if ((r = base_big_alloc(q->work, &spare, bytes, "substrings", err)) != HDB_OK)
-		goto out;
+	TRY(base_big_alloc(q->work, &s->order, bytes, "substrings", err));
+	TRY(base_big_alloc(q->work, &spare, bytes, "substrings", err));
 	keys = s->order.data;
 	for (uint64_t i = 0; i < s->row_count; i++)
 		keys[i] = (struct base_sort_key){ ~(uint64_t)rows[i].strings, (uint32_t)i };
@@ -173,9 +170,7 @@ static int order_rows(struct query *q, struct substrings *s, struct hdb_error *e
 	for (uint64_t i = 0; i < s->row_count; i++)
 		keys[i].key = ~rows[keys[i].node].wasted;
 	base_sort_keys(keys, spare.data, s->row_count);
-out:
-	base_big_free(q->work, &spare);
-	return r;
+	return HDB_OK;
 }
 
 static void set_facts(struct query *q, const struct substrings *s, uint64_t min_wasted)
@@ -202,29 +197,19 @@ static int open_substrings(struct query *q, struct hdb_error *err)
 	struct analysis_contents_options wanted = { .kind = ANALYSIS_SPANS };
 	struct substrings *s = q->state;
 	uint64_t min_wasted;
-	int r;
 
-	s->text = malloc(TEXT_MAX + 1);
-	if (!s->text)
-		return hdb_fail_memory(err, "substrings", TEXT_MAX);
+	TRY(BASE_ALLOC(s->text, TEXT_MAX + 1, "substrings", err));
 	min_wasted = query_number(q, "min-wasted", 0);
 	wanted.population = q->population;
-	if ((r = analysis_contents_read(&q->session, &wanted, &s->contents, err)) != HDB_OK)
-		goto out;
-	if ((r = find_arrays(q, s, min_wasted, NULL, err)) != HDB_OK)
-		goto out;
-	r = base_big_alloc(q->work, &s->rows, (s->row_count + 1) * sizeof(struct shown),
-			   "substrings", err);
-	if (r != HDB_OK)
-		goto out;
-	if ((r = find_arrays(q, s, min_wasted, s->rows.data, err)) != HDB_OK)
-		goto out;
-	r = order_rows(q, s, err);
-out:
+	TRY(analysis_contents_read(&q->session, &wanted, &s->contents, err));
+	TRY(find_arrays(q, s, min_wasted, NULL, err));
+	TRY(base_big_alloc(q->work, &s->rows, (s->row_count + 1) * sizeof(struct shown),
+			   "substrings", err));
+	TRY(find_arrays(q, s, min_wasted, s->rows.data, err));
+	TRY(order_rows(q, s, err));
 	q->total = s->row_count;
-	if (r == HDB_OK)
-		set_facts(q, s, min_wasted);
-	return r;
+	set_facts(q, s, min_wasted);
+	return HDB_OK;
 }
 
 static int set_text(struct query *q, struct substrings *s, uint32_t ix, struct hdb_error *err)
@@ -268,9 +253,9 @@ static void close_substrings(struct query *q)
 {
 	struct substrings *s = q->state;
 
-	analysis_contents_release(&q->session, &s->contents);
-	base_big_free(q->work, &s->rows);
-	base_big_free(q->work, &s->order);
+	analysis_contents_release(&s->contents);
+	base_big_free(&s->rows);
+	base_big_free(&s->order);
 	free(s->text);
 }
 

@@ -6,6 +6,7 @@
 #include "analysis/garbage.h"
 #include "analysis/groups.h"
 #include "base/glob.h"
+#include "base/sort.h"
 #include "queries/queries.h"
 #include "query/common_options.h"
 #include "query/coverage.h"
@@ -79,8 +80,7 @@ static int compare_tops(const void *a, const void *b)
 {
 	const struct analysis_garbage_top *x = a, *y = b;
 
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
+	BASE_DESCENDING(x->bytes, y->bytes);
 	return x->ix < y->ix ? -1 : x->ix > y->ix;
 }
 
@@ -89,8 +89,7 @@ static int compare_groups(const void *a, const void *b)
 {
 	const struct holder_group *x = a, *y = b;
 
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
+	BASE_DESCENDING(x->bytes, y->bytes);
 	return x->class_no < y->class_no ? -1 : x->class_no > y->class_no;
 }
 
@@ -99,18 +98,16 @@ static int group_tops(struct query *q, struct unreachable *u, struct hdb_error *
 {
 	struct analysis_garbage_top *tops = u->tops.data;
 	const char *pattern = q->target_count ? q->targets[0] : NULL;
-	struct holder_group *groups = calloc((size_t)q->heap->class_count + 1, sizeof(*groups));
+	BASE_FREED struct holder_group *groups = NULL;
 	size_t kept = 0;
 	int r = HDB_OK;
 
-	if (!groups)
-		return hdb_fail_memory(err, "classes", q->heap->class_count * sizeof(*groups));
+	TRY(BASE_ALLOC(groups, (size_t)q->heap->class_count + 1, "classes", err));
 	for (size_t i = 0; i < u->tops.count; i++) {
 		struct heap_object object;
 		struct holder_group *g;
 
-		if ((r = heap_object(q->heap, tops[i].ix, &object, err)) != HDB_OK)
-			goto out;
+		TRY(heap_object(q->heap, tops[i].ix, &object, err));
 		if (pattern && !base_glob(pattern, heap_class_name(q->heap, object.class_no)))
 			continue;
 		g = &groups[object.class_no];
@@ -127,30 +124,23 @@ static int group_tops(struct query *q, struct unreachable *u, struct hdb_error *
 	}
 	u->tops.count = kept;
 	for (uint32_t no = 0; no < q->heap->class_count; no++)
-		if (groups[no].holders &&
-		    (r = base_vec_push(&u->by_class, &groups[no], sizeof(*groups), err)) != HDB_OK)
-			goto out;
+		if (groups[no].holders)
+			TRY(base_vec_push(&u->by_class, &groups[no], sizeof(*groups), err));
 	base_vec_sort(&u->by_class, sizeof(*groups), compare_groups);
 	if (pattern && !kept)
 		r = hdb_fail(err, HDB_NOTFOUND, "no holder's class is named %s", pattern);
-out:
-	free(groups);
 	return r;
 }
 
 static int open_holders(struct query *q, struct unreachable *u, struct hdb_error *err)
 {
-	int r = analysis_garbage_tops(&q->session, &u->tops, err);
-
-	if (r != HDB_OK)
-		goto out;
+	TRY(analysis_garbage_tops(&q->session, &u->tops, err));
 	query_fact(q, "holders", u->tops.count);
 	/* Sorted, so that the first of a class is its biggest. */
 	base_vec_sort(&u->tops, sizeof(struct analysis_garbage_top), compare_tops);
-	r = group_tops(q, u, err);
-out:
+	TRY(group_tops(q, u, err));
 	q->total = u->is_list ? u->tops.count : u->by_class.count;
-	return r;
+	return HDB_OK;
 }
 
 static void set_holder(struct query *q, const struct unreachable *u,
@@ -211,8 +201,7 @@ static int set_facts(struct query *q, struct unreachable *u, struct hdb_error *e
 	analysis_add_groups(classes.totals ? &classes : &u->groups, &sum);
 	analysis_groups_release(&classes);
 	u->bytes = sum.unreachable_bytes;
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	query_tell_unreachable(q, sum.unreachable_count, sum.unreachable_bytes);
 	query_fact(q, "objects", sum.count);
 	query_fact(q, "shallow", sum.shallow_bytes);
@@ -252,12 +241,10 @@ static int open_unreachable(struct query *q, struct hdb_error *err)
 	struct unreachable *u = q->state;
 	enum derive_group by = DERIVE_CLASS;
 	size_t kept = 0;
-	int r;
 
 	TRY(read_options(q, u, &by, err));
 	TRY(load(q, by, &u->groups, err));
-	if ((r = set_facts(q, u, err)) != HDB_OK)
-		return r;
+	TRY(set_facts(q, u, err));
 	if (u->by_holder)
 		return open_holders(q, u, err);
 	for (size_t i = 0; i < u->groups.count; i++)
@@ -265,10 +252,10 @@ static int open_unreachable(struct query *q, struct hdb_error *err)
 			u->groups.totals[kept++] = u->groups.totals[i];
 	u->groups.count = kept;
 	if (q->target_count)
-		r = analysis_filter_groups(&q->session, &u->groups, q->targets[0], err);
+		TRY(analysis_filter_groups(&q->session, &u->groups, q->targets[0], err));
 	analysis_sort_groups(&u->groups, ANALYSIS_BY_UNREACHABLE);
 	q->total = u->groups.count;
-	return r;
+	return HDB_OK;
 }
 
 static int next_unreachable(struct query *q, struct hdb_error *err)

@@ -1,0 +1,13 @@
+/*
+ * base/scope.c - allocations with their message.
+ */
+#include "base/scope.h"
+
+void *base_alloc(size_t count, size_t size, const char *what, struct hdb_error *err)
+{
+	void *memory = calloc(count ? count : 1, size);
+
+	if (!memory)
+		(void)hdb_fail_memory(err, what, (uint64_t)count * size);
+	return memory;
+}
