@@ -428,7 +428,9 @@ static int read_all_ids(struct query *q, struct objects *o, struct hdb_error *er
 	size = (uint64_t)blocks * STORE_BLOCK_OBJECTS * (all->is_wide ? 8 : 4);
 	if (size > q->work->memory_bytes / 2)
 		return HDB_OK;
-	TRY(BASE_ALLOC(all->array, size, "identifiers", err));
+	all->array = malloc(size);
+	if (!all->array)
+		return hdb_fail_memory(err, "identifiers", size);
 	for (uint32_t b = 0; b < blocks; b++) {
 		const size_t at = (size_t)b * STORE_BLOCK_OBJECTS;
 
