@@ -94,11 +94,12 @@ static int take_pair(void *ctx, uint32_t before_ix, uint32_t ix, struct hdb_erro
 	uint64_t key;
 	uint32_t at;
 
-	if (!is_evidence(m->o, a) || !is_evidence(m->o, b))
+	if (a == ANALYSIS_MERGED_TOP || b == ANALYSIS_MERGED_TOP)
 		return HDB_OK;
 	move.from = owner_of_node(m->o, a);
 	move.to = owner_of_node(m->o, b);
-	if (move.from == move.to)
+	/* Most have not moved: what costs more is asked of the others. */
+	if (move.from == move.to || !is_evidence(m->o, a) || !is_evidence(m->o, b))
 		return HDB_OK;
 	key = (uint64_t)move.from << 32 | move.to;
 	at = base_idmap_get(&m->places, key);
@@ -116,13 +117,14 @@ static int count_evidence(const struct diff *d, unsigned side, uint64_t **out,
 			  struct hdb_error *err)
 {
 	const struct diff_owners *o = d->owners;
-	const struct session *of = &d->sides[side ? d->side_count - 1 : 0];
-	const uint32_t *places = o->places[side].data;
+	const struct analysis_merged *tree = &o->tree.merged;
 
 	TRY(BASE_ALLOC(*out, o->name_count + 1, "owners", err));
-	for (uint32_t ix = 0; ix < of->heap->object_count; ix++)
-		if (is_evidence(o, places[ix]))
-			(*out)[owner_of_node(o, places[ix])]++;
+	for (uint32_t v = 0; v < tree->nodes.count; v++)
+		if (is_evidence(o, v))
+			(*out)[owner_of_node(o, v)] +=
+				analysis_merged_sum(tree, v, side ? (unsigned)d->side_count - 1 : 0)
+					->count;
 	return HDB_OK;
 }
 

@@ -47,7 +47,7 @@ public class Kafka {
 	static KafkaProducer<byte[], byte[]> send(int orders, int linger) {
 		var bytes = new ByteArraySerializer();
 		var producer = new KafkaProducer<>(Map.of("bootstrap.servers", SERVER, "linger.ms", linger,
-			"batch.size", linger > 0 ? 16 << 20 : 16384), bytes, bytes);
+			"batch.size", linger > 0 ? 1 << 18 : 16384), bytes, bytes);
 		for (int i = 0; i < orders; i++)
 			producer.send(new ProducerRecord<>("orders", new byte[1000]));
 		return producer;
