@@ -47,7 +47,7 @@ heapdb query leaks --brief --db dump.heapdb --csv --columns kind,class | sed -n 
 	grep -qx 'leaking,com.example.leakcanary.LeakyService'
 grep -qE '^[0-9]+,suspect,,java\.lang\.(Class|String),' rows &&
 	{ echo "FAILED: all classes or strings are suspect"; exit 1; }
-head -n 12 report.md | grep -qF 'class com.example.leakcanary.LeakyService . static leakAllTheBinders`'
+head -n 12 report.md | grep -qF 'class com.example.leakcanary.LeakyService . static leakAllTheBinders ~~~`'
 [ "$(grep -c '^    [0-9]*\. Leaking object: ' report.md)" = 2 ]
 heapdb report dump.heapdb --json > report.json
 if command -v python3 > /dev/null; then
