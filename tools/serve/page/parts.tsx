@@ -216,7 +216,8 @@ export function Value({ value, column, row }: { value: Cell; column: Column; row
   if (typeof value === "boolean") return <>{value ? "yes" : "no"}</>;
   if (column.type === "id") return <Obj id={value} />;
   if (column.name === "label" && row.id) return <Obj id={row.id} text={value} />;
-  if (["value", "key"].includes(column.name) && row[`${column.name}_id`]) return <Obj id={row[`${column.name}_id`]} text={value} />;
+  const of = /^(key|value)(_label)?$/.exec(column.name)?.[1];
+  if (of && row[`${of}_id`]) return <Obj id={row[`${of}_id`]} text={value} />;
   if (column.name === "label" && row.ref) return <Obj id={row.ref} text={value} />;
   if (column.name === "name" && row.id && row.id !== "0x0") return <Obj id={row.id} text={value} />;
   if (["class", "superclass", "declared_in"].includes(column.name) && /^[^<: ]+$/.test(value)) return <ClassName name={value} />;
@@ -256,7 +257,7 @@ const SEARCHED = 20000; // rows that a filter looks at
 const LATE = ["loader", "signature", "serial", "priority", "unreachable_objects", "unreachable_shallow"]; // columns that stand last
 
 export const NARROW = 760; // pixels of a phone's window: there what it is comes first, then how much of it
-const rankOf = (c: Column, all: Column[]): number => (["name", "label", "class", "key", "field"].includes(c.name) || (c.name === "text" && !all.some((o) => o.name === "name")) ? 0
+const rankOf = (c: Column, all: Column[]): number => (["name", "label", "class", "key", "key_label", "field"].includes(c.name) || (c.name === "text" && !all.some((o) => o.name === "name")) ? 0
   : ["value", "retained", "wasted", "retained_delta", "below_objects"].includes(c.name) ? 1 : 2);
 const RARE = ["native", "retained_native", "unreachable_objects", "unreachable_shallow"]; // columns that are shown where a row has some
 

@@ -20,7 +20,7 @@ export function listOf(count: number, klass: unknown, path: Row[]): string | und
   if (report) return undefined;
   // A collection of exactly so many entries: those are meant.
   const holder = [...path].reverse().find((r) => r.id && String(r.label).endsWith(` size=${count}`));
-  if (holder) return linkTo("all", { q: "entries", target: String(holder.id) });
+  if (holder) return linkTo("all", { q: "entries", target: String(holder.id), sort: "retained" });
   return klass ? classPage(String(klass)) : undefined;
 }
 

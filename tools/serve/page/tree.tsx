@@ -92,7 +92,9 @@ export function Holds({ db, id, label, level = 1, path = "", open, plain, from, 
   if (asked.error && entries) return <Holds db={db} id={id} label={label} level={level} path={path} open={open} plain largest={largest} />; // a collection that is broken has fields
   if (!a) return <Wait asked={asked} what="what it holds" />;
   const declared = a.rows.map(heldOf), isSorted = largest === true && !entries && !/\[\d+\]$/.test(String(label));
-  const rows = isSorted ? [...declared].sort((x, y) => Number(y.retained ?? 0) - Number(x.retained ?? 0)) : declared, groups = !isSorted && new Set(rows.map((r) => r.group)).size > 1;
+  // What retains more than the object itself is surely not held by it alone: after the rest.
+  const whole = Number(a.facts.retained ?? Infinity), weight = (h: Held): number => (typeof h.retained !== "number" ? 0 : h.retained < whole ? h.retained : 0.5);
+  const rows = isSorted ? [...declared].sort((x, y) => weight(y) - weight(x)) : declared, groups = !isSorted && new Set(rows.map((r) => r.group)).size > 1;
   const all = Math.max(a.total_rows ?? 0, level > 1 ? countOf(label) : 0);
   const line = (h: Held, i: number) => {
     const key = `${path}/${entries ? h.name : h.name}`, canOpen = canHold(h.id, h.label) && level < DEEP, isOpen = canOpen && open.has(key);

@@ -90,6 +90,9 @@ function Start({ route, isClass }: { route: Route; isClass: boolean }) {
     <ul class="parts">{asked.answer.rows.map((r) => <li><span class="right">{bytes(Number(r.retained ?? 0))}</span><a href={href(route.view, { ...route.params, target: String(isClass ? r.class ?? r.name ?? r.label : r.id) })}>{String(r.label ?? r.name ?? r.class)}</a></li>)}</ul></>;
 }
 
+// An entry of a collection: what is no object, as a number of a trove, is its own name.
+const named = (row: Row): Row => ({ ...row, key_label: row.key_label ?? row.key, value_label: row.value_label ?? row.value });
+
 export function General({ route, query, title, extra, first, without, hide, front }: { route: Route; query: string; title?: string; extra?: Params; first?: string[]; without?: string[]; hide?: string[]; front?: string[] }) {
   const spec = specs.get(query);
   if (!spec) return <p class="empty">There is no query “{query}”.</p>;
@@ -99,7 +102,7 @@ export function General({ route, query, title, extra, first, without, hide, fron
     <p class="dim">{sentence}{sentence.endsWith(".") ? "" : "."}</p>
     <Form key={query} spec={spec} route={route} first={first} without={without} />
     {needs ? <Start route={route} isClass={/CLASS/.test(spec.targets)} />
-      : <QueryTable query={query} params={{ ...paramsOf(route, spec), ...extra }} what={spec.name} sortKey="sort" links={linksOf(query, route)} empty={nothing[query]} hide={hide} first={front}
+      : <QueryTable query={query} params={{ ...paramsOf(route, spec), ...extra }} what={spec.name} sortKey="sort" links={linksOf(query, route)} empty={nothing[query]} hide={query === "entries" ? ["key", "value", "key_id", "value_id"] : hide} first={query === "entries" ? ["no", "key_label", "value_label", "retained"] : front} each={query === "entries" ? named : undefined}
         onOpen={query === "histogram" && (route.params.o_by ?? "class") === "class" ? (row) => (location.hash = classPage(String(row.name))) : undefined} />}
   </Panel>;
 }
