@@ -78,7 +78,8 @@ static int import_it(void **state)
 		write_dump(dump_path);
 	}
 	base_work_init(&work, 0, 1, NULL);
-	return import_dump((struct import_paths){ dump_path, db_path }, &opt, &work, NULL, NULL);
+	return import_dump((struct import_paths){ .dump = dump_path, .database = db_path }, &opt,
+			   &work, NULL, NULL);
 }
 
 static int remove_it(void **state)

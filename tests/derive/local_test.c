@@ -56,7 +56,8 @@ static void compare_all(const char *dump)
 	uint64_t sum = 0;
 
 	base_work_init(&work, 0, 2, NULL);
-	if (import_dump((struct import_paths){ dump, path }, &opt, &work, NULL, &err) != HDB_OK)
+	if (import_dump((struct import_paths){ .dump = dump, .database = path }, &opt, &work, NULL,
+			&err) != HDB_OK)
 		fail_msg("%s", err.message);
 	assert_int_equal(heap_open(path, NULL, &work, &heap, &err), HDB_OK);
 	derive_init(&derive, heap, &work);

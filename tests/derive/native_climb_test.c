@@ -114,8 +114,8 @@ static void open_it(struct opened *o, const struct shape *s, unsigned threads)
 	write_dump(s);
 	(void)snprintf(o->path, sizeof(o->path), "%s", temp_path("climb.heapdb"));
 	base_work_init(&o->work, 0, threads, NULL);
-	if (import_dump((struct import_paths){ dump_path, o->path }, &opt, &o->work, NULL, &err) !=
-	    HDB_OK)
+	if (import_dump((struct import_paths){ .dump = dump_path, .database = o->path }, &opt,
+			&o->work, NULL, &err) != HDB_OK)
 		fail_msg("import: %s", err.message);
 	assert_int_equal(heap_open(o->path, dump_path, &o->work, &o->heap, &err), HDB_OK);
 	derive_init(&o->derive, o->heap, &o->work);

@@ -56,8 +56,8 @@ static void import_it(void)
 
 	(void)snprintf(base_path, sizeof(base_path), "%s", temp_path("tables.heapdb"));
 	base_work_init(&work, 0, 2, NULL);
-	if (import_dump((struct import_paths){ dump_path, base_path }, &opt, &work, NULL, &err) !=
-	    HDB_OK)
+	if (import_dump((struct import_paths){ .dump = dump_path, .database = base_path }, &opt,
+			&work, NULL, &err) != HDB_OK)
 		fail_msg("import: %s", err.message);
 	base_work_release(&work);
 }

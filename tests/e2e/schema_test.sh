@@ -46,7 +46,7 @@ while read -r command; do
 	echo "$command" > "json/$count.command"
 done < commands
 
-heapdb query strings --limit 50 --json > strings
+heapdb query strings --limit 50 --json > strings.json
 python3 - schema.json json << 'EOT'
 import json, os, sys, time
 import jsonschema
@@ -94,7 +94,7 @@ for name in ('sql', 'oql', 'error'):
 many = json.load(open(os.path.join(sys.argv[2], 'sql')))
 many['rows'] = (many['rows'] * 2000)[:2000] or [{}]
 many['row_count'] = len(many['rows'])
-strings = json.load(open('strings'))
+strings = json.load(open('strings.json'))
 strings['rows'] = (strings['rows'] * 2000)[:2000]
 for answer in (many, strings):
     started = time.process_time()

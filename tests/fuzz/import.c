@@ -73,7 +73,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	(void)fwrite(data, 1, size, f);
 	(void)fclose(f);
 	base_work_init(&work, 0, 1, NULL);
-	if (import_dump((struct import_paths){ dump, db }, &opt, &work, NULL, NULL) == HDB_OK)
+	if (import_dump((struct import_paths){ .dump = dump, .database = db }, &opt, &work, NULL,
+			NULL) == HDB_OK)
 		ask(db, &work);
 	(void)unlink(dump);
 	(void)unlink(db);

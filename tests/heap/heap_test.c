@@ -48,7 +48,8 @@ static int open_heap(void **state)
 	assert_int_equal(hw_save(&w, dump_path), 0);
 	hw_release(&w);
 	base_work_init(&work, 0, 1, NULL);
-	if (import_dump((struct import_paths){ dump_path, db_path }, &opt, &work, NULL, &err) < 0 ||
+	if (import_dump((struct import_paths){ .dump = dump_path, .database = db_path }, &opt,
+			&work, NULL, &err) < 0 ||
 	    heap_open(db_path, NULL, &work, &heap, &err) < 0)
 		fail_msg("%s", err.message);
 	(void)unlink(dump_path);

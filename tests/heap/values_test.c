@@ -160,8 +160,8 @@ static void open_heap(void)
 	assert_int_equal(hw_save(&dump.w, dump_path), 0);
 	hw_release(&dump.w);
 	base_work_init(&work, 0, 1, NULL);
-	if (import_dump((struct import_paths){ dump_path, db_path }, &opt, &work, NULL, &error) <
-		    0 ||
+	if (import_dump((struct import_paths){ .dump = dump_path, .database = db_path }, &opt,
+			&work, NULL, &error) < 0 ||
 	    heap_open(db_path, NULL, &work, &heap, &error) < 0)
 		fail_msg("%s", error.message);
 }

@@ -182,8 +182,8 @@ static void open_it(struct opened *o, struct dump *d, const struct hdb_import_op
 	o->db = temp_path("counts.heapdb");
 	assert_int_equal(hw_save(&d->w, o->dump), 0);
 	base_work_init(&o->work, 0, 2, NULL);
-	if (import_dump((struct import_paths){ o->dump, o->db }, opt, &o->work, NULL, &err) !=
-		    HDB_OK ||
+	if (import_dump((struct import_paths){ .dump = o->dump, .database = o->db }, opt, &o->work,
+			NULL, &err) != HDB_OK ||
 	    heap_open(o->db, NULL, &o->work, &o->heap, &err) != HDB_OK ||
 	    heap_load_classes(o->heap, &err) != HDB_OK)
 		fail_msg("%s", err.message);

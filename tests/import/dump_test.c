@@ -114,8 +114,8 @@ static int import(struct opened *o, const struct hw *w, const struct hdb_import_
 	(void)snprintf(o->db_path, sizeof(o->db_path), "%s", temp_path("dump.heapdb"));
 	assert_int_equal(hw_save(w, o->dump_path), 0);
 	base_work_init(&o->work, 0, 2, NULL);
-	return import_dump((struct import_paths){ o->dump_path, o->db_path }, opt ? opt : &mat,
-			   &o->work, &o->result, &o->error);
+	return import_dump((struct import_paths){ .dump = o->dump_path, .database = o->db_path },
+			   opt ? opt : &mat, &o->work, &o->result, &o->error);
 }
 
 static void open_it(struct opened *o, const struct hw *w, const struct hdb_import_options *opt)
@@ -236,8 +236,9 @@ static void check_determinism(uint64_t stride)
 		if (i == 0)
 			assert_int_equal(hw_save(&d.w, o.dump_path), 0);
 		base_work_init(&o.work, 0, i + 1, NULL);
-		assert_int_equal(import_dump((struct import_paths){ o.dump_path, o.db_path }, &opt,
-					     &o.work, NULL, &o.error),
+		assert_int_equal(import_dump((struct import_paths){ .dump = o.dump_path,
+								    .database = o.db_path },
+					     &opt, &o.work, NULL, &o.error),
 				 HDB_OK);
 		f = fopen(o.db_path, "rb");
 		assert_non_null(f);

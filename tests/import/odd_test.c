@@ -32,8 +32,8 @@ static void open_written(struct opened *o, struct hw *w, enum hdb_size_model siz
 	assert_int_equal(hw_save(w, o->dump_path), 0);
 	hw_release(w);
 	base_work_init(&o->work, 0, threads, NULL);
-	if (import_dump((struct import_paths){ o->dump_path, o->db_path }, &opt, &o->work, NULL,
-			&err) != HDB_OK ||
+	if (import_dump((struct import_paths){ .dump = o->dump_path, .database = o->db_path }, &opt,
+			&o->work, NULL, &err) != HDB_OK ||
 	    heap_open(o->db_path, NULL, &o->work, &o->heap, &err) != HDB_OK ||
 	    heap_load_classes(o->heap, &err) != HDB_OK ||
 	    hdb_open(o->db_path, NULL, &o->db, &err) != HDB_OK)
