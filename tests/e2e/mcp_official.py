@@ -57,7 +57,8 @@ async def long_work(session, folder, log):
     result = await session.call_tool("dominators", {"db": "big.heapdb", "limit": 3}, progress_callback=on_progress)
     structured = getattr(result, "structured_content", None) or result.structuredContent
     assert structured["row_count"] == 3 and json.loads(result.content[0].text) == structured
-    assert seen and all(a < b for (a, _), (b, _) in zip(seen, seen[1:])), seen
+    # None if the tree was found before the cancellation came.
+    assert all(a < b for (a, _), (b, _) in zip(seen, seen[1:])), seen
     print(f"official client: cancelled, next answer after {waited:.2f} s, then {len(seen)} messages of progress")
 
 

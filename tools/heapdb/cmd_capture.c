@@ -135,7 +135,9 @@ static int check_use(struct cli *cli)
 				 "one process at a time; usage: heapdb capture %s",
 				 cli->command->synopsis);
 	if (!opt->operand_count && !opt->adb)
-		return options_only(opt, CAPTURE_LIST_OPTIONS | OPTIONS_JSON | OPTIONS_QUIET,
+		return options_only(opt,
+				    (CAPTURE_LIST_OPTIONS & ~(unsigned)OPTIONS_LIMIT) |
+					    OPTIONS_JSON | OPTIONS_QUIET,
 				    "the list of JVMs", &cli->err);
 	if (opt->histogram || opt->stacks)
 		return check_question(cli);

@@ -482,11 +482,10 @@ static int add_sizes(struct query *q, struct info_rows *info, struct tally *t,
 static int open_sizes(struct query *q, struct hdb_error *err)
 {
 	struct info_rows *info;
-	struct tally t = { 0 };
+	BASE_SCOPED(release_tally) struct tally t = { 0 };
 
 	TRY(info_open(q, &info, err));
 	TRY(add_sizes(q, info, &t, err));
-	release_tally(&t);
 	q->total = info->rows.count;
 	return HDB_OK;
 }
