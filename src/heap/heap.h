@@ -236,9 +236,11 @@ static inline void heap_filter_restore(struct heap_filter_was *was)
 {
 	was->heap->filter.is_on = was->is_on;
 }
+/* clang takes a variable that only its end uses for an unused one. */
 #define HEAP_FILTER_SCOPE(show, heap) \
-	BASE_SCOPED(heap_filter_restore) \
-	struct heap_filter_was heap_filter_was_ = { heap, show(heap) }
+	__attribute__((unused)) \
+	BASE_SCOPED(heap_filter_restore) struct heap_filter_was heap_filter_was_ = { heap, \
+										     show(heap) }
 
 /* Whether a filter leaves out an object of that heap. */
 static inline bool heap_leaves_out(const struct heap *heap, uint32_t heap_no)

@@ -458,7 +458,7 @@ static int count_block(void *ctx, const struct heap_block *block, struct hdb_err
 		if (value.kind == EXPLAIN_NOTHING ||
 		    (value.kind == EXPLAIN_NUMBER && value.number == 0))
 			continue;
-		if (!n->out->count++)
+		if (n->out->count++ == 0)
 			n->out->first_ix = block->first_ix + i;
 	}
 	return HDB_OK;
