@@ -19,7 +19,10 @@ if ! timeout 250 sh "$HDB_ROOT/tools/python/make_venv.sh" "$venv" > venv.log 2>&
 	echo "pyspark, duckdb and pyarrow cannot be installed here"
 	exit 77
 fi
-export PYTHONDONTWRITEBYTECODE=1 HEAPDB_LIBRARY="$BUILD/libheapdb.so" HEAPDB_PYTHON="$venv/bin/python"
+# The package's own library has SQL, too.
+library=$BUILD/libheapdb.so
+[ ! -e "$BUILD/python/libheapdb.so" ] || library=$BUILD/python/libheapdb.so
+export PYTHONDONTWRITEBYTECODE=1 HEAPDB_LIBRARY="$library" HEAPDB_PYTHON="$venv/bin/python"
 
 # What is missing is one line.
 code=0
