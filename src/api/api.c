@@ -85,13 +85,21 @@ int hdb_default_path(const char *dump_path, char *buf, size_t size, struct hdb_e
 	return HDB_OK;
 }
 
+void api_import_work(struct base_work *work, const struct hdb_import_options *opt,
+		     uint64_t memory_bytes)
+{
+	base_work_init(work, memory_bytes, opt->threads, &opt->progress);
+	if (memory_bytes)
+		base_work_allow(work);
+	work->is_unsynced = opt->no_sync != 0;
+}
+
 int hdb_import(const char *dump_path, const char *db_path, const struct hdb_import_options *opt,
 	       struct hdb_import_result *out, struct hdb_error *err)
 {
 	API_NEEDS(dump_path, err);
 
 	struct hdb_import_options options = { 0 };
-	struct perfetto *trace = NULL;
 	struct base_work work;
 	char path[4096];
 	int r;
@@ -104,18 +112,11 @@ int hdb_import(const char *dump_path, const char *db_path, const struct hdb_impo
 	}
 	if (!options.no_sigbus_handler)
 		base_sigbus_install();
-	base_work_init(&work, options.memory_bytes, options.threads, &options.progress);
-	if (options.memory_bytes)
-		base_work_allow(&work);
-	work.is_unsynced = options.no_sync != 0;
-	if ((r = perfetto_open(dump_path, &work, &trace, err)) == HDB_NOTFOUND)
-		r = import_dump((struct import_paths){ .dump = dump_path, .database = db_path },
-				&options, &work, out, err);
-	else if (r == HDB_OK)
-		r = api_import_trace(
-			trace, (struct import_paths){ .dump = dump_path, .database = db_path },
-			&options, out, err);
-	perfetto_close(trace);
+	if ((r = api_import_trace(dump_path, db_path, &options, out, err)) != HDB_NOTFOUND)
+		return r;
+	api_import_work(&work, &options, options.memory_bytes);
+	r = import_dump((struct import_paths){ .dump = dump_path, .database = db_path }, &options,
+			&work, out, err);
 	base_work_release(&work);
 	return r;
 }

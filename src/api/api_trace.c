@@ -11,17 +11,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* The thread that writes. */
+/* The thread that writes the dump. */
 struct feed {
 	struct perfetto *trace;
 	unsigned graph_no;
-	int read_fd, write_fd;
+	int write_fd;
 	bool is_closed; /* nobody reads any more */
 	struct perfetto_result result;
 	int rc;
@@ -63,9 +65,10 @@ static void *write_dump(void *ctx)
 	return NULL;
 }
 
-int api_import_trace(struct perfetto *trace, struct import_paths paths,
-		     const struct hdb_import_options *opt, struct hdb_import_result *out,
-		     struct hdb_error *err)
+/* Writes the dump of a graph on a thread of its own, and imports it. */
+static int import_graph(struct perfetto *trace, struct import_paths paths,
+			const struct hdb_import_options *opt, struct hdb_import_result *out,
+			struct hdb_error *err)
 {
 	struct hdb_import_options options = *opt;
 	struct feed feed = { .trace = trace, .graph_no = opt->snapshot ? opt->snapshot : 1 };
@@ -83,7 +86,7 @@ int api_import_trace(struct perfetto *trace, struct import_paths paths,
 		close(ends[1]);
 		return hdb_fail_errno(err, rc, "a thread");
 	}
-	base_work_init(&work, opt->memory_bytes, opt->threads, &opt->progress);
+	api_import_work(&work, opt, opt->memory_bytes / 2);
 	(void)snprintf(path, sizeof(path), "/dev/fd/%d", ends[0]);
 	options.snapshot = 0;
 	options.contents = HDB_CONTENTS_KEEP;
@@ -104,6 +107,31 @@ int api_import_trace(struct perfetto *trace, struct import_paths paths,
 	if (err)
 		*err = feed.err;
 	return feed.rc;
+}
+
+int api_import_trace(const char *dump_path, const char *db_path,
+		     const struct hdb_import_options *opt, struct hdb_import_result *out,
+		     struct hdb_error *err)
+{
+	/* Progress is the import's, which the calling thread reports. */
+	const struct hdb_progress quiet = { .cancel = opt->progress.cancel };
+	char *folder = strdup(db_path);
+	struct perfetto *trace = NULL;
+	struct base_work work;
+	int r;
+
+	if (!folder)
+		return hdb_fail_memory(err, "a file name", strlen(db_path));
+	base_work_init(&work, opt->memory_bytes / 2, 1, &quiet);
+	work.scratch_dir = dirname(folder);
+	if ((r = perfetto_open(dump_path, &work, &trace, err)) == HDB_OK)
+		r = import_graph(trace,
+				 (struct import_paths){ .dump = dump_path, .database = db_path },
+				 opt, out, err);
+	perfetto_close(trace);
+	base_work_release(&work);
+	free(folder);
+	return r;
 }
 
 static int put_file(void *ctx, const void *data, size_t size, struct hdb_error *err)
