@@ -14,6 +14,7 @@
  */
 #include "androidfiles/androidfiles.h"
 
+#include "common/descriptor.h"
 #include "common/escape.h"
 #include "common/fail.h"
 
@@ -78,33 +79,17 @@ static uint32_t u4(const uint8_t *p)
 /* ---- names ---- */
 
 /* "Ljava/lang/Object;" and "[I" as "java.lang.Object" and "int[]"; others as they are. */
-static void dotted(char *text)
+static void dotted(char *text, size_t size)
 {
-	static const struct {
-		char letter;
-		const char *name;
-	} basics[] = { { 'Z', "boolean" }, { 'C', "char" },  { 'F', "float" }, { 'D', "double" },
-		       { 'B', "byte" },    { 'S', "short" }, { 'I', "int" },   { 'J', "long" } };
-	size_t size = strlen(text), dims = 0;
+	char name[2 * NAME_MAX_BYTES + 16];
+	const size_t length = strlen(text);
+	const bool has_slashes =
+		length && text[strspn(text, "[")] == 'L' && text[length - 1] == ';';
 
-	while (text[dims] == '[')
-		dims++;
-	size -= dims;
-	memmove(text, text + dims, size + 1);
-	if (size >= 2 && text[0] == 'L' && text[size - 1] == ';') {
-		size -= 2;
-		memmove(text, text + 1, size);
-		text[size] = '\0';
-		for (char *p = text; *p; p++)
-			*p = *p == '/' ? '.' : *p;
-	} else if (size == 1) {
-		for (size_t i = 0; i < sizeof(basics) / sizeof(basics[0]); i++)
-			if (text[0] == basics[i].letter)
-				size = (size_t)snprintf(text, 8, "%s", basics[i].name);
-	}
-	/* Two bytes for each bracket that went: there is room, names have room for 8 more. */
-	for (size_t i = 0; i < dims && size + 2 < 2 * NAME_MAX_BYTES; i++, size += 2)
-		memcpy(text + size, "[]", 3);
+	(void)descriptor_name(text, name, sizeof(name));
+	for (char *p = name; has_slashes && *p; p++)
+		*p = *p == '/' ? '.' : *p;
+	(void)snprintf(text, size, "%s", name);
 }
 
 static int read_name(struct cursor *c, bool is_class, char **out)
@@ -131,7 +116,7 @@ static int read_name(struct cursor *c, bool is_class, char **out)
 	}
 	text[used] = '\0';
 	if (is_class)
-		dotted(text);
+		dotted(text, sizeof(text));
 	*out = strdup(text);
 	return *out ? HDB_OK : door_fail(c->err, HDB_ENOMEM, "no memory for names");
 }

@@ -3,6 +3,7 @@
  * without a dump.
  */
 #include "capture/capture.h"
+#include "common/descriptor.h"
 #include "heapdb/capture_ask.h"
 #include "heapdb/render.h"
 
@@ -28,29 +29,6 @@ struct class_rows {
 	char name[CLASS_NAME_MAX];
 	struct hdb_value values[CLASS_COLUMNS];
 };
-
-/* "byte[]" of "[B", "a.B[][]" of "[[La.B;". */
-static void java_name(const char *name, char *out, size_t size)
-{
-	static const char kinds[] = "BCDFIJSZ";
-	static const char *const names[] = { "byte", "char", "double", "float",
-					     "int",  "long", "short",  "boolean" };
-	const size_t dimensions = strspn(name, "[");
-	const char *kind = name[dimensions] ? strchr(kinds, name[dimensions]) : NULL;
-	size_t length = strlen(name + dimensions);
-
-	if (dimensions && kind && length == 1) {
-		(void)snprintf(out, size, "%s", names[kind - kinds]);
-	} else if (dimensions && name[dimensions] == 'L') {
-		length -= name[dimensions + length - 1] == ';';
-		(void)snprintf(out, size, "%.*s", (int)length - 1, name + dimensions + 1);
-	} else {
-		(void)snprintf(out, size, "%s", name + dimensions);
-	}
-	length = strlen(out);
-	for (size_t i = 0; i < dimensions && length + 2 < size; i++, length += 2)
-		memcpy(out + length, "[]", sizeof("[]"));
-}
 
 /* Whether a line is a class, "   1:   5032   1032344  [B (java.base@17.0.1)"; *at: past its number. */
 static bool is_class(char *line, char **at)
@@ -91,7 +69,10 @@ static int next_class(void *ctx, struct hdb_error *err)
 			module += 2;
 			module[strcspn(module, ")")] = '\0';
 		}
-		java_name(at, rows->name, sizeof(rows->name));
+		if (*at == '[')
+			(void)descriptor_name(at, rows->name, sizeof(rows->name));
+		else
+			(void)snprintf(rows->name, sizeof(rows->name), "%s", at);
 		rows->values[CLASS_NAME] = text_value(rows->name);
 		rows->values[CLASS_MODULE] = text_value(module);
 		return HDB_OK;

@@ -8,6 +8,7 @@
  * its parameters bound to values; so it may be parsed several times, and STEPS_MAX bounds the sum.
  * The first failure stays, and all that follows is empty.
  */
+#include "common/descriptor.h"
 #include "oql/oql.h"
 #include "oql/oql_lex.h"
 
@@ -693,19 +694,15 @@ static const char *size_of(struct translator *t, const struct value *v, const ch
 /* "[Ljava.io.File;" is java.io.File[], "[I" is int[]; as a text of SQL. */
 static const char *put_class(struct translator *t, struct oql_str name)
 {
-	static const char codes[] = "ZCFDBSIJ";
-	static const char *const names[] = { "boolean", "char",  "float", "double",
-					     "byte",    "short", "int",   "long" };
-	const char *plain = put(t, "%.*s", (int)name.size, name.data), *dims = "", *code;
+	const char *plain = put(t, "%.*s", (int)name.size, name.data);
+	/* Each bracket becomes two, and a letter at most a word. */
+	const size_t room = 2 * strlen(plain) + sizeof("boolean");
+	char *out = plain[0] == '[' ? take_memory(t, room) : NULL;
 
-	for (; plain[0] == '[' && plain[1]; plain++)
-		dims = put(t, "%s[]", dims);
-	code = *plain ? strchr(codes, *plain) : NULL;
-	if (*dims && *plain == 'L')
-		plain = put(t, "%.*s", (int)strcspn(plain + 1, ";"), plain + 1);
-	else if (*dims && code && !plain[1])
-		plain = names[code - codes];
-	plain = put(t, "%s%s", plain, dims);
+	if (out) {
+		(void)descriptor_name(plain, out, room);
+		plain = out;
+	}
 	return put_quoted(t, (struct oql_str){ plain, strlen(plain) }, '\'');
 }
 

@@ -1,0 +1,29 @@
+/*
+ * common/descriptor.c - see descriptor.h. The letters are those of the JVM specification, 4.3.2.
+ */
+#include "common/descriptor.h"
+
+#include <stdio.h>
+#include <string.h>
+
+size_t descriptor_name(const char *text, char *out, size_t size)
+{
+	static const char letters[] = "BCDFIJSZ";
+	static const char *const names[] = { "byte", "char", "double", "float",
+					     "int",  "long", "short",  "boolean" };
+	const size_t dimensions = strspn(text, "[");
+	const char *base = text + dimensions;
+	const char *letter = base[0] && !base[1] ? strchr(letters, base[0]) : NULL;
+	size_t length = strlen(base);
+
+	if (letter)
+		(void)snprintf(out, size, "%s", names[letter - letters]);
+	else if (length >= 2 && base[0] == 'L' && base[length - 1] == ';')
+		(void)snprintf(out, size, "%.*s", (int)length - 2, base + 1);
+	else
+		(void)snprintf(out, size, "%s", base);
+	length = strlen(out);
+	for (size_t i = 0; i < dimensions && length + 2 < size; i++, length += 2)
+		memcpy(out + length, "[]", sizeof("[]"));
+	return length;
+}
