@@ -3,18 +3,9 @@
 # and exit codes, JUnit XML, the webhook, retention; the examples are parsed.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
-if nm -D "$BUILD/libheapdb.so" | grep -q __asan; then
-	echo "python3 cannot load a library with sanitizers"
-	exit 77
-fi
 cd "$TMPDIR"
-venv=$HDB_ROOT/build/fleet-venv
-if ! timeout 250 sh "$HDB_ROOT/tools/python/make_venv.sh" "$venv" > venv.log 2>&1; then
-	rm -rf "$venv"
-	echo "pyspark, duckdb and pyarrow cannot be installed here"
-	exit 77
-fi
-export PYTHONDONTWRITEBYTECODE=1 HEAPDB_LIBRARY="$BUILD/libheapdb.so" HEAPDB_PYTHON="$venv/bin/python"
+# shellcheck source=tests/support/fleet_venv.sh
+. "$HDB_ROOT/tests/support/fleet_venv.sh"
 export PYTHONPATH="$HDB_ROOT/tools/python"
 for script in "$HDB_ROOT"/tools/python/examples/*.sh; do
 	sh -n "$script"

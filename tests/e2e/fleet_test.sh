@@ -8,21 +8,9 @@ set -eu
 for tool in java javac python3; do
 	command -v $tool > /dev/null || { echo "no $tool here"; exit 77; }
 done
-if nm -D "$BUILD/libheapdb.so" | grep -q __asan; then
-	echo "python3 cannot load a library with sanitizers"
-	exit 77
-fi
 cd "$TMPDIR"
-venv=$HDB_ROOT/build/fleet-venv
-if ! timeout 250 sh "$HDB_ROOT/tools/python/make_venv.sh" "$venv" > venv.log 2>&1; then
-	rm -rf "$venv"
-	echo "pyspark, duckdb and pyarrow cannot be installed here"
-	exit 77
-fi
-# The package's own library has SQL, too.
-library=$BUILD/libheapdb.so
-[ ! -e "$BUILD/python/libheapdb.so" ] || library=$BUILD/python/libheapdb.so
-export PYTHONDONTWRITEBYTECODE=1 HEAPDB_LIBRARY="$library" HEAPDB_PYTHON="$venv/bin/python"
+# shellcheck source=tests/support/fleet_venv.sh
+. "$HDB_ROOT/tests/support/fleet_venv.sh"
 
 # What is missing is one line.
 code=0

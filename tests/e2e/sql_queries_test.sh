@@ -2,16 +2,8 @@
 # sql_queries_test.sh - every query of the registry is a table-valued function: the example of each
 # gives the same rows by `heapdb query` and by `heapdb sql`.
 set -eu
-if heapdb sql --db "$DUMP" "SELECT 1" 2>&1 | grep -q "built without SQLite"; then
-	echo "this heapdb was built without SQLite"
-	exit 77
-fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-heapdb import "$DUMP" -o s.heapdb --quiet >/dev/null
-HEAPDB=$work/s.heapdb
-export HEAPDB
+# shellcheck source=tests/support/sql_database.sh
+. "$HDB_ROOT/tests/support/sql_database.sh"
 heapdb query leaks >/dev/null
 heapdb help --names | awk -F '\t' '$1 == "example" { print $2 "\t" $3 " " $4 }' >examples
 python3 - <<'END'

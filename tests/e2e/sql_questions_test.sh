@@ -2,16 +2,8 @@
 # sql_questions_test.sh - the questions of tests/data/sql_questions.txt have their answers: lines with
 # "> " after a statement are its rows.
 set -eu
-if heapdb sql --db "$DUMP" "SELECT 1" 2>&1 | grep -q "built without SQLite"; then
-	echo "this heapdb was built without SQLite"
-	exit 77
-fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-heapdb import "$DUMP" -o s.heapdb --quiet >/dev/null
-HEAPDB=$work/s.heapdb
-export HEAPDB
+# shellcheck source=tests/support/sql_database.sh
+. "$HDB_ROOT/tests/support/sql_database.sh"
 failed=0
 count=0
 : >got

@@ -3,17 +3,9 @@
 # looked up is not scanned, nothing can be written, statements that never end are ended, and the
 # extension gives the same in sqlite3 and Python.
 set -eu
-if heapdb sql --db "$DUMP" "SELECT 1" 2>&1 | grep -q "built without SQLite"; then
-	echo "this heapdb was built without SQLite"
-	exit 77
-fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+# shellcheck source=tests/support/sql_database.sh
+. "$HDB_ROOT/tests/support/sql_database.sh"
 failed=0
-heapdb import "$DUMP" -o s.heapdb --quiet >/dev/null
-HEAPDB=$work/s.heapdb
-export HEAPDB
 
 # The rows of a statement as TSV, without heading.
 rows()

@@ -4,16 +4,8 @@
 # tests/data/visualvm_scripts.txt is a script, "~", sql or oql, "~" and a statement; rows are
 # compared as sets, with names of columns left out. What is not translated says so, and what to write.
 set -eu
-if heapdb sql --db "$DUMP" "SELECT 1" 2>&1 | grep -q "built without SQLite"; then
-	echo "this heapdb was built without SQLite"
-	exit 77
-fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-heapdb import "$DUMP" -o s.heapdb --quiet >/dev/null
-HEAPDB=$work/s.heapdb
-export HEAPDB
+# shellcheck source=tests/support/sql_database.sh
+. "$HDB_ROOT/tests/support/sql_database.sh"
 failed=0
 count=0
 
