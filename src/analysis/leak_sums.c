@@ -107,7 +107,7 @@ static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	return HDB_OK;
 }
 
-/* Classes are there only if groups are wanted. */
+/* Classes are loaded only for groups. */
 static int link_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct counting *c = ctx;

@@ -600,6 +600,14 @@ static int survey_object(struct perfetto_tables *g, uint32_t i, struct perfetto_
 	return HDB_OK;
 }
 
+uint32_t perfetto_type_named(const struct perfetto_tables *g, const char *name)
+{
+	for (uint32_t i = 0; i < g->types.count; i++)
+		if (perfetto_text_is(&base_vec_at(&g->types, struct perfetto_type, i)->name, name))
+			return i;
+	return PERFETTO_NONE;
+}
+
 /* The class of arrays that stand for references without a field. */
 static int find_arrays(struct perfetto_tables *g, struct hdb_error *err)
 {
@@ -609,10 +617,10 @@ static int find_arrays(struct perfetto_tables *g, struct hdb_error *err)
 		.name = { (const uint8_t *)name, (const uint8_t *)name + sizeof(name) - 1, false },
 	};
 
-	for (g->array_no = 0; g->array_no < g->types.count; g->array_no++)
-		if (is_same(&base_vec_at(&g->types, struct perfetto_type, g->array_no)->name,
-			    &type.name))
-			return HDB_OK;
+	g->array_no = perfetto_type_named(g, name);
+	if (g->array_no != PERFETTO_NONE)
+		return HDB_OK;
+	g->array_no = (uint32_t)g->types.count;
 	return add_type(g, &type, err);
 }
 

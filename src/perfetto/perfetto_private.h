@@ -123,6 +123,9 @@ extern const struct perfetto_value_field perfetto_value_fields[PERFETTO_VALUES];
 int perfetto_tables_read(struct perfetto_tables *tables, uint32_t graph_no, struct hdb_error *err);
 void perfetto_tables_release(struct perfetto_tables *tables);
 
+/* The number of the first type of this name, or PERFETTO_NONE. */
+uint32_t perfetto_type_named(const struct perfetto_tables *tables, const char *name);
+
 /* HDB_NOTFOUND if the references and their fields do not fit together. Makes slots, empty ones. */
 int perfetto_references_read(struct perfetto_tables *tables, const struct perfetto_object *object,
 			     struct perfetto_references *out, struct hdb_error *err);

@@ -667,17 +667,6 @@ static int find_scale(struct writer *w)
 	return hdb_fail(w->err, HDB_EFORMAT, "0x%" PRIx64 " is no object's address", w->g->id_max);
 }
 
-static uint32_t instance_bytes(const struct perfetto_tables *g, const char *class_name)
-{
-	for (size_t i = 0; i < g->types.count; i++) {
-		const struct perfetto_type *type = base_vec_at(&g->types, struct perfetto_type, i);
-
-		if (perfetto_text_is(&type->name, class_name))
-			return (uint32_t)type->object_size;
-	}
-	return 0;
-}
-
 int perfetto_write(struct perfetto *trace, unsigned graph_no, const struct perfetto_sink *sink,
 		   struct perfetto_result *result, struct hdb_error *err)
 {
@@ -693,6 +682,7 @@ int perfetto_write(struct perfetto *trace, unsigned graph_no, const struct perfe
 		.most = ((uint64_t)PERFETTO_GROWTH_MIB << 20) +
 			perfetto_bytes(trace) * PERFETTO_GROWTH_MAX,
 	};
+	uint32_t class_no;
 	int r;
 
 	if (!graph_no || graph_no > trace->graphs.count)
@@ -702,7 +692,10 @@ int perfetto_write(struct perfetto *trace, unsigned graph_no, const struct perfe
 	if ((r = perfetto_tables_read(&g, graph_no - 1, err)) != HDB_OK ||
 	    (r = find_scale(&w)) != HDB_OK)
 		goto out;
-	w.class_bytes = instance_bytes(&g, "java.lang.Class");
+	class_no = perfetto_type_named(&g, "java.lang.Class");
+	if (class_no != PERFETTO_NONE)
+		w.class_bytes = (uint32_t)base_vec_at(&g.types, struct perfetto_type, class_no)
+					->object_size;
 	r = write_all(&w, base_vec_at(&trace->graphs, struct perfetto_graph, graph_no - 1));
 	if (r == HDB_OK)
 		r = base_source_failed(trace->source, err);

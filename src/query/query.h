@@ -296,7 +296,7 @@ bool query_has_fact(const struct query *q, const char *name);
 	}
 void query_zeroed(struct query *q);
 
-/* ---- rows that are wanted ---- */
+/* ---- rows that pass ---- */
 
 /*
  * Whether rows are tested, by a filter or for their place when they are sorted, and the test looks
@@ -307,7 +307,7 @@ bool query_is_tested(const struct query *q, size_t column);
 /*
  * For `next` functions whose rows cost: tests the row as soon as the columns that are tested are
  * filled; with *wanted false the row need not be finished, and the next one can be made after
- * query_reset. Without a filter, unsorted or without a limit, all are wanted.
+ * query_reset. Without a filter, unsorted or without a limit, all pass.
  */
 int query_test(struct query *q, bool *wanted, struct hdb_error *err);
 /* Makes all cells null again. */

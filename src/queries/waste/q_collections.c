@@ -38,7 +38,7 @@ enum {
 	ID
 };
 
-/* Steps of a ratio that are told apart at most. */
+/* Steps into which a ratio is divided at most. */
 #define SEGMENTS_MAX 1000u
 
 static const struct hdb_option_spec options[] = {
