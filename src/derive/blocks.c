@@ -13,6 +13,7 @@ struct each {
 	struct derive *derive;
 	const struct derive_pass *pass;
 	struct derive_block *slots;
+	unsigned slot_count;
 };
 
 static int produce(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
@@ -52,60 +53,70 @@ static int consume(void *ctx, unsigned slot, uint64_t item, struct hdb_error *er
 	return each->pass->take(each->pass->ctx, &each->slots[slot], err);
 }
 
-static void free_slots(struct each *each, unsigned count)
+static void free_slots(struct each *each)
 {
-	for (unsigned i = 0; each->slots && i < count; i++) {
-		free(each->slots[i].objects);
-		free(each->slots[i].values);
-		base_vec_release(&each->slots[i].bytes[0]);
-		base_vec_release(&each->slots[i].bytes[1]);
+	for (unsigned i = 0; each->slots && i < each->slot_count; i++) {
+		struct derive_block *slot = &each->slots[i];
+
+		if (slot->room && each->pass->release)
+			each->pass->release(slot->room);
+		free(slot->room);
+		free(slot->objects);
+		free(slot->values);
+		base_vec_release(&slot->bytes[0]);
+		base_vec_release(&slot->bytes[1]);
 	}
 	free(each->slots);
 	base_heap_trim(each->derive->work);
 }
 
+static int make_slots(struct each *each, struct hdb_error *err)
+{
+	static const char what[] = "blocks of objects";
+
+	TRY(BASE_ALLOC(each->slots, each->slot_count, what, err));
+	for (unsigned i = 0; i < each->slot_count; i++) {
+		struct derive_block *slot = &each->slots[i];
+
+		slot->slot = i;
+		TRY(BASE_ALLOC(slot->objects, 1, what, err));
+		TRY(BASE_ALLOC(slot->values, STORE_BLOCK_OBJECTS, what, err));
+		if (each->pass->room_bytes &&
+		    !(slot->room = base_alloc(1, each->pass->room_bytes, what, err)))
+			return HDB_ENOMEM;
+	}
+	return HDB_OK;
+}
+
 int derive_each_block(struct derive *derive, const struct derive_pass *pass, struct hdb_error *err)
 {
-	struct each each = { .derive = derive, .pass = pass };
+	BASE_SCOPED(free_slots)
+	struct each each = {
+		.derive = derive,
+		.pass = pass,
+		.slot_count = DERIVE_SLOTS_PER_THREAD * derive->work->threads,
+	};
 	const struct base_pipeline pipeline = {
 		.item_count = heap_block_count(derive->heap),
 		.threads = derive->work->threads,
-		.slot_count = DERIVE_SLOTS_PER_THREAD * derive->work->threads,
+		.slot_count = each.slot_count,
 		.ctx = &each,
 		.produce = produce,
 		.consume = consume,
 	};
-	int r = HDB_OK;
 
 	assert(pass->make);
 	assert(!pass->reads_objects || !pass->reads_classes);
 	base_stage(derive->work, pass->stage, derive->heap->object_count, "objects");
-	each.slots = calloc(pipeline.slot_count, sizeof(*each.slots));
-	if (!each.slots)
-		return hdb_fail_memory(err, "blocks of objects", sizeof(*each.slots));
-	for (unsigned i = 0; i < pipeline.slot_count; i++) {
-		each.slots[i].slot = i;
-		each.slots[i].objects = malloc(sizeof(*each.slots[i].objects));
-		each.slots[i].values = malloc(STORE_BLOCK_OBJECTS * sizeof(uint64_t));
-		if (!each.slots[i].objects || !each.slots[i].values) {
-			r = hdb_fail_memory(err, "blocks of objects", sizeof(struct heap_block));
-			goto out;
-		}
-	}
+	TRY(make_slots(&each, err));
 	if (pass->reads_objects || pass->reads_classes)
-		r = heap_prepare_blocks(derive->heap, derive->work->threads, err);
-	if (r != HDB_OK)
-		goto out;
-	r = base_pipeline_run(&pipeline, err);
-out:
-	free_slots(&each, pipeline.slot_count);
-	return r;
+		TRY(heap_prepare_blocks(derive->heap, derive->work->threads, err));
+	return base_pipeline_run(&pipeline, err);
 }
 
 struct column {
 	struct store_writer *writer;
 	enum store_table table;
-	uint32_t base; /* of its keys */
 	const struct derive_fill *fill;
 	struct base_vec zeros; /* a whole block of them, packed; of a fill with `has` */
 };
@@ -113,12 +124,10 @@ struct column {
 /* Packs a whole block of zeros. */
 static int pack_zeros(struct base_vec *out, struct hdb_error *err)
 {
-	uint64_t *values = calloc(STORE_BLOCK_OBJECTS, sizeof(*values));
-	const int r = values ? base_pack_encode(out, values, STORE_BLOCK_OBJECTS, err) :
-			       hdb_fail_memory(err, "a block of zeros", STORE_BLOCK_OBJECTS * 8);
+	BASE_FREED uint64_t *values = NULL;
 
-	free(values);
-	return r;
+	TRY(BASE_ALLOC(values, STORE_BLOCK_OBJECTS, "a block of zeros", err));
+	return base_pack_encode(out, values, STORE_BLOCK_OBJECTS, err);
 }
 
 /* Whether a block is one that `zeros` stands for. */
@@ -128,14 +137,23 @@ static bool is_zeros(const struct column *column, const struct derive_block *blo
 	       !column->fill->has(column->fill->ctx, block->objects);
 }
 
+/* Values that a block has in the table. */
+static uint32_t value_count(const struct column *column, const struct derive_block *block)
+{
+	return column->fill->is_whole ? STORE_BLOCK_OBJECTS : block->objects->count;
+}
+
 static int pack(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct column *column = ctx;
+	const uint32_t count = block->objects->count, values = value_count(column, block);
 
 	if (is_zeros(column, block))
 		return HDB_OK;
 	TRY(column->fill->fill(column->fill->ctx, block, err));
-	return base_pack_encode(&block->bytes[0], block->values, block->objects->count, err);
+	assert(count <= values);
+	memset(block->values + count, 0, (values - count) * sizeof(*block->values));
+	return base_pack_encode(&block->bytes[0], block->values, values, err);
 }
 
 static int put(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -143,72 +161,34 @@ static int put(void *ctx, struct derive_block *block, struct hdb_error *err)
 	const struct column *column = ctx;
 	const struct base_vec *bytes = block->bytes[0].count ? &block->bytes[0] : &column->zeros;
 
-	return store_put(column->writer, column->table,
-			 &(struct store_block){ .key = block->objects->first_ix,
-						.item_count = block->objects->count,
-						.data = bytes->data,
-						.size = bytes->count },
-			 err);
+	return store_put(
+		column->writer, column->table,
+		&(struct store_block){ .key = column->fill->base + block->objects->first_ix,
+				       .item_count = value_count(column, block),
+				       .data = bytes->data,
+				       .size = bytes->count },
+		err);
 }
 
-/* Blocks of a column that others follow are whole ones. */
-static int pack_whole(void *ctx, struct derive_block *block, struct hdb_error *err)
+static void release_column(struct column *column)
 {
-	const struct column *column = ctx;
-	const uint32_t count = block->objects->count;
-
-	TRY(column->fill->fill(column->fill->ctx, block, err));
-	assert(count <= STORE_BLOCK_OBJECTS);
-	memset(block->values + count, 0, (STORE_BLOCK_OBJECTS - count) * sizeof(*block->values));
-	return base_pack_encode(&block->bytes[0], block->values, STORE_BLOCK_OBJECTS, err);
-}
-
-static int put_whole(void *ctx, struct derive_block *block, struct hdb_error *err)
-{
-	const struct column *column = ctx;
-
-	return store_put(column->writer, column->table,
-			 &(struct store_block){ .key = column->base + block->objects->first_ix,
-						.item_count = STORE_BLOCK_OBJECTS,
-						.data = block->bytes[0].data,
-						.size = block->bytes[0].count },
-			 err);
+	base_vec_release(&column->zeros);
 }
 
 int derive_put_column(struct derive *derive, struct store_writer *writer, enum store_table table,
 		      const struct derive_fill *fill, struct hdb_error *err)
 {
+	BASE_SCOPED(release_column)
 	struct column column = { .writer = writer, .table = table, .fill = fill };
-	const struct derive_pass pass = {
-		.stage = fill->stage,
-		.reads_objects = fill->reads_objects,
-		.make = pack,
-		.take = put,
-		.ctx = &column,
-	};
-	int r = fill->has ? pack_zeros(&column.zeros, err) : HDB_OK;
 
-	if (r == HDB_OK)
-		r = derive_each_block(derive, &pass, err);
-	base_vec_release(&column.zeros);
-	return r;
-}
-
-int derive_put_column_at(struct derive *derive, struct store_writer *writer,
-			 struct derive_column_at at, const struct derive_fill *fill,
-			 struct hdb_error *err)
-{
-	struct column column = {
-		.writer = writer, .table = at.table, .base = at.base, .fill = fill
-	};
-	const struct derive_pass pass = {
-		.stage = fill->stage,
-		.reads_objects = fill->reads_objects,
-		.make = pack_whole,
-		.take = put_whole,
-		.ctx = &column,
-	};
-
-	assert(at.base % STORE_BLOCK_OBJECTS == 0);
-	return derive_each_block(derive, &pass, err);
+	assert(fill->base % STORE_BLOCK_OBJECTS == 0);
+	if (fill->has)
+		TRY(pack_zeros(&column.zeros, err));
+	return derive_each_block(derive,
+				 &(struct derive_pass){ .stage = fill->stage,
+							.reads_objects = fill->reads_objects,
+							.make = pack,
+							.take = put,
+							.ctx = &column },
+				 err);
 }

@@ -17,6 +17,7 @@ struct derive_block {
 	struct heap_block *objects;
 	uint64_t *values;         /* STORE_BLOCK_OBJECTS, to use at will */
 	struct base_vec bytes[2]; /* emptied before `make` is called */
+	void *room;               /* the pass's room_bytes; zeros at first, then as it was left */
 	uint32_t block_no;
 	unsigned slot; /* below DERIVE_SLOTS_PER_THREAD x threads; in use by one block at a time */
 	BASE_APART;
@@ -34,6 +35,8 @@ struct derive_pass {
 	derive_block_fn make; /* on any thread; must touch nothing of the store */
 	derive_block_fn take; /* in order, on the calling thread; NULL: nothing to take */
 	void *ctx;
+	size_t room_bytes;           /* of each slot for `make` and `take` */
+	void (*release)(void *room); /* what a room owns; NULL: nothing */
 };
 
 /*
@@ -50,19 +53,13 @@ struct derive_fill {
 	/* whether a block has values other than 0, else it is not filled; NULL: all may */
 	bool (*has)(void *ctx, const struct heap_block *objects);
 	void *ctx;
+	/* of a column behind others of its table: where its keys begin, and whole blocks */
+	uint32_t base;
+	bool is_whole;
 };
 
 /* Writes a packed column; the blocks are put in order. Without store_put_table. */
 int derive_put_column(struct derive *derive, struct store_writer *writer, enum store_table table,
 		      const struct derive_fill *fill, struct hdb_error *err);
-
-/* A column behind other columns of its table: keys begin at `base`. */
-struct derive_column_at {
-	enum store_table table;
-	uint32_t base;
-};
-int derive_put_column_at(struct derive *derive, struct store_writer *writer,
-			 struct derive_column_at at, const struct derive_fill *fill,
-			 struct hdb_error *err);
 
 #endif

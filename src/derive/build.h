@@ -47,10 +47,7 @@ int derive_graph_load(struct derive *derive, bool is_strong, struct graph_rows *
 int derive_graph_load_filtered(struct derive *derive, const struct derive_filter *filter,
 			       struct graph_rows *rows, struct hdb_error *err);
 
-/* Writes a table of tree parents: none, top, or a node. See FORMAT.md, "trees". */
-int derive_put_tree(struct derive *derive, struct store_writer *writer, enum store_table table,
-		    const uint32_t *parent, struct hdb_error *err);
-/* A value of such a table, and what it says. */
+/* A value of a table of tree parents, and what it says. See FORMAT.md, "trees". */
 static inline uint64_t derive_tree_value(uint32_t ix, uint32_t parent)
 {
 	if (parent == ix)

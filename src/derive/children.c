@@ -32,8 +32,7 @@ struct children {
 	struct store_writer *writer;
 	struct graph_child_rows rows;
 	enum store_table table, big_table;
-	uint32_t row_count;               /* lists but for the top level's, which comes last */
-	struct derive_tree_block *blocks; /* by slot */
+	uint32_t row_count; /* lists but for the top level's, which comes last */
 	struct range_slot *slots;
 	unsigned slot_count;
 	uint64_t top_count; /* children of the top level, if that is a big list */
@@ -53,24 +52,22 @@ static int read_block(void *ctx, struct derive_block *block, struct hdb_error *e
 {
 	struct children *c = ctx;
 
-	return derive_tree_read(c->derive, block, &c->blocks[block->slot], err);
+	return derive_tree_read(c->derive, block, block->room, err);
 }
 
 /* For the top level, of which most blocks have nothing: only those that have are read whole. */
 static int read_top_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct children *c = ctx;
-	struct derive_tree_block *tree = &c->blocks[block->slot];
+	struct derive_tree_block *tree = block->room;
 	const uint32_t count = block->objects->count;
 	uint32_t i = 0;
-	int r = derive_tree_dominators(c->derive, block, tree->dominator, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(derive_tree_dominators(c->derive, block, tree->dominator, err));
 	while (i < count && tree->dominator[i] != GRAPH_NONE)
 		i++;
 	if (i == count)
-		return r;
+		return HDB_OK;
 	TRY(heap_read_block(c->derive->heap, block->block_no, block->objects, err));
 	return derive_tree_units(c->derive, block, tree, err);
 }
@@ -78,7 +75,7 @@ static int read_top_block(void *ctx, struct derive_block *block, struct hdb_erro
 static int add_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct children *c = ctx;
-	const struct derive_tree_block *tree = &c->blocks[block->slot];
+	const struct derive_tree_block *tree = block->room;
 	const uint32_t first_ix = block->objects->first_ix;
 
 	for (uint32_t i = 0; i < block->objects->count; i++) {
@@ -92,37 +89,21 @@ static int add_block(void *ctx, struct derive_block *block, struct hdb_error *er
 	return HDB_OK;
 }
 
-/* Throws all objects; c->blocks are there. */
-static int throw_all(struct children *c, struct hdb_error *err)
+static int add_all(struct children *c, struct hdb_error *err)
 {
-	assert(c->blocks);
 	TRY(derive_tree_prepare(c->derive, err));
 	TRY(graph_child_rows_init(&c->rows, c->row_count, c->derive->work, err));
 	TRY(heap_prepare_blocks(c->derive->heap, c->derive->work->threads, err));
-	return derive_each_block(c->derive,
-				 &(struct derive_pass){
-					 .stage = "dominated objects",
-					 .reads_objects = c->row_count != 0,
-					 .make = c->row_count ? read_block : read_top_block,
-					 .take = add_block,
-					 .ctx = c,
-				 },
-				 err);
-}
-
-static int add_all(struct children *c, struct hdb_error *err)
-{
-	const unsigned slots = DERIVE_SLOTS_PER_THREAD * c->derive->work->threads;
-	int r;
-
-	c->blocks = calloc(slots, sizeof(*c->blocks));
-	if (!c->blocks)
-		return hdb_fail_memory(err, "dominated objects", slots * sizeof(*c->blocks));
-	r = throw_all(c, err);
-	free(c->blocks);
-	c->blocks = NULL;
-	if (r != HDB_OK)
-		return r;
+	TRY(derive_each_block(c->derive,
+			      &(struct derive_pass){
+				      .stage = "dominated objects",
+				      .reads_objects = c->row_count != 0,
+				      .make = c->row_count ? read_block : read_top_block,
+				      .take = add_block,
+				      .ctx = c,
+				      .room_bytes = sizeof(struct derive_tree_block),
+			      },
+			      err));
 	return graph_child_rows_end(&c->rows, STORE_LIST_BIG, &c->top_count, err);
 }
 
@@ -138,62 +119,51 @@ static int pack_range(void *ctx, unsigned slot, uint64_t no, struct hdb_error *e
 	struct children *c = ctx;
 	struct range_slot *s = &c->slots[slot];
 	struct graph_child_range *range = &s->range;
-	int r;
 
 	s->bytes.count = s->ends.count = 0;
 	s->is_sorted = graph_child_range_fits(&c->rows, (uint32_t)no);
 	if (!s->is_sorted)
 		return HDB_OK;
-	if ((r = graph_child_range_sort(&c->rows, (uint32_t)no, range, err)) != HDB_OK)
-		return r;
+	TRY(graph_child_range_sort(&c->rows, (uint32_t)no, range, err));
 	for (uint32_t at = 0; at < range->count; at += STORE_BLOCK_OBJECTS) {
 		const uint32_t count = range->count - at < STORE_BLOCK_OBJECTS ?
 					       range->count - at :
 					       STORE_BLOCK_OBJECTS;
-		uint64_t *length = s->length;
+		uint64_t *length = s->length, end;
 
 		for (uint32_t i = 0; i < count; i++)
 			length[i] = has_top(c, range->base + at + i) ?
 					    c->top_count :
 					    range->first[at + i + 1] - range->first[at + i];
-		r = store_lists_encode(&s->bytes,
+		TRY(store_lists_encode(&s->bytes,
 				       &(struct store_lists_rows){ .first_ix = range->base + at,
 								   .count = count,
 								   .first = range->first + at,
 								   .target = range->node,
 								   .lengths = length },
-				       err);
-		if (r != HDB_OK)
-			return r;
-		{
-			const uint64_t end = s->bytes.count;
-
-			if ((r = base_vec_push(&s->ends, &end, sizeof(end), err)) != HDB_OK)
-				return r;
-		}
+				       err));
+		end = s->bytes.count;
+		TRY(base_vec_push(&s->ends, &end, sizeof(end), err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int put_sorted(struct children *c, const struct range_slot *s, struct hdb_error *err)
 {
 	const struct graph_child_range *range = &s->range;
 	uint64_t start = 0;
-	int r;
 
 	for (uint32_t i = 0; i < range->count; i++) {
 		const uint64_t first = range->first[i], length = range->first[i + 1] - first;
 
-		if (length <= STORE_LIST_BIG)
-			continue;
-		r = store_lists_put_big(c->writer,
-					&(struct store_big_list){ .table = c->big_table,
-								  .ix = range->base + i,
-								  .target = range->node + first,
-								  .count = length },
-					err);
-		if (r != HDB_OK)
-			return r;
+		if (length > STORE_LIST_BIG)
+			TRY(store_lists_put_big(
+				c->writer,
+				&(struct store_big_list){ .table = c->big_table,
+							  .ix = range->base + i,
+							  .target = range->node + first,
+							  .count = length },
+				err));
 	}
 	for (size_t b = 0; b < s->ends.count; b++) {
 		const uint32_t at = (uint32_t)b * STORE_BLOCK_OBJECTS;
@@ -202,7 +172,7 @@ static int put_sorted(struct children *c, const struct range_slot *s, struct hdb
 		assert(at < range->count);
 		assert(end >= start);
 		assert(end <= s->bytes.count);
-		r = store_put(c->writer, c->table,
+		TRY(store_put(c->writer, c->table,
 			      &(struct store_block){
 				      .key = range->base + at,
 				      .item_count = range->count - at < STORE_BLOCK_OBJECTS ?
@@ -210,9 +180,7 @@ static int put_sorted(struct children *c, const struct range_slot *s, struct hdb
 							    STORE_BLOCK_OBJECTS,
 				      .data = (const uint8_t *)s->bytes.data + start,
 				      .size = end - start },
-			      err);
-		if (r != HDB_OK)
-			return r;
+			      err));
 		start = end;
 	}
 	return HDB_OK;
@@ -237,43 +205,34 @@ static int put_part(struct children *c, uint32_t row, struct hdb_error *err)
 
 static int push_part(struct children *c, uint32_t row, uint32_t node, struct hdb_error *err)
 {
-	int r;
-
-	if (c->part.count == STORE_LIST_PART && (r = put_part(c, row, err)) != HDB_OK)
-		return r;
+	if (c->part.count == STORE_LIST_PART)
+		TRY(put_part(c, row, err));
 	return base_vec_push(&c->part, &node, sizeof(node), err);
 }
 
 static int put_block(struct children *c, uint32_t count, struct hdb_error *err)
 {
-	struct base_vec bytes = { 0 };
-	int r;
+	BASE_SCOPED(base_vec_release) struct base_vec bytes = { 0 };
 
 	assert(count > 0);
 	assert(count <= STORE_BLOCK_OBJECTS);
 	if (has_top(c, c->base + count - 1))
 		c->length[count - 1] = c->top_count;
-	if ((r = base_vec_reserve(&c->target, 1, sizeof(uint32_t), err)) != HDB_OK)
-		goto out;
-	r = store_lists_encode(&bytes,
+	TRY(base_vec_reserve(&c->target, 1, sizeof(uint32_t), err));
+	TRY(store_lists_encode(&bytes,
 			       &(struct store_lists_rows){ .first_ix = c->base,
 							   .count = count,
 							   .first = c->first,
 							   .target = c->target.data,
 							   .lengths = c->length },
-			       err);
-	if (r != HDB_OK)
-		goto out;
-	r = store_put(c->writer, c->table,
-		      &(struct store_block){ .key = c->base,
-					     .item_count = count,
-					     .data = bytes.data,
-					     .size = bytes.count },
-		      err);
-out:
-	base_vec_release(&bytes);
+			       err));
 	c->target.count = 0;
-	return r;
+	return store_put(c->writer, c->table,
+			 &(struct store_block){ .key = c->base,
+						.item_count = count,
+						.data = bytes.data,
+						.size = bytes.count },
+			 err);
 }
 
 /* The rows up to `row` are complete, or have no children; `row` begins. */
@@ -299,18 +258,16 @@ static int take_child(void *ctx, uint32_t row, uint32_t node, uint64_t size, str
 {
 	struct children *c = ctx;
 	uint64_t *length;
-	int r;
 
 	(void)size;
-	if (row != c->row && (r = go_to(c, row, err)) != HDB_OK)
-		return r;
+	if (row != c->row)
+		TRY(go_to(c, row, err));
 	length = &c->length[c->row - c->base];
 	if (*length == STORE_LIST_BIG) {
 		const size_t first = (size_t)c->first[row - c->base];
 
-		for (size_t i = first; i < c->target.count; i++) {
+		for (size_t i = first; i < c->target.count; i++)
 			TRY(push_part(c, row, *base_vec_at(&c->target, uint32_t, i), err));
-		}
 		c->target.count = first;
 	}
 	(*length)++;
@@ -335,22 +292,19 @@ static int put_merged(struct children *c, uint32_t no, struct hdb_error *err)
 static int take_top(void *ctx, const uint32_t *nodes, uint64_t count, struct hdb_error *err)
 {
 	struct children *c = ctx;
-	int r = HDB_OK;
 
 	for (; !c->part.count && count >= STORE_LIST_PART; count -= STORE_LIST_PART) {
-		r = store_lists_put_part(c->writer,
+		TRY(store_lists_put_part(c->writer,
 					 &(struct store_big_list){ .table = c->big_table,
 								   .ix = c->row_count,
 								   .target = nodes,
 								   .count = STORE_LIST_PART },
-					 c->part_no++, err);
-		if (r != HDB_OK)
-			return r;
+					 c->part_no++, err));
 		nodes += STORE_LIST_PART;
 	}
-	for (uint64_t i = 0; i < count && r == HDB_OK; i++)
-		r = push_part(c, c->row_count, nodes[i], err);
-	return r;
+	for (uint64_t i = 0; i < count; i++)
+		TRY(push_part(c, c->row_count, nodes[i], err));
+	return HDB_OK;
 }
 
 static int put_top(struct children *c, struct hdb_error *err)
@@ -365,16 +319,13 @@ static int put_top(struct children *c, struct hdb_error *err)
 static int put_range(void *ctx, unsigned slot, uint64_t no, struct hdb_error *err)
 {
 	struct children *c = ctx;
-	int r = base_step(c->derive->work, no << c->rows.bits, err);
 
-	if (r != HDB_OK)
-		goto out;
 	assert(slot < c->slot_count);
-	r = c->slots[slot].is_sorted ? put_sorted(c, &c->slots[slot], err) :
-				       put_merged(c, (uint32_t)no, err);
-out:
+	TRY(base_step(c->derive->work, no << c->rows.bits, err));
+	TRY(c->slots[slot].is_sorted ? put_sorted(c, &c->slots[slot], err) :
+				       put_merged(c, (uint32_t)no, err));
 	base_bucket_drop(&c->rows.buckets, (uint32_t)no);
-	return r;
+	return HDB_OK;
 }
 
 static int put_all(struct children *c, struct hdb_error *err)
@@ -387,20 +338,15 @@ static int put_all(struct children *c, struct hdb_error *err)
 		.produce = pack_range,
 		.consume = put_range,
 	};
-	int r;
 
 	base_stage(c->derive->work, "sorting dominated objects", c->derive->heap->object_count,
 		   "objects");
 	c->slot_count = pipeline.slot_count;
-	c->slots = calloc(c->slot_count, sizeof(*c->slots));
-	c->first = malloc(STORE_BLOCK_OBJECTS * sizeof(*c->first));
-	c->length = malloc(STORE_BLOCK_OBJECTS * sizeof(*c->length));
-	if (!c->slots || !c->first || !c->length)
-		return hdb_fail_memory(err, "blocks of lists", STORE_BLOCK_OBJECTS * 8);
-	r = base_pipeline_run(&pipeline, err);
-	if (r != HDB_OK || !c->top_count)
-		return r;
-	return put_top(c, err);
+	TRY(BASE_ALLOC(c->slots, c->slot_count, "blocks of lists", err));
+	TRY(BASE_ALLOC(c->first, STORE_BLOCK_OBJECTS, "blocks of lists", err));
+	TRY(BASE_ALLOC(c->length, STORE_BLOCK_OBJECTS, "blocks of lists", err));
+	TRY(base_pipeline_run(&pipeline, err));
+	return c->top_count ? put_top(c, err) : HDB_OK;
 }
 
 static void release(struct children *c)
@@ -421,22 +367,15 @@ static void release(struct children *c)
 /* Writes lists of the first row_count objects, and that of the top level. */
 static int build_lists(struct children *c, struct hdb_error *err)
 {
-	int r = add_all(c, err);
-
-	if (r != HDB_OK)
-		goto out;
-	if ((r = put_all(c, err)) != HDB_OK)
-		goto out;
-	if ((r = store_put_table(c->writer, c->table, c->total, err)) != HDB_OK)
-		goto out;
-	r = store_put_table(c->writer, c->big_table, 0, err);
-out:
-	release(c);
-	return r;
+	TRY(add_all(c, err));
+	TRY(put_all(c, err));
+	TRY(store_put_table(c->writer, c->table, c->total, err));
+	return store_put_table(c->writer, c->big_table, 0, err);
 }
 
 static int build_children(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
 {
+	BASE_SCOPED(release)
 	struct children c = {
 		.derive = derive,
 		.writer = writer,
@@ -451,6 +390,7 @@ static int build_children(struct derive *derive, struct store_writer *writer, st
 static int build_top_level(struct derive *derive, struct store_writer *writer,
 			   struct hdb_error *err)
 {
+	BASE_SCOPED(release)
 	struct children c = {
 		.derive = derive,
 		.writer = writer,
@@ -467,17 +407,21 @@ const struct derive_builder derive_build_children = {
 	.build = build_children,
 };
 
-int derive_children(struct derive *derive, struct store_lists *out, struct hdb_error *err)
+static struct store_lists lists_of(const struct derive *derive, enum store_table table,
+				   enum store_table big_table)
 {
-	const int r = derive_need(derive, STORE_CHILDREN, err);
-
-	*out = (struct store_lists){
+	return (struct store_lists){
 		.store = derive->heap->store,
-		.table = derive_table(derive, STORE_CHILDREN),
-		.big_table = derive_table(derive, STORE_CHILDREN_BIG),
+		.table = derive_table(derive, table),
+		.big_table = derive_table(derive, big_table),
 		.ix_count = derive->heap->object_count,
 	};
-	return r;
+}
+
+int derive_children(struct derive *derive, struct store_lists *out, struct hdb_error *err)
+{
+	*out = lists_of(derive, STORE_CHILDREN, STORE_CHILDREN_BIG);
+	return derive_need(derive, STORE_CHILDREN, err);
 }
 
 const struct derive_builder derive_build_top_level = {
@@ -489,18 +433,10 @@ const struct derive_builder derive_build_top_level = {
 int derive_top_level(struct derive *derive, struct store_lists *out, uint32_t *list,
 		     struct hdb_error *err)
 {
-	int r;
-
 	*list = derive->heap->object_count;
 	if (derive_has(derive, STORE_CHILDREN))
 		return derive_children(derive, out, err);
-	r = derive_need(derive, STORE_TOP_LEVEL, err);
 	*list = 0;
-	*out = (struct store_lists){
-		.store = derive->heap->store,
-		.table = derive_table(derive, STORE_TOP_LEVEL),
-		.big_table = derive_table(derive, STORE_TOP_LEVEL_BIG),
-		.ix_count = derive->heap->object_count,
-	};
-	return r;
+	*out = lists_of(derive, STORE_TOP_LEVEL, STORE_TOP_LEVEL_BIG);
+	return derive_need(derive, STORE_TOP_LEVEL, err);
 }

@@ -31,19 +31,15 @@ static int make_arrays(struct class_tree *tree, uint32_t count, struct hdb_error
 	uint32_t **arrays[] = { &tree->parent, &tree->jump,  &tree->depth, &tree->pre,
 				&tree->last,   &tree->order, &tree->open };
 	size_t words = count;
-	bool failed = false;
 
 	tree->count = count;
-	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
-		*arrays[i] = calloc((size_t)count + 1, sizeof(uint32_t));
-		failed |= !*arrays[i];
-	}
+	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
+		TRY(BASE_ALLOC(*arrays[i], count, "the tree of classes", err));
 	for (unsigned i = 0; i < CLASS_TREE_LEVELS; i++) {
 		words = words / 64 + 1;
-		tree->levels[i] = calloc(words, sizeof(uint64_t));
-		failed |= !tree->levels[i];
+		TRY(BASE_ALLOC(tree->levels[i], words, "the tree of classes", err));
 	}
-	return failed ? hdb_fail_memory(err, "the tree of classes", count * 32ull) : HDB_OK;
+	return HDB_OK;
 }
 
 /* Gives a class its place, below `parent`. */
@@ -95,18 +91,24 @@ static void walk_from(struct class_tree *tree, struct walk *w, uint32_t root, ui
 	}
 }
 
+static void free_walk(struct walk *w)
+{
+	free(w->first);
+	free(w->next);
+	free(w->stack);
+	free(w->placed);
+}
+
 static int walk_all(struct class_tree *tree, const struct heap *heap, struct hdb_error *err)
 {
-	const size_t size = ((size_t)tree->count + 1) * sizeof(uint32_t);
-	struct walk w = { malloc(size), malloc(size), malloc(size), calloc(tree->count + 1ull, 1) };
+	BASE_SCOPED(free_walk) struct walk w = { 0 };
 	uint32_t at = 0;
-	int r = HDB_OK;
 
-	if (!w.first || !w.next || !w.stack || !w.placed) {
-		r = hdb_fail_memory(err, "the tree of classes", 4 * size);
-		goto out;
-	}
-	memset(w.first, 0xff, size);
+	TRY(BASE_ALLOC(w.first, tree->count, "the tree of classes", err));
+	TRY(BASE_ALLOC(w.next, tree->count, "the tree of classes", err));
+	TRY(BASE_ALLOC(w.stack, tree->count, "the tree of classes", err));
+	TRY(BASE_ALLOC(w.placed, tree->count, "the tree of classes", err));
+	memset(w.first, 0xff, tree->count * sizeof(*w.first));
 	for (uint32_t no = tree->count; no-- > 0;) {
 		const uint32_t super = heap_class(heap, no)->super_no;
 
@@ -123,17 +125,11 @@ static int walk_all(struct class_tree *tree, const struct heap *heap, struct hdb
 		if (!w.placed[no])
 			walk_from(tree, &w, no, &at);
 	assert(at == tree->count);
-out:
-	free(w.first);
-	free(w.next);
-	free(w.stack);
-	free(w.placed);
-	return r;
+	return HDB_OK;
 }
 
 int derive_class_tree_init(struct class_tree *tree, const struct heap *heap, struct hdb_error *err)
 {
-
 	TRY_ERRORS(make_arrays(tree, heap->class_count, err));
 	TRY_ERRORS(walk_all(tree, heap, err));
 	for (uint32_t i = tree->count; i-- > 0;) {

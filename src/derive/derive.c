@@ -110,10 +110,9 @@ int derive_get_view(struct derive *derive, enum derive_view view, struct derive 
 	if (view == DERIVE_PHANTOM)
 		return HDB_OK;
 	if (!main->views[view]) {
-		struct derive *made = calloc(1, sizeof(*made));
+		struct derive *made;
 
-		if (!made)
-			return hdb_fail_memory(err, "a view of the heap", sizeof(*made));
+		TRY(BASE_ALLOC(made, 1, "a view of the heap", err));
 		made->heap = main->heap;
 		made->work = main->work;
 		made->view = view;
@@ -137,44 +136,44 @@ bool derive_has(struct derive *derive, enum store_table table)
 	return derive->is_ready[table];
 }
 
-/* Builds one builder's tables; what it needs is there. */
-static int build(struct derive *derive, const struct derive_builder *builder, struct hdb_error *err)
+/* Writes one builder's tables, with scratch files beside the database. */
+static int write_tables(struct derive *derive, const struct derive_builder *builder,
+			struct store_tables tables, struct hdb_error *err)
 {
-	struct store_writer *writer;
-	char *folder = strdup(store_path(derive->heap->store));
 	const char *before = derive->work->scratch_dir;
-	const bool was_filtered = heap_show_all(derive->heap);
-	enum store_table tables[3];
-	uint64_t counted = 0;
-	size_t count = 0;
+	BASE_FREED char *folder = strdup(store_path(derive->heap->store));
+	struct store_writer *writer;
 	int r;
 
-	base_work_count(derive->work, &counted, heap_memory_bytes(derive->heap));
-	if (!folder) {
-		r = hdb_fail_memory(err, "a file name", 0);
-		goto out;
-	}
-	for (; count < 3 && builder->tables[count]; count++)
-		tables[count] = derive_table(derive, builder->tables[count]);
-	r = store_build(derive->heap->store, (struct store_tables){ tables, count }, derive->work,
-			&writer, err);
-	if (r != HDB_OK)
-		goto out;
+	if (!folder)
+		return hdb_fail_memory(err, "a file name", 0);
+	TRY(store_build(derive->heap->store, tables, derive->work, &writer, err));
 	derive->work->scratch_dir = dirname(folder);
 	r = builder->build(derive, writer, err);
 	/* What was built on a name that could not be read must not outlive the failure. */
 	if (r == HDB_OK)
 		r = store_failed(derive->heap->store, err);
 	derive->work->scratch_dir = before;
-	if (r != HDB_OK) {
-		store_abort(writer);
-		goto out;
-	}
-	r = store_publish(writer, NULL, err);
-out:
+	if (r == HDB_OK)
+		return store_publish(writer, NULL, err);
+	store_abort(writer);
+	return r;
+}
+
+/* Builds one builder's tables; what it needs is there. */
+static int build(struct derive *derive, const struct derive_builder *builder, struct hdb_error *err)
+{
+	HEAP_FILTER_SCOPE(heap_show_all, derive->heap);
+	enum store_table tables[3];
+	uint64_t counted = 0;
+	size_t count = 0;
+	int r;
+
+	for (; count < 3 && builder->tables[count]; count++)
+		tables[count] = derive_table(derive, builder->tables[count]);
+	base_work_count(derive->work, &counted, heap_memory_bytes(derive->heap));
+	r = write_tables(derive, builder, (struct store_tables){ tables, count }, err);
 	base_work_count(derive->work, &counted, 0);
-	derive->heap->filter.is_on = was_filtered;
-	free(folder);
 	return r < 0 ? r : HDB_OK;
 }
 

@@ -10,15 +10,10 @@
 int derive_reach_without(struct derive *derive, const struct derive_filter *filter,
 			 uint32_t *parent, struct hdb_error *err)
 {
-	struct graph_rows rows = { 0 };
-	int r = derive_graph_load_filtered(derive, filter, &rows, err);
+	BASE_SCOPED(graph_rows_release) struct graph_rows rows = { 0 };
 
-	if (r != HDB_OK)
-		goto out;
-	r = graph_reach_tree(&rows, derive->heap->roots.bits, derive->work, parent, err);
-out:
-	graph_rows_release(&rows);
-	return r;
+	TRY(derive_graph_load_filtered(derive, filter, &rows, err));
+	return graph_reach_tree(&rows, derive->heap->roots.bits, derive->work, parent, err);
 }
 
 /* Members that a root reaches, as bits. */
@@ -27,76 +22,59 @@ static int mark_members(struct derive *derive, struct graph_members members, uin
 {
 	for (size_t i = 0; i < members.count; i++) {
 		bool reachable;
-		const int r = derive_is_reachable(derive, members.node[i], &reachable, err);
 
-		if (r < 0)
-			return r;
+		TRY_ERRORS(derive_is_reachable(derive, members.node[i], &reachable, err));
 		if (reachable)
 			base_bit_put(bits, members.node[i]);
 	}
 	return HDB_OK;
 }
 
-/* What roots reach around a set, in the heap without some of its references. */
-static int reach_around(struct derive *derive, const struct derive_filter *filter, uint64_t *set,
-			uint64_t *around, struct hdb_error *err)
-{
-	struct graph_rows rows = { 0 };
-	int r = derive_graph_load_filtered(derive, filter, &rows, err);
+/* Sets of objects, as bits: those that a walk begins at, does not enter, and finds. */
+struct around {
+	const uint64_t *roots, *blocked;
+	uint64_t *reached;
+};
 
-	if (r != HDB_OK)
-		goto out;
-	r = graph_reach_around(&rows, derive->heap->roots.bits, set, around, err);
-out:
-	graph_rows_release(&rows);
-	return r;
+/* `filter` NULL: in the whole heap. */
+static int reach_around(struct derive *derive, const struct derive_filter *filter,
+			struct around around, struct hdb_error *err)
+{
+	BASE_SCOPED(graph_rows_release) struct graph_rows rows = { 0 };
+
+	TRY(derive_graph_load_filtered(derive, filter, &rows, err));
+	return graph_reach_around(&rows, around.roots, around.blocked, around.reached, err);
 }
 
-/* What a set reaches of the rest, in the whole heap. */
-static int reach_from(struct derive *derive, uint64_t *set, uint64_t *around, uint64_t *found,
-		      struct hdb_error *err)
+static int find_retained(struct derive *derive, const struct derive_filter *filter,
+			 struct graph_members members, struct derive_retained_result *out,
+			 struct hdb_error *err)
 {
-	struct graph_rows rows = { 0 };
-	int r = derive_graph_load(derive, false, &rows, err);
+	const uint64_t bytes = ((uint64_t)derive->heap->object_count / 64 + 1) * 8;
+	BASE_SCOPED(base_big_free) struct base_big set = { 0 };
+	BASE_SCOPED(base_big_free) struct base_big around = { 0 };
+	BASE_SCOPED(base_big_free) struct base_big found = { 0 };
 
-	if (r != HDB_OK)
-		goto out;
-	r = graph_reach_around(&rows, set, around, found, err);
-out:
-	graph_rows_release(&rows);
-	return r;
+	TRY(base_big_alloc(derive->work, &set, bytes, "a set of objects", err));
+	TRY(base_big_alloc(derive->work, &around, bytes, "a set of objects", err));
+	TRY(base_big_alloc(derive->work, &found, bytes, "a set of objects", err));
+	TRY(mark_members(derive, members, set.data, err));
+	TRY(reach_around(derive, filter,
+			 (struct around){ derive->heap->roots.bits, set.data, around.data }, err));
+	/* Whatever the roots do not reach so, the set does or nothing that counts. */
+	TRY(reach_around(derive, NULL, (struct around){ set.data, around.data, found.data }, err));
+	return derive_sum_marked(derive, found.data, out, err);
 }
 
 int derive_retained_without(struct derive *derive, const struct derive_filter *filter,
 			    struct graph_members members, struct derive_retained_result *out,
 			    struct hdb_error *err)
 {
-	const uint64_t words = (uint64_t)derive->heap->object_count / 64 + 1;
 	const uint64_t start_us = base_now_us();
-	struct base_big set = { 0 }, around = { 0 }, found = { 0 };
-	int r = base_big_alloc(derive->work, &set, words * 8, "a set of objects", err);
+	int r;
 
 	*out = (struct derive_retained_result){ 0 };
-	if (r != HDB_OK)
-		goto out;
-	r = base_big_alloc(derive->work, &around, words * 8, "a set of objects", err);
-	if (r != HDB_OK)
-		goto out;
-	r = base_big_alloc(derive->work, &found, words * 8, "a set of objects", err);
-	if (r != HDB_OK)
-		goto out;
-	if ((r = mark_members(derive, members, set.data, err)) != HDB_OK)
-		goto out;
-	if ((r = reach_around(derive, filter, set.data, around.data, err)) != HDB_OK)
-		goto out;
-	/* Whatever the roots do not reach so, the set does or nothing that counts. */
-	if ((r = reach_from(derive, set.data, around.data, found.data, err)) != HDB_OK)
-		goto out;
-	r = derive_sum_marked(derive, found.data, out, err);
-out:
-	base_big_free(&set);
-	base_big_free(&around);
-	base_big_free(&found);
+	r = find_retained(derive, filter, members, out, err);
 	out->time_us = base_now_us() - start_us;
 	return r;
 }

@@ -27,23 +27,19 @@ struct special {
 };
 
 /*
- * What a block needs beside its derive_block, whose values are the lengths of lists and whose bytes
- * are the rows.
+ * What a block needs beside its derive_block, whose values are the lengths of lists, and whose
+ * bytes are the rows and (uint32_t) its references as stored.
  */
 struct load_slot {
-	struct base_vec entries;       /* uint32_t: its references as stored */
-	struct base_vec edges;         /* uint32_t: of one object */
-	uint8_t *length;               /* of rows, by object */
-	struct base_vec specials;      /* struct special */
-	struct base_vec special_edges; /* uint32_t */
-	BASE_APART;
+	uint8_t length[STORE_BLOCK_OBJECTS]; /* of rows, by object */
+	struct base_vec edges;               /* uint32_t: of one object */
+	struct base_vec specials;            /* struct special */
+	struct base_vec special_edges;       /* uint32_t */
 };
 
 struct load {
 	struct derive *derive;
 	struct graph_rows *rows;
-	struct load_slot *slots;
-	unsigned slot_count;
 	struct store_block *blocks; /* of the table references */
 	struct store_lists big;
 	struct base_vec strong;             /* uint32_t: edges of one reference object */
@@ -93,7 +89,7 @@ static int pack_row(struct load *l, struct derive_block *block, uint32_t i,
 	const struct heap *heap = l->derive->heap;
 	const uint32_t ix = block->objects->first_ix + i;
 	const struct store_class *class = heap_class(heap, block->objects->class_no[i]);
-	struct load_slot *s = &l->slots[block->slot];
+	struct load_slot *s = block->room;
 	struct base_vec *bytes = &block->bytes[0];
 	uint32_t *edges = s->edges.data;
 	uint32_t n = 0;
@@ -120,30 +116,25 @@ static int pack_row(struct load *l, struct derive_block *block, uint32_t i,
 static int pack_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct load *l = ctx;
-	struct load_slot *s = &l->slots[block->slot];
+	struct load_slot *s = block->room;
 	struct heap *heap = l->derive->heap;
 	const uint32_t *entries;
 	const struct store_lists_of of = heap_references_of(heap);
-	struct store_lists_out lists = { .lengths = block->values, .target = &s->entries };
-	int r;
+	struct base_vec *stored = &block->bytes[1];
+	struct store_lists_out lists = { .lengths = block->values, .target = stored };
 
-	s->entries.count = s->specials.count = s->special_edges.count = 0;
-	assert(block->slot < l->slot_count);
+	s->specials.count = s->special_edges.count = 0;
 	TRY(store_lists_decode(&of, &l->blocks[block->block_no], &lists, err));
-	TRY(base_vec_reserve(&s->edges, s->entries.count + 1, sizeof(uint32_t), err));
-	r = base_vec_reserve(&block->bytes[0],
-			     (s->entries.count + block->objects->count) * 5 + GRAPH_ROW_MAX + 8, 1,
-			     err);
-	if (r != HDB_OK)
-		return r;
+	TRY(base_vec_reserve(&s->edges, stored->count + 1, sizeof(uint32_t), err));
+	TRY(base_vec_reserve(&block->bytes[0],
+			     (stored->count + block->objects->count) * 5 + GRAPH_ROW_MAX + 8, 1,
+			     err));
 	memset(s->length, 0, STORE_BLOCK_OBJECTS);
-	entries = s->entries.data;
+	entries = stored->data;
 	for (uint32_t i = 0; i < block->objects->count; i++) {
 		const uint64_t n = block->values[i] & STORE_LIST_IS_BIG ? 0 : block->values[i];
 
-		r = pack_row(l, block, i, (struct row_edges){ entries, n }, err);
-		if (r != HDB_OK)
-			return r;
+		TRY(pack_row(l, block, i, (struct row_edges){ entries, n }, err));
 		entries += n;
 	}
 	/* Which references are left out depends on fields, which the calling thread reads. */
@@ -178,7 +169,6 @@ static int keep_counted(struct load *l, uint32_t ix, const uint32_t *edges, uint
 static int keep_strong(struct load *l, uint32_t ix, const uint32_t **edges, uint32_t *count,
 		       struct hdb_error *err)
 {
-
 	TRY(base_vec_reserve(&l->strong, *count, sizeof(**edges), err));
 	assert(l->filter || l->has_view);
 	if (l->has_view) {
@@ -208,17 +198,13 @@ static int append_big(struct load *l, uint32_t ix, struct graph_long_row *row,
 {
 	const uint32_t *batch;
 	size_t count = 0;
-	int r = store_lists_begin(&l->big, ix, NULL, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(store_lists_begin(&l->big, ix, NULL, err));
 	do {
-		if ((r = store_lists_next(&l->big, &batch, &count, err)) != HDB_OK)
-			return r;
+		TRY(store_lists_next(&l->big, &batch, &count, err));
 		for (size_t e = 0; e < count; e++)
-			if (!heap_is_root(l->derive->heap, batch[e]) &&
-			    (r = append(l, row, &batch[e], 1, err)) != HDB_OK)
-				return r;
+			if (!heap_is_root(l->derive->heap, batch[e]))
+				TRY(append(l, row, &batch[e], 1, err));
 	} while (count);
 	return HDB_OK;
 }
@@ -240,20 +226,17 @@ static int finish_special(struct load *l, const struct derive_block *block,
 	struct graph_long_row row = { 0, 0 };
 	uint32_t count = special->count;
 	unsigned packed;
-	int r;
 
 	assert(special->i < block->objects->count);
-	if (has_filter(l, block->objects, special->i) &&
-	    (r = keep_strong(l, ix, &edges, &count, err)) != HDB_OK)
-		return r;
+	if (has_filter(l, block->objects, special->i))
+		TRY(keep_strong(l, ix, &edges, &count, err));
 	packed = graph_rows_pack(l->rows, ix, edges, count, to->out);
 	*to->length = (uint8_t)packed;
 	if (!is_big && packed != GRAPH_ROW_LONG)
 		return HDB_OK;
-	if ((r = append(l, &row, edges, count, err)) != HDB_OK)
-		return r;
-	if (is_big && (r = append_big(l, ix, &row, err)) != HDB_OK)
-		return r;
+	TRY(append(l, &row, edges, count, err));
+	if (is_big)
+		TRY(append_big(l, ix, &row, err));
 	memcpy(to->out, &row, sizeof(row));
 	*to->length = GRAPH_ROW_LONG | sizeof(row);
 	return HDB_OK;
@@ -263,12 +246,11 @@ static int finish_special(struct load *l, const struct derive_block *block,
 static int take_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct load *l = ctx;
-	struct load_slot *s = &l->slots[block->slot];
+	struct load_slot *s = block->room;
 	const struct special *special = s->specials.data;
 	const struct special *end = special ? special + s->specials.count : NULL;
 	const uint32_t *edges = s->special_edges.data;
 	const uint8_t *bytes = block->bytes[0].data;
-	int r;
 
 	for (uint32_t i = 0; i < block->objects->count; i += GRAPH_GROUP) {
 		uint8_t group[GRAPH_GROUP * GRAPH_ROW_MAX + GRAPH_ROW_MAX + 8];
@@ -285,13 +267,11 @@ static int take_block(void *ctx, struct derive_block *block, struct hdb_error *e
 				memcpy(group + at, bytes, length);
 				bytes += length;
 				if (special < end && special->i == k) {
-					r = finish_special(l, block, special,
+					TRY(finish_special(l, block, special,
 							   &(struct special_row){ edges,
 										  &s->length[k],
 										  group + at },
-							   err);
-					if (r != HDB_OK)
-						return r;
+							   err));
 					edges += special->count;
 					special++;
 				}
@@ -307,30 +287,19 @@ static int take_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	return HDB_OK;
 }
 
-static void free_load(struct load *l)
+static void release_slot(void *room)
 {
-	for (unsigned i = 0; l->slots && i < l->slot_count; i++) {
-		free(l->slots[i].length);
-		base_vec_release(&l->slots[i].entries);
-		base_vec_release(&l->slots[i].edges);
-		base_vec_release(&l->slots[i].specials);
-		base_vec_release(&l->slots[i].special_edges);
-	}
-	base_vec_release(&l->strong);
-	free(l->slots);
-	free(l->blocks);
+	struct load_slot *s = room;
+
+	base_vec_release(&s->edges);
+	base_vec_release(&s->specials);
+	base_vec_release(&s->special_edges);
 }
 
-static int make_slots(struct load *l, struct hdb_error *err)
+static void release_load(struct load *l)
 {
-	l->slot_count = DERIVE_SLOTS_PER_THREAD * l->derive->work->threads;
-	l->slots = calloc(l->slot_count, sizeof(*l->slots));
-	for (unsigned i = 0; l->slots && i < l->slot_count; i++) {
-		l->slots[i].length = calloc(1, STORE_BLOCK_OBJECTS);
-		if (!l->slots[i].length)
-			return hdb_fail_memory(err, "the graph", STORE_BLOCK_OBJECTS);
-	}
-	return l->slots ? HDB_OK : hdb_fail_memory(err, "the graph", sizeof(*l->slots));
+	base_vec_release(&l->strong);
+	free(l->blocks);
 }
 
 /* Edges that there can be: all stored references, and each object's to its class. */
@@ -348,7 +317,7 @@ static int load_graph(struct derive *derive, enum derive_view view,
 		      struct hdb_error *err)
 {
 	struct heap *heap = derive->heap;
-	const bool was_filtered = heap_show_all(heap);
+	BASE_SCOPED(release_load)
 	struct load l = {
 		.derive = derive,
 		.rows = rows,
@@ -356,32 +325,26 @@ static int load_graph(struct derive *derive, enum derive_view view,
 		.has_view = view != DERIVE_PHANTOM,
 		.filter = filter,
 	};
-	int r = derive_need_roots(derive, err);
+	HEAP_FILTER_SCOPE(heap_show_all, heap);
+	int r;
 
 	*rows = (struct graph_rows){ 0 };
+	TRY(derive_need_roots(derive, err));
 	heap_references(heap, &l.big);
-	if (r != HDB_OK)
-		goto out;
-	if ((r = count_edges(&l, err)) != HDB_OK)
-		goto out;
-	if ((r = make_slots(&l, err)) != HDB_OK)
-		goto out;
-	if ((r = derive_reference_blocks(derive, &l.blocks, err)) != HDB_OK)
-		goto out;
-	if ((r = graph_rows_init(rows, heap->object_count, derive->work, err)) != HDB_OK)
-		goto out;
+	TRY(count_edges(&l, err));
+	TRY(derive_reference_blocks(derive, &l.blocks, err));
+	TRY(graph_rows_init(rows, heap->object_count, derive->work, err));
 	r = derive_each_block(derive,
 			      &(struct derive_pass){ .stage = "loading the graph",
 						     .reads_objects = true,
 						     .make = pack_block,
 						     .take = take_block,
-						     .ctx = &l },
+						     .ctx = &l,
+						     .room_bytes = sizeof(struct load_slot),
+						     .release = release_slot },
 			      err);
-out:
 	if (r < 0)
 		graph_rows_release(rows);
-	heap->filter.is_on = was_filtered;
-	free_load(&l);
 	return r;
 }
 

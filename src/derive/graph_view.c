@@ -18,19 +18,25 @@ struct derive_access_state {
 	uint64_t at, end;  /* in class_blocks */
 	uint32_t i;        /* in the open block */
 	bool is_open;
-	struct heap_block *block;
+	struct heap_block block;
 	uint64_t *class_first; /* by class: its blocks in class_blocks */
 	uint32_t *class_blocks;
 	uint32_t batch[256];
 };
 
+static void release_index(struct derive_access_state *s)
+{
+	free(s->class_first);
+	free(s->class_blocks);
+	s->class_first = NULL;
+	s->class_blocks = NULL;
+}
+
 static void release_state(struct derive_access_state *s)
 {
 	if (!s)
 		return;
-	free(s->block);
-	free(s->class_first);
-	free(s->class_blocks);
+	release_index(s);
 	free(s);
 }
 
@@ -65,9 +71,9 @@ static int index_pass(struct derive_access_state *s, uint32_t *last, struct hdb_
 
 	memset(last, 0xff, heap->class_count * sizeof(*last));
 	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
-		TRY(heap_read_block(heap, b, s->block, err));
-		for (uint32_t i = 0; i < s->block->count; i++) {
-			const uint32_t no = s->block->class_no[i];
+		TRY(heap_read_block(heap, b, &s->block, err));
+		for (uint32_t i = 0; i < s->block.count; i++) {
+			const uint32_t no = s->block.class_no[i];
 
 			if (last[no] == b)
 				continue;
@@ -81,47 +87,35 @@ static int index_pass(struct derive_access_state *s, uint32_t *last, struct hdb_
 	return HDB_OK;
 }
 
-/* For each class the blocks that hold objects of it; without both arrays after a failure. */
-static int index_classes(struct derive_access_state *s, struct hdb_error *err)
+/* For each class the blocks that hold objects of it. */
+static int make_index(struct derive_access_state *s, struct hdb_error *err)
 {
-	struct heap *heap = s->derive->heap;
-	const bool was_filtered = heap_show_all(heap);
-	const uint32_t classes = heap->class_count;
-	uint32_t *last = malloc(((size_t)classes + 1) * sizeof(*last));
-	int r = last ? HDB_OK : hdb_fail_memory(err, "an index of classes", classes * 4ull);
+	const uint32_t classes = s->derive->heap->class_count;
+	HEAP_FILTER_SCOPE(heap_show_all, s->derive->heap);
+	BASE_FREED uint32_t *last = NULL;
 
 	assert(!s->class_first && !s->class_blocks);
-	if (r != HDB_OK)
-		goto out;
-	s->class_first = calloc((size_t)classes + 2, sizeof(*s->class_first));
-	if (!s->class_first) {
-		r = hdb_fail_memory(err, "an index of classes", classes * 8ull);
-		goto out;
-	}
-	if ((r = index_pass(s, last, err)) != HDB_OK)
-		goto out;
+	TRY(BASE_ALLOC(last, classes, "an index of classes", err));
+	TRY(BASE_ALLOC(s->class_first, (size_t)classes + 2, "an index of classes", err));
+	TRY(index_pass(s, last, err));
 	for (uint32_t no = 0; no < classes; no++)
 		s->class_first[no + 1] += s->class_first[no];
-	s->class_blocks = malloc((s->class_first[classes] + 1) * sizeof(*s->class_blocks));
-	if (!s->class_blocks) {
-		r = hdb_fail_memory(err, "an index of classes", s->class_first[classes] * 4);
-		goto out;
-	}
-	if ((r = index_pass(s, last, err)) != HDB_OK)
-		goto out;
+	TRY(BASE_ALLOC(s->class_blocks, s->class_first[classes], "an index of classes", err));
+	TRY(index_pass(s, last, err));
 	/* The second pass moved each start to its end: move them back. */
 	for (uint32_t no = classes; no > 0; no--)
 		s->class_first[no] = s->class_first[no - 1];
 	s->class_first[0] = 0;
-out:
-	heap->filter.is_on = was_filtered;
-	free(last);
-	if (r != HDB_OK) {
-		free(s->class_first);
-		free(s->class_blocks);
-		s->class_first = NULL;
-		s->class_blocks = NULL;
-	}
+	return HDB_OK;
+}
+
+/* Makes the index unless it is there. */
+static int need_index(struct derive_access_state *s, struct hdb_error *err)
+{
+	const int r = s->class_first ? HDB_OK : make_index(s, err);
+
+	if (r != HDB_OK)
+		release_index(s);
 	return r;
 }
 
@@ -130,17 +124,14 @@ static int begin(void *ctx, enum graph_side side, uint32_t node, struct hdb_erro
 	struct derive_access_state *s = ctx;
 	struct heap *heap = s->derive->heap;
 	struct heap_object object;
-	int r = heap_object(heap, node, &object, err);
 
 	s->class_ix = s->class_no = HEAP_NONE;
 	s->list = side == GRAPH_REFERENCES ? &s->references : &s->referrers;
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_object(heap, node, &object, err));
 	if (side == GRAPH_REFERENCES) {
 		s->class_ix = heap_class(heap, object.class_no)->ix;
 	} else if (object.kind == STORE_CLASS) {
-		if (!s->class_first && (r = index_classes(s, err)) != HDB_OK)
-			return r;
+		TRY(need_index(s, err));
 		s->class_no = (uint32_t)object.length;
 		s->at = s->class_first[s->class_no];
 		s->end = s->class_first[s->class_no + 1];
@@ -156,20 +147,17 @@ static int next_instances(struct derive_access_state *s, size_t *count, struct h
 
 	while (*count == 0 && (s->is_open || s->at < s->end)) {
 		if (!s->is_open) {
-			const bool was_filtered = heap_show_all(s->derive->heap);
-			const int r = heap_read_block(s->derive->heap, s->class_blocks[s->at++],
-						      s->block, err);
+			HEAP_FILTER_SCOPE(heap_show_all, s->derive->heap);
 
-			s->derive->heap->filter.is_on = was_filtered;
-			if (r < 0)
-				return r;
+			TRY_ERRORS(heap_read_block(s->derive->heap, s->class_blocks[s->at++],
+						   &s->block, err));
 			s->is_open = true;
 			s->i = 0;
 		}
-		for (; s->i < s->block->count && *count < room; s->i++)
-			if (s->block->class_no[s->i] == s->class_no)
-				s->batch[(*count)++] = s->block->first_ix + s->i;
-		if (s->i == s->block->count)
+		for (; s->i < s->block.count && *count < room; s->i++)
+			if (s->block.class_no[s->i] == s->class_no)
+				s->batch[(*count)++] = s->block.first_ix + s->i;
+		if (s->i == s->block.count)
 			s->is_open = false;
 	}
 	return HDB_OK;
@@ -218,15 +206,7 @@ static int make_state(struct derive *derive, struct hdb_error *err)
 {
 	struct derive_access_state *s;
 
-	if (derive->access)
-		return HDB_OK;
-	s = calloc(1, sizeof(*s));
-	if (s)
-		s->block = malloc(sizeof(*s->block));
-	if (!s || !s->block) {
-		release_state(s);
-		return hdb_fail_memory(err, "a view of the graph", sizeof(*s->block));
-	}
+	TRY(BASE_ALLOC(s, 1, "a view of the graph", err));
 	s->derive = derive;
 	derive->access = s;
 	return HDB_OK;
@@ -240,7 +220,8 @@ int derive_access(struct derive *derive, bool is_strong, struct graph_access *ou
 	TRY(derive_need(derive, STORE_REFERRERS, err));
 	TRY(derive_need(derive, is_strong ? STORE_REACH_STRONG : STORE_REACH, err));
 	TRY(heap_load_roots(derive->heap, err));
-	TRY(make_state(derive, err));
+	if (!derive->access)
+		TRY(make_state(derive, err));
 	s = derive->access;
 	heap_references(derive->heap, &s->references);
 	TRY(derive_referrers(derive, &s->referrers, err));

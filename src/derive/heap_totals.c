@@ -14,9 +14,9 @@ static_assert(sizeof(struct derive_heap_totals) == STORE_WHOLE_BYTES, "stored");
 
 struct whole {
 	struct derive *derive;
-	uint8_t *is_looked_at;            /* by block: its objects matter */
-	struct derive_heap_totals *slots; /* by slot */
-	struct derive_heap_totals all;    /* as the import counted it */
+	uint8_t *is_looked_at; /* by block: its objects matter */
+	struct derive_heap_totals sum;
+	struct derive_heap_totals all; /* as the import counted it */
 	bool has_counts;
 };
 
@@ -47,9 +47,10 @@ static int count_block(void *ctx, struct derive_block *block, struct hdb_error *
 	struct whole *w = ctx;
 	struct heap *heap = w->derive->heap;
 	struct heap_block *objects = block->objects;
-	struct derive_heap_totals sum = { 0 };
+	struct derive_heap_totals *sum = block->room;
 	uint32_t count;
 
+	*sum = (struct derive_heap_totals){ 0 };
 	if (!w->is_looked_at[block->block_no])
 		return HDB_OK;
 	TRY(store_column_block(&w->derive->dominators, objects->first_ix, block->values, &count,
@@ -59,14 +60,22 @@ static int count_block(void *ctx, struct derive_block *block, struct hdb_error *
 		if (!heap_is_counted(heap, objects, i))
 			continue;
 		if (block->values[i]) {
-			sum.count++;
-			sum.shallow_bytes += objects->shallow[i];
+			sum->count++;
+			sum->shallow_bytes += objects->shallow[i];
 		} else {
-			sum.unreachable_count++;
-			sum.unreachable_bytes += objects->shallow[i];
+			sum->unreachable_count++;
+			sum->unreachable_bytes += objects->shallow[i];
 		}
 	}
-	add_whole(&w->slots[block->slot], &sum);
+	return HDB_OK;
+}
+
+static int add_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct whole *w = ctx;
+
+	(void)err;
+	add_whole(&w->sum, block->room);
 	return HDB_OK;
 }
 
@@ -95,53 +104,45 @@ static int count_all(struct whole *w, struct hdb_error *err)
 		return r;
 	w->has_counts = r == HDB_OK;
 	if (w->has_counts && derive->unreached.is_known) {
-		w->slots[0].unreachable_count = derive->unreached.count;
-		w->slots[0].unreachable_bytes = derive->unreached.shallow_bytes;
+		w->sum.unreachable_count = derive->unreached.count;
+		w->sum.unreachable_bytes = derive->unreached.shallow_bytes;
 		return HDB_OK;
 	}
 	TRY(store_column_prepare(&derive->dominators, err));
-	r = derive_each_block(derive,
+	TRY(derive_each_block(derive,
 			      &(struct derive_pass){ .stage = "counting reachable objects",
 						     .make = look_at_block,
 						     .ctx = w },
-			      err);
-	if (r != HDB_OK)
-		return r;
+			      err));
 	for (uint32_t b = 0; b < blocks; b++)
-		if (w->is_looked_at[b] && (r = heap_prepare_block(heap, b, err)) != HDB_OK)
-			return r;
+		if (w->is_looked_at[b])
+			TRY(heap_prepare_block(heap, b, err));
 	return derive_each_block(derive,
 				 &(struct derive_pass){ .stage = "counting unreachable objects",
 							.make = count_block,
-							.ctx = w },
+							.take = add_block,
+							.ctx = w,
+							.room_bytes = sizeof(w->sum) },
 				 err);
+}
+
+static void release(struct whole *w)
+{
+	free(w->is_looked_at);
 }
 
 static int build_whole(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
 {
-	const size_t slots = (size_t)DERIVE_SLOTS_PER_THREAD * derive->work->threads;
-	const uint32_t blocks = heap_block_count(derive->heap);
-	struct whole w = { .derive = derive };
-	struct derive_heap_totals sum = { 0 };
-	int r;
+	BASE_SCOPED(release) struct whole w = { .derive = derive };
 
-	w.slots = calloc(slots, sizeof(*w.slots));
-	w.is_looked_at = calloc((size_t)blocks + 1, 1);
-	r = w.slots && w.is_looked_at ? count_all(&w, err) :
-					hdb_fail_memory(err, "the sum of all objects", blocks);
-	if (r != HDB_OK)
-		goto out;
-	for (size_t i = 0; i < slots; i++)
-		add_whole(&sum, &w.slots[i]);
+	TRY(BASE_ALLOC(w.is_looked_at, heap_block_count(derive->heap), "the sum of all objects",
+		       err));
+	TRY(count_all(&w, err));
 	if (w.has_counts) {
-		sum.count = w.all.count - sum.unreachable_count;
-		sum.shallow_bytes = w.all.shallow_bytes - sum.unreachable_bytes;
+		w.sum.count = w.all.count - w.sum.unreachable_count;
+		w.sum.shallow_bytes = w.all.shallow_bytes - w.sum.unreachable_bytes;
 	}
-	r = store_records_put_all(writer, derive_table(derive, STORE_WHOLE), &sum, 1, err);
-out:
-	free(w.slots);
-	free(w.is_looked_at);
-	return r;
+	return store_records_put_all(writer, derive_table(derive, STORE_WHOLE), &w.sum, 1, err);
 }
 
 const struct derive_builder derive_build_whole = {
@@ -153,20 +154,17 @@ const struct derive_builder derive_build_whole = {
 /* The totals by class say it, too. */
 static int add_totals(struct derive *derive, struct derive_heap_totals *out, struct hdb_error *err)
 {
-	struct derive_total *totals = NULL;
+	BASE_FREED struct derive_total *totals = NULL;
 	size_t count = 0;
-	const int r = derive_totals(derive, DERIVE_CLASS, &totals, &count, err);
 
 	*out = (struct derive_heap_totals){ 0 };
-	if (r != HDB_OK)
-		return r;
+	TRY(derive_totals(derive, DERIVE_CLASS, &totals, &count, err));
 	for (size_t i = 0; i < count; i++) {
 		out->count += totals[i].count;
 		out->shallow_bytes += totals[i].shallow_bytes;
 		out->unreachable_count += totals[i].unreachable_count;
 		out->unreachable_bytes += totals[i].unreachable_bytes;
 	}
-	free(totals);
 	return HDB_OK;
 }
 

@@ -72,62 +72,56 @@ static int is_null(struct heap *heap, uint32_t ix, const char *path, bool *out,
 	return r < 0 ? r : HDB_OK;
 }
 
-static int check_via(struct heap *heap, uint32_t ix, const struct native_rule *rule, bool *out,
-		     struct hdb_error *err)
+/* Whether an object fulfils a rule's conditions; those that the rule does not have it does. */
+static int fulfils(struct finder *f, uint32_t ix, const struct native_rule *rule, bool *out,
+		   struct hdb_error *err)
 {
 	struct heap_object object;
-	uint32_t via;
-	int r = heap_path_object(heap, ix, rule->via, &via, err);
+	uint32_t target;
+	bool is_absent;
+	int r;
 
 	*out = false;
-	if (r != HDB_OK)
-		goto out;
-	if ((r = heap_object(heap, via, &object, err)) != HDB_OK)
-		goto out;
-	*out = object.kind == STORE_INSTANCE &&
-	       heap_has_superclass(heap, object.class_no, rule->via_class);
-out:
-	return r < 0 ? r : HDB_OK;
+	/* ahat neither looks at this nor at the lowest bit: its sizes count what it counts. */
+	if (rule->may_be_done && !f->is_registered) {
+		r = heap_path_object(f->heap, ix, "next", &target, err);
+		if (r < 0 || (r == HDB_OK && target == ix))
+			return r;
+	}
+	if (rule->via) {
+		TRY_FOUND(heap_path_object(f->heap, ix, rule->via, &target, err));
+		TRY(heap_object(f->heap, target, &object, err));
+		if (object.kind != STORE_INSTANCE ||
+		    !heap_has_superclass(f->heap, object.class_no, rule->via_class))
+			return HDB_OK;
+	}
+	if (rule->unless_null) {
+		TRY(is_null(f->heap, ix, rule->unless_null, &is_absent, err));
+		if (is_absent)
+			return HDB_OK;
+	}
+	if (rule->if_null) {
+		TRY(is_null(f->heap, ix, rule->if_null, &is_absent, err));
+		if (!is_absent)
+			return HDB_OK;
+	}
+	*out = true;
+	return HDB_OK;
 }
 
 static int look(struct finder *f, uint32_t ix, const struct native_rule *rule,
 		struct hdb_error *err)
 {
 	struct derive_native native = { .ix = ix };
-	bool is_so, is_absent;
-	uint32_t next;
+	bool is_so;
 	int64_t bytes;
-	int r;
 
-	/* ahat neither looks at this nor at the lowest bit: its sizes count what it counts. */
-	if (rule->may_be_done && !f->is_registered) {
-		r = heap_path_object(f->heap, ix, "next", &next, err);
-		if (r < 0 || (r == HDB_OK && next == ix))
-			return r;
-	}
-	if (rule->via) {
-		r = check_via(f->heap, ix, rule, &is_so, err);
-		if (r < 0 || !is_so)
-			return r;
-	}
-	if (rule->unless_null) {
-		r = is_null(f->heap, ix, rule->unless_null, &is_absent, err);
-		if (r < 0 || is_absent)
-			return r;
-	}
-	if (rule->if_null) {
-		r = is_null(f->heap, ix, rule->if_null, &is_absent, err);
-		if (r < 0 || !is_absent)
-			return r;
-	}
-	if (rule->owner) {
-		r = heap_path_object(f->heap, ix, rule->owner, &native.ix, err);
-		if (r != HDB_OK)
-			return r < 0 ? r : HDB_OK;
-	}
-	r = heap_path_number(f->heap, ix, rule->bytes, &bytes, err);
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY(fulfils(f, ix, rule, &is_so, err));
+	if (!is_so)
+		return HDB_OK;
+	if (rule->owner)
+		TRY_FOUND(heap_path_object(f->heap, ix, rule->owner, &native.ix, err));
+	TRY_FOUND(heap_path_number(f->heap, ix, rule->bytes, &bytes, err));
 	if (bytes <= 0)
 		return HDB_OK;
 	native.bytes = (uint64_t)bytes & ~(uint64_t)(rule->may_be_done && !f->is_registered);
@@ -137,20 +131,18 @@ static int look(struct finder *f, uint32_t ix, const struct native_rule *rule,
 static int add_segment(struct finder *f, uint32_t ix, struct hdb_error *err)
 {
 	struct derive_segment segment;
-	const int r = derive_read_segment(f->heap, ix, &segment, err);
 
-	if (r != HDB_OK || segment.is_global)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(derive_read_segment(f->heap, ix, &segment, err));
+	if (segment.is_global)
+		return HDB_OK;
 	return base_vec_push(&f->segments, &segment, sizeof(segment), err);
 }
 
 /* What sessions own: their segments without those that are parts of others. */
 static int add_sessions(struct finder *f, struct hdb_error *err)
 {
-	int r = HDB_OK;
-
 	derive_join_segments(&f->segments);
-	for (size_t i = 0; i < f->segments.count && r == HDB_OK; i++) {
+	for (size_t i = 0; i < f->segments.count; i++) {
 		const struct derive_segment *s =
 			base_vec_at(&f->segments, struct derive_segment, i);
 		const struct derive_native native = {
@@ -159,9 +151,9 @@ static int add_sessions(struct finder *f, struct hdb_error *err)
 		};
 
 		if (!s->is_view)
-			r = base_vec_push(f->out, &native, sizeof(native), err);
+			TRY(base_vec_push(f->out, &native, sizeof(native), err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* Sorts, and adds up what one object owns: what a file says may be anything. */
@@ -170,8 +162,7 @@ static void join(struct base_vec *out)
 	struct derive_native *list = out->data;
 	size_t n = 0;
 
-	if (out->count)
-		qsort(list, out->count, sizeof(*list), base_compare_u32);
+	base_vec_sort(out, sizeof(*list), base_compare_u32);
 	for (size_t i = 0; i < out->count; i++) {
 		if (n && list[n - 1].ix == list[i].ix)
 			list[n - 1].bytes = list[n - 1].bytes > DERIVE_NATIVE_MAX - list[i].bytes ?
@@ -188,9 +179,7 @@ static void join(struct base_vec *out)
 /* Which classes can own native memory; *any: whether there are any. */
 static int choose_classes(struct finder *f, bool *any, struct hdb_error *err)
 {
-	f->rule_of = calloc((size_t)f->heap->class_count + 1, 1);
-	if (!f->rule_of)
-		return hdb_fail_memory(err, "classes", f->heap->class_count);
+	TRY(BASE_ALLOC(f->rule_of, f->heap->class_count, "classes", err));
 	for (uint32_t i = 0; i < RULES; i++) {
 		uint32_t no = heap_class_by_name(f->heap, rules[i].class_name, 0);
 
@@ -224,34 +213,35 @@ static int look_at_block(void *ctx, const struct heap_block *block, struct hdb_e
 	return HDB_OK;
 }
 
+static void release(struct finder *f)
+{
+	base_vec_release(&f->segments);
+	free(f->rule_of);
+}
+
 int derive_native_sizes(struct derive *derive, enum derive_native_kind kind, struct base_vec *out,
 			struct hdb_error *err)
 {
 	const bool is_ahat = derive->heap->layout.model == HDB_SIZES_AHAT;
-	struct finder f = { .heap = derive->heap, .out = out };
-	const bool was_filtered = heap_show_all(derive->heap);
+	BASE_SCOPED(release)
+	struct finder f = {
+		.heap = derive->heap,
+		.out = out,
+		.is_registered = kind == DERIVE_NATIVE_REGISTERED ||
+				 (kind == DERIVE_NATIVE_COUNTED && is_ahat),
+	};
+	HEAP_FILTER_SCOPE(heap_show_all, derive->heap);
 	bool any = false;
-	int r = heap_load_classes(derive->heap, err);
 
-	f.is_registered =
-		kind == DERIVE_NATIVE_REGISTERED || (kind == DERIVE_NATIVE_COUNTED && is_ahat);
-	if (r != HDB_OK)
-		goto out;
-	r = choose_classes(&f, &any, err);
-	if (r != HDB_OK || !any)
-		goto out;
-	r = heap_each_block_of(f.heap, &(struct heap_pass){ derive->work, f.rule_of },
-			       look_at_block, &f, err);
-	if (r != HDB_OK)
-		goto out;
-	if ((r = add_sessions(&f, err)) != HDB_OK)
-		goto out;
+	TRY(heap_load_classes(derive->heap, err));
+	TRY(choose_classes(&f, &any, err));
+	if (!any)
+		return HDB_OK;
+	TRY(heap_each_block_of(f.heap, &(struct heap_pass){ derive->work, f.rule_of },
+			       look_at_block, &f, err));
+	TRY(add_sessions(&f, err));
 	join(out);
-out:
-	derive->heap->filter.is_on = was_filtered;
-	base_vec_release(&f.segments);
-	free(f.rule_of);
-	return r;
+	return HDB_OK;
 }
 
 uint64_t derive_native_in(const struct base_vec *sizes, uint32_t ix)
@@ -322,23 +312,15 @@ int derive_put_native(struct derive *derive, struct store_writer *writer,
 
 static int build_native(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
 {
-	struct base_vec sizes = { 0 };
-	int r = derive_native_sizes(derive, DERIVE_NATIVE_COUNTED, &sizes, err);
+	BASE_SCOPED(base_vec_release) struct base_vec sizes = { 0 };
 
-	if (r != HDB_OK)
-		goto out;
-	if (sizes.count) {
-		r = derive_put_native(derive, writer,
+	TRY(derive_native_sizes(derive, DERIVE_NATIVE_COUNTED, &sizes, err));
+	if (sizes.count)
+		TRY(derive_put_native(derive, writer,
 				      &(struct derive_native_column){
 					      STORE_NATIVE, "writing native sizes", &sizes },
-				      err);
-		if (r != HDB_OK)
-			goto out;
-	}
-	r = store_put_table(writer, STORE_NATIVE, sizes.count, err);
-out:
-	base_vec_release(&sizes);
-	return r;
+				      err));
+	return store_put_table(writer, STORE_NATIVE, sizes.count, err);
 }
 
 const struct derive_builder derive_build_native = {
@@ -349,11 +331,9 @@ const struct derive_builder derive_build_native = {
 int derive_has_native(struct derive *derive, bool *has, struct hdb_error *err)
 {
 	struct store_table_info info = { 0 };
-	int r = derive_need(derive, STORE_NATIVE, err);
 
 	*has = false;
-	if (r != HDB_OK)
-		return r;
+	TRY(derive_need(derive, STORE_NATIVE, err));
 	TRY(store_table_info(derive->heap->store, STORE_NATIVE, &info, err));
 	*has = info.item_count != 0;
 	return HDB_OK;
@@ -362,12 +342,10 @@ int derive_has_native(struct derive *derive, bool *has, struct hdb_error *err)
 int derive_native_of(struct derive *derive, uint32_t ix, uint64_t *bytes, struct hdb_error *err)
 {
 	bool has;
-	const int r = derive_has_native(derive, &has, err);
 
 	*bytes = 0;
-	if (r != HDB_OK || !has)
-		return r;
-	return store_column_get(&derive->native, ix, bytes, err);
+	TRY(derive_has_native(derive, &has, err));
+	return has ? store_column_get(&derive->native, ix, bytes, err) : HDB_OK;
 }
 
 int derive_native_block(struct derive *derive, uint32_t block_no, uint64_t *bytes,
@@ -375,11 +353,11 @@ int derive_native_block(struct derive *derive, uint32_t block_no, uint64_t *byte
 {
 	uint32_t count;
 	bool has;
-	const int r = derive_has_native(derive, &has, err);
 
 	memset(bytes, 0, STORE_BLOCK_OBJECTS * sizeof(*bytes));
-	if (r != HDB_OK || !has)
-		return r;
+	TRY(derive_has_native(derive, &has, err));
+	if (!has)
+		return HDB_OK;
 	return store_column_block(&derive->native, block_no * STORE_BLOCK_OBJECTS, bytes, &count,
 				  err);
 }

@@ -102,32 +102,29 @@ static int add_block(struct climb *c, uint32_t first, uint64_t *values, struct h
 {
 	uint32_t count;
 	bool has;
-	int r = store_column_has(&c->derive->native, first, &has, err);
 
-	if (r != HDB_OK || !has)
-		return r;
-	if ((r = store_column_block(&c->derive->native, first, values, &count, err)) != HDB_OK)
-		return r;
+	TRY(store_column_has(&c->derive->native, first, &has, err));
+	if (!has)
+		return HDB_OK;
+	TRY(store_column_block(&c->derive->native, first, values, &count, err));
 	for (uint32_t i = 0; i < count; i++)
-		if (values[i] && (r = add_owner(c, first + i, values[i], err)) != HDB_OK)
-			return r;
+		if (values[i])
+			TRY(add_owner(c, first + i, values[i], err));
 	return HDB_OK;
 }
 
 static int add_owners(struct climb *c, struct hdb_error *err)
 {
 	const uint32_t blocks = heap_block_count(c->derive->heap);
-	uint64_t *values = malloc(STORE_BLOCK_OBJECTS * sizeof(*values));
-	int r = values ? HDB_OK : hdb_fail_memory(err, "a table's block", STORE_BLOCK_OBJECTS * 8);
+	BASE_FREED uint64_t *values = NULL;
 
-	for (uint32_t b = 0; r == HDB_OK && b < blocks; b++) {
+	TRY(BASE_ALLOC(values, STORE_BLOCK_OBJECTS, "a table's block", err));
+	for (uint32_t b = 0; b < blocks; b++) {
 		if (b % STEP_BLOCKS == 0)
-			r = base_step(c->derive->work, (uint64_t)b * STORE_BLOCK_OBJECTS, err);
-		if (r == HDB_OK)
-			r = add_block(c, b * STORE_BLOCK_OBJECTS, values, err);
+			TRY(base_step(c->derive->work, (uint64_t)b * STORE_BLOCK_OBJECTS, err));
+		TRY(add_block(c, b * STORE_BLOCK_OBJECTS, values, err));
 	}
-	free(values);
-	return r;
+	return HDB_OK;
 }
 
 /* Adds a complete place to its dominator, and goes on there if that is complete now, too. */
@@ -166,14 +163,12 @@ static int add_all_up(const struct climb *c, struct hdb_error *err)
 static int list_places(const struct climb *c, struct base_vec *out, struct hdb_error *err)
 {
 	const uint32_t count = c->map.count;
-	struct base_sort_key *keys = calloc((size_t)count + 1, 2 * sizeof(*keys));
+	BASE_FREED struct base_sort_key *keys = NULL;
 	struct derive_native *list;
 	size_t n = 0;
-	int r = keys ? base_vec_reserve(out, count, sizeof(*list), err) :
-		       hdb_fail_memory(err, "native memory", count);
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(BASE_ALLOC(keys, 2 * (size_t)count, "native memory", err));
+	TRY(base_vec_reserve(out, count, sizeof(*list), err));
 	for (uint32_t number = 0; number < count; number++)
 		if (place_at(c, number)->below)
 			keys[n++] = (struct base_sort_key){ c->map.node[number], number };
@@ -183,26 +178,23 @@ static int list_places(const struct climb *c, struct base_vec *out, struct hdb_e
 		list[i] = (struct derive_native){ (uint32_t)keys[i].key,
 						  place_at(c, keys[i].node)->below };
 	out->count = n;
-out:
-	free(keys);
-	return r;
+	return HDB_OK;
+}
+
+static void release(struct climb *c)
+{
+	graph_node_map_release(&c->map);
+	base_vec_release(&c->places);
 }
 
 int derive_native_below(struct derive *derive, uint32_t limit, struct base_vec *out,
 			struct hdb_error *err)
 {
-	struct climb c = { .derive = derive, .limit = limit };
-	int r;
+	BASE_SCOPED(release) struct climb c = { .derive = derive, .limit = limit };
 
 	base_stage(derive->work, "native memory below objects", derive->heap->object_count,
 		   "objects");
-	if ((r = add_owners(&c, err)) != HDB_OK)
-		goto out;
-	if ((r = add_all_up(&c, err)) != HDB_OK)
-		goto out;
-	r = list_places(&c, out, err);
-out:
-	graph_node_map_release(&c.map);
-	base_vec_release(&c.places);
-	return r;
+	TRY(add_owners(&c, err));
+	TRY(add_all_up(&c, err));
+	return list_places(&c, out, err);
 }

@@ -6,6 +6,7 @@
  * they hold can be looked at. Of objects that hold one another in a circle which nothing else leads
  * to, one is taken.
  */
+#include "base/bits.h"
 #include "derive/build.h"
 
 #include "graph/reach.h"
@@ -13,19 +14,15 @@
 static int put_orphans(struct store_writer *writer, const uint64_t *orphans, uint64_t words,
 		       struct hdb_error *err)
 {
-	int r;
-
 	for (uint64_t at = 0; at < words; at += HEAP_ORPHAN_WORDS) {
 		const uint64_t n = words - at < HEAP_ORPHAN_WORDS ? words - at : HEAP_ORPHAN_WORDS;
 
-		r = store_put(writer, STORE_ORPHANS,
+		TRY(store_put(writer, STORE_ORPHANS,
 			      &(struct store_block){ .key = at,
 						     .item_count = (uint32_t)n,
 						     .data = (const uint8_t *)(orphans + at),
 						     .size = n * sizeof(*orphans) },
-			      err);
-		if (r != HDB_OK)
-			return r;
+			      err));
 	}
 	return HDB_OK;
 }
@@ -33,30 +30,19 @@ static int put_orphans(struct store_writer *writer, const uint64_t *orphans, uin
 static int build_orphans(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
 {
 	const uint64_t words = ((uint64_t)derive->heap->object_count + 63) / 64;
-	struct base_big bits = { 0 };
-	struct graph_rows rows = { 0 };
-	int r = derive_graph_load(derive, false, &rows, err);
+	BASE_SCOPED(base_big_free) struct base_big bits = { 0 };
+	BASE_SCOPED(graph_rows_release) struct graph_rows rows = { 0 };
 
-	if (r != HDB_OK)
-		goto out;
-	r = base_big_alloc(derive->work, &bits, (words + 1) * sizeof(uint64_t), "a set of objects",
-			   err);
-	if (r != HDB_OK)
-		goto out;
-	r = graph_reach_orphans(&rows, derive->heap->roots.bits, derive->work, bits.data, err);
-	if (r != HDB_OK)
-		goto out;
+	TRY(derive_graph_load(derive, false, &rows, err));
+	TRY(base_big_alloc(derive->work, &bits, (words + 1) * sizeof(uint64_t), "a set of objects",
+			   err));
+	TRY(graph_reach_orphans(&rows, derive->heap->roots.bits, derive->work, bits.data, err));
 	/* The table is written without the graph beside it. */
 	graph_rows_release(&rows);
 	/* The boot loader's stand-in is not in the dump. */
-	*(uint64_t *)bits.data &= ~((uint64_t)1 << HEAP_BOOT_LOADER);
-	if ((r = put_orphans(writer, bits.data, words, err)) != HDB_OK)
-		goto out;
-	r = store_put_table(writer, STORE_ORPHANS, derive->heap->object_count, err);
-out:
-	graph_rows_release(&rows);
-	base_big_free(&bits);
-	return r;
+	base_bit_drop(bits.data, HEAP_BOOT_LOADER);
+	TRY(put_orphans(writer, bits.data, words, err));
+	return store_put_table(writer, STORE_ORPHANS, derive->heap->object_count, err);
 }
 
 const struct derive_builder derive_build_orphans = {

@@ -39,29 +39,25 @@ int derive_reference_blocks(struct derive *derive, struct store_block **blocks,
 	const uint32_t n = heap_block_count(derive->heap);
 	struct finding finding = { .heap = derive->heap };
 
-	*blocks = finding.blocks = calloc((size_t)n + 1, sizeof(**blocks));
-	if (!finding.blocks)
-		return hdb_fail_memory(err, "blocks of references", n * sizeof(**blocks));
+	TRY(BASE_ALLOC(finding.blocks, n, "blocks of references", err));
+	*blocks = finding.blocks;
 	return base_pipeline_each(n, derive->work->threads, &finding, find_block, err);
 }
 
 struct each {
 	struct derive *derive;
 	struct store_block *blocks;
-	struct base_vec *entries; /* uint32_t, by slot */
 	int (*take)(void *ctx, const struct derive_references *references, struct hdb_error *err);
 	void *ctx;
 };
 
-/* The lengths go to the block's values. */
+/* The lengths go to the block's values, the entries to its first bytes. */
 static int decode(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct each *each = ctx;
 	const struct store_lists_of of = heap_references_of(each->derive->heap);
-	struct store_lists_out lists = { .lengths = block->values,
-					 .target = &each->entries[block->slot] };
+	struct store_lists_out lists = { .lengths = block->values, .target = &block->bytes[0] };
 
-	each->entries[block->slot].count = 0;
 	return store_lists_decode(&of, &each->blocks[block->block_no], &lists, err);
 }
 
@@ -72,10 +68,15 @@ static int hand_over(void *ctx, struct derive_block *block, struct hdb_error *er
 		.first_ix = block->objects->first_ix,
 		.count = block->objects->count,
 		.length = block->values,
-		.entries = each->entries[block->slot].data,
+		.entries = block->bytes[0].data,
 	};
 
 	return each->take(each->ctx, &references, err);
+}
+
+static void release(struct each *each)
+{
+	free(each->blocks);
 }
 
 int derive_each_references(struct derive *derive, const char *stage,
@@ -83,26 +84,12 @@ int derive_each_references(struct derive *derive, const char *stage,
 				       struct hdb_error *err),
 			   void *ctx, struct hdb_error *err)
 {
-	const unsigned slots = DERIVE_SLOTS_PER_THREAD * derive->work->threads;
-	struct each each = { .derive = derive, .take = take, .ctx = ctx };
-	int r = derive_reference_blocks(derive, &each.blocks, err);
+	BASE_SCOPED(release) struct each each = { .derive = derive, .take = take, .ctx = ctx };
 
-	if (r != HDB_OK)
-		goto out;
-	each.entries = calloc(slots, sizeof(*each.entries));
-	if (!each.entries) {
-		r = hdb_fail_memory(err, "blocks of references", slots * sizeof(*each.entries));
-		goto out;
-	}
-	r = derive_each_block(
+	TRY(derive_reference_blocks(derive, &each.blocks, err));
+	return derive_each_block(
 		derive,
 		&(struct derive_pass){
 			.stage = stage, .make = decode, .take = hand_over, .ctx = &each },
 		err);
-out:
-	for (unsigned i = 0; each.entries && i < slots; i++)
-		base_vec_release(&each.entries[i]);
-	free(each.entries);
-	free(each.blocks);
-	return r;
 }

@@ -29,11 +29,12 @@ struct turn {
 	/* the part */
 	uint32_t low, high;
 	struct part_slot *slots;
+	unsigned slot_count;
 };
 
 /* One block of lists while it is packed. */
 struct part_slot {
-	uint64_t *first, *length;
+	uint64_t first[STORE_BLOCK_OBJECTS], length[STORE_BLOCK_OBJECTS];
 	struct base_vec bytes;
 	BASE_APART;
 };
@@ -155,10 +156,8 @@ static int put_block(void *ctx, unsigned slot, uint64_t item, struct hdb_error *
 	const uint32_t *sources = t->sources.data;
 	uint32_t ix;
 	const uint32_t count = part_count(t, item, &ix);
-	int r = base_step(t->derive->work, ix, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(base_step(t->derive->work, ix, err));
 	for (uint32_t i = 0; i < count; i++) {
 		const struct store_big_list big = { .table = STORE_REFERRERS_BIG,
 						    .ix = ix + i,
@@ -166,9 +165,8 @@ static int put_block(void *ctx, unsigned slot, uint64_t item, struct hdb_error *
 						    .count = s->length[i] };
 
 		t->total += big.count;
-		if (big.count > STORE_LIST_BIG &&
-		    (r = store_lists_put_big(t->writer, &big, err)) != HDB_OK)
-			return r;
+		if (big.count > STORE_LIST_BIG)
+			TRY(store_lists_put_big(t->writer, &big, err));
 	}
 	return store_put(t->writer, STORE_REFERRERS,
 			 &(struct store_block){ .key = ix,
@@ -181,40 +179,29 @@ static int put_block(void *ctx, unsigned slot, uint64_t item, struct hdb_error *
 /* Writes the part's lists, packed on all threads. */
 static int write_part(struct turn *t, struct hdb_error *err)
 {
-	const unsigned slot_count = DERIVE_SLOTS_PER_THREAD * t->derive->work->threads;
 	const struct base_pipeline pipeline = {
 		.item_count = ((uint64_t)t->high - t->low + STORE_BLOCK_OBJECTS - 1) /
 			      STORE_BLOCK_OBJECTS,
 		.threads = t->derive->work->threads,
-		.slot_count = slot_count,
+		.slot_count = t->slot_count,
 		.ctx = t,
 		.produce = pack_block,
 		.consume = put_block,
 	};
-	int r;
 
 	base_stage(t->derive->work, "writing referrers", t->derive->heap->object_count, "objects");
-	t->slots = calloc(slot_count, sizeof(*t->slots));
-	if (!t->slots)
-		return hdb_fail_memory(err, "blocks of lists", slot_count * sizeof(*t->slots));
-	for (unsigned i = 0; i < slot_count; i++) {
-		t->slots[i].first = malloc((STORE_BLOCK_OBJECTS + 1) * sizeof(uint64_t));
-		t->slots[i].length = malloc(STORE_BLOCK_OBJECTS * sizeof(uint64_t));
-		if (!t->slots[i].first || !t->slots[i].length) {
-			r = hdb_fail_memory(err, "blocks of lists", STORE_BLOCK_OBJECTS * 8);
-			goto out;
-		}
-	}
-	r = base_pipeline_run(&pipeline, err);
-out:
-	for (unsigned i = 0; i < slot_count; i++) {
-		free(t->slots[i].first);
-		free(t->slots[i].length);
+	TRY(BASE_ALLOC(t->slots, t->slot_count, "blocks of lists", err));
+	return base_pipeline_run(&pipeline, err);
+}
+
+/* Frees what only one part needs. */
+static void end_part(struct turn *t)
+{
+	for (unsigned i = 0; t->slots && i < t->slot_count; i++)
 		base_vec_release(&t->slots[i].bytes);
-	}
 	free(t->slots);
 	t->slots = NULL;
-	return r;
+	base_big_free(&t->sources);
 }
 
 /*
@@ -253,7 +240,6 @@ static uint64_t choose_part(struct turn *t, uint32_t low, uint64_t room)
 static int turn_part(struct turn *t, uint32_t low, uint64_t room, struct hdb_error *err)
 {
 	const uint64_t sum = choose_part(t, low, room);
-	int r;
 
 	assert(t->high > low);
 	if (sum > UINT32_MAX)
@@ -261,16 +247,11 @@ static int turn_part(struct turn *t, uint32_t low, uint64_t room, struct hdb_err
 				"%" PRIu64 " references to %u objects; at "
 				"most %" PRIu32 " can be sorted",
 				sum, STORE_BLOCK_OBJECTS, UINT32_MAX);
-	r = base_big_alloc_raw(t->derive->work, &t->sources, sum * 4, "referrers", err);
-	if (r != HDB_OK)
-		goto out;
-	r = derive_each_references(t->derive, "sorting referrers", take_block, t, err);
-	if (r != HDB_OK)
-		goto out;
-	r = write_part(t, err);
-out:
-	base_big_free(&t->sources);
-	return r;
+	TRY(base_big_alloc_raw(t->derive->work, &t->sources, sum * 4, "referrers", err));
+	TRY(derive_each_references(t->derive, "sorting referrers", take_block, t, err));
+	TRY(write_part(t, err));
+	end_part(t);
+	return HDB_OK;
 }
 
 static int turn_all(struct turn *t, struct hdb_error *err)
@@ -292,25 +273,28 @@ static int turn_all(struct turn *t, struct hdb_error *err)
 	return HDB_OK;
 }
 
+static void release(struct turn *t)
+{
+	end_part(t);
+	base_big_free(&t->degree);
+}
+
 static int build_referrers(struct derive *derive, struct store_writer *writer,
 			   struct hdb_error *err)
 {
-	struct turn t = { .derive = derive, .writer = writer };
-	int r;
+	BASE_SCOPED(release)
+	struct turn t = {
+		.derive = derive,
+		.writer = writer,
+		.slot_count = DERIVE_SLOTS_PER_THREAD * derive->work->threads,
+	};
 
 	heap_references(derive->heap, &t.big);
-	r = base_big_alloc(derive->work, &t.degree, (uint64_t)derive->heap->object_count * 4,
-			   "referrers", err);
-	if (r != HDB_OK)
-		goto out;
-	if ((r = turn_all(&t, err)) != HDB_OK)
-		goto out;
-	if ((r = store_put_table(writer, STORE_REFERRERS, t.total, err)) != HDB_OK)
-		goto out;
-	r = store_put_table(writer, STORE_REFERRERS_BIG, 0, err);
-out:
-	base_big_free(&t.degree);
-	return r;
+	TRY(base_big_alloc(derive->work, &t.degree, (uint64_t)derive->heap->object_count * 4,
+			   "referrers", err));
+	TRY(turn_all(&t, err));
+	TRY(store_put_table(writer, STORE_REFERRERS, t.total, err));
+	return store_put_table(writer, STORE_REFERRERS_BIG, 0, err);
 }
 
 const struct derive_builder derive_build_referrers = {

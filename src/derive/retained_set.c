@@ -42,7 +42,7 @@ int derive_retained_local(struct derive *derive, struct graph_members members,
 			  struct derive_retained_result *out, struct hdb_error *err)
 {
 	const uint64_t start_us = base_now_us();
-	struct graph_retained_set set = { 0 };
+	BASE_SCOPED(graph_retained_set_release) struct graph_retained_set set = { 0 };
 	struct graph_access access;
 	int r;
 
@@ -53,15 +53,12 @@ int derive_retained_local(struct derive *derive, struct graph_members members,
 	TRY(derive_access(derive, false, &access, err));
 	r = graph_retained_local(&access, members, limits ? limits : &derive_local_limits, &set,
 				 err);
-	if (r != HDB_OK)
-		goto out;
-	r = sum_shallow(derive, &set, members.count == 1, out, err);
-out:
+	if (r == HDB_OK)
+		r = sum_shallow(derive, &set, members.count == 1, out, err);
 	out->subtree_count = set.subtree_nodes;
 	out->removed_count = set.removed_nodes;
 	out->edge_count = set.edges;
 	out->time_us = base_now_us() - start_us;
-	graph_retained_set_release(&set);
 	return r;
 }
 
@@ -89,12 +86,10 @@ static int sum_block(void *ctx, const struct heap_block *block, struct hdb_error
 int derive_sum_marked(struct derive *derive, const uint64_t *bits,
 		      struct derive_retained_result *out, struct hdb_error *err)
 {
-	const bool was_filtered = heap_show_all(derive->heap);
 	struct marked_sum sum = { .heap = derive->heap, .bits = bits, .out = out };
-	const int r = heap_each_block(derive->heap, NULL, sum_block, &sum, err);
+	HEAP_FILTER_SCOPE(heap_show_all, derive->heap);
 
-	derive->heap->filter.is_on = was_filtered;
-	return r;
+	return heap_each_block(derive->heap, NULL, sum_block, &sum, err);
 }
 
 /* `reached`: objects that roots reach around the members. */
@@ -102,72 +97,48 @@ static int walk_around(struct derive *derive, struct graph_members members, uint
 		       struct hdb_error *err)
 {
 	const uint64_t words = (uint64_t)derive->heap->object_count / 64 + 1;
-	struct base_big blocked = { 0 };
-	struct graph_rows rows = { 0 };
-	uint64_t *bits;
-	int r = base_big_alloc(derive->work, &blocked, words * 8, "a set of objects", err);
+	BASE_SCOPED(base_big_free) struct base_big blocked = { 0 };
+	BASE_SCOPED(graph_rows_release) struct graph_rows rows = { 0 };
 
-	if (r != HDB_OK)
-		goto out;
-	if ((r = derive_graph_load(derive, false, &rows, err)) != HDB_OK)
-		goto out;
-	bits = blocked.data;
+	TRY(base_big_alloc(derive->work, &blocked, words * 8, "a set of objects", err));
+	TRY(derive_graph_load(derive, false, &rows, err));
 	for (size_t i = 0; i < members.count; i++)
-		base_bit_put(bits, members.node[i]);
-	r = graph_reach_around(&rows, derive->heap->roots.bits, bits, reached, err);
-out:
-	graph_rows_release(&rows);
-	base_big_free(&blocked);
-	return r;
+		base_bit_put(blocked.data, members.node[i]);
+	return graph_reach_around(&rows, derive->heap->roots.bits, blocked.data, reached, err);
 }
 
 int derive_retained_marks(struct derive *derive, const uint32_t *members, size_t member_count,
 			  uint64_t *bits, struct hdb_error *err)
 {
 	const uint32_t count = derive->heap->object_count;
-	uint8_t *reachable = malloc(STORE_BLOCK_OBJECTS);
-	int r = reachable ? HDB_OK :
-			    hdb_fail_memory(err, "a block of objects", STORE_BLOCK_OBJECTS);
+	BASE_FREED uint8_t *reachable = NULL;
 
 	memset(bits, 0, ((uint64_t)count / 64 + 1) * 8);
-	if (r != HDB_OK)
-		goto out;
-	if ((r = walk_around(derive, (struct graph_members){ members, member_count }, bits, err)) !=
-	    HDB_OK)
-		goto out;
+	TRY(BASE_ALLOC(reachable, STORE_BLOCK_OBJECTS, "a block of objects", err));
+	TRY(walk_around(derive, (struct graph_members){ members, member_count }, bits, err));
 	for (uint32_t b = 0; b < heap_block_count(derive->heap); b++) {
 		const uint64_t first = (uint64_t)b * STORE_BLOCK_OBJECTS;
 
-		if ((r = derive_reachable_block(derive, b, reachable, err)) != HDB_OK)
-			goto out;
+		TRY(derive_reachable_block(derive, b, reachable, err));
 		for (uint64_t ix = first; ix < count && ix < first + STORE_BLOCK_OBJECTS; ix++) {
 			const bool is_lost = reachable[ix - first] && !base_bit_has(bits, ix);
 
-			bits[ix / 64] &= ~((uint64_t)1 << (ix % 64));
+			base_bit_drop(bits, ix);
 			bits[ix / 64] |= (uint64_t)is_lost << (ix % 64);
 		}
 	}
-out:
-	free(reachable);
-	return r;
+	return HDB_OK;
 }
 
 static int blocked_walk(struct derive *derive, struct graph_members members,
 			struct derive_retained_result *out, struct hdb_error *err)
 {
 	const uint64_t words = (uint64_t)derive->heap->object_count / 64 + 1;
-	struct base_big lost = { 0 };
-	int r = base_big_alloc(derive->work, &lost, words * 8, "a set of objects", err);
+	BASE_SCOPED(base_big_free) struct base_big lost = { 0 };
 
-	if (r != HDB_OK)
-		goto out;
-	r = derive_retained_marks(derive, members.node, members.count, lost.data, err);
-	if (r != HDB_OK)
-		goto out;
-	r = derive_sum_marked(derive, lost.data, out, err);
-out:
-	base_big_free(&lost);
-	return r;
+	TRY(base_big_alloc(derive->work, &lost, words * 8, "a set of objects", err));
+	TRY(derive_retained_marks(derive, members.node, members.count, lost.data, err));
+	return derive_sum_marked(derive, lost.data, out, err);
 }
 
 int derive_retained_set(struct derive *derive, struct graph_members members,

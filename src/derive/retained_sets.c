@@ -2,6 +2,8 @@
  * derive/retained_sets.c - what several sets of objects retain, exactly: small ones locally, the
  * others together, GRAPH_MASK_SETS in one walk over the heap.
  */
+#include "base/bits.h"
+#include "base/sort.h"
 #include "derive/build.h"
 
 #include "graph/reach_masks.h"
@@ -21,18 +23,10 @@ static const struct graph_retained_options local_limits = {
 struct sets_walk {
 	struct derive *derive;
 	struct graph_rows rows;
-	bool has_rows;
 	struct base_big reached, is_member;
 	struct graph_member *members; /* owned */
 	size_t member_count;
 };
-
-static int by_node(const void *a, const void *b)
-{
-	const struct graph_member *x = a, *y = b;
-
-	return (x->node > y->node) - (x->node < y->node);
-}
 
 /* All members of the sets of a walk, ascending, each once. */
 static int collect(struct sets_walk *w, struct derive_set *const *sets, unsigned count,
@@ -50,14 +44,14 @@ static int collect(struct sets_walk *w, struct derive_set *const *sets, unsigned
 	for (unsigned s = 0; s < count; s++)
 		for (size_t i = 0; i < sets[s]->count; i++)
 			w->members[n++] = (struct graph_member){ sets[s]->members[i], 1u << s };
-	qsort(w->members, n, sizeof(*w->members), by_node);
+	qsort(w->members, n, sizeof(*w->members), base_compare_u32);
 	w->member_count = 0;
 	for (size_t i = 0; i < n; i++) {
 		if (w->member_count && w->members[w->member_count - 1].node == w->members[i].node)
 			w->members[w->member_count - 1].sets |= w->members[i].sets;
 		else
 			w->members[w->member_count++] = w->members[i];
-		bits[w->members[i].node >> 6] |= (uint64_t)1 << (w->members[i].node & 63);
+		base_bit_put(bits, w->members[i].node);
 	}
 	return HDB_OK;
 }
@@ -109,9 +103,8 @@ static int prepare(struct sets_walk *w, struct hdb_error *err)
 {
 	const uint64_t n = w->derive->heap->object_count;
 
-	if (w->has_rows)
+	if (w->rows.work)
 		return HDB_OK;
-	w->has_rows = true;
 	TRY(base_big_alloc(w->derive->work, &w->reached, (n + 1) * sizeof(uint32_t),
 			   "masks of sets", err));
 	TRY(base_big_alloc(w->derive->work, &w->is_member, n / 8 + 8, "a set of objects", err));
@@ -121,20 +114,16 @@ static int prepare(struct sets_walk *w, struct hdb_error *err)
 static int walk(struct sets_walk *w, struct derive_set *const *sets, unsigned count,
 		struct hdb_error *err)
 {
-	int r;
-
 	TRY(prepare(w, err));
 	TRY(collect(w, sets, count, err));
-	r = graph_reach_masks(&w->rows, w->derive->heap->roots.bits,
+	TRY(graph_reach_masks(&w->rows, w->derive->heap->roots.bits,
 			      &(struct graph_mask_sets){
 				      .members = w->members,
 				      .member_count = w->member_count,
 				      .is_member = w->is_member.data,
 				      .count = count,
 			      },
-			      w->reached.data, err);
-	if (r != HDB_OK)
-		return r;
+			      w->reached.data, err));
 	TRY(sum_lost(w, sets, count, err));
 	/* For the next walk. */
 	for (size_t i = 0; i < w->member_count; i++)
@@ -142,21 +131,26 @@ static int walk(struct sets_walk *w, struct derive_set *const *sets, unsigned co
 	return HDB_OK;
 }
 
+static void release(struct sets_walk *w)
+{
+	graph_rows_release(&w->rows);
+	base_big_free(&w->reached);
+	base_big_free(&w->is_member);
+	free(w->members);
+}
+
 /* One set by itself, if that is little work: HDB_OK, or GRAPH_BUDGET. */
 static int alone(struct derive *derive, struct derive_set *set, struct hdb_error *err)
 {
 	struct derive_retained_result result = { 0 };
-	int r;
 
 	set->retained_bytes = set->retained_count = 0;
 	if (!set->count)
 		return HDB_OK;
 	if (set->count > LOCAL_MEMBERS_MAX)
 		return GRAPH_BUDGET;
-	r = derive_retained_local(derive, (struct graph_members){ set->members, set->count },
-				  &local_limits, &result, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(derive_retained_local(derive, (struct graph_members){ set->members, set->count },
+				  &local_limits, &result, err));
 	set->retained_bytes = result.retained_bytes;
 	set->retained_count = result.retained_count;
 	return HDB_OK;
@@ -165,31 +159,24 @@ static int alone(struct derive *derive, struct derive_set *set, struct hdb_error
 int derive_retained_sets(struct derive *derive, struct derive_set *sets, size_t set_count,
 			 struct hdb_error *err)
 {
-	struct sets_walk w = { .derive = derive };
+	BASE_SCOPED(release) struct sets_walk w = { .derive = derive };
 	struct derive_set *together[GRAPH_MASK_SETS];
 	unsigned count = 0;
-	int r = derive_need_roots(derive, err);
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(derive_need_roots(derive, err));
 	for (size_t s = 0; s < set_count; s++) {
-		if ((r = alone(derive, &sets[s], err)) == HDB_OK)
+		const int r = alone(derive, &sets[s], err);
+
+		if (r == HDB_OK)
 			continue;
 		if (r != GRAPH_BUDGET)
-			goto out;
+			return r;
 		assert(count < GRAPH_MASK_SETS);
 		together[count++] = &sets[s];
 		if (count < GRAPH_MASK_SETS)
 			continue;
-		if ((r = walk(&w, together, count, err)) != HDB_OK)
-			goto out;
+		TRY(walk(&w, together, count, err));
 		count = 0;
 	}
-	r = count ? walk(&w, together, count, err) : HDB_OK;
-out:
-	graph_rows_release(&w.rows);
-	base_big_free(&w.reached);
-	base_big_free(&w.is_member);
-	free(w.members);
-	return r;
+	return count ? walk(&w, together, count, err) : HDB_OK;
 }

@@ -199,52 +199,41 @@ static int prepare(struct strangeness *s, struct hdb_error *err)
 {
 	struct derive *derive = s->derive;
 	struct heap *heap = derive->heap;
-	const bool was_filtered = heap_show_all(heap);
-	int r;
+	HEAP_FILTER_SCOPE(heap_show_all, heap);
 
 	for (unsigned from = 0; from < KINDS; from++)
 		for (unsigned to = 0; to < KINDS; to++)
 			s->cost[from * KINDS + to] = cost_of(from, to);
-	s->kind = malloc((size_t)heap->class_count + 1);
-	if (!s->kind)
-		return hdb_fail_memory(err, "kinds of classes", heap->class_count);
+	TRY(BASE_ALLOC(s->kind, heap->class_count, "kinds of classes", err));
 	for (uint32_t no = 0; no < heap->class_count; no++)
 		s->kind[no] = kind_of_class(heap, no);
 	TRY(base_big_alloc(derive->work, &s->nodes,
 			   (uint64_t)heap->object_count * sizeof(struct graph_cost_node),
 			   "kinds of objects", err));
-	r = heap_each_block(heap, derive->work, take_kinds, s, err);
-	heap->filter.is_on = was_filtered;
-	return r;
+	return heap_each_block(heap, derive->work, take_kinds, s, err);
+}
+
+static void release(struct strangeness *s)
+{
+	free(s->kind);
+	base_big_free(&s->nodes);
 }
 
 int derive_least_strange(struct derive *derive, const struct graph_rows *graph, uint32_t *parent,
 			 struct hdb_error *err)
 {
-	struct strangeness *s = calloc(1, sizeof(*s));
-	int r = s ? heap_load_classes(derive->heap, err) :
-		    hdb_fail_memory(err, "strangeness of references", sizeof(*s));
+	BASE_SCOPED(release) struct strangeness s = { .derive = derive };
 
-	if (r != HDB_OK)
-		goto out;
-	s->derive = derive;
-	if ((r = prepare(s, err)) != HDB_OK)
-		goto out;
-	r = graph_cheapest_tree(graph, derive->heap->roots.bits,
-				&(struct graph_costs){ .nodes = s->nodes.data,
-						       .kinds = KINDS,
-						       .cost = s->cost,
-						       .root = root_cost,
-						       .first_mixed = KIND_ROW + ROWS,
-						       .own_cost = COST_PLAIN,
-						       .own = own_targets,
-						       .ctx = s },
-				parent, err);
-out:
-	if (s) {
-		free(s->kind);
-		base_big_free(&s->nodes);
-	}
-	free(s);
-	return r;
+	TRY(heap_load_classes(derive->heap, err));
+	TRY(prepare(&s, err));
+	return graph_cheapest_tree(graph, derive->heap->roots.bits,
+				   &(struct graph_costs){ .nodes = s.nodes.data,
+							  .kinds = KINDS,
+							  .cost = s.cost,
+							  .root = root_cost,
+							  .first_mixed = KIND_ROW + ROWS,
+							  .own_cost = COST_PLAIN,
+							  .own = own_targets,
+							  .ctx = &s },
+				   parent, err);
 }

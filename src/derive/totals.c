@@ -67,54 +67,43 @@ static int compare_named(const void *a, const void *b)
 static int group_packages(struct heap *heap, struct totals_groups *g, struct hdb_error *err)
 {
 	const uint32_t n = heap->class_count;
-	struct named *names = malloc(((size_t)n + 1) * sizeof(*names));
+	BASE_FREED struct named *names = NULL;
 	uint32_t at = 0;
-	int r = HDB_OK;
 
-	if (!names)
-		return hdb_fail_memory(err, "packages", n * sizeof(*names));
+	TRY(BASE_ALLOC(names, n, "packages", err));
 	for (uint32_t no = 0; no < n; no++) {
 		names[no].name = heap_package(heap_class_name(heap, no), &names[no].size);
 		names[no].no = no;
 	}
 	qsort(names, n, sizeof(*names), compare_named);
 	for (uint32_t i = 0; i < n; i++) {
-		if ((i == 0 || names[i].size != names[i - 1].size ||
-		     memcmp(names[i].name, names[i - 1].name, names[i].size) != 0) &&
-		    (r = add_group(g, (struct group_key){ DERIVE_PACKAGE, names[i].no }, &at,
-				   err)) != HDB_OK)
-			goto out;
+		if (i == 0 || names[i].size != names[i - 1].size ||
+		    memcmp(names[i].name, names[i - 1].name, names[i].size) != 0)
+			TRY(add_group(g, (struct group_key){ DERIVE_PACKAGE, names[i].no }, &at,
+				      err));
 		g->of_class[names[i].no] = at;
 	}
-out:
-	free(names);
-	return r;
+	return HDB_OK;
 }
 
 static int group_loaders(struct heap *heap, struct totals_groups *g, struct hdb_error *err)
 {
 	const uint32_t n = heap->class_count;
-	uint64_t *keys = malloc(((size_t)n + 1) * sizeof(*keys));
+	BASE_FREED uint64_t *keys = NULL;
 	uint32_t at = 0;
-	int r = HDB_OK;
 
-	if (!keys)
-		return hdb_fail_memory(err, "loaders", n * sizeof(*keys));
+	TRY(BASE_ALLOC(keys, n, "loaders", err));
 	for (uint32_t no = 0; no < n; no++)
 		keys[no] = (uint64_t)heap_class(heap, no)->loader_ix << 32 | no;
 	qsort(keys, n, sizeof(*keys), base_compare_u64);
 	for (uint32_t i = 0; i < n; i++) {
 		const uint32_t loader_ix = (uint32_t)(keys[i] >> 32);
 
-		if ((i == 0 || loader_ix != keys[i - 1] >> 32) &&
-		    (r = add_group(g, (struct group_key){ DERIVE_LOADER, loader_ix }, &at, err)) !=
-			    HDB_OK)
-			goto out;
+		if (i == 0 || loader_ix != keys[i - 1] >> 32)
+			TRY(add_group(g, (struct group_key){ DERIVE_LOADER, loader_ix }, &at, err));
 		g->of_class[(uint32_t)keys[i]] = at;
 	}
-out:
-	free(keys);
-	return r;
+	return HDB_OK;
 }
 
 /* The loader objects themselves: each is a member of its own group. */
@@ -123,16 +112,12 @@ static int find_loader_objects(struct totals *t, struct hdb_error *err)
 	struct heap *heap = t->derive->heap;
 	const struct totals_groups *g = &t->kinds[DERIVE_LOADER];
 
-	t->loader_class = malloc(((size_t)g->count + 1) * sizeof(*t->loader_class));
-	t->has_loaders = calloc((size_t)heap->class_count + 1, 1);
-	if (!t->loader_class || !t->has_loaders)
-		return hdb_fail_memory(err, "class loaders", heap->class_count + 4ull * g->count);
+	TRY(BASE_ALLOC(t->loader_class, g->count, "class loaders", err));
+	TRY(BASE_ALLOC(t->has_loaders, heap->class_count, "class loaders", err));
 	for (uint32_t i = 0; i < g->count; i++) {
 		struct heap_object loader;
-		const int r = heap_object(heap, g->totals[i].no, &loader, err);
 
-		if (r != HDB_OK)
-			return r;
+		TRY(heap_object(heap, g->totals[i].no, &loader, err));
 		t->loader_class[i] = loader.class_no;
 		t->has_loaders[loader.class_no] = 1;
 	}
@@ -161,15 +146,12 @@ static int group_by(struct heap *heap, struct totals_groups *g, enum derive_grou
 static int make_groups(struct totals *t, struct hdb_error *err)
 {
 	struct heap *heap = t->derive->heap;
-	const uint32_t n = heap->class_count;
 
 	TRY(heap_load_classes(heap, err));
 	for (unsigned k = 0; k < TOTALS_KINDS; k++) {
 		struct totals_groups *g = &t->kinds[k];
 
-		g->of_class = malloc(((size_t)n + 1) * sizeof(*g->of_class));
-		if (!g->of_class)
-			return hdb_fail_memory(err, "groups of classes", n * 4ull);
+		TRY(BASE_ALLOC(g->of_class, heap->class_count, "groups of classes", err));
 		TRY(group_by(heap, g, (enum derive_group)k, err));
 	}
 	return find_loader_objects(t, err);
@@ -201,25 +183,20 @@ static void fold_supers(struct totals *t)
 
 static int put_totals(struct totals *t, struct store_writer *writer, struct hdb_error *err)
 {
+	BASE_SCOPED(store_records_release)
 	struct store_records_writer w = { .writer = writer,
 					  .table = derive_table(t->derive, STORE_TOTALS),
 					  .record_size = sizeof(struct derive_total) };
-	int r;
 
 	for (unsigned k = 0; k < TOTALS_KINDS; k++)
 		for (uint32_t i = 0; i < t->kinds[k].count; i++)
-			if ((r = store_records_put(&w, &t->kinds[k].totals[i], err)) != HDB_OK)
-				goto out;
-	r = store_records_end(&w, err);
-out:
-	store_records_release(&w);
-	return r;
+			TRY(store_records_put(&w, &t->kinds[k].totals[i], err));
+	return store_records_end(&w, err);
 }
 
 /* Finds all totals. Release *t in any case. */
 static int find_totals(struct totals *t, struct hdb_error *err)
 {
-
 	TRY(make_groups(t, err));
 	TRY(derive_class_tree_init(&t->supers, t->derive->heap, err));
 	TRY(derive_totals_add_objects(t, err));
@@ -240,32 +217,23 @@ static void release_totals(struct totals *t)
 
 static int build_totals(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
 {
-	struct totals t = { .derive = derive };
-	int r = find_totals(&t, err);
+	BASE_SCOPED(release_totals) struct totals t = { .derive = derive };
 
-	if (r != HDB_OK)
-		goto out;
-	r = put_totals(&t, writer, err);
-out:
-	release_totals(&t);
-	return r;
+	TRY(find_totals(&t, err));
+	return put_totals(&t, writer, err);
 }
 
 /* Of the objects that a filter shows alone: no table has them. */
 static int filtered_totals(struct derive *derive, enum derive_group group,
 			   struct derive_total **out, size_t *count, struct hdb_error *err)
 {
-	struct totals t = { .derive = derive };
-	int r = find_totals(&t, err);
+	BASE_SCOPED(release_totals) struct totals t = { .derive = derive };
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(find_totals(&t, err));
 	*out = t.kinds[group].totals;
 	*count = t.kinds[group].count;
 	t.kinds[group].totals = NULL;
-out:
-	release_totals(&t);
-	return r;
+	return HDB_OK;
 }
 
 const struct derive_builder derive_build_totals = {
@@ -281,39 +249,30 @@ int derive_totals(struct derive *derive, enum derive_group group, struct derive_
 	const uint32_t no_end =
 		group == DERIVE_LOADER ? derive->heap->object_count : derive->heap->class_count;
 	struct store *store = derive->heap->store;
-	struct derive_total *totals = NULL;
+	BASE_FREED struct derive_total *totals = NULL;
 	size_t kept = 0;
 	uint64_t n;
-	int r;
 
 	if (derive->heap->filter.is_on)
 		return filtered_totals(derive, group, out, count, err);
 	TRY(derive_need(derive, STORE_TOTALS, err));
-	if ((r = store_record_room(store, table, sizeof(*totals), &n, err)) != HDB_OK)
-		return r;
-	totals = malloc(((size_t)n + 1) * sizeof(*totals));
-	if (!totals)
-		return hdb_fail_memory(err, "totals", n * sizeof(*totals));
+	TRY(store_record_room(store, table, sizeof(*totals), &n, err));
+	TRY(BASE_ALLOC(totals, (size_t)n, "totals", err));
 	for (uint64_t i = 0; i < n; i++) {
 		struct derive_total *total = &totals[kept];
+		const int r = store_record(store, table, i, total, err);
 
-		r = store_record(store, table, i, total, err);
 		if (r == HDB_NOTFOUND)
-			r = store_damaged(store, table, 0, "record missing", err);
-		if (r != HDB_OK)
-			goto out;
+			return store_damaged(store, table, 0, "record missing", err);
+		TRY(r);
 		if (total->group != group)
 			continue;
-		if (total->no >= no_end) {
-			r = store_damaged(store, table, i, "group out of range", err);
-			goto out;
-		}
+		if (total->no >= no_end)
+			return store_damaged(store, table, i, "group out of range", err);
 		kept++;
 	}
 	*out = totals;
 	*count = kept;
 	totals = NULL;
-out:
-	free(totals);
-	return r;
+	return HDB_OK;
 }

@@ -63,9 +63,8 @@ struct opened {
 
 struct totals_tree {
 	struct totals *t;
-	struct derive_tree_block *blocks; /* by slot */
-	struct class_sum *sums;           /* by slot and class */
-	uint64_t *loader_topmost;         /* by slot and group by loader: as topmost_bytes */
+	struct class_sum *sums;   /* by slot and class */
+	uint64_t *loader_topmost; /* by slot and group by loader: as topmost_bytes */
 	struct graph_preorder order;
 	struct graph_child_rows leaves; /* by dominator's number; their nodes are member numbers */
 	struct base_buckets inner;      /* by range of numbers: number, member, units, count */
@@ -142,7 +141,7 @@ static void count_block(struct totals_tree *w, const struct derive_block *block)
 {
 	const struct heap *heap = w->t->derive->heap;
 	const struct heap_block *objects = block->objects;
-	const struct derive_tree_block *tree = &w->blocks[block->slot];
+	const struct derive_tree_block *tree = block->room;
 	struct class_sum *sums = w->sums + (size_t)block->slot * heap->class_count;
 
 	for (uint32_t i = 0; i < objects->count; i++) {
@@ -169,7 +168,7 @@ static void find_places(struct totals_tree *w, struct derive_block *block)
 	const struct heap_block *objects = block->objects;
 	const uint32_t first_ix = objects->first_ix, count = objects->count;
 	const uint64_t unit = w->t->derive->heap->layout.align_bytes;
-	struct derive_tree_block *tree = &w->blocks[block->slot];
+	struct derive_tree_block *tree = block->room;
 	struct class_sum *sums = w->sums + (size_t)block->slot * w->t->derive->heap->class_count;
 	uint64_t *loaders =
 		w->loader_topmost + (size_t)block->slot * w->t->kinds[DERIVE_LOADER].count;
@@ -201,7 +200,7 @@ static void find_places(struct totals_tree *w, struct derive_block *block)
 static int make_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct totals_tree *w = ctx;
-	struct derive_tree_block *tree = &w->blocks[block->slot];
+	struct derive_tree_block *tree = block->room;
 	const uint32_t count = block->objects->count;
 
 	TRY_ERRORS(derive_tree_read(w->t->derive, block, tree, err));
@@ -233,7 +232,7 @@ static int put_leaf(struct totals_tree *w, struct hdb_error *err)
 static int put_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct totals_tree *w = ctx;
-	const struct derive_tree_block *tree = &w->blocks[block->slot];
+	const struct derive_tree_block *tree = block->room;
 	const struct heap_block *objects = block->objects;
 
 	for (uint32_t i = 0; i < objects->count; i++) {
@@ -293,32 +292,27 @@ static int put_objects(struct totals_tree *w, struct hdb_error *err)
 	const size_t slots = DERIVE_SLOTS_PER_THREAD * derive->work->threads;
 	const size_t sum_count = slots * derive->heap->class_count;
 	const size_t loader_count = slots * w->t->kinds[DERIVE_LOADER].count;
-	int r;
 
-	w->sums = calloc(sum_count + 1, sizeof(*w->sums));
-	w->loader_topmost = calloc(loader_count + 1, sizeof(*w->loader_topmost));
-	if (!w->sums || !w->loader_topmost)
-		return hdb_fail_memory(err, "sums by class", sum_count * sizeof(*w->sums));
+	TRY(BASE_ALLOC(w->sums, sum_count, "sums by class", err));
+	TRY(BASE_ALLOC(w->loader_topmost, loader_count, "sums by class", err));
 	TRY(graph_child_rows_init(&w->leaves, w->order.inner.count, derive->work, err));
-	r = base_buckets_init(&w->inner,
+	TRY(base_buckets_init(&w->inner,
 			      &(struct base_buckets_plan){
 				      .bucket_count = w->leaves.range_count,
 				      .chunks_bytes = (uint64_t)w->leaves.buckets.chunk_bytes *
 						      w->leaves.range_count,
 				      .kept_bytes = w->leaves.buckets.kept_bytes,
 				      .what = "dominating objects" },
-			      derive->work, err);
-	if (r != HDB_OK)
-		return r;
-	r = derive_each_block(derive,
-			      &(struct derive_pass){ .stage = "totals by class",
-						     .reads_objects = true,
-						     .make = make_block,
-						     .take = put_block,
-						     .ctx = w },
-			      err);
-	if (r != HDB_OK)
-		return r;
+			      derive->work, err));
+	TRY(derive_each_block(
+		derive,
+		&(struct derive_pass){ .stage = "totals by class",
+				       .reads_objects = true,
+				       .make = make_block,
+				       .take = put_block,
+				       .ctx = w,
+				       .room_bytes = sizeof(struct derive_tree_block) },
+		err));
 	TRY(put_leaf(w, err));
 	add_sums(w);
 	return HDB_OK;
@@ -402,17 +396,15 @@ static int read_inner(struct totals_tree *w, struct range_slot *slot, uint32_t n
 {
 	const size_t size = sizeof(*slot->inner) << w->leaves.bits;
 	const uint32_t base = no << w->leaves.bits;
-	struct base_bucket_reader reader = { 0 };
+	BASE_SCOPED(base_bucket_end) struct base_bucket_reader reader = { 0 };
 	uint64_t v[BASE_BUCKET_FIELDS] = { 0 };
 	int r;
 
 	if (!slot->inner)
-		slot->inner = malloc(size);
-	if (!slot->inner)
-		return hdb_fail_memory(err, "dominating objects", size);
+		TRY(BASE_ALLOC(slot->inner, (size_t)1 << w->leaves.bits, "dominating objects",
+			       err));
 	memset(slot->inner, 0xff, size);
-	if ((r = base_bucket_begin(&w->inner, no, &reader, err)) != HDB_OK)
-		goto out;
+	TRY(base_bucket_begin(&w->inner, no, &reader, err));
 	while ((r = base_bucket_next(&reader, BASE_RECORD(2, 2), v, err)) == HDB_OK) {
 		assert(v[0] >> w->leaves.bits == no);
 		assert(v[3]); /* itself at least */
@@ -422,8 +414,6 @@ static int read_inner(struct totals_tree *w, struct range_slot *slot, uint32_t n
 			.count = (uint32_t)v[3],
 		};
 	}
-out:
-	base_bucket_end(&reader);
 	return r < 0 ? r : HDB_OK;
 }
 
@@ -444,14 +434,12 @@ static int walk_range(void *ctx, unsigned slot_no, uint64_t no, struct hdb_error
 	struct totals_tree *w = ctx;
 	const struct range_slot *slot = w->slot = &w->slots[slot_no];
 	const struct graph_child_range *leaves = &slot->leaves;
-	int r = base_step(w->t->derive->work, no << w->leaves.bits, err);
 
+	TRY(base_step(w->t->derive->work, no << w->leaves.bits, err));
 	w->row = w->base = (uint32_t)no << w->leaves.bits;
 	w->end = w->order.inner.count - w->base < (uint32_t)1 << w->leaves.bits ?
 			 w->order.inner.count :
 			 w->base + ((uint32_t)1 << w->leaves.bits);
-	if (r != HDB_OK)
-		return r;
 	for (uint32_t row = w->base; slot->is_filled && row < w->end; row++) {
 		const uint64_t *first = &leaves->first[row - w->base];
 
@@ -459,9 +447,8 @@ static int walk_range(void *ctx, unsigned slot_no, uint64_t no, struct hdb_error
 		for (uint64_t i = first[0]; i < first[1]; i++)
 			add_object(w, row, leaves->key[i].node, ~leaves->key[i].key, 0);
 	}
-	if (!slot->is_filled &&
-	    (r = graph_child_rows_merge(&w->leaves, (uint32_t)no, take_leaf, w, err)) != HDB_OK)
-		return r;
+	if (!slot->is_filled)
+		TRY(graph_child_rows_merge(&w->leaves, (uint32_t)no, take_leaf, w, err));
 	if (w->row < w->end)
 		go_to(w, w->end - 1);
 	base_bucket_drop(&w->leaves.buckets, (uint32_t)no);
@@ -483,17 +470,10 @@ static int walk_all(struct totals_tree *w, struct hdb_error *err)
 
 	base_stage(derive->work, "totals by class", w->order.inner.count, "objects");
 	w->slot_count = pipeline.slot_count;
-	w->slots = calloc(w->slot_count, sizeof(*w->slots));
-	w->opened = calloc((size_t)derive->heap->class_count + 1, sizeof(*w->opened));
-	if (!w->slots || !w->opened)
-		return hdb_fail_memory(err, "totals",
-				       derive->heap->class_count * sizeof(*w->opened));
-	for (unsigned k = 0; k < TOTALS_KINDS; k++) {
-		w->until[k] = calloc((size_t)w->t->kinds[k].count + 1, sizeof(uint32_t));
-		if (!w->until[k])
-			return hdb_fail_memory(err, "totals",
-					       w->t->kinds[k].count * sizeof(uint32_t));
-	}
+	TRY(BASE_ALLOC(w->slots, w->slot_count, "totals", err));
+	TRY(BASE_ALLOC(w->opened, derive->heap->class_count, "totals", err));
+	for (unsigned k = 0; k < TOTALS_KINDS; k++)
+		TRY(BASE_ALLOC(w->until[k], w->t->kinds[k].count, "totals", err));
 	return base_pipeline_run(&pipeline, err);
 }
 
@@ -506,45 +486,27 @@ static void release(struct totals_tree *w)
 	for (unsigned k = 0; k < TOTALS_KINDS; k++)
 		free(w->until[k]);
 	graph_child_rows_release(&w->leaves);
-	if (w->inner.work)
-		base_buckets_release(&w->inner);
+	base_buckets_release(&w->inner);
 	graph_preorder_release(&w->order);
 	free(w->slots);
 	free(w->opened);
-	free(w->blocks);
 	free(w->sums);
 	free(w->loader_topmost);
 }
 
 int derive_totals_add_objects(struct totals *t, struct hdb_error *err)
 {
-	const unsigned slots = DERIVE_SLOTS_PER_THREAD * t->derive->work->threads;
-	struct totals_tree w = { .t = t };
-	int r = derive_tree_prepare(t->derive, err);
+	BASE_SCOPED(release) struct totals_tree w = { .t = t };
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(derive_tree_prepare(t->derive, err));
 	/* Member numbers are those of classes, of class objects and of loaders. */
-	if (t->derive->heap->class_count > HEAP_NONE / 3) {
-		r = hdb_fail(err, HDB_ELIMIT, "%" PRIu32 " classes: totals can be made of %" PRIu32,
-			     t->derive->heap->class_count, HEAP_NONE / 3);
-		goto out;
-	}
-	w.blocks = calloc(slots, sizeof(*w.blocks));
-	if (!w.blocks) {
-		r = hdb_fail_memory(err, "dominating objects", slots * sizeof(*w.blocks));
-		goto out;
-	}
-	if ((r = derive_number_inner(t->derive, &w.order, err)) != HDB_OK)
-		goto out;
-	if ((r = put_objects(&w, err)) != HDB_OK)
-		goto out;
+	if (t->derive->heap->class_count > HEAP_NONE / 3)
+		return hdb_fail(err, HDB_ELIMIT,
+				"%" PRIu32 " classes: totals can be made of %" PRIu32,
+				t->derive->heap->class_count, HEAP_NONE / 3);
+	TRY(derive_number_inner(t->derive, &w.order, err));
+	TRY(put_objects(&w, err));
 	/* From here on only the buckets are needed. */
 	base_big_free(&w.order.link_big);
-	free(w.blocks);
-	w.blocks = NULL;
-	r = walk_all(&w, err);
-out:
-	release(&w);
-	return r;
+	return walk_all(&w, err);
 }

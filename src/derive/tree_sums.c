@@ -19,10 +19,7 @@
  */
 struct tree_sums {
 	struct derive *derive;
-	struct store_writer *writer;
 	struct graph_preorder order; /* of objects that dominate others */
-	uint32_t *heap_nos;          /* by slot: heaps of its block's objects */
-	uint32_t *parents;           /* by slot: their dominators */
 	struct base_big sum_big;
 	/* by number, one more than there are: what is right below it, then of all before it */
 	_Atomic uint64_t *sum;
@@ -31,11 +28,17 @@ struct tree_sums {
 	uint32_t heap_no;
 };
 
+/* What a block's objects are read to. */
+struct sums_room {
+	uint32_t heap_no[STORE_BLOCK_OBJECTS];
+	uint32_t dominator[STORE_BLOCK_OBJECTS];
+};
+
 /* What each of a block's objects has of what is summed up. */
 static int read_sizes(const struct tree_sums *t, struct derive_block *block, struct hdb_error *err)
 {
 	const struct heap_block *objects = block->objects;
-	uint32_t *heap_no = t->heap_nos + (size_t)block->slot * STORE_BLOCK_OBJECTS;
+	uint32_t *heap_no = ((struct sums_room *)block->room)->heap_no;
 	uint32_t count;
 
 	if (t->is_native)
@@ -51,12 +54,12 @@ static int add_block(void *ctx, struct derive_block *block, struct hdb_error *er
 {
 	const struct tree_sums *t = ctx;
 	const uint32_t first_ix = block->objects->first_ix;
-	uint32_t *parent = t->parents + (size_t)block->slot * STORE_BLOCK_OBJECTS;
+	uint32_t *dominator = ((struct sums_room *)block->room)->dominator;
 
-	TRY(derive_tree_dominators(t->derive, block, parent, err));
+	TRY(derive_tree_dominators(t->derive, block, dominator, err));
 	TRY(read_sizes(t, block, err));
 	for (uint32_t i = 0; i < block->objects->count; i++) {
-		const uint32_t d = parent[i];
+		const uint32_t d = dominator[i];
 
 		if (!block->values[i] || d == GRAPH_NONE || d == first_ix + i)
 			continue;
@@ -94,37 +97,28 @@ static int fill_below(void *ctx, struct derive_block *block, struct hdb_error *e
 static int begin(struct tree_sums *t, struct hdb_error *err)
 {
 	struct derive *derive = t->derive;
-	const size_t room = (size_t)DERIVE_SLOTS_PER_THREAD * derive->work->threads *
-			    STORE_BLOCK_OBJECTS * sizeof(uint32_t);
-	int r;
 
 	TRY(derive_tree_prepare(derive, err));
-	t->heap_nos = malloc(room);
-	t->parents = malloc(room);
-	if (!t->heap_nos || !t->parents)
-		return hdb_fail_memory(err, "dominated objects", 2 * room);
 	TRY(derive_number_inner(derive, &t->order, err));
-	r = base_big_alloc(derive->work, &t->sum_big,
-			   ((uint64_t)t->order.inner.count + 1) * sizeof(*t->sum), "sums", err);
+	TRY(base_big_alloc(derive->work, &t->sum_big,
+			   ((uint64_t)t->order.inner.count + 1) * sizeof(*t->sum), "sums", err));
 	t->sum = t->sum_big.data;
-	return r;
+	return HDB_OK;
 }
 
 static int sum_up(struct tree_sums *t, struct hdb_error *err)
 {
 	const uint32_t count = t->order.inner.count;
 	uint64_t all = 0;
-	int r;
 
 	memset(t->sum_big.data, 0, ((size_t)count + 1) * sizeof(*t->sum));
-	r = derive_each_block(t->derive,
+	TRY(derive_each_block(t->derive,
 			      &(struct derive_pass){ .stage = "summing up dominated objects",
 						     .reads_objects = !t->is_native,
 						     .make = add_block,
-						     .ctx = t },
-			      err);
-	if (r != HDB_OK)
-		return r;
+						     .ctx = t,
+						     .room_bytes = sizeof(struct sums_room) },
+			      err));
 	for (uint32_t number = 0; number <= count; number++) {
 		const uint64_t own = t->sum[number];
 
@@ -138,8 +132,6 @@ static void release(struct tree_sums *t)
 {
 	graph_preorder_release(&t->order);
 	base_big_free(&t->sum_big);
-	free(t->heap_nos);
-	free(t->parents);
 }
 
 /* ---- native memory ---- */
@@ -148,41 +140,32 @@ static void release(struct tree_sums *t)
 static int put_native_sums(struct derive *derive, struct store_writer *writer,
 			   enum store_table table, struct hdb_error *err)
 {
-	struct tree_sums t = { .derive = derive, .writer = writer, .is_native = true };
-	int r = begin(&t, err);
+	BASE_SCOPED(release)
+	struct tree_sums t = { .derive = derive, .is_native = true };
 
-	if (r != HDB_OK)
-		goto out;
-	if ((r = store_column_prepare(&derive->native, err)) != HDB_OK)
-		goto out;
-	if ((r = sum_up(&t, err)) != HDB_OK)
-		goto out;
-	r = derive_put_column(derive, writer, table,
-			      &(struct derive_fill){ .stage = "writing native memory",
-						     .fill = fill_below,
-						     .ctx = &t },
-			      err);
-out:
-	release(&t);
-	return r;
+	TRY(begin(&t, err));
+	TRY(store_column_prepare(&derive->native, err));
+	TRY(sum_up(&t, err));
+	return derive_put_column(derive, writer, table,
+				 &(struct derive_fill){ .stage = "writing native memory",
+							.fill = fill_below,
+							.ctx = &t },
+				 err);
 }
 
 static int put_native_below(struct derive *derive, struct store_writer *writer,
 			    enum store_table table, struct hdb_error *err)
 {
-	struct base_vec below = { 0 };
-	int r = derive_native_below(derive, derive_climb_limit(derive->heap->object_count), &below,
-				    err);
+	BASE_SCOPED(base_vec_release) struct base_vec below = { 0 };
+	const int r = derive_native_below(derive, derive_climb_limit(derive->heap->object_count),
+					  &below, err);
 
-	if (r == HDB_OK)
-		r = derive_put_native(
-			derive, writer,
-			&(struct derive_native_column){ table, "writing native memory", &below },
-			err);
-	else if (r == HDB_NOTFOUND)
-		r = put_native_sums(derive, writer, table, err);
-	base_vec_release(&below);
-	return r;
+	if (r == HDB_NOTFOUND)
+		return put_native_sums(derive, writer, table, err);
+	TRY(r);
+	return derive_put_native(
+		derive, writer,
+		&(struct derive_native_column){ table, "writing native memory", &below }, err);
 }
 
 static int build_retained_native(struct derive *derive, struct store_writer *writer,
@@ -190,12 +173,10 @@ static int build_retained_native(struct derive *derive, struct store_writer *wri
 {
 	const enum store_table table = derive_table(derive, STORE_RETAINED_NATIVE);
 	bool has;
-	int r = derive_has_native(derive, &has, err);
 
-	if (r != HDB_OK)
-		return r;
-	if (has && (r = put_native_below(derive, writer, table, err)) != HDB_OK)
-		return r;
+	TRY(derive_has_native(derive, &has, err));
+	if (has)
+		TRY(put_native_below(derive, writer, table, err));
 	return store_put_table(writer, table, has ? derive->heap->object_count : 0, err);
 }
 
@@ -242,41 +223,30 @@ uint32_t derive_heap_count(const struct derive *derive)
 	return (uint32_t)(n < DERIVE_HEAPS_MAX ? n : DERIVE_HEAPS_MAX) + 1;
 }
 
-static int put_heap(struct tree_sums *t, uint32_t heap_no, struct hdb_error *err)
-{
-	t->heap_no = heap_no;
-	TRY(sum_up(t, err));
-	return derive_put_column_at(
-		t->derive, t->writer,
-		(struct derive_column_at){ derive_table(t->derive, STORE_RETAINED_HEAPS),
-					   heap_base(t->derive->heap, heap_no) },
-		&(struct derive_fill){ .stage = "writing columns", .fill = fill_below, .ctx = t },
-		err);
-}
-
 static int build_retained_heaps(struct derive *derive, struct store_writer *writer,
 				struct hdb_error *err)
 {
-	struct tree_sums t = { .derive = derive, .writer = writer };
+	BASE_SCOPED(release) struct tree_sums t = { .derive = derive };
+	const enum store_table table = derive_table(derive, STORE_RETAINED_HEAPS);
 	const uint32_t heaps = derive_heap_count(derive);
 	const uint64_t room = (uint64_t)heap_block_count(derive->heap) * STORE_BLOCK_OBJECTS;
-	int r = HDB_OK;
 
-	if (room * heaps > UINT32_MAX) {
-		r = hdb_fail(err, HDB_ELIMIT, "too many objects to be summed up by heap");
-		goto out;
+	if (room * heaps > UINT32_MAX)
+		return hdb_fail(err, HDB_ELIMIT, "too many objects to be summed up by heap");
+	TRY(begin(&t, err));
+	TRY(heap_prepare_blocks(derive->heap, derive->work->threads, err));
+	for (; t.heap_no < heaps; t.heap_no++) {
+		TRY(sum_up(&t, err));
+		TRY(derive_put_column(
+			derive, writer, table,
+			&(struct derive_fill){ .stage = "writing columns",
+					       .fill = fill_below,
+					       .ctx = &t,
+					       .base = heap_base(derive->heap, t.heap_no),
+					       .is_whole = true },
+			err));
 	}
-	if ((r = begin(&t, err)) != HDB_OK)
-		goto out;
-	if ((r = heap_prepare_blocks(derive->heap, derive->work->threads, err)) != HDB_OK)
-		goto out;
-	for (uint32_t no = 0; no < heaps; no++)
-		if ((r = put_heap(&t, no, err)) != HDB_OK)
-			goto out;
-	r = store_put_table(writer, derive_table(derive, STORE_RETAINED_HEAPS), room * heaps, err);
-out:
-	release(&t);
-	return r;
+	return store_put_table(writer, table, room * heaps, err);
 }
 
 const struct derive_builder derive_build_retained_heaps = {
@@ -312,21 +282,21 @@ struct depths {
 	uint32_t *parent, *depth; /* by object; depth from 1 on, 0: not known yet */
 };
 
-static int find_depth(struct depths *d, struct base_vec *way, uint32_t ix, struct hdb_error *err)
+static int find_depth(struct depths *d, struct base_vec *path, uint32_t ix, struct hdb_error *err)
 {
 	uint32_t at = ix, depth = 0;
 
-	way->count = 0;
+	path->count = 0;
 	while (at != GRAPH_NONE && !d->depth[at]) {
-		TRY(base_vec_push(way, &at, sizeof(at), err));
-		/* So that a circle, which no sound table has, ends. */
+		TRY(base_vec_push(path, &at, sizeof(at), err));
+		/* Ends the walk in a cycle, which only a damaged table has. */
 		d->depth[at] = 1;
 		at = d->parent[at];
 	}
 	if (at != GRAPH_NONE)
 		depth = d->depth[at];
-	for (size_t i = way->count; i-- > 0;)
-		d->depth[*base_vec_at(way, uint32_t, i)] = ++depth;
+	for (size_t i = path->count; i-- > 0;)
+		d->depth[*base_vec_at(path, uint32_t, i)] = ++depth;
 	return HDB_OK;
 }
 
@@ -345,39 +315,25 @@ static int build_depth(struct derive *derive, struct store_writer *writer, struc
 {
 	const uint32_t n = derive->heap->object_count;
 	const enum store_table table = derive_table(derive, STORE_DEPTH);
-	struct base_big parent = { 0 }, depth = { 0 };
-	struct base_vec way = { 0 };
-	struct depths d = { 0 };
-	int r = base_big_alloc(derive->work, &parent, (uint64_t)n * 4, "depths", err);
+	BASE_SCOPED(base_big_free) struct base_big parent = { 0 };
+	BASE_SCOPED(base_big_free) struct base_big depth = { 0 };
+	BASE_SCOPED(base_vec_release) struct base_vec path = { 0 };
+	struct depths d;
 
-	if (r != HDB_OK)
-		goto out;
-	r = base_big_alloc(derive->work, &depth, (uint64_t)n * 4, "depths", err);
-	if (r != HDB_OK)
-		goto out;
-	d.parent = parent.data;
-	d.depth = depth.data;
-	for (uint32_t b = 0; b < heap_block_count(derive->heap); b++) {
-		r = derive_reach_block(derive, false, b, d.parent + (size_t)b * STORE_BLOCK_OBJECTS,
-				       err);
-		if (r != HDB_OK)
-			goto out;
-	}
+	TRY(base_big_alloc(derive->work, &parent, (uint64_t)n * 4, "depths", err));
+	TRY(base_big_alloc(derive->work, &depth, (uint64_t)n * 4, "depths", err));
+	d = (struct depths){ .parent = parent.data, .depth = depth.data };
+	for (uint32_t b = 0; b < heap_block_count(derive->heap); b++)
+		TRY(derive_reach_block(derive, false, b, d.parent + (size_t)b * STORE_BLOCK_OBJECTS,
+				       err));
 	for (uint32_t ix = 0; ix < n; ix++)
-		if (d.parent[ix] != ix && (r = find_depth(&d, &way, ix, err)) != HDB_OK)
-			goto out;
-	r = derive_put_column(
+		if (d.parent[ix] != ix)
+			TRY(find_depth(&d, &path, ix, err));
+	TRY(derive_put_column(
 		derive, writer, table,
 		&(struct derive_fill){ .stage = "writing depths", .fill = fill_depth, .ctx = &d },
-		err);
-	if (r != HDB_OK)
-		goto out;
-	r = store_put_table(writer, table, n, err);
-out:
-	base_vec_release(&way);
-	base_big_free(&parent);
-	base_big_free(&depth);
-	return r;
+		err));
+	return store_put_table(writer, table, n, err);
 }
 
 const struct derive_builder derive_build_depth = {

@@ -11,23 +11,13 @@
 
 static int fill_tree(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
-	const uint32_t *parent = *(const uint32_t *const *)ctx;
+	const uint32_t *parent = ctx;
 	const uint32_t first_ix = block->objects->first_ix;
 
 	(void)err;
 	for (uint32_t i = 0; i < block->objects->count; i++)
 		block->values[i] = derive_tree_value(first_ix + i, parent[first_ix + i]);
 	return HDB_OK;
-}
-
-int derive_put_tree(struct derive *derive, struct store_writer *writer, enum store_table table,
-		    const uint32_t *parent, struct hdb_error *err)
-{
-	return derive_put_column(derive, writer, table,
-				 &(struct derive_fill){ .stage = "writing the reach tree",
-							.fill = fill_tree,
-							.ctx = &parent },
-				 err);
 }
 
 /* Builds the table of one of the columns unless it is there. */
@@ -108,16 +98,11 @@ int derive_dominator(struct derive *derive, uint32_t ix, uint32_t *dominator, st
 static int tree_block(struct derive *derive, struct store_column *column, uint32_t block_no,
 		      uint32_t *parent, struct hdb_error *err)
 {
-	uint64_t *values = malloc(STORE_BLOCK_OBJECTS * sizeof(*values));
-	int r = values ? need_column(derive, column, err) :
-			 hdb_fail_memory(err, "a table's block", STORE_BLOCK_OBJECTS * 8);
+	BASE_FREED uint64_t *values = NULL;
 
-	if (r != HDB_OK)
-		goto out;
-	r = read_block(derive, column, block_no, (struct tree_room){ values, parent }, err);
-out:
-	free(values);
-	return r;
+	TRY(BASE_ALLOC(values, STORE_BLOCK_OBJECTS, "a table's block", err));
+	TRY(need_column(derive, column, err));
+	return read_block(derive, column, block_no, (struct tree_room){ values, parent }, err);
 }
 
 int derive_dominator_block(struct derive *derive, uint32_t block_no, uint32_t *dominator,
@@ -142,21 +127,15 @@ int derive_reachable_block(struct derive *derive, uint32_t block_no, uint8_t *ou
 			   struct hdb_error *err)
 {
 	struct store_column *column = reachable_column(derive);
-	uint64_t *values = malloc(STORE_BLOCK_OBJECTS * sizeof(*values));
+	BASE_FREED uint64_t *values = NULL;
 	uint32_t count = 0;
-	int r = values ? need_column(derive, column, err) :
-			 hdb_fail_memory(err, "a table's block", STORE_BLOCK_OBJECTS * 8);
 
-	if (r != HDB_OK)
-		goto out;
-	r = store_column_block(column, block_no * STORE_BLOCK_OBJECTS, values, &count, err);
-	if (r != HDB_OK)
-		goto out;
+	TRY(BASE_ALLOC(values, STORE_BLOCK_OBJECTS, "a table's block", err));
+	TRY(need_column(derive, column, err));
+	TRY(store_column_block(column, block_no * STORE_BLOCK_OBJECTS, values, &count, err));
 	for (uint32_t i = 0; i < count; i++)
 		out[i] = values[i] != 0;
-out:
-	free(values);
-	return r;
+	return HDB_OK;
 }
 
 int derive_need_reachable(struct derive *derive, struct hdb_error *err)
@@ -176,74 +155,62 @@ struct looking {
 static int look_with_reachable(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
 	struct looking *l = ctx;
-	const int r = derive_reachable_block(l->derive, heap_block_no(block), l->reachable, err);
 
-	return r == HDB_OK ? l->look(l->ctx, block, l->reachable, err) : r;
+	TRY(derive_reachable_block(l->derive, heap_block_no(block), l->reachable, err));
+	return l->look(l->ctx, block, l->reachable, err);
 }
 
 int derive_each_reachable(struct derive *derive, struct base_work *work, derive_look look,
 			  void *ctx, struct hdb_error *err)
 {
-	struct looking *l = malloc(sizeof(*l));
-	int r;
+	BASE_FREED struct looking *l = NULL;
 
-	if (!l)
-		return hdb_fail_memory(err, "a block of objects", sizeof(*l));
+	TRY(BASE_ALLOC(l, 1, "a block of objects", err));
 	l->derive = derive;
 	l->look = look;
 	l->ctx = ctx;
-	r = heap_each_block(derive->heap, work, look_with_reachable, l, err);
-	free(l);
-	return r;
+	return heap_each_block(derive->heap, work, look_with_reachable, l, err);
 }
 
 /* ---- building the reach trees ---- */
 
-static int build_reach(struct derive *derive, bool is_strong, enum store_table table,
-		       struct store_writer *writer, struct hdb_error *err)
+static int build_tree(struct derive *derive, bool is_strong, enum store_table table,
+		      struct store_writer *writer, struct hdb_error *err)
 {
-	struct graph_rows rows = { 0 };
-	struct base_big parent = { 0 };
-	int r = derive_graph_load(derive, is_strong, &rows, err);
+	BASE_SCOPED(graph_rows_release) struct graph_rows rows = { 0 };
+	BASE_SCOPED(base_big_free) struct base_big parent = { 0 };
 
-	if (r != HDB_OK)
-		goto out;
-	r = base_big_alloc(derive->work, &parent, (uint64_t)rows.node_count * 4, "the reach tree",
-			   err);
-	if (r != HDB_OK)
-		goto out;
+	TRY(derive_graph_load(derive, is_strong, &rows, err));
+	TRY(base_big_alloc(derive->work, &parent, (uint64_t)rows.node_count * 4, "the reach tree",
+			   err));
 	/* Only paths over strong references are shown to people. */
-	r = is_strong ? derive_least_strange(derive, &rows, parent.data, err) :
+	TRY(is_strong ? derive_least_strange(derive, &rows, parent.data, err) :
 			graph_reach_tree(&rows, derive->heap->roots.bits, derive->work, parent.data,
-					 err);
-	if (r != HDB_OK)
-		goto out;
+					 err));
 	/* The table is written without the graph beside it. */
 	graph_rows_release(&rows);
-	if ((r = derive_put_tree(derive, writer, table, parent.data, err)) != HDB_OK)
-		goto out;
-	r = store_put_table(writer, table, derive->heap->object_count, err);
-out:
-	graph_rows_release(&rows);
-	base_big_free(&parent);
-	return r;
+	TRY(derive_put_column(derive, writer, table,
+			      &(struct derive_fill){ .stage = "writing the reach tree",
+						     .fill = fill_tree,
+						     .ctx = parent.data },
+			      err));
+	return store_put_table(writer, table, derive->heap->object_count, err);
 }
 
-static int build_reach_all(struct derive *derive, struct store_writer *writer,
-			   struct hdb_error *err)
+static int build_reach(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
 {
-	return build_reach(derive, false, derive_table(derive, STORE_REACH), writer, err);
+	return build_tree(derive, false, derive_table(derive, STORE_REACH), writer, err);
 }
 
 static int build_reach_strong(struct derive *derive, struct store_writer *writer,
 			      struct hdb_error *err)
 {
-	return build_reach(derive, true, STORE_REACH_STRONG, writer, err);
+	return build_tree(derive, true, STORE_REACH_STRONG, writer, err);
 }
 
 const struct derive_builder derive_build_reach = {
 	.tables = { STORE_REACH },
-	.build = build_reach_all,
+	.build = build_reach,
 };
 
 const struct derive_builder derive_build_reach_strong = {
@@ -272,9 +239,8 @@ int derive_tree_dominators(struct derive *derive, struct derive_block *block, ui
 int derive_tree_read(struct derive *derive, struct derive_block *block,
 		     struct derive_tree_block *out, struct hdb_error *err)
 {
-	const int r = derive_tree_dominators(derive, block, out->dominator, err);
-
-	return r == HDB_OK ? derive_tree_units(derive, block, out, err) : r;
+	TRY(derive_tree_dominators(derive, block, out->dominator, err));
+	return derive_tree_units(derive, block, out, err);
 }
 
 int derive_tree_units(struct derive *derive, struct derive_block *block,

@@ -36,10 +36,8 @@ static int read_numbers(const struct build *b, struct derive_block *block, struc
 static int load_shallow(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct build *b = ctx;
-	const int r = read_numbers(b, block, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(read_numbers(b, block, err));
 	for (uint32_t i = 0; i < block->objects->count; i++) {
 		const uint32_t number = (uint32_t)block->values[i];
 
@@ -48,24 +46,20 @@ static int load_shallow(void *ctx, struct derive_block *block, struct hdb_error 
 					      derive_units(b->derive, block->objects->shallow[i])))
 			atomic_store(&b->is_too_big, true);
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int sum_sizes(struct build *b, bool is_wide, struct hdb_error *err)
 {
-	int r;
-
 	TRY(base_sizes_init(&b->sizes, (uint64_t)b->dominators->count + 1, is_wide, b->derive->work,
 			    err));
 	atomic_store(&b->is_too_big, false);
-	r = derive_each_block(b->derive,
+	TRY(derive_each_block(b->derive,
 			      &(struct derive_pass){ .stage = "shallow sizes",
 						     .reads_objects = true,
 						     .make = load_shallow,
 						     .ctx = b },
-			      err);
-	if (r != HDB_OK)
-		return r;
+			      err));
 	if (atomic_load(&b->is_too_big))
 		return HDB_ELIMIT;
 	return graph_retained(b->dominators, &b->sizes, err);
@@ -89,10 +83,8 @@ static void count_unreached(struct build *b, const struct derive_block *block)
 static int fill_retained(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct build *b = ctx;
-	const int r = read_numbers(b, block, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(read_numbers(b, block, err));
 	count_unreached(b, block);
 	for (uint32_t i = 0; i < block->objects->count; i++) {
 		const uint32_t number = (uint32_t)block->values[i];
@@ -104,17 +96,15 @@ static int fill_retained(void *ctx, struct derive_block *block, struct hdb_error
 					 derive_units(b->derive, block->objects->shallow[i]) :
 				 0;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int fill_dominators(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct build *b = ctx;
 	const uint32_t first_ix = block->objects->first_ix, count = block->objects->count;
-	const int r = read_numbers(b, block, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(read_numbers(b, block, err));
 	/* In two steps, so that the cache misses of each overlap. */
 	for (uint32_t i = 0; i < count; i++)
 		block->values[i] =
@@ -123,7 +113,7 @@ static int fill_dominators(void *ctx, struct derive_block *block, struct hdb_err
 		block->values[i] = derive_tree_value(
 			first_ix + i,
 			block->values[i] == UNREACHED ? first_ix + i : b->node[block->values[i]]);
-	return r;
+	return HDB_OK;
 }
 
 static int put_retained(struct build *b, struct hdb_error *err)
@@ -134,42 +124,33 @@ static int put_retained(struct build *b, struct hdb_error *err)
 		base_sizes_release(&b->sizes);
 		r = sum_sizes(b, true, err);
 	}
-	if (r != HDB_OK)
-		goto out;
-	r = derive_put_column(b->derive, b->writer, derive_table(b->derive, STORE_RETAINED),
+	TRY(r);
+	TRY(derive_put_column(b->derive, b->writer, derive_table(b->derive, STORE_RETAINED),
 			      &(struct derive_fill){ .stage = "writing retained sizes",
 						     .reads_objects = true,
 						     .fill = fill_retained,
 						     .ctx = b },
-			      err);
+			      err));
 	b->derive->unreached = (struct derive_unreached){
-		.is_known = r == HDB_OK,
+		.is_known = true,
 		.count = b->unreached_count,
 		.shallow_bytes = b->unreached_bytes,
 	};
-out:
-	base_sizes_release(&b->sizes);
-	return r;
+	return HDB_OK;
 }
 
 static int put_dominators(struct build *b, struct hdb_error *err)
 {
-	struct base_big nodes = { 0 };
-	int r = graph_dominators_nodes(b->dominators, &nodes, err);
+	BASE_SCOPED(base_big_free) struct base_big nodes = { 0 };
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(graph_dominators_nodes(b->dominators, &nodes, err));
 	b->node = nodes.data;
 	assert(b->node);
-	r = derive_put_column(b->derive, b->writer, derive_table(b->derive, STORE_DOMINATORS),
-			      &(struct derive_fill){ .stage = "writing dominators",
-						     .fill = fill_dominators,
-						     .ctx = b },
-			      err);
-out:
-	base_big_free(&nodes);
-	b->node = NULL;
-	return r;
+	return derive_put_column(b->derive, b->writer, derive_table(b->derive, STORE_DOMINATORS),
+				 &(struct derive_fill){ .stage = "writing dominators",
+							.fill = fill_dominators,
+							.ctx = b },
+				 err);
 }
 
 /* In memory, one table after the other: sizes and nodes are not needed at the same time. */
@@ -193,36 +174,35 @@ static int write_both(struct build *b, struct hdb_error *err)
 }
 
 /* Loads the graph, and numbers what roots reach. */
-static int find_dominators(struct derive *derive, struct graph_dominators *dominators,
-			   struct hdb_error *err)
+static int search(struct derive *derive, struct graph_dominators *dominators, struct hdb_error *err)
 {
 	struct graph_rows rows;
-	int r;
 
-	/* The memory serves the graph and the numbers first, then the links. */
-	base_pool_reserve(derive->work,
-			  GRAPH_DOMINATORS_BYTES * (derive->heap->object_count + 1ull));
-	base_work_keep(derive->work,
-		       graph_dominators_kept(derive->work, derive->heap->object_count));
-	if ((r = derive_graph_load(derive, false, &rows, err)) != HDB_OK)
-		goto out;
-	r = graph_dominators(&rows, derive->heap->roots.bits, GRAPH_SEARCH_ANY, dominators, err);
-out:
-	base_work_keep(derive->work, 0);
-	return r;
+	TRY(derive_graph_load(derive, false, &rows, err));
+	return graph_dominators(&rows, derive->heap->roots.bits, GRAPH_SEARCH_ANY, dominators, err);
+}
+
+static void release(struct build *b)
+{
+	base_sizes_release(&b->sizes);
 }
 
 static int build_dominators(struct derive *derive, struct store_writer *writer,
 			    struct hdb_error *err)
 {
-	struct graph_dominators dominators = { 0 };
+	const uint32_t n = derive->heap->object_count;
+	BASE_SCOPED(graph_dominators_release) struct graph_dominators dominators = { 0 };
+	BASE_SCOPED(release)
 	struct build b = { .derive = derive, .writer = writer, .dominators = &dominators };
-	int r = find_dominators(derive, &dominators, err);
+	int r;
 
-	if (r == HDB_OK)
-		r = write_both(&b, err);
-	graph_dominators_release(&dominators);
-	return r;
+	/* The memory serves the graph and the numbers first, then the links. */
+	base_pool_reserve(derive->work, GRAPH_DOMINATORS_BYTES * (n + 1ull));
+	base_work_keep(derive->work, graph_dominators_kept(derive->work, n));
+	r = search(derive, &dominators, err);
+	base_work_keep(derive->work, 0);
+	TRY(r);
+	return write_both(&b, err);
 }
 
 const struct derive_builder derive_build_dominators = {
@@ -237,11 +217,11 @@ int derive_retained(struct derive *derive, uint32_t ix, uint64_t *bytes, struct 
 	struct heap_object object;
 	uint32_t dominator;
 	uint64_t value;
-	int r = derive_dominator(derive, ix, &dominator, err);
 
 	*bytes = 0;
-	if (r < 0 || dominator == ix)
-		return r;
+	TRY_ERRORS(derive_dominator(derive, ix, &dominator, err));
+	if (dominator == ix)
+		return HDB_OK;
 	TRY(derive_need(derive, STORE_RETAINED, err));
 	TRY(heap_object(derive->heap, ix, &object, err));
 	TRY(store_column_get(&derive->retained, ix, &value, err));
@@ -252,24 +232,17 @@ int derive_retained(struct derive *derive, uint32_t ix, uint64_t *bytes, struct 
 int derive_retained_block(struct derive *derive, const struct heap_block *objects, uint64_t *bytes,
 			  struct hdb_error *err)
 {
-	uint8_t *reachable = malloc(STORE_BLOCK_OBJECTS);
+	BASE_FREED uint8_t *reachable = NULL;
 	uint32_t count = 0;
-	int r = reachable ? derive_need(derive, STORE_RETAINED, err) :
-			    hdb_fail_memory(err, "a table's block", STORE_BLOCK_OBJECTS);
 
-	if (r != HDB_OK)
-		goto out;
-	r = derive_reachable_block(derive, objects->first_ix / STORE_BLOCK_OBJECTS, reachable, err);
-	if (r != HDB_OK)
-		goto out;
-	r = store_column_block(&derive->retained, objects->first_ix, bytes, &count, err);
-	if (r != HDB_OK)
-		goto out;
+	TRY(BASE_ALLOC(reachable, STORE_BLOCK_OBJECTS, "a table's block", err));
+	TRY(derive_need(derive, STORE_RETAINED, err));
+	TRY(derive_reachable_block(derive, objects->first_ix / STORE_BLOCK_OBJECTS, reachable,
+				   err));
+	TRY(store_column_block(&derive->retained, objects->first_ix, bytes, &count, err));
 	for (uint32_t i = 0; i < count; i++)
 		bytes[i] = reachable[i] ? objects->shallow[i] +
 						  bytes[i] * derive->heap->layout.align_bytes :
 					  0;
-out:
-	free(reachable);
-	return r;
+	return HDB_OK;
 }

@@ -60,11 +60,9 @@ static int init(struct spilled *p, struct hdb_error *err)
 	struct base_buckets_plan plan;
 
 	p->blocks_per_bucket = blocks / ROW_BUCKETS_MAX + 1;
-	p->ix = malloc(RANGE_NUMBERS * sizeof(*p->ix));
-	p->units = malloc(RANGE_NUMBERS * sizeof(*p->units));
-	p->below = malloc(RANGE_NUMBERS * sizeof(*p->below));
-	if (!p->ix || !p->units || !p->below)
-		return hdb_fail_memory(err, "retained sizes", RANGE_NUMBERS * sizeof(*p->units));
+	TRY(BASE_ALLOC(p->ix, RANGE_NUMBERS, "retained sizes", err));
+	TRY(BASE_ALLOC(p->units, RANGE_NUMBERS, "retained sizes", err));
+	TRY(BASE_ALLOC(p->below, RANGE_NUMBERS, "retained sizes", err));
 	plan = (struct base_buckets_plan){ .bucket_count = ranges,
 					   .chunks_bytes = work->memory_bytes / CHUNK_SHARE,
 					   .kept_bytes = work->memory_bytes / KEPT_SHARE,
@@ -77,12 +75,9 @@ static int init(struct spilled *p, struct hdb_error *err)
 
 static void release(struct spilled *p)
 {
-	if (p->objects.work)
-		base_buckets_release(&p->objects);
-	if (p->sums.work)
-		base_buckets_release(&p->sums);
-	if (p->rows.work)
-		base_buckets_release(&p->rows);
+	base_buckets_release(&p->objects);
+	base_buckets_release(&p->sums);
+	base_buckets_release(&p->rows);
 	free(p->ix);
 	free(p->units);
 	free(p->below);
@@ -132,12 +127,11 @@ static int add_row(struct spilled *p, uint32_t ix, uint32_t dominator_ix, uint64
 
 static int take_objects(struct spilled *p, uint32_t range, struct hdb_error *err)
 {
-	struct base_bucket_reader reader;
+	BASE_SCOPED(base_bucket_end) struct base_bucket_reader reader = { 0 };
 	uint64_t v[BASE_BUCKET_FIELDS];
-	int r = base_bucket_begin(&p->objects, range, &reader, err);
+	int r;
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(base_bucket_begin(&p->objects, range, &reader, err));
 	while ((r = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK) {
 		const uint32_t k = (uint32_t)v[OBJECT_NUMBER] % RANGE_NUMBERS;
 
@@ -145,8 +139,6 @@ static int take_objects(struct spilled *p, uint32_t range, struct hdb_error *err
 		p->ix[k] = (uint32_t)v[OBJECT_IX];
 		p->units[k] = v[OBJECT_UNITS];
 	}
-out:
-	base_bucket_end(&reader);
 	base_bucket_drop(&p->objects, range);
 	return r < 0 ? r : HDB_OK;
 }
@@ -154,22 +146,18 @@ out:
 /* Adds the sums that higher ranges have put into the bucket. */
 static int take_sums(struct spilled *p, uint32_t range, struct hdb_error *err)
 {
-	struct base_bucket_reader reader;
+	BASE_SCOPED(base_bucket_end) struct base_bucket_reader reader = { 0 };
 	uint64_t v[BASE_BUCKET_FIELDS] = { 0 };
-	int r = base_bucket_begin(&p->sums, range, &reader, err);
+	int r;
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(base_bucket_begin(&p->sums, range, &reader, err));
 	while ((r = base_bucket_next(&reader, BASE_RECORD(2, 2), v, err)) == HDB_OK) {
 		const uint32_t k = (uint32_t)v[SUM_DOMINATOR] % RANGE_NUMBERS;
 
 		assert(v[SUM_DOMINATOR] >> RANGE_BITS == range);
 		p->below[k] += v[SUM_BELOW] + v[SUM_UNITS];
-		if ((r = add_row(p, (uint32_t)v[SUM_IX], p->ix[k], v[SUM_BELOW], err)) != HDB_OK)
-			goto out;
+		TRY(add_row(p, (uint32_t)v[SUM_IX], p->ix[k], v[SUM_BELOW], err));
 	}
-out:
-	base_bucket_end(&reader);
 	base_bucket_drop(&p->sums, range);
 	return r < 0 ? r : HDB_OK;
 }
@@ -229,14 +217,13 @@ static int fill_block(void *ctx, struct derive_block *block, struct hdb_error *e
 {
 	const struct spilled *p = ctx;
 	const uint32_t first = block->objects->first_ix;
-	struct base_bucket_reader reader;
+	BASE_SCOPED(base_bucket_end) struct base_bucket_reader reader = { 0 };
 	uint64_t v[BASE_BUCKET_FIELDS];
-	int r = base_bucket_begin(&p->rows, block->block_no / p->blocks_per_bucket, &reader, err);
+	int r;
 
+	TRY(base_bucket_begin(&p->rows, block->block_no / p->blocks_per_bucket, &reader, err));
 	/* Objects that no root reaches have no row, and the value 0. */
 	memset(block->values, 0, block->objects->count * sizeof(*block->values));
-	if (r != HDB_OK)
-		goto out;
 	while ((r = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK) {
 		const uint32_t ix = (uint32_t)v[ROW_IX];
 		const uint32_t dominator =
@@ -246,44 +233,32 @@ static int fill_block(void *ctx, struct derive_block *block, struct hdb_error *e
 			block->values[ix - first] =
 				p->is_retained ? v[ROW_BELOW] : derive_tree_value(ix, dominator);
 	}
-out:
-	base_bucket_end(&reader);
 	return r < 0 ? r : HDB_OK;
 }
 
 int derive_put_spilled(struct derive *derive, struct store_writer *writer,
 		       const struct graph_dominators *dominators, struct hdb_error *err)
 {
-	struct spilled p = { .derive = derive, .dominators = dominators };
-	int r = init(&p, err);
+	BASE_SCOPED(release) struct spilled p = { .derive = derive, .dominators = dominators };
 
-	if (r != HDB_OK)
-		goto out;
-	r = derive_each_block(derive,
+	TRY(init(&p, err));
+	TRY(derive_each_block(derive,
 			      &(struct derive_pass){ .stage = "shallow sizes",
 						     .reads_objects = true,
 						     .make = read_numbers,
 						     .take = spill_objects,
 						     .ctx = &p },
-			      err);
-	if (r != HDB_OK)
-		goto out;
-	if ((r = sum_up(&p, err)) != HDB_OK)
-		goto out;
-	r = derive_put_column(derive, writer, derive_table(derive, STORE_DOMINATORS),
+			      err));
+	TRY(sum_up(&p, err));
+	TRY(derive_put_column(derive, writer, derive_table(derive, STORE_DOMINATORS),
 			      &(struct derive_fill){ .stage = "writing dominators",
 						     .fill = fill_block,
 						     .ctx = &p },
-			      err);
-	if (r != HDB_OK)
-		goto out;
+			      err));
 	p.is_retained = true;
-	r = derive_put_column(derive, writer, derive_table(derive, STORE_RETAINED),
-			      &(struct derive_fill){ .stage = "writing retained sizes",
-						     .fill = fill_block,
-						     .ctx = &p },
-			      err);
-out:
-	release(&p);
-	return r;
+	return derive_put_column(derive, writer, derive_table(derive, STORE_RETAINED),
+				 &(struct derive_fill){ .stage = "writing retained sizes",
+							.fill = fill_block,
+							.ctx = &p },
+				 err);
 }

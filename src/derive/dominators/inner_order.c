@@ -14,18 +14,7 @@
 struct numbering {
 	struct derive *derive;
 	struct graph_preorder *order;
-	uint32_t *dominators; /* by slot: those of its block */
 };
-
-/* The dominators of a block's objects; NULL after a failure. */
-static uint32_t *read_block(const struct numbering *w, struct derive_block *block, int *r,
-			    struct hdb_error *err)
-{
-	uint32_t *dominator = w->dominators + (size_t)block->slot * STORE_BLOCK_OBJECTS;
-
-	*r = derive_tree_dominators(w->derive, block, dominator, err);
-	return *r == HDB_OK ? dominator : NULL;
-}
 
 static void prefetch(const struct numbering *w, const uint32_t *dominator, uint32_t i,
 		     uint32_t count)
@@ -38,15 +27,15 @@ static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *e
 {
 	const struct numbering *w = ctx;
 	const uint32_t first_ix = block->objects->first_ix, count = block->objects->count;
-	int r;
-	const uint32_t *dominator = read_block(w, block, &r, err);
+	uint32_t *dominator = block->room;
 
-	for (uint32_t i = 0; dominator && i < count; i++) {
+	TRY(derive_tree_dominators(w->derive, block, dominator, err));
+	for (uint32_t i = 0; i < count; i++) {
 		prefetch(w, dominator, i, count);
 		if (dominator[i] != GRAPH_NONE && dominator[i] != first_ix + i)
 			graph_preorder_mark(w->order, dominator[i]);
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int link_block(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -54,10 +43,10 @@ static int link_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	const struct numbering *w = ctx;
 	const uint32_t first_ix = block->objects->first_ix, count = block->objects->count;
 	uint32_t place = graph_preorder_place(w->order, first_ix);
-	int r;
-	const uint32_t *dominator = read_block(w, block, &r, err);
+	uint32_t *dominator = block->room;
 
-	for (uint32_t i = 0; dominator && i < count; i++) {
+	TRY(derive_tree_dominators(w->derive, block, dominator, err));
+	for (uint32_t i = 0; i < count; i++) {
 		const uint32_t d = dominator[i];
 
 		prefetch(w, dominator, i, count);
@@ -70,37 +59,30 @@ static int link_block(void *ctx, struct derive_block *block, struct hdb_error *e
 							      graph_preorder_place(w->order, d));
 		place++;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int pass(struct numbering *w, derive_block_fn make, struct hdb_error *err)
 {
 	return derive_each_block(
 		w->derive,
-		&(struct derive_pass){ .stage = "dominating objects", .make = make, .ctx = w },
+		&(struct derive_pass){ .stage = "dominating objects",
+				       .make = make,
+				       .ctx = w,
+				       .room_bytes = STORE_BLOCK_OBJECTS * sizeof(uint32_t) },
 		err);
 }
 
 int derive_number_inner(struct derive *derive, struct graph_preorder *order, struct hdb_error *err)
 {
-	const size_t room = (size_t)DERIVE_SLOTS_PER_THREAD * derive->work->threads *
-			    STORE_BLOCK_OBJECTS * sizeof(uint32_t);
-	struct numbering w = { .derive = derive, .order = order, .dominators = malloc(room) };
-	int r = graph_preorder_init(order, derive->heap->object_count, derive->work, err);
+	struct numbering w = { .derive = derive, .order = order };
+	int r;
 
-	if (!w.dominators)
-		r = hdb_fail_memory(err, "dominating objects", room);
-	if (r != HDB_OK)
-		goto out;
-	if ((r = pass(&w, mark_block, err)) != HDB_OK)
-		goto out;
-	if ((r = graph_preorder_count(order, err)) != HDB_OK)
-		goto out;
-	if ((r = pass(&w, link_block, err)) != HDB_OK)
-		goto out;
+	TRY(graph_preorder_init(order, derive->heap->object_count, derive->work, err));
+	TRY(pass(&w, mark_block, err));
+	TRY(graph_preorder_count(order, err));
+	TRY(pass(&w, link_block, err));
 	r = graph_preorder_number(order, err);
-out:
-	free(w.dominators);
 	return r == HDB_ECORRUPT ?
 		       store_damaged(derive->heap->store, derive_table(derive, STORE_DOMINATORS), 0,
 				     "no tree", err) :
