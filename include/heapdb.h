@@ -504,10 +504,12 @@ HDB_API int hdb_parent_at(struct hdb *db, uint32_t ix, int strong, uint32_t *par
 enum hdb_scan_column {
 	HDB_SCAN_ID = 1,
 	HDB_SCAN_REACHABLE = 2,
-	HDB_SCAN_RETAINED = 4,  /* needs dominators */
-	HDB_SCAN_DOMINATOR = 8, /* needs dominators */
-	HDB_SCAN_OFFSET = 16,   /* of records in the dump */
-	HDB_SCAN_FIELDS = 32    /* no column: hdb_scan_field will be called; reads ahead */
+	HDB_SCAN_RETAINED = 4,   /* needs dominators */
+	HDB_SCAN_DOMINATOR = 8,  /* needs dominators */
+	HDB_SCAN_OFFSET = 16,    /* of records in the dump */
+	HDB_SCAN_FIELDS = 32,    /* no column: hdb_scan_field will be called; reads ahead */
+	HDB_SCAN_REFERRERS = 64, /* how many; needs their table */
+	HDB_SCAN_REACHABLE_REFERRERS = 128 /* with HDB_SCAN_REFERRERS: only those count */
 };
 
 struct hdb_scan_options {
@@ -533,6 +535,7 @@ struct hdb_batch {
 	const uint64_t *retained_bytes;
 	const uint32_t *dominator; /* HDB_NONE for the top level; the object itself: unreachable */
 	const uint64_t *file_offset; /* 0: the dump does not tell */
+	const uint64_t *referrers;   /* how many objects refer to it, as HDB_REFERRERS has them */
 };
 
 /*

@@ -36,7 +36,8 @@ int analysis_each_edge(const struct session *session, const struct store_lists *
 	assert(taker->take);
 	TRY_ERRORS(lengths ? HDB_OK :
 			     hdb_fail_memory(err, "a block of lists", STORE_BLOCK_OBJECTS * 8));
-	for (uint64_t first = 0; first < list_count; first += STORE_BLOCK_OBJECTS) {
+	assert(taker->first % STORE_BLOCK_OBJECTS == 0);
+	for (uint64_t first = taker->first; first < list_count; first += STORE_BLOCK_OBJECTS) {
 		const uint64_t left = list_count - first;
 		const uint32_t *at;
 

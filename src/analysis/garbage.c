@@ -90,7 +90,7 @@ static int each_edge(struct garbage *g, struct hdb_error *err)
 	TRY(heap_each_block(heap, NULL, put_classes, g, err));
 	heap_references(heap, &lists);
 	return analysis_each_edge(g->session, &lists, heap->object_count,
-				  &(struct analysis_edge_taker){ take_edges, g }, err);
+				  &(struct analysis_edge_taker){ take_edges, g, 0 }, err);
 }
 
 struct numbering {

@@ -4,12 +4,14 @@
  */
 #include "api/handle.h"
 
+#include "analysis/edges.h"
 #include "base/bytes.h"
 #include "heap/heap_database.h"
 #include "hprof/reader.h"
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Instances further on whose records memory is asked for, while fields are read. */
 #define RECORDS_AHEAD 16
@@ -24,6 +26,7 @@ struct hdb_scan {
 	bool needs_reachable;
 	uint32_t block_no, end_block; /* the next one; counts down if the order is descending */
 	uint32_t blocks_left;
+	struct store_lists lists; /* of referrers, if they are counted */
 	struct heap_block block;
 	uint32_t keep[STORE_BLOCK_OBJECTS]; /* places in the block of what is asked for */
 	uint32_t ix[STORE_BLOCK_OBJECTS];
@@ -31,6 +34,7 @@ struct hdb_scan {
 	uint64_t id[STORE_BLOCK_OBJECTS];
 	uint64_t retained[STORE_BLOCK_OBJECTS];
 	uint64_t offset[STORE_BLOCK_OBJECTS];
+	uint64_t referrers[STORE_BLOCK_OBJECTS];
 	uint32_t count; /* objects of the last batch */
 	/* of the instance whose fields are read */
 	uint32_t open_at;                /* its place in the batch; HDB_NONE: none */
@@ -60,6 +64,8 @@ static int scan_prepare(struct hdb_scan *scan, struct hdb_error *err)
 	scan->needs_reachable = opt->population || opt->columns & HDB_SCAN_REACHABLE;
 	if (opt->columns & HDB_SCAN_FIELDS)
 		TRY_ERRORS(heap_open_dump(heap, err));
+	if (opt->columns & HDB_SCAN_REFERRERS)
+		TRY_ERRORS(derive_referrers(&scan->db->derive, &scan->lists, err));
 	return opt->columns & tree ? derive_need(&scan->db->derive, STORE_RETAINED, err) : HDB_OK;
 }
 
@@ -136,6 +142,32 @@ static uint32_t choose_reachable(struct hdb_scan *scan, uint32_t n)
 	return kept;
 }
 
+static int add_referrers(void *ctx, uint32_t ix, const uint32_t *entries, size_t count,
+			 struct hdb_error *err)
+{
+	struct hdb_scan *scan = ctx;
+	uint64_t *sum = &scan->referrers[ix - scan->block.first_ix];
+	bool counts = true;
+
+	for (size_t i = 0; i < count; i++) {
+		if (scan->opt.columns & HDB_SCAN_REACHABLE_REFERRERS)
+			TRY(derive_is_reachable(&scan->db->derive, entries[i], &counts, err));
+		*sum += counts;
+	}
+	return HDB_OK;
+}
+
+static int count_referrers(struct hdb_scan *scan, struct hdb_error *err)
+{
+	const struct session session = api_session(scan->db);
+	const struct heap_block *b = &scan->block;
+
+	memset(scan->referrers, 0, sizeof(scan->referrers));
+	return analysis_each_edge(&session, &scan->lists, (uint64_t)b->first_ix + b->count,
+				  &(struct analysis_edge_taker){ add_referrers, scan, b->first_ix },
+				  err);
+}
+
 static int read_columns(struct hdb_scan *scan, uint32_t block_no, struct hdb_error *err)
 {
 	struct hdb *db = scan->db;
@@ -154,6 +186,8 @@ static int read_columns(struct hdb_scan *scan, uint32_t block_no, struct hdb_err
 		TRY(derive_dominator_block(&db->derive, block_no, scan->dominator, err));
 	if (columns & HDB_SCAN_OFFSET)
 		TRY(heap_read_offsets(db->heap, block_no, scan->offset, err));
+	if (columns & HDB_SCAN_REFERRERS)
+		TRY(count_referrers(scan, err));
 	for (uint32_t i = 0; columns & HDB_SCAN_OFFSET && i < scan->block.count; i++)
 		if (scan->block.kind[i] == STORE_CLASS)
 			scan->offset[i] =
@@ -201,6 +235,8 @@ static void pack_columns(struct hdb_scan *scan, uint32_t n)
 			PACK(scan->dominator);
 		if (columns & HDB_SCAN_OFFSET)
 			PACK(scan->offset);
+		if (columns & HDB_SCAN_REFERRERS)
+			PACK(scan->referrers);
 	}
 	if (!is_turned)
 		return;
@@ -219,6 +255,8 @@ static void pack_columns(struct hdb_scan *scan, uint32_t n)
 		REVERSE(uint32_t, scan->dominator);
 	if (columns & HDB_SCAN_OFFSET)
 		REVERSE(uint64_t, scan->offset);
+	if (columns & HDB_SCAN_REFERRERS)
+		REVERSE(uint64_t, scan->referrers);
 }
 
 /*
@@ -314,6 +352,7 @@ out:
 		.retained_bytes = columns & HDB_SCAN_RETAINED ? scan->retained : NULL,
 		.dominator = columns & HDB_SCAN_DOMINATOR ? scan->dominator : NULL,
 		.file_offset = columns & HDB_SCAN_OFFSET ? scan->offset : NULL,
+		.referrers = columns & HDB_SCAN_REFERRERS ? scan->referrers : NULL,
 	};
 	return HDB_OK;
 }

@@ -79,12 +79,19 @@ int derive_reach(struct derive *derive, bool is_strong, uint32_t ix, uint32_t *p
 			   err);
 }
 
+/* Whichever is there says who is reachable; which tables the file has is not looked up twice. */
+static struct store_column *reachable_column(struct derive *derive)
+{
+	return !derive->is_ready[derive_table(derive, STORE_REACH)] &&
+			       derive_has(derive, STORE_DOMINATORS) ?
+		       &derive->dominators :
+		       &derive->reach;
+}
+
 int derive_is_reachable(struct derive *derive, uint32_t ix, bool *reachable, struct hdb_error *err)
 {
-	const bool has_dominators = derive_has(derive, STORE_DOMINATORS);
 	uint32_t parent = ix;
-	const int r = read_parent(derive, has_dominators ? &derive->dominators : &derive->reach, ix,
-				  &parent, err);
+	const int r = read_parent(derive, reachable_column(derive), ix, &parent, err);
 
 	*reachable = r == HDB_OK && parent != ix;
 	return r;
@@ -116,11 +123,6 @@ int derive_reach_block(struct derive *derive, bool is_strong, uint32_t block_no,
 {
 	return tree_block(derive, is_strong ? &derive->reach_strong : &derive->reach, block_no,
 			  parent, err);
-}
-
-static struct store_column *reachable_column(struct derive *derive)
-{
-	return derive_has(derive, STORE_DOMINATORS) ? &derive->dominators : &derive->reach;
 }
 
 int derive_reachable_block(struct derive *derive, uint32_t block_no, uint8_t *out,

@@ -99,12 +99,31 @@ cmp want got || { echo "FAILED: objects differ from export objects"; failed=1; }
 # Sums from totals and sums over rows.
 for where in "" "WHERE reachable" "WHERE reachable = 0" "WHERE class GLOB 'java.util.*'" "WHERE reachable \
 		AND class LIKE '%Map'"; do
-	same "totals $where" \
-		"$(rows "SELECT class, count(*), sum(shallow), sum(retained) FROM objects $where GROUP BY class \
-		ORDER BY class")" \
-		"$(rows "SELECT class, count(*), sum(shallow + 0), sum(retained + 0) FROM objects $where \
-		GROUP BY class ORDER BY class")"
+	for by in class kind; do
+		same "totals by $by $where" \
+			"$(rows "SELECT $by, count(*), sum(shallow), sum(retained) FROM objects $where \
+			GROUP BY $by ORDER BY $by")" \
+			"$(rows "SELECT $by, count(*), sum(shallow + 0), sum(retained + 0) FROM objects $where \
+			GROUP BY $by ORDER BY $by")"
+	done
 done
+same "all, by kind" "$(all "SELECT * FROM kind_totals(0)")" "$(all "SELECT kind, count(*), sum(shallow + 0), \
+	sum(retained + 0) FROM objects WHERE NOT reachable GROUP BY kind ORDER BY kind = 'class', kind")"
+# Numbers of referrers: of all objects, of one, the most.
+for all in "" --all; do
+	mine="SELECT count(*), sum(referrers), sum(referrers <> (SELECT count(*) FROM refs WHERE target = o.id)) \
+		FROM objects o; SELECT max(referrers) FROM objects; \
+		SELECT sum(n) FROM (SELECT referrers n FROM objects ORDER BY referrers DESC LIMIT 40000)"
+	found="SELECT count(target) FROM refs WHERE target IN (SELECT id FROM objects)"
+	plain="SELECT count(*), ($found), 0 FROM objects; SELECT count(*) FROM refs WHERE target IS NOT NULL \
+		GROUP BY target ORDER BY 1 DESC LIMIT 1; $found"
+	same "referrers $all" "$(heapdb sql $all --format tsv "$mine" | grep '^[0-9]')" \
+		"$(heapdb sql $all --format tsv "$plain" | grep '^[0-9]')"
+	heapdb sql $all --format tsv "SELECT id, referrers FROM objects ORDER BY referrers DESC LIMIT 300" >most
+	same "most referrers $all" "$(cat most)" "$(heapdb sql $all --format tsv "SELECT id, referrers FROM objects \
+		ORDER BY referrers DESC, id LIMIT 300")"
+done
+is "SELECT referrers FROM objects WHERE id = $(sed -n 2p most | cut -f1)" "$(rows "SELECT max(referrers) FROM objects")"
 is "SELECT sum(objects) FROM classes" 30954
 is "SELECT count(*) FROM \"java.util.HashMap\"" "$(rows "SELECT count(*) FROM objects \
 		WHERE class = 'java.util.HashMap'")"
@@ -206,6 +225,8 @@ plan "SELECT * FROM objects WHERE retained > 5" "retained>"
 plan "SELECT * FROM objects WHERE id > 5 ORDER BY id" "in order of id"
 plan "SELECT * FROM objects ORDER BY retained DESC LIMIT 5" "largest first"
 plan "SELECT class, count(*) FROM objects GROUP BY class" "class_totals"
+plan "SELECT kind, count(*) FROM objects GROUP BY kind" "kind_totals"
+plan "SELECT id FROM objects ORDER BY referrers DESC LIMIT 5" "most first"
 plan "SELECT * FROM refs WHERE target = 5" "by key"
 
 # ---- only reading ----

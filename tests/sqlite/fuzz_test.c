@@ -69,10 +69,11 @@ static const struct source {
 } sources[] = {
 	{ "objects",
 	  { "id", "class", "kind", "shallow", "retained", "dominator", "length", "reachable" } },
-	{ "objects", { "id", "class", "class_id", "file_offset", "heap", "retained" } },
+	{ "objects", { "id", "class", "class_id", "file_offset", "heap", "referrers" } },
 	{ "refs", { "source", "target", "name", "strength" } },
 	{ "classes", { "id", "name", "super", "loader", "objects", "shallow", "is_array" } },
 	{ "class_fields", { "class", "class_id", "name", "type", "value", "is_static" } },
+	{ "kind_totals", { "kind", "objects", "shallow", "retained" } },
 	{ "class_totals", { "class", "objects", "shallow", "retained" } },
 	{ "roots", { "id", "class", "kind", "thread", "depth" } },
 	{ "threads", { "id", "serial", "name", "frames", "retained" } },

@@ -1,6 +1,6 @@
 /*
  * sqlite/sql_object_columns.c - the columns of a row of a table of objects: from the batch of a
- * scan, or of one object that was looked up.
+ * scan, or of one object that was looked up, whose batch has what that tells.
  */
 #include "sqlite/sql_objects.h"
 
@@ -63,6 +63,29 @@ static int result_offset(struct objects_cursor *c, sqlite3_context *ctx, uint32_
 	return HDB_OK;
 }
 
+static int result_referrers(struct objects_cursor *c, sqlite3_context *ctx, uint32_t ix,
+			    struct hdb_error *err)
+{
+	struct hdb_list *list;
+	const uint32_t *ixs;
+	size_t count = 0;
+	sqlite3_int64 sum = 0;
+	bool is_shown;
+	int r = hdb_list_open(c->db, HDB_REFERRERS, &list, err);
+
+	if (r != HDB_OK)
+		return r;
+	r = hdb_list_begin(list, ix, NULL, err);
+	while (r == HDB_OK && (r = hdb_list_next(list, &ixs, &count, err)) == HDB_OK && count)
+		for (size_t i = 0; i < count && r == HDB_OK; i++) {
+			r = sql_is_shown(c->source, ixs[i], &is_shown, err);
+			sum += is_shown;
+		}
+	hdb_list_close(list);
+	sqlite3_result_int64(ctx, sum);
+	return r;
+}
+
 /* What costs more than looking into the batch, of object ix. */
 static int result_more(struct objects_cursor *c, sqlite3_context *ctx, int column, struct seen o,
 		       struct hdb_error *err)
@@ -100,6 +123,9 @@ static int result_more(struct objects_cursor *c, sqlite3_context *ctx, int colum
 	case C_OFFSET:
 		r = result_offset(c, ctx, o.ix, err);
 		break;
+	case C_REFERRERS:
+		r = result_referrers(c, ctx, o.ix, err);
+		break;
 	case C_TEXT:
 		r = sql_result_text_of(ctx, c->source, o.ix, err);
 		break;
@@ -120,8 +146,8 @@ static void result_type(struct objects_cursor *c, sqlite3_context *ctx, uint32_t
 		sqlite3_result_text(ctx, name, (int)size - 2, SQLITE_STATIC);
 }
 
-static int column_scanned(struct objects_cursor *c, sqlite3_context *ctx, int number,
-			  struct hdb_error *err)
+static int column_at(struct objects_cursor *c, sqlite3_context *ctx, int number,
+		     struct hdb_error *err)
 {
 	const struct hdb_batch *b = &c->batch;
 	const size_t i = c->at;
@@ -163,6 +189,11 @@ static int column_scanned(struct objects_cursor *c, sqlite3_context *ctx, int nu
 			break;
 		sqlite3_result_int(ctx, b->reachable[i]);
 		return HDB_OK;
+	case C_REFERRERS:
+		if (!b->referrers)
+			break;
+		sqlite3_result_int64(ctx, (sqlite3_int64)b->referrers[i]);
+		return HDB_OK;
 	case C_OFFSET:
 		if (!b->file_offset)
 			break;
@@ -175,36 +206,6 @@ static int column_scanned(struct objects_cursor *c, sqlite3_context *ctx, int nu
 	return result_more(c, ctx, number, (struct seen){ b->ix[i], b->class_no[i] }, err);
 }
 
-static int column_single(struct objects_cursor *c, sqlite3_context *ctx, int number,
-			 struct hdb_error *err)
-{
-	const struct hdb_object_facts *f = &c->facts;
-
-	switch (c->shape->columns[number]) {
-	case C_ID:
-		sqlite3_result_int64(ctx, (sqlite3_int64)f->id);
-		return HDB_OK;
-	case C_CLASS:
-		sql_result_class(ctx, c->source, f->class_no);
-		return HDB_OK;
-	case C_KIND:
-		sqlite3_result_text(ctx, sql_kind_name(f->kind), -1, SQLITE_STATIC);
-		return HDB_OK;
-	case C_SHALLOW:
-		sqlite3_result_int64(ctx, (sqlite3_int64)f->shallow_bytes);
-		return HDB_OK;
-	case C_LENGTH:
-		if (f->kind == HDB_KIND_OBJECT_ARRAY || f->kind == HDB_KIND_PRIMITIVE_ARRAY)
-			sqlite3_result_int64(ctx, (sqlite3_int64)f->length);
-		return HDB_OK;
-	case C_TYPE:
-		result_type(c, ctx, f->class_no);
-		return HDB_OK;
-	default:
-		return result_more(c, ctx, number, (struct seen){ c->ix, f->class_no }, err);
-	}
-}
-
 int sql_object_column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int number)
 {
 	struct objects_cursor *c = (struct objects_cursor *)cursor;
@@ -214,6 +215,6 @@ int sql_object_column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int num
 	sql_no_error(&err);
 	if ((size_t)number >= c->shape->column_count)
 		return SQLITE_OK;
-	r = c->scan ? column_scanned(c, ctx, number, &err) : column_single(c, ctx, number, &err);
+	r = column_at(c, ctx, number, &err);
 	return r < 0 ? sql_vtab_fail(cursor->pVtab, c->source, r, &err) : SQLITE_OK;
 }

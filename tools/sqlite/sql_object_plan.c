@@ -31,6 +31,10 @@ static unsigned scan_columns(const struct shape *shape, sqlite3_uint64 used)
 		case C_OFFSET:
 			columns |= HDB_SCAN_OFFSET;
 			break;
+		case C_REFERRERS:
+			columns |= HDB_SCAN_REFERRERS;
+			columns |= shape->source->database.all ? 0 : HDB_SCAN_REACHABLE_REFERRERS;
+			break;
 		default:
 			if (shape->columns[i] >= C_FIELD)
 				columns |= HDB_SCAN_FIELDS;
@@ -113,7 +117,7 @@ static double guess_rows(const struct shape *shape)
 	return all / 10 + 1;
 }
 
-static_assert(RETAINED_FROM < 1 << SCAN_SHIFT, "parts of idxNum do not meet");
+static_assert(MOST_REFERRED < 1 << SCAN_SHIFT, "parts of idxNum do not meet");
 
 struct plan {
 	int parts;
@@ -187,20 +191,21 @@ static bool orders_by(const struct shape *shape, const sqlite3_index_info *info,
 	return true;
 }
 
-/* Whether so few rows are asked for that they are taken from the top of the dominator tree. */
-static bool is_short(sqlite3_index_info *info, const struct plan *plan)
-{
-	sqlite3_value *value = NULL;
-
-	return plan->limit_at >= 0 && !plan->limited &&
-	       sqlite3_vtab_rhs_value(info, plan->limit_at, &value) == SQLITE_OK && value &&
-	       sqlite3_value_type(value) == SQLITE_INTEGER && sqlite3_value_int64(value) >= 0 &&
-	       sqlite3_value_int64(value) <= LARGEST_MAX;
-}
-
 static bool has_argument(const struct shape *shape)
 {
 	return shape->column_count && shape->columns[shape->column_count - 1] == C_SUB;
+}
+
+/* Whether so few of all objects are asked for that the largest are given first. */
+static bool is_short(const struct shape *shape, sqlite3_index_info *info, const struct plan *plan)
+{
+	sqlite3_value *value = NULL;
+
+	return !shape->classes && !shape->kinds && !has_argument(shape) && plan->limit_at >= 0 &&
+	       !plan->limited &&
+	       sqlite3_vtab_rhs_value(info, plan->limit_at, &value) == SQLITE_OK && value &&
+	       sqlite3_value_type(value) == SQLITE_INTEGER && sqlite3_value_int64(value) >= 0 &&
+	       sqlite3_value_int64(value) <= LARGEST_MAX;
 }
 
 int sql_objects_plan(sqlite3_vtab *vtab, sqlite3_index_info *info)
@@ -255,11 +260,13 @@ int sql_objects_plan(sqlite3_vtab *vtab, sqlite3_index_info *info)
 			info->orderByConsumed = 1;
 			if (descending)
 				info->idxNum |= DESCENDING;
-		} else if (orders_by(shape, info, C_RETAINED, &descending) && descending &&
-			   is_short(info, &plan) && !shape->classes && !shape->kinds &&
-			   !has_argument(shape)) {
+		} else if ((orders_by(shape, info, C_RETAINED, &descending) ||
+			    orders_by(shape, info, C_REFERRERS, &descending)) &&
+			   descending && is_short(shape, info, &plan)) {
 			info->orderByConsumed = 1;
-			info->idxNum |= LARGEST;
+			info->idxNum |= orders_by(shape, info, C_RETAINED, &descending) ?
+						LARGEST :
+						MOST_REFERRED;
 			info->aConstraintUsage[plan.limit_at].argvIndex = next++;
 		}
 	}
@@ -272,11 +279,14 @@ int sql_objects_plan(sqlite3_vtab *vtab, sqlite3_index_info *info)
 					 "");
 	info->idxStr = sqlite3_mprintf(
 		"%s%s%s",
-		info->idxNum & LARGEST ? "dominator tree, largest first" :
-		text[0]                ? text :
-					 "scan",
+		info->idxNum & LARGEST       ? "dominator tree, largest first" :
+		info->idxNum & MOST_REFERRED ? "referrers' index, most first" :
+		text[0]                      ? text :
+					       "scan",
 		info->idxNum & DESCENDING ? ", last first" : "",
-		info->orderByConsumed && !(info->idxNum & LARGEST) ? ", in order of id" : "");
+		info->orderByConsumed && !(info->idxNum & (LARGEST | MOST_REFERRED)) ?
+			", in order of id" :
+			"");
 	if (!info->idxStr)
 		return SQLITE_NOMEM;
 	info->needToFreeIdxStr = 1;

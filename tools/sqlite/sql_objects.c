@@ -165,8 +165,19 @@ static int push_children(struct objects_cursor *c, uint32_t ix, struct hdb_error
 
 int sql_object_take(struct objects_cursor *c, uint32_t ix, struct hdb_error *err)
 {
-	c->ix = ix;
-	return hdb_object_at(c->db, ix, &c->facts, err);
+	TRY_ERRORS(hdb_object_at(c->db, ix, &c->facts, err));
+	c->kind = (uint8_t)c->facts.kind;
+	c->at = 0;
+	c->batch = (struct hdb_batch){
+		.count = 1,
+		.ix = &c->facts.ix,
+		.class_no = &c->facts.class_no,
+		.kind = &c->kind,
+		.shallow_bytes = &c->facts.shallow_bytes,
+		.length = &c->facts.length,
+		.id = &c->facts.id,
+	};
+	return HDB_OK;
 }
 
 bool sql_object_is_member(const struct objects_cursor *c)
@@ -246,7 +257,7 @@ static int step(struct objects_cursor *c)
 		r = HDB_END;
 	} else if (c->tops) {
 		r = next_largest(c, &err);
-	} else if (c->list) {
+	} else if (c->list || c->found) {
 		r = next_of_list(c, &err);
 	} else {
 		r = HDB_END;
@@ -397,29 +408,20 @@ static unsigned kind_named(const char *name)
 static int begin_one(struct objects_cursor *c, int index, sqlite3_value *value,
 		     struct hdb_error *err)
 {
+	const sqlite3_int64 row = sqlite3_value_int64(value);
+	uint32_t ix = (uint32_t)row;
 	bool is_shown;
-	int r;
 
 	c->is_single = true;
-	if (index & BY_ROWID) {
-		const sqlite3_int64 ix = sqlite3_value_int64(value);
-
-		if (sqlite3_value_type(value) != SQLITE_INTEGER || ix < 0 ||
-		    ix >= hdb_object_count(c->db))
-			return HDB_END;
-		c->ix = (uint32_t)ix;
-		r = HDB_OK;
-	} else {
-		if (sqlite3_value_type(value) != SQLITE_INTEGER)
-			return HDB_END;
-		r = sql_value_object(c->source, value, &c->ix, err);
-	}
-	if (r != HDB_OK)
-		return r;
-	if ((r = sql_object_take(c, c->ix, err)) != HDB_OK || !sql_object_is_member(c))
-		return r < 0 ? r : HDB_END;
-	r = sql_is_shown(c->source, c->ix, &is_shown, err);
-	return r == HDB_OK && !is_shown ? HDB_END : r;
+	if (sqlite3_value_type(value) != SQLITE_INTEGER)
+		return HDB_END;
+	if (index & BY_ID)
+		TRY(sql_value_object(c->source, value, &ix, err));
+	else if (row < 0 || row >= hdb_object_count(c->db))
+		return HDB_END;
+	TRY(sql_object_take(c, ix, err));
+	TRY_ERRORS(sql_is_shown(c->source, ix, &is_shown, err));
+	return is_shown && sql_object_is_member(c) ? HDB_OK : HDB_END;
 }
 
 static int begin_scan(struct objects_cursor *c, int index, struct hdb_error *err)
@@ -570,6 +572,59 @@ static int begin_largest(struct objects_cursor *c, sqlite3_value *limit, struct 
 	return next_largest(c, err);
 }
 
+/* A pass over the numbers of referrers; of those seen, `tops` has the least on top. */
+static int find_most_referred(struct objects_cursor *c, struct hdb_scan *scan, size_t wanted,
+			      struct hdb_error *err)
+{
+	struct hdb_batch batch;
+	int r;
+
+	while ((r = hdb_scan_next(scan, &batch, err)) == HDB_OK)
+		for (size_t i = 0; i < batch.count; i++) {
+			const struct top top = { .retained = ~batch.referrers[i],
+						 .ix = ~batch.ix[i] };
+
+			if (c->top_count == wanted && !is_larger(&c->tops[0], &top))
+				continue;
+			if (c->top_count == wanted)
+				(void)pop_top(c);
+			TRY(push_top(c, top, err));
+		}
+	return r < 0 ? r : HDB_OK;
+}
+
+static int begin_most_referred(struct objects_cursor *c, int index, sqlite3_value *limit,
+			       struct hdb_error *err)
+{
+	const struct hdb_scan_options opt = {
+		.columns = (unsigned)index >> SCAN_SHIFT | HDB_SCAN_REFERRERS,
+		.population = c->population,
+	};
+	const size_t wanted = (size_t)sqlite3_value_int64(limit);
+	struct hdb_scan *scan;
+	int r;
+
+	if (!wanted)
+		return HDB_END;
+	TRY(hdb_scan_open(c->db, &opt, &scan, err));
+	r = find_most_referred(c, scan, wanted, err);
+	hdb_scan_close(scan);
+	TRY_ERRORS(r);
+	c->list_count = c->top_count;
+	c->list_ixs = c->found = calloc(c->list_count + 1, sizeof(*c->found));
+	if (!c->found)
+		return sql_fail(err, HDB_ENOMEM, "no memory for %zu objects", c->list_count);
+	while (c->top_count) {
+		const struct top least = pop_top(c);
+
+		c->found[c->top_count] = ~least.ix;
+	}
+	free(c->tops);
+	c->tops = NULL;
+	c->top_room = 0;
+	return next_of_list(c, err);
+}
+
 static int begin_constrained(struct objects_cursor *c, int index, int argc, sqlite3_value **argv,
 			     struct hdb_error *err)
 {
@@ -597,6 +652,8 @@ static int filter_objects(sqlite3_vtab_cursor *cursor, int index, const char *te
 		r = begin_dominated(c, argv[0], &err);
 	else if (index & LARGEST && argc)
 		r = begin_largest(c, argv[0], &err);
+	else if (index & MOST_REFERRED && argc)
+		r = begin_most_referred(c, index, argv[0], &err);
 	else
 		r = begin_constrained(c, index, argc, argv, &err);
 	r = sql_end(c->source, r, &err);
@@ -619,7 +676,7 @@ static int row_id(sqlite3_vtab_cursor *cursor, sqlite3_int64 *out)
 {
 	struct objects_cursor *c = (struct objects_cursor *)cursor;
 
-	*out = c->scan ? c->batch.ix[c->at] : c->ix;
+	*out = c->batch.ix[c->at];
 	return SQLITE_OK;
 }
 
@@ -658,7 +715,8 @@ int sql_register_objects(struct sql_source *source)
 {
 	static const int objects[] = { C_ID,       C_CLASS,     C_KIND,   C_SHALLOW,
 				       C_RETAINED, C_DOMINATOR, C_LENGTH, C_REACHABLE,
-				       C_CLASS_ID, C_HEAP,      C_OFFSET, -1 };
+				       C_CLASS_ID, C_HEAP,      C_OFFSET, C_REFERRERS,
+				       -1 };
 	static const int instances[] = { C_ID,        C_CLASS,  C_KIND,      C_SHALLOW,  C_RETAINED,
 					 C_DOMINATOR, C_LENGTH, C_REACHABLE, C_CLASS_ID, C_TEXT,
 					 C_PATTERN,   C_SUB,    -1 };

@@ -21,6 +21,7 @@ enum column {
 	C_CLASS_ID,
 	C_HEAP,
 	C_OFFSET,
+	C_REFERRERS, /* how many */
 	C_TEXT,
 	C_TYPE,    /* of a primitive array's elements */
 	C_PATTERN, /* instances(): the argument */
@@ -54,7 +55,7 @@ struct objects_table {
 	struct sql_source *source;
 };
 
-/* Rows that are taken from the dominator tree's top, largest first; more are sorted by SQLite. */
+/* Rows that are given largest first; more are sorted by SQLite. */
 #define LARGEST_MAX 100000
 
 /* Parts of idxNum. */
@@ -75,10 +76,11 @@ enum {
 	LARGEST = 1 << 13, /* ORDER BY retained DESC LIMIT: the dominator tree from its top */
 	BY_CLASS_ID = 1 << 14,
 	RETAINED_FROM = 1 << 15, /* retained >= or > */
+	MOST_REFERRED = 1 << 16, /* ORDER BY referrers DESC LIMIT */
 	SCAN_SHIFT = 20          /* enum hdb_scan_column from here on */
 };
 
-/* A part of the dominator tree's top, in a heap by retained size. */
+/* A part of the dominator tree's top, in a heap by retained size; or by another number. */
 struct top {
 	uint64_t retained;
 	uint32_t ix;
@@ -99,8 +101,8 @@ struct objects_cursor {
 	struct hdb_list *list;
 	const uint32_t *list_ixs;
 	size_t list_count, list_at;
-	uint32_t ix;                   /* the current object */
-	struct hdb_object_facts facts; /* of it, if it was not scanned */
+	struct hdb_object_facts facts; /* of the current object, if it was not scanned */
+	uint8_t kind;                  /* the same as facts.kind, for the batch */
 	uint8_t *marks;                /* classes that are asked for; owned */
 	unsigned kinds;
 	int population;
@@ -110,8 +112,8 @@ struct objects_cursor {
 	struct top *tops;
 	size_t top_count, top_room;
 	uint64_t wanted;
-	/* those that retain a number of bytes: what `list_ixs` points to; owned */
 	uint64_t retained_from; /* 0: no constraint */
+	/* those that retain so much, or with most referrers: what `list_ixs` points to; owned */
 	uint32_t *found;
 };
 

@@ -103,7 +103,7 @@ extern const struct sql_table_def *const sql_tables[];
 extern const struct sql_table_def sql_refs, sql_references, sql_referrers, sql_outbound,
 	sql_inbound, sql_dominated, sql_reachable_from, sql_path_to_root, sql_entries, sql_elements,
 	sql_fields, sql_classes, sql_class_fields, sql_roots, sql_threads, sql_frames, sql_locals,
-	sql_heaps, sql_class_totals;
+	sql_heaps, sql_class_totals, sql_kind_totals;
 
 /* ---- helpers ---- */
 
@@ -192,8 +192,8 @@ static inline int sql_population(const struct sql_source *source)
 int sql_is_shown(struct sql_source *source, uint32_t ix, bool *shown, struct hdb_error *err);
 
 /*
- * The same question of totals by class, if that is all that a statement needs; NULL: it is not.
- * sqlite3_free. Columns have other names.
+ * The same question of totals by class or kind, if that is all that a statement needs; NULL: it is
+ * not. sqlite3_free. Columns have other names.
  */
 char *sql_rewrite(const char *statement);
 

@@ -296,7 +296,7 @@ bool sql_has_table(const char *name)
 bool sql_table_at(size_t no, struct heapsql_table *out, size_t *left)
 {
 	static const char *const helps[] = {
-		"every object: class, kind, sizes, dominator",
+		"every object: class, kind, sizes, dominator, referrers",
 		"objects of the classes that a pattern names",
 		"arrays: type, length, sizes",
 		"strings and their texts",

@@ -1,11 +1,11 @@
 /*
- * sqlite/sql_rewrite.c - sums over all objects that totals by class can answer.
+ * sqlite/sql_rewrite.c - sums over all objects that totals by class or by kind can answer.
  *
  * SQLite gives a virtual table no way to hand over sums instead of rows. So a statement is looked
- * at before SQLite sees it: if it reads `objects` alone, and of its rows only the class, count(*),
- * and sums of shallow and retained sizes, then sums over the totals of each class are the same,
- * whatever is made of them. Everything else is left as it is: this errs on the side of doing
- * nothing.
+ * at before SQLite sees it: if it reads `objects` alone, and of its rows only the class (or only
+ * the kind), count(*), and sums of shallow and retained sizes, then sums over the totals of each
+ * class (or kind) are the same, whatever is made of them. Everything else is left as it is: this
+ * errs on the side of doing nothing.
  */
 #include "sqlite/sql_private.h"
 
@@ -172,14 +172,15 @@ struct shape {
 	size_t where;       /* count: none */
 	size_t keep;        /* after WHERE: the first word that stays */
 	int reachable;
+	bool has_class, has_kind;
 };
 
 static bool read_shape(const struct word *words, size_t count, struct shape *s)
 {
 	static const char *const ends[] = { "where", "group", "order", "limit", "having", NULL };
-	static const char *const columns[] = { "id",        "kind",        "shallow", "retained",
-					       "dominator", "length",      "heap",    "reachable",
-					       "class_id",  "file_offset", NULL };
+	static const char *const columns[] = { "id",          "shallow", "retained",  "dominator",
+					       "length",      "heap",    "reachable", "class_id",
+					       "file_offset", NULL };
 	bool has_sum = false;
 
 	for (s->from = 0; s->from < count && !is(&words[s->from], "from"); s->from++)
@@ -210,9 +211,12 @@ static bool read_shape(const struct word *words, size_t count, struct shape *s)
 		} else if (is(&words[i], "*") || is_one_of(&words[i], columns) ||
 			   (is(&words[i], ".") && i != s->table - 1)) {
 			return false;
+		} else {
+			s->has_class |= is(&words[i], "class");
+			s->has_kind |= is(&words[i], "kind");
 		}
 	}
-	return has_sum;
+	return has_sum && !(s->has_class && s->has_kind);
 }
 
 /* Other aggregates look at each row: min(class) is the same over totals, group_concat is not. */
@@ -244,7 +248,7 @@ char *sql_rewrite(const char *statement)
 	struct word *words = malloc((WORDS_MAX + 1) * sizeof(*words));
 	const size_t count = words ? split(statement, words) : 0;
 	sqlite3_str *out;
-	struct shape s;
+	struct shape s = { 0 };
 
 	if (!count || !is_simple(words, count) || !read_shape(words, count, &s) ||
 	    has_other_aggregate(words, count)) {
@@ -257,7 +261,7 @@ char *sql_rewrite(const char *statement)
 			sqlite3_str_appendall(out, " ifnull(sum(objects), 0) ");
 			i += 3;
 		} else if (i == s.table) {
-			sqlite3_str_appendf(out, " class_totals%s ",
+			sqlite3_str_appendf(out, " %s_totals%s ", s.has_kind ? "kind" : "class",
 					    s.reachable < 0 ? "" :
 					    s.reachable     ? "(1)" :
 							      "(0)");

@@ -21,6 +21,7 @@ static const char *const declared[] = {
 	[C_CLASS_ID] = "class_id ID",
 	[C_HEAP] = "heap TEXT",
 	[C_OFFSET] = "file_offset COUNT",
+	[C_REFERRERS] = "referrers COUNT HIDDEN",
 	[C_TEXT] = "text TEXT",
 	[C_TYPE] = "element_type TEXT",
 	[C_PATTERN] = "pattern TEXT HIDDEN",

@@ -5,6 +5,7 @@
 #include "sqlite/sql_private.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- classes ---- */
@@ -176,36 +177,82 @@ const struct sql_table_def sql_classes = {
 	.column = column_classes,
 };
 
-/* ---- totals by class: what GROUP BY class is answered from ---- */
+/* ---- totals by class and by kind: what GROUP BY class and GROUP BY kind are answered from ---- */
+
+enum { TOTALS_GROUP, TOTALS_OBJECTS, TOTALS_SHALLOW, TOTALS_RETAINED, TOTALS_ARG };
 
 struct totals {
-	uint32_t no;
-	int population; /* -1: all; 1: reachable objects; 0: unreachable ones */
+	uint64_t (*sums)[TOTALS_ARG]; /* by group and column; owned */
+	uint32_t no, count;           /* groups */
+	int population;               /* as that of a scan */
 };
 
-enum { TOTALS_CLASS, TOTALS_OBJECTS, TOTALS_SHALLOW, TOTALS_RETAINED, TOTALS_ARG };
-
-static int begin_totals(struct sql_cursor *c, struct hdb_error *err)
+/* Which objects count, and room for groups; HDB_END: none, for tables do not show them. */
+static int begin_groups(struct sql_cursor *c, uint32_t count, struct hdb_error *err)
 {
 	struct totals *s = c->state;
-	int r;
+	const bool is_all = c->source->database.all;
+	const bool wants_unreachable = c->key[0] && !sqlite3_value_int(c->key[0]);
 
-	s->no = UINT32_MAX;
-	s->population = c->key[0] ? sqlite3_value_int(c->key[0]) != 0 : -1;
-	if (!c->source->database.all && s->population == 0)
+	if (wants_unreachable && !is_all)
 		return HDB_END;
-	if (!c->source->database.all)
-		s->population = 1;
-	if (c->used >> TOTALS_RETAINED & 1 && (r = sql_need_retained(c->source, err)) < 0)
-		return r;
-	return sql_need_counts(c->source, s->population >= 0, err);
+	s->population = wants_unreachable ? -1 : !is_all || c->key[0];
+	s->no = UINT32_MAX;
+	s->count = count;
+	s->sums = calloc((size_t)count + 1, sizeof(*s->sums));
+	return s->sums ? HDB_OK : sql_fail(err, HDB_ENOMEM, "no memory for totals");
 }
 
-static uint64_t count_of(const struct totals *s, const struct hdb_class_count *t)
+static int begin_class_totals(struct sql_cursor *c, struct hdb_error *err)
 {
-	return s->population < 0 ? t->objects :
-	       s->population     ? t->reachable_objects :
-				   t->objects - t->reachable_objects;
+	struct totals *s = c->state;
+	const bool has_retained = c->used >> TOTALS_RETAINED & 1;
+
+	TRY(begin_groups(c, hdb_class_count(c->db), err));
+	TRY_ERRORS(sql_need_counts(c->source, s->population != 0, err));
+	if (has_retained)
+		TRY_ERRORS(sql_need_retained(c->source, err));
+	for (uint32_t no = 0; no < s->count; no++) {
+		const struct hdb_class_count *t = &c->source->counts[no];
+		uint64_t *sums = s->sums[no];
+
+		sums[TOTALS_OBJECTS] = s->population > 0 ? t->reachable_objects : t->objects;
+		sums[TOTALS_SHALLOW] =
+			s->population > 0 ? t->reachable_shallow_bytes : t->shallow_bytes;
+		if (s->population < 0) {
+			sums[TOTALS_OBJECTS] -= t->reachable_objects;
+			sums[TOTALS_SHALLOW] -= t->reachable_shallow_bytes;
+		} else if (has_retained) {
+			/* What is unreachable retains nothing. */
+			sums[TOTALS_RETAINED] = c->source->retained[no];
+		}
+	}
+	return HDB_OK;
+}
+
+/* In one pass, but without rows of SQLite's. */
+static int begin_kind_totals(struct sql_cursor *c, struct hdb_error *err)
+{
+	struct totals *s = c->state;
+	const bool has_retained = c->used >> TOTALS_RETAINED & 1;
+	struct hdb_scan_options opt = { .columns = has_retained ? HDB_SCAN_RETAINED : 0 };
+	struct hdb_scan *scan;
+	struct hdb_batch batch;
+	int r;
+
+	TRY(begin_groups(c, 4, err));
+	opt.population = s->population;
+	TRY(hdb_scan_open(c->db, &opt, &scan, err));
+	while ((r = hdb_scan_next(scan, &batch, err)) == HDB_OK)
+		for (size_t i = 0; i < batch.count; i++) {
+			uint64_t *sums = s->sums[batch.kind[i] & 3];
+
+			sums[TOTALS_OBJECTS]++;
+			sums[TOTALS_SHALLOW] += batch.shallow_bytes[i];
+			sums[TOTALS_RETAINED] += has_retained ? batch.retained_bytes[i] : 0;
+		}
+	hdb_scan_close(scan);
+	return r < 0 ? r : HDB_OK;
 }
 
 static int next_totals(struct sql_cursor *c, struct hdb_error *err)
@@ -214,9 +261,9 @@ static int next_totals(struct sql_cursor *c, struct hdb_error *err)
 
 	(void)err;
 	do
-		if (++s->no >= hdb_class_count(c->db))
+		if (++s->no >= s->count)
 			return HDB_END;
-	while (!count_of(s, &c->source->counts[s->no]));
+	while (!s->sums[s->no][TOTALS_OBJECTS]);
 	return HDB_OK;
 }
 
@@ -224,47 +271,41 @@ static int column_totals(struct sql_cursor *c, struct sqlite3_context *ctx, int 
 			 struct hdb_error *err)
 {
 	const struct totals *s = c->state;
-	const struct hdb_class_count *t = &c->source->counts[s->no];
 
 	(void)err;
-	switch (column) {
-	case TOTALS_CLASS:
+	if (column != TOTALS_GROUP)
+		sqlite3_result_int64(ctx, (sqlite3_int64)s->sums[s->no][column]);
+	else if (c->def == &sql_class_totals)
 		sql_result_class(ctx, c->source, s->no);
-		break;
-	case TOTALS_OBJECTS:
-		sqlite3_result_int64(ctx, (sqlite3_int64)count_of(s, t));
-		break;
-	case TOTALS_SHALLOW:
-		sqlite3_result_int64(
-			ctx, (sqlite3_int64)(s->population < 0 ? t->shallow_bytes :
-					     s->population     ? t->reachable_shallow_bytes :
-								 t->shallow_bytes -
-								     t->reachable_shallow_bytes));
-		break;
-	case TOTALS_RETAINED:
-		/* What is unreachable retains nothing. */
-		sqlite3_result_int64(ctx,
-				     s->population ? (sqlite3_int64)c->source->retained[s->no] : 0);
-		break;
-	default:
-		break;
-	}
+	else
+		sqlite3_result_text(ctx, sql_kind_name(s->no), -1, SQLITE_STATIC);
 	return HDB_OK;
 }
 
-const struct sql_table_def sql_class_totals = {
-	.name = "class_totals",
-	.help = "objects and bytes by class",
-	.columns = "class TEXT, objects COUNT, shallow BYTES, retained BYTES, "
-		   "reachable BOOL HIDDEN",
-	.keys = { TOTALS_ARG, -1 },
-	.first_arg = TOTALS_ARG,
-	.rows = 1000,
-	.state_size = sizeof(struct totals),
-	.begin = begin_totals,
-	.next = next_totals,
-	.column = column_totals,
-};
+static void end_totals(struct sql_cursor *c)
+{
+	free(((const struct totals *)c->state)->sums);
+}
+
+/* NOLINTBEGIN(bugprone-macro-parentheses) */
+#define TOTALS_TABLE(by, guess) \
+	const struct sql_table_def sql_##by##_totals = { \
+		.name = #by "_totals", \
+		.help = "objects and bytes by " #by, \
+		.columns = #by " TEXT, objects COUNT, shallow BYTES, retained BYTES, " \
+			       "reachable BOOL HIDDEN", \
+		.keys = { TOTALS_ARG, -1 }, \
+		.first_arg = TOTALS_ARG, \
+		.rows = guess, \
+		.state_size = sizeof(struct totals), \
+		.begin = begin_##by##_totals, \
+		.next = next_totals, \
+		.column = column_totals, \
+		.end = end_totals, \
+	}
+/* NOLINTEND(bugprone-macro-parentheses) */
+TOTALS_TABLE(class, 1000);
+TOTALS_TABLE(kind, 4);
 
 /* ---- fields ---- */
 

@@ -375,10 +375,13 @@ static const struct sqlite3_module module = {
 };
 
 const struct sql_table_def *const sql_tables[] = {
-	&sql_refs,         &sql_classes,  &sql_class_fields, &sql_roots,        &sql_threads,
-	&sql_frames,       &sql_locals,   &sql_heaps,        &sql_class_totals, &sql_references,
-	&sql_referrers,    &sql_outbound, &sql_inbound,      &sql_dominated,    &sql_reachable_from,
-	&sql_path_to_root, &sql_entries,  &sql_elements,     &sql_fields,       NULL,
+	&sql_refs,           &sql_classes,      &sql_class_fields,
+	&sql_roots,          &sql_threads,      &sql_frames,
+	&sql_locals,         &sql_heaps,        &sql_class_totals,
+	&sql_kind_totals,    &sql_references,   &sql_referrers,
+	&sql_outbound,       &sql_inbound,      &sql_dominated,
+	&sql_reachable_from, &sql_path_to_root, &sql_entries,
+	&sql_elements,       &sql_fields,       NULL,
 };
 
 static void release_table(void *p)

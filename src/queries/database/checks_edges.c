@@ -56,7 +56,7 @@ int query_check_references(struct query *q, struct query_check_found *found, str
 
 	heap_references(q->heap, &lists);
 	TRY_ERRORS(analysis_each_edge(&q->session, &lists, q->heap->object_count,
-				      &(struct analysis_edge_taker){ sum_edges, &sum }, err));
+				      &(struct analysis_edge_taker){ sum_edges, &sum, 0 }, err));
 	if (sum.all != want)
 		FAIL(found, "%" PRIu64 " references, %" PRIu64 " expected", sum.all, want);
 	else
@@ -75,10 +75,10 @@ int query_check_referrers(struct query *q, struct query_check_found *found, stru
 	there.last = last.data;
 	heap_references(q->heap, &references);
 	TRY(analysis_each_edge(&q->session, &references, n,
-			       &(struct analysis_edge_taker){ sum_edges, &there }, err));
+			       &(struct analysis_edge_taker){ sum_edges, &there, 0 }, err));
 	TRY(derive_referrers(q->derive, &referrers, err));
 	TRY(analysis_each_edge(&q->session, &referrers, n,
-			       &(struct analysis_edge_taker){ sum_edges, &back }, err));
+			       &(struct analysis_edge_taker){ sum_edges, &back, 0 }, err));
 	if (there.distinct != back.distinct || there.hash != back.hash)
 		FAIL(found,
 		     "no mirror image of references: %" PRIu64 " pairs, %" PRIu64 " expected",
@@ -178,7 +178,7 @@ int query_check_reach(struct query *q, struct query_check_found *found, struct h
 	TRY(load_reach(&reach, err));
 	heap_references(q->heap, &lists);
 	TRY(analysis_each_edge(&q->session, &lists, n,
-			       &(struct analysis_edge_taker){ confirm, &reach }, err));
+			       &(struct analysis_edge_taker){ confirm, &reach, 0 }, err));
 	judge_reach(&reach, found);
 	return HDB_OK;
 }

@@ -249,7 +249,7 @@ static int look_at_lists(struct children *c, struct store_lists *lists, uint64_t
 		*expected += is_expected(c, i);
 	c->invented = count_invented(c);
 	return analysis_each_edge(&q->session, lists, (uint64_t)c->top_list + 1,
-				  &(struct analysis_edge_taker){ look_at_children, c }, err);
+				  &(struct analysis_edge_taker){ look_at_children, c, 0 }, err);
 }
 
 static void say_children(const struct children *c, uint64_t expected,
