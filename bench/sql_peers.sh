@@ -1,12 +1,14 @@
 #!/bin/sh
 # bench/sql_peers.sh - the same questions in SQL by heapdb, by SQLite over plain tables of the same
-# rows, and in OQL by Eclipse MAT: seconds of the whole process, user + sys, the median of --runs.
+# rows, by DuckDB over the same in Parquet, and in OQL by Eclipse MAT: seconds of the whole process,
+# user + sys, the median of --runs.
 #
 #   sql_peers.sh [--runs N] [--save] [DUMP]
 #
 # DUMP is one of bench/java's `orders` (java/make.sh orders); without it the dump is made, which needs
 # JAVA_HOME. Tables of all databases are built before. sqlite3 is what Debian has; its tables are
-# written from heapdb's rows, with indices on what is looked up. MAT_OQL is a command that answers a
+# written from heapdb's rows, with indices on what is looked up. DUCKDB is a Python that has the module
+# duckdb, python3 if that is not set; without it DuckDB's column stays empty. MAT_OQL is a command that answers a
 # statement with the index files kept (it gets dump and statement), MAT_QUERY one for registered
 # queries ("histogram"); without them MAT's columns stay empty. Both print rows on standard output.
 set -eu
@@ -51,19 +53,30 @@ plain_table()
 {
 	say "table $1"
 	"$heapdb" sql "$db" "$3" --format tsv --limit all --quiet | sed 1d >"$tmp/rows.tsv"
-	sqlite3 "$plain" "CREATE TABLE \"$1\"($2)" ".mode tabs" ".import '$tmp/rows.tsv' \"$1\""
+	! command -v sqlite3 >/dev/null ||
+		sqlite3 "$plain" "CREATE TABLE \"$1\"($2)" ".mode tabs" ".import '$tmp/rows.tsv' \"$1\""
+	[ -z "$duck" ] || "$heapdb" export --db "$db" "$3" --format parquet -o "$tmp/$1.parquet" --quiet >/dev/null
 	rm -f "$tmp/rows.tsv"
 }
-if command -v sqlite3 >/dev/null; then
-	plain_table objects "id INTEGER, class TEXT, shallow INTEGER, retained INTEGER, dominator INTEGER" \
-		"SELECT id + 0, class, shallow, retained, dominator + 0 FROM objects"
-	# shellcheck disable=SC2016
-	plain_table 'Orders$Order' "id INTEGER, placed INTEGER, total INTEGER, tax REAL" \
-		'SELECT id + 0, placed, total + 0, tax FROM "Orders$Order"'
-	plain_table refs "source INTEGER, target INTEGER" \
-		"SELECT source + 0, target + 0 FROM refs WHERE source = $object OR target = $object"
-	sqlite3 "$plain" "CREATE INDEX o ON objects(id)" "CREATE INDEX t ON refs(target)"
-fi
+duck=${DUCKDB:-python3}
+"$duck" -c "import duckdb" 2>/dev/null || duck=
+plain_table objects "id INTEGER, class TEXT, kind TEXT, shallow INTEGER, retained INTEGER, dominator INTEGER" \
+	"SELECT id + 0 AS id, class, kind, shallow, retained, nullif(dominator + 0, 0) AS dominator FROM objects"
+# shellcheck disable=SC2016
+plain_table 'Orders$Order' "id INTEGER, placed INTEGER, total INTEGER, tax REAL, retained INTEGER" \
+	'SELECT id + 0 AS id, placed, total + 0 AS total, tax, retained FROM "Orders$Order"'
+plain_table refs "source INTEGER, target INTEGER" "SELECT source + 0 AS source, target + 0 AS target FROM refs"
+plain_table strings "id INTEGER, text TEXT" "SELECT id + 0 AS id, text FROM strings"
+[ ! -f "$plain" ] ||
+	sqlite3 "$plain" "UPDATE objects SET dominator = NULL WHERE dominator = ''" \
+		"CREATE INDEX o ON objects(id)" "CREATE INDEX t ON refs(target)"
+cat >"$tmp/duck.py" <<'END'
+import glob, os, sys, duckdb
+con = duckdb.connect()
+for path in glob.glob(sys.argv[1] + "/*.parquet"):
+    con.execute(f"""CREATE VIEW "{os.path.basename(path)[:-8]}" AS SELECT * FROM '{path}'""")
+print(con.execute(sys.argv[2]).fetchall())
+END
 
 # ---- questions ----
 
@@ -83,14 +96,18 @@ seconds()
 	sort -n "$tmp/$name.all" | sed -n "$(((runs + 1) / 2))p"
 }
 
-printf 'question\theapdb sql\tSQLite, plain table\tMAT\n' >"$tmp/table"
+printf 'question\theapdb sql\tSQLite, plain table\tDuckDB, Parquet\tMAT\n' >"$tmp/table"
 # ask NAME SQL PLAIN_SQL MAT_STATEMENT; "" where there is no way to say it.
 ask()
 {
 	say "$1"
 	ours=$(seconds ours "$heapdb" sql "$db" "$2" --quiet --format tsv)
 	theirs=
+	parquet=
 	mat=
+	if [ -n "$3" ] && [ -n "$duck" ]; then
+		parquet=$(seconds duck "$duck" "$tmp/duck.py" "$tmp" "$3")
+	fi
 	if [ -n "$3" ] && [ -f "$plain" ]; then
 		theirs=$(seconds theirs sqlite3 "$plain" "$3")
 	fi
@@ -101,7 +118,7 @@ ask()
 	histogram) [ -z "${MAT_QUERY:-}" ] || mat=$(runs=1 && seconds mat $MAT_QUERY "$dump" "$4") ;;
 	*) [ -z "${MAT_OQL:-}" ] || mat=$(runs=1 && seconds mat $MAT_OQL "$dump" "$4") ;;
 	esac
-	printf '%s\t%s\t%s\t%s\n' "$1" "$ours" "$theirs" "$mat" >>"$tmp/table"
+	printf '%s\t%s\t%s\t%s\t%s\n' "$1" "$ours" "$theirs" "$parquet" "$mat" >>"$tmp/table"
 }
 
 sums='SELECT class, count(*), sum(shallow), sum(retained) FROM objects GROUP BY class'
@@ -123,6 +140,27 @@ ask "an object by its id" "SELECT * FROM objects WHERE id = $object" \
 ask "referrers" "SELECT * FROM referrers($object)" "SELECT source FROM refs WHERE target = $number" \
 	"SELECT * FROM OBJECTS ( SELECT OBJECTS inbounds(o) FROM OBJECTS $object o )"
 ask "path to a root" "SELECT * FROM path_to_root($object)" "" ""
+
+# the same words for all: "" for MAT
+both()
+{
+	ask "$1" "$2" "$2" ""
+}
+both "kinds of objects" "SELECT kind, count(*) FROM objects GROUP BY kind"
+# shellcheck disable=SC2016
+both "how many of a class" 'SELECT count(*) FROM "Orders$Order"'
+both "the top level of the dominator tree by class" \
+	"SELECT class, count(*) FROM objects WHERE dominator IS NULL GROUP BY class"
+both "the ten largest objects" "SELECT id, class, retained FROM objects ORDER BY retained DESC LIMIT 10"
+# shellcheck disable=SC2016
+both "the ten largest of a class" 'SELECT id, retained FROM "Orders$Order" ORDER BY retained DESC LIMIT 10'
+both "texts by how often they occur" "SELECT text, count(*) FROM strings GROUP BY text ORDER BY 2 DESC LIMIT 10"
+both "objects by references to them" "SELECT target, count(*) FROM refs GROUP BY target ORDER BY 2 DESC LIMIT 10"
+# shellcheck disable=SC2016
+both "a class joined with what a field refers to" \
+	'SELECT count(*), sum(t.shallow) FROM "Orders$Order" o JOIN objects t ON t.id = o.total'
+both "strings with a text in them" "SELECT count(*) FROM strings WHERE text LIKE '%order 1%'"
+both "classes of objects that hold much" "SELECT class, count(*) FROM objects WHERE retained > 1000 GROUP BY class"
 
 {
 	machine
