@@ -534,6 +534,23 @@ class Frames(Case):
         frame = db.histogram().to_polars()
         self.assertEqual(frame["retained"].to_list(), [r.retained for r in db.histogram()])
 
+    @unittest.skipUnless(has("duckdb"), "no duckdb")
+    def test_duckdb_reads_answers(self):
+        """By the name of the variable, without a file, as often as asked for."""
+        import duckdb
+        db = self.open()
+        classes = db.histogram()
+        for _ in range(2):
+            self.assertEqual(duckdb.sql("SELECT count(*), sum(shallow) FROM classes").fetchall(),
+                             [(classes.total, sum(r.shallow for r in classes))])
+        con = duckdb.connect()
+        con.register("o", db.sql("SELECT id, class, shallow FROM objects"))
+        con.register("s", db.sql("SELECT id, text FROM strings"))
+        found = con.sql("SELECT count(*), sum(shallow), count(text) FROM o JOIN s USING (id)").fetchall()[0]
+        self.assertEqual(found, tuple(db.sql(
+            "SELECT count(*), sum(shallow), (SELECT count(text) FROM strings) FROM objects "
+            "WHERE class = 'java.lang.String'").rows()[0]))
+
     def test_what_is_missing_is_named(self):
         rows = self.open().histogram(limit=1)
         for call, module, extra in ((rows.to_pandas, "pandas", "pandas"), (rows.to_arrow, "pyarrow", "arrow"),

@@ -234,7 +234,12 @@ class Rows:
         c.check(code, error)
 
     def __arrow_c_stream__(self, requested_schema=None):
-        """The rows as a stream of the Arrow C interface, for any library that takes one."""
+        """The rows as a stream of the Arrow C interface, for any library that takes one: no file is between.
+
+            classes = db.histogram()
+            duckdb.sql("SELECT name, shallow FROM classes ORDER BY 2 DESC LIMIT 10")
+            polars.DataFrame(db.sql("SELECT class, shallow FROM objects"))
+        """
         return self._lend(_BATCH)
 
     def _lend(self, batch):

@@ -1,0 +1,18 @@
+# npm.sh - read by tests that need a package of npm's registry.
+# shellcheck shell=sh
+
+# npm_package FOLDER PACKAGE: installs it into the folder once, kept from one run to the next; skips the test
+# where it cannot be had. Scripts of packages are not run.
+npm_package()
+{
+	command -v npm >/dev/null || { echo "no npm here"; exit 77; }
+	if [ ! -f "$1/ready" ]; then
+		mkdir -p "$1"
+		if ! timeout 300 npm install --prefix "$1" --ignore-scripts --no-audit --no-fund --silent "$2" \
+			>/dev/null 2>&1; then
+			echo "$2 cannot be installed here"
+			exit 77
+		fi
+		: >"$1/ready"
+	fi
+}
